@@ -1,0 +1,123 @@
+# gotrace: see `make help`.
+# Out-of-tree build in build/; no network at build time (only `make deps` and the tests' Go toolchains use it).
+
+BUILD   ?= build
+CC      ?= gcc
+CLANG   ?= clang
+BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
+PREFIX  ?= /usr/local
+ARCH    := $(shell uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/')
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+
+ifeq ($(V),1)
+Q :=
+else
+Q := @
+MAKEFLAGS += --no-print-directory
+endif
+msg = @printf '  %-8s %s\n' "$(1)" "$(2)"
+
+WARN     := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes
+CPPFLAGS := -I. -Isrc -I$(BUILD) -D_GNU_SOURCE -DGOTRACE_VERSION='"$(VERSION)"'
+CFLAGS   ?= -O2 -g
+CSTD     := -std=c17
+LIBS     := -lbpf -lelf -ldw -lz
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+
+SRC      := $(sort $(wildcard src/*.c src/*/*.c))
+OBJ      := $(SRC:%.c=$(BUILD)/obj/%.o)
+LIBOBJ   := $(filter-out $(BUILD)/obj/src/main.o,$(OBJ))
+# Under the sanitizers everything but the BPF loader's users is the same source.
+SANOBJ   := $(patsubst $(BUILD)/obj/%,$(BUILD)/san/%,$(LIBOBJ))
+BPFSRC   := $(wildcard bpf/*.bpf.c)
+SKEL     := $(BPFSRC:bpf/%.bpf.c=$(BUILD)/bpf/%.skel.h)
+UNITSRC  := $(wildcard tests/unit/test_*.c)
+UNITHELP := $(filter-out $(UNITSRC),$(wildcard tests/unit/*.c))
+UNIT     := $(UNITSRC:tests/unit/%.c=$(BUILD)/unit/%)
+FUZZSRC  := $(wildcard tests/fuzz/fuzz_*.c)
+FUZZ     := $(FUZZSRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
+FUZZ_SECONDS ?= 20
+
+.PHONY: all help deps demo test test-unit test-e2e test-all fuzz bench fmt lint install clean
+.DELETE_ON_ERROR:
+.SECONDARY:
+
+all: gotrace ## build ./gotrace
+
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n",$$1,$$2}' Makefile
+
+gotrace: $(OBJ)
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
+
+$(BUILD)/obj/%.o: %.c | $(SKEL)
+	$(call msg,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CSTD) $(CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -c -o $@ $<
+
+$(BUILD)/san/%.o: %.c | $(SKEL)
+	$(call msg,CC-SAN,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CSTD) $(CPPFLAGS) -O1 -g $(WARN) $(SANITIZE) -MMD -MP -c -o $@ $<
+
+$(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h) $(wildcard vmlinux/$(ARCH)/*.h)
+	$(call msg,BPF,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) -target bpf -D__TARGET_ARCH_$(ARCH) -I. -Ivmlinux/$(ARCH) -O2 -g -Wall -Werror -mcpu=v3 -c -o $@ $<
+
+$(BUILD)/bpf/%.skel.h: $(BUILD)/bpf/%.bpf.o
+	$(call msg,SKEL,$@)
+	$(Q)$(BPFTOOL) gen skeleton $< name $(*F)_bpf > $@
+
+$(BUILD)/unit/%: tests/unit/%.c $(UNITHELP) $(SANOBJ)
+	$(call msg,UNIT,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CSTD) $(CPPFLAGS) -Itests/unit -O1 -g $(WARN) $(SANITIZE) -o $@ $< $(UNITHELP) $(SANOBJ) $(LIBS) -lcmocka
+
+# libFuzzer compiles what it needs itself, with its own instrumentation.
+FUZZLIB := $(filter-out src/main.c src/cli/% src/capture/%,$(SRC))
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZLIB)
+	$(call msg,FUZZ,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) $(CSTD) $(CPPFLAGS) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -o $@ $^ $(LIBS)
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+
+deps: ## install what building and testing need (Debian 12, root)
+	$(Q)sh tools/deps.sh
+
+demo: ## trace a bundled Go server under load, live (root)
+	$(Q)sh tools/demo.sh
+
+test: ## install what is missing, build, run every test (root)
+	$(Q)sh tests/run.sh
+
+test-unit: $(UNIT) ## unit and property tests under ASan and UBSan
+	$(Q)for t in $(UNIT); do $$t || exit 1; done
+
+test-e2e: gotrace ## live targets, judged by Go's own readers (root)
+	$(Q)sh tests/e2e/run.sh
+
+test-all: ## the whole matrix of releases and variants (root, long)
+	$(Q)ALL=1 sh tests/run.sh
+
+fuzz: $(FUZZ) ## run each fuzz target for FUZZ_SECONDS
+	$(Q)for f in $(FUZZ); do n=$$(basename $$f); mkdir -p $(BUILD)/corpus/$$n; \
+	  echo "== $$n"; $$f -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 -verbosity=0 $(BUILD)/corpus/$$n $$(ls -d tests/fuzz/corpus/$$n 2>/dev/null) || exit 1; done
+
+bench: gotrace ## cost of tracing, as ratios in one run (root)
+	$(Q)sh tools/bench/run.sh
+
+fmt: ## format the C sources
+	$(Q)clang-format -i $(SRC) $(wildcard src/*/*.h bpf/*.[ch] tests/unit/*.[ch] tests/fuzz/*.c)
+
+lint: ## formatting, includes that point up the stream, function length
+	$(Q)clang-format --dry-run -Werror $(SRC) $(wildcard src/*/*.h bpf/*.[ch] tests/unit/*.[ch] tests/fuzz/*.c)
+	$(Q)sh tools/lint.sh
+
+install: gotrace ## install into PREFIX
+	install -D -m 0755 gotrace $(DESTDIR)$(PREFIX)/bin/gotrace
+
+clean: ## remove what was built
+	rm -rf $(BUILD) gotrace

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What passes from the BPF programs to user space, and the layout constants
+ * that user space passes to them. The only header that both sides read.
+ *
+ * The numbers below are stored in raw logs: never renumber, only append.
+ */
+#ifndef GOTRACE_RECORD_H
+#define GOTRACE_RECORD_H
+
+#ifndef __VMLINUX_H__
+#include <stdint.h>
+typedef uint8_t __u8;
+typedef uint16_t __u16;
+typedef uint32_t __u32;
+typedef int32_t __s32;
+typedef uint64_t __u64;
+#endif
+
+/*
+ * What a hit means. "curg" is the goroutine of the thread that was hit
+ * (m.curg), 0 when it runs scheduler code only. Every probe stands before the
+ * change it announces can be seen by another thread (design: order is causal).
+ */
+enum site {
+	SITE_NONE = 0,
+	SITE_STACK = 1,          /* not a hit: a struct raw_stack */
+	SITE_MARKER = 2,         /* not a hit: arg = number of the marker */
+
+	/* goroutines; g = the goroutine that changes */
+	SITE_PARK = 10,          /* park_m: running -> waiting. arg = block reason, arg2 = wait reason */
+	SITE_READY = 11,         /* ready: waiting -> runnable. arg = curg (the waker), stack = the waker's */
+	SITE_UNBLOCK = 12,       /* inline waiting -> runnable (netpoll, injectglist, GC workers). arg = curg */
+	SITE_EXECUTE = 13,       /* execute: runnable -> running on this thread */
+	SITE_GOSCHED = 14,       /* goschedImpl: running -> runnable. arg = 1 if preempted */
+	SITE_GOYIELD = 15,       /* goyield_m: running -> runnable, "preempted" */
+	SITE_PREEMPTPARK = 16,   /* preemptPark: running -> waiting, "preempted" */
+	SITE_DESTROY = 17,       /* gdestroy: running -> dead */
+	SITE_NEWPROC = 18,       /* newproc1: dead -> status. arg = curg (the creator), arg2 = g.startpc; goid may be 0 */
+	SITE_CORO = 19,          /* coroswitch_m: g hands over to arg = next g; arg2 = 1 if g ends */
+
+	/* system calls; g = the goroutine in the call */
+	SITE_SYS_ENTER = 30,     /* kernel entry. arg = m.syscalltick, arg2 = number */
+	SITE_SYS_EXIT = 31,      /* kernel exit. arg = m.syscalltick, arg2 = number */
+	SITE_SYSCALL_BLOCK = 32, /* entersyscallblock: running -> syscall, gives P up */
+	SITE_CALL_ENTER = 33,    /* cgo: Go calls C, or a callback returns to C: running -> syscall */
+	SITE_CALL_EXIT = 34,     /* cgo: C returned, or calls back into Go: syscall -> running or runnable */
+	SITE_EXIT_NO_P = 35,     /* exitsyscall found no P: syscall -> runnable */
+	SITE_NEEDM = 36,         /* a C thread enters Go: g is born in a system call */
+	SITE_DROPM = 37,         /* a C thread leaves Go for good: g ends in a system call */
+
+	/* Ps; p = the P concerned, arg2 = its id */
+	SITE_ACQUIREP = 50,      /* this thread takes p */
+	SITE_RELEASEP = 51,      /* this thread drops p */
+	SITE_STEALP = 52,        /* p is taken from the thread arg (tid) in a system call (1.26) */
+	SITE_HANDOFFP = 53,      /* p is handed off; from a system call if it was in one (<= 1.25) */
+	SITE_GCWAIT = 54,        /* this thread, entering a system call, gives p up to a stop-the-world */
+	SITE_PROCRESIZE = 55,    /* arg = GOMAXPROCS */
+
+	/* the world; g = curg */
+	SITE_STW_BEGIN = 60,     /* arg = reason */
+	SITE_STW_END = 61,
+	SITE_GC_BEGIN = 62,
+	SITE_GC_END = 63,
+};
+
+/* raw_record.flags, raw_stack.flags */
+enum raw_flags {
+	RAW_STACK_BROKEN = 1,    /* the walk ended in memory that could not be read or was no frame */
+	RAW_STACK_CUT = 2,       /* the walk ended at STACK_DEPTH */
+	RAW_UNREADABLE = 4,      /* g, m or p could not be read: ids are 0 */
+};
+
+/* Go keeps at most 128 logical frames; a few more are read for those it skips at the leaf. */
+#define STACK_DEPTH 136
+
+/* One hit. Pointers are addresses in the target; 0 where there is none. */
+struct raw_record {
+	__u32 tid;               /* kernel thread id of the thread that was hit */
+	__u8 site;               /* enum site */
+	__u8 status;             /* g.atomicstatus without the scan bit before the change; SITE_NEWPROC: the new one */
+	__u16 flags;             /* enum raw_flags */
+	__u64 time;              /* CLOCK_MONOTONIC, ns */
+	__u64 g;
+	__u64 goid;
+	__u64 p;                 /* this thread's P (m.p; in a system call of <= 1.25 m.oldp), or the P concerned */
+	__u64 stack;             /* hash of a raw_stack sent before, 0 = none */
+	__u64 arg;
+	__u64 arg2;
+};
+
+/* A stack, sent once before its first use. Followed by n return addresses, leaf first. */
+struct raw_stack {
+	__u32 n;
+	__u8 site;               /* SITE_STACK */
+	__u8 skip;               /* logical frames to leave out at the leaf, after inline expansion */
+	__u16 flags;
+	__u64 hash;              /* over pcs and skip; never 0 */
+	__u64 pcs[];
+};
+
+/*
+ * Byte offsets of the release's structs, and constants of the binary. An
+ * offset that the release does not have is LAYOUT_ABSENT.
+ */
+#define LAYOUT_ABSENT 0xffffffffu
+
+struct go_layout {
+	__s32 tls_g;             /* g is at fsbase + tls_g */
+	__u32 g_stack_lo, g_stack_hi;
+	__u32 g_m;
+	__u32 g_sched_sp, g_sched_pc, g_sched_bp;
+	__u32 g_syscallsp, g_syscallpc, g_syscallbp;
+	__u32 g_status, g_goid;
+	__u32 g_waitreason;
+	__u32 g_startpc, g_gopc, g_parent_goid;
+	__u32 g_coroarg, g_coroexit;
+	__u32 g_sync_safe_point;
+	__u32 m_g0, m_gsignal, m_curg, m_p, m_oldp;
+	__u32 m_procid;
+	__u32 m_syscalltick;
+	__u32 m_block_reason, m_trace_skip;
+	__u32 m_alllink;
+	__u32 p_id, p_status, p_m, p_syscalltick;
+	__u32 p_goidcache, p_goidcacheend; /* needed where newproc1 sets goid late (<= 1.23) */
+	__u32 p_gc_mark_worker_mode;
+	__u32 coro_gp;
+};
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Loads the BPF programs, attaches the plan, drains the ring into the log.
+ * Also the clock of the trace: it says when a generation ends and takes new
+ * snapshots after a loss.
+ */
+#ifndef GOTRACE_CAPTURE_H
+#define GOTRACE_CAPTURE_H
+
+#include "rawlog/rawlog.h"
+#include "target/target.h"
+#include "util/error.h"
+
+struct capture_options {
+	struct target *target;   /* not owned */
+	pid_t pid;               /* process to trace; may be a child that has not exec'd yet */
+	bool spawned;            /* started by us: nothing exists yet, no first snapshot to reconcile */
+	uint32_t ring_bytes;     /* 0 = default (16 MiB); rounded up to a power of two */
+	bool syscalls;           /* trace system calls */
+	unsigned generation_ms;  /* 0 = default (1000) */
+	log_sink sink;           /* where the log goes */
+	void *ctx;
+};
+
+struct capture_stats {
+	uint64_t records, stacks;      /* drained */
+	struct log_loss loss;          /* so far */
+	uint64_t probe_hit_ns;         /* calibrated on ourselves at the start: an own function with the same kind of probe */
+	uint64_t program_ns;           /* run time of our BPF programs, if the kernel counts it; else 0 */
+	unsigned probes;               /* attached */
+};
+
+struct capture;
+
+/* Checks the kernel (BTF, ring buffer, uprobes, privileges) and loads. Errors say what lacks and how to get it. */
+int capture_open(const struct capture_options *options, struct capture **out, struct error *err);
+/* Attaches every probe of the plan, calibrates, writes the target's info and the first snapshot to the log. */
+int capture_start(struct capture *capture, const struct probe_plan *plan, struct error *err);
+/*
+ * Waits up to timeout_ms, drains, ends generations when they are due. Returns
+ * 0, 1 when the target has exited or exec'd (capture_end_reason says which), or
+ * a negative errno (the sink's among them).
+ */
+int capture_poll(struct capture *capture, unsigned timeout_ms, struct error *err);
+/* Detaches, drains what is left, writes LOG_FUNCTAB if not written yet, and LOG_END. */
+int capture_stop(struct capture *capture, enum log_end_reason reason, struct error *err);
+enum log_end_reason capture_end_reason(const struct capture *capture);
+const struct capture_stats *capture_stats(struct capture *capture);
+void capture_free(struct capture *capture);
+
+#endif

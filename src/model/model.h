@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The state machine of goroutines, Ps and Ms. Takes the records of the raw
+ * log in their order and turns them into ops, generation by generation. What
+ * has no site to probe is inferred, what was lost is repaired; the ops are
+ * valid whatever the log holds.
+ */
+#ifndef GOTRACE_MODEL_H
+#define GOTRACE_MODEL_H
+
+#include "op.h"
+#include "rawlog/rawlog.h"
+#include "util/error.h"
+
+struct model;
+
+/* Takes one closed generation; owned by the model, valid during the call. 0 or a negative errno. */
+typedef int (*generation_sink)(void *ctx, const struct generation *gen);
+
+struct model_options {
+	generation_sink sink;
+	void *ctx;
+	struct strtab *strings; /* not owned; shared with symbol */
+};
+
+struct model *model_new(const struct model_options *options);
+void model_free(struct model *model);
+/* Feeds one record of the log. 0, or a negative errno: the sink's, -ENOMEM, -EBADMSG. */
+int model_feed(struct model *model, const struct log_record *record, struct error *err);
+/* Closes the last generation. May be called with a log that ended anywhere. */
+int model_finish(struct model *model, struct error *err);
+
+/* Time per state and counts, for the summary. */
+enum { STAT_REASONS = 24 };
+
+struct goroutine_stats {       /* one row a start function */
+	uint64_t startpc;      /* 0 = not known */
+	uint64_t count;        /* goroutines seen */
+	uint64_t running_ns, runnable_ns, syscall_ns, waiting_ns;
+	struct {
+		uint32_t reason; /* string id, 0 = unused */
+		uint64_t ns;
+	} waiting[STAT_REASONS]; /* what does not fit goes into waiting_ns only */
+};
+
+struct model_stats {
+	uint64_t start_ns, end_ns;      /* of the trace */
+	uint64_t generations;
+	uint64_t ops;
+	uint64_t inferred;              /* ops without an observation of their own that are normal (fast ends of system calls, starts) */
+	uint64_t repaired;              /* ops made up to keep the trace valid */
+	uint64_t goroutines;            /* lives seen */
+	struct log_loss loss;           /* what capture lost */
+	uint64_t by_kind[OP_KIND_COUNT];
+};
+
+const struct model_stats *model_stats(const struct model *model);
+/* Rows sorted by running time, busiest first; owned by the model. */
+const struct goroutine_stats *model_goroutine_stats(struct model *model, size_t *count);
+const struct tables *model_tables(const struct model *model);
+/* What the log said of the target; NULL before LOG_TARGET. */
+const struct log_target *model_target(const struct model *model);
+
+#endif

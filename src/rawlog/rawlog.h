@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The raw log: all that was seen of a target, as a stream of typed records.
+ * Live, the stream goes from capture straight to the model; with --raw it is
+ * also written to a file, from which `gotrace replay` feeds the same model.
+ * Nothing behind the log looks at the live process.
+ */
+#ifndef GOTRACE_RAWLOG_H
+#define GOTRACE_RAWLOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/record.h"
+#include "util/error.h"
+
+/* Types are stored in files: never renumber, only append. A reader skips types it does not know. */
+enum log_type {
+	LOG_TARGET = 1,     /* struct log_target: always the first record */
+	LOG_REASON = 2,     /* struct log_reason + text */
+	LOG_FUNCTAB = 3,    /* struct log_functab + pclntab bytes + gofunc bytes; at most one, may come late */
+	LOG_MAPPING = 4,    /* struct log_mapping + path */
+	LOG_RECORDS = 5,    /* struct raw_record[], in ring order; markers included */
+	LOG_STACK = 6,      /* struct raw_stack with its pcs */
+	LOG_SNAPSHOT = 7,   /* struct log_snapshot: opens a snapshot, after its second marker went by */
+	LOG_GS = 8,         /* struct log_g[]: of the open snapshot; may come in several records */
+	LOG_PS = 9,         /* struct log_p[] */
+	LOG_MS = 10,        /* struct log_m[] */
+	LOG_SNAPSHOT_END = 11, /* empty */
+	LOG_BOUNDARY = 12,  /* struct log_boundary + struct log_m[]: end of a generation */
+	LOG_LOSS = 13,      /* struct log_loss: since the previous LOG_LOSS; a snapshot follows */
+	LOG_END = 14,       /* struct log_end: the last record of a whole log */
+};
+
+struct log_record {
+	uint32_t type; /* enum log_type */
+	uint32_t size; /* bytes at data */
+	const void *data; /* 8-byte aligned; owned by whoever hands the record over, valid during the call */
+};
+
+/* Takes one record; returns 0 or a negative errno, which ends the stream. */
+typedef int (*log_sink)(void *ctx, const struct log_record *record);
+
+enum log_target_flags {
+	LOG_TARGET_GO = 1,
+	LOG_TARGET_CGO = 2,
+	LOG_TARGET_PIE = 4,
+	LOG_TARGET_STRIPPED = 8, /* no .symtab */
+	LOG_TARGET_SPAWNED = 16, /* started by gotrace: seen from its first goroutine */
+};
+
+struct log_clock {
+	uint64_t mono_ns;   /* CLOCK_MONOTONIC */
+	uint64_t wall_sec;  /* CLOCK_REALTIME at the same moment */
+	uint32_t wall_nsec;
+	uint32_t reserved;
+};
+
+struct log_target {
+	uint32_t pid;
+	uint32_t flags;       /* enum log_target_flags */
+	uint32_t go_minor;    /* 26 for go1.26.8 */
+	uint32_t go_patch;
+	struct log_clock clock; /* when capture began */
+	char go_version[32];  /* "go1.26.8", NUL-terminated */
+	char comm[16];
+	char exe[256];        /* for people; may be cut */
+};
+
+enum log_reason_table {
+	REASON_BLOCK = 1, /* index = raw_record.arg of SITE_PARK (m.waitTraceBlockReason) */
+	REASON_WAIT = 2,  /* index = g.waitreason */
+	REASON_STW = 3,   /* index = raw_record.arg of SITE_STW_BEGIN */
+	REASON_STOP = 4,  /* 0 unspecified, 1 runtime.Gosched, 2 preempted */
+};
+
+struct log_reason {
+	uint16_t table; /* enum log_reason_table */
+	uint16_t index;
+	uint32_t len;   /* bytes of text that follow, no NUL */
+};
+
+/* Addresses are those of the live process (after relocation). */
+struct log_functab {
+	uint64_t text;         /* moduledata.text */
+	uint64_t etext;
+	uint64_t gofunc;       /* address that inline-tree offsets are relative to */
+	uint32_t pclntab_size; /* bytes that follow */
+	uint32_t gofunc_size;  /* bytes that follow the pclntab */
+	uint32_t go_minor;
+	uint32_t reserved;
+};
+
+struct log_mapping {
+	uint64_t start, end, offset;
+	uint32_t len; /* bytes of path that follow, no NUL */
+	uint32_t reserved;
+};
+
+/*
+ * A snapshot lies between two markers in the ring. It is not atomic: the
+ * model takes a goroutine's first state from its first hit between the
+ * markers if there is one, else from the snapshot.
+ */
+struct log_snapshot {
+	uint32_t marker_before, marker_after; /* raw_record.arg of the SITE_MARKERs */
+	uint64_t time_before, time_after;     /* ns, CLOCK_MONOTONIC, of the reading */
+	uint32_t gomaxprocs;
+	uint32_t reserved;
+};
+
+struct log_g {
+	uint64_t g;
+	uint64_t goid;
+	uint64_t m;         /* g.m, 0 if none */
+	uint64_t startpc;
+	uint64_t stack;     /* hash of a LOG_STACK before, 0 = not known */
+	uint32_t status;    /* without the scan bit */
+	uint32_t tid;       /* procid of g.m, 0 if none */
+	uint8_t waitreason; /* index in REASON_WAIT */
+	uint8_t reserved[7];
+};
+
+struct log_p {
+	uint64_t p;
+	uint64_t m;
+	uint32_t id;
+	uint32_t status; /* runtime's: 0 idle, 1 running, 2 syscall (<= 1.25), 3 gcstop, 4 dead */
+	uint32_t tid;    /* procid of p.m, 0 if none */
+	uint32_t reserved;
+};
+
+struct log_m {
+	uint64_t m;
+	uint64_t curg;
+	uint64_t p;         /* m.p */
+	uint64_t oldp;      /* m.oldp */
+	uint32_t tid;       /* m.procid */
+	uint32_t status;    /* curg's status without the scan bit; 0 if no curg */
+	uint32_t syscalltick;
+	uint32_t p_status;  /* of p, or of oldp if p is 0 */
+};
+
+/* The ring was drained after the Ms had been read, so every record before time_before is in the log by now. */
+struct log_boundary {
+	uint64_t time_before, time_after; /* ns, of the reading of the Ms */
+	struct log_clock clock;
+	uint32_t nm;        /* struct log_m that follow */
+	uint32_t reserved;
+};
+
+struct log_loss {
+	uint64_t ring_full;   /* records for which the ring had no room */
+	uint64_t stack_full;  /* stacks for which ring or dictionary had no room */
+	uint64_t unreadable;  /* hits whose g, m or p could not be read */
+	uint64_t missed;      /* hits that the kernel skipped (program recursion) */
+};
+
+enum log_end_reason {
+	LOG_END_STOPPED = 1,  /* the user or the duration ended it */
+	LOG_END_EXITED = 2,   /* the target exited or was killed */
+	LOG_END_EXECED = 3,   /* the target replaced its program */
+	LOG_END_SIZE = 4,     /* --max-size */
+	LOG_END_ERROR = 5,
+};
+
+struct log_end {
+	uint32_t reason; /* enum log_end_reason */
+	uint32_t reserved;
+	struct log_clock clock;
+	struct log_loss total; /* over the whole run */
+	uint64_t hits;         /* records seen */
+	uint64_t probe_hit_ns; /* calibrated cost of one hit in the target, ns; 0 = not measured */
+};
+
+/* --- the file --- */
+
+struct rawlog_writer;
+struct rawlog_reader;
+
+/*
+ * Begins a log on fd (which the caller keeps and closes). Records are gathered
+ * in blocks, each with its own checksum; the header says "incomplete" until
+ * rawlog_writer_finish. Large LOG_FUNCTAB payloads are compressed.
+ */
+struct rawlog_writer *rawlog_writer_new(int fd, struct error *err);
+int rawlog_writer_put(struct rawlog_writer *writer, const struct log_record *record, struct error *err);
+/* Writes out what is gathered, so that it survives a kill. */
+int rawlog_writer_flush(struct rawlog_writer *writer, struct error *err);
+/* Flushes, and marks the log complete. */
+int rawlog_writer_finish(struct rawlog_writer *writer, struct error *err);
+uint64_t rawlog_writer_bytes(const struct rawlog_writer *writer);
+void rawlog_writer_free(struct rawlog_writer *writer);
+
+/* Opens a log from fd. Refuses what is no raw log or of another version. */
+struct rawlog_reader *rawlog_reader_new(int fd, struct error *err);
+/*
+ * Reads the next record; it is valid until the next call. Returns 1, 0 at the
+ * end, or a negative errno: -EBADMSG when a block is torn or its checksum is
+ * wrong (err names the byte offset); all records before it were good. Every
+ * record has been checked for the minimum size of its type.
+ */
+int rawlog_reader_next(struct rawlog_reader *reader, struct log_record *record, struct error *err);
+/* True if the header says that the writer finished. */
+bool rawlog_reader_complete(const struct rawlog_reader *reader);
+void rawlog_reader_free(struct rawlog_reader *reader);
+
+/* 0 if the record's payload has a legal size for its type (counts inside agree), else -EBADMSG. */
+int rawlog_check_record(const struct log_record *record, struct error *err);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Go's function table (pclntab): from names to addresses for whoever places
+ * probes, and from PCs to functions, files, lines and inlined callers for the
+ * encoders. Pure functions over bytes that a stranger controls: every offset
+ * is checked, every loop is bounded.
+ */
+#ifndef GOTRACE_SYMBOL_H
+#define GOTRACE_SYMBOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/error.h"
+#include "util/strtab.h"
+
+struct functab; /* a parsed, checked function table */
+
+struct functab_source {
+	const uint8_t *pclntab; /* kept, not copied: must outlive the functab */
+	size_t pclntab_size;
+	const uint8_t *gofunc;  /* bytes from moduledata.gofunc on (inline trees); NULL = none */
+	size_t gofunc_size;
+	uint64_t text, etext;   /* address range of Go code in the process */
+	uint32_t go_minor;
+};
+
+struct functab *functab_new(const struct functab_source *source, struct error *err);
+void functab_free(struct functab *tab);
+size_t functab_count(const struct functab *tab);
+/* Function by index: entry address, end address, name (owned by the table). Returns -ERANGE or -EBADMSG. */
+int functab_entry(const struct functab *tab, size_t index, uint64_t *entry, uint64_t *end,
+		  const char **name);
+/* Exact name, e.g. "runtime.casgstatus". Returns -ENOENT if absent. Linear: for a handful of look-ups. */
+int functab_find(const struct functab *tab, const char *name, uint64_t *entry, uint64_t *end);
+/* The function that holds pc; -ENOENT if none. */
+int functab_lookup(const struct functab *tab, uint64_t pc, size_t *index);
+/*
+ * How many bytes from gofunc on the inline trees of all functions take, so
+ * that the target room knows what to log. 0 if none.
+ */
+size_t functab_gofunc_extent(const struct functab *tab);
+
+struct frame {
+	uint64_t pc;   /* distinct for inlined frames that share one machine PC; as Go's tracer writes it */
+	uint32_t func; /* ids in the string table given to symbol_new */
+	uint32_t file;
+	uint32_t line;
+};
+
+#define MAX_FRAMES 128 /* what the trace formats take */
+
+struct symbol;
+
+/* tab may be NULL (frames then have a PC only). Neither is owned; strings go into `strings`. */
+struct symbol *symbol_new(const struct functab *tab, struct strtab *strings);
+void symbol_free(struct symbol *sym);
+
+enum symbol_flags {
+	SYMBOL_RUNTIME_FRAMES = 1, /* keep skipped leaf frames, runtime.goexit and runtime.main */
+};
+
+/*
+ * Expands return addresses (leaf first) as Go's tracer does (fpunwindExpand
+ * and CallersFrames, Go 1.26 runtime/tracestack.go, symtab.go): inlined callers
+ * become frames, wrappers are elided, `skip` logical leaf frames are left out,
+ * then runtime.goexit and runtime.main at the root. Returns the number of
+ * frames written (0 … MAX_FRAMES), or -ENOMEM.
+ */
+int symbol_frames(struct symbol *sym, const uint64_t *pcs, size_t n, unsigned skip, unsigned flags,
+		  struct frame frames[MAX_FRAMES]);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* One line of text about what failed, on what, and what to do. */
+#ifndef GOTRACE_ERROR_H
+#define GOTRACE_ERROR_H
+
+struct error {
+	char text[512]; /* one line without a newline; "" = no error */
+};
+
+/*
+ * Writes the line into err (which may be NULL) and returns -code.
+ * code is an errno value > 0, so `return error_set(err, EINVAL, "...");` reads well.
+ */
+int error_set(struct error *err, int code, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+#endif

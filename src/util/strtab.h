@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* A string table: equal strings get equal ids. Id 0 is the empty string. */
+#ifndef GOTRACE_STRTAB_H
+#define GOTRACE_STRTAB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct strtab;
+
+struct strtab *strtab_new(void); /* NULL when out of memory */
+void strtab_free(struct strtab *tab);
+/* Returns the id of the string, adding it if need be; 0 also when out of memory. Bytes may be any. */
+uint32_t strtab_add(struct strtab *tab, const char *text, size_t len);
+uint32_t strtab_add_str(struct strtab *tab, const char *text);
+/* The bytes of a string (also NUL-terminated); owned by the table and valid until the next strtab_add. */
+const char *strtab_get(const struct strtab *tab, uint32_t id, size_t *len);
+uint32_t strtab_count(const struct strtab *tab); /* ids are < this */
+
+#endif
