@@ -33,9 +33,9 @@ int model_finish(struct model *model, struct error *err);
 /* Time per state and counts, for the summary. */
 enum { STAT_REASONS = 24 };
 
-struct goroutine_stats {       /* one row a start function */
-	uint64_t startpc;      /* 0 = not known */
-	uint64_t count;        /* goroutines seen */
+struct goroutine_stats {  /* one row a start function */
+	uint64_t startpc; /* 0 = not known */
+	uint64_t count;   /* goroutines seen */
 	uint64_t running_ns, runnable_ns, syscall_ns, waiting_ns;
 	struct {
 		uint32_t reason; /* string id, 0 = unused */
@@ -44,13 +44,15 @@ struct goroutine_stats {       /* one row a start function */
 };
 
 struct model_stats {
-	uint64_t start_ns, end_ns;      /* of the trace */
+	uint64_t start_ns, end_ns; /* of the trace */
 	uint64_t generations;
 	uint64_t ops;
-	uint64_t inferred;              /* ops without an observation of their own that are normal (fast ends of system calls, starts) */
-	uint64_t repaired;              /* ops made up to keep the trace valid */
-	uint64_t goroutines;            /* lives seen */
-	struct log_loss loss;           /* what capture lost */
+	uint64_t inferred;    /* ops without an observation of their own that are normal (fast ends of system
+				 calls, starts) */
+	uint64_t repaired;    /* ops made up to keep the trace valid */
+	uint64_t goroutines;  /* lives seen */
+	uint64_t unnumbered;  /* goroutines whose id was never seen: they have a made-up one */
+	struct log_loss loss; /* what capture lost */
 	uint64_t by_kind[OP_KIND_COUNT];
 };
 

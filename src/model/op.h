@@ -27,80 +27,84 @@ enum p_status { P_RUNNING = 1, P_IDLE, P_SYSCALL, P_ABANDONED };
  * at the op, or the P concerned. Fields not named are 0 / NO_P.
  */
 enum op_kind {
-	OP_NONE = 0,             /* a place that was held and then not used: skip */
-	/* statuses: at the start of each generation, never elsewhere */
-	OP_PROC_STATUS,          /* p, status; m = who holds it or NO_M */
-	OP_GO_STATUS,            /* g, status; m = who holds it or NO_M; stack = its own, 0 if not known */
+	OP_NONE = 0, /* a place that was held and then not used: skip */
+	/* statuses: all of them at the start of each generation, at its start time; a P also where it first
+	   appears */
+	OP_PROC_STATUS, /* p, status; m = who holds it or NO_M */
+	OP_GO_STATUS,   /* g, status; m = who holds it or NO_M; stack = its own, 0 if not known */
 	/* Ps */
-	OP_PROCS_CHANGE,         /* arg = GOMAXPROCS, stack */
-	OP_PROC_START,           /* m takes idle p */
-	OP_PROC_STOP,            /* m drops p */
-	OP_PROC_STEAL,           /* m takes p out of the system call of thread m2 (m2 may be m); p becomes idle */
+	OP_PROCS_CHANGE, /* arg = GOMAXPROCS, stack */
+	OP_PROC_START,   /* m takes idle p */
+	OP_PROC_STOP,    /* m drops p */
+	OP_PROC_STEAL,   /* m takes p out of the system call of thread m2 (m2 may be m); p becomes idle */
 	/* goroutines */
-	OP_GO_CREATE,            /* self (or none) creates g2: runnable; stack2 = its entry, stack */
-	OP_GO_CREATE_BLOCKED,    /* the same, born waiting */
-	OP_GO_CREATE_SYSCALL,    /* g appears on m in a system call */
-	OP_GO_START,             /* g runnable -> running on m, p */
-	OP_GO_DESTROY,           /* self ends */
-	OP_GO_DESTROY_SYSCALL,   /* self ends in a system call; its P, if any, is abandoned */
-	OP_GO_STOP,              /* self -> runnable; string = reason, stack */
-	OP_GO_BLOCK,             /* self -> waiting; string = reason, stack */
-	OP_GO_UNBLOCK,           /* g2 waiting -> runnable; g = self or NO_G, m may be NO_M; stack = the waker's */
-	OP_GO_SWITCH,            /* self -> waiting, g2 waiting -> running, in one step */
-	OP_GO_SWITCH_DESTROY,    /* self ends, g2 waiting -> running */
+	OP_GO_CREATE,          /* self (or none) creates g2: runnable; stack2 = its entry, stack */
+	OP_GO_CREATE_BLOCKED,  /* the same, born waiting */
+	OP_GO_CREATE_SYSCALL,  /* g appears on m in a system call */
+	OP_GO_START,           /* g runnable -> running on m, p */
+	OP_GO_DESTROY,         /* self ends */
+	OP_GO_DESTROY_SYSCALL, /* self ends in a system call; its P, if any, is abandoned */
+	OP_GO_STOP,            /* self -> runnable; string = reason, stack */
+	OP_GO_BLOCK,           /* self -> waiting; string = reason, stack */
+	OP_GO_UNBLOCK, /* g2 waiting -> runnable; g = self or NO_G, m may be NO_M; stack = the waker's */
+	OP_GO_SWITCH,  /* self -> waiting, g2 waiting -> running, in one step */
+	OP_GO_SWITCH_DESTROY, /* self ends, g2 waiting -> running */
 	/* system calls */
-	OP_SYSCALL_BEGIN,        /* self -> syscall, p -> syscall; stack */
-	OP_SYSCALL_END,          /* back with the same P */
-	OP_SYSCALL_END_BLOCKED,  /* P was lost: self -> runnable, off m */
+	OP_SYSCALL_BEGIN,       /* self -> syscall, p -> syscall; stack */
+	OP_SYSCALL_END,         /* back with the same P */
+	OP_SYSCALL_END_BLOCKED, /* P was lost: self -> runnable, off m */
 	/* the world */
-	OP_STW_BEGIN,            /* string = kind, stack */
+	OP_STW_BEGIN, /* string = kind, stack */
 	OP_STW_END,
 	OP_GC_ACTIVE,
-	OP_GC_BEGIN,             /* stack */
+	OP_GC_BEGIN, /* stack */
 	OP_GC_END,
-	OP_GC_SWEEP_BEGIN,       /* stack */
-	OP_GC_SWEEP_END,         /* arg = bytes swept, arg2 = bytes reclaimed */
+	OP_GC_SWEEP_BEGIN, /* stack */
+	OP_GC_SWEEP_END,   /* arg = bytes swept, arg2 = bytes reclaimed */
 	OP_GC_ASSIST_ACTIVE,
-	OP_GC_ASSIST_BEGIN,      /* stack */
+	OP_GC_ASSIST_BEGIN, /* stack */
 	OP_GC_ASSIST_END,
-	OP_HEAP_ALLOC,           /* arg = bytes */
-	OP_HEAP_GOAL,            /* arg = bytes */
-	OP_GO_LABEL,             /* string */
+	OP_HEAP_ALLOC, /* arg = bytes */
+	OP_HEAP_GOAL,  /* arg = bytes */
+	OP_GO_LABEL,   /* string */
 	/* the user's annotations */
-	OP_TASK_BEGIN,           /* arg = task, arg2 = parent, string = name, stack */
-	OP_TASK_END,             /* arg = task, stack */
-	OP_REGION_BEGIN,         /* arg = task, string = name, stack */
+	OP_TASK_BEGIN,   /* arg = task, arg2 = parent, string = name, stack */
+	OP_TASK_END,     /* arg = task, stack */
+	OP_REGION_BEGIN, /* arg = task, string = name, stack */
 	OP_REGION_END,
-	OP_LOG,                  /* arg = task, string = key, string2 = value, stack */
-	OP_CPU_SAMPLE,           /* m, p, g as sampled; stack; not part of the order */
+	OP_LOG,        /* arg = task, string = key, string2 = value, stack */
+	OP_CPU_SAMPLE, /* m, p, g as sampled; stack; not part of the order */
 	OP_KIND_COUNT
 };
 
 struct op {
-	uint64_t time;    /* CLOCK_MONOTONIC, ns; strictly increasing over the whole trace (not CPU samples) */
+	uint64_t time; /* CLOCK_MONOTONIC, ns; strictly increasing over the whole trace, but that the statuses
+			* at a generation's start all have its start time (and but for CPU samples) */
 	uint64_t arg, arg2;
-	uint32_t m, m2;   /* kernel thread ids */
-	uint32_t g, g2;   /* indices in tables.goroutines: one per goroutine life */
+	uint32_t m, m2; /* kernel thread ids */
+	uint32_t g, g2; /* indices in tables.goroutines: one per goroutine life */
 	int32_t p;
 	uint32_t stack, stack2;   /* ids in tables */
 	uint32_t string, string2; /* ids in tables.strings */
-	uint8_t kind;     /* enum op_kind */
-	uint8_t status;   /* enum g_status or p_status */
-	bool inferred;    /* had no observation of its own */
+	uint8_t kind;             /* enum op_kind */
+	uint8_t status;           /* enum g_status or p_status */
+	bool inferred;            /* had no observation of its own */
 };
 
 /* A stack as the model has it: addresses to be expanded, or names that are already text. */
 struct stack {
 	const uint64_t *pcs; /* leaf first; with `literal`: string ids of function names */
 	uint32_t n;
-	uint8_t skip;        /* logical frames to leave out at the leaf */
+	uint8_t skip; /* logical frames to leave out at the leaf */
 	bool literal;
+	bool entry; /* one PC: the entry of a goroutine's function plus 1; a wrapper stands for what it wraps
+		     */
 };
 
 /* What ops refer to. Ids stay valid for the whole trace; 0 is "none" in each. */
 struct tables {
 	struct strtab *strings;
-	const uint64_t *goids;      /* by goroutine index: the runtime's goroutine id */
+	const uint64_t *goids; /* by goroutine index: the runtime's goroutine id */
 	uint32_t ngoroutines;
 	const struct stack *stacks; /* by stack id */
 	uint32_t nstacks;
@@ -108,9 +112,9 @@ struct tables {
 
 /* A stretch of the trace that stands alone: statuses first, then what happened. */
 struct generation {
-	uint32_t number;      /* from 1 */
+	uint32_t number; /* from 1 */
 	bool last;
-	uint64_t start, end;  /* ns; every op's time is in [start, end] */
+	uint64_t start, end;        /* ns; every op's time is in [start, end] */
 	uint64_t mono_ns, wall_sec; /* one moment on both clocks, within [start, end] */
 	uint32_t wall_nsec;
 	const struct op *ops;

@@ -20,9 +20,9 @@ struct functab; /* a parsed, checked function table */
 struct functab_source {
 	const uint8_t *pclntab; /* kept, not copied: must outlive the functab */
 	size_t pclntab_size;
-	const uint8_t *gofunc;  /* bytes from moduledata.gofunc on (inline trees); NULL = none */
+	const uint8_t *gofunc; /* bytes from moduledata.gofunc on (inline trees); NULL = none */
 	size_t gofunc_size;
-	uint64_t text, etext;   /* address range of Go code in the process */
+	uint64_t text, etext; /* address range of Go code in the process */
 	uint32_t go_minor;
 };
 
@@ -30,8 +30,7 @@ struct functab *functab_new(const struct functab_source *source, struct error *e
 void functab_free(struct functab *tab);
 size_t functab_count(const struct functab *tab);
 /* Function by index: entry address, end address, name (owned by the table). Returns -ERANGE or -EBADMSG. */
-int functab_entry(const struct functab *tab, size_t index, uint64_t *entry, uint64_t *end,
-		  const char **name);
+int functab_entry(const struct functab *tab, size_t index, uint64_t *entry, uint64_t *end, const char **name);
 /* Exact name, e.g. "runtime.casgstatus". Returns -ENOENT if absent. Linear: for a handful of look-ups. */
 int functab_find(const struct functab *tab, const char *name, uint64_t *entry, uint64_t *end);
 /* The function that holds pc; -ENOENT if none. */
@@ -41,6 +40,13 @@ int functab_lookup(const struct functab *tab, uint64_t pc, size_t *index);
  * that the target room knows what to log. 0 if none.
  */
 size_t functab_gofunc_extent(const struct functab *tab);
+
+/*
+ * What a goroutine that starts at pc really runs: for a wrapper that the
+ * compiler made (`go x.Method()`), the wrapped function; else pc itself
+ * (startPCForTrace, Go 1.26 runtime/tracestack.go). Needs gofunc.
+ */
+uint64_t functab_start_pc(const struct functab *tab, uint64_t pc);
 
 struct frame {
 	uint64_t pc;   /* distinct for inlined frames that share one machine PC; as Go's tracer writes it */

@@ -15,16 +15,17 @@
 #include "util/error.h"
 
 enum wire_format { /* numbers are those in the header */
-	WIRE_NONE = 0,
-	WIRE_GO122 = 22,
-	WIRE_GO123 = 23,
-	WIRE_GO125 = 25,
-	WIRE_GO126 = 26,
+		   WIRE_NONE = 0,
+		   WIRE_GO122 = 22,
+		   WIRE_GO123 = 23,
+		   WIRE_GO125 = 25,
+		   WIRE_GO126 = 26,
 };
 
 /* "1.26", "go1.26", "go 1.26" -> WIRE_GO126; WIRE_NONE if it is no format we write. */
 enum wire_format wire_format_parse(const char *text);
-/* The format that a Go release writes itself (1.24 -> WIRE_GO123). WIRE_NONE below 22; the newest above 26. */
+/* The format that a Go release writes itself (1.24 -> WIRE_GO123). WIRE_NONE below 22; the newest above 26.
+ */
 enum wire_format wire_format_of_release(unsigned go_minor);
 
 /* Takes all n bytes or returns a negative errno. */
@@ -36,8 +37,10 @@ struct byte_sink {
 struct wire_options {
 	enum wire_format format;
 	struct byte_sink out;
-	struct symbol *symbol;  /* not owned */
-	unsigned symbol_flags;  /* enum symbol_flags */
+	struct symbol *symbol; /* not owned */
+	unsigned symbol_flags; /* enum symbol_flags */
+	const struct functab
+		*functab; /* for the entries of goroutines (struct stack.entry); not owned, may be NULL */
 };
 
 struct wire;
@@ -52,18 +55,19 @@ void wire_free(struct wire *wire);
 /* --- reading --- */
 
 struct wire_report {
-	unsigned version;          /* 22, 23, 25, 26 */
-	uint64_t generations;      /* whole and valid */
-	uint64_t valid_bytes;      /* the file is good up to here: end of the last valid generation */
+	unsigned version;     /* 22, 23, 25, 26 */
+	uint64_t generations; /* whole and valid */
+	uint64_t valid_bytes; /* the file is good up to here: end of the last valid generation */
 	uint64_t total_bytes;
-	uint64_t events[256];      /* by wire event type, of valid generations */
+	uint64_t events[256]; /* by wire event type, of valid generations */
 	uint64_t first_ns, last_ns;
 	uint64_t goroutines, procs, threads;
-	uint64_t error_offset;     /* byte offset of the first fault (of its batch) */
-	struct error error;        /* "" if the file is valid */
+	uint64_t error_offset; /* byte offset of the first fault (of its batch) */
+	struct error error;    /* "" if the file is valid */
 };
 
-/* Reads a v2 trace from memory with all the rules of Go's reader. 0 if valid, else -EBADMSG with report->error. */
+/* Reads a v2 trace from memory with all the rules of Go's reader. 0 if valid, else -EBADMSG with
+ * report->error. */
 int wire_check(const uint8_t *bytes, size_t n, struct wire_report *report);
 const char *wire_event_name(unsigned type);
 

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The person at the terminal: one function a command. Each gets the
+ * command's own arguments (argv[0] is how the command is called, for
+ * messages) and returns the exit status of gotrace.
+ */
+#ifndef GOTRACE_CLI_H
+#define GOTRACE_CLI_H
+
+enum exit_status {
+	STATUS_WHOLE = 0, /* written whole; the file is valid */
+	STATUS_NONE = 1,  /* no trace; the file is invalid */
+	STATUS_USAGE = 2,
+	STATUS_CUT = 3,   /* written, but something was lost or cut */
+};
+
+int command_record(int argc, char **argv);
+int command_replay(int argc, char **argv);
+int command_check(int argc, char **argv);
+int command_sites(int argc, char **argv);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The command lines of the commands, parsed and checked in full. */
+#ifndef GOTRACE_OPTIONS_H
+#define GOTRACE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "util/error.h"
+#include "wire/wire.h"
+
+struct record_options {
+	pid_t pid;               /* 0: a command is started */
+	char **command;          /* ends with NULL; NULL: a process is traced */
+	uint64_t duration_ns;    /* 0 = until the end */
+	uint64_t max_bytes;      /* 0 = no limit */
+	uint32_t ring_bytes;     /* 0 = capture's default */
+	const char *output;      /* NULL = the default name */
+	const char *raw;         /* NULL = none */
+	enum wire_format format; /* WIRE_NONE = the target's own */
+	bool syscalls, runtime_frames, json, quiet, help, version;
+	bool probe_only;         /* for measuring: empty programs, no trace */
+};
+
+struct replay_options {
+	const char *input, *output;
+	enum wire_format format;
+	bool runtime_frames, json, quiet, help;
+};
+
+struct check_options {
+	const char *input;
+	bool json, repair, help;
+};
+
+struct sites_options {
+	pid_t pid;
+	bool help;
+};
+
+/*
+ * Each returns 0, or -EINVAL. err has the line to print, or is empty when one
+ * was printed already (an option that is not known). With `help` or `version`
+ * nothing else has been checked.
+ */
+int options_record(int argc, char **argv, struct record_options *options, struct error *err);
+int options_replay(int argc, char **argv, struct replay_options *options, struct error *err);
+int options_check(int argc, char **argv, struct check_options *options, struct error *err);
+int options_sites(int argc, char **argv, struct sites_options *options, struct error *err);
+
+/* Prints the help of a command on standard output. */
+void options_help_record(void);
+void options_help_replay(void);
+void options_help_check(void);
+void options_help_sites(void);
+
+/* Tells a usage error on standard error, with a hint. Returns STATUS_USAGE. */
+int options_refuse(const char *command, const struct error *err);
+
+#endif

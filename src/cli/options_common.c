@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "cli/options_common.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "cli/cli.h"
+#include "cli/options.h"
+
+int options_parse(const struct argp *parser, int argc, char **argv, void *input)
+{
+	return argp_parse(parser, argc, argv, ARGP_NO_EXIT | ARGP_NO_HELP | ARGP_IN_ORDER, NULL, input) ? -EINVAL : 0;
+}
+
+void options_print_help(const struct argp *parser, const char *command)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s", command);
+	argp_help(parser, stdout, ARGP_HELP_USAGE | ARGP_HELP_PRE_DOC | ARGP_HELP_LONG | ARGP_HELP_POST_DOC, name);
+}
+
+int options_refuse(const char *command, const struct error *err)
+{
+	if (err->text[0])
+		fprintf(stderr, "gotrace: %s\nTry '%s --help'.\n", err->text, command);
+	return STATUS_USAGE;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The options of the commands that take one operand: replay, check, sites. */
+#include "cli/options.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cli/options_common.h"
+#include "cli/values.h"
+
+enum key {
+	KEY_FORMAT = 1000,
+	KEY_JSON,
+	KEY_RUNTIME_FRAMES,
+	KEY_REPAIR,
+};
+
+struct replay_parse {
+	struct replay_options *options;
+	struct error *err;
+};
+
+static const struct argp_option replay_table[] = {
+	{"output", 'o', "FILE", 0, "Write the trace here; - is standard output", 1},
+	{"format", KEY_FORMAT, "GO", 0, "Write the format of Go 1.22, 1.23, 1.25 or 1.26 (else: the target's own)", 1},
+	{"runtime-frames", KEY_RUNTIME_FRAMES, NULL, 0, "Keep the runtime's own frames in stacks", 1},
+	{"json", KEY_JSON, NULL, 0, "Print the summary as JSON on standard output", 2},
+	{"quiet", 'q', NULL, 0, "Print errors and losses only", 2},
+	OPTIONS_HELP,
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+static int take_operand(const char **place, const char *text, struct error *err)
+{
+	if (*place)
+		return error_set(err, EINVAL, "one file at a time, please: '%s' is one too many", text);
+	*place = text;
+	return 0;
+}
+
+static error_t on_replay(int key, char *text, struct argp_state *state)
+{
+	struct replay_parse *parse = state->input;
+	struct replay_options *options = parse->options;
+
+	switch (key) {
+	case ARGP_KEY_ARG:
+		return -take_operand(&options->input, text, parse->err);
+	case 'o':
+		options->output = text;
+		return 0;
+	case KEY_FORMAT:
+		return -parse_format("--format", text, &options->format, parse->err);
+	case KEY_RUNTIME_FRAMES:
+		options->runtime_frames = true;
+		return 0;
+	case KEY_JSON:
+		options->json = true;
+		return 0;
+	case 'q':
+		options->quiet = true;
+		return 0;
+	case 'h':
+		options->help = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp replay_parser = {
+	.options = replay_table,
+	.parser = on_replay,
+	.args_doc = "RAW -o FILE",
+	.doc = "Make a trace from a raw log that gotrace --raw has kept. Needs no privilege."
+	       "\v"
+	       "Exit status: 0 written whole, 1 no trace, 2 wrong usage, 3 written but something was lost or cut.",
+};
+
+int options_replay(int argc, char **argv, struct replay_options *options, struct error *err)
+{
+	struct replay_parse parse = {.options = options, .err = err};
+	int rc;
+
+	*options = (struct replay_options){0};
+	err->text[0] = '\0';
+	rc = options_parse(&replay_parser, argc, argv, &parse);
+	if (rc || options->help)
+		return rc;
+	if (!options->input || !options->output)
+		return error_set(err, EINVAL, "replay needs a raw log and -o FILE");
+	if (options->json && strcmp(options->output, "-") == 0)
+		return error_set(err, EINVAL, "-o - and --json both want standard output");
+	return 0;
+}
+
+struct check_parse {
+	struct check_options *options;
+	struct error *err;
+};
+
+static const struct argp_option check_table[] = {
+	{"repair", KEY_REPAIR, NULL, 0, "Cut a torn file back to its last whole generation", 1},
+	{"json", KEY_JSON, NULL, 0, "Print JSON", 1},
+	OPTIONS_HELP,
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+static error_t on_check(int key, char *text, struct argp_state *state)
+{
+	struct check_parse *parse = state->input;
+	struct check_options *options = parse->options;
+
+	switch (key) {
+	case ARGP_KEY_ARG:
+		return -take_operand(&options->input, text, parse->err);
+	case KEY_REPAIR:
+		options->repair = true;
+		return 0;
+	case KEY_JSON:
+		options->json = true;
+		return 0;
+	case 'h':
+		options->help = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp check_parser = {
+	.options = check_table,
+	.parser = on_check,
+	.args_doc = "FILE",
+	.doc = "Is this Go execution trace (format 1.22 or newer) valid, and what is in it?"
+	       "\v"
+	       "Exit status: 0 valid, 1 not valid or not readable, 2 wrong usage, 3 valid up to a point.",
+};
+
+int options_check(int argc, char **argv, struct check_options *options, struct error *err)
+{
+	struct check_parse parse = {.options = options, .err = err};
+	int rc;
+
+	*options = (struct check_options){0};
+	err->text[0] = '\0';
+	rc = options_parse(&check_parser, argc, argv, &parse);
+	if (rc || options->help)
+		return rc;
+	if (!options->input)
+		return error_set(err, EINVAL, "which file is to be checked?");
+	return 0;
+}
+
+struct sites_parse {
+	struct sites_options *options;
+	struct error *err;
+};
+
+static const struct argp_option sites_table[] = {
+	OPTIONS_HELP,
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+static error_t on_sites(int key, char *text, struct argp_state *state)
+{
+	struct sites_parse *parse = state->input;
+
+	switch (key) {
+	case ARGP_KEY_ARG:
+		if (parse->options->pid)
+			return -error_set(parse->err, EINVAL, "one process at a time, please");
+		return -parse_pid("sites", text, &parse->options->pid, parse->err);
+	case 'h':
+		parse->options->help = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp sites_parser = {
+	.options = sites_table,
+	.parser = on_sites,
+	.args_doc = "PID",
+	.doc = "Print where gotrace would probe this process: FUNCTION+OFFSET INSTRUCTION SITE FILEOFFSET.",
+};
+
+int options_sites(int argc, char **argv, struct sites_options *options, struct error *err)
+{
+	struct sites_parse parse = {.options = options, .err = err};
+	int rc;
+
+	*options = (struct sites_options){0};
+	err->text[0] = '\0';
+	rc = options_parse(&sites_parser, argc, argv, &parse);
+	if (rc || options->help)
+		return rc;
+	if (!options->pid)
+		return error_set(err, EINVAL, "which process? give its PID");
+	return 0;
+}
+
+void options_help_replay(void)
+{
+	options_print_help(&replay_parser, "gotrace replay");
+}
+
+void options_help_check(void)
+{
+	options_print_help(&check_parser, "gotrace check");
+}
+
+void options_help_sites(void)
+{
+	options_print_help(&sites_parser, "gotrace sites");
+}

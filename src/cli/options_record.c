@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "cli/options.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "cli/options_common.h"
+#include "cli/values.h"
+
+enum key {
+	KEY_FORMAT = 1000,
+	KEY_RAW,
+	KEY_JSON,
+	KEY_MAX_SIZE,
+	KEY_NO_SYSCALLS,
+	KEY_RING_SIZE,
+	KEY_RUNTIME_FRAMES,
+	KEY_PROBE_ONLY,
+};
+
+static const struct argp_option table[] = {
+	{"pid", 'p', "PID", 0, "Trace this running process", 1},
+	{"duration", 'd', "TIME", 0, "End after this time: 500ms, 5s, 2m (else: Ctrl-C)", 1},
+	{"output", 'o', "FILE", 0,
+	 "Write the trace here, in place of what is there; - is standard output (else: "
+	 "gotrace-PID-UTCTIME.trace, a new file)",
+	 1},
+	{"max-size", KEY_MAX_SIZE, "BYTES", 0, "End when the trace has about this size: 500k, 100M, 2G", 1},
+	{"json", KEY_JSON, NULL, 0, "Print the summary as JSON on standard output", 2},
+	{"quiet", 'q', NULL, 0, "Print errors and losses only", 2},
+	{"format", KEY_FORMAT, "GO", 0, "Write the format of Go 1.22, 1.23, 1.25 or 1.26 (else: the target's own)", 3},
+	{"raw", KEY_RAW, "FILE", 0, "Keep the raw log too, for gotrace replay", 3},
+	{"no-syscalls", KEY_NO_SYSCALLS, NULL, 0, "Leave system calls out", 3},
+	{"runtime-frames", KEY_RUNTIME_FRAMES, NULL, 0, "Keep the runtime's own frames in stacks", 3},
+	{"ring-size", KEY_RING_SIZE, "BYTES", 0, "Size of the ring between kernel and gotrace (else: 16M)", 3},
+	{"probe-only", KEY_PROBE_ONLY, NULL, OPTION_HIDDEN, NULL, 3},
+	{"version", 'v', NULL, 0, "Print the version", 4},
+	OPTIONS_HELP,
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+/* What the option parser fills in. */
+struct parse {
+	struct record_options *options;
+	struct error *err;
+};
+
+static int set_ring(struct record_options *options, const char *text, struct error *err)
+{
+	uint64_t bytes;
+	/* The kernel takes a power of two of pages below 4 GiB; gotrace rounds up. */
+	int rc = parse_size("--ring-size", text, 64u << 10, 1u << 30, &bytes, err);
+
+	if (rc == 0)
+		options->ring_bytes = (uint32_t)bytes;
+	return rc;
+}
+
+static int set_value(struct record_options *options, int key, char *text, struct error *err)
+{
+	switch (key) {
+	case 'p':
+		return parse_pid("-p", text, &options->pid, err);
+	case 'd':
+		return parse_duration("-d", text, &options->duration_ns, err);
+	case 'o':
+		options->output = text;
+		return 0;
+	case KEY_RAW:
+		options->raw = text;
+		return 0;
+	case KEY_FORMAT:
+		return parse_format("--format", text, &options->format, err);
+	case KEY_MAX_SIZE:
+		return parse_size("--max-size", text, 1, INT64_MAX, &options->max_bytes, err);
+	default:
+		return set_ring(options, text, err);
+	}
+}
+
+static int set_flag(struct record_options *options, int key)
+{
+	switch (key) {
+	case 'q':
+		options->quiet = true;
+		return 0;
+	case 'v':
+		options->version = true;
+		return 0;
+	case 'h':
+		options->help = true;
+		return 0;
+	case KEY_JSON:
+		options->json = true;
+		return 0;
+	case KEY_NO_SYSCALLS:
+		options->syscalls = false;
+		return 0;
+	case KEY_RUNTIME_FRAMES:
+		options->runtime_frames = true;
+		return 0;
+	case KEY_PROBE_ONLY:
+		options->probe_only = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* The first word behind "--" and all that follow are the command. */
+static int take_word(const struct parse *parse, const char *word, struct argp_state *state)
+{
+	if (!state->quoted || state->next - 1 < state->quoted)
+		return error_set(parse->err, EINVAL, "'%s' is no command or option (a program to start goes "
+						     "behind --)", word);
+	parse->options->command = &state->argv[state->next - 1];
+	state->next = state->argc;
+	return 0;
+}
+
+static error_t on_option(int key, char *text, struct argp_state *state)
+{
+	struct parse *parse = state->input;
+
+	if (key == ARGP_KEY_ARG)
+		return -take_word(parse, text, state);
+	if (text)
+		return -set_value(parse->options, key, text, parse->err);
+	return set_flag(parse->options, key);
+}
+
+static int check_together(const struct record_options *options, struct error *err)
+{
+	bool standard = options->output && strcmp(options->output, "-") == 0;
+
+	if (options->pid && options->command)
+		return error_set(err, EINVAL, "-p PID and -- CMD exclude each other");
+	if (!options->pid && !options->command)
+		return error_set(err, EINVAL, "which process? give -p PID, or -- CMD to start one");
+	if (standard && options->json)
+		return error_set(err, EINVAL, "-o - and --json both want standard output");
+	if (standard && options->command)
+		return error_set(err, EINVAL, "-o - and the program behind -- both want standard output");
+	if (options->raw && strcmp(options->raw, "-") == 0)
+		return error_set(err, EINVAL, "--raw needs a file, not standard output");
+	if (options->raw && options->output && strcmp(options->raw, options->output) == 0)
+		return error_set(err, EINVAL, "-o and --raw name the same file");
+	return 0;
+}
+
+static const struct argp parser = {
+	.options = table,
+	.parser = on_option,
+	.args_doc = "-p PID\n-- CMD [ARG...]\nreplay RAW -o FILE\ncheck FILE\nsites PID",
+	.doc = "Write a Go execution trace of a process that was not prepared for it."
+	       "\v"
+	       "Examples:\n"
+	       "  sudo gotrace -p 1234 -d 5s          trace a process for five seconds\n"
+	       "  sudo gotrace -p 1234 -o slow.trace  until Ctrl-C, into a file of your choice\n"
+	       "  sudo gotrace -- ./server -port 80   start a program, trace it from the first goroutine\n"
+	       "  go tool trace slow.trace            look at it\n"
+	       "\n"
+	       "gotrace replay, check and sites have a --help of their own.\n"
+	       "Exit status: 0 written whole, 1 no trace, 2 wrong usage, 3 written but something was lost or cut.",
+};
+
+int options_record(int argc, char **argv, struct record_options *options, struct error *err)
+{
+	struct parse parse = {.options = options, .err = err};
+	int rc;
+
+	*options = (struct record_options){.syscalls = true};
+	err->text[0] = '\0';
+	rc = options_parse(&parser, argc, argv, &parse);
+	if (rc || options->help || options->version)
+		return rc;
+	return check_together(options, err);
+}
+
+void options_help_record(void)
+{
+	options_print_help(&parser, "gotrace");
+}

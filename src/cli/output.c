@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "cli/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "cli/owner.h"
+
+#define BUFFER_BYTES (256u << 10)
+#define MAX_TRIES    1000
+
+void output_init(struct output *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->fd = -1;
+}
+
+static int take_buffer(struct output *out, struct error *err)
+{
+	out->buffer = malloc(BUFFER_BYTES);
+	if (!out->buffer)
+		return error_set(err, ENOMEM, "out of memory");
+	return 0;
+}
+
+/* O_EXCL never follows a link in the last place of a path. Returns a file of the user's own, or -errno. */
+static int create_file(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	struct owner owner;
+
+	if (fd < 0)
+		return -errno;
+	if (fchmod(fd, 0600) || (owner_behind_sudo(&owner) && fchown(fd, owner.uid, owner.gid))) {
+		int code = errno;
+
+		close(fd);
+		unlink(path);
+		return -code;
+	}
+	return fd;
+}
+
+static int open_standard_output(struct output *out, struct error *err)
+{
+	if (isatty(STDOUT_FILENO))
+		return error_set(err, EINVAL, "-o -: standard output is a terminal, a trace is binary; "
+					      "redirect it to a file or a pipe");
+	out->fd = STDOUT_FILENO;
+	out->borrowed = true;
+	return 0;
+}
+
+static bool is_null_device(const struct stat *st)
+{
+	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3);
+}
+
+/* What was looked at by name is looked at again by descriptor: the name may have been exchanged. */
+static int open_null_device(struct output *out, struct error *err)
+{
+	struct stat st;
+	int fd = open(out->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return error_set(err, errno, "cannot open %s: %s", out->path, strerror(errno));
+	if (fstat(fd, &st) || !is_null_device(&st)) {
+		close(fd);
+		return error_set(err, EINVAL, "%s is no longer the null device", out->path);
+	}
+	out->fd = fd;
+	return 0;
+}
+
+static int refuse(const char *path, const struct stat *st, struct error *err)
+{
+	if (S_ISLNK(st->st_mode))
+		return error_set(err, ELOOP, "%s is a symbolic link, which gotrace does not write through; "
+					     "name the file itself (or - for standard output)", path);
+	if (S_ISDIR(st->st_mode))
+		return error_set(err, EISDIR, "%s is a directory; name a file in it", path);
+	return error_set(err, EINVAL, "%s is not a regular file; name a file, or - for standard output", path);
+}
+
+/* A draft beside the file, so that what is there now stays until tracing has really begun. */
+static int open_draft(struct output *out, struct error *err)
+{
+	char copy[PATH_MAX];
+
+	for (int try = 1; try <= MAX_TRIES; try++) {
+		memcpy(copy, out->path, sizeof(copy));
+		if (snprintf(out->draft, sizeof(out->draft), "%s/.gotrace-%d-%d.part", dirname(copy),
+			     (int)getpid(), try) >= (int)sizeof(out->draft))
+			return error_set(err, ENAMETOOLONG, "%s: the name is too long", out->path);
+		out->fd = create_file(out->draft);
+		if (out->fd != -EEXIST)
+			break;
+	}
+	if (out->fd < 0) {
+		int code = -out->fd;
+
+		out->draft[0] = '\0';
+		return error_set(err, code, "cannot create %s: %s", out->path, strerror(code));
+	}
+	out->regular = true;
+	return 0;
+}
+
+static int open_path(struct output *out, const char *path, struct error *err)
+{
+	size_t len = strlen(path);
+	struct stat st;
+
+	if (len == 0 || len >= sizeof(out->path))
+		return error_set(err, EINVAL, "the name of the file is %s", len ? "too long" : "empty");
+	memcpy(out->path, path, len + 1);
+	if (strcmp(path, "-") == 0)
+		return open_standard_output(out, err);
+	if (lstat(path, &st) == 0) {
+		if (is_null_device(&st))
+			return open_null_device(out, err);
+		if (!S_ISREG(st.st_mode))
+			return refuse(path, &st, err);
+	} else if (errno != ENOENT) {
+		return error_set(err, errno, "cannot create %s: %s", path, strerror(errno));
+	}
+	return open_draft(out, err);
+}
+
+int output_open(struct output *out, const char *path, struct error *err)
+{
+	int rc;
+
+	output_init(out);
+	rc = open_path(out, path, err);
+	if (rc == 0)
+		rc = take_buffer(out, err);
+	if (rc) {
+		output_discard(out);
+		return rc;
+	}
+	return 0;
+}
+
+int output_open_default(struct output *out, pid_t pid, time_t now, struct error *err)
+{
+	char stamp[32], suffix[16] = "";
+	struct tm utc;
+
+	output_init(out);
+	gmtime_r(&now, &utc);
+	strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", &utc);
+	for (int try = 1; try <= MAX_TRIES; try++) {
+		if (try > 1)
+			snprintf(suffix, sizeof(suffix), "-%d", try);
+		snprintf(out->path, sizeof(out->path), "gotrace-%d-%s%s.trace", (int)pid, stamp, suffix);
+		out->fd = create_file(out->path);
+		if (out->fd != -EEXIST)
+			break;
+	}
+	if (out->fd < 0)
+		return error_set(err, -out->fd, "cannot create %s in the current directory: %s (choose a "
+						"place with -o FILE)", out->path, strerror(-out->fd));
+	out->regular = true;
+	return take_buffer(out, err);
+}
+
+int output_publish(struct output *out, struct error *err)
+{
+	if (!out->draft[0])
+		return 0;
+	/* rename replaces a link that was planted meanwhile; it does not follow it. */
+	if (rename(out->draft, out->path))
+		return error_set(err, errno, "cannot create %s: %s", out->path, strerror(errno));
+	out->draft[0] = '\0';
+	return 0;
+}
+
+static int write_all(struct output *out, const uint8_t *bytes, size_t n)
+{
+	while (n > 0) {
+		ssize_t took = write(out->fd, bytes, n);
+
+		if (took < 0 && errno == EINTR)
+			continue;
+		if (took < 0) {
+			out->error = errno;
+			return -out->error;
+		}
+		out->written += (uint64_t)took;
+		bytes += took;
+		n -= (size_t)took;
+	}
+	return 0;
+}
+
+static int flush(struct output *out)
+{
+	size_t n = out->used;
+
+	out->used = 0;
+	return write_all(out, out->buffer, n);
+}
+
+int output_write(void *ctx, const void *bytes, size_t n)
+{
+	struct output *out = ctx;
+
+	if (n > BUFFER_BYTES - out->used) {
+		int rc = flush(out);
+
+		if (rc)
+			return rc;
+	}
+	if (n > BUFFER_BYTES)
+		return write_all(out, bytes, n);
+	memcpy(out->buffer + out->used, bytes, n);
+	out->used += n;
+	return 0;
+}
+
+int output_commit(struct output *out)
+{
+	int rc = flush(out);
+
+	if (rc == 0)
+		out->committed = out->written;
+	return rc;
+}
+
+int output_cut(struct output *out)
+{
+	out->used = 0;
+	if (!out->regular || out->written == out->committed)
+		return 0;
+	if (ftruncate(out->fd, (off_t)out->committed) || lseek(out->fd, (off_t)out->committed, SEEK_SET) < 0)
+		return -errno;
+	out->written = out->committed;
+	return 0;
+}
+
+int output_close(struct output *out)
+{
+	int rc = 0;
+
+	/* Network file systems tell of a full disk only here. */
+	if (out->fd >= 0 && !out->borrowed && close(out->fd))
+		rc = -errno;
+	free(out->buffer);
+	out->buffer = NULL;
+	out->fd = -1;
+	return rc;
+}
+
+void output_discard(struct output *out)
+{
+	if (out->fd >= 0 && out->regular)
+		unlink(out->draft[0] ? out->draft : out->path);
+	output_close(out);
+}

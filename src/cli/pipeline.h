@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * From the raw log to the trace: one object for live tracing and replay.
+ * Records go to the raw log's file (if one is wanted) and to the model; the
+ * model's generations are encoded and written, each whole. Symbols come from
+ * the log alone.
+ */
+#ifndef GOTRACE_PIPELINE_H
+#define GOTRACE_PIPELINE_H
+
+#include <stdbool.h>
+
+#include "cli/output.h"
+#include "cli/text.h"
+#include "model/model.h"
+#include "rawlog/rawlog.h"
+#include "util/error.h"
+#include "wire/wire.h"
+
+struct pipeline_options {
+	struct output *trace;    /* not owned; may be opened later than the pipeline, before the first record */
+	struct output *raw;      /* not owned; NULL = no raw log is kept */
+	enum wire_format format; /* WIRE_NONE: the format of the target's own release */
+	bool runtime_frames;     /* keep the runtime's frames in stacks */
+};
+
+struct pipeline;
+
+struct pipeline *pipeline_new(const struct pipeline_options *options); /* NULL when out of memory */
+void pipeline_free(struct pipeline *pipe);
+
+/*
+ * A log_sink: ctx is a struct pipeline. When the trace or the raw log cannot
+ * be written, this is returned once; later records still go to the other.
+ */
+int pipeline_put(void *ctx, const struct log_record *record);
+/* Gives the function table ahead of its place in the log. Copies it. -EBADMSG if it is no good. */
+int pipeline_functab(struct pipeline *pipe, const struct log_record *record);
+bool pipeline_has_functab(const struct pipeline *pipe);
+/* Closes the last generation, completes the raw log. Failures are told by the two functions below. */
+void pipeline_finish(struct pipeline *pipe);
+
+/* What failed; "" if nothing did. After a failure the file was cut back to its last whole generation. */
+const struct error *pipeline_trace_error(const struct pipeline *pipe);
+const struct error *pipeline_raw_error(const struct pipeline *pipe);
+
+/* Bytes of trace in the end, if it ended now: what is written, and a guess for what the model holds. */
+uint64_t pipeline_expected_bytes(const struct pipeline *pipe);
+uint64_t pipeline_trace_bytes(const struct pipeline *pipe); /* that stand */
+uint64_t pipeline_raw_bytes(const struct pipeline *pipe);
+enum wire_format pipeline_format(const struct pipeline *pipe); /* WIRE_NONE before LOG_TARGET */
+struct model *pipeline_model(const struct pipeline *pipe);
+/* The log's last record; NULL if it did not come. */
+const struct log_end *pipeline_end(const struct pipeline *pipe);
+/* For people: the function that a goroutine with this start PC runs. */
+struct text pipeline_function(struct pipeline *pipe, uint64_t startpc, unsigned width);
+/* The same in full, for programs; valid until the next call. */
+const char *pipeline_function_name(struct pipeline *pipe, uint64_t startpc, size_t *len);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "cli/signals.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <unistd.h>
+
+/* A handler can reach nothing else. */
+static volatile sig_atomic_t seen;
+
+static void on_signal(int number)
+{
+	static const char text[] = "\ngotrace: ending already; the last events are being written\n";
+	int saved = errno;
+
+	(void)number;
+	if (seen < 100)
+		seen = seen + 1;
+	if (seen == 2 && write(STDERR_FILENO, text, sizeof(text) - 1) < 0) {
+		/* Nobody reads: there is nobody to tell. */
+	}
+	errno = saved;
+}
+
+static void set_all(const int *numbers, size_t n, void (*handler)(int))
+{
+	/* Without SA_RESTART: a signal must end a wait. */
+	struct sigaction action = {.sa_handler = handler};
+
+	sigemptyset(&action.sa_mask);
+	for (size_t i = 0; i < n; i++)
+		sigaction(numbers[i], &action, NULL);
+}
+
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+static const int failing[] = {SIGPIPE, SIGXFSZ};
+
+void signals_install(void)
+{
+	set_all(ending, sizeof(ending) / sizeof(ending[0]), on_signal);
+	set_all(failing, sizeof(failing) / sizeof(failing[0]), SIG_IGN);
+}
+
+int signals_seen(void)
+{
+	return seen;
+}
+
+void signals_reset(void)
+{
+	set_all(ending, sizeof(ending) / sizeof(ending[0]), SIG_DFL);
+	set_all(failing, sizeof(failing) / sizeof(failing[0]), SIG_DFL);
+}

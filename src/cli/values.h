@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Values of options, each checked in full: nothing may follow, nothing may overflow. */
+#ifndef GOTRACE_VALUES_H
+#define GOTRACE_VALUES_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "util/error.h"
+#include "wire/wire.h"
+
+/* All return 0, or -EINVAL with a line that names the option. */
+
+/* "500ms", "5s", "2m", "1h"; a bare number counts seconds. From 1 ms to 1000 h. */
+int parse_duration(const char *option, const char *text, uint64_t *ns, struct error *err);
+/* "4096", "64k", "10M", "2G" (powers of 1024), from min to max bytes. */
+int parse_size(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *bytes,
+	       struct error *err);
+int parse_pid(const char *option, const char *text, pid_t *pid, struct error *err);
+int parse_format(const char *option, const char *text, enum wire_format *format, struct error *err);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* gotrace: which command is meant. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+struct command {
+	const char *name;
+	char *title; /* argv[0] of the command, for its messages */
+	int (*run)(int argc, char **argv);
+};
+
+static int run_command(const struct command *command, int argc, char **argv)
+{
+	argv[0] = command->title;
+	return command->run(argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+	static char record[] = "gotrace record", replay[] = "gotrace replay", check[] = "gotrace check",
+		    sites[] = "gotrace sites", plain[] = "gotrace";
+	const struct command commands[] = {
+		{"record", record, command_record},
+		{"replay", replay, command_replay},
+		{"check", check, command_check},
+		{"sites", sites, command_sites},
+	};
+	char *no_arguments[] = {plain, NULL};
+
+	for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(commands[0]); i++) {
+		if (strcmp(argv[1], commands[i].name) == 0)
+			return run_command(&commands[i], argc - 1, argv + 1);
+	}
+	if (argc < 1)
+		return command_record(1, no_arguments);
+	argv[0] = plain;
+	return command_record(argc, argv);
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Generations: stretches of about a second that stand alone in the file. Each
+ * begins with the status of everything alive, as the one before left it.
+ */
+#include <string.h>
+
+#include "state.h"
+
+/* The statuses of a generation all bear its start time. */
+static void date_back(struct model *md, struct op *op)
+{
+	op->time = md->generation_start;
+	md->last_time = md->generation_start;
+}
+
+static void write_g_status(struct model *md, const struct g *g)
+{
+	struct op *op = emit(md, OP_GO_STATUS, NULL);
+
+	op->g = g->index;
+	op->m = g->m ? g->m->tid : NO_M;
+	op->status = g->status;
+	op->stack = g->stack;
+	date_back(md, op);
+}
+
+/* Those that hold a P first: a reader must know who runs where before anything else of that thread. */
+static void write_statuses(struct model *md)
+{
+	for (unsigned i = 0; i < md->nps; i++) {
+		step_proc_status(md, md->ps[i]);
+		date_back(md, &md->ops.ops[md->ops.n - 1]);
+	}
+	for (uint32_t i = 1; i < md->gs.n; i++) {
+		if (md->gs.all[i]->status != G_DEAD)
+			write_g_status(md, md->gs.all[i]);
+	}
+}
+
+static void carry_held_ends(struct model *md)
+{
+	for (unsigned i = 0; i < md->nms; i++) {
+		if (md->ms[i]->end.held)
+			md->ms[i]->end.op = hold_place(md);
+	}
+}
+
+void generation_tell_procs(struct model *md, struct m *m)
+{
+	if (md->procs_told || !md->gomaxprocs || m == md->stand_in.m)
+		return;
+	md->procs_told = true;
+	emit(md, OP_PROCS_CHANGE, m)->arg = md->gomaxprocs;
+}
+
+void generation_open(struct model *md)
+{
+	enum cause before = md->cause;
+
+	md->cause = SEEN;
+	md->generation++;
+	md->ops.n = 0;
+	md->procs_told = false;
+	md->last_time++;
+	md->generation_start = md->last_time;
+	write_statuses(md);
+	carry_held_ends(md);
+	for (unsigned i = 0; i < md->nms; i++) {
+		struct m *m = md->ms[i];
+
+		if (m->g && m->g->status == G_RUNNING)
+			generation_tell_procs(md, m);
+	}
+	md->cause = before;
+}
+
+/*
+ * Up to Go 1.23 a goroutine gets its id after the probe on its creation, and
+ * the next record about it brings it. One that has had none by the end of the
+ * generation keeps a made-up id for its life.
+ */
+static void number(struct model *md, uint32_t g)
+{
+	if (g && !md->gs.goids[g])
+		md->gs.goids[g] = STAND_IN_GOID + 1 + md->totals.unnumbered++;
+}
+
+static void number_the_nameless(struct model *md)
+{
+	for (size_t i = 0; i < md->ops.n; i++) {
+		number(md, md->ops.ops[i].g);
+		number(md, md->ops.ops[i].g2);
+	}
+}
+
+static void to_moment(const struct model *md, struct generation *gen)
+{
+	int64_t ns = (int64_t)md->clock.wall_nsec + (int64_t)(gen->start - md->clock.mono_ns);
+	int64_t sec = (int64_t)md->clock.wall_sec + ns / 1000000000;
+
+	ns %= 1000000000;
+	if (ns < 0) {
+		ns += 1000000000;
+		sec--;
+	}
+	gen->mono_ns = gen->start;
+	gen->wall_sec = (uint64_t)sec;
+	gen->wall_nsec = (uint32_t)ns;
+}
+
+static void fill_tables(struct model *md)
+{
+	md->tables = (struct tables){
+		.strings = md->options.strings,
+		.goids = md->gs.goids,
+		.ngoroutines = md->gs.n,
+		.stacks = md->stacks.stacks,
+		.nstacks = md->stacks.n,
+	};
+}
+
+void generation_close(struct model *md, bool last)
+{
+	struct generation gen = {
+		.number = md->generation,
+		.last = last,
+		.start = md->generation_start,
+		.tables = &md->tables,
+	};
+
+	if (!md->generation)
+		return;
+	if (md->stw)
+		step_stw_end(md, REPAIRED);
+	gen.end = md->last_time;
+	gen.nops = md->ops.n;
+	gen.ops = md->ops.ops;
+	md->boundary_due = false;
+	number_the_nameless(md);
+	fill_tables(md);
+	to_moment(md, &gen);
+	if (stats_add(md->stats, md, &gen))
+		md->oom = true;
+	md->totals.generations++;
+	md->totals.end_ns = md->last_time;
+	if (!md->sink_error && !md->oom)
+		md->sink_error = md->options.sink(md->options.ctx, &gen);
+	g_recycle(md);
+}
+
+/* Did the thread's system call end with its P kept? Its memory says what no record has said yet. */
+static void settle(struct model *md, struct m *m, const struct log_m *seen, uint64_t time_before)
+{
+	if (!m->end.held || m->end.time >= time_before)
+		return;
+	if (seen->status == 2 /* _Grunning */ && seen->p && m->p && m->p->ptr == seen->p)
+		step_syscall_end(md, m);
+	else if (seen->status == 3 /* _Gsyscall: between two kernel calls of one Go call */)
+		drop_held_end(m);
+}
+
+void generation_boundary(struct model *md, const struct log_boundary *boundary, const struct log_m *ms)
+{
+	if (!md->generation)
+		return;
+	for (uint32_t i = 0; i < boundary->nm; i++) {
+		uint32_t *index = ms[i].tid ? map64_get(&md->m_by_tid, ms[i].tid) : NULL;
+
+		if (index && ms[i].curg && md->ms[*index]->g && md->ms[*index]->g->ptr == ms[i].curg)
+			settle(md, md->ms[*index], &ms[i], boundary->time_before);
+	}
+	/* Kinds of stop-the-world are told apart by string id, which dies with the generation: wait, but
+	 * once. */
+	if (md->stw && !md->boundary_due) {
+		md->boundary_due = true;
+		return;
+	}
+	generation_close(md, false);
+	generation_open(md);
+}

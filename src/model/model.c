@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The records of the log, one after the other. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "state.h"
+
+struct model *model_new(const struct model_options *options)
+{
+	struct model *md = calloc(1, sizeof(*md));
+
+	if (!md)
+		return NULL;
+	md->options = *options;
+	md->stats = stats_new();
+	if (!md->stats || tables_init(md)) {
+		model_free(md);
+		return NULL;
+	}
+	return md;
+}
+
+static void free_entities(struct model *md)
+{
+	for (uint32_t i = 1; i < md->gs.n; i++)
+		free(md->gs.all[i]);
+	for (unsigned i = 0; i < md->nps; i++)
+		free(md->ps[i]);
+	for (unsigned i = 0; i < md->nms; i++)
+		free(md->ms[i]);
+	free(md->gs.all);
+	free(md->gs.goids);
+	free(md->gs.ended);
+	free(md->gs.free);
+	free(md->ps);
+	free(md->ms);
+	map64_free(&md->gs.by_ptr);
+	map64_free(&md->gs.by_goid);
+	map64_free(&md->gs.ended_goids);
+	map64_free(&md->p_by_ptr);
+	map64_free(&md->m_by_tid);
+}
+
+void model_free(struct model *md)
+{
+	if (!md)
+		return;
+	free_entities(md);
+	tables_free(md);
+	stats_free(md->stats);
+	snapshot_free(&md->snapshot);
+	free(md->early.records);
+	free(md->ops.ops);
+	free(md);
+}
+
+static int keep_early(struct model *md, const struct raw_record *records, size_t n)
+{
+	struct record_buffer *early = &md->early;
+
+	if (early->n + n > early->capacity) {
+		size_t more = (early->n + n) * 2;
+		struct raw_record *bigger = realloc(early->records, more * sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		early->records = bigger;
+		early->capacity = more;
+	}
+	memcpy(early->records + early->n, records, n * sizeof(*records));
+	early->n += n;
+	return 0;
+}
+
+/* Nothing existed before a program that gotrace started: no snapshot to wait for. */
+static void start_from_nothing(struct model *md, uint64_t time)
+{
+	md->phase = RUNNING;
+	md->last_time = time;
+	md->totals.start_ns = time;
+	generation_open(md);
+}
+
+static int feed_records(struct model *md, const struct log_record *record)
+{
+	const struct raw_record *records = record->data;
+	size_t n = record->size / sizeof(*records);
+
+	if (md->phase == BEFORE_SNAPSHOT && (md->target.flags & LOG_TARGET_SPAWNED) && n)
+		start_from_nothing(md, records[0].time);
+	if (md->phase == BEFORE_SNAPSHOT)
+		return keep_early(md, records, n);
+	for (size_t i = 0; i < n; i++) {
+		bool due = md->boundary_due || md->ops.n >= MAX_GENERATION_OPS;
+
+		observe(md, &records[i]);
+		if (due && !md->stw) {
+			generation_close(md, false);
+			generation_open(md);
+		}
+	}
+	return 0;
+}
+
+static void feed_target(struct model *md, const struct log_target *target)
+{
+	md->target = *target;
+	md->clock = target->clock;
+	md->has_target = true;
+}
+
+static void feed_reason(struct model *md, const struct log_reason *reason)
+{
+	const char *text = (const char *)(reason + 1);
+
+	if (reason->table < REASON_TABLES && reason->index < MAX_REASONS)
+		md->reasons[reason->table][reason->index] =
+			strtab_add(md->options.strings, text, reason->len);
+}
+
+static uint64_t lost_records(const struct log_loss *loss)
+{
+	return loss->ring_full + loss->unreadable + loss->missed;
+}
+
+/* The file itself says what it lacks: a user log event of the stand-in, and a new generation from here on. */
+static void feed_loss(struct model *md, const struct log_loss *loss)
+{
+	char text[160];
+	struct op *op;
+
+	md->totals.loss.ring_full += loss->ring_full;
+	md->totals.loss.stack_full += loss->stack_full;
+	md->totals.loss.unreadable += loss->unreadable;
+	md->totals.loss.missed += loss->missed;
+	if (!md->generation || !lost_records(loss))
+		return;
+	snprintf(text, sizeof(text), "lost %llu records (ring full %llu, unreadable %llu, missed %llu)",
+		 (unsigned long long)lost_records(loss), (unsigned long long)loss->ring_full,
+		 (unsigned long long)loss->unreadable, (unsigned long long)loss->missed);
+	md->cause = REPAIRED;
+	op = emit(md, OP_LOG, stand_in_begin(md));
+	op->string = tables_string(md, "gotrace");
+	op->string2 = tables_string(md, text);
+	op->stack = md->stand_in.stack;
+	stand_in_end(md);
+	md->cause = SEEN;
+	generation_close(md, false);
+	generation_open(md);
+}
+
+static void feed_boundary(struct model *md, const struct log_record *record)
+{
+	const struct log_boundary *boundary = record->data;
+
+	md->clock = boundary->clock;
+	generation_boundary(md, boundary, (const struct log_m *)(boundary + 1));
+}
+
+static int dispatch(struct model *md, const struct log_record *record)
+{
+	switch (record->type) {
+	case LOG_TARGET:
+		feed_target(md, record->data);
+		return 0;
+	case LOG_REASON:
+		feed_reason(md, record->data);
+		return 0;
+	case LOG_RECORDS:
+		return feed_records(md, record);
+	case LOG_STACK:
+		tables_add_stack(md, record->data);
+		return 0;
+	case LOG_SNAPSHOT:
+	case LOG_GS:
+	case LOG_PS:
+	case LOG_MS:
+	case LOG_SNAPSHOT_END:
+		return snapshot_record(md, record);
+	case LOG_BOUNDARY:
+		feed_boundary(md, record);
+		return 0;
+	case LOG_LOSS:
+		feed_loss(md, record->data);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+int model_feed(struct model *md, const struct log_record *record, struct error *err)
+{
+	int ret = rawlog_check_record(record, err);
+
+	if (!ret)
+		ret = dispatch(md, record);
+	if (!ret && md->oom)
+		ret = -ENOMEM;
+	if (ret == -ENOMEM)
+		return error_set(err, ENOMEM, "out of memory while the trace was made");
+	return ret ? ret : md->sink_error;
+}
+
+int model_finish(struct model *md, struct error *err)
+{
+	generation_close(md, true);
+	md->generation = 0;
+	if (md->oom)
+		return error_set(err, ENOMEM, "out of memory while the trace was made");
+	return md->sink_error;
+}
+
+const struct model_stats *model_stats(const struct model *md)
+{
+	return &md->totals;
+}
+
+const struct goroutine_stats *model_goroutine_stats(struct model *md, size_t *count)
+{
+	return stats_rows(md->stats, count);
+}
+
+const struct tables *model_tables(const struct model *md)
+{
+	return &md->tables;
+}
+
+const struct log_target *model_target(const struct model *md)
+{
+	return md->has_target ? &md->target : NULL;
+}

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * From raw records to ops: what each site of the runtime means. A handler
+ * first makes the state what the record says it was, then takes the step.
+ */
+#include "state.h"
+
+/* A record with its pointers looked up. */
+struct hit {
+	const struct raw_record *rec;
+	struct m *m; /* the thread that was hit */
+	struct p *p; /* its P, or the P concerned; NULL if there is none or it is not known */
+	uint32_t stack;
+};
+
+/* The goroutine the record is about, running on the thread that was hit; NULL if that cannot be. */
+static struct g *running(struct model *md, const struct hit *hit)
+{
+	struct g *g = g_of_record(md, hit->rec->g, hit->rec->goid, G_RUNNABLE);
+
+	if (!g || !make_running(md, hit->m, g, hit->p))
+		return NULL;
+	g->last_hit = hit->rec->time;
+	return g;
+}
+
+/*
+ * The thread runs curg, or scheduler code if that is 0, when something is done
+ * to another goroutine. False if curg should run but has no P to run on.
+ */
+static bool acting(struct model *md, const struct hit *hit, uint64_t curg)
+{
+	struct g *g = g_of_record(md, curg, 0, G_RUNNABLE);
+
+	if (!g) {
+		make_m_free(md, hit->m);
+		return !hit->p || make_m_hold(md, hit->m, hit->p);
+	}
+	g->last_hit = hit->rec->time;
+	return make_running(md, hit->m, g, hit->p);
+}
+
+static void on_park(struct model *md, const struct hit *hit)
+{
+	if (running(md, hit))
+		step_go_block(md, hit->m, tables_reason(md, REASON_BLOCK, hit->rec->arg), hit->stack);
+}
+
+static void on_preemptpark(struct model *md, const struct hit *hit)
+{
+	if (running(md, hit))
+		step_go_block(md, hit->m, tables_string(md, "preempted"), hit->stack);
+}
+
+static void on_gosched(struct model *md, const struct hit *hit)
+{
+	bool preempted = hit->rec->site == SITE_GOYIELD || hit->rec->arg;
+
+	if (running(md, hit))
+		step_go_stop(md, hit->m, tables_reason(md, REASON_STOP, preempted ? 2 : 1), hit->stack);
+}
+
+static void on_unblock(struct model *md, const struct hit *hit)
+{
+	const struct raw_record *rec = hit->rec;
+	bool on_thread = acting(md, hit, rec->arg);
+	struct g *g = g_of_record(md, rec->g, rec->goid, G_WAITING);
+
+	if (!g)
+		return;
+	g->last_hit = rec->time;
+	make_waiting(md, g);
+	step_go_unblock(md, on_thread ? hit->m : NULL, g, hit->stack);
+}
+
+static void on_execute(struct model *md, const struct hit *hit)
+{
+	struct g *g = g_of_record(md, hit->rec->g, hit->rec->goid, G_RUNNABLE);
+
+	if (!g)
+		return;
+	g->last_hit = hit->rec->time;
+	make_m_free(md, hit->m);
+	if (!make_m_hold(md, hit->m, hit->p))
+		return;
+	make_runnable(md, g);
+	step_go_start(md, hit->m, g);
+}
+
+static void on_destroy(struct model *md, const struct hit *hit)
+{
+	/* gdestroy also runs at the end of a coroutine, after the switch that has ended it already. */
+	if (hit->m->ended_by_switch == hit->rec->g) {
+		hit->m->ended_by_switch = 0;
+		return;
+	}
+	if (running(md, hit))
+		step_go_destroy(md, hit->m);
+}
+
+static void on_newproc(struct model *md, const struct hit *hit)
+{
+	const struct raw_record *rec = hit->rec;
+	struct g *old = g_find(md, rec->g);
+	struct g *g;
+	bool on_thread = acting(md, hit, rec->arg) && hit->m->p;
+	struct m *m = hit->m;
+
+	if (old)
+		make_dead(md, old);
+	g = rec->g ? g_new(md, rec->g, rec->goid) : NULL;
+	if (!g)
+		return;
+	g->startpc = rec->arg2;
+	g->last_hit = rec->time;
+	if (!on_thread)
+		m = stand_in_begin(md);
+	step_go_create(md, m, g, rec->status == 4 /* _Gwaiting: a coroutine */, hit->stack);
+	if (!on_thread)
+		stand_in_end(md);
+}
+
+static void on_coro(struct model *md, const struct hit *hit)
+{
+	const struct raw_record *rec = hit->rec;
+	struct g *self = running(md, hit);
+	struct g *next = g_of_record(md, rec->arg, 0, G_WAITING);
+
+	if (!self || !next || next == self)
+		return;
+	make_waiting(md, next);
+	next->last_hit = rec->time;
+	if (rec->arg2)
+		hit->m->ended_by_switch = rec->g;
+	step_go_switch(md, hit->m, next, rec->arg2 != 0);
+}
+
+static void begin_syscall(struct model *md, const struct hit *hit)
+{
+	if (running(md, hit) && hit->m->p)
+		step_syscall_begin(md, hit->m, hit->stack);
+}
+
+static bool in_syscall(const struct model *md, const struct hit *hit)
+{
+	const struct g *g = g_find(md, hit->rec->g);
+
+	return g && hit->m->g == g && g->status == G_SYSCALL;
+}
+
+static void on_sys_enter(struct model *md, const struct hit *hit)
+{
+	struct held_end *end = &hit->m->end;
+
+	if (!in_syscall(md, hit)) {
+		begin_syscall(md, hit);
+	} else if (end->held && (end->explicit_end || end->tick != (uint32_t)hit->rec->arg)) {
+		/* exitsyscall counts p.syscalltick on, so another tick is another call. */
+		begin_syscall(md, hit);
+	} else {
+		drop_held_end(hit->m); /* one Go call that enters the kernel more than once */
+	}
+}
+
+static void on_call_enter(struct model *md, const struct hit *hit)
+{
+	if (!in_syscall(md, hit) || hit->m->end.held)
+		begin_syscall(md, hit);
+}
+
+static void on_syscall_exit(struct model *md, const struct hit *hit)
+{
+	struct m *m = hit->m;
+
+	if (!in_syscall(md, hit) || !m->p || m->p->status != P_SYSCALL)
+		return;
+	m->end = (struct held_end){
+		.held = true,
+		.explicit_end = hit->rec->site == SITE_CALL_EXIT,
+		.tick = (uint32_t)hit->rec->arg,
+		.op = hold_place(md),
+	};
+	m->end.time = md->last_time;
+}
+
+static void on_exit_no_p(struct model *md, const struct hit *hit)
+{
+	struct m *m = hit->m;
+	struct g *g = g_of_record(md, hit->rec->g, hit->rec->goid, G_RUNNABLE);
+
+	if (!g)
+		return;
+	g->last_hit = hit->rec->time;
+	if (m->g != g || g->status != G_SYSCALL) {
+		make_runnable(md, g);
+		return;
+	}
+	md->cause = INFERRED;
+	if (m->p && m->p->status == P_SYSCALL)
+		step_proc_steal(md, m, m->p); /* the thief's record, if any, is still to come */
+	md->cause = SEEN;
+	step_syscall_end_blocked(md, m);
+}
+
+static void on_needm(struct model *md, const struct hit *hit)
+{
+	const struct raw_record *rec = hit->rec;
+	struct g *old = g_find(md, rec->g);
+	struct g *g;
+
+	if (old)
+		make_dead(md, old);
+	make_m_free(md, hit->m);
+	g = rec->g ? g_new(md, rec->g, rec->goid) : NULL;
+	if (!g)
+		return;
+	g->last_hit = rec->time;
+	step_go_create_syscall(md, hit->m, g);
+}
+
+static void on_dropm(struct model *md, const struct hit *hit)
+{
+	struct g *g = g_find(md, hit->rec->g);
+
+	if (!g)
+		return;
+	if (in_syscall(md, hit)) {
+		step_go_destroy_syscall(md, hit->m);
+		return;
+	}
+	make_dead(md, g);
+}
+
+static void on_acquirep(struct model *md, const struct hit *hit)
+{
+	struct m *m = hit->m;
+	struct p *p = hit->p;
+	struct g *g = m->g;
+
+	if (!p || (m->p == p && p->status == P_RUNNING))
+		return;
+	if (g && g->status == G_SYSCALL) {
+		/* The P was lost in the call; exitsyscall has found one again. */
+		if (m->p == p)
+			drop_held_end(m);
+		if (m->p && m->p->status == P_SYSCALL)
+			step_proc_steal(md, m, m->p);
+		make_running(md, m, g, p);
+		return;
+	}
+	if (g) {
+		/* procresize: the P went away, and its goroutine goes on with P 0 (1.22+ trace GoSched
+		 * there). */
+		step_go_stop(md, m, tables_reason(md, REASON_STOP, 1), 0);
+		make_m_hold(md, m, p);
+		step_go_start(md, m, g);
+		return;
+	}
+	if (m->p)
+		step_proc_stop(md, m);
+	make_p_idle(md, m, p);
+	step_proc_start(md, m, p);
+}
+
+static void on_releasep(struct model *md, const struct hit *hit)
+{
+	struct m *m = hit->m;
+
+	if (!m->p)
+		return;
+	if (m->g && m->g->status == G_RUNNING)
+		make_m_free(md, m);
+	step_proc_stop(md, m);
+}
+
+/* A P is taken from a thread in a system call. */
+static void take_p(struct model *md, const struct hit *hit, struct p *p)
+{
+	struct m *victim = p->m;
+
+	if (p->status == P_RUNNING && victim && victim != hit->m && victim->g) {
+		/* System calls are not traced, or the beginning of this one was lost. */
+		md->cause = INFERRED;
+		step_syscall_begin(md, victim, 0);
+		md->cause = SEEN;
+	}
+	if (p->status == P_SYSCALL || p->status == P_ABANDONED)
+		step_proc_steal(md, hit->m, p);
+	else if (p->status == P_RUNNING && victim && victim != hit->m)
+		step_proc_stop(md, victim);
+}
+
+static void on_take(struct model *md, const struct hit *hit)
+{
+	/* handoffp also gets Ps that are idle already: then nothing happens here. */
+	if (hit->p)
+		take_p(md, hit, hit->p);
+}
+
+static void on_gcwait(struct model *md, const struct hit *hit)
+{
+	struct m *m = hit->m;
+
+	if (!m->g || !m->p)
+		return;
+	if (m->end.held || m->g->status == G_RUNNING)
+		begin_syscall(md, hit);
+	if (!m->p || m->p->status != P_SYSCALL)
+		return;
+	if (md->target.go_minor >= 26)
+		step_proc_stop(md, m); /* entersyscallHandleGCWait of 1.26 traces ProcStop, */
+	else
+		step_proc_steal(md, m, m->p); /* entersyscall_gcwait before that ProcSteal from itself */
+}
+
+static void on_procresize(struct model *md, const struct hit *hit)
+{
+	md->gomaxprocs = (uint32_t)hit->rec->arg;
+	md->procs_told = false;
+	if (hit->m->g && hit->m->p && hit->m->g->status == G_RUNNING)
+		generation_tell_procs(md, hit->m);
+}
+
+static void on_stw_begin(struct model *md, const struct hit *hit)
+{
+	struct g *g = running(md, hit);
+	struct op *op;
+
+	if (!g || md->stw)
+		return;
+	op = emit(md, OP_STW_BEGIN, hit->m);
+	op->string = tables_reason(md, REASON_STW, hit->rec->arg);
+	op->stack = hit->stack;
+	md->stw = g;
+}
+
+static void on_stw_end(struct model *md, const struct hit *hit)
+{
+	struct g *g = running(md, hit);
+
+	if (!g || md->stw != g)
+		return; /* it began before the trace did */
+	step_stw_end(md, SEEN);
+}
+
+static void on_gc_begin(struct model *md, const struct hit *hit)
+{
+	if (md->gc == GC_ON || !running(md, hit))
+		return;
+	emit(md, OP_GC_BEGIN, hit->m)->stack = hit->stack;
+	md->gc = GC_ON;
+}
+
+static void on_gc_end(struct model *md, const struct hit *hit)
+{
+	if (md->gc != GC_ON || !running(md, hit))
+		return; /* readers refuse an end whose beginning they have not seen */
+	emit(md, OP_GC_END, hit->m);
+	md->gc = GC_OFF;
+}
+
+typedef void (*handler)(struct model *md, const struct hit *hit);
+
+static const handler handlers[256] = {
+	[SITE_PARK] = on_park,
+	[SITE_READY] = on_unblock,
+	[SITE_UNBLOCK] = on_unblock,
+	[SITE_EXECUTE] = on_execute,
+	[SITE_GOSCHED] = on_gosched,
+	[SITE_GOYIELD] = on_gosched,
+	[SITE_PREEMPTPARK] = on_preemptpark,
+	[SITE_DESTROY] = on_destroy,
+	[SITE_NEWPROC] = on_newproc,
+	[SITE_CORO] = on_coro,
+	[SITE_SYS_ENTER] = on_sys_enter,
+	[SITE_SYS_EXIT] = on_syscall_exit,
+	[SITE_SYSCALL_BLOCK] = on_call_enter,
+	[SITE_CALL_ENTER] = on_call_enter,
+	[SITE_CALL_EXIT] = on_syscall_exit,
+	[SITE_EXIT_NO_P] = on_exit_no_p,
+	[SITE_NEEDM] = on_needm,
+	[SITE_DROPM] = on_dropm,
+	[SITE_ACQUIREP] = on_acquirep,
+	[SITE_RELEASEP] = on_releasep,
+	[SITE_STEALP] = on_take,
+	[SITE_HANDOFFP] = on_take,
+	[SITE_GCWAIT] = on_gcwait,
+	[SITE_PROCRESIZE] = on_procresize,
+	[SITE_STW_BEGIN] = on_stw_begin,
+	[SITE_STW_END] = on_stw_end,
+	[SITE_GC_BEGIN] = on_gc_begin,
+	[SITE_GC_END] = on_gc_end,
+};
+
+static bool names_a_p(uint8_t site)
+{
+	return site >= SITE_ACQUIREP && site <= SITE_GCWAIT;
+}
+
+void observe(struct model *md, const struct raw_record *rec)
+{
+	struct hit hit = {.rec = rec};
+	handler handle = handlers[rec->site];
+
+	if (!handle || !rec->tid || rec->tid >= STAND_IN_TID)
+		return;
+	hit.m = m_get(md, rec->tid);
+	if (!hit.m)
+		return;
+	hit.p = names_a_p(rec->site) && rec->p ? p_get(md, rec->p, (int32_t)rec->arg2) : p_find(md, rec->p);
+	hit.stack = tables_stack(md, rec->stack);
+	md->now = rec->time;
+	md->cause = SEEN;
+	hit.m->last_hit = rec->time;
+	if (hit.p)
+		hit.p->last_hit = rec->time;
+	handle(md, &hit);
+	md->cause = SEEN;
+}

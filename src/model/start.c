@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The first state. The snapshot was read while the target ran, between two
+ * markers in the ring. For whatever was hit between the markers, the first
+ * hit says what it was at the first marker; the rest was as the snapshot says.
+ */
+#include <stdlib.h>
+
+#include "snapshot.h"
+
+/* What a record says of the moment before it. */
+struct implied {
+	uint64_t self, other;              /* goroutines; 0 = none */
+	uint8_t self_status, other_status; /* enum g_status; other: G_DEAD = not born yet */
+	uint8_t p_status;                  /* 0 = nothing said of the P */
+};
+
+static struct implied implied_by_hit(const struct raw_record *rec)
+{
+	struct implied im = {.self = rec->g, .self_status = G_RUNNING, .p_status = P_RUNNING};
+
+	switch (rec->site) {
+	case SITE_READY:
+	case SITE_UNBLOCK:
+	case SITE_NEWPROC:
+		im.self = rec->arg;
+		im.other = rec->g;
+		im.other_status = rec->site == SITE_NEWPROC ? G_DEAD : G_WAITING;
+		break;
+	case SITE_EXECUTE:
+	case SITE_NEEDM:
+		im.self = 0;
+		im.other = rec->g;
+		im.other_status = rec->site == SITE_NEEDM ? G_DEAD : G_RUNNABLE;
+		im.p_status = rec->site == SITE_NEEDM ? 0 : P_RUNNING;
+		break;
+	case SITE_SYS_EXIT:
+	case SITE_CALL_EXIT:
+	case SITE_EXIT_NO_P:
+	case SITE_DROPM:
+		im.self_status = G_SYSCALL;
+		im.p_status = rec->site == SITE_SYS_EXIT || rec->site == SITE_CALL_EXIT ? P_SYSCALL : 0;
+		break;
+	case SITE_ACQUIREP:
+		im.self = 0;
+		im.p_status = P_IDLE;
+		break;
+	case SITE_RELEASEP:
+		im.self = 0;
+		break;
+	case SITE_STEALP:
+	case SITE_HANDOFFP:
+	case SITE_GCWAIT:
+	case SITE_PROCRESIZE:
+		return (struct implied){0};
+	}
+	return im;
+}
+
+/* Values of the map of goroutines that were hit between the markers. */
+enum { HIT = 1, REUSED = 2 };
+
+static void bind_p(struct m *m, struct p *p, uint8_t status)
+{
+	p->status = status;
+	if (status == P_IDLE)
+		return;
+	p->m = m;
+	m->p = p;
+}
+
+static void bind_g(struct m *m, struct g *g, uint8_t status)
+{
+	g->status = status;
+	g->m = m;
+	m->g = g;
+}
+
+/* A goroutine at its first hit; NULL if it was hit before or was not born at the first marker. */
+static struct g *first_of_g(struct model *md, struct map64 *hit, uint64_t ptr, uint64_t goid, uint8_t status)
+{
+	if (!ptr || map64_get(hit, ptr))
+		return NULL;
+	if (map64_set(hit, ptr, HIT))
+		md->oom = true;
+	return status == G_DEAD ? NULL : g_new(md, ptr, goid);
+}
+
+static void take_first_hit(struct model *md, struct map64 *hit, const struct raw_record *rec)
+{
+	struct implied im = implied_by_hit(rec);
+	uint64_t self_goid = im.self == rec->g ? rec->goid : 0;
+	struct m *m = m_get(md, rec->tid);
+	struct p *p = p_find(md, rec->p);
+	struct g *self = first_of_g(md, hit, im.self, self_goid, im.self_status);
+	struct g *other = first_of_g(md, hit, im.other, rec->goid, im.other_status);
+
+	if (other)
+		other->status = im.other_status;
+	if (self)
+		self->status = G_RUNNABLE; /* unless it has a thread and P, below */
+	if (!m)
+		return;
+	if (p && im.p_status && !p->last_hit) {
+		p->last_hit = rec->time;
+		if (im.p_status == P_IDLE || (!m->last_hit && !m->p))
+			bind_p(m, p, im.p_status);
+	}
+	if (self && !m->last_hit && (im.self_status == G_SYSCALL || m->p))
+		bind_g(m, self, im.self_status);
+	if (im.self || im.other || im.p_status)
+		m->last_hit = rec->time;
+}
+
+/* A goroutine ended between the markers: what the snapshot has at its address may be the next one. */
+static void take_end(struct model *md, struct map64 *hit, const struct raw_record *rec)
+{
+	if ((rec->site == SITE_DESTROY || rec->site == SITE_DROPM) && rec->g &&
+	    map64_set(hit, rec->g, REUSED))
+		md->oom = true;
+}
+
+/* Ids of goroutines met only as somebody's curg are in the snapshot. */
+static void name_from_snapshot(struct model *md, const struct map64 *hit)
+{
+	const struct snapshot *snap = &md->snapshot;
+
+	for (size_t i = 0; i < snap->ngs; i++) {
+		struct g *g = g_find(md, snap->gs[i].g);
+		uint32_t *how = g ? map64_get(hit, g->ptr) : NULL;
+
+		if (!how || *how == REUSED)
+			continue;
+		g_set_goid(md, g, snap->gs[i].goid);
+		if (g->startpc == 0)
+			g->startpc = snap->gs[i].startpc;
+		if (g->status == G_WAITING)
+			g->stack = tables_stack(md, snap->gs[i].stack);
+	}
+}
+
+static void place_from_snapshot(struct model *md, struct g *g, const struct log_m *lm, uint8_t status)
+{
+	struct m *m = lm ? m_get(md, lm->tid) : NULL;
+	struct p *p = lm ? p_find(md, snapshot_p_of(lm)) : NULL;
+	bool p_free = p && !p->last_hit && !p->m;
+
+	g->status = status == G_RUNNING || status == G_SYSCALL ? G_RUNNABLE : status;
+	if (!m || m->last_hit || m->g || g->status == status)
+		return;
+	if (status == G_RUNNING && !p_free)
+		return;
+	if (p_free && !m->p)
+		bind_p(m, p, status == G_RUNNING ? P_RUNNING : P_SYSCALL);
+	bind_g(m, g, status);
+}
+
+static void take_snapshot_g(struct model *md, const struct map64 *hit, const struct log_g *lg)
+{
+	const struct log_m *lm = snapshot_m_of(&md->snapshot, lg);
+	uint8_t status = snapshot_g_status(lg, lm);
+	struct g *g;
+
+	if (status == G_DEAD || !lg->g || map64_get(hit, lg->g) || g_find(md, lg->g))
+		return;
+	g = g_new(md, lg->g, lg->goid);
+	if (!g)
+		return;
+	g->startpc = lg->startpc;
+	g->stack = tables_stack(md, lg->stack);
+	place_from_snapshot(md, g, lm, status);
+}
+
+/* Threads that hold a P and look for work. */
+static void take_snapshot_m(struct model *md, const struct log_m *lm)
+{
+	struct m *m = lm->tid && lm->tid < STAND_IN_TID && !lm->curg ? m_get(md, lm->tid) : NULL;
+	struct p *p = p_find(md, lm->p);
+
+	if (m && p && !m->last_hit && !m->p && !m->g && !p->last_hit && !p->m)
+		bind_p(m, p, P_RUNNING);
+}
+
+static void take_snapshot_ps(struct model *md)
+{
+	for (size_t i = 0; i < md->snapshot.nps; i++) {
+		const struct log_p *lp = &md->snapshot.ps[i];
+
+		if (lp->status != 4 /* _Pdead */)
+			p_get(md, lp->p, (int32_t)lp->id);
+	}
+}
+
+static size_t find_marker(const struct record_buffer *early, uint32_t number, size_t otherwise)
+{
+	for (size_t i = 0; i < early->n; i++) {
+		if (early->records[i].site == SITE_MARKER && early->records[i].arg == number)
+			return i;
+	}
+	return otherwise;
+}
+
+void start_from_snapshot(struct model *md)
+{
+	const struct record_buffer *early = &md->early;
+	const struct snapshot *snap = &md->snapshot;
+	size_t from = find_marker(early, snap->info.marker_before, 0);
+	size_t to = find_marker(early, snap->info.marker_after, early->n);
+	struct map64 hit = {0};
+
+	md->gomaxprocs = snap->info.gomaxprocs;
+	take_snapshot_ps(md);
+	for (size_t i = from; i < to; i++) {
+		if (early->records[i].site >= SITE_PARK && early->records[i].tid < STAND_IN_TID)
+			take_first_hit(md, &hit, &early->records[i]);
+		take_end(md, &hit, &early->records[i]);
+	}
+	name_from_snapshot(md, &hit);
+	for (size_t i = 0; i < snap->ngs; i++)
+		take_snapshot_g(md, &hit, &snap->gs[i]);
+	for (size_t i = 0; i < snap->nms; i++)
+		take_snapshot_m(md, &snap->ms[i]);
+	map64_free(&hit);
+	md->phase = RUNNING;
+	md->last_time = from < early->n ? early->records[from].time : snap->info.time_before;
+	md->totals.start_ns = md->last_time;
+	generation_open(md);
+	for (size_t i = from; i < early->n; i++)
+		observe(md, &early->records[i]);
+	free(md->early.records);
+	md->early = (struct record_buffer){0};
+}

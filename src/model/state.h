@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Private to the model: what is known of the target now, and the ops of the open generation. */
+#ifndef GOTRACE_MODEL_STATE_H
+#define GOTRACE_MODEL_STATE_H
+
+#include "model.h"
+#include "util/map64.h"
+
+/* Status 0 of struct g: dead, or never seen. */
+enum { G_DEAD = 0 };
+
+/* A goroutine's life. */
+struct g {
+	uint64_t ptr;      /* runtime.g: the key while it lives */
+	struct m *m;       /* where it runs or is in a system call */
+	uint64_t last_hit; /* ns: time of the last record about it */
+	uint64_t startpc;
+	uint32_t index; /* in tables.goroutines */
+	uint32_t stack; /* the last one of its own that was seen */
+	uint8_t status; /* enum g_status, or G_DEAD */
+	bool listed;    /* scratch of a resync: the snapshot has it */
+};
+
+struct p {
+	uint64_t ptr;
+	struct m *m; /* who holds it: running or in a system call */
+	uint64_t last_hit;
+	int32_t id;
+	uint8_t status; /* enum p_status */
+};
+
+/*
+ * The end of a system call that did not lose its P has no site. sys_exit
+ * holds a place in the list of ops; the thread's next record, or the reading
+ * of its memory at the boundary, tells whether the end belongs there.
+ */
+struct held_end {
+	bool held;
+	bool explicit_end; /* seen at exitsyscall's call (cgo): the call is over whatever comes next */
+	uint32_t tick;     /* m.syscalltick of the call */
+	size_t op;         /* index of the OP_NONE that holds the place */
+	uint64_t time;
+};
+
+struct m {
+	struct g *g;
+	struct p *p;
+	uint64_t last_hit;
+	uint32_t tid; /* NO_M never */
+	struct held_end end;
+	uint64_t
+		ended_by_switch; /* ptr of a g that a coroutine switch ended: its gdestroy is still to come */
+};
+
+struct op_list {
+	struct op *ops;
+	size_t n, capacity;
+};
+
+enum cause {
+	SEEN,     /* the record says so */
+	INFERRED, /* normal, but without a site of its own */
+	REPAIRED, /* made up so that the trace stays valid */
+};
+
+struct stack_table {
+	struct stack *stacks;
+	uint32_t n, capacity;
+	struct map64 by_hash;  /* raw_stack.hash -> id */
+	struct map64 by_entry; /* start PC -> id of its one-frame stack */
+};
+
+struct goroutine_table {
+	struct g **all;  /* by index; [0] = NULL */
+	uint64_t *goids; /* by index */
+	uint32_t n, capacity;
+	struct map64 by_ptr;      /* runtime.g -> index, of those that live */
+	struct map64 by_goid;     /* the same by id: readers refuse two of one id */
+	struct map64 ended_goids; /* of lives that ended in this generation */
+	uint32_t *ended;          /* indices to be used again after this generation */
+	uint32_t nended, ended_capacity;
+	uint32_t *free;
+	uint32_t nfree, free_capacity;
+};
+
+/* The synthetic goroutine that makes the transitions nobody saw, on a thread and P of its own. */
+struct stand_in {
+	struct m *m;
+	struct g *g;
+	struct p *p;
+	uint32_t stack;
+};
+
+enum gc_phase { GC_UNKNOWN, GC_OFF, GC_ON };
+
+enum { MAX_REASONS = 64, REASON_TABLES = 5 };
+
+enum phase {
+	BEFORE_SNAPSHOT, /* records are kept until the first snapshot has come */
+	RUNNING,
+};
+
+struct snapshot {
+	bool open;
+	struct log_snapshot info;
+	struct log_g *gs;
+	struct log_p *ps;
+	struct log_m *ms;
+	size_t ngs, nps, nms;
+};
+
+struct record_buffer {
+	struct raw_record *records;
+	size_t n, capacity;
+};
+
+struct stats;
+
+struct model {
+	struct model_options options;
+	struct log_target target;
+	bool has_target;
+	bool oom;
+	int sink_error;
+	enum phase phase;
+
+	struct record_buffer early; /* BEFORE_SNAPSHOT: from the first marker on */
+	struct snapshot snapshot;
+	struct log_loss loss_told;
+
+	struct goroutine_table gs;
+	struct p **ps;
+	unsigned nps;
+	struct map64 p_by_ptr;
+	struct m **ms;
+	unsigned nms;
+	struct map64 m_by_tid;
+	struct stand_in stand_in;
+
+	struct stack_table stacks;
+	uint32_t reasons[REASON_TABLES][MAX_REASONS]; /* string ids by enum log_reason_table */
+	struct tables tables;                         /* as handed out */
+
+	uint64_t now;       /* time of the record in hand */
+	uint64_t last_time; /* of the last op */
+	enum cause cause;
+
+	struct op_list ops;
+	uint32_t generation; /* number of the open one, 0 = none */
+	uint64_t generation_start;
+	struct log_clock clock; /* the newest */
+	bool boundary_due;      /* waits for the end of a stop-the-world */
+	bool procs_told;        /* ProcsChange was written in this generation */
+	uint32_t gomaxprocs;
+	struct g *stw; /* who stopped the world, NULL = it runs */
+	enum gc_phase gc;
+
+	struct stats *stats;
+	struct model_stats totals;
+};
+
+/* The generation is closed early when it has so many ops, whatever the clock says: memory stays bounded. */
+enum { MAX_GENERATION_OPS = 1 << 20 };
+
+/* What a spare P id or thread id of our own may be: no Linux tid is as large. */
+#define STAND_IN_TID  0x7fffffffu
+#define STAND_IN_GOID ((uint64_t)1 << 52)
+
+/* --- tables.c --- */
+int tables_init(struct model *md);
+void tables_free(struct model *md);
+uint32_t tables_add_stack(struct model *md, const struct raw_stack *raw);
+uint32_t tables_stack(const struct model *md, uint64_t hash);
+uint32_t tables_entry_stack(struct model *md, uint64_t startpc);
+uint32_t tables_literal_stack(struct model *md, const char *const *names, unsigned n);
+uint32_t tables_string(struct model *md, const char *text);
+uint32_t tables_reason(const struct model *md, unsigned table, uint64_t index);
+
+/* --- entities.c --- */
+struct g *g_find(const struct model *md, uint64_t ptr);         /* NULL if it does not live */
+struct g *g_new(struct model *md, uint64_t ptr, uint64_t goid); /* status G_DEAD; NULL when out of memory */
+void g_ended(struct model *md, struct g *g);                    /* its ptr may be another's from now on */
+void g_recycle(struct model *md);                               /* indices of the dead may be used again */
+/* Up to Go 1.23 newproc1 numbers a goroutine after the probe: the next record brings the id. */
+void g_set_goid(struct model *md, struct g *g, uint64_t goid);
+struct p *p_find(const struct model *md, uint64_t ptr);
+struct p *p_get(struct model *md, uint64_t ptr,
+		int32_t id); /* finds or adds (idle, and says so in the ops) */
+struct m *m_get(struct model *md, uint32_t tid);
+
+/* --- step.c: lawful ops; each asserts nothing and changes the state as readers will --- */
+struct op *emit(struct model *md, enum op_kind kind, const struct m *m);
+size_t hold_place(struct model *md);
+void step_proc_status(struct model *md, struct p *p);
+void step_proc_start(struct model *md, struct m *m, struct p *p);
+void step_proc_stop(struct model *md, struct m *m);
+void step_proc_steal(struct model *md, struct m *thief, struct p *p);
+void step_go_start(struct model *md, struct m *m, struct g *g);
+void step_go_stop(struct model *md, struct m *m, uint32_t reason, uint32_t stack);
+void step_go_block(struct model *md, struct m *m, uint32_t reason, uint32_t stack);
+void step_go_destroy(struct model *md, struct m *m);
+void step_go_create(struct model *md, struct m *m, struct g *g, bool blocked, uint32_t stack);
+void step_go_create_syscall(struct model *md, struct m *m, struct g *g);
+void step_go_destroy_syscall(struct model *md, struct m *m);
+void step_go_unblock(struct model *md, struct m *m, struct g *g, uint32_t stack);
+void step_go_switch(struct model *md, struct m *m, struct g *next, bool destroy);
+void step_syscall_begin(struct model *md, struct m *m, uint32_t stack);
+void step_syscall_end(struct model *md, struct m *m);
+void step_syscall_end_blocked(struct model *md, struct m *m);
+void step_stw_end(struct model *md, enum cause cause);
+void drop_held_end(struct m *m);
+
+/* --- repair.c: makes the state what a record says it was, with the fewest ops --- */
+void make_p_idle(struct model *md, struct m *by, struct p *p);
+void make_m_free(struct model *md, struct m *m); /* no goroutine; its P, if any, runs */
+bool make_m_hold(struct model *md, struct m *m,
+		 struct p *p); /* m holds p, running, no matter which goroutine */
+void make_runnable(struct model *md, struct g *g);
+void make_waiting(struct model *md, struct g *g);
+bool make_running(struct model *md, struct m *m, struct g *g, struct p *p);
+void make_dead(struct model *md, struct g *g);
+/* The goroutine of a record, born by the stand-in if nobody saw its birth. NULL: ptr is 0. */
+struct g *g_of_record(struct model *md, uint64_t ptr, uint64_t goid, uint8_t status);
+struct m *stand_in_begin(struct model *md); /* running, on its own P; NULL when out of memory */
+void stand_in_end(struct model *md);
+
+/* --- observe.c --- */
+void observe(struct model *md, const struct raw_record *rec);
+
+/* --- start.c, resync.c --- */
+int snapshot_record(struct model *md, const struct log_record *record);
+void snapshot_free(struct snapshot *snapshot);
+void start_from_snapshot(struct model *md);
+void resync_to_snapshot(struct model *md);
+
+/* --- generation.c --- */
+void generation_open(struct model *md);
+void generation_close(struct model *md, bool last);
+void generation_boundary(struct model *md, const struct log_boundary *boundary, const struct log_m *ms);
+void generation_tell_procs(struct model *md, struct m *m); /* ProcsChange, if still due */
+
+/* --- stats.c --- */
+struct stats *stats_new(void);
+void stats_free(struct stats *stats);
+int stats_add(struct stats *stats, struct model *md, const struct generation *gen);
+const struct goroutine_stats *stats_rows(struct stats *stats, size_t *count);
+
+#endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Lawful ops. Each function writes one op and changes the state as a reader of
+ * the trace will. The caller has made sure that the op is legal here
+ * (format-v2 rules, internal/trace/order.go of Go 1.26); repair.c is for that.
+ */
+#include <stdlib.h>
+
+#include "state.h"
+
+static struct op *append(struct model *md)
+{
+	struct op_list *list = &md->ops;
+	static struct op nowhere; /* taken when memory is out; model_feed then fails */
+
+	if (list->n == list->capacity) {
+		size_t more = list->capacity ? list->capacity * 2 : 4096;
+		struct op *ops = realloc(list->ops, more * sizeof(*ops));
+
+		if (!ops) {
+			md->oom = true;
+			return &nowhere;
+		}
+		list->ops = ops;
+		list->capacity = more;
+	}
+	return &list->ops[list->n++];
+}
+
+static uint64_t next_time(struct model *md)
+{
+	/* The ring's order is the true one; the clock follows it. */
+	md->last_time = md->now > md->last_time ? md->now : md->last_time + 1;
+	return md->last_time;
+}
+
+struct op *emit(struct model *md, enum op_kind kind, const struct m *m)
+{
+	struct op *op = append(md);
+
+	*op = (struct op){
+		.time = next_time(md),
+		.kind = kind,
+		.m = m ? m->tid : NO_M,
+		.g = m && m->g ? m->g->index : NO_G,
+		.p = m && m->p ? m->p->id : NO_P,
+		.inferred = md->cause != SEEN,
+	};
+	if (md->cause == INFERRED)
+		md->totals.inferred++;
+	else if (md->cause == REPAIRED)
+		md->totals.repaired++;
+	return op;
+}
+
+size_t hold_place(struct model *md)
+{
+	struct op *op = append(md);
+
+	*op = (struct op){.time = next_time(md), .kind = OP_NONE, .p = NO_P};
+	return md->ops.n - 1;
+}
+
+void drop_held_end(struct m *m)
+{
+	m->end.held = false;
+}
+
+void step_proc_status(struct model *md, struct p *p)
+{
+	struct op *op = emit(md, OP_PROC_STATUS, NULL);
+
+	op->m = p->m ? p->m->tid : NO_M;
+	op->p = p->id;
+	op->status = p->status;
+}
+
+void step_proc_start(struct model *md, struct m *m, struct p *p)
+{
+	p->status = P_RUNNING;
+	p->m = m;
+	m->p = p;
+	emit(md, OP_PROC_START, m);
+}
+
+void step_proc_stop(struct model *md, struct m *m)
+{
+	emit(md, OP_PROC_STOP, m);
+	drop_held_end(m); /* without a P the call can only end by EndBlocked */
+	m->p->status = P_IDLE;
+	m->p->m = NULL;
+	m->p = NULL;
+}
+
+void step_proc_steal(struct model *md, struct m *thief, struct p *p)
+{
+	struct op *op = emit(md, OP_PROC_STEAL, thief);
+
+	op->p = p->id;
+	op->m2 = p->m ? p->m->tid : thief->tid;
+	if (p->m) {
+		drop_held_end(p->m);
+		p->m->p = NULL;
+	}
+	p->m = NULL;
+	p->status = P_IDLE;
+}
+
+void step_go_start(struct model *md, struct m *m, struct g *g)
+{
+	g->status = G_RUNNING;
+	g->m = m;
+	m->g = g;
+	emit(md, OP_GO_START, m);
+	generation_tell_procs(md, m);
+}
+
+static void leave(struct m *m, uint8_t status, uint32_t stack)
+{
+	struct g *g = m->g;
+
+	g->status = status;
+	g->m = NULL;
+	if (stack)
+		g->stack = stack;
+	m->g = NULL;
+}
+
+/* Only a running goroutine can hold the world stopped; that it leaves means that the restart was not seen. */
+static void end_stw_of(struct model *md, const struct g *g)
+{
+	if (md->stw == g)
+		step_stw_end(md, REPAIRED);
+}
+
+void step_stw_end(struct model *md, enum cause cause)
+{
+	enum cause before = md->cause;
+
+	md->cause = cause;
+	emit(md, OP_STW_END, md->stw->m);
+	md->stw = NULL;
+	md->cause = before;
+}
+
+void step_go_stop(struct model *md, struct m *m, uint32_t reason, uint32_t stack)
+{
+	struct op *op;
+
+	end_stw_of(md, m->g);
+	op = emit(md, OP_GO_STOP, m);
+
+	op->string = reason;
+	op->stack = stack;
+	leave(m, G_RUNNABLE, stack);
+}
+
+void step_go_block(struct model *md, struct m *m, uint32_t reason, uint32_t stack)
+{
+	struct op *op;
+
+	end_stw_of(md, m->g);
+	op = emit(md, OP_GO_BLOCK, m);
+
+	op->string = reason;
+	op->stack = stack;
+	leave(m, G_WAITING, stack);
+}
+
+void step_go_destroy(struct model *md, struct m *m)
+{
+	struct g *g = m->g;
+
+	end_stw_of(md, g);
+	emit(md, OP_GO_DESTROY, m);
+	leave(m, G_DEAD, 0);
+	g_ended(md, g);
+}
+
+void step_go_create(struct model *md, struct m *m, struct g *g, bool blocked, uint32_t stack)
+{
+	struct op *op = emit(md, blocked ? OP_GO_CREATE_BLOCKED : OP_GO_CREATE, m);
+
+	op->g2 = g->index;
+	op->stack = stack;
+	op->stack2 = tables_entry_stack(md, g->startpc);
+	g->status = blocked ? G_WAITING : G_RUNNABLE;
+	g->stack = op->stack2;
+}
+
+void step_go_create_syscall(struct model *md, struct m *m, struct g *g)
+{
+	g->status = G_SYSCALL;
+	g->m = m;
+	m->g = g;
+	emit(md, OP_GO_CREATE_SYSCALL, m);
+}
+
+void step_go_destroy_syscall(struct model *md, struct m *m)
+{
+	struct g *g = m->g;
+
+	emit(md, OP_GO_DESTROY_SYSCALL, m);
+	drop_held_end(m);
+	if (m->p) {
+		m->p->status = P_ABANDONED;
+		m->p->m = NULL;
+		m->p = NULL;
+	}
+	leave(m, G_DEAD, 0);
+	g_ended(md, g);
+}
+
+void step_go_unblock(struct model *md, struct m *m, struct g *g, uint32_t stack)
+{
+	struct op *op = emit(md, OP_GO_UNBLOCK, m);
+
+	op->g2 = g->index;
+	op->stack = stack;
+	g->status = G_RUNNABLE;
+}
+
+void step_go_switch(struct model *md, struct m *m, struct g *next, bool destroy)
+{
+	struct g *self = m->g;
+	struct op *op;
+
+	end_stw_of(md, self);
+	op = emit(md, destroy ? OP_GO_SWITCH_DESTROY : OP_GO_SWITCH, m);
+	op->g2 = next->index;
+	leave(m, destroy ? G_DEAD : G_WAITING, 0);
+	if (destroy)
+		g_ended(md, self);
+	next->status = G_RUNNING;
+	next->m = m;
+	m->g = next;
+}
+
+void step_syscall_begin(struct model *md, struct m *m, uint32_t stack)
+{
+	end_stw_of(md, m->g);
+	emit(md, OP_SYSCALL_BEGIN, m)->stack = stack;
+	m->g->status = G_SYSCALL;
+	if (stack)
+		m->g->stack = stack;
+	m->p->status = P_SYSCALL;
+}
+
+void step_syscall_end(struct model *md, struct m *m)
+{
+	if (m->end.held) {
+		struct op *op = &md->ops.ops[m->end.op];
+
+		*op = (struct op){.time = op->time,
+				  .kind = OP_SYSCALL_END,
+				  .m = m->tid,
+				  .g = m->g->index,
+				  .p = m->p->id,
+				  .inferred = true};
+		md->totals.inferred++;
+	} else {
+		emit(md, OP_SYSCALL_END, m);
+	}
+	drop_held_end(m);
+	m->g->status = G_RUNNING;
+	m->p->status = P_RUNNING;
+}
+
+void step_syscall_end_blocked(struct model *md, struct m *m)
+{
+	emit(md, OP_SYSCALL_END_BLOCKED, m);
+	drop_held_end(m);
+	leave(m, G_RUNNABLE, 0);
+}

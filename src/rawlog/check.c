@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Whether a record's payload is as long as its type and the counts in it say. */
+#include "rawlog/rawlog.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* All of these are stored in files: a change of size is a change of version. */
+_Static_assert(sizeof(struct raw_record) == 64, "stored");
+_Static_assert(sizeof(struct raw_stack) == 16, "stored");
+_Static_assert(sizeof(struct log_target) == 344, "stored");
+_Static_assert(sizeof(struct log_functab) == 40, "stored");
+_Static_assert(sizeof(struct log_mapping) == 32, "stored");
+_Static_assert(sizeof(struct log_snapshot) == 32, "stored");
+_Static_assert(sizeof(struct log_g) == 56, "stored");
+_Static_assert(sizeof(struct log_p) == 32, "stored");
+_Static_assert(sizeof(struct log_m) == 48, "stored");
+_Static_assert(sizeof(struct log_boundary) == 48, "stored");
+_Static_assert(sizeof(struct log_loss) == 32, "stored");
+_Static_assert(sizeof(struct log_end) == 80, "stored");
+
+static bool is_text(const char *text, size_t size)
+{
+	return memchr(text, '\0', size) != NULL;
+}
+
+static bool check_target(const struct log_record *record)
+{
+	const struct log_target *target = record->data;
+
+	return record->size >= sizeof(*target) && is_text(target->go_version, sizeof(target->go_version)) &&
+	       is_text(target->comm, sizeof(target->comm)) && is_text(target->exe, sizeof(target->exe));
+}
+
+static bool check_reason(const struct log_record *record)
+{
+	const struct log_reason *reason = record->data;
+
+	return record->size >= sizeof(*reason) && record->size - sizeof(*reason) == reason->len;
+}
+
+static bool check_functab(const struct log_record *record)
+{
+	const struct log_functab *functab = record->data;
+
+	return record->size >= sizeof(*functab) &&
+	       record->size - sizeof(*functab) == (uint64_t)functab->pclntab_size + functab->gofunc_size;
+}
+
+static bool check_mapping(const struct log_record *record)
+{
+	const struct log_mapping *mapping = record->data;
+
+	return record->size >= sizeof(*mapping) && record->size - sizeof(*mapping) == mapping->len;
+}
+
+static bool check_stack(const struct log_record *record)
+{
+	const struct raw_stack *stack = record->data;
+
+	return record->size >= sizeof(*stack) && stack->n <= STACK_DEPTH && stack->hash != 0 &&
+	       record->size - sizeof(*stack) == stack->n * sizeof(stack->pcs[0]);
+}
+
+static bool check_boundary(const struct log_record *record)
+{
+	const struct log_boundary *boundary = record->data;
+
+	return record->size >= sizeof(*boundary) &&
+	       record->size - sizeof(*boundary) == (uint64_t)boundary->nm * sizeof(struct log_m);
+}
+
+static bool is_legal(const struct log_record *record)
+{
+	switch ((enum log_type)record->type) {
+	case LOG_TARGET:
+		return check_target(record);
+	case LOG_REASON:
+		return check_reason(record);
+	case LOG_FUNCTAB:
+		return check_functab(record);
+	case LOG_MAPPING:
+		return check_mapping(record);
+	case LOG_RECORDS:
+		return record->size % sizeof(struct raw_record) == 0;
+	case LOG_STACK:
+		return check_stack(record);
+	case LOG_SNAPSHOT:
+		return record->size >= sizeof(struct log_snapshot);
+	case LOG_GS:
+		return record->size % sizeof(struct log_g) == 0;
+	case LOG_PS:
+		return record->size % sizeof(struct log_p) == 0;
+	case LOG_MS:
+		return record->size % sizeof(struct log_m) == 0;
+	case LOG_SNAPSHOT_END:
+		return true;
+	case LOG_BOUNDARY:
+		return check_boundary(record);
+	case LOG_LOSS:
+		return record->size >= sizeof(struct log_loss);
+	case LOG_END:
+		return record->size >= sizeof(struct log_end);
+	}
+	return true; /* of a later gotrace: skipped, not judged */
+}
+
+int rawlog_check_record(const struct log_record *record, struct error *err)
+{
+	if (is_legal(record))
+		return 0;
+	return error_set(err, EBADMSG, "raw log: a record of type %u cannot be %u bytes with this content",
+			 record->type, record->size);
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * All bytes lie in one blob, so that many short strings cost no allocation
+ * each; strings are found by a hash table of their ids.
+ */
+#include "util/strtab.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct entry {
+	size_t offset; /* of the bytes in the blob; a NUL follows them */
+	uint32_t len;
+	uint32_t hash;
+};
+
+struct strtab {
+	char *blob;
+	size_t blob_len, blob_capacity;
+	struct entry *entries; /* by id */
+	uint32_t count, entry_capacity;
+	uint32_t *slots; /* ids; 0 = free, because id 0 is never looked up */
+	uint32_t nslots; /* a power of two, more than 4/3 of count */
+};
+
+#define FIRST_BLOB    4096u
+#define FIRST_ENTRIES 64u
+#define FIRST_SLOTS   128u
+#define MAX_ENTRIES   (1u << 30)
+
+/* FNV-1a over 64 bits, folded. */
+static uint32_t hash_bytes(const char *text, size_t len)
+{
+	uint64_t hash = 0xcbf29ce484222325ull;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3ull;
+	hash ^= hash >> 29;
+	return (uint32_t)(hash ^ (hash >> 32));
+}
+
+struct strtab *strtab_new(void)
+{
+	struct strtab *tab = calloc(1, sizeof(*tab));
+
+	if (!tab)
+		return NULL;
+	tab->blob = malloc(FIRST_BLOB);
+	tab->entries = malloc(FIRST_ENTRIES * sizeof(*tab->entries));
+	tab->slots = calloc(FIRST_SLOTS, sizeof(*tab->slots));
+	if (!tab->blob || !tab->entries || !tab->slots) {
+		strtab_free(tab);
+		return NULL;
+	}
+	tab->blob_capacity = FIRST_BLOB;
+	tab->entry_capacity = FIRST_ENTRIES;
+	tab->nslots = FIRST_SLOTS;
+	tab->blob[0] = '\0';
+	tab->blob_len = 1;
+	tab->entries[0] = (struct entry){0};
+	tab->count = 1;
+	return tab;
+}
+
+void strtab_free(struct strtab *tab)
+{
+	if (!tab)
+		return;
+	free(tab->blob);
+	free(tab->entries);
+	free(tab->slots);
+	free(tab);
+}
+
+static bool is_equal(const struct strtab *tab, uint32_t id, uint32_t hash, const char *text, size_t len)
+{
+	const struct entry *entry = &tab->entries[id];
+
+	return entry->hash == hash && entry->len == len && memcmp(tab->blob + entry->offset, text, len) == 0;
+}
+
+/* The slot of the string, or the free slot where it would go. */
+static uint32_t find_slot(const struct strtab *tab, uint32_t hash, const char *text, size_t len)
+{
+	uint32_t slot = hash & (tab->nslots - 1);
+
+	while (tab->slots[slot] && !is_equal(tab, tab->slots[slot], hash, text, len))
+		slot = (slot + 1) & (tab->nslots - 1);
+	return slot;
+}
+
+static bool reserve_blob(struct strtab *tab, size_t more)
+{
+	size_t capacity = tab->blob_capacity;
+	char *blob;
+
+	if (more > SIZE_MAX / 4 - tab->blob_len)
+		return false;
+	while (capacity < tab->blob_len + more)
+		capacity *= 2;
+	if (capacity == tab->blob_capacity)
+		return true;
+	blob = realloc(tab->blob, capacity);
+	if (!blob)
+		return false;
+	tab->blob = blob;
+	tab->blob_capacity = capacity;
+	return true;
+}
+
+static bool reserve_entry(struct strtab *tab)
+{
+	struct entry *entries;
+
+	if (tab->count < tab->entry_capacity)
+		return true;
+	if (tab->count >= MAX_ENTRIES)
+		return false;
+	entries = realloc(tab->entries, (size_t)tab->entry_capacity * 2 * sizeof(*entries));
+	if (!entries)
+		return false;
+	tab->entries = entries;
+	tab->entry_capacity *= 2;
+	return true;
+}
+
+static bool reserve_slot(struct strtab *tab)
+{
+	uint32_t nslots = tab->nslots * 2;
+	uint32_t *slots;
+
+	if (tab->count < tab->nslots / 4 * 3)
+		return true;
+	slots = calloc(nslots, sizeof(*slots));
+	if (!slots)
+		return false;
+	for (uint32_t id = 1; id < tab->count; id++) {
+		uint32_t slot = tab->entries[id].hash & (nslots - 1);
+
+		while (slots[slot])
+			slot = (slot + 1) & (nslots - 1);
+		slots[slot] = id;
+	}
+	free(tab->slots);
+	tab->slots = slots;
+	tab->nslots = nslots;
+	return true;
+}
+
+/* text must not lie in the blob: the blob may move. */
+static uint32_t append(struct strtab *tab, uint32_t hash, const char *text, size_t len)
+{
+	uint32_t id = tab->count;
+
+	if (!reserve_blob(tab, len + 1) || !reserve_entry(tab) || !reserve_slot(tab))
+		return 0;
+	tab->entries[id] = (struct entry){.offset = tab->blob_len, .len = (uint32_t)len, .hash = hash};
+	memcpy(tab->blob + tab->blob_len, text, len);
+	tab->blob[tab->blob_len + len] = '\0';
+	tab->blob_len += len + 1;
+	tab->slots[find_slot(tab, hash, text, len)] = id;
+	tab->count++;
+	return id;
+}
+
+uint32_t strtab_add(struct strtab *tab, const char *text, size_t len)
+{
+	uint32_t hash, id;
+
+	if (len == 0 || len >= UINT32_MAX)
+		return 0;
+	hash = hash_bytes(text, len);
+	id = tab->slots[find_slot(tab, hash, text, len)];
+	return id ? id : append(tab, hash, text, len);
+}
+
+uint32_t strtab_add_str(struct strtab *tab, const char *text)
+{
+	return strtab_add(tab, text, strlen(text));
+}
+
+const char *strtab_get(const struct strtab *tab, uint32_t id, size_t *len)
+{
+	const struct entry *entry = &tab->entries[id < tab->count ? id : 0];
+
+	if (len)
+		*len = entry->len;
+	return tab->blob + entry->offset;
+}
+
+uint32_t strtab_count(const struct strtab *tab)
+{
+	return tab->count;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "wire/dict.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wire/event.h"
+#include "wire/varint.h"
+
+enum {
+	SIZE_BYTES = 3, /* a padded varint that holds MAX_BATCH_DATA */
+	MAX_HEADER = 1 + 3 * MAX_UV + SIZE_BYTES + 1,
+	MAX_FRAME_BYTES = 4 * MAX_UV,
+	MAX_CACHED_FRAMES = 1 << 20, /* 24 MiB */
+};
+
+/* Above every user address (x86-64 and arm64 with 48 bits), so that no real PC is equal. */
+#define LITERAL_PC (1ull << 48)
+
+/* --- batches --- */
+
+void table_clear(struct table *table)
+{
+	table->out.len = 0;
+	table->data_at = 0;
+}
+
+void table_close(struct table *table)
+{
+	size_t size = table->out.len - table->data_at;
+	uint8_t *p = table->out.bytes + table->size_at;
+
+	if (!table->data_at)
+		return;
+	p[0] = (uint8_t)(size | 0x80);
+	p[1] = (uint8_t)(size >> 7 | 0x80);
+	p[2] = (uint8_t)(size >> 14);
+	table->data_at = 0;
+}
+
+static void open_batch(struct table *table, uint32_t gen, uint64_t time)
+{
+	uint8_t *p = table->out.bytes + table->out.len;
+
+	*p++ = EV_EVENT_BATCH;
+	p = put_uv(p, gen);
+	p = put_uv(p, UINT64_MAX);
+	p = put_uv(p, time);
+	table->size_at = (size_t)(p - table->out.bytes);
+	p += SIZE_BYTES;
+	table->data_at = (size_t)(p - table->out.bytes);
+	*p++ = table->type;
+	table->out.len = (size_t)(p - table->out.bytes);
+}
+
+uint8_t *table_room(struct table *table, uint32_t gen, uint64_t time, size_t n)
+{
+	if (table->data_at && table->out.len - table->data_at + n > MAX_BATCH_DATA)
+		table_close(table);
+	if (buffer_reserve(&table->out, n + MAX_HEADER))
+		return NULL;
+	if (!table->data_at)
+		open_batch(table, gen, time);
+	return table->out.bytes + table->out.len;
+}
+
+void table_commit(struct table *table, const uint8_t *end)
+{
+	table->out.len = (size_t)(end - table->out.bytes);
+}
+
+/* --- strings --- */
+
+static uint32_t fail(struct dict *dict, int code)
+{
+	if (!dict->failed)
+		dict->failed = code;
+	return 0;
+}
+
+static uint8_t *put_string(uint8_t *p, uint32_t id, const char *text, size_t len)
+{
+	*p++ = EV_STRING;
+	p = put_uv(p, id);
+	p = put_uv(p, len);
+	memcpy(p, text, len);
+	return p + len;
+}
+
+uint32_t dict_add_string(struct dict *dict, uint32_t id)
+{
+	size_t len;
+	const char *text;
+	uint8_t *p;
+
+	if (id == 0 || id >= strtab_count(dict->tables->strings))
+		return 0;
+	if (array_grow((void **)&dict->strings, &dict->nstrings, (size_t)id + 1, sizeof(*dict->strings)))
+		return fail(dict, -ENOMEM);
+	text = strtab_get(dict->tables->strings, id, &len);
+	if (len > MAX_STRING_LEN)
+		len = MAX_STRING_LEN;
+	p = table_room(&dict->string_table, dict->gen, dict->time, 1 + 2 * MAX_UV + MAX_STRING_LEN);
+	if (!p)
+		return fail(dict, -ENOMEM);
+	dict->strings[id] = (struct string_slot){dict->gen, ++dict->string_count};
+	table_commit(&dict->string_table, put_string(p, dict->string_count, text, len));
+	return dict->string_count;
+}
+
+/* --- stacks --- */
+
+/* Names that are text already: each gets a PC of its own, since readers intern frames by PC. */
+static int literal_frames(const struct stack *stack, struct frame frames[MAX_FRAMES])
+{
+	uint32_t n = stack->n < MAX_FRAMES ? stack->n : MAX_FRAMES;
+
+	for (uint32_t i = 0; i < n; i++)
+		frames[i] = (struct frame){.pc = LITERAL_PC + stack->pcs[i], .func = (uint32_t)stack->pcs[i]};
+	return (int)n;
+}
+
+static int bare_frames(const struct dict *dict, const struct stack *stack, struct frame frames[MAX_FRAMES])
+{
+	uint32_t skip = dict->symbol_flags & SYMBOL_RUNTIME_FRAMES ? 0 : stack->skip;
+	int n = 0;
+
+	for (uint32_t i = skip; i < stack->n && n < MAX_FRAMES; i++)
+		frames[n++] = (struct frame){.pc = stack->pcs[i]};
+	return n;
+}
+
+/* `go x.Method()` starts a wrapper: the frame is what it wraps, as in startPCForTrace. */
+static int entry_frames(const struct dict *dict, const struct stack *stack, struct frame frames[MAX_FRAMES])
+{
+	uint64_t pc = functab_start_pc(dict->functab, stack->pcs[0] - 1) + 1;
+
+	return symbol_frames(dict->symbol, &pc, 1, 0, dict->symbol_flags, frames);
+}
+
+static int expand(const struct dict *dict, const struct stack *stack, struct frame frames[MAX_FRAMES])
+{
+	if (stack->literal)
+		return literal_frames(stack, frames);
+	if (!dict->symbol)
+		return bare_frames(dict, stack, frames);
+	if (stack->entry && stack->n == 1 && dict->functab)
+		return entry_frames(dict, stack, frames);
+	return symbol_frames(dict->symbol, stack->pcs, stack->n, stack->skip, dict->symbol_flags, frames);
+}
+
+static void forget_frames(struct frame_cache *cache)
+{
+	cache->n = 0;
+	cache->epoch++;
+}
+
+/* Expands a stack into the cache, unless it is there. 0 or a negative errno. */
+static int load_frames(struct dict *dict, struct stack_slot *slot, const struct stack *stack)
+{
+	struct frame_cache *cache = &dict->cache;
+	int n;
+
+	if (slot->epoch == cache->epoch)
+		return 0;
+	if (cache->n > MAX_CACHED_FRAMES - MAX_FRAMES)
+		forget_frames(cache);
+	if (array_grow((void **)&cache->frames, &cache->capacity, cache->n + MAX_FRAMES,
+		       sizeof(*cache->frames)))
+		return -ENOMEM;
+	n = expand(dict, stack, cache->frames + cache->n);
+	if (n < 0)
+		return n;
+	slot->epoch = cache->epoch;
+	slot->first = cache->n;
+	slot->n = (uint32_t)n;
+	cache->n += (size_t)n;
+	return 0;
+}
+
+static uint8_t *put_frame(struct dict *dict, uint8_t *p, const struct frame *frame)
+{
+	p = put_uv(p, frame->pc);
+	p = put_uv(p, dict_string(dict, frame->func));
+	p = put_uv(p, dict_string(dict, frame->file));
+	return put_uv(p, frame->line);
+}
+
+static uint32_t write_stack(struct dict *dict, const struct frame *frames, uint32_t n)
+{
+	uint8_t *p = table_room(&dict->stack_table, dict->gen, dict->time,
+				1 + 2 * MAX_UV + (size_t)n * MAX_FRAME_BYTES);
+
+	if (!p)
+		return fail(dict, -ENOMEM);
+	*p++ = EV_STACK;
+	p = put_uv(p, ++dict->stack_count);
+	p = put_uv(p, n);
+	for (uint32_t i = 0; i < n; i++)
+		p = put_frame(dict, p, &frames[i]);
+	table_commit(&dict->stack_table, p);
+	return dict->stack_count;
+}
+
+uint32_t dict_add_stack(struct dict *dict, uint32_t id)
+{
+	struct stack_slot *slot;
+	int ret;
+
+	if (id == 0 || id >= dict->tables->nstacks)
+		return 0;
+	if (array_grow((void **)&dict->stacks, &dict->nstacks, (size_t)id + 1, sizeof(*dict->stacks)))
+		return fail(dict, -ENOMEM);
+	slot = &dict->stacks[id];
+	ret = load_frames(dict, slot, &dict->tables->stacks[id]);
+	if (ret)
+		return fail(dict, ret);
+	slot->gen = dict->gen;
+	slot->id = slot->n ? write_stack(dict, dict->cache.frames + slot->first, slot->n) : 0;
+	return slot->id;
+}
+
+/* --- life --- */
+
+void dict_init(struct dict *dict, const struct wire_options *options)
+{
+	*dict = (struct dict){
+		.symbol = options->symbol,
+		.functab = options->functab,
+		.symbol_flags = options->symbol_flags,
+	};
+	dict->cache.epoch = 1;
+	dict->string_table.type = EV_STRINGS;
+	dict->stack_table.type = EV_STACKS;
+}
+
+void dict_free(struct dict *dict)
+{
+	free(dict->strings);
+	free(dict->stacks);
+	free(dict->cache.frames);
+	buffer_free(&dict->string_table.out);
+	buffer_free(&dict->stack_table.out);
+}
+
+void dict_begin(struct dict *dict, const struct generation *gen, uint64_t time)
+{
+	dict->tables = gen->tables;
+	dict->gen = gen->number;
+	dict->time = time;
+	dict->string_count = 0;
+	dict->stack_count = 0;
+	dict->failed = 0;
+	table_clear(&dict->string_table);
+	table_clear(&dict->stack_table);
+}
+
+int dict_end(struct dict *dict)
+{
+	table_close(&dict->string_table);
+	table_close(&dict->stack_table);
+	return dict->failed;
+}

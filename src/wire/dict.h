@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The string and stack tables of the open generation. File-wide ids become
+ * dense ids of the generation at their first use; a stamp with the
+ * generation's number tells old ids from new, so nothing is ever cleared.
+ */
+#ifndef GOTRACE_DICT_H
+#define GOTRACE_DICT_H
+
+#include "wire/buffer.h"
+#include "wire/wire.h"
+
+/* Batches of one kind of table, whole but for the size of the open one. */
+struct table {
+	struct buffer out;
+	uint8_t type;   /* enum event_type: the first byte of each batch */
+	size_t size_at; /* where the open batch's size is to be written */
+	size_t data_at; /* where its data begins; 0 = no batch is open */
+};
+
+struct string_slot {
+	uint32_t gen, id;
+};
+
+struct stack_slot {
+	uint32_t gen, id;
+	uint32_t epoch; /* frames are in the cache if this is the cache's */
+	uint32_t n;
+	size_t first;
+};
+
+/* Expanded stacks, kept over generations; thrown away whole when it grows too large. */
+struct frame_cache {
+	struct frame *frames;
+	size_t n, capacity;
+	uint32_t epoch;
+};
+
+struct dict {
+	struct symbol *symbol;
+	const struct functab *functab;
+	unsigned symbol_flags;
+	const struct tables *tables;
+	uint32_t gen;
+	uint64_t time; /* of the batches */
+	struct string_slot *strings;
+	size_t nstrings;
+	uint32_t string_count; /* ids given in this generation */
+	struct stack_slot *stacks;
+	size_t nstacks;
+	uint32_t stack_count;
+	struct frame_cache cache;
+	struct table string_table, stack_table;
+	int failed; /* the first error, sticky */
+};
+
+void dict_init(struct dict *dict, const struct wire_options *options);
+void dict_free(struct dict *dict);
+/* Opens a generation: both tables are empty. */
+void dict_begin(struct dict *dict, const struct generation *gen, uint64_t time);
+/* Closes the tables: string_table.out and stack_table.out are ready to be written. Returns dict->failed. */
+int dict_end(struct dict *dict);
+
+/* Slow paths of the two below. */
+uint32_t dict_add_string(struct dict *dict, uint32_t id);
+uint32_t dict_add_stack(struct dict *dict, uint32_t id);
+
+static inline uint32_t dict_string(struct dict *dict, uint32_t id)
+{
+	if (id < dict->nstrings && dict->strings[id].gen == dict->gen)
+		return dict->strings[id].id;
+	return dict_add_string(dict, id);
+}
+
+static inline uint32_t dict_stack(struct dict *dict, uint32_t id)
+{
+	if (id < dict->nstacks && dict->stacks[id].gen == dict->gen)
+		return dict->stacks[id].id;
+	return dict_add_stack(dict, id);
+}
+
+/* Room for one entry of at most n bytes in a batch of the table; NULL when out of memory. */
+uint8_t *table_room(struct table *table, uint32_t gen, uint64_t time, size_t n);
+void table_commit(struct table *table, const uint8_t *end);
+void table_close(struct table *table);
+void table_clear(struct table *table);
+
+#endif

@@ -1,0 +1,684 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Ops to wire v2, one generation at a time. Events gather in one stream a
+ * thread, which becomes a batch when it is full; the tables that they refer to
+ * grow beside them and are written before them, so that a file torn inside a
+ * generation keeps what is whole of it (formats before go 1.26).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/map64.h"
+#include "wire/dict.h"
+#include "wire/event.h"
+#include "wire/varint.h"
+#include "wire/wire.h"
+
+enum {
+	MAX_OP_BYTES = 3 * (1 + 5 * MAX_UV), /* a coroutine switch in go 1.22 is three events */
+	STREAM_LIMIT = MAX_BATCH_DATA - MAX_OP_BYTES,
+	MAX_P = 1 << 16, /* far above GOMAXPROCS's limit of 1024 */
+};
+
+/*
+ * Readers convert a batch's time with a float64: multiples of 64 ns are exact
+ * for 18 years of uptime, single nanoseconds for 104 days. The rest goes into
+ * the first event's delta.
+ */
+#define EXACT_MASK (~63ull)
+
+#define FREQUENCY 1000000000ull /* units of time per second: 1 ns each */
+
+/* The open batch of one thread. Slots are used again in each generation, whoever the thread is. */
+struct stream {
+	struct buffer data;
+	uint64_t m;
+	uint64_t base, last; /* time of the batch, of its last event */
+};
+
+/* Sequence numbers count from 0 in each generation. */
+struct sequence {
+	uint32_t gen, n;
+};
+
+struct wire {
+	struct wire_options options;
+	struct dict dict;
+	struct table samples;
+	struct buffer head, body;
+	struct stream *streams;
+	size_t nstreams, stream_capacity;
+	struct map64 stream_by_m;
+	struct stream *recent; /* the stream of the last op */
+	uint32_t recent_m;
+	struct sequence *gs, *ps; /* by goroutine index, by P */
+	size_t ngs, nps;
+	uint8_t *born_blocked; /* go 1.22: by goroutine index, 1 = waiting in the ops, runnable in the file */
+	size_t nborn_blocked;
+	uint64_t gc_seq;
+	uint32_t gen;  /* the open or last generation */
+	uint64_t time; /* of the open generation's tables */
+	uint64_t bytes;
+	uint32_t coroutine_reason; /* string id of GoBlock's reason in a switch of go 1.22 */
+	int failed;                /* a generation failed: nothing more may follow */
+};
+
+uint64_t wire_bytes(const struct wire *wire)
+{
+	return wire->bytes;
+}
+
+static int write_out(struct wire *wire, const struct buffer *buf)
+{
+	if (!wire->failed && buf->len)
+		wire->failed = wire->options.out.write(wire->options.out.ctx, buf->bytes, buf->len);
+	if (!wire->failed)
+		wire->bytes += buf->len;
+	return wire->failed;
+}
+
+static int write_header(struct wire *wire)
+{
+	uint8_t text[HEADER_SIZE + 1] = "go 1.00 trace\0\0";
+	struct buffer header = {.bytes = text, .len = HEADER_SIZE};
+
+	text[5] = (uint8_t)('0' + wire->options.format / 10);
+	text[6] = (uint8_t)('0' + wire->options.format % 10);
+	return write_out(wire, &header);
+}
+
+struct wire *wire_new(const struct wire_options *options, struct error *err)
+{
+	struct wire *wire;
+	int ret;
+
+	if (wire_format_of_release((unsigned)options->format) != options->format ||
+	    options->format == WIRE_NONE) {
+		error_set(err, EINVAL, "no trace format has the number %d: choose 1.22, 1.23, 1.25 or 1.26",
+			  (int)options->format);
+		return NULL;
+	}
+	wire = calloc(1, sizeof(*wire));
+	if (!wire) {
+		error_set(err, ENOMEM, "no memory for the trace encoder");
+		return NULL;
+	}
+	wire->options = *options;
+	wire->samples.type = EV_CPU_SAMPLES;
+	dict_init(&wire->dict, options);
+	ret = write_header(wire);
+	if (ret) {
+		error_set(err, -ret, "cannot write the trace's header: %s", strerror(-ret));
+		wire_free(wire);
+		return NULL;
+	}
+	return wire;
+}
+
+void wire_free(struct wire *wire)
+{
+	if (!wire)
+		return;
+	for (size_t i = 0; i < wire->stream_capacity; i++)
+		buffer_free(&wire->streams[i].data);
+	dict_free(&wire->dict);
+	buffer_free(&wire->samples.out);
+	buffer_free(&wire->head);
+	buffer_free(&wire->body);
+	map64_free(&wire->stream_by_m);
+	free(wire->streams);
+	free(wire->gs);
+	free(wire->ps);
+	free(wire->born_blocked);
+	free(wire);
+}
+
+/* --- streams --- */
+
+static int close_batch(struct wire *wire, struct stream *stream)
+{
+	uint8_t *p;
+
+	if (!stream->data.len)
+		return 0;
+	if (buffer_reserve(&wire->body, stream->data.len + 1 + 4 * MAX_UV))
+		return -ENOMEM;
+	p = wire->body.bytes + wire->body.len;
+	*p++ = EV_EVENT_BATCH;
+	p = put_uv(p, wire->gen);
+	p = put_uv(p, stream->m);
+	p = put_uv(p, stream->base);
+	p = put_uv(p, stream->data.len);
+	memcpy(p, stream->data.bytes, stream->data.len);
+	wire->body.len = (size_t)(p - wire->body.bytes) + stream->data.len;
+	stream->data.len = 0;
+	return 0;
+}
+
+static struct stream *new_stream(struct wire *wire, uint32_t m)
+{
+	struct stream *stream;
+
+	if (array_grow((void **)&wire->streams, &wire->stream_capacity, wire->nstreams + 1,
+		       sizeof(*wire->streams)))
+		return NULL;
+	/* NO_M is 0, which is no key. */
+	if (map64_set(&wire->stream_by_m, (uint64_t)m + 1, (uint32_t)wire->nstreams))
+		return NULL;
+	stream = &wire->streams[wire->nstreams++];
+	stream->m = m == NO_M ? UINT64_MAX : m;
+	stream->data.len = 0;
+	return stream;
+}
+
+static struct stream *find_stream(struct wire *wire, uint32_t m)
+{
+	const uint32_t *index;
+
+	if (wire->recent && wire->recent_m == m)
+		return wire->recent;
+	index = map64_get(&wire->stream_by_m, (uint64_t)m + 1);
+	wire->recent = index ? &wire->streams[*index] : new_stream(wire, m);
+	wire->recent_m = m;
+	return wire->recent;
+}
+
+/* The stream of m with room for one op, and with a time that the op can follow. NULL when out of memory. */
+static struct stream *open_stream(struct wire *wire, uint32_t m, uint64_t time)
+{
+	struct stream *stream = find_stream(wire, m);
+
+	if (!stream)
+		return NULL;
+	if (stream->data.len > STREAM_LIMIT && close_batch(wire, stream))
+		return NULL;
+	if (buffer_reserve(&stream->data, MAX_OP_BYTES))
+		return NULL;
+	if (!stream->data.len) {
+		stream->base = time & EXACT_MASK;
+		stream->last = stream->base;
+	}
+	return stream;
+}
+
+/* --- events --- */
+
+/* Where the events of one op go. */
+struct cursor {
+	uint8_t *p;
+	uint64_t dt; /* of the next event; 0 after the first */
+};
+
+static inline void event(struct cursor *at, enum event_type type)
+{
+	*at->p++ = (uint8_t)type;
+	at->p = put_uv(at->p, at->dt);
+	at->dt = 0;
+}
+
+static inline void event1(struct cursor *at, enum event_type type, uint64_t a)
+{
+	event(at, type);
+	at->p = put_uv(at->p, a);
+}
+
+static inline void event2(struct cursor *at, enum event_type type, uint64_t a, uint64_t b)
+{
+	event1(at, type, a);
+	at->p = put_uv(at->p, b);
+}
+
+static inline void event3(struct cursor *at, enum event_type type, uint64_t a, uint64_t b, uint64_t c)
+{
+	event2(at, type, a, b);
+	at->p = put_uv(at->p, c);
+}
+
+static inline void event4(struct cursor *at, enum event_type type, uint64_t a, uint64_t b, uint64_t c,
+			  uint64_t d)
+{
+	event3(at, type, a, b, c);
+	at->p = put_uv(at->p, d);
+}
+
+static inline uint32_t next(struct sequence *seq, uint32_t gen)
+{
+	if (seq->gen != gen)
+		*seq = (struct sequence){.gen = gen};
+	return ++seq->n;
+}
+
+static inline uint64_t goid(const struct wire *wire, uint32_t g)
+{
+	return wire->dict.tables->goids[g];
+}
+
+static inline uint64_t thread(uint32_t m)
+{
+	return m == NO_M ? UINT64_MAX : m;
+}
+
+static inline uint32_t next_g(struct wire *wire, uint32_t g)
+{
+	return next(&wire->gs[g], wire->gen);
+}
+
+static inline uint32_t next_p(struct wire *wire, int32_t p)
+{
+	return next(&wire->ps[p], wire->gen);
+}
+
+static inline void reset(struct sequence *seq, uint32_t gen)
+{
+	*seq = (struct sequence){.gen = gen};
+}
+
+static void go_status(struct wire *wire, const struct op *op, struct cursor *at)
+{
+	uint32_t stack = op->stack ? dict_stack(&wire->dict, op->stack) : 0;
+	unsigned status = op->status;
+
+	reset(&wire->gs[op->g], wire->gen);
+	if (wire->born_blocked[op->g])
+		status = G_RUNNABLE;
+	if (stack && wire->options.format >= WIRE_GO123)
+		event4(at, EV_GO_STATUS_STACK, goid(wire, op->g), thread(op->m), status, stack);
+	else
+		event3(at, EV_GO_STATUS, goid(wire, op->g), thread(op->m), status);
+}
+
+/* go 1.22 knows no goroutine that is born waiting: it stays runnable until it is woken. */
+static void go_create(struct wire *wire, const struct op *op, struct cursor *at)
+{
+	bool blocked = op->kind == OP_GO_CREATE_BLOCKED;
+	bool known = wire->options.format >= WIRE_GO123;
+
+	reset(&wire->gs[op->g2], wire->gen);
+	wire->born_blocked[op->g2] = blocked && !known;
+	event3(at, blocked && known ? EV_GO_CREATE_BLOCKED : EV_GO_CREATE, goid(wire, op->g2),
+	       dict_stack(&wire->dict, op->stack2), dict_stack(&wire->dict, op->stack));
+}
+
+static void go_unblock(struct wire *wire, uint32_t g, uint32_t stack, struct cursor *at)
+{
+	if (!wire->born_blocked[g])
+		event3(at, EV_GO_UNBLOCK, goid(wire, g), next_g(wire, g), dict_stack(&wire->dict, stack));
+	wire->born_blocked[g] = 0;
+}
+
+/* A switch of coroutines is one event since go 1.23, and the three that readers make of it before. */
+static void go_switch(struct wire *wire, const struct op *op, struct cursor *at)
+{
+	bool destroy = op->kind == OP_GO_SWITCH_DESTROY;
+
+	if (wire->options.format >= WIRE_GO123) {
+		event2(at, destroy ? EV_GO_SWITCH_DESTROY : EV_GO_SWITCH, goid(wire, op->g2),
+		       next_g(wire, op->g2));
+		return;
+	}
+	go_unblock(wire, op->g2, 0, at);
+	if (destroy)
+		event(at, EV_GO_DESTROY);
+	else
+		event2(at, EV_GO_BLOCK, dict_string(&wire->dict, wire->coroutine_reason), 0);
+	event2(at, EV_GO_START, goid(wire, op->g2), next_g(wire, op->g2));
+}
+
+static void put_scheduler(struct wire *wire, const struct op *op, struct cursor *at)
+{
+	struct dict *dict = &wire->dict;
+
+	switch (op->kind) {
+	case OP_GO_START:
+		event2(at, EV_GO_START, goid(wire, op->g), next_g(wire, op->g));
+		break;
+	case OP_GO_BLOCK:
+		event2(at, EV_GO_BLOCK, dict_string(dict, op->string), dict_stack(dict, op->stack));
+		break;
+	case OP_GO_STOP:
+		event2(at, EV_GO_STOP, dict_string(dict, op->string), dict_stack(dict, op->stack));
+		break;
+	case OP_GO_UNBLOCK:
+		go_unblock(wire, op->g2, op->stack, at);
+		break;
+	case OP_GO_CREATE:
+	case OP_GO_CREATE_BLOCKED:
+		go_create(wire, op, at);
+		break;
+	case OP_GO_CREATE_SYSCALL:
+		reset(&wire->gs[op->g], wire->gen);
+		wire->born_blocked[op->g] = 0;
+		event1(at, EV_GO_CREATE_SYSCALL, goid(wire, op->g));
+		break;
+	case OP_GO_DESTROY:
+		event(at, EV_GO_DESTROY);
+		break;
+	case OP_GO_DESTROY_SYSCALL:
+		event(at, EV_GO_DESTROY_SYSCALL);
+		break;
+	case OP_GO_SWITCH:
+	case OP_GO_SWITCH_DESTROY:
+		go_switch(wire, op, at);
+		break;
+	case OP_GO_STATUS:
+		go_status(wire, op, at);
+		break;
+	default:
+		break;
+	}
+}
+
+static void put_proc(struct wire *wire, const struct op *op, struct cursor *at)
+{
+	switch (op->kind) {
+	case OP_SYSCALL_BEGIN:
+		event2(at, EV_GO_SYSCALL_BEGIN, next_p(wire, op->p), dict_stack(&wire->dict, op->stack));
+		break;
+	case OP_SYSCALL_END:
+		event(at, EV_GO_SYSCALL_END);
+		break;
+	case OP_SYSCALL_END_BLOCKED:
+		event(at, EV_GO_SYSCALL_END_BLOCKED);
+		break;
+	case OP_PROC_START:
+		event2(at, EV_PROC_START, (uint64_t)op->p, next_p(wire, op->p));
+		break;
+	case OP_PROC_STOP:
+		event(at, EV_PROC_STOP);
+		break;
+	case OP_PROC_STEAL:
+		event3(at, EV_PROC_STEAL, (uint64_t)op->p, next_p(wire, op->p), thread(op->m2));
+		break;
+	case OP_PROC_STATUS:
+		reset(&wire->ps[op->p], wire->gen);
+		event2(at, EV_PROC_STATUS, (uint64_t)op->p, op->status);
+		break;
+	case OP_PROCS_CHANGE:
+		event2(at, EV_PROCS_CHANGE, op->arg, dict_stack(&wire->dict, op->stack));
+		break;
+	default:
+		break;
+	}
+}
+
+static void put_world(struct wire *wire, const struct op *op, struct cursor *at)
+{
+	struct dict *dict = &wire->dict;
+
+	switch (op->kind) {
+	case OP_STW_BEGIN:
+		event2(at, EV_STW_BEGIN, dict_string(dict, op->string), dict_stack(dict, op->stack));
+		break;
+	case OP_STW_END:
+		event(at, EV_STW_END);
+		break;
+	case OP_GC_ACTIVE:
+		event1(at, EV_GC_ACTIVE, ++wire->gc_seq);
+		break;
+	case OP_GC_BEGIN:
+		event2(at, EV_GC_BEGIN, ++wire->gc_seq, dict_stack(dict, op->stack));
+		break;
+	case OP_GC_END:
+		event1(at, EV_GC_END, ++wire->gc_seq);
+		break;
+	case OP_GC_SWEEP_BEGIN:
+		event1(at, EV_GC_SWEEP_BEGIN, dict_stack(dict, op->stack));
+		break;
+	case OP_GC_SWEEP_END:
+		event2(at, EV_GC_SWEEP_END, op->arg, op->arg2);
+		break;
+	case OP_GC_ASSIST_ACTIVE:
+		event1(at, EV_GC_MARK_ASSIST_ACTIVE, goid(wire, op->g));
+		break;
+	case OP_GC_ASSIST_BEGIN:
+		event1(at, EV_GC_MARK_ASSIST_BEGIN, dict_stack(dict, op->stack));
+		break;
+	case OP_GC_ASSIST_END:
+		event(at, EV_GC_MARK_ASSIST_END);
+		break;
+	case OP_HEAP_ALLOC:
+		event1(at, EV_HEAP_ALLOC, op->arg);
+		break;
+	case OP_HEAP_GOAL:
+		event1(at, EV_HEAP_GOAL, op->arg);
+		break;
+	default:
+		break;
+	}
+}
+
+static void put_annotation(struct wire *wire, const struct op *op, struct cursor *at)
+{
+	struct dict *dict = &wire->dict;
+	uint32_t stack = dict_stack(dict, op->stack);
+
+	switch (op->kind) {
+	case OP_GO_LABEL:
+		event1(at, EV_GO_LABEL, dict_string(dict, op->string));
+		break;
+	case OP_TASK_BEGIN:
+		event4(at, EV_USER_TASK_BEGIN, op->arg, op->arg2, dict_string(dict, op->string), stack);
+		break;
+	case OP_TASK_END:
+		event2(at, EV_USER_TASK_END, op->arg, stack);
+		break;
+	case OP_REGION_BEGIN:
+		event3(at, EV_USER_REGION_BEGIN, op->arg, dict_string(dict, op->string), stack);
+		break;
+	case OP_REGION_END:
+		event3(at, EV_USER_REGION_END, op->arg, dict_string(dict, op->string), stack);
+		break;
+	case OP_LOG:
+		event4(at, EV_USER_LOG, op->arg, dict_string(dict, op->string),
+		       dict_string(dict, op->string2), stack);
+		break;
+	default:
+		break;
+	}
+}
+
+static void put_op(struct wire *wire, const struct op *op, struct cursor *at)
+{
+	switch (op->kind) {
+	case OP_GO_STATUS:
+	case OP_GO_CREATE ... OP_GO_SWITCH_DESTROY:
+		put_scheduler(wire, op, at);
+		break;
+	case OP_PROC_STATUS:
+	case OP_PROCS_CHANGE ... OP_PROC_STEAL:
+	case OP_SYSCALL_BEGIN ... OP_SYSCALL_END_BLOCKED:
+		put_proc(wire, op, at);
+		break;
+	case OP_STW_BEGIN ... OP_HEAP_GOAL:
+		put_world(wire, op, at);
+		break;
+	default:
+		put_annotation(wire, op, at);
+	}
+}
+
+static int put_sample(struct wire *wire, const struct op *op)
+{
+	uint8_t *p = table_room(&wire->samples, wire->gen, wire->time, 1 + 5 * MAX_UV);
+
+	if (!p)
+		return -ENOMEM;
+	*p++ = EV_CPU_SAMPLE;
+	p = put_uv(p, op->time);
+	p = put_uv(p, thread(op->m));
+	p = put_uv(p, op->p < 0 ? UINT64_MAX : (uint64_t)op->p);
+	p = put_uv(p, op->g ? goid(wire, op->g) : 0);
+	p = put_uv(p, dict_stack(&wire->dict, op->stack));
+	table_commit(&wire->samples, p);
+	return 0;
+}
+
+/* --- generations --- */
+
+/* Which kinds name P p and goroutine g2. Bits by enum op_kind. */
+#define BIT(kind) (1ull << (kind))
+#define USES_P    (BIT(OP_PROC_STATUS) | BIT(OP_PROC_START) | BIT(OP_PROC_STEAL) | BIT(OP_SYSCALL_BEGIN))
+
+_Static_assert(OP_KIND_COUNT <= 64, "a bit for each kind");
+
+/* What would read or write beyond an array. The rules of the trace are the model's business. */
+static int check_op(struct wire *wire, const struct op *op, const char **why)
+{
+	if (op->kind >= OP_KIND_COUNT)
+		*why = "unknown kind";
+	else if (op->g >= wire->dict.tables->ngoroutines || op->g2 >= wire->dict.tables->ngoroutines)
+		*why = "goroutine index out of the table";
+	else if ((USES_P & BIT(op->kind)) && (op->p < 0 || op->p >= MAX_P))
+		*why = "P out of range";
+	else
+		return 0;
+	return -EINVAL;
+}
+
+static int encode_op(struct wire *wire, const struct op *op, const char **why)
+{
+	struct stream *stream;
+	struct cursor at;
+	int ret = check_op(wire, op, why);
+
+	if (ret || op->kind == OP_NONE)
+		return ret;
+	if (op->kind == OP_CPU_SAMPLE)
+		return put_sample(wire, op);
+	if (op->p >= 0 && (size_t)op->p >= wire->nps &&
+	    array_grow((void **)&wire->ps, &wire->nps, (size_t)op->p + 1, sizeof(*wire->ps)))
+		return -ENOMEM;
+	stream = open_stream(wire, op->m, op->time);
+	if (!stream)
+		return -ENOMEM;
+	if (op->time < stream->last) {
+		*why = "its time is before that of the op before it on this thread";
+		return -EINVAL;
+	}
+	at = (struct cursor){stream->data.bytes + stream->data.len, op->time - stream->last};
+	put_op(wire, op, &at);
+	/* An op that leaves no event (go 1.22) leaves its time to the next. */
+	if (at.p != stream->data.bytes + stream->data.len)
+		stream->last = op->time;
+	stream->data.len = (size_t)(at.p - stream->data.bytes);
+	return 0;
+}
+
+static int encode_ops(struct wire *wire, const struct generation *gen, struct error *err)
+{
+	const char *why = "no memory";
+
+	for (size_t i = 0; i < gen->nops; i++) {
+		int ret = encode_op(wire, &gen->ops[i], &why);
+
+		if (ret)
+			return error_set(err, -ret, "cannot encode op %zu (%s) of generation %u: %s", i,
+					 op_name(gen->ops[i].kind), gen->number, why);
+	}
+	for (size_t i = 0; i < wire->nstreams; i++)
+		if (close_batch(wire, &wire->streams[i]))
+			return error_set(err, ENOMEM, "no memory for generation %u", gen->number);
+	table_close(&wire->samples);
+	if (dict_end(&wire->dict))
+		return error_set(err, -wire->dict.failed, "cannot write the tables of generation %u: %s",
+				 gen->number, strerror(-wire->dict.failed));
+	return 0;
+}
+
+/* The sync batch: it comes first, so that the rest of a torn file can be read. */
+static int put_sync(struct wire *wire, const struct generation *gen)
+{
+	uint8_t data[2 + MAX_UV + 1 + 4 * MAX_UV], *p = data, *h;
+
+	if (wire->options.format >= WIRE_GO125)
+		*p++ = EV_SYNC;
+	*p++ = EV_FREQUENCY;
+	p = put_uv(p, FREQUENCY);
+	if (wire->options.format >= WIRE_GO125) {
+		*p++ = EV_CLOCK_SNAPSHOT;
+		p = put_uv(p, gen->mono_ns - wire->time);
+		p = put_uv(p, gen->mono_ns);
+		p = put_uv(p, gen->wall_sec);
+		p = put_uv(p, gen->wall_nsec);
+	}
+	wire->head.len = 0;
+	if (buffer_reserve(&wire->head, 1 + 4 * MAX_UV + sizeof(data)))
+		return -ENOMEM;
+	h = wire->head.bytes;
+	*h++ = EV_EVENT_BATCH;
+	h = put_uv(h, wire->gen);
+	h = put_uv(h, UINT64_MAX);
+	h = put_uv(h, wire->time);
+	h = put_uv(h, (uint64_t)(p - data));
+	wire->head.len = (size_t)(h - wire->head.bytes);
+	return buffer_append(&wire->head, data, (size_t)(p - data));
+}
+
+static int begin(struct wire *wire, const struct generation *gen)
+{
+	uint64_t first = gen->mono_ns < gen->start ? gen->mono_ns : gen->start;
+	size_t n = gen->tables->ngoroutines;
+
+	wire->gen = gen->number;
+	wire->time = first & EXACT_MASK;
+	wire->body.len = 0;
+	wire->nstreams = 0;
+	wire->recent = NULL;
+	map64_clear(&wire->stream_by_m);
+	table_clear(&wire->samples);
+	dict_begin(&wire->dict, gen, wire->time);
+	if (wire->options.format < WIRE_GO123)
+		wire->coroutine_reason = strtab_add_str(gen->tables->strings, "coroutine");
+	if (array_grow((void **)&wire->gs, &wire->ngs, n, sizeof(*wire->gs)))
+		return -ENOMEM;
+	return array_grow((void **)&wire->born_blocked, &wire->nborn_blocked, n, sizeof(*wire->born_blocked));
+}
+
+static int write_generation(struct wire *wire, struct error *err)
+{
+	static const uint8_t end = EV_END_OF_GENERATION;
+	int ret = 0;
+
+	if (wire->options.format >= WIRE_GO126)
+		ret = buffer_append(&wire->body, &end, 1);
+	if (!ret)
+		ret = buffer_append(&wire->head, wire->dict.string_table.out.bytes,
+				    wire->dict.string_table.out.len);
+	if (ret)
+		return error_set(err, ENOMEM, "no memory for generation %u", wire->gen);
+	ret = write_out(wire, &wire->head);
+	if (!ret)
+		ret = write_out(wire, &wire->dict.stack_table.out);
+	if (!ret)
+		ret = write_out(wire, &wire->samples.out);
+	if (!ret)
+		ret = write_out(wire, &wire->body);
+	if (ret)
+		error_set(err, -ret, "cannot write generation %u of the trace: %s", wire->gen,
+			  strerror(-ret));
+	return ret;
+}
+
+int wire_generation(struct wire *wire, const struct generation *gen, struct error *err)
+{
+	int ret;
+
+	if (wire->failed)
+		return error_set(err, -wire->failed, "the trace was closed by an earlier error: %s",
+				 strerror(-wire->failed));
+	if (gen->number == 0 || (wire->gen && gen->number != wire->gen + 1))
+		return error_set(err, EINVAL, "generation %u cannot follow generation %u", gen->number,
+				 wire->gen);
+	ret = begin(wire, gen);
+	if (!ret)
+		ret = put_sync(wire, gen);
+	if (ret)
+		return error_set(err, -ret, "no memory for generation %u", gen->number);
+	ret = encode_ops(wire, gen, err);
+	if (!ret)
+		ret = write_generation(wire, err);
+	/* Counters have moved and a number is missing: what follows could not be read. */
+	wire->failed = ret;
+	return ret;
+}

@@ -1,0 +1,699 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# One function a case: how gotrace behaves when things go right, wrong, or
+# away. To be sourced after lib.sh. Every case has its own directory, $W.
+
+NOBODY=65534
+
+load() { # MODE ARG...: starts the newest release's target
+	start_target "$(target_binary $NEWEST default)" "$@" -seconds 100
+}
+
+as_nobody() {
+	setpriv --reuid=$NOBODY --regid=$NOBODY --clear-groups --inh-caps=-all --bounding-set=-all "$@"
+}
+
+# public_copy: a gotrace that nobody may run, wherever the repo lies.
+public_copy() {
+	public=$(mktemp -d /tmp/gotrace-test-XXXXXX)
+	trap 'rm -rf "$public"; kill -KILL $(jobs -p) 2>/dev/null' EXIT
+	chmod 777 "$public"
+	cp "$GOTRACE" "$public/gotrace"
+	chmod 755 "$public/gotrace"
+}
+
+# background ARG...: gotrace runs on as $tracer.
+background() {
+	"$GOTRACE" "$@" >"$W/out" 2>"$W/err" </dev/null &
+	tracer=$!
+}
+
+# ends SECONDS: $tracer ends by itself, its status in $status.
+ends() {
+	wait_end $tracer "$1" || die "gotrace did not end within $1 s"
+	[ "$status" -lt 126 ] || die "gotrace crashed with status $status: $(tail -n 3 "$W/err")"
+}
+
+still_lives() { # the target goes on as if nothing had been
+	kill -0 "$target" 2>/dev/null || die "the target died: $(tail -n 3 "$W/target.err")"
+	[ ! -s "$W/target.err" ] || die "the target complained: $(head -n 3 "$W/target.err")"
+}
+
+# --- options and refusals ---
+
+case_usage() {
+	local args
+	while read -r args; do
+		run_gotrace $args
+		[ $status -eq 2 ] || die "gotrace $args: exit status $status instead of 2: $(head -n 2 "$W/err")"
+		[ -s "$W/err" ] || die "gotrace $args: nothing on standard error"
+		[ "$(grep -c . "$W/err")" -le 3 ] || die "gotrace $args: more than a line or two: $(head -n 4 "$W/err")"
+	done <<-'LIST'
+
+		-p
+		-p abc
+		-p 0
+		-p -5
+		-p 12abc
+		-p 99999999999999999999
+		-p 1 -d 12abc
+		-p 1 -d -5s
+		-p 1 -d 0
+		-p 1 -d
+		-p 1 -d 99999999999999999999h
+		-p 1 --max-size 12q
+		-p 1 --max-size -1
+		-p 1 --ring-size x
+		-p 1 --format 1.99
+		-p 1 --format nonsense
+		-p 1 --no-such-option
+		-p 1 stray
+		-p 1 -- true
+		--
+		replay
+		replay -o
+		check
+	LIST
+	run_gotrace --version
+	want 0
+	grep -q gotrace "$W/out" || die "--version does not name the program"
+	run_gotrace --help
+	want 0
+}
+
+case_no_such_pid() {
+	true &
+	wait $!
+	run_gotrace -p $! -d 1s -o "$W/trace"
+	want 1
+	one_line
+	says "$!"
+	[ ! -e "$W/trace" ] || die "left a file"
+}
+
+case_zombie() {
+	sh -c 'true & exec sleep 30' &
+	local parent=$! zombie=
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		zombie=$(ps -o pid=,stat= --ppid $parent | awk '$2 ~ /^Z/ {print $1}')
+		[ -n "$zombie" ] && break
+		sleep 0.2
+	done
+	[ -n "$zombie" ] || die "got no zombie"
+	run_gotrace -p "$zombie" -d 1s -o "$W/trace"
+	want 1
+	one_line
+}
+
+case_not_go() {
+	sleep 60 &
+	run_gotrace -p $! -d 1s -o "$W/trace"
+	want 1
+	one_line
+	says 'Go'
+	run_gotrace -p 2 -d 1s -o "$W/trace" # a kernel thread
+	want 1
+	one_line
+	[ ! -e "$W/trace" ] || die "left a file"
+}
+
+case_no_privilege() {
+	load idle
+	public_copy
+	(cd "$public" && timeout 30 setpriv --reuid=$NOBODY --regid=$NOBODY --clear-groups --inh-caps=-all \
+		--bounding-set=-all ./gotrace -p "$target" -d 1s -o "$public/trace") >"$W/out" 2>"$W/err" </dev/null
+	status=$?
+	want 1
+	one_line
+	says 'root|sudo|cap_|capabilit|permi'
+	# The same user's own process, without capabilities.
+	cp "$(target_binary $NEWEST default)" "$public/target"
+	as_nobody "$public/target" idle -seconds 30 >"$W/own.out" 2>&1 &
+	local own=$!
+	sleep 1
+	as_nobody timeout 30 "$public/gotrace" -p $own -d 1s -o "$public/trace" >"$W/out" 2>"$W/err" </dev/null
+	status=$?
+	want 1
+	one_line
+	says 'root|sudo|cap_|capabilit'
+	[ ! -e "$public/trace" ] || die "left a file"
+	still_lives
+}
+
+case_no_btf() {
+	load idle
+	timeout 60 unshare -m sh -c "mount --bind /dev/null /sys/kernel/btf/vmlinux && exec \"$GOTRACE\" -p $target -d 1s -o \"$W/trace\"" \
+		>"$W/out" 2>"$W/err" </dev/null
+	status=$?
+	want 1
+	one_line
+	says 'BTF'
+	still_lives
+}
+
+case_unknown_release() {
+	cp "$(target_binary $NEWEST stripped)" "$W/future"
+	LC_ALL=C sed -i "s/go$NEWEST/go1.99.8/g" "$W/future"
+	start_target "$W/future" idle -seconds 60
+	run_gotrace -p "$target" -d 1s -o "$W/trace"
+	want 1
+	one_line
+	says '1\.99'
+	still_lives
+}
+
+case_bad_executable() { # CMD that is no program, none at all, or a broken ELF file
+	run_gotrace -o "$W/trace" -- /nonexistent/program
+	want 1
+	one_line
+	run_gotrace -o "$W/trace" -- "$TOP/README.md"
+	want 1
+	head -c 300000 "$(target_binary $NEWEST default)" >"$W/torn"
+	chmod 755 "$W/torn"
+	run_gotrace -o "$W/trace" -- "$W/torn"
+	want 1
+	one_line
+	run_gotrace -o "$W/trace" -- /bin/sleep 1
+	want 1
+	says 'Go'
+	[ ! -s "$W/trace" ] || die "left a file"
+}
+
+case_output_unwritable() {
+	load idle
+	run_gotrace -p "$target" -d 1s -o /nonexistent/directory/trace
+	want 1
+	one_line
+	says '/nonexistent/directory'
+	run_gotrace -p "$target" -d 1s -o "$W"
+	want 1
+	run_gotrace -p "$target" -d 1s -o "$W/trace" --raw /nonexistent/directory/raw
+	want 1
+	one_line
+	still_lives
+}
+
+# --- the file ---
+
+case_default_name() { # two in the same second must not meet
+	load pool
+	local a b
+	mkdir "$W/dir"
+	(cd "$W/dir" && exec timeout 60 "$GOTRACE" -p "$target" -d 1s >"$W/out" 2>"$W/err" </dev/null) &
+	a=$!
+	(cd "$W/dir" && exec timeout 60 "$GOTRACE" -p "$target" -d 1s >"$W/out2" 2>"$W/err2" </dev/null) &
+	b=$!
+	wait $a
+	status=$?
+	want 0
+	wait $b || [ "$(find "$W/dir" -type f | wc -l)" -eq 1 ] || die "the second failed and left a file"
+	local file files=0
+	for file in "$W"/dir/*; do
+		case ${file##*/} in
+		gotrace-$target-*.trace) ;;
+		*) die "a file named ${file##*/}" ;;
+		esac
+		[ "$(stat -c %a "$file")" = 600 ] || die "mode $(stat -c %a "$file") instead of 600"
+		strict "$file"
+		files=$((files + 1))
+	done
+	[ $files -ge 1 ] || die "no file"
+	still_lives
+}
+
+case_owner() {
+	load pool
+	mkdir "$W/dir"
+	chown $NOBODY:$NOBODY "$W/dir"
+	SUDO_UID=$NOBODY SUDO_GID=$NOBODY run_gotrace -p "$target" -d 1s -o "$W/dir/trace" --raw "$W/dir/raw"
+	want 0
+	local file
+	for file in trace raw; do
+		[ "$(stat -c %a:%u:%g "$W/dir/$file")" = "600:$NOBODY:$NOBODY" ] ||
+			die "$file is $(stat -c %a:%u:%g "$W/dir/$file") instead of 600:$NOBODY:$NOBODY"
+	done
+	strict "$W/dir/trace"
+}
+
+case_replaces() { # -o FILE replaces what was there
+	load pool
+	head -c 5000000 /dev/zero >"$W/trace"
+	run_gotrace -p "$target" -d 1s -o "$W/trace"
+	want 0
+	strict "$W/trace"
+}
+
+case_symlink() {
+	load pool
+	local option
+	for option in -o --raw; do
+		echo precious >"$W/victim"
+		rm -f "$W/link"
+		ln -s "$W/victim" "$W/link"
+		if [ $option = -o ]; then
+			run_gotrace -p "$target" -d 500ms -o "$W/link"
+		else
+			run_gotrace -p "$target" -d 500ms -o "$W/trace" --raw "$W/link"
+		fi
+		[ "$(cat "$W/victim")" = precious ] || die "$option wrote through a symlink"
+		if [ $status -eq 0 ]; then
+			[ -L "$W/link" ] && die "$option: status 0, but the link is still there"
+			[ -s "$W/link" ] || die "$option: status 0, but no file"
+		else
+			want 1
+			one_line
+		fi
+		# A link to nowhere must not make a file there.
+		rm -f "$W/link" "$W/nowhere"
+		ln -s "$W/nowhere" "$W/link"
+		if [ $option = -o ]; then
+			run_gotrace -p "$target" -d 500ms -o "$W/link"
+		else
+			run_gotrace -p "$target" -d 500ms -o "$W/trace" --raw "$W/link"
+		fi
+		[ ! -e "$W/nowhere" ] || die "$option made a file through a symlink"
+	done
+	still_lives
+}
+
+case_stdout() {
+	load pool
+	run_gotrace -p "$target" -d 1500ms -o -
+	want 0
+	strict "$W/out"
+	[ -s "$W/err" ] || die "no summary on standard error"
+	timeout 30 sh -c "\"$GOTRACE\" -p $target -d 3s -o - 2>\"$W/err\" </dev/null | head -c 1000 >/dev/null" ||
+		die "a reader that goes away makes it hang"
+	still_lives
+}
+
+case_max_size() {
+	load pingpong -count 4
+	background -p "$target" -d 60s -o "$W/trace" --max-size 2000000
+	ends 40
+	want 3
+	strict "$W/trace"
+	[ "$(stat -c %s "$W/trace")" -le 12000000 ] || die "$(stat -c %s "$W/trace") bytes, 2000000 were allowed"
+	still_lives
+}
+
+case_disk_full() {
+	load pingpong -count 2
+	mkdir "$W/small"
+	mount -t tmpfs -o size=4m tmpfs "$W/small" || die "cannot mount a tmpfs"
+	trap 'kill -KILL $(jobs -p) 2>/dev/null; sleep 0.2; umount -l "$W/small"' EXIT
+	background -p "$target" -d 40s -o "$W/small/trace"
+	ends 60
+	want 3
+	says 'space'
+	strict "$W/small/trace"
+	still_lives
+	# The raw log's disk is full: the trace must not suffer.
+	rm -f "$W/small/trace"
+	background -p "$target" -d 4s -o "$W/trace" --raw "$W/small/raw"
+	ends 60
+	want 0 3
+	strict "$W/trace"
+	still_lives
+}
+
+# --- the end of a run ---
+
+case_signals() {
+	load pool
+	local signal
+	for signal in INT TERM HUP; do
+		background -p "$target" -o "$W/trace-$signal"
+		sleep 2
+		kill -$signal $tracer
+		ends 20
+		want 0
+		strict "$W/trace-$signal"
+		[ "$(fact milliseconds)" -ge 500 ] || die "SIG$signal: only $(fact milliseconds) ms in the trace"
+		checked "$W/trace-$signal"
+	done
+	still_lives
+}
+
+case_interrupted_twice() {
+	load pingpong -count 2
+	local pause
+	for pause in 0 0.02 0.2; do
+		background -p "$target" -o "$W/trace"
+		sleep 2
+		kill -INT $tracer
+		sleep $pause
+		kill -INT $tracer 2>/dev/null
+		ends 15
+		want 0 1 3
+		if [ "$status" -ne 1 ]; then
+			strict "$W/trace"
+		fi
+	done
+	still_lives
+}
+
+case_killed() { # kill -9 of gotrace: whole generations stay, the target goes on
+	load pool
+	background -p "$target" -o "$W/trace" --raw "$W/raw"
+	sleep 4.5
+	kill -KILL $tracer
+	wait $tracer 2>/dev/null
+	sleep 0.5
+	still_lives
+	cp "$W/trace" "$W/torn"
+	timeout 60 "$GOTRACE" check --repair "$W/torn" >"$W/out" 2>"$W/err" || die "check --repair: $(tail -n 2 "$W/err")"
+	strict "$W/torn"
+	[ "$(fact milliseconds)" -ge 1500 ] || die "only $(fact milliseconds) ms of 4500 survived"
+	run_gotrace replay "$W/raw" -o "$W/replayed"
+	want 3
+	strict "$W/replayed"
+	# And a second gotrace finds a sound target.
+	run_gotrace -p "$target" -d 1s -o "$W/again"
+	want 0
+	strict "$W/again"
+}
+
+# target_ends HOW PATTERN
+target_ends() {
+	load pool -then "$1"
+	stop_target
+	start_target "$(target_binary $NEWEST default)" pool -seconds 3 -then "$1"
+	background -p "$target" -d 60s -o "$W/trace"
+	ends 25
+	want 0 3
+	says "$2"
+	strict "$W/trace"
+	[ "$(fact milliseconds)" -ge 500 ] || die "only $(fact milliseconds) ms in the trace"
+	checked "$W/trace"
+}
+
+case_target_exits() { target_ends exit 'exit|ended'; }
+case_target_crashes() { target_ends crash 'exit|ended|killed'; }
+case_target_killed() { target_ends kill 'exit|ended|killed'; }
+case_target_execs() { target_ends exec 'exec|replaced|another program'; }
+
+case_target_stopped() { # SIGSTOP in the middle
+	load pool
+	background -p "$target" -d 4s -o "$W/trace"
+	sleep 1.5
+	kill -STOP "$target"
+	sleep 1
+	kill -CONT "$target"
+	ends 20
+	want 0
+	strict "$W/trace"
+	still_lives
+}
+
+# --- odd targets ---
+
+case_deleted_executable() {
+	cp "$(target_binary $NEWEST default)" "$W/gone"
+	start_target "$W/gone" pool -seconds 60
+	rm "$W/gone"
+	run_gotrace -p "$target" -d 1s -o "$W/trace"
+	want 0
+	strict "$W/trace"
+	still_lives
+}
+
+case_replaced_executable() {
+	cp "$(target_binary $NEWEST default)" "$W/program"
+	start_target "$W/program" pool -seconds 60
+	cp "$(target_binary 1.24.6 default)" "$W/new"
+	mv "$W/new" "$W/program"
+	run_gotrace -p "$target" -d 1s -o "$W/trace"
+	want 0
+	strict "$W/trace"
+	[ "$(fact 'func main.pool.func1')" -ge 1 ] || die "functions are not those of the running program"
+	still_lives
+}
+
+case_odd_path() { # blanks, a quote, letters beyond ASCII
+	mkdir "$W/a 'b\" ü"
+	cp "$(target_binary $NEWEST default)" "$W/a 'b\" ü/prog ram"
+	start_target "$W/a 'b\" ü/prog ram" pool -seconds 60
+	run_gotrace -p "$target" -d 1s -o "$W/trace" --json
+	want 0
+	"$JUDGE" json "$W/out" >/dev/null 2>"$W/json.err" || die "--json: $(cat "$W/json.err")"
+	strict "$W/trace"
+}
+
+case_two_at_once() {
+	load pool
+	background -p "$target" -d 3s -o "$W/a"
+	sleep 0.7
+	timeout 60 "$GOTRACE" -p "$target" -d 1s -o "$W/b" >"$W/out2" 2>"$W/err2" </dev/null || die "the second: $(tail -n 2 "$W/err2")"
+	ends 20
+	want 0
+	strict "$W/a"
+	strict "$W/b"
+	still_lives
+}
+
+case_two_processes() { # of one program: the other one must not be seen
+	load churn
+	local other=$target
+	load pool
+	run_gotrace -p "$target" -d 1500ms -o "$W/trace"
+	want 0
+	strict "$W/trace"
+	[ "$(fact 'func main.churn.func1.1')" -eq 0 ] || die "goroutines of another process are in the trace"
+	kill $other
+}
+
+case_short() {
+	load pool
+	run_gotrace -p "$target" -d 300ms -o "$W/trace"
+	want 0
+	strict "$W/trace"
+	checked "$W/trace"
+}
+
+# --- options that work ---
+
+case_tiny_ring() { # losses are told, counted, and leave a valid trace
+	load pingpong -count 4
+	run_gotrace -p "$target" -d 3s -o "$W/trace" --ring-size 4096
+	want 3
+	says 'lost'
+	strict "$W/trace"
+	checked "$W/trace"
+	run_gotrace -p "$target" -d 3s -o "$W/trace" --ring-size 65536 --json
+	want 0 3
+	"$JUDGE" json "$W/out" >/dev/null 2>"$W/json.err" || die "--json: $(cat "$W/json.err")"
+	strict "$W/trace"
+	still_lives
+}
+
+case_formats() {
+	load mixed
+	local format
+	for format in 1.22 1.23 1.25 1.26; do
+		run_gotrace -p "$target" -d 1200ms -o "$W/trace" --format $format
+		want 0
+		[ "$(head -c 13 "$W/trace")" = "go $format trace" ] || die "--format $format: header $(head -c 16 "$W/trace")"
+		strict "$W/trace"
+		checked "$W/trace"
+	done
+	still_lives
+}
+
+case_no_syscalls() {
+	load syscalls
+	run_gotrace -p "$target" -d 1500ms -o "$W/trace" --no-syscalls
+	want 0
+	strict "$W/trace"
+	[ "$(fact 'go Running->Syscall')" -le 20 ] || die "$(fact 'go Running->Syscall') system calls"
+	[ "$(fact 'go Waiting->Runnable')" -ge 50 ] || die "and little else"
+}
+
+case_replay() { # the same log gives the same bytes, without root
+	load mixed
+	run_gotrace -p "$target" -d 3s -o "$W/live" --raw "$W/raw"
+	want 0
+	strict "$W/live"
+	public_copy
+	cp "$W/raw" "$public/raw"
+	chown $NOBODY "$public/raw"
+	local n
+	for n in 1 2; do
+		as_nobody timeout 60 "$public/gotrace" replay "$public/raw" -o "$public/replayed$n" >"$W/out" 2>"$W/err" </dev/null
+		status=$?
+		want 0
+		cmp "$W/live" "$public/replayed$n" >"$W/cmp" 2>&1 || die "replay $n differs from live: $(cat "$W/cmp")"
+	done
+	run_gotrace replay "$W/raw" -o "$W/other" --format 1.22
+	want 0
+	strict "$W/other"
+}
+
+case_bad_raw_log() {
+	load pool
+	run_gotrace -p "$target" -d 3s -o "$W/trace" --raw "$W/raw"
+	want 0
+	local size
+	size=$(stat -c %s "$W/raw")
+	run_gotrace replay /nonexistent/raw -o "$W/out.trace"
+	want 1
+	one_line
+	: >"$W/empty"
+	run_gotrace replay "$W/empty" -o "$W/out.trace"
+	want 1
+	one_line
+	head -c 100000 /dev/urandom >"$W/noise"
+	run_gotrace replay "$W/noise" -o "$W/out.trace"
+	want 1
+	one_line
+	run_gotrace replay "$W/trace" -o "$W/out.trace"
+	want 1
+	one_line
+	# Cut near its end: what is whole is kept, and it is told.
+	head -c $((size - 100)) "$W/raw" >"$W/cut"
+	run_gotrace replay "$W/cut" -o "$W/cut.trace"
+	want 3
+	strict "$W/cut.trace"
+	# Cut and corrupted anywhere: valid, or none.
+	local n where
+	for n in 1 2 3 4 5 6 7 8; do
+		where=$((size * n / 9))
+		head -c $where "$W/raw" >"$W/cut"
+		rm -f "$W/cut.trace"
+		run_gotrace replay "$W/cut" -o "$W/cut.trace"
+		want 1 3
+		[ "$status" -eq 1 ] || strict "$W/cut.trace"
+		cp "$W/raw" "$W/flipped"
+		printf '\377\001\377' | dd of="$W/flipped" bs=1 seek=$where conv=notrunc 2>/dev/null
+		cmp -s "$W/raw" "$W/flipped" && continue
+		rm -f "$W/flipped.trace"
+		run_gotrace replay "$W/flipped" -o "$W/flipped.trace"
+		want 1 3
+		[ "$status" -eq 1 ] || strict "$W/flipped.trace"
+	done
+}
+
+case_check() { # the checker agrees with Go's reader, also on traces that Go wrote
+	local release size n
+	for release in $RELEASES; do
+		start_target "$(target_binary "$release" default)" mixed -native "$W/native" -native-delay 100ms -native-seconds 1.5 -seconds 20
+		for ((n = 0; n < 100; n++)); do
+			grep -q 'native done' "$W/target.out" && break
+			sleep 0.1
+		done
+		stop_target
+		strict "$W/native"
+		checked "$W/native"
+	done
+	size=$(stat -c %s "$W/native")
+	for n in 2 3 4; do
+		head -c $((size * n / 5)) "$W/native" >"$W/cut"
+		run_gotrace check "$W/cut"
+		[ "$status" -ne 0 ] || "$JUDGE" strict "$W/cut" >/dev/null 2>&1 || die "finds a trace whole that Go's reader refuses"
+	done
+	printf 'go 1.26 trace\0\0\0' >"$W/header"
+	head -c 5000 /dev/urandom >>"$W/header"
+	local file
+	: >"$W/empty"
+	for file in "$W/header" "$W/empty" /nonexistent "$W/target.out"; do
+		run_gotrace check "$file"
+		want 1
+		run_gotrace check --repair "$file"
+		want 1
+	done
+}
+
+case_repair() { # wherever a trace is torn, --repair leaves what Go reads
+	load pool
+	run_gotrace -p "$target" -d 4500ms -o "$W/trace"
+	want 0
+	local size n
+	size=$(stat -c %s "$W/trace")
+	for n in 5 6 7 8 9; do
+		head -c $((size * n / 10)) "$W/trace" >"$W/torn"
+		run_gotrace check --repair "$W/torn"
+		want 0 3
+		strict "$W/torn"
+		[ "$(fact milliseconds)" -ge 500 ] || die "cut at $n tenths: only $(fact milliseconds) ms left"
+	done
+	cp "$W/trace" "$W/whole"
+	run_gotrace check --repair "$W/whole"
+	want 0
+	cmp "$W/trace" "$W/whole" || die "--repair changed a whole trace"
+}
+
+# --- a command of our own ---
+
+case_command() {
+	local binary
+	binary=$(target_binary $NEWEST default)
+	run_gotrace -o "$W/trace" -- "$binary" churn -seconds 2
+	want 0
+	grep -q '^ready' "$W/out" || die "the command's output is gone"
+	strict "$W/trace" -expect tests/e2e/facts/churn
+	checked "$W/trace"
+	[ "$(fact 'func runtime.main')" -ge 1 ] || [ "$(fact 'func main.main')" -ge 1 ] || die "main is not in the trace"
+	# -d ends the trace; SIGINT ends it too.
+	run_gotrace -d 1s -o "$W/trace" -- "$binary" pool -seconds 3
+	want 0
+	strict "$W/trace"
+}
+
+case_command_variants() {
+	local release variant
+	for release in 1.22.12 $NEWEST; do
+		for variant in pie cgo; do
+			run_gotrace -o "$W/trace" -- "$(target_binary "$release" $variant)" mixed -seconds 1.5
+			want 0
+			strict "$W/trace"
+			[ "$(fact events)" -ge 1000 ] || die "go$release $variant: only $(fact events) events"
+		done
+	done
+}
+
+case_command_fails() { # the command's own misfortune is not ours
+	local binary
+	binary=$(target_binary $NEWEST default)
+	run_gotrace -o "$W/trace" -- "$binary" pool -seconds 1 -then crash
+	want 0 3
+	strict "$W/trace"
+	run_gotrace -o "$W/trace" -- "$binary" no-such-mode
+	want 0 3
+	strict "$W/trace"
+}
+
+case_command_user() { # behind sudo the command is the user's
+	public_copy
+	cp "$(target_binary $NEWEST default)" "$public/target"
+	SUDO_UID=$NOBODY SUDO_GID=$NOBODY SUDO_USER=nobody background -o "$public/trace" -- "$public/target" idle -seconds 3
+	sleep 1.5
+	local child
+	child=$(ps -o pid= --ppid $tracer | head -n 1)
+	[ -n "$child" ] || die "the command does not run: $(tail -n 3 "$W/err")"
+	[ "$(stat -c %u "/proc/${child// /}")" = $NOBODY ] || die "the command runs as $(stat -c %u "/proc/${child// /}")"
+	ends 20
+	want 0
+	strict "$public/trace"
+}
+
+# --- at a terminal ---
+
+case_terminal() {
+	load pool
+	timeout 30 script -qec "'$GOTRACE' -p $target -d 2s -o '$W/trace'" /dev/null >"$W/screen" 2>&1 </dev/null ||
+		die "ended with $?: $(tail -n 3 "$W/screen")"
+	strict "$W/trace"
+	LC_ALL=C grep -q "$(printf '\r')[^$(printf '\n')]" "$W/screen" || die "no live line"
+	grep -qi 'lost' "$W/screen" || die "losses (none) are not told"
+	grep -q 'go tool trace' "$W/screen" || die "does not say how to open the file"
+	grep -q 'main.pool.func1' "$W/screen" || die "the busiest functions are not there"
+}
+
+# run_cases PART: every case whose name holds PART.
+run_cases() {
+	local name
+	for name in $(compgen -A function case_ | sort); do
+		case $name in
+		*"$1"*) run_one "${name#case_}" "$name" ;;
+		esac
+	done
+}

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# The matrix: release × variant × load. To be sourced after lib.sh.
+
+MODES="pingpong pool http syscalls gc timers coro churn procs cgo parked mixed idle"
+
+# Which of the viewer's profiles must have rows for a load.
+profile_rows() {
+	case $1 in
+	http | mixed) echo sched,io,syscall,block ;;
+	syscalls) echo sched,io,syscall ;;
+	pingpong | pool | procs) echo sched,block ;;
+	*) echo sched ;;
+	esac
+}
+
+# trace_cell MODE RELEASE PAGES: a plain trace of $target, judged.
+trace_cell() {
+	run_gotrace -p "$target" -d 2500ms -o "$W/trace" --json
+	want 0
+	timeout 10 "$JUDGE" json "$W/out" >/dev/null 2>"$W/json.err" || die "--json: $(cat "$W/json.err")"
+	strict "$W/trace" -expect "tests/e2e/facts/$1"
+	checked "$W/trace"
+	printf '%s events, %s goroutines, %s KiB' "$(fact events)" "$(fact goroutines)" $(($(stat -c %s "$W/trace") / 1024))
+	if [ "$3" = yes ]; then
+		(cd "$W" && timeout 200 "$JUDGE" pages -go "go$2" -rows "$(profile_rows "$1")" trace) >"$W/pages" 2>&1 ||
+			die "; viewer of go$2: $(tail -c 600 "$W/pages")"
+		printf '; viewer ok'
+	fi
+}
+
+# twin_cell LEAST: gotrace and Go's own tracer watch $target at the same time;
+# at least LEAST transitions must be compared.
+twin_cell() {
+	local tracer i
+	"$GOTRACE" -p "$target" -o "$W/ours" >"$W/twin.out" 2>"$W/twin.err" </dev/null &
+	tracer=$!
+	sleep 1.5
+	kill -USR1 "$target" || die "the target is gone"
+	for ((i = 0; i < 200; i++)); do
+		grep -q 'native done' "$W/target.out" && break
+		sleep 0.1
+	done
+	sleep 0.2
+	kill -INT $tracer 2>/dev/null
+	wait_end $tracer 60 || die "gotrace did not end after SIGINT"
+	[ "$status" -eq 0 ] || die "gotrace beside the native tracer ended with $status: $(tail -n 3 "$W/twin.err")"
+	grep -q 'native done' "$W/target.out" || die "the native trace did not end"
+	strict "$W/ours"
+	timeout 300 "$JUDGE" twin -v -min-compared "$1" "$W/native" "$W/ours" >"$W/twin" 2>&1 ||
+		die "; twin: $(tail -n 1 "$W/twin") [$(grep -m 1 '^window' "$W/twin")]"
+	printf '; twin: %s' "$(grep -m 1 '^window' "$W/twin")"
+}
+
+# cell RELEASE VARIANT MODE PAGES TWIN
+cell() {
+	local binary least
+	binary=$(target_binary "$1" "$2" 2>"$W/build.err") || die "cannot build: $(tail -n 3 "$W/build.err")"
+	start_target "$binary" "$3" -native "$W/native" -native-seconds 2 -seconds 100
+	trace_cell "$3" "$1" "$4"
+	if [ "$5" = yes ]; then
+		least=100
+		[ "$3" = idle ] && least=10
+		twin_cell $least
+	fi
+	stop_target
+	kill -0 "$target" 2>/dev/null && die "; the target outlived its end"
+	grep -q . "$W/target.err" && die "; the target complained: $(head -n 3 "$W/target.err")"
+	return 0
+}
+
+run_cell() {
+	has_mode "$1" "$2" "$3" || return 0
+	run_one "go$1 $2 $3" cell "$@"
+}
+
+# The newest release as built by default, whole; a cgo build for the loads that need one.
+cells_newest() {
+	local mode
+	for mode in $MODES; do
+		if [ "$mode" = cgo ]; then
+			run_cell $NEWEST cgo cgo yes yes
+		else
+			run_cell $NEWEST default "$mode" yes yes
+		fi
+	done
+}
+
+# From every other release two variants, from the newest the rest, each with
+# another load; the seed (the day, if not given) moves on through all of them.
+cells_rotating() {
+	local modes=($MODES) variants=($VARIANTS) n=0 release variant step
+	echo "# rotating cells, CELL_SEED=$CELL_SEED"
+	for release in $RELEASES; do
+		for step in 0 2; do
+			variant=${variants[(CELL_SEED + n + step) % 4]}
+			[ "$release $variant" = "$NEWEST default" ] && variant=stripped
+			mode=${modes[(CELL_SEED * 5 + n * 3 + step) % ${#modes[@]}]}
+			has_mode "$release" "$variant" "$mode" || mode=mixed
+			run_cell "$release" "$variant" "$mode" yes yes
+		done
+		n=$((n + 1))
+	done
+	for variant in pie cgo; do
+		run_cell $NEWEST $variant mixed no yes
+	done
+}
+
+cells_all() {
+	local release variant mode
+	for release in $RELEASES; do
+		for variant in $VARIANTS; do
+			for mode in $MODES; do
+				run_cell "$release" "$variant" "$mode" yes yes
+			done
+		done
+	done
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+
+package main
+
+// A step is one change of a goroutine's state.
+type step struct {
+	time   int64  // ns
+	key    uint32 // from, to and reason, interned
+	stack  uint32 // interned; 0 = none
+	waker  uint32 // the stack of whoever did it, if that is another
+	p, m   int64
+	change string // for people: "Running->Waiting chan receive"
+}
+
+const (
+	lookAhead = 16        // steps that an alignment is judged by
+	maxShift  = 96        // steps that may be missing at one place
+	suspect   = 2_500     // ns apart: look for a better alignment
+	searches  = 5000      // far and wide, for each pair of lists
+	farApart  = 2_000_000 // ns apart: hardly the same step
+)
+
+// pair of indices; -1 where the other list has no counterpart.
+type pair struct{ native, ours int }
+
+// align pairs the steps of two lists that should be equal. Loads repeat the
+// same few steps over and over, so equal keys alone do not tell which
+// repetition is which: the times, taken from the same clock, decide.
+func align(native, ours []step) []pair {
+	var (
+		pairs []pair
+		i, j  int
+		rest  int // steps for which the last search holds
+		shift = maxShift
+		spent int
+	)
+	for i < len(native) && j < len(ours) {
+		skipNative, skipOurs := 0, 0
+		differ := native[i].key != ours[j].key
+		if rest--; differ || (rest < 0 && (distance(native[i], ours[j]) > suspect || i == 0 || j == 0)) {
+			skipNative, skipOurs = bestShift(native[i:], ours[j:], shift)
+			rest = lookAhead
+			// Lists that have little in common must not take for ever.
+			if spent++; spent == searches {
+				shift = maxShift / 8
+			}
+		}
+		// The same step, only much delayed in one of them.
+		for ; skipNative > 0 && skipOurs > 0 && native[i].key == ours[j].key; skipNative, skipOurs = skipNative-1, skipOurs-1 {
+			pairs = append(pairs, pair{i, j})
+			i++
+			j++
+		}
+		for ; skipNative > 0; skipNative-- {
+			pairs = append(pairs, pair{i, -1})
+			i++
+		}
+		for ; skipOurs > 0; skipOurs-- {
+			pairs = append(pairs, pair{-1, j})
+			j++
+		}
+		switch {
+		case i >= len(native) || j >= len(ours):
+		case native[i].key == ours[j].key:
+			pairs = append(pairs, pair{i, j})
+			i++
+			j++
+		case native[i].time <= ours[j].time:
+			pairs = append(pairs, pair{i, -1})
+			i++
+		default:
+			pairs = append(pairs, pair{-1, j})
+			j++
+		}
+	}
+	for ; i < len(native); i++ {
+		pairs = append(pairs, pair{i, -1})
+	}
+	for ; j < len(ours); j++ {
+		pairs = append(pairs, pair{-1, j})
+	}
+	return pairs
+}
+
+func distance(a, b step) int64 {
+	if a.time > b.time {
+		return a.time - b.time
+	}
+	return b.time - a.time
+}
+
+// bestShift says how many steps of each list to skip so that what follows
+// agrees best. Staying put wins unless another place is clearly better.
+func bestShift(native, ours []step, most int) (int, int) {
+	bestA, bestB := 0, 0
+	best := cost(native, ours) / 4
+	for shift := 1; shift <= most && best > 0; shift++ {
+		for a := 0; a <= shift; a++ {
+			b := shift - a
+			if a >= len(native) || b >= len(ours) || native[a].key != ours[b].key {
+				continue
+			}
+			if c := cost(native[a:], ours[b:]) + int64(shift)*100; c < best {
+				best, bestA, bestB = c, a, b
+			}
+		}
+	}
+	return bestA, bestB
+}
+
+// cost of pairing the next steps one to one, in ns; a step of another kind, or none, counts as far apart.
+func cost(native, ours []step) int64 {
+	var sum int64
+	n := min(lookAhead, max(len(native), len(ours)))
+	for k := 0; k < n; k++ {
+		if k >= len(native) || k >= len(ours) || native[k].key != ours[k].key {
+			sum += farApart
+		} else {
+			sum += min(distance(native[k], ours[k]), farApart)
+		}
+	}
+	return sum
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+
+// Command judge says whether a trace is good, by Go's own means.
+//
+//	judge strict [-expect FILE] TRACE          read by golang.org/x/exp/trace, which forgives nothing
+//	judge pages -go TOOLCHAIN [-rows …] TRACE  served by that release's go tool trace
+//	judge twin NATIVE OURS                     compared with what Go's own tracer saw
+//	judge json FILE [PATH]                     is this one JSON object; print what stands at PATH
+package main
+
+import (
+	"fmt"
+	"os"
+)
+
+var commands = map[string]func(args []string) error{
+	"strict": strict,
+	"pages":  pages,
+	"twin":   twin,
+	"json":   jsonCommand,
+}
+
+func main() {
+	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
+		fmt.Fprintln(os.Stderr, "usage: judge strict|pages|twin|json [options] FILE…")
+		os.Exit(2)
+	}
+	if err := commands[os.Args[1]](os.Args[2:]); err != nil {
+		fmt.Fprintf(os.Stderr, "judge %s: %v\n", os.Args[1], err)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"html"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// viewer is a running `go tool trace`.
+type viewer struct {
+	base   string
+	client *http.Client
+	seen   []string // "page rows", for the report
+}
+
+// A page must answer 200; rows counts what is on it, and least is how many there must be.
+type page struct {
+	name  string
+	path  string
+	rows  func(body []byte) (int, error)
+	least int
+}
+
+func pages(args []string) error {
+	set := flag.NewFlagSet("pages", flag.ExitOnError)
+	release := set.String("go", "", "the toolchain whose viewer serves, like go1.22.12; empty is the one on PATH")
+	goCommand := set.String("gocmd", "go", "the go command")
+	need := set.String("rows", "", "profiles that must have rows: any of sched,io,syscall,block, separated by commas")
+	limit := set.Duration("timeout", 2*time.Minute, "for everything")
+	set.Parse(args)
+	if set.NArg() != 1 {
+		return fmt.Errorf("needs one trace")
+	}
+	port, err := freePort()
+	if err != nil {
+		return err
+	}
+	address := fmt.Sprintf("127.0.0.1:%d", port)
+	command := exec.Command(*goCommand, "tool", "trace", "-http="+address, set.Arg(0))
+	command.Env = append(os.Environ(), "BROWSER=true", "DISPLAY=", "GOFLAGS=", "GOWORK=off")
+	if *release != "" {
+		command.Env = append(command.Env, "GOTOOLCHAIN="+*release)
+	}
+	var said bytes.Buffer
+	command.Stdout, command.Stderr = &said, &said
+	// `go tool` starts the viewer as a child of its own: both must go at the end.
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if err := command.Start(); err != nil {
+		return err
+	}
+	ended := make(chan struct{})
+	go func() { command.Wait(); close(ended) }()
+	v := &viewer{base: "http://" + address, client: &http.Client{Timeout: *limit}}
+	err = v.waitUp(ended, *limit)
+	if err == nil {
+		err = v.visit(pageList(*need))
+	}
+	syscall.Kill(-command.Process.Pid, syscall.SIGKILL)
+	<-ended
+	if err == nil && strings.Contains(said.String(), "Encountered error") {
+		err = errors.New("the viewer met an error in the trace")
+	}
+	if err != nil {
+		return fmt.Errorf("%w; go tool trace said: %s", err, strings.TrimSpace(said.String()))
+	}
+	fmt.Println(strings.Join(v.seen, ", "))
+	return nil
+}
+
+func freePort() (int, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port, nil
+}
+
+func (v *viewer) waitUp(ended chan struct{}, limit time.Duration) error {
+	for end := time.Now().Add(limit); time.Now().Before(end); {
+		if _, err := v.get("/"); err == nil {
+			return nil
+		}
+		select {
+		case <-ended:
+			return errors.New("the viewer ended")
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	return errors.New("the viewer does not answer")
+}
+
+func (v *viewer) get(path string) ([]byte, error) {
+	answer, err := v.client.Get(v.base + path)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return nil, err
+	}
+	if answer.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s answers %s: %.200s", path, answer.Status, body)
+	}
+	return body, nil
+}
+
+// pageList has the routes that cmd/trace of Go 1.22 (its v2 folder) to 1.26 share. The
+// profiles are fetched raw: drawing them needs graphviz.
+func pageList(need string) []page {
+	list := []page{
+		{"main", "/", count(`<a href="`), 10},
+		{"goroutines", "/goroutines", count(`<a href="/goroutine\?`), 1},
+		{"trace", "/trace?view=proc", count(`/jsontrace`), 1},
+		{"by-proc", "/jsontrace?view=proc", jsonRows, 30},
+		{"by-thread", "/jsontrace?view=thread", jsonRows, 30},
+		{"mmu", "/mmu", count(`<html>`), 1},
+		{"mmu-plot", "/mmu?mode=plot&flags=system|background|assist|stw|sweep", count(`\[`), 1},
+		{"usertasks", "/usertasks", count(`<table`), 1},
+		{"userregions", "/userregions", count(`<table`), 1},
+	}
+	for _, name := range []string{"sched", "io", "syscall", "block"} {
+		least := 0
+		for _, wanted := range strings.Split(need, ",") {
+			if wanted == name {
+				least = 1
+			}
+		}
+		list = append(list, page{name, "/" + name + "?raw=1", profileRows, least})
+	}
+	return list
+}
+
+func (v *viewer) visit(list []page) error {
+	for _, one := range list {
+		body, err := v.check(one)
+		if err != nil {
+			return err
+		}
+		if one.name == "goroutines" {
+			if err := v.follow(body); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (v *viewer) check(one page) ([]byte, error) {
+	body, err := v.get(one.path)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := one.rows(body)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", one.path, err)
+	}
+	if rows < one.least {
+		return nil, fmt.Errorf("%s has %d rows, at least %d wanted: %.300s", one.path, rows, one.least, body)
+	}
+	v.seen = append(v.seen, fmt.Sprintf("%s %d", one.name, rows))
+	return body, nil
+}
+
+// follow opens the first group of goroutines and the first goroutine in it.
+func (v *viewer) follow(body []byte) error {
+	link := regexp.MustCompile(`<a href="(/goroutine\?[^"]*)"`).FindSubmatch(body)
+	group, err := v.check(page{"group", html.UnescapeString(string(link[1])), count(`<a href="/trace\?goid=`), 1})
+	if err != nil {
+		return err
+	}
+	goid := regexp.MustCompile(`/trace\?goid=(\d+)`).FindSubmatch(group)
+	_, err = v.check(page{"one", "/jsontrace?goid=" + string(goid[1]), jsonRows, 1})
+	return err
+}
+
+func count(pattern string) func([]byte) (int, error) {
+	compiled := regexp.MustCompile(pattern)
+	return func(body []byte) (int, error) { return len(compiled.FindAllIndex(body, -1)), nil }
+}
+
+func jsonRows(body []byte) (int, error) {
+	var data struct {
+		TraceEvents []json.RawMessage `json:"traceEvents"`
+	}
+	err := json.Unmarshal(body, &data)
+	return len(data.TraceEvents), err
+}
+
+// profileRows counts the samples (field 2) of a gzipped pprof protocol buffer.
+func profileRows(body []byte) (int, error) {
+	unzip, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		return 0, err
+	}
+	raw, err := io.ReadAll(unzip)
+	if err != nil {
+		return 0, err
+	}
+	rows := 0
+	for len(raw) > 0 {
+		tag, n := binary.Uvarint(raw)
+		if n <= 0 {
+			return 0, errors.New("bad profile")
+		}
+		raw = raw[n:]
+		size, n := binary.Uvarint(raw)
+		if n <= 0 {
+			return 0, errors.New("bad profile")
+		}
+		raw = raw[n:]
+		if tag>>3 == 2 {
+			rows++
+		}
+		if tag&7 == 2 {
+			if size > uint64(len(raw)) {
+				return 0, errors.New("bad profile")
+			}
+			raw = raw[size:]
+		}
+	}
+	return rows, nil
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/exp/trace"
+)
+
+// eachEvent hands every event of the file to take; the first error ends it.
+func eachEvent(path string, take func(event *trace.Event) error) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	reader, err := trace.NewReader(bufio.NewReaderSize(file, 1<<20))
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	for count := 0; ; count++ {
+		event, err := reader.ReadEvent()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: after %d events: %w", path, count, err)
+		}
+		if err := take(&event); err != nil {
+			return err
+		}
+	}
+}
+
+// frames returns a stack's functions and lines, leaf first.
+func frames(stack trace.Stack) []string {
+	var list []string
+	for frame := range stack.Frames() {
+		list = append(list, fmt.Sprintf("%s:%d", frame.Func, frame.Line))
+	}
+	return list
+}
+
+// stackText is frames in one line.
+func stackText(stack trace.Stack) string {
+	return strings.Join(frames(stack), " < ")
+}

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# What the end-to-end tests share. To be sourced by bash from the top of the repo.
+
+TOP=$PWD
+E2E=$TOP/build/e2e
+GOTRACE=$TOP/gotrace
+JUDGE=$E2E/judge
+RELEASES="1.22.12 1.23.8 1.24.6 1.25.1 1.26.8"
+NEWEST=1.26.8
+VARIANTS="default stripped pie cgo"
+passed=0
+failed=0
+
+. "$TOP/tools/go.sh"
+find_go || { echo "e2e: no Go of 1.22 or later on PATH: run tools/deps.sh" >&2; exit 1; }
+# Whatever the user's environment says, releases are chosen here.
+unset GOFLAGS GOWORK GOOS GOARCH GODEBUG GOMAXPROCS
+export GO111MODULE=on
+
+build_judge() {
+	mkdir -p "$E2E"
+	(cd tests/e2e/judge && GOTOOLCHAIN=go$NEWEST CGO_ENABLED=0 timeout 600 go build -buildvcs=false -o "$JUDGE" .)
+}
+
+# target_binary RELEASE VARIANT: prints its path, building it if need be.
+target_binary() {
+	local binary=$E2E/target-$1-$2 flags=() cgo=0
+	case $2 in
+	stripped) flags=(-ldflags='-s -w') ;;
+	pie) flags=(-buildmode=pie) ;;
+	cgo) cgo=1 ;;
+	esac
+	# Go's own cache decides what is to be done anew.
+	(cd tests/e2e/targets && GOTOOLCHAIN=go$1 CGO_ENABLED=$cgo timeout 900 \
+		go build -buildvcs=false "${flags[@]}" -o "$binary" .) >&2 || return 1
+	echo "$binary"
+}
+
+# has_mode RELEASE VARIANT MODE: whether there is such a cell.
+has_mode() {
+	case $3 in
+	coro) [ "$1" != 1.22.12 ] ;;
+	cgo) [ "$2" = cgo ] ;;
+	*) true ;;
+	esac
+}
+
+die() {
+	echo "$*"
+	exit 1
+}
+
+# start_target BINARY MODE ARG...: leaves its PID in $target once it is warm; its words are in $W/target.out.
+start_target() {
+	local binary=$1 i
+	shift
+	"$binary" "$@" >"$W/target.out" 2>"$W/target.err" </dev/null &
+	target=$!
+	for ((i = 0; i < 300; i++)); do
+		grep -q '^ready' "$W/target.out" && return 0
+		kill -0 $target 2>/dev/null || die "the target ended at once: $(tail -n 3 "$W/target.err")"
+		sleep 0.1
+	done
+	die "the target did not get ready"
+}
+
+stop_target() {
+	kill -TERM "$target" 2>/dev/null
+	wait "$target" 2>/dev/null
+	return 0
+}
+
+# wait_end PID SECONDS: its exit status in $status; false (and kill) if it does not end in time.
+wait_end() {
+	local i
+	for ((i = 0; i < $2 * 10; i++)); do
+		kill -0 "$1" 2>/dev/null || break
+		sleep 0.1
+	done
+	if kill -0 "$1" 2>/dev/null; then
+		kill -KILL "$1" 2>/dev/null
+		wait "$1" 2>/dev/null
+		return 1
+	fi
+	wait "$1"
+	status=$?
+	return 0
+}
+
+# run_gotrace ARG...: standard output and error in $W/out and $W/err, exit status in $status; never for ever.
+run_gotrace() {
+	timeout -k 5 "${LIMIT:-60}" "$GOTRACE" "$@" >"$W/out" 2>"$W/err" </dev/null
+	status=$?
+	[ $status -ne 124 ] && [ $status -ne 137 ] || die "gotrace $*: did not end in time: $(tail -n 3 "$W/err")"
+	[ $status -lt 126 ] || die "gotrace $*: crashed with status $status: $(tail -n 5 "$W/err")"
+	quiet "$W/err"
+}
+
+# quiet FILE: without a terminal there are no control characters.
+quiet() {
+	if LC_ALL=C grep -q "$(printf '[\001-\010\013-\037]')" "$1"; then
+		die "control characters in $1 although it is no terminal"
+	fi
+}
+
+# want STATUS...: the exit status must be one of them.
+want() {
+	local one
+	for one; do
+		[ "$status" = "$one" ] && return 0
+	done
+	die "exit status $status instead of $*: $(tail -n 3 "$W/err")"
+}
+
+# says PATTERN: standard error must hold it.
+says() {
+	grep -qiE -- "$1" "$W/err" || die "standard error does not say '$1': $(tail -n 3 "$W/err")"
+}
+
+# one_line: an error is one clear line (and perhaps a hint how to get help).
+one_line() {
+	local lines
+	lines=$(grep -c . "$W/err")
+	[ "$lines" -ge 1 ] && [ "$lines" -le 2 ] || die "$lines lines on standard error instead of one: $(head -n 5 "$W/err")"
+}
+
+# strict FILE [judge's options]: Go's strict reader takes it; its counts are left in $W/facts.
+strict() {
+	local file=$1
+	shift
+	[ -s "$file" ] || die "no trace in $file: $(tail -n 3 "$W/err")"
+	timeout 180 "$JUDGE" strict -all "$@" "$file" >"$W/facts" 2>"$W/strict.err" ||
+		die "strict reader: $(cat "$W/strict.err")"
+}
+
+# fact NAME: its count after strict.
+fact() {
+	awk -v name="$1" '{n = $1; sub(/^ *[0-9]+ /, ""); if ($0 == name) {print n; found = 1}} END {if (!found) print 0}' "$W/facts"
+}
+
+checked() {
+	timeout 120 "$GOTRACE" check "$1" >"$W/check.out" 2>&1 || die "gotrace check: $(tail -n 3 "$W/check.out")"
+}
+
+# run_one NAME FUNCTION ARG...: a test in a subshell with a directory of its own; one line tells how it went.
+run_one() {
+	local name=$1 text began=$SECONDS
+	shift
+	W=$(mktemp -d "$E2E/run-XXXXXX") || exit 1
+	chmod 755 "$W"
+	text=$(
+		cd "$TOP" || exit 1
+		trap 'kill -KILL $(jobs -p) 2>/dev/null' EXIT
+		"$@" 2>"$W/shell.err"
+	)
+	if [ $? -eq 0 ]; then
+		passed=$((passed + 1))
+		echo "PASS $name ($((SECONDS - began)) s)${text:+: $text}"
+		rm -rf "$W"
+	else
+		failed=$((failed + 1))
+		echo "FAIL $name ($((SECONDS - began)) s): $text"
+		echo "     logs are in $W"
+		for log in shell.err target.err err; do
+			[ -s "$W/$log" ] && tail -n 5 "$W/$log" | sed "s|^|     $log: |"
+		done
+	fi
+}
+
+finish() {
+	echo "$passed passed, $failed failed"
+	[ "$failed" -eq 0 ]
+}

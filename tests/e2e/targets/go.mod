@@ -1,0 +1,3 @@
+module gotrace.test/targets
+
+go 1.22

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+
+//go:build go1.25
+
+// The module says go 1.22 so that every release builds it, but each release
+// shall run with its own defaults, not those of 1.22 (asynctimerchan above all).
+
+//go:debug default=go1.25
+
+package main

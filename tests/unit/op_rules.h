@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * For tests: asserts that a list of ops keeps the rules of the trace formats
+ * in list order, op by op. It is stricter than Go's reader, which orders
+ * events itself: here each op must be valid where it stands.
+ */
+#ifndef GOTRACE_OP_RULES_H
+#define GOTRACE_OP_RULES_H
+
+#include "model/op.h"
+#include "util/error.h"
+
+struct op_rules;
+
+struct op_rules *op_rules_new(void);
+void op_rules_free(struct op_rules *rules);
+
+/* Opens a generation: number, start and end must fit the one before. 0 or -EBADMSG, as all of these. */
+int op_rules_begin(struct op_rules *rules, const struct generation *gen, struct error *err);
+/* One op of the open generation. */
+int op_rules_check(struct op_rules *rules, const struct op *op, const struct tables *tables,
+		   struct error *err);
+/* Closes it: no stop-the-world may be open, every live goroutine was given a status or was born in it. */
+int op_rules_end(struct op_rules *rules, struct error *err);
+
+/* The three above for a whole generation; the error names the op by index. */
+int op_rules_generation(struct op_rules *rules, const struct generation *gen, struct error *err);
+
+#endif

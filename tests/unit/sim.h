@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A little Go scheduler that makes the raw records a real one would make, so
+ * that the model can be tried on streams whose truth is known.
+ */
+#ifndef GOTRACE_TEST_SIM_H
+#define GOTRACE_TEST_SIM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bpf/record.h"
+#include "rawlog/rawlog.h"
+
+enum { SIM_PS = 4, SIM_MS = 8, SIM_GS = 48 };
+
+enum sim_status { SIM_NONE, SIM_IDLE_G, SIM_RUNNABLE, SIM_RUNNING, SIM_SYSCALL, SIM_WAITING };
+
+struct sim_g {
+	uint64_t ptr, goid;
+	enum sim_status status;
+};
+
+struct sim_m {
+	uint32_t tid;
+	int g, p;    /* indices, -1 = none */
+	int oldp;    /* the P it went into the system call with */
+	bool kernel; /* between sys_enter and sys_exit */
+	uint32_t tick;
+};
+
+struct sim {
+	uint64_t random, now, next_goid, next_ptr;
+	bool handoff; /* steals show as handoffp (<= 1.25), else as releaseP (1.26) */
+	struct sim_g gs[SIM_GS];
+	struct sim_m ms[SIM_MS];
+	int p_holder[SIM_PS]; /* index of the M, -1 = idle */
+	int stw;              /* index of the M that stopped the world, -1 = none */
+	struct raw_record *out;
+	size_t n, capacity;
+	size_t transitions; /* goroutine state changes made */
+};
+
+void sim_init(struct sim *sim, uint64_t seed, bool handoff);
+void sim_free(struct sim *sim);
+uint64_t sim_random(struct sim *sim, uint64_t below);
+/* Makes one step: usually one record, sometimes none. */
+void sim_step(struct sim *sim);
+void sim_marker(struct sim *sim, uint32_t number);
+/* The state as a snapshot would show it. Arrays of SIM_GS, SIM_PS, SIM_MS; returns the number of goroutines.
+ */
+size_t sim_snapshot(const struct sim *sim, struct log_g *gs, struct log_p *ps, struct log_m *ms);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/strtab.h"
+
+static void empty_string_is_zero(void **state)
+{
+	struct strtab *tab = strtab_new();
+	size_t len = 1;
+
+	(void)state;
+	assert_int_equal(strtab_add(tab, "", 0), 0);
+	assert_int_equal(strtab_add_str(tab, ""), 0);
+	assert_int_equal(strtab_count(tab), 1);
+	assert_string_equal(strtab_get(tab, 0, &len), "");
+	assert_int_equal(len, 0);
+	strtab_free(tab);
+}
+
+static void equal_strings_share_an_id(void **state)
+{
+	struct strtab *tab = strtab_new();
+	size_t len;
+
+	(void)state;
+	assert_int_equal(strtab_add_str(tab, "chan receive"), 1);
+	assert_int_equal(strtab_add_str(tab, "chan send"), 2);
+	assert_int_equal(strtab_add_str(tab, "chan receive"), 1);
+	assert_int_equal(strtab_add(tab, "chan sender", 9), 2);
+	assert_int_equal(strtab_count(tab), 3);
+	assert_string_equal(strtab_get(tab, 2, &len), "chan send");
+	assert_int_equal(len, 9);
+	strtab_free(tab);
+}
+
+static void bytes_may_be_any(void **state)
+{
+	struct strtab *tab = strtab_new();
+	uint32_t short_id = strtab_add(tab, "a\0", 1), long_id = strtab_add(tab, "a\0", 2);
+	size_t len;
+
+	(void)state;
+	assert_int_not_equal(short_id, long_id);
+	assert_memory_equal(strtab_get(tab, long_id, &len), "a\0", 3);
+	assert_int_equal(len, 2);
+	strtab_free(tab);
+}
+
+/* An id that does not exist reads as the empty string. */
+static void unknown_id_is_empty(void **state)
+{
+	struct strtab *tab = strtab_new();
+
+	(void)state;
+	assert_string_equal(strtab_get(tab, 77, NULL), "");
+	strtab_free(tab);
+}
+
+static void ids_are_dense_and_stay(void **state)
+{
+	struct strtab *tab = strtab_new();
+	char text[64];
+
+	(void)state;
+	for (uint32_t i = 1; i <= 100000; i++) {
+		snprintf(text, sizeof(text), "runtime.function%u", i * 7919u);
+		assert_int_equal(strtab_add_str(tab, text), i);
+	}
+	for (uint32_t i = 1; i <= 100000; i++) {
+		snprintf(text, sizeof(text), "runtime.function%u", i * 7919u);
+		assert_string_equal(strtab_get(tab, i, NULL), text);
+		assert_int_equal(strtab_add_str(tab, text), i);
+	}
+	assert_int_equal(strtab_count(tab), 100001);
+	strtab_free(tab);
+}
+
+static void one_string_larger_than_the_blob(void **state)
+{
+	struct strtab *tab = strtab_new();
+	char *text = malloc(1000000);
+	size_t len;
+
+	(void)state;
+	memset(text, 'x', 1000000);
+	assert_int_equal(strtab_add(tab, text, 1000000), 1);
+	assert_memory_equal(strtab_get(tab, 1, &len), text, 1000000);
+	assert_int_equal(len, 1000000);
+	free(text);
+	strtab_free(tab);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(empty_string_is_zero),   cmocka_unit_test(equal_strings_share_an_id),
+		cmocka_unit_test(bytes_may_be_any),       cmocka_unit_test(unknown_id_is_empty),
+		cmocka_unit_test(ids_are_dense_and_stay), cmocka_unit_test(one_string_larger_than_the_blob),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
