@@ -11,7 +11,7 @@ enum exit_status {
 	STATUS_WHOLE = 0, /* written whole; the file is valid */
 	STATUS_NONE = 1,  /* no trace; the file is invalid */
 	STATUS_USAGE = 2,
-	STATUS_CUT = 3,   /* written, but something was lost or cut */
+	STATUS_CUT = 3, /* written, but something was lost or cut */
 };
 
 int command_record(int argc, char **argv);

@@ -20,7 +20,7 @@ struct record_options {
 	const char *raw;         /* NULL = none */
 	enum wire_format format; /* WIRE_NONE = the target's own */
 	bool syscalls, runtime_frames, json, quiet, help, version;
-	bool probe_only;         /* for measuring: empty programs, no trace */
+	bool probe_only; /* for measuring: empty programs, no trace */
 };
 
 struct replay_options {

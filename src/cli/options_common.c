@@ -9,7 +9,9 @@
 
 int options_parse(const struct argp *parser, int argc, char **argv, void *input)
 {
-	return argp_parse(parser, argc, argv, ARGP_NO_EXIT | ARGP_NO_HELP | ARGP_IN_ORDER, NULL, input) ? -EINVAL : 0;
+	return argp_parse(parser, argc, argv, ARGP_NO_EXIT | ARGP_NO_HELP | ARGP_IN_ORDER, NULL, input)
+		       ? -EINVAL
+		       : 0;
 }
 
 void options_print_help(const struct argp *parser, const char *command)
@@ -17,7 +19,8 @@ void options_print_help(const struct argp *parser, const char *command)
 	char name[32];
 
 	snprintf(name, sizeof(name), "%s", command);
-	argp_help(parser, stdout, ARGP_HELP_USAGE | ARGP_HELP_PRE_DOC | ARGP_HELP_LONG | ARGP_HELP_POST_DOC, name);
+	argp_help(parser, stdout, ARGP_HELP_USAGE | ARGP_HELP_PRE_DOC | ARGP_HELP_LONG | ARGP_HELP_POST_DOC,
+		  name);
 }
 
 int options_refuse(const char *command, const struct error *err)

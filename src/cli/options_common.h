@@ -6,10 +6,10 @@
 #include <argp.h>
 
 /* Our own --help: argp's would end the process. Its hint on an error also names --usage. */
-#define OPTIONS_HELP                                                                                             \
-	{"help", 'h', NULL, 0, "Print this help", 4},                                                            \
-	{                                                                                                        \
-		"usage", 'h', NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 4                                        \
+#define OPTIONS_HELP                                                                                         \
+	{"help", 'h', NULL, 0, "Print this help", 4},                                                        \
+	{                                                                                                    \
+		"usage", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 4                                      \
 	}
 
 /* Returns 0 or -EINVAL. */

@@ -22,7 +22,8 @@ struct replay_parse {
 
 static const struct argp_option replay_table[] = {
 	{"output", 'o', "FILE", 0, "Write the trace here; - is standard output", 1},
-	{"format", KEY_FORMAT, "GO", 0, "Write the format of Go 1.22, 1.23, 1.25 or 1.26 (else: the target's own)", 1},
+	{"format", KEY_FORMAT, "GO", 0,
+	 "Write the format of Go 1.22, 1.23, 1.25 or 1.26 (else: the target's own)", 1},
 	{"runtime-frames", KEY_RUNTIME_FRAMES, NULL, 0, "Keep the runtime's own frames in stacks", 1},
 	{"json", KEY_JSON, NULL, 0, "Print the summary as JSON on standard output", 2},
 	{"quiet", 'q', NULL, 0, "Print errors and losses only", 2},
@@ -74,7 +75,8 @@ static const struct argp replay_parser = {
 	.args_doc = "RAW -o FILE",
 	.doc = "Make a trace from a raw log that gotrace --raw has kept. Needs no privilege."
 	       "\v"
-	       "Exit status: 0 written whole, 1 no trace, 2 wrong usage, 3 written but something was lost or cut.",
+	       "Exit status: 0 written whole, 1 no trace, 2 wrong usage, 3 written but something was lost or "
+	       "cut.",
 };
 
 int options_replay(int argc, char **argv, struct replay_options *options, struct error *err)

@@ -30,11 +30,13 @@ static const struct argp_option table[] = {
 	{"max-size", KEY_MAX_SIZE, "BYTES", 0, "End when the trace has about this size: 500k, 100M, 2G", 1},
 	{"json", KEY_JSON, NULL, 0, "Print the summary as JSON on standard output", 2},
 	{"quiet", 'q', NULL, 0, "Print errors and losses only", 2},
-	{"format", KEY_FORMAT, "GO", 0, "Write the format of Go 1.22, 1.23, 1.25 or 1.26 (else: the target's own)", 3},
+	{"format", KEY_FORMAT, "GO", 0,
+	 "Write the format of Go 1.22, 1.23, 1.25 or 1.26 (else: the target's own)", 3},
 	{"raw", KEY_RAW, "FILE", 0, "Keep the raw log too, for gotrace replay", 3},
 	{"no-syscalls", KEY_NO_SYSCALLS, NULL, 0, "Leave system calls out", 3},
 	{"runtime-frames", KEY_RUNTIME_FRAMES, NULL, 0, "Keep the runtime's own frames in stacks", 3},
-	{"ring-size", KEY_RING_SIZE, "BYTES", 0, "Size of the ring between kernel and gotrace (else: 16M)", 3},
+	{"ring-size", KEY_RING_SIZE, "BYTES", 0, "Size of the ring between kernel and gotrace (else: 16M)",
+	 3},
 	{"probe-only", KEY_PROBE_ONLY, NULL, OPTION_HIDDEN, NULL, 3},
 	{"version", 'v', NULL, 0, "Print the version", 4},
 	OPTIONS_HELP,
@@ -113,8 +115,10 @@ static int set_flag(struct record_options *options, int key)
 static int take_word(const struct parse *parse, const char *word, struct argp_state *state)
 {
 	if (!state->quoted || state->next - 1 < state->quoted)
-		return error_set(parse->err, EINVAL, "'%s' is no command or option (a program to start goes "
-						     "behind --)", word);
+		return error_set(parse->err, EINVAL,
+				 "'%s' is no command or option (a program to start goes "
+				 "behind --)",
+				 word);
 	parse->options->command = &state->argv[state->next - 1];
 	state->next = state->argc;
 	return 0;
@@ -163,7 +167,8 @@ static const struct argp parser = {
 	       "  go tool trace slow.trace            look at it\n"
 	       "\n"
 	       "gotrace replay, check and sites have a --help of their own.\n"
-	       "Exit status: 0 written whole, 1 no trace, 2 wrong usage, 3 written but something was lost or cut.",
+	       "Exit status: 0 written whole, 1 no trace, 2 wrong usage, 3 written but something was lost or "
+	       "cut.",
 };
 
 int options_record(int argc, char **argv, struct record_options *options, struct error *err)

@@ -51,8 +51,9 @@ static int create_file(const char *path)
 static int open_standard_output(struct output *out, struct error *err)
 {
 	if (isatty(STDOUT_FILENO))
-		return error_set(err, EINVAL, "-o -: standard output is a terminal, a trace is binary; "
-					      "redirect it to a file or a pipe");
+		return error_set(err, EINVAL,
+				 "-o -: standard output is a terminal, a trace is binary; "
+				 "redirect it to a file or a pipe");
 	out->fd = STDOUT_FILENO;
 	out->borrowed = true;
 	return 0;
@@ -82,11 +83,14 @@ static int open_null_device(struct output *out, struct error *err)
 static int refuse(const char *path, const struct stat *st, struct error *err)
 {
 	if (S_ISLNK(st->st_mode))
-		return error_set(err, ELOOP, "%s is a symbolic link, which gotrace does not write through; "
-					     "name the file itself (or - for standard output)", path);
+		return error_set(err, ELOOP,
+				 "%s is a symbolic link, which gotrace does not write through; "
+				 "name the file itself (or - for standard output)",
+				 path);
 	if (S_ISDIR(st->st_mode))
 		return error_set(err, EISDIR, "%s is a directory; name a file in it", path);
-	return error_set(err, EINVAL, "%s is not a regular file; name a file, or - for standard output", path);
+	return error_set(err, EINVAL, "%s is not a regular file; name a file, or - for standard output",
+			 path);
 }
 
 /* A draft beside the file, so that what is there now stays until tracing has really begun. */
@@ -166,8 +170,10 @@ int output_open_default(struct output *out, pid_t pid, time_t now, struct error 
 			break;
 	}
 	if (out->fd < 0)
-		return error_set(err, -out->fd, "cannot create %s in the current directory: %s (choose a "
-						"place with -o FILE)", out->path, strerror(-out->fd));
+		return error_set(err, -out->fd,
+				 "cannot create %s in the current directory: %s (choose a "
+				 "place with -o FILE)",
+				 out->path, strerror(-out->fd));
 	out->regular = true;
 	return take_buffer(out, err);
 }

@@ -24,9 +24,9 @@ struct output {
 	char draft[PATH_MAX]; /* its name until output_publish; "" = it has its own already */
 	uint8_t *buffer;
 	size_t used;
-	uint64_t written;     /* bytes handed to the kernel */
-	uint64_t committed;   /* of which stand, whatever comes */
-	int error;            /* the first failure of a write, an errno; 0 = none */
+	uint64_t written;   /* bytes handed to the kernel */
+	uint64_t committed; /* of which stand, whatever comes */
+	int error;          /* the first failure of a write, an errno; 0 = none */
 };
 
 /* What an output is before it is opened and after it is closed. */

@@ -24,7 +24,7 @@ struct pipeline {
 	struct strtab *strings;
 	struct names names;
 	struct model *model;
-	struct wire *wire;           /* from the first generation on */
+	struct wire *wire;            /* from the first generation on */
 	struct rawlog_writer *writer; /* from the first record on */
 	enum wire_format format;
 	struct log_end end;

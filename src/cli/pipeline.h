@@ -18,8 +18,8 @@
 #include "wire/wire.h"
 
 struct pipeline_options {
-	struct output *trace;    /* not owned; may be opened later than the pipeline, before the first record */
-	struct output *raw;      /* not owned; NULL = no raw log is kept */
+	struct output *trace; /* not owned; may be opened later than the pipeline, before the first record */
+	struct output *raw;   /* not owned; NULL = no raw log is kept */
 	enum wire_format format; /* WIRE_NONE: the format of the target's own release */
 	bool runtime_frames;     /* keep the runtime's frames in stacks */
 };

@@ -17,7 +17,7 @@ struct child {
 	int release_fd; /* written to: go on */
 	int report_fd;  /* read from: an errno if exec failed, else end of file */
 	bool reaped;
-	int status;     /* of waitpid, once reaped */
+	int status; /* of waitpid, once reaped */
 };
 
 /* The file that a shell would run for this name. Refuses scripts and what cannot be executed. */

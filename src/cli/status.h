@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 struct status {
-	bool shown;           /* there is a terminal, and the line is wanted */
+	bool shown; /* there is a terminal, and the line is wanted */
 	uint64_t start_ns, last_ns;
 	uint64_t last_events;
 };
@@ -16,8 +16,8 @@ struct status {
 struct status_figures {
 	uint64_t now_ns;
 	uint64_t events, lost;
-	uint64_t bytes;       /* of the file */
-	uint64_t hit_ns;      /* cost of a hit; 0 = not known */
+	uint64_t bytes;  /* of the file */
+	uint64_t hit_ns; /* cost of a hit; 0 = not known */
 };
 
 void status_init(struct status *status, bool wanted, uint64_t now_ns);
@@ -25,6 +25,7 @@ void status_init(struct status *status, bool wanted, uint64_t now_ns);
 void status_update(struct status *status, const struct status_figures *figures);
 void status_clear(const struct status *status);
 /* The text of the line; rates are over the time since the last one. */
-void status_format(const struct status *status, const struct status_figures *figures, char *line, size_t size);
+void status_format(const struct status *status, const struct status_figures *figures, char *line,
+		   size_t size);
 
 #endif

@@ -33,12 +33,9 @@ const char *summary_end_name(const struct summary *sum)
 static const char *describe_end(const struct summary *sum)
 {
 	static const char *const lines[] = {
-		"the log ends early",
-		"stopped as asked",
-		"the program ended",
-		"the process started another program (exec)",
-		"--max-size was reached",
-		"an error ended it",
+		"the log ends early",     "stopped as asked",
+		"the program ended",      "the process started another program (exec)",
+		"--max-size was reached", "an error ended it",
 	};
 	const struct log_end *end = pipeline_end(sum->pipe);
 
@@ -81,9 +78,11 @@ static void print_headline(const struct summary *sum, FILE *out)
 	fprintf(out, "gotrace: wrote %s: %s of trace, %s events in %s generations, %s (format go %s)\n",
 		standard ? "standard output" : sum->trace, text_time(stats->end_ns - stats->start_ns).bytes,
 		text_count(stats->ops).bytes, text_count(stats->generations).bytes,
-		text_bytes(pipeline_trace_bytes(sum->pipe)).bytes, summary_reader(pipeline_format(sum->pipe)));
+		text_bytes(pipeline_trace_bytes(sum->pipe)).bytes,
+		summary_reader(pipeline_format(sum->pipe)));
 	if (sum->raw)
-		fprintf(out, "  raw log     %s, %s\n", sum->raw, text_bytes(pipeline_raw_bytes(sum->pipe)).bytes);
+		fprintf(out, "  raw log     %s, %s\n", sum->raw,
+			text_bytes(pipeline_raw_bytes(sum->pipe)).bytes);
 }
 
 static void print_target(const struct summary *sum, FILE *out)
@@ -94,7 +93,8 @@ static void print_target(const struct summary *sum, FILE *out)
 		return;
 	fprintf(out, "  target      PID %u, %s, %s\n", target->pid,
 		text_name(target->comm, strnlen(target->comm, sizeof(target->comm)), 16).bytes,
-		text_name(target->go_version, strnlen(target->go_version, sizeof(target->go_version)), 32).bytes);
+		text_name(target->go_version, strnlen(target->go_version, sizeof(target->go_version)), 32)
+			.bytes);
 	if (sum->command)
 		fprintf(out, "  program     %s: %s\n", sum->command, summary_command_end(sum).bytes);
 }
@@ -154,14 +154,15 @@ static void list_reasons(const struct summary *sum, const struct goroutine_stats
 			break;
 		taken[i] = true;
 		name = strtab_get(tables->strings, row->waiting[i].reason, &len);
-		at += (size_t)snprintf(cell->bytes + at, sizeof(cell->bytes) - at, "%s%s %s", shown ? ", " : "",
-				       text_name(name, len, 32).bytes, text_time(row->waiting[i].ns).bytes);
+		at += (size_t)snprintf(cell->bytes + at, sizeof(cell->bytes) - at, "%s%s %s",
+				       shown ? ", " : "", text_name(name, len, 32).bytes,
+				       text_time(row->waiting[i].ns).bytes);
 	}
 }
 
 static void print_functions(const struct summary *sum, FILE *out)
 {
-	static const char *const heads[] = {"count",   "running",  "runnable", "syscalls",
+	static const char *const heads[] = {"count",   "running",  "runnable",  "syscalls",
 					    "blocked", "function", "blocked by"};
 	size_t n;
 	const struct goroutine_stats *rows = model_goroutine_stats(pipeline_model(sum->pipe), &n);

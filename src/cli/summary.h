@@ -16,8 +16,8 @@ struct summary {
 	const char *cut;     /* one line about what is missing at the end, NULL = nothing */
 	const char *command; /* that gotrace started, NULL = none */
 	bool command_ended;
-	int command_status;  /* of waitpid */
-	int exit_status;     /* enum exit_status */
+	int command_status; /* of waitpid */
+	int exit_status;    /* enum exit_status */
 };
 
 /* Events were lost on the way into the log. */

@@ -93,7 +93,8 @@ static void put_reasons(struct json *json, const struct tables *tables, const st
 		if (!row->waiting[i].reason)
 			continue;
 		text = strtab_get(tables->strings, row->waiting[i].reason, &len);
-		snprintf(name, sizeof(name), "%.*s", (int)(len < sizeof(name) ? len : sizeof(name) - 1), text);
+		snprintf(name, sizeof(name), "%.*s", (int)(len < sizeof(name) ? len : sizeof(name) - 1),
+			 text);
 		json_number(json, name, row->waiting[i].ns);
 	}
 	json_close(json, '}');

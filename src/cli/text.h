@@ -10,10 +10,10 @@ struct text {
 	char bytes[160]; /* NUL-terminated */
 };
 
-struct text text_count(uint64_t value);  /* "1,234,567" */
-struct text text_bytes(uint64_t bytes);  /* "12.3 MB" */
-struct text text_time(uint64_t ns);      /* "1.25 ms" */
-struct text text_percent(double part);   /* 0.123 -> "12.3 %" */
+struct text text_count(uint64_t value); /* "1,234,567" */
+struct text text_bytes(uint64_t bytes); /* "12.3 MB" */
+struct text text_time(uint64_t ns);     /* "1.25 ms" */
+struct text text_percent(double part);  /* 0.123 -> "12.3 %" */
 /* Printable UTF-8 only, at most width characters; what is cut is cut at the front. */
 struct text text_name(const char *name, size_t len, unsigned width);
 /*

@@ -44,13 +44,14 @@ static bool read_with_unit(const char *text, const struct unit *units, size_t n,
 int parse_duration(const char *option, const char *text, uint64_t *ns, struct error *err)
 {
 	static const struct unit units[] = {
-		{"ms", 1000000ull},	   {"s", 1000000000ull}, {"", 1000000000ull},
+		{"ms", 1000000ull},        {"s", 1000000000ull},        {"", 1000000000ull},
 		{"m", 60 * 1000000000ull}, {"h", 3600 * 1000000000ull},
 	};
 	const uint64_t min = 1000000ull, max = 1000 * 3600 * 1000000000ull;
 
 	if (!read_with_unit(text, units, sizeof(units) / sizeof(units[0]), ns))
-		return error_set(err, EINVAL, "%s '%s' is no duration (examples: 500ms, 5s, 2m)", option, text);
+		return error_set(err, EINVAL, "%s '%s' is no duration (examples: 500ms, 5s, 2m)", option,
+				 text);
 	if (*ns < min || *ns > max)
 		return error_set(err, EINVAL, "%s '%s' is out of range (1ms to 1000h)", option, text);
 	return 0;
@@ -60,7 +61,10 @@ int parse_size(const char *option, const char *text, uint64_t min, uint64_t max,
 	       struct error *err)
 {
 	static const struct unit units[] = {
-		{"", 1}, {"k", 1ull << 10}, {"M", 1ull << 20}, {"G", 1ull << 30},
+		{"", 1},
+		{"k", 1ull << 10},
+		{"M", 1ull << 20},
+		{"G", 1ull << 30},
 	};
 
 	if (!read_with_unit(text, units, sizeof(units) / sizeof(units[0]), bytes))

@@ -91,7 +91,7 @@ struct g *g_new(struct model *md, uint64_t ptr, uint64_t goid)
 {
 	struct g *g = new_slot(&md->gs);
 
-	if (!g || map64_set(&md->gs.by_ptr, ptr, g->index)) {
+	if (!g || (ptr && map64_set(&md->gs.by_ptr, ptr, g->index))) {
 		md->oom = true;
 		return NULL;
 	}

@@ -211,6 +211,8 @@ static void on_needm(struct model *md, const struct hit *hit)
 	if (old)
 		make_dead(md, old);
 	make_m_free(md, hit->m);
+	if (hit->m->p)
+		step_proc_stop(md, hit->m); /* a thread new to Go has none */
 	g = rec->g ? g_new(md, rec->g, rec->goid) : NULL;
 	if (!g)
 		return;
@@ -278,7 +280,7 @@ static void take_p(struct model *md, const struct hit *hit, struct p *p)
 {
 	struct m *victim = p->m;
 
-	if (p->status == P_RUNNING && victim && victim != hit->m && victim->g) {
+	if (p->status == P_RUNNING && victim && victim != hit->m && victim->g && victim->g->status == G_RUNNING) {
 		/* System calls are not traced, or the beginning of this one was lost. */
 		md->cause = INFERRED;
 		step_syscall_begin(md, victim, 0);

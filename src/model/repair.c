@@ -243,7 +243,7 @@ static bool stand_in_exists(struct model *md)
 		si->stack = tables_literal_stack(md, frames, 2);
 	}
 	if (si->m && !si->g) {
-		si->g = g_new(md, 1, STAND_IN_GOID); /* 1 is no address of a g */
+		si->g = g_new(md, 0, STAND_IN_GOID); /* no record can name it */
 		if (si->g)
 			step_go_create_syscall(md, si->m, si->g);
 	}

@@ -102,14 +102,14 @@ static void take_first_hit(struct model *md, struct map64 *hit, const struct raw
 	if (!m)
 		return;
 	if (p && im.p_status && !p->last_hit) {
-		p->last_hit = rec->time;
+		p->last_hit = rec->time | 1; /* 0 would mean: not hit */
 		if (im.p_status == P_IDLE || (!m->last_hit && !m->p))
 			bind_p(m, p, im.p_status);
 	}
 	if (self && !m->last_hit && (im.self_status == G_SYSCALL || m->p))
 		bind_g(m, self, im.self_status);
 	if (im.self || im.other || im.p_status)
-		m->last_hit = rec->time;
+		m->last_hit = rec->time | 1;
 }
 
 /* A goroutine ended between the markers: what the snapshot has at its address may be the next one. */

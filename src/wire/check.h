@@ -16,15 +16,16 @@ struct fault {
 };
 
 /* Records the fault and returns -EBADMSG. */
-int fault_set(struct fault *fault, uint64_t offset, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+int fault_set(struct fault *fault, uint64_t offset, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* --- batches and tables (check_tables.c) --- */
 
 struct batch {
 	const uint8_t *data;
 	uint32_t size;
-	uint32_t next;     /* of the same thread; IDMAP_NONE = last */
-	uint64_t offset;   /* of its header in the file */
+	uint32_t next;   /* of the same thread; IDMAP_NONE = last */
+	uint64_t offset; /* of its header in the file */
 	uint64_t gen, m, time;
 	uint8_t experiment;
 	bool end_of_generation;
@@ -57,7 +58,7 @@ struct sample {
 };
 
 struct chunk {
-	uint64_t number;      /* 0 = no batch yet */
+	uint64_t number; /* 0 = no batch yet */
 	uint64_t min_time;
 	uint64_t offset, end; /* in the file */
 	double freq;          /* ns per unit; 0 = not seen */
@@ -150,7 +151,7 @@ struct order {
 	uint64_t initial_gen; /* 0 = no event yet */
 	enum gc_state gc;
 	uint64_t gc_seq;
-	uint64_t lives;       /* goroutines that came to exist */
+	uint64_t lives; /* goroutines that came to exist */
 };
 
 enum { WAIT = 0, ADVANCE = 1 };
@@ -169,7 +170,7 @@ struct merge {
 	int64_t last_time; /* of the last event; strictly increasing */
 	int64_t first_time;
 	bool any;
-	uint64_t budget;   /* steps of waiting that are left; 0 = the file is too disordered */
+	uint64_t budget; /* steps of waiting that are left; 0 = the file is too disordered */
 };
 
 /* Brings all events of the generation into order. */

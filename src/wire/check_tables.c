@@ -120,7 +120,8 @@ static int add_text(struct chunk *chunk, struct reader *r, uint64_t id, uint32_t
 {
 	if (id == 0 || idmap_get(&chunk->strings, id) != IDMAP_NONE)
 		return fault_set(r->fault, r->offset, "multiple strings with the same ID: id=%" PRIu64, id);
-	if (array_grow((void **)&chunk->texts, &chunk->text_capacity, chunk->ntexts + 1, sizeof(*chunk->texts)) ||
+	if (array_grow((void **)&chunk->texts, &chunk->text_capacity, chunk->ntexts + 1,
+		       sizeof(*chunk->texts)) ||
 	    idmap_set(&chunk->strings, id, (uint32_t)chunk->ntexts))
 		return -ENOMEM;
 	chunk->texts[chunk->ntexts++] = (struct text){r->p, len};
@@ -136,12 +137,13 @@ static int add_strings(struct chunk *chunk, struct reader *r)
 		if (ret || read_uv(r, &id, "string ID") || read_uv(r, &len, "string length"))
 			return -EBADMSG;
 		if (len > MAX_STRING_LEN)
-			return fault_set(r->fault, r->offset, "invalid string size %" PRIu64 ", maximum is %d", len,
+			return fault_set(r->fault, r->offset,
+					 "invalid string size %" PRIu64 ", maximum is %d", len,
 					 MAX_STRING_LEN);
 		if (len > (uint64_t)(r->end - r->p))
 			return fault_set(r->fault, r->offset,
-					 "failed to read full string: read %td but wanted %" PRIu64, r->end - r->p,
-					 len);
+					 "failed to read full string: read %td but wanted %" PRIu64,
+					 r->end - r->p, len);
 		ret = add_text(chunk, r, id, (uint32_t)len);
 		if (ret)
 			return ret;
@@ -362,12 +364,12 @@ int chunk_check(const struct chunk *chunk, unsigned version, struct fault *fault
 
 		if (!chunk_has_string(chunk, frame->func))
 			return fault_set(fault, frame->offset,
-					 "found invalid func string ID %" PRIu64 " for stack %" PRIu64, frame->func,
-					 frame->stack);
+					 "found invalid func string ID %" PRIu64 " for stack %" PRIu64,
+					 frame->func, frame->stack);
 		if (!chunk_has_string(chunk, frame->file))
 			return fault_set(fault, frame->offset,
-					 "found invalid file string ID %" PRIu64 " for stack %" PRIu64, frame->file,
-					 frame->stack);
+					 "found invalid file string ID %" PRIu64 " for stack %" PRIu64,
+					 frame->file, frame->stack);
 	}
 	for (size_t i = 0; i < chunk->nsamples; i++)
 		if (!chunk_has_stack(chunk, chunk->samples[i].stack))

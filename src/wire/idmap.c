@@ -34,7 +34,8 @@ uint32_t idmap_get(const struct idmap *map, uint64_t key)
 
 static int grow(struct idmap *map)
 {
-	struct idmap bigger = {.capacity = map->capacity ? map->capacity * 2 : FIRST_SLOTS, .seed = map->seed};
+	struct idmap bigger = {.capacity = map->capacity ? map->capacity * 2 : FIRST_SLOTS,
+			       .seed = map->seed};
 
 	if (!map->capacity && getrandom(&bigger.seed, sizeof(bigger.seed), GRND_NONBLOCK) < 0)
 		bigger.seed = (uintptr_t)map;

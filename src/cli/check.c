@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* gotrace check: is a trace valid, and what is in it? */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cli/input.h"
+#include "cli/json.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "cli/table.h"
+#include "wire/wire.h"
+
+struct checked {
+	const struct check_options *options;
+	int fd;
+	struct wire_report *report;
+	bool valid, repaired;
+};
+
+static int read_trace(struct checked *checked, uint64_t size, struct error *err)
+{
+	void *bytes = NULL;
+
+	if (size > SIZE_MAX)
+		return error_set(err, EFBIG, "%s is too big for this machine", checked->options->input);
+	if (size > 0)
+		bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, checked->fd, 0);
+	if (bytes == MAP_FAILED)
+		return error_set(err, errno, "cannot read %s: %s", checked->options->input, strerror(errno));
+	checked->valid = wire_check(bytes ? bytes : (const uint8_t *)"", size, checked->report) == 0;
+	if (bytes)
+		munmap(bytes, size);
+	return 0;
+}
+
+static int repair(struct checked *checked, struct error *err)
+{
+	const struct wire_report *report = checked->report;
+	const char *path = checked->options->input;
+
+	if (checked->valid)
+		return 0;
+	if (report->generations == 0)
+		return error_set(err, EBADMSG,
+				 "%s has no whole generation, there is nothing to keep; it was left "
+				 "as it is",
+				 path);
+	if (ftruncate(checked->fd, (off_t)report->valid_bytes))
+		return error_set(err, errno, "cannot cut %s: %s", path, strerror(errno));
+	checked->repaired = true;
+	return 0;
+}
+
+static void print_fault(const struct checked *checked)
+{
+	const struct wire_report *report = checked->report;
+
+	if (checked->valid)
+		return;
+	printf("fault at byte %llu: %s\n", (unsigned long long)report->error_offset, report->error.text);
+	if (report->generations == 0)
+		return;
+	printf("valid up to byte %llu of %llu%s\n", (unsigned long long)report->valid_bytes,
+	       (unsigned long long)report->total_bytes,
+	       checked->repaired ? "; cut there" : " (--repair cuts there)");
+	/* Format 1.26 ends each generation with a mark of its own; in the older ones the next begins. */
+	if (checked->repaired && report->version < 26)
+		printf("this format has no mark at the end of a generation: the cut is behind the last that "
+		       "is "
+		       "whole\n");
+}
+
+static void print_events(const struct wire_report *report)
+{
+	for (unsigned type = 0; type < 256; type++) {
+		if (report->events[type] == 0)
+			continue;
+		printf("  %14s  %s\n", text_count(report->events[type]).bytes, wire_event_name(type));
+	}
+}
+
+static void print_report(const struct checked *checked)
+{
+	const struct wire_report *report = checked->report;
+	const char *verdict = checked->valid        ? "valid"
+			      : report->generations ? "valid up to a point"
+						    : "not valid";
+
+	printf("%s: %s\n", checked->options->input, verdict);
+	if (report->version)
+		printf("format go 1.%u, %s, %s generations, %s\n", report->version,
+		       text_bytes(report->total_bytes).bytes, text_count(report->generations).bytes,
+		       text_time(report->last_ns - report->first_ns).bytes);
+	print_fault(checked);
+	if (report->generations == 0)
+		return;
+	printf("%s goroutines, %s Ps, %s threads; events:\n", text_count(report->goroutines).bytes,
+	       text_count(report->procs).bytes, text_count(report->threads).bytes);
+	print_events(report);
+}
+
+static void put_events(struct json *json, const struct wire_report *report)
+{
+	json_open(json, "events", '{');
+	for (unsigned type = 0; type < 256; type++) {
+		if (report->events[type] > 0)
+			json_number(json, wire_event_name(type), report->events[type]);
+	}
+	json_close(json, '}');
+}
+
+static void print_json(const struct checked *checked)
+{
+	const struct wire_report *report = checked->report;
+	struct json json = {.out = stdout};
+	char format[16];
+
+	snprintf(format, sizeof(format), "1.%u", report->version);
+	json_open(&json, NULL, '{');
+	json_text(&json, "file", checked->options->input);
+	json_bool(&json, "valid", checked->valid);
+	json_bool(&json, "repaired", checked->repaired);
+	json_text(&json, "format", report->version ? format : NULL);
+	json_number(&json, "generations", report->generations);
+	json_number(&json, "bytes", report->total_bytes);
+	json_number(&json, "valid_bytes", report->valid_bytes);
+	json_text(&json, "error", checked->valid ? NULL : report->error.text);
+	if (!checked->valid)
+		json_number(&json, "error_offset", report->error_offset);
+	json_number(&json, "first_ns", report->first_ns);
+	json_number(&json, "last_ns", report->last_ns);
+	json_number(&json, "goroutines", report->goroutines);
+	json_number(&json, "procs", report->procs);
+	json_number(&json, "threads", report->threads);
+	put_events(&json, report);
+	json_close(&json, '}');
+	putchar('\n');
+}
+
+static int status_of(const struct checked *checked)
+{
+	if (checked->valid)
+		return STATUS_WHOLE;
+	return checked->report->generations > 0 ? STATUS_CUT : STATUS_NONE;
+}
+
+static int check(struct checked *checked, uint64_t size, struct error *err)
+{
+	int rc = read_trace(checked, size, err), failed = 0;
+
+	if (rc)
+		return rc;
+	if (checked->options->repair)
+		failed = repair(checked, err);
+	if (checked->options->json)
+		print_json(checked);
+	else
+		print_report(checked);
+	if (fflush(stdout) || ferror(stdout))
+		return error_set(err, EIO, "cannot write the result: %s", strerror(errno));
+	return failed ? failed : status_of(checked);
+}
+
+int command_check(int argc, char **argv)
+{
+	struct check_options options;
+	struct checked checked = {.options = &options};
+	struct error err;
+	uint64_t size = 0;
+	int status;
+
+	if (options_check(argc, argv, &options, &err))
+		return options_refuse("gotrace check", &err);
+	if (options.help) {
+		options_help_check();
+		return STATUS_WHOLE;
+	}
+	checked.fd = input_open(options.input, options.repair, &size, &err);
+	status = checked.fd;
+	checked.report = calloc(1, sizeof(*checked.report));
+	if (checked.fd >= 0) {
+		status = checked.report ? check(&checked, size, &err)
+					: error_set(&err, ENOMEM, "out of memory");
+		close(checked.fd);
+	}
+	free(checked.report);
+	if (status >= 0)
+		return status;
+	message_error(&err);
+	return STATUS_NONE;
+}

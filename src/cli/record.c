@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* gotrace -p PID, gotrace -- CMD: traces a live process. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "capture/capture.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "cli/pipeline.h"
+#include "cli/report.h"
+#include "cli/signals.h"
+#include "cli/spawn.h"
+#include "cli/status.h"
+#include "target/target.h"
+
+/* The status line wants this pace; capture drains the ring in between. */
+#define POLL_MS 100
+/* How long a program that has just been started may take to be mapped (exec goes on after we hear of it). */
+#define BIND_MS 1000
+/* After Ctrl-C, which went to the program too, its end is waited for this long. */
+#define GRACE_MS 2000
+
+struct session {
+	const struct record_options *options;
+	char path[PATH_MAX]; /* of the program to start */
+	struct target *target;
+	struct probe_plan plan;
+	struct child child;
+	struct pipeline *pipe;
+	struct capture *capture;
+	struct output trace, raw;
+	struct status status;
+	uint64_t deadline_ns; /* 0 = none */
+	struct error broken;  /* why tracing ended before its time; "" = it did not */
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+}
+
+static pid_t traced_pid(const struct session *session)
+{
+	return session->child.pid ? session->child.pid : session->options->pid;
+}
+
+static int find_target(struct session *session, struct error *err)
+{
+	const struct record_options *options = session->options;
+	int rc;
+
+	if (!options->command)
+		return target_open(options->pid, &session->target, err);
+	rc = spawn_find(options->command[0], session->path, err);
+	if (rc == 0)
+		rc = target_open_file(session->path, &session->target, err);
+	return rc;
+}
+
+static int make_pipeline(struct session *session, struct error *err)
+{
+	const struct record_options *options = session->options;
+	struct pipeline_options wanted = {
+		.trace = &session->trace,
+		.raw = options->raw ? &session->raw : NULL,
+		.format = options->format,
+		.runtime_frames = options->runtime_frames,
+	};
+
+	session->pipe = pipeline_new(&wanted);
+	return session->pipe ? 0 : error_set(err, ENOMEM, "out of memory");
+}
+
+static int open_capture(struct session *session, struct error *err)
+{
+	struct capture_options wanted = {
+		.target = session->target,
+		.pid = traced_pid(session),
+		.spawned = session->child.pid != 0,
+		.ring_bytes = session->options->ring_bytes,
+		.syscalls = session->options->syscalls,
+		.sink = pipeline_put,
+		.ctx = session->pipe,
+	};
+
+	return capture_open(&wanted, &session->capture, err);
+}
+
+static int open_files(struct session *session, struct error *err)
+{
+	const struct record_options *options = session->options;
+	int rc;
+
+	if (options->output)
+		rc = output_open(&session->trace, options->output, err);
+	else
+		rc = output_open_default(&session->trace, traced_pid(session), time(NULL), err);
+	if (rc == 0 && options->raw)
+		rc = output_open(&session->raw, options->raw, err);
+	return rc;
+}
+
+/* Everything that can fail without a trace: until here nothing was replaced, and nothing is lost. */
+static int prepare(struct session *session, struct error *err)
+{
+	const struct record_options *options = session->options;
+	int rc = find_target(session, err);
+
+	if (rc == 0)
+		rc = target_plan(session->target, &session->plan, err);
+	if (rc == 0 && options->command)
+		rc = spawn_fork(session->path, options->command, &session->child, err);
+	if (rc == 0)
+		rc = make_pipeline(session, err);
+	if (rc == 0)
+		rc = open_capture(session, err);
+	if (rc == 0)
+		rc = open_files(session, err);
+	return rc;
+}
+
+static int bind_target(struct session *session, struct error *err)
+{
+	int rc = -ESRCH;
+
+	for (int waited = 0; waited < BIND_MS; waited++) {
+		bool ended = spawn_has_ended(&session->child);
+
+		rc = target_bind(session->target, session->child.pid, err);
+		if (rc == 0 || ended)
+			break;
+		poll(NULL, 0, 1);
+	}
+	return rc;
+}
+
+/* A program that is over before it could be looked at has been traced all the same. */
+static int release_child(struct session *session, struct error *err)
+{
+	int rc;
+
+	if (session->child.pid == 0)
+		return 0;
+	rc = spawn_release(&session->child, err);
+	if (rc)
+		return rc;
+	rc = bind_target(session, err);
+	return rc && spawn_has_ended(&session->child) ? 0 : rc;
+}
+
+/*
+ * Names are needed when the first generation is encoded, so the function table
+ * must come early. Without it the trace has addresses, which is worth telling.
+ */
+static void ask_for_names(struct session *session)
+{
+	struct error err = {""};
+
+	if (pipeline_has_functab(session->pipe))
+		return;
+	if (target_log_functab(session->target, pipeline_put, session->pipe, &err) == 0 &&
+	    pipeline_has_functab(session->pipe))
+		return;
+	fprintf(stderr, "gotrace: stacks will have addresses without names: %s\n",
+		err.text[0] ? err.text : "the function table is not readable");
+}
+
+static int start(struct session *session, struct error *err)
+{
+	int rc = capture_start(session->capture, &session->plan, err);
+
+	if (rc == 0)
+		rc = output_publish(&session->trace, err);
+	if (rc == 0 && session->options->raw)
+		rc = output_publish(&session->raw, err);
+	if (rc == 0)
+		rc = release_child(session, err);
+	if (rc)
+		return rc;
+	ask_for_names(session);
+	return 0;
+}
+
+static void tell_begin(const struct session *session)
+{
+	const struct record_options *options = session->options;
+
+	if (options->quiet)
+		return;
+	fprintf(stderr, "gotrace: tracing PID %d (%s), %u probes%s\n", (int)traced_pid(session),
+		session->target->go_version, capture_stats(session->capture)->probes,
+		options->duration_ns || options->command ? "" : "; end with Ctrl-C");
+}
+
+static void show_status(struct session *session, uint64_t now)
+{
+	const struct capture_stats *stats = capture_stats(session->capture);
+	const struct log_loss *loss = &stats->loss;
+	struct status_figures figures = {
+		.now_ns = now,
+		.events = stats->records,
+		.lost = loss->ring_full + loss->stack_full + loss->unreadable + loss->missed,
+		.bytes = pipeline_trace_bytes(session->pipe),
+		.hit_ns = stats->probe_hit_ns,
+	};
+
+	status_update(&session->status, &figures);
+}
+
+static unsigned poll_time(const struct session *session, uint64_t now)
+{
+	uint64_t left = POLL_MS;
+
+	if (session->deadline_ns)
+		left = (session->deadline_ns - now) / 1000000 + 1;
+	return left < POLL_MS ? (unsigned)left : POLL_MS;
+}
+
+static bool is_too_big(const struct session *session)
+{
+	uint64_t max = session->options->max_bytes;
+
+	return max && pipeline_expected_bytes(session->pipe) >= max;
+}
+
+static enum log_end_reason follow(struct session *session)
+{
+	for (;;) {
+		uint64_t now = now_ns();
+		int rc;
+
+		if (signals_seen() || (session->deadline_ns && now >= session->deadline_ns))
+			return LOG_END_STOPPED;
+		if (is_too_big(session))
+			return LOG_END_SIZE;
+		if (spawn_has_ended(&session->child))
+			return LOG_END_EXITED;
+		rc = capture_poll(session->capture, poll_time(session, now), &session->broken);
+		if (rc == -EINTR)
+			continue;
+		if (rc < 0)
+			return LOG_END_ERROR;
+		if (rc > 0)
+			return capture_end_reason(session->capture);
+		show_status(session, now_ns());
+	}
+}
+
+static void trace(struct session *session)
+{
+	uint64_t now = now_ns();
+	enum log_end_reason reason;
+	struct error err = {""};
+
+	if (session->options->duration_ns)
+		session->deadline_ns = now + session->options->duration_ns;
+	status_init(&session->status, !session->options->quiet, now);
+	reason = follow(session);
+	status_clear(&session->status);
+	if (reason == LOG_END_ERROR && session->broken.text[0] == '\0')
+		error_set(&session->broken, EIO, "tracing broke off");
+	/* A failure of the files is known to the pipeline; one of the target or the kernel is told here. */
+	if (capture_stop(session->capture, reason, &err) && session->broken.text[0] == '\0')
+		session->broken =
+			err.text[0] ? err : (struct error){"the end of the trace could not be read"};
+	pipeline_finish(session->pipe);
+}
+
+/* gotrace -- CMD ends when CMD ends; a signal ends the waiting too. */
+static void wait_for_child(struct session *session)
+{
+	struct child *child = &session->child;
+
+	if (child->pid == 0 || spawn_wait(child, 0))
+		return;
+	if (!signals_seen() && !session->options->quiet)
+		fprintf(stderr,
+			"gotrace: the trace is written; waiting for the program to end (Ctrl-C: leave it)\n");
+	spawn_wait(child, signals_seen() ? GRACE_MS : -1);
+}
+
+static int finish(struct session *session)
+{
+	const struct record_options *options = session->options;
+	struct report report = {
+		.trace = &session->trace,
+		.raw = options->raw ? &session->raw : NULL,
+		.json = options->json,
+		.quiet = options->quiet,
+		.summary =
+			{
+				.pipe = session->pipe,
+				.trace = session->trace.path,
+				.raw = options->raw,
+				.command = options->command ? session->path : NULL,
+			},
+	};
+
+	wait_for_child(session);
+	report.summary.command_ended = session->child.reaped;
+	report.summary.command_status = session->child.status;
+	if (session->broken.text[0])
+		report.summary.cut = session->broken.text;
+	return report_end(&report);
+}
+
+static void discard(struct session *session, const struct error *err)
+{
+	message_error(err);
+	output_discard(&session->trace);
+	output_discard(&session->raw);
+}
+
+static void close_session(struct session *session)
+{
+	spawn_close(&session->child);
+	if (session->capture)
+		capture_free(session->capture);
+	pipeline_free(session->pipe);
+	if (session->target)
+		target_free(session->target);
+}
+
+static int record(const struct record_options *options)
+{
+	struct session *session = calloc(1, sizeof(*session));
+	struct error err = {""};
+	int status = STATUS_NONE;
+
+	if (!session)
+		return STATUS_NONE;
+	session->options = options;
+	session->child.release_fd = session->child.report_fd = -1;
+	output_init(&session->trace);
+	output_init(&session->raw);
+	signals_install();
+	if (prepare(session, &err) || start(session, &err)) {
+		discard(session, &err);
+	} else {
+		tell_begin(session);
+		trace(session);
+		status = finish(session);
+	}
+	close_session(session);
+	free(session);
+	return status;
+}
+
+int command_record(int argc, char **argv)
+{
+	struct record_options options;
+	struct error err;
+
+	if (options_record(argc, argv, &options, &err))
+		return options_refuse("gotrace", &err);
+	if (options.help) {
+		options_help_record();
+		return STATUS_WHOLE;
+	}
+	if (options.version) {
+		printf("gotrace %s\n", GOTRACE_VERSION);
+		return STATUS_WHOLE;
+	}
+	return record(&options);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* gotrace replay: from a kept raw log to a trace, with no privilege and no process. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/input.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "cli/pipeline.h"
+#include "cli/report.h"
+#include "cli/signals.h"
+
+/*
+ * The function table may stand anywhere in the log, but the first generation
+ * needs it. Returns 0 also when there is none: a torn log is used as far as
+ * it goes.
+ */
+static int find_names(struct pipeline *pipe, int fd, struct error *err)
+{
+	struct rawlog_reader *reader = rawlog_reader_new(fd, err);
+	struct log_record record;
+
+	if (!reader)
+		return -EBADMSG;
+	while (!pipeline_has_functab(pipe) && rawlog_reader_next(reader, &record, NULL) == 1) {
+		if (record.type == LOG_FUNCTAB && pipeline_functab(pipe, &record))
+			break;
+	}
+	rawlog_reader_free(reader);
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return error_set(err, errno, "cannot read the log twice: %s", strerror(errno));
+	return 0;
+}
+
+/* Feeds all records. *cut tells why the log ended before its time; "" if it did not. */
+static int feed_log(struct pipeline *pipe, int fd, struct error *cut, struct error *err)
+{
+	struct rawlog_reader *reader = rawlog_reader_new(fd, err);
+	struct log_record record;
+	int rc;
+
+	if (!reader)
+		return -EBADMSG;
+	while ((rc = rawlog_reader_next(reader, &record, cut)) == 1) {
+		if (signals_seen()) {
+			error_set(cut, EINTR, "interrupted");
+			break;
+		}
+		if (pipeline_put(pipe, &record))
+			break;
+	}
+	if (rc == 0 && !rawlog_reader_complete(reader))
+		error_set(cut, EBADMSG, "the raw log ends early: gotrace was killed or its disk was full");
+	rawlog_reader_free(reader);
+	pipeline_finish(pipe);
+	return 0;
+}
+
+static int replay_into(const struct replay_options *options, int fd, struct pipeline *pipe,
+		       struct output *trace, struct error *err)
+{
+	struct error cut = {""};
+	struct report report = {
+		.summary = {.pipe = pipe},
+		.trace = trace,
+		.json = options->json,
+		.quiet = options->quiet,
+	};
+
+	if (find_names(pipe, fd, err) || output_open(trace, options->output, err))
+		return -1;
+	if (feed_log(pipe, fd, &cut, err) || (trace->committed > 0 && output_publish(trace, err)))
+		return -1;
+	report.summary.trace = trace->path;
+	if (cut.text[0])
+		report.summary.cut = cut.text;
+	if (cut.text[0] && trace->committed > 0)
+		fprintf(stderr, "gotrace: %s: %s\n", options->input, cut.text);
+	return report_end(&report);
+}
+
+static int replay(const struct replay_options *options, int fd, struct error *err)
+{
+	struct output trace;
+	struct pipeline_options wanted = {
+		.trace = &trace,
+		.format = options->format,
+		.runtime_frames = options->runtime_frames,
+	};
+	struct pipeline *pipe = pipeline_new(&wanted);
+	int status;
+
+	output_init(&trace);
+	if (!pipe)
+		return error_set(err, ENOMEM, "out of memory");
+	status = replay_into(options, fd, pipe, &trace, err);
+	if (status < 0)
+		output_discard(&trace);
+	pipeline_free(pipe);
+	return status;
+}
+
+int command_replay(int argc, char **argv)
+{
+	struct replay_options options;
+	struct error err;
+	int fd, status;
+
+	if (options_replay(argc, argv, &options, &err))
+		return options_refuse("gotrace replay", &err);
+	if (options.help) {
+		options_help_replay();
+		return STATUS_WHOLE;
+	}
+	signals_install();
+	fd = input_open(options.input, false, NULL, &err);
+	status = fd < 0 ? fd : replay(&options, fd, &err);
+	if (fd >= 0)
+		close(fd);
+	if (status >= 0)
+		return status;
+	message_error(&err);
+	return STATUS_NONE;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* gotrace sites: where a process would be probed. */
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/message.h"
+#include "cli/options.h"
+#include "target/target.h"
+
+static const char *site_name(unsigned site)
+{
+	static const char *const names[] = {
+		[SITE_PARK] = "park",
+		[SITE_READY] = "ready",
+		[SITE_UNBLOCK] = "unblock",
+		[SITE_EXECUTE] = "execute",
+		[SITE_GOSCHED] = "gosched",
+		[SITE_GOYIELD] = "goyield",
+		[SITE_PREEMPTPARK] = "preemptpark",
+		[SITE_DESTROY] = "destroy",
+		[SITE_NEWPROC] = "newproc",
+		[SITE_CORO] = "coro",
+		[SITE_SYS_ENTER] = "sys_enter",
+		[SITE_SYS_EXIT] = "sys_exit",
+		[SITE_SYSCALL_BLOCK] = "syscall_block",
+		[SITE_CALL_ENTER] = "call_enter",
+		[SITE_CALL_EXIT] = "call_exit",
+		[SITE_EXIT_NO_P] = "exit_no_p",
+		[SITE_NEEDM] = "needm",
+		[SITE_DROPM] = "dropm",
+		[SITE_ACQUIREP] = "acquirep",
+		[SITE_RELEASEP] = "releasep",
+		[SITE_STEALP] = "stealp",
+		[SITE_HANDOFFP] = "handoffp",
+		[SITE_GCWAIT] = "gcwait",
+		[SITE_PROCRESIZE] = "procresize",
+		[SITE_STW_BEGIN] = "stw_begin",
+		[SITE_STW_END] = "stw_end",
+		[SITE_GC_BEGIN] = "gc_begin",
+		[SITE_GC_END] = "gc_end",
+	};
+
+	if (site >= sizeof(names) / sizeof(names[0]) || !names[site])
+		return "other";
+	return names[site];
+}
+
+/* "runtime.park_m+0xa push": the instruction is left out. */
+static void print_probe(const struct probe *probe)
+{
+	printf("%.*s %s 0x%llx\n", (int)strcspn(probe->name, " "), probe->name, site_name(probe->site),
+	       (unsigned long long)probe->file_offset);
+}
+
+static int print_sites(pid_t pid, struct error *err)
+{
+	struct probe_plan plan = {.n = 0};
+	struct target *target;
+	int rc = target_open(pid, &target, err);
+
+	if (rc)
+		return rc;
+	rc = target_plan(target, &plan, err);
+	for (unsigned i = 0; rc == 0 && i < plan.n; i++)
+		print_probe(&plan.probes[i]);
+	target_free(target);
+	return rc;
+}
+
+int command_sites(int argc, char **argv)
+{
+	struct sites_options options;
+	struct error err;
+
+	if (options_sites(argc, argv, &options, &err))
+		return options_refuse("gotrace sites", &err);
+	if (options.help) {
+		options_help_sites();
+		return STATUS_WHOLE;
+	}
+	if (print_sites(options.pid, &err)) {
+		message_error(&err);
+		return STATUS_NONE;
+	}
+	return STATUS_WHOLE;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <errno.h>
+#include <cmocka.h>
+
+#include "cli/options.h"
+
+enum { MAX_WORDS = 16 };
+
+/* A writable argv from literals, as exec gives it. */
+struct line {
+	char bytes[MAX_WORDS][48];
+	char *argv[MAX_WORDS + 1];
+	int argc;
+};
+
+static void line_make(struct line *line, const char *const *words)
+{
+	line->argc = 0;
+	for (; *words; words++, line->argc++) {
+		assert_true(line->argc < MAX_WORDS && strlen(*words) < sizeof(line->bytes[0]));
+		strcpy(line->bytes[line->argc], *words);
+		line->argv[line->argc] = line->bytes[line->argc];
+	}
+	line->argv[line->argc] = NULL;
+}
+
+#define LINE(line, ...) line_make(&(line), (const char *const[]){"gotrace", __VA_ARGS__, NULL})
+
+static void record_a_process(void **state)
+{
+	struct record_options options;
+	struct error err;
+	struct line line;
+
+	(void)state;
+	LINE(line, "-p", "42", "-d", "500ms", "-o", "x.trace", "--format=1.23", "--max-size", "10M");
+	assert_int_equal(options_record(line.argc, line.argv, &options, &err), 0);
+	assert_int_equal(options.pid, 42);
+	assert_int_equal(options.duration_ns, 500000000);
+	assert_string_equal(options.output, "x.trace");
+	assert_int_equal(options.format, WIRE_GO123);
+	assert_int_equal(options.max_bytes, 10 << 20);
+	assert_true(options.syscalls);
+	assert_null(options.command);
+}
+
+static void record_flags(void **state)
+{
+	struct record_options options;
+	struct error err;
+	struct line line;
+
+	(void)state;
+	LINE(line, "--pid=7", "--no-syscalls", "--runtime-frames", "--json", "-q", "--raw", "r",
+	     "--ring-size", "1M", "--probe-only");
+	assert_int_equal(options_record(line.argc, line.argv, &options, &err), 0);
+	assert_false(options.syscalls);
+	assert_true(options.runtime_frames && options.json && options.quiet && options.probe_only);
+	assert_string_equal(options.raw, "r");
+	assert_int_equal(options.ring_bytes, 1 << 20);
+}
+
+static void command_keeps_its_own_options(void **state)
+{
+	struct record_options options;
+	struct error err;
+	struct line line;
+
+	(void)state;
+	LINE(line, "-d", "2s", "--", "./server", "-p", "80", "--", "--help");
+	assert_int_equal(options_record(line.argc, line.argv, &options, &err), 0);
+	assert_non_null(options.command);
+	assert_string_equal(options.command[0], "./server");
+	assert_string_equal(options.command[1], "-p");
+	assert_string_equal(options.command[2], "80");
+	assert_string_equal(options.command[3], "--");
+	assert_string_equal(options.command[4], "--help");
+	assert_null(options.command[5]);
+	assert_int_equal(options.pid, 0);
+	assert_false(options.help);
+}
+
+static void refuse(const char *const *words, const char *text)
+{
+	struct record_options options;
+	struct error err;
+	struct line line;
+
+	line_make(&line, words);
+	assert_int_equal(options_record(line.argc, line.argv, &options, &err), -EINVAL);
+	assert_non_null(strstr(err.text, text));
+}
+
+#define REFUSE(text, ...) refuse((const char *const[]){"gotrace", __VA_ARGS__, NULL}, text)
+
+static void nonsense_is_refused(void **state)
+{
+	(void)state;
+	REFUSE("-d '12abc'", "-p", "1", "-d", "12abc");
+	REFUSE("-p 'x'", "-p", "x");
+	REFUSE("which process", "-d", "5s");
+	REFUSE("which process", "--");
+	REFUSE("exclude each other", "-p", "1", "--", "ls");
+	REFUSE("behind --", "ls", "-p", "1");
+	REFUSE("behind --", "-p", "1", "ls");
+	REFUSE("both want standard output", "-p", "1", "-o", "-", "--json");
+	REFUSE("both want standard output", "-o", "-", "--", "ls");
+	REFUSE("--raw", "-p", "1", "--raw", "-");
+	REFUSE("same file", "-p", "1", "--raw", "a", "-o", "a");
+	REFUSE("1.22, 1.23, 1.25, 1.26", "-p", "1", "--format", "1.99");
+	REFUSE("out of range", "-p", "1", "--ring-size", "1");
+}
+
+static void help_and_version_need_nothing_else(void **state)
+{
+	struct record_options options;
+	struct error err;
+	struct line line;
+
+	(void)state;
+	LINE(line, "--help");
+	assert_int_equal(options_record(line.argc, line.argv, &options, &err), 0);
+	assert_true(options.help);
+	LINE(line, "--usage");
+	assert_int_equal(options_record(line.argc, line.argv, &options, &err), 0);
+	assert_true(options.help);
+	LINE(line, "--version");
+	assert_int_equal(options_record(line.argc, line.argv, &options, &err), 0);
+	assert_true(options.version);
+}
+
+static void other_commands(void **state)
+{
+	struct replay_options replay;
+	struct check_options check;
+	struct sites_options sites;
+	struct error err;
+	struct line line;
+
+	(void)state;
+	LINE(line, "raw", "-o", "x", "--json");
+	assert_int_equal(options_replay(line.argc, line.argv, &replay, &err), 0);
+	assert_string_equal(replay.input, "raw");
+	assert_string_equal(replay.output, "x");
+	assert_true(replay.json);
+	LINE(line, "raw");
+	assert_int_equal(options_replay(line.argc, line.argv, &replay, &err), -EINVAL);
+	LINE(line, "raw", "more", "-o", "x");
+	assert_int_equal(options_replay(line.argc, line.argv, &replay, &err), -EINVAL);
+	LINE(line, "--repair", "f");
+	assert_int_equal(options_check(line.argc, line.argv, &check, &err), 0);
+	assert_true(check.repair);
+	assert_string_equal(check.input, "f");
+	LINE(line, "--json");
+	assert_int_equal(options_check(line.argc, line.argv, &check, &err), -EINVAL);
+	LINE(line, "12");
+	assert_int_equal(options_sites(line.argc, line.argv, &sites, &err), 0);
+	assert_int_equal(sites.pid, 12);
+	LINE(line, "12", "13");
+	assert_int_equal(options_sites(line.argc, line.argv, &sites, &err), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(record_a_process),
+		cmocka_unit_test(record_flags),
+		cmocka_unit_test(command_keeps_its_own_options),
+		cmocka_unit_test(nonsense_is_refused),
+		cmocka_unit_test(help_and_version_need_nothing_else),
+		cmocka_unit_test(other_commands),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

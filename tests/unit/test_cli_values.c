@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <errno.h>
+#include <cmocka.h>
+
+#include "cli/values.h"
+
+static void durations_with_units(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t ns;
+	} cases[] = {
+		{"500ms", 500000000ull},        {"5s", 5000000000ull},    {"5", 5000000000ull},
+		{"2m", 120000000000ull},        {"1h", 3600000000000ull}, {"1ms", 1000000ull},
+		{"1000h", 3600000000000000ull},
+	};
+	uint64_t ns;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(parse_duration("-d", cases[i].text, &ns, NULL), 0);
+		assert_int_equal(ns, cases[i].ns);
+	}
+}
+
+static void durations_refused(void **state)
+{
+	static const char *const cases[] = {"12abc",
+					    "",
+					    "s",
+					    "-5s",
+					    "+5s",
+					    " 5s",
+					    "5s ",
+					    "5 s",
+					    "0",
+					    "0ms",
+					    "1001h",
+					    "1e3s",
+					    "0x5s",
+					    "5ss",
+					    "99999999999999999999s",
+					    "18446744073709551615s",
+					    "5124096h"};
+	struct error err;
+	uint64_t ns;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		err.text[0] = '\0';
+		assert_int_equal(parse_duration("-d", cases[i], &ns, &err), -EINVAL);
+		assert_non_null(strstr(err.text, "-d "));
+	}
+}
+
+static void sizes(void **state)
+{
+	uint64_t bytes;
+
+	(void)state;
+	assert_int_equal(parse_size("--max-size", "1", 1, UINT64_MAX, &bytes, NULL), 0);
+	assert_int_equal(bytes, 1);
+	assert_int_equal(parse_size("--max-size", "512k", 1, UINT64_MAX, &bytes, NULL), 0);
+	assert_int_equal(bytes, 512 << 10);
+	assert_int_equal(parse_size("--max-size", "10M", 1, UINT64_MAX, &bytes, NULL), 0);
+	assert_int_equal(bytes, 10 << 20);
+	assert_int_equal(parse_size("--max-size", "2g", 1, UINT64_MAX, &bytes, NULL), 0);
+	assert_int_equal(bytes, 2ull << 30);
+	assert_int_equal(parse_size("--max-size", "17179869183G", 1, UINT64_MAX, &bytes, NULL), 0);
+	assert_int_equal(parse_size("--max-size", "17179869184G", 1, UINT64_MAX, &bytes, NULL), -EINVAL);
+	assert_int_equal(parse_size("--max-size", "10MB", 1, UINT64_MAX, &bytes, NULL), -EINVAL);
+	assert_int_equal(parse_size("--max-size", "-1", 1, UINT64_MAX, &bytes, NULL), -EINVAL);
+	assert_int_equal(parse_size("--max-size", "0", 1, UINT64_MAX, &bytes, NULL), -EINVAL);
+	assert_int_equal(parse_size("--ring-size", "101", 1, 100, &bytes, NULL), -EINVAL);
+	assert_int_equal(parse_size("--ring-size", "100", 1, 100, &bytes, NULL), 0);
+}
+
+static void pids(void **state)
+{
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(parse_pid("-p", "1", &pid, NULL), 0);
+	assert_int_equal(pid, 1);
+	assert_int_equal(parse_pid("-p", "2147483647", &pid, NULL), 0);
+	assert_int_equal(parse_pid("-p", "2147483648", &pid, NULL), -EINVAL);
+	assert_int_equal(parse_pid("-p", "4294967297", &pid, NULL), -EINVAL);
+	assert_int_equal(parse_pid("-p", "0", &pid, NULL), -EINVAL);
+	assert_int_equal(parse_pid("-p", "-1", &pid, NULL), -EINVAL);
+	assert_int_equal(parse_pid("-p", "12x", &pid, NULL), -EINVAL);
+	assert_int_equal(parse_pid("-p", "", &pid, NULL), -EINVAL);
+}
+
+static void formats(void **state)
+{
+	enum wire_format format;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(parse_format("--format", "1.26", &format, NULL), 0);
+	assert_int_equal(format, WIRE_GO126);
+	assert_int_equal(parse_format("--format", "1.22", &format, NULL), 0);
+	assert_int_equal(format, WIRE_GO122);
+	assert_int_equal(parse_format("--format", "1.27", &format, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "1.22, 1.23, 1.25, 1.26"));
+	assert_int_equal(parse_format("--format", "1.260", &format, NULL), -EINVAL);
+	assert_int_equal(parse_format("--format", "", &format, NULL), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(durations_with_units),
+		cmocka_unit_test(durations_refused),
+		cmocka_unit_test(sizes),
+		cmocka_unit_test(pids),
+		cmocka_unit_test(formats),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

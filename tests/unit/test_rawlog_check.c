@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "rawlog/rawlog.h"
+
+static _Alignas(8) uint8_t payload[4096];
+
+static int check(uint32_t type, size_t size)
+{
+	struct log_record record = {.type = type, .size = (uint32_t)size, .data = payload};
+	struct error err = {""};
+	int ret = rawlog_check_record(&record, &err);
+
+	assert_true(ret == 0 || err.text[0] != '\0');
+	return ret;
+}
+
+static int clear(void **state)
+{
+	(void)state;
+	memset(payload, 0, sizeof(payload));
+	return 0;
+}
+
+static void fixed_sizes_are_minima(void **state)
+{
+	static const struct {
+		uint32_t type;
+		size_t size;
+	} fixed[] = {
+		{LOG_TARGET, sizeof(struct log_target)},
+		{LOG_SNAPSHOT, sizeof(struct log_snapshot)},
+		{LOG_LOSS, sizeof(struct log_loss)},
+		{LOG_END, sizeof(struct log_end)},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++) {
+		assert_int_equal(check(fixed[i].type, fixed[i].size), 0);
+		assert_int_equal(check(fixed[i].type, fixed[i].size + 8), 0);
+		assert_int_equal(check(fixed[i].type, fixed[i].size - 1), -EBADMSG);
+		assert_int_equal(check(fixed[i].type, 0), -EBADMSG);
+	}
+	assert_int_equal(check(LOG_SNAPSHOT_END, 0), 0);
+}
+
+static void arrays_are_whole(void **state)
+{
+	static const struct {
+		uint32_t type;
+		size_t each;
+	} arrays[] = {
+		{LOG_RECORDS, sizeof(struct raw_record)},
+		{LOG_GS, sizeof(struct log_g)},
+		{LOG_PS, sizeof(struct log_p)},
+		{LOG_MS, sizeof(struct log_m)},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
+		assert_int_equal(check(arrays[i].type, 0), 0);
+		assert_int_equal(check(arrays[i].type, arrays[i].each * 3), 0);
+		assert_int_equal(check(arrays[i].type, arrays[i].each * 3 - 8), -EBADMSG);
+		assert_int_equal(check(arrays[i].type, arrays[i].each + 1), -EBADMSG);
+	}
+}
+
+static void target_texts_end(void **state)
+{
+	struct log_target *target = (struct log_target *)payload;
+
+	(void)state;
+	memset(target->go_version, 'x', sizeof(target->go_version));
+	assert_int_equal(check(LOG_TARGET, sizeof(*target)), -EBADMSG);
+	clear(NULL);
+	memset(target->comm, 'x', sizeof(target->comm));
+	assert_int_equal(check(LOG_TARGET, sizeof(*target)), -EBADMSG);
+	clear(NULL);
+	memset(target->exe, 'x', sizeof(target->exe));
+	assert_int_equal(check(LOG_TARGET, sizeof(*target)), -EBADMSG);
+}
+
+static void stack_count_agrees(void **state)
+{
+	struct raw_stack *stack = (struct raw_stack *)payload;
+
+	(void)state;
+	stack->hash = 1;
+	assert_int_equal(check(LOG_STACK, sizeof(*stack)), 0);
+	stack->n = STACK_DEPTH;
+	assert_int_equal(check(LOG_STACK, sizeof(*stack) + STACK_DEPTH * 8), 0);
+	assert_int_equal(check(LOG_STACK, sizeof(*stack) + STACK_DEPTH * 8 - 8), -EBADMSG);
+	stack->n = STACK_DEPTH + 1;
+	assert_int_equal(check(LOG_STACK, sizeof(*stack) + (STACK_DEPTH + 1) * 8), -EBADMSG);
+	stack->n = 1u << 29; /* times 8 is 0 in 32 bits */
+	assert_int_equal(check(LOG_STACK, sizeof(*stack)), -EBADMSG);
+	stack->n = 0;
+	stack->hash = 0;
+	assert_int_equal(check(LOG_STACK, sizeof(*stack)), -EBADMSG);
+	assert_int_equal(check(LOG_STACK, sizeof(*stack) - 8), -EBADMSG);
+}
+
+static void boundary_count_agrees(void **state)
+{
+	struct log_boundary *boundary = (struct log_boundary *)payload;
+
+	(void)state;
+	boundary->nm = 2;
+	assert_int_equal(check(LOG_BOUNDARY, sizeof(*boundary) + 2 * sizeof(struct log_m)), 0);
+	assert_int_equal(check(LOG_BOUNDARY, sizeof(*boundary) + 3 * sizeof(struct log_m)), -EBADMSG);
+	boundary->nm = 1u << 28; /* times 48 is 0 in 32 bits */
+	assert_int_equal(check(LOG_BOUNDARY, sizeof(*boundary)), -EBADMSG);
+}
+
+static void functab_sizes_agree(void **state)
+{
+	struct log_functab *functab = (struct log_functab *)payload;
+
+	(void)state;
+	functab->pclntab_size = 100;
+	functab->gofunc_size = 11;
+	assert_int_equal(check(LOG_FUNCTAB, sizeof(*functab) + 111), 0);
+	assert_int_equal(check(LOG_FUNCTAB, sizeof(*functab) + 110), -EBADMSG);
+	assert_int_equal(check(LOG_FUNCTAB, sizeof(*functab) - 1), -EBADMSG);
+	functab->pclntab_size = UINT32_MAX;
+	functab->gofunc_size = 112; /* the sum is 111 in 32 bits */
+	assert_int_equal(check(LOG_FUNCTAB, sizeof(*functab) + 111), -EBADMSG);
+}
+
+static void text_lengths_agree(void **state)
+{
+	struct log_reason *reason = (struct log_reason *)payload;
+	struct log_mapping *mapping = (struct log_mapping *)payload;
+
+	(void)state;
+	reason->len = 12;
+	assert_int_equal(check(LOG_REASON, sizeof(*reason) + 12), 0);
+	assert_int_equal(check(LOG_REASON, sizeof(*reason) + 11), -EBADMSG);
+	clear(NULL);
+	mapping->len = UINT32_MAX;
+	assert_int_equal(check(LOG_MAPPING, sizeof(*mapping) - 1), -EBADMSG);
+	assert_int_equal(check(LOG_MAPPING, sizeof(*mapping)), -EBADMSG);
+}
+
+static void later_types_are_not_judged(void **state)
+{
+	(void)state;
+	assert_int_equal(check(LOG_END + 1, 3), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(fixed_sizes_are_minima, clear),
+		cmocka_unit_test_setup(arrays_are_whole, clear),
+		cmocka_unit_test_setup(target_texts_end, clear),
+		cmocka_unit_test_setup(stack_count_agrees, clear),
+		cmocka_unit_test_setup(boundary_count_agrees, clear),
+		cmocka_unit_test_setup(functab_sizes_agree, clear),
+		cmocka_unit_test_setup(text_lengths_agree, clear),
+		cmocka_unit_test_setup(later_types_are_not_judged, clear),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

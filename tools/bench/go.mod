@@ -1,0 +1,3 @@
+module gotrace.test/bench
+
+go 1.22

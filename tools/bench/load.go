@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"runtime/trace"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// runLoad is the traced side: a load that obeys words on standard input and
+// ends with it. "native FILE" and "stop" switch Go's own tracer.
+func runLoad(name string) {
+	var count atomic.Int64
+	switch name {
+	case "pingpong":
+		pingpong(&count)
+		fmt.Println("ready")
+	case "http":
+		fmt.Println("ready", serve())
+	default:
+		fail(fmt.Errorf("no load %q", name))
+	}
+	for words := bufio.NewScanner(os.Stdin); words.Scan(); {
+		word, argument, _ := strings.Cut(words.Text(), " ")
+		switch word {
+		case "measure": // for how long
+			length, err := time.ParseDuration(argument)
+			fail(err)
+			before, began := count.Load(), time.Now()
+			time.Sleep(length)
+			fmt.Println(count.Load()-before, time.Since(began).Nanoseconds())
+		case "native":
+			file, err := os.Create(argument)
+			fail(err)
+			fail(trace.Start(file))
+			fmt.Println("on")
+		case "stop":
+			trace.Stop()
+			fmt.Println("off")
+		}
+	}
+}
+
+// pingpong: two goroutines and two unbuffered channels; one turn is two blocks, two wake-ups, two starts.
+func pingpong(count *atomic.Int64) {
+	ping, pong := make(chan struct{}), make(chan struct{})
+	go func() {
+		for range ping {
+			pong <- struct{}{}
+		}
+	}()
+	go func() {
+		for {
+			ping <- struct{}{}
+			<-pong
+			count.Add(1)
+		}
+	}()
+}
+
+// serve answers on loopback with some work: a lock, a hand-over to another goroutine, 2 KiB.
+func serve() string {
+	var mu sync.Mutex
+	hits := map[string]int{}
+	queue := make(chan chan []byte)
+	for i := 0; i < 4; i++ {
+		go func() {
+			for answer := range queue {
+				answer <- make([]byte, 2048)
+			}
+		}()
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	fail(err)
+	go http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		mu.Lock()
+		hits[r.URL.Path]++
+		mu.Unlock()
+		answer := make(chan []byte)
+		queue <- answer
+		w.Write(<-answer)
+	}))
+	return listener.Addr().String()
+}

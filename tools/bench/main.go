@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+
+// Command bench measures what tracing costs the traced program, as ratios in
+// one run: each round goes through all set-ups, so that a noisy machine
+// disturbs them alike.
+//
+//	bench [-rounds N] [-gotrace FILE] ladder|http|replay…
+//	bench load pingpong|http      (the traced side, started by the above)
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+type bench struct {
+	rounds  int
+	length  time.Duration
+	gotrace string
+	dir     string
+	program string // what runs as the load: this program, with a symbol at every site
+	sites   []string
+}
+
+func fail(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func main() {
+	if len(os.Args) == 3 && os.Args[1] == "load" {
+		runLoad(os.Args[2])
+		return
+	}
+	b := &bench{}
+	flag.IntVar(&b.rounds, "rounds", 3, "how often each set-up is measured")
+	flag.DurationVar(&b.length, "length", 2*time.Second, "of one measurement")
+	flag.StringVar(&b.gotrace, "gotrace", "./gotrace", "the program to measure")
+	only := flag.String("only", "", "set-ups, separated by commas; empty is all")
+	flag.Parse()
+	var err error
+	b.gotrace, err = filepath.Abs(b.gotrace)
+	fail(err)
+	b.dir, err = os.MkdirTemp("", "gotrace-bench")
+	fail(err)
+	defer os.RemoveAll(b.dir)
+	b.prepare()
+	parts := flag.Args()
+	if len(parts) == 0 {
+		parts = []string{"ladder", "http", "replay"}
+	}
+	for _, part := range parts {
+		switch part {
+		case "ladder":
+			b.ladder(chosen(*only))
+		case "http":
+			b.http(chosen(*only))
+		case "replay":
+			b.replay()
+		default:
+			fail(fmt.Errorf("no part %q", part))
+		}
+	}
+}
+
+// chosen keeps the set-ups that were asked for; the untraced one is always there.
+func chosen(only string) []setup {
+	if only == "" {
+		return setups
+	}
+	var list []setup
+	for _, s := range setups {
+		if s.name == setups[0].name || slices.Contains(strings.Split(only, ","), s.name) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// prepare makes the load's executable. bpftrace (Debian 12's) attaches at
+// symbols only, so that each of gotrace's sites gets one.
+func (b *bench) prepare() {
+	self, err := os.Executable()
+	fail(err)
+	plain := filepath.Join(b.dir, "plain")
+	fail(exec.Command("cp", self, plain).Run())
+	b.program = plain
+	l := b.start("pingpong")
+	out, err := exec.Command(b.gotrace, "sites", fmt.Sprint(l.pid())).Output()
+	l.end()
+	if err != nil {
+		fmt.Printf("# no sites from gotrace (%v): bpftrace on them is left out\n", err)
+		return
+	}
+	b.program = filepath.Join(b.dir, "load")
+	b.sites, err = addSymbols(plain, b.program, string(out))
+	fail(err)
+}
+
+// series is one figure of one set-up over the rounds.
+type series []float64
+
+func (s series) median() float64 {
+	if len(s) == 0 {
+		return 0
+	}
+	sorted := slices.Clone(s)
+	slices.Sort(sorted)
+	return sorted[len(sorted)/2]
+}
+
+func (s series) String() string {
+	if len(s) == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.0f (%.0f-%.0f)", s.median(), slices.Min(s), slices.Max(s))
+}
+
+// over is the ratio to another series, round by round: median (smallest-largest).
+func (s series) over(base series) string {
+	var ratios series
+	for k := range min(len(s), len(base)) {
+		if base[k] != 0 {
+			ratios = append(ratios, s[k]/base[k])
+		}
+	}
+	if len(ratios) == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f (%.2f-%.2f)", ratios.median(), slices.Min(ratios), slices.Max(ratios))
+}
+
+// less is the difference to another series, round by round.
+func (s series) less(base series) series {
+	var diff series
+	for k := range min(len(s), len(base)) {
+		diff = append(diff, s[k]-base[k])
+	}
+	return diff
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+
+package main
+
+import (
+	"bufio"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// setup is one way to watch the load. begin starts the watching and returns
+// what ends it; nil means that the set-up is not to be had here.
+type setup struct {
+	name  string
+	begin func(b *bench, l *load) (end func() error)
+}
+
+var setups = []setup{
+	{"untraced", func(*bench, *load) func() error { return func() error { return nil } }},
+	{"empty", func(b *bench, l *load) func() error {
+		return b.watch(nil, b.gotrace, "-p", l.pidText(), "--probe-only")
+	}},
+	{"gotrace", func(b *bench, l *load) func() error {
+		return b.watch([]int{3}, b.gotrace, "-p", l.pidText(), "-o", filepath.Join(b.dir, "trace"))
+	}},
+	{"native", func(b *bench, l *load) func() error {
+		l.say("native " + filepath.Join(b.dir, "native"))
+		return func() error { l.say("stop"); return nil }
+	}},
+	{"bpftrace-entries", func(b *bench, l *load) func() error {
+		return b.bpftrace(l, []string{"runtime.gopark", "runtime.ready", "runtime.execute"})
+	}},
+	{"bpftrace-sites", func(b *bench, l *load) func() error {
+		if len(b.sites) == 0 {
+			return nil
+		}
+		return b.bpftrace(l, b.sites)
+	}},
+}
+
+// settle is how long a tracer may take to attach all its probes.
+const settle = 3 * time.Second
+
+// watch runs a tracer; ending it is a SIGINT. Exit statuses in also are as good as 0.
+func (b *bench) watch(also []int, name string, args ...string) func() error {
+	command := exec.Command(name, args...)
+	said, err := os.Create(filepath.Join(b.dir, "tracer.out"))
+	fail(err)
+	command.Stdout, command.Stderr = said, said
+	fail(command.Start())
+	time.Sleep(settle)
+	return func() error {
+		command.Process.Signal(syscall.SIGINT)
+		killer := time.AfterFunc(time.Minute, func() { command.Process.Kill() })
+		err := command.Wait()
+		killer.Stop()
+		said.Close()
+		for _, status := range also {
+			if command.ProcessState.ExitCode() == status {
+				err = nil
+				fmt.Printf("# %s ended with status %d\n", filepath.Base(name), status)
+			}
+		}
+		if err != nil {
+			text, _ := os.ReadFile(said.Name())
+			return fmt.Errorf("%s: %w: %.300s", filepath.Base(name), err, text)
+		}
+		return nil
+	}
+}
+
+// bpftrace counts at the functions' first instructions, as its users write it.
+func (b *bench) bpftrace(l *load, functions []string) func() error {
+	path, err := exec.LookPath("bpftrace")
+	if err != nil {
+		fmt.Println("# no bpftrace here")
+		return nil
+	}
+	var script strings.Builder
+	for _, function := range functions {
+		fmt.Fprintf(&script, "uprobe:%s:%q { @[%q] = count(); }\n", b.program, function, function)
+	}
+	end := b.watch(nil, path, "-p", l.pidText(), "-e", script.String())
+	return func() error {
+		if err := end(); err != nil {
+			return err
+		}
+		text, err := os.ReadFile(filepath.Join(b.dir, "tracer.out"))
+		if err == nil && !strings.Contains(string(text), "@[") {
+			err = fmt.Errorf("bpftrace counted nothing: %.300s", text)
+		}
+		return err
+	}
+}
+
+// load is the traced program, told by words what to do.
+type load struct {
+	command *exec.Cmd
+	input   io.WriteCloser
+	output  *bufio.Reader
+	address string
+}
+
+func (b *bench) start(name string) *load {
+	l := &load{command: exec.Command(b.program, "load", name)}
+	var err error
+	l.input, err = l.command.StdinPipe()
+	fail(err)
+	output, err := l.command.StdoutPipe()
+	fail(err)
+	l.command.Stderr = os.Stderr
+	fail(l.command.Start())
+	l.output = bufio.NewReader(output)
+	_, l.address, _ = strings.Cut(l.hear(), " ")
+	return l
+}
+
+func (l *load) hear() string {
+	line, err := l.output.ReadString('\n')
+	if err != nil {
+		fail(fmt.Errorf("the load does not answer: %w", err))
+	}
+	return strings.TrimSpace(line)
+}
+
+func (l *load) say(words string) string {
+	_, err := fmt.Fprintln(l.input, words)
+	fail(err)
+	return l.hear()
+}
+
+func (l *load) end() {
+	l.input.Close()
+	killer := time.AfterFunc(10*time.Second, func() { l.command.Process.Kill() })
+	l.command.Wait()
+	killer.Stop()
+}
+
+func (l *load) pid() int        { return l.command.Process.Pid }
+func (l *load) pidText() string { return strconv.Itoa(l.pid()) }
+
+// cpu is the time that the load has spent so far, in all its threads.
+func (l *load) cpu() time.Duration {
+	var total time.Duration
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", l.pid()))
+	fail(err)
+	for _, task := range tasks {
+		var ns int64
+		if line, err := os.ReadFile(task); err == nil {
+			fmt.Sscan(string(line), &ns)
+			total += time.Duration(ns)
+		}
+	}
+	return total
+}
+
+// addSymbols copies an executable and gives every site of gotrace's list
+// ("FUNCTION+0xOFFSET SITE FILE_OFFSET" a line) a symbol; returns their names.
+func addSymbols(from, to, list string) ([]string, error) {
+	file, err := elf.Open(from)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text := file.Section(".text")
+	if text == nil {
+		return nil, fmt.Errorf("%s: no .text", from)
+	}
+	var names, args []string
+	for _, line := range strings.Split(list, "\n") {
+		fields := strings.Fields(line)
+		if len(fields) < 3 {
+			continue
+		}
+		offset, err := strconv.ParseUint(fields[len(fields)-1], 0, 64)
+		if err != nil || offset < text.Offset || offset >= text.Offset+text.FileSize {
+			return nil, fmt.Errorf("gotrace sites: what is %q?", line)
+		}
+		name := fmt.Sprintf("gotrace_site_%d", len(names))
+		names = append(names, name)
+		args = append(args, "--add-symbol", fmt.Sprintf("%s=.text:%#x,function,global", name, offset-text.Offset))
+	}
+	out, err := exec.Command("objcopy", append(args, from, to)...).CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("objcopy: %w: %s", err, out)
+	}
+	return names, sizeSymbols(to)
+}
+
+// sizeSymbols gives the added symbols a size, which objcopy cannot and bpftrace wants.
+func sizeSymbols(path string) error {
+	const entry, sizeAt = 24, 16 // Elf64_Sym and its st_size
+	file, err := elf.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	symbols, err := file.Symbols()
+	if err != nil {
+		return err
+	}
+	raw, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer raw.Close()
+	table := int64(file.SectionByType(elf.SHT_SYMTAB).Offset)
+	for k, symbol := range symbols { // without the first entry, which is empty
+		if strings.HasPrefix(symbol.Name, "gotrace_site_") {
+			size := binary.LittleEndian.AppendUint64(nil, 1)
+			if _, err := raw.WriteAt(size, table+int64(k+1)*entry+sizeAt); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,3 @@
+module gotrace.test/demo
+
+go 1.22

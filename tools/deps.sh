@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Installs what building and testing need on Debian 12. Does nothing, and
+# quickly, when all is there; needs root only if something is missing.
+set -eu
+cd "$(dirname "$0")/.."
+. tools/go.sh
+
+BUILD="gcc libc6-dev make clang bpftool libbpf-dev libelf-dev libdw-dev zlib1g-dev pkg-config git"
+TESTS="libcmocka-dev libclang-rt-14-dev clang-format bpftrace procps util-linux bsdutils xxd ca-certificates"
+
+stop() {
+	echo "deps: $*" >&2
+	exit 1
+}
+
+# The packages of "$@" that are not installed.
+missing() {
+	for package; do
+		state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) || state=
+		[ "$state" = installed ] || printf '%s ' "$package"
+	done
+}
+
+as_root() {
+	if [ "$(id -u)" -eq 0 ]; then
+		"$@"
+	else
+		command -v sudo >/dev/null || stop "must install packages: run as root"
+		sudo "$@"
+	fi
+}
+
+install_packages() { # what apt-get install takes
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@" ||
+		stop "apt-get install $* failed"
+}
+
+# Debian 12's own Go is 1.19, which cannot fetch other toolchains; backports have a newer one.
+install_go() {
+	if ! apt-cache policy | grep -q 'n=bookworm-backports'; then
+		echo 'deb http://deb.debian.org/debian bookworm-backports main' |
+			as_root tee /etc/apt/sources.list.d/gotrace-backports.list >/dev/null
+		as_root apt-get update -q || stop "apt-get update failed"
+	fi
+	install_packages -t bookworm-backports golang-go
+	find_go || stop "golang-go from backports is older than 1.22: install Go 1.22 or later and put it on PATH"
+}
+
+command -v dpkg-query >/dev/null || stop "this is no Debian: install by hand: $BUILD $TESTS, and Go 1.22 or later"
+lacking=$(missing $BUILD $TESTS)
+have_go=yes
+find_go || have_go=no
+[ -z "$lacking" ] && [ $have_go = yes ] && exit 0
+
+echo "deps: to be installed: ${lacking}$([ $have_go = yes ] || echo golang-go)"
+as_root apt-get update -q || stop "apt-get update failed: is there a network?"
+[ -z "$lacking" ] || install_packages $lacking
+[ $have_go = yes ] || install_go
+lacking=$(missing $BUILD $TESTS)
+[ -z "$lacking" ] || stop "still missing after installation: $lacking"
+echo "deps: complete"

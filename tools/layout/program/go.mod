@@ -1,0 +1,3 @@
+module layout
+
+go 1.22
