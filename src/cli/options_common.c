@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "cli/cli.h"
 #include "cli/options.h"
@@ -14,13 +15,15 @@ int options_parse(const struct argp *parser, int argc, char **argv, void *input)
 		       : 0;
 }
 
-void options_print_help(const struct argp *parser, const char *command)
+void options_print_help(const struct argp *parser, const char *usage)
 {
-	char name[32];
+	char name[] = "gotrace";
 
-	snprintf(name, sizeof(name), "%s", command);
-	argp_help(parser, stdout, ARGP_HELP_USAGE | ARGP_HELP_PRE_DOC | ARGP_HELP_LONG | ARGP_HELP_POST_DOC,
-		  name);
+	/* The usage lines that argp makes list every option twice; and its remark on arguments is no help. */
+	setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
+	printf("Usage: %s\n", usage);
+	fflush(stdout);
+	argp_help(parser, stdout, ARGP_HELP_PRE_DOC | ARGP_HELP_LONG | ARGP_HELP_POST_DOC, name);
 }
 
 int options_refuse(const char *command, const struct error *err)

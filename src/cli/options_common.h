@@ -14,6 +14,7 @@
 
 /* Returns 0 or -EINVAL. */
 int options_parse(const struct argp *parser, int argc, char **argv, void *input);
-void options_print_help(const struct argp *parser, const char *command);
+/* usage: one line a form, without the word itself. */
+void options_print_help(const struct argp *parser, const char *usage);
 
 #endif

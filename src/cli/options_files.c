@@ -72,7 +72,6 @@ static error_t on_replay(int key, char *text, struct argp_state *state)
 static const struct argp replay_parser = {
 	.options = replay_table,
 	.parser = on_replay,
-	.args_doc = "RAW -o FILE",
 	.doc = "Make a trace from a raw log that gotrace --raw has kept. Needs no privilege."
 	       "\v"
 	       "Exit status: 0 written whole, 1 no trace, 2 wrong usage, 3 written but something was lost or "
@@ -133,7 +132,6 @@ static error_t on_check(int key, char *text, struct argp_state *state)
 static const struct argp check_parser = {
 	.options = check_table,
 	.parser = on_check,
-	.args_doc = "FILE",
 	.doc = "Is this Go execution trace (format 1.22 or newer) valid, and what is in it?"
 	       "\v"
 	       "Exit status: 0 valid, 1 not valid or not readable, 2 wrong usage, 3 valid up to a point.",
@@ -184,7 +182,6 @@ static error_t on_sites(int key, char *text, struct argp_state *state)
 static const struct argp sites_parser = {
 	.options = sites_table,
 	.parser = on_sites,
-	.args_doc = "PID",
 	.doc = "Print where gotrace would probe this process: FUNCTION+OFFSET INSTRUCTION SITE FILEOFFSET.",
 };
 
@@ -205,15 +202,15 @@ int options_sites(int argc, char **argv, struct sites_options *options, struct e
 
 void options_help_replay(void)
 {
-	options_print_help(&replay_parser, "gotrace replay");
+	options_print_help(&replay_parser, "gotrace replay [OPTION...] RAW -o FILE");
 }
 
 void options_help_check(void)
 {
-	options_print_help(&check_parser, "gotrace check");
+	options_print_help(&check_parser, "gotrace check [OPTION...] FILE");
 }
 
 void options_help_sites(void)
 {
-	options_print_help(&sites_parser, "gotrace sites");
+	options_print_help(&sites_parser, "gotrace sites PID");
 }

@@ -24,9 +24,7 @@ static const struct argp_option table[] = {
 	{"pid", 'p', "PID", 0, "Trace this running process", 1},
 	{"duration", 'd', "TIME", 0, "End after this time: 500ms, 5s, 2m (else: Ctrl-C)", 1},
 	{"output", 'o', "FILE", 0,
-	 "Write the trace here, in place of what is there; - is standard output (else: "
-	 "gotrace-PID-UTCTIME.trace, a new file)",
-	 1},
+	 "Write the trace here; - is standard output (else: a new gotrace-PID-UTCTIME.trace)", 1},
 	{"max-size", KEY_MAX_SIZE, "BYTES", 0, "End when the trace has about this size: 500k, 100M, 2G", 1},
 	{"json", KEY_JSON, NULL, 0, "Print the summary as JSON on standard output", 2},
 	{"quiet", 'q', NULL, 0, "Print errors and losses only", 2},
@@ -157,13 +155,12 @@ static int check_together(const struct record_options *options, struct error *er
 static const struct argp parser = {
 	.options = table,
 	.parser = on_option,
-	.args_doc = "-p PID\n-- CMD [ARG...]\nreplay RAW -o FILE\ncheck FILE\nsites PID",
 	.doc = "Write a Go execution trace of a process that was not prepared for it."
 	       "\v"
 	       "Examples:\n"
 	       "  sudo gotrace -p 1234 -d 5s          trace a process for five seconds\n"
 	       "  sudo gotrace -p 1234 -o slow.trace  until Ctrl-C, into a file of your choice\n"
-	       "  sudo gotrace -- ./server -port 80   start a program, trace it from the first goroutine\n"
+	       "  sudo gotrace -- ./server -port 80   start a program and trace all of it\n"
 	       "  go tool trace slow.trace            look at it\n"
 	       "\n"
 	       "gotrace replay, check and sites have a --help of their own.\n"
@@ -186,5 +183,9 @@ int options_record(int argc, char **argv, struct record_options *options, struct
 
 void options_help_record(void)
 {
-	options_print_help(&parser, "gotrace");
+	options_print_help(&parser, "gotrace [OPTION...] -p PID\n"
+				    "       gotrace [OPTION...] -- CMD [ARG...]\n"
+				    "       gotrace replay RAW -o FILE\n"
+				    "       gotrace check [--repair] FILE\n"
+				    "       gotrace sites PID");
 }

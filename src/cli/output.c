@@ -252,6 +252,11 @@ int output_cut(struct output *out)
 	return 0;
 }
 
+const char *output_name(const struct output *out)
+{
+	return out->borrowed ? "standard output" : out->path;
+}
+
 int output_close(struct output *out)
 {
 	int rc = 0;

@@ -20,7 +20,7 @@ struct output {
 	int fd;
 	bool regular;         /* can be cut and removed */
 	bool borrowed;        /* standard output: not ours to close */
-	char path[PATH_MAX];  /* its name for people, in the end */
+	char path[PATH_MAX];  /* its name in the end; "-" = standard output */
 	char draft[PATH_MAX]; /* its name until output_publish; "" = it has its own already */
 	uint8_t *buffer;
 	size_t used;
@@ -47,6 +47,8 @@ int output_write(void *ctx, const void *bytes, size_t n);
 int output_commit(struct output *out);
 /* After a failure: back to the last commit, where the file can be cut. Returns 0 or a negative errno. */
 int output_cut(struct output *out);
+/* Its name for people. */
+const char *output_name(const struct output *out);
 /* Closes; an error here means that the last bytes may be lost. */
 int output_close(struct output *out);
 /* Closes, and removes the file if it is one. */

@@ -55,7 +55,7 @@ static void explain(struct pipeline *pipe, int code, const struct error *why)
 	const struct output *out = pipe->options.trace;
 
 	if (out->error)
-		error_set(&pipe->trace_error, out->error, "cannot write %s: %s%s", out->path,
+		error_set(&pipe->trace_error, out->error, "cannot write %s: %s%s", output_name(out),
 			  strerror(out->error), what_to_do(-out->error));
 	else if (why->text[0])
 		pipe->trace_error = *why;
@@ -72,15 +72,15 @@ static void fail_trace(struct pipeline *pipe, int code, const struct error *why)
 	explain(pipe, code, pipe->wire_error.text[0] ? &pipe->wire_error : why);
 	if (output_cut(out))
 		error_set(&pipe->trace_error, -code,
-			  "cannot write %s: %s; its end is torn (gotrace check --repair cuts it)", out->path,
-			  strerror(-code));
+			  "cannot write %s: %s; its end is torn (gotrace check --repair cuts it)",
+			  output_name(out), strerror(-code));
 }
 
 static int fail_raw(struct pipeline *pipe, int code)
 {
 	pipe->raw_failed = true;
-	error_set(&pipe->raw_error, -code, "cannot write %s: %s%s", pipe->options.raw->path, strerror(-code),
-		  what_to_do(code));
+	error_set(&pipe->raw_error, -code, "cannot write %s: %s%s", output_name(pipe->options.raw),
+		  strerror(-code), what_to_do(code));
 	return code;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "capture/capture.h"
 #include "cli/message.h"
@@ -113,7 +114,12 @@ static int open_files(struct session *session, struct error *err)
 static int prepare(struct session *session, struct error *err)
 {
 	const struct record_options *options = session->options;
-	int rc = find_target(session, err);
+	int rc;
+
+	if (options->probe_only)
+		return error_set(err, ENOTSUP,
+				 "--probe-only: the capture of this gotrace has no empty programs");
+	rc = find_target(session, err);
 
 	if (rc == 0)
 		rc = target_plan(session->target, &session->plan, err);
@@ -179,22 +185,22 @@ static int start(struct session *session, struct error *err)
 	int rc = capture_start(session->capture, &session->plan, err);
 
 	if (rc == 0)
+		rc = release_child(session, err);
+	/* From here on there will be a trace: now old files may go. */
+	if (rc == 0)
 		rc = output_publish(&session->trace, err);
 	if (rc == 0 && session->options->raw)
 		rc = output_publish(&session->raw, err);
 	if (rc == 0)
-		rc = release_child(session, err);
-	if (rc)
-		return rc;
-	ask_for_names(session);
-	return 0;
+		ask_for_names(session);
+	return rc;
 }
 
 static void tell_begin(const struct session *session)
 {
 	const struct record_options *options = session->options;
 
-	if (options->quiet)
+	if (options->quiet || !isatty(STDERR_FILENO))
 		return;
 	fprintf(stderr, "gotrace: tracing PID %d (%s), %u probes%s\n", (int)traced_pid(session),
 		session->target->go_version, capture_stats(session->capture)->probes,
@@ -232,7 +238,7 @@ static bool is_too_big(const struct session *session)
 	return max && pipeline_expected_bytes(session->pipe) >= max;
 }
 
-static enum log_end_reason follow(struct session *session)
+static enum log_end_reason follow(struct session *session, struct error *err)
 {
 	for (;;) {
 		uint64_t now = now_ns();
@@ -244,7 +250,7 @@ static enum log_end_reason follow(struct session *session)
 			return LOG_END_SIZE;
 		if (spawn_has_ended(&session->child))
 			return LOG_END_EXITED;
-		rc = capture_poll(session->capture, poll_time(session, now), &session->broken);
+		rc = capture_poll(session->capture, poll_time(session, now), err);
 		if (rc == -EINTR)
 			continue;
 		if (rc < 0)
@@ -253,6 +259,21 @@ static enum log_end_reason follow(struct session *session)
 			return capture_end_reason(session->capture);
 		show_status(session, now_ns());
 	}
+}
+
+static const struct error *file_error(const struct session *session)
+{
+	const struct error *error = pipeline_trace_error(session->pipe);
+
+	return error->text[0] ? error : pipeline_raw_error(session->pipe);
+}
+
+/* Keeps the first reason; what the files have to say is told with them. */
+static void break_off(struct session *session, const struct error *err, const char *otherwise)
+{
+	if (session->broken.text[0] || file_error(session)->text[0])
+		return;
+	error_set(&session->broken, EIO, "%s", err->text[0] ? err->text : otherwise);
 }
 
 static void trace(struct session *session)
@@ -264,14 +285,13 @@ static void trace(struct session *session)
 	if (session->options->duration_ns)
 		session->deadline_ns = now + session->options->duration_ns;
 	status_init(&session->status, !session->options->quiet, now);
-	reason = follow(session);
+	reason = follow(session, &err);
 	status_clear(&session->status);
-	if (reason == LOG_END_ERROR && session->broken.text[0] == '\0')
-		error_set(&session->broken, EIO, "tracing broke off");
-	/* A failure of the files is known to the pipeline; one of the target or the kernel is told here. */
-	if (capture_stop(session->capture, reason, &err) && session->broken.text[0] == '\0')
-		session->broken =
-			err.text[0] ? err : (struct error){"the end of the trace could not be read"};
+	if (reason == LOG_END_ERROR)
+		break_off(session, &err, "tracing broke off");
+	err.text[0] = '\0';
+	if (capture_stop(session->capture, reason, &err))
+		break_off(session, &err, "the end of the trace could not be read");
 	pipeline_finish(session->pipe);
 }
 
@@ -308,14 +328,19 @@ static int finish(struct session *session)
 	wait_for_child(session);
 	report.summary.command_ended = session->child.reaped;
 	report.summary.command_status = session->child.status;
-	if (session->broken.text[0])
+	if (session->broken.text[0]) {
+		message_error(&session->broken);
 		report.summary.cut = session->broken.text;
+	}
 	return report_end(&report);
 }
 
 static void discard(struct session *session, const struct error *err)
 {
-	message_error(err);
+	/* A full disk is told by the files better than by whoever could not hand them a record. */
+	bool files = session->pipe && file_error(session)->text[0];
+
+	message_error(files ? file_error(session) : err);
 	output_discard(&session->trace);
 	output_discard(&session->raw);
 }

@@ -13,7 +13,7 @@ static void close_file(struct output *out, struct error *failure)
 	int rc = output_close(out);
 
 	if (rc && failure->text[0] == '\0')
-		error_set(failure, -rc, "cannot write %s: %s", out->path, strerror(-rc));
+		error_set(failure, -rc, "cannot write %s: %s", output_name(out), strerror(-rc));
 }
 
 static int end_without_trace(struct report *report, const struct error *failure)
@@ -23,8 +23,8 @@ static int end_without_trace(struct report *report, const struct error *failure)
 	output_discard(report->trace);
 	if (failure->text[0])
 		message_error(failure);
-	error_set(&none, ENODATA, "no trace was written%s%s", report->summary.cut ? ": " : "",
-		  report->summary.cut ? report->summary.cut : "");
+	error_set(&none, ENODATA, "no trace was written: %s",
+		  report->summary.cut ? report->summary.cut : "no whole generation was seen");
 	message_error(&none);
 	return STATUS_NONE;
 }
@@ -72,6 +72,8 @@ int report_end(struct report *report)
 	if (failure.text[0]) {
 		message_error(&failure);
 		sum->cut = failure.text;
+	} else if (raw.text[0] && !sum->cut) {
+		sum->cut = raw.text;
 	}
 	sum->exit_status = decide_status(report, &failure, &raw);
 	tell(report);

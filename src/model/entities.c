@@ -44,6 +44,11 @@ static bool grow_goroutines(struct goroutine_table *gs)
 	return true;
 }
 
+int entities_init(struct model *md)
+{
+	return grow_goroutines(&md->gs) ? 0 : -1;
+}
+
 struct g *g_find(const struct model *md, uint64_t ptr)
 {
 	uint32_t *index = ptr ? map64_get(&md->gs.by_ptr, ptr) : NULL;

@@ -15,7 +15,7 @@ struct model *model_new(const struct model_options *options)
 		return NULL;
 	md->options = *options;
 	md->stats = stats_new();
-	if (!md->stats || tables_init(md)) {
+	if (!md->stats || tables_init(md) || entities_init(md)) {
 		model_free(md);
 		return NULL;
 	}

@@ -177,6 +177,7 @@ uint32_t tables_string(struct model *md, const char *text);
 uint32_t tables_reason(const struct model *md, unsigned table, uint64_t index);
 
 /* --- entities.c --- */
+int entities_init(struct model *md);
 struct g *g_find(const struct model *md, uint64_t ptr);         /* NULL if it does not live */
 struct g *g_new(struct model *md, uint64_t ptr, uint64_t goid); /* status G_DEAD, ptr may be 0; NULL when out of memory */
 void g_ended(struct model *md, struct g *g);                    /* its ptr may be another's from now on */

@@ -163,24 +163,31 @@ static void add_to_report(struct check *check)
 	report->threads = check->order.nms;
 }
 
-/* Checks one generation that was read. A fault found before stays the first. */
+/*
+ * Checks one generation that was read. A torn one lacks what was to come: the
+ * tear is its fault, unless its events contradict each other.
+ */
 static int check_generation(struct check *check)
 {
-	struct fault before = check->fault;
+	struct fault tear = check->fault;
 	int ret;
 
 	check->fault = (struct fault){0};
 	ret = chunk_check(&check->chunk, check->version, &check->fault);
+	if (ret && tear.error.text[0]) {
+		check->fault = tear;
+		return -EBADMSG;
+	}
 	if (!ret)
 		ret = merge_events(&check->merge, &check->order, &check->chunk, check->version,
 				   &check->fault);
 	if (ret == -ENOMEM)
 		fault_set(&check->fault, check->chunk.offset, "no memory to check this trace");
-	if (!ret)
-		add_to_report(check);
-	if (before.error.text[0])
-		check->fault = before;
-	return check->fault.error.text[0] ? -EBADMSG : 0;
+	if (ret)
+		return -EBADMSG;
+	add_to_report(check);
+	check->fault = tear;
+	return tear.error.text[0] ? -EBADMSG : 0;
 }
 
 static int check_all(struct check *check)

@@ -178,12 +178,13 @@ static int advance_context(struct step *step, unsigned need)
 static int proc_status(struct step *step)
 {
 	uint64_t pid = step->ev->args[0];
-	unsigned status = (uint8_t)step->ev->args[1];
+	uint64_t status = step->ev->args[1];
 	struct p_state *p = find_p(step->order, pid);
 
+	/* Go's reader looks at the low byte only, and panics later. */
 	if (status >= STATUS_COUNT)
-		return BROKEN(step, "invalid status for proc %" PRIu64 ": %u", pid, status);
-	if (!p && add_p(step->order, pid, status, step->chunk->number))
+		return BROKEN(step, "invalid status for proc %" PRIu64 ": %" PRIu64, pid, status);
+	if (!p && add_p(step->order, pid, (unsigned)status, step->chunk->number))
 		return -ENOMEM;
 	if (p && status == P_STATUS_ABANDONED && p->status == P_STATUS_SYSCALL) {
 		if (!p->holders)
@@ -306,11 +307,11 @@ static int bind_syscall(struct step *step, uint64_t gid, uint64_t mid)
 static int go_status(struct step *step)
 {
 	uint64_t gid = step->ev->args[0];
-	unsigned status = (uint8_t)step->ev->args[2];
+	uint64_t status = step->ev->args[2];
 	struct g_state *g = find_g(step->order, gid);
 
 	if (status >= STATUS_COUNT)
-		return BROKEN(step, "invalid status for goroutine %" PRIu64 ": %u", gid, status);
+		return BROKEN(step, "invalid status for goroutine %" PRIu64 ": %" PRIu64, gid, status);
 	if (g && g->status != status)
 		return BROKEN(step, "inconsistent status for goroutine %" PRIu64 ": old %s vs. new %s", gid,
 			      g_names[g->status], g_names[status]);
@@ -322,7 +323,7 @@ static int go_status(struct step *step)
 			gid, g_names[status]);
 	if (g)
 		g->seq = numbered(step, 0);
-	else if (add_g(step->order, gid, status, step->chunk->number))
+	else if (add_g(step->order, gid, (unsigned)status, step->chunk->number))
 		return -ENOMEM;
 	if (status == G_STATUS_RUNNING)
 		step->new.g = gid;

@@ -23,7 +23,8 @@ public_copy() {
 
 # background ARG...: gotrace runs on as $tracer.
 background() {
-	"$GOTRACE" "$@" >"$W/out" 2>"$W/err" </dev/null &
+	# The shell makes its background programs ignore SIGINT.
+	env --default-signal "$GOTRACE" "$@" >"$W/out" 2>"$W/err" </dev/null &
 	tracer=$!
 }
 

@@ -32,7 +32,8 @@ trace_cell() {
 # at least LEAST transitions must be compared.
 twin_cell() {
 	local tracer i
-	"$GOTRACE" -p "$target" -o "$W/ours" >"$W/twin.out" 2>"$W/twin.err" </dev/null &
+	# The shell makes its background programs ignore SIGINT.
+	env --default-signal "$GOTRACE" -p "$target" -o "$W/ours" >"$W/twin.out" 2>"$W/twin.err" </dev/null &
 	tracer=$!
 	sleep 1.5
 	kill -USR1 "$target" || die "the target is gone"

@@ -3,7 +3,7 @@
 
 TOP=$PWD
 E2E=$TOP/build/e2e
-GOTRACE=$TOP/gotrace
+GOTRACE=${GOTRACE:-$TOP/gotrace}
 JUDGE=$E2E/judge
 RELEASES="1.22.12 1.23.8 1.24.6 1.25.1 1.26.8"
 NEWEST=1.26.8

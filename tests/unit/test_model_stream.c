@@ -16,6 +16,7 @@
 #include "op_rules.h"
 #include "sim.h"
 #include "util/map64.h"
+#include "wire/wire.h"
 
 enum { MARKERS_AT = 400, STEPS = 6000, BOUNDARY_EVERY = 700 };
 
@@ -25,6 +26,10 @@ struct run {
 	struct strtab *strings;
 	uint64_t seed;
 	uint64_t ops, generations;
+	struct wire *wire;
+	struct symbol *symbol;
+	uint8_t *bytes; /* the trace file */
+	size_t nbytes;
 	struct map64 status; /* goid -> last status in the ops */
 };
 
@@ -75,11 +80,48 @@ static int check_generation(void *ctx, const struct generation *gen)
 	if (op_rules_generation(run->rules, gen, &err))
 		fail_msg("seed %llu, generation %u: %s", (unsigned long long)run->seed, gen->number,
 			 err.text);
+	if (wire_generation(run->wire, gen, &err))
+		fail_msg("seed %llu: %s", (unsigned long long)run->seed, err.text);
 	for (size_t i = 0; i < gen->nops; i++)
 		follow(run, &gen->ops[i], gen->tables);
 	run->ops += gen->nops;
 	run->generations++;
 	return 0;
+}
+
+static int keep(void *ctx, const void *bytes, size_t n)
+{
+	struct run *run = ctx;
+
+	run->bytes = realloc(run->bytes, run->nbytes + n);
+	if (!run->bytes)
+		return -12;
+	memcpy(run->bytes + run->nbytes, bytes, n);
+	run->nbytes += n;
+	return 0;
+}
+
+static void open_wire(struct run *run)
+{
+	static const enum wire_format formats[] = {WIRE_GO122, WIRE_GO123, WIRE_GO125, WIRE_GO126};
+	struct wire_options options = {.format = formats[run->seed % 4], .out = {.write = keep, .ctx = run}};
+
+	run->symbol = symbol_new(NULL, run->strings);
+	options.symbol = run->symbol;
+	run->wire = wire_new(&options, NULL);
+	assert_non_null(run->wire);
+}
+
+/* The strict reader takes the file, whole. */
+static void assert_file_valid(const struct run *run)
+{
+	struct wire_report report;
+
+	if (wire_check(run->bytes, run->nbytes, &report))
+		fail_msg("seed %llu: %s (byte %llu)", (unsigned long long)run->seed, report.error.text,
+			 (unsigned long long)report.error_offset);
+	assert_int_equal(report.valid_bytes, run->nbytes);
+	assert_int_equal(report.generations, run->generations);
 }
 
 static void feed(struct run *run, uint32_t type, const void *data, size_t size)
@@ -99,6 +141,7 @@ static void begin(struct run *run, uint64_t seed, unsigned go_minor)
 	*run = (struct run){.seed = seed, .rules = op_rules_new(), .strings = strtab_new()};
 	options.strings = run->strings;
 	run->model = model_new(&options);
+	open_wire(run);
 	assert_non_null(run->rules);
 	assert_non_null(run->model);
 	feed(run, LOG_TARGET, &target, sizeof(target));
@@ -109,6 +152,10 @@ static void end(struct run *run)
 	struct error err = {""};
 
 	assert_int_equal(model_finish(run->model, &err), 0);
+	assert_file_valid(run);
+	free(run->bytes);
+	wire_free(run->wire);
+	symbol_free(run->symbol);
 	model_free(run->model);
 	op_rules_free(run->rules);
 	strtab_free(run->strings);

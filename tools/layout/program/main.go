@@ -1,11 +1,13 @@
 // A program that uses what the layout tables describe, so that the linker
-// keeps the types: goroutines, coroutines (iter.Pull), system calls.
+// keeps the types and texts: coroutines (iter.Pull), the runtime's tracer.
 package main
 
 import (
 	"fmt"
+	"io"
 	"iter"
 	"runtime"
+	"runtime/trace"
 	"sync"
 	"time"
 )
@@ -18,6 +20,9 @@ func count(n int) iter.Seq[int] {
 }
 
 func main() {
+	if err := trace.Start(io.Discard); err == nil {
+		defer trace.Stop()
+	}
 	next, stop := iter.Pull(count(3))
 	defer stop()
 	var group sync.WaitGroup

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "target/code.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Opcodes of the one-byte map. */
+enum {
+	OP_STORE8 = 0x88,
+	OP_STORE = 0x89,
+	OP_LOAD8 = 0x8a,
+	OP_LOAD = 0x8b,
+	OP_LEA = 0x8d,
+	OP_TEST = 0x85,
+	OP_GROUP1_8 = 0x80, /* with an 8-bit immediate; reg 7 is cmp */
+	OP_MOVSXD = 0x63,
+	OP_MOV_IMM = 0xb8,  /* + register */
+	OP_MOV_IMM_RM = 0xc7,
+};
+
+/* The stack check of a big frame has seven instructions (Go 1.26 cmd/internal/obj/x86/obj6.go, stacksplit). */
+#define MAX_PROLOGUE 10
+#define REGISTERS    16
+
+int code_next(const struct code *code, size_t *at, struct x86_insn *insn)
+{
+	if (*at >= code->size)
+		return 0;
+	if (!x86_decode(code->bytes + *at, code->size - *at, insn))
+		return -EBADMSG;
+	*at += insn->length;
+	return 1;
+}
+
+/* Address of the variable or function that the instruction names; `after` is the offset behind it. */
+static uint64_t address_of(const struct code *code, size_t after, int64_t relative)
+{
+	return code->address + after + (uint64_t)relative;
+}
+
+static bool is_one(const struct x86_insn *insn, uint8_t opcode)
+{
+	return insn->map == X86_ONE && !insn->vex && insn->opcode == opcode;
+}
+
+static bool is_nop(const struct x86_insn *insn)
+{
+	if (insn->map == X86_0F)
+		return insn->opcode == 0x1f;
+	return is_one(insn, 0x90) && !(insn->rex & 1);
+}
+
+/* cmp, lea, mov, sub, jcc: what a stack check is made of. */
+static bool may_precede_push(const struct x86_insn *insn)
+{
+	return x86_is_jcc(insn) || is_one(insn, 0x39) || is_one(insn, 0x3b) || is_one(insn, 0x81) ||
+	       is_one(insn, 0x83) || is_one(insn, 0x29) || is_one(insn, 0x2b) || is_one(insn, OP_LEA) ||
+	       is_one(insn, OP_LOAD) || is_one(insn, OP_STORE);
+}
+
+int code_prologue(const struct code *code, size_t *offset)
+{
+	struct x86_insn insn;
+	size_t at = 0, before = 0;
+
+	for (int i = 0; i < MAX_PROLOGUE && code_next(code, &at, &insn) > 0; i++) {
+		if (x86_is_push_rbp(&insn)) {
+			*offset = before;
+			return 0;
+		}
+		if (!may_precede_push(&insn))
+			break;
+		before = at;
+	}
+	return -ENOENT;
+}
+
+/* Forgets constants in registers that the instruction may write. */
+static void forget(int64_t constants[REGISTERS], const struct x86_insn *insn)
+{
+	bool stores = insn->map == X86_ONE && (insn->opcode == OP_STORE || insn->opcode == OP_STORE8);
+
+	if (insn->relative || is_one(insn, 0xff) || is_one(insn, 0xc3)) {
+		for (int i = 0; i < REGISTERS; i++)
+			constants[i] = CONSTANT_UNKNOWN;
+		return;
+	}
+	if (insn->has_modrm && !(stores && insn->mod != 3)) {
+		constants[insn->reg] = CONSTANT_UNKNOWN;
+		if (insn->mod == 3)
+			constants[insn->rm] = CONSTANT_UNKNOWN;
+	}
+	if (insn->map == X86_ONE && insn->opcode >= 0x58 && insn->opcode <= 0x5f)
+		constants[insn->opcode & 7] = CONSTANT_UNKNOWN;
+}
+
+static void follow_constants(int64_t constants[REGISTERS], const struct x86_insn *insn)
+{
+	forget(constants, insn);
+	if (insn->map == X86_ONE && insn->opcode >= OP_MOV_IMM && insn->opcode < OP_MOV_IMM + 8)
+		constants[(insn->opcode & 7) | (insn->rex & 1 ? 8 : 0)] = insn->imm;
+	else if (is_one(insn, OP_MOV_IMM_RM) && insn->mod == 3)
+		constants[insn->rm] = insn->imm;
+}
+
+int code_calls(const struct code *code, uint64_t callee, struct call_site *sites, int max)
+{
+	int64_t constants[REGISTERS];
+	struct x86_insn insn;
+	size_t at = 0, before = 0;
+	int n = 0, rc;
+
+	for (int i = 0; i < REGISTERS; i++)
+		constants[i] = CONSTANT_UNKNOWN;
+	while ((rc = code_next(code, &at, &insn)) > 0) {
+		if (x86_is_call(&insn) && address_of(code, at, insn.imm) == callee) {
+			if (n < max)
+				sites[n] = (struct call_site){
+					.offset = before,
+					.rbx = constants[X86_RBX],
+					.rcx = constants[X86_RCX],
+				};
+			n++;
+		}
+		follow_constants(constants, &insn);
+		before = at;
+	}
+	return rc < 0 ? rc : n;
+}
+
+/* cmpb $0, variable */
+static bool compares_byte(const struct x86_insn *insn)
+{
+	return is_one(insn, OP_GROUP1_8) && insn->reg == 7 && insn->rip_relative && insn->imm == 0;
+}
+
+/* mov variable, register (8 bytes) */
+static bool loads_word(const struct x86_insn *insn)
+{
+	return is_one(insn, OP_LOAD) && insn->rip_relative && insn->rex & 8;
+}
+
+/*
+ * How far a check of the flag has come: nothing seen, the word in a register,
+ * or compared so that a conditional jump follows.
+ */
+struct check {
+	enum { CHECK_NONE, CHECK_LOADED, CHECK_COMPARED } step;
+	uint8_t reg;
+	uint64_t address;
+};
+
+static void follow_check(struct check *check, const struct code *code, size_t after, const struct x86_insn *insn)
+{
+	if (is_nop(insn))
+		return;
+	if (compares_byte(insn)) {
+		check->step = CHECK_COMPARED;
+		check->address = address_of(code, after, insn->disp);
+	} else if (loads_word(insn)) {
+		check->step = CHECK_LOADED;
+		check->reg = insn->reg;
+		check->address = address_of(code, after, insn->disp);
+	} else if (check->step == CHECK_LOADED && is_one(insn, OP_TEST) && insn->mod == 3 &&
+		   insn->reg == check->reg && insn->rm == check->reg) {
+		check->step = CHECK_COMPARED;
+	} else {
+		check->step = CHECK_NONE;
+	}
+}
+
+int code_flag(const struct code *code, uint64_t *flag)
+{
+	struct check check = {.step = CHECK_NONE};
+	struct x86_insn insn;
+	size_t at = 0;
+
+	while (code_next(code, &at, &insn) > 0) {
+		if (x86_is_jcc(&insn) && check.step == CHECK_COMPARED) {
+			*flag = check.address;
+			return 0;
+		}
+		follow_check(&check, code, at, &insn);
+	}
+	return -ENOENT;
+}
+
+int code_flag_checks(const struct code *code, uint64_t flag, size_t *offsets, int max)
+{
+	struct check check = {.step = CHECK_NONE};
+	struct x86_insn insn;
+	size_t at = 0, before = 0;
+	int n = 0, rc;
+
+	while ((rc = code_next(code, &at, &insn)) > 0) {
+		if (x86_is_jcc(&insn) && check.step == CHECK_COMPARED && check.address == flag) {
+			if (n < max)
+				offsets[n] = before;
+			n++;
+		}
+		follow_check(&check, code, at, &insn);
+		before = at;
+	}
+	return rc < 0 ? rc : n;
+}
+
+static uint8_t use_of(const struct x86_insn *insn)
+{
+	if (is_one(insn, OP_LEA))
+		return USE_ADDRESS;
+	return is_one(insn, OP_STORE) || is_one(insn, OP_STORE8) ? USE_STORE : USE_LOAD;
+}
+
+static uint8_t size_of(const struct x86_insn *insn)
+{
+	if (is_one(insn, OP_MOVSXD))
+		return 4;
+	if (is_one(insn, OP_LOAD) || is_one(insn, OP_STORE))
+		return insn->rex & 8 ? 8 : 4;
+	return 0;
+}
+
+int code_references(const struct code *code, struct reference *references, int max)
+{
+	struct x86_insn insn;
+	size_t at = 0;
+	int n = 0, rc;
+
+	while ((rc = code_next(code, &at, &insn)) > 0) {
+		if (!insn.rip_relative)
+			continue;
+		if (n < max)
+			references[n] = (struct reference){
+				.address = address_of(code, at, insn.disp),
+				.use = use_of(&insn),
+				.size = size_of(&insn),
+			};
+		n++;
+	}
+	return rc < 0 ? rc : n;
+}
+
+/* Where a register's value came from; only what matters for thread-local storage. */
+struct origin {
+	bool constant;
+	int64_t value;
+	uint64_t got; /* loaded from here, 0 = not */
+};
+
+static void follow_origin(struct origin origins[REGISTERS], const struct code *code, size_t after,
+			  const struct x86_insn *insn)
+{
+	if (is_one(insn, OP_MOV_IMM_RM) && insn->mod == 3)
+		origins[insn->rm] = (struct origin){.constant = true, .value = insn->imm};
+	else if (loads_word(insn))
+		origins[insn->reg] = (struct origin){.got = address_of(code, after, insn->disp)};
+	else if (insn->has_modrm)
+		origins[insn->mod == 3 && !is_one(insn, OP_LOAD) ? insn->rm : insn->reg] = (struct origin){0};
+}
+
+/* mov to or from fs:disp32, or fs:(register) */
+static bool uses_tls(const struct x86_insn *insn)
+{
+	return insn->fs && (is_one(insn, OP_LOAD) || is_one(insn, OP_STORE)) && insn->mod == 0 &&
+	       !insn->rip_relative;
+}
+
+int code_tls(const struct code *code, int64_t *offset, uint64_t *got)
+{
+	struct origin origins[REGISTERS] = {{.constant = false}};
+	struct x86_insn insn;
+	size_t at = 0;
+
+	*got = 0;
+	while (code_next(code, &at, &insn) > 0) {
+		if (!uses_tls(&insn)) {
+			follow_origin(origins, code, at, &insn);
+			continue;
+		}
+		if ((insn.rm & 7) == X86_RSP) {
+			/* No base and no index: an absolute displacement. */
+			*offset = insn.disp;
+			return insn.sib == 0x25 ? 0 : -ENOENT;
+		}
+		*offset = origins[insn.rm].value;
+		*got = origins[insn.rm].got;
+		return origins[insn.rm].constant ? 0 : -ENOENT;
+	}
+	return -ENOENT;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the bytes of one function tell: its prologue, its calls, the variables
+ * it uses. Pure; all addresses here are link-time ones.
+ */
+#ifndef GOTRACE_TARGET_CODE_H
+#define GOTRACE_TARGET_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "target/image.h"
+#include "target/x86.h"
+
+struct code { /* a function */
+	const uint8_t *bytes;
+	size_t size;
+	uint64_t address;
+};
+
+/* Decodes the instruction at *at and moves on; 1, 0 at the end, or -EBADMSG if it is not known. */
+int code_next(const struct code *code, size_t *at, struct x86_insn *insn);
+
+/* The `push %rbp` that makes the frame, behind the stack check if there is one. -ENOENT if not found. */
+int code_prologue(const struct code *code, size_t *offset);
+
+#define CONSTANT_UNKNOWN (-1)
+
+struct call_site {
+	size_t offset;   /* of the call */
+	int64_t rbx, rcx; /* constants loaded right before it, or CONSTANT_UNKNOWN */
+};
+
+/* All calls of the function at `callee`. Returns their number (at most max are stored) or -EBADMSG. */
+int code_calls(const struct code *code, uint64_t callee, struct call_site *sites, int max);
+
+/*
+ * runtime.goexit1 begins with the check whether the runtime's own tracer is
+ * on: the variable that it reads. Go 1.22: `mov trace.gen, reg; test; jcc`;
+ * later: `cmpb $0, trace.enabled; jcc`. -ENOENT if not found.
+ */
+int code_flag(const struct code *code, uint64_t *flag);
+/* The conditional jumps that check the flag. Returns their number (at most max are stored) or -EBADMSG. */
+int code_flag_checks(const struct code *code, uint64_t flag, size_t *offsets, int max);
+
+enum use { USE_LOAD = 1, USE_STORE = 2, USE_ADDRESS = 4 };
+
+struct reference { /* to a variable at a fixed address */
+	uint64_t address;
+	uint8_t use; /* enum use */
+	uint8_t size; /* of the access in bytes, 0 = not known */
+};
+
+/* Variables in the order of the code. Returns their number (at most max are stored) or -EBADMSG. */
+int code_references(const struct code *code, struct reference *references, int max);
+
+/*
+ * The offset of g from the thread's fs base, from the first instruction that
+ * uses it (Go 1.26 runtime/asm_amd64.s: gogo, mcall, systemstack). -ENOENT if
+ * there is none; got (may be NULL) then says where the offset is in memory, if
+ * the code takes it from there, else 0.
+ */
+int code_tls(const struct code *code, int64_t *offset, uint64_t *got);
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "target/debuginfo.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <errno.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_REASONS     256u
+#define MAX_REASON_TEXT 128u
+#define MAX_TYPES       8
+
+/* The struct types that the fields name, each looked up once. */
+struct types {
+	const char *names[MAX_TYPES];
+	Dwarf_Die dies[MAX_TYPES];
+	bool found[MAX_TYPES];
+	unsigned n, missing;
+};
+
+static unsigned type_index(struct types *types, const char *name)
+{
+	unsigned i = 0;
+
+	while (i < types->n && strcmp(types->names[i], name))
+		i++;
+	if (i == types->n && i < MAX_TYPES) {
+		types->names[types->n++] = name;
+		types->missing++;
+	}
+	return i;
+}
+
+static void note_type(struct types *types, Dwarf_Die *die)
+{
+	const char *name = dwarf_tag(die) == DW_TAG_structure_type ? dwarf_diename(die) : NULL;
+
+	for (unsigned i = 0; name && i < types->n; i++) {
+		if (!types->found[i] && strcmp(types->names[i], name) == 0) {
+			types->dies[i] = *die;
+			types->found[i] = true;
+			types->missing--;
+		}
+	}
+}
+
+static void find_types(Dwarf *dwarf, struct types *types)
+{
+	Dwarf_CU *unit = NULL;
+	Dwarf_Die root, die;
+	uint8_t kind;
+
+	for (unsigned i = 0; i < layout_field_count; i++)
+		type_index(types, layout_fields[i].type);
+	while (types->missing && dwarf_get_units(dwarf, unit, &unit, NULL, &kind, &root, NULL) == 0) {
+		if (dwarf_child(&root, &die))
+			continue;
+		do {
+			note_type(types, &die);
+		} while (types->missing && dwarf_siblingof(&die, &die) == 0);
+	}
+}
+
+static bool find_member(Dwarf_Die *type, const char *name, size_t len, Dwarf_Die *member)
+{
+	if (dwarf_child(type, member))
+		return false;
+	do {
+		const char *found = dwarf_tag(member) == DW_TAG_member ? dwarf_diename(member) : NULL;
+
+		if (found && strlen(found) == len && memcmp(found, name, len) == 0)
+			return true;
+	} while (dwarf_siblingof(member, member) == 0);
+	return false;
+}
+
+static bool member_offset(Dwarf_Die *member, uint32_t *offset)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word value;
+
+	if (!dwarf_attr(member, DW_AT_data_member_location, &attribute) ||
+	    dwarf_formudata(&attribute, &value) || value > 1u << 20)
+		return false;
+	*offset += (uint32_t)value;
+	return true;
+}
+
+static bool member_type(Dwarf_Die *member, Dwarf_Die *type)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_attr(member, DW_AT_type, &attribute) && dwarf_formref_die(&attribute, type) &&
+	       dwarf_peel_type(type, type) == 0;
+}
+
+/* Offset of "sched.pc" in the type. */
+static bool path_offset(Dwarf_Die type, const char *path, uint32_t *offset)
+{
+	Dwarf_Die member;
+
+	*offset = 0;
+	for (;;) {
+		size_t len = strcspn(path, ".");
+
+		if (!find_member(&type, path, len, &member) || !member_offset(&member, offset))
+			return false;
+		if (!path[len])
+			return true;
+		path += len + 1;
+		if (!member_type(&member, &type))
+			return false;
+	}
+}
+
+static int read_layout(Dwarf *dwarf, struct layout *layout, struct error *err)
+{
+	struct types types = {.n = 0};
+
+	find_types(dwarf, &types);
+	for (unsigned i = 0; i < layout_field_count; i++) {
+		const struct layout_field *field = &layout_fields[i];
+		unsigned type = type_index(&types, field->type);
+		uint32_t offset = LAYOUT_ABSENT;
+
+		if (type >= MAX_TYPES || !types.found[type] ||
+		    !path_offset(types.dies[type], field->path, &offset)) {
+			if (!field->optional)
+				return error_set(err, ENODATA, "its debug information does not have %s.%s",
+						 field->type, field->path);
+			offset = LAYOUT_ABSENT;
+		}
+		layout_set(layout, field, offset);
+	}
+	return 0;
+}
+
+static bool symbol_in(Elf_Data *data, const GElf_Shdr *header, Elf *elf, const char *name, GElf_Sym *symbol)
+{
+	for (int i = 0; header->sh_entsize && (GElf_Xword)i < header->sh_size / header->sh_entsize; i++) {
+		const char *found;
+
+		if (!gelf_getsym(data, i, symbol))
+			return false;
+		found = elf_strptr(elf, header->sh_link, symbol->st_name);
+		if (found && strcmp(found, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool find_symbol(Elf *elf, const char *name, GElf_Sym *symbol)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(elf, section))) {
+		Elf_Data *data;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_SYMTAB)
+			continue;
+		data = elf_getdata(section, NULL);
+		if (data && symbol_in(data, &header, elf, name, symbol))
+			return true;
+	}
+	return false;
+}
+
+/* A Go string: pointer and length. NULL if it is empty or damaged. */
+static char *read_string(const struct image *image, uint64_t address)
+{
+	const uint8_t *bytes = image_bytes(image, address, 16);
+	uint64_t text, len;
+
+	if (!bytes || !image_pointer(image, address, &text) || !image_pointer(image, address + 8, &len) ||
+	    !len || len > MAX_REASON_TEXT)
+		return NULL;
+	bytes = image_bytes(image, text, len);
+	return bytes ? strndup((const char *)bytes, len) : NULL;
+}
+
+static void read_reasons(Elf *elf, const struct image *image, enum log_reason_table table,
+			 struct reasons *reasons)
+{
+	const char **texts;
+	GElf_Sym symbol;
+	unsigned n;
+
+	if (!reason_variable(table) || !find_symbol(elf, reason_variable(table), &symbol))
+		return;
+	n = symbol.st_size / 16 < MAX_REASONS ? (unsigned)(symbol.st_size / 16) : MAX_REASONS;
+	texts = calloc(n + 1, sizeof(*texts));
+	if (!texts)
+		return;
+	for (unsigned i = 0; i < n; i++)
+		texts[i] = read_string(image, symbol.st_value + 16ull * i);
+	*reasons = (struct reasons){.texts = texts, .n = n};
+}
+
+int debuginfo_release(int fd, const struct image *image, struct release *release, struct error *err)
+{
+	Dwarf *dwarf;
+	Elf *elf;
+	int rc;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	dwarf = elf ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
+	rc = dwarf ? read_layout(dwarf, &release->layout, err)
+		   : error_set(err, ENODATA, "it has no debug information");
+	for (int table = REASON_BLOCK; rc == 0 && table < REASON_TABLES; table++)
+		read_reasons(elf, image, table, &release->reasons[table]);
+	dwarf_end(dwarf);
+	elf_end(elf);
+	return rc;
+}
+
+void debuginfo_release_free(struct release *release)
+{
+	for (int table = 0; table < REASON_TABLES; table++) {
+		struct reasons *reasons = &release->reasons[table];
+
+		for (unsigned i = 0; i < reasons->n; i++)
+			free((char *)reasons->texts[i]);
+		free((void *)reasons->texts);
+		*reasons = (struct reasons){.n = 0};
+	}
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "target/image.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+
+#define MAX_PROGRAM_HEADERS 256u
+#define MAX_DYNAMIC         1024u
+
+/* Copies, because nothing in a stranger's file is aligned. */
+static bool take(const struct image *image, uint64_t offset, void *to, size_t size)
+{
+	if (size > image->size || offset > image->size - size)
+		return false;
+	memcpy(to, image->data + offset, size);
+	return true;
+}
+
+static int check_kind(const Elf64_Ehdr *header, struct error *err)
+{
+	if (memcmp(header->e_ident, ELFMAG, SELFMAG))
+		return error_set(err, ENOEXEC, "not an ELF executable");
+	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
+	    header->e_machine != EM_X86_64)
+		return error_set(err, ENOEXEC, "not a 64-bit x86 executable (machine %u)", header->e_machine);
+	if (header->e_type != ET_EXEC && header->e_type != ET_DYN)
+		return error_set(err, ENOEXEC, "not an executable (ELF type %u)", header->e_type);
+	if (header->e_phentsize != sizeof(Elf64_Phdr) || !header->e_phnum ||
+	    header->e_phnum > MAX_PROGRAM_HEADERS)
+		return error_set(err, EBADMSG, "damaged ELF header: %u program headers of %u bytes",
+				 header->e_phnum, header->e_phentsize);
+	return 0;
+}
+
+static int add_segment(struct image *image, const Elf64_Phdr *header, struct error *err)
+{
+	if (header->p_filesz > image->size || header->p_offset > image->size - header->p_filesz ||
+	    header->p_filesz > header->p_memsz || header->p_vaddr > UINT64_MAX - header->p_memsz)
+		return error_set(err, EBADMSG, "damaged executable: a segment is not within its %zu bytes",
+				 image->size);
+	if (image->n == MAX_SEGMENTS)
+		return error_set(err, EBADMSG, "damaged executable: more than %d segments", MAX_SEGMENTS);
+	image->segments[image->n++] = (struct segment){
+		.address = header->p_vaddr,
+		.offset = header->p_offset,
+		.file_size = header->p_filesz,
+		.writable = header->p_flags & PF_W,
+		.executable = header->p_flags & PF_X,
+	};
+	return 0;
+}
+
+/* Where the relocations are, by the dynamic section, which a loaded program cannot do without. */
+static void find_relocations(struct image *image, uint64_t dynamic, uint64_t size)
+{
+	uint64_t table = 0, bytes = 0;
+
+	for (size_t i = 0; i < MAX_DYNAMIC && i < size / sizeof(Elf64_Dyn); i++) {
+		Elf64_Dyn entry;
+
+		if (!take(image, dynamic + i * sizeof(entry), &entry, sizeof(entry)) ||
+		    entry.d_tag == DT_NULL)
+			break;
+		if (entry.d_tag == DT_RELA)
+			table = entry.d_un.d_ptr;
+		if (entry.d_tag == DT_RELASZ)
+			bytes = entry.d_un.d_val;
+	}
+	image->rela = image_bytes(image, table, bytes);
+	image->nrela = image->rela ? bytes / sizeof(Elf64_Rela) : 0;
+}
+
+static int read_segments(struct image *image, const Elf64_Ehdr *header, struct error *err)
+{
+	uint64_t dynamic = 0, dynamic_size = 0;
+
+	for (unsigned i = 0; i < header->e_phnum; i++) {
+		Elf64_Phdr program;
+
+		if (header->e_phoff > image->size ||
+		    !take(image, header->e_phoff + i * sizeof(program), &program, sizeof(program)))
+			return error_set(err, EBADMSG, "damaged executable: program headers are cut off");
+		if (program.p_type == PT_LOAD && add_segment(image, &program, err))
+			return -EBADMSG;
+		if (program.p_type == PT_DYNAMIC && program.p_offset <= image->size) {
+			dynamic = program.p_offset;
+			dynamic_size = program.p_filesz;
+		}
+	}
+	if (dynamic_size)
+		find_relocations(image, dynamic, dynamic_size);
+	return 0;
+}
+
+static bool read_section(const struct image *image, unsigned i, Elf64_Shdr *section)
+{
+	return take(image, image->section_table + i * sizeof(*section), section, sizeof(*section));
+}
+
+/* Sections are optional: whatever is odd about them means that there are none. */
+static void find_sections(struct image *image, const Elf64_Ehdr *header)
+{
+	Elf64_Shdr section;
+
+	if (!header->e_shoff || header->e_shoff > image->size || header->e_shentsize != sizeof(section))
+		return;
+	image->section_table = header->e_shoff;
+	if (!read_section(image, header->e_shstrndx, &section) || section.sh_offset > image->size ||
+	    section.sh_size > image->size - section.sh_offset)
+		return;
+	image->names = section.sh_offset;
+	image->names_size = section.sh_size;
+	image->nsections = header->e_shnum;
+	for (unsigned i = 0; i < image->nsections && read_section(image, i, &section); i++)
+		image->has_symbols |= section.sh_type == SHT_SYMTAB;
+}
+
+int image_parse(struct image *image, const uint8_t *data, size_t size, struct error *err)
+{
+	Elf64_Ehdr header;
+	int rc;
+
+	*image = (struct image){.data = data, .size = size};
+	if (!take(image, 0, &header, sizeof(header)))
+		return error_set(err, ENOEXEC, "not an ELF executable: only %zu bytes", size);
+	rc = check_kind(&header, err);
+	if (rc == 0)
+		rc = read_segments(image, &header, err);
+	if (rc)
+		return rc;
+	image->pie = header.e_type == ET_DYN;
+	find_sections(image, &header);
+	return 0;
+}
+
+static const struct segment *find_segment(const struct image *image, uint64_t address)
+{
+	for (unsigned i = 0; i < image->n; i++) {
+		const struct segment *segment = &image->segments[i];
+
+		if (address >= segment->address && address - segment->address < segment->file_size)
+			return segment;
+	}
+	return NULL;
+}
+
+const uint8_t *image_rest(const struct image *image, uint64_t address, size_t *size)
+{
+	const struct segment *segment = find_segment(image, address);
+	uint64_t skip;
+
+	*size = 0;
+	if (!segment)
+		return NULL;
+	skip = address - segment->address;
+	*size = segment->file_size - skip;
+	return image->data + segment->offset + skip;
+}
+
+const uint8_t *image_bytes(const struct image *image, uint64_t address, size_t size)
+{
+	size_t room;
+	const uint8_t *bytes = image_rest(image, address, &room);
+
+	return size <= room ? bytes : NULL;
+}
+
+bool image_u32(const struct image *image, uint64_t address, uint32_t *value)
+{
+	const uint8_t *bytes = image_bytes(image, address, sizeof(*value));
+
+	if (bytes)
+		memcpy(value, bytes, sizeof(*value));
+	return bytes;
+}
+
+bool image_relocation(const struct image *image, size_t i, uint64_t *address, uint64_t *value)
+{
+	Elf64_Rela rela;
+
+	memcpy(&rela, image->rela + i * sizeof(rela), sizeof(rela));
+	*address = rela.r_offset;
+	*value = (uint64_t)rela.r_addend;
+	return ELF64_R_TYPE(rela.r_info) == R_X86_64_RELATIVE;
+}
+
+bool image_pointer(const struct image *image, uint64_t address, uint64_t *value)
+{
+	const uint8_t *bytes = image_bytes(image, address, sizeof(*value));
+	uint64_t at, pointer;
+
+	if (!bytes)
+		return false;
+	/* Without an entry the file has the value itself: not relocated, or by DT_RELR, which adds in place. */
+	memcpy(value, bytes, sizeof(*value));
+	for (size_t i = 0; i < image->nrela; i++) {
+		if (image_relocation(image, i, &at, &pointer) && at == address) {
+			*value = pointer;
+			break;
+		}
+	}
+	return true;
+}
+
+static bool has_name(const struct image *image, uint32_t offset, const char *name)
+{
+	size_t size = strlen(name) + 1;
+
+	return offset < image->names_size && size <= image->names_size - offset &&
+	       memcmp(image->data + image->names + offset, name, size) == 0;
+}
+
+bool image_section(const struct image *image, const char *name, struct section *section)
+{
+	Elf64_Shdr header;
+
+	for (unsigned i = 0; i < image->nsections && read_section(image, i, &header); i++) {
+		if (header.sh_type == SHT_NOBITS || !has_name(image, header.sh_name, name) ||
+		    !image_bytes(image, header.sh_addr, header.sh_size))
+			continue;
+		*section = (struct section){.address = header.sh_addr, .size = header.sh_size};
+		return true;
+	}
+	return false;
+}
+
+bool image_code_offset(const struct image *image, uint64_t address, uint64_t *offset)
+{
+	const struct segment *segment = find_segment(image, address);
+
+	if (!segment || !segment->executable)
+		return false;
+	*offset = segment->offset + (address - segment->address);
+	return true;
+}

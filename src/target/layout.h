@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What differs from one Go release to the next: where the fields of the
+ * runtime's structs are, and the texts of its reasons. layouts.inc has a row
+ * per release, made by tools/layout from the toolchains' own DWARF.
+ */
+#ifndef GOTRACE_TARGET_LAYOUT_H
+#define GOTRACE_TARGET_LAYOUT_H
+
+#include "bpf/record.h"
+#include "rawlog/rawlog.h"
+
+/* Beside what the BPF side needs (struct go_layout): where the image and the snapshots find things. */
+struct runtime_offsets {
+	uint32_t module_text, module_etext, module_gofunc; /* in moduledata */
+	uint32_t module_pclntable;                         /* a slice that ends where pclntab ends */
+	uint32_t sched_lock;
+};
+
+struct layout {
+	struct go_layout go; /* tls_g is the binary's, not the release's */
+	struct runtime_offsets runtime;
+};
+
+struct reasons {
+	const char *const *texts; /* NULL = no text for this number */
+	unsigned n;
+};
+
+#define REASON_TABLES (REASON_STOP + 1)
+
+struct release {
+	unsigned minor;
+	unsigned patch; /* verified up to: the toolchain that the row was made with */
+	struct layout layout;
+	struct reasons reasons[REASON_TABLES]; /* by enum log_reason_table */
+};
+
+/* The row of a minor release, or NULL. */
+const struct release *release_find(unsigned minor);
+/* Bounds of the table, for messages. */
+unsigned release_first(void);
+unsigned release_last(void);
+
+/* The fields of struct layout and where DWARF has them. */
+struct layout_field {
+	const char *name;  /* of the field in struct layout: "go.g_stack_lo" */
+	uint32_t offset;   /* of the field in struct layout */
+	const char *type;  /* "runtime.g" */
+	const char *path;  /* "stack.lo" */
+	bool optional;     /* some releases do not have it: LAYOUT_ABSENT */
+};
+
+extern const struct layout_field layout_fields[];
+extern const unsigned layout_field_count;
+
+uint32_t layout_get(const struct layout *layout, const struct layout_field *field);
+void layout_set(struct layout *layout, const struct layout_field *field, uint32_t value);
+/* The runtime's variables that hold the texts of a table: an array of Go strings. NULL if there is none. */
+const char *reason_variable(enum log_reason_table table);
+
+#endif

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "target/x86.h"
+
+#include <string.h>
+
+/* Intel SDM volume 2, appendix A: opcode maps in 64-bit mode. */
+#define MAX_LENGTH 15u
+
+/* What follows an opcode. */
+enum shape {
+	BAD = 0, /* not in 64-bit mode, or of no use to us: refused */
+	NONE,    /* nothing */
+	M,       /* ModRM */
+	I8,      /* 8-bit immediate */
+	IZ,      /* 32-bit immediate, 16 with the 66 prefix */
+	IV,      /* 64-bit immediate with REX.W, else as IZ */
+	I16,
+	I16_8,   /* enter */
+	MOFF,    /* 64-bit address */
+	J8,      /* 8-bit jump */
+	JZ,      /* 32-bit jump */
+	M_I8,
+	M_IZ,
+	M_F8,    /* ModRM; 8-bit immediate if reg is 0 or 1 (test) */
+	M_FZ,    /* ModRM; IZ if reg is 0 or 1 */
+};
+
+#define ALU      M, M, M, M, I8, IZ, BAD, BAD
+#define EIGHT(x) x, x, x, x, x, x, x, x
+#define FOUR(x)  x, x, x, x
+
+static const uint8_t one_byte[256] = {
+	ALU, ALU, ALU, ALU, ALU, ALU, ALU, ALU,                                 /* 00 */
+	EIGHT(BAD), EIGHT(BAD),                                                 /* 40: REX */
+	EIGHT(NONE), EIGHT(NONE),                                               /* 50: push, pop */
+	BAD, BAD, BAD, M, BAD, BAD, BAD, BAD,                                   /* 60: movsxd */
+	IZ, M_IZ, I8, M_I8, BAD, BAD, BAD, BAD,                                 /* 68: push, imul */
+	EIGHT(J8), EIGHT(J8),                                                   /* 70: jcc */
+	M_I8, M_IZ, BAD, M_I8, M, M, M, M, M, M, M, M, BAD, M, BAD, M,          /* 80 */
+	EIGHT(NONE), NONE, NONE, BAD, NONE, NONE, NONE, NONE, NONE,             /* 90: xchg, cdq */
+	MOFF, MOFF, MOFF, MOFF, NONE, NONE, NONE, NONE,                         /* a0 */
+	I8, IZ, NONE, NONE, NONE, NONE, NONE, NONE,                             /* a8 */
+	EIGHT(I8), EIGHT(IV),                                                   /* b0: mov */
+	M_I8, M_I8, I16, NONE, BAD, BAD, M_I8, M_IZ,                            /* c0: c4, c5 are VEX */
+	I16_8, NONE, I16, NONE, NONE, I8, BAD, NONE,                            /* c8 */
+	M, M, M, M, BAD, BAD, BAD, NONE, EIGHT(M),                              /* d0 */
+	J8, J8, J8, J8, I8, I8, I8, I8, JZ, JZ, BAD, J8, NONE, NONE, NONE, NONE, /* e0 */
+	BAD, NONE, BAD, BAD, NONE, NONE, M_F8, M_FZ,                            /* f0 */
+	NONE, NONE, NONE, NONE, NONE, NONE, M, M,                               /* f8 */
+};
+
+static const uint8_t two_byte[256] = {
+	M, M, M, M, BAD, NONE, NONE, NONE, NONE, NONE, BAD, NONE, BAD, M, NONE, BAD, /* 00: syscall, ud2 */
+	EIGHT(M), EIGHT(M),                                                     /* 10 */
+	M, M, M, M, BAD, BAD, BAD, BAD, EIGHT(M),                               /* 20 */
+	NONE, NONE, NONE, NONE, NONE, NONE, BAD, BAD, EIGHT(BAD),               /* 30: rdtsc; 38, 3a are maps */
+	EIGHT(M), EIGHT(M),                                                     /* 40: cmov */
+	EIGHT(M), EIGHT(M),                                                     /* 50 */
+	EIGHT(M), EIGHT(M),                                                     /* 60 */
+	M_I8, M_I8, M_I8, M_I8, M, M, M, NONE, BAD, BAD, BAD, BAD, M, M, M, M,  /* 70 */
+	EIGHT(JZ), EIGHT(JZ),                                                   /* 80: jcc */
+	EIGHT(M), EIGHT(M),                                                     /* 90: setcc */
+	NONE, NONE, NONE, M, M_I8, M, BAD, BAD,                                 /* a0: cpuid, bt, shld */
+	NONE, NONE, NONE, M, M_I8, M, M, M,                                     /* a8 */
+	EIGHT(M), M, BAD, M_I8, M, M, M, M, M,                                  /* b0: cmpxchg, movzx, bt */
+	M, M, M_I8, M, M_I8, M_I8, M_I8, M, EIGHT(NONE),                        /* c0: xadd, bswap */
+	EIGHT(M), EIGHT(M),                                                     /* d0 */
+	EIGHT(M), EIGHT(M),                                                     /* e0 */
+	EIGHT(M), M, M, M, M, M, M, M, BAD,                                     /* f0 */
+};
+
+struct cursor {
+	const uint8_t *bytes;
+	size_t size, at;
+	bool operand16; /* 66 prefix */
+};
+
+static bool next(struct cursor *cursor, uint8_t *byte)
+{
+	if (cursor->at >= cursor->size || cursor->at >= MAX_LENGTH)
+		return false;
+	*byte = cursor->bytes[cursor->at++];
+	return true;
+}
+
+/* Little-endian, sign-extended. */
+static bool next_signed(struct cursor *cursor, unsigned size, int64_t *value)
+{
+	uint64_t bits = 0;
+	uint8_t byte;
+
+	for (unsigned i = 0; i < size; i++) {
+		if (!next(cursor, &byte))
+			return false;
+		bits |= (uint64_t)byte << (8 * i);
+	}
+	if (size && size < 8 && bits >> (8 * size - 1))
+		bits |= UINT64_MAX << (8 * size);
+	memcpy(value, &bits, sizeof(bits));
+	return true;
+}
+
+/* Leaves the first byte that is no prefix in *byte. */
+static bool prefixes(struct cursor *cursor, struct x86_insn *insn, uint8_t *byte)
+{
+	while (next(cursor, byte)) {
+		switch (*byte) {
+		case 0x64:
+			insn->fs = true;
+			break;
+		case 0x66:
+			cursor->operand16 = true;
+			break;
+		case 0x2e:
+		case 0x65:
+		case 0xf0:
+		case 0xf2:
+		case 0xf3:
+			break;
+		default:
+			if ((*byte & 0xf0) != 0x40)
+				return true;
+			insn->rex = *byte;
+			return next(cursor, byte);
+		}
+	}
+	return false;
+}
+
+/* Two or three bytes of VEX; R, X, B are stored inverted. */
+static bool vex(struct cursor *cursor, struct x86_insn *insn, uint8_t first)
+{
+	uint8_t one, two;
+
+	if (!next(cursor, &one))
+		return false;
+	insn->vex = true;
+	insn->map = X86_0F;
+	insn->rex = one & 0x80 ? 0 : 4;
+	if (first == 0xc4) {
+		if (!next(cursor, &two) || (one & 0x1f) < X86_0F || (one & 0x1f) > X86_0F3A)
+			return false;
+		insn->map = one & 0x1f;
+		insn->rex |= (one & 0x40 ? 0 : 2) | (one & 0x20 ? 0 : 1) | (two & 0x80 ? 8 : 0);
+	}
+	return next(cursor, &insn->opcode);
+}
+
+static bool opcode(struct cursor *cursor, struct x86_insn *insn)
+{
+	uint8_t byte;
+
+	if (!prefixes(cursor, insn, &byte))
+		return false;
+	if (byte == 0xc4 || byte == 0xc5)
+		return vex(cursor, insn, byte);
+	insn->opcode = byte;
+	if (byte != 0x0f)
+		return true;
+	if (!next(cursor, &insn->opcode))
+		return false;
+	insn->map = X86_0F;
+	if (insn->opcode == 0x38 || insn->opcode == 0x3a) {
+		insn->map = insn->opcode == 0x38 ? X86_0F38 : X86_0F3A;
+		return next(cursor, &insn->opcode);
+	}
+	return true;
+}
+
+static enum shape shape_of(const struct x86_insn *insn)
+{
+	switch (insn->map) {
+	case X86_ONE:
+		return one_byte[insn->opcode];
+	case X86_0F:
+		/* Under VEX, vzeroupper has no ModRM, and no jumps, bit tests, ... exist. */
+		if (insn->vex && insn->opcode != 0x77 && two_byte[insn->opcode] != M_I8)
+			return two_byte[insn->opcode] == M ? M : BAD;
+		return two_byte[insn->opcode];
+	case X86_0F38:
+		return M;
+	default:
+		return M_I8;
+	}
+}
+
+static bool modrm(struct cursor *cursor, struct x86_insn *insn)
+{
+	uint8_t byte, low;
+	unsigned disp = 0;
+	int64_t value;
+
+	if (!next(cursor, &byte))
+		return false;
+	insn->has_modrm = true;
+	insn->mod = byte >> 6;
+	low = byte & 7;
+	insn->reg = (byte >> 3 & 7) | (insn->rex & 4 ? 8 : 0);
+	insn->rm = low | (insn->rex & 1 ? 8 : 0);
+	if (insn->mod == 3)
+		return true;
+	if (low == 4 && !next(cursor, &insn->sib))
+		return false;
+	insn->rip_relative = insn->mod == 0 && low == 5;
+	if (insn->mod == 1)
+		disp = 1;
+	else if (insn->mod == 2 || insn->rip_relative || (insn->mod == 0 && low == 4 && (insn->sib & 7) == 5))
+		disp = 4;
+	insn->has_disp = disp;
+	if (!next_signed(cursor, disp, &value))
+		return false;
+	insn->disp = (int32_t)value;
+	return true;
+}
+
+static unsigned immediate_size(const struct cursor *cursor, const struct x86_insn *insn, enum shape shape)
+{
+	unsigned z = cursor->operand16 ? 2 : 4;
+
+	switch (shape) {
+	case I8:
+	case J8:
+	case M_I8:
+		return 1;
+	case I16:
+		return 2;
+	case I16_8:
+		return 3;
+	case IZ:
+	case M_IZ:
+		return z;
+	case JZ:
+		return 4;
+	case IV:
+		return insn->rex & 8 ? 8 : z;
+	case MOFF:
+		return 8;
+	case M_F8:
+		return (insn->reg & 7) < 2 ? 1 : 0;
+	case M_FZ:
+		return (insn->reg & 7) < 2 ? z : 0;
+	default:
+		return 0;
+	}
+}
+
+bool x86_decode(const uint8_t *bytes, size_t size, struct x86_insn *insn)
+{
+	struct cursor cursor = {.bytes = bytes, .size = size};
+	enum shape shape;
+
+	memset(insn, 0, sizeof(*insn));
+	if (!opcode(&cursor, insn))
+		return false;
+	shape = shape_of(insn);
+	if (shape == BAD)
+		return false;
+	if ((shape == M || shape >= M_I8) && !modrm(&cursor, insn))
+		return false;
+	insn->imm_size = immediate_size(&cursor, insn, shape);
+	if (!next_signed(&cursor, insn->imm_size, &insn->imm))
+		return false;
+	insn->relative = shape == J8 || shape == JZ;
+	insn->length = (uint8_t)cursor.at;
+	return true;
+}
+
+bool x86_is_push_rbp(const struct x86_insn *insn)
+{
+	return insn->length == 1 && insn->opcode == 0x50 + X86_RBP;
+}
+
+bool x86_is_call(const struct x86_insn *insn)
+{
+	return insn->length == 5 && insn->map == X86_ONE && insn->opcode == 0xe8;
+}
+
+bool x86_is_jcc(const struct x86_insn *insn)
+{
+	if (insn->map == X86_ONE)
+		return insn->length == 2 && insn->opcode >= 0x70 && insn->opcode <= 0x7f;
+	return insn->map == X86_0F && !insn->vex && insn->length == 6 && insn->opcode >= 0x80 &&
+	       insn->opcode <= 0x8f;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Lengths and operands of x86-64 instructions, as far as compiled Go and the
+ * runtime's assembly use them. What it does not know it refuses, so that a
+ * scan never goes on at a guess. Pure; a stranger controls the bytes.
+ */
+#ifndef GOTRACE_TARGET_X86_H
+#define GOTRACE_TARGET_X86_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum x86_map { X86_ONE, X86_0F, X86_0F38, X86_0F3A };
+
+enum { X86_RAX, X86_RCX, X86_RDX, X86_RBX, X86_RSP, X86_RBP };
+
+struct x86_insn {
+	uint8_t length;
+	uint8_t map; /* enum x86_map */
+	uint8_t opcode;
+	bool vex; /* VEX-encoded (AVX, BMI) */
+	bool fs;  /* fs: prefix */
+	uint8_t rex;
+	bool has_modrm, has_disp;
+	uint8_t mod, reg, rm;        /* reg and rm with their REX bits */
+	uint8_t sib;                 /* valid if mod != 3 and rm & 7 is 4 */
+	bool rip_relative;           /* memory at the next instruction + disp */
+	bool relative;               /* call, jmp, jcc: to the next instruction + imm */
+	uint8_t imm_size;            /* bytes, 0 = none */
+	int32_t disp;                /* sign-extended */
+	int64_t imm;                 /* sign-extended */
+};
+
+/* Decodes one instruction of at most `size` bytes. Returns false if it is cut off or not known. */
+bool x86_decode(const uint8_t *bytes, size_t size, struct x86_insn *insn);
+
+bool x86_is_push_rbp(const struct x86_insn *insn);
+bool x86_is_call(const struct x86_insn *insn); /* call rel32 */
+bool x86_is_jcc(const struct x86_insn *insn);  /* rel8 or rel32 */
+
+#endif

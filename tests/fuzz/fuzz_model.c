@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Whatever the records say, the trace is valid: bytes become records, losses,
+ * boundaries and snapshots; the model's ops go through an encoder, and the
+ * strict reader must take the file.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/model.h"
+#include "wire/wire.h"
+
+struct file {
+	struct wire *wire;
+	uint8_t *bytes;
+	size_t n;
+};
+
+static int keep(void *ctx, const void *bytes, size_t n)
+{
+	struct file *file = ctx;
+
+	file->bytes = realloc(file->bytes, file->n + n);
+	if (!file->bytes)
+		abort();
+	memcpy(file->bytes + file->n, bytes, n);
+	file->n += n;
+	return 0;
+}
+
+static int encode(void *ctx, const struct generation *gen)
+{
+	struct file *file = ctx;
+
+	return wire_generation(file->wire, gen, NULL);
+}
+
+static void feed(struct model *model, uint32_t type, const void *data, size_t size)
+{
+	struct log_record record = {.type = type, .size = (uint32_t)size, .data = data};
+
+	if (model_feed(model, &record, NULL))
+		abort();
+}
+
+/* Few distinct keys, so that records meet; now and then 0 or a stranger. */
+static uint64_t pointer(uint8_t byte, uint64_t base)
+{
+	return byte % 16 == 0 ? 0 : base + byte % 12 * 0x1000;
+}
+
+static void feed_record(struct model *model, const uint8_t b[8], uint64_t *now)
+{
+	struct raw_record rec = {.tid = 100 + b[1] % 6, .site = b[0] % 70, .status = b[5] % 12};
+
+	*now += b[7] * 16;
+	rec.time = b[7] == 255 ? 0 : *now;
+	rec.g = pointer(b[2], 0xc000001000);
+	rec.goid = b[2] % 5 ? b[2] % 12 + 1u : b[6] % 14u;
+	rec.p = pointer(b[3], 0xc000051000);
+	rec.arg = b[0] & 0x80 ? b[4] : pointer(b[4], 0xc000001000);
+	rec.arg2 = b[5] % 7;
+	feed(model, LOG_RECORDS, &rec, sizeof(rec));
+}
+
+static void feed_snapshot(struct model *model, const uint8_t b[8], uint64_t now)
+{
+	struct log_snapshot head = {.marker_before = 1,
+				    .marker_after = 2,
+				    .time_before = now - b[1] * 16u,
+				    .time_after = now,
+				    .gomaxprocs = 3};
+	struct log_g gs[6];
+	struct log_p ps[3];
+	struct log_m ms[6];
+
+	memset(ms, 0, sizeof(ms));
+	for (unsigned i = 0; i < 6; i++) {
+		gs[i] = (struct log_g){.g = pointer((uint8_t)(b[2] + i), 0xc000001000),
+				       .goid = b[2] % 3 + i + 1,
+				       .m = b[3] & 1u << i ? 0x9000 + i : 0,
+				       .status = (b[4] + i) % 12};
+		ms[i] = (struct log_m){.m = 0x9000 + i,
+				       .curg = b[5] & 1u << i ? gs[i].g : 0,
+				       .tid = 100 + i,
+				       .p = pointer((uint8_t)(b[6] + i), 0xc000051000),
+				       .status = b[4] % 5};
+	}
+	for (unsigned i = 0; i < 3; i++)
+		ps[i] = (struct log_p){.p = pointer((uint8_t)(b[6] + i), 0xc000051000), .id = i};
+	feed(model, LOG_SNAPSHOT, &head, sizeof(head));
+	feed(model, LOG_GS, gs, sizeof(gs));
+	feed(model, LOG_PS, ps, sizeof(ps));
+	feed(model, LOG_MS, ms, sizeof(ms));
+	feed(model, LOG_SNAPSHOT_END, NULL, 0);
+}
+
+static void feed_boundary(struct model *model, const uint8_t b[8], uint64_t now)
+{
+	struct {
+		struct log_boundary head;
+		struct log_m ms[2];
+	} boundary = {.head = {.time_before = now, .nm = 2}};
+
+	for (unsigned i = 0; i < 2; i++)
+		boundary.ms[i] = (struct log_m){.tid = 100 + (b[1] + i) % 6,
+						.curg = pointer(b[2], 0xc000001000),
+						.p = pointer(b[3], 0xc000051000),
+						.status = 1 + b[4] % 4};
+	boundary.head.clock.mono_ns = now;
+	feed(model, LOG_BOUNDARY, &boundary, sizeof(boundary));
+}
+
+static void feed_bytes(struct model *model, const uint8_t *data, size_t size)
+{
+	struct log_loss loss = {.ring_full = 1};
+	uint64_t now = 1000000;
+
+	for (; size >= 8; data += 8, size -= 8) {
+		switch (data[0] % 128) {
+		case 70:
+			feed_snapshot(model, data, now);
+			break;
+		case 71:
+			feed_boundary(model, data, now);
+			break;
+		case 72:
+			feed(model, LOG_LOSS, &loss, sizeof(loss));
+			break;
+		default:
+			feed_record(model, data, &now);
+		}
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const enum wire_format formats[] = {WIRE_GO122, WIRE_GO123, WIRE_GO125, WIRE_GO126};
+	struct file file = {0};
+	struct strtab *strings = strtab_new();
+	struct symbol *symbol = symbol_new(NULL, strings);
+	struct model_options options = {.sink = encode, .ctx = &file, .strings = strings};
+	struct model *model = model_new(&options);
+	struct log_target target = {.flags = size && data[0] & 1 ? LOG_TARGET_SPAWNED : 0,
+				    .go_minor = size > 1 && data[1] & 1 ? 25 : 26};
+	struct wire_options wire_options = {
+		.format = formats[size % 4], .symbol = symbol, .out = {.write = keep, .ctx = &file}};
+	struct wire_report report;
+
+	file.wire = wire_new(&wire_options, NULL);
+	feed(model, LOG_TARGET, &target, sizeof(target));
+	feed_bytes(model, data, size);
+	if (model_finish(model, NULL))
+		abort();
+	if (model_stats(model)->generations && wire_check(file.bytes, file.n, &report)) {
+		fprintf(stderr, "invalid trace: %s\n", report.error.text);
+		abort();
+	}
+	wire_free(file.wire);
+	model_free(model);
+	symbol_free(symbol);
+	strtab_free(strings);
+	free(file.bytes);
+	return 0;
+}

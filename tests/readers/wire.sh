@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Hands the files of the encoder's unit test to Go's own readers: all of them
+# to golang.org/x/exp/trace, and those with the header go 1.22 to the tool of
+# Go 1.22 too. Needs cc, cmocka, Go, and its proxy or module cache.
+# usage: tests/readers/wire.sh [DIR]   (DIR keeps the files)
+set -eu
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+dir=${1:-$(mktemp -d)}
+mkdir -p "$dir/traces"
+
+cd "$root"
+${CC:-cc} -std=c17 -I. -Isrc -Itests/unit -D_GNU_SOURCE -O1 -o "$dir/test_wire_encode" \
+	tests/unit/test_wire_encode.c tests/unit/op_rules.c tests/unit/wire_trace.c \
+	src/wire/*.c src/util/*.c src/symbol/*.c src/model/op.c -lcmocka
+WIRE_TRACE_DIR="$dir/traces" "$dir/test_wire_encode"
+
+(cd tests/readers && go build -o "$dir/tracecheck" .)
+"$dir/tracecheck" "$dir"/traces/*.trace
+
+for file in "$dir"/traces/*.22.trace; do
+	if ! GOTOOLCHAIN=go1.22.12 go tool trace -d=1 "$file" >"$dir/dump" 2>&1; then
+		echo "$file: refused by go1.22.12:"
+		tail -n 1 "$dir/dump"
+		exit 1
+	fi
+	echo "$file: read by go1.22.12, $(wc -l <"$dir/dump") lines"
+done
+[ $# -gt 0 ] || rm -r "$dir"

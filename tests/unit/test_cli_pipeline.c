@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The whole way from log records to a file, on the stream of a simulated scheduler. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "cli/cli.h"
+#include "cli/pipeline.h"
+#include "sim.h"
+#include "wire/wire.h"
+
+enum { STEPS = 6000, BOUNDARY_EVERY = 700 };
+
+/* A pipeline that stands in a directory of its own, fed by a simulation. */
+struct world {
+	char dir[32];
+	struct sim sim;
+	size_t fed;
+	struct output trace, raw;
+	struct pipeline *pipe;
+	int failure; /* the first error of pipeline_put */
+};
+
+static int enter(void **state)
+{
+	struct world *world = calloc(1, sizeof(*world));
+
+	*state = world;
+	if (!world)
+		return -1;
+	strcpy(world->dir, "/tmp/test-pipeline-XXXXXX");
+	signal(SIGXFSZ, SIG_IGN);
+	sim_init(&world->sim, 7, false);
+	output_init(&world->trace);
+	output_init(&world->raw);
+	return !mkdtemp(world->dir) || chdir(world->dir) ? -1 : 0;
+}
+
+static int leave(void **state)
+{
+	struct world *world = *state;
+	char command[64];
+	int rc;
+
+	snprintf(command, sizeof(command), "rm -rf '%s'", world->dir);
+	rc = chdir("/") || system(command) ? -1 : 0;
+	pipeline_free(world->pipe);
+	output_close(&world->trace);
+	output_close(&world->raw);
+	sim_free(&world->sim);
+	free(world);
+	return rc;
+}
+
+static void put(struct world *world, uint32_t type, const void *data, size_t size)
+{
+	struct log_record record = {.type = type, .size = (uint32_t)size, .data = data};
+	int rc = pipeline_put(world->pipe, &record);
+
+	if (rc && !world->failure)
+		world->failure = rc;
+}
+
+static void put_new_records(struct world *world)
+{
+	const struct sim *sim = &world->sim;
+
+	if (sim->n > world->fed)
+		put(world, LOG_RECORDS, sim->out + world->fed, (sim->n - world->fed) * sizeof(*sim->out));
+	world->fed = sim->n;
+}
+
+static void put_snapshot(struct world *world)
+{
+	struct log_snapshot info = {.marker_before = 1, .marker_after = 2, .gomaxprocs = SIM_PS};
+	struct log_g gs[SIM_GS];
+	struct log_p ps[SIM_PS];
+	struct log_m ms[SIM_MS];
+	size_t n;
+
+	sim_marker(&world->sim, 1);
+	info.time_before = info.time_after = world->sim.now;
+	n = sim_snapshot(&world->sim, gs, ps, ms);
+	sim_marker(&world->sim, 2);
+	put_new_records(world);
+	put(world, LOG_SNAPSHOT, &info, sizeof(info));
+	put(world, LOG_GS, gs, n * sizeof(gs[0]));
+	put(world, LOG_PS, ps, sizeof(ps));
+	put(world, LOG_MS, ms, sizeof(ms));
+	put(world, LOG_SNAPSHOT_END, NULL, 0);
+}
+
+static void put_boundary(struct world *world)
+{
+	struct {
+		struct log_boundary head;
+		struct log_m ms[SIM_MS];
+	} boundary = {.head = {.nm = SIM_MS}};
+	struct log_g gs[SIM_GS];
+	struct log_p ps[SIM_PS];
+
+	put_new_records(world);
+	boundary.head.time_before = boundary.head.time_after = world->sim.now + 1;
+	boundary.head.clock = (struct log_clock){.mono_ns = world->sim.now, .wall_sec = 1700000000};
+	sim_snapshot(&world->sim, gs, ps, boundary.ms);
+	put(world, LOG_BOUNDARY, &boundary, sizeof(boundary));
+}
+
+static void open_pipeline(struct world *world, bool raw)
+{
+	struct pipeline_options options = {.trace = &world->trace, .raw = raw ? &world->raw : NULL};
+
+	assert_int_equal(output_open(&world->trace, "live.trace", NULL), 0);
+	assert_int_equal(output_publish(&world->trace, NULL), 0);
+	if (raw) {
+		assert_int_equal(output_open(&world->raw, "live.raw", NULL), 0);
+		assert_int_equal(output_publish(&world->raw, NULL), 0);
+	}
+	world->pipe = pipeline_new(&options);
+	assert_non_null(world->pipe);
+}
+
+static void run(struct world *world)
+{
+	struct log_target target = {
+		.pid = 77, .flags = LOG_TARGET_GO, .go_minor = 26, .go_version = "go1.26.8", .comm = "sim"};
+
+	put(world, LOG_TARGET, &target, sizeof(target));
+	put_snapshot(world);
+	for (unsigned i = 1; i <= STEPS; i++) {
+		sim_step(&world->sim);
+		if (i % BOUNDARY_EVERY == 0)
+			put_boundary(world);
+	}
+	put_new_records(world);
+}
+
+static void finish(struct world *world, bool whole)
+{
+	struct log_end end = {.reason = LOG_END_STOPPED, .hits = world->sim.n, .probe_hit_ns = 900};
+
+	end.clock.mono_ns = world->sim.now;
+	if (whole)
+		put(world, LOG_END, &end, sizeof(end));
+	pipeline_finish(world->pipe);
+	assert_int_equal(output_close(&world->trace), 0);
+	assert_int_equal(output_close(&world->raw), 0);
+}
+
+struct bytes {
+	uint8_t *data;
+	size_t n;
+};
+
+static struct bytes read_file(const char *path)
+{
+	struct bytes bytes = {.data = malloc(16u << 20)};
+	FILE *file = fopen(path, "r");
+
+	assert_non_null(bytes.data);
+	assert_non_null(file);
+	bytes.n = fread(bytes.data, 1, 16u << 20, file);
+	fclose(file);
+	return bytes;
+}
+
+static uint64_t check_valid(const char *path)
+{
+	struct wire_report *report = calloc(1, sizeof(*report));
+	struct bytes bytes = read_file(path);
+	uint64_t generations;
+
+	assert_non_null(report);
+	if (wire_check(bytes.data, bytes.n, report))
+		fail_msg("%s: byte %llu: %s", path, (unsigned long long)report->error_offset,
+			 report->error.text);
+	generations = report->generations;
+	free(bytes.data);
+	free(report);
+	return generations;
+}
+
+static int run_command(int (*command)(int, char **), const char *const *words)
+{
+	char copies[8][40], *argv[9];
+	int argc = 0;
+
+	for (; words[argc]; argc++)
+		argv[argc] = strcpy(copies[argc], words[argc]);
+	argv[argc] = NULL;
+	return command(argc, argv);
+}
+
+#define RUN(command, ...) run_command(command, (const char *const[]){"gotrace", __VA_ARGS__, NULL})
+
+static void assert_same_files(const char *a, const char *b)
+{
+	struct bytes one = read_file(a), two = read_file(b);
+
+	assert_true(one.n > 0);
+	assert_int_equal(one.n, two.n);
+	assert_memory_equal(one.data, two.data, one.n);
+	free(one.data);
+	free(two.data);
+}
+
+static void trace_is_valid_and_replay_gives_the_same(void **state)
+{
+	struct world *world = *state;
+
+	open_pipeline(world, true);
+	run(world);
+	finish(world, true);
+	assert_int_equal(world->failure, 0);
+	assert_string_equal(pipeline_trace_error(world->pipe)->text, "");
+	assert_int_equal(check_valid("live.trace"), STEPS / BOUNDARY_EVERY + 1);
+	assert_int_equal(RUN(command_replay, "-q", "live.raw", "-o", "replayed.trace"), STATUS_WHOLE);
+	assert_same_files("live.trace", "replayed.trace");
+	assert_int_equal(RUN(command_replay, "-q", "live.raw", "-o", "old.trace", "--format", "1.22"),
+			 STATUS_WHOLE);
+	assert_true(check_valid("old.trace") > 0);
+}
+
+static void log_without_its_end_is_used_as_far_as_it_goes(void **state)
+{
+	struct world *world = *state;
+
+	open_pipeline(world, true);
+	run(world);
+	finish(world, false);
+	assert_int_equal(RUN(command_replay, "-q", "live.raw", "-o", "replayed.trace"), STATUS_CUT);
+	assert_true(check_valid("replayed.trace") > 1);
+}
+
+static void torn_log_is_used_as_far_as_it_goes(void **state)
+{
+	struct world *world = *state;
+	struct bytes bytes;
+
+	open_pipeline(world, true);
+	run(world);
+	finish(world, true);
+	bytes = read_file("live.raw");
+	free(bytes.data);
+	assert_int_equal(truncate("live.raw", (off_t)bytes.n / 2), 0);
+	assert_int_equal(RUN(command_replay, "-q", "live.raw", "-o", "replayed.trace"), STATUS_CUT);
+	assert_true(check_valid("replayed.trace") > 0);
+	assert_int_equal(truncate("live.raw", 5), 0);
+	assert_int_equal(RUN(command_replay, "-q", "live.raw", "-o", "none.trace"), STATUS_NONE);
+	assert_int_equal(access("none.trace", F_OK), -1);
+}
+
+static void full_disk_keeps_the_whole_generations(void **state)
+{
+	struct world *world = *state;
+	struct rlimit old, low;
+
+	open_pipeline(world, false);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	low = (struct rlimit){.rlim_cur = 10000, .rlim_max = old.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &low), 0);
+	run(world);
+	finish(world, true);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	assert_true(world->failure < 0);
+	assert_non_null(strstr(pipeline_trace_error(world->pipe)->text, "cannot write live.trace"));
+	assert_true(check_valid("live.trace") > 0);
+}
+
+static void repair_cuts_a_torn_trace(void **state)
+{
+	struct world *world = *state;
+	struct bytes bytes;
+
+	open_pipeline(world, false);
+	run(world);
+	finish(world, true);
+	bytes = read_file("live.trace");
+	free(bytes.data);
+	assert_int_equal(RUN(command_check, "--json", "live.trace"), STATUS_WHOLE);
+	assert_int_equal(truncate("live.trace", (off_t)bytes.n - 100), 0);
+	assert_int_equal(RUN(command_check, "live.trace"), STATUS_CUT);
+	assert_int_equal(symlink("live.trace", "link"), 0);
+	assert_int_equal(RUN(command_check, "--repair", "link"), STATUS_NONE);
+	assert_int_equal(RUN(command_check, "--repair", "live.trace"), STATUS_CUT);
+	assert_int_equal(check_valid("live.trace"), STEPS / BOUNDARY_EVERY);
+	assert_int_equal(RUN(command_check, "live.trace"), STATUS_WHOLE);
+	assert_int_equal(truncate("live.trace", 30), 0);
+	assert_int_equal(RUN(command_check, "--repair", "live.trace"), STATUS_NONE);
+	bytes = read_file("live.trace");
+	assert_int_equal(bytes.n, 30);
+	free(bytes.data);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(trace_is_valid_and_replay_gives_the_same),
+		TEST(log_without_its_end_is_used_as_far_as_it_goes),
+		TEST(torn_log_is_used_as_far_as_it_goes),
+		TEST(full_disk_keeps_the_whole_generations),
+		TEST(repair_cuts_a_torn_trace),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* For tests: traces made of ops by hand, checked by op_rules, encoded in each format. */
+#ifndef GOTRACE_WIRE_TRACE_H
+#define GOTRACE_WIRE_TRACE_H
+
+#include "model/op.h"
+#include "wire/wire.h"
+
+struct wire_trace;
+
+struct bytes {
+	uint8_t *data;
+	size_t len, capacity;
+};
+
+struct wire_trace *wire_trace_new(void);
+void wire_trace_free(struct wire_trace *trace);
+uint32_t wire_trace_string(struct wire_trace *trace, const char *text);
+/* A literal stack of these function names, leaf first; ends with NULL. */
+uint32_t wire_trace_stack(struct wire_trace *trace, ...);
+/* A goroutine with this id. */
+uint32_t wire_trace_goroutine(struct wire_trace *trace, uint64_t goid);
+/*
+ * Appends a generation. Statuses at its beginning get its start time, each op
+ * after them a time of its own, unless it has one.
+ */
+void wire_trace_generation(struct wire_trace *trace, const struct op *ops, size_t n);
+/* Encodes all generations; asserts that the ops keep the rules. The bytes are the caller's to free. */
+struct bytes wire_trace_encode(struct wire_trace *trace, enum wire_format format);
+/* Also with an own symbolizer and a sink that fails after some bytes; returns what the encoder returned. */
+int wire_trace_encode_to(struct wire_trace *trace, const struct wire_options *options, struct error *err);
+
+/* A sink that gathers. */
+int bytes_write(void *ctx, const void *bytes, size_t n);
+
+#endif
