@@ -8,13 +8,14 @@
 #ifndef GOTRACE_RECORD_H
 #define GOTRACE_RECORD_H
 
-#ifndef __VMLINUX_H__
+#ifdef __VMLINUX_H__
+typedef __u8 uint8_t;
+typedef __u16 uint16_t;
+typedef __u32 uint32_t;
+typedef __s32 int32_t;
+typedef __u64 uint64_t;
+#else
 #include <stdint.h>
-typedef uint8_t __u8;
-typedef uint16_t __u16;
-typedef uint32_t __u32;
-typedef int32_t __s32;
-typedef uint64_t __u64;
 #endif
 
 /*
@@ -24,20 +25,21 @@ typedef uint64_t __u64;
  */
 enum site {
 	SITE_NONE = 0,
-	SITE_STACK = 1,          /* not a hit: a struct raw_stack */
-	SITE_MARKER = 2,         /* not a hit: arg = number of the marker */
+	SITE_STACK = 1,  /* not a hit: a struct raw_stack */
+	SITE_MARKER = 2, /* not a hit: arg = number of the marker */
 
 	/* goroutines; g = the goroutine that changes */
-	SITE_PARK = 10,          /* park_m: running -> waiting. arg = block reason, arg2 = wait reason */
-	SITE_READY = 11,         /* ready: waiting -> runnable. arg = curg (the waker), stack = the waker's */
-	SITE_UNBLOCK = 12,       /* inline waiting -> runnable (netpoll, injectglist, GC workers). arg = curg */
-	SITE_EXECUTE = 13,       /* execute: runnable -> running on this thread */
-	SITE_GOSCHED = 14,       /* goschedImpl: running -> runnable. arg = 1 if preempted */
-	SITE_GOYIELD = 15,       /* goyield_m: running -> runnable, "preempted" */
-	SITE_PREEMPTPARK = 16,   /* preemptPark: running -> waiting, "preempted" */
-	SITE_DESTROY = 17,       /* gdestroy: running -> dead */
-	SITE_NEWPROC = 18,       /* newproc1: dead -> status. arg = curg (the creator), arg2 = g.startpc; goid may be 0 */
-	SITE_CORO = 19,          /* coroswitch_m: g hands over to arg = next g; arg2 = 1 if g ends */
+	SITE_PARK = 10,        /* park_m: running -> waiting. arg = block reason, arg2 = wait reason */
+	SITE_READY = 11,       /* ready: waiting -> runnable. arg = curg (the waker), stack = the waker's */
+	SITE_UNBLOCK = 12,     /* inline waiting -> runnable (netpoll, injectglist, GC workers). arg = curg */
+	SITE_EXECUTE = 13,     /* execute: runnable -> running on this thread */
+	SITE_GOSCHED = 14,     /* goschedImpl: running -> runnable. arg = 1 if preempted */
+	SITE_GOYIELD = 15,     /* goyield_m: running -> runnable, "preempted" */
+	SITE_PREEMPTPARK = 16, /* preemptPark: running -> waiting, "preempted" */
+	SITE_DESTROY = 17,     /* gdestroy: running -> dead */
+	SITE_NEWPROC =
+		18, /* newproc1: dead -> status. arg = curg (the creator), arg2 = g.startpc; goid may be 0 */
+	SITE_CORO = 19, /* coroswitch_m: g hands over to arg = next g; arg2 = 1 if g ends */
 
 	/* system calls; g = the goroutine in the call */
 	SITE_SYS_ENTER = 30,     /* kernel entry. arg = m.syscalltick, arg2 = number */
@@ -50,15 +52,15 @@ enum site {
 	SITE_DROPM = 37,         /* a C thread leaves Go for good: g ends in a system call */
 
 	/* Ps; p = the P concerned, arg2 = its id */
-	SITE_ACQUIREP = 50,      /* this thread takes p */
-	SITE_RELEASEP = 51,      /* this thread drops p */
-	SITE_STEALP = 52,        /* p is taken from the thread arg (tid) in a system call (1.26) */
-	SITE_HANDOFFP = 53,      /* p is handed off; from a system call if it was in one (<= 1.25) */
-	SITE_GCWAIT = 54,        /* this thread, entering a system call, gives p up to a stop-the-world */
-	SITE_PROCRESIZE = 55,    /* arg = GOMAXPROCS */
+	SITE_ACQUIREP = 50,   /* this thread takes p */
+	SITE_RELEASEP = 51,   /* this thread drops p */
+	SITE_STEALP = 52,     /* p is taken from the thread arg (tid) in a system call (1.26) */
+	SITE_HANDOFFP = 53,   /* p is handed off; from a system call if it was in one (<= 1.25) */
+	SITE_GCWAIT = 54,     /* this thread, entering a system call, gives p up to a stop-the-world */
+	SITE_PROCRESIZE = 55, /* arg = GOMAXPROCS */
 
 	/* the world; g = curg */
-	SITE_STW_BEGIN = 60,     /* arg = reason */
+	SITE_STW_BEGIN = 60, /* arg = reason */
 	SITE_STW_END = 61,
 	SITE_GC_BEGIN = 62,
 	SITE_GC_END = 63,
@@ -66,9 +68,9 @@ enum site {
 
 /* raw_record.flags, raw_stack.flags */
 enum raw_flags {
-	RAW_STACK_BROKEN = 1,    /* the walk ended in memory that could not be read or was no frame */
-	RAW_STACK_CUT = 2,       /* the walk ended at STACK_DEPTH */
-	RAW_UNREADABLE = 4,      /* g, m or p could not be read: ids are 0 */
+	RAW_STACK_BROKEN = 1, /* the walk ended in memory that could not be read or was no frame */
+	RAW_STACK_CUT = 2,    /* the walk ended at STACK_DEPTH */
+	RAW_UNREADABLE = 4,   /* g, m or p could not be read: ids are 0 */
 };
 
 /* Go keeps at most 128 logical frames; a few more are read for those it skips at the leaf. */
@@ -76,27 +78,27 @@ enum raw_flags {
 
 /* One hit. Pointers are addresses in the target; 0 where there is none. */
 struct raw_record {
-	__u32 tid;               /* kernel thread id of the thread that was hit */
-	__u8 site;               /* enum site */
-	__u8 status;             /* g.atomicstatus without the scan bit before the change; SITE_NEWPROC: the new one */
-	__u16 flags;             /* enum raw_flags */
-	__u64 time;              /* CLOCK_MONOTONIC, ns */
-	__u64 g;
-	__u64 goid;
-	__u64 p;                 /* this thread's P (m.p; in a system call of <= 1.25 m.oldp), or the P concerned */
-	__u64 stack;             /* hash of a raw_stack sent before, 0 = none */
-	__u64 arg;
-	__u64 arg2;
+	uint32_t tid;   /* kernel thread id of the thread that was hit */
+	uint8_t site;   /* enum site */
+	uint8_t status; /* g.atomicstatus without the scan bit before the change; SITE_NEWPROC: the new one */
+	uint16_t flags; /* enum raw_flags */
+	uint64_t time;  /* CLOCK_MONOTONIC, ns */
+	uint64_t g;
+	uint64_t goid;
+	uint64_t p;     /* this thread's P (m.p; in a system call of <= 1.25 m.oldp), or the P concerned */
+	uint64_t stack; /* hash of a raw_stack sent before, 0 = none */
+	uint64_t arg;
+	uint64_t arg2;
 };
 
 /* A stack, sent once before its first use. Followed by n return addresses, leaf first. */
 struct raw_stack {
-	__u32 n;
-	__u8 site;               /* SITE_STACK */
-	__u8 skip;               /* logical frames to leave out at the leaf, after inline expansion */
-	__u16 flags;
-	__u64 hash;              /* over pcs and skip; never 0 */
-	__u64 pcs[];
+	uint32_t n;
+	uint8_t site; /* SITE_STACK */
+	uint8_t skip; /* logical frames to leave out at the leaf, after inline expansion */
+	uint16_t flags;
+	uint64_t hash; /* over pcs and skip; never 0 */
+	uint64_t pcs[];
 };
 
 /*
@@ -106,25 +108,25 @@ struct raw_stack {
 #define LAYOUT_ABSENT 0xffffffffu
 
 struct go_layout {
-	__s32 tls_g;             /* g is at fsbase + tls_g */
-	__u32 g_stack_lo, g_stack_hi;
-	__u32 g_m;
-	__u32 g_sched_sp, g_sched_pc, g_sched_bp;
-	__u32 g_syscallsp, g_syscallpc, g_syscallbp;
-	__u32 g_status, g_goid;
-	__u32 g_waitreason;
-	__u32 g_startpc, g_gopc, g_parent_goid;
-	__u32 g_coroarg, g_coroexit;
-	__u32 g_sync_safe_point;
-	__u32 m_g0, m_gsignal, m_curg, m_p, m_oldp;
-	__u32 m_procid;
-	__u32 m_syscalltick;
-	__u32 m_block_reason, m_trace_skip;
-	__u32 m_alllink;
-	__u32 p_id, p_status, p_m, p_syscalltick;
-	__u32 p_goidcache, p_goidcacheend; /* needed where newproc1 sets goid late (<= 1.23) */
-	__u32 p_gc_mark_worker_mode;
-	__u32 coro_gp;
+	int32_t tls_g; /* g is at fsbase + tls_g */
+	uint32_t g_stack_lo, g_stack_hi;
+	uint32_t g_m;
+	uint32_t g_sched_sp, g_sched_pc, g_sched_bp;
+	uint32_t g_syscallsp, g_syscallpc, g_syscallbp;
+	uint32_t g_status, g_goid;
+	uint32_t g_waitreason;
+	uint32_t g_startpc, g_gopc, g_parent_goid;
+	uint32_t g_coroarg, g_coroexit;
+	uint32_t g_sync_safe_point;
+	uint32_t m_g0, m_gsignal, m_curg, m_p, m_oldp;
+	uint32_t m_procid;
+	uint32_t m_syscalltick;
+	uint32_t m_block_reason, m_trace_skip;
+	uint32_t m_alllink;
+	uint32_t p_id, p_status, p_m, p_syscalltick;
+	uint32_t p_goidcache, p_goidcacheend; /* needed where newproc1 sets goid late (<= 1.23) */
+	uint32_t p_gc_mark_worker_mode;
+	uint32_t coro_gp;
 };
 
 #endif

@@ -15,22 +15,23 @@
 
 #define STACK_HASH_FACTOR 0x9e3779b97f4a7c15ull
 
-/* The start: n frames, of which skip logical ones are left out at the leaf. */
-static inline __u64 stack_hash_begin(__u32 n, __u32 skip)
+/* The start of a stack of which skip logical frames are left out at the leaf. */
+static inline uint64_t stack_hash_begin(uint32_t skip)
 {
-	return ((__u64)n << 8 | (skip & 0xff)) * STACK_HASH_FACTOR;
+	return (skip + 1ull) * STACK_HASH_FACTOR;
 }
 
 /* One frame after the other, leaf first. */
-static inline __u64 stack_hash_add(__u64 hash, __u64 pc)
+static inline uint64_t stack_hash_add(uint64_t hash, uint64_t pc)
 {
 	hash = (hash ^ pc) * STACK_HASH_FACTOR;
 	return hash << 29 | hash >> 35;
 }
 
-/* The result is never 0, which stands for "no stack". */
-static inline __u64 stack_hash_end(__u64 hash)
+/* The result for n frames is never 0, which stands for "no stack". */
+static inline uint64_t stack_hash_end(uint64_t hash, uint32_t n)
 {
+	hash = (hash ^ n) * STACK_HASH_FACTOR;
 	hash ^= hash >> 32;
 	return hash ? hash : 1;
 }

@@ -12,29 +12,33 @@
 #include "util/error.h"
 
 struct capture_options {
-	struct target *target;   /* not owned */
-	pid_t pid;               /* process to trace; may be a child that has not exec'd yet */
-	bool spawned;            /* started by us: nothing exists yet, no first snapshot to reconcile */
-	uint32_t ring_bytes;     /* 0 = default (16 MiB); rounded up to a power of two */
-	bool syscalls;           /* trace system calls */
-	unsigned generation_ms;  /* 0 = default (1000) */
-	log_sink sink;           /* where the log goes */
+	struct target *target; /* not owned */
+	pid_t pid;             /* process to trace; may be a child that has not exec'd yet */
+	bool spawned;        /* started by us: no first snapshot. The caller releases it after capture_start,
+			      * and calls target_bind before it polls */
+	bool probe_only;     /* attach empty programs to every site, log nothing: the floor of the cost */
+	uint32_t ring_bytes; /* 0 = default (16 MiB); rounded up to a power of two of pages */
+	bool syscalls;       /* trace system calls */
+	unsigned generation_ms; /* 0 = default (1000) */
+	log_sink sink;          /* where the log goes */
 	void *ctx;
 };
 
 struct capture_stats {
-	uint64_t records, stacks;      /* drained */
-	struct log_loss loss;          /* so far */
-	uint64_t probe_hit_ns;         /* calibrated on ourselves at the start: an own function with the same kind of probe */
-	uint64_t program_ns;           /* run time of our BPF programs, if the kernel counts it; else 0 */
-	unsigned probes;               /* attached */
+	uint64_t records, stacks; /* drained */
+	struct log_loss loss;     /* so far */
+	uint64_t probe_hit_ns; /* calibrated on ourselves at the start: an own function with the same kind of
+				  probe */
+	unsigned probes;       /* attached */
 };
 
 struct capture;
 
-/* Checks the kernel (BTF, ring buffer, uprobes, privileges) and loads. Errors say what lacks and how to get it. */
+/* Checks the kernel (BTF, ring buffer, uprobes, privileges) and loads. Errors say what lacks and how to get
+ * it. */
 int capture_open(const struct capture_options *options, struct capture **out, struct error *err);
-/* Attaches every probe of the plan, calibrates, writes the target's info and the first snapshot to the log. */
+/* Attaches every probe of the plan, calibrates, writes the target's info and the first snapshot to the log.
+ */
 int capture_start(struct capture *capture, const struct probe_plan *plan, struct error *err);
 /*
  * Waits up to timeout_ms, drains, ends generations when they are due. Returns

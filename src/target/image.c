@@ -45,6 +45,7 @@ static int add_segment(struct image *image, const Elf64_Phdr *header, struct err
 		.address = header->p_vaddr,
 		.offset = header->p_offset,
 		.file_size = header->p_filesz,
+		.memory_size = header->p_memsz,
 		.writable = header->p_flags & PF_W,
 		.executable = header->p_flags & PF_X,
 	};
@@ -221,6 +222,18 @@ bool image_section(const struct image *image, const char *name, struct section *
 			continue;
 		*section = (struct section){.address = header.sh_addr, .size = header.sh_size};
 		return true;
+	}
+	return false;
+}
+
+bool image_is_variable(const struct image *image, uint64_t address, size_t size)
+{
+	for (unsigned i = 0; i < image->n; i++) {
+		const struct segment *segment = &image->segments[i];
+
+		if (segment->writable && size <= segment->memory_size && address >= segment->address &&
+		    address - segment->address <= segment->memory_size - size)
+			return true;
 	}
 	return false;
 }

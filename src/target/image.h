@@ -16,7 +16,7 @@
 #define MAX_SEGMENTS 32
 
 struct segment { /* a PT_LOAD; file_size bytes of it are in the file, all within the image */
-	uint64_t address, offset, file_size;
+	uint64_t address, offset, file_size, memory_size;
 	bool writable, executable;
 };
 
@@ -54,6 +54,8 @@ bool image_relocation(const struct image *image, size_t i, uint64_t *address, ui
 
 /* A section by name that lies in the loaded image. */
 bool image_section(const struct image *image, const char *name, struct section *section);
+/* Whether `size` bytes at the address are a variable: in a writable segment, or in the zeros behind one. */
+bool image_is_variable(const struct image *image, uint64_t address, size_t size);
 /* Where the code at the address is in the file; false if it is not in an executable segment. */
 bool image_code_offset(const struct image *image, uint64_t address, uint64_t *offset);
 

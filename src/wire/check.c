@@ -215,8 +215,8 @@ int wire_check(const uint8_t *bytes, size_t n, struct wire_report *report)
 	int ret;
 
 	*report = (struct wire_report){.total_bytes = n};
-	/* Real traces need about one step an event; a file made to be slow gets a bound. */
-	check.merge.budget = (1ull << 28) + 1024 * (uint64_t)n;
+	/* Real traces need about one step an event, of five bytes; a file made to be slow gets a bound. */
+	check.merge.budget = (1ull << 26) + 64 * (uint64_t)n;
 	ret = read_version(&check);
 	if (!ret)
 		ret = check_all(&check);

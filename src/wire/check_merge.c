@@ -148,14 +148,42 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void sort(struct frontier *front)
+/* After a step the heap is nearly sorted. False if it was not, and too much would have to be moved. */
+static bool sort_nearly_sorted(struct frontier *front)
 {
+	size_t moves = 0;
+
 	for (size_t i = 1; i < front->n; i++) {
-		if (time_at(front, i - 1) > time_at(front, i)) {
-			qsort(front->heap, front->n, sizeof(struct cursor *), compare);
-			return;
-		}
+		struct cursor *held = front->heap[i];
+		size_t at = i;
+
+		for (; at > 0 && time_at(front, at - 1) > held->ev.time; at--)
+			front->heap[at] = front->heap[at - 1];
+		front->heap[at] = held;
+		moves += i - at;
+		if (moves > 4 * front->n)
+			return false;
 	}
+	return true;
+}
+
+static bool spend(struct merge *merge, size_t steps)
+{
+	if (merge->budget < steps)
+		return false;
+	merge->budget -= steps;
+	return true;
+}
+
+/* False if the budget is used up. */
+static bool sort(struct merge *merge, struct frontier *front)
+{
+	if (!spend(merge, front->n / 8 + 1))
+		return false;
+	if (sort_nearly_sorted(front))
+		return true;
+	qsort(front->heap, front->n, sizeof(struct cursor *), compare);
+	return spend(merge, front->n);
 }
 
 /* --- steps --- */
@@ -234,17 +262,18 @@ static int report_stuck(const struct frontier *front)
 /* The head waits: the others are tried in the order of time. */
 static int advance_another(struct merge *merge, struct order *order, struct frontier *front)
 {
-	if (merge->budget < front->n)
-		return fault_set(front->fault, front->heap[0]->ev.offset,
-				 "the trace is too disordered to be checked");
-	merge->budget -= front->n;
-	sort(front);
-	for (size_t i = 1; i < front->n; i++) {
+	bool affordable = sort(merge, front);
+
+	for (size_t i = 1; i < front->n && affordable; i++) {
 		int ret = try_advance(merge, order, front, i);
 
 		if (ret != WAIT)
 			return ret;
+		affordable = spend(merge, 1);
 	}
+	if (!affordable)
+		return fault_set(front->fault, front->heap[0]->ev.offset,
+				 "the trace is too disordered to be checked");
 	return report_stuck(front);
 }
 

@@ -181,7 +181,7 @@ static int proc_status(struct step *step)
 	uint64_t status = step->ev->args[1];
 	struct p_state *p = find_p(step->order, pid);
 
-	/* Go's reader looks at the low byte only, and panics later. */
+	/* Go's reader looks at the low byte only, and its users' look at the state panics. */
 	if (status >= STATUS_COUNT)
 		return BROKEN(step, "invalid status for proc %" PRIu64 ": %" PRIu64, pid, status);
 	if (!p && add_p(step->order, pid, (unsigned)status, step->chunk->number))
@@ -307,11 +307,11 @@ static int bind_syscall(struct step *step, uint64_t gid, uint64_t mid)
 static int go_status(struct step *step)
 {
 	uint64_t gid = step->ev->args[0];
-	uint64_t status = step->ev->args[2];
+	unsigned status = (uint8_t)step->ev->args[2]; /* as Go's reader does, and its users see */
 	struct g_state *g = find_g(step->order, gid);
 
 	if (status >= STATUS_COUNT)
-		return BROKEN(step, "invalid status for goroutine %" PRIu64 ": %" PRIu64, gid, status);
+		return BROKEN(step, "invalid status for goroutine %" PRIu64 ": %u", gid, status);
 	if (g && g->status != status)
 		return BROKEN(step, "inconsistent status for goroutine %" PRIu64 ": old %s vs. new %s", gid,
 			      g_names[g->status], g_names[status]);
@@ -323,7 +323,7 @@ static int go_status(struct step *step)
 			gid, g_names[status]);
 	if (g)
 		g->seq = numbered(step, 0);
-	else if (add_g(step->order, gid, (unsigned)status, step->chunk->number))
+	else if (add_g(step->order, gid, status, step->chunk->number))
 		return -ENOMEM;
 	if (status == G_STATUS_RUNNING)
 		step->new.g = gid;

@@ -8,7 +8,6 @@ package main
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -102,7 +101,7 @@ func read(in io.Reader, r *result) (err error) {
 	s := &seen{map[trace.GoID]bool{}, map[trace.ProcID]bool{}, map[trace.ThreadID]bool{}, 0}
 	for {
 		ev, err := reader.ReadEvent()
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF { // not wrapped: "error reading batch gen: EOF" is a fault
 			return nil
 		}
 		if err != nil {

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What every program uses: constants set before loading, the ring, the losses. */
+#ifndef GOTRACE_COMMON_BPF_H
+#define GOTRACE_COMMON_BPF_H
+
+#include "vmlinux.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "bpf/record.h"
+
+/* Set by capture before loading: to the verifier they are constants, so what a release lacks costs nothing.
+ */
+const volatile struct go_layout layout;
+const volatile uint32_t target_tgid; /* in the initial pid namespace */
+const volatile uint32_t stop_skip;   /* leaf frames that GoStop leaves out: 1 up to Go 1.24, 0 from 1.25 on */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 16 << 20); /* capture sets its own size */
+} ring SEC(".maps");
+
+/* Each place that can lose something counts it: indices of losses. */
+enum loss {
+	LOSS_RING_FULL,
+	LOSS_STACK_FULL,
+	LOSS_UNREADABLE,
+	LOSS_SCRATCH_BUSY,
+	LOSS_COUNT,
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, LOSS_COUNT);
+	__type(key, uint32_t);
+	__type(value, uint64_t);
+} losses SEC(".maps");
+
+static __always_inline void count_loss(uint32_t which)
+{
+	uint64_t *count = bpf_map_lookup_elem(&losses, &which);
+
+	if (count)
+		*count += 1;
+}
+
+/* Reads one value of the target; false and counted if it cannot be read. */
+static __always_inline bool read_user(void *to, uint32_t size, uint64_t address)
+{
+	if (!bpf_probe_read_user(to, size, (const void *)address))
+		return true;
+	count_loss(LOSS_UNREADABLE);
+	return false;
+}
+
+static __always_inline uint64_t read_word(uint64_t address)
+{
+	uint64_t word = 0;
+
+	read_user(&word, sizeof(word), address);
+	return word;
+}
+
+/* Never wakes the consumer: a wake-up costs more than everything else here (it drains by the clock). */
+static __always_inline void send(const struct raw_record *rec)
+{
+	struct raw_record *slot = bpf_ringbuf_reserve(&ring, sizeof(*slot), 0);
+
+	if (!slot) {
+		count_loss(LOSS_RING_FULL);
+		return;
+	}
+	*slot = *rec;
+	slot->tid = (uint32_t)bpf_get_current_pid_tgid();
+	slot->time = bpf_ktime_get_ns();
+	bpf_ringbuf_submit(slot, BPF_RB_NO_WAKEUP);
+}
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Reading Go's g and m, with as few reads as there can be. */
+#ifndef GOTRACE_GO_BPF_H
+#define GOTRACE_GO_BPF_H
+
+#include "bpf/common.bpf.h"
+
+#define GSCAN    0x1000u /* _Gscan, set while the garbage collector looks at a stack */
+#define GSYSCALL 3u      /* _Gsyscall */
+
+/* From g.stack to past g.waitreason in every release: one read gets all that a hit needs of a g. */
+#define G_HEAD 0xd0
+
+struct go_g {
+	uint64_t words[G_HEAD / 8];
+};
+
+static __always_inline uint64_t g_word(const struct go_g *g, uint32_t offset)
+{
+	return offset < G_HEAD ? g->words[offset / 8] : 0;
+}
+
+static __always_inline uint8_t g_byte(const struct go_g *g, uint32_t offset)
+{
+	return offset < G_HEAD ? ((const uint8_t *)g->words)[offset] : 0;
+}
+
+static __always_inline uint32_t g_status(const struct go_g *g)
+{
+	uint64_t word = g_word(g, layout.g_status & ~7u);
+
+	return (uint32_t)(word >> (layout.g_status & 4) * 8) & ~GSCAN;
+}
+
+static __always_inline bool read_g(struct go_g *g, uint64_t address)
+{
+	return read_user(g, sizeof(*g), address);
+}
+
+/* m.curg and m.p, which lie within four words of each other in every release: one read. */
+struct go_m {
+	uint64_t curg, p;
+};
+
+#define M_SPAN 4
+
+static __always_inline bool read_m(struct go_m *m, uint64_t address)
+{
+	uint64_t words[M_SPAN];
+	uint32_t apart = (layout.m_p - layout.m_curg) / 8;
+
+	if (!read_user(words, sizeof(words), address + layout.m_curg))
+		return false;
+	m->curg = words[0];
+	m->p = words[apart < M_SPAN ? apart : 0];
+	return true;
+}
+
+/* Scheduler code runs on g0, whose M is the thread's. R14 holds g in all Go code since 1.17. */
+static __always_inline uint64_t m_of_g(uint64_t g)
+{
+	return read_word(g + layout.g_m);
+}
+
+/* In a system call m.p is empty up to Go 1.25, and the P that may be lost is m.oldp. */
+static __always_inline uint64_t p_in_syscall(uint64_t m)
+{
+	uint64_t p = read_word(m + layout.m_p);
+
+	return p ? p : read_word(m + layout.m_oldp);
+}
+
+static __always_inline uint32_t p_id(uint64_t p)
+{
+	uint32_t id = 0;
+
+	read_user(&id, sizeof(id), p + layout.p_id);
+	return id;
+}
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Goroutines change state. Registers are those of Go's ABI on amd64 (1.17 on):
+ * AX, BX, CX, DI, SI hold the arguments, R14 the current g: g0 in scheduler code.
+ * How many leaf frames a stack leaves out is what the runtime's own tracer
+ * passes to traceStack for the event (Go 1.22 … 1.26, runtime/traceruntime.go).
+ */
+#ifndef GOTRACE_GOROUTINE_BPF_H
+#define GOTRACE_GOROUTINE_BPF_H
+
+#include "bpf/stack.bpf.h"
+
+/* The goroutine's own stack, when it gives up its thread: it is in g.sched by now (mcall). */
+static __always_inline void leave(uint64_t gp, uint8_t site, uint64_t arg, uint8_t skip)
+{
+	struct raw_record rec = {.site = site, .g = gp, .arg = arg};
+	struct go_g g;
+
+	if (!read_g(&g, gp))
+		return;
+	rec.goid = g_word(&g, layout.g_goid);
+	rec.status = g_status(&g);
+	rec.p = read_word(g_word(&g, layout.g_m) + layout.m_p);
+	rec.stack = stack_of_g(&g, skip);
+	send(&rec);
+}
+
+SEC("?uprobe")
+int park(struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_PARK, .g = ctx->ax};
+	uint32_t first =
+		layout.m_trace_skip < layout.m_block_reason ? layout.m_trace_skip : layout.m_block_reason;
+	uint64_t words[2];
+	uint64_t m;
+	struct go_g g;
+
+	if (!read_g(&g, ctx->ax))
+		return 0;
+	m = g_word(&g, layout.g_m);
+	/* m.waitTraceSkip and m.waitTraceBlockReason (one byte) are neighbours. */
+	if (!read_user(words, sizeof(words), m + first))
+		return 0;
+	rec.arg = (uint8_t)words[layout.m_block_reason == first ? 0 : 1];
+	rec.arg2 = g_byte(&g, layout.g_waitreason);
+	rec.goid = g_word(&g, layout.g_goid);
+	rec.status = g_status(&g);
+	rec.p = read_word(m + layout.m_p);
+	rec.stack = stack_of_g(&g, (uint8_t)words[layout.m_trace_skip == first ? 0 : 1]);
+	send(&rec);
+	return 0;
+}
+
+SEC("?uprobe")
+int gosched(struct pt_regs *ctx)
+{
+	leave(ctx->ax, SITE_GOSCHED, (uint8_t)ctx->bx, stop_skip);
+	return 0;
+}
+
+SEC("?uprobe")
+int goyield(struct pt_regs *ctx)
+{
+	leave(ctx->ax, SITE_GOYIELD, 1, stop_skip);
+	return 0;
+}
+
+SEC("?uprobe")
+int preemptpark(struct pt_regs *ctx)
+{
+	leave(ctx->ax, SITE_PREEMPTPARK, 0, 0);
+	return 0;
+}
+
+/* Somebody does something to gp: the stack is that of the goroutine this thread runs, if any. */
+static __always_inline void act_on(struct raw_record *rec, uint64_t m_address, uint8_t skip)
+{
+	struct go_m m;
+	struct go_g curg;
+
+	if (!read_m(&m, m_address))
+		return;
+	rec->arg = m.curg;
+	rec->p = m.p;
+	if (m.curg && read_g(&curg, m.curg))
+		rec->stack = stack_of_g(&curg, skip);
+}
+
+/* g.atomicstatus (4 bytes, 8 apart) and g.goid stand side by side: one read. */
+static __always_inline void name_g(struct raw_record *rec)
+{
+	uint64_t words[2];
+
+	if (!read_user(words, sizeof(words), rec->g + layout.g_status))
+		return;
+	rec->status = (uint8_t)((uint32_t)words[0] & ~GSCAN);
+	rec->goid = words[1];
+}
+
+SEC("?uprobe")
+int ready(struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_READY, .g = ctx->ax};
+
+	name_g(&rec);
+	act_on(&rec, m_of_g(ctx->r14), (uint8_t)ctx->bx);
+	send(&rec);
+	return 0;
+}
+
+SEC("?uprobe")
+int unblock(struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_UNBLOCK, .g = ctx->ax};
+
+	name_g(&rec);
+	act_on(&rec, m_of_g(ctx->r14), 0);
+	send(&rec);
+	return 0;
+}
+
+SEC("?uprobe")
+int execute(struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_EXECUTE, .g = ctx->ax};
+
+	name_g(&rec);
+	rec.p = read_word(m_of_g(ctx->r14) + layout.m_p);
+	send(&rec);
+	return 0;
+}
+
+SEC("?uprobe")
+int destroy(struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_DESTROY, .g = ctx->ax};
+
+	name_g(&rec);
+	rec.p = read_word(m_of_g(ctx->r14) + layout.m_p);
+	send(&rec);
+	return 0;
+}
+
+/* Up to Go 1.23 newproc1 takes the id after this site: the next one in the P's cache, if that is not empty.
+ */
+static __always_inline uint64_t next_goid(uint64_t p)
+{
+	uint64_t next = read_word(p + layout.p_goidcache);
+
+	return next == read_word(p + layout.p_goidcacheend) ? 0 : next;
+}
+
+SEC("?uprobe")
+int newproc(struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_NEWPROC, .g = ctx->ax};
+
+	act_on(&rec, m_of_g(ctx->r14), 2);
+	rec.status = (uint8_t)ctx->cx;
+	rec.arg2 = read_word(rec.g + layout.g_startpc);
+	if (layout.p_goidcache != LAYOUT_ABSENT)
+		rec.goid = next_goid(rec.p);
+	else
+		rec.goid = read_word(rec.g + layout.g_goid);
+	send(&rec);
+	return 0;
+}
+
+SEC("?uprobe")
+int coro(struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_CORO, .g = ctx->ax};
+	uint8_t exits = 0;
+
+	name_g(&rec);
+	rec.p = read_word(m_of_g(ctx->r14) + layout.m_p);
+	rec.arg = read_word(read_word(ctx->ax + layout.g_coroarg) + layout.coro_gp);
+	read_user(&exits, sizeof(exits), ctx->ax + layout.g_coroexit);
+	rec.arg2 = exits;
+	send(&rec);
+	return 0;
+}
+
+#endif

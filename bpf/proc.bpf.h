@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Ps, stop-the-world and garbage collection: rare, next to goroutine switches. */
+#ifndef GOTRACE_PROC_BPF_H
+#define GOTRACE_PROC_BPF_H
+
+#include "bpf/stack.bpf.h"
+
+static __always_inline void about_p(uint8_t site, uint64_t p, uint64_t arg)
+{
+	struct raw_record rec = {.site = site, .p = p, .arg = arg};
+
+	if (!p)
+		return;
+	rec.arg2 = p_id(p);
+	send(&rec);
+}
+
+SEC("?uprobe")
+int acquirep(struct pt_regs *ctx)
+{
+	about_p(SITE_ACQUIREP, ctx->ax, 0);
+	return 0;
+}
+
+SEC("?uprobe")
+int releasep(struct pt_regs *ctx)
+{
+	about_p(SITE_RELEASEP, read_word(m_of_g(ctx->r14) + layout.m_p), 0);
+	return 0;
+}
+
+/* syscallingThread.releaseP (1.26), receiver by value: AX = gp, BX = mp, CX = pp. */
+SEC("?uprobe")
+int stealp(struct pt_regs *ctx)
+{
+	about_p(SITE_STEALP, ctx->cx, (uint32_t)read_word(ctx->bx + layout.m_procid));
+	return 0;
+}
+
+SEC("?uprobe")
+int handoffp(struct pt_regs *ctx)
+{
+	about_p(SITE_HANDOFFP, ctx->ax, 0);
+	return 0;
+}
+
+/* What the thread's own goroutine does, seen from scheduler code (g0) or from its own. */
+static __always_inline void by_curg(struct raw_record *rec, uint64_t m_address, uint8_t skip, bool with_stack)
+{
+	struct go_m m;
+	struct go_g curg;
+
+	if (!read_m(&m, m_address))
+		return;
+	rec->p = m.p ? m.p : read_word(m_address + layout.m_oldp);
+	if (m.curg && read_g(&curg, m.curg)) {
+		rec->g = m.curg;
+		rec->goid = g_word(&curg, layout.g_goid);
+		rec->status = g_status(&curg);
+		if (with_stack)
+			rec->stack = stack_of_g(&curg, skip);
+	}
+	send(rec);
+}
+
+SEC("?uprobe")
+int gcwait(struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_GCWAIT};
+	uint64_t m = m_of_g(ctx->r14);
+
+	rec.arg2 = p_id(p_in_syscall(m));
+	by_curg(&rec, m, 1, true);
+	return 0;
+}
+
+SEC("?uprobe")
+int procresize(struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_PROCRESIZE, .arg = (uint32_t)ctx->ax};
+
+	by_curg(&rec, m_of_g(ctx->r14), 1, true);
+	return 0;
+}
+
+SEC("?uprobe")
+int stw_begin(struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_STW_BEGIN, .arg = (uint8_t)ctx->ax};
+
+	by_curg(&rec, m_of_g(ctx->r14), 2, true);
+	return 0;
+}
+
+SEC("?uprobe")
+int stw_end(struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_STW_END};
+
+	by_curg(&rec, m_of_g(ctx->r14), 0, false);
+	return 0;
+}
+
+/* In gcStart, on the goroutine's own stack: the frame is set up, so this PC is the leaf. */
+SEC("?uprobe")
+int gc_begin(struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_GC_BEGIN, .g = ctx->r14};
+	struct go_g g;
+
+	if (!read_g(&g, ctx->r14))
+		return 0;
+	rec.goid = g_word(&g, layout.g_goid);
+	rec.status = g_status(&g);
+	rec.p = read_word(g_word(&g, layout.g_m) + layout.m_p);
+	rec.stack = stack_from(ctx->ip + 1, ctx->bp, g_word(&g, layout.g_stack_hi), 1);
+	send(&rec);
+	return 0;
+}
+
+SEC("?uprobe")
+int gc_end(struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_GC_END};
+
+	by_curg(&rec, m_of_g(ctx->r14), 0, false);
+	return 0;
+}
+
+#endif

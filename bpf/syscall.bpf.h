@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * System calls. The kernel's tracepoints see them at a fifth of the cost of a
+ * uprobe; those that Go does not count as such (raw ones, the runtime's own)
+ * are told by g's status. Calls into C enter no kernel: they need uprobes.
+ */
+#ifndef GOTRACE_SYSCALL_BPF_H
+#define GOTRACE_SYSCALL_BPF_H
+
+#include "bpf/stack.bpf.h"
+
+/* g of the current thread, as Go's own code finds it; 0 for a thread that is not Go's. */
+static __always_inline uint64_t current_g(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	uint64_t g = 0;
+
+	if (bpf_probe_read_user(&g, sizeof(g), (const void *)(task->thread.fsbase + (__s64)layout.tls_g)))
+		return 0; /* before the thread has set it up */
+	return g;
+}
+
+/*
+ * Up to Go 1.22 the frame that entersyscall was called from is not kept
+ * (g.syscallbp is of 1.23): it is the first one above g.syscallsp in the
+ * chain that begins at the thread's own frame pointer.
+ */
+static __always_inline uint64_t frame_above(uint64_t bp, uint64_t sp)
+{
+	for (uint32_t i = 0; i < 8 && bp && bp < sp; i++)
+		bp = read_word(bp);
+	return bp;
+}
+
+static __always_inline uint64_t stack_in_call(const struct go_g *g, uint64_t user_bp)
+{
+	uint64_t bp;
+
+	if (layout.g_syscallbp != LAYOUT_ABSENT)
+		return stack_of_g(g, 1);
+	bp = frame_above(user_bp, g_word(g, layout.g_syscallsp));
+	return stack_from(g_word(g, layout.g_syscallpc), bp, g_word(g, layout.g_stack_hi), 1);
+}
+
+/* Fills rec for the goroutine in a system call; false if this is not one of Go's. */
+static __always_inline bool in_go_syscall(struct raw_record *rec, struct go_g *g)
+{
+	uint64_t m;
+	uint32_t tick = 0;
+
+	if (bpf_get_current_pid_tgid() >> 32 != target_tgid)
+		return false;
+	rec->g = current_g();
+	if (!rec->g || !read_g(g, rec->g) || g_status(g) != GSYSCALL)
+		return false;
+	m = g_word(g, layout.g_m);
+	rec->status = GSYSCALL;
+	rec->goid = g_word(g, layout.g_goid);
+	rec->p = p_in_syscall(m);
+	read_user(&tick, sizeof(tick), m + layout.m_syscalltick);
+	rec->arg = tick;
+	return true;
+}
+
+SEC("?tp_btf/sys_enter")
+int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
+{
+	struct raw_record rec = {.site = SITE_SYS_ENTER, .arg2 = (uint64_t)id};
+	struct go_g g;
+
+	if (!in_go_syscall(&rec, &g))
+		return 0;
+	rec.stack = stack_in_call(&g, regs->bp);
+	send(&rec);
+	return 0;
+}
+
+SEC("?tp_btf/sys_exit")
+int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
+{
+	struct raw_record rec = {.site = SITE_SYS_EXIT};
+	struct go_g g;
+
+	if (!in_go_syscall(&rec, &g))
+		return 0;
+	rec.arg2 = regs->orig_ax;
+	send(&rec);
+	return 0;
+}
+
+/* The goroutine that runs this code itself, on its own stack. */
+static __always_inline bool self(struct raw_record *rec, struct go_g *g, uint64_t address)
+{
+	if (!read_g(g, address))
+		return false;
+	rec->g = address;
+	rec->goid = g_word(g, layout.g_goid);
+	rec->status = g_status(g);
+	rec->p = p_in_syscall(g_word(g, layout.g_m));
+	return true;
+}
+
+/* entersyscallblock, before its push %rbp: what it will keep as syscallpc and syscallbp. */
+SEC("?uprobe")
+int syscall_block(struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_SYSCALL_BLOCK};
+	struct go_g g;
+
+	if (!self(&rec, &g, ctx->r14))
+		return 0;
+	rec.stack = stack_from(read_word(ctx->sp), ctx->bp, g_word(&g, layout.g_stack_hi), 1);
+	send(&rec);
+	return 0;
+}
+
+/* At the call of entersyscall in cgocall (e8 rel32: the return address is 5 bytes on). */
+SEC("?uprobe")
+int call_enter(struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_CALL_ENTER};
+	uint64_t pc = ctx->ip + 5, bp = ctx->bp;
+	struct go_g g;
+
+	if (!self(&rec, &g, ctx->r14))
+		return 0;
+	/* A callback that returns to C passes on what its cgocall had kept: reentersyscall(pc, sp, bp). */
+	if (layout.g_syscallbp != LAYOUT_ABSENT && ctx->ax == g_word(&g, layout.g_syscallpc)) {
+		pc = ctx->ax;
+		bp = ctx->cx;
+	}
+	rec.stack = stack_from(pc, bp, g_word(&g, layout.g_stack_hi), 1);
+	send(&rec);
+	return 0;
+}
+
+SEC("?uprobe")
+int call_exit(struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_CALL_EXIT};
+	struct go_g g;
+
+	if (self(&rec, &g, ctx->r14))
+		send(&rec);
+	return 0;
+}
+
+/* At a call of casgstatus: AX = g. */
+static __always_inline void by_casgstatus(struct pt_regs *ctx, uint8_t site)
+{
+	struct raw_record rec = {.site = site};
+	struct go_g g;
+
+	if (self(&rec, &g, ctx->ax))
+		send(&rec);
+}
+
+SEC("?uprobe")
+int exit_no_p(struct pt_regs *ctx)
+{
+	by_casgstatus(ctx, SITE_EXIT_NO_P);
+	return 0;
+}
+
+SEC("?uprobe")
+int needm(struct pt_regs *ctx)
+{
+	by_casgstatus(ctx, SITE_NEEDM);
+	return 0;
+}
+
+SEC("?uprobe")
+int dropm(struct pt_regs *ctx)
+{
+	by_casgstatus(ctx, SITE_DROPM);
+	return 0;
+}
+
+#endif

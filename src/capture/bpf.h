@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Private to the room: the BPF object, loaded and attached. */
+#ifndef GOTRACE_CAPTURE_BPF_H
+#define GOTRACE_CAPTURE_BPF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "target/target.h"
+#include "util/error.h"
+
+struct gotrace_bpf;
+struct bpf_link;
+
+struct bpf {
+	struct gotrace_bpf *skeleton;
+	struct bpf_link *links[MAX_PROBES + 4]; /* in the order of attaching */
+	unsigned nlinks;
+	unsigned cpus; /* possible CPUs: size of a per-CPU value */
+};
+
+struct bpf_options {
+	const struct go_layout *layout;
+	unsigned go_minor;
+	uint32_t tgid;
+	uint32_t ring_bytes;
+	bool syscalls;
+};
+
+/* Indices as in bpf/common.bpf.h, enum loss. */
+enum { BPF_LOSS_RING_FULL, BPF_LOSS_STACK_FULL, BPF_LOSS_UNREADABLE, BPF_LOSS_SCRATCH_BUSY, BPF_LOSSES };
+
+/* What the kernel lacks, in one line that says how to get it. */
+int bpf_check_kernel(struct error *err);
+int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *err);
+/* One probe of the plan; with `empty`, the program that does nothing. */
+int bpf_attach_probe(struct bpf *bpf, pid_t pid, const char *exe, const struct probe *probe, bool empty,
+		     struct error *err);
+int bpf_attach_syscalls(struct bpf *bpf, struct error *err);
+/* The program for markers or calibration on a function of our own. */
+int bpf_attach_self(struct bpf *bpf, const char *program, const void *function, struct error *err);
+void bpf_detach_last(struct bpf *bpf);
+int bpf_ring_fd(const struct bpf *bpf);
+/* Adds up each loss over all CPUs. */
+int bpf_read_losses(const struct bpf *bpf, uint64_t losses[BPF_LOSSES]);
+/* Hits that the kernel did not run our programs for. */
+uint64_t bpf_read_missed(const struct bpf *bpf);
+void bpf_unload(struct bpf *bpf);
+
+#endif

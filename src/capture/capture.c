@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What happens when: attach, snapshot, drain, generation, loss, end. */
+#include "capture/capture.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "capture/bpf.h"
+#include "capture/drain.h"
+#include "capture/keep.h"
+#include "capture/own_sites.h"
+#include "capture/watch.h"
+
+enum {
+	GENERATION_MS = 1000,
+	DRAIN_MS = 10,      /* between two looks at the ring; 16 MiB hold 250,000 records */
+	RESYNC_MS = 200,    /* at least, between two snapshots after losses */
+	MARKER_TRIES = 200, /* ms to wait for a marker to come out of the ring */
+	MAX_MS = 20000,     /* Ms read at a boundary; Go's own limit is 10,000 */
+	EXEC_CHECK_MS = 50,
+};
+
+struct capture {
+	struct capture_options options;
+	struct bpf bpf;
+	struct drain drain;
+	struct watch watch;
+	struct capture_stats stats;
+	struct log_loss told; /* losses that the log knows of */
+	struct log_m *ms;
+	uint32_t markers; /* numbers given out */
+	uint64_t next_boundary_ns, next_snapshot_ns, next_exec_check_ns;
+	bool info_logged, functab_logged, snapshot_due;
+	enum log_end_reason end_reason;
+};
+
+static uint64_t clock_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+static struct log_clock clock_pair(void)
+{
+	uint64_t wall = clock_ns(CLOCK_REALTIME);
+
+	return (struct log_clock){.mono_ns = clock_ns(CLOCK_MONOTONIC),
+				  .wall_sec = wall / 1000000000,
+				  .wall_nsec = (uint32_t)(wall % 1000000000)};
+}
+
+int capture_open(const struct capture_options *options, struct capture **out, struct error *err)
+{
+	struct capture *capture = calloc(1, sizeof(*capture));
+	struct bpf_options wanted = {
+		.layout = &options->target->layout,
+		.go_minor = options->target->go_minor,
+		.tgid = (uint32_t)options->pid,
+		.ring_bytes = options->ring_bytes,
+		.syscalls = options->syscalls && !options->probe_only,
+	};
+	int rc;
+
+	if (!capture)
+		return error_set(err, ENOMEM, "out of memory");
+	capture->options = *options;
+	capture->watch.pidfd = -1;
+	capture->ms = calloc(MAX_MS, sizeof(*capture->ms));
+	rc = capture->ms ? bpf_check_kernel(err) : error_set(err, ENOMEM, "out of memory");
+	if (rc == 0)
+		rc = watch_open(&capture->watch, options->pid, err);
+	if (rc == 0)
+		rc = bpf_load(&capture->bpf, &wanted, err);
+	if (rc == 0)
+		rc = drain_open(&capture->drain, bpf_ring_fd(&capture->bpf), options->sink, options->ctx,
+				err);
+	if (rc) {
+		capture_free(capture);
+		return rc;
+	}
+	*out = capture;
+	return 0;
+}
+
+static int calibrate(struct capture *capture, struct error *err)
+{
+	uint64_t bare = own_calibration_ns(), probed;
+	int rc = bpf_attach_self(&capture->bpf, "calibrate", own_calibration, err);
+
+	if (rc)
+		return rc;
+	probed = own_calibration_ns();
+	bpf_detach_last(&capture->bpf);
+	capture->stats.probe_hit_ns = probed > bare ? probed - bare : 0;
+	return bpf_attach_self(&capture->bpf, "marker", own_marker, err);
+}
+
+static int attach(struct capture *capture, const struct probe_plan *plan, struct error *err)
+{
+	const struct capture_options *options = &capture->options;
+	int rc = 0;
+
+	for (unsigned i = 0; i < plan->n && rc == 0; i++)
+		rc = bpf_attach_probe(&capture->bpf, options->pid, options->target->exe, &plan->probes[i],
+				      options->probe_only, err);
+	if (rc == 0 && options->syscalls && !options->probe_only)
+		rc = bpf_attach_syscalls(&capture->bpf, err);
+	capture->stats.probes = plan->n;
+	return rc;
+}
+
+/* Drains until the marker has come out: what was reserved before it may still be being written. */
+static int drain_past_marker(struct capture *capture, uint32_t number)
+{
+	for (int tries = 0; tries < MARKER_TRIES; tries++) {
+		int rc = drain_all(&capture->drain);
+
+		if (rc < 0 || capture->drain.last_marker >= number)
+			return rc < 0 ? rc : 0;
+		watch_wait(&capture->watch, 1);
+	}
+	return 0; /* the marker itself was lost: the model then goes by the times */
+}
+
+/* The snapshot is kept until all that happened while it was read has been drained. */
+static int snapshot(struct capture *capture, struct error *err)
+{
+	uint32_t markers[2] = {++capture->markers, ++capture->markers};
+	struct keep kept = {0};
+	int rc;
+
+	own_marker(markers[0]);
+	rc = target_snapshot(capture->options.target, markers, keep_record, &kept, err);
+	own_marker(markers[1]);
+	if (rc == 0)
+		rc = drain_past_marker(capture, markers[1]);
+	if (rc == 0)
+		rc = keep_replay(&kept, capture->options.sink, capture->options.ctx);
+	keep_free(&kept);
+	return rc;
+}
+
+static int log_info(struct capture *capture, struct error *err)
+{
+	struct target *target = capture->options.target;
+	pid_t bound = target->pid;
+	int rc;
+
+	if (!bound)
+		target->pid = capture->options.pid; /* it ended before it could be looked at */
+	rc = target_log_info(target, capture->options.spawned ? LOG_TARGET_SPAWNED : 0, capture->options.sink,
+			     capture->options.ctx, err);
+	target->pid = bound;
+	capture->info_logged = rc == 0;
+	return rc;
+}
+
+int capture_start(struct capture *capture, const struct probe_plan *plan, struct error *err)
+{
+	uint64_t now;
+	int rc = calibrate(capture, err);
+
+	if (rc == 0)
+		rc = attach(capture, plan, err);
+	if (rc == 0 && !capture->options.probe_only && !capture->options.spawned) {
+		rc = log_info(capture, err);
+		watch_program(&capture->watch);
+		if (rc == 0)
+			rc = snapshot(capture, err);
+	}
+	now = clock_ns(CLOCK_MONOTONIC);
+	capture->next_boundary_ns = now + GENERATION_MS * 1000000ull;
+	return rc;
+}
+
+static int log_boundary(struct capture *capture, struct error *err)
+{
+	size_t size;
+	struct log_boundary *boundary;
+	uint64_t before = clock_ns(CLOCK_MONOTONIC);
+	int n = target_read_ms(capture->options.target, capture->ms, MAX_MS, err);
+	int rc;
+
+	if (n < 0)
+		n = 0; /* it is ending: nothing to settle by */
+	size = sizeof(*boundary) + (size_t)n * sizeof(*capture->ms);
+	boundary = calloc(1, size);
+	if (!boundary)
+		return error_set(err, ENOMEM, "out of memory");
+	*boundary = (struct log_boundary){.time_before = before,
+					  .time_after = clock_ns(CLOCK_MONOTONIC),
+					  .clock = clock_pair(),
+					  .nm = (uint32_t)n};
+	memcpy(boundary + 1, capture->ms, (size_t)n * sizeof(*capture->ms));
+	rc = drain_all(&capture->drain);
+	if (rc >= 0)
+		rc = drain_put(&capture->drain, LOG_BOUNDARY, boundary, size);
+	free(boundary);
+	return rc;
+}
+
+static struct log_loss losses_so_far(struct capture *capture)
+{
+	uint64_t counts[BPF_LOSSES] = {0};
+
+	bpf_read_losses(&capture->bpf, counts);
+	return (struct log_loss){
+		.ring_full = counts[BPF_LOSS_RING_FULL],
+		.stack_full = counts[BPF_LOSS_STACK_FULL] + counts[BPF_LOSS_SCRATCH_BUSY],
+		.unreadable = counts[BPF_LOSS_UNREADABLE],
+		.missed = capture->stats.loss.missed,
+	};
+}
+
+/* Tells the log what was lost since it was told last. */
+static int log_losses(struct capture *capture)
+{
+	struct log_loss now = losses_so_far(capture), *told = &capture->told;
+	struct log_loss since = {
+		.ring_full = now.ring_full - told->ring_full,
+		.stack_full = now.stack_full - told->stack_full,
+		.unreadable = now.unreadable - told->unreadable,
+		.missed = now.missed - told->missed,
+	};
+
+	capture->stats.loss = now;
+	if (!since.ring_full && !since.stack_full && !since.unreadable && !since.missed)
+		return 0;
+	capture->told = now;
+	/* A stack that is missing changes no state; records that are missing do. */
+	if (since.ring_full || since.unreadable || since.missed)
+		capture->snapshot_due = true;
+	return drain_put(&capture->drain, LOG_LOSS, &since, sizeof(since));
+}
+
+static int resync(struct capture *capture, uint64_t now, struct error *err)
+{
+	int rc;
+
+	if (!capture->snapshot_due || now < capture->next_snapshot_ns)
+		return 0;
+	capture->snapshot_due = false;
+	capture->next_snapshot_ns = now + RESYNC_MS * 1000000ull;
+	rc = snapshot(capture, err);
+	return rc == -ESRCH ? 0 : rc;
+}
+
+static int round_of_work(struct capture *capture, struct error *err)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	int drained, rc = 0;
+
+	if (!capture->info_logged) {
+		rc = log_info(capture, err);
+		watch_program(&capture->watch);
+	}
+	drained = rc ? rc : drain_all(&capture->drain);
+	rc = drained < 0 ? drained : log_losses(capture);
+	if (rc == 0)
+		rc = resync(capture, now, err);
+	if (rc == 0 && now >= capture->next_boundary_ns) {
+		unsigned ms = capture->options.generation_ms ? capture->options.generation_ms : GENERATION_MS;
+
+		capture->next_boundary_ns = now + ms * 1000000ull;
+		rc = log_boundary(capture, err);
+	}
+	return rc < 0 ? rc : drained;
+}
+
+static bool has_ended(struct capture *capture, int wait_ms)
+{
+	uint64_t now;
+
+	if (watch_wait(&capture->watch, wait_ms)) {
+		capture->end_reason = LOG_END_EXITED;
+		return true;
+	}
+	now = clock_ns(CLOCK_MONOTONIC);
+	if (now < capture->next_exec_check_ns)
+		return false;
+	capture->next_exec_check_ns = now + EXEC_CHECK_MS * 1000000ull;
+	if (watch_has_execed(&capture->watch))
+		capture->end_reason = LOG_END_EXECED;
+	return capture->end_reason == LOG_END_EXECED;
+}
+
+int capture_poll(struct capture *capture, unsigned timeout_ms, struct error *err)
+{
+	uint64_t end = clock_ns(CLOCK_MONOTONIC) + timeout_ms * 1000000ull;
+	int wait_ms;
+
+	do {
+		int rc = capture->options.probe_only ? 0 : round_of_work(capture, err);
+
+		if (rc < 0)
+			return rc;
+		wait_ms = timeout_ms < DRAIN_MS ? (int)timeout_ms : DRAIN_MS;
+		if (has_ended(capture, wait_ms))
+			return 1;
+	} while (clock_ns(CLOCK_MONOTONIC) + (unsigned)wait_ms * 1000000ull < end);
+	return 0;
+}
+
+static int log_end(struct capture *capture, enum log_end_reason reason)
+{
+	struct log_end end = {
+		.reason = reason,
+		.clock = clock_pair(),
+		.total = capture->stats.loss,
+		.hits = capture->drain.records,
+		.probe_hit_ns = capture->stats.probe_hit_ns,
+	};
+
+	return drain_put(&capture->drain, LOG_END, &end, sizeof(end));
+}
+
+int capture_stop(struct capture *capture, enum log_end_reason reason, struct error *err)
+{
+	int rc = 0;
+
+	if (capture->options.probe_only) {
+		bpf_unload(&capture->bpf);
+		return 0;
+	}
+	if (!capture->info_logged)
+		rc = log_info(capture, err);
+	/* While the probes still stand: what the threads are doing now settles the last system calls. */
+	if (rc == 0)
+		rc = log_boundary(capture, err);
+	if (rc == 0)
+		rc = drain_all(&capture->drain);
+	capture->stats.loss.missed = bpf_read_missed(&capture->bpf);
+	if (rc >= 0)
+		rc = log_losses(capture);
+	if (rc == 0 && !capture->functab_logged)
+		rc = target_log_functab(capture->options.target, capture->options.sink, capture->options.ctx,
+					err);
+	if (rc == 0)
+		rc = log_end(capture, reason);
+	return rc;
+}
+
+enum log_end_reason capture_end_reason(const struct capture *capture)
+{
+	return capture->end_reason;
+}
+
+const struct capture_stats *capture_stats(struct capture *capture)
+{
+	capture->stats.records = capture->drain.records;
+	capture->stats.stacks = capture->drain.stacks;
+	return &capture->stats;
+}
+
+void capture_free(struct capture *capture)
+{
+	if (!capture)
+		return;
+	drain_close(&capture->drain);
+	if (capture->bpf.skeleton)
+		bpf_unload(&capture->bpf);
+	watch_close(&capture->watch);
+	free(capture->ms);
+	free(capture);
+}

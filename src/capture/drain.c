@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "capture/drain.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <bpf/libbpf.h>
+
+int drain_put(struct drain *drain, uint32_t type, const void *data, size_t size)
+{
+	struct log_record record = {.type = type, .size = (uint32_t)size, .data = data};
+	int rc = drain->sink(drain->ctx, &record);
+
+	if (rc && !drain->sink_error)
+		drain->sink_error = rc;
+	return rc;
+}
+
+static int flush(struct drain *drain)
+{
+	unsigned n = drain->n;
+
+	drain->n = 0;
+	return n ? drain_put(drain, LOG_RECORDS, drain->batch, n * sizeof(drain->batch[0])) : 0;
+}
+
+static int take_stack(struct drain *drain, const void *data, size_t size)
+{
+	int rc = flush(drain);
+
+	if (rc || size > sizeof(drain->stack) || size < sizeof(struct raw_stack))
+		return rc;
+	drain->stacks++;
+	memcpy(drain->stack, data, size);
+	return drain_put(drain, LOG_STACK, drain->stack, size);
+}
+
+static int take(void *ctx, void *data, size_t size)
+{
+	struct drain *drain = ctx;
+	struct raw_record *record = &drain->batch[drain->n];
+
+	if (size != sizeof(*record) || ((const struct raw_record *)data)->site == SITE_STACK)
+		return take_stack(drain, data, size);
+	memcpy(record, data, sizeof(*record));
+	drain->records++;
+	if (record->site == SITE_MARKER)
+		drain->last_marker = record->arg;
+	return ++drain->n == DRAIN_BATCH ? flush(drain) : 0;
+}
+
+int drain_open(struct drain *drain, int ring_fd, log_sink sink, void *ctx, struct error *err)
+{
+	drain->sink = sink;
+	drain->ctx = ctx;
+	drain->ring = ring_buffer__new(ring_fd, take, drain, NULL);
+	if (!drain->ring)
+		return error_set(err, errno, "cannot map the ring buffer: %s", strerror(errno));
+	return 0;
+}
+
+int drain_all(struct drain *drain)
+{
+	uint64_t before = drain->records + drain->stacks;
+	int rc = ring_buffer__consume(drain->ring);
+
+	if (rc < 0 && !drain->sink_error)
+		return rc;
+	if (!drain->sink_error)
+		flush(drain);
+	if (drain->sink_error)
+		return drain->sink_error;
+	before = drain->records + drain->stacks - before;
+	return before > 1 << 30 ? 1 << 30 : (int)before;
+}
+
+void drain_close(struct drain *drain)
+{
+	if (drain->ring)
+		ring_buffer__free(drain->ring);
+	drain->ring = NULL;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Private to the room: from the ring to log records, in the ring's order. */
+#ifndef GOTRACE_CAPTURE_DRAIN_H
+#define GOTRACE_CAPTURE_DRAIN_H
+
+#include "rawlog/rawlog.h"
+#include "util/error.h"
+
+enum { DRAIN_BATCH = 1024 }; /* records a LOG_RECORDS: 64 KiB */
+
+struct ring_buffer;
+
+struct drain {
+	struct ring_buffer *ring;
+	log_sink sink;
+	void *ctx;
+	int sink_error;
+	uint64_t records, stacks;
+	uint64_t last_marker; /* number of the newest marker that went by */
+	unsigned n;
+	struct raw_record batch[DRAIN_BATCH];
+	uint64_t stack[2 + STACK_DEPTH + 1]; /* a raw_stack, aligned */
+};
+
+int drain_open(struct drain *drain, int ring_fd, log_sink sink, void *ctx, struct error *err);
+/* Hands all that is in the ring to the sink. Returns the number of records, or a negative errno. */
+int drain_all(struct drain *drain);
+/* Hands one other record to the sink, in its place behind what was drained. */
+int drain_put(struct drain *drain, uint32_t type, const void *data, size_t size);
+void drain_close(struct drain *drain);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A uprobe fires on an instruction, so these functions begin with one that the
+ * kernel emulates, whatever the compiler would have made of them.
+ */
+#include "capture/own_sites.h"
+
+#include <time.h>
+
+__attribute__((naked, noinline)) void own_marker(uint64_t number)
+{
+	(void)number;
+	__asm__("push %rbp\n\tpop %rbp\n\tret");
+}
+
+__attribute__((naked, noinline)) void own_calibration(const void *memory)
+{
+	(void)memory;
+	__asm__("push %rbp\n\tpop %rbp\n\tret");
+}
+
+enum { CALLS = 4000 };
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t own_calibration_ns(void)
+{
+	uint64_t memory[256] = {0};
+	uint64_t begin = now_ns();
+
+	for (unsigned i = 0; i < CALLS; i++)
+		own_calibration(memory);
+	return (now_ns() - begin) / CALLS;
+}

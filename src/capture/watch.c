@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "capture/watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int watch_open(struct watch *watch, pid_t pid, struct error *err)
+{
+	watch->pid = pid;
+	watch->pidfd = (int)syscall(SYS_pidfd_open, pid, 0); /* Linux 5.3; glibc's wrapper is of 2.36 */
+	if (watch->pidfd < 0)
+		return error_set(err, errno, "cannot watch PID %d: %s", (int)pid, strerror(errno));
+	return 0;
+}
+
+/* Field 28 of /proc/PID/stat, startstack; randomised anew by each exec. 0 if it cannot be read. */
+static uint64_t start_of_stack(pid_t pid)
+{
+	char path[64], text[2048];
+	ssize_t n = -1;
+	char *at;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, text, sizeof(text) - 1);
+		close(fd);
+	}
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	at = strrchr(text, ')'); /* behind the name, which may hold anything: field 2 */
+	for (int field = 2; at && field < 28; field++)
+		at = strchr(at + 1, ' ');
+	return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+void watch_program(struct watch *watch)
+{
+	watch->program = start_of_stack(watch->pid);
+}
+
+bool watch_wait(const struct watch *watch, int timeout_ms)
+{
+	struct pollfd fd = {.fd = watch->pidfd, .events = POLLIN};
+
+	return poll(&fd, 1, timeout_ms) > 0;
+}
+
+bool watch_has_execed(const struct watch *watch)
+{
+	uint64_t program = watch->program ? start_of_stack(watch->pid) : 0;
+
+	return program && program != watch->program;
+}
+
+void watch_close(struct watch *watch)
+{
+	if (watch->pidfd > 0)
+		close(watch->pidfd);
+	watch->pidfd = -1;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What replay needs to know of the target, as records of the log. */
+#include "target/private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "target/maps.h"
+
+#define MAX_TEXT 4096u
+
+static uint64_t mono_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* Both clocks at one moment: the middle of two readings of one around the other. */
+static struct log_clock read_clock(void)
+{
+	uint64_t before = mono_ns(), after;
+	struct timespec wall;
+
+	clock_gettime(CLOCK_REALTIME, &wall);
+	after = mono_ns();
+	return (struct log_clock){
+		.mono_ns = before + (after - before) / 2,
+		.wall_sec = (uint64_t)wall.tv_sec,
+		.wall_nsec = (uint32_t)wall.tv_nsec,
+	};
+}
+
+static int put(log_sink sink, void *ctx, enum log_type type, const void *data, size_t size)
+{
+	struct log_record record = {.type = type, .size = (uint32_t)size, .data = data};
+
+	return sink(ctx, &record);
+}
+
+/* A fixed part followed by text. */
+static int put_text(log_sink sink, void *ctx, enum log_type type, const void *head, size_t head_size,
+		    const char *text, size_t len)
+{
+	uint64_t buffer[(64 + MAX_TEXT) / sizeof(uint64_t)];
+
+	memcpy(buffer, head, head_size);
+	memcpy((char *)buffer + head_size, text, len);
+	return put(sink, ctx, type, buffer, head_size + len);
+}
+
+static int log_target(const struct target *target, unsigned extra_flags, log_sink sink, void *ctx)
+{
+	struct log_target head = {
+		.pid = (uint32_t)target->pid,
+		.flags = LOG_TARGET_GO | (target->cgo ? LOG_TARGET_CGO : 0) | (target->pie ? LOG_TARGET_PIE : 0) |
+			 (target->stripped ? LOG_TARGET_STRIPPED : 0) | extra_flags,
+		.go_minor = target->go_minor,
+		.go_patch = target->go_patch,
+		.clock = read_clock(),
+	};
+
+	memcpy(head.go_version, target->go_version, sizeof(head.go_version));
+	memcpy(head.comm, target->image->comm, sizeof(head.comm));
+	memcpy(head.exe, target->image->path, sizeof(head.exe));
+	return put(sink, ctx, LOG_TARGET, &head, sizeof(head));
+}
+
+static int log_reasons(const struct reasons *reasons, unsigned table, log_sink sink, void *ctx)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; rc == 0 && i < reasons->n; i++) {
+		struct log_reason head = {.table = (uint16_t)table, .index = (uint16_t)i};
+
+		if (!reasons->texts[i])
+			continue;
+		head.len = (uint32_t)strlen(reasons->texts[i]);
+		rc = put_text(sink, ctx, LOG_REASON, &head, sizeof(head), reasons->texts[i], head.len);
+	}
+	return rc;
+}
+
+/* Code only: what a PC can lie in. */
+static int log_mappings(const struct maps *maps, log_sink sink, void *ctx)
+{
+	struct mapping mapping;
+	size_t at = 0;
+	int rc = 0;
+
+	while (rc == 0 && maps_next(maps->text, maps->len, &at, &mapping)) {
+		size_t len = mapping.path_len < MAX_TEXT ? mapping.path_len : MAX_TEXT;
+		struct log_mapping head = {
+			.start = mapping.start,
+			.end = mapping.end,
+			.offset = mapping.offset,
+			.len = (uint32_t)len,
+		};
+
+		if (mapping.executable && len)
+			rc = put_text(sink, ctx, LOG_MAPPING, &head, sizeof(head), mapping.path, len);
+	}
+	return rc;
+}
+
+int target_log_info(const struct target *target, unsigned extra_flags, log_sink sink, void *ctx,
+		    struct error *err)
+{
+	const struct release *release = target->image->release;
+	struct maps maps;
+	int rc = log_target(target, extra_flags, sink, ctx);
+
+	for (unsigned table = REASON_BLOCK; rc == 0 && table < REASON_TABLES; table++)
+		rc = log_reasons(&release->reasons[table], table, sink, ctx);
+	if (rc)
+		return error_set(err, -rc, "cannot write the log: %s", strerror(-rc));
+	if (!target->pid)
+		return 0;
+	rc = maps_read(target->pid, &maps, err);
+	if (rc)
+		return rc;
+	rc = log_mappings(&maps, sink, ctx);
+	maps_free(&maps);
+	return rc ? error_set(err, -rc, "cannot write the log: %s", strerror(-rc)) : 0;
+}
+
+int target_log_functab(const struct target *target, log_sink sink, void *ctx, struct error *err)
+{
+	const struct target_image *image = target->image;
+	const struct module *module = &image->module;
+	size_t room, extent = functab_gofunc_extent(target->functab), size;
+	const uint8_t *gofunc = image_rest(&image->elf, module->gofunc, &room);
+	struct log_functab head = {
+		.text = module->text + target->bias,
+		.etext = module->etext + target->bias,
+		.gofunc = module->gofunc + target->bias,
+		.pclntab_size = (uint32_t)module->pclntab_size,
+		.gofunc_size = (uint32_t)(extent < room ? extent : room),
+		.go_minor = target->go_minor,
+	};
+	uint8_t *data;
+	int rc;
+
+	size = sizeof(head) + module->pclntab_size + head.gofunc_size;
+	if (size > UINT32_MAX)
+		return error_set(err, EFBIG, "%s: its function table has %zu bytes, more than a log can hold",
+				 image->label, size);
+	data = malloc(size);
+	if (!data)
+		return error_set(err, ENOMEM, "out of memory for the function table (%zu bytes)", size);
+	memcpy(data, &head, sizeof(head));
+	memcpy(data + sizeof(head), image_bytes(&image->elf, module->pclntab, module->pclntab_size),
+	       module->pclntab_size);
+	memcpy(data + sizeof(head) + module->pclntab_size, gofunc, head.gofunc_size);
+	rc = put(sink, ctx, LOG_FUNCTAB, data, size);
+	free(data);
+	return rc ? error_set(err, -rc, "cannot write the log: %s", strerror(-rc)) : 0;
+}

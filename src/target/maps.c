@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "target/maps.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+/* vm.max_map_count (65,530 by default) lines of some hundred bytes; more is not believed. */
+#define MAX_TEXT  (64u << 20)
+#define CHUNK     (64u << 10)
+#define PAGE_MASK 0xfffull
+
+static int read_all(int fd, struct maps *maps)
+{
+	for (;;) {
+		char *bigger = realloc(maps->text, maps->len + CHUNK);
+		ssize_t n;
+
+		if (!bigger)
+			return -ENOMEM;
+		maps->text = bigger;
+		n = read(fd, maps->text + maps->len, CHUNK);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return 0;
+		maps->len += (size_t)n;
+		if (maps->len > MAX_TEXT)
+			return -EFBIG;
+	}
+}
+
+int maps_read(pid_t pid, struct maps *maps, struct error *err)
+{
+	char path[64];
+	int fd, rc;
+
+	*maps = (struct maps){.len = 0};
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	rc = fd < 0 ? -errno : read_all(fd, maps);
+	if (fd >= 0)
+		close(fd);
+	if (rc == 0)
+		return 0;
+	maps_free(maps);
+	if (rc == -ENOENT || rc == -ESRCH)
+		return error_set(err, ESRCH, "PID %d is gone", (int)pid);
+	if (rc == -EACCES || rc == -EPERM)
+		return error_set(err, EPERM, "may not read %s: run gotrace as root, or with CAP_SYS_PTRACE", path);
+	return error_set(err, -rc, "cannot read %s: %s", path, strerror(-rc));
+}
+
+void maps_free(struct maps *maps)
+{
+	free(maps->text);
+	*maps = (struct maps){.len = 0};
+}
+
+struct line {
+	const char *at, *end;
+};
+
+/* A number in hexadecimal or decimal, then the character `after`. */
+static bool number(struct line *line, unsigned base, char after, uint64_t *value)
+{
+	const char *start = line->at;
+
+	*value = 0;
+	for (; line->at < line->end; line->at++) {
+		char c = *line->at;
+		unsigned digit = c >= '0' && c <= '9' ? (unsigned)(c - '0')
+						      : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
+
+		if (digit >= base)
+			break;
+		if (*value > (UINT64_MAX - digit) / base)
+			return false;
+		*value = *value * base + digit;
+	}
+	if (line->at == start)
+		return false;
+	/* The inode ends the line if there is no path. */
+	if (line->at == line->end)
+		return after == '\n';
+	if (*line->at != after && !(after == '\n' && *line->at == ' '))
+		return false;
+	line->at++;
+	return true;
+}
+
+/* start-end perms offset major:minor inode   path (fs/proc/task_mmu.c, show_map_vma) */
+static bool parse_line(struct line line, struct mapping *mapping)
+{
+	uint64_t major, minor;
+
+	if (!number(&line, 16, '-', &mapping->start) || !number(&line, 16, ' ', &mapping->end) ||
+	    line.end - line.at < 5 || line.at[4] != ' ')
+		return false;
+	mapping->executable = line.at[2] == 'x';
+	line.at += 5;
+	if (!number(&line, 16, ' ', &mapping->offset) || !number(&line, 16, ':', &major) ||
+	    !number(&line, 16, ' ', &minor) || !number(&line, 10, '\n', &mapping->inode))
+		return false;
+	while (line.at < line.end && *line.at == ' ')
+		line.at++;
+	mapping->major = (unsigned)major;
+	mapping->minor = (unsigned)minor;
+	mapping->path = line.at;
+	mapping->path_len = (size_t)(line.end - line.at);
+	return mapping->start < mapping->end;
+}
+
+bool maps_next(const char *text, size_t len, size_t *at, struct mapping *mapping)
+{
+	while (*at < len) {
+		const char *start = text + *at, *newline = memchr(start, '\n', len - *at);
+		struct line line = {.at = start, .end = newline ? newline : text + len};
+
+		*at = (size_t)(line.end - text) + 1;
+		if (parse_line(line, mapping))
+			return true;
+	}
+	return false;
+}
+
+/* The bias, if this mapping holds the start of an executable segment of the image. */
+static bool bias_by(const struct mapping *mapping, const struct image *image, uint64_t *bias)
+{
+	for (unsigned i = 0; mapping->executable && i < image->n; i++) {
+		const struct segment *segment = &image->segments[i];
+
+		/* The kernel maps whole pages. */
+		if (segment->executable && mapping->offset == (segment->offset & ~PAGE_MASK)) {
+			*bias = mapping->start - (segment->address & ~PAGE_MASK);
+			return true;
+		}
+	}
+	return false;
+}
+
+enum { BY_DEVICE, BY_INODE, BY_PATH, WAYS };
+
+static bool is_of_file(const struct mapping *mapping, int way, uint64_t device, uint64_t inode, const char *exe)
+{
+	if (way == BY_PATH)
+		return exe && mapping->path_len == strlen(exe) && !memcmp(mapping->path, exe, mapping->path_len);
+	if (!mapping->inode || mapping->inode != inode)
+		return false;
+	return way == BY_INODE || makedev(mapping->major, mapping->minor) == device;
+}
+
+int maps_bias(const struct maps *maps, const struct image *image, uint64_t device, uint64_t inode,
+	      const char *exe, uint64_t *bias)
+{
+	struct mapping mapping;
+
+	for (int way = 0; way < WAYS; way++) {
+		size_t at = 0;
+
+		while (maps_next(maps->text, maps->len, &at, &mapping)) {
+			if (is_of_file(&mapping, way, device, inode, exe) && bias_by(&mapping, image, bias))
+				return 0;
+		}
+	}
+	return -ENOENT;
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "target/memory.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/uio.h>
+
+#define MAX_RUNS 1024u /* IOV_MAX */
+/*
+ * Neighbours are read in one go with the gap between them. Smaller than a
+ * page, so that a gap never holds a page of its own, which may be unmapped.
+ */
+#define MAX_GAP 2048u
+#define MAX_RUN (1u << 20)
+
+int memory_read(pid_t pid, uint64_t address, void *to, size_t size)
+{
+	struct iovec local = {.iov_base = to, .iov_len = size};
+	struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
+	ssize_t n;
+
+	if (!size)
+		return 0;
+	n = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+	if (n < 0)
+		return -errno;
+	return (size_t)n == size ? 0 : -EFAULT;
+}
+
+/* Pieces first .. first + n - 1 in one stretch of memory. */
+struct run {
+	size_t first, n;
+	uint64_t address;
+	size_t size;
+};
+
+static int by_address(const void *a, const void *b)
+{
+	const struct memory_piece *one = a, *two = b;
+
+	return one->address < two->address ? -1 : one->address > two->address;
+}
+
+static bool joins(const struct run *run, const struct memory_piece *piece)
+{
+	uint64_t skip = piece->address - run->address;
+
+	return (skip <= run->size || skip - run->size <= MAX_GAP) && skip + piece->size <= MAX_RUN;
+}
+
+/* The next runs, at most MAX_RUNS. Returns their number; *total is their size. */
+static unsigned make_runs(const struct memory_piece *pieces, size_t n, struct run *runs, size_t *total)
+{
+	unsigned count = 0;
+
+	*total = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct memory_piece *piece = &pieces[i];
+		struct run *run = count ? &runs[count - 1] : NULL;
+
+		if (run && joins(run, piece)) {
+			uint64_t size = piece->address - run->address + piece->size;
+
+			if (size > run->size) {
+				*total += size - run->size;
+				run->size = size;
+			}
+			run->n++;
+			continue;
+		}
+		if (count == MAX_RUNS)
+			break;
+		runs[count++] = (struct run){.first = i, .n = 1, .address = piece->address, .size = piece->size};
+		*total += piece->size;
+	}
+	return count;
+}
+
+static int reserve(struct memory_batch *batch, size_t size)
+{
+	uint8_t *bigger;
+
+	if (size <= batch->capacity)
+		return 0;
+	bigger = realloc(batch->buffer, size);
+	if (!bigger)
+		return -ENOMEM;
+	batch->buffer = bigger;
+	batch->capacity = size;
+	return 0;
+}
+
+static void deliver(const struct run *run, struct memory_piece *pieces, const uint8_t *bytes)
+{
+	for (size_t i = run->first; i < run->first + run->n; i++)
+		pieces[i].bytes = bytes + (pieces[i].address - run->address);
+}
+
+/* A run with a bad piece in it: one by one, so that the others are not lost. */
+static int read_singly(pid_t pid, const struct run *run, struct memory_piece *pieces, uint8_t *bytes)
+{
+	for (size_t i = run->first; i < run->first + run->n; i++) {
+		uint8_t *to = bytes + (pieces[i].address - run->address);
+		int rc = memory_read(pid, pieces[i].address, to, pieces[i].size);
+
+		if (rc == -ESRCH || rc == -EPERM)
+			return rc;
+		pieces[i].bytes = rc ? NULL : to;
+	}
+	return 0;
+}
+
+static ssize_t read_vector(pid_t pid, const struct run *runs, unsigned n, uint8_t *to)
+{
+	struct iovec remote[MAX_RUNS], local = {.iov_base = to, .iov_len = 0};
+
+	for (unsigned i = 0; i < n; i++) {
+		remote[i] = (struct iovec){(void *)(uintptr_t)runs[i].address, runs[i].size};
+		local.iov_len += runs[i].size;
+	}
+	return process_vm_readv(pid, &local, 1, remote, n, 0);
+}
+
+static int read_runs(pid_t pid, const struct run *runs, unsigned n, struct memory_piece *pieces, uint8_t *to)
+{
+	while (n) {
+		ssize_t got = read_vector(pid, runs, n, to);
+		int rc;
+
+		if (got < 0 && errno != EFAULT)
+			return -errno;
+		/* The kernel stops at the first run that it cannot read to its end. */
+		while (n && got > 0 && (size_t)got >= runs->size) {
+			deliver(runs, pieces, to);
+			got -= (ssize_t)runs->size;
+			to += runs->size;
+			runs++;
+			n--;
+		}
+		if (!n)
+			break;
+		rc = read_singly(pid, runs, pieces, to);
+		if (rc)
+			return rc;
+		to += runs->size;
+		runs++;
+		n--;
+	}
+	return 0;
+}
+
+/* An upper bound of what all runs together take. */
+static size_t space(const struct memory_piece *pieces, size_t n)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i < n; i++)
+		size += pieces[i].size + MAX_GAP;
+	return size;
+}
+
+int memory_gather(struct memory_batch *batch, struct memory_piece *pieces, size_t n)
+{
+	struct run runs[MAX_RUNS];
+	size_t used = 0, total;
+	int rc = reserve(batch, space(pieces, n));
+
+	qsort(pieces, n, sizeof(*pieces), by_address);
+	for (size_t i = 0; rc == 0 && i < n;) {
+		unsigned count = make_runs(pieces + i, n - i, runs, &total);
+
+		rc = read_runs(batch->pid, runs, count, pieces + i, batch->buffer + used);
+		used += total;
+		i += runs[count - 1].first + runs[count - 1].n;
+	}
+	return rc;
+}
+
+void memory_batch_free(struct memory_batch *batch)
+{
+	free(batch->buffer);
+	batch->buffer = NULL;
+	batch->capacity = 0;
+}

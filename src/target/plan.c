@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* From the rules of the release to probes in this binary, each verified by its bytes. */
+#include "target/private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "target/memory.h"
+#include "target/sites.h"
+
+#define MAX_MATCHES 16
+#define BREAKPOINT  0xcc
+
+struct planner {
+	const struct target *target;
+	struct probe_plan *plan;
+	struct error *err;
+	uint64_t flag; /* "is the runtime's tracer on", 0 = not looked for yet */
+};
+
+/* The bytes at the offset as text, for messages. */
+static const char *show_bytes(const struct code *code, size_t offset, char *text, size_t size)
+{
+	size_t at = 0;
+
+	text[0] = '\0';
+	for (size_t i = offset; i < code->size && i < offset + 12 && at + 4 < size; i++)
+		at += (size_t)snprintf(text + at, size - at, "%s%02x", at ? " " : "", code->bytes[i]);
+	return text;
+}
+
+static int refuse(const struct planner *planner, const struct site_rule *rule, const struct code *code,
+		  size_t offset, const char *why)
+{
+	const struct target *target = planner->target;
+	char bytes[64];
+
+	return error_set(planner->err, ENOTSUP, "%s: cannot probe %s+0x%zx (%s): %s; bytes there: %s",
+			 target->image->label, rule->function, offset, target->go_version, why,
+			 show_bytes(code, offset, bytes, sizeof(bytes)));
+}
+
+/* The instruction in memory must be the file's, or a breakpoint that another tracer has put there. */
+static int compare_live(const struct planner *planner, const struct site_rule *rule, const struct code *code,
+			size_t offset, unsigned length)
+{
+	const struct target *target = planner->target;
+	uint8_t live[16];
+	int rc = memory_read(target->pid, code->address + offset + target->bias, live, length);
+
+	if (rc == -ESRCH)
+		return error_set(planner->err, ESRCH, "%s is gone", target->image->label);
+	if (rc)
+		return error_set(planner->err, -rc, "%s: cannot read the code of %s: %s", target->image->label,
+				 rule->function, strerror(-rc));
+	if (live[0] != BREAKPOINT && memcmp(live, code->bytes + offset, length))
+		return refuse(planner, rule, code, offset, "the code in memory is not that of the executable");
+	return 0;
+}
+
+/* Only instructions that the kernel emulates: x86_is_* say so (arch/x86/kernel/uprobes.c). */
+static const char *kind(const struct x86_insn *insn)
+{
+	if (x86_is_push_rbp(insn))
+		return "push";
+	if (x86_is_call(insn))
+		return "call";
+	return x86_is_jcc(insn) ? "jcc" : NULL;
+}
+
+static int add_probe(struct planner *planner, const struct site_rule *rule, const struct code *code,
+		     size_t offset)
+{
+	const struct target *target = planner->target;
+	struct probe_plan *plan = planner->plan;
+	struct probe *probe = &plan->probes[plan->n];
+	struct x86_insn insn;
+	int rc = 0;
+
+	if (plan->n == MAX_PROBES)
+		return refuse(planner, rule, code, offset, "too many places");
+	if (!x86_decode(code->bytes + offset, code->size - offset, &insn) || !kind(&insn))
+		return refuse(planner, rule, code, offset, "not an instruction that the kernel emulates");
+	*probe = (struct probe){.site = rule->site};
+	if (!image_code_offset(&target->image->elf, code->address + offset, &probe->file_offset))
+		return refuse(planner, rule, code, offset, "not in an executable segment");
+	if (target->pid) {
+		probe->address = code->address + offset + target->bias;
+		rc = compare_live(planner, rule, code, offset, insn.length);
+	}
+	snprintf(probe->name, sizeof(probe->name), "%s+0x%zx %s", rule->function, offset, kind(&insn));
+	if (rc == 0)
+		plan->n++;
+	return rc;
+}
+
+static int plan_prologue(struct planner *planner, const struct site_rule *rule, const struct code *code)
+{
+	size_t offset;
+
+	if (code_prologue(code, &offset))
+		return refuse(planner, rule, code, 0, "no `push %rbp` behind a stack check");
+	return add_probe(planner, rule, code, offset);
+}
+
+/* How many matches there are must be as in the releases that were read: else the code was changed. */
+static int check_total(const struct planner *planner, const struct site_rule *rule, const struct code *code,
+		       int n, const char *what)
+{
+	char why[128];
+
+	if (n < 0)
+		return refuse(planner, rule, code, 0, "an instruction that gotrace does not know");
+	if (n > MAX_MATCHES || n < 1 || (rule->total && n != rule->total)) {
+		snprintf(why, sizeof(why), "%d %s, expected %s%d", n, what, rule->total ? "" : "at least ",
+			 rule->total ? rule->total : 1);
+		return refuse(planner, rule, code, 0, why);
+	}
+	return 0;
+}
+
+static bool contradicts(int64_t seen, int8_t expected)
+{
+	return seen != CONSTANT_UNKNOWN && expected != ANY_STATUS && seen != expected;
+}
+
+/* What is visible of the statuses must fit, and something must be. */
+static int check_statuses(const struct planner *planner, const struct site_rule *rule, const struct code *code,
+			  const struct call_site *call)
+{
+	bool expects = rule->old_status != ANY_STATUS || rule->new_status != ANY_STATUS;
+	bool sees = (rule->old_status != ANY_STATUS && call->rbx != CONSTANT_UNKNOWN) ||
+		    (rule->new_status != ANY_STATUS && call->rcx != CONSTANT_UNKNOWN);
+	char why[128];
+
+	if ((!expects || sees) && !contradicts(call->rbx, rule->old_status) &&
+	    !contradicts(call->rcx, rule->new_status))
+		return 0;
+	snprintf(why, sizeof(why), "a change of status %lld to %lld, expected %d to %d", (long long)call->rbx,
+		 (long long)call->rcx, rule->old_status, rule->new_status);
+	return refuse(planner, rule, code, call->offset, why);
+}
+
+static int plan_calls(struct planner *planner, const struct site_rule *rule, const struct code *code)
+{
+	struct call_site calls[MAX_MATCHES];
+	struct code callee;
+	int n = 0, rc;
+
+	if (target_code(planner->target, rule->callee, &callee) == 0)
+		n = code_calls(code, callee.address, calls, MAX_MATCHES);
+	rc = check_total(planner, rule, code, n, "calls");
+	for (int i = 0; rc == 0 && i < n; i++) {
+		if (rule->which != ALL_MATCHES && rule->which != i)
+			continue;
+		rc = check_statuses(planner, rule, code, &calls[i]);
+		if (rc == 0)
+			rc = add_probe(planner, rule, code, calls[i].offset);
+	}
+	return rc;
+}
+
+static int plan_check(struct planner *planner, const struct site_rule *rule, const struct code *code)
+{
+	size_t offsets[MAX_MATCHES];
+	struct code exit;
+	int n, rc;
+
+	if (!planner->flag &&
+	    (target_code(planner->target, "runtime.goexit1", &exit) || code_flag(&exit, &planner->flag)))
+		return refuse(planner, rule, code, 0, "runtime.goexit1 does not check if a trace is on");
+	n = code_flag_checks(code, planner->flag, offsets, MAX_MATCHES);
+	rc = check_total(planner, rule, code, n, "checks if a trace is on");
+	return rc ? rc : add_probe(planner, rule, code, offsets[0]);
+}
+
+static int plan_rule(struct planner *planner, const struct site_rule *rule)
+{
+	const struct target *target = planner->target;
+	struct code code;
+
+	if (target->go_minor < rule->first || target->go_minor > rule->last ||
+	    (rule->condition == SITE_IF_CGO && !target->cgo))
+		return 0;
+	if (target_code(target, rule->function, &code)) {
+		if (rule->condition == SITE_IF_PRESENT)
+			return 0;
+		return error_set(planner->err, ENOTSUP, "%s: %s is not in its function table (%s)",
+				 target->image->label, rule->function, target->go_version);
+	}
+	switch (rule->place) {
+	case PLACE_PROLOGUE:
+		return plan_prologue(planner, rule, &code);
+	case PLACE_CALL:
+		return plan_calls(planner, rule, &code);
+	default:
+		return plan_check(planner, rule, &code);
+	}
+}
+
+int target_plan(const struct target *target, struct probe_plan *plan, struct error *err)
+{
+	struct planner planner = {.target = target, .plan = plan, .err = err};
+	int rc = 0;
+
+	plan->n = 0;
+	for (unsigned i = 0; rc == 0 && i < site_rule_count; i++)
+		rc = plan_rule(&planner, &site_rules[i]);
+	return rc;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What the files of the room share. Addresses in here are link-time ones unless a comment says otherwise. */
+#ifndef GOTRACE_TARGET_PRIVATE_H
+#define GOTRACE_TARGET_PRIVATE_H
+
+#include "target/buildinfo.h"
+#include "target/code.h"
+#include "target/image.h"
+#include "target/layout.h"
+#include "target/load.h"
+#include "target/module.h"
+#include "target/target.h"
+
+struct target_image {
+	struct loaded file;
+	struct image elf;
+	struct module module;
+	const struct release *release; /* a row of the table, or &own */
+	struct release own;            /* from the program's own DWARF */
+	uint64_t device, inode;
+	char comm[16];
+	char path[256]; /* where the link /proc/PID/exe leads, for people */
+	char label[64]; /* "PID 123 (server)", how messages begin */
+};
+
+/* The function by name, for the code finders. -ENOENT if the program does not have it. */
+int target_code(const struct target *target, const char *name, struct code *code);
+
+/* Finds allgs, allp, ... and the thread-local offset of g in the code; fills them in. */
+int target_find_variables(struct target *target, struct error *err);
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "target/sites.h"
+
+#include <stddef.h>
+
+#include "bpf/record.h"
+
+#define CASGSTATUS "runtime.casgstatus"
+#define CALLBACKG  "runtime.cgocallbackg"
+#define GC_WORKER  "runtime.(*gcControllerState).findRunnableGCWorker"
+
+/* g.atomicstatus, Go 1.26 runtime/runtime2.go; _Gdeadextra is of 1.26. */
+enum { RUNNABLE = 1, SYSCALL = 3, WAITING = 4, DEAD = 6, DEADEXTRA = 11 };
+
+#define PROLOGUE(site_, first_, last_, name)                                                                  \
+	{                                                                                                     \
+		.site = site_, .place = PLACE_PROLOGUE, .first = first_, .last = last_, .function = name,     \
+	}
+#define CHANGE(site_, first_, last_, name, total_, which_, old, new)                                          \
+	{                                                                                                     \
+		.site = site_, .place = PLACE_CALL, .first = first_, .last = last_, .function = name,         \
+		.callee = CASGSTATUS, .total = total_, .which = which_, .old_status = old, .new_status = new, \
+	}
+#define CGO_CHANGE(site_, first_, last_, name, old, new)                                                      \
+	{                                                                                                     \
+		.site = site_, .place = PLACE_CALL, .condition = SITE_IF_CGO, .first = first_, .last = last_, \
+		.function = name, .callee = CASGSTATUS, .total = 1, .old_status = old, .new_status = new,     \
+	}
+#define CGO_CALL(site_, name, callee_)                                                                        \
+	{                                                                                                     \
+		.site = site_, .place = PLACE_CALL, .condition = SITE_IF_CGO, .last = NEWEST,                 \
+		.function = name, .callee = callee_, .total = 1, .old_status = ANY_STATUS,                    \
+		.new_status = ANY_STATUS,                                                                     \
+	}
+#define CHECK(site_, name)                                                                                    \
+	{                                                                                                     \
+		.site = site_, .place = PLACE_CHECK, .last = NEWEST, .function = name, .total = 1,            \
+	}
+
+/* Read in runtime/proc.go, coro.go, cgocall.go, mgc.go of Go 1.22 to 1.26. */
+const struct site_rule site_rules[] = {
+	PROLOGUE(SITE_PARK, 0, NEWEST, "runtime.park_m"),
+	PROLOGUE(SITE_READY, 0, NEWEST, "runtime.ready"),
+	PROLOGUE(SITE_EXECUTE, 0, NEWEST, "runtime.execute"),
+	PROLOGUE(SITE_GOSCHED, 0, NEWEST, "runtime.goschedImpl"),
+	PROLOGUE(SITE_GOYIELD, 0, NEWEST, "runtime.goyield_m"),
+	PROLOGUE(SITE_PREEMPTPARK, 0, NEWEST, "runtime.preemptPark"),
+	PROLOGUE(SITE_DESTROY, 0, NEWEST, "runtime.gdestroy"),
+	{
+		.site = SITE_CORO,
+		.place = PLACE_PROLOGUE,
+		.condition = SITE_IF_PRESENT,
+		.last = NEWEST,
+		.function = "runtime.coroswitch_m",
+	},
+	CHANGE(SITE_UNBLOCK, 0, NEWEST, "runtime.findRunnable", 0, ALL_MATCHES, WAITING, RUNNABLE),
+	CHANGE(SITE_UNBLOCK, 0, NEWEST, GC_WORKER, 0, ALL_MATCHES, WAITING, RUNNABLE),
+	CHANGE(SITE_UNBLOCK, 0, NEWEST, "runtime.injectglist", 0, ALL_MATCHES, WAITING, RUNNABLE),
+	/* The first one parks; the second takes it back when the unlock function refused. */
+	CHANGE(SITE_UNBLOCK, 0, NEWEST, "runtime.park_m", 2, 1, WAITING, RUNNABLE),
+	/* The first one makes a g that malg gave dead; the new status of the second is a variable from 1.23 on. */
+	CHANGE(SITE_NEWPROC, 0, NEWEST, "runtime.newproc1", 2, 1, DEAD, ANY_STATUS),
+
+	PROLOGUE(SITE_SYSCALL_BLOCK, 0, NEWEST, "runtime.entersyscallblock"),
+	CHANGE(SITE_EXIT_NO_P, 0, 25, "runtime.exitsyscall0", 1, 0, SYSCALL, RUNNABLE),
+	CHANGE(SITE_EXIT_NO_P, 26, NEWEST, "runtime.exitsyscallNoP", 1, 0, ANY_STATUS, RUNNABLE),
+	CGO_CALL(SITE_CALL_ENTER, "runtime.cgocall", "runtime.entersyscall"),
+	CGO_CALL(SITE_CALL_EXIT, "runtime.cgocall", "runtime.exitsyscall"),
+	CGO_CALL(SITE_CALL_ENTER, CALLBACKG, "runtime.reentersyscall"),
+	CGO_CALL(SITE_CALL_EXIT, CALLBACKG, "runtime.exitsyscall"),
+	CGO_CHANGE(SITE_NEEDM, 0, 25, "runtime.needm", DEAD, SYSCALL),
+	CGO_CHANGE(SITE_NEEDM, 26, NEWEST, "runtime.needm", DEADEXTRA, SYSCALL),
+	CGO_CHANGE(SITE_DROPM, 0, 25, "runtime.dropm", SYSCALL, DEAD),
+	CGO_CHANGE(SITE_DROPM, 26, NEWEST, "runtime.dropm", SYSCALL, DEADEXTRA),
+
+	/* Up to 1.25 every fast end of a system call runs wirep too: acquirep does not. */
+	PROLOGUE(SITE_ACQUIREP, 0, 25, "runtime.acquirep"),
+	PROLOGUE(SITE_ACQUIREP, 26, NEWEST, "runtime.wirep"),
+	PROLOGUE(SITE_RELEASEP, 0, NEWEST, "runtime.releasepNoTrace"),
+	PROLOGUE(SITE_HANDOFFP, 0, 25, "runtime.handoffp"),
+	PROLOGUE(SITE_STEALP, 26, NEWEST, "runtime.syscallingThread.releaseP"),
+	PROLOGUE(SITE_GCWAIT, 0, 25, "runtime.entersyscall_gcwait"),
+	PROLOGUE(SITE_GCWAIT, 26, NEWEST, "runtime.entersyscallHandleGCWait"),
+	PROLOGUE(SITE_PROCRESIZE, 0, NEWEST, "runtime.procresize"),
+
+	PROLOGUE(SITE_STW_BEGIN, 0, NEWEST, "runtime.stopTheWorldWithSema"),
+	CHECK(SITE_STW_END, "runtime.startTheWorldWithSema"),
+	CHECK(SITE_GC_BEGIN, "runtime.gcStart"),
+	CHECK(SITE_GC_END, "runtime.gcMarkTermination"),
+};
+
+const unsigned site_rule_count = sizeof(site_rules) / sizeof(site_rules[0]);

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The goroutines that exist, read in batches: their structs, then the stacks
+ * of those that have stopped, then the structs again, so that a stack counts
+ * only if its goroutine did not move meanwhile.
+ */
+#include "target/private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bpf/stack_hash.h"
+#include "target/memory.h"
+#include "target/stack.h"
+#include "target/threads.h"
+
+#define BATCH       4096u
+/* Most stacks of parked goroutines are shorter; the rest is read when the walk gets there. */
+#define FIRST_CHUNK 2048u
+#define NEXT_CHUNK  4096u
+/* A slice of pointers to goroutines; more of them would need as many gigabytes of stack. */
+#define MAX_GS      (16u << 20)
+#define MAX_STACK   (1ull << 30) /* the runtime's own ceiling on amd64 */
+#define GS_A_RECORD 16384u
+#define TRIES       5
+
+struct walked { /* one goroutine of the batch */
+	uint64_t g;
+	struct g_view view;
+	bool exists;
+	uint16_t flags;
+	unsigned n; /* PCs, 0 = no stack */
+	uint64_t pcs[STACK_DEPTH];
+};
+
+struct snapshot {
+	const struct target *target;
+	log_sink sink;
+	void *ctx;
+	struct memory_batch batch;
+	struct threads threads;
+	uint64_t *addresses; /* of all gs */
+	size_t naddresses;
+	struct log_g *gs;
+	size_t ngs;
+	struct map64 sent; /* hashes of stacks that are in the log */
+	struct walked *walked;		/* BATCH of them */
+	struct memory_piece *pieces;	/* BATCH of them */
+};
+
+uint64_t target_stack_hash(const uint64_t *pcs, unsigned n, unsigned skip)
+{
+	uint64_t hash = stack_hash_begin(skip);
+
+	for (unsigned i = 0; i < n; i++)
+		hash = stack_hash_add(hash, pcs[i]);
+	return stack_hash_end(hash, n);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* The slice runtime.allgs grows and moves; read until pointer and length agree before and after. */
+static int read_addresses(struct snapshot *snap)
+{
+	const struct target *target = snap->target;
+	uint64_t slice[3], again[3];
+
+	for (int i = 0; i < TRIES; i++) {
+		int rc = memory_read(target->pid, target->allgs, slice, sizeof(slice));
+
+		if (rc)
+			return rc;
+		if (slice[1] > MAX_GS || slice[1] > slice[2])
+			continue;
+		snap->naddresses = slice[1];
+		snap->addresses = malloc(slice[1] * sizeof(uint64_t) + 1);
+		if (!snap->addresses)
+			return -ENOMEM;
+		rc = memory_read(target->pid, slice[0], snap->addresses, slice[1] * sizeof(uint64_t));
+		if (rc == 0)
+			rc = memory_read(target->pid, target->allgs, again, sizeof(again));
+		/* A longer one in the same place is fine: what was read of it stays. */
+		if (rc == 0 && slice[0] == again[0])
+			return 0;
+		free(snap->addresses);
+		snap->addresses = NULL;
+		if (rc && rc != -EFAULT)
+			return rc;
+	}
+	return -EAGAIN;
+}
+
+static void add_piece(struct snapshot *snap, size_t *n, uint64_t address, size_t size, size_t owner)
+{
+	snap->pieces[(*n)++] = (struct memory_piece){
+		.address = address,
+		.size = (uint32_t)size,
+		.owner = (uint32_t)owner,
+	};
+}
+
+static int read_structs(struct snapshot *snap, const uint64_t *addresses, size_t count)
+{
+	size_t size = g_view_size(&snap->target->layout), n = 0;
+	int rc;
+
+	for (size_t i = 0; i < count; i++) {
+		snap->walked[i].g = addresses[i];
+		snap->walked[i].exists = false;
+		snap->walked[i].n = 0;
+		add_piece(snap, &n, addresses[i], size, i);
+	}
+	rc = memory_gather(&snap->batch, snap->pieces, n);
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		struct walked *walked = &snap->walked[snap->pieces[i].owner];
+
+		if (!snap->pieces[i].bytes)
+			continue;
+		g_view_read(&snap->target->layout, snap->pieces[i].bytes, &walked->view);
+		walked->exists = walked->view.status != G_STATUS_IDLE && walked->view.status != G_STATUS_DEAD &&
+				 walked->view.status != G_STATUS_DEADEXTRA;
+	}
+	return rc;
+}
+
+/* More of a long stack, a page at a time, kept for the frames that follow. */
+struct reader {
+	pid_t pid;
+	uint64_t end; /* of the stack */
+	uint64_t address;
+	size_t size;
+	uint8_t bytes[NEXT_CHUNK];
+};
+
+static int read_on(void *ctx, uint64_t address, void *to, size_t size)
+{
+	struct reader *reader = ctx;
+
+	if (address < reader->address || reader->size < size || address - reader->address > reader->size - size) {
+		uint64_t room = reader->end - address;
+		int rc;
+
+		reader->address = address;
+		reader->size = room < NEXT_CHUNK ? room : NEXT_CHUNK;
+		rc = memory_read(reader->pid, address, reader->bytes, reader->size);
+		if (rc) {
+			reader->size = 0;
+			return rc;
+		}
+	}
+	memcpy(to, reader->bytes + (address - reader->address), size);
+	return 0;
+}
+
+static void walk(const struct snapshot *snap, const struct memory_piece *piece)
+{
+	struct walked *walked = &snap->walked[piece->owner];
+	struct reader reader = {.pid = snap->target->pid, .end = walked->view.stack_hi, .size = 0};
+	struct stack_memory memory = {
+		.address = piece->address,
+		.bytes = piece->bytes,
+		.size = piece->size,
+		.read = read_on,
+		.ctx = &reader,
+	};
+
+	if (piece->bytes)
+		walked->n = stack_walk(&walked->view, &memory, walked->pcs, &walked->flags);
+}
+
+static int read_stacks(struct snapshot *snap, size_t count)
+{
+	size_t n = 0;
+	int rc;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct g_view *view = &snap->walked[i].view;
+		uint64_t room = view->stack_hi - view->sp;
+
+		if (snap->walked[i].exists && g_view_has_stack(view) &&
+		    view->stack_hi - view->stack_lo <= MAX_STACK)
+			add_piece(snap, &n, view->sp, room < FIRST_CHUNK ? room : FIRST_CHUNK, i);
+	}
+	rc = memory_gather(&snap->batch, snap->pieces, n);
+	for (size_t i = 0; rc == 0 && i < n; i++)
+		walk(snap, &snap->pieces[i]);
+	return rc;
+}
+
+/* Drops the stacks of goroutines that moved, and takes over their new state. */
+static int check_again(struct snapshot *snap, size_t count)
+{
+	size_t size = g_view_size(&snap->target->layout), n = 0;
+	int rc;
+
+	for (size_t i = 0; i < count; i++) {
+		if (snap->walked[i].n)
+			add_piece(snap, &n, snap->walked[i].g, size, i);
+	}
+	rc = memory_gather(&snap->batch, snap->pieces, n);
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		struct walked *walked = &snap->walked[snap->pieces[i].owner];
+		struct g_view now;
+
+		if (snap->pieces[i].bytes) {
+			g_view_read(&snap->target->layout, snap->pieces[i].bytes, &now);
+			if (g_view_same(&walked->view, &now))
+				continue;
+		}
+		walked->n = 0;
+	}
+	return rc;
+}
+
+static int send_stack(struct snapshot *snap, const struct walked *walked, uint64_t hash)
+{
+	uint64_t buffer[sizeof(struct raw_stack) / sizeof(uint64_t) + STACK_DEPTH];
+	struct raw_stack head = {.n = walked->n, .site = SITE_STACK, .flags = walked->flags, .hash = hash};
+	struct log_record record = {
+		.type = LOG_STACK,
+		.size = (uint32_t)(sizeof(head) + walked->n * sizeof(uint64_t)),
+		.data = buffer,
+	};
+	int rc;
+
+	if (map64_get(&snap->sent, hash))
+		return 0;
+	memcpy(buffer, &head, sizeof(head));
+	memcpy((char *)buffer + sizeof(head), walked->pcs, walked->n * sizeof(uint64_t));
+	rc = snap->sink(snap->ctx, &record);
+	return rc ? rc : map64_set(&snap->sent, hash, 1);
+}
+
+static int deliver(struct snapshot *snap, size_t count)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < count; i++) {
+		const struct walked *walked = &snap->walked[i];
+		struct log_g *lg = &snap->gs[snap->ngs];
+
+		if (!walked->exists)
+			continue;
+		*lg = (struct log_g){
+			.g = walked->g,
+			.goid = walked->view.goid,
+			.m = walked->view.m,
+			.startpc = walked->view.startpc,
+			.status = walked->view.status,
+			.tid = threads_tid(&snap->threads, walked->view.m),
+			.waitreason = walked->view.waitreason,
+		};
+		if (walked->n) {
+			lg->stack = target_stack_hash(walked->pcs, walked->n, 0);
+			rc = send_stack(snap, walked, lg->stack);
+		}
+		snap->ngs++;
+	}
+	return rc;
+}
+
+static int read_batch(struct snapshot *snap, const uint64_t *addresses, size_t count)
+{
+	int rc = read_structs(snap, addresses, count);
+
+	if (rc == 0)
+		rc = read_stacks(snap, count);
+	if (rc == 0)
+		rc = check_again(snap, count);
+	if (rc == 0)
+		rc = deliver(snap, count);
+	return rc;
+}
+
+static int read_goroutines(struct snapshot *snap)
+{
+	int rc = read_addresses(snap);
+
+	if (rc)
+		return rc;
+	snap->gs = malloc(snap->naddresses * sizeof(*snap->gs) + 1);
+	snap->walked = calloc(BATCH, sizeof(*snap->walked));
+	snap->pieces = calloc(BATCH, sizeof(*snap->pieces));
+	if (!snap->gs || !snap->walked || !snap->pieces)
+		return -ENOMEM;
+	for (size_t at = 0; rc == 0 && at < snap->naddresses; at += BATCH) {
+		size_t left = snap->naddresses - at;
+
+		rc = read_batch(snap, snap->addresses + at, left < BATCH ? left : BATCH);
+	}
+	return rc;
+}
+
+static int put(const struct snapshot *snap, enum log_type type, const void *data, size_t size)
+{
+	struct log_record record = {.type = type, .size = (uint32_t)size, .data = data};
+
+	return snap->sink(snap->ctx, &record);
+}
+
+static int send(const struct snapshot *snap, const struct log_snapshot *head)
+{
+	const struct threads *threads = &snap->threads;
+	int rc = put(snap, LOG_SNAPSHOT, head, sizeof(*head));
+
+	for (size_t at = 0; rc == 0 && at < snap->ngs; at += GS_A_RECORD) {
+		size_t n = snap->ngs - at < GS_A_RECORD ? snap->ngs - at : GS_A_RECORD;
+
+		rc = put(snap, LOG_GS, snap->gs + at, n * sizeof(*snap->gs));
+	}
+	if (rc == 0)
+		rc = put(snap, LOG_PS, threads->ps, threads->nps * sizeof(*threads->ps));
+	if (rc == 0)
+		rc = put(snap, LOG_MS, threads->ms, threads->nms * sizeof(*threads->ms));
+	if (rc == 0)
+		rc = put(snap, LOG_SNAPSHOT_END, NULL, 0);
+	return rc;
+}
+
+static void snapshot_free(struct snapshot *snap)
+{
+	memory_batch_free(&snap->batch);
+	threads_free(&snap->threads);
+	free(snap->addresses);
+	free(snap->gs);
+	free(snap->walked);
+	free(snap->pieces);
+	map64_free(&snap->sent);
+}
+
+static int take(struct snapshot *snap, struct log_snapshot *head, struct error *err)
+{
+	int rc;
+
+	head->time_before = now_ns();
+	rc = threads_read(snap->target, &snap->batch, true, &snap->threads, err);
+	if (rc)
+		return rc;
+	rc = read_goroutines(snap);
+	if (rc)
+		return threads_fail(snap->target, rc, "its goroutines (runtime.allgs)", err);
+	head->time_after = now_ns();
+	head->gomaxprocs = snap->threads.gomaxprocs;
+	rc = send(snap, head);
+	return rc ? error_set(err, -rc, "cannot write the log: %s", strerror(-rc)) : 0;
+}
+
+int target_snapshot(const struct target *target, const uint32_t markers[2], log_sink sink, void *ctx,
+		    struct error *err)
+{
+	struct snapshot snap = {.target = target, .sink = sink, .ctx = ctx, .batch = {.pid = target->pid}};
+	struct log_snapshot head = {.marker_before = markers[0], .marker_after = markers[1]};
+	int rc = take(&snap, &head, err);
+
+	snapshot_free(&snap);
+	return rc;
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Opening a process or an executable: what there is to know of it before anything is traced. */
+#include "target/private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "target/debuginfo.h"
+#include "target/maps.h"
+#include "target/memory.h"
+
+static struct target *target_new(void)
+{
+	struct target *target = calloc(1, sizeof(*target));
+
+	if (target)
+		target->image = calloc(1, sizeof(*target->image));
+	if (target && !target->image) {
+		free(target);
+		return NULL;
+	}
+	return target;
+}
+
+void target_free(struct target *target)
+{
+	if (!target)
+		return;
+	functab_free(target->functab);
+	debuginfo_release_free(&target->image->own);
+	load_free(&target->image->file);
+	free(target->image);
+	free(target);
+}
+
+/* Puts "PID 123 (server): " or so before what a lower level says. */
+static int complain(const struct target *target, int rc, const struct error *inner, struct error *err)
+{
+	return error_set(err, -rc, "%s %s", target->image->label, inner->text);
+}
+
+static void read_comm(pid_t pid, char *comm, size_t size)
+{
+	char path[64];
+	ssize_t n = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, comm, size - 1);
+		close(fd);
+	}
+	comm[n > 0 ? n : 0] = '\0';
+	comm[strcspn(comm, "\n")] = '\0';
+}
+
+static void read_link(const char *link, char *path, size_t size)
+{
+	ssize_t n = readlink(link, path, size - 1);
+
+	path[n > 0 ? n : 0] = '\0';
+}
+
+/* Why /proc/PID/exe does not open. */
+static int refuse_exe(const struct target *target, int code, struct error *err)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)target->pid);
+	if (code == ESRCH || access(path, F_OK))
+		return error_set(err, ESRCH, "no process has PID %d", (int)target->pid);
+	if (code == EACCES || code == EPERM)
+		return error_set(err, EPERM, "%s: permission denied: run gotrace as root, or with CAP_SYS_PTRACE",
+				 target->image->label);
+	if (code == ENOENT)
+		return error_set(err, ENOEXEC,
+				 "%s is not a Go program: it has no executable (a kernel thread, or it has ended)",
+				 target->image->label);
+	return error_set(err, code, "%s: cannot open its executable: %s", target->image->label, strerror(code));
+}
+
+static int read_version(struct target *target, struct error *err)
+{
+	struct go_version version;
+	int rc = buildinfo_version(&target->image->elf, &version, err);
+
+	if (rc)
+		return rc;
+	target->go_minor = version.minor;
+	target->go_patch = version.patch;
+	memcpy(target->go_version, version.text, sizeof(target->go_version));
+	if (version.minor < release_first())
+		return error_set(err, ENOTSUP, "was built by %s: releases from 1.%u on are supported",
+				 version.text, release_first());
+	if (!version.development)
+		target->image->release = release_find(version.minor);
+	return 0;
+}
+
+/* A release that the table does not have: its own DWARF says where things are, if it was left in. */
+static int read_own_release(struct target *target, int fd, struct error *err)
+{
+	struct target_image *image = target->image;
+	const struct release *last = release_find(release_last());
+	struct error inner = {.text = ""};
+
+	image->own.minor = target->go_minor;
+	image->own.patch = target->go_patch;
+	if (debuginfo_release(fd, &image->elf, &image->own, &inner))
+		return error_set(err, ENOTSUP,
+				 "was built by %s, which is newer than this gotrace knows (1.%u to 1.%u), and %s",
+				 target->go_version, release_first(), release_last(), inner.text);
+	image->release = &image->own;
+	/* Rules of places and of ids follow the newest release that is known. */
+	if (target->go_minor > last->minor)
+		target->go_minor = last->minor;
+	return 0;
+}
+
+static int build_functab(struct target *target, struct error *err)
+{
+	const struct target_image *image = target->image;
+	struct functab_source source = {
+		.pclntab = image_bytes(&image->elf, image->module.pclntab, image->module.pclntab_size),
+		.pclntab_size = image->module.pclntab_size,
+		.text = image->module.text + target->bias,
+		.etext = image->module.etext + target->bias,
+		.go_minor = target->go_minor,
+	};
+
+	source.gofunc = image_rest(&image->elf, image->module.gofunc, &source.gofunc_size);
+	functab_free(target->functab);
+	target->functab = functab_new(&source, err);
+	return target->functab ? 0 : -ENOTSUP;
+}
+
+/* Whether runtime/cgo is linked in: it alone defines crosscall2 (runtime/cgo/asm_amd64.s). */
+static bool has_cgo(const struct target *target)
+{
+	struct code code;
+
+	return target_code(target, "crosscall2", &code) == 0;
+}
+
+/* Everything that the file tells; link-time addresses, until the bias is known. */
+static int read_image(struct target *target, int fd, struct error *err)
+{
+	struct target_image *image = target->image;
+	int rc = load_file(fd, &image->file, err);
+
+	if (rc == 0)
+		rc = image_parse(&image->elf, image->file.data, image->file.size, err);
+	if (rc == 0)
+		rc = read_version(target, err);
+	if (rc == 0 && !image->release)
+		rc = read_own_release(target, fd, err);
+	if (rc == 0)
+		rc = module_find(&image->elf, &image->release->layout.runtime, &image->module, err);
+	if (rc == 0)
+		rc = build_functab(target, err);
+	if (rc)
+		return rc;
+	target->layout = image->release->layout.go;
+	target->pie = image->elf.pie;
+	target->stripped = !image->elf.has_symbols;
+	target->cgo = has_cgo(target);
+	return 0;
+}
+
+static int read_file(struct target *target, int fd, struct error *err)
+{
+	struct error inner = {.text = ""};
+	struct stat st;
+	int rc = fstat(fd, &st) ? -errno : read_image(target, fd, &inner);
+
+	if (rc)
+		return complain(target, rc, &inner, err);
+	target->image->device = st.st_dev;
+	target->image->inode = st.st_ino;
+	return target_find_variables(target, err);
+}
+
+/* The proof that the file is what runs: its function table's header is in memory, where it must be. */
+static int compare_memory(const struct target *target, struct error *err)
+{
+	const struct target_image *image = target->image;
+	/* Up to the names' offset but for textStart, which the dynamic linker changes in a PIE up to 1.25. */
+	static const struct {
+		uint32_t offset, size;
+	} parts[] = {{0, 0x18}, {0x20, 0x28}};
+	uint8_t live[64];
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		uint64_t address = image->module.pclntab + parts[i].offset;
+		const uint8_t *bytes = image_bytes(&image->elf, address, parts[i].size);
+		int rc = memory_read(target->pid, address + target->bias, live, parts[i].size);
+
+		if (rc == -ESRCH)
+			return error_set(err, ESRCH, "%s is gone", image->label);
+		if (rc == -EPERM)
+			return error_set(err, EPERM,
+					 "%s: may not read its memory: run gotrace as root, or with CAP_SYS_PTRACE",
+					 image->label);
+		if (rc || !bytes || memcmp(live, bytes, parts[i].size))
+			return error_set(err, EBADMSG, "%s: its memory is not what its executable says",
+					 image->label);
+	}
+	return 0;
+}
+
+static int find_bias(struct target *target, struct error *err)
+{
+	const struct target_image *image = target->image;
+	struct maps maps;
+	int rc = maps_read(target->pid, &maps, err);
+
+	if (rc)
+		return rc;
+	rc = maps_bias(&maps, &image->elf, image->device, image->inode, image->path, &target->bias);
+	maps_free(&maps);
+	if (rc || (!image->elf.pie && target->bias))
+		return error_set(err, EBADMSG, "%s: its executable is not mapped where it should be",
+				 image->label);
+	return 0;
+}
+
+/* Moves everything from link-time addresses to those of the process. */
+static int relocate(struct target *target, struct error *err)
+{
+	struct error inner = {.text = ""};
+	int rc = find_bias(target, err);
+
+	if (rc == 0)
+		rc = compare_memory(target, err);
+	if (rc)
+		return rc;
+	rc = build_functab(target, &inner);
+	if (rc)
+		return complain(target, rc, &inner, err);
+	return target_find_variables(target, err);
+}
+
+static void name_process(struct target *target, pid_t pid)
+{
+	struct target_image *image = target->image;
+
+	target->pid = pid;
+	snprintf(target->exe, sizeof(target->exe), "/proc/%d/exe", (int)pid);
+	read_comm(pid, image->comm, sizeof(image->comm));
+	read_link(target->exe, image->path, sizeof(image->path));
+	snprintf(image->label, sizeof(image->label), "PID %d (%s)", (int)pid, image->comm);
+}
+
+static int open_process(struct target *target, struct error *err)
+{
+	int fd = open(target->exe, O_RDONLY | O_CLOEXEC), rc;
+
+	if (fd < 0)
+		return refuse_exe(target, errno, err);
+	rc = read_file(target, fd, err);
+	close(fd);
+	return rc ? rc : relocate(target, err);
+}
+
+int target_open(pid_t pid, struct target **out, struct error *err)
+{
+	struct target *target = target_new();
+	int rc;
+
+	if (!target)
+		return error_set(err, ENOMEM, "out of memory");
+	name_process(target, pid);
+	rc = open_process(target, err);
+	if (rc)
+		target_free(target);
+	else
+		*out = target;
+	return rc;
+}
+
+static void name_file(struct target *target, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct target_image *image = target->image;
+
+	snprintf(target->exe, sizeof(target->exe), "%s", path);
+	snprintf(image->path, sizeof(image->path), "%s", path);
+	snprintf(image->comm, sizeof(image->comm), "%s", slash ? slash + 1 : path);
+	snprintf(image->label, sizeof(image->label), "%s", path);
+}
+
+static int open_path(struct target *target, const char *path, struct error *err)
+{
+	int fd, rc;
+
+	if (strlen(path) >= sizeof(target->exe))
+		return error_set(err, ENAMETOOLONG, "%s: the path is too long (at most %zu bytes)", path,
+				 sizeof(target->exe) - 1);
+	/* A pipe or device must not make us wait. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return error_set(err, errno, "cannot open %s: %s", path, strerror(errno));
+	rc = read_file(target, fd, err);
+	close(fd);
+	return rc;
+}
+
+int target_open_file(const char *path, struct target **out, struct error *err)
+{
+	struct target *target = target_new();
+	int rc;
+
+	if (!target)
+		return error_set(err, ENOMEM, "out of memory");
+	name_file(target, path);
+	rc = open_path(target, path, err);
+	if (rc)
+		target_free(target);
+	else
+		*out = target;
+	return rc;
+}
+
+int target_bind(struct target *target, pid_t pid, struct error *err)
+{
+	char link[64];
+	struct stat st;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	if (stat(link, &st))
+		return error_set(err, errno == ENOENT ? ESRCH : errno, "PID %d: %s", (int)pid, strerror(errno));
+	if (st.st_dev != target->image->device || st.st_ino != target->image->inode)
+		return error_set(err, EBADMSG, "PID %d does not run %s", (int)pid, target->image->path);
+	name_process(target, pid);
+	return relocate(target, err);
+}

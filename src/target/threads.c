@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "target/threads.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/stack.h"
+
+/* Go itself dies at 10,000 threads unless the program allows more; and a damaged list may be a ring. */
+#define MAX_MS 65536u
+/* The list changes while it is walked; a walk that ran into freed memory is tried again. */
+#define TRIES  5
+#define WORD   sizeof(uint64_t)
+#define MAX_PS 65536u
+
+int threads_fail(const struct target *target, int rc, const char *what, struct error *err)
+{
+	const char *label = target->image->label;
+
+	if (rc == -ESRCH)
+		return error_set(err, ESRCH, "%s is gone", label);
+	if (rc == -ENOMEM)
+		return error_set(err, ENOMEM, "out of memory reading %s of %s", what, label);
+	if (rc == -EPERM)
+		return error_set(err, EPERM, "%s: may not read its memory: run gotrace as root, or with CAP_SYS_PTRACE",
+				 label);
+	return error_set(err, -rc, "%s: cannot read %s: %s", label, what, strerror(-rc));
+}
+
+static uint64_t word(const uint8_t *bytes, uint32_t offset)
+{
+	uint64_t value;
+
+	memcpy(&value, bytes + offset, sizeof(value));
+	return value;
+}
+
+static size_t size_for(const uint32_t *offsets, size_t n)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (offsets[i] + WORD > size)
+			size = offsets[i] + WORD;
+	}
+	return size;
+}
+
+static size_t m_size(const struct go_layout *layout)
+{
+	const uint32_t offsets[] = {layout->m_curg,	layout->m_p,	     layout->m_oldp,
+				    layout->m_procid, layout->m_syscalltick, layout->m_alllink};
+
+	return size_for(offsets, sizeof(offsets) / sizeof(offsets[0]));
+}
+
+static int add_m(struct threads *threads, const struct log_m *lm)
+{
+	if (threads->nms == MAX_MS)
+		return -ELOOP;
+	if (!(threads->nms & (threads->nms - 1))) {
+		size_t room = threads->nms ? threads->nms * 2 : 1;
+		struct log_m *bigger = realloc(threads->ms, room * sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		threads->ms = bigger;
+	}
+	threads->ms[threads->nms++] = *lm;
+	return 0;
+}
+
+/* One walk along m.alllink. bytes has room for one M. */
+static int walk_ms(const struct target *target, uint8_t *bytes, size_t size, struct threads *threads)
+{
+	const struct go_layout *layout = &target->layout;
+	uint64_t m;
+	int rc = memory_read(target->pid, target->allm, &m, sizeof(m));
+
+	threads->nms = 0;
+	while (rc == 0 && m) {
+		struct log_m lm = {.m = m};
+
+		rc = memory_read(target->pid, m, bytes, size);
+		if (rc)
+			break;
+		lm.curg = word(bytes, layout->m_curg);
+		lm.p = word(bytes, layout->m_p);
+		lm.oldp = word(bytes, layout->m_oldp);
+		lm.tid = (uint32_t)word(bytes, layout->m_procid);
+		lm.syscalltick = (uint32_t)word(bytes, layout->m_syscalltick);
+		m = word(bytes, layout->m_alllink);
+		rc = add_m(threads, &lm);
+	}
+	return rc;
+}
+
+static int read_ms(const struct target *target, struct threads *threads)
+{
+	size_t size = m_size(&target->layout);
+	uint8_t *bytes = malloc(size);
+	int rc = bytes ? -EFAULT : -ENOMEM;
+
+	for (int i = 0; i < TRIES && (rc == -EFAULT || rc == -ELOOP); i++)
+		rc = walk_ms(target, bytes, size, threads);
+	free(bytes);
+	return rc;
+}
+
+static int note_tids(struct threads *threads)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < threads->nms; i++)
+		rc = map64_set(&threads->tids, threads->ms[i].m, threads->ms[i].tid);
+	return rc;
+}
+
+/* Status words of what the Ms point to: curg, and p or oldp. Unreadable ones stay 0. */
+static int read_m_statuses(const struct target *target, struct memory_batch *batch, struct threads *threads)
+{
+	const struct go_layout *layout = &target->layout;
+	struct memory_piece *pieces = calloc(threads->nms * 2 + 1, sizeof(*pieces));
+	size_t n = 0;
+	int rc;
+
+	if (!pieces)
+		return -ENOMEM;
+	for (size_t i = 0; i < threads->nms; i++) {
+		const struct log_m *lm = &threads->ms[i];
+		uint64_t p = lm->p ? lm->p : lm->oldp;
+
+		if (lm->curg)
+			pieces[n++] = (struct memory_piece){
+				.address = lm->curg + layout->g_status, .size = 4, .owner = (uint32_t)i * 2};
+		if (p)
+			pieces[n++] = (struct memory_piece){
+				.address = p + layout->p_status, .size = 4, .owner = (uint32_t)i * 2 + 1};
+	}
+	rc = memory_gather(batch, pieces, n);
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		struct log_m *lm = &threads->ms[pieces[i].owner / 2];
+		uint32_t status = 0;
+
+		if (pieces[i].bytes)
+			memcpy(&status, pieces[i].bytes, sizeof(status));
+		if (pieces[i].owner & 1)
+			lm->p_status = status;
+		else
+			lm->status = status & ~(uint32_t)G_STATUS_SCAN;
+	}
+	free(pieces);
+	return rc;
+}
+
+/* The addresses of allp: pointer and length of the slice are read until they agree. */
+static int read_p_addresses(const struct target *target, uint64_t **addresses, size_t *n)
+{
+	uint64_t slice[2], again[2];
+	int rc;
+
+	for (int i = 0; i < TRIES; i++) {
+		rc = memory_read(target->pid, target->allp, slice, sizeof(slice));
+		if (rc)
+			return rc;
+		/* Empty: the runtime has only just begun. */
+		if (!slice[1])
+			return 0;
+		if (slice[1] > MAX_PS)
+			return -EBADMSG;
+		*addresses = calloc(slice[1], WORD);
+		if (!*addresses)
+			return -ENOMEM;
+		*n = slice[1];
+		rc = memory_read(target->pid, slice[0], *addresses, slice[1] * WORD);
+		if (rc == 0)
+			rc = memory_read(target->pid, target->allp, again, sizeof(again));
+		if (rc == 0 && !memcmp(slice, again, sizeof(slice)))
+			return 0;
+		free(*addresses);
+		*addresses = NULL;
+		if (rc && rc != -EFAULT)
+			return rc;
+	}
+	return -EAGAIN;
+}
+
+static int read_p_structs(const struct target *target, struct memory_batch *batch, const uint64_t *addresses,
+			  size_t n, struct threads *threads)
+{
+	const struct go_layout *layout = &target->layout;
+	const uint32_t offsets[] = {layout->p_id, layout->p_status, layout->p_m};
+	struct memory_piece *pieces = calloc(n + 1, sizeof(*pieces));
+	int rc;
+
+	threads->ps = calloc(n + 1, sizeof(*threads->ps));
+	if (!pieces || !threads->ps) {
+		free(pieces);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < n; i++)
+		pieces[i] = (struct memory_piece){.address = addresses[i], .size = (uint32_t)size_for(offsets, 3)};
+	rc = memory_gather(batch, pieces, n);
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		const uint8_t *bytes = pieces[i].bytes;
+		struct log_p *lp = &threads->ps[threads->nps];
+
+		if (!bytes)
+			continue;
+		*lp = (struct log_p){
+			.p = pieces[i].address,
+			.m = word(bytes, layout->p_m),
+			.id = (uint32_t)word(bytes, layout->p_id),
+			.status = (uint32_t)word(bytes, layout->p_status),
+		};
+		lp->tid = threads_tid(threads, lp->m);
+		threads->nps++;
+	}
+	free(pieces);
+	return rc;
+}
+
+static int read_ps(const struct target *target, struct memory_batch *batch, struct threads *threads)
+{
+	uint64_t *addresses = NULL;
+	size_t n = 0;
+	int rc = read_p_addresses(target, &addresses, &n);
+
+	if (rc == 0)
+		rc = read_p_structs(target, batch, addresses, n, threads);
+	if (rc == 0)
+		rc = memory_read(target->pid, target->gomaxprocs, &threads->gomaxprocs,
+				 sizeof(threads->gomaxprocs));
+	free(addresses);
+	return rc;
+}
+
+int threads_read(const struct target *target, struct memory_batch *batch, bool with_ps, struct threads *threads,
+		 struct error *err)
+{
+	int rc;
+
+	*threads = (struct threads){.nms = 0};
+	rc = read_ms(target, threads);
+	if (rc == 0)
+		rc = read_m_statuses(target, batch, threads);
+	if (rc == 0)
+		rc = note_tids(threads);
+	if (rc)
+		return threads_fail(target, rc, "its threads (runtime.allm)", err);
+	rc = with_ps ? read_ps(target, batch, threads) : 0;
+	return rc ? threads_fail(target, rc, "its processors (runtime.allp)", err) : 0;
+}
+
+void threads_free(struct threads *threads)
+{
+	free(threads->ms);
+	free(threads->ps);
+	map64_free(&threads->tids);
+}
+
+uint32_t threads_tid(const struct threads *threads, uint64_t m)
+{
+	const uint32_t *tid = m ? map64_get(&threads->tids, m) : NULL;
+
+	return tid ? *tid : 0;
+}
+
+int target_read_ms(const struct target *target, struct log_m *ms, unsigned max, struct error *err)
+{
+	struct memory_batch batch = {.pid = target->pid};
+	struct threads threads;
+	int rc = threads_read(target, &batch, false, &threads, err);
+	size_t n = threads.nms < max ? threads.nms : max;
+
+	if (rc == 0 && n)
+		memcpy(ms, threads.ms, n * sizeof(*ms));
+	threads_free(&threads);
+	memory_batch_free(&batch);
+	return rc ? rc : (int)n;
+}

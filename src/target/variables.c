@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The runtime's variables, found in the code of functions that use them, so
+ * that a stripped program is no special case. Sources: Go 1.22 to 1.26
+ * runtime/proc.go and asm_amd64.s.
+ */
+#include "target/private.h"
+
+#include <errno.h>
+
+#define MAX_REFERENCES 512
+
+struct references {
+	struct reference all[MAX_REFERENCES];
+	int n;
+};
+
+int target_code(const struct target *target, const char *name, struct code *code)
+{
+	uint64_t entry, end;
+
+	if (functab_find(target->functab, name, &entry, &end) || entry >= end)
+		return -ENOENT;
+	code->address = entry - target->bias;
+	code->size = end - entry;
+	code->bytes = image_bytes(&target->image->elf, code->address, code->size);
+	return code->bytes ? 0 : -ENOENT;
+}
+
+static int not_found(const struct target *target, const char *what, const char *function, struct error *err)
+{
+	return error_set(err, ENOTSUP, "%s: cannot find %s in the code of %s (%s): is it built in a special way?",
+			 target->image->label, what, function, target->go_version);
+}
+
+static int read_references(const struct target *target, const char *function, struct references *references)
+{
+	struct code code;
+	int rc = target_code(target, function, &code);
+
+	if (rc == 0)
+		rc = code_references(&code, references->all, MAX_REFERENCES);
+	references->n = rc < 0 ? 0 : rc < MAX_REFERENCES ? rc : MAX_REFERENCES;
+	return rc < 0 ? rc : 0;
+}
+
+/* How often the address is used in any of these ways. */
+static int count_uses(const struct references *references, uint64_t address, unsigned uses)
+{
+	int n = 0;
+
+	for (int i = 0; i < references->n; i++)
+		n += references->all[i].address == address && references->all[i].use & uses;
+	return n;
+}
+
+/* allgadd appends to a slice: its three words, all used. */
+static uint64_t find_allgs(const struct references *references)
+{
+	for (int i = 0; i < references->n; i++) {
+		uint64_t address = references->all[i].address;
+
+		if (count_uses(references, address, USE_LOAD | USE_STORE) &&
+		    count_uses(references, address + 8, USE_LOAD | USE_STORE) &&
+		    count_uses(references, address + 16, USE_LOAD | USE_STORE))
+			return address;
+	}
+	return 0;
+}
+
+/* preemptall walks a slice: pointer and length are loaded. */
+static uint64_t find_allp(const struct references *references)
+{
+	for (int i = 0; i < references->n; i++) {
+		uint64_t address = references->all[i].address;
+
+		if (references->all[i].size == 8 && count_uses(references, address, USE_LOAD) &&
+		    count_uses(references, address + 8, USE_LOAD))
+			return address;
+	}
+	return 0;
+}
+
+/* mcommoninit links the new M in front: loads the head, then takes its address to store it. */
+static uint64_t find_allm(const struct references *references)
+{
+	for (int i = 0; i < references->n; i++) {
+		uint64_t address = references->all[i].address;
+
+		if (references->all[i].use == USE_LOAD && references->all[i].size == 8 &&
+		    count_uses(references, address, USE_ADDRESS))
+			return address;
+	}
+	return 0;
+}
+
+/* mcommoninit takes sched.lock first of all, and gives it back. */
+static uint64_t find_sched(const struct references *references, uint32_t lock)
+{
+	for (int i = 0; i < references->n; i++) {
+		uint64_t address = references->all[i].address;
+
+		if (references->all[i].use == USE_ADDRESS)
+			return count_uses(references, address, USE_ADDRESS) > 1 ? address - lock : 0;
+	}
+	return 0;
+}
+
+/* procresize begins with `old := gomaxprocs`. */
+static uint64_t find_gomaxprocs(const struct references *references)
+{
+	for (int i = 0; i < references->n; i++) {
+		if (references->all[i].use == USE_LOAD && references->all[i].size == 4)
+			return references->all[i].address;
+	}
+	return 0;
+}
+
+static int take(const struct target *target, uint64_t address, size_t size, uint64_t *variable,
+		const char *name, const char *function, struct error *err)
+{
+	if (!address || !image_is_variable(&target->image->elf, address, size))
+		return not_found(target, name, function, err);
+	*variable = address + target->bias;
+	return 0;
+}
+
+static int find_slices(struct target *target, struct error *err)
+{
+	struct references references;
+	int rc;
+
+	read_references(target, "runtime.allgadd", &references);
+	rc = take(target, find_allgs(&references), 24, &target->allgs, "allgs", "runtime.allgadd", err);
+	if (rc)
+		return rc;
+	read_references(target, "runtime.preemptall", &references);
+	return take(target, find_allp(&references), 24, &target->allp, "allp", "runtime.preemptall", err);
+}
+
+static int find_lists(struct target *target, struct error *err)
+{
+	uint32_t lock = target->image->release->layout.runtime.sched_lock;
+	struct references references;
+	int rc;
+
+	read_references(target, "runtime.mcommoninit", &references);
+	rc = take(target, find_allm(&references), 8, &target->allm, "allm", "runtime.mcommoninit", err);
+	if (rc == 0)
+		rc = take(target, find_sched(&references, lock), 8, &target->sched, "sched",
+			  "runtime.mcommoninit", err);
+	if (rc)
+		return rc;
+	read_references(target, "runtime.procresize", &references);
+	return take(target, find_gomaxprocs(&references), 4, &target->gomaxprocs, "gomaxprocs",
+		    "runtime.procresize", err);
+}
+
+/* Thread-local storage of an executable lies below the thread's fs base; few programs have a page of it. */
+#define TLS_LOWEST (-(int64_t)(1 << 24))
+
+static int find_tls(struct target *target, struct error *err)
+{
+	static const char *const functions[] = {"runtime.mcall", "runtime.systemstack"};
+	int64_t first = 0;
+
+	for (int i = 0; i < 2; i++) {
+		struct code code;
+		int64_t offset;
+		uint64_t got;
+		int rc = target_code(target, functions[i], &code);
+
+		if (rc == 0)
+			rc = code_tls(&code, &offset, &got);
+		if (rc || offset >= 0 || offset < TLS_LOWEST || offset % 8 || (i && offset != first))
+			return not_found(target, "the thread-local offset of g", functions[i], err);
+		first = offset;
+	}
+	target->layout.tls_g = (int32_t)first;
+	return 0;
+}
+
+int target_find_variables(struct target *target, struct error *err)
+{
+	int rc = find_slices(target, err);
+
+	if (rc == 0)
+		rc = find_lists(target, err);
+	if (rc == 0)
+		rc = find_tls(target, err);
+	return rc;
+}
