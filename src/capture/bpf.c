@@ -92,9 +92,10 @@ int bpf_check_kernel(struct error *err)
 {
 	int rc = check_privileges(err);
 
+	libbpf_set_print(keep_warning);
 	if (rc)
 		return rc;
-	if (access("/sys/kernel/btf/vmlinux", R_OK) || !libbpf_find_vmlinux_btf_id("task_struct", 0))
+	if (access("/sys/kernel/btf/vmlinux", R_OK))
 		return error_set(err, ENOTSUP,
 				 "the kernel has no BTF (/sys/kernel/btf/vmlinux): it must be built with "
 				 "CONFIG_DEBUG_INFO_BTF=y");
@@ -132,8 +133,6 @@ int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *e
 {
 	int cpus, rc;
 
-	libbpf_set_print(keep_warning);
-	last_warning[0] = '\0';
 	bpf->skeleton = gotrace_bpf__open();
 	if (!bpf->skeleton)
 		return error_set(err, errno, "cannot open the BPF programs: %s", last_warning);

@@ -75,6 +75,27 @@ int code_prologue(const struct code *code, size_t *offset)
 	return -ENOENT;
 }
 
+int code_frame(const struct code *code, size_t *size)
+{
+	struct x86_insn insn;
+	size_t at;
+
+	if (code_prologue(code, &at) || code_next(code, &at, &insn) <= 0 || code_next(code, &at, &insn) <= 0 ||
+	    !is_one(&insn, OP_STORE) || insn.mod != 3 || insn.reg != X86_RSP || insn.rm != X86_RBP ||
+	    code_next(code, &at, &insn) <= 0)
+		return -ENOENT;
+	/* sub, or for 128 bytes the shorter `add $-128`; anything else: the function has no locals. */
+	*size = 0;
+	if ((is_one(&insn, 0x81) || is_one(&insn, 0x83)) && insn.mod == 3 && insn.rm == X86_RSP) {
+		int64_t bytes = insn.reg == 5 ? insn.imm : -insn.imm;
+
+		if ((insn.reg != 5 && insn.reg != 0) || bytes < 0)
+			return -ENOENT;
+		*size = (size_t)bytes;
+	}
+	return 0;
+}
+
 /* Forgets constants in registers that the instruction may write. */
 static void forget(int64_t constants[REGISTERS], const struct x86_insn *insn)
 {

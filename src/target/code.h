@@ -25,6 +25,9 @@ int code_next(const struct code *code, size_t *at, struct x86_insn *insn);
 /* The `push %rbp` that makes the frame, behind the stack check if there is one. -ENOENT if not found. */
 int code_prologue(const struct code *code, size_t *offset);
 
+/* How far below the frame pointer the stack pointer is in the body: `push %rbp; mov %rsp, %rbp; sub $N, %rsp`. */
+int code_frame(const struct code *code, size_t *size);
+
 #define CONSTANT_UNKNOWN (-1)
 
 struct call_site {

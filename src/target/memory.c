@@ -8,10 +8,11 @@
 
 #define MAX_RUNS 1024u /* IOV_MAX */
 /*
- * Neighbours are read in one go with the gap between them. Smaller than a
- * page, so that a gap never holds a page of its own, which may be unmapped.
+ * Neighbours are read in one go with the gap between them. Much smaller than
+ * a page, so that a gap never holds a page of its own, which may be unmapped,
+ * and copying it costs less than another entry in the vector.
  */
-#define MAX_GAP 2048u
+#define MAX_GAP 512u
 #define MAX_RUN (1u << 20)
 
 int memory_read(pid_t pid, uint64_t address, void *to, size_t size)

@@ -16,7 +16,7 @@
 #include "target/stack.h"
 #include "target/threads.h"
 
-#define BATCH       4096u
+#define BATCH       1024u
 /* Most stacks of parked goroutines are shorter; the rest is read when the walk gets there. */
 #define FIRST_CHUNK 2048u
 #define NEXT_CHUNK  4096u
@@ -160,9 +160,29 @@ static int read_on(void *ctx, uint64_t address, void *to, size_t size)
 	return 0;
 }
 
+/*
+ * Up to 1.22 the runtime saves no frame pointer when it enters a system call
+ * (g.syscallbp is of 1.23): the frame of the function that enters it is as big
+ * as its prologue says.
+ */
+static uint64_t syscall_bp(const struct target *target, const struct g_view *view)
+{
+	size_t index, frame;
+	struct code code;
+	const char *name;
+	uint64_t entry, end;
+
+	if (functab_lookup(target->functab, view->pc, &index) ||
+	    functab_entry(target->functab, index, &entry, &end, &name) ||
+	    target_code_at(target, entry, end, &code) || code_frame(&code, &frame))
+		return 0;
+	return view->sp + frame;
+}
+
 static void walk(const struct snapshot *snap, const struct memory_piece *piece)
 {
 	struct walked *walked = &snap->walked[piece->owner];
+	struct g_view view = walked->view;
 	struct reader reader = {.pid = snap->target->pid, .end = walked->view.stack_hi, .size = 0};
 	struct stack_memory memory = {
 		.address = piece->address,
@@ -172,8 +192,10 @@ static void walk(const struct snapshot *snap, const struct memory_piece *piece)
 		.ctx = &reader,
 	};
 
+	if (view.status == G_STATUS_SYSCALL && snap->target->layout.g_syscallbp == LAYOUT_ABSENT)
+		view.bp = syscall_bp(snap->target, &view);
 	if (piece->bytes)
-		walked->n = stack_walk(&walked->view, &memory, walked->pcs, &walked->flags);
+		walked->n = stack_walk(&view, &memory, walked->pcs, &walked->flags);
 }
 
 static int read_stacks(struct snapshot *snap, size_t count)

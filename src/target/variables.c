@@ -15,16 +15,23 @@ struct references {
 	int n;
 };
 
-int target_code(const struct target *target, const char *name, struct code *code)
+int target_code_at(const struct target *target, uint64_t entry, uint64_t end, struct code *code)
 {
-	uint64_t entry, end;
-
-	if (functab_find(target->functab, name, &entry, &end) || entry >= end)
+	if (entry >= end)
 		return -ENOENT;
 	code->address = entry - target->bias;
 	code->size = end - entry;
 	code->bytes = image_bytes(&target->image->elf, code->address, code->size);
 	return code->bytes ? 0 : -ENOENT;
+}
+
+int target_code(const struct target *target, const char *name, struct code *code)
+{
+	uint64_t entry, end;
+
+	if (functab_find(target->functab, name, &entry, &end))
+		return -ENOENT;
+	return target_code_at(target, entry, end, code);
 }
 
 static int not_found(const struct target *target, const char *what, const char *function, struct error *err)
