@@ -5,12 +5,12 @@
 #include <string.h>
 
 /* Go 1.26 debug/buildinfo/buildinfo.go: magic, size of a pointer, flags; at 32 a length and the version. */
-#define MAGIC_SIZE   14
-#define FLAGS        15
-#define INLINE       2 /* flag: strings follow, 1.18 and later */
-#define HEADER       32
-#define ALIGNMENT    16
-#define MAX_VERSION  256u
+#define MAGIC_SIZE  14
+#define FLAGS       15
+#define INLINE      2 /* flag: strings follow, 1.18 and later */
+#define HEADER      32
+#define ALIGNMENT   16
+#define MAX_VERSION 256u
 
 /* Not written as one string, lest our own code be found as a record. */
 static const char magic[2][8] = {"\xff Go bu", "ildinf:"};
@@ -98,7 +98,8 @@ int buildinfo_version(const struct image *image, struct go_version *version, str
 	int rc = 0;
 
 	if (image_section(image, ".go.buildinfo", &section))
-		rc = search(image_bytes(image, section.address, section.size), section.size, section.address, version);
+		rc = search(image_bytes(image, section.address, section.size), section.size, section.address,
+			    version);
 	for (unsigned i = 0; rc <= 0 && i < image->n; i++) {
 		const uint8_t *bytes = image_rest(image, image->segments[i].address, &size);
 		int found = bytes ? search(bytes, size, image->segments[i].address, version) : 0;
@@ -108,6 +109,7 @@ int buildinfo_version(const struct image *image, struct go_version *version, str
 	if (rc > 0)
 		return 0;
 	if (rc < 0)
-		return error_set(err, ENOTSUP, "was built by a Go release before 1.18, which is not supported");
+		return error_set(err, ENOTSUP,
+				 "was built by a Go release before 1.18, which is not supported");
 	return error_set(err, ENOEXEC, "is not a Go program: it has no record of a Go release");
 }

@@ -14,11 +14,12 @@ enum {
 	OP_TEST = 0x85,
 	OP_GROUP1_8 = 0x80, /* with an 8-bit immediate; reg 7 is cmp */
 	OP_MOVSXD = 0x63,
-	OP_MOV_IMM = 0xb8,  /* + register */
+	OP_MOV_IMM = 0xb8, /* + register */
 	OP_MOV_IMM_RM = 0xc7,
 };
 
-/* The stack check of a big frame has seven instructions (Go 1.26 cmd/internal/obj/x86/obj6.go, stacksplit). */
+/* The stack check of a big frame has seven instructions (Go 1.26 cmd/internal/obj/x86/obj6.go, stacksplit).
+ */
 #define MAX_PROLOGUE 10
 #define REGISTERS    16
 
@@ -80,9 +81,9 @@ int code_frame(const struct code *code, size_t *size)
 	struct x86_insn insn;
 	size_t at;
 
-	if (code_prologue(code, &at) || code_next(code, &at, &insn) <= 0 || code_next(code, &at, &insn) <= 0 ||
-	    !is_one(&insn, OP_STORE) || insn.mod != 3 || insn.reg != X86_RSP || insn.rm != X86_RBP ||
-	    code_next(code, &at, &insn) <= 0)
+	if (code_prologue(code, &at) || code_next(code, &at, &insn) <= 0 ||
+	    code_next(code, &at, &insn) <= 0 || !is_one(&insn, OP_STORE) || insn.mod != 3 ||
+	    insn.reg != X86_RSP || insn.rm != X86_RBP || code_next(code, &at, &insn) <= 0)
 		return -ENOENT;
 	/* sub, or for 128 bytes the shorter `add $-128`; anything else: the function has no locals. */
 	*size = 0;
@@ -171,7 +172,8 @@ struct check {
 	uint64_t address;
 };
 
-static void follow_check(struct check *check, const struct code *code, size_t after, const struct x86_insn *insn)
+static void follow_check(struct check *check, const struct code *code, size_t after,
+			 const struct x86_insn *insn)
 {
 	if (is_nop(insn))
 		return;

@@ -25,13 +25,14 @@ int code_next(const struct code *code, size_t *at, struct x86_insn *insn);
 /* The `push %rbp` that makes the frame, behind the stack check if there is one. -ENOENT if not found. */
 int code_prologue(const struct code *code, size_t *offset);
 
-/* How far below the frame pointer the stack pointer is in the body: `push %rbp; mov %rsp, %rbp; sub $N, %rsp`. */
+/* How far below the frame pointer the stack pointer is in the body: `push %rbp; mov %rsp, %rbp; sub $N,
+ * %rsp`. */
 int code_frame(const struct code *code, size_t *size);
 
 #define CONSTANT_UNKNOWN (-1)
 
 struct call_site {
-	size_t offset;   /* of the call */
+	size_t offset;    /* of the call */
 	int64_t rbx, rcx; /* constants loaded right before it, or CONSTANT_UNKNOWN */
 };
 
@@ -51,7 +52,7 @@ enum use { USE_LOAD = 1, USE_STORE = 2, USE_ADDRESS = 4 };
 
 struct reference { /* to a variable at a fixed address */
 	uint64_t address;
-	uint8_t use; /* enum use */
+	uint8_t use;  /* enum use */
 	uint8_t size; /* of the access in bytes, 0 = not known */
 };
 

@@ -193,7 +193,8 @@ bool image_pointer(const struct image *image, uint64_t address, uint64_t *value)
 
 	if (!bytes)
 		return false;
-	/* Without an entry the file has the value itself: not relocated, or by DT_RELR, which adds in place. */
+	/* Without an entry the file has the value itself: not relocated, or by DT_RELR, which adds in place.
+	 */
 	memcpy(value, bytes, sizeof(*value));
 	for (size_t i = 0; i < image->nrela; i++) {
 		if (image_relocation(image, i, &at, &pointer) && at == address) {

@@ -27,8 +27,8 @@ struct section {
 struct image {
 	const uint8_t *data; /* the file; not owned */
 	size_t size;
-	bool pie;            /* loaded at an address of the kernel's choice */
-	bool has_symbols;    /* has a .symtab */
+	bool pie;         /* loaded at an address of the kernel's choice */
+	bool has_symbols; /* has a .symtab */
 	unsigned n;
 	struct segment segments[MAX_SEGMENTS];
 	const uint8_t *rela; /* relocations of the dynamic linker, or NULL */

@@ -7,9 +7,18 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-#define GO(field, type, path)       {"go." #field, offsetof(struct layout, go.field), type, path, false}
-#define GO_MAYBE(field, type, path) {"go." #field, offsetof(struct layout, go.field), type, path, true}
-#define RT(field, type, path)       {"runtime." #field, offsetof(struct layout, runtime.field), type, path, false}
+#define GO(field, type, path)                                                                                \
+	{                                                                                                    \
+		"go." #field, offsetof(struct layout, go.field), type, path, false                           \
+	}
+#define GO_MAYBE(field, type, path)                                                                          \
+	{                                                                                                    \
+		"go." #field, offsetof(struct layout, go.field), type, path, true                            \
+	}
+#define RT(field, type, path)                                                                                \
+	{                                                                                                    \
+		"runtime." #field, offsetof(struct layout, runtime.field), type, path, false                 \
+	}
 
 /* Names: Go 1.26 runtime/runtime2.go, coro.go, symtab.go. */
 const struct layout_field layout_fields[] = {

@@ -44,11 +44,11 @@ unsigned release_last(void);
 
 /* The fields of struct layout and where DWARF has them. */
 struct layout_field {
-	const char *name;  /* of the field in struct layout: "go.g_stack_lo" */
-	uint32_t offset;   /* of the field in struct layout */
-	const char *type;  /* "runtime.g" */
-	const char *path;  /* "stack.lo" */
-	bool optional;     /* some releases do not have it: LAYOUT_ABSENT */
+	const char *name; /* of the field in struct layout: "go.g_stack_lo" */
+	uint32_t offset;  /* of the field in struct layout */
+	const char *type; /* "runtime.g" */
+	const char *path; /* "stack.lo" */
+	bool optional;    /* some releases do not have it: LAYOUT_ABSENT */
 };
 
 extern const struct layout_field layout_fields[];

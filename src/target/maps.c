@@ -53,7 +53,8 @@ int maps_read(pid_t pid, struct maps *maps, struct error *err)
 	if (rc == -ENOENT || rc == -ESRCH)
 		return error_set(err, ESRCH, "PID %d is gone", (int)pid);
 	if (rc == -EACCES || rc == -EPERM)
-		return error_set(err, EPERM, "may not read %s: run gotrace as root, or with CAP_SYS_PTRACE", path);
+		return error_set(err, EPERM, "may not read %s: run gotrace as root, or with CAP_SYS_PTRACE",
+				 path);
 	return error_set(err, -rc, "cannot read %s: %s", path, strerror(-rc));
 }
 
@@ -75,8 +76,9 @@ static bool number(struct line *line, unsigned base, char after, uint64_t *value
 	*value = 0;
 	for (; line->at < line->end; line->at++) {
 		char c = *line->at;
-		unsigned digit = c >= '0' && c <= '9' ? (unsigned)(c - '0')
-						      : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
+		unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
+				 : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
+							: 16;
 
 		if (digit >= base)
 			break;
@@ -147,10 +149,12 @@ static bool bias_by(const struct mapping *mapping, const struct image *image, ui
 
 enum { BY_DEVICE, BY_INODE, BY_PATH, WAYS };
 
-static bool is_of_file(const struct mapping *mapping, int way, uint64_t device, uint64_t inode, const char *exe)
+static bool is_of_file(const struct mapping *mapping, int way, uint64_t device, uint64_t inode,
+		       const char *exe)
 {
 	if (way == BY_PATH)
-		return exe && mapping->path_len == strlen(exe) && !memcmp(mapping->path, exe, mapping->path_len);
+		return exe && mapping->path_len == strlen(exe) &&
+		       !memcmp(mapping->path, exe, mapping->path_len);
 	if (!mapping->inode || mapping->inode != inode)
 		return false;
 	return way == BY_INODE || makedev(mapping->major, mapping->minor) == device;

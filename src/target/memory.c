@@ -72,7 +72,8 @@ static unsigned make_runs(const struct memory_piece *pieces, size_t n, struct ru
 		}
 		if (count == MAX_RUNS)
 			break;
-		runs[count++] = (struct run){.first = i, .n = 1, .address = piece->address, .size = piece->size};
+		runs[count++] =
+			(struct run){.first = i, .n = 1, .address = piece->address, .size = piece->size};
 		*total += piece->size;
 	}
 	return count;

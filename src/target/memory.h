@@ -15,8 +15,8 @@ int memory_read(pid_t pid, uint64_t address, void *to, size_t size);
 
 struct memory_piece {
 	uint64_t address;
-	uint32_t size;  /* > 0 */
-	uint32_t owner; /* the caller's */
+	uint32_t size;        /* > 0 */
+	uint32_t owner;       /* the caller's */
 	const uint8_t *bytes; /* the result, in the batch's buffer; NULL if it cannot be read */
 };
 

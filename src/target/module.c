@@ -28,7 +28,8 @@ static bool read_module(const struct image *image, const struct runtime_offsets 
 	    !image_pointer(image, address + offsets->module_pclntable + 8, &len))
 		return false;
 	image_rest(image, module->pclntab, &room);
-	if (table < module->pclntab || table - module->pclntab > room || len > room - (table - module->pclntab))
+	if (table < module->pclntab || table - module->pclntab > room ||
+	    len > room - (table - module->pclntab))
 		return false;
 	module->pclntab_size = table - module->pclntab + len;
 	return module->text < module->etext &&

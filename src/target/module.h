@@ -6,7 +6,7 @@
 #include "target/image.h"
 #include "target/layout.h"
 
-struct module { /* link-time addresses */
+struct module {           /* link-time addresses */
 	uint64_t address; /* of runtime.firstmoduledata */
 	uint64_t pclntab;
 	size_t pclntab_size;

@@ -52,10 +52,11 @@ static int compare_live(const struct planner *planner, const struct site_rule *r
 	if (rc == -ESRCH)
 		return error_set(planner->err, ESRCH, "%s is gone", target->image->label);
 	if (rc)
-		return error_set(planner->err, -rc, "%s: cannot read the code of %s: %s", target->image->label,
-				 rule->function, strerror(-rc));
+		return error_set(planner->err, -rc, "%s: cannot read the code of %s: %s",
+				 target->image->label, rule->function, strerror(-rc));
 	if (live[0] != BREAKPOINT && memcmp(live, code->bytes + offset, length))
-		return refuse(planner, rule, code, offset, "the code in memory is not that of the executable");
+		return refuse(planner, rule, code, offset,
+			      "the code in memory is not that of the executable");
 	return 0;
 }
 
@@ -126,8 +127,8 @@ static bool contradicts(int64_t seen, int8_t expected)
 }
 
 /* What is visible of the statuses must fit, and something must be. */
-static int check_statuses(const struct planner *planner, const struct site_rule *rule, const struct code *code,
-			  const struct call_site *call)
+static int check_statuses(const struct planner *planner, const struct site_rule *rule,
+			  const struct code *code, const struct call_site *call)
 {
 	bool expects = rule->old_status != ANY_STATUS || rule->new_status != ANY_STATUS;
 	bool sees = (rule->old_status != ANY_STATUS && call->rbx != CONSTANT_UNKNOWN) ||

@@ -23,7 +23,8 @@ struct target_image {
 	char label[64]; /* "PID 123 (server)", how messages begin */
 };
 
-/* A function by its addresses in the process or by name, for the code finders. -ENOENT if the program does not have it. */
+/* A function by its addresses in the process or by name, for the code finders. -ENOENT if the program does
+ * not have it. */
 int target_code_at(const struct target *target, uint64_t entry, uint64_t end, struct code *code);
 int target_code(const struct target *target, const char *name, struct code *code);
 

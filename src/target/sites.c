@@ -12,29 +12,31 @@
 /* g.atomicstatus, Go 1.26 runtime/runtime2.go; _Gdeadextra is of 1.26. */
 enum { RUNNABLE = 1, SYSCALL = 3, WAITING = 4, DEAD = 6, DEADEXTRA = 11 };
 
-#define PROLOGUE(site_, first_, last_, name)                                                                  \
-	{                                                                                                     \
-		.site = site_, .place = PLACE_PROLOGUE, .first = first_, .last = last_, .function = name,     \
+#define PROLOGUE(site_, first_, last_, name)                                                                 \
+	{                                                                                                    \
+		.site = site_, .place = PLACE_PROLOGUE, .first = first_, .last = last_, .function = name,    \
 	}
-#define CHANGE(site_, first_, last_, name, total_, which_, old, new)                                          \
-	{                                                                                                     \
-		.site = site_, .place = PLACE_CALL, .first = first_, .last = last_, .function = name,         \
-		.callee = CASGSTATUS, .total = total_, .which = which_, .old_status = old, .new_status = new, \
+#define CHANGE(site_, first_, last_, name, total_, which_, old, new)                                         \
+	{                                                                                                    \
+		.site = site_, .place = PLACE_CALL, .first = first_, .last = last_, .function = name,        \
+		.callee = CASGSTATUS, .total = total_, .which = which_, .old_status = old,                   \
+		.new_status = new,                                                                           \
 	}
-#define CGO_CHANGE(site_, first_, last_, name, old, new)                                                      \
-	{                                                                                                     \
-		.site = site_, .place = PLACE_CALL, .condition = SITE_IF_CGO, .first = first_, .last = last_, \
-		.function = name, .callee = CASGSTATUS, .total = 1, .old_status = old, .new_status = new,     \
+#define CGO_CHANGE(site_, first_, last_, name, old, new)                                                     \
+	{                                                                                                    \
+		.site = site_, .place = PLACE_CALL, .condition = SITE_IF_CGO, .first = first_,               \
+		.last = last_, .function = name, .callee = CASGSTATUS, .total = 1, .old_status = old,        \
+		.new_status = new,                                                                           \
 	}
-#define CGO_CALL(site_, name, callee_)                                                                        \
-	{                                                                                                     \
-		.site = site_, .place = PLACE_CALL, .condition = SITE_IF_CGO, .last = NEWEST,                 \
-		.function = name, .callee = callee_, .total = 1, .old_status = ANY_STATUS,                    \
-		.new_status = ANY_STATUS,                                                                     \
+#define CGO_CALL(site_, name, callee_)                                                                       \
+	{                                                                                                    \
+		.site = site_, .place = PLACE_CALL, .condition = SITE_IF_CGO, .last = NEWEST,                \
+		.function = name, .callee = callee_, .total = 1, .old_status = ANY_STATUS,                   \
+		.new_status = ANY_STATUS,                                                                    \
 	}
-#define CHECK(site_, name)                                                                                    \
-	{                                                                                                     \
-		.site = site_, .place = PLACE_CHECK, .last = NEWEST, .function = name, .total = 1,            \
+#define CHECK(site_, name)                                                                                   \
+	{                                                                                                    \
+		.site = site_, .place = PLACE_CHECK, .last = NEWEST, .function = name, .total = 1,           \
 	}
 
 /* Read in runtime/proc.go, coro.go, cgocall.go, mgc.go of Go 1.22 to 1.26. */
@@ -58,7 +60,8 @@ const struct site_rule site_rules[] = {
 	CHANGE(SITE_UNBLOCK, 0, NEWEST, "runtime.injectglist", 0, ALL_MATCHES, WAITING, RUNNABLE),
 	/* The first one parks; the second takes it back when the unlock function refused. */
 	CHANGE(SITE_UNBLOCK, 0, NEWEST, "runtime.park_m", 2, 1, WAITING, RUNNABLE),
-	/* The first one makes a g that malg gave dead; the new status of the second is a variable from 1.23 on. */
+	/* The first one makes a g that malg gave dead; the new status of the second is a variable from 1.23
+	   on. */
 	CHANGE(SITE_NEWPROC, 0, NEWEST, "runtime.newproc1", 2, 1, DEAD, ANY_STATUS),
 
 	PROLOGUE(SITE_SYSCALL_BLOCK, 0, NEWEST, "runtime.entersyscallblock"),

@@ -18,20 +18,20 @@ enum site_condition {
 	SITE_IF_CGO,
 };
 
-#define ALL_MATCHES   (-1)
-#define ANY_STATUS    (-1)
-#define NEWEST        0xff
+#define ALL_MATCHES (-1)
+#define ANY_STATUS  (-1)
+#define NEWEST      0xff
 
 /* runtime.casgstatus(gp AX, old BX, new CX): the constants at a call of it say which change it is. */
 struct site_rule {
-	uint8_t site;         /* enum site of bpf/record.h */
-	uint8_t place;        /* enum place */
-	uint8_t condition;    /* enum site_condition */
-	uint8_t first, last;  /* minor releases */
+	uint8_t site;        /* enum site of bpf/record.h */
+	uint8_t place;       /* enum place */
+	uint8_t condition;   /* enum site_condition */
+	uint8_t first, last; /* minor releases */
 	const char *function;
 	const char *callee;
-	int8_t total;         /* how many matches the function must have; 0 = at least one */
-	int8_t which;         /* index of the one to probe, or ALL_MATCHES */
+	int8_t total;                  /* how many matches the function must have; 0 = at least one */
+	int8_t which;                  /* index of the one to probe, or ALL_MATCHES */
 	int8_t old_status, new_status; /* or ANY_STATUS */
 };
 

@@ -16,7 +16,7 @@
 #include "target/stack.h"
 #include "target/threads.h"
 
-#define BATCH       1024u
+#define BATCH 1024u
 /* Most stacks of parked goroutines are shorter; the rest is read when the walk gets there. */
 #define FIRST_CHUNK 2048u
 #define NEXT_CHUNK  4096u
@@ -45,9 +45,9 @@ struct snapshot {
 	size_t naddresses;
 	struct log_g *gs;
 	size_t ngs;
-	struct map64 sent; /* hashes of stacks that are in the log */
-	struct walked *walked;		/* BATCH of them */
-	struct memory_piece *pieces;	/* BATCH of them */
+	struct map64 sent;           /* hashes of stacks that are in the log */
+	struct walked *walked;       /* BATCH of them */
+	struct memory_piece *pieces; /* BATCH of them */
 };
 
 uint64_t target_stack_hash(const uint64_t *pcs, unsigned n, unsigned skip)
@@ -125,7 +125,8 @@ static int read_structs(struct snapshot *snap, const uint64_t *addresses, size_t
 		if (!snap->pieces[i].bytes)
 			continue;
 		g_view_read(&snap->target->layout, snap->pieces[i].bytes, &walked->view);
-		walked->exists = walked->view.status != G_STATUS_IDLE && walked->view.status != G_STATUS_DEAD &&
+		walked->exists = walked->view.status != G_STATUS_IDLE &&
+				 walked->view.status != G_STATUS_DEAD &&
 				 walked->view.status != G_STATUS_DEADEXTRA;
 	}
 	return rc;
@@ -144,7 +145,8 @@ static int read_on(void *ctx, uint64_t address, void *to, size_t size)
 {
 	struct reader *reader = ctx;
 
-	if (address < reader->address || reader->size < size || address - reader->address > reader->size - size) {
+	if (address < reader->address || reader->size < size ||
+	    address - reader->address > reader->size - size) {
 		uint64_t room = reader->end - address;
 		int rc;
 

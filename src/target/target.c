@@ -76,13 +76,16 @@ static int refuse_exe(const struct target *target, int code, struct error *err)
 	if (code == ESRCH || access(path, F_OK))
 		return error_set(err, ESRCH, "no process has PID %d", (int)target->pid);
 	if (code == EACCES || code == EPERM)
-		return error_set(err, EPERM, "%s: permission denied: run gotrace as root, or with CAP_SYS_PTRACE",
+		return error_set(err, EPERM,
+				 "%s: permission denied: run gotrace as root, or with CAP_SYS_PTRACE",
 				 target->image->label);
 	if (code == ENOENT)
-		return error_set(err, ENOEXEC,
-				 "%s is not a Go program: it has no executable (a kernel thread, or it has ended)",
-				 target->image->label);
-	return error_set(err, code, "%s: cannot open its executable: %s", target->image->label, strerror(code));
+		return error_set(
+			err, ENOEXEC,
+			"%s is not a Go program: it has no executable (a kernel thread, or it has ended)",
+			target->image->label);
+	return error_set(err, code, "%s: cannot open its executable: %s", target->image->label,
+			 strerror(code));
 }
 
 static int read_version(struct target *target, struct error *err)
@@ -113,9 +116,10 @@ static int read_own_release(struct target *target, int fd, struct error *err)
 	image->own.minor = target->go_minor;
 	image->own.patch = target->go_patch;
 	if (debuginfo_release(fd, &image->elf, &image->own, &inner))
-		return error_set(err, ENOTSUP,
-				 "was built by %s, which is newer than this gotrace knows (1.%u to 1.%u), and %s",
-				 target->go_version, release_first(), release_last(), inner.text);
+		return error_set(
+			err, ENOTSUP,
+			"was built by %s, which is newer than this gotrace knows (1.%u to 1.%u), and %s",
+			target->go_version, release_first(), release_last(), inner.text);
 	image->release = &image->own;
 	/* Rules of places and of ids follow the newest release that is known. */
 	if (target->go_minor > last->minor)
@@ -204,9 +208,10 @@ static int compare_memory(const struct target *target, struct error *err)
 		if (rc == -ESRCH)
 			return error_set(err, ESRCH, "%s is gone", image->label);
 		if (rc == -EPERM)
-			return error_set(err, EPERM,
-					 "%s: may not read its memory: run gotrace as root, or with CAP_SYS_PTRACE",
-					 image->label);
+			return error_set(
+				err, EPERM,
+				"%s: may not read its memory: run gotrace as root, or with CAP_SYS_PTRACE",
+				image->label);
 		if (rc || !bytes || memcmp(live, bytes, parts[i].size))
 			return error_set(err, EBADMSG, "%s: its memory is not what its executable says",
 					 image->label);
@@ -334,7 +339,8 @@ int target_bind(struct target *target, pid_t pid, struct error *err)
 
 	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
 	if (stat(link, &st))
-		return error_set(err, errno == ENOENT ? ESRCH : errno, "PID %d: %s", (int)pid, strerror(errno));
+		return error_set(err, errno == ENOENT ? ESRCH : errno, "PID %d: %s", (int)pid,
+				 strerror(errno));
 	if (st.st_dev != target->image->device || st.st_ino != target->image->inode)
 		return error_set(err, EBADMSG, "PID %d does not run %s", (int)pid, target->image->path);
 	name_process(target, pid);

@@ -18,10 +18,10 @@
 
 /* A place to probe, found by function and code bytes and verified. */
 struct probe {
-	uint8_t site;          /* enum site: which BPF program */
-	uint64_t file_offset;  /* in the executable, for the uprobe */
-	uint64_t address;      /* in the process (0 if it does not run yet) */
-	char name[80];         /* "runtime.park_m+0xa push" */
+	uint8_t site;         /* enum site: which BPF program */
+	uint64_t file_offset; /* in the executable, for the uprobe */
+	uint64_t address;     /* in the process (0 if it does not run yet) */
+	char name[80];        /* "runtime.park_m+0xa push" */
 };
 
 #define MAX_PROBES 64
@@ -32,14 +32,14 @@ struct probe_plan {
 };
 
 struct target {
-	pid_t pid;                 /* 0: opened from a file, not running yet */
-	char exe[256];             /* what to open: /proc/PID/exe, or the file */
+	pid_t pid;     /* 0: opened from a file, not running yet */
+	char exe[256]; /* what to open: /proc/PID/exe, or the file */
 	unsigned go_minor, go_patch;
 	char go_version[32];
 	bool cgo, pie, stripped;
-	uint64_t bias;             /* load address minus link address */
+	uint64_t bias; /* load address minus link address */
 	struct go_layout layout;
-	struct functab *functab;   /* owned */
+	struct functab *functab; /* owned */
 	/* addresses in the process, for snapshots */
 	uint64_t allgs, allp, allm, gomaxprocs, sched;
 	struct target_image *image; /* the executable's bytes, owned; private to the room */

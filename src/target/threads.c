@@ -23,7 +23,8 @@ int threads_fail(const struct target *target, int rc, const char *what, struct e
 	if (rc == -ENOMEM)
 		return error_set(err, ENOMEM, "out of memory reading %s of %s", what, label);
 	if (rc == -EPERM)
-		return error_set(err, EPERM, "%s: may not read its memory: run gotrace as root, or with CAP_SYS_PTRACE",
+		return error_set(err, EPERM,
+				 "%s: may not read its memory: run gotrace as root, or with CAP_SYS_PTRACE",
 				 label);
 	return error_set(err, -rc, "%s: cannot read %s: %s", label, what, strerror(-rc));
 }
@@ -49,7 +50,7 @@ static size_t size_for(const uint32_t *offsets, size_t n)
 
 static size_t m_size(const struct go_layout *layout)
 {
-	const uint32_t offsets[] = {layout->m_curg,	layout->m_p,	     layout->m_oldp,
+	const uint32_t offsets[] = {layout->m_curg,   layout->m_p,           layout->m_oldp,
 				    layout->m_procid, layout->m_syscalltick, layout->m_alllink};
 
 	return size_for(offsets, sizeof(offsets) / sizeof(offsets[0]));
@@ -200,7 +201,8 @@ static int read_p_structs(const struct target *target, struct memory_batch *batc
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < n; i++)
-		pieces[i] = (struct memory_piece){.address = addresses[i], .size = (uint32_t)size_for(offsets, 3)};
+		pieces[i] = (struct memory_piece){.address = addresses[i],
+						  .size = (uint32_t)size_for(offsets, 3)};
 	rc = memory_gather(batch, pieces, n);
 	for (size_t i = 0; rc == 0 && i < n; i++) {
 		const uint8_t *bytes = pieces[i].bytes;
@@ -236,8 +238,8 @@ static int read_ps(const struct target *target, struct memory_batch *batch, stru
 	return rc;
 }
 
-int threads_read(const struct target *target, struct memory_batch *batch, bool with_ps, struct threads *threads,
-		 struct error *err)
+int threads_read(const struct target *target, struct memory_batch *batch, bool with_ps,
+		 struct threads *threads, struct error *err)
 {
 	int rc;
 

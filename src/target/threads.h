@@ -17,8 +17,8 @@ struct threads {
 };
 
 /* Reads all Ms; with_ps: the Ps too. Free with threads_free, also after an error. */
-int threads_read(const struct target *target, struct memory_batch *batch, bool with_ps, struct threads *threads,
-		 struct error *err);
+int threads_read(const struct target *target, struct memory_batch *batch, bool with_ps,
+		 struct threads *threads, struct error *err);
 void threads_free(struct threads *threads);
 /* The tid of an M, 0 if there is none. */
 uint32_t threads_tid(const struct threads *threads, uint64_t m);

@@ -36,7 +36,8 @@ int target_code(const struct target *target, const char *name, struct code *code
 
 static int not_found(const struct target *target, const char *what, const char *function, struct error *err)
 {
-	return error_set(err, ENOTSUP, "%s: cannot find %s in the code of %s (%s): is it built in a special way?",
+	return error_set(err, ENOTSUP,
+			 "%s: cannot find %s in the code of %s (%s): is it built in a special way?",
 			 target->image->label, what, function, target->go_version);
 }
 

@@ -15,14 +15,14 @@ enum shape {
 	IZ,      /* 32-bit immediate, 16 with the 66 prefix */
 	IV,      /* 64-bit immediate with REX.W, else as IZ */
 	I16,
-	I16_8,   /* enter */
-	MOFF,    /* 64-bit address */
-	J8,      /* 8-bit jump */
-	JZ,      /* 32-bit jump */
+	I16_8, /* enter */
+	MOFF,  /* 64-bit address */
+	J8,    /* 8-bit jump */
+	JZ,    /* 32-bit jump */
 	M_I8,
 	M_IZ,
-	M_F8,    /* ModRM; 8-bit immediate if reg is 0 or 1 (test) */
-	M_FZ,    /* ModRM; IZ if reg is 0 or 1 */
+	M_F8, /* ModRM; 8-bit immediate if reg is 0 or 1 (test) */
+	M_FZ, /* ModRM; IZ if reg is 0 or 1 */
 };
 
 #define ALU      M, M, M, M, I8, IZ, BAD, BAD
@@ -30,43 +30,47 @@ enum shape {
 #define FOUR(x)  x, x, x, x
 
 static const uint8_t one_byte[256] = {
-	ALU, ALU, ALU, ALU, ALU, ALU, ALU, ALU,                                 /* 00 */
-	EIGHT(BAD), EIGHT(BAD),                                                 /* 40: REX */
-	EIGHT(NONE), EIGHT(NONE),                                               /* 50: push, pop */
-	BAD, BAD, BAD, M, BAD, BAD, BAD, BAD,                                   /* 60: movsxd */
-	IZ, M_IZ, I8, M_I8, BAD, BAD, BAD, BAD,                                 /* 68: push, imul */
-	EIGHT(J8), EIGHT(J8),                                                   /* 70: jcc */
-	M_I8, M_IZ, BAD, M_I8, M, M, M, M, M, M, M, M, BAD, M, BAD, M,          /* 80 */
-	EIGHT(NONE), NONE, NONE, BAD, NONE, NONE, NONE, NONE, NONE,             /* 90: xchg, cdq */
-	MOFF, MOFF, MOFF, MOFF, NONE, NONE, NONE, NONE,                         /* a0 */
-	I8, IZ, NONE, NONE, NONE, NONE, NONE, NONE,                             /* a8 */
-	EIGHT(I8), EIGHT(IV),                                                   /* b0: mov */
-	M_I8, M_I8, I16, NONE, BAD, BAD, M_I8, M_IZ,                            /* c0: c4, c5 are VEX */
-	I16_8, NONE, I16, NONE, NONE, I8, BAD, NONE,                            /* c8 */
-	M, M, M, M, BAD, BAD, BAD, NONE, EIGHT(M),                              /* d0 */
-	J8, J8, J8, J8, I8, I8, I8, I8, JZ, JZ, BAD, J8, NONE, NONE, NONE, NONE, /* e0 */
-	BAD, NONE, BAD, BAD, NONE, NONE, M_F8, M_FZ,                            /* f0 */
-	NONE, NONE, NONE, NONE, NONE, NONE, M, M,                               /* f8 */
+	ALU,         ALU,         ALU,  ALU,  ALU,  ALU,  ALU,  ALU, /* 00 */
+	EIGHT(BAD),  EIGHT(BAD),                                     /* 40: REX */
+	EIGHT(NONE), EIGHT(NONE),                                    /* 50: push, pop */
+	BAD,         BAD,         BAD,  M,    BAD,  BAD,  BAD,  BAD, /* 60: movsxd */
+	IZ,          M_IZ,        I8,   M_I8, BAD,  BAD,  BAD,  BAD, /* 68: push, imul */
+	EIGHT(J8),   EIGHT(J8),                                      /* 70: jcc */
+	M_I8,        M_IZ,        BAD,  M_I8, M,    M,    M,    M,    M,
+	M,           M,           M,    BAD,  M,    BAD,  M,                    /* 80 */
+	EIGHT(NONE), NONE,        NONE, BAD,  NONE, NONE, NONE, NONE, NONE,     /* 90: xchg, cdq */
+	MOFF,        MOFF,        MOFF, MOFF, NONE, NONE, NONE, NONE,           /* a0 */
+	I8,          IZ,          NONE, NONE, NONE, NONE, NONE, NONE,           /* a8 */
+	EIGHT(I8),   EIGHT(IV),                                                 /* b0: mov */
+	M_I8,        M_I8,        I16,  NONE, BAD,  BAD,  M_I8, M_IZ,           /* c0: c4, c5 are VEX */
+	I16_8,       NONE,        I16,  NONE, NONE, I8,   BAD,  NONE,           /* c8 */
+	M,           M,           M,    M,    BAD,  BAD,  BAD,  NONE, EIGHT(M), /* d0 */
+	J8,          J8,          J8,   J8,   I8,   I8,   I8,   I8,   JZ,
+	JZ,          BAD,         J8,   NONE, NONE, NONE, NONE,       /* e0 */
+	BAD,         NONE,        BAD,  BAD,  NONE, NONE, M_F8, M_FZ, /* f0 */
+	NONE,        NONE,        NONE, NONE, NONE, NONE, M,    M,    /* f8 */
 };
 
 static const uint8_t two_byte[256] = {
-	M, M, M, M, BAD, NONE, NONE, NONE, NONE, NONE, BAD, NONE, BAD, M, NONE, BAD, /* 00: syscall, ud2 */
-	EIGHT(M), EIGHT(M),                                                     /* 10 */
-	M, M, M, M, BAD, BAD, BAD, BAD, EIGHT(M),                               /* 20 */
-	NONE, NONE, NONE, NONE, NONE, NONE, BAD, BAD, EIGHT(BAD),               /* 30: rdtsc; 38, 3a are maps */
-	EIGHT(M), EIGHT(M),                                                     /* 40: cmov */
-	EIGHT(M), EIGHT(M),                                                     /* 50 */
-	EIGHT(M), EIGHT(M),                                                     /* 60 */
-	M_I8, M_I8, M_I8, M_I8, M, M, M, NONE, BAD, BAD, BAD, BAD, M, M, M, M,  /* 70 */
-	EIGHT(JZ), EIGHT(JZ),                                                   /* 80: jcc */
-	EIGHT(M), EIGHT(M),                                                     /* 90: setcc */
-	NONE, NONE, NONE, M, M_I8, M, BAD, BAD,                                 /* a0: cpuid, bt, shld */
-	NONE, NONE, NONE, M, M_I8, M, M, M,                                     /* a8 */
-	EIGHT(M), M, BAD, M_I8, M, M, M, M, M,                                  /* b0: cmpxchg, movzx, bt */
-	M, M, M_I8, M, M_I8, M_I8, M_I8, M, EIGHT(NONE),                        /* c0: xadd, bswap */
-	EIGHT(M), EIGHT(M),                                                     /* d0 */
-	EIGHT(M), EIGHT(M),                                                     /* e0 */
-	EIGHT(M), M, M, M, M, M, M, M, BAD,                                     /* f0 */
+	M,         M,         M,    M,    BAD,  NONE, NONE, NONE, NONE,
+	NONE,      BAD,       NONE, BAD,  M,    NONE, BAD,                    /* 00: syscall, ud2 */
+	EIGHT(M),  EIGHT(M),                                                  /* 10 */
+	M,         M,         M,    M,    BAD,  BAD,  BAD,  BAD,  EIGHT(M),   /* 20 */
+	NONE,      NONE,      NONE, NONE, NONE, NONE, BAD,  BAD,  EIGHT(BAD), /* 30: rdtsc; 38, 3a are maps */
+	EIGHT(M),  EIGHT(M),                                                  /* 40: cmov */
+	EIGHT(M),  EIGHT(M),                                                  /* 50 */
+	EIGHT(M),  EIGHT(M),                                                  /* 60 */
+	M_I8,      M_I8,      M_I8, M_I8, M,    M,    M,    NONE, BAD,
+	BAD,       BAD,       BAD,  M,    M,    M,    M,                       /* 70 */
+	EIGHT(JZ), EIGHT(JZ),                                                  /* 80: jcc */
+	EIGHT(M),  EIGHT(M),                                                   /* 90: setcc */
+	NONE,      NONE,      NONE, M,    M_I8, M,    BAD,  BAD,               /* a0: cpuid, bt, shld */
+	NONE,      NONE,      NONE, M,    M_I8, M,    M,    M,                 /* a8 */
+	EIGHT(M),  M,         BAD,  M_I8, M,    M,    M,    M,    M,           /* b0: cmpxchg, movzx, bt */
+	M,         M,         M_I8, M,    M_I8, M_I8, M_I8, M,    EIGHT(NONE), /* c0: xadd, bswap */
+	EIGHT(M),  EIGHT(M),                                                   /* d0 */
+	EIGHT(M),  EIGHT(M),                                                   /* e0 */
+	EIGHT(M),  M,         M,    M,    M,    M,    M,    M,    BAD,         /* f0 */
 };
 
 struct cursor {

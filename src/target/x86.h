@@ -23,13 +23,13 @@ struct x86_insn {
 	bool fs;  /* fs: prefix */
 	uint8_t rex;
 	bool has_modrm, has_disp;
-	uint8_t mod, reg, rm;        /* reg and rm with their REX bits */
-	uint8_t sib;                 /* valid if mod != 3 and rm & 7 is 4 */
-	bool rip_relative;           /* memory at the next instruction + disp */
-	bool relative;               /* call, jmp, jcc: to the next instruction + imm */
-	uint8_t imm_size;            /* bytes, 0 = none */
-	int32_t disp;                /* sign-extended */
-	int64_t imm;                 /* sign-extended */
+	uint8_t mod, reg, rm; /* reg and rm with their REX bits */
+	uint8_t sib;          /* valid if mod != 3 and rm & 7 is 4 */
+	bool rip_relative;    /* memory at the next instruction + disp */
+	bool relative;        /* call, jmp, jcc: to the next instruction + imm */
+	uint8_t imm_size;     /* bytes, 0 = none */
+	int32_t disp;         /* sign-extended */
+	int64_t imm;          /* sign-extended */
 };
 
 /* Decodes one instruction of at most `size` bytes. Returns false if it is cut off or not known. */

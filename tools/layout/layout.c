@@ -63,8 +63,8 @@ static void print_reasons(const struct row *row)
 
 static void print_row(const struct row *row)
 {
-	printf("\t{\n\t\t/* %s */\n\t\t.minor = %u,\n\t\t.patch = %u,\n", row->version.text, row->version.minor,
-	       row->version.patch);
+	printf("\t{\n\t\t/* %s */\n\t\t.minor = %u,\n\t\t.patch = %u,\n", row->version.text,
+	       row->version.minor, row->version.patch);
 	for (unsigned i = 0; i < layout_field_count; i++) {
 		uint32_t value = layout_get(&row->release.layout, &layout_fields[i]);
 
@@ -90,7 +90,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	printf("/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */\n"
-	       "/* Made by tools/layout/make.sh from the toolchains' DWARF: do not edit. Oldest release first. */\n");
+	       "/* Made by tools/layout/make.sh from the toolchains' DWARF: do not edit. Oldest release "
+	       "first. */\n");
 	for (int i = 1; i < argc; i++) {
 		if (read_row(argv[i], &rows[i], &err)) {
 			fprintf(stderr, "%s: %s\n", argv[i], err.text);

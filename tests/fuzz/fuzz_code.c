@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Any bytes as a function: the decoder and the finders must stay in bounds and end. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "target/code.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct code code = {.bytes = data, .size = size, .address = 0x400000};
+	struct reference references[16];
+	struct call_site sites[16];
+	struct x86_insn insn;
+	size_t offsets[16], offset = 0, frame, at = 0;
+	uint64_t flag, got;
+	int64_t tls;
+	int n;
+
+	while (code_next(&code, &at, &insn) > 0) {
+		if (insn.length == 0 || insn.length > 15 || at > size)
+			abort();
+	}
+	if (code_prologue(&code, &offset) == 0 && (offset >= size || data[offset] != 0x55))
+		abort();
+	code_frame(&code, &frame);
+	n = code_calls(&code, 0x400000 + size / 2, sites, 16);
+	for (int i = 0; i < n && i < 16; i++) {
+		if (data[sites[i].offset] != 0xe8)
+			abort();
+	}
+	if (code_flag(&code, &flag) == 0)
+		code_flag_checks(&code, flag, offsets, 16);
+	code_references(&code, references, 16);
+	code_tls(&code, &tls, &got);
+	return 0;
+}
