@@ -108,13 +108,28 @@ int ready(struct pt_regs *ctx)
 	return 0;
 }
 
+/*
+ * At a call of casgstatus. injectglist may be called by a goroutine itself (the
+ * end of a GC cycle): then its stack goes on from here, in the middle of a function.
+ */
 SEC("?uprobe")
 int unblock(struct pt_regs *ctx)
 {
-	struct raw_record rec = {.site = SITE_UNBLOCK, .g = ctx->ax};
+	struct raw_record rec = { .site = SITE_UNBLOCK, .g = ctx->ax };
+	struct go_m m;
+	struct go_g curg;
 
 	name_g(&rec);
-	act_on(&rec, m_of_g(ctx->r14), 0);
+	if (!read_m(&m, m_of_g(ctx->r14)))
+		return 0;
+	rec.arg = m.curg;
+	rec.p = m.p;
+	if (m.curg && read_g(&curg, m.curg)) {
+		if (m.curg == ctx->r14)
+			rec.stack = stack_from(ctx->ip + 1, ctx->bp, g_word(&curg, layout.g_stack_hi), 0);
+		else
+			rec.stack = stack_of_g(&curg, 0);
+	}
 	send(&rec);
 	return 0;
 }

@@ -110,6 +110,7 @@ static int open_wire(struct pipeline *pipe)
 	if (make_symbol(pipe))
 		return -ENOMEM;
 	options.symbol = pipe->names.symbol;
+	options.functab = pipe->names.functab;
 	pipe->wire = wire_new(&options, &pipe->wire_error);
 	return pipe->wire ? 0 : -EIO;
 }

@@ -37,10 +37,16 @@ func eachEvent(path string, take func(event *trace.Event) error) error {
 	}
 }
 
-// frames returns a stack's functions and lines, leaf first.
+// frames returns a stack's functions and lines, leaf first. Two things of the
+// runtime's own tracer are not the program's: its frames at the leaf where it
+// forgets to skip them (GoUnpark from injectglist), and an empty frame for a
+// stack that is none.
 func frames(stack trace.Stack) []string {
 	var list []string
 	for frame := range stack.Frames() {
+		if len(list) == 0 && (frame.Func == "" && frame.Line == 0 || strings.HasPrefix(frame.Func, "runtime.traceLocker.")) {
+			continue
+		}
 		list = append(list, fmt.Sprintf("%s:%d", frame.Func, frame.Line))
 	}
 	return list
