@@ -8,7 +8,8 @@
 #define GSCAN    0x1000u /* _Gscan, set while the garbage collector looks at a stack */
 #define GSYSCALL 3u      /* _Gsyscall */
 
-/* From g.stack to past g.waitreason and g.syncSafePoint in every release: one read gets all that a hit needs of a g. */
+/* From g.stack to past g.waitreason and g.syncSafePoint in every release: one read gets all that a hit needs
+ * of a g. */
 #define G_HEAD 0xe0
 
 struct go_g {

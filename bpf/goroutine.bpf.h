@@ -115,7 +115,7 @@ int ready(struct pt_regs *ctx)
 SEC("?uprobe")
 int unblock(struct pt_regs *ctx)
 {
-	struct raw_record rec = { .site = SITE_UNBLOCK, .g = ctx->ax };
+	struct raw_record rec = {.site = SITE_UNBLOCK, .g = ctx->ax};
 	struct go_m m;
 	struct go_g curg;
 

@@ -92,10 +92,34 @@ static __always_inline bool fill_chunk(struct scratch *s, uint64_t bp)
 	return !bpf_probe_read_user(s->chunk, want, (const void *)bp);
 }
 
+/* runtime.cgocallback's frame on the goroutine's stack: three words, a frame pointer, a return address. */
+#define CALLBACK_FRAME 40
+
+/*
+ * The chain has left the goroutine's stack at the frame at bp, with return address pc. If that is a
+ * callback from C, goes on with cgocall: cgocallback made its frame right below where asmcgocall had left
+ * the stack (Go 1.22 … 1.26 runtime/asm_amd64.s), the saved g.sched.pc its return address, cgocall's next.
+ */
+static __always_inline bool cross_callback(struct scratch *s, uint64_t bp, uint64_t pc)
+{
+	uint64_t left = bp + 16 + CALLBACK_FRAME; /* where asmcgocall had left the stack pointer */
+	uint64_t words[2];
+
+	if (layout.cgocall_frame == LAYOUT_ABSENT || pc < layout.cgocallback || pc >= layout.cgocallback_end)
+		return false;
+	if (left + 8 + layout.cgocall_frame >= s->hi ||
+	    bpf_probe_read_user(words, sizeof(words), (void *)(left - 8)))
+		return false; /* a thread of C's own: nothing above */
+	push_pc(s, words[0]);
+	push_pc(s, words[1]);
+	s->bp = left + 8 + layout.cgocall_frame;
+	return true;
+}
+
 /* One frame; false at the end of the walk. */
 static __always_inline bool step(struct scratch *s)
 {
-	uint64_t bp = s->bp, base = s->base, next;
+	uint64_t bp = s->bp, base = s->base, next, pc;
 	uint32_t at;
 
 	if (!bp)
@@ -105,19 +129,23 @@ static __always_inline bool step(struct scratch *s)
 	if ((!base || bp - base > CHUNK - 16) && !fill_chunk(s, bp))
 		goto broken;
 	at = (uint32_t)(bp - s->base) / 8 & (CHUNK_WORDS - 1);
-	push_pc(s, s->chunk[at + 1]);
+	pc = s->chunk[at + 1];
+	push_pc(s, pc);
 	next = s->chunk[at];
 	s->bp = next;
-	if (!next || next > bp)
+	if (!next || (next > bp && next < s->hi) || cross_callback(s, bp, pc))
 		return true;
 broken:
 	s->flags |= RAW_STACK_BROKEN;
 	return false;
 }
 
+/* Each step may push three, the callers of the walk two before: within PCS_MASK + 1 whatever happens. */
+#define MAX_STEPS 134u
+
 static __always_inline void walk_frames(struct scratch *s)
 {
-	for (uint32_t i = 0; i < STACK_DEPTH - 2; i++) {
+	for (uint32_t i = 0; i < MAX_STEPS; i++) {
 		if (!step(s))
 			return;
 	}
@@ -141,6 +169,10 @@ static __always_inline uint64_t name_stack(struct scratch *s, uint8_t skip)
 	head->skip = skip;
 	head->flags = (uint16_t)s->flags;
 	head->hash = hash;
+	if (n > STACK_DEPTH) {
+		n = STACK_DEPTH;
+		size = sizeof(s->head) + STACK_DEPTH * 8;
+	}
 	barrier_var(size);
 	if (size > sizeof(s->head) + STACK_DEPTH * 8)
 		return 0;

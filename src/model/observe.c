@@ -150,21 +150,21 @@ static bool in_syscall(const struct model *md, const struct hit *hit)
 
 static void on_sys_enter(struct model *md, const struct hit *hit)
 {
-	struct held_end *end = &hit->m->end;
+	struct call_end *end = &hit->m->end;
 
 	if (!in_syscall(md, hit)) {
 		begin_syscall(md, hit);
-	} else if (end->held && (end->explicit_end || end->tick != (uint32_t)hit->rec->arg)) {
+	} else if (end->exited && (end->explicit_end || end->tick != (uint32_t)hit->rec->arg)) {
 		/* exitsyscall counts p.syscalltick on, so another tick is another call. */
 		begin_syscall(md, hit);
 	} else {
-		drop_held_end(hit->m); /* one Go call that enters the kernel more than once */
+		*end = (struct call_end){ 0 }; /* one Go call that enters the kernel more than once */
 	}
 }
 
 static void on_call_enter(struct model *md, const struct hit *hit)
 {
-	if (!in_syscall(md, hit) || hit->m->end.held)
+	if (!in_syscall(md, hit) || hit->m->end.exited)
 		begin_syscall(md, hit);
 }
 
@@ -172,14 +172,17 @@ static void on_syscall_exit(struct model *md, const struct hit *hit)
 {
 	struct m *m = hit->m;
 
-	if (!in_syscall(md, hit) || !m->p || m->p->status != P_SYSCALL)
+	if (!in_syscall(md, hit))
 		return;
-	m->end = (struct held_end){
-		.held = true,
+	m->end = (struct call_end){
+		.exited = true,
 		.explicit_end = hit->rec->site == SITE_CALL_EXIT,
 		.tick = (uint32_t)hit->rec->arg,
-		.op = hold_place(md),
+		.held = m->p && m->p->status == P_SYSCALL,
 	};
+	if (!m->end.held)
+		return;
+	m->end.op = hold_place(md);
 	m->end.time = md->last_time;
 }
 
@@ -305,7 +308,7 @@ static void on_gcwait(struct model *md, const struct hit *hit)
 
 	if (!m->g || !m->p)
 		return;
-	if (m->end.held || m->g->status == G_RUNNING)
+	if (m->end.exited || m->g->status == G_RUNNING)
 		begin_syscall(md, hit);
 	if (!m->p || m->p->status != P_SYSCALL)
 		return;

@@ -34,9 +34,10 @@ struct p {
  * holds a place in the list of ops; the thread's next record, or the reading
  * of its memory at the boundary, tells whether the end belongs there.
  */
-struct held_end {
-	bool held;
+struct call_end {
+	bool exited;       /* the kernel, or C, has been left: the call may be over */
 	bool explicit_end; /* seen at exitsyscall's call (cgo): the call is over whatever comes next */
+	bool held;         /* with its P still there: a place is held for the end */
 	uint32_t tick;     /* m.syscalltick of the call */
 	size_t op;         /* index of the OP_NONE that holds the place */
 	uint64_t time;
@@ -47,7 +48,7 @@ struct m {
 	struct p *p;
 	uint64_t last_hit;
 	uint32_t tid; /* NO_M never */
-	struct held_end end;
+	struct call_end end;
 	uint64_t
 		ended_by_switch; /* ptr of a g that a coroutine switch ended: its gdestroy is still to come */
 };

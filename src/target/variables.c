@@ -188,6 +188,24 @@ static int find_tls(struct target *target, struct error *err)
 	return 0;
 }
 
+/* Lets a stack walk go on over a callback from C. A program without cgo has no such frames. */
+static void find_callback(struct target *target)
+{
+	struct go_layout *layout = &target->layout;
+	uint64_t entry, end;
+	struct code code;
+	size_t frame;
+
+	layout->cgocall_frame = LAYOUT_ABSENT;
+	layout->cgocallback = layout->cgocallback_end = 0;
+	if (!target->cgo || functab_find(target->functab, "runtime.cgocallback", &entry, &end) ||
+	    target_code(target, "runtime.cgocall", &code) || code_frame(&code, &frame) || frame > 4096)
+		return;
+	layout->cgocall_frame = (uint32_t)frame;
+	layout->cgocallback = entry;
+	layout->cgocallback_end = end;
+}
+
 int target_find_variables(struct target *target, struct error *err)
 {
 	int rc = find_slices(target, err);
@@ -196,5 +214,6 @@ int target_find_variables(struct target *target, struct error *err)
 		rc = find_lists(target, err);
 	if (rc == 0)
 		rc = find_tls(target, err);
+	find_callback(target);
 	return rc;
 }
