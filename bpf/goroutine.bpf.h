@@ -72,18 +72,25 @@ int preemptpark(struct pt_regs *ctx)
 	return 0;
 }
 
-/* Somebody does something to gp: the stack is that of the goroutine this thread runs, if any. */
-static __always_inline void act_on(struct raw_record *rec, uint64_t m_address, uint8_t skip)
+/* Whom this thread runs, when it does something to another goroutine. */
+static __always_inline uint64_t acting(struct raw_record *rec, uint64_t m_address)
 {
 	struct go_m m;
-	struct go_g curg;
 
 	if (!read_m(&m, m_address))
-		return;
+		return 0;
 	rec->arg = m.curg;
 	rec->p = m.p;
-	if (m.curg && read_g(&curg, m.curg))
-		rec->stack = stack_of_g(&curg, skip);
+	return m.curg;
+}
+
+/* The stack of the one who acts. The walk comes last in a program: the verifier goes through what follows
+ * it once for each of its many ends. */
+static __always_inline uint64_t acting_stack(uint64_t curg, uint8_t skip)
+{
+	struct go_g g;
+
+	return curg && read_g(&g, curg) ? stack_of_g(&g, skip) : 0;
 }
 
 /* g.atomicstatus (4 bytes, 8 apart) and g.goid stand side by side: one read. */
@@ -103,7 +110,7 @@ int ready(struct pt_regs *ctx)
 	struct raw_record rec = {.site = SITE_READY, .g = ctx->ax};
 
 	name_g(&rec);
-	act_on(&rec, m_of_g(ctx->r14), (uint8_t)ctx->bx);
+	rec.stack = acting_stack(acting(&rec, m_of_g(ctx->r14)), (uint8_t)ctx->bx);
 	send(&rec);
 	return 0;
 }
@@ -116,19 +123,17 @@ SEC("?uprobe")
 int unblock(struct pt_regs *ctx)
 {
 	struct raw_record rec = {.site = SITE_UNBLOCK, .g = ctx->ax};
-	struct go_m m;
-	struct go_g curg;
+	uint64_t pc = ctx->ip + 1, bp = ctx->bp, current = ctx->r14, curg;
+	struct go_g g;
 
 	name_g(&rec);
-	if (!read_m(&m, m_of_g(ctx->r14)))
-		return 0;
-	rec.arg = m.curg;
-	rec.p = m.p;
-	if (m.curg && read_g(&curg, m.curg)) {
-		if (m.curg == ctx->r14)
-			rec.stack = stack_from(ctx->ip + 1, ctx->bp, g_word(&curg, layout.g_stack_hi), 0);
-		else
-			rec.stack = stack_of_g(&curg, 0);
+	curg = acting(&rec, m_of_g(current));
+	if (curg && read_g(&g, curg)) {
+		if (curg != current) {
+			pc = g_word(&g, layout.g_sched_pc);
+			bp = g_word(&g, layout.g_sched_bp);
+		}
+		rec.stack = stack_from(pc, bp, g_word(&g, layout.g_stack_hi), 0);
 	}
 	send(&rec);
 	return 0;
@@ -169,14 +174,15 @@ SEC("?uprobe")
 int newproc(struct pt_regs *ctx)
 {
 	struct raw_record rec = {.site = SITE_NEWPROC, .g = ctx->ax};
+	uint64_t curg = acting(&rec, m_of_g(ctx->r14));
 
-	act_on(&rec, m_of_g(ctx->r14), 2);
 	rec.status = (uint8_t)ctx->cx;
 	rec.arg2 = read_word(rec.g + layout.g_startpc);
 	if (layout.p_goidcache != LAYOUT_ABSENT)
 		rec.goid = next_goid(rec.p);
 	else
 		rec.goid = read_word(rec.g + layout.g_goid);
+	rec.stack = acting_stack(curg, 2);
 	send(&rec);
 	return 0;
 }

@@ -10,7 +10,7 @@
 #include "bpf/go.bpf.h"
 #include "bpf/stack_hash.h"
 
-#define CHUNK       2048u /* bytes of stack a read */
+#define CHUNK       4096u /* bytes of stack a read */
 #define CHUNK_WORDS (CHUNK / 8)
 #define PCS_MASK    255u /* a power of two above STACK_DEPTH, for the verifier */
 
@@ -23,11 +23,14 @@
  */
 struct scratch {
 	volatile uint32_t taken;
-	volatile uint32_t n;    /* pcs so far */
-	volatile uint64_t bp;   /* frame to go on from: [bp+8] is the next return address */
-	volatile uint64_t base; /* address of chunk in the target, 0 = none yet */
+	volatile uint32_t n;       /* pcs so far */
+	volatile uint64_t bp;      /* frame to go on from: [bp+8] is the next return address */
+	volatile uint64_t last_bp; /* the frame before, and its return address */
+	volatile uint64_t last_pc;
 	volatile uint64_t hash;
 	uint64_t hi;                                 /* end of the stack */
+	uint64_t base;                               /* address of chunk in the target */
+	uint64_t whole_frames;                       /* words of chunk that a frame can begin at */
 	uint64_t flags;                              /* enum raw_flags */
 	uint64_t head[sizeof(struct raw_stack) / 8]; /* and its pcs: sent as one */
 	uint64_t pcs[PCS_MASK + 1];
@@ -79,9 +82,9 @@ static __always_inline void push_pc(struct scratch *s, uint64_t pc)
 }
 
 /* Copies the stack from bp on; false if it is not readable. */
-static __always_inline bool fill_chunk(struct scratch *s, uint64_t bp)
+static __always_inline bool fill_chunk(struct scratch *s)
 {
-	uint64_t want = s->hi - bp;
+	uint64_t bp = s->bp, want = s->hi - bp;
 
 	if (want > CHUNK)
 		want = CHUNK;
@@ -89,67 +92,74 @@ static __always_inline bool fill_chunk(struct scratch *s, uint64_t bp)
 	if (want < 16 || want > CHUNK)
 		return false;
 	s->base = bp;
+	s->whole_frames = want / 8 - 1;
 	return !bpf_probe_read_user(s->chunk, want, (const void *)bp);
+}
+
+/* Follows the chain as far as it stays in the chunk: few branches, for the verifier walks every round. */
+static __always_inline void walk_chunk(struct scratch *s)
+{
+	for (uint32_t i = 0; i < STACK_DEPTH; i++) {
+		uint64_t bp = s->bp, at = bp - s->base;
+
+		at = at >> 3 | at << 61; /* in words; huge if it is not aligned, or below the chunk */
+		if (at >= s->whole_frames || s->n >= STACK_DEPTH)
+			return;
+		at &= CHUNK_WORDS - 1;
+		s->last_bp = bp;
+		s->last_pc = s->chunk[at + 1];
+		s->bp = s->chunk[at];
+		push_pc(s, s->last_pc);
+		if (s->bp <= bp)
+			return;
+	}
 }
 
 /* runtime.cgocallback's frame on the goroutine's stack: three words, a frame pointer, a return address. */
 #define CALLBACK_FRAME 40
 
 /*
- * The chain has left the goroutine's stack at the frame at bp, with return address pc. If that is a
- * callback from C, goes on with cgocall: cgocallback made its frame right below where asmcgocall had left
- * the stack (Go 1.22 … 1.26 runtime/asm_amd64.s), the saved g.sched.pc its return address, cgocall's next.
+ * The chain has left the goroutine's stack. If that is at a callback from C,
+ * goes on with cgocall: cgocallback made its frame right below where asmcgocall
+ * had left the stack (Go 1.22 … 1.26 runtime/asm_amd64.s), with the saved
+ * g.sched.pc as its return address, and cgocall's own next to it.
  */
-static __always_inline bool cross_callback(struct scratch *s, uint64_t bp, uint64_t pc)
+static __always_inline bool cross_callback(struct scratch *s)
 {
-	uint64_t left = bp + 16 + CALLBACK_FRAME; /* where asmcgocall had left the stack pointer */
-	uint64_t words[2];
+	uint64_t left = s->last_bp + 16 + CALLBACK_FRAME; /* where asmcgocall had left the stack pointer */
+	uint64_t pc = s->last_pc, words[2];
 
 	if (layout.cgocall_frame == LAYOUT_ABSENT || pc < layout.cgocallback || pc >= layout.cgocallback_end)
 		return false;
-	if (left + 8 + layout.cgocall_frame >= s->hi ||
-	    bpf_probe_read_user(words, sizeof(words), (void *)(left - 8)))
-		return false; /* a thread of C's own: nothing above */
+	if (bpf_probe_read_user(words, sizeof(words), (const void *)(left - 8)))
+		return false;
 	push_pc(s, words[0]);
 	push_pc(s, words[1]);
 	s->bp = left + 8 + layout.cgocall_frame;
 	return true;
 }
 
-/* One frame; false at the end of the walk. */
-static __always_inline bool step(struct scratch *s)
-{
-	uint64_t bp = s->bp, base = s->base, next, pc;
-	uint32_t at;
-
-	if (!bp)
-		return false;
-	if (bp & 7 || bp >= s->hi)
-		goto broken;
-	if ((!base || bp - base > CHUNK - 16) && !fill_chunk(s, bp))
-		goto broken;
-	at = (uint32_t)(bp - s->base) / 8 & (CHUNK_WORDS - 1);
-	pc = s->chunk[at + 1];
-	push_pc(s, pc);
-	next = s->chunk[at];
-	s->bp = next;
-	if (!next || (next > bp && next < s->hi) || cross_callback(s, bp, pc))
-		return true;
-broken:
-	s->flags |= RAW_STACK_BROKEN;
-	return false;
-}
-
-/* Each step may push three, the callers of the walk two before: within PCS_MASK + 1 whatever happens. */
-#define MAX_STEPS 134u
+/* Pieces of stack a walk may take: 24 KiB; the deepest HTTP handlers have a fifth of it. */
+#define CHUNKS 6u
 
 static __always_inline void walk_frames(struct scratch *s)
 {
-	for (uint32_t i = 0; i < MAX_STEPS; i++) {
-		if (!step(s))
+	for (uint32_t i = 0; i < CHUNKS && s->bp; i++) {
+		s->last_bp = s->bp;
+		if (!fill_chunk(s)) {
+			s->flags |= RAW_STACK_BROKEN;
+			return;
+		}
+		walk_chunk(s);
+		if (s->bp > s->last_bp && s->bp < s->hi)
+			continue;
+		if (s->bp && !cross_callback(s))
+			s->flags |= RAW_STACK_BROKEN;
+		if (s->flags)
 			return;
 	}
-	s->flags |= RAW_STACK_CUT;
+	if (s->bp)
+		s->flags |= RAW_STACK_CUT;
 }
 
 /* Sends the frames if this stack has not been sent yet. Returns the hash, 0 if the frames could not be sent.

@@ -43,6 +43,7 @@ static void carry_held_ends(struct model *md)
 	for (unsigned i = 0; i < md->nms; i++) {
 		if (md->ms[i]->end.held)
 			md->ms[i]->end.op = hold_place(md);
+		md->ms[i]->end.unseen_begin = 0;
 	}
 }
 

@@ -158,7 +158,9 @@ static void on_sys_enter(struct model *md, const struct hit *hit)
 		/* exitsyscall counts p.syscalltick on, so another tick is another call. */
 		begin_syscall(md, hit);
 	} else {
-		*end = (struct call_end){ 0 }; /* one Go call that enters the kernel more than once */
+		if (end->unseen_begin)
+			md->ops.ops[end->unseen_begin - 1].stack = hit->stack;
+		*end = (struct call_end){0}; /* one Go call that enters the kernel more than once */
 	}
 }
 
@@ -283,7 +285,8 @@ static void take_p(struct model *md, const struct hit *hit, struct p *p)
 {
 	struct m *victim = p->m;
 
-	if (p->status == P_RUNNING && victim && victim != hit->m && victim->g && victim->g->status == G_RUNNING) {
+	if (p->status == P_RUNNING && victim && victim != hit->m && victim->g &&
+	    victim->g->status == G_RUNNING) {
 		/* System calls are not traced, or the beginning of this one was lost. */
 		md->cause = INFERRED;
 		step_syscall_begin(md, victim, 0);

@@ -34,16 +34,32 @@ void make_m_free(struct model *md, struct m *m)
 	md->cause = before;
 }
 
+/*
+ * Up to Go 1.25 a P is left in the open during a system call, and whoever
+ * comes first may take it: the taker's record can come before the one of the
+ * thread that has just entered the call.
+ */
+static void begin_unseen_syscall(struct model *md, struct m *holder)
+{
+	step_syscall_begin(md, holder, 0);
+	holder->end.unseen_begin = md->ops.n; /* its stack may still come */
+}
+
 void make_p_idle(struct model *md, struct m *by, struct p *p)
 {
-	enum cause before = because(md, REPAIRED);
+	enum cause before = md->cause;
+	struct m *holder = p->m;
 
+	because(md, REPAIRED);
+	if (p->status == P_RUNNING && holder != by && holder->g && holder->g->status == G_RUNNING &&
+	    md->target.go_minor <= 25) {
+		md->cause = before == SEEN ? INFERRED : before;
+		begin_unseen_syscall(md, holder);
+	}
 	if (p->status == P_SYSCALL || p->status == P_ABANDONED) {
 		md->cause = before == SEEN ? INFERRED : before;
 		step_proc_steal(md, by, p);
 	} else if (p->status == P_RUNNING) {
-		struct m *holder = p->m;
-
 		make_m_free(md, holder);
 		step_proc_stop(md, holder);
 	}

@@ -35,11 +35,12 @@ struct p {
  * of its memory at the boundary, tells whether the end belongs there.
  */
 struct call_end {
-	bool exited;       /* the kernel, or C, has been left: the call may be over */
-	bool explicit_end; /* seen at exitsyscall's call (cgo): the call is over whatever comes next */
-	bool held;         /* with its P still there: a place is held for the end */
-	uint32_t tick;     /* m.syscalltick of the call */
-	size_t op;         /* index of the OP_NONE that holds the place */
+	bool exited;         /* the kernel, or C, has been left: the call may be over */
+	bool explicit_end;   /* seen at exitsyscall's call (cgo): the call is over whatever comes next */
+	bool held;           /* with its P still there: a place is held for the end */
+	uint32_t tick;       /* m.syscalltick of the call */
+	size_t op;           /* index of the OP_NONE that holds the place */
+	size_t unseen_begin; /* 1 + index of a begin that was inferred: its record is still to come */
 	uint64_t time;
 };
 
@@ -179,10 +180,11 @@ uint32_t tables_reason(const struct model *md, unsigned table, uint64_t index);
 
 /* --- entities.c --- */
 int entities_init(struct model *md);
-struct g *g_find(const struct model *md, uint64_t ptr);         /* NULL if it does not live */
-struct g *g_new(struct model *md, uint64_t ptr, uint64_t goid); /* status G_DEAD, ptr may be 0; NULL when out of memory */
-void g_ended(struct model *md, struct g *g);                    /* its ptr may be another's from now on */
-void g_recycle(struct model *md);                               /* indices of the dead may be used again */
+struct g *g_find(const struct model *md, uint64_t ptr); /* NULL if it does not live */
+struct g *g_new(struct model *md, uint64_t ptr,
+		uint64_t goid);              /* status G_DEAD, ptr may be 0; NULL when out of memory */
+void g_ended(struct model *md, struct g *g); /* its ptr may be another's from now on */
+void g_recycle(struct model *md);            /* indices of the dead may be used again */
 /* Up to Go 1.23 newproc1 numbers a goroutine after the probe: the next record brings the id. */
 void g_set_goid(struct model *md, struct g *g, uint64_t goid);
 struct p *p_find(const struct model *md, uint64_t ptr);

@@ -240,7 +240,7 @@ void step_syscall_begin(struct model *md, struct m *m, uint32_t stack)
 {
 	end_stw_of(md, m->g);
 	emit(md, OP_SYSCALL_BEGIN, m)->stack = stack;
-	m->end = (struct call_end){ 0 };
+	m->end = (struct call_end){0};
 	m->g->status = G_SYSCALL;
 	if (stack)
 		m->g->stack = stack;

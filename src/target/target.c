@@ -171,6 +171,9 @@ static int read_image(struct target *target, int fd, struct error *err)
 	if (rc)
 		return rc;
 	target->layout = image->release->layout.go;
+	/* From 1.24 on newproc1 numbers a goroutine before it changes the status (runtime/proc.go). */
+	if (target->go_minor >= 24)
+		target->layout.p_goidcache = target->layout.p_goidcacheend = LAYOUT_ABSENT;
 	target->pie = image->elf.pie;
 	target->stripped = !image->elf.has_symbols;
 	target->cgo = has_cgo(target);
