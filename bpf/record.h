@@ -128,10 +128,9 @@ struct go_layout {
 	uint32_t p_gc_mark_worker_mode;
 	uint32_t coro_gp;
 	/*
-	 * A callback from C: the frames of the callback lie on the goroutine's stack right below those of
+	 * Where callbacks from C come in: their frames lie on the goroutine's stack right below those of
 	 * cgocall, but the chain of frame pointers leads away to C's stack in cgocallback.
 	 */
-	uint32_t cgocall_frame; /* runtime.cgocall: bytes from its stack pointer to its frame pointer */
 	uint64_t cgocallback,
 		cgocallback_end; /* address range of runtime.cgocallback in the process; 0 = no cgo */
 };

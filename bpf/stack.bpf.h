@@ -120,22 +120,22 @@ static __always_inline void walk_chunk(struct scratch *s)
 
 /*
  * The chain has left the goroutine's stack. If that is at a callback from C,
- * goes on with cgocall: cgocallback made its frame right below where asmcgocall
- * had left the stack (Go 1.22 … 1.26 runtime/asm_amd64.s), with the saved
- * g.sched.pc as its return address, and cgocall's own next to it.
+ * goes on with asmcgocall, whose frame is where it had left the stack:
+ * cgocallback made its own right below, with the saved g.sched.pc as its
+ * return address (Go 1.22 … 1.26 runtime/asm_amd64.s). A thread of C's own
+ * has nothing above.
  */
 static __always_inline bool cross_callback(struct scratch *s)
 {
 	uint64_t left = s->last_bp + 16 + CALLBACK_FRAME; /* where asmcgocall had left the stack pointer */
-	uint64_t pc = s->last_pc, words[2];
+	uint64_t pc = s->last_pc, words[3]; /* return address of cgocallback, frame of asmcgocall */
 
-	if (layout.cgocall_frame == LAYOUT_ABSENT || pc < layout.cgocallback || pc >= layout.cgocallback_end)
+	if (pc < layout.cgocallback || pc >= layout.cgocallback_end)
 		return false;
 	if (bpf_probe_read_user(words, sizeof(words), (const void *)(left - 8)))
 		return false;
 	push_pc(s, words[0]);
-	push_pc(s, words[1]);
-	s->bp = left + 8 + layout.cgocall_frame;
+	s->bp = words[2] ? left : 0;
 	return true;
 }
 

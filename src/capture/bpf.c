@@ -11,6 +11,7 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <linux/btf.h>
 
 #include "bpf/record.h"
 #include "bpf/gotrace.skel.h"
@@ -89,6 +90,18 @@ static int check_privileges(struct error *err)
 	return 0;
 }
 
+/* BTF begins with its magic number. */
+static bool has_btf(void)
+{
+	uint16_t magic = 0;
+	FILE *file = fopen("/sys/kernel/btf/vmlinux", "re");
+	bool read = file && fread(&magic, sizeof(magic), 1, file) == 1;
+
+	if (file)
+		fclose(file);
+	return read && magic == BTF_MAGIC;
+}
+
 int bpf_check_kernel(struct error *err)
 {
 	int rc = check_privileges(err);
@@ -96,7 +109,7 @@ int bpf_check_kernel(struct error *err)
 	libbpf_set_print(keep_warning);
 	if (rc)
 		return rc;
-	if (access("/sys/kernel/btf/vmlinux", R_OK))
+	if (!has_btf())
 		return error_set(err, ENOTSUP,
 				 "the kernel has no BTF (/sys/kernel/btf/vmlinux): it must be built with "
 				 "CONFIG_DEBUG_INFO_BTF=y");

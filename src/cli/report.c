@@ -29,9 +29,18 @@ static int end_without_trace(struct report *report, const struct error *failure)
 	return STATUS_NONE;
 }
 
+/* The size that was asked for was reached: the trace is good, and shorter than its time. */
+static bool ended_by_size(const struct summary *sum)
+{
+	const struct log_end *end = pipeline_end(sum->pipe);
+
+	return end && end->reason == LOG_END_SIZE;
+}
+
 static int decide_status(const struct report *report, const struct error *failure, const struct error *raw)
 {
-	if (failure->text[0] || raw->text[0] || report->summary.cut || summary_has_losses(&report->summary))
+	if (failure->text[0] || raw->text[0] || report->summary.cut || summary_has_losses(&report->summary) ||
+	    ended_by_size(&report->summary))
 		return STATUS_CUT;
 	return STATUS_WHOLE;
 }

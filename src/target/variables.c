@@ -192,18 +192,11 @@ static int find_tls(struct target *target, struct error *err)
 static void find_callback(struct target *target)
 {
 	struct go_layout *layout = &target->layout;
-	uint64_t entry, end;
-	struct code code;
-	size_t frame;
 
-	layout->cgocall_frame = LAYOUT_ABSENT;
 	layout->cgocallback = layout->cgocallback_end = 0;
-	if (!target->cgo || functab_find(target->functab, "runtime.cgocallback", &entry, &end) ||
-	    target_code(target, "runtime.cgocall", &code) || code_frame(&code, &frame) || frame > 4096)
-		return;
-	layout->cgocall_frame = (uint32_t)frame;
-	layout->cgocallback = entry;
-	layout->cgocallback_end = end;
+	if (target->cgo)
+		functab_find(target->functab, "runtime.cgocallback", &layout->cgocallback,
+			     &layout->cgocallback_end);
 }
 
 int target_find_variables(struct target *target, struct error *err)

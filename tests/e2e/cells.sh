@@ -7,7 +7,7 @@ MODES="pingpong pool http syscalls gc timers coro churn procs cgo parked mixed i
 profile_rows() {
 	case $1 in
 	http | mixed) echo sched,io,syscall,block ;;
-	syscalls) echo sched,io,syscall ;;
+	syscalls) echo io,syscall ;; # wake-ups there come from timers and netpoll, and bear no stack
 	pingpong | pool | procs) echo sched,block ;;
 	*) echo sched ;;
 	esac
