@@ -274,7 +274,9 @@ func (c *comparison) inside(s step) bool { return s.time >= c.from && s.time <= 
 // step compares what a pair of steps carries.
 func (c *comparison) step(native, ours step) {
 	c.offsets = append(c.offsets, ours.time-native.time)
-	if native.stack != 0 || ours.stack != 0 {
+	// The tracer of 1.22 skips a frame too many when a callback returns to C, and has no stack there.
+	unknown := native.stack == 0 && strings.HasSuffix(native.change, "->Syscall")
+	if !unknown && (native.stack != 0 || ours.stack != 0) {
 		c.Stacks.count(native.stack == ours.stack)
 		c.differ("stack", native, ours, native.stack, ours.stack)
 	}
