@@ -17,25 +17,25 @@
 
 /* Types are stored in files: never renumber, only append. A reader skips types it does not know. */
 enum log_type {
-	LOG_TARGET = 1,     /* struct log_target: always the first record */
-	LOG_REASON = 2,     /* struct log_reason + text */
-	LOG_FUNCTAB = 3,    /* struct log_functab + pclntab bytes + gofunc bytes; at most one, may come late */
-	LOG_MAPPING = 4,    /* struct log_mapping + path */
-	LOG_RECORDS = 5,    /* struct raw_record[], in ring order; markers included */
-	LOG_STACK = 6,      /* struct raw_stack with its pcs */
-	LOG_SNAPSHOT = 7,   /* struct log_snapshot: opens a snapshot, after its second marker went by */
-	LOG_GS = 8,         /* struct log_g[]: of the open snapshot; may come in several records */
-	LOG_PS = 9,         /* struct log_p[] */
-	LOG_MS = 10,        /* struct log_m[] */
+	LOG_TARGET = 1,   /* struct log_target: always the first record */
+	LOG_REASON = 2,   /* struct log_reason + text */
+	LOG_FUNCTAB = 3,  /* struct log_functab + pclntab bytes + gofunc bytes; at most one, may come late */
+	LOG_MAPPING = 4,  /* struct log_mapping + path */
+	LOG_RECORDS = 5,  /* struct raw_record[], in ring order; markers included */
+	LOG_STACK = 6,    /* struct raw_stack with its pcs */
+	LOG_SNAPSHOT = 7, /* struct log_snapshot: opens a snapshot, after its second marker went by */
+	LOG_GS = 8,       /* struct log_g[]: of the open snapshot; may come in several records */
+	LOG_PS = 9,       /* struct log_p[] */
+	LOG_MS = 10,      /* struct log_m[] */
 	LOG_SNAPSHOT_END = 11, /* empty */
-	LOG_BOUNDARY = 12,  /* struct log_boundary + struct log_m[]: end of a generation */
-	LOG_LOSS = 13,      /* struct log_loss: since the previous LOG_LOSS; a snapshot follows */
-	LOG_END = 14,       /* struct log_end: the last record of a whole log */
+	LOG_BOUNDARY = 12,     /* struct log_boundary + struct log_m[]: end of a generation */
+	LOG_LOSS = 13,         /* struct log_loss: since the previous LOG_LOSS; a snapshot follows */
+	LOG_END = 14,          /* struct log_end: the last record of a whole log */
 };
 
 struct log_record {
-	uint32_t type; /* enum log_type */
-	uint32_t size; /* bytes at data */
+	uint32_t type;    /* enum log_type */
+	uint32_t size;    /* bytes at data */
 	const void *data; /* 8-byte aligned; owned by whoever hands the record over, valid during the call */
 };
 
@@ -51,21 +51,21 @@ enum log_target_flags {
 };
 
 struct log_clock {
-	uint64_t mono_ns;   /* CLOCK_MONOTONIC */
-	uint64_t wall_sec;  /* CLOCK_REALTIME at the same moment */
+	uint64_t mono_ns;  /* CLOCK_MONOTONIC */
+	uint64_t wall_sec; /* CLOCK_REALTIME at the same moment */
 	uint32_t wall_nsec;
 	uint32_t reserved;
 };
 
 struct log_target {
 	uint32_t pid;
-	uint32_t flags;       /* enum log_target_flags */
-	uint32_t go_minor;    /* 26 for go1.26.8 */
+	uint32_t flags;    /* enum log_target_flags */
+	uint32_t go_minor; /* 26 for go1.26.8 */
 	uint32_t go_patch;
 	struct log_clock clock; /* when capture began */
-	char go_version[32];  /* "go1.26.8", NUL-terminated */
+	char go_version[32];    /* "go1.26.8", NUL-terminated */
 	char comm[16];
-	char exe[256];        /* for people; may be cut */
+	char exe[256]; /* for people; may be cut */
 };
 
 enum log_reason_table {
@@ -78,12 +78,12 @@ enum log_reason_table {
 struct log_reason {
 	uint16_t table; /* enum log_reason_table */
 	uint16_t index;
-	uint32_t len;   /* bytes of text that follow, no NUL */
+	uint32_t len; /* bytes of text that follow, no NUL */
 };
 
 /* Addresses are those of the live process (after relocation). */
 struct log_functab {
-	uint64_t text;         /* moduledata.text */
+	uint64_t text; /* moduledata.text */
 	uint64_t etext;
 	uint64_t gofunc;       /* address that inline-tree offsets are relative to */
 	uint32_t pclntab_size; /* bytes that follow */
@@ -113,7 +113,7 @@ struct log_snapshot {
 struct log_g {
 	uint64_t g;
 	uint64_t goid;
-	uint64_t m;         /* g.m, 0 if none */
+	uint64_t m; /* g.m, 0 if none */
 	uint64_t startpc;
 	uint64_t stack;     /* hash of a LOG_STACK before, 0 = not known */
 	uint32_t status;    /* without the scan bit */
@@ -134,34 +134,35 @@ struct log_p {
 struct log_m {
 	uint64_t m;
 	uint64_t curg;
-	uint64_t p;         /* m.p */
-	uint64_t oldp;      /* m.oldp */
-	uint32_t tid;       /* m.procid */
-	uint32_t status;    /* curg's status without the scan bit; 0 if no curg */
+	uint64_t p;      /* m.p */
+	uint64_t oldp;   /* m.oldp */
+	uint32_t tid;    /* m.procid */
+	uint32_t status; /* curg's status without the scan bit; 0 if no curg */
 	uint32_t syscalltick;
-	uint32_t p_status;  /* of p, or of oldp if p is 0 */
+	uint32_t p_status; /* of p, or of oldp if p is 0 */
 };
 
-/* The ring was drained after the Ms had been read, so every record before time_before is in the log by now. */
+/* The ring was drained after the Ms had been read, so every record before time_before is in the log by now.
+ */
 struct log_boundary {
 	uint64_t time_before, time_after; /* ns, of the reading of the Ms */
 	struct log_clock clock;
-	uint32_t nm;        /* struct log_m that follow */
+	uint32_t nm; /* struct log_m that follow */
 	uint32_t reserved;
 };
 
 struct log_loss {
-	uint64_t ring_full;   /* records for which the ring had no room */
-	uint64_t stack_full;  /* stacks for which ring or dictionary had no room */
-	uint64_t unreadable;  /* hits whose g, m or p could not be read */
-	uint64_t missed;      /* hits that the kernel skipped (program recursion) */
+	uint64_t ring_full;  /* records for which the ring had no room */
+	uint64_t stack_full; /* stacks for which ring or dictionary had no room */
+	uint64_t unreadable; /* hits whose g, m or p could not be read */
+	uint64_t missed;     /* hits that the kernel skipped (program recursion) */
 };
 
 enum log_end_reason {
-	LOG_END_STOPPED = 1,  /* the user or the duration ended it */
-	LOG_END_EXITED = 2,   /* the target exited or was killed */
-	LOG_END_EXECED = 3,   /* the target replaced its program */
-	LOG_END_SIZE = 4,     /* --max-size */
+	LOG_END_STOPPED = 1, /* the user or the duration ended it */
+	LOG_END_EXITED = 2,  /* the target exited or was killed */
+	LOG_END_EXECED = 3,  /* the target replaced its program */
+	LOG_END_SIZE = 4,    /* --max-size */
 	LOG_END_ERROR = 5,
 };
 

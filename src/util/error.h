@@ -11,7 +11,6 @@ struct error {
  * Writes the line into err (which may be NULL) and returns -code.
  * code is an errno value > 0, so `return error_set(err, EINVAL, "...");` reads well.
  */
-int error_set(struct error *err, int code, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+int error_set(struct error *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

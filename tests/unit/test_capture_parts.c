@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The parts of capture that need no kernel probes: keeping records, watching a process. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "capture/keep.h"
+#include "capture/own_sites.h"
+#include "capture/watch.h"
+
+struct seen {
+	unsigned n;
+	uint32_t types[4];
+	uint64_t first[4];
+	int refuse; /* what the sink returns for the second record */
+};
+
+static int see(void *ctx, const struct log_record *record)
+{
+	struct seen *seen = ctx;
+
+	seen->types[seen->n] = record->type;
+	seen->first[seen->n] = record->size ? *(const uint64_t *)record->data : 0;
+	seen->n++;
+	return seen->n == 2 ? seen->refuse : 0;
+}
+
+static void keep_three(struct keep *keep)
+{
+	uint64_t numbers[3] = {11, 22, 33};
+
+	for (uint32_t i = 0; i < 3; i++) {
+		struct log_record record = {.type = LOG_GS + i, .size = i == 1 ? 0 : 8, .data = &numbers[i]};
+
+		assert_int_equal(keep_record(keep, &record), 0);
+	}
+	memset(numbers, 0, sizeof(numbers)); /* what is kept is a copy */
+}
+
+static void test_records_come_back_in_order(void **state)
+{
+	struct keep keep = {0};
+	struct seen seen = {0};
+
+	(void)state;
+	keep_three(&keep);
+	assert_int_equal(keep_replay(&keep, see, &seen), 0);
+	assert_int_equal(seen.n, 3);
+	assert_int_equal(seen.types[2], LOG_MS);
+	assert_int_equal(seen.first[0], 11);
+	assert_int_equal(seen.first[1], 0);
+	assert_int_equal(seen.first[2], 33);
+	keep_free(&keep);
+	assert_null(keep.first);
+}
+
+static void test_a_sink_that_refuses_ends_the_replay(void **state)
+{
+	struct keep keep = {0};
+	struct seen seen = {.refuse = -ENOSPC};
+
+	(void)state;
+	keep_three(&keep);
+	assert_int_equal(keep_replay(&keep, see, &seen), -ENOSPC);
+	assert_int_equal(seen.n, 2);
+	keep_free(&keep);
+}
+
+/* A child that waits for a byte, then does as it is told. */
+static pid_t child(int *go, const char *program)
+{
+	int ends[2];
+	pid_t pid;
+
+	assert_int_equal(pipe(ends), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		char byte;
+
+		close(ends[1]);
+		if (read(ends[0], &byte, 1) == 1 && program)
+			execl(program, program, "30", (char *)NULL);
+		_exit(0);
+	}
+	close(ends[0]);
+	*go = ends[1];
+	return pid;
+}
+
+static void test_the_end_of_a_process_is_seen(void **state)
+{
+	struct watch watch;
+	int go;
+	pid_t pid = child(&go, NULL);
+
+	(void)state;
+	assert_int_equal(watch_open(&watch, pid, NULL), 0);
+	watch_program(&watch);
+	assert_false(watch_wait(&watch, 0));
+	assert_false(watch_has_execed(&watch));
+	assert_int_equal(write(go, "x", 1), 1);
+	assert_true(watch_wait(&watch, 10000));
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	watch_close(&watch);
+	close(go);
+}
+
+static void test_a_new_program_is_seen(void **state)
+{
+	struct watch watch;
+	bool execed = false;
+	int go;
+	pid_t pid = child(&go, "/bin/sleep");
+
+	(void)state;
+	assert_int_equal(watch_open(&watch, pid, NULL), 0);
+	watch_program(&watch);
+	assert_int_equal(write(go, "x", 1), 1);
+	for (int tries = 0; tries < 1000 && !execed; tries++) {
+		watch_wait(&watch, 10);
+		execed = watch_has_execed(&watch);
+	}
+	assert_true(execed);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	watch_close(&watch);
+	close(go);
+}
+
+static void test_no_process_cannot_be_watched(void **state)
+{
+	struct watch watch;
+	struct error err = {""};
+
+	(void)state;
+	assert_int_equal(watch_open(&watch, 0x7ffffffe, &err), -ESRCH);
+	assert_non_null(strstr(err.text, "2147483646"));
+}
+
+/* Their first byte must be one that the kernel emulates, or a hit costs ten times as much. */
+static void test_own_sites_begin_with_a_push(void **state)
+{
+	(void)state;
+	assert_int_equal(*(const unsigned char *)(uintptr_t)own_marker, 0x55);
+	assert_int_equal(*(const unsigned char *)(uintptr_t)own_calibration, 0x55);
+	own_marker(1);
+	assert_true(own_calibration_ns() < 1000000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_records_come_back_in_order),
+		cmocka_unit_test(test_a_sink_that_refuses_ends_the_replay),
+		cmocka_unit_test(test_the_end_of_a_process_is_seen),
+		cmocka_unit_test(test_a_new_program_is_seen),
+		cmocka_unit_test(test_no_process_cannot_be_watched),
+		cmocka_unit_test(test_own_sites_begin_with_a_push),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
