@@ -71,6 +71,16 @@ static __always_inline uint64_t p_in_syscall(uint64_t m)
 	return p ? p : read_word(m + layout.m_oldp);
 }
 
+/*
+ * Up to Go 1.25 a thread may come back from a system call with a P that it has
+ * taken from another by a bare CAS, and only its next record tells. From 1.26
+ * on every P that changes hands goes through a probe: there is nothing to read.
+ */
+static __always_inline uint64_t p_kept_quiet(uint64_t m)
+{
+	return quiet_ps ? read_word(m + layout.m_p) : 0;
+}
+
 static __always_inline uint32_t p_id(uint64_t p)
 {
 	uint32_t id = 0;

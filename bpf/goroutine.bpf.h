@@ -20,7 +20,7 @@ static __always_inline void leave(uint64_t gp, uint8_t site, uint64_t arg, uint8
 		return;
 	rec.goid = g_word(&g, layout.g_goid);
 	rec.status = g_status(&g);
-	rec.p = read_word(g_word(&g, layout.g_m) + layout.m_p);
+	rec.p = p_kept_quiet(g_word(&g, layout.g_m));
 	rec.stack = stack_of_g(&g, skip);
 	send(&rec);
 }
@@ -45,7 +45,7 @@ int park(struct pt_regs *ctx)
 	rec.arg2 = g_byte(&g, layout.g_waitreason);
 	rec.goid = g_word(&g, layout.g_goid);
 	rec.status = g_status(&g);
-	rec.p = read_word(m + layout.m_p);
+	rec.p = p_kept_quiet(m);
 	rec.stack = stack_of_g(&g, (uint8_t)words[layout.m_trace_skip == first ? 0 : 1]);
 	send(&rec);
 	return 0;
@@ -109,7 +109,6 @@ int ready(struct pt_regs *ctx)
 {
 	struct raw_record rec = {.site = SITE_READY, .g = ctx->ax};
 
-	name_g(&rec);
 	rec.stack = acting_stack(acting(&rec, m_of_g(ctx->r14)), (uint8_t)ctx->bx);
 	send(&rec);
 	return 0;
@@ -139,13 +138,17 @@ int unblock(struct pt_regs *ctx)
 	return 0;
 }
 
+/*
+ * The thread's P is known from its acquirep, and the goroutine from its
+ * creation: from Go 1.24 on, where that brings the id, nothing is read here.
+ */
 SEC("?uprobe")
 int execute(struct pt_regs *ctx)
 {
 	struct raw_record rec = {.site = SITE_EXECUTE, .g = ctx->ax};
 
-	name_g(&rec);
-	rec.p = read_word(m_of_g(ctx->r14) + layout.m_p);
+	if (layout.p_goidcache != LAYOUT_ABSENT)
+		name_g(&rec);
 	send(&rec);
 	return 0;
 }
