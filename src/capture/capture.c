@@ -32,7 +32,7 @@ struct capture {
 	struct log_m *ms;
 	uint32_t markers; /* numbers given out */
 	uint64_t next_boundary_ns, next_snapshot_ns, next_exec_check_ns;
-	bool info_logged, functab_logged, snapshot_due;
+	bool info_logged, snapshot_due;
 	enum log_end_reason end_reason;
 };
 
@@ -336,9 +336,6 @@ int capture_stop(struct capture *capture, enum log_end_reason reason, struct err
 	capture->stats.loss.missed = bpf_read_missed(&capture->bpf);
 	if (rc >= 0)
 		rc = log_losses(capture);
-	if (rc == 0 && !capture->functab_logged)
-		rc = target_log_functab(capture->options.target, capture->options.sink, capture->options.ctx,
-					err);
 	if (rc == 0)
 		rc = log_end(capture, reason);
 	return rc;

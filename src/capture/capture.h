@@ -46,7 +46,8 @@ int capture_start(struct capture *capture, const struct probe_plan *plan, struct
  * a negative errno (the sink's among them).
  */
 int capture_poll(struct capture *capture, unsigned timeout_ms, struct error *err);
-/* Detaches, drains what is left, writes LOG_FUNCTAB if not written yet, and LOG_END. */
+/* Settles what is open, drains what is left, writes LOG_END. The probes go with capture_free; LOG_FUNCTAB is
+ * the caller's (target_log_functab). */
 int capture_stop(struct capture *capture, enum log_end_reason reason, struct error *err);
 enum log_end_reason capture_end_reason(const struct capture *capture);
 const struct capture_stats *capture_stats(struct capture *capture);
