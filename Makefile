@@ -38,7 +38,7 @@ FUZZSRC  := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ     := $(FUZZSRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 FUZZ_SECONDS ?= 20
 
-.PHONY: all help deps demo test test-unit test-e2e test-all fuzz bench fmt lint install clean
+.PHONY: all help deps demo test test-unit test-golden test-e2e test-all fuzz bench fmt lint install clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -95,6 +95,9 @@ test: ## install what is missing, build, run every test (root)
 
 test-unit: $(UNIT) ## unit and property tests under ASan and UBSan
 	$(Q)for t in $(UNIT); do $$t || exit 1; done
+
+test-golden: gotrace ## recorded raw logs, replayed byte for byte
+	$(Q)sh tests/golden.sh
 
 test-e2e: gotrace ## live targets, judged by Go's own readers (root)
 	$(Q)sh tests/e2e/run.sh

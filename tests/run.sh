@@ -58,6 +58,8 @@ for module in tests/e2e/judge tests/readers; do
 	step "${module##*/}" env GOTOOLCHAIN=go1.26.8 CGO_ENABLED=0 GOFLAGS=-buildvcs=false go -C $module test ./...
 	one
 done
+step golden sh tests/golden.sh
+counted "$(sum '^([0-9]+) passed, [0-9]+ failed$')" "$(sum '^[0-9]+ passed, ([0-9]+) failed$')"
 step e2e bash tests/e2e/run.sh
 counted "$(sum '^([0-9]+) passed, [0-9]+ failed$')" "$(sum '^[0-9]+ passed, ([0-9]+) failed$')"
 
