@@ -29,10 +29,11 @@ void table_clear(struct table *table)
 void table_close(struct table *table)
 {
 	size_t size = table->out.len - table->data_at;
-	uint8_t *p = table->out.bytes + table->size_at;
+	uint8_t *p;
 
 	if (!table->data_at)
 		return;
+	p = table->out.bytes + table->size_at;
 	p[0] = (uint8_t)(size | 0x80);
 	p[1] = (uint8_t)(size >> 7 | 0x80);
 	p[2] = (uint8_t)(size >> 14);

@@ -35,7 +35,12 @@ twin_cell() {
 	# The shell makes its background programs ignore SIGINT.
 	env --default-signal "$GOTRACE" -p "$target" -o "$W/ours" >"$W/twin.out" 2>"$W/twin.err" </dev/null &
 	tracer=$!
-	sleep 1.5
+	# The file appears when every probe stands and the first snapshot is taken.
+	for ((i = 0; i < 200; i++)); do
+		[ -e "$W/ours" ] && break
+		sleep 0.1
+	done
+	sleep 0.5
 	kill -USR1 "$target" || die "the target is gone"
 	for ((i = 0; i < 200; i++)); do
 		grep -q 'native done' "$W/target.out" && break
