@@ -45,11 +45,12 @@ enum site {
 	SITE_SYS_ENTER = 30,     /* kernel entry. arg = m.syscalltick, arg2 = number */
 	SITE_SYS_EXIT = 31,      /* kernel exit. arg = m.syscalltick, arg2 = number */
 	SITE_SYSCALL_BLOCK = 32, /* entersyscallblock: running -> syscall, gives P up */
-	SITE_CALL_ENTER = 33,    /* cgo: Go calls C, or a callback returns to C: running -> syscall */
+	SITE_CALL_ENTER = 33,    /* cgo: Go calls C: running -> syscall */
 	SITE_CALL_EXIT = 34,     /* cgo: C returned, or calls back into Go: syscall -> running or runnable */
 	SITE_EXIT_NO_P = 35,     /* exitsyscall found no P: syscall -> runnable */
 	SITE_NEEDM = 36,         /* a C thread enters Go: g is born in a system call */
 	SITE_DROPM = 37,         /* a C thread leaves Go for good: g ends in a system call */
+	SITE_CALL_RETURN = 38,   /* cgo: a callback returns to C: running -> syscall */
 
 	/* Ps; p = the P concerned, arg2 = its id */
 	SITE_ACQUIREP = 50,   /* this thread takes p */

@@ -114,23 +114,36 @@ int syscall_block(struct pt_regs *ctx)
 	return 0;
 }
 
+static __always_inline void enter_c(struct pt_regs *ctx, uint8_t site, uint64_t pc, uint64_t bp)
+{
+	struct raw_record rec = {.site = site};
+	struct go_g g;
+
+	if (!self(&rec, &g, ctx->r14))
+		return;
+	rec.stack = stack_from(pc, bp, g_word(&g, layout.g_stack_hi), 1);
+	send(&rec);
+}
+
 /* At the call of entersyscall in cgocall (e8 rel32: the return address is 5 bytes on). */
 SEC("?uprobe")
 int call_enter(struct pt_regs *ctx)
 {
-	struct raw_record rec = {.site = SITE_CALL_ENTER};
-	uint64_t pc = ctx->ip + 5, bp = ctx->bp;
-	struct go_g g;
+	enter_c(ctx, SITE_CALL_ENTER, ctx->ip + 5, ctx->bp);
+	return 0;
+}
 
-	if (!self(&rec, &g, ctx->r14))
-		return 0;
-	/* A callback that returns to C passes on what its cgocall had kept: reentersyscall(pc, sp, bp). */
-	if (layout.g_syscallbp != LAYOUT_ABSENT && ctx->ax == g_word(&g, layout.g_syscallpc)) {
-		pc = ctx->ax;
-		bp = ctx->cx;
-	}
-	rec.stack = stack_from(pc, bp, g_word(&g, layout.g_stack_hi), 1);
-	send(&rec);
+/*
+ * At the call of reentersyscall in cgocallbackg, with what its cgocall had
+ * kept: AX = pc, BX = sp, and from Go 1.23 on CX = bp.
+ */
+SEC("?uprobe")
+int call_return(struct pt_regs *ctx)
+{
+	if (layout.g_syscallbp != LAYOUT_ABSENT)
+		enter_c(ctx, SITE_CALL_RETURN, ctx->ax, ctx->cx);
+	else
+		enter_c(ctx, SITE_CALL_RETURN, ctx->ip + 5, ctx->bp);
 	return 0;
 }
 

@@ -33,6 +33,7 @@ static const struct {
 	{SITE_CORO, "coro"},
 	{SITE_SYSCALL_BLOCK, "syscall_block"},
 	{SITE_CALL_ENTER, "call_enter"},
+	{SITE_CALL_RETURN, "call_return"},
 	{SITE_CALL_EXIT, "call_exit"},
 	{SITE_EXIT_NO_P, "exit_no_p"},
 	{SITE_NEEDM, "needm"},

@@ -26,6 +26,7 @@ static const char *site_name(unsigned site)
 		[SITE_SYS_EXIT] = "sys_exit",
 		[SITE_SYSCALL_BLOCK] = "syscall_block",
 		[SITE_CALL_ENTER] = "call_enter",
+		[SITE_CALL_RETURN] = "call_return",
 		[SITE_CALL_EXIT] = "call_exit",
 		[SITE_EXIT_NO_P] = "exit_no_p",
 		[SITE_NEEDM] = "needm",

@@ -384,6 +384,7 @@ static const handler handlers[256] = {
 	[SITE_SYS_EXIT] = on_syscall_exit,
 	[SITE_SYSCALL_BLOCK] = on_call_enter,
 	[SITE_CALL_ENTER] = on_call_enter,
+	[SITE_CALL_RETURN] = on_call_enter,
 	[SITE_CALL_EXIT] = on_syscall_exit,
 	[SITE_EXIT_NO_P] = on_exit_no_p,
 	[SITE_NEEDM] = on_needm,

@@ -69,7 +69,7 @@ const struct site_rule site_rules[] = {
 	CHANGE(SITE_EXIT_NO_P, 26, NEWEST, "runtime.exitsyscallNoP", 1, 0, ANY_STATUS, RUNNABLE),
 	CGO_CALL(SITE_CALL_ENTER, "runtime.cgocall", "runtime.entersyscall"),
 	CGO_CALL(SITE_CALL_EXIT, "runtime.cgocall", "runtime.exitsyscall"),
-	CGO_CALL(SITE_CALL_ENTER, CALLBACKG, "runtime.reentersyscall"),
+	CGO_CALL(SITE_CALL_RETURN, CALLBACKG, "runtime.reentersyscall"),
 	CGO_CALL(SITE_CALL_EXIT, CALLBACKG, "runtime.exitsyscall"),
 	CGO_CHANGE(SITE_NEEDM, 0, 25, "runtime.needm", DEAD, SYSCALL),
 	CGO_CHANGE(SITE_NEEDM, 26, NEWEST, "runtime.needm", DEADEXTRA, SYSCALL),
