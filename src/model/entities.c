@@ -144,6 +144,9 @@ struct p *p_find(const struct model *md, uint64_t ptr)
 	return index ? md->ps[*index] : NULL;
 }
 
+/* Linux runs on 8,192 CPUs at most; a log that says more lies. */
+enum { MAX_PS = 1 << 14 };
+
 static struct p *p_by_id(const struct model *md, int32_t id)
 {
 	for (unsigned i = 0; i < md->nps; i++) {
@@ -176,7 +179,7 @@ struct p *p_get(struct model *md, uint64_t ptr, int32_t id)
 {
 	struct p *p = p_find(md, ptr);
 
-	if (p || id < 0 || id > 1 << 20)
+	if (p || id < 0 || id >= MAX_PS)
 		return p;
 	p = p_by_id(md, id);
 	if (p && p == md->stand_in.p)

@@ -262,6 +262,7 @@ static bool stand_in_exists(struct model *md)
 		si->g = g_new(md, 0, STAND_IN_GOID); /* no record can name it */
 		if (si->g)
 			step_go_create_syscall(md, si->m, si->g);
+		md->totals.goroutines--; /* it is none of the target's */
 	}
 	if (!si->p)
 		si->p = p_get(md, 0, free_p_id(md));
