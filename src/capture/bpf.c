@@ -76,18 +76,17 @@ static bool has_capability(unsigned bit)
 	return effective >> bit & 1;
 }
 
+/* Uprobes by perf events need CAP_SYS_ADMIN, CAP_PERFMON does not do (kernel/events/core.c, Linux 6.18). */
 static int check_privileges(struct error *err)
 {
-	enum { SYS_PTRACE = 19, SYS_ADMIN = 21, PERFMON = 38, BPF = 39 }; /* linux/capability.h */
+	enum { SYS_PTRACE = 19, SYS_ADMIN = 21 }; /* linux/capability.h */
 
-	if (has_capability(SYS_ADMIN))
-		return 0;
-	if (!has_capability(BPF) || !has_capability(PERFMON))
-		return error_set(
-			err, EPERM,
-			"loading BPF programs needs root, or CAP_BPF and CAP_PERFMON: run it with sudo");
+	if (!has_capability(SYS_ADMIN))
+		return error_set(err, EPERM,
+				 "attaching uprobes needs root, or CAP_SYS_ADMIN: run it with sudo");
 	if (!has_capability(SYS_PTRACE))
-		return error_set(err, EPERM, "reading the target needs CAP_SYS_PTRACE: run it with sudo");
+		return error_set(err, EPERM,
+				 "reading the target needs root, or CAP_SYS_PTRACE: run it with sudo");
 	return 0;
 }
 

@@ -161,6 +161,9 @@ static void settle(struct model *md, struct m *m, const struct log_m *seen, uint
 		drop_held_end(m);
 }
 
+/* A boundary comes each second or so; a log that says it was silent for an hour has a wrong clock in it. */
+#define MAX_SILENCE_NS (3600 * 1000000000ull)
+
 void generation_boundary(struct model *md, const struct log_boundary *boundary, const struct log_m *ms)
 {
 	if (!md->generation)
@@ -178,5 +181,8 @@ void generation_boundary(struct model *md, const struct log_boundary *boundary, 
 		return;
 	}
 	generation_close(md, false);
+	/* All before is in the log: the next one begins when the Ms were read, however little happened. */
+	if (boundary->time_before > md->last_time && boundary->time_before - md->last_time < MAX_SILENCE_NS)
+		md->last_time = boundary->time_before;
 	generation_open(md);
 }
