@@ -73,8 +73,9 @@ static __always_inline uint64_t p_in_syscall(uint64_t m)
 
 /*
  * Up to Go 1.25 a thread may come back from a system call with a P that it has
- * taken from another by a bare CAS, and only its next record tells. From 1.26
- * on every P that changes hands goes through a probe: there is nothing to read.
+ * taken from another by a bare CAS, and only its next record tells; so may, in
+ * 1.26 too, a thread of C's that had left Go with its P still wired (dropm).
+ * Else every P that changes hands goes through a probe: there is nothing to read.
  */
 static __always_inline uint64_t p_kept_quiet(uint64_t m)
 {

@@ -59,6 +59,7 @@ int capture_open(const struct capture_options *options, struct capture **out, st
 	struct bpf_options wanted = {
 		.layout = &options->target->layout,
 		.go_minor = options->target->go_minor,
+		.cgo = options->target->cgo,
 		.tgid = (uint32_t)options->pid,
 		.ring_bytes = options->ring_bytes,
 		.syscalls = options->syscalls && !options->probe_only,

@@ -9,6 +9,7 @@ profile_rows() {
 	http | mixed) echo sched,io,syscall,block ;;
 	syscalls) echo io,syscall ;; # wake-ups there come from timers and netpoll, and bear no stack
 	pingpong | pool | procs) echo sched,block ;;
+	idle) echo ;; # nothing runs
 	*) echo sched ;;
 	esac
 }

@@ -129,8 +129,8 @@ func pageList(need string) []page {
 		{"main", "/", count(`<a href="`), 10},
 		{"goroutines", "/goroutines", count(`<a href="/goroutine\?`), 1},
 		{"trace", "/trace?view=proc", count(`/jsontrace`), 1},
-		{"by-proc", "/jsontrace?view=proc", jsonRows, 30},
-		{"by-thread", "/jsontrace?view=thread", jsonRows, 30},
+		{"by-proc", "/jsontrace?view=proc", jsonRows, 15}, // an idle program has few
+		{"by-thread", "/jsontrace?view=thread", jsonRows, 15},
 		{"mmu", "/mmu", count(`<html>`), 1},
 		{"usertasks", "/usertasks", count(`<table`), 1},
 		{"userregions", "/userregions", count(`<table`), 1},
