@@ -28,6 +28,16 @@ background() {
 	tracer=$!
 }
 
+# begun FILE: waits until $tracer writes there: then every probe stands.
+begun() {
+	local i
+	for ((i = 0; i < 200; i++)); do
+		[ -e "$1" ] && return
+		sleep 0.1
+	done
+	die "gotrace did not begin within 20 s: $(tail -n 3 "$W/err")"
+}
+
 # ends SECONDS: $tracer ends by itself, its status in $status.
 ends() {
 	wait_end $tracer "$1" || die "gotrace did not end within $1 s"
@@ -327,7 +337,8 @@ case_signals() {
 	local signal
 	for signal in INT TERM HUP; do
 		background -p "$target" -o "$W/trace-$signal"
-		sleep 2
+		begun "$W/trace-$signal"
+		sleep 1
 		kill -$signal $tracer
 		ends 20
 		want 0
@@ -342,8 +353,10 @@ case_interrupted_twice() {
 	load pingpong -count 2
 	local pause
 	for pause in 0 0.02 0.2; do
+		rm -f "$W/trace"
 		background -p "$target" -o "$W/trace"
-		sleep 2
+		begun "$W/trace"
+		sleep 1
 		kill -INT $tracer
 		sleep $pause
 		kill -INT $tracer 2>/dev/null
@@ -399,7 +412,7 @@ case_target_execs() { target_ends exec 'exec|replaced|another program'; }
 case_target_stopped() { # SIGSTOP in the middle
 	load pool
 	background -p "$target" -d 4s -o "$W/trace"
-	sleep 1.5
+	begun "$W/trace"
 	kill -STOP "$target"
 	sleep 1
 	kill -CONT "$target"

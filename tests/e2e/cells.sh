@@ -34,13 +34,9 @@ trace_cell() {
 twin_cell() {
 	local tracer i
 	# The shell makes its background programs ignore SIGINT.
-	env --default-signal "$GOTRACE" -p "$target" -o "$W/ours" >"$W/twin.out" 2>"$W/twin.err" </dev/null &
+	env --default-signal "$GOTRACE" -p "$target" -o "$W/ours" >"$W/twin.out" 2>"$W/err" </dev/null &
 	tracer=$!
-	# The file appears when every probe stands and the first snapshot is taken.
-	for ((i = 0; i < 200; i++)); do
-		[ -e "$W/ours" ] && break
-		sleep 0.1
-	done
+	begun "$W/ours"
 	sleep 0.5
 	kill -USR1 "$target" || die "the target is gone"
 	for ((i = 0; i < 200; i++)); do
@@ -50,7 +46,7 @@ twin_cell() {
 	sleep 0.2
 	kill -INT $tracer 2>/dev/null
 	wait_end $tracer 60 || die "gotrace did not end after SIGINT"
-	[ "$status" -eq 0 ] || die "gotrace beside the native tracer ended with $status: $(tail -n 3 "$W/twin.err")"
+	[ "$status" -eq 0 ] || die "gotrace beside the native tracer ended with $status: $(tail -n 3 "$W/err")"
 	grep -q 'native done' "$W/target.out" || die "the native trace did not end"
 	strict "$W/ours"
 	timeout 300 "$JUDGE" twin -v -min-compared "$1" "$W/native" "$W/ours" >"$W/twin" 2>&1 ||
