@@ -73,9 +73,7 @@ cell() {
 
 run_cell() {
 	has_mode "$1" "$2" "$3" || return 0
-	# On a machine that is full the native tracer itself has gaps of milliseconds, and the twin test then
-	# compares with them. A fault of ours fails twice.
-	tries=2 run_one "go$1 $2 $3" cell "$@"
+	run_one "go$1 $2 $3" cell "$@"
 }
 
 # The newest release as built by default, whole; a cgo build for the loads that need one.

@@ -157,9 +157,6 @@ run_one() {
 		passed=$((passed + 1))
 		echo "PASS $name ($((SECONDS - began)) s)${text:+: $text}"
 		rm -rf "$W"
-	elif [ "${tries:-1}" -gt 1 ]; then
-		echo "AGAIN $name ($((SECONDS - began)) s): $text"
-		tries=1 run_one "$name" "$@"
 	else
 		failed=$((failed + 1))
 		echo "FAIL $name ($((SECONDS - began)) s): $text"
