@@ -63,12 +63,15 @@ static __always_inline uint64_t m_of_g(uint64_t g)
 	return read_word(g + layout.g_m);
 }
 
-/* In a system call m.p is empty up to Go 1.25, and the P that may be lost is m.oldp. */
+/*
+ * In a system call m.p is empty up to Go 1.25, and the P that may be lost is
+ * m.oldp. From 1.26 on m.p is kept until the P is taken, and m.oldp is stale.
+ */
 static __always_inline uint64_t p_in_syscall(uint64_t m)
 {
 	uint64_t p = read_word(m + layout.m_p);
 
-	return p ? p : read_word(m + layout.m_oldp);
+	return p || !syscall_oldp ? p : read_word(m + layout.m_oldp);
 }
 
 /*

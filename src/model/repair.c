@@ -35,8 +35,8 @@ void make_m_free(struct model *md, struct m *m)
 }
 
 /*
- * Up to Go 1.25 a P is left in the open during a system call, and whoever
- * comes first may take it: the taker's record can come before the one of the
+ * A P may be taken as soon as its goroutine's status says system call, which is
+ * before the kernel's entry: the taker's record can come before the one of the
  * thread that has just entered the call.
  */
 static void begin_unseen_syscall(struct model *md, struct m *holder)
@@ -51,8 +51,7 @@ void make_p_idle(struct model *md, struct m *by, struct p *p)
 	struct m *holder = p->m;
 
 	because(md, REPAIRED);
-	if (p->status == P_RUNNING && holder != by && holder->g && holder->g->status == G_RUNNING &&
-	    md->target.go_minor <= 25) {
+	if (p->status == P_RUNNING && holder != by && holder->g && holder->g->status == G_RUNNING) {
 		md->cause = before == SEEN ? INFERRED : before;
 		begin_unseen_syscall(md, holder);
 	}

@@ -7,7 +7,7 @@ MODES="pingpong pool http syscalls gc timers coro churn procs cgo parked mixed i
 profile_rows() {
 	case $1 in
 	http | mixed) echo sched,io,syscall,block ;;
-	syscalls) echo io,syscall ;; # wake-ups there come from timers and netpoll, and bear no stack
+	syscalls) echo io,syscall ;; # wake-ups come from timers and netpoll, without a stack: in native traces the tracer's own goroutines alone have rows
 	pingpong | pool | procs) echo sched,block ;;
 	idle) echo ;; # nothing runs
 	*) echo sched ;;

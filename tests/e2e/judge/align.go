@@ -10,6 +10,7 @@ type step struct {
 	waker  uint32 // the stack of whoever did it, if that is another
 	p, m   int64
 	change string // for people: "Running->Waiting chan receive"
+	pushed bool   // the reader moved it behind an event that it must follow: its time is only the latest it can be
 }
 
 const (
@@ -82,11 +83,14 @@ func align(native, ours []step) []pair {
 	return pairs
 }
 
-func distance(a, b step) int64 {
-	if a.time > b.time {
-		return a.time - b.time
+func distance(native, ours step) int64 {
+	switch {
+	case native.time < ours.time:
+		return ours.time - native.time
+	case native.pushed:
+		return 0
 	}
-	return b.time - a.time
+	return native.time - ours.time
 }
 
 // bestShift says how many steps of each list to skip so that what follows
@@ -109,15 +113,18 @@ func bestShift(native, ours []step, most int) (int, int) {
 }
 
 // cost of pairing the next steps one to one, in ns; a step of another kind, or none, counts as far apart.
+// The widest distance is left out: the step that others are pushed behind is as late as they are.
 func cost(native, ours []step) int64 {
-	var sum int64
+	var sum, widest int64
 	n := min(lookAhead, max(len(native), len(ours)))
 	for k := 0; k < n; k++ {
 		if k >= len(native) || k >= len(ours) || native[k].key != ours[k].key {
 			sum += farApart
-		} else {
-			sum += min(distance(native[k], ours[k]), farApart)
+			continue
 		}
+		apart := min(distance(native[k], ours[k]), farApart)
+		sum += apart
+		widest = max(widest, apart)
 	}
-	return sum
+	return sum - widest
 }

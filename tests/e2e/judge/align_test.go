@@ -89,3 +89,21 @@ func TestOneDelayedStepIsNoDifference(t *testing.T) {
 		t.Fatalf("delayed: %d and %d without counterpart", a, b)
 	}
 }
+
+// A thread was stopped while it wrote an event that others had to follow: the
+// reader moves 400 cycles behind it, 1 ns apart.
+func TestStepsPushedTogetherAreNoDifference(t *testing.T) {
+	native := cycles(2000)
+	ours := later(native, -300)
+	for i := 1200; i <= 2400; i++ {
+		native[i].time = native[2400].time + int64(i-2400)
+		native[i].pushed = i > 1200
+	}
+	if a, b := unmatched(align(native, ours)); a != 0 || b != 0 {
+		t.Fatalf("pushed together: %d and %d without counterpart", a, b)
+	}
+	lost := append(append([]step(nil), ours[:1800]...), ours[1803:]...)
+	if a, b := unmatched(align(native, lost)); a != 3 || b != 0 {
+		t.Fatalf("pushed together, a cycle lost: want 3 and 0 without counterpart, got %d and %d", a, b)
+	}
+}

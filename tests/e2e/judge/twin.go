@@ -56,8 +56,10 @@ func readHistory(path string, keys, stacks *names) (*history, error) {
 		}
 		return id
 	}
+	pushed := false
 	err := eachEvent(path, func(event *trace.Event) error {
 		now := int64(event.Time())
+		pushed = now == h.last+1 && h.first != 0
 		if h.first == 0 {
 			h.first = now
 		}
@@ -87,7 +89,7 @@ func readHistory(path string, keys, stacks *names) (*history, error) {
 			waker = 0
 		}
 		h.steps[g] = append(h.steps[g], step{time: now, key: keys.id(text), stack: own, waker: waker,
-			p: int64(event.Proc()), m: int64(event.Thread()), change: text})
+			p: int64(event.Proc()), m: int64(event.Thread()), change: text, pushed: pushed})
 		return nil
 	})
 	return h, err
