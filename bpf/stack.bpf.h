@@ -24,6 +24,7 @@
 struct scratch {
 	volatile uint32_t taken;
 	volatile uint32_t n;       /* pcs so far */
+	volatile uint32_t chunks;  /* read so far */
 	volatile uint64_t bp;      /* frame to go on from: [bp+8] is the next return address */
 	volatile uint64_t last_bp; /* the frame before, and its return address */
 	volatile uint64_t last_pc;
@@ -96,25 +97,6 @@ static __always_inline bool fill_chunk(struct scratch *s)
 	return !bpf_probe_read_user(s->chunk, want, (const void *)bp);
 }
 
-/* Follows the chain as far as it stays in the chunk: few branches, for the verifier walks every round. */
-static __always_inline void walk_chunk(struct scratch *s)
-{
-	for (uint32_t i = 0; i < STACK_DEPTH; i++) {
-		uint64_t bp = s->bp, at = bp - s->base;
-
-		at = at >> 3 | at << 61; /* in words; huge if it is not aligned, or below the chunk */
-		if (at >= s->whole_frames || s->n >= STACK_DEPTH)
-			return;
-		at &= CHUNK_WORDS - 1;
-		s->last_bp = bp;
-		s->last_pc = s->chunk[at + 1];
-		s->bp = s->chunk[at];
-		push_pc(s, s->last_pc);
-		if (s->bp <= bp)
-			return;
-	}
-}
-
 /* runtime.cgocallback's frame on the goroutine's stack: three words, a frame pointer, a return address. */
 #define CALLBACK_FRAME 40
 
@@ -142,24 +124,56 @@ static __always_inline bool cross_callback(struct scratch *s)
 /* Pieces of stack a walk may take: 24 KiB; the deepest HTTP handlers have a fifth of it. */
 #define CHUNKS 6u
 
-static __always_inline void walk_frames(struct scratch *s)
+/* The next frame is not in the chunk: reads on, or ends the walk. */
+__noinline int next_chunk(struct scratch *s)
 {
-	for (uint32_t i = 0; i < CHUNKS && s->bp; i++) {
-		s->last_bp = s->bp;
-		if (!fill_chunk(s)) {
-			s->flags |= RAW_STACK_BROKEN;
-			return;
-		}
-		walk_chunk(s);
-		if (s->bp > s->last_bp && s->bp < s->hi)
-			continue;
-		if (s->bp && !cross_callback(s))
-			s->flags |= RAW_STACK_BROKEN;
-		if (s->flags)
-			return;
+	if (!s)
+		return false;
+	if (s->bp <= s->last_bp || s->bp >= s->hi) {
+		if (cross_callback(s))
+			return true;
+		s->flags |= RAW_STACK_BROKEN;
+		return false;
 	}
-	if (s->bp)
+	if (++s->chunks > CHUNKS) {
 		s->flags |= RAW_STACK_CUT;
+		return false;
+	}
+	if (fill_chunk(s))
+		return true;
+	s->flags |= RAW_STACK_BROKEN;
+	return false;
+}
+
+/*
+ * Follows the chain of frame pointers from s->bp on. A function of its own, and
+ * one loop with few branches: the verifier walks it once a program, round by round.
+ */
+__noinline int walk_frames(struct scratch *s)
+{
+	if (!s)
+		return 0;
+	for (uint32_t i = 0; i < STACK_DEPTH + 2 * CHUNKS; i++) {
+		uint64_t bp = s->bp, at = bp - s->base;
+
+		if (!bp)
+			return 0;
+		if (s->n >= STACK_DEPTH)
+			break;
+		at = at >> 3 | at << 61; /* in words; huge if it is not aligned, or below the chunk */
+		if (bp <= s->last_bp || at >= s->whole_frames) {
+			if (!next_chunk(s))
+				return 0;
+			continue;
+		}
+		at &= CHUNK_WORDS - 1;
+		s->last_bp = bp;
+		s->last_pc = s->chunk[at + 1];
+		s->bp = s->chunk[at];
+		push_pc(s, s->last_pc);
+	}
+	s->flags |= RAW_STACK_CUT;
+	return 0;
 }
 
 /* Sends the frames if this stack has not been sent yet. Returns the hash, 0 if the frames could not be sent.
@@ -201,7 +215,11 @@ static __always_inline struct scratch *begin_walk(uint64_t hi, uint8_t skip)
 	if (!s)
 		return NULL;
 	s->n = 0;
+	s->last_bp = 0;
+	s->last_pc = 0;
+	s->chunks = 0;
 	s->base = 0;
+	s->whole_frames = 0;
 	s->hi = hi;
 	s->flags = 0;
 	s->hash = stack_hash_begin(skip);

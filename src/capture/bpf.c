@@ -2,8 +2,6 @@
 #include "capture/bpf.h"
 
 #include <errno.h>
-#include <link.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,42 +14,13 @@
 #include "bpf/record.h"
 #include "bpf/gotrace.skel.h"
 
-/* Which program serves which site. */
-static const struct {
-	uint8_t site;
-	const char *program;
-} programs[] = {
-	{SITE_PARK, "park"},
-	{SITE_READY, "ready"},
-	{SITE_UNBLOCK, "unblock"},
-	{SITE_EXECUTE, "execute"},
-	{SITE_GOSCHED, "gosched"},
-	{SITE_GOYIELD, "goyield"},
-	{SITE_PREEMPTPARK, "preemptpark"},
-	{SITE_DESTROY, "destroy"},
-	{SITE_NEWPROC, "newproc"},
-	{SITE_CORO, "coro"},
-	{SITE_SYSCALL_BLOCK, "syscall_block"},
-	{SITE_CALL_ENTER, "call_enter"},
-	{SITE_CALL_RETURN, "call_return"},
-	{SITE_CALL_EXIT, "call_exit"},
-	{SITE_EXIT_NO_P, "exit_no_p"},
-	{SITE_NEEDM, "needm"},
-	{SITE_DROPM, "dropm"},
-	{SITE_ACQUIREP, "acquirep"},
-	{SITE_RELEASEP, "releasep"},
-	{SITE_STEALP, "stealp"},
-	{SITE_HANDOFFP, "handoffp"},
-	{SITE_GCWAIT, "gcwait"},
-	{SITE_PROCRESIZE, "procresize"},
-	{SITE_STW_BEGIN, "stw_begin"},
-	{SITE_STW_END, "stw_end"},
-	{SITE_GC_BEGIN, "gc_begin"},
-	{SITE_GC_END, "gc_end"},
-};
-
 /* libbpf tells details by a callback without a context; the last warning goes into our own line. */
 static char last_warning[256];
+
+const char *bpf_last_warning(void)
+{
+	return last_warning;
+}
 
 static int keep_warning(enum libbpf_print_level level, const char *fmt, va_list args)
 {
@@ -123,13 +92,21 @@ int bpf_check_kernel(struct error *err)
 	return 0;
 }
 
-static void choose_programs(struct gotrace_bpf *skeleton, bool syscalls)
+/* The kernel verifies what is loaded, which takes time: only what the plan has a site for. */
+static void choose_programs(struct bpf *bpf, const struct bpf_options *options)
 {
-	struct bpf_program *program;
+	struct gotrace_bpf *skeleton = bpf->skeleton;
 
-	bpf_object__for_each_program(program, skeleton->obj) bpf_program__set_autoload(program, true);
-	bpf_program__set_autoload(skeleton->progs.sys_enter, syscalls);
-	bpf_program__set_autoload(skeleton->progs.sys_exit, syscalls);
+	bpf->attachments.multi = attach_has_multi();
+	for (unsigned i = 0; i < options->plan->n && !options->probe_only; i++)
+		attach_choose(skeleton->obj, &bpf->attachments,
+			      attach_program(options->plan->probes[i].site));
+	if (options->probe_only)
+		attach_choose(skeleton->obj, &bpf->attachments, "empty");
+	attach_choose(skeleton->obj, &bpf->attachments, "marker");
+	attach_choose(skeleton->obj, &bpf->attachments, "calibrate");
+	bpf_program__set_autoload(skeleton->progs.sys_enter, options->syscalls);
+	bpf_program__set_autoload(skeleton->progs.sys_exit, options->syscalls);
 }
 
 static uint32_t ring_size(uint32_t wanted)
@@ -157,94 +134,13 @@ int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *e
 	bpf->skeleton->rodata->stop_skip = options->go_minor >= 25 ? 0 : 1;
 	bpf->skeleton->rodata->quiet_ps = options->go_minor <= 25 || options->cgo;
 	bpf->skeleton->rodata->syscall_oldp = options->go_minor <= 25;
-	choose_programs(bpf->skeleton, options->syscalls);
+	choose_programs(bpf, options);
 	bpf_map__set_max_entries(bpf->skeleton->maps.ring, ring_size(options->ring_bytes));
 	rc = gotrace_bpf__load(bpf->skeleton);
 	if (rc)
 		return error_set(err, -rc, "the kernel refused the BPF programs: %s (%s)", strerror(-rc),
 				 last_warning);
 	return 0;
-}
-
-static int add_link(struct bpf *bpf, struct bpf_link *link, const char *what, struct error *err)
-{
-	if (!link)
-		return error_set(err, errno ? errno : EINVAL, "cannot attach a probe to %s: %s", what,
-				 last_warning[0] ? last_warning : strerror(errno));
-	bpf->links[bpf->nlinks++] = link;
-	return 0;
-}
-
-static struct bpf_program *program_of(const struct bpf *bpf, uint8_t site)
-{
-	for (unsigned i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
-		if (programs[i].site == site)
-			return bpf_object__find_program_by_name(bpf->skeleton->obj, programs[i].program);
-	}
-	return NULL;
-}
-
-int bpf_attach_probe(struct bpf *bpf, pid_t pid, const char *exe, const struct probe *probe, bool empty,
-		     struct error *err)
-{
-	struct bpf_program *program = empty ? bpf->skeleton->progs.empty : program_of(bpf, probe->site);
-
-	if (!program || bpf->nlinks >= MAX_PROBES)
-		return error_set(err, EINVAL, "no program for the site %s", probe->name);
-	return add_link(bpf, bpf_program__attach_uprobe(program, false, pid, exe, probe->file_offset),
-			probe->name, err);
-}
-
-int bpf_attach_syscalls(struct bpf *bpf, struct error *err)
-{
-	int rc = add_link(bpf, bpf_program__attach(bpf->skeleton->progs.sys_enter), "sys_enter", err);
-
-	if (rc)
-		return rc;
-	return add_link(bpf, bpf_program__attach(bpf->skeleton->progs.sys_exit), "sys_exit", err);
-}
-
-/* A function of this program: where it is in the file. */
-struct place {
-	uintptr_t address;
-	size_t offset;
-	bool found;
-};
-
-static int find_place(struct dl_phdr_info *info, size_t size, void *ctx)
-{
-	struct place *place = ctx;
-
-	(void)size;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
-		uintptr_t start = info->dlpi_addr + ph->p_vaddr;
-
-		if (ph->p_type == PT_LOAD && place->address >= start &&
-		    place->address < start + ph->p_memsz) {
-			place->offset = place->address - start + ph->p_offset;
-			place->found = true;
-		}
-	}
-	return 1; /* the program itself comes first */
-}
-
-int bpf_attach_self(struct bpf *bpf, const char *name, const void *function, struct error *err)
-{
-	struct bpf_program *program = bpf_object__find_program_by_name(bpf->skeleton->obj, name);
-	struct place place = {.address = (uintptr_t)function};
-
-	dl_iterate_phdr(find_place, &place);
-	if (!program || !place.found)
-		return error_set(err, ENOENT, "cannot find the function for %s in gotrace itself", name);
-	return add_link(bpf, bpf_program__attach_uprobe(program, false, 0, "/proc/self/exe", place.offset),
-			"gotrace itself", err);
-}
-
-void bpf_detach_last(struct bpf *bpf)
-{
-	if (bpf->nlinks)
-		bpf_link__destroy(bpf->links[--bpf->nlinks]);
 }
 
 int bpf_ring_fd(const struct bpf *bpf)
@@ -287,36 +183,9 @@ uint64_t bpf_read_missed(const struct bpf *bpf)
 	return missed;
 }
 
-static void *detach_one(void *link)
-{
-	bpf_link__destroy(link);
-	return NULL;
-}
-
-/*
- * The kernel waits for a grace period at the end of each uprobe (0.1 to 0.2 s
- * on a busy machine, Linux 6.18): all at once they share it.
- */
-static void detach_all(struct bpf *bpf)
-{
-	pthread_t threads[MAX_PROBES + 4];
-	unsigned n = 0;
-
-	while (bpf->nlinks) {
-		struct bpf_link *link = bpf->links[--bpf->nlinks];
-
-		if (pthread_create(&threads[n], NULL, detach_one, link))
-			bpf_link__destroy(link);
-		else
-			n++;
-	}
-	while (n)
-		pthread_join(threads[--n], NULL);
-}
-
 void bpf_unload(struct bpf *bpf)
 {
-	detach_all(bpf);
+	attach_none(&bpf->attachments);
 	gotrace_bpf__destroy(bpf->skeleton);
 	bpf->skeleton = NULL;
 }

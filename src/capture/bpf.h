@@ -6,16 +6,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "capture/attach.h"
 #include "target/target.h"
 #include "util/error.h"
 
 struct gotrace_bpf;
-struct bpf_link;
 
 struct bpf {
 	struct gotrace_bpf *skeleton;
-	struct bpf_link *links[MAX_PROBES + 4]; /* in the order of attaching */
-	unsigned nlinks;
+	struct attachments attachments;
 	unsigned cpus; /* possible CPUs: size of a per-CPU value */
 };
 
@@ -26,6 +25,8 @@ struct bpf_options {
 	uint32_t tgid;
 	uint32_t ring_bytes;
 	bool syscalls;
+	bool probe_only; /* the program that does nothing on every site */
+	const struct probe_plan *plan;
 };
 
 /* Indices as in bpf/common.bpf.h, enum loss. */
@@ -34,13 +35,8 @@ enum { BPF_LOSS_RING_FULL, BPF_LOSS_STACK_FULL, BPF_LOSS_UNREADABLE, BPF_LOSS_SC
 /* What the kernel lacks, in one line that says how to get it. */
 int bpf_check_kernel(struct error *err);
 int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *err);
-/* One probe of the plan; with `empty`, the program that does nothing. */
-int bpf_attach_probe(struct bpf *bpf, pid_t pid, const char *exe, const struct probe *probe, bool empty,
-		     struct error *err);
-int bpf_attach_syscalls(struct bpf *bpf, struct error *err);
-/* The program for markers or calibration on a function of our own. */
-int bpf_attach_self(struct bpf *bpf, const char *program, const void *function, struct error *err);
-void bpf_detach_last(struct bpf *bpf);
+/* What libbpf last complained of; "" if nothing. */
+const char *bpf_last_warning(void);
 int bpf_ring_fd(const struct bpf *bpf);
 /* Adds up each loss over all CPUs. */
 int bpf_read_losses(const struct bpf *bpf, uint64_t losses[BPF_LOSSES]);

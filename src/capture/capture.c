@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "bpf/gotrace.skel.h"
 #include "capture/bpf.h"
 #include "capture/drain.h"
 #include "capture/keep.h"
@@ -63,6 +64,8 @@ int capture_open(const struct capture_options *options, struct capture **out, st
 		.tgid = (uint32_t)options->pid,
 		.ring_bytes = options->ring_bytes,
 		.syscalls = options->syscalls && !options->probe_only,
+		.probe_only = options->probe_only,
+		.plan = options->plan,
 	};
 	int rc;
 
@@ -90,28 +93,52 @@ int capture_open(const struct capture_options *options, struct capture **out, st
 static int calibrate(struct capture *capture, struct error *err)
 {
 	uint64_t bare = own_calibration_ns(), probed;
-	int rc = bpf_attach_self(&capture->bpf, "calibrate", own_calibration, err);
+	struct attachments *attachments = &capture->bpf.attachments;
+	struct bpf_object *object = capture->bpf.skeleton->obj;
+	int rc = attach_self(attachments, object, "calibrate", own_calibration, err);
 
 	if (rc)
 		return rc;
 	probed = own_calibration_ns();
-	bpf_detach_last(&capture->bpf);
+	attach_drop_newest(attachments);
 	capture->stats.probe_hit_ns = probed > bare ? probed - bare : 0;
-	return bpf_attach_self(&capture->bpf, "marker", own_marker, err);
+	return attach_self(attachments, object, "marker", own_marker, err);
 }
 
-static int attach(struct capture *capture, const struct probe_plan *plan, struct error *err)
+/* Several probes can have one site: the first of them stands for it. */
+static bool is_first_of_site(const struct probe_plan *plan, unsigned which)
+{
+	for (unsigned i = 0; i < which; i++) {
+		if (plan->probes[i].site == plan->probes[which].site)
+			return false;
+	}
+	return true;
+}
+
+static int attach_one(struct capture *capture, uint8_t site, struct error *err)
 {
 	const struct capture_options *options = &capture->options;
+
+	return attach_site(&capture->bpf.attachments, capture->bpf.skeleton->obj, options->pid,
+			   options->target->exe, options->plan, site, options->probe_only ? "empty" : NULL,
+			   err);
+}
+
+static int attach(struct capture *capture, struct error *err)
+{
+	const struct capture_options *options = &capture->options;
+	struct attachments *attachments = &capture->bpf.attachments;
+	struct bpf_object *object = capture->bpf.skeleton->obj;
 	int rc = 0;
 
-	for (unsigned i = 0; i < plan->n && rc == 0; i++)
-		rc = bpf_attach_probe(&capture->bpf, options->pid, options->target->exe, &plan->probes[i],
-				      options->probe_only, err);
-	if (rc == 0 && options->syscalls && !options->probe_only)
-		rc = bpf_attach_syscalls(&capture->bpf, err);
-	capture->stats.probes = plan->n;
-	return rc;
+	for (unsigned i = 0; i < options->plan->n && rc == 0; i++) {
+		if (is_first_of_site(options->plan, i))
+			rc = attach_one(capture, options->plan->probes[i].site, err);
+	}
+	if (rc || !options->syscalls || options->probe_only)
+		return rc;
+	rc = attach_tracepoint(attachments, object, "sys_enter", err);
+	return rc ? rc : attach_tracepoint(attachments, object, "sys_exit", err);
 }
 
 /* Drains until the marker has come out: what was reserved before it may still be being written. */
@@ -160,13 +187,14 @@ static int log_info(struct capture *capture, struct error *err)
 	return rc;
 }
 
-int capture_start(struct capture *capture, const struct probe_plan *plan, struct error *err)
+int capture_start(struct capture *capture, struct error *err)
 {
 	uint64_t now;
 	int rc = calibrate(capture, err);
 
 	if (rc == 0)
-		rc = attach(capture, plan, err);
+		rc = attach(capture, err);
+	capture->stats.probes = capture->options.plan->n;
 	if (rc == 0 && !capture->options.probe_only && !capture->options.spawned) {
 		rc = log_info(capture, err);
 		watch_program(&capture->watch);

@@ -12,8 +12,9 @@
 #include "util/error.h"
 
 struct capture_options {
-	struct target *target; /* not owned */
-	pid_t pid;             /* process to trace; may be a child that has not exec'd yet */
+	struct target *target;         /* not owned */
+	const struct probe_plan *plan; /* not owned */
+	pid_t pid;                     /* process to trace; may be a child that has not exec'd yet */
 	bool spawned;        /* started by us: no first snapshot. The caller releases it after capture_start,
 			      * and calls target_bind before it polls */
 	bool probe_only;     /* attach empty programs to every site, log nothing: the floor of the cost */
@@ -39,7 +40,7 @@ struct capture;
 int capture_open(const struct capture_options *options, struct capture **out, struct error *err);
 /* Attaches every probe of the plan, calibrates, writes the target's info and the first snapshot to the log.
  */
-int capture_start(struct capture *capture, const struct probe_plan *plan, struct error *err);
+int capture_start(struct capture *capture, struct error *err);
 /*
  * Waits up to timeout_ms, drains, ends generations when they are due. Returns
  * 0, 1 when the target has exited or exec'd (capture_end_reason says which), or

@@ -85,6 +85,7 @@ static int open_capture(struct session *session, struct error *err)
 {
 	struct capture_options wanted = {
 		.target = session->target,
+		.plan = &session->plan,
 		.pid = traced_pid(session),
 		.spawned = session->child.pid != 0,
 		.probe_only = session->options->probe_only,
@@ -178,7 +179,7 @@ static void ask_for_names(struct session *session)
 
 static int start(struct session *session, struct error *err)
 {
-	int rc = capture_start(session->capture, &session->plan, err);
+	int rc = capture_start(session->capture, err);
 
 	if (rc == 0)
 		rc = release_child(session, err);

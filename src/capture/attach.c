@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "capture/attach.h"
+
+#include <errno.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <bpf/libbpf.h>
+#include <linux/bpf.h>
+
+#include "bpf/record.h"
+#include "capture/bpf.h"
+
+/* Which program serves which site. */
+static const struct {
+	uint8_t site;
+	const char *program;
+} programs[] = {
+	{SITE_PARK, "park"},
+	{SITE_READY, "ready"},
+	{SITE_UNBLOCK, "unblock"},
+	{SITE_EXECUTE, "execute"},
+	{SITE_GOSCHED, "gosched"},
+	{SITE_GOYIELD, "goyield"},
+	{SITE_PREEMPTPARK, "preemptpark"},
+	{SITE_DESTROY, "destroy"},
+	{SITE_NEWPROC, "newproc"},
+	{SITE_CORO, "coro"},
+	{SITE_SYSCALL_BLOCK, "syscall_block"},
+	{SITE_CALL_ENTER, "call_enter"},
+	{SITE_CALL_RETURN, "call_return"},
+	{SITE_CALL_EXIT, "call_exit"},
+	{SITE_EXIT_NO_P, "exit_no_p"},
+	{SITE_NEEDM, "needm"},
+	{SITE_DROPM, "dropm"},
+	{SITE_ACQUIREP, "acquirep"},
+	{SITE_RELEASEP, "releasep"},
+	{SITE_STEALP, "stealp"},
+	{SITE_HANDOFFP, "handoffp"},
+	{SITE_GCWAIT, "gcwait"},
+	{SITE_PROCRESIZE, "procresize"},
+	{SITE_STW_BEGIN, "stw_begin"},
+	{SITE_STW_END, "stw_end"},
+	{SITE_GC_BEGIN, "gc_begin"},
+	{SITE_GC_END, "gc_end"},
+};
+
+const char *attach_program(uint8_t site)
+{
+	for (unsigned i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+		if (programs[i].site == site)
+			return programs[i].program;
+	}
+	return NULL;
+}
+
+bool attach_has_multi(void)
+{
+	struct utsname name;
+	unsigned major = 0, minor = 0;
+
+	return uname(&name) == 0 && sscanf(name.release, "%u.%u", &major, &minor) == 2 &&
+	       (major > 6 || (major == 6 && minor >= 10));
+}
+
+/* What BPF_LINK_CREATE takes for these links (Linux 6.6 include/uapi/linux/bpf.h); Debian 12's header ends
+ * before it. */
+enum { TRACE_UPROBE_MULTI = 48 };
+
+struct multi_attr {
+	uint32_t prog_fd, target_fd, attach_type, flags;
+	uint64_t path, offsets, ref_ctr_offsets, cookies;
+	uint32_t cnt, uprobe_flags, pid, reserved;
+};
+
+void attach_choose(struct bpf_object *object, const struct attachments *attachments, const char *name)
+{
+	struct bpf_program *program = name ? bpf_object__find_program_by_name(object, name) : NULL;
+
+	if (!program)
+		return;
+	bpf_program__set_autoload(program, true);
+	if (attachments->multi)
+		bpf_program__set_expected_attach_type(program, (enum bpf_attach_type)TRACE_UPROBE_MULTI);
+}
+
+static int failed(const char *what, int error, struct error *err)
+{
+	return error_set(err, error ? error : EINVAL, "cannot attach a probe to %s: %s", what,
+			 strerror(error ? error : EINVAL));
+}
+
+static int add(struct attachments *attachments, struct attachment one, const char *what, struct error *err)
+{
+	if (!one.link && one.fd < 0)
+		return failed(what, errno, err);
+	attachments->all[attachments->n++] = one;
+	return 0;
+}
+
+static int link_multi(int program, pid_t pid, const char *path, const uint64_t *offsets, unsigned n)
+{
+	struct multi_attr attr = {
+		.prog_fd = (uint32_t)program,
+		.attach_type = TRACE_UPROBE_MULTI,
+		.path = (uintptr_t)path,
+		.offsets = (uintptr_t)offsets,
+		.cnt = n,
+		.pid = (uint32_t)pid,
+	};
+
+	return (int)syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+}
+
+int attach_site(struct attachments *attachments, struct bpf_object *object, pid_t pid, const char *exe,
+		const struct probe_plan *plan, uint8_t site, const char *name, struct error *err)
+{
+	struct bpf_program *program =
+		bpf_object__find_program_by_name(object, name ? name : attach_program(site));
+	const struct probe *first = NULL;
+	uint64_t offsets[MAX_PROBES];
+	unsigned n = 0;
+	int rc = 0;
+
+	for (unsigned i = 0; i < plan->n && rc == 0; i++) {
+		const struct probe *probe = &plan->probes[i];
+		struct attachment one = {.fd = -1, .site = site};
+
+		if (probe->site != site)
+			continue;
+		first = first ? first : probe;
+		offsets[n++] = probe->file_offset;
+		if (attachments->multi)
+			continue;
+		one.link = bpf_program__attach_uprobe(program, false, pid, exe, probe->file_offset);
+		rc = add(attachments, one, probe->name, err);
+	}
+	if (rc || !attachments->multi || n == 0)
+		return rc;
+	return add(attachments,
+		   (struct attachment){.fd = link_multi(bpf_program__fd(program), pid, exe, offsets, n),
+				       .site = site},
+		   first->name, err);
+}
+
+int attach_tracepoint(struct attachments *attachments, struct bpf_object *object, const char *name,
+		      struct error *err)
+{
+	struct attachment one = {.fd = -1};
+
+	one.link = bpf_program__attach(bpf_object__find_program_by_name(object, name));
+	return add(attachments, one, name, err);
+}
+
+/* A function of this program: where it is in the file. */
+struct place {
+	uintptr_t address;
+	uint64_t offset;
+	bool found;
+};
+
+static int find_place(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+	struct place *place = ctx;
+
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+		uintptr_t start = info->dlpi_addr + ph->p_vaddr;
+
+		if (ph->p_type == PT_LOAD && place->address >= start &&
+		    place->address < start + ph->p_memsz) {
+			place->offset = place->address - start + ph->p_offset;
+			place->found = true;
+		}
+	}
+	return 1; /* the program itself comes first */
+}
+
+int attach_self(struct attachments *attachments, struct bpf_object *object, const char *name,
+		const void *function, struct error *err)
+{
+	struct bpf_program *program = bpf_object__find_program_by_name(object, name);
+	struct place place = {.address = (uintptr_t)function};
+	struct attachment one = {.fd = -1};
+
+	dl_iterate_phdr(find_place, &place);
+	if (!program || !place.found)
+		return error_set(err, ENOENT, "cannot find the function for %s in gotrace itself", name);
+	if (attachments->multi)
+		one.fd = link_multi(bpf_program__fd(program), getpid(), "/proc/self/exe", &place.offset, 1);
+	else
+		one.link = bpf_program__attach_uprobe(program, false, 0, "/proc/self/exe", place.offset);
+	return add(attachments, one, "gotrace itself", err);
+}
+
+static void detach(struct attachment *one)
+{
+	if (one->link)
+		bpf_link__destroy(one->link);
+	else
+		close(one->fd);
+}
+
+void attach_drop_newest(struct attachments *attachments)
+{
+	if (attachments->n)
+		detach(&attachments->all[--attachments->n]);
+}
+
+void attach_drop_site(struct attachments *attachments, uint8_t site)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < attachments->n; i++) {
+		if (attachments->all[i].site == site)
+			detach(&attachments->all[i]);
+		else
+			attachments->all[kept++] = attachments->all[i];
+	}
+	attachments->n = kept;
+}
+
+static void *detach_one(void *attachment)
+{
+	detach(attachment);
+	return NULL;
+}
+
+/* The kernel waits for a grace period at the end of each (0.1 to 0.2 s on a busy machine, Linux 6.18): all at
+ * once they share it. */
+void attach_none(struct attachments *attachments)
+{
+	pthread_t threads[MAX_PROBES + 4];
+	unsigned n = 0;
+
+	while (attachments->n) {
+		struct attachment *one = &attachments->all[--attachments->n];
+
+		if (pthread_create(&threads[n], NULL, detach_one, one))
+			detach(one);
+		else
+			n++;
+	}
+	while (n)
+		pthread_join(threads[--n], NULL);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Private to the room: programs on their sites. All sites of one kind come and
+ * go together, so that a kind can be dropped while the others go on.
+ */
+#ifndef GOTRACE_CAPTURE_ATTACH_H
+#define GOTRACE_CAPTURE_ATTACH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "target/target.h"
+#include "util/error.h"
+
+struct bpf_link;
+struct bpf_object;
+
+/* One link of the kernel's. */
+struct attachment {
+	struct bpf_link *link; /* libbpf's, or NULL: */
+	int fd;                /* a link of our own */
+	uint8_t site;          /* enum site; 0 for our own functions and the tracepoints */
+};
+
+struct attachments {
+	bool multi; /* by uprobe_multi links; else by perf events */
+	struct attachment all[MAX_PROBES + 4];
+	unsigned n;
+};
+
+/*
+ * Whether the kernel has uprobe_multi links that filter by process: Linux 6.10
+ * (from 6.6 on it had links that took the pid for one thread's). They attach
+ * many probes at once, and are detached without a grace period for each.
+ */
+bool attach_has_multi(void);
+const char *attach_program(uint8_t site); /* name of the program that serves a site; NULL if there is none */
+/* To be loaded, as a program for the kind of links that will be used. */
+void attach_choose(struct bpf_object *object, const struct attachments *attachments, const char *program);
+
+/* All probes of the plan with this site; with `program` not NULL, that one instead of the site's own. */
+int attach_site(struct attachments *attachments, struct bpf_object *object, pid_t pid, const char *exe,
+		const struct probe_plan *plan, uint8_t site, const char *program, struct error *err);
+int attach_tracepoint(struct attachments *attachments, struct bpf_object *object, const char *program,
+		      struct error *err);
+/* A program on a function of gotrace itself. */
+int attach_self(struct attachments *attachments, struct bpf_object *object, const char *program,
+		const void *function, struct error *err);
+/* Takes off what is on a site, or the newest attachment. Waits for the kernel. */
+void attach_drop_site(struct attachments *attachments, uint8_t site);
+void attach_drop_newest(struct attachments *attachments);
+void attach_none(struct attachments *attachments); /* takes off all */
+
+#endif
