@@ -66,18 +66,12 @@ static __always_inline uint64_t read_word(uint64_t address)
 }
 
 /* Never wakes the consumer: a wake-up costs more than everything else here (it drains by the clock). */
-static __always_inline void send(const struct raw_record *rec)
+static __always_inline void send(struct raw_record *rec)
 {
-	struct raw_record *slot = bpf_ringbuf_reserve(&ring, sizeof(*slot), 0);
-
-	if (!slot) {
+	rec->tid = (uint32_t)bpf_get_current_task_btf()->pid;
+	rec->time = bpf_ktime_get_ns();
+	if (bpf_ringbuf_output(&ring, rec, sizeof(*rec), BPF_RB_NO_WAKEUP))
 		count_loss(LOSS_RING_FULL);
-		return;
-	}
-	*slot = *rec;
-	slot->tid = (uint32_t)bpf_get_current_pid_tgid();
-	slot->time = bpf_ktime_get_ns();
-	bpf_ringbuf_submit(slot, BPF_RB_NO_WAKEUP);
 }
 
 #endif

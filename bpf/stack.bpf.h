@@ -47,12 +47,22 @@ struct {
 	__type(value, struct scratch);
 } scratches SEC(".maps");
 
-/* Hashes of the stacks whose frames have been sent. */
+/*
+ * Hashes of the stacks whose frames have been sent, in sets of four. An array,
+ * because its look-up costs nothing; a stack that is pushed out is sent again.
+ */
+#define SENT_SETS 16384u
+#define SENT_WAYS 4u
+
+struct sent_set {
+	volatile uint64_t hashes[SENT_WAYS];
+};
+
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 65536);
-	__type(key, uint64_t);
-	__type(value, uint8_t);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SENT_SETS);
+	__type(key, uint32_t);
+	__type(value, struct sent_set);
 } sent_stacks SEC(".maps");
 
 static __always_inline struct scratch *take_scratch(void)
@@ -176,35 +186,54 @@ __noinline int walk_frames(struct scratch *s)
 	return 0;
 }
 
-/* Sends the frames if this stack has not been sent yet. Returns the hash, 0 if the frames could not be sent.
- */
-static __always_inline uint64_t name_stack(struct scratch *s, uint8_t skip)
+static __always_inline bool was_sent(const struct sent_set *set, uint64_t hash)
+{
+	return set->hashes[0] == hash || set->hashes[1] == hash || set->hashes[2] == hash ||
+	       set->hashes[3] == hash;
+}
+
+/* A free one; else bits that have not chosen the set choose. */
+static __always_inline uint32_t way_for(const struct sent_set *set, uint64_t hash)
+{
+	for (uint32_t i = 0; i < SENT_WAYS; i++) {
+		if (!set->hashes[i])
+			return i;
+	}
+	return hash >> 62;
+}
+
+/* Frames must be in the ring before another CPU may refer to them by their hash. */
+static __always_inline bool send_frames(struct scratch *s, uint64_t hash, uint8_t skip)
 {
 	uint32_t n = s->n;
-	uint64_t hash = stack_hash_end(s->hash, n);
 	uint64_t size = sizeof(s->head) + n * 8ull;
 	struct raw_stack *head = (struct raw_stack *)s->head;
-	uint8_t one = 1;
 
-	if (bpf_map_lookup_elem(&sent_stacks, &hash))
-		return hash;
 	head->n = n;
 	head->site = SITE_STACK;
 	head->skip = skip;
 	head->flags = (uint16_t)s->flags;
 	head->hash = hash;
-	if (n > STACK_DEPTH) {
-		n = STACK_DEPTH;
-		size = sizeof(s->head) + STACK_DEPTH * 8;
-	}
 	barrier_var(size);
 	if (size > sizeof(s->head) + STACK_DEPTH * 8)
-		return 0;
-	if (bpf_ringbuf_output(&ring, s->head, size, BPF_RB_NO_WAKEUP)) {
+		return false;
+	return !bpf_ringbuf_output(&ring, s->head, size, BPF_RB_NO_WAKEUP);
+}
+
+/* Sends the frames if this stack has not been sent yet. Returns the hash, 0 if they could not be sent. */
+static __always_inline uint64_t name_stack(struct scratch *s, uint8_t skip)
+{
+	uint64_t hash = stack_hash_end(s->hash, s->n);
+	uint32_t key = hash % SENT_SETS;
+	struct sent_set *set = bpf_map_lookup_elem(&sent_stacks, &key);
+
+	if (!set || was_sent(set, hash))
+		return hash;
+	if (!send_frames(s, hash, skip)) {
 		count_loss(LOSS_STACK_FULL);
 		return 0;
 	}
-	bpf_map_update_elem(&sent_stacks, &hash, &one, BPF_ANY);
+	set->hashes[way_for(set, hash)] = hash;
 	return hash;
 }
 
