@@ -48,6 +48,8 @@ static const struct {
 	{SITE_STW_END, "stw_end"},
 	{SITE_GC_BEGIN, "gc_begin"},
 	{SITE_GC_END, "gc_end"},
+	{SITE_SYS_ENTER, "sys_enter"},
+	{SITE_SYS_EXIT, "sys_exit"},
 };
 
 const char *attach_program(uint8_t site)
@@ -148,10 +150,11 @@ int attach_site(struct attachments *attachments, struct bpf_object *object, pid_
 		   first->name, err);
 }
 
-int attach_tracepoint(struct attachments *attachments, struct bpf_object *object, const char *name,
+int attach_tracepoint(struct attachments *attachments, struct bpf_object *object, uint8_t site,
 		      struct error *err)
 {
-	struct attachment one = {.fd = -1};
+	const char *name = attach_program(site);
+	struct attachment one = {.fd = -1, .site = site};
 
 	one.link = bpf_program__attach(bpf_object__find_program_by_name(object, name));
 	return add(attachments, one, name, err);
@@ -207,46 +210,81 @@ static void detach(struct attachment *one)
 		close(one->fd);
 }
 
-void attach_drop_newest(struct attachments *attachments)
-{
-	if (attachments->n)
-		detach(&attachments->all[--attachments->n]);
-}
-
-void attach_drop_site(struct attachments *attachments, uint8_t site)
-{
-	unsigned kept = 0;
-
-	for (unsigned i = 0; i < attachments->n; i++) {
-		if (attachments->all[i].site == site)
-			detach(&attachments->all[i]);
-		else
-			attachments->all[kept++] = attachments->all[i];
-	}
-	attachments->n = kept;
-}
-
 static void *detach_one(void *attachment)
 {
 	detach(attachment);
 	return NULL;
 }
 
+void attach_drop_newest(struct attachments *attachments)
+{
+	if (attachments->n)
+		detach(&attachments->all[--attachments->n]);
+}
+
 /* The kernel waits for a grace period at the end of each (0.1 to 0.2 s on a busy machine, Linux 6.18): all at
  * once they share it. */
-void attach_none(struct attachments *attachments)
+static void *detach_dropped(void *ctx)
 {
+	struct attachments *attachments = ctx;
 	pthread_t threads[MAX_PROBES + 4];
 	unsigned n = 0;
 
-	while (attachments->n) {
-		struct attachment *one = &attachments->all[--attachments->n];
-
-		if (pthread_create(&threads[n], NULL, detach_one, one))
-			detach(one);
+	for (unsigned i = 0; i < attachments->ndropped; i++) {
+		if (pthread_create(&threads[n], NULL, detach_one, &attachments->dropped[i]))
+			detach(&attachments->dropped[i]);
 		else
 			n++;
 	}
 	while (n)
 		pthread_join(threads[--n], NULL);
+	return NULL;
+}
+
+static void wait_dropped(struct attachments *attachments)
+{
+	if (attachments->ndropped)
+		pthread_join(attachments->dropper, NULL);
+	attachments->ndropped = 0;
+}
+
+static void begin_drop(struct attachments *attachments)
+{
+	if (attachments->ndropped == 0)
+		return;
+	if (pthread_create(&attachments->dropper, NULL, detach_dropped, attachments)) {
+		detach_dropped(attachments);
+		attachments->ndropped = 0;
+	}
+}
+
+static void drop(struct attachments *attachments, uint8_t first, uint8_t last)
+{
+	unsigned kept = 0;
+
+	wait_dropped(attachments);
+	for (unsigned i = 0; i < attachments->n; i++) {
+		if (attachments->all[i].site >= first && attachments->all[i].site <= last)
+			attachments->dropped[attachments->ndropped++] = attachments->all[i];
+		else
+			attachments->all[kept++] = attachments->all[i];
+	}
+	attachments->n = kept;
+	begin_drop(attachments);
+}
+
+void attach_drop_site(struct attachments *attachments, uint8_t site)
+{
+	drop(attachments, site, site);
+}
+
+void attach_drop_sites(struct attachments *attachments)
+{
+	drop(attachments, 1, UINT8_MAX);
+}
+
+void attach_none(struct attachments *attachments)
+{
+	drop(attachments, 0, UINT8_MAX);
+	wait_dropped(attachments);
 }

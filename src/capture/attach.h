@@ -6,6 +6,7 @@
 #ifndef GOTRACE_CAPTURE_ATTACH_H
 #define GOTRACE_CAPTURE_ATTACH_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,13 +20,16 @@ struct bpf_object;
 struct attachment {
 	struct bpf_link *link; /* libbpf's, or NULL: */
 	int fd;                /* a link of our own */
-	uint8_t site;          /* enum site; 0 for our own functions and the tracepoints */
+	uint8_t site; /* enum site; SITE_SYS_ENTER and _EXIT are tracepoints; 0 for our own functions */
 };
 
 struct attachments {
 	bool multi; /* by uprobe_multi links; else by perf events */
 	struct attachment all[MAX_PROBES + 4];
 	unsigned n;
+	pthread_t dropper; /* takes off what was dropped last */
+	struct attachment dropped[MAX_PROBES + 4];
+	unsigned ndropped;
 };
 
 /*
@@ -41,14 +45,15 @@ void attach_choose(struct bpf_object *object, const struct attachments *attachme
 /* All probes of the plan with this site; with `program` not NULL, that one instead of the site's own. */
 int attach_site(struct attachments *attachments, struct bpf_object *object, pid_t pid, const char *exe,
 		const struct probe_plan *plan, uint8_t site, const char *program, struct error *err);
-int attach_tracepoint(struct attachments *attachments, struct bpf_object *object, const char *program,
+int attach_tracepoint(struct attachments *attachments, struct bpf_object *object, uint8_t site,
 		      struct error *err);
 /* A program on a function of gotrace itself. */
 int attach_self(struct attachments *attachments, struct bpf_object *object, const char *program,
 		const void *function, struct error *err);
-/* Takes off what is on a site, or the newest attachment. Waits for the kernel. */
+/* Takes off what is on a site. Does not wait for the kernel, but for the end of the drop before. */
 void attach_drop_site(struct attachments *attachments, uint8_t site);
-void attach_drop_newest(struct attachments *attachments);
-void attach_none(struct attachments *attachments); /* takes off all */
+void attach_drop_sites(struct attachments *attachments);  /* the same for all sites; our own functions stay */
+void attach_drop_newest(struct attachments *attachments); /* and waits for the kernel */
+void attach_none(struct attachments *attachments);        /* takes off all, and waits */
 
 #endif

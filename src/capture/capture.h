@@ -7,6 +7,7 @@
 #ifndef GOTRACE_CAPTURE_H
 #define GOTRACE_CAPTURE_H
 
+#include "capture/shed.h"
 #include "rawlog/rawlog.h"
 #include "target/target.h"
 #include "util/error.h"
@@ -20,14 +21,17 @@ struct capture_options {
 	bool probe_only;     /* attach empty programs to every site, log nothing: the floor of the cost */
 	uint32_t ring_bytes; /* 0 = default (16 MiB); rounded up to a power of two of pages */
 	bool syscalls;       /* trace system calls */
-	unsigned generation_ms; /* 0 = default (1000) */
-	log_sink sink;          /* where the log goes */
+	struct shed_options shed; /* how much is looked at */
+	unsigned generation_ms;   /* 0 = default (1000) */
+	log_sink sink;            /* where the log goes */
 	void *ctx;
 };
 
 struct capture_stats {
 	uint64_t records, stacks; /* drained */
 	struct log_loss loss;     /* so far */
+	enum level level;         /* now */
+	double percent;           /* cost of the last moments, in percent of the target's own CPU time */
 	uint64_t probe_hit_ns; /* calibrated on ourselves at the start: an own function with the same kind of
 				  probe */
 	unsigned probes;       /* attached */

@@ -35,6 +35,12 @@ static int take_stack(struct drain *drain, const void *data, size_t size)
 	return drain_put(drain, LOG_STACK, drain->stack, size);
 }
 
+static bool is_stop(uint8_t site)
+{
+	return site == SITE_PARK || site == SITE_DESTROY ||
+	       (site >= SITE_GOSCHED && site <= SITE_PREEMPTPARK);
+}
+
 static int take(void *ctx, void *data, size_t size)
 {
 	struct drain *drain = ctx;
@@ -44,6 +50,8 @@ static int take(void *ctx, void *data, size_t size)
 		return take_stack(drain, data, size);
 	memcpy(record, data, sizeof(*record));
 	drain->records++;
+	drain->syscalls += record->site == SITE_SYS_ENTER || record->site == SITE_SYS_EXIT;
+	drain->stops += is_stop(record->site);
 	if (record->site == SITE_MARKER)
 		drain->last_marker = record->arg;
 	return ++drain->n == DRAIN_BATCH ? flush(drain) : 0;

@@ -16,7 +16,8 @@ struct drain {
 	void *ctx;
 	int sink_error;
 	uint64_t records, stacks;
-	uint64_t last_marker; /* number of the newest marker that went by */
+	uint64_t syscalls, stops; /* of the records: from the tracepoints; a goroutine left its thread */
+	uint64_t last_marker;     /* number of the newest marker that went by */
 	unsigned n;
 	struct raw_record batch[DRAIN_BATCH];
 	uint64_t stack[2 + STACK_DEPTH + 1]; /* a raw_stack, aligned */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 int watch_open(struct watch *watch, pid_t pid, struct error *err)
@@ -59,6 +60,16 @@ bool watch_has_execed(const struct watch *watch)
 	uint64_t program = watch->program ? start_of_stack(watch->pid) : 0;
 
 	return program && program != watch->program;
+}
+
+uint64_t watch_cpu_ns(const struct watch *watch)
+{
+	struct timespec ts;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(watch->pid, &clock) || clock_gettime(clock, &ts))
+		return 0;
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
 void watch_close(struct watch *watch)

@@ -22,6 +22,8 @@ void watch_program(struct watch *watch);
 bool watch_wait(const struct watch *watch, int timeout_ms);
 /* True if the process has replaced its program since watch_program. */
 bool watch_has_execed(const struct watch *watch);
+/* CPU time of the process so far, ns; 0 if it is gone. */
+uint64_t watch_cpu_ns(const struct watch *watch);
 void watch_close(struct watch *watch);
 
 #endif

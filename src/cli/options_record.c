@@ -18,6 +18,9 @@ enum key {
 	KEY_RING_SIZE,
 	KEY_RUNTIME_FRAMES,
 	KEY_PROBE_ONLY,
+	KEY_EXACT,
+	KEY_LIGHT,
+	KEY_MAX_OVERHEAD,
 };
 
 static const struct argp_option table[] = {
@@ -35,6 +38,10 @@ static const struct argp_option table[] = {
 	{"runtime-frames", KEY_RUNTIME_FRAMES, NULL, 0, "Keep the runtime's own frames in stacks", 3},
 	{"ring-size", KEY_RING_SIZE, "BYTES", 0, "Size of the ring between kernel and gotrace (else: 16M)",
 	 3},
+	{"max-overhead", KEY_MAX_OVERHEAD, "PCT", 0,
+	 "Look at less when that costs the target more than this share of its CPU time", 3},
+	{"exact", KEY_EXACT, NULL, 0, "Always probe the starts of goroutines (else: while they are few)", 3},
+	{"light", KEY_LIGHT, NULL, 0, "Never probe the starts of goroutines: infer them", 3},
 	{"probe-only", KEY_PROBE_ONLY, NULL, OPTION_HIDDEN, NULL, 3},
 	{"version", 'v', NULL, 0, "Print the version", 4},
 	OPTIONS_HELP,
@@ -75,6 +82,8 @@ static int set_value(struct record_options *options, int key, char *text, struct
 		return parse_format("--format", text, &options->format, err);
 	case KEY_MAX_SIZE:
 		return parse_size("--max-size", text, 1, INT64_MAX, &options->max_bytes, err);
+	case KEY_MAX_OVERHEAD:
+		return parse_percent("--max-overhead", text, &options->max_overhead, err);
 	default:
 		return set_ring(options, text, err);
 	}
@@ -103,6 +112,12 @@ static int set_flag(struct record_options *options, int key)
 		return 0;
 	case KEY_PROBE_ONLY:
 		options->probe_only = true;
+		return 0;
+	case KEY_EXACT:
+		options->exact = true;
+		return 0;
+	case KEY_LIGHT:
+		options->light = true;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -145,6 +160,9 @@ static int check_together(const struct record_options *options, struct error *er
 		return error_set(err, EINVAL, "-o - and --json both want standard output");
 	if (standard && options->command)
 		return error_set(err, EINVAL, "-o - and the program behind -- both want standard output");
+	if (options->exact && (options->light || options->max_overhead))
+		return error_set(err, EINVAL, "--exact excludes %s",
+				 options->light ? "--light" : "--max-overhead");
 	if (options->raw && strcmp(options->raw, "-") == 0)
 		return error_set(err, EINVAL, "--raw needs a file, not standard output");
 	if (options->raw && options->output && strcmp(options->raw, options->output) == 0)

@@ -81,6 +81,19 @@ static int make_pipeline(struct session *session, struct error *err)
 	return session->pipe ? 0 : error_set(err, ENOMEM, "out of memory");
 }
 
+static struct shed_options shed_options(const struct record_options *options)
+{
+	struct shed_options shed = {.first = LEVEL_EXACT, .last = LEVEL_LIGHT};
+
+	if (options->max_overhead)
+		shed = (struct shed_options){.last = LEVEL_OFF, .max_percent = options->max_overhead};
+	if (options->exact || options->probe_only)
+		shed.last = LEVEL_EXACT;
+	if (options->light)
+		shed.first = LEVEL_LIGHT;
+	return shed;
+}
+
 static int open_capture(struct session *session, struct error *err)
 {
 	struct capture_options wanted = {
@@ -91,6 +104,7 @@ static int open_capture(struct session *session, struct error *err)
 		.probe_only = session->options->probe_only,
 		.ring_bytes = session->options->ring_bytes,
 		.syscalls = session->options->syscalls,
+		.shed = shed_options(session->options),
 		.sink = pipeline_put,
 		.ctx = session->pipe,
 	};

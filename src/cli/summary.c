@@ -108,6 +108,10 @@ static void print_counts(const struct summary *sum, FILE *out)
 	fprintf(out, "  goroutines  %s seen\n", text_count(stats->goroutines).bytes);
 	fprintf(out, "  inferred    %s events (normal: places without a probe), repaired %s\n",
 		text_count(stats->inferred).bytes, text_count(stats->repaired).bytes);
+	if (stats->inferred_starts)
+		fprintf(out, "  starts      %s of %s goroutine starts inferred\n",
+			text_count(stats->inferred_starts).bytes,
+			text_count(stats->by_kind[OP_GO_START]).bytes);
 	fprintf(out, "  lost        ring full %s, stacks %s, unreadable %s, missed by the kernel %s\n",
 		text_count(loss.ring_full).bytes, text_count(loss.stack_full).bytes,
 		text_count(loss.unreadable).bytes, text_count(loss.missed).bytes);

@@ -74,6 +74,7 @@ static void put_counts(struct json *json, const struct summary *sum)
 	json_number(json, "generations", stats->generations);
 	json_number(json, "goroutines", stats->goroutines);
 	json_number(json, "inferred", stats->inferred);
+	json_number(json, "inferred_starts", stats->inferred_starts);
 	json_number(json, "repaired", stats->repaired);
 	put_losses(json, sum);
 	json_number(json, "hits", end ? end->hits : 0);

@@ -87,6 +87,18 @@ int parse_pid(const char *option, const char *text, pid_t *pid, struct error *er
 	return 0;
 }
 
+int parse_percent(const char *option, const char *text, unsigned *percent, struct error *err)
+{
+	static const struct unit units[] = {{"", 1}, {"%", 1}};
+	uint64_t value;
+
+	if (!read_with_unit(text, units, sizeof(units) / sizeof(units[0]), &value) || value < 1 ||
+	    value > 1000)
+		return error_set(err, EINVAL, "%s '%s' is no percentage (1 to 1000)", option, text);
+	*percent = (unsigned)value;
+	return 0;
+}
+
 int parse_format(const char *option, const char *text, enum wire_format *format, struct error *err)
 {
 	*format = wire_format_parse(text);

@@ -42,7 +42,7 @@ static void carry_held_ends(struct model *md)
 {
 	for (unsigned i = 0; i < md->nms; i++) {
 		if (md->ms[i]->end.held)
-			md->ms[i]->end.op = hold_place(md);
+			md->ms[i]->end.op = hold_place(md, md->ms[i]);
 		md->ms[i]->end.unseen_begin = 0;
 	}
 }
@@ -61,11 +61,13 @@ void generation_open(struct model *md)
 
 	md->cause = SEEN;
 	md->generation++;
+	md->ops.before += md->ops.n;
 	md->ops.n = 0;
 	md->procs_told = false;
 	md->last_time++;
 	md->generation_start = md->last_time;
 	write_statuses(md);
+	md->ops.statuses = md->ops.n;
 	carry_held_ends(md);
 	for (unsigned i = 0; i < md->nms; i++) {
 		struct m *m = md->ms[i];
@@ -134,6 +136,7 @@ void generation_close(struct model *md, bool last)
 		return;
 	if (md->stw)
 		step_stw_end(md, REPAIRED);
+	weave(md);
 	gen.end = md->last_time;
 	gen.nops = md->ops.n;
 	gen.ops = md->ops.ops;
@@ -148,6 +151,17 @@ void generation_close(struct model *md, bool last)
 	if (!md->sink_error && !md->oom)
 		md->sink_error = md->options.sink(md->options.ctx, &gen);
 	g_recycle(md);
+}
+
+/* A goroutine whose start has no record runs since before the boundary: nothing has come from it or its
+ * thread. */
+static void find_running(struct model *md, struct m *m, const struct log_m *seen, uint64_t time_before)
+{
+	struct g *g = g_find(md, seen->curg);
+
+	if (seen->status == 2 /* _Grunning */ && g && g->status == G_RUNNABLE && !m->g &&
+	    m->last_hit < time_before && g->last_hit < time_before && m->p && m->p->ptr == seen->p)
+		make_running(md, m, g, m->p);
 }
 
 /* Did the thread's system call end with its P kept? Its memory says what no record has said yet. */
@@ -171,8 +185,12 @@ void generation_boundary(struct model *md, const struct log_boundary *boundary, 
 	for (uint32_t i = 0; i < boundary->nm; i++) {
 		uint32_t *index = ms[i].tid ? map64_get(&md->m_by_tid, ms[i].tid) : NULL;
 
-		if (index && ms[i].curg && md->ms[*index]->g && md->ms[*index]->g->ptr == ms[i].curg)
-			settle(md, md->ms[*index], &ms[i], boundary->time_before);
+		struct m *m = index ? md->ms[*index] : NULL;
+
+		if (m && m->g && m->g->ptr == ms[i].curg)
+			settle(md, m, &ms[i], boundary->time_before);
+		else if (m && ms[i].curg)
+			find_running(md, m, &ms[i], boundary->time_before);
 	}
 	/* Kinds of stop-the-world are told apart by string id, which dies with the generation: wait, but
 	 * once. */

@@ -53,6 +53,7 @@ void model_free(struct model *md)
 	snapshot_free(&md->snapshot);
 	free(md->early.records);
 	free(md->ops.ops);
+	free(md->ops.moved);
 	free(md);
 }
 
@@ -90,7 +91,7 @@ static int feed_records(struct model *md, const struct log_record *record)
 
 	if (md->phase == BEFORE_SNAPSHOT && (md->target.flags & LOG_TARGET_SPAWNED) && n)
 		start_from_nothing(md, records[0].time);
-	if (md->phase == BEFORE_SNAPSHOT)
+	if (md->phase != RUNNING)
 		return keep_early(md, records, n);
 	for (size_t i = 0; i < n; i++) {
 		bool due = md->boundary_due || md->ops.n >= MAX_GENERATION_OPS;
@@ -125,11 +126,39 @@ static uint64_t lost_records(const struct log_loss *loss)
 	return loss->ring_full + loss->unreadable + loss->missed;
 }
 
-/* The file itself says what it lacks: a user log event of the stand-in, and a new generation from here on. */
+/* A user log event of the stand-in's. */
+static void write_note(struct model *md, uint32_t text)
+{
+	struct op *op = emit(md, OP_LOG, stand_in_begin(md));
+
+	op->string = tables_string(md, "gotrace");
+	op->string2 = text;
+	op->stack = md->stand_in.stack;
+	stand_in_end(md);
+}
+
+static void feed_note(struct model *md, const struct log_note *note)
+{
+	uint32_t text = strtab_add(md->options.strings, (const char *)(note + 1), note->len);
+
+	if (!md->generation)
+		return;
+	md->cause = INFERRED;
+	write_note(md, text);
+	md->cause = SEEN;
+	if (note->flags & (LOG_NOTE_GAP | LOG_NOTE_SEEN)) {
+		generation_close(md, false);
+		generation_open(md);
+		/* The last records, and the first ones, are of some sites only. */
+		md->phase = AFTER_GAP;
+		md->early.n = 0;
+	}
+}
+
+/* The file itself says what it lacks, and a new generation begins from here on. */
 static void feed_loss(struct model *md, const struct log_loss *loss)
 {
 	char text[160];
-	struct op *op;
 
 	md->totals.loss.ring_full += loss->ring_full;
 	md->totals.loss.stack_full += loss->stack_full;
@@ -141,11 +170,7 @@ static void feed_loss(struct model *md, const struct log_loss *loss)
 		 (unsigned long long)lost_records(loss), (unsigned long long)loss->ring_full,
 		 (unsigned long long)loss->unreadable, (unsigned long long)loss->missed);
 	md->cause = REPAIRED;
-	op = emit(md, OP_LOG, stand_in_begin(md));
-	op->string = tables_string(md, "gotrace");
-	op->string2 = tables_string(md, text);
-	op->stack = md->stand_in.stack;
-	stand_in_end(md);
+	write_note(md, tables_string(md, text));
 	md->cause = SEEN;
 	generation_close(md, false);
 	generation_open(md);
@@ -184,6 +209,9 @@ static int dispatch(struct model *md, const struct log_record *record)
 		return 0;
 	case LOG_LOSS:
 		feed_loss(md, record->data);
+		return 0;
+	case LOG_NOTE:
+		feed_note(md, record->data);
 		return 0;
 	default:
 		return 0;

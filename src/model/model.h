@@ -47,12 +47,13 @@ struct model_stats {
 	uint64_t start_ns, end_ns; /* of the trace */
 	uint64_t generations;
 	uint64_t ops;
-	uint64_t inferred;    /* ops without an observation of their own that are normal (fast ends of system
-				 calls, starts) */
-	uint64_t repaired;    /* ops made up to keep the trace valid */
-	uint64_t goroutines;  /* lives seen */
-	uint64_t unnumbered;  /* goroutines whose id was never seen: they have a made-up one */
-	struct log_loss loss; /* what capture lost */
+	uint64_t inferred; /* ops without an observation of their own that are normal (fast ends of system
+			      calls, starts) */
+	uint64_t inferred_starts; /* of these: starts of goroutines */
+	uint64_t repaired;        /* ops made up to keep the trace valid */
+	uint64_t goroutines;      /* lives seen */
+	uint64_t unnumbered;      /* goroutines whose id was never seen: they have a made-up one */
+	struct log_loss loss;     /* what capture lost */
 	uint64_t by_kind[OP_KIND_COUNT];
 };
 

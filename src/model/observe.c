@@ -184,7 +184,7 @@ static void on_syscall_exit(struct model *md, const struct hit *hit)
 	};
 	if (!m->end.held)
 		return;
-	m->end.op = hold_place(md);
+	m->end.op = hold_place(md, m);
 	m->end.time = md->last_time;
 }
 
@@ -421,6 +421,8 @@ void observe(struct model *md, const struct raw_record *rec)
 	md->now = rec->time;
 	md->cause = SEEN;
 	hit.m->last_hit = rec->time;
+	if (names_a_p(rec->site))
+		hit.m->last_p_hit = rec->time;
 	if (hit.p)
 		hit.p->last_hit = rec->time;
 	handle(md, &hit);

@@ -181,19 +181,28 @@ static bool end_syscall(struct model *md, struct m *m, struct p *p)
 	return runs;
 }
 
+/* Only the start was not seen: no repair, starts may be left to inference. */
+static bool start_unseen(struct model *md, struct m *m, struct g *g, const struct p *p)
+{
+	enum cause before = md->cause;
+
+	if (g->status != G_RUNNABLE || m->g || !m->p || m->p->status != P_RUNNING || (p && m->p != p))
+		return false;
+	because(md, INFERRED);
+	step_go_start_unseen(md, m, g);
+	md->cause = before;
+	return true;
+}
+
 bool make_running(struct model *md, struct m *m, struct g *g, struct p *p)
 {
 	enum cause before;
-	bool ready_here;
 
 	if (m->g == g && g->status == G_SYSCALL)
 		return end_syscall(md, m, p);
-	if (m->g == g && (!p || m->p == p))
+	if ((m->g == g && (!p || m->p == p)) || start_unseen(md, m, g, p))
 		return true;
-	/* Only the start was not seen: no repair, starts may be left to inference. */
-	ready_here =
-		g->status == G_RUNNABLE && !m->g && m->p && m->p->status == P_RUNNING && (!p || m->p == p);
-	before = because(md, ready_here ? INFERRED : REPAIRED);
+	before = because(md, REPAIRED);
 	make_m_free(md, m);
 	if (make_m_hold(md, m, p)) {
 		make_runnable(md, g);

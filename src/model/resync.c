@@ -82,18 +82,28 @@ static void end_unlisted(struct model *md)
 	}
 }
 
-static void resync_m(struct model *md, const struct log_m *lm)
+/* Who holds which P: a thread can run for long without a record that says so. */
+static void resync_p(struct model *md, const struct log_m *lm)
 {
 	struct m *m = lm->tid && lm->tid < STAND_IN_TID ? m_get(md, lm->tid) : NULL;
 	struct p *p = p_find(md, lm->p);
+	bool in_syscall = lm->curg && lm->status != 2 /* _Grunning */;
+
+	if (!m || !p || in_syscall || m->p == p || !older(md, m->last_p_hit) || !older(md, p->last_hit))
+		return;
+	make_m_hold(md, m, p);
+}
+
+/* Threads without a goroutine. */
+static void resync_m(struct model *md, const struct log_m *lm)
+{
+	struct m *m = lm->tid && lm->tid < STAND_IN_TID ? m_get(md, lm->tid) : NULL;
 
 	if (!m || !older(md, m->last_hit) || lm->curg)
 		return;
 	make_m_free(md, m);
-	if (m->p && m->p != p && older(md, m->p->last_hit))
+	if (m->p && m->p != p_find(md, lm->p) && older(md, m->p->last_hit))
 		step_proc_stop(md, m);
-	if (p && !m->p && older(md, p->last_hit))
-		make_m_hold(md, m, p);
 }
 
 void resync_to_snapshot(struct model *md)
@@ -107,12 +117,14 @@ void resync_to_snapshot(struct model *md)
 		if (snap->ps[i].status != 4 /* _Pdead */)
 			p_get(md, snap->ps[i].p, (int32_t)snap->ps[i].id);
 	}
+	for (size_t i = 0; i < snap->nms; i++)
+		resync_m(md, &snap->ms[i]);
+	for (size_t i = 0; i < snap->nms; i++)
+		resync_p(md, &snap->ms[i]);
 	list_ended(md, &ended);
 	for (size_t i = 0; i < snap->ngs; i++)
 		resync_g(md, &ended, &snap->gs[i]);
 	end_unlisted(md);
-	for (size_t i = 0; i < snap->nms; i++)
-		resync_m(md, &snap->ms[i]);
 	map64_free(&ended);
 	md->cause = SEEN;
 }

@@ -28,10 +28,12 @@ void snapshot_free(struct snapshot *snap)
 
 static int end(struct model *md)
 {
-	if (md->phase == BEFORE_SNAPSHOT)
+	if (md->phase == BEFORE_SNAPSHOT) {
 		start_from_snapshot(md);
-	else
+	} else {
 		resync_to_snapshot(md);
+		observe_early(md, find_marker(&md->early, md->snapshot.info.marker_before, md->early.n));
+	}
 	snapshot_free(&md->snapshot);
 	return 0;
 }

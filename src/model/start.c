@@ -191,13 +191,22 @@ static void take_snapshot_ps(struct model *md)
 	}
 }
 
-static size_t find_marker(const struct record_buffer *early, uint32_t number, size_t otherwise)
+size_t find_marker(const struct record_buffer *early, uint32_t number, size_t otherwise)
 {
 	for (size_t i = 0; i < early->n; i++) {
 		if (early->records[i].site == SITE_MARKER && early->records[i].arg == number)
 			return i;
 	}
 	return otherwise;
+}
+
+void observe_early(struct model *md, size_t from)
+{
+	md->phase = RUNNING;
+	for (size_t i = from; i < md->early.n; i++)
+		observe(md, &md->early.records[i]);
+	free(md->early.records);
+	md->early = (struct record_buffer){0};
 }
 
 void start_from_snapshot(struct model *md)
@@ -221,12 +230,8 @@ void start_from_snapshot(struct model *md)
 	for (size_t i = 0; i < snap->nms; i++)
 		take_snapshot_m(md, &snap->ms[i]);
 	map64_free(&hit);
-	md->phase = RUNNING;
 	md->last_time = from < early->n ? early->records[from].time : snap->info.time_before;
 	md->totals.start_ns = md->last_time;
 	generation_open(md);
-	for (size_t i = from; i < early->n; i++)
-		observe(md, &early->records[i]);
-	free(md->early.records);
-	md->early = (struct record_buffer){0};
+	observe_early(md, from);
 }

@@ -13,6 +13,7 @@ enum { G_DEAD = 0 };
 struct g {
 	uint64_t ptr;      /* runtime.g: the key while it lives */
 	struct m *m;       /* where it runs or is in a system call */
+	uint64_t last_op;  /* number of the last op that has to do with it (op_number) */
 	uint64_t last_hit; /* ns: time of the last record about it */
 	uint64_t startpc;
 	uint32_t index; /* in tables.goroutines */
@@ -24,6 +25,7 @@ struct g {
 struct p {
 	uint64_t ptr;
 	struct m *m; /* who holds it: running or in a system call */
+	uint64_t last_op;
 	uint64_t last_hit;
 	int32_t id;
 	uint8_t status; /* enum p_status */
@@ -47,16 +49,27 @@ struct call_end {
 struct m {
 	struct g *g;
 	struct p *p;
+	uint64_t last_op;
 	uint64_t last_hit;
-	uint32_t tid; /* NO_M never */
+	uint64_t last_p_hit; /* ns: time of the last record by which it took or lost a P */
+	uint32_t tid;        /* NO_M never */
 	struct call_end end;
 	uint64_t
 		ended_by_switch; /* ptr of a g that a coroutine switch ended: its gdestroy is still to come */
 };
 
+/* ops[index] belongs further up: before ops[place]. */
+struct moved {
+	uint32_t index, place;
+};
+
 struct op_list {
 	struct op *ops;
 	size_t n, capacity;
+	size_t statuses; /* the first of them are statuses */
+	uint64_t before; /* ops of all generations before */
+	struct moved *moved;
+	size_t nmoved, moved_capacity;
 };
 
 enum cause {
@@ -99,6 +112,7 @@ enum { MAX_REASONS = 64, REASON_TABLES = 5 };
 
 enum phase {
 	BEFORE_SNAPSHOT, /* records are kept until the first snapshot has come */
+	AFTER_GAP,       /* the same, but there is a state from before */
 	RUNNING,
 };
 
@@ -126,7 +140,7 @@ struct model {
 	int sink_error;
 	enum phase phase;
 
-	struct record_buffer early; /* BEFORE_SNAPSHOT: from the first marker on */
+	struct record_buffer early; /* what came before the snapshot that is waited for */
 	struct snapshot snapshot;
 	struct log_loss loss_told;
 
@@ -192,14 +206,22 @@ struct p *p_get(struct model *md, uint64_t ptr,
 		int32_t id); /* finds or adds (idle, and says so in the ops) */
 struct m *m_get(struct model *md, uint32_t tid);
 
+/* --- ops.c: the list of ops of the open generation --- */
+struct op *emit(struct model *md, enum op_kind kind, struct m *m);
+size_t hold_place(struct model *md, struct m *m); /* index of an OP_NONE that the caller may fill later */
+uint64_t op_number(const struct model *md);       /* of the last op, counted over all generations */
+/* The last op, just written, belongs right behind the one with the number. */
+void move_up(struct model *md, uint64_t behind);
+void weave(struct model *md); /* puts what was moved in its place: once, when the generation is complete */
+
 /* --- step.c: lawful ops; each asserts nothing and changes the state as readers will --- */
-struct op *emit(struct model *md, enum op_kind kind, const struct m *m);
-size_t hold_place(struct model *md);
 void step_proc_status(struct model *md, struct p *p);
 void step_proc_start(struct model *md, struct m *m, struct p *p);
 void step_proc_stop(struct model *md, struct m *m);
 void step_proc_steal(struct model *md, struct m *thief, struct p *p);
 void step_go_start(struct model *md, struct m *m, struct g *g);
+/* The same without a record of its own: as early as it can have been. */
+void step_go_start_unseen(struct model *md, struct m *m, struct g *g);
 void step_go_stop(struct model *md, struct m *m, uint32_t reason, uint32_t stack);
 void step_go_block(struct model *md, struct m *m, uint32_t reason, uint32_t stack);
 void step_go_destroy(struct model *md, struct m *m);
@@ -235,6 +257,9 @@ void observe(struct model *md, const struct raw_record *rec);
 int snapshot_record(struct model *md, const struct log_record *record);
 void snapshot_free(struct snapshot *snapshot);
 void start_from_snapshot(struct model *md);
+void observe_early(struct model *md, size_t from); /* what was kept, from this index on */
+/* Index of a marker among the records that were kept; `otherwise` if it is not there. */
+size_t find_marker(const struct record_buffer *early, uint32_t number, size_t otherwise);
 void resync_to_snapshot(struct model *md);
 
 /* --- generation.c --- */

@@ -18,6 +18,7 @@ _Static_assert(sizeof(struct log_m) == 48, "stored");
 _Static_assert(sizeof(struct log_boundary) == 48, "stored");
 _Static_assert(sizeof(struct log_loss) == 32, "stored");
 _Static_assert(sizeof(struct log_end) == 80, "stored");
+_Static_assert(sizeof(struct log_note) == 16, "stored");
 
 static bool is_text(const char *text, size_t size)
 {
@@ -70,6 +71,13 @@ static bool check_boundary(const struct log_record *record)
 	       record->size - sizeof(*boundary) == (uint64_t)boundary->nm * sizeof(struct log_m);
 }
 
+static bool check_note(const struct log_record *record)
+{
+	const struct log_note *note = record->data;
+
+	return record->size >= sizeof(*note) && record->size - sizeof(*note) == note->len;
+}
+
 static bool is_legal(const struct log_record *record)
 {
 	switch ((enum log_type)record->type) {
@@ -101,6 +109,8 @@ static bool is_legal(const struct log_record *record)
 		return record->size >= sizeof(struct log_loss);
 	case LOG_END:
 		return record->size >= sizeof(struct log_end);
+	case LOG_NOTE:
+		return check_note(record);
 	}
 	return true; /* of a later gotrace: skipped, not judged */
 }

@@ -31,6 +31,7 @@ enum log_type {
 	LOG_BOUNDARY = 12,     /* struct log_boundary + struct log_m[]: end of a generation */
 	LOG_LOSS = 13,         /* struct log_loss: since the previous LOG_LOSS; a snapshot follows */
 	LOG_END = 14,          /* struct log_end: the last record of a whole log */
+	LOG_NOTE = 15,         /* struct log_note + text: what the trace itself shall say here */
 };
 
 struct log_record {
@@ -149,6 +150,17 @@ struct log_boundary {
 	struct log_clock clock;
 	uint32_t nm; /* struct log_m that follow */
 	uint32_t reserved;
+};
+
+struct log_note {
+	uint64_t time;  /* ns */
+	uint32_t len;   /* bytes of text that follow, no NUL */
+	uint32_t flags; /* enum log_note_flags */
+};
+
+enum log_note_flags {
+	LOG_NOTE_GAP = 1,  /* nothing is seen from here on */
+	LOG_NOTE_SEEN = 2, /* up to here; a snapshot follows */
 };
 
 struct log_loss {

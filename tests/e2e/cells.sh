@@ -7,7 +7,10 @@ MODES="pingpong pool http syscalls gc timers coro churn procs cgo parked mixed i
 profile_rows() {
 	case $1 in
 	http | mixed) echo sched,io,syscall,block ;;
-	syscalls) echo io,syscall ;; # wake-ups come from timers and netpoll, without a stack: in native traces the tracer's own goroutines alone have rows
+	# Wake-ups come from timers and netpoll, without a stack: native traces, too, have no rows in /sched but
+	# for the tracer's own goroutines.
+	syscalls) echo io,syscall ;;
+	coro) echo ;;
 	pingpong | pool | procs) echo sched,block ;;
 	idle) echo ;; # nothing runs
 	*) echo sched ;;
@@ -34,7 +37,7 @@ trace_cell() {
 twin_cell() {
 	local tracer i
 	# The shell makes its background programs ignore SIGINT.
-	env --default-signal "$GOTRACE" -p "$target" -o "$W/ours" >"$W/twin.out" 2>"$W/err" </dev/null &
+	env --default-signal "$GOTRACE" -p "$target" $LOOK -o "$W/ours" >"$W/twin.out" 2>"$W/err" </dev/null &
 	tracer=$!
 	begun "$W/ours"
 	sleep 0.5

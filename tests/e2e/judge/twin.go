@@ -276,8 +276,10 @@ func (c *comparison) inside(s step) bool { return s.time >= c.from && s.time <= 
 // step compares what a pair of steps carries.
 func (c *comparison) step(native, ours step) {
 	c.offsets = append(c.offsets, ours.time-native.time)
-	// The tracer of 1.22 skips a frame too many when a callback returns to C, and has no stack there.
-	unknown := native.stack == 0 && strings.HasSuffix(native.change, "->Syscall")
+	// The tracer of 1.22 skips a frame too many when a callback returns to C, and has no stack there;
+	// nor has the one of 1.23 for some goroutines that are preempted at any instruction.
+	unknown := native.stack == 0 &&
+		(strings.HasSuffix(native.change, "->Syscall") || strings.HasSuffix(native.change, " preempted"))
 	if !unknown && (native.stack != 0 || ours.stack != 0) {
 		c.Stacks.count(native.stack == ours.stack)
 		c.differ("stack", native, ours, native.stack, ours.stack)

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "capture/shed.h"
+
+/*
+ * Starts a second. A start's hit takes about 1 us: from 10,000 on that is 1 % of a CPU, and by then
+ * the machine is so busy that an inferred start is off by less than the hit delays it.
+ */
+#define MANY_STARTS 10000.0
+#define FEW_STARTS  4000.0
+
+#define SECOND_NS   1000000000ull
+#define HOLD_NS     (2 * SECOND_NS)
+#define MAX_HOLD_NS (64 * SECOND_NS)
+#define SETTLE_NS   (SECOND_NS / 5) /* until what was dropped costs nothing any more */
+#define MAX_OFF_NS  (30 * SECOND_NS)
+
+/* A tracepoint costs about a fifth of a uprobe (a trap and its emulation are spared). */
+#define HITS_A_SYSCALL 0.2
+
+void shed_init(struct shed *shed, const struct shed_options *options, uint64_t hit_ns)
+{
+	*shed = (struct shed){
+		.options = *options, .hit_ns = hit_ns, .level = options->first, .hold_ns = HOLD_NS};
+}
+
+static double percent_of(const struct shed *shed, const struct shed_figures *figures)
+{
+	double hits = (double)figures->hits + HITS_A_SYSCALL * (double)figures->syscalls;
+	double cost = hits * (double)shed->hit_ns;
+	double own = (double)figures->cpu_ns - cost;
+
+	if (figures->cpu_ns == 0 || cost <= 0)
+		return 0;
+	return own > cost / 10 ? 100 * cost / own : 1000;
+}
+
+static double starts_a_second(const struct shed_figures *figures)
+{
+	return figures->ns ? (double)figures->stops * 1e9 / (double)figures->ns : 0;
+}
+
+static void go_to(struct shed *shed, enum level level)
+{
+	shed->level = level;
+	shed->at_ns = 0;
+}
+
+static bool too_dear(const struct shed *shed)
+{
+	return shed->options.max_percent && shed->percent > shed->options.max_percent &&
+	       shed->at_ns >= SETTLE_NS;
+}
+
+/* The level above costs more than this one, by up to half in the usual mix: there must be room for that. */
+static bool has_room(const struct shed *shed, const struct shed_figures *figures)
+{
+	if (shed->at_ns < shed->hold_ns)
+		return false;
+	if (shed->level == LEVEL_LIGHT && starts_a_second(figures) > FEW_STARTS)
+		return false;
+	return shed->options.max_percent == 0 || shed->percent < 0.5 * shed->options.max_percent;
+}
+
+static bool step_down(struct shed *shed)
+{
+	/* Off for so long that the mean of on and off is the limit: at least as long as it was on. */
+	double share = shed->percent / (double)(shed->options.max_percent ? shed->options.max_percent : 1);
+
+	if (shed->level >= shed->options.last)
+		return false;
+	shed->off_ns = (uint64_t)((double)shed->at_ns * (share > 2 ? share - 1 : 1));
+	if (shed->off_ns > MAX_OFF_NS)
+		shed->off_ns = MAX_OFF_NS;
+	/* What was tried again too early is held for longer the next time. */
+	if (shed->at_ns < HOLD_NS && shed->hold_ns < MAX_HOLD_NS)
+		shed->hold_ns *= 2;
+	go_to(shed, shed->level + 1);
+	return true;
+}
+
+bool shed_update(struct shed *shed, const struct shed_figures *figures)
+{
+	shed->percent = percent_of(shed, figures);
+	shed->at_ns += figures->ns;
+	if (shed->level == LEVEL_OFF) {
+		if (shed->at_ns < shed->off_ns)
+			return false;
+		go_to(shed, LEVEL_NO_SYSCALLS);
+		return true;
+	}
+	/* Off only after whole generations: a shorter stretch tells nobody anything. */
+	if (too_dear(shed) && (shed->level != LEVEL_NO_SYSCALLS || shed->at_ns >= HOLD_NS))
+		return step_down(shed);
+	if (shed->level == LEVEL_EXACT && shed->options.last > LEVEL_EXACT &&
+	    starts_a_second(figures) > MANY_STARTS) {
+		go_to(shed, LEVEL_LIGHT);
+		return true;
+	}
+	if (shed->level > shed->options.first && has_room(shed, figures)) {
+		go_to(shed, shed->level - 1);
+		return true;
+	}
+	return false;
+}

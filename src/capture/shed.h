@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * How much is looked at: decides by what it costs the target. Pure: what
+ * is decided is for capture to do.
+ */
+#ifndef GOTRACE_CAPTURE_SHED_H
+#define GOTRACE_CAPTURE_SHED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* From the most that is seen to the least. */
+enum level {
+	LEVEL_EXACT,       /* every site is probed */
+	LEVEL_LIGHT,       /* starts of goroutines are inferred: two hits a switch instead of three */
+	LEVEL_NO_SYSCALLS, /* and system calls are left out */
+	LEVEL_OFF,         /* nothing, until the mean is within the limit again */
+};
+
+struct shed_options {
+	enum level first, last; /* stays within */
+	unsigned max_percent;   /* of the target's own CPU time; 0 = no limit */
+};
+
+/* What was counted in a stretch of time. */
+struct shed_figures {
+	uint64_t ns;       /* its length */
+	uint64_t hits;     /* of uprobes */
+	uint64_t syscalls; /* hits of tracepoints */
+	uint64_t stops;    /* how often a goroutine left its thread: so often one was started */
+	uint64_t cpu_ns;   /* CPU time of the target, our hits included; 0 = not known */
+};
+
+struct shed {
+	struct shed_options options;
+	uint64_t hit_ns; /* what a hit costs */
+	enum level level;
+	uint64_t at_ns;   /* how long at this level */
+	uint64_t hold_ns; /* how long a level is held before the one above is tried again */
+	uint64_t off_ns;  /* how long to stay off */
+	double percent;   /* cost of the last stretch, in percent of the target's own CPU time */
+};
+
+void shed_init(struct shed *shed, const struct shed_options *options, uint64_t hit_ns);
+/* Takes in a stretch of 50 ms or more; true if the level has changed. */
+bool shed_update(struct shed *shed, const struct shed_figures *figures);
+
+#endif
