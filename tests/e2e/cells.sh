@@ -3,6 +3,13 @@
 
 MODES="pingpong pool http syscalls gc timers coro churn procs cgo parked mixed idle"
 
+# How closely gotrace looks: cell by cell another way, unless LOOK says one.
+LOOKS=("" --exact --light)
+cells_run=0
+next_look() {
+	look=${LOOK-${LOOKS[cells_run++ % 3]}}
+}
+
 # Which of the viewer's profiles must have rows for a load.
 profile_rows() {
 	case $1 in
@@ -19,7 +26,7 @@ profile_rows() {
 
 # trace_cell MODE RELEASE PAGES: a plain trace of $target, judged.
 trace_cell() {
-	run_gotrace -p "$target" -d 2500ms -o "$W/trace" --json
+	run_gotrace -p "$target" $look -d 2500ms -o "$W/trace" --json
 	want 0
 	timeout 10 "$JUDGE" json "$W/out" >/dev/null 2>"$W/json.err" || die "--json: $(cat "$W/json.err")"
 	strict "$W/trace" -expect "tests/e2e/facts/$1"
@@ -37,7 +44,7 @@ trace_cell() {
 twin_cell() {
 	local tracer i
 	# The shell makes its background programs ignore SIGINT.
-	env --default-signal "$GOTRACE" -p "$target" $LOOK -o "$W/ours" >"$W/twin.out" 2>"$W/err" </dev/null &
+	env --default-signal "$GOTRACE" -p "$target" $look -o "$W/ours" >"$W/twin.out" 2>"$W/err" </dev/null &
 	tracer=$!
 	begun "$W/ours"
 	sleep 0.5
@@ -76,7 +83,8 @@ cell() {
 
 run_cell() {
 	has_mode "$1" "$2" "$3" || return 0
-	run_one "go$1 $2 $3" cell "$@"
+	next_look
+	run_one "go$1 $2 $3${look:+ $look}" cell "$@"
 }
 
 # The newest release as built by default, whole; a cgo build for the loads that need one.

@@ -147,12 +147,16 @@ static void text_lengths_agree(void **state)
 	mapping->len = UINT32_MAX;
 	assert_int_equal(check(LOG_MAPPING, sizeof(*mapping) - 1), -EBADMSG);
 	assert_int_equal(check(LOG_MAPPING, sizeof(*mapping)), -EBADMSG);
+	clear(NULL);
+	((struct log_note *)payload)->len = 3;
+	assert_int_equal(check(LOG_NOTE, sizeof(struct log_note) + 3), 0);
+	assert_int_equal(check(LOG_NOTE, sizeof(struct log_note) + 2), -EBADMSG);
 }
 
 static void later_types_are_not_judged(void **state)
 {
 	(void)state;
-	assert_int_equal(check(LOG_END + 1, 3), 0);
+	assert_int_equal(check(LOG_NOTE + 1, 3), 0);
 }
 
 int main(void)

@@ -148,7 +148,10 @@ type verdict struct {
 	MedianNs    int64 `json:"time_median_ns"`
 	P1Ns        int64 `json:"time_p1_ns"`
 	P99Ns       int64 `json:"time_p99_ns"`
-	LostNotes   int   `json:"lost_notes"`
+	// The same for the starts of goroutines alone, without their sign: some are inferred.
+	StartMedianNs int64 `json:"start_median_ns"`
+	StartP99Ns    int64 `json:"start_p99_ns"`
+	LostNotes     int   `json:"lost_notes"`
 }
 
 type comparison struct {
@@ -156,6 +159,7 @@ type comparison struct {
 	from, to     int64
 	keys, stacks *names
 	offsets      []int64
+	starts       []int64
 	tallies      map[string]map[string]int // kind of difference -> what -> how often
 	shown        int
 	show         int
@@ -276,6 +280,9 @@ func (c *comparison) inside(s step) bool { return s.time >= c.from && s.time <= 
 // step compares what a pair of steps carries.
 func (c *comparison) step(native, ours step) {
 	c.offsets = append(c.offsets, ours.time-native.time)
+	if strings.HasPrefix(native.change, "Runnable->Running") {
+		c.starts = append(c.starts, distance(native, ours))
+	}
 	// The tracer of 1.22 skips a frame too many when a callback returns to C, and has no stack there;
 	// nor has the one of 1.23 for some goroutines that are preempted at any instruction.
 	unknown := native.stack == 0 &&
@@ -373,15 +380,19 @@ func (c *comparison) settle() {
 	c.MedianNs = c.offsets[len(c.offsets)/2]
 	c.P1Ns = c.offsets[len(c.offsets)/100]
 	c.P99Ns = c.offsets[len(c.offsets)*99/100]
+	if slices.Sort(c.starts); len(c.starts) > 0 {
+		c.StartMedianNs = c.starts[len(c.starts)/2]
+		c.StartP99Ns = c.starts[len(c.starts)*99/100]
+	}
 }
 
 func (c *comparison) print(verbose bool) {
 	fmt.Printf("window %d ms; goroutines %d, %.3f %% identical; transitions %d, %.3f %% identical; "+
 		"stacks %d, %.3f %% equal; waker stacks %d, %.3f %% equal; P %.3f %% M %.3f %% equal; "+
-		"time ours-native median %d ns, p1 %d, p99 %d\n",
+		"time ours-native median %d ns, p1 %d, p99 %d; starts off by %d ns, p99 %d\n",
 		c.WindowMs, c.Goroutines.Of, c.Goroutines.Pct, c.Transitions.Of, c.Transitions.Pct,
 		c.Stacks.Of, c.Stacks.Pct, c.Wakers.Of, c.Wakers.Pct, c.P.Pct, c.M.Pct,
-		c.MedianNs, c.P1Ns, c.P99Ns)
+		c.MedianNs, c.P1Ns, c.P99Ns, c.StartMedianNs, c.StartP99Ns)
 	if c.OnlyNative+c.OnlyOurs+c.LostNotes > 0 {
 		fmt.Printf("goroutines in the native trace only: %d; in ours only: %d; notes of loss in ours: %d\n",
 			c.OnlyNative, c.OnlyOurs, c.LostNotes)
