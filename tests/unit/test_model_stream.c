@@ -31,7 +31,34 @@ struct run {
 	uint8_t *bytes; /* the trace file */
 	size_t nbytes;
 	struct map64 status; /* goid -> last status in the ops */
+	struct map64 lives; /* goid -> a hash of all that it did, but for a start that nothing followed yet */
+	struct map64 starts; /* goid -> 1 if there is such a start */
 };
+
+/* Which records of starts reach the model. */
+enum starts { ALL_STARTS, SOME_STARTS, NO_STARTS };
+
+static uint32_t value_of(const struct map64 *map, uint64_t key)
+{
+	uint32_t *value = map64_get(map, key);
+
+	return value ? *value : 0;
+}
+
+static void note_life(struct run *run, uint64_t goid, const struct op *op)
+{
+	uint32_t life = value_of(&run->lives, goid);
+
+	/* Who runs when a P changes hands is no step of the goroutine's. */
+	if (op->kind == OP_NONE || (op->kind >= OP_PROC_STATUS && op->kind <= OP_PROC_STEAL))
+		return;
+	if (value_of(&run->starts, goid))
+		life = life * 31 + OP_GO_START;
+	if (op->kind != OP_GO_START)
+		life = life * 31 + op->kind;
+	assert_int_equal(map64_set(&run->starts, goid, op->kind == OP_GO_START), 0);
+	assert_int_equal(map64_set(&run->lives, goid, life), 0);
+}
 
 static void note_status(struct run *run, uint32_t g, uint32_t status, const struct tables *tables)
 {
@@ -82,8 +109,15 @@ static int check_generation(void *ctx, const struct generation *gen)
 			 err.text);
 	if (wire_generation(run->wire, gen, &err))
 		fail_msg("seed %llu: %s", (unsigned long long)run->seed, err.text);
-	for (size_t i = 0; i < gen->nops; i++)
-		follow(run, &gen->ops[i], gen->tables);
+	for (size_t i = 0; i < gen->nops; i++) {
+		const struct op *op = &gen->ops[i];
+
+		follow(run, op, gen->tables);
+		if (op->g)
+			note_life(run, gen->tables->goids[op->g], op);
+		if (op->g2)
+			note_life(run, gen->tables->goids[op->g2], op);
+	}
 	run->ops += gen->nops;
 	run->generations++;
 	return 0;
@@ -160,6 +194,8 @@ static void end(struct run *run)
 	op_rules_free(run->rules);
 	strtab_free(run->strings);
 	map64_free(&run->status);
+	map64_free(&run->lives);
+	map64_free(&run->starts);
 }
 
 struct snap {
@@ -217,6 +253,20 @@ static void feed_boundary(struct run *run, const struct sim *sim)
 	feed(run, LOG_BOUNDARY, &boundary, sizeof(boundary));
 }
 
+/* As when the probe on execute is taken off, for a while or always. */
+static void leave_out_starts(struct sim *sim, size_t from, enum starts starts)
+{
+	size_t kept = from;
+
+	for (size_t i = from; i < sim->n; i++) {
+		bool left_out = starts == NO_STARTS || (starts == SOME_STARTS && i / 500 % 2);
+
+		if (sim->out[i].site != SITE_EXECUTE || !left_out)
+			sim->out[kept++] = sim->out[i];
+	}
+	sim->n = kept;
+}
+
 static void feed_new_records(struct run *run, struct sim *sim, size_t *fed)
 {
 	if (sim->n > *fed)
@@ -250,7 +300,8 @@ static void assert_true_state(struct run *run, const struct sim *sim)
 			unseen += want != 0 && want != G_RUNNING;
 			continue;
 		}
-		if (*seen == G_SYSCALL && want == G_RUNNING)
+		/* Nor may a goroutine whose start was not seen have been heard of. */
+		if ((*seen == G_SYSCALL || *seen == G_RUNNABLE) && want == G_RUNNING)
 			continue;
 		if (*seen != want)
 			fail_msg("seed %llu: goroutine %llu is %u, should be %u",
@@ -262,7 +313,8 @@ static void assert_true_state(struct run *run, const struct sim *sim)
 			 (unsigned long long)run->seed, (unsigned long long)unseen);
 }
 
-static void run_clean(uint64_t seed, bool handoff)
+/* Leaves in *lives what every goroutine did; owned by the caller. */
+static void run_clean(uint64_t seed, bool handoff, enum starts starts, struct map64 *lives)
 {
 	struct sim sim;
 	struct run run;
@@ -277,25 +329,56 @@ static void run_clean(uint64_t seed, bool handoff)
 	for (unsigned i = 0; i < STEPS; i++) {
 		sim_step(&sim);
 		if (i % BOUNDARY_EVERY == 0) {
+			leave_out_starts(&sim, fed, starts);
 			feed_new_records(&run, &sim, &fed);
 			feed_boundary(&run, &sim);
 		}
 	}
+	leave_out_starts(&sim, fed, starts);
 	feed_new_records(&run, &sim, &fed);
 	assert_int_equal(model_stats(run.model)->repaired, 0);
+	if (starts != ALL_STARTS)
+		assert_true(model_stats(run.model)->inferred_starts > (starts == NO_STARTS ? 100 : 20));
 	assert_true(run.generations > 3);
 	assert_int_equal(model_finish(run.model, NULL), 0);
 	assert_true_state(&run, &sim);
 	assert_true(run.ops > STEPS / 3);
+	*lives = run.lives;
+	run.lives = (struct map64){0};
 	end(&run);
 	sim_free(&sim);
 }
 
 static void test_clean_streams_need_no_repair(void **state)
 {
+	struct map64 lives;
+
 	(void)state;
-	for (uint64_t seed = 1; seed <= 200; seed++)
-		run_clean(seed, seed % 2);
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		run_clean(seed, seed % 2, ALL_STARTS, &lives);
+		map64_free(&lives);
+	}
+}
+
+/* What is inferred is what would have been seen: the same steps of every goroutine. */
+static void test_starts_are_inferred(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		struct map64 seen, inferred;
+
+		run_clean(seed, seed % 2, ALL_STARTS, &seen);
+		run_clean(seed, seed % 2, seed % 3 ? NO_STARTS : SOME_STARTS, &inferred);
+		assert_true(seen.count > 0);
+		for (size_t i = 0; i < seen.capacity; i++) {
+			if (seen.keys[i] &&
+			    value_of(&inferred, seen.keys[i]) != value_of(&seen, seen.keys[i]))
+				fail_msg("seed %llu: goroutine %llu did something else",
+					 (unsigned long long)seed, (unsigned long long)seen.keys[i]);
+		}
+		map64_free(&seen);
+		map64_free(&inferred);
+	}
 }
 
 /* One of: leave out, double, swap with the next, spoil a field. */
@@ -366,6 +449,32 @@ static void feed_loss(struct run *run, struct sim *sim, size_t *fed)
 	feed_snapshot(run, &snap);
 }
 
+/* Nothing is looked at for a while: at its edges some sites only are probed. */
+static void feed_gap(struct run *run, struct sim *sim, size_t *fed)
+{
+	struct log_note note = {.flags = LOG_NOTE_GAP};
+	uint32_t marker = 100 + (uint32_t)sim->n;
+	struct snap snap;
+	size_t last;
+
+	feed(run, LOG_NOTE, &note, sizeof(note));
+	for (unsigned i = 0; i < 300; i++)
+		sim_step(sim);
+	last = sim->n;
+	*fed = last - 20;
+	leave_out_starts(sim, *fed, NO_STARTS);
+	feed_new_records(run, sim, fed);
+	note.flags = LOG_NOTE_SEEN;
+	feed(run, LOG_NOTE, &note, sizeof(note));
+	sim_marker(sim, marker);
+	take(sim, &snap, marker);
+	for (unsigned i = 0; i < sim_random(sim, 20); i++)
+		sim_step(sim);
+	sim_marker(sim, marker + 1);
+	feed_new_records(run, sim, fed);
+	feed_snapshot(run, &snap);
+}
+
 static void run_mutilated(uint64_t seed, bool handoff)
 {
 	struct sim sim;
@@ -386,6 +495,8 @@ static void run_mutilated(uint64_t seed, bool handoff)
 		}
 		if (i % 900 == 899)
 			feed_loss(&run, &sim, &fed);
+		if (i % 1300 == 1299)
+			feed_gap(&run, &sim, &fed);
 	}
 	feed_mutilated(&run, &sim, &fed);
 	assert_true(model_stats(run.model)->repaired > 0);
@@ -401,7 +512,7 @@ static void test_mutilated_streams_stay_valid(void **state)
 }
 
 /* After a loss and a new snapshot the state is the true one again. */
-static void run_loss(uint64_t seed, bool handoff)
+static void run_loss(uint64_t seed, bool handoff, void (*lose)(struct run *, struct sim *, size_t *))
 {
 	struct sim sim;
 	struct run run;
@@ -417,7 +528,7 @@ static void run_loss(uint64_t seed, bool handoff)
 	for (unsigned i = 0; i < 500; i++)
 		sim_step(&sim);
 	feed_new_records(&run, &sim, &fed);
-	feed_loss(&run, &sim, &fed);
+	lose(&run, &sim, &fed);
 	for (unsigned i = 0; i < 3000; i++)
 		sim_step(&sim);
 	repaired = model_stats(run.model)->repaired;
@@ -434,15 +545,24 @@ static void test_a_loss_heals(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 200; seed++)
-		run_loss(seed, seed % 2);
+		run_loss(seed, seed % 2, feed_loss);
+}
+
+static void test_a_gap_heals(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 200; seed++)
+		run_loss(seed, seed % 2, feed_gap);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_clean_streams_need_no_repair),
+		cmocka_unit_test(test_starts_are_inferred),
 		cmocka_unit_test(test_mutilated_streams_stay_valid),
 		cmocka_unit_test(test_a_loss_heals),
+		cmocka_unit_test(test_a_gap_heals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* How much is looked at, by what it costs: the decisions alone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "capture/shed.h"
+
+enum { HIT_NS = 1000, STRETCH_MS = 100 };
+
+/* A target that uses one CPU, with so many starts a second; each is three hits, or two when not probed. */
+static struct shed_figures busy(const struct shed *shed, uint64_t starts, uint64_t syscalls)
+{
+	uint64_t hits_a_start = shed->level == LEVEL_EXACT ? 3 : 2;
+	struct shed_figures figures = {.ns = STRETCH_MS * 1000000ull, .cpu_ns = STRETCH_MS * 1000000ull};
+
+	if (shed->level == LEVEL_OFF)
+		return figures;
+	figures.stops = starts * STRETCH_MS / 1000;
+	figures.hits = figures.stops * hits_a_start;
+	if (shed->level < LEVEL_NO_SYSCALLS)
+		figures.syscalls = syscalls * STRETCH_MS / 1000;
+	return figures;
+}
+
+/* Runs for some seconds; returns the share of time that the target spent on hits, in percent of its own. */
+static double run(struct shed *shed, unsigned seconds, uint64_t starts, uint64_t syscalls, unsigned *changes)
+{
+	double hits = 0, all = 0;
+
+	for (unsigned i = 0; i < seconds * 1000 / STRETCH_MS; i++) {
+		struct shed_figures figures = busy(shed, starts, syscalls);
+
+		hits += (double)(figures.hits + figures.syscalls / 5) * HIT_NS;
+		all += (double)figures.cpu_ns;
+		*changes += shed_update(shed, &figures);
+	}
+	return 100 * hits / (all - hits);
+}
+
+static void test_few_starts_are_probed_and_many_inferred(void **state)
+{
+	struct shed_options options = {.last = LEVEL_LIGHT};
+	struct shed shed;
+	unsigned changes = 0;
+
+	(void)state;
+	shed_init(&shed, &options, HIT_NS);
+	run(&shed, 10, 9000, 0, &changes);
+	assert_int_equal(shed.level, LEVEL_EXACT);
+	run(&shed, 1, 11000, 0, &changes);
+	assert_int_equal(shed.level, LEVEL_LIGHT);
+	run(&shed, 10, 5000, 0, &changes);
+	assert_int_equal(shed.level, LEVEL_LIGHT);
+	run(&shed, 10, 3000, 0, &changes);
+	assert_int_equal(shed.level, LEVEL_EXACT);
+	assert_int_equal(changes, 2);
+}
+
+static void test_exact_and_light_stay(void **state)
+{
+	struct shed_options exact = {LEVEL_EXACT, LEVEL_EXACT, 0}, light = {LEVEL_LIGHT, LEVEL_LIGHT, 0};
+	struct shed shed;
+	unsigned changes = 0;
+
+	(void)state;
+	shed_init(&shed, &exact, HIT_NS);
+	run(&shed, 20, 300000, 100000, &changes);
+	assert_int_equal(shed.level, LEVEL_EXACT);
+	shed_init(&shed, &light, HIT_NS);
+	run(&shed, 20, 10, 0, &changes);
+	assert_int_equal(shed.level, LEVEL_LIGHT);
+	assert_int_equal(changes, 0);
+}
+
+static void test_the_limit_holds(void **state)
+{
+	static const unsigned limits[] = {5, 10, 20, 50};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		struct shed_options options = {.last = LEVEL_OFF, .max_percent = limits[i]};
+		struct shed shed;
+		unsigned changes = 0;
+
+		shed_init(&shed, &options, HIT_NS);
+		run(&shed, 10, 150000, 50000, &changes);
+		assert_true(run(&shed, 120, 150000, 50000, &changes) < 1.3 * limits[i]);
+		assert_true(changes > 3 || limits[i] == 50); /* which the light look fits into */
+	}
+}
+
+static void test_what_fits_is_kept(void **state)
+{
+	struct shed_options options = {.last = LEVEL_OFF, .max_percent = 20};
+	struct shed shed;
+	unsigned changes = 0;
+
+	(void)state;
+	shed_init(&shed, &options, HIT_NS);
+	run(&shed, 60, 2000, 10000, &changes);
+	assert_int_equal(shed.level, LEVEL_EXACT);
+	assert_int_equal(changes, 0);
+}
+
+static void test_it_takes_back_when_the_load_falls(void **state)
+{
+	struct shed_options options = {.last = LEVEL_OFF, .max_percent = 10};
+	struct shed shed;
+	unsigned changes = 0;
+
+	(void)state;
+	shed_init(&shed, &options, HIT_NS);
+	run(&shed, 30, 200000, 100000, &changes);
+	assert_true(shed.level > LEVEL_LIGHT);
+	run(&shed, 200, 500, 500, &changes);
+	assert_int_equal(shed.level, LEVEL_EXACT);
+}
+
+static void test_it_does_not_swing(void **state)
+{
+	/* At LIGHT it fits, at EXACT it would not: levels are tried ever more seldom. */
+	struct shed_options options = {.last = LEVEL_OFF, .max_percent = 10};
+	struct shed shed;
+	unsigned changes = 0;
+
+	(void)state;
+	shed_init(&shed, &options, HIT_NS);
+	run(&shed, 300, 3900, 300000, &changes);
+	assert_true(changes < 40);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_few_starts_are_probed_and_many_inferred),
+		cmocka_unit_test(test_exact_and_light_stay),
+		cmocka_unit_test(test_the_limit_holds),
+		cmocka_unit_test(test_what_fits_is_kept),
+		cmocka_unit_test(test_it_takes_back_when_the_load_falls),
+		cmocka_unit_test(test_it_does_not_swing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
