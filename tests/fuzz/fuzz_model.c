@@ -116,6 +116,7 @@ static void feed_boundary(struct model *model, const uint8_t b[8], uint64_t now)
 static void feed_bytes(struct model *model, const uint8_t *data, size_t size)
 {
 	struct log_loss loss = {.ring_full = 1};
+	struct log_note note = {0};
 	uint64_t now = 1000000;
 
 	for (; size >= 8; data += 8, size -= 8) {
@@ -128,6 +129,10 @@ static void feed_bytes(struct model *model, const uint8_t *data, size_t size)
 			break;
 		case 72:
 			feed(model, LOG_LOSS, &loss, sizeof(loss));
+			break;
+		case 73:
+			note.flags = data[1] % 4;
+			feed(model, LOG_NOTE, &note, sizeof(note));
 			break;
 		default:
 			feed_record(model, data, &now);
