@@ -16,7 +16,8 @@
 
 enum {
 	GENERATION_MS = 1000,
-	DRAIN_MS = 10,      /* between two looks at the ring; 16 MiB hold 250,000 records */
+	DRAIN_MS = 10,      /* between two looks at the ring; 16 MiB hold 220,000 records */
+	IDLE_MS = 40,       /* the same when there was nothing in it */
 	RESYNC_MS = 200,    /* at least, between two snapshots after losses */
 	MARKER_TRIES = 200, /* ms to wait for a marker to come out of the ring */
 	MAX_MS = 20000,     /* Ms read at a boundary; Go's own limit is 10,000 */
@@ -433,10 +434,11 @@ int capture_poll(struct capture *capture, unsigned timeout_ms, struct error *err
 
 	do {
 		int rc = capture->options.probe_only ? 0 : round_of_work(capture, err);
+		unsigned pace = rc > 0 ? DRAIN_MS : IDLE_MS;
 
 		if (rc < 0)
 			return rc;
-		wait_ms = timeout_ms < DRAIN_MS ? (int)timeout_ms : DRAIN_MS;
+		wait_ms = (int)(timeout_ms < pace ? timeout_ms : pace);
 		if (has_ended(capture, wait_ms))
 			return 1;
 	} while (clock_ns(CLOCK_MONOTONIC) + (unsigned)wait_ms * 1000000ull < end);

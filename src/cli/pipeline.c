@@ -31,7 +31,8 @@ struct pipeline {
 	bool ended, finished;
 	struct error trace_error, raw_error, wire_error;
 	bool trace_failed, raw_failed;
-	uint64_t records, records_written; /* raw records: fed, and in written generations */
+	uint64_t records, records_written;  /* raw records: fed, and in written generations */
+	_Atomic uint64_t written, expected; /* bytes, as of the last record */
 };
 
 static const char *what_to_do(int code)
@@ -276,6 +277,8 @@ int pipeline_put(void *ctx, const struct log_record *record)
 	note_record(pipe, record);
 	raw = feed_raw(pipe, record);
 	trace = feed_trace(pipe, record);
+	pipe->written = pipeline_trace_bytes(pipe);
+	pipe->expected = pipeline_expected_bytes(pipe);
 	return trace ? trace : raw;
 }
 
@@ -324,6 +327,11 @@ uint64_t pipeline_expected_bytes(const struct pipeline *pipe)
 	if (pipe->records_written > 0)
 		each = (double)bytes / (double)pipe->records_written;
 	return bytes + (uint64_t)((double)held * each);
+}
+
+struct progress pipeline_progress(struct pipeline *pipe)
+{
+	return (struct progress){.written = pipe->written, .expected = pipe->expected};
 }
 
 uint64_t pipeline_raw_bytes(const struct pipeline *pipe)

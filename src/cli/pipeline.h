@@ -44,6 +44,13 @@ void pipeline_finish(struct pipeline *pipe);
 const struct error *pipeline_trace_error(const struct pipeline *pipe);
 const struct error *pipeline_raw_error(const struct pipeline *pipe);
 
+/* May be asked for from another thread than the one that calls pipeline_put. */
+struct progress {
+	uint64_t written;  /* bytes of trace that stand */
+	uint64_t expected; /* bytes if it ended now */
+};
+struct progress pipeline_progress(struct pipeline *pipe);
+
 /* Bytes of trace in the end, if it ended now: what is written, and a guess for what the model holds. */
 uint64_t pipeline_expected_bytes(const struct pipeline *pipe);
 uint64_t pipeline_trace_bytes(const struct pipeline *pipe); /* that stand */

@@ -18,6 +18,7 @@
 #include "cli/signals.h"
 #include "cli/spawn.h"
 #include "cli/status.h"
+#include "rawlog/relay.h"
 #include "target/target.h"
 
 /* The status line wants this pace; capture drains the ring in between. */
@@ -34,6 +35,7 @@ struct session {
 	struct probe_plan plan;
 	struct child child;
 	struct pipeline *pipe;
+	struct relay *relay; /* in front of pipe: between flushes pipe is the other thread's */
 	struct capture *capture;
 	struct output trace, raw;
 	struct status status;
@@ -78,7 +80,9 @@ static int make_pipeline(struct session *session, struct error *err)
 	};
 
 	session->pipe = pipeline_new(&wanted);
-	return session->pipe ? 0 : error_set(err, ENOMEM, "out of memory");
+	if (session->pipe)
+		session->relay = relay_new(pipeline_put, session->pipe);
+	return session->relay ? 0 : error_set(err, ENOMEM, "out of memory");
 }
 
 static struct shed_options shed_options(const struct record_options *options)
@@ -105,8 +109,8 @@ static int open_capture(struct session *session, struct error *err)
 		.ring_bytes = session->options->ring_bytes,
 		.syscalls = session->options->syscalls,
 		.shed = shed_options(session->options),
-		.sink = pipeline_put,
-		.ctx = session->pipe,
+		.sink = relay_put,
+		.ctx = session->relay,
 	};
 
 	return capture_open(&wanted, &session->capture, err);
@@ -184,8 +188,8 @@ static void ask_for_names(struct session *session)
 
 	if (pipeline_has_functab(session->pipe))
 		return;
-	if (target_log_functab(session->target, pipeline_put, session->pipe, &err) == 0 &&
-	    pipeline_has_functab(session->pipe))
+	if (target_log_functab(session->target, relay_put, session->relay, &err) == 0 &&
+	    relay_flush(session->relay) == 0 && pipeline_has_functab(session->pipe))
 		return;
 	fprintf(stderr, "gotrace: stacks will have addresses without names: %s\n",
 		err.text[0] ? err.text : "the function table is not readable");
@@ -197,6 +201,8 @@ static int start(struct session *session, struct error *err)
 
 	if (rc == 0)
 		rc = release_child(session, err);
+	if (rc == 0)
+		rc = relay_flush(session->relay);
 	/* From here on there will be a trace: now old files may go. */
 	if (rc == 0)
 		rc = output_publish(&session->trace, err);
@@ -226,7 +232,7 @@ static void show_status(struct session *session, uint64_t now)
 		.now_ns = now,
 		.events = stats->records,
 		.lost = loss->ring_full + loss->stack_full + loss->unreadable + loss->missed,
-		.bytes = pipeline_trace_bytes(session->pipe),
+		.bytes = pipeline_progress(session->pipe).written,
 		.hit_ns = stats->probe_hit_ns,
 	};
 
@@ -246,7 +252,7 @@ static bool is_too_big(const struct session *session)
 {
 	uint64_t max = session->options->max_bytes;
 
-	return max && pipeline_expected_bytes(session->pipe) >= max;
+	return max && pipeline_progress(session->pipe).expected >= max;
 }
 
 static enum log_end_reason follow(struct session *session, struct error *err)
@@ -291,18 +297,20 @@ static void trace(struct session *session)
 {
 	uint64_t now = now_ns();
 	enum log_end_reason reason;
-	struct error err = {""};
+	struct error err = {""}, end_err = {""};
+	int stopped;
 
 	if (session->options->duration_ns)
 		session->deadline_ns = now + session->options->duration_ns;
 	status_init(&session->status, !session->options->quiet, now);
 	reason = follow(session, &err);
 	status_clear(&session->status);
+	stopped = capture_stop(session->capture, reason, &end_err);
+	relay_flush(session->relay); /* what it failed with is told by the files */
 	if (reason == LOG_END_ERROR)
 		break_off(session, &err, "tracing broke off");
-	err.text[0] = '\0';
-	if (capture_stop(session->capture, reason, &err))
-		break_off(session, &err, "the end of the trace could not be read");
+	if (stopped)
+		break_off(session, &end_err, "the end of the trace could not be read");
 	pipeline_finish(session->pipe);
 }
 
@@ -358,8 +366,11 @@ static int finish_probes(struct session *session)
 static void discard(struct session *session, const struct error *err)
 {
 	/* A full disk is told by the files better than by whoever could not hand them a record. */
-	bool files = session->pipe && file_error(session)->text[0];
+	bool files;
 
+	if (session->relay)
+		relay_flush(session->relay);
+	files = session->pipe && file_error(session)->text[0];
 	message_error(files ? file_error(session) : err);
 	output_discard(&session->trace);
 	output_discard(&session->raw);
@@ -370,6 +381,7 @@ static void close_session(struct session *session)
 	spawn_close(&session->child);
 	if (session->capture)
 		capture_free(session->capture);
+	relay_free(session->relay);
 	pipeline_free(session->pipe);
 	if (session->target)
 		target_free(session->target);

@@ -23,6 +23,7 @@ type bench struct {
 	rounds  int
 	length  time.Duration
 	gotrace string
+	rate    float64 // requests a second; 0 = half of what the server can do
 	dir     string
 	program string // what runs as the load: this program, with a symbol at every site
 	sites   []string
@@ -44,6 +45,7 @@ func main() {
 	flag.IntVar(&b.rounds, "rounds", 3, "how often each set-up is measured")
 	flag.DurationVar(&b.length, "length", 2*time.Second, "of one measurement")
 	flag.StringVar(&b.gotrace, "gotrace", "./gotrace", "the program to measure")
+	flag.Float64Var(&b.rate, "rate", 0, "requests a second of http; 0 is half of what the server can do")
 	only := flag.String("only", "", "set-ups, separated by commas; empty is all")
 	flag.Parse()
 	var err error

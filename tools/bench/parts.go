@@ -65,7 +65,10 @@ func (b *bench) http(list []setup) {
 	drive(l.address, 0, time.Second)
 	most := drive(l.address, 0, b.length).perSecond
 	l.end()
-	rate := most / 2
+	rate := b.rate
+	if rate == 0 {
+		rate = most / 2
+	}
 	fmt.Printf("== HTTP server at half load: %.0f of %.0f requests a second\n", rate, most)
 	var throughput, p50, p99, cpu = map[string]series{}, map[string]series{}, map[string]series{}, map[string]series{}
 	b.each("http", list, func(s setup, l *load) {
