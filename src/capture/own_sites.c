@@ -19,7 +19,7 @@ __attribute__((naked, noinline, no_sanitize("undefined", "address"))) void own_c
 	__asm__("push %rbp\n\tpop %rbp\n\tret");
 }
 
-enum { CALLS = 4000 };
+enum { ROUNDS = 60, CALLS = 50 };
 
 static uint64_t now_ns(void)
 {
@@ -29,12 +29,18 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
+/* The quickest round: on a busy machine others run in between. */
 uint64_t own_calibration_ns(void)
 {
-	uint64_t memory[256] = {0};
-	uint64_t begin = now_ns();
+	uint64_t memory[256] = {0}, best = UINT64_MAX;
 
-	for (unsigned i = 0; i < CALLS; i++)
-		own_calibration(memory);
-	return (now_ns() - begin) / CALLS;
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		uint64_t begin = now_ns(), took;
+
+		for (unsigned i = 0; i < CALLS; i++)
+			own_calibration(memory);
+		took = (now_ns() - begin) / CALLS;
+		best = took < best ? took : best;
+	}
+	return best;
 }

@@ -401,7 +401,7 @@ static const handler handlers[256] = {
 	[SITE_GC_END] = on_gc_end,
 };
 
-static bool names_a_p(uint8_t site)
+bool names_a_p(uint8_t site)
 {
 	return site >= SITE_ACQUIREP && site <= SITE_GCWAIT;
 }

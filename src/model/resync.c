@@ -87,7 +87,7 @@ static void resync_p(struct model *md, const struct log_m *lm)
 {
 	struct m *m = lm->tid && lm->tid < STAND_IN_TID ? m_get(md, lm->tid) : NULL;
 	struct p *p = p_find(md, lm->p);
-	bool in_syscall = lm->curg && lm->status != 2 /* _Grunning */;
+	bool in_syscall = lm->curg && lm->status == 3 /* _Gsyscall */;
 
 	if (!m || !p || in_syscall || m->p == p || !older(md, m->last_p_hit) || !older(md, p->last_hit))
 		return;

@@ -110,6 +110,11 @@ static void take_first_hit(struct model *md, struct map64 *hit, const struct raw
 		bind_g(m, self, im.self_status);
 	if (im.self || im.other || im.p_status)
 		m->last_hit = rec->time | 1;
+	if (!names_a_p(rec->site))
+		return;
+	m->last_p_hit = rec->time | 1;
+	if (p)
+		p->last_hit = rec->time | 1;
 }
 
 /* A goroutine ended between the markers: what the snapshot has at its address may be the next one. */
@@ -171,13 +176,18 @@ static void take_snapshot_g(struct model *md, const struct map64 *hit, const str
 	place_from_snapshot(md, g, lm, status);
 }
 
-/* Threads that hold a P and look for work. */
+/*
+ * Threads that hold a P and look for work; and those that were hit, for most
+ * hits do not say with which P (from Go 1.26 on only those at which one
+ * changes hands).
+ */
 static void take_snapshot_m(struct model *md, const struct log_m *lm)
 {
-	struct m *m = lm->tid && lm->tid < STAND_IN_TID && !lm->curg ? m_get(md, lm->tid) : NULL;
+	bool in_syscall = lm->curg && lm->status == 3 /* _Gsyscall */;
+	struct m *m = lm->tid && lm->tid < STAND_IN_TID && !in_syscall ? m_get(md, lm->tid) : NULL;
 	struct p *p = p_find(md, lm->p);
 
-	if (m && p && !m->last_hit && !m->p && !m->g && !p->last_hit && !p->m)
+	if (m && p && !m->last_p_hit && !m->p && !m->g && !p->last_hit && !p->m)
 		bind_p(m, p, P_RUNNING);
 }
 

@@ -175,8 +175,9 @@ struct model {
 	struct model_stats totals;
 };
 
-/* The generation is closed early when it has so many ops, whatever the clock says: memory stays bounded. */
-enum { MAX_GENERATION_OPS = 1 << 20 };
+/* The generation is closed early when it has so many ops besides statuses, whatever the clock says: memory
+ * stays bounded. */
+enum { MAX_GENERATION_OPS = 1 << 18 };
 
 /* What a spare P id or thread id of our own may be: no Linux tid is as large. */
 #define STAND_IN_TID  0x7fffffffu
@@ -252,6 +253,7 @@ void stand_in_end(struct model *md);
 
 /* --- observe.c --- */
 void observe(struct model *md, const struct raw_record *rec);
+bool names_a_p(uint8_t site); /* its record is about a P that changes hands */
 
 /* --- start.c, resync.c --- */
 int snapshot_record(struct model *md, const struct log_record *record);

@@ -12,8 +12,8 @@
 
 enum {
 	CHUNK_BYTES = 1 << 20,
-	MAX_WAITING = 64 << 20, /* bytes not taken yet */
-	HURRY = 8 << 20,        /* from so many on the thread does not step back */
+	MAX_WAITING = 16 << 20, /* bytes not taken yet */
+	HURRY = 2 << 20,        /* from so many on the thread does not step back */
 	NICE = 19,
 };
 
@@ -37,6 +37,7 @@ struct relay {
 	struct chunk *spare;
 	size_t waiting; /* bytes put and not taken yet */
 	bool busy, ending, hurried;
+	bool awaited; /* somebody waits in relay_flush */
 	int error;
 	pid_t tid;
 };
@@ -50,7 +51,7 @@ static size_t padded(size_t size)
  * stays. */
 static void set_pace(struct relay *relay)
 {
-	bool hurry = relay->waiting > HURRY;
+	bool hurry = relay->waiting > HURRY || relay->awaited;
 
 	if (hurry != relay->hurried && relay->tid &&
 	    !setpriority(PRIO_PROCESS, (id_t)relay->tid, hurry ? 0 : NICE))
@@ -220,8 +221,12 @@ int relay_flush(struct relay *relay)
 	int rc;
 
 	pthread_mutex_lock(&relay->lock);
+	relay->awaited = true;
+	set_pace(relay);
 	while (relay->first || relay->busy)
 		pthread_cond_wait(&relay->done, &relay->lock);
+	relay->awaited = false;
+	set_pace(relay);
 	rc = take_error(relay);
 	pthread_mutex_unlock(&relay->lock);
 	return rc;

@@ -13,7 +13,7 @@ struct relay;
 
 /* Starts the thread, in which sink will be called. NULL: out of memory, or of threads. */
 struct relay *relay_new(log_sink sink, void *ctx);
-/* A log_sink: copies the record. Waits only when 64 MiB have not been taken yet. Returns once what the sink
+/* A log_sink: copies the record. Waits only when 16 MiB have not been taken yet. Returns once what the sink
  * has failed with meanwhile. */
 int relay_put(void *relay, const struct log_record *record);
 /* Waits until the sink has taken all; until the next relay_put what it works on is the caller's alone.
