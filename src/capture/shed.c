@@ -12,7 +12,10 @@
 #define HOLD_NS     (2 * SECOND_NS)
 #define MAX_HOLD_NS (64 * SECOND_NS)
 #define SETTLE_NS   (SECOND_NS / 5) /* until what was dropped costs nothing any more */
-#define MAX_OFF_NS  (30 * SECOND_NS)
+#define LOOK_NS                                                                                              \
+	(SECOND_NS / 2) /* seen at a stretch before all is switched off: less tells nobody anything          \
+			 */
+#define MAX_OFF_NS (30 * SECOND_NS)
 
 /* A tracepoint costs about a fifth of a uprobe (a trap and its emulation are spared). */
 #define HITS_A_SYSCALL 0.2
@@ -23,15 +26,24 @@ void shed_init(struct shed *shed, const struct shed_options *options, uint64_t h
 		.options = *options, .hit_ns = hit_ns, .level = options->first, .hold_ns = HOLD_NS};
 }
 
-static double percent_of(const struct shed *shed, const struct shed_figures *figures)
+static double cost_ns(const struct shed *shed, const struct shed_figures *figures)
 {
 	double hits = (double)figures->hits + HITS_A_SYSCALL * (double)figures->syscalls;
-	double cost = hits * (double)shed->hit_ns;
-	double own = (double)figures->cpu_ns - cost;
 
-	if (figures->cpu_ns == 0 || cost <= 0)
-		return 0;
-	return own > cost / 10 ? 100 * cost / own : 1000;
+	return hits * (double)shed->hit_ns;
+}
+
+/* What was spent over the limit must be made good by as much time under it. */
+static void weigh(struct shed *shed, const struct shed_figures *figures)
+{
+	double cost = cost_ns(shed, figures), own = (double)figures->cpu_ns - cost;
+
+	if (own < cost / 10)
+		own = cost / 10; /* no reading of the CPU time, or not of the same stretch */
+	shed->percent = own > 0 ? 100 * cost / own : 0;
+	shed->debt_ns += cost - own * shed->options.max_percent / 100;
+	if (shed->debt_ns < 0)
+		shed->debt_ns = 0;
 }
 
 static double starts_a_second(const struct shed_figures *figures)
@@ -63,14 +75,8 @@ static bool has_room(const struct shed *shed, const struct shed_figures *figures
 
 static bool step_down(struct shed *shed)
 {
-	/* Off for so long that the mean of on and off is the limit: at least as long as it was on. */
-	double share = shed->percent / (double)(shed->options.max_percent ? shed->options.max_percent : 1);
-
 	if (shed->level >= shed->options.last)
 		return false;
-	shed->off_ns = (uint64_t)((double)shed->at_ns * (share > 2 ? share - 1 : 1));
-	if (shed->off_ns > MAX_OFF_NS)
-		shed->off_ns = MAX_OFF_NS;
 	/* What was tried again too early is held for longer the next time. */
 	if (shed->at_ns < HOLD_NS && shed->hold_ns < MAX_HOLD_NS)
 		shed->hold_ns *= 2;
@@ -78,27 +84,21 @@ static bool step_down(struct shed *shed)
 	return true;
 }
 
+static bool step_up(struct shed *shed)
+{
+	go_to(shed, shed->level - 1);
+	return true;
+}
+
 bool shed_update(struct shed *shed, const struct shed_figures *figures)
 {
-	shed->percent = percent_of(shed, figures);
+	weigh(shed, figures);
 	shed->at_ns += figures->ns;
-	if (shed->level == LEVEL_OFF) {
-		if (shed->at_ns < shed->off_ns)
-			return false;
-		go_to(shed, LEVEL_NO_SYSCALLS);
-		return true;
-	}
-	/* Off only after whole generations: a shorter stretch tells nobody anything. */
-	if (too_dear(shed) && (shed->level != LEVEL_NO_SYSCALLS || shed->at_ns >= HOLD_NS))
+	if (shed->level == LEVEL_OFF)
+		return (shed->debt_ns <= 0 || shed->at_ns >= MAX_OFF_NS) && step_up(shed);
+	if (too_dear(shed) && (shed->level != LEVEL_NO_SYSCALLS || shed->at_ns >= LOOK_NS))
 		return step_down(shed);
-	if (shed->level == LEVEL_EXACT && shed->options.last > LEVEL_EXACT &&
-	    starts_a_second(figures) > MANY_STARTS) {
-		go_to(shed, LEVEL_LIGHT);
-		return true;
-	}
-	if (shed->level > shed->options.first && has_room(shed, figures)) {
-		go_to(shed, shed->level - 1);
-		return true;
-	}
-	return false;
+	if (shed->level == LEVEL_EXACT && starts_a_second(figures) > MANY_STARTS)
+		return step_down(shed);
+	return shed->level > shed->options.first && has_room(shed, figures) && step_up(shed);
 }

@@ -37,7 +37,7 @@ struct shed {
 	enum level level;
 	uint64_t at_ns;   /* how long at this level */
 	uint64_t hold_ns; /* how long a level is held before the one above is tried again */
-	uint64_t off_ns;  /* how long to stay off */
+	double debt_ns;   /* spent over the limit, and not made good yet */
 	double percent;   /* cost of the last stretch, in percent of the target's own CPU time */
 };
 

@@ -524,6 +524,71 @@ case_no_syscalls() {
 	[ "$(fact 'go Waiting->Runnable')" -ge 50 ] || die "and little else"
 }
 
+# --- how closely it looks ---
+
+number() { # NAME: of the JSON summary
+	"$JUDGE" json "$W/out" "$1"
+}
+
+case_adaptive() { # starts are probed while they are few, inferred while they are many; the trace says which
+	load pingpong
+	run_gotrace -p "$target" -d 2s -o "$W/trace" --json
+	want 0
+	strict "$W/trace"
+	[ "$(number inferred_starts)" -ge 5000 ] || die "$(number inferred_starts) starts inferred under load"
+	[ "$(fact 'log gotrace')" -eq 1 ] || die "$(fact 'log gotrace') notes in the trace instead of one"
+	stop_target
+	load idle
+	run_gotrace -p "$target" -d 2s -o "$W/trace" --json
+	want 0
+	strict "$W/trace"
+	[ "$(number inferred_starts)" -eq 0 ] || die "$(number inferred_starts) starts inferred in an idle program"
+	[ "$(fact 'log gotrace')" -eq 0 ] || die "a note in the trace of an idle program"
+}
+
+case_exact_and_light() {
+	load pingpong
+	run_gotrace -p "$target" -d 1s --exact -o "$W/trace" --json
+	want 0
+	strict "$W/trace"
+	[ "$(number inferred_starts)" -le 20 ] || die "--exact: $(number inferred_starts) starts inferred"
+	run_gotrace -p "$target" -d 1s --light -o "$W/trace" --json
+	want 0
+	strict "$W/trace"
+	[ "$(number inferred_starts)" -ge 5000 ] || die "--light: $(number inferred_starts) starts inferred"
+	[ "$(number inferred_starts)" -eq "$(number events_by_kind.GoStart)" ] || [ "$(number repaired)" -le 20 ] ||
+		die "--light: a start was seen"
+	run_gotrace -p "$target" --exact --light -o "$W/none"
+	want 2
+	run_gotrace -p "$target" --exact --max-overhead 5 -o "$W/none"
+	want 2
+	run_gotrace -p "$target" --max-overhead 0 -o "$W/none"
+	want 2
+	[ ! -e "$W/none" ] || die "a file all the same"
+}
+
+cpu_ms() { # of $target so far
+	awk '{print ($14 + $15) * 10}' "/proc/$target/stat"
+}
+
+case_max_overhead() { # the cost stays within the limit, and the trace says where it is blind
+	load mixed
+	local before cost
+	before=$(cpu_ms)
+	run_gotrace -p "$target" -d 8s --max-overhead 5 -o "$W/trace" --json
+	want 0
+	before=$(($(cpu_ms) - before))
+	strict "$W/trace"
+	checked "$W/trace"
+	cost=$(($(number hits) * $(number hit_ns) / 1000000))
+	[ $((cost * 100)) -le $((before * 10)) ] || die "hits took $cost of $before ms of CPU, 5 % were allowed"
+	[ "$(fact 'log gotrace')" -ge 3 ] || die "$(fact 'log gotrace') notes: it never looked away"
+	[ $(($(number repaired) * 20)) -le "$(fact events)" ] || die "$(number repaired) repairs" # at the edges of the gaps
+	[ "$(fact events)" -ge 10000 ] || die "only $(fact events) events: it hardly looked"
+	still_lives
+	echo "$cost of $before ms"
+}
+
 case_replay() { # the same log gives the same bytes, without root
 	load mixed
 	run_gotrace -p "$target" -d 3s -o "$W/live" --raw "$W/raw"

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"runtime"
 	"runtime/trace"
 	"strings"
 	"sync"
@@ -26,6 +27,15 @@ func runLoad(name string) {
 		fmt.Println("ready")
 	case "http":
 		fmt.Println("ready", serve())
+	case "gc":
+		collect(&count)
+		fmt.Println("ready")
+	case "syscalls":
+		call(&count)
+		fmt.Println("ready")
+	case "timers":
+		arm(&count)
+		fmt.Println("ready")
 	default:
 		fail(fmt.Errorf("no load %q", name))
 	}
@@ -65,6 +75,53 @@ func pingpong(count *atomic.Int64) {
 			count.Add(1)
 		}
 	}()
+}
+
+// collect makes garbage on every CPU, most of it short-lived; a turn is a thousand allocations.
+func collect(count *atomic.Int64) {
+	type node struct {
+		next *node
+		data [64]byte
+	}
+	for range runtime.GOMAXPROCS(0) {
+		go func() {
+			kept := make([]*node, 4096)
+			for k := 0; ; k++ {
+				for i := range 1000 {
+					kept[(k*7+i)%len(kept)] = &node{}
+				}
+				count.Add(1)
+			}
+		}()
+	}
+}
+
+// call makes quick system calls on every CPU, one after the other.
+func call(count *atomic.Int64) {
+	for range runtime.GOMAXPROCS(0) {
+		go func() {
+			for {
+				os.Stat("/")
+				count.Add(1)
+			}
+		}()
+	}
+}
+
+// arm keeps 50,000 timers going, each of which fires once a second.
+func arm(count *atomic.Int64) {
+	for i := range 50000 {
+		var timer *time.Timer
+		var armed sync.Mutex
+		armed.Lock()
+		timer = time.AfterFunc(time.Duration(i)*20*time.Microsecond, func() {
+			armed.Lock()
+			defer armed.Unlock()
+			count.Add(1)
+			timer.Reset(time.Second)
+		})
+		armed.Unlock()
+	}
 }
 
 // serve answers on loopback with some work: a lock, a hand-over to another goroutine, 2 KiB.

@@ -4,8 +4,8 @@
 // one run: each round goes through all set-ups, so that a noisy machine
 // disturbs them alike.
 //
-//	bench [-rounds N] [-gotrace FILE] ladder|http|replay…
-//	bench load pingpong|http      (the traced side, started by the above)
+//	bench [-rounds N] [-gotrace FILE] ladder|http|target|consumer|replay|size|edges|mix…
+//	bench load pingpong|http|gc|syscalls|timers    (the traced side, started by the above)
 package main
 
 import (
@@ -57,30 +57,41 @@ func main() {
 	b.prepare()
 	parts := flag.Args()
 	if len(parts) == 0 {
-		parts = []string{"ladder", "http", "replay"}
+		parts = []string{"ladder", "http", "target", "consumer", "replay", "size", "edges"}
 	}
 	for _, part := range parts {
 		switch part {
 		case "ladder":
-			b.ladder(chosen(*only))
+			b.ladder(chosen(*only, usual))
 		case "http":
-			b.http(chosen(*only))
+			b.http(chosen(*only, usual))
+		case "target":
+			b.target(chosen(*only, nil))
+		case "consumer":
+			b.consumer()
+		case "size":
+			b.size()
+		case "edges":
+			b.edges()
 		case "replay":
 			b.replay()
+		case "mix":
+			b.mix([]string{"1.22.12", "1.23.8", "1.24.6", "1.25.1", "1.26.8"})
 		default:
 			fail(fmt.Errorf("no part %q", part))
 		}
 	}
 }
 
-// chosen keeps the set-ups that were asked for; the untraced one is always there.
-func chosen(only string) []setup {
-	if only == "" {
-		return setups
+// chosen keeps the set-ups that were asked for, else the usual ones (nil: all); the untraced one is always there.
+func chosen(only string, usual []string) []setup {
+	wanted := usual
+	if only != "" {
+		wanted = strings.Split(only, ",")
 	}
 	var list []setup
 	for _, s := range setups {
-		if s.name == setups[0].name || slices.Contains(strings.Split(only, ","), s.name) {
+		if wanted == nil || s.name == setups[0].name || slices.Contains(wanted, s.name) {
 			list = append(list, s)
 		}
 	}

@@ -24,14 +24,19 @@ type setup struct {
 	begin func(b *bench, l *load) (end func() error)
 }
 
+// The few that the first tables show; the table of part "target" has all.
+var usual = []string{"untraced", "empty", "gotrace", "native", "bpftrace-entries", "bpftrace-sites"}
+
 var setups = []setup{
 	{"untraced", func(*bench, *load) func() error { return func() error { return nil } }},
 	{"empty", func(b *bench, l *load) func() error {
 		return b.watch(nil, b.gotrace, "-p", l.pidText(), "--probe-only")
 	}},
-	{"gotrace", func(b *bench, l *load) func() error {
-		return b.watch([]int{3}, b.gotrace, "-p", l.pidText(), "-o", filepath.Join(b.dir, "trace"))
-	}},
+	gotraceWith("gotrace"),
+	gotraceWith("exact", "--exact"),
+	gotraceWith("light", "--light"),
+	gotraceWith("no-syscalls", "--no-syscalls"),
+	gotraceWith("max-10%", "--max-overhead", "10"),
 	{"native", func(b *bench, l *load) func() error {
 		l.say("native " + filepath.Join(b.dir, "native"))
 		return func() error { l.say("stop"); return nil }
@@ -39,12 +44,27 @@ var setups = []setup{
 	{"bpftrace-entries", func(b *bench, l *load) func() error {
 		return b.bpftrace(l, []string{"runtime.gopark", "runtime.ready", "runtime.execute"})
 	}},
+	{"perf-trace", func(b *bench, l *load) func() error {
+		path, err := exec.LookPath("perf")
+		if err != nil || l.name != "syscalls" {
+			return nil
+		}
+		return b.watch(nil, path, "trace", "-s", "-p", l.pidText())
+	}},
 	{"bpftrace-sites", func(b *bench, l *load) func() error {
 		if len(b.sites) == 0 {
 			return nil
 		}
 		return b.bpftrace(l, b.sites)
 	}},
+}
+
+// gotraceWith is a set-up that makes a trace with these options.
+func gotraceWith(name string, options ...string) setup {
+	return setup{name, func(b *bench, l *load) func() error {
+		trace := filepath.Join(b.dir, "trace")
+		return b.watch([]int{3}, b.gotrace, append([]string{"-p", l.pidText(), "-o", trace}, options...)...)
+	}}
 }
 
 // settle is how long a tracer may take to attach all its probes.
@@ -104,6 +124,7 @@ func (b *bench) bpftrace(l *load, functions []string) func() error {
 
 // load is the traced program, told by words what to do.
 type load struct {
+	name    string
 	command *exec.Cmd
 	input   io.WriteCloser
 	output  *bufio.Reader
@@ -111,7 +132,7 @@ type load struct {
 }
 
 func (b *bench) start(name string) *load {
-	l := &load{command: exec.Command(b.program, "load", name)}
+	l := &load{name: name, command: exec.Command(b.program, "load", name)}
 	var err error
 	l.input, err = l.command.StdinPipe()
 	fail(err)

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+
+package main
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// The loads of the table, and what is compared: throughput where the load takes what it gets, CPU
+// time a turn where its pace is its own.
+var loads = []struct {
+	name, program string
+	saturated     bool
+}{
+	{"ping-pong", "pingpong", true},
+	{"http, saturated", "http", true},
+	{"http, half load", "http", false},
+	{"gc", "gc", true},
+	{"syscalls", "syscalls", true},
+	{"50,000 timers", "timers", false},
+}
+
+// Dear and without news outside of these.
+var peersOn = []string{"ping-pong", "http, saturated"}
+
+// target is the table of what each set-up leaves of each load.
+func (b *bench) target(list []setup) {
+	fmt.Println("== target: throughput (ping-pong, saturated http, gc, syscalls) or CPU time a turn (half load, timers),",
+		"as ratios to untraced: median (smallest-largest)")
+	rate := b.halfRate()
+	table := map[string]map[string]series{}
+	for _, one := range loads {
+		table[one.name] = map[string]series{}
+		for range b.rounds {
+			for _, s := range list {
+				peer := s.name == "bpftrace-entries" || s.name == "bpftrace-sites"
+				if peer && !slices.Contains(peersOn, one.name) {
+					continue
+				}
+				if figure := b.figure(one.program, one.saturated, rate, s); figure > 0 {
+					table[one.name][s.name] = append(table[one.name][s.name], figure)
+				}
+			}
+		}
+		fmt.Printf("# %s done\n", one.name)
+	}
+	fmt.Printf("%-18s", "")
+	for _, one := range loads {
+		fmt.Printf(" %-18s", one.name)
+	}
+	fmt.Println()
+	for _, s := range list {
+		fmt.Printf("%-18s", s.name)
+		for _, one := range loads {
+			fmt.Printf(" %-18s", table[one.name][s.name].over(table[one.name]["untraced"]))
+		}
+		fmt.Println()
+	}
+}
+
+func (b *bench) halfRate() float64 {
+	if b.rate != 0 {
+		return b.rate
+	}
+	l := b.start("http")
+	defer l.end()
+	drive(l.address, 0, time.Second)
+	return drive(l.address, 0, b.length).perSecond / 2
+}
+
+// figure measures one set-up on a fresh load: turns a second, or ns of CPU a turn. 0: not to be had.
+func (b *bench) figure(program string, saturated bool, rate float64, s setup) float64 {
+	l := b.start(program)
+	defer l.end()
+	time.Sleep(300 * time.Millisecond)
+	end := s.begin(b, l)
+	if end == nil {
+		return 0
+	}
+	var turns, ns float64
+	before := l.cpu()
+	if program == "http" {
+		if saturated {
+			rate = 0
+		}
+		drive(l.address, rate, 300*time.Millisecond)
+		before = l.cpu()
+		turns, ns = drive(l.address, rate, b.length).perSecond*b.length.Seconds(), float64(b.length.Nanoseconds())
+	} else {
+		fmt.Sscan(l.say("measure "+b.length.String()), &turns, &ns)
+	}
+	used := l.cpu() - before
+	fail(end())
+	if saturated {
+		return turns * 1e9 / ns
+	}
+	return float64(used.Nanoseconds()) / turns
+}
