@@ -11,11 +11,10 @@
 #include <unistd.h>
 
 #include "bpf/gotrace.skel.h"
-#include "capture/bpf.h"
-#include "capture/drain.h"
 #include "capture/keep.h"
+#include "capture/look.h"
 #include "capture/own_sites.h"
-#include "capture/watch.h"
+#include "capture/state.h"
 
 enum {
 	GENERATION_MS = 1000,
@@ -25,28 +24,6 @@ enum {
 	MARKER_TRIES = 200, /* ms to wait for a marker to come out of the ring */
 	MAX_MS = 20000,     /* Ms read at a boundary; Go's own limit is 10,000 */
 	EXEC_CHECK_MS = 50,
-	SHED_MS = 100, /* between two looks at the cost */
-};
-
-/* The counters at the last look at the cost. */
-struct tally {
-	uint64_t ns, records, syscalls, stops, cpu_ns;
-};
-
-struct capture {
-	struct capture_options options;
-	struct bpf bpf;
-	struct drain drain;
-	struct watch watch;
-	struct capture_stats stats;
-	struct log_loss told; /* losses that the log knows of */
-	struct log_m *ms;
-	uint32_t markers; /* numbers given out */
-	uint64_t next_boundary_ns, next_snapshot_ns, next_exec_check_ns;
-	bool info_logged, snapshot_due;
-	enum log_end_reason end_reason;
-	struct shed shed;
-	struct tally tally;
 };
 
 static uint64_t clock_ns(clockid_t id)
@@ -57,11 +34,16 @@ static uint64_t clock_ns(clockid_t id)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
+uint64_t capture_now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
 static struct log_clock clock_pair(void)
 {
 	uint64_t wall = clock_ns(CLOCK_REALTIME);
 
-	return (struct log_clock){.mono_ns = clock_ns(CLOCK_MONOTONIC),
+	return (struct log_clock){.mono_ns = capture_now_ns(),
 				  .wall_sec = wall / 1000000000,
 				  .wall_nsec = (uint32_t)(wall % 1000000000)};
 }
@@ -117,57 +99,6 @@ static int calibrate(struct capture *capture, struct error *err)
 	return attach_self(attachments, object, "marker", own_marker, err);
 }
 
-/* Several probes can have one site: the first of them stands for it. */
-static bool is_first_of_site(const struct probe_plan *plan, unsigned which)
-{
-	for (unsigned i = 0; i < which; i++) {
-		if (plan->probes[i].site == plan->probes[which].site)
-			return false;
-	}
-	return true;
-}
-
-static bool is_wanted(const struct capture *capture, uint8_t site)
-{
-	return site != SITE_EXECUTE || capture->shed.level == LEVEL_EXACT;
-}
-
-static int attach_one(struct capture *capture, uint8_t site, struct error *err)
-{
-	const struct capture_options *options = &capture->options;
-
-	if (!is_wanted(capture, site))
-		return 0;
-	return attach_site(&capture->bpf.attachments, capture->bpf.skeleton->obj, options->pid,
-			   options->target->exe, options->plan, site, options->probe_only ? "empty" : NULL,
-			   err);
-}
-
-static int attach_syscalls(struct capture *capture, struct error *err)
-{
-	const struct capture_options *options = &capture->options;
-	struct attachments *attachments = &capture->bpf.attachments;
-	struct bpf_object *object = capture->bpf.skeleton->obj;
-	int rc;
-
-	if (!options->syscalls || options->probe_only || capture->shed.level >= LEVEL_NO_SYSCALLS)
-		return 0;
-	rc = attach_tracepoint(attachments, object, SITE_SYS_ENTER, err);
-	return rc ? rc : attach_tracepoint(attachments, object, SITE_SYS_EXIT, err);
-}
-
-static int attach_all(struct capture *capture, struct error *err)
-{
-	const struct capture_options *options = &capture->options;
-	int rc = 0;
-
-	for (unsigned i = 0; i < options->plan->n && rc == 0; i++) {
-		if (is_first_of_site(options->plan, i))
-			rc = attach_one(capture, options->plan->probes[i].site, err);
-	}
-	return rc ? rc : attach_syscalls(capture, err);
-}
-
 /* Drains until the marker has come out: what was reserved before it may still be being written. */
 static int drain_past_marker(struct capture *capture, uint32_t number)
 {
@@ -182,7 +113,7 @@ static int drain_past_marker(struct capture *capture, uint32_t number)
 }
 
 /* The snapshot is kept until all that happened while it was read has been drained. */
-static int snapshot(struct capture *capture, struct error *err)
+int capture_snapshot(struct capture *capture, struct error *err)
 {
 	uint32_t markers[2] = {++capture->markers, ++capture->markers};
 	struct keep kept = {0};
@@ -225,17 +156,16 @@ int capture_start(struct capture *capture, struct error *err)
 	uint64_t now;
 	int rc = calibrate(capture, err);
 
-	shed_init(&capture->shed, &capture->options.shed, capture->stats.probe_hit_ns);
 	if (rc == 0)
-		rc = attach_all(capture, err);
+		rc = look_begin(capture, err);
 	capture->stats.probes = capture->options.plan->n;
 	if (rc == 0 && !capture->options.probe_only && !capture->options.spawned) {
 		rc = log_info(capture, err);
 		watch_program(&capture->watch);
 		if (rc == 0)
-			rc = snapshot(capture, err);
+			rc = capture_snapshot(capture, err);
 	}
-	now = clock_ns(CLOCK_MONOTONIC);
+	now = capture_now_ns();
 	capture->next_boundary_ns = now + GENERATION_MS * 1000000ull;
 	step_forward();
 	return rc;
@@ -245,7 +175,7 @@ static int log_boundary(struct capture *capture, struct error *err)
 {
 	size_t size;
 	struct log_boundary *boundary;
-	uint64_t before = clock_ns(CLOCK_MONOTONIC);
+	uint64_t before = capture_now_ns();
 	int n = target_read_ms(capture->options.target, capture->ms, MAX_MS, err);
 	int rc;
 
@@ -256,7 +186,7 @@ static int log_boundary(struct capture *capture, struct error *err)
 	if (!boundary)
 		return error_set(err, ENOMEM, "out of memory");
 	*boundary = (struct log_boundary){.time_before = before,
-					  .time_after = clock_ns(CLOCK_MONOTONIC),
+					  .time_after = capture_now_ns(),
 					  .clock = clock_pair(),
 					  .nm = (uint32_t)n};
 	memcpy(boundary + 1, capture->ms, (size_t)n * sizeof(*capture->ms));
@@ -309,96 +239,13 @@ static int resync(struct capture *capture, uint64_t now, struct error *err)
 		return 0;
 	capture->snapshot_due = false;
 	capture->next_snapshot_ns = now + RESYNC_MS * 1000000ull;
-	rc = snapshot(capture, err);
+	rc = capture_snapshot(capture, err);
 	return rc == -ESRCH ? 0 : rc;
-}
-
-static int note(struct capture *capture, uint32_t flags, const char *text)
-{
-	size_t len = strlen(text);
-	struct {
-		struct log_note head;
-		char text[128];
-	} record = {.head = {.time = clock_ns(CLOCK_MONOTONIC), .len = (uint32_t)len, .flags = flags}};
-
-	memcpy(record.text, text, len);
-	return drain_put(&capture->drain, LOG_NOTE, &record, sizeof(record.head) + len);
-}
-
-/* Everything off but the marker, or everything on again; what happened meanwhile is not known. */
-static int switch_off(struct capture *capture)
-{
-	attach_drop_sites(&capture->bpf.attachments);
-	return note(capture, LOG_NOTE_GAP, "over --max-overhead: nothing is seen from here on");
-}
-
-static int switch_on(struct capture *capture, struct error *err)
-{
-	int rc = attach_all(capture, err);
-
-	if (rc == 0)
-		rc = note(capture, LOG_NOTE_SEEN, "seen again");
-	return rc ? rc : snapshot(capture, err);
-}
-
-static int set_level(struct capture *capture, enum level before, struct error *err)
-{
-	struct attachments *attachments = &capture->bpf.attachments;
-	enum level now = capture->shed.level;
-	int rc;
-
-	if (now == LEVEL_OFF)
-		return switch_off(capture);
-	if (before == LEVEL_OFF)
-		return switch_on(capture, err);
-	switch (now) {
-	case LEVEL_EXACT:
-		rc = attach_one(capture, SITE_EXECUTE, err);
-		return rc ? rc : note(capture, 0, "starts of goroutines are probed");
-	case LEVEL_LIGHT:
-		if (before == LEVEL_NO_SYSCALLS) {
-			rc = attach_syscalls(capture, err);
-			return rc ? rc : note(capture, 0, "system calls are traced again");
-		}
-		attach_drop_site(attachments, SITE_EXECUTE);
-		return note(capture, 0, "starts of goroutines are inferred");
-	default:
-		attach_drop_site(attachments, SITE_SYS_ENTER);
-		attach_drop_site(attachments, SITE_SYS_EXIT);
-		return note(capture, 0, "over --max-overhead: system calls are left out");
-	}
-}
-
-/* How much is looked at follows what it costs. */
-static int weigh(struct capture *capture, uint64_t now, struct error *err)
-{
-	struct tally *last = &capture->tally;
-	struct tally this = {.ns = now,
-			     .records = capture->drain.records,
-			     .syscalls = capture->drain.syscalls,
-			     .stops = capture->drain.stops,
-			     .cpu_ns = watch_cpu_ns(&capture->watch)};
-	struct shed_figures figures = {
-		.ns = now - last->ns,
-		.syscalls = this.syscalls - last->syscalls,
-		.hits = this.records - last->records - (this.syscalls - last->syscalls),
-		.stops = this.stops - last->stops,
-		.cpu_ns = this.cpu_ns - last->cpu_ns,
-	};
-	enum level before = capture->shed.level;
-	bool first = last->ns == 0;
-
-	if (!first && figures.ns < SHED_MS * 1000000ull)
-		return 0;
-	*last = this;
-	if (first || !shed_update(&capture->shed, &figures))
-		return 0;
-	return set_level(capture, before, err);
 }
 
 static int round_of_work(struct capture *capture, struct error *err)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now = capture_now_ns();
 	int drained, rc = 0;
 
 	if (!capture->info_logged) {
@@ -410,7 +257,7 @@ static int round_of_work(struct capture *capture, struct error *err)
 	if (rc == 0)
 		rc = resync(capture, now, err);
 	if (rc == 0)
-		rc = weigh(capture, now, err);
+		rc = look_adapt(capture, now, err);
 	if (rc == 0 && now >= capture->next_boundary_ns && capture->shed.level != LEVEL_OFF) {
 		unsigned ms = capture->options.generation_ms ? capture->options.generation_ms : GENERATION_MS;
 
@@ -428,7 +275,7 @@ static bool has_ended(struct capture *capture, int wait_ms)
 		capture->end_reason = LOG_END_EXITED;
 		return true;
 	}
-	now = clock_ns(CLOCK_MONOTONIC);
+	now = capture_now_ns();
 	if (now < capture->next_exec_check_ns)
 		return false;
 	capture->next_exec_check_ns = now + EXEC_CHECK_MS * 1000000ull;
@@ -439,7 +286,7 @@ static bool has_ended(struct capture *capture, int wait_ms)
 
 int capture_poll(struct capture *capture, unsigned timeout_ms, struct error *err)
 {
-	uint64_t end = clock_ns(CLOCK_MONOTONIC) + timeout_ms * 1000000ull;
+	uint64_t end = capture_now_ns() + timeout_ms * 1000000ull;
 	int wait_ms;
 
 	do {
@@ -451,7 +298,7 @@ int capture_poll(struct capture *capture, unsigned timeout_ms, struct error *err
 		wait_ms = (int)(timeout_ms < pace ? timeout_ms : pace);
 		if (has_ended(capture, wait_ms))
 			return 1;
-	} while (clock_ns(CLOCK_MONOTONIC) + (unsigned)wait_ms * 1000000ull < end);
+	} while (capture_now_ns() + (unsigned)wait_ms * 1000000ull < end);
 	return 0;
 }
 

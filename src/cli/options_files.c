@@ -15,10 +15,22 @@ enum key {
 	KEY_REPAIR,
 };
 
-struct replay_parse {
-	struct replay_options *options;
+/* What an option parser fills in: the options of its own command. */
+struct parse {
+	void *options;
 	struct error *err;
 };
+
+/* Clears the options, of so many bytes, and fills them in. */
+static int parse_into(const struct argp *parser, int argc, char **argv, void *options, size_t size,
+		      struct error *err)
+{
+	struct parse parse = {.options = options, .err = err};
+
+	memset(options, 0, size);
+	err->text[0] = '\0';
+	return options_parse(parser, argc, argv, &parse);
+}
 
 static const struct argp_option replay_table[] = {
 	{"output", 'o', "FILE", 0, "Write the trace here; - is standard output", 1},
@@ -41,7 +53,7 @@ static int take_operand(const char **place, const char *text, struct error *err)
 
 static error_t on_replay(int key, char *text, struct argp_state *state)
 {
-	struct replay_parse *parse = state->input;
+	const struct parse *parse = state->input;
 	struct replay_options *options = parse->options;
 
 	switch (key) {
@@ -80,12 +92,8 @@ static const struct argp replay_parser = {
 
 int options_replay(int argc, char **argv, struct replay_options *options, struct error *err)
 {
-	struct replay_parse parse = {.options = options, .err = err};
-	int rc;
+	int rc = parse_into(&replay_parser, argc, argv, options, sizeof(*options), err);
 
-	*options = (struct replay_options){0};
-	err->text[0] = '\0';
-	rc = options_parse(&replay_parser, argc, argv, &parse);
 	if (rc || options->help)
 		return rc;
 	if (!options->input || !options->output)
@@ -94,11 +102,6 @@ int options_replay(int argc, char **argv, struct replay_options *options, struct
 		return error_set(err, EINVAL, "-o - and --json both want standard output");
 	return 0;
 }
-
-struct check_parse {
-	struct check_options *options;
-	struct error *err;
-};
 
 static const struct argp_option check_table[] = {
 	{"repair", KEY_REPAIR, NULL, 0, "Cut a torn file back to its last whole generation", 1},
@@ -109,7 +112,7 @@ static const struct argp_option check_table[] = {
 
 static error_t on_check(int key, char *text, struct argp_state *state)
 {
-	struct check_parse *parse = state->input;
+	const struct parse *parse = state->input;
 	struct check_options *options = parse->options;
 
 	switch (key) {
@@ -139,23 +142,14 @@ static const struct argp check_parser = {
 
 int options_check(int argc, char **argv, struct check_options *options, struct error *err)
 {
-	struct check_parse parse = {.options = options, .err = err};
-	int rc;
+	int rc = parse_into(&check_parser, argc, argv, options, sizeof(*options), err);
 
-	*options = (struct check_options){0};
-	err->text[0] = '\0';
-	rc = options_parse(&check_parser, argc, argv, &parse);
 	if (rc || options->help)
 		return rc;
 	if (!options->input)
 		return error_set(err, EINVAL, "which file is to be checked?");
 	return 0;
 }
-
-struct sites_parse {
-	struct sites_options *options;
-	struct error *err;
-};
 
 static const struct argp_option sites_table[] = {
 	OPTIONS_HELP,
@@ -164,15 +158,16 @@ static const struct argp_option sites_table[] = {
 
 static error_t on_sites(int key, char *text, struct argp_state *state)
 {
-	struct sites_parse *parse = state->input;
+	const struct parse *parse = state->input;
+	struct sites_options *options = parse->options;
 
 	switch (key) {
 	case ARGP_KEY_ARG:
-		if (parse->options->pid)
+		if (options->pid)
 			return -error_set(parse->err, EINVAL, "one process at a time, please");
-		return -parse_pid("sites", text, &parse->options->pid, parse->err);
+		return -parse_pid("sites", text, &options->pid, parse->err);
 	case 'h':
-		parse->options->help = true;
+		options->help = true;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -187,12 +182,8 @@ static const struct argp sites_parser = {
 
 int options_sites(int argc, char **argv, struct sites_options *options, struct error *err)
 {
-	struct sites_parse parse = {.options = options, .err = err};
-	int rc;
+	int rc = parse_into(&sites_parser, argc, argv, options, sizeof(*options), err);
 
-	*options = (struct sites_options){0};
-	err->text[0] = '\0';
-	rc = options_parse(&sites_parser, argc, argv, &parse);
 	if (rc || options->help)
 		return rc;
 	if (!options->pid)

@@ -186,10 +186,11 @@ static void ask_for_names(struct session *session)
 {
 	struct error err = {""};
 
+	/* The relay has just been flushed: straight into the pipeline, for the table can be large. */
 	if (pipeline_has_functab(session->pipe))
 		return;
-	if (target_log_functab(session->target, relay_put, session->relay, &err) == 0 &&
-	    relay_flush(session->relay) == 0 && pipeline_has_functab(session->pipe))
+	if (target_log_functab(session->target, pipeline_put, session->pipe, &err) == 0 &&
+	    pipeline_has_functab(session->pipe))
 		return;
 	fprintf(stderr, "gotrace: stacks will have addresses without names: %s\n",
 		err.text[0] ? err.text : "the function table is not readable");

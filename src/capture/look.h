@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Private to the room: which sites are probed now, and the changes of that. */
+#ifndef GOTRACE_CAPTURE_LOOK_H
+#define GOTRACE_CAPTURE_LOOK_H
+
+#include "capture/state.h"
+
+/* Attaches what the first level wants. */
+int look_begin(struct capture *capture, struct error *err);
+/* How much is looked at follows what it costs. A change is told in the log. */
+int look_adapt(struct capture *capture, uint64_t now, struct error *err);
+
+#endif

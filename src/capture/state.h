@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Private to the room: one run of tracing. */
+#ifndef GOTRACE_CAPTURE_STATE_H
+#define GOTRACE_CAPTURE_STATE_H
+
+#include "capture/bpf.h"
+#include "capture/capture.h"
+#include "capture/drain.h"
+#include "capture/shed.h"
+#include "capture/watch.h"
+
+/* The counters at the last look at the cost. */
+struct tally {
+	uint64_t ns, records, syscalls, stops, cpu_ns;
+};
+
+struct capture {
+	struct capture_options options;
+	struct bpf bpf;
+	struct drain drain;
+	struct watch watch;
+	struct capture_stats stats;
+	struct log_loss told; /* losses that the log knows of */
+	struct log_m *ms;
+	uint32_t markers; /* numbers given out */
+	uint64_t next_boundary_ns, next_snapshot_ns, next_exec_check_ns;
+	bool info_logged, snapshot_due;
+	enum log_end_reason end_reason;
+	struct shed shed;
+	struct tally tally;
+};
+
+uint64_t capture_now_ns(void);
+/* A new snapshot between two markers, handed on behind all that happened while it was read. */
+int capture_snapshot(struct capture *capture, struct error *err);
+
+#endif
