@@ -159,7 +159,8 @@ int destroy(struct pt_regs *ctx)
 	struct raw_record rec = {.site = SITE_DESTROY, .g = ctx->ax};
 
 	name_g(&rec);
-	rec.p = read_word(m_of_g(ctx->r14) + layout.m_p);
+	if (quiet_ps)
+		rec.p = p_kept_quiet(m_of_g(ctx->r14));
 	send(&rec);
 	return 0;
 }
@@ -197,7 +198,8 @@ int coro(struct pt_regs *ctx)
 	uint8_t exits = 0;
 
 	name_g(&rec);
-	rec.p = read_word(m_of_g(ctx->r14) + layout.m_p);
+	if (quiet_ps)
+		rec.p = p_kept_quiet(m_of_g(ctx->r14));
 	rec.arg = read_word(read_word(ctx->ax + layout.g_coroarg) + layout.coro_gp);
 	read_user(&exits, sizeof(exits), ctx->ax + layout.g_coroexit);
 	rec.arg2 = exits;

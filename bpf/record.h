@@ -43,7 +43,7 @@ enum site {
 
 	/* system calls; g = the goroutine in the call */
 	SITE_SYS_ENTER = 30,     /* kernel entry. arg = m.syscalltick, arg2 = number */
-	SITE_SYS_EXIT = 31,      /* kernel exit. arg = m.syscalltick, arg2 = number */
+	SITE_SYS_EXIT = 31,      /* kernel exit. arg2 = number; goid and p are not told */
 	SITE_SYSCALL_BLOCK = 32, /* entersyscallblock: running -> syscall, gives P up */
 	SITE_CALL_ENTER = 33,    /* cgo: Go calls C: running -> syscall */
 	SITE_CALL_EXIT = 34,     /* cgo: C returned, or calls back into Go: syscall -> running or runnable */

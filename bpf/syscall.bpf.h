@@ -42,46 +42,47 @@ static __always_inline uint64_t stack_in_call(const struct go_g *g, uint64_t use
 	return stack_from(g_word(g, layout.g_syscallpc), bp, g_word(g, layout.g_stack_hi), 1);
 }
 
-/* Fills rec for the goroutine in a system call; false if this is not one of Go's. */
-static __always_inline bool in_go_syscall(struct raw_record *rec, struct go_g *g)
+static __always_inline bool is_target(void)
 {
-	uint64_t m;
-	uint32_t tick = 0;
-
-	if (bpf_get_current_pid_tgid() >> 32 != target_tgid)
-		return false;
-	rec->g = current_g();
-	if (!rec->g || !read_g(g, rec->g) || g_status(g) != GSYSCALL)
-		return false;
-	m = g_word(g, layout.g_m);
-	rec->status = GSYSCALL;
-	rec->goid = g_word(g, layout.g_goid);
-	rec->p = p_in_syscall(m);
-	read_user(&tick, sizeof(tick), m + layout.m_syscalltick);
-	rec->arg = tick;
-	return true;
+	return bpf_get_current_task_btf()->tgid == (int)target_tgid;
 }
 
 SEC("?tp_btf/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 {
-	struct raw_record rec = {.site = SITE_SYS_ENTER, .arg2 = (uint64_t)id};
+	struct raw_record rec = {.site = SITE_SYS_ENTER, .arg2 = (uint64_t)id, .status = GSYSCALL};
+	uint32_t tick = 0;
 	struct go_g g;
+	uint64_t m;
 
-	if (!in_go_syscall(&rec, &g))
+	if (!is_target())
 		return 0;
+	rec.g = current_g();
+	if (!rec.g || !read_g(&g, rec.g) || g_status(&g) != GSYSCALL)
+		return 0; /* not one of Go's */
+	m = g_word(&g, layout.g_m);
+	rec.goid = g_word(&g, layout.g_goid);
+	if (quiet_ps)
+		rec.p = p_in_syscall(m);
+	read_user(&tick, sizeof(tick), m + layout.m_syscalltick);
+	rec.arg = tick;
 	rec.stack = stack_in_call(&g, regs->bp);
 	send(&rec);
 	return 0;
 }
 
+/* Which goroutine it is, and in which call, was told at the entry. */
 SEC("?tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 {
-	struct raw_record rec = {.site = SITE_SYS_EXIT};
-	struct go_g g;
+	struct raw_record rec = {.site = SITE_SYS_EXIT, .status = GSYSCALL};
+	uint32_t status = 0;
 
-	if (!in_go_syscall(&rec, &g))
+	if (!is_target())
+		return 0;
+	rec.g = current_g();
+	if (!rec.g || !read_user(&status, sizeof(status), rec.g + layout.g_status) ||
+	    (status & ~GSCAN) != GSYSCALL)
 		return 0;
 	rec.arg2 = regs->orig_ax;
 	send(&rec);

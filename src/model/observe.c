@@ -152,6 +152,7 @@ static void on_sys_enter(struct model *md, const struct hit *hit)
 {
 	struct call_end *end = &hit->m->end;
 
+	hit->m->tick = (uint32_t)hit->rec->arg;
 	if (!in_syscall(md, hit)) {
 		begin_syscall(md, hit);
 	} else if (end->exited && (end->explicit_end || end->tick != (uint32_t)hit->rec->arg)) {
@@ -179,7 +180,7 @@ static void on_syscall_exit(struct model *md, const struct hit *hit)
 	m->end = (struct call_end){
 		.exited = true,
 		.explicit_end = hit->rec->site == SITE_CALL_EXIT,
-		.tick = (uint32_t)hit->rec->arg,
+		.tick = m->tick,
 		.held = m->p && m->p->status == P_SYSCALL,
 	};
 	if (!m->end.held)

@@ -183,12 +183,11 @@ static void take_snapshot_g(struct model *md, const struct map64 *hit, const str
  */
 static void take_snapshot_m(struct model *md, const struct log_m *lm)
 {
-	bool in_syscall = lm->curg && lm->status == 3 /* _Gsyscall */;
-	struct m *m = lm->tid && lm->tid < STAND_IN_TID && !in_syscall ? m_get(md, lm->tid) : NULL;
+	struct m *m = lm->tid && lm->tid < STAND_IN_TID ? m_get(md, lm->tid) : NULL;
 	struct p *p = p_find(md, lm->p);
 
-	if (m && p && !m->last_p_hit && !m->p && !m->g && !p->last_hit && !p->m)
-		bind_p(m, p, P_RUNNING);
+	if (m && p && !m->last_p_hit && !m->p && !p->last_hit && !p->m)
+		bind_p(m, p, m->g && m->g->status == G_SYSCALL ? P_SYSCALL : P_RUNNING);
 }
 
 static void take_snapshot_ps(struct model *md)

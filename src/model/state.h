@@ -53,6 +53,7 @@ struct m {
 	uint64_t last_hit;
 	uint64_t last_p_hit; /* ns: time of the last record by which it took or lost a P */
 	uint32_t tid;        /* NO_M never */
+	uint32_t tick;       /* m.syscalltick of its last call */
 	struct call_end end;
 	uint64_t
 		ended_by_switch; /* ptr of a g that a coroutine switch ended: its gdestroy is still to come */
