@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # What tracing costs: `make bench` (root). Arguments go to the bench program,
-# e.g. tools/bench/run.sh -rounds 5 ladder
+# e.g. tools/bench/run.sh -rounds 5 ladder; BENCH_GO=1.22.12 builds the loads with that release
 set -eu
 cd "$(dirname "$0")/../.."
 . tools/go.sh
@@ -9,6 +9,6 @@ find_go || { echo "bench: no Go of 1.22 or later: run make deps" >&2; exit 1; }
 [ "$(id -u)" -eq 0 ] || { echo "bench: needs root" >&2; exit 1; }
 [ -x ./gotrace ] || { echo "bench: no ./gotrace here: run make first" >&2; exit 1; }
 mkdir -p build
-(cd tools/bench && GOTOOLCHAIN=go1.26.8 CGO_ENABLED=0 go build -buildvcs=false -o ../../build/bench-run .)
+(cd tools/bench && GOTOOLCHAIN=go${BENCH_GO:-1.26.8} CGO_ENABLED=0 go build -buildvcs=false -o ../../build/bench-run .)
 echo "# $(uname -sr), $(nproc) CPUs, $(date -u +%FT%TZ), load$(uptime | sed 's/.*average//')"
 exec build/bench-run "$@"

@@ -67,8 +67,11 @@ func gotraceWith(name string, options ...string) setup {
 	}}
 }
 
-// settle is how long a tracer may take to attach all its probes.
-const settle = 3 * time.Second
+// How long gotrace, and other tracers, may take to attach all their probes.
+const (
+	settle      = 1500 * time.Millisecond
+	settleOther = 3 * time.Second
+)
 
 // watch runs a tracer; ending it is a SIGINT. Exit statuses in also are as good as 0.
 func (b *bench) watch(also []int, name string, args ...string) func() error {
@@ -77,7 +80,11 @@ func (b *bench) watch(also []int, name string, args ...string) func() error {
 	fail(err)
 	command.Stdout, command.Stderr = said, said
 	fail(command.Start())
-	time.Sleep(settle)
+	if name == b.gotrace {
+		time.Sleep(settle)
+	} else {
+		time.Sleep(settleOther)
+	}
 	return func() error {
 		command.Process.Signal(syscall.SIGINT)
 		killer := time.AfterFunc(time.Minute, func() { command.Process.Kill() })
