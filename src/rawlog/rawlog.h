@@ -34,6 +34,8 @@ enum log_type {
 	LOG_NOTE = 15,         /* struct log_note + text: what the trace itself shall say here */
 };
 
+#define LOG_LAST LOG_NOTE
+
 struct log_record {
 	uint32_t type;    /* enum log_type */
 	uint32_t size;    /* bytes at data */

@@ -301,7 +301,7 @@ static int next_record(struct rawlog_reader *reader, struct log_record *record, 
 
 static bool is_known(uint32_t type)
 {
-	return type >= LOG_TARGET && type <= LOG_END;
+	return type >= LOG_TARGET && type <= LOG_LAST;
 }
 
 static int next_known(struct rawlog_reader *reader, struct log_record *record, struct error *err)

@@ -97,6 +97,13 @@ static void free_sample(struct sample *sample)
 	free(sample);
 }
 
+static void add_note(struct sample *sample, uint32_t len)
+{
+	struct log_note *note = add(sample, LOG_NOTE, sizeof(*note) + len);
+
+	note->len = len;
+}
+
 static struct sample *new_sample(uint64_t seed)
 {
 	random_state = seed * 0x9e3779b97f4a7c15ull + 1;
@@ -113,6 +120,7 @@ static struct sample *small_sample(void)
 	add_functab(sample, 90);
 	add(sample, LOG_RECORDS, sizeof(struct raw_record));
 	add(sample, LOG_SNAPSHOT_END, 0);
+	add_note(sample, 5);
 	return sample;
 }
 

@@ -2,6 +2,8 @@
 
 package main
 
+import "slices"
+
 // A step is one change of a goroutine's state.
 type step struct {
 	time   int64  // ns
@@ -35,6 +37,12 @@ func align(native, ours []step) []pair {
 		shift = maxShift
 		spent int
 	)
+	if equal(native, ours) {
+		for k := range native {
+			pairs = append(pairs, pair{k, k})
+		}
+		return pairs
+	}
 	for i < len(native) && j < len(ours) {
 		skipNative, skipOurs := 0, 0
 		differ := native[i].key != ours[j].key
@@ -81,6 +89,11 @@ func align(native, ours []step) []pair {
 		pairs = append(pairs, pair{-1, j})
 	}
 	return pairs
+}
+
+// equal lists need no clock to be paired.
+func equal(native, ours []step) bool {
+	return slices.EqualFunc(native, ours, func(a, b step) bool { return a.key == b.key })
 }
 
 func distance(native, ours step) int64 {
