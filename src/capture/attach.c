@@ -216,12 +216,6 @@ static void *detach_one(void *attachment)
 	return NULL;
 }
 
-void attach_drop_newest(struct attachments *attachments)
-{
-	if (attachments->n)
-		detach(&attachments->all[--attachments->n]);
-}
-
 /* The kernel waits for a grace period at the end of each (0.1 to 0.2 s on a busy machine, Linux 6.18): all at
  * once they share it. */
 static void *detach_dropped(void *ctx)

@@ -52,8 +52,7 @@ int attach_self(struct attachments *attachments, struct bpf_object *object, cons
 		const void *function, struct error *err);
 /* Takes off what is on a site. Does not wait for the kernel, but for the end of the drop before. */
 void attach_drop_site(struct attachments *attachments, uint8_t site);
-void attach_drop_sites(struct attachments *attachments);  /* the same for all sites; our own functions stay */
-void attach_drop_newest(struct attachments *attachments); /* and waits for the kernel */
-void attach_none(struct attachments *attachments);        /* takes off all, and waits */
+void attach_drop_sites(struct attachments *attachments); /* the same for all sites; our own functions stay */
+void attach_none(struct attachments *attachments);       /* takes off all, and waits */
 
 #endif
