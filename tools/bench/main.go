@@ -23,6 +23,7 @@ type bench struct {
 	rounds  int
 	length  time.Duration
 	gotrace string
+	most    float64 // what gotrace may add to ping-pong, in what empty programs add; 0 = no matter
 	rate    float64 // requests a second; 0 = half of what the server can do
 	dir     string
 	program string // what runs as the load: this program, with a symbol at every site
@@ -45,6 +46,7 @@ func main() {
 	flag.IntVar(&b.rounds, "rounds", 3, "how often each set-up is measured")
 	flag.DurationVar(&b.length, "length", 2*time.Second, "of one measurement")
 	flag.StringVar(&b.gotrace, "gotrace", "./gotrace", "the program to measure")
+	flag.Float64Var(&b.most, "most", 0, "fail if gotrace adds more to ping-pong, in units of what empty programs add")
 	flag.Float64Var(&b.rate, "rate", 0, "requests a second of http; 0 is half of what the server can do")
 	only := flag.String("only", "", "set-ups, separated by commas; empty is all")
 	flag.Parse()

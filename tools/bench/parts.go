@@ -48,12 +48,15 @@ func (b *bench) ladder(list []setup) {
 	}
 	added := func(name string) series { return cost[name].less(base) }
 	if cost["gotrace"] != nil && cost["empty"] != nil {
-		fmt.Printf("a hit of gotrace's costs %s of an empty one (goal: at most 1.5)\n",
+		fmt.Printf("gotrace adds %s of what empty programs on the same sites add (goal: at most 1)\n",
 			added("gotrace").over(added("empty")))
+		if ratio := added("gotrace").median() / added("empty").median(); b.most > 0 && ratio > b.most {
+			fail(fmt.Errorf("that is %.2f, more than %.2f: twice what it was when it was measured last", ratio, b.most))
+		}
 	}
 	for _, name := range []string{"bpftrace-entries", "bpftrace-sites"} {
 		if cost[name] != nil && cost["gotrace"] != nil {
-			fmt.Printf("%s adds %s of what gotrace adds (goal for entries: at least 8)\n", name,
+			fmt.Printf("%s adds %s of what gotrace adds (goal for entries: at least 10)\n", name,
 				added(name).over(added("gotrace")))
 		}
 	}
