@@ -122,7 +122,8 @@ SEC("?uprobe")
 int unblock(struct pt_regs *ctx)
 {
 	struct raw_record rec = {.site = SITE_UNBLOCK, .g = ctx->ax};
-	uint64_t pc = ctx->ip + 1, bp = ctx->bp, current = ctx->r14, curg;
+	uint64_t pc = layout.injectglist_tells ? layout.injectglist_tells : ctx->ip + 1;
+	uint64_t bp = ctx->bp, current = ctx->r14, curg;
 	struct go_g g;
 
 	name_g(&rec);

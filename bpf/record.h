@@ -133,7 +133,8 @@ struct go_layout {
 	 * cgocall, but the chain of frame pointers leads away to C's stack in cgocallback.
 	 */
 	uint64_t cgocallback,
-		cgocallback_end; /* address range of runtime.cgocallback in the process; 0 = no cgo */
+		cgocallback_end;    /* address range of runtime.cgocallback in the process; 0 = no cgo */
+	uint64_t injectglist_tells; /* return address, or any in the call, of GoUnpark in it; 0 = not known */
 };
 
 #endif

@@ -199,6 +199,21 @@ static void find_callback(struct target *target)
 			     &layout->cgocallback_end);
 }
 
+/* A goroutine that makes others runnable itself (the end of a cycle of the garbage collector) does so in
+ * injectglist: where the runtime's tracer is told of it is the leaf of the stack. Without it, the line is one
+ * of the function's others. */
+static void find_injectglist(struct target *target)
+{
+	struct code code, callee;
+	struct call_site call;
+
+	target->layout.injectglist_tells = 0;
+	if (target_code(target, "runtime.injectglist", &code) == 0 &&
+	    target_code(target, "runtime.traceLocker.GoUnpark", &callee) == 0 &&
+	    code_calls(&code, callee.address, &call, 1) == 1)
+		target->layout.injectglist_tells = code.address + call.offset + 1 + target->bias;
+}
+
 int target_find_variables(struct target *target, struct error *err)
 {
 	int rc = find_slices(target, err);
@@ -208,5 +223,6 @@ int target_find_variables(struct target *target, struct error *err)
 	if (rc == 0)
 		rc = find_tls(target, err);
 	find_callback(target);
+	find_injectglist(target);
 	return rc;
 }
