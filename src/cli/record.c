@@ -225,6 +225,20 @@ static void tell_begin(const struct session *session)
 		options->duration_ns || options->command ? "" : "; end with Ctrl-C");
 }
 
+static const char *describe_look(enum level level)
+{
+	switch (level) {
+	case LEVEL_LIGHT:
+		return "starts inferred";
+	case LEVEL_NO_SYSCALLS:
+		return "no system calls";
+	case LEVEL_OFF:
+		return "off: over the limit";
+	default:
+		return "";
+	}
+}
+
 static void show_status(struct session *session, uint64_t now)
 {
 	const struct capture_stats *stats = capture_stats(session->capture);
@@ -235,6 +249,7 @@ static void show_status(struct session *session, uint64_t now)
 		.lost = loss->ring_full + loss->stack_full + loss->unreadable + loss->missed,
 		.bytes = pipeline_progress(session->pipe).written,
 		.hit_ns = stats->probe_hit_ns,
+		.look = describe_look(stats->level),
 	};
 
 	status_update(&session->status, &figures);

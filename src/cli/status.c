@@ -31,9 +31,10 @@ void status_format(const struct status *status, const struct status_figures *fig
 
 	if (figures->hit_ns > 0)
 		cost = text_percent(rate * (double)figures->hit_ns / 1e9);
-	snprintf(line, size, "%.1f s  %s events/s  %s lost  %s  cost %s of a core",
+	snprintf(line, size, "%.1f s  %s events/s  %s lost  %s  cost %s of a core%s%s",
 		 (double)(figures->now_ns - status->start_ns) / 1e9, text_count((uint64_t)rate).bytes,
-		 text_count(figures->lost).bytes, text_bytes(figures->bytes).bytes, cost.bytes);
+		 text_count(figures->lost).bytes, text_bytes(figures->bytes).bytes, cost.bytes,
+		 figures->look[0] ? "  " : "", figures->look);
 }
 
 static unsigned terminal_width(void)

@@ -16,8 +16,9 @@ struct status {
 struct status_figures {
 	uint64_t now_ns;
 	uint64_t events, lost;
-	uint64_t bytes;  /* of the file */
-	uint64_t hit_ns; /* cost of a hit; 0 = not known */
+	uint64_t bytes;   /* of the file */
+	uint64_t hit_ns;  /* cost of a hit; 0 = not known */
+	const char *look; /* what is not looked at now; "" = nothing is left out */
 };
 
 void status_init(struct status *status, bool wanted, uint64_t now_ns);

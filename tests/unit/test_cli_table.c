@@ -112,8 +112,12 @@ static void a_full_table_takes_no_more(void **state)
 static void status_line(void **state)
 {
 	struct status status = {.start_ns = 1000000000, .last_ns = 3000000000, .last_events = 1000};
-	struct status_figures now = {
-		.now_ns = 3500000000, .events = 51000, .lost = 7, .bytes = 1200000, .hit_ns = 1000};
+	struct status_figures now = {.now_ns = 3500000000,
+				     .events = 51000,
+				     .lost = 7,
+				     .bytes = 1200000,
+				     .hit_ns = 1000,
+				     .look = ""};
 	char line[256];
 
 	(void)state;
@@ -122,6 +126,9 @@ static void status_line(void **state)
 	now.hit_ns = 0;
 	status_format(&status, &now, line, sizeof(line));
 	assert_non_null(strstr(line, "cost ? of a core"));
+	now.look = "starts inferred";
+	status_format(&status, &now, line, sizeof(line));
+	assert_non_null(strstr(line, "a core  starts inferred"));
 }
 
 int main(void)
