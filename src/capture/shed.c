@@ -78,14 +78,16 @@ static bool step_down(struct shed *shed)
 	if (shed->level >= shed->options.last)
 		return false;
 	/* What was tried again too early is held for longer the next time. */
-	if (shed->at_ns < HOLD_NS && shed->hold_ns < MAX_HOLD_NS)
+	if (shed->tried && shed->at_ns < HOLD_NS && shed->hold_ns < MAX_HOLD_NS)
 		shed->hold_ns *= 2;
+	shed->tried = false;
 	go_to(shed, shed->level + 1);
 	return true;
 }
 
 static bool step_up(struct shed *shed)
 {
+	shed->tried = true;
 	go_to(shed, shed->level - 1);
 	return true;
 }

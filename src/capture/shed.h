@@ -37,6 +37,7 @@ struct shed {
 	enum level level;
 	uint64_t at_ns;   /* how long at this level */
 	uint64_t hold_ns; /* how long a level is held before the one above is tried again */
+	bool tried;       /* the last change was for more */
 	double debt_ns;   /* spent over the limit, and not made good yet */
 	double percent;   /* cost of the last stretch, in percent of the target's own CPU time */
 };
