@@ -91,16 +91,19 @@ void attach_choose(struct bpf_object *object, const struct attachments *attachme
 		bpf_program__set_expected_attach_type(program, (enum bpf_attach_type)TRACE_UPROBE_MULTI);
 }
 
-static int failed(const char *what, int error, struct error *err)
+static int failed(const struct attachments *attachments, const char *what, int error, struct error *err)
 {
-	return error_set(err, error ? error : EINVAL, "cannot attach a probe to %s: %s", what,
-			 strerror(error ? error : EINVAL));
+	const char *why =
+		attachments->multi ? "" : bpf_last_warning(); /* libbpf knows more than errno says */
+
+	error = error ? error : EINVAL;
+	return error_set(err, error, "cannot attach a probe to %s: %s", what, why[0] ? why : strerror(error));
 }
 
 static int add(struct attachments *attachments, struct attachment one, const char *what, struct error *err)
 {
 	if (!one.link && one.fd < 0)
-		return failed(what, errno, err);
+		return failed(attachments, what, errno, err);
 	attachments->all[attachments->n++] = one;
 	return 0;
 }
@@ -122,12 +125,12 @@ static int link_multi(int program, pid_t pid, const char *path, const uint64_t *
 int attach_site(struct attachments *attachments, struct bpf_object *object, pid_t pid, const char *exe,
 		const struct probe_plan *plan, uint8_t site, const char *name, struct error *err)
 {
-	struct bpf_program *program =
-		bpf_object__find_program_by_name(object, name ? name : attach_program(site));
+	const char *wanted = name ? name : attach_program(site);
+	struct bpf_program *program = wanted ? bpf_object__find_program_by_name(object, wanted) : NULL;
 	const struct probe *first = NULL;
 	uint64_t offsets[MAX_PROBES];
 	unsigned n = 0;
-	int rc = 0;
+	int rc = program ? 0 : error_set(err, EINVAL, "no program for the site %u", site);
 
 	for (unsigned i = 0; i < plan->n && rc == 0; i++) {
 		const struct probe *probe = &plan->probes[i];

@@ -349,7 +349,6 @@ const struct capture_stats *capture_stats(struct capture *capture)
 	capture->stats.records = capture->drain.records;
 	capture->stats.stacks = capture->drain.stacks;
 	capture->stats.level = capture->shed.level;
-	capture->stats.percent = capture->shed.percent;
 	return &capture->stats;
 }
 

@@ -31,7 +31,6 @@ struct capture_stats {
 	uint64_t records, stacks; /* drained */
 	struct log_loss loss;     /* so far */
 	enum level level;         /* now */
-	double percent;           /* cost of the last moments, in percent of the target's own CPU time */
 	uint64_t probe_hit_ns; /* calibrated on ourselves at the start: an own function with the same kind of
 				  probe */
 	unsigned probes;       /* attached */

@@ -102,6 +102,8 @@ static int set_level(struct capture *capture, enum level before, struct error *e
 		return switch_off(capture);
 	if (before == LEVEL_OFF)
 		return switch_on(capture, err);
+	if (!capture->options.syscalls && (now == LEVEL_NO_SYSCALLS || before == LEVEL_NO_SYSCALLS))
+		return 0; /* the user has left them out */
 	switch (now) {
 	case LEVEL_EXACT:
 		rc = attach_one(capture, SITE_EXECUTE, err);

@@ -96,8 +96,12 @@ bool shed_update(struct shed *shed, const struct shed_figures *figures)
 {
 	weigh(shed, figures);
 	shed->at_ns += figures->ns;
-	if (shed->level == LEVEL_OFF)
-		return (shed->debt_ns <= 0 || shed->at_ns >= MAX_OFF_NS) && step_up(shed);
+	if (shed->level == LEVEL_OFF && shed->debt_ns > 0 && shed->at_ns < MAX_OFF_NS)
+		return false;
+	if (shed->level == LEVEL_OFF) {
+		go_to(shed, LEVEL_NO_SYSCALLS); /* to and fro between these two is no trial */
+		return true;
+	}
 	if (too_dear(shed) && (shed->level != LEVEL_NO_SYSCALLS || shed->at_ns >= LOOK_NS))
 		return step_down(shed);
 	if (shed->level == LEVEL_EXACT && starts_a_second(figures) > MANY_STARTS)

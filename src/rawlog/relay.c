@@ -39,7 +39,7 @@ struct relay {
 	bool busy, ending, hurried;
 	bool awaited; /* somebody waits in relay_flush */
 	int error;
-	pid_t tid;
+	pid_t tid; /* 0: its pace cannot be set */
 };
 
 static size_t padded(size_t size)
@@ -47,8 +47,16 @@ static size_t padded(size_t size)
 	return (size + 7) & ~(size_t)7;
 }
 
-/* Threads have a niceness of their own on Linux. Raising it again needs CAP_SYS_NICE or root: without, it
- * stays. */
+/* Threads have a niceness of their own on Linux. Who may not go forward again (that takes CAP_SYS_NICE) does
+ * not step back. */
+static void step_back(struct relay *relay)
+{
+	relay->tid = (pid_t)syscall(SYS_gettid);
+	relay->hurried = true;
+	if (setpriority(PRIO_PROCESS, (id_t)relay->tid, -1))
+		relay->tid = 0;
+}
+
 static void set_pace(struct relay *relay)
 {
 	bool hurry = relay->waiting > HURRY || relay->awaited;
@@ -89,8 +97,8 @@ static void *work(void *ctx)
 	struct relay *relay = ctx;
 
 	pthread_mutex_lock(&relay->lock);
-	relay->tid = (pid_t)syscall(SYS_gettid);
-	setpriority(PRIO_PROCESS, (id_t)relay->tid, NICE);
+	step_back(relay);
+	set_pace(relay);
 	for (;;) {
 		struct chunk *chunk = relay->first;
 		int rc;

@@ -438,16 +438,11 @@ static void feed_mutilated(struct run *run, struct sim *sim, size_t *fed)
 	}
 }
 
-static void feed_loss(struct run *run, struct sim *sim, size_t *fed)
+static void feed_new_snapshot(struct run *run, struct sim *sim, size_t *fed)
 {
-	struct log_loss loss = {.ring_full = 50};
-	struct snap snap;
 	uint32_t marker = 100 + (uint32_t)sim->n;
+	struct snap snap;
 
-	for (unsigned i = 0; i < 60; i++)
-		sim_step(sim);
-	*fed = sim->n; /* all of these are lost */
-	feed(run, LOG_LOSS, &loss, sizeof(loss));
 	sim_marker(sim, marker);
 	take(sim, &snap, marker);
 	for (unsigned i = 0; i < sim_random(sim, 20); i++)
@@ -457,12 +452,21 @@ static void feed_loss(struct run *run, struct sim *sim, size_t *fed)
 	feed_snapshot(run, &snap);
 }
 
+static void feed_loss(struct run *run, struct sim *sim, size_t *fed)
+{
+	struct log_loss loss = {.ring_full = 50};
+
+	for (unsigned i = 0; i < 60; i++)
+		sim_step(sim);
+	*fed = sim->n; /* all of these are lost */
+	feed(run, LOG_LOSS, &loss, sizeof(loss));
+	feed_new_snapshot(run, sim, fed);
+}
+
 /* Nothing is looked at for a while: at its edges some sites only are probed. */
 static void feed_gap(struct run *run, struct sim *sim, size_t *fed)
 {
 	struct log_note note = {.flags = LOG_NOTE_GAP};
-	uint32_t marker = 100 + (uint32_t)sim->n;
-	struct snap snap;
 	size_t last;
 
 	feed(run, LOG_NOTE, &note, sizeof(note));
@@ -474,13 +478,7 @@ static void feed_gap(struct run *run, struct sim *sim, size_t *fed)
 	feed_new_records(run, sim, fed);
 	note.flags = LOG_NOTE_SEEN;
 	feed(run, LOG_NOTE, &note, sizeof(note));
-	sim_marker(sim, marker);
-	take(sim, &snap, marker);
-	for (unsigned i = 0; i < sim_random(sim, 20); i++)
-		sim_step(sim);
-	sim_marker(sim, marker + 1);
-	feed_new_records(run, sim, fed);
-	feed_snapshot(run, &snap);
+	feed_new_snapshot(run, sim, fed);
 }
 
 static void run_mutilated(uint64_t seed, bool handoff)
