@@ -9,6 +9,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "target/memory.h"
+
 /* vm.max_map_count (65,530 by default) lines of some hundred bytes; more is not believed. */
 #define MAX_TEXT  (64u << 20)
 #define CHUNK     (64u << 10)
@@ -53,8 +55,7 @@ int maps_read(pid_t pid, struct maps *maps, struct error *err)
 	if (rc == -ENOENT || rc == -ESRCH)
 		return error_set(err, ESRCH, "PID %d is gone", (int)pid);
 	if (rc == -EACCES || rc == -EPERM)
-		return error_set(err, EPERM, "may not read %s: run gotrace as root, or with CAP_SYS_PTRACE",
-				 path);
+		return error_set(err, EPERM, "may not read %s: %s", path, memory_how_to_be_allowed());
 	return error_set(err, -rc, "cannot read %s: %s", path, strerror(-rc));
 }
 

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #define MAX_RUNS 1024u /* IOV_MAX */
 /*
@@ -184,4 +185,12 @@ void memory_batch_free(struct memory_batch *batch)
 	free(batch->buffer);
 	batch->buffer = NULL;
 	batch->capacity = 0;
+}
+
+const char *memory_how_to_be_allowed(void)
+{
+	if (geteuid() == 0)
+		return "not even root may: gotrace must run where the process was started (outside of this "
+		       "container, with CAP_SYS_PTRACE), or a security module forbids it";
+	return "run gotrace as root, or with CAP_SYS_PTRACE";
 }

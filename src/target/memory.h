@@ -33,4 +33,7 @@ struct memory_batch {
 int memory_gather(struct memory_batch *batch, struct memory_piece *pieces, size_t n);
 void memory_batch_free(struct memory_batch *batch);
 
+/* What a user can do about -EPERM: for the end of an error's line. */
+const char *memory_how_to_be_allowed(void);
+
 #endif

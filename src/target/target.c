@@ -76,9 +76,8 @@ static int refuse_exe(const struct target *target, int code, struct error *err)
 	if (code == ESRCH || access(path, F_OK))
 		return error_set(err, ESRCH, "no process has PID %d", (int)target->pid);
 	if (code == EACCES || code == EPERM)
-		return error_set(err, EPERM,
-				 "%s: permission denied: run gotrace as root, or with CAP_SYS_PTRACE",
-				 target->image->label);
+		return error_set(err, EPERM, "%s: permission denied: %s", target->image->label,
+				 memory_how_to_be_allowed());
 	if (code == ENOENT)
 		return error_set(
 			err, ENOEXEC,
@@ -211,10 +210,8 @@ static int compare_memory(const struct target *target, struct error *err)
 		if (rc == -ESRCH)
 			return error_set(err, ESRCH, "%s is gone", image->label);
 		if (rc == -EPERM)
-			return error_set(
-				err, EPERM,
-				"%s: may not read its memory: run gotrace as root, or with CAP_SYS_PTRACE",
-				image->label);
+			return error_set(err, EPERM, "%s: may not read its memory: %s", image->label,
+					 memory_how_to_be_allowed());
 		if (rc || !bytes || memcmp(live, bytes, parts[i].size))
 			return error_set(err, EBADMSG, "%s: its memory is not what its executable says",
 					 image->label);

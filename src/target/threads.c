@@ -23,9 +23,8 @@ int threads_fail(const struct target *target, int rc, const char *what, struct e
 	if (rc == -ENOMEM)
 		return error_set(err, ENOMEM, "out of memory reading %s of %s", what, label);
 	if (rc == -EPERM)
-		return error_set(err, EPERM,
-				 "%s: may not read its memory: run gotrace as root, or with CAP_SYS_PTRACE",
-				 label);
+		return error_set(err, EPERM, "%s: may not read its memory: %s", label,
+				 memory_how_to_be_allowed());
 	return error_set(err, -rc, "%s: cannot read %s: %s", label, what, strerror(-rc));
 }
 
