@@ -19,6 +19,13 @@ const volatile uint32_t stop_skip;   /* leaf frames that GoStop leaves out: 1 up
 const volatile bool quiet_ps;        /* Ps can change hands without a probe: up to Go 1.25, and with cgo */
 const volatile bool syscall_oldp;    /* up to Go 1.25: in a system call the P is in m.oldp, not m.p */
 
+const volatile uint8_t park_skips[64]; /* by g.waitreason: leaf frames that the runtime leaves out */
+
+/* Set by capture while the programs run. */
+volatile bool spans_only;                   /* execute is all that is probed of a goroutine's switches */
+volatile uint32_t most_frames;              /* of a stack: at most STACK_DEPTH */
+volatile uint64_t gopark_begin, gopark_end; /* address range of runtime.gopark in the process */
+
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 16 << 20); /* capture sets its own size */

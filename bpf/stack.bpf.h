@@ -168,7 +168,7 @@ __noinline int walk_frames(struct scratch *s)
 
 		if (!bp)
 			return 0;
-		if (s->n >= STACK_DEPTH)
+		if (s->n >= STACK_DEPTH || s->n >= most_frames)
 			break;
 		at = at >> 3 | at << 61; /* in words; huge if it is not aligned, or below the chunk */
 		if (bp <= s->last_bp || at >= s->whole_frames) {

@@ -134,6 +134,7 @@ int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *e
 	bpf->skeleton->rodata->stop_skip = options->go_minor >= 25 ? 0 : 1;
 	bpf->skeleton->rodata->quiet_ps = options->go_minor <= 25 || options->cgo;
 	bpf->skeleton->rodata->syscall_oldp = options->go_minor <= 25;
+	memcpy((void *)bpf->skeleton->rodata->park_skips, options->park_skips, PARK_SKIPS);
 	choose_programs(bpf, options);
 	bpf_map__set_max_entries(bpf->skeleton->maps.ring, ring_size(options->ring_bytes));
 	rc = gotrace_bpf__load(bpf->skeleton);

@@ -22,6 +22,7 @@ struct bpf_options {
 	const struct go_layout *layout;
 	unsigned go_minor;
 	bool cgo;
+	uint8_t park_skips[PARK_SKIPS];
 	uint32_t tgid;
 	uint32_t ring_bytes;
 	bool syscalls;

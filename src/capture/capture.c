@@ -65,6 +65,7 @@ int capture_open(const struct capture_options *options, struct capture **out, st
 
 	if (!capture)
 		return error_set(err, ENOMEM, "out of memory");
+	target_park_skips(options->target, wanted.park_skips);
 	capture->options = *options;
 	capture->watch.pidfd = -1;
 	capture->ms = calloc(MAX_MS, sizeof(*capture->ms));
@@ -244,6 +245,17 @@ static int resync(struct capture *capture, uint64_t now, struct error *err)
 	return rc == -ESRCH ? 0 : rc;
 }
 
+/* Where only starts are probed, a snapshot tells why and where those that have not started again have left.
+ */
+static int end_generation(struct capture *capture, uint64_t now, struct error *err)
+{
+	unsigned ms = capture->options.generation_ms ? capture->options.generation_ms : GENERATION_MS;
+	int rc = capture->shed.level >= LEVEL_SPANS ? capture_snapshot(capture, err) : 0;
+
+	capture->next_boundary_ns = now + ms * 1000000ull;
+	return rc && rc != -ESRCH ? rc : log_boundary(capture, err);
+}
+
 static int round_of_work(struct capture *capture, struct error *err)
 {
 	uint64_t now = capture_now_ns();
@@ -259,12 +271,8 @@ static int round_of_work(struct capture *capture, struct error *err)
 		rc = resync(capture, now, err);
 	if (rc == 0)
 		rc = look_adapt(capture, now, err);
-	if (rc == 0 && now >= capture->next_boundary_ns && capture->shed.level != LEVEL_OFF) {
-		unsigned ms = capture->options.generation_ms ? capture->options.generation_ms : GENERATION_MS;
-
-		capture->next_boundary_ns = now + ms * 1000000ull;
-		rc = log_boundary(capture, err);
-	}
+	if (rc == 0 && now >= capture->next_boundary_ns && capture->shed.level != LEVEL_OFF)
+		rc = end_generation(capture, now, err);
 	return rc < 0 ? rc : drained;
 }
 

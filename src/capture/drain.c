@@ -37,7 +37,7 @@ static int take_stack(struct drain *drain, const void *data, size_t size)
 
 static bool is_stop(uint8_t site)
 {
-	return site == SITE_PARK || site == SITE_DESTROY ||
+	return site == SITE_PARK || site == SITE_DESTROY || site == SITE_SPAN ||
 	       (site >= SITE_GOSCHED && site <= SITE_PREEMPTPARK);
 }
 

@@ -57,6 +57,7 @@ void step_proc_steal(struct model *md, struct m *thief, struct p *p)
 static void start(struct model *md, struct m *m, struct g *g)
 {
 	g->status = G_RUNNING;
+	g->left = 0;
 	g->m = m;
 	m->g = g;
 	emit(md, OP_GO_START, m);
@@ -192,6 +193,7 @@ void step_go_unblock(struct model *md, struct m *m, struct g *g, uint32_t stack)
 	op->g2 = g->index;
 	g->last_op = op_number(md);
 	op->stack = stack;
+	g->left = 0;
 	g->status = G_RUNNABLE;
 }
 

@@ -76,6 +76,7 @@ enum log_reason_table {
 	REASON_WAIT = 2,  /* index = g.waitreason */
 	REASON_STW = 3,   /* index = raw_record.arg of SITE_STW_BEGIN */
 	REASON_STOP = 4,  /* 0 unspecified, 1 runtime.Gosched, 2 preempted */
+	REASON_PARK = 5,  /* index = g.waitreason: the block reason that goes with it */
 };
 
 struct log_reason {
@@ -161,8 +162,9 @@ struct log_note {
 };
 
 enum log_note_flags {
-	LOG_NOTE_GAP = 1,  /* nothing is seen from here on */
-	LOG_NOTE_SEEN = 2, /* up to here; a snapshot follows */
+	LOG_NOTE_GAP = 1,   /* nothing is seen from here on */
+	LOG_NOTE_SEEN = 2,  /* up to here; a snapshot follows */
+	LOG_NOTE_SPANS = 4, /* from here to the next note only starts of goroutines are seen (SITE_SPAN) */
 };
 
 struct log_loss {

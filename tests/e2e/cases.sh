@@ -548,7 +548,7 @@ case_adaptive() { # starts are probed while they are few, inferred while they ar
 	[ "$(fact 'log gotrace')" -eq 0 ] || die "a note in the trace of an idle program"
 }
 
-case_exact_and_light() {
+case_exact_light_spans() {
 	load pingpong
 	traced -d 1s --exact
 	[ "$(number inferred_starts)" -le 20 ] || die "--exact: $(number inferred_starts) starts inferred"
@@ -556,7 +556,14 @@ case_exact_and_light() {
 	[ "$(number inferred_starts)" -ge 5000 ] || die "--light: $(number inferred_starts) starts inferred"
 	[ $(($(number inferred_starts) * 100)) -ge $(($(number events_by_kind.GoStart) * 99)) ] ||
 		die "--light: $(number inferred_starts) of $(number events_by_kind.GoStart) starts inferred"
+	traced -d 1s --spans
+	[ "$(number events_by_kind.GoStart)" -ge 5000 ] || die "--spans: $(number events_by_kind.GoStart) starts"
+	[ $(($(number hits) * 10)) -le $(($(number events_by_kind.GoStart) * 11)) ] ||
+		die "--spans: $(number hits) hits for $(number events_by_kind.GoStart) starts"
+	[ "$(number repaired)" -eq 0 ] || die "--spans: $(number repaired) repairs"
 	run_gotrace -p "$target" --exact --light -o "$W/none"
+	want 2
+	run_gotrace -p "$target" --light --spans -o "$W/none"
 	want 2
 	run_gotrace -p "$target" --exact --max-overhead 5 -o "$W/none"
 	want 2
