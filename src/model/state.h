@@ -31,7 +31,8 @@ struct p {
 	uint64_t last_op;
 	uint64_t last_hit;
 	int32_t id;
-	uint8_t status; /* enum p_status */
+	uint32_t abandoned_by; /* tid of the thread that left it behind, P_ABANDONED only */
+	uint8_t status;        /* enum p_status */
 };
 
 /*

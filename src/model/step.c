@@ -43,7 +43,7 @@ void step_proc_steal(struct model *md, struct m *thief, struct p *p)
 	struct op *op = emit(md, OP_PROC_STEAL, thief);
 
 	op->p = p->id;
-	op->m2 = p->m ? p->m->tid : thief->tid;
+	op->m2 = p->m ? p->m->tid : p->abandoned_by ? p->abandoned_by : thief->tid;
 	p->last_op = op_number(md);
 	if (p->m) {
 		p->m->last_op = op_number(md);
@@ -179,6 +179,7 @@ void step_go_destroy_syscall(struct model *md, struct m *m)
 	drop_held_end(m);
 	if (m->p) {
 		m->p->status = P_ABANDONED;
+		m->p->abandoned_by = m->tid;
 		m->p->m = NULL;
 		m->p = NULL;
 	}
