@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What every program uses: constants set before loading, the ring, the losses. */
+/* What every program uses: constants set before loading, the way out, the losses. */
 #ifndef GOTRACE_COMMON_BPF_H
 #define GOTRACE_COMMON_BPF_H
 
@@ -10,6 +10,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "bpf/record.h"
+#include "bpf/ring.bpf.h"
 
 /* Set by capture before loading: to the verifier they are constants, so what a release lacks costs nothing.
  */
@@ -18,11 +19,6 @@ const volatile uint32_t target_tgid; /* in the initial pid namespace */
 const volatile uint32_t stop_skip;   /* leaf frames that GoStop leaves out: 1 up to Go 1.24, 0 from 1.25 on */
 const volatile bool quiet_ps;        /* Ps can change hands without a probe: up to Go 1.25, and with cgo */
 const volatile bool syscall_oldp;    /* up to Go 1.25: in a system call the P is in m.oldp, not m.p */
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 16 << 20); /* capture sets its own size */
-} ring SEC(".maps");
 
 /* Each place that can lose something counts it: indices of losses. */
 enum loss {
@@ -65,12 +61,13 @@ static __always_inline uint64_t read_word(uint64_t address)
 	return word;
 }
 
-/* Never wakes the consumer: a wake-up costs more than everything else here (it drains by the clock). */
+/* The clock is read before the record is in a ring, and that before the change it tells can be seen by
+ * another thread: the merge of several rings rests on it. */
 static __always_inline void send(struct raw_record *rec)
 {
 	rec->tid = (uint32_t)bpf_get_current_task_btf()->pid;
 	rec->time = bpf_ktime_get_ns();
-	if (bpf_ringbuf_output(&ring, rec, sizeof(*rec), BPF_RB_NO_WAKEUP))
+	if (put(rec, sizeof(*rec)))
 		count_loss(LOSS_RING_FULL);
 }
 
