@@ -6,12 +6,6 @@
 #include <time.h>
 
 enum {
-	/*
-	 * Clocks of two CPUs may differ by some ns (the kernel drops a TSC that does not fit, but the clock
-	 * of BPF programs is read without its lock), and a store takes a while to be seen. Much longer than
-	 * both, much shorter than the pace of draining.
-	 */
-	GUARD_NS = 100000,
 	BUSY = 4096,       /* records: after a round of so many, the next one follows at once */
 	UNTIL_TRIES = 400, /* of drain_until: then a writer is stuck, and what it holds up comes later */
 	UNTIL_NS = 500000, /* between them */
@@ -84,17 +78,15 @@ static uint64_t now_ns(void)
 int drain_open(struct drain *drain, const int *fds, const struct rings_plan *plan, log_sink sink, void *ctx,
 	       struct error *err)
 {
-	uint64_t now = now_ns();
-
 	drain->sink = sink;
 	drain->ctx = ctx;
-	merge_init(&drain->merge, plan->count);
+	merge_init(&drain->merge, plan->count, now_ns());
 	while (drain->nrings < plan->count) {
 		int rc = ring_map(&drain->rings[drain->nrings], fds[drain->nrings], plan->bytes, err);
 
 		if (rc)
 			return rc;
-		drain->whole_until[drain->nrings++] = now;
+		drain->nrings++;
 	}
 	return 0;
 }
@@ -136,31 +128,18 @@ static int take_next(void *ctx, unsigned which)
 	return rc;
 }
 
-/*
- * A record that is still being written has changed nothing that others could
- * see, but those behind it in its ring may have: all rings wait with what is
- * later than the last look at which that ring could be read to its end.
- */
-static uint64_t readable_until(struct drain *drain)
+static int merge_rings(struct drain *drain)
 {
-	uint64_t now = now_ns(), until = now, ends[MAX_RINGS];
+	struct merge_input input = {.ctx = drain, .peek = peek_next, .take = take_next};
+	uint64_t now = now_ns(), ends[MAX_RINGS];
 
 	for (unsigned i = 0; i < drain->nrings; i++)
 		ends[i] = ring_end(&drain->rings[i]);
 	for (unsigned i = 0; i < drain->nrings; i++) {
 		if (ring_is_whole(&drain->rings[i], ends[i]))
-			drain->whole_until[i] = now;
-		else if (drain->whole_until[i] < until)
-			until = drain->whole_until[i];
+			merge_whole(&drain->merge, i, now);
 	}
-	return until - GUARD_NS;
-}
-
-static int merge_rings(struct drain *drain)
-{
-	struct merge_input input = {.ctx = drain, .peek = peek_next, .take = take_next};
-
-	return merge_run(&drain->merge, readable_until(drain), &input);
+	return merge_run(&drain->merge, &input);
 }
 
 static int take_rings(struct drain *drain)

@@ -15,7 +15,6 @@ struct drain {
 	struct ring rings[MAX_RINGS];
 	unsigned nrings;
 	struct ring_record next[MAX_RINGS]; /* peeked last */
-	uint64_t whole_until[MAX_RINGS];    /* ns: what was reserved before could be read in the last round */
 	struct merge merge;                 /* of more than one ring */
 	log_sink sink;
 	void *ctx;

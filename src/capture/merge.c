@@ -1,9 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "capture/merge.h"
 
-void merge_init(struct merge *merge, unsigned sources)
+void merge_init(struct merge *merge, unsigned sources, uint64_t now)
 {
 	*merge = (struct merge){.sources = sources};
+	for (unsigned i = 0; i < sources; i++)
+		merge->whole[i] = now;
+}
+
+void merge_whole(struct merge *merge, unsigned source, uint64_t now)
+{
+	merge->whole[source] = now;
+}
+
+static uint64_t due_until(const struct merge *merge)
+{
+	uint64_t until = UINT64_MAX;
+
+	for (unsigned i = 0; i < merge->sources; i++)
+		until = merge->whole[i] < until ? merge->whole[i] : until;
+	return until > MERGE_GUARD_NS ? until - MERGE_GUARD_NS : 0;
 }
 
 static bool comes_before(const struct merge_head *a, const struct merge_head *b)
@@ -46,9 +62,10 @@ static bool look(struct merge *merge, unsigned source, uint64_t until, const str
 	return true;
 }
 
-int merge_run(struct merge *merge, uint64_t until, const struct merge_input *input)
+int merge_run(struct merge *merge, const struct merge_input *input)
 {
-	int rc = 0;
+	uint64_t until = due_until(merge);
+	int rc;
 
 	merge->n = 0;
 	for (unsigned i = 0; i < merge->sources; i++)

@@ -14,6 +14,10 @@
  *
  * What has no time of its own (a stack) has the key of the record before it:
  * whoever refers to it saw it in its ring, and read the clock later.
+ *
+ * A record that is still being written has changed nothing that others could
+ * see, but those behind it in its ring may have: all rings wait with what is
+ * later than the last look at which that ring could be read to its end.
  */
 #ifndef GOTRACE_CAPTURE_MERGE_H
 #define GOTRACE_CAPTURE_MERGE_H
@@ -22,6 +26,14 @@
 #include <stdint.h>
 
 #include "capture/rings.h"
+
+/*
+ * ns. Clocks of two CPUs may differ by some ns (the kernel drops a TSC that
+ * does not fit, but BPF programs read the clock without its lock), and a store
+ * takes a while to be seen: the last moment before a look stays. Much longer
+ * than both, much shorter than the pace of draining.
+ */
+enum { MERGE_GUARD_NS = 100000 };
 
 struct merge_head {
 	uint64_t key;
@@ -32,6 +44,7 @@ struct merge {
 	unsigned sources;
 	uint64_t passed;                    /* all up to this time has left, but for late ones */
 	uint64_t late;                      /* records whose time had been passed already */
+	uint64_t whole[MAX_RINGS];          /* last look at which the source could be read to its end */
 	uint64_t latest[MAX_RINGS];         /* latest time so far, by source */
 	struct merge_head heads[MAX_RINGS]; /* a heap of what comes next: smallest key first */
 	unsigned n;
@@ -46,11 +59,10 @@ struct merge_input {
 	int (*take)(void *ctx, unsigned source);
 };
 
-void merge_init(struct merge *merge, unsigned sources);
-/*
- * Takes all records with keys up to `until`: a time at which every record that
- * had been reserved could be peeked. Returns 0 or what take returned.
- */
-int merge_run(struct merge *merge, uint64_t until, const struct merge_input *input);
+void merge_init(struct merge *merge, unsigned sources, uint64_t now);
+/* Before a run: at `now`, all that had been reserved in the source could be peeked. */
+void merge_whole(struct merge *merge, unsigned source, uint64_t now);
+/* Takes all records whose turn it is. Returns 0 or what take returned. */
+int merge_run(struct merge *merge, const struct merge_input *input);
 
 #endif
