@@ -29,6 +29,7 @@ struct item {
 	uint64_t number;            /* place in the log */
 	uint64_t reserved, written; /* when, by a clock that is right */
 	uint64_t causes_ns;         /* when what may have caused it was written */
+	uint64_t read;              /* when the target's memory was read last */
 	unsigned ring;
 	bool is_stack;
 	union {
@@ -79,6 +80,7 @@ struct spread {
 	struct merge merge;
 	uint64_t now;
 	uint64_t newest; /* when the newest record so far was written */
+	uint64_t read;   /* the same before the last marker, or record of another kind */
 };
 
 static uint64_t draw(struct spread *spread, uint64_t below)
@@ -296,12 +298,16 @@ static int one_round(struct spread *spread)
 
 /* --- from the log to the rings --- */
 
-/* Since when could it have been on its way? Since all that may have caused it was written. */
+/*
+ * Since when could it have been on its way? Since all that may have caused it was written. Markers and
+ * records of other kinds count for all: they tell of memory that was read before the record's change.
+ */
 static void note_causes(struct spread *spread, struct item *item)
 {
 	const struct raw_record *record = &item->record;
 	uint64_t keys[] = {record->tid, record->g, record->p, record->arg};
 
+	item->causes_ns = item->read;
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		size_t at = keys[i] ? index_of(spread, keys[i]) : 0;
 
@@ -468,8 +474,11 @@ static int keep_records(struct spread *spread, const struct log_record *record)
 		if (!item)
 			return -ENOMEM;
 		item->record = records[i];
+		item->read = spread->read;
 		if (records[i].time + WRITE_NS > spread->newest)
 			spread->newest = records[i].time + WRITE_NS;
+		if (records[i].site == SITE_MARKER)
+			spread->read = spread->newest;
 	}
 	return 0;
 }
@@ -509,7 +518,7 @@ static int keep_other(struct spread *spread, const struct log_record *record)
 	if (record->size)
 		memcpy(last->data, record->data, record->size);
 	last->number = spread->n;
-	last->time = spread->newest;
+	last->time = spread->read = spread->newest;
 	spread->nbarriers++;
 	return 0;
 }

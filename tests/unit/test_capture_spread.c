@@ -52,7 +52,7 @@ static void spread(unsigned cpus, unsigned rings, unsigned clock_ns)
 		play(logs[i], &straight, &plain);
 		for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 			struct spread_options options = {
-				.cpus = cpus, .clock_ns = clock_ns, .put_off_pm = 100000, .seed = seed};
+				.cpus = cpus, .clock_ns = clock_ns, .put_off_pm = 500000, .seed = seed};
 			struct spread_result got;
 
 			play(logs[i], &options, &got);
