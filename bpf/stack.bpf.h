@@ -217,7 +217,7 @@ static __always_inline bool send_frames(struct scratch *s, uint64_t hash, uint8_
 	barrier_var(size);
 	if (size > sizeof(s->head) + STACK_DEPTH * 8)
 		return false;
-	return !bpf_ringbuf_output(&ring, s->head, size, BPF_RB_NO_WAKEUP);
+	return !put(s->head, size);
 }
 
 /* Sends the frames if this stack has not been sent yet. Returns the hash, 0 if they could not be sent. */

@@ -57,6 +57,7 @@ int capture_open(const struct capture_options *options, struct capture **out, st
 		.cgo = options->target->cgo,
 		.tgid = (uint32_t)options->pid,
 		.ring_bytes = options->ring_bytes,
+		.rings = options->rings,
 		.syscalls = options->syscalls && !options->probe_only,
 		.probe_only = options->probe_only,
 		.plan = options->plan,
@@ -75,8 +76,8 @@ int capture_open(const struct capture_options *options, struct capture **out, st
 	if (rc == 0)
 		rc = bpf_load(&capture->bpf, &wanted, err);
 	if (rc == 0)
-		rc = drain_open(&capture->drain, bpf_ring_fd(&capture->bpf), options->sink, options->ctx,
-				err);
+		rc = drain_open(&capture->drain, capture->bpf.ring_fds, &capture->bpf.rings, options->sink,
+				options->ctx, err);
 	if (rc) {
 		capture_free(capture);
 		return rc;
@@ -192,8 +193,8 @@ static int log_boundary(struct capture *capture, struct error *err)
 					  .clock = clock_pair(),
 					  .nm = (uint32_t)n};
 	memcpy(boundary + 1, capture->ms, (size_t)n * sizeof(*capture->ms));
-	rc = drain_all(&capture->drain);
-	if (rc >= 0)
+	rc = drain_until(&capture->drain, boundary->time_after);
+	if (rc == 0)
 		rc = drain_put(&capture->drain, LOG_BOUNDARY, boundary, size);
 	free(boundary);
 	return rc;
@@ -338,9 +339,9 @@ int capture_stop(struct capture *capture, enum log_end_reason reason, struct err
 	if (rc == 0)
 		rc = log_boundary(capture, err);
 	if (rc == 0)
-		rc = drain_all(&capture->drain);
+		rc = drain_until(&capture->drain, capture_now_ns());
 	capture->stats.loss.missed = bpf_read_missed(&capture->bpf);
-	if (rc >= 0)
+	if (rc == 0)
 		rc = log_losses(capture);
 	if (rc == 0)
 		rc = log_end(capture, reason);

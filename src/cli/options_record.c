@@ -4,6 +4,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/options_common.h"
@@ -22,7 +23,11 @@ enum key {
 	KEY_LIGHT,
 	KEY_SPANS,
 	KEY_MAX_OVERHEAD,
+	KEY_RINGS,
 };
+
+/* As many as capture takes. */
+#define MAX_RINGS 64
 
 static const struct argp_option table[] = {
 	{"pid", 'p', "PID", 0, "Trace this running process", 1},
@@ -39,6 +44,8 @@ static const struct argp_option table[] = {
 	{"runtime-frames", KEY_RUNTIME_FRAMES, NULL, 0, "Keep the runtime's own frames in stacks", 3},
 	{"ring-size", KEY_RING_SIZE, "BYTES", 0, "Size of the ring between kernel and gotrace (else: 16M)",
 	 3},
+	{"rings", KEY_RINGS, "N", 0,
+	 "Share that out over up to N rings, each for some of the CPUs (else: one for 8 CPUs)", 3},
 	{"max-overhead", KEY_MAX_OVERHEAD, "PCT", 0,
 	 "Look at less when that costs the target more than this share of its CPU time", 3},
 	{"exact", KEY_EXACT, NULL, 0, "Always probe the starts of goroutines (else: while they are few)", 3},
@@ -68,6 +75,17 @@ static int set_ring(struct record_options *options, const char *text, struct err
 	return rc;
 }
 
+static int set_rings(struct record_options *options, const char *text, struct error *err)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || n < 1 || n > MAX_RINGS)
+		return error_set(err, EINVAL, "--rings: '%s' is not a number from 1 to %d", text, MAX_RINGS);
+	options->rings = (unsigned)n;
+	return 0;
+}
+
 static int set_value(struct record_options *options, int key, char *text, struct error *err)
 {
 	switch (key) {
@@ -85,6 +103,8 @@ static int set_value(struct record_options *options, int key, char *text, struct
 		return parse_format("--format", text, &options->format, err);
 	case KEY_MAX_SIZE:
 		return parse_size("--max-size", text, 1, INT64_MAX, &options->max_bytes, err);
+	case KEY_RINGS:
+		return set_rings(options, text, err);
 	case KEY_MAX_OVERHEAD:
 		return parse_percent("--max-overhead", text, &options->max_overhead, err);
 	default:

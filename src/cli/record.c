@@ -111,6 +111,7 @@ static int open_capture(struct session *session, struct error *err)
 		.spawned = session->child.pid != 0,
 		.probe_only = session->options->probe_only,
 		.ring_bytes = session->options->ring_bytes,
+		.rings = session->options->rings,
 		.syscalls = session->options->syscalls,
 		.shed = shed_options(session->options),
 		.sink = relay_put,

@@ -312,6 +312,8 @@ static void on_gcwait(struct model *md, const struct hit *hit)
 {
 	struct m *m = hit->m;
 
+	if (!m->g)
+		running(md, hit); /* its start was not probed */
 	if (!m->g || !m->p)
 		return;
 	if (m->end.exited || m->g->status == G_RUNNING)

@@ -21,7 +21,7 @@ enum log_type {
 	LOG_REASON = 2,   /* struct log_reason + text */
 	LOG_FUNCTAB = 3,  /* struct log_functab + pclntab bytes + gofunc bytes; at most one, may come late */
 	LOG_MAPPING = 4,  /* struct log_mapping + path */
-	LOG_RECORDS = 5,  /* struct raw_record[], in ring order; markers included */
+	LOG_RECORDS = 5,  /* struct raw_record[], causes before effects; markers included */
 	LOG_STACK = 6,    /* struct raw_stack with its pcs */
 	LOG_SNAPSHOT = 7, /* struct log_snapshot: opens a snapshot, after its second marker went by */
 	LOG_GS = 8,       /* struct log_g[]: of the open snapshot; may come in several records */

@@ -75,6 +75,9 @@ case_usage() {
 		-p 1 --max-size -1
 		-p 1 --ring-size x
 		-p 1 --ring-size 1
+		-p 1 --rings 0
+		-p 1 --rings 65
+		-p 1 --rings two
 		-p 1 --format 1.99
 		-p 1 --format nonsense
 		-p 1 --no-such-option
@@ -497,6 +500,24 @@ case_tiny_ring() { # losses are told, counted, and leave a valid trace
 	says 'lost'
 	strict "$W/trace"
 	checked "$W/trace"
+	still_lives
+}
+
+case_rings() { # several rings are merged into what one would have held
+	local look="--rings 2"
+	start_target "$(target_binary $NEWEST default)" mixed -native "$W/native" -native-seconds 2 -seconds 100
+	trace_cell mixed $NEWEST no
+	twin_cell 1000
+	# Too small for the load: what each of them loses is counted.
+	run_gotrace -p "$target" $look --ring-size 128k -d 2s -o "$W/tiny"
+	want 0 3
+	strict "$W/tiny"
+	stop_target
+	load pingpong -count 4
+	run_gotrace -p "$target" $look --exact --ring-size 64k -d 2s -o "$W/tiny" --json
+	want 3
+	[ "$("$JUDGE" json "$W/out" lost.ring_full)" -gt 0 ] || die "status 3, but lost.ring_full is 0"
+	strict "$W/tiny"
 	still_lives
 }
 

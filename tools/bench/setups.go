@@ -36,6 +36,7 @@ var setups = []setup{
 	gotraceWith("exact", "--exact"),
 	gotraceWith("light", "--light"),
 	gotraceWith("spans", "--spans"),
+	gotraceWith("rings-2", "--rings", "2"),
 	gotraceWith("no-syscalls", "--no-syscalls"),
 	gotraceWith("max-10%", "--max-overhead", "10"),
 	{"native", func(b *bench, l *load) func() error {
