@@ -69,7 +69,16 @@ enum site {
 	SITE_STW_END = 61,
 	SITE_GC_BEGIN = 62,
 	SITE_GC_END = 63,
+
+	/* memory (--alloc); g = curg, status its own */
+	SITE_ALLOC_SPAN = 100,      /* arg = address, arg2 = pages << 16 | what it is for << 8 | span class */
+	SITE_ALLOC_SPAN_FREE = 101, /* arg = address */
+	SITE_ALLOC_STACK = 102,     /* a goroutine's: arg = lowest address, arg2 = bytes */
+	SITE_ALLOC_STACK_FREE = 103, /* arg = lowest address */
 };
+
+/* What a span is for: spanAllocType, Go 1.23 to 1.26 runtime/mheap.go; the others are not for objects. */
+#define SPAN_FOR_HEAP 0u
 
 /* raw_record.flags, raw_stack.flags */
 enum raw_flags {
@@ -139,6 +148,18 @@ struct go_layout {
 	uint64_t cgocallback,
 		cgocallback_end;    /* address range of runtime.cgocallback in the process; 0 = no cgo */
 	uint64_t injectglist_tells; /* return address, or any in the call, of GoUnpark in it; 0 = not known */
+};
+
+/* Where a value is at a place in the code: in a register (numbers of the machine code), or on the stack. */
+struct value_place {
+	uint32_t on_stack; /* 0: in reg; 1: in memory at the stack pointer + slot */
+	uint32_t reg, slot;
+};
+
+/* What the probes of --alloc need of the binary. */
+struct alloc_layout {
+	uint32_t span_base;                        /* of mspan.startAddr */
+	struct value_place stack_base, stack_size; /* in runtime.stackalloc, once it has the stack */
 };
 
 #endif

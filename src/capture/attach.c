@@ -48,6 +48,10 @@ static const struct {
 	{SITE_STW_END, "stw_end"},
 	{SITE_GC_BEGIN, "gc_begin"},
 	{SITE_GC_END, "gc_end"},
+	{SITE_ALLOC_SPAN, "alloc_span"},
+	{SITE_ALLOC_SPAN_FREE, "alloc_span_free"},
+	{SITE_ALLOC_STACK, "alloc_stack"},
+	{SITE_ALLOC_STACK_FREE, "alloc_stack_free"},
 	{SITE_SYS_ENTER, "sys_enter"},
 	{SITE_SYS_EXIT, "sys_exit"},
 };

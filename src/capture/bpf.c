@@ -158,6 +158,7 @@ int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *e
 	cpus = libbpf_num_possible_cpus();
 	bpf->cpus = cpus > 0 ? (unsigned)cpus : 1;
 	bpf->skeleton->rodata->layout = *options->layout;
+	bpf->skeleton->rodata->alloc_layout = *options->alloc_layout;
 	bpf->skeleton->rodata->target_tgid = options->tgid;
 	bpf->skeleton->rodata->stop_skip = options->go_minor >= 25 ? 0 : 1;
 	bpf->skeleton->rodata->quiet_ps = options->go_minor <= 25 || options->cgo;

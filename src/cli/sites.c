@@ -41,6 +41,10 @@ static const char *site_name(unsigned site)
 		[SITE_STW_END] = "stw_end",
 		[SITE_GC_BEGIN] = "gc_begin",
 		[SITE_GC_END] = "gc_end",
+		[SITE_ALLOC_SPAN] = "alloc_span",
+		[SITE_ALLOC_SPAN_FREE] = "alloc_span_free",
+		[SITE_ALLOC_STACK] = "alloc_stack",
+		[SITE_ALLOC_STACK_FREE] = "alloc_stack_free",
 	};
 
 	if (site >= sizeof(names) / sizeof(names[0]) || !names[site])

@@ -51,6 +51,7 @@ void model_free(struct model *md)
 	tables_free(md);
 	stats_free(md->stats);
 	snapshot_free(&md->snapshot);
+	memory_free(&md->memory);
 	free(md->early.records);
 	free(md->ops.ops);
 	free(md->ops.moved);
@@ -203,6 +204,7 @@ static int dispatch(struct model *md, const struct log_record *record)
 	case LOG_GS:
 	case LOG_PS:
 	case LOG_MS:
+	case LOG_AREAS:
 	case LOG_SNAPSHOT_END:
 		return snapshot_record(md, record);
 	case LOG_BOUNDARY:

@@ -372,6 +372,17 @@ static void on_gc_end(struct model *md, const struct hit *hit)
 	md->gc = GC_OFF;
 }
 
+/* The runtime sees to memory on behalf of its goroutine, or of none. */
+static void on_memory(struct model *md, const struct hit *hit)
+{
+	const uint8_t status = hit->rec->status;
+
+	/* _Grunning; _Gwaiting and _Gcopystack with a thread are states of one that runs, too. */
+	if (hit->rec->g && (status == 2 || status == 4 || status == 8))
+		running(md, hit);
+	memory_observe(md, hit->rec, hit->m);
+}
+
 typedef void (*handler)(struct model *md, const struct hit *hit);
 
 static const handler handlers[256] = {
@@ -405,6 +416,10 @@ static const handler handlers[256] = {
 	[SITE_STW_END] = on_stw_end,
 	[SITE_GC_BEGIN] = on_gc_begin,
 	[SITE_GC_END] = on_gc_end,
+	[SITE_ALLOC_SPAN] = on_memory,
+	[SITE_ALLOC_SPAN_FREE] = on_memory,
+	[SITE_ALLOC_STACK] = on_memory,
+	[SITE_ALLOC_STACK_FREE] = on_memory,
 };
 
 bool names_a_p(uint8_t site)

@@ -126,5 +126,6 @@ void resync_to_snapshot(struct model *md)
 		resync_g(md, &ended, &snap->gs[i]);
 	end_unlisted(md);
 	map64_free(&ended);
+	memory_resync(md);
 	md->cause = SEEN;
 }

@@ -242,6 +242,7 @@ void start_from_snapshot(struct model *md)
 	map64_free(&hit);
 	md->last_time = from < early->n ? early->records[from].time : snap->info.time_before;
 	md->totals.start_ns = md->last_time;
+	memory_start(md, from);
 	generation_open(md);
 	observe_early(md, from);
 }

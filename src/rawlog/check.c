@@ -15,6 +15,7 @@ _Static_assert(sizeof(struct log_snapshot) == 32, "stored");
 _Static_assert(sizeof(struct log_g) == 56, "stored");
 _Static_assert(sizeof(struct log_p) == 32, "stored");
 _Static_assert(sizeof(struct log_m) == 48, "stored");
+_Static_assert(sizeof(struct log_area) == 24, "stored");
 _Static_assert(sizeof(struct log_boundary) == 48, "stored");
 _Static_assert(sizeof(struct log_loss) == 32, "stored");
 _Static_assert(sizeof(struct log_end) == 80, "stored");
@@ -101,6 +102,8 @@ static bool is_legal(const struct log_record *record)
 		return record->size % sizeof(struct log_p) == 0;
 	case LOG_MS:
 		return record->size % sizeof(struct log_m) == 0;
+	case LOG_AREAS:
+		return record->size % sizeof(struct log_area) == 0;
 	case LOG_SNAPSHOT_END:
 		return true;
 	case LOG_BOUNDARY:

@@ -64,6 +64,11 @@ const struct layout_field layout_fields[] = {
 	RT(module_gofunc, "runtime.moduledata", "gofunc"),
 	RT(module_pclntable, "runtime.moduledata", "pclntable"),
 	RT(sched_lock, "runtime.schedt", "lock"),
+	RT(span_base, "runtime.mspan", "startAddr"),
+	RT(span_npages, "runtime.mspan", "npages"),
+	RT(span_class, "runtime.mspan", "spanclass"),
+	RT(span_state, "runtime.mspan", "state"),
+	RT(heap_allspans, "runtime.mheap", "allspans"),
 };
 
 const unsigned layout_field_count = COUNT(layout_fields);

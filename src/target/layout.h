@@ -15,6 +15,8 @@ struct runtime_offsets {
 	uint32_t module_text, module_etext, module_gofunc; /* in moduledata */
 	uint32_t module_pclntable;                         /* a slice that ends where pclntab ends */
 	uint32_t sched_lock;
+	uint32_t span_base, span_npages, span_class, span_state; /* in mspan */
+	uint32_t heap_allspans;                                  /* in mheap: a slice of *mspan */
 };
 
 struct layout {

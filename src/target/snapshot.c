@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "bpf/stack_hash.h"
+#include "target/alloc.h"
 #include "target/memory.h"
 #include "target/stack.h"
 #include "target/threads.h"
@@ -21,10 +22,11 @@
 #define FIRST_CHUNK 2048u
 #define NEXT_CHUNK  4096u
 /* A slice of pointers to goroutines; more of them would need as many gigabytes of stack. */
-#define MAX_GS      (16u << 20)
-#define MAX_STACK   (1ull << 30) /* the runtime's own ceiling on amd64 */
-#define GS_A_RECORD 16384u
-#define TRIES       5
+#define MAX_GS         (16u << 20)
+#define MAX_STACK      (1ull << 30) /* the runtime's own ceiling on amd64 */
+#define GS_A_RECORD    16384u
+#define AREAS_A_RECORD 32768u
+#define TRIES          5
 
 struct walked { /* one goroutine of the batch */
 	uint64_t g;
@@ -45,6 +47,7 @@ struct snapshot {
 	size_t naddresses;
 	struct log_g *gs;
 	size_t ngs;
+	struct areas areas;          /* of memory, if they are wanted */
 	struct map64 sent;           /* hashes of stacks that are in the log */
 	struct walked *walked;       /* BATCH of them */
 	struct memory_piece *pieces; /* BATCH of them */
@@ -125,6 +128,9 @@ static int read_structs(struct snapshot *snap, const uint64_t *addresses, size_t
 		if (!snap->pieces[i].bytes)
 			continue;
 		g_view_read(&snap->target->layout, snap->pieces[i].bytes, &walked->view);
+		/* One that ended may keep its stack for the next. */
+		if (snap->target->alloc)
+			rc = areas_add_stack(&snap->areas, walked->view.stack_lo, walked->view.stack_hi);
 		walked->exists = walked->view.status != G_STATUS_IDLE &&
 				 walked->view.status != G_STATUS_DEAD &&
 				 walked->view.status != G_STATUS_DEADEXTRA;
@@ -344,6 +350,11 @@ static int send(const struct snapshot *snap, const struct log_snapshot *head)
 		rc = put(snap, LOG_PS, threads->ps, threads->nps * sizeof(*threads->ps));
 	if (rc == 0)
 		rc = put(snap, LOG_MS, threads->ms, threads->nms * sizeof(*threads->ms));
+	for (size_t at = 0; rc == 0 && at < snap->areas.n; at += AREAS_A_RECORD) {
+		size_t n = snap->areas.n - at < AREAS_A_RECORD ? snap->areas.n - at : AREAS_A_RECORD;
+
+		rc = put(snap, LOG_AREAS, snap->areas.all + at, n * sizeof(*snap->areas.all));
+	}
 	if (rc == 0)
 		rc = put(snap, LOG_SNAPSHOT_END, NULL, 0);
 	return rc;
@@ -353,6 +364,7 @@ static void snapshot_free(struct snapshot *snap)
 {
 	memory_batch_free(&snap->batch);
 	threads_free(&snap->threads);
+	areas_free(&snap->areas);
 	free(snap->addresses);
 	free(snap->gs);
 	free(snap->walked);
@@ -371,6 +383,9 @@ static int take(struct snapshot *snap, struct log_snapshot *head, struct error *
 	rc = read_goroutines(snap);
 	if (rc)
 		return threads_fail(snap->target, rc, "its goroutines (runtime.allgs)", err);
+	rc = snap->target->alloc ? areas_read_spans(snap->target, &snap->batch, &snap->areas) : 0;
+	if (rc)
+		return threads_fail(snap->target, rc, "its heap (runtime.mheap_.allspans)", err);
 	head->time_after = now_ns();
 	head->gomaxprocs = snap->threads.gomaxprocs;
 	rc = send(snap, head);
