@@ -10,8 +10,8 @@
  */
 enum { IN_USE = 1u << 31, LISTED = 1 << 30, TIME_MASK = LISTED - 1 };
 
-/* heapArenaBytes, Go 1.23 to 1.26 runtime/malloc.go, linux/amd64. */
-#define ARENA      (64u << 20)
+/* pallocChunkBytes, by which the heap grows: Go 1.23 to 1.26 runtime/mpagealloc.go. */
+#define CHUNK      (4u << 20)
 #define PAGE_BYTES 8192u /* pageSize */
 
 static uint32_t stamp(uint64_t time)
@@ -65,7 +65,7 @@ static struct m *nobody(struct model *md)
 static void know_base(struct model *md, uint64_t address)
 {
 	if (md->memory.base == 0 && address)
-		md->memory.base = address >= ARENA ? address & ~(uint64_t)(ARENA - 1) : PAGE_BYTES;
+		md->memory.base = address >= CHUNK ? address & ~(uint64_t)(CHUNK - 1) : PAGE_BYTES;
 }
 
 /* What a span's record says of it, as the format has it (traceSpanTypeAndClass, Go 1.26
