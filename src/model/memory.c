@@ -84,8 +84,9 @@ void memory_observe(struct model *md, const struct raw_record *rec, struct m *m)
 	uint64_t address = rec->arg;
 	bool was_in_use = address && in_use(md, is_stack, address);
 
-	if (!address || (is_free && !was_in_use) || (is_stack && !is_free && !rec->arg2))
+	if (!address || (is_stack && !is_free && !rec->arg2))
 		return;
+	/* Also what nobody knew of and is free now: a snapshot in the making may still have it. */
 	set(md, is_stack, address, stamp(rec->time) | (is_free ? 0 : IN_USE));
 	if (was_in_use) {
 		md->cause = is_free ? SEEN : REPAIRED;
