@@ -30,6 +30,7 @@ enum loss {
 	LOSS_STACK_FULL,
 	LOSS_UNREADABLE,
 	LOSS_SCRATCH_BUSY,
+	LOSS_SAMPLE,
 	LOSS_COUNT,
 };
 
@@ -66,12 +67,17 @@ static __always_inline uint64_t read_word(uint64_t address)
 }
 
 /* Never wakes the consumer: a wake-up costs more than everything else here (it drains by the clock). */
-static __always_inline void send(struct raw_record *rec)
+static __always_inline void send_or_count(struct raw_record *rec, uint32_t loss)
 {
 	rec->tid = (uint32_t)bpf_get_current_task_btf()->pid;
 	rec->time = bpf_ktime_get_ns();
 	if (bpf_ringbuf_output(&ring, rec, sizeof(*rec), BPF_RB_NO_WAKEUP))
-		count_loss(LOSS_RING_FULL);
+		count_loss(loss);
+}
+
+static __always_inline void send(struct raw_record *rec)
+{
+	send_or_count(rec, LOSS_RING_FULL);
 }
 
 #endif

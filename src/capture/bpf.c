@@ -107,6 +107,7 @@ static void choose_programs(struct bpf *bpf, const struct bpf_options *options)
 	attach_choose(skeleton->obj, &bpf->attachments, "calibrate");
 	bpf_program__set_autoload(skeleton->progs.sys_enter, options->syscalls);
 	bpf_program__set_autoload(skeleton->progs.sys_exit, options->syscalls);
+	bpf_program__set_autoload(skeleton->progs.cpu_sample, options->samples);
 }
 
 static uint32_t ring_size(uint32_t wanted)
@@ -141,6 +142,15 @@ int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *e
 		return error_set(err, -rc, "the kernel refused the BPF programs: %s (%s)", strerror(-rc),
 				 last_warning);
 	return 0;
+}
+
+void bpf_tell_text(struct bpf *bpf, const struct functab *functab)
+{
+	uint64_t from = 0, to = 0;
+
+	functab_range(functab, &from, &to);
+	bpf->skeleton->bss->go_text = from;
+	bpf->skeleton->bss->go_etext = to;
 }
 
 int bpf_ring_fd(const struct bpf *bpf)

@@ -51,6 +51,7 @@ static int take(void *ctx, void *data, size_t size)
 	memcpy(record, data, sizeof(*record));
 	drain->records++;
 	drain->syscalls += record->site == SITE_SYS_ENTER || record->site == SITE_SYS_EXIT;
+	drain->samples += record->site == SITE_CPU_SAMPLE;
 	drain->stops += is_stop(record->site);
 	if (record->site == SITE_MARKER)
 		drain->last_marker = record->arg;
@@ -80,6 +81,11 @@ int drain_all(struct drain *drain)
 		return drain->sink_error;
 	before = drain->records + drain->stacks - before;
 	return before > 1 << 30 ? 1 << 30 : (int)before;
+}
+
+uint64_t drain_hits(const struct drain *drain)
+{
+	return drain->records - drain->samples;
 }
 
 void drain_close(struct drain *drain)

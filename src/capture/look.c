@@ -55,13 +55,21 @@ static int attach_all(struct capture *capture, struct error *err)
 		if (is_first_of_site(options->plan, i))
 			rc = attach_one(capture, options->plan->probes[i].site, err);
 	}
-	return rc ? rc : attach_syscalls(capture, err);
+	if (rc == 0)
+		rc = attach_syscalls(capture, err);
+	if (rc == 0)
+		sampler_switch(&capture->sampler, true);
+	return rc;
 }
 
 int look_begin(struct capture *capture, struct error *err)
 {
+	int rc = 0;
+
 	shed_init(&capture->shed, &capture->options.shed, capture->stats.probe_hit_ns);
-	return attach_all(capture, err);
+	if (capture->options.sample_hz && !capture->options.probe_only)
+		rc = sampler_open(&capture->sampler, &capture->bpf, capture->options.sample_hz, err);
+	return rc ? rc : attach_all(capture, err);
 }
 
 static int note(struct capture *capture, uint32_t flags, const char *text)
@@ -79,6 +87,7 @@ static int note(struct capture *capture, uint32_t flags, const char *text)
 /* Everything off but the marker, or everything on again; what happened meanwhile is not known. */
 static int switch_off(struct capture *capture)
 {
+	sampler_switch(&capture->sampler, false);
 	attach_drop_sites(&capture->bpf.attachments);
 	return note(capture, LOG_NOTE_GAP, "over --max-overhead: nothing is seen from here on");
 }
@@ -126,14 +135,14 @@ int look_adapt(struct capture *capture, uint64_t now, struct error *err)
 {
 	struct tally *last = &capture->tally;
 	struct tally this = {.ns = now,
-			     .records = capture->drain.records,
+			     .hits = drain_hits(&capture->drain),
 			     .syscalls = capture->drain.syscalls,
 			     .stops = capture->drain.stops,
 			     .cpu_ns = watch_cpu_ns(&capture->watch)};
 	struct shed_figures figures = {
 		.ns = now - last->ns,
 		.syscalls = this.syscalls - last->syscalls,
-		.hits = this.records - last->records - (this.syscalls - last->syscalls),
+		.hits = this.hits - last->hits - (this.syscalls - last->syscalls),
 		.stops = this.stops - last->stops,
 		.cpu_ns = this.cpu_ns - last->cpu_ns,
 	};

@@ -17,6 +17,7 @@ struct record_options {
 	uint64_t max_bytes;      /* 0 = no limit */
 	uint32_t ring_bytes;     /* 0 = capture's default */
 	unsigned max_overhead;   /* percent of the target's CPU time; 0 = no limit */
+	unsigned sample_hz;      /* CPU samples a second of CPU time; 0 = none */
 	bool exact, light;       /* starts of goroutines: always probed, never probed */
 	const char *output;      /* NULL = the default name */
 	const char *raw;         /* NULL = none */

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * CPU samples. They say what was found in memory, change no state, and are
+ * gathered beside the ops: a reader puts them in their place by their time.
+ */
+#include <stdlib.h>
+
+#include "state.h"
+
+static struct op *append_sample(struct model *md)
+{
+	struct sample_list *list = &md->samples;
+
+	if (list->n == list->capacity) {
+		size_t more = list->capacity ? list->capacity * 2 : 256;
+		struct op *ops = realloc(list->ops, more * sizeof(*ops));
+
+		if (!ops) {
+			md->oom = true;
+			return NULL;
+		}
+		list->ops = ops;
+		list->capacity = more;
+	}
+	return &list->ops[list->n++];
+}
+
+/* A goroutine that no record was about yet, or another one in its place, is as good as none. */
+static uint32_t sampled_g(const struct model *md, const struct raw_record *rec)
+{
+	const struct g *g = g_find(md, rec->g);
+	uint64_t goid = g ? md->gs.goids[g->index] : 0;
+
+	return g && (!goid || !rec->goid || goid == rec->goid) ? g->index : NO_G;
+}
+
+void sample_take(struct model *md, const struct raw_record *rec)
+{
+	const struct p *p = p_find(md, rec->p);
+	struct op *op = rec->tid && rec->tid < STAND_IN_TID ? append_sample(md) : NULL;
+
+	if (!op)
+		return;
+	*op = (struct op){
+		.kind = OP_CPU_SAMPLE,
+		.time = rec->time > md->generation_start ? rec->time : md->generation_start,
+		.m = rec->tid,
+		.p = p ? p->id : NO_P,
+		.g = sampled_g(md, rec),
+		.stack = tables_stack(md, rec->stack),
+	};
+	if (op->time > md->samples.last)
+		md->samples.last = op->time;
+}
+
+void sample_flush(struct model *md)
+{
+	struct sample_list *list = &md->samples;
+
+	for (size_t i = 0; i < list->n; i++)
+		*append_op(md) = list->ops[i];
+	if (list->n && list->last > md->last_time)
+		md->last_time = list->last;
+	list->n = 0;
+	list->last = 0;
+}
