@@ -104,13 +104,20 @@ static __always_inline void climb_to_go(struct sampled *at)
 	}
 }
 
-/* C code that a goroutine called: the stack that led to the call (cgocall, below the frame of asmcgocall). */
+/*
+ * C code that a goroutine called: the stack that led to the call (cgocall, below the frame of asmcgocall).
+ * A thread of C's own that has been in Go before has a goroutine too, which called nothing.
+ */
 static __always_inline void leave_c(struct sampled *at, const struct go_g *curg)
 {
-	at->pc = g_word(curg, layout.g_syscallpc);
-	at->hi = g_word(curg, layout.g_stack_hi);
+	uint64_t frame = g_word(curg, layout.g_sched_bp);
+
 	at->bp = 0;
-	peek(&at->bp, sizeof(at->bp), g_word(curg, layout.g_sched_bp));
+	at->hi = g_word(curg, layout.g_stack_hi);
+	if (frame && peek(&at->bp, sizeof(at->bp), frame) && at->bp)
+		at->pc = g_word(curg, layout.g_syscallpc);
+	else
+		at->pc++;
 }
 
 static __always_inline uint64_t stack_of_sample(const struct sampled *at, const struct go_g *curg)
