@@ -33,6 +33,7 @@ enum loss {
 	LOSS_STACK_FULL,
 	LOSS_UNREADABLE,
 	LOSS_SCRATCH_BUSY,
+	LOSS_SAMPLE,
 	LOSS_COUNT,
 };
 
@@ -70,12 +71,17 @@ static __always_inline uint64_t read_word(uint64_t address)
 
 /* The clock is read before the record is in a ring, and that before the change it tells can be seen by
  * another thread: the merge of several rings rests on it. */
-static __always_inline void send(struct raw_record *rec)
+static __always_inline void send_or_count(struct raw_record *rec, uint32_t loss)
 {
 	rec->tid = (uint32_t)bpf_get_current_task_btf()->pid;
 	rec->time = bpf_ktime_get_ns();
 	if (put(rec, sizeof(*rec)))
-		count_loss(LOSS_RING_FULL);
+		count_loss(loss);
+}
+
+static __always_inline void send(struct raw_record *rec)
+{
+	send_or_count(rec, LOSS_RING_FULL);
 }
 
 #endif

@@ -69,6 +69,9 @@ enum site {
 	SITE_STW_END = 61,
 	SITE_GC_BEGIN = 62,
 	SITE_GC_END = 63,
+
+	/* not a site: the clock struck while the thread ran; g = curg, p = m.p, stack: RAW_STACK_SAMPLE */
+	SITE_CPU_SAMPLE = 90,
 };
 
 /* raw_record.flags, raw_stack.flags */
@@ -76,6 +79,12 @@ enum raw_flags {
 	RAW_STACK_BROKEN = 1, /* the walk ended in memory that could not be read or was no frame */
 	RAW_STACK_CUT = 2,    /* the walk ended at STACK_DEPTH */
 	RAW_UNREADABLE = 4,   /* g, m or p could not be read: ids are 0 */
+	/*
+	 * raw_stack: of SITE_CPU_SAMPLE. pcs[0] is the interrupted instruction's address plus 1. pcs[1] is
+	 * the return address of its function if that has no frame of its own there, which user space finds
+	 * out; it may be anything else that looks like one, or 0.
+	 */
+	RAW_STACK_SAMPLE = 8,
 };
 
 /* Go keeps at most 128 logical frames; a few more are read for those it skips at the leaf. */

@@ -107,6 +107,7 @@ static void choose_programs(struct bpf *bpf, const struct bpf_options *options)
 	attach_choose(skeleton->obj, &bpf->attachments, "calibrate");
 	bpf_program__set_autoload(skeleton->progs.sys_enter, options->syscalls);
 	bpf_program__set_autoload(skeleton->progs.sys_exit, options->syscalls);
+	bpf_program__set_autoload(skeleton->progs.cpu_sample, options->samples);
 }
 
 /* CPUs that are there or may be switched on: those that only a hypervisor could add are not counted. */
@@ -170,6 +171,19 @@ int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *e
 		return error_set(err, -rc, "the kernel refused the BPF programs: %s (%s)", strerror(-rc),
 				 last_warning);
 	return make_rings(bpf, err);
+}
+
+void bpf_tell_text(struct bpf *bpf, const struct functab *functab)
+{
+	uint64_t from = 0, to = 0;
+
+	functab_range(functab, &from, &to);
+	bpf->skeleton->bss->go_text = from;
+	bpf->skeleton->bss->go_etext = to;
+	if (functab_find(functab, "runtime.gopark", &from, &to) == 0) {
+		bpf->skeleton->bss->gopark_begin = from;
+		bpf->skeleton->bss->gopark_end = to;
+	}
 }
 
 int bpf_read_losses(const struct bpf *bpf, uint64_t losses[BPF_LOSSES])

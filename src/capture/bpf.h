@@ -31,16 +31,26 @@ struct bpf_options {
 	uint32_t ring_bytes; /* of all rings; 0 = default */
 	unsigned rings;      /* at most; 0 = as many as the machine needs */
 	bool syscalls;
+	bool samples;
 	bool probe_only; /* the program that does nothing on every site */
 	const struct probe_plan *plan;
 };
 
 /* Indices as in bpf/common.bpf.h, enum loss. */
-enum { BPF_LOSS_RING_FULL, BPF_LOSS_STACK_FULL, BPF_LOSS_UNREADABLE, BPF_LOSS_SCRATCH_BUSY, BPF_LOSSES };
+enum {
+	BPF_LOSS_RING_FULL,
+	BPF_LOSS_STACK_FULL,
+	BPF_LOSS_UNREADABLE,
+	BPF_LOSS_SCRATCH_BUSY,
+	BPF_LOSS_SAMPLE,
+	BPF_LOSSES
+};
 
 /* What the kernel lacks, in one line that says how to get it. */
 int bpf_check_kernel(struct error *err);
 int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *err);
+/* Where Go's code lies in the process: until this is told there are no CPU samples. */
+void bpf_tell_text(struct bpf *bpf, const struct functab *functab);
 /* What libbpf last complained of; "" if nothing. */
 const char *bpf_last_warning(void);
 /* Adds up each loss over all CPUs. */

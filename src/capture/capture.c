@@ -59,6 +59,7 @@ int capture_open(const struct capture_options *options, struct capture **out, st
 		.ring_bytes = options->ring_bytes,
 		.rings = options->rings,
 		.syscalls = options->syscalls && !options->probe_only,
+		.samples = options->sample_hz && !options->probe_only,
 		.probe_only = options->probe_only,
 		.plan = options->plan,
 	};
@@ -141,6 +142,7 @@ static int log_info(struct capture *capture, struct error *err)
 
 	if (!bound)
 		target->pid = capture->options.pid; /* it ended before it could be looked at */
+	bpf_tell_text(&capture->bpf, target->functab);
 	rc = target_log_info(target, capture->options.spawned ? LOG_TARGET_SPAWNED : 0, capture->options.sink,
 			     capture->options.ctx, err);
 	target->pid = bound;
@@ -205,6 +207,7 @@ static struct log_loss losses_so_far(struct capture *capture)
 	uint64_t counts[BPF_LOSSES] = {0};
 
 	bpf_read_losses(&capture->bpf, counts);
+	capture->stats.lost_samples = counts[BPF_LOSS_SAMPLE];
 	return (struct log_loss){
 		.ring_full = counts[BPF_LOSS_RING_FULL],
 		.stack_full = counts[BPF_LOSS_STACK_FULL] + counts[BPF_LOSS_SCRATCH_BUSY],
@@ -318,7 +321,8 @@ static int log_end(struct capture *capture, enum log_end_reason reason)
 		.reason = reason,
 		.clock = clock_pair(),
 		.total = capture->stats.loss,
-		.hits = capture->drain.records,
+		.lost_samples = (uint32_t)capture->stats.lost_samples,
+		.hits = drain_hits(&capture->drain),
 		.probe_hit_ns = capture->stats.probe_hit_ns,
 	};
 
@@ -366,6 +370,7 @@ void capture_free(struct capture *capture)
 	if (!capture)
 		return;
 	drain_close(&capture->drain);
+	sampler_close(&capture->sampler);
 	if (capture->bpf.skeleton)
 		bpf_unload(&capture->bpf);
 	watch_close(&capture->watch);

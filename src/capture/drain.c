@@ -61,6 +61,7 @@ static int take(struct drain *drain, const struct ring_record *next)
 	memcpy(record, next->data, sizeof(*record));
 	drain->records++;
 	drain->syscalls += record->site == SITE_SYS_ENTER || record->site == SITE_SYS_EXIT;
+	drain->samples += record->site == SITE_CPU_SAMPLE;
 	drain->stops += is_stop(record->site);
 	if (record->site == SITE_MARKER)
 		drain->last_marker = record->arg;
@@ -186,6 +187,11 @@ int drain_until(struct drain *drain, uint64_t time)
 		nanosleep(&pause, NULL);
 	}
 	return 0;
+}
+
+uint64_t drain_hits(const struct drain *drain)
+{
+	return drain->records - drain->samples;
 }
 
 void drain_close(struct drain *drain)

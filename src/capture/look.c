@@ -87,15 +87,12 @@ static void drop_unwanted(struct capture *capture)
 	attach_drop_sites(&capture->bpf.attachments, drop);
 }
 
-/* What the programs themselves do differently. Where gopark is, is known once a program that was started has
- * its place in memory. */
+/* What the programs themselves do differently. */
 static void set_variables(struct capture *capture)
 {
 	enum level level = capture->shed.level;
 	struct gotrace_bpf *skeleton = capture->bpf.skeleton;
 
-	skeleton->bss->gopark_begin = capture->options.target->gopark;
-	skeleton->bss->gopark_end = capture->options.target->gopark_end;
 	skeleton->bss->most_frames = level >= LEVEL_FEW_FRAMES ? FEW_FRAMES : STACK_DEPTH;
 	skeleton->bss->spans_only = level >= LEVEL_SPANS;
 }
@@ -114,11 +111,15 @@ static int note(struct capture *capture, uint32_t flags, const char *text)
 
 int look_begin(struct capture *capture, struct error *err)
 {
-	int rc;
+	int rc = 0;
 
 	shed_init(&capture->shed, &capture->options.shed, capture->stats.probe_hit_ns);
 	set_variables(capture);
-	rc = attach_wanted(capture, err);
+	if (capture->options.sample_hz && !capture->options.probe_only)
+		rc = sampler_open(&capture->sampler, &capture->bpf, capture->options.sample_hz, err);
+	if (rc == 0)
+		rc = attach_wanted(capture, err);
+	sampler_switch(&capture->sampler, true);
 	if (rc == 0 && capture->shed.level >= LEVEL_SPANS)
 		rc = note(capture, LOG_NOTE_SPANS, level_texts[capture->shed.level]);
 	return rc;
@@ -140,6 +141,7 @@ static int set_level(struct capture *capture, enum level before, struct error *e
 		return rc;
 	drop_unwanted(capture);
 	set_variables(capture);
+	sampler_switch(&capture->sampler, now != LEVEL_OFF);
 	rc = note(capture, flags | (anew ? LOG_NOTE_SEEN : 0), level_texts[now]);
 	return rc || !anew ? rc : capture_snapshot(capture, err);
 }
@@ -148,14 +150,14 @@ int look_adapt(struct capture *capture, uint64_t now, struct error *err)
 {
 	struct tally *last = &capture->tally;
 	struct tally this = {.ns = now,
-			     .records = capture->drain.records,
+			     .hits = drain_hits(&capture->drain),
 			     .syscalls = capture->drain.syscalls,
 			     .stops = capture->drain.stops,
 			     .cpu_ns = watch_cpu_ns(&capture->watch)};
 	struct shed_figures figures = {
 		.ns = now - last->ns,
 		.syscalls = this.syscalls - last->syscalls,
-		.hits = this.records - last->records - (this.syscalls - last->syscalls),
+		.hits = this.hits - last->hits - (this.syscalls - last->syscalls),
 		.stops = this.stops - last->stops,
 		.cpu_ns = this.cpu_ns - last->cpu_ns,
 	};
@@ -165,7 +167,6 @@ int look_adapt(struct capture *capture, uint64_t now, struct error *err)
 	if (!first && figures.ns < SHED_MS * 1000000ull)
 		return 0;
 	*last = this;
-	set_variables(capture);
 	if (first || !shed_update(&capture->shed, &figures))
 		return 0;
 	return set_level(capture, before, err);

@@ -6,12 +6,13 @@
 #include "capture/bpf.h"
 #include "capture/capture.h"
 #include "capture/drain.h"
+#include "capture/sampler.h"
 #include "capture/shed.h"
 #include "capture/watch.h"
 
 /* The counters at the last look at the cost. */
 struct tally {
-	uint64_t ns, records, syscalls, stops, cpu_ns;
+	uint64_t ns, hits, syscalls, stops, cpu_ns;
 };
 
 struct capture {
@@ -19,6 +20,7 @@ struct capture {
 	struct bpf bpf;
 	struct drain drain;
 	struct watch watch;
+	struct sampler sampler;
 	struct capture_stats stats;
 	struct log_loss told; /* losses that the log knows of */
 	struct log_m *ms;

@@ -113,6 +113,7 @@ static int open_capture(struct session *session, struct error *err)
 		.ring_bytes = session->options->ring_bytes,
 		.rings = session->options->rings,
 		.syscalls = session->options->syscalls,
+		.sample_hz = session->options->sample_hz,
 		.shed = shed_options(session->options),
 		.sink = relay_put,
 		.ctx = session->relay,
@@ -255,7 +256,8 @@ static void show_status(struct session *session, uint64_t now)
 	struct status_figures figures = {
 		.now_ns = now,
 		.events = stats->records,
-		.lost = loss->ring_full + loss->stack_full + loss->unreadable + loss->missed,
+		.lost = loss->ring_full + loss->stack_full + loss->unreadable + loss->missed +
+			stats->lost_samples,
 		.bytes = pipeline_progress(session->pipe).written,
 		.hit_ns = stats->probe_hit_ns,
 		.look = describe_look(stats->level),

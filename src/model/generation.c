@@ -137,6 +137,7 @@ void generation_close(struct model *md, bool last)
 	if (md->stw)
 		step_stw_end(md, REPAIRED);
 	weave(md);
+	sample_flush(md);
 	gen.end = md->last_time;
 	gen.nops = md->ops.n;
 	gen.ops = md->ops.ops;

@@ -417,6 +417,8 @@ void observe(struct model *md, const struct raw_record *rec)
 	struct hit hit = {.rec = rec};
 	handler handle = handlers[rec->site];
 
+	if (rec->site == SITE_CPU_SAMPLE)
+		sample_take(md, rec);
 	if (!handle || !rec->tid || rec->tid >= STAND_IN_TID)
 		return;
 	hit.m = m_get(md, rec->tid);

@@ -104,8 +104,9 @@ struct stack {
 	uint32_t n;
 	uint8_t skip; /* logical frames to leave out at the leaf */
 	bool literal;
-	bool entry; /* one PC: the entry of a goroutine's function plus 1; a wrapper stands for what it wraps
-		     */
+	bool sample; /* of a CPU sample: the first two PCs are special (RAW_STACK_SAMPLE) */
+	bool entry;  /* one PC: the entry of a goroutine's function plus 1; a wrapper stands for what it wraps
+		      */
 };
 
 /* What ops refer to. Ids stay valid for the whole trace; 0 is "none" in each. */

@@ -53,6 +53,7 @@ static struct implied implied_by_hit(const struct raw_record *rec)
 	case SITE_HANDOFFP:
 	case SITE_GCWAIT:
 	case SITE_PROCRESIZE:
+	case SITE_CPU_SAMPLE:
 		return (struct implied){0};
 	}
 	return im;

@@ -77,6 +77,13 @@ struct op_list {
 	size_t nmoved, moved_capacity;
 };
 
+/* CPU samples of the open generation: they stand behind its ops, for they are not part of the order. */
+struct sample_list {
+	struct op *ops;
+	size_t n, capacity;
+	uint64_t last; /* ns: time of the latest */
+};
+
 enum cause {
 	SEEN,     /* the record says so */
 	INFERRED, /* normal, but without a site of its own */
@@ -167,6 +174,7 @@ struct model {
 	enum cause cause;
 
 	struct op_list ops;
+	struct sample_list samples;
 	uint32_t generation; /* number of the open one, 0 = none */
 	uint64_t generation_start;
 	struct log_clock clock; /* the newest */
@@ -220,6 +228,12 @@ uint64_t op_number(const struct model *md);       /* of the last op, counted ove
 /* The last op, just written, belongs right behind the one with the number. */
 void move_up(struct model *md, uint64_t behind);
 void weave(struct model *md); /* puts what was moved in its place: once, when the generation is complete */
+
+struct op *append_op(struct model *md); /* behind the last, not filled in */
+
+/* --- sample.c --- */
+void sample_take(struct model *md, const struct raw_record *rec);
+void sample_flush(struct model *md); /* at the end of a generation */
 
 /* --- step.c: lawful ops; each asserts nothing and changes the state as readers will --- */
 void step_proc_status(struct model *md, struct p *p);

@@ -183,11 +183,11 @@ enum log_end_reason {
 };
 
 struct log_end {
-	uint32_t reason; /* enum log_end_reason */
-	uint32_t reserved;
+	uint32_t reason;       /* enum log_end_reason */
+	uint32_t lost_samples; /* CPU samples that could not be taken: 0 in logs from before there were any */
 	struct log_clock clock;
 	struct log_loss total; /* over the whole run */
-	uint64_t hits;         /* records seen */
+	uint64_t hits;         /* records seen, but for CPU samples */
 	uint64_t probe_hit_ns; /* calibrated cost of one hit in the target, ns; 0 = not measured */
 };
 

@@ -42,8 +42,7 @@ struct target {
 	struct functab *functab; /* owned */
 	/* addresses in the process, for snapshots */
 	uint64_t allgs, allp, allm, gomaxprocs, sched;
-	uint64_t gopark, gopark_end; /* range of runtime.gopark in the process */
-	struct target_image *image;  /* the executable's bytes, owned; private to the room */
+	struct target_image *image; /* the executable's bytes, owned; private to the room */
 };
 
 /*
