@@ -49,7 +49,8 @@ enum {
 /* What the kernel lacks, in one line that says how to get it. */
 int bpf_check_kernel(struct error *err);
 int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *err);
-/* Where Go's code lies in the process: until this is told there are no CPU samples. */
+/* Where code lies in the process that the programs know by its place: until this is told there are no CPU
+ * samples, and a park is not known from a yield (SITE_SPAN). */
 void bpf_tell_text(struct bpf *bpf, const struct functab *functab);
 /* What libbpf last complained of; "" if nothing. */
 const char *bpf_last_warning(void);
