@@ -35,6 +35,17 @@ static int take_stack(struct drain *drain, const void *data, size_t size)
 	return drain_put(drain, LOG_STACK, drain->stack, size);
 }
 
+static int take_text(struct drain *drain, const void *data, size_t size)
+{
+	int rc = flush(drain);
+
+	if (rc || size > sizeof(drain->text))
+		return rc;
+	drain->records++;
+	memcpy(drain->text, data, size);
+	return drain_put(drain, LOG_TEXT, drain->text, size);
+}
+
 static bool is_stop(uint8_t site)
 {
 	return site == SITE_PARK || site == SITE_DESTROY ||
@@ -46,8 +57,10 @@ static int take(void *ctx, void *data, size_t size)
 	struct drain *drain = ctx;
 	struct raw_record *record = &drain->batch[drain->n];
 
-	if (size != sizeof(*record) || ((const struct raw_record *)data)->site == SITE_STACK)
+	if (((const struct raw_record *)data)->site == SITE_STACK)
 		return take_stack(drain, data, size);
+	if (size != sizeof(*record))
+		return take_text(drain, data, size);
 	memcpy(record, data, sizeof(*record));
 	drain->records++;
 	drain->syscalls += record->site == SITE_SYS_ENTER || record->site == SITE_SYS_EXIT;

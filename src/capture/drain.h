@@ -21,6 +21,7 @@ struct drain {
 	unsigned n;
 	struct raw_record batch[DRAIN_BATCH];
 	uint64_t stack[2 + STACK_DEPTH + 1]; /* a raw_stack, aligned */
+	uint64_t text[(sizeof(struct raw_text) + 2 * TEXT_MAX) / 8];
 };
 
 int drain_open(struct drain *drain, int ring_fd, log_sink sink, void *ctx, struct error *err);

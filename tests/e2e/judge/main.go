@@ -14,10 +14,12 @@ import (
 )
 
 var commands = map[string]func(args []string) error{
-	"strict": strict,
-	"pages":  pages,
-	"twin":   twin,
-	"json":   jsonCommand,
+	"strict":    strict,
+	"pages":     pages,
+	"twin":      twin,
+	"json":      jsonCommand,
+	"usertruth": userTruth,
+	"usertwin":  userTwin,
 }
 
 func main() {
