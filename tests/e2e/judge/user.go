@@ -16,11 +16,11 @@ import (
 
 // A mark is one annotation of a program: a task's begin or end, a region's, or a log.
 type mark struct {
-	text  string // all but times and stacks, in words
+	text  string // all but times and stacks, in words: tasks go by their names
+	id    string // the same, tasks go by their numbers
 	time  trace.Time
-	spent time.Duration // of a region, at its end
+	begun trace.Time // of a region, at its end; 0 = not seen
 	stack string
-	task  string // its name
 }
 
 // marks lists the annotations of a trace, goroutine by goroutine, in their order.
@@ -36,21 +36,21 @@ func marks(path string) (map[trace.GoID][]mark, error) {
 			task := event.Task()
 			names[task.ID] = task.Type
 			one.text = fmt.Sprintf("task %q %q", task.Type, names[task.Parent])
-			one.task = task.Type
+			one.id = fmt.Sprintf("task %d %d %q", task.ID, task.Parent, task.Type)
 		case trace.EventTaskEnd:
-			one.task = names[event.Task().ID]
-			one.text = fmt.Sprintf("done %q", one.task)
+			one.text = fmt.Sprintf("done %q", names[event.Task().ID])
+			one.id = fmt.Sprintf("done %d", event.Task().ID)
 		case trace.EventRegionBegin:
 			region := event.Region()
-			one.task = names[region.Task]
-			one.text = fmt.Sprintf("begin %q %q", region.Type, one.task)
+			one.text = fmt.Sprintf("begin %q %q", region.Type, names[region.Task])
+			one.id = fmt.Sprintf("begin %q %d", region.Type, region.Task)
 			open[g] = append(open[g], event.Time())
 		case trace.EventRegionEnd:
 			region := event.Region()
-			one.task = names[region.Task]
 			one.text = fmt.Sprintf("end %q", region.Type)
+			one.id = fmt.Sprintf("end %q %d", region.Type, region.Task)
 			if last := len(open[g]) - 1; last >= 0 {
-				one.spent = event.Time().Sub(open[g][last])
+				one.begun = open[g][last]
 				open[g] = open[g][:last]
 			}
 		case trace.EventLog:
@@ -58,8 +58,8 @@ func marks(path string) (map[trace.GoID][]mark, error) {
 			if log.Category == "gotrace" {
 				return nil
 			}
-			one.task = names[log.Task]
-			one.text = fmt.Sprintf("log %q %q %d", one.task, log.Category, len(log.Message))
+			one.text = fmt.Sprintf("log %q %q %d", names[log.Task], log.Category, len(log.Message))
+			one.id = fmt.Sprintf("log %d %q %q", log.Task, log.Category, log.Message)
 		default:
 			return nil
 		}
@@ -136,7 +136,7 @@ func userTruth(args []string) error {
 			}
 			if one.spent[k] > 0 {
 				regions++
-				off = append(off, (list[k].spent - one.spent[k]).Abs())
+				off = append(off, (list[k].time.Sub(list[k].begun) - one.spent[k]).Abs())
 			}
 			if list[k].stack == "" {
 				return fmt.Errorf("%s has no stack", line)
@@ -160,8 +160,8 @@ func userTruth(args []string) error {
 }
 
 // userTwin compares the annotations of two traces of the same seconds: what the
-// native one has between its first and last event, the other must have, in the
-// same order, with the same stacks.
+// native one has, the other must have in the same order, with the same stacks;
+// and nothing else in between.
 func userTwin(args []string) error {
 	set := flag.NewFlagSet("usertwin", flag.ExitOnError)
 	least := set.Int("min", 100, "so many annotations at least")
@@ -178,51 +178,58 @@ func userTwin(args []string) error {
 		return err
 	}
 	total, stacks := 0, 0
-	kinds := map[string]int{}
 	for g, list := range native {
-		n, err := compareMarks(g, list, ours[g], &stacks)
+		same, err := compareMarks(list, ours[g])
 		if err != nil {
-			return err
+			return fmt.Errorf("goroutine %d: %w", g, err)
 		}
-		total += n
-		for _, one := range list {
-			kind, _, _ := strings.Cut(one.text, " ")
-			kinds[kind]++
-		}
+		total += len(list)
+		stacks += same
 	}
-	fmt.Printf("%d annotations, %d of the same stack %v\n", total, stacks, kinds)
-	if total < *least {
-		return fmt.Errorf("only %d annotations", total)
-	}
-	if stacks < total*999/1000 {
-		return fmt.Errorf("only %d of %d stacks are the same", stacks, total)
+	fmt.Printf("%d annotations of %d goroutines, %d of the same stack\n", total, len(native), stacks)
+	if total < *least || stacks < total*999/1000 {
+		return fmt.Errorf("%d annotations, %d of the same stack", total, stacks)
 	}
 	return nil
 }
 
-// The native trace begins and ends in the middle of things: regions that were
-// open at its begin, and tasks that it did not see begin, have no counterpart in names.
-func compareMarks(g trace.GoID, native, ours []mark, stacks *int) (int, error) {
-	const slack = 50 * time.Microsecond
-	first, last := native[0].time, native[len(native)-1].time
-	for len(ours) > 0 && ours[0].time < first && ours[0].time.Sub(first).Abs() > slack || len(ours) > 0 && ours[0].text != native[0].text {
-		ours = ours[1:]
-	}
-	compared := 0
-	for k, one := range native {
-		if k >= len(ours) {
-			return 0, fmt.Errorf("goroutine %d: %s at %d is not in ours", g, one.text, one.time)
+// compareMarks returns how many stacks are the same.
+func compareMarks(native, ours []mark) (int, error) {
+	stacks, k := 0, firstOf(native[0], ours)
+	for i, one := range native {
+		for ; k < len(ours) && ours[k].id != one.id; k++ {
+			if i > 0 && !began(ours[k], native[0].time) {
+				return 0, fmt.Errorf("%s at %d; ours has %s at %d", one.id, one.time, ours[k].id, ours[k].time)
+			}
 		}
-		if ours[k].text != one.text && one.task != "" {
-			return 0, fmt.Errorf("goroutine %d: %s; ours has %s", g, one.text, ours[k].text)
+		if k == len(ours) {
+			return 0, fmt.Errorf("%s at %d is not in ours", one.id, one.time)
 		}
-		compared++
 		if ours[k].stack == one.stack {
-			*stacks++
+			stacks++
 		} else {
-			fmt.Printf("%s: stack %s; ours %s\n", one.text, one.stack, ours[k].stack)
+			fmt.Printf("%s: stack %s; ours %s\n", one.id, one.stack, ours[k].stack)
+		}
+		k++
+	}
+	return stacks, nil
+}
+
+// firstOf finds the native trace's first mark: of those that read the same, the
+// last that is not later.
+func firstOf(first mark, ours []mark) int {
+	const slack = 10 * time.Microsecond
+	found := 0
+	for k, one := range ours {
+		if one.id == first.id && one.time.Sub(first.time) < slack {
+			found = k
 		}
 	}
-	_ = last
-	return compared, nil
+	return found
+}
+
+// began says whether it is the end of a region that began before: one that
+// StartRegion gave while the native tracer was off.
+func began(one mark, before trace.Time) bool {
+	return strings.HasPrefix(one.id, "end ") && one.begun != 0 && one.begun < before
 }
