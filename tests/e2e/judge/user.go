@@ -177,9 +177,17 @@ func userTwin(args []string) error {
 	if err != nil {
 		return err
 	}
+	// trace.Start lets the runtime's tracer begin some time before StartRegion hears of it.
+	var on trace.Time
+	for _, list := range native {
+		if on == 0 || list[0].time < on {
+			on = list[0].time
+		}
+	}
+	on += trace.Time(100 * time.Millisecond)
 	total, stacks := 0, 0
 	for g, list := range native {
-		same, err := compareMarks(list, ours[g])
+		same, err := compareMarks(list, ours[g], on)
 		if err != nil {
 			return fmt.Errorf("goroutine %d: %w", g, err)
 		}
@@ -193,12 +201,13 @@ func userTwin(args []string) error {
 	return nil
 }
 
-// compareMarks returns how many stacks are the same.
-func compareMarks(native, ours []mark) (int, error) {
+// compareMarks returns how many stacks are the same. Only regions that began
+// before the time may be in ours alone.
+func compareMarks(native, ours []mark, on trace.Time) (int, error) {
 	stacks, k := 0, firstOf(native[0], ours)
 	for i, one := range native {
 		for ; k < len(ours) && ours[k].id != one.id; k++ {
-			if i > 0 && !began(ours[k], native[0].time) {
+			if i > 0 && !began(ours[k], on) {
 				return 0, fmt.Errorf("%s at %d; ours has %s at %d", one.id, one.time, ours[k].id, ours[k].time)
 			}
 		}
@@ -228,8 +237,13 @@ func firstOf(first mark, ours []mark) int {
 	return found
 }
 
-// began says whether it is the end of a region that began before: one that
-// StartRegion gave while the native tracer was off.
+// began says whether it is the begin or end of a region that began before.
 func began(one mark, before trace.Time) bool {
-	return strings.HasPrefix(one.id, "end ") && one.begun != 0 && one.begun < before
+	switch {
+	case strings.HasPrefix(one.id, "begin "):
+		return one.time < before
+	case strings.HasPrefix(one.id, "end "):
+		return one.begun != 0 && one.begun < before
+	}
+	return false
 }
