@@ -53,7 +53,7 @@ static uint64_t pointer(uint8_t byte, uint64_t base)
 
 static void feed_record(struct model *model, const uint8_t b[8], uint64_t *now)
 {
-	struct raw_record rec = {.tid = 100 + b[1] % 6, .site = b[0] % 70, .status = b[5] % 12};
+	struct raw_record rec = {.tid = 100 + b[1] % 6, .site = b[0] % 90, .status = b[5] % 12};
 
 	*now += b[7] * 16;
 	rec.time = b[7] == 255 ? 0 : *now;
@@ -63,6 +63,28 @@ static void feed_record(struct model *model, const uint8_t b[8], uint64_t *now)
 	rec.arg = b[0] & 0x80 ? b[4] : pointer(b[4], 0xc000001000);
 	rec.arg2 = b[5] % 7;
 	feed(model, LOG_RECORDS, &rec, sizeof(rec));
+}
+
+/* Few names and tasks, so that begins and ends meet. */
+static void feed_text(struct model *model, const uint8_t b[8], uint64_t *now)
+{
+	static const uint8_t sites[] = {SITE_TASK_BEGIN, SITE_REGION_BEGIN, SITE_REGION_END, SITE_LOG,
+					SITE_REGION_START};
+	struct {
+		struct raw_text head;
+		char bytes[8];
+	} text = {.head.record = {.tid = 100 + b[1] % 6, .site = sites[b[5] % 5], .flags = b[4] & 7}};
+
+	*now += b[7] * 16;
+	text.head.record.time = *now;
+	text.head.record.g = pointer(b[2], 0xc000001000);
+	text.head.record.goid = b[2] % 12 + 1u;
+	text.head.record.arg = b[4] % 5;
+	text.head.record.arg2 = b[5] % 7;
+	text.head.len = b[6] % 3;
+	text.head.len2 = b[6] / 3 % 5;
+	memset(text.bytes, b[6] / 16, sizeof(text.bytes));
+	feed(model, LOG_TEXT, &text, sizeof(text.head) + text.head.len + text.head.len2);
 }
 
 static void feed_snapshot(struct model *model, const uint8_t b[8], uint64_t now)
@@ -117,6 +139,7 @@ static void feed_bytes(struct model *model, const uint8_t *data, size_t size)
 {
 	struct log_loss loss = {.ring_full = 1};
 	struct log_note note = {0};
+	struct raw_record record;
 	uint64_t now = 1000000;
 
 	for (; size >= 8; data += 8, size -= 8) {
@@ -133,6 +156,16 @@ static void feed_bytes(struct model *model, const uint8_t *data, size_t size)
 		case 73:
 			note.flags = data[1] % 4;
 			feed(model, LOG_NOTE, &note, sizeof(note));
+			break;
+		case 74:
+		case 75:
+			feed_text(model, data, &now);
+			break;
+		case 76:
+			record = (struct raw_record){.tid = 100 + data[1] % 6, .site = SITE_REGION_STOP};
+			record.time = now;
+			record.g = pointer(data[2], 0xc000001000);
+			feed(model, LOG_RECORDS, &record, sizeof(record));
 			break;
 		default:
 			feed_record(model, data, &now);

@@ -35,6 +35,9 @@ struct run {
 	struct map64 starts; /* goid -> 1 if there is such a start */
 };
 
+/* Numbers from here on are the model's own, for goroutines whose number it has not heard of. */
+#define FIRST_MADE_UP ((uint64_t)1 << 52)
+
 /* Which records of starts reach the model. */
 enum starts { ALL_STARTS, SOME_STARTS, NO_STARTS };
 
@@ -267,10 +270,28 @@ static void leave_out_starts(struct sim *sim, size_t from, enum starts starts)
 	sim->n = kept;
 }
 
+/* As capture writes them: those with texts one by one, the others together. */
+static void feed_records(struct run *run, const struct raw_record *records, size_t n)
+{
+	_Alignas(8) char text[SIM_TEXT];
+	size_t first = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t size = sim_text(&records[i], text);
+
+		if (!size)
+			continue;
+		feed(run, LOG_RECORDS, records + first, (i - first) * sizeof(*records));
+		feed(run, LOG_TEXT, text, size);
+		first = i + 1;
+	}
+	feed(run, LOG_RECORDS, records + first, (n - first) * sizeof(*records));
+}
+
 static void feed_new_records(struct run *run, struct sim *sim, size_t *fed)
 {
 	if (sim->n > *fed)
-		feed(run, LOG_RECORDS, sim->out + *fed, (sim->n - *fed) * sizeof(*sim->out));
+		feed_records(run, sim->out + *fed, sim->n - *fed);
 	*fed = sim->n;
 }
 
@@ -375,9 +396,12 @@ static void test_starts_are_inferred(void **state)
 		for (size_t i = 0; i < seen.capacity; i++) {
 			uint32_t *life = seen.keys[i] ? map64_get(&inferred, seen.keys[i]) : NULL;
 
-			/* Some get their number from their start alone, and have another one now. */
+			/* Some get their number from their start alone, and have another one now; those
+			   that are made up are given in the order of need. */
+			bool made_up = seen.keys[i] >= FIRST_MADE_UP;
+
 			unknown += seen.keys[i] && !life;
-			if (life && *life != seen.values[i])
+			if (life && !made_up && *life != seen.values[i])
 				fail_msg("seed %llu: goroutine %llu did something else",
 					 (unsigned long long)seed, (unsigned long long)seen.keys[i]);
 		}
@@ -414,7 +438,7 @@ static size_t mutilate(struct sim *sim, struct raw_record *rec, size_t left, str
 		out[0] = *rec;
 		return 1;
 	case 4:
-		out[0].site = (uint8_t)sim_random(sim, 70);
+		out[0].site = (uint8_t)sim_random(sim, 90);
 		if (out[0].site == SITE_STACK)
 			out[0].site = SITE_NONE;
 		return 1;
@@ -434,7 +458,7 @@ static void feed_mutilated(struct run *run, struct sim *sim, size_t *fed)
 		size_t n = mutilate(sim, &sim->out[*fed], sim->n - *fed, two);
 
 		if (n)
-			feed(run, LOG_RECORDS, two, n * sizeof(two[0]));
+			feed_records(run, two, n);
 	}
 }
 
