@@ -5,6 +5,8 @@
 //	judge strict [-expect FILE] TRACE          read by golang.org/x/exp/trace, which forgives nothing
 //	judge pages -go TOOLCHAIN [-rows …] TRACE  served by that release's go tool trace
 //	judge twin NATIVE OURS                     compared with what Go's own tracer saw
+//	judge usertwin NATIVE OURS                 the same for tasks, regions and logs
+//	judge usertruth OURS WORDS                 compared with what the program says it did
 //	judge json FILE [PATH]                     is this one JSON object; print what stands at PATH
 package main
 
@@ -24,7 +26,7 @@ var commands = map[string]func(args []string) error{
 
 func main() {
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: judge strict|pages|twin|json [options] FILE…")
+		fmt.Fprintln(os.Stderr, "usage: judge strict|pages|twin|usertwin|usertruth|json [options] FILE…")
 		os.Exit(2)
 	}
 	if err := commands[os.Args[1]](os.Args[2:]); err != nil {
