@@ -119,7 +119,9 @@ struct raw_stack {
 struct raw_text {
 	struct raw_record record;
 	uint16_t len, len2; /* of the first text and of the second, which follows it; at most TEXT_MAX each */
-	uint32_t reserved;
+	/* In the ring only: a text that was not in memory stands as its address (8 bytes), this is its
+	 * length. */
+	uint16_t away, away2;
 	char text[];
 };
 

@@ -33,20 +33,24 @@ static __always_inline uint64_t caller_stack(struct pt_regs *ctx, const struct g
 	return stack_from(read_word(ctx->sp), ctx->bp, g_word(g, layout.g_stack_hi), skip);
 }
 
-/* A text that cannot be read is empty, and the record says so: that changes no state. */
-static __always_inline uint32_t copy_text(struct raw_text *to, uint32_t at, struct text text)
+/*
+ * A program may name a text in a page that nobody has touched yet, and no page
+ * can be fetched here: user space gets the address, to read it later.
+ */
+static __always_inline uint16_t copy_text(struct raw_text *to, uint32_t at, struct text text, uint16_t *away)
 {
 	uint64_t len = text.len > TEXT_MAX ? TEXT_MAX : text.len;
 
+	*away = 0;
 	barrier_var(len);
 	barrier_var(at);
 	if (!len || len > TEXT_MAX || at > TEXT_MAX)
 		return 0;
 	if (!bpf_probe_read_user(to->text + at, len, (const void *)text.address))
 		return len;
-	to->record.flags |= RAW_UNREADABLE;
-	count_loss(LOSS_STACK_FULL);
-	return 0;
+	__builtin_memcpy(to->text + at, &text.address, sizeof(text.address));
+	*away = len;
+	return sizeof(text.address);
 }
 
 static __always_inline void fill_text(struct raw_text *to, const struct raw_record *rec, struct text one,
@@ -55,9 +59,8 @@ static __always_inline void fill_text(struct raw_text *to, const struct raw_reco
 	to->record = *rec;
 	to->record.tid = (uint32_t)bpf_get_current_task_btf()->pid;
 	to->record.time = bpf_ktime_get_ns();
-	to->reserved = 0;
-	to->len = copy_text(to, 0, one);
-	to->len2 = copy_text(to, to->len, other);
+	to->len = copy_text(to, 0, one, &to->away);
+	to->len2 = copy_text(to, to->len, other, &to->away2);
 }
 
 /* Sends a record with its texts as one, so that neither can be lost without the other. */

@@ -3,6 +3,8 @@
 #ifndef GOTRACE_CAPTURE_DRAIN_H
 #define GOTRACE_CAPTURE_DRAIN_H
 
+#include <sys/types.h>
+
 #include "rawlog/rawlog.h"
 #include "util/error.h"
 
@@ -15,6 +17,7 @@ struct drain {
 	log_sink sink;
 	void *ctx;
 	int sink_error;
+	pid_t pid; /* the target, for texts that were not in memory */
 	uint64_t records, stacks;
 	uint64_t syscalls, stops; /* of the records: from the tracepoints; a goroutine left its thread */
 	uint64_t last_marker;     /* number of the newest marker that went by */

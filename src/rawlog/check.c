@@ -84,6 +84,7 @@ static bool check_text(const struct log_record *record)
 	const struct raw_text *text = record->data;
 
 	return record->size >= sizeof(*text) && text->len <= TEXT_MAX && text->len2 <= TEXT_MAX &&
+	       !text->away && !text->away2 &&
 	       record->size - sizeof(*text) == (uint32_t)text->len + text->len2;
 }
 

@@ -171,6 +171,8 @@ static void lengths_of_two_texts_agree(void **state)
 	clear(NULL);
 	assert_int_equal(check(LOG_TEXT, sizeof(*text)), 0);
 	assert_int_equal(check(LOG_TEXT, sizeof(*text) - 1), -EBADMSG);
+	text->away2 = 1; /* of the ring only */
+	assert_int_equal(check(LOG_TEXT, sizeof(*text)), -EBADMSG);
 }
 
 static void later_types_are_not_judged(void **state)

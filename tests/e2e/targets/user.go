@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 	"time"
+	"unsafe"
 )
 
 func init() {
@@ -168,6 +169,31 @@ func user(opt *options) {
 	}
 }
 
+// untouched returns the text as it stands in a page of a file that this
+// program has not touched.
+func untouched(text string) string {
+	const size, at = 1 << 20, 700_000
+	file, err := os.CreateTemp("", "untouched")
+	check(err)
+	defer file.Close()
+	check(os.Remove(file.Name()))
+	check(file.Truncate(size))
+	_, err = file.WriteAt([]byte(text), at)
+	check(err)
+	memory, err := syscall.Mmap(int(file.Fd()), 0, size, syscall.PROT_READ, syscall.MAP_SHARED)
+	check(err)
+	return unsafe.String(&memory[at], len(text))
+}
+
+// farName has a name that nobody has read, and nobody reads.
+func farName(notes *notebook) {
+	const name = "from a far page"
+	region := trace.StartRegion(context.Background(), untouched(name))
+	notes.begin(name, "")
+	notes.end(name)
+	region.End()
+}
+
 // userTruth waits for SIGUSR2, does a fixed number of errands, each on
 // goroutines of its own, four at a time, and prints what each goroutine did.
 func userTruth(opt *options) {
@@ -187,6 +213,18 @@ func userTruth(opt *options) {
 			if i%4 == 3 {
 				all.Wait()
 			}
+		}
+		all.Wait()
+		far := [2]*notebook{{}, {}}
+		notes = append(notes, far)
+		all.Add(2)
+		for _, one := range far {
+			go func() {
+				defer all.Done()
+				trace.Log(context.Background(), fmt.Sprintf("far %p", one), "")
+				one.note("log %q %q %d", "", fmt.Sprintf("far %p", one), 0)
+				farName(one)
+			}()
 		}
 		all.Wait()
 		for _, pair := range notes {
