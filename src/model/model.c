@@ -139,7 +139,8 @@ static int feed_records(struct model *md, const struct log_record *record)
 	for (size_t i = 0, next; i < n && ret == 0; i = next + 1) {
 		for (next = i; next < n && !has_texts(records[next].site);)
 			next++;
-		ret = feed_some(md, records + i, next - i, NULL);
+		if (next > i)
+			ret = feed_some(md, records + i, next - i, NULL);
 	}
 	return ret;
 }

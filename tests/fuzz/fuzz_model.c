@@ -70,21 +70,19 @@ static void feed_text(struct model *model, const uint8_t b[8], uint64_t *now)
 {
 	static const uint8_t sites[] = {SITE_TASK_BEGIN, SITE_REGION_BEGIN, SITE_REGION_END, SITE_LOG,
 					SITE_REGION_START};
-	struct {
-		struct raw_text head;
-		char bytes[8];
-	} text = {.head.record = {.tid = 100 + b[1] % 6, .site = sites[b[5] % 5], .flags = b[4] & 7}};
+	_Alignas(8) char bytes[sizeof(struct raw_text) + 8];
+	struct raw_text *text = (struct raw_text *)bytes;
 
 	*now += b[7] * 16;
-	text.head.record.time = *now;
-	text.head.record.g = pointer(b[2], 0xc000001000);
-	text.head.record.goid = b[2] % 12 + 1u;
-	text.head.record.arg = b[4] % 5;
-	text.head.record.arg2 = b[5] % 7;
-	text.head.len = b[6] % 3;
-	text.head.len2 = b[6] / 3 % 5;
-	memset(text.bytes, b[6] / 16, sizeof(text.bytes));
-	feed(model, LOG_TEXT, &text, sizeof(text.head) + text.head.len + text.head.len2);
+	memset(bytes, b[6] / 16, sizeof(bytes));
+	*text = (struct raw_text){.len = b[6] % 3, .len2 = b[6] / 3 % 5};
+	text->record = (struct raw_record){.tid = 100 + b[1] % 6, .site = sites[b[5] % 5], .time = *now};
+	text->record.flags = b[4] & 7;
+	text->record.g = pointer(b[2], 0xc000001000);
+	text->record.goid = b[2] % 12 + 1u;
+	text->record.arg = b[4] % 5;
+	text->record.arg2 = b[5] % 7;
+	feed(model, LOG_TEXT, text, sizeof(*text) + text->len + text->len2);
 }
 
 static void feed_snapshot(struct model *model, const uint8_t b[8], uint64_t now)
