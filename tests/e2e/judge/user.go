@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -177,17 +178,21 @@ func userTwin(args []string) error {
 	if err != nil {
 		return err
 	}
-	// trace.Start lets the runtime's tracer begin some time before StartRegion hears of it.
-	var on trace.Time
+	// trace.Start lets the runtime's tracer begin some time before StartRegion
+	// hears of it, and trace.Stop tells StartRegion first.
+	on, off := trace.Time(math.MaxInt64), trace.Time(0)
 	for _, list := range native {
-		if on == 0 || list[0].time < on {
-			on = list[0].time
-		}
+		on = min(on, list[0].time)
+		off = max(off, list[len(list)-1].time)
 	}
 	on += trace.Time(100 * time.Millisecond)
+	off -= trace.Time(100 * time.Millisecond)
+	if off.Sub(on) < time.Second {
+		return fmt.Errorf("the native trace is too short")
+	}
 	total, stacks := 0, 0
 	for g, list := range native {
-		same, err := compareMarks(list, ours[g], on)
+		same, err := compareMarks(list, ours[g], on, off)
 		if err != nil {
 			return fmt.Errorf("goroutine %d: %w", g, err)
 		}
@@ -202,12 +207,12 @@ func userTwin(args []string) error {
 }
 
 // compareMarks returns how many stacks are the same. Only regions that began
-// before the time may be in ours alone.
-func compareMarks(native, ours []mark, on trace.Time) (int, error) {
+// while StartRegion thought that no tracer was on may be in ours alone.
+func compareMarks(native, ours []mark, on, off trace.Time) (int, error) {
 	stacks, k := 0, firstOf(native[0], ours)
 	for i, one := range native {
 		for ; k < len(ours) && ours[k].id != one.id; k++ {
-			if i > 0 && !began(ours[k], on) {
+			if i > 0 && !began(ours[k], on, off) {
 				return 0, fmt.Errorf("%s at %d; ours has %s at %d", one.id, one.time, ours[k].id, ours[k].time)
 			}
 		}
@@ -237,13 +242,14 @@ func firstOf(first mark, ours []mark) int {
 	return found
 }
 
-// began says whether it is the begin or end of a region that began before.
-func began(one mark, before trace.Time) bool {
+// began says whether it is the begin or end of a region that began before or after.
+func began(one mark, before, after trace.Time) bool {
+	when := one.time
 	switch {
-	case strings.HasPrefix(one.id, "begin "):
-		return one.time < before
-	case strings.HasPrefix(one.id, "end "):
-		return one.begun != 0 && one.begun < before
+	case strings.HasPrefix(one.id, "end ") && one.begun != 0:
+		when = one.begun
+	case !strings.HasPrefix(one.id, "begin "):
+		return false
 	}
-	return false
+	return when < before || when > after
 }
