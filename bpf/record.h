@@ -40,6 +40,10 @@ enum site {
 	SITE_NEWPROC =
 		18, /* newproc1: dead -> status. arg = curg (the creator), arg2 = g.startpc; goid may be 0 */
 	SITE_CORO = 19, /* coroswitch_m: g hands over to arg = next g; arg2 = 1 if g ends */
+	/* execute, when nothing tells of the goroutine's leaving: how it left the last time. stack = its own
+	   there, arg = 1 if it parked, 2 if it was
+	   preempted, arg2 = wait reason */
+	SITE_SPAN = 20,
 
 	/* system calls; g = the goroutine in the call */
 	SITE_SYS_ENTER = 30,     /* kernel entry. arg = m.syscalltick, arg2 = number */
@@ -138,7 +142,7 @@ struct go_layout {
 	uint32_t g_sched_sp, g_sched_pc, g_sched_bp;
 	uint32_t g_syscallsp, g_syscallpc, g_syscallbp;
 	uint32_t g_status, g_goid;
-	uint32_t g_waitreason;
+	uint32_t g_waitreason, g_preempt;
 	uint32_t g_startpc, g_gopc, g_parent_goid;
 	uint32_t g_coroarg, g_coroexit;
 	uint32_t g_sync_safe_point;

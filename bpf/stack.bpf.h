@@ -168,7 +168,7 @@ __noinline int walk_frames(struct scratch *s)
 
 		if (!bp)
 			return 0;
-		if (s->n >= STACK_DEPTH)
+		if (s->n >= STACK_DEPTH || s->n >= most_frames)
 			break;
 		at = at >> 3 | at << 61; /* in words; huge if it is not aligned, or below the chunk */
 		if (bp <= s->last_bp || at >= s->whole_frames) {
@@ -217,7 +217,7 @@ static __always_inline bool send_frames(struct scratch *s, uint64_t hash, uint8_
 	barrier_var(size);
 	if (size > sizeof(s->head) + STACK_DEPTH * 8)
 		return false;
-	return !bpf_ringbuf_output(&ring, s->head, size, BPF_RB_NO_WAKEUP);
+	return !put(s->head, size);
 }
 
 /* Sends the frames if this stack has not been sent yet. Returns the hash, 0 if they could not be sent. */

@@ -78,7 +78,7 @@ static __always_inline void send_text(const struct raw_record *rec, struct text 
 	fill_text(text, rec, one, other);
 	size = sizeof(*text) + text->len + text->len2;
 	barrier_var(size);
-	if (size > sizeof(*text) + 2 * TEXT_MAX || bpf_ringbuf_output(&ring, text, size, BPF_RB_NO_WAKEUP))
+	if (size > sizeof(*text) + 2 * TEXT_MAX || put(text, size))
 		count_loss(LOSS_RING_FULL);
 	give_back(s);
 }

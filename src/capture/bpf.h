@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "capture/attach.h"
+#include "capture/rings.h"
 #include "target/target.h"
 #include "util/error.h"
 
@@ -16,14 +17,19 @@ struct bpf {
 	struct gotrace_bpf *skeleton;
 	struct attachments attachments;
 	unsigned cpus; /* possible CPUs: size of a per-CPU value */
+	struct rings_plan rings;
+	int ring_fds[MAX_RINGS]; /* rings.count of them */
+	unsigned rings_made;     /* of these: ours to close; a single ring is the skeleton's */
 };
 
 struct bpf_options {
 	const struct go_layout *layout;
 	unsigned go_minor;
 	bool cgo;
+	uint8_t park_skips[PARK_SKIPS];
 	uint32_t tgid;
-	uint32_t ring_bytes;
+	uint32_t ring_bytes; /* of all rings; 0 = default */
+	unsigned rings;      /* at most; 0 = as many as the machine needs */
 	bool syscalls;
 	bool probe_only; /* the program that does nothing on every site */
 	const struct probe_plan *plan;
@@ -37,7 +43,6 @@ int bpf_check_kernel(struct error *err);
 int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *err);
 /* What libbpf last complained of; "" if nothing. */
 const char *bpf_last_warning(void);
-int bpf_ring_fd(const struct bpf *bpf);
 /* Adds up each loss over all CPUs. */
 int bpf_read_losses(const struct bpf *bpf, uint64_t losses[BPF_LOSSES]);
 /* Hits that the kernel did not run our programs for. */

@@ -57,6 +57,7 @@ int capture_open(const struct capture_options *options, struct capture **out, st
 		.cgo = options->target->cgo,
 		.tgid = (uint32_t)options->pid,
 		.ring_bytes = options->ring_bytes,
+		.rings = options->rings,
 		.syscalls = options->syscalls && !options->probe_only,
 		.probe_only = options->probe_only,
 		.plan = options->plan,
@@ -65,6 +66,7 @@ int capture_open(const struct capture_options *options, struct capture **out, st
 
 	if (!capture)
 		return error_set(err, ENOMEM, "out of memory");
+	target_park_skips(options->target, wanted.park_skips);
 	capture->options = *options;
 	capture->watch.pidfd = -1;
 	capture->drain.pid = options->pid;
@@ -75,8 +77,8 @@ int capture_open(const struct capture_options *options, struct capture **out, st
 	if (rc == 0)
 		rc = bpf_load(&capture->bpf, &wanted, err);
 	if (rc == 0)
-		rc = drain_open(&capture->drain, bpf_ring_fd(&capture->bpf), options->sink, options->ctx,
-				err);
+		rc = drain_open(&capture->drain, capture->bpf.ring_fds, &capture->bpf.rings, options->sink,
+				options->ctx, err);
 	if (rc) {
 		capture_free(capture);
 		return rc;
@@ -192,8 +194,8 @@ static int log_boundary(struct capture *capture, struct error *err)
 					  .clock = clock_pair(),
 					  .nm = (uint32_t)n};
 	memcpy(boundary + 1, capture->ms, (size_t)n * sizeof(*capture->ms));
-	rc = drain_all(&capture->drain);
-	if (rc >= 0)
+	rc = drain_until(&capture->drain, boundary->time_after);
+	if (rc == 0)
 		rc = drain_put(&capture->drain, LOG_BOUNDARY, boundary, size);
 	free(boundary);
 	return rc;
@@ -245,6 +247,17 @@ static int resync(struct capture *capture, uint64_t now, struct error *err)
 	return rc == -ESRCH ? 0 : rc;
 }
 
+/* Where only starts are probed, a snapshot tells why and where those that have not started again have left.
+ */
+static int end_generation(struct capture *capture, uint64_t now, struct error *err)
+{
+	unsigned ms = capture->options.generation_ms ? capture->options.generation_ms : GENERATION_MS;
+	int rc = capture->shed.level >= LEVEL_SPANS ? capture_snapshot(capture, err) : 0;
+
+	capture->next_boundary_ns = now + ms * 1000000ull;
+	return rc && rc != -ESRCH ? rc : log_boundary(capture, err);
+}
+
 static int round_of_work(struct capture *capture, struct error *err)
 {
 	uint64_t now = capture_now_ns();
@@ -260,12 +273,8 @@ static int round_of_work(struct capture *capture, struct error *err)
 		rc = resync(capture, now, err);
 	if (rc == 0)
 		rc = look_adapt(capture, now, err);
-	if (rc == 0 && now >= capture->next_boundary_ns && capture->shed.level != LEVEL_OFF) {
-		unsigned ms = capture->options.generation_ms ? capture->options.generation_ms : GENERATION_MS;
-
-		capture->next_boundary_ns = now + ms * 1000000ull;
-		rc = log_boundary(capture, err);
-	}
+	if (rc == 0 && now >= capture->next_boundary_ns && capture->shed.level != LEVEL_OFF)
+		rc = end_generation(capture, now, err);
 	return rc < 0 ? rc : drained;
 }
 
@@ -331,9 +340,9 @@ int capture_stop(struct capture *capture, enum log_end_reason reason, struct err
 	if (rc == 0)
 		rc = log_boundary(capture, err);
 	if (rc == 0)
-		rc = drain_all(&capture->drain);
+		rc = drain_until(&capture->drain, capture_now_ns());
 	capture->stats.loss.missed = bpf_read_missed(&capture->bpf);
-	if (rc >= 0)
+	if (rc == 0)
 		rc = log_losses(capture);
 	if (rc == 0)
 		rc = log_end(capture, reason);

@@ -19,7 +19,9 @@ struct capture_options {
 	bool spawned;        /* started by us: no first snapshot. The caller releases it after capture_start,
 			      * and calls target_bind before it polls */
 	bool probe_only;     /* attach empty programs to every site, log nothing: the floor of the cost */
-	uint32_t ring_bytes; /* 0 = default (16 MiB); rounded up to a power of two of pages */
+	uint32_t ring_bytes; /* of all rings; 0 = default (16 MiB, or 4 MiB each); rounded up to powers of two
+			      * of pages */
+	unsigned rings;      /* at most; 0 = one for eight CPUs */
 	bool syscalls;       /* trace system calls */
 	struct shed_options shed; /* how much is looked at */
 	unsigned generation_ms;   /* 0 = default (1000) */

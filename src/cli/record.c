@@ -95,6 +95,10 @@ static struct shed_options shed_options(const struct record_options *options)
 		shed.last = LEVEL_EXACT;
 	if (options->light)
 		shed.first = LEVEL_LIGHT;
+	if (options->spans)
+		shed.first = LEVEL_SPANS;
+	if (shed.last < shed.first)
+		shed.last = shed.first;
 	return shed;
 }
 
@@ -107,6 +111,7 @@ static int open_capture(struct session *session, struct error *err)
 		.spawned = session->child.pid != 0,
 		.probe_only = session->options->probe_only,
 		.ring_bytes = session->options->ring_bytes,
+		.rings = session->options->rings,
 		.syscalls = session->options->syscalls,
 		.shed = shed_options(session->options),
 		.sink = relay_put,
@@ -230,6 +235,10 @@ static const char *describe_look(enum level level)
 	switch (level) {
 	case LEVEL_LIGHT:
 		return "starts inferred";
+	case LEVEL_SPANS:
+		return "starts alone";
+	case LEVEL_FEW_FRAMES:
+		return "starts alone, short stacks";
 	case LEVEL_NO_SYSCALLS:
 		return "no system calls";
 	case LEVEL_OFF:

@@ -186,6 +186,7 @@ static void feed_note(struct model *md, const struct log_note *note)
 {
 	uint32_t text = strtab_add(md->options.strings, (const char *)(note + 1), note->len);
 
+	md->spans = note->flags & LOG_NOTE_SPANS;
 	if (!md->generation)
 		return;
 	md->cause = INFERRED;

@@ -80,6 +80,8 @@ static void on_execute(struct model *md, const struct hit *hit)
 	if (!g)
 		return;
 	g->last_hit = hit->rec->time;
+	if (hit->rec->site == SITE_SPAN)
+		settle_leaving(md, g, (enum leaving)hit->rec->arg, hit->rec->arg2, hit->stack);
 	make_m_free(md, hit->m);
 	if (!make_m_hold(md, hit->m, hit->p))
 		return;
@@ -276,7 +278,7 @@ static void on_releasep(struct model *md, const struct hit *hit)
 
 	if (!m->p)
 		return;
-	if (m->g && m->g->status == G_RUNNING)
+	if (m->g && (m->g->status == G_RUNNING || (md->spans && m->end.held)))
 		make_m_free(md, m);
 	step_proc_stop(md, m);
 }
@@ -310,6 +312,8 @@ static void on_gcwait(struct model *md, const struct hit *hit)
 {
 	struct m *m = hit->m;
 
+	if (!m->g)
+		running(md, hit); /* its start was not probed */
 	if (!m->g || !m->p)
 		return;
 	if (m->end.exited || m->g->status == G_RUNNING)
@@ -380,6 +384,7 @@ static const handler handlers[256] = {
 	[SITE_READY] = on_unblock,
 	[SITE_UNBLOCK] = on_unblock,
 	[SITE_EXECUTE] = on_execute,
+	[SITE_SPAN] = on_execute,
 	[SITE_GOSCHED] = on_gosched,
 	[SITE_GOYIELD] = on_gosched,
 	[SITE_PREEMPTPARK] = on_preemptpark,

@@ -77,6 +77,13 @@ enum op_kind {
 	OP_KIND_COUNT
 };
 
+/*
+ * Formats may have no finer time than this, ns. What one event causes to
+ * another is ordered by sequence numbers all the same, but for a birth after
+ * the end of another goroutine with that id: a birth is as far from what was before.
+ */
+#define OP_UNIT_NS 64u
+
 struct op {
 	uint64_t time; /* CLOCK_MONOTONIC, ns; strictly increasing over the whole trace, but that the statuses
 			* at a generation's start all have its start time (and but for CPU samples) */

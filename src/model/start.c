@@ -28,6 +28,7 @@ static struct implied implied_by_hit(const struct raw_record *rec)
 		im.other_status = rec->site == SITE_NEWPROC ? G_DEAD : G_WAITING;
 		break;
 	case SITE_EXECUTE:
+	case SITE_SPAN:
 	case SITE_NEEDM:
 		im.self = 0;
 		im.other = rec->g;

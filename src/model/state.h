@@ -39,6 +39,9 @@ struct g {
 	uint64_t startpc;
 	uint32_t index; /* in tables.goroutines */
 	uint32_t stack; /* the last one of its own that was seen */
+	/* It left its thread unseen: 1 + index of the op in that generation, until it is known how. */
+	size_t left;
+	uint32_t left_generation;
 	uint8_t status; /* enum g_status, or G_DEAD */
 	bool listed;    /* scratch of a resync: the snapshot has it */
 	struct region_list regions;
@@ -50,7 +53,8 @@ struct p {
 	uint64_t last_op;
 	uint64_t last_hit;
 	int32_t id;
-	uint8_t status; /* enum p_status */
+	uint32_t abandoned_by; /* tid of the thread that left it behind, P_ABANDONED only */
+	uint8_t status;        /* enum p_status */
 };
 
 /*
@@ -131,7 +135,7 @@ struct stand_in {
 
 enum gc_phase { GC_UNKNOWN, GC_OFF, GC_ON };
 
-enum { MAX_REASONS = 64, REASON_TABLES = 5 };
+enum { MAX_REASONS = 64, REASON_TABLES = 6 };
 
 enum phase {
 	BEFORE_SNAPSHOT, /* records are kept until the first snapshot has come */
@@ -203,6 +207,7 @@ struct model {
 	bool boundary_due;      /* waits for the end of a stop-the-world */
 	bool procs_told;        /* ProcsChange was written in this generation */
 	uint32_t gomaxprocs;
+	bool spans;    /* goroutines leave their threads unseen (LOG_NOTE_SPANS) */
 	struct g *stw; /* who stopped the world, NULL = it runs */
 	enum gc_phase gc;
 
@@ -285,6 +290,12 @@ void make_dead(struct model *md, struct g *g);
 struct g *g_of_record(struct model *md, uint64_t ptr, uint64_t goid, uint8_t status);
 struct m *stand_in_begin(struct model *md); /* running, on its own P; NULL when out of memory */
 void stand_in_end(struct model *md);
+
+/* --- spans.c: when only starts are seen --- */
+void leave_unseen(struct model *md, struct m *m); /* m's running goroutine is not there any more */
+enum leaving { YIELDED, PARKED, PREEMPTED };      /* raw_record.arg of SITE_SPAN */
+/* How a goroutine left the last time, if that was not seen. */
+void settle_leaving(struct model *md, struct g *g, enum leaving how, uint64_t wait_reason, uint32_t stack);
 
 /* --- observe.c --- */
 void observe(struct model *md, const struct raw_record *rec);

@@ -223,6 +223,7 @@ int target_find_variables(struct target *target, struct error *err)
 	if (rc == 0)
 		rc = find_tls(target, err);
 	find_callback(target);
+	functab_find(target->functab, "runtime.gopark", &target->gopark, &target->gopark_end);
 	find_injectglist(target);
 	return rc;
 }

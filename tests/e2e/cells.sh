@@ -4,10 +4,22 @@
 MODES="pingpong pool http syscalls gc timers coro churn procs cgo parked mixed idle user"
 
 # How closely gotrace looks: cell by cell another way, unless LOOK says one.
-LOOKS=("" --exact --light)
+LOOKS=("" --exact --light --spans)
 cells_run=0
 next_look() {
-	look=${LOOK-${LOOKS[cells_run++ % 3]}}
+	look=${LOOK-${LOOKS[cells_run++ % 4]}}
+}
+
+# What the twin test of a load asks for where only starts are probed: nobody knows who woke whom; the garbage
+# collector takes back its request to be preempted, so that a goroutine seems to have yielded by itself; and
+# one that has not started again for a generation is read with the frames that lead to gopark.
+twin_marks() {
+	[ "$look" = --spans ] || return 0
+	case $1 in
+	gc) echo -wakers=false -min-seq 80 -min-stacks 98 ;;
+	idle) echo -wakers=false -min-seq 98 -min-stacks 80 ;;
+	*) echo -wakers=false -min-seq 98 ;;
+	esac
 }
 
 # Which of the viewer's profiles must have rows for a load.
@@ -40,7 +52,7 @@ trace_cell() {
 	fi
 }
 
-# twin_cell LEAST MODE: gotrace and Go's own tracer watch $target at the same time;
+# twin_cell MODE LEAST: gotrace and Go's own tracer watch $target at the same time;
 # at least LEAST transitions must be compared.
 twin_cell() {
 	local tracer i
@@ -60,10 +72,10 @@ twin_cell() {
 	[ "$status" -eq 0 ] || die "gotrace beside the native tracer ended with $status: $(tail -n 3 "$W/err")"
 	grep -q 'native done' "$W/target.out" || die "the native trace did not end"
 	strict "$W/ours"
-	timeout 300 "$JUDGE" twin -v -min-compared "$1" "$W/native" "$W/ours" >"$W/twin" 2>&1 ||
+	timeout 300 "$JUDGE" twin -v $(twin_marks "$1") -min-compared "$2" "$W/native" "$W/ours" >"$W/twin" 2>&1 ||
 		die "; twin: $(tail -n 1 "$W/twin") [$(grep -m 1 '^window' "$W/twin")]"
 	printf '; twin: %s' "$(grep -m 1 '^window' "$W/twin")"
-	[ "$2" = user ] || return 0
+	[ "$1" = user ] || return 0
 	timeout 100 "$JUDGE" usertwin -min 1000 "$W/native" "$W/ours" >"$W/usertwin" 2>&1 ||
 		die "; annotations: $(tail -n 1 "$W/usertwin")"
 	printf '; %s' "$(tail -n 1 "$W/usertwin")"
@@ -100,7 +112,7 @@ cell() {
 	if [ "$5" = yes ]; then
 		least=100
 		[ "$3" = idle ] && least=10
-		twin_cell $least "$3"
+		twin_cell "$3" $least
 	fi
 	stop_target
 	kill -0 "$target" 2>/dev/null && die "; the target outlived its end"

@@ -57,12 +57,13 @@ static void record_flags(void **state)
 
 	(void)state;
 	LINE(line, "--pid=7", "--no-syscalls", "--runtime-frames", "--json", "-q", "--raw", "r",
-	     "--ring-size", "1M", "--probe-only");
+	     "--ring-size", "1M", "--rings", "2", "--probe-only");
 	assert_int_equal(options_record(line.argc, line.argv, &options, &err), 0);
 	assert_false(options.syscalls);
 	assert_true(options.runtime_frames && options.json && options.quiet && options.probe_only);
 	assert_string_equal(options.raw, "r");
 	assert_int_equal(options.ring_bytes, 1 << 20);
+	assert_int_equal(options.rings, 2);
 }
 
 static void command_keeps_its_own_options(void **state)
@@ -114,6 +115,10 @@ static void nonsense_is_refused(void **state)
 	REFUSE("same file", "-p", "1", "--raw", "a", "-o", "a");
 	REFUSE("1.22, 1.23, 1.25, 1.26", "-p", "1", "--format", "1.99");
 	REFUSE("out of range", "-p", "1", "--ring-size", "1");
+	REFUSE("from 1 to 64", "-p", "1", "--rings", "0");
+	REFUSE("from 1 to 64", "-p", "1", "--rings", "65");
+	REFUSE("from 1 to 64", "-p", "1", "--rings", "-1");
+	REFUSE("from 1 to 64", "-p", "1", "--rings", "2x");
 }
 
 static void help_and_version_need_nothing_else(void **state)
