@@ -48,6 +48,12 @@ static const struct {
 	{SITE_STW_END, "stw_end"},
 	{SITE_GC_BEGIN, "gc_begin"},
 	{SITE_GC_END, "gc_end"},
+	{SITE_TASK_BEGIN, "task_begin"},
+	{SITE_TASK_END, "task_end"},
+	{SITE_REGION_BEGIN, "region"},
+	{SITE_LOG, "user_log"},
+	{SITE_REGION_START, "region_start"},
+	{SITE_REGION_STOP, "region_stop"},
 	{SITE_SYS_ENTER, "sys_enter"},
 	{SITE_SYS_EXIT, "sys_exit"},
 };

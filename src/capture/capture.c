@@ -70,6 +70,7 @@ int capture_open(const struct capture_options *options, struct capture **out, st
 	target_park_skips(options->target, wanted.park_skips);
 	capture->options = *options;
 	capture->watch.pidfd = -1;
+	capture->drain.pid = options->pid;
 	capture->ms = calloc(MAX_MS, sizeof(*capture->ms));
 	rc = capture->ms ? bpf_check_kernel(err) : error_set(err, ENOMEM, "out of memory");
 	if (rc == 0)

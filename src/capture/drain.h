@@ -3,6 +3,8 @@
 #ifndef GOTRACE_CAPTURE_DRAIN_H
 #define GOTRACE_CAPTURE_DRAIN_H
 
+#include <sys/types.h>
+
 #include "capture/merge.h"
 #include "capture/ring.h"
 #include "capture/rings.h"
@@ -19,6 +21,7 @@ struct drain {
 	log_sink sink;
 	void *ctx;
 	int sink_error;
+	pid_t pid; /* the target, for texts that were not in memory */
 	uint64_t records, stacks;
 	uint64_t syscalls, stops; /* of the records: from the tracepoints; a goroutine left its thread */
 	uint64_t samples;         /* of the records: no hits at all */
@@ -26,6 +29,7 @@ struct drain {
 	unsigned n;
 	struct raw_record batch[DRAIN_BATCH];
 	uint64_t stack[2 + STACK_DEPTH + 1]; /* a raw_stack, aligned */
+	uint64_t text[(sizeof(struct raw_text) + 2 * TEXT_MAX) / 8];
 };
 
 /* fds: of plan->count ring buffers. */

@@ -116,6 +116,7 @@ static void fill_tables(struct model *md)
 {
 	md->tables = (struct tables){
 		.strings = md->options.strings,
+		.texts = md->annotations.texts,
 		.goids = md->gs.goids,
 		.ngoroutines = md->gs.n,
 		.stacks = md->stacks.stacks,
@@ -152,6 +153,7 @@ void generation_close(struct model *md, bool last)
 	if (!md->sink_error && !md->oom)
 		md->sink_error = md->options.sink(md->options.ctx, &gen);
 	g_recycle(md);
+	annotations_recycle(md);
 }
 
 /* A goroutine whose start has no record runs since before the boundary: nothing has come from it or its

@@ -372,6 +372,11 @@ static void on_gc_end(struct model *md, const struct hit *hit)
 	md->gc = GC_OFF;
 }
 
+static void on_user(struct model *md, const struct hit *hit)
+{
+	observe_user(md, hit->rec, hit->m, hit->p, hit->stack);
+}
+
 typedef void (*handler)(struct model *md, const struct hit *hit);
 
 static const handler handlers[256] = {
@@ -405,6 +410,13 @@ static const handler handlers[256] = {
 	[SITE_STW_END] = on_stw_end,
 	[SITE_GC_BEGIN] = on_gc_begin,
 	[SITE_GC_END] = on_gc_end,
+	[SITE_TASK_BEGIN] = on_user,
+	[SITE_TASK_END] = on_user,
+	[SITE_REGION_BEGIN] = on_user,
+	[SITE_REGION_END] = on_user,
+	[SITE_LOG] = on_user,
+	[SITE_REGION_START] = on_user,
+	[SITE_REGION_STOP] = on_user,
 };
 
 bool names_a_p(uint8_t site)

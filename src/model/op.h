@@ -92,7 +92,7 @@ struct op {
 	uint32_t g, g2; /* indices in tables.goroutines: one per goroutine life */
 	int32_t p;
 	uint32_t stack, stack2;   /* ids in tables */
-	uint32_t string, string2; /* ids in tables.strings */
+	uint32_t string, string2; /* ids in tables.strings; with TEXT_ID in tables.texts */
 	uint8_t kind;             /* enum op_kind */
 	uint8_t status;           /* enum g_status or p_status */
 	bool inferred;            /* had no observation of its own */
@@ -109,10 +109,15 @@ struct stack {
 		      */
 };
 
-/* What ops refer to. Ids stay valid for the whole trace; 0 is "none" in each. */
+/* Messages of logs are mostly new each time: in op.string2 they are ids of a table of their own, plus this.
+ */
+#define TEXT_ID 0x80000000u
+
+/* What ops refer to. Ids stay valid for the whole trace, those of texts for the generation; 0 is "none". */
 struct tables {
 	struct strtab *strings;
-	const uint64_t *goids; /* by goroutine index: the runtime's goroutine id */
+	const struct strtab *texts; /* of this generation; NULL = none */
+	const uint64_t *goids;      /* by goroutine index: the runtime's goroutine id */
 	uint32_t ngoroutines;
 	const struct stack *stacks; /* by stack id */
 	uint32_t nstacks;

@@ -9,6 +9,27 @@
 /* Status 0 of struct g: dead, or never seen. */
 enum { G_DEAD = 0 };
 
+/* A region of the user's that is open. */
+struct region {
+	uint64_t task;
+	uint32_t name; /* string id */
+	bool unnamed;  /* of StartRegion while the runtime's tracer was off: its end does not say which it is
+			*/
+};
+
+/* Innermost last, as readers keep them. */
+struct region_list {
+	struct region *open;
+	unsigned n, capacity;
+	unsigned beyond; /* more that are open, too deep to be told */
+	uint32_t losses; /* model.losses when they were last looked at */
+};
+
+/* The strings of a record with texts. */
+struct text_ids {
+	uint32_t string, string2;
+};
+
 /* A goroutine's life. */
 struct g {
 	uint64_t ptr;      /* runtime.g: the key while it lives */
@@ -23,6 +44,7 @@ struct g {
 	uint32_t left_generation;
 	uint8_t status; /* enum g_status, or G_DEAD */
 	bool listed;    /* scratch of a resync: the snapshot has it */
+	struct region_list regions;
 };
 
 struct p {
@@ -140,6 +162,17 @@ struct snapshot {
 struct record_buffer {
 	struct raw_record *records;
 	size_t n, capacity;
+	struct text_ids *texts; /* of those records that have texts, in their order */
+	size_t ntexts, texts_capacity;
+};
+
+/* The user's annotations. */
+struct annotations {
+	struct strtab *texts;    /* messages of logs, of the open generation */
+	uint32_t names;          /* how many different ones are in the table of strings */
+	struct map64 open_tasks; /* ids */
+	uint32_t losses;         /* how often records were lost, or nothing was seen */
+	struct text_ids ids;     /* of the record in hand */
 };
 
 struct stats;
@@ -152,6 +185,7 @@ struct model {
 	int sink_error;
 	enum phase phase;
 
+	struct annotations annotations;
 	struct record_buffer early; /* what came before the snapshot that is waited for */
 	struct snapshot snapshot;
 	struct log_loss loss_told;
@@ -280,6 +314,17 @@ void settle_leaving(struct model *md, struct g *g, enum leaving how, uint64_t wa
 /* --- observe.c --- */
 void observe(struct model *md, const struct raw_record *rec);
 bool names_a_p(uint8_t site); /* its record is about a P that changes hands */
+
+/* --- observe_user.c: tasks, regions, logs --- */
+int annotations_init(struct model *md);
+void annotations_free(struct model *md);
+bool has_texts(uint8_t site);
+struct text_ids text_ids(struct model *md, const struct raw_text *text);
+/* A record of an annotation; its strings are in md->annotations.ids. */
+void observe_user(struct model *md, const struct raw_record *rec, struct m *m, struct p *p, uint32_t stack);
+void regions_forget(struct g *g);           /* its life is over */
+void annotations_lost(struct model *md);    /* some may be missing here */
+void annotations_recycle(struct model *md); /* a generation is over: its texts, too */
 
 /* --- start.c, resync.c --- */
 int snapshot_record(struct model *md, const struct log_record *record);

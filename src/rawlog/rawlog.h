@@ -32,9 +32,10 @@ enum log_type {
 	LOG_LOSS = 13,         /* struct log_loss: since the previous LOG_LOSS; a snapshot follows */
 	LOG_END = 14,          /* struct log_end: the last record of a whole log */
 	LOG_NOTE = 15,         /* struct log_note + text: what the trace itself shall say here */
+	LOG_TEXT = 16,         /* one struct raw_text, in the ring's order between LOG_RECORDS */
 };
 
-#define LOG_LAST LOG_NOTE
+#define LOG_LAST LOG_TEXT
 
 struct log_record {
 	uint32_t type;    /* enum log_type */

@@ -39,6 +39,12 @@ enum { RUNNABLE = 1, SYSCALL = 3, WAITING = 4, DEAD = 6, DEADEXTRA = 11 };
 		.site = site_, .place = PLACE_CHECK, .last = NEWEST, .function = name, .total = 1,           \
 	}
 
+#define USER(site_, place_, name)                                                                            \
+	{                                                                                                    \
+		.site = site_, .place = place_, .condition = SITE_IF_PRESENT, .last = NEWEST,                \
+		.function = name,                                                                            \
+	}
+
 /* Read in runtime/proc.go, coro.go, cgocall.go, mgc.go of Go 1.22 to 1.26. */
 const struct site_rule site_rules[] = {
 	PROLOGUE(SITE_PARK, 0, NEWEST, "runtime.park_m"),
@@ -90,6 +96,14 @@ const struct site_rule site_rules[] = {
 	CHECK(SITE_STW_END, "runtime.startTheWorldWithSema"),
 	CHECK(SITE_GC_BEGIN, "runtime.gcStart"),
 	CHECK(SITE_GC_END, "runtime.gcMarkTermination"),
+
+	/* Called whether the tracer is on or not, but for StartRegion and Logf (runtime/trace/annotation.go).
+	 */
+	USER(SITE_TASK_BEGIN, PLACE_PROLOGUE, "runtime/trace.userTaskCreate"),
+	USER(SITE_TASK_END, PLACE_PROLOGUE, "runtime/trace.userTaskEnd"),
+	USER(SITE_REGION_BEGIN, PLACE_PROLOGUE, "runtime/trace.userRegion"),
+	USER(SITE_LOG, PLACE_PROLOGUE, "runtime/trace.userLog"),
+	USER(SITE_REGION_START, PLACE_REGION, "runtime/trace.StartRegion"),
 };
 
 const unsigned site_rule_count = sizeof(site_rules) / sizeof(site_rules[0]);

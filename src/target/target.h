@@ -24,11 +24,14 @@ struct probe {
 	char name[80];        /* "runtime.park_m+0xa push" */
 };
 
-#define MAX_PROBES 64
+/* The runtime's own are about 40; each end of a user's region in the program is one more. */
+#define MAX_PROBES 512
 
 struct probe_plan {
 	struct probe probes[MAX_PROBES];
 	unsigned n;
+	uint64_t task_key_type, task_type; /* as in struct go_layout */
+	char left_out[96];                 /* what is not probed in this program, and why; "" = nothing */
 };
 
 struct target {

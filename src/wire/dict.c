@@ -89,25 +89,43 @@ static uint8_t *put_string(uint8_t *p, uint32_t id, const char *text, size_t len
 	return p + len;
 }
 
-uint32_t dict_add_string(struct dict *dict, uint32_t id)
+/* Writes a string under the next id of the generation; 0 when out of memory. */
+static uint32_t write_string(struct dict *dict, const struct strtab *strings, uint32_t id)
 {
 	size_t len;
-	const char *text;
-	uint8_t *p;
+	const char *text = strtab_get(strings, id, &len);
+	uint8_t *p = table_room(&dict->string_table, dict->gen, dict->time, 1 + 2 * MAX_UV + MAX_STRING_LEN);
 
+	if (!p)
+		return fail(dict, -ENOMEM);
+	if (len > MAX_STRING_LEN)
+		len = MAX_STRING_LEN;
+	table_commit(&dict->string_table, put_string(p, ++dict->string_count, text, len));
+	return dict->string_count;
+}
+
+/* Texts are hardly ever the same twice: what was written of them is not kept. */
+static uint32_t add_text(struct dict *dict, uint32_t id)
+{
+	const struct strtab *texts = dict->tables->texts;
+
+	return texts && id && id < strtab_count(texts) ? write_string(dict, texts, id) : 0;
+}
+
+uint32_t dict_add_string(struct dict *dict, uint32_t id)
+{
+	uint32_t written;
+
+	if (id & TEXT_ID)
+		return add_text(dict, id & ~TEXT_ID);
 	if (id == 0 || id >= strtab_count(dict->tables->strings))
 		return 0;
 	if (array_grow((void **)&dict->strings, &dict->nstrings, (size_t)id + 1, sizeof(*dict->strings)))
 		return fail(dict, -ENOMEM);
-	text = strtab_get(dict->tables->strings, id, &len);
-	if (len > MAX_STRING_LEN)
-		len = MAX_STRING_LEN;
-	p = table_room(&dict->string_table, dict->gen, dict->time, 1 + 2 * MAX_UV + MAX_STRING_LEN);
-	if (!p)
-		return fail(dict, -ENOMEM);
-	dict->strings[id] = (struct string_slot){dict->gen, ++dict->string_count};
-	table_commit(&dict->string_table, put_string(p, dict->string_count, text, len));
-	return dict->string_count;
+	written = write_string(dict, dict->tables->strings, id);
+	if (written)
+		dict->strings[id] = (struct string_slot){dict->gen, written};
+	return written;
 }
 
 /* --- stacks --- */
