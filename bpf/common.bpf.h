@@ -66,12 +66,17 @@ static __always_inline uint64_t read_word(uint64_t address)
 }
 
 /* Never wakes the consumer: a wake-up costs more than everything else here (it drains by the clock). */
-static __always_inline void send(struct raw_record *rec)
+static __always_inline void send_at(struct raw_record *rec, uint64_t time)
 {
 	rec->tid = (uint32_t)bpf_get_current_task_btf()->pid;
-	rec->time = bpf_ktime_get_ns();
+	rec->time = time;
 	if (bpf_ringbuf_output(&ring, rec, sizeof(*rec), BPF_RB_NO_WAKEUP))
 		count_loss(LOSS_RING_FULL);
+}
+
+static __always_inline void send(struct raw_record *rec)
+{
+	send_at(rec, bpf_ktime_get_ns());
 }
 
 #endif

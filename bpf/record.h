@@ -31,7 +31,8 @@ enum site {
 	/* goroutines; g = the goroutine that changes */
 	SITE_PARK = 10,        /* park_m: running -> waiting. arg = block reason, arg2 = wait reason */
 	SITE_READY = 11,       /* ready: waiting -> runnable. arg = curg (the waker), stack = the waker's */
-	SITE_UNBLOCK = 12,     /* inline waiting -> runnable (netpoll, injectglist, GC workers). arg = curg */
+	SITE_UNBLOCK = 12,     /* inline waiting -> runnable (netpoll, injectglist, GC workers). arg = curg,
+				* arg2 = what g is to do as a GC worker if it is one (p.gcMarkWorkerMode) */
 	SITE_EXECUTE = 13,     /* execute: runnable -> running on this thread */
 	SITE_GOSCHED = 14,     /* goschedImpl: running -> runnable. arg = 1 if preempted */
 	SITE_GOYIELD = 15,     /* goyield_m: running -> runnable, "preempted" */
@@ -65,6 +66,17 @@ enum site {
 	SITE_STW_END = 61,
 	SITE_GC_BEGIN = 62,
 	SITE_GC_END = 63,
+
+	/* the heap; g = curg. The last three are places only: no record bears them. */
+	SITE_HEAP_ALLOC = 70,   /* arg = bytes of live heap after the change */
+	SITE_HEAP_GOAL = 71,    /* arg = bytes at which the next cycle is to end, 0 = none */
+	SITE_SWEEP_BEGIN = 72,  /* the first span that an allocation sweeps. stack */
+	SITE_SWEEP_END = 73,    /* time = after the last span. arg = bytes swept, arg2 = bytes reclaimed */
+	SITE_ASSIST_BEGIN = 74, /* gcAssistAlloc: g has to help with marking. stack */
+	SITE_ASSIST_END = 75,
+	SITE_HEAP_RESET = 76,    /* after marking */
+	SITE_SWEEP_SPAN = 77,    /* a span has been swept */
+	SITE_RECLAIM_CHUNK = 78, /* a stretch of pages has been gone through */
 };
 
 /* raw_record.flags, raw_stack.flags */
@@ -128,13 +140,24 @@ struct go_layout {
 	uint32_t p_goidcache, p_goidcacheend; /* needed where newproc1 sets goid late (<= 1.23) */
 	uint32_t p_gc_mark_worker_mode;
 	uint32_t coro_gp;
+	uint32_t g_in_mark_assist;
+	uint32_t span_npages, span_alloc_count, span_elemsize;
+	uint32_t gc_percent, gc_heap_live; /* of gcControllerState */
 	/*
 	 * Where callbacks from C come in: their frames lie on the goroutine's stack right below those of
 	 * cgocall, but the chain of frame pointers leads away to C's stack in cgocallback.
 	 */
 	uint64_t cgocallback,
 		cgocallback_end;    /* address range of runtime.cgocallback in the process; 0 = no cgo */
-	uint64_t injectglist_tells; /* return address, or any in the call, of GoUnpark in it; 0 = not known */
+	/* Addresses in the calls by which these tell the runtime's tracer; 0 = not known. */
+	uint64_t injectglist_tells; /* GoUnpark */
+	uint64_t sweep_tells;       /* GCSweepSpan */
+	uint64_t assist_tells;      /* GCMarkAssistStart */
+	uint64_t gc_controller;     /* address of runtime.gcController in the process */
+	/* Who sweeps spans in order to allocate: where these functions are in the process. */
+	uint64_t cache_span, cache_span_end;       /* runtime.(*mcentral).cacheSpan */
+	uint64_t reclaim_chunk, reclaim_chunk_end; /* runtime.(*mheap).reclaimChunk */
+	uint64_t deduct, deduct_end;               /* runtime.deductSweepCredit, by sweepone */
 };
 
 #endif

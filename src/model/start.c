@@ -52,6 +52,7 @@ static struct implied implied_by_hit(const struct raw_record *rec)
 	case SITE_HANDOFFP:
 	case SITE_GCWAIT:
 	case SITE_PROCRESIZE:
+	case SITE_SWEEP_END:
 		return (struct implied){0};
 	}
 	return im;

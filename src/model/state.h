@@ -20,6 +20,10 @@ struct g {
 	uint32_t stack; /* the last one of its own that was seen */
 	uint8_t status; /* enum g_status, or G_DEAD */
 	bool listed;    /* scratch of a resync: the snapshot has it */
+	bool assists;   /* a mark assist is open */
+	bool assist_over;   /* so it is here only: the target says there is none */
+	uint8_t worker;     /* what it will do as a GC worker once it starts (p.gcMarkWorkerMode), 0 = none */
+	uint32_t opened_in; /* generation at whose start it was there and no assist has been told of since */
 };
 
 struct p {
@@ -28,7 +32,9 @@ struct p {
 	uint64_t last_op;
 	uint64_t last_hit;
 	int32_t id;
-	uint8_t status; /* enum p_status */
+	uint8_t status;     /* enum p_status */
+	bool sweeps;        /* a sweep is open */
+	uint32_t opened_in; /* generation at whose start it was there and no sweep has been told of since */
 };
 
 /*
@@ -171,6 +177,8 @@ struct model {
 	uint32_t gomaxprocs;
 	struct g *stw; /* who stopped the world, NULL = it runs */
 	enum gc_phase gc;
+	bool gc_in_file; /* any event of a cycle has been written */
+	bool gc_told;    /* in this generation: that a cycle runs, or what it did */
 
 	struct stats *stats;
 	struct model_stats totals;
@@ -236,6 +244,8 @@ void step_syscall_begin(struct model *md, struct m *m, uint32_t stack);
 void step_syscall_end(struct model *md, struct m *m);
 void step_syscall_end_blocked(struct model *md, struct m *m);
 void step_stw_end(struct model *md, enum cause cause);
+void step_sweep_end(struct model *md, struct m *m, uint64_t swept, uint64_t reclaimed);
+void step_assist_end(struct model *md, struct m *m);
 void drop_held_end(struct m *m);
 
 /* --- repair.c: makes the state what a record says it was, with the fewest ops --- */
@@ -270,6 +280,11 @@ void generation_open(struct model *md);
 void generation_close(struct model *md, bool last);
 void generation_boundary(struct model *md, const struct log_boundary *boundary, const struct log_m *ms);
 void generation_tell_procs(struct model *md, struct m *m); /* ProcsChange, if still due */
+void generation_tell_gc(struct model *md, struct m *m);    /* GCActive, if still due; m runs a goroutine */
+/* What had begun before the first generation did, seen at its end: says so at the generation's start. */
+bool generation_gc_began_before(struct model *md);
+bool generation_sweep_began_before(struct model *md, struct p *p);
+bool generation_assist_began_before(struct model *md, struct g *g);
 
 /* --- stats.c --- */
 struct stats *stats_new(void);

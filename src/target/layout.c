@@ -20,7 +20,7 @@
 		"runtime." #field, offsetof(struct layout, runtime.field), type, path, false                 \
 	}
 
-/* Names: Go 1.26 runtime/runtime2.go, coro.go, symtab.go. */
+/* Names: Go 1.26 runtime/runtime2.go, coro.go, mheap.go, mgcpacer.go, symtab.go. */
 const struct layout_field layout_fields[] = {
 	GO(g_stack_lo, "runtime.g", "stack.lo"),
 	GO(g_stack_hi, "runtime.g", "stack.hi"),
@@ -58,6 +58,12 @@ const struct layout_field layout_fields[] = {
 	GO(p_goidcacheend, "runtime.p", "goidcacheend"),
 	GO(p_gc_mark_worker_mode, "runtime.p", "gcMarkWorkerMode"),
 	GO_MAYBE(coro_gp, "runtime.coro", "gp"), /* only in programs with iter.Pull */
+	GO(g_in_mark_assist, "runtime.g", "inMarkAssist"),
+	GO(span_npages, "runtime.mspan", "npages"),
+	GO(span_alloc_count, "runtime.mspan", "allocCount"),
+	GO(span_elemsize, "runtime.mspan", "elemsize"),
+	GO(gc_percent, "runtime.gcControllerState", "gcPercent"),
+	GO(gc_heap_live, "runtime.gcControllerState", "heapLive"),
 	RT(module_text, "runtime.moduledata", "text"),
 	RT(module_etext, "runtime.moduledata", "etext"),
 	RT(module_gofunc, "runtime.moduledata", "gofunc"),

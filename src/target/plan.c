@@ -143,6 +143,11 @@ static int check_statuses(const struct planner *planner, const struct site_rule 
 	return refuse(planner, rule, code, call->offset, why);
 }
 
+static bool is_chosen(const struct site_rule *rule, int i, int n)
+{
+	return rule->which == ALL_MATCHES || i == (rule->which == LAST_MATCH ? n - 1 : rule->which);
+}
+
 static int plan_calls(struct planner *planner, const struct site_rule *rule, const struct code *code)
 {
 	struct call_site calls[MAX_MATCHES];
@@ -153,7 +158,7 @@ static int plan_calls(struct planner *planner, const struct site_rule *rule, con
 		n = code_calls(code, callee.address, calls, MAX_MATCHES);
 	rc = check_total(planner, rule, code, n, "calls");
 	for (int i = 0; rc == 0 && i < n; i++) {
-		if (rule->which != ALL_MATCHES && rule->which != i)
+		if (!is_chosen(rule, i, n))
 			continue;
 		rc = check_statuses(planner, rule, code, &calls[i]);
 		if (rc == 0)
@@ -173,7 +178,11 @@ static int plan_check(struct planner *planner, const struct site_rule *rule, con
 		return refuse(planner, rule, code, 0, "runtime.goexit1 does not check if a trace is on");
 	n = code_flag_checks(code, planner->flag, offsets, MAX_MATCHES);
 	rc = check_total(planner, rule, code, n, "checks if a trace is on");
-	return rc ? rc : add_probe(planner, rule, code, offsets[0]);
+	for (int i = 0; rc == 0 && i < n; i++) {
+		if (is_chosen(rule, i, n))
+			rc = add_probe(planner, rule, code, offsets[i]);
+	}
+	return rc;
 }
 
 static int plan_rule(struct planner *planner, const struct site_rule *rule)

@@ -24,7 +24,7 @@ struct probe {
 	char name[80];        /* "runtime.park_m+0xa push" */
 };
 
-#define MAX_PROBES 64
+#define MAX_PROBES 128
 
 struct probe_plan {
 	struct probe probes[MAX_PROBES];
