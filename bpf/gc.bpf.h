@@ -28,7 +28,7 @@ int stw_end(struct pt_regs *ctx)
 	return 0;
 }
 
-/* In gcStart, on the goroutine's own stack: the frame is set up, so this PC is the leaf. */
+/* In gcStart, on the goroutine's own stack; the tracer's stack begins with its caller. */
 SEC("?uprobe")
 int gc_begin(struct pt_regs *ctx)
 {
@@ -40,7 +40,7 @@ int gc_begin(struct pt_regs *ctx)
 	rec.goid = g_word(&g, layout.g_goid);
 	rec.status = g_status(&g);
 	rec.p = read_word(g_word(&g, layout.g_m) + layout.m_p);
-	rec.stack = stack_from(ctx->ip + 1, ctx->bp, g_word(&g, layout.g_stack_hi), 1);
+	rec.stack = stack_of_callers(ctx->bp, g_word(&g, layout.g_stack_hi));
 	send(&rec);
 	return 0;
 }

@@ -143,9 +143,9 @@ static int check_statuses(const struct planner *planner, const struct site_rule 
 	return refuse(planner, rule, code, call->offset, why);
 }
 
-static bool is_chosen(const struct site_rule *rule, int i, int n)
+static bool is_chosen(const struct site_rule *rule, int i)
 {
-	return rule->which == ALL_MATCHES || i == (rule->which == LAST_MATCH ? n - 1 : rule->which);
+	return rule->which == ALL_MATCHES || rule->which == i;
 }
 
 static int plan_calls(struct planner *planner, const struct site_rule *rule, const struct code *code)
@@ -158,7 +158,7 @@ static int plan_calls(struct planner *planner, const struct site_rule *rule, con
 		n = code_calls(code, callee.address, calls, MAX_MATCHES);
 	rc = check_total(planner, rule, code, n, "calls");
 	for (int i = 0; rc == 0 && i < n; i++) {
-		if (!is_chosen(rule, i, n))
+		if (!is_chosen(rule, i))
 			continue;
 		rc = check_statuses(planner, rule, code, &calls[i]);
 		if (rc == 0)
@@ -179,7 +179,7 @@ static int plan_check(struct planner *planner, const struct site_rule *rule, con
 	n = code_flag_checks(code, planner->flag, offsets, MAX_MATCHES);
 	rc = check_total(planner, rule, code, n, "checks if a trace is on");
 	for (int i = 0; rc == 0 && i < n; i++) {
-		if (is_chosen(rule, i, n))
+		if (is_chosen(rule, i))
 			rc = add_probe(planner, rule, code, offsets[i]);
 	}
 	return rc;

@@ -99,11 +99,12 @@ const struct site_rule site_rules[] = {
 	/* One place where an assist begins and three where it ends. */
 	CHECK_OF(SITE_ASSIST_BEGIN, 0, NEWEST, "runtime.gcAssistAlloc", 4, ALL_MATCHES),
 	PROLOGUE(SITE_SWEEP_BEGIN, 0, NEWEST, "runtime.(*sweepLocked).sweep"),
-	/* The first one tells of the span; from 1.23 on another of its objects; the last adds what is free. */
-	CHECK_OF(SITE_SWEEP_SPAN, 0, 22, "runtime.(*sweepLocked).sweep", 2, LAST_MATCH),
-	CHECK_OF(SITE_SWEEP_SPAN, 23, NEWEST, "runtime.(*sweepLocked).sweep", 3, LAST_MATCH),
+	/* The first tells of the span, the second adds what is free; one for each object, in a loop that
+	   compilers put last, is of 1.23 on. */
+	CHECK_OF(SITE_SWEEP_SPAN, 0, 22, "runtime.(*sweepLocked).sweep", 2, 1),
+	CHECK_OF(SITE_SWEEP_SPAN, 23, NEWEST, "runtime.(*sweepLocked).sweep", 3, 1),
 	CHECK(SITE_RECLAIM_CHUNK, "runtime.(*mheap).reclaimChunk"),
-	CHECK_OF(SITE_SWEEP_END, 0, NEWEST, "runtime.(*mheap).reclaim", 2, LAST_MATCH),
+	CHECK_OF(SITE_SWEEP_END, 0, NEWEST, "runtime.(*mheap).reclaim", 2, 1),
 	PROLOGUE(SITE_HEAP_ALLOC, 0, NEWEST, "runtime.(*gcControllerState).update"),
 	PROLOGUE(SITE_HEAP_RESET, 0, NEWEST, "runtime.(*gcControllerState).resetLive"),
 	{

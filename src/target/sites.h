@@ -19,7 +19,6 @@ enum site_condition {
 };
 
 #define ALL_MATCHES (-1)
-#define LAST_MATCH  (-2)
 #define ANY_STATUS  (-1)
 #define NEWEST      0xff
 
@@ -32,7 +31,7 @@ struct site_rule {
 	const char *function;
 	const char *callee;
 	int8_t total;                  /* how many matches the function must have; 0 = at least one */
-	int8_t which;                  /* index of the one to probe, or ALL_MATCHES, or LAST_MATCH */
+	int8_t which;                  /* index of the one to probe, or ALL_MATCHES */
 	int8_t old_status, new_status; /* or ANY_STATUS */
 };
 

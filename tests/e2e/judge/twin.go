@@ -152,6 +152,8 @@ type verdict struct {
 	StartMedianNs int64 `json:"start_median_ns"`
 	StartP99Ns    int64 `json:"start_p99_ns"`
 	LostNotes     int   `json:"lost_notes"`
+	// By kind of event, of the garbage collector and the heap.
+	GC gcRows `json:"gc"`
 }
 
 type comparison struct {
@@ -228,7 +230,7 @@ func (c *comparison) run(nativePath, oursPath string) error {
 		c.goroutine(g, native.steps[g], ours.steps[g])
 	}
 	c.settle()
-	return nil
+	return c.gc(nativePath, oursPath)
 }
 
 // goroutine compares one goroutine's life in the window.
@@ -397,10 +399,12 @@ func (c *comparison) print(verbose bool) {
 		fmt.Printf("goroutines in the native trace only: %d; in ours only: %d; notes of loss in ours: %d\n",
 			c.OnlyNative, c.OnlyOurs, c.LostNotes)
 	}
+	c.GC.print()
 	if !verbose {
 		return
 	}
-	for _, kind := range []string{"only native", "only ours", "stack", "waker stack", "P", "M"} {
+	for _, kind := range []string{"only native", "only ours", "stack", "waker stack", "P", "M",
+		"gc only native", "gc only ours", "gc stack", "value"} {
 		c.printTally(kind)
 	}
 }

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"golang.org/x/exp/trace"
+)
+
+// gcEvent is one event of the garbage collector, of the heap or of a stop-the-world.
+type gcEvent struct {
+	step
+	values [2]uint64 // bytes swept and reclaimed; bytes of the heap
+}
+
+// gcHistory holds the events of one trace by the resource they are about, so
+// that each list has one true order: a goroutine, a P, or the whole program.
+type gcHistory map[string][]gcEvent
+
+// heapObjects is named by the metric of the heap's size, which every P changes.
+const heapObjects = "/memory/classes/heap/objects:bytes"
+
+func gcBytes(attributes []trace.RangeAttribute) (values [2]uint64) {
+	for _, attribute := range attributes {
+		switch attribute.Name {
+		case "bytes swept":
+			values[0] = attribute.Value.Uint64()
+		case "bytes reclaimed":
+			values[1] = attribute.Value.Uint64()
+		}
+	}
+	return values
+}
+
+// gcScope says which list an event belongs to, and what it is; "" for an event of another kind.
+func gcScope(event *trace.Event) (scope, what string, values [2]uint64) {
+	switch event.Kind() {
+	case trace.EventRangeBegin, trace.EventRangeEnd:
+		r := event.Range()
+		if event.Kind() == trace.EventRangeEnd {
+			values = gcBytes(event.RangeAttributes())
+		}
+		return r.Scope.String() + " " + r.Name, fmt.Sprintf("%v %s", event.Kind(), r.Name), values
+	case trace.EventMetric:
+		m := event.Metric()
+		values[0] = m.Value.Uint64()
+		if m.Name == heapObjects {
+			return fmt.Sprintf("%v %s", event.Thread(), m.Name), m.Name, values
+		}
+		if m.Name == "/gc/heap/goal:bytes" {
+			return m.Name, m.Name, values
+		}
+	case trace.EventLabel:
+		return fmt.Sprintf("%v label", event.Goroutine()), "label " + event.Label().Label, values
+	}
+	return "", "", values
+}
+
+func readGC(path string, keys, stacks *names) (gcHistory, error) {
+	h := gcHistory{}
+	err := eachEvent(path, func(event *trace.Event) error {
+		scope, what, values := gcScope(event)
+		if scope == "" {
+			return nil
+		}
+		h[scope] = append(h[scope], gcEvent{values: values, step: step{time: int64(event.Time()),
+			key: keys.id(what), stack: stacks.id(stackText(event.Stack())), p: int64(event.Proc()),
+			m: int64(event.Thread()), change: what}})
+		return nil
+	})
+	return h, err
+}
+
+// gcRow compares one kind of event.
+type gcRow struct {
+	Events ratio     `json:"events"`
+	Values ratio     `json:"values"`
+	Stacks ratio     `json:"stacks"`
+	Sums   [2]uint64 `json:"native_sums"` // of the values, of pairs and of what only one trace has
+	Ours   [2]uint64 `json:"our_sums"`
+	Ns     int64     `json:"native_ns"` // from begin to end, of pairs of ranges that both have whole
+	OursNs int64     `json:"our_ns"`
+}
+
+type gcRows map[string]*gcRow
+
+func (r gcRows) row(what string) *gcRow {
+	if r[what] == nil {
+		r[what] = &gcRow{}
+	}
+	return r[what]
+}
+
+// gc compares what the two traces say of the garbage collector and the heap in the window.
+func (c *comparison) gc(nativePath, oursPath string) error {
+	native, err := readGC(nativePath, c.keys, c.stacks)
+	if err != nil {
+		return err
+	}
+	ours, err := readGC(oursPath, c.keys, c.stacks)
+	if err != nil {
+		return err
+	}
+	c.GC = gcRows{}
+	scopes := map[string]bool{}
+	for scope := range native {
+		scopes[scope] = true
+	}
+	for scope := range ours {
+		scopes[scope] = true
+	}
+	for _, scope := range slices.Sorted(maps.Keys(scopes)) {
+		c.gcList(near(native[scope], c.from, c.to), near(ours[scope], c.from, c.to))
+	}
+	for _, row := range c.GC {
+		row.Events.settle()
+		row.Values.settle()
+		row.Stacks.settle()
+	}
+	return nil
+}
+
+// near returns the events in the window and a little around it.
+func near(list []gcEvent, from, to int64) []gcEvent {
+	at := func(t int64) int {
+		i, _ := slices.BinarySearchFunc(list, t, func(e gcEvent, t int64) int { return cmp.Compare(e.time, t) })
+		return i
+	}
+	return list[at(from-margin):at(to+margin)]
+}
+
+func steps(list []gcEvent) []step {
+	all := make([]step, len(list))
+	for k := range list {
+		all[k] = list[k].step
+	}
+	return all
+}
+
+func (c *comparison) gcList(native, ours []gcEvent) {
+	var begin *[2]int64 // of the range that is open in both
+	for _, p := range align(steps(native), steps(ours)) {
+		if p.native < 0 || p.ours < 0 {
+			begin = nil
+			c.gcAlone(p, native, ours)
+			continue
+		}
+		n, o := &native[p.native], &ours[p.ours]
+		if !c.inside(n.step) {
+			begin = nil
+			continue
+		}
+		row := c.GC.row(n.change)
+		row.Events.count(n.key == o.key && n.m == o.m && n.p == o.p)
+		c.gcValues(row, n, o)
+		switch {
+		case strings.HasPrefix(n.change, "RangeBegin"):
+			begin = &[2]int64{n.time, o.time}
+		case begin != nil:
+			row.Ns += n.time - begin[0]
+			row.OursNs += o.time - begin[1]
+			begin = nil
+		}
+	}
+}
+
+func (c *comparison) gcValues(row *gcRow, n, o *gcEvent) {
+	for k := range n.values {
+		row.Sums[k] += n.values[k]
+		row.Ours[k] += o.values[k]
+	}
+	if n.values != [2]uint64{} || o.values != [2]uint64{} {
+		row.Values.count(n.values == o.values)
+	}
+	if n.values != o.values {
+		c.tally("value", fmt.Sprintf("%s: by %d, %d", n.change, int64(o.values[0]-n.values[0]),
+			int64(o.values[1]-n.values[1])))
+	}
+	if n.stack != 0 || o.stack != 0 {
+		row.Stacks.count(n.stack == o.stack)
+		c.differ("gc stack", n.step, o.step, n.stack, o.stack)
+	}
+}
+
+// gcAlone is an event that only one of the traces has.
+func (c *comparison) gcAlone(p pair, native, ours []gcEvent) {
+	what, one, sums := "gc only native", gcEvent{}, 0
+	if p.native >= 0 {
+		one = native[p.native]
+	} else {
+		what, one, sums = "gc only ours", ours[p.ours], 1
+	}
+	if !c.inside(one.step) {
+		return
+	}
+	row := c.GC.row(one.change)
+	row.Events.count(false)
+	for k, value := range one.values {
+		if sums == 0 {
+			row.Sums[k] += value
+		} else {
+			row.Ours[k] += value
+		}
+	}
+	c.tally(what, one.change+"  at "+firstFrames(c.stacks.texts[one.stack]))
+}
+
+func (r gcRows) print() {
+	for _, what := range slices.Sorted(maps.Keys(r)) {
+		row := r[what]
+		fmt.Printf("gc: %-50s %6d, %7.3f %% alike", what, row.Events.Of, row.Events.Pct)
+		if row.Values.Of > 0 {
+			fmt.Printf("; values %7.3f %% equal, sums %d %d against %d %d", row.Values.Pct,
+				row.Ours[0], row.Ours[1], row.Sums[0], row.Sums[1])
+		}
+		if row.Stacks.Of > 0 {
+			fmt.Printf("; stacks %7.3f %% equal", row.Stacks.Pct)
+		}
+		if row.Ns > 0 {
+			fmt.Printf("; %d us against %d us", row.OursNs/1000, row.Ns/1000)
+		}
+		fmt.Println()
+	}
+}
