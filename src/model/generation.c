@@ -59,10 +59,15 @@ void generation_tell_procs(struct model *md, struct m *m)
 
 void generation_tell_gc(struct model *md, struct m *m)
 {
-	if (md->gc_told || md->gc != GC_ON || m == md->stand_in.m)
+	if (m == md->stand_in.m)
 		return;
-	emit(md, OP_GC_ACTIVE, m);
-	md->gc_told = md->gc_in_file = true;
+	if (!md->gc_told && md->gc == GC_ON) {
+		emit(md, OP_GC_ACTIVE, m);
+		md->gc_told = md->gc_in_file = true;
+	}
+	if (md->goal_due)
+		emit(md, OP_HEAP_GOAL, m)->arg = md->heap_goal;
+	md->goal_due = false;
 }
 
 /* The op just written belongs to the generation's start, behind the statuses. */

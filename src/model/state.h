@@ -126,6 +126,7 @@ enum phase {
 struct snapshot {
 	bool open;
 	struct log_snapshot info;
+	struct log_heap heap; /* all 0: not known */
 	struct log_g *gs;
 	struct log_p *ps;
 	struct log_m *ms;
@@ -178,7 +179,9 @@ struct model {
 	struct g *stw; /* who stopped the world, NULL = it runs */
 	enum gc_phase gc;
 	bool gc_in_file; /* any event of a cycle has been written */
-	bool gc_told;    /* in this generation: that a cycle runs, or what it did */
+	bool goal_due;   /* the heap's goal, heap_goal, is still to be told */
+	uint64_t heap_goal;
+	bool gc_told; /* in this generation: that a cycle runs, or what it did */
 
 	struct stats *stats;
 	struct model_stats totals;
@@ -280,7 +283,7 @@ void generation_open(struct model *md);
 void generation_close(struct model *md, bool last);
 void generation_boundary(struct model *md, const struct log_boundary *boundary, const struct log_m *ms);
 void generation_tell_procs(struct model *md, struct m *m); /* ProcsChange, if still due */
-void generation_tell_gc(struct model *md, struct m *m);    /* GCActive, if still due; m runs a goroutine */
+void generation_tell_gc(struct model *md, struct m *m);    /* GCActive and the first HeapGoal, if still due; m runs */
 /* What had begun before the first generation did, seen at its end: says so at the generation's start. */
 bool generation_gc_began_before(struct model *md);
 bool generation_sweep_began_before(struct model *md, struct p *p);

@@ -69,6 +69,15 @@ const struct layout_field layout_fields[] = {
 	RT(module_gofunc, "runtime.moduledata", "gofunc"),
 	RT(module_pclntable, "runtime.moduledata", "pclntable"),
 	RT(sched_lock, "runtime.schedt", "lock"),
+	RT(gc_percent_goal, "runtime.gcControllerState", "gcPercentHeapGoal"),
+	RT(gc_min_trigger, "runtime.gcControllerState", "sweepDistMinTrigger"),
+	RT(gc_triggered, "runtime.gcControllerState", "triggered"),
+	RT(gc_heap_marked, "runtime.gcControllerState", "heapMarked"),
+	RT(gc_memory_limit, "runtime.gcControllerState", "memoryLimit"),
+	RT(gc_heap_free, "runtime.gcControllerState", "heapFree"),
+	RT(gc_total_alloc, "runtime.gcControllerState", "totalAlloc"),
+	RT(gc_total_free, "runtime.gcControllerState", "totalFree"),
+	RT(gc_mapped_ready, "runtime.gcControllerState", "mappedReady"),
 };
 
 const unsigned layout_field_count = COUNT(layout_fields);

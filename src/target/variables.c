@@ -8,6 +8,8 @@
 
 #include <errno.h>
 
+#include "target/heap.h"
+
 #define MAX_REFERENCES 512
 
 struct references {
@@ -262,15 +264,28 @@ static uint64_t find_gc_controller(const struct references *references)
 	return 0;
 }
 
+/* The same asks `gcphase != _GCoff`, and compares nothing else with 0. */
+static uint64_t find_gcphase(const struct references *references)
+{
+	for (int i = 0; i < references->n; i++) {
+		if (references->all[i].use & USE_IS_ZERO)
+			return references->all[i].address;
+	}
+	return 0;
+}
+
 static int find_collector(struct target *target, struct error *err)
 {
 	static const char function[] = "runtime.gcControllerCommit";
-	size_t size = target->image->release->layout.go.gc_heap_live + 8;
 	struct references references;
+	int rc;
 
 	read_references(target, function, &references);
-	return take(target, find_gc_controller(&references), size, &target->layout.gc_controller,
-		    "gcController", function, err);
+	rc = take(target, find_gc_controller(&references), heap_controller_size(target),
+		  &target->layout.gc_controller, "gcController", function, err);
+	if (rc == 0)
+		rc = take(target, find_gcphase(&references), 4, &target->gcphase, "gcphase", function, err);
+	return rc;
 }
 
 int target_find_variables(struct target *target, struct error *err)
