@@ -86,7 +86,8 @@ int assist(struct pt_regs *ctx)
 /* pagesPerReclaimerChunk, Go 1.22 … 1.26 runtime/mheap.go */
 #define RECLAIM_PAGES 512u
 
-/* For whose sake a span is swept. The tracer hears of those that an allocation waits for, not of the others. */
+/* For whose sake a span is swept. The tracer hears of those that an allocation waits for, not of the others.
+ */
 enum sweeper { SWEEP_OTHER, SWEEP_CENTRAL, SWEEP_CREDIT, SWEEP_RECLAIM };
 
 /* What a thread has swept for one allocation: a range of the trace. */
@@ -100,7 +101,8 @@ struct sweep {
 	uint64_t who;   /* enum sweeper */
 };
 
-/* By thread: it does not give up its P in between (mallocgc holds it). No more are there at a time than Ps. */
+/* By thread: it does not give up its P in between (mallocgc holds it). No more are there at a time than Ps.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);
@@ -134,8 +136,7 @@ static __always_inline enum sweeper sweeper(const struct pt_regs *ctx)
 
 static __always_inline void end_sweep(uint32_t tid, const struct sweep *sweep)
 {
-	struct raw_record rec = {
-		.site = SITE_SWEEP_END, .arg = sweep->swept, .arg2 = sweep->reclaimed};
+	struct raw_record rec = {.site = SITE_SWEEP_END, .arg = sweep->swept, .arg2 = sweep->reclaimed};
 
 	send_at(&rec, sweep->last);
 	bpf_map_delete_elem(&sweeps, &tid);

@@ -148,7 +148,7 @@ struct go_layout {
 	 * cgocall, but the chain of frame pointers leads away to C's stack in cgocallback.
 	 */
 	uint64_t cgocallback,
-		cgocallback_end;    /* address range of runtime.cgocallback in the process; 0 = no cgo */
+		cgocallback_end; /* address range of runtime.cgocallback in the process; 0 = no cgo */
 	/* Addresses in the calls by which these tell the runtime's tracer; 0 = not known. */
 	uint64_t injectglist_tells; /* GoUnpark */
 	uint64_t sweep_tells;       /* GCSweepSpan */

@@ -59,11 +59,11 @@ enum op_kind {
 	OP_GC_ACTIVE,
 	OP_GC_BEGIN, /* stack */
 	OP_GC_END,
-	OP_GC_SWEEP_ACTIVE, /* p, m = who holds it or NO_M */
-	OP_GC_SWEEP_BEGIN,  /* stack */
-	OP_GC_SWEEP_END,   /* arg = bytes swept, arg2 = bytes reclaimed */
+	OP_GC_SWEEP_ACTIVE,  /* p, m = who holds it or NO_M */
+	OP_GC_SWEEP_BEGIN,   /* stack */
+	OP_GC_SWEEP_END,     /* arg = bytes swept, arg2 = bytes reclaimed */
 	OP_GC_ASSIST_ACTIVE, /* g, m = who holds it or NO_M */
-	OP_GC_ASSIST_BEGIN, /* stack */
+	OP_GC_ASSIST_BEGIN,  /* stack */
 	OP_GC_ASSIST_END,
 	OP_HEAP_ALLOC, /* arg = bytes */
 	OP_HEAP_GOAL,  /* arg = bytes */

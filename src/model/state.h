@@ -16,11 +16,11 @@ struct g {
 	uint64_t last_op;  /* number of the last op that has to do with it (op_number) */
 	uint64_t last_hit; /* ns: time of the last record about it */
 	uint64_t startpc;
-	uint32_t index; /* in tables.goroutines */
-	uint32_t stack; /* the last one of its own that was seen */
-	uint8_t status; /* enum g_status, or G_DEAD */
-	bool listed;    /* scratch of a resync: the snapshot has it */
-	bool assists;   /* a mark assist is open */
+	uint32_t index;     /* in tables.goroutines */
+	uint32_t stack;     /* the last one of its own that was seen */
+	uint8_t status;     /* enum g_status, or G_DEAD */
+	bool listed;        /* scratch of a resync: the snapshot has it */
+	bool assists;       /* a mark assist is open */
 	bool assist_over;   /* so it is here only: the target says there is none */
 	uint8_t worker;     /* what it will do as a GC worker once it starts (p.gcMarkWorkerMode), 0 = none */
 	uint32_t opened_in; /* generation at whose start it was there and no assist has been told of since */
@@ -283,7 +283,8 @@ void generation_open(struct model *md);
 void generation_close(struct model *md, bool last);
 void generation_boundary(struct model *md, const struct log_boundary *boundary, const struct log_m *ms);
 void generation_tell_procs(struct model *md, struct m *m); /* ProcsChange, if still due */
-void generation_tell_gc(struct model *md, struct m *m);    /* GCActive and the first HeapGoal, if still due; m runs */
+void generation_tell_gc(struct model *md,
+			struct m *m); /* GCActive and the first HeapGoal, if still due; m runs */
 /* What had begun before the first generation did, seen at its end: says so at the generation's start. */
 bool generation_gc_began_before(struct model *md);
 bool generation_sweep_began_before(struct model *md, struct p *p);

@@ -126,8 +126,8 @@ struct log_heap {
 };
 
 enum log_assist { /* 0: not known */
-	LOG_ASSIST_NONE = 1,
-	LOG_ASSIST_OPEN = 2,
+		  LOG_ASSIST_NONE = 1,
+		  LOG_ASSIST_OPEN = 2,
 };
 
 struct log_g {

@@ -19,10 +19,12 @@ size_t heap_controller_size(const struct target *target)
 {
 	const struct runtime_offsets *at = &target->image->release->layout.runtime;
 	const uint32_t offsets[] = {
-		target->layout.gc_percent, target->layout.gc_heap_live, at->gc_percent_goal,
-		at->gc_min_trigger,        at->gc_triggered,            at->gc_heap_marked,
-		at->gc_memory_limit,       at->gc_heap_free,            at->gc_total_alloc,
-		at->gc_total_free,         at->gc_mapped_ready,
+		target->layout.gc_percent, target->layout.gc_heap_live,
+		at->gc_percent_goal,       at->gc_min_trigger,
+		at->gc_triggered,          at->gc_heap_marked,
+		at->gc_memory_limit,       at->gc_heap_free,
+		at->gc_total_alloc,        at->gc_total_free,
+		at->gc_mapped_ready,
 	};
 	size_t size = 0;
 
@@ -33,7 +35,8 @@ size_t heap_controller_size(const struct target *target)
 	return size;
 }
 
-/* What a limit on all memory leaves for the heap (memoryLimitHeapGoal, Go 1.22 … 1.26 runtime/mgcpacer.go). */
+/* What a limit on all memory leaves for the heap (memoryLimitHeapGoal, Go 1.22 … 1.26 runtime/mgcpacer.go).
+ */
 static uint64_t limit_goal(const struct runtime_offsets *at, const uint8_t *bytes)
 {
 	const uint64_t least_headroom = 1 << 20;

@@ -223,8 +223,8 @@ static void find_tellings(struct target *target)
 
 	layout->injectglist_tells =
 		find_telling(target, "runtime.injectglist", "runtime.traceLocker.GoUnpark");
-	layout->sweep_tells = find_telling(target, "runtime.(*sweepLocked).sweep",
-					   "runtime.traceLocker.GCSweepSpan");
+	layout->sweep_tells =
+		find_telling(target, "runtime.(*sweepLocked).sweep", "runtime.traceLocker.GCSweepSpan");
 	layout->assist_tells =
 		find_telling(target, "runtime.gcAssistAlloc", "runtime.traceLocker.GCMarkAssistStart");
 }

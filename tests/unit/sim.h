@@ -20,6 +20,7 @@ enum sim_status { SIM_NONE, SIM_IDLE_G, SIM_RUNNABLE, SIM_RUNNING, SIM_SYSCALL, 
 struct sim_g {
 	uint64_t ptr, goid;
 	enum sim_status status;
+	bool assists; /* helps the garbage collector */
 };
 
 struct sim_m {
@@ -28,6 +29,7 @@ struct sim_m {
 	int oldp;    /* the P it went into the system call with */
 	bool kernel; /* between sys_enter and sys_exit */
 	uint32_t tick;
+	bool sweeps; /* on its P, with its goroutine running */
 };
 
 struct sim {
@@ -37,6 +39,7 @@ struct sim {
 	struct sim_m ms[SIM_MS];
 	int p_holder[SIM_PS]; /* index of the M, -1 = idle */
 	int stw;              /* index of the M that stopped the world, -1 = none */
+	bool gc;              /* a cycle runs */
 	struct raw_record *out;
 	size_t n, capacity;
 	size_t transitions; /* goroutine state changes made */
