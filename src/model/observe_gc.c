@@ -37,6 +37,7 @@ static void write_gc(struct model *md, struct m *m, enum op_kind kind, uint32_t 
 
 void on_gc_begin(struct model *md, const struct hit *hit)
 {
+	md->last_gc = hit->rec->time;
 	if (!running(md, hit))
 		return;
 	if (md->gc == GC_ON) {
@@ -50,6 +51,7 @@ void on_gc_begin(struct model *md, const struct hit *hit)
 
 void on_gc_end(struct model *md, const struct hit *hit)
 {
+	md->last_gc = hit->rec->time;
 	if (running(md, hit) && (md->gc == GC_ON || generation_gc_began_before(md)))
 		write_gc(md, hit->m, OP_GC_END, 0);
 }
@@ -112,6 +114,7 @@ void on_assist_begin(struct model *md, const struct hit *hit)
 
 	if (!g || !p_counts(md, hit->m))
 		return;
+	g->last_assist = hit->rec->time;
 	if (g->assists) {
 		md->cause = REPAIRED;
 		step_assist_end(md, hit->m);
@@ -126,6 +129,9 @@ void on_assist_end(struct model *md, const struct hit *hit)
 {
 	struct g *g = running(md, hit);
 
-	if (g && (g->assists || (p_counts(md, hit->m) && generation_assist_began_before(md, g))))
+	if (!g)
+		return;
+	g->last_assist = hit->rec->time;
+	if (g->assists || (p_counts(md, hit->m) && generation_assist_began_before(md, g)))
 		step_assist_end(md, hit->m);
 }

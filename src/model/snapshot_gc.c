@@ -73,12 +73,13 @@ void snapshot_resync_gc(struct model *md, size_t from)
 {
 	const struct snapshot *snap = &md->snapshot;
 
-	resync_phase(md, phase_at(md, from, md->early.n));
+	if (md->last_gc < snap->info.time_before)
+		resync_phase(md, phase_at(md, from, md->early.n));
 	for (size_t i = 0; i < snap->ngs; i++) {
 		struct g *g = g_find(md, snap->gs[i].g);
 
 		if (!g || !g->assists || snap->gs[i].assist != LOG_ASSIST_NONE ||
-		    g->last_hit >= snap->info.time_before)
+		    g->last_assist >= snap->info.time_before)
 			continue;
 		/* Only where it runs can it be written; else when it next does. */
 		if (g->status == G_RUNNING)

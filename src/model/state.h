@@ -11,10 +11,11 @@ enum { G_DEAD = 0 };
 
 /* A goroutine's life. */
 struct g {
-	uint64_t ptr;      /* runtime.g: the key while it lives */
-	struct m *m;       /* where it runs or is in a system call */
-	uint64_t last_op;  /* number of the last op that has to do with it (op_number) */
-	uint64_t last_hit; /* ns: time of the last record about it */
+	uint64_t ptr;         /* runtime.g: the key while it lives */
+	struct m *m;          /* where it runs or is in a system call */
+	uint64_t last_op;     /* number of the last op that has to do with it (op_number) */
+	uint64_t last_hit;    /* ns: time of the last record about it */
+	uint64_t last_assist; /* ns: of the last one about a mark assist of its */
 	uint64_t startpc;
 	uint32_t index;     /* in tables.goroutines */
 	uint32_t stack;     /* the last one of its own that was seen */
@@ -178,8 +179,9 @@ struct model {
 	uint32_t gomaxprocs;
 	struct g *stw; /* who stopped the world, NULL = it runs */
 	enum gc_phase gc;
-	bool gc_in_file; /* any event of a cycle has been written */
-	bool goal_due;   /* the heap's goal, heap_goal, is still to be told */
+	uint64_t last_gc; /* ns: time of the last record about a cycle */
+	bool gc_in_file;  /* any event of a cycle has been written */
+	bool goal_due;    /* the heap's goal, heap_goal, is still to be told */
 	uint64_t heap_goal;
 	bool gc_told; /* in this generation: that a cycle runs, or what it did */
 
