@@ -30,6 +30,7 @@ enum loss {
 	LOSS_STACK_FULL,
 	LOSS_UNREADABLE,
 	LOSS_SCRATCH_BUSY,
+	HITS_SILENT, /* no loss: hits less records, for a hit need not make one */
 	LOSS_COUNT,
 };
 
@@ -40,12 +41,17 @@ struct {
 	__type(value, uint64_t);
 } losses SEC(".maps");
 
+static __always_inline void count(uint32_t which, __s64 by)
+{
+	uint64_t *counter = bpf_map_lookup_elem(&losses, &which);
+
+	if (counter)
+		*counter += by;
+}
+
 static __always_inline void count_loss(uint32_t which)
 {
-	uint64_t *count = bpf_map_lookup_elem(&losses, &which);
-
-	if (count)
-		*count += 1;
+	count(which, 1);
 }
 
 /* Reads one value of the target; false and counted if it cannot be read. */

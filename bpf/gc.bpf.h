@@ -139,6 +139,7 @@ static __always_inline void end_sweep(uint32_t tid, const struct sweep *sweep)
 	struct raw_record rec = {.site = SITE_SWEEP_END, .arg = sweep->swept, .arg2 = sweep->reclaimed};
 
 	send_at(&rec, sweep->last);
+	count(HITS_SILENT, -1); /* the hit is another record's, or counted there */
 	bpf_map_delete_elem(&sweeps, &tid);
 }
 
@@ -193,6 +194,8 @@ int sweep_begin(struct pt_regs *ctx)
 	bool first = !sweep;
 	uint16_t allocated = 0;
 
+	if (!first || who == SWEEP_OTHER)
+		count(HITS_SILENT, 1);
 	if (who == SWEEP_OTHER)
 		return 0;
 	if (first)
@@ -219,6 +222,7 @@ int sweep_span(struct pt_regs *ctx)
 	uint16_t left = 0;
 
 	(void)ctx;
+	count(HITS_SILENT, 1);
 	if (!sweep || !sweep->span)
 		return 0;
 	read_user(&left, sizeof(left), sweep->span + layout.span_alloc_count);
@@ -241,6 +245,8 @@ int reclaim_chunk(struct pt_regs *ctx)
 
 	if (first)
 		sweep = new_sweep(tid, SWEEP_RECLAIM);
+	else
+		count(HITS_SILENT, 1);
 	if (!sweep)
 		return 0;
 	if (sweep->freed < RECLAIM_PAGES)
@@ -260,6 +266,7 @@ int sweep_end(struct pt_regs *ctx)
 	struct sweep *sweep = bpf_map_lookup_elem(&sweeps, &tid);
 
 	(void)ctx;
+	count(HITS_SILENT, 1);
 	if (sweep && sweep->who == SWEEP_RECLAIM)
 		end_sweep(tid, sweep);
 	return 0;
@@ -279,12 +286,18 @@ int heap_alloc(struct pt_regs *ctx)
 	struct raw_record rec = {.site = SITE_HEAP_ALLOC};
 	uint32_t tid = this_thread();
 	struct sweep *sweep = bpf_map_lookup_elem(&sweeps, &tid);
+	struct go_m m;
 
 	if (sweep)
 		end_sweep(tid, sweep);
-	if (!ctx->bx)
+	if (!ctx->bx) {
+		count(HITS_SILENT, 1);
 		return 0;
-	rec.g = read_word(m_of_g(ctx->r14) + layout.m_curg);
+	}
+	if (!read_m(&m, m_of_g(ctx->r14)))
+		return 0;
+	rec.g = m.curg;
+	rec.p = m.p;
 	rec.arg = read_word(ctx->ax + layout.gc_heap_live) + ctx->bx;
 	send(&rec);
 	return 0;

@@ -30,7 +30,14 @@ struct bpf_options {
 };
 
 /* Indices as in bpf/common.bpf.h, enum loss. */
-enum { BPF_LOSS_RING_FULL, BPF_LOSS_STACK_FULL, BPF_LOSS_UNREADABLE, BPF_LOSS_SCRATCH_BUSY, BPF_LOSSES };
+enum {
+	BPF_LOSS_RING_FULL,
+	BPF_LOSS_STACK_FULL,
+	BPF_LOSS_UNREADABLE,
+	BPF_LOSS_SCRATCH_BUSY,
+	BPF_HITS_SILENT, /* no loss: how many more hits there were than records */
+	BPF_LOSSES
+};
 
 /* What the kernel lacks, in one line that says how to get it. */
 int bpf_check_kernel(struct error *err);

@@ -203,6 +203,7 @@ static struct log_loss losses_so_far(struct capture *capture)
 	uint64_t counts[BPF_LOSSES] = {0};
 
 	bpf_read_losses(&capture->bpf, counts);
+	capture->silent = counts[BPF_HITS_SILENT];
 	return (struct log_loss){
 		.ring_full = counts[BPF_LOSS_RING_FULL],
 		.stack_full = counts[BPF_LOSS_STACK_FULL] + counts[BPF_LOSS_SCRATCH_BUSY],
@@ -309,7 +310,7 @@ static int log_end(struct capture *capture, enum log_end_reason reason)
 		.reason = reason,
 		.clock = clock_pair(),
 		.total = capture->stats.loss,
-		.hits = capture->drain.records,
+		.hits = capture->drain.records + capture->silent,
 		.probe_hit_ns = capture->stats.probe_hit_ns,
 	};
 

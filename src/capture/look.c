@@ -126,7 +126,7 @@ int look_adapt(struct capture *capture, uint64_t now, struct error *err)
 {
 	struct tally *last = &capture->tally;
 	struct tally this = {.ns = now,
-			     .records = capture->drain.records,
+			     .records = capture->drain.records + capture->silent,
 			     .syscalls = capture->drain.syscalls,
 			     .stops = capture->drain.stops,
 			     .cpu_ns = watch_cpu_ns(&capture->watch)};

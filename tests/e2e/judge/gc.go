@@ -61,12 +61,23 @@ func gcScope(event *trace.Event) (scope, what string, values [2]uint64) {
 	return "", "", values
 }
 
+func isMarkPhase(what string) bool { return strings.HasSuffix(what, "GC concurrent mark phase") }
+
+// readGC reads labels within mark phases only: from Go 1.26 on a P may keep the
+// mode of a worker that was meant for it and never ran (procresize), and the
+// runtime's tracer labels whatever starts there until the next cycle.
 func readGC(path string, keys, stacks *names) (gcHistory, error) {
-	h := gcHistory{}
+	h, marking := gcHistory{}, false
 	err := eachEvent(path, func(event *trace.Event) error {
+		if event.Kind() == trace.EventRangeActive && isMarkPhase(event.Range().Name) {
+			marking = true
+		}
 		scope, what, values := gcScope(event)
-		if scope == "" {
+		if scope == "" || (event.Kind() == trace.EventLabel && !marking) {
 			return nil
+		}
+		if isMarkPhase(what) {
+			marking = event.Kind() == trace.EventRangeBegin
 		}
 		h[scope] = append(h[scope], gcEvent{values: values, step: step{time: int64(event.Time()),
 			key: keys.id(what), stack: stacks.id(stackText(event.Stack())), p: int64(event.Proc()),
@@ -208,6 +219,50 @@ func (c *comparison) gcAlone(p pair, native, ours []gcEvent) {
 		}
 	}
 	c.tally(what, one.change+"  at "+firstFrames(c.stacks.texts[one.stack]))
+}
+
+const (
+	// A heap's size is read right before it changes, and another P may change it in between.
+	minHeapValues = 95.0 // % of the heap's sizes that must be equal
+	minLabels     = 95.0 // % of the labels: those of 1.26 between a cycle's begin and its marking are stale
+	maxSumOff     = 0.1  // % by which sums of bytes may differ
+	maxRangeOff   = 5.0  // % by which the time in ranges may differ, and so many ns a range:
+	maxRangeNs    = 5_000
+)
+
+// judge says what is not good enough, at minSeq % of events that must be alike.
+func (r gcRows) judge(minSeq float64) (bad []string) {
+	for _, what := range slices.Sorted(maps.Keys(r)) {
+		row := r[what]
+		differ := row.Events.Of - row.Events.Equal
+		least := minSeq
+		if strings.HasPrefix(what, "label ") {
+			least = min(minSeq, minLabels)
+		}
+		if float64(differ) > 2+float64(row.Events.Of)*(100-least)/100 {
+			bad = append(bad, fmt.Sprintf("%d of %d events %s differ", differ, row.Events.Of, what))
+		}
+		if strings.HasSuffix(what, heapObjects) && row.Values.Of > 0 && row.Values.Pct < minHeapValues {
+			bad = append(bad, fmt.Sprintf("%.3f %% of values equal of %s", row.Values.Pct, what))
+		}
+		for k := range row.Sums {
+			native, ours := float64(row.Sums[k]), float64(row.Ours[k])
+			// What only one of them has is in the sums, too.
+			allowed := native * (maxSumOff/100 + 2*float64(differ)/float64(row.Events.Of))
+			if off := ours - native; max(off, -off) > allowed {
+				bad = append(bad, fmt.Sprintf("sum %.0f instead of %.0f of %s", ours, native, what))
+			}
+		}
+		// A sweep's end is told after a hit for each span; the tracer's own costs are inside, too.
+		if strings.Contains(what, "incremental sweep") {
+			continue
+		}
+		allowed := float64(row.Ns)*maxRangeOff/100 + float64(row.Events.Of)*maxRangeNs
+		if off := float64(row.OursNs - row.Ns); max(off, -off) > allowed {
+			bad = append(bad, fmt.Sprintf("%d us instead of %d us in %s", row.OursNs/1000, row.Ns/1000, what))
+		}
+	}
+	return bad
 }
 
 func (r gcRows) print() {

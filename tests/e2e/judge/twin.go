@@ -454,6 +454,7 @@ func (c *comparison) judge(minSeq, minStacks float64, minCompared int, maxMedian
 	if c.MedianNs > maxMedian || c.MedianNs < -maxMedian {
 		bad = append(bad, fmt.Sprintf("median time difference %d ns, at most %d wanted", c.MedianNs, maxMedian))
 	}
+	bad = append(bad, c.GC.judge(minSeq)...)
 	if bad != nil {
 		return fmt.Errorf("%s", strings.Join(bad, "; "))
 	}
