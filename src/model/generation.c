@@ -49,12 +49,16 @@ static void carry_held_ends(struct model *md)
 	}
 }
 
-void generation_tell_procs(struct model *md, struct m *m)
+void generation_tell_procs(struct model *md, struct m *m, uint32_t stack)
 {
+	struct op *op;
+
 	if (md->procs_told || !md->gomaxprocs || m == md->stand_in.m)
 		return;
 	md->procs_told = true;
-	emit(md, OP_PROCS_CHANGE, m)->arg = md->gomaxprocs;
+	op = emit(md, OP_PROCS_CHANGE, m);
+	op->arg = md->gomaxprocs;
+	op->stack = stack;
 }
 
 void generation_tell_gc(struct model *md, struct m *m)
@@ -154,7 +158,7 @@ void generation_open(struct model *md)
 		struct m *m = md->ms[i];
 
 		if (m->g && m->g->status == G_RUNNING) {
-			generation_tell_procs(md, m);
+			generation_tell_procs(md, m, 0);
 			generation_tell_gc(md, m);
 		}
 	}

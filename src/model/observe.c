@@ -315,7 +315,7 @@ static void on_procresize(struct model *md, const struct hit *hit)
 	md->gomaxprocs = (uint32_t)hit->rec->arg;
 	md->procs_told = false;
 	if (hit->m->g && hit->m->p && hit->m->g->status == G_RUNNING)
-		generation_tell_procs(md, hit->m);
+		generation_tell_procs(md, hit->m, hit->stack);
 }
 
 static const hit_handler handlers[256] = {

@@ -66,7 +66,7 @@ static bool on_p(struct model *md, const struct hit *hit)
 static bool p_counts(struct model *md, struct m *m)
 {
 	if (m->g)
-		generation_tell_procs(md, m);
+		generation_tell_procs(md, m, 0);
 	return m->p && md->procs_told && (uint32_t)m->p->id < md->gomaxprocs;
 }
 

@@ -284,7 +284,7 @@ void resync_to_snapshot(struct model *md);
 void generation_open(struct model *md);
 void generation_close(struct model *md, bool last);
 void generation_boundary(struct model *md, const struct log_boundary *boundary, const struct log_m *ms);
-void generation_tell_procs(struct model *md, struct m *m); /* ProcsChange, if still due */
+void generation_tell_procs(struct model *md, struct m *m, uint32_t stack); /* ProcsChange, if still due */
 void generation_tell_gc(struct model *md,
 			struct m *m); /* GCActive and the first HeapGoal, if still due; m runs */
 /* What had begun before the first generation did, seen at its end: says so at the generation's start. */

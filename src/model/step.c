@@ -99,7 +99,7 @@ static void started(struct model *md, struct m *m, bool unseen)
 	uint8_t worker = m->g->worker;
 	enum cause before = md->cause;
 
-	generation_tell_procs(md, m);
+	generation_tell_procs(md, m, 0);
 	generation_tell_gc(md, m);
 	if (m->g->assist_over && m->g->assists) {
 		md->cause = REPAIRED;

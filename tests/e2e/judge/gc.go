@@ -52,7 +52,11 @@ func gcScope(event *trace.Event) (scope, what string, values [2]uint64) {
 		if m.Name == heapObjects {
 			return fmt.Sprintf("%v %s", event.Thread(), m.Name), m.Name, values
 		}
-		if m.Name == "/gc/heap/goal:bytes" {
+		// GOMAXPROCS is also told at the beginning of each generation, which no program does.
+		told := stackText(event.Stack())
+		byTracer := told == "" || strings.HasPrefix(told, "runtime.traceAdvance") ||
+			strings.HasPrefix(told, "runtime.StartTrace")
+		if m.Name == "/gc/heap/goal:bytes" || (m.Name == "/sched/gomaxprocs:threads" && !byTracer) {
 			return m.Name, m.Name, values
 		}
 	case trace.EventLabel:
