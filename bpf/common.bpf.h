@@ -34,6 +34,7 @@ enum loss {
 	LOSS_UNREADABLE,
 	LOSS_SCRATCH_BUSY,
 	LOSS_SAMPLE,
+	HITS_SILENT, /* no loss: hits less records, for a hit need not make one */
 	LOSS_COUNT,
 };
 
@@ -44,12 +45,17 @@ struct {
 	__type(value, uint64_t);
 } losses SEC(".maps");
 
+static __always_inline void count(uint32_t which, __s64 by)
+{
+	uint64_t *counter = bpf_map_lookup_elem(&losses, &which);
+
+	if (counter)
+		*counter += by;
+}
+
 static __always_inline void count_loss(uint32_t which)
 {
-	uint64_t *count = bpf_map_lookup_elem(&losses, &which);
-
-	if (count)
-		*count += 1;
+	count(which, 1);
 }
 
 /* Reads one value of the target; false and counted if it cannot be read. */
@@ -71,12 +77,17 @@ static __always_inline uint64_t read_word(uint64_t address)
 
 /* The clock is read before the record is in a ring, and that before the change it tells can be seen by
  * another thread: the merge of several rings rests on it. */
-static __always_inline void send_or_count(struct raw_record *rec, uint32_t loss)
+static __always_inline void send_at(struct raw_record *rec, uint64_t time, uint32_t loss)
 {
 	rec->tid = (uint32_t)bpf_get_current_task_btf()->pid;
-	rec->time = bpf_ktime_get_ns();
+	rec->time = time;
 	if (put(rec, sizeof(*rec)))
 		count_loss(loss);
+}
+
+static __always_inline void send_or_count(struct raw_record *rec, uint32_t loss)
+{
+	send_at(rec, bpf_ktime_get_ns(), loss);
 }
 
 static __always_inline void send(struct raw_record *rec)

@@ -134,6 +134,9 @@ int unblock(struct pt_regs *ctx)
 			bp = g_word(&g, layout.g_sched_bp);
 		}
 		rec.stack = stack_from(pc, bp, g_word(&g, layout.g_stack_hi), 0);
+	} else if (!curg && rec.p) {
+		/* Set before the worker is made runnable, which its P then runs at once (findRunnable). */
+		rec.arg2 = (uint8_t)read_word(rec.p + layout.p_gc_mark_worker_mode);
 	}
 	send(&rec);
 	return 0;

@@ -31,7 +31,8 @@ enum site {
 	/* goroutines; g = the goroutine that changes */
 	SITE_PARK = 10,        /* park_m: running -> waiting. arg = block reason, arg2 = wait reason */
 	SITE_READY = 11,       /* ready: waiting -> runnable. arg = curg (the waker), stack = the waker's */
-	SITE_UNBLOCK = 12,     /* inline waiting -> runnable (netpoll, injectglist, GC workers). arg = curg */
+	SITE_UNBLOCK = 12,     /* inline waiting -> runnable (netpoll, injectglist, GC workers). arg = curg,
+				* arg2 = what g is to do as a GC worker if it is one (p.gcMarkWorkerMode) */
 	SITE_EXECUTE = 13,     /* execute: runnable -> running on this thread */
 	SITE_GOSCHED = 14,     /* goschedImpl: running -> runnable. arg = 1 if preempted */
 	SITE_GOYIELD = 15,     /* goyield_m: running -> runnable, "preempted" */
@@ -70,8 +71,17 @@ enum site {
 	SITE_GC_BEGIN = 62,
 	SITE_GC_END = 63,
 
-	/* not a site: the clock struck while the thread ran; g = curg, p = m.p, stack: RAW_STACK_SAMPLE */
-	SITE_CPU_SAMPLE = 90,
+	/* the heap; g = curg. The last three are places only: no record bears them. */
+	SITE_HEAP_ALLOC = 70,   /* arg = bytes of live heap after the change */
+	SITE_HEAP_GOAL = 71,    /* arg = bytes at which the next cycle is to end, 0 = none */
+	SITE_SWEEP_BEGIN = 72,  /* the first span that an allocation sweeps. stack */
+	SITE_SWEEP_END = 73,    /* time = after the last span. arg = bytes swept, arg2 = bytes reclaimed */
+	SITE_ASSIST_BEGIN = 74, /* gcAssistAlloc: g has to help with marking. stack */
+	SITE_ASSIST_END = 75,
+	SITE_HEAP_RESET = 76,    /* after marking */
+	SITE_SWEEP_SPAN = 77,    /* a span has been swept */
+	SITE_RECLAIM_CHUNK = 78, /* a stretch of pages has been gone through */
+
 	/* runtime/trace's annotations; g = who makes them. Those with a text come as a struct raw_text */
 	SITE_TASK_BEGIN = 80,   /* userTaskCreate. arg = task, arg2 = its parent; text = name */
 	SITE_TASK_END = 81,     /* userTaskEnd. arg = task */
@@ -80,6 +90,9 @@ enum site {
 	SITE_LOG = 84,          /* userLog. arg = task; text = category, text 2 = message */
 	SITE_REGION_START = 85, /* StartRegion while the runtime's tracer is off. arg = task; text = name */
 	SITE_REGION_STOP = 86,  /* End of the Region that StartRegion gives then: which one is not told */
+
+	/* not a site: the clock struck while the thread ran; g = curg, p = m.p, stack: RAW_STACK_SAMPLE */
+	SITE_CPU_SAMPLE = 90,
 };
 
 /* raw_record.flags, raw_stack.flags */
@@ -163,13 +176,24 @@ struct go_layout {
 	uint32_t p_goidcache, p_goidcacheend; /* needed where newproc1 sets goid late (<= 1.23) */
 	uint32_t p_gc_mark_worker_mode;
 	uint32_t coro_gp;
+	uint32_t g_in_mark_assist;
+	uint32_t span_npages, span_alloc_count, span_elemsize;
+	uint32_t gc_percent, gc_heap_live; /* of gcControllerState */
 	/*
 	 * Where callbacks from C come in: their frames lie on the goroutine's stack right below those of
 	 * cgocall, but the chain of frame pointers leads away to C's stack in cgocallback.
 	 */
 	uint64_t cgocallback,
-		cgocallback_end;    /* address range of runtime.cgocallback in the process; 0 = no cgo */
-	uint64_t injectglist_tells; /* return address, or any in the call, of GoUnpark in it; 0 = not known */
+		cgocallback_end; /* address range of runtime.cgocallback in the process; 0 = no cgo */
+	/* Addresses in the calls by which these tell the runtime's tracer; 0 = not known. */
+	uint64_t injectglist_tells; /* GoUnpark */
+	uint64_t sweep_tells;       /* GCSweepSpan */
+	uint64_t assist_tells;      /* GCMarkAssistStart */
+	uint64_t gc_controller;     /* address of runtime.gcController in the process */
+	/* Who sweeps spans in order to allocate: where these functions are in the process. */
+	uint64_t cache_span, cache_span_end;       /* runtime.(*mcentral).cacheSpan */
+	uint64_t reclaim_chunk, reclaim_chunk_end; /* runtime.(*mheap).reclaimChunk */
+	uint64_t deduct, deduct_end;               /* runtime.deductSweepCredit, by sweepone */
 	/* Link-time addresses of type descriptors: of a task's key in a context, and *trace.Task. */
 	uint64_t task_key_type, task_type;
 };

@@ -290,6 +290,26 @@ static __always_inline uint64_t stack_from(uint64_t pc, uint64_t bp, uint64_t hi
 	return end_walk(s, bp, skip);
 }
 
+/* The stack above the frame at bp. */
+static __always_inline uint64_t stack_of_callers(uint64_t bp, uint64_t hi)
+{
+	struct scratch *s = begin_walk(hi, 0);
+
+	return s ? end_walk(s, bp, 0) : 0;
+}
+
+/* The stack of a function that has not made its frame yet: pc in it, then where it returns to. */
+static __always_inline uint64_t stack_of_entry(uint64_t pc, uint64_t sp, uint64_t bp, uint64_t hi)
+{
+	struct scratch *s = begin_walk(hi, 0);
+
+	if (!s)
+		return 0;
+	push_pc(s, pc);
+	push_pc(s, read_word(sp));
+	return end_walk(s, bp, 0);
+}
+
 /*
  * The stack of a goroutine that is not running Go code of its own now, as
  * traceStack begins it (Go 1.26 runtime/tracestack.go): in a system call from

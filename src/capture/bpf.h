@@ -43,6 +43,7 @@ enum {
 	BPF_LOSS_UNREADABLE,
 	BPF_LOSS_SCRATCH_BUSY,
 	BPF_LOSS_SAMPLE,
+	BPF_HITS_SILENT, /* no loss: how many more hits there were than records */
 	BPF_LOSSES
 };
 

@@ -209,6 +209,7 @@ static struct log_loss losses_so_far(struct capture *capture)
 
 	bpf_read_losses(&capture->bpf, counts);
 	capture->stats.lost_samples = counts[BPF_LOSS_SAMPLE];
+	capture->silent = counts[BPF_HITS_SILENT];
 	return (struct log_loss){
 		.ring_full = counts[BPF_LOSS_RING_FULL],
 		.stack_full = counts[BPF_LOSS_STACK_FULL] + counts[BPF_LOSS_SCRATCH_BUSY],
@@ -323,7 +324,7 @@ static int log_end(struct capture *capture, enum log_end_reason reason)
 		.clock = clock_pair(),
 		.total = capture->stats.loss,
 		.lost_samples = (uint32_t)capture->stats.lost_samples,
-		.hits = drain_hits(&capture->drain),
+		.hits = drain_hits(&capture->drain) + capture->silent,
 		.probe_hit_ns = capture->stats.probe_hit_ns,
 	};
 

@@ -150,7 +150,7 @@ int look_adapt(struct capture *capture, uint64_t now, struct error *err)
 {
 	struct tally *last = &capture->tally;
 	struct tally this = {.ns = now,
-			     .hits = drain_hits(&capture->drain),
+			     .hits = drain_hits(&capture->drain) + capture->silent,
 			     .syscalls = capture->drain.syscalls,
 			     .stops = capture->drain.stops,
 			     .cpu_ns = watch_cpu_ns(&capture->watch)};

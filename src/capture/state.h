@@ -23,6 +23,7 @@ struct capture {
 	struct sampler sampler;
 	struct capture_stats stats;
 	struct log_loss told; /* losses that the log knows of */
+	uint64_t silent;      /* hits that made no record, so far */
 	struct log_m *ms;
 	uint32_t markers; /* numbers given out */
 	uint64_t next_boundary_ns, next_snapshot_ns, next_exec_check_ns;

@@ -47,6 +47,14 @@ static const char *site_name(unsigned site)
 		[SITE_LOG] = "user_log",
 		[SITE_REGION_START] = "region_start",
 		[SITE_REGION_STOP] = "region_stop",
+		[SITE_HEAP_ALLOC] = "heap_alloc",
+		[SITE_HEAP_GOAL] = "heap_goal",
+		[SITE_SWEEP_BEGIN] = "sweep_begin",
+		[SITE_SWEEP_END] = "sweep_end",
+		[SITE_ASSIST_BEGIN] = "assist",
+		[SITE_HEAP_RESET] = "heap_reset",
+		[SITE_SWEEP_SPAN] = "sweep_span",
+		[SITE_RECLAIM_CHUNK] = "reclaim_chunk",
 	};
 
 	if (site >= sizeof(names) / sizeof(names[0]) || !names[site])

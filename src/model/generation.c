@@ -14,7 +14,7 @@ static void date_back(struct model *md, struct op *op)
 	md->last_time = md->generation_start;
 }
 
-static void write_g_status(struct model *md, const struct g *g)
+static void write_g_status(struct model *md, struct g *g)
 {
 	struct op *op = emit(md, OP_GO_STATUS, NULL);
 
@@ -23,6 +23,7 @@ static void write_g_status(struct model *md, const struct g *g)
 	op->status = g->status;
 	op->stack = g->stack;
 	date_back(md, op);
+	g->opened_in = md->generation;
 }
 
 /* Those that hold a P first: a reader must know who runs where before anything else of that thread. */
@@ -31,6 +32,7 @@ static void write_statuses(struct model *md)
 	for (unsigned i = 0; i < md->nps; i++) {
 		step_proc_status(md, md->ps[i]);
 		date_back(md, &md->ops.ops[md->ops.n - 1]);
+		md->ps[i]->opened_in = md->generation;
 	}
 	for (uint32_t i = 1; i < md->gs.n; i++) {
 		if (md->gs.all[i]->status != G_DEAD)
@@ -47,12 +49,101 @@ static void carry_held_ends(struct model *md)
 	}
 }
 
-void generation_tell_procs(struct model *md, struct m *m)
+void generation_tell_procs(struct model *md, struct m *m, uint32_t stack)
 {
+	struct op *op;
+
 	if (md->procs_told || !md->gomaxprocs || m == md->stand_in.m)
 		return;
 	md->procs_told = true;
-	emit(md, OP_PROCS_CHANGE, m)->arg = md->gomaxprocs;
+	op = emit(md, OP_PROCS_CHANGE, m);
+	op->arg = md->gomaxprocs;
+	op->stack = stack;
+}
+
+void generation_tell_gc(struct model *md, struct m *m)
+{
+	if (m == md->stand_in.m)
+		return;
+	if (!md->gc_told && md->gc == GC_ON) {
+		emit(md, OP_GC_ACTIVE, m);
+		md->gc_told = md->gc_in_file = true;
+	}
+	if (md->goal_due)
+		emit(md, OP_HEAP_GOAL, m)->arg = md->heap_goal;
+	md->goal_due = false;
+}
+
+/* The op just written belongs to the generation's start, behind the statuses. */
+static bool to_start(struct model *md)
+{
+	move_up(md, 0);
+	return true;
+}
+
+bool generation_gc_began_before(struct model *md)
+{
+	if (md->generation != 1 || md->gc_in_file)
+		return false;
+	emit(md, OP_GC_ACTIVE, NULL);
+	md->gc = GC_ON;
+	md->gc_told = md->gc_in_file = true;
+	return to_start(md);
+}
+
+static void write_sweep_active(struct model *md, struct p *p)
+{
+	struct op *op = emit(md, OP_GC_SWEEP_ACTIVE, NULL);
+
+	op->p = p->id;
+	op->m = p->m ? p->m->tid : NO_M;
+	p->sweeps = true;
+	p->opened_in = 0;
+}
+
+bool generation_sweep_began_before(struct model *md, struct p *p)
+{
+	if (md->generation != 1 || p->opened_in != 1)
+		return false;
+	write_sweep_active(md, p);
+	return to_start(md);
+}
+
+static void write_assist_active(struct model *md, struct g *g)
+{
+	struct op *op = emit(md, OP_GC_ASSIST_ACTIVE, NULL);
+
+	op->g = g->index;
+	op->m = g->m ? g->m->tid : NO_M;
+	g->assists = true;
+	g->opened_in = 0;
+}
+
+bool generation_assist_began_before(struct model *md, struct g *g)
+{
+	if (md->generation != 1 || g->opened_in != 1)
+		return false;
+	write_assist_active(md, g);
+	return to_start(md);
+}
+
+/* Ranges that are open: readers that begin here shall know. */
+static void write_active(struct model *md)
+{
+	for (unsigned i = 0; i < md->nps; i++) {
+		if (md->ps[i]->sweeps)
+			write_sweep_active(md, md->ps[i]);
+	}
+	for (uint32_t i = 1; i < md->gs.n; i++) {
+		if (md->gs.all[i]->status != G_DEAD && md->gs.all[i]->assists)
+			write_assist_active(md, md->gs.all[i]);
+	}
+}
+
+/* What follows is later in every format: statuses and open ranges have no sequence numbers. */
+static void let_time_pass(struct model *md)
+{
+	md->last_time += OP_UNIT_NS - 1;
 }
 
 void generation_open(struct model *md)
@@ -63,18 +154,23 @@ void generation_open(struct model *md)
 	md->generation++;
 	md->ops.before += md->ops.n;
 	md->ops.n = 0;
-	md->procs_told = false;
+	md->procs_told = md->gc_told = false;
 	md->last_time++;
 	md->generation_start = md->last_time;
 	write_statuses(md);
 	md->ops.statuses = md->ops.n;
+	let_time_pass(md);
 	carry_held_ends(md);
 	for (unsigned i = 0; i < md->nms; i++) {
 		struct m *m = md->ms[i];
 
-		if (m->g && m->g->status == G_RUNNING)
-			generation_tell_procs(md, m);
+		if (m->g && m->g->status == G_RUNNING) {
+			generation_tell_procs(md, m, 0);
+			generation_tell_gc(md, m);
+		}
 	}
+	write_active(md);
+	let_time_pass(md);
 	md->cause = before;
 }
 

@@ -252,6 +252,7 @@ static int dispatch(struct model *md, const struct log_record *record)
 		tables_add_stack(md, record->data);
 		return 0;
 	case LOG_SNAPSHOT:
+	case LOG_HEAP:
 	case LOG_GS:
 	case LOG_PS:
 	case LOG_MS:

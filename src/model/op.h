@@ -59,10 +59,11 @@ enum op_kind {
 	OP_GC_ACTIVE,
 	OP_GC_BEGIN, /* stack */
 	OP_GC_END,
-	OP_GC_SWEEP_BEGIN, /* stack */
-	OP_GC_SWEEP_END,   /* arg = bytes swept, arg2 = bytes reclaimed */
-	OP_GC_ASSIST_ACTIVE,
-	OP_GC_ASSIST_BEGIN, /* stack */
+	OP_GC_SWEEP_ACTIVE,  /* p, m = who holds it or NO_M */
+	OP_GC_SWEEP_BEGIN,   /* stack */
+	OP_GC_SWEEP_END,     /* arg = bytes swept, arg2 = bytes reclaimed */
+	OP_GC_ASSIST_ACTIVE, /* g, m = who holds it or NO_M */
+	OP_GC_ASSIST_BEGIN,  /* stack */
 	OP_GC_ASSIST_END,
 	OP_HEAP_ALLOC, /* arg = bytes */
 	OP_HEAP_GOAL,  /* arg = bytes */
@@ -79,8 +80,9 @@ enum op_kind {
 
 /*
  * Formats may have no finer time than this, ns. What one event causes to
- * another is ordered by sequence numbers all the same, but for a birth after
- * the end of another goroutine with that id: a birth is as far from what was before.
+ * another is ordered by sequence numbers all the same. Where there are none this is
+ * the least distance: behind the statuses and open ranges of a generation's start, and before a birth (after
+ * the end of another goroutine of that id).
  */
 #define OP_UNIT_NS 64u
 

@@ -54,6 +54,7 @@ static struct implied implied_by_hit(const struct raw_record *rec)
 	case SITE_GCWAIT:
 	case SITE_PROCRESIZE:
 	case SITE_CPU_SAMPLE:
+	case SITE_SWEEP_END:
 		return (struct implied){0};
 	}
 	return im;
@@ -250,6 +251,7 @@ void start_from_snapshot(struct model *md)
 	for (size_t i = 0; i < snap->nms; i++)
 		take_snapshot_m(md, &snap->ms[i]);
 	map64_free(&hit);
+	snapshot_start_gc(md, from, to);
 	md->last_time = from < early->n ? early->records[from].time : snap->info.time_before;
 	md->totals.start_ns = md->last_time;
 	generation_open(md);

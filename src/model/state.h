@@ -32,18 +32,23 @@ struct text_ids {
 
 /* A goroutine's life. */
 struct g {
-	uint64_t ptr;      /* runtime.g: the key while it lives */
-	struct m *m;       /* where it runs or is in a system call */
-	uint64_t last_op;  /* number of the last op that has to do with it (op_number) */
-	uint64_t last_hit; /* ns: time of the last record about it */
+	uint64_t ptr;         /* runtime.g: the key while it lives */
+	struct m *m;          /* where it runs or is in a system call */
+	uint64_t last_op;     /* number of the last op that has to do with it (op_number) */
+	uint64_t last_hit;    /* ns: time of the last record about it */
+	uint64_t last_assist; /* ns: of the last one about a mark assist of its */
 	uint64_t startpc;
 	uint32_t index; /* in tables.goroutines */
 	uint32_t stack; /* the last one of its own that was seen */
 	/* It left its thread unseen: 1 + index of the op in that generation, until it is known how. */
 	size_t left;
 	uint32_t left_generation;
-	uint8_t status; /* enum g_status, or G_DEAD */
-	bool listed;    /* scratch of a resync: the snapshot has it */
+	uint8_t status;     /* enum g_status, or G_DEAD */
+	bool listed;        /* scratch of a resync: the snapshot has it */
+	bool assists;       /* a mark assist is open */
+	bool assist_over;   /* so it is here only: the target says there is none */
+	uint8_t worker;     /* what it will do as a GC worker once it starts (p.gcMarkWorkerMode), 0 = none */
+	uint32_t opened_in; /* generation at whose start it was there and no assist has been told of since */
 	struct region_list regions;
 };
 
@@ -55,6 +60,8 @@ struct p {
 	int32_t id;
 	uint32_t abandoned_by; /* tid of the thread that left it behind, P_ABANDONED only */
 	uint8_t status;        /* enum p_status */
+	bool sweeps;           /* a sweep is open */
+	uint32_t opened_in; /* generation at whose start it was there and no sweep has been told of since */
 };
 
 /*
@@ -153,6 +160,7 @@ enum phase {
 struct snapshot {
 	bool open;
 	struct log_snapshot info;
+	struct log_heap heap; /* all 0: not known */
 	struct log_g *gs;
 	struct log_p *ps;
 	struct log_m *ms;
@@ -218,6 +226,11 @@ struct model {
 	bool spans;    /* goroutines leave their threads unseen (LOG_NOTE_SPANS) */
 	struct g *stw; /* who stopped the world, NULL = it runs */
 	enum gc_phase gc;
+	uint64_t last_gc; /* ns: time of the last record about a cycle */
+	bool gc_in_file;  /* any event of a cycle has been written */
+	bool goal_due;    /* the heap's goal, heap_goal, is still to be told */
+	uint64_t heap_goal;
+	bool gc_told; /* in this generation: that a cycle runs, or what it did */
 
 	struct stats *stats;
 	struct model_stats totals;
@@ -289,6 +302,8 @@ void step_syscall_begin(struct model *md, struct m *m, uint32_t stack);
 void step_syscall_end(struct model *md, struct m *m);
 void step_syscall_end_blocked(struct model *md, struct m *m);
 void step_stw_end(struct model *md, enum cause cause);
+void step_sweep_end(struct model *md, struct m *m, uint64_t swept, uint64_t reclaimed);
+void step_assist_end(struct model *md, struct m *m);
 void drop_held_end(struct m *m);
 
 /* --- repair.c: makes the state what a record says it was, with the fewest ops --- */
@@ -339,7 +354,13 @@ void resync_to_snapshot(struct model *md);
 void generation_open(struct model *md);
 void generation_close(struct model *md, bool last);
 void generation_boundary(struct model *md, const struct log_boundary *boundary, const struct log_m *ms);
-void generation_tell_procs(struct model *md, struct m *m); /* ProcsChange, if still due */
+void generation_tell_procs(struct model *md, struct m *m, uint32_t stack); /* ProcsChange, if still due */
+void generation_tell_gc(struct model *md,
+			struct m *m); /* GCActive and the first HeapGoal, if still due; m runs */
+/* What had begun before the first generation did, seen at its end: says so at the generation's start. */
+bool generation_gc_began_before(struct model *md);
+bool generation_sweep_began_before(struct model *md, struct p *p);
+bool generation_assist_began_before(struct model *md, struct g *g);
 
 /* --- stats.c --- */
 struct stats *stats_new(void);

@@ -13,6 +13,7 @@ _Static_assert(sizeof(struct log_target) == 344, "stored");
 _Static_assert(sizeof(struct log_functab) == 40, "stored");
 _Static_assert(sizeof(struct log_mapping) == 32, "stored");
 _Static_assert(sizeof(struct log_snapshot) == 32, "stored");
+_Static_assert(sizeof(struct log_heap) == 16, "stored");
 _Static_assert(sizeof(struct log_g) == 56, "stored");
 _Static_assert(sizeof(struct log_p) == 32, "stored");
 _Static_assert(sizeof(struct log_m) == 48, "stored");
@@ -105,6 +106,8 @@ static bool is_legal(const struct log_record *record)
 		return check_stack(record);
 	case LOG_SNAPSHOT:
 		return record->size >= sizeof(struct log_snapshot);
+	case LOG_HEAP:
+		return record->size >= sizeof(struct log_heap);
 	case LOG_GS:
 		return record->size % sizeof(struct log_g) == 0;
 	case LOG_PS:

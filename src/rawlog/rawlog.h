@@ -33,9 +33,10 @@ enum log_type {
 	LOG_END = 14,          /* struct log_end: the last record of a whole log */
 	LOG_NOTE = 15,         /* struct log_note + text: what the trace itself shall say here */
 	LOG_TEXT = 16,         /* one struct raw_text, in the ring's order between LOG_RECORDS */
+	LOG_HEAP = 17,         /* struct log_heap: of the open snapshot */
 };
 
-#define LOG_LAST LOG_TEXT
+#define LOG_LAST LOG_HEAP
 
 struct log_record {
 	uint32_t type;    /* enum log_type */
@@ -115,6 +116,22 @@ struct log_snapshot {
 	uint32_t reserved;
 };
 
+enum log_gc {
+	LOG_GC_OFF = 1,
+	LOG_GC_RUNS = 2, /* runtime.gcphase: marking or its termination */
+};
+
+struct log_heap {
+	uint64_t goal; /* bytes at which the next cycle is to end, 0 = none */
+	uint32_t gc;   /* enum log_gc */
+	uint32_t reserved;
+};
+
+enum log_assist { /* 0: not known */
+		  LOG_ASSIST_NONE = 1,
+		  LOG_ASSIST_OPEN = 2,
+};
+
 struct log_g {
 	uint64_t g;
 	uint64_t goid;
@@ -124,7 +141,8 @@ struct log_g {
 	uint32_t status;    /* without the scan bit */
 	uint32_t tid;       /* procid of g.m, 0 if none */
 	uint8_t waitreason; /* index in REASON_WAIT */
-	uint8_t reserved[7];
+	uint8_t assist;     /* enum log_assist: g.inMarkAssist */
+	uint8_t reserved[6];
 };
 
 struct log_p {

@@ -144,6 +144,11 @@ static int check_statuses(const struct planner *planner, const struct site_rule 
 	return refuse(planner, rule, code, call->offset, why);
 }
 
+static bool is_chosen(const struct site_rule *rule, int i)
+{
+	return rule->which == ALL_MATCHES || rule->which == i;
+}
+
 static int plan_calls(struct planner *planner, const struct site_rule *rule, const struct code *code)
 {
 	struct call_site calls[MAX_MATCHES];
@@ -154,7 +159,7 @@ static int plan_calls(struct planner *planner, const struct site_rule *rule, con
 		n = code_calls(code, callee.address, calls, MAX_MATCHES);
 	rc = check_total(planner, rule, code, n, "calls");
 	for (int i = 0; rc == 0 && i < n; i++) {
-		if (rule->which != ALL_MATCHES && rule->which != i)
+		if (!is_chosen(rule, i))
 			continue;
 		rc = check_statuses(planner, rule, code, &calls[i]);
 		if (rc == 0)
@@ -174,7 +179,11 @@ static int plan_check(struct planner *planner, const struct site_rule *rule, con
 		return refuse(planner, rule, code, 0, "runtime.goexit1 does not check if a trace is on");
 	n = code_flag_checks(code, planner->flag, offsets, MAX_MATCHES);
 	rc = check_total(planner, rule, code, n, "checks if a trace is on");
-	return rc ? rc : add_probe(planner, rule, code, offsets[0]);
+	for (int i = 0; rc == 0 && i < n; i++) {
+		if (is_chosen(rule, i))
+			rc = add_probe(planner, rule, code, offsets[i]);
+	}
+	return rc;
 }
 
 /* Leaves StartRegion out: a region without its end, or the other way round, would be worse. */

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "bpf/stack_hash.h"
+#include "target/heap.h"
 #include "target/memory.h"
 #include "target/stack.h"
 #include "target/threads.h"
@@ -41,6 +42,7 @@ struct snapshot {
 	void *ctx;
 	struct memory_batch batch;
 	struct threads threads;
+	struct log_heap heap;
 	uint64_t *addresses; /* of all gs */
 	size_t naddresses;
 	struct log_g *gs;
@@ -281,6 +283,7 @@ static int deliver(struct snapshot *snap, size_t count)
 			.status = walked->view.status,
 			.tid = threads_tid(&snap->threads, walked->view.m),
 			.waitreason = walked->view.waitreason,
+			.assist = walked->view.assists ? LOG_ASSIST_OPEN : LOG_ASSIST_NONE,
 		};
 		if (walked->n) {
 			lg->stack = target_stack_hash(walked->pcs, walked->n, 0);
@@ -335,6 +338,8 @@ static int send(const struct snapshot *snap, const struct log_snapshot *head)
 	const struct threads *threads = &snap->threads;
 	int rc = put(snap, LOG_SNAPSHOT, head, sizeof(*head));
 
+	if (rc == 0)
+		rc = put(snap, LOG_HEAP, &snap->heap, sizeof(snap->heap));
 	for (size_t at = 0; rc == 0 && at < snap->ngs; at += GS_A_RECORD) {
 		size_t n = snap->ngs - at < GS_A_RECORD ? snap->ngs - at : GS_A_RECORD;
 
@@ -365,6 +370,9 @@ static int take(struct snapshot *snap, struct log_snapshot *head, struct error *
 	int rc;
 
 	head->time_before = now_ns();
+	rc = heap_read(snap->target, &snap->heap);
+	if (rc)
+		return threads_fail(snap->target, rc, "its heap's state (runtime.gcController)", err);
 	rc = threads_read(snap->target, &snap->batch, true, &snap->threads, err);
 	if (rc)
 		return rc;

@@ -44,7 +44,7 @@ struct target {
 	struct go_layout layout;
 	struct functab *functab; /* owned */
 	/* addresses in the process, for snapshots */
-	uint64_t allgs, allp, allm, gomaxprocs, sched;
+	uint64_t allgs, allp, allm, gomaxprocs, sched, gcphase;
 	struct target_image *image; /* the executable's bytes, owned; private to the room */
 };
 
@@ -77,7 +77,7 @@ int target_log_functab(const struct target *target, log_sink sink, void *ctx, st
 
 /*
  * Reads goroutines, Ps and Ms from memory and hands them over: LOG_STACKs of
- * parked goroutines as needed, then LOG_SNAPSHOT, LOG_GS, LOG_PS, LOG_MS,
+ * parked goroutines as needed, then LOG_SNAPSHOT, LOG_HEAP, LOG_GS, LOG_PS, LOG_MS,
  * LOG_SNAPSHOT_END. A parked stack counts only if status and saved PC agree
  * before and after it was read. -ESRCH if the process is gone.
  */

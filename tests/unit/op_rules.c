@@ -741,6 +741,10 @@ static int apply(struct op_rules *rules, const struct op *op, const struct table
 	case OP_GC_BEGIN:
 	case OP_GC_END:
 		return gc(rules, op, err);
+	case OP_GC_SWEEP_ACTIVE:
+		if (op->p < 0 || (size_t)op->p >= rules->nps || !rules->ps[op->p].known)
+			BROKEN("P %d is not known", op->p);
+		return active_range(rules, &rules->ps[op->p].sweep, "the sweep", err);
 	case OP_GC_SWEEP_BEGIN:
 	case OP_GC_SWEEP_END:
 		return set_range(&rules->ps[op->p].sweep, op->kind == OP_GC_SWEEP_BEGIN, "the sweep", err);

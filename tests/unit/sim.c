@@ -118,6 +118,20 @@ static void acquire(struct sim *sim, int m, int p)
 	rec->arg2 = (uint64_t)p;
 }
 
+/* findRunnable makes a GC worker runnable, and runs it at once. */
+static void run_worker(struct sim *sim, int m)
+{
+	int g = find_g(sim, SIM_WAITING);
+
+	if (g < 0)
+		return;
+	put(sim, m, SITE_UNBLOCK, g)->arg2 = 1 + sim_random(sim, 3);
+	put(sim, m, SITE_EXECUTE, g);
+	sim->ms[m].g = g;
+	sim->transitions++;
+	set(sim, g, SIM_RUNNING);
+}
+
 static void step_idle(struct sim *sim, int m)
 {
 	struct sim_m *mm = &sim->ms[m];
@@ -127,6 +141,10 @@ static void step_idle(struct sim *sim, int m)
 	if (mm->p < 0) {
 		if (p >= 0 && sim->stw < 0)
 			acquire(sim, m, p);
+		return;
+	}
+	if (sim_random(sim, 16) == 0) {
+		run_worker(sim, m);
 		return;
 	}
 	if (g < 0 || sim_random(sim, 4) == 0) {
@@ -239,9 +257,61 @@ static void enter_syscall(struct sim *sim, int m)
 	mm->kernel = true;
 }
 
+static void turn_gc(struct sim *sim, int m)
+{
+	put(sim, m, sim->gc ? SITE_GC_END : SITE_GC_BEGIN, sim->ms[m].g);
+	sim->gc = !sim->gc;
+	if (!sim->gc)
+		put(sim, m, SITE_HEAP_GOAL, sim->ms[m].g)->arg = 4 << 20;
+}
+
+static void assist(struct sim *sim, int m)
+{
+	struct sim_g *g = &sim->gs[sim->ms[m].g];
+
+	put(sim, m, g->assists ? SITE_ASSIST_END : SITE_ASSIST_BEGIN, sim->ms[m].g);
+	g->assists = !g->assists;
+}
+
+static void sweep(struct sim *sim, int m)
+{
+	put(sim, m, SITE_SWEEP_BEGIN, sim->ms[m].g);
+	sim->ms[m].sweeps = true;
+}
+
+/* The record names nobody, and is followed by the one that brought it about. */
+static void end_sweep(struct sim *sim, int m)
+{
+	struct raw_record *rec = put(sim, m, SITE_SWEEP_END, -1);
+
+	rec->p = 0;
+	rec->arg = 8192 * (1 + sim_random(sim, 4));
+	rec->arg2 = sim_random(sim, 8192);
+	put(sim, m, SITE_HEAP_ALLOC, sim->ms[m].g)->arg = sim_random(sim, 1 << 20);
+	sim->ms[m].sweeps = false;
+}
+
+/* What the collector makes of an allocation. */
+static void allocate(struct sim *sim, int m)
+{
+	switch (sim_random(sim, 4)) {
+	case 0:
+		assist(sim, m);
+		break;
+	case 1:
+		sweep(sim, m);
+		break;
+	case 2:
+		put(sim, m, SITE_HEAP_ALLOC, sim->ms[m].g)->arg = sim_random(sim, 1 << 20);
+		break;
+	default:
+		turn_gc(sim, m);
+	}
+}
+
 static void run(struct sim *sim, int m)
 {
-	switch (sim_random(sim, 15)) {
+	switch (sim_random(sim, 18)) {
 	case 0:
 	case 1:
 	case 2:
@@ -251,7 +321,9 @@ static void run(struct sim *sim, int m)
 		leave(sim, m, SITE_GOSCHED, SIM_RUNNABLE);
 		break;
 	case 4:
-		leave(sim, m, SITE_DESTROY, SIM_NONE);
+		/* No goroutine ends while it allocates. */
+		if (!sim->gs[sim->ms[m].g].assists)
+			leave(sim, m, SITE_DESTROY, SIM_NONE);
 		break;
 	case 5:
 	case 6:
@@ -271,6 +343,11 @@ static void run(struct sim *sim, int m)
 	case 11:
 	case 12:
 		annotate(sim, m);
+		break;
+	case 13:
+	case 14:
+	case 15:
+		allocate(sim, m);
 		break;
 	default:
 		enter_syscall(sim, m);
@@ -353,6 +430,10 @@ void sim_step(struct sim *sim)
 		sim->stw = -1;
 	} else if (sim->stw == m) {
 		return; /* who has stopped the world neither blocks nor leaves */
+	} else if (mm->sweeps && sim_random(sim, 2)) {
+		end_sweep(sim, m);
+	} else if (mm->sweeps) {
+		ready(sim, m); /* a cleanup; nor does who sweeps */
 	} else if (mm->g < 0) {
 		step_idle(sim, m);
 	} else if (sim->gs[mm->g].status == SIM_SYSCALL) {
@@ -420,6 +501,7 @@ size_t sim_snapshot(const struct sim *sim, struct log_g *gs, struct log_p *ps, s
 	for (int g = 0; g < SIM_GS; g++) {
 		gs[n] = (struct log_g){.g = sim->gs[g].ptr,
 				       .goid = sim->gs[g].goid,
+				       .assist = sim->gs[g].assists ? LOG_ASSIST_OPEN : LOG_ASSIST_NONE,
 				       .status = runtime_status(sim->gs[g].status)};
 		for (int m = 0; m < SIM_MS; m++) {
 			if (sim->ms[m].g == g) {

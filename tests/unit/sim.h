@@ -29,6 +29,7 @@ struct sim_g {
 	enum sim_status status;
 	struct sim_region regions[SIM_DEPTH];
 	unsigned nregions;
+	bool assists; /* helps the garbage collector */
 };
 
 struct sim_m {
@@ -37,6 +38,7 @@ struct sim_m {
 	int oldp;    /* the P it went into the system call with */
 	bool kernel; /* between sys_enter and sys_exit */
 	uint32_t tick;
+	bool sweeps; /* on its P, with its goroutine running */
 };
 
 struct sim {
@@ -46,6 +48,7 @@ struct sim {
 	struct sim_m ms[SIM_MS];
 	int p_holder[SIM_PS]; /* index of the M, -1 = idle */
 	int stw;              /* index of the M that stopped the world, -1 = none */
+	bool gc;              /* a cycle runs */
 	struct raw_record *out;
 	size_t n, capacity;
 	size_t transitions; /* goroutine state changes made */

@@ -152,6 +152,8 @@ type verdict struct {
 	StartMedianNs int64 `json:"start_median_ns"`
 	StartP99Ns    int64 `json:"start_p99_ns"`
 	LostNotes     int   `json:"lost_notes"`
+	// By kind of event, of the garbage collector and the heap.
+	GC gcRows `json:"gc"`
 }
 
 type comparison struct {
@@ -230,7 +232,7 @@ func (c *comparison) run(nativePath, oursPath string) error {
 		c.goroutine(g, native.steps[g], ours.steps[g])
 	}
 	c.settle()
-	return nil
+	return c.gc(nativePath, oursPath)
 }
 
 // goroutine compares one goroutine's life in the window.
@@ -399,10 +401,12 @@ func (c *comparison) print(verbose bool) {
 		fmt.Printf("goroutines in the native trace only: %d; in ours only: %d; notes of loss in ours: %d\n",
 			c.OnlyNative, c.OnlyOurs, c.LostNotes)
 	}
+	c.GC.print()
 	if !verbose {
 		return
 	}
-	for _, kind := range []string{"only native", "only ours", "stack", "waker stack", "P", "M"} {
+	for _, kind := range []string{"only native", "only ours", "stack", "waker stack", "P", "M",
+		"gc only native", "gc only ours", "gc stack", "value"} {
 		c.printTally(kind)
 	}
 }
@@ -452,6 +456,7 @@ func (c *comparison) judge(minSeq, minStacks float64, minCompared int, maxMedian
 	if c.MedianNs > maxMedian || c.MedianNs < -maxMedian {
 		bad = append(bad, fmt.Sprintf("median time difference %d ns, at most %d wanted", c.MedianNs, maxMedian))
 	}
+	bad = append(bad, c.GC.judge(minSeq)...)
 	if bad != nil {
 		return fmt.Errorf("%s", strings.Join(bad, "; "))
 	}
