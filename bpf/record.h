@@ -95,6 +95,13 @@ enum site {
 	SITE_CPU_SAMPLE = 90,
 };
 
+/* The sites that an allocation comes by, again and again; not those of a cycle as a whole. */
+static inline int is_heap_site(uint8_t site)
+{
+	return site == SITE_HEAP_ALLOC || site == SITE_SWEEP_BEGIN || site == SITE_SWEEP_END ||
+	       site == SITE_SWEEP_SPAN || site == SITE_RECLAIM_CHUNK;
+}
+
 /* raw_record.flags, raw_stack.flags */
 enum raw_flags {
 	RAW_STACK_BROKEN = 1, /* the walk ended in memory that could not be read or was no frame */

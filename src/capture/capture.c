@@ -24,6 +24,7 @@ enum {
 	MARKER_TRIES = 200, /* ms to wait for a marker to come out of the ring */
 	MAX_MS = 20000,     /* Ms read at a boundary; Go's own limit is 10,000 */
 	EXEC_CHECK_MS = 50,
+	HEAP_MS = 10, /* between two readings of the heap's size */
 };
 
 static uint64_t clock_ns(clockid_t id)
@@ -251,6 +252,20 @@ static int resync(struct capture *capture, uint64_t now, struct error *err)
 	return rc == -ESRCH ? 0 : rc;
 }
 
+/* Where the heap's growing is not probed, its size is read instead. */
+static int log_heap_live(struct capture *capture, uint64_t now)
+{
+	struct log_heap_live live = {.time = now};
+
+	if (look_at_heap(capture) || capture->shed.level == LEVEL_OFF || now < capture->next_heap_ns ||
+	    !capture->options.target->pid)
+		return 0;
+	capture->next_heap_ns = now + HEAP_MS * 1000000ull;
+	if (target_heap_live(capture->options.target, &live.bytes))
+		return 0; /* it is ending */
+	return drain_put(&capture->drain, LOG_HEAP_LIVE, &live, sizeof(live));
+}
+
 /* Where only starts are probed, a snapshot tells why and where those that have not started again have left.
  */
 static int end_generation(struct capture *capture, uint64_t now, struct error *err)
@@ -277,6 +292,8 @@ static int round_of_work(struct capture *capture, struct error *err)
 		rc = resync(capture, now, err);
 	if (rc == 0)
 		rc = look_adapt(capture, now, err);
+	if (rc == 0)
+		rc = log_heap_live(capture, now);
 	if (rc == 0 && now >= capture->next_boundary_ns && capture->shed.level != LEVEL_OFF)
 		rc = end_generation(capture, now, err);
 	return rc < 0 ? rc : drained;

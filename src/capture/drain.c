@@ -115,6 +115,7 @@ static int take(struct drain *drain, const struct ring_record *next)
 	drain->syscalls += record->site == SITE_SYS_ENTER || record->site == SITE_SYS_EXIT;
 	drain->samples += record->site == SITE_CPU_SAMPLE;
 	drain->stops += is_stop(record->site);
+	drain->heap += is_heap_site(record->site);
 	if (record->site == SITE_MARKER)
 		drain->last_marker = record->arg;
 	return ++drain->n == DRAIN_BATCH ? flush(drain) : 0;

@@ -23,9 +23,11 @@ struct drain {
 	int sink_error;
 	pid_t pid; /* the target, for texts that were not in memory */
 	uint64_t records, stacks;
-	uint64_t syscalls, stops; /* of the records: from the tracepoints; a goroutine left its thread */
-	uint64_t samples;         /* of the records: no hits at all */
-	uint64_t last_marker;     /* number of the newest marker that went by */
+	/* of the records: from the tracepoints; a goroutine left its thread; of sweeps and the heap's growing
+	 */
+	uint64_t syscalls, stops, heap;
+	uint64_t samples;     /* of the records: no hits at all */
+	uint64_t last_marker; /* number of the newest marker that went by */
 	unsigned n;
 	struct raw_record batch[DRAIN_BATCH];
 	uint64_t stack[2 + STACK_DEPTH + 1]; /* a raw_stack, aligned */

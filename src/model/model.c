@@ -192,6 +192,8 @@ static void feed_note(struct model *md, const struct log_note *note)
 	if (!md->generation)
 		return;
 	md->cause = INFERRED;
+	if (note->flags & LOG_NOTE_NO_HEAP)
+		end_sweeps(md);
 	write_note(md, text);
 	md->cause = SEEN;
 	if (note->flags & (LOG_NOTE_GAP | LOG_NOTE_SEEN)) {
@@ -203,6 +205,12 @@ static void feed_note(struct model *md, const struct log_note *note)
 		md->early.ntexts = 0;
 		annotations_lost(md);
 	}
+}
+
+static void feed_heap_live(struct model *md, const struct log_heap_live *live)
+{
+	md->live_due = md->live_due || live->bytes != md->heap_live;
+	md->heap_live = live->bytes;
 }
 
 /* The file itself says what it lacks, and a new generation begins from here on. */
@@ -266,6 +274,9 @@ static int dispatch(struct model *md, const struct log_record *record)
 		return 0;
 	case LOG_NOTE:
 		feed_note(md, record->data);
+		return 0;
+	case LOG_HEAP_LIVE:
+		feed_heap_live(md, record->data);
 		return 0;
 	default:
 		return 0;

@@ -400,5 +400,7 @@ void observe(struct model *md, const struct raw_record *rec)
 	if (hit.p)
 		hit.p->last_hit = rec->time;
 	handle(md, &hit);
+	if (md->live_due)
+		tell_heap_live(md, hit.m);
 	md->cause = SEEN;
 }

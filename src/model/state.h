@@ -230,6 +230,8 @@ struct model {
 	bool gc_in_file;  /* any event of a cycle has been written */
 	bool goal_due;    /* the heap's goal, heap_goal, is still to be told */
 	uint64_t heap_goal;
+	bool live_due; /* the heap's size, heap_live, is still to be told */
+	uint64_t heap_live;
 	bool gc_told; /* in this generation: that a cycle runs, or what it did */
 
 	struct stats *stats;
@@ -319,6 +321,10 @@ void make_dead(struct model *md, struct g *g);
 struct g *g_of_record(struct model *md, uint64_t ptr, uint64_t goid, uint8_t status);
 struct m *stand_in_begin(struct model *md); /* running, on its own P; NULL when out of memory */
 void stand_in_end(struct model *md);
+
+/* --- observe_gc.c --- */
+void end_sweeps(struct model *md);                  /* those that are open are not seen any more */
+void tell_heap_live(struct model *md, struct m *m); /* if it is due, and m can */
 
 /* --- spans.c: when only starts are seen --- */
 void leave_unseen(struct model *md, struct m *m); /* m's running goroutine is not there any more */

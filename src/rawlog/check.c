@@ -108,6 +108,8 @@ static bool is_legal(const struct log_record *record)
 		return record->size >= sizeof(struct log_snapshot);
 	case LOG_HEAP:
 		return record->size >= sizeof(struct log_heap);
+	case LOG_HEAP_LIVE:
+		return record->size >= sizeof(struct log_heap_live);
 	case LOG_GS:
 		return record->size % sizeof(struct log_g) == 0;
 	case LOG_PS:

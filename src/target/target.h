@@ -87,6 +87,9 @@ int target_snapshot(const struct target *target, const uint32_t markers[2], log_
 /* Reads the Ms alone (for a boundary) into ms, at most max. Returns their number or a negative errno. */
 int target_read_ms(const struct target *target, struct log_m *ms, unsigned max, struct error *err);
 
+/* Bytes of live heap as the collector counts them. 0, -EFAULT, -ESRCH or -EPERM. */
+int target_heap_live(const struct target *target, uint64_t *bytes);
+
 /* Hash of a stack as the BPF side computes it (capture of the same stack gives the same hash). */
 uint64_t target_stack_hash(const uint64_t *pcs, unsigned n, unsigned skip);
 

@@ -44,6 +44,8 @@ trace_cell() {
 	want 0
 	timeout 10 "$JUDGE" json "$W/out" >/dev/null 2>"$W/json.err" || die "--json: $(cat "$W/json.err")"
 	strict "$W/trace" -expect "tests/e2e/facts/$1"
+	# What only this look sees.
+	[ ! -e "tests/e2e/facts/$1$look" ] || strict "$W/trace" -expect "tests/e2e/facts/$1$look"
 	checked "$W/trace"
 	printf '%s events, %s goroutines, %s KiB' "$(fact events)" "$(fact goroutines)" $(($(stat -c %s "$W/trace") / 1024))
 	if [ "$3" = yes ]; then
@@ -171,6 +173,8 @@ cells_newest() {
 			run_cell $NEWEST cgo cgo yes yes
 		else
 			run_cell $NEWEST default "$mode" yes yes
+			# Every sweep and every growth of the heap is seen so.
+			[ "$mode" = gc ] && LOOK=--exact run_cell $NEWEST default gc no yes
 		fi
 	done
 }

@@ -152,7 +152,7 @@ static void feed_bytes(struct model *model, const uint8_t *data, size_t size)
 			feed(model, LOG_LOSS, &loss, sizeof(loss));
 			break;
 		case 73:
-			note.flags = data[1] % 8;
+			note.flags = data[1] % 16;
 			feed(model, LOG_NOTE, &note, sizeof(note));
 			break;
 		case 74:
