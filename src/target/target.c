@@ -151,6 +151,17 @@ static bool has_cgo(const struct target *target)
 	return target_code(target, "crosscall2", &code) == 0;
 }
 
+/* Constants have a segment of their own but with linkers of old, which put them with the code. */
+static int find_module(struct target_image *image, struct error *err)
+{
+	const struct runtime_offsets *offsets = &image->release->layout.runtime;
+	int rc = module_find(&image->elf, offsets, &image->module, err);
+
+	if (rc == 0 || load_all_code(&image->file))
+		return rc;
+	return module_find(&image->elf, offsets, &image->module, err);
+}
+
 /* Everything that the file tells; link-time addresses, until the bias is known. */
 static int read_image(struct target *target, int fd, struct error *err)
 {
@@ -164,7 +175,7 @@ static int read_image(struct target *target, int fd, struct error *err)
 	if (rc == 0 && !image->release)
 		rc = read_own_release(target, fd, err);
 	if (rc == 0)
-		rc = module_find(&image->elf, &image->release->layout.runtime, &image->module, err);
+		rc = find_module(image, err);
 	if (rc == 0)
 		rc = build_functab(target, err);
 	if (rc)
