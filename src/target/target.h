@@ -69,11 +69,13 @@ void target_park_skips(const struct target *target, uint8_t skips[PARK_SKIPS]);
 
 /*
  * Hands what replay needs to know to the sink: LOG_TARGET first, LOG_REASONs,
- * LOG_MAPPINGs. LOG_FUNCTAB apart, because it is big and may come late.
+ * LOG_MAPPINGs. LOG_FUNCTAB is not among them, because it is big and may come late.
  */
 int target_log_info(const struct target *target, unsigned extra_flags, log_sink sink, void *ctx,
 		    struct error *err);
-int target_log_functab(const struct target *target, log_sink sink, void *ctx, struct error *err);
+/* The LOG_FUNCTAB. Its bytes are the target's, and stay where they are until target_free. Not before the
+ * process is bound. */
+int target_functab(struct target *target, struct log_record *record, struct error *err);
 
 /*
  * Reads goroutines, Ps and Ms from memory and hands them over: LOG_STACKs of
