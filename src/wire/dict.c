@@ -186,8 +186,8 @@ static int load_frames(struct dict *dict, struct stack_slot *slot, const struct 
 		return 0;
 	if (cache->n > MAX_CACHED_FRAMES - MAX_FRAMES)
 		forget_frames(cache);
-	if (array_grow((void **)&cache->frames, &cache->capacity, cache->n + MAX_FRAMES,
-		       sizeof(*cache->frames)))
+	if (array_reserve((void **)&cache->frames, &cache->capacity, cache->n + MAX_FRAMES,
+			  sizeof(*cache->frames)))
 		return -ENOMEM;
 	n = expand(dict, stack, cache->frames + cache->n);
 	if (n < 0)
