@@ -42,7 +42,7 @@ void buffer_free(struct buffer *buf)
 	*buf = (struct buffer){0};
 }
 
-int array_reserve(void **array, size_t *n, size_t want, size_t item_size)
+int array_grow(void **array, size_t *n, size_t want, size_t item_size)
 {
 	size_t count = *n ? *n : FIRST_ITEMS;
 	void *bigger;
@@ -56,17 +56,8 @@ int array_reserve(void **array, size_t *n, size_t want, size_t item_size)
 	bigger = realloc(*array, count * item_size);
 	if (!bigger)
 		return -ENOMEM;
+	memset((char *)bigger + *n * item_size, 0, (count - *n) * item_size);
 	*array = bigger;
 	*n = count;
 	return 0;
-}
-
-int array_grow(void **array, size_t *n, size_t want, size_t item_size)
-{
-	size_t before = *n;
-	int rc = array_reserve(array, n, want, item_size);
-
-	if (rc == 0 && *n > before)
-		memset((char *)*array + before * item_size, 0, (*n - before) * item_size);
-	return rc;
 }

@@ -16,8 +16,6 @@ int buffer_reserve(struct buffer *buf, size_t more);
 int buffer_append(struct buffer *buf, const void *bytes, size_t n);
 void buffer_free(struct buffer *buf);
 
-/* Makes room for at least `want` items, doubling. 0 or -ENOMEM; the array is unchanged then. */
-int array_reserve(void **array, size_t *n, size_t want, size_t item_size);
 /*
  * Grows an array of *n zeroed items to at least `want`, doubling. The new
  * items are zero. 0 or -ENOMEM; the array is unchanged then.
