@@ -193,7 +193,8 @@ static uint32_t write_stack(struct dict *dict, const struct frame *frames, uint3
 	return dict->stack_count;
 }
 
-/* Frames are not kept: symbol keeps what each address stands for, and a stack is written once a generation. */
+/* Frames are not kept: symbol keeps what each address stands for, and a stack is written once a generation.
+ */
 uint32_t dict_add_stack(struct dict *dict, uint32_t id)
 {
 	struct frame frames[MAX_FRAMES];
