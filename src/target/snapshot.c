@@ -325,6 +325,19 @@ static int fail(const struct target_snapshot *snap, int rc, struct error *err)
 	return threads_fail(snap->target, rc, "its goroutines (runtime.allgs)", err);
 }
 
+static int begin(struct target_snapshot *snap, struct error *err)
+{
+	int rc = heap_read(snap->target, &snap->heap);
+
+	if (rc)
+		return threads_fail(snap->target, rc, "its heap's state (runtime.gcController)", err);
+	rc = threads_read(snap->target, &snap->batch, true, &snap->threads, err);
+	if (rc)
+		return rc;
+	rc = begin_goroutines(snap);
+	return rc ? fail(snap, rc, err) : 0;
+}
+
 int target_snapshot_begin(const struct target *target, log_sink sink, void *ctx, struct target_snapshot **out,
 			  struct error *err)
 {
@@ -340,15 +353,7 @@ int target_snapshot_begin(const struct target *target, log_sink sink, void *ctx,
 		.batch = {.pid = target->pid},
 		.head = {.time_before = now_ns()},
 	};
-	rc = heap_read(target, &snap->heap);
-	if (rc)
-		threads_fail(target, rc, "its heap's state (runtime.gcController)", err);
-	if (rc == 0)
-		rc = threads_read(target, &snap->batch, true, &snap->threads, err);
-	if (rc == 0) {
-		rc = begin_goroutines(snap);
-		rc = rc ? fail(snap, rc, err) : 0;
-	}
+	rc = begin(snap, err);
 	if (rc)
 		target_snapshot_free(snap);
 	else
