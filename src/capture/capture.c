@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "bpf/gotrace.skel.h"
-#include "capture/keep.h"
 #include "capture/look.h"
 #include "capture/own_sites.h"
 #include "capture/state.h"
@@ -118,21 +117,37 @@ static int drain_past_marker(struct capture *capture, uint32_t number)
 	return 0; /* the marker itself was lost: the model then goes by the times */
 }
 
-/* The snapshot is kept until all that happened while it was read has been drained. */
+/* The target goes on while it is read, which takes a second for a million goroutines. */
+static int read_snapshot(struct capture *capture, struct target_snapshot *snapshot, struct error *err)
+{
+	int more, rc = 0;
+
+	do {
+		more = target_snapshot_read(snapshot, err);
+		if (more >= 0)
+			rc = drain_all(&capture->drain);
+	} while (more > 0 && rc >= 0);
+	return more < 0 ? more : rc < 0 ? rc : 0;
+}
+
+/* The snapshot is handed over when all that happened while it was read has been drained. */
 int capture_snapshot(struct capture *capture, struct error *err)
 {
+	const struct capture_options *options = &capture->options;
 	uint32_t markers[2] = {++capture->markers, ++capture->markers};
-	struct keep kept = {0};
+	struct target_snapshot *snapshot = NULL;
 	int rc;
 
 	own_marker(markers[0]);
-	rc = target_snapshot(capture->options.target, markers, keep_record, &kept, err);
+	rc = target_snapshot_begin(options->target, options->sink, options->ctx, &snapshot, err);
+	if (rc == 0)
+		rc = read_snapshot(capture, snapshot, err);
 	own_marker(markers[1]);
 	if (rc == 0)
 		rc = drain_past_marker(capture, markers[1]);
 	if (rc == 0)
-		rc = keep_replay(&kept, capture->options.sink, capture->options.ctx);
-	keep_free(&kept);
+		rc = target_snapshot_put(snapshot, markers);
+	target_snapshot_free(snapshot);
 	return rc;
 }
 

@@ -213,29 +213,42 @@ static int add_region_end(struct planner *planner, uint64_t address)
 	return add_probe(planner, &rule, &code, (size_t)(address - code.address));
 }
 
-/* Every (*Region).End in the program, nearly all of them inlined. */
-static int plan_region_ends(struct planner *planner, const struct code *start, uint64_t noop, unsigned before)
+static int find_region_ends(struct planner *planner, const struct code *text, const struct code *start,
+			    uint64_t noop, unsigned before)
 {
-	const struct module *module = &planner->target->image->module;
-	struct code text = {.address = module->text, .size = module->etext - module->text};
 	size_t at = 0, use, jump;
 	enum region_use kind;
 	int rc = 0;
 
-	text.bytes = image_bytes(&planner->target->image->elf, text.address, text.size);
-	if (!text.bytes)
-		return leave_regions_out(planner, before, "the code is not in one piece");
-	while (rc == 0 && (kind = region_next_use(&text, noop, &at, &use, &jump)) != REGION_USE_NONE) {
-		uint64_t address = text.address + use;
+	while (rc == 0 && (kind = region_next_use(text, noop, &at, &use, &jump)) != REGION_USE_NONE) {
+		uint64_t address = text->address + use;
 
 		if (kind == REGION_USE_OTHER && address - start->address >= start->size)
 			return leave_regions_out(planner, before, "a call of it was inlined (PGO)");
 		if (kind == REGION_USE_END && planner->plan->n == MAX_PROBES)
 			return leave_regions_out(planner, before, "it is used in too many places");
 		if (kind == REGION_USE_END)
-			rc = add_region_end(planner, text.address + jump);
+			rc = add_region_end(planner, text->address + jump);
 	}
 	return rc == -ENOENT ? leave_regions_out(planner, before, "an end of one is in no function") : rc;
+}
+
+/* Every (*Region).End in the program, nearly all of them inlined: all code is read for it, and given back. */
+static int plan_region_ends(struct planner *planner, const struct code *start, uint64_t noop, unsigned before)
+{
+	struct target_image *image = planner->target->image;
+	struct code text = {.address = image->module.text, .size = image->module.etext - image->module.text};
+	uint64_t offset;
+	int rc;
+
+	text.bytes = image_bytes(&image->elf, text.address, text.size);
+	if (!text.bytes || !image_code_offset(&image->elf, text.address, &offset))
+		return leave_regions_out(planner, before, "the code is not in one piece");
+	if (load_all_code(&image->file))
+		return leave_regions_out(planner, before, "the code cannot be read");
+	rc = find_region_ends(planner, &text, start, noop, before);
+	load_drop(&image->file, offset, text.size);
+	return rc;
 }
 
 static int plan_regions(struct planner *planner, const struct site_rule *rule, const struct code *code)
