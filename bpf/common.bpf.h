@@ -23,9 +23,9 @@ const volatile bool syscall_oldp;    /* up to Go 1.25: in a system call the P is
 const volatile uint8_t park_skips[64]; /* by g.waitreason: leaf frames that the runtime leaves out */
 
 /* Set by capture while the programs run. */
-volatile bool spans_only;                   /* execute is all that is probed of a goroutine's switches */
-volatile uint32_t most_frames;              /* of a stack: at most STACK_DEPTH */
-volatile uint64_t gopark_begin, gopark_end; /* address range of runtime.gopark in the process */
+volatile bool spans_only;      /* execute is all that is probed of a goroutine's switches */
+volatile uint32_t most_frames; /* of a stack: at most STACK_DEPTH */
+volatile struct go_places places;
 
 /* Each place that can lose something counts it: indices of losses. */
 enum loss {

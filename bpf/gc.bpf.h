@@ -73,7 +73,7 @@ int assist(struct pt_regs *ctx)
 	rec.p = p_kept_quiet(g_word(&g, layout.g_m));
 	if (!g_byte(&g, layout.g_in_mark_assist)) {
 		rec.site = SITE_ASSIST_BEGIN;
-		rec.stack = stack_from(layout.assist_tells ? layout.assist_tells : ctx->ip + 1, ctx->bp,
+		rec.stack = stack_from(places.assist_tells ? places.assist_tells : ctx->ip + 1, ctx->bp,
 				       g_word(&g, layout.g_stack_hi), 0);
 	}
 	send(&rec);
@@ -125,13 +125,13 @@ static __always_inline enum sweeper sweeper(const struct pt_regs *ctx)
 {
 	uint64_t caller = read_word(ctx->sp), frame[2];
 
-	if (lies_in(caller, layout.cache_span, layout.cache_span_end))
+	if (lies_in(caller, places.cache_span, places.cache_span_end))
 		return SWEEP_CENTRAL;
-	if (lies_in(caller, layout.reclaim_chunk, layout.reclaim_chunk_end))
+	if (lies_in(caller, places.reclaim_chunk, places.reclaim_chunk_end))
 		return SWEEP_RECLAIM;
 	if (!read_user(frame, sizeof(frame), ctx->bp))
 		return SWEEP_OTHER;
-	return lies_in(frame[1], layout.deduct, layout.deduct_end) ? SWEEP_CREDIT : SWEEP_OTHER;
+	return lies_in(frame[1], places.deduct, places.deduct_end) ? SWEEP_CREDIT : SWEEP_OTHER;
 }
 
 static __always_inline void end_sweep(uint32_t tid, const struct sweep *sweep)
@@ -176,7 +176,7 @@ static __always_inline void tell_sweep(const struct pt_regs *ctx)
 	if (m.curg && read_g(&g, m.curg)) {
 		rec.goid = g_word(&g, layout.g_goid);
 		if (m.curg == ctx->r14)
-			rec.stack = stack_of_entry(layout.sweep_tells ? layout.sweep_tells : ctx->ip + 1,
+			rec.stack = stack_of_entry(places.sweep_tells ? places.sweep_tells : ctx->ip + 1,
 						   ctx->sp, ctx->bp, g_word(&g, layout.g_stack_hi));
 		else
 			rec.stack = stack_of_g(&g, 1);
@@ -321,7 +321,8 @@ int heap_goal(struct pt_regs *ctx)
 	struct raw_record rec = {.site = SITE_HEAP_GOAL, .arg = ctx->bx};
 	int32_t percent = 0;
 
-	read_user(&percent, sizeof(percent), layout.gc_controller + layout.gc_percent);
+	if (places.gc_controller)
+		read_user(&percent, sizeof(percent), places.gc_controller + layout.gc_percent);
 	if (percent < 0 || ctx->bx == ~0ul)
 		rec.arg = 0;
 	by_curg(&rec, m_of_g(ctx->r14), 0, false);

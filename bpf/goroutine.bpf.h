@@ -122,7 +122,7 @@ SEC("?uprobe")
 int unblock(struct pt_regs *ctx)
 {
 	struct raw_record rec = {.site = SITE_UNBLOCK, .g = ctx->ax};
-	uint64_t pc = layout.injectglist_tells ? layout.injectglist_tells : ctx->ip + 1;
+	uint64_t pc = places.injectglist_tells ? places.injectglist_tells : ctx->ip + 1;
 	uint64_t bp = ctx->bp, current = ctx->r14, curg;
 	struct go_g g;
 
@@ -157,7 +157,7 @@ static __always_inline void span(uint64_t gp, uint64_t g0)
 		return;
 	pc = g_word(&g, layout.g_sched_pc);
 	reason = g_byte(&g, layout.g_waitreason);
-	if (pc >= gopark_begin && pc < gopark_end)
+	if (pc >= places.gopark && pc < places.gopark_end)
 		rec.arg = 1;
 	else if (g_byte(&g, layout.g_preempt)) /* execute has not cleared it yet */
 		rec.arg = 2;

@@ -186,23 +186,31 @@ struct go_layout {
 	uint32_t g_in_mark_assist;
 	uint32_t span_npages, span_alloc_count, span_elemsize;
 	uint32_t gc_percent, gc_heap_live; /* of gcControllerState */
+	/* Link-time addresses of type descriptors: of a task's key in a context, and *trace.Task. */
+	uint64_t task_key_type, task_type;
+};
+
+/*
+ * Addresses in the process: not constants, for a program that gotrace starts
+ * gets its place in memory when the programs are loaded already. 0 = not known.
+ */
+struct go_places {
+	uint64_t text, etext; /* Go's code */
+	uint64_t gopark, gopark_end;
 	/*
 	 * Where callbacks from C come in: their frames lie on the goroutine's stack right below those of
-	 * cgocall, but the chain of frame pointers leads away to C's stack in cgocallback.
+	 * cgocall, but the chain of frame pointers leads away to C's stack in cgocallback. 0 without cgo.
 	 */
-	uint64_t cgocallback,
-		cgocallback_end; /* address range of runtime.cgocallback in the process; 0 = no cgo */
-	/* Addresses in the calls by which these tell the runtime's tracer; 0 = not known. */
+	uint64_t cgocallback, cgocallback_end;
+	/* In the calls by which these tell the runtime's tracer. */
 	uint64_t injectglist_tells; /* GoUnpark */
 	uint64_t sweep_tells;       /* GCSweepSpan */
 	uint64_t assist_tells;      /* GCMarkAssistStart */
-	uint64_t gc_controller;     /* address of runtime.gcController in the process */
-	/* Who sweeps spans in order to allocate: where these functions are in the process. */
+	uint64_t gc_controller;     /* runtime.gcController */
+	/* Who sweeps spans in order to allocate. */
 	uint64_t cache_span, cache_span_end;       /* runtime.(*mcentral).cacheSpan */
 	uint64_t reclaim_chunk, reclaim_chunk_end; /* runtime.(*mheap).reclaimChunk */
 	uint64_t deduct, deduct_end;               /* runtime.deductSweepCredit, by sweepone */
-	/* Link-time addresses of type descriptors: of a task's key in a context, and *trace.Task. */
-	uint64_t task_key_type, task_type;
 };
 
 #endif

@@ -13,10 +13,6 @@
 
 #include "bpf/syscall.bpf.h"
 
-/* Where Go's code lies in the process. Set once that is known: a program started by us moves when it is
- * mapped. */
-volatile uint64_t go_text, go_etext;
-
 /* Stacks of samples are hashed apart: their first two addresses mean something else. */
 #define SAMPLE_STACK 0x100u
 
@@ -41,7 +37,7 @@ static __always_inline bool peek_m(struct go_m *m, uint64_t address)
 
 static __always_inline bool in_go(uint64_t pc)
 {
-	return pc >= go_text && pc < go_etext;
+	return pc >= places.text && pc < places.etext;
 }
 
 /*
@@ -144,7 +140,7 @@ int cpu_sample(struct bpf_perf_event_data *ctx)
 	uint64_t g, m_address = 0;
 	struct go_m m;
 
-	if (!is_target() || !go_etext)
+	if (!is_target() || !places.etext)
 		return 0;
 	g = current_g();
 	if (!g)

@@ -123,7 +123,7 @@ static __always_inline bool cross_callback(struct scratch *s)
 	uint64_t left = s->last_bp + 16 + CALLBACK_FRAME; /* where asmcgocall had left the stack pointer */
 	uint64_t pc = s->last_pc, words[3]; /* return address of cgocallback, frame of asmcgocall */
 
-	if (pc < layout.cgocallback || pc >= layout.cgocallback_end)
+	if (pc < places.cgocallback || pc >= places.cgocallback_end)
 		return false;
 	if (bpf_probe_read_user(words, sizeof(words), (const void *)(left - 8)))
 		return false;

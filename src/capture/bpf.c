@@ -175,17 +175,9 @@ int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *e
 	return make_rings(bpf, err);
 }
 
-void bpf_tell_text(struct bpf *bpf, const struct functab *functab)
+void bpf_tell_places(struct bpf *bpf, const struct go_places *places)
 {
-	uint64_t from = 0, to = 0;
-
-	functab_range(functab, &from, &to);
-	bpf->skeleton->bss->go_text = from;
-	bpf->skeleton->bss->go_etext = to;
-	if (functab_find(functab, "runtime.gopark", &from, &to) == 0) {
-		bpf->skeleton->bss->gopark_begin = from;
-		bpf->skeleton->bss->gopark_end = to;
-	}
+	memcpy((void *)&bpf->skeleton->bss->places, places, sizeof(*places));
 }
 
 int bpf_read_losses(const struct bpf *bpf, uint64_t losses[BPF_LOSSES])

@@ -50,9 +50,11 @@ enum {
 /* What the kernel lacks, in one line that says how to get it. */
 int bpf_check_kernel(struct error *err);
 int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *err);
-/* Where code lies in the process that the programs know by its place: until this is told there are no CPU
- * samples, and a park is not known from a yield (SITE_SPAN). */
-void bpf_tell_text(struct bpf *bpf, const struct functab *functab);
+/*
+ * Where things are in the process, once it has its place in memory: until then there are no CPU samples, a
+ * park is not known from a yield (SITE_SPAN), and no sweep is known for what it is.
+ */
+void bpf_tell_places(struct bpf *bpf, const struct go_places *places);
 /* What libbpf last complained of; "" if nothing. */
 const char *bpf_last_warning(void);
 /* Adds up each loss over all CPUs. */

@@ -159,7 +159,7 @@ static int log_info(struct capture *capture, struct error *err)
 
 	if (!bound)
 		target->pid = capture->options.pid; /* it ended before it could be looked at */
-	bpf_tell_text(&capture->bpf, target->functab);
+	bpf_tell_places(&capture->bpf, &target->places);
 	rc = target_log_info(target, capture->options.spawned ? LOG_TARGET_SPAWNED : 0, capture->options.sink,
 			     capture->options.ctx, err);
 	target->pid = bound;

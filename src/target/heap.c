@@ -86,7 +86,7 @@ int heap_read(const struct target *target, struct log_heap *heap)
 	int rc = bytes ? memory_read(target->pid, target->gcphase, &phase, sizeof(phase)) : -ENOMEM;
 
 	if (rc == 0)
-		rc = memory_read(target->pid, target->layout.gc_controller, bytes, size);
+		rc = memory_read(target->pid, target->places.gc_controller, bytes, size);
 	if (rc == 0)
 		*heap = (struct log_heap){
 			.goal = heap_goal(&target->image->release->layout, bytes),
@@ -98,7 +98,6 @@ int heap_read(const struct target *target, struct log_heap *heap)
 
 int target_heap_live(const struct target *target, uint64_t *bytes)
 {
-	const struct go_layout *layout = &target->layout;
-
-	return memory_read(target->pid, layout->gc_controller + layout->gc_heap_live, bytes, sizeof(*bytes));
+	return memory_read(target->pid, target->places.gc_controller + target->layout.gc_heap_live, bytes,
+			   sizeof(*bytes));
 }

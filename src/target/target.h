@@ -42,6 +42,7 @@ struct target {
 	bool cgo, pie, stripped;
 	uint64_t bias; /* load address minus link address */
 	struct go_layout layout;
+	struct go_places places; /* known when it has a process */
 	struct functab *functab; /* owned */
 	/* addresses in the process, for snapshots */
 	uint64_t allgs, allp, allm, gomaxprocs, sched, gcphase;

@@ -196,15 +196,16 @@ static int find_tls(struct target *target, struct error *err)
 	return 0;
 }
 
-/* Lets a stack walk go on over a callback from C. A program without cgo has no such frames. */
-static void find_callback(struct target *target)
+/* Functions that the BPF programs know by their addresses; a program without cgo has no callbacks from C. */
+static void find_ranges(struct target *target)
 {
-	struct go_layout *layout = &target->layout;
+	struct go_places *places = &target->places;
 
-	layout->cgocallback = layout->cgocallback_end = 0;
+	functab_range(target->functab, &places->text, &places->etext);
+	functab_find(target->functab, "runtime.gopark", &places->gopark, &places->gopark_end);
 	if (target->cgo)
-		functab_find(target->functab, "runtime.cgocallback", &layout->cgocallback,
-			     &layout->cgocallback_end);
+		functab_find(target->functab, "runtime.cgocallback", &places->cgocallback,
+			     &places->cgocallback_end);
 }
 
 /* Address in the one call by which the function tells the runtime's tracer; 0 if it is not found. */
@@ -225,13 +226,13 @@ static uint64_t find_telling(const struct target *target, const char *function, 
  */
 static void find_tellings(struct target *target)
 {
-	struct go_layout *layout = &target->layout;
+	struct go_places *places = &target->places;
 
-	layout->injectglist_tells =
+	places->injectglist_tells =
 		find_telling(target, "runtime.injectglist", "runtime.traceLocker.GoUnpark");
-	layout->sweep_tells =
+	places->sweep_tells =
 		find_telling(target, "runtime.(*sweepLocked).sweep", "runtime.traceLocker.GCSweepSpan");
-	layout->assist_tells =
+	places->assist_tells =
 		find_telling(target, "runtime.gcAssistAlloc", "runtime.traceLocker.GCMarkAssistStart");
 }
 
@@ -247,15 +248,15 @@ static int find_function(const struct target *target, const char *name, uint64_t
 /* Those for whom spans are swept, for the stacks at a sweep say so. */
 static int find_sweepers(struct target *target, struct error *err)
 {
-	struct go_layout *layout = &target->layout;
-	int rc = find_function(target, "runtime.(*mcentral).cacheSpan", &layout->cache_span,
-			       &layout->cache_span_end, err);
+	struct go_places *places = &target->places;
+	int rc = find_function(target, "runtime.(*mcentral).cacheSpan", &places->cache_span,
+			       &places->cache_span_end, err);
 
 	if (rc == 0)
-		rc = find_function(target, "runtime.(*mheap).reclaimChunk", &layout->reclaim_chunk,
-				   &layout->reclaim_chunk_end, err);
+		rc = find_function(target, "runtime.(*mheap).reclaimChunk", &places->reclaim_chunk,
+				   &places->reclaim_chunk_end, err);
 	if (rc == 0)
-		rc = find_function(target, "runtime.deductSweepCredit", &layout->deduct, &layout->deduct_end,
+		rc = find_function(target, "runtime.deductSweepCredit", &places->deduct, &places->deduct_end,
 				   err);
 	return rc;
 }
@@ -288,7 +289,7 @@ static int find_collector(struct target *target, struct error *err)
 
 	read_references(target, function, &references);
 	rc = take(target, find_gc_controller(&references), heap_controller_size(target),
-		  &target->layout.gc_controller, "gcController", function, err);
+		  &target->places.gc_controller, "gcController", function, err);
 	if (rc == 0)
 		rc = take(target, find_gcphase(&references), 4, &target->gcphase, "gcphase", function, err);
 	return rc;
@@ -306,7 +307,7 @@ int target_find_variables(struct target *target, struct error *err)
 		rc = find_collector(target, err);
 	if (rc == 0)
 		rc = find_sweepers(target, err);
-	find_callback(target);
+	find_ranges(target);
 	find_tellings(target);
 	return rc;
 }
