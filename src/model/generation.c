@@ -252,14 +252,18 @@ void generation_close(struct model *md, bool last)
 	annotations_recycle(md);
 }
 
-/* A goroutine whose start has no record runs since before the boundary: nothing has come from it or its
- * thread. */
+/*
+ * A goroutine whose start has no record runs since before the boundary: nothing
+ * has come from it or its thread. If the thread's last record is the one by
+ * which it left, its status may just not have been changed yet.
+ */
 static void find_running(struct model *md, struct m *m, const struct log_m *seen, uint64_t time_before)
 {
 	struct g *g = g_find(md, seen->curg);
 
 	if (seen->status == 2 /* _Grunning */ && g && g->status == G_RUNNABLE && !m->g &&
-	    m->last_hit < time_before && g->last_hit < time_before && m->p && m->p->ptr == seen->p)
+	    m->last_hit < time_before && g->last_hit < time_before && m->last_hit != g->last_hit && m->p &&
+	    m->p->ptr == seen->p)
 		make_running(md, m, g, m->p);
 }
 
