@@ -227,6 +227,8 @@ static void tell_begin(const struct session *session)
 {
 	const struct record_options *options = session->options;
 
+	if (session->plan.left_out[0])
+		fprintf(stderr, "gotrace: not traced in this program: %s\n", session->plan.left_out);
 	if (options->quiet || !isatty(STDERR_FILENO))
 		return;
 	fprintf(stderr, "gotrace: tracing PID %d (%s), %u probes%s\n", (int)traced_pid(session),
