@@ -75,6 +75,11 @@ $(BUILD)/unit/%: tests/unit/%.c $(UNITHELP) $(SANOBJ)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CSTD) $(CPPFLAGS) -Itests/unit -O1 -g $(WARN) $(SANITIZE) -o $@ $< $(UNITHELP) $(SANOBJ) $(LIBS) -lcmocka
 
+# Played logs, for tools/bench: the same simulation as in the unit tests, at full speed.
+$(BUILD)/bench-shards: tools/bench/shards.c tests/unit/spread.c $(LIBOBJ)
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(CSTD) $(CPPFLAGS) -Itests/unit $(CFLAGS) $(WARN) -o $@ $^ $(LIBS)
+
 # libFuzzer compiles what it needs itself, with its own instrumentation.
 FUZZLIB := $(filter-out src/main.c src/cli/% src/capture/%,$(SRC))
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZLIB)
@@ -113,10 +118,10 @@ bench: gotrace ## cost of tracing, as ratios in one run (root)
 	$(Q)sh tools/bench/run.sh
 
 fmt: ## format the C sources
-	$(Q)clang-format -i $(SRC) $(wildcard src/*/*.h bpf/*.[ch] tests/unit/*.[ch] tests/fuzz/*.c)
+	$(Q)clang-format -i $(SRC) $(wildcard src/*/*.h bpf/*.[ch] tests/unit/*.[ch] tests/fuzz/*.c tools/bench/*.c)
 
 lint: ## formatting, includes that point up the stream, function length
-	$(Q)clang-format --dry-run -Werror $(SRC) $(wildcard src/*/*.h bpf/*.[ch] tests/unit/*.[ch] tests/fuzz/*.c)
+	$(Q)clang-format --dry-run -Werror $(SRC) $(wildcard src/*/*.h bpf/*.[ch] tests/unit/*.[ch] tests/fuzz/*.c tools/bench/*.c)
 	$(Q)sh tools/lint.sh
 
 install: gotrace ## install into PREFIX

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What every program uses: constants set before loading, the ring, the losses. */
+/* What every program uses: constants set before loading, the way out, the losses. */
 #ifndef GOTRACE_COMMON_BPF_H
 #define GOTRACE_COMMON_BPF_H
 
@@ -10,6 +10,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "bpf/record.h"
+#include "bpf/ring.bpf.h"
 
 /* Set by capture before loading: to the verifier they are constants, so what a release lacks costs nothing.
  */
@@ -19,10 +20,12 @@ const volatile uint32_t stop_skip;   /* leaf frames that GoStop leaves out: 1 up
 const volatile bool quiet_ps;        /* Ps can change hands without a probe: up to Go 1.25, and with cgo */
 const volatile bool syscall_oldp;    /* up to Go 1.25: in a system call the P is in m.oldp, not m.p */
 
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 16 << 20); /* capture sets its own size */
-} ring SEC(".maps");
+const volatile uint8_t park_skips[64]; /* by g.waitreason: leaf frames that the runtime leaves out */
+
+/* Set by capture while the programs run. */
+volatile bool spans_only;                   /* execute is all that is probed of a goroutine's switches */
+volatile uint32_t most_frames;              /* of a stack: at most STACK_DEPTH */
+volatile uint64_t gopark_begin, gopark_end; /* address range of runtime.gopark in the process */
 
 /* Each place that can lose something counts it: indices of losses. */
 enum loss {
@@ -30,6 +33,7 @@ enum loss {
 	LOSS_STACK_FULL,
 	LOSS_UNREADABLE,
 	LOSS_SCRATCH_BUSY,
+	LOSS_SAMPLE,
 	HITS_SILENT, /* no loss: hits less records, for a hit need not make one */
 	LOSS_COUNT,
 };
@@ -71,18 +75,19 @@ static __always_inline uint64_t read_word(uint64_t address)
 	return word;
 }
 
-/* Never wakes the consumer: a wake-up costs more than everything else here (it drains by the clock). */
-static __always_inline void send_at(struct raw_record *rec, uint64_t time)
+/* The clock is read before the record is in a ring, and that before the change it tells can be seen by
+ * another thread: the merge of several rings rests on it. */
+static __always_inline void send_or_count(struct raw_record *rec, uint32_t loss)
 {
 	rec->tid = (uint32_t)bpf_get_current_task_btf()->pid;
-	rec->time = time;
-	if (bpf_ringbuf_output(&ring, rec, sizeof(*rec), BPF_RB_NO_WAKEUP))
-		count_loss(LOSS_RING_FULL);
+	rec->time = bpf_ktime_get_ns();
+	if (put(rec, sizeof(*rec)))
+		count_loss(loss);
 }
 
 static __always_inline void send(struct raw_record *rec)
 {
-	send_at(rec, bpf_ktime_get_ns());
+	send_or_count(rec, LOSS_RING_FULL);
 }
 
 #endif

@@ -143,6 +143,34 @@ int unblock(struct pt_regs *ctx)
 }
 
 /*
+ * The goroutine is not running yet, so its saved registers say where it left
+ * its thread the last time: in gopark, or where it was made to yield.
+ */
+static __always_inline void span(uint64_t gp, uint64_t g0)
+{
+	struct raw_record rec = {.site = SITE_SPAN, .g = gp};
+	struct go_g g;
+	uint64_t pc;
+	uint8_t reason;
+
+	if (!read_g(&g, gp))
+		return;
+	pc = g_word(&g, layout.g_sched_pc);
+	reason = g_byte(&g, layout.g_waitreason);
+	if (pc >= gopark_begin && pc < gopark_end)
+		rec.arg = 1;
+	else if (g_byte(&g, layout.g_preempt)) /* execute has not cleared it yet */
+		rec.arg = 2;
+	rec.arg2 = reason;
+	rec.goid = g_word(&g, layout.g_goid);
+	rec.status = g_status(&g);
+	if (quiet_ps)
+		rec.p = p_kept_quiet(m_of_g(g0));
+	rec.stack = stack_of_g(&g, rec.arg == 1 ? park_skips[reason & 63] : (uint8_t)stop_skip);
+	send(&rec);
+}
+
+/*
  * The thread's P is known from its acquirep, and the goroutine from its
  * creation: from Go 1.24 on, where that brings the id, nothing is read here.
  */
@@ -151,6 +179,10 @@ int execute(struct pt_regs *ctx)
 {
 	struct raw_record rec = {.site = SITE_EXECUTE, .g = ctx->ax};
 
+	if (spans_only) {
+		span(ctx->ax, ctx->r14);
+		return 0;
+	}
 	if (layout.p_goidcache != LAYOUT_ABSENT)
 		name_g(&rec);
 	send(&rec);

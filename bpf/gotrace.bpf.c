@@ -6,6 +6,7 @@
 #include "bpf/gc.bpf.h"
 #include "bpf/goroutine.bpf.h"
 #include "bpf/proc.bpf.h"
+#include "bpf/sample.bpf.h"
 #include "bpf/syscall.bpf.h"
 
 /* On a function of gotrace itself: DI = the number. Puts it into the order of the ring. */

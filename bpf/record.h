@@ -41,6 +41,10 @@ enum site {
 	SITE_NEWPROC =
 		18, /* newproc1: dead -> status. arg = curg (the creator), arg2 = g.startpc; goid may be 0 */
 	SITE_CORO = 19, /* coroswitch_m: g hands over to arg = next g; arg2 = 1 if g ends */
+	/* execute, when nothing tells of the goroutine's leaving: how it left the last time. stack = its own
+	   there, arg = 1 if it parked, 2 if it was
+	   preempted, arg2 = wait reason */
+	SITE_SPAN = 20,
 
 	/* system calls; g = the goroutine in the call */
 	SITE_SYS_ENTER = 30,     /* kernel entry. arg = m.syscalltick, arg2 = number */
@@ -68,15 +72,17 @@ enum site {
 	SITE_GC_END = 63,
 
 	/* the heap; g = curg. The last three are places only: no record bears them. */
-	SITE_HEAP_ALLOC = 70,   /* arg = bytes of live heap after the change */
-	SITE_HEAP_GOAL = 71,    /* arg = bytes at which the next cycle is to end, 0 = none */
-	SITE_SWEEP_BEGIN = 72,  /* the first span that an allocation sweeps. stack */
-	SITE_SWEEP_END = 73,    /* time = after the last span. arg = bytes swept, arg2 = bytes reclaimed */
+	SITE_HEAP_ALLOC = 70,  /* arg = bytes of live heap after the change */
+	SITE_HEAP_GOAL = 71,   /* arg = bytes at which the next cycle is to end, 0 = none */
+	SITE_SWEEP_BEGIN = 72, /* the first span that an allocation sweeps. stack */
+	SITE_SWEEP_END = 73,   /* goid = ns: after the last span. arg = bytes swept, arg2 = bytes reclaimed */
 	SITE_ASSIST_BEGIN = 74, /* gcAssistAlloc: g has to help with marking. stack */
 	SITE_ASSIST_END = 75,
 	SITE_HEAP_RESET = 76,    /* after marking */
 	SITE_SWEEP_SPAN = 77,    /* a span has been swept */
 	SITE_RECLAIM_CHUNK = 78, /* a stretch of pages has been gone through */
+	/* not a site: the clock struck while the thread ran; g = curg, p = m.p, stack: RAW_STACK_SAMPLE */
+	SITE_CPU_SAMPLE = 90,
 };
 
 /* raw_record.flags, raw_stack.flags */
@@ -84,6 +90,12 @@ enum raw_flags {
 	RAW_STACK_BROKEN = 1, /* the walk ended in memory that could not be read or was no frame */
 	RAW_STACK_CUT = 2,    /* the walk ended at STACK_DEPTH */
 	RAW_UNREADABLE = 4,   /* g, m or p could not be read: ids are 0 */
+	/*
+	 * raw_stack: of SITE_CPU_SAMPLE. pcs[0] is the interrupted instruction's address plus 1. pcs[1] is
+	 * the return address of its function if that has no frame of its own there, which user space finds
+	 * out; it may be anything else that looks like one, or 0.
+	 */
+	RAW_STACK_SAMPLE = 8,
 };
 
 /* Go keeps at most 128 logical frames; a few more are read for those it skips at the leaf. */
@@ -127,7 +139,7 @@ struct go_layout {
 	uint32_t g_sched_sp, g_sched_pc, g_sched_bp;
 	uint32_t g_syscallsp, g_syscallpc, g_syscallbp;
 	uint32_t g_status, g_goid;
-	uint32_t g_waitreason;
+	uint32_t g_waitreason, g_preempt;
 	uint32_t g_startpc, g_gopc, g_parent_goid;
 	uint32_t g_coroarg, g_coroexit;
 	uint32_t g_sync_safe_point;

@@ -29,10 +29,11 @@ struct scratch {
 	volatile uint64_t last_bp; /* the frame before, and its return address */
 	volatile uint64_t last_pc;
 	volatile uint64_t hash;
-	uint64_t hi;                                 /* end of the stack */
-	uint64_t base;                               /* address of chunk in the target */
-	uint64_t whole_frames;                       /* words of chunk that a frame can begin at */
-	uint64_t flags;                              /* enum raw_flags */
+	uint64_t hi;                 /* end of the stack */
+	uint64_t other_lo, other_hi; /* a stack on which the chain may go on; other_hi = 0: none */
+	uint64_t base;               /* address of chunk in the target */
+	uint64_t whole_frames;       /* words of chunk that a frame can begin at */
+	uint64_t flags;              /* enum raw_flags */
 	uint64_t head[sizeof(struct raw_stack) / 8]; /* and its pcs: sent as one */
 	uint64_t pcs[PCS_MASK + 1];
 	uint64_t chunk[CHUNK_WORDS + 2];
@@ -131,6 +132,17 @@ static __always_inline bool cross_callback(struct scratch *s)
 	return true;
 }
 
+/* Scheduler code on its own stack was called from the goroutine's (systemstack): the chain goes on there. */
+static __always_inline bool cross_stacks(struct scratch *s)
+{
+	if (s->bp >= s->other_hi || s->bp < s->other_lo)
+		return false;
+	s->hi = s->other_hi;
+	s->other_hi = 0;
+	s->last_bp = 0;
+	return true;
+}
+
 /* Pieces of stack a walk may take: 24 KiB; the deepest HTTP handlers have a fifth of it. */
 #define CHUNKS 6u
 
@@ -139,7 +151,7 @@ __noinline int next_chunk(struct scratch *s)
 {
 	if (!s)
 		return false;
-	if (s->bp <= s->last_bp || s->bp >= s->hi) {
+	if ((s->bp <= s->last_bp || s->bp >= s->hi) && !cross_stacks(s)) {
 		if (cross_callback(s))
 			return true;
 		s->flags |= RAW_STACK_BROKEN;
@@ -168,7 +180,7 @@ __noinline int walk_frames(struct scratch *s)
 
 		if (!bp)
 			return 0;
-		if (s->n >= STACK_DEPTH)
+		if (s->n >= STACK_DEPTH || s->n >= most_frames)
 			break;
 		at = at >> 3 | at << 61; /* in words; huge if it is not aligned, or below the chunk */
 		if (bp <= s->last_bp || at >= s->whole_frames) {
@@ -217,7 +229,7 @@ static __always_inline bool send_frames(struct scratch *s, uint64_t hash, uint8_
 	barrier_var(size);
 	if (size > sizeof(s->head) + STACK_DEPTH * 8)
 		return false;
-	return !bpf_ringbuf_output(&ring, s->head, size, BPF_RB_NO_WAKEUP);
+	return !put(s->head, size);
 }
 
 /* Sends the frames if this stack has not been sent yet. Returns the hash, 0 if they could not be sent. */
@@ -237,7 +249,7 @@ static __always_inline uint64_t name_stack(struct scratch *s, uint8_t skip)
 	return hash;
 }
 
-static __always_inline struct scratch *begin_walk(uint64_t hi, uint8_t skip)
+static __always_inline struct scratch *begin_walk(uint64_t hi, uint32_t skip)
 {
 	struct scratch *s = take_scratch();
 
@@ -250,6 +262,7 @@ static __always_inline struct scratch *begin_walk(uint64_t hi, uint8_t skip)
 	s->base = 0;
 	s->whole_frames = 0;
 	s->hi = hi;
+	s->other_hi = 0;
 	s->flags = 0;
 	s->hash = stack_hash_begin(skip);
 	return s;

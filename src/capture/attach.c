@@ -263,13 +263,22 @@ static void begin_drop(struct attachments *attachments)
 	}
 }
 
-static void drop(struct attachments *attachments, uint8_t first, uint8_t last)
+bool attach_is_on(const struct attachments *attachments, uint8_t site)
+{
+	for (unsigned i = 0; i < attachments->n; i++) {
+		if (attachments->all[i].site == site)
+			return true;
+	}
+	return false;
+}
+
+void attach_drop_sites(struct attachments *attachments, const bool sites[UINT8_MAX + 1])
 {
 	unsigned kept = 0;
 
 	wait_dropped(attachments);
 	for (unsigned i = 0; i < attachments->n; i++) {
-		if (attachments->all[i].site >= first && attachments->all[i].site <= last)
+		if (sites[attachments->all[i].site])
 			attachments->dropped[attachments->ndropped++] = attachments->all[i];
 		else
 			attachments->all[kept++] = attachments->all[i];
@@ -278,18 +287,11 @@ static void drop(struct attachments *attachments, uint8_t first, uint8_t last)
 	begin_drop(attachments);
 }
 
-void attach_drop_site(struct attachments *attachments, uint8_t site)
-{
-	drop(attachments, site, site);
-}
-
-void attach_drop_sites(struct attachments *attachments)
-{
-	drop(attachments, 1, UINT8_MAX);
-}
-
 void attach_none(struct attachments *attachments)
 {
-	drop(attachments, 0, UINT8_MAX);
+	bool all[UINT8_MAX + 1];
+
+	memset(all, true, sizeof(all));
+	attach_drop_sites(attachments, all);
 	wait_dropped(attachments);
 }

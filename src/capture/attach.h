@@ -50,9 +50,9 @@ int attach_tracepoint(struct attachments *attachments, struct bpf_object *object
 /* A program on a function of gotrace itself. */
 int attach_self(struct attachments *attachments, struct bpf_object *object, const char *program,
 		const void *function, struct error *err);
-/* Takes off what is on a site. Does not wait for the kernel, but for the end of the drop before. */
-void attach_drop_site(struct attachments *attachments, uint8_t site);
-void attach_drop_sites(struct attachments *attachments); /* the same for all sites; our own functions stay */
-void attach_none(struct attachments *attachments);       /* takes off all, and waits */
+bool attach_is_on(const struct attachments *attachments, uint8_t site);
+/* Takes off what is on these sites. Does not wait for the kernel, but for the end of the drop before. */
+void attach_drop_sites(struct attachments *attachments, const bool sites[UINT8_MAX + 1]);
+void attach_none(struct attachments *attachments); /* takes off all, and waits */
 
 #endif

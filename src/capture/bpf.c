@@ -107,17 +107,46 @@ static void choose_programs(struct bpf *bpf, const struct bpf_options *options)
 	attach_choose(skeleton->obj, &bpf->attachments, "calibrate");
 	bpf_program__set_autoload(skeleton->progs.sys_enter, options->syscalls);
 	bpf_program__set_autoload(skeleton->progs.sys_exit, options->syscalls);
+	bpf_program__set_autoload(skeleton->progs.cpu_sample, options->samples);
 }
 
-static uint32_t ring_size(uint32_t wanted)
+/* CPUs that are there or may be switched on: those that only a hypervisor could add are not counted. */
+static void plan_rings(struct bpf *bpf, const struct bpf_options *options)
 {
-	uint32_t size = 4096;
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	struct gotrace_bpf *skeleton = bpf->skeleton;
 
-	if (!wanted)
-		return 16u << 20;
-	while (size < wanted && size < 1u << 30)
-		size *= 2;
-	return size;
+	bpf->rings = rings_plan(cpus > 0 ? (unsigned)cpus : 1, options->rings, options->ring_bytes);
+	if (bpf->rings.count == 1) {
+		bpf_map__set_max_entries(skeleton->maps.ring, bpf->rings.bytes);
+		return;
+	}
+	skeleton->rodata->ring_count = bpf->rings.count;
+	skeleton->rodata->ring_shift = bpf->rings.shift;
+	bpf_map__set_max_entries(skeleton->maps.rings, bpf->rings.count);
+}
+
+/* Several rings are made here: the skeleton has the array for them. */
+static int make_rings(struct bpf *bpf, struct error *err)
+{
+	if (bpf->rings.count == 1) {
+		bpf->ring_fds[0] = bpf_map__fd(bpf->skeleton->maps.ring);
+		return 0;
+	}
+	for (uint32_t i = 0; i < bpf->rings.count; i++) {
+		int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "gotrace_ring", 0, 0, bpf->rings.bytes, NULL);
+
+		if (fd < 0)
+			return error_set(err, errno,
+					 "cannot make %u rings of %u KiB: %s; try a smaller --ring-size",
+					 bpf->rings.count, bpf->rings.bytes >> 10, strerror(errno));
+		bpf->ring_fds[i] = fd;
+		bpf->rings_made = i + 1;
+		if (bpf_map_update_elem(bpf_map__fd(bpf->skeleton->maps.rings), &i, &fd, BPF_ANY))
+			return error_set(err, errno, "the kernel refused an array of rings: %s",
+					 strerror(errno));
+	}
+	return 0;
 }
 
 int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *err)
@@ -134,18 +163,27 @@ int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *e
 	bpf->skeleton->rodata->stop_skip = options->go_minor >= 25 ? 0 : 1;
 	bpf->skeleton->rodata->quiet_ps = options->go_minor <= 25 || options->cgo;
 	bpf->skeleton->rodata->syscall_oldp = options->go_minor <= 25;
+	memcpy((void *)bpf->skeleton->rodata->park_skips, options->park_skips, PARK_SKIPS);
 	choose_programs(bpf, options);
-	bpf_map__set_max_entries(bpf->skeleton->maps.ring, ring_size(options->ring_bytes));
+	plan_rings(bpf, options);
 	rc = gotrace_bpf__load(bpf->skeleton);
 	if (rc)
 		return error_set(err, -rc, "the kernel refused the BPF programs: %s (%s)", strerror(-rc),
 				 last_warning);
-	return 0;
+	return make_rings(bpf, err);
 }
 
-int bpf_ring_fd(const struct bpf *bpf)
+void bpf_tell_text(struct bpf *bpf, const struct functab *functab)
 {
-	return bpf_map__fd(bpf->skeleton->maps.ring);
+	uint64_t from = 0, to = 0;
+
+	functab_range(functab, &from, &to);
+	bpf->skeleton->bss->go_text = from;
+	bpf->skeleton->bss->go_etext = to;
+	if (functab_find(functab, "runtime.gopark", &from, &to) == 0) {
+		bpf->skeleton->bss->gopark_begin = from;
+		bpf->skeleton->bss->gopark_end = to;
+	}
 }
 
 int bpf_read_losses(const struct bpf *bpf, uint64_t losses[BPF_LOSSES])
@@ -186,6 +224,8 @@ uint64_t bpf_read_missed(const struct bpf *bpf)
 void bpf_unload(struct bpf *bpf)
 {
 	attach_none(&bpf->attachments);
+	while (bpf->rings_made)
+		close(bpf->ring_fds[--bpf->rings_made]);
 	gotrace_bpf__destroy(bpf->skeleton);
 	bpf->skeleton = NULL;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "capture/attach.h"
+#include "capture/rings.h"
 #include "target/target.h"
 #include "util/error.h"
 
@@ -16,15 +17,21 @@ struct bpf {
 	struct gotrace_bpf *skeleton;
 	struct attachments attachments;
 	unsigned cpus; /* possible CPUs: size of a per-CPU value */
+	struct rings_plan rings;
+	int ring_fds[MAX_RINGS]; /* rings.count of them */
+	unsigned rings_made;     /* of these: ours to close; a single ring is the skeleton's */
 };
 
 struct bpf_options {
 	const struct go_layout *layout;
 	unsigned go_minor;
 	bool cgo;
+	uint8_t park_skips[PARK_SKIPS];
 	uint32_t tgid;
-	uint32_t ring_bytes;
+	uint32_t ring_bytes; /* of all rings; 0 = default */
+	unsigned rings;      /* at most; 0 = as many as the machine needs */
 	bool syscalls;
+	bool samples;
 	bool probe_only; /* the program that does nothing on every site */
 	const struct probe_plan *plan;
 };
@@ -35,6 +42,7 @@ enum {
 	BPF_LOSS_STACK_FULL,
 	BPF_LOSS_UNREADABLE,
 	BPF_LOSS_SCRATCH_BUSY,
+	BPF_LOSS_SAMPLE,
 	BPF_HITS_SILENT, /* no loss: how many more hits there were than records */
 	BPF_LOSSES
 };
@@ -42,9 +50,11 @@ enum {
 /* What the kernel lacks, in one line that says how to get it. */
 int bpf_check_kernel(struct error *err);
 int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *err);
+/* Where code lies in the process that the programs know by its place: until this is told there are no CPU
+ * samples, and a park is not known from a yield (SITE_SPAN). */
+void bpf_tell_text(struct bpf *bpf, const struct functab *functab);
 /* What libbpf last complained of; "" if nothing. */
 const char *bpf_last_warning(void);
-int bpf_ring_fd(const struct bpf *bpf);
 /* Adds up each loss over all CPUs. */
 int bpf_read_losses(const struct bpf *bpf, uint64_t losses[BPF_LOSSES]);
 /* Hits that the kernel did not run our programs for. */

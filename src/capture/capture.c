@@ -57,7 +57,9 @@ int capture_open(const struct capture_options *options, struct capture **out, st
 		.cgo = options->target->cgo,
 		.tgid = (uint32_t)options->pid,
 		.ring_bytes = options->ring_bytes,
+		.rings = options->rings,
 		.syscalls = options->syscalls && !options->probe_only,
+		.samples = options->sample_hz && !options->probe_only,
 		.probe_only = options->probe_only,
 		.plan = options->plan,
 	};
@@ -65,6 +67,7 @@ int capture_open(const struct capture_options *options, struct capture **out, st
 
 	if (!capture)
 		return error_set(err, ENOMEM, "out of memory");
+	target_park_skips(options->target, wanted.park_skips);
 	capture->options = *options;
 	capture->watch.pidfd = -1;
 	capture->ms = calloc(MAX_MS, sizeof(*capture->ms));
@@ -74,8 +77,8 @@ int capture_open(const struct capture_options *options, struct capture **out, st
 	if (rc == 0)
 		rc = bpf_load(&capture->bpf, &wanted, err);
 	if (rc == 0)
-		rc = drain_open(&capture->drain, bpf_ring_fd(&capture->bpf), options->sink, options->ctx,
-				err);
+		rc = drain_open(&capture->drain, capture->bpf.ring_fds, &capture->bpf.rings, options->sink,
+				options->ctx, err);
 	if (rc) {
 		capture_free(capture);
 		return rc;
@@ -139,6 +142,7 @@ static int log_info(struct capture *capture, struct error *err)
 
 	if (!bound)
 		target->pid = capture->options.pid; /* it ended before it could be looked at */
+	bpf_tell_text(&capture->bpf, target->functab);
 	rc = target_log_info(target, capture->options.spawned ? LOG_TARGET_SPAWNED : 0, capture->options.sink,
 			     capture->options.ctx, err);
 	target->pid = bound;
@@ -191,8 +195,8 @@ static int log_boundary(struct capture *capture, struct error *err)
 					  .clock = clock_pair(),
 					  .nm = (uint32_t)n};
 	memcpy(boundary + 1, capture->ms, (size_t)n * sizeof(*capture->ms));
-	rc = drain_all(&capture->drain);
-	if (rc >= 0)
+	rc = drain_until(&capture->drain, boundary->time_after);
+	if (rc == 0)
 		rc = drain_put(&capture->drain, LOG_BOUNDARY, boundary, size);
 	free(boundary);
 	return rc;
@@ -203,7 +207,8 @@ static struct log_loss losses_so_far(struct capture *capture)
 	uint64_t counts[BPF_LOSSES] = {0};
 
 	bpf_read_losses(&capture->bpf, counts);
-	capture->silent = counts[BPF_HITS_SILENT];
+	capture->drain.silent = counts[BPF_HITS_SILENT];
+	capture->stats.lost_samples = counts[BPF_LOSS_SAMPLE];
 	return (struct log_loss){
 		.ring_full = counts[BPF_LOSS_RING_FULL],
 		.stack_full = counts[BPF_LOSS_STACK_FULL] + counts[BPF_LOSS_SCRATCH_BUSY],
@@ -245,6 +250,17 @@ static int resync(struct capture *capture, uint64_t now, struct error *err)
 	return rc == -ESRCH ? 0 : rc;
 }
 
+/* Where only starts are probed, a snapshot tells why and where those that have not started again have left.
+ */
+static int end_generation(struct capture *capture, uint64_t now, struct error *err)
+{
+	unsigned ms = capture->options.generation_ms ? capture->options.generation_ms : GENERATION_MS;
+	int rc = capture->shed.level >= LEVEL_SPANS ? capture_snapshot(capture, err) : 0;
+
+	capture->next_boundary_ns = now + ms * 1000000ull;
+	return rc && rc != -ESRCH ? rc : log_boundary(capture, err);
+}
+
 static int round_of_work(struct capture *capture, struct error *err)
 {
 	uint64_t now = capture_now_ns();
@@ -260,12 +276,8 @@ static int round_of_work(struct capture *capture, struct error *err)
 		rc = resync(capture, now, err);
 	if (rc == 0)
 		rc = look_adapt(capture, now, err);
-	if (rc == 0 && now >= capture->next_boundary_ns && capture->shed.level != LEVEL_OFF) {
-		unsigned ms = capture->options.generation_ms ? capture->options.generation_ms : GENERATION_MS;
-
-		capture->next_boundary_ns = now + ms * 1000000ull;
-		rc = log_boundary(capture, err);
-	}
+	if (rc == 0 && now >= capture->next_boundary_ns && capture->shed.level != LEVEL_OFF)
+		rc = end_generation(capture, now, err);
 	return rc < 0 ? rc : drained;
 }
 
@@ -310,7 +322,8 @@ static int log_end(struct capture *capture, enum log_end_reason reason)
 		.reason = reason,
 		.clock = clock_pair(),
 		.total = capture->stats.loss,
-		.hits = capture->drain.records + capture->silent,
+		.lost_samples = (uint32_t)capture->stats.lost_samples,
+		.hits = drain_hits(&capture->drain),
 		.probe_hit_ns = capture->stats.probe_hit_ns,
 	};
 
@@ -331,9 +344,9 @@ int capture_stop(struct capture *capture, enum log_end_reason reason, struct err
 	if (rc == 0)
 		rc = log_boundary(capture, err);
 	if (rc == 0)
-		rc = drain_all(&capture->drain);
+		rc = drain_until(&capture->drain, capture_now_ns());
 	capture->stats.loss.missed = bpf_read_missed(&capture->bpf);
-	if (rc >= 0)
+	if (rc == 0)
 		rc = log_losses(capture);
 	if (rc == 0)
 		rc = log_end(capture, reason);
@@ -358,6 +371,7 @@ void capture_free(struct capture *capture)
 	if (!capture)
 		return;
 	drain_close(&capture->drain);
+	sampler_close(&capture->sampler);
 	if (capture->bpf.skeleton)
 		bpf_unload(&capture->bpf);
 	watch_close(&capture->watch);

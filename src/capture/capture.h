@@ -19,8 +19,11 @@ struct capture_options {
 	bool spawned;        /* started by us: no first snapshot. The caller releases it after capture_start,
 			      * and calls target_bind before it polls */
 	bool probe_only;     /* attach empty programs to every site, log nothing: the floor of the cost */
-	uint32_t ring_bytes; /* 0 = default (16 MiB); rounded up to a power of two of pages */
+	uint32_t ring_bytes; /* of all rings; 0 = default (16 MiB, or 4 MiB each); rounded up to powers of two
+			      * of pages */
+	unsigned rings;      /* at most; 0 = one for eight CPUs */
 	bool syscalls;       /* trace system calls */
+	unsigned sample_hz;  /* CPU samples a second of CPU time; 0 = none */
 	struct shed_options shed; /* how much is looked at */
 	unsigned generation_ms;   /* 0 = default (1000) */
 	log_sink sink;            /* where the log goes */
@@ -30,6 +33,7 @@ struct capture_options {
 struct capture_stats {
 	uint64_t records, stacks; /* drained */
 	struct log_loss loss;     /* so far */
+	uint64_t lost_samples;    /* the same for CPU samples: these leave no gap */
 	enum level level;         /* now */
 	uint64_t probe_hit_ns; /* calibrated on ourselves at the start: an own function with the same kind of
 				  probe */

@@ -3,8 +3,13 @@
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
-#include <bpf/libbpf.h>
+enum {
+	BUSY = 4096,       /* records: after a round of so many, the next one follows at once */
+	UNTIL_TRIES = 400, /* of drain_until: then a writer is stuck, and what it holds up comes later */
+	UNTIL_NS = 500000, /* between them */
+};
 
 int drain_put(struct drain *drain, uint32_t type, const void *data, size_t size)
 {
@@ -37,43 +42,129 @@ static int take_stack(struct drain *drain, const void *data, size_t size)
 
 static bool is_stop(uint8_t site)
 {
-	return site == SITE_PARK || site == SITE_DESTROY ||
+	return site == SITE_PARK || site == SITE_DESTROY || site == SITE_SPAN ||
 	       (site >= SITE_GOSCHED && site <= SITE_PREEMPTPARK);
 }
 
-static int take(void *ctx, void *data, size_t size)
+static bool is_stack(const struct ring_record *next)
 {
-	struct drain *drain = ctx;
+	return next->size != sizeof(struct raw_record) ||
+	       ((const struct raw_record *)next->data)->site == SITE_STACK;
+}
+
+static int take(struct drain *drain, const struct ring_record *next)
+{
 	struct raw_record *record = &drain->batch[drain->n];
 
-	if (size != sizeof(*record) || ((const struct raw_record *)data)->site == SITE_STACK)
-		return take_stack(drain, data, size);
-	memcpy(record, data, sizeof(*record));
+	if (is_stack(next))
+		return take_stack(drain, next->data, next->size);
+	memcpy(record, next->data, sizeof(*record));
 	drain->records++;
 	drain->syscalls += record->site == SITE_SYS_ENTER || record->site == SITE_SYS_EXIT;
+	drain->samples += record->site == SITE_CPU_SAMPLE;
 	drain->stops += is_stop(record->site);
 	if (record->site == SITE_MARKER)
 		drain->last_marker = record->arg;
 	return ++drain->n == DRAIN_BATCH ? flush(drain) : 0;
 }
 
-int drain_open(struct drain *drain, int ring_fd, log_sink sink, void *ctx, struct error *err)
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+int drain_open(struct drain *drain, const int *fds, const struct rings_plan *plan, log_sink sink, void *ctx,
+	       struct error *err)
 {
 	drain->sink = sink;
 	drain->ctx = ctx;
-	drain->ring = ring_buffer__new(ring_fd, take, drain, NULL);
-	if (!drain->ring)
-		return error_set(err, errno, "cannot map the ring buffer: %s", strerror(errno));
+	merge_init(&drain->merge, plan->count, now_ns());
+	while (drain->nrings < plan->count) {
+		int rc = ring_map(&drain->rings[drain->nrings], fds[drain->nrings], plan->bytes, err);
+
+		if (rc)
+			return rc;
+		drain->nrings++;
+	}
 	return 0;
+}
+
+/* The order of a single ring is the order of the log. */
+static int take_ring(struct drain *drain)
+{
+	struct ring *ring = &drain->rings[0];
+	uint64_t end = ring_end(ring);
+	struct ring_record next;
+	int rc = 0;
+
+	while (rc == 0 && ring_peek(ring, end, &next)) {
+		rc = take(drain, &next);
+		ring_pass(ring, &next);
+		if (ring->at == end)
+			end = ring_end(ring);
+	}
+	return rc;
+}
+
+static bool peek_next(void *ctx, unsigned which, uint64_t *time)
+{
+	struct drain *drain = ctx;
+	struct ring_record *next = &drain->next[which];
+
+	if (!ring_peek(&drain->rings[which], drain->rings[which].whole, next))
+		return false;
+	*time = is_stack(next) ? 0 : ((const struct raw_record *)next->data)->time;
+	return true;
+}
+
+static int take_next(void *ctx, unsigned which)
+{
+	struct drain *drain = ctx;
+	int rc = take(drain, &drain->next[which]);
+
+	ring_pass(&drain->rings[which], &drain->next[which]);
+	return rc;
+}
+
+static int merge_rings(struct drain *drain)
+{
+	struct merge_input input = {.ctx = drain, .peek = peek_next, .take = take_next};
+	uint64_t now = now_ns(), ends[MAX_RINGS];
+
+	for (unsigned i = 0; i < drain->nrings; i++)
+		ends[i] = ring_end(&drain->rings[i]);
+	for (unsigned i = 0; i < drain->nrings; i++) {
+		if (ring_is_whole(&drain->rings[i], ends[i]))
+			merge_whole(&drain->merge, i, now);
+	}
+	return merge_run(&drain->merge, &input);
+}
+
+static int take_rings(struct drain *drain)
+{
+	uint64_t before, taken;
+	int rc;
+
+	if (drain->nrings == 1)
+		return take_ring(drain);
+	do {
+		before = drain->records;
+		rc = merge_rings(drain);
+		taken = drain->records - before;
+	} while (rc == 0 && taken >= BUSY);
+	return rc;
 }
 
 int drain_all(struct drain *drain)
 {
 	uint64_t before = drain->records + drain->stacks;
-	int rc = ring_buffer__consume(drain->ring);
 
-	if (rc < 0 && !drain->sink_error)
-		return rc;
+	take_rings(drain);
+	for (unsigned i = 0; i < drain->nrings; i++)
+		ring_tell(&drain->rings[i]);
 	if (!drain->sink_error)
 		flush(drain);
 	if (drain->sink_error)
@@ -82,9 +173,30 @@ int drain_all(struct drain *drain)
 	return before > 1 << 30 ? 1 << 30 : (int)before;
 }
 
+int drain_until(struct drain *drain, uint64_t time)
+{
+	const struct timespec pause = {.tv_nsec = UNTIL_NS};
+
+	for (int tries = 0; tries < UNTIL_TRIES; tries++) {
+		int rc = drain_all(drain);
+
+		if (rc < 0)
+			return rc;
+		if (drain->nrings == 1 || drain->merge.passed >= time)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	return 0;
+}
+
+uint64_t drain_hits(const struct drain *drain)
+{
+	return drain->records - drain->samples + drain->silent;
+}
+
 void drain_close(struct drain *drain)
 {
-	if (drain->ring)
-		ring_buffer__free(drain->ring);
-	drain->ring = NULL;
+	for (unsigned i = 0; i < drain->nrings; i++)
+		ring_unmap(&drain->rings[i]);
+	drain->nrings = 0;
 }

@@ -1,31 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Private to the room: from the ring to log records, in the ring's order. */
+/* Private to the room: from the rings to log records, causes before effects. */
 #ifndef GOTRACE_CAPTURE_DRAIN_H
 #define GOTRACE_CAPTURE_DRAIN_H
 
+#include "capture/merge.h"
+#include "capture/ring.h"
+#include "capture/rings.h"
 #include "rawlog/rawlog.h"
 #include "util/error.h"
 
 enum { DRAIN_BATCH = 1024 }; /* records a LOG_RECORDS: 64 KiB */
 
-struct ring_buffer;
-
 struct drain {
-	struct ring_buffer *ring;
+	struct ring rings[MAX_RINGS];
+	unsigned nrings;
+	struct ring_record next[MAX_RINGS]; /* peeked last */
+	struct merge merge;                 /* of more than one ring */
 	log_sink sink;
 	void *ctx;
 	int sink_error;
 	uint64_t records, stacks;
 	uint64_t syscalls, stops; /* of the records: from the tracepoints; a goroutine left its thread */
+	uint64_t samples;         /* of the records: no hits at all */
+	uint64_t silent;          /* hits that made no record; capture sets it */
 	uint64_t last_marker;     /* number of the newest marker that went by */
 	unsigned n;
 	struct raw_record batch[DRAIN_BATCH];
 	uint64_t stack[2 + STACK_DEPTH + 1]; /* a raw_stack, aligned */
 };
 
-int drain_open(struct drain *drain, int ring_fd, log_sink sink, void *ctx, struct error *err);
-/* Hands all that is in the ring to the sink. Returns the number of records, or a negative errno. */
+/* fds: of plan->count ring buffers. */
+int drain_open(struct drain *drain, const int *fds, const struct rings_plan *plan, log_sink sink, void *ctx,
+	       struct error *err);
+/*
+ * Hands what is in the rings to the sink: of one ring all, of several all but
+ * the last moment. Returns the number of records, or a negative errno.
+ */
 int drain_all(struct drain *drain);
+/* Goes on until all from before `time` (ns, not in the future) has been handed on. 0 or a negative errno. */
+int drain_until(struct drain *drain, uint64_t time);
+/* Records so far that cost the target a hit, of a probe or a tracepoint. */
+uint64_t drain_hits(const struct drain *drain);
 /* Hands one other record to the sink, in its place behind what was drained. */
 int drain_put(struct drain *drain, uint32_t type, const void *data, size_t size);
 void drain_close(struct drain *drain);

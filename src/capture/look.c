@@ -5,7 +5,20 @@
 
 #include "bpf/gotrace.skel.h"
 
-enum { SHED_MS = 100 }; /* between two looks at the cost */
+enum {
+	SHED_MS = 100,   /* between two looks at the cost */
+	FEW_FRAMES = 12, /* of a stack, when that must do */
+};
+
+/* What the trace says when a level begins. */
+static const char *const level_texts[] = {
+	[LEVEL_EXACT] = "starts of goroutines are probed",
+	[LEVEL_LIGHT] = "starts of goroutines are inferred",
+	[LEVEL_SPANS] = "starts of goroutines are all that is probed: nobody knows who woke them",
+	[LEVEL_FEW_FRAMES] = "stacks are cut short",
+	[LEVEL_NO_SYSCALLS] = "system calls are left out",
+	[LEVEL_OFF] = "over --max-overhead: nothing is seen from here on",
+};
 
 /* Several probes can have one site: the first of them stands for it. */
 static bool is_first_of_site(const struct probe_plan *plan, unsigned which)
@@ -17,36 +30,48 @@ static bool is_first_of_site(const struct probe_plan *plan, unsigned which)
 	return true;
 }
 
+/* The sites that tell how a goroutine leaves its thread and who wakes it. */
+static bool is_switch(uint8_t site)
+{
+	return site == SITE_PARK || site == SITE_READY || site == SITE_UNBLOCK || site == SITE_GOSCHED ||
+	       site == SITE_GOYIELD || site == SITE_PREEMPTPARK;
+}
+
+/* Those that an allocation may pass: how often, only the program knows. */
+static bool is_allocation(uint8_t site)
+{
+	return site == SITE_HEAP_ALLOC || site == SITE_SWEEP_BEGIN || site == SITE_SWEEP_END ||
+	       site == SITE_SWEEP_SPAN || site == SITE_RECLAIM_CHUNK;
+}
+
 static bool is_wanted(const struct capture *capture, uint8_t site)
 {
-	return site != SITE_EXECUTE || capture->shed.level == LEVEL_EXACT;
+	enum level level = capture->shed.level;
+
+	if (level == LEVEL_OFF)
+		return false;
+	if (site == SITE_EXECUTE)
+		return level != LEVEL_LIGHT;
+	if (site == SITE_SYS_ENTER || site == SITE_SYS_EXIT)
+		return capture->options.syscalls && !capture->options.probe_only && level < LEVEL_NO_SYSCALLS;
+	return level < LEVEL_SPANS || (!is_switch(site) && !is_allocation(site));
 }
 
 static int attach_one(struct capture *capture, uint8_t site, struct error *err)
 {
 	const struct capture_options *options = &capture->options;
-
-	if (!is_wanted(capture, site))
-		return 0;
-	return attach_site(&capture->bpf.attachments, capture->bpf.skeleton->obj, options->pid,
-			   options->target->exe, options->plan, site, options->probe_only ? "empty" : NULL,
-			   err);
-}
-
-static int attach_syscalls(struct capture *capture, struct error *err)
-{
-	const struct capture_options *options = &capture->options;
 	struct attachments *attachments = &capture->bpf.attachments;
 	struct bpf_object *object = capture->bpf.skeleton->obj;
-	int rc;
 
-	if (!options->syscalls || options->probe_only || capture->shed.level >= LEVEL_NO_SYSCALLS)
+	if (!is_wanted(capture, site) || attach_is_on(attachments, site))
 		return 0;
-	rc = attach_tracepoint(attachments, object, SITE_SYS_ENTER, err);
-	return rc ? rc : attach_tracepoint(attachments, object, SITE_SYS_EXIT, err);
+	if (site == SITE_SYS_ENTER || site == SITE_SYS_EXIT)
+		return attach_tracepoint(attachments, object, site, err);
+	return attach_site(attachments, object, options->pid, options->target->exe, options->plan, site,
+			   options->probe_only ? "empty" : NULL, err);
 }
 
-static int attach_all(struct capture *capture, struct error *err)
+static int attach_wanted(struct capture *capture, struct error *err)
 {
 	const struct capture_options *options = &capture->options;
 	int rc = 0;
@@ -55,13 +80,28 @@ static int attach_all(struct capture *capture, struct error *err)
 		if (is_first_of_site(options->plan, i))
 			rc = attach_one(capture, options->plan->probes[i].site, err);
 	}
-	return rc ? rc : attach_syscalls(capture, err);
+	if (rc == 0)
+		rc = attach_one(capture, SITE_SYS_ENTER, err);
+	return rc ? rc : attach_one(capture, SITE_SYS_EXIT, err);
 }
 
-int look_begin(struct capture *capture, struct error *err)
+static void drop_unwanted(struct capture *capture)
 {
-	shed_init(&capture->shed, &capture->options.shed, capture->stats.probe_hit_ns);
-	return attach_all(capture, err);
+	bool drop[UINT8_MAX + 1] = {false};
+
+	for (unsigned site = 1; site <= UINT8_MAX; site++)
+		drop[site] = !is_wanted(capture, (uint8_t)site);
+	attach_drop_sites(&capture->bpf.attachments, drop);
+}
+
+/* What the programs themselves do differently. */
+static void set_variables(struct capture *capture)
+{
+	enum level level = capture->shed.level;
+	struct gotrace_bpf *skeleton = capture->bpf.skeleton;
+
+	skeleton->bss->most_frames = level >= LEVEL_FEW_FRAMES ? FEW_FRAMES : STACK_DEPTH;
+	skeleton->bss->spans_only = level >= LEVEL_SPANS;
 }
 
 static int note(struct capture *capture, uint32_t flags, const char *text)
@@ -76,64 +116,55 @@ static int note(struct capture *capture, uint32_t flags, const char *text)
 	return drain_put(&capture->drain, LOG_NOTE, &record, sizeof(record.head) + len);
 }
 
-/* Everything off but the marker, or everything on again; what happened meanwhile is not known. */
-static int switch_off(struct capture *capture)
+int look_begin(struct capture *capture, struct error *err)
 {
-	attach_drop_sites(&capture->bpf.attachments);
-	return note(capture, LOG_NOTE_GAP, "over --max-overhead: nothing is seen from here on");
-}
+	int rc = 0;
 
-static int switch_on(struct capture *capture, struct error *err)
-{
-	int rc = attach_all(capture, err);
-
+	shed_init(&capture->shed, &capture->options.shed, capture->stats.probe_hit_ns);
+	set_variables(capture);
+	if (capture->options.sample_hz && !capture->options.probe_only)
+		rc = sampler_open(&capture->sampler, &capture->bpf, capture->options.sample_hz, err);
 	if (rc == 0)
-		rc = note(capture, LOG_NOTE_SEEN, "seen again");
-	return rc ? rc : capture_snapshot(capture, err);
+		rc = attach_wanted(capture, err);
+	sampler_switch(&capture->sampler, true);
+	if (rc == 0 && capture->shed.level >= LEVEL_SPANS)
+		rc = note(capture, LOG_NOTE_SPANS, level_texts[capture->shed.level]);
+	return rc;
 }
 
+/* What is added is there before anything is taken off. */
 static int set_level(struct capture *capture, enum level before, struct error *err)
 {
-	struct attachments *attachments = &capture->bpf.attachments;
 	enum level now = capture->shed.level;
+	/* Less was seen before than switches of goroutines: what they do now is read anew. */
+	bool anew = before == LEVEL_OFF || (before >= LEVEL_SPANS && now < LEVEL_SPANS);
+	uint32_t flags = now == LEVEL_OFF ? LOG_NOTE_GAP : now >= LEVEL_SPANS ? LOG_NOTE_SPANS : 0;
 	int rc;
 
-	if (now == LEVEL_OFF)
-		return switch_off(capture);
-	if (before == LEVEL_OFF)
-		return switch_on(capture, err);
-	if (!capture->options.syscalls && (now == LEVEL_NO_SYSCALLS || before == LEVEL_NO_SYSCALLS))
-		return 0; /* the user has left them out */
-	switch (now) {
-	case LEVEL_EXACT:
-		rc = attach_one(capture, SITE_EXECUTE, err);
-		return rc ? rc : note(capture, 0, "starts of goroutines are probed");
-	case LEVEL_LIGHT:
-		if (before == LEVEL_NO_SYSCALLS) {
-			rc = attach_syscalls(capture, err);
-			return rc ? rc : note(capture, 0, "system calls are traced again");
-		}
-		attach_drop_site(attachments, SITE_EXECUTE);
-		return note(capture, 0, "starts of goroutines are inferred");
-	default:
-		attach_drop_site(attachments, SITE_SYS_ENTER);
-		attach_drop_site(attachments, SITE_SYS_EXIT);
-		return note(capture, 0, "over --max-overhead: system calls are left out");
-	}
+	if (now > before)
+		set_variables(capture);
+	rc = attach_wanted(capture, err);
+	if (rc)
+		return rc;
+	drop_unwanted(capture);
+	set_variables(capture);
+	sampler_switch(&capture->sampler, now != LEVEL_OFF);
+	rc = note(capture, flags | (anew ? LOG_NOTE_SEEN : 0), level_texts[now]);
+	return rc || !anew ? rc : capture_snapshot(capture, err);
 }
 
 int look_adapt(struct capture *capture, uint64_t now, struct error *err)
 {
 	struct tally *last = &capture->tally;
 	struct tally this = {.ns = now,
-			     .records = capture->drain.records + capture->silent,
+			     .hits = drain_hits(&capture->drain),
 			     .syscalls = capture->drain.syscalls,
 			     .stops = capture->drain.stops,
 			     .cpu_ns = watch_cpu_ns(&capture->watch)};
 	struct shed_figures figures = {
 		.ns = now - last->ns,
 		.syscalls = this.syscalls - last->syscalls,
-		.hits = this.records - last->records - (this.syscalls - last->syscalls),
+		.hits = this.hits - last->hits - (this.syscalls - last->syscalls),
 		.stops = this.stops - last->stops,
 		.cpu_ns = this.cpu_ns - last->cpu_ns,
 	};

@@ -99,10 +99,10 @@ bool shed_update(struct shed *shed, const struct shed_figures *figures)
 	if (shed->level == LEVEL_OFF && shed->debt_ns > 0 && shed->at_ns < MAX_OFF_NS)
 		return false;
 	if (shed->level == LEVEL_OFF) {
-		go_to(shed, LEVEL_NO_SYSCALLS); /* to and fro between these two is no trial */
+		go_to(shed, LEVEL_OFF - 1); /* to and fro between these two is no trial */
 		return true;
 	}
-	if (too_dear(shed) && (shed->level != LEVEL_NO_SYSCALLS || shed->at_ns >= LOOK_NS))
+	if (too_dear(shed) && (shed->level != LEVEL_OFF - 1 || shed->at_ns >= LOOK_NS))
 		return step_down(shed);
 	if (shed->level == LEVEL_EXACT && starts_a_second(figures) > MANY_STARTS)
 		return step_down(shed);

@@ -11,8 +11,11 @@
 
 /* From the most that is seen to the least. */
 enum level {
-	LEVEL_EXACT,       /* every site is probed */
-	LEVEL_LIGHT,       /* starts of goroutines are inferred: two hits a switch instead of three */
+	LEVEL_EXACT, /* every site is probed */
+	LEVEL_LIGHT, /* starts of goroutines are inferred: two hits a switch instead of three */
+	LEVEL_SPANS, /* starts alone are probed: one hit a switch, and nobody knows who woke whom; nor are
+		      * allocations */
+	LEVEL_FEW_FRAMES,  /* and stacks are cut short */
 	LEVEL_NO_SYSCALLS, /* and system calls are left out */
 	LEVEL_OFF,         /* nothing, until the mean is within the limit again */
 };

@@ -16,8 +16,11 @@ struct record_options {
 	uint64_t duration_ns;    /* 0 = until the end */
 	uint64_t max_bytes;      /* 0 = no limit */
 	uint32_t ring_bytes;     /* 0 = capture's default */
+	unsigned rings;          /* 0 = as many as the machine needs */
 	unsigned max_overhead;   /* percent of the target's CPU time; 0 = no limit */
+	unsigned sample_hz;      /* CPU samples a second of CPU time; 0 = none */
 	bool exact, light;       /* starts of goroutines: always probed, never probed */
+	bool spans;              /* nothing else of their switches is probed */
 	const char *output;      /* NULL = the default name */
 	const char *raw;         /* NULL = none */
 	enum wire_format format; /* WIRE_NONE = the target's own */

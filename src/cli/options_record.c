@@ -4,6 +4,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/options_common.h"
@@ -20,8 +21,18 @@ enum key {
 	KEY_PROBE_ONLY,
 	KEY_EXACT,
 	KEY_LIGHT,
+	KEY_SPANS,
 	KEY_MAX_OVERHEAD,
+	KEY_RINGS,
+	KEY_CPU_SAMPLES,
+	KEY_NO_CPU_SAMPLES,
 };
+
+/* As many as capture takes. */
+#define MAX_RINGS 64
+
+/* 100 is what Go's own profiler takes; 10,000 a CPU is a sample each 100 us, and costs some percent. */
+enum { SAMPLE_HZ = 100, MAX_SAMPLE_HZ = 10000 };
 
 static const struct argp_option table[] = {
 	{"pid", 'p', "PID", 0, "Trace this running process", 1},
@@ -35,13 +46,20 @@ static const struct argp_option table[] = {
 	 "Write the format of Go 1.22, 1.23, 1.25 or 1.26 (else: the target's own)", 3},
 	{"raw", KEY_RAW, "FILE", 0, "Keep the raw log too, for gotrace replay", 3},
 	{"no-syscalls", KEY_NO_SYSCALLS, NULL, 0, "Leave system calls out", 3},
+	{"cpu-samples", KEY_CPU_SAMPLES, "HZ", OPTION_ARG_OPTIONAL,
+	 "CPU samples a second of CPU time (else: 100); 0 for none", 3},
+	{"no-cpu-samples", KEY_NO_CPU_SAMPLES, NULL, 0, "Take no CPU samples", 3},
 	{"runtime-frames", KEY_RUNTIME_FRAMES, NULL, 0, "Keep the runtime's own frames in stacks", 3},
 	{"ring-size", KEY_RING_SIZE, "BYTES", 0, "Size of the ring between kernel and gotrace (else: 16M)",
 	 3},
+	{"rings", KEY_RINGS, "N", 0,
+	 "Share that out over up to N rings, each for some of the CPUs (else: one for 8 CPUs)", 3},
 	{"max-overhead", KEY_MAX_OVERHEAD, "PCT", 0,
 	 "Look at less when that costs the target more than this share of its CPU time", 3},
 	{"exact", KEY_EXACT, NULL, 0, "Always probe the starts of goroutines (else: while they are few)", 3},
 	{"light", KEY_LIGHT, NULL, 0, "Never probe the starts of goroutines: infer them", 3},
+	{"spans", KEY_SPANS, NULL, 0,
+	 "Probe nothing but the starts: half the cost, and nobody knows who woke whom", 3},
 	{"probe-only", KEY_PROBE_ONLY, NULL, OPTION_HIDDEN, NULL, 3},
 	{"version", 'v', NULL, 0, "Print the version", 4},
 	OPTIONS_HELP,
@@ -65,6 +83,17 @@ static int set_ring(struct record_options *options, const char *text, struct err
 	return rc;
 }
 
+static int set_rings(struct record_options *options, const char *text, struct error *err)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || n < 1 || n > MAX_RINGS)
+		return error_set(err, EINVAL, "--rings: '%s' is not a number from 1 to %d", text, MAX_RINGS);
+	options->rings = (unsigned)n;
+	return 0;
+}
+
 static int set_value(struct record_options *options, int key, char *text, struct error *err)
 {
 	switch (key) {
@@ -82,6 +111,10 @@ static int set_value(struct record_options *options, int key, char *text, struct
 		return parse_format("--format", text, &options->format, err);
 	case KEY_MAX_SIZE:
 		return parse_size("--max-size", text, 1, INT64_MAX, &options->max_bytes, err);
+	case KEY_RINGS:
+		return set_rings(options, text, err);
+	case KEY_CPU_SAMPLES:
+		return parse_rate("--cpu-samples", text, MAX_SAMPLE_HZ, &options->sample_hz, err);
 	case KEY_MAX_OVERHEAD:
 		return parse_percent("--max-overhead", text, &options->max_overhead, err);
 	default:
@@ -107,6 +140,12 @@ static int set_flag(struct record_options *options, int key)
 	case KEY_NO_SYSCALLS:
 		options->syscalls = false;
 		return 0;
+	case KEY_CPU_SAMPLES:
+		options->sample_hz = SAMPLE_HZ;
+		return 0;
+	case KEY_NO_CPU_SAMPLES:
+		options->sample_hz = 0;
+		return 0;
 	case KEY_RUNTIME_FRAMES:
 		options->runtime_frames = true;
 		return 0;
@@ -118,6 +157,9 @@ static int set_flag(struct record_options *options, int key)
 		return 0;
 	case KEY_LIGHT:
 		options->light = true;
+		return 0;
+	case KEY_SPANS:
+		options->spans = true;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -160,9 +202,13 @@ static int check_together(const struct record_options *options, struct error *er
 		return error_set(err, EINVAL, "-o - and --json both want standard output");
 	if (standard && options->command)
 		return error_set(err, EINVAL, "-o - and the program behind -- both want standard output");
-	if (options->exact && (options->light || options->max_overhead))
+	if (options->exact && (options->light || options->spans || options->max_overhead))
 		return error_set(err, EINVAL, "--exact excludes %s",
-				 options->light ? "--light" : "--max-overhead");
+				 options->light   ? "--light"
+				 : options->spans ? "--spans"
+						  : "--max-overhead");
+	if (options->light && options->spans)
+		return error_set(err, EINVAL, "--light and --spans exclude each other");
 	if (options->raw && strcmp(options->raw, "-") == 0)
 		return error_set(err, EINVAL, "--raw needs a file, not standard output");
 	if (options->raw && options->output && strcmp(options->raw, options->output) == 0)
@@ -191,7 +237,7 @@ int options_record(int argc, char **argv, struct record_options *options, struct
 	struct parse parse = {.options = options, .err = err};
 	int rc;
 
-	*options = (struct record_options){.syscalls = true};
+	*options = (struct record_options){.syscalls = true, .sample_hz = SAMPLE_HZ};
 	err->text[0] = '\0';
 	rc = options_parse(&parser, argc, argv, &parse);
 	if (rc || options->help || options->version)

@@ -95,6 +95,10 @@ static struct shed_options shed_options(const struct record_options *options)
 		shed.last = LEVEL_EXACT;
 	if (options->light)
 		shed.first = LEVEL_LIGHT;
+	if (options->spans)
+		shed.first = LEVEL_SPANS;
+	if (shed.last < shed.first)
+		shed.last = shed.first;
 	return shed;
 }
 
@@ -107,7 +111,9 @@ static int open_capture(struct session *session, struct error *err)
 		.spawned = session->child.pid != 0,
 		.probe_only = session->options->probe_only,
 		.ring_bytes = session->options->ring_bytes,
+		.rings = session->options->rings,
 		.syscalls = session->options->syscalls,
+		.sample_hz = session->options->sample_hz,
 		.shed = shed_options(session->options),
 		.sink = relay_put,
 		.ctx = session->relay,
@@ -230,6 +236,10 @@ static const char *describe_look(enum level level)
 	switch (level) {
 	case LEVEL_LIGHT:
 		return "starts inferred";
+	case LEVEL_SPANS:
+		return "starts alone";
+	case LEVEL_FEW_FRAMES:
+		return "starts alone, short stacks";
 	case LEVEL_NO_SYSCALLS:
 		return "no system calls";
 	case LEVEL_OFF:
@@ -246,7 +256,8 @@ static void show_status(struct session *session, uint64_t now)
 	struct status_figures figures = {
 		.now_ns = now,
 		.events = stats->records,
-		.lost = loss->ring_full + loss->stack_full + loss->unreadable + loss->missed,
+		.lost = loss->ring_full + loss->stack_full + loss->unreadable + loss->missed +
+			stats->lost_samples,
 		.bytes = pipeline_progress(session->pipe).written,
 		.hit_ns = stats->probe_hit_ns,
 		.look = describe_look(stats->level),

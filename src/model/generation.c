@@ -7,6 +7,8 @@
 
 #include "state.h"
 
+#define CLOSE_NS 1000
+
 /* The statuses of a generation all bear its start time. */
 static void date_back(struct model *md, struct op *op)
 {
@@ -74,23 +76,28 @@ void generation_tell_gc(struct model *md, struct m *m)
 	md->goal_due = false;
 }
 
-/* The op just written belongs to the generation's start, behind the statuses. */
-static bool to_start(struct model *md)
+bool generation_gc_began_before(struct model *md, struct m *m)
 {
-	move_up(md, 0);
+	struct op *op;
+
+	if (md->generation != 1 || md->gc_in_file)
+		return false;
+	op = emit(md, OP_GC_ACTIVE, NULL);
+	op->m = m->tid;
+	md->gc = GC_ON;
+	md->gc_told = md->gc_in_file = true;
+	/*
+	 * To the generation's start, on no thread. There only time holds it before the end, and files count
+	 * time in steps of 64 ns: not if the end is close.
+	 */
+	if (op->time - md->generation_start > CLOSE_NS) {
+		op->m = NO_M;
+		move_up(md, 0);
+	}
 	return true;
 }
 
-bool generation_gc_began_before(struct model *md)
-{
-	if (md->generation != 1 || md->gc_in_file)
-		return false;
-	emit(md, OP_GC_ACTIVE, NULL);
-	md->gc = GC_ON;
-	md->gc_told = md->gc_in_file = true;
-	return to_start(md);
-}
-
+/* On the thread that has the P: what it does next must not come before. */
 static void write_sweep_active(struct model *md, struct p *p)
 {
 	struct op *op = emit(md, OP_GC_SWEEP_ACTIVE, NULL);
@@ -106,7 +113,7 @@ bool generation_sweep_began_before(struct model *md, struct p *p)
 	if (md->generation != 1 || p->opened_in != 1)
 		return false;
 	write_sweep_active(md, p);
-	return to_start(md);
+	return true;
 }
 
 static void write_assist_active(struct model *md, struct g *g)
@@ -117,6 +124,7 @@ static void write_assist_active(struct model *md, struct g *g)
 	op->m = g->m ? g->m->tid : NO_M;
 	g->assists = true;
 	g->opened_in = 0;
+	g->assist_told = md->generation;
 }
 
 bool generation_assist_began_before(struct model *md, struct g *g)
@@ -124,10 +132,20 @@ bool generation_assist_began_before(struct model *md, struct g *g)
 	if (md->generation != 1 || g->opened_in != 1)
 		return false;
 	write_assist_active(md, g);
-	return to_start(md);
+	return true;
 }
 
-/* Ranges that are open: readers that begin here shall know. */
+void generation_tell_assist(struct model *md, struct g *g)
+{
+	if (g->assists && g->assist_told != md->generation)
+		write_assist_active(md, g);
+}
+
+/*
+ * Ranges that are open: readers that begin here shall know. After the first
+ * generation an assist of one that does not run is told when it does, on the
+ * thread that runs it.
+ */
 static void write_active(struct model *md)
 {
 	for (unsigned i = 0; i < md->nps; i++) {
@@ -135,8 +153,10 @@ static void write_active(struct model *md)
 			write_sweep_active(md, md->ps[i]);
 	}
 	for (uint32_t i = 1; i < md->gs.n; i++) {
-		if (md->gs.all[i]->status != G_DEAD && md->gs.all[i]->assists)
-			write_assist_active(md, md->gs.all[i]);
+		struct g *g = md->gs.all[i];
+
+		if (g->status == G_RUNNING || (g->status != G_DEAD && md->generation == 1))
+			generation_tell_assist(md, g);
 	}
 }
 
@@ -225,6 +245,7 @@ void generation_close(struct model *md, bool last)
 	if (md->stw)
 		step_stw_end(md, REPAIRED);
 	weave(md);
+	sample_flush(md);
 	gen.end = md->last_time;
 	gen.nops = md->ops.n;
 	gen.ops = md->ops.ops;

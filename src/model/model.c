@@ -54,6 +54,7 @@ void model_free(struct model *md)
 	free(md->early.records);
 	free(md->ops.ops);
 	free(md->ops.moved);
+	free(md->samples.ops);
 	free(md);
 }
 
@@ -94,7 +95,8 @@ static int feed_records(struct model *md, const struct log_record *record)
 	if (md->phase != RUNNING)
 		return keep_early(md, records, n);
 	for (size_t i = 0; i < n; i++) {
-		bool due = md->boundary_due || md->ops.n - md->ops.statuses >= MAX_GENERATION_OPS;
+		bool due = md->boundary_due ||
+			   md->ops.n + md->samples.n - md->ops.statuses >= MAX_GENERATION_OPS;
 
 		observe(md, &records[i]);
 		if (due && !md->stw) {
@@ -141,6 +143,7 @@ static void feed_note(struct model *md, const struct log_note *note)
 {
 	uint32_t text = strtab_add(md->options.strings, (const char *)(note + 1), note->len);
 
+	md->spans = note->flags & LOG_NOTE_SPANS;
 	if (!md->generation)
 		return;
 	md->cause = INFERRED;

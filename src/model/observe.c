@@ -68,6 +68,8 @@ static void on_execute(struct model *md, const struct hit *hit)
 	if (!g)
 		return;
 	g->last_hit = hit->rec->time;
+	if (hit->rec->site == SITE_SPAN)
+		settle_leaving(md, g, (enum leaving)hit->rec->arg, hit->rec->arg2, hit->stack);
 	make_m_free(md, hit->m);
 	if (!make_m_hold(md, hit->m, hit->p))
 		return;
@@ -264,7 +266,7 @@ static void on_releasep(struct model *md, const struct hit *hit)
 
 	if (!m->p)
 		return;
-	if (m->g && m->g->status == G_RUNNING)
+	if (m->g && (m->g->status == G_RUNNING || (md->spans && m->end.held)))
 		make_m_free(md, m);
 	step_proc_stop(md, m);
 }
@@ -298,6 +300,8 @@ static void on_gcwait(struct model *md, const struct hit *hit)
 {
 	struct m *m = hit->m;
 
+	if (!m->g)
+		running(md, hit); /* its start was not probed */
 	if (!m->g || !m->p)
 		return;
 	if (m->end.exited || m->g->status == G_RUNNING)
@@ -323,6 +327,7 @@ static const hit_handler handlers[256] = {
 	[SITE_READY] = on_unblock,
 	[SITE_UNBLOCK] = on_unblock,
 	[SITE_EXECUTE] = on_execute,
+	[SITE_SPAN] = on_execute,
 	[SITE_GOSCHED] = on_gosched,
 	[SITE_GOYIELD] = on_gosched,
 	[SITE_PREEMPTPARK] = on_preemptpark,
@@ -361,11 +366,18 @@ bool names_a_p(uint8_t site)
 	return site >= SITE_ACQUIREP && site <= SITE_GCWAIT;
 }
 
+bool moves_own_p(uint8_t site)
+{
+	return site == SITE_ACQUIREP || site == SITE_RELEASEP || site == SITE_GCWAIT;
+}
+
 void observe(struct model *md, const struct raw_record *rec)
 {
 	struct hit hit = {.rec = rec};
 	hit_handler handle = handlers[rec->site];
 
+	if (rec->site == SITE_CPU_SAMPLE)
+		sample_take(md, rec);
 	if (!handle || !rec->tid || rec->tid >= STAND_IN_TID)
 		return;
 	hit.m = m_get(md, rec->tid);
@@ -376,7 +388,7 @@ void observe(struct model *md, const struct raw_record *rec)
 	md->now = rec->time;
 	md->cause = SEEN;
 	hit.m->last_hit = rec->time;
-	if (names_a_p(rec->site))
+	if (moves_own_p(rec->site))
 		hit.m->last_p_hit = rec->time;
 	if (hit.p)
 		hit.p->last_hit = rec->time;

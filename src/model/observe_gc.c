@@ -52,7 +52,7 @@ void on_gc_begin(struct model *md, const struct hit *hit)
 void on_gc_end(struct model *md, const struct hit *hit)
 {
 	md->last_gc = hit->rec->time;
-	if (running(md, hit) && (md->gc == GC_ON || generation_gc_began_before(md)))
+	if (running(md, hit) && (md->gc == GC_ON || generation_gc_began_before(md, hit->m)))
 		write_gc(md, hit->m, OP_GC_END, 0);
 }
 
@@ -103,6 +103,8 @@ void on_sweep_end(struct model *md, const struct hit *hit)
 {
 	struct m *m = hit->m;
 
+	if (hit->rec->goid < md->now)
+		md->now = hit->rec->goid; /* if nothing has been written since */
 	if (m->p && m->p->status == P_RUNNING &&
 	    (m->p->sweeps || (p_counts(md, m) && generation_sweep_began_before(md, m->p))))
 		step_sweep_end(md, m, hit->rec->arg, hit->rec->arg2);
@@ -123,6 +125,7 @@ void on_assist_begin(struct model *md, const struct hit *hit)
 	emit(md, OP_GC_ASSIST_BEGIN, hit->m)->stack = hit->stack;
 	g->assists = true;
 	g->opened_in = 0;
+	g->assist_told = md->generation;
 }
 
 void on_assist_end(struct model *md, const struct hit *hit)

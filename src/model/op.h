@@ -78,6 +78,13 @@ enum op_kind {
 	OP_KIND_COUNT
 };
 
+/*
+ * Formats may have no finer time than this, ns. What one event causes to
+ * another is ordered by sequence numbers all the same, but for a birth after
+ * the end of another goroutine with that id: a birth is as far from what was before.
+ */
+#define OP_UNIT_NS 64u
+
 struct op {
 	uint64_t time; /* CLOCK_MONOTONIC, ns; strictly increasing over the whole trace, but that the statuses
 			* at a generation's start all have its start time (and but for CPU samples) */
@@ -98,8 +105,9 @@ struct stack {
 	uint32_t n;
 	uint8_t skip; /* logical frames to leave out at the leaf */
 	bool literal;
-	bool entry; /* one PC: the entry of a goroutine's function plus 1; a wrapper stands for what it wraps
-		     */
+	bool sample; /* of a CPU sample: the first two PCs are special (RAW_STACK_SAMPLE) */
+	bool entry;  /* one PC: the entry of a goroutine's function plus 1; a wrapper stands for what it wraps
+		      */
 };
 
 /* What ops refer to. Ids stay valid for the whole trace; 0 is "none" in each. */

@@ -8,7 +8,7 @@
 
 #include "state.h"
 
-static struct op *append(struct model *md)
+struct op *append_op(struct model *md)
 {
 	struct op_list *list = &md->ops;
 	static struct op nowhere; /* taken when memory is out; model_feed then fails */
@@ -27,10 +27,17 @@ static struct op *append(struct model *md)
 	return &list->ops[list->n++];
 }
 
-static uint64_t next_time(struct model *md)
+static bool is_birth(enum op_kind kind)
+{
+	return kind == OP_GO_CREATE || kind == OP_GO_CREATE_BLOCKED || kind == OP_GO_CREATE_SYSCALL;
+}
+
+static uint64_t next_time(struct model *md, enum op_kind kind)
 {
 	/* The ring's order is the true one; the clock follows it. */
-	md->last_time = md->now > md->last_time ? md->now : md->last_time + 1;
+	uint64_t least = md->last_time + (is_birth(kind) ? OP_UNIT_NS : 1);
+
+	md->last_time = md->now > least ? md->now : least;
 	return md->last_time;
 }
 
@@ -55,10 +62,10 @@ static void touch(const struct model *md, struct m *m)
 
 struct op *emit(struct model *md, enum op_kind kind, struct m *m)
 {
-	struct op *op = append(md);
+	struct op *op = append_op(md);
 
 	*op = (struct op){
-		.time = next_time(md),
+		.time = next_time(md, kind),
 		.kind = kind,
 		.m = m ? m->tid : NO_M,
 		.g = m && m->g ? m->g->index : NO_G,
@@ -75,9 +82,9 @@ struct op *emit(struct model *md, enum op_kind kind, struct m *m)
 
 size_t hold_place(struct model *md, struct m *m)
 {
-	struct op *op = append(md);
+	struct op *op = append_op(md);
 
-	*op = (struct op){.time = next_time(md), .kind = OP_NONE, .p = NO_P};
+	*op = (struct op){.time = next_time(md, OP_NONE), .kind = OP_NONE, .p = NO_P};
 	touch(md, m);
 	return md->ops.n - 1;
 }

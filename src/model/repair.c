@@ -19,15 +19,25 @@ static enum cause because(struct model *md, enum cause cause)
 	return before;
 }
 
+/* That nothing told how a goroutine left is normal where only starts are probed. */
+static enum cause unseen(const struct model *md)
+{
+	return md->spans ? INFERRED : REPAIRED;
+}
+
 void make_m_free(struct model *md, struct m *m)
 {
-	enum cause before = because(md, REPAIRED);
+	enum cause before = because(md, unseen(md));
 
+	if (md->spans && m->g && m->g->status == G_SYSCALL && m->end.held)
+		step_syscall_end(md, m); /* it came back, and has left since */
 	if (m->g && m->g->status == G_SYSCALL) {
 		drop_held_end(m);
 		if (m->p && m->p->status == P_SYSCALL)
 			step_proc_steal(md, m, m->p);
 		step_syscall_end_blocked(md, m);
+	} else if (m->g && md->spans && m != md->stand_in.m) {
+		leave_unseen(md, m);
 	} else if (m->g) {
 		step_go_stop(md, m, tables_string(md, "unspecified"), 0);
 	}
@@ -76,7 +86,7 @@ bool make_m_hold(struct model *md, struct m *m, struct p *p)
 	}
 	if (!p)
 		return m->p != NULL;
-	before = because(md, REPAIRED);
+	before = because(md, unseen(md));
 	if (m->p) {
 		make_m_free(md, m);
 		if (m->p)
@@ -90,15 +100,17 @@ bool make_m_hold(struct model *md, struct m *m, struct p *p)
 
 void make_runnable(struct model *md, struct g *g)
 {
-	enum cause before = because(md, REPAIRED);
+	enum cause before = because(md, unseen(md));
 	struct m *m;
 
-	if (g->status == G_WAITING) {
+	if (g->status == G_RUNNING || g->status == G_SYSCALL)
+		make_m_free(md, g->m);
+	if (g->status == G_WAITING && md->spans) {
+		step_go_unblock(md, NULL, g, 0);
+	} else if (g->status == G_WAITING) {
 		m = stand_in_begin(md);
 		step_go_unblock(md, m, g, md->stand_in.stack);
 		stand_in_end(md);
-	} else if (g->status == G_RUNNING || g->status == G_SYSCALL) {
-		make_m_free(md, g->m);
 	}
 	md->cause = before;
 }

@@ -68,7 +68,7 @@ static void resync_g(struct model *md, const struct map64 *ended, const struct l
 	if (g->status != status || g->status == G_RUNNING)
 		set_status(md, g, lm, status);
 	if (g->status == G_WAITING && lg->stack)
-		g->stack = tables_stack(md, lg->stack);
+		settle_leaving(md, g, PARKED, lg->waitreason, tables_stack(md, lg->stack));
 }
 
 static void end_unlisted(struct model *md)
@@ -111,7 +111,7 @@ void resync_to_snapshot(struct model *md)
 	const struct snapshot *snap = &md->snapshot;
 	struct map64 ended = {0};
 
-	md->cause = REPAIRED;
+	md->cause = md->spans ? INFERRED : REPAIRED;
 	md->gomaxprocs = snap->info.gomaxprocs;
 	for (size_t i = 0; i < snap->nps; i++) {
 		if (snap->ps[i].status != 4 /* _Pdead */)

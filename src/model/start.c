@@ -28,6 +28,7 @@ static struct implied implied_by_hit(const struct raw_record *rec)
 		im.other_status = rec->site == SITE_NEWPROC ? G_DEAD : G_WAITING;
 		break;
 	case SITE_EXECUTE:
+	case SITE_SPAN:
 	case SITE_NEEDM:
 		im.self = 0;
 		im.other = rec->g;
@@ -53,6 +54,7 @@ static struct implied implied_by_hit(const struct raw_record *rec)
 	case SITE_GCWAIT:
 	case SITE_PROCRESIZE:
 	case SITE_SWEEP_END:
+	case SITE_CPU_SAMPLE:
 		return (struct implied){0};
 	}
 	return im;
@@ -113,7 +115,8 @@ static void take_first_hit(struct model *md, struct map64 *hit, const struct raw
 		m->last_hit = rec->time | 1;
 	if (!names_a_p(rec->site))
 		return;
-	m->last_p_hit = rec->time | 1;
+	if (moves_own_p(rec->site))
+		m->last_p_hit = rec->time | 1;
 	if (p)
 		p->last_hit = rec->time | 1;
 }

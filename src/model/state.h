@@ -17,14 +17,18 @@ struct g {
 	uint64_t last_hit;    /* ns: time of the last record about it */
 	uint64_t last_assist; /* ns: of the last one about a mark assist of its */
 	uint64_t startpc;
-	uint32_t index;     /* in tables.goroutines */
-	uint32_t stack;     /* the last one of its own that was seen */
-	uint8_t status;     /* enum g_status, or G_DEAD */
-	bool listed;        /* scratch of a resync: the snapshot has it */
-	bool assists;       /* a mark assist is open */
-	bool assist_over;   /* so it is here only: the target says there is none */
-	uint8_t worker;     /* what it will do as a GC worker once it starts (p.gcMarkWorkerMode), 0 = none */
+	uint32_t index; /* in tables.goroutines */
+	uint32_t stack; /* the last one of its own that was seen */
+	/* It left its thread unseen: 1 + index of the op in that generation, until it is known how. */
+	size_t left;
+	uint32_t left_generation;
 	uint32_t opened_in; /* generation at whose start it was there and no assist has been told of since */
+	uint32_t assist_told; /* generation that knows of the open assist */
+	uint8_t status;       /* enum g_status, or G_DEAD */
+	uint8_t worker;   /* what it will do as a GC worker once it starts (p.gcMarkWorkerMode), 0 = none */
+	bool listed;      /* scratch of a resync: the snapshot has it */
+	bool assists;     /* a mark assist is open */
+	bool assist_over; /* so it is here only: the target says there is none */
 };
 
 struct p {
@@ -33,9 +37,10 @@ struct p {
 	uint64_t last_op;
 	uint64_t last_hit;
 	int32_t id;
+	uint32_t abandoned_by; /* tid of the thread that left it behind, P_ABANDONED only */
+	uint32_t opened_in; /* generation at whose start it was there and no sweep has been told of since */
 	uint8_t status;     /* enum p_status */
 	bool sweeps;        /* a sweep is open */
-	uint32_t opened_in; /* generation at whose start it was there and no sweep has been told of since */
 };
 
 /*
@@ -80,6 +85,13 @@ struct op_list {
 	size_t nmoved, moved_capacity;
 };
 
+/* CPU samples of the open generation: they stand behind its ops, for they are not part of the order. */
+struct sample_list {
+	struct op *ops;
+	size_t n, capacity;
+	uint64_t last; /* ns: time of the latest */
+};
+
 enum cause {
 	SEEN,     /* the record says so */
 	INFERRED, /* normal, but without a site of its own */
@@ -116,7 +128,7 @@ struct stand_in {
 
 enum gc_phase { GC_UNKNOWN, GC_OFF, GC_ON };
 
-enum { MAX_REASONS = 64, REASON_TABLES = 5 };
+enum { MAX_REASONS = 64, REASON_TABLES = 6 };
 
 enum phase {
 	BEFORE_SNAPSHOT, /* records are kept until the first snapshot has come */
@@ -171,12 +183,14 @@ struct model {
 	enum cause cause;
 
 	struct op_list ops;
+	struct sample_list samples;
 	uint32_t generation; /* number of the open one, 0 = none */
 	uint64_t generation_start;
 	struct log_clock clock; /* the newest */
 	bool boundary_due;      /* waits for the end of a stop-the-world */
 	bool procs_told;        /* ProcsChange was written in this generation */
 	uint32_t gomaxprocs;
+	bool spans;    /* goroutines leave their threads unseen (LOG_NOTE_SPANS) */
 	struct g *stw; /* who stopped the world, NULL = it runs */
 	enum gc_phase gc;
 	uint64_t last_gc; /* ns: time of the last record about a cycle */
@@ -229,6 +243,12 @@ uint64_t op_number(const struct model *md);       /* of the last op, counted ove
 void move_up(struct model *md, uint64_t behind);
 void weave(struct model *md); /* puts what was moved in its place: once, when the generation is complete */
 
+struct op *append_op(struct model *md); /* behind the last, not filled in */
+
+/* --- sample.c --- */
+void sample_take(struct model *md, const struct raw_record *rec);
+void sample_flush(struct model *md); /* at the end of a generation */
+
 /* --- step.c: lawful ops; each asserts nothing and changes the state as readers will --- */
 void step_proc_status(struct model *md, struct p *p);
 void step_proc_start(struct model *md, struct m *m, struct p *p);
@@ -267,8 +287,16 @@ struct g *g_of_record(struct model *md, uint64_t ptr, uint64_t goid, uint8_t sta
 struct m *stand_in_begin(struct model *md); /* running, on its own P; NULL when out of memory */
 void stand_in_end(struct model *md);
 
+/* --- spans.c: when only starts are seen --- */
+void leave_unseen(struct model *md, struct m *m); /* m's running goroutine is not there any more */
+enum leaving { YIELDED, PARKED, PREEMPTED };      /* raw_record.arg of SITE_SPAN */
+/* How a goroutine left the last time, if that was not seen. */
+void settle_leaving(struct model *md, struct g *g, enum leaving how, uint64_t wait_reason, uint32_t stack);
+
 /* --- observe.c --- */
 void observe(struct model *md, const struct raw_record *rec);
+bool moves_own_p(
+	uint8_t site);        /* its thread takes a P or drops its own: not one that it takes from another */
 bool names_a_p(uint8_t site); /* its record is about a P that changes hands */
 
 /* --- start.c, resync.c --- */
@@ -287,8 +315,10 @@ void generation_boundary(struct model *md, const struct log_boundary *boundary, 
 void generation_tell_procs(struct model *md, struct m *m, uint32_t stack); /* ProcsChange, if still due */
 void generation_tell_gc(struct model *md,
 			struct m *m); /* GCActive and the first HeapGoal, if still due; m runs */
-/* What had begun before the first generation did, seen at its end: says so at the generation's start. */
-bool generation_gc_began_before(struct model *md);
+void generation_tell_assist(struct model *md, struct g *g); /* GCMarkAssistActive, if due; g runs */
+/* What had begun before the first generation did, seen at its end only: says so, a cycle at the generation's
+ * start, what belongs to a P or a goroutine right here. */
+bool generation_gc_began_before(struct model *md, struct m *m);
 bool generation_sweep_began_before(struct model *md, struct p *p);
 bool generation_assist_began_before(struct model *md, struct g *g);
 

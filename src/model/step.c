@@ -51,7 +51,7 @@ static void end_sweep_of(struct model *md, struct m *m)
 
 	if (!m->p || !m->p->sweeps)
 		return;
-	md->cause = REPAIRED;
+	md->cause = md->spans ? INFERRED : REPAIRED; /* then allocations are not probed */
 	step_sweep_end(md, m, 0, 0);
 	md->cause = before;
 }
@@ -71,7 +71,7 @@ void step_proc_steal(struct model *md, struct m *thief, struct p *p)
 	struct op *op = emit(md, OP_PROC_STEAL, thief);
 
 	op->p = p->id;
-	op->m2 = p->m ? p->m->tid : thief->tid;
+	op->m2 = p->m ? p->m->tid : p->abandoned_by ? p->abandoned_by : thief->tid;
 	p->last_op = op_number(md);
 	if (p->m) {
 		p->m->last_op = op_number(md);
@@ -85,6 +85,7 @@ void step_proc_steal(struct model *md, struct m *thief, struct p *p)
 static void start(struct model *md, struct m *m, struct g *g)
 {
 	g->status = G_RUNNING;
+	g->left = 0;
 	g->m = m;
 	m->g = g;
 	emit(md, OP_GO_START, m);
@@ -101,6 +102,7 @@ static void started(struct model *md, struct m *m, bool unseen)
 
 	generation_tell_procs(md, m, 0);
 	generation_tell_gc(md, m);
+	generation_tell_assist(md, m->g);
 	if (m->g->assist_over && m->g->assists) {
 		md->cause = REPAIRED;
 		step_assist_end(md, m);
@@ -232,6 +234,7 @@ void step_go_destroy_syscall(struct model *md, struct m *m)
 	drop_held_end(m);
 	if (m->p) {
 		m->p->status = P_ABANDONED;
+		m->p->abandoned_by = m->tid;
 		m->p->m = NULL;
 		m->p = NULL;
 	}
@@ -246,6 +249,7 @@ void step_go_unblock(struct model *md, struct m *m, struct g *g, uint32_t stack)
 	op->g2 = g->index;
 	g->last_op = op_number(md);
 	op->stack = stack;
+	g->left = 0;
 	g->status = G_RUNNABLE;
 }
 

@@ -21,7 +21,7 @@ enum log_type {
 	LOG_REASON = 2,   /* struct log_reason + text */
 	LOG_FUNCTAB = 3,  /* struct log_functab + pclntab bytes + gofunc bytes; at most one, may come late */
 	LOG_MAPPING = 4,  /* struct log_mapping + path */
-	LOG_RECORDS = 5,  /* struct raw_record[], in ring order; markers included */
+	LOG_RECORDS = 5,  /* struct raw_record[], causes before effects; markers included */
 	LOG_STACK = 6,    /* struct raw_stack with its pcs */
 	LOG_SNAPSHOT = 7, /* struct log_snapshot: opens a snapshot, after its second marker went by */
 	LOG_GS = 8,       /* struct log_g[]: of the open snapshot; may come in several records */
@@ -77,6 +77,7 @@ enum log_reason_table {
 	REASON_WAIT = 2,  /* index = g.waitreason */
 	REASON_STW = 3,   /* index = raw_record.arg of SITE_STW_BEGIN */
 	REASON_STOP = 4,  /* 0 unspecified, 1 runtime.Gosched, 2 preempted */
+	REASON_PARK = 5,  /* index = g.waitreason: the block reason that goes with it */
 };
 
 struct log_reason {
@@ -179,8 +180,9 @@ struct log_note {
 };
 
 enum log_note_flags {
-	LOG_NOTE_GAP = 1,  /* nothing is seen from here on */
-	LOG_NOTE_SEEN = 2, /* up to here; a snapshot follows */
+	LOG_NOTE_GAP = 1,   /* nothing is seen from here on */
+	LOG_NOTE_SEEN = 2,  /* up to here; a snapshot follows */
+	LOG_NOTE_SPANS = 4, /* from here to the next note only starts of goroutines are seen (SITE_SPAN) */
 };
 
 struct log_loss {
@@ -199,11 +201,11 @@ enum log_end_reason {
 };
 
 struct log_end {
-	uint32_t reason; /* enum log_end_reason */
-	uint32_t reserved;
+	uint32_t reason;       /* enum log_end_reason */
+	uint32_t lost_samples; /* CPU samples that could not be taken: 0 in logs from before there were any */
 	struct log_clock clock;
 	struct log_loss total; /* over the whole run */
-	uint64_t hits;         /* records seen */
+	uint64_t hits;         /* records seen, but for CPU samples */
 	uint64_t probe_hit_ns; /* calibrated cost of one hit in the target, ns; 0 = not measured */
 };
 

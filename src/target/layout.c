@@ -34,6 +34,7 @@ const struct layout_field layout_fields[] = {
 	GO(g_status, "runtime.g", "atomicstatus"),
 	GO(g_goid, "runtime.g", "goid"),
 	GO(g_waitreason, "runtime.g", "waitreason"),
+	GO(g_preempt, "runtime.g", "preempt"),
 	GO(g_startpc, "runtime.g", "startpc"),
 	GO(g_gopc, "runtime.g", "gopc"),
 	GO(g_parent_goid, "runtime.g", "parentGoid"),
@@ -107,6 +108,8 @@ const char *reason_variable(enum log_reason_table table)
 		return "runtime.stwReasonStrings";
 	case REASON_STOP:
 		return "runtime.traceGoStopReasonStrings";
+	case REASON_PARK: /* ours: park.c */
+		break;
 	}
 	return NULL;
 }

@@ -30,7 +30,7 @@ struct reasons {
 	unsigned n;
 };
 
-#define REASON_TABLES (REASON_STOP + 1)
+#define REASON_TABLES (REASON_STOP + 1) /* those that the runtime has */
 
 struct release {
 	unsigned minor;

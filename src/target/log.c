@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "target/maps.h"
+#include "target/park.h"
 
 #define MAX_TEXT 4096u
 
@@ -86,6 +87,20 @@ static int log_reasons(const struct reasons *reasons, unsigned table, log_sink s
 	return rc;
 }
 
+static int log_park_reasons(const struct reasons *waits, log_sink sink, void *ctx)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; rc == 0 && i < waits->n; i++) {
+		struct log_reason head = {.table = REASON_PARK, .index = (uint16_t)i};
+		const char *text = park_block_reason(waits->texts[i]);
+
+		head.len = (uint32_t)strlen(text);
+		rc = put_text(sink, ctx, LOG_REASON, &head, sizeof(head), text, head.len);
+	}
+	return rc;
+}
+
 /* Code only: what a PC can lie in. */
 static int log_mappings(const struct maps *maps, log_sink sink, void *ctx)
 {
@@ -117,6 +132,8 @@ int target_log_info(const struct target *target, unsigned extra_flags, log_sink 
 
 	for (unsigned table = REASON_BLOCK; rc == 0 && table < REASON_TABLES; table++)
 		rc = log_reasons(&release->reasons[table], table, sink, ctx);
+	if (rc == 0)
+		rc = log_park_reasons(&release->reasons[REASON_WAIT], sink, ctx);
 	if (rc)
 		return error_set(err, -rc, "cannot write the log: %s", strerror(-rc));
 	if (!target->pid)

@@ -60,6 +60,10 @@ void target_free(struct target *target);
 /* Every site of the release, verified; a mismatch refuses with the site's name (-ENOTSUP). */
 int target_plan(const struct target *target, struct probe_plan *plan, struct error *err);
 
+/* How many leaf frames runtime.gopark's callers tell the tracer to leave out, by g.waitreason. */
+#define PARK_SKIPS 64
+void target_park_skips(const struct target *target, uint8_t skips[PARK_SKIPS]);
+
 /*
  * Hands what replay needs to know to the sink: LOG_TARGET first, LOG_REASONs,
  * LOG_MAPPINGs. LOG_FUNCTAB apart, because it is big and may come late.

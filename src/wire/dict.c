@@ -148,7 +148,8 @@ static int expand(const struct dict *dict, const struct stack *stack, struct fra
 		return bare_frames(dict, stack, frames);
 	if (stack->entry && stack->n == 1 && dict->functab)
 		return entry_frames(dict, stack, frames);
-	return symbol_frames(dict->symbol, stack->pcs, stack->n, stack->skip, dict->symbol_flags, frames);
+	return symbol_frames(dict->symbol, stack->pcs, stack->n, stack->skip,
+			     dict->symbol_flags | (stack->sample ? SYMBOL_SAMPLE : 0), frames);
 }
 
 static void forget_frames(struct frame_cache *cache)

@@ -22,19 +22,24 @@ enum {
 };
 
 /*
- * Readers convert a batch's time with a float64: multiples of 64 ns are exact
- * for 18 years of uptime, single nanoseconds for 104 days. The rest goes into
- * the first event's delta.
+ * The unit of time in the file, which is that of the runtime's own tracer on
+ * amd64 (traceTimeDiv, Go 1.26 runtime/tracetime.go): the usual distance of two
+ * events fits into one byte. Events of one unit have an order all the same:
+ * on a thread that of the batch, else by sequence numbers. Readers convert a
+ * batch's time with a float64: multiples of 64 ns are exact for 18 years of uptime.
  */
-#define EXACT_MASK (~63ull)
+#define FREQUENCY (1000000000ull / OP_UNIT_NS) /* units per second */
 
-#define FREQUENCY 1000000000ull /* units of time per second: 1 ns each */
+static uint64_t to_units(uint64_t ns)
+{
+	return ns / OP_UNIT_NS;
+}
 
 /* The open batch of one thread. Slots are used again in each generation, whoever the thread is. */
 struct stream {
 	struct buffer data;
 	uint64_t m;
-	uint64_t base, last; /* time of the batch, of its last event */
+	uint64_t base, last; /* time of the batch, of its last event: units */
 };
 
 /* Sequence numbers count from 0 in each generation. */
@@ -58,7 +63,7 @@ struct wire {
 	size_t nborn_blocked;
 	uint64_t gc_seq;
 	uint32_t gen;  /* the open or last generation */
-	uint64_t time; /* of the open generation's tables */
+	uint64_t time; /* of the open generation's tables: units */
 	uint64_t bytes;
 	uint32_t coroutine_reason; /* string id of GoBlock's reason in a switch of go 1.22 */
 	int failed;                /* a generation failed: nothing more may follow */
@@ -185,7 +190,7 @@ static struct stream *find_stream(struct wire *wire, uint32_t m)
 }
 
 /* The stream of m with room for one op, and with a time that the op can follow. NULL when out of memory. */
-static struct stream *open_stream(struct wire *wire, uint32_t m, uint64_t time)
+static struct stream *open_stream(struct wire *wire, uint32_t m, uint64_t units)
 {
 	struct stream *stream = find_stream(wire, m);
 
@@ -196,8 +201,8 @@ static struct stream *open_stream(struct wire *wire, uint32_t m, uint64_t time)
 	if (buffer_reserve(&stream->data, MAX_OP_BYTES))
 		return NULL;
 	if (!stream->data.len) {
-		stream->base = time & EXACT_MASK;
-		stream->last = stream->base;
+		stream->base = units;
+		stream->last = units;
 	}
 	return stream;
 }
@@ -508,7 +513,7 @@ static int put_sample(struct wire *wire, const struct op *op)
 	if (!p)
 		return -ENOMEM;
 	*p++ = EV_CPU_SAMPLE;
-	p = put_uv(p, op->time);
+	p = put_uv(p, to_units(op->time));
 	p = put_uv(p, thread(op->m));
 	p = put_uv(p, op->p < 0 ? UINT64_MAX : (uint64_t)op->p);
 	p = put_uv(p, op->g ? goid(wire, op->g) : 0);
@@ -543,6 +548,7 @@ static int check_op(struct wire *wire, const struct op *op, const char **why)
 
 static int encode_op(struct wire *wire, const struct op *op, const char **why)
 {
+	uint64_t now = to_units(op->time);
 	struct stream *stream;
 	struct cursor at;
 	int ret = check_op(wire, op, why);
@@ -554,18 +560,18 @@ static int encode_op(struct wire *wire, const struct op *op, const char **why)
 	if (op->p >= 0 && (size_t)op->p >= wire->nps &&
 	    array_grow((void **)&wire->ps, &wire->nps, (size_t)op->p + 1, sizeof(*wire->ps)))
 		return -ENOMEM;
-	stream = open_stream(wire, op->m, op->time);
+	stream = open_stream(wire, op->m, now);
 	if (!stream)
 		return -ENOMEM;
-	if (op->time < stream->last) {
+	if (now < stream->last) {
 		*why = "its time is before that of the op before it on this thread";
 		return -EINVAL;
 	}
-	at = (struct cursor){stream->data.bytes + stream->data.len, op->time - stream->last};
+	at = (struct cursor){stream->data.bytes + stream->data.len, now - stream->last};
 	put_op(wire, op, &at);
 	/* An op that leaves no event (go 1.22) leaves its time to the next. */
 	if (at.p != stream->data.bytes + stream->data.len)
-		stream->last = op->time;
+		stream->last = now;
 	stream->data.len = (size_t)(at.p - stream->data.bytes);
 	return 0;
 }
@@ -602,7 +608,7 @@ static int put_sync(struct wire *wire, const struct generation *gen)
 	p = put_uv(p, FREQUENCY);
 	if (wire->options.format >= WIRE_GO125) {
 		*p++ = EV_CLOCK_SNAPSHOT;
-		p = put_uv(p, gen->mono_ns - wire->time);
+		p = put_uv(p, to_units(gen->mono_ns) - wire->time);
 		p = put_uv(p, gen->mono_ns);
 		p = put_uv(p, gen->wall_sec);
 		p = put_uv(p, gen->wall_nsec);
@@ -626,7 +632,7 @@ static int begin(struct wire *wire, const struct generation *gen)
 	size_t n = gen->tables->ngoroutines;
 
 	wire->gen = gen->number;
-	wire->time = first & EXACT_MASK;
+	wire->time = to_units(first);
 	wire->body.len = 0;
 	wire->nstreams = 0;
 	wire->recent = NULL;

@@ -75,6 +75,9 @@ case_usage() {
 		-p 1 --max-size -1
 		-p 1 --ring-size x
 		-p 1 --ring-size 1
+		-p 1 --rings 0
+		-p 1 --rings 65
+		-p 1 --rings two
 		-p 1 --format 1.99
 		-p 1 --format nonsense
 		-p 1 --no-such-option
@@ -500,6 +503,24 @@ case_tiny_ring() { # losses are told, counted, and leave a valid trace
 	still_lives
 }
 
+case_rings() { # several rings are merged into what one would have held
+	local look="--rings 2"
+	start_target "$(target_binary $NEWEST default)" mixed -native "$W/native" -native-seconds 2 -seconds 100
+	trace_cell mixed $NEWEST no
+	twin_cell mixed 1000
+	# Too small for the load: what each of them loses is counted.
+	run_gotrace -p "$target" $look --ring-size 128k -d 2s -o "$W/tiny"
+	want 0 3
+	strict "$W/tiny"
+	stop_target
+	load pingpong -count 4
+	run_gotrace -p "$target" $look --exact --ring-size 64k -d 2s -o "$W/tiny" --json
+	want 3
+	[ "$("$JUDGE" json "$W/out" lost.ring_full)" -gt 0 ] || die "status 3, but lost.ring_full is 0"
+	strict "$W/tiny"
+	still_lives
+}
+
 case_formats() {
 	load mixed
 	local format
@@ -548,7 +569,7 @@ case_adaptive() { # starts are probed while they are few, inferred while they ar
 	[ "$(fact 'log gotrace')" -eq 0 ] || die "a note in the trace of an idle program"
 }
 
-case_exact_and_light() {
+case_exact_light_spans() {
 	load pingpong
 	traced -d 1s --exact
 	[ "$(number inferred_starts)" -le 20 ] || die "--exact: $(number inferred_starts) starts inferred"
@@ -556,7 +577,14 @@ case_exact_and_light() {
 	[ "$(number inferred_starts)" -ge 5000 ] || die "--light: $(number inferred_starts) starts inferred"
 	[ $(($(number inferred_starts) * 100)) -ge $(($(number events_by_kind.GoStart) * 99)) ] ||
 		die "--light: $(number inferred_starts) of $(number events_by_kind.GoStart) starts inferred"
+	traced -d 1s --spans
+	[ "$(number events_by_kind.GoStart)" -ge 5000 ] || die "--spans: $(number events_by_kind.GoStart) starts"
+	[ $(($(number hits) * 10)) -le $(($(number events_by_kind.GoStart) * 11)) ] ||
+		die "--spans: $(number hits) hits for $(number events_by_kind.GoStart) starts"
+	[ "$(number repaired)" -eq 0 ] || die "--spans: $(number repaired) repairs"
 	run_gotrace -p "$target" --exact --light -o "$W/none"
+	want 2
+	run_gotrace -p "$target" --light --spans -o "$W/none"
 	want 2
 	run_gotrace -p "$target" --exact --max-overhead 5 -o "$W/none"
 	want 2

@@ -1,13 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # The matrix: release × variant × load. To be sourced after lib.sh.
 
-MODES="pingpong pool http syscalls gc timers coro churn procs cgo parked mixed idle"
+MODES="pingpong pool http syscalls gc timers coro churn procs cgo parked mixed idle cpu"
 
 # How closely gotrace looks: cell by cell another way, unless LOOK says one.
-LOOKS=("" --exact --light)
+LOOKS=("" --exact --light --spans)
 cells_run=0
 next_look() {
-	look=${LOOK-${LOOKS[cells_run++ % 3]}}
+	look=${LOOK-${LOOKS[cells_run++ % 4]}}
+}
+
+# What the twin test of a load asks for where only starts are probed: nobody knows who woke whom; the garbage
+# collector takes back its request to be preempted, so that a goroutine seems to have yielded by itself; and
+# one that has not started again for a generation is read with the frames that lead to gopark.
+twin_marks() {
+	[ "$look" = --spans ] || return 0
+	case $1 in
+	gc) echo -wakers=false -min-seq 80 -min-stacks 98 ;;
+	idle) echo -wakers=false -min-seq 98 -min-stacks 80 ;;
+	*) echo -wakers=false -min-seq 98 ;;
+	esac
 }
 
 # Which of the viewer's profiles must have rows for a load.
@@ -20,6 +32,7 @@ profile_rows() {
 	coro) echo ;;
 	pingpong | pool | procs) echo sched,block ;;
 	idle) echo ;; # nothing runs
+	cpu) echo samples ;;
 	*) echo sched ;;
 	esac
 }
@@ -39,7 +52,7 @@ trace_cell() {
 	fi
 }
 
-# twin_cell LEAST: gotrace and Go's own tracer watch $target at the same time;
+# twin_cell MODE LEAST: gotrace and Go's own tracer watch $target at the same time;
 # at least LEAST transitions must be compared.
 twin_cell() {
 	local tracer i
@@ -59,22 +72,56 @@ twin_cell() {
 	[ "$status" -eq 0 ] || die "gotrace beside the native tracer ended with $status: $(tail -n 3 "$W/err")"
 	grep -q 'native done' "$W/target.out" || die "the native trace did not end"
 	strict "$W/ours"
-	timeout 300 "$JUDGE" twin -v -min-compared "$1" "$W/native" "$W/ours" >"$W/twin" 2>&1 ||
+	timeout 300 "$JUDGE" twin -v $(twin_marks "$1") -min-compared "$2" "$W/native" "$W/ours" >"$W/twin" 2>&1 ||
 		die "; twin: $(tail -n 1 "$W/twin") [$(grep -m 1 '^window' "$W/twin")]"
 	printf '; twin: %s' "$(grep -m 1 '^window' "$W/twin")"
 }
 
+# clock: CPU time of $target in ticks (1/100 s), and the time in ns.
+clock() {
+	local stat
+	read -r stat <"/proc/$target/stat" || die "the target is gone"
+	set -- ${stat##*) }
+	echo $((${12} + ${13})) "$(date +%s%N)"
+}
+
+# samples_cell: a trace of $target with many samples, and none in one without; in the twin's traces the two
+# functions have the same shares, as far as some hundred samples can tell.
+samples_cell() {
+	local before after cores
+	before=($(clock))
+	run_gotrace -p "$target" -d 3s --cpu-samples=1000 -o "$W/samples" --json
+	after=($(clock))
+	want 0
+	strict "$W/samples"
+	checked "$W/samples"
+	cores=$(((after[0] - before[0]) * 10000000000 / (after[1] - before[1]))) # thousandths
+	timeout 60 "$JUDGE" samples -hz 1000 -cores $((cores / 1000)).$(printf %03d $((cores % 1000))) "$W/samples" >"$W/judged" 2>&1 ||
+		die "; samples: $(tail -n 2 "$W/judged" | tr '\n' ' ')"
+	printf '; samples: %s' "$(head -n 1 "$W/judged")"
+	run_gotrace -p "$target" -d 500ms --no-cpu-samples -o "$W/none"
+	want 0
+	strict "$W/none"
+	[ "$(fact 'kind StackSample')" -eq 0 ] || die "; CPU samples in spite of --no-cpu-samples"
+	[ -s "$W/native" ] || return 0
+	timeout 60 "$JUDGE" samples -native "$W/native" -tolerance 0.15 "$W/ours" >"$W/judged" 2>&1 ||
+		die "; samples beside native ones: $(tail -n 3 "$W/judged" | tr '\n' ' ')"
+	printf '; beside %s' "$(grep -m 1 '^native' "$W/judged")"
+}
+
 # cell RELEASE VARIANT MODE PAGES TWIN
 cell() {
-	local binary least
+	local binary least also=
 	binary=$(target_binary "$1" "$2" 2>"$W/build.err") || die "cannot build: $(tail -n 3 "$W/build.err")"
-	start_target "$binary" "$3" -native "$W/native" -native-seconds 2 -seconds 100
+	[ "$3" = cpu ] && also="-native-profile -native-seconds 4"
+	start_target "$binary" "$3" -native "$W/native" -native-seconds 2 -seconds 100 $also
 	trace_cell "$3" "$1" "$4"
 	if [ "$5" = yes ]; then
 		least=100
 		[ "$3" = idle ] && least=10
-		twin_cell $least
+		twin_cell "$3" $least
 	fi
+	[ "$3" != cpu ] || samples_cell
 	stop_target
 	kill -0 "$target" 2>/dev/null && die "; the target outlived its end"
 	grep -q . "$W/target.err" && die "; the target complained: $(head -n 3 "$W/target.err")"

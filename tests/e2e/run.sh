@@ -5,7 +5,7 @@
 #   CELL_SEED=N    which of the rotating cells; the day if not given
 #   ONLY=cells|newest|cases|NAME   one part, or the cases whose name holds NAME
 #   CELL="RELEASE VARIANT MODE"    one cell
-#   LOOK=--light   every cell so (else they take turns: adaptive, --exact, --light)
+#   LOOK=--light   every cell so (else they take turns: adaptive, --exact, --light, --spans)
 [ -n "$BASH_VERSION" ] || exec bash "$0" "$@"
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/lib.sh

@@ -53,7 +53,7 @@ static uint64_t pointer(uint8_t byte, uint64_t base)
 
 static void feed_record(struct model *model, const uint8_t b[8], uint64_t *now)
 {
-	struct raw_record rec = {.tid = 100 + b[1] % 6, .site = b[0] % 80, .status = b[5] % 12};
+	struct raw_record rec = {.tid = 100 + b[1] % 6, .site = b[0] % 92, .status = b[5] % 12};
 
 	*now += b[7] * 16;
 	rec.time = b[7] == 255 ? 0 : *now;
@@ -131,7 +131,7 @@ static void feed_bytes(struct model *model, const uint8_t *data, size_t size)
 			feed(model, LOG_LOSS, &loss, sizeof(loss));
 			break;
 		case 73:
-			note.flags = data[1] % 4;
+			note.flags = data[1] % 8;
 			feed(model, LOG_NOTE, &note, sizeof(note));
 			break;
 		default:

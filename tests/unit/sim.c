@@ -348,11 +348,23 @@ static void step_syscall(struct sim *sim, int m)
 	return_from_syscall(sim, m);
 }
 
+/* The clock strikes on a thread, whatever it is doing. */
+static void sample(struct sim *sim)
+{
+	int m = (int)sim_random(sim, SIM_MS);
+	struct raw_record *rec = put(sim, m, SITE_CPU_SAMPLE, sim->ms[m].g);
+
+	if (sim->handoff && sim->ms[m].g >= 0 && sim->gs[sim->ms[m].g].status == SIM_SYSCALL)
+		rec->p = 0; /* m.p is empty in a call up to Go 1.25 */
+}
+
 void sim_step(struct sim *sim)
 {
 	int m = (int)sim_random(sim, SIM_MS);
 	struct sim_m *mm = &sim->ms[m];
 
+	if (m % 4 == 0 && sim_random(sim, 4) == 0)
+		sample(sim);
 	if (sim->stw == m && sim_random(sim, 2)) {
 		put(sim, m, SITE_STW_END, mm->g);
 		sim->stw = -1;

@@ -57,12 +57,36 @@ static void record_flags(void **state)
 
 	(void)state;
 	LINE(line, "--pid=7", "--no-syscalls", "--runtime-frames", "--json", "-q", "--raw", "r",
-	     "--ring-size", "1M", "--probe-only");
+	     "--ring-size", "1M", "--rings", "2", "--probe-only");
 	assert_int_equal(options_record(line.argc, line.argv, &options, &err), 0);
 	assert_false(options.syscalls);
 	assert_true(options.runtime_frames && options.json && options.quiet && options.probe_only);
 	assert_string_equal(options.raw, "r");
 	assert_int_equal(options.ring_bytes, 1 << 20);
+	assert_int_equal(options.rings, 2);
+}
+
+static unsigned sample_rate(const char *option)
+{
+	struct record_options options;
+	struct error err;
+	struct line line;
+
+	LINE(line, "-p", "7", option);
+	assert_int_equal(options_record(line.argc, line.argv, &options, &err), 0);
+	return options.sample_hz;
+}
+
+static void cpu_samples(void **state)
+{
+	(void)state;
+	assert_int_equal(sample_rate("-q"), 100);
+	assert_int_equal(sample_rate("--cpu-samples"), 100);
+	assert_int_equal(sample_rate("--cpu-samples=1000"), 1000);
+	assert_int_equal(sample_rate("--cpu-samples=49Hz"), 49);
+	assert_int_equal(sample_rate("--cpu-samples=10000"), 10000);
+	assert_int_equal(sample_rate("--cpu-samples=0"), 0);
+	assert_int_equal(sample_rate("--no-cpu-samples"), 0);
 }
 
 static void command_keeps_its_own_options(void **state)
@@ -103,6 +127,9 @@ static void nonsense_is_refused(void **state)
 	(void)state;
 	REFUSE("-d '12abc'", "-p", "1", "-d", "12abc");
 	REFUSE("-p 'x'", "-p", "x");
+	REFUSE("--cpu-samples '10001'", "-p", "1", "--cpu-samples=10001");
+	REFUSE("--cpu-samples 'often'", "-p", "1", "--cpu-samples=often");
+	REFUSE("--cpu-samples '-1'", "-p", "1", "--cpu-samples=-1");
 	REFUSE("which process", "-d", "5s");
 	REFUSE("which process", "--");
 	REFUSE("exclude each other", "-p", "1", "--", "ls");
@@ -114,6 +141,10 @@ static void nonsense_is_refused(void **state)
 	REFUSE("same file", "-p", "1", "--raw", "a", "-o", "a");
 	REFUSE("1.22, 1.23, 1.25, 1.26", "-p", "1", "--format", "1.99");
 	REFUSE("out of range", "-p", "1", "--ring-size", "1");
+	REFUSE("from 1 to 64", "-p", "1", "--rings", "0");
+	REFUSE("from 1 to 64", "-p", "1", "--rings", "65");
+	REFUSE("from 1 to 64", "-p", "1", "--rings", "-1");
+	REFUSE("from 1 to 64", "-p", "1", "--rings", "2x");
 }
 
 static void help_and_version_need_nothing_else(void **state)
@@ -168,11 +199,9 @@ static void other_commands(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(record_a_process),
-		cmocka_unit_test(record_flags),
-		cmocka_unit_test(command_keeps_its_own_options),
-		cmocka_unit_test(nonsense_is_refused),
-		cmocka_unit_test(help_and_version_need_nothing_else),
+		cmocka_unit_test(record_a_process),    cmocka_unit_test(record_flags),
+		cmocka_unit_test(cpu_samples),         cmocka_unit_test(command_keeps_its_own_options),
+		cmocka_unit_test(nonsense_is_refused), cmocka_unit_test(help_and_version_need_nothing_else),
 		cmocka_unit_test(other_commands),
 	};
 

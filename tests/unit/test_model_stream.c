@@ -18,8 +18,7 @@
 #include "util/map64.h"
 #include "wire/wire.h"
 
-/* Ids of goroutines whose own was never seen are above (STAND_IN_GOID of the model). */
-#define MADE_UP ((uint64_t)1 << 52)
+#define MADE_UP_GOID (1ull << 52) /* from here on: no record has borne the goroutine's number */
 
 enum { MARKERS_AT = 400, STEPS = 6000, BOUNDARY_EVERY = 700 };
 
@@ -29,21 +28,24 @@ struct run {
 	struct strtab *strings;
 	uint64_t seed;
 	uint64_t ops, generations;
+	const struct sim *truth;     /* of clean streams: samples are looked up there; else NULL */
+	uint64_t samples, strangers; /* samples in the ops; of these: of goroutines without their number */
 	struct wire *wire;
 	struct symbol *symbol;
 	uint8_t *bytes; /* the trace file */
 	size_t nbytes;
 	struct map64 status; /* goid -> last status in the ops */
+	bool starts_alone;
 	struct map64 lives; /* goid -> a hash of all that it did, but for a start that nothing followed yet */
-	struct map64 starts;  /* goid -> 1 if there is such a start */
-	struct map64 assists; /* goid -> 1 while a mark assist is open */
-	uint64_t kinds[OP_KIND_COUNT];
+	struct map64 starts;             /* goid -> 1 if there is such a start */
+	struct map64 assists;            /* goid -> 1 while a mark assist is open */
+	uint64_t kinds[OP_KIND_COUNT];   /* how many ops */
 	uint64_t swept, reclaimed, heap; /* sums */
 	bool gc;
 };
 
 /* Which records of starts reach the model. */
-enum starts { ALL_STARTS, SOME_STARTS, NO_STARTS };
+enum starts { ALL_STARTS, SOME_STARTS, NO_STARTS, STARTS_ALONE };
 
 static uint32_t value_of(const struct map64 *map, uint64_t key)
 {
@@ -57,7 +59,8 @@ static void note_life(struct run *run, uint64_t goid, const struct op *op)
 	uint32_t life = value_of(&run->lives, goid);
 
 	/* Who runs when a P changes hands is no step of the goroutine's. */
-	if (op->kind == OP_NONE || (op->kind >= OP_PROC_STATUS && op->kind <= OP_PROC_STEAL))
+	if (op->kind == OP_NONE || op->kind == OP_CPU_SAMPLE ||
+	    (op->kind >= OP_PROC_STATUS && op->kind <= OP_PROC_STEAL))
 		return;
 	/* Nor what a generation's start repeats; a label belongs to a start. */
 	if (op->kind == OP_GC_ACTIVE || op->kind == OP_GC_ASSIST_ACTIVE || op->kind == OP_HEAP_GOAL ||
@@ -112,7 +115,6 @@ static void follow(struct run *run, const struct op *op, const struct tables *ta
 
 static void follow_gc(struct run *run, const struct op *op, const struct tables *tables)
 {
-	run->kinds[op->kind]++;
 	switch (op->kind) {
 	case OP_GC_ACTIVE:
 	case OP_GC_BEGIN:
@@ -137,6 +139,42 @@ static void follow_gc(struct run *run, const struct op *op, const struct tables 
 	}
 }
 
+/* Time goes on from record to record. */
+static const struct raw_record *record_at(const struct sim *sim, uint64_t time)
+{
+	size_t low = 0, high = sim->n;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (sim->out[middle].time < time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < sim->n && sim->out[low].time == time ? &sim->out[low] : NULL;
+}
+
+/* Who ran where when the clock struck: as in memory then. */
+static void check_sample(struct run *run, const struct op *op, const struct tables *tables)
+{
+	const struct raw_record *rec = run->truth ? record_at(run->truth, op->time) : NULL;
+	uint64_t goid = op->g ? tables->goids[op->g] : 0;
+
+	run->samples++;
+	if (!run->truth)
+		return;
+	assert_non_null(rec);
+	assert_int_equal(rec->site, SITE_CPU_SAMPLE);
+	assert_int_equal(rec->tid, op->m);
+	assert_int_equal(op->p >= 0, rec->p != 0);
+	assert_int_equal(rec->g == 0, op->g == NO_G);
+	if (goid >= MADE_UP_GOID)
+		run->strangers++; /* made up: no record of it has borne its number */
+	else
+		assert_int_equal(goid, rec->goid);
+}
+
 static int check_generation(void *ctx, const struct generation *gen)
 {
 	struct run *run = ctx;
@@ -150,8 +188,11 @@ static int check_generation(void *ctx, const struct generation *gen)
 	for (size_t i = 0; i < gen->nops; i++) {
 		const struct op *op = &gen->ops[i];
 
+		run->kinds[op->kind]++;
 		follow(run, op, gen->tables);
 		follow_gc(run, op, gen->tables);
+		if (op->kind == OP_CPU_SAMPLE)
+			check_sample(run, op, gen->tables);
 		if (op->g)
 			note_life(run, gen->tables->goids[op->g], op);
 		if (op->g2)
@@ -310,6 +351,29 @@ static void leave_out_starts(struct sim *sim, size_t from, enum starts starts)
 	sim->n = kept;
 }
 
+/* As when execute alone is probed: it says how its goroutine left the last time. *how: by g, that and 1. */
+static void leave_out_switches(struct sim *sim, size_t from, struct map64 *how)
+{
+	size_t kept = from;
+
+	for (size_t i = from; i < sim->n; i++) {
+		struct raw_record rec = sim->out[i];
+
+		if (rec.site == SITE_PARK || rec.site == SITE_GOSCHED)
+			map64_set(how, rec.g, rec.site == SITE_PARK ? 2 : 1);
+		if (rec.site == SITE_PARK || rec.site == SITE_GOSCHED || rec.site == SITE_READY ||
+		    rec.site == SITE_UNBLOCK || rec.site == SITE_HEAP_ALLOC || rec.site == SITE_SWEEP_BEGIN ||
+		    rec.site == SITE_SWEEP_END)
+			continue;
+		if (rec.site == SITE_EXECUTE) {
+			rec.site = SITE_SPAN;
+			rec.arg = value_of(how, rec.g) == 2;
+		}
+		sim->out[kept++] = rec;
+	}
+	sim->n = kept;
+}
+
 static void feed_new_records(struct run *run, struct sim *sim, size_t *fed)
 {
 	if (sim->n > *fed)
@@ -331,7 +395,8 @@ static uint32_t expected(enum sim_status status)
 /* A call that has just ended may not be settled; all else must be as in the simulation. */
 static void assert_true_state(struct run *run, const struct sim *sim)
 {
-	uint64_t unseen = 0;
+	/* What ran when starts alone began to be probed may have left, and be known by its address only. */
+	uint64_t unseen = 0, few = run->starts_alone ? SIM_MS : 0;
 
 	for (int g = 0; g < SIM_GS; g++) {
 		uint32_t *seen = map64_get(&run->status, sim->gs[g].goid);
@@ -343,6 +408,10 @@ static void assert_true_state(struct run *run, const struct sim *sim)
 			unseen += want != 0 && want != G_RUNNING;
 			continue;
 		}
+		/* Where starts alone are probed, what it has done since shows at the next one; its end is
+		 * seen. */
+		if (run->starts_alone && want)
+			continue;
 		/* Nor may a goroutine whose start was not seen have been heard of. */
 		if ((*seen == G_SYSCALL || *seen == G_RUNNABLE) && want == G_RUNNING)
 			continue;
@@ -351,7 +420,7 @@ static void assert_true_state(struct run *run, const struct sim *sim)
 				 (unsigned long long)run->seed, (unsigned long long)sim->gs[g].goid, *seen,
 				 want);
 	}
-	if (unseen > model_stats(run->model)->unnumbered)
+	if (unseen > model_stats(run->model)->unnumbered + few)
 		fail_msg("seed %llu: %llu live goroutines are not in the trace",
 			 (unsigned long long)run->seed, (unsigned long long)unseen);
 }
@@ -417,6 +486,15 @@ static void assert_true_gc(const struct run *run, const struct sim *sim)
 	}
 }
 
+static uint64_t samples_from_marker(const struct sim *sim)
+{
+	uint64_t n = 0;
+
+	for (size_t i = sim->n; i-- && !(sim->out[i].site == SITE_MARKER && sim->out[i].arg == 1);)
+		n += sim->out[i].site == SITE_CPU_SAMPLE;
+	return n;
+}
+
 /* Leaves in *lives what every goroutine did (owned by the caller), adds up the starts that were inferred. */
 static void run_clean(uint64_t seed, bool handoff, enum starts starts, struct map64 *lives,
 		      uint64_t *inferred)
@@ -429,13 +507,14 @@ static void run_clean(uint64_t seed, bool handoff, enum starts starts, struct ma
 	sim_init(&sim, seed, handoff);
 	simulate_start(&sim, &snap, seed % 3 * 20, seed % 5 * 15);
 	begin(&run, seed, handoff ? 25 : 26);
+	run.truth = &sim;
 	feed_new_records(&run, &sim, &fed);
 	feed_snapshot(&run, &snap);
 	for (unsigned i = 0; i < STEPS; i++) {
 		sim_step(&sim);
 		/* Not at once: a sweep that was open at the start ends in the first generation, as it does
 		 * where generations are longer than sweeps. */
-		if (i % BOUNDARY_EVERY == 100) {
+		if (i % BOUNDARY_EVERY == 300) {
 			leave_out_starts(&sim, fed, starts);
 			feed_new_records(&run, &sim, &fed);
 			feed_boundary(&run, &sim);
@@ -450,6 +529,8 @@ static void run_clean(uint64_t seed, bool handoff, enum starts starts, struct ma
 	assert_true_state(&run, &sim);
 	assert_true_gc(&run, &sim);
 	assert_true(run.ops > STEPS / 3);
+	assert_int_equal(run.samples, samples_from_marker(&sim));
+	assert_true(run.samples > STEPS / 40 && run.strangers < run.samples / 10);
 	*lives = run.lives;
 	run.lives = (struct map64){0};
 	end(&run);
@@ -485,9 +566,8 @@ static void test_starts_are_inferred(void **state)
 			/* Some get their number from their start alone, and have another one now; numbers
 			 * that were made up count on, so that one more shifts the others. */
 			unknown += seen.keys[i] && !life;
-			if (seen.keys[i] > MADE_UP)
-				continue;
-			if (life && *life != seen.values[i])
+			/* A made-up one may be another goroutine's in the other run. */
+			if (life && seen.keys[i] < MADE_UP_GOID && *life != seen.values[i])
 				fail_msg("seed %llu: goroutine %llu did something else",
 					 (unsigned long long)seed, (unsigned long long)seen.keys[i]);
 		}
@@ -524,7 +604,7 @@ static size_t mutilate(struct sim *sim, struct raw_record *rec, size_t left, str
 		out[0] = *rec;
 		return 1;
 	case 4:
-		out[0].site = (uint8_t)sim_random(sim, 80);
+		out[0].site = (uint8_t)sim_random(sim, 92);
 		if (out[0].site == SITE_STACK)
 			out[0].site = SITE_NONE;
 		return 1;
@@ -591,6 +671,23 @@ static void feed_gap(struct run *run, struct sim *sim, size_t *fed)
 	feed_new_snapshot(run, sim, fed);
 }
 
+/* From one spell of looking at starts alone to the next snapshot. */
+static void feed_spans(struct run *run, struct sim *sim, size_t *fed)
+{
+	struct log_note note = {.flags = LOG_NOTE_SPANS};
+	struct map64 how = {0};
+
+	feed(run, LOG_NOTE, &note, sizeof(note));
+	for (unsigned i = 0; i < 300; i++)
+		sim_step(sim);
+	leave_out_switches(sim, *fed, &how);
+	map64_free(&how);
+	feed_new_records(run, sim, fed);
+	note.flags = LOG_NOTE_SEEN;
+	feed(run, LOG_NOTE, &note, sizeof(note));
+	feed_new_snapshot(run, sim, fed);
+}
+
 static void run_mutilated(uint64_t seed, bool handoff)
 {
 	struct sim sim;
@@ -613,9 +710,12 @@ static void run_mutilated(uint64_t seed, bool handoff)
 			feed_loss(&run, &sim, &fed);
 		if (i % 1300 == 1299)
 			feed_gap(&run, &sim, &fed);
+		if (i % 1100 == 1099)
+			feed_spans(&run, &sim, &fed);
 	}
 	feed_mutilated(&run, &sim, &fed);
 	assert_true(model_stats(run.model)->repaired > 0);
+	assert_true(run.samples > STEPS / 200);
 	end(&run);
 	sim_free(&sim);
 }
@@ -685,9 +785,76 @@ static void test_a_gap_heals(void **state)
 		run_loss(seed, seed % 2, feed_gap);
 }
 
+static void test_spans_heal(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 200; seed++)
+		run_loss(seed, seed % 2, feed_spans);
+}
+
+/* What is left of a stream when only starts are seen, counted by kinds of ops; all of it if `all`. */
+static void run_starts_alone(uint64_t seed, bool handoff, bool all, uint64_t kinds[OP_KIND_COUNT])
+{
+	struct log_note note = {.flags = LOG_NOTE_SPANS};
+	struct map64 how = {0};
+	struct sim sim;
+	struct run run;
+	struct snap snap;
+	size_t fed = 0;
+
+	sim_init(&sim, seed, handoff);
+	simulate_start(&sim, &snap, 10, 10);
+	begin(&run, seed, handoff ? 25 : 26);
+	run.starts_alone = !all;
+	feed_new_records(&run, &sim, &fed);
+	feed_snapshot(&run, &snap);
+	if (!all)
+		feed(&run, LOG_NOTE, &note, sizeof(note));
+	for (unsigned i = 0; i < STEPS; i++)
+		sim_step(&sim);
+	if (!all)
+		leave_out_switches(&sim, fed, &how);
+	feed_new_records(&run, &sim, &fed);
+	assert_int_equal(model_stats(run.model)->repaired, 0);
+	assert_int_equal(model_finish(run.model, NULL), 0);
+	assert_true_state(&run, &sim);
+	for (unsigned i = 0; i < OP_KIND_COUNT; i++)
+		kinds[i] += run.kinds[i];
+	end(&run);
+	map64_free(&how);
+	sim_free(&sim);
+}
+
+/* Each time that a goroutine left is told, and how; but for the last one of each. */
+static void test_leavings_are_inferred(void **state)
+{
+	static const uint8_t kinds[] = {OP_GO_BLOCK, OP_GO_STOP, OP_GO_START, OP_GO_DESTROY,
+					OP_SYSCALL_BEGIN};
+	enum { SEEDS = 100 };
+	uint64_t all[OP_KIND_COUNT] = {0}, alone[OP_KIND_COUNT] = {0};
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		run_starts_alone(seed, seed % 2, true, all);
+		run_starts_alone(seed, seed % 2, false, alone);
+	}
+	for (unsigned i = 0; i < sizeof(kinds); i++) {
+		uint64_t a = all[kinds[i]], b = alone[kinds[i]];
+
+		/* The note is a stop and a start of its own. */
+		if ((a > b ? a - b : b - a) > SEEDS * (SIM_MS + 3))
+			fail_msg("%s: %llu and %llu", op_name(kinds[i]), (unsigned long long)a,
+				 (unsigned long long)b);
+		if (a < 10 * SEEDS)
+			fail_msg("only %llu of %s", (unsigned long long)a, op_name(kinds[i]));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_leavings_are_inferred),
+		cmocka_unit_test(test_spans_heal),
 		cmocka_unit_test(test_clean_streams_need_no_repair),
 		cmocka_unit_test(test_starts_are_inferred),
 		cmocka_unit_test(test_mutilated_streams_stay_valid),

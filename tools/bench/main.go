@@ -4,7 +4,7 @@
 // one run: each round goes through all set-ups, so that a noisy machine
 // disturbs them alike.
 //
-//	bench [-rounds N] [-gotrace FILE] ladder|http|target|consumer|replay|size|edges|mix…
+//	bench [-rounds N] [-gotrace FILE] ladder|http|target|consumer|replay|size|edges|shards|mix…
 //	bench load pingpong|http|gc|syscalls|timers    (the traced side, started by the above)
 package main
 
@@ -77,6 +77,8 @@ func main() {
 			b.edges()
 		case "replay":
 			b.replay()
+		case "shards":
+			b.shards()
 		case "mix":
 			b.mix([]string{"1.22.12", "1.23.8", "1.24.6", "1.25.1", "1.26.8"})
 		default:

@@ -10,5 +10,6 @@ find_go || { echo "bench: no Go of 1.22 or later: run make deps" >&2; exit 1; }
 [ -x ./gotrace ] || { echo "bench: no ./gotrace here: run make first" >&2; exit 1; }
 mkdir -p build
 (cd tools/bench && GOTOOLCHAIN=go${BENCH_GO:-1.26.8} CGO_ENABLED=0 go build -buildvcs=false -o ../../build/bench-run .)
+case " $* " in *" shards "*) make -s build/bench-shards ;; esac
 echo "# $(uname -sr), $(nproc) CPUs, $(date -u +%FT%TZ), load$(uptime | sed 's/.*average//')"
 exec build/bench-run "$@"

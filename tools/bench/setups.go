@@ -35,6 +35,8 @@ var setups = []setup{
 	gotraceWith("gotrace"),
 	gotraceWith("exact", "--exact"),
 	gotraceWith("light", "--light"),
+	gotraceWith("spans", "--spans"),
+	gotraceWith("rings-2", "--rings", "2"),
 	gotraceWith("no-syscalls", "--no-syscalls"),
 	gotraceWith("max-10%", "--max-overhead", "10"),
 	{"native", func(b *bench, l *load) func() error {

@@ -27,6 +27,7 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
 	BPF_MAP_TYPE_RINGBUF = 27,
 };
 
@@ -57,6 +58,15 @@ struct pt_regs {
 	long unsigned int sp;
 	long unsigned int ss;
 };
+
+/* What a program of a perf event gets (include/uapi/linux/bpf_perf_event.h); ABI too. */
+struct bpf_perf_event_data {
+	struct pt_regs regs;
+	__u64 sample_period;
+	__u64 addr;
+};
+
+enum bpf_func_id { BPF_FUNC_task_pt_regs = 175 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 

@@ -41,7 +41,7 @@ func pages(args []string) error {
 	set := flag.NewFlagSet("pages", flag.ExitOnError)
 	release := set.String("go", "", "the toolchain whose viewer serves, like go1.22.12; empty is the one on PATH")
 	goCommand := set.String("gocmd", "go", "the go command")
-	need := set.String("rows", "", "profiles that must have rows: any of sched,io,syscall,block, separated by commas")
+	need := set.String("rows", "", "profiles that must have rows: any of sched,io,syscall,block,samples, separated by commas")
 	limit := set.Duration("timeout", 2*time.Minute, "for everything")
 	set.Parse(args)
 	if set.NArg() != 1 {
@@ -143,6 +143,9 @@ func pageList(need string) []page {
 			}
 		}
 		list = append(list, page{name, "/" + name + "?raw=1", profileRows, least})
+	}
+	if strings.Contains(need, "samples") {
+		list = append(list, page{"samples", "/jsontrace?view=proc", count(`"name":"CPU profile sample"`), 1})
 	}
 	return list
 }

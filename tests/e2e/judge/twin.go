@@ -160,6 +160,7 @@ type comparison struct {
 	verdict
 	from, to     int64
 	keys, stacks *names
+	wakers       bool
 	offsets      []int64
 	starts       []int64
 	tallies      map[string]map[string]int // kind of difference -> what -> how often
@@ -173,6 +174,7 @@ func twin(args []string) error {
 	minStacks := set.Float64("min-stacks", 99, "least % of stacks that must be equal")
 	minCompared := set.Int("min-compared", 100, "least number of transitions that must have been compared")
 	maxMedian := set.Int64("max-median", 2000, "largest median of the time difference, ns")
+	wakers := set.Bool("wakers", true, "compare who woke whom, too")
 	verbose := set.Bool("v", false, "show the first differences")
 	show := set.Int("n", 10, "how many differences -v shows")
 	asJSON := set.Bool("json", false, "print JSON")
@@ -180,7 +182,7 @@ func twin(args []string) error {
 	if set.NArg() != 2 {
 		return fmt.Errorf("needs NATIVE and OURS")
 	}
-	c := &comparison{keys: newNames(), stacks: newNames(), tallies: map[string]map[string]int{}}
+	c := &comparison{keys: newNames(), stacks: newNames(), tallies: map[string]map[string]int{}, wakers: *wakers}
 	if *verbose {
 		c.show = *show
 	}
@@ -293,7 +295,7 @@ func (c *comparison) step(native, ours step) {
 		c.Stacks.count(native.stack == ours.stack)
 		c.differ("stack", native, ours, native.stack, ours.stack)
 	}
-	if native.waker != 0 || ours.waker != 0 {
+	if c.wakers && (native.waker != 0 || ours.waker != 0) {
 		c.Wakers.count(native.waker == ours.waker)
 		c.differ("waker stack", native, ours, native.waker, ours.waker)
 	}

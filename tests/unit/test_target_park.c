@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Which block reason and skip go with a wait reason. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "target/layout.h"
+#include "target/park.h"
+#include "target/private.h"
+
+/* Every wait reason of a release that gopark is called with has a row; what is never parked with has none. */
+static void test_every_wait_reason_is_known(void **state)
+{
+	static const char *const no_park[] = {
+		"GC assist marking",  "dumping heap",    "garbage collection",  "garbage collection scan",
+		"GC worker (active)", "debug call",      "GC mark termination", "stopping the world",
+		"flushing",           "trace goroutine", "trace proc",          "page trace flush",
+		"coroutine",
+	};
+
+	(void)state;
+	for (unsigned minor = release_first(); minor <= release_last(); minor++) {
+		const struct reasons *waits = &release_find(minor)->reasons[REASON_WAIT];
+
+		for (unsigned i = 0; i < waits->n; i++) {
+			const char *text = waits->texts[i];
+			bool known = !text || !text[0] || strcmp(park_block_reason(text), "unspecified");
+
+			for (unsigned k = 0; k < sizeof(no_park) / sizeof(no_park[0]); k++)
+				known |= text && strncmp(text, no_park[k], strlen(no_park[k])) == 0;
+			if (!known)
+				fail_msg("go1.%u: wait reason %u, \"%s\"", minor, i, text);
+		}
+	}
+}
+
+static unsigned skip_of(unsigned minor, const char *wait_reason)
+{
+	struct target_image image = {.release = release_find(minor)};
+	struct target target = {.go_minor = minor, .image = &image};
+	const struct reasons *waits = &image.release->reasons[REASON_WAIT];
+	uint8_t skips[PARK_SKIPS];
+
+	target_park_skips(&target, skips);
+	for (unsigned i = 0; i < waits->n; i++) {
+		if (waits->texts[i] && strcmp(waits->texts[i], wait_reason) == 0)
+			return skips[i];
+	}
+	fail_msg("go1.%u has no wait reason \"%s\"", minor, wait_reason);
+	return 0;
+}
+
+static void test_skips(void **state)
+{
+	(void)state;
+	assert_int_equal(skip_of(26, "chan receive"), 2);
+	assert_int_equal(skip_of(22, "IO wait"), 5);
+	assert_int_equal(skip_of(23, "sync.Mutex.Lock"), 5);
+	assert_int_equal(skip_of(24, "sync.Mutex.Lock"), 6);
+	assert_int_equal(skip_of(26, "sync.RWMutex.RLock"), 4);
+	assert_string_equal(park_block_reason("IO wait"), "network");
+	assert_string_equal(park_block_reason("chan receive (nil chan)"), "forever");
+	assert_string_equal(park_block_reason(NULL), "unspecified");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_every_wait_reason_is_known),
+		cmocka_unit_test(test_skips),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
