@@ -7,8 +7,6 @@
 
 #include "state.h"
 
-#define CLOSE_NS 1000
-
 /* The statuses of a generation all bear its start time. */
 static void date_back(struct model *md, struct op *op)
 {
@@ -76,24 +74,14 @@ void generation_tell_gc(struct model *md, struct m *m)
 	md->goal_due = false;
 }
 
-bool generation_gc_began_before(struct model *md, struct m *m)
+bool generation_gc_began_before(struct model *md)
 {
-	struct op *op;
-
 	if (md->generation != 1 || md->gc_in_file)
 		return false;
-	op = emit(md, OP_GC_ACTIVE, NULL);
-	op->m = m->tid;
+	emit(md, OP_GC_ACTIVE, NULL);
+	move_up(md, 0); /* the numbers of a cycle's events order them, whatever thread they are on */
 	md->gc = GC_ON;
 	md->gc_told = md->gc_in_file = true;
-	/*
-	 * To the generation's start, on no thread. There only time holds it before the end, and files count
-	 * time in steps of 64 ns: not if the end is close.
-	 */
-	if (op->time - md->generation_start > CLOSE_NS) {
-		op->m = NO_M;
-		move_up(md, 0);
-	}
 	return true;
 }
 
@@ -142,9 +130,9 @@ void generation_tell_assist(struct model *md, struct g *g)
 }
 
 /*
- * Ranges that are open: readers that begin here shall know. After the first
- * generation an assist of one that does not run is told when it does, on the
- * thread that runs it.
+ * Ranges that are open: readers that begin here shall know. The assist of a
+ * goroutine without a thread is told when it has one: files count time in
+ * steps of 64 ns, so nothing but a thread's own order holds it before its end.
  */
 static void write_active(struct model *md)
 {
@@ -153,10 +141,17 @@ static void write_active(struct model *md)
 			write_sweep_active(md, md->ps[i]);
 	}
 	for (uint32_t i = 1; i < md->gs.n; i++) {
-		struct g *g = md->gs.all[i];
+		if (md->gs.all[i]->m)
+			generation_tell_assist(md, md->gs.all[i]);
+	}
+}
 
-		if (g->status == G_RUNNING || (g->status != G_DEAD && md->generation == 1))
-			generation_tell_assist(md, g);
+/* After the first generation readers take no range that they have not been told of. */
+static void write_active_left(struct model *md)
+{
+	for (uint32_t i = 1; i < md->gs.n && md->generation == 1; i++) {
+		if (md->gs.all[i]->status != G_DEAD)
+			generation_tell_assist(md, md->gs.all[i]);
 	}
 }
 
@@ -244,6 +239,7 @@ void generation_close(struct model *md, bool last)
 		return;
 	if (md->stw)
 		step_stw_end(md, REPAIRED);
+	write_active_left(md);
 	weave(md);
 	sample_flush(md);
 	gen.end = md->last_time;

@@ -30,6 +30,8 @@ void on_stw_end(struct model *md, const struct hit *hit)
 
 static void write_gc(struct model *md, struct m *m, enum op_kind kind, uint32_t stack)
 {
+	if (kind == OP_GC_END && !md->gc_in_file)
+		generation_tell_gc(md, m); /* nobody ran until now who could tell */
 	emit(md, kind, m)->stack = stack;
 	md->gc = kind == OP_GC_BEGIN ? GC_ON : GC_OFF;
 	md->gc_told = md->gc_in_file = true;
@@ -52,7 +54,7 @@ void on_gc_begin(struct model *md, const struct hit *hit)
 void on_gc_end(struct model *md, const struct hit *hit)
 {
 	md->last_gc = hit->rec->time;
-	if (running(md, hit) && (md->gc == GC_ON || generation_gc_began_before(md, hit->m)))
+	if (running(md, hit) && (md->gc == GC_ON || generation_gc_began_before(md)))
 		write_gc(md, hit->m, OP_GC_END, 0);
 }
 

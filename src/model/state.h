@@ -318,7 +318,7 @@ void generation_tell_gc(struct model *md,
 void generation_tell_assist(struct model *md, struct g *g); /* GCMarkAssistActive, if due; g runs */
 /* What had begun before the first generation did, seen at its end only: says so, a cycle at the generation's
  * start, what belongs to a P or a goroutine right here. */
-bool generation_gc_began_before(struct model *md, struct m *m);
+bool generation_gc_began_before(struct model *md);
 bool generation_sweep_began_before(struct model *md, struct p *p);
 bool generation_assist_began_before(struct model *md, struct g *g);
 
