@@ -8,6 +8,7 @@
 #include "bpf/proc.bpf.h"
 #include "bpf/sample.bpf.h"
 #include "bpf/syscall.bpf.h"
+#include "bpf/user.bpf.h"
 
 /* On a function of gotrace itself: DI = the number. Puts it into the order of the ring. */
 SEC("?uprobe")

@@ -81,15 +81,32 @@ enum site {
 	SITE_HEAP_RESET = 76,    /* after marking */
 	SITE_SWEEP_SPAN = 77,    /* a span has been swept */
 	SITE_RECLAIM_CHUNK = 78, /* a stretch of pages has been gone through */
+
+	/* runtime/trace's annotations; g = who makes them. Those with a text come as a struct raw_text */
+	SITE_TASK_BEGIN = 80,   /* userTaskCreate. arg = task, arg2 = its parent; text = name */
+	SITE_TASK_END = 81,     /* userTaskEnd. arg = task */
+	SITE_REGION_BEGIN = 82, /* userRegion. arg = task; text = name */
+	SITE_REGION_END = 83,   /* the same at its end */
+	SITE_LOG = 84,          /* userLog. arg = task; text = category, text 2 = message */
+	SITE_REGION_START = 85, /* StartRegion while the runtime's tracer is off. arg = task; text = name */
+	SITE_REGION_STOP = 86,  /* End of the Region that StartRegion gives then: which one is not told */
+
 	/* not a site: the clock struck while the thread ran; g = curg, p = m.p, stack: RAW_STACK_SAMPLE */
 	SITE_CPU_SAMPLE = 90,
 };
+
+/* The sites that an allocation comes by, again and again; not those of a cycle as a whole. */
+static inline int is_heap_site(uint8_t site)
+{
+	return site == SITE_HEAP_ALLOC || site == SITE_SWEEP_BEGIN || site == SITE_SWEEP_END ||
+	       site == SITE_SWEEP_SPAN || site == SITE_RECLAIM_CHUNK;
+}
 
 /* raw_record.flags, raw_stack.flags */
 enum raw_flags {
 	RAW_STACK_BROKEN = 1, /* the walk ended in memory that could not be read or was no frame */
 	RAW_STACK_CUT = 2,    /* the walk ended at STACK_DEPTH */
-	RAW_UNREADABLE = 4,   /* g, m or p could not be read: ids are 0 */
+	RAW_UNREADABLE = 4,   /* g, m or p could not be read: ids are 0; raw_text: a text, which is empty */
 	/*
 	 * raw_stack: of SITE_CPU_SAMPLE. pcs[0] is the interrupted instruction's address plus 1. pcs[1] is
 	 * the return address of its function if that has no frame of its own there, which user space finds
@@ -124,6 +141,20 @@ struct raw_stack {
 	uint16_t flags;
 	uint64_t hash; /* over pcs and skip; never 0 */
 	uint64_t pcs[];
+};
+
+/* What the runtime's own tracer keeps of a text (maxTraceStringLen, Go 1.22 ... 1.26 runtime/tracestring.go).
+ */
+#define TEXT_MAX 1024u
+
+/* A hit with texts of the program's: any bytes. */
+struct raw_text {
+	struct raw_record record;
+	uint16_t len, len2; /* of the first text and of the second, which follows it; at most TEXT_MAX each */
+	/* In the ring only: a text that was not in memory stands as its address (8 bytes), this is its
+	 * length. */
+	uint16_t away, away2;
+	char text[];
 };
 
 /*
@@ -170,6 +201,8 @@ struct go_layout {
 	uint64_t cache_span, cache_span_end;       /* runtime.(*mcentral).cacheSpan */
 	uint64_t reclaim_chunk, reclaim_chunk_end; /* runtime.(*mheap).reclaimChunk */
 	uint64_t deduct, deduct_end;               /* runtime.deductSweepCredit, by sweepone */
+	/* Link-time addresses of type descriptors: of a task's key in a context, and *trace.Task. */
+	uint64_t task_key_type, task_type;
 };
 
 #endif

@@ -55,7 +55,7 @@ int capture_start(struct capture *capture, struct error *err);
  */
 int capture_poll(struct capture *capture, unsigned timeout_ms, struct error *err);
 /* Settles what is open, drains what is left, writes LOG_END. The probes go with capture_free; LOG_FUNCTAB is
- * the caller's (target_log_functab). */
+ * the caller's (target_functab). */
 int capture_stop(struct capture *capture, enum log_end_reason reason, struct error *err);
 enum log_end_reason capture_end_reason(const struct capture *capture);
 const struct capture_stats *capture_stats(struct capture *capture);

@@ -3,6 +3,8 @@
 #ifndef GOTRACE_CAPTURE_DRAIN_H
 #define GOTRACE_CAPTURE_DRAIN_H
 
+#include <sys/types.h>
+
 #include "capture/merge.h"
 #include "capture/ring.h"
 #include "capture/rings.h"
@@ -19,14 +21,17 @@ struct drain {
 	log_sink sink;
 	void *ctx;
 	int sink_error;
+	pid_t pid; /* the target, for texts that were not in memory */
 	uint64_t records, stacks;
-	uint64_t syscalls, stops; /* of the records: from the tracepoints; a goroutine left its thread */
-	uint64_t samples;         /* of the records: no hits at all */
-	uint64_t silent;          /* hits that made no record; capture sets it */
-	uint64_t last_marker;     /* number of the newest marker that went by */
+	/* of the records: from the tracepoints; a goroutine left its thread; of sweeps and the heap's growing
+	 */
+	uint64_t syscalls, stops, heap;
+	uint64_t samples;     /* of the records: no hits at all */
+	uint64_t last_marker; /* number of the newest marker that went by */
 	unsigned n;
 	struct raw_record batch[DRAIN_BATCH];
 	uint64_t stack[2 + STACK_DEPTH + 1]; /* a raw_stack, aligned */
+	uint64_t text[(sizeof(struct raw_text) + 2 * TEXT_MAX) / 8];
 };
 
 /* fds: of plan->count ring buffers. */

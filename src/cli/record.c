@@ -191,12 +191,15 @@ static int release_child(struct session *session, struct error *err)
 static void ask_for_names(struct session *session)
 {
 	struct error err = {""};
+	struct log_record record;
+	int rc = target_functab(session->target, &record, &err);
 
 	/* The relay has just been flushed: straight into the pipeline, for the table can be large. */
-	if (pipeline_has_functab(session->pipe))
-		return;
-	if (target_log_functab(session->target, pipeline_put, session->pipe, &err) == 0 &&
-	    pipeline_has_functab(session->pipe))
+	if (rc == 0)
+		rc = pipeline_functab(session->pipe, &record);
+	if (rc == 0)
+		pipeline_put(session->pipe, &record); /* into the raw log: what fails there is told there */
+	if (rc == 0)
 		return;
 	fprintf(stderr, "gotrace: stacks will have addresses without names: %s\n",
 		err.text[0] ? err.text : "the function table is not readable");

@@ -155,6 +155,12 @@ static void write_active_left(struct model *md)
 	}
 }
 
+/* What follows is later in every format: statuses and open ranges have no sequence numbers. */
+static void let_time_pass(struct model *md)
+{
+	md->last_time += OP_UNIT_NS - 1;
+}
+
 void generation_open(struct model *md)
 {
 	enum cause before = md->cause;
@@ -168,6 +174,7 @@ void generation_open(struct model *md)
 	md->generation_start = md->last_time;
 	write_statuses(md);
 	md->ops.statuses = md->ops.n;
+	let_time_pass(md);
 	carry_held_ends(md);
 	for (unsigned i = 0; i < md->nms; i++) {
 		struct m *m = md->ms[i];
@@ -178,6 +185,7 @@ void generation_open(struct model *md)
 		}
 	}
 	write_active(md);
+	let_time_pass(md);
 	md->cause = before;
 }
 
@@ -219,6 +227,7 @@ static void fill_tables(struct model *md)
 {
 	md->tables = (struct tables){
 		.strings = md->options.strings,
+		.texts = md->annotations.texts,
 		.goids = md->gs.goids,
 		.ngoroutines = md->gs.n,
 		.stacks = md->stacks.stacks,
@@ -256,6 +265,7 @@ void generation_close(struct model *md, bool last)
 	if (!md->sink_error && !md->oom)
 		md->sink_error = md->options.sink(md->options.ctx, &gen);
 	g_recycle(md);
+	annotations_recycle(md);
 }
 
 /* A goroutine whose start has no record runs since before the boundary: nothing has come from it or its

@@ -322,6 +322,11 @@ static void on_procresize(struct model *md, const struct hit *hit)
 		generation_tell_procs(md, hit->m, hit->stack);
 }
 
+static void on_user(struct model *md, const struct hit *hit)
+{
+	observe_user(md, hit->rec, hit->m, hit->p, hit->stack);
+}
+
 static const hit_handler handlers[256] = {
 	[SITE_PARK] = on_park,
 	[SITE_READY] = on_unblock,
@@ -353,6 +358,13 @@ static const hit_handler handlers[256] = {
 	[SITE_STW_END] = on_stw_end,
 	[SITE_GC_BEGIN] = on_gc_begin,
 	[SITE_GC_END] = on_gc_end,
+	[SITE_TASK_BEGIN] = on_user,
+	[SITE_TASK_END] = on_user,
+	[SITE_REGION_BEGIN] = on_user,
+	[SITE_REGION_END] = on_user,
+	[SITE_LOG] = on_user,
+	[SITE_REGION_START] = on_user,
+	[SITE_REGION_STOP] = on_user,
 	[SITE_HEAP_ALLOC] = on_heap_alloc,
 	[SITE_HEAP_GOAL] = on_heap_goal,
 	[SITE_SWEEP_BEGIN] = on_sweep_begin,
@@ -393,5 +405,7 @@ void observe(struct model *md, const struct raw_record *rec)
 	if (hit.p)
 		hit.p->last_hit = rec->time;
 	handle(md, &hit);
+	if (md->live_due)
+		tell_heap_live(md, hit.m);
 	md->cause = SEEN;
 }

@@ -100,6 +100,24 @@ void on_sweep_begin(struct model *md, const struct hit *hit)
 	m->p->opened_in = 0;
 }
 
+void end_sweeps(struct model *md)
+{
+	for (unsigned i = 0; i < md->nps; i++) {
+		struct p *p = md->ps[i];
+
+		if (p->sweeps && p->m)
+			step_sweep_end(md, p->m, 0, 0);
+	}
+}
+
+void tell_heap_live(struct model *md, struct m *m)
+{
+	if (!md->live_due || m == md->stand_in.m || !m->p || m->p->status != P_RUNNING)
+		return;
+	md->live_due = false;
+	emit(md, OP_HEAP_ALLOC, m)->arg = md->heap_live;
+}
+
 /* The record says nothing of the goroutine: it is the one that began. */
 void on_sweep_end(struct model *md, const struct hit *hit)
 {

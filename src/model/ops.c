@@ -184,10 +184,11 @@ static void retime(struct op_list *list, const struct moved *places)
 	for (size_t i = list->statuses; i < list->n; i++) {
 		uint64_t after = i ? list->ops[i - 1].time : 0;
 		bool is_moved = next < list->nmoved && i == places[next].place + next;
+		uint64_t least = after + (i == list->statuses ? OP_UNIT_NS : 1);
 
 		next += is_moved;
-		if (i && (is_moved || list->ops[i].time <= after))
-			list->ops[i].time = after + 1;
+		if (i && (is_moved || list->ops[i].time < least))
+			list->ops[i].time = least;
 	}
 }
 

@@ -53,8 +53,8 @@ static struct implied implied_by_hit(const struct raw_record *rec)
 	case SITE_HANDOFFP:
 	case SITE_GCWAIT:
 	case SITE_PROCRESIZE:
-	case SITE_SWEEP_END:
 	case SITE_CPU_SAMPLE:
+	case SITE_SWEEP_END:
 		return (struct implied){0};
 	}
 	return im;
@@ -215,10 +215,19 @@ size_t find_marker(const struct record_buffer *early, uint32_t number, size_t ot
 
 void observe_early(struct model *md, size_t from)
 {
+	size_t text = 0;
+
 	md->phase = RUNNING;
-	for (size_t i = from; i < md->early.n; i++)
-		observe(md, &md->early.records[i]);
+	for (size_t i = 0; i < md->early.n; i++) {
+		const struct raw_record *rec = &md->early.records[i];
+
+		if (has_texts(rec->site))
+			md->annotations.ids = md->early.texts[text++];
+		if (i >= from)
+			observe(md, rec);
+	}
 	free(md->early.records);
+	free(md->early.texts);
 	md->early = (struct record_buffer){0};
 }
 

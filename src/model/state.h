@@ -9,6 +9,27 @@
 /* Status 0 of struct g: dead, or never seen. */
 enum { G_DEAD = 0 };
 
+/* A region of the user's that is open. */
+struct region {
+	uint64_t task;
+	uint32_t name; /* string id */
+	bool unnamed;  /* of StartRegion while the runtime's tracer was off: its end does not say which it is
+			*/
+};
+
+/* Innermost last, as readers keep them. */
+struct region_list {
+	struct region *open;
+	unsigned n, capacity;
+	unsigned beyond; /* more that are open, too deep to be told */
+	uint32_t losses; /* model.losses when they were last looked at */
+};
+
+/* The strings of a record with texts. */
+struct text_ids {
+	uint32_t string, string2;
+};
+
 /* A goroutine's life. */
 struct g {
 	uint64_t ptr;         /* runtime.g: the key while it lives */
@@ -29,6 +50,7 @@ struct g {
 	bool listed;      /* scratch of a resync: the snapshot has it */
 	bool assists;     /* a mark assist is open */
 	bool assist_over; /* so it is here only: the target says there is none */
+	struct region_list regions;
 };
 
 struct p {
@@ -38,9 +60,9 @@ struct p {
 	uint64_t last_hit;
 	int32_t id;
 	uint32_t abandoned_by; /* tid of the thread that left it behind, P_ABANDONED only */
+	uint8_t status;        /* enum p_status */
+	bool sweeps;           /* a sweep is open */
 	uint32_t opened_in; /* generation at whose start it was there and no sweep has been told of since */
-	uint8_t status;     /* enum p_status */
-	bool sweeps;        /* a sweep is open */
 };
 
 /*
@@ -149,6 +171,17 @@ struct snapshot {
 struct record_buffer {
 	struct raw_record *records;
 	size_t n, capacity;
+	struct text_ids *texts; /* of those records that have texts, in their order */
+	size_t ntexts, texts_capacity;
+};
+
+/* The user's annotations. */
+struct annotations {
+	struct strtab *texts;    /* messages of logs, of the open generation */
+	uint32_t names;          /* how many different ones are in the table of strings */
+	struct map64 open_tasks; /* ids */
+	uint32_t losses;         /* how often records were lost, or nothing was seen */
+	struct text_ids ids;     /* of the record in hand */
 };
 
 struct stats;
@@ -161,6 +194,7 @@ struct model {
 	int sink_error;
 	enum phase phase;
 
+	struct annotations annotations;
 	struct record_buffer early; /* what came before the snapshot that is waited for */
 	struct snapshot snapshot;
 	struct log_loss loss_told;
@@ -197,6 +231,8 @@ struct model {
 	bool gc_in_file;  /* any event of a cycle has been written */
 	bool goal_due;    /* the heap's goal, heap_goal, is still to be told */
 	uint64_t heap_goal;
+	bool live_due; /* the heap's size, heap_live, is still to be told */
+	uint64_t heap_live;
 	bool gc_told; /* in this generation: that a cycle runs, or what it did */
 
 	struct stats *stats;
@@ -287,6 +323,10 @@ struct g *g_of_record(struct model *md, uint64_t ptr, uint64_t goid, uint8_t sta
 struct m *stand_in_begin(struct model *md); /* running, on its own P; NULL when out of memory */
 void stand_in_end(struct model *md);
 
+/* --- observe_gc.c --- */
+void end_sweeps(struct model *md);                  /* those that are open are not seen any more */
+void tell_heap_live(struct model *md, struct m *m); /* if it is due, and m can */
+
 /* --- spans.c: when only starts are seen --- */
 void leave_unseen(struct model *md, struct m *m); /* m's running goroutine is not there any more */
 enum leaving { YIELDED, PARKED, PREEMPTED };      /* raw_record.arg of SITE_SPAN */
@@ -298,6 +338,17 @@ void observe(struct model *md, const struct raw_record *rec);
 bool moves_own_p(
 	uint8_t site);        /* its thread takes a P or drops its own: not one that it takes from another */
 bool names_a_p(uint8_t site); /* its record is about a P that changes hands */
+
+/* --- observe_user.c: tasks, regions, logs --- */
+int annotations_init(struct model *md);
+void annotations_free(struct model *md);
+bool has_texts(uint8_t site);
+struct text_ids text_ids(struct model *md, const struct raw_text *text);
+/* A record of an annotation; its strings are in md->annotations.ids. */
+void observe_user(struct model *md, const struct raw_record *rec, struct m *m, struct p *p, uint32_t stack);
+void regions_forget(struct g *g);           /* its life is over */
+void annotations_lost(struct model *md);    /* some may be missing here */
+void annotations_recycle(struct model *md); /* a generation is over: its texts, too */
 
 /* --- start.c, resync.c --- */
 int snapshot_record(struct model *md, const struct log_record *record);

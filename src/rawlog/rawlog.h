@@ -32,10 +32,12 @@ enum log_type {
 	LOG_LOSS = 13,         /* struct log_loss: since the previous LOG_LOSS; a snapshot follows */
 	LOG_END = 14,          /* struct log_end: the last record of a whole log */
 	LOG_NOTE = 15,         /* struct log_note + text: what the trace itself shall say here */
-	LOG_HEAP = 16,         /* struct log_heap: of the open snapshot */
+	LOG_TEXT = 16,         /* one struct raw_text, in the ring's order between LOG_RECORDS */
+	LOG_HEAP = 17,         /* struct log_heap: of the open snapshot */
+	LOG_HEAP_LIVE = 18,    /* struct log_heap_live */
 };
 
-#define LOG_LAST LOG_HEAP
+#define LOG_LAST LOG_HEAP_LIVE
 
 struct log_record {
 	uint32_t type;    /* enum log_type */
@@ -131,6 +133,12 @@ enum log_assist { /* 0: not known */
 		  LOG_ASSIST_OPEN = 2,
 };
 
+/* The size of the heap, read where its growing is not probed. */
+struct log_heap_live {
+	uint64_t time; /* ns */
+	uint64_t bytes;
+};
+
 struct log_g {
 	uint64_t g;
 	uint64_t goid;
@@ -180,9 +188,10 @@ struct log_note {
 };
 
 enum log_note_flags {
-	LOG_NOTE_GAP = 1,   /* nothing is seen from here on */
-	LOG_NOTE_SEEN = 2,  /* up to here; a snapshot follows */
-	LOG_NOTE_SPANS = 4, /* from here to the next note only starts of goroutines are seen (SITE_SPAN) */
+	LOG_NOTE_GAP = 1,     /* nothing is seen from here on */
+	LOG_NOTE_SEEN = 2,    /* up to here; a snapshot follows */
+	LOG_NOTE_NO_HEAP = 8, /* from here to the next note no sweeps are seen */
+	LOG_NOTE_SPANS = 4,   /* from here to the next note only starts of goroutines are seen (SITE_SPAN) */
 };
 
 struct log_loss {

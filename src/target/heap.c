@@ -95,3 +95,10 @@ int heap_read(const struct target *target, struct log_heap *heap)
 	free(bytes);
 	return rc;
 }
+
+int target_heap_live(const struct target *target, uint64_t *bytes)
+{
+	const struct go_layout *layout = &target->layout;
+
+	return memory_read(target->pid, layout->gc_controller + layout->gc_heap_live, bytes, sizeof(*bytes));
+}

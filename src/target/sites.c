@@ -44,6 +44,12 @@ enum { RUNNABLE = 1, SYSCALL = 3, WAITING = 4, DEAD = 6, DEADEXTRA = 11 };
 		.total = total_, .which = which_,                                                            \
 	}
 
+#define USER(site_, place_, name)                                                                            \
+	{                                                                                                    \
+		.site = site_, .place = place_, .condition = SITE_IF_PRESENT, .last = NEWEST,                \
+		.function = name,                                                                            \
+	}
+
 /* Read in runtime/proc.go, coro.go, cgocall.go, mgc*.go, mheap.go of Go 1.22 to 1.26. */
 const struct site_rule site_rules[] = {
 	PROLOGUE(SITE_PARK, 0, NEWEST, "runtime.park_m"),
@@ -96,6 +102,13 @@ const struct site_rule site_rules[] = {
 	CHECK(SITE_GC_BEGIN, "runtime.gcStart"),
 	CHECK(SITE_GC_END, "runtime.gcMarkTermination"),
 
+	/* Called whether the tracer is on or not, but for StartRegion and Logf (runtime/trace/annotation.go).
+	 */
+	USER(SITE_TASK_BEGIN, PLACE_PROLOGUE, "runtime/trace.userTaskCreate"),
+	USER(SITE_TASK_END, PLACE_PROLOGUE, "runtime/trace.userTaskEnd"),
+	USER(SITE_REGION_BEGIN, PLACE_PROLOGUE, "runtime/trace.userRegion"),
+	USER(SITE_LOG, PLACE_PROLOGUE, "runtime/trace.userLog"),
+	USER(SITE_REGION_START, PLACE_REGION, "runtime/trace.StartRegion"),
 	/* One place where an assist begins and three where it ends. */
 	CHECK_OF(SITE_ASSIST_BEGIN, 0, NEWEST, "runtime.gcAssistAlloc", 4, ALL_MATCHES),
 	PROLOGUE(SITE_SWEEP_BEGIN, 0, NEWEST, "runtime.(*sweepLocked).sweep"),

@@ -19,12 +19,18 @@ struct references {
 
 int target_code_at(const struct target *target, uint64_t entry, uint64_t end, struct code *code)
 {
+	const struct target_image *image = target->image;
+	uint64_t offset;
+
 	if (entry >= end)
 		return -ENOENT;
 	code->address = entry - target->bias;
 	code->size = end - entry;
-	code->bytes = image_bytes(&target->image->elf, code->address, code->size);
-	return code->bytes ? 0 : -ENOENT;
+	code->bytes = image_bytes(&image->elf, code->address, code->size);
+	if (!code->bytes || !image_code_offset(&image->elf, code->address, &offset) ||
+	    load_code(&image->file, offset, code->size))
+		return -ENOENT;
+	return 0;
 }
 
 int target_code(const struct target *target, const char *name, struct code *code)

@@ -653,12 +653,11 @@ static int write_generation(struct wire *wire, struct error *err)
 
 	if (wire->options.format >= WIRE_GO126)
 		ret = buffer_append(&wire->body, &end, 1);
-	if (!ret)
-		ret = buffer_append(&wire->head, wire->dict.string_table.out.bytes,
-				    wire->dict.string_table.out.len);
 	if (ret)
 		return error_set(err, ENOMEM, "no memory for generation %u", wire->gen);
 	ret = write_out(wire, &wire->head);
+	if (!ret)
+		ret = write_out(wire, &wire->dict.string_table.out);
 	if (!ret)
 		ret = write_out(wire, &wire->dict.stack_table.out);
 	if (!ret)

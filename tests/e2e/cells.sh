@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # The matrix: release × variant × load. To be sourced after lib.sh.
 
-MODES="pingpong pool http syscalls gc timers coro churn procs cgo parked mixed idle cpu"
+MODES="pingpong pool http syscalls gc timers coro churn procs cgo parked mixed idle cpu user"
 
 # How closely gotrace looks: cell by cell another way, unless LOOK says one.
 LOOKS=("" --exact --light --spans)
@@ -31,6 +31,7 @@ profile_rows() {
 	syscalls) echo io,syscall ;;
 	coro) echo ;;
 	pingpong | pool | procs) echo sched,block ;;
+	user) echo sched,block,usertasks,userregions ;;
 	idle) echo ;; # nothing runs
 	cpu) echo samples ;;
 	*) echo sched ;;
@@ -43,6 +44,8 @@ trace_cell() {
 	want 0
 	timeout 10 "$JUDGE" json "$W/out" >/dev/null 2>"$W/json.err" || die "--json: $(cat "$W/json.err")"
 	strict "$W/trace" -expect "tests/e2e/facts/$1"
+	# What only this look sees.
+	[ ! -e "tests/e2e/facts/$1$look" ] || strict "$W/trace" -expect "tests/e2e/facts/$1$look"
 	checked "$W/trace"
 	printf '%s events, %s goroutines, %s KiB' "$(fact events)" "$(fact goroutines)" $(($(stat -c %s "$W/trace") / 1024))
 	if [ "$3" = yes ]; then
@@ -75,6 +78,32 @@ twin_cell() {
 	timeout 300 "$JUDGE" twin -v $(twin_marks "$1") -min-compared "$2" "$W/native" "$W/ours" >"$W/twin" 2>&1 ||
 		die "; twin: $(tail -n 1 "$W/twin") [$(grep -m 1 '^window' "$W/twin")]"
 	printf '; twin: %s' "$(grep -m 1 '^window' "$W/twin")"
+	[ "$1" = user ] || return 0
+	timeout 100 "$JUDGE" usertwin -min 1000 "$W/native" "$W/ours" >"$W/usertwin" 2>&1 ||
+		die "; annotations: $(tail -n 1 "$W/usertwin")"
+	printf '; %s' "$(tail -n 1 "$W/usertwin")"
+}
+
+# truth_cell BINARY: what the program itself says it did, without any other
+# tracer, is in the trace, mark for mark.
+truth_cell() {
+	local tracer i
+	start_target "$1" usertruth -seconds 60
+	env --default-signal "$GOTRACE" -p "$target" $look -o "$W/truth" >"$W/truth.out" 2>"$W/err" </dev/null &
+	tracer=$!
+	begun "$W/truth"
+	kill -USR2 "$target"
+	for ((i = 0; i < 200; i++)); do
+		grep -q '^truth told' "$W/target.out" && break
+		sleep 0.1
+	done
+	sleep 0.2
+	kill -INT $tracer 2>/dev/null
+	wait_end $tracer 60 || die "; gotrace did not end after SIGINT"
+	[ "$status" -eq 0 ] || die "; gotrace ended with $status: $(tail -n 3 "$W/err")"
+	strict "$W/truth"
+	timeout 60 "$JUDGE" usertruth "$W/truth" "$W/target.out" >"$W/told" 2>&1 || die "; truth: $(tail -n 1 "$W/told")"
+	printf '; truth: %s' "$(cat "$W/told")"
 }
 
 # clock: CPU time of $target in ticks (1/100 s), and the time in ns.
@@ -125,7 +154,9 @@ cell() {
 	stop_target
 	kill -0 "$target" 2>/dev/null && die "; the target outlived its end"
 	grep -q . "$W/target.err" && die "; the target complained: $(head -n 3 "$W/target.err")"
-	return 0
+	[ "$3" = user ] || return 0
+	truth_cell "$binary"
+	stop_target
 }
 
 run_cell() {
@@ -142,6 +173,8 @@ cells_newest() {
 			run_cell $NEWEST cgo cgo yes yes
 		else
 			run_cell $NEWEST default "$mode" yes yes
+			# Every sweep and every growth of the heap is seen so.
+			[ "$mode" = gc ] && LOOK=--exact run_cell $NEWEST default gc no yes
 		fi
 	done
 }

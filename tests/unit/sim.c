@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,6 +185,7 @@ static void create(struct sim *sim, int m)
 	if (g < 0)
 		return;
 	sim->gs[g].goid = sim->next_goid++;
+	sim->gs[g].nregions = 0;
 	rec = put(sim, m, SITE_NEWPROC, g);
 	rec->arg = curg(sim, m);
 	rec->arg2 = 0x401000;
@@ -190,6 +193,58 @@ static void create(struct sim *sim, int m)
 	if (sim_random(sim, 4) == 0)
 		rec->goid = 0; /* numbered late, as up to Go 1.23 */
 	set(sim, g, SIM_RUNNABLE);
+}
+
+static void begin_region(struct sim *sim, int m, struct sim_g *g)
+{
+	struct sim_region *region = &g->regions[g->nregions++];
+	struct raw_record *rec;
+
+	*region = (struct sim_region){.task = sim_random(sim, sim->tasks + 1),
+				      .name = sim_random(sim, 5),
+				      .unnamed = sim_random(sim, 2)};
+	rec = put(sim, m, region->unnamed ? SITE_REGION_START : SITE_REGION_BEGIN, sim->ms[m].g);
+	rec->arg = region->task;
+	rec->arg2 = region->name;
+}
+
+static void end_region(struct sim *sim, int m, struct sim_g *g)
+{
+	struct sim_region *region = &g->regions[--g->nregions];
+	struct raw_record *rec;
+
+	rec = put(sim, m, region->unnamed ? SITE_REGION_STOP : SITE_REGION_END, sim->ms[m].g);
+	if (region->unnamed)
+		return;
+	rec->arg = region->task;
+	rec->arg2 = region->name;
+}
+
+static void annotate(struct sim *sim, int m)
+{
+	struct sim_g *g = &sim->gs[sim->ms[m].g];
+	struct raw_record *rec;
+
+	switch (sim_random(sim, 6)) {
+	case 0:
+		rec = put(sim, m, SITE_TASK_BEGIN, sim->ms[m].g);
+		rec->arg2 = sim_random(sim, sim->tasks + 1);
+		rec->arg = ++sim->tasks;
+		break;
+	case 1:
+		put(sim, m, SITE_TASK_END, sim->ms[m].g)->arg = 1 + sim_random(sim, sim->tasks + 1);
+		break;
+	case 2:
+		put(sim, m, SITE_LOG, sim->ms[m].g)->arg2 = sim_random(sim, 3);
+		break;
+	case 3:
+		if (g->nregions)
+			end_region(sim, m, g);
+		break;
+	default:
+		if (g->nregions < SIM_DEPTH)
+			begin_region(sim, m, g);
+	}
 }
 
 static void enter_syscall(struct sim *sim, int m)
@@ -256,7 +311,7 @@ static void allocate(struct sim *sim, int m)
 
 static void run(struct sim *sim, int m)
 {
-	switch (sim_random(sim, 16)) {
+	switch (sim_random(sim, 18)) {
 	case 0:
 	case 1:
 	case 2:
@@ -287,6 +342,11 @@ static void run(struct sim *sim, int m)
 	case 10:
 	case 11:
 	case 12:
+		annotate(sim, m);
+		break;
+	case 13:
+	case 14:
+	case 15:
 		allocate(sim, m);
 		break;
 	default:
@@ -381,6 +441,25 @@ void sim_step(struct sim *sim)
 	} else {
 		run(sim, m);
 	}
+}
+
+static bool has_texts(uint8_t site)
+{
+	return (site >= SITE_TASK_BEGIN && site <= SITE_REGION_START && site != SITE_TASK_END);
+}
+
+size_t sim_text(const struct raw_record *rec, void *buffer)
+{
+	struct raw_text *text = buffer;
+	uint64_t name = rec->site == SITE_TASK_BEGIN ? rec->arg : rec->arg2;
+
+	if (!has_texts(rec->site))
+		return 0;
+	*text = (struct raw_text){.record = *rec};
+	text->len = (uint16_t)snprintf(text->text, 32, "n%" PRIu64, name);
+	if (rec->site == SITE_LOG)
+		text->len2 = (uint16_t)snprintf(text->text + text->len, 32, "at %" PRIu64, rec->time);
+	return sizeof(*text) + text->len + text->len2;
 }
 
 void sim_marker(struct sim *sim, uint32_t number)

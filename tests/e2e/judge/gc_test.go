@@ -26,7 +26,7 @@ func gcCompare(change func([]gcEvent) []gcEvent) []string {
 		row.Events.settle()
 		row.Values.settle()
 	}
-	return c.GC.judge(99.9)
+	return c.GC.judge(99.9, func(string) bool { return false })
 }
 
 func TestGCEqual(t *testing.T) {
