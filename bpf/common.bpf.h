@@ -77,17 +77,12 @@ static __always_inline uint64_t read_word(uint64_t address)
 
 /* The clock is read before the record is in a ring, and that before the change it tells can be seen by
  * another thread: the merge of several rings rests on it. */
-static __always_inline void send_at(struct raw_record *rec, uint64_t time, uint32_t loss)
-{
-	rec->tid = (uint32_t)bpf_get_current_task_btf()->pid;
-	rec->time = time;
-	if (put(rec, sizeof(*rec)))
-		count_loss(loss);
-}
-
 static __always_inline void send_or_count(struct raw_record *rec, uint32_t loss)
 {
-	send_at(rec, bpf_ktime_get_ns(), loss);
+	rec->tid = (uint32_t)bpf_get_current_task_btf()->pid;
+	rec->time = bpf_ktime_get_ns();
+	if (put(rec, sizeof(*rec)))
+		count_loss(loss);
 }
 
 static __always_inline void send(struct raw_record *rec)

@@ -136,9 +136,10 @@ static __always_inline enum sweeper sweeper(const struct pt_regs *ctx)
 
 static __always_inline void end_sweep(uint32_t tid, const struct sweep *sweep)
 {
-	struct raw_record rec = {.site = SITE_SWEEP_END, .arg = sweep->swept, .arg2 = sweep->reclaimed};
+	struct raw_record rec = {
+		.site = SITE_SWEEP_END, .goid = sweep->last, .arg = sweep->swept, .arg2 = sweep->reclaimed};
 
-	send_at(&rec, sweep->last, LOSS_RING_FULL);
+	send(&rec);
 	count(HITS_SILENT, -1); /* the hit is another record's, or counted there */
 	bpf_map_delete_elem(&sweeps, &tid);
 }

@@ -72,10 +72,10 @@ enum site {
 	SITE_GC_END = 63,
 
 	/* the heap; g = curg. The last three are places only: no record bears them. */
-	SITE_HEAP_ALLOC = 70,   /* arg = bytes of live heap after the change */
-	SITE_HEAP_GOAL = 71,    /* arg = bytes at which the next cycle is to end, 0 = none */
-	SITE_SWEEP_BEGIN = 72,  /* the first span that an allocation sweeps. stack */
-	SITE_SWEEP_END = 73,    /* time = after the last span. arg = bytes swept, arg2 = bytes reclaimed */
+	SITE_HEAP_ALLOC = 70,  /* arg = bytes of live heap after the change */
+	SITE_HEAP_GOAL = 71,   /* arg = bytes at which the next cycle is to end, 0 = none */
+	SITE_SWEEP_BEGIN = 72, /* the first span that an allocation sweeps. stack */
+	SITE_SWEEP_END = 73,   /* goid = ns: after the last span. arg = bytes swept, arg2 = bytes reclaimed */
 	SITE_ASSIST_BEGIN = 74, /* gcAssistAlloc: g has to help with marking. stack */
 	SITE_ASSIST_END = 75,
 	SITE_HEAP_RESET = 76,    /* after marking */

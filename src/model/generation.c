@@ -74,23 +74,18 @@ void generation_tell_gc(struct model *md, struct m *m)
 	md->goal_due = false;
 }
 
-/* The op just written belongs to the generation's start, behind the statuses. */
-static bool to_start(struct model *md)
-{
-	move_up(md, 0);
-	return true;
-}
-
 bool generation_gc_began_before(struct model *md)
 {
 	if (md->generation != 1 || md->gc_in_file)
 		return false;
 	emit(md, OP_GC_ACTIVE, NULL);
+	move_up(md, 0); /* the numbers of a cycle's events order them, whatever thread they are on */
 	md->gc = GC_ON;
 	md->gc_told = md->gc_in_file = true;
-	return to_start(md);
+	return true;
 }
 
+/* On the thread that has the P: what it does next must not come before. */
 static void write_sweep_active(struct model *md, struct p *p)
 {
 	struct op *op = emit(md, OP_GC_SWEEP_ACTIVE, NULL);
@@ -106,7 +101,7 @@ bool generation_sweep_began_before(struct model *md, struct p *p)
 	if (md->generation != 1 || p->opened_in != 1)
 		return false;
 	write_sweep_active(md, p);
-	return to_start(md);
+	return true;
 }
 
 static void write_assist_active(struct model *md, struct g *g)
@@ -117,6 +112,7 @@ static void write_assist_active(struct model *md, struct g *g)
 	op->m = g->m ? g->m->tid : NO_M;
 	g->assists = true;
 	g->opened_in = 0;
+	g->assist_told = md->generation;
 }
 
 bool generation_assist_began_before(struct model *md, struct g *g)
@@ -124,10 +120,20 @@ bool generation_assist_began_before(struct model *md, struct g *g)
 	if (md->generation != 1 || g->opened_in != 1)
 		return false;
 	write_assist_active(md, g);
-	return to_start(md);
+	return true;
 }
 
-/* Ranges that are open: readers that begin here shall know. */
+void generation_tell_assist(struct model *md, struct g *g)
+{
+	if (g->assists && g->assist_told != md->generation)
+		write_assist_active(md, g);
+}
+
+/*
+ * Ranges that are open: readers that begin here shall know. The assist of a
+ * goroutine without a thread is told when it has one: files count time in
+ * steps of 64 ns, so nothing but a thread's own order holds it before its end.
+ */
 static void write_active(struct model *md)
 {
 	for (unsigned i = 0; i < md->nps; i++) {
@@ -135,8 +141,17 @@ static void write_active(struct model *md)
 			write_sweep_active(md, md->ps[i]);
 	}
 	for (uint32_t i = 1; i < md->gs.n; i++) {
-		if (md->gs.all[i]->status != G_DEAD && md->gs.all[i]->assists)
-			write_assist_active(md, md->gs.all[i]);
+		if (md->gs.all[i]->m)
+			generation_tell_assist(md, md->gs.all[i]);
+	}
+}
+
+/* After the first generation readers take no range that they have not been told of. */
+static void write_active_left(struct model *md)
+{
+	for (uint32_t i = 1; i < md->gs.n && md->generation == 1; i++) {
+		if (md->gs.all[i]->status != G_DEAD)
+			generation_tell_assist(md, md->gs.all[i]);
 	}
 }
 
@@ -233,6 +248,7 @@ void generation_close(struct model *md, bool last)
 		return;
 	if (md->stw)
 		step_stw_end(md, REPAIRED);
+	write_active_left(md);
 	weave(md);
 	sample_flush(md);
 	gen.end = md->last_time;

@@ -378,6 +378,11 @@ bool names_a_p(uint8_t site)
 	return site >= SITE_ACQUIREP && site <= SITE_GCWAIT;
 }
 
+bool moves_own_p(uint8_t site)
+{
+	return site == SITE_ACQUIREP || site == SITE_RELEASEP || site == SITE_GCWAIT;
+}
+
 void observe(struct model *md, const struct raw_record *rec)
 {
 	struct hit hit = {.rec = rec};
@@ -395,7 +400,7 @@ void observe(struct model *md, const struct raw_record *rec)
 	md->now = rec->time;
 	md->cause = SEEN;
 	hit.m->last_hit = rec->time;
-	if (names_a_p(rec->site))
+	if (moves_own_p(rec->site))
 		hit.m->last_p_hit = rec->time;
 	if (hit.p)
 		hit.p->last_hit = rec->time;

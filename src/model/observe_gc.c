@@ -30,6 +30,8 @@ void on_stw_end(struct model *md, const struct hit *hit)
 
 static void write_gc(struct model *md, struct m *m, enum op_kind kind, uint32_t stack)
 {
+	if (kind == OP_GC_END && !md->gc_in_file)
+		generation_tell_gc(md, m); /* nobody ran until now who could tell */
 	emit(md, kind, m)->stack = stack;
 	md->gc = kind == OP_GC_BEGIN ? GC_ON : GC_OFF;
 	md->gc_told = md->gc_in_file = true;
@@ -121,6 +123,8 @@ void on_sweep_end(struct model *md, const struct hit *hit)
 {
 	struct m *m = hit->m;
 
+	if (hit->rec->goid < md->now)
+		md->now = hit->rec->goid; /* if nothing has been written since */
 	if (m->p && m->p->status == P_RUNNING &&
 	    (m->p->sweeps || (p_counts(md, m) && generation_sweep_began_before(md, m->p))))
 		step_sweep_end(md, m, hit->rec->arg, hit->rec->arg2);
@@ -141,6 +145,7 @@ void on_assist_begin(struct model *md, const struct hit *hit)
 	emit(md, OP_GC_ASSIST_BEGIN, hit->m)->stack = hit->stack;
 	g->assists = true;
 	g->opened_in = 0;
+	g->assist_told = md->generation;
 }
 
 void on_assist_end(struct model *md, const struct hit *hit)

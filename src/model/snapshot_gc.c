@@ -59,6 +59,10 @@ static void resync_phase(struct model *md, enum gc_phase phase)
 
 	if (phase == GC_UNKNOWN || (phase == GC_ON) == (md->gc == GC_ON))
 		return;
+	if (phase == GC_OFF && !md->gc_in_file) {
+		md->gc = GC_OFF; /* nobody has been told that it was on */
+		return;
+	}
 	m = stand_in_begin(md);
 	if (!m)
 		return;

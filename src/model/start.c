@@ -115,7 +115,8 @@ static void take_first_hit(struct model *md, struct map64 *hit, const struct raw
 		m->last_hit = rec->time | 1;
 	if (!names_a_p(rec->site))
 		return;
-	m->last_p_hit = rec->time | 1;
+	if (moves_own_p(rec->site))
+		m->last_p_hit = rec->time | 1;
 	if (p)
 		p->last_hit = rec->time | 1;
 }

@@ -43,12 +43,13 @@ struct g {
 	/* It left its thread unseen: 1 + index of the op in that generation, until it is known how. */
 	size_t left;
 	uint32_t left_generation;
-	uint8_t status;     /* enum g_status, or G_DEAD */
-	bool listed;        /* scratch of a resync: the snapshot has it */
-	bool assists;       /* a mark assist is open */
-	bool assist_over;   /* so it is here only: the target says there is none */
-	uint8_t worker;     /* what it will do as a GC worker once it starts (p.gcMarkWorkerMode), 0 = none */
 	uint32_t opened_in; /* generation at whose start it was there and no assist has been told of since */
+	uint32_t assist_told; /* generation that knows of the open assist */
+	uint8_t status;       /* enum g_status, or G_DEAD */
+	uint8_t worker;   /* what it will do as a GC worker once it starts (p.gcMarkWorkerMode), 0 = none */
+	bool listed;      /* scratch of a resync: the snapshot has it */
+	bool assists;     /* a mark assist is open */
+	bool assist_over; /* so it is here only: the target says there is none */
 	struct region_list regions;
 };
 
@@ -334,6 +335,8 @@ void settle_leaving(struct model *md, struct g *g, enum leaving how, uint64_t wa
 
 /* --- observe.c --- */
 void observe(struct model *md, const struct raw_record *rec);
+bool moves_own_p(
+	uint8_t site);        /* its thread takes a P or drops its own: not one that it takes from another */
 bool names_a_p(uint8_t site); /* its record is about a P that changes hands */
 
 /* --- observe_user.c: tasks, regions, logs --- */
@@ -363,7 +366,9 @@ void generation_boundary(struct model *md, const struct log_boundary *boundary, 
 void generation_tell_procs(struct model *md, struct m *m, uint32_t stack); /* ProcsChange, if still due */
 void generation_tell_gc(struct model *md,
 			struct m *m); /* GCActive and the first HeapGoal, if still due; m runs */
-/* What had begun before the first generation did, seen at its end: says so at the generation's start. */
+void generation_tell_assist(struct model *md, struct g *g); /* GCMarkAssistActive, if due; g runs */
+/* What had begun before the first generation did, seen at its end only: says so, a cycle at the generation's
+ * start, what belongs to a P or a goroutine right here. */
 bool generation_gc_began_before(struct model *md);
 bool generation_sweep_began_before(struct model *md, struct p *p);
 bool generation_assist_began_before(struct model *md, struct g *g);

@@ -51,7 +51,7 @@ static void end_sweep_of(struct model *md, struct m *m)
 
 	if (!m->p || !m->p->sweeps)
 		return;
-	md->cause = REPAIRED;
+	md->cause = md->spans ? INFERRED : REPAIRED; /* then allocations are not probed */
 	step_sweep_end(md, m, 0, 0);
 	md->cause = before;
 }
@@ -102,6 +102,7 @@ static void started(struct model *md, struct m *m, bool unseen)
 
 	generation_tell_procs(md, m, 0);
 	generation_tell_gc(md, m);
+	generation_tell_assist(md, m->g);
 	if (m->g->assist_over && m->g->assists) {
 		md->cause = REPAIRED;
 		step_assist_end(md, m);

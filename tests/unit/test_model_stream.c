@@ -380,7 +380,8 @@ static void leave_out_switches(struct sim *sim, size_t from, struct map64 *how)
 		if (rec.site == SITE_PARK || rec.site == SITE_GOSCHED)
 			map64_set(how, rec.g, rec.site == SITE_PARK ? 2 : 1);
 		if (rec.site == SITE_PARK || rec.site == SITE_GOSCHED || rec.site == SITE_READY ||
-		    rec.site == SITE_UNBLOCK)
+		    rec.site == SITE_UNBLOCK || rec.site == SITE_HEAP_ALLOC || rec.site == SITE_SWEEP_BEGIN ||
+		    rec.site == SITE_SWEEP_END)
 			continue;
 		if (rec.site == SITE_EXECUTE) {
 			rec.site = SITE_SPAN;
@@ -531,7 +532,7 @@ static void run_clean(uint64_t seed, bool handoff, enum starts starts, struct ma
 		sim_step(&sim);
 		/* Not at once: a sweep that was open at the start ends in the first generation, as it does
 		 * where generations are longer than sweeps. */
-		if (i % BOUNDARY_EVERY == 100) {
+		if (i % BOUNDARY_EVERY == 300) {
 			leave_out_starts(&sim, fed, starts);
 			feed_new_records(&run, &sim, &fed);
 			feed_boundary(&run, &sim);
