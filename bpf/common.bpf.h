@@ -23,9 +23,9 @@ const volatile bool syscall_oldp;    /* up to Go 1.25: in a system call the P is
 const volatile uint8_t park_skips[64]; /* by g.waitreason: leaf frames that the runtime leaves out */
 
 /* Set by capture while the programs run. */
-volatile bool spans_only;                   /* execute is all that is probed of a goroutine's switches */
-volatile uint32_t most_frames;              /* of a stack: at most STACK_DEPTH */
-volatile uint64_t gopark_begin, gopark_end; /* address range of runtime.gopark in the process */
+volatile bool spans_only;      /* execute is all that is probed of a goroutine's switches */
+volatile uint32_t most_frames; /* of a stack: at most STACK_DEPTH */
+volatile struct go_places places;
 
 /* Each place that can lose something counts it: indices of losses. */
 enum loss {
@@ -33,6 +33,8 @@ enum loss {
 	LOSS_STACK_FULL,
 	LOSS_UNREADABLE,
 	LOSS_SCRATCH_BUSY,
+	LOSS_SAMPLE,
+	HITS_SILENT, /* no loss: hits less records, for a hit need not make one */
 	LOSS_COUNT,
 };
 
@@ -43,12 +45,17 @@ struct {
 	__type(value, uint64_t);
 } losses SEC(".maps");
 
+static __always_inline void count(uint32_t which, __s64 by)
+{
+	uint64_t *counter = bpf_map_lookup_elem(&losses, &which);
+
+	if (counter)
+		*counter += by;
+}
+
 static __always_inline void count_loss(uint32_t which)
 {
-	uint64_t *count = bpf_map_lookup_elem(&losses, &which);
-
-	if (count)
-		*count += 1;
+	count(which, 1);
 }
 
 /* Reads one value of the target; false and counted if it cannot be read. */
@@ -70,12 +77,17 @@ static __always_inline uint64_t read_word(uint64_t address)
 
 /* The clock is read before the record is in a ring, and that before the change it tells can be seen by
  * another thread: the merge of several rings rests on it. */
-static __always_inline void send(struct raw_record *rec)
+static __always_inline void send_or_count(struct raw_record *rec, uint32_t loss)
 {
 	rec->tid = (uint32_t)bpf_get_current_task_btf()->pid;
 	rec->time = bpf_ktime_get_ns();
 	if (put(rec, sizeof(*rec)))
-		count_loss(LOSS_RING_FULL);
+		count_loss(loss);
+}
+
+static __always_inline void send(struct raw_record *rec)
+{
+	send_or_count(rec, LOSS_RING_FULL);
 }
 
 #endif

@@ -122,7 +122,7 @@ SEC("?uprobe")
 int unblock(struct pt_regs *ctx)
 {
 	struct raw_record rec = {.site = SITE_UNBLOCK, .g = ctx->ax};
-	uint64_t pc = layout.injectglist_tells ? layout.injectglist_tells : ctx->ip + 1;
+	uint64_t pc = places.injectglist_tells ? places.injectglist_tells : ctx->ip + 1;
 	uint64_t bp = ctx->bp, current = ctx->r14, curg;
 	struct go_g g;
 
@@ -134,6 +134,9 @@ int unblock(struct pt_regs *ctx)
 			bp = g_word(&g, layout.g_sched_bp);
 		}
 		rec.stack = stack_from(pc, bp, g_word(&g, layout.g_stack_hi), 0);
+	} else if (!curg && rec.p) {
+		/* Set before the worker is made runnable, which its P then runs at once (findRunnable). */
+		rec.arg2 = (uint8_t)read_word(rec.p + layout.p_gc_mark_worker_mode);
 	}
 	send(&rec);
 	return 0;
@@ -154,7 +157,7 @@ static __always_inline void span(uint64_t gp, uint64_t g0)
 		return;
 	pc = g_word(&g, layout.g_sched_pc);
 	reason = g_byte(&g, layout.g_waitreason);
-	if (pc >= gopark_begin && pc < gopark_end)
+	if (pc >= places.gopark && pc < places.gopark_end)
 		rec.arg = 1;
 	else if (g_byte(&g, layout.g_preempt)) /* execute has not cleared it yet */
 		rec.arg = 2;

@@ -4,9 +4,12 @@
  * (kernels from 5.10 on). Which ones are loaded is for the probe plan to say.
  */
 #include "bpf/alloc.bpf.h"
+#include "bpf/gc.bpf.h"
 #include "bpf/goroutine.bpf.h"
 #include "bpf/proc.bpf.h"
+#include "bpf/sample.bpf.h"
 #include "bpf/syscall.bpf.h"
+#include "bpf/user.bpf.h"
 
 /* On a function of gotrace itself: DI = the number. Puts it into the order of the ring. */
 SEC("?uprobe")

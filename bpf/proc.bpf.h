@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Ps, stop-the-world and garbage collection: rare, next to goroutine switches. */
+/* Ps change hands: rare, next to goroutine switches. */
 #ifndef GOTRACE_PROC_BPF_H
 #define GOTRACE_PROC_BPF_H
 
@@ -80,50 +80,6 @@ int procresize(struct pt_regs *ctx)
 	struct raw_record rec = {.site = SITE_PROCRESIZE, .arg = (uint32_t)ctx->ax};
 
 	by_curg(&rec, m_of_g(ctx->r14), 1, true);
-	return 0;
-}
-
-SEC("?uprobe")
-int stw_begin(struct pt_regs *ctx)
-{
-	struct raw_record rec = {.site = SITE_STW_BEGIN, .arg = (uint8_t)ctx->ax};
-
-	by_curg(&rec, m_of_g(ctx->r14), 2, true);
-	return 0;
-}
-
-SEC("?uprobe")
-int stw_end(struct pt_regs *ctx)
-{
-	struct raw_record rec = {.site = SITE_STW_END};
-
-	by_curg(&rec, m_of_g(ctx->r14), 0, false);
-	return 0;
-}
-
-/* In gcStart, on the goroutine's own stack: the frame is set up, so this PC is the leaf. */
-SEC("?uprobe")
-int gc_begin(struct pt_regs *ctx)
-{
-	struct raw_record rec = {.site = SITE_GC_BEGIN, .g = ctx->r14};
-	struct go_g g;
-
-	if (!read_g(&g, ctx->r14))
-		return 0;
-	rec.goid = g_word(&g, layout.g_goid);
-	rec.status = g_status(&g);
-	rec.p = read_word(g_word(&g, layout.g_m) + layout.m_p);
-	rec.stack = stack_from(ctx->ip + 1, ctx->bp, g_word(&g, layout.g_stack_hi), 1);
-	send(&rec);
-	return 0;
-}
-
-SEC("?uprobe")
-int gc_end(struct pt_regs *ctx)
-{
-	struct raw_record rec = {.site = SITE_GC_END};
-
-	by_curg(&rec, m_of_g(ctx->r14), 0, false);
 	return 0;
 }
 

@@ -31,7 +31,8 @@ enum site {
 	/* goroutines; g = the goroutine that changes */
 	SITE_PARK = 10,        /* park_m: running -> waiting. arg = block reason, arg2 = wait reason */
 	SITE_READY = 11,       /* ready: waiting -> runnable. arg = curg (the waker), stack = the waker's */
-	SITE_UNBLOCK = 12,     /* inline waiting -> runnable (netpoll, injectglist, GC workers). arg = curg */
+	SITE_UNBLOCK = 12,     /* inline waiting -> runnable (netpoll, injectglist, GC workers). arg = curg,
+				* arg2 = what g is to do as a GC worker if it is one (p.gcMarkWorkerMode) */
 	SITE_EXECUTE = 13,     /* execute: runnable -> running on this thread */
 	SITE_GOSCHED = 14,     /* goschedImpl: running -> runnable. arg = 1 if preempted */
 	SITE_GOYIELD = 15,     /* goyield_m: running -> runnable, "preempted" */
@@ -70,6 +71,29 @@ enum site {
 	SITE_GC_BEGIN = 62,
 	SITE_GC_END = 63,
 
+	/* the heap; g = curg. The last three are places only: no record bears them. */
+	SITE_HEAP_ALLOC = 70,  /* arg = bytes of live heap after the change */
+	SITE_HEAP_GOAL = 71,   /* arg = bytes at which the next cycle is to end, 0 = none */
+	SITE_SWEEP_BEGIN = 72, /* the first span that an allocation sweeps. stack */
+	SITE_SWEEP_END = 73,   /* goid = ns: after the last span. arg = bytes swept, arg2 = bytes reclaimed */
+	SITE_ASSIST_BEGIN = 74, /* gcAssistAlloc: g has to help with marking. stack */
+	SITE_ASSIST_END = 75,
+	SITE_HEAP_RESET = 76,    /* after marking */
+	SITE_SWEEP_SPAN = 77,    /* a span has been swept */
+	SITE_RECLAIM_CHUNK = 78, /* a stretch of pages has been gone through */
+
+	/* runtime/trace's annotations; g = who makes them. Those with a text come as a struct raw_text */
+	SITE_TASK_BEGIN = 80,   /* userTaskCreate. arg = task, arg2 = its parent; text = name */
+	SITE_TASK_END = 81,     /* userTaskEnd. arg = task */
+	SITE_REGION_BEGIN = 82, /* userRegion. arg = task; text = name */
+	SITE_REGION_END = 83,   /* the same at its end */
+	SITE_LOG = 84,          /* userLog. arg = task; text = category, text 2 = message */
+	SITE_REGION_START = 85, /* StartRegion while the runtime's tracer is off. arg = task; text = name */
+	SITE_REGION_STOP = 86,  /* End of the Region that StartRegion gives then: which one is not told */
+
+	/* not a site: the clock struck while the thread ran; g = curg, p = m.p, stack: RAW_STACK_SAMPLE */
+	SITE_CPU_SAMPLE = 90,
+
 	/* memory (--alloc); g = curg, status its own */
 	SITE_ALLOC_SPAN = 100,      /* arg = address, arg2 = pages << 16 | what it is for << 8 | span class */
 	SITE_ALLOC_SPAN_FREE = 101, /* arg = address */
@@ -80,11 +104,24 @@ enum site {
 /* What a span is for: spanAllocType, Go 1.23 to 1.26 runtime/mheap.go; the others are not for objects. */
 #define SPAN_FOR_HEAP 0u
 
+/* The sites that an allocation comes by, again and again; not those of a cycle as a whole. */
+static inline int is_heap_site(uint8_t site)
+{
+	return site == SITE_HEAP_ALLOC || site == SITE_SWEEP_BEGIN || site == SITE_SWEEP_END ||
+	       site == SITE_SWEEP_SPAN || site == SITE_RECLAIM_CHUNK;
+}
+
 /* raw_record.flags, raw_stack.flags */
 enum raw_flags {
 	RAW_STACK_BROKEN = 1, /* the walk ended in memory that could not be read or was no frame */
 	RAW_STACK_CUT = 2,    /* the walk ended at STACK_DEPTH */
-	RAW_UNREADABLE = 4,   /* g, m or p could not be read: ids are 0 */
+	RAW_UNREADABLE = 4,   /* g, m or p could not be read: ids are 0; raw_text: a text, which is empty */
+	/*
+	 * raw_stack: of SITE_CPU_SAMPLE. pcs[0] is the interrupted instruction's address plus 1. pcs[1] is
+	 * the return address of its function if that has no frame of its own there, which user space finds
+	 * out; it may be anything else that looks like one, or 0.
+	 */
+	RAW_STACK_SAMPLE = 8,
 };
 
 /* Go keeps at most 128 logical frames; a few more are read for those it skips at the leaf. */
@@ -115,6 +152,20 @@ struct raw_stack {
 	uint64_t pcs[];
 };
 
+/* What the runtime's own tracer keeps of a text (maxTraceStringLen, Go 1.22 ... 1.26 runtime/tracestring.go).
+ */
+#define TEXT_MAX 1024u
+
+/* A hit with texts of the program's: any bytes. */
+struct raw_text {
+	struct raw_record record;
+	uint16_t len, len2; /* of the first text and of the second, which follows it; at most TEXT_MAX each */
+	/* In the ring only: a text that was not in memory stands as its address (8 bytes), this is its
+	 * length. */
+	uint16_t away, away2;
+	char text[];
+};
+
 /*
  * Byte offsets of the release's structs, and constants of the binary. An
  * offset that the release does not have is LAYOUT_ABSENT.
@@ -141,13 +192,34 @@ struct go_layout {
 	uint32_t p_goidcache, p_goidcacheend; /* needed where newproc1 sets goid late (<= 1.23) */
 	uint32_t p_gc_mark_worker_mode;
 	uint32_t coro_gp;
+	uint32_t g_in_mark_assist;
+	uint32_t span_npages, span_alloc_count, span_elemsize;
+	uint32_t gc_percent, gc_heap_live; /* of gcControllerState */
+	/* Link-time addresses of type descriptors: of a task's key in a context, and *trace.Task. */
+	uint64_t task_key_type, task_type;
+};
+
+/*
+ * Addresses in the process: not constants, for a program that gotrace starts
+ * gets its place in memory when the programs are loaded already. 0 = not known.
+ */
+struct go_places {
+	uint64_t text, etext; /* Go's code */
+	uint64_t gopark, gopark_end;
 	/*
 	 * Where callbacks from C come in: their frames lie on the goroutine's stack right below those of
-	 * cgocall, but the chain of frame pointers leads away to C's stack in cgocallback.
+	 * cgocall, but the chain of frame pointers leads away to C's stack in cgocallback. 0 without cgo.
 	 */
-	uint64_t cgocallback,
-		cgocallback_end;    /* address range of runtime.cgocallback in the process; 0 = no cgo */
-	uint64_t injectglist_tells; /* return address, or any in the call, of GoUnpark in it; 0 = not known */
+	uint64_t cgocallback, cgocallback_end;
+	/* In the calls by which these tell the runtime's tracer. */
+	uint64_t injectglist_tells; /* GoUnpark */
+	uint64_t sweep_tells;       /* GCSweepSpan */
+	uint64_t assist_tells;      /* GCMarkAssistStart */
+	uint64_t gc_controller;     /* runtime.gcController */
+	/* Who sweeps spans in order to allocate. */
+	uint64_t cache_span, cache_span_end;       /* runtime.(*mcentral).cacheSpan */
+	uint64_t reclaim_chunk, reclaim_chunk_end; /* runtime.(*mheap).reclaimChunk */
+	uint64_t deduct, deduct_end;               /* runtime.deductSweepCredit, by sweepone */
 };
 
 /* Where a value is at a place in the code: in a register (numbers of the machine code), or on the stack. */

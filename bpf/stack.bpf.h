@@ -29,10 +29,11 @@ struct scratch {
 	volatile uint64_t last_bp; /* the frame before, and its return address */
 	volatile uint64_t last_pc;
 	volatile uint64_t hash;
-	uint64_t hi;                                 /* end of the stack */
-	uint64_t base;                               /* address of chunk in the target */
-	uint64_t whole_frames;                       /* words of chunk that a frame can begin at */
-	uint64_t flags;                              /* enum raw_flags */
+	uint64_t hi;                 /* end of the stack */
+	uint64_t other_lo, other_hi; /* a stack on which the chain may go on; other_hi = 0: none */
+	uint64_t base;               /* address of chunk in the target */
+	uint64_t whole_frames;       /* words of chunk that a frame can begin at */
+	uint64_t flags;              /* enum raw_flags */
 	uint64_t head[sizeof(struct raw_stack) / 8]; /* and its pcs: sent as one */
 	uint64_t pcs[PCS_MASK + 1];
 	uint64_t chunk[CHUNK_WORDS + 2];
@@ -122,12 +123,23 @@ static __always_inline bool cross_callback(struct scratch *s)
 	uint64_t left = s->last_bp + 16 + CALLBACK_FRAME; /* where asmcgocall had left the stack pointer */
 	uint64_t pc = s->last_pc, words[3]; /* return address of cgocallback, frame of asmcgocall */
 
-	if (pc < layout.cgocallback || pc >= layout.cgocallback_end)
+	if (pc < places.cgocallback || pc >= places.cgocallback_end)
 		return false;
 	if (bpf_probe_read_user(words, sizeof(words), (const void *)(left - 8)))
 		return false;
 	push_pc(s, words[0]);
 	s->bp = words[2] ? left : 0;
+	return true;
+}
+
+/* Scheduler code on its own stack was called from the goroutine's (systemstack): the chain goes on there. */
+static __always_inline bool cross_stacks(struct scratch *s)
+{
+	if (s->bp >= s->other_hi || s->bp < s->other_lo)
+		return false;
+	s->hi = s->other_hi;
+	s->other_hi = 0;
+	s->last_bp = 0;
 	return true;
 }
 
@@ -139,7 +151,7 @@ __noinline int next_chunk(struct scratch *s)
 {
 	if (!s)
 		return false;
-	if (s->bp <= s->last_bp || s->bp >= s->hi) {
+	if ((s->bp <= s->last_bp || s->bp >= s->hi) && !cross_stacks(s)) {
 		if (cross_callback(s))
 			return true;
 		s->flags |= RAW_STACK_BROKEN;
@@ -155,25 +167,28 @@ __noinline int next_chunk(struct scratch *s)
 	return false;
 }
 
-/*
- * Follows the chain of frame pointers from s->bp on. A function of its own, and
- * one loop with few branches: the verifier walks it once a program, round by round.
- */
-__noinline int walk_frames(struct scratch *s)
+/* A whole walk: frames, and what next_chunk was asked for between them. */
+#define ROUNDS       (STACK_DEPTH + 2 * CHUNKS)
+#define ROUNDS_A_RUN 14u
+
+/* Follows the chain of frame pointers for some frames; false at its end. */
+__noinline int walk_some(struct scratch *s)
 {
 	if (!s)
-		return 0;
-	for (uint32_t i = 0; i < STACK_DEPTH + 2 * CHUNKS; i++) {
+		return false;
+	for (uint32_t i = 0; i < ROUNDS_A_RUN; i++) {
 		uint64_t bp = s->bp, at = bp - s->base;
 
 		if (!bp)
-			return 0;
-		if (s->n >= STACK_DEPTH || s->n >= most_frames)
-			break;
+			return false;
+		if (s->n >= STACK_DEPTH || s->n >= most_frames) {
+			s->flags |= RAW_STACK_CUT;
+			return false;
+		}
 		at = at >> 3 | at << 61; /* in words; huge if it is not aligned, or below the chunk */
 		if (bp <= s->last_bp || at >= s->whole_frames) {
 			if (!next_chunk(s))
-				return 0;
+				return false;
 			continue;
 		}
 		at &= CHUNK_WORDS - 1;
@@ -181,6 +196,22 @@ __noinline int walk_frames(struct scratch *s)
 		s->last_pc = s->chunk[at + 1];
 		s->bp = s->chunk[at];
 		push_pc(s, s->last_pc);
+	}
+	return true;
+}
+
+/*
+ * The whole chain from s->bp on. The verifier goes through a loop round by
+ * round, but through a global function only once a program, not at its calls:
+ * a loop of short loops costs it a tenth of one long loop.
+ */
+__noinline int walk_frames(struct scratch *s)
+{
+	if (!s)
+		return 0;
+	for (uint32_t i = 0; i < ROUNDS / ROUNDS_A_RUN + 1; i++) {
+		if (!walk_some(s))
+			return 0;
 	}
 	s->flags |= RAW_STACK_CUT;
 	return 0;
@@ -237,7 +268,7 @@ static __always_inline uint64_t name_stack(struct scratch *s, uint8_t skip)
 	return hash;
 }
 
-static __always_inline struct scratch *begin_walk(uint64_t hi, uint8_t skip)
+static __always_inline struct scratch *begin_walk(uint64_t hi, uint32_t skip)
 {
 	struct scratch *s = take_scratch();
 
@@ -250,6 +281,7 @@ static __always_inline struct scratch *begin_walk(uint64_t hi, uint8_t skip)
 	s->base = 0;
 	s->whole_frames = 0;
 	s->hi = hi;
+	s->other_hi = 0;
 	s->flags = 0;
 	s->hash = stack_hash_begin(skip);
 	return s;
@@ -275,6 +307,26 @@ static __always_inline uint64_t stack_from(uint64_t pc, uint64_t bp, uint64_t hi
 		return 0;
 	push_pc(s, pc);
 	return end_walk(s, bp, skip);
+}
+
+/* The stack above the frame at bp. */
+static __always_inline uint64_t stack_of_callers(uint64_t bp, uint64_t hi)
+{
+	struct scratch *s = begin_walk(hi, 0);
+
+	return s ? end_walk(s, bp, 0) : 0;
+}
+
+/* The stack of a function that has not made its frame yet: pc in it, then where it returns to. */
+static __always_inline uint64_t stack_of_entry(uint64_t pc, uint64_t sp, uint64_t bp, uint64_t hi)
+{
+	struct scratch *s = begin_walk(hi, 0);
+
+	if (!s)
+		return 0;
+	push_pc(s, pc);
+	push_pc(s, read_word(sp));
+	return end_walk(s, bp, 0);
 }
 
 /*

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* gotrace: which command is meant. */
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +18,18 @@ static int run_command(const struct command *command, int argc, char **argv)
 	return command->run(argc, argv);
 }
 
+/*
+ * The memory of gotrace is bounded, so what is freed has to be used again, or
+ * go back: one heap for both threads; and large arrays outside of it, which
+ * can grow in place (mremap), whatever was freed before (glibc moves the
+ * threshold up to 32 MiB then).
+ */
+static void set_up_memory(void)
+{
+	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_MMAP_THRESHOLD, 2 << 20);
+}
+
 int main(int argc, char **argv)
 {
 	static char record[] = "gotrace record", replay[] = "gotrace replay", check[] = "gotrace check",
@@ -29,6 +42,7 @@ int main(int argc, char **argv)
 	};
 	char *no_arguments[] = {plain, NULL};
 
+	set_up_memory();
 	for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (strcmp(argv[1], commands[i].name) == 0)
 			return run_command(&commands[i], argc - 1, argv + 1);

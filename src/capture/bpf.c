@@ -107,6 +107,7 @@ static void choose_programs(struct bpf *bpf, const struct bpf_options *options)
 	attach_choose(skeleton->obj, &bpf->attachments, "calibrate");
 	bpf_program__set_autoload(skeleton->progs.sys_enter, options->syscalls);
 	bpf_program__set_autoload(skeleton->progs.sys_exit, options->syscalls);
+	bpf_program__set_autoload(skeleton->progs.cpu_sample, options->samples);
 }
 
 /* CPUs that are there or may be switched on: those that only a hypervisor could add are not counted. */
@@ -158,6 +159,8 @@ int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *e
 	cpus = libbpf_num_possible_cpus();
 	bpf->cpus = cpus > 0 ? (unsigned)cpus : 1;
 	bpf->skeleton->rodata->layout = *options->layout;
+	bpf->skeleton->rodata->layout.task_key_type = options->plan->task_key_type;
+	bpf->skeleton->rodata->layout.task_type = options->plan->task_type;
 	bpf->skeleton->rodata->alloc_layout = *options->alloc_layout;
 	bpf->skeleton->rodata->target_tgid = options->tgid;
 	bpf->skeleton->rodata->stop_skip = options->go_minor >= 25 ? 0 : 1;
@@ -171,6 +174,11 @@ int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *e
 		return error_set(err, -rc, "the kernel refused the BPF programs: %s (%s)", strerror(-rc),
 				 last_warning);
 	return make_rings(bpf, err);
+}
+
+void bpf_tell_places(struct bpf *bpf, const struct go_places *places)
+{
+	memcpy((void *)&bpf->skeleton->bss->places, places, sizeof(*places));
 }
 
 int bpf_read_losses(const struct bpf *bpf, uint64_t losses[BPF_LOSSES])

@@ -32,16 +32,30 @@ struct bpf_options {
 	uint32_t ring_bytes; /* of all rings; 0 = default */
 	unsigned rings;      /* at most; 0 = as many as the machine needs */
 	bool syscalls;
+	bool samples;
 	bool probe_only; /* the program that does nothing on every site */
 	const struct probe_plan *plan;
 };
 
 /* Indices as in bpf/common.bpf.h, enum loss. */
-enum { BPF_LOSS_RING_FULL, BPF_LOSS_STACK_FULL, BPF_LOSS_UNREADABLE, BPF_LOSS_SCRATCH_BUSY, BPF_LOSSES };
+enum {
+	BPF_LOSS_RING_FULL,
+	BPF_LOSS_STACK_FULL,
+	BPF_LOSS_UNREADABLE,
+	BPF_LOSS_SCRATCH_BUSY,
+	BPF_LOSS_SAMPLE,
+	BPF_HITS_SILENT, /* no loss: how many more hits there were than records */
+	BPF_LOSSES
+};
 
 /* What the kernel lacks, in one line that says how to get it. */
 int bpf_check_kernel(struct error *err);
 int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *err);
+/*
+ * Where things are in the process, once it has its place in memory: until then there are no CPU samples, a
+ * park is not known from a yield (SITE_SPAN), and no sweep is known for what it is.
+ */
+void bpf_tell_places(struct bpf *bpf, const struct go_places *places);
 /* What libbpf last complained of; "" if nothing. */
 const char *bpf_last_warning(void);
 /* Adds up each loss over all CPUs. */

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "bpf/gotrace.skel.h"
-#include "capture/keep.h"
 #include "capture/look.h"
 #include "capture/own_sites.h"
 #include "capture/state.h"
@@ -24,6 +23,7 @@ enum {
 	MARKER_TRIES = 200, /* ms to wait for a marker to come out of the ring */
 	MAX_MS = 20000,     /* Ms read at a boundary; Go's own limit is 10,000 */
 	EXEC_CHECK_MS = 50,
+	HEAP_MS = 10, /* between two readings of the heap's size */
 };
 
 static uint64_t clock_ns(clockid_t id)
@@ -60,6 +60,7 @@ int capture_open(const struct capture_options *options, struct capture **out, st
 		.ring_bytes = options->ring_bytes,
 		.rings = options->rings,
 		.syscalls = options->syscalls && !options->probe_only,
+		.samples = options->sample_hz && !options->probe_only,
 		.probe_only = options->probe_only,
 		.plan = options->plan,
 	};
@@ -70,6 +71,7 @@ int capture_open(const struct capture_options *options, struct capture **out, st
 	target_park_skips(options->target, wanted.park_skips);
 	capture->options = *options;
 	capture->watch.pidfd = -1;
+	capture->drain.pid = options->pid;
 	capture->ms = calloc(MAX_MS, sizeof(*capture->ms));
 	rc = capture->ms ? bpf_check_kernel(err) : error_set(err, ENOMEM, "out of memory");
 	if (rc == 0)
@@ -116,21 +118,37 @@ static int drain_past_marker(struct capture *capture, uint32_t number)
 	return 0; /* the marker itself was lost: the model then goes by the times */
 }
 
-/* The snapshot is kept until all that happened while it was read has been drained. */
+/* The target goes on while it is read, which takes a second for a million goroutines. */
+static int read_snapshot(struct capture *capture, struct target_snapshot *snapshot, struct error *err)
+{
+	int more, rc = 0;
+
+	do {
+		more = target_snapshot_read(snapshot, err);
+		if (more >= 0)
+			rc = drain_all(&capture->drain);
+	} while (more > 0 && rc >= 0);
+	return more < 0 ? more : rc < 0 ? rc : 0;
+}
+
+/* The snapshot is handed over when all that happened while it was read has been drained. */
 int capture_snapshot(struct capture *capture, struct error *err)
 {
+	const struct capture_options *options = &capture->options;
 	uint32_t markers[2] = {++capture->markers, ++capture->markers};
-	struct keep kept = {0};
+	struct target_snapshot *snapshot = NULL;
 	int rc;
 
 	own_marker(markers[0]);
-	rc = target_snapshot(capture->options.target, markers, keep_record, &kept, err);
+	rc = target_snapshot_begin(options->target, options->sink, options->ctx, &snapshot, err);
+	if (rc == 0)
+		rc = read_snapshot(capture, snapshot, err);
 	own_marker(markers[1]);
 	if (rc == 0)
 		rc = drain_past_marker(capture, markers[1]);
 	if (rc == 0)
-		rc = keep_replay(&kept, capture->options.sink, capture->options.ctx);
-	keep_free(&kept);
+		rc = target_snapshot_put(snapshot, markers);
+	target_snapshot_free(snapshot);
 	return rc;
 }
 
@@ -142,6 +160,7 @@ static int log_info(struct capture *capture, struct error *err)
 
 	if (!bound)
 		target->pid = capture->options.pid; /* it ended before it could be looked at */
+	bpf_tell_places(&capture->bpf, &target->places);
 	rc = target_log_info(target, capture->options.spawned ? LOG_TARGET_SPAWNED : 0, capture->options.sink,
 			     capture->options.ctx, err);
 	target->pid = bound;
@@ -206,6 +225,8 @@ static struct log_loss losses_so_far(struct capture *capture)
 	uint64_t counts[BPF_LOSSES] = {0};
 
 	bpf_read_losses(&capture->bpf, counts);
+	capture->stats.lost_samples = counts[BPF_LOSS_SAMPLE];
+	capture->silent = counts[BPF_HITS_SILENT];
 	return (struct log_loss){
 		.ring_full = counts[BPF_LOSS_RING_FULL],
 		.stack_full = counts[BPF_LOSS_STACK_FULL] + counts[BPF_LOSS_SCRATCH_BUSY],
@@ -247,6 +268,20 @@ static int resync(struct capture *capture, uint64_t now, struct error *err)
 	return rc == -ESRCH ? 0 : rc;
 }
 
+/* Where the heap's growing is not probed, its size is read instead. */
+static int log_heap_live(struct capture *capture, uint64_t now)
+{
+	struct log_heap_live live = {.time = now};
+
+	if (look_at_heap(capture) || capture->shed.level == LEVEL_OFF || now < capture->next_heap_ns ||
+	    !capture->options.target->pid)
+		return 0;
+	capture->next_heap_ns = now + HEAP_MS * 1000000ull;
+	if (target_heap_live(capture->options.target, &live.bytes))
+		return 0; /* it is ending */
+	return drain_put(&capture->drain, LOG_HEAP_LIVE, &live, sizeof(live));
+}
+
 /* Where only starts are probed, a snapshot tells why and where those that have not started again have left.
  */
 static int end_generation(struct capture *capture, uint64_t now, struct error *err)
@@ -273,6 +308,8 @@ static int round_of_work(struct capture *capture, struct error *err)
 		rc = resync(capture, now, err);
 	if (rc == 0)
 		rc = look_adapt(capture, now, err);
+	if (rc == 0)
+		rc = log_heap_live(capture, now);
 	if (rc == 0 && now >= capture->next_boundary_ns && capture->shed.level != LEVEL_OFF)
 		rc = end_generation(capture, now, err);
 	return rc < 0 ? rc : drained;
@@ -319,7 +356,8 @@ static int log_end(struct capture *capture, enum log_end_reason reason)
 		.reason = reason,
 		.clock = clock_pair(),
 		.total = capture->stats.loss,
-		.hits = capture->drain.records,
+		.lost_samples = (uint32_t)capture->stats.lost_samples,
+		.hits = drain_hits(&capture->drain) + capture->silent,
 		.probe_hit_ns = capture->stats.probe_hit_ns,
 	};
 
@@ -367,6 +405,7 @@ void capture_free(struct capture *capture)
 	if (!capture)
 		return;
 	drain_close(&capture->drain);
+	sampler_close(&capture->sampler);
 	if (capture->bpf.skeleton)
 		bpf_unload(&capture->bpf);
 	watch_close(&capture->watch);

@@ -23,6 +23,7 @@ struct capture_options {
 			      * of pages */
 	unsigned rings;      /* at most; 0 = one for eight CPUs */
 	bool syscalls;       /* trace system calls */
+	unsigned sample_hz;  /* CPU samples a second of CPU time; 0 = none */
 	struct shed_options shed; /* how much is looked at */
 	unsigned generation_ms;   /* 0 = default (1000) */
 	log_sink sink;            /* where the log goes */
@@ -32,6 +33,7 @@ struct capture_options {
 struct capture_stats {
 	uint64_t records, stacks; /* drained */
 	struct log_loss loss;     /* so far */
+	uint64_t lost_samples;    /* the same for CPU samples: these leave no gap */
 	enum level level;         /* now */
 	uint64_t probe_hit_ns; /* calibrated on ourselves at the start: an own function with the same kind of
 				  probe */
@@ -53,7 +55,7 @@ int capture_start(struct capture *capture, struct error *err);
  */
 int capture_poll(struct capture *capture, unsigned timeout_ms, struct error *err);
 /* Settles what is open, drains what is left, writes LOG_END. The probes go with capture_free; LOG_FUNCTAB is
- * the caller's (target_log_functab). */
+ * the caller's (target_functab). */
 int capture_stop(struct capture *capture, enum log_end_reason reason, struct error *err);
 enum log_end_reason capture_end_reason(const struct capture *capture);
 const struct capture_stats *capture_stats(struct capture *capture);

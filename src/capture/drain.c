@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <time.h>
 
 enum {
@@ -40,6 +41,55 @@ static int take_stack(struct drain *drain, const void *data, size_t size)
 	return drain_put(drain, LOG_STACK, drain->stack, size);
 }
 
+/* Reads a text that was not in memory when it was named; false if it cannot be read now either. */
+static bool fetch(const struct drain *drain, uint64_t address, void *to, uint16_t len)
+{
+	struct iovec here = {.iov_base = to, .iov_len = len};
+	struct iovec there = {.iov_base = (void *)(uintptr_t)address, .iov_len = len};
+
+	return drain->pid && process_vm_readv(drain->pid, &here, 1, &there, 1, 0) == len;
+}
+
+/* Appends a text of what came through the ring; returns its length. */
+static uint16_t settle_text(const struct drain *drain, struct raw_text *text, size_t at, const char *bytes,
+			    uint16_t len, uint16_t away)
+{
+	uint64_t address;
+
+	if (!away) {
+		memcpy(text->text + at, bytes, len);
+		return len;
+	}
+	memcpy(&address, bytes, sizeof(address));
+	if (fetch(drain, address, text->text + at, away))
+		return away;
+	text->record.flags |= RAW_UNREADABLE;
+	return 0;
+}
+
+static bool fits(const struct raw_text *text, size_t size)
+{
+	return size >= sizeof(*text) && text->len <= TEXT_MAX && text->len2 <= TEXT_MAX &&
+	       text->away <= TEXT_MAX && text->away2 <= TEXT_MAX && (!text->away || text->len == 8) &&
+	       (!text->away2 || text->len2 == 8) && size >= sizeof(*text) + (size_t)text->len + text->len2;
+}
+
+static int take_text(struct drain *drain, const void *data, size_t size)
+{
+	const struct raw_text *sent = data;
+	struct raw_text *text = (struct raw_text *)drain->text;
+	int rc = flush(drain);
+
+	if (rc || !fits(sent, size))
+		return rc;
+	drain->records++;
+	text->record = sent->record;
+	text->away = text->away2 = 0;
+	text->len = settle_text(drain, text, 0, sent->text, sent->len, sent->away);
+	text->len2 = settle_text(drain, text, text->len, sent->text + sent->len, sent->len2, sent->away2);
+	return drain_put(drain, LOG_TEXT, text, sizeof(*text) + text->len + text->len2);
+}
+
 static bool is_stop(uint8_t site)
 {
 	return site == SITE_PARK || site == SITE_DESTROY || site == SITE_SPAN ||
@@ -48,7 +98,7 @@ static bool is_stop(uint8_t site)
 
 static bool is_stack(const struct ring_record *next)
 {
-	return next->size != sizeof(struct raw_record) ||
+	return next->size < sizeof(struct raw_record) ||
 	       ((const struct raw_record *)next->data)->site == SITE_STACK;
 }
 
@@ -58,10 +108,14 @@ static int take(struct drain *drain, const struct ring_record *next)
 
 	if (is_stack(next))
 		return take_stack(drain, next->data, next->size);
+	if (next->size != sizeof(*record))
+		return take_text(drain, next->data, next->size);
 	memcpy(record, next->data, sizeof(*record));
 	drain->records++;
 	drain->syscalls += record->site == SITE_SYS_ENTER || record->site == SITE_SYS_EXIT;
+	drain->samples += record->site == SITE_CPU_SAMPLE;
 	drain->stops += is_stop(record->site);
+	drain->heap += is_heap_site(record->site);
 	if (record->site == SITE_MARKER)
 		drain->last_marker = record->arg;
 	return ++drain->n == DRAIN_BATCH ? flush(drain) : 0;
@@ -186,6 +240,11 @@ int drain_until(struct drain *drain, uint64_t time)
 		nanosleep(&pause, NULL);
 	}
 	return 0;
+}
+
+uint64_t drain_hits(const struct drain *drain)
+{
+	return drain->records - drain->samples;
 }
 
 void drain_close(struct drain *drain)

@@ -3,6 +3,8 @@
 #ifndef GOTRACE_CAPTURE_DRAIN_H
 #define GOTRACE_CAPTURE_DRAIN_H
 
+#include <sys/types.h>
+
 #include "capture/merge.h"
 #include "capture/ring.h"
 #include "capture/rings.h"
@@ -19,12 +21,17 @@ struct drain {
 	log_sink sink;
 	void *ctx;
 	int sink_error;
+	pid_t pid; /* the target, for texts that were not in memory */
 	uint64_t records, stacks;
-	uint64_t syscalls, stops; /* of the records: from the tracepoints; a goroutine left its thread */
-	uint64_t last_marker;     /* number of the newest marker that went by */
+	/* of the records: from the tracepoints; a goroutine left its thread; of sweeps and the heap's growing
+	 */
+	uint64_t syscalls, stops, heap;
+	uint64_t samples;     /* of the records: no hits at all */
+	uint64_t last_marker; /* number of the newest marker that went by */
 	unsigned n;
 	struct raw_record batch[DRAIN_BATCH];
 	uint64_t stack[2 + STACK_DEPTH + 1]; /* a raw_stack, aligned */
+	uint64_t text[(sizeof(struct raw_text) + 2 * TEXT_MAX) / 8];
 };
 
 /* fds: of plan->count ring buffers. */
@@ -37,6 +44,8 @@ int drain_open(struct drain *drain, const int *fds, const struct rings_plan *pla
 int drain_all(struct drain *drain);
 /* Goes on until all from before `time` (ns, not in the future) has been handed on. 0 or a negative errno. */
 int drain_until(struct drain *drain, uint64_t time);
+/* Records so far that cost the target a hit, of a probe or a tracepoint. */
+uint64_t drain_hits(const struct drain *drain);
 /* Hands one other record to the sink, in its place behind what was drained. */
 int drain_put(struct drain *drain, uint32_t type, const void *data, size_t size);
 void drain_close(struct drain *drain);

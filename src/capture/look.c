@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include <bpf/bpf.h>
+
 #include "bpf/gotrace.skel.h"
 
 enum {
@@ -19,6 +21,9 @@ static const char *const level_texts[] = {
 	[LEVEL_NO_SYSCALLS] = "system calls are left out",
 	[LEVEL_OFF] = "over --max-overhead: nothing is seen from here on",
 };
+
+#define HEAP_SEEN   "sweeps and each growth of the heap are traced"
+#define HEAP_POLLED "sweeps are left out, and the heap's size is read now and then: they were too many"
 
 /* Several probes can have one site: the first of them stands for it. */
 static bool is_first_of_site(const struct probe_plan *plan, unsigned which)
@@ -37,6 +42,11 @@ static bool is_switch(uint8_t site)
 	       site == SITE_GOYIELD || site == SITE_PREEMPTPARK;
 }
 
+bool look_at_heap(const struct capture *capture)
+{
+	return capture->shed.heap && capture->shed.level < LEVEL_SPANS;
+}
+
 static bool is_wanted(const struct capture *capture, uint8_t site)
 {
 	enum level level = capture->shed.level;
@@ -47,6 +57,8 @@ static bool is_wanted(const struct capture *capture, uint8_t site)
 		return level != LEVEL_LIGHT;
 	if (site == SITE_SYS_ENTER || site == SITE_SYS_EXIT)
 		return capture->options.syscalls && !capture->options.probe_only && level < LEVEL_NO_SYSCALLS;
+	if (is_heap_site(site))
+		return look_at_heap(capture);
 	return level < LEVEL_SPANS || !is_switch(site);
 }
 
@@ -87,15 +99,12 @@ static void drop_unwanted(struct capture *capture)
 	attach_drop_sites(&capture->bpf.attachments, drop);
 }
 
-/* What the programs themselves do differently. Where gopark is, is known once a program that was started has
- * its place in memory. */
+/* What the programs themselves do differently. */
 static void set_variables(struct capture *capture)
 {
 	enum level level = capture->shed.level;
 	struct gotrace_bpf *skeleton = capture->bpf.skeleton;
 
-	skeleton->bss->gopark_begin = capture->options.target->gopark;
-	skeleton->bss->gopark_end = capture->options.target->gopark_end;
 	skeleton->bss->most_frames = level >= LEVEL_FEW_FRAMES ? FEW_FRAMES : STACK_DEPTH;
 	skeleton->bss->spans_only = level >= LEVEL_SPANS;
 }
@@ -112,25 +121,49 @@ static int note(struct capture *capture, uint32_t flags, const char *text)
 	return drain_put(&capture->drain, LOG_NOTE, &record, sizeof(record.head) + len);
 }
 
+static uint32_t note_flags(const struct capture *capture)
+{
+	enum level now = capture->shed.level;
+	uint32_t flags = look_at_heap(capture) ? 0 : LOG_NOTE_NO_HEAP;
+
+	return flags | (now == LEVEL_OFF ? LOG_NOTE_GAP : now >= LEVEL_SPANS ? LOG_NOTE_SPANS : 0);
+}
+
 int look_begin(struct capture *capture, struct error *err)
 {
-	int rc;
+	int rc = 0;
 
 	shed_init(&capture->shed, &capture->options.shed, capture->stats.probe_hit_ns);
 	set_variables(capture);
-	rc = attach_wanted(capture, err);
+	if (capture->options.sample_hz && !capture->options.probe_only)
+		rc = sampler_open(&capture->sampler, &capture->bpf, capture->options.sample_hz, err);
+	if (rc == 0)
+		rc = attach_wanted(capture, err);
+	sampler_switch(&capture->sampler, true);
 	if (rc == 0 && capture->shed.level >= LEVEL_SPANS)
-		rc = note(capture, LOG_NOTE_SPANS, level_texts[capture->shed.level]);
+		rc = note(capture, note_flags(capture), level_texts[capture->shed.level]);
 	return rc;
 }
 
+/* A sweep that is open when its probes go would be told as over when they come again. */
+static void forget_sweeps(struct capture *capture)
+{
+	int fd = bpf_map__fd(capture->bpf.skeleton->maps.sweeps);
+	uint32_t tid;
+
+	while (!look_at_heap(capture) && bpf_map_get_next_key(fd, NULL, &tid) == 0) {
+		if (bpf_map_delete_elem(fd, &tid))
+			return;
+	}
+}
+
 /* What is added is there before anything is taken off. */
-static int set_level(struct capture *capture, enum level before, struct error *err)
+static int set_look(struct capture *capture, enum level before, bool heap_before, struct error *err)
 {
 	enum level now = capture->shed.level;
 	/* Less was seen before than switches of goroutines: what they do now is read anew. */
 	bool anew = before == LEVEL_OFF || (before >= LEVEL_SPANS && now < LEVEL_SPANS);
-	uint32_t flags = now == LEVEL_OFF ? LOG_NOTE_GAP : now >= LEVEL_SPANS ? LOG_NOTE_SPANS : 0;
+	bool heap = look_at_heap(capture);
 	int rc;
 
 	if (now > before)
@@ -139,8 +172,14 @@ static int set_level(struct capture *capture, enum level before, struct error *e
 	if (rc)
 		return rc;
 	drop_unwanted(capture);
+	forget_sweeps(capture);
 	set_variables(capture);
-	rc = note(capture, flags | (anew ? LOG_NOTE_SEEN : 0), level_texts[now]);
+	sampler_switch(&capture->sampler, now != LEVEL_OFF);
+	rc = 0;
+	if (heap != heap_before)
+		rc = note(capture, note_flags(capture), heap ? HEAP_SEEN : HEAP_POLLED);
+	if (rc == 0 && now != before)
+		rc = note(capture, note_flags(capture) | (anew ? LOG_NOTE_SEEN : 0), level_texts[now]);
 	return rc || !anew ? rc : capture_snapshot(capture, err);
 }
 
@@ -148,25 +187,26 @@ int look_adapt(struct capture *capture, uint64_t now, struct error *err)
 {
 	struct tally *last = &capture->tally;
 	struct tally this = {.ns = now,
-			     .records = capture->drain.records,
+			     .hits = drain_hits(&capture->drain) + capture->silent,
 			     .syscalls = capture->drain.syscalls,
 			     .stops = capture->drain.stops,
+			     .heap = capture->drain.heap + capture->silent,
 			     .cpu_ns = watch_cpu_ns(&capture->watch)};
 	struct shed_figures figures = {
 		.ns = now - last->ns,
 		.syscalls = this.syscalls - last->syscalls,
-		.hits = this.records - last->records - (this.syscalls - last->syscalls),
+		.hits = this.hits - last->hits - (this.syscalls - last->syscalls),
 		.stops = this.stops - last->stops,
+		.heap = this.heap - last->heap,
 		.cpu_ns = this.cpu_ns - last->cpu_ns,
 	};
 	enum level before = capture->shed.level;
-	bool first = last->ns == 0;
+	bool heap = look_at_heap(capture), first = last->ns == 0;
 
 	if (!first && figures.ns < SHED_MS * 1000000ull)
 		return 0;
 	*last = this;
-	set_variables(capture);
 	if (first || !shed_update(&capture->shed, &figures))
 		return 0;
-	return set_level(capture, before, err);
+	return set_look(capture, before, heap, err);
 }

@@ -9,5 +9,7 @@
 int look_begin(struct capture *capture, struct error *err);
 /* How much is looked at follows what it costs. A change is told in the log. */
 int look_adapt(struct capture *capture, uint64_t now, struct error *err);
+/* Whether sweeps and the heap's growing are probed now. */
+bool look_at_heap(const struct capture *capture);
 
 #endif

@@ -8,6 +8,10 @@
 #define MANY_STARTS 10000.0
 #define FEW_STARTS  4000.0
 
+/* Hits a second by sweeps and the heap's growing: up to three for each span (8 KiB of small objects) that a
+ * program fills. */
+#define MANY_HEAP 10000.0
+
 #define SECOND_NS   1000000000ull
 #define HOLD_NS     (2 * SECOND_NS)
 #define MAX_HOLD_NS (64 * SECOND_NS)
@@ -22,8 +26,12 @@
 
 void shed_init(struct shed *shed, const struct shed_options *options, uint64_t hit_ns)
 {
-	*shed = (struct shed){
-		.options = *options, .hit_ns = hit_ns, .level = options->first, .hold_ns = HOLD_NS};
+	*shed = (struct shed){.options = *options,
+			      .hit_ns = hit_ns,
+			      .level = options->first,
+			      .hold_ns = HOLD_NS,
+			      .heap = true,
+			      .heap_hold_ns = HOLD_NS};
 }
 
 static double cost_ns(const struct shed *shed, const struct shed_figures *figures)
@@ -92,9 +100,30 @@ static bool step_up(struct shed *shed)
 	return true;
 }
 
-bool shed_update(struct shed *shed, const struct shed_figures *figures)
+static bool switch_heap(struct shed *shed, bool on)
 {
-	weigh(shed, figures);
+	shed->heap = on;
+	shed->heap_at_ns = 0;
+	return true;
+}
+
+/* Whether they would be few again shows only when they are probed: that is tried, ever more seldom. */
+static bool update_heap(struct shed *shed, const struct shed_figures *figures)
+{
+	if (shed->options.last == LEVEL_EXACT)
+		return false;
+	shed->heap_at_ns += figures->ns;
+	if (!shed->heap)
+		return shed->heap_at_ns >= shed->heap_hold_ns && switch_heap(shed, true);
+	if ((double)figures->heap * 1e9 <= MANY_HEAP * (double)figures->ns)
+		return false;
+	if (shed->heap_at_ns < HOLD_NS && shed->heap_hold_ns < MAX_HOLD_NS)
+		shed->heap_hold_ns *= 2;
+	return switch_heap(shed, false);
+}
+
+static bool update_level(struct shed *shed, const struct shed_figures *figures)
+{
 	shed->at_ns += figures->ns;
 	if (shed->level == LEVEL_OFF && shed->debt_ns > 0 && shed->at_ns < MAX_OFF_NS)
 		return false;
@@ -107,4 +136,14 @@ bool shed_update(struct shed *shed, const struct shed_figures *figures)
 	if (shed->level == LEVEL_EXACT && starts_a_second(figures) > MANY_STARTS)
 		return step_down(shed);
 	return shed->level > shed->options.first && has_room(shed, figures) && step_up(shed);
+}
+
+bool shed_update(struct shed *shed, const struct shed_figures *figures)
+{
+	bool heap, level;
+
+	weigh(shed, figures);
+	heap = update_heap(shed, figures);
+	level = update_level(shed, figures);
+	return heap || level;
 }

@@ -30,6 +30,7 @@ struct shed_figures {
 	uint64_t hits;     /* of uprobes */
 	uint64_t syscalls; /* hits of tracepoints */
 	uint64_t stops;    /* how often a goroutine left its thread: so often one was started */
+	uint64_t heap;     /* hits (of the above) by sweeps and by the heap's growing */
 	uint64_t cpu_ns;   /* CPU time of the target, our hits included; 0 = not known */
 };
 
@@ -37,15 +38,18 @@ struct shed {
 	struct shed_options options;
 	uint64_t hit_ns; /* what a hit costs */
 	enum level level;
-	uint64_t at_ns;   /* how long at this level */
-	uint64_t hold_ns; /* how long a level is held before the one above is tried again */
-	bool tried;       /* the last change was for more */
-	double debt_ns;   /* spent over the limit, and not made good yet */
-	double percent;   /* cost of the last stretch, in percent of the target's own CPU time */
+	uint64_t at_ns;        /* how long at this level */
+	uint64_t hold_ns;      /* how long a level is held before the one above is tried again */
+	bool tried;            /* the last change was for more */
+	bool heap;             /* sweeps and the heap's growing are probed */
+	uint64_t heap_at_ns;   /* how long that has been so, or not */
+	uint64_t heap_hold_ns; /* how long it is not before it is tried again */
+	double debt_ns;        /* spent over the limit, and not made good yet */
+	double percent;        /* cost of the last stretch, in percent of the target's own CPU time */
 };
 
 void shed_init(struct shed *shed, const struct shed_options *options, uint64_t hit_ns);
-/* Takes in a stretch of 50 ms or more; true if the level has changed. */
+/* Takes in a stretch of 50 ms or more; true if the level or `heap` has changed. */
 bool shed_update(struct shed *shed, const struct shed_figures *figures);
 
 #endif

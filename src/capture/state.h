@@ -6,12 +6,13 @@
 #include "capture/bpf.h"
 #include "capture/capture.h"
 #include "capture/drain.h"
+#include "capture/sampler.h"
 #include "capture/shed.h"
 #include "capture/watch.h"
 
 /* The counters at the last look at the cost. */
 struct tally {
-	uint64_t ns, records, syscalls, stops, cpu_ns;
+	uint64_t ns, hits, syscalls, stops, heap, cpu_ns;
 };
 
 struct capture {
@@ -19,11 +20,13 @@ struct capture {
 	struct bpf bpf;
 	struct drain drain;
 	struct watch watch;
+	struct sampler sampler;
 	struct capture_stats stats;
 	struct log_loss told; /* losses that the log knows of */
+	uint64_t silent;      /* hits that made no record, so far */
 	struct log_m *ms;
 	uint32_t markers; /* numbers given out */
-	uint64_t next_boundary_ns, next_snapshot_ns, next_exec_check_ns;
+	uint64_t next_boundary_ns, next_snapshot_ns, next_exec_check_ns, next_heap_ns;
 	bool info_logged, snapshot_due;
 	enum log_end_reason end_reason;
 	struct shed shed;

@@ -18,6 +18,7 @@ struct record_options {
 	uint32_t ring_bytes;     /* 0 = capture's default */
 	unsigned rings;          /* 0 = as many as the machine needs */
 	unsigned max_overhead;   /* percent of the target's CPU time; 0 = no limit */
+	unsigned sample_hz;      /* CPU samples a second of CPU time; 0 = none */
 	bool exact, light;       /* starts of goroutines: always probed, never probed */
 	bool alloc;              /* the heap's spans and goroutines' stacks too */
 	bool spans;              /* nothing else of their switches is probed */

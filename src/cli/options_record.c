@@ -24,11 +24,16 @@ enum key {
 	KEY_SPANS,
 	KEY_MAX_OVERHEAD,
 	KEY_RINGS,
+	KEY_CPU_SAMPLES,
+	KEY_NO_CPU_SAMPLES,
 	KEY_ALLOC,
 };
 
 /* As many as capture takes. */
 #define MAX_RINGS 64
+
+/* 100 is what Go's own profiler takes; 10,000 a CPU is a sample each 100 us, and costs some percent. */
+enum { SAMPLE_HZ = 100, MAX_SAMPLE_HZ = 10000 };
 
 static const struct argp_option table[] = {
 	{"pid", 'p', "PID", 0, "Trace this running process", 1},
@@ -42,6 +47,9 @@ static const struct argp_option table[] = {
 	 "Write the format of Go 1.22, 1.23, 1.25 or 1.26 (else: the target's own)", 3},
 	{"raw", KEY_RAW, "FILE", 0, "Keep the raw log too, for gotrace replay", 3},
 	{"no-syscalls", KEY_NO_SYSCALLS, NULL, 0, "Leave system calls out", 3},
+	{"cpu-samples", KEY_CPU_SAMPLES, "HZ", OPTION_ARG_OPTIONAL,
+	 "CPU samples a second of CPU time (else: 100); 0 for none", 3},
+	{"no-cpu-samples", KEY_NO_CPU_SAMPLES, NULL, 0, "Take no CPU samples", 3},
 	{"alloc", KEY_ALLOC, NULL, 0,
 	 "Tell of the heap's spans and of goroutines' stacks too (Go 1.23 and later)", 3},
 	{"runtime-frames", KEY_RUNTIME_FRAMES, NULL, 0, "Keep the runtime's own frames in stacks", 3},
@@ -108,6 +116,8 @@ static int set_value(struct record_options *options, int key, char *text, struct
 		return parse_size("--max-size", text, 1, INT64_MAX, &options->max_bytes, err);
 	case KEY_RINGS:
 		return set_rings(options, text, err);
+	case KEY_CPU_SAMPLES:
+		return parse_rate("--cpu-samples", text, MAX_SAMPLE_HZ, &options->sample_hz, err);
 	case KEY_MAX_OVERHEAD:
 		return parse_percent("--max-overhead", text, &options->max_overhead, err);
 	default:
@@ -132,6 +142,12 @@ static int set_flag(struct record_options *options, int key)
 		return 0;
 	case KEY_NO_SYSCALLS:
 		options->syscalls = false;
+		return 0;
+	case KEY_CPU_SAMPLES:
+		options->sample_hz = SAMPLE_HZ;
+		return 0;
+	case KEY_NO_CPU_SAMPLES:
+		options->sample_hz = 0;
 		return 0;
 	case KEY_RUNTIME_FRAMES:
 		options->runtime_frames = true;
@@ -229,7 +245,7 @@ int options_record(int argc, char **argv, struct record_options *options, struct
 	struct parse parse = {.options = options, .err = err};
 	int rc;
 
-	*options = (struct record_options){.syscalls = true};
+	*options = (struct record_options){.syscalls = true, .sample_hz = SAMPLE_HZ};
 	err->text[0] = '\0';
 	rc = options_parse(&parser, argc, argv, &parse);
 	if (rc || options->help || options->version)

@@ -12,9 +12,8 @@
 /* A first guess at what one raw record takes in a trace. */
 #define GUESS_BYTES_A_RECORD 10
 
-/* The function table of the log, and what was made of it. */
+/* What was made of the function table. */
 struct names {
-	uint8_t *bytes; /* a copy of the record's payload */
 	struct functab *functab;
 	struct symbol *symbol;
 };
@@ -164,7 +163,6 @@ void pipeline_free(struct pipeline *pipe)
 		functab_free(pipe->names.functab);
 	if (pipe->writer)
 		rawlog_writer_free(pipe->writer);
-	free(pipe->names.bytes);
 	strtab_free(pipe->strings);
 	free(pipe);
 }
@@ -172,6 +170,7 @@ void pipeline_free(struct pipeline *pipe)
 int pipeline_functab(struct pipeline *pipe, const struct log_record *record)
 {
 	const struct log_functab *head = record->data;
+	const uint8_t *bytes = (const uint8_t *)(head + 1);
 	struct names *names = &pipe->names;
 	struct functab_source source;
 
@@ -179,15 +178,10 @@ int pipeline_functab(struct pipeline *pipe, const struct log_record *record)
 		return 0;
 	if (rawlog_check_record(record, NULL))
 		return -EBADMSG;
-	free(names->bytes);
-	names->bytes = malloc(record->size);
-	if (!names->bytes)
-		return -ENOMEM;
-	memcpy(names->bytes, record->data, record->size);
 	source = (struct functab_source){
-		.pclntab = names->bytes + sizeof(*head),
+		.pclntab = bytes,
 		.pclntab_size = head->pclntab_size,
-		.gofunc = names->bytes + sizeof(*head) + head->pclntab_size,
+		.gofunc = bytes + head->pclntab_size,
 		.gofunc_size = head->gofunc_size,
 		.text = head->text,
 		.etext = head->etext,
@@ -216,10 +210,6 @@ static void note_record(struct pipeline *pipe, const struct log_record *record)
 	switch (record->type) {
 	case LOG_TARGET:
 		note_target(pipe, record->data);
-		break;
-	case LOG_FUNCTAB:
-		/* Without names a trace is still a trace: stacks are addresses then. */
-		pipeline_functab(pipe, record);
 		break;
 	case LOG_RECORDS:
 		pipe->records += record->size / sizeof(struct raw_record);
@@ -271,9 +261,6 @@ int pipeline_put(void *ctx, const struct log_record *record)
 
 	if (rawlog_check_record(record, &pipe->trace_error))
 		return -EBADMSG;
-	/* A log has one function table: the live table is asked for early, and may be sent once more. */
-	if (record->type == LOG_FUNCTAB && pipe->names.functab && pipe->options.raw)
-		return 0;
 	note_record(pipe, record);
 	raw = feed_raw(pipe, record);
 	trace = feed_trace(pipe, record);

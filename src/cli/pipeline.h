@@ -34,7 +34,10 @@ void pipeline_free(struct pipeline *pipe);
  * be written, this is returned once; later records still go to the other.
  */
 int pipeline_put(void *ctx, const struct log_record *record);
-/* Gives the function table ahead of its place in the log. Copies it. -EBADMSG if it is no good. */
+/*
+ * Gives the function table: names are needed before its place in the log, from
+ * the first generation on. Not copied: its bytes must outlive the pipeline. -EBADMSG if it is no good.
+ */
 int pipeline_functab(struct pipeline *pipe, const struct log_record *record);
 bool pipeline_has_functab(const struct pipeline *pipe);
 /* Closes the last generation, completes the raw log. Failures are told by the two functions below. */

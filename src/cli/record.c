@@ -113,6 +113,7 @@ static int open_capture(struct session *session, struct error *err)
 		.ring_bytes = session->options->ring_bytes,
 		.rings = session->options->rings,
 		.syscalls = session->options->syscalls,
+		.sample_hz = session->options->sample_hz,
 		.shed = shed_options(session->options),
 		.sink = relay_put,
 		.ctx = session->relay,
@@ -192,12 +193,15 @@ static int release_child(struct session *session, struct error *err)
 static void ask_for_names(struct session *session)
 {
 	struct error err = {""};
+	struct log_record record;
+	int rc = target_functab(session->target, &record, &err);
 
 	/* The relay has just been flushed: straight into the pipeline, for the table can be large. */
-	if (pipeline_has_functab(session->pipe))
-		return;
-	if (target_log_functab(session->target, pipeline_put, session->pipe, &err) == 0 &&
-	    pipeline_has_functab(session->pipe))
+	if (rc == 0)
+		rc = pipeline_functab(session->pipe, &record);
+	if (rc == 0)
+		pipeline_put(session->pipe, &record); /* into the raw log: what fails there is told there */
+	if (rc == 0)
 		return;
 	fprintf(stderr, "gotrace: stacks will have addresses without names: %s\n",
 		err.text[0] ? err.text : "the function table is not readable");
@@ -225,6 +229,8 @@ static void tell_begin(const struct session *session)
 {
 	const struct record_options *options = session->options;
 
+	if (session->plan.left_out[0])
+		fprintf(stderr, "gotrace: not traced in this program: %s\n", session->plan.left_out);
 	if (options->quiet || !isatty(STDERR_FILENO))
 		return;
 	fprintf(stderr, "gotrace: tracing PID %d (%s), %u probes%s\n", (int)traced_pid(session),
@@ -257,7 +263,8 @@ static void show_status(struct session *session, uint64_t now)
 	struct status_figures figures = {
 		.now_ns = now,
 		.events = stats->records,
-		.lost = loss->ring_full + loss->stack_full + loss->unreadable + loss->missed,
+		.lost = loss->ring_full + loss->stack_full + loss->unreadable + loss->missed +
+			stats->lost_samples,
 		.bytes = pipeline_progress(session->pipe).written,
 		.hit_ns = stats->probe_hit_ns,
 		.look = describe_look(stats->level),

@@ -17,20 +17,19 @@
 /*
  * The function table may stand anywhere in the log, but the first generation
  * needs it. Returns 0 also when there is none: a torn log is used as far as
- * it goes.
+ * it goes. The reader is left at the table, whose bytes are its own.
  */
-static int find_names(struct pipeline *pipe, int fd, struct error *err)
+static int find_names(struct pipeline *pipe, int fd, struct rawlog_reader **names, struct error *err)
 {
-	struct rawlog_reader *reader = rawlog_reader_new(fd, err);
 	struct log_record record;
 
-	if (!reader)
+	*names = rawlog_reader_new(fd, err);
+	if (!*names)
 		return -EBADMSG;
-	while (!pipeline_has_functab(pipe) && rawlog_reader_next(reader, &record, NULL) == 1) {
+	while (!pipeline_has_functab(pipe) && rawlog_reader_next(*names, &record, NULL) == 1) {
 		if (record.type == LOG_FUNCTAB && pipeline_functab(pipe, &record))
 			break;
 	}
-	rawlog_reader_free(reader);
 	if (lseek(fd, 0, SEEK_SET) < 0)
 		return error_set(err, errno, "cannot read the log twice: %s", strerror(errno));
 	return 0;
@@ -61,7 +60,7 @@ static int feed_log(struct pipeline *pipe, int fd, struct error *cut, struct err
 }
 
 static int replay_into(const struct replay_options *options, int fd, struct pipeline *pipe,
-		       struct output *trace, struct error *err)
+		       struct output *trace, struct rawlog_reader **names, struct error *err)
 {
 	struct error cut = {""};
 	struct report report = {
@@ -71,7 +70,7 @@ static int replay_into(const struct replay_options *options, int fd, struct pipe
 		.quiet = options->quiet,
 	};
 
-	if (find_names(pipe, fd, err) || output_open(trace, options->output, err))
+	if (find_names(pipe, fd, names, err) || output_open(trace, options->output, err))
 		return -1;
 	if (feed_log(pipe, fd, &cut, err) || (trace->committed > 0 && output_publish(trace, err)))
 		return -1;
@@ -96,15 +95,17 @@ static int replay(const struct replay_options *options, int fd, struct error *er
 		.runtime_frames = options->runtime_frames,
 	};
 	struct pipeline *pipe = pipeline_new(&wanted);
+	struct rawlog_reader *names = NULL;
 	int status;
 
 	output_init(&trace);
 	if (!pipe)
 		return error_set(err, ENOMEM, "out of memory");
-	status = replay_into(options, fd, pipe, &trace, err);
+	status = replay_into(options, fd, pipe, &trace, &names, err);
 	if (status < 0)
 		output_discard(&trace);
 	pipeline_free(pipe);
+	rawlog_reader_free(names);
 	return status;
 }
 

@@ -50,9 +50,12 @@ static void tell_losses(const struct summary *sum)
 	struct log_loss loss = summary_losses(sum);
 
 	if (summary_has_losses(sum))
-		fprintf(stderr, "gotrace: lost: ring full %llu, stacks %llu, unreadable %llu, missed %llu\n",
+		fprintf(stderr,
+			"gotrace: lost: ring full %llu, stacks %llu, unreadable %llu, missed %llu, "
+			"CPU samples %llu\n",
 			(unsigned long long)loss.ring_full, (unsigned long long)loss.stack_full,
-			(unsigned long long)loss.unreadable, (unsigned long long)loss.missed);
+			(unsigned long long)loss.unreadable, (unsigned long long)loss.missed,
+			(unsigned long long)summary_lost_samples(sum));
 }
 
 static void tell(const struct report *report)

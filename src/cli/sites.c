@@ -41,6 +41,20 @@ static const char *site_name(unsigned site)
 		[SITE_STW_END] = "stw_end",
 		[SITE_GC_BEGIN] = "gc_begin",
 		[SITE_GC_END] = "gc_end",
+		[SITE_TASK_BEGIN] = "task_begin",
+		[SITE_TASK_END] = "task_end",
+		[SITE_REGION_BEGIN] = "region",
+		[SITE_LOG] = "user_log",
+		[SITE_REGION_START] = "region_start",
+		[SITE_REGION_STOP] = "region_stop",
+		[SITE_HEAP_ALLOC] = "heap_alloc",
+		[SITE_HEAP_GOAL] = "heap_goal",
+		[SITE_SWEEP_BEGIN] = "sweep_begin",
+		[SITE_SWEEP_END] = "sweep_end",
+		[SITE_ASSIST_BEGIN] = "assist",
+		[SITE_HEAP_RESET] = "heap_reset",
+		[SITE_SWEEP_SPAN] = "sweep_span",
+		[SITE_RECLAIM_CHUNK] = "reclaim_chunk",
 		[SITE_ALLOC_SPAN] = "alloc_span",
 		[SITE_ALLOC_SPAN_FREE] = "alloc_span_free",
 		[SITE_ALLOC_STACK] = "alloc_stack",
@@ -70,6 +84,8 @@ static int print_sites(pid_t pid, struct error *err)
 	rc = target_plan(target, &plan, err);
 	for (unsigned i = 0; rc == 0 && i < plan.n; i++)
 		print_probe(&plan.probes[i]);
+	if (rc == 0 && plan.left_out[0])
+		printf("# left out: %s\n", plan.left_out);
 	target_free(target);
 	return rc;
 }

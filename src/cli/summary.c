@@ -15,11 +15,19 @@ struct log_loss summary_losses(const struct summary *sum)
 	return end ? end->total : model_stats(pipeline_model(sum->pipe))->loss;
 }
 
+uint64_t summary_lost_samples(const struct summary *sum)
+{
+	const struct log_end *end = pipeline_end(sum->pipe);
+
+	return end ? end->lost_samples : 0;
+}
+
 bool summary_has_losses(const struct summary *sum)
 {
 	struct log_loss loss = summary_losses(sum);
 
-	return loss.ring_full || loss.stack_full || loss.unreadable || loss.missed;
+	return loss.ring_full || loss.stack_full || loss.unreadable || loss.missed ||
+	       summary_lost_samples(sum);
 }
 
 const char *summary_end_name(const struct summary *sum)
@@ -112,9 +120,14 @@ static void print_counts(const struct summary *sum, FILE *out)
 		fprintf(out, "  starts      %s of %s goroutine starts inferred\n",
 			text_count(stats->inferred_starts).bytes,
 			text_count(stats->by_kind[OP_GO_START]).bytes);
-	fprintf(out, "  lost        ring full %s, stacks %s, unreadable %s, missed by the kernel %s\n",
+	if (stats->by_kind[OP_CPU_SAMPLE])
+		fprintf(out, "  CPU samples %s\n", text_count(stats->by_kind[OP_CPU_SAMPLE]).bytes);
+	fprintf(out,
+		"  lost        ring full %s, stacks %s, unreadable %s, missed by the kernel %s, CPU samples "
+		"%s\n",
 		text_count(loss.ring_full).bytes, text_count(loss.stack_full).bytes,
-		text_count(loss.unreadable).bytes, text_count(loss.missed).bytes);
+		text_count(loss.unreadable).bytes, text_count(loss.missed).bytes,
+		text_count(summary_lost_samples(sum)).bytes);
 }
 
 static void print_cost(const struct summary *sum, FILE *out)

@@ -28,6 +28,7 @@ void summary_print_json(const struct summary *sum, FILE *out);
 
 /* Shared by both: */
 struct log_loss summary_losses(const struct summary *sum);
+uint64_t summary_lost_samples(const struct summary *sum);
 /* "exited with status 1", "killed by SIGKILL", "still runs" */
 struct text summary_command_end(const struct summary *sum);
 const char *summary_end_name(const struct summary *sum); /* "stopped", "exited", …; "cut" without LOG_END */

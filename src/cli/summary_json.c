@@ -51,6 +51,7 @@ static void put_losses(struct json *json, const struct summary *sum)
 	json_number(json, "stack_full", loss.stack_full);
 	json_number(json, "unreadable", loss.unreadable);
 	json_number(json, "missed", loss.missed);
+	json_number(json, "cpu_samples", summary_lost_samples(sum));
 	json_close(json, '}');
 }
 

@@ -99,6 +99,17 @@ int parse_percent(const char *option, const char *text, unsigned *percent, struc
 	return 0;
 }
 
+int parse_rate(const char *option, const char *text, unsigned max, unsigned *hz, struct error *err)
+{
+	static const struct unit units[] = {{"", 1}, {"Hz", 1}};
+	uint64_t value;
+
+	if (!read_with_unit(text, units, sizeof(units) / sizeof(units[0]), &value) || value > max)
+		return error_set(err, EINVAL, "%s '%s' is no rate (0 to %u a second)", option, text, max);
+	*hz = (unsigned)value;
+	return 0;
+}
+
 int parse_format(const char *option, const char *text, enum wire_format *format, struct error *err)
 {
 	*format = wire_format_parse(text);

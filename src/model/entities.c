@@ -102,7 +102,10 @@ struct g *g_new(struct model *md, uint64_t ptr, uint64_t goid)
 	}
 	g->ptr = ptr;
 	md->gs.goids[g->index] = 0;
-	take_goid(md, g, goid);
+	/* Two lives of one id in one generation have the same sequence numbers: only clocks would tell them
+	 * apart, and files count time in steps of 64 ns. */
+	if (goid && !map64_get(&md->gs.ended_goids, goid))
+		take_goid(md, g, goid);
 	md->totals.goroutines++;
 	return g;
 }
@@ -121,6 +124,7 @@ void g_ended(struct model *md, struct g *g)
 	}
 	g->status = G_DEAD;
 	g->m = NULL;
+	regions_forget(g);
 	if (!push_index(&gs->ended, &gs->nended, &gs->ended_capacity, g->index))
 		md->oom = true;
 }

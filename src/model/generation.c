@@ -14,7 +14,7 @@ static void date_back(struct model *md, struct op *op)
 	md->last_time = md->generation_start;
 }
 
-static void write_g_status(struct model *md, const struct g *g)
+static void write_g_status(struct model *md, struct g *g)
 {
 	struct op *op = emit(md, OP_GO_STATUS, NULL);
 
@@ -23,6 +23,7 @@ static void write_g_status(struct model *md, const struct g *g)
 	op->status = g->status;
 	op->stack = g->stack;
 	date_back(md, op);
+	g->opened_in = md->generation;
 }
 
 /* Those that hold a P first: a reader must know who runs where before anything else of that thread. */
@@ -31,6 +32,7 @@ static void write_statuses(struct model *md)
 	for (unsigned i = 0; i < md->nps; i++) {
 		step_proc_status(md, md->ps[i]);
 		date_back(md, &md->ops.ops[md->ops.n - 1]);
+		md->ps[i]->opened_in = md->generation;
 	}
 	for (uint32_t i = 1; i < md->gs.n; i++) {
 		if (md->gs.all[i]->status != G_DEAD)
@@ -57,12 +59,116 @@ static void carry_held_ends(struct model *md)
 	}
 }
 
-void generation_tell_procs(struct model *md, struct m *m)
+void generation_tell_procs(struct model *md, struct m *m, uint32_t stack)
 {
+	struct op *op;
+
 	if (md->procs_told || !md->gomaxprocs || m == md->stand_in.m)
 		return;
 	md->procs_told = true;
-	emit(md, OP_PROCS_CHANGE, m)->arg = md->gomaxprocs;
+	op = emit(md, OP_PROCS_CHANGE, m);
+	op->arg = md->gomaxprocs;
+	op->stack = stack;
+}
+
+void generation_tell_gc(struct model *md, struct m *m)
+{
+	if (m == md->stand_in.m)
+		return;
+	if (!md->gc_told && md->gc == GC_ON) {
+		emit(md, OP_GC_ACTIVE, m);
+		md->gc_told = md->gc_in_file = true;
+	}
+	if (md->goal_due)
+		emit(md, OP_HEAP_GOAL, m)->arg = md->heap_goal;
+	md->goal_due = false;
+}
+
+bool generation_gc_began_before(struct model *md)
+{
+	if (md->generation != 1 || md->gc_in_file)
+		return false;
+	emit(md, OP_GC_ACTIVE, NULL);
+	move_up(md, 0); /* the numbers of a cycle's events order them, whatever thread they are on */
+	md->gc = GC_ON;
+	md->gc_told = md->gc_in_file = true;
+	return true;
+}
+
+/* On the thread that has the P: what it does next must not come before. */
+static void write_sweep_active(struct model *md, struct p *p)
+{
+	struct op *op = emit(md, OP_GC_SWEEP_ACTIVE, NULL);
+
+	op->p = p->id;
+	op->m = p->m ? p->m->tid : NO_M;
+	p->sweeps = true;
+	p->opened_in = 0;
+}
+
+bool generation_sweep_began_before(struct model *md, struct p *p)
+{
+	if (md->generation != 1 || p->opened_in != 1)
+		return false;
+	write_sweep_active(md, p);
+	return true;
+}
+
+static void write_assist_active(struct model *md, struct g *g)
+{
+	struct op *op = emit(md, OP_GC_ASSIST_ACTIVE, NULL);
+
+	op->g = g->index;
+	op->m = g->m ? g->m->tid : NO_M;
+	g->assists = true;
+	g->opened_in = 0;
+	g->assist_told = md->generation;
+}
+
+bool generation_assist_began_before(struct model *md, struct g *g)
+{
+	if (md->generation != 1 || g->opened_in != 1)
+		return false;
+	write_assist_active(md, g);
+	return true;
+}
+
+void generation_tell_assist(struct model *md, struct g *g)
+{
+	if (g->assists && g->assist_told != md->generation)
+		write_assist_active(md, g);
+}
+
+/*
+ * Ranges that are open: readers that begin here shall know. The assist of a
+ * goroutine without a thread is told when it has one: files count time in
+ * steps of 64 ns, so nothing but a thread's own order holds it before its end.
+ */
+static void write_active(struct model *md)
+{
+	for (unsigned i = 0; i < md->nps; i++) {
+		if (md->ps[i]->sweeps)
+			write_sweep_active(md, md->ps[i]);
+	}
+	for (uint32_t i = 1; i < md->gs.n; i++) {
+		if (md->gs.all[i]->m)
+			generation_tell_assist(md, md->gs.all[i]);
+	}
+}
+
+/* After the first generation readers take no range that they have not been told of. */
+static void write_active_left(struct model *md)
+{
+	for (uint32_t i = 1; i < md->gs.n && md->generation == 1; i++) {
+		if (md->gs.all[i]->status != G_DEAD)
+			generation_tell_assist(md, md->gs.all[i]);
+	}
+}
+
+/* What follows is later in every format: statuses and open ranges have no sequence numbers. */
+static void let_time_pass(struct model *md)
+{
+	md->last_time += OP_UNIT_NS - 1;
 }
 
 void generation_open(struct model *md)
@@ -73,20 +179,25 @@ void generation_open(struct model *md)
 	md->generation++;
 	md->ops.before += md->ops.n;
 	md->ops.n = 0;
-	md->procs_told = false;
+	md->procs_told = md->gc_told = false;
 	md->last_time++;
 	md->generation_start = md->last_time;
 	write_statuses(md);
 	if (md->generation == 1)
 		write_areas(md);
 	md->ops.statuses = md->ops.n;
+	let_time_pass(md);
 	carry_held_ends(md);
 	for (unsigned i = 0; i < md->nms; i++) {
 		struct m *m = md->ms[i];
 
-		if (m->g && m->g->status == G_RUNNING)
-			generation_tell_procs(md, m);
+		if (m->g && m->g->status == G_RUNNING) {
+			generation_tell_procs(md, m, 0);
+			generation_tell_gc(md, m);
+		}
 	}
+	write_active(md);
+	let_time_pass(md);
 	md->cause = before;
 }
 
@@ -128,6 +239,7 @@ static void fill_tables(struct model *md)
 {
 	md->tables = (struct tables){
 		.strings = md->options.strings,
+		.texts = md->annotations.texts,
 		.goids = md->gs.goids,
 		.ngoroutines = md->gs.n,
 		.stacks = md->stacks.stacks,
@@ -149,7 +261,9 @@ void generation_close(struct model *md, bool last)
 		return;
 	if (md->stw)
 		step_stw_end(md, REPAIRED);
+	write_active_left(md);
 	weave(md);
+	sample_flush(md);
 	gen.end = md->last_time;
 	gen.nops = md->ops.n;
 	gen.ops = md->ops.ops;
@@ -164,16 +278,21 @@ void generation_close(struct model *md, bool last)
 	if (!md->sink_error && !md->oom)
 		md->sink_error = md->options.sink(md->options.ctx, &gen);
 	g_recycle(md);
+	annotations_recycle(md);
 }
 
-/* A goroutine whose start has no record runs since before the boundary: nothing has come from it or its
- * thread. */
+/*
+ * A goroutine whose start has no record runs since before the boundary: nothing
+ * has come from it or its thread. If the thread's last record is the one by
+ * which it left, its status may just not have been changed yet.
+ */
 static void find_running(struct model *md, struct m *m, const struct log_m *seen, uint64_t time_before)
 {
 	struct g *g = g_find(md, seen->curg);
 
 	if (seen->status == 2 /* _Grunning */ && g && g->status == G_RUNNABLE && !m->g &&
-	    m->last_hit < time_before && g->last_hit < time_before && m->p && m->p->ptr == seen->p)
+	    m->last_hit < time_before && g->last_hit < time_before && m->last_hit != g->last_hit && m->p &&
+	    m->p->ptr == seen->p)
 		make_running(md, m, g, m->p);
 }
 

@@ -15,7 +15,7 @@ struct model *model_new(const struct model_options *options)
 		return NULL;
 	md->options = *options;
 	md->stats = stats_new();
-	if (!md->stats || tables_init(md) || entities_init(md)) {
+	if (!md->stats || tables_init(md) || entities_init(md) || annotations_init(md)) {
 		model_free(md);
 		return NULL;
 	}
@@ -24,8 +24,10 @@ struct model *model_new(const struct model_options *options)
 
 static void free_entities(struct model *md)
 {
-	for (uint32_t i = 1; i < md->gs.n; i++)
+	for (uint32_t i = 1; i < md->gs.n; i++) {
+		regions_forget(md->gs.all[i]);
 		free(md->gs.all[i]);
+	}
 	for (unsigned i = 0; i < md->nps; i++)
 		free(md->ps[i]);
 	for (unsigned i = 0; i < md->nms; i++)
@@ -51,10 +53,13 @@ void model_free(struct model *md)
 	tables_free(md);
 	stats_free(md->stats);
 	snapshot_free(&md->snapshot);
+	annotations_free(md);
 	memory_free(&md->memory);
 	free(md->early.records);
+	free(md->early.texts);
 	free(md->ops.ops);
 	free(md->ops.moved);
+	free(md->samples.ops);
 	free(md);
 }
 
@@ -85,17 +90,38 @@ static void start_from_nothing(struct model *md, uint64_t time)
 	generation_open(md);
 }
 
-static int feed_records(struct model *md, const struct log_record *record)
+static int keep_early_texts(struct model *md, struct text_ids ids)
 {
-	const struct raw_record *records = record->data;
-	size_t n = record->size / sizeof(*records);
+	struct record_buffer *early = &md->early;
 
+	if (early->ntexts == early->texts_capacity) {
+		size_t more = early->texts_capacity ? early->texts_capacity * 2 : 256;
+		struct text_ids *bigger = realloc(early->texts, more * sizeof(*bigger));
+
+		if (!bigger)
+			return -ENOMEM;
+		early->texts = bigger;
+		early->texts_capacity = more;
+	}
+	early->texts[early->ntexts++] = ids;
+	return 0;
+}
+
+/* Records with texts come one at a time, and never among others: `texts` is theirs. */
+static int feed_some(struct model *md, const struct raw_record *records, size_t n,
+		     const struct raw_text *texts)
+{
 	if (md->phase == BEFORE_SNAPSHOT && (md->target.flags & LOG_TARGET_SPAWNED) && n)
 		start_from_nothing(md, records[0].time);
+	if (texts)
+		md->annotations.ids = text_ids(md, texts);
+	if (md->phase != RUNNING && texts && keep_early_texts(md, md->annotations.ids))
+		return -ENOMEM;
 	if (md->phase != RUNNING)
 		return keep_early(md, records, n);
 	for (size_t i = 0; i < n; i++) {
-		bool due = md->boundary_due || md->ops.n - md->ops.statuses >= MAX_GENERATION_OPS;
+		bool due = md->boundary_due ||
+			   md->ops.n + md->samples.n - md->ops.statuses >= MAX_GENERATION_OPS;
 
 		observe(md, &records[i]);
 		if (due && !md->stw) {
@@ -104,6 +130,27 @@ static int feed_records(struct model *md, const struct log_record *record)
 		}
 	}
 	return 0;
+}
+
+static int feed_records(struct model *md, const struct log_record *record)
+{
+	const struct raw_record *records = record->data;
+	size_t n = record->size / sizeof(*records);
+	int ret = 0;
+
+	/* What comes without its texts is no annotation. */
+	for (size_t i = 0, next; i < n && ret == 0; i = next + 1) {
+		for (next = i; next < n && !has_texts(records[next].site);)
+			next++;
+		if (next > i)
+			ret = feed_some(md, records + i, next - i, NULL);
+	}
+	return ret;
+}
+
+static int feed_text(struct model *md, const struct raw_text *text)
+{
+	return has_texts(text->record.site) ? feed_some(md, &text->record, 1, text) : 0;
 }
 
 static void feed_target(struct model *md, const struct log_target *target)
@@ -146,6 +193,8 @@ static void feed_note(struct model *md, const struct log_note *note)
 	if (!md->generation)
 		return;
 	md->cause = INFERRED;
+	if (note->flags & LOG_NOTE_NO_HEAP)
+		end_sweeps(md);
 	write_note(md, text);
 	md->cause = SEEN;
 	if (note->flags & (LOG_NOTE_GAP | LOG_NOTE_SEEN)) {
@@ -154,7 +203,15 @@ static void feed_note(struct model *md, const struct log_note *note)
 		/* The last records, and the first ones, are of some sites only. */
 		md->phase = AFTER_GAP;
 		md->early.n = 0;
+		md->early.ntexts = 0;
+		annotations_lost(md);
 	}
+}
+
+static void feed_heap_live(struct model *md, const struct log_heap_live *live)
+{
+	md->live_due = md->live_due || live->bytes != md->heap_live;
+	md->heap_live = live->bytes;
 }
 
 /* The file itself says what it lacks, and a new generation begins from here on. */
@@ -171,6 +228,7 @@ static void feed_loss(struct model *md, const struct log_loss *loss)
 	snprintf(text, sizeof(text), "lost %llu records (ring full %llu, unreadable %llu, missed %llu)",
 		 (unsigned long long)lost_records(loss), (unsigned long long)loss->ring_full,
 		 (unsigned long long)loss->unreadable, (unsigned long long)loss->missed);
+	annotations_lost(md);
 	md->cause = REPAIRED;
 	write_note(md, tables_string(md, text));
 	md->cause = SEEN;
@@ -197,10 +255,13 @@ static int dispatch(struct model *md, const struct log_record *record)
 		return 0;
 	case LOG_RECORDS:
 		return feed_records(md, record);
+	case LOG_TEXT:
+		return feed_text(md, record->data);
 	case LOG_STACK:
 		tables_add_stack(md, record->data);
 		return 0;
 	case LOG_SNAPSHOT:
+	case LOG_HEAP:
 	case LOG_GS:
 	case LOG_PS:
 	case LOG_MS:
@@ -215,6 +276,9 @@ static int dispatch(struct model *md, const struct log_record *record)
 		return 0;
 	case LOG_NOTE:
 		feed_note(md, record->data);
+		return 0;
+	case LOG_HEAP_LIVE:
+		feed_heap_live(md, record->data);
 		return 0;
 	default:
 		return 0;

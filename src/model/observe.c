@@ -3,18 +3,9 @@
  * From raw records to ops: what each site of the runtime means. A handler
  * first makes the state what the record says it was, then takes the step.
  */
-#include "state.h"
+#include "observe.h"
 
-/* A record with its pointers looked up. */
-struct hit {
-	const struct raw_record *rec;
-	struct m *m; /* the thread that was hit */
-	struct p *p; /* its P, or the P concerned; NULL if there is none or it is not known */
-	uint32_t stack;
-};
-
-/* The goroutine the record is about, running on the thread that was hit; NULL if that cannot be. */
-static struct g *running(struct model *md, const struct hit *hit)
+struct g *running(struct model *md, const struct hit *hit)
 {
 	struct g *g = g_of_record(md, hit->rec->g, hit->rec->goid, G_RUNNABLE);
 
@@ -24,11 +15,7 @@ static struct g *running(struct model *md, const struct hit *hit)
 	return g;
 }
 
-/*
- * The thread runs curg, or scheduler code if that is 0, when something is done
- * to another goroutine. False if curg should run but has no P to run on.
- */
-static bool acting(struct model *md, const struct hit *hit, uint64_t curg)
+bool acting(struct model *md, const struct hit *hit, uint64_t curg)
 {
 	struct g *g = g_of_record(md, curg, 0, G_RUNNABLE);
 
@@ -71,6 +58,7 @@ static void on_unblock(struct model *md, const struct hit *hit)
 	g->last_hit = rec->time;
 	make_waiting(md, g);
 	step_go_unblock(md, on_thread ? hit->m : NULL, g, hit->stack);
+	g->worker = rec->site == SITE_UNBLOCK ? (uint8_t)rec->arg2 : 0;
 }
 
 static void on_execute(struct model *md, const struct hit *hit)
@@ -331,45 +319,12 @@ static void on_procresize(struct model *md, const struct hit *hit)
 	md->gomaxprocs = (uint32_t)hit->rec->arg;
 	md->procs_told = false;
 	if (hit->m->g && hit->m->p && hit->m->g->status == G_RUNNING)
-		generation_tell_procs(md, hit->m);
+		generation_tell_procs(md, hit->m, hit->stack);
 }
 
-static void on_stw_begin(struct model *md, const struct hit *hit)
+static void on_user(struct model *md, const struct hit *hit)
 {
-	struct g *g = running(md, hit);
-	struct op *op;
-
-	if (!g || md->stw)
-		return;
-	op = emit(md, OP_STW_BEGIN, hit->m);
-	op->string = tables_reason(md, REASON_STW, hit->rec->arg);
-	op->stack = hit->stack;
-	md->stw = g;
-}
-
-static void on_stw_end(struct model *md, const struct hit *hit)
-{
-	struct g *g = running(md, hit);
-
-	if (!g || md->stw != g)
-		return; /* it began before the trace did */
-	step_stw_end(md, SEEN);
-}
-
-static void on_gc_begin(struct model *md, const struct hit *hit)
-{
-	if (md->gc == GC_ON || !running(md, hit))
-		return;
-	emit(md, OP_GC_BEGIN, hit->m)->stack = hit->stack;
-	md->gc = GC_ON;
-}
-
-static void on_gc_end(struct model *md, const struct hit *hit)
-{
-	if (md->gc != GC_ON || !running(md, hit))
-		return; /* readers refuse an end whose beginning they have not seen */
-	emit(md, OP_GC_END, hit->m);
-	md->gc = GC_OFF;
+	observe_user(md, hit->rec, hit->m, hit->p, hit->stack);
 }
 
 /* The runtime sees to memory on behalf of its goroutine, or of none. */
@@ -383,9 +338,7 @@ static void on_memory(struct model *md, const struct hit *hit)
 	memory_observe(md, hit->rec, hit->m);
 }
 
-typedef void (*handler)(struct model *md, const struct hit *hit);
-
-static const handler handlers[256] = {
+static const hit_handler handlers[256] = {
 	[SITE_PARK] = on_park,
 	[SITE_READY] = on_unblock,
 	[SITE_UNBLOCK] = on_unblock,
@@ -416,6 +369,19 @@ static const handler handlers[256] = {
 	[SITE_STW_END] = on_stw_end,
 	[SITE_GC_BEGIN] = on_gc_begin,
 	[SITE_GC_END] = on_gc_end,
+	[SITE_TASK_BEGIN] = on_user,
+	[SITE_TASK_END] = on_user,
+	[SITE_REGION_BEGIN] = on_user,
+	[SITE_REGION_END] = on_user,
+	[SITE_LOG] = on_user,
+	[SITE_REGION_START] = on_user,
+	[SITE_REGION_STOP] = on_user,
+	[SITE_HEAP_ALLOC] = on_heap_alloc,
+	[SITE_HEAP_GOAL] = on_heap_goal,
+	[SITE_SWEEP_BEGIN] = on_sweep_begin,
+	[SITE_SWEEP_END] = on_sweep_end,
+	[SITE_ASSIST_BEGIN] = on_assist_begin,
+	[SITE_ASSIST_END] = on_assist_end,
 	[SITE_ALLOC_SPAN] = on_memory,
 	[SITE_ALLOC_SPAN_FREE] = on_memory,
 	[SITE_ALLOC_STACK] = on_memory,
@@ -427,11 +393,18 @@ bool names_a_p(uint8_t site)
 	return site >= SITE_ACQUIREP && site <= SITE_GCWAIT;
 }
 
+bool moves_own_p(uint8_t site)
+{
+	return site == SITE_ACQUIREP || site == SITE_RELEASEP || site == SITE_GCWAIT;
+}
+
 void observe(struct model *md, const struct raw_record *rec)
 {
 	struct hit hit = {.rec = rec};
-	handler handle = handlers[rec->site];
+	hit_handler handle = handlers[rec->site];
 
+	if (rec->site == SITE_CPU_SAMPLE)
+		sample_take(md, rec);
 	if (!handle || !rec->tid || rec->tid >= STAND_IN_TID)
 		return;
 	hit.m = m_get(md, rec->tid);
@@ -442,10 +415,12 @@ void observe(struct model *md, const struct raw_record *rec)
 	md->now = rec->time;
 	md->cause = SEEN;
 	hit.m->last_hit = rec->time;
-	if (names_a_p(rec->site))
+	if (moves_own_p(rec->site))
 		hit.m->last_p_hit = rec->time;
 	if (hit.p)
 		hit.p->last_hit = rec->time;
 	handle(md, &hit);
+	if (md->live_due)
+		tell_heap_live(md, hit.m);
 	md->cause = SEEN;
 }

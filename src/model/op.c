@@ -28,6 +28,7 @@ static const char *const op_names[OP_KIND_COUNT] = {
 	[OP_GC_ACTIVE] = "GCActive",
 	[OP_GC_BEGIN] = "GCBegin",
 	[OP_GC_END] = "GCEnd",
+	[OP_GC_SWEEP_ACTIVE] = "GCSweepActive",
 	[OP_GC_SWEEP_BEGIN] = "GCSweepBegin",
 	[OP_GC_SWEEP_END] = "GCSweepEnd",
 	[OP_GC_ASSIST_ACTIVE] = "GCMarkAssistActive",

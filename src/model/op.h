@@ -59,10 +59,11 @@ enum op_kind {
 	OP_GC_ACTIVE,
 	OP_GC_BEGIN, /* stack */
 	OP_GC_END,
-	OP_GC_SWEEP_BEGIN, /* stack */
-	OP_GC_SWEEP_END,   /* arg = bytes swept, arg2 = bytes reclaimed */
-	OP_GC_ASSIST_ACTIVE,
-	OP_GC_ASSIST_BEGIN, /* stack */
+	OP_GC_SWEEP_ACTIVE,  /* p, m = who holds it or NO_M */
+	OP_GC_SWEEP_BEGIN,   /* stack */
+	OP_GC_SWEEP_END,     /* arg = bytes swept, arg2 = bytes reclaimed */
+	OP_GC_ASSIST_ACTIVE, /* g, m = who holds it or NO_M */
+	OP_GC_ASSIST_BEGIN,  /* stack */
 	OP_GC_ASSIST_END,
 	OP_HEAP_ALLOC, /* arg = bytes */
 	OP_HEAP_GOAL,  /* arg = bytes */
@@ -87,8 +88,9 @@ enum op_kind {
 
 /*
  * Formats may have no finer time than this, ns. What one event causes to
- * another is ordered by sequence numbers all the same, but for a birth after
- * the end of another goroutine with that id: a birth is as far from what was before.
+ * another is ordered by sequence numbers all the same. Where there are none this is
+ * the least distance: behind the statuses and open ranges of a generation's start, and before a birth (after
+ * the end of another goroutine of that id).
  */
 #define OP_UNIT_NS 64u
 
@@ -100,7 +102,7 @@ struct op {
 	uint32_t g, g2; /* indices in tables.goroutines: one per goroutine life */
 	int32_t p;
 	uint32_t stack, stack2;   /* ids in tables */
-	uint32_t string, string2; /* ids in tables.strings */
+	uint32_t string, string2; /* ids in tables.strings; with TEXT_ID in tables.texts */
 	uint8_t kind;             /* enum op_kind */
 	uint8_t status;           /* enum g_status or p_status */
 	bool inferred;            /* had no observation of its own */
@@ -112,14 +114,20 @@ struct stack {
 	uint32_t n;
 	uint8_t skip; /* logical frames to leave out at the leaf */
 	bool literal;
-	bool entry; /* one PC: the entry of a goroutine's function plus 1; a wrapper stands for what it wraps
-		     */
+	bool sample; /* of a CPU sample: the first two PCs are special (RAW_STACK_SAMPLE) */
+	bool entry;  /* one PC: the entry of a goroutine's function plus 1; a wrapper stands for what it wraps
+		      */
 };
 
-/* What ops refer to. Ids stay valid for the whole trace; 0 is "none" in each. */
+/* Messages of logs are mostly new each time: in op.string2 they are ids of a table of their own, plus this.
+ */
+#define TEXT_ID 0x80000000u
+
+/* What ops refer to. Ids stay valid for the whole trace, those of texts for the generation; 0 is "none". */
 struct tables {
 	struct strtab *strings;
-	const uint64_t *goids; /* by goroutine index: the runtime's goroutine id */
+	const struct strtab *texts; /* of this generation; NULL = none */
+	const uint64_t *goids;      /* by goroutine index: the runtime's goroutine id */
 	uint32_t ngoroutines;
 	const struct stack *stacks; /* by stack id */
 	uint32_t nstacks;

@@ -8,7 +8,7 @@
 
 #include "state.h"
 
-static struct op *append(struct model *md)
+struct op *append_op(struct model *md)
 {
 	struct op_list *list = &md->ops;
 	static struct op nowhere; /* taken when memory is out; model_feed then fails */
@@ -62,7 +62,7 @@ static void touch(const struct model *md, struct m *m)
 
 struct op *emit(struct model *md, enum op_kind kind, struct m *m)
 {
-	struct op *op = append(md);
+	struct op *op = append_op(md);
 
 	*op = (struct op){
 		.time = next_time(md, kind),
@@ -82,7 +82,7 @@ struct op *emit(struct model *md, enum op_kind kind, struct m *m)
 
 size_t hold_place(struct model *md, struct m *m)
 {
-	struct op *op = append(md);
+	struct op *op = append_op(md);
 
 	*op = (struct op){.time = next_time(md, OP_NONE), .kind = OP_NONE, .p = NO_P};
 	touch(md, m);
@@ -184,10 +184,11 @@ static void retime(struct op_list *list, const struct moved *places)
 	for (size_t i = list->statuses; i < list->n; i++) {
 		uint64_t after = i ? list->ops[i - 1].time : 0;
 		bool is_moved = next < list->nmoved && i == places[next].place + next;
+		uint64_t least = after + (i == list->statuses ? OP_UNIT_NS : 1);
 
 		next += is_moved;
-		if (i && (is_moved || list->ops[i].time <= after))
-			list->ops[i].time = after + 1;
+		if (i && (is_moved || list->ops[i].time < least))
+			list->ops[i].time = least;
 	}
 }
 

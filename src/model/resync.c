@@ -125,6 +125,7 @@ void resync_to_snapshot(struct model *md)
 	for (size_t i = 0; i < snap->ngs; i++)
 		resync_g(md, &ended, &snap->gs[i]);
 	end_unlisted(md);
+	snapshot_resync_gc(md, find_marker(&md->early, snap->info.marker_before, md->early.n));
 	map64_free(&ended);
 	memory_resync(md);
 	md->cause = SEEN;

@@ -52,6 +52,9 @@ int snapshot_record(struct model *md, const struct log_record *record)
 	if (!snap->open)
 		return 0;
 	switch (record->type) {
+	case LOG_HEAP:
+		snap->heap = *(const struct log_heap *)record->data;
+		return 0;
 	case LOG_GS:
 		return append((void **)&snap->gs, &snap->ngs, record, sizeof(*snap->gs));
 	case LOG_PS:

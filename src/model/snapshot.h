@@ -11,5 +11,12 @@ const struct log_m *snapshot_m_of(const struct snapshot *snap, const struct log_
 uint8_t snapshot_g_status(const struct log_g *lg, const struct log_m *lm);
 /* Address of the P that the thread holds, also in a system call; 0 if none. */
 uint64_t snapshot_p_of(const struct log_m *lm);
+/*
+ * --- snapshot_gc.c: the collector at the first marker, by the snapshot and the
+ * records early[from, to) between the markers ---
+ */
+void snapshot_start_gc(struct model *md, size_t from, size_t to);
+/* After a loss: the differences, before the records since the first marker. */
+void snapshot_resync_gc(struct model *md, size_t from);
 
 #endif

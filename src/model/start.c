@@ -53,6 +53,8 @@ static struct implied implied_by_hit(const struct raw_record *rec)
 	case SITE_HANDOFFP:
 	case SITE_GCWAIT:
 	case SITE_PROCRESIZE:
+	case SITE_CPU_SAMPLE:
+	case SITE_SWEEP_END:
 		return (struct implied){0};
 	}
 	return im;
@@ -121,7 +123,8 @@ static void take_first_hit(struct model *md, struct map64 *hit, const struct raw
 		m->last_hit = rec->time | 1;
 	if (!names_a_p(rec->site))
 		return;
-	m->last_p_hit = rec->time | 1;
+	if (moves_own_p(rec->site))
+		m->last_p_hit = rec->time | 1;
 	if (p)
 		p->last_hit = rec->time | 1;
 }
@@ -220,10 +223,19 @@ size_t find_marker(const struct record_buffer *early, uint32_t number, size_t ot
 
 void observe_early(struct model *md, size_t from)
 {
+	size_t text = 0;
+
 	md->phase = RUNNING;
-	for (size_t i = from; i < md->early.n; i++)
-		observe(md, &md->early.records[i]);
+	for (size_t i = 0; i < md->early.n; i++) {
+		const struct raw_record *rec = &md->early.records[i];
+
+		if (has_texts(rec->site))
+			md->annotations.ids = md->early.texts[text++];
+		if (i >= from)
+			observe(md, rec);
+	}
 	free(md->early.records);
+	free(md->early.texts);
 	md->early = (struct record_buffer){0};
 }
 
@@ -248,6 +260,7 @@ void start_from_snapshot(struct model *md)
 	for (size_t i = 0; i < snap->nms; i++)
 		take_snapshot_m(md, &snap->ms[i]);
 	map64_free(&hit);
+	snapshot_start_gc(md, from, to);
 	md->last_time = from < early->n ? early->records[from].time : snap->info.time_before;
 	md->totals.start_ns = md->last_time;
 	memory_start(md, from);

@@ -9,20 +9,48 @@
 /* Status 0 of struct g: dead, or never seen. */
 enum { G_DEAD = 0 };
 
+/* A region of the user's that is open. */
+struct region {
+	uint64_t task;
+	uint32_t name; /* string id */
+	bool unnamed;  /* of StartRegion while the runtime's tracer was off: its end does not say which it is
+			*/
+};
+
+/* Innermost last, as readers keep them. */
+struct region_list {
+	struct region *open;
+	unsigned n, capacity;
+	unsigned beyond; /* more that are open, too deep to be told */
+	uint32_t losses; /* model.losses when they were last looked at */
+};
+
+/* The strings of a record with texts. */
+struct text_ids {
+	uint32_t string, string2;
+};
+
 /* A goroutine's life. */
 struct g {
-	uint64_t ptr;      /* runtime.g: the key while it lives */
-	struct m *m;       /* where it runs or is in a system call */
-	uint64_t last_op;  /* number of the last op that has to do with it (op_number) */
-	uint64_t last_hit; /* ns: time of the last record about it */
+	uint64_t ptr;         /* runtime.g: the key while it lives */
+	struct m *m;          /* where it runs or is in a system call */
+	uint64_t last_op;     /* number of the last op that has to do with it (op_number) */
+	uint64_t last_hit;    /* ns: time of the last record about it */
+	uint64_t last_assist; /* ns: of the last one about a mark assist of its */
 	uint64_t startpc;
 	uint32_t index; /* in tables.goroutines */
 	uint32_t stack; /* the last one of its own that was seen */
 	/* It left its thread unseen: 1 + index of the op in that generation, until it is known how. */
 	size_t left;
 	uint32_t left_generation;
-	uint8_t status; /* enum g_status, or G_DEAD */
-	bool listed;    /* scratch of a resync: the snapshot has it */
+	uint32_t opened_in; /* generation at whose start it was there and no assist has been told of since */
+	uint32_t assist_told; /* generation that knows of the open assist */
+	uint8_t status;       /* enum g_status, or G_DEAD */
+	uint8_t worker;   /* what it will do as a GC worker once it starts (p.gcMarkWorkerMode), 0 = none */
+	bool listed;      /* scratch of a resync: the snapshot has it */
+	bool assists;     /* a mark assist is open */
+	bool assist_over; /* so it is here only: the target says there is none */
+	struct region_list regions;
 };
 
 struct p {
@@ -33,6 +61,8 @@ struct p {
 	int32_t id;
 	uint32_t abandoned_by; /* tid of the thread that left it behind, P_ABANDONED only */
 	uint8_t status;        /* enum p_status */
+	bool sweeps;           /* a sweep is open */
+	uint32_t opened_in; /* generation at whose start it was there and no sweep has been told of since */
 };
 
 /*
@@ -75,6 +105,13 @@ struct op_list {
 	uint64_t before; /* ops of all generations before */
 	struct moved *moved;
 	size_t nmoved, moved_capacity;
+};
+
+/* CPU samples of the open generation: they stand behind its ops, for they are not part of the order. */
+struct sample_list {
+	struct op *ops;
+	size_t n, capacity;
+	uint64_t last; /* ns: time of the latest */
 };
 
 enum cause {
@@ -124,6 +161,7 @@ enum phase {
 struct snapshot {
 	bool open;
 	struct log_snapshot info;
+	struct log_heap heap; /* all 0: not known */
 	struct log_g *gs;
 	struct log_p *ps;
 	struct log_m *ms;
@@ -141,6 +179,17 @@ struct memory {
 struct record_buffer {
 	struct raw_record *records;
 	size_t n, capacity;
+	struct text_ids *texts; /* of those records that have texts, in their order */
+	size_t ntexts, texts_capacity;
+};
+
+/* The user's annotations. */
+struct annotations {
+	struct strtab *texts;    /* messages of logs, of the open generation */
+	uint32_t names;          /* how many different ones are in the table of strings */
+	struct map64 open_tasks; /* ids */
+	uint32_t losses;         /* how often records were lost, or nothing was seen */
+	struct text_ids ids;     /* of the record in hand */
 };
 
 struct stats;
@@ -153,6 +202,7 @@ struct model {
 	int sink_error;
 	enum phase phase;
 
+	struct annotations annotations;
 	struct record_buffer early; /* what came before the snapshot that is waited for */
 	struct snapshot snapshot;
 	struct log_loss loss_told;
@@ -176,6 +226,7 @@ struct model {
 	enum cause cause;
 
 	struct op_list ops;
+	struct sample_list samples;
 	uint32_t generation; /* number of the open one, 0 = none */
 	uint64_t generation_start;
 	struct log_clock clock; /* the newest */
@@ -185,6 +236,13 @@ struct model {
 	bool spans;    /* goroutines leave their threads unseen (LOG_NOTE_SPANS) */
 	struct g *stw; /* who stopped the world, NULL = it runs */
 	enum gc_phase gc;
+	uint64_t last_gc; /* ns: time of the last record about a cycle */
+	bool gc_in_file;  /* any event of a cycle has been written */
+	bool goal_due;    /* the heap's goal, heap_goal, is still to be told */
+	uint64_t heap_goal;
+	bool live_due; /* the heap's size, heap_live, is still to be told */
+	uint64_t heap_live;
+	bool gc_told; /* in this generation: that a cycle runs, or what it did */
 
 	struct stats *stats;
 	struct model_stats totals;
@@ -230,6 +288,12 @@ uint64_t op_number(const struct model *md);       /* of the last op, counted ove
 void move_up(struct model *md, uint64_t behind);
 void weave(struct model *md); /* puts what was moved in its place: once, when the generation is complete */
 
+struct op *append_op(struct model *md); /* behind the last, not filled in */
+
+/* --- sample.c --- */
+void sample_take(struct model *md, const struct raw_record *rec);
+void sample_flush(struct model *md); /* at the end of a generation */
+
 /* --- step.c: lawful ops; each asserts nothing and changes the state as readers will --- */
 void step_proc_status(struct model *md, struct p *p);
 void step_proc_start(struct model *md, struct m *m, struct p *p);
@@ -250,6 +314,8 @@ void step_syscall_begin(struct model *md, struct m *m, uint32_t stack);
 void step_syscall_end(struct model *md, struct m *m);
 void step_syscall_end_blocked(struct model *md, struct m *m);
 void step_stw_end(struct model *md, enum cause cause);
+void step_sweep_end(struct model *md, struct m *m, uint64_t swept, uint64_t reclaimed);
+void step_assist_end(struct model *md, struct m *m);
 void drop_held_end(struct m *m);
 
 /* --- repair.c: makes the state what a record says it was, with the fewest ops --- */
@@ -265,6 +331,10 @@ void make_dead(struct model *md, struct g *g);
 struct g *g_of_record(struct model *md, uint64_t ptr, uint64_t goid, uint8_t status);
 struct m *stand_in_begin(struct model *md); /* running, on its own P; NULL when out of memory */
 void stand_in_end(struct model *md);
+
+/* --- observe_gc.c --- */
+void end_sweeps(struct model *md);                  /* those that are open are not seen any more */
+void tell_heap_live(struct model *md, struct m *m); /* if it is due, and m can */
 
 /* --- spans.c: when only starts are seen --- */
 void leave_unseen(struct model *md, struct m *m); /* m's running goroutine is not there any more */
@@ -284,7 +354,20 @@ void memory_free(struct memory *memory);
 
 /* --- observe.c --- */
 void observe(struct model *md, const struct raw_record *rec);
+bool moves_own_p(
+	uint8_t site);        /* its thread takes a P or drops its own: not one that it takes from another */
 bool names_a_p(uint8_t site); /* its record is about a P that changes hands */
+
+/* --- observe_user.c: tasks, regions, logs --- */
+int annotations_init(struct model *md);
+void annotations_free(struct model *md);
+bool has_texts(uint8_t site);
+struct text_ids text_ids(struct model *md, const struct raw_text *text);
+/* A record of an annotation; its strings are in md->annotations.ids. */
+void observe_user(struct model *md, const struct raw_record *rec, struct m *m, struct p *p, uint32_t stack);
+void regions_forget(struct g *g);           /* its life is over */
+void annotations_lost(struct model *md);    /* some may be missing here */
+void annotations_recycle(struct model *md); /* a generation is over: its texts, too */
 
 /* --- start.c, resync.c --- */
 int snapshot_record(struct model *md, const struct log_record *record);
@@ -299,7 +382,15 @@ void resync_to_snapshot(struct model *md);
 void generation_open(struct model *md);
 void generation_close(struct model *md, bool last);
 void generation_boundary(struct model *md, const struct log_boundary *boundary, const struct log_m *ms);
-void generation_tell_procs(struct model *md, struct m *m); /* ProcsChange, if still due */
+void generation_tell_procs(struct model *md, struct m *m, uint32_t stack); /* ProcsChange, if still due */
+void generation_tell_gc(struct model *md,
+			struct m *m); /* GCActive and the first HeapGoal, if still due; m runs */
+void generation_tell_assist(struct model *md, struct g *g); /* GCMarkAssistActive, if due; g runs */
+/* What had begun before the first generation did, seen at its end only: says so, a cycle at the generation's
+ * start, what belongs to a P or a goroutine right here. */
+bool generation_gc_began_before(struct model *md);
+bool generation_sweep_began_before(struct model *md, struct p *p);
+bool generation_assist_began_before(struct model *md, struct g *g);
 
 /* --- stats.c --- */
 struct stats *stats_new(void);

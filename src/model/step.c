@@ -29,8 +29,36 @@ void step_proc_start(struct model *md, struct m *m, struct p *p)
 	emit(md, OP_PROC_START, m);
 }
 
+void step_sweep_end(struct model *md, struct m *m, uint64_t swept, uint64_t reclaimed)
+{
+	struct op *op = emit(md, OP_GC_SWEEP_END, m);
+
+	op->arg = swept;
+	op->arg2 = reclaimed;
+	m->p->sweeps = false;
+}
+
+void step_assist_end(struct model *md, struct m *m)
+{
+	emit(md, OP_GC_ASSIST_END, m);
+	m->g->assists = m->g->assist_over = false;
+}
+
+/* Who sweeps keeps the P meanwhile: that it is let go means that the end was not seen. */
+static void end_sweep_of(struct model *md, struct m *m)
+{
+	enum cause before = md->cause;
+
+	if (!m->p || !m->p->sweeps)
+		return;
+	md->cause = md->spans ? INFERRED : REPAIRED; /* then allocations are not probed */
+	step_sweep_end(md, m, 0, 0);
+	md->cause = before;
+}
+
 void step_proc_stop(struct model *md, struct m *m)
 {
+	end_sweep_of(md, m);
 	emit(md, OP_PROC_STOP, m);
 	drop_held_end(m); /* without a P the call can only end by EndBlocked */
 	m->p->status = P_IDLE;
@@ -63,10 +91,36 @@ static void start(struct model *md, struct m *m, struct g *g)
 	emit(md, OP_GO_START, m);
 }
 
+/* What must follow a start; `unseen`: the start was moved up. */
+static void started(struct model *md, struct m *m, bool unseen)
+{
+	static const char *const labels[] = {NULL, "GC (dedicated)", "GC (fractional)", "GC (idle)"};
+	uint64_t start = op_number(md);
+	bool told = md->procs_told;
+	uint8_t worker = m->g->worker;
+	enum cause before = md->cause;
+
+	generation_tell_procs(md, m, 0);
+	generation_tell_gc(md, m);
+	generation_tell_assist(md, m->g);
+	if (m->g->assist_over && m->g->assists) {
+		md->cause = REPAIRED;
+		step_assist_end(md, m);
+		md->cause = before;
+	}
+	m->g->worker = 0;
+	/* The viewer takes no label of a P before it knows how many Ps there are. */
+	if (!worker || worker >= sizeof(labels) / sizeof(labels[0]) || !md->procs_told)
+		return;
+	emit(md, OP_GO_LABEL, m)->string = tables_string(md, labels[worker]);
+	if (unseen && told)
+		move_up(md, start);
+}
+
 void step_go_start(struct model *md, struct m *m, struct g *g)
 {
 	start(md, m, g);
-	generation_tell_procs(md, m);
+	started(md, m, false);
 }
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -86,7 +140,7 @@ void step_go_start_unseen(struct model *md, struct m *m, struct g *g)
 	start(md, m, g);
 	move_up(md, behind);
 	md->totals.inferred_starts++;
-	generation_tell_procs(md, m);
+	started(md, m, true);
 }
 
 static void leave(struct m *m, uint8_t status, uint32_t stack)
@@ -101,10 +155,11 @@ static void leave(struct m *m, uint8_t status, uint32_t stack)
 }
 
 /* Only a running goroutine can hold the world stopped; that it leaves means that the restart was not seen. */
-static void end_stw_of(struct model *md, const struct g *g)
+static void end_ranges_of(struct model *md, struct m *m)
 {
-	if (md->stw == g)
+	if (md->stw == m->g)
 		step_stw_end(md, REPAIRED);
+	end_sweep_of(md, m);
 }
 
 void step_stw_end(struct model *md, enum cause cause)
@@ -121,7 +176,7 @@ void step_go_stop(struct model *md, struct m *m, uint32_t reason, uint32_t stack
 {
 	struct op *op;
 
-	end_stw_of(md, m->g);
+	end_ranges_of(md, m);
 	op = emit(md, OP_GO_STOP, m);
 
 	op->string = reason;
@@ -133,7 +188,7 @@ void step_go_block(struct model *md, struct m *m, uint32_t reason, uint32_t stac
 {
 	struct op *op;
 
-	end_stw_of(md, m->g);
+	end_ranges_of(md, m);
 	op = emit(md, OP_GO_BLOCK, m);
 
 	op->string = reason;
@@ -145,7 +200,7 @@ void step_go_destroy(struct model *md, struct m *m)
 {
 	struct g *g = m->g;
 
-	end_stw_of(md, g);
+	end_ranges_of(md, m);
 	emit(md, OP_GO_DESTROY, m);
 	leave(m, G_DEAD, 0);
 	g_ended(md, g);
@@ -203,7 +258,7 @@ void step_go_switch(struct model *md, struct m *m, struct g *next, bool destroy)
 	struct g *self = m->g;
 	struct op *op;
 
-	end_stw_of(md, self);
+	end_ranges_of(md, m);
 	op = emit(md, destroy ? OP_GO_SWITCH_DESTROY : OP_GO_SWITCH, m);
 	op->g2 = next->index;
 	next->last_op = op_number(md);
@@ -217,7 +272,7 @@ void step_go_switch(struct model *md, struct m *m, struct g *next, bool destroy)
 
 void step_syscall_begin(struct model *md, struct m *m, uint32_t stack)
 {
-	end_stw_of(md, m->g);
+	end_ranges_of(md, m);
 	emit(md, OP_SYSCALL_BEGIN, m)->stack = stack;
 	m->end = (struct call_end){0};
 	m->g->status = G_SYSCALL;

@@ -8,10 +8,12 @@
 /* All of these are stored in files: a change of size is a change of version. */
 _Static_assert(sizeof(struct raw_record) == 64, "stored");
 _Static_assert(sizeof(struct raw_stack) == 16, "stored");
+_Static_assert(sizeof(struct raw_text) == 72, "stored");
 _Static_assert(sizeof(struct log_target) == 344, "stored");
 _Static_assert(sizeof(struct log_functab) == 40, "stored");
 _Static_assert(sizeof(struct log_mapping) == 32, "stored");
 _Static_assert(sizeof(struct log_snapshot) == 32, "stored");
+_Static_assert(sizeof(struct log_heap) == 16, "stored");
 _Static_assert(sizeof(struct log_g) == 56, "stored");
 _Static_assert(sizeof(struct log_p) == 32, "stored");
 _Static_assert(sizeof(struct log_m) == 48, "stored");
@@ -79,6 +81,15 @@ static bool check_note(const struct log_record *record)
 	return record->size >= sizeof(*note) && record->size - sizeof(*note) == note->len;
 }
 
+static bool check_text(const struct log_record *record)
+{
+	const struct raw_text *text = record->data;
+
+	return record->size >= sizeof(*text) && text->len <= TEXT_MAX && text->len2 <= TEXT_MAX &&
+	       !text->away && !text->away2 &&
+	       record->size - sizeof(*text) == (uint32_t)text->len + text->len2;
+}
+
 static bool is_legal(const struct log_record *record)
 {
 	switch ((enum log_type)record->type) {
@@ -96,12 +107,18 @@ static bool is_legal(const struct log_record *record)
 		return check_stack(record);
 	case LOG_SNAPSHOT:
 		return record->size >= sizeof(struct log_snapshot);
+	case LOG_HEAP:
+		return record->size >= sizeof(struct log_heap);
+	case LOG_HEAP_LIVE:
+		return record->size >= sizeof(struct log_heap_live);
 	case LOG_GS:
 		return record->size % sizeof(struct log_g) == 0;
 	case LOG_PS:
 		return record->size % sizeof(struct log_p) == 0;
 	case LOG_MS:
 		return record->size % sizeof(struct log_m) == 0;
+	case LOG_TEXT:
+		return check_text(record);
 	case LOG_AREAS:
 		return record->size % sizeof(struct log_area) == 0;
 	case LOG_SNAPSHOT_END:

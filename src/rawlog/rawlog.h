@@ -32,6 +32,9 @@ enum log_type {
 	LOG_LOSS = 13,         /* struct log_loss: since the previous LOG_LOSS; a snapshot follows */
 	LOG_END = 14,          /* struct log_end: the last record of a whole log */
 	LOG_NOTE = 15,         /* struct log_note + text: what the trace itself shall say here */
+	LOG_TEXT = 16,         /* one struct raw_text, in the ring's order between LOG_RECORDS */
+	LOG_HEAP = 17,         /* struct log_heap: of the open snapshot */
+	LOG_HEAP_LIVE = 18,    /* struct log_heap_live */
 	LOG_AREAS = 20,        /* struct log_area[]: of the open snapshot, if memory is looked at (--alloc) */
 };
 
@@ -115,6 +118,28 @@ struct log_snapshot {
 	uint32_t reserved;
 };
 
+enum log_gc {
+	LOG_GC_OFF = 1,
+	LOG_GC_RUNS = 2, /* runtime.gcphase: marking or its termination */
+};
+
+struct log_heap {
+	uint64_t goal; /* bytes at which the next cycle is to end, 0 = none */
+	uint32_t gc;   /* enum log_gc */
+	uint32_t reserved;
+};
+
+enum log_assist { /* 0: not known */
+		  LOG_ASSIST_NONE = 1,
+		  LOG_ASSIST_OPEN = 2,
+};
+
+/* The size of the heap, read where its growing is not probed. */
+struct log_heap_live {
+	uint64_t time; /* ns */
+	uint64_t bytes;
+};
+
 struct log_g {
 	uint64_t g;
 	uint64_t goid;
@@ -124,7 +149,8 @@ struct log_g {
 	uint32_t status;    /* without the scan bit */
 	uint32_t tid;       /* procid of g.m, 0 if none */
 	uint8_t waitreason; /* index in REASON_WAIT */
-	uint8_t reserved[7];
+	uint8_t assist;     /* enum log_assist: g.inMarkAssist */
+	uint8_t reserved[6];
 };
 
 struct log_p {
@@ -175,9 +201,10 @@ struct log_note {
 };
 
 enum log_note_flags {
-	LOG_NOTE_GAP = 1,   /* nothing is seen from here on */
-	LOG_NOTE_SEEN = 2,  /* up to here; a snapshot follows */
-	LOG_NOTE_SPANS = 4, /* from here to the next note only starts of goroutines are seen (SITE_SPAN) */
+	LOG_NOTE_GAP = 1,     /* nothing is seen from here on */
+	LOG_NOTE_SEEN = 2,    /* up to here; a snapshot follows */
+	LOG_NOTE_NO_HEAP = 8, /* from here to the next note no sweeps are seen */
+	LOG_NOTE_SPANS = 4,   /* from here to the next note only starts of goroutines are seen (SITE_SPAN) */
 };
 
 struct log_loss {
@@ -196,11 +223,11 @@ enum log_end_reason {
 };
 
 struct log_end {
-	uint32_t reason; /* enum log_end_reason */
-	uint32_t reserved;
+	uint32_t reason;       /* enum log_end_reason */
+	uint32_t lost_samples; /* CPU samples that could not be taken: 0 in logs from before there were any */
 	struct log_clock clock;
 	struct log_loss total; /* over the whole run */
-	uint64_t hits;         /* records seen */
+	uint64_t hits;         /* records seen, but for CPU samples */
 	uint64_t probe_hit_ns; /* calibrated cost of one hit in the target, ns; 0 = not measured */
 };
 

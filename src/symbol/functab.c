@@ -19,6 +19,7 @@ static const struct pclntab_format formats[] = {
 		.funcs = 0x40,
 		.func_size = 0x2c,
 		.func_name = 0x04,
+		.func_pcsp = 0x10,
 		.func_pcfile = 0x14,
 		.func_pcln = 0x18,
 		.func_npcdata = 0x1c,
@@ -208,6 +209,12 @@ size_t functab_count(const struct functab *tab)
 	return tab->count;
 }
 
+void functab_range(const struct functab *tab, uint64_t *from, uint64_t *to)
+{
+	*from = tab->source.text;
+	*to = tab->source.etext;
+}
+
 int functab_entry(const struct functab *tab, size_t index, uint64_t *entry, uint64_t *end, const char **name)
 {
 	struct function func;
@@ -334,6 +341,7 @@ int function_read(const struct functab *tab, size_t index, struct function *func
 	func->nfuncdata = funcs->data[offset + format->func_nfuncdata];
 	/* These lie in the description, whose size was checked. */
 	span_u32(funcs, offset + format->func_name, &func->name);
+	span_u32(funcs, offset + format->func_pcsp, &func->pcsp);
 	span_u32(funcs, offset + format->func_pcfile, &func->pcfile);
 	span_u32(funcs, offset + format->func_pcln, &func->pcln);
 	span_u32(funcs, offset + format->func_npcdata, &func->npcdata);

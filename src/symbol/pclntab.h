@@ -23,7 +23,7 @@ struct pclntab_format {
 	uint8_t header_size;
 	uint8_t nfunc, names, cutab, files, pctab, funcs; /* in pcHeader */
 	uint8_t func_size;
-	uint8_t func_name, func_pcfile, func_pcln, func_npcdata, func_cu, func_id, func_nfuncdata;
+	uint8_t func_name, func_pcsp, func_pcfile, func_pcln, func_npcdata, func_cu, func_id, func_nfuncdata;
 	uint8_t inline_size;
 	uint8_t inline_id, inline_name, inline_parent;
 };
@@ -45,7 +45,7 @@ struct functab {
 struct function {
 	uint64_t entry, end;
 	size_t offset; /* of the description, in functab.funcs */
-	uint32_t name, pcfile, pcln, npcdata, cu;
+	uint32_t name, pcsp, pcfile, pcln, npcdata, cu;
 	uint8_t id, nfuncdata;
 };
 

@@ -304,12 +304,33 @@ static size_t without_roots(struct symbol *sym, const uint64_t *pcs, size_t n)
 	return n > 0 && is_in(sym, pcs[n - 1], sym->main) ? n - 1 : n;
 }
 
-static int bare_frames(const uint64_t *pcs, size_t n, unsigned skip, struct frame frames[MAX_FRAMES])
+/*
+ * Whether the second address of a sample's stack is the first one's caller: if
+ * the function has no frame there. Its stack pointer is at its return address
+ * then, or one word below, where the caller's frame pointer was just pushed;
+ * the BPF program has seen which (guess_caller). Once the frame is set up, and
+ * has no more than that, the word is the frame pointer and was not taken for
+ * an address.
+ */
+static bool has_caller(const struct symbol *sym, const uint64_t *pcs)
+{
+	struct function func;
+	int32_t depth;
+
+	if (pcs[1] == 0 || !find_function(sym->tab, pcs[0] - 1, &func))
+		return false;
+	depth = pcvalue_at(sym->tab, &func, func.pcsp, pcs[0] - 1);
+	return depth == 0 || depth == 8;
+}
+
+static int bare_frames(const uint64_t *pcs, size_t n, size_t hole, unsigned skip,
+		       struct frame frames[MAX_FRAMES])
 {
 	int count = 0;
 
 	for (size_t i = skip; i < n && count < MAX_FRAMES; i++)
-		frames[count++] = (struct frame){.pc = pcs[i] ? pcs[i] - 1 : 0};
+		if (i != hole)
+			frames[count++] = (struct frame){.pc = pcs[i] ? pcs[i] - 1 : 0};
 	return count;
 }
 
@@ -317,20 +338,24 @@ int symbol_frames(struct symbol *sym, const uint64_t *pcs, size_t n, unsigned sk
 		  struct frame frames[MAX_FRAMES])
 {
 	struct stack_walk walk = {.frames = frames};
+	size_t hole = flags & SYMBOL_SAMPLE && n > 1 && !has_caller(sym, pcs) ? 1 : n;
 	size_t shown;
 	bool more = true;
 
 	if (flags & SYMBOL_RUNTIME_FRAMES)
 		skip = 0;
 	walk.skip = skip;
-	shown = flags & SYMBOL_RUNTIME_FRAMES ? n : without_roots(sym, pcs, n);
+	shown = flags & (SYMBOL_RUNTIME_FRAMES | SYMBOL_SAMPLE) ? n : without_roots(sym, pcs, n);
 	for (size_t i = 0; i < shown && more; i++) {
-		const struct element *element = expand(sym, pcs[i]);
+		const struct element *element;
 
+		if (i == hole)
+			continue;
+		element = expand(sym, pcs[i]);
 		if (!element)
 			return -ENOMEM;
 		while ((more = take_element(sym, &walk, element)) && !element->last)
 			element++;
 	}
-	return walk.known || shown < n ? walk.count : bare_frames(pcs, n, skip, frames);
+	return walk.known || shown < n ? walk.count : bare_frames(pcs, n, hole, skip, frames);
 }

@@ -29,6 +29,8 @@ struct functab_source {
 struct functab *functab_new(const struct functab_source *source, struct error *err);
 void functab_free(struct functab *tab);
 size_t functab_count(const struct functab *tab);
+/* The addresses of Go's code in the process: [from, to). */
+void functab_range(const struct functab *tab, uint64_t *from, uint64_t *to);
 /* Function by index: entry address, end address, name (owned by the table). Returns -ERANGE or -EBADMSG. */
 int functab_entry(const struct functab *tab, size_t index, uint64_t *entry, uint64_t *end, const char **name);
 /* Exact name, e.g. "runtime.casgstatus". Returns -ENOENT if absent. Linear: for a handful of look-ups. */
@@ -65,6 +67,11 @@ void symbol_free(struct symbol *sym);
 
 enum symbol_flags {
 	SYMBOL_RUNTIME_FRAMES = 1, /* keep skipped leaf frames, runtime.goexit and runtime.main */
+	/*
+	 * A CPU sample's stack (RAW_STACK_SAMPLE in bpf/record.h): the second address is taken if the first
+	 * function has no frame there. The roots stay, as in samples of the runtime's own tracer.
+	 */
+	SYMBOL_SAMPLE = 2,
 };
 
 /*

@@ -80,6 +80,7 @@ int areas_add(struct areas *areas, const struct log_area *area)
 void areas_free(struct areas *areas)
 {
 	free(areas->all);
+	free(areas->spans);
 	*areas = (struct areas){0};
 }
 
@@ -147,6 +148,7 @@ static int read_addresses(const struct target *target, uint64_t **addresses, siz
 		if (rc == 0 && slice[0] == again[0])
 			return 0;
 		free(*addresses);
+		*addresses = NULL;
 		if (rc && rc != -EFAULT)
 			return rc;
 	}
@@ -175,15 +177,14 @@ static int read_batch(const struct target *target, struct memory_batch *batch, c
 
 int areas_read_spans(const struct target *target, struct memory_batch *batch, struct areas *areas)
 {
-	uint64_t *addresses;
-	size_t count;
-	int rc = read_addresses(target, &addresses, &count);
+	int rc = areas->spans ? 0 : read_addresses(target, &areas->spans, &areas->nspans);
+	size_t left, count;
 
 	if (rc)
 		return rc;
-	for (size_t at = 0; rc == 0 && at < count; at += BATCH)
-		rc = read_batch(target, batch, addresses + at, count - at < BATCH ? count - at : BATCH,
-				areas);
-	free(addresses);
-	return rc;
+	left = areas->nspans - areas->at;
+	count = left < BATCH ? left : BATCH;
+	rc = read_batch(target, batch, areas->spans + areas->at, count, areas);
+	areas->at += count;
+	return rc ? rc : count < left;
 }

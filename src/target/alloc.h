@@ -9,11 +9,16 @@
 struct areas {
 	struct log_area *all;
 	size_t n, capacity;
+	uint64_t *spans; /* addresses of all mspans, once the reading has begun */
+	size_t nspans, at;
 };
 
-/* Both return 0 or -ENOMEM; areas_read_spans also what reading memory can return, and -EAGAIN. */
+/* 0 or -ENOMEM. */
 int areas_add(struct areas *areas, const struct log_area *area);
-/* Reads runtime.mheap_.allspans. Not atomic: the records of the probes tell what changed meanwhile. */
+/*
+ * Reads some of runtime.mheap_.allspans: 1 if there are more, 0, or what reading memory can return, -ENOMEM,
+ * -EAGAIN. Not atomic: the records of the probes tell what changed meanwhile.
+ */
 int areas_read_spans(const struct target *target, struct memory_batch *batch, struct areas *areas);
 /* The stack of a goroutine, lowest address and end; ignored if it has none. */
 int areas_add_stack(struct areas *areas, uint64_t lo, uint64_t hi);

@@ -13,6 +13,7 @@ enum {
 	OP_LEA = 0x8d,
 	OP_TEST = 0x85,
 	OP_GROUP1_8 = 0x80, /* with an 8-bit immediate; reg 7 is cmp */
+	OP_GROUP1 = 0x83,   /* the same with 16, 32 or 64 bits */
 	OP_MOVSXD = 0x63,
 	OP_MOV_IMM = 0xb8, /* + register */
 	OP_MOV_IMM_RM = 0xc7,
@@ -231,6 +232,8 @@ static uint8_t use_of(const struct x86_insn *insn)
 {
 	if (is_one(insn, OP_LEA))
 		return USE_ADDRESS;
+	if (is_one(insn, OP_GROUP1) && insn->reg == 7 && insn->imm == 0 && !(insn->rex & 8))
+		return USE_LOAD | USE_IS_ZERO;
 	return is_one(insn, OP_STORE) || is_one(insn, OP_STORE8) ? USE_STORE : USE_LOAD;
 }
 

@@ -49,7 +49,7 @@ int code_flag(const struct code *code, uint64_t *flag);
 /* The conditional jumps that check the flag. Returns their number (at most max are stored) or -EBADMSG. */
 int code_flag_checks(const struct code *code, uint64_t flag, size_t *offsets, int max);
 
-enum use { USE_LOAD = 1, USE_STORE = 2, USE_ADDRESS = 4 };
+enum use { USE_LOAD = 1, USE_STORE = 2, USE_ADDRESS = 4, USE_IS_ZERO = 8 /* 32 bits, compared with 0 */ };
 
 struct reference { /* to a variable at a fixed address */
 	uint64_t address;

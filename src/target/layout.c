@@ -20,7 +20,7 @@
 		"runtime." #field, offsetof(struct layout, runtime.field), type, path, false                 \
 	}
 
-/* Names: Go 1.26 runtime/runtime2.go, coro.go, symtab.go. */
+/* Names: Go 1.26 runtime/runtime2.go, coro.go, mheap.go, mgcpacer.go, symtab.go. */
 const struct layout_field layout_fields[] = {
 	GO(g_stack_lo, "runtime.g", "stack.lo"),
 	GO(g_stack_hi, "runtime.g", "stack.hi"),
@@ -59,11 +59,26 @@ const struct layout_field layout_fields[] = {
 	GO(p_goidcacheend, "runtime.p", "goidcacheend"),
 	GO(p_gc_mark_worker_mode, "runtime.p", "gcMarkWorkerMode"),
 	GO_MAYBE(coro_gp, "runtime.coro", "gp"), /* only in programs with iter.Pull */
+	GO(g_in_mark_assist, "runtime.g", "inMarkAssist"),
+	GO(span_npages, "runtime.mspan", "npages"),
+	GO(span_alloc_count, "runtime.mspan", "allocCount"),
+	GO(span_elemsize, "runtime.mspan", "elemsize"),
+	GO(gc_percent, "runtime.gcControllerState", "gcPercent"),
+	GO(gc_heap_live, "runtime.gcControllerState", "heapLive"),
 	RT(module_text, "runtime.moduledata", "text"),
 	RT(module_etext, "runtime.moduledata", "etext"),
 	RT(module_gofunc, "runtime.moduledata", "gofunc"),
 	RT(module_pclntable, "runtime.moduledata", "pclntable"),
 	RT(sched_lock, "runtime.schedt", "lock"),
+	RT(gc_percent_goal, "runtime.gcControllerState", "gcPercentHeapGoal"),
+	RT(gc_min_trigger, "runtime.gcControllerState", "sweepDistMinTrigger"),
+	RT(gc_triggered, "runtime.gcControllerState", "triggered"),
+	RT(gc_heap_marked, "runtime.gcControllerState", "heapMarked"),
+	RT(gc_memory_limit, "runtime.gcControllerState", "memoryLimit"),
+	RT(gc_heap_free, "runtime.gcControllerState", "heapFree"),
+	RT(gc_total_alloc, "runtime.gcControllerState", "totalAlloc"),
+	RT(gc_total_free, "runtime.gcControllerState", "totalFree"),
+	RT(gc_mapped_ready, "runtime.gcControllerState", "mappedReady"),
 	RT(span_base, "runtime.mspan", "startAddr"),
 	RT(span_npages, "runtime.mspan", "npages"),
 	RT(span_class, "runtime.mspan", "spanclass"),

@@ -3,32 +3,25 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* More than any Go program that runs has. */
-#define MAX_FILE   (64ull << 30)
-#define MAX_LOADED (2ull << 30)
-
-struct loader {
-	int fd;
-	uint8_t *data;
-	uint64_t size;
-	uint64_t budget;
-};
+#define MAX_FILE     (64ull << 30)
+#define MAX_LOADED   (2ull << 30)
+#define MAX_FUNCTION (4u << 20)
 
 /* Returns 0, -ERANGE if the range is not in the file, or a negative errno. */
-static int load_range(struct loader *loader, uint64_t offset, uint64_t size)
+static int read_range(const struct loaded *loaded, uint64_t offset, uint64_t size)
 {
-	if (size > loader->size || offset > loader->size - size)
+	if (size > loaded->size || offset > loaded->size - size)
 		return -ERANGE;
-	if (size > loader->budget)
-		return -EFBIG;
-	loader->budget -= size;
 	while (size) {
-		ssize_t n = pread(loader->fd, loader->data + offset, size, (off_t)offset);
+		ssize_t n = pread(loaded->fd, loaded->data + offset, size, (off_t)offset);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -40,42 +33,54 @@ static int load_range(struct loader *loader, uint64_t offset, uint64_t size)
 	return 0;
 }
 
-static int load_segments(struct loader *loader, const Elf64_Ehdr *header)
+static int load_range(struct loaded *loaded, uint64_t offset, uint64_t size)
 {
-	int rc = load_range(loader, header->e_phoff, (uint64_t)header->e_phnum * sizeof(Elf64_Phdr));
+	if (size > loaded->budget)
+		return -EFBIG;
+	loaded->budget -= size;
+	return read_range(loaded, offset, size);
+}
 
-	for (unsigned i = 0; rc == 0 && i < header->e_phnum; i++) {
+/* The segments that have code, or those that have none. The ELF header is there. */
+static int load_segments(struct loaded *loaded, bool code)
+{
+	Elf64_Ehdr header;
+	int rc;
+
+	memcpy(&header, loaded->data, sizeof(header));
+	rc = load_range(loaded, header.e_phoff, (uint64_t)header.e_phnum * sizeof(Elf64_Phdr));
+	for (unsigned i = 0; rc == 0 && i < header.e_phnum; i++) {
 		Elf64_Phdr program;
 
-		memcpy(&program, loader->data + header->e_phoff + i * sizeof(program), sizeof(program));
-		if (program.p_type == PT_LOAD)
-			rc = load_range(loader, program.p_offset, program.p_filesz);
+		memcpy(&program, loaded->data + header.e_phoff + i * sizeof(program), sizeof(program));
+		if (program.p_type == PT_LOAD && code == !!(program.p_flags & PF_X))
+			rc = load_range(loaded, program.p_offset, program.p_filesz);
 	}
 	return rc;
 }
 
 /* Headers and names only; a file may do without, so nothing here fails. */
-static void load_sections(struct loader *loader, const Elf64_Ehdr *header)
+static void load_sections(struct loaded *loaded, const Elf64_Ehdr *header)
 {
 	Elf64_Shdr names;
 
 	if (header->e_shstrndx >= header->e_shnum ||
-	    load_range(loader, header->e_shoff, (uint64_t)header->e_shnum * sizeof(names)))
+	    load_range(loaded, header->e_shoff, (uint64_t)header->e_shnum * sizeof(names)))
 		return;
-	memcpy(&names, loader->data + header->e_shoff + header->e_shstrndx * sizeof(names), sizeof(names));
-	load_range(loader, names.sh_offset, names.sh_size);
+	memcpy(&names, loaded->data + header->e_shoff + header->e_shstrndx * sizeof(names), sizeof(names));
+	load_range(loaded, names.sh_offset, names.sh_size);
 }
 
-static int load_all(struct loader *loader, struct error *err)
+static int load_all(struct loaded *loaded, struct error *err)
 {
 	Elf64_Ehdr header;
-	int rc = load_range(loader, 0, sizeof(header));
+	int rc = load_range(loaded, 0, sizeof(header));
 
 	if (rc == 0) {
-		memcpy(&header, loader->data, sizeof(header));
+		memcpy(&header, loaded->data, sizeof(header));
 		if (memcmp(header.e_ident, ELFMAG, SELFMAG))
 			return error_set(err, ENOEXEC, "is not an ELF executable");
-		rc = load_segments(loader, &header);
+		rc = load_segments(loaded, false);
 	}
 	if (rc == -ERANGE)
 		return error_set(err, EBADMSG, "has a damaged or cut executable");
@@ -83,41 +88,64 @@ static int load_all(struct loader *loader, struct error *err)
 		return error_set(err, EFBIG, "has an executable of more than %llu bytes", MAX_LOADED);
 	if (rc)
 		return error_set(err, -rc, "cannot read its executable: %s", strerror(-rc));
-	load_sections(loader, &header);
+	load_sections(loaded, &header);
 	return 0;
 }
 
 int load_file(int fd, struct loaded *loaded, struct error *err)
 {
-	struct loader loader = {.fd = fd, .budget = MAX_LOADED};
 	struct stat st;
 	void *map;
 	int rc;
 
-	*loaded = (struct loaded){.size = 0};
+	*loaded = (struct loaded){.fd = -1, .budget = MAX_LOADED};
 	if (fstat(fd, &st))
 		return error_set(err, errno, "cannot read its executable: %s", strerror(errno));
 	if (!S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof(Elf64_Ehdr))
 		return error_set(err, ENOEXEC, "is not an ELF executable");
 	if ((uint64_t)st.st_size > MAX_FILE)
 		return error_set(err, EFBIG, "has an executable of more than %llu bytes", MAX_FILE);
-	loader.size = (uint64_t)st.st_size;
-	map = mmap(NULL, loader.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-		   0);
+	map = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (map == MAP_FAILED)
 		return error_set(err, ENOMEM, "out of memory for its executable (%llu bytes)",
-				 (unsigned long long)loader.size);
-	loader.data = map;
-	*loaded = (struct loaded){.data = map, .size = loader.size};
-	rc = load_all(&loader, err);
+				 (unsigned long long)st.st_size);
+	loaded->data = map;
+	loaded->size = (size_t)st.st_size;
+	loaded->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	rc = loaded->fd < 0 ? error_set(err, errno, "cannot read its executable: %s", strerror(errno))
+			    : load_all(loaded, err);
 	if (rc)
 		load_free(loaded);
 	return rc;
 }
 
+int load_code(const struct loaded *loaded, uint64_t offset, uint64_t size)
+{
+	return size > MAX_FUNCTION ? -EFBIG : read_range(loaded, offset, size);
+}
+
+int load_all_code(struct loaded *loaded)
+{
+	return load_segments(loaded, true);
+}
+
+void load_drop(const struct loaded *loaded, uint64_t offset, uint64_t size)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), begin = (offset + page - 1) & ~(page - 1);
+	uint64_t end = (offset + size) & ~(page - 1);
+
+	/* What it shares a page with stays. Private anonymous memory: it cannot fail. */
+	if (begin < end && end <= loaded->size)
+		madvise(loaded->data + begin, end - begin, MADV_DONTNEED);
+}
+
 void load_free(struct loaded *loaded)
 {
-	if (loaded->data)
-		munmap(loaded->data, loaded->size);
-	*loaded = (struct loaded){.size = 0};
+	if (!loaded->data)
+		return;
+	munmap(loaded->data, loaded->size);
+	if (loaded->fd >= 0)
+		close(loaded->fd);
+	*loaded = (struct loaded){.fd = -1};
 }

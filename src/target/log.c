@@ -146,12 +146,14 @@ int target_log_info(const struct target *target, unsigned extra_flags, log_sink 
 	return rc ? error_set(err, -rc, "cannot write the log: %s", strerror(-rc)) : 0;
 }
 
-int target_log_functab(const struct target *target, log_sink sink, void *ctx, struct error *err)
+/* Copies the table out of the image: from there on this is the only copy, and the image's memory is free. */
+static int copy_functab(struct target *target, struct error *err)
 {
-	const struct target_image *image = target->image;
+	struct target_image *image = target->image;
 	const struct module *module = &image->module;
-	size_t room, extent = functab_gofunc_extent(target->functab), size;
+	size_t room, extent = functab_gofunc_extent(target->functab), size, offset;
 	const uint8_t *gofunc = image_rest(&image->elf, module->gofunc, &room);
+	const uint8_t *pclntab = image_bytes(&image->elf, module->pclntab, module->pclntab_size);
 	struct log_functab head = {
 		.text = module->text + target->bias,
 		.etext = module->etext + target->bias,
@@ -161,20 +163,33 @@ int target_log_functab(const struct target *target, log_sink sink, void *ctx, st
 		.go_minor = target->go_minor,
 	};
 	uint8_t *data;
-	int rc;
 
 	size = sizeof(head) + module->pclntab_size + head.gofunc_size;
 	if (size > UINT32_MAX)
 		return error_set(err, EFBIG, "%s: its function table has %zu bytes, more than a log can hold",
 				 image->label, size);
-	data = malloc(size);
-	if (!data)
+	image->names = malloc(size);
+	if (!image->names)
 		return error_set(err, ENOMEM, "out of memory for the function table (%zu bytes)", size);
-	memcpy(data, &head, sizeof(head));
-	memcpy(data + sizeof(head), image_bytes(&image->elf, module->pclntab, module->pclntab_size),
-	       module->pclntab_size);
-	memcpy(data + sizeof(head) + module->pclntab_size, gofunc, head.gofunc_size);
-	rc = put(sink, ctx, LOG_FUNCTAB, data, size);
-	free(data);
-	return rc ? error_set(err, -rc, "cannot write the log: %s", strerror(-rc)) : 0;
+	image->names_size = size;
+	data = (uint8_t *)(image->names + 1);
+	*image->names = head;
+	memcpy(data, pclntab, module->pclntab_size);
+	memcpy(data + module->pclntab_size, gofunc, head.gofunc_size);
+	offset = (size_t)(pclntab - image->file.data);
+	load_drop(&image->file, offset, module->pclntab_size);
+	return target_read_functab(target, data, data + module->pclntab_size, head.gofunc_size, err);
+}
+
+int target_functab(struct target *target, struct log_record *record, struct error *err)
+{
+	struct target_image *image = target->image;
+	int rc = image->names ? 0 : copy_functab(target, err);
+
+	*record = (struct log_record){
+		.type = LOG_FUNCTAB,
+		.size = (uint32_t)image->names_size,
+		.data = image->names,
+	};
+	return rc;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "target/memory.h"
+#include "target/regions.h"
 #include "target/sites.h"
 
 #define MAX_MATCHES 16
@@ -143,6 +144,11 @@ static int check_statuses(const struct planner *planner, const struct site_rule 
 	return refuse(planner, rule, code, call->offset, why);
 }
 
+static bool is_chosen(const struct site_rule *rule, int i)
+{
+	return rule->which == ALL_MATCHES || rule->which == i;
+}
+
 static int plan_calls(struct planner *planner, const struct site_rule *rule, const struct code *code)
 {
 	struct call_site calls[MAX_MATCHES];
@@ -153,7 +159,7 @@ static int plan_calls(struct planner *planner, const struct site_rule *rule, con
 		n = code_calls(code, callee.address, calls, MAX_MATCHES);
 	rc = check_total(planner, rule, code, n, "calls");
 	for (int i = 0; rc == 0 && i < n; i++) {
-		if (rule->which != ALL_MATCHES && rule->which != i)
+		if (!is_chosen(rule, i))
 			continue;
 		rc = check_statuses(planner, rule, code, &calls[i]);
 		if (rc == 0)
@@ -172,7 +178,92 @@ static int plan_check(struct planner *planner, const struct site_rule *rule, con
 	n = code_flag_checks(code, planner->flag + (rule->place == PLACE_ALLOC_CHECK ? ALLOC_FLAG : 0),
 			     offsets, MAX_MATCHES);
 	rc = check_total(planner, rule, code, n, "checks if a trace is on");
-	return rc ? rc : add_probe(planner, rule, code, offsets[0]);
+	for (int i = 0; rc == 0 && i < n; i++) {
+		if (is_chosen(rule, i))
+			rc = add_probe(planner, rule, code, offsets[i]);
+	}
+	return rc;
+}
+
+/* Leaves StartRegion out: a region without its end, or the other way round, would be worse. */
+static int leave_regions_out(struct planner *planner, unsigned n, const char *why)
+{
+	struct probe_plan *plan = planner->plan;
+
+	plan->n = n;
+	plan->task_key_type = plan->task_type = 0;
+	snprintf(plan->left_out, sizeof(plan->left_out), "regions of trace.StartRegion: %s", why);
+	return 0;
+}
+
+/* A place in any function, found by its address. */
+static int add_region_end(struct planner *planner, uint64_t address)
+{
+	const struct target *target = planner->target;
+	struct site_rule rule = {.site = SITE_REGION_STOP};
+	struct code code;
+	uint64_t entry, end;
+	size_t index;
+
+	if (functab_lookup(target->functab, address + target->bias, &index) ||
+	    functab_entry(target->functab, index, &entry, &end, &rule.function) ||
+	    target_code_at(target, entry, end, &code))
+		return -ENOENT;
+	return add_probe(planner, &rule, &code, (size_t)(address - code.address));
+}
+
+static int find_region_ends(struct planner *planner, const struct code *text, const struct code *start,
+			    uint64_t noop, unsigned before)
+{
+	size_t at = 0, use, jump;
+	enum region_use kind;
+	int rc = 0;
+
+	while (rc == 0 && (kind = region_next_use(text, noop, &at, &use, &jump)) != REGION_USE_NONE) {
+		uint64_t address = text->address + use;
+
+		if (kind == REGION_USE_OTHER && address - start->address >= start->size)
+			return leave_regions_out(planner, before, "a call of it was inlined (PGO)");
+		if (kind == REGION_USE_END && planner->plan->n == MAX_PROBES)
+			return leave_regions_out(planner, before, "it is used in too many places");
+		if (kind == REGION_USE_END)
+			rc = add_region_end(planner, text->address + jump);
+	}
+	return rc == -ENOENT ? leave_regions_out(planner, before, "an end of one is in no function") : rc;
+}
+
+/* Every (*Region).End in the program, nearly all of them inlined: all code is read for it, and given back. */
+static int plan_region_ends(struct planner *planner, const struct code *start, uint64_t noop, unsigned before)
+{
+	struct target_image *image = planner->target->image;
+	struct code text = {.address = image->module.text, .size = image->module.etext - image->module.text};
+	uint64_t offset;
+	int rc;
+
+	text.bytes = image_bytes(&image->elf, text.address, text.size);
+	if (!text.bytes || !image_code_offset(&image->elf, text.address, &offset))
+		return leave_regions_out(planner, before, "the code is not in one piece");
+	if (load_all_code(&image->file))
+		return leave_regions_out(planner, before, "the code cannot be read");
+	rc = find_region_ends(planner, &text, start, noop, before);
+	load_drop(&image->file, offset, text.size);
+	return rc;
+}
+
+static int plan_regions(struct planner *planner, const struct site_rule *rule, const struct code *code)
+{
+	unsigned before = planner->plan->n;
+	struct start_region start;
+	int rc;
+
+	if (region_start_code(code, &start))
+		return leave_regions_out(planner, before, "it is not compiled as usual");
+	rc = add_probe(planner, rule, code, start.jump);
+	if (rc)
+		return rc;
+	planner->plan->task_key_type = start.task_key_type;
+	planner->plan->task_type = start.task_type;
+	return plan_region_ends(planner, code, start.noop, before);
 }
 
 static int plan_rule(struct planner *planner, const struct site_rule *rule)
@@ -195,6 +286,8 @@ static int plan_rule(struct planner *planner, const struct site_rule *rule)
 		return plan_prologue(planner, rule, &code);
 	case PLACE_CALL:
 		return plan_calls(planner, rule, &code);
+	case PLACE_REGION:
+		return plan_regions(planner, rule, &code);
 	default:
 		return plan_check(planner, rule, &code);
 	}
@@ -205,7 +298,7 @@ int target_plan(const struct target *target, struct probe_plan *plan, struct err
 	struct planner planner = {.target = target, .plan = plan, .err = err};
 	int rc = 0;
 
-	plan->n = 0;
+	*plan = (struct probe_plan){.n = 0};
 	for (unsigned i = 0; rc == 0 && i < site_rule_count; i++)
 		rc = plan_rule(&planner, &site_rules[i]);
 	return rc;

@@ -17,11 +17,17 @@ struct target_image {
 	struct module module;
 	const struct release *release; /* a row of the table, or &own */
 	struct release own;            /* from the program's own DWARF */
+	struct log_functab *names;     /* once the log has asked: the record, and what functab reads */
+	size_t names_size;
 	uint64_t device, inode;
 	char comm[16];
 	char path[256]; /* where the link /proc/PID/exe leads, for people */
 	char label[64]; /* "PID 123 (server)", how messages begin */
 };
+
+/* Parses the function table at these bytes, which stay the caller's, in place of the one before. */
+int target_read_functab(struct target *target, const uint8_t *pclntab, const uint8_t *gofunc,
+			size_t gofunc_size, struct error *err);
 
 /* A function by its addresses in the process or by name, for the code finders. -ENOENT if the program does
  * not have it. */

@@ -43,8 +43,19 @@ enum { RUNNABLE = 1, SYSCALL = 3, WAITING = 4, DEAD = 6, DEADEXTRA = 11 };
 	{                                                                                                    \
 		.site = site_, .place = PLACE_CHECK, .last = NEWEST, .function = name, .total = 1,           \
 	}
+#define CHECK_OF(site_, first_, last_, name, total_, which_)                                                 \
+	{                                                                                                    \
+		.site = site_, .place = PLACE_CHECK, .first = first_, .last = last_, .function = name,       \
+		.total = total_, .which = which_,                                                            \
+	}
 
-/* Read in runtime/proc.go, coro.go, cgocall.go, mgc.go, mheap.go, stack.go of Go 1.22 to 1.26. */
+#define USER(site_, place_, name)                                                                            \
+	{                                                                                                    \
+		.site = site_, .place = place_, .condition = SITE_IF_PRESENT, .last = NEWEST,                \
+		.function = name,                                                                            \
+	}
+
+/* Read in runtime/proc.go, coro.go, cgocall.go, mgc*.go, mheap.go, stack.go of Go 1.22 to 1.26. */
 const struct site_rule site_rules[] = {
 	PROLOGUE(SITE_PARK, 0, NEWEST, "runtime.park_m"),
 	PROLOGUE(SITE_READY, 0, NEWEST, "runtime.ready"),
@@ -96,6 +107,34 @@ const struct site_rule site_rules[] = {
 	CHECK(SITE_GC_BEGIN, "runtime.gcStart"),
 	CHECK(SITE_GC_END, "runtime.gcMarkTermination"),
 
+	/* Called whether the tracer is on or not, but for StartRegion and Logf (runtime/trace/annotation.go).
+	 */
+	USER(SITE_TASK_BEGIN, PLACE_PROLOGUE, "runtime/trace.userTaskCreate"),
+	USER(SITE_TASK_END, PLACE_PROLOGUE, "runtime/trace.userTaskEnd"),
+	USER(SITE_REGION_BEGIN, PLACE_PROLOGUE, "runtime/trace.userRegion"),
+	USER(SITE_LOG, PLACE_PROLOGUE, "runtime/trace.userLog"),
+	USER(SITE_REGION_START, PLACE_REGION, "runtime/trace.StartRegion"),
+	/* One place where an assist begins and three where it ends. */
+	CHECK_OF(SITE_ASSIST_BEGIN, 0, NEWEST, "runtime.gcAssistAlloc", 4, ALL_MATCHES),
+	PROLOGUE(SITE_SWEEP_BEGIN, 0, NEWEST, "runtime.(*sweepLocked).sweep"),
+	/* The first tells of the span, the second adds what is free; one for each object, in a loop that
+	   compilers put last, is of 1.23 on. */
+	CHECK_OF(SITE_SWEEP_SPAN, 0, 22, "runtime.(*sweepLocked).sweep", 2, 1),
+	CHECK_OF(SITE_SWEEP_SPAN, 23, NEWEST, "runtime.(*sweepLocked).sweep", 3, 1),
+	CHECK(SITE_RECLAIM_CHUNK, "runtime.(*mheap).reclaimChunk"),
+	CHECK_OF(SITE_SWEEP_END, 0, NEWEST, "runtime.(*mheap).reclaim", 2, 1),
+	PROLOGUE(SITE_HEAP_ALLOC, 0, NEWEST, "runtime.(*gcControllerState).update"),
+	PROLOGUE(SITE_HEAP_RESET, 0, NEWEST, "runtime.(*gcControllerState).resetLive"),
+	{
+		.site = SITE_HEAP_GOAL,
+		.place = PLACE_CALL,
+		.last = NEWEST,
+		.function = "runtime.gcControllerCommit",
+		.callee = "runtime.gcPaceScavenger",
+		.total = 1,
+		.old_status = ANY_STATUS,
+		.new_status = ANY_STATUS,
+	},
 	{
 		.site = SITE_ALLOC_SPAN,
 		.place = PLACE_CALL,

@@ -9,8 +9,9 @@
 enum place {
 	PLACE_PROLOGUE,    /* the push that makes the frame: arguments are still in registers */
 	PLACE_CALL,        /* calls of `callee` */
-	PLACE_ALLOC_CHECK, /* the same of "and does it tell of memory" */
 	PLACE_CHECK,       /* the jump on "is the runtime's tracer on", where it would emit its event */
+	PLACE_REGION,      /* the same in StartRegion, and every end of what it gives while it is off */
+	PLACE_ALLOC_CHECK, /* the jump on "and does it tell of memory" */
 };
 
 enum site_condition {

@@ -13,6 +13,7 @@
 
 #include "bpf/stack_hash.h"
 #include "target/alloc.h"
+#include "target/heap.h"
 #include "target/memory.h"
 #include "target/stack.h"
 #include "target/threads.h"
@@ -37,14 +38,16 @@ struct walked { /* one goroutine of the batch */
 	uint64_t pcs[STACK_DEPTH];
 };
 
-struct snapshot {
+struct target_snapshot {
 	const struct target *target;
 	log_sink sink;
 	void *ctx;
 	struct memory_batch batch;
+	struct log_snapshot head;
 	struct threads threads;
+	struct log_heap heap;
 	uint64_t *addresses; /* of all gs */
-	size_t naddresses;
+	size_t naddresses, at;
 	struct log_g *gs;
 	size_t ngs;
 	struct areas areas;          /* of memory, if they are wanted */
@@ -71,7 +74,7 @@ static uint64_t now_ns(void)
 }
 
 /* The slice runtime.allgs grows and moves; read until pointer and length agree before and after. */
-static int read_addresses(struct snapshot *snap)
+static int read_addresses(struct target_snapshot *snap)
 {
 	const struct target *target = snap->target;
 	uint64_t slice[3], again[3];
@@ -101,7 +104,7 @@ static int read_addresses(struct snapshot *snap)
 	return -EAGAIN;
 }
 
-static void add_piece(struct snapshot *snap, size_t *n, uint64_t address, size_t size, size_t owner)
+static void add_piece(struct target_snapshot *snap, size_t *n, uint64_t address, size_t size, size_t owner)
 {
 	snap->pieces[(*n)++] = (struct memory_piece){
 		.address = address,
@@ -110,7 +113,7 @@ static void add_piece(struct snapshot *snap, size_t *n, uint64_t address, size_t
 	};
 }
 
-static int read_structs(struct snapshot *snap, const uint64_t *addresses, size_t count)
+static int read_structs(struct target_snapshot *snap, const uint64_t *addresses, size_t count)
 {
 	size_t size = g_view_size(&snap->target->layout), n = 0;
 	int rc;
@@ -187,7 +190,7 @@ static uint64_t syscall_bp(const struct target *target, const struct g_view *vie
 	return view->sp + frame;
 }
 
-static void walk(const struct snapshot *snap, const struct memory_piece *piece)
+static void walk(const struct target_snapshot *snap, const struct memory_piece *piece)
 {
 	struct walked *walked = &snap->walked[piece->owner];
 	struct g_view view = walked->view;
@@ -206,7 +209,7 @@ static void walk(const struct snapshot *snap, const struct memory_piece *piece)
 		walked->n = stack_walk(&view, &memory, walked->pcs, &walked->flags);
 }
 
-static int read_stacks(struct snapshot *snap, size_t count)
+static int read_stacks(struct target_snapshot *snap, size_t count)
 {
 	size_t n = 0;
 	int rc;
@@ -226,7 +229,7 @@ static int read_stacks(struct snapshot *snap, size_t count)
 }
 
 /* Drops the stacks of goroutines that moved, and takes over their new state. */
-static int check_again(struct snapshot *snap, size_t count)
+static int check_again(struct target_snapshot *snap, size_t count)
 {
 	size_t size = g_view_size(&snap->target->layout), n = 0;
 	int rc;
@@ -250,7 +253,7 @@ static int check_again(struct snapshot *snap, size_t count)
 	return rc;
 }
 
-static int send_stack(struct snapshot *snap, const struct walked *walked, uint64_t hash)
+static int send_stack(struct target_snapshot *snap, const struct walked *walked, uint64_t hash)
 {
 	uint64_t buffer[sizeof(struct raw_stack) / sizeof(uint64_t) + STACK_DEPTH];
 	struct raw_stack head = {.n = walked->n, .site = SITE_STACK, .flags = walked->flags, .hash = hash};
@@ -269,7 +272,7 @@ static int send_stack(struct snapshot *snap, const struct walked *walked, uint64
 	return rc ? rc : map64_set(&snap->sent, hash, 1);
 }
 
-static int deliver(struct snapshot *snap, size_t count)
+static int deliver(struct target_snapshot *snap, size_t count)
 {
 	int rc = 0;
 
@@ -287,6 +290,7 @@ static int deliver(struct snapshot *snap, size_t count)
 			.status = walked->view.status,
 			.tid = threads_tid(&snap->threads, walked->view.m),
 			.waitreason = walked->view.waitreason,
+			.assist = walked->view.assists ? LOG_ASSIST_OPEN : LOG_ASSIST_NONE,
 		};
 		if (walked->n) {
 			lg->stack = target_stack_hash(walked->pcs, walked->n, 0);
@@ -297,7 +301,7 @@ static int deliver(struct snapshot *snap, size_t count)
 	return rc;
 }
 
-static int read_batch(struct snapshot *snap, const uint64_t *addresses, size_t count)
+static int read_batch(struct target_snapshot *snap, const uint64_t *addresses, size_t count)
 {
 	int rc = read_structs(snap, addresses, count);
 
@@ -310,7 +314,7 @@ static int read_batch(struct snapshot *snap, const uint64_t *addresses, size_t c
 	return rc;
 }
 
-static int read_goroutines(struct snapshot *snap)
+static int begin_goroutines(struct target_snapshot *snap)
 {
 	int rc = read_addresses(snap);
 
@@ -319,28 +323,93 @@ static int read_goroutines(struct snapshot *snap)
 	snap->gs = malloc(snap->naddresses * sizeof(*snap->gs) + 1);
 	snap->walked = calloc(BATCH, sizeof(*snap->walked));
 	snap->pieces = calloc(BATCH, sizeof(*snap->pieces));
-	if (!snap->gs || !snap->walked || !snap->pieces)
-		return -ENOMEM;
-	for (size_t at = 0; rc == 0 && at < snap->naddresses; at += BATCH) {
-		size_t left = snap->naddresses - at;
+	return snap->gs && snap->walked && snap->pieces ? 0 : -ENOMEM;
+}
 
-		rc = read_batch(snap, snap->addresses + at, left < BATCH ? left : BATCH);
-	}
+static int fail(const struct target_snapshot *snap, int rc, struct error *err)
+{
+	return threads_fail(snap->target, rc, "its goroutines (runtime.allgs)", err);
+}
+
+static int begin(struct target_snapshot *snap, struct error *err)
+{
+	int rc = heap_read(snap->target, &snap->heap);
+
+	if (rc)
+		return threads_fail(snap->target, rc, "its heap's state (runtime.gcController)", err);
+	rc = threads_read(snap->target, &snap->batch, true, &snap->threads, err);
+	if (rc)
+		return rc;
+	rc = begin_goroutines(snap);
+	return rc ? fail(snap, rc, err) : 0;
+}
+
+int target_snapshot_begin(const struct target *target, log_sink sink, void *ctx, struct target_snapshot **out,
+			  struct error *err)
+{
+	struct target_snapshot *snap = calloc(1, sizeof(*snap));
+	int rc;
+
+	if (!snap)
+		return error_set(err, ENOMEM, "out of memory");
+	*snap = (struct target_snapshot){
+		.target = target,
+		.sink = sink,
+		.ctx = ctx,
+		.batch = {.pid = target->pid},
+		.head = {.time_before = now_ns()},
+	};
+	rc = begin(snap, err);
+	if (rc)
+		target_snapshot_free(snap);
+	else
+		*out = snap;
 	return rc;
 }
 
-static int put(const struct snapshot *snap, enum log_type type, const void *data, size_t size)
+/* A batch of spans, once there are no more goroutines. */
+static int read_areas(struct target_snapshot *snap, struct error *err)
+{
+	int rc = snap->target->alloc ? areas_read_spans(snap->target, &snap->batch, &snap->areas) : 0;
+
+	return rc < 0 ? threads_fail(snap->target, rc, "its heap (runtime.mheap_.allspans)", err) : rc;
+}
+
+int target_snapshot_read(struct target_snapshot *snap, struct error *err)
+{
+	size_t left = snap->naddresses - snap->at, count = left < BATCH ? left : BATCH;
+	int rc = read_batch(snap, snap->addresses + snap->at, count);
+
+	if (rc)
+		return fail(snap, rc, err);
+	snap->at += count;
+	if (count < left)
+		return 1;
+	rc = read_areas(snap, err);
+	if (rc)
+		return rc;
+	snap->head.time_after = now_ns();
+	snap->head.gomaxprocs = snap->threads.gomaxprocs;
+	return 0;
+}
+
+static int put(const struct target_snapshot *snap, enum log_type type, const void *data, size_t size)
 {
 	struct log_record record = {.type = type, .size = (uint32_t)size, .data = data};
 
 	return snap->sink(snap->ctx, &record);
 }
 
-static int send(const struct snapshot *snap, const struct log_snapshot *head)
+int target_snapshot_put(struct target_snapshot *snap, const uint32_t markers[2])
 {
 	const struct threads *threads = &snap->threads;
-	int rc = put(snap, LOG_SNAPSHOT, head, sizeof(*head));
+	int rc;
 
+	snap->head.marker_before = markers[0];
+	snap->head.marker_after = markers[1];
+	rc = put(snap, LOG_SNAPSHOT, &snap->head, sizeof(snap->head));
+	if (rc == 0)
+		rc = put(snap, LOG_HEAP, &snap->heap, sizeof(snap->heap));
 	for (size_t at = 0; rc == 0 && at < snap->ngs; at += GS_A_RECORD) {
 		size_t n = snap->ngs - at < GS_A_RECORD ? snap->ngs - at : GS_A_RECORD;
 
@@ -360,45 +429,17 @@ static int send(const struct snapshot *snap, const struct log_snapshot *head)
 	return rc;
 }
 
-static void snapshot_free(struct snapshot *snap)
+void target_snapshot_free(struct target_snapshot *snap)
 {
+	if (!snap)
+		return;
 	memory_batch_free(&snap->batch);
 	threads_free(&snap->threads);
+	map64_free(&snap->sent);
 	areas_free(&snap->areas);
 	free(snap->addresses);
 	free(snap->gs);
 	free(snap->walked);
 	free(snap->pieces);
-	map64_free(&snap->sent);
-}
-
-static int take(struct snapshot *snap, struct log_snapshot *head, struct error *err)
-{
-	int rc;
-
-	head->time_before = now_ns();
-	rc = threads_read(snap->target, &snap->batch, true, &snap->threads, err);
-	if (rc)
-		return rc;
-	rc = read_goroutines(snap);
-	if (rc)
-		return threads_fail(snap->target, rc, "its goroutines (runtime.allgs)", err);
-	rc = snap->target->alloc ? areas_read_spans(snap->target, &snap->batch, &snap->areas) : 0;
-	if (rc)
-		return threads_fail(snap->target, rc, "its heap (runtime.mheap_.allspans)", err);
-	head->time_after = now_ns();
-	head->gomaxprocs = snap->threads.gomaxprocs;
-	rc = send(snap, head);
-	return rc ? error_set(err, -rc, "cannot write the log: %s", strerror(-rc)) : 0;
-}
-
-int target_snapshot(const struct target *target, const uint32_t markers[2], log_sink sink, void *ctx,
-		    struct error *err)
-{
-	struct snapshot snap = {.target = target, .sink = sink, .ctx = ctx, .batch = {.pid = target->pid}};
-	struct log_snapshot head = {.marker_before = markers[0], .marker_after = markers[1]};
-	int rc = take(&snap, &head, err);
-
-	snapshot_free(&snap);
-	return rc;
+	free(snap);
 }

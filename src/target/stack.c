@@ -17,10 +17,21 @@ static uint64_t word_at(const uint8_t *bytes, uint32_t offset)
 size_t g_view_size(const struct go_layout *layout)
 {
 	const uint32_t offsets[] = {
-		layout->g_stack_lo,  layout->g_stack_hi,        layout->g_m,         layout->g_sched_sp,
-		layout->g_sched_pc,  layout->g_sched_bp,        layout->g_syscallsp, layout->g_syscallpc,
-		layout->g_syscallbp, layout->g_status,          layout->g_goid,      layout->g_waitreason,
-		layout->g_startpc,   layout->g_sync_safe_point,
+		layout->g_stack_lo,
+		layout->g_stack_hi,
+		layout->g_m,
+		layout->g_sched_sp,
+		layout->g_sched_pc,
+		layout->g_sched_bp,
+		layout->g_syscallsp,
+		layout->g_syscallpc,
+		layout->g_syscallbp,
+		layout->g_status,
+		layout->g_goid,
+		layout->g_waitreason,
+		layout->g_startpc,
+		layout->g_sync_safe_point,
+		layout->g_in_mark_assist,
 	};
 	size_t size = 0;
 
@@ -42,6 +53,7 @@ void g_view_read(const struct go_layout *layout, const uint8_t *bytes, struct g_
 		.sp = word_at(bytes, layout->g_syscallsp),
 		.status = (uint32_t)word_at(bytes, layout->g_status) & ~(uint32_t)G_STATUS_SCAN,
 		.waitreason = bytes[layout->g_waitreason],
+		.assists = bytes[layout->g_in_mark_assist] & 1,
 	};
 	if (view->sp) {
 		view->pc = word_at(bytes, layout->g_syscallpc);

@@ -29,6 +29,7 @@ struct g_view {
 	uint64_t sp, pc, bp; /* where it stopped: of g.sched, or of g.syscall* in a system call */
 	uint32_t status;     /* without the scan bit */
 	uint8_t waitreason;
+	bool assists;         /* has to help the garbage collector with marking */
 	bool sync_safe_point; /* stopped in morestack */
 };
 

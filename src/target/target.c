@@ -32,6 +32,7 @@ void target_free(struct target *target)
 	if (!target)
 		return;
 	functab_free(target->functab);
+	free(target->image->names);
 	debuginfo_release_free(&target->image->own);
 	load_free(&target->image->file);
 	free(target->image);
@@ -126,21 +127,37 @@ static int read_own_release(struct target *target, int fd, struct error *err)
 	return 0;
 }
 
+int target_read_functab(struct target *target, const uint8_t *pclntab, const uint8_t *gofunc,
+			size_t gofunc_size, struct error *err)
+{
+	const struct module *module = &target->image->module;
+	struct functab_source source = {
+		.pclntab = pclntab,
+		.pclntab_size = module->pclntab_size,
+		.gofunc = gofunc,
+		.gofunc_size = gofunc_size,
+		.text = module->text + target->bias,
+		.etext = module->etext + target->bias,
+		.go_minor = target->go_minor,
+	};
+	struct functab *functab = functab_new(&source, err);
+
+	if (!functab)
+		return -ENOTSUP;
+	functab_free(target->functab);
+	target->functab = functab;
+	return 0;
+}
+
 static int build_functab(struct target *target, struct error *err)
 {
 	const struct target_image *image = target->image;
-	struct functab_source source = {
-		.pclntab = image_bytes(&image->elf, image->module.pclntab, image->module.pclntab_size),
-		.pclntab_size = image->module.pclntab_size,
-		.text = image->module.text + target->bias,
-		.etext = image->module.etext + target->bias,
-		.go_minor = target->go_minor,
-	};
+	const struct module *module = &image->module;
+	size_t room;
+	const uint8_t *gofunc = image_rest(&image->elf, module->gofunc, &room);
 
-	source.gofunc = image_rest(&image->elf, image->module.gofunc, &source.gofunc_size);
-	functab_free(target->functab);
-	target->functab = functab_new(&source, err);
-	return target->functab ? 0 : -ENOTSUP;
+	return target_read_functab(target, image_bytes(&image->elf, module->pclntab, module->pclntab_size),
+				   gofunc, room, err);
 }
 
 /* Whether runtime/cgo is linked in: it alone defines crosscall2 (runtime/cgo/asm_amd64.s). */
@@ -149,6 +166,17 @@ static bool has_cgo(const struct target *target)
 	struct code code;
 
 	return target_code(target, "crosscall2", &code) == 0;
+}
+
+/* Constants have a segment of their own but with linkers of old, which put them with the code. */
+static int find_module(struct target_image *image, struct error *err)
+{
+	const struct runtime_offsets *offsets = &image->release->layout.runtime;
+	int rc = module_find(&image->elf, offsets, &image->module, err);
+
+	if (rc == 0 || load_all_code(&image->file))
+		return rc;
+	return module_find(&image->elf, offsets, &image->module, err);
 }
 
 /* Everything that the file tells; link-time addresses, until the bias is known. */
@@ -164,7 +192,7 @@ static int read_image(struct target *target, int fd, struct error *err)
 	if (rc == 0 && !image->release)
 		rc = read_own_release(target, fd, err);
 	if (rc == 0)
-		rc = module_find(&image->elf, &image->release->layout.runtime, &image->module, err);
+		rc = find_module(image, err);
 	if (rc == 0)
 		rc = build_functab(target, err);
 	if (rc)

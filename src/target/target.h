@@ -24,11 +24,14 @@ struct probe {
 	char name[80];        /* "runtime.park_m+0xa push" */
 };
 
-#define MAX_PROBES 64
+/* The runtime's own are about 40; each end of a user's region in the program is one more. */
+#define MAX_PROBES 512
 
 struct probe_plan {
 	struct probe probes[MAX_PROBES];
 	unsigned n;
+	uint64_t task_key_type, task_type; /* as in struct go_layout */
+	char left_out[96];                 /* what is not probed in this program, and why; "" = nothing */
 };
 
 /* What of the program's memory is wanted. */
@@ -45,10 +48,10 @@ struct target {
 	bool cgo, pie, stripped;
 	uint64_t bias; /* load address minus link address */
 	struct go_layout layout;
+	struct go_places places; /* known when it has a process */
 	struct functab *functab; /* owned */
 	/* addresses in the process, for snapshots */
-	uint64_t allgs, allp, allm, gomaxprocs, sched;
-	uint64_t gopark, gopark_end; /* range of runtime.gopark in the process */
+	uint64_t allgs, allp, allm, gomaxprocs, sched, gcphase;
 	enum alloc_look alloc;
 	struct alloc_layout alloc_layout; /* valid if alloc is not ALLOC_NOTHING; so is the next */
 	uint64_t heap;                    /* runtime.mheap_, link-time address */
@@ -82,23 +85,36 @@ void target_park_skips(const struct target *target, uint8_t skips[PARK_SKIPS]);
 
 /*
  * Hands what replay needs to know to the sink: LOG_TARGET first, LOG_REASONs,
- * LOG_MAPPINGs. LOG_FUNCTAB apart, because it is big and may come late.
+ * LOG_MAPPINGs. LOG_FUNCTAB is not among them, because it is big and may come late.
  */
 int target_log_info(const struct target *target, unsigned extra_flags, log_sink sink, void *ctx,
 		    struct error *err);
-int target_log_functab(const struct target *target, log_sink sink, void *ctx, struct error *err);
+/* The LOG_FUNCTAB. Its bytes are the target's, and stay where they are until target_free. Not before the
+ * process is bound. */
+int target_functab(struct target *target, struct log_record *record, struct error *err);
+
+struct target_snapshot;
 
 /*
- * Reads goroutines, Ps and Ms from memory and hands them over: LOG_STACKs of
- * parked goroutines as needed, then LOG_SNAPSHOT, LOG_GS, LOG_PS, LOG_MS,
- * LOG_SNAPSHOT_END. A parked stack counts only if status and saved PC agree
- * before and after it was read. -ESRCH if the process is gone.
+ * A snapshot of goroutines, Ps and Ms, read from memory bit by bit, so that
+ * the caller can do other things in between: begin, read until it is whole,
+ * put. LOG_STACKs of parked goroutines go to the sink while it is read; a stack
+ * counts only if status and saved PC agree before and after it was read. All
+ * return 0 or a negative errno: -ESRCH if the process is gone, or what the sink gave.
  */
-int target_snapshot(const struct target *target, const uint32_t markers[2], log_sink sink, void *ctx,
-		    struct error *err);
+int target_snapshot_begin(const struct target *target, log_sink sink, void *ctx, struct target_snapshot **out,
+			  struct error *err);
+/* Reads on. Returns 1 while there is more. */
+int target_snapshot_read(struct target_snapshot *snapshot, struct error *err);
+/* Hands it over: LOG_SNAPSHOT with these markers, LOG_HEAP, LOG_GS, LOG_PS, LOG_MS, LOG_SNAPSHOT_END. */
+int target_snapshot_put(struct target_snapshot *snapshot, const uint32_t markers[2]);
+void target_snapshot_free(struct target_snapshot *snapshot);
 
 /* Reads the Ms alone (for a boundary) into ms, at most max. Returns their number or a negative errno. */
 int target_read_ms(const struct target *target, struct log_m *ms, unsigned max, struct error *err);
+
+/* Bytes of live heap as the collector counts them. 0, -EFAULT, -ESRCH or -EPERM. */
+int target_heap_live(const struct target *target, uint64_t *bytes);
 
 /* Hash of a stack as the BPF side computes it (capture of the same stack gives the same hash). */
 uint64_t target_stack_hash(const uint64_t *pcs, unsigned n, unsigned skip);

@@ -8,6 +8,8 @@
 
 #include <errno.h>
 
+#include "target/heap.h"
+
 #define MAX_REFERENCES 512
 
 struct references {
@@ -17,12 +19,18 @@ struct references {
 
 int target_code_at(const struct target *target, uint64_t entry, uint64_t end, struct code *code)
 {
+	const struct target_image *image = target->image;
+	uint64_t offset;
+
 	if (entry >= end)
 		return -ENOENT;
 	code->address = entry - target->bias;
 	code->size = end - entry;
-	code->bytes = image_bytes(&target->image->elf, code->address, code->size);
-	return code->bytes ? 0 : -ENOENT;
+	code->bytes = image_bytes(&image->elf, code->address, code->size);
+	if (!code->bytes || !image_code_offset(&image->elf, code->address, &offset) ||
+	    load_code(&image->file, offset, code->size))
+		return -ENOENT;
+	return 0;
 }
 
 int target_code(const struct target *target, const char *name, struct code *code)
@@ -195,30 +203,103 @@ static int find_tls(struct target *target, struct error *err)
 	return 0;
 }
 
-/* Lets a stack walk go on over a callback from C. A program without cgo has no such frames. */
-static void find_callback(struct target *target)
+/* Functions that the BPF programs know by their addresses; a program without cgo has no callbacks from C. */
+static void find_ranges(struct target *target)
 {
-	struct go_layout *layout = &target->layout;
+	struct go_places *places = &target->places;
 
-	layout->cgocallback = layout->cgocallback_end = 0;
+	functab_range(target->functab, &places->text, &places->etext);
+	functab_find(target->functab, "runtime.gopark", &places->gopark, &places->gopark_end);
 	if (target->cgo)
-		functab_find(target->functab, "runtime.cgocallback", &layout->cgocallback,
-			     &layout->cgocallback_end);
+		functab_find(target->functab, "runtime.cgocallback", &places->cgocallback,
+			     &places->cgocallback_end);
 }
 
-/* A goroutine that makes others runnable itself (the end of a cycle of the garbage collector) does so in
- * injectglist: where the runtime's tracer is told of it is the leaf of the stack. Without it, the line is one
- * of the function's others. */
-static void find_injectglist(struct target *target)
+/* Address in the one call by which the function tells the runtime's tracer; 0 if it is not found. */
+static uint64_t find_telling(const struct target *target, const char *function, const char *tracer)
 {
 	struct code code, callee;
 	struct call_site call;
 
-	target->layout.injectglist_tells = 0;
-	if (target_code(target, "runtime.injectglist", &code) == 0 &&
-	    target_code(target, "runtime.traceLocker.GoUnpark", &callee) == 0 &&
-	    code_calls(&code, callee.address, &call, 1) == 1)
-		target->layout.injectglist_tells = code.address + call.offset + 1 + target->bias;
+	if (target_code(target, function, &code) || target_code(target, tracer, &callee) ||
+	    code_calls(&code, callee.address, &call, 1) != 1)
+		return 0;
+	return code.address + call.offset + 1 + target->bias;
+}
+
+/*
+ * Where a function tells the runtime's tracer is the line of the leaf of the
+ * stack. Without it, the line is one of the function's others.
+ */
+static void find_tellings(struct target *target)
+{
+	struct go_places *places = &target->places;
+
+	places->injectglist_tells =
+		find_telling(target, "runtime.injectglist", "runtime.traceLocker.GoUnpark");
+	places->sweep_tells =
+		find_telling(target, "runtime.(*sweepLocked).sweep", "runtime.traceLocker.GCSweepSpan");
+	places->assist_tells =
+		find_telling(target, "runtime.gcAssistAlloc", "runtime.traceLocker.GCMarkAssistStart");
+}
+
+static int find_function(const struct target *target, const char *name, uint64_t *entry, uint64_t *end,
+			 struct error *err)
+{
+	if (functab_find(target->functab, name, entry, end))
+		return error_set(err, ENOTSUP, "%s: %s is not in its function table (%s)",
+				 target->image->label, name, target->go_version);
+	return 0;
+}
+
+/* Those for whom spans are swept, for the stacks at a sweep say so. */
+static int find_sweepers(struct target *target, struct error *err)
+{
+	struct go_places *places = &target->places;
+	int rc = find_function(target, "runtime.(*mcentral).cacheSpan", &places->cache_span,
+			       &places->cache_span_end, err);
+
+	if (rc == 0)
+		rc = find_function(target, "runtime.(*mheap).reclaimChunk", &places->reclaim_chunk,
+				   &places->reclaim_chunk_end, err);
+	if (rc == 0)
+		rc = find_function(target, "runtime.deductSweepCredit", &places->deduct, &places->deduct_end,
+				   err);
+	return rc;
+}
+
+/* gcControllerCommit begins with a call of gcController's method commit. */
+static uint64_t find_gc_controller(const struct references *references)
+{
+	for (int i = 0; i < references->n; i++) {
+		if (references->all[i].use == USE_ADDRESS)
+			return references->all[i].address;
+	}
+	return 0;
+}
+
+/* The same asks `gcphase != _GCoff`, and compares nothing else with 0. */
+static uint64_t find_gcphase(const struct references *references)
+{
+	for (int i = 0; i < references->n; i++) {
+		if (references->all[i].use & USE_IS_ZERO)
+			return references->all[i].address;
+	}
+	return 0;
+}
+
+static int find_collector(struct target *target, struct error *err)
+{
+	static const char function[] = "runtime.gcControllerCommit";
+	struct references references;
+	int rc;
+
+	read_references(target, function, &references);
+	rc = take(target, find_gc_controller(&references), heap_controller_size(target),
+		  &target->places.gc_controller, "gcController", function, err);
+	if (rc == 0)
+		rc = take(target, find_gcphase(&references), 4, &target->gcphase, "gcphase", function, err);
+	return rc;
 }
 
 int target_find_variables(struct target *target, struct error *err)
@@ -229,8 +310,11 @@ int target_find_variables(struct target *target, struct error *err)
 		rc = find_lists(target, err);
 	if (rc == 0)
 		rc = find_tls(target, err);
-	find_callback(target);
-	functab_find(target->functab, "runtime.gopark", &target->gopark, &target->gopark_end);
-	find_injectglist(target);
+	if (rc == 0)
+		rc = find_collector(target, err);
+	if (rc == 0)
+		rc = find_sweepers(target, err);
+	find_ranges(target);
+	find_tellings(target);
 	return rc;
 }

@@ -189,6 +189,20 @@ const char *strtab_get(const struct strtab *tab, uint32_t id, size_t *len)
 	return tab->blob + entry->offset;
 }
 
+uint32_t strtab_find(const struct strtab *tab, const char *text, size_t len)
+{
+	if (len == 0 || len >= UINT32_MAX)
+		return 0;
+	return tab->slots[find_slot(tab, hash_bytes(text, len), text, len)];
+}
+
+void strtab_clear(struct strtab *tab)
+{
+	tab->blob_len = 1;
+	tab->count = 1;
+	memset(tab->slots, 0, tab->nslots * sizeof(*tab->slots));
+}
+
 uint32_t strtab_count(const struct strtab *tab)
 {
 	return tab->count;

@@ -15,6 +15,9 @@ uint32_t strtab_add(struct strtab *tab, const char *text, size_t len);
 uint32_t strtab_add_str(struct strtab *tab, const char *text);
 /* The bytes of a string (also NUL-terminated); owned by the table and valid until the next strtab_add. */
 const char *strtab_get(const struct strtab *tab, uint32_t id, size_t *len);
+/* The id of a string that is in the table; 0 if it is not. */
+uint32_t strtab_find(const struct strtab *tab, const char *text, size_t len);
+void strtab_clear(struct strtab *tab);           /* forgets all strings, keeps the memory */
 uint32_t strtab_count(const struct strtab *tab); /* ids are < this */
 
 #endif

@@ -12,7 +12,6 @@ enum {
 	SIZE_BYTES = 3, /* a padded varint that holds MAX_BATCH_DATA */
 	MAX_HEADER = 1 + 3 * MAX_UV + SIZE_BYTES + 1,
 	MAX_FRAME_BYTES = 4 * MAX_UV,
-	MAX_CACHED_FRAMES = 1 << 20, /* 24 MiB */
 };
 
 /* Above every user address (x86-64 and arm64 with 48 bits), so that no real PC is equal. */
@@ -89,25 +88,43 @@ static uint8_t *put_string(uint8_t *p, uint32_t id, const char *text, size_t len
 	return p + len;
 }
 
-uint32_t dict_add_string(struct dict *dict, uint32_t id)
+/* Writes a string under the next id of the generation; 0 when out of memory. */
+static uint32_t write_string(struct dict *dict, const struct strtab *strings, uint32_t id)
 {
 	size_t len;
-	const char *text;
-	uint8_t *p;
+	const char *text = strtab_get(strings, id, &len);
+	uint8_t *p = table_room(&dict->string_table, dict->gen, dict->time, 1 + 2 * MAX_UV + MAX_STRING_LEN);
 
+	if (!p)
+		return fail(dict, -ENOMEM);
+	if (len > MAX_STRING_LEN)
+		len = MAX_STRING_LEN;
+	table_commit(&dict->string_table, put_string(p, ++dict->string_count, text, len));
+	return dict->string_count;
+}
+
+/* Texts are hardly ever the same twice: what was written of them is not kept. */
+static uint32_t add_text(struct dict *dict, uint32_t id)
+{
+	const struct strtab *texts = dict->tables->texts;
+
+	return texts && id && id < strtab_count(texts) ? write_string(dict, texts, id) : 0;
+}
+
+uint32_t dict_add_string(struct dict *dict, uint32_t id)
+{
+	uint32_t written;
+
+	if (id & TEXT_ID)
+		return add_text(dict, id & ~TEXT_ID);
 	if (id == 0 || id >= strtab_count(dict->tables->strings))
 		return 0;
 	if (array_grow((void **)&dict->strings, &dict->nstrings, (size_t)id + 1, sizeof(*dict->strings)))
 		return fail(dict, -ENOMEM);
-	text = strtab_get(dict->tables->strings, id, &len);
-	if (len > MAX_STRING_LEN)
-		len = MAX_STRING_LEN;
-	p = table_room(&dict->string_table, dict->gen, dict->time, 1 + 2 * MAX_UV + MAX_STRING_LEN);
-	if (!p)
-		return fail(dict, -ENOMEM);
-	dict->strings[id] = (struct string_slot){dict->gen, ++dict->string_count};
-	table_commit(&dict->string_table, put_string(p, dict->string_count, text, len));
-	return dict->string_count;
+	written = write_string(dict, dict->tables->strings, id);
+	if (written)
+		dict->strings[id] = (struct string_slot){dict->gen, written};
+	return written;
 }
 
 /* --- stacks --- */
@@ -148,36 +165,8 @@ static int expand(const struct dict *dict, const struct stack *stack, struct fra
 		return bare_frames(dict, stack, frames);
 	if (stack->entry && stack->n == 1 && dict->functab)
 		return entry_frames(dict, stack, frames);
-	return symbol_frames(dict->symbol, stack->pcs, stack->n, stack->skip, dict->symbol_flags, frames);
-}
-
-static void forget_frames(struct frame_cache *cache)
-{
-	cache->n = 0;
-	cache->epoch++;
-}
-
-/* Expands a stack into the cache, unless it is there. 0 or a negative errno. */
-static int load_frames(struct dict *dict, struct stack_slot *slot, const struct stack *stack)
-{
-	struct frame_cache *cache = &dict->cache;
-	int n;
-
-	if (slot->epoch == cache->epoch)
-		return 0;
-	if (cache->n > MAX_CACHED_FRAMES - MAX_FRAMES)
-		forget_frames(cache);
-	if (array_grow((void **)&cache->frames, &cache->capacity, cache->n + MAX_FRAMES,
-		       sizeof(*cache->frames)))
-		return -ENOMEM;
-	n = expand(dict, stack, cache->frames + cache->n);
-	if (n < 0)
-		return n;
-	slot->epoch = cache->epoch;
-	slot->first = cache->n;
-	slot->n = (uint32_t)n;
-	cache->n += (size_t)n;
-	return 0;
+	return symbol_frames(dict->symbol, stack->pcs, stack->n, stack->skip,
+			     dict->symbol_flags | (stack->sample ? SYMBOL_SAMPLE : 0), frames);
 }
 
 static uint8_t *put_frame(struct dict *dict, uint8_t *p, const struct frame *frame)
@@ -204,21 +193,24 @@ static uint32_t write_stack(struct dict *dict, const struct frame *frames, uint3
 	return dict->stack_count;
 }
 
+/* Frames are not kept: symbol keeps what each address stands for, and a stack is written once a generation.
+ */
 uint32_t dict_add_stack(struct dict *dict, uint32_t id)
 {
+	struct frame frames[MAX_FRAMES];
 	struct stack_slot *slot;
-	int ret;
+	int n;
 
 	if (id == 0 || id >= dict->tables->nstacks)
 		return 0;
 	if (array_grow((void **)&dict->stacks, &dict->nstacks, (size_t)id + 1, sizeof(*dict->stacks)))
 		return fail(dict, -ENOMEM);
+	n = expand(dict, &dict->tables->stacks[id], frames);
+	if (n < 0)
+		return fail(dict, n);
 	slot = &dict->stacks[id];
-	ret = load_frames(dict, slot, &dict->tables->stacks[id]);
-	if (ret)
-		return fail(dict, ret);
 	slot->gen = dict->gen;
-	slot->id = slot->n ? write_stack(dict, dict->cache.frames + slot->first, slot->n) : 0;
+	slot->id = n ? write_stack(dict, frames, (uint32_t)n) : 0;
 	return slot->id;
 }
 
@@ -231,7 +223,6 @@ void dict_init(struct dict *dict, const struct wire_options *options)
 		.functab = options->functab,
 		.symbol_flags = options->symbol_flags,
 	};
-	dict->cache.epoch = 1;
 	dict->string_table.type = EV_STRINGS;
 	dict->stack_table.type = EV_STACKS;
 }
@@ -240,7 +231,6 @@ void dict_free(struct dict *dict)
 {
 	free(dict->strings);
 	free(dict->stacks);
-	free(dict->cache.frames);
 	buffer_free(&dict->string_table.out);
 	buffer_free(&dict->stack_table.out);
 }

@@ -24,16 +24,6 @@ struct string_slot {
 
 struct stack_slot {
 	uint32_t gen, id;
-	uint32_t epoch; /* frames are in the cache if this is the cache's */
-	uint32_t n;
-	size_t first;
-};
-
-/* Expanded stacks, kept over generations; thrown away whole when it grows too large. */
-struct frame_cache {
-	struct frame *frames;
-	size_t n, capacity;
-	uint32_t epoch;
 };
 
 struct dict {
@@ -49,7 +39,6 @@ struct dict {
 	struct stack_slot *stacks;
 	size_t nstacks;
 	uint32_t stack_count;
-	struct frame_cache cache;
 	struct table string_table, stack_table;
 	int failed; /* the first error, sticky */
 };

@@ -428,6 +428,9 @@ static void put_world(struct wire *wire, const struct op *op, struct cursor *at)
 	case OP_GC_END:
 		event1(at, EV_GC_END, ++wire->gc_seq);
 		break;
+	case OP_GC_SWEEP_ACTIVE:
+		event1(at, EV_GC_SWEEP_ACTIVE, (uint64_t)op->p);
+		break;
 	case OP_GC_SWEEP_BEGIN:
 		event1(at, EV_GC_SWEEP_BEGIN, dict_stack(dict, op->stack));
 		break;
@@ -598,7 +601,9 @@ static int put_sample(struct wire *wire, const struct op *op)
 
 /* Which kinds name P p and goroutine g2. Bits by enum op_kind. */
 #define BIT(kind) (1ull << (kind))
-#define USES_P    (BIT(OP_PROC_STATUS) | BIT(OP_PROC_START) | BIT(OP_PROC_STEAL) | BIT(OP_SYSCALL_BEGIN))
+#define USES_P                                                                                               \
+	(BIT(OP_PROC_STATUS) | BIT(OP_PROC_START) | BIT(OP_PROC_STEAL) | BIT(OP_SYSCALL_BEGIN) |             \
+	 BIT(OP_GC_SWEEP_ACTIVE))
 
 _Static_assert(OP_KIND_COUNT <= 64, "a bit for each kind");
 
@@ -725,12 +730,11 @@ static int write_generation(struct wire *wire, struct error *err)
 
 	if (wire->options.format >= WIRE_GO126)
 		ret = buffer_append(&wire->body, &end, 1);
-	if (!ret)
-		ret = buffer_append(&wire->head, wire->dict.string_table.out.bytes,
-				    wire->dict.string_table.out.len);
 	if (ret)
 		return error_set(err, ENOMEM, "no memory for generation %u", wire->gen);
 	ret = write_out(wire, &wire->head);
+	if (!ret)
+		ret = write_out(wire, &wire->dict.string_table.out);
 	if (!ret)
 		ret = write_out(wire, &wire->dict.stack_table.out);
 	if (!ret)

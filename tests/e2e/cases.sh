@@ -507,7 +507,7 @@ case_rings() { # several rings are merged into what one would have held
 	local look="--rings 2"
 	start_target "$(target_binary $NEWEST default)" mixed -native "$W/native" -native-seconds 2 -seconds 100
 	trace_cell mixed $NEWEST no
-	twin_cell 1000
+	twin_cell mixed 1000
 	# Too small for the load: what each of them loses is counted.
 	run_gotrace -p "$target" $look --ring-size 128k -d 2s -o "$W/tiny"
 	want 0 3

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # The matrix: release × variant × load. To be sourced after lib.sh.
 
-MODES="pingpong pool http syscalls gc timers coro churn procs cgo parked mixed idle"
+MODES="pingpong pool http syscalls gc timers coro churn procs cgo parked mixed idle cpu user"
 
 # How closely gotrace looks: cell by cell another way, unless LOOK says one.
 LOOKS=("" --exact --light --spans)
@@ -31,7 +31,9 @@ profile_rows() {
 	syscalls) echo io,syscall ;;
 	coro) echo ;;
 	pingpong | pool | procs) echo sched,block ;;
+	user) echo sched,block,usertasks,userregions ;;
 	idle) echo ;; # nothing runs
+	cpu) echo samples ;;
 	*) echo sched ;;
 	esac
 }
@@ -42,6 +44,8 @@ trace_cell() {
 	want 0
 	timeout 10 "$JUDGE" json "$W/out" >/dev/null 2>"$W/json.err" || die "--json: $(cat "$W/json.err")"
 	strict "$W/trace" -expect "tests/e2e/facts/$1"
+	# What only this look sees.
+	[ ! -e "tests/e2e/facts/$1$look" ] || strict "$W/trace" -expect "tests/e2e/facts/$1$look"
 	checked "$W/trace"
 	printf '%s events, %s goroutines, %s KiB' "$(fact events)" "$(fact goroutines)" $(($(stat -c %s "$W/trace") / 1024))
 	if [ "$3" = yes ]; then
@@ -74,23 +78,85 @@ twin_cell() {
 	timeout 300 "$JUDGE" twin -v $(twin_marks "$1") -min-compared "$2" "$W/native" "$W/ours" >"$W/twin" 2>&1 ||
 		die "; twin: $(tail -n 1 "$W/twin") [$(grep -m 1 '^window' "$W/twin")]"
 	printf '; twin: %s' "$(grep -m 1 '^window' "$W/twin")"
+	[ "$1" = user ] || return 0
+	timeout 100 "$JUDGE" usertwin -min 1000 "$W/native" "$W/ours" >"$W/usertwin" 2>&1 ||
+		die "; annotations: $(tail -n 1 "$W/usertwin")"
+	printf '; %s' "$(tail -n 1 "$W/usertwin")"
+}
+
+# truth_cell BINARY: what the program itself says it did, without any other
+# tracer, is in the trace, mark for mark.
+truth_cell() {
+	local tracer i
+	start_target "$1" usertruth -seconds 60
+	env --default-signal "$GOTRACE" -p "$target" $look -o "$W/truth" >"$W/truth.out" 2>"$W/err" </dev/null &
+	tracer=$!
+	begun "$W/truth"
+	kill -USR2 "$target"
+	for ((i = 0; i < 200; i++)); do
+		grep -q '^truth told' "$W/target.out" && break
+		sleep 0.1
+	done
+	sleep 0.2
+	kill -INT $tracer 2>/dev/null
+	wait_end $tracer 60 || die "; gotrace did not end after SIGINT"
+	[ "$status" -eq 0 ] || die "; gotrace ended with $status: $(tail -n 3 "$W/err")"
+	strict "$W/truth"
+	timeout 60 "$JUDGE" usertruth "$W/truth" "$W/target.out" >"$W/told" 2>&1 || die "; truth: $(tail -n 1 "$W/told")"
+	printf '; truth: %s' "$(cat "$W/told")"
+}
+
+# clock: CPU time of $target in ticks (1/100 s), and the time in ns.
+clock() {
+	local stat
+	read -r stat <"/proc/$target/stat" || die "the target is gone"
+	set -- ${stat##*) }
+	echo $((${12} + ${13})) "$(date +%s%N)"
+}
+
+# samples_cell: a trace of $target with many samples, and none in one without; in the twin's traces the two
+# functions have the same shares, as far as some hundred samples can tell.
+samples_cell() {
+	local before after cores
+	before=($(clock))
+	run_gotrace -p "$target" -d 3s --cpu-samples=1000 -o "$W/samples" --json
+	after=($(clock))
+	want 0
+	strict "$W/samples"
+	checked "$W/samples"
+	cores=$(((after[0] - before[0]) * 10000000000 / (after[1] - before[1]))) # thousandths
+	timeout 60 "$JUDGE" samples -hz 1000 -cores $((cores / 1000)).$(printf %03d $((cores % 1000))) "$W/samples" >"$W/judged" 2>&1 ||
+		die "; samples: $(tail -n 2 "$W/judged" | tr '\n' ' ')"
+	printf '; samples: %s' "$(head -n 1 "$W/judged")"
+	run_gotrace -p "$target" -d 500ms --no-cpu-samples -o "$W/none"
+	want 0
+	strict "$W/none"
+	[ "$(fact 'kind StackSample')" -eq 0 ] || die "; CPU samples in spite of --no-cpu-samples"
+	[ -s "$W/native" ] || return 0
+	timeout 60 "$JUDGE" samples -native "$W/native" -tolerance 0.15 "$W/ours" >"$W/judged" 2>&1 ||
+		die "; samples beside native ones: $(tail -n 3 "$W/judged" | tr '\n' ' ')"
+	printf '; beside %s' "$(grep -m 1 '^native' "$W/judged")"
 }
 
 # cell RELEASE VARIANT MODE PAGES TWIN
 cell() {
-	local binary least
+	local binary least also=
 	binary=$(target_binary "$1" "$2" 2>"$W/build.err") || die "cannot build: $(tail -n 3 "$W/build.err")"
-	start_target "$binary" "$3" -native "$W/native" -native-seconds 2 -seconds 100
+	[ "$3" = cpu ] && also="-native-profile -native-seconds 4"
+	start_target "$binary" "$3" -native "$W/native" -native-seconds 2 -seconds 100 $also
 	trace_cell "$3" "$1" "$4"
 	if [ "$5" = yes ]; then
 		least=100
 		[ "$3" = idle ] && least=10
 		twin_cell "$3" $least
 	fi
+	[ "$3" != cpu ] || samples_cell
 	stop_target
 	kill -0 "$target" 2>/dev/null && die "; the target outlived its end"
 	grep -q . "$W/target.err" && die "; the target complained: $(head -n 3 "$W/target.err")"
-	return 0
+	[ "$3" = user ] || return 0
+	truth_cell "$binary"
+	stop_target
 }
 
 run_cell() {
@@ -107,6 +173,8 @@ cells_newest() {
 			run_cell $NEWEST cgo cgo yes yes
 		else
 			run_cell $NEWEST default "$mode" yes yes
+			# Every sweep and every growth of the heap is seen so.
+			[ "$mode" = gc ] && LOOK=--exact run_cell $NEWEST default gc no yes
 		fi
 	done
 }

@@ -4,8 +4,26 @@
 #include <stdlib.h>
 
 #include "target/code.h"
+#include "target/regions.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void look_for_regions(const struct code *code)
+{
+	struct start_region start = {.noop = 0x500000};
+	size_t at = 0, before = 0, use, jump;
+	enum region_use kind;
+
+	if (region_start_code(code, &start) == 0 && start.jump >= code->size)
+		abort();
+	while ((kind = region_next_use(code, start.noop, &at, &use, &jump)) != REGION_USE_NONE) {
+		if (at <= before || at > code->size || use >= at)
+			abort();
+		if (kind == REGION_USE_END && (jump < at || jump >= code->size))
+			abort();
+		before = at;
+	}
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -35,6 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		code_flag_checks(&code, flag, offsets, 16);
 	code_references(&code, references, 16);
 	code_tls(&code, &tls, &got);
+	look_for_regions(&code);
 	if (size && code_slice_result(&code, data[0], &base, &added) == 0 && base.on_stack > 1)
 		abort();
 	code_receiver(&code, 0x400000 + size / 2, &got);

@@ -65,6 +65,26 @@ static void feed_record(struct model *model, const uint8_t b[8], uint64_t *now)
 	feed(model, LOG_RECORDS, &rec, sizeof(rec));
 }
 
+/* Few names and tasks, so that begins and ends meet. */
+static void feed_text(struct model *model, const uint8_t b[8], uint64_t *now)
+{
+	static const uint8_t sites[] = {SITE_TASK_BEGIN, SITE_REGION_BEGIN, SITE_REGION_END, SITE_LOG,
+					SITE_REGION_START};
+	_Alignas(8) char bytes[sizeof(struct raw_text) + 8];
+	struct raw_text *text = (struct raw_text *)bytes;
+
+	*now += b[7] * 16;
+	memset(bytes, b[6] / 16, sizeof(bytes));
+	*text = (struct raw_text){.len = b[6] % 3, .len2 = b[6] / 3 % 5};
+	text->record = (struct raw_record){.tid = 100 + b[1] % 6, .site = sites[b[5] % 5], .time = *now};
+	text->record.flags = b[4] & 7;
+	text->record.g = pointer(b[2], 0xc000001000);
+	text->record.goid = b[2] % 12 + 1u;
+	text->record.arg = b[4] % 5;
+	text->record.arg2 = b[5] % 7;
+	feed(model, LOG_TEXT, text, sizeof(*text) + text->len + text->len2);
+}
+
 static void feed_snapshot(struct model *model, const uint8_t b[8], uint64_t now)
 {
 	struct log_snapshot head = {.marker_before = 1,
@@ -122,6 +142,7 @@ static void feed_bytes(struct model *model, const uint8_t *data, size_t size)
 {
 	struct log_loss loss = {.ring_full = 1};
 	struct log_note note = {0};
+	struct raw_record record;
 	uint64_t now = 1000000;
 
 	for (; size >= 8; data += 8, size -= 8) {
@@ -136,8 +157,18 @@ static void feed_bytes(struct model *model, const uint8_t *data, size_t size)
 			feed(model, LOG_LOSS, &loss, sizeof(loss));
 			break;
 		case 73:
-			note.flags = data[1] % 8;
+			note.flags = data[1] % 16;
 			feed(model, LOG_NOTE, &note, sizeof(note));
+			break;
+		case 74:
+		case 75:
+			feed_text(model, data, &now);
+			break;
+		case 76:
+			record = (struct raw_record){.tid = 100 + data[1] % 6, .site = SITE_REGION_STOP};
+			record.time = now;
+			record.g = pointer(data[2], 0xc000001000);
+			feed(model, LOG_RECORDS, &record, sizeof(record));
 			break;
 		default:
 			feed_record(model, data, &now);

@@ -695,8 +695,12 @@ static int check_time(struct op_rules *rules, const struct op *op, struct error 
 static int check_ids(const struct op *op, const struct tables *tables, struct error *err)
 {
 	uint32_t nstrings = strtab_count(tables->strings);
+	bool is_text = op->kind == OP_LOG && op->string2 & TEXT_ID;
 
-	if (op->string >= nstrings || op->string2 >= nstrings)
+	if (is_text && (op->string2 & ~TEXT_ID) >= strtab_count(tables->texts))
+		BROKEN("text id %u is not in the table of %u", op->string2 & ~TEXT_ID,
+		       strtab_count(tables->texts));
+	if (op->string >= nstrings || (op->string2 >= nstrings && !is_text))
 		BROKEN("string id %u or %u is not in the table of %u", op->string, op->string2, nstrings);
 	if ((op->stack && op->stack >= tables->nstacks) || (op->stack2 && op->stack2 >= tables->nstacks))
 		BROKEN("stack id %u or %u is not in the table of %u", op->stack, op->stack2, tables->nstacks);
@@ -767,6 +771,10 @@ static int apply(struct op_rules *rules, const struct op *op, const struct table
 	case OP_GC_BEGIN:
 	case OP_GC_END:
 		return gc(rules, op, err);
+	case OP_GC_SWEEP_ACTIVE:
+		if (op->p < 0 || (size_t)op->p >= rules->nps || !rules->ps[op->p].known)
+			BROKEN("P %d is not known", op->p);
+		return active_range(rules, &rules->ps[op->p].sweep, "the sweep", err);
 	case OP_GC_SWEEP_BEGIN:
 	case OP_GC_SWEEP_END:
 		return set_range(&rules->ps[op->p].sweep, op->kind == OP_GC_SWEEP_BEGIN, "the sweep", err);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,6 +118,20 @@ static void acquire(struct sim *sim, int m, int p)
 	rec->arg2 = (uint64_t)p;
 }
 
+/* findRunnable makes a GC worker runnable, and runs it at once. */
+static void run_worker(struct sim *sim, int m)
+{
+	int g = find_g(sim, SIM_WAITING);
+
+	if (g < 0)
+		return;
+	put(sim, m, SITE_UNBLOCK, g)->arg2 = 1 + sim_random(sim, 3);
+	put(sim, m, SITE_EXECUTE, g);
+	sim->ms[m].g = g;
+	sim->transitions++;
+	set(sim, g, SIM_RUNNING);
+}
+
 static void step_idle(struct sim *sim, int m)
 {
 	struct sim_m *mm = &sim->ms[m];
@@ -125,6 +141,10 @@ static void step_idle(struct sim *sim, int m)
 	if (mm->p < 0) {
 		if (p >= 0 && sim->stw < 0)
 			acquire(sim, m, p);
+		return;
+	}
+	if (sim_random(sim, 16) == 0) {
+		run_worker(sim, m);
 		return;
 	}
 	if (g < 0 || sim_random(sim, 4) == 0) {
@@ -165,6 +185,7 @@ static void create(struct sim *sim, int m)
 	if (g < 0)
 		return;
 	sim->gs[g].goid = sim->next_goid++;
+	sim->gs[g].nregions = 0;
 	rec = put(sim, m, SITE_NEWPROC, g);
 	rec->arg = curg(sim, m);
 	rec->arg2 = 0x401000;
@@ -172,6 +193,58 @@ static void create(struct sim *sim, int m)
 	if (sim_random(sim, 4) == 0)
 		rec->goid = 0; /* numbered late, as up to Go 1.23 */
 	set(sim, g, SIM_RUNNABLE);
+}
+
+static void begin_region(struct sim *sim, int m, struct sim_g *g)
+{
+	struct sim_region *region = &g->regions[g->nregions++];
+	struct raw_record *rec;
+
+	*region = (struct sim_region){.task = sim_random(sim, sim->tasks + 1),
+				      .name = sim_random(sim, 5),
+				      .unnamed = sim_random(sim, 2)};
+	rec = put(sim, m, region->unnamed ? SITE_REGION_START : SITE_REGION_BEGIN, sim->ms[m].g);
+	rec->arg = region->task;
+	rec->arg2 = region->name;
+}
+
+static void end_region(struct sim *sim, int m, struct sim_g *g)
+{
+	struct sim_region *region = &g->regions[--g->nregions];
+	struct raw_record *rec;
+
+	rec = put(sim, m, region->unnamed ? SITE_REGION_STOP : SITE_REGION_END, sim->ms[m].g);
+	if (region->unnamed)
+		return;
+	rec->arg = region->task;
+	rec->arg2 = region->name;
+}
+
+static void annotate(struct sim *sim, int m)
+{
+	struct sim_g *g = &sim->gs[sim->ms[m].g];
+	struct raw_record *rec;
+
+	switch (sim_random(sim, 6)) {
+	case 0:
+		rec = put(sim, m, SITE_TASK_BEGIN, sim->ms[m].g);
+		rec->arg2 = sim_random(sim, sim->tasks + 1);
+		rec->arg = ++sim->tasks;
+		break;
+	case 1:
+		put(sim, m, SITE_TASK_END, sim->ms[m].g)->arg = 1 + sim_random(sim, sim->tasks + 1);
+		break;
+	case 2:
+		put(sim, m, SITE_LOG, sim->ms[m].g)->arg2 = sim_random(sim, 3);
+		break;
+	case 3:
+		if (g->nregions)
+			end_region(sim, m, g);
+		break;
+	default:
+		if (g->nregions < SIM_DEPTH)
+			begin_region(sim, m, g);
+	}
 }
 
 static void enter_syscall(struct sim *sim, int m)
@@ -184,9 +257,61 @@ static void enter_syscall(struct sim *sim, int m)
 	mm->kernel = true;
 }
 
+static void turn_gc(struct sim *sim, int m)
+{
+	put(sim, m, sim->gc ? SITE_GC_END : SITE_GC_BEGIN, sim->ms[m].g);
+	sim->gc = !sim->gc;
+	if (!sim->gc)
+		put(sim, m, SITE_HEAP_GOAL, sim->ms[m].g)->arg = 4 << 20;
+}
+
+static void assist(struct sim *sim, int m)
+{
+	struct sim_g *g = &sim->gs[sim->ms[m].g];
+
+	put(sim, m, g->assists ? SITE_ASSIST_END : SITE_ASSIST_BEGIN, sim->ms[m].g);
+	g->assists = !g->assists;
+}
+
+static void sweep(struct sim *sim, int m)
+{
+	put(sim, m, SITE_SWEEP_BEGIN, sim->ms[m].g);
+	sim->ms[m].sweeps = true;
+}
+
+/* The record names nobody, and is followed by the one that brought it about. */
+static void end_sweep(struct sim *sim, int m)
+{
+	struct raw_record *rec = put(sim, m, SITE_SWEEP_END, -1);
+
+	rec->p = 0;
+	rec->arg = 8192 * (1 + sim_random(sim, 4));
+	rec->arg2 = sim_random(sim, 8192);
+	put(sim, m, SITE_HEAP_ALLOC, sim->ms[m].g)->arg = sim_random(sim, 1 << 20);
+	sim->ms[m].sweeps = false;
+}
+
+/* What the collector makes of an allocation. */
+static void allocate(struct sim *sim, int m)
+{
+	switch (sim_random(sim, 4)) {
+	case 0:
+		assist(sim, m);
+		break;
+	case 1:
+		sweep(sim, m);
+		break;
+	case 2:
+		put(sim, m, SITE_HEAP_ALLOC, sim->ms[m].g)->arg = sim_random(sim, 1 << 20);
+		break;
+	default:
+		turn_gc(sim, m);
+	}
+}
+
 static void run(struct sim *sim, int m)
 {
-	switch (sim_random(sim, 12)) {
+	switch (sim_random(sim, 18)) {
 	case 0:
 	case 1:
 	case 2:
@@ -196,7 +321,9 @@ static void run(struct sim *sim, int m)
 		leave(sim, m, SITE_GOSCHED, SIM_RUNNABLE);
 		break;
 	case 4:
-		leave(sim, m, SITE_DESTROY, SIM_NONE);
+		/* No goroutine ends while it allocates. */
+		if (!sim->gs[sim->ms[m].g].assists)
+			leave(sim, m, SITE_DESTROY, SIM_NONE);
 		break;
 	case 5:
 	case 6:
@@ -211,6 +338,16 @@ static void run(struct sim *sim, int m)
 			put(sim, m, SITE_STW_BEGIN, sim->ms[m].g)->arg = 1;
 			sim->stw = m;
 		}
+		break;
+	case 10:
+	case 11:
+	case 12:
+		annotate(sim, m);
+		break;
+	case 13:
+	case 14:
+	case 15:
+		allocate(sim, m);
 		break;
 	default:
 		enter_syscall(sim, m);
@@ -271,16 +408,32 @@ static void step_syscall(struct sim *sim, int m)
 	return_from_syscall(sim, m);
 }
 
+/* The clock strikes on a thread, whatever it is doing. */
+static void sample(struct sim *sim)
+{
+	int m = (int)sim_random(sim, SIM_MS);
+	struct raw_record *rec = put(sim, m, SITE_CPU_SAMPLE, sim->ms[m].g);
+
+	if (sim->handoff && sim->ms[m].g >= 0 && sim->gs[sim->ms[m].g].status == SIM_SYSCALL)
+		rec->p = 0; /* m.p is empty in a call up to Go 1.25 */
+}
+
 void sim_step(struct sim *sim)
 {
 	int m = (int)sim_random(sim, SIM_MS);
 	struct sim_m *mm = &sim->ms[m];
 
+	if (m % 4 == 0 && sim_random(sim, 4) == 0)
+		sample(sim);
 	if (sim->stw == m && sim_random(sim, 2)) {
 		put(sim, m, SITE_STW_END, mm->g);
 		sim->stw = -1;
 	} else if (sim->stw == m) {
 		return; /* who has stopped the world neither blocks nor leaves */
+	} else if (mm->sweeps && sim_random(sim, 2)) {
+		end_sweep(sim, m);
+	} else if (mm->sweeps) {
+		ready(sim, m); /* a cleanup; nor does who sweeps */
 	} else if (mm->g < 0) {
 		step_idle(sim, m);
 	} else if (sim->gs[mm->g].status == SIM_SYSCALL) {
@@ -288,6 +441,25 @@ void sim_step(struct sim *sim)
 	} else {
 		run(sim, m);
 	}
+}
+
+static bool has_texts(uint8_t site)
+{
+	return (site >= SITE_TASK_BEGIN && site <= SITE_REGION_START && site != SITE_TASK_END);
+}
+
+size_t sim_text(const struct raw_record *rec, void *buffer)
+{
+	struct raw_text *text = buffer;
+	uint64_t name = rec->site == SITE_TASK_BEGIN ? rec->arg : rec->arg2;
+
+	if (!has_texts(rec->site))
+		return 0;
+	*text = (struct raw_text){.record = *rec};
+	text->len = (uint16_t)snprintf(text->text, 32, "n%" PRIu64, name);
+	if (rec->site == SITE_LOG)
+		text->len2 = (uint16_t)snprintf(text->text + text->len, 32, "at %" PRIu64, rec->time);
+	return sizeof(*text) + text->len + text->len2;
 }
 
 void sim_marker(struct sim *sim, uint32_t number)
@@ -329,6 +501,7 @@ size_t sim_snapshot(const struct sim *sim, struct log_g *gs, struct log_p *ps, s
 	for (int g = 0; g < SIM_GS; g++) {
 		gs[n] = (struct log_g){.g = sim->gs[g].ptr,
 				       .goid = sim->gs[g].goid,
+				       .assist = sim->gs[g].assists ? LOG_ASSIST_OPEN : LOG_ASSIST_NONE,
 				       .status = runtime_status(sim->gs[g].status)};
 		for (int m = 0; m < SIM_MS; m++) {
 			if (sim->ms[m].g == g) {

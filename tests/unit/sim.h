@@ -17,9 +17,19 @@ enum { SIM_PS = 4, SIM_MS = 8, SIM_GS = 48 };
 
 enum sim_status { SIM_NONE, SIM_IDLE_G, SIM_RUNNABLE, SIM_RUNNING, SIM_SYSCALL, SIM_WAITING };
 
+enum { SIM_DEPTH = 6, SIM_TEXT = sizeof(struct raw_text) + 64 };
+
+struct sim_region {
+	uint64_t task, name;
+	bool unnamed; /* of StartRegion while the tracer is off */
+};
+
 struct sim_g {
 	uint64_t ptr, goid;
 	enum sim_status status;
+	struct sim_region regions[SIM_DEPTH];
+	unsigned nregions;
+	bool assists; /* helps the garbage collector */
 };
 
 struct sim_m {
@@ -28,6 +38,7 @@ struct sim_m {
 	int oldp;    /* the P it went into the system call with */
 	bool kernel; /* between sys_enter and sys_exit */
 	uint32_t tick;
+	bool sweeps; /* on its P, with its goroutine running */
 };
 
 struct sim {
@@ -37,9 +48,11 @@ struct sim {
 	struct sim_m ms[SIM_MS];
 	int p_holder[SIM_PS]; /* index of the M, -1 = idle */
 	int stw;              /* index of the M that stopped the world, -1 = none */
+	bool gc;              /* a cycle runs */
 	struct raw_record *out;
 	size_t n, capacity;
 	size_t transitions; /* goroutine state changes made */
+	uint64_t tasks;     /* number of the newest */
 };
 
 void sim_init(struct sim *sim, uint64_t seed, bool handoff);
@@ -48,6 +61,12 @@ uint64_t sim_random(struct sim *sim, uint64_t below);
 /* Makes one step: usually one record, sometimes none. */
 void sim_step(struct sim *sim);
 void sim_marker(struct sim *sim, uint32_t number);
+/*
+ * A record with texts as the log has it, in a buffer of SIM_TEXT bytes: returns
+ * its size, 0 if it has none. The name is the letter n and the record's arg2,
+ * or the task's number if it begins one.
+ */
+size_t sim_text(const struct raw_record *rec, void *buffer);
 /* The state as a snapshot would show it. Arrays of SIM_GS, SIM_PS, SIM_MS; returns the number of goroutines.
  */
 size_t sim_snapshot(const struct sim *sim, struct log_g *gs, struct log_p *ps, struct log_m *ms);

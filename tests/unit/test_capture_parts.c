@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The parts of capture that need no kernel probes: keeping records, watching a process. */
+/* The parts of capture that need no kernel probes: watching a process. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,67 +11,8 @@
 
 #include <cmocka.h>
 
-#include "capture/keep.h"
 #include "capture/own_sites.h"
 #include "capture/watch.h"
-
-struct seen {
-	unsigned n;
-	uint32_t types[4];
-	uint64_t first[4];
-	int refuse; /* what the sink returns for the second record */
-};
-
-static int see(void *ctx, const struct log_record *record)
-{
-	struct seen *seen = ctx;
-
-	seen->types[seen->n] = record->type;
-	seen->first[seen->n] = record->size ? *(const uint64_t *)record->data : 0;
-	seen->n++;
-	return seen->n == 2 ? seen->refuse : 0;
-}
-
-static void keep_three(struct keep *keep)
-{
-	uint64_t numbers[3] = {11, 22, 33};
-
-	for (uint32_t i = 0; i < 3; i++) {
-		struct log_record record = {.type = LOG_GS + i, .size = i == 1 ? 0 : 8, .data = &numbers[i]};
-
-		assert_int_equal(keep_record(keep, &record), 0);
-	}
-	memset(numbers, 0, sizeof(numbers)); /* what is kept is a copy */
-}
-
-static void test_records_come_back_in_order(void **state)
-{
-	struct keep keep = {0};
-	struct seen seen = {0};
-
-	(void)state;
-	keep_three(&keep);
-	assert_int_equal(keep_replay(&keep, see, &seen), 0);
-	assert_int_equal(seen.n, 3);
-	assert_int_equal(seen.types[2], LOG_MS);
-	assert_int_equal(seen.first[0], 11);
-	assert_int_equal(seen.first[1], 0);
-	assert_int_equal(seen.first[2], 33);
-	keep_free(&keep);
-	assert_null(keep.first);
-}
-
-static void test_a_sink_that_refuses_ends_the_replay(void **state)
-{
-	struct keep keep = {0};
-	struct seen seen = {.refuse = -ENOSPC};
-
-	(void)state;
-	keep_three(&keep);
-	assert_int_equal(keep_replay(&keep, see, &seen), -ENOSPC);
-	assert_int_equal(seen.n, 2);
-	keep_free(&keep);
-}
 
 /* A child that waits for a byte, then does as it is told. */
 static pid_t child(int *go, const char *program)
@@ -158,8 +99,6 @@ static void test_own_sites_begin_with_a_push(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_records_come_back_in_order),
-		cmocka_unit_test(test_a_sink_that_refuses_ends_the_replay),
 		cmocka_unit_test(test_the_end_of_a_process_is_seen),
 		cmocka_unit_test(test_a_new_program_is_seen),
 		cmocka_unit_test(test_no_process_cannot_be_watched),

@@ -107,6 +107,42 @@ static void test_what_fits_is_kept(void **state)
 	assert_int_equal(changes, 0);
 }
 
+/* Sweeps and the heap's growing: dropped when they are many, tried again ever more seldom, kept in exact. */
+static void test_the_heap_is_left_out_when_it_is_busy(void **state)
+{
+	struct shed_options adaptive = {.last = LEVEL_LIGHT}, exact = {LEVEL_EXACT, LEVEL_EXACT, 0};
+	struct shed_figures calm = {.ns = STRETCH_MS * 1000000ull}, storm = calm;
+	struct shed shed;
+	unsigned on = 0;
+
+	(void)state;
+	calm.heap = 900;
+	storm.heap = 30000;
+	shed_init(&shed, &adaptive, HIT_NS);
+	for (unsigned i = 0; i < 100; i++)
+		assert_false(shed_update(&shed, &calm));
+	assert_true(shed.heap);
+	assert_true(shed_update(&shed, &storm));
+	assert_false(shed.heap);
+	for (unsigned i = 0; i < 3000; i++) {
+		struct shed_figures seen = shed.heap ? storm : calm;
+
+		on += shed.heap;
+		seen.heap = shed.heap ? storm.heap : 0;
+		shed_update(&shed, &seen);
+	}
+	assert_true(on > 3 && on < 20);
+	for (unsigned i = 0; i < 1000 && !shed.heap; i++) {
+		calm.heap = 0;
+		shed_update(&shed, &calm);
+	}
+	assert_true(shed.heap); /* the storm is over */
+	shed_init(&shed, &exact, HIT_NS);
+	for (unsigned i = 0; i < 100; i++)
+		assert_false(shed_update(&shed, &storm));
+	assert_true(shed.heap);
+}
+
 static void test_it_takes_back_when_the_load_falls(void **state)
 {
 	struct shed_options options = {.last = LEVEL_OFF, .max_percent = 10};
@@ -141,6 +177,7 @@ int main(void)
 		cmocka_unit_test(test_exact_and_light_stay),
 		cmocka_unit_test(test_the_limit_holds),
 		cmocka_unit_test(test_what_fits_is_kept),
+		cmocka_unit_test(test_the_heap_is_left_out_when_it_is_busy),
 		cmocka_unit_test(test_it_takes_back_when_the_load_falls),
 		cmocka_unit_test(test_it_does_not_swing),
 	};

@@ -84,6 +84,29 @@ static void record_alloc(void **state)
 	assert_non_null(strstr(err.text, "--alloc"));
 }
 
+static unsigned sample_rate(const char *option)
+{
+	struct record_options options;
+	struct error err;
+	struct line line;
+
+	LINE(line, "-p", "7", option);
+	assert_int_equal(options_record(line.argc, line.argv, &options, &err), 0);
+	return options.sample_hz;
+}
+
+static void cpu_samples(void **state)
+{
+	(void)state;
+	assert_int_equal(sample_rate("-q"), 100);
+	assert_int_equal(sample_rate("--cpu-samples"), 100);
+	assert_int_equal(sample_rate("--cpu-samples=1000"), 1000);
+	assert_int_equal(sample_rate("--cpu-samples=49Hz"), 49);
+	assert_int_equal(sample_rate("--cpu-samples=10000"), 10000);
+	assert_int_equal(sample_rate("--cpu-samples=0"), 0);
+	assert_int_equal(sample_rate("--no-cpu-samples"), 0);
+}
+
 static void command_keeps_its_own_options(void **state)
 {
 	struct record_options options;
@@ -122,6 +145,9 @@ static void nonsense_is_refused(void **state)
 	(void)state;
 	REFUSE("-d '12abc'", "-p", "1", "-d", "12abc");
 	REFUSE("-p 'x'", "-p", "x");
+	REFUSE("--cpu-samples '10001'", "-p", "1", "--cpu-samples=10001");
+	REFUSE("--cpu-samples 'often'", "-p", "1", "--cpu-samples=often");
+	REFUSE("--cpu-samples '-1'", "-p", "1", "--cpu-samples=-1");
 	REFUSE("which process", "-d", "5s");
 	REFUSE("which process", "--");
 	REFUSE("exclude each other", "-p", "1", "--", "ls");
@@ -191,9 +217,13 @@ static void other_commands(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(record_a_process),    cmocka_unit_test(record_flags),
-		cmocka_unit_test(record_alloc),        cmocka_unit_test(command_keeps_its_own_options),
-		cmocka_unit_test(nonsense_is_refused), cmocka_unit_test(help_and_version_need_nothing_else),
+		cmocka_unit_test(record_a_process),
+		cmocka_unit_test(record_flags),
+		cmocka_unit_test(cpu_samples),
+		cmocka_unit_test(record_alloc),
+		cmocka_unit_test(command_keeps_its_own_options),
+		cmocka_unit_test(nonsense_is_refused),
+		cmocka_unit_test(help_and_version_need_nothing_else),
 		cmocka_unit_test(other_commands),
 	};
 

@@ -74,9 +74,16 @@ static void put_new_records(struct world *world)
 {
 	const struct sim *sim = &world->sim;
 
-	if (sim->n > world->fed)
-		put(world, LOG_RECORDS, sim->out + world->fed, (sim->n - world->fed) * sizeof(*sim->out));
-	world->fed = sim->n;
+	for (; world->fed < sim->n; world->fed++) {
+		const struct raw_record *rec = &sim->out[world->fed];
+		_Alignas(8) char text[SIM_TEXT];
+		size_t size = sim_text(rec, text);
+
+		if (size)
+			put(world, LOG_TEXT, text, size);
+		else
+			put(world, LOG_RECORDS, rec, sizeof(*rec));
+	}
 }
 
 static void put_snapshot(struct world *world)

@@ -112,6 +112,23 @@ static void formats(void **state)
 	assert_int_equal(parse_format("--format", "", &format, NULL), -EINVAL);
 }
 
+static void rates(void **state)
+{
+	struct error err;
+	unsigned hz;
+
+	(void)state;
+	assert_int_equal(parse_rate("--cpu-samples", "0", 1000, &hz, NULL), 0);
+	assert_int_equal(hz, 0);
+	assert_int_equal(parse_rate("--cpu-samples", "1000hz", 1000, &hz, NULL), 0);
+	assert_int_equal(hz, 1000);
+	assert_int_equal(parse_rate("--cpu-samples", "1001", 1000, &hz, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "0 to 1000"));
+	assert_int_equal(parse_rate("--cpu-samples", "4294967396", 1000, &hz, NULL), -EINVAL);
+	assert_int_equal(parse_rate("--cpu-samples", "1k", 1000, &hz, NULL), -EINVAL);
+	assert_int_equal(parse_rate("--cpu-samples", "", 1000, &hz, NULL), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -120,6 +137,7 @@ int main(void)
 		cmocka_unit_test(sizes),
 		cmocka_unit_test(pids),
 		cmocka_unit_test(formats),
+		cmocka_unit_test(rates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

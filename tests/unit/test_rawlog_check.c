@@ -152,6 +152,28 @@ static void text_lengths_agree(void **state)
 	assert_int_equal(check(LOG_NOTE, sizeof(struct log_note) + 2), -EBADMSG);
 }
 
+static void lengths_of_two_texts_agree(void **state)
+{
+	struct raw_text *text = (struct raw_text *)payload;
+
+	(void)state;
+	text->len = 5;
+	text->len2 = TEXT_MAX;
+	assert_int_equal(check(LOG_TEXT, sizeof(*text) + 5 + TEXT_MAX), 0);
+	assert_int_equal(check(LOG_TEXT, sizeof(*text) + 4 + TEXT_MAX), -EBADMSG);
+	assert_int_equal(check(LOG_TEXT, sizeof(*text) + 6 + TEXT_MAX), -EBADMSG);
+	text->len2 = TEXT_MAX + 1;
+	assert_int_equal(check(LOG_TEXT, sizeof(*text) + 6 + TEXT_MAX), -EBADMSG);
+	text->len = TEXT_MAX + 1;
+	text->len2 = 0;
+	assert_int_equal(check(LOG_TEXT, sizeof(*text) + TEXT_MAX + 1), -EBADMSG);
+	clear(NULL);
+	assert_int_equal(check(LOG_TEXT, sizeof(*text)), 0);
+	assert_int_equal(check(LOG_TEXT, sizeof(*text) - 1), -EBADMSG);
+	text->away2 = 1; /* of the ring only */
+	assert_int_equal(check(LOG_TEXT, sizeof(*text)), -EBADMSG);
+}
+
 static void later_types_are_not_judged(void **state)
 {
 	(void)state;
@@ -168,6 +190,7 @@ int main(void)
 		cmocka_unit_test_setup(boundary_count_agrees, clear),
 		cmocka_unit_test_setup(functab_sizes_agree, clear),
 		cmocka_unit_test_setup(text_lengths_agree, clear),
+		cmocka_unit_test_setup(lengths_of_two_texts_agree, clear),
 		cmocka_unit_test_setup(later_types_are_not_judged, clear),
 	};
 

@@ -222,10 +222,74 @@ static void frames_are_the_runtimes(void **state)
 		check_file(files[i]);
 }
 
+static uint64_t entry_of(const struct functab *tab, const char *name)
+{
+	uint64_t entry, end;
+
+	assert_int_equal(functab_find(tab, name, &entry, &end), 0);
+	return entry;
+}
+
+/* The functions of a sample's stack must be these; ends with NULL. */
+static void expect_sample(struct symbol *sym, const struct strtab *strings, const uint64_t *pcs, size_t n,
+			  const char *const *names)
+{
+	struct frame frames[MAX_FRAMES];
+	int count = symbol_frames(sym, pcs, n, 0, SYMBOL_SAMPLE, frames);
+
+	for (int i = 0; i < count; i++) {
+		assert_non_null(names[i]);
+		assert_string_equal(strtab_get(strings, frames[i].func, NULL), names[i]);
+	}
+	assert_null(names[count]);
+}
+
+#define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* The word at the stack pointer is the caller where the function has no frame, and nowhere else. */
+static void a_sample_finds_its_caller(void **state)
+{
+	struct fixture fix = {0};
+	struct functab *tab;
+	struct strtab *strings = strtab_new();
+	struct symbol *sym;
+	uint64_t leaf, framed, caller, root;
+
+	(void)state;
+	load(&fix, CHECKED_IN);
+	read_module(&fix);
+	tab = open_module(&fix);
+	sym = symbol_new(tab, strings);
+	leaf = entry_of(tab, "runtime.memmove");
+	framed = entry_of(tab, "runtime.casgstatus");
+	caller = entry_of(tab, "runtime.ready") + 1;
+	root = entry_of(tab, "runtime.goexit") + 2;
+
+	/* pcs[0] is the instruction plus 1: the first one of a function is in it, and before its frame. */
+	expect_sample(sym, strings, (uint64_t[]){leaf + 1, caller, root}, 3,
+		      NAMES("runtime.memmove", "runtime.ready", "runtime.goexit"));
+	expect_sample(sym, strings, (uint64_t[]){framed + 1, caller, root}, 3,
+		      NAMES("runtime.casgstatus", "runtime.ready", "runtime.goexit"));
+	/* In the middle of casgstatus its frame stands, and the word is some local's. */
+	expect_sample(sym, strings, (uint64_t[]){framed + 0x40, caller, root}, 3,
+		      NAMES("runtime.casgstatus", "runtime.goexit"));
+	expect_sample(sym, strings, (uint64_t[]){leaf + 1, 0, root}, 3,
+		      NAMES("runtime.memmove", "runtime.goexit"));
+	/* C's code has no name, and its caller is not asked for. */
+	expect_sample(sym, strings, (uint64_t[]){fix.source.etext + 0x1000, caller, root}, 3,
+		      NAMES("runtime.goexit"));
+	expect_sample(sym, strings, (uint64_t[]){leaf + 1}, 1, NAMES("runtime.memmove"));
+	symbol_free(sym);
+	functab_free(tab);
+	strtab_free(strings);
+	free_fixture(&fix);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *checked_in[] = {CHECKED_IN};
-	const struct CMUnitTest tests[] = {cmocka_unit_test(frames_are_the_runtimes)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(frames_are_the_runtimes),
+					   cmocka_unit_test(a_sample_finds_its_caller)};
 
 	files = argc > 1 ? (const char **)argv + 1 : checked_in;
 	nfiles = argc > 1 ? argc - 1 : 1;

@@ -59,6 +59,15 @@ struct pt_regs {
 	long unsigned int ss;
 };
 
+/* What a program of a perf event gets (include/uapi/linux/bpf_perf_event.h); ABI too. */
+struct bpf_perf_event_data {
+	struct pt_regs regs;
+	__u64 sample_period;
+	__u64 addr;
+};
+
+enum bpf_func_id { BPF_FUNC_task_pt_regs = 175 };
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct thread_struct {

@@ -6,6 +6,9 @@
 //	judge pages -go TOOLCHAIN [-rows …] TRACE  served by that release's go tool trace
 //	judge twin NATIVE OURS                     compared with what Go's own tracer saw
 //	judge alloc NATIVE OURS                    the same for spans and stacks
+//	judge samples -cores N TRACE               its CPU samples, of the target's mode cpu
+//	judge usertwin NATIVE OURS                 the same for tasks, regions and logs
+//	judge usertruth OURS WORDS                 compared with what the program says it did
 //	judge json FILE [PATH]                     is this one JSON object; print what stands at PATH
 package main
 
@@ -15,16 +18,19 @@ import (
 )
 
 var commands = map[string]func(args []string) error{
-	"strict": strict,
-	"pages":  pages,
-	"twin":   twin,
-	"alloc":  alloc,
-	"json":   jsonCommand,
+	"strict":    strict,
+	"pages":     pages,
+	"twin":      twin,
+	"alloc":     alloc,
+	"samples":   samples,
+	"json":      jsonCommand,
+	"usertruth": userTruth,
+	"usertwin":  userTwin,
 }
 
 func main() {
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: judge strict|pages|twin|alloc|json [options] FILE…")
+		fmt.Fprintln(os.Stderr, "usage: judge strict|pages|twin|usertwin|usertruth|alloc|samples|json [options] FILE…")
 		os.Exit(2)
 	}
 	if err := commands[os.Args[1]](os.Args[2:]); err != nil {

@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -41,7 +42,7 @@ func pages(args []string) error {
 	set := flag.NewFlagSet("pages", flag.ExitOnError)
 	release := set.String("go", "", "the toolchain whose viewer serves, like go1.22.12; empty is the one on PATH")
 	goCommand := set.String("gocmd", "go", "the go command")
-	need := set.String("rows", "", "profiles that must have rows: any of sched,io,syscall,block, separated by commas")
+	need := set.String("rows", "", "profiles that must have rows: any of sched,io,syscall,block,samples, separated by commas")
 	limit := set.Duration("timeout", 2*time.Minute, "for everything")
 	set.Parse(args)
 	if set.NArg() != 1 {
@@ -135,14 +136,21 @@ func pageList(need string) []page {
 		{"usertasks", "/usertasks", count(`<table`), 1},
 		{"userregions", "/userregions", count(`<table`), 1},
 	}
-	for _, name := range []string{"sched", "io", "syscall", "block"} {
-		least := 0
-		for _, wanted := range strings.Split(need, ",") {
-			if wanted == name {
-				least = 1
-			}
+	needed := func(name string) int {
+		if slices.Contains(strings.Split(need, ","), name) {
+			return 1
 		}
-		list = append(list, page{name, "/" + name + "?raw=1", profileRows, least})
+		return 0
+	}
+	for _, name := range []string{"usertasks", "userregions"} {
+		link := count(`<a href="` + strings.TrimSuffix("/"+name, "s") + `\?`)
+		list = append(list, page{name + " kinds", "/" + name, link, needed(name)})
+	}
+	for _, name := range []string{"sched", "io", "syscall", "block"} {
+		list = append(list, page{name, "/" + name + "?raw=1", profileRows, needed(name)})
+	}
+	if strings.Contains(need, "samples") {
+		list = append(list, page{"samples", "/jsontrace?view=proc", count(`"name":"CPU profile sample"`), 1})
 	}
 	return list
 }
@@ -159,9 +167,12 @@ func (v *viewer) visit(list []page) error {
 			return err
 		}
 		if one.name == "goroutines" {
-			if err := v.follow(body); err != nil {
-				return err
-			}
+			err = v.follow(body)
+		} else if strings.HasSuffix(one.name, " kinds") && one.least > 0 {
+			err = v.followUser(body)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	if _, err := v.check(plot); err != nil {
@@ -195,6 +206,14 @@ func (v *viewer) follow(body []byte) error {
 	}
 	goid := regexp.MustCompile(`/trace\?goid=(\d+)`).FindSubmatch(group)
 	_, err = v.check(page{"one", "/jsontrace?goid=" + string(goid[1]), jsonRows, 1})
+	return err
+}
+
+// followUser opens the first kind of task or region: a row for each of them.
+func (v *viewer) followUser(body []byte) error {
+	link := regexp.MustCompile(`<a href="(/user(?:task|region)\?[^"]*)"`).FindSubmatch(body)
+	path := html.UnescapeString(string(link[1]))
+	_, err := v.check(page{"of one kind", path, count(`<tr`), 2})
 	return err
 }
 

@@ -23,7 +23,8 @@ type history struct {
 	steps       map[trace.GoID][]step
 	synthetic   map[trace.GoID]bool
 	first, last int64
-	lost        int // the "[lost]" frames and log events of our own
+	lost        int  // the "[lost]" frames and log events of our own
+	noHeap      bool // ours says that it does not see every sweep
 }
 
 // names gives equal texts equal numbers, in both traces alike; 0 is the empty text.
@@ -66,6 +67,7 @@ func readHistory(path string, keys, stacks *names) (*history, error) {
 		h.last = now
 		if event.Kind() == trace.EventLog && strings.Contains(event.Log().Category, "gotrace") {
 			h.lost++
+			h.noHeap = h.noHeap || strings.HasPrefix(event.Log().Message, "sweeps are left out")
 		}
 		if event.Kind() != trace.EventStateTransition {
 			return nil
@@ -152,6 +154,8 @@ type verdict struct {
 	StartMedianNs int64 `json:"start_median_ns"`
 	StartP99Ns    int64 `json:"start_p99_ns"`
 	LostNotes     int   `json:"lost_notes"`
+	// By kind of event, of the garbage collector and the heap.
+	GC gcRows `json:"gc"`
 }
 
 type comparison struct {
@@ -159,6 +163,7 @@ type comparison struct {
 	from, to     int64
 	keys, stacks *names
 	wakers       bool
+	noHeap       bool
 	offsets      []int64
 	starts       []int64
 	tallies      map[string]map[string]int // kind of difference -> what -> how often
@@ -212,6 +217,7 @@ func (c *comparison) run(nativePath, oursPath string) error {
 	}
 	c.WindowMs = (c.to - c.from) / 1e6
 	c.LostNotes = ours.lost
+	c.noHeap = ours.noHeap
 	all := map[trace.GoID]bool{}
 	for g := range native.steps {
 		all[g] = true
@@ -230,7 +236,7 @@ func (c *comparison) run(nativePath, oursPath string) error {
 		c.goroutine(g, native.steps[g], ours.steps[g])
 	}
 	c.settle()
-	return nil
+	return c.gc(nativePath, oursPath)
 }
 
 // goroutine compares one goroutine's life in the window.
@@ -399,10 +405,12 @@ func (c *comparison) print(verbose bool) {
 		fmt.Printf("goroutines in the native trace only: %d; in ours only: %d; notes of loss in ours: %d\n",
 			c.OnlyNative, c.OnlyOurs, c.LostNotes)
 	}
+	c.GC.print()
 	if !verbose {
 		return
 	}
-	for _, kind := range []string{"only native", "only ours", "stack", "waker stack", "P", "M"} {
+	for _, kind := range []string{"only native", "only ours", "stack", "waker stack", "P", "M",
+		"gc only native", "gc only ours", "gc stack", "value"} {
 		c.printTally(kind)
 	}
 }
@@ -452,6 +460,7 @@ func (c *comparison) judge(minSeq, minStacks float64, minCompared int, maxMedian
 	if c.MedianNs > maxMedian || c.MedianNs < -maxMedian {
 		bad = append(bad, fmt.Sprintf("median time difference %d ns, at most %d wanted", c.MedianNs, maxMedian))
 	}
+	bad = append(bad, c.GC.judge(minSeq, c.leftOut)...)
 	if bad != nil {
 		return fmt.Errorf("%s", strings.Join(bad, "; "))
 	}

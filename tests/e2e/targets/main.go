@@ -13,9 +13,11 @@ package main
 import (
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"runtime"
+	"runtime/pprof"
 	"runtime/trace"
 	"sort"
 	"strings"
@@ -57,6 +59,7 @@ type options struct {
 	native        string
 	nativeDelay   time.Duration
 	nativeSeconds float64
+	nativeProfile bool
 }
 
 func parse(args []string) (string, *options) {
@@ -69,6 +72,7 @@ func parse(args []string) (string, *options) {
 	set.StringVar(&opt.native, "native", "", "file for a trace by Go's own tracer")
 	set.DurationVar(&opt.nativeDelay, "native-delay", 0, "when to start Go's tracer; 0 waits for SIGUSR1")
 	set.Float64Var(&opt.nativeSeconds, "native-seconds", 2, "how long Go's tracer runs")
+	set.BoolVar(&opt.nativeProfile, "native-profile", false, "with the CPU profile on, for CPU samples in Go's trace")
 	if len(args) < 1 || modes[args[0]] == nil {
 		var names []string
 		for name := range modes {
@@ -141,6 +145,10 @@ func nativeTrace(opt *options) {
 	}
 	file, err := os.Create(opt.native)
 	check(err)
+	if opt.nativeProfile {
+		check(pprof.StartCPUProfile(io.Discard))
+		defer pprof.StopCPUProfile()
+	}
 	check(trace.Start(file))
 	time.Sleep(time.Duration(opt.nativeSeconds * float64(time.Second)))
 	trace.Stop()

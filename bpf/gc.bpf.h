@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Stop-the-world, cycles of the garbage collector, and the heap. What the
+ * runtime's own tracer adds up about sweeping it adds up only while it is on
+ * (p.trace), so this does it anew: Go 1.22 … 1.26 runtime/mgcsweep.go,
+ * mcentral.go, mheap.go, traceruntime.go (GCSweepStart, GCSweepSpan, GCSweepDone).
+ */
+#ifndef GOTRACE_GC_BPF_H
+#define GOTRACE_GC_BPF_H
+
+#include "bpf/proc.bpf.h"
+
+SEC("?uprobe")
+int stw_begin(struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_STW_BEGIN, .arg = (uint8_t)ctx->ax};
+
+	by_curg(&rec, m_of_g(ctx->r14), 2, true);
+	return 0;
+}
+
+SEC("?uprobe")
+int stw_end(struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_STW_END};
+
+	by_curg(&rec, m_of_g(ctx->r14), 0, false);
+	return 0;
+}
+
+/* In gcStart, on the goroutine's own stack; the tracer's stack begins with its caller. */
+SEC("?uprobe")
+int gc_begin(struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_GC_BEGIN, .g = ctx->r14};
+	struct go_g g;
+
+	if (!read_g(&g, ctx->r14))
+		return 0;
+	rec.goid = g_word(&g, layout.g_goid);
+	rec.status = g_status(&g);
+	rec.p = read_word(g_word(&g, layout.g_m) + layout.m_p);
+	rec.stack = stack_of_callers(ctx->bp, g_word(&g, layout.g_stack_hi));
+	send(&rec);
+	return 0;
+}
+
+SEC("?uprobe")
+int gc_end(struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_GC_END};
+
+	by_curg(&rec, m_of_g(ctx->r14), 0, false);
+	return 0;
+}
+
+/* --- mark assists --- */
+
+/*
+ * At each place where gcAssistAlloc tells the tracer: that an assist begins, or one of the three where it is
+ * over. g.inMarkAssist, which the runtime keeps whether or not it is traced, is set after the first and
+ * cleared after the others.
+ */
+SEC("?uprobe")
+int assist(struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_ASSIST_END, .g = ctx->r14};
+	struct go_g g;
+
+	if (!read_g(&g, ctx->r14))
+		return 0;
+	rec.goid = g_word(&g, layout.g_goid);
+	rec.p = p_kept_quiet(g_word(&g, layout.g_m));
+	if (!g_byte(&g, layout.g_in_mark_assist)) {
+		rec.site = SITE_ASSIST_BEGIN;
+		rec.stack = stack_from(places.assist_tells ? places.assist_tells : ctx->ip + 1, ctx->bp,
+				       g_word(&g, layout.g_stack_hi), 0);
+	}
+	send(&rec);
+	return 0;
+}
+
+/* --- sweeping --- */
+
+#define GO_PAGE 8192u
+/* pagesPerReclaimerChunk, Go 1.22 … 1.26 runtime/mheap.go */
+#define RECLAIM_PAGES 512u
+
+/* For whose sake a span is swept. The tracer hears of those that an allocation waits for, not of the others.
+ */
+enum sweeper { SWEEP_OTHER, SWEEP_CENTRAL, SWEEP_CREDIT, SWEEP_RECLAIM };
+
+/* What a thread has swept for one allocation: a range of the trace. */
+struct sweep {
+	uint64_t span; /* the mspan in hand, 0 = none */
+	uint64_t npages, elemsize;
+	uint64_t allocated; /* objects in it before */
+	uint64_t swept, reclaimed;
+	uint64_t freed; /* pages given back out of the stretch in hand (SWEEP_RECLAIM) */
+	uint64_t last;  /* ns: the end of what has been done so far */
+	uint64_t who;   /* enum sweeper */
+};
+
+/* By thread: it does not give up its P in between (mallocgc holds it). No more are there at a time than Ps.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, uint32_t);
+	__type(value, struct sweep);
+} sweeps SEC(".maps");
+
+static __always_inline uint32_t this_thread(void)
+{
+	return (uint32_t)bpf_get_current_task_btf()->pid;
+}
+
+static __always_inline bool lies_in(uint64_t pc, uint64_t begin, uint64_t end)
+{
+	return pc - begin < end - begin;
+}
+
+/* At sweep's first instructions: who has called it, or has called sweepone which did. */
+static __always_inline enum sweeper sweeper(const struct pt_regs *ctx)
+{
+	uint64_t caller = read_word(ctx->sp), frame[2];
+
+	if (lies_in(caller, places.cache_span, places.cache_span_end))
+		return SWEEP_CENTRAL;
+	if (lies_in(caller, places.reclaim_chunk, places.reclaim_chunk_end))
+		return SWEEP_RECLAIM;
+	if (!read_user(frame, sizeof(frame), ctx->bp))
+		return SWEEP_OTHER;
+	return lies_in(frame[1], places.deduct, places.deduct_end) ? SWEEP_CREDIT : SWEEP_OTHER;
+}
+
+static __always_inline void end_sweep(uint32_t tid, const struct sweep *sweep)
+{
+	struct raw_record rec = {
+		.site = SITE_SWEEP_END, .goid = sweep->last, .arg = sweep->swept, .arg2 = sweep->reclaimed};
+
+	send(&rec);
+	count(HITS_SILENT, -1); /* the hit is another record's, or counted there */
+	bpf_map_delete_elem(&sweeps, &tid);
+}
+
+/* The thread's open range, which must be of this sweeper: another's is over. */
+static __always_inline struct sweep *open_sweep(uint32_t tid, enum sweeper who)
+{
+	struct sweep *sweep = bpf_map_lookup_elem(&sweeps, &tid);
+
+	if (!sweep || sweep->who == who)
+		return sweep;
+	end_sweep(tid, sweep);
+	return NULL;
+}
+
+static __always_inline struct sweep *new_sweep(uint32_t tid, enum sweeper who)
+{
+	struct sweep sweep = {.who = who, .last = bpf_ktime_get_ns()};
+
+	bpf_map_update_elem(&sweeps, &tid, &sweep, BPF_ANY);
+	return bpf_map_lookup_elem(&sweeps, &tid);
+}
+
+/* The stack goes on at pc and bp if the goroutine itself sweeps, else (on g0) where it left its own. */
+static __always_inline void tell_sweep(const struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_SWEEP_BEGIN};
+	struct go_m m;
+	struct go_g g;
+
+	if (!read_m(&m, m_of_g(ctx->r14)))
+		return;
+	rec.g = m.curg;
+	rec.p = m.p;
+	if (m.curg && read_g(&g, m.curg)) {
+		rec.goid = g_word(&g, layout.g_goid);
+		if (m.curg == ctx->r14)
+			rec.stack = stack_of_entry(places.sweep_tells ? places.sweep_tells : ctx->ip + 1,
+						   ctx->sp, ctx->bp, g_word(&g, layout.g_stack_hi));
+		else
+			rec.stack = stack_of_g(&g, 1);
+	}
+	send(&rec);
+}
+
+/* (*sweepLocked).sweep(preserve): AX = &sweepLocked{*mspan}. */
+SEC("?uprobe")
+int sweep_begin(struct pt_regs *ctx)
+{
+	uint32_t tid = this_thread();
+	enum sweeper who = sweeper(ctx);
+	struct sweep *sweep = open_sweep(tid, who);
+	bool first = !sweep;
+	uint16_t allocated = 0;
+
+	if (!first || who == SWEEP_OTHER)
+		count(HITS_SILENT, 1);
+	if (who == SWEEP_OTHER)
+		return 0;
+	if (first)
+		sweep = new_sweep(tid, who);
+	if (!sweep)
+		return 0;
+	sweep->span = read_word(ctx->ax);
+	sweep->npages = read_word(sweep->span + layout.span_npages);
+	sweep->elemsize = read_word(sweep->span + layout.span_elemsize);
+	read_user(&allocated, sizeof(allocated), sweep->span + layout.span_alloc_count);
+	sweep->allocated = allocated;
+	sweep->swept += sweep->npages * GO_PAGE;
+	if (first)
+		tell_sweep(ctx);
+	return 0;
+}
+
+/* Where sweep would add to what was reclaimed: the span's count of objects is the new one by now. */
+SEC("?uprobe")
+int sweep_span(struct pt_regs *ctx)
+{
+	uint32_t tid = this_thread();
+	struct sweep *sweep = bpf_map_lookup_elem(&sweeps, &tid);
+	uint16_t left = 0;
+
+	(void)ctx;
+	count(HITS_SILENT, 1);
+	if (!sweep || !sweep->span)
+		return 0;
+	read_user(&left, sizeof(left), sweep->span + layout.span_alloc_count);
+	if (left < sweep->allocated)
+		sweep->reclaimed += (sweep->allocated - left) * sweep->elemsize;
+	if (!left)
+		sweep->freed += sweep->npages;
+	sweep->span = 0;
+	sweep->last = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* At the end of reclaimChunk: pages that were looked at but not freed count as swept. */
+SEC("?uprobe")
+int reclaim_chunk(struct pt_regs *ctx)
+{
+	uint32_t tid = this_thread();
+	struct sweep *sweep = open_sweep(tid, SWEEP_RECLAIM);
+	bool first = !sweep;
+
+	if (first)
+		sweep = new_sweep(tid, SWEEP_RECLAIM);
+	else
+		count(HITS_SILENT, 1);
+	if (!sweep)
+		return 0;
+	if (sweep->freed < RECLAIM_PAGES)
+		sweep->swept += (RECLAIM_PAGES - sweep->freed) * GO_PAGE;
+	sweep->freed = 0;
+	sweep->last = bpf_ktime_get_ns();
+	if (first)
+		tell_sweep(ctx);
+	return 0;
+}
+
+/* At the end of reclaim. */
+SEC("?uprobe")
+int sweep_end(struct pt_regs *ctx)
+{
+	uint32_t tid = this_thread();
+	struct sweep *sweep = bpf_map_lookup_elem(&sweeps, &tid);
+
+	(void)ctx;
+	count(HITS_SILENT, 1);
+	if (sweep && sweep->who == SWEEP_RECLAIM)
+		end_sweep(tid, sweep);
+	return 0;
+}
+
+/* --- the size of the heap --- */
+
+/*
+ * (*gcControllerState).update: AX = the controller, BX = the change of its
+ * heapLive. Every allocation that may have swept comes here next (refill and
+ * allocLarge in runtime/mcache.go), so that the ends of cacheSpan and of
+ * deductSweepCredit, which most allocations pass without sweeping, need no probe.
+ */
+SEC("?uprobe")
+int heap_alloc(struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_HEAP_ALLOC};
+	uint32_t tid = this_thread();
+	struct sweep *sweep = bpf_map_lookup_elem(&sweeps, &tid);
+	struct go_m m;
+
+	if (sweep)
+		end_sweep(tid, sweep);
+	if (!ctx->bx) {
+		count(HITS_SILENT, 1);
+		return 0;
+	}
+	if (!read_m(&m, m_of_g(ctx->r14)))
+		return 0;
+	rec.g = m.curg;
+	rec.p = m.p;
+	rec.arg = read_word(ctx->ax + layout.gc_heap_live) + ctx->bx;
+	send(&rec);
+	return 0;
+}
+
+/* (*gcControllerState).resetLive(bytesMarked BX) */
+SEC("?uprobe")
+int heap_reset(struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_HEAP_ALLOC, .arg = ctx->bx};
+
+	by_curg(&rec, m_of_g(ctx->r14), 0, false);
+	return 0;
+}
+
+/* In gcControllerCommit, at gcPaceScavenger(memoryLimit, heapGoal BX, lastHeapGoal). 0 as the tracer's
+ * HeapGoal has it, when only a limit of memory makes cycles. */
+SEC("?uprobe")
+int heap_goal(struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_HEAP_GOAL, .arg = ctx->bx};
+	int32_t percent = 0;
+
+	if (places.gc_controller)
+		read_user(&percent, sizeof(percent), places.gc_controller + layout.gc_percent);
+	if (percent < 0 || ctx->bx == ~0ul)
+		rec.arg = 0;
+	by_curg(&rec, m_of_g(ctx->r14), 0, false);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "target/heap.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/memory.h"
+
+static uint64_t word(const uint8_t *bytes, uint32_t offset)
+{
+	uint64_t value;
+
+	memcpy(&value, bytes + offset, sizeof(value));
+	return value;
+}
+
+size_t heap_controller_size(const struct target *target)
+{
+	const struct runtime_offsets *at = &target->image->release->layout.runtime;
+	const uint32_t offsets[] = {
+		target->layout.gc_percent, target->layout.gc_heap_live,
+		at->gc_percent_goal,       at->gc_min_trigger,
+		at->gc_triggered,          at->gc_heap_marked,
+		at->gc_memory_limit,       at->gc_heap_free,
+		at->gc_total_alloc,        at->gc_total_free,
+		at->gc_mapped_ready,
+	};
+	size_t size = 0;
+
+	for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
+		if (offsets[i] + sizeof(uint64_t) > size)
+			size = offsets[i] + sizeof(uint64_t);
+	}
+	return size;
+}
+
+/* What a limit on all memory leaves for the heap (memoryLimitHeapGoal, Go 1.22 … 1.26 runtime/mgcpacer.go).
+ */
+static uint64_t limit_goal(const struct runtime_offsets *at, const uint8_t *bytes)
+{
+	const uint64_t least_headroom = 1 << 20;
+	uint64_t limit = word(bytes, at->gc_memory_limit), mapped = word(bytes, at->gc_mapped_ready);
+	uint64_t marked = word(bytes, at->gc_heap_marked);
+	uint64_t heap = word(bytes, at->gc_heap_free) + word(bytes, at->gc_total_alloc) -
+			word(bytes, at->gc_total_free);
+	/* The counters are not of one moment: the runtime reads on until they agree. */
+	uint64_t other = heap < mapped ? mapped - heap : 0;
+	uint64_t over = mapped > limit ? mapped - limit : 0;
+	uint64_t goal, headroom;
+
+	if (other + over >= limit)
+		return marked;
+	goal = limit - other - over;
+	headroom = goal / 100 * 3;
+	if (headroom < least_headroom)
+		headroom = least_headroom;
+	goal = goal < headroom || goal - headroom < headroom ? headroom : goal - headroom;
+	return goal < marked ? marked : goal;
+}
+
+/* heapGoalInternal, and what the tracer's HeapGoal makes of it. */
+uint64_t heap_goal(const struct layout *layout, const uint8_t *bytes)
+{
+	const uint64_t least_runway = 64 << 10;
+	const struct runtime_offsets *at = &layout->runtime;
+	uint64_t goal = word(bytes, at->gc_percent_goal), limit = limit_goal(at, bytes);
+	uint64_t trigger = word(bytes, at->gc_min_trigger), triggered = word(bytes, at->gc_triggered);
+
+	if ((int32_t)word(bytes, layout->go.gc_percent) < 0)
+		return 0;
+	if (limit < goal)
+		return limit;
+	if (goal < trigger)
+		goal = trigger;
+	if (triggered != UINT64_MAX && goal < triggered + least_runway)
+		goal = triggered + least_runway;
+	return goal == UINT64_MAX ? 0 : goal;
+}
+
+int heap_read(const struct target *target, struct log_heap *heap)
+{
+	size_t size = heap_controller_size(target);
+	uint8_t *bytes = malloc(size);
+	uint32_t phase; /* 0 is _GCoff */
+	int rc = bytes ? memory_read(target->pid, target->gcphase, &phase, sizeof(phase)) : -ENOMEM;
+
+	if (rc == 0)
+		rc = memory_read(target->pid, target->places.gc_controller, bytes, size);
+	if (rc == 0)
+		*heap = (struct log_heap){
+			.goal = heap_goal(&target->image->release->layout, bytes),
+			.gc = phase ? LOG_GC_RUNS : LOG_GC_OFF,
+		};
+	free(bytes);
+	return rc;
+}
+
+int target_heap_live(const struct target *target, uint64_t *bytes)
+{
+	return memory_read(target->pid, target->places.gc_controller + target->layout.gc_heap_live, bytes,
+			   sizeof(*bytes));
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "target/regions.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { OP_CMP_TO = 0x39, OP_CMP = 0x3b, OP_STORE = 0x89, OP_LOAD = 0x8b, OP_LEA = 0x8d, OP_TEST = 0x85 };
+
+/* A few instructions may stand between a comparison and its jump. */
+#define MAX_BETWEEN 6
+
+static bool is(const struct x86_insn *insn, uint8_t opcode)
+{
+	return insn->map == X86_ONE && !insn->vex && insn->opcode == opcode;
+}
+
+static bool is_nop(const struct x86_insn *insn)
+{
+	return insn->map == X86_0F ? insn->opcode == 0x1f : is(insn, 0x90);
+}
+
+/* Arguments of StartRegion: AX, BX, CX, DI. */
+static bool is_argument(uint8_t reg)
+{
+	return reg == X86_RAX || reg == X86_RBX || reg == X86_RCX || reg == 7;
+}
+
+/* What stands before the check and leaves the arguments alone: the stack check, the frame, stores of
+ * arguments. */
+static bool leaves_arguments(const struct x86_insn *insn)
+{
+	if (is_nop(insn) || x86_is_push_rbp(insn) || x86_is_jcc(insn))
+		return true;
+	if (is(insn, OP_STORE))
+		return insn->mod != 3 || insn->rm == X86_RBP;
+	if (is(insn, OP_LOAD))
+		return !is_argument(insn->reg);
+	return is(insn, OP_CMP_TO) || is(insn, OP_CMP) || is(insn, OP_TEST) || is(insn, 0x83) ||
+	       is(insn, 0x81);
+}
+
+/* `mov flag, reg; test reg, reg; jcc`, flag being a variable. */
+static int find_jump(const struct code *code, struct start_region *start)
+{
+	struct x86_insn insn, before = {0};
+	size_t at = 0, offset = 0;
+	bool tested = false;
+
+	while (code_next(code, &at, &insn) > 0 && leaves_arguments(&insn)) {
+		if (tested && x86_is_jcc(&insn)) {
+			start->jump = offset;
+			/* je or jne */
+			return (insn.opcode & 0xe) == 4 ? 0 : -ENOENT;
+		}
+		tested = is(&insn, OP_TEST) && insn.mod == 3 && insn.reg == insn.rm && is(&before, OP_LOAD) &&
+			 before.rip_relative && before.reg == insn.reg;
+		before = insn;
+		offset = at;
+	}
+	return -ENOENT;
+}
+
+static uint64_t named_by(const struct code *code, size_t after, const struct x86_insn *insn)
+{
+	return code->address + after + (uint64_t)(int64_t)insn->disp;
+}
+
+/* `mov noopRegion, %rax; add $N, %rsp; pop %rbp; ret` */
+static bool returns(const struct code *code, size_t at)
+{
+	struct x86_insn insn;
+
+	return code_next(code, &at, &insn) > 0 && (is(&insn, 0x83) || is(&insn, 0x81)) && insn.mod == 3 &&
+	       insn.rm == X86_RSP && code_next(code, &at, &insn) > 0 && is(&insn, 0x5d) &&
+	       code_next(code, &at, &insn) > 0 && is(&insn, 0xc3);
+}
+
+/* `lea type, reg; cmp`: the type that a value is asserted to have. */
+static bool is_compared(const struct code *code, size_t at, uint8_t reg)
+{
+	struct x86_insn insn;
+
+	return code_next(code, &at, &insn) > 0 && (is(&insn, OP_CMP_TO) || is(&insn, OP_CMP)) &&
+	       insn.mod == 3 && (insn.reg == reg || insn.rm == reg);
+}
+
+static void take_type(const struct code *code, size_t at, const struct x86_insn *insn,
+		      struct start_region *start)
+{
+	uint64_t type = named_by(code, at, insn);
+
+	/* ctx.Value takes the key's type in BX, and comes first. */
+	if (!start->task_key_type && insn->reg == X86_RBX)
+		start->task_key_type = type;
+	else if (start->task_key_type && !start->task_type && is_compared(code, at, insn->reg))
+		start->task_type = type;
+}
+
+int region_start_code(const struct code *code, struct start_region *start)
+{
+	struct x86_insn insn;
+	size_t at = 0;
+
+	*start = (struct start_region){0};
+	if (find_jump(code, start))
+		return -ENOENT;
+	while (code_next(code, &at, &insn) > 0) {
+		if (!insn.rip_relative)
+			continue;
+		if (is(&insn, OP_LEA))
+			take_type(code, at, &insn, start);
+		else if (is(&insn, OP_LOAD) && insn.rex & 8 && insn.reg == X86_RAX && returns(code, at))
+			start->noop = named_by(code, at, &insn);
+	}
+	return start->noop && start->task_key_type && start->task_type ? 0 : -ENOENT;
+}
+
+/* REX.W, opcode, ModRM (memory at the next instruction + displacement), displacement. */
+enum { USE_LENGTH = 7 };
+
+static bool leaves_flags(const struct x86_insn *insn)
+{
+	return is_nop(insn) || is(insn, OP_LOAD) || is(insn, OP_STORE) || is(insn, OP_LEA);
+}
+
+static bool jump_behind(const struct code *text, size_t at, size_t *jump)
+{
+	struct x86_insn insn;
+
+	for (int i = 0; i < MAX_BETWEEN; i++) {
+		*jump = at;
+		if (code_next(text, &at, &insn) <= 0)
+			return false;
+		if (x86_is_jcc(&insn))
+			return (insn.opcode & 0xe) == 4;
+		if (!leaves_flags(&insn))
+			return false;
+	}
+	return false;
+}
+
+static bool uses(const uint8_t *insn)
+{
+	return (insn[0] & 0xf8) == 0x48 && (insn[2] & 0xc7) == 0x05;
+}
+
+enum region_use region_next_use(const struct code *text, uint64_t noop, size_t *at, size_t *use, size_t *jump)
+{
+	for (size_t i = *at; i + USE_LENGTH <= text->size; i++) {
+		const uint8_t *insn = text->bytes + i;
+		uint32_t disp;
+
+		memcpy(&disp, insn + 3, sizeof(disp));
+		if (disp != (uint32_t)(noop - (text->address + i + USE_LENGTH)) || !uses(insn))
+			continue;
+		*use = i;
+		*at = i + USE_LENGTH;
+		if ((insn[1] == OP_CMP_TO || insn[1] == OP_CMP) && jump_behind(text, *at, jump))
+			return REGION_USE_END;
+		return REGION_USE_OTHER;
+	}
+	*at = text->size;
+	return REGION_USE_NONE;
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"golang.org/x/exp/trace"
+)
+
+// gcEvent is one event of the garbage collector, of the heap or of a stop-the-world.
+type gcEvent struct {
+	step
+	values [2]uint64 // bytes swept and reclaimed; bytes of the heap
+}
+
+// gcHistory holds the events of one trace by the resource they are about, so
+// that each list has one true order: a goroutine, a P, or the whole program.
+type gcHistory map[string][]gcEvent
+
+// heapObjects is named by the metric of the heap's size, which every P changes.
+const heapObjects = "/memory/classes/heap/objects:bytes"
+
+func gcBytes(attributes []trace.RangeAttribute) (values [2]uint64) {
+	for _, attribute := range attributes {
+		switch attribute.Name {
+		case "bytes swept":
+			values[0] = attribute.Value.Uint64()
+		case "bytes reclaimed":
+			values[1] = attribute.Value.Uint64()
+		}
+	}
+	return values
+}
+
+// gcScope says which list an event belongs to, and what it is; "" for an event of another kind.
+func gcScope(event *trace.Event) (scope, what string, values [2]uint64) {
+	switch event.Kind() {
+	case trace.EventRangeBegin, trace.EventRangeEnd:
+		r := event.Range()
+		if event.Kind() == trace.EventRangeEnd {
+			values = gcBytes(event.RangeAttributes())
+		}
+		return r.Scope.String() + " " + r.Name, fmt.Sprintf("%v %s", event.Kind(), r.Name), values
+	case trace.EventMetric:
+		m := event.Metric()
+		values[0] = m.Value.Uint64()
+		if m.Name == heapObjects {
+			return fmt.Sprintf("%v %s", event.Thread(), m.Name), m.Name, values
+		}
+		// GOMAXPROCS is also told at the beginning of each generation, which no program does.
+		told := stackText(event.Stack())
+		byTracer := told == "" || strings.HasPrefix(told, "runtime.traceAdvance") ||
+			strings.HasPrefix(told, "runtime.StartTrace")
+		if m.Name == "/gc/heap/goal:bytes" || (m.Name == "/sched/gomaxprocs:threads" && !byTracer) {
+			return m.Name, m.Name, values
+		}
+	case trace.EventLabel:
+		return fmt.Sprintf("%v label", event.Goroutine()), "label " + event.Label().Label, values
+	}
+	return "", "", values
+}
+
+func isMarkPhase(what string) bool { return strings.HasSuffix(what, "GC concurrent mark phase") }
+
+// readGC reads labels within mark phases only: from Go 1.26 on a P may keep the
+// mode of a worker that was meant for it and never ran (procresize), and the
+// runtime's tracer labels whatever starts there until the next cycle.
+func readGC(path string, keys, stacks *names) (gcHistory, error) {
+	h, marking := gcHistory{}, false
+	err := eachEvent(path, func(event *trace.Event) error {
+		if event.Kind() == trace.EventRangeActive && isMarkPhase(event.Range().Name) {
+			marking = true
+		}
+		scope, what, values := gcScope(event)
+		if scope == "" || (event.Kind() == trace.EventLabel && !marking) {
+			return nil
+		}
+		if isMarkPhase(what) {
+			marking = event.Kind() == trace.EventRangeBegin
+		}
+		h[scope] = append(h[scope], gcEvent{values: values, step: step{time: int64(event.Time()),
+			key: keys.id(what), stack: stacks.id(stackText(event.Stack())), p: int64(event.Proc()),
+			m: int64(event.Thread()), change: what}})
+		return nil
+	})
+	return h, err
+}
+
+// gcRow compares one kind of event.
+type gcRow struct {
+	Events ratio     `json:"events"`
+	Values ratio     `json:"values"`
+	Stacks ratio     `json:"stacks"`
+	Sums   [2]uint64 `json:"native_sums"` // of the values, of pairs and of what only one trace has
+	Ours   [2]uint64 `json:"our_sums"`
+	Ns     int64     `json:"native_ns"` // from begin to end, of pairs of ranges that both have whole
+	OursNs int64     `json:"our_ns"`
+	Long   ratio     `json:"long"` // ranges that last as long in both
+}
+
+// lasts takes the time of a range in both.
+func (r *gcRow) lasts(native, ours int64) {
+	r.Ns += native
+	r.OursNs += ours
+	off := float64(ours - native)
+	r.Long.count(max(off, -off) <= maxRangeNs+float64(native)*maxRangeOff/100)
+}
+
+type gcRows map[string]*gcRow
+
+func (r gcRows) row(what string) *gcRow {
+	if r[what] == nil {
+		r[what] = &gcRow{}
+	}
+	return r[what]
+}
+
+// gc compares what the two traces say of the garbage collector and the heap in the window.
+func (c *comparison) gc(nativePath, oursPath string) error {
+	native, err := readGC(nativePath, c.keys, c.stacks)
+	if err != nil {
+		return err
+	}
+	ours, err := readGC(oursPath, c.keys, c.stacks)
+	if err != nil {
+		return err
+	}
+	c.GC = gcRows{}
+	scopes := map[string]bool{}
+	for scope := range native {
+		scopes[scope] = true
+	}
+	for scope := range ours {
+		scopes[scope] = true
+	}
+	for _, scope := range slices.Sorted(maps.Keys(scopes)) {
+		c.gcList(near(native[scope], c.from, c.to), near(ours[scope], c.from, c.to))
+	}
+	for _, row := range c.GC {
+		row.Events.settle()
+		row.Values.settle()
+		row.Stacks.settle()
+		row.Long.settle()
+	}
+	return nil
+}
+
+// near returns the events in the window and a little around it.
+func near(list []gcEvent, from, to int64) []gcEvent {
+	at := func(t int64) int {
+		i, _ := slices.BinarySearchFunc(list, t, func(e gcEvent, t int64) int { return cmp.Compare(e.time, t) })
+		return i
+	}
+	return list[at(from-margin):at(to+margin)]
+}
+
+func steps(list []gcEvent) []step {
+	all := make([]step, len(list))
+	for k := range list {
+		all[k] = list[k].step
+	}
+	return all
+}
+
+func (c *comparison) gcList(native, ours []gcEvent) {
+	var begin *[2]int64 // of the range that is open in both
+	for _, p := range align(steps(native), steps(ours)) {
+		if p.native < 0 || p.ours < 0 {
+			begin = nil
+			c.gcAlone(p, native, ours)
+			continue
+		}
+		n, o := &native[p.native], &ours[p.ours]
+		if !c.inside(n.step) {
+			begin = nil
+			continue
+		}
+		row := c.GC.row(n.change)
+		row.Events.count(n.key == o.key && n.m == o.m && n.p == o.p)
+		c.gcValues(row, n, o)
+		switch {
+		case strings.HasPrefix(n.change, "RangeBegin"):
+			begin = &[2]int64{n.time, o.time}
+		case begin != nil:
+			row.lasts(n.time-begin[0], o.time-begin[1])
+			begin = nil
+		}
+	}
+}
+
+func (c *comparison) gcValues(row *gcRow, n, o *gcEvent) {
+	for k := range n.values {
+		row.Sums[k] += n.values[k]
+		row.Ours[k] += o.values[k]
+	}
+	if n.values != [2]uint64{} || o.values != [2]uint64{} {
+		row.Values.count(n.values == o.values)
+	}
+	if n.values != o.values {
+		c.tally("value", fmt.Sprintf("%s: by %d, %d", n.change, int64(o.values[0]-n.values[0]),
+			int64(o.values[1]-n.values[1])))
+	}
+	if n.stack != 0 || o.stack != 0 {
+		row.Stacks.count(n.stack == o.stack)
+		c.differ("gc stack", n.step, o.step, n.stack, o.stack)
+	}
+}
+
+// gcAlone is an event that only one of the traces has.
+func (c *comparison) gcAlone(p pair, native, ours []gcEvent) {
+	what, one, sums := "gc only native", gcEvent{}, 0
+	if p.native >= 0 {
+		one = native[p.native]
+	} else {
+		what, one, sums = "gc only ours", ours[p.ours], 1
+	}
+	if !c.inside(one.step) {
+		return
+	}
+	row := c.GC.row(one.change)
+	row.Events.count(false)
+	for k, value := range one.values {
+		if sums == 0 {
+			row.Sums[k] += value
+		} else {
+			row.Ours[k] += value
+		}
+	}
+	c.tally(what, one.change+"  at "+firstFrames(c.stacks.texts[one.stack]))
+}
+
+const (
+	// A heap's size is read right before it changes, and another P may change it in between.
+	minHeapValues = 95.0 // % of the heap's sizes that must be equal
+	minLabels     = 95.0 // % of the labels: those of 1.26 between a cycle's begin and its marking are stale
+	maxSumOff     = 0.1  // % by which sums of bytes may differ
+	maxRangeOff   = 5.0  // % by which the time of a range may differ, and so many ns:
+	maxRangeNs    = 10_000
+	minLong       = 90.0 // % of the ranges that may not; a thread can lose its CPU between both tracers' looks
+)
+
+// leftOut is what our trace says that it does not see: each sweep, when there are too many; and where only
+// starts are probed, which goroutines are workers.
+func (c *comparison) leftOut(what string) bool {
+	ofHeap := strings.HasSuffix(what, heapObjects) || strings.HasSuffix(what, "GC incremental sweep")
+	return c.noHeap && ofHeap || !c.wakers && (ofHeap || strings.HasPrefix(what, "label "))
+}
+
+// judge says what is not good enough, at minSeq % of events that must be alike.
+func (r gcRows) judge(minSeq float64, leftOut func(what string) bool) (bad []string) {
+	for _, what := range slices.Sorted(maps.Keys(r)) {
+		if leftOut(what) {
+			continue
+		}
+		row := r[what]
+		differ := row.Events.Of - row.Events.Equal
+		least := minSeq
+		if strings.HasPrefix(what, "label ") {
+			least = min(minSeq, minLabels)
+		}
+		if float64(differ) > 2+float64(row.Events.Of)*(100-least)/100 {
+			bad = append(bad, fmt.Sprintf("%d of %d events %s differ", differ, row.Events.Of, what))
+		}
+		if strings.HasSuffix(what, heapObjects) && row.Values.Of > 0 && row.Values.Pct < minHeapValues {
+			bad = append(bad, fmt.Sprintf("%.3f %% of values equal of %s", row.Values.Pct, what))
+		}
+		for k := range row.Sums {
+			native, ours := float64(row.Sums[k]), float64(row.Ours[k])
+			// What only one of them has is in the sums, too.
+			allowed := native * (maxSumOff/100 + 2*float64(differ)/float64(row.Events.Of))
+			if off := ours - native; max(off, -off) > allowed {
+				bad = append(bad, fmt.Sprintf("sum %.0f instead of %.0f of %s", ours, native, what))
+			}
+		}
+		if n := row.Long.Of - row.Long.Equal; float64(n) > 1+float64(row.Long.Of)*(100-minLong)/100 {
+			bad = append(bad, fmt.Sprintf("%d of %d ranges do not last as long: %s", n, row.Long.Of, what))
+		}
+	}
+	return bad
+}
+
+func (r gcRows) print() {
+	for _, what := range slices.Sorted(maps.Keys(r)) {
+		row := r[what]
+		fmt.Printf("gc: %-50s %6d, %7.3f %% alike", what, row.Events.Of, row.Events.Pct)
+		if row.Values.Of > 0 {
+			fmt.Printf("; values %7.3f %% equal, sums %d %d against %d %d", row.Values.Pct,
+				row.Ours[0], row.Ours[1], row.Sums[0], row.Sums[1])
+		}
+		if row.Stacks.Of > 0 {
+			fmt.Printf("; stacks %7.3f %% equal", row.Stacks.Pct)
+		}
+		if row.Ns > 0 {
+			fmt.Printf("; %.1f %% as long, %d us against %d us", row.Long.Pct, row.OursNs/1000, row.Ns/1000)
+		}
+		fmt.Println()
+	}
+}

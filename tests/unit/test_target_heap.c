@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The goal of the heap from the bytes of runtime.gcController. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "target/heap.h"
+
+#define MIB (1024ull * 1024)
+
+struct controller {
+	const struct layout *layout;
+	uint8_t bytes[4096];
+};
+
+static void put(struct controller *c, uint32_t offset, uint64_t value)
+{
+	memcpy(c->bytes + offset, &value, sizeof(value));
+}
+
+/* GOGC says 40 MiB, nothing else says anything. */
+static struct controller usual(void)
+{
+	struct controller c = {.layout = &release_find(26)->layout};
+	const struct runtime_offsets *at = &c.layout->runtime;
+
+	put(&c, at->gc_percent_goal, 40 * MIB);
+	put(&c, at->gc_memory_limit, INT64_MAX);
+	put(&c, at->gc_triggered, UINT64_MAX);
+	put(&c, at->gc_heap_marked, 20 * MIB);
+	put(&c, at->gc_total_alloc, 130 * MIB);
+	put(&c, at->gc_total_free, 100 * MIB);
+	put(&c, at->gc_heap_free, 2 * MIB);
+	put(&c, at->gc_mapped_ready, 50 * MIB);
+	/* gcPercent and the limit of the heap's least size share a word. */
+	put(&c, c.layout->go.gc_percent, 100);
+	return c;
+}
+
+static void test_by_percent(void **state)
+{
+	struct controller c = usual();
+
+	(void)state;
+	assert_int_equal(heap_goal(c.layout, c.bytes), 40 * MIB);
+	put(&c, c.layout->runtime.gc_triggered, 40 * MIB);
+	assert_int_equal(heap_goal(c.layout, c.bytes), 40 * MIB + 64 * 1024);
+	put(&c, c.layout->runtime.gc_min_trigger, 44 * MIB);
+	assert_int_equal(heap_goal(c.layout, c.bytes), 44 * MIB);
+}
+
+static void test_off(void **state)
+{
+	struct controller c = usual();
+
+	(void)state;
+	put(&c, c.layout->runtime.gc_percent_goal, UINT64_MAX);
+	put(&c, c.layout->go.gc_percent, (uint32_t)-1);
+	assert_int_equal(heap_goal(c.layout, c.bytes), 0);
+}
+
+/* 50 MiB mapped, 32 of them the heap's: 18 are others'. */
+static void test_by_limit(void **state)
+{
+	struct controller c = usual();
+	uint64_t left = 60 * MIB - 18 * MIB;
+
+	(void)state;
+	put(&c, c.layout->runtime.gc_percent_goal, 100 * MIB);
+	put(&c, c.layout->runtime.gc_memory_limit, 60 * MIB);
+	assert_int_equal(heap_goal(c.layout, c.bytes), left - left / 100 * 3);
+	/* Over the limit: as low as can be, but not below what lives. */
+	put(&c, c.layout->runtime.gc_memory_limit, 10 * MIB);
+	assert_int_equal(heap_goal(c.layout, c.bytes), 20 * MIB);
+	put(&c, c.layout->runtime.gc_memory_limit, 40 * MIB);
+	assert_int_equal(heap_goal(c.layout, c.bytes), 20 * MIB);
+	/* Counters that were read at different moments make no nonsense. */
+	put(&c, c.layout->runtime.gc_mapped_ready, 1 * MIB);
+	assert_int_equal(heap_goal(c.layout, c.bytes), 40 * MIB - 40 * MIB / 100 * 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_by_percent),
+		cmocka_unit_test(test_off),
+		cmocka_unit_test(test_by_limit),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
