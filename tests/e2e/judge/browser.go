@@ -156,11 +156,11 @@ const shownTitles = `JSON.stringify((function find(root) {
 	let found = [];
 	for (const e of Array.from(root.querySelectorAll('*'))) {
 		if (e.matches('tr-ui-b-heading, .process-track-name') && e.getClientRects().length)
-			found.push(((e.shadowRoot || e).textContent || '').trim());
+			found.push(((e.shadowRoot || e).textContent || '').replace(/^[\s▾▸]+/, '').trim());
 		else if (e.shadowRoot)
 			found = found.concat(find(e.shadowRoot));
 	}
-	return found;
+	return found.filter(title => title);
 })(document))`
 
 func (b *browser) shown() ([]string, error) {

@@ -20,16 +20,20 @@ func tree(depth int) *pair {
 }
 
 var (
-	forest [][]*pair
+	forest []*pair
+	blocks []*[512]byte
 	large  [8][]byte
 )
 
-// heapLoad: the collector has no rest. Marking a large heap of small objects takes long, allocations outrun it and
-// assist, and as no span of it is ever free, a large allocation sweeps very many of them in vain.
+// heapLoad: the collector has no rest. Marking the forest takes long, allocations outrun it and assist; blocks are
+// quickly marked, but as no span of them is ever free, a large allocation sweeps very many in vain.
 func heapLoad(opt *options) {
 	debug.SetGCPercent(15)
-	for i := 0; i < 32; i++ {
-		forest = append(forest, []*pair{tree(16)})
+	for i := 0; i < 16; i++ {
+		forest = append(forest, tree(16))
+	}
+	for i := 0; i < 200000; i++ {
+		blocks = append(blocks, new([512]byte))
 	}
 	for i := 0; i < or(opt.count, len(large)); i++ {
 		go func() {
