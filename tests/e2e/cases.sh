@@ -804,12 +804,12 @@ case_browser() { # the viewer's page shows the tracks, in both views
 	stop_target
 	local view tracks
 	for view in proc thread; do
-		tracks="Proc 0,Proc 1,PROCS*"
-		[ $view = thread ] && tracks="THREADS*"
-		timeout 150 "$JUDGE" browser -go go$NEWEST -view $view \
-			-titles "$tracks,STATS*,Goroutines:,Heap:,Threads:,GC,Network,Syscalls" "$W/trace" >"$W/titles" 2>&1 ||
+		tracks="PROCS*,Proc 0,Proc 1,Network,Syscalls"
+		[ $view = thread ] && tracks="OS THREADS*,Thread *"
+		timeout 150 "$JUDGE" browser -go go$NEWEST -view $view -timeout 60s \
+			-titles "$tracks,STATS*,Goroutines:,Heap:,Threads:,GC" "$W/trace" >"$W/titles" 2>&1 ||
 			die "view=$view: $(head -c 600 "$W/titles")"
-		printf '%s: %s; ' $view "$(cut -d: -f1 "$W/titles")"
+		printf 'by %s %s; ' $view "$(cut -d: -f1 "$W/titles")"
 	done
 }
 
