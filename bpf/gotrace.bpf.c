@@ -3,6 +3,7 @@
  * The BPF side: one program a kind of site, so that no attach cookie is needed
  * (kernels from 5.10 on). Which ones are loaded is for the probe plan to say.
  */
+#include "bpf/alloc.bpf.h"
 #include "bpf/gc.bpf.h"
 #include "bpf/goroutine.bpf.h"
 #include "bpf/proc.bpf.h"

@@ -93,7 +93,16 @@ enum site {
 
 	/* not a site: the clock struck while the thread ran; g = curg, p = m.p, stack: RAW_STACK_SAMPLE */
 	SITE_CPU_SAMPLE = 90,
+
+	/* memory (--alloc); g = curg, status its own */
+	SITE_ALLOC_SPAN = 100,      /* arg = address, arg2 = pages << 16 | what it is for << 8 | span class */
+	SITE_ALLOC_SPAN_FREE = 101, /* arg = address */
+	SITE_ALLOC_STACK = 102,     /* a goroutine's: arg = lowest address, arg2 = bytes */
+	SITE_ALLOC_STACK_FREE = 103, /* arg = lowest address */
 };
+
+/* What a span is for: spanAllocType, Go 1.23 to 1.26 runtime/mheap.go; the others are not for objects. */
+#define SPAN_FOR_HEAP 0u
 
 /* The sites that an allocation comes by, again and again; not those of a cycle as a whole. */
 static inline int is_heap_site(uint8_t site)
@@ -211,6 +220,18 @@ struct go_places {
 	uint64_t cache_span, cache_span_end;       /* runtime.(*mcentral).cacheSpan */
 	uint64_t reclaim_chunk, reclaim_chunk_end; /* runtime.(*mheap).reclaimChunk */
 	uint64_t deduct, deduct_end;               /* runtime.deductSweepCredit, by sweepone */
+};
+
+/* Where a value is at a place in the code: in a register (numbers of the machine code), or on the stack. */
+struct value_place {
+	uint32_t on_stack; /* 0: in reg; 1: in memory at the stack pointer + slot */
+	uint32_t reg, slot;
+};
+
+/* What the probes of --alloc need of the binary. */
+struct alloc_layout {
+	uint32_t span_base;                        /* of mspan.startAddr */
+	struct value_place stack_base, stack_size; /* in runtime.stackalloc, once it has the stack */
 };
 
 #endif

@@ -62,6 +62,10 @@ static const struct {
 	{SITE_HEAP_RESET, "heap_reset"},
 	{SITE_SWEEP_SPAN, "sweep_span"},
 	{SITE_RECLAIM_CHUNK, "reclaim_chunk"},
+	{SITE_ALLOC_SPAN, "alloc_span"},
+	{SITE_ALLOC_SPAN_FREE, "alloc_span_free"},
+	{SITE_ALLOC_STACK, "alloc_stack"},
+	{SITE_ALLOC_STACK_FREE, "alloc_stack_free"},
 	{SITE_SYS_ENTER, "sys_enter"},
 	{SITE_SYS_EXIT, "sys_exit"},
 };

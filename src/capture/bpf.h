@@ -24,6 +24,7 @@ struct bpf {
 
 struct bpf_options {
 	const struct go_layout *layout;
+	const struct alloc_layout *alloc_layout;
 	unsigned go_minor;
 	bool cgo;
 	uint8_t park_skips[PARK_SKIPS];

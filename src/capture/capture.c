@@ -53,6 +53,7 @@ int capture_open(const struct capture_options *options, struct capture **out, st
 	struct capture *capture = calloc(1, sizeof(*capture));
 	struct bpf_options wanted = {
 		.layout = &options->target->layout,
+		.alloc_layout = &options->target->alloc_layout,
 		.go_minor = options->target->go_minor,
 		.cgo = options->target->cgo,
 		.tgid = (uint32_t)options->pid,

@@ -20,6 +20,7 @@ struct record_options {
 	unsigned max_overhead;   /* percent of the target's CPU time; 0 = no limit */
 	unsigned sample_hz;      /* CPU samples a second of CPU time; 0 = none */
 	bool exact, light;       /* starts of goroutines: always probed, never probed */
+	bool alloc;              /* the heap's spans and goroutines' stacks too */
 	bool spans;              /* nothing else of their switches is probed */
 	const char *output;      /* NULL = the default name */
 	const char *raw;         /* NULL = none */

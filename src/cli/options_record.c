@@ -26,6 +26,7 @@ enum key {
 	KEY_RINGS,
 	KEY_CPU_SAMPLES,
 	KEY_NO_CPU_SAMPLES,
+	KEY_ALLOC,
 };
 
 /* As many as capture takes. */
@@ -49,6 +50,8 @@ static const struct argp_option table[] = {
 	{"cpu-samples", KEY_CPU_SAMPLES, "HZ", OPTION_ARG_OPTIONAL,
 	 "CPU samples a second of CPU time (else: 100); 0 for none", 3},
 	{"no-cpu-samples", KEY_NO_CPU_SAMPLES, NULL, 0, "Take no CPU samples", 3},
+	{"alloc", KEY_ALLOC, NULL, 0,
+	 "Tell of the heap's spans and of goroutines' stacks too (Go 1.23 and later)", 3},
 	{"runtime-frames", KEY_RUNTIME_FRAMES, NULL, 0, "Keep the runtime's own frames in stacks", 3},
 	{"ring-size", KEY_RING_SIZE, "BYTES", 0, "Size of the ring between kernel and gotrace (else: 16M)",
 	 3},
@@ -158,6 +161,9 @@ static int set_flag(struct record_options *options, int key)
 	case KEY_LIGHT:
 		options->light = true;
 		return 0;
+	case KEY_ALLOC:
+		options->alloc = true;
+		return 0;
 	case KEY_SPANS:
 		options->spans = true;
 		return 0;
@@ -209,6 +215,8 @@ static int check_together(const struct record_options *options, struct error *er
 						  : "--max-overhead");
 	if (options->light && options->spans)
 		return error_set(err, EINVAL, "--light and --spans exclude each other");
+	if (options->alloc && options->format == WIRE_GO122)
+		return error_set(err, EINVAL, "--alloc: the format of Go 1.22 cannot tell of memory");
 	if (options->raw && strcmp(options->raw, "-") == 0)
 		return error_set(err, EINVAL, "--raw needs a file, not standard output");
 	if (options->raw && options->output && strcmp(options->raw, options->output) == 0)

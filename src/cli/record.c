@@ -142,6 +142,8 @@ static int prepare(struct session *session, struct error *err)
 	const struct record_options *options = session->options;
 	int rc = find_target(session, err);
 
+	if (rc == 0 && options->alloc)
+		rc = target_want_alloc(session->target, ALLOC_SPANS, err);
 	if (rc == 0)
 		rc = target_plan(session->target, &session->plan, err);
 	if (rc == 0 && options->command)

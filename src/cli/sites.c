@@ -55,6 +55,10 @@ static const char *site_name(unsigned site)
 		[SITE_HEAP_RESET] = "heap_reset",
 		[SITE_SWEEP_SPAN] = "sweep_span",
 		[SITE_RECLAIM_CHUNK] = "reclaim_chunk",
+		[SITE_ALLOC_SPAN] = "alloc_span",
+		[SITE_ALLOC_SPAN_FREE] = "alloc_span_free",
+		[SITE_ALLOC_STACK] = "alloc_stack",
+		[SITE_ALLOC_STACK_FREE] = "alloc_stack_free",
 	};
 
 	if (site >= sizeof(names) / sizeof(names[0]) || !names[site])

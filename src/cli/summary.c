@@ -143,6 +143,22 @@ static void print_cost(const struct summary *sum, FILE *out)
 		text_percent((double)end->hits * (double)end->probe_hit_ns / (double)span).bytes);
 }
 
+/* What --alloc adds to that. */
+static void print_memory(const struct summary *sum, FILE *out)
+{
+	const struct model_stats *stats = model_stats(pipeline_model(sum->pipe));
+	const struct log_end *end = pipeline_end(sum->pipe);
+	uint64_t span = stats->end_ns - stats->start_ns;
+	uint64_t spans = stats->by_kind[OP_SPAN_ALLOC] + stats->by_kind[OP_SPAN_FREE];
+	uint64_t stacks = stats->by_kind[OP_GO_STACK_ALLOC] + stats->by_kind[OP_GO_STACK_FREE];
+
+	if (!end || end->probe_hit_ns == 0 || span == 0 || spans + stacks == 0)
+		return;
+	fprintf(out, "  memory      %s spans and %s stacks came or went: %s of one core, of that\n",
+		text_count(spans).bytes, text_count(stacks).bytes,
+		text_percent((double)(spans + stacks) * (double)end->probe_hit_ns / (double)span).bytes);
+}
+
 /* The index of the greatest not yet taken reason, or -1. */
 static int next_reason(const struct goroutine_stats *row, const bool *taken)
 {
@@ -220,6 +236,7 @@ void summary_print(const struct summary *sum, FILE *out)
 	print_target(sum, out);
 	print_counts(sum, out);
 	print_cost(sum, out);
+	print_memory(sum, out);
 	if (sum->cut)
 		fprintf(out, "  cut         %s\n", sum->cut);
 	print_functions(sum, out);

@@ -40,6 +40,16 @@ static void write_statuses(struct model *md)
 	}
 }
 
+/* What the snapshot has of memory stands for statuses. */
+static void write_areas(struct model *md)
+{
+	size_t from = md->ops.n;
+
+	memory_tell_start(md);
+	for (size_t i = from; i < md->ops.n; i++)
+		date_back(md, &md->ops.ops[i]);
+}
+
 static void carry_held_ends(struct model *md)
 {
 	for (unsigned i = 0; i < md->nms; i++) {
@@ -177,6 +187,8 @@ void generation_open(struct model *md)
 	md->last_time++;
 	md->generation_start = md->last_time;
 	write_statuses(md);
+	if (md->generation == 1)
+		write_areas(md);
 	md->ops.statuses = md->ops.n;
 	let_time_pass(md);
 	carry_held_ends(md);
@@ -236,6 +248,7 @@ static void fill_tables(struct model *md)
 		.ngoroutines = md->gs.n,
 		.stacks = md->stacks.stacks,
 		.nstacks = md->stacks.n,
+		.heap_base = md->memory.base,
 	};
 }
 

@@ -54,6 +54,7 @@ void model_free(struct model *md)
 	stats_free(md->stats);
 	snapshot_free(&md->snapshot);
 	annotations_free(md);
+	memory_free(&md->memory);
 	free(md->early.records);
 	free(md->early.texts);
 	free(md->ops.ops);
@@ -264,6 +265,7 @@ static int dispatch(struct model *md, const struct log_record *record)
 	case LOG_GS:
 	case LOG_PS:
 	case LOG_MS:
+	case LOG_AREAS:
 	case LOG_SNAPSHOT_END:
 		return snapshot_record(md, record);
 	case LOG_BOUNDARY:

@@ -327,6 +327,17 @@ static void on_user(struct model *md, const struct hit *hit)
 	observe_user(md, hit->rec, hit->m, hit->p, hit->stack);
 }
 
+/* The runtime sees to memory on behalf of its goroutine, or of none. */
+static void on_memory(struct model *md, const struct hit *hit)
+{
+	const uint8_t status = hit->rec->status;
+
+	/* _Grunning; _Gwaiting and _Gcopystack with a thread are states of one that runs, too. */
+	if (hit->rec->g && (status == 2 || status == 4 || status == 8))
+		running(md, hit);
+	memory_observe(md, hit->rec, hit->m);
+}
+
 static const hit_handler handlers[256] = {
 	[SITE_PARK] = on_park,
 	[SITE_READY] = on_unblock,
@@ -371,6 +382,10 @@ static const hit_handler handlers[256] = {
 	[SITE_SWEEP_END] = on_sweep_end,
 	[SITE_ASSIST_BEGIN] = on_assist_begin,
 	[SITE_ASSIST_END] = on_assist_end,
+	[SITE_ALLOC_SPAN] = on_memory,
+	[SITE_ALLOC_SPAN_FREE] = on_memory,
+	[SITE_ALLOC_STACK] = on_memory,
+	[SITE_ALLOC_STACK_FREE] = on_memory,
 };
 
 bool names_a_p(uint8_t site)

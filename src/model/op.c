@@ -43,6 +43,12 @@ static const char *const op_names[OP_KIND_COUNT] = {
 	[OP_REGION_END] = "UserRegionEnd",
 	[OP_LOG] = "UserLog",
 	[OP_CPU_SAMPLE] = "CPUSample",
+	[OP_SPAN] = "Span",
+	[OP_SPAN_ALLOC] = "SpanAlloc",
+	[OP_SPAN_FREE] = "SpanFree",
+	[OP_GO_STACK] = "GoroutineStack",
+	[OP_GO_STACK_ALLOC] = "GoroutineStackAlloc",
+	[OP_GO_STACK_FREE] = "GoroutineStackFree",
 };
 
 const char *op_name(enum op_kind kind)

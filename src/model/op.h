@@ -75,6 +75,14 @@ enum op_kind {
 	OP_REGION_END,
 	OP_LOG,        /* arg = task, string = key, string2 = value, stack */
 	OP_CPU_SAMPLE, /* m, p, g as sampled; stack; not part of the order */
+	/* memory: addresses in bytes; those that are there where they are first known, at a generation's
+	   start or later */
+	OP_SPAN,       /* of the heap, exists: arg = address, arg2 = pages << 16 | class (struct log_area) */
+	OP_SPAN_ALLOC, /* the same, just allocated */
+	OP_SPAN_FREE,  /* arg = address */
+	OP_GO_STACK,   /* of a goroutine, exists: arg = lowest address, arg2 = bytes, a power of two */
+	OP_GO_STACK_ALLOC,
+	OP_GO_STACK_FREE, /* arg = lowest address */
 	OP_KIND_COUNT
 };
 
@@ -123,6 +131,8 @@ struct tables {
 	uint32_t ngoroutines;
 	const struct stack *stacks; /* by stack id */
 	uint32_t nstacks;
+	uint64_t heap_base; /* where the heap begins, or a little before; 0 = not known: no op is about memory
+			     */
 };
 
 /* A stretch of the trace that stands alone: statuses first, then what happened. */

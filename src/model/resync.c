@@ -127,5 +127,6 @@ void resync_to_snapshot(struct model *md)
 	end_unlisted(md);
 	snapshot_resync_gc(md, find_marker(&md->early, snap->info.marker_before, md->early.n));
 	map64_free(&ended);
+	memory_resync(md);
 	md->cause = SEEN;
 }

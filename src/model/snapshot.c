@@ -23,6 +23,7 @@ void snapshot_free(struct snapshot *snap)
 	free(snap->gs);
 	free(snap->ps);
 	free(snap->ms);
+	free(snap->areas);
 	*snap = (struct snapshot){0};
 }
 
@@ -60,6 +61,8 @@ int snapshot_record(struct model *md, const struct log_record *record)
 		return append((void **)&snap->ps, &snap->nps, record, sizeof(*snap->ps));
 	case LOG_MS:
 		return append((void **)&snap->ms, &snap->nms, record, sizeof(*snap->ms));
+	case LOG_AREAS:
+		return append((void **)&snap->areas, &snap->nareas, record, sizeof(*snap->areas));
 	default:
 		return end(md);
 	}

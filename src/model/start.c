@@ -60,6 +60,11 @@ static struct implied implied_by_hit(const struct raw_record *rec)
 	return im;
 }
 
+static bool about_memory(uint8_t site)
+{
+	return site >= SITE_ALLOC_SPAN && site <= SITE_ALLOC_STACK_FREE;
+}
+
 /* Values of the map of goroutines that were hit between the markers. */
 enum { HIT = 1, REUSED = 2 };
 
@@ -106,7 +111,10 @@ static void take_first_hit(struct model *md, struct map64 *hit, const struct raw
 		return;
 	if (p && im.p_status && !p->last_hit) {
 		p->last_hit = rec->time | 1; /* 0 would mean: not hit */
-		if (im.p_status == P_IDLE || (!m->last_hit && !m->p))
+		/* From Go 1.26 on most hits name no P: one that does says which it had all the time, if it
+		 * did not change hands since. */
+		if (im.p_status == P_IDLE || (!m->last_hit && !m->p) ||
+		    (about_memory(rec->site) && !m->last_p_hit && !m->p))
 			bind_p(m, p, im.p_status);
 	}
 	if (self && !m->last_hit && (im.self_status == G_SYSCALL || m->p))
@@ -255,6 +263,7 @@ void start_from_snapshot(struct model *md)
 	snapshot_start_gc(md, from, to);
 	md->last_time = from < early->n ? early->records[from].time : snap->info.time_before;
 	md->totals.start_ns = md->last_time;
+	memory_start(md, from);
 	generation_open(md);
 	observe_early(md, from);
 }

@@ -166,6 +166,14 @@ struct snapshot {
 	struct log_p *ps;
 	struct log_m *ms;
 	size_t ngs, nps, nms;
+	struct log_area *areas;
+	size_t nareas;
+};
+
+/* Spans and stacks: address -> whether it is in use, and when it was last heard of (memory.c). */
+struct memory {
+	struct map64 spans, stacks;
+	uint64_t base; /* of the heap, 0 = nothing is known of memory */
 };
 
 struct record_buffer {
@@ -207,6 +215,7 @@ struct model {
 	unsigned nms;
 	struct map64 m_by_tid;
 	struct stand_in stand_in;
+	struct memory memory;
 
 	struct stack_table stacks;
 	uint32_t reasons[REASON_TABLES][MAX_REASONS]; /* string ids by enum log_reason_table */
@@ -332,6 +341,16 @@ void leave_unseen(struct model *md, struct m *m); /* m's running goroutine is no
 enum leaving { YIELDED, PARKED, PREEMPTED };      /* raw_record.arg of SITE_SPAN */
 /* How a goroutine left the last time, if that was not seen. */
 void settle_leaving(struct model *md, struct g *g, enum leaving how, uint64_t wait_reason, uint32_t stack);
+
+/* --- memory.c --- */
+void memory_observe(struct model *md, const struct raw_record *rec, struct m *m);
+/* Takes from the first snapshot what the early records from `from` on show to be younger. */
+void memory_start(struct model *md, size_t from);
+/* The ops of what is left: in the first generation, in the place of statuses. */
+void memory_tell_start(struct model *md);
+/* After records were lost: what is new, and what is gone. */
+void memory_resync(struct model *md);
+void memory_free(struct memory *memory);
 
 /* --- observe.c --- */
 void observe(struct model *md, const struct raw_record *rec);

@@ -17,6 +17,7 @@ _Static_assert(sizeof(struct log_heap) == 16, "stored");
 _Static_assert(sizeof(struct log_g) == 56, "stored");
 _Static_assert(sizeof(struct log_p) == 32, "stored");
 _Static_assert(sizeof(struct log_m) == 48, "stored");
+_Static_assert(sizeof(struct log_area) == 24, "stored");
 _Static_assert(sizeof(struct log_boundary) == 48, "stored");
 _Static_assert(sizeof(struct log_loss) == 32, "stored");
 _Static_assert(sizeof(struct log_end) == 80, "stored");
@@ -118,6 +119,8 @@ static bool is_legal(const struct log_record *record)
 		return record->size % sizeof(struct log_m) == 0;
 	case LOG_TEXT:
 		return check_text(record);
+	case LOG_AREAS:
+		return record->size % sizeof(struct log_area) == 0;
 	case LOG_SNAPSHOT_END:
 		return true;
 	case LOG_BOUNDARY:

@@ -35,9 +35,10 @@ enum log_type {
 	LOG_TEXT = 16,         /* one struct raw_text, in the ring's order between LOG_RECORDS */
 	LOG_HEAP = 17,         /* struct log_heap: of the open snapshot */
 	LOG_HEAP_LIVE = 18,    /* struct log_heap_live */
+	LOG_AREAS = 20,        /* struct log_area[]: of the open snapshot, if memory is looked at (--alloc) */
 };
 
-#define LOG_LAST LOG_HEAP_LIVE
+#define LOG_LAST LOG_AREAS
 
 struct log_record {
 	uint32_t type;    /* enum log_type */
@@ -170,6 +171,18 @@ struct log_m {
 	uint32_t status; /* curg's status without the scan bit; 0 if no curg */
 	uint32_t syscalltick;
 	uint32_t p_status; /* of p, or of oldp if p is 0 */
+};
+
+enum log_area_kind {
+	AREA_SPAN = 1,  /* of the heap's pages */
+	AREA_STACK = 2, /* of a goroutine */
+};
+
+struct log_area { /* a piece of the program's memory that is in use */
+	uint64_t address;
+	uint64_t bytes;
+	uint32_t kind;  /* enum log_area_kind */
+	uint32_t class; /* AREA_SPAN: span class << 1 of one with objects, 1 of another */
 };
 
 /* The ring was drained after the Ms had been read, so every record before time_before is in the log by now.

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bpf/record.h"
 #include "target/image.h"
 #include "target/x86.h"
 
@@ -66,5 +67,18 @@ int code_references(const struct code *code, struct reference *references, int m
  * the code takes it from there, else 0.
  */
 int code_tls(const struct code *code, int64_t *offset, uint64_t *got);
+
+/*
+ * Where two results of the function (in RAX and RBX) are at a conditional
+ * jump right before its end, whatever the jump leads around: followed from
+ * there, taken if it is `je`, else not, to the return. RAX must be copied
+ * from somewhere, RBX the sum of that and of `added`. -ENOENT if it is not so.
+ */
+int code_slice_result(const struct code *code, size_t jump, struct value_place *base,
+		      struct value_place *added);
+
+/* The variable whose address is in RAX at the first call of the function at `callee`. -ENOENT if there is
+ * none. */
+int code_receiver(const struct code *code, uint64_t callee, uint64_t *variable);
 
 #endif

@@ -10,7 +10,7 @@
 
 #define MAX_REASONS     256u
 #define MAX_REASON_TEXT 128u
-#define MAX_TYPES       8
+#define MAX_TYPES       16
 
 /* The struct types that the fields name, each looked up once. */
 struct types {

@@ -79,6 +79,11 @@ const struct layout_field layout_fields[] = {
 	RT(gc_total_alloc, "runtime.gcControllerState", "totalAlloc"),
 	RT(gc_total_free, "runtime.gcControllerState", "totalFree"),
 	RT(gc_mapped_ready, "runtime.gcControllerState", "mappedReady"),
+	RT(span_base, "runtime.mspan", "startAddr"),
+	RT(span_npages, "runtime.mspan", "npages"),
+	RT(span_class, "runtime.mspan", "spanclass"),
+	RT(span_state, "runtime.mspan", "state"),
+	RT(heap_allspans, "runtime.mheap", "allspans"),
 };
 
 const unsigned layout_field_count = COUNT(layout_fields);

@@ -18,6 +18,8 @@ struct runtime_offsets {
 	/* of gcControllerState: what the goal of the heap is computed from */
 	uint32_t gc_percent_goal, gc_min_trigger, gc_triggered, gc_heap_marked;
 	uint32_t gc_memory_limit, gc_heap_free, gc_total_alloc, gc_total_free, gc_mapped_ready;
+	uint32_t span_base, span_npages, span_class, span_state; /* in mspan */
+	uint32_t heap_allspans;                                  /* in mheap: a slice of *mspan */
 };
 
 struct layout {

@@ -171,13 +171,12 @@ static int plan_calls(struct planner *planner, const struct site_rule *rule, con
 static int plan_check(struct planner *planner, const struct site_rule *rule, const struct code *code)
 {
 	size_t offsets[MAX_MATCHES];
-	struct code exit;
 	int n, rc;
 
-	if (!planner->flag &&
-	    (target_code(planner->target, "runtime.goexit1", &exit) || code_flag(&exit, &planner->flag)))
+	if (!planner->flag && target_trace_flag(planner->target, &planner->flag))
 		return refuse(planner, rule, code, 0, "runtime.goexit1 does not check if a trace is on");
-	n = code_flag_checks(code, planner->flag, offsets, MAX_MATCHES);
+	n = code_flag_checks(code, planner->flag + (rule->place == PLACE_ALLOC_CHECK ? ALLOC_FLAG : 0),
+			     offsets, MAX_MATCHES);
 	rc = check_total(planner, rule, code, n, "checks if a trace is on");
 	for (int i = 0; rc == 0 && i < n; i++) {
 		if (is_chosen(rule, i))
@@ -273,7 +272,8 @@ static int plan_rule(struct planner *planner, const struct site_rule *rule)
 	struct code code;
 
 	if (target->go_minor < rule->first || target->go_minor > rule->last ||
-	    (rule->condition == SITE_IF_CGO && !target->cgo))
+	    (rule->condition == SITE_IF_CGO && !target->cgo) ||
+	    (rule->condition == SITE_IF_ALLOC && !target->alloc))
 		return 0;
 	if (target_code(target, rule->function, &code)) {
 		if (rule->condition == SITE_IF_PRESENT)

@@ -37,4 +37,9 @@ int target_code(const struct target *target, const char *name, struct code *code
 /* Finds allgs, allp, ... and the thread-local offset of g in the code; fills them in. */
 int target_find_variables(struct target *target, struct error *err);
 
+/* Where the runtime's tracer keeps whether it is on (a byte from Go 1.23 on). -ENOENT if not found. */
+int target_trace_flag(const struct target *target, uint64_t *flag);
+/* trace.enabledWithAllocFree stands right behind trace.enabled (Go 1.23 to 1.26 runtime/trace.go). */
+#define ALLOC_FLAG 1u
+
 #endif

@@ -34,6 +34,11 @@ enum { RUNNABLE = 1, SYSCALL = 3, WAITING = 4, DEAD = 6, DEADEXTRA = 11 };
 		.function = name, .callee = callee_, .total = 1, .old_status = ANY_STATUS,                   \
 		.new_status = ANY_STATUS,                                                                    \
 	}
+#define ALLOC(site_, place_, name)                                                                           \
+	{                                                                                                    \
+		.site = site_, .place = place_, .condition = SITE_IF_ALLOC, .first = 23, .last = NEWEST,     \
+		.function = name, .total = 1,                                                                \
+	}
 #define CHECK(site_, name)                                                                                   \
 	{                                                                                                    \
 		.site = site_, .place = PLACE_CHECK, .last = NEWEST, .function = name, .total = 1,           \
@@ -50,7 +55,7 @@ enum { RUNNABLE = 1, SYSCALL = 3, WAITING = 4, DEAD = 6, DEADEXTRA = 11 };
 		.function = name,                                                                            \
 	}
 
-/* Read in runtime/proc.go, coro.go, cgocall.go, mgc*.go, mheap.go of Go 1.22 to 1.26. */
+/* Read in runtime/proc.go, coro.go, cgocall.go, mgc*.go, mheap.go, stack.go of Go 1.22 to 1.26. */
 const struct site_rule site_rules[] = {
 	PROLOGUE(SITE_PARK, 0, NEWEST, "runtime.park_m"),
 	PROLOGUE(SITE_READY, 0, NEWEST, "runtime.ready"),
@@ -130,6 +135,21 @@ const struct site_rule site_rules[] = {
 		.old_status = ANY_STATUS,
 		.new_status = ANY_STATUS,
 	},
+	{
+		.site = SITE_ALLOC_SPAN,
+		.place = PLACE_CALL,
+		.condition = SITE_IF_ALLOC,
+		.first = 23,
+		.last = NEWEST,
+		.function = "runtime.(*mheap).allocSpan",
+		.callee = "runtime.(*mheap).initSpan",
+		.total = 1,
+		.old_status = ANY_STATUS,
+		.new_status = ANY_STATUS,
+	},
+	ALLOC(SITE_ALLOC_SPAN_FREE, PLACE_PROLOGUE, "runtime.(*mheap).freeSpanLocked"),
+	ALLOC(SITE_ALLOC_STACK, PLACE_ALLOC_CHECK, "runtime.stackalloc"),
+	ALLOC(SITE_ALLOC_STACK_FREE, PLACE_PROLOGUE, "runtime.stackfree"),
 };
 
 const unsigned site_rule_count = sizeof(site_rules) / sizeof(site_rules[0]);

@@ -7,16 +7,18 @@
 #include <stdint.h>
 
 enum place {
-	PLACE_PROLOGUE, /* the push that makes the frame: arguments are still in registers */
-	PLACE_CALL,     /* calls of `callee` */
-	PLACE_CHECK,    /* the jump on "is the runtime's tracer on", where it would emit its event */
-	PLACE_REGION,   /* the same in StartRegion, and every end of what it gives while it is off */
+	PLACE_PROLOGUE,    /* the push that makes the frame: arguments are still in registers */
+	PLACE_CALL,        /* calls of `callee` */
+	PLACE_CHECK,       /* the jump on "is the runtime's tracer on", where it would emit its event */
+	PLACE_REGION,      /* the same in StartRegion, and every end of what it gives while it is off */
+	PLACE_ALLOC_CHECK, /* the jump on "and does it tell of memory" */
 };
 
 enum site_condition {
 	SITE_ALWAYS,
 	SITE_IF_PRESENT, /* the linker leaves the function out of programs that do not need it */
 	SITE_IF_CGO,
+	SITE_IF_ALLOC, /* if it is asked for (1.23 and later) */
 };
 
 #define ALL_MATCHES (-1)

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "bpf/stack_hash.h"
+#include "target/alloc.h"
 #include "target/heap.h"
 #include "target/memory.h"
 #include "target/stack.h"
@@ -22,10 +23,11 @@
 #define FIRST_CHUNK 2048u
 #define NEXT_CHUNK  4096u
 /* A slice of pointers to goroutines; more of them would need as many gigabytes of stack. */
-#define MAX_GS      (16u << 20)
-#define MAX_STACK   (1ull << 30) /* the runtime's own ceiling on amd64 */
-#define GS_A_RECORD 16384u
-#define TRIES       5
+#define MAX_GS         (16u << 20)
+#define MAX_STACK      (1ull << 30) /* the runtime's own ceiling on amd64 */
+#define GS_A_RECORD    16384u
+#define AREAS_A_RECORD 32768u
+#define TRIES          5
 
 struct walked { /* one goroutine of the batch */
 	uint64_t g;
@@ -48,6 +50,7 @@ struct target_snapshot {
 	size_t naddresses, at;
 	struct log_g *gs;
 	size_t ngs;
+	struct areas areas;          /* of memory, if they are wanted */
 	struct map64 sent;           /* hashes of stacks that are in the log */
 	struct walked *walked;       /* BATCH of them */
 	struct memory_piece *pieces; /* BATCH of them */
@@ -128,6 +131,9 @@ static int read_structs(struct target_snapshot *snap, const uint64_t *addresses,
 		if (!snap->pieces[i].bytes)
 			continue;
 		g_view_read(&snap->target->layout, snap->pieces[i].bytes, &walked->view);
+		/* One that ended may keep its stack for the next. */
+		if (snap->target->alloc)
+			rc = areas_add_stack(&snap->areas, walked->view.stack_lo, walked->view.stack_hi);
 		walked->exists = walked->view.status != G_STATUS_IDLE &&
 				 walked->view.status != G_STATUS_DEAD &&
 				 walked->view.status != G_STATUS_DEADEXTRA;
@@ -361,6 +367,14 @@ int target_snapshot_begin(const struct target *target, log_sink sink, void *ctx,
 	return rc;
 }
 
+/* A batch of spans, once there are no more goroutines. */
+static int read_areas(struct target_snapshot *snap, struct error *err)
+{
+	int rc = snap->target->alloc ? areas_read_spans(snap->target, &snap->batch, &snap->areas) : 0;
+
+	return rc < 0 ? threads_fail(snap->target, rc, "its heap (runtime.mheap_.allspans)", err) : rc;
+}
+
 int target_snapshot_read(struct target_snapshot *snap, struct error *err)
 {
 	size_t left = snap->naddresses - snap->at, count = left < BATCH ? left : BATCH;
@@ -371,6 +385,9 @@ int target_snapshot_read(struct target_snapshot *snap, struct error *err)
 	snap->at += count;
 	if (count < left)
 		return 1;
+	rc = read_areas(snap, err);
+	if (rc)
+		return rc;
 	snap->head.time_after = now_ns();
 	snap->head.gomaxprocs = snap->threads.gomaxprocs;
 	return 0;
@@ -402,6 +419,11 @@ int target_snapshot_put(struct target_snapshot *snap, const uint32_t markers[2])
 		rc = put(snap, LOG_PS, threads->ps, threads->nps * sizeof(*threads->ps));
 	if (rc == 0)
 		rc = put(snap, LOG_MS, threads->ms, threads->nms * sizeof(*threads->ms));
+	for (size_t at = 0; rc == 0 && at < snap->areas.n; at += AREAS_A_RECORD) {
+		size_t n = snap->areas.n - at < AREAS_A_RECORD ? snap->areas.n - at : AREAS_A_RECORD;
+
+		rc = put(snap, LOG_AREAS, snap->areas.all + at, n * sizeof(*snap->areas.all));
+	}
 	if (rc == 0)
 		rc = put(snap, LOG_SNAPSHOT_END, NULL, 0);
 	return rc;
@@ -414,6 +436,7 @@ void target_snapshot_free(struct target_snapshot *snap)
 	memory_batch_free(&snap->batch);
 	threads_free(&snap->threads);
 	map64_free(&snap->sent);
+	areas_free(&snap->areas);
 	free(snap->addresses);
 	free(snap->gs);
 	free(snap->walked);

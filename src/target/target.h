@@ -34,6 +34,12 @@ struct probe_plan {
 	char left_out[96];                 /* what is not probed in this program, and why; "" = nothing */
 };
 
+/* What of the program's memory is wanted. */
+enum alloc_look {
+	ALLOC_NOTHING,
+	ALLOC_SPANS, /* spans of the heap, stacks of goroutines */
+};
+
 struct target {
 	pid_t pid;     /* 0: opened from a file, not running yet */
 	char exe[256]; /* what to open: /proc/PID/exe, or the file */
@@ -46,7 +52,10 @@ struct target {
 	struct functab *functab; /* owned */
 	/* addresses in the process, for snapshots */
 	uint64_t allgs, allp, allm, gomaxprocs, sched, gcphase;
-	struct target_image *image; /* the executable's bytes, owned; private to the room */
+	enum alloc_look alloc;
+	struct alloc_layout alloc_layout; /* valid if alloc is not ALLOC_NOTHING; so is the next */
+	uint64_t heap;                    /* runtime.mheap_, link-time address */
+	struct target_image *image;       /* the executable's bytes, owned; private to the room */
 };
 
 /*
@@ -60,6 +69,12 @@ int target_open_file(const char *path, struct target **out, struct error *err);
 /* Binds a target opened from a file to the process that now runs it (its load address becomes known). */
 int target_bind(struct target *target, pid_t pid, struct error *err);
 void target_free(struct target *target);
+
+/*
+ * Makes plans and snapshots tell of the program's memory too. -ENOTSUP: the release's own tracer cannot tell
+ * of it (before 1.23), or the places are not found in this binary.
+ */
+int target_want_alloc(struct target *target, enum alloc_look look, struct error *err);
 
 /* Every site of the release, verified; a mismatch refuses with the site's name (-ENOTSUP). */
 int target_plan(const struct target *target, struct probe_plan *plan, struct error *err);

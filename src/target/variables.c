@@ -42,6 +42,13 @@ int target_code(const struct target *target, const char *name, struct code *code
 	return target_code_at(target, entry, end, code);
 }
 
+int target_trace_flag(const struct target *target, uint64_t *flag)
+{
+	struct code exit;
+
+	return target_code(target, "runtime.goexit1", &exit) || code_flag(&exit, flag) ? -ENOENT : 0;
+}
+
 static int not_found(const struct target *target, const char *what, const char *function, struct error *err)
 {
 	return error_set(err, ENOTSUP,

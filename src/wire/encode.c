@@ -65,8 +65,9 @@ struct wire {
 	uint32_t gen;  /* the open or last generation */
 	uint64_t time; /* of the open generation's tables: units */
 	uint64_t bytes;
-	uint32_t coroutine_reason; /* string id of GoBlock's reason in a switch of go 1.22 */
-	int failed;                /* a generation failed: nothing more may follow */
+	uint32_t coroutine_reason;      /* string id of GoBlock's reason in a switch of go 1.22 */
+	bool tells_memory, told_memory; /* has such ops; has said what their ids mean */
+	int failed;                     /* a generation failed: nothing more may follow */
 };
 
 uint64_t wire_bytes(const struct wire *wire)
@@ -486,6 +487,77 @@ static void put_annotation(struct wire *wire, const struct op *op, struct cursor
 	}
 }
 
+/*
+ * Memory is told of as Go's experiment AllocFree does: in ids that count pages,
+ * and the smallest stacks, from where the heap begins (Go 1.23 to 1.26
+ * runtime/traceallocfree.go). An address below that wraps, and readers wrap back.
+ */
+enum { PAGE = 8192, OBJECT_ALIGN = 8, LEAST_STACK = 2048, EXPERIMENT_ALLOC_FREE = 1, ALLOC_INFO = 1 };
+
+static uint64_t memory_id(const struct wire *wire, const struct op *op, uint64_t unit)
+{
+	return (op->arg - wire->dict.tables->heap_base) / unit;
+}
+
+/* log2 of a power of two, plus one. */
+static uint64_t stack_order(uint64_t bytes)
+{
+	return bytes ? 64 - (uint64_t)__builtin_clzll(bytes) : 0;
+}
+
+static void put_memory(struct wire *wire, const struct op *op, struct cursor *at)
+{
+	if (wire->options.format < WIRE_GO123)
+		return;
+	wire->tells_memory = true;
+	switch (op->kind) {
+	case OP_SPAN:
+	case OP_SPAN_ALLOC:
+		event3(at, op->kind == OP_SPAN ? EV_SPAN : EV_SPAN_ALLOC, memory_id(wire, op, PAGE),
+		       op->arg2 >> 16, op->arg2 & 0xffff);
+		break;
+	case OP_SPAN_FREE:
+		event1(at, EV_SPAN_FREE, memory_id(wire, op, PAGE));
+		break;
+	case OP_GO_STACK:
+	case OP_GO_STACK_ALLOC:
+		event2(at, op->kind == OP_GO_STACK ? EV_GO_STACK : EV_GO_STACK_ALLOC,
+		       memory_id(wire, op, LEAST_STACK), stack_order(op->arg2));
+		break;
+	case OP_GO_STACK_FREE:
+		event1(at, EV_STACK_FREE, memory_id(wire, op, LEAST_STACK));
+		break;
+	default:
+		break;
+	}
+}
+
+/* What readers of the ids must know: once, in the first generation that has any. */
+static int put_alloc_info(struct wire *wire)
+{
+	uint8_t data[1 + 4 * MAX_UV], *p = data, *h;
+
+	if (!wire->tells_memory || wire->told_memory)
+		return 0;
+	wire->told_memory = true;
+	*p++ = ALLOC_INFO;
+	p = put_uv(p, wire->dict.tables->heap_base);
+	p = put_uv(p, PAGE);
+	p = put_uv(p, OBJECT_ALIGN);
+	p = put_uv(p, LEAST_STACK);
+	if (buffer_reserve(&wire->body, 2 + 4 * MAX_UV + sizeof(data)))
+		return -ENOMEM;
+	h = wire->body.bytes + wire->body.len;
+	*h++ = EV_EXPERIMENTAL_BATCH;
+	*h++ = EXPERIMENT_ALLOC_FREE;
+	h = put_uv(h, wire->gen);
+	h = put_uv(h, UINT64_MAX);
+	h = put_uv(h, wire->time);
+	h = put_uv(h, (uint64_t)(p - data));
+	wire->body.len = (size_t)(h - wire->body.bytes);
+	return buffer_append(&wire->body, data, (size_t)(p - data));
+}
+
 static void put_op(struct wire *wire, const struct op *op, struct cursor *at)
 {
 	switch (op->kind) {
@@ -500,6 +572,9 @@ static void put_op(struct wire *wire, const struct op *op, struct cursor *at)
 		break;
 	case OP_STW_BEGIN ... OP_HEAP_GOAL:
 		put_world(wire, op, at);
+		break;
+	case OP_SPAN ... OP_GO_STACK_FREE:
+		put_memory(wire, op, at);
 		break;
 	default:
 		put_annotation(wire, op, at);
@@ -591,6 +666,8 @@ static int encode_ops(struct wire *wire, const struct generation *gen, struct er
 		if (close_batch(wire, &wire->streams[i]))
 			return error_set(err, ENOMEM, "no memory for generation %u", gen->number);
 	table_close(&wire->samples);
+	if (put_alloc_info(wire))
+		return error_set(err, ENOMEM, "no memory for generation %u", gen->number);
 	if (dict_end(&wire->dict))
 		return error_set(err, -wire->dict.failed, "cannot write the tables of generation %u: %s",
 				 gen->number, strerror(-wire->dict.failed));

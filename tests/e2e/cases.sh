@@ -545,6 +545,47 @@ case_no_syscalls() {
 	[ "$(fact 'go Waiting->Runnable')" -ge 50 ] || die "and little else"
 }
 
+# --- memory ---
+
+case_alloc() { # spans and stacks, as Go's own experiment has them
+	local release binary look=--alloc least
+	for release in 1.23.8 1.24.6 1.25.1 $NEWEST; do
+		binary=$(target_binary $release default)
+		rm -f "$W/native" "$W/ours"
+		GODEBUG=traceallocfree=1 start_target "$binary" gc -native "$W/native" -native-seconds 2 -seconds 100
+		twin_cell gc 100
+		checked "$W/ours"
+		# Go 1.23 leaves out what happens while its tracer changes generations.
+		least=99.9
+		[ $release = 1.23.8 ] && least=90
+		timeout 100 "$JUDGE" alloc -min-native $least "$W/native" "$W/ours" >"$W/alloc" 2>&1 ||
+			die "; go$release: $(tail -n 2 "$W/alloc")"
+		printf '; go%s: %s' $release "$(cat "$W/alloc")"
+		stop_target
+		(cd "$W" && GOTOOLCHAIN=go$NEWEST go tool trace -d=parsed ours) >"$W/parsed" 2>&1 || die "go tool trace: $(tail -n 1 "$W/parsed")"
+		grep -q 'Name=SpanAlloc' "$W/parsed" || die "go tool trace prints no SpanAlloc"
+	done
+	load gc
+	run_gotrace -p "$target" -d 1s --alloc -o "$W/trace"
+	want 0
+	grep -q '^  memory .* of one core' "$W/err" "$W/out" || die "the summary does not tell what --alloc costs"
+	run_gotrace -p "$target" -d 1s -o "$W/trace"
+	want 0
+	strict "$W/trace"
+	grep -q Experimental "$W/facts" && die "memory is told of although nobody asked"
+	run_gotrace -o "$W/trace" --alloc -d 1s -- "$binary" gc -seconds 2
+	want 0
+	strict "$W/trace"
+	still_lives
+	stop_target
+	start_target "$(target_binary 1.22.12 default)" idle -seconds 100
+	run_gotrace -p "$target" -d 1s --alloc -o "$W/none"
+	want 1
+	one_line
+	says 'Go 1.23 or later'
+	[ ! -e "$W/none" ] || die "a file was left behind"
+}
+
 # --- how closely it looks ---
 
 number() { # NAME: of the JSON summary

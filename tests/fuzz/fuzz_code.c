@@ -32,6 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct call_site sites[16];
 	struct x86_insn insn;
 	size_t offsets[16], offset = 0, frame, at = 0;
+	struct value_place base, added;
 	uint64_t flag, got;
 	int64_t tls;
 	int n;
@@ -53,5 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	code_references(&code, references, 16);
 	code_tls(&code, &tls, &got);
 	look_for_regions(&code);
+	if (size && code_slice_result(&code, data[0], &base, &added) == 0 && base.on_stack > 1)
+		abort();
+	code_receiver(&code, 0x400000 + size / 2, &got);
 	return 0;
 }

@@ -53,7 +53,7 @@ static uint64_t pointer(uint8_t byte, uint64_t base)
 
 static void feed_record(struct model *model, const uint8_t b[8], uint64_t *now)
 {
-	struct raw_record rec = {.tid = 100 + b[1] % 6, .site = b[0] % 92, .status = b[5] % 12};
+	struct raw_record rec = {.tid = 100 + b[1] % 6, .site = b[0] % 104, .status = b[5] % 12};
 
 	*now += b[7] * 16;
 	rec.time = b[7] == 255 ? 0 : *now;
@@ -95,6 +95,10 @@ static void feed_snapshot(struct model *model, const uint8_t b[8], uint64_t now)
 	struct log_g gs[6];
 	struct log_p ps[3];
 	struct log_m ms[6];
+	struct log_area areas[2] = {
+		{.address = pointer(b[4], 0xc000001000), .bytes = b[1] * 8192u, .kind = b[7] % 4},
+		{.address = pointer(b[5], 0xc000001000), .bytes = 2048, .kind = 1 + b[7] % 2},
+	};
 
 	memset(ms, 0, sizeof(ms));
 	for (unsigned i = 0; i < 6; i++) {
@@ -114,6 +118,7 @@ static void feed_snapshot(struct model *model, const uint8_t b[8], uint64_t now)
 	feed(model, LOG_GS, gs, sizeof(gs));
 	feed(model, LOG_PS, ps, sizeof(ps));
 	feed(model, LOG_MS, ms, sizeof(ms));
+	feed(model, LOG_AREAS, areas, sizeof(areas));
 	feed(model, LOG_SNAPSHOT_END, NULL, 0);
 }
 

@@ -58,6 +58,7 @@ struct op_rules {
 	uint64_t start, end, last_time;
 	bool in_statuses;
 	enum { GC_UNSEEN, GC_OFF, GC_ON } gc;
+	struct map64 memory[2]; /* spans, stacks: address -> in use */
 };
 
 #define BROKEN(...)                                                                                          \
@@ -80,6 +81,8 @@ void op_rules_free(struct op_rules *rules)
 	map64_free(&rules->m_by_tid);
 	map64_free(&rules->g_by_goid);
 	map64_free(&rules->tasks);
+	map64_free(&rules->memory[0]);
+	map64_free(&rules->memory[1]);
 	free(rules);
 }
 
@@ -217,6 +220,12 @@ static const unsigned needs[OP_KIND_COUNT] = {
 	[OP_REGION_BEGIN] = NEED_USER,
 	[OP_REGION_END] = NEED_USER,
 	[OP_LOG] = NEED_USER,
+	[OP_SPAN] = NEED_M,
+	[OP_SPAN_ALLOC] = NEED_M,
+	[OP_SPAN_FREE] = NEED_M,
+	[OP_GO_STACK] = NEED_M,
+	[OP_GO_STACK_ALLOC] = NEED_M,
+	[OP_GO_STACK_FREE] = NEED_M,
 };
 
 /* --- statuses --- */
@@ -640,11 +649,32 @@ static int region(struct rule_g *g, const struct op *op, struct error *err)
 	return 0;
 }
 
+/* --- memory --- */
+
+/* What is in use cannot be allocated, and only what is in use can be freed. */
+static int memory(struct op_rules *rules, const struct op *op, const struct tables *tables, struct error *err)
+{
+	struct map64 *map = &rules->memory[op->kind >= OP_GO_STACK];
+	bool is_free = op->kind == OP_SPAN_FREE || op->kind == OP_GO_STACK_FREE;
+	const uint32_t *now = map64_get(map, op->arg);
+
+	if (op->arg == 0 || tables->heap_base == 0)
+		BROKEN("no address, or nobody knows where the heap begins");
+	if ((now && *now) != is_free)
+		BROKEN("%#llx is %sin use", (unsigned long long)op->arg, is_free ? "not " : "");
+	if (op->kind >= OP_GO_STACK && !is_free && (op->arg2 & (op->arg2 - 1)))
+		BROKEN("a stack of %llu bytes", (unsigned long long)op->arg2);
+	if (map64_set(map, op->arg, !is_free))
+		abort();
+	return 0;
+}
+
 /* --- all together --- */
 
 static int check_time(struct op_rules *rules, const struct op *op, struct error *err)
 {
-	bool status = op->kind == OP_PROC_STATUS || op->kind == OP_GO_STATUS;
+	bool status = op->kind == OP_PROC_STATUS || op->kind == OP_GO_STATUS || op->kind == OP_SPAN ||
+		      op->kind == OP_GO_STACK;
 	unsigned long long time = op->time;
 
 	if (op->time < rules->start || op->time > rules->end)
@@ -771,6 +801,8 @@ static int apply(struct op_rules *rules, const struct op *op, const struct table
 	case OP_LOG:
 	case OP_CPU_SAMPLE:
 		return 0;
+	case OP_SPAN ... OP_GO_STACK_FREE:
+		return memory(rules, op, tables, err);
 	default:
 		return apply_scheduler(rules, op, tables, err);
 	}

@@ -66,6 +66,24 @@ static void record_flags(void **state)
 	assert_int_equal(options.rings, 2);
 }
 
+static void record_alloc(void **state)
+{
+	struct record_options options;
+	struct error err;
+	struct line line;
+
+	(void)state;
+	LINE(line, "-p", "42");
+	assert_int_equal(options_record(line.argc, line.argv, &options, &err), 0);
+	assert_false(options.alloc);
+	LINE(line, "-p", "42", "--alloc", "--format", "1.23");
+	assert_int_equal(options_record(line.argc, line.argv, &options, &err), 0);
+	assert_true(options.alloc);
+	LINE(line, "-p", "42", "--alloc", "--format", "1.22");
+	assert_int_equal(options_record(line.argc, line.argv, &options, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "--alloc"));
+}
+
 static unsigned sample_rate(const char *option)
 {
 	struct record_options options;
@@ -199,9 +217,13 @@ static void other_commands(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(record_a_process),    cmocka_unit_test(record_flags),
-		cmocka_unit_test(cpu_samples),         cmocka_unit_test(command_keeps_its_own_options),
-		cmocka_unit_test(nonsense_is_refused), cmocka_unit_test(help_and_version_need_nothing_else),
+		cmocka_unit_test(record_a_process),
+		cmocka_unit_test(record_flags),
+		cmocka_unit_test(cpu_samples),
+		cmocka_unit_test(record_alloc),
+		cmocka_unit_test(command_keeps_its_own_options),
+		cmocka_unit_test(nonsense_is_refused),
+		cmocka_unit_test(help_and_version_need_nothing_else),
 		cmocka_unit_test(other_commands),
 	};
 

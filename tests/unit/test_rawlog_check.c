@@ -57,10 +57,9 @@ static void arrays_are_whole(void **state)
 		uint32_t type;
 		size_t each;
 	} arrays[] = {
-		{LOG_RECORDS, sizeof(struct raw_record)},
-		{LOG_GS, sizeof(struct log_g)},
-		{LOG_PS, sizeof(struct log_p)},
-		{LOG_MS, sizeof(struct log_m)},
+		{LOG_RECORDS, sizeof(struct raw_record)}, {LOG_GS, sizeof(struct log_g)},
+		{LOG_PS, sizeof(struct log_p)},           {LOG_MS, sizeof(struct log_m)},
+		{LOG_AREAS, sizeof(struct log_area)},
 	};
 
 	(void)state;

@@ -189,6 +189,70 @@ static void thread_local_offsets(void **state)
 	assert_int_equal(slot, 0x1107);
 }
 
+/* The end of runtime.stackalloc of Go 1.26.8, from the check on; the runtime's own events lie between. */
+static const uint8_t stackalloc[] = {
+	0x74, 0x08,                               /* 00 je 0a */
+	0x48, 0x89, 0x54, 0x24, 0x68,             /* 02 mov %rdx, 0x68(%rsp) */
+	0x48, 0x31, 0xd2,                         /* 07 xor %rdx, %rdx */
+	0x8b, 0x8c, 0x24, 0x88, 0x00, 0x00, 0x00, /* 0a mov 0x88(%rsp), %ecx */
+	0x89, 0xc9,                               /* 11 mov %ecx, %ecx */
+	0x48, 0x8d, 0x1c, 0x0a,                   /* 13 lea (%rdx,%rcx), %rbx */
+	0x48, 0x89, 0xd0,                         /* 17 mov %rdx, %rax */
+	0x48, 0x83, 0xc4, 0x78,                   /* 1a add $0x78, %rsp */
+	0x5d,                                     /* 1e pop %rbp */
+	0xc3,                                     /* 1f ret */
+	0x48, 0x8d, 0x05, 0x00, 0x01, 0x00, 0x00, /* 20 lea 0x1127, %rax */
+	0xbb, 0x01, 0x00, 0x00, 0x00,             /* 27 mov $1, %ebx */
+	0xe8, 0xcf, 0x3f, 0x00, 0x00,             /* 2c call 0x5000 */
+	0xe8, 0xca, 0x4f, 0x00, 0x00,             /* 31 call 0x6000 */
+};
+
+static int slice_result(const uint8_t *bytes, size_t size, struct value_place *base,
+			struct value_place *added)
+{
+	return code_slice_result(&(struct code){.bytes = bytes, .size = size, .address = 0x1000}, 0, base,
+				 added);
+}
+
+static void slice_results(void **state)
+{
+	uint8_t other[sizeof(stackalloc)];
+	struct value_place base, added;
+
+	(void)state;
+	assert_int_equal(slice_result(stackalloc, sizeof(stackalloc), &base, &added), 0);
+	assert_int_equal(base.on_stack, 0);
+	assert_int_equal(base.reg, 2);
+	assert_int_equal(added.on_stack, 1);
+	assert_int_equal(added.slot, 0x88);
+	memcpy(other, stackalloc, sizeof(other));
+	other[0] = 0x75; /* jne: falls through to the end, by way of what is not followed */
+	assert_int_equal(slice_result(other, sizeof(other), &base, &added), -ENOENT);
+	other[0] = 0x74;
+	other[0x16] = 0x0b; /* lea (%rbx,%rcx): not the sum of what is returned */
+	assert_int_equal(slice_result(other, sizeof(other), &base, &added), -ENOENT);
+	other[0x16] = 0x0a;
+	other[0x19] = 0xd8; /* mov %rbx, %rax: a sum, not a place */
+	assert_int_equal(slice_result(other, sizeof(other), &base, &added), -ENOENT);
+	for (size_t size = 0; size < 0x20; size++)
+		assert_int_equal(slice_result(stackalloc, size, &base, &added), -ENOENT);
+	other[0] = 0xeb; /* no check */
+	assert_int_equal(slice_result(other, sizeof(other), &base, &added), -ENOENT);
+}
+
+static void receivers(void **state)
+{
+	const struct code end = {.bytes = stackalloc, .size = sizeof(stackalloc), .address = 0x1000};
+	uint64_t variable;
+
+	(void)state;
+	assert_int_equal(code_receiver(&end, 0x5000, &variable), 0);
+	assert_int_equal(variable, 0x1127);
+	/* A call leaves nothing of it. */
+	assert_int_equal(code_receiver(&end, 0x6000, &variable), -ENOENT);
+	assert_int_equal(code_receiver(&end, 0x7000, &variable), -ENOENT);
+}
+
 /* Every function cut at every byte: nothing is read past the end (the sanitizer watches). */
 static void cut_off(void **state)
 {
@@ -210,7 +274,8 @@ int main(void)
 		cmocka_unit_test(operands),   cmocka_unit_test(prologue),
 		cmocka_unit_test(calls),      cmocka_unit_test(checks),
 		cmocka_unit_test(references), cmocka_unit_test(thread_local_offsets),
-		cmocka_unit_test(cut_off),
+		cmocka_unit_test(cut_off),    cmocka_unit_test(slice_results),
+		cmocka_unit_test(receivers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

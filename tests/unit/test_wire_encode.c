@@ -541,6 +541,68 @@ static void test_refused_ops(void **state)
 	}
 }
 
+/* How often an event stands in the file: its type, any time of one byte, and the arguments' bytes. */
+static unsigned count_events(const struct bytes *bytes, uint8_t type, const char *args, size_t n)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i + 2 + n <= bytes->len; i++)
+		count += bytes->data[i] == type && memcmp(bytes->data + i + 2, args, n) == 0;
+	return count;
+}
+
+/* Spans and stacks: ids count from where the heap begins; what they mean is said once, in the file's first
+ * generation that has any. */
+static void test_memory(void **state)
+{
+	/* Size of the batch, what it is, then where the heap begins, bytes of a page, an object, a stack. */
+	static const char info[] = "\x80\x80\x80\x80\x80\x18\x80\x40\x08\x80\x10";
+	static const char below[] = "\xf0\xff\xff\xff\xff\xff\xff\x03\x01\x01"; /* 2^51 - 16 */
+	struct wire_trace *t = wire_trace_new();
+	uint32_t g1 = wire_trace_goroutine(t, 1);
+	const struct op first[] = {
+		P_IS(0, P_RUNNING, M1),
+		G_IS(g1, G_RUNNING, M1),
+		OP(OP_SPAN, M2, NO_P, NO_G, .arg = 0xc000002000, .arg2 = 1 << 16 | 1),
+		OP(OP_GO_STACK, M2, NO_P, NO_G, .arg = 0xc000002000, .arg2 = 2048),
+		OP(OP_PROCS_CHANGE, M1, 0, g1, .arg = 1),
+	};
+	const struct op second[] = {
+		P_IS(0, P_RUNNING, M1),
+		G_IS(g1, G_RUNNING, M1),
+		OP(OP_SPAN_ALLOC, M1, 0, g1, .arg = 0xc000006000, .arg2 = 2 << 16 | 20),
+		OP(OP_GO_STACK_ALLOC, M1, 0, g1, .arg = 0xc000004800, .arg2 = 8192),
+		OP(OP_GO_STACK_FREE, M1, 0, g1, .arg = 0xc000004800),
+		OP(OP_SPAN_FREE, M1, 0, g1, .arg = 0xc000006000),
+		/* Below where the heap began: the id wraps, and readers wrap back. */
+		OP(OP_SPAN_ALLOC, M1, 0, g1, .arg = 0xbffffe0000, .arg2 = 1 << 16 | 1),
+	};
+	struct wire_report report;
+	struct bytes bytes;
+
+	(void)state;
+	GENERATION(t, first);
+	GENERATION(t, second);
+	encode_all(t, "memory", 2);
+	report = encode(t, "memory", WIRE_GO122);
+	assert_int_equal(report.events[EV_SPAN] + report.events[EV_SPAN_ALLOC], 0);
+	report = encode(t, "memory", WIRE_GO123);
+	assert_int_equal(report.events[EV_SPAN], 1);
+	assert_int_equal(report.events[EV_SPAN_ALLOC], 2);
+	assert_int_equal(report.events[EV_STACK_FREE], 1);
+	bytes = wire_trace_encode(t, WIRE_GO126);
+	assert_int_equal(count_events(&bytes, 12, info, sizeof(info) - 1), 1);
+	assert_int_equal(count_events(&bytes, EV_SPAN, "\x01\x01\x01", 3), 1);
+	assert_int_equal(count_events(&bytes, EV_GO_STACK, "\x04\x0c", 2), 1);
+	assert_int_equal(count_events(&bytes, EV_SPAN_ALLOC, "\x03\x02\x14", 3), 1);
+	assert_int_equal(count_events(&bytes, EV_GO_STACK_ALLOC, "\x09\x0e", 2), 1);
+	assert_int_equal(count_events(&bytes, EV_STACK_FREE, "\x09", 1), 1);
+	assert_int_equal(count_events(&bytes, EV_SPAN_FREE, "\x03", 1), 1);
+	assert_int_equal(count_events(&bytes, EV_SPAN_ALLOC, below, sizeof(below) - 1), 1);
+	free(bytes.data);
+	wire_trace_free(t);
+}
+
 static void test_formats(void **state)
 {
 	(void)state;
@@ -568,6 +630,7 @@ int main(void)
 		cmocka_unit_test(test_long_stream), cmocka_unit_test(test_large_tables),
 		cmocka_unit_test(test_torn),        cmocka_unit_test(test_failing_sink),
 		cmocka_unit_test(test_refused_ops), cmocka_unit_test(test_formats),
+		cmocka_unit_test(test_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

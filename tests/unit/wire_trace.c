@@ -37,6 +37,7 @@ struct wire_trace *wire_trace_new(void)
 		.ngoroutines = 1,
 		.stacks = trace->stacks,
 		.nstacks = 1,
+		.heap_base = 0xc000000000,
 	};
 	assert_non_null(trace->tables.strings);
 	trace->clock = FIRST_TIME;

@@ -6,6 +6,7 @@
 //	judge pages -go TOOLCHAIN [-rows …] TRACE  served by that release's go tool trace
 //	judge browser -titles LIST TRACE           the viewer's page as a browser shows it
 //	judge twin NATIVE OURS                     compared with what Go's own tracer saw
+//	judge alloc NATIVE OURS                    the same for spans and stacks
 //	judge samples -cores N TRACE               its CPU samples, of the target's mode cpu
 //	judge usertwin NATIVE OURS                 the same for tasks, regions and logs
 //	judge usertruth OURS WORDS                 compared with what the program says it did
@@ -22,6 +23,7 @@ var commands = map[string]func(args []string) error{
 	"pages":     pages,
 	"browser":   browserCommand,
 	"twin":      twin,
+	"alloc":     alloc,
 	"samples":   samples,
 	"json":      jsonCommand,
 	"usertruth": userTruth,
@@ -30,7 +32,7 @@ var commands = map[string]func(args []string) error{
 
 func main() {
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: judge strict|pages|browser|twin|usertwin|usertruth|samples|json [options] FILE…")
+		fmt.Fprintln(os.Stderr, "usage: judge strict|pages|browser|twin|usertwin|usertruth|alloc|samples|json [options] FILE…")
 		os.Exit(2)
 	}
 	if err := commands[os.Args[1]](os.Args[2:]); err != nil {

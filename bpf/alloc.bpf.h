@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Spans of the heap and stacks of goroutines: where the runtime's tracer tells
+ * of them when GODEBUG=traceallocfree=1 (Go 1.23 to 1.26
+ * runtime/traceallocfree.go). All of it runs on g0.
+ */
+#ifndef GOTRACE_ALLOC_BPF_H
+#define GOTRACE_ALLOC_BPF_H
+
+#include "bpf/proc.bpf.h"
+
+const volatile struct alloc_layout alloc_layout;
+
+static __always_inline void about_memory(struct pt_regs *ctx, uint8_t site, uint64_t address, uint64_t what)
+{
+	struct raw_record rec = {.site = site, .arg = address, .arg2 = what};
+
+	by_curg(&rec, m_of_g(ctx->r14), 0, false);
+}
+
+/* allocSpan calls initSpan(h AX, s BX, typ CX, spanclass DI, base SI, npages R8): nobody else has it yet. */
+SEC("?uprobe")
+int alloc_span(struct pt_regs *ctx)
+{
+	about_memory(ctx, SITE_ALLOC_SPAN, ctx->si,
+		     ctx->r8 << 16 | (uint64_t)(uint8_t)ctx->cx << 8 | (uint8_t)ctx->di);
+	return 0;
+}
+
+/* freeSpanLocked(h AX, s BX, typ CX), from freeSpan and freeManual: nobody can have it again yet. */
+SEC("?uprobe")
+int alloc_span_free(struct pt_regs *ctx)
+{
+	about_memory(ctx, SITE_ALLOC_SPAN_FREE, read_word(ctx->bx + alloc_layout.span_base), 0);
+	return 0;
+}
+
+/* Where the kernel keeps a register of a number in machine code. Those that hold no value: -1. */
+static __always_inline int reg_offset(uint32_t number)
+{
+	switch (number) {
+	case 0:
+		return offsetof(struct pt_regs, ax);
+	case 1:
+		return offsetof(struct pt_regs, cx);
+	case 2:
+		return offsetof(struct pt_regs, dx);
+	case 3:
+		return offsetof(struct pt_regs, bx);
+	case 6:
+		return offsetof(struct pt_regs, si);
+	case 7:
+		return offsetof(struct pt_regs, di);
+	case 8:
+		return offsetof(struct pt_regs, r8);
+	case 9:
+		return offsetof(struct pt_regs, r9);
+	case 10:
+		return offsetof(struct pt_regs, r10);
+	case 11:
+		return offsetof(struct pt_regs, r11);
+	case 12:
+		return offsetof(struct pt_regs, r12);
+	case 13:
+		return offsetof(struct pt_regs, r13);
+	default:
+		return -1;
+	}
+}
+
+/* Not by a plain load: the compiler makes one of all cases, at a distance that the verifier refuses. */
+static __always_inline uint64_t reg_value(const struct pt_regs *ctx, uint32_t number)
+{
+	int offset = reg_offset(number);
+	uint64_t value = 0;
+
+	if (offset >= 0)
+		bpf_probe_read_kernel(&value, sizeof(value), (const char *)ctx + offset);
+	return value;
+}
+
+static __always_inline uint64_t value_at(const struct pt_regs *ctx, const volatile struct value_place *place)
+{
+	return place->on_stack ? read_word(ctx->sp + place->slot) : reg_value(ctx, place->reg);
+}
+
+/* stackalloc(n) at its check whether a trace is on: the stack is chosen. n is a uint32. */
+SEC("?uprobe")
+int alloc_stack(struct pt_regs *ctx)
+{
+	about_memory(ctx, SITE_ALLOC_STACK, value_at(ctx, &alloc_layout.stack_base),
+		     (uint32_t)value_at(ctx, &alloc_layout.stack_size));
+	return 0;
+}
+
+/* stackfree(lo AX, hi BX) */
+SEC("?uprobe")
+int alloc_stack_free(struct pt_regs *ctx)
+{
+	about_memory(ctx, SITE_ALLOC_STACK_FREE, ctx->ax, 0);
+	return 0;
+}
+
+#endif
