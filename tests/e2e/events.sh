@@ -64,6 +64,7 @@ events_of() {
 	local release=$1 cell again
 	event_table
 	for cell in $(event_rows | awk '$3 != "-" {for (i = 3; i <= NF; i++) {sub(/:.*/, "", $i); print $i}}' | sort -u); do
+		[ "$release $cell" = "1.22.12 gc--alloc" ] && continue # the experiment is of 1.23
 		has_mode "$release" cgo "${cell%%--*}" && event_cell "$release" "$cell"
 	done
 	events_lacking
