@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 . tools/go.sh
 
 BUILD="gcc libc6-dev make clang bpftool libbpf-dev libelf-dev libdw-dev zlib1g-dev pkg-config git"
-TESTS="libcmocka-dev libclang-rt-14-dev clang-format bpftrace procps util-linux bsdutils xxd ca-certificates"
+TESTS="libcmocka-dev libclang-rt-14-dev clang-format bpftrace procps util-linux bsdutils xxd ca-certificates chromium-headless-shell"
 
 stop() {
 	echo "deps: $*" >&2

@@ -102,10 +102,7 @@ struct g *g_new(struct model *md, uint64_t ptr, uint64_t goid)
 	}
 	g->ptr = ptr;
 	md->gs.goids[g->index] = 0;
-	/* Two lives of one id in one generation have the same sequence numbers: only clocks would tell them
-	 * apart, and files count time in steps of 64 ns. */
-	if (goid && !map64_get(&md->gs.ended_goids, goid))
-		take_goid(md, g, goid);
+	take_goid(md, g, goid);
 	md->totals.goroutines++;
 	return g;
 }

@@ -159,7 +159,11 @@ static void write_active(struct model *md)
 /* After the first generation readers take no range that they have not been told of. */
 static void write_active_left(struct model *md)
 {
-	for (uint32_t i = 1; i < md->gs.n && md->generation == 1; i++) {
+	if (md->generation != 1)
+		return;
+	if (md->gc == GC_ON)
+		generation_gc_began_before(md);
+	for (uint32_t i = 1; i < md->gs.n; i++) {
 		if (md->gs.all[i]->status != G_DEAD)
 			generation_tell_assist(md, md->gs.all[i]);
 	}

@@ -184,7 +184,8 @@ static void retime(struct op_list *list, const struct moved *places)
 	for (size_t i = list->statuses; i < list->n; i++) {
 		uint64_t after = i ? list->ops[i - 1].time : 0;
 		bool is_moved = next < list->nmoved && i == places[next].place + next;
-		uint64_t least = after + (i == list->statuses ? OP_UNIT_NS : 1);
+		bool apart = i == list->statuses || is_birth(list->ops[i].kind);
+		uint64_t least = after + (apart ? OP_UNIT_NS : 1);
 
 		next += is_moved;
 		if (i && (is_moved || list->ops[i].time < least))

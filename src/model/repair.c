@@ -83,15 +83,16 @@ bool make_m_hold(struct model *md, struct m *m, struct p *p)
 		if (m->p->status == P_RUNNING)
 			return true;
 		make_m_free(md, m); /* the goroutine in the system call goes, and the P with it */
+		if (m->p)
+			step_proc_steal(md, m, m->p);
 	}
 	if (!p)
 		return m->p != NULL;
 	before = because(md, unseen(md));
-	if (m->p) {
+	if (m->p || (m->g && m->g->status == G_SYSCALL))
 		make_m_free(md, m);
-		if (m->p)
-			step_proc_stop(md, m);
-	}
+	if (m->p)
+		step_proc_stop(md, m);
 	make_p_idle(md, m, p);
 	step_proc_start(md, m, p);
 	md->cause = before;

@@ -97,6 +97,7 @@ static enum read_result read_marked(struct check *check)
 			break;
 		}
 		if (ends_generation(&batch)) {
+			check->chunk.events[EV_END_OF_GENERATION]++;
 			check->chunk.end = check->pos;
 			return READ_WHOLE;
 		}

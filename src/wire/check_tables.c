@@ -294,12 +294,19 @@ static int add_thread_batch(struct chunk *chunk, const struct batch *batch)
 	return 0;
 }
 
-static int add_experiment(struct chunk *chunk, const struct batch *batch, struct fault *fault)
+static int check_experiment(const struct batch *batch, struct fault *fault)
 {
 	if (batch->experiment > MAX_EXPERIMENT)
 		return fault_set(fault, batch->offset, "unknown experiment %u", batch->experiment);
-	chunk->events[EV_EXPERIMENTAL_BATCH]++;
 	return 0;
+}
+
+/* A batch is an event, too, and so is the byte that says what is in it. */
+static void count_batch(struct chunk *chunk, const struct batch *batch, unsigned type)
+{
+	chunk->events[batch->experiment ? EV_EXPERIMENTAL_BATCH : EV_EVENT_BATCH]++;
+	if (type == EV_STRINGS || type == EV_STACKS || type == EV_CPU_SAMPLES || type == EV_SYNC)
+		chunk->events[type]++;
 }
 
 int chunk_add(struct chunk *chunk, const struct batch *batch, unsigned version, struct fault *fault)
@@ -309,6 +316,7 @@ int chunk_add(struct chunk *chunk, const struct batch *batch, unsigned version, 
 
 	if (chunk->min_time == 0 || batch->time < chunk->min_time)
 		chunk->min_time = batch->time;
+	count_batch(chunk, batch, type);
 	if (type == EV_STRINGS)
 		return add_strings(chunk, &r);
 	if (type == EV_STACKS)
@@ -322,7 +330,7 @@ int chunk_add(struct chunk *chunk, const struct batch *batch, unsigned version, 
 		return set_sync(chunk, &r, version);
 	}
 	if (batch->experiment)
-		return add_experiment(chunk, batch, fault);
+		return check_experiment(batch, fault);
 	if (type == EV_END_OF_GENERATION)
 		return fault_set(fault, batch->offset, "end of generation inside a batch");
 	return add_thread_batch(chunk, batch);

@@ -836,6 +836,24 @@ case_terminal() {
 	grep -q 'main.pool.func1' "$W/screen" || die "the busiest functions are not there"
 }
 
+# --- what a person sees in the end ---
+
+case_browser() { # the viewer's page shows the tracks, in both views
+	load mixed
+	run_gotrace -p "$target" -d 1s -o "$W/trace"
+	want 0
+	stop_target
+	local view tracks
+	for view in proc thread; do
+		tracks="PROCS*,Proc 0,Proc 1,Network,Syscalls"
+		[ $view = thread ] && tracks="OS THREADS*,Thread *"
+		timeout 150 "$JUDGE" browser -go go$NEWEST -view $view -timeout 60s \
+			-titles "$tracks,STATS*,Goroutines:,Heap:,Threads:,GC" "$W/trace" >"$W/titles" 2>&1 ||
+			die "view=$view: $(head -c 600 "$W/titles")"
+		printf 'by %s %s; ' $view "$(cut -d: -f1 "$W/titles")"
+	done
+}
+
 # run_cases PART: every case whose name holds PART.
 run_cases() {
 	local name

@@ -105,6 +105,9 @@ static void test_minimal(void **state)
 	assert_int_equal(report.events[EV_GO_UNBLOCK], 1);
 	assert_int_equal(report.events[EV_STACK], 2);
 	assert_int_equal(report.events[EV_STRING], 3);
+	assert_int_equal(report.events[EV_EVENT_BATCH], 4);
+	assert_int_equal(report.events[EV_STACKS], 1);
+	assert_int_equal(report.events[EV_STRINGS], 1);
 	assert_int_equal(report.goroutines, 2);
 	assert_int_equal(report.procs, 1);
 	assert_int_equal(report.threads, 1);
@@ -155,6 +158,9 @@ static void test_two_generations(void **state)
 	assert_int_equal(encode(t, "generations", WIRE_GO123).events[EV_GO_STATUS_STACK], 1);
 	assert_int_equal(encode(t, "generations", WIRE_GO122).events[EV_GO_STATUS_STACK], 0);
 	assert_int_equal(encode(t, "generations", WIRE_GO125).events[EV_CLOCK_SNAPSHOT], 3);
+	assert_int_equal(encode(t, "generations", WIRE_GO125).events[EV_SYNC], 3);
+	assert_int_equal(encode(t, "generations", WIRE_GO125).events[EV_END_OF_GENERATION], 0);
+	assert_int_equal(encode(t, "generations", WIRE_GO126).events[EV_END_OF_GENERATION], 3);
 	wire_trace_free(t);
 }
 

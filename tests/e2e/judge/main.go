@@ -4,6 +4,7 @@
 //
 //	judge strict [-expect FILE] TRACE          read by golang.org/x/exp/trace, which forgives nothing
 //	judge pages -go TOOLCHAIN [-rows …] TRACE  served by that release's go tool trace
+//	judge browser -titles LIST TRACE           the viewer's page as a browser shows it
 //	judge twin NATIVE OURS                     compared with what Go's own tracer saw
 //	judge alloc NATIVE OURS                    the same for spans and stacks
 //	judge samples -cores N TRACE               its CPU samples, of the target's mode cpu
@@ -20,6 +21,7 @@ import (
 var commands = map[string]func(args []string) error{
 	"strict":    strict,
 	"pages":     pages,
+	"browser":   browserCommand,
 	"twin":      twin,
 	"alloc":     alloc,
 	"samples":   samples,
@@ -30,7 +32,7 @@ var commands = map[string]func(args []string) error{
 
 func main() {
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: judge strict|pages|twin|usertwin|usertruth|alloc|samples|json [options] FILE…")
+		fmt.Fprintln(os.Stderr, "usage: judge strict|pages|browser|twin|usertwin|usertruth|alloc|samples|json [options] FILE…")
 		os.Exit(2)
 	}
 	if err := commands[os.Args[1]](os.Args[2:]); err != nil {

@@ -48,15 +48,26 @@ func pages(args []string) error {
 	if set.NArg() != 1 {
 		return fmt.Errorf("needs one trace")
 	}
+	return serve(*release, *goCommand, set.Arg(0), *limit, func(v *viewer) error {
+		err := v.visit(pageList(*need))
+		if err == nil {
+			fmt.Println(strings.Join(v.seen, ", "))
+		}
+		return err
+	})
+}
+
+// serve starts the viewer of a release on a trace, and ends it after use.
+func serve(release, goCommand, trace string, limit time.Duration, use func(v *viewer) error) error {
 	port, err := freePort()
 	if err != nil {
 		return err
 	}
 	address := fmt.Sprintf("127.0.0.1:%d", port)
-	command := exec.Command(*goCommand, "tool", "trace", "-http="+address, set.Arg(0))
+	command := exec.Command(goCommand, "tool", "trace", "-http="+address, trace)
 	command.Env = append(os.Environ(), "BROWSER=true", "DISPLAY=", "GOFLAGS=", "GOWORK=off")
-	if *release != "" {
-		command.Env = append(command.Env, "GOTOOLCHAIN="+*release)
+	if release != "" {
+		command.Env = append(command.Env, "GOTOOLCHAIN="+release)
 	}
 	var said bytes.Buffer
 	command.Stdout, command.Stderr = &said, &said
@@ -67,10 +78,10 @@ func pages(args []string) error {
 	}
 	ended := make(chan struct{})
 	go func() { command.Wait(); close(ended) }()
-	v := &viewer{base: "http://" + address, client: &http.Client{Timeout: *limit}}
-	err = v.waitUp(ended, *limit)
+	v := &viewer{base: "http://" + address, client: &http.Client{Timeout: limit}}
+	err = v.waitUp(ended, limit)
 	if err == nil {
-		err = v.visit(pageList(*need))
+		err = use(v)
 	}
 	syscall.Kill(-command.Process.Pid, syscall.SIGKILL)
 	<-ended
@@ -80,7 +91,6 @@ func pages(args []string) error {
 	if err != nil {
 		return fmt.Errorf("%w; go tool trace said: %s", err, strings.TrimSpace(said.String()))
 	}
-	fmt.Println(strings.Join(v.seen, ", "))
 	return nil
 }
 

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# The table of events × loads (the file events), held against live traces. To be sourced after cases.sh.
+
+EVENTS=tests/e2e/events
+
+# event_rows: the table without its remarks.
+event_rows() {
+	grep -v '^#' "$EVENTS"
+}
+
+# event_count CELL NAME: how often it is in that cell's trace, as gotrace check has counted.
+event_count() {
+	local n
+	n=$(grep -oE "\"$2\":[0-9]+" "$W/$1.json")
+	echo $((${n##*:}))
+}
+
+# event_cell RELEASE CELL: a live trace of the load, and its counts. The longer ones must see generations begin.
+event_cell() {
+	local mode=${2%%--*} look= variant=default seconds=1500ms
+	[ "$mode" = "$2" ] || look=--${2#*--}
+	[ "$mode" = cgo ] && variant=cgo
+	[ "$mode" = heap ] && seconds=6s
+	start_target "$(target_binary "$1" $variant)" "$mode" -seconds 60
+	run_gotrace -p "$target" $look -d $seconds -o "$W/$2.trace"
+	want 0 3 # a ring that was full is no matter here
+	stop_target
+	strict "$W/$2.trace"
+	timeout 60 "$GOTRACE" check --json "$W/$2.trace" >"$W/$2.json" || die "gotrace check: $2"
+}
+
+# event_table: every type of the encoder's table has one row, and no other row is there.
+event_table() {
+	sed -nE 's/.*(TABLE|TIMED)\("(\w+)".*/\2/p' src/wire/event.c | sort >"$W/types"
+	event_rows | awk '{print $1}' | sort >"$W/rows"
+	[ "$(wc -l <"$W/types")" -ge 60 ] || die "the encoder's types were not found"
+	diff "$W/types" "$W/rows" >"$W/diff" || die "types (<) and rows (>) differ: $(grep '^[<>]' "$W/diff" | tr '\n' ' ')"
+	! event_rows | awk 'NF < 3 || ($3 == "-" && NF < 4)' | grep . || die "has neither a load nor a reason"
+}
+
+# event_row NAME CELL...: a line for each load that lacks it, and for each that has it although the row says it cannot be.
+event_row() {
+	local name=$1 cell json n
+	shift
+	if [ "$1" = - ]; then
+		for json in "$W"/*.json; do
+			cell=${json##*/}
+			n=$(event_count "${cell%.json}" "$name")
+			[ "$n" -eq 0 ] || echo "$name is in ${cell%.json} ($n times) against its row"
+		done
+		return
+	fi
+	for cell; do
+		has_mode "$release" cgo "${cell%%[:-]*}" || continue
+		n=$(event_count "${cell%:*}" "$name")
+		[[ $cell = *:* ]] && [ "$n" -ge "${cell#*:}" ] && continue
+		[[ $cell != *:* ]] && [ "$n" -ge 1 ] && continue
+		echo "$name has $n in $cell"
+	done
+}
+
+# events_of RELEASE: what its format does not have, has no business in its traces.
+events_of() {
+	local release=$1 cell again
+	event_table
+	for cell in $(event_rows | awk '$3 != "-" {for (i = 3; i <= NF; i++) {sub(/:.*/, "", $i); print $i}}' | sort -u); do
+		[ "$release $cell" = "1.22.12 gc--alloc" ] && continue # the experiment is of 1.23
+		has_mode "$release" cgo "${cell%%--*}" && event_cell "$release" "$cell"
+	done
+	events_lacking
+	# What is under way when a generation begins is a matter of chance: another look, at most two.
+	for cell in 1 2; do
+		[ -s "$W/lacking" ] || break
+		for again in $(awk '{sub(/:.*/, "", $NF); print $NF}' "$W/lacking" | sort -u); do
+			[[ $again = heap* ]] && event_cell "$release" "$again"
+		done
+		events_lacking
+	done
+	[ ! -s "$W/lacking" ] || die "$(tr '\n' ';' <"$W/lacking")"
+	echo "$(event_rows | wc -l) types, $(event_rows | awk '$3 == "-"' | wc -l) of them never"
+}
+
+# events_lacking: the rows of $release that its traces do not bear out, in $W/lacking.
+events_lacking() {
+	local name since cells format=${release%.*}
+	[ "$format" = 1.24 ] && format=1.23
+	while read -r name since cells; do
+		[[ $since > $format ]] && cells="- later"
+		event_row "$name" $cells
+	done < <(event_rows) >"$W/lacking"
+}
+
+case_events() { events_of $NEWEST; }
+case_events_oldest() { events_of 1.22.12; }
