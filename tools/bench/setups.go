@@ -38,6 +38,7 @@ var setups = []setup{
 	gotraceWith("spans", "--spans"),
 	gotraceWith("rings-2", "--rings", "2"),
 	gotraceWith("no-syscalls", "--no-syscalls"),
+	gotraceWith("no-samples", "--no-cpu-samples"),
 	gotraceWith("alloc", "--alloc"),
 	gotraceWith("max-10%", "--max-overhead", "10"),
 	{"native", func(b *bench, l *load) func() error {
