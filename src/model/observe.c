@@ -229,6 +229,19 @@ static void on_dropm(struct model *md, const struct hit *hit)
 	make_dead(md, g);
 }
 
+/* procresize: the P went away, and its goroutine, which has stopped the world, goes on with P 0 (1.22 and
+ * later trace GoSched there). */
+static void change_p_of(struct model *md, struct m *m, struct p *p)
+{
+	struct g *g = m->g, *stw = md->stw;
+
+	md->stw = NULL; /* it stays stopped */
+	step_go_stop(md, m, tables_reason(md, REASON_STOP, 1), 0);
+	make_m_hold(md, m, p);
+	step_go_start(md, m, g);
+	md->stw = stw;
+}
+
 static void on_acquirep(struct model *md, const struct hit *hit)
 {
 	struct m *m = hit->m;
@@ -247,11 +260,7 @@ static void on_acquirep(struct model *md, const struct hit *hit)
 		return;
 	}
 	if (g) {
-		/* procresize: the P went away, and its goroutine goes on with P 0 (1.22+ trace GoSched
-		 * there). */
-		step_go_stop(md, m, tables_reason(md, REASON_STOP, 1), 0);
-		make_m_hold(md, m, p);
-		step_go_start(md, m, g);
+		change_p_of(md, m, p);
 		return;
 	}
 	if (m->p)

@@ -167,9 +167,62 @@ func steps(list []gcEvent) []step {
 	return all
 }
 
+// gcAlign pairs the events of two lists. Sizes of the heap come in quick succession and have no names: they are
+// paired by their values, and those between two pairs, whose values differ, one by one.
+func gcAlign(native, ours []gcEvent) []pair {
+	n, o := steps(native), steps(ours)
+	if len(n) == 0 || len(o) == 0 || n[0].change != heapObjects {
+		return align(n, o)
+	}
+	ids := map[[2]uint64]uint32{}
+	for _, list := range []struct {
+		steps  []step
+		events []gcEvent
+	}{{n, native}, {o, ours}} {
+		for k, event := range list.events {
+			if _, known := ids[event.values]; !known {
+				ids[event.values] = uint32(len(ids) + 1)
+			}
+			list.steps[k].key = ids[event.values]
+		}
+	}
+	return pairUp(align(n, o))
+}
+
+// pairUp makes pairs of what is alone on both sides at one place.
+func pairUp(pairs []pair) (all []pair) {
+	var native, ours []int
+	flush := func() {
+		for len(native) > 0 && len(ours) > 0 {
+			all = append(all, pair{native[0], ours[0]})
+			native, ours = native[1:], ours[1:]
+		}
+		for _, k := range native {
+			all = append(all, pair{k, -1})
+		}
+		for _, k := range ours {
+			all = append(all, pair{-1, k})
+		}
+		native, ours = nil, nil
+	}
+	for _, p := range pairs {
+		switch {
+		case p.ours < 0:
+			native = append(native, p.native)
+		case p.native < 0:
+			ours = append(ours, p.ours)
+		default:
+			flush()
+			all = append(all, p)
+		}
+	}
+	flush()
+	return all
+}
+
 func (c *comparison) gcList(native, ours []gcEvent) {
 	var begin *[2]int64 // of the range that is open in both
-	for _, p := range align(steps(native), steps(ours)) {
+	for _, p := range gcAlign(native, ours) {
 		if p.native < 0 || p.ours < 0 {
 			begin = nil
 			c.gcAlone(p, native, ours)
