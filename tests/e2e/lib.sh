@@ -54,6 +54,8 @@ die() {
 start_target() {
 	local binary=$1 i
 	shift
+	rm -f "$W/target.out" # the words of another target before it are not this one's
+	: >"$W/target.out"
 	"$binary" "$@" >"$W/target.out" 2>"$W/target.err" </dev/null &
 	target=$!
 	for ((i = 0; i < 300; i++)); do
