@@ -117,7 +117,10 @@ func bestShift(native, ours []step, most int) (int, int) {
 			if a >= len(native) || b >= len(ours) || native[a].key != ours[b].key {
 				continue
 			}
-			if c := cost(native[a:], ours[b:]) + int64(shift)*100; c < best {
+			// Steps left out of both lists must have been suspects: somewhere further on the starts,
+			// which are inferred, are always a little closer.
+			price := int64(shift)*100 + int64(min(a, b))*suspect
+			if c := cost(native[a:], ours[b:]) + price; c < best {
 				best, bestA, bestB = c, a, b
 			}
 		}

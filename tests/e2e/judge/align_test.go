@@ -107,3 +107,17 @@ func TestStepsPushedTogetherAreNoDifference(t *testing.T) {
 		t.Fatalf("pushed together, a cycle lost: want 3 and 0 without counterpart, got %d and %d", a, b)
 	}
 }
+
+func TestInferredStartsFurtherOnAreNoBetterPlace(t *testing.T) {
+	list := make([]step, 0, 300)
+	for k := range 300 { // no two rounds take equally long
+		list = append(list, step{time: int64(k)*400_000 + int64(k*k%7)*50_000, key: uint32(k%3 + 1)})
+	}
+	ours := later(list[1:], 900)
+	for k := range 24 {
+		ours[k].time -= int64(k%3) * 5_000
+	}
+	if a, b := unmatched(align(list, ours)); a != 1 || b != 0 {
+		t.Fatalf("one step began before the other list, got %d and %d without counterpart", a, b)
+	}
+}
