@@ -20,3 +20,24 @@ find_go() {
 	done
 	return 1
 }
+
+# go_root RELEASE: prints the directory of the toolchain of that release (go 1.2 on), which Go's module proxy has
+# and its checksum database vouches for.
+go_root() {
+	go_root_module=golang.org/toolchain@v0.0.1-go$1.linux-amd64
+	go_root_dir=$(go env GOMODCACHE)/$go_root_module
+	if [ ! -x "$go_root_dir/bin/go" ]; then
+		(cd / && GOFLAGS= GO111MODULE=on GOTOOLCHAIN=local go mod download "$go_root_module") >&2 || return 1
+		# Modules have no modes: as Go itself does when it changes toolchains.
+		find "$go_root_dir/bin" "$go_root_dir/pkg/tool" -type f -exec chmod 755 {} + || return 1
+	fi
+	echo "$go_root_dir"
+}
+
+# old_go RELEASE ARG...: that release's own go command, which knows of no modules and of no other releases.
+old_go() {
+	old_go_root=$(go_root "$1") || return 1
+	shift
+	env -u GOBIN -u GOEXPERIMENT GOENV=off GOFLAGS= GO111MODULE=off GOTOOLCHAIN=local GOROOT="$old_go_root" \
+		GOPATH="${TMPDIR:-/tmp}/gotrace-no-gopath" PATH="$old_go_root/bin:$PATH" "$old_go_root/bin/go" "$@"
+}

@@ -40,6 +40,7 @@ profile_rows() {
 
 # trace_cell MODE RELEASE PAGES: a plain trace of $target, judged.
 trace_cell() {
+	local rows
 	run_gotrace -p "$target" $look -d 2500ms -o "$W/trace" --json
 	want 0
 	timeout 10 "$JUDGE" json "$W/out" >/dev/null 2>"$W/json.err" || die "--json: $(cat "$W/json.err")"
@@ -49,7 +50,10 @@ trace_cell() {
 	checked "$W/trace"
 	printf '%s events, %s goroutines, %s KiB' "$(fact events)" "$(fact goroutines)" $(($(stat -c %s "$W/trace") / 1024))
 	if [ "$3" = yes ]; then
-		(cd "$W" && timeout 200 "$JUDGE" pages -go "go$2" -rows "$(profile_rows "$1")" trace) >"$W/pages" 2>&1 ||
+		rows=$(profile_rows "$1")
+		# Where only starts are probed, nobody knows who woke whom.
+		[ "$look" != --spans ] || rows=${rows#sched} rows=${rows#,}
+		(cd "$W" && timeout 200 "$JUDGE" pages -go "go$2" -rows "$rows" trace) >"$W/pages" 2>&1 ||
 			die "; viewer of go$2: $(tail -c 600 "$W/pages")"
 		printf '; viewer ok'
 	fi

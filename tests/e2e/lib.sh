@@ -6,6 +6,8 @@ E2E=$TOP/build/e2e
 GOTRACE=${GOTRACE:-$TOP/gotrace}
 JUDGE=$E2E/judge
 RELEASES="1.22.12 1.23.8 1.24.6 1.25.1 1.26.8"
+# Up to 1.21 Go writes v1 formats, and 1.4 none; these run the loads of oldtargets.
+OLD_RELEASES="1.4.3 1.5.4 1.6.4 1.7.6 1.8.7 1.9.7 1.10.8 1.11.13 1.12.17 1.13.15 1.14.15 1.15.15 1.16.15 1.17.13 1.18.10 1.19.13 1.20.14 1.21.13"
 NEWEST=1.26.8
 VARIANTS="default stripped pie cgo"
 passed=0
@@ -22,6 +24,23 @@ build_judge() {
 	(cd tests/e2e/judge && GOTOOLCHAIN=go$NEWEST CGO_ENABLED=0 timeout 600 go build -buildvcs=false -o "$JUDGE" .)
 }
 
+# minor RELEASE: 21 for 1.21.13.
+minor() {
+	local rest=${1#1.}
+	echo "${rest%%.*}"
+}
+
+# old_binary BINARY RELEASE CGO FLAG...: builds oldtargets. The linker of up to Go 1.7 cannot make PIEs alone, and
+# the go command up to 1.9 asks a C compiler for what one that makes PIEs by itself does not do.
+old_binary() {
+	local binary=$1 release=$2 cgo=$3 cc=gcc
+	shift 3
+	if [ "$(minor "$release")" -le 9 ] && [ "$*" != -buildmode=pie ]; then
+		cc="gcc -no-pie"
+	fi
+	(cd tests/e2e/oldtargets && CGO_ENABLED=$cgo CC=$cc GCC=$cc old_go "$release" build "$@" -o "$binary" .) >&2
+}
+
 # target_binary RELEASE VARIANT: prints its path, building it if need be.
 target_binary() {
 	local binary=$E2E/target-$1-$2 flags=() cgo=0
@@ -30,6 +49,12 @@ target_binary() {
 	pie) flags=(-buildmode=pie) ;;
 	cgo) cgo=1 ;;
 	esac
+	if [ "$(minor "$1")" -le 21 ]; then
+		[ -x "$binary" ] && [ -z "$(find tests/e2e/oldtargets -newer "$binary")" ] ||
+			old_binary "$binary" "$1" $cgo "${flags[@]}" || return 1
+		echo "$binary"
+		return
+	fi
 	# Go's own cache decides what is to be done anew.
 	(cd tests/e2e/targets && GOTOOLCHAIN=go$1 CGO_ENABLED=$cgo timeout 900 \
 		go build -buildvcs=false "${flags[@]}" -o "$binary" .) >&2 || return 1
@@ -39,9 +64,11 @@ target_binary() {
 # has_mode RELEASE VARIANT MODE: whether there is such a cell.
 has_mode() {
 	case $3 in
-	coro) [ "$1" != 1.22.12 ] ;;
+	coro) [ "$(minor "$1")" -ge 23 ] ;;
 	cgo) [ "$2" = cgo ] ;;
-	*) true ;;
+	user) [ "$(minor "$1")" -ge 11 ] ;;
+	cpu) [ "$(minor "$1")" -ge 22 ] ;;
+	*) [ "$2" != pie ] || [ "$(minor "$1")" -ge 6 ] ;;
 	esac
 }
 

@@ -101,7 +101,8 @@ func distance(native, ours step) int64 {
 	case native.time < ours.time:
 		return ours.time - native.time
 	case native.pushed:
-		return 0
+		// Not for nothing: of several in the same 64 ns all but the first look pushed too.
+		return min(native.time-ours.time, suspect)
 	}
 	return native.time - ours.time
 }
@@ -129,7 +130,8 @@ func bestShift(native, ours []step, most int) (int, int) {
 }
 
 // cost of pairing the next steps one to one, in ns; a step of another kind, or none, counts as far apart.
-// The widest distance is left out: the step that others are pushed behind is as late as they are.
+// The widest distance is left out: the step that others are pushed behind is as late as they are. At the end of
+// the lists the few that are left stand for as many as elsewhere: or else to skip nearly all would be cheapest.
 func cost(native, ours []step) int64 {
 	var sum, widest int64
 	n := min(lookAhead, max(len(native), len(ours)))
@@ -141,6 +143,12 @@ func cost(native, ours []step) int64 {
 		apart := min(distance(native[k], ours[k]), farApart)
 		sum += apart
 		widest = max(widest, apart)
+	}
+	switch {
+	case n == 0:
+		return lookAhead * farApart
+	case n < lookAhead:
+		return sum * lookAhead / int64(n)
 	}
 	return sum - widest
 }

@@ -121,3 +121,15 @@ func TestInferredStartsFurtherOnAreNoBetterPlace(t *testing.T) {
 		t.Fatalf("one step began before the other list, got %d and %d without counterpart", a, b)
 	}
 }
+
+func TestTheEndIsNoPlaceToSkipTo(t *testing.T) {
+	list := cycles(200)
+	ours := later(list, 900)
+	for k := len(ours) - 60; k < len(ours)-2; k += 3 {
+		ours[k].time -= 4_000 // inferred starts
+	}
+	ours = ours[:len(ours)-1]
+	if a, b := unmatched(align(list, ours)); a != 1 || b != 0 {
+		t.Fatalf("only the last step is missing, got %d and %d without counterpart", a, b)
+	}
+}

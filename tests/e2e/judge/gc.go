@@ -60,21 +60,39 @@ func gcScope(event *trace.Event) (scope, what string, values [2]uint64) {
 			return m.Name, m.Name, values
 		}
 	case trace.EventLabel:
-		return fmt.Sprintf("%v label", event.Goroutine()), "label " + event.Label().Label, values
+		return labelScope(event.Goroutine()), "label " + event.Label().Label, values
 	}
 	return "", "", values
 }
 
+const labelSuffix = " label"
+
+func labelScope(g trace.GoID) string { return fmt.Sprint(g) + labelSuffix }
+
 func isMarkPhase(what string) bool { return strings.HasSuffix(what, "GC concurrent mark phase") }
 
-// readGC reads labels within mark phases only: from Go 1.26 on a P may keep the
-// mode of a worker that was meant for it and never ran (procresize), and the
-// runtime's tracer labels whatever starts there until the next cycle.
+// A worker is known by its function.
+func isWorker(stack trace.Stack) bool {
+	for frame := range stack.Frames() {
+		if frame.Func == "runtime.gcBgMarkWorker" {
+			return true
+		}
+	}
+	return false
+}
+
+// readGC reads labels of workers, and within mark phases, only: from Go 1.26 on a
+// P may keep the mode of a worker that was meant for it and never ran
+// (procresize), and the runtime's tracer labels whatever starts there until a
+// worker does.
 func readGC(path string, keys, stacks *names) (gcHistory, error) {
-	h, marking := gcHistory{}, false
+	h, marking, workers := gcHistory{}, false, map[string]bool{}
 	err := eachEvent(path, func(event *trace.Event) error {
 		if event.Kind() == trace.EventRangeActive && isMarkPhase(event.Range().Name) {
 			marking = true
+		}
+		if event.Kind() == trace.EventStateTransition && isWorker(event.StateTransition().Stack) {
+			workers[labelScope(event.StateTransition().Resource.Goroutine())] = true
 		}
 		scope, what, values := gcScope(event)
 		if scope == "" || (event.Kind() == trace.EventLabel && !marking) {
@@ -87,6 +105,9 @@ func readGC(path string, keys, stacks *names) (gcHistory, error) {
 			key: keys.id(what), stack: stacks.id(stackText(event.Stack())), p: int64(event.Proc()),
 			m: int64(event.Thread()), change: what}})
 		return nil
+	})
+	maps.DeleteFunc(h, func(scope string, _ []gcEvent) bool {
+		return strings.HasSuffix(scope, labelSuffix) && !workers[scope]
 	})
 	return h, err
 }
