@@ -30,15 +30,17 @@ minor() {
 	echo "${rest%%.*}"
 }
 
-# old_binary BINARY RELEASE CGO FLAG...: builds oldtargets. The linker of up to Go 1.7 cannot make PIEs alone, and
-# the go command up to 1.9 asks a C compiler for what one that makes PIEs by itself does not do.
+# old_binary BINARY RELEASE CGO FLAG...: builds oldtargets. The linker of up to Go 1.7 makes no PIE without C's, and
+# up to 1.9 the go command asks a C compiler for what one that makes PIEs by itself does not do.
 old_binary() {
 	local binary=$1 release=$2 cgo=$3 cc=gcc
 	shift 3
-	if [ "$(minor "$release")" -le 9 ] && [ "$*" != -buildmode=pie ]; then
-		cc="gcc -no-pie"
+	if [ "$(minor "$release")" -le 7 ] && [ "$*" = -buildmode=pie ]; then
+		cgo=1
+	elif [ "$(minor "$release")" -le 9 ]; then
+		cc=$TOP/tests/e2e/gcc-no-pie
 	fi
-	(cd tests/e2e/oldtargets && CGO_ENABLED=$cgo CC=$cc GCC=$cc old_go "$release" build "$@" -o "$binary" .) >&2
+	(cd tests/e2e/oldtargets && CGO_ENABLED=$cgo CC=$cc old_go "$release" build "$@" -o "$binary" .) >&2
 }
 
 # target_binary RELEASE VARIANT: prints its path, building it if need be.
