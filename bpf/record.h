@@ -214,12 +214,19 @@ struct go_places {
 	/* In the calls by which these tell the runtime's tracer. */
 	uint64_t injectglist_tells; /* GoUnpark */
 	uint64_t sweep_tells;       /* GCSweepSpan */
+	uint64_t sweep_teller;      /* up to 1.21, in the call by which that tells: it is part of the stack */
 	uint64_t assist_tells;      /* GCMarkAssistStart */
 	uint64_t gc_controller;     /* runtime.gcController */
 	/* Who sweeps spans in order to allocate. */
 	uint64_t cache_span, cache_span_end;       /* runtime.(*mcentral).cacheSpan */
 	uint64_t reclaim_chunk, reclaim_chunk_end; /* runtime.(*mheap).reclaimChunk */
 	uint64_t deduct, deduct_end;               /* runtime.deductSweepCredit, by sweepone */
+	uint64_t gc_start, gc_start_end;           /* runtime.gcStart */
+	/* Up to 1.20, where a goroutine leaves its thread: by which call of its own, for there is a caller
+	 * without one. */
+	uint64_t stack_switch, stack_switch_end;   /* runtime.systemstack_switch */
+	uint64_t async_preempt, async_preempt_end; /* runtime.asyncPreempt2 */
+	uint64_t goyield, goyield_end;             /* runtime.goyield */
 };
 
 /* Where a value is at a place in the code: in a register (numbers of the machine code), or on the stack. */
