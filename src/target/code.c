@@ -132,7 +132,8 @@ static void forget(int64_t constants[REGISTERS], const struct x86_insn *insn)
 		return;
 	}
 	if (insn->has_modrm && !(stores && insn->mod != 3)) {
-		constants[insn->reg] = CONSTANT_UNKNOWN;
+		if (!is_one(insn, OP_MOV_IMM_RM)) /* there it is part of the opcode */
+			constants[insn->reg] = CONSTANT_UNKNOWN;
 		if (insn->mod == 3)
 			constants[insn->rm] = CONSTANT_UNKNOWN;
 	}

@@ -299,7 +299,7 @@ static int find_sweepers(struct target *target, struct error *err)
 	struct go_places *places = &target->places;
 	int rc;
 
-	if (target->go_minor < 22)
+	if (target->go_minor < 17)
 		return 0;
 	rc = find_function(target, "runtime.(*mcentral).cacheSpan", &places->cache_span,
 			   &places->cache_span_end, err);
@@ -340,7 +340,7 @@ static int find_collector(struct target *target, struct error *err)
 	int rc;
 
 	read_references(target, function, &references);
-	if (target->go_minor < 22)
+	if (target->go_minor < 19)
 		return 0;
 	rc = take(target, find_gc_controller(&references), heap_controller_size(target),
 		  &target->places.gc_controller, "gcController", function, err);
