@@ -27,7 +27,7 @@ struct target_image {
 
 /* Parses the function table at these bytes, which stay the caller's, in place of the one before. */
 int target_read_functab(struct target *target, const uint8_t *pclntab, const uint8_t *gofunc,
-			size_t gofunc_size, struct error *err);
+			size_t gofunc_size, uint64_t gofunc_address, struct error *err);
 
 /* A function by its addresses in the process or by name, for the code finders. -ENOENT if the program does
  * not have it. */

@@ -128,7 +128,7 @@ static int read_own_release(struct target *target, int fd, struct error *err)
 }
 
 int target_read_functab(struct target *target, const uint8_t *pclntab, const uint8_t *gofunc,
-			size_t gofunc_size, struct error *err)
+			size_t gofunc_size, uint64_t gofunc_address, struct error *err)
 {
 	const struct module *module = &target->image->module;
 	struct functab_source source = {
@@ -136,6 +136,7 @@ int target_read_functab(struct target *target, const uint8_t *pclntab, const uin
 		.pclntab_size = module->pclntab_size,
 		.gofunc = gofunc,
 		.gofunc_size = gofunc_size,
+		.gofunc_address = gofunc_address,
 		.text = module->text + target->bias,
 		.etext = module->etext + target->bias,
 		.go_minor = target->go_minor,
@@ -157,7 +158,7 @@ static int build_functab(struct target *target, struct error *err)
 	const uint8_t *gofunc = image_rest(&image->elf, module->gofunc, &room);
 
 	return target_read_functab(target, image_bytes(&image->elf, module->pclntab, module->pclntab_size),
-				   gofunc, room, err);
+				   gofunc, room, module->gofunc + target->bias, err);
 }
 
 /* Whether runtime/cgo is linked in: it alone defines crosscall2 (runtime/cgo/asm_amd64.s). */
