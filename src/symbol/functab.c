@@ -374,7 +374,7 @@ static uint64_t entry_at(const struct functab *tab, size_t index)
 	uint64_t entry = 0;
 
 	row_word(tab, index, 0, &entry);
-	return tab->format->word_size == sizeof(entry) ? entry : tab->source.text + entry;
+	return entry + (tab->format->word_size == sizeof(entry) ? tab->source.bias : tab->source.text);
 }
 
 /* The search needs rows in ascending order (the runtime's moduledataverify1 asks the same). */
@@ -568,6 +568,27 @@ bool functab_gofunc_range(const struct functab *tab, uint64_t *from, uint64_t *t
 	*from = range.from;
 	*to = range.to;
 	return true;
+}
+
+/* Reads from the table alone: functions may share what is written. */
+void functab_relocate(const struct functab *tab, uint8_t *copy)
+{
+	uint8_t *funcs = copy + (tab->funcs.data - tab->source.pclntab);
+	uint64_t address;
+	size_t at;
+
+	if (tab->format->word_size != sizeof(address))
+		return;
+	for (size_t i = 0; i <= tab->count; i++) {
+		struct function func;
+
+		address = entry_at(tab, i);
+		memcpy(funcs + tab->format->rows + i * 2 * sizeof(address), &address, sizeof(address));
+		if (i < tab->count && function_read(tab, i, &func) == 0 &&
+		    function_funcdata(tab, &func, tab->rules->funcdata_inline, &address) &&
+		    function_funcdata_at(tab, &func, tab->rules->funcdata_inline, &at))
+			memcpy(funcs + at, &address, sizeof(address));
+	}
 }
 
 uint64_t functab_start_pc(const struct functab *tab, uint64_t pc)

@@ -91,6 +91,8 @@ uint32_t function_pcdata(const struct functab *tab, const struct function *func,
 /* Where the function's data are in the process; false if it has none. */
 bool function_funcdata(const struct functab *tab, const struct function *func, uint8_t table,
 		       uint64_t *address);
+/* The offset in functab.funcs of what function_funcdata reads; false if it is not all there. */
+bool function_funcdata_at(const struct functab *tab, const struct function *func, uint8_t table, size_t *at);
 /* The bytes of functab_source.gofunc from the address on; false if it is not in them. */
 bool functab_data(const struct functab *tab, uint64_t address, struct span *span);
 

@@ -98,31 +98,39 @@ uint32_t function_pcdata(const struct functab *tab, const struct function *func,
 	return offset;
 }
 
-/* Pointers, aligned as they are in memory; the linker aligns the whole table. */
-static bool absolute_funcdata(const struct functab *tab, const struct function *func, uint8_t table,
-			      uint64_t *address)
+/* Pointers are aligned as they are in memory; the linker aligns the whole table. */
+bool function_funcdata_at(const struct functab *tab, const struct function *func, uint8_t table, size_t *at)
 {
-	uint64_t at = behind(tab, func, func->npcdata);
+	uint64_t offset = behind(tab, func, func->npcdata);
+	size_t size = tab->format->funcdata_size;
 	size_t before = (size_t)(tab->funcs.data - tab->source.pclntab);
 
-	at += -(before + at) % 8 + (uint64_t)table * 8;
-	return at < tab->funcs.size && span_u64(&tab->funcs, (size_t)at, address) && *address != 0;
+	if (table == NO_TABLE || table >= func->nfuncdata)
+		return false;
+	if (size == sizeof(uint64_t))
+		offset += -(before + offset) % size;
+	offset += (uint64_t)table * size;
+	*at = (size_t)offset;
+	return offset < tab->funcs.size && tab->funcs.size - offset >= size;
 }
 
 bool function_funcdata(const struct functab *tab, const struct function *func, uint8_t table,
 		       uint64_t *address)
 {
-	uint64_t at = behind(tab, func, func->npcdata) + (uint64_t)table * 4;
-	uint32_t offset;
+	uint32_t offset = 0;
+	size_t at;
 
-	if (table == NO_TABLE || table >= func->nfuncdata)
+	if (!function_funcdata_at(tab, func, table, &at))
 		return false;
-	if (tab->format->funcdata_size == 8)
-		return absolute_funcdata(tab, func, table, address);
-	if (at >= tab->funcs.size || !span_u32(&tab->funcs, (size_t)at, &offset) || offset == UINT32_MAX)
-		return false;
+	if (tab->format->funcdata_size == sizeof(*address)) {
+		if (!span_u64(&tab->funcs, at, address) || *address == 0)
+			return false;
+		*address += tab->source.bias;
+		return true;
+	}
+	span_u32(&tab->funcs, at, &offset);
 	*address = tab->source.gofunc_address + offset;
-	return true;
+	return offset != UINT32_MAX;
 }
 
 bool functab_data(const struct functab *tab, uint64_t address, struct span *span)

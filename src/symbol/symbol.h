@@ -18,16 +18,13 @@
 struct functab; /* a parsed, checked function table */
 
 struct functab_source {
-	/*
-	 * Kept, not copied: must outlive the functab. The tables of up to 1.17 hold addresses: they must
-	 * be those of the process, relocated like those of the program.
-	 */
-	const uint8_t *pclntab;
+	const uint8_t *pclntab; /* kept, not copied: must outlive the functab */
 	size_t pclntab_size;
 	const uint8_t *gofunc; /* bytes that hold the inline trees (functab_gofunc_range); NULL = none */
 	size_t gofunc_size;
 	uint64_t gofunc_address; /* of the first of them; from 1.18 on moduledata.gofunc */
 	uint64_t text, etext;    /* address range of Go code in the process */
+	uint64_t bias;           /* added to the addresses that the table holds up to 1.17 */
 	uint32_t go_minor; /* 0 = not known: names, addresses and stack pointer deltas are right, stacks are
 			      not */
 };
@@ -49,6 +46,8 @@ int functab_lookup(const struct functab *tab, uint64_t pc, size_t *index);
  * gofunc. False if there are none.
  */
 bool functab_gofunc_range(const struct functab *tab, uint64_t *from, uint64_t *to);
+/* Puts the addresses of the process into a copy of pclntab, which then needs no bias. */
+void functab_relocate(const struct functab *tab, uint8_t *copy);
 /*
  * How far the stack pointer is below the return address when the instruction
  * at pc is about to run, in bytes. Returns -ENOENT outside of Go code,

@@ -164,6 +164,7 @@ static int copy_functab(struct target *target, struct error *err)
 		.gofunc_size = (uint32_t)(extent < room ? extent : room),
 		.go_minor = target->go_minor,
 	};
+	struct functab_source bytes;
 	uint8_t *data;
 
 	size = sizeof(head) + module->pclntab_size + head.gofunc_size;
@@ -177,11 +178,18 @@ static int copy_functab(struct target *target, struct error *err)
 	data = (uint8_t *)(image->names + 1);
 	*image->names = head;
 	memcpy(data, pclntab, module->pclntab_size);
+	functab_relocate(target->functab, data);
 	if (head.gofunc_size)
 		memcpy(data + module->pclntab_size, gofunc, head.gofunc_size);
 	offset = (size_t)(pclntab - image->file.data);
 	load_drop(&image->file, offset, module->pclntab_size);
-	return target_read_functab(target, data, data + module->pclntab_size, head.gofunc_size, from, err);
+	bytes = (struct functab_source){
+		.pclntab = data,
+		.gofunc = data + module->pclntab_size,
+		.gofunc_size = head.gofunc_size,
+		.gofunc_address = from,
+	};
+	return target_read_functab(target, &bytes, err);
 }
 
 int target_functab(struct target *target, struct log_record *record, struct error *err)
