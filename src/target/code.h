@@ -44,18 +44,18 @@ struct call_site {
 int code_calls(const struct code *code, uint64_t callee, struct call_site *sites, int max);
 
 /*
+ * runtime.goexit1 begins with the check whether the runtime's own tracer is
+ * on: the variable that it reads. Go 1.22: `mov trace.gen, reg; test; jcc`;
+ * later: `cmpb $0, trace.enabled; jcc`. -ENOENT if not found.
+ */
+int code_flag(const struct code *code, uint64_t *flag);
+/*
  * The conditional jumps right before calls of the function at `callee` with
  * this constant in RAX: only what sets up arguments is in between. Returns
  * their number (at most max are stored) or -EBADMSG.
  */
 int code_guards(const struct code *code, uint64_t callee, int64_t rax, size_t *offsets, int max);
 
-/*
- * runtime.goexit1 begins with the check whether the runtime's own tracer is
- * on: the variable that it reads. Go 1.22: `mov trace.gen, reg; test; jcc`;
- * later: `cmpb $0, trace.enabled; jcc`. -ENOENT if not found.
- */
-int code_flag(const struct code *code, uint64_t *flag);
 /* The conditional jumps that check the flag. Returns their number (at most max are stored) or -EBADMSG. */
 int code_flag_checks(const struct code *code, uint64_t flag, size_t *offsets, int max);
 
