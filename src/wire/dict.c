@@ -154,7 +154,7 @@ static int entry_frames(const struct dict *dict, const struct stack *stack, stru
 {
 	uint64_t pc = functab_start_pc(dict->functab, stack->pcs[0] - 1) + 1;
 
-	return symbol_frames(dict->symbol, &pc, 1, 0, dict->symbol_flags, frames);
+	return symbol_frames(dict->symbol, &pc, 1, 0, dict->symbol_flags | SYMBOL_ENTRY, frames);
 }
 
 static int expand(const struct dict *dict, const struct stack *stack, struct frame frames[MAX_FRAMES])
