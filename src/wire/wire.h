@@ -16,6 +16,15 @@
 
 enum wire_format { /* numbers are those in the header */
 		   WIRE_NONE = 0,
+		   WIRE_V0 = 4, /* its header has no number: early 2015, after Go 1.4 */
+		   WIRE_GO15 = 5,
+		   WIRE_GO17 = 7,
+		   WIRE_GO18 = 8,
+		   WIRE_GO19 = 9,
+		   WIRE_GO110 = 10,
+		   WIRE_GO111 = 11,
+		   WIRE_GO119 = 19,
+		   WIRE_GO121 = 21,
 		   WIRE_GO122 = 22,
 		   WIRE_GO123 = 23,
 		   WIRE_GO125 = 25,
