@@ -5,19 +5,10 @@
 
 #include "wire/event.h"
 #include "wire/idmap.h"
+#include "wire/read.h"
 #include "wire/wire.h"
 
 #define NO_ID UINT64_MAX /* no thread, no P, no goroutine on the wire */
-
-/* The first fault; later ones do not replace it. */
-struct fault {
-	uint64_t offset;
-	struct error error;
-};
-
-/* Records the fault and returns -EBADMSG. */
-int fault_set(struct fault *fault, uint64_t offset, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
 
 /* --- batches and tables (check_tables.c) --- */
 
@@ -36,11 +27,6 @@ enum batch_result { BATCH_OK, BATCH_EOF, BATCH_BAD };
 /* Reads one batch at *pos and moves *pos behind it; at BATCH_BAD the fault is set. */
 enum batch_result batch_read(const uint8_t *bytes, size_t n, size_t *pos, struct batch *batch,
 			     struct fault *fault);
-
-struct text {
-	const uint8_t *bytes; /* in the file */
-	uint32_t len;
-};
 
 /* What the first stack with a PC says of it. */
 struct pc_frame {
