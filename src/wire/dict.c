@@ -139,6 +139,15 @@ static int literal_frames(const struct stack *stack, struct frame frames[MAX_FRA
 	return (int)n;
 }
 
+/* Frames of a file, as they are. */
+static int ready_frames(const struct stack *stack, struct frame frames[MAX_FRAMES])
+{
+	uint32_t n = stack->n < MAX_FRAMES ? stack->n : MAX_FRAMES;
+
+	memcpy(frames, stack->frames, n * sizeof(*frames));
+	return (int)n;
+}
+
 static int bare_frames(const struct dict *dict, const struct stack *stack, struct frame frames[MAX_FRAMES])
 {
 	uint32_t skip = dict->symbol_flags & SYMBOL_RUNTIME_FRAMES ? 0 : stack->skip;
@@ -159,6 +168,8 @@ static int entry_frames(const struct dict *dict, const struct stack *stack, stru
 
 static int expand(const struct dict *dict, const struct stack *stack, struct frame frames[MAX_FRAMES])
 {
+	if (stack->frames)
+		return ready_frames(stack, frames);
 	if (stack->literal)
 		return literal_frames(stack, frames);
 	if (!dict->symbol)
