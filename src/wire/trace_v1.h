@@ -81,6 +81,9 @@ struct v1_record *v1_ordered(const struct v1_trace *trace, size_t i);
 bool v1_has_string(const struct v1_trace *trace, uint64_t id);
 bool v1_has_stack(const struct v1_trace *trace, uint64_t id); /* that is not empty */
 
+/* As wire_check, of a file whose v1_format is known (report_v1.c). */
+int wire_check_v1(const uint8_t *bytes, size_t n, struct wire_report *report);
+
 /* Fills order, as far as that is possible (order_v1.c). 0, -EBADMSG with the fault set, or -ENOMEM. */
 int v1_order(struct v1_trace *trace, struct fault *fault);
 /* Takes futile wake-ups out of the order (futile_v1.c). 0 or -ENOMEM. */
