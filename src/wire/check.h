@@ -29,6 +29,11 @@ enum batch_result { BATCH_OK, BATCH_EOF, BATCH_BAD };
 enum batch_result batch_read(const uint8_t *bytes, size_t n, size_t *pos, struct batch *batch,
 			     struct fault *fault);
 
+struct text {
+	const uint8_t *bytes; /* in the file */
+	uint32_t len;
+};
+
 /* What the first stack with a PC says of it. */
 struct pc_frame {
 	uint64_t func, file, stack;

@@ -36,7 +36,7 @@ static int read_value(struct place *place, uint64_t *v)
 				      : "a number in this record has more than 64 bits");
 }
 
-static int read_bytes(struct place *place, uint64_t n, uint64_t most, const char *what, struct text *text)
+static int read_bytes(struct place *place, uint64_t n, uint64_t most, const char *what, struct v1_text *text)
 {
 	if (n > most)
 		return BAD(place, "%s of %" PRIu64 " bytes, at most %" PRIu64 " allowed", what, n, most);
@@ -44,7 +44,7 @@ static int read_bytes(struct place *place, uint64_t n, uint64_t most, const char
 		return BAD(place,
 			   "the file ends in the middle of a record: %" PRIu64 " bytes wanted, %td left", n,
 			   place->end - place->p);
-	*text = (struct text){place->p, (uint32_t)n};
+	*text = (struct v1_text){place->p, (uint32_t)n};
 	place->p += n;
 	return 0;
 }
@@ -77,7 +77,7 @@ static int take_value(struct place *place, struct v1_raw *raw)
 static int read_long(struct place *place, struct v1_raw *raw)
 {
 	const uint8_t *end = place->end;
-	struct text body;
+	struct v1_text body;
 	uint64_t len;
 
 	if (read_value(place, &len))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What all readers of trace files share: bytes in the file, and what is wrong with it. */
+/* What all readers of trace files share: what is wrong with a file, and where. */
 #ifndef GOTRACE_READ_H
 #define GOTRACE_READ_H
 
@@ -16,10 +16,5 @@ struct fault {
 /* Records the fault and returns -EBADMSG. */
 int fault_set(struct fault *fault, uint64_t offset, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-
-struct text {
-	const uint8_t *bytes; /* in the file; any bytes */
-	uint32_t len;
-};
 
 #endif

@@ -422,11 +422,11 @@ bool v1_has_stack(const struct v1_trace *trace, uint64_t id)
 	return idmap_get(&trace->stack_index, id) != IDMAP_NONE;
 }
 
-struct text v1_string(const struct v1_trace *trace, uint64_t id)
+struct v1_text v1_string(const struct v1_trace *trace, uint64_t id)
 {
 	uint32_t index = idmap_get(&trace->string_index, id);
 
-	return index == IDMAP_NONE ? (struct text){NULL, 0} : trace->strings[index];
+	return index == IDMAP_NONE ? (struct v1_text){NULL, 0} : trace->strings[index];
 }
 
 /* In floating point, as readers do; what does not fit is the smallest number. */

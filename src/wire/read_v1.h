@@ -23,6 +23,11 @@ enum {
 	V1_NO_P = -1,     /* no P: written by a thread without one */
 };
 
+struct v1_text {
+	const uint8_t *bytes; /* in the file; any bytes */
+	uint32_t len;
+};
+
 struct v1_event {
 	uint64_t offset; /* in the file */
 	uint8_t type;    /* enum event_v1_type; the Local forms are given as GoStart, GoUnblock, GoSysExit */
@@ -35,14 +40,14 @@ struct v1_event {
 	unsigned nargs;              /* as in the file: Local forms have no seq */
 	uint64_t args[V1_READ_ARGS]; /* without the stack, zero behind nargs */
 	uint64_t stack;              /* 0 = none */
-	struct text text;            /* label, name of a task or region, key of a log; "" if there is none */
-	struct text message;         /* of UserLog */
+	struct v1_text text;         /* label, name of a task or region, key of a log; "" if there is none */
+	struct v1_text message;      /* of UserLog */
 };
 
 struct v1_frame {
 	uint64_t pc;
-	struct text func, file; /* "" in formats before go 1.7, which have the PC alone */
-	uint64_t line;          /* 0 there */
+	struct v1_text func, file; /* "" in formats before go 1.7, which have the PC alone */
+	uint64_t line;             /* 0 there */
 };
 
 /* Which v1 or v0 format the header names (enum wire_format), or WIRE_NONE. */
@@ -63,7 +68,7 @@ size_t v1_count(const struct v1_trace *trace);
 /* The event number i of the order, i < v1_count. */
 void v1_event_at(const struct v1_trace *trace, size_t i, struct v1_event *event);
 /* "" if there is no such string. */
-struct text v1_string(const struct v1_trace *trace, uint64_t id);
+struct v1_text v1_string(const struct v1_trace *trace, uint64_t id);
 /* Frames of the stack, leaf first; 0 if there is no such stack. Writes at most `most` of them. */
 size_t v1_stack(const struct v1_trace *trace, uint64_t id, struct v1_frame *frames, size_t most);
 /* Wake-ups by this goroutine are those of timers (up to Go 1.13). */

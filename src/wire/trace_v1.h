@@ -20,8 +20,8 @@ struct v1_raw {
 	uint8_t type;
 	uint32_t nvalues; /* all; at most V1_MAX_VALUES of them are in values */
 	uint64_t values[V1_MAX_VALUES];
-	struct text text; /* of String its bytes, of UserLog the message */
-	uint64_t end;     /* offset of what follows */
+	struct v1_text text; /* of String its bytes, of UserLog the message */
+	uint64_t end;        /* offset of what follows */
 };
 
 /* Where a timed event is, and what its P's batch says of it. */
@@ -60,7 +60,7 @@ struct v1_trace {
 	uint32_t *order;               /* records in order */
 	size_t norder;
 	uint64_t dropped;
-	struct text *strings;
+	struct v1_text *strings;
 	size_t nstrings, string_capacity;
 	struct v1_stack_record *stacks;
 	size_t nstacks, stack_capacity;
