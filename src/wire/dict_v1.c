@@ -213,7 +213,7 @@ static bool root_of(struct dict_v1 *dict, uint32_t id, struct frame *root)
 	if (n == 0)
 		return false;
 	*root = frames[n - 1];
-	if (!stack->literal && !stack->entry && dict->names.symbol)
+	if (!stack->frames && !stack->literal && !stack->entry && dict->names.symbol)
 		move_to_entry(dict, root);
 	return true;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "wire/frames.h"
 
+#include <string.h>
+
 struct frame_names frames_names(const struct wire_options *options)
 {
 	return (struct frame_names){
@@ -17,6 +19,15 @@ static int literal_frames(const struct stack *stack, struct frame frames[MAX_FRA
 
 	for (uint32_t i = 0; i < n; i++)
 		frames[i] = (struct frame){.pc = LITERAL_PC + stack->pcs[i], .func = (uint32_t)stack->pcs[i]};
+	return (int)n;
+}
+
+/* Frames of a file, as they are. */
+static int ready_frames(const struct stack *stack, struct frame frames[MAX_FRAMES])
+{
+	uint32_t n = stack->n < MAX_FRAMES ? stack->n : MAX_FRAMES;
+
+	memcpy(frames, stack->frames, n * sizeof(*frames));
 	return (int)n;
 }
 
@@ -42,6 +53,8 @@ static int entry_frames(const struct frame_names *names, const struct stack *sta
 int frames_of(const struct frame_names *names, const struct stack *stack, unsigned flags,
 	      struct frame frames[MAX_FRAMES])
 {
+	if (stack->frames)
+		return ready_frames(stack, frames);
 	if (stack->literal)
 		return literal_frames(stack, frames);
 	if (!names->symbol)

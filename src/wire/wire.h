@@ -73,20 +73,23 @@ void wire_free(struct wire *wire);
 /* --- reading --- */
 
 struct wire_report {
-	unsigned version;     /* 22, 23, 25, 26 */
-	uint64_t generations; /* whole and valid */
-	uint64_t valid_bytes; /* the file is good up to here: end of the last valid generation */
+	unsigned version;     /* enum wire_format; other numbers of go 1.N that are refused; 0 = no trace */
+	uint64_t generations; /* whole and valid; v1 and v0 files are one, or none */
+	uint64_t valid_bytes; /* the file is good up to here: end of the last valid generation, or record of
+				 v1 */
 	uint64_t total_bytes;
 	uint64_t events[256]; /* by wire event type, of valid generations */
 	uint64_t first_ns, last_ns;
 	uint64_t goroutines, procs, threads;
-	uint64_t error_offset; /* byte offset of the first fault (of its batch) */
+	uint64_t error_offset; /* byte offset of the first fault (of its batch; in v1 of its record) */
 	struct error error;    /* "" if the file is valid */
 };
 
-/* Reads a v2 trace from memory with all the rules of Go's reader. 0 if valid, else -EBADMSG with
- * report->error. */
+/* Reads a trace of any format from memory with all the rules of Go's strictest reader of that format.
+ * 0 if valid, else -EBADMSG with report->error. */
 int wire_check(const uint8_t *bytes, size_t n, struct wire_report *report);
-const char *wire_event_name(unsigned type);
+const char *wire_event_name(unsigned type); /* of v2 */
+/* The name of an event counted in the report. */
+const char *wire_report_event(const struct wire_report *report, unsigned type);
 
 #endif
