@@ -17,6 +17,8 @@
 #include "wire_trace.h"
 
 static const enum wire_format formats[] = {WIRE_GO122, WIRE_GO123, WIRE_GO125, WIRE_GO126};
+static const enum wire_format flat_formats[] = {WIRE_V0,    WIRE_GO15,  WIRE_GO17,  WIRE_GO18, WIRE_GO19,
+						WIRE_GO110, WIRE_GO111, WIRE_GO119, WIRE_GO121};
 
 #define COUNT(array)       (sizeof(array) / sizeof((array)[0]))
 #define GENERATION(t, ops) wire_trace_generation(t, ops, COUNT(ops))
@@ -74,6 +76,8 @@ static void encode_all(struct wire_trace *trace, const char *name, uint64_t gene
 
 		assert_int_equal(report.generations, generations);
 	}
+	for (size_t i = 0; i < COUNT(flat_formats); i++)
+		encode(trace, name, flat_formats[i]);
 }
 
 /* One P; goroutine 1 creates 7 and blocks, 7 runs, wakes 1 and ends. */
