@@ -216,6 +216,7 @@ struct go_places {
 	uint64_t stack_switch, stack_switch_end;   /* runtime.systemstack_switch */
 	uint64_t async_preempt, async_preempt_end; /* runtime.asyncPreempt2 */
 	uint64_t goyield, goyield_end;             /* runtime.goyield */
+	uint64_t syscalls, syscalls_end; /* up to 1.18: from syscall.Syscall to where syscall.Syscall6 ends */
 	/* In the calls by which these tell the runtime's tracer. */
 	uint64_t injectglist_tells; /* GoUnpark */
 	uint64_t sweep_tells;       /* GCSweepSpan */
@@ -229,7 +230,7 @@ struct go_places {
 	/* Who stops the world in the name of the collector: up to Go 1.20 the caller is the reason. */
 	uint64_t gc_start, gc_start_end;         /* runtime.gcStart: to end the sweep */
 	uint64_t gc_mark_done, gc_mark_done_end; /* runtime.gcMarkDone: to end marking */
-	uint64_t heap_live, next_gc;             /* of runtime.memstats, up to Go 1.18 */
+	uint64_t heap_live, next_gc;             /* of gcController, up to Go 1.18; up to 1.16 of memstats */
 };
 
 /* Where a value is at a place in the code: in a register (numbers of the machine code), or on the stack. */

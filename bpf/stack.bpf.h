@@ -387,6 +387,21 @@ static __always_inline uint64_t frame_above(uint64_t bp, uint64_t sp)
 	return bp;
 }
 
+/* Up to Go 1.18 syscall.Syscall and its like are assembly without a frame (syscall/asm_linux_amd64.s): what
+ * they return to is at the stack pointer that entersyscall has kept. */
+static __always_inline uint64_t stack_over_assembly(const struct go_g *g, uint64_t bp)
+{
+	uint64_t pc = g_word(g, layout.g_syscallpc);
+	struct scratch *s = begin_walk(g_word(g, layout.g_stack_hi), 1);
+
+	if (!s)
+		return 0;
+	push_pc(s, pc);
+	if (lies_in(pc, places.syscalls, places.syscalls_end))
+		push_pc(s, read_word(g_word(g, layout.g_syscallsp)));
+	return end_walk(s, bp, 1);
+}
+
 static __always_inline uint64_t stack_in_call(const struct go_g *g, uint64_t user_bp)
 {
 	uint64_t bp;
@@ -394,6 +409,8 @@ static __always_inline uint64_t stack_in_call(const struct go_g *g, uint64_t use
 	if (layout.g_syscallbp != LAYOUT_ABSENT)
 		return stack_of_g(g, 1);
 	bp = frame_above(user_bp, g_word(g, layout.g_syscallsp));
+	if (go_minor <= 18)
+		return stack_over_assembly(g, bp);
 	return stack_from(g_word(g, layout.g_syscallpc), bp, g_word(g, layout.g_stack_hi), 1);
 }
 
