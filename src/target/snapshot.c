@@ -272,6 +272,13 @@ static int send_stack(struct target_snapshot *snap, const struct walked *walked,
 	return rc ? rc : map64_set(&snap->sent, hash, 1);
 }
 
+static uint8_t wait_reason(const struct target *target, const struct g_view *view)
+{
+	if (target->go_minor > 10)
+		return view->waitreason;
+	return target_wait_reason(target, view->wait_text, view->wait_len);
+}
+
 static int deliver(struct target_snapshot *snap, size_t count)
 {
 	int rc = 0;
@@ -289,7 +296,7 @@ static int deliver(struct target_snapshot *snap, size_t count)
 			.startpc = walked->view.startpc,
 			.status = walked->view.status,
 			.tid = threads_tid(&snap->threads, walked->view.m),
-			.waitreason = walked->view.waitreason,
+			.waitreason = wait_reason(snap->target, &walked->view),
 			.assist = walked->view.assists ? LOG_ASSIST_OPEN : LOG_ASSIST_NONE,
 		};
 		if (walked->n) {
