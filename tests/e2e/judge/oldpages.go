@@ -29,6 +29,7 @@ func oldPages(root, binary, trace, need string, limit time.Duration) error {
 	command := exec.Command(filepath.Join(root, "bin", "go"), "tool", "trace")
 	command.Env = append(os.Environ(), "BROWSER=true", "DISPLAY=", "GOROOT="+root, "GOENV=off", "GOFLAGS=",
 		"GO111MODULE=off", "GOTOOLCHAIN=local", "GOPATH="+tools,
+		"XDG_CONFIG_HOME="+tools, // where go's settings are looked for: Go 1.16 forgets GOENV for its children
 		"PATH="+tools+":"+filepath.Join(root, "bin")+":"+os.Getenv("PATH"))
 	files := []string{trace}
 	if binary != "" {
@@ -100,7 +101,7 @@ func (v *viewer) visitOld(minor int, need []string) error {
 			return err
 		}
 	}
-	return v.eachGroup()
+	return v.eachGroup(minor)
 }
 
 // profile counts the nodes that were to be drawn. Viewers answer 404 or 500 if there are none.
@@ -122,7 +123,7 @@ func (v *viewer) profile(name string, needed bool) error {
 }
 
 // eachGroup opens all groups of goroutines, and the first goroutine of each that ran.
-func (v *viewer) eachGroup() error {
+func (v *viewer) eachGroup(minor int) error {
 	body, err := v.check(page{"goroutines", "/goroutines", count(`<a href="/goroutine\?`), 1})
 	if err != nil {
 		return err
@@ -134,12 +135,15 @@ func (v *viewer) eachGroup() error {
 		if err != nil {
 			return err
 		}
-		goid := regexp.MustCompile(`/trace\?goid=(\d+)`).FindSubmatch(group)
-		if goid == nil {
-			return fmt.Errorf("%s has no goroutines", path)
-		}
 		if len(link[2]) == 0 {
 			continue // those that never ran
+		}
+		goid := regexp.MustCompile(`/trace\?goid=(\d+)`).FindSubmatch(group)
+		if goid == nil && minor <= 9 {
+			continue // up to Go 1.9 those that took no time are not there
+		}
+		if goid == nil {
+			return fmt.Errorf("%s has no goroutines", path)
 		}
 		named++
 		body, err := v.get("/jsontrace?goid=" + string(goid[1]))
