@@ -7,18 +7,7 @@
 #ifndef GOTRACE_SYSCALL_BPF_H
 #define GOTRACE_SYSCALL_BPF_H
 
-#include "bpf/stack.bpf.h"
-
-/* g of the current thread, as Go's own code finds it; 0 for a thread that is not Go's. */
-static __always_inline uint64_t current_g(void)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	uint64_t g = 0;
-
-	if (bpf_probe_read_user(&g, sizeof(g), (const void *)(task->thread.fsbase + (__s64)layout.tls_g)))
-		return 0; /* before the thread has set it up */
-	return g;
-}
+#include "bpf/scan.bpf.h"
 
 /*
  * Up to Go 1.22 the frame that entersyscall was called from is not kept
@@ -36,6 +25,8 @@ static __always_inline uint64_t stack_in_call(const struct go_g *g, uint64_t use
 {
 	uint64_t bp;
 
+	if (scan_stacks)
+		return scan_g(g, 1);
 	if (layout.g_syscallbp != LAYOUT_ABSENT)
 		return stack_of_g(g, 1);
 	bp = frame_above(user_bp, g_word(g, layout.g_syscallsp));
