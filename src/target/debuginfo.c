@@ -76,13 +76,24 @@ static bool find_member(Dwarf_Die *type, const char *name, size_t len, Dwarf_Die
 	return false;
 }
 
+/* A number, or up to Go 1.9 (DWARF 2) a block that adds one to the struct's address. */
 static bool member_offset(Dwarf_Die *member, uint32_t *offset)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word value;
+	Dwarf_Op *ops;
+	size_t n;
 
-	if (!dwarf_attr(member, DW_AT_data_member_location, &attribute) ||
-	    dwarf_formudata(&attribute, &value) || value > 1u << 20)
+	if (!dwarf_attr(member, DW_AT_data_member_location, &attribute))
+		return false;
+	if (dwarf_formudata(&attribute, &value)) {
+		if (dwarf_getlocation(&attribute, &ops, &n) || n < 1 || n > 2 ||
+		    (n == 1 ? ops[0].atom != DW_OP_plus_uconst
+			    : ops[0].atom != DW_OP_consts || ops[1].atom != DW_OP_plus))
+			return false;
+		value = ops[0].number;
+	}
+	if (value > 1u << 20)
 		return false;
 	*offset += (uint32_t)value;
 	return true;
@@ -115,24 +126,34 @@ static bool path_offset(Dwarf_Die type, const char *path, uint32_t *offset)
 	}
 }
 
-static int read_layout(Dwarf *dwarf, struct layout *layout, struct error *err)
+static uint32_t field_offset(struct types *types, const struct layout_field *field)
+{
+	unsigned type = type_index(types, field->type);
+	uint32_t offset;
+
+	if (type >= MAX_TYPES || !types->found[type] || !path_offset(types->dies[type], field->path, &offset))
+		return LAYOUT_ABSENT;
+	return offset;
+}
+
+static int read_layout(Dwarf *dwarf, unsigned minor, struct layout *layout, struct error *err)
 {
 	struct types types = {.n = 0};
+	uint32_t offset = LAYOUT_ABSENT;
 
 	find_types(dwarf, &types);
 	for (unsigned i = 0; i < layout_field_count; i++) {
 		const struct layout_field *field = &layout_fields[i];
-		unsigned type = type_index(&types, field->type);
-		uint32_t offset = LAYOUT_ABSENT;
 
-		if (type >= MAX_TYPES || !types.found[type] ||
-		    !path_offset(types.dies[type], field->path, &offset)) {
-			if (!field->optional)
-				return error_set(err, ENODATA, "its debug information does not have %s.%s",
-						 field->type, field->path);
-			offset = LAYOUT_ABSENT;
-		}
+		if (offset == LAYOUT_ABSENT)
+			offset = field_offset(&types, field);
+		if (layout_field_goes_on(i))
+			continue;
+		if (offset == LAYOUT_ABSENT && minor >= field->since && field->since != LAYOUT_OPTIONAL)
+			return error_set(err, ENODATA, "its debug information does not have %s.%s",
+					 field->type, field->path);
 		layout_set(layout, field, offset);
+		offset = LAYOUT_ABSENT;
 	}
 	return 0;
 }
@@ -208,7 +229,7 @@ int debuginfo_release(int fd, const struct image *image, struct release *release
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	dwarf = elf ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
-	rc = dwarf ? read_layout(dwarf, &release->layout, err)
+	rc = dwarf ? read_layout(dwarf, release->minor, &release->layout, err)
 		   : error_set(err, ENODATA, "it has no debug information");
 	for (int table = REASON_BLOCK; rc == 0 && table < REASON_TABLES; table++)
 		read_reasons(elf, image, table, &release->reasons[table]);

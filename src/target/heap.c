@@ -24,12 +24,12 @@ size_t heap_controller_size(const struct target *target)
 		at->gc_triggered,          at->gc_heap_marked,
 		at->gc_memory_limit,       at->gc_heap_free,
 		at->gc_total_alloc,        at->gc_total_free,
-		at->gc_mapped_ready,
+		at->gc_mapped_ready,       at->gc_heap_goal,
 	};
 	size_t size = 0;
 
 	for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
-		if (offsets[i] + sizeof(uint64_t) > size)
+		if (offsets[i] != LAYOUT_ABSENT && offsets[i] + sizeof(uint64_t) > size)
 			size = offsets[i] + sizeof(uint64_t);
 	}
 	return size;
@@ -59,8 +59,8 @@ static uint64_t limit_goal(const struct runtime_offsets *at, const uint8_t *byte
 	return goal < marked ? marked : goal;
 }
 
-/* heapGoalInternal, and what the tracer's HeapGoal makes of it. */
-uint64_t heap_goal(const struct layout *layout, const uint8_t *bytes)
+/* heapGoalInternal (1.19 and later), and what the tracer's HeapGoal makes of it. */
+static uint64_t computed_goal(const struct layout *layout, const uint8_t *bytes)
 {
 	const uint64_t least_runway = 64 << 10;
 	const struct runtime_offsets *at = &layout->runtime;
@@ -75,6 +75,17 @@ uint64_t heap_goal(const struct layout *layout, const uint8_t *bytes)
 		goal = trigger;
 	if (triggered != UINT64_MAX && goal < triggered + least_runway)
 		goal = triggered + least_runway;
+	return goal == UINT64_MAX ? 0 : goal;
+}
+
+/* Up to 1.18 the collector has it ready. */
+uint64_t heap_goal(const struct layout *layout, const uint8_t *bytes)
+{
+	uint64_t goal;
+
+	if (layout->runtime.gc_heap_goal == LAYOUT_ABSENT)
+		return computed_goal(layout, bytes);
+	goal = word(bytes, layout->runtime.gc_heap_goal);
 	return goal == UINT64_MAX ? 0 : goal;
 }
 

@@ -256,8 +256,12 @@ static int find_function(const struct target *target, const char *name, uint64_t
 static int find_sweepers(struct target *target, struct error *err)
 {
 	struct go_places *places = &target->places;
-	int rc = find_function(target, "runtime.(*mcentral).cacheSpan", &places->cache_span,
-			       &places->cache_span_end, err);
+	int rc;
+
+	if (target->go_minor < 22)
+		return 0;
+	rc = find_function(target, "runtime.(*mcentral).cacheSpan", &places->cache_span,
+			   &places->cache_span_end, err);
 
 	if (rc == 0)
 		rc = find_function(target, "runtime.(*mheap).reclaimChunk", &places->reclaim_chunk,
@@ -295,6 +299,8 @@ static int find_collector(struct target *target, struct error *err)
 	int rc;
 
 	read_references(target, function, &references);
+	if (target->go_minor < 22)
+		return 0;
 	rc = take(target, find_gc_controller(&references), heap_controller_size(target),
 		  &target->places.gc_controller, "gcController", function, err);
 	if (rc == 0)

@@ -40,7 +40,10 @@ static int read_row(const char *file, struct row *row, struct error *err)
 	if (rc == 0)
 		rc = image_parse(&image, loaded.data, loaded.size, err);
 	if (rc == 0)
+		image_relocate(&image, loaded.data);
+	if (rc == 0)
 		rc = buildinfo_version(&image, &row->version, err);
+	row->release.minor = row->version.minor;
 	if (rc == 0)
 		rc = debuginfo_release(fd, &image, &row->release, err);
 	close(fd);
@@ -52,6 +55,8 @@ static void print_reasons(const struct row *row)
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
 		const struct reasons *reasons = &row->release.reasons[tables[i].table];
 
+		if (!reasons->n)
+			continue;
 		printf("static const char *const %s_%u[] = {\n", tables[i].name, row->version.minor);
 		for (unsigned k = 0; k < reasons->n; k++) {
 			if (reasons->texts[k])
@@ -68,15 +73,19 @@ static void print_row(const struct row *row)
 	for (unsigned i = 0; i < layout_field_count; i++) {
 		uint32_t value = layout_get(&row->release.layout, &layout_fields[i]);
 
+		if (layout_field_goes_on(i))
+			continue;
 		if (value == LAYOUT_ABSENT)
 			printf("\t\t.layout.%s = LAYOUT_ABSENT,\n", layout_fields[i].name);
 		else
 			printf("\t\t.layout.%s = 0x%x,\n", layout_fields[i].name, value);
 	}
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-		printf("\t\t.reasons[%s] = {%s_%u, sizeof(%s_%u) / sizeof(%s_%u[0])},\n", tables[i].symbol,
-		       tables[i].name, row->version.minor, tables[i].name, row->version.minor, tables[i].name,
-		       row->version.minor);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		if (row->release.reasons[tables[i].table].n)
+			printf("\t\t.reasons[%s] = {%s_%u, sizeof(%s_%u) / sizeof(%s_%u[0])},\n",
+			       tables[i].symbol, tables[i].name, row->version.minor, tables[i].name,
+			       row->version.minor, tables[i].name, row->version.minor);
+	}
 	printf("\t},\n");
 }
 
