@@ -407,8 +407,8 @@ int old_procresize(struct pt_regs *ctx)
 
 /* --- the world --- */
 
-/* As stwReason numbers them from 1.21 on (runtime/proc.go). */
-enum { STW_UNKNOWN, STW_MARK_TERMINATION, STW_SWEEP_TERMINATION };
+/* As traceGCSTWStart numbers them (Go 1.10 … 1.20 runtime/trace.go); other stops it is not told of. */
+enum { STW_MARK_TERMINATION, STW_SWEEP_TERMINATION, STW_UNKNOWN };
 
 /* The goroutine has left its stack by systemstack: who called that is on top of it. */
 static __always_inline uint64_t stw_reason(uint64_t m_address)

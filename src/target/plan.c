@@ -101,7 +101,9 @@ static int plan_prologue(struct planner *planner, const struct site_rule *rule, 
 {
 	size_t offset;
 
-	if (code_prologue(code, &offset))
+	if (planner->target->go_minor <= OLD_LAST && code_stack_check(code, &offset))
+		return refuse(planner, rule, code, 0, "no stack check");
+	if (planner->target->go_minor > OLD_LAST && code_prologue(code, &offset))
 		return refuse(planner, rule, code, 0, "no `push %rbp` behind a stack check");
 	return add_probe(planner, rule, code, offset);
 }
@@ -155,7 +157,11 @@ static int plan_calls(struct planner *planner, const struct site_rule *rule, con
 	struct code callee;
 	int n = 0, rc;
 
-	if (target_code(planner->target, rule->callee, &callee) == 0)
+	if (target_code(planner->target, rule->callee, &callee))
+		n = 0;
+	else if (planner->target->go_minor <= OLD_LAST)
+		n = code_stack_calls(code, callee.address, calls, MAX_MATCHES);
+	else
 		n = code_calls(code, callee.address, calls, MAX_MATCHES);
 	rc = check_total(planner, rule, code, n, "calls");
 	for (int i = 0; rc == 0 && i < n; i++) {
@@ -296,10 +302,13 @@ static int plan_rule(struct planner *planner, const struct site_rule *rule)
 int target_plan(const struct target *target, struct probe_plan *plan, struct error *err)
 {
 	struct planner planner = {.target = target, .plan = plan, .err = err};
+	bool old = target->go_minor <= OLD_LAST;
+	const struct site_rule *rules = old ? old_site_rules : site_rules;
+	unsigned n = old ? old_site_rule_count : site_rule_count;
 	int rc = 0;
 
 	*plan = (struct probe_plan){.n = 0};
-	for (unsigned i = 0; rc == 0 && i < site_rule_count; i++)
-		rc = plan_rule(&planner, &site_rules[i]);
+	for (unsigned i = 0; rc == 0 && i < n; i++)
+		rc = plan_rule(&planner, &rules[i]);
 	return rc;
 }

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "target/target.h"
+
 enum place {
 	PLACE_PROLOGUE,    /* the push that makes the frame: arguments are still in registers */
 	PLACE_CALL,        /* calls of `callee` */
@@ -40,5 +42,9 @@ struct site_rule {
 
 extern const struct site_rule site_rules[];
 extern const unsigned site_rule_count;
+
+/* Up to OLD_LAST. */
+extern const struct site_rule old_site_rules[];
+extern const unsigned old_site_rule_count;
 
 #endif
