@@ -183,6 +183,7 @@ int pipeline_functab(struct pipeline *pipe, const struct log_record *record)
 		.pclntab_size = head->pclntab_size,
 		.gofunc = bytes + head->pclntab_size,
 		.gofunc_size = head->gofunc_size,
+		.gofunc_address = head->gofunc,
 		.text = head->text,
 		.etext = head->etext,
 		.go_minor = head->go_minor,

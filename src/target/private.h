@@ -25,9 +25,11 @@ struct target_image {
 	char label[64]; /* "PID 123 (server)", how messages begin */
 };
 
-/* Parses the function table at these bytes, which stay the caller's, in place of the one before. */
-int target_read_functab(struct target *target, const uint8_t *pclntab, const uint8_t *gofunc,
-			size_t gofunc_size, struct error *err);
+/*
+ * Parses the function table at these bytes, which stay the caller's, in place of the one before. Of the
+ * source the bytes (but not the table's size), gofunc_address and the bias are the caller's to tell.
+ */
+int target_read_functab(struct target *target, const struct functab_source *bytes, struct error *err);
 
 /* A function by its addresses in the process or by name, for the code finders. -ENOENT if the program does
  * not have it. */

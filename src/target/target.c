@@ -127,21 +127,17 @@ static int read_own_release(struct target *target, int fd, struct error *err)
 	return 0;
 }
 
-int target_read_functab(struct target *target, const uint8_t *pclntab, const uint8_t *gofunc,
-			size_t gofunc_size, struct error *err)
+int target_read_functab(struct target *target, const struct functab_source *bytes, struct error *err)
 {
 	const struct module *module = &target->image->module;
-	struct functab_source source = {
-		.pclntab = pclntab,
-		.pclntab_size = module->pclntab_size,
-		.gofunc = gofunc,
-		.gofunc_size = gofunc_size,
-		.text = module->text + target->bias,
-		.etext = module->etext + target->bias,
-		.go_minor = target->go_minor,
-	};
-	struct functab *functab = functab_new(&source, err);
+	struct functab_source source = *bytes;
+	struct functab *functab;
 
+	source.pclntab_size = module->pclntab_size;
+	source.text = module->text + target->bias;
+	source.etext = module->etext + target->bias;
+	source.go_minor = target->go_minor;
+	functab = functab_new(&source, err);
 	if (!functab)
 		return -ENOTSUP;
 	functab_free(target->functab);
@@ -153,11 +149,14 @@ static int build_functab(struct target *target, struct error *err)
 {
 	const struct target_image *image = target->image;
 	const struct module *module = &image->module;
-	size_t room;
-	const uint8_t *gofunc = image_rest(&image->elf, module->gofunc, &room);
+	struct functab_source bytes = {
+		.pclntab = image_bytes(&image->elf, module->pclntab, module->pclntab_size),
+		.gofunc_address = module->gofunc + target->bias,
+		.bias = target->bias,
+	};
 
-	return target_read_functab(target, image_bytes(&image->elf, module->pclntab, module->pclntab_size),
-				   gofunc, room, err);
+	bytes.gofunc = image_rest(&image->elf, module->gofunc, &bytes.gofunc_size);
+	return target_read_functab(target, &bytes, err);
 }
 
 /* Whether runtime/cgo is linked in: it alone defines crosscall2 (runtime/cgo/asm_amd64.s). */
