@@ -4,10 +4,11 @@
  * runtime's own traceback, by how far the stack pointer is from the return
  * address at each PC (pcsp tables; gentraceback, Go 1.4 … 1.20 runtime/traceback.go).
  */
+#include "bpf/record.h"
 #include "pclntab.h"
 
-#define WORD      8u
-#define PLACE_PC  ((1ull << SCAN_SHIFT) - 1)
+#define WORD     8u
+#define PLACE_PC ((1ull << SCAN_SHIFT) - 1)
 
 /* The word at this distance from the stack pointer at the leaf, in words; they are in order. 0: none. */
 static uint64_t word_at(const uint64_t *words, size_t n, uint64_t place)

@@ -84,6 +84,8 @@ enum symbol_flags {
 	 * function has no frame there. The roots stay, as in samples of the runtime's own tracer.
 	 */
 	SYMBOL_SAMPLE = 2,
+	/* Not return addresses, but words of the stack among which they are (RAW_STACK_SCAN, bpf/record.h). */
+	SYMBOL_SCAN = 4,
 };
 
 /*

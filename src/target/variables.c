@@ -210,6 +210,11 @@ static void find_ranges(struct target *target)
 
 	functab_range(target->functab, &places->text, &places->etext);
 	functab_find(target->functab, "runtime.gopark", &places->gopark, &places->gopark_end);
+	if (target->go_minor <= OLD_LAST) {
+		functab_find(target->functab, "runtime.gcStart", &places->gc_start, &places->gc_start_end);
+		functab_find(target->functab, "runtime.gcMarkDone", &places->gc_mark_done,
+			     &places->gc_mark_done_end);
+	}
 	if (target->cgo)
 		functab_find(target->functab, "runtime.cgocallback", &places->cgocallback,
 			     &places->cgocallback_end);

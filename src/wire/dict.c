@@ -166,7 +166,9 @@ static int expand(const struct dict *dict, const struct stack *stack, struct fra
 	if (stack->entry && stack->n == 1 && dict->functab)
 		return entry_frames(dict, stack, frames);
 	return symbol_frames(dict->symbol, stack->pcs, stack->n, stack->skip,
-			     dict->symbol_flags | (stack->sample ? SYMBOL_SAMPLE : 0), frames);
+			     dict->symbol_flags | (stack->sample ? SYMBOL_SAMPLE : 0) |
+				     (stack->scan ? SYMBOL_SCAN : 0),
+			     frames);
 }
 
 static uint8_t *put_frame(struct dict *dict, uint8_t *p, const struct frame *frame)
