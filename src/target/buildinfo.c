@@ -18,6 +18,8 @@
 #define ALIGNMENT    16
 #define MAX_VERSION  256u
 
+#define LAST_WITHOUT_RECORD 12
+
 /* Not written as one string, lest our own code be found as a record. */
 static const char magic[2][8] = {"\xff Go bu", "ildinf:"};
 
@@ -116,6 +118,77 @@ static bool search(const struct image *image, uint64_t address, struct go_versio
 	return false;
 }
 
+/* --- up to 1.12 there is no record, only the variable runtime.buildVersion, a Go string --- */
+
+/* "go1.9.7", "go1.9", "go1.9rc2", and nothing more: words that a build's own commands do not add to. */
+static bool is_plain_version(const char *text, uint64_t len)
+{
+	for (uint64_t i = 0; i < len; i++) {
+		if (text[i] != '.' && (text[i] < '0' || text[i] > '9') && (text[i] < 'a' || text[i] > 'z'))
+			return false;
+	}
+	return len > 4;
+}
+
+/* A Go string at the address that is a version of a release without a record. */
+static bool read_variable(const struct image *image, uint64_t address, struct go_version *version)
+{
+	uint64_t text, len;
+	const uint8_t *bytes;
+
+	if (!image_pointer(image, address, &text) || !image_pointer(image, address + 8, &len) || len < 5 ||
+	    len > sizeof(version->text) - 1)
+		return false;
+	bytes = image_bytes(image, text, len);
+	return bytes && memcmp(bytes, "go1.", 4) == 0 && is_plain_version((const char *)bytes, len) &&
+	       go_version_parse((const char *)bytes, len, version) && version->minor <= LAST_WITHOUT_RECORD;
+}
+
+static bool same_version(const struct go_version *one, const struct go_version *two)
+{
+	return strcmp(one->text, two->text) == 0;
+}
+
+/* Returns how many different versions the program's variables name; the first two are stored. */
+static int search_variables(const struct image *image, struct go_version found[2])
+{
+	struct go_version version;
+	int n = 0;
+
+	for (unsigned i = 0; i < image->n; i++) {
+		const struct segment *segment = &image->segments[i];
+		uint64_t end = segment->address + segment->file_size;
+
+		if (!segment->writable)
+			continue;
+		for (uint64_t at = (segment->address + 7) & ~7ull; at < end && end - at >= 16; at += 8) {
+			if (!read_variable(image, at, &version) || (n && same_version(&version, &found[0])) ||
+			    (n > 1 && same_version(&version, &found[1])))
+				continue;
+			if (n < 2)
+				found[n] = version;
+			n++;
+		}
+	}
+	return n;
+}
+
+static int variable_version(const struct image *image, struct go_version *version, struct error *err)
+{
+	struct go_version found[2];
+	int n = search_variables(image, found);
+
+	if (n == 0)
+		return error_set(err, ENOEXEC, "is not a Go program: it has no record of a Go release");
+	if (n > 1)
+		return error_set(err, ENOTSUP,
+				 "may be built by %s or %s%s: it has the names of several releases and no "
+				 "record of its own",
+				 found[0].text, found[1].text, n > 2 ? " or another" : "");
+	*version = found[0];
+	return 0;
+}
+
 int buildinfo_version(const struct image *image, struct go_version *version, struct error *err)
 {
 	struct section section;
@@ -126,5 +199,5 @@ int buildinfo_version(const struct image *image, struct go_version *version, str
 		if (search(image, image->segments[i].address, version))
 			return 0;
 	}
-	return error_set(err, ENOEXEC, "is not a Go program: it has no record of a Go release");
+	return variable_version(image, version, err);
 }

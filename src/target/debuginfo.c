@@ -76,23 +76,37 @@ static bool find_member(Dwarf_Die *type, const char *name, size_t len, Dwarf_Die
 	return false;
 }
 
-/* A number, or up to Go 1.9 (DWARF 2) a block that adds one to the struct's address. */
+/*
+ * DW_OP_plus_uconst N, as Go's linker wrote it up to 1.10 (cmd/link/internal/ld/dwarf.go).
+ * Read here: 1.9 put it into units of DWARF 4, where it may not stand, and
+ * elfutils would not have it.
+ */
+static bool block_offset(const Dwarf_Block *block, Dwarf_Word *value)
+{
+	Dwarf_Word shift = 0;
+
+	if (block->length < 2 || block->length > 6 || block->data[0] != DW_OP_plus_uconst)
+		return false;
+	*value = 0;
+	for (Dwarf_Word i = 1; i < block->length; i++, shift += 7) {
+		*value |= (Dwarf_Word)(block->data[i] & 0x7f) << shift;
+		if (!(block->data[i] & 0x80))
+			return i + 1 == block->length;
+	}
+	return false;
+}
+
 static bool member_offset(Dwarf_Die *member, uint32_t *offset)
 {
 	Dwarf_Attribute attribute;
+	Dwarf_Block block;
 	Dwarf_Word value;
-	Dwarf_Op *ops;
-	size_t n;
 
 	if (!dwarf_attr(member, DW_AT_data_member_location, &attribute))
 		return false;
-	if (dwarf_formudata(&attribute, &value)) {
-		if (dwarf_getlocation(&attribute, &ops, &n) || n < 1 || n > 2 ||
-		    (n == 1 ? ops[0].atom != DW_OP_plus_uconst
-			    : ops[0].atom != DW_OP_consts || ops[1].atom != DW_OP_plus))
-			return false;
-		value = ops[0].number;
-	}
+	if (dwarf_formudata(&attribute, &value) &&
+	    (dwarf_formblock(&attribute, &block) || !block_offset(&block, &value)))
+		return false;
 	if (value > 1u << 20)
 		return false;
 	*offset += (uint32_t)value;

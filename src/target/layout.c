@@ -42,7 +42,7 @@ const struct layout_field layout_fields[] = {
 	GO(m_gsignal, 4, "runtime.m", "gsignal"),
 	GO(m_curg, 4, "runtime.m", "curg"),
 	GO(m_p, 4, "runtime.m", "p"),
-	GO(m_oldp, 13, "runtime.m", "oldp"),
+	GO(m_oldp, 12, "runtime.m", "oldp"),
 	GO(m_procid, 4, "runtime.m", "procid"),
 	GO(m_syscalltick, 5, "runtime.m", "syscalltick"),
 	GO(m_block_reason, 5, "runtime.m", "waitTraceBlockReason"),
@@ -60,15 +60,15 @@ const struct layout_field layout_fields[] = {
 	GO(coro_gp, OPTIONAL, "runtime.coro", "gp"), /* only in programs with iter.Pull */
 	GO(g_in_mark_assist, 22, "runtime.g", "inMarkAssist"),
 	GO(span_npages, 4, "runtime.mspan", "npages"),
-	GO(span_alloc_count, 4, "runtime.mspan", "allocCount"),
+	GO(span_alloc_count, 7, "runtime.mspan", "allocCount"),
 	GO(span_elemsize, 4, "runtime.mspan", "elemsize"),
 	GO(gc_percent, 17, "runtime.gcControllerState", "gcPercent"),
-	GO(gc_heap_live, 4, "runtime.gcControllerState", "heapLive"),
-	GO(gc_heap_live, 4, "runtime.mstats", "heap_live"), /* up to 1.16 */
-	RT(module_text, 4, "runtime.moduledata", "text"),
-	RT(module_etext, 4, "runtime.moduledata", "etext"),
+	GO(gc_heap_live, 5, "runtime.gcControllerState", "heapLive"),
+	GO(gc_heap_live, 5, "runtime.mstats", "heap_live"), /* up to 1.16 */
+	RT(module_text, 5, "runtime.moduledata", "text"),
+	RT(module_etext, 5, "runtime.moduledata", "etext"),
 	RT(module_gofunc, 18, "runtime.moduledata", "gofunc"),
-	RT(module_pclntable, 4, "runtime.moduledata", "pclntable"),
+	RT(module_pclntable, 5, "runtime.moduledata", "pclntable"),
 	RT(sched_lock, 4, "runtime.schedt", "lock"),
 	RT(gc_heap_goal, OPTIONAL, "runtime.gcControllerState", "heapGoal"), /* 1.17 and 1.18 */
 	RT(gc_heap_goal, OPTIONAL, "runtime.mstats", "next_gc"),             /* up to 1.16 */
@@ -81,9 +81,9 @@ const struct layout_field layout_fields[] = {
 	RT(gc_total_alloc, 19, "runtime.gcControllerState", "totalAlloc"),
 	RT(gc_total_free, 19, "runtime.gcControllerState", "totalFree"),
 	RT(gc_mapped_ready, 19, "runtime.gcControllerState", "mappedReady"),
-	RT(span_base, 4, "runtime.mspan", "startAddr"),
+	RT(span_base, 7, "runtime.mspan", "startAddr"),
 	RT(span_npages, 4, "runtime.mspan", "npages"),
-	RT(span_class, 4, "runtime.mspan", "spanclass"),
+	RT(span_class, 9, "runtime.mspan", "spanclass"),
 	RT(span_state, 4, "runtime.mspan", "state"),
 	RT(heap_allspans, 4, "runtime.mheap", "allspans"),
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Prints rows of src/target/layouts.inc: `layout TOOLCHAIN FILE ...`, the file
- * built by the toolchain from tools/layout/program. Run by make.sh.
+ * Prints src/target/layouts.inc from what toolchains made of
+ * tools/layout/program: `layout FILE ...`, or compares them with the rows it is
+ * linked with: `layout --check FILE ...`. Run by make.sh.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -89,28 +90,100 @@ static void print_row(const struct row *row)
 	printf("\t},\n");
 }
 
-int main(int argc, char **argv)
+/* What the table says about this release and these bytes say otherwise. */
+static unsigned compare_row(const struct row *row)
 {
-	struct row *rows = calloc((size_t)argc, sizeof(*rows));
-	struct error err;
+	const struct release *known = release_find(row->version.minor);
+	unsigned wrong = 0;
 
-	if (!rows || argc < 2) {
-		fprintf(stderr, "usage: layout FILE ...\n");
-		return 2;
+	if (!known) {
+		fprintf(stderr, "%s: the table has no row\n", row->version.text);
+		return 1;
 	}
+	for (unsigned i = 0; i < layout_field_count; i++) {
+		uint32_t is = layout_get(&row->release.layout, &layout_fields[i]);
+		uint32_t was = layout_get(&known->layout, &layout_fields[i]);
+
+		if (layout_field_goes_on(i) || is == was)
+			continue;
+		fprintf(stderr, "%s: %s is 0x%x, in the table 0x%x\n", row->version.text,
+			layout_fields[i].name, is, was);
+		wrong++;
+	}
+	return wrong;
+}
+
+static bool same_text(const char *one, const char *two)
+{
+	return one && two ? strcmp(one, two) == 0 : one == two;
+}
+
+static unsigned compare_reasons(const struct row *row)
+{
+	const struct release *known = release_find(row->version.minor);
+	unsigned wrong = 0;
+
+	for (size_t i = 0; known && i < sizeof(tables) / sizeof(tables[0]); i++) {
+		const struct reasons *is = &row->release.reasons[tables[i].table];
+		const struct reasons *was = &known->reasons[tables[i].table];
+		bool same = is->n == was->n;
+
+		for (unsigned k = 0; same && k < is->n; k++)
+			same = same_text(is->texts[k], was->texts[k]);
+		if (same)
+			continue;
+		fprintf(stderr, "%s: the texts of %s are others than in the table\n", row->version.text,
+			tables[i].symbol);
+		wrong++;
+	}
+	return wrong;
+}
+
+static int check(struct row *rows, int n)
+{
+	unsigned wrong = 0;
+
+	for (int i = 0; i < n; i++) {
+		unsigned faults = compare_row(&rows[i]) + compare_reasons(&rows[i]);
+
+		printf("%s: %u fields, %u differences\n", rows[i].version.text, layout_field_count, faults);
+		wrong += faults;
+	}
+	return wrong != 0;
+}
+
+static void print_table(const struct row *rows, int n)
+{
 	printf("/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */\n"
 	       "/* Made by tools/layout/make.sh from the toolchains' DWARF: do not edit. Oldest release "
 	       "first. */\n");
-	for (int i = 1; i < argc; i++) {
-		if (read_row(argv[i], &rows[i], &err)) {
-			fprintf(stderr, "%s: %s\n", argv[i], err.text);
-			return 1;
-		}
+	for (int i = 0; i < n; i++)
 		print_reasons(&rows[i]);
-	}
 	printf("static const struct release releases[] = {\n");
-	for (int i = 1; i < argc; i++)
+	for (int i = 0; i < n; i++)
 		print_row(&rows[i]);
 	printf("};\n");
+}
+
+int main(int argc, char **argv)
+{
+	bool only_check = argc > 1 && strcmp(argv[1], "--check") == 0;
+	int first = only_check ? 2 : 1, n = argc - first;
+	struct row *rows = calloc((size_t)argc, sizeof(*rows));
+	struct error err;
+
+	if (!rows || n < 1) {
+		fprintf(stderr, "usage: layout [--check] FILE ...\n");
+		return 2;
+	}
+	for (int i = 0; i < n; i++) {
+		if (read_row(argv[first + i], &rows[i], &err)) {
+			fprintf(stderr, "%s: %s\n", argv[first + i], err.text);
+			return 1;
+		}
+	}
+	if (only_check)
+		return check(rows, n);
+	print_table(rows, n);
 	return 0;
 }
