@@ -151,8 +151,15 @@ static bool is_chosen(const struct site_rule *rule, int i)
 	return rule->which == ALL_MATCHES || rule->which == i;
 }
 
+static bool has_statuses(const struct site_rule *rule, const struct call_site *call)
+{
+	return (rule->old_status == ANY_STATUS || call->rbx == rule->old_status) &&
+	       (rule->new_status == ANY_STATUS || call->rcx == rule->new_status);
+}
+
 static int plan_calls(struct planner *planner, const struct site_rule *rule, const struct code *code)
 {
+	unsigned before = planner->plan->n;
 	struct call_site calls[MAX_MATCHES];
 	struct code callee;
 	int n = 0, rc;
@@ -165,12 +172,14 @@ static int plan_calls(struct planner *planner, const struct site_rule *rule, con
 		n = code_calls(code, callee.address, calls, MAX_MATCHES);
 	rc = check_total(planner, rule, code, n, "calls");
 	for (int i = 0; rc == 0 && i < n; i++) {
-		if (!is_chosen(rule, i))
+		if (rule->which == BY_STATUS ? !has_statuses(rule, &calls[i]) : !is_chosen(rule, i))
 			continue;
 		rc = check_statuses(planner, rule, code, &calls[i]);
 		if (rc == 0)
 			rc = add_probe(planner, rule, code, calls[i].offset);
 	}
+	if (rc == 0 && planner->plan->n == before)
+		rc = refuse(planner, rule, code, 0, "no call changes a status as expected");
 	return rc;
 }
 

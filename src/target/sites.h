@@ -24,6 +24,7 @@ enum site_condition {
 };
 
 #define ALL_MATCHES (-1)
+#define BY_STATUS   (-2) /* those whose statuses are seen to be the rule's; `total` counts all */
 #define ANY_STATUS  (-1)
 #define NEWEST      0xff
 
@@ -36,7 +37,7 @@ struct site_rule {
 	const char *function;
 	const char *callee;
 	int8_t total;                  /* how many matches the function must have; 0 = at least one */
-	int8_t which;                  /* index of the one to probe, or ALL_MATCHES */
+	int8_t which;                  /* index of the one to probe, or ALL_MATCHES, or BY_STATUS */
 	int8_t old_status, new_status; /* or ANY_STATUS */
 };
 

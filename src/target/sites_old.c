@@ -21,10 +21,10 @@ enum { RUNNABLE = 1, RUNNING = 2, SYSCALL = 3, WAITING = 4, DEAD = 6 };
 		.site = site_, .place = PLACE_PROLOGUE, .condition = SITE_IF_PRESENT, .first = first_,       \
 		.last = OLD_LAST, .function = name,                                                          \
 	}
-#define CHANGE(site_, first_, last_, name, total_, which_, old, new)                                         \
+#define CHANGE(site_, first_, last_, name, total_, old, new)                                                 \
 	{                                                                                                    \
 		.site = site_, .place = PLACE_CALL, .first = first_, .last = last_, .function = name,        \
-		.callee = CASGSTATUS, .total = total_, .which = which_, .old_status = old,                   \
+		.callee = CASGSTATUS, .total = total_, .which = BY_STATUS, .old_status = old,                \
 		.new_status = new,                                                                           \
 	}
 #define CGO_CHANGE(site_, name, old, new)                                                                    \
@@ -56,18 +56,18 @@ const struct site_rule old_site_rules[] = {
 	PROLOGUE(SITE_GOYIELD, 14, OLD_LAST, "runtime.goyield_m"),
 	PROLOGUE(SITE_PREEMPTPARK, 14, OLD_LAST, "runtime.preemptPark"),
 	PROLOGUE(SITE_DESTROY, 5, OLD_LAST, "runtime.goexit0"),
-	CHANGE(SITE_UNBLOCK, 5, OLD_LAST, "runtime.findrunnable", 0, ALL_MATCHES, WAITING, RUNNABLE),
-	CHANGE(SITE_UNBLOCK, 5, OLD_LAST, GC_WORKER, 1, 0, WAITING, RUNNABLE),
-	CHANGE(SITE_UNBLOCK, 5, OLD_LAST, "runtime.injectglist", 0, ALL_MATCHES, WAITING, RUNNABLE),
+	CHANGE(SITE_UNBLOCK, 5, OLD_LAST, "runtime.findrunnable", 0, WAITING, RUNNABLE),
+	CHANGE(SITE_UNBLOCK, 5, OLD_LAST, GC_WORKER, 1, WAITING, RUNNABLE),
+	CHANGE(SITE_UNBLOCK, 5, OLD_LAST, "runtime.injectglist", 0, WAITING, RUNNABLE),
 	/* The runtime's own trace reader. */
-	CHANGE(SITE_UNBLOCK, 5, OLD_LAST, "runtime.schedule", 0, ALL_MATCHES, WAITING, RUNNABLE),
+	CHANGE(SITE_UNBLOCK, 5, OLD_LAST, "runtime.schedule", 0, WAITING, RUNNABLE),
 	/* Workers of the collector whose P goes away: they are bound to it. */
-	CHANGE(SITE_UNBLOCK, 5, 13, "runtime.procresize", 1, 0, WAITING, RUNNABLE),
-	CHANGE(SITE_UNBLOCK, 5, OLD_LAST, "runtime.park_m", 2, 1, WAITING, RUNNABLE),
-	CHANGE(SITE_NEWPROC, 5, OLD_LAST, "runtime.newproc1", 2, 1, DEAD, RUNNABLE),
+	CHANGE(SITE_UNBLOCK, 5, 13, "runtime.procresize", 1, WAITING, RUNNABLE),
+	CHANGE(SITE_UNBLOCK, 5, OLD_LAST, "runtime.park_m", 2, WAITING, RUNNABLE),
+	CHANGE(SITE_NEWPROC, 5, OLD_LAST, "runtime.newproc1", 2, DEAD, RUNNABLE),
 
-	CHANGE(SITE_SYSCALL_BLOCK, 5, OLD_LAST, "runtime.entersyscallblock", 1, 0, RUNNING, SYSCALL),
-	CHANGE(SITE_EXIT_NO_P, 5, OLD_LAST, "runtime.exitsyscall0", 1, 0, SYSCALL, RUNNABLE),
+	CHANGE(SITE_SYSCALL_BLOCK, 5, OLD_LAST, "runtime.entersyscallblock", 1, RUNNING, SYSCALL),
+	CHANGE(SITE_EXIT_NO_P, 5, OLD_LAST, "runtime.exitsyscall0", 1, SYSCALL, RUNNABLE),
 	CGO_CALL(SITE_CALL_ENTER, "runtime.cgocall", "runtime.entersyscall"),
 	CGO_CALL(SITE_CALL_EXIT, "runtime.cgocall", "runtime.exitsyscall"),
 	CGO_CALL(SITE_CALL_RETURN, CALLBACKG, "runtime.reentersyscall"),
