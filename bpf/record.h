@@ -233,7 +233,6 @@ struct go_places {
 	/* Who stops the world in the name of the collector: up to Go 1.20 the caller is the reason. */
 	uint64_t gc_start, gc_start_end;         /* runtime.gcStart: to end the sweep */
 	uint64_t gc_mark_done, gc_mark_done_end; /* runtime.gcMarkDone: to end marking */
-	uint64_t heap_live, next_gc;             /* of runtime.memstats, up to Go 1.18 */
 };
 
 /* Where a value is at a place in the code: in a register (numbers of the machine code), or on the stack. */
