@@ -225,7 +225,7 @@ struct go_places {
 	uint64_t injectglist_tells; /* GoUnpark */
 	uint64_t sweep_tells;       /* GCSweepSpan */
 	uint64_t assist_tells;      /* GCMarkAssistStart */
-	uint64_t gc_controller;     /* runtime.gcController */
+	uint64_t gc_controller;     /* runtime.gcController; up to Go 1.16 memstats, 0 in 1.4 */
 	/* Who sweeps spans in order to allocate. */
 	uint64_t cache_span, cache_span_end;       /* runtime.(*mcentral).cacheSpan */
 	uint64_t reclaim_chunk, reclaim_chunk_end; /* runtime.(*mheap).reclaimChunk */

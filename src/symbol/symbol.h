@@ -62,6 +62,34 @@ int functab_sp_delta(const struct functab *tab, uint64_t pc, uint32_t *delta);
  */
 uint64_t functab_start_pc(const struct functab *tab, uint64_t pc);
 
+/* What the collector of Go 1.5 to 1.8 has put aside of a stack (g.stkbar). */
+struct stack_barrier {
+	uint64_t at; /* where it stands */
+	uint64_t pc; /* the return address that was there */
+};
+
+/* A copy of a stack's memory [lo, hi), addresses of the process. Not owned. */
+struct stack_bytes {
+	const uint8_t *bytes;
+	uint64_t lo, hi;
+	const struct stack_barrier *barriers;
+	size_t nbarriers;
+};
+
+struct unwinder;
+
+/* NULL when out of memory. The table is not owned. */
+struct unwinder *unwinder_new(const struct functab *tab);
+void unwinder_free(struct unwinder *unwinder);
+/*
+ * The addresses of a stack, leaf first: pc itself, where the goroutine goes
+ * on, then the return addresses above sp. Ends with the function at the root
+ * of the stack (runtime.goexit, then *whole is true), with `max`, or where an
+ * address is not Go's or not in the copy. Returns their number.
+ */
+size_t unwinder_walk(struct unwinder *unwinder, uint64_t pc, uint64_t sp, const struct stack_bytes *stack,
+		     uint64_t *pcs, size_t max, bool *whole);
+
 struct frame {
 	uint64_t pc;   /* distinct for inlined frames that share one machine PC; as Go's tracer writes it */
 	uint32_t func; /* ids in the string table given to symbol_new */

@@ -24,12 +24,20 @@ enum {
 #define MAX_PROLOGUE 10
 #define REGISTERS    16
 
+/* Up to Go 1.7 the linker fills the gap before the next function with zeros; an odd one is no instruction. */
+static bool is_gap(const struct code *code, size_t at)
+{
+	while (at < code->size && !code->bytes[at])
+		at++;
+	return at == code->size;
+}
+
 int code_next(const struct code *code, size_t *at, struct x86_insn *insn)
 {
 	if (*at >= code->size)
 		return 0;
 	if (!x86_decode(code->bytes + *at, code->size - *at, insn))
-		return -EBADMSG;
+		return is_gap(code, *at) ? 0 : -EBADMSG;
 	*at += insn->length;
 	return 1;
 }
@@ -241,7 +249,7 @@ static uint8_t size_of(const struct x86_insn *insn)
 {
 	if (is_one(insn, OP_MOVSXD))
 		return 4;
-	if (is_one(insn, OP_LOAD) || is_one(insn, OP_STORE))
+	if (is_one(insn, OP_LOAD) || is_one(insn, OP_STORE) || is_one(insn, OP_GROUP1))
 		return insn->rex & 8 ? 8 : 4;
 	return 0;
 }

@@ -92,10 +92,15 @@ uint64_t heap_goal(const struct layout *layout, const uint8_t *bytes)
 int heap_read(const struct target *target, struct log_heap *heap)
 {
 	size_t size = heap_controller_size(target);
-	uint8_t *bytes = malloc(size);
+	uint8_t *bytes;
 	uint32_t phase; /* 0 is _GCoff */
-	int rc = bytes ? memory_read(target->pid, target->gcphase, &phase, sizeof(phase)) : -ENOMEM;
+	int rc;
 
+	*heap = (struct log_heap){.gc = LOG_GC_OFF};
+	if (!target->places.gc_controller)
+		return 0;
+	bytes = malloc(size);
+	rc = bytes ? memory_read(target->pid, target->gcphase, &phase, sizeof(phase)) : -ENOMEM;
 	if (rc == 0)
 		rc = memory_read(target->pid, target->places.gc_controller, bytes, size);
 	if (rc == 0)
@@ -109,6 +114,9 @@ int heap_read(const struct target *target, struct log_heap *heap)
 
 int target_heap_live(const struct target *target, uint64_t *bytes)
 {
+	*bytes = 0;
+	if (!target->places.gc_controller)
+		return 0;
 	return memory_read(target->pid, target->places.gc_controller + target->layout.gc_heap_live, bytes,
 			   sizeof(*bytes));
 }

@@ -102,6 +102,36 @@ static bool find_module(const struct search *search, uint64_t names, struct modu
 	return false;
 }
 
+/* Where the table of Go 1.4 has its rows (src/runtime/symtab.go): a PC and the function's offset each, then
+ * the end's PC. */
+enum { ROWS = 0x10, ROW = 16 };
+
+/*
+ * Go 1.4 has no moduledata: the table itself says where its functions begin
+ * and end. Its size is the section's, or what is left of the segment.
+ */
+static bool read_bare_table(const struct search *search, struct module *module)
+{
+	const struct image *image = search->image;
+	uint64_t n = 0, room_for, begin, offset;
+	struct section section;
+	size_t room;
+
+	image_rest(image, module->pclntab, &room);
+	for (size_t i = 0; i < sizeof(table_sections) / sizeof(table_sections[0]); i++) {
+		if (image_section(image, table_sections[i], &section) && section.address == module->pclntab)
+			room = section.size;
+	}
+	room_for = room > ROWS + ROW ? (room - ROWS - ROW) / ROW : 0;
+	if (!image_pointer(image, module->pclntab + 8, &n) || !n || n > room_for)
+		return false;
+	begin = module->pclntab + ROWS;
+	module->pclntab_size = room;
+	return image_pointer(image, begin, &module->text) && image_pointer(image, begin + 8, &offset) &&
+	       offset < room && image_pointer(image, begin + n * ROW, &module->etext) &&
+	       module->text < module->etext && image_bytes(image, module->text, module->etext - module->text);
+}
+
 /* The module whose table is at the address, if there is one. */
 static bool find_for_table(const struct search *search, uint64_t address, struct module *module)
 {
@@ -114,6 +144,8 @@ static bool find_for_table(const struct search *search, uint64_t address, struct
 	if (format->names)
 		memcpy(&names, header + format->names, sizeof(names));
 	*module = (struct module){.pclntab = address};
+	if (search->offsets->module_text == LAYOUT_ABSENT)
+		return read_bare_table(search, module);
 	return find_module(search, names + address, module);
 }
 

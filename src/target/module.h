@@ -7,7 +7,7 @@
 #include "target/layout.h"
 
 struct module {           /* link-time addresses */
-	uint64_t address; /* of runtime.firstmoduledata */
+	uint64_t address; /* of runtime.firstmoduledata; 0 in Go 1.4, which has none */
 	uint64_t pclntab;
 	size_t pclntab_size;
 	uint64_t text, etext;

@@ -54,6 +54,8 @@ void g_view_read(const struct go_layout *layout, const uint8_t *bytes, struct g_
 		.status = (uint32_t)word_at(bytes, layout->g_status) & ~(uint32_t)G_STATUS_SCAN,
 		.waitreason = bytes[layout->g_waitreason],
 	};
+	if (view->status == G_STATUS_ENQUEUE)
+		view->status = G_STATUS_WAITING;
 	if (layout->g_in_mark_assist != LAYOUT_ABSENT)
 		view->assists = bytes[layout->g_in_mark_assist] & 1;
 	if (view->sp) {
