@@ -221,9 +221,15 @@ struct go_places {
 	 * cgocall, but the chain of frame pointers leads away to C's stack in cgocallback. 0 without cgo.
 	 */
 	uint64_t cgocallback, cgocallback_end;
+	/* Up to 1.20, where a goroutine leaves its thread: by which call of its own, for there is a caller
+	 * without one. */
+	uint64_t stack_switch, stack_switch_end;   /* runtime.systemstack_switch */
+	uint64_t async_preempt, async_preempt_end; /* runtime.asyncPreempt2 */
+	uint64_t goyield, goyield_end;             /* runtime.goyield */
 	/* In the calls by which these tell the runtime's tracer. */
 	uint64_t injectglist_tells; /* GoUnpark */
 	uint64_t sweep_tells;       /* GCSweepSpan */
+	uint64_t sweep_teller;      /* up to 1.21, in the call by which that tells: it is part of the stack */
 	uint64_t assist_tells;      /* GCMarkAssistStart */
 	uint64_t gc_controller;     /* runtime.gcController; up to Go 1.16 memstats, 0 in 1.4 */
 	/* Who sweeps spans in order to allocate. */

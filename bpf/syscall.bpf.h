@@ -92,7 +92,10 @@ static __always_inline bool self(struct raw_record *rec, struct go_g *g, uint64_
 	return true;
 }
 
-/* entersyscallblock, before its push %rbp: what it will keep as syscallpc and syscallbp. */
+/*
+ * entersyscallblock, before its push %rbp: what it will keep as syscallpc and syscallbp. Up to Go 1.20,
+ * without one, at its call of casgstatus, when it has kept them.
+ */
 SEC("?uprobe")
 int syscall_block(struct pt_regs *ctx)
 {
@@ -101,7 +104,10 @@ int syscall_block(struct pt_regs *ctx)
 
 	if (!self(&rec, &g, ctx->r14))
 		return 0;
-	rec.stack = stack_from(read_word(ctx->sp), ctx->bp, g_word(&g, layout.g_stack_hi), 1);
+	if (go_minor >= 21)
+		rec.stack = stack_from(read_word(ctx->sp), ctx->bp, g_word(&g, layout.g_stack_hi), 1);
+	else
+		rec.stack = stack_in_call(&g, ctx->bp);
 	send(&rec);
 	return 0;
 }

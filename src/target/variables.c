@@ -235,11 +235,13 @@ static void find_ranges(struct target *target)
 
 	functab_range(target->functab, &places->text, &places->etext);
 	target_find_function(target, "runtime.gopark", &places->gopark, &places->gopark_end);
-	if (target->go_minor <= OLD_LAST) {
-		functab_find(target->functab, "runtime.gcStart", &places->gc_start, &places->gc_start_end);
-		functab_find(target->functab, "runtime.gcMarkDone", &places->gc_mark_done,
-			     &places->gc_mark_done_end);
-	}
+	functab_find(target->functab, "runtime.gcStart", &places->gc_start, &places->gc_start_end);
+	functab_find(target->functab, "runtime.gcMarkDone", &places->gc_mark_done, &places->gc_mark_done_end);
+	functab_find(target->functab, "runtime.systemstack_switch", &places->stack_switch,
+		     &places->stack_switch_end);
+	functab_find(target->functab, "runtime.asyncPreempt2", &places->async_preempt,
+		     &places->async_preempt_end);
+	functab_find(target->functab, "runtime.goyield", &places->goyield, &places->goyield_end);
 	if (target->cgo)
 		target_find_function(target, "runtime.cgocallback", &places->cgocallback,
 				     &places->cgocallback_end);
@@ -257,6 +259,37 @@ static uint64_t find_telling(const struct target *target, const char *function, 
 	return code.address + call.offset + 1 + target->bias;
 }
 
+/* Where gcAssistAlloc tells of a beginning: the function that does is inlined there (Go 1.17 to 1.21). */
+static uint64_t find_assist_telling(const struct target *target)
+{
+	enum { GC_MARK_ASSIST_START = 43, MAX_TOLD = 8 }; /* traceEv*, Go 1.17 runtime/trace.go */
+	struct call_site calls[MAX_TOLD];
+	struct code code, callee;
+	int n;
+
+	if (target_code(target, "runtime.gcAssistAlloc", &code) ||
+	    target_code(target, "runtime.traceEvent", &callee))
+		return 0;
+	n = code_calls(&code, callee.address, calls, MAX_TOLD);
+	for (int i = 0; i < n && i < MAX_TOLD; i++) {
+		if (calls[i].rax == GC_MARK_ASSIST_START)
+			return code.address + calls[i].offset + 1 + target->bias;
+	}
+	return 0;
+}
+
+/* Up to Go 1.21 the tracer's own function is the leaf; and injectglist's wake-ups have no stack. */
+static void find_old_tellings(struct target *target)
+{
+	struct go_places *places = &target->places;
+
+	places->sweep_tells =
+		find_telling(target, "runtime.(*sweepLocked).sweep", "runtime.traceGCSweepSpan");
+	if (places->sweep_tells)
+		places->sweep_teller = find_telling(target, "runtime.traceGCSweepSpan", "runtime.traceEvent");
+	places->assist_tells = find_assist_telling(target);
+}
+
 /*
  * Where a function tells the runtime's tracer is the line of the leaf of the
  * stack. Without it, the line is one of the function's others.
@@ -265,6 +298,10 @@ static void find_tellings(struct target *target)
 {
 	struct go_places *places = &target->places;
 
+	if (target->go_minor <= 21) {
+		find_old_tellings(target);
+		return;
+	}
 	places->injectglist_tells =
 		find_telling(target, "runtime.injectglist", "runtime.traceLocker.GoUnpark");
 	places->sweep_tells =
@@ -401,7 +438,7 @@ int target_find_variables(struct target *target, struct error *err)
 		rc = find_tls(target, err);
 	if (rc == 0)
 		rc = target->go_minor < 19 ? find_old_collector(target, err) : find_collector(target, err);
-	if (rc == 0 && target->go_minor >= 22)
+	if (rc == 0 && target->go_minor >= 17)
 		rc = find_sweepers(target, err);
 	find_ranges(target);
 	find_tellings(target);

@@ -147,6 +147,11 @@ func (c *comparison) gc(nativePath, oursPath string) error {
 	if err != nil {
 		return err
 	}
+	for _, list := range native {
+		for k := range list {
+			list[k].time = c.shift.of(list[k].time)
+		}
+	}
 	ours, err := readGC(oursPath, c.keys, c.stacks)
 	if err != nil {
 		return err
