@@ -21,7 +21,8 @@ static __always_inline void leave(uint64_t gp, uint8_t site, uint64_t arg, uint8
 	rec.goid = g_word(&g, layout.g_goid);
 	rec.status = g_status(&g);
 	rec.p = p_kept_quiet(g_word(&g, layout.g_m));
-	rec.stack = stack_of_stopped(&g, skip, site == SITE_GOYIELD);
+	if (has_stack(skip))
+		rec.stack = stack_of_stopped(&g, skip, site == SITE_GOYIELD);
 	send(&rec);
 }
 
@@ -37,6 +38,7 @@ int park(struct pt_regs *ctx)
 	uint64_t words[2];
 	uint64_t m;
 	struct go_g g;
+	uint8_t skip;
 
 	if (!read_g(&g, ctx->ax))
 		return 0;
@@ -49,7 +51,9 @@ int park(struct pt_regs *ctx)
 	rec.goid = g_word(&g, layout.g_goid);
 	rec.status = g_status(&g);
 	rec.p = p_kept_quiet(m);
-	rec.stack = stack_of_g(&g, (uint8_t)words[layout.m_trace_skip == first ? 0 : 1]);
+	skip = (uint8_t)words[layout.m_trace_skip == first ? 0 : 1];
+	if (has_stack(skip))
+		rec.stack = stack_of_g(&g, skip);
 	send(&rec);
 	return 0;
 }
@@ -93,7 +97,7 @@ static __always_inline uint64_t acting_stack(uint64_t curg, uint8_t skip)
 {
 	struct go_g g;
 
-	return curg && read_g(&g, curg) ? stack_of_g(&g, skip) : 0;
+	return curg && has_stack(skip) && read_g(&g, curg) ? stack_of_g(&g, skip) : 0;
 }
 
 /* g.atomicstatus (4 bytes, 8 apart) and g.goid stand side by side: one read. */

@@ -40,6 +40,15 @@ static __always_inline uint64_t current_m(void)
 	return g ? m_of_g(g) : 0;
 }
 
+/* On a goroutine's own stack the jump may lead to morestack, which calls the function anew: another hit. */
+static __always_inline bool is_first_of_two(const struct pt_regs *ctx)
+{
+	if (!(ctx->flags & (CARRY_FLAG | ZERO_FLAG)))
+		return false;
+	count(HITS_SILENT, 1);
+	return true;
+}
+
 /* --- goroutines --- */
 
 /* The goroutine's own stack is in g.sched by now (mcall, morestack). */
@@ -79,7 +88,7 @@ static __always_inline bool why_parks(struct raw_record *rec, const struct go_g 
 	}
 	if (!read_user(words, sizeof(words), g_word(g, layout.g_m) + layout.m_block_reason))
 		return false;
-	rec->arg = (uint8_t)words[0];
+	rec->arg = words[0] & BLOCK_REASON;
 	*skip = (uint8_t)words[1];
 	if (!wait_reason_text)
 		rec->arg2 = g_byte(g, layout.g_waitreason);
@@ -95,7 +104,8 @@ int old_park(struct pt_regs *ctx)
 
 	if (!begin_leave(ctx, &rec, &g) || !why_parks(&rec, &g, &skip))
 		return 0;
-	rec.stack = scan_g(&g, skip);
+	if (has_stack(skip))
+		rec.stack = scan_g(&g, skip);
 	send(&rec);
 	return 0;
 }
@@ -107,7 +117,8 @@ static __always_inline void leave_old(const struct pt_regs *ctx, uint8_t site, u
 
 	if (!begin_leave(ctx, &rec, &g))
 		return;
-	rec.stack = scan_g(&g, skip);
+	if (has_stack(skip))
+		rec.stack = scan_g(&g, skip);
 	send(&rec);
 }
 
@@ -501,7 +512,7 @@ int old_task_begin(struct pt_regs *ctx)
 	struct words args;
 	struct go_g g;
 
-	if (!entry_args(ctx, &args, 4) || !self_old(&rec, &g))
+	if (is_first_of_two(ctx) || !entry_args(ctx, &args, 4) || !self_old(&rec, &g))
 		return 0;
 	rec.arg = args.at[0];
 	rec.arg2 = args.at[1];
@@ -519,7 +530,7 @@ int old_task_end(struct pt_regs *ctx)
 	struct words args;
 	struct go_g g;
 
-	if (!entry_args(ctx, &args, 1) || !self_old(&rec, &g))
+	if (is_first_of_two(ctx) || !entry_args(ctx, &args, 1) || !self_old(&rec, &g))
 		return 0;
 	rec.arg = args.at[0];
 	rec.stack = scan_caller(ctx, &g, 0);
@@ -536,7 +547,7 @@ int old_region(struct pt_regs *ctx)
 	struct words args;
 	struct go_g g;
 
-	if (!entry_args(ctx, &args, 4) || args.at[1] > 1 || !self_old(&rec, &g))
+	if (is_first_of_two(ctx) || !entry_args(ctx, &args, 4) || args.at[1] > 1 || !self_old(&rec, &g))
 		return 0;
 	if (args.at[1])
 		rec.site = SITE_REGION_END;
@@ -556,7 +567,7 @@ int old_user_log(struct pt_regs *ctx)
 	struct words args;
 	struct go_g g;
 
-	if (!entry_args(ctx, &args, 5) || !self_old(&rec, &g))
+	if (is_first_of_two(ctx) || !entry_args(ctx, &args, 5) || !self_old(&rec, &g))
 		return 0;
 	rec.arg = args.at[0];
 	category = (struct text){args.at[1], args.at[2]};

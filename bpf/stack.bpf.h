@@ -366,9 +366,37 @@ static __always_inline uint64_t stack_of_stopped(const struct go_g *g, uint8_t s
 	return end_walk(s, g_word(g, in_call ? layout.g_syscallbp : layout.g_sched_bp), skip);
 }
 
+/* What the runtime's tracer gives for this skip: up to Go 1.21 none for 0 (runtime/trace.go). */
+static __always_inline bool has_stack(uint8_t skip)
+{
+	return skip || go_minor >= 22;
+}
+
 static __always_inline uint64_t stack_of_g(const struct go_g *g, uint8_t skip)
 {
 	return stack_of_stopped(g, skip, false);
+}
+
+/*
+ * Up to Go 1.22 the frame that entersyscall was called from is not kept
+ * (g.syscallbp is of 1.23): it is the first one above g.syscallsp in the
+ * chain that begins at the thread's own frame pointer.
+ */
+static __always_inline uint64_t frame_above(uint64_t bp, uint64_t sp)
+{
+	for (uint32_t i = 0; i < 8 && bp && bp < sp; i++)
+		bp = read_word(bp);
+	return bp;
+}
+
+static __always_inline uint64_t stack_in_call(const struct go_g *g, uint64_t user_bp)
+{
+	uint64_t bp;
+
+	if (layout.g_syscallbp != LAYOUT_ABSENT)
+		return stack_of_g(g, 1);
+	bp = frame_above(user_bp, g_word(g, layout.g_syscallsp));
+	return stack_from(g_word(g, layout.g_syscallpc), bp, g_word(g, layout.g_stack_hi), 1);
 }
 
 #endif

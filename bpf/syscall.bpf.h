@@ -9,30 +9,6 @@
 
 #include "bpf/scan.bpf.h"
 
-/*
- * Up to Go 1.22 the frame that entersyscall was called from is not kept
- * (g.syscallbp is of 1.23): it is the first one above g.syscallsp in the
- * chain that begins at the thread's own frame pointer.
- */
-static __always_inline uint64_t frame_above(uint64_t bp, uint64_t sp)
-{
-	for (uint32_t i = 0; i < 8 && bp && bp < sp; i++)
-		bp = read_word(bp);
-	return bp;
-}
-
-static __always_inline uint64_t stack_in_call(const struct go_g *g, uint64_t user_bp)
-{
-	uint64_t bp;
-
-	if (scan_stacks)
-		return scan_g(g, 1);
-	if (layout.g_syscallbp != LAYOUT_ABSENT)
-		return stack_of_g(g, 1);
-	bp = frame_above(user_bp, g_word(g, layout.g_syscallsp));
-	return stack_from(g_word(g, layout.g_syscallpc), bp, g_word(g, layout.g_stack_hi), 1);
-}
-
 static __always_inline bool is_target(void)
 {
 	return bpf_get_current_task_btf()->tgid == (int)target_tgid;
@@ -57,7 +33,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 		rec.p = p_in_syscall(m);
 	read_user(&tick, sizeof(tick), m + layout.m_syscalltick);
 	rec.arg = tick;
-	rec.stack = stack_in_call(&g, regs->bp);
+	rec.stack = scan_stacks ? scan_g(&g, 1) : stack_in_call(&g, regs->bp);
 	send(&rec);
 	return 0;
 }

@@ -352,7 +352,7 @@ const char *pipeline_function_name(struct pipeline *pipe, uint64_t startpc, size
 		return "";
 	/* symbol takes return addresses: one behind the PC that is meant. */
 	pc = functab_start_pc(pipe->names.functab, startpc) + 1;
-	if (symbol_frames(pipe->names.symbol, &pc, 1, 0, SYMBOL_RUNTIME_FRAMES, frames) < 1)
+	if (symbol_frames(pipe->names.symbol, &pc, 1, 0, SYMBOL_RUNTIME_FRAMES | SYMBOL_ENTRY, frames) < 1)
 		return "";
 	return strtab_get(pipe->strings, frames[0].func, len);
 }

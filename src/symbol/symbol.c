@@ -421,8 +421,10 @@ static int bare_frames(const uint64_t *pcs, size_t n, size_t hole, unsigned skip
 static int walk_frames(struct symbol *sym, const uint64_t *pcs, size_t n, unsigned skip, unsigned flags,
 		       struct frame frames[MAX_FRAMES])
 {
-	struct stack_walk walk = {.frames = frames, .show_wrapper = elides_by_file(sym)};
-	size_t hole = (flags & (SYMBOL_SAMPLE | SYMBOL_SCAN)) == SYMBOL_SAMPLE && n > 1 && !has_caller(sym, pcs) ? 1 : n;
+	struct stack_walk walk = {.frames = frames,
+				  .show_wrapper = flags & SYMBOL_ENTRY || elides_by_file(sym)};
+	bool guessed = (flags & (SYMBOL_SAMPLE | SYMBOL_SCAN)) == SYMBOL_SAMPLE;
+	size_t hole = guessed && n > 1 && !has_caller(sym, pcs) ? 1 : n;
 	size_t shown;
 	bool more = true;
 

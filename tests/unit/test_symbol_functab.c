@@ -266,6 +266,8 @@ static void wrappers_are_elided_unless_they_panic(void **state)
 		assert_string_equal(expand(table, called, 3, 0, 0), "main.outer:30 main.outer:30");
 		assert_string_equal(expand(table, panicked, 3, 0, 0),
 				    "runtime.gopanic:10 main.(*T).Method:10 main.outer:30");
+		assert_string_equal(expand(table, called + 1, 1, 0, 0), "");
+		assert_string_equal(expand(table, called + 1, 1, 0, SYMBOL_ENTRY), "main.(*T).Method:10");
 		free(table);
 	}
 }

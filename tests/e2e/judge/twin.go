@@ -168,6 +168,7 @@ type comparison struct {
 	verdict
 	from, to     int64
 	shift        linear // of native's times
+	threadless   bool   // threads have other numbers in the two
 	keys, stacks *names
 	wakers       bool
 	noHeap       bool
@@ -222,6 +223,7 @@ func (c *comparison) run(nativePath, oursPath string) error {
 			return fmt.Errorf("the two traces have no step in common")
 		}
 		native.shifted(c.shift)
+		c.threadless = true
 	}
 	c.from = max(native.first, ours.first) + trim
 	c.to = min(native.last, ours.last) - trim
@@ -320,6 +322,9 @@ func (c *comparison) step(native, ours step) {
 	c.P.count(native.p == ours.p)
 	if native.p != ours.p {
 		c.tally("P", fmt.Sprintf("%s: %s", native.change, against(native.p, ours.p)))
+	}
+	if c.threadless {
+		return
 	}
 	c.M.count(native.m == ours.m)
 	if native.m != ours.m {
