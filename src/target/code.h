@@ -54,6 +54,20 @@ int code_stack_check(const struct code *code, size_t *offset);
  */
 int code_stack_calls(const struct code *code, uint64_t callee, struct call_site *sites, int max);
 
+/* How the runtime tells its tracer of something, up to Go 1.16. */
+struct teller {
+	uint64_t own; /* the function for that, 0 = inlined everywhere */
+	uint64_t any; /* runtime.traceEvent(event byte, ...) */
+	int event;
+};
+
+/*
+ * The conditional jumps that decide if the tracer is told: right before the
+ * calls, or to them where these stand behind the function's end. Returns
+ * their number (at most max are stored) or -EBADMSG.
+ */
+int code_tellings(const struct code *code, const struct teller *teller, size_t *offsets, int max);
+
 /*
  * runtime.goexit1 begins with the check whether the runtime's own tracer is
  * on: the variable that it reads. Go 1.22: `mov trace.gen, reg; test; jcc`;

@@ -128,3 +128,87 @@ int code_stack_calls(const struct code *code, uint64_t callee, struct call_site 
 	}
 	return rc < 0 ? rc : n;
 }
+
+/* A stretch of code without jumps that ends by a call of interest. */
+struct telling {
+	size_t begin, call; /* offsets */
+	bool guarded;       /* a conditional jump stands right before it */
+	size_t guard;
+};
+
+enum { MAX_TELLINGS = 8, OP_MOV8_IMM_RM = 0xc6, OP_RET = 0xc3, OP_JMP8 = 0xeb, OP_JMP = 0xe9 };
+
+static bool ends_stretch(const struct x86_insn *insn)
+{
+	return x86_is_jcc(insn) || is_one(insn, OP_RET) || is_one(insn, OP_JMP8) || is_one(insn, OP_JMP);
+}
+
+/* movb $event, (%rsp) */
+static bool sets_event(const struct x86_insn *insn, int event)
+{
+	return is_one(insn, OP_MOV8_IMM_RM) && insn->mod == 0 && (insn->rm & 7) == X86_RSP &&
+	       insn->sib == 0x24 && (uint8_t)insn->imm == event;
+}
+
+static int find_tellings(const struct code *code, const struct teller *teller,
+			 struct telling tellings[MAX_TELLINGS])
+{
+	struct telling now = {0};
+	struct x86_insn insn;
+	size_t at = 0, before = 0;
+	bool event = false;
+	int n = 0, rc;
+
+	while ((rc = code_next(code, &at, &insn)) > 0 && n < MAX_TELLINGS) {
+		uint64_t to = code->address + at + (uint64_t)insn.imm;
+
+		event = event || sets_event(&insn, teller->event);
+		now.call = before;
+		if (x86_is_call(&insn) && (to == teller->own || (to == teller->any && event)))
+			tellings[n++] = now;
+		if (x86_is_call(&insn))
+			event = false;
+		if (ends_stretch(&insn)) {
+			now = (struct telling){.begin = at, .guarded = x86_is_jcc(&insn), .guard = before};
+			event = false;
+		}
+		before = at;
+	}
+	return rc < 0 ? rc : n;
+}
+
+/* The conditional jumps into the stretch. */
+static int find_jumps(const struct code *code, const struct telling *telling, size_t *offsets, int n, int max)
+{
+	struct x86_insn insn;
+	size_t at = 0, before = 0;
+
+	while (code_next(code, &at, &insn) > 0) {
+		size_t to = at + (size_t)insn.imm;
+
+		if (x86_is_jcc(&insn) && to >= telling->begin && to <= telling->call) {
+			if (n < max)
+				offsets[n] = before;
+			n++;
+		}
+		before = at;
+	}
+	return n;
+}
+
+int code_tellings(const struct code *code, const struct teller *teller, size_t *offsets, int max)
+{
+	struct telling tellings[MAX_TELLINGS];
+	int count = find_tellings(code, teller, tellings), n = 0;
+
+	for (int i = 0; i < count; i++) {
+		if (!tellings[i].guarded) {
+			n = find_jumps(code, &tellings[i], offsets, n, max);
+			continue;
+		}
+		if (n < max)
+			offsets[n] = tellings[i].guard;
+		n++;
+	}
+	return count < 0 ? count : n;
+}

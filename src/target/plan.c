@@ -216,6 +216,26 @@ static int plan_guards(struct planner *planner, const struct site_rule *rule, co
 	return rc;
 }
 
+static int plan_tellings(struct planner *planner, const struct site_rule *rule, const struct code *code)
+{
+	struct teller teller = {.event = rule->event};
+	struct code own, any;
+	size_t offsets[MAX_MATCHES];
+	int n, rc;
+
+	if (target_code(planner->target, rule->callee, &own) == 0)
+		teller.own = own.address;
+	if (target_code(planner->target, "runtime.traceEvent", &any) == 0)
+		teller.any = any.address;
+	n = code_tellings(code, &teller, offsets, MAX_MATCHES);
+	rc = check_total(planner, rule, code, n, "places where the tracer is told");
+	for (int i = 0; rc == 0 && i < n; i++) {
+		if (is_chosen(rule, i))
+			rc = add_probe(planner, rule, code, offsets[i]);
+	}
+	return rc;
+}
+
 /* Leaves StartRegion out: a region without its end, or the other way round, would be worse. */
 static int leave_regions_out(struct planner *planner, unsigned n, const char *why)
 {
@@ -319,6 +339,8 @@ static int plan_rule(struct planner *planner, const struct site_rule *rule)
 		return plan_calls(planner, rule, &code);
 	case PLACE_GUARD:
 		return plan_guards(planner, rule, &code);
+	case PLACE_TELL:
+		return plan_tellings(planner, rule, &code);
 	case PLACE_REGION:
 		return plan_regions(planner, rule, &code);
 	default:
