@@ -323,17 +323,8 @@ static int find_function(const struct target *target, const char *name, uint64_t
 static int find_sweepers(struct target *target, struct error *err)
 {
 	struct go_places *places = &target->places;
-<<<<<<< HEAD
 	int rc = find_function(target, "runtime.(*mcentral).cacheSpan", &places->cache_span,
 			       &places->cache_span_end, err);
-=======
-	int rc;
-
-	if (target->go_minor < 17)
-		return 0;
-	rc = find_function(target, "runtime.(*mcentral).cacheSpan", &places->cache_span,
-			   &places->cache_span_end, err);
->>>>>>> 31472d88d2fad7cf1b766263fca21e02c25ee4ed
 
 	if (rc == 0)
 		rc = find_function(target, "runtime.(*mheap).reclaimChunk", &places->reclaim_chunk,
@@ -447,11 +438,7 @@ int target_find_variables(struct target *target, struct error *err)
 		rc = find_tls(target, err);
 	if (rc == 0)
 		rc = target->go_minor < 19 ? find_old_collector(target, err) : find_collector(target, err);
-<<<<<<< HEAD
 	if (rc == 0 && target->go_minor >= 17)
-=======
-	if (rc == 0)
->>>>>>> 31472d88d2fad7cf1b766263fca21e02c25ee4ed
 		rc = find_sweepers(target, err);
 	find_ranges(target);
 	find_tellings(target);
