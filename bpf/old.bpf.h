@@ -418,32 +418,32 @@ int old_procresize(struct pt_regs *ctx)
 
 /* --- the world --- */
 
-/* As traceGCSTWStart numbers them (Go 1.10 … 1.20 runtime/trace.go); other stops it is not told of. */
+/* As traceGCSTWStart numbers them (Go 1.10 … 1.16 runtime/trace.go). Before, no stop is told of. */
 enum { STW_MARK_TERMINATION, STW_SWEEP_TERMINATION, STW_UNKNOWN };
 
-/* The goroutine has left its stack by systemstack: who called that is on top of it. */
-static __always_inline uint64_t stw_reason(uint64_t m_address)
+/* Up to 1.9 the goroutine has left its stack by systemstack: who called that is on top of it. */
+static __always_inline uint64_t stw_caller(const struct pt_regs *ctx, uint64_t m_address)
 {
 	struct go_m m;
-	uint64_t pc;
 
+	if (go_minor >= 10)
+		return ctx->ip;
 	if (!m_address || !read_m(&m, m_address) || !m.curg)
-		return STW_UNKNOWN;
-	pc = read_word(read_word(m.curg + layout.g_sched_sp));
-	if (lies_in(pc, places.gc_start, places.gc_start_end))
-		return STW_SWEEP_TERMINATION;
-	return lies_in(pc, places.gc_mark_done, places.gc_mark_done_end) ? STW_MARK_TERMINATION : STW_UNKNOWN;
+		return 0;
+	return read_word(read_word(m.curg + layout.g_sched_sp));
 }
 
 SEC("?uprobe")
 int old_stw_begin(struct pt_regs *ctx)
 {
-	struct raw_record rec = {.site = SITE_STW_BEGIN};
-	uint64_t m = current_m();
+	struct raw_record rec = {.site = SITE_STW_BEGIN, .arg = STW_UNKNOWN};
+	uint64_t m = current_m(), pc = stw_caller(ctx, m);
 
-	(void)ctx;
-	rec.arg = stw_reason(m);
-	by_curg_old(&rec, m, 2);
+	if (lies_in(pc, places.gc_start, places.gc_start_end))
+		rec.arg = STW_SWEEP_TERMINATION;
+	else if (lies_in(pc, places.gc_mark_done, places.gc_mark_done_end))
+		rec.arg = STW_MARK_TERMINATION;
+	by_curg_old(&rec, m, 0);
 	return 0;
 }
 
@@ -491,6 +491,183 @@ int old_gc_end(struct pt_regs *ctx)
 	struct raw_record rec = {.site = SITE_GC_END};
 
 	(void)ctx;
+	by_curg_old(&rec, current_m(), 0);
+	return 0;
+}
+
+/* --- the heap: as in gc.bpf.h --- */
+
+SEC("?uprobe")
+int old_assist(struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_ASSIST_BEGIN};
+	struct go_g g;
+
+	if (!self_old(&rec, &g))
+		return 0;
+	rec.stack = scan_teller(ctx, g_word(&g, layout.g_stack_hi), places.assist_teller, places.assist_tells);
+	send(&rec);
+	return 0;
+}
+
+SEC("?uprobe")
+int old_assist_end(struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_ASSIST_END};
+	struct go_g g;
+
+	(void)ctx;
+	if (self_old(&rec, &g))
+		send(&rec);
+	return 0;
+}
+
+/* The goroutine itself sweeps, or scheduler code on its behalf. */
+static __always_inline void tell_sweep_old(const struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_SWEEP_BEGIN};
+	uint64_t current = current_g();
+	struct go_m m;
+	struct go_g g;
+
+	if (!current || !read_m(&m, m_of_g(current)))
+		return;
+	rec.g = m.curg;
+	rec.p = m.p;
+	if (m.curg && read_g(&g, m.curg)) {
+		rec.goid = g_word(&g, layout.g_goid);
+		if (m.curg == current)
+			rec.stack = scan_teller(ctx, g_word(&g, layout.g_stack_hi), places.sweep_teller,
+						places.sweep_tells);
+		else
+			rec.stack = scan_g(&g, 1);
+	}
+	send(&rec);
+}
+
+/* The frame of (*mspan).sweep: the caller's frame pointer, the return address, the span. */
+struct sweep_frame {
+	uint64_t bp, pc, span;
+};
+
+/* Who has called sweep, or has called sweepone which did. Frame pointers of these two can be trusted. */
+static __always_inline enum sweeper sweeper_old(const struct sweep_frame *frame)
+{
+	uint64_t caller;
+
+	if (lies_in(frame->pc, places.cache_span, places.cache_span_end))
+		return SWEEP_CENTRAL;
+	if (lies_in(frame->pc, places.reclaim_chunk, places.reclaim_chunk_end))
+		return SWEEP_RECLAIM;
+	caller = read_word(frame->bp + 8);
+	return lies_in(caller, places.deduct, places.deduct_end) ? SWEEP_CREDIT : SWEEP_OTHER;
+}
+
+/* Where (*mspan).sweep would tell of the span. */
+SEC("?uprobe")
+int old_sweep_begin(struct pt_regs *ctx)
+{
+	uint32_t tid = this_thread();
+	struct sweep_frame frame;
+	enum sweeper who;
+	struct sweep *sweep;
+	bool first;
+	uint16_t allocated = 0;
+
+	if (!read_user(&frame, sizeof(frame), ctx->bp))
+		return 0;
+	who = sweeper_old(&frame);
+	sweep = open_sweep(tid, who);
+	first = !sweep;
+	if (!first || who == SWEEP_OTHER)
+		count(HITS_SILENT, 1);
+	if (who == SWEEP_OTHER)
+		return 0;
+	if (first)
+		sweep = new_sweep(tid, who);
+	if (!sweep)
+		return 0;
+	sweep->span = frame.span;
+	sweep->npages = read_word(sweep->span + layout.span_npages);
+	sweep->elemsize = read_word(sweep->span + layout.span_elemsize);
+	read_user(&allocated, sizeof(allocated), sweep->span + layout.span_alloc_count);
+	sweep->allocated = allocated;
+	sweep->swept += sweep->npages * GO_PAGE;
+	if (first)
+		tell_sweep_old(ctx);
+	return 0;
+}
+
+/* At the end of reclaimChunk. */
+SEC("?uprobe")
+int old_reclaim_chunk(struct pt_regs *ctx)
+{
+	uint32_t tid = this_thread();
+	struct sweep *sweep = open_sweep(tid, SWEEP_RECLAIM);
+	bool first = !sweep;
+
+	if (first)
+		sweep = new_sweep(tid, SWEEP_RECLAIM);
+	else
+		count(HITS_SILENT, 1);
+	if (!sweep)
+		return 0;
+	if (sweep->freed < RECLAIM_PAGES)
+		sweep->swept += (RECLAIM_PAGES - sweep->freed) * GO_PAGE;
+	sweep->freed = 0;
+	sweep->last = bpf_ktime_get_ns();
+	if (first)
+		tell_sweep_old(ctx);
+	return 0;
+}
+
+static __always_inline void tell_heap(uint8_t site, uint64_t bytes)
+{
+	struct raw_record rec = {.site = site, .arg = bytes};
+	struct go_m m;
+
+	if (!read_m(&m, current_m()))
+		return;
+	rec.g = m.curg;
+	rec.p = m.p;
+	send(&rec);
+}
+
+/* Where memstats.heap_live has grown. */
+SEC("?uprobe")
+int old_heap_alloc(struct pt_regs *ctx)
+{
+	uint32_t tid = this_thread();
+	struct sweep *sweep = bpf_map_lookup_elem(&sweeps, &tid);
+
+	(void)ctx;
+	if (sweep)
+		end_sweep(tid, sweep);
+	tell_heap(SITE_HEAP_ALLOC, read_word(places.gc_controller + layout.gc_heap_live));
+	return 0;
+}
+
+SEC("?uprobe")
+int old_heap_reset(struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_HEAP_ALLOC};
+
+	(void)ctx;
+	rec.arg = read_word(places.gc_controller + layout.gc_heap_live);
+	by_curg_old(&rec, current_m(), 0);
+	return 0;
+}
+
+/* ~0 stands for none. */
+SEC("?uprobe")
+int old_heap_goal(struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_HEAP_GOAL};
+
+	(void)ctx;
+	rec.arg = read_word(places.next_gc);
+	if (rec.arg == ~0ull)
+		rec.arg = 0;
 	by_curg_old(&rec, current_m(), 0);
 	return 0;
 }

@@ -131,6 +131,7 @@ enum raw_flags {
 };
 
 #define SCAN_SHIFT 48u /* addresses of a process on amd64 have 47 bits */
+#define SCAN_FRAME (0xffffull << SCAN_SHIFT) /* the first ones with it are frames that stand for the leaf's */
 #define SCAN_DEPTH 250 /* of a RAW_STACK_SCAN, instead of STACK_DEPTH */
 #define SCANNED_STACK 0x200u /* in the hash: such stacks are hashed apart */
 
@@ -239,6 +240,9 @@ struct go_places {
 	/* Who stops the world in the name of the collector: up to Go 1.20 the caller is the reason. */
 	uint64_t gc_start, gc_start_end;         /* runtime.gcStart: to end the sweep */
 	uint64_t gc_mark_done, gc_mark_done_end; /* runtime.gcMarkDone: to end marking */
+	/* Up to Go 1.16. */
+	uint64_t next_gc;       /* of runtime.memstats */
+	uint64_t assist_teller; /* up to 1.11, in the call by which traceGCMarkAssistStart tells */
 };
 
 /* Where a value is at a place in the code: in a register (numbers of the machine code), or on the stack. */

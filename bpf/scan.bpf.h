@@ -102,6 +102,32 @@ static __always_inline uint64_t scan_from(uint64_t pc, uint64_t sp, uint64_t hi,
 	return hash;
 }
 
+/*
+ * The same from the code that was hit, whose frame is made: what stands for its
+ * leaf is where it tells the tracer, and where that is told inside.
+ */
+static __always_inline uint64_t scan_teller(const struct pt_regs *ctx, uint64_t hi, uint64_t teller,
+					    uint64_t tells)
+{
+	struct scratch *s = begin_walk(hi, SCANNED_STACK);
+	uint64_t hash;
+
+	if (!s)
+		return 0;
+	s->flags = RAW_STACK_SCAN;
+	s->first_word = 0;
+	s->bp = ctx->sp;
+	push_pc(s, ctx->ip + 1);
+	if (teller)
+		push_pc(s, SCAN_FRAME | teller);
+	if (tells)
+		push_pc(s, SCAN_FRAME | tells);
+	scan_words(s);
+	hash = name_stack(s, 0);
+	give_back(s);
+	return hash;
+}
+
 /* As stack_of_g: in a system call from where that was entered, else from where g left its thread. */
 static __always_inline uint64_t scan_g(const struct go_g *g, uint8_t skip)
 {

@@ -52,16 +52,21 @@ static bool find_depth(const struct functab *tab, uint64_t *pc, uint64_t *depth)
 size_t scan_frames(const struct functab *tab, const uint64_t *words, size_t n, uint64_t *pcs, size_t max)
 {
 	uint64_t place = 0, depth, pc = n > 0 ? words[0] : 0;
-	size_t count = 0;
+	size_t count = 0, first = 1;
+	bool named = n > 1 && words[1] >= SCAN_FRAME;
 
+	for (; first < n && words[first] >= SCAN_FRAME && count < max; first++)
+		pcs[count++] = words[first] & PLACE_PC;
 	while (count < max && pc) {
 		bool known = find_depth(tab, &pc, &depth);
 
-		pcs[count++] = pc;
+		if (!named)
+			pcs[count++] = pc;
+		named = false;
 		if (!known)
 			break;
 		place += depth;
-		pc = word_at(words + 1, n - 1, place);
+		pc = word_at(words + first, n - first, place);
 		place++;
 	}
 	return count;

@@ -67,6 +67,8 @@ struct teller {
  * their number (at most max are stored) or -EBADMSG.
  */
 int code_tellings(const struct code *code, const struct teller *teller, size_t *offsets, int max);
+/* The one call itself. -ENOENT if there is not just one. */
+int code_telling_call(const struct code *code, const struct teller *teller, size_t *offset);
 
 /*
  * runtime.goexit1 begins with the check whether the runtime's own tracer is

@@ -177,7 +177,7 @@ static int find_tellings(const struct code *code, const struct teller *teller,
 	return rc < 0 ? rc : n;
 }
 
-/* The conditional jumps into the stretch. */
+/* The conditional jumps to the stretch. */
 static int find_jumps(const struct code *code, const struct telling *telling, size_t *offsets, int n, int max)
 {
 	struct x86_insn insn;
@@ -186,7 +186,7 @@ static int find_jumps(const struct code *code, const struct telling *telling, si
 	while (code_next(code, &at, &insn) > 0) {
 		size_t to = at + (size_t)insn.imm;
 
-		if (x86_is_jcc(&insn) && to >= telling->begin && to <= telling->call) {
+		if (x86_is_jcc(&insn) && to == telling->begin) {
 			if (n < max)
 				offsets[n] = before;
 			n++;
@@ -211,4 +211,15 @@ int code_tellings(const struct code *code, const struct teller *teller, size_t *
 		n++;
 	}
 	return count < 0 ? count : n;
+}
+
+int code_telling_call(const struct code *code, const struct teller *teller, size_t *offset)
+{
+	struct telling tellings[MAX_TELLINGS];
+	int count = find_tellings(code, teller, tellings);
+
+	if (count != 1)
+		return -ENOENT;
+	*offset = tellings[0].call;
+	return 0;
 }
