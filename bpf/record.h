@@ -130,11 +130,12 @@ enum raw_flags {
 	RAW_STACK_SCAN = 16,
 };
 
-#define SCAN_SHIFT 48u                       /* addresses of a process on amd64 have 47 bits */
-#define SCAN_FRAME (0xffffull << SCAN_SHIFT) /* the first ones with it are frames that stand for the leaf's  \
-					      */
-#define SCAN_DEPTH    250                    /* of a RAW_STACK_SCAN, instead of STACK_DEPTH */
-#define SCANNED_STACK 0x200u                 /* in the hash: such stacks are hashed apart */
+#define SCAN_SHIFT 48u /* addresses of a process on amd64 have 47 bits */
+#define SCAN_FRAME                                                                                           \
+	(0xffffull << SCAN_SHIFT) /* the first ones with it are frames that stand for the leaf's             \
+				   */
+#define SCAN_DEPTH    250         /* of a RAW_STACK_SCAN, instead of STACK_DEPTH */
+#define SCANNED_STACK 0x200u      /* in the hash: such stacks are hashed apart */
 
 /* Go keeps at most 128 logical frames; a few more are read for those it skips at the leaf. */
 #define STACK_DEPTH 136

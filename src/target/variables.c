@@ -305,10 +305,8 @@ static void find_old_tellings(struct target *target)
 	if (places->sweep_tells)
 		places->sweep_teller = find_telling(target, "runtime.traceGCSweepSpan", "runtime.traceEvent");
 	places->assist_tells = find_assist_telling(target);
-	if (target->go_minor <= 18) {
-		places->heap_live = places->gc_controller + target->layout.gc_heap_live;
+	if (target->go_minor <= 18)
 		places->next_gc = places->gc_controller + target->image->release->layout.runtime.gc_heap_goal;
-	}
 }
 
 /*
