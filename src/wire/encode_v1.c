@@ -20,8 +20,9 @@ enum g_state { UNKNOWN, RUNNABLE, RUNNING, WAITING, STOPPED /* for ever, so they
 
 struct g_v1 {
 	uint64_t id;
-	uint32_t seq; /* of its last event that is ordered */
-	int32_t p;    /* where it runs */
+	uint64_t born; /* when it was created, in the file's time */
+	uint32_t seq;  /* of its last event that is ordered */
+	int32_t p;     /* where it runs */
 	uint8_t state;
 	bool in_call; /* runs, but is in a system call with its P */
 	bool assists;
@@ -169,6 +170,7 @@ static void go_create(struct encoder_v1 *wire, int32_t p, uint32_t index, uint64
 	if (timer)
 		file_v1_record(&wire->file, V1_TIMER_GOROUTINE, id);
 	EVENT(wire, p, V1_GO_CREATE, id, start, stack);
+	g->born = wire->file.ticks;
 }
 
 /* What a goroutine does that was created and does not run: both count for its order. */
@@ -689,16 +691,19 @@ static void put_annotation(struct encoder_v1 *wire, const struct op *op)
 	}
 }
 
-/* Not part of the order: its own moment is among its values. */
+/*
+ * Not part of the order: its own moment is among its values. Readers up to Go
+ * 1.22 refuse the creation of a goroutine that a sample was of before.
+ */
 static void put_sample(struct encoder_v1 *wire, const struct op *op)
 {
 	const struct g_v1 *g = goroutine(wire, op->g);
-	uint64_t id = op->g == NO_G ? 0 : g->state == UNKNOWN ? wire->dict.tables->goids[op->g] : g->id;
+	uint64_t ticks = file_v1_ticks(&wire->file, op->time);
+	uint64_t id = op->g != NO_G && g->state != UNKNOWN && g->born < ticks ? g->id : 0;
 
 	wire->now = V1_SAME_TIME;
 	if (event_v1_spec(V1_CPU_SAMPLE, wire->file.format))
-		EVENT(wire, NO_P, V1_CPU_SAMPLE, file_v1_ticks(&wire->file, op->time),
-		      (uint64_t)(int64_t)op->p, id, stack_of(wire, op));
+		EVENT(wire, NO_P, V1_CPU_SAMPLE, ticks, (uint64_t)(int64_t)op->p, id, stack_of(wire, op));
 }
 
 /* --- generations --- */
