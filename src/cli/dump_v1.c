@@ -91,6 +91,7 @@ static int print_event(struct dump_v1 *d, size_t i)
 			     .m = thread_of(d, &event),
 			     .p = event.p < 0 ? LINE_NONE : (uint64_t)event.p,
 			     .g = event.g ? event.g : LINE_NONE,
+			     .offset = event.offset,
 			     .stack = event.stack};
 	add_args(&line, d, &event);
 	if (d->dump->stacks)

@@ -76,6 +76,7 @@ static int print_samples(struct dump_v2 *d, int64_t until)
 				    .m = sample->m,
 				    .p = sample->p,
 				    .g = sample->g,
+				    .offset = sample->offset,
 				    .stack = sample->stack};
 		int ret = print(d, &line);
 
@@ -91,8 +92,12 @@ static int print_samples(struct dump_v2 *d, int64_t until)
 static int on_begin(void *ctx, const struct wire_view *view)
 {
 	struct dump_v2 *d = ctx;
-	struct line line = {
-		.time = view->start, .name = "Sync", .m = LINE_NONE, .p = LINE_NONE, .g = LINE_NONE};
+	struct line line = {.time = view->start,
+			    .offset = view->offset,
+			    .name = "Sync",
+			    .m = LINE_NONE,
+			    .p = LINE_NONE,
+			    .g = LINE_NONE};
 
 	d->view = *view;
 	if (!d->any && !d->dump->absolute)
@@ -143,8 +148,12 @@ static int on_event(void *ctx, const struct wire_event *event)
 {
 	struct dump_v2 *d = ctx;
 	const struct event_spec *spec = event_spec(event->type);
-	struct line line = {
-		.time = event->time, .name = spec->name, .m = event->m, .p = event->p, .g = event->g};
+	struct line line = {.time = event->time,
+			    .offset = event->offset,
+			    .name = spec->name,
+			    .m = event->m,
+			    .p = event->p,
+			    .g = event->g};
 	int ret = print_samples(d, event->time);
 
 	for (unsigned i = 0; i < spec->nargs; i++)

@@ -153,6 +153,7 @@ void line_print_json(const struct line *line, FILE *out)
 	put_id(&json, "g", line->g);
 	put_args(&json, line);
 	json_number(&json, "stack", line->stack);
+	json_number(&json, "offset", line->offset);
 	if (line->frames)
 		put_frames(&json, line);
 	json_close(&json, '}');

@@ -31,7 +31,8 @@ struct line_frame {
 };
 
 struct line {
-	int64_t time; /* ns */
+	int64_t time;    /* ns */
+	uint64_t offset; /* in the file; of v2, of its batch */
 	const char *name;
 	uint64_t m, p, g;
 	struct line_field fields[LINE_MAX_FIELDS];
