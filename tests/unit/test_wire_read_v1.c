@@ -647,6 +647,12 @@ static void numbers_of_go_1_5_are_checked(void **state)
 	create = 16 + 4 + 5;
 	expect_fault(&f, create, "time stamps out of order");
 	begin(&f, WIRE_GO15);
+	EV(&f, V1_FREQUENCY, U(1000), U(0));
+	EV(&f, V1_BATCH, U(0), U(10), U(1000));
+	EV(&f, V1_PROC_START, U(0), U(0), U(7));
+	record(&f, V1_PROC_STOP, U(0), U(1), END);
+	expect_bad(&f, "same number 10");
+	begin(&f, WIRE_GO15);
 	EV(&f, V1_FREQUENCY, U(1000));
 	expect_bad(&f, "expected 2");
 	begin(&f, WIRE_GO15);
