@@ -33,12 +33,11 @@ static void set_up_memory(void)
 int main(int argc, char **argv)
 {
 	static char record[] = "gotrace record", replay[] = "gotrace replay", check[] = "gotrace check",
-		    sites[] = "gotrace sites", plain[] = "gotrace";
+		    sites[] = "gotrace sites", dump[] = "gotrace dump", plain[] = "gotrace";
 	const struct command commands[] = {
-		{"record", record, command_record},
-		{"replay", replay, command_replay},
-		{"check", check, command_check},
-		{"sites", sites, command_sites},
+		{"record", record, command_record}, {"replay", replay, command_replay},
+		{"check", check, command_check},    {"sites", sites, command_sites},
+		{"dump", dump, command_dump},
 	};
 	char *no_arguments[] = {plain, NULL};
 
