@@ -242,6 +242,7 @@ struct go_places {
 	uint64_t gc_mark_done, gc_mark_done_end; /* runtime.gcMarkDone: to end marking */
 	/* Up to Go 1.16. */
 	uint64_t next_gc;       /* of runtime.memstats */
+	uint64_t gc_worker;     /* runtime.gcBgMarkWorker */
 	uint64_t assist_teller; /* up to 1.11, in the call by which traceGCMarkAssistStart tells */
 };
 
