@@ -576,6 +576,8 @@ static __always_inline enum sweeper sweeper_old(const struct sweep_frame *frame)
 			return SWEEP_OTHER;
 		if (lies_in(above[1], places.deduct, places.deduct_end))
 			return SWEEP_CREDIT;
+		if (i == 0 && lies_in(above[1], places.reclaim, places.reclaim_end))
+			return SWEEP_RECLAIM;
 	}
 	return SWEEP_OTHER;
 }

@@ -243,6 +243,7 @@ struct go_places {
 	/* Up to Go 1.16. */
 	uint64_t next_gc;       /* of runtime.memstats */
 	uint64_t gc_worker;     /* runtime.gcBgMarkWorker */
+	uint64_t reclaim, reclaim_end; /* runtime.(*mheap).reclaim, by sweepone: up to 1.11 */
 	uint64_t assist_teller; /* up to 1.11, in the call by which traceGCMarkAssistStart tells */
 };
 

@@ -42,6 +42,9 @@ void target_find_old_places(struct target *target)
 			   &places->sweep_tells, &places->sweep_teller);
 	find_stack_telling(target, "runtime.gcAssistAlloc", "runtime.traceGCMarkAssistStart", EV_ASSIST_START,
 			   &places->assist_tells, &places->assist_teller);
+	if (target->go_minor <= 11)
+		functab_find(target->functab, "runtime.(*mheap).reclaim", &places->reclaim,
+			     &places->reclaim_end);
 	functab_find(target->functab, "runtime.gcBgMarkWorker", &places->gc_worker, &end);
 	if (places->gc_controller)
 		places->next_gc =
