@@ -263,8 +263,8 @@ int old_newproc(struct pt_regs *ctx)
 	rec.status = (uint8_t)(args.at[1] >> 32);
 	curg = acting(&rec, current_m());
 	/* 1.4 keeps it nowhere but where the goroutine is to begin. */
-	rec.arg2 = read_word(
-		rec.g + (layout.g_startpc != LAYOUT_ABSENT ? layout.g_startpc : layout.g_sched_pc));
+	rec.arg2 =
+		read_word(rec.g + (layout.g_startpc != LAYOUT_ABSENT ? layout.g_startpc : layout.g_sched_pc));
 	rec.goid = next_goid(rec.p);
 	if (curg && read_g(&g, curg))
 		rec.stack = scan_g(&g, 2);
@@ -514,7 +514,8 @@ int old_assist(struct pt_regs *ctx)
 
 	if (!self_old(&rec, &g))
 		return 0;
-	rec.stack = scan_teller(ctx, g_word(&g, layout.g_stack_hi), places.assist_teller, places.assist_tells);
+	rec.stack =
+		scan_teller(ctx, g_word(&g, layout.g_stack_hi), places.assist_teller, places.assist_tells);
 	send(&rec);
 	return 0;
 }

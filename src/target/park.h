@@ -3,8 +3,11 @@
 #ifndef GOTRACE_TARGET_PARK_H
 #define GOTRACE_TARGET_PARK_H
 
-/* The reason that the tracer is given with this wait reason (NULL: of no known one); "unspecified" if there
- * are several. */
-const char *park_block_reason(const char *wait_reason);
+/*
+ * The reason that the tracer of a release is given with this wait reason (NULL:
+ * of no known one); "unspecified" if there are several. Up to 1.21 only those
+ * that the v1 tracer has an event for.
+ */
+const char *park_block_reason(const char *wait_reason, unsigned go_minor);
 
 #endif

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* Where in the function the tracer is told by `own`, and where `own` does if it is not inlined; 0 if not known. */
+/* Where in the function the tracer is told by `own`, and where `own` does if it is not inlined; 0 if not
+ * known. */
 static void find_stack_telling(const struct target *target, const char *function, const char *own, int event,
 			       uint64_t *tells, uint64_t *says)
 {
@@ -47,6 +48,5 @@ void target_find_old_places(struct target *target)
 			     &places->reclaim_end);
 	functab_find(target->functab, "runtime.gcBgMarkWorker", &places->gc_worker, &end);
 	if (places->gc_controller)
-		places->next_gc =
-			places->gc_controller + target->image->release->layout.runtime.gc_heap_goal;
+		places->next_gc = places->gc_controller + target->image->release->layout.runtime.gc_heap_goal;
 }

@@ -492,7 +492,7 @@ static void put_proc(struct encoder_v1 *wire, const struct op *op)
 		proc_stop(wire, op->p);
 		break;
 	default:
-		if (op->arg != wire->procs)
+		if (op->arg != wire->procs || op->stack) /* the start of a generation tells again */
 			EVENT(wire, stream_by(wire, op), V1_GOMAXPROCS, op->arg, stack_of(wire, op));
 		wire->procs = op->arg;
 	}
