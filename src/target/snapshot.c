@@ -15,6 +15,8 @@
 #include "target/alloc.h"
 #include "target/heap.h"
 #include "target/memory.h"
+#include "target/park.h"
+#include "target/reasons.h"
 #include "target/stack.h"
 #include "target/threads.h"
 #include "target/walk.h"
@@ -114,6 +116,32 @@ static void add_piece(struct target_snapshot *snap, size_t *n, uint64_t address,
 	};
 }
 
+static uint8_t wait_reason(const struct target *target, const struct g_view *view)
+{
+	if (target->go_minor > 10)
+		return view->waitreason;
+	return target_wait_reason(target, view->wait_text, view->wait_len);
+}
+
+/*
+ * Up to Go 1.6 a goroutine that is locked to its thread keeps its M while it is
+ * parked (dropg, runtime/proc.go); later an M says that it runs on.
+ */
+static bool is_parked_with_m(const struct target *target, const struct g_view *view)
+{
+	const struct reasons *waits = release_reasons(target->image->release, REASON_WAIT);
+
+	return target->go_minor < 7 && view->status == G_STATUS_WAITING && view->m &&
+	       park_is_parked(waits->texts[wait_reason(target, view)]);
+}
+
+static void read_view(const struct target *target, const uint8_t *bytes, struct g_view *view)
+{
+	g_view_read(&target->layout, bytes, view);
+	if (is_parked_with_m(target, view))
+		view->m = 0;
+}
+
 static int read_structs(struct target_snapshot *snap, const uint64_t *addresses, size_t count)
 {
 	size_t size = g_view_size(&snap->target->layout), n = 0;
@@ -131,7 +159,7 @@ static int read_structs(struct target_snapshot *snap, const uint64_t *addresses,
 
 		if (!snap->pieces[i].bytes)
 			continue;
-		g_view_read(&snap->target->layout, snap->pieces[i].bytes, &walked->view);
+		read_view(snap->target, snap->pieces[i].bytes, &walked->view);
 		/* One that ended may keep its stack for the next. */
 		if (snap->target->alloc)
 			rc = areas_add_stack(&snap->areas, walked->view.stack_lo, walked->view.stack_hi);
@@ -182,7 +210,7 @@ static int check_again(struct target_snapshot *snap, size_t count)
 		struct g_view now;
 
 		if (snap->pieces[i].bytes) {
-			g_view_read(&snap->target->layout, snap->pieces[i].bytes, &now);
+			read_view(snap->target, snap->pieces[i].bytes, &now);
 			if (g_view_same(&walked->view, &now))
 				continue;
 		}
@@ -208,13 +236,6 @@ static int send_stack(struct target_snapshot *snap, const struct walked *walked,
 	memcpy((char *)buffer + sizeof(head), walked->pcs, walked->n * sizeof(uint64_t));
 	rc = snap->sink(snap->ctx, &record);
 	return rc ? rc : map64_set(&snap->sent, hash, 1);
-}
-
-static uint8_t wait_reason(const struct target *target, const struct g_view *view)
-{
-	if (target->go_minor > 10)
-		return view->waitreason;
-	return target_wait_reason(target, view->wait_text, view->wait_len);
 }
 
 /* Whether a mark assist is open is known from Go 1.22 on. */
