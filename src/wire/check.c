@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "wire/check.h"
+#include "wire/trace_v1.h"
 
 struct check {
 	const uint8_t *bytes;
@@ -262,5 +263,7 @@ int wire_visit(const uint8_t *bytes, size_t n, const struct wire_visitor *visito
 
 int wire_check(const uint8_t *bytes, size_t n, struct wire_report *report)
 {
+	if (v1_format(bytes, n) != WIRE_NONE)
+		return wire_check_v1(bytes, n, report);
 	return wire_visit(bytes, n, NULL, report);
 }

@@ -5,20 +5,11 @@
 
 #include "wire/event.h"
 #include "wire/idmap.h"
+#include "wire/read.h"
 #include "wire/visit.h"
 #include "wire/wire.h"
 
 #define NO_ID WIRE_NO_ID
-
-/* The first fault; later ones do not replace it. */
-struct fault {
-	uint64_t offset;
-	struct error error;
-};
-
-/* Records the fault and returns -EBADMSG. */
-int fault_set(struct fault *fault, uint64_t offset, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
 
 /* --- batches and tables (check_tables.c) --- */
 
