@@ -341,7 +341,7 @@ static int on_end(void *ctx)
 	}
 	idmap_free(&r->strings);
 	idmap_free(&r->stacks);
-	return builder_close(r->b, false);
+	return builder_close(r->b, r->view.last);
 }
 
 /* Ids of the last generation, if it had no end. */
@@ -380,16 +380,26 @@ int from_v2(struct builder *b, const uint8_t *bytes, size_t n)
 	struct reader r = {.b = b};
 	const struct wire_visitor visitor = {.ctx = &r, .begin = on_begin, .event = on_event, .end = on_end};
 	struct wire_report *report = calloc(1, sizeof(*report));
+	struct error fault = {""};
+	uint64_t fault_offset = 0;
 	int ret;
 
 	if (!report)
 		return no_memory(&r);
-	ret = wire_visit(bytes, n, &visitor, report);
-	if (report->error.text[0]) {
-		b->result->fault = report->error;
-		b->result->error_offset = report->error_offset;
+	/* First of all, where the good part ends: the last generation must know that it is the last. */
+	ret = wire_check(bytes, n, report);
+	if (ret) {
+		n = report->valid_bytes;
+		fault = report->error;
+		fault_offset = report->error_offset;
 	}
-	b->result->version = report->version;
+	if (!ret || report->generations)
+		ret = wire_visit(bytes, n, &visitor, report);
+	if (fault.text[0] && (!ret || !report->generations)) {
+		b->result->fault = fault;
+		b->result->error_offset = fault_offset;
+		ret = -EBADMSG;
+	}
 	forget_ids(&r);
 	free(report);
 	return ret;
