@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "convert/from.h"
+#include "wire/read_v1.h"
 
 int convert_trace(const uint8_t *bytes, size_t n, const struct convert_sink *sink,
 		  struct convert_result *result, struct error *err)
@@ -16,7 +17,7 @@ int convert_trace(const uint8_t *bytes, size_t n, const struct convert_sink *sin
 	err->text[0] = '\0';
 	ret = builder_init(&b, sink, result, err);
 	if (!ret)
-		ret = from_v2(&b, bytes, n);
+		ret = v1_format(bytes, n) ? from_v1(&b, bytes, n) : from_v2(&b, bytes, n);
 	/* A file that contradicts itself is as bad as one that breaks its format. */
 	if (ret == -EBADMSG && !result->fault.text[0]) {
 		result->fault = *err;

@@ -33,6 +33,8 @@ void stacks_free(struct stacks *stacks)
 	free(stacks->all);
 	free(stacks->older);
 	idmap_free(&stacks->by_hash);
+	idmap_free(&stacks->by_pc);
+	free(stacks->frames);
 }
 
 static uint64_t mix(uint64_t hash, uint64_t v)
@@ -104,4 +106,44 @@ int stacks_add(struct stacks *stacks, const struct frame *frames, size_t n, uint
 	stacks->all[*id] = (struct stack){.frames = copy, .n = (uint32_t)n};
 	stacks->older[*id] = first;
 	return 0;
+}
+
+/* --- addresses --- */
+
+/* Above every user address, and above those of names without one (wire/frames.h). */
+#define MADE_PC (1ull << 49)
+
+static bool is_frame(const struct frame *a, const struct frame *b)
+{
+	return a->func == b->func && a->file == b->file && a->line == b->line;
+}
+
+static int note_frame(struct stacks *stacks, uint64_t key, const struct frame *frame)
+{
+	if (array_grow((void **)&stacks->frames, &stacks->frame_capacity, stacks->nframes + 1,
+		       sizeof(*stacks->frames)) ||
+	    idmap_set(&stacks->by_pc, key, (uint32_t)stacks->nframes))
+		return -ENOMEM;
+	stacks->frames[stacks->nframes++] = *frame;
+	return 0;
+}
+
+int stacks_distinct(struct stacks *stacks, struct frame *frame)
+{
+	uint32_t at = idmap_get(&stacks->by_pc, frame->pc);
+	uint64_t key = hash_frames(frame, 1);
+	struct frame made = *frame;
+
+	if (at == IDMAP_NONE)
+		return note_frame(stacks, frame->pc, frame);
+	if (is_frame(&stacks->frames[at], frame))
+		return 0;
+	at = idmap_get(&stacks->by_pc, key);
+	if (at != IDMAP_NONE && is_frame(&stacks->frames[at], frame)) {
+		*frame = stacks->frames[at];
+		return 0;
+	}
+	made.pc = MADE_PC + stacks->nframes;
+	*frame = made;
+	return note_frame(stacks, key, &made);
 }

@@ -576,3 +576,31 @@ int builder_assisted(struct builder *b, uint32_t g)
 	life->assists = true;
 	return 0;
 }
+
+int builder_amend_status(struct builder *b, uint32_t g, unsigned status, uint32_t thread)
+{
+	struct op *op = &b->g_statuses.ops[b->lives[g].status_at - 1];
+
+	op->status = b->lives[g].status = (uint8_t)status;
+	op->m = b->threads[thread].tid;
+	bind_g(b, g, thread);
+	return 0;
+}
+
+int builder_amend_birth(struct builder *b, uint64_t time, uint32_t g, unsigned status, uint32_t thread)
+{
+	struct life *life = &b->lives[g];
+	struct op *birth = life->birth_at ? &b->ops.ops[life->birth_at - 1] : NULL;
+
+	if (!birth || birth->kind != OP_GO_CREATE)
+		return 0;
+	if (status == G_WAITING) {
+		birth->kind = OP_GO_CREATE_BLOCKED;
+		life->status = G_WAITING;
+		return 0;
+	}
+	birth->kind = OP_NONE;
+	life->status = 0;
+	return builder_step(b, time,
+			    &(struct op){.kind = OP_GO_CREATE_SYSCALL, .p = NO_P, .m = thread, .g = g});
+}
