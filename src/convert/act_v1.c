@@ -27,12 +27,36 @@ static uint32_t string(struct reader_v1 *r, const char *text)
 	return strtab_add_str(r->b->strings, text);
 }
 
-/* --- Ps --- */
+/* --- who does it --- */
 
 static bool has_p(const struct reader_v1 *r)
 {
 	return r->ev.p >= 0;
 }
+
+/* The thread whose goroutine does what the event says; 0 if it is not there. */
+static uint32_t doer(struct reader_v1 *r)
+{
+	const struct builder *b = r->b;
+	uint32_t g = r->ev.g ? builder_goroutine(b, r->ev.g) : 0;
+	const struct place *place = has_p(r) && (uint64_t)r->ev.p < b->nplaces ? &b->places[r->ev.p] : NULL;
+
+	if (!g || !place || place->status != P_RUNNING || b->threads[place->thread].g != g ||
+	    b->lives[g].status != G_RUNNING)
+		return 0;
+	return place->thread;
+}
+
+/* The thread of the event's P; 0 if the P does not run. */
+static uint32_t place_thread(const struct reader_v1 *r)
+{
+	const struct builder *b = r->b;
+	const struct place *place = has_p(r) && (uint64_t)r->ev.p < b->nplaces ? &b->places[r->ev.p] : NULL;
+
+	return place && place->status == P_RUNNING ? place->thread : 0;
+}
+
+/* --- Ps --- */
 
 /* The P of the event, made known: idle, as all are at the start but that of the tracer. NULL: see
  * builder_place. */
@@ -157,33 +181,20 @@ static int gomaxprocs(struct reader_v1 *r)
 	r->starting = false;
 	if (v1_take_stack(r, r->ev.stack, &stack))
 		return -ENOMEM;
-	if (!has_p(r) || run_p(r) || !r->b->threads[r->thread_of_p[p]].g)
+	r->procs = r->ev.args[0];
+	if (!doer(r))
 		return no_place(r);
-	return STEP(r, .kind = OP_PROCS_CHANGE, .m = r->thread_of_p[p], .arg = r->ev.args[0], .stack = stack);
+	return STEP(r, .kind = OP_PROCS_CHANGE, .m = doer(r), .arg = r->procs, .stack = stack);
 }
 
-/* --- who does it --- */
-
-/* The thread whose goroutine does what the event says; 0 if it is not there. */
-static uint32_t doer(struct reader_v1 *r)
+int v1_tell_procs(struct reader_v1 *r)
 {
-	const struct builder *b = r->b;
-	uint32_t g = r->ev.g ? builder_goroutine(b, r->ev.g) : 0;
-	const struct place *place = has_p(r) && (uint64_t)r->ev.p < b->nplaces ? &b->places[r->ev.p] : NULL;
+	uint32_t thread = doer(r);
 
-	if (!g || !place || place->status != P_RUNNING || b->threads[place->thread].g != g ||
-	    b->lives[g].status != G_RUNNING)
+	if (!thread)
 		return 0;
-	return place->thread;
-}
-
-/* The thread of the event's P; 0 if the P does not run. */
-static uint32_t place_thread(const struct reader_v1 *r)
-{
-	const struct builder *b = r->b;
-	const struct place *place = has_p(r) && (uint64_t)r->ev.p < b->nplaces ? &b->places[r->ev.p] : NULL;
-
-	return place && place->status == P_RUNNING ? place->thread : 0;
+	r->procs_due = false;
+	return STEP(r, .kind = OP_PROCS_CHANGE, .m = thread, .arg = r->procs, .inferred = true);
 }
 
 /* --- goroutines --- */
@@ -362,14 +373,32 @@ static int sys_block(struct reader_v1 *r)
 	    r->b->places[r->ev.p].status != P_SYSCALL)
 		return no_place(r);
 	thread = r->b->places[r->ev.p].thread;
+	r->taken = r->ev.p;
 	return STEP_P(r, (int32_t)r->ev.p, .kind = OP_PROC_STEAL, .m = thread, .m2 = thread);
 }
 
+/*
+ * A P that was taken from one call by another's end has no ProcStop and
+ * ProcStart between the two (exitsyscallfast_reacquired, Go 1.21
+ * runtime/proc.go): it goes on with the thread of the latter.
+ */
 static int sys_exit(struct reader_v1 *r)
 {
 	uint32_t g = builder_goroutine(r->b, r->ev.g);
+	uint32_t thread = g ? r->b->lives[g].thread : 0;
+	const struct place *place;
 
-	return g ? make_runnable(r, g, false) : no_place(r);
+	if (!g)
+		return no_place(r);
+	place = has_p(r) ? place_of(r) : NULL;
+	if (has_p(r) && !place)
+		return -EBADMSG;
+	if (place && place->status == P_IDLE && thread && r->b->threads[thread].p == NO_P) {
+		r->thread_of_p[r->ev.p] = thread;
+		if (r->taken == r->ev.p && run_p(r))
+			return -EBADMSG;
+	}
+	return make_runnable(r, g, false);
 }
 
 /* --- the world --- */
@@ -517,7 +546,7 @@ static int sample(struct reader_v1 *r)
 	return 0;
 }
 
-int v1_act(struct reader_v1 *r, size_t i)
+static int act(struct reader_v1 *r, size_t i)
 {
 	switch (r->ev.type) {
 	case V1_GOMAXPROCS:
@@ -565,4 +594,13 @@ int v1_act(struct reader_v1 *r, size_t i)
 	default:
 		return reasons[r->ev.type] || r->ev.type == V1_GO_END ? go_leave(r) : 0;
 	}
+}
+
+int v1_act(struct reader_v1 *r, size_t i)
+{
+	int ret = act(r, i);
+
+	if (r->ev.type != V1_GO_SYS_BLOCK) /* what matters is the event right behind it */
+		r->taken = V1_NO_P;
+	return ret;
 }

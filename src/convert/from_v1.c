@@ -153,6 +153,7 @@ static int next_generation(struct reader_v1 *r)
 {
 	int ret = builder_close(r->b, false);
 
+	r->procs_due = r->procs;
 	return ret ? ret : builder_open(r->b, r->b->last + 1);
 }
 
@@ -175,7 +176,6 @@ static int take_event(struct reader_v1 *r, size_t i)
 	if (r->ev.time < 0 || (uint64_t)r->ev.time > LATEST_NS - r->base)
 		return error_set(r->b->err, EBADMSG, "the times are out of all proportion");
 	r->time = r->base + (uint64_t)r->ev.time;
-	/* Without a Gomaxprocs the first P's start tells that the list is over. */
 	return 0;
 }
 
@@ -191,6 +191,8 @@ static int act_all(struct reader_v1 *r, size_t n)
 			began = r->time;
 			ret = next_generation(r);
 		}
+		if (!ret && r->procs_due)
+			ret = v1_tell_procs(r);
 		if (!ret)
 			ret = v1_act(r, i);
 		before = r->ev.type;
@@ -230,7 +232,7 @@ static int find_good_part(struct reader_v1 *r, const uint8_t *bytes, size_t *n)
 
 int from_v1(struct builder *b, const uint8_t *bytes, size_t n)
 {
-	struct reader_v1 r = {.b = b};
+	struct reader_v1 r = {.b = b, .taken = V1_NO_P};
 	struct fault fault = {0}, again = {0};
 	int ret = v1_read(bytes, n, &r.trace, &fault);
 

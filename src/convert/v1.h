@@ -15,6 +15,9 @@ struct reader_v1 {
 	size_t nps;
 	uint8_t *blocks; /* a bit an event: this system call will lose its P */
 	uint64_t base;   /* ns: time of the first event */
+	int64_t taken;   /* P that GoSysBlock has just taken from a call; V1_NO_P: none */
+	uint64_t procs;  /* GOMAXPROCS */
+	bool procs_due;  /* to be told in the open generation */
 	bool starting;   /* before the first Gomaxprocs: what is created was there already */
 	struct v1_event ev;
 	uint64_t time; /* ns: of ev */
@@ -23,6 +26,9 @@ struct reader_v1 {
 /* What becomes of the event in hand, number i of the order. 0, -ENOMEM or -EBADMSG with the builder's error.
  */
 int v1_act(struct reader_v1 *r, size_t i);
+
+/* Each generation says how many Ps there are, as soon as the event in hand is somebody's: 0, or as above. */
+int v1_tell_procs(struct reader_v1 *r);
 
 /* --- tables: from_v1.c --- */
 int v1_take_stack(struct reader_v1 *r, uint64_t id, uint32_t *stack);
