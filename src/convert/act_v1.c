@@ -256,8 +256,11 @@ static int go_create(struct reader_v1 *r)
 	if (has_p(r) && run_p(r))
 		return -EBADMSG;
 	thread = place_thread(r);
-	if (!thread || (r->b->threads[thread].g && r->b->lives[r->b->threads[thread].g].status != G_RUNNING))
+	if (!thread)
 		return create_on_no_p(r, g);
+	/* Who creates is in no system call, whatever was not told of its end. */
+	if (r->b->lives[r->b->threads[thread].g].status == G_SYSCALL && free_thread(r, thread))
+		return -EBADMSG;
 	return STEP(r, .kind = OP_GO_CREATE, .m = thread, .g2 = g, .stack = stack, .stack2 = entry);
 }
 

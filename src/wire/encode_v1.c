@@ -162,8 +162,8 @@ static bool goes_on(struct encoder_v1 *wire, const struct op *steal)
 	const struct op *next = steal + 1;
 
 	return next < wire->gen->ops + wire->gen->nops && next->kind == OP_PROC_START &&
-	       next->p == steal->p && next->g != NO_G && proc(wire, steal->p)->running &&
-	       proc(wire, steal->p)->g != NO_G;
+	       next->p == steal->p && next->g != NO_G && next->m != steal->m2 &&
+	       proc(wire, steal->p)->running && proc(wire, steal->p)->g != NO_G;
 }
 
 static void go_create(struct encoder_v1 *wire, int32_t p, uint32_t index, uint64_t id, const struct op *op)
