@@ -246,6 +246,7 @@ struct go_places {
 	uint64_t next_gc;       /* up to Go 1.18: heapGoal of gcController; up to 1.16 of memstats */
 	uint64_t gc_worker;     /* up to Go 1.15: runtime.gcBgMarkWorker */
 	uint64_t reclaim, reclaim_end; /* runtime.(*mheap).reclaim, by sweepone: up to 1.11 */
+	uint64_t newstack, newstack_end; /* runtime.newstack: in 1.4 */
 	uint64_t assist_teller; /* up to 1.11, in the call by which traceGCMarkAssistStart tells */
 };
 
