@@ -29,7 +29,8 @@ enum site {
 	SITE_MARKER = 2, /* not a hit: arg = number of the marker */
 
 	/* goroutines; g = the goroutine that changes */
-	SITE_PARK = 10,        /* park_m: running -> waiting. arg = block reason, arg2 = wait reason */
+	SITE_PARK = 10,        /* park_m: running -> waiting. arg = block reason, arg2 = wait reason; Go 1.4: no arg, and arg2 = the
+			* first eight bytes of the text of the wait reason */
 	SITE_READY = 11,       /* ready: waiting -> runnable. arg = curg (the waker), stack = the waker's */
 	SITE_UNBLOCK = 12,     /* inline waiting -> runnable (netpoll, injectglist, GC workers). arg = curg,
 				* arg2 = what g is to do as a GC worker if it is one (p.gcMarkWorkerMode) */
