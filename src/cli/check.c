@@ -39,6 +39,12 @@ static int read_trace(struct checked *checked, uint64_t size, struct error *err)
 	return 0;
 }
 
+/* The formats before go 1.22: no generations, the file is good as one or not at all. */
+static bool is_v1(const struct wire_report *report)
+{
+	return report->version && report->version < WIRE_GO122;
+}
+
 static int repair(struct checked *checked, struct error *err)
 {
 	const struct wire_report *report = checked->report;
@@ -47,10 +53,8 @@ static int repair(struct checked *checked, struct error *err)
 	if (checked->valid)
 		return 0;
 	if (report->generations == 0)
-		return error_set(err, EBADMSG,
-				 "%s has no whole generation, there is nothing to keep; it was left "
-				 "as it is",
-				 path);
+		return error_set(err, EBADMSG, "%s has no %s, there is nothing to keep; it was left as it is",
+				 path, is_v1(report) ? "valid beginning" : "whole generation");
 	if (ftruncate(checked->fd, (off_t)report->valid_bytes))
 		return error_set(err, errno, "cannot cut %s: %s", path, strerror(errno));
 	checked->repaired = true;
@@ -70,7 +74,7 @@ static void print_fault(const struct checked *checked)
 	       (unsigned long long)report->total_bytes,
 	       checked->repaired ? "; cut there" : " (--repair cuts there)");
 	/* Format 1.26 ends each generation with a mark of its own; in the older ones the next begins. */
-	if (checked->repaired && report->version < 26)
+	if (checked->repaired && report->version < WIRE_GO126 && !is_v1(report))
 		printf("this format has no mark at the end of a generation: the cut is behind the last that "
 		       "is "
 		       "whole\n");
@@ -81,8 +85,31 @@ static void print_events(const struct wire_report *report)
 	for (unsigned type = 0; type < 256; type++) {
 		if (report->events[type] == 0)
 			continue;
-		printf("  %14s  %s\n", text_count(report->events[type]).bytes, wire_event_name(type));
+		printf("  %14s  %s\n", text_count(report->events[type]).bytes,
+		       wire_report_event(report, type));
 	}
+}
+
+static void format_name(const struct wire_report *report, char name[16])
+{
+	if (report->version == WIRE_V0)
+		strcpy(name, "v0");
+	else
+		snprintf(name, 16, "1.%u", report->version);
+}
+
+static void print_format(const struct wire_report *report)
+{
+	char name[16];
+
+	if (!report->version)
+		return;
+	format_name(report, name);
+	printf("format %s%s, %s, ", report->version == WIRE_V0 ? "" : "go ", name,
+	       text_bytes(report->total_bytes).bytes);
+	if (!is_v1(report))
+		printf("%s generations, ", text_count(report->generations).bytes);
+	printf("%s\n", text_time(report->last_ns - report->first_ns).bytes);
 }
 
 static void print_report(const struct checked *checked)
@@ -93,10 +120,7 @@ static void print_report(const struct checked *checked)
 						    : "not valid";
 
 	printf("%s: %s\n", checked->options->input, verdict);
-	if (report->version)
-		printf("format go 1.%u, %s, %s generations, %s\n", report->version,
-		       text_bytes(report->total_bytes).bytes, text_count(report->generations).bytes,
-		       text_time(report->last_ns - report->first_ns).bytes);
+	print_format(report);
 	print_fault(checked);
 	if (report->generations == 0)
 		return;
@@ -110,7 +134,7 @@ static void put_events(struct json *json, const struct wire_report *report)
 	json_open(json, "events", '{');
 	for (unsigned type = 0; type < 256; type++) {
 		if (report->events[type] > 0)
-			json_number(json, wire_event_name(type), report->events[type]);
+			json_number(json, wire_report_event(report, type), report->events[type]);
 	}
 	json_close(json, '}');
 }
@@ -121,7 +145,7 @@ static void print_json(const struct checked *checked)
 	struct json json = {.out = stdout};
 	char format[16];
 
-	snprintf(format, sizeof(format), "1.%u", report->version);
+	format_name(report, format);
 	json_open(&json, NULL, '{');
 	json_text(&json, "file", checked->options->input);
 	json_bool(&json, "valid", checked->valid);

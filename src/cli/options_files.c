@@ -35,7 +35,7 @@ static int parse_into(const struct argp *parser, int argc, char **argv, void *op
 static const struct argp_option replay_table[] = {
 	{"output", 'o', "FILE", 0, "Write the trace here; - is standard output", 1},
 	{"format", KEY_FORMAT, "GO", 0,
-	 "Write the format of Go 1.22, 1.23, 1.25 or 1.26 (else: the target's own)", 1},
+	 "Write the format of this Go release, 1.5 to 1.26, or v0 (else: the target's own)", 1},
 	{"runtime-frames", KEY_RUNTIME_FRAMES, NULL, 0, "Keep the runtime's own frames in stacks", 1},
 	{"json", KEY_JSON, NULL, 0, "Print the summary as JSON on standard output", 2},
 	{"quiet", 'q', NULL, 0, "Print errors and losses only", 2},
@@ -104,7 +104,7 @@ int options_replay(int argc, char **argv, struct replay_options *options, struct
 }
 
 static const struct argp_option check_table[] = {
-	{"repair", KEY_REPAIR, NULL, 0, "Cut a torn file back to its last whole generation", 1},
+	{"repair", KEY_REPAIR, NULL, 0, "Cut a torn file back to what is whole and valid", 1},
 	{"json", KEY_JSON, NULL, 0, "Print JSON", 1},
 	OPTIONS_HELP,
 	{NULL, 0, NULL, 0, NULL, 0},
@@ -135,7 +135,7 @@ static error_t on_check(int key, char *text, struct argp_state *state)
 static const struct argp check_parser = {
 	.options = check_table,
 	.parser = on_check,
-	.doc = "Is this Go execution trace (format 1.22 or newer) valid, and what is in it?"
+	.doc = "Is this Go execution trace (of any format) valid, and what is in it?"
 	       "\v"
 	       "Exit status: 0 valid, 1 not valid or not readable, 2 wrong usage, 3 valid up to a point.",
 };

@@ -31,7 +31,8 @@ enum op_kind {
 	/* statuses: all of them at the start of each generation, at its start time; a P also where it first
 	   appears */
 	OP_PROC_STATUS, /* p, status; m = who holds it or NO_M */
-	OP_GO_STATUS,   /* g, status; m = who holds it or NO_M; stack = its own, 0 if not known */
+	OP_GO_STATUS,   /* g, status; m = who holds it or NO_M; stack = its own, 0 if not known; in the
+			   first generation stack2 = its entry, 0 if not known */
 	/* Ps */
 	OP_PROCS_CHANGE, /* arg = GOMAXPROCS, stack */
 	OP_PROC_START,   /* m takes idle p */
@@ -108,15 +109,21 @@ struct op {
 	bool inferred;            /* had no observation of its own */
 };
 
-/* A stack as the model has it: addresses to be expanded, or names that are already text. */
+struct frame; /* symbol/symbol.h */
+
+/* A stack as the model has it: addresses to be expanded, or names that are already text; or, of a file,
+ * frames.
+ */
 struct stack {
 	const uint64_t *pcs; /* leaf first; with `literal`: string ids of function names */
 	uint32_t n;
 	uint8_t skip; /* logical frames to leave out at the leaf */
 	bool literal;
 	bool sample; /* of a CPU sample: the first two PCs are special (RAW_STACK_SAMPLE) */
+	bool scan;   /* words of the stack instead of PCs (RAW_STACK_SCAN) */
 	bool entry;  /* one PC: the entry of a goroutine's function plus 1; a wrapper stands for what it wraps
 		      */
+	const struct frame *frames; /* if not NULL: n of them, as they are to be written; pcs is not used */
 };
 
 /* Messages of logs are mostly new each time: in op.string2 they are ids of a table of their own, plus this.

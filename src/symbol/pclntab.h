@@ -102,6 +102,12 @@ int32_t pcvalue_at(const struct functab *tab, const struct function *func, uint3
 /* The greatest value in the table (at least -1). Each step lowers *budget; stops at 0. */
 int32_t pcvalue_max(const struct functab *tab, const struct function *func, uint32_t table, uint64_t *budget);
 
+/*
+ * The return addresses, leaf first, of a stack of which these n words were kept (RAW_STACK_SCAN in
+ * bpf/record.h). Returns how many, at most max; the walk ends at the first one that is not among the words.
+ */
+size_t scan_frames(const struct functab *tab, const uint64_t *words, size_t n, uint64_t *pcs, size_t max);
+
 /* One entry of a function's inline tree. */
 struct inlined_call {
 	uint32_t name;

@@ -10,6 +10,7 @@
 
 #include "target/maps.h"
 #include "target/park.h"
+#include "target/reasons.h"
 
 #define MAX_TEXT 4096u
 
@@ -131,9 +132,9 @@ int target_log_info(const struct target *target, unsigned extra_flags, log_sink 
 	int rc = log_target(target, extra_flags, sink, ctx);
 
 	for (unsigned table = REASON_BLOCK; rc == 0 && table < REASON_TABLES; table++)
-		rc = log_reasons(&release->reasons[table], table, sink, ctx);
+		rc = log_reasons(release_reasons(release, table), table, sink, ctx);
 	if (rc == 0)
-		rc = log_park_reasons(&release->reasons[REASON_WAIT], sink, ctx);
+		rc = log_park_reasons(release_reasons(release, REASON_WAIT), sink, ctx);
 	if (rc)
 		return error_set(err, -rc, "cannot write the log: %s", strerror(-rc));
 	if (!target->pid)

@@ -31,9 +31,13 @@ struct target_image {
  */
 int target_read_functab(struct target *target, const struct functab_source *bytes, struct error *err);
 
-/* A function by its addresses in the process or by name, for the code finders. -ENOENT if the program does
- * not have it. */
+/*
+ * A function by its addresses in the process or by name, for the code finders.
+ * -ENOENT if the program does not have it. Half of Go 1.4's runtime is C,
+ * whose functions have no package: "runtime.execute" finds "execute" there.
+ */
 int target_code_at(const struct target *target, uint64_t entry, uint64_t end, struct code *code);
+int target_find_function(const struct target *target, const char *name, uint64_t *entry, uint64_t *end);
 int target_code(const struct target *target, const char *name, struct code *code);
 
 /* Finds allgs, allp, ... and the thread-local offset of g in the code; fills them in. */
@@ -43,5 +47,8 @@ int target_find_variables(struct target *target, struct error *err);
 int target_trace_flag(const struct target *target, uint64_t *flag);
 /* trace.enabledWithAllocFree stands right behind trace.enabled (Go 1.23 to 1.26 runtime/trace.go). */
 #define ALLOC_FLAG 1u
+
+/* The places that only Go up to 1.16 has; gc_controller is found already. What is not found stays 0. */
+void target_find_old_places(struct target *target);
 
 #endif

@@ -170,12 +170,12 @@ static bool has_cgo(const struct target *target)
 /* Constants have a segment of their own but with linkers of old, which put them with the code. */
 static int find_module(struct target_image *image, struct error *err)
 {
-	const struct runtime_offsets *offsets = &image->release->layout.runtime;
-	int rc = module_find(&image->elf, offsets, &image->module, err);
+	int rc = module_find(&image->elf, image->release, &image->module, err);
 
 	if (rc == 0 || load_all_code(&image->file))
 		return rc;
-	return module_find(&image->elf, offsets, &image->module, err);
+	image_relocate(&image->elf, image->file.data);
+	return module_find(&image->elf, image->release, &image->module, err);
 }
 
 /* Everything that the file tells; link-time addresses, until the bias is known. */
@@ -186,6 +186,8 @@ static int read_image(struct target *target, int fd, struct error *err)
 
 	if (rc == 0)
 		rc = image_parse(&image->elf, image->file.data, image->file.size, err);
+	if (rc == 0)
+		image_relocate(&image->elf, image->file.data);
 	if (rc == 0)
 		rc = read_version(target, err);
 	if (rc == 0 && !image->release)
@@ -223,17 +225,22 @@ static int read_file(struct target *target, int fd, struct error *err)
 static int compare_memory(const struct target *target, struct error *err)
 {
 	const struct target_image *image = target->image;
-	/* Up to the names' offset but for textStart, which the dynamic linker changes in a PIE up to 1.25. */
+	/* But for textStart, which the dynamic linker changes in a PIE from 1.18 to 1.25; up to 1.15 there is
+	 * no more than the first of it. */
 	static const struct {
+		unsigned since;
 		uint32_t offset, size;
-	} parts[] = {{0, 0x18}, {0x20, 0x28}};
+	} parts[] = {{0, 0, 0x10}, {16, 0x10, 8}, {16, 0x20, 0x20}, {18, 0x40, 8}};
 	uint8_t live[64];
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		uint64_t address = image->module.pclntab + parts[i].offset;
 		const uint8_t *bytes = image_bytes(&image->elf, address, parts[i].size);
-		int rc = memory_read(target->pid, address + target->bias, live, parts[i].size);
+		int rc;
 
+		if (image->release->minor < parts[i].since)
+			break;
+		rc = memory_read(target->pid, address + target->bias, live, parts[i].size);
 		if (rc == -ESRCH)
 			return error_set(err, ESRCH, "%s is gone", image->label);
 		if (rc == -EPERM)

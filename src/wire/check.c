@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "wire/check.h"
+#include "wire/trace_v1.h"
 
 struct check {
 	const uint8_t *bytes;
@@ -164,6 +165,27 @@ static void add_to_report(struct check *check)
 	report->threads = check->order.nms;
 }
 
+static int begin_visit(struct check *check)
+{
+	const struct wire_visitor *visitor = check->merge.visitor;
+	struct wire_view view;
+
+	if (!visitor || !visitor->begin)
+		return 0;
+	view = chunk_view(&check->chunk, check->version);
+	check->merge.stopped = visitor->begin(visitor->ctx, &view);
+	return check->merge.stopped;
+}
+
+static int end_visit(struct check *check)
+{
+	const struct wire_visitor *visitor = check->merge.visitor;
+
+	if (visitor && visitor->end)
+		check->merge.stopped = visitor->end(visitor->ctx);
+	return check->merge.stopped;
+}
+
 /*
  * Checks one generation that was read. A torn one lacks what was to come: the
  * tear is its fault, unless its events contradict each other.
@@ -180,8 +202,14 @@ static int check_generation(struct check *check)
 		return -EBADMSG;
 	}
 	if (!ret)
+		ret = begin_visit(check);
+	if (!ret)
 		ret = merge_events(&check->merge, &check->order, &check->chunk, check->version,
 				   &check->fault);
+	if (!ret)
+		ret = end_visit(check);
+	if (check->merge.stopped)
+		return check->merge.stopped;
 	if (ret == -ENOMEM)
 		fault_set(&check->fault, check->chunk.offset, "no memory to check this trace");
 	if (ret)
@@ -210,13 +238,14 @@ static int check_all(struct check *check)
 	return ret;
 }
 
-int wire_check(const uint8_t *bytes, size_t n, struct wire_report *report)
+int wire_visit(const uint8_t *bytes, size_t n, const struct wire_visitor *visitor, struct wire_report *report)
 {
 	struct check check = {.bytes = bytes, .n = n, .report = report};
 	int ret;
 
 	*report = (struct wire_report){.total_bytes = n};
 	/* Real traces need about one step an event, of five bytes; a file made to be slow gets a bound. */
+	check.merge.visitor = visitor;
 	check.merge.budget = (1ull << 26) + 64 * (uint64_t)n;
 	ret = read_version(&check);
 	if (!ret)
@@ -230,4 +259,11 @@ int wire_check(const uint8_t *bytes, size_t n, struct wire_report *report)
 	chunk_free(&check.chunk);
 	order_free(&check.order);
 	return ret;
+}
+
+int wire_check(const uint8_t *bytes, size_t n, struct wire_report *report)
+{
+	if (v1_format(bytes, n) != WIRE_NONE)
+		return wire_check_v1(bytes, n, report);
+	return wire_visit(bytes, n, NULL, report);
 }

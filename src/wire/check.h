@@ -5,19 +5,11 @@
 
 #include "wire/event.h"
 #include "wire/idmap.h"
+#include "wire/read.h"
+#include "wire/visit.h"
 #include "wire/wire.h"
 
-#define NO_ID UINT64_MAX /* no thread, no P, no goroutine on the wire */
-
-/* The first fault; later ones do not replace it. */
-struct fault {
-	uint64_t offset;
-	struct error error;
-};
-
-/* Records the fault and returns -EBADMSG. */
-int fault_set(struct fault *fault, uint64_t offset, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+#define NO_ID WIRE_NO_ID
 
 /* --- batches and tables (check_tables.c) --- */
 
@@ -53,8 +45,14 @@ struct thread_batches {
 	uint32_t first, last; /* indices of batches */
 };
 
-struct sample {
-	uint64_t stack, offset;
+/* Where a stack's frames are in the file: found good when they were read. */
+struct stack_place {
+	const uint8_t *frames, *end;
+	uint32_t n;
+};
+
+struct clock {
+	uint64_t dt, mono, sec, nsec, time; /* time: of its batch, units */
 };
 
 struct chunk {
@@ -62,7 +60,9 @@ struct chunk {
 	uint64_t min_time;
 	uint64_t offset, end; /* in the file */
 	double freq;          /* ns per unit; 0 = not seen */
-	bool has_clock;
+	bool has_clock, has_heap;
+	struct clock clock;
+	uint64_t heap[4]; /* base, bytes of a page, of an object's alignment, of the least stack */
 	struct idmap strings, stacks, pcs, threads;
 	struct text *texts;
 	size_t ntexts, text_capacity;
@@ -72,7 +72,9 @@ struct chunk {
 	size_t nbatches, batch_capacity;
 	struct thread_batches *by_thread;
 	size_t nthreads, thread_capacity;
-	struct sample *samples;
+	struct stack_place *places; /* by what `stacks` says of an id */
+	size_t nplaces, place_capacity;
+	struct wire_sample *samples; /* times in units until chunk_check */
 	size_t nsamples, sample_capacity;
 	uint64_t events[256];
 };
@@ -82,11 +84,13 @@ void chunk_free(struct chunk *chunk);
 /* Files one batch. 0, -ENOMEM, or -EBADMSG with the fault set. */
 int chunk_add(struct chunk *chunk, const struct batch *batch, unsigned version, struct fault *fault);
 /* What must hold once all batches are there. */
-int chunk_check(const struct chunk *chunk, unsigned version, struct fault *fault);
+int chunk_check(struct chunk *chunk, unsigned version, struct fault *fault);
 bool chunk_has_string(const struct chunk *chunk, uint64_t id);
 bool chunk_has_stack(const struct chunk *chunk, uint64_t id);
 struct text chunk_text(const struct chunk *chunk, uint64_t id); /* empty if there is none */
 int64_t chunk_ns(const struct chunk *chunk, uint64_t units);
+/* For visitors; after chunk_check. */
+struct wire_view chunk_view(const struct chunk *chunk, unsigned version);
 
 /* --- the order of events (check_order.c) --- */
 
@@ -163,6 +167,8 @@ enum { WAIT = 0, ADVANCE = 1 };
 int order_advance(struct order *order, const struct chunk *chunk, uint64_t m, const struct event *ev,
 		  struct fault *fault);
 void order_free(struct order *order);
+/* What thread m has: NO_ID if nothing. */
+void order_holds(const struct order *order, uint64_t m, uint64_t *p, uint64_t *g);
 
 /* --- merging threads (check_merge.c) --- */
 
@@ -171,9 +177,11 @@ struct merge {
 	int64_t first_time;
 	bool any;
 	uint64_t budget; /* steps of waiting that are left; 0 = the file is too disordered */
+	const struct wire_visitor *visitor; /* NULL = none */
+	int stopped;                        /* what the visitor said */
 };
 
-/* Brings all events of the generation into order. */
+/* Brings all events of the generation into order, and hands them to the visitor. */
 int merge_events(struct merge *merge, struct order *order, struct chunk *chunk, unsigned version,
 		 struct fault *fault);
 

@@ -216,16 +216,35 @@ static void deliver(struct merge *merge, int64_t time)
 	merge->last_time = time;
 }
 
+/* Hands the event on, with what its thread had before. */
+static int visit(struct merge *merge, const struct cursor *cursor, struct wire_event *seen)
+{
+	seen->type = cursor->ev.type;
+	seen->time = merge->last_time;
+	seen->m = cursor->m;
+	seen->args = cursor->ev.args;
+	seen->offset = cursor->ev.offset;
+	merge->stopped = merge->visitor->event(merge->visitor->ctx, seen);
+	return merge->stopped;
+}
+
 static int try_advance(struct merge *merge, struct order *order, struct frontier *front, size_t i)
 {
 	struct cursor *cursor = front->heap[i];
-	int ret = order_advance(order, front->chunk, cursor->m, &cursor->ev, front->fault);
+	bool visited = merge->visitor && merge->visitor->event;
+	struct wire_event seen = {0};
+	int ret;
 
+	if (visited)
+		order_holds(order, cursor->m, &seen.p, &seen.g);
+	ret = order_advance(order, front->chunk, cursor->m, &cursor->ev, front->fault);
 	if (ret != ADVANCE)
 		return ret;
 	if (check_ids(front, &cursor->ev))
 		return -EBADMSG;
 	deliver(merge, cursor->ev.time);
+	if (visited && visit(merge, cursor, &seen))
+		return merge->stopped;
 	front->chunk->events[cursor->ev.type]++;
 	ret = cursor_next(front, cursor);
 	if (ret > 0)

@@ -878,6 +878,14 @@ int order_advance(struct order *order, const struct chunk *chunk, uint64_t m, co
 	return ADVANCE;
 }
 
+void order_holds(const struct order *order, uint64_t m, uint64_t *p, uint64_t *g)
+{
+	const struct m_state *ms = m == NO_ID ? NULL : find_m(order, m);
+
+	*p = ms ? ms->p : NO_ID;
+	*g = ms ? ms->g : NO_ID;
+}
+
 void order_free(struct order *order)
 {
 	for (size_t i = 0; i < order->ngs; i++)

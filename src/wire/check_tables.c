@@ -15,7 +15,7 @@
 #include "wire/check.h"
 #include "wire/varint.h"
 
-enum { MAX_STACK_FRAMES = 128, MAX_EXPERIMENT = 1 /* AllocFree; readers panic on others */ };
+enum { MAX_STACK_FRAMES = 128, MAX_EXPERIMENT = 1 /* AllocFree; readers panic on others */, ALLOC_INFO = 1 };
 
 int fault_set(struct fault *fault, uint64_t offset, const char *fmt, ...)
 {
@@ -172,8 +172,18 @@ static int add_frame(struct chunk *chunk, struct reader *r, uint64_t stack)
 	return 0;
 }
 
+static int add_place(struct chunk *chunk, uint64_t id, const struct stack_place *place)
+{
+	if (array_grow((void **)&chunk->places, &chunk->place_capacity, chunk->nplaces + 1,
+		       sizeof(*chunk->places)))
+		return -ENOMEM;
+	chunk->places[chunk->nplaces] = *place;
+	return idmap_set(&chunk->stacks, id, (uint32_t)chunk->nplaces++);
+}
+
 static int add_stack(struct chunk *chunk, struct reader *r)
 {
+	struct stack_place place;
 	uint64_t id, n;
 
 	if (read_uv(r, &id, "stack ID") || read_uv(r, &n, "stack size"))
@@ -181,6 +191,7 @@ static int add_stack(struct chunk *chunk, struct reader *r)
 	if (n > MAX_STACK_FRAMES)
 		return fault_set(r->fault, r->offset, "invalid stack size %" PRIu64 ", maximum is %d", n,
 				 MAX_STACK_FRAMES);
+	place = (struct stack_place){.frames = r->p, .n = (uint32_t)n};
 	for (uint64_t i = 0; i < n; i++) {
 		int ret = add_frame(chunk, r, id);
 
@@ -190,7 +201,8 @@ static int add_stack(struct chunk *chunk, struct reader *r)
 	if (id == 0 || idmap_get(&chunk->stacks, id) != IDMAP_NONE)
 		return fault_set(r->fault, r->offset, "multiple stacks with the same ID: id=%" PRIu64, id);
 	chunk->events[EV_STACK]++;
-	return idmap_set(&chunk->stacks, id, 0);
+	place.end = r->p;
+	return add_place(chunk, id, &place);
 }
 
 static int add_stacks(struct chunk *chunk, struct reader *r)
@@ -209,13 +221,14 @@ static int add_stacks(struct chunk *chunk, struct reader *r)
 static int add_samples(struct chunk *chunk, struct reader *r)
 {
 	while (r->p < r->end) {
-		uint64_t time, m, p, g;
-		struct sample sample = {.offset = r->offset};
+		struct wire_sample sample = {.offset = r->offset};
+		uint64_t time;
 
 		if (read_entry_type(r, EV_CPU_SAMPLE, "CPU sample") || read_uv(r, &time, "a sample's time") ||
-		    read_uv(r, &m, "a sample's M") || read_uv(r, &p, "a sample's P") ||
-		    read_uv(r, &g, "a sample's G") || read_uv(r, &sample.stack, "a sample's stack"))
+		    read_uv(r, &sample.m, "a sample's M") || read_uv(r, &sample.p, "a sample's P") ||
+		    read_uv(r, &sample.g, "a sample's G") || read_uv(r, &sample.stack, "a sample's stack"))
 			return -EBADMSG;
+		sample.time = (int64_t)time;
 		if (array_grow((void **)&chunk->samples, &chunk->sample_capacity, chunk->nsamples + 1,
 			       sizeof(*chunk->samples)))
 			return -ENOMEM;
@@ -237,20 +250,22 @@ static int set_frequency(struct chunk *chunk, struct reader *r)
 	return 0;
 }
 
-static int set_clock(struct chunk *chunk, struct reader *r)
+static int set_clock(struct chunk *chunk, struct reader *r, uint64_t time)
 {
-	uint64_t dt, mono, sec, nsec;
+	struct clock *clock = &chunk->clock;
 
 	if (chunk->has_clock)
 		return fault_set(r->fault, r->offset, "found multiple clock snapshot events");
 	chunk->has_clock = true;
-	if (read_uv(r, &dt, "the snapshot's time") || read_uv(r, &mono, "the snapshot's mono") ||
-	    read_uv(r, &sec, "the snapshot's sec") || read_uv(r, &nsec, "the snapshot's nsec"))
+	clock->time = time;
+	if (read_uv(r, &clock->dt, "the snapshot's time") ||
+	    read_uv(r, &clock->mono, "the snapshot's mono") ||
+	    read_uv(r, &clock->sec, "the snapshot's sec") || read_uv(r, &clock->nsec, "the snapshot's nsec"))
 		return -EBADMSG;
 	return 0;
 }
 
-static int set_sync(struct chunk *chunk, struct reader *r, unsigned version)
+static int set_sync(struct chunk *chunk, struct reader *r, unsigned version, uint64_t time)
 {
 	while (r->p < r->end) {
 		uint8_t type = *r->p++;
@@ -259,7 +274,7 @@ static int set_sync(struct chunk *chunk, struct reader *r, unsigned version)
 		if (type == EV_FREQUENCY)
 			ret = set_frequency(chunk, r);
 		else if (type == EV_CLOCK_SNAPSHOT && version >= WIRE_GO125)
-			ret = set_clock(chunk, r);
+			ret = set_clock(chunk, r, time);
 		else
 			ret = fault_set(r->fault, r->offset,
 					"expected frequency or clock snapshot event, got %u", type);
@@ -294,10 +309,30 @@ static int add_thread_batch(struct chunk *chunk, const struct batch *batch)
 	return 0;
 }
 
-static int check_experiment(const struct batch *batch, struct fault *fault)
+/* What the ids of AllocFree mean (Go 1.23 runtime/traceallocfree.go, 1.26: kind 1); readers look later. */
+static void note_heap(struct chunk *chunk, const struct batch *batch)
+{
+	const uint8_t *p = batch->data, *end = p + batch->size;
+	uint64_t heap[4];
+
+	if (p == end || *p++ != ALLOC_INFO)
+		return;
+	for (unsigned i = 0; i < 4; i++) {
+		int n = get_uv(p, end, &heap[i]);
+
+		if (n <= 0)
+			return;
+		p += n;
+	}
+	memcpy(chunk->heap, heap, sizeof(heap));
+	chunk->has_heap = true;
+}
+
+static int add_experiment(struct chunk *chunk, const struct batch *batch, struct fault *fault)
 {
 	if (batch->experiment > MAX_EXPERIMENT)
 		return fault_set(fault, batch->offset, "unknown experiment %u", batch->experiment);
+	note_heap(chunk, batch);
 	return 0;
 }
 
@@ -324,13 +359,13 @@ int chunk_add(struct chunk *chunk, const struct batch *batch, unsigned version, 
 	if (type == EV_CPU_SAMPLES)
 		return add_samples(chunk, &r);
 	if (type == EV_SYNC && version >= WIRE_GO125)
-		return set_sync(chunk, &r, version);
+		return set_sync(chunk, &r, version, batch->time);
 	if (type == EV_FREQUENCY && version < WIRE_GO125) {
 		r.p--;
-		return set_sync(chunk, &r, version);
+		return set_sync(chunk, &r, version, batch->time);
 	}
 	if (batch->experiment)
-		return check_experiment(batch, fault);
+		return add_experiment(chunk, batch, fault);
 	if (type == EV_END_OF_GENERATION)
 		return fault_set(fault, batch->offset, "end of generation inside a batch");
 	return add_thread_batch(chunk, batch);
@@ -361,7 +396,7 @@ int64_t chunk_ns(const struct chunk *chunk, uint64_t units)
 	return ns >= 0 && ns < 9223372036854775808.0 ? (int64_t)ns : INT64_MIN;
 }
 
-int chunk_check(const struct chunk *chunk, unsigned version, struct fault *fault)
+int chunk_check(struct chunk *chunk, unsigned version, struct fault *fault)
 {
 	if (chunk->freq == 0)
 		return fault_set(fault, chunk->offset, "no frequency event found");
@@ -384,6 +419,8 @@ int chunk_check(const struct chunk *chunk, unsigned version, struct fault *fault
 			return fault_set(fault, chunk->samples[i].offset,
 					 "found invalid stack ID %" PRIu64 " for a CPU sample",
 					 chunk->samples[i].stack);
+	for (size_t i = 0; i < chunk->nsamples; i++)
+		chunk->samples[i].time = chunk_ns(chunk, (uint64_t)chunk->samples[i].time);
 	return 0;
 }
 
@@ -394,9 +431,10 @@ void chunk_reset(struct chunk *chunk)
 	idmap_free(&chunk->pcs);
 	idmap_free(&chunk->threads);
 	chunk->ntexts = chunk->nframes = chunk->nbatches = chunk->nthreads = chunk->nsamples = 0;
+	chunk->nplaces = 0;
 	chunk->number = chunk->min_time = chunk->offset = chunk->end = 0;
 	chunk->freq = 0;
-	chunk->has_clock = false;
+	chunk->has_clock = chunk->has_heap = false;
 	memset(chunk->events, 0, sizeof(chunk->events));
 }
 
@@ -408,5 +446,6 @@ void chunk_free(struct chunk *chunk)
 	free(chunk->batches);
 	free(chunk->by_thread);
 	free(chunk->samples);
+	free(chunk->places);
 	*chunk = (struct chunk){0};
 }

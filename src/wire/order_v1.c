@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The order of all events: from go 1.7 on each P's events are merged by the
+ * states of goroutines and sequence numbers, in go 1.5 one number counts all
+ * events, in v0 there is the time alone. Go 1.21 src/internal/trace/order.go.
+ *
+ * Go looks at every P again after each step. Here a P whose event is not ready
+ * waits for the state that it needs, in a hash table, and is woken when the
+ * goroutine comes into it: the same order, at a cost that no file can raise.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "wire/buffer.h"
+#include "wire/trace_v1.h"
+
+/* What Go's reader takes for special goroutines and numbers; a file may name them, too. */
+#define UNORDERED  UINT64_MAX
+#define GC_COUNTER (UINT64_MAX - 1)
+#define NO_SEQ     UINT64_MAX
+#define NEXT_SEQ   (UINT64_MAX - 1)
+
+struct g_order {
+	uint64_t seq;
+	uint64_t status;
+	int64_t blocked; /* ticks of its last GoSysBlock or GoInSyscall */
+};
+
+/* When an event is ready, and what it leads to. */
+struct step {
+	uint64_t g; /* UNORDERED = always ready */
+	uint32_t index;
+	uint64_t seq, next_seq;
+	enum v1_status status, next_status;
+};
+
+/* Where one P is, or the samples. */
+struct cursor {
+	uint32_t record; /* that comes next; IDMAP_NONE = at the end */
+	uint32_t next_waiting;
+	struct step step;
+};
+
+struct merge {
+	struct v1_trace *trace;
+	struct fault *fault;
+	struct idmap g_index;
+	struct g_order *gs;
+	size_t ngs, g_capacity;
+	struct cursor *cursors;
+	uint32_t *heap; /* cursors whose event is ready, the earliest first */
+	size_t nready;
+	uint32_t *waiting; /* hash table of chains of cursors */
+	size_t buckets;    /* a power of two */
+	uint64_t seed;
+};
+
+/* --- sorting --- */
+
+/* Sorts indices by key, stably; what is in order already costs one pass. scratch has room for n. */
+static void sort_by(uint32_t *items, uint32_t *scratch, size_t n, int64_t (*key)(const void *ctx, uint32_t),
+		    const void *ctx)
+{
+	for (size_t width = 1; width < n; width *= 2) {
+		for (size_t low = 0; low + width < n; low += 2 * width) {
+			size_t mid = low + width, high = mid + width < n ? mid + width : n;
+			size_t left = low, right = mid, to = low;
+
+			if (key(ctx, items[mid - 1]) <= key(ctx, items[mid]))
+				continue;
+			memcpy(scratch + low, items + low, (mid - low) * sizeof(*items));
+			while (left < mid && right < high)
+				items[to++] = key(ctx, items[right]) < key(ctx, scratch[left])
+						      ? items[right++]
+						      : scratch[left++];
+			memcpy(items + to, scratch + left, (mid - left) * sizeof(*items));
+		}
+	}
+}
+
+static int64_t key_time(const void *ctx, uint32_t record)
+{
+	return ((const struct v1_trace *)ctx)->records[record].time;
+}
+
+static int64_t key_seq(const void *ctx, uint32_t record)
+{
+	return ((const struct v1_trace *)ctx)->seqs[record];
+}
+
+static int sort_order(struct v1_trace *trace, int64_t (*key)(const void *ctx, uint32_t))
+{
+	uint32_t *scratch = calloc(trace->norder + 1, sizeof(*scratch));
+
+	if (!scratch)
+		return -ENOMEM;
+	sort_by(trace->order, scratch, trace->norder, key, trace);
+	free(scratch);
+	return 0;
+}
+
+/* --- states of goroutines --- */
+
+static int find_g(struct merge *merge, uint64_t g, uint32_t *index)
+{
+	*index = idmap_get(&merge->g_index, g);
+	if (*index != IDMAP_NONE)
+		return 0;
+	*index = (uint32_t)merge->ngs;
+	if (array_grow((void **)&merge->gs, &merge->g_capacity, merge->ngs + 1, sizeof(*merge->gs)) ||
+	    idmap_set(&merge->g_index, g, *index))
+		return -ENOMEM;
+	merge->gs[merge->ngs++] = (struct g_order){0};
+	return 0;
+}
+
+static struct step step_of(uint64_t g, uint64_t seq, enum v1_status status, uint64_t next_seq,
+			   enum v1_status next_status)
+{
+	return (struct step){
+		.g = g, .seq = seq, .status = status, .next_seq = next_seq, .next_status = next_status};
+}
+
+static struct step what_it_needs(const struct v1_trace *trace, uint32_t record)
+{
+	uint64_t g = trace->records[record].g, first, second;
+	struct v1_raw raw;
+
+	v1_decode_again(trace, record, &raw);
+	first = v1_arg(trace, &raw, 0);
+	second = v1_arg(trace, &raw, 1);
+	switch (raw.type) {
+	case V1_GO_CREATE:
+		return step_of(first, 0, V1_DEAD, 1, V1_RUNNABLE);
+	case V1_GO_WAITING:
+	case V1_GO_IN_SYSCALL:
+		return step_of(g, 1, V1_RUNNABLE, 2, V1_WAITING);
+	case V1_GO_START:
+	case V1_GO_START_LABEL:
+		return step_of(g, second, V1_RUNNABLE, second + 1, V1_RUNNING);
+	case V1_GO_START_LOCAL:
+		return step_of(g, NO_SEQ, V1_RUNNABLE, NEXT_SEQ, V1_RUNNING);
+	case V1_GO_BLOCK:
+	case V1_GO_BLOCK_SEND:
+	case V1_GO_BLOCK_RECV:
+	case V1_GO_BLOCK_SELECT:
+	case V1_GO_BLOCK_SYNC:
+	case V1_GO_BLOCK_COND:
+	case V1_GO_BLOCK_NET:
+	case V1_GO_BLOCK_GC:
+	case V1_GO_SLEEP:
+	case V1_GO_SYS_BLOCK:
+		return step_of(g, NO_SEQ, V1_RUNNING, NO_SEQ, V1_WAITING);
+	case V1_GO_SCHED:
+	case V1_GO_PREEMPT:
+		return step_of(g, NO_SEQ, V1_RUNNING, NO_SEQ, V1_RUNNABLE);
+	case V1_GO_UNBLOCK:
+	case V1_GO_SYS_EXIT:
+		return step_of(first, second, V1_WAITING, second + 1, V1_RUNNABLE);
+	case V1_GO_UNBLOCK_LOCAL:
+	case V1_GO_SYS_EXIT_LOCAL:
+		return step_of(first, NO_SEQ, V1_WAITING, NEXT_SEQ, V1_RUNNABLE);
+	case V1_GC_START:
+		return step_of(GC_COUNTER, first, V1_DEAD, first + 1, V1_DEAD);
+	default:
+		return (struct step){.g = UNORDERED};
+	}
+}
+
+static bool is_ready(const struct merge *merge, const struct step *step)
+{
+	const struct g_order *g = &merge->gs[step->index];
+
+	return step->g == UNORDERED ||
+	       ((step->seq == NO_SEQ || step->seq == g->seq) && step->status == g->status);
+}
+
+/* --- those that are ready: a heap --- */
+
+static bool is_before(const struct merge *merge, size_t i, size_t j)
+{
+	const struct v1_record *records = merge->trace->records;
+	uint32_t a = merge->heap[i], b = merge->heap[j];
+	int64_t x = records[merge->cursors[a].record].time, y = records[merge->cursors[b].record].time;
+
+	return x != y ? x < y : a < b;
+}
+
+static void swap(struct merge *merge, size_t i, size_t j)
+{
+	uint32_t held = merge->heap[i];
+
+	merge->heap[i] = merge->heap[j];
+	merge->heap[j] = held;
+}
+
+static void push_ready(struct merge *merge, uint32_t cursor)
+{
+	size_t i = merge->nready++;
+
+	merge->heap[i] = cursor;
+	for (; i > 0 && is_before(merge, i, (i - 1) / 2); i = (i - 1) / 2)
+		swap(merge, i, (i - 1) / 2);
+}
+
+static uint32_t pop_ready(struct merge *merge)
+{
+	uint32_t cursor = merge->heap[0];
+	size_t i = 0;
+
+	merge->heap[0] = merge->heap[--merge->nready];
+	for (;;) {
+		size_t least = i;
+
+		for (size_t child = 2 * i + 1; child <= 2 * i + 2 && child < merge->nready; child++)
+			if (is_before(merge, child, least))
+				least = child;
+		if (least == i)
+			return cursor;
+		swap(merge, i, least);
+		i = least;
+	}
+}
+
+/* --- those that wait: a hash table --- */
+
+static uint32_t *bucket(struct merge *merge, uint32_t index, uint64_t seq, uint64_t status)
+{
+	uint64_t key = merge->seed ^ ((uint64_t)index << 2 | status);
+
+	key = (key ^ key >> 31) * 0x9e3779b97f4a7c15ull;
+	key = (key ^ seq ^ key >> 29) * (merge->seed | 1);
+	return &merge->waiting[(key ^ key >> 32) & (merge->buckets - 1)];
+}
+
+static void add_waiting(struct merge *merge, uint32_t cursor)
+{
+	const struct step *step = &merge->cursors[cursor].step;
+	uint32_t *head = bucket(merge, step->index, step->seq, step->status);
+
+	merge->cursors[cursor].next_waiting = *head;
+	*head = cursor;
+}
+
+/* All that wait for this number and status of the goroutine are ready now. */
+static void wake(struct merge *merge, uint32_t index, uint64_t seq, uint64_t status)
+{
+	uint32_t *at = bucket(merge, index, seq, status);
+
+	while (*at != IDMAP_NONE) {
+		struct cursor *cursor = &merge->cursors[*at];
+		uint32_t woken = *at;
+
+		if (cursor->step.index != index || cursor->step.seq != seq || cursor->step.status != status) {
+			at = &cursor->next_waiting;
+			continue;
+		}
+		*at = cursor->next_waiting;
+		push_ready(merge, woken);
+	}
+}
+
+/* --- the merge --- */
+
+static int load(struct merge *merge, uint32_t index)
+{
+	struct cursor *cursor = &merge->cursors[index];
+
+	if (cursor->record == IDMAP_NONE)
+		return 0;
+	cursor->step = what_it_needs(merge->trace, cursor->record);
+	if (cursor->step.g != UNORDERED && find_g(merge, cursor->step.g, &cursor->step.index))
+		return -ENOMEM;
+	if (is_ready(merge, &cursor->step))
+		push_ready(merge, index);
+	else
+		add_waiting(merge, index);
+	return 0;
+}
+
+/* Local forms have done their duty with the order. */
+static uint8_t full_form(uint8_t type)
+{
+	switch (type) {
+	case V1_GO_START_LOCAL:
+		return V1_GO_START;
+	case V1_GO_UNBLOCK_LOCAL:
+		return V1_GO_UNBLOCK;
+	case V1_GO_SYS_EXIT_LOCAL:
+		return V1_GO_SYS_EXIT;
+	default:
+		return type;
+	}
+}
+
+static void advance(struct merge *merge, const struct step *step)
+{
+	struct g_order *g = &merge->gs[step->index];
+
+	if (step->g == UNORDERED)
+		return;
+	if (step->next_seq == NEXT_SEQ)
+		g->seq++;
+	else if (step->next_seq != NO_SEQ)
+		g->seq = step->next_seq;
+	g->status = step->next_status;
+	wake(merge, step->index, g->seq, g->status);
+	wake(merge, step->index, NO_SEQ, g->status);
+}
+
+static int check_time(struct v1_trace *trace, uint32_t index, struct fault *fault)
+{
+	const struct v1_record *record = &trace->records[index];
+	const struct v1_record *last = trace->norder ? v1_ordered(trace, trace->norder - 1) : record;
+
+	if (record->time >= last->time)
+		return 0;
+	return fault_set(fault, record->offset,
+			 "time stamps out of order: %s at %" PRId64 " ticks has to follow %s of byte %" PRIu64
+			 " at %" PRId64 " ticks",
+			 event_v1_name(record->type, trace->format), record->time,
+			 event_v1_name(last->type, trace->format), last->offset, last->time);
+}
+
+static int take(struct merge *merge, uint32_t index)
+{
+	struct v1_trace *trace = merge->trace;
+	struct cursor *cursor = &merge->cursors[index];
+	struct v1_record *record = &trace->records[cursor->record];
+
+	if (!is_ready(merge, &cursor->step))
+		return fault_set(merge->fault, record->offset,
+				 "%s of goroutine %" PRIu64 ": two Ps claim the same step of it",
+				 event_v1_name(record->type, trace->format), cursor->step.g);
+	if (check_time(trace, cursor->record, merge->fault))
+		return -EBADMSG;
+	record->type = full_form(record->type);
+	trace->order[trace->norder++] = cursor->record;
+	cursor->record = trace->next[cursor->record];
+	advance(merge, &cursor->step);
+	return load(merge, index);
+}
+
+/* The P that is stuck earliest in the file. NULL if none is. */
+static const struct cursor *find_stuck(const struct merge *merge)
+{
+	const struct v1_trace *trace = merge->trace;
+	const struct cursor *first = NULL;
+
+	for (size_t i = 0; i <= trace->nps; i++) {
+		const struct cursor *cursor = &merge->cursors[i];
+
+		if (cursor->record == IDMAP_NONE)
+			continue;
+		if (!first || trace->records[cursor->record].offset < trace->records[first->record].offset)
+			first = cursor;
+	}
+	return first;
+}
+
+static int report_stuck(const struct merge *merge)
+{
+	static const char *const names[] = {"unknown or dead", "runnable", "running", "waiting"};
+	static const char what[] = "no consistent ordering of events possible";
+	const struct v1_trace *trace = merge->trace;
+	const struct cursor *stuck = find_stuck(merge);
+	const struct v1_record *record;
+	const struct g_order *g;
+	char number[48] = "";
+
+	if (!stuck)
+		return 0;
+	record = &trace->records[stuck->record];
+	g = &merge->gs[stuck->step.index];
+	if (record->type == V1_GC_START)
+		return fault_set(merge->fault, record->offset,
+				 "%s: GCStart has the number %" PRIu64 ", expected %" PRIu64, what,
+				 stuck->step.seq, g->seq);
+	if (stuck->step.seq != NO_SEQ)
+		snprintf(number, sizeof(number), " at number %" PRIu64, stuck->step.seq);
+	return fault_set(merge->fault, record->offset,
+			 "%s: %s on P %" PRId64 " expects goroutine %" PRIu64
+			 " %s%s, and it is %s at number %" PRIu64,
+			 what, event_v1_name(record->type, trace->format), trace->ps[record->p].id,
+			 stuck->step.g, names[stuck->step.status], number, names[g->status], g->seq);
+}
+
+static int run(struct merge *merge)
+{
+	struct v1_trace *trace = merge->trace;
+	int ret = 0;
+
+	for (uint32_t i = 0; i <= trace->nps && !ret; i++) {
+		merge->cursors[i].record = i < trace->nps ? trace->ps[i].first : trace->samples;
+		ret = load(merge, i);
+	}
+	while (!ret && merge->nready)
+		ret = take(merge, pop_ready(merge));
+	return ret ? ret : report_stuck(merge);
+}
+
+/* --- system calls' ends --- */
+
+/* GoSysExit was written late, and gets its real time now that the order is known. */
+static int place_exit(struct merge *merge, struct v1_record *record, uint32_t index)
+{
+	const struct v1_trace *trace = merge->trace;
+	struct v1_raw raw;
+	uint32_t g;
+	int64_t real;
+
+	v1_decode_again(trace, index, &raw);
+	real = (int64_t)v1_arg(trace, &raw, 2);
+	if (real == 0)
+		return 0;
+	if (find_g(merge, record->g, &g))
+		return -ENOMEM;
+	if (merge->gs[g].blocked == 0)
+		return fault_set(merge->fault, record->offset,
+				 "stray syscall exit: goroutine %" PRIu64 " was in no blocked call",
+				 record->g);
+	if (real < merge->gs[g].blocked)
+		return fault_set(merge->fault, record->offset,
+				 "time stamps out of order: the call of goroutine %" PRIu64
+				 " ended at %" PRId64 " ticks, before it blocked at %" PRId64,
+				 record->g, real, merge->gs[g].blocked);
+	record->time = real;
+	return 0;
+}
+
+static int place_exits(struct merge *merge)
+{
+	struct v1_trace *trace = merge->trace;
+
+	for (size_t i = 0; i < trace->norder; i++) {
+		struct v1_record *record = v1_ordered(trace, i);
+		int ret = 0;
+		uint32_t g;
+
+		if (record->type == V1_GO_SYS_EXIT) {
+			ret = place_exit(merge, record, trace->order[i]);
+		} else if (record->type == V1_GO_SYS_BLOCK || record->type == V1_GO_IN_SYSCALL) {
+			ret = find_g(merge, record->g, &g);
+			if (!ret)
+				merge->gs[g].blocked = record->time;
+		}
+		if (ret) {
+			trace->norder = i;
+			return ret;
+		}
+	}
+	return 0;
+}
+
+/* --- formats --- */
+
+/* The samples' chain is put into the order of their times. */
+static int sort_samples(struct v1_trace *trace)
+{
+	uint32_t *items = NULL, *scratch;
+	size_t n = 0;
+
+	for (uint32_t i = trace->samples; i != IDMAP_NONE; i = trace->next[i])
+		n++;
+	if (n == 0)
+		return 0;
+	items = calloc(2 * n, sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	scratch = items + n;
+	n = 0;
+	for (uint32_t i = trace->samples; i != IDMAP_NONE; i = trace->next[i])
+		items[n++] = i;
+	sort_by(items, scratch, n, key_time, trace);
+	trace->samples = items[0];
+	for (size_t i = 0; i < n; i++)
+		trace->next[items[i]] = i + 1 < n ? items[i + 1] : IDMAP_NONE;
+	free(items);
+	return 0;
+}
+
+static int merge_prepare(struct merge *merge)
+{
+	size_t n = merge->trace->nps + 1;
+
+	merge->buckets = 16;
+	while (merge->buckets < n)
+		merge->buckets *= 2;
+	merge->cursors = calloc(n, sizeof(*merge->cursors));
+	merge->heap = calloc(n, sizeof(*merge->heap));
+	merge->waiting = malloc(merge->buckets * sizeof(*merge->waiting));
+	if (!merge->cursors || !merge->heap || !merge->waiting)
+		return -ENOMEM;
+	memset(merge->waiting, 0xff, merge->buckets * sizeof(*merge->waiting));
+	if (getrandom(&merge->seed, sizeof(merge->seed), GRND_NONBLOCK) < 0)
+		merge->seed = (uintptr_t)merge->heap;
+	/* An entry for what has no goroutine, so that every index is good. */
+	return find_g(merge, UNORDERED, &(uint32_t){0}) || sort_samples(merge->trace) ? -ENOMEM : 0;
+}
+
+static int order_by_state(struct v1_trace *trace, struct fault *fault)
+{
+	struct merge merge = {.trace = trace, .fault = fault};
+	int ret = merge_prepare(&merge), placed;
+
+	if (!ret)
+		ret = run(&merge);
+	if (ret != -ENOMEM) {
+		placed = place_exits(&merge);
+		ret = placed == -ENOMEM || !ret ? placed : ret;
+	}
+	if (ret != -ENOMEM && sort_order(trace, key_time))
+		ret = -ENOMEM;
+	idmap_free(&merge.g_index);
+	free(merge.gs);
+	free(merge.cursors);
+	free(merge.heap);
+	free(merge.waiting);
+	return ret;
+}
+
+static int order_by_number(struct v1_trace *trace, struct fault *fault)
+{
+	size_t n = trace->nrecords;
+
+	for (trace->norder = 0; trace->norder < n; trace->norder++)
+		trace->order[trace->norder] = (uint32_t)trace->norder;
+	if (sort_order(trace, key_seq))
+		return -ENOMEM;
+	for (trace->norder = 0; trace->norder < n; trace->norder++)
+		if (check_time(trace, trace->order[trace->norder], fault))
+			return -EBADMSG;
+	return 0;
+}
+
+/* The readers of v0 sorted by time, not stably: equal times are no order. */
+static int order_by_time(struct v1_trace *trace, struct fault *fault)
+{
+	size_t n = trace->nrecords;
+
+	for (trace->norder = 0; trace->norder < n; trace->norder++)
+		trace->order[trace->norder] = (uint32_t)trace->norder;
+	if (sort_order(trace, key_time))
+		return -ENOMEM;
+	for (size_t i = 1; i < n; i++) {
+		const struct v1_record *last = v1_ordered(trace, i - 1), *record = v1_ordered(trace, i);
+
+		if (record->time != last->time)
+			continue;
+		trace->norder = i;
+		return fault_set(fault, record->offset,
+				 "%s and %s of byte %" PRIu64
+				 " have the same time: this format has no other order",
+				 event_v1_name(record->type, trace->format),
+				 event_v1_name(last->type, trace->format), last->offset);
+	}
+	return 0;
+}
+
+int v1_order(struct v1_trace *trace, struct fault *fault)
+{
+	trace->order = calloc(trace->nrecords + 1, sizeof(*trace->order));
+	if (!trace->order)
+		return -ENOMEM;
+	if (trace->format == WIRE_V0)
+		return order_by_time(trace, fault);
+	if (trace->format == WIRE_GO15)
+		return order_by_number(trace, fault);
+	return order_by_state(trace, fault);
+}

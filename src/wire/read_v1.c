@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * From records to the events of each P and the tables: Go 1.21
+ * src/internal/trace/parser.go (parseEvents).
+ */
+#include "wire/read_v1.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wire/buffer.h"
+#include "wire/trace_v1.h"
+#include "wire/varint.h"
+
+/* What is carried from record to record. */
+struct reading {
+	struct v1_trace *trace;
+	struct fault *fault;
+	uint64_t offset;
+	uint32_t p; /* IDMAP_NONE before the first batch */
+	int64_t time, seq;
+	uint64_t sampled; /* ticks that CPU samples stand for in this batch */
+};
+
+#define BAD(r, ...) fault_set((r)->fault, (r)->offset, __VA_ARGS__)
+
+/* --- headers --- */
+
+unsigned v1_format(const uint8_t *bytes, size_t n)
+{
+	static const char zero[] = "gotrace", head[] = "go 1.";
+	static const struct {
+		unsigned char format;
+		char text[3];
+	} known[] = {
+		{WIRE_GO15, "5"},   {WIRE_GO17, "7"},   {WIRE_GO18, "8"},   {WIRE_GO19, "9"},
+		{WIRE_GO110, "10"}, {WIRE_GO111, "11"}, {WIRE_GO119, "19"}, {WIRE_GO121, "21"},
+	};
+
+	if (n >= V0_HEADER_SIZE && memcmp(bytes, zero, sizeof(zero)) == 0)
+		return WIRE_V0;
+	if (n < V1_HEADER_SIZE || memcmp(bytes, head, sizeof(head) - 1) != 0)
+		return WIRE_NONE;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		char rest[V1_HEADER_SIZE] = "";
+		size_t digits = strlen(known[i].text);
+
+		memcpy(rest, known[i].text, digits);
+		memcpy(rest + digits, " trace", 6);
+		if (memcmp(bytes + 5, rest, V1_HEADER_SIZE - 5) == 0)
+			return known[i].format;
+	}
+	return WIRE_NONE;
+}
+
+/* --- Ps --- */
+
+/* The P with this id becomes the one that events are of. */
+static int select_p(struct reading *r, uint64_t id)
+{
+	struct v1_trace *trace = r->trace;
+	uint32_t p = idmap_get(&trace->p_index, id);
+
+	if (p == IDMAP_NONE) {
+		p = (uint32_t)trace->nps;
+		if (array_grow((void **)&trace->ps, &trace->p_capacity, trace->nps + 1, sizeof(*trace->ps)) ||
+		    idmap_set(&trace->p_index, id, p))
+			return -ENOMEM;
+		trace->ps[trace->nps++] =
+			(struct v1_proc){.id = (int64_t)id, .first = IDMAP_NONE, .last = IDMAP_NONE};
+	}
+	r->p = p;
+	return 0;
+}
+
+static int read_batch(struct reading *r, const struct v1_raw *raw)
+{
+	bool seq = r->trace->format == WIRE_GO15;
+
+	if (raw->nvalues != (seq ? 3 : 2))
+		return BAD(r, "Batch has %u values, expected %d", raw->nvalues, seq ? 3 : 2);
+	if (r->trace->format >= WIRE_GO111 && raw->values[0] != UINT64_MAX && raw->values[0] > INT32_MAX)
+		return BAD(r, "P %" PRIu64 " is larger than the maximum of %d", raw->values[0], INT32_MAX);
+	r->seq = seq ? (int64_t)raw->values[1] : 0;
+	r->time = (int64_t)raw->values[seq ? 2 : 1];
+	r->sampled = 0;
+	return select_p(r, raw->values[0]);
+}
+
+/* --- tables --- */
+
+static int read_frequency(struct reading *r, const struct v1_raw *raw)
+{
+	if (raw->nvalues != v1_lead(r->trace->format))
+		return BAD(r, "Frequency has %u values, expected %u", raw->nvalues,
+			   v1_lead(r->trace->format));
+	if ((int64_t)raw->values[0] <= 0)
+		return BAD(r, "the frequency is %" PRId64 ", expected ticks a second",
+			   (int64_t)raw->values[0]);
+	r->trace->frequency = raw->values[0];
+	return 0;
+}
+
+static int read_timer(struct reading *r, const struct v1_raw *raw)
+{
+	if (raw->nvalues != v1_lead(r->trace->format))
+		return BAD(r, "TimerGoroutine has %u values, expected %u", raw->nvalues,
+			   v1_lead(r->trace->format));
+	return idmap_set(&r->trace->timers, raw->values[0], 0);
+}
+
+static int read_string(struct reading *r, const struct v1_raw *raw)
+{
+	struct v1_trace *trace = r->trace;
+
+	if (idmap_get(&trace->string_index, raw->values[0]) != IDMAP_NONE)
+		return BAD(r, "a second string has the id %" PRIu64, raw->values[0]);
+	if (array_grow((void **)&trace->strings, &trace->string_capacity, trace->nstrings + 1,
+		       sizeof(*trace->strings)) ||
+	    idmap_set(&trace->string_index, raw->values[0], (uint32_t)trace->nstrings))
+		return -ENOMEM;
+	trace->strings[trace->nstrings++] = raw->text;
+	return 0;
+}
+
+static unsigned frame_values(const struct v1_trace *trace)
+{
+	return trace->format < WIRE_GO17 ? 1 : 4;
+}
+
+/* The last of those with the same id counts. */
+static int read_stack(struct reading *r, const struct v1_raw *raw)
+{
+	struct v1_trace *trace = r->trace;
+	uint64_t id = raw->values[0], frames = raw->values[1];
+
+	if (raw->nvalues < 2)
+		return BAD(r, "Stack has %u values, expected at least 2", raw->nvalues);
+	if (frames > V1_FRAME_LIMIT)
+		return BAD(r, "a stack of %" PRIu64 " frames, at most %d allowed", frames, V1_FRAME_LIMIT);
+	if (raw->nvalues != 2 + frames * frame_values(trace))
+		return BAD(r, "Stack has %u values, expected %" PRIu64, raw->nvalues,
+			   2 + frames * frame_values(trace));
+	if (id == 0 || frames == 0)
+		return 0;
+	if (array_grow((void **)&trace->stacks, &trace->stack_capacity, trace->nstacks + 1,
+		       sizeof(*trace->stacks)) ||
+	    idmap_set(&trace->stack_index, id, (uint32_t)trace->nstacks))
+		return -ENOMEM;
+	trace->stacks[trace->nstacks++] = (struct v1_stack_record){.id = id, .offset = r->offset};
+	return 0;
+}
+
+/* --- timed events --- */
+
+/* The goroutine that the event is of, and who runs on the P behind it. */
+static uint64_t whose(struct v1_proc *p, const struct v1_trace *trace, const struct v1_raw *raw)
+{
+	uint64_t g = p->g;
+
+	switch (raw->type) {
+	case V1_GO_START:
+	case V1_GO_START_LOCAL:
+	case V1_GO_START_LABEL:
+		p->g = v1_arg(trace, raw, 0);
+		return p->g;
+	case V1_GO_END:
+	case V1_GO_STOP:
+	case V1_GO_SCHED:
+	case V1_GO_PREEMPT:
+	case V1_GO_SLEEP:
+	case V1_GO_BLOCK:
+	case V1_GO_BLOCK_SEND:
+	case V1_GO_BLOCK_RECV:
+	case V1_GO_BLOCK_SELECT:
+	case V1_GO_BLOCK_SYNC:
+	case V1_GO_BLOCK_COND:
+	case V1_GO_BLOCK_NET:
+	case V1_GO_BLOCK_GC:
+	case V1_GO_SYS_BLOCK:
+		p->g = 0;
+		return g;
+	case V1_GO_SYS_EXIT:
+	case V1_GO_WAITING:
+	case V1_GO_IN_SYSCALL:
+		return v1_arg(trace, raw, 0);
+	case V1_CPU_SAMPLE:
+		return v1_arg(trace, raw, 2);
+	default:
+		return g;
+	}
+}
+
+static int add_record(struct reading *r, const struct v1_record *record)
+{
+	struct v1_trace *trace = r->trace;
+	struct v1_proc *p = &trace->ps[r->p];
+	bool sample = record->type == V1_CPU_SAMPLE;
+	uint32_t *first = sample ? &trace->samples : &p->first;
+	uint32_t *last = sample ? &trace->last_sample : &p->last;
+	uint32_t index = (uint32_t)trace->nrecords;
+
+	if (trace->nrecords >= IDMAP_NONE - 1)
+		return BAD(r, "more than 4,294,967,294 events");
+	if (array_grow((void **)&trace->records, &trace->record_capacity, trace->nrecords + 1,
+		       sizeof(*trace->records)) ||
+	    array_grow((void **)&trace->next, &trace->next_capacity, trace->nrecords + 1,
+		       sizeof(*trace->next)) ||
+	    (trace->format == WIRE_GO15 && array_grow((void **)&trace->seqs, &trace->seq_capacity,
+						      trace->nrecords + 1, sizeof(*trace->seqs))))
+		return -ENOMEM;
+	trace->records[index] = *record;
+	trace->next[index] = IDMAP_NONE;
+	if (*last == IDMAP_NONE)
+		*first = index;
+	else
+		trace->next[*last] = index;
+	*last = index;
+	trace->nrecords++;
+	return 0;
+}
+
+/* A system call's end in go 1.5 was written late: it names its real number and time. */
+static void number_record(struct reading *r, const struct v1_raw *raw)
+{
+	struct v1_trace *trace = r->trace;
+	size_t index = trace->nrecords - 1;
+
+	trace->seqs[index] = r->seq;
+	if (raw->type != V1_GO_SYS_EXIT)
+		return;
+	trace->seqs[index] = (int64_t)v1_arg(trace, raw, 1);
+	if (v1_arg(trace, raw, 2))
+		trace->records[index].time = (int64_t)v1_arg(trace, raw, 2);
+}
+
+/* Readers up to Go 1.22 count a sample's delta for what follows, newer ones do not. */
+static int check_delta(struct reading *r, const struct v1_raw *raw)
+{
+	if (raw->type == V1_CPU_SAMPLE)
+		r->sampled |= raw->values[0];
+	else if (r->sampled)
+		return BAD(r, "%s follows a CPU sample that has a time delta: readers disagree on its time",
+			   event_v1_name(raw->type, r->trace->format));
+	return 0;
+}
+
+static int read_timed(struct reading *r, const struct event_v1_spec *spec, const struct v1_raw *raw)
+{
+	struct v1_trace *trace = r->trace;
+	unsigned lead = v1_lead(trace->format), want = lead + event_v1_args(spec, trace->format);
+	struct v1_record record = {.offset = r->offset, .type = raw->type};
+	int ret;
+
+	if (raw->nvalues != want)
+		return BAD(r, "%s has %u values, expected %u", event_v1_name(raw->type, trace->format),
+			   raw->nvalues, want);
+	if (check_delta(r, raw))
+		return -EBADMSG;
+	r->time = (int64_t)((uint64_t)r->time + raw->values[lead - 1]);
+	r->seq = (int64_t)((uint64_t)r->seq + raw->values[0]);
+	record.time = raw->type == V1_CPU_SAMPLE ? (int64_t)raw->values[1] : r->time;
+	record.p = r->p;
+	record.g = whose(&trace->ps[r->p], trace, raw);
+	ret = add_record(r, &record);
+	if (!ret && trace->format == WIRE_GO15)
+		number_record(r, raw);
+	return ret;
+}
+
+/* Before the first batch, old readers take P 0 at time 0; those from Go 1.23 on want the batch. */
+static int need_p(struct reading *r, const struct v1_raw *raw)
+{
+	if (r->p != IDMAP_NONE || raw->type == V1_BATCH || raw->type == V1_STRING)
+		return 0;
+	if (r->trace->format >= WIRE_GO111)
+		return BAD(r, "%s stands before the first Batch", event_v1_name(raw->type, r->trace->format));
+	return event_v1_spec(raw->type, r->trace->format)->timed ? select_p(r, 0) : 0;
+}
+
+static int read_record(struct reading *r, const struct v1_raw *raw)
+{
+	const struct event_v1_spec *spec = event_v1_spec(raw->type, r->trace->format);
+	int ret = need_p(r, raw);
+
+	if (ret)
+		return ret;
+	if (spec->timed)
+		return read_timed(r, spec, raw);
+	r->trace->tables[raw->type]++;
+	switch (raw->type) {
+	case V1_BATCH:
+		return read_batch(r, raw);
+	case V1_FREQUENCY:
+		return read_frequency(r, raw);
+	case V1_TIMER_GOROUTINE:
+		return read_timer(r, raw);
+	case V1_STRING:
+		return read_string(r, raw);
+	default:
+		return read_stack(r, raw);
+	}
+}
+
+/* All records up to the first that is broken. */
+static int read_records(struct v1_trace *trace, struct fault *fault)
+{
+	struct reading r = {.trace = trace, .fault = fault, .p = IDMAP_NONE};
+	uint64_t at = trace->format == WIRE_V0 ? V0_HEADER_SIZE : V1_HEADER_SIZE;
+
+	while (at < trace->n) {
+		struct v1_raw raw;
+		int ret;
+
+		r.offset = at;
+		ret = v1_decode(trace, at, &raw, fault);
+		if (!ret)
+			ret = read_record(&r, &raw);
+		if (ret)
+			return ret;
+		at = raw.end;
+	}
+	if (!trace->nrecords)
+		return fault_set(fault, trace->n, "the trace has no events");
+	if (!trace->frequency)
+		return fault_set(fault, trace->n, "the trace ends without its Frequency");
+	return 0;
+}
+
+/* What was read before a fault is ordered and checked, too: it may end before that fault. */
+static int read_all(struct v1_trace *trace, struct fault *fault)
+{
+	int torn = read_records(trace, fault), ret;
+	struct fault later = {0};
+
+	if (torn == -ENOMEM)
+		return torn;
+	ret = v1_order(trace, torn ? &later : fault);
+	if (ret != -ENOMEM && v1_drop_futile(trace))
+		ret = -ENOMEM;
+	if (ret != -ENOMEM) {
+		int checked = v1_check(trace, torn || ret ? &later : fault);
+
+		ret = ret ? ret : checked;
+	}
+	return ret == -ENOMEM || !torn ? ret : torn;
+}
+
+int v1_read(const uint8_t *bytes, size_t n, struct v1_trace **trace, struct fault *fault)
+{
+	unsigned format = v1_format(bytes, n);
+	int ret;
+
+	*trace = NULL;
+	if (format == WIRE_NONE)
+		return fault_set(fault, 0, "bad file format: not a Go execution trace of go 1.5 to go 1.21");
+	*trace = calloc(1, sizeof(**trace));
+	if (!*trace)
+		return -ENOMEM;
+	**trace = (struct v1_trace){
+		.bytes = bytes, .n = n, .format = format, .samples = IDMAP_NONE, .last_sample = IDMAP_NONE};
+	ret = read_all(*trace, fault);
+	if (ret == -ENOMEM)
+		fault_set(fault, 0, "no memory to read this trace");
+	return ret;
+}
+
+void v1_free(struct v1_trace *trace)
+{
+	if (!trace)
+		return;
+	idmap_free(&trace->p_index);
+	idmap_free(&trace->string_index);
+	idmap_free(&trace->stack_index);
+	idmap_free(&trace->timers);
+	free(trace->records);
+	free(trace->next);
+	free(trace->seqs);
+	free(trace->ps);
+	free(trace->order);
+	free(trace->strings);
+	free(trace->stacks);
+	free(trace);
+}
+
+/* --- what was read --- */
+
+unsigned v1_trace_format(const struct v1_trace *trace)
+{
+	return trace->format;
+}
+
+uint64_t v1_trace_frequency(const struct v1_trace *trace)
+{
+	return trace->frequency;
+}
+
+size_t v1_count(const struct v1_trace *trace)
+{
+	return trace->norder;
+}
+
+struct v1_record *v1_ordered(const struct v1_trace *trace, size_t i)
+{
+	return &trace->records[trace->order[i]];
+}
+
+bool v1_is_timer(const struct v1_trace *trace, uint64_t g)
+{
+	return idmap_get(&trace->timers, g) != IDMAP_NONE;
+}
+
+bool v1_has_string(const struct v1_trace *trace, uint64_t id)
+{
+	return id == 0 || idmap_get(&trace->string_index, id) != IDMAP_NONE;
+}
+
+bool v1_has_stack(const struct v1_trace *trace, uint64_t id)
+{
+	return idmap_get(&trace->stack_index, id) != IDMAP_NONE;
+}
+
+struct v1_text v1_string(const struct v1_trace *trace, uint64_t id)
+{
+	uint32_t index = idmap_get(&trace->string_index, id);
+
+	return index == IDMAP_NONE ? (struct v1_text){NULL, 0} : trace->strings[index];
+}
+
+/* In floating point, as readers do; what does not fit is the smallest number. */
+static int64_t to_ns(const struct v1_trace *trace, int64_t ticks)
+{
+	int64_t span = (int64_t)((uint64_t)ticks - (uint64_t)v1_ordered(trace, 0)->time);
+	double ns = (double)span * (trace->frequency ? 1e9 / (double)trace->frequency : 1);
+
+	return ns >= -9223372036854775808.0 && ns < 9223372036854775808.0 ? (int64_t)ns : INT64_MIN;
+}
+
+void v1_event_at(const struct v1_trace *trace, size_t i, struct v1_event *event)
+{
+	const struct v1_record *record = v1_ordered(trace, i);
+	const struct event_v1_spec *spec;
+	struct v1_raw raw;
+	unsigned n;
+
+	v1_decode_again(trace, trace->order[i], &raw);
+	spec = event_v1_spec(raw.type, trace->format);
+	n = event_v1_args(spec, trace->format);
+	*event = (struct v1_event){.offset = record->offset,
+				   .type = record->type,
+				   .time = to_ns(trace, record->time),
+				   .ticks = record->time,
+				   .p = trace->ps[record->p].id,
+				   .g = record->g,
+				   .nargs = spec->stack && n ? n - 1 : n,
+				   .message = raw.text};
+	if (record->type == V1_CPU_SAMPLE)
+		event->p = (int64_t)v1_arg(trace, &raw, 1);
+	for (unsigned arg = 0; arg < event->nargs; arg++) {
+		event->args[arg] = v1_arg(trace, &raw, arg);
+		if (spec->string >> arg & 1)
+			event->text = v1_string(trace, event->args[arg]);
+	}
+	if (event->nargs < n)
+		event->stack = v1_arg(trace, &raw, event->nargs);
+}
+
+/* The record was decoded before: its numbers are whole. */
+static const uint8_t *skip_value(const uint8_t *p, const uint8_t *end, uint64_t *v)
+{
+	int n = get_uv(p, end, v);
+
+	return p + (n > 0 ? n : 0);
+}
+
+size_t v1_stack(const struct v1_trace *trace, uint64_t id, struct v1_frame *frames, size_t most)
+{
+	uint32_t index = idmap_get(&trace->stack_index, id);
+	const uint8_t *p, *end = trace->bytes + trace->n;
+	uint64_t n = 0, value;
+
+	if (index == IDMAP_NONE)
+		return 0;
+	p = trace->bytes + trace->stacks[index].offset;
+	if (*p++ >> V1_COUNT_SHIFT == V1_COUNT_LONG)
+		p = skip_value(p, end, &value);
+	p = skip_value(p, end, &value);
+	p = skip_value(p, end, &n);
+	for (uint64_t i = 0; i < n && i < most; i++) {
+		struct v1_frame frame = {.pc = 0};
+		uint64_t func = 0, file = 0;
+
+		p = skip_value(p, end, &frame.pc);
+		if (frame_values(trace) > 1) {
+			p = skip_value(p, end, &func);
+			p = skip_value(p, end, &file);
+			p = skip_value(p, end, &frame.line);
+		}
+		frame.func = v1_string(trace, func);
+		frame.file = v1_string(trace, file);
+		frames[i] = frame;
+	}
+	return (size_t)(n < most ? n : most);
+}
+
+void v1_summarize(const struct v1_trace *trace, struct v1_summary *summary)
+{
+	*summary = (struct v1_summary){
+		.goroutines = trace->goroutines, .threads = trace->threads, .dropped = trace->dropped};
+	memcpy(summary->events, trace->tables, sizeof(summary->events));
+	for (size_t i = 0; i < trace->norder; i++)
+		summary->events[v1_ordered(trace, i)->type]++;
+	for (size_t i = 0; i < trace->nps; i++)
+		summary->procs += trace->ps[i].id >= 0;
+	if (trace->norder)
+		summary->last_time = to_ns(trace, v1_ordered(trace, trace->norder - 1)->time);
+}
