@@ -100,9 +100,8 @@ static void choose_programs(struct bpf *bpf, const struct bpf_options *options)
 	bpf->attachments.multi = attach_has_multi();
 	bpf->attachments.old = options->go_minor <= OLD_LAST;
 	for (unsigned i = 0; i < options->plan->n && !options->probe_only; i++)
-		attach_choose(
-			&bpf->attachments,
-			attach_program(skeleton->obj, &bpf->attachments, options->plan->probes[i].site));
+		attach_choose(&bpf->attachments, attach_program(skeleton->obj, &bpf->attachments,
+								options->plan->probes[i].site));
 	if (options->probe_only)
 		attach_choose(&bpf->attachments, skeleton->progs.empty);
 	attach_choose(&bpf->attachments, skeleton->progs.marker);

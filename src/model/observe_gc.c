@@ -130,11 +130,7 @@ void on_sweep_end(struct model *md, const struct hit *hit)
 		step_sweep_end(md, m, hit->rec->arg, hit->rec->arg2);
 }
 
-/*
- * Up to Go 1.21 gcAssistAlloc remembers in a variable of its own if it has told
- * of the beginning: it may come by there again and again, and by the end only.
- */
-static bool repeats_assists(const struct model *md)
+bool repeats_assists(const struct model *md)
 {
 	return md->target.go_minor <= 21;
 }

@@ -41,7 +41,7 @@ enum op_kind {
 	/* goroutines */
 	OP_GO_CREATE,          /* self (or none) creates g2: runnable; stack2 = its entry, stack */
 	OP_GO_CREATE_BLOCKED,  /* the same, born waiting */
-	OP_GO_CREATE_SYSCALL,  /* g appears on m in a system call */
+	OP_GO_CREATE_SYSCALL,  /* g appears on m in a system call; stack2 = its entry, 0 if not known */
 	OP_GO_START,           /* g runnable -> running on m, p */
 	OP_GO_DESTROY,         /* self ends */
 	OP_GO_DESTROY_SYSCALL, /* self ends in a system call; its P, if any, is abandoned */

@@ -135,6 +135,8 @@ static void forget(int64_t constants[REGISTERS], const struct x86_insn *insn)
 {
 	bool stores = insn->map == X86_ONE && (insn->opcode == OP_STORE || insn->opcode == OP_STORE8);
 
+	if (is_nop(insn))
+		return;
 	if (leaves_line(insn)) {
 		for (int i = 0; i < REGISTERS; i++)
 			constants[i] = CONSTANT_UNKNOWN;

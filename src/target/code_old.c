@@ -9,7 +9,8 @@ enum {
 	OP_MOV_IMM = 0xb8, /* + register */
 	OP_MOV_IMM_RM = 0xc7,
 	REGISTERS = 16,
-	/* mov fs:g, reg; cmp guard, rsp; jbe; with lea in between for a big frame, and more for a huge one. */
+	/* mov fs:g, reg; cmp guard, rsp; jbe; with lea in between for a big frame, and more for a huge one.
+	 */
 	MAX_STACK_CHECK = 10,
 };
 
@@ -47,7 +48,8 @@ int code_stack_check(const struct code *code, size_t *offset)
 		}
 		if (i == 0 && !insn.fs && !is_one(&insn, OP_MOV_IMM_RM) && !is_one(&insn, 0x3b))
 			break; /* g is the first thing a check needs */
-		/* A huge frame has a jump of its own before: if the guard is being poisoned (stackPreempt). */
+		/* A huge frame has a jump of its own before: if the guard is being poisoned (stackPreempt).
+		 */
 		if (!may_precede_check(&insn) && !x86_is_jcc(&insn))
 			break;
 		compared = is_one(&insn, 0x39) || is_one(&insn, 0x3b);

@@ -14,7 +14,7 @@ enum place {
 	PLACE_CHECK,       /* the jump on "is the runtime's tracer on", where it would emit its event */
 	PLACE_REGION,      /* the same in StartRegion, and every end of what it gives while it is off */
 	PLACE_ALLOC_CHECK, /* the jump on "and does it tell of memory" */
-	PLACE_TELL, /* up to 1.16: the jump that decides if `callee` is called, or traceEvent with `event` */
+	PLACE_TELL,  /* up to 1.16: the jump that decides if `callee` is called, or traceEvent with `event` */
 	PLACE_GUARD, /* the jump that leads around a call of `callee` with `event` as its first argument */
 };
 

@@ -110,7 +110,8 @@ const struct site_rule old_site_rules[] = {
 	/* From 1.10 on the collector's stops are told of. */
 	PROLOGUE(SITE_STW_BEGIN, 5, 9, "runtime.stopTheWorldWithSema"),
 	PROLOGUE(SITE_STW_END, 5, 9, "runtime.startTheWorldWithSema"),
-	TELL(SITE_STW_BEGIN, 10, 11, "runtime.gcStart", "runtime.traceGCSTWStart", EV_STW_START, 2, 0),
+	/* The first is for a collector that stops the world all the time (GODEBUG), and stands behind the end. */
+	TELL(SITE_STW_BEGIN, 10, 11, "runtime.gcStart", "runtime.traceGCSTWStart", EV_STW_START, 2, 1),
 	TELL(SITE_STW_BEGIN, 12, OLD_LAST, "runtime.gcStart", "runtime.traceGCSTWStart", EV_STW_START, 1, 0),
 	TELL(SITE_STW_BEGIN, 10, OLD_LAST, "runtime.gcMarkDone", "runtime.traceGCSTWStart", EV_STW_START, 1,
 	     0),

@@ -98,6 +98,13 @@ int target_log_info(const struct target *target, unsigned extra_flags, log_sink 
  * process is bound. */
 int target_functab(struct target *target, struct log_record *record, struct error *err);
 
+/*
+ * Up to Go 1.10 a goroutine's wait reason is a Go string, here by its address
+ * in the process and its length. Its number in the log's REASON_WAIT; 0 = none
+ * that is known.
+ */
+uint8_t target_wait_reason(const struct target *target, uint64_t text, uint64_t len);
+
 struct target_snapshot;
 
 /*

@@ -228,6 +228,22 @@ static int find_tls(struct target *target, struct error *err)
 	return 0;
 }
 
+/* Side by side in one file (Go 1.17 and 1.18 syscall/asm_linux_amd64.s), if the program has both. */
+static void find_syscalls(struct target *target)
+{
+	struct go_places *places = &target->places;
+	uint64_t begin, end;
+
+	if (target->go_minor > 18)
+		return;
+	functab_find(target->functab, "syscall.Syscall", &places->syscalls, &places->syscalls_end);
+	if (functab_find(target->functab, "syscall.Syscall6", &begin, &end))
+		return;
+	if (places->syscalls_end != begin)
+		places->syscalls = begin;
+	places->syscalls_end = end;
+}
+
 /* Functions that the BPF programs know by their addresses; a program without cgo has no callbacks from C. */
 static void find_ranges(struct target *target)
 {
@@ -242,6 +258,7 @@ static void find_ranges(struct target *target)
 	functab_find(target->functab, "runtime.asyncPreempt2", &places->async_preempt,
 		     &places->async_preempt_end);
 	functab_find(target->functab, "runtime.goyield", &places->goyield, &places->goyield_end);
+	find_syscalls(target);
 	if (target->cgo)
 		target_find_function(target, "runtime.cgocallback", &places->cgocallback,
 				     &places->cgocallback_end);
@@ -288,6 +305,8 @@ static void find_old_tellings(struct target *target)
 	if (places->sweep_tells)
 		places->sweep_teller = find_telling(target, "runtime.traceGCSweepSpan", "runtime.traceEvent");
 	places->assist_tells = find_assist_telling(target);
+	if (target->go_minor <= 18)
+		places->next_gc = places->gc_controller + target->image->release->layout.runtime.gc_heap_goal;
 }
 
 /*
@@ -327,15 +346,14 @@ static int find_function(const struct target *target, const char *name, uint64_t
 static int find_sweepers(struct target *target, struct error *err)
 {
 	/* Up to 1.11 a list of spans is swept until enough pages are free. */
-	const char *chunk = target->go_minor < 12 ? "runtime.(*mheap).reclaimList"
-						  : "runtime.(*mheap).reclaimChunk";
+	const char *chunk =
+		target->go_minor < 12 ? "runtime.(*mheap).reclaimList" : "runtime.(*mheap).reclaimChunk";
 	struct go_places *places = &target->places;
 	int rc = find_function(target, "runtime.(*mcentral).cacheSpan", &places->cache_span,
 			       &places->cache_span_end, err);
 
 	if (rc == 0)
-		rc = find_function(target, chunk, &places->reclaim_chunk,
-				   &places->reclaim_chunk_end, err);
+		rc = find_function(target, chunk, &places->reclaim_chunk, &places->reclaim_chunk_end, err);
 	if (rc == 0)
 		rc = find_function(target, "runtime.deductSweepCredit", &places->deduct, &places->deduct_end,
 				   err);

@@ -263,7 +263,11 @@ func (c *comparison) gcList(native, ours []gcEvent) {
 			continue
 		}
 		row := c.GC.row(n.change)
-		row.Events.count(n.key == o.key && (n.m == o.m || c.threadless) && n.p == o.p)
+		alike := n.key == o.key && (n.m == o.m || c.threadless) && n.p == o.p
+		row.Events.count(alike)
+		if !alike {
+			c.tally("gc where", fmt.Sprintf("%s: P %d and %d", n.change, n.p, o.p))
+		}
 		c.gcValues(row, n, o)
 		switch {
 		case strings.HasPrefix(n.change, "RangeBegin"):

@@ -429,7 +429,7 @@ func (c *comparison) print(verbose bool) {
 		return
 	}
 	for _, kind := range []string{"only native", "only ours", "stack", "waker stack", "P", "M",
-		"gc only native", "gc only ours", "gc stack", "value"} {
+		"gc only native", "gc only ours", "gc where", "gc stack", "value"} {
 		c.printTally(kind)
 	}
 }
