@@ -81,7 +81,8 @@ $(BUILD)/bench-shards: tools/bench/shards.c tests/unit/spread.c $(LIBOBJ)
 	$(Q)$(CC) $(CSTD) $(CPPFLAGS) -Itests/unit $(CFLAGS) $(WARN) -o $@ $^ $(LIBS)
 
 # libFuzzer compiles what it needs itself, with its own instrumentation.
-FUZZLIB := $(filter-out src/main.c src/cli/% src/capture/%,$(SRC))
+FUZZLIB := $(filter-out src/main.c src/cli/% src/capture/%,$(SRC)) \
+	src/cli/dump.c src/cli/dump_v1.c src/cli/dump_v2.c src/cli/line.c src/cli/json.c src/cli/text.c
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZLIB)
 	$(call msg,FUZZ,$@)
 	@mkdir -p $(@D)
