@@ -365,17 +365,21 @@ int heap_reset(struct pt_regs *ctx)
 	return 0;
 }
 
-/* In gcControllerCommit, at gcPaceScavenger(memoryLimit, heapGoal BX, lastHeapGoal). 0 as the tracer's
- * HeapGoal has it, when only a limit of memory makes cycles. */
+/*
+ * In gcControllerCommit, at gcPaceScavenger(memoryLimit, heapGoal BX, lastHeapGoal). 0 as the tracer's
+ * HeapGoal has it, when only a limit of memory makes cycles. Up to Go 1.18 in commit, when heapGoal is set.
+ */
 SEC("?uprobe")
 int heap_goal(struct pt_regs *ctx)
 {
 	struct raw_record rec = {.site = SITE_HEAP_GOAL, .arg = ctx->bx};
 	int32_t percent = 0;
 
-	if (places.gc_controller)
+	if (go_minor <= 18)
+		rec.arg = read_word(places.next_gc);
+	else if (places.gc_controller)
 		read_user(&percent, sizeof(percent), places.gc_controller + layout.gc_percent);
-	if (percent < 0 || ctx->bx == ~0ul)
+	if (percent < 0 || rec.arg == ~0ul)
 		rec.arg = 0;
 	by_curg(&rec, m_of_g(ctx->r14), 0, false);
 	return 0;

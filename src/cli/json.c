@@ -75,6 +75,12 @@ void json_number(struct json *json, const char *name, uint64_t value)
 	fprintf(json->out, "%llu", (unsigned long long)value);
 }
 
+void json_integer(struct json *json, const char *name, int64_t value)
+{
+	begin(json, name);
+	fprintf(json->out, "%lld", (long long)value);
+}
+
 /* JSON has no infinities. */
 void json_real(struct json *json, const char *name, double value)
 {

@@ -19,6 +19,7 @@ void json_close(struct json *json, char bracket);
 void json_string(struct json *json, const char *name, const char *text, size_t len);
 void json_text(struct json *json, const char *name, const char *text); /* NULL = null */
 void json_number(struct json *json, const char *name, uint64_t value);
+void json_integer(struct json *json, const char *name, int64_t value);
 void json_real(struct json *json, const char *name, double value);
 void json_bool(struct json *json, const char *name, bool value);
 

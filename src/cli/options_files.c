@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The options of the commands that take one operand: replay, check, sites. */
+/* The options of the commands that take one operand: replay, check, dump, sites. */
 #include "cli/options.h"
 
 #include <errno.h>
@@ -13,6 +13,8 @@ enum key {
 	KEY_JSON,
 	KEY_RUNTIME_FRAMES,
 	KEY_REPAIR,
+	KEY_STACKS,
+	KEY_ABSOLUTE,
 };
 
 /* What an option parser fills in: the options of its own command. */
@@ -151,6 +153,61 @@ int options_check(int argc, char **argv, struct check_options *options, struct e
 	return 0;
 }
 
+static const struct argp_option dump_table[] = {
+	{"stacks", KEY_STACKS, NULL, 0, "Print the frames of each event's stack below it", 1},
+	{"absolute", KEY_ABSOLUTE, NULL, 0, "Print times of the file's own clock, not from its beginning", 1},
+	{"json", KEY_JSON, NULL, 0, "Print one JSON object a line", 1},
+	OPTIONS_HELP,
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+static error_t on_dump(int key, char *text, struct argp_state *state)
+{
+	const struct parse *parse = state->input;
+	struct dump_options *options = parse->options;
+
+	switch (key) {
+	case ARGP_KEY_ARG:
+		return -take_operand(&options->input, text, parse->err);
+	case KEY_STACKS:
+		options->stacks = true;
+		return 0;
+	case KEY_ABSOLUTE:
+		options->absolute = true;
+		return 0;
+	case KEY_JSON:
+		options->json = true;
+		return 0;
+	case 'h':
+		options->help = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp dump_parser = {
+	.options = dump_table,
+	.parser = on_dump,
+	.doc = "Print the events of a Go execution trace (of any format) in order, one a line: time in ns, "
+	       "name, "
+	       "thread, P and goroutine (- is none), arguments."
+	       "\v"
+	       "Of a file that is not valid, what stands before its first fault is printed.\n"
+	       "Exit status: 0 valid, 1 not valid or not readable, 2 wrong usage, 3 valid up to a point.",
+};
+
+int options_dump(int argc, char **argv, struct dump_options *options, struct error *err)
+{
+	int rc = parse_into(&dump_parser, argc, argv, options, sizeof(*options), err);
+
+	if (rc || options->help)
+		return rc;
+	if (!options->input)
+		return error_set(err, EINVAL, "which file is to be printed?");
+	return 0;
+}
+
 static const struct argp_option sites_table[] = {
 	OPTIONS_HELP,
 	{NULL, 0, NULL, 0, NULL, 0},
@@ -199,6 +256,11 @@ void options_help_replay(void)
 void options_help_check(void)
 {
 	options_print_help(&check_parser, "gotrace check [OPTION...] FILE");
+}
+
+void options_help_dump(void)
+{
+	options_print_help(&dump_parser, "gotrace dump [OPTION...] FILE");
 }
 
 void options_help_sites(void)

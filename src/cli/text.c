@@ -117,7 +117,7 @@ uint32_t text_next(const char *s, size_t n, size_t *len)
 }
 
 /* C0 and C1 controls command a terminal; the others here turn the direction of writing. */
-static bool is_printable(uint32_t point)
+bool text_is_printable(uint32_t point)
 {
 	if (point < 0x20 || (point >= 0x7f && point < 0xa0) || point == MALFORMED)
 		return false;
@@ -154,7 +154,7 @@ struct text text_name(const char *name, size_t len, unsigned width)
 		}
 		if (out + step >= sizeof(text.bytes))
 			break;
-		if (is_printable(point)) {
+		if (text_is_printable(point)) {
 			memcpy(text.bytes + out, name + at, step);
 			out += step;
 		} else {

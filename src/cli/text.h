@@ -3,6 +3,7 @@
 #ifndef GOTRACE_TEXT_H
 #define GOTRACE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,5 +22,7 @@ struct text text_name(const char *name, size_t len, unsigned width);
  * length in *len. A malformed one is 0xfffd of length 1.
  */
 uint32_t text_next(const char *s, size_t n, size_t *len);
+/* Neither commands a terminal nor turns the direction of writing. */
+bool text_is_printable(uint32_t point);
 
 #endif

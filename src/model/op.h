@@ -41,7 +41,7 @@ enum op_kind {
 	/* goroutines */
 	OP_GO_CREATE,          /* self (or none) creates g2: runnable; stack2 = its entry, stack */
 	OP_GO_CREATE_BLOCKED,  /* the same, born waiting */
-	OP_GO_CREATE_SYSCALL,  /* g appears on m in a system call */
+	OP_GO_CREATE_SYSCALL,  /* g appears on m in a system call; stack2 = its entry, 0 if not known */
 	OP_GO_START,           /* g runnable -> running on m, p */
 	OP_GO_DESTROY,         /* self ends */
 	OP_GO_DESTROY_SYSCALL, /* self ends in a system call; its P, if any, is abandoned */
@@ -120,6 +120,7 @@ struct stack {
 	uint8_t skip; /* logical frames to leave out at the leaf */
 	bool literal;
 	bool sample; /* of a CPU sample: the first two PCs are special (RAW_STACK_SAMPLE) */
+	bool scan;   /* words of the stack instead of PCs (RAW_STACK_SCAN) */
 	bool entry;  /* one PC: the entry of a goroutine's function plus 1; a wrapper stands for what it wraps
 		      */
 	const struct frame *frames; /* if not NULL: n of them, as they are to be written; pcs is not used */

@@ -27,8 +27,8 @@ static const char *const block_events[] = {
 	EVENT(42, "GC mark assist wait for work"),
 };
 
-/* The argument of the v1 event that begins a stop of the world (1.10 to 1.20). */
-static const char *const stw_kinds[] = {"GC mark termination", "GC sweep termination"};
+/* The argument of the v1 event that begins a stop of the world (1.10 to 1.20); the last is none of it. */
+static const char *const stw_kinds[] = {"GC mark termination", "GC sweep termination", "unknown"};
 
 static const char *const stops[] = {"unspecified", "runtime.Gosched", "preempted"};
 

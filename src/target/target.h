@@ -16,6 +16,9 @@
 #include "symbol/symbol.h"
 #include "util/error.h"
 
+/* Up to Go 1.16 arguments are on the stack: rules of sites, programs and stacks of their own. */
+#define OLD_LAST 16
+
 /* A place to probe, found by function and code bytes and verified. */
 struct probe {
 	uint8_t site;         /* enum site: which BPF program */

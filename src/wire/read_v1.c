@@ -402,6 +402,11 @@ size_t v1_count(const struct v1_trace *trace)
 	return trace->norder;
 }
 
+size_t v1_procs(const struct v1_trace *trace)
+{
+	return trace->nps;
+}
+
 struct v1_record *v1_ordered(const struct v1_trace *trace, size_t i)
 {
 	return &trace->records[trace->order[i]];
@@ -453,6 +458,7 @@ void v1_event_at(const struct v1_trace *trace, size_t i, struct v1_event *event)
 				   .time = to_ns(trace, record->time),
 				   .ticks = record->time,
 				   .p = trace->ps[record->p].id,
+				   .proc = record->p,
 				   .g = record->g,
 				   .nargs = spec->stack && n ? n - 1 : n,
 				   .message = raw.text};

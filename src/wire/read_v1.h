@@ -34,6 +34,7 @@ struct v1_event {
 	int64_t time;    /* ns since the first event; of GoSysExit and CPUSample, when it really was */
 	int64_t ticks;   /* the same in units of the file */
 	int64_t p;       /* P it was written on, V1_NO_P = none; of CPUSample, the P sampled */
+	uint32_t proc;   /* which of v1_procs Ps it was written on, counted from 0 */
 	/* What ran on the P; of GoStart, GoSysExit, GoWaiting, GoInSyscall, CPUSample whom they are about. 0
 	 * = none. */
 	uint64_t g;
@@ -65,6 +66,7 @@ void v1_free(struct v1_trace *trace);
 unsigned v1_trace_format(const struct v1_trace *trace);    /* enum wire_format */
 uint64_t v1_trace_frequency(const struct v1_trace *trace); /* ticks a second; 0 = unknown (a torn file) */
 size_t v1_count(const struct v1_trace *trace);
+size_t v1_procs(const struct v1_trace *trace); /* that have batches, "none" too */
 /* The event number i of the order, i < v1_count. */
 void v1_event_at(const struct v1_trace *trace, size_t i, struct v1_event *event);
 /* "" if there is no such string. */
