@@ -24,7 +24,7 @@ twin_marks() {
 	esac
 }
 
-# Which of the viewer's profiles must have rows for a load.
+# profile_rows MODE RELEASE: which of the viewer's profiles must have rows for a load.
 profile_rows() {
 	case $1 in
 	http | mixed) echo sched,io,syscall,block ;;
@@ -35,6 +35,8 @@ profile_rows() {
 	pingpong | pool | procs) echo sched,block ;;
 	user) echo sched,block,usertasks,userregions ;;
 	idle) echo ;; # nothing runs
+	# In the older program timers wake whoever calls C.
+	cgo) [ "$(minor "$2")" -ge 22 ] && echo sched || echo syscall ;;
 	cpu) echo samples ;;
 	*) echo sched ;;
 	esac
@@ -55,7 +57,7 @@ trace_cell() {
 	checked "$W/trace"
 	printf '%s events, %s goroutines, %s KiB' "$(fact events)" "$(fact goroutines)" $(($(stat -c %s "$W/trace") / 1024))
 	if [ "$3" = yes ]; then
-		rows=$(profile_rows "$1")
+		rows=$(profile_rows "$1" "$2")
 		# Where only starts are probed, nobody knows who woke whom.
 		[ "$look" != --spans ] || rows=${rows#sched} rows=${rows#,}
 		(cd "$W" && timeout 200 "$JUDGE" pages -go "go$2" -rows "$rows" trace) >"$W/pages" 2>&1 ||
@@ -154,11 +156,10 @@ cell() {
 	[ "$3" = cpu ] && also="-native-profile -native-seconds 4"
 	start_target "$binary" "$3" -native "$W/native" -native-seconds 2 -seconds 100 $also
 	trace_cell "$3" "$1" "$4"
-	if [ "$5" = yes ]; then
+	# Up to 1.21 an idle program does nothing that could be compared.
+	if [ "$5" = yes ] && { [ "$3" != idle ] || [ "$(minor "$1")" -ge 22 ]; }; then
 		least=100
 		[ "$3" = idle ] && least=10
-	# Up to 1.21 an idle program does nothing at all.
-	[ "$3" = idle ] && [ "$(minor "$1")" -le 21 ] && least=0
 		twin_cell "$3" $least "$1"
 	fi
 	[ "$3" != cpu ] || samples_cell
