@@ -122,11 +122,13 @@ static __always_inline void leave_old(const struct pt_regs *ctx, uint8_t site, u
 	send(&rec);
 }
 
-/* gosched_m: the goroutine asked for it. */
+/* gosched_m: the goroutine asked for it. In 1.4 newstack calls it, too, for one that is to be preempted. */
 SEC("?uprobe")
 int old_gosched(struct pt_regs *ctx)
 {
-	leave_old(ctx, SITE_GOSCHED, 0, 1);
+	uint64_t caller = go_minor == 4 ? read_word(ctx->sp) : 0;
+
+	leave_old(ctx, SITE_GOSCHED, lies_in(caller, places.newstack, places.newstack_end), 1);
 	return 0;
 }
 
@@ -480,12 +482,17 @@ static __always_inline bool self_old(struct raw_record *rec, struct go_g *g)
 	return true;
 }
 
-/* In gcStart, on the goroutine's own stack; the tracer's stack begins with its caller. */
+/* In gcStart, on the goroutine's own stack; the tracer's stack begins with its caller. 1.4: on g0, in gc_m. */
 SEC("?uprobe")
 int old_gc_begin(struct pt_regs *ctx)
 {
 	struct raw_record rec = {.site = SITE_GC_BEGIN};
 	struct go_g g;
+
+	if (go_minor == 4) {
+		by_curg_old(&rec, current_m(), 2);
+		return 0;
+	}
 
 	if (!self_old(&rec, &g))
 		return 0;

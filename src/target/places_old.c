@@ -43,6 +43,8 @@ void target_find_old_places(struct target *target)
 			   &places->sweep_tells, &places->sweep_teller);
 	find_stack_telling(target, "runtime.gcAssistAlloc", "runtime.traceGCMarkAssistStart", EV_ASSIST_START,
 			   &places->assist_tells, &places->assist_teller);
+	if (target->go_minor == 4)
+		functab_find(target->functab, "runtime.newstack", &places->newstack, &places->newstack_end);
 	if (target->go_minor <= 11)
 		functab_find(target->functab, "runtime.(*mheap).reclaim", &places->reclaim,
 			     &places->reclaim_end);

@@ -261,6 +261,23 @@ static uint8_t assist_of(const struct target_snapshot *snap, const struct g_view
 	return view->assists ? LOG_ASSIST_OPEN : LOG_ASSIST_NONE;
 }
 
+/* Go 1.4 does not keep where a goroutine began (g.startpc): the outermost function but runtime.goexit. */
+static uint64_t root_function(const struct functab *functab, const struct walked *walked)
+{
+	uint64_t entry, end;
+	const char *name;
+	size_t index;
+
+	for (unsigned i = walked->n; i > 0 && i + 2 > walked->n; i--) {
+		if (functab_lookup(functab, walked->pcs[i - 1] - 1, &index) ||
+		    functab_entry(functab, index, &entry, &end, &name))
+			return 0;
+		if (strcmp(name, "runtime.goexit") != 0)
+			return entry;
+	}
+	return 0;
+}
+
 static int deliver(struct target_snapshot *snap, size_t count)
 {
 	int rc = 0;
@@ -281,6 +298,8 @@ static int deliver(struct target_snapshot *snap, size_t count)
 			.waitreason = wait_reason(snap->target, &walked->view),
 			.assist = assist_of(snap, &walked->view),
 		};
+		if (!lg->startpc)
+			lg->startpc = root_function(snap->target->functab, walked);
 		if (walked->n) {
 			lg->stack = target_stack_hash(walked->pcs, walked->n, 0);
 			rc = send_stack(snap, walked, lg->stack);

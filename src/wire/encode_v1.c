@@ -12,6 +12,7 @@
 #include "util/map64.h"
 #include "wire/dict_v1.h"
 #include "wire/encode.h"
+#include "wire/idset.h"
 #include "wire/stream_v1.h"
 
 /* What the readers believe of a goroutine. */
@@ -19,8 +20,9 @@ enum g_state { UNKNOWN, RUNNABLE, RUNNING, WAITING, STOPPED /* for ever, so they
 
 struct g_v1 {
 	uint64_t id;
-	uint32_t seq; /* of its last event that is ordered */
-	int32_t p;    /* where it runs */
+	uint64_t born; /* when it was created, in the file's time */
+	uint32_t seq;  /* of its last event that is ordered */
+	int32_t p;     /* where it runs */
 	uint8_t state;
 	bool in_call; /* runs, but is in a system call with its P */
 	bool assists;
@@ -36,7 +38,8 @@ struct p_v1 {
  * each in the ops, under the same id; in these formats it waits in between.
  */
 struct parked {
-	uint64_t id;
+	uint64_t goid; /* in the ops */
+	uint64_t id;   /* in the file */
 	uint32_t seq;
 };
 
@@ -44,15 +47,17 @@ struct encoder_v1 {
 	struct file_v1 file;
 	struct dict_v1 dict;
 	const struct generation *gen;
-	uint64_t now; /* of the op, ns */
+	uint64_t now;         /* of the op, ns */
+	uint64_t first_ticks; /* of the trace */
 	struct g_v1 *gs;
 	size_t ngs;
 	struct p_v1 *ps; /* by P + 1 */
 	size_t nps;
 	struct parked *parked;
 	size_t nparked, parked_capacity;
-	struct map64 parked_by_id;
-	uint64_t aliases; /* ids given to goroutines whose own was used up */
+	struct map64 parked_by_goid;
+	struct idset used; /* ids of all goroutines that were told of */
+	uint64_t aliases;  /* ids given to goroutines whose own was used up */
 	uint64_t gc_seq, procs;
 	uint32_t procs_gen; /* the last generation that has told procs: each does, but a file only once */
 	int32_t gc_p;       /* where the collection began */
@@ -60,6 +65,8 @@ struct encoder_v1 {
 	bool labels; /* this generation has some */
 	uint32_t last_gen;
 };
+
+#define NS_PER_SEC 1000000000
 
 /* No goroutine has so high an id; and a float64 still has it exactly. */
 #define ALIAS_ID (3ull << 50)
@@ -178,6 +185,7 @@ static void go_create(struct encoder_v1 *wire, int32_t p, uint32_t index, uint64
 	if (timer)
 		file_v1_record(&wire->file, V1_TIMER_GOROUTINE, id);
 	EVENT(wire, p, V1_GO_CREATE, id, start, stack);
+	g->born = wire->file.ticks;
 }
 
 /* What a goroutine does that was created and does not run: both count for its order. */
@@ -260,13 +268,15 @@ static bool is_known(const struct g_v1 *g)
 	return g->state == RUNNABLE || g->state == RUNNING || g->state == WAITING;
 }
 
-/* Ids are never used again: one that is gets another. */
+/* Ids are never used again: a life whose id was somebody's gets another. */
 static uint64_t fresh_id(struct encoder_v1 *wire, uint32_t index)
 {
 	uint64_t id = wire->dict.tables->goids[index];
-	bool used = goroutine(wire, index)->state == STOPPED || (id && map64_get(&wire->parked_by_id, id));
+	int known = idset_add(&wire->used, id);
 
-	return used ? ALIAS_ID + wire->aliases++ : id;
+	if (known < 0)
+		wire->file.failed = known;
+	return known ? ALIAS_ID + wire->aliases++ : id;
 }
 
 /* A goroutine that the op wakes or starts, but that they do not know, or think to be stopped for ever. */
@@ -401,27 +411,48 @@ static void put_create(struct encoder_v1 *wire, const struct op *op)
 	go_create(wire, stream_by(wire, op), op->g2, fresh_id(wire, op->g2), op);
 }
 
+/* Takes it out of the list; false if it is not there. */
+static bool unpark(struct encoder_v1 *wire, uint64_t goid, struct parked *parked)
+{
+	const uint32_t *found = goid ? map64_get(&wire->parked_by_goid, goid) : NULL;
+	uint32_t index;
+
+	if (!found)
+		return false;
+	index = *found;
+	*parked = wire->parked[index];
+	map64_del(&wire->parked_by_goid, goid);
+	wire->parked[index] = wire->parked[--wire->nparked];
+	if (index < wire->nparked && map64_set(&wire->parked_by_goid, wire->parked[index].goid, index))
+		wire->file.failed = -ENOMEM;
+	return true;
+}
+
+static void park(struct encoder_v1 *wire, uint64_t goid, const struct g_v1 *g)
+{
+	if (!goid || map64_get(&wire->parked_by_goid, goid))
+		return;
+	if (array_grow((void **)&wire->parked, &wire->parked_capacity, wire->nparked + 1,
+		       sizeof(*wire->parked)) ||
+	    map64_set(&wire->parked_by_goid, goid, (uint32_t)wire->nparked)) {
+		wire->file.failed = -ENOMEM;
+		return;
+	}
+	wire->parked[wire->nparked++] = (struct parked){goid, g->id, g->seq};
+}
+
 /* Born in a system call: a C thread calls into Go, maybe not for the first time. */
 static void put_create_syscall(struct encoder_v1 *wire, const struct op *op)
 {
-	uint64_t id = wire->dict.tables->goids[op->g];
-	const uint32_t *index = id ? map64_get(&wire->parked_by_id, id) : NULL;
+	struct parked parked;
 
-	if (!index) {
-		go_create(wire, NO_P, op->g, id, op);
-		go_waits(wire, NO_P, op->g, true);
+	if (unpark(wire, wire->dict.tables->goids[op->g], &parked)) {
+		*goroutine(wire, op->g) =
+			(struct g_v1){.id = parked.id, .state = WAITING, .seq = parked.seq, .p = NO_P};
 		return;
 	}
-	*goroutine(wire, op->g) = (struct g_v1){
-		.id = id,
-		.state = WAITING,
-		.seq = wire->parked[*index].seq,
-		.p = NO_P,
-	};
-	wire->parked[*index] = wire->parked[--wire->nparked];
-	if (*index < wire->nparked && map64_set(&wire->parked_by_id, wire->parked[*index].id, *index))
-		wire->file.failed = -ENOMEM;
-	map64_del(&wire->parked_by_id, id);
+	go_create(wire, NO_P, op->g, fresh_id(wire, op->g), op);
+	go_waits(wire, NO_P, op->g, true);
 }
 
 static void put_destroy_syscall(struct encoder_v1 *wire, const struct op *op)
@@ -430,15 +461,8 @@ static void put_destroy_syscall(struct encoder_v1 *wire, const struct op *op)
 
 	if (g->state == RUNNING)
 		sys_block(wire, g->p);
-	if (g->state != WAITING)
-		return;
-	if (array_grow((void **)&wire->parked, &wire->parked_capacity, wire->nparked + 1,
-		       sizeof(*wire->parked)) ||
-	    (g->id && map64_set(&wire->parked_by_id, g->id, (uint32_t)wire->nparked))) {
-		wire->file.failed = -ENOMEM;
-		return;
-	}
-	wire->parked[wire->nparked++] = (struct parked){g->id, g->seq};
+	if (g->state == WAITING)
+		park(wire, wire->dict.tables->goids[op->g], g);
 	g->state = DEAD;
 }
 
@@ -689,16 +713,19 @@ static void put_annotation(struct encoder_v1 *wire, const struct op *op)
 	}
 }
 
-/* Not part of the order: its own moment is among its values. */
+/*
+ * Not part of the order: its own moment is among its values. Readers up to Go
+ * 1.22 refuse the creation of a goroutine that a sample was of before.
+ */
 static void put_sample(struct encoder_v1 *wire, const struct op *op)
 {
 	const struct g_v1 *g = goroutine(wire, op->g);
-	uint64_t id = op->g == NO_G ? 0 : g->state == UNKNOWN ? wire->dict.tables->goids[op->g] : g->id;
+	uint64_t ticks = file_v1_ticks(&wire->file, op->time);
+	uint64_t id = op->g != NO_G && g->state != UNKNOWN && g->born < ticks ? g->id : 0;
 
-	wire->now = 0;
+	wire->now = V1_SAME_TIME;
 	if (event_v1_spec(V1_CPU_SAMPLE, wire->file.format))
-		EVENT(wire, NO_P, V1_CPU_SAMPLE, file_v1_ticks(&wire->file, op->time),
-		      (uint64_t)(int64_t)op->p, id, stack_of(wire, op));
+		EVENT(wire, NO_P, V1_CPU_SAMPLE, ticks, (uint64_t)(int64_t)op->p, id, stack_of(wire, op));
 }
 
 /* --- generations --- */
@@ -802,17 +829,26 @@ static void put_statuses(struct encoder_v1 *wire, const struct generation *gen, 
 	}
 }
 
-/* Nothing is left running: viewers up to Go 1.22 want each goroutine's stretch to end. */
+/*
+ * Nothing is left open: viewers up to Go 1.22 want an end of each collection,
+ * stop-the-world and sweep, and of each goroutine's stretch, and crash without.
+ */
 static void close_all(struct encoder_v1 *wire)
 {
-	wire->now = wire->gen->end;
+	static const struct op nobody = {.p = NO_P};
+
+	wire->now = wire->gen->end + 1; /* behind everything on other Ps, too */
+	stw_end(wire, &nobody);
+	gc_end(wire, &nobody);
 	for (size_t i = 0; i < wire->nps; i++) {
 		const struct p_v1 *p = &wire->ps[i];
+		const struct op end = {.kind = OP_GC_SWEEP_END, .p = (int32_t)i - 1};
 
+		put_sweep(wire, &end);
 		if (p->g != NO_G && goroutine(wire, p->g)->in_call)
-			sys_block(wire, (int32_t)i - 1);
+			sys_block(wire, end.p);
 		else if (p->g != NO_G)
-			go_leaves(wire, (int32_t)i - 1, V1_GO_PREEMPT, 0);
+			go_leaves(wire, end.p, V1_GO_PREEMPT, 0);
 	}
 }
 
@@ -861,6 +897,18 @@ static int check_ops(struct encoder_v1 *wire, const struct generation *gen, stru
 	return 0;
 }
 
+/* The readers of the oldest formats multiply a trace's whole span by 1e9. */
+static bool is_too_long(const struct encoder_v1 *wire, const struct generation *gen)
+{
+	uint64_t first = wire->last_gen ? wire->first_ticks : file_v1_ticks(&wire->file, gen->start);
+	uint64_t last = file_v1_ticks(&wire->file, gen->end);
+
+	if (last < wire->file.ticks)
+		last = wire->file.ticks;
+	/* v0 moves each event away from the one before it. */
+	return wire->file.format <= WIRE_GO15 && last - first + gen->nops > INT64_MAX / NS_PER_SEC;
+}
+
 static int begin(struct encoder_v1 *wire, const struct generation *gen, struct error *err)
 {
 	if (wire->file.failed)
@@ -869,6 +917,12 @@ static int begin(struct encoder_v1 *wire, const struct generation *gen, struct e
 	if (gen->number == 0 || (wire->last_gen && gen->number != wire->last_gen + 1))
 		return error_set(err, EINVAL, "generation %u cannot follow generation %u", gen->number,
 				 wire->last_gen);
+	if (is_too_long(wire, gen))
+		return error_set(
+			err, EFBIG,
+			"the format %s holds no more than ten minutes; choose --format 1.7 or later, "
+			"or end the trace earlier (-d)",
+			wire_format_name(wire->file.format));
 	wire->gen = gen;
 	wire->dict.tables = gen->tables;
 	if (array_grow((void **)&wire->gs, &wire->ngs, gen->tables->ngoroutines, sizeof(*wire->gs)))
@@ -886,7 +940,7 @@ int encode_v1_generation(struct encoder_v1 *wire, const struct generation *gen, 
 		return ret;
 	}
 	if (!wire->last_gen)
-		wire->file.ticks = file_v1_ticks(&wire->file, gen->start);
+		wire->first_ticks = wire->file.ticks = file_v1_ticks(&wire->file, gen->start);
 	while (i < gen->nops && is_status(&gen->ops[i]))
 		i++;
 	put_statuses(wire, gen, i);
@@ -928,7 +982,8 @@ void encode_v1_free(struct encoder_v1 *wire)
 		return;
 	file_v1_free(&wire->file);
 	dict_v1_free(&wire->dict);
-	map64_free(&wire->parked_by_id);
+	map64_free(&wire->parked_by_goid);
+	idset_free(&wire->used);
 	free(wire->gs);
 	free(wire->ps);
 	free(wire->parked);

@@ -523,6 +523,19 @@ static int order_by_state(struct v1_trace *trace, struct fault *fault)
 	return ret;
 }
 
+/* Readers do not sort stably: a number that two events have is no order. */
+static int check_number(struct v1_trace *trace, uint32_t index, struct fault *fault)
+{
+	const struct v1_record *last = trace->norder ? v1_ordered(trace, trace->norder - 1) : NULL;
+
+	if (!last || trace->seqs[index] != trace->seqs[last - trace->records])
+		return 0;
+	return fault_set(fault, trace->records[index].offset,
+			 "%s and %s of byte %" PRIu64 " have the same number %" PRId64,
+			 event_v1_name(trace->records[index].type, trace->format),
+			 event_v1_name(last->type, trace->format), last->offset, trace->seqs[index]);
+}
+
 static int order_by_number(struct v1_trace *trace, struct fault *fault)
 {
 	size_t n = trace->nrecords;
@@ -531,9 +544,12 @@ static int order_by_number(struct v1_trace *trace, struct fault *fault)
 		trace->order[trace->norder] = (uint32_t)trace->norder;
 	if (sort_order(trace, key_seq))
 		return -ENOMEM;
-	for (trace->norder = 0; trace->norder < n; trace->norder++)
-		if (check_time(trace, trace->order[trace->norder], fault))
+	for (trace->norder = 0; trace->norder < n; trace->norder++) {
+		uint32_t index = trace->order[trace->norder];
+
+		if (check_number(trace, index, fault) || check_time(trace, index, fault))
 			return -EBADMSG;
+	}
 	return 0;
 }
 

@@ -99,17 +99,22 @@ bool file_v1_message(struct file_v1 *file, int32_t p, uint64_t ns, enum event_v1
 	uint64_t values[MAX_VALUES];
 	struct stream_v1 *stream;
 	unsigned nvalues = 0;
+	uint64_t before;
 	uint8_t *at;
 
 	if (!spec || file->failed)
 		return false;
-	next_moment(file, ns);
+	if (ns != V1_SAME_TIME)
+		next_moment(file, ns);
 	stream = open_stream(file, p, 2 + (MAX_VALUES + 2) * MAX_UV + len);
 	if (!stream)
 		return false;
+	before = stream->ticks;
 	if (file->format == WIRE_GO15)
 		values[nvalues++] = file->seq - stream->seq;
-	values[nvalues++] = file->ticks - stream->ticks;
+	if (ns != V1_SAME_TIME)
+		stream->ticks = file->ticks;
+	values[nvalues++] = stream->ticks - before;
 	for (unsigned i = 0; i < n; i++)
 		values[nvalues++] = args[i];
 	at = put_event(stream->data.bytes + stream->data.len, type, n, values, nvalues);
@@ -119,7 +124,6 @@ bool file_v1_message(struct file_v1 *file, int32_t p, uint64_t ns, enum event_v1
 		at += len;
 	}
 	stream->data.len = (size_t)(at - stream->data.bytes);
-	stream->ticks = file->ticks;
 	stream->seq = file->seq;
 	return true;
 }

@@ -37,6 +37,10 @@ enum { V1_MAX_P = 1 << 16 }; /* far above GOMAXPROCS's limit of 1024 */
 
 /* The stream of a P (0 ... V1_MAX_P) or NO_P; NULL when out of memory. Valid until the next call. */
 struct stream_v1 *file_v1_stream(struct file_v1 *file, int32_t p);
+/* For ns: the time of the stream's last event. Readers disagree on the time of what follows a CPU sample that
+ * has another. */
+#define V1_SAME_TIME UINT64_MAX
+
 /*
  * Appends an event with n arguments, as many as the format has of it. A format without that event leaves it
  * out: returns false. ns is moved up if it is before the last event's.
