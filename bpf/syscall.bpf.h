@@ -24,8 +24,12 @@ static __always_inline bool is_target(void)
  */
 static __always_inline bool is_newborn(long id, uint64_t m)
 {
-	return (id == NR_ARCH_PRCTL || id == NR_GETTID) &&
-	       (uint32_t)read_word(m + layout.m_procid) != (uint32_t)bpf_get_current_task_btf()->pid;
+	uint32_t tid = 0;
+
+	if (id != NR_ARCH_PRCTL && id != NR_GETTID)
+		return false;
+	return bpf_probe_read_user(&tid, sizeof(tid), (const void *)(m + layout.m_procid)) ||
+	       tid != (uint32_t)bpf_get_current_task_btf()->pid;
 }
 
 SEC("?tp_btf/sys_enter")
@@ -42,7 +46,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	if (!rec.g || !read_g(&g, rec.g) || g_status(&g) != GSYSCALL)
 		return 0; /* not one of Go's */
 	m = g_word(&g, layout.g_m);
-	if (!m || is_newborn(id, m))
+	if (is_newborn(id, m))
 		return 0;
 	rec.goid = g_word(&g, layout.g_goid);
 	if (quiet_ps)
@@ -67,7 +71,9 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 	if (!is_target())
 		return 0;
 	rec.g = current_g();
-	if (!rec.g || !read_user(&status, sizeof(status), rec.g + layout.g_status) ||
+	/* A new thread's own TLS has no g yet, but anything, when arch_prctl has set it: that is no loss. */
+	if (!rec.g ||
+	    bpf_probe_read_user(&status, sizeof(status), (const void *)(rec.g + layout.g_status)) ||
 	    (status & ~GSCAN) != GSYSCALL)
 		return 0;
 	rec.arg2 = regs->orig_ax;
