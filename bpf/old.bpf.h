@@ -635,8 +635,11 @@ int old_sweep_end(struct pt_regs *ctx)
 {
 	struct raw_record rec = {.site = SITE_SWEEP_END};
 
-	if (go_minor >= 9)
-		return sweep_end(ctx);
+	(void)ctx;
+	if (go_minor >= 9) {
+		end_reclaim();
+		return 0;
+	}
 	rec.goid = bpf_ktime_get_ns();
 	send(&rec);
 	return 0;
