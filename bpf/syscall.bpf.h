@@ -116,8 +116,12 @@ int call_return(struct pt_regs *ctx)
 {
 	if (layout.g_syscallbp != LAYOUT_ABSENT)
 		enter_c(ctx, SITE_CALL_RETURN, ctx->ax, ctx->cx);
-	else
+	else if (go_minor > 20)
 		enter_c(ctx, SITE_CALL_RETURN, ctx->ip + 5, ctx->bp);
+	else if (lies_in(ctx->ax, places.cgocall, places.cgocall_end))
+		enter_c(ctx, SITE_CALL_RETURN, ctx->ax, ctx->bx + places.cgocall_frame);
+	else
+		enter_c(ctx, SITE_CALL_RETURN, ctx->ax, 0); /* a thread of C's own */
 	return 0;
 }
 
