@@ -122,11 +122,13 @@ static __always_inline void leave_old(const struct pt_regs *ctx, uint8_t site, u
 	send(&rec);
 }
 
-/* gosched_m: the goroutine asked for it. */
+/* gosched_m: the goroutine asked for it. In 1.4 newstack calls it, too, for one that is to be preempted. */
 SEC("?uprobe")
 int old_gosched(struct pt_regs *ctx)
 {
-	leave_old(ctx, SITE_GOSCHED, 0, 1);
+	uint64_t caller = go_minor == 4 ? read_word(ctx->sp) : 0;
+
+	leave_old(ctx, SITE_GOSCHED, lies_in(caller, places.newstack, places.newstack_end), 1);
 	return 0;
 }
 
@@ -166,6 +168,15 @@ int old_ready(struct pt_regs *ctx)
 	return 0;
 }
 
+/* As gcMarkWorkerMode numbers them from 1.16 on. Before, 0 is a mode, too, and what tells is if it is a worker. */
+static __always_inline uint8_t worker_mode(const struct raw_record *rec)
+{
+	if (go_minor <= 15 &&
+	    (!places.gc_worker || read_word(rec->g + layout.g_startpc) != places.gc_worker))
+		return 0;
+	return (uint8_t)read_word(rec->p + layout.p_gc_mark_worker_mode) + (go_minor <= 15);
+}
+
 /* At a call of casgstatus. */
 SEC("?uprobe")
 int old_unblock(struct pt_regs *ctx)
@@ -178,7 +189,7 @@ int old_unblock(struct pt_regs *ctx)
 	rec.g = args.at[0];
 	name_g(&rec);
 	if (!acting(&rec, current_m()) && rec.p && layout.p_gc_mark_worker_mode != LAYOUT_ABSENT)
-		rec.arg2 = (uint8_t)read_word(rec.p + layout.p_gc_mark_worker_mode);
+		rec.arg2 = worker_mode(&rec);
 	send(&rec);
 	return 0;
 }
@@ -471,12 +482,17 @@ static __always_inline bool self_old(struct raw_record *rec, struct go_g *g)
 	return true;
 }
 
-/* In gcStart, on the goroutine's own stack; the tracer's stack begins with its caller. */
+/* In gcStart, on the goroutine's own stack; the tracer's stack begins with its caller. 1.4: on g0, in gc_m. */
 SEC("?uprobe")
 int old_gc_begin(struct pt_regs *ctx)
 {
 	struct raw_record rec = {.site = SITE_GC_BEGIN};
 	struct go_g g;
+
+	if (go_minor == 4) {
+		by_curg_old(&rec, current_m(), 2);
+		return 0;
+	}
 
 	if (!self_old(&rec, &g))
 		return 0;
@@ -551,17 +567,27 @@ struct sweep_frame {
 	uint64_t bp, pc, span;
 };
 
-/* Who has called sweep, or has called sweepone which did. Frame pointers of these two can be trusted. */
+/*
+ * Who has called sweep, or has called sweepone which did; up to 1.11 that was called by gosweepone through
+ * systemstack, which makes no frame. Frame pointers of these can be trusted, but on g0 there may be none.
+ */
 static __always_inline enum sweeper sweeper_old(const struct sweep_frame *frame)
 {
-	uint64_t caller;
+	uint64_t above[2] = {frame->bp}; /* a frame: where the next one is, return address */
 
 	if (lies_in(frame->pc, places.cache_span, places.cache_span_end))
 		return SWEEP_CENTRAL;
 	if (lies_in(frame->pc, places.reclaim_chunk, places.reclaim_chunk_end))
 		return SWEEP_RECLAIM;
-	caller = read_word(frame->bp + 8);
-	return lies_in(caller, places.deduct, places.deduct_end) ? SWEEP_CREDIT : SWEEP_OTHER;
+	for (uint32_t i = 0; i < (go_minor <= 11 ? 3u : 1u); i++) {
+		if (bpf_probe_read_user(above, sizeof(above), (const void *)above[0]))
+			return SWEEP_OTHER;
+		if (lies_in(above[1], places.deduct, places.deduct_end))
+			return SWEEP_CREDIT;
+		if (i == 0 && lies_in(above[1], places.reclaim, places.reclaim_end))
+			return SWEEP_RECLAIM;
+	}
+	return SWEEP_OTHER;
 }
 
 /* Where (*mspan).sweep would tell of the span. */

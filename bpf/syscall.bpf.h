@@ -31,7 +31,10 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	rec.goid = g_word(&g, layout.g_goid);
 	if (quiet_ps)
 		rec.p = p_in_syscall(m);
-	read_user(&tick, sizeof(tick), m + layout.m_syscalltick);
+	if (layout.m_syscalltick != LAYOUT_ABSENT)
+		read_user(&tick, sizeof(tick), m + layout.m_syscalltick);
+	else if (rec.p) /* 1.4 has the P's alone */
+		read_user(&tick, sizeof(tick), rec.p + layout.p_syscalltick);
 	rec.arg = tick;
 	rec.stack = scan_stacks ? scan_g(&g, 1) : stack_in_call(&g, regs->bp);
 	send(&rec);

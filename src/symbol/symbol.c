@@ -103,7 +103,7 @@ static uint32_t intern_func(struct symbol *sym, const char *name)
 	const char *open = strchr(name, '['), *close = strrchr(name, ']');
 	struct tail tail = {.room = MAX_TEXT};
 
-	if (open && close && close > open) {
+	if (sym->tab->rules->short_names && open && close && close > open) {
 		tail_prepend(&tail, close + 1, strlen(close + 1));
 		tail_prepend(&tail, "[...]", 5);
 		tail_prepend(&tail, name, (size_t)(open - name));

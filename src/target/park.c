@@ -55,10 +55,10 @@ static const struct park_rule {
 	{"preempted", "preempted", 0, 0},
 };
 
+static const struct park_rule unknown = {"", "unspecified", 1, 0};
+
 static const struct park_rule *find(const char *wait_reason, unsigned go_minor)
 {
-	static const struct park_rule none = {"", "unspecified", 1, 0};
-
 	for (unsigned i = 0; wait_reason && i < sizeof(park_rules) / sizeof(park_rules[0]); i++) {
 		const struct park_rule *rule = &park_rules[i];
 
@@ -66,7 +66,7 @@ static const struct park_rule *find(const char *wait_reason, unsigned go_minor)
 		    strncmp(wait_reason, rule->wait, strlen(rule->wait)) == 0)
 			return rule;
 	}
-	return &none;
+	return &unknown;
 }
 
 /* The v1 tracer blocks in general where it has no event for the reason. */
@@ -91,6 +91,11 @@ const char *park_block_reason(const char *wait_reason, unsigned go_minor)
 
 	return !wait_reason || go_minor >= 22 || is_v1_reason(wait_reason, block, go_minor) ? block
 											    : "unspecified";
+}
+
+bool park_is_parked(const char *wait_reason)
+{
+	return find(wait_reason, 0) != &unknown;
 }
 
 /* sync.Mutex.lockSlow has itself left out, and from 1.24 on internal/sync's between, too. */

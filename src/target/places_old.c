@@ -37,11 +37,18 @@ void target_find_old_places(struct target *target)
 {
 	enum { EV_SWEEP_START = 11, EV_ASSIST_START = 43 }; /* Go 1.9 … 1.16 runtime/trace.go */
 	struct go_places *places = &target->places;
+	uint64_t end;
 
 	find_stack_telling(target, "runtime.(*mspan).sweep", "runtime.traceGCSweepSpan", EV_SWEEP_START,
 			   &places->sweep_tells, &places->sweep_teller);
 	find_stack_telling(target, "runtime.gcAssistAlloc", "runtime.traceGCMarkAssistStart", EV_ASSIST_START,
 			   &places->assist_tells, &places->assist_teller);
+	if (target->go_minor == 4)
+		functab_find(target->functab, "runtime.newstack", &places->newstack, &places->newstack_end);
+	if (target->go_minor <= 11)
+		functab_find(target->functab, "runtime.(*mheap).reclaim", &places->reclaim,
+			     &places->reclaim_end);
+	functab_find(target->functab, "runtime.gcBgMarkWorker", &places->gc_worker, &end);
 	if (places->gc_controller)
 		places->next_gc = places->gc_controller + target->image->release->layout.runtime.gc_heap_goal;
 }

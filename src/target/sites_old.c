@@ -69,30 +69,30 @@ enum {
 #define SWEEP   "runtime.(*mspan).sweep"
 #define ASSIST  "runtime.gcAssistAlloc"
 
-/* Read in runtime/proc.go, proc1.go, cgocall.go, mgc*.go, mheap.go of Go 1.5 to 1.16. */
+/* Read in runtime/proc.go, proc1.go, cgocall.go, mgc*.go, mheap.go of Go 1.5 to 1.16, proc.c and mgc0.c of 1.4. */
 const struct site_rule old_site_rules[] = {
-	PROLOGUE(SITE_PARK, 5, OLD_LAST, "runtime.park_m"),
-	PROLOGUE(SITE_READY, 5, OLD_LAST, "runtime.ready"),
-	PROLOGUE(SITE_EXECUTE, 5, OLD_LAST, "runtime.execute"),
+	PROLOGUE(SITE_PARK, 4, OLD_LAST, "runtime.park_m"),
+	PROLOGUE(SITE_READY, 4, OLD_LAST, "runtime.ready"),
+	PROLOGUE(SITE_EXECUTE, 4, OLD_LAST, "runtime.execute"),
 	/* goschedImpl does not know for which of these it is called. */
-	PROLOGUE(SITE_GOSCHED, 5, OLD_LAST, "runtime.gosched_m"),
+	PROLOGUE(SITE_GOSCHED, 4, OLD_LAST, "runtime.gosched_m"),
 	IF_PRESENT(SITE_GOSCHED, 10, "runtime.goschedguarded_m"),
 	PROLOGUE(SITE_GOYIELD, 5, OLD_LAST, "runtime.gopreempt_m"),
 	PROLOGUE(SITE_GOYIELD, 14, OLD_LAST, "runtime.goyield_m"),
 	PROLOGUE(SITE_PREEMPTPARK, 14, OLD_LAST, "runtime.preemptPark"),
-	PROLOGUE(SITE_DESTROY, 5, OLD_LAST, "runtime.goexit0"),
-	CHANGE(SITE_UNBLOCK, 5, OLD_LAST, "runtime.findrunnable", 0, WAITING, RUNNABLE),
+	PROLOGUE(SITE_DESTROY, 4, OLD_LAST, "runtime.goexit0"),
+	CHANGE(SITE_UNBLOCK, 4, OLD_LAST, "runtime.findrunnable", 0, WAITING, RUNNABLE),
 	CHANGE(SITE_UNBLOCK, 5, OLD_LAST, GC_WORKER, 1, WAITING, RUNNABLE),
-	CHANGE(SITE_UNBLOCK, 5, OLD_LAST, "runtime.injectglist", 0, WAITING, RUNNABLE),
+	CHANGE(SITE_UNBLOCK, 4, OLD_LAST, "runtime.injectglist", 0, WAITING, RUNNABLE),
 	/* The runtime's own trace reader. */
 	CHANGE(SITE_UNBLOCK, 5, OLD_LAST, "runtime.schedule", 0, WAITING, RUNNABLE),
 	/* Workers of the collector whose P goes away: they are bound to it. */
 	CHANGE(SITE_UNBLOCK, 5, 12, "runtime.procresize", 1, WAITING, RUNNABLE),
-	CHANGE(SITE_UNBLOCK, 5, OLD_LAST, "runtime.park_m", 2, WAITING, RUNNABLE),
-	CHANGE(SITE_NEWPROC, 5, OLD_LAST, "runtime.newproc1", 2, DEAD, RUNNABLE),
+	CHANGE(SITE_UNBLOCK, 4, OLD_LAST, "runtime.park_m", 2, WAITING, RUNNABLE),
+	CHANGE(SITE_NEWPROC, 4, OLD_LAST, "runtime.newproc1", 2, DEAD, RUNNABLE),
 
-	CHANGE(SITE_SYSCALL_BLOCK, 5, OLD_LAST, "runtime.entersyscallblock", 1, RUNNING, SYSCALL),
-	CHANGE(SITE_EXIT_NO_P, 5, OLD_LAST, "runtime.exitsyscall0", 1, SYSCALL, RUNNABLE),
+	CHANGE(SITE_SYSCALL_BLOCK, 4, OLD_LAST, "runtime.entersyscallblock", 1, RUNNING, SYSCALL),
+	CHANGE(SITE_EXIT_NO_P, 4, OLD_LAST, "runtime.exitsyscall0", 1, SYSCALL, RUNNABLE),
 	CGO_CALL(SITE_CALL_ENTER, "runtime.cgocall", "runtime.entersyscall"),
 	CGO_CALL(SITE_CALL_EXIT, "runtime.cgocall", "runtime.exitsyscall"),
 	CGO_CALL(SITE_CALL_RETURN, CALLBACKG, "runtime.reentersyscall"),
@@ -101,16 +101,21 @@ const struct site_rule old_site_rules[] = {
 	CGO_CHANGE(SITE_DROPM, "runtime.dropm", SYSCALL, DEAD),
 
 	/* The fast end of a system call has acquirep1 or wirep instead. */
-	PROLOGUE(SITE_ACQUIREP, 5, OLD_LAST, "runtime.acquirep"),
-	PROLOGUE(SITE_RELEASEP, 5, OLD_LAST, "runtime.releasep"),
-	PROLOGUE(SITE_HANDOFFP, 5, OLD_LAST, "runtime.handoffp"),
-	PROLOGUE(SITE_GCWAIT, 5, OLD_LAST, "runtime.entersyscall_gcwait"),
-	PROLOGUE(SITE_PROCRESIZE, 5, OLD_LAST, "runtime.procresize"),
+	PROLOGUE(SITE_ACQUIREP, 4, OLD_LAST, "runtime.acquirep"),
+	PROLOGUE(SITE_RELEASEP, 4, OLD_LAST, "runtime.releasep"),
+	PROLOGUE(SITE_HANDOFFP, 4, OLD_LAST, "runtime.handoffp"),
+	PROLOGUE(SITE_GCWAIT, 4, OLD_LAST, "runtime.entersyscall_gcwait"),
+	PROLOGUE(SITE_PROCRESIZE, 4, OLD_LAST, "runtime.procresize"),
 
+	PROLOGUE(SITE_STW_BEGIN, 4, 4, "runtime.stoptheworld"),
+	PROLOGUE(SITE_STW_END, 4, 4, "runtime.starttheworld"),
+	PROLOGUE(SITE_GC_BEGIN, 4, 4, "runtime.gc_m"),
+	CHANGE(SITE_GC_END, 4, 4, "runtime.gc_m", 2, WAITING, RUNNING),
 	/* From 1.10 on the collector's stops are told of. */
 	PROLOGUE(SITE_STW_BEGIN, 5, 9, "runtime.stopTheWorldWithSema"),
 	PROLOGUE(SITE_STW_END, 5, 9, "runtime.startTheWorldWithSema"),
-	TELL(SITE_STW_BEGIN, 10, 11, "runtime.gcStart", "runtime.traceGCSTWStart", EV_STW_START, 2, 0),
+	/* The first is for a collector that stops the world all the time (GODEBUG), and stands behind the end. */
+	TELL(SITE_STW_BEGIN, 10, 11, "runtime.gcStart", "runtime.traceGCSTWStart", EV_STW_START, 2, 1),
 	TELL(SITE_STW_BEGIN, 12, OLD_LAST, "runtime.gcStart", "runtime.traceGCSTWStart", EV_STW_START, 1, 0),
 	TELL(SITE_STW_BEGIN, 10, OLD_LAST, "runtime.gcMarkDone", "runtime.traceGCSTWStart", EV_STW_START, 1,
 	     0),
@@ -121,6 +126,9 @@ const struct site_rule old_site_rules[] = {
 	TELL(SITE_GC_END, 5, 5, "runtime.gc", "runtime.traceGCDone", EV_GC_DONE, 1, 0),
 	TELL(SITE_GC_END, 6, OLD_LAST, "runtime.gcMarkTermination", "runtime.traceGCDone", EV_GC_DONE, 1, 0),
 
+	TELL(SITE_HEAP_ALLOC, 5, 5, "runtime.purgecachedstats", "runtime.traceHeapAlloc", EV_HEAP_ALLOC, 1, 0),
+	TELL(SITE_HEAP_ALLOC, 5, 5, "runtime.mHeap_Alloc_m", "runtime.traceHeapAlloc", EV_HEAP_ALLOC, 1, 0),
+	TELL(SITE_HEAP_ALLOC, 5, 5, "runtime.mHeap_Free.func1", "runtime.traceHeapAlloc", EV_HEAP_ALLOC, 1, 0),
 	TELL(SITE_HEAP_ALLOC, 6, 15, CENTRAL, "runtime.traceHeapAlloc", EV_HEAP_ALLOC, 1, 0),
 	TELL(SITE_HEAP_ALLOC, 6, 13, ALLOC_M, "runtime.traceHeapAlloc", EV_HEAP_ALLOC, 1, 0),
 	TELL(SITE_HEAP_ALLOC, 14, 15, SPAN, "runtime.traceHeapAlloc", EV_HEAP_ALLOC, 1, 0),

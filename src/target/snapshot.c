@@ -15,6 +15,8 @@
 #include "target/alloc.h"
 #include "target/heap.h"
 #include "target/memory.h"
+#include "target/park.h"
+#include "target/reasons.h"
 #include "target/stack.h"
 #include "target/threads.h"
 #include "target/walk.h"
@@ -114,6 +116,32 @@ static void add_piece(struct target_snapshot *snap, size_t *n, uint64_t address,
 	};
 }
 
+static uint8_t wait_reason(const struct target *target, const struct g_view *view)
+{
+	if (target->go_minor > 10)
+		return view->waitreason;
+	return target_wait_reason(target, view->wait_text, view->wait_len);
+}
+
+/*
+ * Up to Go 1.6 a goroutine that is locked to its thread keeps its M while it is
+ * parked (dropg, runtime/proc.go); later an M says that it runs on.
+ */
+static bool is_parked_with_m(const struct target *target, const struct g_view *view)
+{
+	const struct reasons *waits = release_reasons(target->image->release, REASON_WAIT);
+
+	return target->go_minor < 7 && view->status == G_STATUS_WAITING && view->m &&
+	       park_is_parked(waits->texts[wait_reason(target, view)]);
+}
+
+static void read_view(const struct target *target, const uint8_t *bytes, struct g_view *view)
+{
+	g_view_read(&target->layout, bytes, view);
+	if (is_parked_with_m(target, view))
+		view->m = 0;
+}
+
 static int read_structs(struct target_snapshot *snap, const uint64_t *addresses, size_t count)
 {
 	size_t size = g_view_size(&snap->target->layout), n = 0;
@@ -131,7 +159,7 @@ static int read_structs(struct target_snapshot *snap, const uint64_t *addresses,
 
 		if (!snap->pieces[i].bytes)
 			continue;
-		g_view_read(&snap->target->layout, snap->pieces[i].bytes, &walked->view);
+		read_view(snap->target, snap->pieces[i].bytes, &walked->view);
 		/* One that ended may keep its stack for the next. */
 		if (snap->target->alloc)
 			rc = areas_add_stack(&snap->areas, walked->view.stack_lo, walked->view.stack_hi);
@@ -140,6 +168,19 @@ static int read_structs(struct target_snapshot *snap, const uint64_t *addresses,
 				 walked->view.status != G_STATUS_DEADEXTRA;
 	}
 	return rc;
+}
+
+/* Go 1.4 does not keep where a goroutine began (g.startpc): its first function is below runtime.goexit. */
+static void find_start(const struct target *target, struct walked *walked)
+{
+	uint64_t entry, end;
+	const char *name;
+	size_t index;
+
+	if (target->layout.g_startpc == LAYOUT_ABSENT && walked->flags == 0 && walked->n >= 2 &&
+	    functab_lookup(target->functab, walked->pcs[walked->n - 2], &index) == 0 &&
+	    functab_entry(target->functab, index, &entry, &end, &name) == 0)
+		walked->view.startpc = entry;
 }
 
 static int read_stacks(struct target_snapshot *snap, size_t count)
@@ -159,9 +200,11 @@ static int read_stacks(struct target_snapshot *snap, size_t count)
 	for (size_t i = 0; rc == 0 && i < n; i++) {
 		struct walked *walked = &snap->walked[snap->pieces[i].owner];
 
-		if (snap->pieces[i].bytes)
-			walked->n = walker_walk(&snap->walker, walked->g, &walked->view, &snap->pieces[i],
-						walked->pcs, &walked->flags);
+		if (!snap->pieces[i].bytes)
+			continue;
+		walked->n = walker_walk(&snap->walker, walked->g, &walked->view, &snap->pieces[i],
+					walked->pcs, &walked->flags);
+		find_start(snap->target, walked);
 	}
 	return rc;
 }
@@ -182,7 +225,7 @@ static int check_again(struct target_snapshot *snap, size_t count)
 		struct g_view now;
 
 		if (snap->pieces[i].bytes) {
-			g_view_read(&snap->target->layout, snap->pieces[i].bytes, &now);
+			read_view(snap->target, snap->pieces[i].bytes, &now);
 			if (g_view_same(&walked->view, &now))
 				continue;
 		}
@@ -210,19 +253,29 @@ static int send_stack(struct target_snapshot *snap, const struct walked *walked,
 	return rc ? rc : map64_set(&snap->sent, hash, 1);
 }
 
-static uint8_t wait_reason(const struct target *target, const struct g_view *view)
-{
-	if (target->go_minor > 10)
-		return view->waitreason;
-	return target_wait_reason(target, view->wait_text, view->wait_len);
-}
-
 /* Whether a mark assist is open is known from Go 1.22 on. */
 static uint8_t assist_of(const struct target_snapshot *snap, const struct g_view *view)
 {
 	if (snap->target->layout.g_in_mark_assist == LAYOUT_ABSENT)
 		return 0;
 	return view->assists ? LOG_ASSIST_OPEN : LOG_ASSIST_NONE;
+}
+
+/* Go 1.4 does not keep where a goroutine began (g.startpc): the outermost function but runtime.goexit. */
+static uint64_t root_function(const struct functab *functab, const struct walked *walked)
+{
+	uint64_t entry, end;
+	const char *name;
+	size_t index;
+
+	for (unsigned i = walked->n; i > 0 && i + 2 > walked->n; i--) {
+		if (functab_lookup(functab, walked->pcs[i - 1] - 1, &index) ||
+		    functab_entry(functab, index, &entry, &end, &name))
+			return 0;
+		if (strcmp(name, "runtime.goexit") != 0)
+			return entry;
+	}
+	return 0;
 }
 
 static int deliver(struct target_snapshot *snap, size_t count)
@@ -245,6 +298,8 @@ static int deliver(struct target_snapshot *snap, size_t count)
 			.waitreason = wait_reason(snap->target, &walked->view),
 			.assist = assist_of(snap, &walked->view),
 		};
+		if (!lg->startpc)
+			lg->startpc = root_function(snap->target->functab, walked);
 		if (walked->n) {
 			lg->stack = target_stack_hash(walked->pcs, walked->n, 0);
 			rc = send_stack(snap, walked, lg->stack);
