@@ -292,7 +292,10 @@ static void change_p_of(struct model *md, struct m *m, struct p *p)
 
 	md->stw = NULL; /* it stays stopped */
 	step_go_stop(md, m, tables_reason(md, REASON_STOP, 1), 0);
-	make_m_hold(md, m, p);
+	if (m->p)
+		step_proc_stop(md, m);
+	make_p_idle(md, m, p);
+	step_proc_start(md, m, p);
 	step_go_start(md, m, g);
 	md->stw = stw;
 }
