@@ -310,18 +310,20 @@ static void test_world(void **state)
 		 "GCMarkAssistStart 1@0; GCMarkAssistDone 1@0; GoSched 1@0; GoStartLabel 2@0 'GC (idle)'; "
 		 "GCStart 2@0"},
 		{WIRE_GO110,
-		 "STWStart@0 1; STWDone@0; GCMarkAssistStart 1@0; GCMarkAssistDone 1@0; GoSched 1@0; "
+		 "STWStart 1@0 1; STWDone 1@0; GCMarkAssistStart 1@0; GCMarkAssistDone 1@0; GoSched 1@0; "
 		 "GoStartLabel 2@0 'GC (idle)'; GCStart 2@0"},
 		{WIRE_GO111,
-		 "STWStart@0 1; STWDone@0; GCMarkAssistStart 1@0; GCMarkAssistDone 1@0; UserTaskCreate 1@0 "
+		 "STWStart 1@0 1; STWDone 1@0; GCMarkAssistStart 1@0; GCMarkAssistDone 1@0; UserTaskCreate "
+		 "1@0 "
 		 "'a name'; UserLog 1@0 'a name' \"a value\"; GoSched 1@0; GoStartLabel 2@0 'GC (idle)'; "
 		 "GCStart 2@0"},
 		{WIRE_GO119,
-		 "STWStart@0 1; STWDone@0; GCMarkAssistStart 1@0; GCMarkAssistDone 1@0; UserTaskCreate 1@0 "
+		 "STWStart 1@0 1; STWDone 1@0; GCMarkAssistStart 1@0; GCMarkAssistDone 1@0; UserTaskCreate "
+		 "1@0 "
 		 "'a name'; UserLog 1@0 'a name' \"a value\"; CPUSample 1@0; GoSched 1@0; GoStartLabel 2@0 "
 		 "'GC (idle)'; GCStart 2@0"},
 		{WIRE_GO121,
-		 "STWStart@0 2; STWDone@0; STWStart@0 7; STWDone@0; GCMarkAssistStart 1@0; "
+		 "STWStart 1@0 2; STWDone 1@0; STWStart 1@0 7; STWDone 1@0; GCMarkAssistStart 1@0; "
 		 "GCMarkAssistDone 1@0; UserTaskCreate 1@0 'a name'; UserLog 1@0 'a name' \"a value\"; "
 		 "CPUSample 1@0; GoSched 1@0; GoStartLabel 2@0 'GC (idle)'; GCStart 2@0"},
 	};
