@@ -8,6 +8,10 @@
 #define GSCAN    0x1000u /* _Gscan, set while the garbage collector looks at a stack */
 #define GSYSCALL 3u      /* _Gsyscall */
 
+/* Of the processor's flags. */
+#define CARRY_FLAG 0x01u /* what was compared is below */
+#define ZERO_FLAG  0x40u /* it is equal */
+
 /* From g.stack to past g.waitreason and g.syncSafePoint in every release: one read gets all that a hit needs
  * of a g. */
 #define G_HEAD 0xe0
@@ -55,6 +59,20 @@ static __always_inline bool read_m(struct go_m *m, uint64_t address)
 	m->curg = words[0];
 	m->p = words[apart < M_SPAN ? apart : 0];
 	return true;
+}
+
+static __always_inline bool lies_in(uint64_t pc, uint64_t begin, uint64_t end)
+{
+	return pc - begin < end - begin;
+}
+
+/*
+ * Up to Go 1.20 a prologue is probed at the jump of its stack check, and a
+ * function that lets its stack grow there begins again: it comes by twice.
+ */
+static __always_inline bool comes_again(const struct pt_regs *ctx)
+{
+	return go_minor <= 20 && ctx->flags & (CARRY_FLAG | ZERO_FLAG);
 }
 
 /* Scheduler code runs on g0, whose M is the thread's. R14 holds g in all Go code since 1.17. */

@@ -58,7 +58,9 @@ static __always_inline void by_curg(struct raw_record *rec, uint64_t m_address, 
 		rec->goid = g_word(&curg, layout.g_goid);
 		rec->status = g_status(&curg);
 		if (with_stack)
-			rec->stack = stack_of_g(&curg, skip);
+			rec->stack = rec->site == SITE_GCWAIT && layout.g_syscallbp == LAYOUT_ABSENT
+					     ? stack_in_call(&curg, g_word(&curg, layout.g_sched_bp))
+					     : stack_of_g(&curg, skip);
 	}
 	send(rec);
 }

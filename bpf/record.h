@@ -211,15 +211,26 @@ struct go_places {
 	 * cgocall, but the chain of frame pointers leads away to C's stack in cgocallback. 0 without cgo.
 	 */
 	uint64_t cgocallback, cgocallback_end;
+	/* Up to 1.20, where a goroutine leaves its thread: by which call of its own, for there is a caller
+	 * without one. */
+	uint64_t stack_switch, stack_switch_end;   /* runtime.systemstack_switch */
+	uint64_t async_preempt, async_preempt_end; /* runtime.asyncPreempt2 */
+	uint64_t goyield, goyield_end;             /* runtime.goyield */
+	uint64_t syscalls, syscalls_end; /* up to 1.18: from syscall.Syscall to where syscall.Syscall6 ends */
 	/* In the calls by which these tell the runtime's tracer. */
 	uint64_t injectglist_tells; /* GoUnpark */
 	uint64_t sweep_tells;       /* GCSweepSpan */
+	uint64_t sweep_teller;      /* up to 1.21, in the call by which that tells: it is part of the stack */
 	uint64_t assist_tells;      /* GCMarkAssistStart */
-	uint64_t gc_controller;     /* runtime.gcController */
+	uint64_t gc_controller;     /* runtime.gcController; up to Go 1.16 memstats, 0 in 1.4 */
 	/* Who sweeps spans in order to allocate. */
 	uint64_t cache_span, cache_span_end;       /* runtime.(*mcentral).cacheSpan */
 	uint64_t reclaim_chunk, reclaim_chunk_end; /* runtime.(*mheap).reclaimChunk */
 	uint64_t deduct, deduct_end;               /* runtime.deductSweepCredit, by sweepone */
+	/* Who stops the world in the name of the collector: up to Go 1.20 the caller is the reason. */
+	uint64_t gc_start, gc_start_end;         /* runtime.gcStart: to end the sweep */
+	uint64_t gc_mark_done, gc_mark_done_end; /* runtime.gcMarkDone: to end marking */
+	uint64_t heap_live, next_gc;             /* of gcController, up to Go 1.18; up to 1.16 of memstats */
 };
 
 /* Where a value is at a place in the code: in a register (numbers of the machine code), or on the stack. */

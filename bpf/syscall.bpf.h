@@ -20,28 +20,6 @@ static __always_inline uint64_t current_g(void)
 	return g;
 }
 
-/*
- * Up to Go 1.22 the frame that entersyscall was called from is not kept
- * (g.syscallbp is of 1.23): it is the first one above g.syscallsp in the
- * chain that begins at the thread's own frame pointer.
- */
-static __always_inline uint64_t frame_above(uint64_t bp, uint64_t sp)
-{
-	for (uint32_t i = 0; i < 8 && bp && bp < sp; i++)
-		bp = read_word(bp);
-	return bp;
-}
-
-static __always_inline uint64_t stack_in_call(const struct go_g *g, uint64_t user_bp)
-{
-	uint64_t bp;
-
-	if (layout.g_syscallbp != LAYOUT_ABSENT)
-		return stack_of_g(g, 1);
-	bp = frame_above(user_bp, g_word(g, layout.g_syscallsp));
-	return stack_from(g_word(g, layout.g_syscallpc), bp, g_word(g, layout.g_stack_hi), 1);
-}
-
 static __always_inline bool is_target(void)
 {
 	return bpf_get_current_task_btf()->tgid == (int)target_tgid;
@@ -101,7 +79,10 @@ static __always_inline bool self(struct raw_record *rec, struct go_g *g, uint64_
 	return true;
 }
 
-/* entersyscallblock, before its push %rbp: what it will keep as syscallpc and syscallbp. */
+/*
+ * entersyscallblock, before its push %rbp: what it will keep as syscallpc and syscallbp. Up to Go 1.20,
+ * without one, at its call of casgstatus, when it has kept them.
+ */
 SEC("?uprobe")
 int syscall_block(struct pt_regs *ctx)
 {
@@ -110,7 +91,10 @@ int syscall_block(struct pt_regs *ctx)
 
 	if (!self(&rec, &g, ctx->r14))
 		return 0;
-	rec.stack = stack_from(read_word(ctx->sp), ctx->bp, g_word(&g, layout.g_stack_hi), 1);
+	if (go_minor >= 21)
+		rec.stack = stack_from(read_word(ctx->sp), ctx->bp, g_word(&g, layout.g_stack_hi), 1);
+	else
+		rec.stack = stack_in_call(&g, ctx->bp);
 	send(&rec);
 	return 0;
 }

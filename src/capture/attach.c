@@ -59,6 +59,7 @@ static const struct {
 	{SITE_SWEEP_BEGIN, "sweep_begin"},
 	{SITE_SWEEP_END, "sweep_end"},
 	{SITE_ASSIST_BEGIN, "assist"},
+	{SITE_ASSIST_END, "assist_end"},
 	{SITE_HEAP_RESET, "heap_reset"},
 	{SITE_SWEEP_SPAN, "sweep_span"},
 	{SITE_RECLAIM_CHUNK, "reclaim_chunk"},

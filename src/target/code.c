@@ -24,12 +24,20 @@ enum {
 #define MAX_PROLOGUE 10
 #define REGISTERS    16
 
+/* Up to Go 1.7 the linker fills the gap before the next function with zeros; an odd one is no instruction. */
+static bool is_gap(const struct code *code, size_t at)
+{
+	while (at < code->size && !code->bytes[at])
+		at++;
+	return at == code->size;
+}
+
 int code_next(const struct code *code, size_t *at, struct x86_insn *insn)
 {
 	if (*at >= code->size)
 		return 0;
 	if (!x86_decode(code->bytes + *at, code->size - *at, insn))
-		return -EBADMSG;
+		return is_gap(code, *at) ? 0 : -EBADMSG;
 	*at += insn->length;
 	return 1;
 }
@@ -60,13 +68,30 @@ static bool may_precede_push(const struct x86_insn *insn)
 	       is_one(insn, OP_LOAD) || is_one(insn, OP_STORE);
 }
 
+/* jbe, short or near */
+static bool is_jbe(const struct x86_insn *insn)
+{
+	return x86_is_jcc(insn) && (insn->opcode & 0xf) == 6;
+}
+
+/* `sub $N, %rsp; mov %rbp, M(%rsp)`; 128 bytes are taken by `add $-128`. */
+static bool makes_frame(const struct code *code, size_t at)
+{
+	struct x86_insn insn;
+
+	return code_next(code, &at, &insn) > 0 && (is_one(&insn, 0x81) || is_one(&insn, 0x83)) &&
+	       insn.mod == 3 && insn.rm == X86_RSP && (insn.reg == 5 || insn.reg == 0) &&
+	       code_next(code, &at, &insn) > 0 && is_one(&insn, OP_STORE) && insn.mod != 3 &&
+	       insn.reg == X86_RBP && (insn.rm & 7) == X86_RSP;
+}
+
 int code_prologue(const struct code *code, size_t *offset)
 {
 	struct x86_insn insn;
 	size_t at = 0, before = 0;
 
 	for (int i = 0; i < MAX_PROLOGUE && code_next(code, &at, &insn) > 0; i++) {
-		if (x86_is_push_rbp(&insn)) {
+		if (x86_is_push_rbp(&insn) || (is_jbe(&insn) && makes_frame(code, at))) {
 			*offset = before;
 			return 0;
 		}
@@ -98,18 +123,27 @@ int code_frame(const struct code *code, size_t *size)
 	return 0;
 }
 
+/* Ends a stretch of code that runs from its first instruction to its last. */
+static bool leaves_line(const struct x86_insn *insn)
+{
+	return insn->relative || is_one(insn, 0xff) || is_one(insn, 0xc3);
+}
+
 /* Forgets constants in registers that the instruction may write. */
 static void forget(int64_t constants[REGISTERS], const struct x86_insn *insn)
 {
 	bool stores = insn->map == X86_ONE && (insn->opcode == OP_STORE || insn->opcode == OP_STORE8);
 
-	if (insn->relative || is_one(insn, 0xff) || is_one(insn, 0xc3)) {
+	if (is_nop(insn))
+		return;
+	if (leaves_line(insn)) {
 		for (int i = 0; i < REGISTERS; i++)
 			constants[i] = CONSTANT_UNKNOWN;
 		return;
 	}
 	if (insn->has_modrm && !(stores && insn->mod != 3)) {
-		constants[insn->reg] = CONSTANT_UNKNOWN;
+		if (!is_one(insn, OP_MOV_IMM_RM)) /* there it is part of the opcode */
+			constants[insn->reg] = CONSTANT_UNKNOWN;
 		if (insn->mod == 3)
 			constants[insn->rm] = CONSTANT_UNKNOWN;
 	}
@@ -140,11 +174,39 @@ int code_calls(const struct code *code, uint64_t callee, struct call_site *sites
 			if (n < max)
 				sites[n] = (struct call_site){
 					.offset = before,
+					.rax = constants[X86_RAX],
 					.rbx = constants[X86_RBX],
 					.rcx = constants[X86_RCX],
 				};
 			n++;
 		}
+		follow_constants(constants, &insn);
+		before = at;
+	}
+	return rc < 0 ? rc : n;
+}
+
+int code_guards(const struct code *code, uint64_t callee, int64_t rax, size_t *offsets, int max)
+{
+	int64_t constants[REGISTERS];
+	struct x86_insn insn;
+	size_t at = 0, before = 0, jump = 0;
+	bool guarded = false;
+	int n = 0, rc;
+
+	for (int i = 0; i < REGISTERS; i++)
+		constants[i] = CONSTANT_UNKNOWN;
+	while ((rc = code_next(code, &at, &insn)) > 0) {
+		if (guarded && x86_is_call(&insn) && address_of(code, at, insn.imm) == callee &&
+		    constants[X86_RAX] == rax) {
+			if (n < max)
+				offsets[n] = jump;
+			n++;
+		}
+		if (leaves_line(&insn))
+			guarded = x86_is_jcc(&insn);
+		if (x86_is_jcc(&insn))
+			jump = before;
 		follow_constants(constants, &insn);
 		before = at;
 	}
@@ -241,7 +303,7 @@ static uint8_t size_of(const struct x86_insn *insn)
 {
 	if (is_one(insn, OP_MOVSXD))
 		return 4;
-	if (is_one(insn, OP_LOAD) || is_one(insn, OP_STORE))
+	if (is_one(insn, OP_LOAD) || is_one(insn, OP_STORE) || is_one(insn, OP_GROUP1))
 		return insn->rex & 8 ? 8 : 4;
 	return 0;
 }

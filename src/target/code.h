@@ -23,7 +23,10 @@ struct code { /* a function */
 /* Decodes the instruction at *at and moves on; 1, 0 at the end, or -EBADMSG if it is not known. */
 int code_next(const struct code *code, size_t *at, struct x86_insn *insn);
 
-/* The `push %rbp` that makes the frame, behind the stack check if there is one. -ENOENT if not found. */
+/*
+ * The `push %rbp` that makes the frame, behind the stack check if there is one.
+ * Up to Go 1.20 (made by `sub`, `mov`) the `jbe` of the stack check itself. -ENOENT if not found.
+ */
 int code_prologue(const struct code *code, size_t *offset);
 
 /* How far below the frame pointer the stack pointer is in the body: `push %rbp; mov %rsp, %rbp; sub $N,
@@ -33,8 +36,8 @@ int code_frame(const struct code *code, size_t *size);
 #define CONSTANT_UNKNOWN (-1)
 
 struct call_site {
-	size_t offset;    /* of the call */
-	int64_t rbx, rcx; /* constants loaded right before it, or CONSTANT_UNKNOWN */
+	size_t offset;         /* of the call */
+	int64_t rax, rbx, rcx; /* constants loaded right before it, or CONSTANT_UNKNOWN */
 };
 
 /* All calls of the function at `callee`. Returns their number (at most max are stored) or -EBADMSG. */
@@ -46,6 +49,13 @@ int code_calls(const struct code *code, uint64_t callee, struct call_site *sites
  * later: `cmpb $0, trace.enabled; jcc`. -ENOENT if not found.
  */
 int code_flag(const struct code *code, uint64_t *flag);
+/*
+ * The conditional jumps right before calls of the function at `callee` with
+ * this constant in RAX: only what sets up arguments is in between. Returns
+ * their number (at most max are stored) or -EBADMSG.
+ */
+int code_guards(const struct code *code, uint64_t callee, int64_t rax, size_t *offsets, int max);
+
 /* The conditional jumps that check the flag. Returns their number (at most max are stored) or -EBADMSG. */
 int code_flag_checks(const struct code *code, uint64_t flag, size_t *offsets, int max);
 

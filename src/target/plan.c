@@ -185,6 +185,22 @@ static int plan_check(struct planner *planner, const struct site_rule *rule, con
 	return rc;
 }
 
+static int plan_guards(struct planner *planner, const struct site_rule *rule, const struct code *code)
+{
+	size_t offsets[MAX_MATCHES];
+	struct code callee;
+	int n = 0, rc;
+
+	if (target_code(planner->target, rule->callee, &callee) == 0)
+		n = code_guards(code, callee.address, rule->event, offsets, MAX_MATCHES);
+	rc = check_total(planner, rule, code, n, "jumps around a call");
+	for (int i = 0; rc == 0 && i < n; i++) {
+		if (is_chosen(rule, i))
+			rc = add_probe(planner, rule, code, offsets[i]);
+	}
+	return rc;
+}
+
 /* Leaves StartRegion out: a region without its end, or the other way round, would be worse. */
 static int leave_regions_out(struct planner *planner, unsigned n, const char *why)
 {
@@ -286,6 +302,8 @@ static int plan_rule(struct planner *planner, const struct site_rule *rule)
 		return plan_prologue(planner, rule, &code);
 	case PLACE_CALL:
 		return plan_calls(planner, rule, &code);
+	case PLACE_GUARD:
+		return plan_guards(planner, rule, &code);
 	case PLACE_REGION:
 		return plan_regions(planner, rule, &code);
 	default:

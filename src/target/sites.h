@@ -12,6 +12,7 @@ enum place {
 	PLACE_CHECK,       /* the jump on "is the runtime's tracer on", where it would emit its event */
 	PLACE_REGION,      /* the same in StartRegion, and every end of what it gives while it is off */
 	PLACE_ALLOC_CHECK, /* the jump on "and does it tell of memory" */
+	PLACE_GUARD, /* the jump that leads around a call of `callee` with `event` as its first argument */
 };
 
 enum site_condition {
@@ -36,6 +37,7 @@ struct site_rule {
 	int8_t total;                  /* how many matches the function must have; 0 = at least one */
 	int8_t which;                  /* index of the one to probe, or ALL_MATCHES */
 	int8_t old_status, new_status; /* or ANY_STATUS */
+	int8_t event;                  /* PLACE_GUARD */
 };
 
 extern const struct site_rule site_rules[];

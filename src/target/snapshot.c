@@ -272,6 +272,14 @@ static int send_stack(struct target_snapshot *snap, const struct walked *walked,
 	return rc ? rc : map64_set(&snap->sent, hash, 1);
 }
 
+/* Whether a mark assist is open is known from Go 1.22 on. */
+static uint8_t assist_of(const struct target_snapshot *snap, const struct g_view *view)
+{
+	if (snap->target->layout.g_in_mark_assist == LAYOUT_ABSENT)
+		return 0;
+	return view->assists ? LOG_ASSIST_OPEN : LOG_ASSIST_NONE;
+}
+
 static int deliver(struct target_snapshot *snap, size_t count)
 {
 	int rc = 0;
@@ -290,7 +298,7 @@ static int deliver(struct target_snapshot *snap, size_t count)
 			.status = walked->view.status,
 			.tid = threads_tid(&snap->threads, walked->view.m),
 			.waitreason = walked->view.waitreason,
-			.assist = walked->view.assists ? LOG_ASSIST_OPEN : LOG_ASSIST_NONE,
+			.assist = assist_of(snap, &walked->view),
 		};
 		if (walked->n) {
 			lg->stack = target_stack_hash(walked->pcs, walked->n, 0);

@@ -17,6 +17,8 @@ enum g_status {
 	G_STATUS_SYSCALL = 3,
 	G_STATUS_WAITING = 4,
 	G_STATUS_DEAD = 6,
+	G_STATUS_ENQUEUE =
+		7, /* up to 1.7, while its stack is scanned: it waits, and is to be made runnable */
 	G_STATUS_PREEMPTED = 9,
 	G_STATUS_LEAKED = 10,
 	G_STATUS_DEADEXTRA = 11,

@@ -51,7 +51,9 @@ struct target {
 	struct go_places places; /* known when it has a process */
 	struct functab *functab; /* owned */
 	/* addresses in the process, for snapshots */
-	uint64_t allgs, allp, allm, gomaxprocs, sched, gcphase;
+	uint64_t allgs, allp, allm, gomaxprocs, sched;
+	bool allp_is_array; /* of gomaxprocs pointers, not a slice (up to Go 1.9) */
+	uint64_t gcphase;   /* 0 in Go 1.4, whose collector stops the world */
 	enum alloc_look alloc;
 	struct alloc_layout alloc_layout; /* valid if alloc is not ALLOC_NOTHING; so is the next */
 	uint64_t heap;                    /* runtime.mheap_, link-time address */
@@ -113,7 +115,7 @@ void target_snapshot_free(struct target_snapshot *snapshot);
 /* Reads the Ms alone (for a boundary) into ms, at most max. Returns their number or a negative errno. */
 int target_read_ms(const struct target *target, struct log_m *ms, unsigned max, struct error *err);
 
-/* Bytes of live heap as the collector counts them. 0, -EFAULT, -ESRCH or -EPERM. */
+/* Bytes of live heap as the collector counts them; Go 1.4 does not. 0, -EFAULT, -ESRCH or -EPERM. */
 int target_heap_live(const struct target *target, uint64_t *bytes);
 
 /* Hash of a stack as the BPF side computes it (capture of the same stack gives the same hash). */

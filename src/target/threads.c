@@ -28,11 +28,13 @@ int threads_fail(const struct target *target, int rc, const char *what, struct e
 	return error_set(err, -rc, "%s: cannot read %s: %s", label, what, strerror(-rc));
 }
 
+/* 0 if the release does not have it. */
 static uint64_t word(const uint8_t *bytes, uint32_t offset)
 {
-	uint64_t value;
+	uint64_t value = 0;
 
-	memcpy(&value, bytes + offset, sizeof(value));
+	if (offset != LAYOUT_ABSENT)
+		memcpy(&value, bytes + offset, sizeof(value));
 	return value;
 }
 
@@ -41,7 +43,7 @@ static size_t size_for(const uint32_t *offsets, size_t n)
 	size_t size = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (offsets[i] + WORD > size)
+		if (offsets[i] != LAYOUT_ABSENT && offsets[i] + WORD > size)
 			size = offsets[i] + WORD;
 	}
 	return size;
@@ -154,14 +156,28 @@ static int read_m_statuses(const struct target *target, struct memory_batch *bat
 	return rc;
 }
 
-/* The addresses of allp: pointer and length of the slice are read until they agree. */
+/* Where the pointers to the Ps are, and how many. */
+static int read_allp(const struct target *target, uint64_t slice[2])
+{
+	uint32_t n;
+	int rc;
+
+	if (!target->allp_is_array)
+		return memory_read(target->pid, target->allp, slice, 2 * WORD);
+	rc = memory_read(target->pid, target->gomaxprocs, &n, sizeof(n));
+	slice[0] = target->allp;
+	slice[1] = n;
+	return rc;
+}
+
+/* The addresses of all Ps; read until their number is the same before and after. */
 static int read_p_addresses(const struct target *target, uint64_t **addresses, size_t *n)
 {
 	uint64_t slice[2], again[2];
 	int rc;
 
 	for (int i = 0; i < TRIES; i++) {
-		rc = memory_read(target->pid, target->allp, slice, sizeof(slice));
+		rc = read_allp(target, slice);
 		if (rc)
 			return rc;
 		/* Empty: the runtime has only just begun. */
@@ -175,7 +191,7 @@ static int read_p_addresses(const struct target *target, uint64_t **addresses, s
 		*n = slice[1];
 		rc = memory_read(target->pid, slice[0], *addresses, slice[1] * WORD);
 		if (rc == 0)
-			rc = memory_read(target->pid, target->allp, again, sizeof(again));
+			rc = read_allp(target, again);
 		if (rc == 0 && !memcmp(slice, again, sizeof(slice)))
 			return 0;
 		free(*addresses);

@@ -47,7 +47,7 @@ static int entry_frames(const struct frame_names *names, const struct stack *sta
 {
 	uint64_t pc = functab_start_pc(names->functab, stack->pcs[0] - 1) + 1;
 
-	return symbol_frames(names->symbol, &pc, 1, 0, flags, frames);
+	return symbol_frames(names->symbol, &pc, 1, 0, flags | SYMBOL_ENTRY, frames);
 }
 
 int frames_of(const struct frame_names *names, const struct stack *stack, unsigned flags,

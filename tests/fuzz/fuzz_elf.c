@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 	}
 	for (unsigned minor = release_first(); minor <= release_last(); minor++) {
-		if (module_find(&image, &release_find(minor)->layout.runtime, &module, NULL) == 0)
+		if (module_find(&image, release_find(minor), &module, NULL) == 0)
 			build_functab(&image, &module);
 	}
 	return 0;

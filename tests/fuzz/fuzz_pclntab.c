@@ -69,6 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct functab_source source = {.text = TEXT, .etext = TEXT + 0x10000};
 	struct functab *tab;
+	uint64_t from, to;
 	uint8_t *copy;
 
 	if (size < 3)
@@ -86,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	source.pclntab = copy;
 	tab = functab_new(&source, NULL);
 	if (tab) {
-		functab_gofunc_extent(tab);
+		functab_gofunc_range(tab, &from, &to);
 		walk_functions(tab);
 		walk_stacks(tab, data[0]);
 	}

@@ -97,7 +97,7 @@ static void put_pointer(uint8_t *file, bool pie, unsigned i, size_t at, uint64_t
 
 static void put_module(uint8_t *file, bool pie)
 {
-	const struct runtime_offsets *offsets = &release_find(26)->layout.runtime;
+	const struct runtime_offsets *offsets = release_find(26);
 	static const uint8_t magic[] = {0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8};
 
 	memcpy(file + TABLE, magic, sizeof(magic));
@@ -143,7 +143,7 @@ static void check_whole(const uint8_t *file, bool pie)
 	assert_int_equal(version.minor, 26);
 	assert_int_equal(version.patch, 8);
 	assert_string_equal(version.text, "go1.26.8");
-	assert_int_equal(module_find(&image, &release_find(26)->layout.runtime, &module, &err), 0);
+	assert_int_equal(module_find(&image, release_find(26), &module, &err), 0);
 	assert_int_equal(module.address, DATA_AT + MODULE);
 	assert_int_equal(module.pclntab, CODE_AT + TABLE);
 	assert_int_equal(module.pclntab_size, TABLE_END - TABLE);
@@ -221,7 +221,7 @@ static void parse_all(const uint8_t *file, size_t size)
 		return;
 	buildinfo_version(&image, &version, NULL);
 	image_pointer(&image, DATA_AT + MODULE, &value);
-	module_find(&image, &release_find(26)->layout.runtime, &module, NULL);
+	module_find(&image, release_find(26), &module, NULL);
 }
 
 /* Each byte set to odd values, and the file cut at each byte: the sanitizers watch. */

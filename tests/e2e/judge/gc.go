@@ -38,7 +38,7 @@ func gcBytes(attributes []trace.RangeAttribute) (values [2]uint64) {
 }
 
 // gcScope says which list an event belongs to, and what it is; "" for an event of another kind.
-func gcScope(event *trace.Event) (scope, what string, values [2]uint64) {
+func gcScope(event *trace.Event, threadless bool) (scope, what string, values [2]uint64) {
 	switch event.Kind() {
 	case trace.EventRangeBegin, trace.EventRangeEnd:
 		r := event.Range()
@@ -50,6 +50,9 @@ func gcScope(event *trace.Event) (scope, what string, values [2]uint64) {
 		m := event.Metric()
 		values[0] = m.Value.Uint64()
 		if m.Name == heapObjects {
+			if threadless {
+				return fmt.Sprintf("%v %s", event.Proc(), m.Name), m.Name, values
+			}
 			return fmt.Sprintf("%v %s", event.Thread(), m.Name), m.Name, values
 		}
 		// GOMAXPROCS is also told at the beginning of each generation, which no program does.
@@ -85,7 +88,7 @@ func isWorker(stack trace.Stack) bool {
 // P may keep the mode of a worker that was meant for it and never ran
 // (procresize), and the runtime's tracer labels whatever starts there until a
 // worker does.
-func readGC(path string, keys, stacks *names) (gcHistory, error) {
+func readGC(path string, keys, stacks *names, threadless bool) (gcHistory, error) {
 	h, marking, workers := gcHistory{}, false, map[string]bool{}
 	err := eachEvent(path, func(event *trace.Event) error {
 		if event.Kind() == trace.EventRangeActive && isMarkPhase(event.Range().Name) {
@@ -94,7 +97,7 @@ func readGC(path string, keys, stacks *names) (gcHistory, error) {
 		if event.Kind() == trace.EventStateTransition && isWorker(event.StateTransition().Stack) {
 			workers[labelScope(event.StateTransition().Resource.Goroutine())] = true
 		}
-		scope, what, values := gcScope(event)
+		scope, what, values := gcScope(event, threadless)
 		if scope == "" || (event.Kind() == trace.EventLabel && !marking) {
 			return nil
 		}
@@ -143,11 +146,16 @@ func (r gcRows) row(what string) *gcRow {
 
 // gc compares what the two traces say of the garbage collector and the heap in the window.
 func (c *comparison) gc(nativePath, oursPath string) error {
-	native, err := readGC(nativePath, c.keys, c.stacks)
+	native, err := readGC(nativePath, c.keys, c.stacks, c.threadless)
 	if err != nil {
 		return err
 	}
-	ours, err := readGC(oursPath, c.keys, c.stacks)
+	for _, list := range native {
+		for k := range list {
+			list[k].time = c.shift.of(list[k].time)
+		}
+	}
+	ours, err := readGC(oursPath, c.keys, c.stacks, c.threadless)
 	if err != nil {
 		return err
 	}
@@ -255,7 +263,11 @@ func (c *comparison) gcList(native, ours []gcEvent) {
 			continue
 		}
 		row := c.GC.row(n.change)
-		row.Events.count(n.key == o.key && n.m == o.m && n.p == o.p)
+		alike := n.key == o.key && (n.m == o.m || c.threadless) && n.p == o.p
+		row.Events.count(alike)
+		if !alike {
+			c.tally("gc where", fmt.Sprintf("%s: P %d and %d", n.change, n.p, o.p))
+		}
 		c.gcValues(row, n, o)
 		switch {
 		case strings.HasPrefix(n.change, "RangeBegin"):

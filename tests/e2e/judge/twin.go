@@ -25,6 +25,7 @@ type history struct {
 	first, last int64
 	lost        int  // the "[lost]" frames and log events of our own
 	noHeap      bool // ours says that it does not see every sweep
+	relative    bool // times are relative to the trace's first event
 }
 
 // names gives equal texts equal numbers, in both traces alike; 0 is the empty text.
@@ -58,7 +59,12 @@ func readHistory(path string, keys, stacks *names) (*history, error) {
 		return id
 	}
 	pushed := false
-	err := eachEvent(path, func(event *trace.Event) error {
+	relative, err := isV1(path)
+	if err != nil {
+		return nil, err
+	}
+	h.relative = relative
+	err = eachEvent(path, func(event *trace.Event) error {
 		now := int64(event.Time())
 		pushed = now == h.last+1 && h.first != 0
 		if h.first == 0 {
@@ -161,6 +167,8 @@ type verdict struct {
 type comparison struct {
 	verdict
 	from, to     int64
+	shift        linear // of native's times
+	threadless   bool   // threads have other numbers in the two
 	keys, stacks *names
 	wakers       bool
 	noHeap       bool
@@ -208,6 +216,14 @@ func (c *comparison) run(nativePath, oursPath string) error {
 	ours, err := readHistory(oursPath, c.keys, c.stacks)
 	if err != nil {
 		return err
+	}
+	if native.relative || ours.relative {
+		var ok bool
+		if c.shift, ok = shiftOf(native, ours); !ok {
+			return fmt.Errorf("the two traces have no step in common")
+		}
+		native.shifted(c.shift)
+		c.threadless = true
 	}
 	c.from = max(native.first, ours.first) + trim
 	c.to = min(native.last, ours.last) - trim
@@ -306,6 +322,9 @@ func (c *comparison) step(native, ours step) {
 	c.P.count(native.p == ours.p)
 	if native.p != ours.p {
 		c.tally("P", fmt.Sprintf("%s: %s", native.change, against(native.p, ours.p)))
+	}
+	if c.threadless {
+		return
 	}
 	c.M.count(native.m == ours.m)
 	if native.m != ours.m {
@@ -410,7 +429,7 @@ func (c *comparison) print(verbose bool) {
 		return
 	}
 	for _, kind := range []string{"only native", "only ours", "stack", "waker stack", "P", "M",
-		"gc only native", "gc only ours", "gc stack", "value"} {
+		"gc only native", "gc only ours", "gc where", "gc stack", "value"} {
 		c.printTally(kind)
 	}
 }

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "convert/convert.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "convert/from.h"
+#include "wire/read_v1.h"
+
+int convert_trace(const uint8_t *bytes, size_t n, const struct convert_sink *sink,
+		  struct convert_result *result, struct error *err)
+{
+	struct builder b;
+	int ret;
+
+	*result = (struct convert_result){0};
+	err->text[0] = '\0';
+	ret = builder_init(&b, sink, result, err);
+	if (!ret)
+		ret = v1_format(bytes, n) ? from_v1(&b, bytes, n) : from_v2(&b, bytes, n);
+	/* A file that contradicts itself is as bad as one that breaks its format. */
+	if (ret == -EBADMSG && !result->fault.text[0]) {
+		result->fault = *err;
+		err->text[0] = '\0';
+	}
+	builder_free(&b);
+	return ret;
+}
