@@ -72,8 +72,7 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 		return 0;
 	rec.g = current_g();
 	/* A new thread's own TLS has no g yet, but anything, when arch_prctl has set it: that is no loss. */
-	if (!rec.g ||
-	    bpf_probe_read_user(&status, sizeof(status), (const void *)(rec.g + layout.g_status)) ||
+	if (!rec.g || bpf_probe_read_user(&status, sizeof(status), (const void *)(rec.g + layout.g_status)) ||
 	    (status & ~GSCAN) != GSYSCALL)
 		return 0;
 	rec.arg2 = regs->orig_ax;

@@ -17,6 +17,8 @@ twin_marks() {
 	# Formats up to go 1.21 have no place for a note that not every sweep is seen.
 	[ "$(minor "$2")" -ge 22 ] || [ "$look" = --exact ] || echo -heap=false
 	[ "$look" = --spans ] || return 0
+	# The scavenger up to 1.18 sleeps with a frame more to be left out than others do.
+	[ "$(minor "$2")" -ge 19 ] || echo -min-stacks 95
 	case $1 in
 	gc) echo -wakers=false -min-seq 80 -min-stacks 98 ;;
 	idle) echo -wakers=false -min-seq 98 -min-stacks 80 ;;
