@@ -72,8 +72,7 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 		return 0;
 	rec.g = current_g();
 	/* A new thread's own TLS has no g yet, but anything, when arch_prctl has set it: that is no loss. */
-	if (!rec.g ||
-	    bpf_probe_read_user(&status, sizeof(status), (const void *)(rec.g + layout.g_status)) ||
+	if (!rec.g || bpf_probe_read_user(&status, sizeof(status), (const void *)(rec.g + layout.g_status)) ||
 	    (status & ~GSCAN) != GSYSCALL)
 		return 0;
 	rec.arg2 = regs->orig_ax;
@@ -141,8 +140,12 @@ int call_return(struct pt_regs *ctx)
 {
 	if (layout.g_syscallbp != LAYOUT_ABSENT)
 		enter_c(ctx, SITE_CALL_RETURN, ctx->ax, ctx->cx);
-	else
+	else if (go_minor > 20)
 		enter_c(ctx, SITE_CALL_RETURN, ctx->ip + 5, ctx->bp);
+	else if (lies_in(ctx->ax, places.cgocall, places.cgocall_end))
+		enter_c(ctx, SITE_CALL_RETURN, ctx->ax, ctx->bx + places.cgocall_frame);
+	else
+		enter_c(ctx, SITE_CALL_RETURN, ctx->ax, 0); /* a thread of C's own */
 	return 0;
 }
 
