@@ -574,7 +574,7 @@ served() {
 	done
 	case $1 in
 	1.11 | 1.19 | 1.21)
-		(cd "$W" && timeout 200 "$JUDGE" pages -go "go$NEWEST" -rows "$2" "$3") >"$W/pages" 2>&1 ||
+		(cd "$W" && timeout 200 "$JUDGE" pages -go "go$NEWEST" -threads=false -rows "$2" "$3") >"$W/pages" 2>&1 ||
 			die "viewer of go$NEWEST, format $1: $(tail -c 600 "$W/pages")"
 		;;
 	esac
