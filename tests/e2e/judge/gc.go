@@ -179,6 +179,12 @@ func (c *comparison) gc(nativePath, oursPath string) error {
 	return nil
 }
 
+// mayMove knows the end of an assist that a goroutine comes to and then, preempted right there, tells of on another
+// P: up to Go 1.21 its tracer reads the clock behind that.
+func (c *comparison) mayMove(native *gcEvent) bool {
+	return c.threadless && native.change == "RangeEnd GC mark assist"
+}
+
 // near returns the events in the window and a little around it.
 func near(list []gcEvent, from, to int64) []gcEvent {
 	at := func(t int64) int {
@@ -263,7 +269,7 @@ func (c *comparison) gcList(native, ours []gcEvent) {
 			continue
 		}
 		row := c.GC.row(n.change)
-		alike := n.key == o.key && (n.m == o.m || c.threadless) && n.p == o.p
+		alike := n.key == o.key && (n.m == o.m || c.threadless) && (n.p == o.p || c.mayMove(n))
 		row.Events.count(alike)
 		if !alike {
 			c.tally("gc where", fmt.Sprintf("%s: P %d and %d", n.change, n.p, o.p))
