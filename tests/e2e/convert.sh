@@ -52,7 +52,7 @@ read_as() {
 
 case_convert_to_all() { # every format of every format
 	local release format events=0
-	for release in ${RELEASES:-1.5.4 1.7.6 1.8.7 1.9.7 1.10.8 1.11.13 1.16.15 1.19.13 1.21.13 1.22.12 1.23.8 1.25.1 $NEWEST}; do
+	for release in ${CONVERT_RELEASES:-1.5.4 1.7.6 1.8.7 1.9.7 1.10.8 1.11.13 1.16.15 1.19.13 1.21.13 1.22.12 1.23.8 1.25.1 $NEWEST}; do
 		native_trace "$release"
 		for format in $ALL_FORMATS; do
 			converted "$W/native-$release" "$W/trace" $format
@@ -66,7 +66,7 @@ case_convert_to_all() { # every format of every format
 
 case_convert_and_back() { # the same format again, and there and back, keep what both can say
 	local release own
-	for release in ${RELEASES:-1.5.4 1.7.6 1.9.7 1.10.8 1.11.13 1.16.15 1.17.13 1.19.13 1.21.13 1.22.12 1.23.8 $NEWEST}; do
+	for release in ${CONVERT_RELEASES:-1.5.4 1.7.6 1.9.7 1.10.8 1.11.13 1.16.15 1.17.13 1.19.13 1.21.13 1.22.12 1.23.8 $NEWEST}; do
 		native_trace "$release"
 		own=$(format_of "$release")
 		converted "$W/native-$release" "$W/again" "$own"
@@ -80,9 +80,9 @@ case_convert_and_back() { # the same format again, and there and back, keep what
 	done
 }
 
-case_convert_twin() { # go 1.11 to go 1.21 to the newest, beside what Go's own conversion makes of the same file
+case_convert_twin() { # to the newest format, step by step; of go 1.11 to go 1.21 beside what Go's own conversion makes of the same file
 	local release stacks
-	for release in ${RELEASES:-1.11.13 1.14.15 1.16.15 1.17.13 1.19.13 1.21.13}; do
+	for release in ${CONVERT_RELEASES:-1.11.13 1.14.15 1.16.15 1.17.13 1.19.13 1.21.13 1.23.8 $NEWEST}; do
 		native_trace "$release"
 		converted "$W/native-$release" "$W/trace" 1.26
 		# Up to Go 1.11 inlined frames share an address, by which Go's reader knows frames: it has the wrong ones.
@@ -98,7 +98,7 @@ case_convert_viewed() { # new traces in old viewers, old ones in new viewers
 	local format release binary
 	binary=$(target_binary $NEWEST default) || die "cannot build"
 	native_trace $NEWEST
-	for format in ${FORMATS:-1.5 1.7 1.8 1.9 1.10 1.11 1.19 1.21}; do
+	for format in ${CONVERT_FORMATS:-1.5 1.7 1.8 1.9 1.10 1.11 1.19 1.21}; do
 		converted "$W/native-$NEWEST" "$W/trace" "$format"
 		served "$format" sched,block "$W/trace" "$binary"
 	done
