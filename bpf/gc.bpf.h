@@ -347,7 +347,7 @@ int heap_alloc(struct pt_regs *ctx)
 	if (go_minor >= 18)
 		rec.arg = read_word(ctx->ax + layout.gc_heap_live) + ctx->bx;
 	else
-		rec.arg = read_word(places.heap_live);
+		rec.arg = read_word(places.gc_controller + layout.gc_heap_live);
 	send(&rec);
 	return 0;
 }
@@ -359,7 +359,7 @@ int heap_reset(struct pt_regs *ctx)
 	struct raw_record rec = {.site = SITE_HEAP_ALLOC, .arg = ctx->bx};
 
 	if (go_minor <= 17)
-		rec.arg = read_word(places.heap_live);
+		rec.arg = read_word(places.gc_controller + layout.gc_heap_live);
 
 	by_curg(&rec, m_of_g(ctx->r14), 0, false);
 	return 0;

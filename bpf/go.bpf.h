@@ -81,15 +81,29 @@ static __always_inline uint64_t m_of_g(uint64_t g)
 	return read_word(g + layout.g_m);
 }
 
+/* g of the current thread, as Go's own code finds it; 0 for a thread that is not Go's. */
+static __always_inline uint64_t current_g(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	uint64_t g = 0;
+
+	if (bpf_probe_read_user(&g, sizeof(g), (const void *)(task->thread.fsbase + (__s64)layout.tls_g)))
+		return 0; /* before the thread has set it up */
+	return g;
+}
+
 /*
  * In a system call m.p is empty up to Go 1.25, and the P that may be lost is
- * m.oldp. From 1.26 on m.p is kept until the P is taken, and m.oldp is stale.
+ * m.oldp; before 1.12 there is none, and m.p stays. From 1.26 on m.p is kept until the P is taken, and m.oldp
+ * is stale.
  */
 static __always_inline uint64_t p_in_syscall(uint64_t m)
 {
 	uint64_t p = read_word(m + layout.m_p);
 
-	return p || !syscall_oldp ? p : read_word(m + layout.m_oldp);
+	if (p || !syscall_oldp || layout.m_oldp == LAYOUT_ABSENT)
+		return p;
+	return read_word(m + layout.m_oldp);
 }
 
 /*

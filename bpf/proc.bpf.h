@@ -52,7 +52,9 @@ static __always_inline void by_curg(struct raw_record *rec, uint64_t m_address, 
 
 	if (!read_m(&m, m_address))
 		return;
-	rec->p = m.p ? m.p : read_word(m_address + layout.m_oldp);
+	rec->p = m.p;
+	if (!m.p && layout.m_oldp != LAYOUT_ABSENT)
+		rec->p = read_word(m_address + layout.m_oldp);
 	if (m.curg && read_g(&curg, m.curg)) {
 		rec->g = m.curg;
 		rec->goid = g_word(&curg, layout.g_goid);

@@ -12,7 +12,7 @@
 
 #define CHUNK       4096u /* bytes of stack a read */
 #define CHUNK_WORDS (CHUNK / 8)
-#define PCS_MASK    255u /* a power of two above STACK_DEPTH, for the verifier */
+#define PCS_MASK    255u /* a power of two above STACK_DEPTH and SCAN_DEPTH, for the verifier */
 
 /*
  * A walk and its buffers. Its state is in a map value and volatile on purpose: what the verifier loads
@@ -29,11 +29,13 @@ struct scratch {
 	volatile uint64_t last_bp; /* the frame before, and its return address */
 	volatile uint64_t last_pc;
 	volatile uint64_t hash;
-	uint64_t hi;                 /* end of the stack */
-	uint64_t other_lo, other_hi; /* a stack on which the chain may go on; other_hi = 0: none */
-	uint64_t base;               /* address of chunk in the target */
-	uint64_t whole_frames;       /* words of chunk that a frame can begin at */
-	uint64_t flags;              /* enum raw_flags */
+	volatile uint64_t n_scanned;  /* bpf/scan.bpf.h: words of chunk that have been gone through */
+	volatile uint64_t first_word; /* the same: of chunk, counted from the stack pointer at the leaf */
+	uint64_t hi;                  /* end of the stack */
+	uint64_t other_lo, other_hi;  /* a stack on which the chain may go on; other_hi = 0: none */
+	uint64_t base;                /* address of chunk in the target */
+	uint64_t whole_frames;        /* words of chunk that a frame can begin at */
+	uint64_t flags;               /* enum raw_flags */
 	uint64_t head[sizeof(struct raw_stack) / 8]; /* and its pcs: sent as one */
 	uint64_t pcs[PCS_MASK + 1];
 	uint64_t chunk[CHUNK_WORDS + 2];
@@ -246,7 +248,7 @@ static __always_inline bool send_frames(struct scratch *s, uint64_t hash, uint8_
 	head->flags = (uint16_t)s->flags;
 	head->hash = hash;
 	barrier_var(size);
-	if (size > sizeof(s->head) + STACK_DEPTH * 8)
+	if (size > sizeof(s->head) + SCAN_DEPTH * 8)
 		return false;
 	return !put(s->head, size);
 }

@@ -7,18 +7,7 @@
 #ifndef GOTRACE_SYSCALL_BPF_H
 #define GOTRACE_SYSCALL_BPF_H
 
-#include "bpf/stack.bpf.h"
-
-/* g of the current thread, as Go's own code finds it; 0 for a thread that is not Go's. */
-static __always_inline uint64_t current_g(void)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	uint64_t g = 0;
-
-	if (bpf_probe_read_user(&g, sizeof(g), (const void *)(task->thread.fsbase + (__s64)layout.tls_g)))
-		return 0; /* before the thread has set it up */
-	return g;
-}
+#include "bpf/scan.bpf.h"
 
 static __always_inline bool is_target(void)
 {
@@ -42,9 +31,12 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	rec.goid = g_word(&g, layout.g_goid);
 	if (quiet_ps)
 		rec.p = p_in_syscall(m);
-	read_user(&tick, sizeof(tick), m + layout.m_syscalltick);
+	if (layout.m_syscalltick != LAYOUT_ABSENT)
+		read_user(&tick, sizeof(tick), m + layout.m_syscalltick);
+	else if (rec.p) /* 1.4 has the P's alone */
+		read_user(&tick, sizeof(tick), rec.p + layout.p_syscalltick);
 	rec.arg = tick;
-	rec.stack = stack_in_call(&g, regs->bp);
+	rec.stack = scan_stacks ? scan_g(&g, 1) : stack_in_call(&g, regs->bp);
 	send(&rec);
 	return 0;
 }

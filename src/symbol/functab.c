@@ -126,6 +126,7 @@ static const struct pclntab_format formats[] = {
 static const struct release_rules release_rules[] = {
 	{
 		.go_minor = 25,
+		.short_names = true,
 		.ids = {.gopanic = 10, .panicwrap = 15, .sigpanic = 20, .wrapper = 23},
 		.pcdata_inline = 2,
 		.funcdata_inline = 3,
@@ -134,6 +135,7 @@ static const struct release_rules release_rules[] = {
 	},
 	{
 		.go_minor = 22,
+		.short_names = true,
 		.ids = {.gopanic = 10, .panicwrap = 15, .sigpanic = 19, .wrapper = 22},
 		.pcdata_inline = 2,
 		.funcdata_inline = 3,
@@ -142,6 +144,7 @@ static const struct release_rules release_rules[] = {
 	},
 	{
 		.go_minor = 21,
+		.short_names = true,
 		.ids = {.gopanic = 9, .panicwrap = 14, .sigpanic = 18, .wrapper = 21},
 		.pcdata_inline = 2,
 		.funcdata_inline = 3,

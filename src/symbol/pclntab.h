@@ -55,6 +55,7 @@ struct release_rules {
 	struct func_ids ids;
 	uint8_t pcdata_inline, funcdata_inline, funcdata_wrapped; /* NO_TABLE: there is none */
 	enum elide elide;
+	bool short_names; /* type arguments are shown as "[...]"; earlier the linker stored the names so */
 	bool written_raw; /* the address written is the one to return to, not one in the call */
 	bool at_return;   /* a return address is of the function it lies in, even if the call ends another */
 	bool tree_by_index; /* inlined frames share an address; the tree has the callers' files and lines */
@@ -100,6 +101,12 @@ bool functab_data(const struct functab *tab, uint64_t address, struct span *span
 int32_t pcvalue_at(const struct functab *tab, const struct function *func, uint32_t table, uint64_t pc);
 /* The greatest value in the table (at least -1). Each step lowers *budget; stops at 0. */
 int32_t pcvalue_max(const struct functab *tab, const struct function *func, uint32_t table, uint64_t *budget);
+
+/*
+ * The return addresses, leaf first, of a stack of which these n words were kept (RAW_STACK_SCAN in
+ * bpf/record.h). Returns how many, at most max; the walk ends at the first one that is not among the words.
+ */
+size_t scan_frames(const struct functab *tab, const uint64_t *words, size_t n, uint64_t *pcs, size_t max);
 
 /* One entry of a function's inline tree. */
 struct inlined_call {

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bpf/record.h"
 #include "util/map64.h"
 
 /* A logical frame of an address, innermost first. */
@@ -102,7 +103,7 @@ static uint32_t intern_func(struct symbol *sym, const char *name)
 	const char *open = strchr(name, '['), *close = strrchr(name, ']');
 	struct tail tail = {.room = MAX_TEXT};
 
-	if (open && close && close > open) {
+	if (sym->tab->rules->short_names && open && close && close > open) {
 		tail_prepend(&tail, close + 1, strlen(close + 1));
 		tail_prepend(&tail, "[...]", 5);
 		tail_prepend(&tail, name, (size_t)(open - name));
@@ -417,12 +418,13 @@ static int bare_frames(const uint64_t *pcs, size_t n, size_t hole, unsigned skip
 	return count;
 }
 
-int symbol_frames(struct symbol *sym, const uint64_t *pcs, size_t n, unsigned skip, unsigned flags,
-		  struct frame frames[MAX_FRAMES])
+static int walk_frames(struct symbol *sym, const uint64_t *pcs, size_t n, unsigned skip, unsigned flags,
+		       struct frame frames[MAX_FRAMES])
 {
 	struct stack_walk walk = {.frames = frames,
 				  .show_wrapper = flags & SYMBOL_ENTRY || elides_by_file(sym)};
-	size_t hole = flags & SYMBOL_SAMPLE && n > 1 && !has_caller(sym, pcs) ? 1 : n;
+	bool guessed = (flags & (SYMBOL_SAMPLE | SYMBOL_SCAN)) == SYMBOL_SAMPLE;
+	size_t hole = guessed && n > 1 && !has_caller(sym, pcs) ? 1 : n;
 	size_t shown;
 	bool more = true;
 
@@ -442,4 +444,18 @@ int symbol_frames(struct symbol *sym, const uint64_t *pcs, size_t n, unsigned sk
 			element++;
 	}
 	return walk.known || shown < n ? walk.count : bare_frames(pcs, n, hole, skip, frames);
+}
+
+int symbol_frames(struct symbol *sym, const uint64_t *pcs, size_t n, unsigned skip, unsigned flags,
+		  struct frame frames[MAX_FRAMES])
+{
+	uint64_t walked[STACK_DEPTH];
+
+	if (!(flags & SYMBOL_SCAN))
+		return walk_frames(sym, pcs, n, skip, flags, frames);
+	if (sym->tab)
+		n = scan_frames(sym->tab, pcs, n, walked, STACK_DEPTH);
+	else
+		n = n > 0; /* the leaf is an address in any case */
+	return walk_frames(sym, sym->tab ? walked : pcs, n, skip, flags, frames);
 }

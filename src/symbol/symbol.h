@@ -112,6 +112,9 @@ enum symbol_flags {
 	 * function has no frame there. The roots stay, as in samples of the runtime's own tracer.
 	 */
 	SYMBOL_SAMPLE = 2,
+	/* Not return addresses, but words of the stack among which they are (RAW_STACK_SCAN, bpf/record.h).
+	 */
+	SYMBOL_SCAN = 4,
 	/* The one address is where a goroutine starts (+ 1): it has a frame even if it is in a wrapper. */
 	SYMBOL_ENTRY = 8,
 };

@@ -11,6 +11,7 @@ enum {
 	OP_LOAD8 = 0x8a,
 	OP_LOAD = 0x8b,
 	OP_LEA = 0x8d,
+	OP_TEST8 = 0x84,
 	OP_TEST = 0x85,
 	OP_GROUP1_8 = 0x80, /* with an 8-bit immediate; reg 7 is cmp */
 	OP_GROUP1 = 0x83,   /* the same with 16, 32 or 64 bits */
@@ -226,14 +227,53 @@ static bool loads_word(const struct x86_insn *insn)
 }
 
 /*
- * How far a check of the flag has come: nothing seen, the word in a register,
- * or compared so that a conditional jump follows.
+ * How far a check of the flag has come: nothing seen, the word in a register
+ * (up to Go 1.10 the byte; 1.11: its address), or compared so that a
+ * conditional jump follows.
  */
 struct check {
-	enum { CHECK_NONE, CHECK_LOADED, CHECK_COMPARED } step;
+	enum { CHECK_NONE, CHECK_LOADED, CHECK_LOADED_BYTE, CHECK_ADDRESS, CHECK_COMPARED } step;
 	uint8_t reg;
 	uint64_t address;
 };
+
+/* movzbl variable, register */
+static bool loads_byte(const struct x86_insn *insn)
+{
+	return insn->map == X86_0F && !insn->vex && insn->opcode == 0xb6 && insn->rip_relative;
+}
+
+/* test register, register; cmp $0, register (bytes) */
+static bool compares_loaded_byte(const struct x86_insn *insn, uint8_t reg)
+{
+	if (insn->mod != 3 || insn->rm != reg)
+		return false;
+	return (is_one(insn, OP_TEST8) && insn->reg == reg) ||
+	       (is_one(insn, OP_GROUP1_8) && insn->reg == 7 && insn->imm == 0);
+}
+
+/* cmpb $0, (register) */
+static bool compares_at(const struct x86_insn *insn, uint8_t reg)
+{
+	return is_one(insn, OP_GROUP1_8) && insn->reg == 7 && insn->imm == 0 && insn->mod == 0 &&
+	       !insn->rip_relative && insn->rm == reg && (reg & 7) != X86_RSP;
+}
+
+/* The second instruction of a check that has the flag, or its address, in a register. */
+static bool completes(const struct check *check, const struct x86_insn *insn)
+{
+	switch (check->step) {
+	case CHECK_LOADED:
+		return is_one(insn, OP_TEST) && insn->mod == 3 && insn->reg == check->reg &&
+		       insn->rm == check->reg;
+	case CHECK_LOADED_BYTE:
+		return compares_loaded_byte(insn, check->reg);
+	case CHECK_ADDRESS:
+		return compares_at(insn, check->reg);
+	default:
+		return false;
+	}
+}
 
 static void follow_check(struct check *check, const struct code *code, size_t after,
 			 const struct x86_insn *insn)
@@ -243,12 +283,13 @@ static void follow_check(struct check *check, const struct code *code, size_t af
 	if (compares_byte(insn)) {
 		check->step = CHECK_COMPARED;
 		check->address = address_of(code, after, insn->disp);
-	} else if (loads_word(insn)) {
-		check->step = CHECK_LOADED;
+	} else if (loads_word(insn) || loads_byte(insn) || (is_one(insn, OP_LEA) && insn->rip_relative)) {
+		check->step = loads_word(insn)   ? CHECK_LOADED
+			      : loads_byte(insn) ? CHECK_LOADED_BYTE
+						 : CHECK_ADDRESS;
 		check->reg = insn->reg;
 		check->address = address_of(code, after, insn->disp);
-	} else if (check->step == CHECK_LOADED && is_one(insn, OP_TEST) && insn->mod == 3 &&
-		   insn->reg == check->reg && insn->rm == check->reg) {
+	} else if (completes(check, insn)) {
 		check->step = CHECK_COMPARED;
 	} else {
 		check->step = CHECK_NONE;

@@ -44,6 +44,33 @@ struct call_site {
 int code_calls(const struct code *code, uint64_t callee, struct call_site *sites, int max);
 
 /*
+ * The same up to Go 1.20, where no push makes a frame: the jump of the stack check, at which arguments and
+ * the stack pointer are still the caller's. -ENOENT if there is none.
+ */
+int code_stack_check(const struct code *code, size_t *offset);
+/*
+ * As code_calls up to Go 1.16, where f(x, y uint32, z uint32) has y and z in the second word on the stack:
+ * as rbx and rcx.
+ */
+int code_stack_calls(const struct code *code, uint64_t callee, struct call_site *sites, int max);
+
+/* How the runtime tells its tracer of something, up to Go 1.16. */
+struct teller {
+	uint64_t own; /* the function for that, 0 = inlined everywhere */
+	uint64_t any; /* runtime.traceEvent(event byte, ...) */
+	int event;
+};
+
+/*
+ * The conditional jumps that decide if the tracer is told: right before the
+ * calls, or to them where these stand behind the function's end. Returns
+ * their number (at most max are stored) or -EBADMSG.
+ */
+int code_tellings(const struct code *code, const struct teller *teller, size_t *offsets, int max);
+/* The one call itself. -ENOENT if there is not just one. */
+int code_telling_call(const struct code *code, const struct teller *teller, size_t *offset);
+
+/*
  * runtime.goexit1 begins with the check whether the runtime's own tracer is
  * on: the variable that it reads. Go 1.22: `mov trace.gen, reg; test; jcc`;
  * later: `cmpb $0, trace.enabled; jcc`. -ENOENT if not found.

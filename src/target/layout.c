@@ -70,6 +70,7 @@ const struct layout_field layout_fields[] = {
 	RT(module_gofunc, 18, "runtime.moduledata", "gofunc"),
 	RT(module_pclntable, 5, "runtime.moduledata", "pclntable"),
 	RT(sched_lock, 4, "runtime.schedt", "lock"),
+	RT(g_barriers, OPTIONAL, "runtime.g", "stkbar"),                     /* 1.5 to 1.8 */
 	RT(gc_heap_goal, OPTIONAL, "runtime.mstats", "next_gc"),             /* up to 1.16 */
 	RT(gc_heap_goal, OPTIONAL, "runtime.gcControllerState", "heapGoal"), /* 1.17 and 1.18 */
 	RT(gc_percent_goal, 19, "runtime.gcControllerState", "gcPercentHeapGoal"),

@@ -17,6 +17,7 @@ struct runtime_offsets {
 	uint32_t module_text, module_etext, module_gofunc; /* in moduledata */
 	uint32_t module_pclntable;                         /* a slice that ends where pclntab ends */
 	uint32_t sched_lock;
+	uint32_t g_barriers; /* g.stkbar, a slice */
 	/* of gcControllerState: what the goal of the heap is computed from */
 	uint32_t gc_percent_goal, gc_min_trigger, gc_triggered, gc_heap_marked;
 	uint32_t gc_memory_limit, gc_heap_free, gc_total_alloc, gc_total_free, gc_mapped_ready;

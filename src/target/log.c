@@ -88,18 +88,26 @@ static int log_reasons(const struct reasons *reasons, unsigned table, log_sink s
 	return rc;
 }
 
-static int log_park_reasons(const struct reasons *waits, log_sink sink, void *ctx)
+static int log_park_reasons(const struct reasons *waits, unsigned go_minor, log_sink sink, void *ctx)
 {
 	int rc = 0;
 
 	for (unsigned i = 0; rc == 0 && i < waits->n; i++) {
 		struct log_reason head = {.table = REASON_PARK, .index = (uint16_t)i};
-		const char *text = park_block_reason(waits->texts[i]);
+		const char *text = park_block_reason(waits->texts[i], go_minor);
 
 		head.len = (uint32_t)strlen(text);
 		rc = put_text(sink, ctx, LOG_REASON, &head, sizeof(head), text, head.len);
 	}
 	return rc;
+}
+
+uint8_t target_wait_reason(const struct target *target, uint64_t text, uint64_t len)
+{
+	const uint8_t *bytes = image_bytes(&target->image->elf, text - target->bias, len);
+	const struct reasons *waits = release_reasons(target->image->release, REASON_WAIT);
+
+	return bytes ? (uint8_t)reasons_index(waits, (const char *)bytes, len) : 0;
 }
 
 /* Code only: what a PC can lie in. */
@@ -134,7 +142,7 @@ int target_log_info(const struct target *target, unsigned extra_flags, log_sink 
 	for (unsigned table = REASON_BLOCK; rc == 0 && table < REASON_TABLES; table++)
 		rc = log_reasons(release_reasons(release, table), table, sink, ctx);
 	if (rc == 0)
-		rc = log_park_reasons(release_reasons(release, REASON_WAIT), sink, ctx);
+		rc = log_park_reasons(release_reasons(release, REASON_WAIT), release->minor, sink, ctx);
 	if (rc)
 		return error_set(err, -rc, "cannot write the log: %s", strerror(-rc));
 	if (!target->pid)

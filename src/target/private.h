@@ -48,4 +48,7 @@ int target_trace_flag(const struct target *target, uint64_t *flag);
 /* trace.enabledWithAllocFree stands right behind trace.enabled (Go 1.23 to 1.26 runtime/trace.go). */
 #define ALLOC_FLAG 1u
 
+/* The places that only Go up to 1.16 has; gc_controller is found already. What is not found stays 0. */
+void target_find_old_places(struct target *target);
+
 #endif

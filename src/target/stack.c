@@ -28,7 +28,7 @@ size_t g_view_size(const struct go_layout *layout)
 		layout->g_syscallbp,
 		layout->g_status,
 		layout->g_goid,
-		layout->g_waitreason,
+		layout->g_waitreason + WORD,
 		layout->g_startpc,
 		layout->g_sync_safe_point,
 		layout->g_in_mark_assist,
@@ -53,6 +53,8 @@ void g_view_read(const struct go_layout *layout, const uint8_t *bytes, struct g_
 		.sp = word_at(bytes, layout->g_syscallsp),
 		.status = (uint32_t)word_at(bytes, layout->g_status) & ~(uint32_t)G_STATUS_SCAN,
 		.waitreason = bytes[layout->g_waitreason],
+		.wait_text = word_at(bytes, layout->g_waitreason),
+		.wait_len = word_at(bytes, layout->g_waitreason + WORD),
 	};
 	if (view->status == G_STATUS_ENQUEUE)
 		view->status = G_STATUS_WAITING;

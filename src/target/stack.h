@@ -30,7 +30,8 @@ struct g_view {
 	uint64_t stack_lo, stack_hi;
 	uint64_t sp, pc, bp; /* where it stopped: of g.sched, or of g.syscall* in a system call */
 	uint32_t status;     /* without the scan bit */
-	uint8_t waitreason;
+	uint8_t waitreason;  /* up to 1.10 the next two instead: a Go string */
+	uint64_t wait_text, wait_len;
 	bool assists;         /* has to help the garbage collector with marking */
 	bool sync_safe_point; /* stopped in morestack */
 };

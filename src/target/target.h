@@ -16,6 +16,9 @@
 #include "symbol/symbol.h"
 #include "util/error.h"
 
+/* Up to Go 1.16 arguments are on the stack: rules of sites, programs and stacks of their own. */
+#define OLD_LAST 16
+
 /* A place to probe, found by function and code bytes and verified. */
 struct probe {
 	uint8_t site;         /* enum site: which BPF program */
@@ -94,6 +97,13 @@ int target_log_info(const struct target *target, unsigned extra_flags, log_sink 
 /* The LOG_FUNCTAB. Its bytes are the target's, and stay where they are until target_free. Not before the
  * process is bound. */
 int target_functab(struct target *target, struct log_record *record, struct error *err);
+
+/*
+ * Up to Go 1.10 a goroutine's wait reason is a Go string, here by its address
+ * in the process and its length. Its number in the log's REASON_WAIT; 0 = none
+ * that is known.
+ */
+uint8_t target_wait_reason(const struct target *target, uint64_t text, uint64_t len);
 
 struct target_snapshot;
 

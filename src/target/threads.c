@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/old_tids.h"
 #include "target/stack.h"
 
 /* Go itself dies at 10,000 threads unless the program allows more; and a damaged list may be a ring. */
@@ -119,6 +120,16 @@ static int note_tids(struct threads *threads)
 	return rc;
 }
 
+/* Up to Go 1.11 an M in a system call keeps its m.p, though the P may be another's by then; later it is
+ * m.oldp. */
+static void note_old_p(struct log_m *lm)
+{
+	if (lm->status != G_STATUS_SYSCALL)
+		return;
+	lm->oldp = lm->p;
+	lm->p = 0;
+}
+
 /* Status words of what the Ms point to: curg, and p or oldp. Unreadable ones stay 0. */
 static int read_m_statuses(const struct target *target, struct memory_batch *batch, struct threads *threads)
 {
@@ -152,6 +163,8 @@ static int read_m_statuses(const struct target *target, struct memory_batch *bat
 		else
 			lm->status = status & ~(uint32_t)G_STATUS_SCAN;
 	}
+	for (size_t i = 0; layout->m_oldp == LAYOUT_ABSENT && i < threads->nms; i++)
+		note_old_p(&threads->ms[i]);
 	free(pieces);
 	return rc;
 }
@@ -262,6 +275,8 @@ int threads_read(const struct target *target, struct memory_batch *batch, bool w
 	rc = read_ms(target, threads);
 	if (rc == 0)
 		rc = read_m_statuses(target, batch, threads);
+	if (rc == 0 && target->go_minor == 4)
+		rc = old_tids_find(target, batch, threads);
 	if (rc == 0)
 		rc = note_tids(threads);
 	if (rc)

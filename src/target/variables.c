@@ -250,8 +250,9 @@ static void find_ranges(struct target *target)
 	struct go_places *places = &target->places;
 
 	functab_range(target->functab, &places->text, &places->etext);
-	functab_find(target->functab, "runtime.gopark", &places->gopark, &places->gopark_end);
+	target_find_function(target, "runtime.gopark", &places->gopark, &places->gopark_end);
 	functab_find(target->functab, "runtime.gcStart", &places->gc_start, &places->gc_start_end);
+	functab_find(target->functab, "runtime.gcMarkDone", &places->gc_mark_done, &places->gc_mark_done_end);
 	functab_find(target->functab, "runtime.systemstack_switch", &places->stack_switch,
 		     &places->stack_switch_end);
 	functab_find(target->functab, "runtime.asyncPreempt2", &places->async_preempt,
@@ -304,10 +305,8 @@ static void find_old_tellings(struct target *target)
 	if (places->sweep_tells)
 		places->sweep_teller = find_telling(target, "runtime.traceGCSweepSpan", "runtime.traceEvent");
 	places->assist_tells = find_assist_telling(target);
-	if (target->go_minor <= 18) {
-		places->heap_live = places->gc_controller + target->layout.gc_heap_live;
+	if (target->go_minor <= 18)
 		places->next_gc = places->gc_controller + target->image->release->layout.runtime.gc_heap_goal;
-	}
 }
 
 /*
@@ -318,6 +317,10 @@ static void find_tellings(struct target *target)
 {
 	struct go_places *places = &target->places;
 
+	if (target->go_minor <= OLD_LAST) {
+		target_find_old_places(target);
+		return;
+	}
 	if (target->go_minor <= 21) {
 		find_old_tellings(target);
 		return;
@@ -342,17 +345,15 @@ static int find_function(const struct target *target, const char *name, uint64_t
 /* Those for whom spans are swept, for the stacks at a sweep say so. */
 static int find_sweepers(struct target *target, struct error *err)
 {
+	/* Up to 1.11 a list of spans is swept until enough pages are free. */
+	const char *chunk =
+		target->go_minor < 12 ? "runtime.(*mheap).reclaimList" : "runtime.(*mheap).reclaimChunk";
 	struct go_places *places = &target->places;
-	int rc;
-
-	if (target->go_minor < 17)
-		return 0;
-	rc = find_function(target, "runtime.(*mcentral).cacheSpan", &places->cache_span,
-			   &places->cache_span_end, err);
+	int rc = find_function(target, "runtime.(*mcentral).cacheSpan", &places->cache_span,
+			       &places->cache_span_end, err);
 
 	if (rc == 0)
-		rc = find_function(target, "runtime.(*mheap).reclaimChunk", &places->reclaim_chunk,
-				   &places->reclaim_chunk_end, err);
+		rc = find_function(target, chunk, &places->reclaim_chunk, &places->reclaim_chunk_end, err);
 	if (rc == 0)
 		rc = find_function(target, "runtime.deductSweepCredit", &places->deduct, &places->deduct_end,
 				   err);
@@ -462,7 +463,7 @@ int target_find_variables(struct target *target, struct error *err)
 		rc = find_tls(target, err);
 	if (rc == 0)
 		rc = target->go_minor < 19 ? find_old_collector(target, err) : find_collector(target, err);
-	if (rc == 0)
+	if (rc == 0 && target->go_minor >= 9)
 		rc = find_sweepers(target, err);
 	find_ranges(target);
 	find_tellings(target);

@@ -62,5 +62,6 @@ int frames_of(const struct frame_names *names, const struct stack *stack, unsign
 	if (stack->entry && stack->n == 1 && names->functab)
 		return entry_frames(names, stack, flags, frames);
 	return symbol_frames(names->symbol, stack->pcs, stack->n, stack->skip,
-			     flags | (stack->sample ? SYMBOL_SAMPLE : 0), frames);
+			     flags | (stack->sample ? SYMBOL_SAMPLE : 0) | (stack->scan ? SYMBOL_SCAN : 0),
+			     frames);
 }

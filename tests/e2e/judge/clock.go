@@ -5,6 +5,7 @@ package main
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"golang.org/x/exp/trace"
 )
@@ -105,14 +106,20 @@ func shiftOf(native, ours *history) (shift linear, ok bool) {
 	return linear{at0: first - (second-first)/2, end: second + (second-first)/2, length: native.last}, true
 }
 
-// rare leaves only the steps that come after a pause: in a burst one step is like another.
+// rare leaves only the starts that come a while after the one before: in a burst one is like another, and what
+// comes before a start may be known by nothing but that.
 func (h *history) rare() *history {
 	r := &history{steps: map[trace.GoID][]step{}, first: h.first, last: h.last}
 	for g, steps := range h.steps {
+		var before int64
 		for k := range steps {
-			if k > 0 && steps[k].time-steps[k-1].time >= shiftPause {
+			if !strings.HasPrefix(steps[k].change, "Runnable->Running") {
+				continue
+			}
+			if before != 0 && steps[k].time-before >= shiftPause {
 				r.steps[g] = append(r.steps[g], steps[k])
 			}
+			before = steps[k].time
 		}
 	}
 	return r

@@ -186,6 +186,7 @@ func twin(args []string) error {
 	minCompared := set.Int("min-compared", 100, "least number of transitions that must have been compared")
 	maxMedian := set.Int64("max-median", 2000, "largest median of the time difference, ns")
 	wakers := set.Bool("wakers", true, "compare who woke whom, too")
+	heap := set.Bool("heap", true, "ours, if it does not say otherwise, has every sweep and each size of the heap")
 	verbose := set.Bool("v", false, "show the first differences")
 	show := set.Int("n", 10, "how many differences -v shows")
 	asJSON := set.Bool("json", false, "print JSON")
@@ -193,7 +194,7 @@ func twin(args []string) error {
 	if set.NArg() != 2 {
 		return fmt.Errorf("needs NATIVE and OURS")
 	}
-	c := &comparison{keys: newNames(), stacks: newNames(), tallies: map[string]map[string]int{}, wakers: *wakers}
+	c := &comparison{noHeap: !*heap, keys: newNames(), stacks: newNames(), tallies: map[string]map[string]int{}, wakers: *wakers}
 	if *verbose {
 		c.show = *show
 	}
@@ -233,7 +234,7 @@ func (c *comparison) run(nativePath, oursPath string) error {
 	}
 	c.WindowMs = (c.to - c.from) / 1e6
 	c.LostNotes = ours.lost
-	c.noHeap = ours.noHeap
+	c.noHeap = c.noHeap || ours.noHeap
 	all := map[trace.GoID]bool{}
 	for g := range native.steps {
 		all[g] = true
