@@ -10,6 +10,7 @@ struct reader_v1 {
 	struct builder *b;
 	struct v1_trace *trace;
 	unsigned format;       /* enum wire_format */
+	struct symbol *symbol; /* names of addresses; NULL = not known */
 	struct idmap stacks;   /* the file's ids -> ours */
 	uint32_t *thread_of_p; /* by P: the thread that it was started on last, 0 = none */
 	size_t nps;

@@ -537,7 +537,9 @@ static void put_proc(struct encoder_v1 *wire, const struct op *op)
 		proc_stop(wire, op->p);
 		break;
 	default:
-		if (op->arg != wire->procs || op->stack || wire->procs_gen == wire->gen->number)
+		/* The start has told of the first one; what tells no stack says the same again. */
+		if (op->arg != wire->procs || (op->stack && wire->procs_gen) ||
+		    wire->procs_gen == wire->gen->number)
 			EVENT(wire, stream_by(wire, op), V1_GOMAXPROCS, op->arg, stack_of(wire, op));
 		wire->procs = op->arg;
 		wire->procs_gen = wire->gen->number;
