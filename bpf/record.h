@@ -225,6 +225,8 @@ struct go_places {
 	 * cgocall, but the chain of frame pointers leads away to C's stack in cgocallback. 0 without cgo.
 	 */
 	uint64_t cgocallback, cgocallback_end;
+	uint64_t cgocall, cgocall_end;
+	uint64_t cgocall_frame; /* how far its frame pointer is above its stack pointer */
 	/* Up to 1.20, where a goroutine leaves its thread: by which call of its own, for there is a caller
 	 * without one. */
 	uint64_t stack_switch, stack_switch_end;   /* runtime.systemstack_switch */

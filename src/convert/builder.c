@@ -239,12 +239,15 @@ static int compose(struct builder *b)
 /* Where the file says that it begins, but before all that happens in it. */
 static uint64_t start_time(const struct builder *b)
 {
-	uint64_t latest = b->floor, lead = 2 * GAP + b->actives.n, start = b->hint;
+	uint64_t latest = b->floor, lead = 2 * GAP + b->actives.n, start = b->hint, first = b->last;
+	size_t i = 0;
 
-	if (b->ops.n && b->ops.ops[0].time > b->floor + lead)
-		latest = b->ops.ops[0].time - lead;
-	if (!b->ops.n)
-		latest = b->last - lead;
+	while (i < b->ops.n && b->ops.ops[i].kind == OP_CPU_SAMPLE)
+		i++;
+	if (i < b->ops.n)
+		first = b->ops.ops[i].time;
+	if (first > b->floor + lead)
+		latest = first - lead;
 	if (start > latest)
 		start = latest;
 	return start < b->floor ? b->floor : start;
@@ -291,6 +294,23 @@ static int bury(struct builder *b)
 	return 0;
 }
 
+/* Samples stand beside the order, but in their generation; the last one lasts as long as they do. */
+static void date_samples(struct builder *b, struct generation *gen)
+{
+	for (size_t i = 0; i < b->ops.n; i++) {
+		struct op *op = &b->ops.ops[i];
+
+		if (op->kind != OP_CPU_SAMPLE)
+			continue;
+		if (op->time < gen->start)
+			op->time = gen->start;
+		if (op->time > gen->end && gen->last)
+			gen->end = op->time;
+		if (op->time > gen->end)
+			op->time = gen->end;
+	}
+}
+
 static void count(struct builder *b)
 {
 	b->result->generations++;
@@ -310,6 +330,7 @@ int builder_close(struct builder *b, bool last)
 		return error_set(b->err, ENOMEM, "out of memory");
 	date_head(b, gen.start);
 	gen.end = b->last > gen.start ? b->last : gen.start;
+	date_samples(b, &gen);
 	set_clock(b, &gen);
 	gen.ops = b->ops.ops;
 	gen.nops = b->ops.n;
