@@ -32,7 +32,7 @@ profile_rows() {
 	http | mixed) echo sched,io,syscall,block ;;
 	# Wake-ups come from timers and netpoll, without a stack: native traces, too, have no rows in /sched but
 	# for the tracer's own goroutines.
-	syscalls) echo io,syscall ;;
+	syscalls) [ "$(minor "$2")" -ge 22 ] && echo io,syscall || echo syscall ;; # the older one has no network
 	coro) echo ;;
 	pingpong | pool | procs) echo sched,block ;;
 	user) echo sched,block,usertasks,userregions ;;
