@@ -168,11 +168,11 @@ int old_ready(struct pt_regs *ctx)
 	return 0;
 }
 
-/* As gcMarkWorkerMode numbers them from 1.16 on. Before, 0 is a mode, too, and what tells is if it is a worker. */
+/* As gcMarkWorkerMode numbers them from 1.16 on. Before, 0 is a mode, too, and what tells is if it is a
+ * worker. */
 static __always_inline uint8_t worker_mode(const struct raw_record *rec)
 {
-	if (go_minor <= 15 &&
-	    (!places.gc_worker || read_word(rec->g + layout.g_startpc) != places.gc_worker))
+	if (go_minor <= 15 && (!places.gc_worker || read_word(rec->g + layout.g_startpc) != places.gc_worker))
 		return 0;
 	return (uint8_t)read_word(rec->p + layout.p_gc_mark_worker_mode) + (go_minor <= 15);
 }
@@ -482,7 +482,8 @@ static __always_inline bool self_old(struct raw_record *rec, struct go_g *g)
 	return true;
 }
 
-/* In gcStart, on the goroutine's own stack; the tracer's stack begins with its caller. 1.4: on g0, in gc_m. */
+/* In gcStart, on the goroutine's own stack; the tracer's stack begins with its caller. 1.4: on g0, in gc_m.
+ */
 SEC("?uprobe")
 int old_gc_begin(struct pt_regs *ctx)
 {
@@ -590,7 +591,7 @@ static __always_inline enum sweeper sweeper_old(const struct sweep_frame *frame)
 	return SWEEP_OTHER;
 }
 
-/* Where (*mspan).sweep would tell of the span. */
+/* Where (*mspan).sweep would tell of the span: up to 1.8 as a range of its own. */
 SEC("?uprobe")
 int old_sweep_begin(struct pt_regs *ctx)
 {
@@ -601,6 +602,10 @@ int old_sweep_begin(struct pt_regs *ctx)
 	bool first;
 	uint16_t allocated = 0;
 
+	if (go_minor <= 8) {
+		tell_sweep_old(ctx);
+		return 0;
+	}
 	if (!read_user(&frame, sizeof(frame), ctx->bp))
 		return 0;
 	who = sweeper_old(&frame);
@@ -622,6 +627,22 @@ int old_sweep_begin(struct pt_regs *ctx)
 	sweep->swept += sweep->npages * GO_PAGE;
 	if (first)
 		tell_sweep_old(ctx);
+	return 0;
+}
+
+/* At the end of reclaim; up to 1.8 of the sweep of one span, of which no sizes are told. */
+SEC("?uprobe")
+int old_sweep_end(struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_SWEEP_END};
+
+	(void)ctx;
+	if (go_minor >= 9) {
+		end_reclaim();
+		return 0;
+	}
+	rec.goid = bpf_ktime_get_ns();
+	send(&rec);
 	return 0;
 }
 
