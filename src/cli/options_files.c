@@ -37,7 +37,7 @@ static int parse_into(const struct argp *parser, int argc, char **argv, void *op
 static const struct argp_option replay_table[] = {
 	{"output", 'o', "FILE", 0, "Write the trace here; - is standard output", 1},
 	{"format", KEY_FORMAT, "GO", 0,
-	 "Write the format of Go 1.22, 1.23, 1.25 or 1.26 (else: the target's own)", 1},
+	 "Write the format of this Go release, 1.5 to 1.26, or v0 (else: the target's own)", 1},
 	{"runtime-frames", KEY_RUNTIME_FRAMES, NULL, 0, "Keep the runtime's own frames in stacks", 1},
 	{"json", KEY_JSON, NULL, 0, "Print the summary as JSON on standard output", 2},
 	{"quiet", 'q', NULL, 0, "Print errors and losses only", 2},

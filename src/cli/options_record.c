@@ -44,7 +44,7 @@ static const struct argp_option table[] = {
 	{"json", KEY_JSON, NULL, 0, "Print the summary as JSON on standard output", 2},
 	{"quiet", 'q', NULL, 0, "Print errors and losses only", 2},
 	{"format", KEY_FORMAT, "GO", 0,
-	 "Write the format of Go 1.22, 1.23, 1.25 or 1.26 (else: the target's own)", 3},
+	 "Write the format of this Go release, 1.5 to 1.26, or v0 (else: the target's own)", 3},
 	{"raw", KEY_RAW, "FILE", 0, "Keep the raw log too, for gotrace replay", 3},
 	{"no-syscalls", KEY_NO_SYSCALLS, NULL, 0, "Leave system calls out", 3},
 	{"cpu-samples", KEY_CPU_SAMPLES, "HZ", OPTION_ARG_OPTIONAL,
@@ -215,8 +215,9 @@ static int check_together(const struct record_options *options, struct error *er
 						  : "--max-overhead");
 	if (options->light && options->spans)
 		return error_set(err, EINVAL, "--light and --spans exclude each other");
-	if (options->alloc && options->format == WIRE_GO122)
-		return error_set(err, EINVAL, "--alloc: the format of Go 1.22 cannot tell of memory");
+	if (options->alloc && options->format != WIRE_NONE && options->format < WIRE_GO123)
+		return error_set(err, EINVAL,
+				 "--alloc: formats before that of Go 1.23 cannot tell of memory");
 	if (options->raw && strcmp(options->raw, "-") == 0)
 		return error_set(err, EINVAL, "--raw needs a file, not standard output");
 	if (options->raw && options->output && strcmp(options->raw, options->output) == 0)

@@ -50,20 +50,6 @@ static const char *describe_end(const struct summary *sum)
 	return end && end->reason < sizeof(lines) / sizeof(lines[0]) ? lines[end->reason] : lines[0];
 }
 
-const char *summary_reader(enum wire_format format)
-{
-	switch (format) {
-	case WIRE_GO122:
-		return "1.22";
-	case WIRE_GO123:
-		return "1.23";
-	case WIRE_GO125:
-		return "1.25";
-	default:
-		return "1.26";
-	}
-}
-
 struct text summary_command_end(const struct summary *sum)
 {
 	struct text text;
@@ -78,16 +64,26 @@ struct text summary_command_end(const struct summary *sum)
 	return text;
 }
 
+/* "go 1.21", "v0" */
+static struct text format_of(const struct summary *sum)
+{
+	enum wire_format format = pipeline_format(sum->pipe);
+	struct text text;
+
+	snprintf(text.bytes, sizeof(text.bytes), "%s%s", format == WIRE_V0 ? "" : "go ",
+		 wire_format_name(format));
+	return text;
+}
+
 static void print_headline(const struct summary *sum, FILE *out)
 {
 	const struct model_stats *stats = model_stats(pipeline_model(sum->pipe));
 	bool standard = strcmp(sum->trace, "-") == 0;
 
-	fprintf(out, "gotrace: wrote %s: %s of trace, %s events in %s generations, %s (format go %s)\n",
+	fprintf(out, "gotrace: wrote %s: %s of trace, %s events in %s generations, %s (format %s)\n",
 		standard ? "standard output" : sum->trace, text_time(stats->end_ns - stats->start_ns).bytes,
 		text_count(stats->ops).bytes, text_count(stats->generations).bytes,
-		text_bytes(pipeline_trace_bytes(sum->pipe)).bytes,
-		summary_reader(pipeline_format(sum->pipe)));
+		text_bytes(pipeline_trace_bytes(sum->pipe)).bytes, format_of(sum).bytes);
 	if (sum->raw)
 		fprintf(out, "  raw log     %s, %s\n", sum->raw,
 			text_bytes(pipeline_raw_bytes(sum->pipe)).bytes);
@@ -224,10 +220,17 @@ static void print_functions(const struct summary *sum, FILE *out)
 
 static void print_how_to_open(const struct summary *sum, FILE *out)
 {
-	bool standard = strcmp(sum->trace, "-") == 0;
+	enum wire_format format = pipeline_format(sum->pipe);
+	const char *file = strcmp(sum->trace, "-") == 0 ? "FILE" : sum->trace;
 
-	fprintf(out, "\nOpen it with Go %s or newer:  go tool trace %s\n",
-		summary_reader(pipeline_format(sum->pipe)), standard ? "FILE" : sum->trace);
+	if (format == WIRE_V0)
+		fprintf(out, "\nNo release of Go opens this format, which is older than Go 1.5.\n");
+	else if (format < WIRE_GO111)
+		fprintf(out, "\nOpen it with Go %s to 1.22:  go tool trace %s%s\n", wire_format_name(format),
+			format == WIRE_GO15 ? "BINARY " : "", file);
+	else
+		fprintf(out, "\nOpen it with Go %s or newer:  go tool trace %s\n", wire_format_name(format),
+			file);
 }
 
 void summary_print(const struct summary *sum, FILE *out)

@@ -32,7 +32,5 @@ uint64_t summary_lost_samples(const struct summary *sum);
 /* "exited with status 1", "killed by SIGKILL", "still runs" */
 struct text summary_command_end(const struct summary *sum);
 const char *summary_end_name(const struct summary *sum); /* "stopped", "exited", …; "cut" without LOG_END */
-/* The Go release whose `go tool trace` reads this format and the newer ones: "1.26". */
-const char *summary_reader(enum wire_format format);
 
 #endif

@@ -134,7 +134,7 @@ void summary_print_json(const struct summary *sum, FILE *out)
 	json_text(&json, "version", GOTRACE_VERSION);
 	json_number(&json, "status", (uint64_t)sum->exit_status);
 	json_text(&json, "trace", sum->trace);
-	json_text(&json, "format", summary_reader(pipeline_format(sum->pipe)));
+	json_text(&json, "format", wire_format_name(pipeline_format(sum->pipe)));
 	json_number(&json, "bytes", pipeline_trace_bytes(sum->pipe));
 	json_text(&json, "raw", sum->raw);
 	json_text(&json, "end", summary_end_name(sum));

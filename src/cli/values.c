@@ -114,7 +114,10 @@ int parse_format(const char *option, const char *text, enum wire_format *format,
 {
 	*format = wire_format_parse(text);
 	if (*format == WIRE_NONE)
-		return error_set(err, EINVAL, "%s '%s' is no format gotrace writes (1.22, 1.23, 1.25, 1.26)",
+		return error_set(err, EINVAL,
+				 "%s '%s' is no format gotrace writes (v0, 1.5, 1.7, 1.8, 1.9, 1.10, 1.11, "
+				 "1.19, 1.21, "
+				 "1.22, 1.23, 1.25, 1.26)",
 				 option, text);
 	return 0;
 }

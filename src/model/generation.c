@@ -22,6 +22,8 @@ static void write_g_status(struct model *md, struct g *g)
 	op->m = g->m ? g->m->tid : NO_M;
 	op->status = g->status;
 	op->stack = g->stack;
+	if (md->generation == 1) /* formats that have no statuses create it */
+		op->stack2 = tables_entry_stack(md, g->startpc);
 	date_back(md, op);
 	g->opened_in = md->generation;
 }

@@ -31,7 +31,8 @@ enum op_kind {
 	/* statuses: all of them at the start of each generation, at its start time; a P also where it first
 	   appears */
 	OP_PROC_STATUS, /* p, status; m = who holds it or NO_M */
-	OP_GO_STATUS,   /* g, status; m = who holds it or NO_M; stack = its own, 0 if not known */
+	OP_GO_STATUS,   /* g, status; m = who holds it or NO_M; stack = its own, 0 if not known; in the
+			   first generation stack2 = its entry, 0 if not known */
 	/* Ps */
 	OP_PROCS_CHANGE, /* arg = GOMAXPROCS, stack */
 	OP_PROC_START,   /* m takes idle p */
@@ -40,7 +41,7 @@ enum op_kind {
 	/* goroutines */
 	OP_GO_CREATE,          /* self (or none) creates g2: runnable; stack2 = its entry, stack */
 	OP_GO_CREATE_BLOCKED,  /* the same, born waiting */
-	OP_GO_CREATE_SYSCALL,  /* g appears on m in a system call */
+	OP_GO_CREATE_SYSCALL,  /* g appears on m in a system call; stack2 = its entry, 0 if not known */
 	OP_GO_START,           /* g runnable -> running on m, p */
 	OP_GO_DESTROY,         /* self ends */
 	OP_GO_DESTROY_SYSCALL, /* self ends in a system call; its P, if any, is abandoned */

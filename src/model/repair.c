@@ -281,8 +281,10 @@ static bool stand_in_exists(struct model *md)
 	}
 	if (si->m && !si->g) {
 		si->g = g_new(md, 0, STAND_IN_GOID); /* no record can name it */
-		if (si->g)
+		if (si->g) {
+			si->g->stack = si->stack;
 			step_go_create_syscall(md, si->m, si->g);
+		}
 		md->totals.goroutines--; /* it is none of the target's */
 	}
 	if (!si->p)

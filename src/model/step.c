@@ -223,7 +223,7 @@ void step_go_create_syscall(struct model *md, struct m *m, struct g *g)
 	g->status = G_SYSCALL;
 	g->m = m;
 	m->g = g;
-	emit(md, OP_GO_CREATE_SYSCALL, m);
+	emit(md, OP_GO_CREATE_SYSCALL, m)->stack2 = g->stack;
 }
 
 void step_go_destroy_syscall(struct model *md, struct m *m)

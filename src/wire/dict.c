@@ -14,9 +14,6 @@ enum {
 	MAX_FRAME_BYTES = 4 * MAX_UV,
 };
 
-/* Above every user address (x86-64 and arm64 with 48 bits), so that no real PC is equal. */
-#define LITERAL_PC (1ull << 48)
-
 /* --- batches --- */
 
 void table_clear(struct table *table)
@@ -129,57 +126,6 @@ uint32_t dict_add_string(struct dict *dict, uint32_t id)
 
 /* --- stacks --- */
 
-/* Names that are text already: each gets a PC of its own, since readers intern frames by PC. */
-static int literal_frames(const struct stack *stack, struct frame frames[MAX_FRAMES])
-{
-	uint32_t n = stack->n < MAX_FRAMES ? stack->n : MAX_FRAMES;
-
-	for (uint32_t i = 0; i < n; i++)
-		frames[i] = (struct frame){.pc = LITERAL_PC + stack->pcs[i], .func = (uint32_t)stack->pcs[i]};
-	return (int)n;
-}
-
-/* Frames of a file, as they are. */
-static int ready_frames(const struct stack *stack, struct frame frames[MAX_FRAMES])
-{
-	uint32_t n = stack->n < MAX_FRAMES ? stack->n : MAX_FRAMES;
-
-	memcpy(frames, stack->frames, n * sizeof(*frames));
-	return (int)n;
-}
-
-static int bare_frames(const struct dict *dict, const struct stack *stack, struct frame frames[MAX_FRAMES])
-{
-	uint32_t skip = dict->symbol_flags & SYMBOL_RUNTIME_FRAMES ? 0 : stack->skip;
-	int n = 0;
-
-	for (uint32_t i = skip; i < stack->n && n < MAX_FRAMES; i++)
-		frames[n++] = (struct frame){.pc = stack->pcs[i]};
-	return n;
-}
-
-/* `go x.Method()` starts a wrapper: the frame is what it wraps, as in startPCForTrace. */
-static int entry_frames(const struct dict *dict, const struct stack *stack, struct frame frames[MAX_FRAMES])
-{
-	uint64_t pc = functab_start_pc(dict->functab, stack->pcs[0] - 1) + 1;
-
-	return symbol_frames(dict->symbol, &pc, 1, 0, dict->symbol_flags, frames);
-}
-
-static int expand(const struct dict *dict, const struct stack *stack, struct frame frames[MAX_FRAMES])
-{
-	if (stack->frames)
-		return ready_frames(stack, frames);
-	if (stack->literal)
-		return literal_frames(stack, frames);
-	if (!dict->symbol)
-		return bare_frames(dict, stack, frames);
-	if (stack->entry && stack->n == 1 && dict->functab)
-		return entry_frames(dict, stack, frames);
-	return symbol_frames(dict->symbol, stack->pcs, stack->n, stack->skip,
-			     dict->symbol_flags | (stack->sample ? SYMBOL_SAMPLE : 0), frames);
-}
-
 static uint8_t *put_frame(struct dict *dict, uint8_t *p, const struct frame *frame)
 {
 	p = put_uv(p, frame->pc);
@@ -216,7 +162,7 @@ uint32_t dict_add_stack(struct dict *dict, uint32_t id)
 		return 0;
 	if (array_grow((void **)&dict->stacks, &dict->nstacks, (size_t)id + 1, sizeof(*dict->stacks)))
 		return fail(dict, -ENOMEM);
-	n = expand(dict, &dict->tables->stacks[id], frames);
+	n = frames_of(&dict->names, &dict->tables->stacks[id], dict->names.flags, frames);
 	if (n < 0)
 		return fail(dict, n);
 	slot = &dict->stacks[id];
@@ -230,9 +176,7 @@ uint32_t dict_add_stack(struct dict *dict, uint32_t id)
 void dict_init(struct dict *dict, const struct wire_options *options)
 {
 	*dict = (struct dict){
-		.symbol = options->symbol,
-		.functab = options->functab,
-		.symbol_flags = options->symbol_flags,
+		.names = frames_names(options),
 	};
 	dict->string_table.type = EV_STRINGS;
 	dict->stack_table.type = EV_STACKS;

@@ -8,6 +8,7 @@
 #define GOTRACE_DICT_H
 
 #include "wire/buffer.h"
+#include "wire/frames.h"
 #include "wire/wire.h"
 
 /* Batches of one kind of table, whole but for the size of the open one. */
@@ -27,9 +28,7 @@ struct stack_slot {
 };
 
 struct dict {
-	struct symbol *symbol;
-	const struct functab *functab;
-	unsigned symbol_flags;
+	struct frame_names names;
 	const struct tables *tables;
 	uint32_t gen;
 	uint64_t time; /* of the batches */

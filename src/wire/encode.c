@@ -11,6 +11,7 @@
 
 #include "util/map64.h"
 #include "wire/dict.h"
+#include "wire/encode.h"
 #include "wire/event.h"
 #include "wire/varint.h"
 #include "wire/wire.h"
@@ -47,7 +48,7 @@ struct sequence {
 	uint32_t gen, n;
 };
 
-struct wire {
+struct encoder_v2 {
 	struct wire_options options;
 	struct dict dict;
 	struct table samples;
@@ -70,12 +71,12 @@ struct wire {
 	int failed;                     /* a generation failed: nothing more may follow */
 };
 
-uint64_t wire_bytes(const struct wire *wire)
+uint64_t encode_v2_bytes(const struct encoder_v2 *wire)
 {
 	return wire->bytes;
 }
 
-static int write_out(struct wire *wire, const struct buffer *buf)
+static int write_out(struct encoder_v2 *wire, const struct buffer *buf)
 {
 	if (!wire->failed && buf->len)
 		wire->failed = wire->options.out.write(wire->options.out.ctx, buf->bytes, buf->len);
@@ -84,7 +85,7 @@ static int write_out(struct wire *wire, const struct buffer *buf)
 	return wire->failed;
 }
 
-static int write_header(struct wire *wire)
+static int write_header(struct encoder_v2 *wire)
 {
 	uint8_t text[HEADER_SIZE + 1] = "go 1.00 trace\0\0";
 	struct buffer header = {.bytes = text, .len = HEADER_SIZE};
@@ -94,17 +95,11 @@ static int write_header(struct wire *wire)
 	return write_out(wire, &header);
 }
 
-struct wire *wire_new(const struct wire_options *options, struct error *err)
+struct encoder_v2 *encode_v2_new(const struct wire_options *options, struct error *err)
 {
-	struct wire *wire;
+	struct encoder_v2 *wire;
 	int ret;
 
-	if (wire_format_of_release((unsigned)options->format) != options->format ||
-	    options->format == WIRE_NONE) {
-		error_set(err, EINVAL, "no trace format has the number %d: choose 1.22, 1.23, 1.25 or 1.26",
-			  (int)options->format);
-		return NULL;
-	}
 	wire = calloc(1, sizeof(*wire));
 	if (!wire) {
 		error_set(err, ENOMEM, "no memory for the trace encoder");
@@ -116,13 +111,13 @@ struct wire *wire_new(const struct wire_options *options, struct error *err)
 	ret = write_header(wire);
 	if (ret) {
 		error_set(err, -ret, "cannot write the trace's header: %s", strerror(-ret));
-		wire_free(wire);
+		encode_v2_free(wire);
 		return NULL;
 	}
 	return wire;
 }
 
-void wire_free(struct wire *wire)
+void encode_v2_free(struct encoder_v2 *wire)
 {
 	if (!wire)
 		return;
@@ -142,7 +137,7 @@ void wire_free(struct wire *wire)
 
 /* --- streams --- */
 
-static int close_batch(struct wire *wire, struct stream *stream)
+static int close_batch(struct encoder_v2 *wire, struct stream *stream)
 {
 	uint8_t *p;
 
@@ -162,7 +157,7 @@ static int close_batch(struct wire *wire, struct stream *stream)
 	return 0;
 }
 
-static struct stream *new_stream(struct wire *wire, uint32_t m)
+static struct stream *new_stream(struct encoder_v2 *wire, uint32_t m)
 {
 	struct stream *stream;
 
@@ -178,7 +173,7 @@ static struct stream *new_stream(struct wire *wire, uint32_t m)
 	return stream;
 }
 
-static struct stream *find_stream(struct wire *wire, uint32_t m)
+static struct stream *find_stream(struct encoder_v2 *wire, uint32_t m)
 {
 	const uint32_t *index;
 
@@ -191,7 +186,7 @@ static struct stream *find_stream(struct wire *wire, uint32_t m)
 }
 
 /* The stream of m with room for one op, and with a time that the op can follow. NULL when out of memory. */
-static struct stream *open_stream(struct wire *wire, uint32_t m, uint64_t units)
+static struct stream *open_stream(struct encoder_v2 *wire, uint32_t m, uint64_t units)
 {
 	struct stream *stream = find_stream(wire, m);
 
@@ -255,7 +250,7 @@ static inline uint32_t next(struct sequence *seq, uint32_t gen)
 	return ++seq->n;
 }
 
-static inline uint64_t goid(const struct wire *wire, uint32_t g)
+static inline uint64_t goid(const struct encoder_v2 *wire, uint32_t g)
 {
 	return wire->dict.tables->goids[g];
 }
@@ -265,12 +260,12 @@ static inline uint64_t thread(uint32_t m)
 	return m == NO_M ? UINT64_MAX : m;
 }
 
-static inline uint32_t next_g(struct wire *wire, uint32_t g)
+static inline uint32_t next_g(struct encoder_v2 *wire, uint32_t g)
 {
 	return next(&wire->gs[g], wire->gen);
 }
 
-static inline uint32_t next_p(struct wire *wire, int32_t p)
+static inline uint32_t next_p(struct encoder_v2 *wire, int32_t p)
 {
 	return next(&wire->ps[p], wire->gen);
 }
@@ -280,7 +275,7 @@ static inline void reset(struct sequence *seq, uint32_t gen)
 	*seq = (struct sequence){.gen = gen};
 }
 
-static void go_status(struct wire *wire, const struct op *op, struct cursor *at)
+static void go_status(struct encoder_v2 *wire, const struct op *op, struct cursor *at)
 {
 	uint32_t stack = op->stack ? dict_stack(&wire->dict, op->stack) : 0;
 	unsigned status = op->status;
@@ -295,7 +290,7 @@ static void go_status(struct wire *wire, const struct op *op, struct cursor *at)
 }
 
 /* go 1.22 knows no goroutine that is born waiting: it stays runnable until it is woken. */
-static void go_create(struct wire *wire, const struct op *op, struct cursor *at)
+static void go_create(struct encoder_v2 *wire, const struct op *op, struct cursor *at)
 {
 	bool blocked = op->kind == OP_GO_CREATE_BLOCKED;
 	bool known = wire->options.format >= WIRE_GO123;
@@ -306,7 +301,7 @@ static void go_create(struct wire *wire, const struct op *op, struct cursor *at)
 	       dict_stack(&wire->dict, op->stack2), dict_stack(&wire->dict, op->stack));
 }
 
-static void go_unblock(struct wire *wire, uint32_t g, uint32_t stack, struct cursor *at)
+static void go_unblock(struct encoder_v2 *wire, uint32_t g, uint32_t stack, struct cursor *at)
 {
 	if (!wire->born_blocked[g])
 		event3(at, EV_GO_UNBLOCK, goid(wire, g), next_g(wire, g), dict_stack(&wire->dict, stack));
@@ -314,7 +309,7 @@ static void go_unblock(struct wire *wire, uint32_t g, uint32_t stack, struct cur
 }
 
 /* A switch of coroutines is one event since go 1.23, and the three that readers make of it before. */
-static void go_switch(struct wire *wire, const struct op *op, struct cursor *at)
+static void go_switch(struct encoder_v2 *wire, const struct op *op, struct cursor *at)
 {
 	bool destroy = op->kind == OP_GO_SWITCH_DESTROY;
 
@@ -331,7 +326,7 @@ static void go_switch(struct wire *wire, const struct op *op, struct cursor *at)
 	event2(at, EV_GO_START, goid(wire, op->g2), next_g(wire, op->g2));
 }
 
-static void put_scheduler(struct wire *wire, const struct op *op, struct cursor *at)
+static void put_scheduler(struct encoder_v2 *wire, const struct op *op, struct cursor *at)
 {
 	struct dict *dict = &wire->dict;
 
@@ -375,7 +370,7 @@ static void put_scheduler(struct wire *wire, const struct op *op, struct cursor 
 	}
 }
 
-static void put_proc(struct wire *wire, const struct op *op, struct cursor *at)
+static void put_proc(struct encoder_v2 *wire, const struct op *op, struct cursor *at)
 {
 	switch (op->kind) {
 	case OP_SYSCALL_BEGIN:
@@ -408,7 +403,7 @@ static void put_proc(struct wire *wire, const struct op *op, struct cursor *at)
 	}
 }
 
-static void put_world(struct wire *wire, const struct op *op, struct cursor *at)
+static void put_world(struct encoder_v2 *wire, const struct op *op, struct cursor *at)
 {
 	struct dict *dict = &wire->dict;
 
@@ -457,7 +452,7 @@ static void put_world(struct wire *wire, const struct op *op, struct cursor *at)
 	}
 }
 
-static void put_annotation(struct wire *wire, const struct op *op, struct cursor *at)
+static void put_annotation(struct encoder_v2 *wire, const struct op *op, struct cursor *at)
 {
 	struct dict *dict = &wire->dict;
 	uint32_t stack = dict_stack(dict, op->stack);
@@ -494,7 +489,7 @@ static void put_annotation(struct wire *wire, const struct op *op, struct cursor
  */
 enum { PAGE = 8192, OBJECT_ALIGN = 8, LEAST_STACK = 2048, EXPERIMENT_ALLOC_FREE = 1, ALLOC_INFO = 1 };
 
-static uint64_t memory_id(const struct wire *wire, const struct op *op, uint64_t unit)
+static uint64_t memory_id(const struct encoder_v2 *wire, const struct op *op, uint64_t unit)
 {
 	return (op->arg - wire->dict.tables->heap_base) / unit;
 }
@@ -505,7 +500,7 @@ static uint64_t stack_order(uint64_t bytes)
 	return bytes ? 64 - (uint64_t)__builtin_clzll(bytes) : 0;
 }
 
-static void put_memory(struct wire *wire, const struct op *op, struct cursor *at)
+static void put_memory(struct encoder_v2 *wire, const struct op *op, struct cursor *at)
 {
 	if (wire->options.format < WIRE_GO123)
 		return;
@@ -533,7 +528,7 @@ static void put_memory(struct wire *wire, const struct op *op, struct cursor *at
 }
 
 /* What readers of the ids must know: once, in the first generation that has any. */
-static int put_alloc_info(struct wire *wire)
+static int put_alloc_info(struct encoder_v2 *wire)
 {
 	uint8_t data[1 + 4 * MAX_UV], *p = data, *h;
 
@@ -558,7 +553,7 @@ static int put_alloc_info(struct wire *wire)
 	return buffer_append(&wire->body, data, (size_t)(p - data));
 }
 
-static void put_op(struct wire *wire, const struct op *op, struct cursor *at)
+static void put_op(struct encoder_v2 *wire, const struct op *op, struct cursor *at)
 {
 	switch (op->kind) {
 	case OP_GO_STATUS:
@@ -581,7 +576,7 @@ static void put_op(struct wire *wire, const struct op *op, struct cursor *at)
 	}
 }
 
-static int put_sample(struct wire *wire, const struct op *op)
+static int put_sample(struct encoder_v2 *wire, const struct op *op)
 {
 	uint8_t *p = table_room(&wire->samples, wire->gen, wire->time, 1 + 5 * MAX_UV);
 
@@ -608,7 +603,7 @@ static int put_sample(struct wire *wire, const struct op *op)
 _Static_assert(OP_KIND_COUNT <= 64, "a bit for each kind");
 
 /* What would read or write beyond an array. The rules of the trace are the model's business. */
-static int check_op(struct wire *wire, const struct op *op, const char **why)
+static int check_op(struct encoder_v2 *wire, const struct op *op, const char **why)
 {
 	if (op->kind >= OP_KIND_COUNT)
 		*why = "unknown kind";
@@ -621,7 +616,7 @@ static int check_op(struct wire *wire, const struct op *op, const char **why)
 	return -EINVAL;
 }
 
-static int encode_op(struct wire *wire, const struct op *op, const char **why)
+static int encode_op(struct encoder_v2 *wire, const struct op *op, const char **why)
 {
 	uint64_t now = to_units(op->time);
 	struct stream *stream;
@@ -651,7 +646,7 @@ static int encode_op(struct wire *wire, const struct op *op, const char **why)
 	return 0;
 }
 
-static int encode_ops(struct wire *wire, const struct generation *gen, struct error *err)
+static int encode_ops(struct encoder_v2 *wire, const struct generation *gen, struct error *err)
 {
 	const char *why = "no memory";
 
@@ -675,7 +670,7 @@ static int encode_ops(struct wire *wire, const struct generation *gen, struct er
 }
 
 /* The sync batch: it comes first, so that the rest of a torn file can be read. */
-static int put_sync(struct wire *wire, const struct generation *gen)
+static int put_sync(struct encoder_v2 *wire, const struct generation *gen)
 {
 	uint8_t data[2 + MAX_UV + 1 + 4 * MAX_UV], *p = data, *h;
 
@@ -703,7 +698,7 @@ static int put_sync(struct wire *wire, const struct generation *gen)
 	return buffer_append(&wire->head, data, (size_t)(p - data));
 }
 
-static int begin(struct wire *wire, const struct generation *gen)
+static int begin(struct encoder_v2 *wire, const struct generation *gen)
 {
 	uint64_t first = gen->mono_ns < gen->start ? gen->mono_ns : gen->start;
 	size_t n = gen->tables->ngoroutines;
@@ -723,7 +718,7 @@ static int begin(struct wire *wire, const struct generation *gen)
 	return array_grow((void **)&wire->born_blocked, &wire->nborn_blocked, n, sizeof(*wire->born_blocked));
 }
 
-static int write_generation(struct wire *wire, struct error *err)
+static int write_generation(struct encoder_v2 *wire, struct error *err)
 {
 	static const uint8_t end = EV_END_OF_GENERATION;
 	int ret = 0;
@@ -747,7 +742,7 @@ static int write_generation(struct wire *wire, struct error *err)
 	return ret;
 }
 
-int wire_generation(struct wire *wire, const struct generation *gen, struct error *err)
+int encode_v2_generation(struct encoder_v2 *wire, const struct generation *gen, struct error *err)
 {
 	int ret;
 

@@ -31,11 +31,20 @@ enum wire_format { /* numbers are those in the header */
 		   WIRE_GO126 = 26,
 };
 
-/* "1.26", "go1.26", "go 1.26" -> WIRE_GO126; WIRE_NONE if it is no format we write. */
+/*
+ * "1.26", "go1.26", "go 1.26" -> WIRE_GO126; a release without a format of its own stands for the one that it
+ * writes ("1.24" -> WIRE_GO123); "v0" -> WIRE_V0. WIRE_NONE if it is no format we write.
+ */
 enum wire_format wire_format_parse(const char *text);
-/* The format that a Go release writes itself (1.24 -> WIRE_GO123). WIRE_NONE below 22; the newest above 26.
+/*
+ * The format that a Go release writes itself (1.24 -> WIRE_GO123), the newest above 26. Go 1.4 has no tracer:
+ * it gets WIRE_GO111, which every tool from Go 1.11 on opens. WIRE_NONE below 4.
  */
 enum wire_format wire_format_of_release(unsigned go_minor);
+/* "1.26", "v0": as people write it; "?" if there is none. */
+const char *wire_format_name(enum wire_format format);
+/* What the file begins with, without the zeros behind it; NULL if there is no such format. */
+const char *wire_format_header(enum wire_format format);
 
 /* Takes all n bytes or returns a negative errno. */
 struct byte_sink {

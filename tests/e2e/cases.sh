@@ -531,6 +531,102 @@ case_formats() {
 		strict "$W/trace"
 		checked "$W/trace"
 	done
+	for format in v0 1.5 1.7 1.8 1.9 1.10 1.11 1.19 1.21; do
+		run_gotrace -p "$target" -d 1200ms -o "$W/trace" --format $format
+		want 0
+		[ "$(head -c 7 "$W/trace")" = gotrace ] || [ "$(head -c $((9 + ${#format})) "$W/trace")" = "go $format trace" ] ||
+			die "--format $format: header $(head -c 16 "$W/trace")"
+		checked "$W/trace"
+		flat "$format" "$W/trace"
+	done
+	still_lives
+}
+
+# flat FORMAT FILE: those who read nothing else take it.
+flat() {
+	case $1 in
+	v0) timeout 60 "$JUDGE" v0 "$2" >"$W/flat" 2>&1 || die "$(tail -n 1 "$W/flat")" ;;
+	1.11 | 1.19 | 1.21) strict "$2" ;;
+	esac
+}
+
+# old_viewers FORMAT: the releases whose viewers are to serve it.
+old_viewers() {
+	case $1 in
+	1.5) echo 1.5.4 1.6.4 ;;
+	1.7) echo 1.7.6 ;;
+	1.8) echo 1.8.7 ;;
+	1.9) echo 1.9.7 ;;
+	1.10) echo 1.10.8 ;;
+	1.11) echo 1.11.13 1.16.15 ;;
+	1.19) echo 1.19.13 ;;
+	1.21) echo 1.21.13 ;;
+	esac
+}
+
+# served FORMAT ROWS FILE BINARY: by the viewers of that format's own releases, and by the newest if it can.
+served() {
+	local release also=()
+	for release in $(old_viewers "$1"); do
+		[ "$1" = 1.5 ] && also=(-binary "$4")
+		timeout 200 "$JUDGE" pages -goroot "$(go_root "$release")" -rows "$2" "${also[@]}" "$3" >"$W/pages" 2>&1 ||
+			die "viewer of go$release, format $1: $(tail -c 600 "$W/pages")"
+	done
+	case $1 in
+	1.11 | 1.19 | 1.21)
+		(cd "$W" && timeout 200 "$JUDGE" pages -go "go$NEWEST" -rows "$2" "$3") >"$W/pages" 2>&1 ||
+			die "viewer of go$NEWEST, format $1: $(tail -c 600 "$W/pages")"
+		;;
+	esac
+}
+
+# formats_of MODE ROWS: one log of that load, written in every flat format: the same is told, as far as each can
+# tell it, and the viewers show it.
+formats_of() {
+	local format rows binary
+	binary=$(target_binary $NEWEST default) || die "cannot build"
+	start_target "$binary" "$1" -seconds 100
+	run_gotrace -p "$target" -d 1500ms -o "$W/trace" --raw "$W/raw"
+	want 0
+	stop_target
+	"$GOTRACE" check --json "$W/trace" >"$W/whole.json" 2>"$W/err" || die "gotrace check: $(tail -n 1 "$W/err")"
+	for format in v0 1.5 1.7 1.8 1.9 1.10 1.11 1.19 1.21; do
+		run_gotrace replay "$W/raw" -o "$W/$format.trace" --format $format
+		want 0
+		"$GOTRACE" check --json "$W/$format.trace" >"$W/flat.json" 2>"$W/err" || die "$format: $(cat "$W/flat.json")"
+		timeout 60 "$JUDGE" counts "$W/flat.json" "$W/whole.json" >"$W/counts" 2>&1 ||
+			die "format $format: $(tail -n 1 "$W/counts")"
+		flat "$format" "$W/$format.trace"
+		rows=$2
+		[ "$format" = v0 ] || [ "$(minor "$format")" -ge 11 ] || rows=${rows%,user*}
+		served "$format" "$rows" "$W/$format.trace" "$binary"
+	done
+	printf '%s; ' "$(cat "$W/counts")"
+}
+
+case_formats_viewed() {
+	formats_of user sched,block,usertasks,userregions
+	formats_of syscalls io,syscall
+	formats_of coro ""
+}
+
+case_formats_killed() { # kill -9 of gotrace: a flat file is whole up to its last flush
+	load pool
+	local format
+	for format in v0 1.5 1.11; do
+		background -p "$target" -o "$W/$format.trace" --format $format
+		begun "$W/$format.trace"
+		sleep 3.5
+		kill -KILL $tracer
+		wait $tracer 2>/dev/null
+		# It may have died in the middle of writing.
+		timeout 60 "$GOTRACE" check "$W/$format.trace" >"$W/out" 2>"$W/err" ||
+			timeout 60 "$GOTRACE" check --repair "$W/$format.trace" >"$W/out" 2>"$W/err"
+		checked "$W/$format.trace"
+		flat "$format" "$W/$format.trace"
+		[ "$format" != 1.11 ] || [ "$(fact milliseconds)" -ge 1500 ] ||
+			die "only $(fact milliseconds) ms of 3500 survived"
+	done
 	still_lives
 }
 

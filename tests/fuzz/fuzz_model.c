@@ -5,6 +5,7 @@
  * strict reader must take the file.
  */
 #include <stdint.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,8 @@ struct file {
 	struct wire *wire;
 	uint8_t *bytes;
 	size_t n;
+	enum wire_format format;
+	bool full;
 };
 
 static int keep(void *ctx, const void *bytes, size_t n)
@@ -33,8 +36,12 @@ static int keep(void *ctx, const void *bytes, size_t n)
 static int encode(void *ctx, const struct generation *gen)
 {
 	struct file *file = ctx;
+	int rc = file->full ? 0 : wire_generation(file->wire, gen, NULL);
 
-	return wire_generation(file->wire, gen, NULL);
+	/* The oldest formats hold ten minutes, and clocks jump. */
+	if (rc == -EFBIG && file->format <= WIRE_GO15)
+		file->full = true;
+	return file->full ? 0 : rc;
 }
 
 static void feed(struct model *model, uint32_t type, const void *data, size_t size)
@@ -178,7 +185,9 @@ static void feed_bytes(struct model *model, const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const enum wire_format formats[] = {WIRE_GO122, WIRE_GO123, WIRE_GO125, WIRE_GO126};
+	static const enum wire_format formats[] = {WIRE_GO122, WIRE_GO123, WIRE_GO125, WIRE_GO126, WIRE_V0,
+						   WIRE_GO15,  WIRE_GO17,  WIRE_GO18,  WIRE_GO19,  WIRE_GO110,
+						   WIRE_GO111, WIRE_GO119, WIRE_GO121};
 	struct file file = {0};
 	struct strtab *strings = strtab_new();
 	struct symbol *symbol = symbol_new(NULL, strings);
@@ -186,16 +195,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct model *model = model_new(&options);
 	struct log_target target = {.flags = size && data[0] & 1 ? LOG_TARGET_SPAWNED : 0,
 				    .go_minor = size > 1 && data[1] & 1 ? 25 : 26};
-	struct wire_options wire_options = {
-		.format = formats[size % 4], .symbol = symbol, .out = {.write = keep, .ctx = &file}};
+	struct wire_options wire_options = {.format = formats[size % (sizeof(formats) / sizeof(formats[0]))],
+					    .symbol = symbol,
+					    .out = {.write = keep, .ctx = &file}};
 	struct wire_report report;
 
+	file.format = wire_options.format;
 	file.wire = wire_new(&wire_options, NULL);
 	feed(model, LOG_TARGET, &target, sizeof(target));
 	feed_bytes(model, data, size);
 	if (model_finish(model, NULL))
 		abort();
-	if (model_stats(model)->generations && wire_check(file.bytes, file.n, &report)) {
+	if (model_stats(model)->generations && (file.n || !file.full) &&
+	    wire_check(file.bytes, file.n, &report)) {
 		fprintf(stderr, "invalid trace: %s\n", report.error.text);
 		abort();
 	}

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <errno.h>
 
 #include "model/model.h"
 #include "op_rules.h"
@@ -31,6 +32,8 @@ struct run {
 	const struct sim *truth;     /* of clean streams: samples are looked up there; else NULL */
 	uint64_t samples, strangers; /* samples in the ops; of these: of goroutines without their number */
 	struct wire *wire;
+	enum wire_format format;
+	bool full; /* the oldest formats hold ten minutes: the clock of broken logs jumps */
 	struct symbol *symbol;
 	uint8_t *bytes; /* the trace file */
 	size_t nbytes;
@@ -179,11 +182,14 @@ static int check_generation(void *ctx, const struct generation *gen)
 {
 	struct run *run = ctx;
 	struct error err = {""};
+	int rc;
 
 	if (op_rules_generation(run->rules, gen, &err))
 		fail_msg("seed %llu, generation %u: %s", (unsigned long long)run->seed, gen->number,
 			 err.text);
-	if (wire_generation(run->wire, gen, &err))
+	rc = run->full ? 0 : wire_generation(run->wire, gen, &err);
+	run->full |= rc == -EFBIG && run->format <= WIRE_GO15;
+	if (rc && !run->full)
 		fail_msg("seed %llu: %s", (unsigned long long)run->seed, err.text);
 	for (size_t i = 0; i < gen->nops; i++) {
 		const struct op *op = &gen->ops[i];
@@ -217,9 +223,13 @@ static int keep(void *ctx, const void *bytes, size_t n)
 
 static void open_wire(struct run *run)
 {
-	static const enum wire_format formats[] = {WIRE_GO122, WIRE_GO123, WIRE_GO125, WIRE_GO126};
-	struct wire_options options = {.format = formats[run->seed % 4], .out = {.write = keep, .ctx = run}};
+	static const enum wire_format formats[] = {WIRE_GO122, WIRE_GO123, WIRE_GO125, WIRE_GO126, WIRE_V0,
+						   WIRE_GO15,  WIRE_GO17,  WIRE_GO18,  WIRE_GO19,  WIRE_GO110,
+						   WIRE_GO111, WIRE_GO119, WIRE_GO121};
+	struct wire_options options = {.out = {.write = keep, .ctx = run}};
 
+	run->format = formats[run->seed % (sizeof(formats) / sizeof(formats[0]))];
+	options.format = run->format;
 	run->symbol = symbol_new(NULL, run->strings);
 	options.symbol = run->symbol;
 	run->wire = wire_new(&options, NULL);
@@ -231,11 +241,14 @@ static void assert_file_valid(const struct run *run)
 {
 	struct wire_report report;
 
+	if (run->full && !run->nbytes)
+		return;
 	if (wire_check(run->bytes, run->nbytes, &report))
 		fail_msg("seed %llu: %s (byte %llu)", (unsigned long long)run->seed, report.error.text,
 			 (unsigned long long)report.error_offset);
 	assert_int_equal(report.valid_bytes, run->nbytes);
-	assert_int_equal(report.generations, run->generations);
+	/* A flat format is one whole. */
+	assert_int_equal(report.generations, report.version < WIRE_GO122 ? 1 : run->generations);
 }
 
 static void feed(struct run *run, uint32_t type, const void *data, size_t size)

@@ -17,6 +17,8 @@
 #include "wire_trace.h"
 
 static const enum wire_format formats[] = {WIRE_GO122, WIRE_GO123, WIRE_GO125, WIRE_GO126};
+static const enum wire_format flat_formats[] = {WIRE_V0,    WIRE_GO15,  WIRE_GO17,  WIRE_GO18, WIRE_GO19,
+						WIRE_GO110, WIRE_GO111, WIRE_GO119, WIRE_GO121};
 
 #define COUNT(array)       (sizeof(array) / sizeof((array)[0]))
 #define GENERATION(t, ops) wire_trace_generation(t, ops, COUNT(ops))
@@ -74,6 +76,8 @@ static void encode_all(struct wire_trace *trace, const char *name, uint64_t gene
 
 		assert_int_equal(report.generations, generations);
 	}
+	for (size_t i = 0; i < COUNT(flat_formats); i++)
+		encode(trace, name, flat_formats[i]);
 }
 
 /* One P; goroutine 1 creates 7 and blocks, 7 runs, wakes 1 and ends. */
@@ -609,7 +613,20 @@ static void test_formats(void **state)
 	assert_int_equal(wire_format_parse("1.26"), WIRE_GO126);
 	assert_int_equal(wire_format_parse("go1.25"), WIRE_GO125);
 	assert_int_equal(wire_format_parse("go 1.22"), WIRE_GO122);
-	assert_int_equal(wire_format_parse("1.24"), WIRE_NONE);
+	/* A release without a format of its own stands for the one that it writes. */
+	assert_int_equal(wire_format_parse("1.24"), WIRE_GO123);
+	assert_int_equal(wire_format_parse("1.20"), WIRE_GO119);
+	assert_int_equal(wire_format_parse("1.18"), WIRE_GO111);
+	assert_int_equal(wire_format_parse("1.6"), WIRE_GO15);
+	assert_int_equal(wire_format_parse("go1.10"), WIRE_GO110);
+	assert_int_equal(wire_format_parse("1.9"), WIRE_GO19);
+	assert_int_equal(wire_format_parse("1.8"), WIRE_GO18);
+	assert_int_equal(wire_format_parse("1.7"), WIRE_GO17);
+	assert_int_equal(wire_format_parse("v0"), WIRE_V0);
+	assert_int_equal(wire_format_parse("1.4"), WIRE_NONE);
+	assert_int_equal(wire_format_parse("1.05"), WIRE_NONE);
+	assert_int_equal(wire_format_parse("1.0"), WIRE_NONE);
+	assert_int_equal(wire_format_parse("1."), WIRE_NONE);
 	assert_int_equal(wire_format_parse("1.2"), WIRE_NONE);
 	assert_int_equal(wire_format_parse("1.261"), WIRE_NONE);
 	assert_int_equal(wire_format_parse(""), WIRE_NONE);
@@ -617,7 +634,10 @@ static void test_formats(void **state)
 	assert_int_equal(wire_format_of_release(24), WIRE_GO123);
 	assert_int_equal(wire_format_of_release(26), WIRE_GO126);
 	assert_int_equal(wire_format_of_release(27), WIRE_GO126);
-	assert_int_equal(wire_format_of_release(21), WIRE_NONE);
+	assert_int_equal(wire_format_of_release(21), WIRE_GO121);
+	assert_int_equal(wire_format_of_release(6), WIRE_GO15);
+	assert_int_equal(wire_format_of_release(4), WIRE_GO111);
+	assert_int_equal(wire_format_of_release(3), WIRE_NONE);
 }
 
 int main(void)

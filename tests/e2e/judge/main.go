@@ -4,6 +4,9 @@
 //
 //	judge strict [-expect FILE] TRACE          read by golang.org/x/exp/trace, which forgives nothing
 //	judge pages -go TOOLCHAIN [-rows …] TRACE  served by that release's go tool trace
+//	judge pages -goroot DIR [-binary FILE] TRACE  the same of an old release
+//	judge counts FLAT TRACE                     do two outputs of gotrace check --json tell the same
+//	judge v0 TRACE                             read as the readers of early 2015 did
 //	judge browser -titles LIST TRACE           the viewer's page as a browser shows it
 //	judge twin NATIVE OURS                     compared with what Go's own tracer saw
 //	judge alloc NATIVE OURS                    the same for spans and stacks
@@ -23,6 +26,8 @@ var commands = map[string]func(args []string) error{
 	"pages":     pages,
 	"browser":   browserCommand,
 	"twin":      twin,
+	"counts":    counts,
+	"v0":        checkV0,
 	"alloc":     alloc,
 	"samples":   samples,
 	"json":      jsonCommand,
@@ -32,7 +37,7 @@ var commands = map[string]func(args []string) error{
 
 func main() {
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: judge strict|pages|browser|twin|usertwin|usertruth|alloc|samples|json [options] FILE…")
+		fmt.Fprintln(os.Stderr, "usage: judge strict|pages|counts|v0|browser|twin|usertwin|usertruth|alloc|samples|json [options] FILE…")
 		os.Exit(2)
 	}
 	if err := commands[os.Args[1]](os.Args[2:]); err != nil {

@@ -44,9 +44,14 @@ func pages(args []string) error {
 	goCommand := set.String("gocmd", "go", "the go command")
 	need := set.String("rows", "", "profiles that must have rows: any of sched,io,syscall,block,samples, separated by commas")
 	limit := set.Duration("timeout", 2*time.Minute, "for everything")
+	root := set.String("goroot", "", "the toolchain whose viewer serves, by its directory: of Go 1.5 to 1.21")
+	binary := set.String("binary", "", "the traced program, for formats without names")
 	set.Parse(args)
 	if set.NArg() != 1 {
 		return fmt.Errorf("needs one trace")
+	}
+	if *root != "" {
+		return oldPages(*root, *binary, set.Arg(0), *need, *limit)
 	}
 	return serve(*release, *goCommand, set.Arg(0), *limit, func(v *viewer) error {
 		err := v.visit(pageList(*need))
@@ -59,16 +64,22 @@ func pages(args []string) error {
 
 // serve starts the viewer of a release on a trace, and ends it after use.
 func serve(release, goCommand, trace string, limit time.Duration, use func(v *viewer) error) error {
+	command := exec.Command(goCommand, "tool", "trace")
+	command.Env = append(os.Environ(), "BROWSER=true", "DISPLAY=", "GOFLAGS=", "GOWORK=off")
+	if release != "" {
+		command.Env = append(command.Env, "GOTOOLCHAIN="+release)
+	}
+	return serveBy(command, []string{trace}, limit, use)
+}
+
+// serveBy starts the command of a viewer on these files.
+func serveBy(command *exec.Cmd, files []string, limit time.Duration, use func(v *viewer) error) error {
 	port, err := freePort()
 	if err != nil {
 		return err
 	}
 	address := fmt.Sprintf("127.0.0.1:%d", port)
-	command := exec.Command(goCommand, "tool", "trace", "-http="+address, trace)
-	command.Env = append(os.Environ(), "BROWSER=true", "DISPLAY=", "GOFLAGS=", "GOWORK=off")
-	if release != "" {
-		command.Env = append(command.Env, "GOTOOLCHAIN="+release)
-	}
+	command.Args = append(append(command.Args, "-http="+address), files...)
 	var said bytes.Buffer
 	command.Stdout, command.Stderr = &said, &said
 	// `go tool` starts the viewer as a child of its own: both must go at the end.
@@ -85,7 +96,7 @@ func serve(release, goCommand, trace string, limit time.Duration, use func(v *vi
 	}
 	syscall.Kill(-command.Process.Pid, syscall.SIGKILL)
 	<-ended
-	if err == nil && strings.Contains(said.String(), "Encountered error") {
+	if err == nil && complaint.MatchString(said.String()) {
 		err = errors.New("the viewer met an error in the trace")
 	}
 	if err != nil {
@@ -93,6 +104,9 @@ func serve(release, goCommand, trace string, limit time.Duration, use func(v *vi
 	}
 	return nil
 }
+
+// What viewers print when a page fails that is sent all the same.
+var complaint = regexp.MustCompile("Encountered error|failed to|panic")
 
 func freePort() (int, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "wire/frames.h"
+
+#include <string.h>
+
+struct frame_names frames_names(const struct wire_options *options)
+{
+	return (struct frame_names){
+		.symbol = options->symbol,
+		.functab = options->functab,
+		.flags = options->symbol_flags,
+	};
+}
+
+/* Names that are text already: each gets a PC of its own, since readers intern frames by PC. */
+static int literal_frames(const struct stack *stack, struct frame frames[MAX_FRAMES])
+{
+	uint32_t n = stack->n < MAX_FRAMES ? stack->n : MAX_FRAMES;
+
+	for (uint32_t i = 0; i < n; i++)
+		frames[i] = (struct frame){.pc = LITERAL_PC + stack->pcs[i], .func = (uint32_t)stack->pcs[i]};
+	return (int)n;
+}
+
+/* Frames of a file, as they are. */
+static int ready_frames(const struct stack *stack, struct frame frames[MAX_FRAMES])
+{
+	uint32_t n = stack->n < MAX_FRAMES ? stack->n : MAX_FRAMES;
+
+	memcpy(frames, stack->frames, n * sizeof(*frames));
+	return (int)n;
+}
+
+static int bare_frames(const struct stack *stack, unsigned flags, struct frame frames[MAX_FRAMES])
+{
+	uint32_t skip = flags & SYMBOL_RUNTIME_FRAMES ? 0 : stack->skip;
+	int n = 0;
+
+	for (uint32_t i = skip; i < stack->n && n < MAX_FRAMES; i++)
+		frames[n++] = (struct frame){.pc = stack->pcs[i]};
+	return n;
+}
+
+/* `go x.Method()` starts a wrapper: the frame is what it wraps, as in startPCForTrace. */
+static int entry_frames(const struct frame_names *names, const struct stack *stack, unsigned flags,
+			struct frame frames[MAX_FRAMES])
+{
+	uint64_t pc = functab_start_pc(names->functab, stack->pcs[0] - 1) + 1;
+
+	return symbol_frames(names->symbol, &pc, 1, 0, flags, frames);
+}
+
+int frames_of(const struct frame_names *names, const struct stack *stack, unsigned flags,
+	      struct frame frames[MAX_FRAMES])
+{
+	if (stack->frames)
+		return ready_frames(stack, frames);
+	if (stack->literal)
+		return literal_frames(stack, frames);
+	if (!names->symbol)
+		return bare_frames(stack, flags, frames);
+	if (stack->entry && stack->n == 1 && names->functab)
+		return entry_frames(names, stack, flags, frames);
+	return symbol_frames(names->symbol, stack->pcs, stack->n, stack->skip,
+			     flags | (stack->sample ? SYMBOL_SAMPLE : 0), frames);
+}

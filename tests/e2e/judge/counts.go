@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+// account is something that a flat format (v0, go 1.5 to go 1.21) and one with generations both tell, each
+// with events of its own.
+type account struct {
+	flat, generations []string
+	since             int      // the flat format, by its Go release, that has it first; 0 = v0
+	before            int      // the first that has it no more; 0 = none
+	edges             bool     // what was open or ran when the trace began or ended counts in one of them only
+	maybe             []string // of those with generations: each may stand for one more there
+}
+
+var accounts = []account{
+	{[]string{"GoStart", "GoStartLabel"}, []string{"GoStart", "GoSwitch", "GoSwitchDestroy"}, 0, 0, true, nil},
+	{[]string{"GoEnd"}, []string{"GoDestroy", "GoSwitchDestroy"}, 0, 0, false, nil},
+	{[]string{"GoSched", "GoPreempt"}, []string{"GoStop"}, 0, 0, true, nil},
+	{[]string{"GoStop", "GoSleep", "GoBlock", "GoBlockSend", "GoBlockRecv", "GoBlockSelect", "GoBlockSync",
+		"GoBlockCond", "GoBlockNet", "GoBlockGC"}, []string{"GoBlock", "GoSwitch"}, 0, 0, false, nil},
+	// Who is born waiting is runnable in a flat format, and not woken before it first runs.
+	{[]string{"GoUnblock"}, []string{"GoUnblock", "GoSwitch", "GoSwitchDestroy"}, 0, 0, false,
+		[]string{"GoCreateBlocked"}},
+	{[]string{"GoSysCall"}, []string{"GoSyscallBegin"}, 0, 0, false, nil},
+	{[]string{"GoSysExit"}, []string{"GoSyscallEndBlocked"}, 0, 0, true, nil},
+	{[]string{"ProcStart"}, []string{"ProcStart"}, 0, 0, true, nil},
+	{[]string{"ProcStop"}, []string{"ProcStop", "ProcSteal"}, 0, 0, false, nil},
+	{[]string{"GCStart"}, []string{"GCBegin"}, 0, 0, true, nil},
+	{[]string{"GCDone"}, []string{"GCEnd"}, 0, 0, true, nil},
+	{[]string{"GCSweepStart"}, []string{"GCSweepBegin"}, 0, 0, true, nil},
+	{[]string{"GCSweepDone"}, []string{"GCSweepEnd"}, 0, 0, true, nil},
+	{[]string{"HeapAlloc"}, []string{"HeapAlloc"}, 0, 0, false, nil},
+	{[]string{"HeapGoal"}, []string{"HeapGoal"}, 0, 0, false, nil},
+	{[]string{"GCMarkAssistStart"}, []string{"GCMarkAssistBegin"}, 9, 0, true, nil},
+	{[]string{"GCMarkAssistDone"}, []string{"GCMarkAssistEnd"}, 9, 0, true, nil},
+	{[]string{"STWStart"}, []string{"STWBegin"}, 21, 0, false, nil},
+	{[]string{"STWDone"}, []string{"STWEnd"}, 21, 0, false, nil},
+	{[]string{"UserTaskCreate"}, []string{"UserTaskBegin"}, 11, 0, false, nil},
+	{[]string{"UserTaskEnd"}, []string{"UserTaskEnd"}, 11, 0, false, nil},
+	{[]string{"UserRegion"}, []string{"UserRegionBegin", "UserRegionEnd"}, 11, 0, false, nil},
+	{[]string{"UserLog"}, []string{"UserLog"}, 11, 0, false, nil},
+	{[]string{"CPUSample"}, []string{"CPUSample"}, 19, 0, false, nil},
+	// What later formats have is not in earlier ones.
+	{[]string{"GCMarkAssistStart", "GCMarkAssistDone"}, nil, 0, 9, false, nil},
+	{[]string{"STWStart", "STWDone", "GCScanStart", "GCScanDone"}, nil, 0, 10, false, nil},
+	{[]string{"UserTaskCreate", "UserTaskEnd", "UserRegion", "UserLog"}, nil, 0, 11, false, nil},
+	{[]string{"CPUSample"}, nil, 0, 19, false, nil},
+}
+
+// counts compares two outputs of `gotrace check --json`, of a flat trace and of one with generations, made
+// from the same raw log.
+func counts(args []string) error {
+	if len(args) != 2 {
+		return fmt.Errorf("needs two outputs of gotrace check --json")
+	}
+	flat, err := readCounts(args[0])
+	if err != nil {
+		return err
+	}
+	whole, err := readCounts(args[1])
+	if err != nil {
+		return err
+	}
+	minor := 0
+	if flat.Format != "" && flat.Format != "v0" {
+		if _, err := fmt.Sscanf(flat.Format, "1.%d", &minor); err != nil {
+			return fmt.Errorf("%s: format %q", args[0], flat.Format)
+		}
+	}
+	var wrong []string
+	compared := 0
+	for _, one := range accounts {
+		if minor < one.since || one.before > 0 && minor >= one.before {
+			continue
+		}
+		a, b := flat.sum(one.flat), whole.sum(one.generations)
+		slack := 0
+		if one.edges {
+			slack = whole.Procs
+		}
+		if a-b > slack || b-a > slack+whole.sum(one.maybe) {
+			wrong = append(wrong, fmt.Sprintf("%s %d, %s %d", strings.Join(one.flat, "+"), a,
+				strings.Join(one.generations, "+"), b))
+		}
+		compared += a
+	}
+	if compared == 0 {
+		wrong = append(wrong, "nothing to compare")
+	}
+	if wrong != nil {
+		slices.Sort(wrong)
+		return fmt.Errorf("%s", strings.Join(wrong, "; "))
+	}
+	fmt.Printf("%d events\n", compared)
+	return nil
+}
+
+type counted struct {
+	Format string
+	Procs  int
+	Events map[string]int
+}
+
+func readCounts(path string) (*counted, error) {
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	found := &counted{}
+	if err := json.Unmarshal(raw, found); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return found, nil
+}
+
+func (c *counted) sum(names []string) int {
+	n := 0
+	for _, name := range names {
+		n += c.Events[name]
+	}
+	return n
+}
