@@ -80,6 +80,12 @@ $(BUILD)/bench-shards: tools/bench/shards.c tests/unit/spread.c $(LIBOBJ)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CSTD) $(CPPFLAGS) -Itests/unit $(CFLAGS) $(WARN) -o $@ $^ $(LIBS)
 
+# What the target room sees of a process, for the end-to-end tests.
+$(BUILD)/e2e/snapshot: tests/e2e/snapshot.c $(LIBOBJ)
+	$(call msg,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CSTD) $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $^ $(LIBS)
+
 # libFuzzer compiles what it needs itself, with its own instrumentation.
 FUZZLIB := $(filter-out src/main.c src/cli/% src/capture/%,$(SRC)) \
 	src/cli/dump.c src/cli/dump_v1.c src/cli/dump_v2.c src/cli/line.c src/cli/json.c src/cli/text.c

@@ -10,12 +10,20 @@
 
 #include "bpf/proc.bpf.h"
 
+/*
+ * From Go 1.21 on in stopTheWorldWithSema, AX = reason. Before, in gcStart and
+ * gcMarkDone, on the goroutine's own stack: 1 is sweep termination, 0 mark
+ * termination, and no stack is told.
+ */
 SEC("?uprobe")
 int stw_begin(struct pt_regs *ctx)
 {
 	struct raw_record rec = {.site = SITE_STW_BEGIN, .arg = (uint8_t)ctx->ax};
+	bool told = go_minor <= 20;
 
-	by_curg(&rec, m_of_g(ctx->r14), 2, true);
+	if (told)
+		rec.arg = lies_in(ctx->ip, places.gc_start, places.gc_start_end);
+	by_curg(&rec, m_of_g(ctx->r14), 2, !told);
 	return 0;
 }
 
@@ -59,7 +67,7 @@ int gc_end(struct pt_regs *ctx)
 /*
  * At each place where gcAssistAlloc tells the tracer: that an assist begins, or one of the three where it is
  * over. g.inMarkAssist, which the runtime keeps whether or not it is traced, is set after the first and
- * cleared after the others.
+ * cleared after the others. Up to Go 1.21 there is none, and ends are told by assist_end.
  */
 SEC("?uprobe")
 int assist(struct pt_regs *ctx)
@@ -71,11 +79,26 @@ int assist(struct pt_regs *ctx)
 		return 0;
 	rec.goid = g_word(&g, layout.g_goid);
 	rec.p = p_kept_quiet(g_word(&g, layout.g_m));
-	if (!g_byte(&g, layout.g_in_mark_assist)) {
+	if (go_minor <= 21 || !g_byte(&g, layout.g_in_mark_assist)) {
 		rec.site = SITE_ASSIST_BEGIN;
 		rec.stack = stack_from(places.assist_tells ? places.assist_tells : ctx->ip + 1, ctx->bp,
 				       g_word(&g, layout.g_stack_hi), 0);
 	}
+	send(&rec);
+	return 0;
+}
+
+/* Up to Go 1.21, where gcAssistAlloc would tell of the end, if it had told of the beginning. */
+SEC("?uprobe")
+int assist_end(struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_ASSIST_END, .g = ctx->r14};
+	uint64_t words[2];
+
+	if (!read_user(words, sizeof(words), ctx->r14 + layout.g_status))
+		return 0;
+	rec.goid = words[1];
+	rec.p = p_kept_quiet(m_of_g(ctx->r14));
 	send(&rec);
 	return 0;
 }
@@ -113,11 +136,6 @@ struct {
 static __always_inline uint32_t this_thread(void)
 {
 	return (uint32_t)bpf_get_current_task_btf()->pid;
-}
-
-static __always_inline bool lies_in(uint64_t pc, uint64_t begin, uint64_t end)
-{
-	return pc - begin < end - begin;
 }
 
 /* At sweep's first instructions: who has called it, or has called sweepone which did. */
@@ -163,6 +181,19 @@ static __always_inline struct sweep *new_sweep(uint32_t tid, enum sweeper who)
 	return bpf_map_lookup_elem(&sweeps, &tid);
 }
 
+/* Up to Go 1.21 the function that tells the tracer is part of the stack. */
+static __always_inline uint64_t stack_of_teller(const struct pt_regs *ctx, uint64_t hi)
+{
+	struct scratch *s = begin_walk(hi, 0);
+
+	if (!s)
+		return 0;
+	push_pc(s, places.sweep_teller);
+	push_pc(s, places.sweep_tells);
+	push_pc(s, read_word(ctx->sp));
+	return end_walk(s, ctx->bp, 0);
+}
+
 /* The stack goes on at pc and bp if the goroutine itself sweeps, else (on g0) where it left its own. */
 static __always_inline void tell_sweep(const struct pt_regs *ctx)
 {
@@ -176,7 +207,9 @@ static __always_inline void tell_sweep(const struct pt_regs *ctx)
 	rec.p = m.p;
 	if (m.curg && read_g(&g, m.curg)) {
 		rec.goid = g_word(&g, layout.g_goid);
-		if (m.curg == ctx->r14)
+		if (m.curg == ctx->r14 && places.sweep_teller)
+			rec.stack = stack_of_teller(ctx, g_word(&g, layout.g_stack_hi));
+		else if (m.curg == ctx->r14)
 			rec.stack = stack_of_entry(places.sweep_tells ? places.sweep_tells : ctx->ip + 1,
 						   ctx->sp, ctx->bp, g_word(&g, layout.g_stack_hi));
 		else
@@ -190,11 +223,18 @@ SEC("?uprobe")
 int sweep_begin(struct pt_regs *ctx)
 {
 	uint32_t tid = this_thread();
-	enum sweeper who = sweeper(ctx);
-	struct sweep *sweep = open_sweep(tid, who);
-	bool first = !sweep;
+	enum sweeper who;
+	struct sweep *sweep;
 	uint16_t allocated = 0;
+	bool first;
 
+	if (comes_again(ctx)) {
+		count(HITS_SILENT, 1);
+		return 0;
+	}
+	who = sweeper(ctx);
+	sweep = open_sweep(tid, who);
+	first = !sweep;
 	if (!first || who == SWEEP_OTHER)
 		count(HITS_SILENT, 1);
 	if (who == SWEEP_OTHER)
@@ -280,6 +320,7 @@ int sweep_end(struct pt_regs *ctx)
  * heapLive. Every allocation that may have swept comes here next (refill and
  * allocLarge in runtime/mcache.go), so that the ends of cacheSpan and of
  * deductSweepCredit, which most allocations pass without sweeping, need no probe.
+ * Up to Go 1.17 the checks there, where heapLive has been changed already.
  */
 SEC("?uprobe")
 int heap_alloc(struct pt_regs *ctx)
@@ -289,9 +330,13 @@ int heap_alloc(struct pt_regs *ctx)
 	struct sweep *sweep = bpf_map_lookup_elem(&sweeps, &tid);
 	struct go_m m;
 
+	if (go_minor >= 18 && comes_again(ctx)) {
+		count(HITS_SILENT, 1);
+		return 0;
+	}
 	if (sweep)
 		end_sweep(tid, sweep);
-	if (!ctx->bx) {
+	if (go_minor >= 18 && !ctx->bx) {
 		count(HITS_SILENT, 1);
 		return 0;
 	}
@@ -299,32 +344,42 @@ int heap_alloc(struct pt_regs *ctx)
 		return 0;
 	rec.g = m.curg;
 	rec.p = m.p;
-	rec.arg = read_word(ctx->ax + layout.gc_heap_live) + ctx->bx;
+	if (go_minor >= 18)
+		rec.arg = read_word(ctx->ax + layout.gc_heap_live) + ctx->bx;
+	else
+		rec.arg = read_word(places.gc_controller + layout.gc_heap_live);
 	send(&rec);
 	return 0;
 }
 
-/* (*gcControllerState).resetLive(bytesMarked BX) */
+/* (*gcControllerState).resetLive(bytesMarked BX); up to Go 1.17 in gcMark, when it is set. */
 SEC("?uprobe")
 int heap_reset(struct pt_regs *ctx)
 {
 	struct raw_record rec = {.site = SITE_HEAP_ALLOC, .arg = ctx->bx};
 
+	if (go_minor <= 17)
+		rec.arg = read_word(places.gc_controller + layout.gc_heap_live);
+
 	by_curg(&rec, m_of_g(ctx->r14), 0, false);
 	return 0;
 }
 
-/* In gcControllerCommit, at gcPaceScavenger(memoryLimit, heapGoal BX, lastHeapGoal). 0 as the tracer's
- * HeapGoal has it, when only a limit of memory makes cycles. */
+/*
+ * In gcControllerCommit, at gcPaceScavenger(memoryLimit, heapGoal BX, lastHeapGoal). 0 as the tracer's
+ * HeapGoal has it, when only a limit of memory makes cycles. Up to Go 1.18 in commit, when heapGoal is set.
+ */
 SEC("?uprobe")
 int heap_goal(struct pt_regs *ctx)
 {
 	struct raw_record rec = {.site = SITE_HEAP_GOAL, .arg = ctx->bx};
 	int32_t percent = 0;
 
-	if (places.gc_controller)
+	if (go_minor <= 18)
+		rec.arg = read_word(places.next_gc);
+	else if (places.gc_controller)
 		read_user(&percent, sizeof(percent), places.gc_controller + layout.gc_percent);
-	if (percent < 0 || ctx->bx == ~0ul)
+	if (percent < 0 || rec.arg == ~0ul)
 		rec.arg = 0;
 	by_curg(&rec, m_of_g(ctx->r14), 0, false);
 	return 0;

@@ -8,6 +8,10 @@
 #define GSCAN    0x1000u /* _Gscan, set while the garbage collector looks at a stack */
 #define GSYSCALL 3u      /* _Gsyscall */
 
+/* Of the processor's flags. */
+#define CARRY_FLAG 0x01u /* what was compared is below */
+#define ZERO_FLAG  0x40u /* it is equal */
+
 /* From g.stack to past g.waitreason and g.syncSafePoint in every release: one read gets all that a hit needs
  * of a g. */
 #define G_HEAD 0xe0
@@ -57,21 +61,49 @@ static __always_inline bool read_m(struct go_m *m, uint64_t address)
 	return true;
 }
 
+static __always_inline bool lies_in(uint64_t pc, uint64_t begin, uint64_t end)
+{
+	return pc - begin < end - begin;
+}
+
+/*
+ * Up to Go 1.20 a prologue is probed at the jump of its stack check, and a
+ * function that lets its stack grow there begins again: it comes by twice.
+ */
+static __always_inline bool comes_again(const struct pt_regs *ctx)
+{
+	return go_minor <= 20 && ctx->flags & (CARRY_FLAG | ZERO_FLAG);
+}
+
 /* Scheduler code runs on g0, whose M is the thread's. R14 holds g in all Go code since 1.17. */
 static __always_inline uint64_t m_of_g(uint64_t g)
 {
 	return read_word(g + layout.g_m);
 }
 
+/* g of the current thread, as Go's own code finds it; 0 for a thread that is not Go's. */
+static __always_inline uint64_t current_g(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	uint64_t g = 0;
+
+	if (bpf_probe_read_user(&g, sizeof(g), (const void *)(task->thread.fsbase + (__s64)layout.tls_g)))
+		return 0; /* before the thread has set it up */
+	return g;
+}
+
 /*
  * In a system call m.p is empty up to Go 1.25, and the P that may be lost is
- * m.oldp. From 1.26 on m.p is kept until the P is taken, and m.oldp is stale.
+ * m.oldp; before 1.12 there is none, and m.p stays. From 1.26 on m.p is kept until the P is taken, and m.oldp
+ * is stale.
  */
 static __always_inline uint64_t p_in_syscall(uint64_t m)
 {
 	uint64_t p = read_word(m + layout.m_p);
 
-	return p || !syscall_oldp ? p : read_word(m + layout.m_oldp);
+	if (p || !syscall_oldp || layout.m_oldp == LAYOUT_ABSENT)
+		return p;
+	return read_word(m + layout.m_oldp);
 }
 
 /*

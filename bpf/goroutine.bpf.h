@@ -21,9 +21,13 @@ static __always_inline void leave(uint64_t gp, uint8_t site, uint64_t arg, uint8
 	rec.goid = g_word(&g, layout.g_goid);
 	rec.status = g_status(&g);
 	rec.p = p_kept_quiet(g_word(&g, layout.g_m));
-	rec.stack = stack_of_g(&g, skip);
+	if (has_stack(skip))
+		rec.stack = stack_of_stopped(&g, skip, site == SITE_GOYIELD);
 	send(&rec);
 }
+
+/* Up to Go 1.20 one more bit says that the goroutine woke in vain (traceFutileWakeup). */
+#define BLOCK_REASON 0x7fu
 
 SEC("?uprobe")
 int park(struct pt_regs *ctx)
@@ -34,6 +38,7 @@ int park(struct pt_regs *ctx)
 	uint64_t words[2];
 	uint64_t m;
 	struct go_g g;
+	uint8_t skip;
 
 	if (!read_g(&g, ctx->ax))
 		return 0;
@@ -41,12 +46,14 @@ int park(struct pt_regs *ctx)
 	/* m.waitTraceSkip and m.waitTraceBlockReason (one byte) are neighbours. */
 	if (!read_user(words, sizeof(words), m + first))
 		return 0;
-	rec.arg = (uint8_t)words[layout.m_block_reason == first ? 0 : 1];
+	rec.arg = words[layout.m_block_reason == first ? 0 : 1] & BLOCK_REASON;
 	rec.arg2 = g_byte(&g, layout.g_waitreason);
 	rec.goid = g_word(&g, layout.g_goid);
 	rec.status = g_status(&g);
 	rec.p = p_kept_quiet(m);
-	rec.stack = stack_of_g(&g, (uint8_t)words[layout.m_trace_skip == first ? 0 : 1]);
+	skip = (uint8_t)words[layout.m_trace_skip == first ? 0 : 1];
+	if (has_stack(skip))
+		rec.stack = stack_of_g(&g, skip);
 	send(&rec);
 	return 0;
 }
@@ -54,7 +61,7 @@ int park(struct pt_regs *ctx)
 SEC("?uprobe")
 int gosched(struct pt_regs *ctx)
 {
-	leave(ctx->ax, SITE_GOSCHED, (uint8_t)ctx->bx, stop_skip);
+	leave(ctx->ax, SITE_GOSCHED, go_minor >= 22 ? (uint8_t)ctx->bx : 0, stop_skip);
 	return 0;
 }
 
@@ -90,7 +97,7 @@ static __always_inline uint64_t acting_stack(uint64_t curg, uint8_t skip)
 {
 	struct go_g g;
 
-	return curg && read_g(&g, curg) ? stack_of_g(&g, skip) : 0;
+	return curg && has_stack(skip) && read_g(&g, curg) ? stack_of_g(&g, skip) : 0;
 }
 
 /* g.atomicstatus (4 bytes, 8 apart) and g.goid stand side by side: one read. */
@@ -128,7 +135,7 @@ int unblock(struct pt_regs *ctx)
 
 	name_g(&rec);
 	curg = acting(&rec, m_of_g(current));
-	if (curg && read_g(&g, curg)) {
+	if (go_minor >= 22 && curg && read_g(&g, curg)) {
 		if (curg != current) {
 			pc = g_word(&g, layout.g_sched_pc);
 			bp = g_word(&g, layout.g_sched_bp);
@@ -166,7 +173,8 @@ static __always_inline void span(uint64_t gp, uint64_t g0)
 	rec.status = g_status(&g);
 	if (quiet_ps)
 		rec.p = p_kept_quiet(m_of_g(g0));
-	rec.stack = stack_of_g(&g, rec.arg == 1 ? park_skips[reason & 63] : (uint8_t)stop_skip);
+	rec.stack = stack_of_stopped(&g, rec.arg == 1 ? park_skips[reason & 63] : (uint8_t)stop_skip,
+				     rec.arg == 2);
 	send(&rec);
 }
 

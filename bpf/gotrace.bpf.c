@@ -6,6 +6,7 @@
 #include "bpf/alloc.bpf.h"
 #include "bpf/gc.bpf.h"
 #include "bpf/goroutine.bpf.h"
+#include "bpf/old.bpf.h"
 #include "bpf/proc.bpf.h"
 #include "bpf/sample.bpf.h"
 #include "bpf/syscall.bpf.h"

@@ -52,13 +52,17 @@ static __always_inline void by_curg(struct raw_record *rec, uint64_t m_address, 
 
 	if (!read_m(&m, m_address))
 		return;
-	rec->p = m.p ? m.p : read_word(m_address + layout.m_oldp);
+	rec->p = m.p;
+	if (!m.p && layout.m_oldp != LAYOUT_ABSENT)
+		rec->p = read_word(m_address + layout.m_oldp);
 	if (m.curg && read_g(&curg, m.curg)) {
 		rec->g = m.curg;
 		rec->goid = g_word(&curg, layout.g_goid);
 		rec->status = g_status(&curg);
 		if (with_stack)
-			rec->stack = stack_of_g(&curg, skip);
+			rec->stack = rec->site == SITE_GCWAIT && layout.g_syscallbp == LAYOUT_ABSENT
+					     ? stack_in_call(&curg, g_word(&curg, layout.g_sched_bp))
+					     : stack_of_g(&curg, skip);
 	}
 	send(rec);
 }

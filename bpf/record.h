@@ -29,7 +29,8 @@ enum site {
 	SITE_MARKER = 2, /* not a hit: arg = number of the marker */
 
 	/* goroutines; g = the goroutine that changes */
-	SITE_PARK = 10,        /* park_m: running -> waiting. arg = block reason, arg2 = wait reason */
+	SITE_PARK = 10,        /* park_m: running -> waiting. arg = block reason, arg2 = wait reason; Go 1.4: no arg, and arg2 = the
+			* first eight bytes of the text of the wait reason */
 	SITE_READY = 11,       /* ready: waiting -> runnable. arg = curg (the waker), stack = the waker's */
 	SITE_UNBLOCK = 12,     /* inline waiting -> runnable (netpoll, injectglist, GC workers). arg = curg,
 				* arg2 = what g is to do as a GC worker if it is one (p.gcMarkWorkerMode) */
@@ -122,7 +123,20 @@ enum raw_flags {
 	 * out; it may be anything else that looks like one, or 0.
 	 */
 	RAW_STACK_SAMPLE = 8,
+	/*
+	 * raw_stack: no walk. pcs[0] is the leaf as in any stack; the others are words of the stack's memory
+	 * that lie in Go's code, lowest first, each with its distance from the stack pointer at the leaf, in
+	 * words, above SCAN_SHIFT. Which of them are return addresses the tables of frame sizes tell.
+	 */
+	RAW_STACK_SCAN = 16,
 };
+
+#define SCAN_SHIFT 48u /* addresses of a process on amd64 have 47 bits */
+#define SCAN_FRAME                                                                                           \
+	(0xffffull << SCAN_SHIFT) /* the first ones with it are frames that stand for the leaf's             \
+				   */
+#define SCAN_DEPTH    250         /* of a RAW_STACK_SCAN, instead of STACK_DEPTH */
+#define SCANNED_STACK 0x200u      /* in the hash: such stacks are hashed apart */
 
 /* Go keeps at most 128 logical frames; a few more are read for those it skips at the leaf. */
 #define STACK_DEPTH 136
@@ -211,15 +225,30 @@ struct go_places {
 	 * cgocall, but the chain of frame pointers leads away to C's stack in cgocallback. 0 without cgo.
 	 */
 	uint64_t cgocallback, cgocallback_end;
+	/* Up to 1.20, where a goroutine leaves its thread: by which call of its own, for there is a caller
+	 * without one. */
+	uint64_t stack_switch, stack_switch_end;   /* runtime.systemstack_switch */
+	uint64_t async_preempt, async_preempt_end; /* runtime.asyncPreempt2 */
+	uint64_t goyield, goyield_end;             /* runtime.goyield */
+	uint64_t syscalls, syscalls_end; /* up to 1.18: from syscall.Syscall to where syscall.Syscall6 ends */
 	/* In the calls by which these tell the runtime's tracer. */
 	uint64_t injectglist_tells; /* GoUnpark */
 	uint64_t sweep_tells;       /* GCSweepSpan */
+	uint64_t sweep_teller;      /* up to 1.21, in the call by which that tells: it is part of the stack */
 	uint64_t assist_tells;      /* GCMarkAssistStart */
-	uint64_t gc_controller;     /* runtime.gcController */
+	uint64_t gc_controller;     /* runtime.gcController; up to Go 1.16 memstats, 0 in 1.4 */
 	/* Who sweeps spans in order to allocate. */
 	uint64_t cache_span, cache_span_end;       /* runtime.(*mcentral).cacheSpan */
 	uint64_t reclaim_chunk, reclaim_chunk_end; /* runtime.(*mheap).reclaimChunk */
 	uint64_t deduct, deduct_end;               /* runtime.deductSweepCredit, by sweepone */
+	/* Who stops the world in the name of the collector: up to Go 1.20 the caller is the reason. */
+	uint64_t gc_start, gc_start_end;         /* runtime.gcStart: to end the sweep */
+	uint64_t gc_mark_done, gc_mark_done_end; /* runtime.gcMarkDone: to end marking */
+	uint64_t next_gc;       /* up to Go 1.18: heapGoal of gcController; up to 1.16 of memstats */
+	uint64_t gc_worker;     /* up to Go 1.15: runtime.gcBgMarkWorker */
+	uint64_t reclaim, reclaim_end; /* runtime.(*mheap).reclaim, by sweepone: up to 1.11 */
+	uint64_t newstack, newstack_end; /* runtime.newstack: in 1.4 */
+	uint64_t assist_teller; /* up to 1.11, in the call by which traceGCMarkAssistStart tells */
 };
 
 /* Where a value is at a place in the code: in a register (numbers of the machine code), or on the stack. */

@@ -12,7 +12,7 @@
 
 #define CHUNK       4096u /* bytes of stack a read */
 #define CHUNK_WORDS (CHUNK / 8)
-#define PCS_MASK    255u /* a power of two above STACK_DEPTH, for the verifier */
+#define PCS_MASK    255u /* a power of two above STACK_DEPTH and SCAN_DEPTH, for the verifier */
 
 /*
  * A walk and its buffers. Its state is in a map value and volatile on purpose: what the verifier loads
@@ -29,11 +29,13 @@ struct scratch {
 	volatile uint64_t last_bp; /* the frame before, and its return address */
 	volatile uint64_t last_pc;
 	volatile uint64_t hash;
-	uint64_t hi;                 /* end of the stack */
-	uint64_t other_lo, other_hi; /* a stack on which the chain may go on; other_hi = 0: none */
-	uint64_t base;               /* address of chunk in the target */
-	uint64_t whole_frames;       /* words of chunk that a frame can begin at */
-	uint64_t flags;              /* enum raw_flags */
+	volatile uint64_t n_scanned;  /* bpf/scan.bpf.h: words of chunk that have been gone through */
+	volatile uint64_t first_word; /* the same: of chunk, counted from the stack pointer at the leaf */
+	uint64_t hi;                  /* end of the stack */
+	uint64_t other_lo, other_hi;  /* a stack on which the chain may go on; other_hi = 0: none */
+	uint64_t base;                /* address of chunk in the target */
+	uint64_t whole_frames;        /* words of chunk that a frame can begin at */
+	uint64_t flags;               /* enum raw_flags */
 	uint64_t head[sizeof(struct raw_stack) / 8]; /* and its pcs: sent as one */
 	uint64_t pcs[PCS_MASK + 1];
 	uint64_t chunk[CHUNK_WORDS + 2];
@@ -246,7 +248,7 @@ static __always_inline bool send_frames(struct scratch *s, uint64_t hash, uint8_
 	head->flags = (uint16_t)s->flags;
 	head->hash = hash;
 	barrier_var(size);
-	if (size > sizeof(s->head) + STACK_DEPTH * 8)
+	if (size > sizeof(s->head) + SCAN_DEPTH * 8)
 		return false;
 	return !put(s->head, size);
 }
@@ -330,22 +332,88 @@ static __always_inline uint64_t stack_of_entry(uint64_t pc, uint64_t sp, uint64_
 }
 
 /*
+ * Whether g.sched.bp is of the frame that lies over the one of g.sched.pc's
+ * caller: one frame is hidden when it was stopped in morestack (g.syncSafePoint,
+ * golang.org/issue/68090), and up to Go 1.20, whose systemstack makes no frame
+ * (runtime/asm_amd64.s), whenever it has gone to the scheduler's stack by that.
+ */
+static __always_inline bool hides_caller(const struct go_g *g, uint64_t pc, bool preempted)
+{
+	if (go_minor > 20)
+		return g_byte(g, layout.g_sync_safe_point);
+	if (preempted)
+		return !lies_in(pc, places.async_preempt, places.async_preempt_end) &&
+		       !lies_in(pc, places.goyield, places.goyield_end);
+	return lies_in(pc, places.stack_switch, places.stack_switch_end);
+}
+
+/*
  * The stack of a goroutine that is not running Go code of its own now, as
  * traceStack begins it (Go 1.26 runtime/tracestack.go): in a system call from
- * g.syscall*, else from g.sched; one frame is hidden when it was stopped in
- * morestack (g.syncSafePoint, golang.org/issue/68090).
+ * g.syscall*, else from g.sched.
  */
-static __always_inline uint64_t stack_of_g(const struct go_g *g, uint8_t skip)
+static __always_inline uint64_t stack_of_stopped(const struct go_g *g, uint8_t skip, bool preempted)
 {
 	bool in_call = g_word(g, layout.g_syscallsp) != 0 && layout.g_syscallbp != LAYOUT_ABSENT;
 	struct scratch *s = begin_walk(g_word(g, layout.g_stack_hi), skip);
+	uint64_t pc = g_word(g, in_call ? layout.g_syscallpc : layout.g_sched_pc);
 
 	if (!s)
 		return 0;
-	push_pc(s, g_word(g, in_call ? layout.g_syscallpc : layout.g_sched_pc));
-	if (!in_call && g_byte(g, layout.g_sync_safe_point))
+	push_pc(s, pc);
+	if (!in_call && hides_caller(g, pc, preempted))
 		push_pc(s, read_word(g_word(g, layout.g_sched_sp)));
 	return end_walk(s, g_word(g, in_call ? layout.g_syscallbp : layout.g_sched_bp), skip);
+}
+
+/* What the runtime's tracer gives for this skip: up to Go 1.21 none for 0 (runtime/trace.go). */
+static __always_inline bool has_stack(uint8_t skip)
+{
+	return skip || go_minor >= 22;
+}
+
+static __always_inline uint64_t stack_of_g(const struct go_g *g, uint8_t skip)
+{
+	return stack_of_stopped(g, skip, false);
+}
+
+/*
+ * Up to Go 1.22 the frame that entersyscall was called from is not kept
+ * (g.syscallbp is of 1.23): it is the first one above g.syscallsp in the
+ * chain that begins at the thread's own frame pointer.
+ */
+static __always_inline uint64_t frame_above(uint64_t bp, uint64_t sp)
+{
+	for (uint32_t i = 0; i < 8 && bp && bp < sp; i++)
+		bp = read_word(bp);
+	return bp;
+}
+
+/* Up to Go 1.18 syscall.Syscall and its like are assembly without a frame (syscall/asm_linux_amd64.s): what
+ * they return to is at the stack pointer that entersyscall has kept. */
+static __always_inline uint64_t stack_over_assembly(const struct go_g *g, uint64_t bp)
+{
+	uint64_t pc = g_word(g, layout.g_syscallpc);
+	struct scratch *s = begin_walk(g_word(g, layout.g_stack_hi), 1);
+
+	if (!s)
+		return 0;
+	push_pc(s, pc);
+	if (lies_in(pc, places.syscalls, places.syscalls_end))
+		push_pc(s, read_word(g_word(g, layout.g_syscallsp)));
+	return end_walk(s, bp, 1);
+}
+
+static __always_inline uint64_t stack_in_call(const struct go_g *g, uint64_t user_bp)
+{
+	uint64_t bp;
+
+	if (layout.g_syscallbp != LAYOUT_ABSENT)
+		return stack_of_g(g, 1);
+	bp = frame_above(user_bp, g_word(g, layout.g_syscallsp));
+	if (go_minor <= 18)
+		return stack_over_assembly(g, bp);
+	return stack_from(g_word(g, layout.g_syscallpc), bp, g_word(g, layout.g_stack_hi), 1);
 }
 
 #endif

@@ -7,40 +7,7 @@
 #ifndef GOTRACE_SYSCALL_BPF_H
 #define GOTRACE_SYSCALL_BPF_H
 
-#include "bpf/stack.bpf.h"
-
-/* g of the current thread, as Go's own code finds it; 0 for a thread that is not Go's. */
-static __always_inline uint64_t current_g(void)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	uint64_t g = 0;
-
-	if (bpf_probe_read_user(&g, sizeof(g), (const void *)(task->thread.fsbase + (__s64)layout.tls_g)))
-		return 0; /* before the thread has set it up */
-	return g;
-}
-
-/*
- * Up to Go 1.22 the frame that entersyscall was called from is not kept
- * (g.syscallbp is of 1.23): it is the first one above g.syscallsp in the
- * chain that begins at the thread's own frame pointer.
- */
-static __always_inline uint64_t frame_above(uint64_t bp, uint64_t sp)
-{
-	for (uint32_t i = 0; i < 8 && bp && bp < sp; i++)
-		bp = read_word(bp);
-	return bp;
-}
-
-static __always_inline uint64_t stack_in_call(const struct go_g *g, uint64_t user_bp)
-{
-	uint64_t bp;
-
-	if (layout.g_syscallbp != LAYOUT_ABSENT)
-		return stack_of_g(g, 1);
-	bp = frame_above(user_bp, g_word(g, layout.g_syscallsp));
-	return stack_from(g_word(g, layout.g_syscallpc), bp, g_word(g, layout.g_stack_hi), 1);
-}
+#include "bpf/scan.bpf.h"
 
 static __always_inline bool is_target(void)
 {
@@ -64,9 +31,12 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	rec.goid = g_word(&g, layout.g_goid);
 	if (quiet_ps)
 		rec.p = p_in_syscall(m);
-	read_user(&tick, sizeof(tick), m + layout.m_syscalltick);
+	if (layout.m_syscalltick != LAYOUT_ABSENT)
+		read_user(&tick, sizeof(tick), m + layout.m_syscalltick);
+	else if (rec.p) /* 1.4 has the P's alone */
+		read_user(&tick, sizeof(tick), rec.p + layout.p_syscalltick);
 	rec.arg = tick;
-	rec.stack = stack_in_call(&g, regs->bp);
+	rec.stack = scan_stacks ? scan_g(&g, 1) : stack_in_call(&g, regs->bp);
 	send(&rec);
 	return 0;
 }
@@ -101,7 +71,10 @@ static __always_inline bool self(struct raw_record *rec, struct go_g *g, uint64_
 	return true;
 }
 
-/* entersyscallblock, before its push %rbp: what it will keep as syscallpc and syscallbp. */
+/*
+ * entersyscallblock, before its push %rbp: what it will keep as syscallpc and syscallbp. Up to Go 1.20,
+ * without one, at its call of casgstatus, when it has kept them.
+ */
 SEC("?uprobe")
 int syscall_block(struct pt_regs *ctx)
 {
@@ -110,7 +83,10 @@ int syscall_block(struct pt_regs *ctx)
 
 	if (!self(&rec, &g, ctx->r14))
 		return 0;
-	rec.stack = stack_from(read_word(ctx->sp), ctx->bp, g_word(&g, layout.g_stack_hi), 1);
+	if (go_minor >= 21)
+		rec.stack = stack_from(read_word(ctx->sp), ctx->bp, g_word(&g, layout.g_stack_hi), 1);
+	else
+		rec.stack = stack_in_call(&g, ctx->bp);
 	send(&rec);
 	return 0;
 }

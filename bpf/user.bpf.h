@@ -10,8 +10,6 @@
 
 #include "bpf/stack.bpf.h"
 
-#define ZERO_FLAG 0x40u /* of the processor's flags: what was compared is equal */
-
 struct text {
 	uint64_t address, len;
 };
@@ -90,7 +88,7 @@ int task_begin(struct pt_regs *ctx)
 	struct text name = {ctx->cx, ctx->di}, none = {0};
 	struct go_g g;
 
-	if (!read_self(&rec, &g, ctx->r14))
+	if (comes_again(ctx) || !read_self(&rec, &g, ctx->r14))
 		return 0;
 	rec.stack = caller_stack(ctx, &g, 1);
 	send_text(&rec, name, none);
@@ -103,7 +101,7 @@ int task_end(struct pt_regs *ctx)
 	struct raw_record rec = {.site = SITE_TASK_END, .arg = ctx->ax};
 	struct go_g g;
 
-	if (!read_self(&rec, &g, ctx->r14))
+	if (comes_again(ctx) || !read_self(&rec, &g, ctx->r14))
 		return 0;
 	rec.stack = caller_stack(ctx, &g, 0);
 	send(&rec);
@@ -118,7 +116,7 @@ int region(struct pt_regs *ctx)
 	struct text name = {ctx->cx, ctx->di}, none = {0};
 	struct go_g g;
 
-	if (ctx->bx > 1)
+	if (ctx->bx > 1 || comes_again(ctx))
 		return 0;
 	if (ctx->bx)
 		rec.site = SITE_REGION_END;
@@ -136,7 +134,7 @@ int user_log(struct pt_regs *ctx)
 	struct text category = {ctx->bx, ctx->cx}, message = {ctx->di, ctx->si};
 	struct go_g g;
 
-	if (!read_self(&rec, &g, ctx->r14))
+	if (comes_again(ctx) || !read_self(&rec, &g, ctx->r14))
 		return 0;
 	rec.stack = caller_stack(ctx, &g, 1);
 	send_text(&rec, category, message);

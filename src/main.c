@@ -33,11 +33,12 @@ static void set_up_memory(void)
 int main(int argc, char **argv)
 {
 	static char record[] = "gotrace record", replay[] = "gotrace replay", check[] = "gotrace check",
-		    sites[] = "gotrace sites", dump[] = "gotrace dump", plain[] = "gotrace";
+		    convert[] = "gotrace convert", dump[] = "gotrace dump", sites[] = "gotrace sites",
+		    plain[] = "gotrace";
 	const struct command commands[] = {
-		{"record", record, command_record}, {"replay", replay, command_replay},
-		{"check", check, command_check},    {"sites", sites, command_sites},
-		{"dump", dump, command_dump},
+		{"record", record, command_record},    {"replay", replay, command_replay},
+		{"check", check, command_check},       {"dump", dump, command_dump},
+		{"convert", convert, command_convert}, {"sites", sites, command_sites},
 	};
 	char *no_arguments[] = {plain, NULL};
 

@@ -59,6 +59,7 @@ static const struct {
 	{SITE_SWEEP_BEGIN, "sweep_begin"},
 	{SITE_SWEEP_END, "sweep_end"},
 	{SITE_ASSIST_BEGIN, "assist"},
+	{SITE_ASSIST_END, "assist_end"},
 	{SITE_HEAP_RESET, "heap_reset"},
 	{SITE_SWEEP_SPAN, "sweep_span"},
 	{SITE_RECLAIM_CHUNK, "reclaim_chunk"},
@@ -70,13 +71,29 @@ static const struct {
 	{SITE_SYS_EXIT, "sys_exit"},
 };
 
-const char *attach_program(uint8_t site)
+static const char *program_name(uint8_t site)
 {
 	for (unsigned i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
 		if (programs[i].site == site)
 			return programs[i].program;
 	}
 	return NULL;
+}
+
+/* Tracepoints' programs and those that look at no argument serve all releases. */
+struct bpf_program *attach_program(const struct bpf_object *object, const struct attachments *attachments,
+				   uint8_t site)
+{
+	const char *name = program_name(site);
+	struct bpf_program *program = NULL;
+	char old[32];
+
+	if (!name)
+		return NULL;
+	snprintf(old, sizeof(old), "old_%s", name);
+	if (attachments->old)
+		program = bpf_object__find_program_by_name(object, old);
+	return program ? program : bpf_object__find_program_by_name(object, name);
 }
 
 bool attach_has_multi(void)
@@ -98,10 +115,8 @@ struct multi_attr {
 	uint32_t cnt, uprobe_flags, pid, reserved;
 };
 
-void attach_choose(struct bpf_object *object, const struct attachments *attachments, const char *name)
+void attach_choose(const struct attachments *attachments, struct bpf_program *program)
 {
-	struct bpf_program *program = name ? bpf_object__find_program_by_name(object, name) : NULL;
-
 	if (!program)
 		return;
 	bpf_program__set_autoload(program, true);
@@ -143,8 +158,8 @@ static int link_multi(int program, pid_t pid, const char *path, const uint64_t *
 int attach_site(struct attachments *attachments, struct bpf_object *object, pid_t pid, const char *exe,
 		const struct probe_plan *plan, uint8_t site, const char *name, struct error *err)
 {
-	const char *wanted = name ? name : attach_program(site);
-	struct bpf_program *program = wanted ? bpf_object__find_program_by_name(object, wanted) : NULL;
+	struct bpf_program *program = name ? bpf_object__find_program_by_name(object, name)
+					   : attach_program(object, attachments, site);
 	const struct probe *first = NULL;
 	uint64_t offsets[MAX_PROBES];
 	unsigned n = 0;
@@ -174,11 +189,10 @@ int attach_site(struct attachments *attachments, struct bpf_object *object, pid_
 int attach_tracepoint(struct attachments *attachments, struct bpf_object *object, uint8_t site,
 		      struct error *err)
 {
-	const char *name = attach_program(site);
 	struct attachment one = {.fd = -1, .site = site};
 
-	one.link = bpf_program__attach(bpf_object__find_program_by_name(object, name));
-	return add(attachments, one, name, err);
+	one.link = bpf_program__attach(attach_program(object, attachments, site));
+	return add(attachments, one, program_name(site), err);
 }
 
 /* A function of this program: where it is in the file. */

@@ -15,6 +15,7 @@
 
 struct bpf_link;
 struct bpf_object;
+struct bpf_program;
 
 /* One link of the kernel's. */
 struct attachment {
@@ -25,6 +26,7 @@ struct attachment {
 
 struct attachments {
 	bool multi; /* by uprobe_multi links; else by perf events */
+	bool old;   /* Go up to 1.16 has programs of its own: bpf/old.bpf.h */
 	struct attachment all[MAX_PROBES + 4];
 	unsigned n;
 	pthread_t dropper; /* takes off what was dropped last */
@@ -38,9 +40,11 @@ struct attachments {
  * many probes at once, and are detached without a grace period for each.
  */
 bool attach_has_multi(void);
-const char *attach_program(uint8_t site); /* name of the program that serves a site; NULL if there is none */
-/* To be loaded, as a program for the kind of links that will be used. */
-void attach_choose(struct bpf_object *object, const struct attachments *attachments, const char *program);
+/* The program that serves a site; NULL if there is none. */
+struct bpf_program *attach_program(const struct bpf_object *object, const struct attachments *attachments,
+				   uint8_t site);
+/* To be loaded, as a program for the kind of links that will be used. NULL: nothing happens. */
+void attach_choose(const struct attachments *attachments, struct bpf_program *program);
 
 /* All probes of the plan with this site; with `program` not NULL, that one instead of the site's own. */
 int attach_site(struct attachments *attachments, struct bpf_object *object, pid_t pid, const char *exe,

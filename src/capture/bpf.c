@@ -98,13 +98,14 @@ static void choose_programs(struct bpf *bpf, const struct bpf_options *options)
 	struct gotrace_bpf *skeleton = bpf->skeleton;
 
 	bpf->attachments.multi = attach_has_multi();
+	bpf->attachments.old = options->go_minor <= OLD_LAST;
 	for (unsigned i = 0; i < options->plan->n && !options->probe_only; i++)
-		attach_choose(skeleton->obj, &bpf->attachments,
-			      attach_program(options->plan->probes[i].site));
+		attach_choose(&bpf->attachments, attach_program(skeleton->obj, &bpf->attachments,
+								options->plan->probes[i].site));
 	if (options->probe_only)
-		attach_choose(skeleton->obj, &bpf->attachments, "empty");
-	attach_choose(skeleton->obj, &bpf->attachments, "marker");
-	attach_choose(skeleton->obj, &bpf->attachments, "calibrate");
+		attach_choose(&bpf->attachments, skeleton->progs.empty);
+	attach_choose(&bpf->attachments, skeleton->progs.marker);
+	attach_choose(&bpf->attachments, skeleton->progs.calibrate);
 	bpf_program__set_autoload(skeleton->progs.sys_enter, options->syscalls);
 	bpf_program__set_autoload(skeleton->progs.sys_exit, options->syscalls);
 	bpf_program__set_autoload(skeleton->progs.cpu_sample, options->samples);
@@ -163,9 +164,12 @@ int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *e
 	bpf->skeleton->rodata->layout.task_type = options->plan->task_type;
 	bpf->skeleton->rodata->alloc_layout = *options->alloc_layout;
 	bpf->skeleton->rodata->target_tgid = options->tgid;
+	bpf->skeleton->rodata->go_minor = options->go_minor;
 	bpf->skeleton->rodata->stop_skip = options->go_minor >= 25 ? 0 : 1;
 	bpf->skeleton->rodata->quiet_ps = options->go_minor <= 25 || options->cgo;
 	bpf->skeleton->rodata->syscall_oldp = options->go_minor <= 25;
+	bpf->skeleton->rodata->scan_stacks = options->go_minor <= OLD_LAST;
+	bpf->skeleton->rodata->wait_reason_text = options->go_minor <= 10;
 	memcpy((void *)bpf->skeleton->rodata->park_skips, options->park_skips, PARK_SKIPS);
 	choose_programs(bpf, options);
 	plan_rings(bpf, options);

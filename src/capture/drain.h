@@ -30,7 +30,7 @@ struct drain {
 	uint64_t last_marker; /* number of the newest marker that went by */
 	unsigned n;
 	struct raw_record batch[DRAIN_BATCH];
-	uint64_t stack[2 + STACK_DEPTH + 1]; /* a raw_stack, aligned */
+	uint64_t stack[2 + SCAN_DEPTH + 1]; /* a raw_stack, aligned */
 	uint64_t text[(sizeof(struct raw_text) + 2 * TEXT_MAX) / 8];
 };
 

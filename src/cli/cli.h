@@ -16,6 +16,7 @@ enum exit_status {
 
 int command_record(int argc, char **argv);
 int command_replay(int argc, char **argv);
+int command_convert(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_dump(int argc, char **argv);
 int command_sites(int argc, char **argv);

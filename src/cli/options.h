@@ -40,6 +40,13 @@ struct check_options {
 	bool json, repair, help;
 };
 
+struct convert_options {
+	const char *input, *output;
+	const char *binary; /* NULL = none: names of addresses are not looked for */
+	enum wire_format format;
+	bool quiet, help;
+};
+
 struct dump_options {
 	const char *input;
 	bool json, stacks, absolute, help;
@@ -58,6 +65,7 @@ struct sites_options {
 int options_record(int argc, char **argv, struct record_options *options, struct error *err);
 int options_replay(int argc, char **argv, struct replay_options *options, struct error *err);
 int options_check(int argc, char **argv, struct check_options *options, struct error *err);
+int options_convert(int argc, char **argv, struct convert_options *options, struct error *err);
 int options_dump(int argc, char **argv, struct dump_options *options, struct error *err);
 int options_sites(int argc, char **argv, struct sites_options *options, struct error *err);
 
@@ -65,6 +73,7 @@ int options_sites(int argc, char **argv, struct sites_options *options, struct e
 void options_help_record(void);
 void options_help_replay(void);
 void options_help_check(void);
+void options_help_convert(void);
 void options_help_dump(void);
 void options_help_sites(void);
 

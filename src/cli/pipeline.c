@@ -183,6 +183,7 @@ int pipeline_functab(struct pipeline *pipe, const struct log_record *record)
 		.pclntab_size = head->pclntab_size,
 		.gofunc = bytes + head->pclntab_size,
 		.gofunc_size = head->gofunc_size,
+		.gofunc_address = head->gofunc,
 		.text = head->text,
 		.etext = head->etext,
 		.go_minor = head->go_minor,
@@ -351,7 +352,7 @@ const char *pipeline_function_name(struct pipeline *pipe, uint64_t startpc, size
 		return "";
 	/* symbol takes return addresses: one behind the PC that is meant. */
 	pc = functab_start_pc(pipe->names.functab, startpc) + 1;
-	if (symbol_frames(pipe->names.symbol, &pc, 1, 0, SYMBOL_RUNTIME_FRAMES, frames) < 1)
+	if (symbol_frames(pipe->names.symbol, &pc, 1, 0, SYMBOL_RUNTIME_FRAMES | SYMBOL_ENTRY, frames) < 1)
 		return "";
 	return strtab_get(pipe->strings, frames[0].func, len);
 }

@@ -5,6 +5,10 @@
  */
 #include "observe.h"
 
+#include <string.h>
+
+#include "util/strtab.h"
+
 struct g *running(struct model *md, const struct hit *hit)
 {
 	struct g *g = g_of_record(md, hit->rec->g, hit->rec->goid, G_RUNNABLE);
@@ -27,10 +31,44 @@ bool acting(struct model *md, const struct hit *hit, uint64_t curg)
 	return make_running(md, hit->m, g, hit->p);
 }
 
+/* The length of a string if its text begins with these bytes, at most eight and no zeros; else SIZE_MAX. */
+static size_t length_if(const struct model *md, uint32_t string, uint64_t bytes)
+{
+	size_t len, n = 0;
+	const char *text = strtab_get(md->options.strings, string, &len);
+
+	while (n < sizeof(bytes) && bytes >> 8 * n)
+		n++;
+	return string && len >= n && memcmp(text, &bytes, n) == 0 ? len : SIZE_MAX;
+}
+
+/*
+ * Go 1.4 has no number for it: the record has the beginning of the text of
+ * g.waitreason. The shortest that begins so is the usual one ("chan receive",
+ * not "chan receive (nil chan)").
+ */
+static uint32_t block_reason(const struct model *md, const struct raw_record *rec)
+{
+	uint32_t reason = tables_reason(md, REASON_BLOCK, 0);
+	size_t shortest = SIZE_MAX;
+
+	if (md->target.go_minor != 4)
+		return tables_reason(md, REASON_BLOCK, rec->arg);
+	for (unsigned i = 0; i < MAX_REASONS && rec->arg2; i++) {
+		size_t len = length_if(md, tables_reason(md, REASON_WAIT, i), rec->arg2);
+
+		if (len >= shortest)
+			continue;
+		shortest = len;
+		reason = tables_reason(md, REASON_PARK, i);
+	}
+	return reason;
+}
+
 static void on_park(struct model *md, const struct hit *hit)
 {
 	if (running(md, hit))
-		step_go_block(md, hit->m, tables_reason(md, REASON_BLOCK, hit->rec->arg), hit->stack);
+		step_go_block(md, hit->m, block_reason(md, hit->rec), hit->stack);
 }
 
 static void on_preemptpark(struct model *md, const struct hit *hit)

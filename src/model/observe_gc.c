@@ -130,6 +130,11 @@ void on_sweep_end(struct model *md, const struct hit *hit)
 		step_sweep_end(md, m, hit->rec->arg, hit->rec->arg2);
 }
 
+bool repeats_assists(const struct model *md)
+{
+	return md->target.go_minor <= 21;
+}
+
 void on_assist_begin(struct model *md, const struct hit *hit)
 {
 	struct g *g = running(md, hit);
@@ -137,6 +142,8 @@ void on_assist_begin(struct model *md, const struct hit *hit)
 	if (!g || !p_counts(md, hit->m))
 		return;
 	g->last_assist = hit->rec->time;
+	if (g->assists && repeats_assists(md))
+		return;
 	if (g->assists) {
 		md->cause = REPAIRED;
 		step_assist_end(md, hit->m);
@@ -155,6 +162,8 @@ void on_assist_end(struct model *md, const struct hit *hit)
 	if (!g)
 		return;
 	g->last_assist = hit->rec->time;
+	if (!g->assists && repeats_assists(md))
+		return;
 	if (g->assists || (p_counts(md, hit->m) && generation_assist_began_before(md, g)))
 		step_assist_end(md, hit->m);
 }

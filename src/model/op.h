@@ -120,6 +120,7 @@ struct stack {
 	uint8_t skip; /* logical frames to leave out at the leaf */
 	bool literal;
 	bool sample; /* of a CPU sample: the first two PCs are special (RAW_STACK_SAMPLE) */
+	bool scan;   /* words of the stack instead of PCs (RAW_STACK_SCAN) */
 	bool entry;  /* one PC: the entry of a goroutine's function plus 1; a wrapper stands for what it wraps
 		      */
 	const struct frame *frames; /* if not NULL: n of them, as they are to be written; pcs is not used */

@@ -45,7 +45,7 @@ void snapshot_start_gc(struct model *md, size_t from, size_t to)
 		struct g *g = g_find(md, rec->g);
 
 		if (g && (rec->site == SITE_ASSIST_BEGIN || rec->site == SITE_ASSIST_END))
-			g->assists = rec->site == SITE_ASSIST_END;
+			g->assists = rec->site == SITE_ASSIST_END && !repeats_assists(md);
 	}
 	md->gc = phase_at(md, from, to);
 	md->heap_goal = snap->heap.goal;

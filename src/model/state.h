@@ -333,7 +333,12 @@ struct m *stand_in_begin(struct model *md); /* running, on its own P; NULL when 
 void stand_in_end(struct model *md);
 
 /* --- observe_gc.c --- */
-void end_sweeps(struct model *md);                  /* those that are open are not seen any more */
+void end_sweeps(struct model *md); /* those that are open are not seen any more */
+/*
+ * Up to Go 1.21 gcAssistAlloc remembers in a variable of its own if it has told
+ * of the beginning: it may come by there again and again, and by the end only.
+ */
+bool repeats_assists(const struct model *md);
 void tell_heap_live(struct model *md, struct m *m); /* if it is due, and m can */
 
 /* --- spans.c: when only starts are seen --- */

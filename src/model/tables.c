@@ -71,6 +71,7 @@ uint32_t tables_add_stack(struct model *md, const struct raw_stack *raw)
 		return 0;
 	md->stacks.stacks[id].skip = raw->skip;
 	md->stacks.stacks[id].sample = raw->flags & RAW_STACK_SAMPLE;
+	md->stacks.stacks[id].scan = raw->flags & RAW_STACK_SCAN;
 	if (map64_set(&md->stacks.by_hash, raw->hash, id))
 		md->oom = true;
 	return id;

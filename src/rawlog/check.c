@@ -62,7 +62,9 @@ static bool check_stack(const struct log_record *record)
 {
 	const struct raw_stack *stack = record->data;
 
-	return record->size >= sizeof(*stack) && stack->n <= STACK_DEPTH && stack->hash != 0 &&
+	if (record->size < sizeof(*stack))
+		return false;
+	return stack->n <= (stack->flags & RAW_STACK_SCAN ? SCAN_DEPTH : STACK_DEPTH) && stack->hash != 0 &&
 	       record->size - sizeof(*stack) == stack->n * sizeof(stack->pcs[0]);
 }
 

@@ -89,11 +89,11 @@ struct log_reason {
 	uint32_t len; /* bytes of text that follow, no NUL */
 };
 
-/* Addresses are those of the live process (after relocation). */
+/* Addresses are those of the live process (after relocation), in the table up to Go 1.17 too. */
 struct log_functab {
 	uint64_t text; /* moduledata.text */
 	uint64_t etext;
-	uint64_t gofunc;       /* address that inline-tree offsets are relative to */
+	uint64_t gofunc;       /* address of the gofunc bytes; inline-tree offsets are relative to it */
 	uint32_t pclntab_size; /* bytes that follow */
 	uint32_t gofunc_size;  /* bytes that follow the pclntab */
 	uint32_t go_minor;

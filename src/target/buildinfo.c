@@ -4,13 +4,21 @@
 #include <errno.h>
 #include <string.h>
 
-/* Go 1.26 debug/buildinfo/buildinfo.go: magic, size of a pointer, flags; at 32 a length and the version. */
-#define MAGIC_SIZE  14
-#define FLAGS       15
-#define INLINE      2 /* flag: strings follow, 1.18 and later */
-#define HEADER      32
-#define ALIGNMENT   16
-#define MAX_VERSION 256u
+/*
+ * Go 1.26 debug/buildinfo/buildinfo.go: magic, size of a pointer, flags; then a
+ * length and the version, or from 1.13 to 1.17 the address of a Go string
+ * (runtime.buildVersion).
+ */
+#define MAGIC_SIZE   14
+#define POINTER_SIZE 14
+#define FLAGS        15
+#define INLINE       2 /* flag: strings follow, 1.18 and later */
+#define POINTER      16
+#define HEADER       32
+#define ALIGNMENT    16
+#define MAX_VERSION  256u
+
+#define LAST_WITHOUT_RECORD 12
 
 /* Not written as one string, lest our own code be found as a record. */
 static const char magic[2][8] = {"\xff Go bu", "ildinf:"};
@@ -57,59 +65,139 @@ bool go_version_parse(const char *text, size_t len, struct go_version *version)
 	return true;
 }
 
-/* A record at these bytes: 1 found, 0 not, -ENOTSUP of an old form. */
-static int read_record(const uint8_t *bytes, size_t size, struct go_version *version)
+static bool read_inline(const uint8_t *bytes, size_t size, struct go_version *version)
 {
-	size_t len = 0, at = HEADER;
+	size_t len, at = HEADER;
 
-	if (size < HEADER + 2 || !has_magic(bytes))
-		return 0;
-	if (!(bytes[FLAGS] & INLINE))
-		return -ENOTSUP;
+	if (size < HEADER + 2)
+		return false;
 	/* A varint; no version is longer than two bytes of it can say. */
 	len = bytes[at] & 0x7f;
 	if (bytes[at++] & 0x80)
 		len |= (size_t)bytes[at++] << 7;
 	if (len > MAX_VERSION || len > size - at)
-		return 0;
+		return false;
 	return go_version_parse((const char *)bytes + at, len, version);
 }
 
-/* The linker aligns the record by its address, which a segment's start need not be. */
-static int search(const uint8_t *bytes, size_t size, uint64_t address, struct go_version *version)
+static bool read_string(const struct image *image, uint64_t address, struct go_version *version)
 {
-	int old = 0;
+	const uint8_t *bytes;
+	uint64_t text, len;
 
-	for (size_t at = -address % ALIGNMENT; at < size && size - at > HEADER; at += ALIGNMENT) {
-		int rc = read_record(bytes + at, size - at, version);
+	if (!image_pointer(image, address, &text) || !image_pointer(image, address + 8, &len) ||
+	    len > MAX_VERSION)
+		return false;
+	bytes = image_bytes(image, text, len);
+	return bytes && go_version_parse((const char *)bytes, len, version);
+}
 
-		if (rc > 0)
-			return rc;
-		if (rc < 0)
-			old = rc;
+static bool read_record(const struct image *image, const uint8_t *bytes, size_t size,
+			struct go_version *version)
+{
+	uint64_t pointer;
+
+	if (!has_magic(bytes))
+		return false;
+	if (bytes[FLAGS] & INLINE)
+		return read_inline(bytes, size, version);
+	memcpy(&pointer, bytes + POINTER, sizeof(pointer));
+	return bytes[POINTER_SIZE] == sizeof(pointer) && read_string(image, pointer, version);
+}
+
+/* The linker aligns the record by its address, which a segment's start need not be. */
+static bool search(const struct image *image, uint64_t address, struct go_version *version)
+{
+	size_t size;
+	const uint8_t *bytes = image_rest(image, address, &size);
+
+	for (size_t at = -address % ALIGNMENT; at < size && size - at >= HEADER; at += ALIGNMENT) {
+		if (read_record(image, bytes + at, size - at, version))
+			return true;
 	}
-	return old;
+	return false;
+}
+
+/* --- up to 1.12 there is no record, only the variable runtime.buildVersion, a Go string --- */
+
+/* "go1.9.7", "go1.9", "go1.9rc2", and nothing more: words that a build's own commands do not add to. */
+static bool is_plain_version(const char *text, uint64_t len)
+{
+	for (uint64_t i = 0; i < len; i++) {
+		if (text[i] != '.' && (text[i] < '0' || text[i] > '9') && (text[i] < 'a' || text[i] > 'z'))
+			return false;
+	}
+	return len > 4;
+}
+
+/* A Go string at the address that is a version of a release without a record. */
+static bool read_variable(const struct image *image, uint64_t address, struct go_version *version)
+{
+	uint64_t text, len;
+	const uint8_t *bytes;
+
+	if (!image_pointer(image, address, &text) || !image_pointer(image, address + 8, &len) || len < 5 ||
+	    len > sizeof(version->text) - 1)
+		return false;
+	bytes = image_bytes(image, text, len);
+	return bytes && memcmp(bytes, "go1.", 4) == 0 && is_plain_version((const char *)bytes, len) &&
+	       go_version_parse((const char *)bytes, len, version) && version->minor <= LAST_WITHOUT_RECORD;
+}
+
+static bool same_version(const struct go_version *one, const struct go_version *two)
+{
+	return strcmp(one->text, two->text) == 0;
+}
+
+/* Returns how many different versions the program's variables name; the first two are stored. */
+static int search_variables(const struct image *image, struct go_version found[2])
+{
+	struct go_version version;
+	int n = 0;
+
+	for (unsigned i = 0; i < image->n; i++) {
+		const struct segment *segment = &image->segments[i];
+		uint64_t end = segment->address + segment->file_size;
+
+		if (!segment->writable)
+			continue;
+		for (uint64_t at = (segment->address + 7) & ~7ull; at < end && end - at >= 16; at += 8) {
+			if (!read_variable(image, at, &version) || (n && same_version(&version, &found[0])) ||
+			    (n > 1 && same_version(&version, &found[1])))
+				continue;
+			if (n < 2)
+				found[n] = version;
+			n++;
+		}
+	}
+	return n;
+}
+
+static int variable_version(const struct image *image, struct go_version *version, struct error *err)
+{
+	struct go_version found[2];
+	int n = search_variables(image, found);
+
+	if (n == 0)
+		return error_set(err, ENOEXEC, "is not a Go program: it has no record of a Go release");
+	if (n > 1)
+		return error_set(err, ENOTSUP,
+				 "may be built by %s or %s%s: it has the names of several releases and no "
+				 "record of its own",
+				 found[0].text, found[1].text, n > 2 ? " or another" : "");
+	*version = found[0];
+	return 0;
 }
 
 int buildinfo_version(const struct image *image, struct go_version *version, struct error *err)
 {
 	struct section section;
-	size_t size;
-	int rc = 0;
 
-	if (image_section(image, ".go.buildinfo", &section))
-		rc = search(image_bytes(image, section.address, section.size), section.size, section.address,
-			    version);
-	for (unsigned i = 0; rc <= 0 && i < image->n; i++) {
-		const uint8_t *bytes = image_rest(image, image->segments[i].address, &size);
-		int found = bytes ? search(bytes, size, image->segments[i].address, version) : 0;
-
-		rc = found ? found : rc;
-	}
-	if (rc > 0)
+	if (image_section(image, ".go.buildinfo", &section) && search(image, section.address, version))
 		return 0;
-	if (rc < 0)
-		return error_set(err, ENOTSUP,
-				 "was built by a Go release before 1.18, which is not supported");
-	return error_set(err, ENOEXEC, "is not a Go program: it has no record of a Go release");
+	for (unsigned i = 0; i < image->n; i++) {
+		if (search(image, image->segments[i].address, version))
+			return 0;
+	}
+	return variable_version(image, version, err);
 }

@@ -11,7 +11,10 @@ struct go_version {
 	char text[32];         /* "go1.26.8"; may be cut */
 };
 
-/* -ENOEXEC: not built by Go; -ENOTSUP: by a release before 1.18, which wrote it in another form. */
+/*
+ * The image must be relocated. -ENOEXEC: not built by Go; -ENOTSUP: by a
+ * release before 1.13, which left no record, and it names several.
+ */
 int buildinfo_version(const struct image *image, struct go_version *version, struct error *err);
 /* Parses "go1.26.8", "go1.27rc1", "devel go1.27-0123456 ...", "go1.26.8 X:experiment". */
 bool go_version_parse(const char *text, size_t len, struct go_version *version);

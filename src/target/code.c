@@ -11,6 +11,7 @@ enum {
 	OP_LOAD8 = 0x8a,
 	OP_LOAD = 0x8b,
 	OP_LEA = 0x8d,
+	OP_TEST8 = 0x84,
 	OP_TEST = 0x85,
 	OP_GROUP1_8 = 0x80, /* with an 8-bit immediate; reg 7 is cmp */
 	OP_GROUP1 = 0x83,   /* the same with 16, 32 or 64 bits */
@@ -24,12 +25,20 @@ enum {
 #define MAX_PROLOGUE 10
 #define REGISTERS    16
 
+/* Up to Go 1.7 the linker fills the gap before the next function with zeros; an odd one is no instruction. */
+static bool is_gap(const struct code *code, size_t at)
+{
+	while (at < code->size && !code->bytes[at])
+		at++;
+	return at == code->size;
+}
+
 int code_next(const struct code *code, size_t *at, struct x86_insn *insn)
 {
 	if (*at >= code->size)
 		return 0;
 	if (!x86_decode(code->bytes + *at, code->size - *at, insn))
-		return -EBADMSG;
+		return is_gap(code, *at) ? 0 : -EBADMSG;
 	*at += insn->length;
 	return 1;
 }
@@ -60,13 +69,30 @@ static bool may_precede_push(const struct x86_insn *insn)
 	       is_one(insn, OP_LOAD) || is_one(insn, OP_STORE);
 }
 
+/* jbe, short or near */
+static bool is_jbe(const struct x86_insn *insn)
+{
+	return x86_is_jcc(insn) && (insn->opcode & 0xf) == 6;
+}
+
+/* `sub $N, %rsp; mov %rbp, M(%rsp)`; 128 bytes are taken by `add $-128`. */
+static bool makes_frame(const struct code *code, size_t at)
+{
+	struct x86_insn insn;
+
+	return code_next(code, &at, &insn) > 0 && (is_one(&insn, 0x81) || is_one(&insn, 0x83)) &&
+	       insn.mod == 3 && insn.rm == X86_RSP && (insn.reg == 5 || insn.reg == 0) &&
+	       code_next(code, &at, &insn) > 0 && is_one(&insn, OP_STORE) && insn.mod != 3 &&
+	       insn.reg == X86_RBP && (insn.rm & 7) == X86_RSP;
+}
+
 int code_prologue(const struct code *code, size_t *offset)
 {
 	struct x86_insn insn;
 	size_t at = 0, before = 0;
 
 	for (int i = 0; i < MAX_PROLOGUE && code_next(code, &at, &insn) > 0; i++) {
-		if (x86_is_push_rbp(&insn)) {
+		if (x86_is_push_rbp(&insn) || (is_jbe(&insn) && makes_frame(code, at))) {
 			*offset = before;
 			return 0;
 		}
@@ -98,18 +124,27 @@ int code_frame(const struct code *code, size_t *size)
 	return 0;
 }
 
+/* Ends a stretch of code that runs from its first instruction to its last. */
+static bool leaves_line(const struct x86_insn *insn)
+{
+	return insn->relative || is_one(insn, 0xff) || is_one(insn, 0xc3);
+}
+
 /* Forgets constants in registers that the instruction may write. */
 static void forget(int64_t constants[REGISTERS], const struct x86_insn *insn)
 {
 	bool stores = insn->map == X86_ONE && (insn->opcode == OP_STORE || insn->opcode == OP_STORE8);
 
-	if (insn->relative || is_one(insn, 0xff) || is_one(insn, 0xc3)) {
+	if (is_nop(insn))
+		return;
+	if (leaves_line(insn)) {
 		for (int i = 0; i < REGISTERS; i++)
 			constants[i] = CONSTANT_UNKNOWN;
 		return;
 	}
 	if (insn->has_modrm && !(stores && insn->mod != 3)) {
-		constants[insn->reg] = CONSTANT_UNKNOWN;
+		if (!is_one(insn, OP_MOV_IMM_RM)) /* there it is part of the opcode */
+			constants[insn->reg] = CONSTANT_UNKNOWN;
 		if (insn->mod == 3)
 			constants[insn->rm] = CONSTANT_UNKNOWN;
 	}
@@ -140,11 +175,39 @@ int code_calls(const struct code *code, uint64_t callee, struct call_site *sites
 			if (n < max)
 				sites[n] = (struct call_site){
 					.offset = before,
+					.rax = constants[X86_RAX],
 					.rbx = constants[X86_RBX],
 					.rcx = constants[X86_RCX],
 				};
 			n++;
 		}
+		follow_constants(constants, &insn);
+		before = at;
+	}
+	return rc < 0 ? rc : n;
+}
+
+int code_guards(const struct code *code, uint64_t callee, int64_t rax, size_t *offsets, int max)
+{
+	int64_t constants[REGISTERS];
+	struct x86_insn insn;
+	size_t at = 0, before = 0, jump = 0;
+	bool guarded = false;
+	int n = 0, rc;
+
+	for (int i = 0; i < REGISTERS; i++)
+		constants[i] = CONSTANT_UNKNOWN;
+	while ((rc = code_next(code, &at, &insn)) > 0) {
+		if (guarded && x86_is_call(&insn) && address_of(code, at, insn.imm) == callee &&
+		    constants[X86_RAX] == rax) {
+			if (n < max)
+				offsets[n] = jump;
+			n++;
+		}
+		if (leaves_line(&insn))
+			guarded = x86_is_jcc(&insn);
+		if (x86_is_jcc(&insn))
+			jump = before;
 		follow_constants(constants, &insn);
 		before = at;
 	}
@@ -164,14 +227,53 @@ static bool loads_word(const struct x86_insn *insn)
 }
 
 /*
- * How far a check of the flag has come: nothing seen, the word in a register,
- * or compared so that a conditional jump follows.
+ * How far a check of the flag has come: nothing seen, the word in a register
+ * (up to Go 1.10 the byte; 1.11: its address), or compared so that a
+ * conditional jump follows.
  */
 struct check {
-	enum { CHECK_NONE, CHECK_LOADED, CHECK_COMPARED } step;
+	enum { CHECK_NONE, CHECK_LOADED, CHECK_LOADED_BYTE, CHECK_ADDRESS, CHECK_COMPARED } step;
 	uint8_t reg;
 	uint64_t address;
 };
+
+/* movzbl variable, register */
+static bool loads_byte(const struct x86_insn *insn)
+{
+	return insn->map == X86_0F && !insn->vex && insn->opcode == 0xb6 && insn->rip_relative;
+}
+
+/* test register, register; cmp $0, register (bytes) */
+static bool compares_loaded_byte(const struct x86_insn *insn, uint8_t reg)
+{
+	if (insn->mod != 3 || insn->rm != reg)
+		return false;
+	return (is_one(insn, OP_TEST8) && insn->reg == reg) ||
+	       (is_one(insn, OP_GROUP1_8) && insn->reg == 7 && insn->imm == 0);
+}
+
+/* cmpb $0, (register) */
+static bool compares_at(const struct x86_insn *insn, uint8_t reg)
+{
+	return is_one(insn, OP_GROUP1_8) && insn->reg == 7 && insn->imm == 0 && insn->mod == 0 &&
+	       !insn->rip_relative && insn->rm == reg && (reg & 7) != X86_RSP;
+}
+
+/* The second instruction of a check that has the flag, or its address, in a register. */
+static bool completes(const struct check *check, const struct x86_insn *insn)
+{
+	switch (check->step) {
+	case CHECK_LOADED:
+		return is_one(insn, OP_TEST) && insn->mod == 3 && insn->reg == check->reg &&
+		       insn->rm == check->reg;
+	case CHECK_LOADED_BYTE:
+		return compares_loaded_byte(insn, check->reg);
+	case CHECK_ADDRESS:
+		return compares_at(insn, check->reg);
+	default:
+		return false;
+	}
+}
 
 static void follow_check(struct check *check, const struct code *code, size_t after,
 			 const struct x86_insn *insn)
@@ -181,12 +283,13 @@ static void follow_check(struct check *check, const struct code *code, size_t af
 	if (compares_byte(insn)) {
 		check->step = CHECK_COMPARED;
 		check->address = address_of(code, after, insn->disp);
-	} else if (loads_word(insn)) {
-		check->step = CHECK_LOADED;
+	} else if (loads_word(insn) || loads_byte(insn) || (is_one(insn, OP_LEA) && insn->rip_relative)) {
+		check->step = loads_word(insn)   ? CHECK_LOADED
+			      : loads_byte(insn) ? CHECK_LOADED_BYTE
+						 : CHECK_ADDRESS;
 		check->reg = insn->reg;
 		check->address = address_of(code, after, insn->disp);
-	} else if (check->step == CHECK_LOADED && is_one(insn, OP_TEST) && insn->mod == 3 &&
-		   insn->reg == check->reg && insn->rm == check->reg) {
+	} else if (completes(check, insn)) {
 		check->step = CHECK_COMPARED;
 	} else {
 		check->step = CHECK_NONE;
@@ -241,7 +344,7 @@ static uint8_t size_of(const struct x86_insn *insn)
 {
 	if (is_one(insn, OP_MOVSXD))
 		return 4;
-	if (is_one(insn, OP_LOAD) || is_one(insn, OP_STORE))
+	if (is_one(insn, OP_LOAD) || is_one(insn, OP_STORE) || is_one(insn, OP_GROUP1))
 		return insn->rex & 8 ? 8 : 4;
 	return 0;
 }

@@ -23,7 +23,10 @@ struct code { /* a function */
 /* Decodes the instruction at *at and moves on; 1, 0 at the end, or -EBADMSG if it is not known. */
 int code_next(const struct code *code, size_t *at, struct x86_insn *insn);
 
-/* The `push %rbp` that makes the frame, behind the stack check if there is one. -ENOENT if not found. */
+/*
+ * The `push %rbp` that makes the frame, behind the stack check if there is one.
+ * Up to Go 1.20 (made by `sub`, `mov`) the `jbe` of the stack check itself. -ENOENT if not found.
+ */
 int code_prologue(const struct code *code, size_t *offset);
 
 /* How far below the frame pointer the stack pointer is in the body: `push %rbp; mov %rsp, %rbp; sub $N,
@@ -33,12 +36,39 @@ int code_frame(const struct code *code, size_t *size);
 #define CONSTANT_UNKNOWN (-1)
 
 struct call_site {
-	size_t offset;    /* of the call */
-	int64_t rbx, rcx; /* constants loaded right before it, or CONSTANT_UNKNOWN */
+	size_t offset;         /* of the call */
+	int64_t rax, rbx, rcx; /* constants loaded right before it, or CONSTANT_UNKNOWN */
 };
 
 /* All calls of the function at `callee`. Returns their number (at most max are stored) or -EBADMSG. */
 int code_calls(const struct code *code, uint64_t callee, struct call_site *sites, int max);
+
+/*
+ * The same up to Go 1.20, where no push makes a frame: the jump of the stack check, at which arguments and
+ * the stack pointer are still the caller's. -ENOENT if there is none.
+ */
+int code_stack_check(const struct code *code, size_t *offset);
+/*
+ * As code_calls up to Go 1.16, where f(x, y uint32, z uint32) has y and z in the second word on the stack:
+ * as rbx and rcx.
+ */
+int code_stack_calls(const struct code *code, uint64_t callee, struct call_site *sites, int max);
+
+/* How the runtime tells its tracer of something, up to Go 1.16. */
+struct teller {
+	uint64_t own; /* the function for that, 0 = inlined everywhere */
+	uint64_t any; /* runtime.traceEvent(event byte, ...) */
+	int event;
+};
+
+/*
+ * The conditional jumps that decide if the tracer is told: right before the
+ * calls, or to them where these stand behind the function's end. Returns
+ * their number (at most max are stored) or -EBADMSG.
+ */
+int code_tellings(const struct code *code, const struct teller *teller, size_t *offsets, int max);
+/* The one call itself. -ENOENT if there is not just one. */
+int code_telling_call(const struct code *code, const struct teller *teller, size_t *offset);
 
 /*
  * runtime.goexit1 begins with the check whether the runtime's own tracer is
@@ -46,6 +76,13 @@ int code_calls(const struct code *code, uint64_t callee, struct call_site *sites
  * later: `cmpb $0, trace.enabled; jcc`. -ENOENT if not found.
  */
 int code_flag(const struct code *code, uint64_t *flag);
+/*
+ * The conditional jumps right before calls of the function at `callee` with
+ * this constant in RAX: only what sets up arguments is in between. Returns
+ * their number (at most max are stored) or -EBADMSG.
+ */
+int code_guards(const struct code *code, uint64_t callee, int64_t rax, size_t *offsets, int max);
+
 /* The conditional jumps that check the flag. Returns their number (at most max are stored) or -EBADMSG. */
 int code_flag_checks(const struct code *code, uint64_t flag, size_t *offsets, int max);
 

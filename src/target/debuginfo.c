@@ -76,13 +76,38 @@ static bool find_member(Dwarf_Die *type, const char *name, size_t len, Dwarf_Die
 	return false;
 }
 
+/*
+ * DW_OP_plus_uconst N, as Go's linker wrote it up to 1.10 (cmd/link/internal/ld/dwarf.go).
+ * Read here: 1.9 put it into units of DWARF 4, where it may not stand, and
+ * elfutils would not have it.
+ */
+static bool block_offset(const Dwarf_Block *block, Dwarf_Word *value)
+{
+	Dwarf_Word shift = 0;
+
+	if (block->length < 2 || block->length > 6 || block->data[0] != DW_OP_plus_uconst)
+		return false;
+	*value = 0;
+	for (Dwarf_Word i = 1; i < block->length; i++, shift += 7) {
+		*value |= (Dwarf_Word)(block->data[i] & 0x7f) << shift;
+		if (!(block->data[i] & 0x80))
+			return i + 1 == block->length;
+	}
+	return false;
+}
+
 static bool member_offset(Dwarf_Die *member, uint32_t *offset)
 {
 	Dwarf_Attribute attribute;
+	Dwarf_Block block;
 	Dwarf_Word value;
 
-	if (!dwarf_attr(member, DW_AT_data_member_location, &attribute) ||
-	    dwarf_formudata(&attribute, &value) || value > 1u << 20)
+	if (!dwarf_attr(member, DW_AT_data_member_location, &attribute))
+		return false;
+	if (dwarf_formudata(&attribute, &value) &&
+	    (dwarf_formblock(&attribute, &block) || !block_offset(&block, &value)))
+		return false;
+	if (value > 1u << 20)
 		return false;
 	*offset += (uint32_t)value;
 	return true;
@@ -115,24 +140,34 @@ static bool path_offset(Dwarf_Die type, const char *path, uint32_t *offset)
 	}
 }
 
-static int read_layout(Dwarf *dwarf, struct layout *layout, struct error *err)
+static uint32_t field_offset(struct types *types, const struct layout_field *field)
+{
+	unsigned type = type_index(types, field->type);
+	uint32_t offset;
+
+	if (type >= MAX_TYPES || !types->found[type] || !path_offset(types->dies[type], field->path, &offset))
+		return LAYOUT_ABSENT;
+	return offset;
+}
+
+static int read_layout(Dwarf *dwarf, unsigned minor, struct layout *layout, struct error *err)
 {
 	struct types types = {.n = 0};
+	uint32_t offset = LAYOUT_ABSENT;
 
 	find_types(dwarf, &types);
 	for (unsigned i = 0; i < layout_field_count; i++) {
 		const struct layout_field *field = &layout_fields[i];
-		unsigned type = type_index(&types, field->type);
-		uint32_t offset = LAYOUT_ABSENT;
 
-		if (type >= MAX_TYPES || !types.found[type] ||
-		    !path_offset(types.dies[type], field->path, &offset)) {
-			if (!field->optional)
-				return error_set(err, ENODATA, "its debug information does not have %s.%s",
-						 field->type, field->path);
-			offset = LAYOUT_ABSENT;
-		}
+		if (offset == LAYOUT_ABSENT)
+			offset = field_offset(&types, field);
+		if (layout_field_goes_on(i))
+			continue;
+		if (offset == LAYOUT_ABSENT && minor >= field->since && field->since != LAYOUT_OPTIONAL)
+			return error_set(err, ENODATA, "its debug information does not have %s.%s",
+					 field->type, field->path);
 		layout_set(layout, field, offset);
+		offset = LAYOUT_ABSENT;
 	}
 	return 0;
 }
@@ -208,7 +243,7 @@ int debuginfo_release(int fd, const struct image *image, struct release *release
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	dwarf = elf ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
-	rc = dwarf ? read_layout(dwarf, &release->layout, err)
+	rc = dwarf ? read_layout(dwarf, release->minor, &release->layout, err)
 		   : error_set(err, ENODATA, "it has no debug information");
 	for (int table = REASON_BLOCK; rc == 0 && table < REASON_TABLES; table++)
 		read_reasons(elf, image, table, &release->reasons[table]);

@@ -11,7 +11,8 @@
 #include "target/layout.h"
 
 /*
- * Makes a release from the file, whose loaded part is image. -ENODATA if the
+ * Makes a release, whose minor number is there already, from the file, whose
+ * loaded part is image. -ENODATA if the
  * file has no DWARF or lacks a type; reasons may be absent. Free with
  * debuginfo_release_free.
  */

@@ -24,12 +24,12 @@ size_t heap_controller_size(const struct target *target)
 		at->gc_triggered,          at->gc_heap_marked,
 		at->gc_memory_limit,       at->gc_heap_free,
 		at->gc_total_alloc,        at->gc_total_free,
-		at->gc_mapped_ready,
+		at->gc_mapped_ready,       at->gc_heap_goal,
 	};
 	size_t size = 0;
 
 	for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
-		if (offsets[i] + sizeof(uint64_t) > size)
+		if (offsets[i] != LAYOUT_ABSENT && offsets[i] + sizeof(uint64_t) > size)
 			size = offsets[i] + sizeof(uint64_t);
 	}
 	return size;
@@ -59,8 +59,8 @@ static uint64_t limit_goal(const struct runtime_offsets *at, const uint8_t *byte
 	return goal < marked ? marked : goal;
 }
 
-/* heapGoalInternal, and what the tracer's HeapGoal makes of it. */
-uint64_t heap_goal(const struct layout *layout, const uint8_t *bytes)
+/* heapGoalInternal (1.19 and later), and what the tracer's HeapGoal makes of it. */
+static uint64_t computed_goal(const struct layout *layout, const uint8_t *bytes)
 {
 	const uint64_t least_runway = 64 << 10;
 	const struct runtime_offsets *at = &layout->runtime;
@@ -78,13 +78,29 @@ uint64_t heap_goal(const struct layout *layout, const uint8_t *bytes)
 	return goal == UINT64_MAX ? 0 : goal;
 }
 
+/* Up to 1.18 the collector has it ready. */
+uint64_t heap_goal(const struct layout *layout, const uint8_t *bytes)
+{
+	uint64_t goal;
+
+	if (layout->runtime.gc_heap_goal == LAYOUT_ABSENT)
+		return computed_goal(layout, bytes);
+	goal = word(bytes, layout->runtime.gc_heap_goal);
+	return goal == UINT64_MAX ? 0 : goal;
+}
+
 int heap_read(const struct target *target, struct log_heap *heap)
 {
 	size_t size = heap_controller_size(target);
-	uint8_t *bytes = malloc(size);
+	uint8_t *bytes;
 	uint32_t phase; /* 0 is _GCoff */
-	int rc = bytes ? memory_read(target->pid, target->gcphase, &phase, sizeof(phase)) : -ENOMEM;
+	int rc;
 
+	*heap = (struct log_heap){.gc = LOG_GC_OFF};
+	if (!target->places.gc_controller)
+		return 0;
+	bytes = malloc(size);
+	rc = bytes ? memory_read(target->pid, target->gcphase, &phase, sizeof(phase)) : -ENOMEM;
 	if (rc == 0)
 		rc = memory_read(target->pid, target->places.gc_controller, bytes, size);
 	if (rc == 0)
@@ -98,6 +114,9 @@ int heap_read(const struct target *target, struct log_heap *heap)
 
 int target_heap_live(const struct target *target, uint64_t *bytes)
 {
+	*bytes = 0;
+	if (!target->places.gc_controller)
+		return 0;
 	return memory_read(target->pid, target->places.gc_controller + target->layout.gc_heap_live, bytes,
 			   sizeof(*bytes));
 }

@@ -176,33 +176,30 @@ bool image_u32(const struct image *image, uint64_t address, uint32_t *value)
 	return bytes;
 }
 
-bool image_relocation(const struct image *image, size_t i, uint64_t *address, uint64_t *value)
-{
-	Elf64_Rela rela;
-
-	memcpy(&rela, image->rela + i * sizeof(rela), sizeof(rela));
-	*address = rela.r_offset;
-	*value = (uint64_t)rela.r_addend;
-	return ELF64_R_TYPE(rela.r_info) == R_X86_64_RELATIVE;
-}
-
 bool image_pointer(const struct image *image, uint64_t address, uint64_t *value)
 {
 	const uint8_t *bytes = image_bytes(image, address, sizeof(*value));
-	uint64_t at, pointer;
 
-	if (!bytes)
-		return false;
-	/* Without an entry the file has the value itself: not relocated, or by DT_RELR, which adds in place.
-	 */
-	memcpy(value, bytes, sizeof(*value));
+	if (bytes)
+		memcpy(value, bytes, sizeof(*value));
+	return bytes;
+}
+
+/* By DT_RELR the file has the values themselves. */
+void image_relocate(const struct image *image, uint8_t *data)
+{
 	for (size_t i = 0; i < image->nrela; i++) {
-		if (image_relocation(image, i, &at, &pointer) && at == address) {
-			*value = pointer;
-			break;
-		}
+		uint64_t addend;
+		const uint8_t *bytes;
+		Elf64_Rela rela;
+
+		memcpy(&rela, image->rela + i * sizeof(rela), sizeof(rela));
+		bytes = image_bytes(image, rela.r_offset, sizeof(uint64_t));
+		if (ELF64_R_TYPE(rela.r_info) != R_X86_64_RELATIVE || !bytes)
+			continue;
+		addend = (uint64_t)rela.r_addend;
+		memcpy(data + (bytes - image->data), &addend, sizeof(addend));
 	}
-	return true;
 }
 
 static bool has_name(const struct image *image, uint32_t offset, const char *name)

@@ -47,10 +47,14 @@ const uint8_t *image_bytes(const struct image *image, uint64_t address, size_t s
 /* All bytes from the address to the end of its segment; NULL and *size = 0 if it is in none. */
 const uint8_t *image_rest(const struct image *image, uint64_t address, size_t *size);
 bool image_u32(const struct image *image, uint64_t address, uint32_t *value);
-/* A pointer as the program sees it, before the bias is added: relocations (R_X86_64_RELATIVE) are applied. */
+/* A pointer; as the program sees it, before the bias is added, once image_relocate has been called. */
 bool image_pointer(const struct image *image, uint64_t address, uint64_t *value);
-/* The i-th relocation, if it is a relative one (*value at *address). i < image->nrela. */
-bool image_relocation(const struct image *image, size_t i, uint64_t *address, uint64_t *value);
+/*
+ * Writes into the file's bytes (data: what image->data is) what the dynamic
+ * linker would if the image were loaded at its link-time address. Only
+ * R_X86_64_RELATIVE, which is all that Go's own data need.
+ */
+void image_relocate(const struct image *image, uint8_t *data);
 
 /* A section by name that lies in the loaded image. */
 bool image_section(const struct image *image, const char *name, struct section *section);

@@ -7,86 +7,94 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-#define GO(field, type, path)                                                                                \
+#define GO(field, since, type, path)                                                                         \
 	{                                                                                                    \
-		"go." #field, offsetof(struct layout, go.field), type, path, false                           \
+		"go." #field, offsetof(struct layout, go.field), type, path, since                           \
 	}
-#define GO_MAYBE(field, type, path)                                                                          \
+#define RT(field, since, type, path)                                                                         \
 	{                                                                                                    \
-		"go." #field, offsetof(struct layout, go.field), type, path, true                            \
+		"runtime." #field, offsetof(struct layout, runtime.field), type, path, since                 \
 	}
-#define RT(field, type, path)                                                                                \
-	{                                                                                                    \
-		"runtime." #field, offsetof(struct layout, runtime.field), type, path, false                 \
-	}
+#define OPTIONAL LAYOUT_OPTIONAL
 
-/* Names: Go 1.26 runtime/runtime2.go, coro.go, mheap.go, mgcpacer.go, symtab.go. */
+/* Names: runtime/runtime2.go (runtime.h in Go 1.4), coro.go, mheap.go, mgcpacer.go, mstats.go, symtab.go. */
 const struct layout_field layout_fields[] = {
-	GO(g_stack_lo, "runtime.g", "stack.lo"),
-	GO(g_stack_hi, "runtime.g", "stack.hi"),
-	GO(g_m, "runtime.g", "m"),
-	GO(g_sched_sp, "runtime.g", "sched.sp"),
-	GO(g_sched_pc, "runtime.g", "sched.pc"),
-	GO(g_sched_bp, "runtime.g", "sched.bp"),
-	GO(g_syscallsp, "runtime.g", "syscallsp"),
-	GO(g_syscallpc, "runtime.g", "syscallpc"),
-	GO_MAYBE(g_syscallbp, "runtime.g", "syscallbp"), /* 1.23 and later */
-	GO(g_status, "runtime.g", "atomicstatus"),
-	GO(g_goid, "runtime.g", "goid"),
-	GO(g_waitreason, "runtime.g", "waitreason"),
-	GO(g_preempt, "runtime.g", "preempt"),
-	GO(g_startpc, "runtime.g", "startpc"),
-	GO(g_gopc, "runtime.g", "gopc"),
-	GO(g_parent_goid, "runtime.g", "parentGoid"),
-	GO_MAYBE(g_coroarg, "runtime.g", "coroarg"),
-	GO_MAYBE(g_coroexit, "runtime.g", "coroexit"),
-	GO_MAYBE(g_sync_safe_point, "runtime.g", "syncSafePoint"), /* 1.23 and later */
-	GO(m_g0, "runtime.m", "g0"),
-	GO(m_gsignal, "runtime.m", "gsignal"),
-	GO(m_curg, "runtime.m", "curg"),
-	GO(m_p, "runtime.m", "p"),
-	GO(m_oldp, "runtime.m", "oldp"),
-	GO(m_procid, "runtime.m", "procid"),
-	GO(m_syscalltick, "runtime.m", "syscalltick"),
-	GO(m_block_reason, "runtime.m", "waitTraceBlockReason"),
-	GO(m_trace_skip, "runtime.m", "waitTraceSkip"),
-	GO(m_alllink, "runtime.m", "alllink"),
-	GO(p_id, "runtime.p", "id"),
-	GO(p_status, "runtime.p", "status"),
-	GO(p_m, "runtime.p", "m"),
-	GO(p_syscalltick, "runtime.p", "syscalltick"),
-	GO(p_goidcache, "runtime.p", "goidcache"),
-	GO(p_goidcacheend, "runtime.p", "goidcacheend"),
-	GO(p_gc_mark_worker_mode, "runtime.p", "gcMarkWorkerMode"),
-	GO_MAYBE(coro_gp, "runtime.coro", "gp"), /* only in programs with iter.Pull */
-	GO(g_in_mark_assist, "runtime.g", "inMarkAssist"),
-	GO(span_npages, "runtime.mspan", "npages"),
-	GO(span_alloc_count, "runtime.mspan", "allocCount"),
-	GO(span_elemsize, "runtime.mspan", "elemsize"),
-	GO(gc_percent, "runtime.gcControllerState", "gcPercent"),
-	GO(gc_heap_live, "runtime.gcControllerState", "heapLive"),
-	RT(module_text, "runtime.moduledata", "text"),
-	RT(module_etext, "runtime.moduledata", "etext"),
-	RT(module_gofunc, "runtime.moduledata", "gofunc"),
-	RT(module_pclntable, "runtime.moduledata", "pclntable"),
-	RT(sched_lock, "runtime.schedt", "lock"),
-	RT(gc_percent_goal, "runtime.gcControllerState", "gcPercentHeapGoal"),
-	RT(gc_min_trigger, "runtime.gcControllerState", "sweepDistMinTrigger"),
-	RT(gc_triggered, "runtime.gcControllerState", "triggered"),
-	RT(gc_heap_marked, "runtime.gcControllerState", "heapMarked"),
-	RT(gc_memory_limit, "runtime.gcControllerState", "memoryLimit"),
-	RT(gc_heap_free, "runtime.gcControllerState", "heapFree"),
-	RT(gc_total_alloc, "runtime.gcControllerState", "totalAlloc"),
-	RT(gc_total_free, "runtime.gcControllerState", "totalFree"),
-	RT(gc_mapped_ready, "runtime.gcControllerState", "mappedReady"),
-	RT(span_base, "runtime.mspan", "startAddr"),
-	RT(span_npages, "runtime.mspan", "npages"),
-	RT(span_class, "runtime.mspan", "spanclass"),
-	RT(span_state, "runtime.mspan", "state"),
-	RT(heap_allspans, "runtime.mheap", "allspans"),
+	GO(g_stack_lo, 4, "runtime.g", "stack.lo"),
+	GO(g_stack_hi, 4, "runtime.g", "stack.hi"),
+	GO(g_m, 4, "runtime.g", "m"),
+	GO(g_sched_sp, 4, "runtime.g", "sched.sp"),
+	GO(g_sched_pc, 4, "runtime.g", "sched.pc"),
+	GO(g_sched_bp, 5, "runtime.g", "sched.bp"),
+	GO(g_syscallsp, 4, "runtime.g", "syscallsp"),
+	GO(g_syscallpc, 4, "runtime.g", "syscallpc"),
+	GO(g_syscallbp, OPTIONAL, "runtime.g", "syscallbp"),
+	GO(g_status, 4, "runtime.g", "atomicstatus"),
+	GO(g_goid, 4, "runtime.g", "goid"),
+	GO(g_waitreason, 4, "runtime.g", "waitreason"),
+	GO(g_preempt, 4, "runtime.g", "preempt"),
+	GO(g_startpc, 5, "runtime.g", "startpc"),
+	GO(g_gopc, 4, "runtime.g", "gopc"),
+	GO(g_parent_goid, 21, "runtime.g", "parentGoid"),
+	GO(g_coroarg, OPTIONAL, "runtime.g", "coroarg"),
+	GO(g_coroexit, OPTIONAL, "runtime.g", "coroexit"),
+	GO(g_sync_safe_point, OPTIONAL, "runtime.g", "syncSafePoint"),
+	GO(m_g0, 4, "runtime.m", "g0"),
+	GO(m_gsignal, 4, "runtime.m", "gsignal"),
+	GO(m_curg, 4, "runtime.m", "curg"),
+	GO(m_p, 4, "runtime.m", "p"),
+	GO(m_oldp, 12, "runtime.m", "oldp"),
+	GO(m_procid, 4, "runtime.m", "procid"),
+	GO(m_syscalltick, 5, "runtime.m", "syscalltick"),
+	GO(m_block_reason, 5, "runtime.m", "waitTraceBlockReason"),
+	GO(m_block_reason, 5, "runtime.m", "waittraceev"), /* up to 1.20 */
+	GO(m_trace_skip, 5, "runtime.m", "waitTraceSkip"),
+	GO(m_trace_skip, 5, "runtime.m", "waittraceskip"),
+	GO(m_alllink, 4, "runtime.m", "alllink"),
+	GO(p_id, 4, "runtime.p", "id"),
+	GO(p_status, 4, "runtime.p", "status"),
+	GO(p_m, 4, "runtime.p", "m"),
+	GO(p_syscalltick, 4, "runtime.p", "syscalltick"),
+	GO(p_goidcache, 4, "runtime.p", "goidcache"),
+	GO(p_goidcacheend, 4, "runtime.p", "goidcacheend"),
+	GO(p_gc_mark_worker_mode, 5, "runtime.p", "gcMarkWorkerMode"),
+	GO(coro_gp, OPTIONAL, "runtime.coro", "gp"), /* only in programs with iter.Pull */
+	GO(g_in_mark_assist, 22, "runtime.g", "inMarkAssist"),
+	GO(span_npages, 4, "runtime.mspan", "npages"),
+	GO(span_alloc_count, 7, "runtime.mspan", "allocCount"),
+	GO(span_elemsize, 4, "runtime.mspan", "elemsize"),
+	GO(gc_percent, 17, "runtime.gcControllerState", "gcPercent"),
+	GO(gc_heap_live, 5, "runtime.gcControllerState", "heapLive"),
+	GO(gc_heap_live, 5, "runtime.mstats", "heap_live"), /* up to 1.16 */
+	RT(module_text, 5, "runtime.moduledata", "text"),
+	RT(module_etext, 5, "runtime.moduledata", "etext"),
+	RT(module_gofunc, 18, "runtime.moduledata", "gofunc"),
+	RT(module_pclntable, 5, "runtime.moduledata", "pclntable"),
+	RT(sched_lock, 4, "runtime.schedt", "lock"),
+	RT(g_barriers, OPTIONAL, "runtime.g", "stkbar"),                     /* 1.5 to 1.8 */
+	RT(gc_heap_goal, OPTIONAL, "runtime.mstats", "next_gc"),             /* up to 1.16 */
+	RT(gc_heap_goal, OPTIONAL, "runtime.gcControllerState", "heapGoal"), /* 1.17 and 1.18 */
+	RT(gc_percent_goal, 19, "runtime.gcControllerState", "gcPercentHeapGoal"),
+	RT(gc_min_trigger, 19, "runtime.gcControllerState", "sweepDistMinTrigger"),
+	RT(gc_triggered, 19, "runtime.gcControllerState", "triggered"),
+	RT(gc_heap_marked, 17, "runtime.gcControllerState", "heapMarked"),
+	RT(gc_memory_limit, 19, "runtime.gcControllerState", "memoryLimit"),
+	RT(gc_heap_free, 19, "runtime.gcControllerState", "heapFree"),
+	RT(gc_total_alloc, 19, "runtime.gcControllerState", "totalAlloc"),
+	RT(gc_total_free, 19, "runtime.gcControllerState", "totalFree"),
+	RT(gc_mapped_ready, 19, "runtime.gcControllerState", "mappedReady"),
+	RT(span_base, 7, "runtime.mspan", "startAddr"),
+	RT(span_npages, 4, "runtime.mspan", "npages"),
+	RT(span_class, 9, "runtime.mspan", "spanclass"),
+	RT(span_state, 4, "runtime.mspan", "state"),
+	RT(heap_allspans, 4, "runtime.mheap", "allspans"),
 };
 
 const unsigned layout_field_count = COUNT(layout_fields);
+
+bool layout_field_goes_on(unsigned i)
+{
+	return i + 1 < COUNT(layout_fields) && layout_fields[i + 1].offset == layout_fields[i].offset;
+}
 
 uint32_t layout_get(const struct layout *layout, const struct layout_field *field)
 {

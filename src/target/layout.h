@@ -7,6 +7,8 @@
 #ifndef GOTRACE_TARGET_LAYOUT_H
 #define GOTRACE_TARGET_LAYOUT_H
 
+#include <stdbool.h>
+
 #include "bpf/record.h"
 #include "rawlog/rawlog.h"
 
@@ -15,9 +17,11 @@ struct runtime_offsets {
 	uint32_t module_text, module_etext, module_gofunc; /* in moduledata */
 	uint32_t module_pclntable;                         /* a slice that ends where pclntab ends */
 	uint32_t sched_lock;
+	uint32_t g_barriers; /* g.stkbar, a slice */
 	/* of gcControllerState: what the goal of the heap is computed from */
 	uint32_t gc_percent_goal, gc_min_trigger, gc_triggered, gc_heap_marked;
 	uint32_t gc_memory_limit, gc_heap_free, gc_total_alloc, gc_total_free, gc_mapped_ready;
+	uint32_t gc_heap_goal; /* up to 1.18 the goal itself; up to 1.16 in mstats, as go.gc_heap_live is */
 	uint32_t span_base, span_npages, span_class, span_state; /* in mspan */
 	uint32_t heap_allspans;                                  /* in mheap: a slice of *mspan */
 };
@@ -47,18 +51,26 @@ const struct release *release_find(unsigned minor);
 unsigned release_first(void);
 unsigned release_last(void);
 
-/* The fields of struct layout and where DWARF has them. */
+/*
+ * The fields of struct layout and where DWARF has them. A field that has been
+ * in several places has a row for each, one behind the other: the first that
+ * the release has counts, and the last says what it must have.
+ */
 struct layout_field {
 	const char *name; /* of the field in struct layout: "go.g_stack_lo" */
 	uint32_t offset;  /* of the field in struct layout */
 	const char *type; /* "runtime.g" */
 	const char *path; /* "stack.lo" */
-	bool optional;    /* some releases do not have it: LAYOUT_ABSENT */
+	uint8_t since;    /* the first minor release that must have it; before, it may be LAYOUT_ABSENT */
 };
+
+#define LAYOUT_OPTIONAL 0xff /* since: no release must have it */
 
 extern const struct layout_field layout_fields[];
 extern const unsigned layout_field_count;
 
+/* Whether the next row is of the same field. i < layout_field_count. */
+bool layout_field_goes_on(unsigned i);
 uint32_t layout_get(const struct layout *layout, const struct layout_field *field);
 void layout_set(struct layout *layout, const struct layout_field *field, uint32_t value);
 /* The runtime's variables that hold the texts of a table: an array of Go strings. NULL if there is none. */

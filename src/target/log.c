@@ -10,6 +10,7 @@
 
 #include "target/maps.h"
 #include "target/park.h"
+#include "target/reasons.h"
 
 #define MAX_TEXT 4096u
 
@@ -87,18 +88,26 @@ static int log_reasons(const struct reasons *reasons, unsigned table, log_sink s
 	return rc;
 }
 
-static int log_park_reasons(const struct reasons *waits, log_sink sink, void *ctx)
+static int log_park_reasons(const struct reasons *waits, unsigned go_minor, log_sink sink, void *ctx)
 {
 	int rc = 0;
 
 	for (unsigned i = 0; rc == 0 && i < waits->n; i++) {
 		struct log_reason head = {.table = REASON_PARK, .index = (uint16_t)i};
-		const char *text = park_block_reason(waits->texts[i]);
+		const char *text = park_block_reason(waits->texts[i], go_minor);
 
 		head.len = (uint32_t)strlen(text);
 		rc = put_text(sink, ctx, LOG_REASON, &head, sizeof(head), text, head.len);
 	}
 	return rc;
+}
+
+uint8_t target_wait_reason(const struct target *target, uint64_t text, uint64_t len)
+{
+	const uint8_t *bytes = image_bytes(&target->image->elf, text - target->bias, len);
+	const struct reasons *waits = release_reasons(target->image->release, REASON_WAIT);
+
+	return bytes ? (uint8_t)reasons_index(waits, (const char *)bytes, len) : 0;
 }
 
 /* Code only: what a PC can lie in. */
@@ -131,9 +140,9 @@ int target_log_info(const struct target *target, unsigned extra_flags, log_sink 
 	int rc = log_target(target, extra_flags, sink, ctx);
 
 	for (unsigned table = REASON_BLOCK; rc == 0 && table < REASON_TABLES; table++)
-		rc = log_reasons(&release->reasons[table], table, sink, ctx);
+		rc = log_reasons(release_reasons(release, table), table, sink, ctx);
 	if (rc == 0)
-		rc = log_park_reasons(&release->reasons[REASON_WAIT], sink, ctx);
+		rc = log_park_reasons(release_reasons(release, REASON_WAIT), release->minor, sink, ctx);
 	if (rc)
 		return error_set(err, -rc, "cannot write the log: %s", strerror(-rc));
 	if (!target->pid)
@@ -151,17 +160,20 @@ static int copy_functab(struct target *target, struct error *err)
 {
 	struct target_image *image = target->image;
 	const struct module *module = &image->module;
-	size_t room, extent = functab_gofunc_extent(target->functab), size, offset;
-	const uint8_t *gofunc = image_rest(&image->elf, module->gofunc, &room);
+	uint64_t from = module->gofunc + target->bias, to = from;
+	bool trees = functab_gofunc_range(target->functab, &from, &to);
+	size_t room, extent = trees ? (size_t)(to - from) : 0, size, offset;
+	const uint8_t *gofunc = image_rest(&image->elf, from - target->bias, &room);
 	const uint8_t *pclntab = image_bytes(&image->elf, module->pclntab, module->pclntab_size);
 	struct log_functab head = {
 		.text = module->text + target->bias,
 		.etext = module->etext + target->bias,
-		.gofunc = module->gofunc + target->bias,
+		.gofunc = from,
 		.pclntab_size = (uint32_t)module->pclntab_size,
 		.gofunc_size = (uint32_t)(extent < room ? extent : room),
 		.go_minor = target->go_minor,
 	};
+	struct functab_source bytes;
 	uint8_t *data;
 
 	size = sizeof(head) + module->pclntab_size + head.gofunc_size;
@@ -175,10 +187,18 @@ static int copy_functab(struct target *target, struct error *err)
 	data = (uint8_t *)(image->names + 1);
 	*image->names = head;
 	memcpy(data, pclntab, module->pclntab_size);
-	memcpy(data + module->pclntab_size, gofunc, head.gofunc_size);
+	functab_relocate(target->functab, data);
+	if (head.gofunc_size)
+		memcpy(data + module->pclntab_size, gofunc, head.gofunc_size);
 	offset = (size_t)(pclntab - image->file.data);
 	load_drop(&image->file, offset, module->pclntab_size);
-	return target_read_functab(target, data, data + module->pclntab_size, head.gofunc_size, err);
+	bytes = (struct functab_source){
+		.pclntab = data,
+		.gofunc = data + module->pclntab_size,
+		.gofunc_size = head.gofunc_size,
+		.gofunc_address = from,
+	};
+	return target_read_functab(target, &bytes, err);
 }
 
 int target_functab(struct target *target, struct log_record *record, struct error *err)

@@ -4,50 +4,87 @@
 #include <errno.h>
 #include <string.h>
 
-/* pcHeader of Go 1.20 to 1.26 (runtime/symtab.go): magic, two zeros, instruction and pointer size. */
-static const uint8_t magic[8] = {0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8};
+/*
+ * How the table begins, by release: magic, two zeros, instruction and pointer
+ * size; then from 1.16 on a header (pcHeader, runtime/symtab.go) with the
+ * offset of the function names.
+ */
+static const struct table_format {
+	unsigned since; /* minor release */
+	uint8_t magic[8];
+	uint32_t size;
+	uint32_t names; /* where the header has the names' offset; 0 = there is none */
+} formats[] = {
+	{20, {0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8}, 0x48, 0x20},
+	{18, {0xf0, 0xff, 0xff, 0xff, 0, 0, 1, 8}, 0x48, 0x20},
+	{16, {0xfa, 0xff, 0xff, 0xff, 0, 0, 1, 8}, 0x40, 0x18},
+	{0, {0xfb, 0xff, 0xff, 0xff, 0, 0, 1, 8}, 0x10, 0},
+};
 
-#define HEADER_SIZE  0x48
-#define HEADER_NAMES 0x20 /* offset of the function names */
+struct search {
+	const struct image *image;
+	const struct runtime_offsets *offsets;
+	const struct table_format *format;
+};
+
+static const struct table_format *find_format(unsigned minor)
+{
+	const struct table_format *format = formats;
+
+	while (format->since > minor)
+		format++;
+	return format;
+}
 
 /* Up to 1.25 a PIE has its table among the data that the dynamic linker relocates. */
 static const char *const table_sections[] = {".gopclntab", ".data.rel.ro.gopclntab"};
 
 /* Whether moduledata can be here, and if so what it says. */
-static bool read_module(const struct image *image, const struct runtime_offsets *offsets, uint64_t address,
-			struct module *module)
+static bool read_module(const struct search *search, uint64_t address, struct module *module)
 {
+	const struct runtime_offsets *offsets = search->offsets;
+	const struct image *image = search->image;
 	uint64_t table = 0, len = 0;
 	size_t room;
 
 	module->address = address;
+	module->gofunc = 0;
 	if (!image_pointer(image, address + offsets->module_text, &module->text) ||
 	    !image_pointer(image, address + offsets->module_etext, &module->etext) ||
-	    !image_pointer(image, address + offsets->module_gofunc, &module->gofunc) ||
 	    !image_pointer(image, address + offsets->module_pclntable, &table) ||
 	    !image_pointer(image, address + offsets->module_pclntable + 8, &len))
+		return false;
+	if (offsets->module_gofunc != LAYOUT_ABSENT &&
+	    (!image_pointer(image, address + offsets->module_gofunc, &module->gofunc) ||
+	     !image_bytes(image, module->gofunc, 1)))
 		return false;
 	image_rest(image, module->pclntab, &room);
 	if (table < module->pclntab || table - module->pclntab > room ||
 	    len > room - (table - module->pclntab))
 		return false;
 	module->pclntab_size = table - module->pclntab + len;
-	return module->text < module->etext &&
-	       image_bytes(image, module->text, module->etext - module->text) &&
-	       image_bytes(image, module->gofunc, 1);
+	return module->pclntab_size >= search->format->size && module->text < module->etext &&
+	       image_bytes(image, module->text, module->etext - module->text);
 }
 
-/* moduledata begins with the address of the table and that of the names in it. */
-static bool is_pair(const struct image *image, uint64_t address, uint64_t names)
+/*
+ * moduledata begins with the address of the table and that of the names in it;
+ * up to 1.15 with a slice that is the table (symtab.go of each release).
+ */
+static bool is_beginning(const struct search *search, uint64_t address, uint64_t names)
 {
-	uint64_t second;
+	uint64_t second, third;
 
-	return image_pointer(image, address + 8, &second) && second == names;
+	if (search->format->names)
+		return image_pointer(search->image, address + 8, &second) && second == names;
+	return image_pointer(search->image, address + 8, &second) &&
+	       image_pointer(search->image, address + 16, &third) && second == third;
 }
 
-static bool find_by_words(const struct image *image, const struct runtime_offsets *offsets, uint64_t names,
-			  struct module *module)
+static bool find_module(const struct search *search, uint64_t names, struct module *module)
 {
+	const struct image *image = search->image;
+
 	for (unsigned i = 0; i < image->n; i++) {
 		const struct segment *segment = &image->segments[i];
 		const uint8_t *bytes = image->data + segment->offset;
@@ -57,48 +94,68 @@ static bool find_by_words(const struct image *image, const struct runtime_offset
 			continue;
 		for (uint64_t at = skip; at < segment->file_size && segment->file_size - at >= 16; at += 8) {
 			memcpy(&word, bytes + at, sizeof(word));
-			if (word == module->pclntab && is_pair(image, segment->address + at, names) &&
-			    read_module(image, offsets, segment->address + at, module))
+			if (word == module->pclntab && is_beginning(search, segment->address + at, names) &&
+			    read_module(search, segment->address + at, module))
 				return true;
 		}
 	}
 	return false;
 }
 
-static bool find_by_relocations(const struct image *image, const struct runtime_offsets *offsets,
-				uint64_t names, struct module *module)
-{
-	uint64_t address, value;
+/* Where the table of Go 1.4 has its rows (src/runtime/symtab.go): a PC and the function's offset each, then
+ * the end's PC. */
+enum { ROWS = 0x10, ROW = 16 };
 
-	for (size_t i = 0; i < image->nrela; i++) {
-		if (image_relocation(image, i, &address, &value) && value == module->pclntab &&
-		    is_pair(image, address, names) && read_module(image, offsets, address, module))
-			return true;
+/*
+ * Go 1.4 has no moduledata: the table itself says where its functions begin
+ * and end. Its size is the section's, or what is left of the segment.
+ */
+static bool read_bare_table(const struct search *search, struct module *module)
+{
+	const struct image *image = search->image;
+	uint64_t n = 0, room_for, begin, offset;
+	struct section section;
+	size_t room;
+
+	image_rest(image, module->pclntab, &room);
+	for (size_t i = 0; i < sizeof(table_sections) / sizeof(table_sections[0]); i++) {
+		if (image_section(image, table_sections[i], &section) && section.address == module->pclntab)
+			room = section.size;
 	}
-	return false;
+	room_for = room > ROWS + ROW ? (room - ROWS - ROW) / ROW : 0;
+	if (!image_pointer(image, module->pclntab + 8, &n) || !n || n > room_for)
+		return false;
+	begin = module->pclntab + ROWS;
+	module->pclntab_size = room;
+	return image_pointer(image, begin, &module->text) && image_pointer(image, begin + 8, &offset) &&
+	       offset < room && image_pointer(image, begin + n * ROW, &module->etext) &&
+	       module->text < module->etext && image_bytes(image, module->text, module->etext - module->text);
 }
 
 /* The module whose table is at the address, if there is one. */
-static bool find_for_table(const struct image *image, const struct runtime_offsets *offsets, uint64_t address,
-			   struct module *module)
+static bool find_for_table(const struct search *search, uint64_t address, struct module *module)
 {
-	const uint8_t *header = image_bytes(image, address, HEADER_SIZE);
-	uint64_t names;
+	const struct table_format *format = search->format;
+	const uint8_t *header = image_bytes(search->image, address, format->size);
+	uint64_t names = 0;
 
-	if (!header || memcmp(header, magic, sizeof(magic)))
+	if (!header || memcmp(header, format->magic, sizeof(format->magic)))
 		return false;
-	memcpy(&names, header + HEADER_NAMES, sizeof(names));
-	names += address;
+	if (format->names)
+		memcpy(&names, header + format->names, sizeof(names));
 	*module = (struct module){.pclntab = address};
-	return find_by_words(image, offsets, names, module) ||
-	       find_by_relocations(image, offsets, names, module);
+	if (search->offsets->module_text == LAYOUT_ABSENT)
+		return read_bare_table(search, module);
+	return find_module(search, names + address, module);
 }
 
 /* Each candidate costs a search of the data; a real image has one or two. */
 #define MAX_CANDIDATES 64
 
-static bool scan(const struct image *image, const struct runtime_offsets *offsets, struct module *module)
+static bool scan(const struct search *search, struct module *module)
 {
+	const struct table_format *format = search->format;
+	const struct image *image = search->image;
 	int candidates = 0;
 
 	for (unsigned i = 0; i < image->n; i++) {
@@ -106,10 +163,10 @@ static bool scan(const struct image *image, const struct runtime_offsets *offset
 		const uint8_t *bytes = image->data + segment->offset;
 
 		for (uint64_t at = -segment->address % 8;
-		     at < segment->file_size && segment->file_size - at >= HEADER_SIZE; at += 8) {
-			if (memcmp(bytes + at, magic, sizeof(magic)))
+		     at < segment->file_size && segment->file_size - at >= format->size; at += 8) {
+			if (memcmp(bytes + at, format->magic, sizeof(format->magic)))
 				continue;
-			if (find_for_table(image, offsets, segment->address + at, module))
+			if (find_for_table(search, segment->address + at, module))
 				return true;
 			if (++candidates == MAX_CANDIDATES)
 				return false;
@@ -118,17 +175,25 @@ static bool scan(const struct image *image, const struct runtime_offsets *offset
 	return false;
 }
 
-int module_find(const struct image *image, const struct runtime_offsets *offsets, struct module *module,
+int module_find(const struct image *image, const struct release *release, struct module *module,
 		struct error *err)
 {
+	struct search search = {
+		.image = image,
+		.offsets = &release->layout.runtime,
+		.format = find_format(release->minor),
+	};
 	struct section section;
 
 	for (size_t i = 0; i < sizeof(table_sections) / sizeof(table_sections[0]); i++) {
 		if (image_section(image, table_sections[i], &section) &&
-		    find_for_table(image, offsets, section.address, module))
+		    find_for_table(&search, section.address, module))
 			return 0;
 	}
-	if (scan(image, offsets, module))
+	if (scan(&search, module))
 		return 0;
-	return error_set(err, ENOTSUP, "has no function table that gotrace understands (packed or changed?)");
+	return error_set(err, ENOTSUP,
+			 "has no function table that gotrace understands (packed or changed, or not of Go "
+			 "1.%u?)",
+			 release->minor);
 }

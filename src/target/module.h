@@ -7,14 +7,15 @@
 #include "target/layout.h"
 
 struct module {           /* link-time addresses */
-	uint64_t address; /* of runtime.firstmoduledata */
+	uint64_t address; /* of runtime.firstmoduledata; 0 in Go 1.4, which has none */
 	uint64_t pclntab;
 	size_t pclntab_size;
-	uint64_t text, etext, gofunc;
+	uint64_t text, etext;
+	uint64_t gofunc; /* 0: before 1.18 there is none */
 };
 
-/* -ENOTSUP if it is not found. */
-int module_find(const struct image *image, const struct runtime_offsets *offsets, struct module *module,
+/* The image must be relocated. -ENOTSUP if there is none as the release makes it. */
+int module_find(const struct image *image, const struct release *release, struct module *module,
 		struct error *err);
 
 #endif

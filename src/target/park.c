@@ -4,58 +4,98 @@
 #include <string.h>
 
 #include "target/private.h"
+#include "target/reasons.h"
 
 /*
- * gopark(…, waitReason, traceBlockReason, skip): which go together, in Go 1.22
- * to 1.26. The first row whose text the wait reason begins with counts. A skip
- * that depends on the caller is the smallest: it shows a frame too many rather
- * than hide one.
+ * gopark(…, waitReason, traceBlockReason, skip): which go together, in Go 1.4
+ * to 1.26. The first row of the release whose text the wait reason begins with
+ * counts. A skip that depends on the caller is the smallest: it shows a frame
+ * too many rather than hide one.
  */
 static const struct park_rule {
 	const char *wait, *block;
 	uint8_t skip;
+	uint8_t before; /* only releases before this minor one; 0 = all */
 } park_rules[] = {
-	{"IO wait", "network", 5},           /* netpoll.go */
-	{"chan receive (nil", "forever", 2}, /* chan.go */
-	{"chan receive", "chan receive", 2},
-	{"chan send (nil", "forever", 2},
-	{"chan send", "chan send", 2},
-	{"select (no cases)", "forever", 1}, /* select.go */
-	{"select", "select", 1},
-	{"sleep", "sleep", 1},                      /* time.go; mgcscavenge.go */
-	{"sync.Cond.Wait", "sync.(*Cond).Wait", 3}, /* sema.go */
-	{"sync.", "sync", 4},                       /* sema.go: and for mutexes what sync adds */
-	{"semacquire", "sync", 4},
-	{"GC assist wait", "GC mark assist wait for work", 2}, /* mgcmark.go */
-	{"GC sweep wait", "GC background sweeper wait", 1},    /* mgcsweep.go */
-	{"GC scavenge wait", "system goroutine wait", 2},      /* mgcscavenge.go */
-	{"GC worker (idle)", "system goroutine wait", 0},      /* mgc.go */
-	{"wait for GC cycle", "wait until GC ends", 1},
-	{"GC weak to strong", "GC weak to strong wait", 2}, /* mheap.go */
-	{"finalizer wait", "system goroutine wait", 1},     /* mfinal.go */
-	{"cleanup wait", "system goroutine wait", 1},       /* mcleanup.go */
-	{"force gc", "system goroutine wait", 1},           /* proc.go */
-	{"GOMAXPROCS updater", "system goroutine wait", 1},
-	{"panicwait", "forever", 1},
-	{"trace reader", "system goroutine wait", 4}, /* trace.go */
-	{"synctest.", "synctest", 0},                 /* synctest.go */
-	{"preempted", "preempted", 0},
+	{"IO wait", "network", 5, 0},           /* netpoll.go */
+	{"chan receive (nil", "forever", 2, 0}, /* chan.go */
+	{"chan receive", "chan receive", 3, 14},
+	{"chan receive", "chan receive", 2, 0},
+	{"chan send (nil", "forever", 2, 0},
+	{"chan send", "chan send", 3, 14},
+	{"chan send", "chan send", 2, 0},
+	{"select (no cases)", "forever", 1, 0}, /* select.go */
+	{"select", "select", 2, 9},
+	{"select", "select", 1, 0},
+	{"sleep", "sleep", 2, 14},
+	{"sleep", "sleep", 1, 0},                      /* time.go; mgcscavenge.go */
+	{"sync.Cond.Wait", "sync.(*Cond).Wait", 3, 0}, /* sema.go */
+	{"sync.", "sync", 4, 0},                       /* sema.go: and for mutexes what sync adds */
+	{"semacquire", "sync", 4, 0},
+	{"GC assist wait", "GC mark assist wait for work", 2, 0}, /* mgcmark.go */
+	{"GC sweep wait", "GC background sweeper wait", 1, 0},    /* mgcsweep.go */
+	{"GC scavenge wait", "system goroutine wait", 1, 19},
+	{"GC scavenge wait", "system goroutine wait", 2, 0}, /* mgcscavenge.go */
+	{"GC worker (idle)", "system goroutine wait", 0, 0}, /* mgc.go */
+	{"wait for GC cycle", "wait until GC ends", 1, 0},
+	{"GC weak to strong", "GC weak to strong wait", 2, 0}, /* mheap.go */
+	{"finalizer wait", "system goroutine wait", 1, 0},     /* mfinal.go */
+	{"cleanup wait", "system goroutine wait", 1, 0},       /* mcleanup.go */
+	{"force gc", "system goroutine wait", 1, 0},           /* proc.go */
+	{"GOMAXPROCS updater", "system goroutine wait", 1, 0},
+	{"panicwait", "forever", 1, 0},
+	{"trace reader", "system goroutine wait", 2, 22},
+	{"trace reader", "system goroutine wait", 4, 0},           /* trace.go */
+	{"semarelease", "sync.(*Cond).Wait", 3, 0},                /* up to 1.6: sema.go */
+	{"timer goroutine (idle)", "system goroutine wait", 1, 0}, /* up to 1.13: time.go */
+	{"mark worker (idle)", "system goroutine wait", 0, 0},     /* 1.5: mgc.go */
+	{"mark wait (idle)", "system goroutine wait", 1, 0},
+	{"Concurrent GC wait", "system goroutine wait", 1, 0},
+	{"synctest.", "synctest", 0, 0}, /* synctest.go */
+	{"preempted", "preempted", 0, 0},
 };
 
-static const struct park_rule *find(const char *wait_reason)
-{
-	static const struct park_rule none = {"", "unspecified", 1};
+static const struct park_rule unknown = {"", "unspecified", 1, 0};
 
+static const struct park_rule *find(const char *wait_reason, unsigned go_minor)
+{
 	for (unsigned i = 0; wait_reason && i < sizeof(park_rules) / sizeof(park_rules[0]); i++) {
-		if (strncmp(wait_reason, park_rules[i].wait, strlen(park_rules[i].wait)) == 0)
-			return &park_rules[i];
+		const struct park_rule *rule = &park_rules[i];
+
+		if ((!rule->before || go_minor < rule->before) &&
+		    strncmp(wait_reason, rule->wait, strlen(rule->wait)) == 0)
+			return rule;
 	}
-	return &none;
+	return &unknown;
 }
 
-const char *park_block_reason(const char *wait_reason)
+/* The v1 tracer blocks in general where it has no event for the reason. */
+static bool is_v1_reason(const char *wait_reason, const char *block, unsigned go_minor)
 {
-	return find(wait_reason)->block;
+	static const char *const others[] = {"system goroutine wait", "GC background sweeper wait",
+					     "wait until GC ends", "preempted"};
+
+	/* The event of a goroutine that helps the collector is of 1.8. */
+	if (go_minor < 8 && strncmp(wait_reason, "GC assist", strlen("GC assist")) == 0)
+		return false;
+	for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (strcmp(block, others[i]) == 0)
+			return false;
+	}
+	return true;
+}
+
+const char *park_block_reason(const char *wait_reason, unsigned go_minor)
+{
+	const char *block = find(wait_reason, go_minor)->block;
+
+	return !wait_reason || go_minor >= 22 || is_v1_reason(wait_reason, block, go_minor) ? block
+											    : "unspecified";
+}
+
+bool park_is_parked(const char *wait_reason)
+{
+	return find(wait_reason, 0) != &unknown;
 }
 
 /* sync.Mutex.lockSlow has itself left out, and from 1.24 on internal/sync's between, too. */
@@ -63,12 +103,12 @@ static uint8_t skip_of(const char *wait_reason, unsigned go_minor)
 {
 	bool mutex = wait_reason && strcmp(wait_reason, "sync.Mutex.Lock") == 0;
 
-	return (uint8_t)(find(wait_reason)->skip + (mutex ? go_minor >= 24 ? 2 : 1 : 0));
+	return (uint8_t)(find(wait_reason, go_minor)->skip + (mutex ? go_minor >= 24 ? 2 : 1 : 0));
 }
 
 void target_park_skips(const struct target *target, uint8_t skips[PARK_SKIPS])
 {
-	const struct reasons *waits = &target->image->release->reasons[REASON_WAIT];
+	const struct reasons *waits = release_reasons(target->image->release, REASON_WAIT);
 
 	for (unsigned i = 0; i < PARK_SKIPS; i++)
 		skips[i] = skip_of(i < waits->n ? waits->texts[i] : NULL, target->go_minor);

@@ -101,7 +101,9 @@ static int plan_prologue(struct planner *planner, const struct site_rule *rule, 
 {
 	size_t offset;
 
-	if (code_prologue(code, &offset))
+	if (planner->target->go_minor <= OLD_LAST && code_stack_check(code, &offset))
+		return refuse(planner, rule, code, 0, "no stack check");
+	if (planner->target->go_minor > OLD_LAST && code_prologue(code, &offset))
 		return refuse(planner, rule, code, 0, "no `push %rbp` behind a stack check");
 	return add_probe(planner, rule, code, offset);
 }
@@ -149,22 +151,35 @@ static bool is_chosen(const struct site_rule *rule, int i)
 	return rule->which == ALL_MATCHES || rule->which == i;
 }
 
+static bool has_statuses(const struct site_rule *rule, const struct call_site *call)
+{
+	return (rule->old_status == ANY_STATUS || call->rbx == rule->old_status) &&
+	       (rule->new_status == ANY_STATUS || call->rcx == rule->new_status);
+}
+
 static int plan_calls(struct planner *planner, const struct site_rule *rule, const struct code *code)
 {
+	unsigned before = planner->plan->n;
 	struct call_site calls[MAX_MATCHES];
 	struct code callee;
 	int n = 0, rc;
 
-	if (target_code(planner->target, rule->callee, &callee) == 0)
+	if (target_code(planner->target, rule->callee, &callee))
+		n = 0;
+	else if (planner->target->go_minor <= OLD_LAST)
+		n = code_stack_calls(code, callee.address, calls, MAX_MATCHES);
+	else
 		n = code_calls(code, callee.address, calls, MAX_MATCHES);
 	rc = check_total(planner, rule, code, n, "calls");
 	for (int i = 0; rc == 0 && i < n; i++) {
-		if (!is_chosen(rule, i))
+		if (rule->which == BY_STATUS ? !has_statuses(rule, &calls[i]) : !is_chosen(rule, i))
 			continue;
 		rc = check_statuses(planner, rule, code, &calls[i]);
 		if (rc == 0)
 			rc = add_probe(planner, rule, code, calls[i].offset);
 	}
+	if (rc == 0 && planner->plan->n == before)
+		rc = refuse(planner, rule, code, 0, "no call changes a status as expected");
 	return rc;
 }
 
@@ -178,6 +193,42 @@ static int plan_check(struct planner *planner, const struct site_rule *rule, con
 	n = code_flag_checks(code, planner->flag + (rule->place == PLACE_ALLOC_CHECK ? ALLOC_FLAG : 0),
 			     offsets, MAX_MATCHES);
 	rc = check_total(planner, rule, code, n, "checks if a trace is on");
+	for (int i = 0; rc == 0 && i < n; i++) {
+		if (is_chosen(rule, i))
+			rc = add_probe(planner, rule, code, offsets[i]);
+	}
+	return rc;
+}
+
+static int plan_guards(struct planner *planner, const struct site_rule *rule, const struct code *code)
+{
+	size_t offsets[MAX_MATCHES];
+	struct code callee;
+	int n = 0, rc;
+
+	if (target_code(planner->target, rule->callee, &callee) == 0)
+		n = code_guards(code, callee.address, rule->event, offsets, MAX_MATCHES);
+	rc = check_total(planner, rule, code, n, "jumps around a call");
+	for (int i = 0; rc == 0 && i < n; i++) {
+		if (is_chosen(rule, i))
+			rc = add_probe(planner, rule, code, offsets[i]);
+	}
+	return rc;
+}
+
+static int plan_tellings(struct planner *planner, const struct site_rule *rule, const struct code *code)
+{
+	struct teller teller = {.event = rule->event};
+	struct code own, any;
+	size_t offsets[MAX_MATCHES];
+	int n, rc;
+
+	if (target_code(planner->target, rule->callee, &own) == 0)
+		teller.own = own.address;
+	if (target_code(planner->target, "runtime.traceEvent", &any) == 0)
+		teller.any = any.address;
+	n = code_tellings(code, &teller, offsets, MAX_MATCHES);
+	rc = check_total(planner, rule, code, n, "places where the tracer is told");
 	for (int i = 0; rc == 0 && i < n; i++) {
 		if (is_chosen(rule, i))
 			rc = add_probe(planner, rule, code, offsets[i]);
@@ -286,6 +337,10 @@ static int plan_rule(struct planner *planner, const struct site_rule *rule)
 		return plan_prologue(planner, rule, &code);
 	case PLACE_CALL:
 		return plan_calls(planner, rule, &code);
+	case PLACE_GUARD:
+		return plan_guards(planner, rule, &code);
+	case PLACE_TELL:
+		return plan_tellings(planner, rule, &code);
 	case PLACE_REGION:
 		return plan_regions(planner, rule, &code);
 	default:
@@ -296,10 +351,13 @@ static int plan_rule(struct planner *planner, const struct site_rule *rule)
 int target_plan(const struct target *target, struct probe_plan *plan, struct error *err)
 {
 	struct planner planner = {.target = target, .plan = plan, .err = err};
+	bool old = target->go_minor <= OLD_LAST;
+	const struct site_rule *rules = old ? old_site_rules : site_rules;
+	unsigned n = old ? old_site_rule_count : site_rule_count;
 	int rc = 0;
 
 	*plan = (struct probe_plan){.n = 0};
-	for (unsigned i = 0; rc == 0 && i < site_rule_count; i++)
-		rc = plan_rule(&planner, &site_rules[i]);
+	for (unsigned i = 0; rc == 0 && i < n; i++)
+		rc = plan_rule(&planner, &rules[i]);
 	return rc;
 }

@@ -25,13 +25,19 @@ struct target_image {
 	char label[64]; /* "PID 123 (server)", how messages begin */
 };
 
-/* Parses the function table at these bytes, which stay the caller's, in place of the one before. */
-int target_read_functab(struct target *target, const uint8_t *pclntab, const uint8_t *gofunc,
-			size_t gofunc_size, struct error *err);
+/*
+ * Parses the function table at these bytes, which stay the caller's, in place of the one before. Of the
+ * source the bytes (but not the table's size), gofunc_address and the bias are the caller's to tell.
+ */
+int target_read_functab(struct target *target, const struct functab_source *bytes, struct error *err);
 
-/* A function by its addresses in the process or by name, for the code finders. -ENOENT if the program does
- * not have it. */
+/*
+ * A function by its addresses in the process or by name, for the code finders.
+ * -ENOENT if the program does not have it. Half of Go 1.4's runtime is C,
+ * whose functions have no package: "runtime.execute" finds "execute" there.
+ */
 int target_code_at(const struct target *target, uint64_t entry, uint64_t end, struct code *code);
+int target_find_function(const struct target *target, const char *name, uint64_t *entry, uint64_t *end);
 int target_code(const struct target *target, const char *name, struct code *code);
 
 /* Finds allgs, allp, ... and the thread-local offset of g in the code; fills them in. */
@@ -41,5 +47,8 @@ int target_find_variables(struct target *target, struct error *err);
 int target_trace_flag(const struct target *target, uint64_t *flag);
 /* trace.enabledWithAllocFree stands right behind trace.enabled (Go 1.23 to 1.26 runtime/trace.go). */
 #define ALLOC_FLAG 1u
+
+/* The places that only Go up to 1.16 has; gc_controller is found already. What is not found stays 0. */
+void target_find_old_places(struct target *target);
 
 #endif

@@ -7,10 +7,12 @@
 
 #define CASGSTATUS "runtime.casgstatus"
 #define CALLBACKG  "runtime.cgocallbackg"
-#define GC_WORKER  "runtime.(*gcControllerState).findRunnableGCWorker"
+/* traceEv*, Go 1.17 to 1.21 runtime/trace.go. */
+#define EV_GC_MARK_ASSIST_DONE 44
+#define GC_WORKER              "runtime.(*gcControllerState).findRunnableGCWorker"
 
 /* g.atomicstatus, Go 1.26 runtime/runtime2.go; _Gdeadextra is of 1.26. */
-enum { RUNNABLE = 1, SYSCALL = 3, WAITING = 4, DEAD = 6, DEADEXTRA = 11 };
+enum { RUNNABLE = 1, RUNNING = 2, SYSCALL = 3, WAITING = 4, DEAD = 6, DEADEXTRA = 11 };
 
 #define PROLOGUE(site_, first_, last_, name)                                                                 \
 	{                                                                                                    \
@@ -39,6 +41,12 @@ enum { RUNNABLE = 1, SYSCALL = 3, WAITING = 4, DEAD = 6, DEADEXTRA = 11 };
 		.site = site_, .place = place_, .condition = SITE_IF_ALLOC, .first = 23, .last = NEWEST,     \
 		.function = name, .total = 1,                                                                \
 	}
+#define CALL_OF(site_, condition_, first_, last_, name, callee_)                                             \
+	{                                                                                                    \
+		.site = site_, .place = PLACE_CALL, .condition = condition_, .first = first_, .last = last_, \
+		.function = name, .callee = callee_, .total = 1, .old_status = ANY_STATUS,                   \
+		.new_status = ANY_STATUS,                                                                    \
+	}
 #define CHECK(site_, name)                                                                                   \
 	{                                                                                                    \
 		.site = site_, .place = PLACE_CHECK, .last = NEWEST, .function = name, .total = 1,           \
@@ -55,15 +63,20 @@ enum { RUNNABLE = 1, SYSCALL = 3, WAITING = 4, DEAD = 6, DEADEXTRA = 11 };
 		.function = name,                                                                            \
 	}
 
-/* Read in runtime/proc.go, coro.go, cgocall.go, mgc*.go, mheap.go, stack.go of Go 1.22 to 1.26. */
+/* Read in runtime/proc.go, coro.go, cgocall.go, mgc*.go, mheap.go, stack.go of Go 1.17 to 1.26. */
 const struct site_rule site_rules[] = {
 	PROLOGUE(SITE_PARK, 0, NEWEST, "runtime.park_m"),
 	PROLOGUE(SITE_READY, 0, NEWEST, "runtime.ready"),
 	PROLOGUE(SITE_EXECUTE, 0, NEWEST, "runtime.execute"),
-	PROLOGUE(SITE_GOSCHED, 0, NEWEST, "runtime.goschedImpl"),
+	PROLOGUE(SITE_GOSCHED, 22, NEWEST, "runtime.goschedImpl"),
+	/* Up to 1.21 it is not told if it was preempted: its callers know. */
+	CALL_OF(SITE_GOSCHED, SITE_ALWAYS, 0, 21, "runtime.gosched_m", "runtime.goschedImpl"),
+	CALL_OF(SITE_GOSCHED, SITE_IF_PRESENT, 0, 21, "runtime.goschedguarded_m", "runtime.goschedImpl"),
+	CALL_OF(SITE_GOYIELD, SITE_ALWAYS, 0, 21, "runtime.gopreempt_m", "runtime.goschedImpl"),
 	PROLOGUE(SITE_GOYIELD, 0, NEWEST, "runtime.goyield_m"),
 	PROLOGUE(SITE_PREEMPTPARK, 0, NEWEST, "runtime.preemptPark"),
-	PROLOGUE(SITE_DESTROY, 0, NEWEST, "runtime.gdestroy"),
+	PROLOGUE(SITE_DESTROY, 0, 21, "runtime.goexit0"),
+	PROLOGUE(SITE_DESTROY, 22, NEWEST, "runtime.gdestroy"),
 	{
 		.site = SITE_CORO,
 		.place = PLACE_PROLOGUE,
@@ -71,7 +84,9 @@ const struct site_rule site_rules[] = {
 		.last = NEWEST,
 		.function = "runtime.coroswitch_m",
 	},
-	CHANGE(SITE_UNBLOCK, 0, NEWEST, "runtime.findRunnable", 0, ALL_MATCHES, WAITING, RUNNABLE),
+	CHANGE(SITE_UNBLOCK, 0, 18, "runtime.schedule", 1, ALL_MATCHES, WAITING, RUNNABLE),
+	CHANGE(SITE_UNBLOCK, 0, 18, "runtime.findrunnable", 0, ALL_MATCHES, WAITING, RUNNABLE),
+	CHANGE(SITE_UNBLOCK, 19, NEWEST, "runtime.findRunnable", 0, ALL_MATCHES, WAITING, RUNNABLE),
 	CHANGE(SITE_UNBLOCK, 0, NEWEST, GC_WORKER, 0, ALL_MATCHES, WAITING, RUNNABLE),
 	CHANGE(SITE_UNBLOCK, 0, NEWEST, "runtime.injectglist", 0, ALL_MATCHES, WAITING, RUNNABLE),
 	/* The first one parks; the second takes it back when the unlock function refused. */
@@ -80,7 +95,9 @@ const struct site_rule site_rules[] = {
 	   on. */
 	CHANGE(SITE_NEWPROC, 0, NEWEST, "runtime.newproc1", 2, 1, DEAD, ANY_STATUS),
 
-	PROLOGUE(SITE_SYSCALL_BLOCK, 0, NEWEST, "runtime.entersyscallblock"),
+	/* It has no stack check; up to 1.20 there is no push either. */
+	CHANGE(SITE_SYSCALL_BLOCK, 0, 20, "runtime.entersyscallblock", 1, 0, RUNNING, SYSCALL),
+	PROLOGUE(SITE_SYSCALL_BLOCK, 21, NEWEST, "runtime.entersyscallblock"),
 	CHANGE(SITE_EXIT_NO_P, 0, 25, "runtime.exitsyscall0", 1, 0, SYSCALL, RUNNABLE),
 	CHANGE(SITE_EXIT_NO_P, 26, NEWEST, "runtime.exitsyscallNoP", 1, 0, ANY_STATUS, RUNNABLE),
 	CGO_CALL(SITE_CALL_ENTER, "runtime.cgocall", "runtime.entersyscall"),
@@ -95,16 +112,23 @@ const struct site_rule site_rules[] = {
 	/* Up to 1.25 every fast end of a system call runs wirep too: acquirep does not. */
 	PROLOGUE(SITE_ACQUIREP, 0, 25, "runtime.acquirep"),
 	PROLOGUE(SITE_ACQUIREP, 26, NEWEST, "runtime.wirep"),
-	PROLOGUE(SITE_RELEASEP, 0, NEWEST, "runtime.releasepNoTrace"),
+	PROLOGUE(SITE_RELEASEP, 0, 21, "runtime.releasep"),
+	PROLOGUE(SITE_RELEASEP, 22, NEWEST, "runtime.releasepNoTrace"),
 	PROLOGUE(SITE_HANDOFFP, 0, 25, "runtime.handoffp"),
 	PROLOGUE(SITE_STEALP, 26, NEWEST, "runtime.syscallingThread.releaseP"),
 	PROLOGUE(SITE_GCWAIT, 0, 25, "runtime.entersyscall_gcwait"),
 	PROLOGUE(SITE_GCWAIT, 26, NEWEST, "runtime.entersyscallHandleGCWait"),
 	PROLOGUE(SITE_PROCRESIZE, 0, NEWEST, "runtime.procresize"),
 
-	PROLOGUE(SITE_STW_BEGIN, 0, NEWEST, "runtime.stopTheWorldWithSema"),
-	CHECK(SITE_STW_END, "runtime.startTheWorldWithSema"),
-	CHECK(SITE_GC_BEGIN, "runtime.gcStart"),
+	/* Up to 1.20 only the collector's stops are told of, in the functions that ask for them. */
+	CHECK_OF(SITE_STW_BEGIN, 0, 20, "runtime.gcStart", 2, 1),
+	CHECK_OF(SITE_STW_BEGIN, 0, 20, "runtime.gcMarkDone", 1, 0),
+	PROLOGUE(SITE_STW_BEGIN, 21, NEWEST, "runtime.stopTheWorldWithSema"),
+	/* wakep comes right behind where it is told, if its caller has asked for that. */
+	CALL_OF(SITE_STW_END, SITE_ALWAYS, 0, 20, "runtime.startTheWorldWithSema", "runtime.wakep"),
+	CHECK_OF(SITE_STW_END, 21, NEWEST, "runtime.startTheWorldWithSema", 1, 0),
+	CHECK_OF(SITE_GC_BEGIN, 0, 20, "runtime.gcStart", 2, 0),
+	CHECK_OF(SITE_GC_BEGIN, 21, NEWEST, "runtime.gcStart", 1, 0),
 	CHECK(SITE_GC_END, "runtime.gcMarkTermination"),
 
 	/* Called whether the tracer is on or not, but for StartRegion and Logf (runtime/trace/annotation.go).
@@ -114,8 +138,19 @@ const struct site_rule site_rules[] = {
 	USER(SITE_REGION_BEGIN, PLACE_PROLOGUE, "runtime/trace.userRegion"),
 	USER(SITE_LOG, PLACE_PROLOGUE, "runtime/trace.userLog"),
 	USER(SITE_REGION_START, PLACE_REGION, "runtime/trace.StartRegion"),
-	/* One place where an assist begins and three where it ends. */
-	CHECK_OF(SITE_ASSIST_BEGIN, 0, NEWEST, "runtime.gcAssistAlloc", 4, ALL_MATCHES),
+	/* One place where an assist begins and three where it ends. Up to 1.21 a variable of the function's
+	   says there if its beginning was told. */
+	CHECK_OF(SITE_ASSIST_BEGIN, 0, 21, "runtime.gcAssistAlloc", 1, 0),
+	{
+		.site = SITE_ASSIST_END,
+		.place = PLACE_GUARD,
+		.last = 21,
+		.function = "runtime.gcAssistAlloc",
+		.callee = "runtime.traceEvent",
+		.which = ALL_MATCHES,
+		.event = EV_GC_MARK_ASSIST_DONE,
+	},
+	CHECK_OF(SITE_ASSIST_BEGIN, 22, NEWEST, "runtime.gcAssistAlloc", 4, ALL_MATCHES),
 	PROLOGUE(SITE_SWEEP_BEGIN, 0, NEWEST, "runtime.(*sweepLocked).sweep"),
 	/* The first tells of the span, the second adds what is free; one for each object, in a loop that
 	   compilers put last, is of 1.23 on. */
@@ -123,18 +158,14 @@ const struct site_rule site_rules[] = {
 	CHECK_OF(SITE_SWEEP_SPAN, 23, NEWEST, "runtime.(*sweepLocked).sweep", 3, 1),
 	CHECK(SITE_RECLAIM_CHUNK, "runtime.(*mheap).reclaimChunk"),
 	CHECK_OF(SITE_SWEEP_END, 0, NEWEST, "runtime.(*mheap).reclaim", 2, 1),
-	PROLOGUE(SITE_HEAP_ALLOC, 0, NEWEST, "runtime.(*gcControllerState).update"),
-	PROLOGUE(SITE_HEAP_RESET, 0, NEWEST, "runtime.(*gcControllerState).resetLive"),
-	{
-		.site = SITE_HEAP_GOAL,
-		.place = PLACE_CALL,
-		.last = NEWEST,
-		.function = "runtime.gcControllerCommit",
-		.callee = "runtime.gcPaceScavenger",
-		.total = 1,
-		.old_status = ANY_STATUS,
-		.new_status = ANY_STATUS,
-	},
+	CHECK_OF(SITE_HEAP_ALLOC, 0, 17, "runtime.(*mcache).refill", 1, 0),
+	CHECK_OF(SITE_HEAP_ALLOC, 0, 17, "runtime.(*mcache).allocLarge", 1, 0),
+	CHECK_OF(SITE_HEAP_RESET, 0, 17, "runtime.gcMark", 1, 0),
+	PROLOGUE(SITE_HEAP_ALLOC, 18, NEWEST, "runtime.(*gcControllerState).update"),
+	PROLOGUE(SITE_HEAP_RESET, 18, NEWEST, "runtime.(*gcControllerState).resetLive"),
+	CHECK_OF(SITE_HEAP_GOAL, 0, 18, "runtime.(*gcControllerState).commit", 1, 0),
+	CALL_OF(SITE_HEAP_GOAL, SITE_ALWAYS, 19, NEWEST, "runtime.gcControllerCommit",
+		"runtime.gcPaceScavenger"),
 	{
 		.site = SITE_ALLOC_SPAN,
 		.place = PLACE_CALL,

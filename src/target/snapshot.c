@@ -15,13 +15,15 @@
 #include "target/alloc.h"
 #include "target/heap.h"
 #include "target/memory.h"
+#include "target/park.h"
+#include "target/reasons.h"
 #include "target/stack.h"
 #include "target/threads.h"
+#include "target/walk.h"
 
 #define BATCH 1024u
 /* Most stacks of parked goroutines are shorter; the rest is read when the walk gets there. */
 #define FIRST_CHUNK 2048u
-#define NEXT_CHUNK  4096u
 /* A slice of pointers to goroutines; more of them would need as many gigabytes of stack. */
 #define MAX_GS         (16u << 20)
 #define MAX_STACK      (1ull << 30) /* the runtime's own ceiling on amd64 */
@@ -44,6 +46,7 @@ struct target_snapshot {
 	void *ctx;
 	struct memory_batch batch;
 	struct log_snapshot head;
+	struct walker walker;
 	struct threads threads;
 	struct log_heap heap;
 	uint64_t *addresses; /* of all gs */
@@ -113,6 +116,32 @@ static void add_piece(struct target_snapshot *snap, size_t *n, uint64_t address,
 	};
 }
 
+static uint8_t wait_reason(const struct target *target, const struct g_view *view)
+{
+	if (target->go_minor > 10)
+		return view->waitreason;
+	return target_wait_reason(target, view->wait_text, view->wait_len);
+}
+
+/*
+ * Up to Go 1.6 a goroutine that is locked to its thread keeps its M while it is
+ * parked (dropg, runtime/proc.go); later an M says that it runs on.
+ */
+static bool is_parked_with_m(const struct target *target, const struct g_view *view)
+{
+	const struct reasons *waits = release_reasons(target->image->release, REASON_WAIT);
+
+	return target->go_minor < 7 && view->status == G_STATUS_WAITING && view->m &&
+	       park_is_parked(waits->texts[wait_reason(target, view)]);
+}
+
+static void read_view(const struct target *target, const uint8_t *bytes, struct g_view *view)
+{
+	g_view_read(&target->layout, bytes, view);
+	if (is_parked_with_m(target, view))
+		view->m = 0;
+}
+
 static int read_structs(struct target_snapshot *snap, const uint64_t *addresses, size_t count)
 {
 	size_t size = g_view_size(&snap->target->layout), n = 0;
@@ -130,7 +159,7 @@ static int read_structs(struct target_snapshot *snap, const uint64_t *addresses,
 
 		if (!snap->pieces[i].bytes)
 			continue;
-		g_view_read(&snap->target->layout, snap->pieces[i].bytes, &walked->view);
+		read_view(snap->target, snap->pieces[i].bytes, &walked->view);
 		/* One that ended may keep its stack for the next. */
 		if (snap->target->alloc)
 			rc = areas_add_stack(&snap->areas, walked->view.stack_lo, walked->view.stack_hi);
@@ -141,72 +170,17 @@ static int read_structs(struct target_snapshot *snap, const uint64_t *addresses,
 	return rc;
 }
 
-/* More of a long stack, a page at a time, kept for the frames that follow. */
-struct reader {
-	pid_t pid;
-	uint64_t end; /* of the stack */
-	uint64_t address;
-	size_t size;
-	uint8_t bytes[NEXT_CHUNK];
-};
-
-static int read_on(void *ctx, uint64_t address, void *to, size_t size)
+/* Go 1.4 does not keep where a goroutine began (g.startpc): its first function is below runtime.goexit. */
+static void find_start(const struct target *target, struct walked *walked)
 {
-	struct reader *reader = ctx;
-
-	if (address < reader->address || reader->size < size ||
-	    address - reader->address > reader->size - size) {
-		uint64_t room = reader->end - address;
-		int rc;
-
-		reader->address = address;
-		reader->size = room < NEXT_CHUNK ? room : NEXT_CHUNK;
-		rc = memory_read(reader->pid, address, reader->bytes, reader->size);
-		if (rc) {
-			reader->size = 0;
-			return rc;
-		}
-	}
-	memcpy(to, reader->bytes + (address - reader->address), size);
-	return 0;
-}
-
-/*
- * Up to 1.22 the runtime saves no frame pointer when it enters a system call
- * (g.syscallbp is of 1.23): the frame of the function that enters it is as big
- * as its prologue says.
- */
-static uint64_t syscall_bp(const struct target *target, const struct g_view *view)
-{
-	size_t index, frame;
-	struct code code;
-	const char *name;
 	uint64_t entry, end;
+	const char *name;
+	size_t index;
 
-	if (functab_lookup(target->functab, view->pc, &index) ||
-	    functab_entry(target->functab, index, &entry, &end, &name) ||
-	    target_code_at(target, entry, end, &code) || code_frame(&code, &frame))
-		return 0;
-	return view->sp + frame;
-}
-
-static void walk(const struct target_snapshot *snap, const struct memory_piece *piece)
-{
-	struct walked *walked = &snap->walked[piece->owner];
-	struct g_view view = walked->view;
-	struct reader reader = {.pid = snap->target->pid, .end = walked->view.stack_hi, .size = 0};
-	struct stack_memory memory = {
-		.address = piece->address,
-		.bytes = piece->bytes,
-		.size = piece->size,
-		.read = read_on,
-		.ctx = &reader,
-	};
-
-	if (view.status == G_STATUS_SYSCALL && snap->target->layout.g_syscallbp == LAYOUT_ABSENT)
-		view.bp = syscall_bp(snap->target, &view);
-	if (piece->bytes)
-		walked->n = stack_walk(&view, &memory, walked->pcs, &walked->flags);
+	if (target->layout.g_startpc == LAYOUT_ABSENT && walked->flags == 0 && walked->n >= 2 &&
+	    functab_lookup(target->functab, walked->pcs[walked->n - 2], &index) == 0 &&
+	    functab_entry(target->functab, index, &entry, &end, &name) == 0)
+		walked->view.startpc = entry;
 }
 
 static int read_stacks(struct target_snapshot *snap, size_t count)
@@ -223,8 +197,15 @@ static int read_stacks(struct target_snapshot *snap, size_t count)
 			add_piece(snap, &n, view->sp, room < FIRST_CHUNK ? room : FIRST_CHUNK, i);
 	}
 	rc = memory_gather(&snap->batch, snap->pieces, n);
-	for (size_t i = 0; rc == 0 && i < n; i++)
-		walk(snap, &snap->pieces[i]);
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		struct walked *walked = &snap->walked[snap->pieces[i].owner];
+
+		if (!snap->pieces[i].bytes)
+			continue;
+		walked->n = walker_walk(&snap->walker, walked->g, &walked->view, &snap->pieces[i],
+					walked->pcs, &walked->flags);
+		find_start(snap->target, walked);
+	}
 	return rc;
 }
 
@@ -244,7 +225,7 @@ static int check_again(struct target_snapshot *snap, size_t count)
 		struct g_view now;
 
 		if (snap->pieces[i].bytes) {
-			g_view_read(&snap->target->layout, snap->pieces[i].bytes, &now);
+			read_view(snap->target, snap->pieces[i].bytes, &now);
 			if (g_view_same(&walked->view, &now))
 				continue;
 		}
@@ -272,6 +253,31 @@ static int send_stack(struct target_snapshot *snap, const struct walked *walked,
 	return rc ? rc : map64_set(&snap->sent, hash, 1);
 }
 
+/* Whether a mark assist is open is known from Go 1.22 on. */
+static uint8_t assist_of(const struct target_snapshot *snap, const struct g_view *view)
+{
+	if (snap->target->layout.g_in_mark_assist == LAYOUT_ABSENT)
+		return 0;
+	return view->assists ? LOG_ASSIST_OPEN : LOG_ASSIST_NONE;
+}
+
+/* Go 1.4 does not keep where a goroutine began (g.startpc): the outermost function but runtime.goexit. */
+static uint64_t root_function(const struct functab *functab, const struct walked *walked)
+{
+	uint64_t entry, end;
+	const char *name;
+	size_t index;
+
+	for (unsigned i = walked->n; i > 0 && i + 2 > walked->n; i--) {
+		if (functab_lookup(functab, walked->pcs[i - 1] - 1, &index) ||
+		    functab_entry(functab, index, &entry, &end, &name))
+			return 0;
+		if (strcmp(name, "runtime.goexit") != 0)
+			return entry;
+	}
+	return 0;
+}
+
 static int deliver(struct target_snapshot *snap, size_t count)
 {
 	int rc = 0;
@@ -289,9 +295,11 @@ static int deliver(struct target_snapshot *snap, size_t count)
 			.startpc = walked->view.startpc,
 			.status = walked->view.status,
 			.tid = threads_tid(&snap->threads, walked->view.m),
-			.waitreason = walked->view.waitreason,
-			.assist = walked->view.assists ? LOG_ASSIST_OPEN : LOG_ASSIST_NONE,
+			.waitreason = wait_reason(snap->target, &walked->view),
+			.assist = assist_of(snap, &walked->view),
 		};
+		if (!lg->startpc)
+			lg->startpc = root_function(snap->target->functab, walked);
 		if (walked->n) {
 			lg->stack = target_stack_hash(walked->pcs, walked->n, 0);
 			rc = send_stack(snap, walked, lg->stack);
@@ -340,7 +348,9 @@ static int begin(struct target_snapshot *snap, struct error *err)
 	rc = threads_read(snap->target, &snap->batch, true, &snap->threads, err);
 	if (rc)
 		return rc;
-	rc = begin_goroutines(snap);
+	rc = walker_init(&snap->walker, snap->target);
+	if (rc == 0)
+		rc = begin_goroutines(snap);
 	return rc ? fail(snap, rc, err) : 0;
 }
 
@@ -435,6 +445,7 @@ void target_snapshot_free(struct target_snapshot *snap)
 		return;
 	memory_batch_free(&snap->batch);
 	threads_free(&snap->threads);
+	walker_free(&snap->walker);
 	map64_free(&snap->sent);
 	areas_free(&snap->areas);
 	free(snap->addresses);

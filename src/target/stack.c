@@ -28,7 +28,7 @@ size_t g_view_size(const struct go_layout *layout)
 		layout->g_syscallbp,
 		layout->g_status,
 		layout->g_goid,
-		layout->g_waitreason,
+		layout->g_waitreason + WORD,
 		layout->g_startpc,
 		layout->g_sync_safe_point,
 		layout->g_in_mark_assist,
@@ -53,8 +53,13 @@ void g_view_read(const struct go_layout *layout, const uint8_t *bytes, struct g_
 		.sp = word_at(bytes, layout->g_syscallsp),
 		.status = (uint32_t)word_at(bytes, layout->g_status) & ~(uint32_t)G_STATUS_SCAN,
 		.waitreason = bytes[layout->g_waitreason],
-		.assists = bytes[layout->g_in_mark_assist] & 1,
+		.wait_text = word_at(bytes, layout->g_waitreason),
+		.wait_len = word_at(bytes, layout->g_waitreason + WORD),
 	};
+	if (view->status == G_STATUS_ENQUEUE)
+		view->status = G_STATUS_WAITING;
+	if (layout->g_in_mark_assist != LAYOUT_ABSENT)
+		view->assists = bytes[layout->g_in_mark_assist] & 1;
 	if (view->sp) {
 		view->pc = word_at(bytes, layout->g_syscallpc);
 		/* Up to 1.22 entersyscall leaves the frame pointer in g.sched only. */

@@ -17,6 +17,8 @@ enum g_status {
 	G_STATUS_SYSCALL = 3,
 	G_STATUS_WAITING = 4,
 	G_STATUS_DEAD = 6,
+	G_STATUS_ENQUEUE =
+		7, /* up to 1.7, while its stack is scanned: it waits, and is to be made runnable */
 	G_STATUS_PREEMPTED = 9,
 	G_STATUS_LEAKED = 10,
 	G_STATUS_DEADEXTRA = 11,
@@ -28,7 +30,8 @@ struct g_view {
 	uint64_t stack_lo, stack_hi;
 	uint64_t sp, pc, bp; /* where it stopped: of g.sched, or of g.syscall* in a system call */
 	uint32_t status;     /* without the scan bit */
-	uint8_t waitreason;
+	uint8_t waitreason;  /* up to 1.10 the next two instead: a Go string */
+	uint64_t wait_text, wait_len;
 	bool assists;         /* has to help the garbage collector with marking */
 	bool sync_safe_point; /* stopped in morestack */
 };

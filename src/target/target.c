@@ -127,21 +127,17 @@ static int read_own_release(struct target *target, int fd, struct error *err)
 	return 0;
 }
 
-int target_read_functab(struct target *target, const uint8_t *pclntab, const uint8_t *gofunc,
-			size_t gofunc_size, struct error *err)
+int target_read_functab(struct target *target, const struct functab_source *bytes, struct error *err)
 {
 	const struct module *module = &target->image->module;
-	struct functab_source source = {
-		.pclntab = pclntab,
-		.pclntab_size = module->pclntab_size,
-		.gofunc = gofunc,
-		.gofunc_size = gofunc_size,
-		.text = module->text + target->bias,
-		.etext = module->etext + target->bias,
-		.go_minor = target->go_minor,
-	};
-	struct functab *functab = functab_new(&source, err);
+	struct functab_source source = *bytes;
+	struct functab *functab;
 
+	source.pclntab_size = module->pclntab_size;
+	source.text = module->text + target->bias;
+	source.etext = module->etext + target->bias;
+	source.go_minor = target->go_minor;
+	functab = functab_new(&source, err);
 	if (!functab)
 		return -ENOTSUP;
 	functab_free(target->functab);
@@ -153,11 +149,14 @@ static int build_functab(struct target *target, struct error *err)
 {
 	const struct target_image *image = target->image;
 	const struct module *module = &image->module;
-	size_t room;
-	const uint8_t *gofunc = image_rest(&image->elf, module->gofunc, &room);
+	struct functab_source bytes = {
+		.pclntab = image_bytes(&image->elf, module->pclntab, module->pclntab_size),
+		.gofunc_address = module->gofunc + target->bias,
+		.bias = target->bias,
+	};
 
-	return target_read_functab(target, image_bytes(&image->elf, module->pclntab, module->pclntab_size),
-				   gofunc, room, err);
+	bytes.gofunc = image_rest(&image->elf, module->gofunc, &bytes.gofunc_size);
+	return target_read_functab(target, &bytes, err);
 }
 
 /* Whether runtime/cgo is linked in: it alone defines crosscall2 (runtime/cgo/asm_amd64.s). */
@@ -171,12 +170,12 @@ static bool has_cgo(const struct target *target)
 /* Constants have a segment of their own but with linkers of old, which put them with the code. */
 static int find_module(struct target_image *image, struct error *err)
 {
-	const struct runtime_offsets *offsets = &image->release->layout.runtime;
-	int rc = module_find(&image->elf, offsets, &image->module, err);
+	int rc = module_find(&image->elf, image->release, &image->module, err);
 
 	if (rc == 0 || load_all_code(&image->file))
 		return rc;
-	return module_find(&image->elf, offsets, &image->module, err);
+	image_relocate(&image->elf, image->file.data);
+	return module_find(&image->elf, image->release, &image->module, err);
 }
 
 /* Everything that the file tells; link-time addresses, until the bias is known. */
@@ -187,6 +186,8 @@ static int read_image(struct target *target, int fd, struct error *err)
 
 	if (rc == 0)
 		rc = image_parse(&image->elf, image->file.data, image->file.size, err);
+	if (rc == 0)
+		image_relocate(&image->elf, image->file.data);
 	if (rc == 0)
 		rc = read_version(target, err);
 	if (rc == 0 && !image->release)
@@ -224,17 +225,22 @@ static int read_file(struct target *target, int fd, struct error *err)
 static int compare_memory(const struct target *target, struct error *err)
 {
 	const struct target_image *image = target->image;
-	/* Up to the names' offset but for textStart, which the dynamic linker changes in a PIE up to 1.25. */
+	/* But for textStart, which the dynamic linker changes in a PIE from 1.18 to 1.25; up to 1.15 there is
+	 * no more than the first of it. */
 	static const struct {
+		unsigned since;
 		uint32_t offset, size;
-	} parts[] = {{0, 0x18}, {0x20, 0x28}};
+	} parts[] = {{0, 0, 0x10}, {16, 0x10, 8}, {16, 0x20, 0x20}, {18, 0x40, 8}};
 	uint8_t live[64];
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		uint64_t address = image->module.pclntab + parts[i].offset;
 		const uint8_t *bytes = image_bytes(&image->elf, address, parts[i].size);
-		int rc = memory_read(target->pid, address + target->bias, live, parts[i].size);
+		int rc;
 
+		if (image->release->minor < parts[i].since)
+			break;
+		rc = memory_read(target->pid, address + target->bias, live, parts[i].size);
 		if (rc == -ESRCH)
 			return error_set(err, ESRCH, "%s is gone", image->label);
 		if (rc == -EPERM)

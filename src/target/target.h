@@ -16,6 +16,9 @@
 #include "symbol/symbol.h"
 #include "util/error.h"
 
+/* Up to Go 1.16 arguments are on the stack: rules of sites, programs and stacks of their own. */
+#define OLD_LAST 16
+
 /* A place to probe, found by function and code bytes and verified. */
 struct probe {
 	uint8_t site;         /* enum site: which BPF program */
@@ -51,7 +54,9 @@ struct target {
 	struct go_places places; /* known when it has a process */
 	struct functab *functab; /* owned */
 	/* addresses in the process, for snapshots */
-	uint64_t allgs, allp, allm, gomaxprocs, sched, gcphase;
+	uint64_t allgs, allp, allm, gomaxprocs, sched;
+	bool allp_is_array; /* of gomaxprocs pointers, not a slice (up to Go 1.9) */
+	uint64_t gcphase;   /* 0 in Go 1.4, whose collector stops the world */
 	enum alloc_look alloc;
 	struct alloc_layout alloc_layout; /* valid if alloc is not ALLOC_NOTHING; so is the next */
 	uint64_t heap;                    /* runtime.mheap_, link-time address */
@@ -93,6 +98,13 @@ int target_log_info(const struct target *target, unsigned extra_flags, log_sink 
  * process is bound. */
 int target_functab(struct target *target, struct log_record *record, struct error *err);
 
+/*
+ * Up to Go 1.10 a goroutine's wait reason is a Go string, here by its address
+ * in the process and its length. Its number in the log's REASON_WAIT; 0 = none
+ * that is known.
+ */
+uint8_t target_wait_reason(const struct target *target, uint64_t text, uint64_t len);
+
 struct target_snapshot;
 
 /*
@@ -113,7 +125,7 @@ void target_snapshot_free(struct target_snapshot *snapshot);
 /* Reads the Ms alone (for a boundary) into ms, at most max. Returns their number or a negative errno. */
 int target_read_ms(const struct target *target, struct log_m *ms, unsigned max, struct error *err);
 
-/* Bytes of live heap as the collector counts them. 0, -EFAULT, -ESRCH or -EPERM. */
+/* Bytes of live heap as the collector counts them; Go 1.4 does not. 0, -EFAULT, -ESRCH or -EPERM. */
 int target_heap_live(const struct target *target, uint64_t *bytes);
 
 /* Hash of a stack as the BPF side computes it (capture of the same stack gives the same hash). */

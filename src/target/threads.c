@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/old_tids.h"
 #include "target/stack.h"
 
 /* Go itself dies at 10,000 threads unless the program allows more; and a damaged list may be a ring. */
@@ -28,11 +29,13 @@ int threads_fail(const struct target *target, int rc, const char *what, struct e
 	return error_set(err, -rc, "%s: cannot read %s: %s", label, what, strerror(-rc));
 }
 
+/* 0 if the release does not have it. */
 static uint64_t word(const uint8_t *bytes, uint32_t offset)
 {
-	uint64_t value;
+	uint64_t value = 0;
 
-	memcpy(&value, bytes + offset, sizeof(value));
+	if (offset != LAYOUT_ABSENT)
+		memcpy(&value, bytes + offset, sizeof(value));
 	return value;
 }
 
@@ -41,7 +44,7 @@ static size_t size_for(const uint32_t *offsets, size_t n)
 	size_t size = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (offsets[i] + WORD > size)
+		if (offsets[i] != LAYOUT_ABSENT && offsets[i] + WORD > size)
 			size = offsets[i] + WORD;
 	}
 	return size;
@@ -117,6 +120,16 @@ static int note_tids(struct threads *threads)
 	return rc;
 }
 
+/* Up to Go 1.11 an M in a system call keeps its m.p, though the P may be another's by then; later it is
+ * m.oldp. */
+static void note_old_p(struct log_m *lm)
+{
+	if (lm->status != G_STATUS_SYSCALL)
+		return;
+	lm->oldp = lm->p;
+	lm->p = 0;
+}
+
 /* Status words of what the Ms point to: curg, and p or oldp. Unreadable ones stay 0. */
 static int read_m_statuses(const struct target *target, struct memory_batch *batch, struct threads *threads)
 {
@@ -150,18 +163,34 @@ static int read_m_statuses(const struct target *target, struct memory_batch *bat
 		else
 			lm->status = status & ~(uint32_t)G_STATUS_SCAN;
 	}
+	for (size_t i = 0; layout->m_oldp == LAYOUT_ABSENT && i < threads->nms; i++)
+		note_old_p(&threads->ms[i]);
 	free(pieces);
 	return rc;
 }
 
-/* The addresses of allp: pointer and length of the slice are read until they agree. */
+/* Where the pointers to the Ps are, and how many. */
+static int read_allp(const struct target *target, uint64_t slice[2])
+{
+	uint32_t n;
+	int rc;
+
+	if (!target->allp_is_array)
+		return memory_read(target->pid, target->allp, slice, 2 * WORD);
+	rc = memory_read(target->pid, target->gomaxprocs, &n, sizeof(n));
+	slice[0] = target->allp;
+	slice[1] = n;
+	return rc;
+}
+
+/* The addresses of all Ps; read until their number is the same before and after. */
 static int read_p_addresses(const struct target *target, uint64_t **addresses, size_t *n)
 {
 	uint64_t slice[2], again[2];
 	int rc;
 
 	for (int i = 0; i < TRIES; i++) {
-		rc = memory_read(target->pid, target->allp, slice, sizeof(slice));
+		rc = read_allp(target, slice);
 		if (rc)
 			return rc;
 		/* Empty: the runtime has only just begun. */
@@ -175,7 +204,7 @@ static int read_p_addresses(const struct target *target, uint64_t **addresses, s
 		*n = slice[1];
 		rc = memory_read(target->pid, slice[0], *addresses, slice[1] * WORD);
 		if (rc == 0)
-			rc = memory_read(target->pid, target->allp, again, sizeof(again));
+			rc = read_allp(target, again);
 		if (rc == 0 && !memcmp(slice, again, sizeof(slice)))
 			return 0;
 		free(*addresses);
@@ -246,6 +275,8 @@ int threads_read(const struct target *target, struct memory_batch *batch, bool w
 	rc = read_ms(target, threads);
 	if (rc == 0)
 		rc = read_m_statuses(target, batch, threads);
+	if (rc == 0 && target->go_minor == 4)
+		rc = old_tids_find(target, batch, threads);
 	if (rc == 0)
 		rc = note_tids(threads);
 	if (rc)

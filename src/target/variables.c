@@ -7,6 +7,7 @@
 #include "target/private.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "target/heap.h"
 
@@ -33,11 +34,21 @@ int target_code_at(const struct target *target, uint64_t entry, uint64_t end, st
 	return 0;
 }
 
+int target_find_function(const struct target *target, const char *name, uint64_t *entry, uint64_t *end)
+{
+	static const char package[] = "runtime.";
+	int rc = functab_find(target->functab, name, entry, end);
+
+	if (rc && target->go_minor == 4 && strncmp(name, package, strlen(package)) == 0)
+		rc = functab_find(target->functab, name + strlen(package), entry, end);
+	return rc;
+}
+
 int target_code(const struct target *target, const char *name, struct code *code)
 {
 	uint64_t entry, end;
 
-	if (functab_find(target->functab, name, &entry, &end))
+	if (target_find_function(target, name, &entry, &end))
 		return -ENOENT;
 	return target_code_at(target, entry, end, code);
 }
@@ -104,6 +115,16 @@ static uint64_t find_allp(const struct references *references)
 	return 0;
 }
 
+/* Up to Go 1.9 allp is an array, of which preemptall takes the address. */
+static uint64_t find_allp_array(const struct references *references)
+{
+	for (int i = 0; i < references->n; i++) {
+		if (references->all[i].use == USE_ADDRESS)
+			return references->all[i].address;
+	}
+	return 0;
+}
+
 /* mcommoninit links the new M in front: loads the head, then takes its address to store it. */
 static uint64_t find_allm(const struct references *references)
 {
@@ -158,7 +179,9 @@ static int find_slices(struct target *target, struct error *err)
 	if (rc)
 		return rc;
 	read_references(target, "runtime.preemptall", &references);
-	return take(target, find_allp(&references), 24, &target->allp, "allp", "runtime.preemptall", err);
+	target->allp_is_array = target->go_minor < 10;
+	return take(target, target->allp_is_array ? find_allp_array(&references) : find_allp(&references), 24,
+		    &target->allp, "allp", "runtime.preemptall", err);
 }
 
 static int find_lists(struct target *target, struct error *err)
@@ -184,9 +207,11 @@ static int find_lists(struct target *target, struct error *err)
 
 static int find_tls(struct target *target, struct error *err)
 {
-	static const char *const functions[] = {"runtime.mcall", "runtime.systemstack"};
+	const char *functions[] = {"runtime.mcall", "runtime.systemstack"};
 	int64_t first = 0;
 
+	if (target->go_minor == 4)
+		functions[1] = "runtime.onM";
 	for (int i = 0; i < 2; i++) {
 		struct code code;
 		int64_t offset;
@@ -203,16 +228,40 @@ static int find_tls(struct target *target, struct error *err)
 	return 0;
 }
 
+/* Side by side in one file (Go 1.17 and 1.18 syscall/asm_linux_amd64.s), if the program has both. */
+static void find_syscalls(struct target *target)
+{
+	struct go_places *places = &target->places;
+	uint64_t begin, end;
+
+	if (target->go_minor > 18)
+		return;
+	functab_find(target->functab, "syscall.Syscall", &places->syscalls, &places->syscalls_end);
+	if (functab_find(target->functab, "syscall.Syscall6", &begin, &end))
+		return;
+	if (places->syscalls_end != begin)
+		places->syscalls = begin;
+	places->syscalls_end = end;
+}
+
 /* Functions that the BPF programs know by their addresses; a program without cgo has no callbacks from C. */
 static void find_ranges(struct target *target)
 {
 	struct go_places *places = &target->places;
 
 	functab_range(target->functab, &places->text, &places->etext);
-	functab_find(target->functab, "runtime.gopark", &places->gopark, &places->gopark_end);
+	target_find_function(target, "runtime.gopark", &places->gopark, &places->gopark_end);
+	functab_find(target->functab, "runtime.gcStart", &places->gc_start, &places->gc_start_end);
+	functab_find(target->functab, "runtime.gcMarkDone", &places->gc_mark_done, &places->gc_mark_done_end);
+	functab_find(target->functab, "runtime.systemstack_switch", &places->stack_switch,
+		     &places->stack_switch_end);
+	functab_find(target->functab, "runtime.asyncPreempt2", &places->async_preempt,
+		     &places->async_preempt_end);
+	functab_find(target->functab, "runtime.goyield", &places->goyield, &places->goyield_end);
+	find_syscalls(target);
 	if (target->cgo)
-		functab_find(target->functab, "runtime.cgocallback", &places->cgocallback,
-			     &places->cgocallback_end);
+		target_find_function(target, "runtime.cgocallback", &places->cgocallback,
+				     &places->cgocallback_end);
 }
 
 /* Address in the one call by which the function tells the runtime's tracer; 0 if it is not found. */
@@ -227,6 +276,39 @@ static uint64_t find_telling(const struct target *target, const char *function, 
 	return code.address + call.offset + 1 + target->bias;
 }
 
+/* Where gcAssistAlloc tells of a beginning: the function that does is inlined there (Go 1.17 to 1.21). */
+static uint64_t find_assist_telling(const struct target *target)
+{
+	enum { GC_MARK_ASSIST_START = 43, MAX_TOLD = 8 }; /* traceEv*, Go 1.17 runtime/trace.go */
+	struct call_site calls[MAX_TOLD];
+	struct code code, callee;
+	int n;
+
+	if (target_code(target, "runtime.gcAssistAlloc", &code) ||
+	    target_code(target, "runtime.traceEvent", &callee))
+		return 0;
+	n = code_calls(&code, callee.address, calls, MAX_TOLD);
+	for (int i = 0; i < n && i < MAX_TOLD; i++) {
+		if (calls[i].rax == GC_MARK_ASSIST_START)
+			return code.address + calls[i].offset + 1 + target->bias;
+	}
+	return 0;
+}
+
+/* Up to Go 1.21 the tracer's own function is the leaf; and injectglist's wake-ups have no stack. */
+static void find_old_tellings(struct target *target)
+{
+	struct go_places *places = &target->places;
+
+	places->sweep_tells =
+		find_telling(target, "runtime.(*sweepLocked).sweep", "runtime.traceGCSweepSpan");
+	if (places->sweep_tells)
+		places->sweep_teller = find_telling(target, "runtime.traceGCSweepSpan", "runtime.traceEvent");
+	places->assist_tells = find_assist_telling(target);
+	if (target->go_minor <= 18)
+		places->next_gc = places->gc_controller + target->image->release->layout.runtime.gc_heap_goal;
+}
+
 /*
  * Where a function tells the runtime's tracer is the line of the leaf of the
  * stack. Without it, the line is one of the function's others.
@@ -235,6 +317,14 @@ static void find_tellings(struct target *target)
 {
 	struct go_places *places = &target->places;
 
+	if (target->go_minor <= OLD_LAST) {
+		target_find_old_places(target);
+		return;
+	}
+	if (target->go_minor <= 21) {
+		find_old_tellings(target);
+		return;
+	}
 	places->injectglist_tells =
 		find_telling(target, "runtime.injectglist", "runtime.traceLocker.GoUnpark");
 	places->sweep_tells =
@@ -246,7 +336,7 @@ static void find_tellings(struct target *target)
 static int find_function(const struct target *target, const char *name, uint64_t *entry, uint64_t *end,
 			 struct error *err)
 {
-	if (functab_find(target->functab, name, entry, end))
+	if (target_find_function(target, name, entry, end))
 		return error_set(err, ENOTSUP, "%s: %s is not in its function table (%s)",
 				 target->image->label, name, target->go_version);
 	return 0;
@@ -255,13 +345,15 @@ static int find_function(const struct target *target, const char *name, uint64_t
 /* Those for whom spans are swept, for the stacks at a sweep say so. */
 static int find_sweepers(struct target *target, struct error *err)
 {
+	/* Up to 1.11 a list of spans is swept until enough pages are free. */
+	const char *chunk =
+		target->go_minor < 12 ? "runtime.(*mheap).reclaimList" : "runtime.(*mheap).reclaimChunk";
 	struct go_places *places = &target->places;
 	int rc = find_function(target, "runtime.(*mcentral).cacheSpan", &places->cache_span,
 			       &places->cache_span_end, err);
 
 	if (rc == 0)
-		rc = find_function(target, "runtime.(*mheap).reclaimChunk", &places->reclaim_chunk,
-				   &places->reclaim_chunk_end, err);
+		rc = find_function(target, chunk, &places->reclaim_chunk, &places->reclaim_chunk_end, err);
 	if (rc == 0)
 		rc = find_function(target, "runtime.deductSweepCredit", &places->deduct, &places->deduct_end,
 				   err);
@@ -302,6 +394,65 @@ static int find_collector(struct target *target, struct error *err)
 	return rc;
 }
 
+/* gcSweep asks `gcphase != _GCoff` before all else (Go 1.5 to 1.18 runtime/mgc.go). */
+static uint64_t find_old_gcphase(const struct references *references)
+{
+	for (int i = 0; i < references->n; i++) {
+		const struct reference *one = &references->all[i];
+
+		if (one->use & USE_IS_ZERO || (one->use == USE_LOAD && one->size == 4))
+			return one->address;
+	}
+	return 0;
+}
+
+/* traceNextGC tells of memstats.next_gc (Go 1.5 to 1.16 runtime/trace.go). */
+static uint64_t find_memstats(const struct references *references, uint32_t next_gc)
+{
+	for (int i = 0; i < references->n; i++) {
+		if (references->all[i].use == USE_LOAD && references->all[i].size == 8)
+			return references->all[i].address - next_gc;
+	}
+	return 0;
+}
+
+/* schedule looks for a worker first: gcController.findRunnableGCWorker (Go 1.17, 1.18 runtime/proc.go). */
+static uint64_t find_receiver(const struct target *target)
+{
+	struct code code, callee;
+	uint64_t variable;
+
+	if (target_code(target, "runtime.schedule", &code) ||
+	    target_code(target, "runtime.(*gcControllerState).findRunnableGCWorker", &callee) ||
+	    code_receiver(&code, callee.address, &variable))
+		return 0;
+	return variable;
+}
+
+/* Where the collector keeps the size of the heap and its goal, up to Go 1.18; 1.4 has no goal to tell. */
+static int find_old_collector(struct target *target, struct error *err)
+{
+	uint32_t next_gc = target->image->release->layout.runtime.gc_heap_goal;
+	size_t size = heap_controller_size(target);
+	uint64_t *controller = &target->places.gc_controller;
+	struct references references;
+	int rc;
+
+	if (target->go_minor < 5)
+		return 0;
+	read_references(target, "runtime.gcSweep", &references);
+	rc = take(target, find_old_gcphase(&references), 4, &target->gcphase, "gcphase", "runtime.gcSweep",
+		  err);
+	if (rc)
+		return rc;
+	if (target->go_minor >= 17)
+		return take(target, find_receiver(target), size, controller, "gcController",
+			    "runtime.schedule", err);
+	read_references(target, "runtime.traceNextGC", &references);
+	return take(target, find_memstats(&references, next_gc), size, controller, "memstats",
+		    "runtime.traceNextGC", err);
+}
+
 int target_find_variables(struct target *target, struct error *err)
 {
 	int rc = find_slices(target, err);
@@ -311,8 +462,8 @@ int target_find_variables(struct target *target, struct error *err)
 	if (rc == 0)
 		rc = find_tls(target, err);
 	if (rc == 0)
-		rc = find_collector(target, err);
-	if (rc == 0)
+		rc = target->go_minor < 19 ? find_old_collector(target, err) : find_collector(target, err);
+	if (rc == 0 && target->go_minor >= 9)
 		rc = find_sweepers(target, err);
 	find_ranges(target);
 	find_tellings(target);

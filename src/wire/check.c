@@ -173,6 +173,7 @@ static int begin_visit(struct check *check)
 	if (!visitor || !visitor->begin)
 		return 0;
 	view = chunk_view(&check->chunk, check->version);
+	view.last = check->pos == check->n;
 	check->merge.stopped = visitor->begin(visitor->ctx, &view);
 	return check->merge.stopped;
 }

@@ -196,7 +196,7 @@ static void move_to_entry(struct dict_v1 *dict, struct frame *root)
 	    functab_entry(dict->names.functab, index, &entry, &end, &name))
 		return;
 	entry++; /* as a return address */
-	n = symbol_frames(dict->names.symbol, &entry, 1, 0, SYMBOL_RUNTIME_FRAMES, frames);
+	n = symbol_frames(dict->names.symbol, &entry, 1, 0, SYMBOL_RUNTIME_FRAMES | SYMBOL_ENTRY, frames);
 	if (n > 0)
 		*root = frames[n - 1];
 }

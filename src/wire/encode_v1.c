@@ -59,7 +59,8 @@ struct encoder_v1 {
 	struct idset used; /* ids of all goroutines that were told of */
 	uint64_t aliases;  /* ids given to goroutines whose own was used up */
 	uint64_t gc_seq, procs;
-	int32_t gc_p; /* where the collection began */
+	uint32_t procs_gen; /* the last generation that has told procs: each does, but a file only once */
+	int32_t gc_p;       /* where the collection began */
 	bool gc, stw;
 	bool labels; /* this generation has some */
 	uint32_t last_gen;
@@ -156,6 +157,20 @@ static void proc_stop(struct encoder_v1 *wire, int32_t p)
 		sys_block(wire, p);
 	BARE_EVENT(wire, p, V1_PROC_STOP);
 	proc(wire, p)->running = false;
+}
+
+/*
+ * A call's end that takes a P out of another one's call and goes on with it is
+ * told without a stop and a start of the P (exitsyscallfast_reacquired, Go 1.21
+ * runtime/proc.go).
+ */
+static bool goes_on(struct encoder_v1 *wire, const struct op *steal)
+{
+	const struct op *next = steal + 1;
+
+	return next < wire->gen->ops + wire->gen->nops && next->kind == OP_PROC_START &&
+	       next->p == steal->p && next->g != NO_G && next->m != steal->m2 &&
+	       proc(wire, steal->p)->running && proc(wire, steal->p)->g != NO_G;
 }
 
 static void go_create(struct encoder_v1 *wire, int32_t p, uint32_t index, uint64_t id, const struct op *op)
@@ -511,14 +526,23 @@ static void put_proc(struct encoder_v1 *wire, const struct op *op)
 	case OP_PROC_START:
 		proc_start(wire, op->p, op->m);
 		break;
-	case OP_PROC_STOP:
 	case OP_PROC_STEAL:
+		if (goes_on(wire, op)) {
+			sys_block(wire, op->p);
+			break;
+		}
+		proc_stop(wire, op->p);
+		break;
+	case OP_PROC_STOP:
 		proc_stop(wire, op->p);
 		break;
 	default:
-		if (op->arg != wire->procs)
+		/* The start has told of the first one; what tells no stack says the same again. */
+		if (op->arg != wire->procs || (op->stack && wire->procs_gen) ||
+		    wire->procs_gen == wire->gen->number)
 			EVENT(wire, stream_by(wire, op), V1_GOMAXPROCS, op->arg, stack_of(wire, op));
 		wire->procs = op->arg;
+		wire->procs_gen = wire->gen->number;
 	}
 }
 

@@ -47,7 +47,7 @@ static int entry_frames(const struct frame_names *names, const struct stack *sta
 {
 	uint64_t pc = functab_start_pc(names->functab, stack->pcs[0] - 1) + 1;
 
-	return symbol_frames(names->symbol, &pc, 1, 0, flags, frames);
+	return symbol_frames(names->symbol, &pc, 1, 0, flags | SYMBOL_ENTRY, frames);
 }
 
 int frames_of(const struct frame_names *names, const struct stack *stack, unsigned flags,
@@ -62,5 +62,6 @@ int frames_of(const struct frame_names *names, const struct stack *stack, unsign
 	if (stack->entry && stack->n == 1 && names->functab)
 		return entry_frames(names, stack, flags, frames);
 	return symbol_frames(names->symbol, stack->pcs, stack->n, stack->skip,
-			     flags | (stack->sample ? SYMBOL_SAMPLE : 0), frames);
+			     flags | (stack->sample ? SYMBOL_SAMPLE : 0) | (stack->scan ? SYMBOL_SCAN : 0),
+			     frames);
 }

@@ -36,6 +36,7 @@ struct wire_view {
 	unsigned version;
 	uint64_t number;
 	uint64_t offset;    /* in the file */
+	bool last;          /* nothing good follows it */
 	int64_t start;      /* ns: its Sync event, before all that happens in it */
 	bool has_clock;     /* go 1.25 and newer: one moment on both clocks */
 	int64_t clock_time; /* ns, as all times here */

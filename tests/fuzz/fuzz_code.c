@@ -2,8 +2,10 @@
 /* Any bytes as a function: the decoder and the finders must stay in bounds and end. */
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "target/code.h"
+#include "target/old_tids.h"
 #include "target/regions.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -25,6 +27,18 @@ static void look_for_regions(const struct code *code)
 	}
 }
 
+/* A line of /proc too. */
+static void read_line(const uint8_t *data, size_t size)
+{
+	char line[256];
+	uint64_t sp;
+	size_t n = size < sizeof(line) - 1 ? size : sizeof(line) - 1;
+
+	memcpy(line, data, n);
+	line[n] = '\0';
+	old_tids_parse(line, &sp);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct code code = {.bytes = data, .size = size, .address = 0x400000};
@@ -37,6 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int64_t tls;
 	int n;
 
+	read_line(data, size);
 	while (code_next(&code, &at, &insn) > 0) {
 		if (insn.length == 0 || insn.length > 15 || at > size)
 			abort();

@@ -2,6 +2,7 @@
 /* Any bytes as an executable: headers, sections, relocations, version, function table. */
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "symbol/symbol.h"
 #include "target/buildinfo.h"
@@ -19,16 +20,19 @@ static void touch(const uint8_t *bytes, size_t size)
 		sink = bytes[0] ^ bytes[size - 1];
 }
 
-static void build_functab(const struct image *image, const struct module *module)
+static void build_functab(const struct image *image, const struct module *module, unsigned minor)
 {
 	struct functab_source source = {
 		.pclntab = image_bytes(image, module->pclntab, module->pclntab_size),
 		.pclntab_size = module->pclntab_size,
+		.gofunc_address = module->gofunc,
 		.text = module->text,
 		.etext = module->etext,
-		.go_minor = 26,
+		.go_minor = minor,
 	};
 
+	if (!source.pclntab || !image_bytes(image, module->text, module->etext - module->text))
+		abort();
 	source.gofunc = image_rest(image, module->gofunc, &source.gofunc_size);
 	touch(source.pclntab, source.pclntab_size);
 	touch(source.gofunc, source.gofunc_size);
@@ -36,31 +40,43 @@ static void build_functab(const struct image *image, const struct module *module
 	functab_free(functab_new(&source, NULL));
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void look_at(const struct image *image)
 {
 	struct go_version version;
 	struct section section;
 	struct module module;
-	struct image image;
 	uint64_t offset, value;
 
-	if (image_parse(&image, data, size, NULL))
-		return 0;
-	if (buildinfo_version(&image, &version, NULL) == 0 && version.text[sizeof(version.text) - 1])
+	if (buildinfo_version(image, &version, NULL) == 0 && version.text[sizeof(version.text) - 1])
 		abort();
-	if (image_section(&image, ".gopclntab", &section))
-		touch(image_bytes(&image, section.address, section.size), section.size);
-	for (unsigned i = 0; i < image.n; i++) {
-		uint64_t address = image.segments[i].address;
+	if (image_section(image, ".gopclntab", &section))
+		touch(image_bytes(image, section.address, section.size), section.size);
+	for (unsigned i = 0; i < image->n; i++) {
+		uint64_t address = image->segments[i].address;
 
-		image_pointer(&image, address, &value);
-		image_is_variable(&image, address, 8);
-		if (image_code_offset(&image, address, &offset) && offset >= size)
+		image_pointer(image, address, &value);
+		image_is_variable(image, address, 8);
+		if (image_code_offset(image, address, &offset) && offset >= image->size)
 			abort();
 	}
 	for (unsigned minor = release_first(); minor <= release_last(); minor++) {
-		if (module_find(&image, &release_find(minor)->layout.runtime, &module, NULL) == 0)
-			build_functab(&image, &module);
+		if (module_find(image, release_find(minor), &module, NULL) == 0)
+			build_functab(image, &module, minor);
 	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	uint8_t *copy = malloc(size ? size : 1);
+	struct image image;
+
+	if (!copy)
+		return 0;
+	memcpy(copy, data, size);
+	if (image_parse(&image, copy, size, NULL) == 0) {
+		image_relocate(&image, copy);
+		look_at(&image);
+	}
+	free(copy);
 	return 0;
 }

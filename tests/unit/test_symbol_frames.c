@@ -195,14 +195,16 @@ static void check_file(const char *path)
 	struct fixture fix = {0};
 	struct functab *tab;
 	uint8_t *gofunc;
+	uint64_t from, to;
 
 	load(&fix, path);
 	read_module(&fix);
 	tab = open_module(&fix);
 	check_functions(tab, fix.source.etext);
 	/* The inline trees are all in the extent: not a byte more is needed. */
-	assert_in_range(functab_gofunc_extent(tab), 1, fix.source.gofunc_size);
-	fix.source.gofunc_size = functab_gofunc_extent(tab);
+	assert_true(functab_gofunc_range(tab, &from, &to));
+	assert_in_range(to - from, 1, fix.source.gofunc_size);
+	fix.source.gofunc_size = to - from;
 	functab_free(tab);
 	gofunc = malloc(fix.source.gofunc_size);
 	memcpy(gofunc, fix.source.gofunc, fix.source.gofunc_size);

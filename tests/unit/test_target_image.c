@@ -21,10 +21,12 @@
 #define CODE_AT   0x400000ull
 #define DATA_AT   0x600000ull
 #define TEXT      0x200
+#define VERSION   0x2c0
 #define TABLE     0x300
 #define TABLE_END 0x380
 #define DATA      0x400
 #define BUILDINFO 0x420
+#define VARIABLE  0x480
 #define MODULE    0x500
 #define DYNAMIC   0x700
 #define RELA      0x740
@@ -77,98 +79,248 @@ static void put_sections(uint8_t *file)
 	memcpy(file + NAMES, names, sizeof(names));
 }
 
-static void put_buildinfo(uint8_t *file)
-{
-	memcpy(file + BUILDINFO, "\xff Go bu", 7);
-	memcpy(file + BUILDINFO + 7, "ildinf:\x08\x02", 9);
-	memcpy(file + BUILDINFO + 32, "\x08go1.26.8", 9);
-}
+/* How binaries of an era say of which release they are. */
+enum record { RECORD_INLINE, RECORD_POINTER, RECORD_VARIABLE };
 
-/* A pointer in moduledata: in the file, or in a relocation with the file's word left 0. */
-static void put_pointer(uint8_t *file, bool pie, unsigned i, size_t at, uint64_t value)
+static const struct era {
+	unsigned minor, patch;
+	const char *version;
+	enum record record;
+	uint8_t magic;
+	uint32_t names; /* where the table's header has the offset of the names; 0 = nowhere */
+} eras[] = {
+	{26, 8, "go1.26.8", RECORD_INLINE, 0xf1, 0x20},    {18, 10, "go1.18.10", RECORD_INLINE, 0xf0, 0x20},
+	{17, 13, "go1.17.13", RECORD_POINTER, 0xfa, 0x18}, {13, 0, "go1.13", RECORD_POINTER, 0xfb, 0},
+	{9, 7, "go1.9.7", RECORD_VARIABLE, 0xfb, 0},       {4, 3, "go1.4.3", RECORD_VARIABLE, 0xfb, 0},
+};
+
+#define ERAS (sizeof(eras) / sizeof(eras[0]))
+
+struct maker {
+	uint8_t *file;
+	const struct era *era;
+	bool pie;
+	unsigned relocations;
+};
+
+/* A pointer among the data: in the file, or in a relocation with the file's word left 0. */
+static void put_pointer(struct maker *maker, size_t at, uint64_t value)
 {
 	Elf64_Rela rela = {DATA_AT + at, ELF64_R_INFO(0, R_X86_64_RELATIVE), (int64_t)value};
 
-	if (pie)
-		memcpy(file + RELA + i * sizeof(rela), &rela, sizeof(rela));
+	if (!maker->pie)
+		put64(maker->file, at, value);
 	else
-		put64(file, at, value);
+		memcpy(maker->file + RELA + maker->relocations++ * sizeof(rela), &rela, sizeof(rela));
 }
 
-static void put_module(uint8_t *file, bool pie)
+static void put_string(struct maker *maker, size_t at)
 {
-	const struct runtime_offsets *offsets = &release_find(26)->layout.runtime;
-	static const uint8_t magic[] = {0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8};
+	const char *version = maker->era->version;
 
-	memcpy(file + TABLE, magic, sizeof(magic));
-	put64(file, TABLE + 0x20, 0x50);
-	put_pointer(file, pie, 0, MODULE, CODE_AT + TABLE);
-	put_pointer(file, pie, 1, MODULE + 8, CODE_AT + TABLE + 0x50);
-	put_pointer(file, pie, 2, MODULE + offsets->module_text, CODE_AT + TEXT);
-	put_pointer(file, pie, 3, MODULE + offsets->module_etext, CODE_AT + TEXT + 0x80);
-	put_pointer(file, pie, 4, MODULE + offsets->module_gofunc, CODE_AT + TEXT + 0x90);
-	put_pointer(file, pie, 5, MODULE + offsets->module_pclntable, CODE_AT + TABLE + 0x60);
-	put64(file, MODULE + offsets->module_pclntable + 8, TABLE_END - TABLE - 0x60);
-	if (pie) {
-		put64(file, DYNAMIC, DT_RELA);
-		put64(file, DYNAMIC + 8, DATA_AT + RELA);
-		put64(file, DYNAMIC + 16, DT_RELASZ);
-		put64(file, DYNAMIC + 24, 6 * sizeof(Elf64_Rela));
+	memcpy(maker->file + VERSION, version, strlen(version));
+	put_pointer(maker, at, CODE_AT + VERSION);
+	put64(maker->file, at + 8, strlen(version));
+}
+
+static void put_version(struct maker *maker)
+{
+	uint8_t *record = maker->file + BUILDINFO;
+
+	if (maker->era->record == RECORD_VARIABLE) {
+		put_string(maker, VARIABLE);
+		return;
+	}
+	memcpy(record, "\xff Go bu", 7);
+	memcpy(record + 7, "ildinf:\x08", 8);
+	if (maker->era->record == RECORD_INLINE) {
+		record[15] = 2;
+		record[32] = (uint8_t)strlen(maker->era->version);
+		memcpy(record + 33, maker->era->version, strlen(maker->era->version));
+	} else {
+		put_string(maker, VARIABLE);
+		put_pointer(maker, BUILDINFO + 16, DATA_AT + VARIABLE);
 	}
 }
 
-static uint8_t *make(bool pie)
+/* Up to 1.15 the table's own first row is all that tells where Go's code is, if there is no moduledata. */
+static void put_table(const struct maker *maker)
 {
-	uint8_t *file = calloc(1, SIZE);
+	uint8_t *table = maker->file + TABLE;
 
-	assert_non_null(file);
-	put_headers(file, pie);
-	put_sections(file);
-	put_buildinfo(file);
-	put_module(file, pie);
-	return file;
+	memcpy(table, (const uint8_t[]){maker->era->magic, 0xff, 0xff, 0xff, 0, 0, 1, 8}, 8);
+	if (maker->era->names) {
+		put64(table, maker->era->names, 0x50);
+		return;
+	}
+	put64(table, 0x08, 1);
+	put64(table, 0x10, CODE_AT + TEXT);
+	put64(table, 0x18, 0x30);
+	put64(table, 0x20, CODE_AT + TEXT + 0x80);
 }
 
-static void check_whole(const uint8_t *file, bool pie)
+static void put_module(struct maker *maker)
 {
-	struct go_version version;
+	const struct runtime_offsets *offsets = &release_find(maker->era->minor)->layout.runtime;
+	uint32_t before = maker->era->names ? 0x60 : 0;
+
+	if (offsets->module_text == LAYOUT_ABSENT)
+		return;
+	put_pointer(maker, MODULE, CODE_AT + TABLE);
+	if (maker->era->names)
+		put_pointer(maker, MODULE + 8, CODE_AT + TABLE + 0x50);
+	put_pointer(maker, MODULE + offsets->module_text, CODE_AT + TEXT);
+	put_pointer(maker, MODULE + offsets->module_etext, CODE_AT + TEXT + 0x80);
+	if (offsets->module_gofunc != LAYOUT_ABSENT)
+		put_pointer(maker, MODULE + offsets->module_gofunc, CODE_AT + TEXT + 0x90);
+	if (before)
+		put_pointer(maker, MODULE + offsets->module_pclntable, CODE_AT + TABLE + before);
+	put64(maker->file, MODULE + offsets->module_pclntable + 8, TABLE_END - TABLE - before);
+	put64(maker->file, MODULE + offsets->module_pclntable + 16, TABLE_END - TABLE - before);
+}
+
+static uint8_t *make(const struct era *era, bool pie)
+{
+	struct maker maker = {.file = calloc(1, SIZE), .era = era, .pie = pie};
+
+	assert_non_null(maker.file);
+	put_headers(maker.file, pie);
+	put_sections(maker.file);
+	put_version(&maker);
+	put_table(&maker);
+	put_module(&maker);
+	assert_true(RELA + maker.relocations * sizeof(Elf64_Rela) <= SECTIONS);
+	if (pie) {
+		put64(maker.file, DYNAMIC, DT_RELA);
+		put64(maker.file, DYNAMIC + 8, DATA_AT + RELA);
+		put64(maker.file, DYNAMIC + 16, DT_RELASZ);
+		put64(maker.file, DYNAMIC + 24, maker.relocations * sizeof(Elf64_Rela));
+	}
+	return maker.file;
+}
+
+/* Parses a copy of the file, which relocation changes. Free with free(). */
+static uint8_t *open_image(const uint8_t *file, size_t size, struct image *image)
+{
+	uint8_t *copy = malloc(size ? size : 1);
+
+	assert_non_null(copy);
+	memcpy(copy, file, size);
+	if (image_parse(image, copy, size, NULL) == 0) {
+		image_relocate(image, copy);
+		return copy;
+	}
+	free(copy);
+	return NULL;
+}
+
+static void check_module(const struct image *image, const struct era *era)
+{
 	struct module module;
-	struct image image;
 	struct error err;
 	uint64_t value;
 
-	assert_int_equal(image_parse(&image, file, SIZE, &err), 0);
+	assert_int_equal(module_find(image, release_find(era->minor), &module, &err), 0);
+	assert_int_equal(module.address, era->minor == 4 ? 0 : DATA_AT + MODULE);
+	assert_int_equal(module.pclntab, CODE_AT + TABLE);
+	/* 1.4 does not tell where it ends but by the section. */
+	if (era->minor > 4 || image->nsections)
+		assert_int_equal(module.pclntab_size, TABLE_END - TABLE);
+	else
+		assert_int_equal(module.pclntab_size, DATA - TABLE);
+	assert_int_equal(module.text, CODE_AT + TEXT);
+	assert_int_equal(module.etext, CODE_AT + TEXT + 0x80);
+	assert_int_equal(module.gofunc, era->minor < 18 ? 0 : CODE_AT + TEXT + 0x90);
+	if (module.address) {
+		assert_true(image_pointer(image, DATA_AT + MODULE, &value));
+		assert_int_equal(value, CODE_AT + TABLE);
+	}
+}
+
+static void check_whole(const uint8_t *file, const struct era *era, bool pie)
+{
+	struct go_version version;
+	struct image image;
+	struct error err;
+	uint8_t *copy = open_image(file, SIZE, &image);
+
+	assert_non_null(copy);
 	assert_int_equal(image.pie, pie);
 	assert_int_equal(buildinfo_version(&image, &version, &err), 0);
-	assert_int_equal(version.minor, 26);
-	assert_int_equal(version.patch, 8);
-	assert_string_equal(version.text, "go1.26.8");
-	assert_int_equal(module_find(&image, &release_find(26)->layout.runtime, &module, &err), 0);
-	assert_int_equal(module.address, DATA_AT + MODULE);
-	assert_int_equal(module.pclntab, CODE_AT + TABLE);
-	assert_int_equal(module.pclntab_size, TABLE_END - TABLE);
-	assert_int_equal(module.text, CODE_AT + TEXT);
-	assert_true(image_pointer(&image, DATA_AT + MODULE, &value));
-	assert_int_equal(value, CODE_AT + TABLE);
+	assert_int_equal(version.minor, era->minor);
+	assert_int_equal(version.patch, era->patch);
+	assert_string_equal(version.text, era->version);
+	check_module(&image, era);
+	free(copy);
 }
 
 static void whole(void **state)
 {
 	(void)state;
-	for (int pie = 0; pie < 2; pie++) {
-		uint8_t *file = make(pie);
+	for (size_t i = 0; i < 2 * ERAS; i++) {
+		uint8_t *file = make(&eras[i / 2], i & 1);
 
-		check_whole(file, pie);
+		check_whole(file, &eras[i / 2], i & 1);
 		/* No section headers: everything is found by its bytes. */
 		memset(file + offsetof(Elf64_Ehdr, e_shoff), 0, 8);
-		check_whole(file, pie);
+		check_whole(file, &eras[i / 2], i & 1);
 		free(file);
 	}
 }
 
+/* A table that is not as the release makes it is not taken for its own. */
+static void other_release(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ERAS; i++) {
+		uint8_t *file = make(&eras[i], false), *copy;
+		struct module module;
+		struct image image;
+		struct error err;
+
+		copy = open_image(file, SIZE, &image);
+		for (size_t k = 0; k < ERAS; k++) {
+			if (eras[k].magic != eras[i].magic)
+				assert_int_equal(
+					module_find(&image, release_find(eras[k].minor), &module, &err),
+					-ENOTSUP);
+		}
+		free(copy);
+		free(file);
+	}
+}
+
+/* Up to 1.12 a program that names several releases does not say which is its own. */
+static void several_releases(void **state)
+{
+	struct maker maker = {.file = make(&eras[4], false), .era = &eras[5]};
+	struct go_version version;
+	struct image image;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(image_parse(&image, maker.file, SIZE, &err), 0);
+	put64(maker.file, VARIABLE + 16, CODE_AT + VERSION);
+	put64(maker.file, VARIABLE + 24, 5); /* "go1.9" */
+	assert_int_equal(buildinfo_version(&image, &version, &err), -ENOTSUP);
+	assert_string_equal(err.text, "may be built by go1.9.7 or go1.9: it has the names of several "
+				      "releases and no record of its own");
+	/* Twice the same is one; what is not a release's name is none. */
+	put64(maker.file, VARIABLE + 24, 7);
+	assert_int_equal(buildinfo_version(&image, &version, &err), 0);
+	put64(maker.file, VARIABLE + 24, 8);
+	maker.file[VERSION + 7] = '/';
+	assert_int_equal(buildinfo_version(&image, &version, &err), 0);
+	assert_string_equal(version.text, "go1.9.7");
+	/* A release that leaves a record, but not here. */
+	memcpy(maker.file + VERSION, "go1.13.", 7);
+	assert_int_equal(buildinfo_version(&image, &version, &err), -ENOEXEC);
+	free(maker.file);
+}
+
 static void bounds(void **state)
 {
-	uint8_t *file = make(false);
+	uint8_t *file = make(&eras[0], false);
 	struct image image;
 	uint64_t offset;
 	size_t room;
@@ -192,7 +344,7 @@ static void bounds(void **state)
 
 static void other_files(void **state)
 {
-	uint8_t *file = make(false);
+	uint8_t *file = make(&eras[0], false);
 	struct image image;
 	struct error err;
 
@@ -210,44 +362,48 @@ static void other_files(void **state)
 	free(file);
 }
 
-static void parse_all(const uint8_t *file, size_t size)
+static void parse_all(const uint8_t *file, size_t size, unsigned minor)
 {
 	struct go_version version;
 	struct module module;
 	struct image image;
-	uint64_t value;
+	uint8_t *copy = open_image(file, size, &image);
 
-	if (image_parse(&image, file, size, NULL))
+	if (!copy)
 		return;
 	buildinfo_version(&image, &version, NULL);
-	image_pointer(&image, DATA_AT + MODULE, &value);
-	module_find(&image, &release_find(26)->layout.runtime, &module, NULL);
+	if (module_find(&image, release_find(minor), &module, NULL) == 0) {
+		assert_non_null(image_bytes(&image, module.pclntab, module.pclntab_size));
+		assert_non_null(image_bytes(&image, module.text, module.etext - module.text));
+	}
+	free(copy);
+}
+
+static void damage(const struct era *era, bool pie)
+{
+	static const uint8_t odd[] = {0x00, 0x7f, 0x80, 0xff};
+	uint8_t *file = make(era, pie);
+
+	for (size_t at = 0; at < SIZE; at++) {
+		uint8_t kept = file[at];
+
+		for (size_t i = 0; i < sizeof(odd); i++) {
+			file[at] = odd[i];
+			parse_all(file, SIZE, era->minor);
+		}
+		file[at] = kept;
+		parse_all(file, at, era->minor);
+	}
+	check_whole(file, era, pie);
+	free(file);
 }
 
 /* Each byte set to odd values, and the file cut at each byte: the sanitizers watch. */
 static void damaged(void **state)
 {
-	static const uint8_t odd[] = {0x00, 0x7f, 0x80, 0xff};
-
 	(void)state;
-	for (int pie = 0; pie < 2; pie++) {
-		uint8_t *file = make(pie);
-
-		for (size_t at = 0; at < SIZE; at++) {
-			uint8_t kept = file[at], *cut = malloc(at + 1);
-
-			for (size_t i = 0; i < sizeof(odd); i++) {
-				file[at] = odd[i];
-				parse_all(file, SIZE);
-			}
-			file[at] = kept;
-			memcpy(cut, file, at);
-			parse_all(cut, at);
-			free(cut);
-		}
-		check_whole(file, pie);
-		free(file);
-	}
+	for (size_t i = 0; i < 2 * ERAS; i++)
+		damage(&eras[i / 2], i & 1);
 }
 
 static void versions(void **state)
@@ -285,8 +441,13 @@ static void versions(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole),   cmocka_unit_test(bounds),   cmocka_unit_test(other_files),
-		cmocka_unit_test(damaged), cmocka_unit_test(versions),
+		cmocka_unit_test(whole),
+		cmocka_unit_test(bounds),
+		cmocka_unit_test(other_files),
+		cmocka_unit_test(damaged),
+		cmocka_unit_test(versions),
+		cmocka_unit_test(other_release),
+		cmocka_unit_test(several_releases),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

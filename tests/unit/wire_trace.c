@@ -75,6 +75,38 @@ uint32_t wire_trace_stack(struct wire_trace *trace, ...)
 	return id;
 }
 
+uint32_t wire_trace_frames(struct wire_trace *trace, const struct frame *frames, uint32_t n)
+{
+	uint32_t id = trace->tables.nstacks++;
+
+	assert_true(id < MAX_IDS);
+	trace->stacks[id] = (struct stack){.frames = frames, .n = n};
+	return id;
+}
+
+void wire_trace_skip(struct wire_trace *trace, uint64_t ns)
+{
+	trace->clock += ns;
+}
+
+void wire_trace_last(struct wire_trace *trace)
+{
+	trace->generations[trace->ngenerations - 1].last = true;
+}
+
+size_t wire_trace_end(struct wire_trace *trace, enum wire_format format, unsigned n)
+{
+	unsigned all = trace->ngenerations;
+	struct bytes bytes;
+
+	assert_true(n <= all);
+	trace->ngenerations = n;
+	bytes = wire_trace_encode(trace, format);
+	trace->ngenerations = all;
+	free(bytes.data);
+	return bytes.len;
+}
+
 uint32_t wire_trace_goroutine(struct wire_trace *trace, uint64_t goid)
 {
 	uint32_t index = trace->tables.ngoroutines++;

@@ -18,6 +18,8 @@ void wire_trace_free(struct wire_trace *trace);
 uint32_t wire_trace_string(struct wire_trace *trace, const char *text);
 /* A literal stack of these function names, leaf first; ends with NULL. */
 uint32_t wire_trace_stack(struct wire_trace *trace, ...);
+/* A stack of frames as they are to be written; they are the caller's, and may change until it is encoded. */
+uint32_t wire_trace_frames(struct wire_trace *trace, const struct frame *frames, uint32_t n);
 /* A goroutine with this id. */
 uint32_t wire_trace_goroutine(struct wire_trace *trace, uint64_t goid);
 /*
@@ -25,6 +27,12 @@ uint32_t wire_trace_goroutine(struct wire_trace *trace, uint64_t goid);
  * after them a time of its own, unless it has one.
  */
 void wire_trace_generation(struct wire_trace *trace, const struct op *ops, size_t n);
+/* The clock moves on before the next generation. */
+void wire_trace_skip(struct wire_trace *trace, uint64_t ns);
+/* The last generation is the last of the trace. */
+void wire_trace_last(struct wire_trace *trace);
+/* Bytes of the first n generations. */
+size_t wire_trace_end(struct wire_trace *trace, enum wire_format format, unsigned n);
 /* Encodes all generations; asserts that the ops keep the rules. The bytes are the caller's to free. */
 struct bytes wire_trace_encode(struct wire_trace *trace, enum wire_format format);
 /* Also with an own symbolizer and a sink that fails after some bytes; returns what the encoder returned. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Prints rows of src/target/layouts.inc: `layout TOOLCHAIN FILE ...`, the file
- * built by the toolchain from tools/layout/program. Run by make.sh.
+ * Prints src/target/layouts.inc from what toolchains made of
+ * tools/layout/program: `layout FILE ...`, or compares them with the rows it is
+ * linked with: `layout --check FILE ...`. Run by make.sh.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -40,7 +41,10 @@ static int read_row(const char *file, struct row *row, struct error *err)
 	if (rc == 0)
 		rc = image_parse(&image, loaded.data, loaded.size, err);
 	if (rc == 0)
+		image_relocate(&image, loaded.data);
+	if (rc == 0)
 		rc = buildinfo_version(&image, &row->version, err);
+	row->release.minor = row->version.minor;
 	if (rc == 0)
 		rc = debuginfo_release(fd, &image, &row->release, err);
 	close(fd);
@@ -52,6 +56,8 @@ static void print_reasons(const struct row *row)
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
 		const struct reasons *reasons = &row->release.reasons[tables[i].table];
 
+		if (!reasons->n)
+			continue;
 		printf("static const char *const %s_%u[] = {\n", tables[i].name, row->version.minor);
 		for (unsigned k = 0; k < reasons->n; k++) {
 			if (reasons->texts[k])
@@ -68,40 +74,116 @@ static void print_row(const struct row *row)
 	for (unsigned i = 0; i < layout_field_count; i++) {
 		uint32_t value = layout_get(&row->release.layout, &layout_fields[i]);
 
+		if (layout_field_goes_on(i))
+			continue;
 		if (value == LAYOUT_ABSENT)
 			printf("\t\t.layout.%s = LAYOUT_ABSENT,\n", layout_fields[i].name);
 		else
 			printf("\t\t.layout.%s = 0x%x,\n", layout_fields[i].name, value);
 	}
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-		printf("\t\t.reasons[%s] = {%s_%u, sizeof(%s_%u) / sizeof(%s_%u[0])},\n", tables[i].symbol,
-		       tables[i].name, row->version.minor, tables[i].name, row->version.minor, tables[i].name,
-		       row->version.minor);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		if (row->release.reasons[tables[i].table].n)
+			printf("\t\t.reasons[%s] = {%s_%u, sizeof(%s_%u) / sizeof(%s_%u[0])},\n",
+			       tables[i].symbol, tables[i].name, row->version.minor, tables[i].name,
+			       row->version.minor, tables[i].name, row->version.minor);
+	}
 	printf("\t},\n");
+}
+
+/* What the table says about this release and these bytes say otherwise. */
+static unsigned compare_row(const struct row *row)
+{
+	const struct release *known = release_find(row->version.minor);
+	unsigned wrong = 0;
+
+	if (!known) {
+		fprintf(stderr, "%s: the table has no row\n", row->version.text);
+		return 1;
+	}
+	for (unsigned i = 0; i < layout_field_count; i++) {
+		uint32_t is = layout_get(&row->release.layout, &layout_fields[i]);
+		uint32_t was = layout_get(&known->layout, &layout_fields[i]);
+
+		if (layout_field_goes_on(i) || is == was)
+			continue;
+		fprintf(stderr, "%s: %s is 0x%x, in the table 0x%x\n", row->version.text,
+			layout_fields[i].name, is, was);
+		wrong++;
+	}
+	return wrong;
+}
+
+static bool same_text(const char *one, const char *two)
+{
+	return one && two ? strcmp(one, two) == 0 : one == two;
+}
+
+static unsigned compare_reasons(const struct row *row)
+{
+	const struct release *known = release_find(row->version.minor);
+	unsigned wrong = 0;
+
+	for (size_t i = 0; known && i < sizeof(tables) / sizeof(tables[0]); i++) {
+		const struct reasons *is = &row->release.reasons[tables[i].table];
+		const struct reasons *was = &known->reasons[tables[i].table];
+		bool same = is->n == was->n;
+
+		for (unsigned k = 0; same && k < is->n; k++)
+			same = same_text(is->texts[k], was->texts[k]);
+		if (same)
+			continue;
+		fprintf(stderr, "%s: the texts of %s are others than in the table\n", row->version.text,
+			tables[i].symbol);
+		wrong++;
+	}
+	return wrong;
+}
+
+static int check(struct row *rows, int n)
+{
+	unsigned wrong = 0;
+
+	for (int i = 0; i < n; i++) {
+		unsigned faults = compare_row(&rows[i]) + compare_reasons(&rows[i]);
+
+		printf("%s: %u fields, %u differences\n", rows[i].version.text, layout_field_count, faults);
+		wrong += faults;
+	}
+	return wrong != 0;
+}
+
+static void print_table(const struct row *rows, int n)
+{
+	printf("/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */\n"
+	       "/* Made by tools/layout/make.sh from the toolchains' DWARF: do not edit. Oldest release "
+	       "first. */\n");
+	for (int i = 0; i < n; i++)
+		print_reasons(&rows[i]);
+	printf("static const struct release releases[] = {\n");
+	for (int i = 0; i < n; i++)
+		print_row(&rows[i]);
+	printf("};\n");
 }
 
 int main(int argc, char **argv)
 {
+	bool only_check = argc > 1 && strcmp(argv[1], "--check") == 0;
+	int first = only_check ? 2 : 1, n = argc - first;
 	struct row *rows = calloc((size_t)argc, sizeof(*rows));
 	struct error err;
 
-	if (!rows || argc < 2) {
-		fprintf(stderr, "usage: layout FILE ...\n");
+	if (!rows || n < 1) {
+		fprintf(stderr, "usage: layout [--check] FILE ...\n");
 		return 2;
 	}
-	printf("/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */\n"
-	       "/* Made by tools/layout/make.sh from the toolchains' DWARF: do not edit. Oldest release "
-	       "first. */\n");
-	for (int i = 1; i < argc; i++) {
-		if (read_row(argv[i], &rows[i], &err)) {
-			fprintf(stderr, "%s: %s\n", argv[i], err.text);
+	for (int i = 0; i < n; i++) {
+		if (read_row(argv[first + i], &rows[i], &err)) {
+			fprintf(stderr, "%s: %s\n", argv[first + i], err.text);
 			return 1;
 		}
-		print_reasons(&rows[i]);
 	}
-	printf("static const struct release releases[] = {\n");
-	for (int i = 1; i < argc; i++)
-		print_row(&rows[i]);
-	printf("};\n");
+	if (only_check)
+		return check(rows, n);
+	print_table(rows, n);
 	return 0;
 }

@@ -1,22 +1,44 @@
-#!/bin/sh
+#!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Makes src/target/layouts.inc: builds program/ with a toolchain of each minor
 # release (fetched by Go itself if need be) and reads its DWARF.
+# `make.sh --check [RELEASE ...]` makes the rows of these releases (all, if none
+# is named) and compares them with those in the table.
 # To add a release, add its latest patch here, oldest first, run this, and see the diff.
 set -eu
 cd "$(dirname "$0")/../.."
-toolchains=${TOOLCHAINS:-go1.22.12 go1.23.8 go1.24.6 go1.25.1 go1.26.8}
+. tools/go.sh
+find_go || { echo "make.sh: needs Go 1.22 or later" >&2; exit 1; }
+releases="1.4.3 1.5.4 1.6.4 1.7.6 1.8.7 1.9.7 1.10.8 1.11.13 1.12.17 1.13.15 1.14.15 1.15.15 1.16.15
+	1.17.13 1.18.10 1.19.13 1.20.14 1.21.13 1.22.12 1.23.8 1.24.6 1.25.1 1.26.8"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-files=
-for toolchain in $toolchains; do
+build() { # RELEASE: builds program/ as $work/RELEASE
+	local experiment=
+	case $1 in
+	1.[4-9].* | 1.1[0-9].* | 1.2[01].*)
+		(cd tools/layout/program && CGO_ENABLED=0 GOOS=linux GOARCH=amd64 old_go "$1" build -o "$work/$1")
+		return
+		;;
 	# Package iter needs the experiment in 1.22 and is there by default since.
-	case $toolchain in go1.22.*) experiment=rangefunc ;; *) experiment= ;; esac
+	1.22.*) experiment=rangefunc ;;
+	esac
 	(cd tools/layout/program &&
-		GOTOOLCHAIN=$toolchain GOEXPERIMENT=$experiment CGO_ENABLED=0 GOFLAGS= GOOS=linux GOARCH=amd64 \
-			go build -o "$work/$toolchain" .)
-	files="$files $work/$toolchain"
+		GOTOOLCHAIN=go$1 GOEXPERIMENT=$experiment CGO_ENABLED=0 GOFLAGS= GOOS=linux GOARCH=amd64 \
+			go build -o "$work/$1" .)
+}
+
+check=
+if [ "${1:-}" = --check ]; then
+	check=--check
+	shift
+	releases=${*:-$releases}
+fi
+files=()
+for release in $releases; do
+	build "$release"
+	files+=("$work/$release")
 done
 # The tool is linked with the table that it makes; it needs its fields, not its rows.
 test -f src/target/layouts.inc ||
@@ -24,6 +46,9 @@ test -f src/target/layouts.inc ||
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -I. -Isrc -O1 -Wall -Wextra -o "$work/layout" tools/layout/layout.c \
 	src/target/image.c src/target/load.c src/target/layout.c src/target/buildinfo.c \
 	src/target/debuginfo.c src/util/error.c -ldw -lelf
-# shellcheck disable=SC2086
-"$work/layout" $files > "$work/layouts.inc"
-mv "$work/layouts.inc" src/target/layouts.inc
+if [ "$check" ]; then
+	"$work/layout" --check "${files[@]}"
+else
+	"$work/layout" "${files[@]}" > "$work/layouts.inc"
+	mv "$work/layouts.inc" src/target/layouts.inc
+fi

@@ -38,7 +38,7 @@ func gcBytes(attributes []trace.RangeAttribute) (values [2]uint64) {
 }
 
 // gcScope says which list an event belongs to, and what it is; "" for an event of another kind.
-func gcScope(event *trace.Event) (scope, what string, values [2]uint64) {
+func gcScope(event *trace.Event, threadless bool) (scope, what string, values [2]uint64) {
 	switch event.Kind() {
 	case trace.EventRangeBegin, trace.EventRangeEnd:
 		r := event.Range()
@@ -50,6 +50,9 @@ func gcScope(event *trace.Event) (scope, what string, values [2]uint64) {
 		m := event.Metric()
 		values[0] = m.Value.Uint64()
 		if m.Name == heapObjects {
+			if threadless {
+				return fmt.Sprintf("%v %s", event.Proc(), m.Name), m.Name, values
+			}
 			return fmt.Sprintf("%v %s", event.Thread(), m.Name), m.Name, values
 		}
 		// GOMAXPROCS is also told at the beginning of each generation, which no program does.
@@ -85,8 +88,8 @@ func isWorker(stack trace.Stack) bool {
 // P may keep the mode of a worker that was meant for it and never ran
 // (procresize), and the runtime's tracer labels whatever starts there until a
 // worker does.
-func readGC(path string, keys, stacks *names) (gcHistory, error) {
-	h, marking, workers := gcHistory{}, false, map[string]bool{}
+func readGC(path string, keys, stacks *names, threadless bool, workers map[string]bool) (gcHistory, error) {
+	h, marking := gcHistory{}, false
 	err := eachEvent(path, func(event *trace.Event) error {
 		if event.Kind() == trace.EventRangeActive && isMarkPhase(event.Range().Name) {
 			marking = true
@@ -94,7 +97,7 @@ func readGC(path string, keys, stacks *names) (gcHistory, error) {
 		if event.Kind() == trace.EventStateTransition && isWorker(event.StateTransition().Stack) {
 			workers[labelScope(event.StateTransition().Resource.Goroutine())] = true
 		}
-		scope, what, values := gcScope(event)
+		scope, what, values := gcScope(event, threadless)
 		if scope == "" || (event.Kind() == trace.EventLabel && !marking) {
 			return nil
 		}
@@ -106,10 +109,15 @@ func readGC(path string, keys, stacks *names) (gcHistory, error) {
 			m: int64(event.Thread()), change: what}})
 		return nil
 	})
+	return h, err
+}
+
+// keepWorkers leaves out labels of goroutines that neither trace knows as workers: not every format tells the
+// function of one that was there before.
+func (h gcHistory) keepWorkers(workers map[string]bool) {
 	maps.DeleteFunc(h, func(scope string, _ []gcEvent) bool {
 		return strings.HasSuffix(scope, labelSuffix) && !workers[scope]
 	})
-	return h, err
 }
 
 // gcRow compares one kind of event.
@@ -143,14 +151,22 @@ func (r gcRows) row(what string) *gcRow {
 
 // gc compares what the two traces say of the garbage collector and the heap in the window.
 func (c *comparison) gc(nativePath, oursPath string) error {
-	native, err := readGC(nativePath, c.keys, c.stacks)
+	workers := map[string]bool{}
+	native, err := readGC(nativePath, c.keys, c.stacks, c.threadless, workers)
 	if err != nil {
 		return err
 	}
-	ours, err := readGC(oursPath, c.keys, c.stacks)
+	for _, list := range native {
+		for k := range list {
+			list[k].time = c.shift.of(list[k].time)
+		}
+	}
+	ours, err := readGC(oursPath, c.keys, c.stacks, c.threadless, workers)
 	if err != nil {
 		return err
 	}
+	native.keepWorkers(workers)
+	ours.keepWorkers(workers)
 	c.GC = gcRows{}
 	scopes := map[string]bool{}
 	for scope := range native {
@@ -169,6 +185,12 @@ func (c *comparison) gc(nativePath, oursPath string) error {
 		row.Long.settle()
 	}
 	return nil
+}
+
+// mayMove knows the end of an assist that a goroutine comes to and then, preempted right there, tells of on another
+// P: up to Go 1.21 its tracer reads the clock behind that.
+func (c *comparison) mayMove(native *gcEvent) bool {
+	return c.threadless && native.change == "RangeEnd GC mark assist"
 }
 
 // near returns the events in the window and a little around it.
@@ -255,7 +277,11 @@ func (c *comparison) gcList(native, ours []gcEvent) {
 			continue
 		}
 		row := c.GC.row(n.change)
-		row.Events.count(n.key == o.key && n.m == o.m && n.p == o.p)
+		alike := n.key == o.key && (n.m == o.m || c.threadless) && (n.p == o.p || c.mayMove(n) || isRow(n.p) || isRow(o.p))
+		row.Events.count(alike)
+		if !alike {
+			c.tally("gc where", fmt.Sprintf("%s: P %d and %d", n.change, n.p, o.p))
+		}
 		c.gcValues(row, n, o)
 		switch {
 		case strings.HasPrefix(n.change, "RangeBegin"):
@@ -266,6 +292,10 @@ func (c *comparison) gcList(native, ours []gcEvent) {
 		}
 	}
 }
+
+// isRow says that what stands for a P is a row of the viewer's: the reader of go 1.11 to go 1.21 files moves some
+// events there.
+func isRow(p int64) bool { return p >= 1_000_000 }
 
 func (c *comparison) gcValues(row *gcRow, n, o *gcEvent) {
 	for k := range n.values {

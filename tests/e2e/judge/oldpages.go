@@ -35,7 +35,7 @@ func oldPages(root, binary, trace, need string, limit time.Duration) error {
 	if binary != "" {
 		files = []string{binary, trace}
 	}
-	return serveBy(command, files, limit, func(v *viewer) error {
+	return serveBy(command, files, "failed to|panic", limit, func(v *viewer) error {
 		err := v.visitOld(minor, strings.Split(need, ","))
 		if err == nil {
 			fmt.Println(strings.Join(v.seen, ", "))

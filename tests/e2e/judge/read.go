@@ -37,6 +37,20 @@ func eachEvent(path string, take func(event *trace.Event) error) error {
 	}
 }
 
+// isV1 tells by the header, "go 1.21 trace" and up to three zeros, if a trace is older than Go 1.22.
+func isV1(path string) (bool, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer file.Close()
+	var minor int
+	if _, err := fmt.Fscanf(file, "go 1.%d trace", &minor); err != nil {
+		return false, fmt.Errorf("%s: not a trace: %w", path, err)
+	}
+	return minor < 22, nil
+}
+
 // frames returns a stack's functions and lines, leaf first. Two things of the
 // runtime's own tracer are not the program's: its frames at the leaf where it
 // forgets to skip them (GoUnpark from injectglist), and an empty frame for a

@@ -25,6 +25,7 @@ type history struct {
 	first, last int64
 	lost        int  // the "[lost]" frames and log events of our own
 	noHeap      bool // ours says that it does not see every sweep
+	relative    bool // times are relative to the trace's first event
 }
 
 // names gives equal texts equal numbers, in both traces alike; 0 is the empty text.
@@ -58,7 +59,12 @@ func readHistory(path string, keys, stacks *names) (*history, error) {
 		return id
 	}
 	pushed := false
-	err := eachEvent(path, func(event *trace.Event) error {
+	relative, err := isV1(path)
+	if err != nil {
+		return nil, err
+	}
+	h.relative = relative
+	err = eachEvent(path, func(event *trace.Event) error {
 		now := int64(event.Time())
 		pushed = now == h.last+1 && h.first != 0
 		if h.first == 0 {
@@ -161,6 +167,8 @@ type verdict struct {
 type comparison struct {
 	verdict
 	from, to     int64
+	shift        linear // of native's times
+	threadless   bool   // threads have other numbers in the two
 	keys, stacks *names
 	wakers       bool
 	noHeap       bool
@@ -178,6 +186,7 @@ func twin(args []string) error {
 	minCompared := set.Int("min-compared", 100, "least number of transitions that must have been compared")
 	maxMedian := set.Int64("max-median", 2000, "largest median of the time difference, ns")
 	wakers := set.Bool("wakers", true, "compare who woke whom, too")
+	heap := set.Bool("heap", true, "ours, if it does not say otherwise, has every sweep and each size of the heap")
 	verbose := set.Bool("v", false, "show the first differences")
 	show := set.Int("n", 10, "how many differences -v shows")
 	asJSON := set.Bool("json", false, "print JSON")
@@ -185,7 +194,7 @@ func twin(args []string) error {
 	if set.NArg() != 2 {
 		return fmt.Errorf("needs NATIVE and OURS")
 	}
-	c := &comparison{keys: newNames(), stacks: newNames(), tallies: map[string]map[string]int{}, wakers: *wakers}
+	c := &comparison{noHeap: !*heap, keys: newNames(), stacks: newNames(), tallies: map[string]map[string]int{}, wakers: *wakers}
 	if *verbose {
 		c.show = *show
 	}
@@ -209,6 +218,14 @@ func (c *comparison) run(nativePath, oursPath string) error {
 	if err != nil {
 		return err
 	}
+	if native.relative || ours.relative {
+		var ok bool
+		if c.shift, ok = shiftOf(native, ours); !ok {
+			return fmt.Errorf("the two traces have no step in common")
+		}
+		native.shifted(c.shift)
+		c.threadless = true
+	}
 	c.from = max(native.first, ours.first) + trim
 	c.to = min(native.last, ours.last) - trim
 	if c.from >= c.to {
@@ -217,7 +234,7 @@ func (c *comparison) run(nativePath, oursPath string) error {
 	}
 	c.WindowMs = (c.to - c.from) / 1e6
 	c.LostNotes = ours.lost
-	c.noHeap = ours.noHeap
+	c.noHeap = c.noHeap || ours.noHeap
 	all := map[trace.GoID]bool{}
 	for g := range native.steps {
 		all[g] = true
@@ -306,6 +323,9 @@ func (c *comparison) step(native, ours step) {
 	c.P.count(native.p == ours.p)
 	if native.p != ours.p {
 		c.tally("P", fmt.Sprintf("%s: %s", native.change, against(native.p, ours.p)))
+	}
+	if c.threadless {
+		return
 	}
 	c.M.count(native.m == ours.m)
 	if native.m != ours.m {
@@ -410,7 +430,7 @@ func (c *comparison) print(verbose bool) {
 		return
 	}
 	for _, kind := range []string{"only native", "only ours", "stack", "waker stack", "P", "M",
-		"gc only native", "gc only ours", "gc stack", "value"} {
+		"gc only native", "gc only ours", "gc where", "gc stack", "value"} {
 		c.printTally(kind)
 	}
 }

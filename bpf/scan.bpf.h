@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Stacks where no chain of frame pointers can be trusted: Go 1.4 to 1.6 keep
+ * none, 1.7 to 1.13 lose them in nanotime and walltime (runtime/sys_linux_amd64.s),
+ * and up to 1.20 the runtime's own tracer walks by the tables of the
+ * compiler, so that frames which the chain jumps over (systemstack's caller, the
+ * caller of a function stopped in its prologue) are in its stacks.
+ *
+ * What the walk needs of the stack's memory is the return addresses and where
+ * they are: every word that lies in Go's code is kept with its place, and user
+ * space finds its way through them by the sizes of the frames (symbol/scan.h).
+ * Other words, which change all the time, are left out, so that a stack that
+ * is taken again has the same hash.
+ */
+#ifndef GOTRACE_SCAN_BPF_H
+#define GOTRACE_SCAN_BPF_H
+
+#include "bpf/stack.bpf.h"
+
+/* Set by capture. */
+const volatile bool scan_stacks;      /* up to Go 1.16 */
+const volatile bool wait_reason_text; /* up to Go 1.10: g.waitreason is a string */
+
+#define WORDS_A_RUN 64u
+#define SCAN_RUNS   (CHUNK_WORDS / WORDS_A_RUN)
+
+/* Goes through some words of the chunk; s->bp is the address of the next one. False at its end. */
+__noinline int scan_some(struct scratch *s)
+{
+	uint64_t text, size, from;
+
+	if (!s)
+		return false;
+	text = places.text;
+	size = places.etext - text;
+	from = s->n_scanned;
+	for (uint32_t i = 0; i < WORDS_A_RUN; i++) {
+		uint64_t at = from + i;
+		uint64_t word = s->chunk[at & (CHUNK_WORDS - 1)];
+
+		if (at >= s->whole_frames)
+			return false;
+		if (word - text >= size)
+			continue;
+		if (s->n >= SCAN_DEPTH) {
+			s->flags |= RAW_STACK_CUT;
+			return false;
+		}
+		push_pc(s, (s->first_word + at) << SCAN_SHIFT | word);
+	}
+	s->n_scanned = from + WORDS_A_RUN;
+	return true;
+}
+
+/* Pieces of stack a scan may take. */
+#define SCAN_CHUNKS 4u
+
+/* The words from s->bp to the end of the stack. */
+__noinline int scan_words(struct scratch *s)
+{
+	if (!s)
+		return 0;
+	for (uint32_t i = 0; i < SCAN_CHUNKS; i++) {
+		if (s->hi - s->bp < 16 || s->hi <= s->bp)
+			return 0;
+		if (!fill_chunk(s)) {
+			s->flags |= RAW_STACK_BROKEN;
+			return 0;
+		}
+		s->whole_frames++; /* any word can be an address, also the last */
+		s->n_scanned = 0;
+		for (uint32_t run = 0; run < SCAN_RUNS; run++) {
+			if (!scan_some(s))
+				break;
+		}
+		if (s->flags & RAW_STACK_CUT)
+			return 0;
+		s->first_word += CHUNK_WORDS;
+		s->bp += CHUNK;
+	}
+	if (s->hi > s->bp)
+		s->flags |= RAW_STACK_CUT;
+	return 0;
+}
+
+/* The stack of which pc is the leaf and the words from sp on are what the callers left. */
+static __always_inline uint64_t scan_from(uint64_t pc, uint64_t sp, uint64_t hi, uint32_t skip,
+					  uint64_t flags)
+{
+	struct scratch *s = begin_walk(hi, SCANNED_STACK | skip);
+	uint64_t hash;
+
+	if (!s)
+		return 0;
+	s->flags = flags | RAW_STACK_SCAN;
+	s->first_word = 0;
+	s->bp = sp;
+	push_pc(s, pc);
+	scan_words(s);
+	hash = name_stack(s, (uint8_t)skip);
+	give_back(s);
+	return hash;
+}
+
+/*
+ * The same from the code that was hit, whose frame is made: what stands for its
+ * leaf is where it tells the tracer, and where that is told inside.
+ */
+static __always_inline uint64_t scan_teller(const struct pt_regs *ctx, uint64_t hi, uint64_t teller,
+					    uint64_t tells)
+{
+	struct scratch *s = begin_walk(hi, SCANNED_STACK);
+	uint64_t hash;
+
+	if (!s)
+		return 0;
+	s->flags = RAW_STACK_SCAN;
+	s->first_word = 0;
+	s->bp = ctx->sp;
+	push_pc(s, ctx->ip + 1);
+	if (teller)
+		push_pc(s, SCAN_FRAME | teller);
+	if (tells)
+		push_pc(s, SCAN_FRAME | tells);
+	scan_words(s);
+	hash = name_stack(s, 0);
+	give_back(s);
+	return hash;
+}
+
+/* As stack_of_g: in a system call from where that was entered, else from where g left its thread. */
+static __always_inline uint64_t scan_g(const struct go_g *g, uint8_t skip)
+{
+	bool in_call = g_word(g, layout.g_syscallsp) != 0;
+
+	return scan_from(g_word(g, in_call ? layout.g_syscallpc : layout.g_sched_pc),
+			 g_word(g, in_call ? layout.g_syscallsp : layout.g_sched_sp),
+			 g_word(g, layout.g_stack_hi), skip, 0);
+}
+
+/* The stack of the code that was hit, g running it: its leaf is the instruction at ip. */
+static __always_inline uint64_t scan_here(const struct pt_regs *ctx, const struct go_g *g, uint8_t skip)
+{
+	return scan_from(ctx->ip + 1, ctx->sp, g_word(g, layout.g_stack_hi), skip, 0);
+}
+
+#endif

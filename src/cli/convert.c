@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* gotrace convert: a trace file of one Go release in the format of another. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cli/input.h"
+#include "cli/message.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/signals.h"
+#include "cli/text.h"
+#include "convert/convert.h"
+#include "target/target.h"
+#include "wire/wire.h"
+
+struct conversion {
+	const struct convert_options *options;
+	const uint8_t *bytes;
+	size_t size;
+	struct wire *wire;
+	struct output trace;
+	struct target *binary; /* of --binary, or NULL */
+	struct convert_result result;
+};
+
+/* What formats have first, of what they leave out before. */
+struct told_since {
+	uint8_t first, last; /* enum op_kind */
+	uint8_t since;       /* enum wire_format */
+	const char *what;
+};
+
+static const struct told_since told[] = {
+	{OP_GO_LABEL, OP_GO_LABEL, WIRE_GO18, "labels of goroutines"},
+	{OP_GC_ASSIST_ACTIVE, OP_GC_ASSIST_END, WIRE_GO19, "events of mark assists"},
+	{OP_TASK_BEGIN, OP_LOG, WIRE_GO111, "events of tasks, regions and logs"},
+	{OP_CPU_SAMPLE, OP_CPU_SAMPLE, WIRE_GO119, "CPU samples"},
+	{OP_SYSCALL_END, OP_SYSCALL_END, WIRE_GO122, "ends of system calls that kept their P"},
+	{OP_SPAN, OP_GO_STACK_FREE, WIRE_GO123, "events of the heap's spans and goroutines' stacks"},
+};
+
+static int write_trace(void *ctx, const void *bytes, size_t n)
+{
+	return output_write(ctx, bytes, n);
+}
+
+static int open_wire(struct conversion *conv, struct error *err)
+{
+	struct wire_options options = {
+		.format = conv->options->format,
+		.out = {.write = write_trace, .ctx = &conv->trace},
+	};
+
+	conv->wire = wire_new(&options, err);
+	return conv->wire ? 0 : -EIO;
+}
+
+struct sink {
+	struct conversion *conv;
+	struct error *err;
+};
+
+static int take_generation(void *ctx, const struct generation *gen)
+{
+	struct sink *sink = ctx;
+	int rc;
+
+	if (signals_seen())
+		return error_set(sink->err, EINTR, "interrupted");
+	rc = wire_generation(sink->conv->wire, gen, sink->err);
+	if (rc == 0) {
+		rc = output_commit(&sink->conv->trace);
+		if (rc)
+			error_set(sink->err, -rc, "cannot write %s: %s", output_name(&sink->conv->trace),
+				  strerror(-rc));
+	}
+	return rc;
+}
+
+static void tell_left_out(const struct conversion *conv)
+{
+	const struct convert_result *result = &conv->result;
+
+	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+		uint64_t n = 0;
+
+		for (unsigned kind = told[i].first; kind <= told[i].last; kind++)
+			n += result->kinds[kind];
+		if (n && conv->options->format < told[i].since)
+			fprintf(stderr, "gotrace: left out, %s cannot say it: %s %s\n",
+				wire_format_name(conv->options->format), text_count(n).bytes, told[i].what);
+	}
+	if (result->no_ops)
+		fprintf(stderr, "gotrace: left out: %s events of single objects of the heap\n",
+			text_count(result->no_ops).bytes);
+	if (result->nameless)
+		fprintf(stderr,
+			"gotrace: %s stacks have addresses without names: give the program with --binary\n",
+			text_count(result->nameless).bytes);
+	if (result->no_place)
+		fprintf(stderr, "gotrace: left out: %s events of nobody (no goroutine or P ran there)\n",
+			text_count(result->no_place).bytes);
+}
+
+static int publish(struct conversion *conv, struct error *err)
+{
+	int rc = output_publish(&conv->trace, err);
+
+	if (rc == 0) {
+		rc = output_close(&conv->trace);
+		if (rc)
+			error_set(err, -rc, "cannot write %s: %s", output_name(&conv->trace), strerror(-rc));
+	}
+	return rc;
+}
+
+/* After a fault: what came before it is a trace, if anything did. */
+static int end(struct conversion *conv, struct error *err)
+{
+	const struct convert_result *result = &conv->result;
+	struct error fault;
+
+	if (result->fault.text[0]) {
+		error_set(&fault, EBADMSG, "%s: byte %llu: %s%s", conv->options->input,
+			  (unsigned long long)result->error_offset, result->fault.text,
+			  result->generations ? " (what is before it was written)" : "");
+		if (!result->generations) {
+			*err = fault;
+			return -EBADMSG;
+		}
+		message_error(&fault);
+		if (output_cut(&conv->trace))
+			return error_set(err, EIO, "cannot cut %s", output_name(&conv->trace));
+	}
+	if (publish(conv, err))
+		return -EIO;
+	if (!conv->options->quiet)
+		tell_left_out(conv);
+	return result->fault.text[0] ? STATUS_CUT : STATUS_WHOLE;
+}
+
+static int run(struct conversion *conv, struct error *err)
+{
+	struct sink sink = {.conv = conv, .err = err};
+	const struct convert_sink out = {.generation = take_generation, .ctx = &sink};
+	int rc;
+
+	if (conv->options->binary && target_open_file(conv->options->binary, &conv->binary, err))
+		return -ENOEXEC;
+	if (output_open(&conv->trace, conv->options->output, err))
+		return -EIO;
+	rc = open_wire(conv, err);
+	if (rc == 0)
+		rc = convert_trace(conv->bytes, conv->size, conv->binary ? conv->binary->functab : NULL, &out,
+				   &conv->result, err);
+	if (rc && !conv->result.fault.text[0])
+		return rc;
+	if (!rc && output_commit(&conv->trace))
+		return error_set(err, EIO, "cannot write %s: %s", output_name(&conv->trace),
+				 strerror(conv->trace.error));
+	return end(conv, err);
+}
+
+static int convert(const struct convert_options *options, struct error *err)
+{
+	struct conversion conv = {.options = options};
+	uint64_t size = 0;
+	void *bytes = NULL;
+	int status, fd = input_open(options->input, false, &size, err);
+
+	if (fd < 0)
+		return fd;
+	if (size > 0)
+		bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	if (bytes == MAP_FAILED)
+		return error_set(err, errno, "cannot read %s: %s", options->input, strerror(errno));
+	conv.bytes = bytes ? bytes : (const uint8_t *)"";
+	conv.size = size;
+	output_init(&conv.trace);
+	status = run(&conv, err);
+	if (status < 0)
+		output_discard(&conv.trace);
+	wire_free(conv.wire);
+	target_free(conv.binary);
+	if (bytes)
+		munmap(bytes, size);
+	return status;
+}
+
+int command_convert(int argc, char **argv)
+{
+	struct convert_options options;
+	struct error err;
+	int status;
+
+	if (options_convert(argc, argv, &options, &err))
+		return options_refuse("gotrace convert", &err);
+	if (options.help) {
+		options_help_convert();
+		return STATUS_WHOLE;
+	}
+	signals_install();
+	status = convert(&options, &err);
+	if (status >= 0)
+		return status;
+	message_error(&err);
+	return STATUS_NONE;
+}

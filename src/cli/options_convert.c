@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The options of gotrace convert. */
+#include "cli/options.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cli/options_common.h"
+#include "cli/values.h"
+
+enum key {
+	KEY_FORMAT = 1000,
+	KEY_BINARY,
+};
+
+struct parse {
+	struct convert_options *options;
+	struct error *err;
+};
+
+static const struct argp_option table[] = {
+	{"output", 'o', "FILE", 0, "Write the trace here; - is standard output", 1},
+	{"format", KEY_FORMAT, "GO", 0, "The format of this Go release, 1.5 to 1.26, or v0", 1},
+	{"binary", KEY_BINARY, "FILE", 0,
+	 "The program that was traced: names for traces of Go 1.5, 1.6 and v0, which have addresses alone",
+	 1},
+	{"quiet", 'q', NULL, 0, "Print errors only", 2},
+	OPTIONS_HELP,
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+static error_t on_option(int key, char *text, struct argp_state *state)
+{
+	const struct parse *parse = state->input;
+	struct convert_options *options = parse->options;
+
+	switch (key) {
+	case ARGP_KEY_ARG:
+		if (options->input)
+			return -error_set(parse->err, EINVAL,
+					  "one file at a time, please: '%s' is one too many", text);
+		options->input = text;
+		return 0;
+	case 'o':
+		options->output = text;
+		return 0;
+	case KEY_FORMAT:
+		return -parse_format("--format", text, &options->format, parse->err);
+	case KEY_BINARY:
+		options->binary = text;
+		return 0;
+	case 'q':
+		options->quiet = true;
+		return 0;
+	case 'h':
+		options->help = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp parser = {
+	.options = table,
+	.parser = on_option,
+	.doc = "Write an execution trace of any Go release in the format of another one."
+	       "\v"
+	       "Exit status: 0 written whole, 1 no trace, 2 wrong usage, 3 written up to a fault in FILE.",
+};
+
+int options_convert(int argc, char **argv, struct convert_options *options, struct error *err)
+{
+	struct parse parse = {.options = options, .err = err};
+	int rc;
+
+	memset(options, 0, sizeof(*options));
+	err->text[0] = '\0';
+	rc = options_parse(&parser, argc, argv, &parse);
+	if (rc || options->help)
+		return rc;
+	if (!options->input || !options->output)
+		return error_set(err, EINVAL, "convert needs a trace and -o FILE");
+	if (options->format == WIRE_NONE)
+		return error_set(err, EINVAL, "convert to which format? give --format, 1.5 to 1.26 or v0");
+	return 0;
+}
+
+void options_help_convert(void)
+{
+	options_print_help(&parser, "gotrace convert [OPTION...] FILE -o FILE --format GO");
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "convert/convert.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "convert/from.h"
+#include "wire/read_v1.h"
+#include "wire/wire.h"
+
+bool convert_needs_names(const uint8_t *bytes, size_t n)
+{
+	unsigned format = v1_format(bytes, n);
+
+	return format != WIRE_NONE && format < WIRE_GO17;
+}
+
+int convert_trace(const uint8_t *bytes, size_t n, const struct functab *names,
+		  const struct convert_sink *sink, struct convert_result *result, struct error *err)
+{
+	struct builder b;
+	int ret;
+
+	*result = (struct convert_result){0};
+	err->text[0] = '\0';
+	ret = builder_init(&b, sink, result, err);
+	if (!ret)
+		ret = v1_format(bytes, n) ? from_v1(&b, bytes, n, names) : from_v2(&b, bytes, n);
+	/* A file that contradicts itself is as bad as one that breaks its format. */
+	if (ret == -EBADMSG && !result->fault.text[0]) {
+		result->fault = *err;
+		err->text[0] = '\0';
+	}
+	builder_free(&b);
+	return ret;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "target/old_tids.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A thread that runs shows no stack pointer. The spare M for callbacks has no thread at all. */
+#define TRIES 6
+
+enum { STACKS = 2 }; /* of an M: its g0's and that of the goroutine it runs */
+
+struct stacks {
+	uint64_t lo[STACKS], hi[STACKS];
+};
+
+/* "nr arg0 ... arg5 sp pc", or "-1 sp pc" (Linux fs/proc/base.c, proc_pid_syscall). */
+bool old_tids_parse(const char *line, uint64_t *sp)
+{
+	uint64_t pc;
+
+	return sscanf(line, "-1 %" SCNx64 " %" SCNx64, sp, &pc) == 2 ||
+	       sscanf(line, "%*u %*x %*x %*x %*x %*x %*x %" SCNx64 " %" SCNx64, sp, &pc) == 2;
+}
+
+static bool read_sp(pid_t pid, const char *tid, uint64_t *sp)
+{
+	char path[64], line[256];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%.16s/syscall", (int)pid, tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, line, sizeof(line) - 1);
+	close(fd);
+	line[n > 0 ? n : 0] = '\0';
+	return old_tids_parse(line, sp);
+}
+
+/* Bounds of each M's two stacks; 0 where there is none. */
+static int read_bounds(const struct target *target, struct memory_batch *batch, const struct threads *threads,
+		       struct stacks *stacks)
+{
+	const struct go_layout *layout = &target->layout;
+	struct memory_piece *pieces = calloc(threads->nms * STACKS, sizeof(*pieces));
+	size_t n = 0;
+	int rc;
+
+	if (!pieces)
+		return -ENOMEM;
+	for (size_t i = 0; i < threads->nms * STACKS; i++) {
+		const struct log_m *lm = &threads->ms[i / STACKS];
+		uint64_t g = lm->curg;
+
+		if (i % STACKS == 0 && memory_read(target->pid, lm->m + layout->m_g0, &g, sizeof(g)))
+			g = 0;
+		if (g)
+			pieces[n++] = (struct memory_piece){
+				.address = g + layout->g_stack_lo, .size = 16, .owner = (uint32_t)i};
+	}
+	rc = memory_gather(batch, pieces, n);
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		struct stacks *of = &stacks[pieces[i].owner / STACKS];
+
+		if (!pieces[i].bytes)
+			continue;
+		memcpy(&of->lo[pieces[i].owner % STACKS], pieces[i].bytes, 8);
+		memcpy(&of->hi[pieces[i].owner % STACKS], pieces[i].bytes + 8, 8);
+	}
+	free(pieces);
+	return rc;
+}
+
+static void note_tid(struct threads *threads, const struct stacks *stacks, uint32_t tid, uint64_t sp)
+{
+	for (size_t i = 0; i < threads->nms; i++) {
+		for (int k = 0; k < STACKS && !threads->ms[i].tid; k++) {
+			if (sp >= stacks[i].lo[k] && sp < stacks[i].hi[k])
+				threads->ms[i].tid = tid;
+		}
+	}
+}
+
+static void match_threads(pid_t pid, struct threads *threads, const struct stacks *stacks)
+{
+	struct dirent *entry;
+	char path[64];
+	uint64_t sp;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir))) {
+		long tid = strtol(entry->d_name, NULL, 10);
+
+		if (tid > 0 && tid <= INT32_MAX && read_sp(pid, entry->d_name, &sp))
+			note_tid(threads, stacks, (uint32_t)tid, sp);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static bool has_unknown(const struct threads *threads)
+{
+	for (size_t i = 0; i < threads->nms; i++) {
+		if (!threads->ms[i].tid)
+			return true;
+	}
+	return false;
+}
+
+int old_tids_find(const struct target *target, struct memory_batch *batch, struct threads *threads)
+{
+	struct stacks *stacks = calloc(threads->nms + 1, sizeof(*stacks));
+	int rc = stacks ? 0 : -ENOMEM;
+
+	/* The list has the oldest last: m0, which is the first thread's. */
+	if (rc == 0 && threads->nms && !threads->ms[threads->nms - 1].tid)
+		threads->ms[threads->nms - 1].tid = (uint32_t)target->pid;
+	for (int i = 0; rc == 0 && target->cgo && i < TRIES && has_unknown(threads); i++) {
+		if (i)
+			nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
+		rc = read_bounds(target, batch, threads, stacks);
+		if (rc == 0)
+			match_threads(target->pid, threads, stacks);
+	}
+	free(stacks);
+	return rc;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "target/walk.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The runtime's own tracer walks by frame pointers from 1.21 on
+ * (runtime/trace.go). Before, functions without a frame are not in their
+ * chain, before 1.14 it is broken in places, and before 1.7 there is none.
+ */
+#define FIRST_BY_FRAME_POINTERS 21
+
+#define NEXT_CHUNK 4096u
+/* A stack of as many frames as we take is rarely longer. */
+#define MAX_COPY (256u << 10)
+/* A barrier stands every 1 kB, then every 2, 4 ... (Go 1.5 to 1.8 runtime/mstkbar.go). */
+#define MAX_BARRIERS 64u
+
+/* --- by frame pointers --- */
+
+/* More of a long stack, a page at a time, kept for the frames that follow. */
+struct reader {
+	pid_t pid;
+	uint64_t end; /* of the stack */
+	uint64_t address;
+	size_t size;
+	uint8_t bytes[NEXT_CHUNK];
+};
+
+static int read_on(void *ctx, uint64_t address, void *to, size_t size)
+{
+	struct reader *reader = ctx;
+
+	if (address < reader->address || reader->size < size ||
+	    address - reader->address > reader->size - size) {
+		uint64_t room = reader->end - address;
+		int rc;
+
+		reader->address = address;
+		reader->size = room < NEXT_CHUNK ? room : NEXT_CHUNK;
+		rc = memory_read(reader->pid, address, reader->bytes, reader->size);
+		if (rc) {
+			reader->size = 0;
+			return rc;
+		}
+	}
+	memcpy(to, reader->bytes + (address - reader->address), size);
+	return 0;
+}
+
+/*
+ * Up to 1.22 the runtime saves no frame pointer when it enters a system call
+ * (g.syscallbp is of 1.23): the frame of the function that enters it is as big
+ * as its prologue says.
+ */
+static uint64_t syscall_bp(const struct target *target, const struct g_view *view)
+{
+	size_t index, frame;
+	struct code code;
+	const char *name;
+	uint64_t entry, end;
+
+	if (functab_lookup(target->functab, view->pc, &index) ||
+	    functab_entry(target->functab, index, &entry, &end, &name) ||
+	    target_code_at(target, entry, end, &code) || code_frame(&code, &frame))
+		return 0;
+	return view->sp + frame;
+}
+
+static unsigned walk_frames(const struct target *target, const struct g_view *stopped,
+			    const struct memory_piece *piece, uint64_t pcs[STACK_DEPTH], uint16_t *flags)
+{
+	struct g_view view = *stopped;
+	struct reader reader = {.pid = target->pid, .end = view.stack_hi, .size = 0};
+	struct stack_memory memory = {
+		.address = piece->address,
+		.bytes = piece->bytes,
+		.size = piece->size,
+		.read = read_on,
+		.ctx = &reader,
+	};
+
+	if (view.status == G_STATUS_SYSCALL && target->layout.g_syscallbp == LAYOUT_ABSENT)
+		view.bp = syscall_bp(target, &view);
+	return stack_walk(&view, &memory, pcs, flags);
+}
+
+/* --- by the function table --- */
+
+/* What the collector put aside of this goroutine's stack, if it walks stacks just now. */
+static size_t read_barriers(const struct target *target, uint64_t g, struct stack_barrier *barriers)
+{
+	_Static_assert(sizeof(*barriers) == 16, "as struct stkbar of the runtime");
+	uint32_t offset = target->image->release->layout.runtime.g_barriers;
+	uint64_t slice[2];
+
+	if (offset == LAYOUT_ABSENT || memory_read(target->pid, g + offset, slice, sizeof(slice)))
+		return 0;
+	if (slice[1] > MAX_BARRIERS)
+		slice[1] = MAX_BARRIERS;
+	if (!slice[1] || memory_read(target->pid, slice[0], barriers, slice[1] * sizeof(*barriers)))
+		return 0;
+	return slice[1];
+}
+
+/* More of the stack than there was, up to `end`. */
+static bool read_more(const struct walker *walker, struct stack_bytes *stack, uint64_t end)
+{
+	uint64_t size = (stack->hi - stack->lo) * 8;
+
+	if (stack->hi >= end)
+		return false;
+	size = size < end - stack->lo ? size : end - stack->lo;
+	if (memory_read(walker->target->pid, stack->lo, walker->buffer, size))
+		return false;
+	stack->bytes = walker->buffer;
+	stack->hi = stack->lo + size;
+	return true;
+}
+
+/* Copies that grow until the root is in one, or as many frames as we take. */
+static unsigned walk_table(struct walker *walker, uint64_t g, const struct g_view *view,
+			   const struct memory_piece *piece, uint64_t pcs[STACK_DEPTH], uint16_t *flags)
+{
+	struct stack_barrier barriers[MAX_BARRIERS];
+	struct stack_bytes stack = {
+		.bytes = piece->bytes,
+		.lo = piece->address,
+		.hi = piece->address + piece->size,
+		.barriers = barriers,
+	};
+	uint64_t end = view->stack_hi - stack.lo < MAX_COPY ? view->stack_hi : stack.lo + MAX_COPY;
+	bool whole, more;
+	unsigned n;
+
+	for (;;) {
+		n = (unsigned)unwinder_walk(walker->unwinder, view->pc, view->sp, &stack, pcs, STACK_DEPTH,
+					    &whole);
+		if (whole || n == STACK_DEPTH)
+			break;
+		more = read_more(walker, &stack, end);
+		if (!stack.nbarriers)
+			stack.nbarriers = read_barriers(walker->target, g, barriers);
+		else if (!more)
+			break;
+		if (!more && !stack.nbarriers)
+			break;
+	}
+	*flags = whole ? 0 : n == STACK_DEPTH ? RAW_STACK_CUT : RAW_STACK_BROKEN;
+	return n;
+}
+
+int walker_init(struct walker *walker, const struct target *target)
+{
+	*walker = (struct walker){.target = target};
+	if (target->go_minor >= FIRST_BY_FRAME_POINTERS)
+		return 0;
+	walker->unwinder = unwinder_new(target->functab);
+	walker->buffer = malloc(MAX_COPY);
+	return walker->unwinder && walker->buffer ? 0 : -ENOMEM;
+}
+
+void walker_free(struct walker *walker)
+{
+	unwinder_free(walker->unwinder);
+	free(walker->buffer);
+	*walker = (struct walker){.target = NULL};
+}
+
+unsigned walker_walk(struct walker *walker, uint64_t g, const struct g_view *view,
+		     const struct memory_piece *piece, uint64_t pcs[STACK_DEPTH], uint16_t *flags)
+{
+	if (walker->unwinder)
+		return walk_table(walker, g, view, piece, pcs, flags);
+	return walk_frames(walker->target, view, piece, pcs, flags);
+}
