@@ -263,7 +263,7 @@ static int open_names(struct reader_v1 *r, const struct functab *names)
 
 int from_v1(struct builder *b, const uint8_t *bytes, size_t n, const struct functab *names)
 {
-	struct reader_v1 r = {.b = b, .taken = V1_NO_P};
+	struct reader_v1 r = {.b = b};
 	struct fault fault = {0}, again = {0};
 	int ret = v1_read(bytes, n, &r.trace, &fault);
 
@@ -289,7 +289,7 @@ int from_v1(struct builder *b, const uint8_t *bytes, size_t n, const struct func
 	if (r.symbol)
 		symbol_free(r.symbol);
 	idmap_free(&r.stacks);
-	free(r.thread_of_p);
+	free(r.ps);
 	free(r.blocks);
 	return ret;
 }
