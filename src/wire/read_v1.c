@@ -341,6 +341,7 @@ static int read_all(struct v1_trace *trace, struct fault *fault)
 
 	if (torn == -ENOMEM)
 		return torn;
+	trace->torn = torn != 0;
 	ret = v1_order(trace, torn ? &later : fault);
 	if (ret != -ENOMEM && v1_drop_futile(trace))
 		ret = -ENOMEM;
