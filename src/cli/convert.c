@@ -38,6 +38,7 @@ struct told_since {
 static const struct told_since told[] = {
 	{OP_GO_LABEL, OP_GO_LABEL, WIRE_GO18, "labels of goroutines"},
 	{OP_GC_ASSIST_ACTIVE, OP_GC_ASSIST_END, WIRE_GO19, "events of mark assists"},
+	{OP_STW_BEGIN, OP_STW_BEGIN, WIRE_GO110, "stop-the-worlds"},
 	{OP_TASK_BEGIN, OP_LOG, WIRE_GO111, "events of tasks, regions and logs"},
 	{OP_CPU_SAMPLE, OP_CPU_SAMPLE, WIRE_GO119, "CPU samples"},
 	{OP_SYSCALL_END, OP_SYSCALL_END, WIRE_GO122, "ends of system calls that kept their P"},
@@ -96,7 +97,9 @@ static void tell_left_out(const struct conversion *conv)
 				wire_format_name(conv->options->format), text_count(n).bytes, told[i].what);
 	}
 	if (result->no_ops)
-		fprintf(stderr, "gotrace: left out: %s events of single objects of the heap\n",
+		fprintf(stderr,
+			"gotrace: left out: %s events of single objects of the heap, and of memory at no "
+			"address\n",
 			text_count(result->no_ops).bytes);
 	if (result->nameless)
 		fprintf(stderr,
