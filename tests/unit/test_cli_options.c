@@ -187,6 +187,7 @@ static void other_commands(void **state)
 {
 	struct replay_options replay;
 	struct check_options check;
+	struct convert_options convert;
 	struct sites_options sites;
 	struct error err;
 	struct line line;
@@ -207,6 +208,21 @@ static void other_commands(void **state)
 	assert_string_equal(check.input, "f");
 	LINE(line, "--json");
 	assert_int_equal(options_check(line.argc, line.argv, &check, &err), -EINVAL);
+	LINE(line, "old", "-o", "new", "--format", "1.9", "--binary", "server", "-q");
+	assert_int_equal(options_convert(line.argc, line.argv, &convert, &err), 0);
+	assert_string_equal(convert.input, "old");
+	assert_string_equal(convert.output, "new");
+	assert_string_equal(convert.binary, "server");
+	assert_int_equal(convert.format, WIRE_GO19);
+	assert_true(convert.quiet);
+	LINE(line, "old", "-o", "new");
+	assert_int_equal(options_convert(line.argc, line.argv, &convert, &err), -EINVAL);
+	LINE(line, "old", "--format", "1.26");
+	assert_int_equal(options_convert(line.argc, line.argv, &convert, &err), -EINVAL);
+	LINE(line, "old", "older", "-o", "new", "--format", "1.26");
+	assert_int_equal(options_convert(line.argc, line.argv, &convert, &err), -EINVAL);
+	LINE(line, "old", "-o", "new", "--format", "1.4711");
+	assert_int_equal(options_convert(line.argc, line.argv, &convert, &err), -EINVAL);
 	LINE(line, "12");
 	assert_int_equal(options_sites(line.argc, line.argv, &sites, &err), 0);
 	assert_int_equal(sites.pid, 12);
