@@ -31,8 +31,9 @@ var accounts = []account{
 		[]string{"GoCreateBlocked"}},
 	{[]string{"GoSysCall"}, []string{"GoSyscallBegin"}, 0, 0, false, nil},
 	{[]string{"GoSysExit"}, []string{"GoSyscallEndBlocked"}, 0, 0, true, nil},
-	{[]string{"ProcStart"}, []string{"ProcStart"}, 0, 0, true, nil},
-	{[]string{"ProcStop"}, []string{"ProcStop", "ProcSteal"}, 0, 0, false, nil},
+	// A P that the end of one call takes from another call goes on without a stop and a start.
+	{[]string{"ProcStart"}, []string{"ProcStart"}, 0, 0, true, []string{"ProcSteal"}},
+	{[]string{"ProcStop"}, []string{"ProcStop", "ProcSteal"}, 0, 0, false, []string{"ProcSteal"}},
 	{[]string{"GCStart"}, []string{"GCBegin"}, 0, 0, true, nil},
 	{[]string{"GCDone"}, []string{"GCEnd"}, 0, 0, true, nil},
 	{[]string{"GCSweepStart"}, []string{"GCSweepBegin"}, 0, 0, true, nil},
