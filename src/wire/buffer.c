@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_CAPACITY = 1024, FIRST_ITEMS = 16 };
+/* Arrays of many items grow by less: memory is dearer than moving it (mremap). */
+enum { FIRST_CAPACITY = 1024, FIRST_ITEMS = 16, MANY_ITEMS = 1 << 16 };
 
 int buffer_reserve(struct buffer *buf, size_t more)
 {
@@ -52,7 +53,7 @@ int array_grow(void **array, size_t *n, size_t want, size_t item_size)
 	if (want > SIZE_MAX / 4 / item_size)
 		return -ENOMEM;
 	while (count < want)
-		count *= 2;
+		count += count < MANY_ITEMS ? count : count / 4;
 	bigger = realloc(*array, count * item_size);
 	if (!bigger)
 		return -ENOMEM;

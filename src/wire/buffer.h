@@ -17,7 +17,7 @@ int buffer_append(struct buffer *buf, const void *bytes, size_t n);
 void buffer_free(struct buffer *buf);
 
 /*
- * Grows an array of *n zeroed items to at least `want`, doubling. The new
+ * Grows an array of *n zeroed items to at least `want`, doubling, the larger ones by a quarter. The new
  * items are zero. 0 or -ENOMEM; the array is unchanged then.
  */
 int array_grow(void **array, size_t *n, size_t want, size_t item_size);
