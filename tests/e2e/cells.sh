@@ -58,7 +58,8 @@ trace_cell() {
 	[ ! -e "$facts$look" ] || strict "$W/trace" -expect "$facts$look"
 	checked "$W/trace"
 	printf '%s events, %s goroutines, %s KiB' "$(fact events)" "$(fact goroutines)" $(($(stat -c %s "$W/trace") / 1024))
-	if [ "$3" = yes ]; then
+	# Older viewers divide by what an idle program does not do (/mmu).
+	if [ "$3" = yes ] && { [ "$1" != idle ] || [ "$(minor "$2")" -ge 22 ]; }; then
 		rows=$(profile_rows "$1" "$2")
 		# Where only starts are probed, nobody knows who woke whom.
 		[ "$look" != --spans ] || rows=${rows#sched} rows=${rows#,}
