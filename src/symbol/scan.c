@@ -5,7 +5,7 @@
  * address at each PC (pcsp tables; gentraceback, Go 1.4 … 1.20 runtime/traceback.go).
  */
 #include "bpf/record.h"
-#include "pclntab.h"
+#include "symbol/pclntab.h"
 
 #define WORD     8u
 #define PLACE_PC ((1ull << SCAN_SHIFT) - 1)
