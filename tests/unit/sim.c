@@ -177,21 +177,37 @@ static void ready(struct sim *sim, int m)
 	set(sim, g, SIM_RUNNABLE);
 }
 
+/* A P takes ids in batches of 16; up to Go 1.23 it takes them when the first of them has been seen without. */
+static bool number(struct sim *sim, struct sim_ids *ids, struct sim_g *g)
+{
+	bool first = ids->next == ids->end;
+
+	if (first) {
+		sim->next_goid += 16 - (sim->next_goid - 1) % 16;
+		ids->next = sim->next_goid;
+		ids->end = ids->next + 16;
+		sim->next_goid = ids->end;
+	}
+	g->goid = ids->next++;
+	return first;
+}
+
 static void create(struct sim *sim, int m)
 {
 	int g = find_g(sim, SIM_NONE);
 	struct raw_record *rec;
+	bool late;
 
-	if (g < 0)
+	if (g < 0 || sim->ms[m].p < 0)
 		return;
-	sim->gs[g].goid = sim->next_goid++;
+	late = number(sim, &sim->ids[sim->ms[m].p], &sim->gs[g]);
 	sim->gs[g].nregions = 0;
 	rec = put(sim, m, SITE_NEWPROC, g);
 	rec->arg = curg(sim, m);
 	rec->arg2 = 0x401000;
 	rec->status = 1;
-	if (sim_random(sim, 4) == 0)
-		rec->goid = 0; /* numbered late, as up to Go 1.23 */
+	if (late)
+		rec->goid = 0;
 	set(sim, g, SIM_RUNNABLE);
 }
 

@@ -46,6 +46,9 @@ struct sim {
 	bool handoff; /* steals show as handoffp (<= 1.25), else as releaseP (1.26) */
 	struct sim_g gs[SIM_GS];
 	struct sim_m ms[SIM_MS];
+	struct sim_ids {
+		uint64_t next, end;
+	} ids[SIM_PS];
 	int p_holder[SIM_PS]; /* index of the M, -1 = idle */
 	int stw;              /* index of the M that stopped the world, -1 = none */
 	bool gc;              /* a cycle runs */
