@@ -12,6 +12,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/cells.sh
 . tests/e2e/cases.sh
 . tests/e2e/events.sh
+. tests/e2e/files.sh
 . tests/e2e/convert.sh
 . tests/e2e/old_open.sh
 CELL_SEED=${CELL_SEED:-$(($(date +%s) / 86400))}
