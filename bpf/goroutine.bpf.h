@@ -158,7 +158,7 @@ static __always_inline void span(uint64_t gp, uint64_t g0)
 	struct raw_record rec = {.site = SITE_SPAN, .g = gp};
 	struct go_g g;
 	uint64_t pc;
-	uint8_t reason;
+	uint8_t reason, skip;
 
 	if (!read_g(&g, gp))
 		return;
@@ -173,8 +173,9 @@ static __always_inline void span(uint64_t gp, uint64_t g0)
 	rec.status = g_status(&g);
 	if (quiet_ps)
 		rec.p = p_kept_quiet(m_of_g(g0));
-	rec.stack = stack_of_stopped(&g, rec.arg == 1 ? park_skips[reason & 63] : (uint8_t)stop_skip,
-				     rec.arg == 2);
+	skip = rec.arg == 1 ? park_skips[reason & 63] : (uint8_t)stop_skip;
+	if (has_stack(skip))
+		rec.stack = stack_of_stopped(&g, skip, rec.arg == 2);
 	send(&rec);
 }
 

@@ -168,11 +168,11 @@ int old_ready(struct pt_regs *ctx)
 	return 0;
 }
 
-/* As gcMarkWorkerMode numbers them from 1.16 on. Before, 0 is a mode, too, and what tells is if it is a worker. */
+/* As gcMarkWorkerMode numbers them from 1.16 on. Before, 0 is a mode, too, and what tells is if it is a
+ * worker. */
 static __always_inline uint8_t worker_mode(const struct raw_record *rec)
 {
-	if (go_minor <= 15 &&
-	    (!places.gc_worker || read_word(rec->g + layout.g_startpc) != places.gc_worker))
+	if (go_minor <= 15 && (!places.gc_worker || read_word(rec->g + layout.g_startpc) != places.gc_worker))
 		return 0;
 	return (uint8_t)read_word(rec->p + layout.p_gc_mark_worker_mode) + (go_minor <= 15);
 }
@@ -482,7 +482,8 @@ static __always_inline bool self_old(struct raw_record *rec, struct go_g *g)
 	return true;
 }
 
-/* In gcStart, on the goroutine's own stack; the tracer's stack begins with its caller. 1.4: on g0, in gc_m. */
+/* In gcStart, on the goroutine's own stack; the tracer's stack begins with its caller. 1.4: on g0, in gc_m.
+ */
 SEC("?uprobe")
 int old_gc_begin(struct pt_regs *ctx)
 {

@@ -29,8 +29,8 @@ enum site {
 	SITE_MARKER = 2, /* not a hit: arg = number of the marker */
 
 	/* goroutines; g = the goroutine that changes */
-	SITE_PARK = 10,        /* park_m: running -> waiting. arg = block reason, arg2 = wait reason; Go 1.4: no arg, and arg2 = the
-			* first eight bytes of the text of the wait reason */
+	SITE_PARK = 10, /* park_m: running -> waiting. arg = block reason, arg2 = wait reason; Go 1.4: no arg,
+			 * and arg2 = the first eight bytes of the text of the wait reason */
 	SITE_READY = 11,       /* ready: waiting -> runnable. arg = curg (the waker), stack = the waker's */
 	SITE_UNBLOCK = 12,     /* inline waiting -> runnable (netpoll, injectglist, GC workers). arg = curg,
 				* arg2 = what g is to do as a GC worker if it is one (p.gcMarkWorkerMode) */
@@ -225,6 +225,8 @@ struct go_places {
 	 * cgocall, but the chain of frame pointers leads away to C's stack in cgocallback. 0 without cgo.
 	 */
 	uint64_t cgocallback, cgocallback_end;
+	uint64_t cgocall, cgocall_end;
+	uint64_t cgocall_frame; /* how far its frame pointer is above its stack pointer */
 	/* Up to 1.20, where a goroutine leaves its thread: by which call of its own, for there is a caller
 	 * without one. */
 	uint64_t stack_switch, stack_switch_end;   /* runtime.systemstack_switch */
@@ -244,11 +246,11 @@ struct go_places {
 	/* Who stops the world in the name of the collector: up to Go 1.20 the caller is the reason. */
 	uint64_t gc_start, gc_start_end;         /* runtime.gcStart: to end the sweep */
 	uint64_t gc_mark_done, gc_mark_done_end; /* runtime.gcMarkDone: to end marking */
-	uint64_t next_gc;       /* up to Go 1.18: heapGoal of gcController; up to 1.16 of memstats */
-	uint64_t gc_worker;     /* up to Go 1.15: runtime.gcBgMarkWorker */
-	uint64_t reclaim, reclaim_end; /* runtime.(*mheap).reclaim, by sweepone: up to 1.11 */
+	uint64_t next_gc;                /* up to Go 1.18: heapGoal of gcController; up to 1.16 of memstats */
+	uint64_t gc_worker;              /* up to Go 1.15: runtime.gcBgMarkWorker */
+	uint64_t reclaim, reclaim_end;   /* runtime.(*mheap).reclaim, by sweepone: up to 1.11 */
 	uint64_t newstack, newstack_end; /* runtime.newstack: in 1.4 */
-	uint64_t assist_teller; /* up to 1.11, in the call by which traceGCMarkAssistStart tells */
+	uint64_t assist_teller;          /* up to 1.11, in the call by which traceGCMarkAssistStart tells */
 };
 
 /* Where a value is at a place in the code: in a register (numbers of the machine code), or on the stack. */

@@ -117,8 +117,9 @@ static __always_inline bool fill_chunk(struct scratch *s)
  * The chain has left the goroutine's stack. If that is at a callback from C,
  * goes on with asmcgocall, whose frame is where it had left the stack:
  * cgocallback made its own right below, with the saved g.sched.pc as its
- * return address (Go 1.22 … 1.26 runtime/asm_amd64.s). A thread of C's own
- * has nothing above.
+ * return address (Go 1.17 … 1.26 runtime/asm_amd64.s). A thread of C's own
+ * has nothing above. Up to Go 1.20 asmcgocall has no frame: there is its return
+ * address, into cgocall.
  */
 static __always_inline bool cross_callback(struct scratch *s)
 {
@@ -130,7 +131,15 @@ static __always_inline bool cross_callback(struct scratch *s)
 	if (bpf_probe_read_user(words, sizeof(words), (const void *)(left - 8)))
 		return false;
 	push_pc(s, words[0]);
-	s->bp = words[2] ? left : 0;
+	if (go_minor > 20) {
+		s->bp = words[2] ? left : 0;
+		return true;
+	}
+	s->bp = 0;
+	if (lies_in(words[1], places.cgocall, places.cgocall_end)) {
+		push_pc(s, words[1]);
+		s->bp = left + 8 + places.cgocall_frame;
+	}
 	return true;
 }
 

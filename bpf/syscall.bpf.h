@@ -14,6 +14,24 @@ static __always_inline bool is_target(void)
 	return bpf_get_current_task_btf()->tgid == (int)target_tgid;
 }
 
+/* asm/unistd_64.h */
+#define NR_ARCH_PRCTL 158
+#define NR_GETTID     186
+
+/*
+ * A new thread has its creator's TLS, and g with it, until its own is set: by
+ * these two calls (clone and settls in runtime/sys_linux_amd64.s, Go 1.4 … 1.26).
+ */
+static __always_inline bool is_newborn(long id, uint64_t m)
+{
+	uint32_t tid = 0;
+
+	if (id != NR_ARCH_PRCTL && id != NR_GETTID)
+		return false;
+	return bpf_probe_read_user(&tid, sizeof(tid), (const void *)(m + layout.m_procid)) ||
+	       tid != (uint32_t)bpf_get_current_task_btf()->pid;
+}
+
 SEC("?tp_btf/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 {
@@ -28,6 +46,8 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	if (!rec.g || !read_g(&g, rec.g) || g_status(&g) != GSYSCALL)
 		return 0; /* not one of Go's */
 	m = g_word(&g, layout.g_m);
+	if (is_newborn(id, m))
+		return 0;
 	rec.goid = g_word(&g, layout.g_goid);
 	if (quiet_ps)
 		rec.p = p_in_syscall(m);
@@ -51,7 +71,8 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 	if (!is_target())
 		return 0;
 	rec.g = current_g();
-	if (!rec.g || !read_user(&status, sizeof(status), rec.g + layout.g_status) ||
+	/* A new thread's own TLS has no g yet, but anything, when arch_prctl has set it: that is no loss. */
+	if (!rec.g || bpf_probe_read_user(&status, sizeof(status), (const void *)(rec.g + layout.g_status)) ||
 	    (status & ~GSCAN) != GSYSCALL)
 		return 0;
 	rec.arg2 = regs->orig_ax;
@@ -119,8 +140,12 @@ int call_return(struct pt_regs *ctx)
 {
 	if (layout.g_syscallbp != LAYOUT_ABSENT)
 		enter_c(ctx, SITE_CALL_RETURN, ctx->ax, ctx->cx);
-	else
+	else if (go_minor > 20)
 		enter_c(ctx, SITE_CALL_RETURN, ctx->ip + 5, ctx->bp);
+	else if (lies_in(ctx->ax, places.cgocall, places.cgocall_end))
+		enter_c(ctx, SITE_CALL_RETURN, ctx->ax, ctx->bx + places.cgocall_frame);
+	else
+		enter_c(ctx, SITE_CALL_RETURN, ctx->ax, 0); /* a thread of C's own */
 	return 0;
 }
 

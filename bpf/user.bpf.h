@@ -174,7 +174,9 @@ static __always_inline uint64_t task_of(uint64_t context)
 	return 0;
 }
 
-/* At the jump in StartRegion: equal = the tracer is off. Arguments are still in registers, the frame is made.
+/*
+ * At the jump in StartRegion: equal = the tracer is off; up to Go 1.18 = it is on. Arguments are still in
+ * registers, the frame is made.
  */
 SEC("?uprobe")
 int region_start(struct pt_regs *ctx)
@@ -184,7 +186,7 @@ int region_start(struct pt_regs *ctx)
 	uint64_t frame[2]; /* of the caller; return address */
 	struct go_g g;
 
-	if (!(ctx->flags & ZERO_FLAG) || !read_self(&rec, &g, ctx->r14) ||
+	if (!(ctx->flags & ZERO_FLAG) != (go_minor <= 18) || !read_self(&rec, &g, ctx->r14) ||
 	    !read_user(frame, sizeof(frame), ctx->bp))
 		return 0;
 	rec.arg = task_of(ctx->bx);

@@ -126,6 +126,20 @@ static void on_destroy(struct model *md, const struct hit *hit)
 		step_go_destroy(md, hit->m);
 }
 
+/*
+ * Up to Go 1.23 a P takes ids in batches of 16, and the probe does not see the
+ * first of a batch: what is created there next tells it.
+ */
+static void name_last(struct model *md, struct p *p, const struct g *created, uint64_t goid)
+{
+	const uint64_t batch = 16; /* _GoidCacheBatch, Go 1.4 to 1.26 runtime/proc.go */
+	struct g *last = p->nameless ? md->gs.all[p->nameless] : NULL;
+
+	if (last && last->status != G_DEAD && goid % batch == 2)
+		g_set_goid(md, last, goid - 1);
+	p->nameless = goid ? 0 : created->index;
+}
+
 static void on_newproc(struct model *md, const struct hit *hit)
 {
 	const struct raw_record *rec = hit->rec;
@@ -139,6 +153,8 @@ static void on_newproc(struct model *md, const struct hit *hit)
 	g = rec->g ? g_new(md, rec->g, rec->goid) : NULL;
 	if (!g)
 		return;
+	if (hit->p)
+		name_last(md, hit->p, g, rec->goid);
 	g->startpc = rec->arg2;
 	g->last_hit = rec->time;
 	if (!on_thread)
@@ -236,12 +252,29 @@ static void on_exit_no_p(struct model *md, const struct hit *hit)
 	step_syscall_end_blocked(md, m);
 }
 
+/* Up to Go 1.20 a thread of C's own has a goroutine for each of its calls: mostly the same one. It is told of
+ * as of one that is in C in between, which is how the tracers of those releases have it. */
+static bool keeps_callback(const struct model *md)
+{
+	return md->target.go_minor <= 20;
+}
+
 static void on_needm(struct model *md, const struct hit *hit)
 {
 	const struct raw_record *rec = hit->rec;
 	struct g *old = g_find(md, rec->g);
 	struct g *g;
 
+	if (keeps_callback(md)) {
+		if (in_syscall(md, hit))
+			return;
+		if (hit->m->g && hit->m->g->status == G_SYSCALL)
+			step_go_destroy_syscall(md, hit->m);
+		if (old && old->m && old->status == G_SYSCALL) {
+			step_go_destroy_syscall(md, old->m);
+			old = NULL;
+		}
+	}
 	if (old)
 		make_dead(md, old);
 	make_m_free(md, hit->m);
@@ -258,7 +291,7 @@ static void on_dropm(struct model *md, const struct hit *hit)
 {
 	struct g *g = g_find(md, hit->rec->g);
 
-	if (!g)
+	if (!g || (keeps_callback(md) && in_syscall(md, hit)))
 		return;
 	if (in_syscall(md, hit)) {
 		step_go_destroy_syscall(md, hit->m);
@@ -275,7 +308,10 @@ static void change_p_of(struct model *md, struct m *m, struct p *p)
 
 	md->stw = NULL; /* it stays stopped */
 	step_go_stop(md, m, tables_reason(md, REASON_STOP, 1), 0);
-	make_m_hold(md, m, p);
+	if (m->p)
+		step_proc_stop(md, m);
+	make_p_idle(md, m, p);
+	step_proc_start(md, m, p);
 	step_go_start(md, m, g);
 	md->stw = stw;
 }

@@ -159,6 +159,7 @@ static const struct release_rules release_rules[] = {
 		.funcdata_wrapped = 7,
 		.elide = ELIDE_BY_ID,
 		.at_return = true,
+		.exact_faults = true,
 	},
 	{
 		.go_minor = 17,
@@ -168,6 +169,7 @@ static const struct release_rules release_rules[] = {
 		.funcdata_wrapped = NO_TABLE,
 		.elide = ELIDE_BY_ID,
 		.at_return = true,
+		.exact_faults = true,
 	},
 	{
 		.go_minor = 16,
@@ -177,6 +179,7 @@ static const struct release_rules release_rules[] = {
 		.funcdata_wrapped = NO_TABLE,
 		.elide = ELIDE_BY_ID,
 		.at_return = true,
+		.exact_faults = true,
 	},
 	{
 		.go_minor = 14,
@@ -186,6 +189,7 @@ static const struct release_rules release_rules[] = {
 		.funcdata_wrapped = NO_TABLE,
 		.elide = ELIDE_BY_ID,
 		.at_return = true,
+		.exact_faults = true,
 	},
 	{
 		.go_minor = 13,
@@ -213,6 +217,7 @@ static const struct release_rules release_rules[] = {
 		.elide = ELIDE_BY_FILE,
 		.at_return = true,
 		.tree_by_index = true,
+		.exact_faults = true,
 	},
 	{
 		.go_minor = 9,
@@ -222,6 +227,7 @@ static const struct release_rules release_rules[] = {
 		.elide = ELIDE_NONE,
 		.at_return = true,
 		.tree_by_index = true,
+		.exact_faults = true,
 	},
 	{
 		.go_minor = 4,

@@ -55,9 +55,11 @@ struct release_rules {
 	struct func_ids ids;
 	uint8_t pcdata_inline, funcdata_inline, funcdata_wrapped; /* NO_TABLE: there is none */
 	enum elide elide;
-	bool short_names; /* type arguments are shown as "[...]"; earlier the linker stored the names so */
-	bool written_raw; /* the address written is the one to return to, not one in the call */
-	bool at_return;   /* a return address is of the function it lies in, even if the call ends another */
+	bool short_names;  /* type arguments are shown as "[...]"; earlier the linker stored the names so */
+	bool written_raw;  /* the address written is the one to return to, not one in the call */
+	bool at_return;    /* a return address is of the function it lies in, even if the call ends another */
+	bool exact_faults; /* below sigpanic there is no call: the address is of the instruction that faulted
+			    */
 	bool tree_by_index; /* inlined frames share an address; the tree has the callers' files and lines */
 };
 

@@ -31,7 +31,7 @@ struct symbol {
 	struct map64 cache; /* return address -> index of its first element */
 	struct element *elements;
 	size_t count, capacity;
-	uint32_t goexit, main; /* ids in strings */
+	uint32_t goexit, main, sigpanic; /* ids in strings */
 };
 
 /* When either is reached, the cache starts anew (some 60 MB). */
@@ -52,7 +52,8 @@ struct symbol *symbol_new(const struct functab *tab, struct strtab *strings)
 	sym->strings = strings;
 	sym->goexit = strtab_add_str(strings, "runtime.goexit");
 	sym->main = strtab_add_str(strings, "runtime.main");
-	if (!sym->goexit || !sym->main) {
+	sym->sigpanic = strtab_add_str(strings, "runtime.sigpanic");
+	if (!sym->goexit || !sym->main || !sym->sigpanic) {
 		free(sym);
 		return NULL;
 	}
@@ -418,6 +419,14 @@ static int bare_frames(const uint64_t *pcs, size_t n, size_t hole, unsigned skip
 	return count;
 }
 
+/* Whether the address that follows is no return address: sigpanic was called by the signal handler's doing.
+ */
+static bool is_fault(const struct symbol *sym, const struct element *element)
+{
+	return sym->tab && sym->tab->rules->exact_faults && element->shown &&
+	       element->frame.func == sym->sigpanic;
+}
+
 static int walk_frames(struct symbol *sym, const uint64_t *pcs, size_t n, unsigned skip, unsigned flags,
 		       struct frame frames[MAX_FRAMES])
 {
@@ -426,7 +435,7 @@ static int walk_frames(struct symbol *sym, const uint64_t *pcs, size_t n, unsign
 	bool guessed = (flags & (SYMBOL_SAMPLE | SYMBOL_SCAN)) == SYMBOL_SAMPLE;
 	size_t hole = guessed && n > 1 && !has_caller(sym, pcs) ? 1 : n;
 	size_t shown;
-	bool more = true;
+	bool more = true, faulted = false;
 
 	if (flags & SYMBOL_RUNTIME_FRAMES)
 		skip = 0;
@@ -437,11 +446,12 @@ static int walk_frames(struct symbol *sym, const uint64_t *pcs, size_t n, unsign
 
 		if (i == hole)
 			continue;
-		element = expand(sym, pcs[i]);
+		element = expand(sym, pcs[i] + faulted);
 		if (!element)
 			return -ENOMEM;
 		while ((more = take_element(sym, &walk, element)) && !element->last)
 			element++;
+		faulted = is_fault(sym, element);
 	}
 	return walk.known || shown < n ? walk.count : bare_frames(pcs, n, hole, skip, frames);
 }

@@ -75,24 +75,27 @@ static bool is_jbe(const struct x86_insn *insn)
 	return x86_is_jcc(insn) && (insn->opcode & 0xf) == 6;
 }
 
-/* `sub $N, %rsp; mov %rbp, M(%rsp)`; 128 bytes are taken by `add $-128`. */
-static bool makes_frame(const struct code *code, size_t at)
+/* `sub $N, %rsp; mov %rbp, size(%rsp)`; 128 bytes are taken by `add $-128`. */
+static bool makes_frame(const struct code *code, size_t at, size_t *size)
 {
 	struct x86_insn insn;
+	bool makes;
 
-	return code_next(code, &at, &insn) > 0 && (is_one(&insn, 0x81) || is_one(&insn, 0x83)) &&
-	       insn.mod == 3 && insn.rm == X86_RSP && (insn.reg == 5 || insn.reg == 0) &&
-	       code_next(code, &at, &insn) > 0 && is_one(&insn, OP_STORE) && insn.mod != 3 &&
-	       insn.reg == X86_RBP && (insn.rm & 7) == X86_RSP;
+	makes = code_next(code, &at, &insn) > 0 && (is_one(&insn, 0x81) || is_one(&insn, 0x83)) &&
+		insn.mod == 3 && insn.rm == X86_RSP && (insn.reg == 5 || insn.reg == 0) &&
+		code_next(code, &at, &insn) > 0 && is_one(&insn, OP_STORE) && insn.mod != 3 &&
+		insn.reg == X86_RBP && (insn.rm & 7) == X86_RSP && insn.disp >= 0;
+	*size = makes ? (size_t)insn.disp : 0;
+	return makes;
 }
 
 int code_prologue(const struct code *code, size_t *offset)
 {
 	struct x86_insn insn;
-	size_t at = 0, before = 0;
+	size_t at = 0, before = 0, size;
 
 	for (int i = 0; i < MAX_PROLOGUE && code_next(code, &at, &insn) > 0; i++) {
-		if (x86_is_push_rbp(&insn) || (is_jbe(&insn) && makes_frame(code, at))) {
+		if (x86_is_push_rbp(&insn) || (is_jbe(&insn) && makes_frame(code, at, &size))) {
 			*offset = before;
 			return 0;
 		}
@@ -108,8 +111,13 @@ int code_frame(const struct code *code, size_t *size)
 	struct x86_insn insn;
 	size_t at;
 
-	if (code_prologue(code, &at) || code_next(code, &at, &insn) <= 0 ||
-	    code_next(code, &at, &insn) <= 0 || !is_one(&insn, OP_STORE) || insn.mod != 3 ||
+	if (makes_frame(code, 0, size))
+		return 0;
+	if (code_prologue(code, &at) || code_next(code, &at, &insn) <= 0)
+		return -ENOENT;
+	if (is_jbe(&insn) && makes_frame(code, at, size))
+		return 0;
+	if (code_next(code, &at, &insn) <= 0 || !is_one(&insn, OP_STORE) || insn.mod != 3 ||
 	    insn.reg != X86_RSP || insn.rm != X86_RBP || code_next(code, &at, &insn) <= 0)
 		return -ENOENT;
 	/* sub, or for 128 bytes the shorter `add $-128`; anything else: the function has no locals. */

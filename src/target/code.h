@@ -29,8 +29,10 @@ int code_next(const struct code *code, size_t *at, struct x86_insn *insn);
  */
 int code_prologue(const struct code *code, size_t *offset);
 
-/* How far below the frame pointer the stack pointer is in the body: `push %rbp; mov %rsp, %rbp; sub $N,
- * %rsp`. */
+/*
+ * How far below the frame pointer the stack pointer is in the body: `push %rbp; mov %rsp, %rbp; sub $N,
+ * %rsp`, or up to Go 1.20 `sub $M, %rsp; mov %rbp, N(%rsp)`.
+ */
 int code_frame(const struct code *code, size_t *size);
 
 #define CONSTANT_UNKNOWN (-1)

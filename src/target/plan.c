@@ -307,7 +307,7 @@ static int plan_regions(struct planner *planner, const struct site_rule *rule, c
 	struct start_region start;
 	int rc;
 
-	if (region_start_code(code, &start))
+	if (region_start_code(code, &start) || start.equal_is_on != (planner->target->go_minor <= 18))
 		return leave_regions_out(planner, before, "it is not compiled as usual");
 	rc = add_probe(planner, rule, code, start.jump);
 	if (rc)

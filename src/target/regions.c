@@ -25,11 +25,17 @@ static bool is_argument(uint8_t reg)
 	return reg == X86_RAX || reg == X86_RBX || reg == X86_RCX || reg == 7;
 }
 
+/* What makes a frame pointer without a push: `lea N(%rsp), %rbp` (up to Go 1.20). */
+static bool is_lea_rbp(const struct x86_insn *insn)
+{
+	return is(insn, OP_LEA) && insn->reg == X86_RBP && (insn->rm & 7) == X86_RSP;
+}
+
 /* What stands before the check and leaves the arguments alone: the stack check, the frame, stores of
  * arguments. */
 static bool leaves_arguments(const struct x86_insn *insn)
 {
-	if (is_nop(insn) || x86_is_push_rbp(insn) || x86_is_jcc(insn))
+	if (is_nop(insn) || x86_is_push_rbp(insn) || x86_is_jcc(insn) || is_lea_rbp(insn))
 		return true;
 	if (is(insn, OP_STORE))
 		return insn->mod != 3 || insn->rm == X86_RBP;
@@ -37,6 +43,13 @@ static bool leaves_arguments(const struct x86_insn *insn)
 		return !is_argument(insn->reg);
 	return is(insn, OP_CMP_TO) || is(insn, OP_CMP) || is(insn, OP_TEST) || is(insn, 0x83) ||
 	       is(insn, 0x81);
+}
+
+/* `test reg, reg`, or up to Go 1.18 `cmp $1, reg`. */
+static bool is_test_of(const struct x86_insn *insn, uint8_t reg, bool *one)
+{
+	*one = is(insn, 0x83) && insn->reg == 7 && insn->imm == 1;
+	return insn->mod == 3 && insn->rm == reg && (*one || (is(insn, OP_TEST) && insn->reg == reg));
 }
 
 /* `mov flag, reg; test reg, reg; jcc`, flag being a variable. */
@@ -52,8 +65,8 @@ static int find_jump(const struct code *code, struct start_region *start)
 			/* je or jne */
 			return (insn.opcode & 0xe) == 4 ? 0 : -ENOENT;
 		}
-		tested = is(&insn, OP_TEST) && insn.mod == 3 && insn.reg == insn.rm && is(&before, OP_LOAD) &&
-			 before.rip_relative && before.reg == insn.reg;
+		tested = is(&before, OP_LOAD) && before.rip_relative &&
+			 is_test_of(&insn, before.reg, &start->equal_is_on);
 		before = insn;
 		offset = at;
 	}
@@ -65,14 +78,36 @@ static uint64_t named_by(const struct code *code, size_t after, const struct x86
 	return code->address + after + (uint64_t)(int64_t)insn->disp;
 }
 
-/* `mov noopRegion, %rax; add $N, %rsp; pop %rbp; ret` */
+/* The next instruction that does something. */
+static bool next_real(const struct code *code, size_t *at, struct x86_insn *insn)
+{
+	while (code_next(code, at, insn) > 0) {
+		if (!is_nop(insn))
+			return true;
+	}
+	return false;
+}
+
+/* `mov noopRegion, %rax; add $N, %rsp; pop %rbp; ret`; up to Go 1.20 `mov M(%rsp), %rbp; add $N, %rsp; ret`
+ */
 static bool returns(const struct code *code, size_t at)
 {
 	struct x86_insn insn;
+	bool popped = false;
 
-	return code_next(code, &at, &insn) > 0 && (is(&insn, 0x83) || is(&insn, 0x81)) && insn.mod == 3 &&
-	       insn.rm == X86_RSP && code_next(code, &at, &insn) > 0 && is(&insn, 0x5d) &&
-	       code_next(code, &at, &insn) > 0 && is(&insn, 0xc3);
+	if (!next_real(code, &at, &insn))
+		return false;
+	if (is(&insn, OP_LOAD) && insn.reg == X86_RBP && insn.mod != 3 && (insn.rm & 7) == X86_RSP) {
+		popped = true;
+		if (!next_real(code, &at, &insn))
+			return false;
+	}
+	if ((!is(&insn, 0x83) && !is(&insn, 0x81)) || insn.mod != 3 || insn.rm != X86_RSP ||
+	    !next_real(code, &at, &insn))
+		return false;
+	if (!popped && (!is(&insn, 0x5d) || !next_real(code, &at, &insn)))
+		return false;
+	return is(&insn, 0xc3);
 }
 
 /* `lea type, reg; cmp`: the type that a value is asserted to have. */
@@ -80,8 +115,8 @@ static bool is_compared(const struct code *code, size_t at, uint8_t reg)
 {
 	struct x86_insn insn;
 
-	return code_next(code, &at, &insn) > 0 && (is(&insn, OP_CMP_TO) || is(&insn, OP_CMP)) &&
-	       insn.mod == 3 && (insn.reg == reg || insn.rm == reg);
+	return next_real(code, &at, &insn) && (is(&insn, OP_CMP_TO) || is(&insn, OP_CMP)) && insn.mod == 3 &&
+	       (insn.reg == reg || insn.rm == reg);
 }
 
 static void take_type(const struct code *code, size_t at, const struct x86_insn *insn,

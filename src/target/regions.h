@@ -9,10 +9,11 @@
 
 #include "target/code.h"
 
-/* What the code of StartRegion tells (Go 1.22 ... 1.26 runtime/trace/annotation.go). */
+/* What the code of StartRegion tells (Go 1.17 ... 1.26 runtime/trace/annotation.go). */
 struct start_region {
 	size_t jump;                       /* offset of the jump on "is the tracer on": arguments are still in
-					      registers, and equal means that it is off */
+					      registers, and equal means that it is off ... */
+	bool equal_is_on;                  /* ... or, up to 1.18, on */
 	uint64_t noop;                     /* the variable noopRegion */
 	uint64_t task_key_type, task_type; /* descriptors of traceContextKey and *Task */
 };

@@ -69,7 +69,8 @@ enum {
 #define SWEEP   "runtime.(*mspan).sweep"
 #define ASSIST  "runtime.gcAssistAlloc"
 
-/* Read in runtime/proc.go, proc1.go, cgocall.go, mgc*.go, mheap.go of Go 1.5 to 1.16, proc.c and mgc0.c of 1.4. */
+/* Read in runtime/proc.go, proc1.go, cgocall.go, mgc*.go, mheap.go of Go 1.5 to 1.16, proc.c and mgc0.c
+ * of 1.4. */
 const struct site_rule old_site_rules[] = {
 	PROLOGUE(SITE_PARK, 4, OLD_LAST, "runtime.park_m"),
 	PROLOGUE(SITE_READY, 4, OLD_LAST, "runtime.ready"),
@@ -114,7 +115,8 @@ const struct site_rule old_site_rules[] = {
 	/* From 1.10 on the collector's stops are told of. */
 	PROLOGUE(SITE_STW_BEGIN, 5, 9, "runtime.stopTheWorldWithSema"),
 	PROLOGUE(SITE_STW_END, 5, 9, "runtime.startTheWorldWithSema"),
-	/* The first is for a collector that stops the world all the time (GODEBUG), and stands behind the end. */
+	/* The first is for a collector that stops the world all the time (GODEBUG), and stands behind the
+	   end. */
 	TELL(SITE_STW_BEGIN, 10, 11, "runtime.gcStart", "runtime.traceGCSTWStart", EV_STW_START, 2, 1),
 	TELL(SITE_STW_BEGIN, 12, OLD_LAST, "runtime.gcStart", "runtime.traceGCSTWStart", EV_STW_START, 1, 0),
 	TELL(SITE_STW_BEGIN, 10, OLD_LAST, "runtime.gcMarkDone", "runtime.traceGCSTWStart", EV_STW_START, 1,
@@ -126,9 +128,11 @@ const struct site_rule old_site_rules[] = {
 	TELL(SITE_GC_END, 5, 5, "runtime.gc", "runtime.traceGCDone", EV_GC_DONE, 1, 0),
 	TELL(SITE_GC_END, 6, OLD_LAST, "runtime.gcMarkTermination", "runtime.traceGCDone", EV_GC_DONE, 1, 0),
 
-	TELL(SITE_HEAP_ALLOC, 5, 5, "runtime.purgecachedstats", "runtime.traceHeapAlloc", EV_HEAP_ALLOC, 1, 0),
+	TELL(SITE_HEAP_ALLOC, 5, 5, "runtime.purgecachedstats", "runtime.traceHeapAlloc", EV_HEAP_ALLOC, 1,
+	     0),
 	TELL(SITE_HEAP_ALLOC, 5, 5, "runtime.mHeap_Alloc_m", "runtime.traceHeapAlloc", EV_HEAP_ALLOC, 1, 0),
-	TELL(SITE_HEAP_ALLOC, 5, 5, "runtime.mHeap_Free.func1", "runtime.traceHeapAlloc", EV_HEAP_ALLOC, 1, 0),
+	TELL(SITE_HEAP_ALLOC, 5, 5, "runtime.mHeap_Free.func1", "runtime.traceHeapAlloc", EV_HEAP_ALLOC, 1,
+	     0),
 	TELL(SITE_HEAP_ALLOC, 6, 15, CENTRAL, "runtime.traceHeapAlloc", EV_HEAP_ALLOC, 1, 0),
 	TELL(SITE_HEAP_ALLOC, 6, 13, ALLOC_M, "runtime.traceHeapAlloc", EV_HEAP_ALLOC, 1, 0),
 	TELL(SITE_HEAP_ALLOC, 14, 15, SPAN, "runtime.traceHeapAlloc", EV_HEAP_ALLOC, 1, 0),

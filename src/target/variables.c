@@ -244,6 +244,19 @@ static void find_syscalls(struct target *target)
 	places->syscalls_end = end;
 }
 
+/* Up to Go 1.20 asmcgocall, which cgocall calls, has no frame. */
+static void find_callbacks(struct target *target)
+{
+	struct go_places *places = &target->places;
+	struct code code;
+	size_t size;
+
+	target_find_function(target, "runtime.cgocallback", &places->cgocallback, &places->cgocallback_end);
+	target_find_function(target, "runtime.cgocall", &places->cgocall, &places->cgocall_end);
+	if (target_code(target, "runtime.cgocall", &code) == 0 && code_frame(&code, &size) == 0)
+		places->cgocall_frame = size;
+}
+
 /* Functions that the BPF programs know by their addresses; a program without cgo has no callbacks from C. */
 static void find_ranges(struct target *target)
 {
@@ -260,8 +273,7 @@ static void find_ranges(struct target *target)
 	functab_find(target->functab, "runtime.goyield", &places->goyield, &places->goyield_end);
 	find_syscalls(target);
 	if (target->cgo)
-		target_find_function(target, "runtime.cgocallback", &places->cgocallback,
-				     &places->cgocallback_end);
+		find_callbacks(target);
 }
 
 /* Address in the one call by which the function tells the runtime's tracer; 0 if it is not found. */

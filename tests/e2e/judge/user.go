@@ -24,6 +24,9 @@ type mark struct {
 	stack string
 }
 
+// Go up to 1.21 keeps messages whole, later tracers and gotrace so much of them.
+const longest = 1024
+
 // marks lists the annotations of a trace, goroutine by goroutine, in their order.
 func marks(path string) (map[trace.GoID][]mark, error) {
 	list := map[trace.GoID][]mark{}
@@ -60,7 +63,7 @@ func marks(path string) (map[trace.GoID][]mark, error) {
 				return nil
 			}
 			one.text = fmt.Sprintf("log %q %q %d", names[log.Task], log.Category, len(log.Message))
-			one.id = fmt.Sprintf("log %d %q %q", log.Task, log.Category, log.Message)
+			one.id = fmt.Sprintf("log %d %q %q", log.Task, log.Category, log.Message[:min(len(log.Message), longest)])
 		default:
 			return nil
 		}
@@ -160,6 +163,32 @@ func userTruth(args []string) error {
 	return nil
 }
 
+// layOver gives the native trace's marks the times of ours, if one of them counts from its own beginning.
+func layOver(native map[trace.GoID][]mark, nativePath, oursPath string) error {
+	keys, stacks := newNames(), newNames()
+	one, err := readHistory(nativePath, keys, stacks)
+	if err != nil {
+		return err
+	}
+	other, err := readHistory(oursPath, keys, stacks)
+	if err != nil || !one.relative && !other.relative {
+		return err
+	}
+	shift, ok := shiftOf(one, other)
+	if !ok {
+		return fmt.Errorf("the two traces have no step in common")
+	}
+	for _, list := range native {
+		for k := range list {
+			list[k].time = trace.Time(shift.of(int64(list[k].time)))
+			if list[k].begun != 0 {
+				list[k].begun = trace.Time(shift.of(int64(list[k].begun)))
+			}
+		}
+	}
+	return nil
+}
+
 // userTwin compares the annotations of two traces of the same seconds: what the
 // native one has, the other must have in the same order, with the same stacks;
 // and nothing else in between.
@@ -176,6 +205,9 @@ func userTwin(args []string) error {
 	}
 	ours, err := marks(set.Arg(1))
 	if err != nil {
+		return err
+	}
+	if err := layOver(native, set.Arg(0), set.Arg(1)); err != nil {
 		return err
 	}
 	// trace.Start lets the runtime's tracer begin some time before StartRegion
