@@ -170,19 +170,6 @@ static int read_structs(struct target_snapshot *snap, const uint64_t *addresses,
 	return rc;
 }
 
-/* Go 1.4 does not keep where a goroutine began (g.startpc): its first function is below runtime.goexit. */
-static void find_start(const struct target *target, struct walked *walked)
-{
-	uint64_t entry, end;
-	const char *name;
-	size_t index;
-
-	if (target->layout.g_startpc == LAYOUT_ABSENT && walked->flags == 0 && walked->n >= 2 &&
-	    functab_lookup(target->functab, walked->pcs[walked->n - 2], &index) == 0 &&
-	    functab_entry(target->functab, index, &entry, &end, &name) == 0)
-		walked->view.startpc = entry;
-}
-
 static int read_stacks(struct target_snapshot *snap, size_t count)
 {
 	size_t n = 0;
@@ -200,11 +187,9 @@ static int read_stacks(struct target_snapshot *snap, size_t count)
 	for (size_t i = 0; rc == 0 && i < n; i++) {
 		struct walked *walked = &snap->walked[snap->pieces[i].owner];
 
-		if (!snap->pieces[i].bytes)
-			continue;
-		walked->n = walker_walk(&snap->walker, walked->g, &walked->view, &snap->pieces[i],
-					walked->pcs, &walked->flags);
-		find_start(snap->target, walked);
+		if (snap->pieces[i].bytes)
+			walked->n = walker_walk(&snap->walker, walked->g, &walked->view, &snap->pieces[i],
+						walked->pcs, &walked->flags);
 	}
 	return rc;
 }
