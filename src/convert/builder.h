@@ -20,6 +20,7 @@ struct life {
 	uint8_t status;     /* enum g_status; 0 = dead */
 	uint8_t nstw;
 	bool assists;
+	bool assisted;   /* it was told of some assist before */
 	bool reborn;     /* another one of its id ended in this generation */
 	uint32_t stw[4]; /* string ids of open stop-the-worlds */
 };

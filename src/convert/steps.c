@@ -381,6 +381,7 @@ static int range_step(struct builder *b, const struct op *op)
 						   : active_step(b, &b->places[op->p].sweeps, what);
 	case OP_GC_ASSIST_BEGIN:
 	case OP_GC_ASSIST_END:
+		b->lives[op->g].assisted = true;
 		return set_range(b, &b->lives[op->g].assists, op->kind == OP_GC_ASSIST_BEGIN, what);
 	case OP_GC_ASSIST_ACTIVE:
 		return active_step(b, &b->lives[op->g].assists, what);
@@ -565,7 +566,7 @@ int builder_assisted(struct builder *b, uint32_t g)
 	struct life *life = &b->lives[g];
 	struct op *new;
 
-	if (b->generation != 1 || !life->status_at || life->assists || b->actives.n == MOST_ACTIVES)
+	if (b->generation != 1 || !life->status_at || life->assisted || b->actives.n == MOST_ACTIVES)
 		return 0;
 	new = array_push(&b->actives);
 	if (!new)
@@ -573,7 +574,7 @@ int builder_assisted(struct builder *b, uint32_t g)
 	new->kind = OP_GC_ASSIST_ACTIVE;
 	new->g = g;
 	new->m = b->g_statuses.ops[life->status_at - 1].m;
-	life->assists = true;
+	life->assists = life->assisted = true;
 	return 0;
 }
 
