@@ -367,8 +367,13 @@ int heap_reset(struct pt_regs *ctx)
 {
 	struct raw_record rec = {.site = SITE_HEAP_ALLOC, .arg = ctx->bx};
 
-	if (go_minor <= 17)
+	if (go_minor <= 17) {
 		rec.arg = told_live();
+		if (!rec.arg) {
+			count(HITS_SILENT, 1);
+			return 0;
+		}
+	}
 
 	by_curg(&rec, m_of_g(ctx->r14), 0, false);
 	return 0;
@@ -384,8 +389,12 @@ int heap_goal(struct pt_regs *ctx)
 	struct raw_record rec = {.site = SITE_HEAP_GOAL, .arg = ctx->bx};
 	int32_t percent = 0;
 
+	if (go_minor <= 18 && !places.next_gc) {
+		count(HITS_SILENT, 1);
+		return 0;
+	}
 	if (go_minor <= 18)
-		rec.arg = places.next_gc ? read_word(places.next_gc) : 0;
+		rec.arg = read_word(places.next_gc);
 	else if (places.gc_controller)
 		read_user(&percent, sizeof(percent), places.gc_controller + layout.gc_percent);
 	if (percent < 0 || rec.arg == ~0ul)

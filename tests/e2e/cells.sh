@@ -2,6 +2,9 @@
 # The matrix: release × variant × load. To be sourced after lib.sh.
 
 MODES="pingpong pool http syscalls gc timers coro churn procs cgo parked mixed idle cpu user"
+# Releases that write v1 formats, and what their program can do.
+TRACED_OLD="1.17.13 1.18.10 1.19.13 1.20.14 1.21.13"
+OLD_MODES="pingpong pool http syscalls gc timers churn procs parked mixed idle user"
 
 # How closely gotrace looks: cell by cell another way, unless LOOK says one.
 LOOKS=("" --exact --light --spans)
@@ -215,6 +218,18 @@ cells_rotating() {
 	for variant in pie cgo; do
 		run_cell $NEWEST $variant mixed no yes
 	done
+	cells_old_rotating
+}
+
+# Two of the releases that write v1 formats, each with another load.
+cells_old_rotating() {
+	local releases=($TRACED_OLD) modes=($OLD_MODES) variants=($VARIANTS) step variant mode
+	for step in 0 1; do
+		variant=${variants[(CELL_SEED + step) % 4]}
+		mode=${modes[(CELL_SEED * 3 + step * 4) % ${#modes[@]}]}
+		[ "$variant" = cgo ] && [ $((CELL_SEED % 2)) -eq 0 ] && mode=cgo
+		run_cell "${releases[(CELL_SEED * 2 + step) % ${#releases[@]}]}" "$variant" "$mode" yes yes
+	done
 }
 
 cells_all() {
@@ -222,6 +237,13 @@ cells_all() {
 	for release in $RELEASES; do
 		for variant in $VARIANTS; do
 			for mode in $MODES; do
+				run_cell "$release" "$variant" "$mode" yes yes
+			done
+		done
+	done
+	for release in $TRACED_OLD; do
+		for variant in $VARIANTS; do
+			for mode in $OLD_MODES cgo; do
 				run_cell "$release" "$variant" "$mode" yes yes
 			done
 		done
