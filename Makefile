@@ -87,7 +87,8 @@ $(BUILD)/e2e/snapshot: tests/e2e/snapshot.c $(LIBOBJ)
 	$(Q)$(CC) $(CSTD) $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $^ $(LIBS)
 
 # libFuzzer compiles what it needs itself, with its own instrumentation.
-FUZZLIB := $(filter-out src/main.c src/cli/% src/capture/%,$(SRC))
+FUZZLIB := $(filter-out src/main.c src/cli/% src/capture/%,$(SRC)) \
+	src/cli/dump.c src/cli/dump_v1.c src/cli/dump_v2.c src/cli/line.c src/cli/json.c src/cli/text.c
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZLIB)
 	$(call msg,FUZZ,$@)
 	@mkdir -p $(@D)

@@ -299,17 +299,22 @@ int reclaim_chunk(struct pt_regs *ctx)
 	return 0;
 }
 
-/* At the end of reclaim. */
-SEC("?uprobe")
-int sweep_end(struct pt_regs *ctx)
+static __always_inline void end_reclaim(void)
 {
 	uint32_t tid = this_thread();
 	struct sweep *sweep = bpf_map_lookup_elem(&sweeps, &tid);
 
-	(void)ctx;
 	count(HITS_SILENT, 1);
 	if (sweep && sweep->who == SWEEP_RECLAIM)
 		end_sweep(tid, sweep);
+}
+
+/* At the end of reclaim. */
+SEC("?uprobe")
+int sweep_end(struct pt_regs *ctx)
+{
+	(void)ctx;
+	end_reclaim();
 	return 0;
 }
 

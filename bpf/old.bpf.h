@@ -591,7 +591,7 @@ static __always_inline enum sweeper sweeper_old(const struct sweep_frame *frame)
 	return SWEEP_OTHER;
 }
 
-/* Where (*mspan).sweep would tell of the span. */
+/* Where (*mspan).sweep would tell of the span: up to 1.8 as a range of its own. */
 SEC("?uprobe")
 int old_sweep_begin(struct pt_regs *ctx)
 {
@@ -602,6 +602,10 @@ int old_sweep_begin(struct pt_regs *ctx)
 	bool first;
 	uint16_t allocated = 0;
 
+	if (go_minor <= 8) {
+		tell_sweep_old(ctx);
+		return 0;
+	}
 	if (!read_user(&frame, sizeof(frame), ctx->bp))
 		return 0;
 	who = sweeper_old(&frame);
@@ -623,6 +627,22 @@ int old_sweep_begin(struct pt_regs *ctx)
 	sweep->swept += sweep->npages * GO_PAGE;
 	if (first)
 		tell_sweep_old(ctx);
+	return 0;
+}
+
+/* At the end of reclaim; up to 1.8 of the sweep of one span, of which no sizes are told. */
+SEC("?uprobe")
+int old_sweep_end(struct pt_regs *ctx)
+{
+	struct raw_record rec = {.site = SITE_SWEEP_END};
+
+	(void)ctx;
+	if (go_minor >= 9) {
+		end_reclaim();
+		return 0;
+	}
+	rec.goid = bpf_ktime_get_ns();
+	send(&rec);
 	return 0;
 }
 

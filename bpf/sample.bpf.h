@@ -155,6 +155,11 @@ int cpu_sample(struct bpf_perf_event_data *ctx)
 	rec.goid = g_word(&curg, layout.g_goid);
 	rec.p = m.p;
 	if (user_registers(&at, ctx)) {
+		if (scan_stacks && in_go(at.pc)) {
+			rec.stack = scan_from(at.pc + 1, at.sp, at.hi, SAMPLE_STACK, RAW_STACK_SAMPLE);
+			send_or_count(&rec, LOSS_SAMPLE);
+			return 0;
+		}
 		if (in_go(at.pc))
 			guess_caller(&at);
 		else if (m.curg && g != m.curg && g_status(&curg) == GSYSCALL)

@@ -15,6 +15,7 @@
 #include "cli/signals.h"
 #include "cli/text.h"
 #include "convert/convert.h"
+#include "target/target.h"
 #include "wire/wire.h"
 
 struct conversion {
@@ -23,6 +24,7 @@ struct conversion {
 	size_t size;
 	struct wire *wire;
 	struct output trace;
+	struct target *binary; /* of --binary, or NULL */
 	struct convert_result result;
 };
 
@@ -96,6 +98,10 @@ static void tell_left_out(const struct conversion *conv)
 	if (result->no_ops)
 		fprintf(stderr, "gotrace: left out: %s events of single objects of the heap\n",
 			text_count(result->no_ops).bytes);
+	if (result->nameless)
+		fprintf(stderr,
+			"gotrace: %s stacks have addresses without names: give the program with --binary\n",
+			text_count(result->nameless).bytes);
 	if (result->no_place)
 		fprintf(stderr, "gotrace: left out: %s events of nobody (no goroutine or P ran there)\n",
 			text_count(result->no_place).bytes);
@@ -144,11 +150,14 @@ static int run(struct conversion *conv, struct error *err)
 	const struct convert_sink out = {.generation = take_generation, .ctx = &sink};
 	int rc;
 
+	if (conv->options->binary && target_open_file(conv->options->binary, &conv->binary, err))
+		return -ENOEXEC;
 	if (output_open(&conv->trace, conv->options->output, err))
 		return -EIO;
 	rc = open_wire(conv, err);
 	if (rc == 0)
-		rc = convert_trace(conv->bytes, conv->size, &out, &conv->result, err);
+		rc = convert_trace(conv->bytes, conv->size, conv->binary ? conv->binary->functab : NULL, &out,
+				   &conv->result, err);
 	if (rc && !conv->result.fault.text[0])
 		return rc;
 	if (!rc && output_commit(&conv->trace))
@@ -178,6 +187,7 @@ static int convert(const struct convert_options *options, struct error *err)
 	if (status < 0)
 		output_discard(&conv.trace);
 	wire_free(conv.wire);
+	target_free(conv.binary);
 	if (bytes)
 		munmap(bytes, size);
 	return status;

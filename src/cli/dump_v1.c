@@ -7,6 +7,8 @@
 #include "wire/event_args.h"
 #include "wire/read_v1.h"
 
+enum { MAX_TEXT = 4096 }; /* printed of a string */
+
 struct dump_v1 {
 	struct dump *dump;
 	const struct v1_trace *trace;
@@ -14,9 +16,10 @@ struct dump_v1 {
 	struct v1_frame *frames;
 };
 
+/* The runtime writes 1024 bytes at most; a file may have longer names, and name them again and again. */
 static struct line_text as_text(struct v1_text text)
 {
-	return (struct line_text){(const char *)text.bytes, text.len};
+	return (struct line_text){(const char *)text.bytes, text.len < MAX_TEXT ? text.len : MAX_TEXT};
 }
 
 /* ProcStart tells the thread, ProcStop ends what is known of it. */
@@ -40,7 +43,7 @@ static void add_arg(struct line *line, const struct dump_v1 *d, const struct v1_
 	const struct event_v1_spec *spec = event_v1_spec(event->type, v1_trace_format(d->trace));
 
 	if (spec->string >> i & 1)
-		line_add_text(line, name, (const char *)event->text.bytes, event->text.len);
+		line_add_text(line, name, as_text(event->text).bytes, as_text(event->text).len);
 	else if (event->type == V1_GO_CREATE && i == 1 && v1_trace_format(d->trace) < WIRE_GO17)
 		line_add_number(line, "pc", event->args[i]);
 	else

@@ -13,8 +13,9 @@ struct dump_v2 {
 	struct wire_view view;
 	const struct wire_sample **samples; /* of the generation, by time */
 	size_t next;                        /* the first that is not printed */
-	bool any;
+	bool any, printed;
 	int64_t base; /* ns: what times count from */
+	int64_t last; /* printed */
 	struct wire_frame frames[MAX_FRAMES];
 };
 
@@ -31,6 +32,11 @@ static int print(struct dump_v2 *d, struct line *line)
 	struct dump *dump = d->dump;
 
 	line->time = (int64_t)((uint64_t)line->time - (uint64_t)d->base);
+	/* As Go's reader does: no two at the same time, and a generation begins behind the last one's end. */
+	if (d->printed && line->time <= d->last && d->last < INT64_MAX)
+		line->time = d->last + 1;
+	d->last = line->time;
+	d->printed = true;
 	if (!dump->stacks)
 		return dump_line(dump, line);
 	line->frames = dump->frames;

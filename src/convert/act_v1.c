@@ -64,8 +64,7 @@ static struct place *place_of(struct reader_v1 *r)
 {
 	struct place *place = builder_place(r->b, (uint64_t)r->ev.p);
 
-	if (!place ||
-	    array_grow((void **)&r->thread_of_p, &r->nps, (size_t)r->ev.p + 1, sizeof(*r->thread_of_p)))
+	if (!place || array_grow((void **)&r->ps, &r->nps, (size_t)r->ev.p + 1, sizeof(*r->ps)))
 		return NULL;
 	if (!place->known) {
 		const struct op op = {.p = (int32_t)r->ev.p, .status = P_IDLE};
@@ -94,9 +93,9 @@ static int thread_of(struct reader_v1 *r, uint32_t *thread)
 {
 	int ret = 0;
 
-	if (!r->thread_of_p[r->ev.p])
-		ret = builder_new_thread(r->b, &r->thread_of_p[r->ev.p]);
-	*thread = r->thread_of_p[r->ev.p];
+	if (!r->ps[r->ev.p].thread)
+		ret = builder_new_thread(r->b, &r->ps[r->ev.p].thread);
+	*thread = r->ps[r->ev.p].thread;
 	return ret ? v1_no_memory(r) : 0;
 }
 
@@ -137,8 +136,7 @@ static int proc_start(struct reader_v1 *r)
 
 	if (!has_p(r))
 		return no_place(r);
-	if (!place ||
-	    array_grow((void **)&r->thread_of_p, &r->nps, (size_t)r->ev.p + 1, sizeof(*r->thread_of_p)))
+	if (!place || array_grow((void **)&r->ps, &r->nps, (size_t)r->ev.p + 1, sizeof(*r->ps)))
 		return -EBADMSG;
 	/* M 0 is the first thread of all; threads of ops have other numbers than 0. */
 	ret = builder_thread(r->b, id, &thread);
@@ -146,7 +144,7 @@ static int proc_start(struct reader_v1 *r)
 		ret = builder_new_thread(r->b, &thread);
 	if (ret)
 		return v1_no_memory(r);
-	r->thread_of_p[r->ev.p] = thread;
+	r->ps[r->ev.p].thread = thread;
 	if (first && !r->b->threads[thread].had_p) {
 		const struct op op = {.p = (int32_t)r->ev.p, .status = P_RUNNING, .m = thread};
 
@@ -376,8 +374,10 @@ static int sys_block(struct reader_v1 *r)
 	    r->b->places[r->ev.p].status != P_SYSCALL)
 		return no_place(r);
 	thread = r->b->places[r->ev.p].thread;
-	r->taken = r->ev.p;
-	return STEP_P(r, (int32_t)r->ev.p, .kind = OP_PROC_STEAL, .m = thread, .m2 = thread);
+	ret = STEP_P(r, (int32_t)r->ev.p, .kind = OP_PROC_STEAL, .m = thread, .m2 = thread);
+	r->ps[r->ev.p].steal = (uint32_t)r->b->ops.n;
+	r->ps[r->ev.p].generation = r->b->generation;
+	return ret;
 }
 
 /*
@@ -397,9 +397,12 @@ static int sys_exit(struct reader_v1 *r)
 	if (has_p(r) && !place)
 		return -EBADMSG;
 	if (place && place->status == P_IDLE && thread && r->b->threads[thread].p == NO_P) {
-		r->thread_of_p[r->ev.p] = thread;
-		if (r->taken == r->ev.p && run_p(r))
-			return -EBADMSG;
+		r->ps[r->ev.p].thread = thread;
+		if (r->ps[r->ev.p].steal && r->ps[r->ev.p].generation == r->b->generation) {
+			builder_amend_thief(r->b, r->ps[r->ev.p].steal - 1, thread);
+			if (run_p(r))
+				return -EBADMSG;
+		}
 	}
 	return make_runnable(r, g, false);
 }
@@ -603,7 +606,8 @@ int v1_act(struct reader_v1 *r, size_t i)
 {
 	int ret = act(r, i);
 
-	if (r->ev.type != V1_GO_SYS_BLOCK) /* what matters is the event right behind it */
-		r->taken = V1_NO_P;
+	/* What matters is the P's event right behind it. */
+	if (r->ev.type != V1_GO_SYS_BLOCK && has_p(r) && (uint64_t)r->ev.p < r->nps)
+		r->ps[r->ev.p].steal = 0;
 	return ret;
 }

@@ -121,6 +121,8 @@ void builder_g_stack(struct builder *b, uint32_t g, uint32_t stack);
 int builder_amend_status(struct builder *b, uint32_t g, unsigned status, uint32_t thread);
 /* The same of one that was born since; nothing is done if much has happened meanwhile. */
 int builder_amend_birth(struct builder *b, uint64_t time, uint32_t g, unsigned status, uint32_t thread);
+/* It was this thread that stole the P, in the step with that index in ops. */
+void builder_amend_thief(struct builder *b, size_t at, uint32_t thread);
 /* Says that goroutine g helped the collector already when the trace began. */
 int builder_assisted(struct builder *b, uint32_t g);
 

@@ -6,9 +6,17 @@
 
 #include "convert/from.h"
 #include "wire/read_v1.h"
+#include "wire/wire.h"
 
-int convert_trace(const uint8_t *bytes, size_t n, const struct convert_sink *sink,
-		  struct convert_result *result, struct error *err)
+bool convert_needs_names(const uint8_t *bytes, size_t n)
+{
+	unsigned format = v1_format(bytes, n);
+
+	return format != WIRE_NONE && format < WIRE_GO17;
+}
+
+int convert_trace(const uint8_t *bytes, size_t n, const struct functab *names,
+		  const struct convert_sink *sink, struct convert_result *result, struct error *err)
 {
 	struct builder b;
 	int ret;
@@ -17,7 +25,7 @@ int convert_trace(const uint8_t *bytes, size_t n, const struct convert_sink *sin
 	err->text[0] = '\0';
 	ret = builder_init(&b, sink, result, err);
 	if (!ret)
-		ret = v1_format(bytes, n) ? from_v1(&b, bytes, n) : from_v2(&b, bytes, n);
+		ret = v1_format(bytes, n) ? from_v1(&b, bytes, n, names) : from_v2(&b, bytes, n);
 	/* A file that contradicts itself is as bad as one that breaks its format. */
 	if (ret == -EBADMSG && !result->fault.text[0]) {
 		result->fault = *err;

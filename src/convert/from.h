@@ -10,7 +10,7 @@
  * set (the file is faulty) or the builder's error (it contradicts itself), and
  * result->error_offset; or another negative errno with the builder's error set.
  */
-int from_v1(struct builder *b, const uint8_t *bytes, size_t n);
+int from_v1(struct builder *b, const uint8_t *bytes, size_t n, const struct functab *names);
 int from_v2(struct builder *b, const uint8_t *bytes, size_t n);
 
 #endif

@@ -33,6 +33,24 @@ int v1_take_text(struct reader_v1 *r, struct v1_text text, uint32_t *string)
 	return text.len && !*string ? v1_no_memory(r) : 0;
 }
 
+/*
+ * Addresses to frames, by the program's function table. A stack none of whose
+ * addresses is in it is left as it is: it is another program's.
+ */
+static size_t find_names(struct reader_v1 *r, const struct v1_frame *from, size_t n, struct frame *to)
+{
+	uint64_t pcs[MAX_FRAMES];
+	int found;
+
+	for (size_t i = 0; i < n; i++)
+		pcs[i] = from[i].pc;
+	found = symbol_frames(r->symbol, pcs, n, 0, 0, to);
+	for (int i = 0; i < found; i++)
+		if (to[i].func)
+			return (size_t)found;
+	return 0;
+}
+
 /* An address without a name is called by its number: viewers group goroutines by name. */
 static int name_address(struct reader_v1 *r, struct frame *frame)
 {
@@ -56,7 +74,11 @@ static int take_frame(struct reader_v1 *r, const struct v1_frame *from, struct f
 static int add_frames(struct reader_v1 *r, const struct v1_frame *from, size_t n, uint32_t *stack)
 {
 	struct frame to[MAX_FRAMES];
+	size_t found = r->symbol ? find_names(r, from, n, to) : 0;
 
+	if (found)
+		return stacks_add(&r->b->stacks, to, found, stack) ? v1_no_memory(r) : 0;
+	r->b->result->nameless += r->format < WIRE_GO17;
 	for (size_t i = 0; i < n; i++)
 		if (take_frame(r, &from[i], &to[i]))
 			return -ENOMEM;
@@ -230,9 +252,18 @@ static int find_good_part(struct reader_v1 *r, const uint8_t *bytes, size_t *n)
 	return ret;
 }
 
-int from_v1(struct builder *b, const uint8_t *bytes, size_t n)
+/* Strings are the builder's, and so are those of the names. */
+static int open_names(struct reader_v1 *r, const struct functab *names)
 {
-	struct reader_v1 r = {.b = b, .taken = V1_NO_P};
+	if (!names || v1_trace_format(r->trace) >= WIRE_GO17)
+		return 0;
+	r->symbol = symbol_new(names, r->b->strings);
+	return r->symbol ? 0 : v1_no_memory(r);
+}
+
+int from_v1(struct builder *b, const uint8_t *bytes, size_t n, const struct functab *names)
+{
+	struct reader_v1 r = {.b = b};
 	struct fault fault = {0}, again = {0};
 	int ret = v1_read(bytes, n, &r.trace, &fault);
 
@@ -246,6 +277,8 @@ int from_v1(struct builder *b, const uint8_t *bytes, size_t n)
 	if (ret == -ENOMEM)
 		v1_no_memory(&r);
 	if (!ret)
+		ret = open_names(&r, names);
+	if (!ret)
 		ret = convert(&r);
 	if (fault.error.text[0] && (!ret || !b->result->generations)) {
 		b->result->fault = fault.error;
@@ -253,8 +286,10 @@ int from_v1(struct builder *b, const uint8_t *bytes, size_t n)
 		ret = -EBADMSG;
 	}
 	v1_free(r.trace);
+	if (r.symbol)
+		symbol_free(r.symbol);
 	idmap_free(&r.stacks);
-	free(r.thread_of_p);
+	free(r.ps);
 	free(r.blocks);
 	return ret;
 }

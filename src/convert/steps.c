@@ -604,3 +604,13 @@ int builder_amend_birth(struct builder *b, uint64_t time, uint32_t g, unsigned s
 	return builder_step(b, time,
 			    &(struct op){.kind = OP_GO_CREATE_SYSCALL, .p = NO_P, .m = thread, .g = g});
 }
+
+void builder_amend_thief(struct builder *b, size_t at, uint32_t thread)
+{
+	struct op *op = at < b->ops.n ? &b->ops.ops[at] : NULL;
+
+	if (!op || op->kind != OP_PROC_STEAL)
+		return;
+	op->m = b->threads[thread].tid;
+	op->g = b->threads[thread].g;
+}

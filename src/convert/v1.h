@@ -6,16 +6,22 @@
 #include "convert/builder.h"
 #include "wire/read_v1.h"
 
+struct p_v1 {
+	uint32_t thread;     /* that it was started on last, 0 = none */
+	uint32_t steal;      /* 1 + index of the op that has just taken it from a call, 0 = none */
+	uint32_t generation; /* of that op */
+};
+
 struct reader_v1 {
 	struct builder *b;
 	struct v1_trace *trace;
 	unsigned format;       /* enum wire_format */
+	struct symbol *symbol; /* names of addresses; NULL = not known */
 	struct idmap stacks;   /* the file's ids -> ours */
-	uint32_t *thread_of_p; /* by P: the thread that it was started on last, 0 = none */
+	struct p_v1 *ps;
 	size_t nps;
 	uint8_t *blocks; /* a bit an event: this system call will lose its P */
 	uint64_t base;   /* ns: time of the first event */
-	int64_t taken;   /* P that GoSysBlock has just taken from a call; V1_NO_P: none */
 	uint64_t procs;  /* GOMAXPROCS */
 	bool procs_due;  /* to be told in the open generation */
 	bool starting;   /* before the first Gomaxprocs: what is created was there already */

@@ -35,10 +35,11 @@ size_t heap_controller_size(const struct target *target)
 	return size;
 }
 
-/* What a limit on all memory leaves for the heap (memoryLimitHeapGoal, Go 1.22 … 1.26 runtime/mgcpacer.go).
+/* What a limit on all memory leaves for the heap (memoryLimitHeapGoal, Go 1.19 … 1.26 runtime/mgcpacer.go).
  */
-static uint64_t limit_goal(const struct runtime_offsets *at, const uint8_t *bytes)
+static uint64_t limit_goal(const struct release *release, const uint8_t *bytes)
 {
+	const struct runtime_offsets *at = &release->layout.runtime;
 	const uint64_t least_headroom = 1 << 20;
 	uint64_t limit = word(bytes, at->gc_memory_limit), mapped = word(bytes, at->gc_mapped_ready);
 	uint64_t marked = word(bytes, at->gc_heap_marked);
@@ -52,7 +53,7 @@ static uint64_t limit_goal(const struct runtime_offsets *at, const uint8_t *byte
 	if (other + over >= limit)
 		return marked;
 	goal = limit - other - over;
-	headroom = goal / 100 * 3;
+	headroom = release->minor >= 21 ? goal / 100 * 3 : 0;
 	if (headroom < least_headroom)
 		headroom = least_headroom;
 	goal = goal < headroom || goal - headroom < headroom ? headroom : goal - headroom;
@@ -60,14 +61,14 @@ static uint64_t limit_goal(const struct runtime_offsets *at, const uint8_t *byte
 }
 
 /* heapGoalInternal (1.19 and later), and what the tracer's HeapGoal makes of it. */
-static uint64_t computed_goal(const struct layout *layout, const uint8_t *bytes)
+static uint64_t computed_goal(const struct release *release, const uint8_t *bytes)
 {
 	const uint64_t least_runway = 64 << 10;
-	const struct runtime_offsets *at = &layout->runtime;
-	uint64_t goal = word(bytes, at->gc_percent_goal), limit = limit_goal(at, bytes);
+	const struct runtime_offsets *at = &release->layout.runtime;
+	uint64_t goal = word(bytes, at->gc_percent_goal), limit = limit_goal(release, bytes);
 	uint64_t trigger = word(bytes, at->gc_min_trigger), triggered = word(bytes, at->gc_triggered);
 
-	if ((int32_t)word(bytes, layout->go.gc_percent) < 0)
+	if ((int32_t)word(bytes, release->layout.go.gc_percent) < 0)
 		return 0;
 	if (limit < goal)
 		return limit;
@@ -79,13 +80,13 @@ static uint64_t computed_goal(const struct layout *layout, const uint8_t *bytes)
 }
 
 /* Up to 1.18 the collector has it ready. */
-uint64_t heap_goal(const struct layout *layout, const uint8_t *bytes)
+uint64_t heap_goal(const struct release *release, const uint8_t *bytes)
 {
 	uint64_t goal;
 
-	if (layout->runtime.gc_heap_goal == LAYOUT_ABSENT)
-		return computed_goal(layout, bytes);
-	goal = word(bytes, layout->runtime.gc_heap_goal);
+	if (release->layout.runtime.gc_heap_goal == LAYOUT_ABSENT)
+		return computed_goal(release, bytes);
+	goal = word(bytes, release->layout.runtime.gc_heap_goal);
 	return goal == UINT64_MAX ? 0 : goal;
 }
 
@@ -105,7 +106,7 @@ int heap_read(const struct target *target, struct log_heap *heap)
 		rc = memory_read(target->pid, target->places.gc_controller, bytes, size);
 	if (rc == 0)
 		*heap = (struct log_heap){
-			.goal = heap_goal(&target->image->release->layout, bytes),
+			.goal = heap_goal(target->image->release, bytes),
 			.gc = phase ? LOG_GC_RUNS : LOG_GC_OFF,
 		};
 	free(bytes);

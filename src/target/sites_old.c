@@ -29,13 +29,13 @@ enum { RUNNABLE = 1, RUNNING = 2, SYSCALL = 3, WAITING = 4, DEAD = 6 };
 	}
 #define CGO_CHANGE(site_, name, old, new)                                                                    \
 	{                                                                                                    \
-		.site = site_, .place = PLACE_CALL, .condition = SITE_IF_CGO, .first = 5, .last = OLD_LAST,  \
+		.site = site_, .place = PLACE_CALL, .condition = SITE_IF_CGO, .first = 9, .last = OLD_LAST,  \
 		.function = name, .callee = CASGSTATUS, .total = 1, .old_status = old, .new_status = new,    \
 	}
-#define CGO_CALL(site_, name, callee_)                                                                       \
+#define CGO_CALL(site_, first_, last_, name, callee_)                                                        \
 	{                                                                                                    \
-		.site = site_, .place = PLACE_CALL, .condition = SITE_IF_CGO, .first = 5, .last = OLD_LAST,  \
-		.function = name, .callee = callee_, .total = 1, .old_status = ANY_STATUS,                   \
+		.site = site_, .place = PLACE_CALL, .condition = SITE_IF_CGO, .first = first_,               \
+		.last = last_, .function = name, .callee = callee_, .total = 1, .old_status = ANY_STATUS,    \
 		.new_status = ANY_STATUS,                                                                    \
 	}
 #define CHECK(site_, first_, last_, name, total_, which_)                                                    \
@@ -56,6 +56,8 @@ enum {
 	EV_GC_DONE = 8,
 	EV_STW_START = 9,
 	EV_STW_DONE = 10,
+	EV_SWEEP_START = 11,
+	EV_SWEEP_DONE = 12,
 	EV_HEAP_ALLOC = 33,
 	EV_NEXT_GC = 34,
 	EV_ASSIST_DONE = 44,
@@ -67,6 +69,7 @@ enum {
 #define ALLOC_M "runtime.(*mheap).alloc_m"
 #define SPAN    "runtime.(*mheap).allocSpan"
 #define SWEEP   "runtime.(*mspan).sweep"
+#define SWEEP_5 "runtime.mSpan_Sweep"
 #define ASSIST  "runtime.gcAssistAlloc"
 
 /* Read in runtime/proc.go, proc1.go, cgocall.go, mgc*.go, mheap.go of Go 1.5 to 1.16, proc.c and mgc0.c
@@ -94,10 +97,13 @@ const struct site_rule old_site_rules[] = {
 
 	CHANGE(SITE_SYSCALL_BLOCK, 4, OLD_LAST, "runtime.entersyscallblock", 1, RUNNING, SYSCALL),
 	CHANGE(SITE_EXIT_NO_P, 4, OLD_LAST, "runtime.exitsyscall0", 1, SYSCALL, RUNNABLE),
-	CGO_CALL(SITE_CALL_ENTER, "runtime.cgocall", "runtime.entersyscall"),
-	CGO_CALL(SITE_CALL_EXIT, "runtime.cgocall", "runtime.exitsyscall"),
-	CGO_CALL(SITE_CALL_RETURN, CALLBACKG, "runtime.reentersyscall"),
-	CGO_CALL(SITE_CALL_EXIT, CALLBACKG, "runtime.exitsyscall"),
+	CGO_CALL(SITE_CALL_ENTER, 4, 4, "runtime.cgocall_errno", "runtime.entersyscall"),
+	CGO_CALL(SITE_CALL_EXIT, 4, 4, "runtime.cgocall_errno", "runtime.exitsyscall"),
+	CGO_CALL(SITE_CALL_ENTER, 5, OLD_LAST, "runtime.cgocall", "runtime.entersyscall"),
+	CGO_CALL(SITE_CALL_EXIT, 5, OLD_LAST, "runtime.cgocall", "runtime.exitsyscall"),
+	CGO_CALL(SITE_CALL_RETURN, 4, OLD_LAST, CALLBACKG, "runtime.reentersyscall"),
+	CGO_CALL(SITE_CALL_EXIT, 4, OLD_LAST, CALLBACKG, "runtime.exitsyscall"),
+	/* Up to 1.8 the goroutine of a thread of C's is in a system call all its life. */
 	CGO_CHANGE(SITE_NEEDM, "runtime.needm", DEAD, SYSCALL),
 	CGO_CHANGE(SITE_DROPM, "runtime.dropm", SYSCALL, DEAD),
 
@@ -142,7 +148,12 @@ const struct site_rule old_site_rules[] = {
 	TELL(SITE_HEAP_GOAL, 5, 8, "runtime.gcMark", "runtime.traceNextGC", EV_NEXT_GC, 1, 0),
 	TELL(SITE_HEAP_GOAL, 9, OLD_LAST, "runtime.gcSetTriggerRatio", "runtime.traceNextGC", EV_NEXT_GC, 1,
 	     0),
-	/* Before 1.9 each span is told of by itself. The first check tells of the span, the second adds what
+	/* Before 1.9 each span is told of by itself. */
+	TELL(SITE_SWEEP_BEGIN, 5, 5, SWEEP_5, "runtime.traceGCSweepStart", EV_SWEEP_START, 1, 0),
+	TELL(SITE_SWEEP_END, 5, 5, SWEEP_5, "runtime.traceGCSweepDone", EV_SWEEP_DONE, 1, 0),
+	TELL(SITE_SWEEP_BEGIN, 6, 8, SWEEP, "runtime.traceGCSweepStart", EV_SWEEP_START, 1, 0),
+	TELL(SITE_SWEEP_END, 6, 8, SWEEP, "runtime.traceGCSweepDone", EV_SWEEP_DONE, 1, 0),
+	/* The first check tells of the span, the second adds what
 	   is free. */
 	CHECK(SITE_SWEEP_BEGIN, 9, OLD_LAST, SWEEP, 2, 0),
 	CHECK(SITE_SWEEP_SPAN, 9, OLD_LAST, SWEEP, 2, 1),

@@ -114,7 +114,8 @@ static int want_running_here(const struct rules *rules, const struct event_v1 *e
 /* The start stack names the goroutine: viewers refuse or die without it. */
 static int check_start(const struct rules *rules, const struct event_v1 *ev)
 {
-	if (rules->trace->format < WIRE_GO17 || v1_has_stack(rules->trace, arg(rules, ev, 1)))
+	if (rules->trace->torn || rules->trace->format < WIRE_GO17 ||
+	    v1_has_stack(rules->trace, arg(rules, ev, 1)))
 		return 0;
 	return BAD(rules, ev,
 		   "goroutine %" PRIu64 " has the start stack %" PRIu64 ", which is not in the trace",
@@ -138,7 +139,7 @@ static int go_create(struct rules *rules, const struct event_v1 *ev)
 
 static int check_string(const struct rules *rules, const struct event_v1 *ev, uint64_t id)
 {
-	if (rules->trace->format < WIRE_GO111 || v1_has_string(rules->trace, id))
+	if (rules->trace->torn || rules->trace->format < WIRE_GO111 || v1_has_string(rules->trace, id))
 		return 0;
 	return BAD(rules, ev, "string %" PRIu64 " is not in the trace", id);
 }
@@ -486,7 +487,7 @@ static int check_frames(const struct v1_trace *trace, const struct v1_stack_reco
 /* Readers from Go 1.23 on die of frames whose names are missing. */
 static int check_stacks(const struct v1_trace *trace, struct fault *fault)
 {
-	if (trace->format < WIRE_GO111)
+	if (trace->torn || trace->format < WIRE_GO111)
 		return 0;
 	for (size_t i = 0; i < trace->nstacks; i++)
 		if (check_frames(trace, &trace->stacks[i], fault))

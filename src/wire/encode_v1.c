@@ -159,6 +159,8 @@ static void proc_stop(struct encoder_v1 *wire, int32_t p)
 	proc(wire, p)->running = false;
 }
 
+enum { MOST_BETWEEN = 64 };
+
 /*
  * A call's end that takes a P out of another one's call and goes on with it is
  * told without a stop and a start of the P (exitsyscallfast_reacquired, Go 1.21
@@ -166,11 +168,15 @@ static void proc_stop(struct encoder_v1 *wire, int32_t p)
  */
 static bool goes_on(struct encoder_v1 *wire, const struct op *steal)
 {
-	const struct op *next = steal + 1;
+	const struct op *end = wire->gen->ops + wire->gen->nops, *next = steal + 1;
 
-	return next < wire->gen->ops + wire->gen->nops && next->kind == OP_PROC_START &&
-	       next->p == steal->p && next->g != NO_G && next->m != steal->m2 &&
-	       proc(wire, steal->p)->running && proc(wire, steal->p)->g != NO_G;
+	if (steal->m == steal->m2 || !proc(wire, steal->p)->running || proc(wire, steal->p)->g == NO_G)
+		return false;
+	/* Others may do something in between, but not much: it is one function. */
+	for (int i = 0; i < MOST_BETWEEN && next < end; i++, next++)
+		if (next->kind == OP_PROC_START && next->p == steal->p)
+			return next->m == steal->m && next->g != NO_G;
+	return false;
 }
 
 static void go_create(struct encoder_v1 *wire, int32_t p, uint32_t index, uint64_t id, const struct op *op)
@@ -537,7 +543,9 @@ static void put_proc(struct encoder_v1 *wire, const struct op *op)
 		proc_stop(wire, op->p);
 		break;
 	default:
-		if (op->arg != wire->procs || op->stack || wire->procs_gen == wire->gen->number)
+		/* The start has told of the first one; what tells no stack says the same again. */
+		if (op->arg != wire->procs || (op->stack && wire->procs_gen) ||
+		    wire->procs_gen == wire->gen->number)
 			EVENT(wire, stream_by(wire, op), V1_GOMAXPROCS, op->arg, stack_of(wire, op));
 		wire->procs = op->arg;
 		wire->procs_gen = wire->gen->number;

@@ -115,6 +115,10 @@ static int read_string(struct reading *r, const struct v1_raw *raw)
 {
 	struct v1_trace *trace = r->trace;
 
+	/* Readers from Go 1.23 on give ids behind the last to strings of their own. */
+	if (trace->format >= WIRE_GO111 && raw->values[0] > UINT64_MAX - UINT32_MAX)
+		return BAD(r, "string id %" PRIu64 " leaves no room for ids of the reader's own",
+			   raw->values[0]);
 	if (idmap_get(&trace->string_index, raw->values[0]) != IDMAP_NONE)
 		return BAD(r, "a second string has the id %" PRIu64, raw->values[0]);
 	if (array_grow((void **)&trace->strings, &trace->string_capacity, trace->nstrings + 1,
@@ -337,6 +341,7 @@ static int read_all(struct v1_trace *trace, struct fault *fault)
 
 	if (torn == -ENOMEM)
 		return torn;
+	trace->torn = torn != 0;
 	ret = v1_order(trace, torn ? &later : fault);
 	if (ret != -ENOMEM && v1_drop_futile(trace))
 		ret = -ENOMEM;

@@ -60,6 +60,7 @@ struct v1_trace {
 	uint32_t *order;               /* records in order */
 	size_t norder;
 	uint64_t dropped;
+	bool torn; /* records end before the file does: tables may be in what is not read */
 	struct v1_text *strings;
 	size_t nstrings, string_capacity;
 	struct v1_stack_record *stacks;

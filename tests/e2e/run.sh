@@ -12,7 +12,9 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/cells.sh
 . tests/e2e/cases.sh
 . tests/e2e/events.sh
+. tests/e2e/convert.sh
 . tests/e2e/old_open.sh
+. tests/e2e/files.sh
 CELL_SEED=${CELL_SEED:-$(($(date +%s) / 86400))}
 
 [ "$(id -u)" -eq 0 ] || { echo "e2e: needs root" >&2; exit 1; }

@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	file.wire = wire_new(&options, &err);
 	if (!file.wire)
 		abort();
-	ret = convert_trace(data, size, &sink, &result, &err);
+	ret = convert_trace(data, size, NULL, &sink, &result, &err);
 	if (ret == -EBADMSG ? !result.fault.text[0] : ret && !err.text[0] && !file.error.text[0])
 		abort();
 	wire_free(file.wire);

@@ -187,6 +187,7 @@ static void other_commands(void **state)
 {
 	struct replay_options replay;
 	struct check_options check;
+	struct dump_options dump;
 	struct sites_options sites;
 	struct error err;
 	struct line line;
@@ -207,6 +208,12 @@ static void other_commands(void **state)
 	assert_string_equal(check.input, "f");
 	LINE(line, "--json");
 	assert_int_equal(options_check(line.argc, line.argv, &check, &err), -EINVAL);
+	LINE(line, "--stacks", "f", "--json");
+	assert_int_equal(options_dump(line.argc, line.argv, &dump, &err), 0);
+	assert_true(dump.stacks && dump.json && !dump.absolute);
+	assert_string_equal(dump.input, "f");
+	LINE(line, "--absolute");
+	assert_int_equal(options_dump(line.argc, line.argv, &dump, &err), -EINVAL);
 	LINE(line, "12");
 	assert_int_equal(options_sites(line.argc, line.argv, &sites, &err), 0);
 	assert_int_equal(sites.pid, 12);

@@ -98,7 +98,7 @@ static int convert(struct story *story, const uint8_t *bytes, size_t n, struct c
 {
 	const struct convert_sink sink = {take, story};
 
-	return convert_trace(bytes, n, &sink, result, err);
+	return convert_trace(bytes, n, NULL, &sink, result, err);
 }
 
 /* Converts what must be good, to what must be good; the result is the story's. */

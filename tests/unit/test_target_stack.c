@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "target/layout.h"
@@ -138,6 +139,11 @@ static void goroutines(void **state)
 		assert_int_equal(view.status, G_STATUS_WAITING);
 		assert_int_equal(view.pc, 0x401000);
 		assert_true(g_view_has_stack(&view));
+		/* While its stack is scanned, up to 1.7. */
+		put(bytes, layout->g_status, G_STATUS_SCAN | G_STATUS_ENQUEUE);
+		g_view_read(layout, bytes, &view);
+		assert_int_equal(view.status, G_STATUS_WAITING);
+		put(bytes, layout->g_status, G_STATUS_WAITING);
 		/* It waits but has its M: it stops the world. */
 		put(bytes, layout->g_m, BASE + 4096);
 		g_view_read(layout, bytes, &view);
@@ -151,6 +157,28 @@ static void goroutines(void **state)
 		assert_int_equal(view.sp, BASE + 512);
 		assert_true(g_view_has_stack(&view));
 	}
+}
+
+/* Up to 1.10 the reason is a string; fields that a release does not have are not read at all. */
+static void older(void **state)
+{
+	const struct go_layout *layout = &release_find(4)->layout.go;
+	uint8_t *bytes = malloc(g_view_size(layout));
+	struct g_view view;
+
+	(void)state;
+	assert_non_null(bytes);
+	memset(bytes, 0xff, g_view_size(layout));
+	put(bytes, layout->g_waitreason, 0x6bd1d0);
+	put(bytes, layout->g_waitreason + 8, 6);
+	put(bytes, layout->g_syscallsp, 0);
+	g_view_read(layout, bytes, &view);
+	assert_int_equal(view.wait_text, 0x6bd1d0);
+	assert_int_equal(view.wait_len, 6);
+	assert_int_equal(view.bp, 0);
+	assert_false(view.assists);
+	assert_false(view.sync_safe_point);
+	free(bytes);
 }
 
 static void hashes(void **state)
@@ -168,8 +196,9 @@ static void hashes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(whole), cmocka_unit_test(damaged),    cmocka_unit_test(circular),
-		cmocka_unit_test(deep),  cmocka_unit_test(goroutines), cmocka_unit_test(hashes),
+		cmocka_unit_test(older),    cmocka_unit_test(whole), cmocka_unit_test(damaged),
+		cmocka_unit_test(circular), cmocka_unit_test(deep),  cmocka_unit_test(goroutines),
+		cmocka_unit_test(hashes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -499,6 +499,9 @@ static void records_are_checked(void **state)
 	put_string(&f, 0, "zero");
 	expect_bad(&f, "id 0");
 	start(&f, WIRE_GO111);
+	put_string(&f, UINT64_MAX, "last");
+	expect_bad(&f, "no room");
+	start(&f, WIRE_GO111);
 	put_string(&f, 5, "");
 	expect_bad(&f, "empty");
 	start(&f, WIRE_GO111);

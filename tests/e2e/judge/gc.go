@@ -88,8 +88,8 @@ func isWorker(stack trace.Stack) bool {
 // P may keep the mode of a worker that was meant for it and never ran
 // (procresize), and the runtime's tracer labels whatever starts there until a
 // worker does.
-func readGC(path string, keys, stacks *names, threadless bool) (gcHistory, error) {
-	h, marking, workers := gcHistory{}, false, map[string]bool{}
+func readGC(path string, keys, stacks *names, threadless bool, workers map[string]bool) (gcHistory, error) {
+	h, marking := gcHistory{}, false
 	err := eachEvent(path, func(event *trace.Event) error {
 		if event.Kind() == trace.EventRangeActive && isMarkPhase(event.Range().Name) {
 			marking = true
@@ -109,10 +109,15 @@ func readGC(path string, keys, stacks *names, threadless bool) (gcHistory, error
 			m: int64(event.Thread()), change: what}})
 		return nil
 	})
+	return h, err
+}
+
+// keepWorkers leaves out labels of goroutines that neither trace knows as workers: not every format tells the
+// function of one that was there before.
+func (h gcHistory) keepWorkers(workers map[string]bool) {
 	maps.DeleteFunc(h, func(scope string, _ []gcEvent) bool {
 		return strings.HasSuffix(scope, labelSuffix) && !workers[scope]
 	})
-	return h, err
 }
 
 // gcRow compares one kind of event.
@@ -146,7 +151,8 @@ func (r gcRows) row(what string) *gcRow {
 
 // gc compares what the two traces say of the garbage collector and the heap in the window.
 func (c *comparison) gc(nativePath, oursPath string) error {
-	native, err := readGC(nativePath, c.keys, c.stacks, c.threadless)
+	workers := map[string]bool{}
+	native, err := readGC(nativePath, c.keys, c.stacks, c.threadless, workers)
 	if err != nil {
 		return err
 	}
@@ -155,10 +161,12 @@ func (c *comparison) gc(nativePath, oursPath string) error {
 			list[k].time = c.shift.of(list[k].time)
 		}
 	}
-	ours, err := readGC(oursPath, c.keys, c.stacks, c.threadless)
+	ours, err := readGC(oursPath, c.keys, c.stacks, c.threadless, workers)
 	if err != nil {
 		return err
 	}
+	native.keepWorkers(workers)
+	ours.keepWorkers(workers)
 	c.GC = gcRows{}
 	scopes := map[string]bool{}
 	for scope := range native {
@@ -269,7 +277,7 @@ func (c *comparison) gcList(native, ours []gcEvent) {
 			continue
 		}
 		row := c.GC.row(n.change)
-		alike := n.key == o.key && (n.m == o.m || c.threadless) && (n.p == o.p || c.mayMove(n))
+		alike := n.key == o.key && (n.m == o.m || c.threadless) && (n.p == o.p || c.mayMove(n) || isRow(n.p) || isRow(o.p))
 		row.Events.count(alike)
 		if !alike {
 			c.tally("gc where", fmt.Sprintf("%s: P %d and %d", n.change, n.p, o.p))
@@ -284,6 +292,10 @@ func (c *comparison) gcList(native, ours []gcEvent) {
 		}
 	}
 }
+
+// isRow says that what stands for a P is a row of the viewer's: the reader of go 1.11 to go 1.21 files moves some
+// events there.
+func isRow(p int64) bool { return p >= 1_000_000 }
 
 func (c *comparison) gcValues(row *gcRow, n, o *gcEvent) {
 	for k := range n.values {

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# Native traces of each release, converted to each format and read by that
+# format's own readers. Sourced by run.sh; needs no privilege but for its targets.
+
+ALL_FORMATS="v0 1.5 1.7 1.8 1.9 1.10 1.11 1.19 1.21 1.22 1.23 1.25 1.26"
+
+# native_trace RELEASE [MODE]: what that release's own tracer writes of a target, in $W/native-RELEASE. Up to Go 1.10
+# it now and then writes what its own tool refuses ("g 12 is not waiting before unpark"): another one, then.
+native_trace() {
+	local binary try
+	binary=$(target_binary "$1" default) || die "cannot build for go$1"
+	for try in 1 2 3 4; do
+		timeout 60 "$binary" "${2:-mixed}" -seconds 3 -native "$W/native-$1" -native-delay 500ms \
+			-native-seconds 1 >"$W/target.out" 2>"$W/target.err" || true
+		grep -q 'native done' "$W/target.out" || die "no native trace of go$1: $(tail -n 2 "$W/target.err")"
+		"$GOTRACE" check "$W/native-$1" >"$W/check.out" 2>&1 && return
+		[ "$(minor "$1")" -le 10 ] || break
+	done
+	die "the native trace of go$1, try $try: $(tail -n 1 "$W/check.out")"
+}
+
+# format_of RELEASE: the format it writes.
+format_of() {
+	case $(minor "$1") in
+	5 | 6) echo 1.5 ;;
+	12 | 13 | 14 | 15 | 16 | 17 | 18) echo 1.11 ;;
+	20) echo 1.19 ;;
+	24) echo 1.23 ;;
+	*) echo "1.$(minor "$1")" ;;
+	esac
+}
+
+# converted FROM TO FORMAT ARG...
+converted() {
+	local from=$1 to=$2 format=$3
+	shift 3
+	run_gotrace convert "$from" -o "$to" --format "$format" "$@"
+	want 0
+	checked "$to"
+}
+
+# told_alike A B: two traces tell the same events, as far as both formats can.
+told_alike() {
+	"$GOTRACE" check --json "$1" >"$W/a.json" 2>"$W/err" && "$GOTRACE" check --json "$2" >"$W/b.json" 2>"$W/err" ||
+		die "gotrace check: $(tail -n 1 "$W/err")"
+	timeout 60 "$JUDGE" counts "$W/a.json" "$W/b.json" >"$W/counts" 2>&1 ||
+		die "$3: $(tail -n 1 "$W/counts")"
+}
+
+# read_as FORMAT FILE: by the strict readers that there are.
+read_as() {
+	case $1 in
+	1.2[2-9]) strict "$2" ;;
+	*) flat "$1" "$2" ;;
+	esac
+}
+
+case_convert_to_all() { # every format of every format
+	local release format events=0
+	for release in ${CONVERT_RELEASES:-1.5.4 1.7.6 1.8.7 1.9.7 1.10.8 1.11.13 1.16.15 1.19.13 1.21.13 1.22.12 1.23.8 1.25.1 $NEWEST}; do
+		native_trace "$release"
+		for format in $ALL_FORMATS; do
+			converted "$W/native-$release" "$W/trace" $format
+			read_as $format "$W/trace"
+		done
+		rm -f "$W/native-$release" "$W/trace"
+		events=$((events + 1))
+	done
+	printf '%d releases' $events
+}
+
+case_convert_and_back() { # the same format again, and there and back, keep what both can say
+	local release own
+	for release in ${CONVERT_RELEASES:-1.5.4 1.7.6 1.9.7 1.10.8 1.11.13 1.16.15 1.17.13 1.19.13 1.21.13 1.22.12 1.23.8 $NEWEST}; do
+		native_trace "$release"
+		own=$(format_of "$release")
+		converted "$W/native-$release" "$W/again" "$own"
+		told_alike "$W/native-$release" "$W/again" "go$release to $own"
+		if [ "$(minor "$release")" -le 21 ]; then
+			converted "$W/native-$release" "$W/there" 1.26
+			converted "$W/there" "$W/back" "$own"
+			told_alike "$W/native-$release" "$W/back" "go$release to 1.26 and back"
+		fi
+		printf '%s %s; ' "$release" "$(cat "$W/counts")"
+	done
+}
+
+case_convert_twin() { # to the newest format, step by step; of go 1.11 to go 1.21 beside what Go's own conversion makes of the same file
+	local release stacks
+	for release in ${CONVERT_RELEASES:-1.11.13 1.14.15 1.16.15 1.17.13 1.19.13 1.21.13 1.23.8 $NEWEST}; do
+		native_trace "$release"
+		converted "$W/native-$release" "$W/trace" 1.26
+		# Up to Go 1.11 inlined frames share an address, by which Go's reader knows frames: it has the wrong ones.
+		stacks=100
+		[ "$(minor "$release")" -gt 11 ] || stacks=99
+		timeout 100 "$JUDGE" twin -v -min-seq 100 -min-stacks $stacks "$W/native-$release" "$W/trace" >"$W/twin" 2>&1 ||
+			die "go$release: $(tail -n 1 "$W/twin") [$(grep -m 1 '^window' "$W/twin")]"
+		printf '%s: %s; ' "$release" "$(grep -m 1 -o 'transitions.*waker stacks' "$W/twin")"
+	done
+}
+
+case_convert_viewed() { # new traces in old viewers, old ones in new viewers
+	local format release binary
+	binary=$(target_binary $NEWEST default) || die "cannot build"
+	native_trace $NEWEST
+	for format in ${CONVERT_FORMATS:-1.5 1.7 1.8 1.9 1.10 1.11 1.19 1.21}; do
+		converted "$W/native-$NEWEST" "$W/trace" "$format"
+		served "$format" sched,block "$W/trace" "$binary"
+	done
+	for release in 1.5.4 1.9.7; do
+		native_trace $release
+		binary=$(target_binary $release default) || die "cannot build"
+		converted "$W/native-$release" "$W/trace" 1.26 --binary "$binary"
+		(cd "$W" && timeout 200 "$JUDGE" pages -go "go$NEWEST" -rows sched,block "$W/trace") >"$W/pages" 2>&1 ||
+			die "viewer of go$NEWEST, trace of go$release: $(tail -c 600 "$W/pages")"
+	done
+	# What no release ever read, by way of the format that came after it.
+	converted "$W/native-1.5.4" "$W/early" v0
+	flat v0 "$W/early"
+	converted "$W/early" "$W/trace" 1.5
+	served 1.5 sched,block "$W/trace" "$(target_binary 1.5.4 default)"
+}
+
+case_convert_names() { # addresses get names by the program, and say so if they have none
+	native_trace 1.5.4
+	converted "$W/native-1.5.4" "$W/trace" 1.26 --binary "$(target_binary 1.5.4 default)"
+	strict "$W/trace"
+	timeout 60 "$GOTRACE" dump --stacks "$W/trace" >"$W/dump" 2>"$W/err" || die "dump: $(tail -n 1 "$W/err")"
+	grep -q ' main\.pool' "$W/dump" || die "no function of the program's"
+	converted "$W/native-1.5.4" "$W/trace" 1.26
+	says 'addresses without names'
+	run_gotrace convert "$W/native-1.5.4" -o "$W/none" --format 1.26 --binary /bin/true
+	want 1
+	one_line
+	[ ! -e "$W/none" ] || die "a file was written all the same"
+}
+
+case_convert_bad_input() {
+	local size
+	native_trace 1.21.13
+	run_gotrace convert "$W/native-1.21.13" -o "$W/trace"
+	want 2
+	run_gotrace convert "$W/native-1.21.13" --format 1.26
+	want 2
+	run_gotrace convert "$W/absent" -o "$W/trace" --format 1.26
+	want 1
+	one_line
+	head -c 100000 /dev/urandom >"$W/noise"
+	run_gotrace convert "$W/noise" -o "$W/trace" --format 1.26
+	want 1
+	one_line
+	says 'byte 0'
+	[ ! -e "$W/trace" ] || die "a file was written all the same"
+	# A torn file of generations: those that are whole.
+	native_trace $NEWEST
+	size=$(stat -c %s "$W/native-$NEWEST")
+	head -c $((size - 20)) "$W/native-$NEWEST" >"$W/torn"
+	echo keep >"$W/trace"
+	run_gotrace convert "$W/torn" -o "$W/trace" --format 1.11
+	want 1 3
+	if [ $status -eq 3 ]; then
+		checked "$W/trace"
+		says 'what is before it was written'
+	else
+		[ "$(cat "$W/trace")" = keep ] || die "what was there is gone"
+	fi
+	[ -z "$(find "$W" -name '.gotrace-*')" ] || die "a draft was left behind"
+	run_gotrace convert "$W/native-$NEWEST" -o - --format 1.22
+	want 0
+	strict "$W/out"
+}

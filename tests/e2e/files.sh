@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Trace files of all formats, as gotrace check and gotrace dump read them. To be sourced by bash.
+
+# native_trace RELEASE MODE FILE ARG...: what Go's own tracer writes of a second of that load.
+native_trace() {
+	local release=$1 mode=$2 file=$3 binary n
+	shift 3
+	binary=$(target_binary "$release" default) || die "no target of $release"
+	start_target "$binary" "$mode" -native "$file" -native-delay 100ms -native-seconds 1 -seconds 20 "$@"
+	for ((n = 0; n < 150; n++)); do
+		grep -q 'native done' "$W/target.out" && break
+		sleep 0.1
+	done
+	stop_target
+	[ -s "$file" ] || die "$release: no native trace"
+}
+
+# What a release's own parser says of a file: time, name and offset, one event a line.
+# False if it refuses the file, which happens: the tracer of Go 1.5 loses a transition now and then.
+old_parser() {
+	local parser=$E2E/oldparse-$1
+	[ -x "$parser" ] && [ -z "$(find tests/e2e/oldparse -newer "$parser")" ] ||
+		tests/e2e/oldparse/build.sh "$1" "$parser" >&2 || die "no parser of $1"
+	timeout 120 "$parser" "$2" >"$W/old" 2>"$W/old.err" || return 1
+	# Names that later releases changed.
+	sed 's/ GCSTW/ STW/; s/ NextGC / HeapGoal /' "$W/old" | cut -d ' ' -f 1-3 | sort -n -k 3
+}
+
+dumped() {
+	timeout 120 "$GOTRACE" dump --json "$1" >"$W/dump" 2>"$W/dump.err" || die "gotrace dump: $(tail -n 3 "$W/dump.err")"
+	awk -F '[:,]' '$2 + 0 < last {exit 1} {last = $2 + 0}' "$W/dump" || die "gotrace dump: times run backwards"
+	sed 's/^{"time":\(-*[0-9]*\),"name":"\([A-Za-z]*\)",.*"offset":\([0-9]*\)}$/\1 \2 \3/' "$W/dump" | sort -n -k 3
+}
+
+check_native() {
+	local release=$1 size n try profile=
+	[ "$(minor "$release")" -lt 19 ] || profile=-native-profile
+	for try in 1 2 3 4; do
+		native_trace "$release" mixed "$W/native" $profile
+		old_parser "$release" "$W/native" >"$W/theirs" && break
+		[ "$try" -lt 4 ] || die "Go $release refuses what it writes itself: $(tail -n 2 "$W/old.err")"
+		run_gotrace check "$W/native"
+		want 1 3
+	done
+	checked "$W/native"
+	dumped "$W/native" >"$W/ours" || die "$(tail -n 1 "$W/ours")"
+	cmp -s "$W/ours" "$W/theirs" || die "$release: $(diff "$W/ours" "$W/theirs" | head -n 4)"
+	[ -z "$profile" ] || grep -q CPUSample "$W/ours" || die "$release: no CPU samples"
+	[ "$(minor "$release")" -lt 11 ] || strict "$W/native"
+	size=$(stat -c %s "$W/native")
+	# The runtime writes the frequency last: of a torn file nothing can be kept.
+	for n in 2 5 8; do
+		head -c $((size * n / 10)) "$W/native" >"$W/cut"
+		run_gotrace check "$W/cut"
+		want 1
+		run_gotrace dump "$W/cut"
+		want 1
+		says 'fault at byte [0-9]+'
+		[ -s "$W/out" ] || die "$release: nothing is printed of a torn file"
+	done
+	echo -n "$release $(wc -l <"$W/ours") events, "
+}
+
+case_check_v1() { # the checker takes what Go's own tracers wrote, and has the events that the release's own parser has
+	local release
+	for release in $OLD_RELEASES; do
+		[ "$(minor "$release")" -ge 5 ] || continue
+		case "$ALL $release" in
+		*\ 1.[579].* | *\ 1.10.* | *\ 1.11.* | *\ 1.16.* | *\ 1.19.* | *\ 1.21.* | 1\ *) check_native "$release" || return 1 ;;
+		esac
+	done
+}
+
+# dump_counts FILE: how often each of some events is printed, and what check has counted.
+dump_counts() {
+	local name
+	timeout 60 "$GOTRACE" check --json "$1" >"$W/check.json" || die "gotrace check: $1"
+	timeout 60 "$GOTRACE" dump "$1" >"$W/dump" || die "gotrace dump: $1"
+	for name in GoCreate GoStart GoBlock GoUnblock GoSyscallBegin ProcStart GoStatus CPUSample; do
+		local counted printed
+		counted=$(sed -n "s/.*\"$name\":\([0-9]*\).*/\1/p" "$W/check.json")
+		printed=$(grep -c "^ *[0-9]* $name " "$W/dump")
+		[ "$printed" = "${counted:-0}" ] || die "$name: $printed printed, ${counted:-0} counted"
+	done
+}
+
+case_dump() { # text, JSON, stacks; a file that is torn, and a reader that goes away
+	native_trace $NEWEST pool "$W/native" -native-profile
+	dump_counts "$W/native"
+	dumped "$W/native" >"$W/ours" || die "$(tail -n 1 "$W/ours")"
+	[ "$(wc -l <"$W/ours")" = "$(wc -l <"$W/dump")" ] || die "text and JSON differ in length"
+	run_gotrace dump --stacks "$W/native"
+	want 0
+	grep -q '^ *0x[0-9a-f]* main\.[a-zA-Z.*()0-9]* /.*\.go:[0-9]*$' "$W/out" || die "no frames with --stacks"
+	run_gotrace dump --stacks --json "$W/native"
+	want 0
+	grep -q '"frames":\[{"func":"' "$W/out" || die "no frames with --stacks --json"
+	"$GOTRACE" dump "$W/native" 2>"$W/err" | head -n 1 >"$W/out"
+	[ ! -s "$W/err" ] || die "a broken pipe is told: $(head -n 1 "$W/err")"
+	head -c $(($(stat -c %s "$W/native") / 2)) "$W/native" >"$W/cut"
+	run_gotrace dump "$W/cut"
+	want 1 3
+	says 'fault at byte [0-9]+'
+	one_line
+	run_gotrace dump "$W/target.out"
+	want 1
+	run_gotrace dump /nonexistent
+	want 1
+	one_line
+	run_gotrace dump
+	want 2
+	run_gotrace dump --no-such-option "$W/native"
+	want 2
+	run_gotrace dump --help
+	want 0
+}
