@@ -179,6 +179,9 @@ int capture_start(struct capture *capture, struct error *err)
 	uint64_t now;
 	int rc = calibrate(capture, err);
 
+	/* The first hits need them already; a program that is started gets its places later (log_info). */
+	if (rc == 0 && !capture->options.spawned)
+		bpf_tell_places(&capture->bpf, &capture->options.target->places);
 	if (rc == 0)
 		rc = look_begin(capture, err);
 	capture->stats.probes = capture->options.plan->n;

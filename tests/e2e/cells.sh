@@ -2,6 +2,9 @@
 # The matrix: release × variant × load. To be sourced after lib.sh.
 
 MODES="pingpong pool http syscalls gc timers coro churn procs cgo parked mixed idle cpu user"
+# Releases that write v1 formats, and what their program can do.
+TRACED_OLD="1.17.13 1.18.10 1.19.13 1.20.14 1.21.13"
+OLD_MODES="pingpong pool http syscalls gc timers churn procs parked mixed idle user"
 
 # How closely gotrace looks: cell by cell another way, unless LOOK says one.
 LOOKS=("" --exact --light --spans)
@@ -16,14 +19,19 @@ next_look() {
 twin_marks() {
 	# Formats up to go 1.21 have no place for a note that not every sweep is seen.
 	[ "$(minor "$2")" -ge 22 ] || [ "$look" = --exact ] || echo -heap=false
+	# Up to 1.16 the next id of a goroutine is not always known when it begins, and the runtime's own tracer
+	# lends Ps to threads that stop others.
+	[ "$(minor "$2")" -ge 17 ] || [ "$look" = --spans ] || echo -min-seq 99
+	# Up to 1.9 nothing tells of a stop of the world but what is converted from.
+	[ "$(minor "$2")" -ge 10 ] || [ "$look" != --exact ] || echo -heap=false
 	[ "$look" = --spans ] || return 0
-	# The scavenger up to 1.18 sleeps with a frame more to be left out than others do.
-	[ "$(minor "$2")" -ge 19 ] || echo -min-stacks 95
 	case $1 in
 	gc) echo -wakers=false -min-seq 80 -min-stacks 98 ;;
 	idle) echo -wakers=false -min-seq 98 -min-stacks 80 ;;
 	*) echo -wakers=false -min-seq 98 ;;
 	esac
+	# The scavenger up to 1.18 sleeps with a frame more to be left out than others do.
+	[ "$(minor "$2")" -ge 19 ] || echo -min-stacks 95
 }
 
 # profile_rows MODE RELEASE: which of the viewer's profiles must have rows for a load.
@@ -53,13 +61,14 @@ trace_cell() {
 	facts=tests/e2e/facts/$1
 	# Programs of the oldest releases do some things in their own way.
 	[ "$(minor "$2")" -ge 22 ] || [ ! -e "$facts.old" ] || facts=$facts.old
+	[ "$(minor "$2")" -ge 10 ] || [ ! -e "$facts.oldest" ] || facts=$facts.oldest
 	strict "$W/trace" -expect "$facts"
 	# What only this look sees.
 	[ ! -e "$facts$look" ] || strict "$W/trace" -expect "$facts$look"
 	checked "$W/trace"
 	printf '%s events, %s goroutines, %s KiB' "$(fact events)" "$(fact goroutines)" $(($(stat -c %s "$W/trace") / 1024))
-	# Older viewers divide by what an idle program does not do (/mmu).
-	if [ "$3" = yes ] && { [ "$1" != idle ] || [ "$(minor "$2")" -ge 22 ]; }; then
+	# 1.4 has no viewer, and those of the next ones divide by what an idle program does not do (/mmu).
+	if [ "$3" = yes ] && [ "$(minor "$2")" -ge 5 ] && { [ "$1" != idle ] || [ "$(minor "$2")" -ge 22 ]; }; then
 		rows=$(profile_rows "$1" "$2")
 		# Where only starts are probed, nobody knows who woke whom.
 		[ "$look" != --spans ] || rows=${rows#sched} rows=${rows#,}
@@ -91,7 +100,7 @@ twin_cell() {
 	[ "$status" -eq 0 ] || die "gotrace beside the native tracer ended with $status: $(tail -n 3 "$W/err")"
 	grep -q 'native done' "$W/target.out" || die "the native trace did not end"
 	strict "$W/ours"
-	timeout 300 "$JUDGE" twin -v $(twin_marks "$1" "${3:-$NEWEST}") -min-compared "$2" "$W/native" "$W/ours" >"$W/twin" 2>&1 ||
+	timeout 300 "$JUDGE" twin -v $(twin_marks "$1" "${3:-$NEWEST}") -min-compared "$2" "$(readable "$W/native")" "$(readable "$W/ours")" >"$W/twin" 2>&1 ||
 		die "; twin: $(tail -n 1 "$W/twin") [$(grep -m 1 '^window' "$W/twin")]"
 	printf '; twin: %s' "$(grep -m 1 '^window' "$W/twin")"
 	[ "$1" = user ] || return 0
@@ -162,7 +171,8 @@ cell() {
 	start_target "$binary" "$3" -native "$W/native" -native-seconds 2 -seconds 100 $also
 	trace_cell "$3" "$1" "$4"
 	# Up to 1.21 an idle program does nothing that could be compared.
-	if [ "$5" = yes ] && { [ "$3" != idle ] || [ "$(minor "$1")" -ge 22 ]; }; then
+	# 1.4 has no tracer of its own.
+	if [ "$5" = yes ] && [ "$(minor "$1")" -ge 5 ] && { [ "$3" != idle ] || [ "$(minor "$1")" -ge 22 ]; }; then
 		least=100
 		[ "$3" = idle ] && least=10
 		twin_cell "$3" $least "$1"
@@ -215,6 +225,18 @@ cells_rotating() {
 	for variant in pie cgo; do
 		run_cell $NEWEST $variant mixed no yes
 	done
+	cells_old_rotating
+}
+
+# Two of the releases that write v1 formats, each with another load.
+cells_old_rotating() {
+	local releases=($TRACED_OLD) modes=($OLD_MODES) variants=($VARIANTS) step variant mode
+	for step in 0 1; do
+		variant=${variants[(CELL_SEED + step) % 4]}
+		mode=${modes[(CELL_SEED * 3 + step * 4) % ${#modes[@]}]}
+		[ "$variant" = cgo ] && [ $((CELL_SEED % 2)) -eq 0 ] && mode=cgo
+		run_cell "${releases[(CELL_SEED * 2 + step) % ${#releases[@]}]}" "$variant" "$mode" yes yes
+	done
 }
 
 cells_all() {
@@ -222,6 +244,13 @@ cells_all() {
 	for release in $RELEASES; do
 		for variant in $VARIANTS; do
 			for mode in $MODES; do
+				run_cell "$release" "$variant" "$mode" yes yes
+			done
+		done
+	done
+	for release in $TRACED_OLD; do
+		for variant in $VARIANTS; do
+			for mode in $OLD_MODES cgo; do
 				run_cell "$release" "$variant" "$mode" yes yes
 			done
 		done

@@ -155,12 +155,24 @@ one_line() {
 	[ "$lines" -ge 1 ] && [ "$lines" -le 2 ] || die "$lines lines on standard error instead of one: $(head -n 5 "$W/err")"
 }
 
+# readable FILE: prints a file that says the same and that the judge reads, which knows v1 from Go 1.11 on. Up to
+# 1.6 names are in $binary, the program, alone.
+readable() {
+	case $(head -c 7 "$1" | tr '\0' ' ') in
+	"go 1.5 " | "go 1.7 " | "go 1.8 " | "go 1.9 " | "go 1.10" | "gotrace")
+		"$GOTRACE" convert -q ${binary:+--binary "$binary"} --format 1.11 -o "$1.11" "$1" >&2 || return 1
+		echo "$1.11"
+		;;
+	*) echo "$1" ;;
+	esac
+}
+
 # strict FILE [judge's options]: Go's strict reader takes it; its counts are left in $W/facts.
 strict() {
 	local file=$1
 	shift
 	[ -s "$file" ] || die "no trace in $file: $(tail -n 3 "$W/err")"
-	timeout 180 "$JUDGE" strict -all "$@" "$file" >"$W/facts" 2>"$W/strict.err" ||
+	timeout 180 "$JUDGE" strict -all "$@" "$(readable "$file")" >"$W/facts" 2>"$W/strict.err" ||
 		die "strict reader: $(cat "$W/strict.err")"
 }
 
