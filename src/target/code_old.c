@@ -143,7 +143,8 @@ enum { MAX_TELLINGS = 8, OP_MOV8_IMM_RM = 0xc6, OP_RET = 0xc3, OP_JMP8 = 0xeb, O
 /* ud2 stands behind calls that do not come back (panicdivide). */
 static bool ends_stretch(const struct x86_insn *insn)
 {
-	return x86_is_jcc(insn) || (insn->map == X86_0F && insn->opcode == 0x0b) || is_one(insn, OP_RET) || is_one(insn, OP_JMP8) || is_one(insn, OP_JMP);
+	return x86_is_jcc(insn) || (insn->map == X86_0F && insn->opcode == 0x0b) || is_one(insn, OP_RET) ||
+	       is_one(insn, OP_JMP8) || is_one(insn, OP_JMP);
 }
 
 /* movb $event, (%rsp) */

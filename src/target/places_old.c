@@ -39,8 +39,7 @@ void target_find_old_places(struct target *target)
 	struct go_places *places = &target->places;
 	uint64_t end;
 
-	find_stack_telling(target,
-			   target->go_minor <= 5 ? "runtime.mSpan_Sweep" : "runtime.(*mspan).sweep",
+	find_stack_telling(target, target->go_minor <= 5 ? "runtime.mSpan_Sweep" : "runtime.(*mspan).sweep",
 			   target->go_minor <= 8 ? "runtime.traceGCSweepStart" : "runtime.traceGCSweepSpan",
 			   EV_SWEEP_START, &places->sweep_tells, &places->sweep_teller);
 	find_stack_telling(target, "runtime.gcAssistAlloc", "runtime.traceGCMarkAssistStart", EV_ASSIST_START,

@@ -34,8 +34,8 @@ enum { RUNNABLE = 1, RUNNING = 2, SYSCALL = 3, WAITING = 4, DEAD = 6 };
 	}
 #define CGO_CALL(site_, first_, last_, name, callee_)                                                        \
 	{                                                                                                    \
-		.site = site_, .place = PLACE_CALL, .condition = SITE_IF_CGO, .first = first_, .last = last_, \
-		.function = name, .callee = callee_, .total = 1, .old_status = ANY_STATUS,                   \
+		.site = site_, .place = PLACE_CALL, .condition = SITE_IF_CGO, .first = first_,               \
+		.last = last_, .function = name, .callee = callee_, .total = 1, .old_status = ANY_STATUS,    \
 		.new_status = ANY_STATUS,                                                                    \
 	}
 #define CHECK(site_, first_, last_, name, total_, which_)                                                    \

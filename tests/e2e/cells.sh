@@ -19,8 +19,8 @@ twin_marks() {
 	# Up to 1.16 the next id of a goroutine is not always known when it begins, and the runtime's own tracer
 	# lends Ps to threads that stop others.
 	[ "$(minor "$2")" -ge 17 ] || [ "$look" = --spans ] || echo -min-seq 99
-	# Up to 1.9 nothing tells of a stop of the world but what is converted from.
-	[ "$(minor "$2")" -ge 10 ] || [ "$look" != --exact ] || echo -heap=false
+	# Up to 1.9 the runtime's own tracer tells of the marking in a stop of the world instead. (Up to 1.4 there is none.)
+	[ "$(minor "$2")" -ge 10 ] || echo -stops=false
 	[ "$look" = --spans ] || return 0
 	# The scavenger up to 1.18 sleeps with a frame more to be left out than others do.
 	[ "$(minor "$2")" -ge 19 ] || echo -min-stacks 95
@@ -58,14 +58,14 @@ trace_cell() {
 	facts=tests/e2e/facts/$1
 	# Programs of the oldest releases do some things in their own way.
 	[ "$(minor "$2")" -ge 22 ] || [ ! -e "$facts.old" ] || facts=$facts.old
-	[ "$(minor "$2")" -ge 10 ] || [ ! -e "$facts.oldest" ] || facts=$facts.oldest
+	[ "$(minor "$2")" -ge 10 ] || [ ! -e "tests/e2e/facts/$1.oldest" ] || facts=tests/e2e/facts/$1.oldest
 	strict "$W/trace" -expect "$facts"
 	# What only this look sees.
 	[ ! -e "$facts$look" ] || strict "$W/trace" -expect "$facts$look"
 	checked "$W/trace"
 	printf '%s events, %s goroutines, %s KiB' "$(fact events)" "$(fact goroutines)" $(($(stat -c %s "$W/trace") / 1024))
-	# 1.4 has no viewer.
-	if [ "$3" = yes ] && [ "$(minor "$2")" -ge 5 ]; then
+	# 1.4 has no viewer, and those of 1.5 and 1.6 want the program, too.
+	if [ "$3" = yes ] && [ "$(minor "$2")" -ge 7 ]; then
 		rows=$(profile_rows "$1" "$2")
 		# Where only starts are probed, nobody knows who woke whom.
 		[ "$look" != --spans ] || rows=${rows#sched} rows=${rows#,}
