@@ -4,8 +4,11 @@
  * runtime's own traceback, by how far the stack pointer is from the return
  * address at each PC (pcsp tables; gentraceback, Go 1.4 … 1.20 runtime/traceback.go).
  */
-#include "bpf/record.h"
 #include "pclntab.h"
+
+#include <string.h>
+
+#include "bpf/record.h"
 
 #define WORD     8u
 #define PLACE_PC ((1ull << SCAN_SHIFT) - 1)
@@ -34,6 +37,7 @@ static uint64_t word_at(const uint64_t *words, size_t n, uint64_t place)
 static bool find_depth(const struct functab *tab, uint64_t *pc, uint64_t *depth)
 {
 	struct function func;
+	const char *name;
 	size_t index;
 	int32_t bytes;
 
@@ -42,6 +46,9 @@ static bool find_depth(const struct functab *tab, uint64_t *pc, uint64_t *depth)
 		++*pc;
 	else if (functab_lookup(tab, *pc - 1, &index) || function_read(tab, index, &func))
 		return false;
+	name = span_string(&tab->names, func.name);
+	if (name && strcmp(name, "runtime.goexit") == 0)
+		return false; /* the outermost: above it are a goroutine's arguments and what the stack held before */
 	bytes = pcvalue_at(tab, &func, func.pcsp, *pc - 1);
 	if (bytes < 0 || bytes % WORD)
 		return false;

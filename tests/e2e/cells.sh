@@ -37,7 +37,8 @@ profile_rows() {
 	http | mixed) echo sched,io,syscall,block ;;
 	# Wake-ups come from timers and netpoll, without a stack: native traces, too, have no rows in /sched but
 	# for the tracer's own goroutines.
-	syscalls) echo io,syscall ;;
+	# Up to 1.8 a read of a pipe blocks its thread.
+	syscalls) [ "$(minor "$2")" -ge 9 ] && echo io,syscall || echo syscall ;;
 	coro) echo ;;
 	pingpong | pool | procs) echo sched,block ;;
 	user) echo sched,block,usertasks,userregions ;;
