@@ -320,6 +320,12 @@ int sweep_end(struct pt_regs *ctx)
 
 /* --- the size of the heap --- */
 
+/* Up to Go 1.17, once it is known where the program is. */
+static __always_inline uint64_t told_live(void)
+{
+	return places.gc_controller ? read_word(places.gc_controller + layout.gc_heap_live) : 0;
+}
+
 /*
  * (*gcControllerState).update: AX = the controller, BX = the change of its
  * heapLive. Every allocation that may have swept comes here next (refill and
@@ -352,8 +358,11 @@ int heap_alloc(struct pt_regs *ctx)
 	if (go_minor >= 18)
 		rec.arg = read_word(ctx->ax + layout.gc_heap_live) + ctx->bx;
 	else
-		rec.arg = read_word(places.gc_controller + layout.gc_heap_live);
-	send(&rec);
+		rec.arg = told_live();
+	if (rec.arg)
+		send(&rec);
+	else
+		count(HITS_SILENT, 1);
 	return 0;
 }
 
@@ -363,8 +372,13 @@ int heap_reset(struct pt_regs *ctx)
 {
 	struct raw_record rec = {.site = SITE_HEAP_ALLOC, .arg = ctx->bx};
 
-	if (go_minor <= 17)
-		rec.arg = read_word(places.gc_controller + layout.gc_heap_live);
+	if (go_minor <= 17) {
+		rec.arg = told_live();
+		if (!rec.arg) {
+			count(HITS_SILENT, 1);
+			return 0;
+		}
+	}
 
 	by_curg(&rec, m_of_g(ctx->r14), 0, false);
 	return 0;
@@ -380,6 +394,10 @@ int heap_goal(struct pt_regs *ctx)
 	struct raw_record rec = {.site = SITE_HEAP_GOAL, .arg = ctx->bx};
 	int32_t percent = 0;
 
+	if (go_minor <= 18 && !places.next_gc) {
+		count(HITS_SILENT, 1);
+		return 0;
+	}
 	if (go_minor <= 18)
 		rec.arg = read_word(places.next_gc);
 	else if (places.gc_controller)

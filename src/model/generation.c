@@ -224,6 +224,8 @@ static void number_the_nameless(struct model *md)
 		number(md, md->ops.ops[i].g);
 		number(md, md->ops.ops[i].g2);
 	}
+	for (unsigned i = 0; i < md->nps; i++)
+		md->ps[i]->nameless = 0;
 }
 
 static void to_moment(const struct model *md, struct generation *gen)

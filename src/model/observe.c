@@ -126,6 +126,20 @@ static void on_destroy(struct model *md, const struct hit *hit)
 		step_go_destroy(md, hit->m);
 }
 
+/*
+ * Up to Go 1.23 a P takes ids in batches of 16, and the probe does not see the
+ * first of a batch: what is created there next tells it.
+ */
+static void name_last(struct model *md, struct p *p, const struct g *created, uint64_t goid)
+{
+	const uint64_t batch = 16; /* _GoidCacheBatch, Go 1.4 to 1.26 runtime/proc.go */
+	struct g *last = p->nameless ? md->gs.all[p->nameless] : NULL;
+
+	if (last && last->status != G_DEAD && goid % batch == 2)
+		g_set_goid(md, last, goid - 1);
+	p->nameless = goid ? 0 : created->index;
+}
+
 static void on_newproc(struct model *md, const struct hit *hit)
 {
 	const struct raw_record *rec = hit->rec;
@@ -139,6 +153,8 @@ static void on_newproc(struct model *md, const struct hit *hit)
 	g = rec->g ? g_new(md, rec->g, rec->goid) : NULL;
 	if (!g)
 		return;
+	if (hit->p)
+		name_last(md, hit->p, g, rec->goid);
 	g->startpc = rec->arg2;
 	g->last_hit = rec->time;
 	if (!on_thread)

@@ -62,6 +62,8 @@ struct p {
 	uint32_t abandoned_by; /* tid of the thread that left it behind, P_ABANDONED only */
 	uint8_t status;        /* enum p_status */
 	bool sweeps;           /* a sweep is open */
+	uint32_t
+		nameless; /* index of the goroutine that was last created here, if without its id; 0 = none */
 	uint32_t opened_in; /* generation at whose start it was there and no sweep has been told of since */
 };
 

@@ -8,10 +8,8 @@
 
 #include <string.h>
 
-#include "bpf/record.h"
-
 #define WORD     8u
-#define PLACE_PC ((1ull << SCAN_SHIFT) - 1)
+#define PLACE_PC ((1ull << SCANNED_SHIFT) - 1)
 
 /* The word at this distance from the stack pointer at the leaf, in words; they are in order. 0: none. */
 static uint64_t word_at(const uint64_t *words, size_t n, uint64_t place)
@@ -21,12 +19,12 @@ static uint64_t word_at(const uint64_t *words, size_t n, uint64_t place)
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (words[middle] >> SCAN_SHIFT < place)
+		if (words[middle] >> SCANNED_SHIFT < place)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < n && words[low] >> SCAN_SHIFT == place ? words[low] & PLACE_PC : 0;
+	return low < n && words[low] >> SCANNED_SHIFT == place ? words[low] & PLACE_PC : 0;
 }
 
 /*
@@ -48,7 +46,7 @@ static bool find_depth(const struct functab *tab, uint64_t *pc, uint64_t *depth)
 		return false;
 	name = span_string(&tab->names, func.name);
 	if (name && strcmp(name, "runtime.goexit") == 0)
-		return false; /* the outermost: above it are a goroutine's arguments and what the stack held before */
+		return false; /* above it is what a goroutine was given, and what the stack held before */
 	bytes = pcvalue_at(tab, &func, func.pcsp, *pc - 1);
 	if (bytes < 0 || bytes % WORD)
 		return false;
@@ -60,9 +58,9 @@ size_t scan_frames(const struct functab *tab, const uint64_t *words, size_t n, u
 {
 	uint64_t place = 0, depth, pc = n > 0 ? words[0] : 0;
 	size_t count = 0, first = 1;
-	bool named = n > 1 && words[1] >= SCAN_FRAME;
+	bool named = n > 1 && words[1] >= SCANNED_FRAME;
 
-	for (; first < n && words[first] >= SCAN_FRAME && count < max; first++)
+	for (; first < n && words[first] >= SCANNED_FRAME && count < max; first++)
 		pcs[count++] = words[first] & PLACE_PC;
 	while (count < max && pc) {
 		bool known = find_depth(tab, &pc, &depth);

@@ -2,6 +2,9 @@
 # The matrix: release × variant × load. To be sourced after lib.sh.
 
 MODES="pingpong pool http syscalls gc timers coro churn procs cgo parked mixed idle cpu user"
+# Releases that write v1 formats, and what their program can do.
+TRACED_OLD="1.17.13 1.18.10 1.19.13 1.20.14 1.21.13"
+OLD_MODES="pingpong pool http syscalls gc timers churn procs parked mixed idle user"
 
 # How closely gotrace looks: cell by cell another way, unless LOOK says one.
 LOOKS=("" --exact --light --spans)
@@ -22,13 +25,13 @@ twin_marks() {
 	# Up to 1.9 the runtime's own tracer tells of the marking in a stop of the world instead. (Up to 1.4 there is none.)
 	[ "$(minor "$2")" -ge 10 ] || echo -stops=false
 	[ "$look" = --spans ] || return 0
-	# The scavenger up to 1.18 sleeps with a frame more to be left out than others do.
-	[ "$(minor "$2")" -ge 19 ] || echo -min-stacks 95
 	case $1 in
 	gc) echo -wakers=false -min-seq 80 -min-stacks 98 ;;
 	idle) echo -wakers=false -min-seq 98 -min-stacks 80 ;;
 	*) echo -wakers=false -min-seq 98 ;;
 	esac
+	# The scavenger up to 1.18 sleeps with a frame more to be left out than others do.
+	[ "$(minor "$2")" -ge 19 ] || echo -min-stacks 95
 }
 
 # profile_rows MODE RELEASE: which of the viewer's profiles must have rows for a load.
@@ -37,8 +40,7 @@ profile_rows() {
 	http | mixed) echo sched,io,syscall,block ;;
 	# Wake-ups come from timers and netpoll, without a stack: native traces, too, have no rows in /sched but
 	# for the tracer's own goroutines.
-	# Up to 1.8 a read of a pipe blocks its thread.
-	syscalls) [ "$(minor "$2")" -ge 9 ] && echo io,syscall || echo syscall ;;
+	syscalls) [ "$(minor "$2")" -ge 22 ] && echo io,syscall || echo syscall ;; # the older one has no network
 	coro) echo ;;
 	pingpong | pool | procs) echo sched,block ;;
 	user) echo sched,block,usertasks,userregions ;;
@@ -65,8 +67,9 @@ trace_cell() {
 	[ ! -e "$facts$look" ] || strict "$W/trace" -expect "$facts$look"
 	checked "$W/trace"
 	printf '%s events, %s goroutines, %s KiB' "$(fact events)" "$(fact goroutines)" $(($(stat -c %s "$W/trace") / 1024))
-	# 1.4 has no viewer, and those of 1.5 and 1.6 want the program, too.
-	if [ "$3" = yes ] && [ "$(minor "$2")" -ge 7 ]; then
+	# 1.4 has no viewer, those of 1.5 and 1.6 want the program, too, and those of the next ones divide by what an
+	# idle program does not do (/mmu).
+	if [ "$3" = yes ] && [ "$(minor "$2")" -ge 7 ] && { [ "$1" != idle ] || [ "$(minor "$2")" -ge 22 ]; }; then
 		rows=$(profile_rows "$1" "$2")
 		# Where only starts are probed, nobody knows who woke whom.
 		[ "$look" != --spans ] || rows=${rows#sched} rows=${rows#,}
@@ -223,6 +226,18 @@ cells_rotating() {
 	for variant in pie cgo; do
 		run_cell $NEWEST $variant mixed no yes
 	done
+	cells_old_rotating
+}
+
+# Two of the releases that write v1 formats, each with another load.
+cells_old_rotating() {
+	local releases=($TRACED_OLD) modes=($OLD_MODES) variants=($VARIANTS) step variant mode
+	for step in 0 1; do
+		variant=${variants[(CELL_SEED + step) % 4]}
+		mode=${modes[(CELL_SEED * 3 + step * 4) % ${#modes[@]}]}
+		[ "$variant" = cgo ] && [ $((CELL_SEED % 2)) -eq 0 ] && mode=cgo
+		run_cell "${releases[(CELL_SEED * 2 + step) % ${#releases[@]}]}" "$variant" "$mode" yes yes
+	done
 }
 
 cells_all() {
@@ -230,6 +245,13 @@ cells_all() {
 	for release in $RELEASES; do
 		for variant in $VARIANTS; do
 			for mode in $MODES; do
+				run_cell "$release" "$variant" "$mode" yes yes
+			done
+		done
+	done
+	for release in $TRACED_OLD; do
+		for variant in $VARIANTS; do
+			for mode in $OLD_MODES cgo; do
 				run_cell "$release" "$variant" "$mode" yes yes
 			done
 		done

@@ -12,6 +12,8 @@
 #include "bpf/record.h"
 #include "symbol/pclntab.h"
 
+_Static_assert(SCANNED_SHIFT == SCAN_SHIFT && SCANNED_FRAME == SCAN_FRAME, "one format on both sides");
+
 enum { TEXT = 0x400000, ENTRIES = 3 };
 
 /*

@@ -82,6 +82,60 @@ static void test_start_region(void **state)
 	assert_int_equal(start.task_type, TASK);
 }
 
+/* Go 1.17 to 1.20: the frame is made without a push, and a nop may stand before a comparison or a return. */
+static void add_old_function(struct buffer *code, bool equal_is_on)
+{
+	ADD(code, "\x49\x3b\x66\x10\x0f\x86\xd7\x00\x00\x00");
+	ADD(code, "\x48\x83\xec\x30\x48\x89\x6c\x24\x28\x48\x8d\x6c\x24\x28");
+	ADD(code, "\x48\x89\x44\x24\x38\x48\x89\x5c\x24\x40\x48\x89\x4c\x24\x48\x90");
+	add_with(code, "\x8b\x15", 2, 0x500020);
+	if (equal_is_on)
+		ADD(code, "\x83\xfa\x01\x0f\x85\x99\x00\x00\x00"); /* cmp $1, %edx; jne */
+	else
+		ADD(code, "\x85\xd2\x0f\x84\x99\x00\x00\x00");
+	add_with(code, "\x48\x8d\x1d", 3, KEY);
+	ADD(code, "\xff\xd2");
+	add_with(code, "\x48\x8d\x15", 3, TASK);
+	ADD(code, "\x66\x90\x48\x39\xd0\x74\x07");
+	ADD(code, "\x48\x8b\x6c\x24\x28\x48\x83\xc4\x30\xc3");
+	add_with(code, "\x48\x8b\x05", 3, NOOP);
+	ADD(code, "\x48\x8b\x6c\x24\x28\x48\x83\xc4\x30\x90\xc3");
+}
+
+static void test_start_region_without_a_push(void **state)
+{
+	(void)state;
+	for (int on = 0; on <= 1; on++) {
+		struct buffer buffer = {.n = 0};
+		struct start_region start;
+		struct code code;
+
+		add_old_function(&buffer, on);
+		code = as_code(&buffer);
+		assert_int_equal(region_start_code(&code, &start), 0);
+		assert_int_equal(start.jump, on ? 49 : 48);
+		assert_int_equal(start.equal_is_on, on);
+		assert_int_equal(start.noop, NOOP);
+		assert_int_equal(start.task_key_type, KEY);
+		assert_int_equal(start.task_type, TASK);
+	}
+}
+
+/* Compared with another number it is no flag. */
+static void test_a_check_for_two(void **state)
+{
+	struct buffer buffer = {.n = 0};
+	struct start_region start;
+	struct code code;
+
+	(void)state;
+	add_old_function(&buffer, true);
+	code = as_code(&buffer);
+	assert_int_equal(buffer.bytes[48], 1);
+	buffer.bytes[48] = 2;
+	assert_int_not_equal(region_start_code(&code, &start), 0);
+}
+
 /* Without optimization IsEnabled is called: the arguments are not in registers behind it. */
 static void test_a_call_before_the_check(void **state)
 {
@@ -166,6 +220,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_start_region),
+		cmocka_unit_test(test_start_region_without_a_push),
+		cmocka_unit_test(test_a_check_for_two),
 		cmocka_unit_test(test_a_call_before_the_check),
 		cmocka_unit_test(test_an_argument_lost_before_the_check),
 		cmocka_unit_test(test_cut_anywhere),

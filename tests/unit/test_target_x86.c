@@ -267,15 +267,76 @@ static void cut_off(void **state)
 	}
 }
 
+/* Go 1.17 to 1.20: the jump of the stack check, for there is no push. */
+static void test_prologue_without_a_push(void **state)
+{
+	static const uint8_t checked[] = {0x49, 0x3b, 0x66, 0x10,          /* cmp 0x10(%r14), %rsp */
+					  0x0f, 0x86, 0xa1, 0,    0,    0, /* jbe */
+					  0x48, 0x83, 0xec, 0x58,          /* sub $0x58, %rsp */
+					  0x48, 0x89, 0x6c, 0x24, 0x50,    /* mov %rbp, 0x50(%rsp) */
+					  0x48, 0x8d, 0x6c, 0x24, 0x50};   /* lea 0x50(%rsp), %rbp */
+	static const uint8_t big[] = {0x48, 0x83, 0xc4, 0x80,              /* add $-128, %rsp */
+				      0x48, 0x89, 0x6c, 0x24, 0x78};       /* mov %rbp, 0x78(%rsp) */
+	static const uint8_t frameless[] = {0x49, 0x3b, 0x66, 0x10, 0x76, 0x10, 0x31, 0xc0, 0xc3};
+	struct code old = {.bytes = checked, .size = sizeof(checked)};
+	size_t offset = 0, size = 0;
+
+	(void)state;
+	assert_int_equal(code_prologue(&old, &offset), 0);
+	assert_int_equal(offset, 4);
+	assert_int_equal(code_frame(&old, &size), 0);
+	assert_int_equal(size, 0x50);
+	old = (struct code){.bytes = big, .size = sizeof(big)};
+	assert_int_equal(code_frame(&old, &size), 0);
+	assert_int_equal(size, 0x78);
+	assert_int_equal(code_prologue(&old, &offset), -ENOENT); /* nothing there that is emulated */
+	old = (struct code){.bytes = frameless, .size = sizeof(frameless)};
+	assert_int_equal(code_prologue(&old, &offset), -ENOENT);
+	for (old = (struct code){.bytes = checked, .size = sizeof(checked)}; old.size > 18; old.size--)
+		;
+	assert_int_equal(code_prologue(&old, &offset), -ENOENT); /* cut within the frame's making */
+}
+
+/* A call that is jumped around, with its event; nops in between change nothing. */
+static void test_guards(void **state)
+{
+	static const uint8_t bytes[] = {
+		0x84, 0xc9,                               /* test %cl, %cl */
+		0x74, 0x16,                               /* je, at 2 */
+		0x90,                                     /* nop */
+		0xb8, 0x2c, 0,    0,    0,                /* mov $44, %eax */
+		0x48, 0xc7, 0xc3, 0xff, 0xff, 0xff, 0xff, /* mov $-1, %rbx */
+		0x31, 0xc9,                               /* xor %ecx, %ecx */
+		0x0f, 0x1f, 0x00,                         /* nopl (%rax) */
+		0xe8, 0xe5, 0xff, 0x00, 0x00,             /* call, at 22, to 0x11000 */
+		0x74, 0x11,                               /* je, at 27 */
+		0xb8, 0x2b, 0,    0,    0,                /* mov $43, %eax */
+		0xe8, 0xd9, 0xff, 0x00, 0x00,             /* call, at 34: another event */
+		0xb8, 0x2c, 0,    0,    0,                /* mov $44, %eax: behind a call, not a jump */
+		0xe8, 0xcf, 0xff, 0x00, 0x00,             /* call, at 44 */
+	};
+	struct code old = {.bytes = bytes, .size = sizeof(bytes), .address = 0x1000};
+	size_t offsets[4] = {0};
+
+	(void)state;
+	assert_int_equal(code_guards(&old, 0x11000, 44, offsets, 4), 1);
+	assert_int_equal(offsets[0], 2);
+	assert_int_equal(code_guards(&old, 0x11000, 43, offsets, 4), 1);
+	assert_int_equal(offsets[0], 27);
+	assert_int_equal(code_guards(&old, 0x11000, 1, offsets, 4), 0);
+	assert_int_equal(code_guards(&old, 0x5000, 44, offsets, 4), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lengths),    cmocka_unit_test(refusals),
-		cmocka_unit_test(operands),   cmocka_unit_test(prologue),
-		cmocka_unit_test(calls),      cmocka_unit_test(checks),
-		cmocka_unit_test(references), cmocka_unit_test(thread_local_offsets),
-		cmocka_unit_test(cut_off),    cmocka_unit_test(slice_results),
-		cmocka_unit_test(receivers),
+		cmocka_unit_test(lengths),     cmocka_unit_test(refusals),
+		cmocka_unit_test(operands),    cmocka_unit_test(prologue),
+		cmocka_unit_test(calls),       cmocka_unit_test(checks),
+		cmocka_unit_test(references),  cmocka_unit_test(thread_local_offsets),
+		cmocka_unit_test(cut_off),     cmocka_unit_test(slice_results),
+		cmocka_unit_test(receivers),   cmocka_unit_test(test_prologue_without_a_push),
+		cmocka_unit_test(test_guards),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
