@@ -4,26 +4,34 @@
  * runtime's own traceback, by how far the stack pointer is from the return
  * address at each PC (pcsp tables; gentraceback, Go 1.4 … 1.20 runtime/traceback.go).
  */
+<<<<<<< HEAD
 #include "bpf/record.h"
 #include "symbol/pclntab.h"
+=======
+#include "pclntab.h"
+	>>>>>>> 282d2bfe284dc92b2cdfd1f8ca1d3b21eec43f7e
+
+#include <string.h>
 
 #define WORD     8u
-#define PLACE_PC ((1ull << SCAN_SHIFT) - 1)
+#define PLACE_PC ((1ull << SCANNED_SHIFT) - 1)
 
-/* The word at this distance from the stack pointer at the leaf, in words; they are in order. 0: none. */
-static uint64_t word_at(const uint64_t *words, size_t n, uint64_t place)
+	/* The word at this distance from the stack pointer at the leaf, in words; they are in order. 0: none.
+	 */
+	static uint64_t
+	word_at(const uint64_t *words, size_t n, uint64_t place)
 {
 	size_t low = 0, high = n;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (words[middle] >> SCAN_SHIFT < place)
+		if (words[middle] >> SCANNED_SHIFT < place)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < n && words[low] >> SCAN_SHIFT == place ? words[low] & PLACE_PC : 0;
+	return low < n && words[low] >> SCANNED_SHIFT == place ? words[low] & PLACE_PC : 0;
 }
 
 /*
@@ -34,6 +42,7 @@ static uint64_t word_at(const uint64_t *words, size_t n, uint64_t place)
 static bool find_depth(const struct functab *tab, uint64_t *pc, uint64_t *depth)
 {
 	struct function func;
+	const char *name;
 	size_t index;
 	int32_t bytes;
 
@@ -42,6 +51,9 @@ static bool find_depth(const struct functab *tab, uint64_t *pc, uint64_t *depth)
 		++*pc;
 	else if (functab_lookup(tab, *pc - 1, &index) || function_read(tab, index, &func))
 		return false;
+	name = span_string(&tab->names, func.name);
+	if (name && strcmp(name, "runtime.goexit") == 0)
+		return false; /* above it is what a goroutine was given, and what the stack held before */
 	bytes = pcvalue_at(tab, &func, func.pcsp, *pc - 1);
 	if (bytes < 0 || bytes % WORD)
 		return false;
@@ -53,9 +65,9 @@ size_t scan_frames(const struct functab *tab, const uint64_t *words, size_t n, u
 {
 	uint64_t place = 0, depth, pc = n > 0 ? words[0] : 0;
 	size_t count = 0, first = 1;
-	bool named = n > 1 && words[1] >= SCAN_FRAME;
+	bool named = n > 1 && words[1] >= SCANNED_FRAME;
 
-	for (; first < n && words[first] >= SCAN_FRAME && count < max; first++)
+	for (; first < n && words[first] >= SCANNED_FRAME && count < max; first++)
 		pcs[count++] = words[first] & PLACE_PC;
 	while (count < max && pc) {
 		bool known = find_depth(tab, &pc, &depth);

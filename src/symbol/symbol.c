@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf/record.h"
 #include "util/map64.h"
 
 /* A logical frame of an address, innermost first. */
@@ -459,12 +458,12 @@ static int walk_frames(struct symbol *sym, const uint64_t *pcs, size_t n, unsign
 int symbol_frames(struct symbol *sym, const uint64_t *pcs, size_t n, unsigned skip, unsigned flags,
 		  struct frame frames[MAX_FRAMES])
 {
-	uint64_t walked[STACK_DEPTH];
+	uint64_t walked[2 * MAX_FRAMES]; /* some are left out at the leaf */
 
 	if (!(flags & SYMBOL_SCAN))
 		return walk_frames(sym, pcs, n, skip, flags, frames);
 	if (sym->tab)
-		n = scan_frames(sym->tab, pcs, n, walked, STACK_DEPTH);
+		n = scan_frames(sym->tab, pcs, n, walked, 2 * MAX_FRAMES);
 	else
 		n = n > 0; /* the leaf is an address in any case */
 	return walk_frames(sym, sym->tab ? walked : pcs, n, skip, flags, frames);

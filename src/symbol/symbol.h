@@ -105,6 +105,9 @@ struct symbol;
 struct symbol *symbol_new(const struct functab *tab, struct strtab *strings);
 void symbol_free(struct symbol *sym);
 
+#define SCANNED_SHIFT 48u
+#define SCANNED_FRAME (0xffffull << SCANNED_SHIFT)
+
 enum symbol_flags {
 	SYMBOL_RUNTIME_FRAMES = 1, /* keep skipped leaf frames, runtime.goexit and runtime.main */
 	/*

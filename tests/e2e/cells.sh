@@ -22,8 +22,8 @@ twin_marks() {
 	# Up to 1.16 the next id of a goroutine is not always known when it begins, and the runtime's own tracer
 	# lends Ps to threads that stop others.
 	[ "$(minor "$2")" -ge 17 ] || [ "$look" = --spans ] || echo -min-seq 99
-	# Up to 1.9 nothing tells of a stop of the world but what is converted from.
-	[ "$(minor "$2")" -ge 10 ] || [ "$look" != --exact ] || echo -heap=false
+	# Up to 1.9 the runtime's own tracer tells of the marking in a stop of the world instead. (Up to 1.4 there is none.)
+	[ "$(minor "$2")" -ge 10 ] || echo -stops=false
 	[ "$look" = --spans ] || return 0
 	case $1 in
 	gc) echo -wakers=false -min-seq 80 -min-stacks 98 ;;
@@ -61,19 +61,20 @@ trace_cell() {
 	facts=tests/e2e/facts/$1
 	# Programs of the oldest releases do some things in their own way.
 	[ "$(minor "$2")" -ge 22 ] || [ ! -e "$facts.old" ] || facts=$facts.old
-	[ "$(minor "$2")" -ge 10 ] || [ ! -e "$facts.oldest" ] || facts=$facts.oldest
+	[ "$(minor "$2")" -ge 10 ] || [ ! -e "tests/e2e/facts/$1.oldest" ] || facts=tests/e2e/facts/$1.oldest
 	strict "$W/trace" -expect "$facts"
 	# What only this look sees.
 	[ ! -e "$facts$look" ] || strict "$W/trace" -expect "$facts$look"
 	checked "$W/trace"
 	printf '%s events, %s goroutines, %s KiB' "$(fact events)" "$(fact goroutines)" $(($(stat -c %s "$W/trace") / 1024))
-	# 1.4 has no viewer, and those of the next ones divide by what an idle program does not do (/mmu).
+	# 1.4 has no viewer, and the old ones divide by what an idle program does not do (/mmu).
 	if [ "$3" = yes ] && [ "$(minor "$2")" -ge 5 ] && { [ "$1" != idle ] || [ "$(minor "$2")" -ge 22 ]; }; then
 		rows=$(profile_rows "$1" "$2")
 		# Where only starts are probed, nobody knows who woke whom.
 		[ "$look" != --spans ] || rows=${rows#sched} rows=${rows#,}
 		viewer="-go go$2"
 		[ "$(minor "$2")" -ge 22 ] || viewer="-goroot $(go_root "$2")"
+		[ "$(minor "$2")" -ge 7 ] || viewer="$viewer -binary /proc/$target/exe"
 		(cd "$W" && timeout 200 "$JUDGE" pages $viewer -rows "$rows" trace) >"$W/pages" 2>&1 ||
 			die "; viewer of go$2: $(tail -c 600 "$W/pages")"
 		printf '; viewer ok'

@@ -177,7 +177,8 @@ static void ready(struct sim *sim, int m)
 	set(sim, g, SIM_RUNNABLE);
 }
 
-/* A P takes ids in batches of 16; up to Go 1.23 it takes them when the first of them has been seen without. */
+/* A P takes ids in batches of 16; up to Go 1.23 it takes them when the first of them has been seen without.
+ */
 static bool number(struct sim *sim, struct sim_ids *ids, struct sim_g *g)
 {
 	bool first = ids->next == ids->end;

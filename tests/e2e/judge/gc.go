@@ -348,11 +348,12 @@ const (
 	minLong       = 90.0 // % of the ranges that may not; a thread can lose its CPU between both tracers' looks
 )
 
-// leftOut is what our trace says that it does not see: each sweep, when there are too many; and where only
-// starts are probed, which goroutines are workers.
+// leftOut is what our trace says that it does not see: each sweep, when there are too many; where only starts
+// are probed, which goroutines are workers; and what the native one has in another way.
 func (c *comparison) leftOut(what string) bool {
 	ofHeap := strings.HasSuffix(what, heapObjects) || strings.HasSuffix(what, "GC incremental sweep")
-	return c.noHeap && ofHeap || !c.wakers && (ofHeap || strings.HasPrefix(what, "label "))
+	stop := c.noStops && strings.Contains(what, "stop-the-world")
+	return stop || c.noHeap && ofHeap || !c.wakers && (ofHeap || strings.HasPrefix(what, "label "))
 }
 
 // judge says what is not good enough, at minSeq % of events that must be alike.

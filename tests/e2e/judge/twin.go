@@ -172,6 +172,7 @@ type comparison struct {
 	keys, stacks *names
 	wakers       bool
 	noHeap       bool
+	noStops      bool // of the world are told of
 	offsets      []int64
 	starts       []int64
 	tallies      map[string]map[string]int // kind of difference -> what -> how often
@@ -186,6 +187,7 @@ func twin(args []string) error {
 	minCompared := set.Int("min-compared", 100, "least number of transitions that must have been compared")
 	maxMedian := set.Int64("max-median", 2000, "largest median of the time difference, ns")
 	wakers := set.Bool("wakers", true, "compare who woke whom, too")
+	stops := set.Bool("stops", true, "the native trace tells of stops of the world as such")
 	heap := set.Bool("heap", true, "ours, if it does not say otherwise, has every sweep and each size of the heap")
 	verbose := set.Bool("v", false, "show the first differences")
 	show := set.Int("n", 10, "how many differences -v shows")
@@ -194,7 +196,7 @@ func twin(args []string) error {
 	if set.NArg() != 2 {
 		return fmt.Errorf("needs NATIVE and OURS")
 	}
-	c := &comparison{noHeap: !*heap, keys: newNames(), stacks: newNames(), tallies: map[string]map[string]int{}, wakers: *wakers}
+	c := &comparison{noHeap: !*heap, noStops: !*stops, keys: newNames(), stacks: newNames(), tallies: map[string]map[string]int{}, wakers: *wakers}
 	if *verbose {
 		c.show = *show
 	}
