@@ -4,22 +4,17 @@
  * runtime's own traceback, by how far the stack pointer is from the return
  * address at each PC (pcsp tables; gentraceback, Go 1.4 … 1.20 runtime/traceback.go).
  */
-<<<<<<< HEAD
 #include "bpf/record.h"
 #include "symbol/pclntab.h"
-=======
-#include "pclntab.h"
-	>>>>>>> 282d2bfe284dc92b2cdfd1f8ca1d3b21eec43f7e
 
 #include <string.h>
 
 #define WORD     8u
 #define PLACE_PC ((1ull << SCANNED_SHIFT) - 1)
 
-	/* The word at this distance from the stack pointer at the leaf, in words; they are in order. 0: none.
-	 */
-	static uint64_t
-	word_at(const uint64_t *words, size_t n, uint64_t place)
+/* The word at this distance from the stack pointer at the leaf, in words; they are in order. 0: none.
+ */
+static uint64_t word_at(const uint64_t *words, size_t n, uint64_t place)
 {
 	size_t low = 0, high = n;
 
