@@ -458,9 +458,11 @@ static int gc(struct reader_v1 *r)
 	bool on = r->b->gc == GC_ON, begins = r->ev.type == V1_GC_START;
 	uint32_t thread = doer(r), stack;
 
-	/* The first begin of all needs nobody. */
+	/* The first begin of all needs nobody; with no P either, it was under way when the trace began. */
 	if (!thread && begins && r->b->gc == GC_UNKNOWN)
 		thread = place_thread(r);
+	if (!thread && begins && r->b->gc == GC_UNKNOWN)
+		return STEP(r, .kind = OP_GC_ACTIVE);
 	if (on == begins || (!doer(r) && r->b->gc != GC_UNKNOWN))
 		return no_place(r);
 	if (v1_take_stack(r, r->ev.stack, &stack))
