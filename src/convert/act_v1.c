@@ -409,36 +409,15 @@ static int sys_exit(struct reader_v1 *r)
 
 /* --- the world --- */
 
-/* Go 1.21 runtime/runtime2.go, stwReason; 1.10 to 1.20 have the first two, the other way round. */
-static const char *const stw_kinds[] = {
-	"unknown",
-	"GC mark termination",
-	"GC sweep termination",
-	"write heap dump",
-	"goroutine profile",
-	"goroutine profile cleanup",
-	"all goroutines stack trace",
-	"read mem stats",
-	"AllThreadsSyscall",
-	"GOMAXPROCS",
-	"start trace",
-	"stop trace",
-	"CountPagesInUse (test)",
-	"ReadMetricsSlow (test)",
-	"ReadMemStatsSlow (test)",
-	"PageCachePagesLeaked (test)",
-	"ResetDebugLog (test)",
-};
-
 static const char *stw_kind(const struct reader_v1 *r)
 {
 	uint64_t kind = r->ev.args[0];
 
 	if (r->format < WIRE_GO110) /* gcMark's scan is that of mark termination */
-		return stw_kinds[1];
+		return event_v1_stw(1);
 	if (r->format < WIRE_GO121)
-		return stw_kinds[kind < 2 ? kind + 1 : 0];
-	return stw_kinds[kind < sizeof(stw_kinds) / sizeof(stw_kinds[0]) ? kind : 0];
+		return event_v1_stw(kind < 2 ? kind + 1 : 0);
+	return event_v1_stw(kind < V1_STW_KINDS ? kind : 0);
 }
 
 static int stw(struct reader_v1 *r)

@@ -574,22 +574,6 @@ static void gc_end(struct encoder_v1 *wire, const struct op *op)
 	wire->gc = false;
 }
 
-/* Go 1.21 src/runtime/proc.go, stwReasonStrings: the numbers are those of go 1.21. */
-static const char *const stw_reasons[] = {
-	"unknown",
-	"GC mark termination",
-	"GC sweep termination",
-	"write heap dump",
-	"goroutine profile",
-	"goroutine profile cleanup",
-	"all goroutines stack trace",
-	"read mem stats",
-	"AllThreadsSyscall",
-	"GOMAXPROCS",
-	"start trace",
-	"stop trace",
-};
-
 enum { STW_MARK_TERMINATION = 1, STW_SWEEP_TERMINATION = 2 };
 
 /* go 1.10 has two kinds, 0 and 1, and its readers refuse others; before that there is no such event. */
@@ -599,8 +583,8 @@ static void stw_begin(struct encoder_v1 *wire, const struct op *op)
 
 	if (wire->stw || wire->file.format < WIRE_GO110)
 		return;
-	for (size_t i = 0; i < COUNT(stw_reasons); i++)
-		if (string_is(wire, op->string, stw_reasons[i]))
+	for (size_t i = 0; i < V1_STW_KINDS; i++)
+		if (string_is(wire, op->string, event_v1_stw(i)))
 			kind = i;
 	if (wire->file.format < WIRE_GO121) {
 		if (kind != STW_MARK_TERMINATION && kind != STW_SWEEP_TERMINATION)

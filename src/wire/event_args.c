@@ -93,29 +93,10 @@ const char *const *event_v1_arg_names(unsigned type)
 const char *event_v1_stw_kind(unsigned format, unsigned long long kind)
 {
 	static const char *const two[] = {"mark termination", "sweep termination"};
-	static const char *const go121[] = {
-		"unknown",
-		"GC mark termination",
-		"GC sweep termination",
-		"write heap dump",
-		"goroutine profile",
-		"goroutine profile cleanup",
-		"all goroutines stack trace",
-		"read mem stats",
-		"AllThreadsSyscall",
-		"GOMAXPROCS",
-		"start trace",
-		"stop trace",
-		"CountPagesInUse (test)",
-		"ReadMetricsSlow (test)",
-		"ReadMemStatsSlow (test)",
-		"PageCachePagesLeaked (test)",
-		"ResetDebugLog (test)",
-	};
 
 	if (format < WIRE_GO110)
 		return NULL;
 	if (format < WIRE_GO121)
 		return kind < sizeof(two) / sizeof(two[0]) ? two[kind] : NULL;
-	return kind < sizeof(go121) / sizeof(go121[0]) ? go121[kind] : go121[0];
+	return event_v1_stw(kind < V1_STW_KINDS ? kind : 0);
 }

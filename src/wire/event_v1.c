@@ -123,3 +123,28 @@ const char *event_v1_name(unsigned type, unsigned format)
 		return "GCScanDone";
 	return spec->name;
 }
+
+const char *event_v1_stw(uint64_t kind)
+{
+	static const char *const kinds[V1_STW_KINDS] = {
+		"unknown",
+		"GC mark termination",
+		"GC sweep termination",
+		"write heap dump",
+		"goroutine profile",
+		"goroutine profile cleanup",
+		"all goroutines stack trace",
+		"read mem stats",
+		"AllThreadsSyscall",
+		"GOMAXPROCS",
+		"start trace",
+		"stop trace",
+		"CountPagesInUse (test)",
+		"ReadMetricsSlow (test)",
+		"ReadMemStatsSlow (test)",
+		"PageCachePagesLeaked (test)",
+		"ResetDebugLog (test)",
+	};
+
+	return kind < V1_STW_KINDS ? kinds[kind] : NULL;
+}

@@ -91,4 +91,11 @@ unsigned event_v1_args(const struct event_v1_spec *spec, unsigned format);
 /* The name as the readers of that format have it; "?" if there is no such event. */
 const char *event_v1_name(unsigned type, unsigned format);
 
+/*
+ * Why the world was stopped, as go 1.21 numbers it (Go 1.21 src/runtime/proc.go, stwReasonStrings; v2 has the
+ * same texts). NULL from V1_STW_KINDS on. go 1.10 to go 1.19 have 1 and 2 only, as 0 and 1.
+ */
+#define V1_STW_KINDS 17u
+const char *event_v1_stw(uint64_t kind);
+
 #endif
