@@ -153,7 +153,7 @@ static void on_newproc(struct model *md, const struct hit *hit)
 	g = rec->g ? g_new(md, rec->g, rec->goid) : NULL;
 	if (!g)
 		return;
-	if (hit->p)
+	if (hit->p && md->target.go_minor <= 23)
 		name_last(md, hit->p, g, rec->goid);
 	g->startpc = rec->arg2;
 	g->last_hit = rec->time;

@@ -84,9 +84,11 @@ trace_cell() {
 # twin_cell MODE LEAST [RELEASE]: gotrace and Go's own tracer watch $target at the same time;
 # at least LEAST transitions must be compared.
 twin_cell() {
-	local tracer i
+	local tracer i samples=
+	# Readers of v1 traces take a sample within a call of the system for its end.
+	[ "$(minor "${3:-$NEWEST}")" -ge 22 ] || samples=--no-cpu-samples
 	# The shell makes its background programs ignore SIGINT.
-	env --default-signal "$GOTRACE" -p "$target" $look -o "$W/ours" >"$W/twin.out" 2>"$W/err" </dev/null &
+	env --default-signal "$GOTRACE" -p "$target" $look $samples -o "$W/ours" >"$W/twin.out" 2>"$W/err" </dev/null &
 	tracer=$!
 	begun "$W/ours"
 	sleep 0.5
