@@ -26,9 +26,6 @@ static __always_inline void leave(uint64_t gp, uint8_t site, uint64_t arg, uint8
 	send(&rec);
 }
 
-/* Up to Go 1.20 one more bit says that the goroutine woke in vain (traceFutileWakeup). */
-#define BLOCK_REASON 0x7fu
-
 SEC("?uprobe")
 int park(struct pt_regs *ctx)
 {
@@ -46,7 +43,7 @@ int park(struct pt_regs *ctx)
 	/* m.waitTraceSkip and m.waitTraceBlockReason (one byte) are neighbours. */
 	if (!read_user(words, sizeof(words), m + first))
 		return 0;
-	rec.arg = words[layout.m_block_reason == first ? 0 : 1] & BLOCK_REASON;
+	rec.arg = (uint8_t)words[layout.m_block_reason == first ? 0 : 1];
 	rec.arg2 = g_byte(&g, layout.g_waitreason);
 	rec.goid = g_word(&g, layout.g_goid);
 	rec.status = g_status(&g);

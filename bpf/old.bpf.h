@@ -88,7 +88,7 @@ static __always_inline bool why_parks(struct raw_record *rec, const struct go_g 
 	}
 	if (!read_user(words, sizeof(words), g_word(g, layout.g_m) + layout.m_block_reason))
 		return false;
-	rec->arg = words[0] & BLOCK_REASON;
+	rec->arg = (uint8_t)words[0];
 	*skip = (uint8_t)words[1];
 	if (!wait_reason_text)
 		rec->arg2 = g_byte(g, layout.g_waitreason);

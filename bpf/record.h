@@ -102,6 +102,9 @@ enum site {
 	SITE_ALLOC_STACK_FREE = 103, /* arg = lowest address */
 };
 
+/* The goroutine woke in vain, another was faster: traceFutileWakeup, Go 1.5 to 1.20 runtime/trace.go. */
+#define PARK_FUTILE 0x80u
+
 /* What a span is for: spanAllocType, Go 1.23 to 1.26 runtime/mheap.go; the others are not for objects. */
 #define SPAN_FOR_HEAP 0u
 

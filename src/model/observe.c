@@ -53,7 +53,7 @@ static uint32_t block_reason(const struct model *md, const struct raw_record *re
 	size_t shortest = SIZE_MAX;
 
 	if (md->target.go_minor != 4)
-		return tables_reason(md, REASON_BLOCK, rec->arg);
+		return tables_reason(md, REASON_BLOCK, rec->arg & ~(uint64_t)PARK_FUTILE);
 	for (unsigned i = 0; i < MAX_REASONS && rec->arg2; i++) {
 		size_t len = length_if(md, tables_reason(md, REASON_WAIT, i), rec->arg2);
 
@@ -68,7 +68,8 @@ static uint32_t block_reason(const struct model *md, const struct raw_record *re
 static void on_park(struct model *md, const struct hit *hit)
 {
 	if (running(md, hit))
-		step_go_block(md, hit->m, block_reason(md, hit->rec), hit->stack);
+		step_go_block(md, hit->m, block_reason(md, hit->rec), hit->stack)->arg =
+			hit->rec->arg & PARK_FUTILE ? 1 : 0;
 }
 
 static void on_preemptpark(struct model *md, const struct hit *hit)

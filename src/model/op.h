@@ -46,7 +46,7 @@ enum op_kind {
 	OP_GO_DESTROY,         /* self ends */
 	OP_GO_DESTROY_SYSCALL, /* self ends in a system call; its P, if any, is abandoned */
 	OP_GO_STOP,            /* self -> runnable; string = reason, stack */
-	OP_GO_BLOCK,           /* self -> waiting; string = reason, stack */
+	OP_GO_BLOCK,           /* self -> waiting; string = reason, stack; arg = 1: it had woken in vain */
 	OP_GO_UNBLOCK, /* g2 waiting -> runnable; g = self or NO_G, m may be NO_M; stack = the waker's */
 	OP_GO_SWITCH,  /* self -> waiting, g2 waiting -> running, in one step */
 	OP_GO_SWITCH_DESTROY, /* self ends, g2 waiting -> running */

@@ -305,7 +305,7 @@ void step_go_start(struct model *md, struct m *m, struct g *g);
 /* The same without a record of its own: as early as it can have been. */
 void step_go_start_unseen(struct model *md, struct m *m, struct g *g);
 void step_go_stop(struct model *md, struct m *m, uint32_t reason, uint32_t stack);
-void step_go_block(struct model *md, struct m *m, uint32_t reason, uint32_t stack);
+struct op *step_go_block(struct model *md, struct m *m, uint32_t reason, uint32_t stack);
 void step_go_destroy(struct model *md, struct m *m);
 void step_go_create(struct model *md, struct m *m, struct g *g, bool blocked, uint32_t stack);
 void step_go_create_syscall(struct model *md, struct m *m, struct g *g);

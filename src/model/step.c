@@ -184,7 +184,7 @@ void step_go_stop(struct model *md, struct m *m, uint32_t reason, uint32_t stack
 	leave(m, G_RUNNABLE, stack);
 }
 
-void step_go_block(struct model *md, struct m *m, uint32_t reason, uint32_t stack)
+struct op *step_go_block(struct model *md, struct m *m, uint32_t reason, uint32_t stack)
 {
 	struct op *op;
 
@@ -194,6 +194,7 @@ void step_go_block(struct model *md, struct m *m, uint32_t reason, uint32_t stac
 	op->string = reason;
 	op->stack = stack;
 	leave(m, G_WAITING, stack);
+	return op;
 }
 
 void step_go_destroy(struct model *md, struct m *m)

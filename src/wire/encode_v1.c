@@ -25,6 +25,7 @@ struct g_v1 {
 	int32_t p;     /* where it runs */
 	uint8_t state;
 	bool in_call; /* runs, but is in a system call with its P */
+	bool woken;   /* and has done nothing since but to start and be preempted */
 	bool assists;
 };
 
@@ -233,6 +234,7 @@ static void go_unblock(struct encoder_v1 *wire, int32_t p, uint32_t index, uint3
 	else
 		EVENT(wire, p, V1_GO_UNBLOCK, g->id, stack);
 	g->state = RUNNABLE;
+	g->woken = true;
 }
 
 static void go_start(struct encoder_v1 *wire, int32_t p, uint32_t index, uint32_t label)
@@ -264,6 +266,7 @@ static void go_leaves(struct encoder_v1 *wire, int32_t p, enum event_v1_type typ
 		g->state = RUNNABLE;
 	else
 		g->state = type == V1_GO_END ? DEAD : type == V1_GO_STOP ? STOPPED : WAITING;
+	g->woken = g->woken && type == V1_GO_PREEMPT;
 	proc(wire, p)->g = NO_G;
 }
 
@@ -381,6 +384,15 @@ static enum event_v1_type leaving_type(const struct encoder_v1 *wire, const stru
 	}
 }
 
+/*
+ * That the goroutine had woken in vain: readers take its wake-up and its starts out. v0 has no such event,
+ * and what reads go 1.11 today refuses it.
+ */
+static bool tells_futile(const struct encoder_v1 *wire)
+{
+	return wire->file.format >= WIRE_GO15 && wire->file.format < WIRE_GO111;
+}
+
 /* A switch of coroutines is what it is for the scheduler: a wake-up, a block or an end, a start. */
 static void put_leaving(struct encoder_v1 *wire, const struct op *op)
 {
@@ -392,6 +404,8 @@ static void put_leaving(struct encoder_v1 *wire, const struct op *op)
 		make_known(wire, op->g2, true);
 		go_unblock(wire, op->p, op->g2, 0);
 	}
+	if (op->kind == OP_GO_BLOCK && op->arg && goroutine(wire, op->g)->woken && tells_futile(wire))
+		BARE_EVENT(wire, op->p, V1_FUTILE_WAKEUP);
 	go_leaves(wire, op->p, leaving_type(wire, op), stack_of(wire, op));
 	if (to_other)
 		start_here(wire, op->p, op->g2, 0);
@@ -722,8 +736,24 @@ static void put_sample(struct encoder_v1 *wire, const struct op *op)
 
 /* --- generations --- */
 
+/* Whoever runs on the op's P does something. */
+static void note_deed(struct encoder_v1 *wire, const struct op *op)
+{
+	switch (op->kind) {
+	case OP_GO_START:
+	case OP_GO_STOP:
+	case OP_GO_BLOCK:
+	case OP_CPU_SAMPLE:
+		break;
+	default:
+		if (op->p >= 0)
+			goroutine(wire, proc(wire, op->p)->g)->woken = false;
+	}
+}
+
 static void put_op(struct encoder_v1 *wire, const struct op *op)
 {
+	note_deed(wire, op);
 	switch (op->kind) {
 	case OP_GO_CREATE ... OP_GO_SWITCH_DESTROY:
 		put_scheduler(wire, op);

@@ -18,10 +18,12 @@ type step struct {
 const (
 	lookAhead = 16        // steps that an alignment is judged by
 	maxShift  = 96        // steps that may be missing at one place
-	suspect   = 2_500     // ns apart: look for a better alignment
 	searches  = 5000      // far and wide, for each pair of lists
 	farApart  = 2_000_000 // ns apart: hardly the same step
 )
+
+// suspect ns apart: look for a better alignment. More where one of the clocks is only known from the steps.
+var suspect int64 = 2_500
 
 // pair of indices; -1 where the other list has no counterpart.
 type pair struct{ native, ours int }

@@ -227,6 +227,7 @@ func (c *comparison) run(nativePath, oursPath string) error {
 			return fmt.Errorf("the two traces have no step in common")
 		}
 		native.shifted(c.shift)
+		suspect = 4 * suspect
 		c.threadless = true
 	}
 	c.from = max(native.first, ours.first) + trim
