@@ -208,6 +208,43 @@ static void test_reasons(void **state)
 	}
 }
 
+/*
+ * What woke in vain has never woken, for readers up to go 1.10: the wake-up, the start and the block go. Not
+ * where it did something in between, nor for what woke before the trace began.
+ */
+static void test_in_vain(void **state)
+{
+	struct wire_trace *t = wire_trace_new();
+	uint32_t g1 = wire_trace_goroutine(t, 1), g2 = wire_trace_goroutine(t, 2);
+	uint32_t send = wire_trace_string(t, "chan send"), other = wire_trace_string(t, "sleep");
+	const struct op ops[] = {
+		P_IS(0, P_RUNNING, M1),
+		G_IS(g1, G_RUNNING, M1),
+		G_IS(g2, G_WAITING, NO_M),
+		OP(OP_GO_BLOCK, M1, 0, g1, .string = send, .arg = 1), /* woke before */
+		OP(OP_GO_UNBLOCK, M1, 0, NO_G, .g2 = g2),
+		OP(OP_GO_START, M1, 0, g2, .arg = 0),
+		OP(OP_GO_BLOCK, M1, 0, g2, .string = send, .arg = 1), /* in vain */
+		OP(OP_GO_UNBLOCK, M1, 0, NO_G, .g2 = g2),
+		OP(OP_GO_START, M1, 0, g2, .arg = 0),
+		OP(OP_GO_UNBLOCK, M1, 0, g2, .g2 = g1), /* a deed */
+		OP(OP_GO_BLOCK, M1, 0, g2, .string = other, .arg = 1),
+	};
+
+	(void)state;
+	GENERATION(t, ops);
+	for (size_t i = 0; i < COUNT(formats); i++) {
+		bool marks = formats[i] >= WIRE_GO15 && formats[i] < WIRE_GO111;
+		char story[STORY];
+
+		story_of(t, formats[i], story);
+		assert_int_equal(strstr(story, "GoBlockSend 2@0") != NULL, !marks);
+		assert_non_null(strstr(story, "GoBlockSend 1@0"));
+		assert_non_null(strstr(story, "GoSleep 2@0"));
+	}
+	wire_trace_free(t);
+}
+
 /* Who was stopped for ever has no more life under its id; a switch of coroutines is three steps. */
 static void test_second_life(void **state)
 {
@@ -517,17 +554,12 @@ static void test_id_set(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_start_and_end),
-		cmocka_unit_test(test_system_calls),
-		cmocka_unit_test(test_reasons),
-		cmocka_unit_test(test_second_life),
-		cmocka_unit_test(test_calls_from_c),
-		cmocka_unit_test(test_world),
-		cmocka_unit_test(test_deep_stack),
-		cmocka_unit_test(test_too_long),
-		cmocka_unit_test(test_each_flush_is_whole),
-		cmocka_unit_test(test_refusals),
-		cmocka_unit_test(test_id_set),
+		cmocka_unit_test(test_start_and_end), cmocka_unit_test(test_system_calls),
+		cmocka_unit_test(test_reasons),       cmocka_unit_test(test_in_vain),
+		cmocka_unit_test(test_second_life),   cmocka_unit_test(test_calls_from_c),
+		cmocka_unit_test(test_world),         cmocka_unit_test(test_deep_stack),
+		cmocka_unit_test(test_too_long),      cmocka_unit_test(test_each_flush_is_whole),
+		cmocka_unit_test(test_refusals),      cmocka_unit_test(test_id_set),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
