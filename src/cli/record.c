@@ -228,9 +228,15 @@ static int start(struct session *session, struct error *err)
 static void tell_begin(const struct session *session)
 {
 	const struct record_options *options = session->options;
+	char library[256];
 
 	if (session->plan.left_out[0])
 		fprintf(stderr, "gotrace: not traced in this program: %s\n", session->plan.left_out);
+	if (target_other_go(session->target, library, sizeof(library)))
+		fprintf(stderr,
+			"gotrace: %s holds Go code, too (a plugin, or a runtime of its own): traced is the "
+			"executable's runtime, and code in that file has no names\n",
+			text_name(library, strlen(library), 100).bytes);
 	if (options->quiet || !isatty(STDERR_FILENO))
 		return;
 	fprintf(stderr, "gotrace: tracing PID %d (%s), %u probes%s\n", (int)traced_pid(session),

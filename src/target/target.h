@@ -76,6 +76,12 @@ int target_bind(struct target *target, pid_t pid, struct error *err);
 void target_free(struct target *target);
 
 /*
+ * Whether the process has Go code that is not its executable's: a plugin, or another runtime in a library.
+ * Neither is traced. `path` gets the name of the first such file, as the kernel has it, cut to fit.
+ */
+bool target_other_go(const struct target *target, char *path, size_t size);
+
+/*
  * Makes plans and snapshots tell of the program's memory too. -ENOTSUP: the release's own tracer cannot tell
  * of it (before 1.23), or the places are not found in this binary.
  */

@@ -647,6 +647,25 @@ case_no_syscalls() {
 	[ "$(fact 'go Waiting->Runnable')" -ge 50 ] || die "and little else"
 }
 
+case_two_runtimes() { # a library with Go in it, loaded into a Go program
+	(cd tests/e2e/library && GOTOOLCHAIN=go$NEWEST CGO_ENABLED=1 go build -buildvcs=false -buildmode=c-shared -o "$W/lib.so" .) >&2 ||
+		die "cannot build the library"
+	LD_PRELOAD=$W/lib.so start_target "$(target_binary $NEWEST cgo)" pingpong -seconds 60
+	grep -q lib.so "/proc/$target/maps" || die "the library is not loaded"
+	run_gotrace -p "$target" -d 1s -o "$W/trace"
+	want 0
+	says "$W/lib.so holds Go code, too"
+	strict "$W/trace"
+	[ "$(fact 'func main.pingpong.func1')" -ge 1 ] || die "the program's own goroutines are not there"
+	still_lives
+	stop_target
+	load pingpong
+	run_gotrace -p "$target" -d 500ms -o "$W/trace"
+	want 0
+	grep -q 'holds Go code' "$W/err" && die "a library where there is none"
+	return 0
+}
+
 # --- memory ---
 
 # alloc_twin BINARY: $target, gotrace --alloc and Go's own experiment over the same second. The experiment's own

@@ -1,0 +1,3 @@
+module gotrace.test/library
+
+go 1.22
