@@ -5,9 +5,9 @@
 
 ALL_FORMATS="v0 1.5 1.7 1.8 1.9 1.10 1.11 1.19 1.21 1.22 1.23 1.25 1.26"
 
-# native_trace RELEASE [MODE]: what that release's own tracer writes of a target, in $W/native-RELEASE. Up to Go 1.10
+# native_of RELEASE [MODE]: what that release's own tracer writes of a target, in $W/native-RELEASE. Up to Go 1.10
 # it now and then writes what its own tool refuses ("g 12 is not waiting before unpark"): another one, then.
-native_trace() {
+native_of() {
 	local binary try
 	binary=$(target_binary "$1" default) || die "cannot build for go$1"
 	for try in 1 2 3 4; do
@@ -59,7 +59,7 @@ read_as() {
 case_convert_to_all() { # every format of every format
 	local release format events=0
 	for release in ${CONVERT_RELEASES:-1.5.4 1.7.6 1.8.7 1.9.7 1.10.8 1.11.13 1.16.15 1.19.13 1.21.13 1.22.12 1.23.8 1.25.1 $NEWEST}; do
-		native_trace "$release"
+		native_of "$release"
 		for format in $ALL_FORMATS; do
 			converted "$W/native-$release" "$W/trace" $format
 			read_as $format "$W/trace"
@@ -73,7 +73,7 @@ case_convert_to_all() { # every format of every format
 case_convert_and_back() { # the same format again, and there and back, keep what both can say
 	local release own
 	for release in ${CONVERT_RELEASES:-1.5.4 1.7.6 1.9.7 1.10.8 1.11.13 1.16.15 1.17.13 1.19.13 1.21.13 1.22.12 1.23.8 $NEWEST}; do
-		native_trace "$release"
+		native_of "$release"
 		own=$(format_of "$release")
 		converted "$W/native-$release" "$W/again" "$own"
 		told_alike "$W/native-$release" "$W/again" "go$release to $own"
@@ -89,7 +89,7 @@ case_convert_and_back() { # the same format again, and there and back, keep what
 case_convert_twin() { # to the newest format, step by step; of go 1.11 to go 1.21 beside what Go's own conversion makes of the same file
 	local release stacks
 	for release in ${CONVERT_RELEASES:-1.11.13 1.14.15 1.16.15 1.17.13 1.19.13 1.21.13 1.23.8 $NEWEST}; do
-		native_trace "$release"
+		native_of "$release"
 		converted "$W/native-$release" "$W/trace" 1.26
 		# Up to Go 1.11 inlined frames share an address, by which Go's reader knows frames: it has the wrong ones.
 		stacks=100
@@ -103,13 +103,13 @@ case_convert_twin() { # to the newest format, step by step; of go 1.11 to go 1.2
 case_convert_viewed() { # new traces in old viewers, old ones in new viewers
 	local format release binary
 	binary=$(target_binary $NEWEST default) || die "cannot build"
-	native_trace $NEWEST
+	native_of $NEWEST
 	for format in ${CONVERT_FORMATS:-1.5 1.7 1.8 1.9 1.10 1.11 1.19 1.21}; do
 		converted "$W/native-$NEWEST" "$W/trace" "$format"
 		served "$format" sched,block "$W/trace" "$binary"
 	done
 	for release in 1.5.4 1.9.7; do
-		native_trace $release
+		native_of $release
 		binary=$(target_binary $release default) || die "cannot build"
 		converted "$W/native-$release" "$W/trace" 1.26 --binary "$binary"
 		(cd "$W" && timeout 200 "$JUDGE" pages -go "go$NEWEST" -rows sched,block "$W/trace") >"$W/pages" 2>&1 ||
@@ -123,7 +123,7 @@ case_convert_viewed() { # new traces in old viewers, old ones in new viewers
 }
 
 case_convert_names() { # addresses get names by the program, and say so if they have none
-	native_trace 1.5.4
+	native_of 1.5.4
 	converted "$W/native-1.5.4" "$W/trace" 1.26 --binary "$(target_binary 1.5.4 default)"
 	strict "$W/trace"
 	timeout 60 "$GOTRACE" dump --stacks "$W/trace" >"$W/dump" 2>"$W/err" || die "dump: $(tail -n 1 "$W/err")"
@@ -138,7 +138,7 @@ case_convert_names() { # addresses get names by the program, and say so if they 
 
 case_convert_bad_input() {
 	local size
-	native_trace 1.21.13
+	native_of 1.21.13
 	run_gotrace convert "$W/native-1.21.13" -o "$W/trace"
 	want 2
 	run_gotrace convert "$W/native-1.21.13" --format 1.26
@@ -153,7 +153,7 @@ case_convert_bad_input() {
 	says 'byte 0'
 	[ ! -e "$W/trace" ] || die "a file was written all the same"
 	# A torn file of generations: those that are whole.
-	native_trace $NEWEST
+	native_of $NEWEST
 	size=$(stat -c %s "$W/native-$NEWEST")
 	head -c $((size - 20)) "$W/native-$NEWEST" >"$W/torn"
 	echo keep >"$W/trace"
