@@ -271,7 +271,7 @@ static int go_status(struct reader_v1 *r, unsigned status)
 		return no_place(r);
 	if (status == G_SYSCALL && builder_new_thread(r->b, &thread))
 		return v1_no_memory(r);
-	if (r->b->lives[g].status_at && r->starting)
+	if (r->starting && builder_began_as(r->b, g, G_RUNNABLE))
 		return builder_amend_status(r->b, g, status, thread);
 	return builder_amend_birth(r->b, r->time, g, status, thread);
 }
@@ -285,8 +285,8 @@ static int go_start(struct reader_v1 *r)
 		return no_place(r);
 	ret = run_p(r);
 	thread = ret ? 0 : r->b->places[r->ev.p].thread;
-	if (!ret && r->starting && r->b->lives[g].status_at && r->b->lives[g].status == G_RUNNABLE &&
-	    !r->b->threads[thread].had_g && r->b->places[r->ev.p].status == P_RUNNING)
+	if (!ret && r->starting && builder_began_as(r->b, g, G_RUNNABLE) && !r->b->threads[thread].had_g &&
+	    r->b->places[r->ev.p].status == P_RUNNING)
 		return builder_amend_status(r->b, g, G_RUNNING, thread);
 	if (!ret)
 		ret = free_thread(r, thread);

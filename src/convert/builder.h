@@ -118,6 +118,8 @@ int builder_g_status(struct builder *b, const struct op *op);
 int builder_p_status(struct builder *b, uint64_t time, const struct op *op);
 /* The stack of a goroutine that was there when the generation began. */
 void builder_g_stack(struct builder *b, uint32_t g, uint32_t stack);
+/* Whether the generation began with the goroutine in this status, and it still is in it. */
+bool builder_began_as(const struct builder *b, uint32_t g, unsigned status);
 /* Of a goroutine that was said to be runnable at the start, and nothing since: it did something else. */
 int builder_amend_status(struct builder *b, uint32_t g, unsigned status, uint32_t thread);
 /* The same of one that was born since; nothing is done if much has happened meanwhile. */

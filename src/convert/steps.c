@@ -578,6 +578,14 @@ int builder_assisted(struct builder *b, uint32_t g)
 	return 0;
 }
 
+bool builder_began_as(const struct builder *b, uint32_t g, unsigned status)
+{
+	const struct life *life = &b->lives[g];
+
+	return life->status_at && life->status == status &&
+	       b->g_statuses.ops[life->status_at - 1].status == status;
+}
+
 int builder_amend_status(struct builder *b, uint32_t g, unsigned status, uint32_t thread)
 {
 	struct op *op = &b->g_statuses.ops[b->lives[g].status_at - 1];
