@@ -70,8 +70,13 @@ trace_cell() {
 	# 1.4 has no viewer, and the old ones divide by what an idle program does not do (/mmu).
 	if [ "$3" = yes ] && [ "$(minor "$2")" -ge 5 ] && { [ "$1" != idle ] || [ "$(minor "$2")" -ge 22 ]; }; then
 		rows=$(profile_rows "$1" "$2")
-		# Where only starts are probed, nobody knows who woke whom.
-		[ "$look" != --spans ] || rows=${rows#sched} rows=${rows#,}
+		# Where only starts are probed, nobody knows who woke whom; viewers up to 1.25 count no wait whose
+		# end has no stack.
+		if [ "$look" = --spans ]; then
+			rows=,$rows, rows=${rows/,sched,/,}
+			[ "$(minor "$2")" -ge 26 ] || rows=${rows/,block,/,}
+			rows=${rows#,} rows=${rows%,}
+		fi
 		viewer="-go go$2"
 		[ "$(minor "$2")" -ge 22 ] || viewer="-goroot $(go_root "$2")"
 		[ "$(minor "$2")" -ge 7 ] || viewer="$viewer -binary /proc/$target/exe"
