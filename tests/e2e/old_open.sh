@@ -78,7 +78,7 @@ wait_for_ready() {
 
 case_old_open() { # live processes of old releases: the release, goroutines, their reasons and stacks, Ps, Ms
 	local release variant n=0
-	make -s "$E2E/snapshot" || die "cannot build the test program"
+	make -s "${E2E#"$TOP"/}/snapshot" || die "cannot build the test program"
 	for release in $OLD_RELEASES; do
 		for variant in $VARIANTS; do
 			has_mode "$release" "$variant" parked || continue
