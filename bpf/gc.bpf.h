@@ -276,9 +276,8 @@ int sweep_span(struct pt_regs *ctx)
 	return 0;
 }
 
-/* At the end of reclaimChunk: pages that were looked at but not freed count as swept. */
-SEC("?uprobe")
-int reclaim_chunk(struct pt_regs *ctx)
+/* Pages that were looked at but not freed count as swept. True for the first chunk of a sweep. */
+static __always_inline bool take_chunk(void)
 {
 	uint32_t tid = this_thread();
 	struct sweep *sweep = open_sweep(tid, SWEEP_RECLAIM);
@@ -289,12 +288,19 @@ int reclaim_chunk(struct pt_regs *ctx)
 	else
 		count(HITS_SILENT, 1);
 	if (!sweep)
-		return 0;
+		return false;
 	if (sweep->freed < RECLAIM_PAGES)
 		sweep->swept += (RECLAIM_PAGES - sweep->freed) * GO_PAGE;
 	sweep->freed = 0;
 	sweep->last = bpf_ktime_get_ns();
-	if (first)
+	return first;
+}
+
+/* At the end of reclaimChunk. */
+SEC("?uprobe")
+int reclaim_chunk(struct pt_regs *ctx)
+{
+	if (take_chunk())
 		tell_sweep(ctx);
 	return 0;
 }

@@ -650,21 +650,7 @@ int old_sweep_end(struct pt_regs *ctx)
 SEC("?uprobe")
 int old_reclaim_chunk(struct pt_regs *ctx)
 {
-	uint32_t tid = this_thread();
-	struct sweep *sweep = open_sweep(tid, SWEEP_RECLAIM);
-	bool first = !sweep;
-
-	if (first)
-		sweep = new_sweep(tid, SWEEP_RECLAIM);
-	else
-		count(HITS_SILENT, 1);
-	if (!sweep)
-		return 0;
-	if (sweep->freed < RECLAIM_PAGES)
-		sweep->swept += (RECLAIM_PAGES - sweep->freed) * GO_PAGE;
-	sweep->freed = 0;
-	sweep->last = bpf_ktime_get_ns();
-	if (first)
+	if (take_chunk())
 		tell_sweep_old(ctx);
 	return 0;
 }

@@ -161,6 +161,9 @@ static int run(struct conversion *conv, struct error *err)
 	if (rc == 0)
 		rc = convert_trace(conv->bytes, conv->size, conv->binary ? conv->binary->functab : NULL, &out,
 				   &conv->result, err);
+	if (rc && conv->trace.error)
+		return error_set(err, conv->trace.error, "cannot write %s: %s", output_name(&conv->trace),
+				 strerror(conv->trace.error));
 	if (rc && !conv->result.fault.text[0])
 		return rc;
 	if (!rc && output_commit(&conv->trace))

@@ -14,7 +14,7 @@ int dump_line(struct dump *dump, struct line *line)
 		line_print(line, dump->out);
 	if (!ferror(dump->out))
 		return 0;
-	return errno == EPIPE ? -EPIPE : -EIO;
+	return errno ? -errno : -EIO;
 }
 
 int dump_trace(struct dump *dump, const uint8_t *bytes, size_t n, struct wire_report *report)

@@ -22,7 +22,7 @@ static int conclude(int ret, const char *path, const struct wire_report *report)
 	struct error err;
 
 	if (!ret && fflush(stdout))
-		ret = errno == EPIPE ? -EPIPE : -EIO;
+		ret = errno ? -errno : -EIO;
 	if (ret == 0)
 		return STATUS_WHOLE;
 	if (ret == -EPIPE)

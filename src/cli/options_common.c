@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/options.h"
@@ -31,4 +32,22 @@ int options_refuse(const char *command, const struct error *err)
 	if (err->text[0])
 		fprintf(stderr, "gotrace: %s\nTry '%s --help'.\n", err->text, command);
 	return STATUS_USAGE;
+}
+
+int options_into(const struct argp *parser, int argc, char **argv, void *options, size_t size,
+		 struct error *err)
+{
+	struct option_target target = {.options = options, .err = err};
+
+	memset(options, 0, size);
+	err->text[0] = '\0';
+	return options_parse(parser, argc, argv, &target);
+}
+
+int options_operand(const char **place, const char *text, struct error *err)
+{
+	if (*place)
+		return error_set(err, EINVAL, "one file at a time, please: '%s' is one too many", text);
+	*place = text;
+	return 0;
 }

@@ -4,6 +4,9 @@
 #define GOTRACE_OPTIONS_COMMON_H
 
 #include <argp.h>
+#include <stddef.h>
+
+#include "util/error.h"
 
 /* Our own --help: argp's would end the process. Its hint on an error also names --usage. */
 #define OPTIONS_HELP                                                                                         \
@@ -12,6 +15,18 @@
 		"usage", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 4                                      \
 	}
 
+/* What an option parser fills in: the options of its own command. */
+struct option_target {
+	void *options;
+	struct error *err;
+};
+
+/* Clears the options, of so many bytes, and fills them in; the parser's input is a struct option_target. As
+ * below. */
+int options_into(const struct argp *parser, int argc, char **argv, void *options, size_t size,
+		 struct error *err);
+/* Takes the one file that a command works on. 0, or -EINVAL if there is one already. */
+int options_operand(const char **place, const char *text, struct error *err);
 /* Returns 0 or -EINVAL. */
 int options_parse(const struct argp *parser, int argc, char **argv, void *input);
 /* usage: one line a form, without the word itself. */

@@ -3,7 +3,6 @@
 #include "cli/options.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "cli/options_common.h"
 #include "cli/values.h"
@@ -11,11 +10,6 @@
 enum key {
 	KEY_FORMAT = 1000,
 	KEY_BINARY,
-};
-
-struct parse {
-	struct convert_options *options;
-	struct error *err;
 };
 
 static const struct argp_option table[] = {
@@ -31,16 +25,12 @@ static const struct argp_option table[] = {
 
 static error_t on_option(int key, char *text, struct argp_state *state)
 {
-	const struct parse *parse = state->input;
+	const struct option_target *parse = state->input;
 	struct convert_options *options = parse->options;
 
 	switch (key) {
 	case ARGP_KEY_ARG:
-		if (options->input)
-			return -error_set(parse->err, EINVAL,
-					  "one file at a time, please: '%s' is one too many", text);
-		options->input = text;
-		return 0;
+		return -options_operand(&options->input, text, parse->err);
 	case 'o':
 		options->output = text;
 		return 0;
@@ -70,12 +60,8 @@ static const struct argp parser = {
 
 int options_convert(int argc, char **argv, struct convert_options *options, struct error *err)
 {
-	struct parse parse = {.options = options, .err = err};
-	int rc;
+	int rc = options_into(&parser, argc, argv, options, sizeof(*options), err);
 
-	memset(options, 0, sizeof(*options));
-	err->text[0] = '\0';
-	rc = options_parse(&parser, argc, argv, &parse);
 	if (rc || options->help)
 		return rc;
 	if (!options->input || !options->output)

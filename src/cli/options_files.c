@@ -17,23 +17,6 @@ enum key {
 	KEY_ABSOLUTE,
 };
 
-/* What an option parser fills in: the options of its own command. */
-struct parse {
-	void *options;
-	struct error *err;
-};
-
-/* Clears the options, of so many bytes, and fills them in. */
-static int parse_into(const struct argp *parser, int argc, char **argv, void *options, size_t size,
-		      struct error *err)
-{
-	struct parse parse = {.options = options, .err = err};
-
-	memset(options, 0, size);
-	err->text[0] = '\0';
-	return options_parse(parser, argc, argv, &parse);
-}
-
 static const struct argp_option replay_table[] = {
 	{"output", 'o', "FILE", 0, "Write the trace here; - is standard output", 1},
 	{"format", KEY_FORMAT, "GO", 0,
@@ -45,22 +28,14 @@ static const struct argp_option replay_table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-static int take_operand(const char **place, const char *text, struct error *err)
-{
-	if (*place)
-		return error_set(err, EINVAL, "one file at a time, please: '%s' is one too many", text);
-	*place = text;
-	return 0;
-}
-
 static error_t on_replay(int key, char *text, struct argp_state *state)
 {
-	const struct parse *parse = state->input;
+	const struct option_target *parse = state->input;
 	struct replay_options *options = parse->options;
 
 	switch (key) {
 	case ARGP_KEY_ARG:
-		return -take_operand(&options->input, text, parse->err);
+		return -options_operand(&options->input, text, parse->err);
 	case 'o':
 		options->output = text;
 		return 0;
@@ -94,7 +69,7 @@ static const struct argp replay_parser = {
 
 int options_replay(int argc, char **argv, struct replay_options *options, struct error *err)
 {
-	int rc = parse_into(&replay_parser, argc, argv, options, sizeof(*options), err);
+	int rc = options_into(&replay_parser, argc, argv, options, sizeof(*options), err);
 
 	if (rc || options->help)
 		return rc;
@@ -114,12 +89,12 @@ static const struct argp_option check_table[] = {
 
 static error_t on_check(int key, char *text, struct argp_state *state)
 {
-	const struct parse *parse = state->input;
+	const struct option_target *parse = state->input;
 	struct check_options *options = parse->options;
 
 	switch (key) {
 	case ARGP_KEY_ARG:
-		return -take_operand(&options->input, text, parse->err);
+		return -options_operand(&options->input, text, parse->err);
 	case KEY_REPAIR:
 		options->repair = true;
 		return 0;
@@ -144,7 +119,7 @@ static const struct argp check_parser = {
 
 int options_check(int argc, char **argv, struct check_options *options, struct error *err)
 {
-	int rc = parse_into(&check_parser, argc, argv, options, sizeof(*options), err);
+	int rc = options_into(&check_parser, argc, argv, options, sizeof(*options), err);
 
 	if (rc || options->help)
 		return rc;
@@ -163,12 +138,12 @@ static const struct argp_option dump_table[] = {
 
 static error_t on_dump(int key, char *text, struct argp_state *state)
 {
-	const struct parse *parse = state->input;
+	const struct option_target *parse = state->input;
 	struct dump_options *options = parse->options;
 
 	switch (key) {
 	case ARGP_KEY_ARG:
-		return -take_operand(&options->input, text, parse->err);
+		return -options_operand(&options->input, text, parse->err);
 	case KEY_STACKS:
 		options->stacks = true;
 		return 0;
@@ -199,7 +174,7 @@ static const struct argp dump_parser = {
 
 int options_dump(int argc, char **argv, struct dump_options *options, struct error *err)
 {
-	int rc = parse_into(&dump_parser, argc, argv, options, sizeof(*options), err);
+	int rc = options_into(&dump_parser, argc, argv, options, sizeof(*options), err);
 
 	if (rc || options->help)
 		return rc;
@@ -215,7 +190,7 @@ static const struct argp_option sites_table[] = {
 
 static error_t on_sites(int key, char *text, struct argp_state *state)
 {
-	const struct parse *parse = state->input;
+	const struct option_target *parse = state->input;
 	struct sites_options *options = parse->options;
 
 	switch (key) {
@@ -239,7 +214,7 @@ static const struct argp sites_parser = {
 
 int options_sites(int argc, char **argv, struct sites_options *options, struct error *err)
 {
-	int rc = parse_into(&sites_parser, argc, argv, options, sizeof(*options), err);
+	int rc = options_into(&sites_parser, argc, argv, options, sizeof(*options), err);
 
 	if (rc || options->help)
 		return rc;

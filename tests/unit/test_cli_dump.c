@@ -143,7 +143,7 @@ static void nobody_reads(void **state)
 	bytes[5] = '9';
 	memcpy(bytes, "go 1.9 trace\0\0\0\0", 16);
 	dump->out = fopen("/dev/full", "w");
-	assert_int_equal(dump_trace(dump, (const uint8_t *)bytes, n, &report), -EIO);
+	assert_int_equal(dump_trace(dump, (const uint8_t *)bytes, n, &report), -ENOSPC);
 	fclose(dump->out);
 	free(dump);
 }
