@@ -100,7 +100,80 @@ enum site {
 	SITE_ALLOC_SPAN_FREE = 101, /* arg = address */
 	SITE_ALLOC_STACK = 102,     /* a goroutine's: arg = lowest address, arg2 = bytes */
 	SITE_ALLOC_STACK_FREE = 103, /* arg = lowest address */
+
+	/*
+	 * Threads of any program, seen by the kernel's tracepoints (LOG_TARGET_THREADS). In all of them
+	 * goid = the process (tgid) it is about, p = the CPU, and `stack` is of native code
+	 * (RAW_STACK_NATIVE).
+	 */
+	/* sched_switch. tid = who leaves the CPU, 0 = none of ours; g = who comes, 0 = none of ours; status =
+	   enum left; arg = the system call it is in, 1 + number, 0 = none (then it was preempted, or waits
+	   for a page); arg2 = what it waits for (WAIT_*); stack = of who leaves, unless LEFT_RUNNABLE */
+	SITE_SWITCH = 110,
+	/* sched_waking. g = who is woken; tid = who runs there, 0 if it is an interrupt; status = enum waker;
+	   arg = WAKER_OTHER: its process, WAKER_INTERRUPT: enum interrupt; stack = the waker's, WAKER_THREAD
+	   only */
+	SITE_WAKING = 111,
+	SITE_FORK = 112, /* tid = the creator; g = the new thread; arg = its process; stack = the creator's */
+	SITE_THREAD_EXIT = 113, /* tid ends */
+	SITE_EXEC = 114,        /* tid runs another program from now on; g = the tid it had before */
+	SITE_CALL = 115,        /* sys_enter. arg = 1 + number, arg2 = as of SITE_SWITCH; stack */
+	SITE_CALL_DONE = 116,   /* sys_exit. arg = 1 + number, arg2 = the result */
+	/* A struct raw_text: the name (comm) of thread tid, of ours or of a waker; before the first record
+	   that needs it, and when it changes */
+	SITE_COMM = 117,
+	/* --region, --task: a call of function `arg` (LOG_FUNCTION) begins, or is over. arg2 = the stack
+	   pointer that the caller has, in both: which call of several */
+	SITE_FUNCTION_BEGIN = 118, /* stack */
+	SITE_FUNCTION_END = 119,
+	/* mmap with PROT_EXEC succeeded, or munmap of code: the mappings are to be read anew. No effect on
+	   the model. */
+	SITE_MAPPED = 120,
 };
+
+/* How a thread left its CPU. */
+enum left {
+	LEFT_RUNNABLE = 0,
+	LEFT_ASLEEP = 1,  /* interruptible */
+	LEFT_DISK = 2,    /* uninterruptible */
+	LEFT_STOPPED = 3, /* by a signal or a debugger */
+	LEFT_DEAD = 4,
+};
+
+enum waker {
+	WAKER_THREAD = 1,    /* of the same process */
+	WAKER_OTHER = 2,     /* of another process */
+	WAKER_INTERRUPT = 3, /* whoever runs there has nothing to do with it */
+};
+
+enum interrupt {
+	INTERRUPT_OTHER = 0,
+	INTERRUPT_TIMER = 1,
+	INTERRUPT_NET = 2,
+	INTERRUPT_DISK = 3,
+};
+
+/*
+ * What a thread in a system call waits for: the descriptor that the call is
+ * about, what kind of file it is, and a mark by which a descriptor that was
+ * closed and opened anew is told from the one before. The text is in LOG_FILE.
+ */
+enum file_kind {
+	FILE_NONE = 0, /* the call is about no descriptor */
+	FILE_OTHER = 1,
+	FILE_SOCKET = 2,
+	FILE_PIPE = 3,
+	FILE_REGULAR = 4, /* and directories, block devices */
+	FILE_TTY = 5,     /* character devices */
+	FILE_EPOLL = 6,   /* epoll: network if any socket is watched; it is taken to be */
+	FILE_EVENT = 7,   /* eventfd, timerfd, signalfd, inotify */
+};
+
+#define WAIT_FD(wait)   ((uint32_t)(wait))               /* valid unless FILE_NONE */
+#define WAIT_KIND(wait) ((uint8_t)((wait) >> 32 & 0xff)) /* enum file_kind */
+#define WAIT_MARK(wait) ((uint32_t)((wait) >> 40))
+#define WAIT_MAKE(kind, fd, mark)                                                                            \
+	((uint64_t)(uint32_t)(fd) | (uint64_t)(uint8_t)(kind) << 32 | (uint64_t)(mark) << 40)
 
 /* The goroutine woke in vain, another was faster: traceFutileWakeup, Go 1.5 to 1.20 runtime/trace.go. */
 #define PARK_FUTILE 0x80u
@@ -132,6 +205,11 @@ enum raw_flags {
 	 * words, above SCAN_SHIFT. Which of them are return addresses the tables of frame sizes tell.
 	 */
 	RAW_STACK_SCAN = 16,
+	/*
+	 * raw_stack: of native code, walked by .eh_frame. pcs[0] is a return address, too, or the address of
+	 * the instruction that runs next plus 1; all of them are looked up at pc - 1.
+	 */
+	RAW_STACK_NATIVE = 32,
 };
 
 #define SCAN_SHIFT 48u /* addresses of a process on amd64 have 47 bits */

@@ -124,6 +124,9 @@ struct stack {
 	bool entry;  /* one PC: the entry of a goroutine's function plus 1; a wrapper stands for what it wraps
 		      */
 	const struct frame *frames; /* if not NULL: n of them, as they are to be written; pcs is not used */
+	/* Of a thread, around what the addresses give; string ids, 0 = none. */
+	uint32_t leaf; /* a frame more, first: what it waits for */
+	uint32_t root; /* stands for the function's name in the last frame, or is the only one */
 };
 
 /* Messages of logs are mostly new each time: in op.string2 they are ids of a table of their own, plus this.

@@ -22,6 +22,11 @@ _Static_assert(sizeof(struct log_boundary) == 48, "stored");
 _Static_assert(sizeof(struct log_loss) == 32, "stored");
 _Static_assert(sizeof(struct log_end) == 80, "stored");
 _Static_assert(sizeof(struct log_note) == 16, "stored");
+_Static_assert(sizeof(struct log_thread) == 64, "stored");
+_Static_assert(sizeof(struct log_symbol) == 16, "stored");
+_Static_assert(sizeof(struct log_symbol_frame) == 8, "stored");
+_Static_assert(sizeof(struct log_file) == 16, "stored");
+_Static_assert(sizeof(struct log_function) == 8, "stored");
 
 static bool is_text(const char *text, size_t size)
 {
@@ -92,6 +97,55 @@ static bool check_text(const struct log_record *record)
 	       record->size - sizeof(*text) == (uint32_t)text->len + text->len2;
 }
 
+static bool check_threads(const struct log_record *record)
+{
+	const struct log_thread *threads = record->data;
+
+	if (record->size % sizeof(*threads))
+		return false;
+	for (size_t i = 0; i < record->size / sizeof(*threads); i++) {
+		if (!is_text(threads[i].comm, sizeof(threads[i].comm)))
+			return false;
+	}
+	return true;
+}
+
+/* The frames with their texts fill the record. */
+static bool check_symbol(const struct log_record *record)
+{
+	const struct log_symbol *symbol = record->data;
+	size_t at = sizeof(*symbol);
+
+	if (record->size < at || symbol->nframes > SYMBOL_DEPTH)
+		return false;
+	for (unsigned i = 0; i < symbol->nframes; i++) {
+		struct log_symbol_frame frame;
+
+		if (record->size - at < sizeof(frame))
+			return false;
+		memcpy(&frame, (const char *)record->data + at, sizeof(frame));
+		at += sizeof(frame);
+		if (record->size - at < (size_t)frame.function_len + frame.file_len)
+			return false;
+		at += (size_t)frame.function_len + frame.file_len;
+	}
+	return at == record->size;
+}
+
+static bool check_file(const struct log_record *record)
+{
+	const struct log_file *file = record->data;
+
+	return record->size >= sizeof(*file) && record->size - sizeof(*file) == file->len;
+}
+
+static bool check_function(const struct log_record *record)
+{
+	const struct log_function *function = record->data;
+
+	return record->size >= sizeof(*function) && record->size - sizeof(*function) == function->len;
+}
+
 static bool is_legal(const struct log_record *record)
 {
 	switch ((enum log_type)record->type) {
@@ -123,6 +177,14 @@ static bool is_legal(const struct log_record *record)
 		return check_text(record);
 	case LOG_AREAS:
 		return record->size % sizeof(struct log_area) == 0;
+	case LOG_THREADS:
+		return check_threads(record);
+	case LOG_SYMBOL:
+		return check_symbol(record);
+	case LOG_FILE:
+		return check_file(record);
+	case LOG_FUNCTION:
+		return check_function(record);
 	case LOG_SNAPSHOT_END:
 		return true;
 	case LOG_BOUNDARY:

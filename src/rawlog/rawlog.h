@@ -36,9 +36,14 @@ enum log_type {
 	LOG_HEAP = 17,         /* struct log_heap: of the open snapshot */
 	LOG_HEAP_LIVE = 18,    /* struct log_heap_live */
 	LOG_AREAS = 20,        /* struct log_area[]: of the open snapshot, if memory is looked at (--alloc) */
+	LOG_THREADS = 21,      /* struct log_thread[]: of the open snapshot, instead of LOG_GS, _PS and _MS */
+	LOG_SYMBOL =
+		22, /* struct log_symbol: what an address of native code is, before the first stack with it */
+	LOG_FILE = 23,     /* struct log_file + text: before the first record with its key */
+	LOG_FUNCTION = 24, /* struct log_function + name: before the first record with its number */
 };
 
-#define LOG_LAST LOG_AREAS
+#define LOG_LAST LOG_FUNCTION
 
 struct log_record {
 	uint32_t type;    /* enum log_type */
@@ -55,6 +60,7 @@ enum log_target_flags {
 	LOG_TARGET_PIE = 4,
 	LOG_TARGET_STRIPPED = 8, /* no .symtab */
 	LOG_TARGET_SPAWNED = 16, /* started by gotrace: seen from its first goroutine */
+	LOG_TARGET_THREADS = 32, /* seen as threads on CPUs: SITE_SWITCH and so on; Go or not */
 };
 
 struct log_clock {
@@ -171,6 +177,77 @@ struct log_m {
 	uint32_t status; /* curg's status without the scan bit; 0 if no curg */
 	uint32_t syscalltick;
 	uint32_t p_status; /* of p, or of oldp if p is 0 */
+};
+
+/* A thread of a target that is seen as threads. */
+struct log_thread {
+	uint32_t tid;
+	int32_t cpu;        /* where it runs or ran last */
+	uint64_t start_ns;  /* when it was born (CLOCK_BOOTTIME): tids recur */
+	uint64_t arg, arg2; /* as in SITE_SWITCH, if it waits or is in a system call */
+	uint64_t stack;     /* hash of a LOG_STACK before, 0 = not known */
+	uint8_t status;     /* enum log_thread_status */
+	uint8_t left;       /* enum left, if it waits */
+	uint8_t reserved[6];
+	char comm[16]; /* ended by NUL */
+};
+
+enum log_thread_status {
+	LOG_THREAD_RUNNABLE = 1,
+	LOG_THREAD_RUNNING = 2,
+	LOG_THREAD_WAITING = 3,
+};
+
+/* What is known of an address by its function's name, for the model. */
+enum log_symbol_hint {
+	HINT_NONE = 0,
+	HINT_START = 1, /* libc's own start code: the function above it in the stack is the thread's */
+	HINT_MUTEX = 2, /* pthread_mutex_lock and its kind: whoever blocks in it waits for a mutex */
+	HINT_COND = 3,  /* pthread_cond_wait */
+	HINT_RWLOCK = 4,
+	HINT_JOIN = 5, /* pthread_join */
+	HINT_SEM = 6,
+	HINT_BARRIER = 7,
+	HINT_SLEEP = 8, /* nanosleep and its kind */
+};
+
+#define SYMBOL_DEPTH 32 /* frames of one address at most: inlined callers */
+
+/*
+ * One address of native code as it is in stacks (a return address). Followed
+ * by nframes times struct log_symbol_frame with its texts, innermost inlined
+ * function first; 0 frames: nothing is known. What comes again replaces what
+ * was there: another library has been mapped at that place.
+ */
+struct log_symbol {
+	uint64_t pc;
+	uint16_t nframes;
+	uint8_t hint; /* enum log_symbol_hint */
+	uint8_t reserved[5];
+};
+
+/* Followed by the function's name and the file's path, no NULs; the next frame follows at once. */
+struct log_symbol_frame {
+	uint32_t line; /* 0 = not known */
+	uint16_t function_len;
+	uint16_t file_len; /* 0 = not known */
+};
+
+struct log_file {
+	uint64_t key; /* as raw_record.arg2 of SITE_SWITCH and SITE_CALL */
+	uint32_t len; /* bytes of text that follow, no NUL: a path, "10.0.0.1:5432", "pipe" */
+	uint32_t reserved;
+};
+
+enum log_function_kind {
+	FUNCTION_REGION = 1,
+	FUNCTION_TASK = 2,
+};
+
+struct log_function {
+	uint32_t number; /* raw_record.arg of SITE_FUNCTION_BEGIN */
+	uint16_t kind;   /* enum log_function_kind */
+	uint16_t len;    /* bytes of the name that follow, no NUL */
 };
 
 enum log_area_kind {

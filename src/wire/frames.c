@@ -50,8 +50,40 @@ static int entry_frames(const struct frame_names *names, const struct stack *sta
 	return symbol_frames(names->symbol, &pc, 1, 0, flags | SYMBOL_ENTRY, frames);
 }
 
-int frames_of(const struct frame_names *names, const struct stack *stack, unsigned flags,
-	      struct frame frames[MAX_FRAMES])
+static struct frame literal_frame(uint32_t string)
+{
+	return (struct frame){.pc = LITERAL_PC + string, .func = string};
+}
+
+/* Readers intern frames by PC: one code address under several names needs several. User addresses have 47
+ * bits. */
+static struct frame named_root(struct frame frame, uint32_t root)
+{
+	frame.pc += (uint64_t)root << 47;
+	frame.func = root;
+	return frame;
+}
+
+/* What the kernel knows of a thread goes around what its code shows; its root keeps its place in the code. */
+static int around(const struct stack *stack, struct frame frames[MAX_FRAMES], int n)
+{
+	if (n < 0)
+		return n;
+	if (stack->leaf) {
+		n = n < MAX_FRAMES ? n : MAX_FRAMES - 1;
+		memmove(frames + 1, frames, (size_t)n * sizeof(*frames));
+		frames[0] = literal_frame(stack->leaf);
+		n++;
+	}
+	if (stack->root && n == (stack->leaf != 0))
+		frames[n++] = literal_frame(stack->root);
+	else if (stack->root)
+		frames[n - 1] = named_root(frames[n - 1], stack->root);
+	return n;
+}
+
+static int inner_frames(const struct frame_names *names, const struct stack *stack, unsigned flags,
+			struct frame frames[MAX_FRAMES])
 {
 	if (stack->frames)
 		return ready_frames(stack, frames);
@@ -64,4 +96,10 @@ int frames_of(const struct frame_names *names, const struct stack *stack, unsign
 	return symbol_frames(names->symbol, stack->pcs, stack->n, stack->skip,
 			     flags | (stack->sample ? SYMBOL_SAMPLE : 0) | (stack->scan ? SYMBOL_SCAN : 0),
 			     frames);
+}
+
+int frames_of(const struct frame_names *names, const struct stack *stack, unsigned flags,
+	      struct frame frames[MAX_FRAMES])
+{
+	return around(stack, frames, inner_frames(names, stack, flags, frames));
 }
