@@ -194,6 +194,22 @@ int old_unblock(struct pt_regs *ctx)
 	return 0;
 }
 
+/* The number of the wait reason. */
+static __always_inline uint8_t wait_reason(const struct go_g *g)
+{
+	uint64_t begin, len;
+
+	if (!wait_reason_text)
+		return g_byte(g, layout.g_waitreason);
+	begin = begin_of_text(g, layout.g_waitreason);
+	len = g_word(g, layout.g_waitreason + 8);
+	for (uint8_t i = 1; i < WAIT_TEXTS; i++) {
+		if (wait_texts[i].begin == begin && wait_texts[i].len == len)
+			return i;
+	}
+	return 0;
+}
+
 /* As span(): where the goroutine left its thread the last time. */
 static __always_inline void span_old(uint64_t gp)
 {
@@ -208,8 +224,7 @@ static __always_inline void span_old(uint64_t gp)
 		rec.arg = 1;
 	else if (g_byte(&g, layout.g_preempt))
 		rec.arg = 2;
-	if (!wait_reason_text)
-		rec.arg2 = g_byte(&g, layout.g_waitreason);
+	rec.arg2 = wait_reason(&g);
 	rec.goid = g_word(&g, layout.g_goid);
 	rec.status = g_status(&g);
 	rec.p = p_kept_quiet(current_m());

@@ -340,6 +340,14 @@ struct value_place {
 	uint32_t reg, slot;
 };
 
+/* A wait reason of Go up to 1.10, enough to tell it from the others. */
+struct wait_text {
+	uint64_t begin; /* its first eight bytes, 0 behind a shorter one */
+	uint64_t len;   /* 0: no text has this number */
+};
+
+#define WAIT_TEXTS 32
+
 /* What the probes of --alloc need of the binary. */
 struct alloc_layout {
 	uint32_t span_base;                        /* of mspan.startAddr */

@@ -18,8 +18,9 @@
 #include "bpf/stack.bpf.h"
 
 /* Set by capture. */
-const volatile bool scan_stacks;      /* up to Go 1.16 */
-const volatile bool wait_reason_text; /* up to Go 1.10: g.waitreason is a string */
+const volatile bool scan_stacks;                        /* up to Go 1.16 */
+const volatile bool wait_reason_text;                   /* up to Go 1.10: g.waitreason is a string */
+const volatile struct wait_text wait_texts[WAIT_TEXTS]; /* all that it can be, by their numbers */
 
 #define WORDS_A_RUN 64u
 #define SCAN_RUNS   (CHUNK_WORDS / WORDS_A_RUN)

@@ -171,6 +171,7 @@ int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *e
 	bpf->skeleton->rodata->scan_stacks = options->go_minor <= OLD_LAST;
 	bpf->skeleton->rodata->wait_reason_text = options->go_minor <= 10;
 	memcpy((void *)bpf->skeleton->rodata->park_skips, options->park_skips, PARK_SKIPS);
+	memcpy((void *)bpf->skeleton->rodata->wait_texts, options->wait_texts, sizeof(options->wait_texts));
 	choose_programs(bpf, options);
 	plan_rings(bpf, options);
 	rc = gotrace_bpf__load(bpf->skeleton);

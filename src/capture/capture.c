@@ -69,6 +69,7 @@ int capture_open(const struct capture_options *options, struct capture **out, st
 	if (!capture)
 		return error_set(err, ENOMEM, "out of memory");
 	target_park_skips(options->target, wanted.park_skips);
+	target_wait_texts(options->target, wanted.wait_texts);
 	capture->options = *options;
 	capture->watch.pidfd = -1;
 	capture->drain.pid = options->pid;

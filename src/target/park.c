@@ -113,3 +113,17 @@ void target_park_skips(const struct target *target, uint8_t skips[PARK_SKIPS])
 	for (unsigned i = 0; i < PARK_SKIPS; i++)
 		skips[i] = skip_of(i < waits->n ? waits->texts[i] : NULL, target->go_minor);
 }
+
+void target_wait_texts(const struct target *target, struct wait_text texts[WAIT_TEXTS])
+{
+	const struct reasons *waits = release_reasons(target->image->release, REASON_WAIT);
+
+	memset(texts, 0, WAIT_TEXTS * sizeof(*texts));
+	for (unsigned i = 0; i < WAIT_TEXTS && i < waits->n && target->go_minor <= 10; i++) {
+		size_t len = waits->texts[i] ? strlen(waits->texts[i]) : 0;
+
+		texts[i].len = len;
+		memcpy(&texts[i].begin, waits->texts[i] ? waits->texts[i] : "",
+		       len < sizeof(texts[i].begin) ? len : sizeof(texts[i].begin));
+	}
+}

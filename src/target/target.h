@@ -93,6 +93,9 @@ int target_plan(const struct target *target, struct probe_plan *plan, struct err
 /* How many leaf frames runtime.gopark's callers tell the tracer to leave out, by g.waitreason. */
 #define PARK_SKIPS 64
 void target_park_skips(const struct target *target, uint8_t skips[PARK_SKIPS]);
+/* Up to Go 1.10, where a wait reason is a text: those that there are, by their numbers (target_wait_reason).
+ */
+void target_wait_texts(const struct target *target, struct wait_text texts[WAIT_TEXTS]);
 
 /*
  * Hands what replay needs to know to the sink: LOG_TARGET first, LOG_REASONs,

@@ -25,6 +25,8 @@ twin_marks() {
 	# Up to 1.9 the runtime's own tracer tells of the marking in a stop of the world instead. (Up to 1.4 there is none.)
 	[ "$(minor "$2")" -ge 10 ] || echo -stops=false
 	[ "$look" = --spans ] || return 0
+	# Up to 1.10 a goroutine's own reason is a text, which calls a condition as it does a mutex.
+	[ "$(minor "$2")" -ge 11 ] || echo -conds=false
 	case $1 in
 	gc) echo -wakers=false -min-seq 80 -min-stacks 98 ;;
 	idle) echo -wakers=false -min-seq 98 -min-stacks 80 ;;
@@ -62,6 +64,8 @@ trace_cell() {
 	# Programs of the oldest releases do some things in their own way.
 	[ "$(minor "$2")" -ge 22 ] || [ ! -e "$facts.old" ] || facts=$facts.old
 	[ "$(minor "$2")" -ge 10 ] || [ ! -e "tests/e2e/facts/$1.oldest" ] || facts=tests/e2e/facts/$1.oldest
+	# As in twin_marks: conditions are called as mutexes are.
+	[ "$look" != --spans ] || [ "$(minor "$2")" -ge 11 ] || [ ! -e "$facts.texts" ] || facts=$facts.texts
 	strict "$W/trace" -expect "$facts"
 	# What only this look sees.
 	[ ! -e "$facts$look" ] || strict "$W/trace" -expect "$facts$look"

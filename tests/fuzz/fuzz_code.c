@@ -39,6 +39,12 @@ static void read_line(const uint8_t *data, size_t size)
 	old_tids_parse(line, &sp);
 }
 
+/* push %rbp, or jbe. */
+static bool may_be_probed(const uint8_t *bytes, size_t size)
+{
+	return bytes[0] == 0x55 || bytes[0] == 0x76 || (size > 1 && bytes[0] == 0x0f && bytes[1] == 0x86);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct code code = {.bytes = data, .size = size, .address = 0x400000};
@@ -56,7 +62,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (insn.length == 0 || insn.length > 15 || at > size)
 			abort();
 	}
-	if (code_prologue(&code, &offset) == 0 && (offset >= size || data[offset] != 0x55))
+	if (code_prologue(&code, &offset) == 0 &&
+	    (offset >= size || !may_be_probed(data + offset, size - offset)))
 		abort();
 	code_frame(&code, &frame);
 	n = code_calls(&code, 0x400000 + size / 2, sites, 16);

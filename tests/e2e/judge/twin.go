@@ -33,11 +33,15 @@ type history struct {
 type names struct {
 	ids   map[string]uint32
 	texts []string
+	same  map[string]string // texts that are taken for others
 }
 
-func newNames() *names { return &names{map[string]uint32{"": 0}, []string{""}} }
+func newNames() *names { return &names{ids: map[string]uint32{"": 0}, texts: []string{""}} }
 
 func (n *names) id(text string) uint32 {
+	if other, ok := n.same[text]; ok {
+		text = other
+	}
 	id, ok := n.ids[text]
 	if !ok {
 		id = uint32(len(n.texts))
@@ -190,6 +194,7 @@ func twin(args []string) error {
 	wakers := set.Bool("wakers", true, "compare who woke whom, too")
 	stops := set.Bool("stops", true, "the native trace tells of stops of the world as such")
 	heap := set.Bool("heap", true, "ours, if it does not say otherwise, has every sweep and each size of the heap")
+	conds := set.Bool("conds", true, "ours tells a condition from a mutex")
 	verbose := set.Bool("v", false, "show the first differences")
 	show := set.Int("n", 10, "how many differences -v shows")
 	asJSON := set.Bool("json", false, "print JSON")
@@ -198,6 +203,9 @@ func twin(args []string) error {
 		return fmt.Errorf("needs NATIVE and OURS")
 	}
 	c := &comparison{noHeap: !*heap, noStops: !*stops, keys: newNames(), stacks: newNames(), tallies: map[string]map[string]int{}, wakers: *wakers}
+	if !*conds {
+		c.keys.same = map[string]string{"Running->Waiting sync.(*Cond).Wait": "Running->Waiting sync"}
+	}
 	if *verbose {
 		c.show = *show
 	}
