@@ -57,22 +57,21 @@ read_as() {
 }
 
 case_convert_to_all() { # every format of every format
-	local release format events=0
-	for release in ${CONVERT_RELEASES:-1.5.4 1.7.6 1.8.7 1.9.7 1.10.8 1.11.13 1.16.15 1.19.13 1.21.13 1.22.12 1.23.8 1.25.1 $NEWEST}; do
+	local release format
+	for release in ${CONVERT_RELEASES:-$(in_turn 3 1.5.4 1.7.6 1.8.7 1.9.7 1.10.8 1.11.13 1.16.15 1.19.13 1.21.13 1.22.12 1.23.8 1.25.1 $NEWEST)}; do
 		native_of "$release"
 		for format in $ALL_FORMATS; do
 			converted "$W/native-$release" "$W/trace" $format
 			read_as $format "$W/trace"
 		done
 		rm -f "$W/native-$release" "$W/trace"
-		events=$((events + 1))
+		printf '%s ' "$release"
 	done
-	printf '%d releases' $events
 }
 
 case_convert_and_back() { # the same format again, and there and back, keep what both can say
 	local release own
-	for release in ${CONVERT_RELEASES:-1.5.4 1.7.6 1.9.7 1.10.8 1.11.13 1.16.15 1.17.13 1.19.13 1.21.13 1.22.12 1.23.8 $NEWEST}; do
+	for release in ${CONVERT_RELEASES:-$(in_turn 3 1.5.4 1.7.6 1.9.7 1.10.8 1.11.13 1.16.15 1.17.13 1.19.13 1.21.13 1.22.12 1.23.8 $NEWEST)}; do
 		native_of "$release"
 		own=$(format_of "$release")
 		converted "$W/native-$release" "$W/again" "$own"
@@ -88,7 +87,7 @@ case_convert_and_back() { # the same format again, and there and back, keep what
 
 case_convert_twin() { # to the newest format, step by step; of go 1.11 to go 1.21 beside what Go's own conversion makes of the same file
 	local release stacks
-	for release in ${CONVERT_RELEASES:-1.11.13 1.14.15 1.16.15 1.17.13 1.19.13 1.21.13 1.23.8 $NEWEST}; do
+	for release in ${CONVERT_RELEASES:-$(in_turn 2 1.11.13 1.14.15 1.16.15 1.17.13 1.19.13 1.21.13 1.23.8 $NEWEST)}; do
 		native_of "$release"
 		converted "$W/native-$release" "$W/trace" 1.26
 		# Up to Go 1.11 inlined frames share an address, by which Go's reader knows frames: it has the wrong ones.
@@ -104,9 +103,10 @@ case_convert_viewed() { # new traces in old viewers, old ones in new viewers
 	local format release binary
 	binary=$(target_binary $NEWEST default) || die "cannot build"
 	native_of $NEWEST
-	for format in ${CONVERT_FORMATS:-1.5 1.7 1.8 1.9 1.10 1.11 1.19 1.21}; do
+	for format in ${CONVERT_FORMATS:-$(in_turn 3 1.5 1.7 1.8 1.9 1.10 1.11 1.19 1.21)}; do
 		converted "$W/native-$NEWEST" "$W/trace" "$format"
 		served "$format" sched,block "$W/trace" "$binary"
+		printf '%s ' "$format"
 	done
 	for release in 1.5.4 1.9.7; do
 		native_of $release

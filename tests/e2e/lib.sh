@@ -75,6 +75,16 @@ has_mode() {
 	esac
 }
 
+# in_turn N WORD...: every Nth of them, other ones each day, in N days all; all of them at once with ALL=1.
+in_turn() {
+	local n=$1 i=0
+	shift
+	for word; do
+		[ "$ALL" = 1 ] || [ $(((i + CELL_SEED) % n)) -eq 0 ] && printf '%s ' "$word"
+		i=$((i + 1))
+	done
+}
+
 die() {
 	echo "$*"
 	exit 1
