@@ -218,6 +218,7 @@ enum raw_flags {
 				   */
 #define SCAN_DEPTH    250         /* of a RAW_STACK_SCAN, instead of STACK_DEPTH */
 #define SCANNED_STACK 0x200u      /* in the hash: such stacks are hashed apart */
+#define NATIVE_STACK  0x400u      /* the same, of a RAW_STACK_NATIVE */
 
 /* Go keeps at most 128 logical frames; a few more are read for those it skips at the leaf. */
 #define STACK_DEPTH 136
