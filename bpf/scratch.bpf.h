@@ -8,6 +8,7 @@
 
 #include "bpf/base.bpf.h"
 #include "bpf/stack_hash.h"
+#include "bpf/unwind.h"
 
 #define CHUNK       4096u /* bytes of stack a read */
 #define CHUNK_WORDS (CHUNK / 8)
@@ -28,6 +29,9 @@ struct scratch {
 	volatile uint64_t last_bp; /* the frame before, and its return address */
 	volatile uint64_t last_pc;
 	volatile uint64_t hash;
+	volatile struct unwind_regs regs; /* bpf/unwind.bpf.h: of the frame to go on from */
+	volatile uint32_t rule;           /* the same: how its caller is found */
+	volatile uint32_t space;          /* the same: of mappings */
 	volatile uint64_t n_scanned;      /* bpf/scan.bpf.h: words of chunk that have been gone through */
 	volatile uint64_t first_word;     /* the same: of chunk, counted from the stack pointer at the leaf */
 	uint64_t hi;                      /* end of the stack */
