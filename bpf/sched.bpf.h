@@ -170,11 +170,12 @@ static __always_inline uint64_t stack_of_current(struct task_struct *task)
 static __always_inline void tell_waker(struct raw_record *rec, struct task_struct *waker,
 				       const struct task_struct *woken)
 {
-	uint32_t count = preempt_count();
+	uint64_t block = cpu_block(waker);
+	uint32_t count = preempt_count(block);
 
 	if (count & (SOFTIRQ_SERVED | HARDIRQ_MASK | NMI_MASK) || !waker->pid) {
 		rec->status = WAKER_INTERRUPT;
-		rec->arg = interrupt_that_wakes(count, woken);
+		rec->arg = interrupt_that_wakes(block, count, woken);
 		return;
 	}
 	rec->tid = waker->pid;

@@ -104,6 +104,16 @@ struct files_struct {
 	struct fdtable *fdt;
 };
 
+struct rq;
+
+struct cfs_rq {
+	struct rq *rq;
+};
+
+struct sched_entity {
+	struct cfs_rq *cfs_rq;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -111,6 +121,7 @@ struct task_struct {
 	unsigned int flags;
 	int on_cpu;
 	unsigned int in_iowait : 1;
+	struct sched_entity se;
 	int pid;
 	int tgid;
 	__u64 start_boottime;
