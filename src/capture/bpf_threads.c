@@ -41,10 +41,14 @@ static void choose_programs(struct bpf *bpf, const struct bpf_threads_options *o
 {
 	struct threads_bpf *skeleton = bpf->threads;
 	struct bpf_program *wanted[] = {
-		switch_program(skeleton, kernel->switch_form), skeleton->progs.sched_waking,
-		skeleton->progs.sched_process_fork,            skeleton->progs.sched_process_exec,
-		skeleton->progs.sched_process_exit,            skeleton->progs.sched_process_free,
-		skeleton->progs.task_rename,                   skeleton->progs.list_thread,
+		switch_program(skeleton, kernel->switch_form),
+		skeleton->progs.sched_waking,
+		skeleton->progs.sched_process_fork,
+		skeleton->progs.sched_process_exec,
+		skeleton->progs.sched_process_exit,
+		skeleton->progs.sched_process_free,
+		skeleton->progs.task_rename,
+		skeleton->progs.list_thread,
 	};
 
 	for (unsigned i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
@@ -111,7 +115,8 @@ int bpf_attach_threads(struct bpf *bpf, const struct bpf_threads_options *option
 static int open_list(const struct bpf *bpf, uint32_t tgid, struct bpf_link **link, struct error *err)
 {
 	union bpf_iter_link_info which = {.task = {.pid = tgid}};
-	DECLARE_LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &which, .link_info_len = sizeof(which));
+	DECLARE_LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &which,
+			    .link_info_len = sizeof(which));
 	const struct bpf_program *program = bpf->threads->progs.list_thread;
 	int fd;
 

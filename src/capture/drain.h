@@ -22,7 +22,7 @@ struct drain {
 	log_sink sink;
 	void *ctx;
 	int sink_error;
-	pid_t pid; /* the target, for texts that were not in memory */
+	pid_t pid;          /* the target, for texts that were not in memory */
 	struct files files; /* that threads wait for */
 	uint64_t records, stacks;
 	/* of the records: from the tracepoints; a goroutine left its thread; of sweeps and the heap's growing
