@@ -210,18 +210,20 @@ struct walk {
 
 static void index_children(struct walk *walk, Dwarf_Die *parent, unsigned depth);
 
-/* Functions stand in namespaces, and in functions. */
+/* Functions stand in namespaces, and a lambda's in the class that is in the function around it, which may have
+ * no code of its own. */
 static void index_entry(struct walk *walk, Dwarf_Die *die, unsigned depth)
 {
 	switch (dwarf_tag(die)) {
 	case DW_TAG_subprogram:
-		if (!dwarf_hasattr(die, DW_AT_low_pc) && !dwarf_hasattr(die, DW_AT_ranges))
-			return;
 		add_ranges_of(&walk->unit->functions, die, 0);
 		break;
 	case DW_TAG_namespace:
 	case DW_TAG_module:
 	case DW_TAG_lexical_block:
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
 		break;
 	default:
 		return;
