@@ -16,7 +16,8 @@ import (
 
 // demand is one thing that a trace of threads must hold:
 //
-//	blocks;root=R;reason=R;stack=R;least=99;min=100   of the blocks of the threads named so, 99 % are so
+//	blocks;root=R;of=R;reason=R;stack=R;least=99;min=100   of the blocks of threads named so, with such stacks,
+//	                                                  99 % are so, and at least 100
 //	wakes;root=R;by=R;stack=R                         who woke them: a thread named so (empty: nobody), with that stack
 //	starts;root=R                                     threads of that name, and how many there are (min)
 //	roots;root=R;of=R                                 stacks (by events) that reach such a function
@@ -169,8 +170,7 @@ func (t *threadTrace) transition(event *trace.Event, change trace.StateTransitio
 	switch {
 	case from.Executing() && to == trace.GoWaiting:
 		for _, d := range t.demands["blocks"] {
-			if d.is("root", t.names[g]) {
-				text := strings.Join(own, " < ")
+			if text := strings.Join(own, " < "); d.is("root", t.names[g]) && d.is("of", text) {
 				d.count(d.is("reason", change.Reason) && d.is("stack", text), change.Reason+": "+text)
 			}
 		}
