@@ -6,7 +6,7 @@
 CTARGETS=tests/e2e/ctargets
 # Flat formats and older ones with generations, in turn, from the same raw log.
 NATIVE_FORMATS=(1.21 1.22 1.19 1.23 1.11 1.25)
-native_traces=0
+thread_traces=0
 
 # ctarget VARIANT: prints its path, building it if need be. VARIANT is default, debug, stripped, nopie or static.
 ctarget() {
@@ -51,9 +51,9 @@ start_cxx() {
 	start_target "$binary" "$1" -seconds 60
 }
 
-# native_trace [OPTION...]: a trace of $target, $W/trace, and its raw log; what the kernel counts of a second in its
+# thread_trace [OPTION...]: a trace of $target, $W/trace, and its raw log; what the kernel counts of a second in its
 # midst is in $W/counts, the debugger's stacks of before in $W/gdb if $debugger is yes.
-native_trace() {
+thread_trace() {
 	background -p "$target" -d "${native_time:-2500ms}" -o "$W/trace" --raw "$W/raw" --json "$@"
 	begun "$W/trace"
 	sleep 0.4
@@ -91,12 +91,12 @@ same_stacks() {
 	printf '; gdb: %s' "$(tail -n 1 "$W/stacks")"
 }
 
-# native_pages ROWS: the viewer's pages; and the same raw log in another format.
-native_pages() {
+# thread_pages ROWS: the viewer's pages; and the same raw log in another format.
+thread_pages() {
 	local format
 	(cd "$W" && timeout 200 "$JUDGE" pages -go go$NEWEST -rows "$1" trace) >"$W/pages" 2>&1 ||
 		die "; viewer: $(tail -c 600 "$W/pages")"
-	format=${NATIVE_FORMATS[(CELL_SEED + native_traces++) % ${#NATIVE_FORMATS[@]}]}
+	format=${NATIVE_FORMATS[(CELL_SEED + thread_traces++) % ${#NATIVE_FORMATS[@]}]}
 	run_gotrace replay "$W/raw" -q --format "$format" -o "$W/old"
 	want 0
 	strict "$W/old"
@@ -114,142 +114,142 @@ gone_on() {
 
 case_native_pingpong() { # two threads, one condition: each wakes the other
 	start_c pingpong
-	native_trace
+	thread_trace
 	demanded 'starts;root=^(ping|pong)_player;min=2' \
 		'blocks;root=^ping_player;reason=^sync \((condition|mutex)\)$;stack=play < ping_player;min=1000' \
 		'blocks;root=^pong_player;of=wait_turn;reason=^sync \(condition\)$;min=1000' \
 		'wakes;root=^ping_player;by=^pong_player;stack=(pass_turn|pthread_mutex_unlock).* < play < pong_player;min=1000' \
 		'wakes;root=^pong_player;by=^ping_player;stack=(pass_turn|pthread_mutex_unlock).* < play < ping_player;min=1000'
 	counted_truth -threads 3
-	native_pages sched,block
+	thread_pages sched,block
 	gone_on
 }
 
 case_native_lock() { # a mutex that is held for long
 	start_c lock
-	native_trace
+	thread_trace
 	demanded 'blocks;root=^door_user;of=pthread_mutex_lock;reason=^sync \(mutex\)$;stack=hold_door < door_user;min=100' \
 		'blocks;root=^door_user;of=pause_us;reason=^sleep$;stack=pause_us < hold_door < door_user;min=100'
 	counted_truth -threads 4
-	native_pages sched,block
+	thread_pages sched,block
 	gone_on
 }
 
 case_native_epoll() { # a server; its clients are other processes
 	start_c epoll
-	native_trace
+	thread_trace
 	demanded 'blocks;root=^server;reason=^network$;stack=^epoll_wait.* < serve_once < server;min=500' \
 		'wakes;root=^server;stack=^(\[outside\] client \([0-9]+\)|\[interrupt: net\]|.* < server.*)$;min=500'
 	counted_truth -threads 3
-	native_pages io
+	thread_pages io
 	gone_on
 }
 
 case_native_pipe() { # two threads and a pipe
 	start_c pipe
-	native_trace
+	thread_trace
 	demanded 'blocks;root=^consumer;reason=^pipe$;stack=^read.* < consume < consumer;min=1000' \
 		'wakes;root=^consumer;by=^producer;stack=write < produce < producer;min=1000'
 	counted_truth -threads 3
-	native_pages sched
+	thread_pages sched
 	gone_on
 }
 
 case_native_processes() { # a pipe from another process, which is named as who wakes
 	start_c pipe2
-	native_trace
+	thread_trace
 	demanded 'blocks;root=^consumer;reason=^pipe$;min=500' \
 		'wakes;root=^consumer;by=^$;stack=^\[outside\] feeder \([0-9]+\)$;min=500'
 	counted_truth -threads 2
-	native_pages sched
+	thread_pages sched
 	gone_on
 }
 
 case_native_sleep() { # the clock wakes them, nobody else
 	start_c sleep
-	native_trace
+	thread_trace
 	demanded 'blocks;root=^sleeper;reason=^sleep$;stack=nanosleep < pause_us < sleeper;min=500' \
 		'wakes;root=^sleeper;by=^$;stack=^\[interrupt: timer\]$;min=500'
 	counted_truth -threads 5
-	native_pages ""
+	thread_pages ""
 	gone_on
 }
 
 case_native_burn() { # more threads than CPUs
 	start_c burn
-	native_trace
+	thread_trace
 	counted_truth -threads 3
 	demanded 'starts;root=^burner;min=4' 'blocks;root=^burner;reason=^nothing$;least=0;min=0'
-	native_pages ""
+	thread_pages ""
 	gone_on
 }
 
 case_native_threads() { # born and gone, hundreds a second
 	start_c threads
-	native_trace
+	thread_trace
 	demanded 'starts;root=^mayfly;min=300' \
 		'blocks;root=^mayfly;of=pause_us;reason=^sleep$;stack=pause_us < mayfly;min=300' \
 		'blocks;root=^breeder;of=join;reason=^sync \(join\)$;min=100'
 	counted_truth -threads 2
-	native_pages sched
+	thread_pages sched
 	gone_on
 }
 
 case_native_forks() { # processes that are born and gone
 	start_c forks
-	native_trace
+	thread_trace
 	demanded 'blocks;root=^forker;of=wait;reason=^wait4$;stack=bear_child < forker;min=300' \
 		'wakes;root=^forker;stack=^\[outside\] forker \([0-9]+\)$;least=90;min=300'
 	counted_truth -threads 2
-	native_pages ""
+	thread_pages ""
 	gone_on
 }
 
 case_native_fault() { # pages of a file that are not in memory
 	start_c fault
-	native_trace
+	thread_trace
 	demanded 'blocks;root=^page_reader;of=touch;reason=^page fault$;stack=touch < read_pages < page_reader;min=500'
 	counted_truth -threads 2
-	native_pages ""
+	thread_pages ""
 	gone_on
 }
 
 case_native_disk() {
 	start_c disk
-	native_trace
+	thread_trace
 	demanded 'blocks;root=^disk_writer;reason=^disk$;stack=^fsync.* < keep < disk_writer;min=100' \
 		'blocks;root=^disk_reader;reason=^disk$;stack=^pread.* < fetch < disk_reader;min=100'
 	counted_truth -threads 3
-	native_pages ""
+	thread_pages ""
 	gone_on
 }
 
 case_native_signal() { # a handler that sleeps: the interrupted function is below it
 	start_c signal
-	native_trace
+	thread_trace
 	demanded 'blocks;root=^interrupted;reason=^sleep$;stack=pause_us < handle_slowly < on_signal < .*interrupted_work < interrupted;min=100'
 	counted_truth -threads 3
-	native_pages ""
+	thread_pages ""
 	gone_on
 }
 
 case_native_dlopen() { # a library that was not there when the trace began
 	start_c dlopen
-	native_time=4s native_trace
+	native_time=4s thread_trace
 	demanded 'blocks;root=^plugin_user;of=plugin;reason=^sleep$;stack=nanosleep < plugin_inner < plugin_work < call_plugin < plugin_user;min=100' \
 		'blocks;root=^plugin_user;of=nanosleep;stack=(plugin_work|pause_us);min=100'
-	native_pages ""
+	thread_pages ""
 	gone_on
 }
 
 case_native_cxx() {
 	start_cxx queue
-	native_trace
+	thread_trace
 	demanded 'starts;root=shop::|_M_run;min=4' \
 		'blocks;of=shop::Queue<.*>::take;reason=^sync \(condition\)$;stack=std::condition_variable::wait.* < shop::cook\b;min=500' \
 		'blocks;of=shop::waiter;reason=^(sleep|sync \((condition|mutex)\))$;min=500'
 	counted_truth -threads 5
-	native_pages sched,block
+	thread_pages sched,block
 	gone_on
 }
 
@@ -259,7 +259,7 @@ case_native_cxx() {
 parked_stacks() {
 	start_c parked "$1"
 	debugged
-	native_trace
+	thread_trace
 	same_stacks 8
 	gone_on
 	printf ' (%s); ' "$1"
@@ -275,7 +275,7 @@ case_native_parked() {
 case_native_parked_cxx() {
 	start_cxx parked
 	debugged
-	native_trace
+	thread_trace
 	same_stacks 5
 	gone_on
 }
@@ -300,7 +300,7 @@ waits_for() {
 # program_trace ROOTS NAMED: of $target; ROOTS are the functions that its threads were started with, NAMED per cent of
 # the frames at least have names.
 program_trace() {
-	native_trace
+	thread_trace
 	demanded "roots;root=$1;min=100" "names;stack=^[^+]*[a-zA-Z_][^+]*\$;least=$2;min=20"
 	counted_truth
 	still_lives
@@ -317,7 +317,7 @@ case_native_redis() {
 	sleep 0.5
 	program_trace '^(main|bioProcessBackgroundJobs|.*background_thread)' 95
 	demanded 'blocks;root=^main;reason=^network$;stack=^epoll_wait.*aeProcessEvents < aeMain < main;min=100'
-	native_pages io
+	thread_pages io
 }
 
 case_native_redis_idle() { # stacks of blocks and of those that wait all the time
@@ -327,7 +327,7 @@ case_native_redis_idle() { # stacks of blocks and of those that wait all the tim
 	target=$!
 	waits_for redis-cli -p "$port" ping
 	debugged
-	native_trace
+	thread_trace
 	same_stacks 4
 	still_lives
 }
@@ -350,7 +350,7 @@ case_native_nginx() {
 	sleep 0.5
 	program_trace '^main' 95
 	demanded 'blocks;root=^main;reason=^network$;least=90;min=10'
-	native_pages ""
+	thread_pages ""
 	kill -TERM $master
 	wait_end $master 10 || die "; nginx does not end"
 }
@@ -376,7 +376,7 @@ case_native_postgres() { # a backend, and the process that starts them
 	[ -n "$target" ] || die "no backend: $(tail -n 3 "$W/load.out")"
 	program_trace '^main' 95
 	demanded 'blocks;root=^main;reason=^(network|disk|sync \(.*\))$;stack=PostgresMain;min=100'
-	native_pages io
+	thread_pages io
 	kill $clients
 	wait $clients 2>/dev/null
 	"$bin/pgbench" -h "$public" -U postgres -C -S -c 2 -T 60 postgres >"$W/load.out" 2>&1 </dev/null &
@@ -407,7 +407,7 @@ case_native_python() {
 	debugged
 	program_trace '.' 50
 	demanded 'blocks;reason=^(sync \(.*\)|sleep)$;min=500'
-	native_pages sched
+	thread_pages sched
 	gone_on
 }
 
