@@ -239,6 +239,7 @@ enum raw_flags {
 				   */
 #define SCAN_DEPTH    250         /* of a RAW_STACK_SCAN, instead of STACK_DEPTH */
 #define SCANNED_STACK 0x200u      /* in the hash: such stacks are hashed apart */
+#define NATIVE_STACK  0x400u      /* the same, of a RAW_STACK_NATIVE */
 
 /* Go keeps at most 128 logical frames; a few more are read for those it skips at the leaf. */
 #define STACK_DEPTH 136
@@ -280,6 +281,20 @@ struct raw_text {
 	 * length. */
 	uint16_t away, away2;
 	char text[];
+};
+
+/* A thread as a look at all of them finds it. */
+struct raw_thread {
+	uint32_t tid, tgid;
+	uint32_t cpu;    /* where it runs or ran last */
+	uint8_t on_cpu;  /* it runs */
+	uint8_t exiting; /* it is about to end, and has no memory to look at */
+	uint8_t left;    /* enum left, unless it runs */
+	uint8_t reserved;
+	uint64_t start_ns;   /* CLOCK_BOOTTIME */
+	uint64_t call, wait; /* as raw_record.arg, arg2 of SITE_SWITCH */
+	uint64_t ip, sp, bp; /* of user mode: ip as in a RAW_STACK_NATIVE; 0: it has none */
+	char comm[16];
 };
 
 /*
