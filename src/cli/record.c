@@ -288,7 +288,8 @@ static int start(struct session *session, struct error *err)
 
 	if (rc == 0)
 		rc = release_child(session, err);
-	if (rc == 0)
+	/* Names of native code take their time, and the ring has none. */
+	if (rc == 0 && session->target)
 		rc = relay_flush(session->relay);
 	/* From here on there will be a trace: now old files may go. */
 	if (rc == 0)
