@@ -210,8 +210,8 @@ struct walk {
 
 static void index_children(struct walk *walk, Dwarf_Die *parent, unsigned depth);
 
-/* Functions stand in namespaces, and a lambda's in the class that is in the function around it, which may have
- * no code of its own. */
+/* Functions stand in namespaces, and a lambda's in the class that is in the function around it, which may
+ * have no code of its own. */
 static void index_entry(struct walk *walk, Dwarf_Die *die, unsigned depth)
 {
 	switch (dwarf_tag(die)) {

@@ -85,9 +85,8 @@ uint64_t native_elf_debug_size(const struct native_elf *file)
 	if (elf_getshdrstrndx(file->elf, &names))
 		return 0;
 	while ((section = elf_nextscn(file->elf, section))) {
-		const char *name = gelf_getshdr(section, &header)
-					   ? elf_strptr(file->elf, names, header.sh_name)
-					   : NULL;
+		const char *name =
+			gelf_getshdr(section, &header) ? elf_strptr(file->elf, names, header.sh_name) : NULL;
 		uint64_t size = header.sh_size;
 
 		if (!name || header.sh_type == SHT_NOBITS ||
