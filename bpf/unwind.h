@@ -82,6 +82,12 @@ struct unwind_regs {
 	uint64_t sp, bp;
 };
 
+/* gregs[REG_RBP], [REG_RSP] and [REG_RIP] in struct ucontext_t (glibc
+ * sysdeps/unix/sysv/linux/x86/sys/ucontext.h; the kernel's struct sigcontext). */
+#define UNWIND_UCONTEXT_RBP 120u
+#define UNWIND_UCONTEXT_RSP 160u
+#define UNWIND_UCONTEXT_RIP 168u
+
 enum unwind_result {
 	UNWIND_MORE,
 	UNWIND_WHOLE,  /* this frame is the outermost */

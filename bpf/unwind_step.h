@@ -70,12 +70,6 @@ UNWIND_INLINE uint32_t unwind_rule_at(void *where, struct unwind_space space, ui
 	return page ? unwind_rule_among(where, page->first, page->count, (uint32_t)at) : UNWIND_NONE;
 }
 
-/* gregs[REG_RBP], [REG_RSP] and [REG_RIP] in struct ucontext_t (glibc
- * sysdeps/unix/sysv/linux/x86/sys/ucontext.h; the kernel's struct sigcontext). */
-#define UNWIND_UCONTEXT_RBP 120u
-#define UNWIND_UCONTEXT_RSP 160u
-#define UNWIND_UCONTEXT_RIP 168u
-
 UNWIND_INLINE enum unwind_result unwind_step_signal(void *where, struct unwind_regs *regs)
 {
 	uint64_t at = regs->sp;

@@ -180,7 +180,8 @@ int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *e
 	bpf->skeleton->rodata->wait_reason_text = options->go_minor <= 10;
 	memcpy((void *)bpf->skeleton->rodata->park_skips, options->park_skips, PARK_SKIPS);
 	choose_programs(bpf, options);
-	bpf_plan_rings(bpf, options->ring_bytes, options->rings, (uint32_t *)&bpf->skeleton->rodata->ring_count,
+	bpf_plan_rings(bpf, options->ring_bytes, options->rings,
+		       (uint32_t *)&bpf->skeleton->rodata->ring_count,
 		       (uint32_t *)&bpf->skeleton->rodata->ring_shift);
 	rc = gotrace_bpf__load(bpf->skeleton);
 	if (rc)

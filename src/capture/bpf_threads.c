@@ -41,10 +41,14 @@ static void choose_programs(struct bpf *bpf, const struct bpf_threads_options *o
 {
 	struct threads_bpf *skeleton = bpf->threads;
 	struct bpf_program *wanted[] = {
-		switch_program(skeleton, kernel->switch_form), skeleton->progs.sched_waking,
-		skeleton->progs.sched_process_fork,            skeleton->progs.sched_process_exec,
-		skeleton->progs.sched_process_exit,            skeleton->progs.sched_process_free,
-		skeleton->progs.task_rename,                   skeleton->progs.list_thread,
+		switch_program(skeleton, kernel->switch_form),
+		skeleton->progs.sched_waking,
+		skeleton->progs.sched_process_fork,
+		skeleton->progs.sched_process_exec,
+		skeleton->progs.sched_process_exit,
+		skeleton->progs.sched_process_free,
+		skeleton->progs.task_rename,
+		skeleton->progs.list_thread,
 	};
 
 	for (unsigned i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
@@ -82,11 +86,15 @@ int bpf_load_threads(struct bpf *bpf, const struct bpf_threads_options *options,
 	bpf->cpus = cpus > 0 ? (unsigned)cpus : 1;
 	choose_programs(bpf, options, &kernel);
 	set_constants(bpf, options, &kernel);
+	rc = native_tables_prepare(options->tables, bpf->object, err);
+	if (rc)
+		return rc;
 	rc = threads_bpf__load(bpf->threads);
 	if (rc)
 		return error_set(err, -rc, "the kernel refused the BPF programs: %s (%s)", strerror(-rc),
 				 bpf_last_warning());
-	return bpf_make_rings(bpf, err);
+	rc = native_tables_place(options->tables, bpf->object, err);
+	return rc ? rc : bpf_make_rings(bpf, err);
 }
 
 int bpf_attach_threads(struct bpf *bpf, const struct bpf_threads_options *options, struct error *err)
@@ -111,7 +119,8 @@ int bpf_attach_threads(struct bpf *bpf, const struct bpf_threads_options *option
 static int open_list(const struct bpf *bpf, uint32_t tgid, struct bpf_link **link, struct error *err)
 {
 	union bpf_iter_link_info which = {.task = {.pid = tgid}};
-	DECLARE_LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &which, .link_info_len = sizeof(which));
+	DECLARE_LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &which,
+			    .link_info_len = sizeof(which));
 	const struct bpf_program *program = bpf->threads->progs.list_thread;
 	int fd;
 

@@ -333,6 +333,8 @@ void capture_free(struct capture *capture)
 	sampler_close(&capture->sampler);
 	if (capture->bpf.object)
 		bpf_unload(&capture->bpf);
+	if (capture->backend->close)
+		capture->backend->close(capture);
 	watch_close(&capture->watch);
 	free(capture->ms);
 	free(capture);

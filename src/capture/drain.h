@@ -22,13 +22,14 @@ struct drain {
 	log_sink sink;
 	void *ctx;
 	int sink_error;
-	pid_t pid; /* the target, for texts that were not in memory */
+	pid_t pid;          /* the target, for texts that were not in memory */
 	struct files files; /* that threads wait for */
 	uint64_t records, stacks;
 	/* of the records: from the tracepoints; a goroutine left its thread; of sweeps and the heap's growing
 	 */
 	uint64_t syscalls, stops, heap;
 	uint64_t samples;     /* of the records: no hits at all */
+	uint64_t mapped;      /* of the records: code was mapped */
 	uint64_t last_marker; /* number of the newest marker that went by */
 	unsigned n;
 	struct raw_record batch[DRAIN_BATCH];

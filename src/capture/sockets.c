@@ -9,8 +9,8 @@
 #include <time.h>
 
 enum {
-	SHARE = 50,         /* reading takes one part in so many of the time */
-	LEAST_MS = 20,      /* and is not done more often than this */
+	SHARE = 50,    /* reading takes one part in so many of the time */
+	LEAST_MS = 20, /* and is not done more often than this */
 	TEXT_MAX_BYTES = 64 << 20,
 	NAME_MAX_BYTES = 160,
 };

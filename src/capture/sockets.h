@@ -18,7 +18,7 @@ struct sockets {
 	struct map64 known; /* inode -> place in text */
 	char *text;         /* each ended by NUL */
 	size_t size, room;
-	uint64_t next_ns;   /* not read again before that */
+	uint64_t next_ns; /* not read again before that */
 };
 
 /* "10.0.0.1:5432", "listening on 0.0.0.0:80", "unix /run/x", or "socket" if that is all that is known. */

@@ -3,6 +3,7 @@
 #include "capture/backend.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,7 +11,10 @@
 #include "bpf/stack_hash.h"
 #include "capture/bpf_threads.h"
 
-enum { THREADS_A_RECORD = 1024 };
+enum {
+	THREADS_A_RECORD = 1024,
+	REFRESH_MS = 1000, /* between two looks at what is mapped, where no record tells of changes */
+};
 
 struct snapshot {
 	struct log_snapshot head;
@@ -24,16 +28,40 @@ static struct bpf_threads_options bpf_options(const struct capture *capture)
 		.tgid = (uint32_t)capture->options.pid,
 		.spawned = capture->options.spawned,
 		.syscalls = capture->options.syscalls,
+		.tables = capture->tables,
 		.ring_bytes = capture->options.ring_bytes,
 		.rings = capture->options.rings,
 	};
 }
 
+/* Code for which there was no room has no stacks, and that was told. */
+static int refresh_tables(struct capture *capture, struct error *err)
+{
+	struct error line = {""};
+	int rc = native_tables_refresh(capture->tables, capture->options.pid, &line);
+
+	capture->next_refresh_ns = capture_now_ns() + REFRESH_MS * 1000000ull;
+	if (rc == -ENOSPC)
+		fprintf(stderr, "gotrace: %s\n", line.text);
+	if (rc == 0 || rc == -ENOSPC || rc == -ESRCH)
+		return 0;
+	*err = line;
+	return rc;
+}
+
+/* A program that is to be started has not mapped anything of its own yet. */
 static int load(struct capture *capture, struct error *err)
 {
-	struct bpf_threads_options options = bpf_options(capture);
+	struct bpf_threads_options options;
+	int rc = 0;
 
-	return bpf_load_threads(&capture->bpf, &options, err);
+	capture->tables = native_tables_new(false);
+	if (!capture->tables)
+		return error_set(err, ENOMEM, "out of memory");
+	options = bpf_options(capture);
+	if (!capture->options.spawned)
+		rc = refresh_tables(capture, err);
+	return rc ? rc : bpf_load_threads(&capture->bpf, &options, err);
 }
 
 static int attach(struct capture *capture, struct error *err)
@@ -47,11 +75,17 @@ static int log_info(struct capture *capture, struct error *err)
 {
 	struct process *process = capture->options.process;
 
-	/* A program that was started has its name now; its first threads are there to be looked at. */
+	int rc = 0;
+
+	/* A program that was started has its name now, and code; its first threads are there to be looked at.
+	 */
 	if (capture->options.spawned) {
 		process->pid = capture->options.pid;
 		capture->snapshot_due = true;
+		rc = refresh_tables(capture, err);
 	}
+	if (rc)
+		return rc;
 	return process_log_info(process, capture->options.spawned ? LOG_TARGET_SPAWNED : 0,
 				capture->options.sink, capture->options.ctx, err);
 }
@@ -81,23 +115,28 @@ static int read_snapshot(struct capture *capture, void **out, struct error *err)
 	return n ? 0 : error_set(err, ESRCH, "the process has ended");
 }
 
-/* Where a thread is that does not run: where it left user mode. */
+/* Of a thread that does not run, as the kernel's programs would name it. */
 static uint64_t put_stack(struct capture *capture, const struct raw_thread *thread)
 {
+	struct unwind_regs regs = {.ip = thread->ip, .sp = thread->sp, .bp = thread->bp};
 	uint64_t words[sizeof(struct raw_stack) / 8 + STACK_DEPTH];
 	struct raw_stack *stack = (struct raw_stack *)words;
-	uint64_t hash = stack_hash_begin(NATIVE_STACK);
+	uint16_t flags = 0;
 
 	if (!thread->ip || thread->on_cpu || thread->exiting)
 		return 0;
-	stack->pcs[0] = thread->ip;
-	hash = stack_hash_end(stack_hash_add(hash, thread->ip), 1);
-	stack->n = 1;
+	stack->n = (uint32_t)native_tables_walk(capture->tables, (pid_t)thread->tgid, regs, stack->pcs,
+						STACK_DEPTH, &flags);
 	stack->site = SITE_STACK;
 	stack->skip = 0;
-	stack->flags = RAW_STACK_NATIVE;
-	stack->hash = hash;
-	return drain_put(&capture->drain, LOG_STACK, stack, sizeof(*stack) + stack->n * 8) ? 0 : hash;
+	stack->flags = flags;
+	stack->hash = stack_hash_begin(NATIVE_STACK);
+	for (unsigned i = 0; i < stack->n; i++)
+		stack->hash = stack_hash_add(stack->hash, stack->pcs[i]);
+	stack->hash = stack_hash_end(stack->hash, stack->n);
+	if (!stack->n || drain_put(&capture->drain, LOG_STACK, stack, sizeof(*stack) + stack->n * 8))
+		return 0;
+	return stack->hash;
 }
 
 static struct log_thread describe(struct capture *capture, const struct raw_thread *raw)
@@ -171,13 +210,20 @@ static void free_snapshot(void *from)
 	free(snapshot);
 }
 
-/* How much is looked at does not change. */
+/* How much is looked at does not change; where code is does. */
 static int adapt(struct capture *capture, uint64_t now, struct error *err)
 {
-	(void)capture;
-	(void)now;
-	(void)err;
-	return 0;
+	struct drain *drain = &capture->drain;
+
+	if (!drain->mapped && (capture->options.syscalls || now < capture->next_refresh_ns))
+		return 0;
+	drain->mapped = 0;
+	return refresh_tables(capture, err);
+}
+
+static void close_tables(struct capture *capture)
+{
+	native_tables_free(capture->tables);
 }
 
 const struct backend threads_backend = {
@@ -188,4 +234,5 @@ const struct backend threads_backend = {
 	.put_snapshot = put_snapshot,
 	.free_snapshot = free_snapshot,
 	.adapt = adapt,
+	.close = close_tables,
 };
