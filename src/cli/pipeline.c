@@ -9,7 +9,6 @@
 #include "symbol/natives.h"
 #include "symbol/symbol.h"
 #include "util/strtab.h"
-#include "wire/frames.h"
 
 /* A first guess at what one raw record takes in a trace. */
 #define GUESS_BYTES_A_RECORD 10
@@ -202,6 +201,11 @@ int pipeline_functab(struct pipeline *pipe, const struct log_record *record)
 	return names->functab ? 0 : -EBADMSG;
 }
 
+bool pipeline_has_names(const struct pipeline *pipe)
+{
+	return pipe->names.functab || pipe->names.natives;
+}
+
 bool pipeline_has_functab(const struct pipeline *pipe)
 {
 	return pipe->names.functab;
@@ -370,14 +374,12 @@ const struct log_end *pipeline_end(const struct pipeline *pipe)
 	return pipe->ended ? &pipe->end : NULL;
 }
 
-/* What a thread starts with: a name that the model has made, or an address of native code. */
+/* Of an address of native code. */
 static const char *native_name(struct pipeline *pipe, uint64_t startpc, size_t *len)
 {
 	const struct frame *frames = NULL;
 	unsigned n;
 
-	if (startpc > LITERAL_PC && startpc - LITERAL_PC < strtab_count(pipe->strings))
-		return strtab_get(pipe->strings, (uint32_t)(startpc - LITERAL_PC), len);
 	if (pipe->names.natives)
 		frames = natives_frames(pipe->names.natives, startpc + 1, &n);
 	return frames ? strtab_get(pipe->strings, frames[n - 1].func, len) : "";
