@@ -9,7 +9,6 @@
 #include "symbol/natives.h"
 #include "symbol/symbol.h"
 #include "util/strtab.h"
-#include "wire/frames.h"
 
 /* A first guess at what one raw record takes in a trace. */
 #define GUESS_BYTES_A_RECORD 10
@@ -200,6 +199,11 @@ int pipeline_functab(struct pipeline *pipe, const struct log_record *record)
 		source.gofunc = NULL;
 	names->functab = functab_new(&source, NULL);
 	return names->functab ? 0 : -EBADMSG;
+}
+
+bool pipeline_has_names(const struct pipeline *pipe)
+{
+	return pipe->names.functab || pipe->names.natives;
 }
 
 bool pipeline_has_functab(const struct pipeline *pipe)

@@ -40,6 +40,8 @@ int pipeline_put(void *ctx, const struct log_record *record);
  */
 int pipeline_functab(struct pipeline *pipe, const struct log_record *record);
 bool pipeline_has_functab(const struct pipeline *pipe);
+/* That, or names of native code have come. */
+bool pipeline_has_names(const struct pipeline *pipe);
 /* Closes the last generation, completes the raw log. Failures are told by the two functions below. */
 void pipeline_finish(struct pipeline *pipe);
 

@@ -218,7 +218,6 @@ enum native_found native_file_frames(struct native_file *file, const struct nati
 				     uint64_t offset, struct symbol_draft *draft)
 {
 	const struct native_symbol *symbol;
-	const char *name;
 	uint64_t address;
 
 	if (!file->opened)
@@ -228,11 +227,10 @@ enum native_found native_file_frames(struct native_file *file, const struct nati
 		return NATIVE_NOTHING;
 	}
 	symbol = native_symbols_find(&file->symbols, address);
-	name = symbol ? symbol->name : NULL;
-	if (!file->dwarf || !native_dwarf_frames(file->dwarf, address, name, draft)) {
-		if (!name)
+	if (!file->dwarf || !native_dwarf_frames(file->dwarf, address, symbol, draft)) {
+		if (!symbol)
 			return without_symbol(file, address, offset, draft);
-		draft_add(draft, name, NULL, 0);
+		draft_add(draft, symbol->name, NULL, 0);
 	}
 	draft_finish(draft, native_file_is_libc(file));
 	return NATIVE_NAMED;
