@@ -88,10 +88,10 @@ static __always_inline uint64_t wait_in_call(struct task_struct *task, const str
 static __always_inline void keep_call(uint32_t tid, const struct raw_record *rec)
 {
 	struct thread *known = known_thread(tid), fresh = {
-							 .call = rec->arg,
-							 .wait = rec->arg2,
-							 .stack = rec->stack,
-						 };
+							  .call = rec->arg,
+							  .wait = rec->arg2,
+							  .stack = rec->stack,
+						  };
 
 	if (known)
 		*known = fresh;

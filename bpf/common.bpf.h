@@ -24,7 +24,7 @@ const volatile bool syscall_oldp;  /* up to Go 1.25: in a system call the P is i
 const volatile uint8_t park_skips[64]; /* by g.waitreason: leaf frames that the runtime leaves out */
 
 /* Set by capture while the programs run. */
-volatile bool spans_only;      /* execute is all that is probed of a goroutine's switches */
+volatile bool spans_only; /* execute is all that is probed of a goroutine's switches */
 volatile struct go_places places;
 
 #endif

@@ -15,8 +15,9 @@
 #define PF_KTHREAD     0x200000u
 
 /* Set by capture before loading. */
-const volatile bool several;         /* processes are looked at: those in `traced` */
-const volatile uint32_t spawned;     /* a process that becomes a program of its own soon: looked at from then on */
+const volatile bool several; /* processes are looked at: those in `traced` */
+const volatile uint32_t
+	spawned; /* a process that becomes a program of its own soon: looked at from then on */
 const volatile bool follow_children; /* processes that are forked are looked at, too */
 
 #define NOBODY 0xffffffffu

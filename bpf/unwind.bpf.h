@@ -12,7 +12,7 @@
 #define MAP_MMAPABLE    (1u << 10) /* BPF_F_MMAPABLE, BPF_F_NO_PREALLOC: linux/bpf.h */
 #define MAP_NO_PREALLOC (1u << 0)
 
-/* Filled by capture (src/capture/tables.h), which also sets how many entries they have. */
+/* Filled by capture (src/capture/native_tables.h), which also sets how many entries they have. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, MAP_MMAPABLE);
@@ -49,6 +49,16 @@ struct {
 #define UNWIND_KEPT_BITS 16u
 #define UNWIND_KEPT      (1u << UNWIND_KEPT_BITS)
 #define UNWIND_KEPT_MARK (1ull << 63) /* of an entry in use */
+
+static __always_inline uint64_t kept_mark(uint64_t pc)
+{
+	return UNWIND_KEPT_MARK | pc >> UNWIND_KEPT_BITS << 32;
+}
+
+static __always_inline uint32_t kept_key(uint32_t space, uint64_t pc)
+{
+	return (space << UNWIND_KEPT_BITS) + (uint32_t)(pc & (UNWIND_KEPT - 1));
+}
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -133,40 +143,53 @@ static __always_inline bool unwind_read(void *where, uint64_t address, uint64_t 
 
 #include "bpf/unwind_step.h"
 
-/* Searches for the rule of s->regs.ip in space s->space. */
+/*
+ * Searches for the rule of s->regs.ip in space s->space, and keeps it. User
+ * space shows another list of mappings before it throws away what was kept by the one
+ * before: what was kept too late for that is thrown away here. The exchange is
+ * the barrier that the second look needs.
+ */
 __noinline int search_rule(struct scratch *s)
 {
-	uint32_t key;
 	union {
 		uint64_t word;
 		struct unwind_space space;
 	} list;
-	uint64_t *found;
+	volatile uint64_t *shown, *kept;
+	uint64_t pc, entry;
+	uint32_t key;
 
 	if (!s)
 		return 0;
 	key = s->space;
-	found = bpf_map_lookup_elem(&unwind_spaces, &key);
-	if (!found)
+	shown = bpf_map_lookup_elem(&unwind_spaces, &key);
+	if (!shown)
 		return 0;
-	list.word = *(volatile uint64_t *)found;
-	s->rule = unwind_rule_at(s, list.space, s->regs.ip - 1);
+	list.word = *shown;
+	pc = s->regs.ip - 1;
+	s->rule = unwind_rule_at(s, list.space, pc);
+	key = kept_key(s->space, pc);
+	kept = bpf_map_lookup_elem(&unwind_kept, &key);
+	if (!kept || s->rule == UNWIND_NOWHERE || pc >> 47)
+		return 0;
+	entry = kept_mark(pc) | s->rule;
+	__sync_lock_test_and_set(kept, entry);
+	if (*shown != list.word)
+		*kept = 0;
 	return 0;
 }
 
 static __always_inline uint32_t rule_of(struct scratch *s)
 {
-	uint64_t pc = s->regs.ip - 1, mark = UNWIND_KEPT_MARK | pc >> UNWIND_KEPT_BITS << 32, entry;
-	uint32_t key = (s->space << UNWIND_KEPT_BITS) + (pc & (UNWIND_KEPT - 1));
+	uint64_t pc = s->regs.ip - 1, entry;
+	uint32_t key = kept_key(s->space, pc);
 	volatile uint64_t *kept = bpf_map_lookup_elem(&unwind_kept, &key);
 
 	entry = kept ? *kept : 0;
-	if ((entry ^ mark) >> 32 == 0)
+	if ((entry ^ kept_mark(pc)) >> 32 == 0)
 		return (uint32_t)entry;
 	s->rule = UNWIND_NOWHERE;
 	search_rule(s);
-	if (kept && s->rule != UNWIND_NOWHERE)
-		*kept = mark | s->rule;
 	return s->rule;
 }
 

@@ -13,7 +13,7 @@ BEGIN {
 	allow["rawlog"] = "bpf"
 	allow["symbol"] = "bpf rawlog"
 	allow["target"] = "bpf rawlog symbol"
-	allow["capture"] = "bpf rawlog target"
+	allow["capture"] = "bpf rawlog symbol target"
 	allow["model"] = "bpf rawlog"
 	allow["wire"] = "symbol"
 	allow["convert"] = "symbol wire"

@@ -209,8 +209,9 @@ bool pipeline_has_functab(const struct pipeline *pipe)
 
 static void note_target(struct pipeline *pipe, const struct log_target *target)
 {
-	if (pipe->format == WIRE_NONE)
-		pipe->format = wire_format_of_release(target->go_minor);
+	if (pipe->format != WIRE_NONE)
+		return;
+	pipe->format = target->go_minor ? wire_format_of_release(target->go_minor) : WIRE_GO126;
 }
 
 /* What the pipeline itself wants to know of a record that was checked. */
