@@ -9,8 +9,9 @@ struct bpf_threads_options {
 	uint32_t tgid;
 	bool spawned; /* looked at from the moment on at which it has become another program */
 	bool syscalls;
-	uint32_t ring_bytes; /* of all rings; 0 = default */
-	unsigned rings;      /* at most; 0 = as many as the machine needs */
+	bool functions, samples; /* their programs are wanted */
+	uint32_t ring_bytes;     /* of all rings; 0 = default */
+	unsigned rings;          /* at most; 0 = as many as the machine needs */
 };
 
 int bpf_load_threads(struct bpf *bpf, const struct bpf_threads_options *options, struct error *err);

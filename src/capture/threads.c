@@ -9,6 +9,7 @@
 
 #include "bpf/stack_hash.h"
 #include "capture/bpf_threads.h"
+#include "capture/functions.h"
 
 enum { THREADS_A_RECORD = 1024 };
 
@@ -24,6 +25,8 @@ static struct bpf_threads_options bpf_options(const struct capture *capture)
 		.tgid = (uint32_t)capture->options.pid,
 		.spawned = capture->options.spawned,
 		.syscalls = capture->options.syscalls,
+		.functions = capture->options.functions && capture->options.functions->nlists,
+		.samples = capture->options.sample_hz != 0,
 		.ring_bytes = capture->options.ring_bytes,
 		.rings = capture->options.rings,
 	};
@@ -32,28 +35,43 @@ static struct bpf_threads_options bpf_options(const struct capture *capture)
 static int load(struct capture *capture, struct error *err)
 {
 	struct bpf_threads_options options = bpf_options(capture);
+	int rc = options.functions ? functions_check_kernel(err) : 0;
 
-	return bpf_load_threads(&capture->bpf, &options, err);
+	return rc ? rc : bpf_load_threads(&capture->bpf, &options, err);
 }
 
 static int attach(struct capture *capture, struct error *err)
 {
 	struct bpf_threads_options options = bpf_options(capture);
 
-	return bpf_attach_threads(&capture->bpf, &options, err);
+	int rc = options.samples
+			 ? sampler_open(&capture->sampler, &capture->bpf, capture->options.sample_hz, err)
+			 : 0;
+
+	if (rc == 0)
+		rc = bpf_attach_threads(&capture->bpf, &options, err);
+	if (rc == 0 && options.functions)
+		rc = functions_attach(&capture->bpf, capture->options.pid, capture->options.functions, err);
+	if (rc == 0)
+		sampler_switch(&capture->sampler, true);
+	return rc;
 }
 
 static int log_info(struct capture *capture, struct error *err)
 {
 	struct process *process = capture->options.process;
+	int rc;
 
 	/* A program that was started has its name now; its first threads are there to be looked at. */
 	if (capture->options.spawned) {
 		process->pid = capture->options.pid;
 		capture->snapshot_due = true;
 	}
-	return process_log_info(process, capture->options.spawned ? LOG_TARGET_SPAWNED : 0,
-				capture->options.sink, capture->options.ctx, err);
+	rc = process_log_info(process, capture->options.spawned ? LOG_TARGET_SPAWNED : 0,
+			      capture->options.sink, capture->options.ctx, err);
+	if (rc == 0 && capture->options.functions)
+		rc = functions_log(capture->options.functions, capture->options.sink, capture->options.ctx);
+	return rc;
 }
 
 /* As many CPUs as there are numbers for: the last one that may be switched on, and one. */
