@@ -52,6 +52,7 @@ static __attribute__((noinline)) void walk_here(struct walked *walked)
 		native_tables_walk(walked->tables, getpid(), regs, walked->pcs, STACK_DEPTH, &walked->flags);
 	walked->ntheirs = 0;
 	_Unwind_Backtrace(keep_theirs, walked);
+	__asm__ volatile(""); /* no tail call */
 }
 
 static void expect_same(const struct walked *walked)
