@@ -6,7 +6,7 @@
 #ifndef GOTRACE_SCRATCH_BPF_H
 #define GOTRACE_SCRATCH_BPF_H
 
-#include "bpf/common.bpf.h"
+#include "bpf/base.bpf.h"
 #include "bpf/stack_hash.h"
 #include "bpf/unwind.h"
 
