@@ -178,7 +178,8 @@ enum file_kind {
 /*
  * What a probe of --region and --task knows of its place (the attach cookie): the function's number; how far
  * the caller's stack pointer is above the one there, in words; the lowest bits of the place's address; when a
- * conditional jump leaves the function (0: always, else 1 + the condition's code); what the instruction is.
+ * conditional jump leaves the function (0: always, else 1 + the condition's code); what the instruction is;
+ * where it begins: whether it ends there, too.
  */
 enum function_step {
 	FUNCTION_OTHER = 0, /* the kernel's to run */
@@ -192,6 +193,7 @@ enum function_step {
 #define FUNCTION_PAGE_AT(cookie)   ((cookie) >> 32 & 0xfff)
 #define FUNCTION_CONDITION(cookie) ((uint32_t)((cookie) >> 44 & 0x1f))
 #define FUNCTION_STEP(cookie)      ((uint32_t)((cookie) >> 49 & 0x3))
+#define FUNCTION_ENDS_THERE        (1ull << 51)
 #define FUNCTION_COOKIE(number, words, page_at, condition, step)                                             \
 	((uint64_t)(number) | (uint64_t)(words) << 16 | (uint64_t)(page_at) << 32 |                          \
 	 (uint64_t)(condition) << 44 | (uint64_t)(step) << 49)
@@ -294,6 +296,7 @@ struct raw_thread {
 	uint64_t start_ns;   /* CLOCK_BOOTTIME */
 	uint64_t call, wait; /* as raw_record.arg, arg2 of SITE_SWITCH */
 	uint64_t ip, sp, bp; /* of user mode: ip as in a RAW_STACK_NATIVE; 0: it has none */
+	uint64_t switches;   /* how often it has left a CPU */
 	char comm[16];
 };
 

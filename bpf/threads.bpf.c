@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The BPF side for a process that is seen as threads: programs on the
- * scheduler's tracepoints and on those of system calls. The marker is in
- * bpf/base.bpf.h.
+ * scheduler's tracepoints and on those of system calls, on the user's
+ * functions, and CPU samples. The marker is in bpf/base.bpf.h.
  */
 #include "bpf/calls.bpf.h"
+#include "bpf/functions.bpf.h"
+#include "bpf/samples.bpf.h"
 #include "bpf/sched.bpf.h"
 #include "bpf/tasks.bpf.h"
 

@@ -14,6 +14,7 @@
 #include "bpf/record.h"
 #include "bpf/threads.skel.h"
 #include "capture/calls.h"
+#include "capture/functions.h"
 #include "capture/kernel.h"
 #include "capture/own_sites.h"
 
@@ -55,7 +56,13 @@ static void choose_programs(struct bpf *bpf, const struct bpf_threads_options *o
 		bpf_program__set_autoload(wanted[i], true);
 	bpf_program__set_autoload(skeleton->progs.sys_enter, options->syscalls);
 	bpf_program__set_autoload(skeleton->progs.sys_exit, options->syscalls);
+	bpf_program__set_autoload(skeleton->progs.cpu_sample, options->samples);
 	bpf->attachments.multi = attach_has_multi();
+	if (options->functions) {
+		attach_choose(&bpf->attachments, skeleton->progs.function_begin);
+		attach_choose(&bpf->attachments, skeleton->progs.function_end);
+		skeleton->rodata->can_step = functions_can_step();
+	}
 	attach_choose(&bpf->attachments, skeleton->progs.marker);
 }
 

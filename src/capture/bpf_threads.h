@@ -11,6 +11,7 @@ struct bpf_threads_options {
 	bool spawned; /* looked at from the moment on at which it has become another program */
 	bool syscalls;
 	struct native_tables *tables; /* not owned; get room in the object, and their place in it */
+	bool functions, samples;      /* their programs are wanted */
 	uint32_t ring_bytes;          /* of all rings; 0 = default */
 	unsigned rings;               /* at most; 0 = as many as the machine needs */
 };

@@ -10,16 +10,26 @@
 
 #include "bpf/stack_hash.h"
 #include "capture/bpf_threads.h"
+#include "capture/functions.h"
 
 enum {
 	THREADS_A_RECORD = 1024,
 	REFRESH_MS = 1000, /* between two looks at what is mapped, where no record tells of changes */
 };
 
+/* What a thread's stack is worth is known when it has been found in the same place again. */
+struct seen_stack {
+	uint32_t tid;
+	uint64_t switches, ip;
+	uint64_t hash;
+};
+
 struct snapshot {
 	struct log_snapshot head;
 	struct raw_thread *found;
 	unsigned n;
+	struct seen_stack *stacks; /* in the order of tids */
+	unsigned nstacks;
 };
 
 static struct bpf_threads_options bpf_options(const struct capture *capture)
@@ -29,6 +39,8 @@ static struct bpf_threads_options bpf_options(const struct capture *capture)
 		.spawned = capture->options.spawned,
 		.syscalls = capture->options.syscalls,
 		.tables = capture->tables,
+		.functions = capture->options.functions && capture->options.functions->nlists,
+		.samples = capture->options.sample_hz != 0,
 		.ring_bytes = capture->options.ring_bytes,
 		.rings = capture->options.rings,
 	};
@@ -53,13 +65,14 @@ static int refresh_tables(struct capture *capture, struct error *err)
 static int load(struct capture *capture, struct error *err)
 {
 	struct bpf_threads_options options;
-	int rc = 0;
+	int rc;
 
 	capture->tables = native_tables_new(false);
 	if (!capture->tables)
 		return error_set(err, ENOMEM, "out of memory");
 	options = bpf_options(capture);
-	if (!capture->options.spawned)
+	rc = options.functions ? functions_check_kernel(err) : 0;
+	if (rc == 0 && !capture->options.spawned)
 		rc = refresh_tables(capture, err);
 	return rc ? rc : bpf_load_threads(&capture->bpf, &options, err);
 }
@@ -68,13 +81,22 @@ static int attach(struct capture *capture, struct error *err)
 {
 	struct bpf_threads_options options = bpf_options(capture);
 
-	return bpf_attach_threads(&capture->bpf, &options, err);
+	int rc = options.samples
+			 ? sampler_open(&capture->sampler, &capture->bpf, capture->options.sample_hz, err)
+			 : 0;
+
+	if (rc == 0)
+		rc = bpf_attach_threads(&capture->bpf, &options, err);
+	if (rc == 0 && options.functions)
+		rc = functions_attach(&capture->bpf, capture->options.pid, capture->options.functions, err);
+	if (rc == 0)
+		sampler_switch(&capture->sampler, true);
+	return rc;
 }
 
 static int log_info(struct capture *capture, struct error *err)
 {
 	struct process *process = capture->options.process;
-
 	int rc = 0;
 
 	/* A program that was started has its name now, and code; its first threads are there to be looked at.
@@ -84,10 +106,12 @@ static int log_info(struct capture *capture, struct error *err)
 		capture->snapshot_due = true;
 		rc = refresh_tables(capture, err);
 	}
-	if (rc)
-		return rc;
-	return process_log_info(process, capture->options.spawned ? LOG_TARGET_SPAWNED : 0,
-				capture->options.sink, capture->options.ctx, err);
+	if (rc == 0)
+		rc = process_log_info(process, capture->options.spawned ? LOG_TARGET_SPAWNED : 0,
+				      capture->options.sink, capture->options.ctx, err);
+	if (rc == 0 && capture->options.functions)
+		rc = functions_log(capture->options.functions, capture->options.sink, capture->options.ctx);
+	return rc;
 }
 
 /* As many CPUs as there are numbers for: the last one that may be switched on, and one. */
@@ -98,23 +122,6 @@ static uint32_t cpu_count(void)
 	return n > 0 ? (uint32_t)n : 1;
 }
 
-static int read_snapshot(struct capture *capture, void **out, struct error *err)
-{
-	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
-	int n;
-
-	*out = snapshot;
-	if (!snapshot)
-		return error_set(err, ENOMEM, "out of memory");
-	snapshot->head = (struct log_snapshot){.time_before = capture_now_ns(), .gomaxprocs = cpu_count()};
-	n = bpf_list_threads(&capture->bpf, (uint32_t)capture->options.pid, &snapshot->found, err);
-	snapshot->head.time_after = capture_now_ns();
-	if (n < 0)
-		return n;
-	snapshot->n = (unsigned)n;
-	return n ? 0 : error_set(err, ESRCH, "the process has ended");
-}
-
 /* Of a thread that does not run, as the kernel's programs would name it. */
 static uint64_t put_stack(struct capture *capture, const struct raw_thread *thread)
 {
@@ -123,8 +130,6 @@ static uint64_t put_stack(struct capture *capture, const struct raw_thread *thre
 	struct raw_stack *stack = (struct raw_stack *)words;
 	uint16_t flags = 0;
 
-	if (!thread->ip || thread->on_cpu || thread->exiting)
-		return 0;
 	stack->n = (uint32_t)native_tables_walk(capture->tables, (pid_t)thread->tgid, regs, stack->pcs,
 						STACK_DEPTH, &flags);
 	stack->site = SITE_STACK;
@@ -139,7 +144,73 @@ static uint64_t put_stack(struct capture *capture, const struct raw_thread *thre
 	return stack->hash;
 }
 
-static struct log_thread describe(struct capture *capture, const struct raw_thread *raw)
+static int by_tid(const void *a, const void *b)
+{
+	const struct seen_stack *one = a, *two = b;
+
+	return one->tid < two->tid ? -1 : one->tid > two->tid;
+}
+
+/* The stacks of those that do not run: they may go on while we read. */
+static int read_stacks(struct capture *capture, struct snapshot *snapshot, struct error *err)
+{
+	struct raw_thread *found;
+	int n = bpf_list_threads(&capture->bpf, (uint32_t)capture->options.pid, &found, err);
+
+	if (n <= 0)
+		return n;
+	snapshot->stacks = calloc((size_t)n, sizeof(*snapshot->stacks));
+	for (int i = 0; i < n && snapshot->stacks; i++) {
+		const struct raw_thread *thread = &found[i];
+
+		if (!thread->ip || thread->on_cpu || thread->exiting)
+			continue;
+		snapshot->stacks[snapshot->nstacks++] =
+			(struct seen_stack){.tid = thread->tid,
+					    .switches = thread->switches,
+					    .ip = thread->ip,
+					    .hash = put_stack(capture, thread)};
+	}
+	free(found);
+	if (!snapshot->stacks)
+		return error_set(err, ENOMEM, "out of memory");
+	qsort(snapshot->stacks, snapshot->nstacks, sizeof(*snapshot->stacks), by_tid);
+	return 0;
+}
+
+static uint64_t stack_of(const struct snapshot *snapshot, const struct raw_thread *thread)
+{
+	struct seen_stack key = {.tid = thread->tid};
+	const struct seen_stack *seen =
+		snapshot->nstacks ? bsearch(&key, snapshot->stacks, snapshot->nstacks, sizeof(key), by_tid)
+				  : NULL;
+
+	if (!seen || thread->on_cpu || thread->switches != seen->switches || thread->ip != seen->ip)
+		return 0;
+	return seen->hash;
+}
+
+static int read_snapshot(struct capture *capture, void **out, struct error *err)
+{
+	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
+	int n;
+
+	*out = snapshot;
+	if (!snapshot)
+		return error_set(err, ENOMEM, "out of memory");
+	n = read_stacks(capture, snapshot, err);
+	if (n < 0)
+		return n;
+	snapshot->head = (struct log_snapshot){.time_before = capture_now_ns(), .gomaxprocs = cpu_count()};
+	n = bpf_list_threads(&capture->bpf, (uint32_t)capture->options.pid, &snapshot->found, err);
+	snapshot->head.time_after = capture_now_ns();
+	if (n < 0)
+		return n;
+	snapshot->n = (unsigned)n;
+	return n ? 0 : error_set(err, ESRCH, "the process has ended");
+}
+
+static struct log_thread describe(const struct snapshot *snapshot, const struct raw_thread *raw)
 {
 	struct log_thread thread = {
 		.tid = raw->tid,
@@ -147,7 +218,7 @@ static struct log_thread describe(struct capture *capture, const struct raw_thre
 		.start_ns = raw->start_ns,
 		.arg = raw->call,
 		.arg2 = raw->wait,
-		.stack = put_stack(capture, raw),
+		.stack = stack_of(snapshot, raw),
 		.status = LOG_THREAD_WAITING,
 		.left = raw->left,
 	};
@@ -190,7 +261,7 @@ static int put_snapshot(struct capture *capture, void *from, const uint32_t mark
 		if (raw->left == LEFT_DEAD)
 			continue;
 		rc = drain_tell_file(&capture->drain, raw->wait);
-		threads[n++] = describe(capture, raw);
+		threads[n++] = describe(snapshot, raw);
 	}
 	snapshot->head.marker_before = markers[0];
 	snapshot->head.marker_after = markers[1];
@@ -206,6 +277,7 @@ static void free_snapshot(void *from)
 
 	if (!snapshot)
 		return;
+	free(snapshot->stacks);
 	free(snapshot->found);
 	free(snapshot);
 }

@@ -64,12 +64,9 @@ enum wire_format pipeline_format(const struct pipeline *pipe); /* WIRE_NONE befo
 struct model *pipeline_model(const struct pipeline *pipe);
 /* The log's last record; NULL if it did not come. */
 const struct log_end *pipeline_end(const struct pipeline *pipe);
-/*
- * For people: the function that a goroutine with this start PC runs. It may
- * be native code's: an address, less 1, that LOG_SYMBOL has named.
- */
-struct text pipeline_function(struct pipeline *pipe, uint64_t startpc, unsigned width);
+/* For people: the function that the goroutines of this row run, or what the threads of it are called. */
+struct text pipeline_function(struct pipeline *pipe, const struct goroutine_stats *row, unsigned width);
 /* The same in full, for programs; valid until the next call. */
-const char *pipeline_function_name(struct pipeline *pipe, uint64_t startpc, size_t *len);
+const char *pipeline_function_name(struct pipeline *pipe, const struct goroutine_stats *row, size_t *len);
 
 #endif
