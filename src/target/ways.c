@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf/record.h"
 #include "target/x86.h"
 
 enum {
@@ -77,14 +76,14 @@ static int add_piece(struct walk *walk, uint64_t start, uint64_t end)
 	return 0;
 }
 
-static int add_end(struct walk *walk, uint64_t address, uint8_t condition, uint8_t step)
+static int add_end(struct walk *walk, uint64_t address, uint8_t condition)
 {
 	struct ways *ways = walk->ways;
 
 	if (ways->n == WAYS_ENDS)
 		return refuse(walk, address, "it returns from too many places, one of them");
-	ways->ends[ways->n++] = (struct way){
-		.address = address, .distance = RETURN_ADDRESS, .condition = condition, .step = step};
+	ways->ends[ways->n++] =
+		(struct way){.address = address, .distance = RETURN_ADDRESS, .condition = condition};
 	return 0;
 }
 
@@ -218,7 +217,7 @@ static int take_indirect(struct walk *walk, const struct x86_insn *insn, const s
 	if (inside < 0)
 		return refuse(walk, address, "it cannot be told whether it goes on or ends with the jump");
 	if (inside == 0)
-		return add_end(walk, address, 0, FUNCTION_OTHER);
+		return add_end(walk, address, 0);
 	walk->has_table = true;
 	return 0;
 }
@@ -263,12 +262,8 @@ static int take_relative(struct walk *walk, const struct x86_insn *insn, uint64_
 
 static int take(struct walk *walk, const struct x86_insn *insn, const struct past *past, uint64_t address)
 {
-	if (is_return(insn)) {
-		/* With a prefix (bnd, repz) it does the same, but is longer. */
-		bool plain = insn->opcode == 0xc3 && insn->length <= 2;
-
-		return add_end(walk, address, 0, plain ? FUNCTION_RET : FUNCTION_OTHER);
-	}
+	if (is_return(insn))
+		return add_end(walk, address, 0);
 	if (is_strange(insn))
 		return refuse(walk, address, "an instruction that leaves it in an unusual way");
 	if (is_jump_indirect(insn))
@@ -434,7 +429,7 @@ static int end_by_jump(struct walk *walk, const struct jump *jump)
 {
 	if (jump->condition == NO_CONDITION_CODE)
 		return refuse(walk, jump->from, "a jump that is not known");
-	return add_end(walk, jump->from, jump->condition, FUNCTION_OTHER);
+	return add_end(walk, jump->from, jump->condition);
 }
 
 static int settle_jump(struct walk *walk, struct jump *jump)
@@ -541,15 +536,12 @@ static bool is_end(const struct ways *ways, uint64_t address)
 
 static int find_begin(struct walk *walk)
 {
-	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
 	const struct piece *piece = &walk->pieces[0];
 	struct way entry = {.address = piece->start, .distance = RETURN_ADDRESS}, cheap = entry;
 
 	if (is_jumped_to(walk, entry.address, entry.address))
 		return refuse(walk, entry.address,
 			      "calls cannot be told from its loop, which begins with it,");
-	if (piece->size >= sizeof(endbr64) && memcmp(piece->bytes, endbr64, sizeof(endbr64)) == 0)
-		entry.step = FUNCTION_ENDBR;
 	if (find_cheap(walk, &cheap) && !is_jumped_to(walk, entry.address, cheap.address) &&
 	    !is_end(walk->ways, cheap.address))
 		entry = cheap;
@@ -573,7 +565,6 @@ static int part_ends(struct walk *walk)
 		if (end->condition)
 			return refuse(walk, end->address, "it begins with a jump that may end it");
 		ways->ends_there = true;
-		ways->begin.step = end->step;
 	}
 	ways->n = kept;
 	return 0;
