@@ -280,6 +280,7 @@ static int scan_piece(struct walk *walk, unsigned number)
 
 	for (uint64_t at = 0; at < piece->size && rc == 0; at += insn.length) {
 		const uint8_t *bytes = piece->bytes + at;
+		unsigned ends = walk->ways->n;
 
 		if (!x86_decode(bytes, piece->size - at, &insn))
 			return refuse(walk, piece->start + at, "an instruction that is not known");
@@ -288,6 +289,8 @@ static int scan_piece(struct walk *walk, unsigned number)
 		if (bytes[0] == 0xf0 && insn.length > 1)
 			piece->begins[at + 1] = 1;
 		rc = take(walk, &insn, &past, piece->start + at);
+		if (walk->ways->n > ends && is_refused(bytes, &insn))
+			return refuse(walk, piece->start + at, "the kernel cannot probe the instruction");
 		remember(&past, &insn, piece->start + at);
 	}
 	return rc;
@@ -385,6 +388,31 @@ static int written(const struct x86_insn *insn)
 	default:
 		return -2;
 	}
+}
+
+/* The kernel refuses to probe what has these prefixes (arch/x86/kernel/uprobes.c, Linux 6.18). */
+static bool is_refused(const uint8_t *bytes, const struct x86_insn *insn)
+{
+	for (unsigned i = 0; i < insn->length; i++) {
+		switch (bytes[i]) {
+		case 0x26:
+		case 0x2e:
+		case 0x36:
+		case 0x3e:
+		case 0xf0:
+			return true;
+		case 0x64:
+		case 0x65:
+		case 0x66:
+		case 0x67:
+		case 0xf2:
+		case 0xf3:
+			continue;
+		default:
+			return false;
+		}
+	}
+	return false;
 }
 
 /* `sub $n, %rsp`: how much; else 0. */
@@ -498,9 +526,10 @@ static bool is_jumped_to(const struct walk *walk, uint64_t first, uint64_t last)
 /*
  * The first instruction that the kernel emulates, if everything before it is
  * run once, and in a row. With a jump table among the code only a push is sure
- * to be run once, for it makes the frame.
+ * to be run once, for it makes the frame. *first gets the first one that can
+ * be probed at all.
  */
-static bool find_cheap(const struct walk *walk, struct way *begin)
+static bool find_cheap(const struct walk *walk, struct way *begin, struct way *first)
 {
 	const struct piece *piece = &walk->pieces[0];
 	uint64_t at = 0;
@@ -512,8 +541,10 @@ static bool find_cheap(const struct walk *walk, struct way *begin)
 
 		if (!x86_decode(piece->bytes + at, piece->size - at, &insn))
 			return false;
+		begin->address = piece->start + at;
+		if (!first->address && !is_refused(piece->bytes + at, &insn))
+			*first = *begin;
 		if (is_emulated(&insn)) {
-			begin->address = piece->start + at;
 			return !walk->has_table || is_push(&insn);
 		}
 		room = room_made(&insn);
@@ -538,13 +569,18 @@ static int find_begin(struct walk *walk)
 {
 	const struct piece *piece = &walk->pieces[0];
 	struct way entry = {.address = piece->start, .distance = RETURN_ADDRESS}, cheap = entry;
+	struct way first = {.address = 0};
 
 	if (is_jumped_to(walk, entry.address, entry.address))
 		return refuse(walk, entry.address,
 			      "calls cannot be told from its loop, which begins with it,");
-	if (find_cheap(walk, &cheap) && !is_jumped_to(walk, entry.address, cheap.address) &&
+	if (find_cheap(walk, &cheap, &first) && !is_jumped_to(walk, entry.address, cheap.address) &&
 	    !is_end(walk->ways, cheap.address))
 		entry = cheap;
+	else if (first.address && !is_jumped_to(walk, entry.address, first.address))
+		entry = first;
+	else
+		return refuse(walk, entry.address, "the kernel cannot probe its first instruction");
 	walk->ways->begin = entry;
 	return 0;
 }
