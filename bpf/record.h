@@ -187,6 +187,12 @@ enum file_kind {
 #define FUNCTION_COOKIE(number, words, condition)                                                            \
 	((uint64_t)(number) | (uint64_t)(words) << 16 | (uint64_t)(condition) << 32)
 
+/* Of the number of the file's inode: sockets and pipes have one of their own each. */
+static inline uint32_t wait_mark(uint64_t inode)
+{
+	return (uint32_t)(inode * 0x9e3779b97f4a7c15ull >> 40);
+}
+
 /* The goroutine woke in vain, another was faster: traceFutileWakeup, Go 1.5 to 1.20 runtime/trace.go. */
 #define PARK_FUTILE 0x80u
 

@@ -38,9 +38,9 @@ static struct bpf_threads_options bpf_options(const struct capture *capture)
 		.tgid = (uint32_t)capture->options.pid,
 		.spawned = capture->options.spawned,
 		.syscalls = capture->options.syscalls,
+		.tables = capture->tables,
 		.functions = capture->options.functions && capture->options.functions->nlists,
 		.samples = capture->options.sample_hz != 0,
-		.tables = capture->tables,
 		.ring_bytes = capture->options.ring_bytes,
 		.rings = capture->options.rings,
 	};
@@ -65,14 +65,13 @@ static int refresh_tables(struct capture *capture, struct error *err)
 static int load(struct capture *capture, struct error *err)
 {
 	struct bpf_threads_options options;
-	int rc = 0;
+	int rc;
 
 	capture->tables = native_tables_new(false);
 	if (!capture->tables)
 		return error_set(err, ENOMEM, "out of memory");
 	options = bpf_options(capture);
-	if (options.functions)
-		rc = functions_check_kernel(err);
+	rc = options.functions ? functions_check_kernel(err) : 0;
 	if (rc == 0 && !capture->options.spawned)
 		rc = refresh_tables(capture, err);
 	return rc ? rc : bpf_load_threads(&capture->bpf, &options, err);
@@ -81,11 +80,11 @@ static int load(struct capture *capture, struct error *err)
 static int attach(struct capture *capture, struct error *err)
 {
 	struct bpf_threads_options options = bpf_options(capture);
+	int rc = 0;
 
-	int rc = options.samples
-			 ? sampler_open(&capture->sampler, &capture->bpf, capture->options.sample_hz, err)
-			 : 0;
-
+	capture->stats.probe_hit_ns = bpf_calibrate_threads(&capture->bpf);
+	if (options.samples)
+		rc = sampler_open(&capture->sampler, &capture->bpf, capture->options.sample_hz, err);
 	if (rc == 0)
 		rc = bpf_attach_threads(&capture->bpf, &options, err);
 	if (rc == 0 && options.functions)
@@ -183,9 +182,8 @@ static uint64_t stack_of(const struct snapshot *snapshot, const struct raw_threa
 {
 	struct seen_stack key = {.tid = thread->tid};
 	const struct seen_stack *seen =
-		snapshot->nstacks
-			? bsearch(&key, snapshot->stacks, snapshot->nstacks, sizeof(key), by_tid)
-			: NULL;
+		snapshot->nstacks ? bsearch(&key, snapshot->stacks, snapshot->nstacks, sizeof(key), by_tid)
+				  : NULL;
 
 	if (!seen || thread->on_cpu || thread->switches != seen->switches || thread->ip != seen->ip)
 		return 0;

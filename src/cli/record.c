@@ -117,19 +117,6 @@ static int check_options(const struct session *session, struct error *err)
 			 session->process.label);
 }
 
-static int find_functions(struct session *session, struct error *err)
-{
-	const struct record_options *options = session->options;
-
-	if (session->target)
-		return error_set(
-			err, EINVAL,
-			"--region and --task are for C and C++ programs (a Go program's own regions and "
-			"tasks are traced as they are)");
-	return functions_plan(options->pid, session->path, options->functions, options->nfunctions,
-			      &session->functions, err);
-}
-
 /* The process has its program when LOG_TARGET comes. Without names stacks have addresses, which is worth
  * telling. */
 static void make_names(struct session *session)
@@ -149,6 +136,19 @@ static int put_named(void *ctx, const struct log_record *record)
 	if (record->type == LOG_TARGET)
 		make_names(session);
 	return session->names ? names_put(session->names, record) : pipeline_put(session->pipe, record);
+}
+
+static int find_functions(struct session *session, struct error *err)
+{
+	const struct record_options *options = session->options;
+
+	if (session->target)
+		return error_set(
+			err, EINVAL,
+			"--region and --task are for C and C++ programs (a Go program's own regions and "
+			"tasks are traced as they are)");
+	return functions_plan(options->pid, session->path, options->functions, options->nfunctions,
+			      &session->functions, err);
 }
 
 static int make_pipeline(struct session *session, struct error *err)
