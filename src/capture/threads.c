@@ -80,11 +80,11 @@ static int load(struct capture *capture, struct error *err)
 static int attach(struct capture *capture, struct error *err)
 {
 	struct bpf_threads_options options = bpf_options(capture);
+	int rc = 0;
 
-	int rc = options.samples
-			 ? sampler_open(&capture->sampler, &capture->bpf, capture->options.sample_hz, err)
-			 : 0;
-
+	capture->stats.probe_hit_ns = bpf_calibrate_threads(&capture->bpf);
+	if (options.samples)
+		rc = sampler_open(&capture->sampler, &capture->bpf, capture->options.sample_hz, err);
 	if (rc == 0)
 		rc = bpf_attach_threads(&capture->bpf, &options, err);
 	if (rc == 0 && options.functions)

@@ -13,8 +13,8 @@
 /* Debug information is read into memory as a whole. Chromium's is some gigabytes, most programs' some ten
  * megabytes. */
 #define MAX_DEBUG_BYTES (1ull << 30)
-/* _start of glibc has 34 bytes, of musl less. */
-#define START_BYTES 64
+/* _start of glibc has 34 bytes, of musl less; what follows begins at a multiple of 16. */
+#define START_BYTES 40
 
 struct native_file {
 	char *path;

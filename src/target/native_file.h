@@ -28,7 +28,7 @@ enum native_found {
 /*
  * Adds the frames of the instruction at an offset in the file, innermost
  * first; looks for the debug information when it is first asked. The hint is
- * set by what is known of this address alone.
+ * set by what is known of this address alone. search->path is not used: it is the file's own.
  */
 enum native_found native_file_frames(struct native_file *file, const struct native_search *search,
 				     uint64_t offset, struct symbol_draft *draft);
