@@ -21,7 +21,8 @@ void native_file_free(struct native_file *file);
 
 /* What is known of an address. */
 enum native_found {
-	NATIVE_NOTHING, /* a frame "libfoo.so.1+0x1234" was added */
+	NATIVE_NOTHING, /* a frame "libfoo.so.1+0x1234" was added: where the function begins, if that is known
+			 */
 	NATIVE_NAMED,
 };
 

@@ -218,12 +218,12 @@ static void test_inlined_callers(void **state)
 /* --- separate debug files --- */
 
 /* A stripped copy of `prog` that keeps one symbol in .dynsym: none of ours. */
-static void assert_unnamed(struct opened *it, uint64_t address)
+static void assert_unnamed(struct opened *it, uint64_t address, uint64_t function)
 {
 	char wanted[64];
 
 	snprintf(wanted, sizeof(wanted), "%s+0x%llx", strrchr(it->path, '/') + 1,
-		 (unsigned long long)address);
+		 (unsigned long long)function);
 	assert_int_equal(look(it, address), NATIVE_NOTHING);
 	assert_int_equal(it->draft.head.nframes, 1);
 	assert_line(it, 0, wanted, 0);
@@ -236,7 +236,7 @@ static void test_no_symbols(void **state)
 	(void)state;
 	run("strip -o bare prog && objcopy -R .gnu_debuglink bare");
 	it = open_it("bare");
-	assert_unnamed(it, address_of("prog", "plain") + 3);
+	assert_unnamed(it, address_of("prog", "plain") + 3, address_of("prog", "plain"));
 	assert_int_equal(world.ntold, 0);
 	/* Where the program starts is told by its header. */
 	assert_int_equal(look(it, address_of("prog", "_start") + 4), NATIVE_NAMED);
@@ -290,10 +290,10 @@ static void test_debug_file_by_build_id(void **state)
 	run("g++ -g -O1 -o other %s/prog.cc && objcopy --only-keep-debug other root/elsewhere/debug",
 	    world.sources);
 	struct opened *it = open_it("by-id");
-	assert_unnamed(it, store_in("prog", RUN));
+	assert_unnamed(it, store_in("prog", RUN), address_of("prog", RUN));
 	assert_int_equal(world.ntold, 1);
 	assert_non_null(strstr(world.told[0], "another build than the /tmp/test-names-"));
-	assert_unnamed(it, store_in("prog", "plain"));
+	assert_unnamed(it, store_in("prog", "plain"), address_of("prog", "plain"));
 	assert_int_equal(world.ntold, 1);
 	close_it(it);
 	run("rm -r root/usr root/elsewhere");
@@ -316,7 +316,7 @@ static void test_debug_file_by_link(void **state)
 	assert_whole("linked", "prog");
 	run("rm -r root/usr && objcopy --only-keep-debug other linked.debug");
 	it = open_it("linked");
-	assert_unnamed(it, store_in("prog", RUN));
+	assert_unnamed(it, store_in("prog", RUN), address_of("prog", RUN));
 	assert_int_equal(world.ntold, 1);
 	close_it(it);
 	run("rm linked.debug");
@@ -335,7 +335,7 @@ static void test_debug_file_by_checksum(void **state)
 	assert_whole("no-id", "whole");
 	run("echo >> no-id.debug");
 	it = open_it("no-id");
-	assert_unnamed(it, store_in("whole", RUN));
+	assert_unnamed(it, store_in("whole", RUN), address_of("whole", RUN));
 	assert_int_equal(world.ntold, 1);
 	close_it(it);
 }
@@ -358,7 +358,7 @@ static void test_compressed_symbols(void **state)
 	run("head -c 2000 minimal.xz > torn.xz && strip -o torn prog && objcopy --add-section "
 	    ".gnu_debugdata=torn.xz torn");
 	it = open_it("torn");
-	assert_unnamed(it, store_in("prog", RUN));
+	assert_unnamed(it, store_in("prog", RUN), address_of("prog", RUN));
 	close_it(it);
 }
 
