@@ -117,7 +117,7 @@ case_native_pingpong() { # two threads, one condition: each wakes the other
 	thread_trace
 	demanded 'starts;root=^(ping|pong)_player;min=2' \
 		'blocks;root=^ping_player;reason=^sync \((condition|mutex)\)$;stack=play < ping_player;min=1000' \
-		'blocks;root=^pong_player;of=wait_turn;reason=^sync \(condition\)$;min=1000' \
+		'blocks;root=^pong_player;of=wait_turn;reason=^sync \(condition\)$;least=50;min=1000' \
 		'wakes;root=^ping_player;by=^pong_player;stack=(pass_turn|pthread_mutex_unlock).* < play < pong_player;min=1000' \
 		'wakes;root=^pong_player;by=^ping_player;stack=(pass_turn|pthread_mutex_unlock).* < play < ping_player;min=1000'
 	counted_truth -threads 3
@@ -139,7 +139,7 @@ case_native_epoll() { # a server; its clients are other processes
 	start_c epoll
 	thread_trace
 	demanded 'blocks;root=^server;reason=^network$;stack=^epoll_wait.* < serve_once < server;min=500' \
-		'wakes;root=^server;stack=^(\[outside\] client \([0-9]+\)|\[interrupt: net\]|.* < server.*)$;min=500'
+		'wakes;root=^server;stack=^(\[outside\] client \([0-9]+\)|\[interrupt: network\]|.* < server.*)$;min=500'
 	counted_truth -threads 3
 	thread_pages io
 	gone_on

@@ -5,6 +5,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"regexp"
 	"strings"
@@ -148,7 +149,10 @@ func (s *stackSet) add(names []string) {
 	}
 	s.seen[text] = true
 	var stack []string
-	for _, name := range names[1:] {
+	for k, name := range names[1:] {
+		if at := strings.LastIndex(name, " ["); k == len(names)-2 && at > 0 {
+			name = name[:at]
+		}
 		stack = append(stack, plainName(name))
 	}
 	s.stacks = append(s.stacks, stack)
@@ -183,7 +187,7 @@ func (s *stackSet) find(gdb []string) ([]string, bool) {
 }
 
 func (s *stackSet) nearest(gdb []string) (best []string) {
-	most := -1
+	most := math.MinInt
 	for _, ours := range s.stacks {
 		if n := agree(gdb, ours)*1000 - len(ours); n > most {
 			best, most = ours, n
