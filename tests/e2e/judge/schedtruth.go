@@ -47,7 +47,14 @@ type goroutine struct {
 type truth struct {
 	ledgers     map[int]*ledger
 	goroutines  map[trace.GoID]*goroutine
+	left        map[trace.ProcID]left
 	first, last int64
+}
+
+// left is how a CPU was left the last time.
+type left struct {
+	time    int64
+	blocked bool
 }
 
 type limits struct {
@@ -64,7 +71,7 @@ func schedTruth(args []string) error {
 	set.Float64Var(&most.switches, "switches", 0.01, "share by which switches may differ")
 	set.Int64Var(&most.tick, "tick", 4_000_000, "ns: the kernel's sum of a thread that runs is at most so old")
 	set.Int64Var(&most.wake, "wake", 4_000, "ns that a wake-up may take from waking to the run queue, on average")
-	set.Int64Var(&most.leave, "leave", 5_000, "ns that looking for the next thread may take, on average")
+	set.Int64Var(&most.leave, "leave", 5_000, "ns that looking for the next thread may take who blocks, on average")
 	set.Int64Var(&most.least, "least", 20_000_000, "ns: shares of less are judged as if it were so much")
 	threads := set.Int("threads", 1, "how many threads must be there to be compared")
 	verbose := set.Bool("v", false, "print every thread")
@@ -92,7 +99,7 @@ func schedTruth(args []string) error {
 
 // kernelTruth has the kernel's counts of all threads that lived through the window, and ledgers to be filled.
 func kernelTruth(s kernelCounts) (*truth, map[int]ledger) {
-	ours := &truth{map[int]*ledger{}, map[trace.GoID]*goroutine{}, 0, 0}
+	ours := &truth{map[int]*ledger{}, map[trace.GoID]*goroutine{}, map[trace.ProcID]left{}, 0, 0}
 	theirs := map[int]ledger{}
 	for _, before := range s.Before {
 		for _, after := range s.After {
@@ -138,11 +145,12 @@ func (t *truth) read(path string) error {
 // quickStart is how long it may take from waking a thread to its start where it does not wait for others.
 const quickStart = 100_000 // ns
 
-func quickPart(wait int64) int64 {
-	if wait > quickStart {
+// quickPart is the part of a wait that may be booked as time on the CPU; nothing if one of ours had to block first.
+func (t *truth) quickPart(since, now int64, on trace.ProcID) int64 {
+	if before := t.left[on]; now-since > quickStart || before.blocked && before.time > since {
 		return 0
 	}
-	return wait
+	return now - since
 }
 
 func (t *truth) take(event *trace.Event) {
@@ -175,12 +183,15 @@ func (t *truth) take(event *trace.Event) {
 		a.wait += now - g.since
 		if g.woken {
 			a.wakes++
-			a.quick += quickPart(now - g.since)
+			a.quick += t.quickPart(g.since, now, event.Proc())
 		}
 	}
 	if from.Executing() && to.Executing() { // a system call begins or ends
 		g.state = to
 		return
+	}
+	if from.Executing() {
+		t.left[event.Proc()] = left{now, to != trace.GoRunnable}
 	}
 	t.leave(g, now)
 	g.state, g.since, g.woken = to, now, from == trace.GoWaiting
@@ -244,7 +255,7 @@ func (a *ledger) against(kernel ledger, stolen int64, most limits) (wrong []stri
 			wrong = append(wrong, fmt.Sprintf("%s %+.3f ms, %+.2f %%; may be %+.3f to %+.3f", what, -ms(d), off(ours, kernel), -ms(high), ms(low)))
 		}
 	}
-	leaving := (a.voluntary + a.forced) * most.leave
+	leaving := a.voluntary * most.leave
 	slack := share(most.run, kernel.run) + a.edges*most.tick
 	check("on CPU", a.run, kernel.run, slack+stolen+leaving, slack+a.quick)
 	slack = share(most.wait, kernel.wait)

@@ -26,7 +26,7 @@ func stackTruth(args []string) error {
 	verbose := set.Bool("v", false, "print the stacks that are the same")
 	set.Parse(args)
 	if set.NArg() != 2 {
-		return fmt.Errorf("needs a trace, and the output of gdb's `thread apply all bt`")
+		return fmt.Errorf("needs a trace, and what stacks.py prints in gdb")
 	}
 	text, err := os.ReadFile(set.Arg(1))
 	if err != nil {
@@ -59,11 +59,6 @@ func stackTruth(args []string) error {
 	return nil
 }
 
-var (
-	frameLine  = regexp.MustCompile(`^#\d+ +(?:0x[0-9a-f]+ in )?(.*)$`)
-	threadLine = regexp.MustCompile(`^Thread \d+ \(`)
-)
-
 // gdbStacks are the stacks of gdb's output, leaf first, without start code.
 func gdbStacks(text string) (list [][]string) {
 	var stack []string
@@ -77,18 +72,18 @@ func gdbStacks(text string) (list [][]string) {
 		stack = nil
 	}
 	for _, line := range strings.Split(text, "\n") {
-		if threadLine.MatchString(line) {
+		if strings.HasPrefix(line, "thread ") {
 			end()
-		} else if found := frameLine.FindStringSubmatch(line); found != nil {
-			stack = append(stack, plainName(found[1]))
+		} else if name, found := strings.CutPrefix(line, "frame "); found {
+			stack = append(stack, plainName(name))
 		}
 	}
 	end()
 	return list
 }
 
-// plainName is a function's name without parameters, arguments and spaces: gdb's "f<int> (x=1) at f.c:3" and
-// "f<int>(int) ()", and the demangler's "f<int>(int)" all become "f<int>".
+// plainName is a function's name without parameters and spaces: "f<int>" of gdb's own, and of the demangler's
+// "f<int>(int)".
 func plainName(text string) string {
 	text = strings.ReplaceAll(text, "(anonymous namespace)", "{anonymous}")
 	text = strings.ReplaceAll(text, "operator()", "operator{call}")
@@ -163,9 +158,12 @@ func withoutAlias(name string) string {
 	return strings.TrimLeft(strings.TrimPrefix(strings.Trim(name, "_"), "GI_"), "_")
 }
 
+// An address can have several names: read, __read, __libc_read, __GI___libc_read.
+var alias = regexp.MustCompile(`^(_|GI_|libc_)+`)
+
 // sameFrame: gdb has no name for functions that no table names.
 func sameFrame(gdb, ours string) bool {
-	return gdb == "??" || gdb == ours || withoutAlias(gdb) == withoutAlias(ours)
+	return gdb == "??" || gdb == ours || alias.ReplaceAllString(gdb, "") == alias.ReplaceAllString(ours, "")
 }
 
 // agree is how many frames are the same, from the root.
