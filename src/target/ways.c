@@ -76,6 +76,31 @@ static int add_piece(struct walk *walk, uint64_t start, uint64_t end)
 	return 0;
 }
 
+/* The kernel refuses to probe what has these prefixes (arch/x86/kernel/uprobes.c, Linux 6.18). */
+static bool is_refused(const uint8_t *bytes, const struct x86_insn *insn)
+{
+	for (unsigned i = 0; i < insn->length; i++) {
+		switch (bytes[i]) {
+		case 0x26:
+		case 0x2e:
+		case 0x36:
+		case 0x3e:
+		case 0xf0:
+			return true;
+		case 0x64:
+		case 0x65:
+		case 0x66:
+		case 0x67:
+		case 0xf2:
+		case 0xf3:
+			continue;
+		default:
+			return false;
+		}
+	}
+	return false;
+}
+
 static int add_end(struct walk *walk, uint64_t address, uint8_t condition)
 {
 	struct ways *ways = walk->ways;
@@ -388,31 +413,6 @@ static int written(const struct x86_insn *insn)
 	default:
 		return -2;
 	}
-}
-
-/* The kernel refuses to probe what has these prefixes (arch/x86/kernel/uprobes.c, Linux 6.18). */
-static bool is_refused(const uint8_t *bytes, const struct x86_insn *insn)
-{
-	for (unsigned i = 0; i < insn->length; i++) {
-		switch (bytes[i]) {
-		case 0x26:
-		case 0x2e:
-		case 0x36:
-		case 0x3e:
-		case 0xf0:
-			return true;
-		case 0x64:
-		case 0x65:
-		case 0x66:
-		case 0x67:
-		case 0xf2:
-		case 0xf3:
-			continue;
-		default:
-			return false;
-		}
-	}
-	return false;
 }
 
 /* `sub $n, %rsp`: how much; else 0. */
