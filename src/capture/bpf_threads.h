@@ -17,6 +17,8 @@ struct bpf_threads_options {
 };
 
 int bpf_load_threads(struct bpf *bpf, const struct bpf_threads_options *options, struct error *err);
+/* What a hit costs, ns; 0 = it cannot be measured. */
+uint64_t bpf_calibrate_threads(const struct bpf *bpf);
 /* Programs on the tracepoints, and the marker on its function. From here on there are records. */
 int bpf_attach_threads(struct bpf *bpf, const struct bpf_threads_options *options, struct error *err);
 /*

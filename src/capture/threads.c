@@ -49,12 +49,14 @@ static struct bpf_threads_options bpf_options(const struct capture *capture)
 /* Code for which there was no room has no stacks, and that was told. */
 static int refresh_tables(struct capture *capture, struct error *err)
 {
-	struct error line = {""};
+	struct error line = {""}, note;
 	int rc = native_tables_refresh(capture->tables, capture->options.pid, &line);
 
 	capture->next_refresh_ns = capture_now_ns() + REFRESH_MS * 1000000ull;
 	if (rc == -ENOSPC)
 		fprintf(stderr, "gotrace: %s\n", line.text);
+	if (native_tables_note(capture->tables, &note))
+		fprintf(stderr, "gotrace: %s\n", note.text);
 	if (rc == 0 || rc == -ENOSPC || rc == -ESRCH)
 		return 0;
 	*err = line;
@@ -80,11 +82,11 @@ static int load(struct capture *capture, struct error *err)
 static int attach(struct capture *capture, struct error *err)
 {
 	struct bpf_threads_options options = bpf_options(capture);
+	int rc = 0;
 
-	int rc = options.samples
-			 ? sampler_open(&capture->sampler, &capture->bpf, capture->options.sample_hz, err)
-			 : 0;
-
+	capture->stats.probe_hit_ns = bpf_calibrate_threads(&capture->bpf);
+	if (options.samples)
+		rc = sampler_open(&capture->sampler, &capture->bpf, capture->options.sample_hz, err);
 	if (rc == 0)
 		rc = bpf_attach_threads(&capture->bpf, &options, err);
 	if (rc == 0 && options.functions)
