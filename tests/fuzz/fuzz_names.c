@@ -66,7 +66,7 @@ static void read_symbol(const uint8_t *data, size_t size)
 	if (natives) {
 		int rc = natives_put(natives, aligned, record.size);
 
-		if (rc == 0 && rawlog_check_record(&record, NULL))
+		if ((rc == 0) != (rawlog_check_record(&record, NULL) == 0))
 			abort();
 	}
 	natives_free(natives);
