@@ -25,6 +25,9 @@ import (
 //   - The books of who leaves a CPU are closed when another preempts it, or before the next one is looked for,
 //     perhaps on other CPUs' queues; those of who wakes open when it is on the queue, not when its waking begins.
 
+// A sleeper that is still on a queue (its dequeueing was put off, Linux 6.12 and later) may be moved to another
+// queue with its load, and then its sleep is booked as a wait. That is rare; -moved says how often it may be.
+
 // ledger is one thread's, in the window.
 type ledger struct {
 	from, to          int64 // ns, of the times
@@ -33,6 +36,7 @@ type ledger struct {
 	voluntary, forced int64
 	wakes             int64  // of the waits, those that followed a wake-up
 	quick             int64  // of these, the time of those that were short
+	sleep             int64  // the longest that ended in the window
 	early, late       int64  // time before the window of a wait that ended in it; waiting at the window's end
 	edges             int64  // at how many ends of the window it was on a CPU
 	name              string // of its goroutine
@@ -63,6 +67,7 @@ type left struct {
 type limits struct {
 	run, wait, switches float64 // shares
 	tick, wake, leave   int64   // ns
+	moved               int64   // times
 	least               int64   // ns: of less no share is judged
 }
 
@@ -76,6 +81,7 @@ func schedTruth(args []string) error {
 	set.Int64Var(&most.wake, "wake", 4_000, "ns that a wake-up may take from waking to the run queue, on average")
 	set.Int64Var(&most.leave, "leave", 5_000, "ns that looking for the next thread may take, on average")
 	set.Int64Var(&most.least, "least", 20_000_000, "ns: shares of less are judged as if it were so much")
+	set.Int64Var(&most.moved, "moved", 0, "how many sleeps may be booked as waits, the longest of them")
 	threads := set.Int("threads", 1, "how many threads must be there to be compared")
 	verbose := set.Bool("v", false, "print every thread")
 	set.Parse(args)
@@ -190,6 +196,9 @@ func (t *truth) take(event *trace.Event) {
 			a.quick += t.quickPart(g.since, now, event.Proc())
 		}
 	}
+	if a != nil && from == trace.GoWaiting && a.from < now && now <= a.to {
+		a.sleep = max(a.sleep, now-g.since)
+	}
 	if from.Executing() && to.Executing() { // a system call begins or ends
 		g.state = to
 		return
@@ -266,9 +275,9 @@ func (a *ledger) against(kernel ledger, stolen int64, most limits) (wrong []stri
 	slack := share(most.run, kernel.run) + a.edges*most.tick
 	check("on CPU", a.run, kernel.run, slack+stolen+leaving, slack+a.quick)
 	slack = share(most.wait, kernel.wait)
-	check("queued", a.wait, kernel.wait, slack+a.wakes*most.wake+a.quick+a.early, slack+a.forced*most.leave+a.late)
+	check("queued", a.wait, kernel.wait, slack+a.wakes*most.wake+a.quick+a.early, slack+a.forced*most.leave+a.late+a.sleep*most.moved)
 	slack = share(most.run, kernel.run+kernel.wait) + a.edges*most.tick
-	check("both", a.run+a.wait, kernel.run+kernel.wait, slack+stolen+leaving+a.wakes*most.wake+a.early, slack+a.late)
+	check("both", a.run+a.wait, kernel.run+kernel.wait, slack+stolen+leaving+a.wakes*most.wake+a.early, slack+a.late+a.sleep*most.moved)
 	few := func(n int64) int64 { return max(1, int64(most.switches*float64(n))) }
 	if d := a.voluntary - kernel.voluntary; max(d, -d) > few(kernel.voluntary) {
 		wrong = append(wrong, fmt.Sprintf("voluntary %+d", d))
