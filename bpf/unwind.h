@@ -90,6 +90,13 @@ struct unwind_regs {
 #define UNWIND_UCONTEXT_RSP 160u
 #define UNWIND_UCONTEXT_RIP 168u
 
+/*
+ * Go calls C on another stack (runtime.asmcgocall), which is above that of the
+ * goroutine that frame pointers lead to: its stacks are in an arena from
+ * 0xc000000000 on, threads' stacks at the upper end of memory.
+ */
+#define UNWIND_STACKS_APART (1ull << 30)
+
 enum unwind_result {
 	UNWIND_MORE,
 	UNWIND_WHOLE,  /* this frame is the outermost */

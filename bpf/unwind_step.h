@@ -136,7 +136,9 @@ UNWIND_INLINE enum unwind_result unwind_step(void *where, uint32_t rule, struct 
 		return unwind_step_rdi(rule, regs);
 	regs->di = 0;
 	/* A caller's frame is above; every frame but a signal's takes the walk on. */
-	if (!unwind_cfa(where, rule, regs, &cfa) || cfa <= regs->sp || cfa & 7)
+	if (!unwind_cfa(where, rule, regs, &cfa) || cfa & 7)
+		return UNWIND_BROKEN;
+	if (cfa <= regs->sp && (kind != UNWIND_CHAIN || regs->sp - cfa < UNWIND_STACKS_APART))
 		return UNWIND_BROKEN;
 	if (kind == UNWIND_CHAIN)
 		rbp = 2;
