@@ -177,24 +177,21 @@ enum file_kind {
 
 /*
  * What a probe of --region and --task knows of its place (the attach cookie): the function's number; how far
- * the caller's stack pointer is above the one there, in words; the lowest bits of the place's address; when a
- * conditional jump leaves the function (0: always, else 1 + the condition's code); what the instruction is.
+ * the caller's stack pointer is above the one there, in words; when a conditional jump leaves the function
+ * (0: always, else 1 + the condition's code); where it begins: whether it ends there, too.
  */
-enum function_step {
-	FUNCTION_OTHER = 0, /* the kernel's to run */
-	FUNCTION_RET = 1,   /* ret, without a number */
-	FUNCTION_ENDBR = 2, /* endbr64 */
-};
-
-#define FUNCTION_PAGE_BITS         12u /* of the address: they are the same wherever the file is mapped */
 #define FUNCTION_NUMBER(cookie)    ((uint32_t)((cookie)&0xffff))
 #define FUNCTION_DISTANCE(cookie)  ((cookie) >> 16 & 0xffff)
-#define FUNCTION_PAGE_AT(cookie)   ((cookie) >> 32 & 0xfff)
-#define FUNCTION_CONDITION(cookie) ((uint32_t)((cookie) >> 44 & 0x1f))
-#define FUNCTION_STEP(cookie)      ((uint32_t)((cookie) >> 49 & 0x3))
-#define FUNCTION_COOKIE(number, words, page_at, condition, step)                                             \
-	((uint64_t)(number) | (uint64_t)(words) << 16 | (uint64_t)(page_at) << 32 |                          \
-	 (uint64_t)(condition) << 44 | (uint64_t)(step) << 49)
+#define FUNCTION_CONDITION(cookie) ((uint32_t)((cookie) >> 32 & 0x1f))
+#define FUNCTION_ENDS_THERE        (1ull << 40)
+#define FUNCTION_COOKIE(number, words, condition)                                                            \
+	((uint64_t)(number) | (uint64_t)(words) << 16 | (uint64_t)(condition) << 32)
+
+/* Of the number of the file's inode: sockets and pipes have one of their own each. */
+static inline uint32_t wait_mark(uint64_t inode)
+{
+	return (uint32_t)(inode * 0x9e3779b97f4a7c15ull >> 40);
+}
 
 /* The goroutine woke in vain, another was faster: traceFutileWakeup, Go 1.5 to 1.20 runtime/trace.go. */
 #define PARK_FUTILE 0x80u
@@ -294,6 +291,7 @@ struct raw_thread {
 	uint64_t start_ns;   /* CLOCK_BOOTTIME */
 	uint64_t call, wait; /* as raw_record.arg, arg2 of SITE_SWITCH */
 	uint64_t ip, sp, bp; /* of user mode: ip as in a RAW_STACK_NATIVE; 0: it has none */
+	uint64_t switches;   /* how often it has left a CPU */
 	char comm[16];
 };
 

@@ -13,8 +13,8 @@
 /* Debug information is read into memory as a whole. Chromium's is some gigabytes, most programs' some ten
  * megabytes. */
 #define MAX_DEBUG_BYTES (1ull << 30)
-/* _start of glibc has 34 bytes, of musl less. */
-#define START_BYTES 64
+/* _start of glibc has 34 bytes, of musl less; what follows begins at a multiple of 16. */
+#define START_BYTES 40
 
 struct native_file {
 	char *path;
@@ -22,7 +22,8 @@ struct native_file {
 	void *bytes; /* owned */
 	size_t size;
 	bool opened;
-	struct native_elf main, debug, data, alt; /* data: of .gnu_debugdata. fd is -1 and elf NULL: not there */
+	struct native_elf main, debug, data,
+		alt; /* data: of .gnu_debugdata. fd is -1 and elf NULL: not there */
 	struct native_symbols symbols;
 	struct native_dwarf *dwarf;
 	uint64_t entry; /* the ELF header's; 0 = none */
@@ -80,8 +81,8 @@ static bool begins_with(const char *text, const char *beginning)
 
 bool native_file_is_libc(const struct native_file *file)
 {
-	static const char *const names[] = {"libc.so",    "libc-2.", "libpthread.so", "libpthread-2.",
-					    "libc.musl-", "ld-musl-"};
+	static const char *const names[] = {"libc.so",       "libc-2.",    "libpthread.so",
+					    "libpthread-2.", "libc.musl-", "ld-musl-"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (begins_with(base_name(file), names[i]))
@@ -122,8 +123,10 @@ static void open_dwarf(struct native_file *file, const struct native_search *sea
 		return;
 	if (native_elf_section(elf, ".gnu_debugaltlink", &header) &&
 	    native_debug_find_alt(search, elf, &file->alt)) {
-		tell_file(search, "functions have no lines: the other part of its debug file, made by dwz, is missing",
-			  file->path);
+		tell_file(
+			search,
+			"functions have no lines: the other part of its debug file, made by dwz, is missing",
+			file->path);
 		return;
 	}
 	if (native_elf_debug_size(elf) > MAX_DEBUG_BYTES ||
@@ -147,12 +150,14 @@ static void open_symbols(struct native_file *file)
 	native_symbols_sort(&file->symbols);
 }
 
-static void open_file(struct native_file *file, const struct native_search *search)
+static void open_file(struct native_file *file, const struct native_search *where)
 {
+	struct native_search search = *where;
 	GElf_Ehdr header;
 	int rc = -ENOENT;
 
 	file->opened = true;
+	search.path = file->path;
 	if (file->fd >= 0) {
 		rc = native_elf_open(&file->main, file->fd);
 		file->fd = -1;
@@ -164,12 +169,20 @@ static void open_file(struct native_file *file, const struct native_search *sear
 	if (gelf_getehdr(file->main.elf, &header))
 		file->entry = header.e_entry;
 	if (!has_dwarf(&file->main))
-		native_debug_find(search, &file->main, &file->debug);
+		native_debug_find(&search, &file->main, &file->debug);
 	open_symbols(file);
-	open_dwarf(file, search);
+	open_dwarf(file, &search);
 }
 
 /* --- names --- */
+
+/* A function without a name is one function all the same, if it is known where it begins. */
+static uint64_t function_start(const struct native_file *file, uint64_t address)
+{
+	uint64_t start;
+
+	return native_elf_function(&file->main, address, &start) ? start : address;
+}
 
 static void add_unknown(const struct native_file *file, uint64_t address, struct symbol_draft *draft)
 {
@@ -204,7 +217,7 @@ static enum native_found without_symbol(const struct native_file *file, uint64_t
 		draft_finish(draft, true);
 		return NATIVE_NAMED;
 	}
-	add_unknown(file, address, draft);
+	add_unknown(file, function_start(file, address), draft);
 	/* The return address is one behind. */
 	if (file->main.elf && ends_thread(file, offset + 1))
 		draft->head.hint = HINT_START;
@@ -215,7 +228,6 @@ enum native_found native_file_frames(struct native_file *file, const struct nati
 				     uint64_t offset, struct symbol_draft *draft)
 {
 	const struct native_symbol *symbol;
-	const char *name;
 	uint64_t address;
 
 	if (!file->opened)
@@ -225,11 +237,10 @@ enum native_found native_file_frames(struct native_file *file, const struct nati
 		return NATIVE_NOTHING;
 	}
 	symbol = native_symbols_find(&file->symbols, address);
-	name = symbol ? symbol->name : NULL;
-	if (!file->dwarf || !native_dwarf_frames(file->dwarf, address, name, draft)) {
-		if (!name)
+	if (!file->dwarf || !native_dwarf_frames(file->dwarf, address, symbol, draft)) {
+		if (!symbol)
 			return without_symbol(file, address, offset, draft);
-		draft_add(draft, name, NULL, 0);
+		draft_add(draft, symbol->name, NULL, 0);
 	}
 	draft_finish(draft, native_file_is_libc(file));
 	return NATIVE_NAMED;

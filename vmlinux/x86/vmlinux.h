@@ -66,7 +66,7 @@ struct bpf_perf_event_data {
 	__u64 addr;
 };
 
-enum bpf_func_id { BPF_FUNC_task_pt_regs = 175 };
+enum bpf_func_id { BPF_FUNC_get_attach_cookie = 174, BPF_FUNC_task_pt_regs = 175 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -124,6 +124,8 @@ struct task_struct {
 	struct sched_entity se;
 	int pid;
 	int tgid;
+	long unsigned int nvcsw;
+	long unsigned int nivcsw;
 	__u64 start_boottime;
 	char comm[16];
 	struct files_struct *files;
