@@ -296,6 +296,18 @@ static const char *draft_name(const struct symbol_draft *draft, unsigned i, stru
 	return (const char *)at + sizeof(*frame);
 }
 
+bool draft_outermost_is(const struct symbol_draft *draft, const char *beginning)
+{
+	size_t len = strlen(beginning);
+	struct log_symbol_frame frame;
+	const char *name;
+
+	if (draft->head.nframes == 0)
+		return false;
+	name = draft_name(draft, draft->head.nframes - 1U, &frame);
+	return frame.function_len >= len && memcmp(name, beginning, len) == 0;
+}
+
 static bool frame_is_plumbing(const struct symbol_draft *draft, unsigned i)
 {
 	struct log_symbol_frame frame;

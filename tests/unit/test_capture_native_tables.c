@@ -11,8 +11,11 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -220,6 +223,28 @@ static void gap(void **state)
 	munmap(page, 4096);
 }
 
+/* Another version in the first CIE, which nobody looks at until something is thrown. */
+static void damage_eh_frame(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+	Elf_Scn *scn = NULL;
+	size_t names;
+	GElf_Shdr header;
+
+	assert_non_null(elf);
+	assert_int_equal(elf_getshdrstrndx(elf, &names), 0);
+	while ((scn = elf_nextscn(elf, scn))) {
+		assert_non_null(gelf_getshdr(scn, &header));
+		if (!strcmp(elf_strptr(elf, names, header.sh_name), ".eh_frame"))
+			break;
+	}
+	assert_non_null(scn);
+	assert_int_equal(pwrite(fd, "\x7f", 1, (off_t)header.sh_offset + 8), 1);
+	elf_end(elf);
+	close(fd);
+}
+
 /* Whether code is known at the address: of a stack whose caller's return address is 0. */
 static bool is_known(const struct native_tables *tables, uint64_t address)
 {
@@ -251,12 +276,39 @@ static void a_library_comes_and_goes(void **state)
 	assert_false(is_known(walked->tables, (uintptr_t)symbol));
 }
 
+/* A file whose .eh_frame is damaged: what is right in it is used, and there is a line about the rest. */
+static void damage_is_told(void **state)
+{
+	struct walked *walked = *state;
+	char path[] = "/tmp/gotrace-test-XXXXXX", command[128];
+	int fd = mkstemp(path);
+	struct error line;
+	void *library;
+
+	assert_true(fd >= 0);
+	close(fd);
+	assert_false(native_tables_note(walked->tables, &line));
+	snprintf(command, sizeof(command), "cp $(readlink -f /lib/x86_64-linux-gnu/libthread_db.so.1) %s",
+		 path);
+	assert_int_equal(system(command), 0);
+	damage_eh_frame(path);
+	library = dlopen(path, RTLD_LAZY);
+	assert_non_null(library);
+	assert_int_equal(native_tables_refresh(walked->tables, getpid(), &line), 0);
+	assert_true(native_tables_note(walked->tables, &line));
+	assert_non_null(strstr(line.text, path));
+	assert_false(native_tables_note(walked->tables, &line));
+	dlclose(library);
+	unlink(path);
+}
+
 /* A child that was forked shares the parent's list until it maps code of its own. */
 static void several_processes(void **state)
 {
 	struct native_tables *tables = native_tables_new(true);
 	struct native_tables_stats before, after;
 	struct error err;
+	const struct unwind_regs regs = {.ip = (uintptr_t)pause + 1, .sp = 0x1000};
 	uint64_t pcs[4];
 	uint16_t flags;
 	pid_t child = fork();
@@ -273,15 +325,9 @@ static void several_processes(void **state)
 	assert_int_equal(native_tables_refresh(tables, child, &err), 0);
 	native_tables_stats(tables, &after);
 	assert_memory_equal(&before, &after, sizeof(before));
-	assert_int_equal(native_tables_walk(tables, child,
-					    (struct unwind_regs){(uintptr_t)pause + 1, 0x1000, 0}, pcs, 4,
-					    &flags),
-			 1);
+	assert_int_equal(native_tables_walk(tables, child, regs, pcs, 4, &flags), 1);
 	native_tables_forget(tables, child);
-	assert_int_equal(native_tables_walk(tables, child,
-					    (struct unwind_regs){(uintptr_t)pause + 1, 0x1000, 0}, pcs, 4,
-					    &flags),
-			 0);
+	assert_int_equal(native_tables_walk(tables, child, regs, pcs, 4, &flags), 0);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
 	assert_int_equal(native_tables_refresh(tables, child, &err), -ESRCH);
@@ -298,6 +344,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(through_a_realigned_stack, setup, teardown),
 		cmocka_unit_test_setup_teardown(gap, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_library_comes_and_goes, setup, teardown),
+		cmocka_unit_test_setup_teardown(damage_is_told, setup, teardown),
 		cmocka_unit_test(several_processes),
 	};
 

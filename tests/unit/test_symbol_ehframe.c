@@ -202,8 +202,13 @@ static void expressions(void **state)
 	static const uint8_t signal[] = {0x0f, 4, 0x77, 0xa0, 1, 6, 0x10, 16, 3, 0x77, 0xa8, 1};
 	static const struct unwind_row signal_rows[] = {{0, 0}, {0x100, UNWIND_SIGNAL}, {0x140, 0}};
 	static const struct unwind_row no_rows[] = {{0, 0}};
+	/* vfork: pop rdi, which keeps the return address */
+	static const uint8_t popped[] = {0x41, 0x0e, 0, 0x09, 16, 5};
+	static const struct unwind_row popped_rows[] = {
+		{0, 0}, {0x100, SP(1)}, {0x101, UNWIND_RULE(UNWIND_SP_RDI, 0, 0)}, {0x140, 0}};
 
 	(void)state;
+	EXPECT_PROGRAM("zR", popped, popped_rows);
 	EXPECT_PROGRAM("zR", realigned, realigned_rows);
 	EXPECT_PROGRAM("zR", assembly, assembly_rows);
 	EXPECT_PROGRAM("zR", plt, plt_rows);
@@ -256,6 +261,27 @@ static void several_functions(void **state)
 	EXPECT(&rows, expected);
 	assert_int_equal(rows.functions, 3);
 	assert_int_equal(rows.damaged, 0);
+	ehframe_free(&rows);
+}
+
+/* As clone: what lies between its beginning and its child's has the rule of the former. */
+static void clone_in_two(void **state)
+{
+	static const uint8_t pushed[] = {0x0e, 16}, undefined[] = {0x07, 16};
+	static const struct unwind_row expected[] = {
+		{0, 0},        {0x80, SP(2)}, {0x9a, UNWIND_END}, {0xa0, 0},
+		{0xc0, SP(2)}, {0xd0, 0},     {0xe1, UNWIND_END}, {0xf0, 0}};
+	struct bytes bytes = {.n = 0};
+	struct ehframe_rows rows;
+
+	(void)state;
+	put_cie(&bytes, "zR");
+	FDE(&bytes, 0x80, 0x10, pushed);
+	FDE(&bytes, 0x9a, 0x06, undefined);
+	FDE(&bytes, 0xc0, 0x10, pushed);
+	FDE(&bytes, 0xe1, 0x0f, undefined); /* too far from it */
+	rows = parse(&bytes);
+	EXPECT(&rows, expected);
 	ehframe_free(&rows);
 }
 
@@ -338,9 +364,10 @@ static void no_range(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(usual_functions),   cmocka_unit_test(expressions), cmocka_unit_test(unknown),
-		cmocka_unit_test(several_functions), cmocka_unit_test(debug_frame), cmocka_unit_test(damage),
-		cmocka_unit_test(no_range),
+		cmocka_unit_test(usual_functions), cmocka_unit_test(expressions),
+		cmocka_unit_test(unknown),         cmocka_unit_test(several_functions),
+		cmocka_unit_test(debug_frame),     cmocka_unit_test(damage),
+		cmocka_unit_test(no_range),        cmocka_unit_test(clone_in_two),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
