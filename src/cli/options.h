@@ -7,8 +7,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "target/functions.h"
 #include "util/error.h"
 #include "wire/wire.h"
+
+enum record_as { AS_IT_IS, AS_C, AS_GO };
 
 struct record_options {
 	pid_t pid;               /* 0: a command is started */
@@ -26,6 +29,9 @@ struct record_options {
 	const char *raw;         /* NULL = none */
 	enum wire_format format; /* WIRE_NONE = the target's own */
 	bool syscalls, runtime_frames, json, quiet, help, version;
+	enum record_as as;
+	struct function_want functions[MAX_FUNCTIONS]; /* --region, --task */
+	unsigned nfunctions;
 	bool probe_only; /* for measuring: empty programs, no trace */
 };
 

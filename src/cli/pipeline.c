@@ -6,15 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbol/natives.h"
 #include "symbol/symbol.h"
 #include "util/strtab.h"
 
 /* A first guess at what one raw record takes in a trace. */
 #define GUESS_BYTES_A_RECORD 10
 
-/* What was made of the function table. */
+/* What was made of the function table and of the symbols of native code. */
 struct names {
 	struct functab *functab;
+	struct natives *natives; /* from the first LOG_SYMBOL on */
 	struct symbol *symbol;
 };
 
@@ -94,7 +96,11 @@ static int make_symbol(struct pipeline *pipe)
 {
 	if (!pipe->names.symbol)
 		pipe->names.symbol = symbol_new(pipe->names.functab, pipe->strings);
-	return pipe->names.symbol ? 0 : -ENOMEM;
+	if (!pipe->names.symbol)
+		return -ENOMEM;
+	if (pipe->names.natives)
+		symbol_use_natives(pipe->names.symbol, pipe->names.natives);
+	return 0;
 }
 
 static int open_wire(struct pipeline *pipe)
@@ -159,6 +165,7 @@ void pipeline_free(struct pipeline *pipe)
 		model_free(pipe->model);
 	if (pipe->names.symbol)
 		symbol_free(pipe->names.symbol);
+	natives_free(pipe->names.natives);
 	if (pipe->names.functab)
 		functab_free(pipe->names.functab);
 	if (pipe->writer)
@@ -194,6 +201,11 @@ int pipeline_functab(struct pipeline *pipe, const struct log_record *record)
 	return names->functab ? 0 : -EBADMSG;
 }
 
+bool pipeline_has_names(const struct pipeline *pipe)
+{
+	return pipe->names.functab || pipe->names.natives;
+}
+
 bool pipeline_has_functab(const struct pipeline *pipe)
 {
 	return pipe->names.functab;
@@ -201,8 +213,9 @@ bool pipeline_has_functab(const struct pipeline *pipe)
 
 static void note_target(struct pipeline *pipe, const struct log_target *target)
 {
-	if (pipe->format == WIRE_NONE)
-		pipe->format = wire_format_of_release(target->go_minor);
+	if (pipe->format != WIRE_NONE)
+		return;
+	pipe->format = target->go_minor ? wire_format_of_release(target->go_minor) : WIRE_GO126;
 }
 
 /* What the pipeline itself wants to know of a record that was checked. */
@@ -222,6 +235,23 @@ static void note_record(struct pipeline *pipe, const struct log_record *record)
 	default:
 		break;
 	}
+}
+
+/* Before the model sees the stacks that need it. */
+static int feed_names(struct pipeline *pipe, const struct log_record *record)
+{
+	struct names *names = &pipe->names;
+
+	if (record->type != LOG_SYMBOL)
+		return 0;
+	if (!names->natives) {
+		names->natives = natives_new(pipe->strings);
+		if (!names->natives)
+			return -ENOMEM;
+		if (names->symbol)
+			symbol_use_natives(names->symbol, names->natives);
+	}
+	return natives_put(names->natives, record->data, record->size);
 }
 
 static int feed_raw(struct pipeline *pipe, const struct log_record *record)
@@ -248,7 +278,9 @@ static int feed_trace(struct pipeline *pipe, const struct log_record *record)
 
 	if (pipe->trace_failed)
 		return 0;
-	rc = model_feed(pipe->model, record, &why);
+	rc = feed_names(pipe, record);
+	if (rc == 0)
+		rc = model_feed(pipe->model, record, &why);
 	if (rc == 0)
 		return 0;
 	fail_trace(pipe, rc, &why);
@@ -342,32 +374,34 @@ const struct log_end *pipeline_end(const struct pipeline *pipe)
 	return pipe->ended ? &pipe->end : NULL;
 }
 
-const char *pipeline_function_name(struct pipeline *pipe, uint64_t startpc, size_t *len)
+const char *pipeline_function_name(struct pipeline *pipe, const struct goroutine_stats *row, size_t *len)
 {
 	struct frame frames[MAX_FRAMES];
 	uint64_t pc;
 
 	*len = 0;
-	if (startpc == 0 || !pipe->names.functab || make_symbol(pipe))
+	if (row->name)
+		return strtab_get(pipe->strings, row->name, len);
+	if (row->startpc == 0 || !pipe->names.functab || make_symbol(pipe))
 		return "";
 	/* symbol takes return addresses: one behind the PC that is meant. */
-	pc = functab_start_pc(pipe->names.functab, startpc) + 1;
+	pc = functab_start_pc(pipe->names.functab, row->startpc) + 1;
 	if (symbol_frames(pipe->names.symbol, &pc, 1, 0, SYMBOL_RUNTIME_FRAMES | SYMBOL_ENTRY, frames) < 1)
 		return "";
 	return strtab_get(pipe->strings, frames[0].func, len);
 }
 
-struct text pipeline_function(struct pipeline *pipe, uint64_t startpc, unsigned width)
+struct text pipeline_function(struct pipeline *pipe, const struct goroutine_stats *row, unsigned width)
 {
 	size_t len;
-	const char *name = pipeline_function_name(pipe, startpc, &len);
+	const char *name = pipeline_function_name(pipe, row, &len);
 	struct text text;
 
 	if (len > 0)
 		return text_name(name, len, width);
-	if (startpc == 0)
+	if (row->startpc == 0)
 		snprintf(text.bytes, sizeof(text.bytes), "(not known)");
 	else
-		snprintf(text.bytes, sizeof(text.bytes), "0x%llx", (unsigned long long)startpc);
+		snprintf(text.bytes, sizeof(text.bytes), "0x%llx", (unsigned long long)row->startpc);
 	return text;
 }

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Private to the room: probes on the functions that the user has named. */
+#ifndef GOTRACE_CAPTURE_FUNCTIONS_H
+#define GOTRACE_CAPTURE_FUNCTIONS_H
+
+#include <sys/types.h>
+
+#include "capture/bpf.h"
+#include "target/functions.h"
+
+/* Linux 5.15 is needed: probes with numbers of their own. */
+int functions_check_kernel(struct error *err);
+/* The programs must be loaded. */
+int functions_attach(struct bpf *bpf, pid_t pid, const struct function_plan *plan, struct error *err);
+
+#endif
