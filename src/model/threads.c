@@ -154,7 +154,8 @@ void threads_tell_status(struct model *md, struct g *g, struct op *op)
 static void close_thread(struct model *md, struct thread *t, bool last)
 {
 	thread_settle_resume(md, t, true);
-	if (last && t->exiting && t->g->m) {
+	thread_doubt_waking(md, t);
+	if (last && t->exiting && t->losses == md->annotations.losses && t->g->m) {
 		md->cause = INFERRED; /* it was said to end: this is what its CPU did next */
 		thread_die(md, t);
 		return;

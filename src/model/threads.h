@@ -39,6 +39,7 @@ struct thread {
 	uint32_t comm;  /* string ids */
 	uint32_t start; /* name of its start routine, 0 = not known yet */
 	bool exiting;
+	uint32_t losses; /* then: annotations.losses */
 	/* It came back to its CPU in the middle of a call: 1 + index of the op that may begin the rest. */
 	size_t resume;
 	struct early_waking waking;
@@ -135,6 +136,12 @@ void thread_end_call(struct model *md, struct thread *t);
 void thread_settle_resume(struct model *md, struct thread *t, bool tell);
 void thread_resume_call(struct model *md, struct thread *t);
 void thread_die(struct model *md, struct thread *t); /* t is gone then */
+
+/* --- threads_observe.c --- */
+/* It was said to be woken before it had left its CPU, and has not been seen since. */
+void thread_doubt_waking(struct model *md, struct thread *t);
+/* A snapshot shows it; it may have been woken since. */
+void thread_fell_asleep_unseen(struct model *md, struct thread *t);
 
 /* --- threads_functions.c --- */
 void threads_function(struct model *md, const struct log_function *function);

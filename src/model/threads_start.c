@@ -250,13 +250,7 @@ static void set_status(struct model *md, struct thread *t, const struct log_thre
 		return;
 	}
 	if (status == G_WAITING) {
-		struct m *m = t->g->m;
-
-		if (m)
-			thread_end_call(md, t);
-		make_waiting(md, t->g);
-		if (m)
-			step_proc_stop(md, m);
+		thread_fell_asleep_unseen(md, t);
 		return;
 	}
 	thread_off_cpu(md, t);
