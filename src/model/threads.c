@@ -138,6 +138,8 @@ uint32_t threads_entry_stack(struct model *md, const struct g *g)
 
 uint32_t threads_row_name(struct model *md, const struct g *g)
 {
+	if (md->threads && g == md->stand_in.g)
+		return tables_string(md, "[repairs]");
 	return g->thread ? thread_name(md, g->thread) : g->name;
 }
 
@@ -148,6 +150,8 @@ void threads_tell_status(struct model *md, struct g *g, struct op *op)
 		op->stack = thread_entry(md, g->thread);
 	if (md->generation == 1)
 		op->stack2 = thread_entry(md, g->thread);
+	if (g->status == G_WAITING)
+		op->string = g->thread->reason;
 	thread_told(md, g->thread);
 }
 

@@ -81,19 +81,6 @@ static uint32_t stop_reason(struct model *md, const struct thread *t)
 	return tables_string(md, call_yields(t->call) ? "yield" : "preempted");
 }
 
-static uint32_t block_reason(struct model *md, const struct raw_record *rec, uint32_t leaf)
-{
-	struct wait wait = {.call = rec->arg,
-			    .file = rec->arg2,
-			    .left = rec->status,
-			    .hint = thread_stack_hint(md, rec->stack)};
-	const char *reason = wait_reason(&wait);
-
-	if (reason)
-		return tables_string(md, reason);
-	return call_name(rec->arg) ? tables_string(md, call_name(rec->arg)) : leaf;
-}
-
 static void fall_asleep(struct model *md, struct thread *t, const struct raw_record *rec)
 {
 	struct m *m = t->g->m;
@@ -101,8 +88,13 @@ static void fall_asleep(struct model *md, struct thread *t, const struct raw_rec
 	uint32_t leaf = faults ? tables_string(md, "[page fault]") : thread_leaf(md, rec->arg, rec->arg2);
 	uint32_t stack = thread_stack(md, t, rec->stack, leaf);
 	struct early_waking waking = t->waking;
+	struct wait wait = {.call = rec->arg,
+			    .file = rec->arg2,
+			    .left = rec->status,
+			    .hint = thread_stack_hint(md, rec->stack)};
 
-	step_go_block(md, m, block_reason(md, rec, leaf), stack);
+	t->reason = thread_reason(md, &wait);
+	step_go_block(md, m, t->reason, stack);
 	step_proc_stop(md, m);
 	t->call_stack = stack;
 	if (!waking.waker)
