@@ -27,6 +27,7 @@ struct native_file {
 	struct native_symbols symbols;
 	struct native_dwarf *dwarf;
 	uint64_t entry; /* the ELF header's; 0 = none */
+	bool has_libc;  /* it defines __libc_start_main: a static program, too */
 };
 
 struct native_file *native_file_new(const struct native_source *source)
@@ -79,7 +80,8 @@ static bool begins_with(const char *text, const char *beginning)
 	return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
-bool native_file_is_libc(const struct native_file *file)
+/* Old glibc has threads in a library of their own. */
+static bool is_named_libc(const struct native_file *file)
 {
 	static const char *const names[] = {"libc.so",       "libc-2.",    "libpthread.so",
 					    "libpthread-2.", "libc.musl-", "ld-musl-"};
@@ -89,6 +91,11 @@ bool native_file_is_libc(const struct native_file *file)
 			return true;
 	}
 	return false;
+}
+
+bool native_file_is_libc(const struct native_file *file)
+{
+	return file->has_libc || is_named_libc(file);
 }
 
 bool native_file_is_libcxx(const struct native_file *file)
@@ -148,6 +155,8 @@ static void open_symbols(struct native_file *file)
 	else if (native_elf_debugdata(&file->main, &file->data) == 0)
 		native_symbols_add(&file->symbols, &file->data);
 	native_symbols_sort(&file->symbols);
+	for (size_t i = 0; i < file->symbols.n && !file->has_libc; i++)
+		file->has_libc = strcmp(file->symbols.list[i].name, "__libc_start_main") == 0;
 }
 
 static void open_file(struct native_file *file, const struct native_search *where)
