@@ -3,6 +3,7 @@
 
 #include <dwarf.h>
 #include <elfutils/libdwelf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -418,14 +419,25 @@ static struct place place_of_call(Dwarf_Die *cu, Dwarf_Die *die, bool lines)
 	return place;
 }
 
+/* A path may be relative to where the compiler ran. */
+static void add_frame(struct symbol_draft *draft, const char *function, Dwarf_Die *cu, struct place place)
+{
+	char path[2 * NATIVE_FILE_MAX];
+	const char *dir = place.file && place.file[0] != '/' ? text_of(cu, DW_AT_comp_dir) : NULL;
+
+	if (dir && dir[0] == '/' &&
+	    snprintf(path, sizeof(path), "%s/%s", dir, place.file) < (int)sizeof(path))
+		place.file = path;
+	draft_add(draft, function, place.file, place.line);
+}
+
 static void add_chain(struct chain *chain, Dwarf_Die *cu, struct place place, bool lines,
 		      const struct native_symbol *symbol, struct symbol_draft *draft)
 {
 	for (unsigned i = chain->n; i > 0; i--) {
 		Dwarf_Die *die = &chain->dies[i - 1];
 
-		draft_add(draft, i == 1 ? outermost_name(die, symbol) : function_name(die), place.file,
-			  place.line);
+		add_frame(draft, i == 1 ? outermost_name(die, symbol) : function_name(die), cu, place);
 		place = place_of_call(cu, die, lines);
 	}
 }
@@ -457,6 +469,6 @@ bool native_dwarf_frames(struct native_dwarf *dwarf, uint64_t address, const str
 	}
 	/* Code of an assembler has lines and no functions. */
 	if (symbol)
-		draft_add(draft, symbol->name, place.file, place.line);
+		add_frame(draft, symbol->name, &cu, place);
 	return symbol != NULL;
 }

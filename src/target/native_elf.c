@@ -13,14 +13,14 @@
 
 /* --- files --- */
 
-/* The only kind of file that is loaded as code; others would make libdw and us relocate. */
+/* What is loaded as code, and its debug files; what dwz writes says that it is an object file. */
 static bool is_ours(Elf *elf)
 {
 	GElf_Ehdr header;
 
 	return elf && elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &header) &&
 	       header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB &&
-	       (header.e_type == ET_EXEC || header.e_type == ET_DYN);
+	       (header.e_type == ET_EXEC || header.e_type == ET_DYN || header.e_type == ET_REL);
 }
 
 static int check(struct native_elf *file)
