@@ -101,6 +101,48 @@ uint64_t native_elf_debug_size(const struct native_elf *file)
 	return total;
 }
 
+static bool find_header(const struct native_elf *file, uint32_t type, GElf_Phdr *found)
+{
+	size_t n;
+
+	if (elf_getphdrnum(file->elf, &n))
+		return false;
+	for (size_t i = 0; i < n && i < 0xffff; i++) {
+		if (gelf_getphdr(file->elf, (int)i, found) && found->p_type == type)
+			return true;
+	}
+	return false;
+}
+
+/* DF_1_PIE tells a static PIE from a library: binutils 2.26 and later. */
+static bool is_pie(const struct native_elf *file)
+{
+	GElf_Phdr header;
+	Elf_Data *data;
+	GElf_Dyn entry;
+
+	if (!find_header(file, PT_DYNAMIC, &header))
+		return false;
+	data = elf_getdata_rawchunk(file->elf, (int64_t)header.p_offset, header.p_filesz, ELF_T_DYN);
+	for (int i = 0; data && gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
+		if (entry.d_tag == DT_FLAGS_1)
+			return entry.d_un.d_val & DF_1_PIE;
+	}
+	return false;
+}
+
+enum native_elf_kind native_elf_kind(const struct native_elf *file)
+{
+	GElf_Ehdr header;
+	GElf_Phdr found;
+
+	if (find_header(file, PT_INTERP, &found))
+		return ELF_PROGRAM;
+	if (!gelf_getehdr(file->elf, &header))
+		return ELF_LIBRARY;
+	return header.e_type == ET_EXEC || is_pie(file) ? ELF_STATIC : ELF_LIBRARY;
+}
+
 /* A segment of code that has the byte at an offset, or at an address. */
 static bool find_segment(const struct native_elf *file, bool by_address, uint64_t at, GElf_Phdr *found)
 {

@@ -26,8 +26,8 @@ struct native_file {
 		alt; /* data: of .gnu_debugdata. fd is -1 and elf NULL: not there */
 	struct native_symbols symbols;
 	struct native_dwarf *dwarf;
-	uint64_t entry; /* the ELF header's; 0 = none */
-	bool has_libc;  /* it defines __libc_start_main: a static program, too */
+	uint64_t entry; /* of a program; 0 = none */
+	enum native_elf_kind kind;
 };
 
 struct native_file *native_file_new(const struct native_source *source)
@@ -80,8 +80,7 @@ static bool begins_with(const char *text, const char *beginning)
 	return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
-/* Old glibc has threads in a library of their own. */
-static bool is_named_libc(const struct native_file *file)
+bool native_file_is_libc(const struct native_file *file)
 {
 	static const char *const names[] = {"libc.so",       "libc-2.",    "libpthread.so",
 					    "libpthread-2.", "libc.musl-", "ld-musl-"};
@@ -90,12 +89,7 @@ static bool is_named_libc(const struct native_file *file)
 		if (begins_with(base_name(file), names[i]))
 			return true;
 	}
-	return false;
-}
-
-bool native_file_is_libc(const struct native_file *file)
-{
-	return file->has_libc || is_named_libc(file);
+	return file->kind == ELF_STATIC; /* the C library is in it */
 }
 
 bool native_file_is_libcxx(const struct native_file *file)
@@ -155,8 +149,6 @@ static void open_symbols(struct native_file *file)
 	else if (native_elf_debugdata(&file->main, &file->data) == 0)
 		native_symbols_add(&file->symbols, &file->data);
 	native_symbols_sort(&file->symbols);
-	for (size_t i = 0; i < file->symbols.n && !file->has_libc; i++)
-		file->has_libc = strcmp(file->symbols.list[i].name, "__libc_start_main") == 0;
 }
 
 static void open_file(struct native_file *file, const struct native_search *where)
@@ -175,7 +167,9 @@ static void open_file(struct native_file *file, const struct native_search *wher
 	}
 	if (rc)
 		return;
-	if (gelf_getehdr(file->main.elf, &header))
+	file->kind = native_elf_kind(&file->main);
+	/* Linkers before binutils 2.36 gave libraries one, too: where their code begins. */
+	if (file->kind != ELF_LIBRARY && gelf_getehdr(file->main.elf, &header))
 		file->entry = header.e_entry;
 	if (!has_dwarf(&file->main))
 		native_debug_find(&search, &file->main, &file->debug);
