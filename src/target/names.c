@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "target/native_go.h"
 #include "target/native_map.h"
 #include "util/map64.h"
 
@@ -39,7 +40,8 @@ struct names {
 	void *ctx;
 	struct native_map *map;
 	struct native_search search;
-	struct map64 index; /* pc -> known */
+	struct native_go *go; /* NULL = none */
+	struct map64 index;   /* pc -> known */
 	struct known *known;
 	uint32_t n, capacity;
 	bool stale;            /* the mappings have changed */
@@ -73,6 +75,7 @@ int names_new(pid_t pid, log_sink sink, void *ctx, void **names, struct error *e
 		free(made);
 		return rc;
 	}
+	made->go = native_go_new(pid);
 	made->sink = sink;
 	made->ctx = ctx;
 	made->search = (struct native_search){
@@ -88,6 +91,7 @@ void names_free(void *ctx)
 	if (!names)
 		return;
 	native_map_free(names->map);
+	native_go_free(names->go);
 	map64_free(&names->index);
 	free(names->known);
 	free(names);
@@ -108,7 +112,9 @@ static void find_name(struct names *names, struct known *known)
 	struct symbol_draft *draft = &names->draft;
 	struct native_file *file = native_map_file(names->map, known->at.module);
 
-	if (known->is_main)
+	if (names->go && native_go_frames(names->go, known->pc, draft))
+		known->named = true;
+	else if (known->is_main)
 		draft_add(draft, "main", NULL, 0);
 	else if (native_file_frames(file, &names->search, known->at.offset, draft) == NATIVE_NAMED)
 		known->named = true;

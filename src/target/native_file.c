@@ -26,7 +26,8 @@ struct native_file {
 		alt; /* data: of .gnu_debugdata. fd is -1 and elf NULL: not there */
 	struct native_symbols symbols;
 	struct native_dwarf *dwarf;
-	uint64_t entry; /* the ELF header's; 0 = none */
+	uint64_t entry; /* of a program; 0 = none */
+	enum native_elf_kind kind;
 };
 
 struct native_file *native_file_new(const struct native_source *source)
@@ -79,22 +80,6 @@ static bool begins_with(const char *text, const char *beginning)
 	return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
-/* A program that nobody links: its C library is in it. Shared libraries have no entry but the C library's
- * own. */
-static bool is_static_program(const struct native_file *file)
-{
-	size_t count;
-	GElf_Phdr header;
-
-	if (!file->main.elf || !file->entry || elf_getphdrnum(file->main.elf, &count))
-		return false;
-	for (size_t i = 0; i < count; i++) {
-		if (gelf_getphdr(file->main.elf, (int)i, &header) && header.p_type == PT_INTERP)
-			return false;
-	}
-	return true;
-}
-
 bool native_file_is_libc(const struct native_file *file)
 {
 	static const char *const names[] = {"libc.so",       "libc-2.",    "libpthread.so",
@@ -104,7 +89,7 @@ bool native_file_is_libc(const struct native_file *file)
 		if (begins_with(base_name(file), names[i]))
 			return true;
 	}
-	return is_static_program(file);
+	return file->kind == ELF_STATIC; /* the C library is in it */
 }
 
 bool native_file_is_libcxx(const struct native_file *file)
@@ -182,7 +167,9 @@ static void open_file(struct native_file *file, const struct native_search *wher
 	}
 	if (rc)
 		return;
-	if (gelf_getehdr(file->main.elf, &header))
+	file->kind = native_elf_kind(&file->main);
+	/* Linkers before binutils 2.36 gave libraries one, too: where their code begins. */
+	if (file->kind != ELF_LIBRARY && gelf_getehdr(file->main.elf, &header))
 		file->entry = header.e_entry;
 	if (!has_dwarf(&file->main))
 		native_debug_find(&search, &file->main, &file->debug);
