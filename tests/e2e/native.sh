@@ -565,12 +565,15 @@ case_native_as() { # what is taken for what
 	run_gotrace -p "$target" --as rust -o "$W/trace"
 	want 2
 	gone_on
-	load http
+	start_target "$(target_binary $NEWEST stripped)" http -seconds 100 # names by Go's own table
 	run_gotrace -p "$target" --as c -d 1s -o "$W/trace" --json
 	want 0
 	strict "$W/trace"
 	checked "$W/trace"
 	grep -q '"threads":true' "$W/out" || die "a Go program is not seen as threads"
+	"$GOTRACE" dump --stacks "$W/trace" >"$W/stacks"
+	grep -q ' runtime\.futex ' "$W/stacks" || die "Go's functions have no names"
+	! grep -m 1 " target-$NEWEST-stripped+0x" "$W/stacks" || die "some of Go's functions have no names"
 	still_lives
 }
 
