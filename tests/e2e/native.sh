@@ -467,6 +467,14 @@ case_native_exit() { # the target ends while it is traced
 	checked "$W/trace2"
 }
 
+case_native_cgo() { # a Go program, as threads: from C through runtime.asmcgocall onto the goroutine's stack
+	start_target "$(target_binary $NEWEST cgo)" cgo -seconds 60
+	thread_trace --as c
+	# c_block calls usleep by a jump, and is called by one.
+	demanded 'blocks;of=usleep < runtime\.asmcgocall;reason=^sleep$;stack=usleep < runtime\.asmcgocall.* < runtime\.cgocall < .*cpart\._Cfunc_c_block < .*cpart\.Block.* < main\.cgo\.func1;min=50'
+	gone_on
+}
+
 case_native_exec() { # the program becomes another one
 	start_c sleep
 	background -p "$target" -d 20s -o "$W/trace"
