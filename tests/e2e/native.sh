@@ -403,7 +403,7 @@ case_native_postgres() { # a backend, and the process that starts them
 	"$bin/pgbench" -h "$public" -U postgres -c 2 -T 60 postgres >"$W/load.out" 2>&1 </dev/null &
 	clients=$!
 	sleep 1
-	target=$(pgrep -f 'postgres: postgres postgres \[local\]' | head -n 1)
+	target=$(pgrep -P "$(head -n 1 "$public/data/postmaster.pid")" -f 'postgres: postgres postgres \[local\]' | head -n 1)
 	cd "$TOP" || exit 1
 	: >"$W/target.err"
 	[ -n "$target" ] || die "no backend: $(tail -n 3 "$W/load.out")"
