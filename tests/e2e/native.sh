@@ -403,7 +403,7 @@ case_native_postgres() { # a backend, and the process that starts them
 	"$bin/pgbench" -h "$public" -U postgres -c 2 -T 60 postgres >"$W/load.out" 2>&1 </dev/null &
 	clients=$!
 	sleep 1
-	target=$(pgrep -f 'postgres: postgres postgres \[local\]' | head -n 1)
+	target=$(pgrep -P "$(head -n 1 "$public/data/postmaster.pid")" -f 'postgres: postgres postgres \[local\]' | head -n 1)
 	cd "$TOP" || exit 1
 	: >"$W/target.err"
 	[ -n "$target" ] || die "no backend: $(tail -n 3 "$W/load.out")"
@@ -465,6 +465,14 @@ case_native_exit() { # the target ends while it is traced
 	want 0
 	strict "$W/trace2"
 	checked "$W/trace2"
+}
+
+case_native_cgo() { # a Go program, as threads: from C through runtime.asmcgocall onto the goroutine's stack
+	start_target "$(target_binary $NEWEST cgo)" cgo -seconds 60
+	thread_trace --as c
+	# c_block calls usleep by a jump, and is called by one.
+	demanded 'blocks;of=usleep < runtime\.asmcgocall;reason=^sleep$;stack=usleep < runtime\.asmcgocall.* < runtime\.cgocall < .*cpart\._Cfunc_c_block < .*cpart\.Block.* < main\.cgo\.func1;min=50'
+	gone_on
 }
 
 case_native_exec() { # the program becomes another one
