@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "target/native_go.h"
 #include "target/native_map.h"
@@ -13,6 +14,8 @@
 
 /* Addresses that are told apart; stacks are bounded, too (bpf/). What is beyond has no name. */
 #define MAX_KNOWN (1u << 20)
+/* Chromium's is some gigabytes, most programs' with all their libraries' below a hundred megabytes. */
+#define MAX_DEBUG_BYTES (1ull << 30)
 /* Reading the mappings anew takes at most this part of the time, however often code is mapped. */
 #define REFRESH_PART 10
 
@@ -40,6 +43,7 @@ struct names {
 	void *ctx;
 	struct native_map *map;
 	struct native_search search;
+	uint64_t debug_left;  /* bytes of debug information that may still be read */
 	struct native_go *go; /* NULL = none */
 	struct map64 index;   /* pc -> known */
 	struct known *known;
@@ -57,10 +61,15 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
 }
 
+/* Paths are the target's, and the terminal is not. A line about progress may stand there, to be written over.
+ */
 static void tell(void *ctx, const char *line)
 {
 	(void)ctx;
-	fprintf(stderr, "gotrace: %s\n", line);
+	fputs(isatty(STDERR_FILENO) ? "\r\033[Kgotrace: " : "gotrace: ", stderr);
+	for (; *line; line++)
+		fputc((unsigned char)*line < ' ' || *line == 0x7f ? '?' : *line, stderr);
+	fputc('\n', stderr);
 }
 
 int names_new(pid_t pid, log_sink sink, void *ctx, void **names, struct error *err)
@@ -76,10 +85,13 @@ int names_new(pid_t pid, log_sink sink, void *ctx, void **names, struct error *e
 		return rc;
 	}
 	made->go = native_go_new(pid);
+	made->debug_left = MAX_DEBUG_BYTES;
 	made->sink = sink;
 	made->ctx = ctx;
-	made->search = (struct native_search){
-		.roots = {native_map_root(made->map), native_map_own_root(made->map)}, .tell = tell};
+	made->search =
+		(struct native_search){.roots = {native_map_root(made->map), native_map_own_root(made->map)},
+				       .tell = tell,
+				       .debug_left = &made->debug_left};
 	*names = made;
 	return 0;
 }

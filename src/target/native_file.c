@@ -10,9 +10,6 @@
 
 #include "target/native_dwarf.h"
 
-/* Debug information is read into memory as a whole. Chromium's is some gigabytes, most programs' some ten
- * megabytes. */
-#define MAX_DEBUG_BYTES (1ull << 30)
 /* _start of glibc has 34 bytes, of musl less; what follows begins at a multiple of 16. */
 #define START_BYTES 40
 
@@ -115,6 +112,20 @@ static bool has_dwarf(const struct native_elf *file)
 			     native_elf_section(file, ".zdebug_info", &header));
 }
 
+/* Debug information is read into memory as a whole. */
+static bool is_affordable(const struct native_file *file, const struct native_elf *elf,
+			  const struct native_search *search)
+{
+	uint64_t size = native_elf_debug_size(elf), alt = 0;
+
+	if (file->alt.elf)
+		alt = native_elf_debug_size(&file->alt);
+	if (size > *search->debug_left || alt > *search->debug_left - size)
+		return false;
+	*search->debug_left -= size + alt;
+	return true;
+}
+
 static void open_dwarf(struct native_file *file, const struct native_search *search)
 {
 	const struct native_elf *elf = has_dwarf(&file->main) ? &file->main : &file->debug;
@@ -130,9 +141,9 @@ static void open_dwarf(struct native_file *file, const struct native_search *sea
 			file->path);
 		return;
 	}
-	if (native_elf_debug_size(elf) > MAX_DEBUG_BYTES ||
-	    (file->alt.elf && native_elf_debug_size(&file->alt) > MAX_DEBUG_BYTES)) {
-		tell_file(search, "functions have no lines: more than 1 GiB of debug information is not read",
+	if (!is_affordable(file, elf, search)) {
+		tell_file(search,
+			  "functions have no lines: more than 1 GiB of debug information is not read in all",
 			  file->path);
 		return;
 	}

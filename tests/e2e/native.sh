@@ -403,7 +403,7 @@ case_native_postgres() { # a backend, and the process that starts them
 	"$bin/pgbench" -h "$public" -U postgres -c 2 -T 60 postgres >"$W/load.out" 2>&1 </dev/null &
 	clients=$!
 	sleep 1
-	target=$(pgrep -f 'postgres: postgres postgres \[local\]' | head -n 1)
+	target=$(pgrep -P "$(head -n 1 "$public/data/postmaster.pid")" -f 'postgres: postgres postgres \[local\]' | head -n 1)
 	cd "$TOP" || exit 1
 	: >"$W/target.err"
 	[ -n "$target" ] || die "no backend: $(tail -n 3 "$W/load.out")"
@@ -573,12 +573,15 @@ case_native_as() { # what is taken for what
 	run_gotrace -p "$target" --as rust -o "$W/trace"
 	want 2
 	gone_on
-	load http
+	start_target "$(target_binary $NEWEST stripped)" http -seconds 100 # names by Go's own table
 	run_gotrace -p "$target" --as c -d 1s -o "$W/trace" --json
 	want 0
 	strict "$W/trace"
 	checked "$W/trace"
 	grep -q '"threads":true' "$W/out" || die "a Go program is not seen as threads"
+	"$GOTRACE" dump --stacks "$W/trace" >"$W/stacks"
+	grep -q ' runtime\.futex ' "$W/stacks" || die "Go's functions have no names"
+	! grep -m 1 " target-$NEWEST-stripped+0x" "$W/stacks" || die "some of Go's functions have no names"
 	still_lives
 }
 
