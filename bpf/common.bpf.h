@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What every program uses: constants set before loading, the way out, the losses. */
+/* What every program of Go's uses: constants set before loading, the way out. */
 #ifndef GOTRACE_COMMON_BPF_H
 #define GOTRACE_COMMON_BPF_H
 
@@ -9,8 +9,8 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "bpf/base.bpf.h"
 #include "bpf/record.h"
-#include "bpf/ring.bpf.h"
 
 /* Set by capture before loading: to the verifier they are constants, so what a release lacks costs nothing.
  */
@@ -24,71 +24,7 @@ const volatile bool syscall_oldp;  /* up to Go 1.25: in a system call the P is i
 const volatile uint8_t park_skips[64]; /* by g.waitreason: leaf frames that the runtime leaves out */
 
 /* Set by capture while the programs run. */
-volatile bool spans_only;      /* execute is all that is probed of a goroutine's switches */
-volatile uint32_t most_frames; /* of a stack: at most STACK_DEPTH */
+volatile bool spans_only; /* execute is all that is probed of a goroutine's switches */
 volatile struct go_places places;
-
-/* Each place that can lose something counts it: indices of losses. */
-enum loss {
-	LOSS_RING_FULL,
-	LOSS_STACK_FULL,
-	LOSS_UNREADABLE,
-	LOSS_SCRATCH_BUSY,
-	LOSS_SAMPLE,
-	HITS_SILENT, /* no loss: hits less records, for a hit need not make one */
-	LOSS_COUNT,
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, LOSS_COUNT);
-	__type(key, uint32_t);
-	__type(value, uint64_t);
-} losses SEC(".maps");
-
-static __always_inline void count(uint32_t which, __s64 by)
-{
-	uint64_t *counter = bpf_map_lookup_elem(&losses, &which);
-
-	if (counter)
-		*counter += by;
-}
-
-static __always_inline void count_loss(uint32_t which)
-{
-	count(which, 1);
-}
-
-/* Reads one value of the target; false and counted if it cannot be read. */
-static __always_inline bool read_user(void *to, uint32_t size, uint64_t address)
-{
-	if (!bpf_probe_read_user(to, size, (const void *)address))
-		return true;
-	count_loss(LOSS_UNREADABLE);
-	return false;
-}
-
-static __always_inline uint64_t read_word(uint64_t address)
-{
-	uint64_t word = 0;
-
-	read_user(&word, sizeof(word), address);
-	return word;
-}
-
-/* The clock is read before the record is in a ring, and that before the change it tells can be seen by
- * another thread: the merge of several rings rests on it. */
-static __always_inline void send_or_count(struct raw_record *rec, uint32_t loss)
-{
-	rec->tid = (uint32_t)bpf_get_current_task_btf()->pid;
-	rec->time = bpf_ktime_get_ns();
-	if (put(rec, sizeof(*rec)))
-		count_loss(loss);
-}
-
-static __always_inline void send(struct raw_record *rec)
-{
-	send_or_count(rec, LOSS_RING_FULL);
-}
 
 #endif

@@ -12,16 +12,6 @@
 #include "bpf/syscall.bpf.h"
 #include "bpf/user.bpf.h"
 
-/* On a function of gotrace itself: DI = the number. Puts it into the order of the ring. */
-SEC("?uprobe")
-int marker(struct pt_regs *ctx)
-{
-	struct raw_record rec = {.site = SITE_MARKER, .arg = ctx->di};
-
-	send(&rec);
-	return 0;
-}
-
 /* On a function of gotrace itself, to measure what a hit costs here: a usual hit without a target. */
 SEC("?uprobe")
 int calibrate(struct pt_regs *ctx)

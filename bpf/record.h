@@ -175,6 +175,27 @@ enum file_kind {
 #define WAIT_MAKE(kind, fd, mark)                                                                            \
 	((uint64_t)(uint32_t)(fd) | (uint64_t)(uint8_t)(kind) << 32 | (uint64_t)(mark) << 40)
 
+/*
+ * What a probe of --region and --task knows of its place (the attach cookie): the function's number; how far
+ * the caller's stack pointer is above the one there, in words; the lowest bits of the place's address; when a
+ * conditional jump leaves the function (0: always, else 1 + the condition's code); what the instruction is.
+ */
+enum function_step {
+	FUNCTION_OTHER = 0, /* the kernel's to run */
+	FUNCTION_RET = 1,   /* ret, without a number */
+	FUNCTION_ENDBR = 2, /* endbr64 */
+};
+
+#define FUNCTION_PAGE_BITS         12u /* of the address: they are the same wherever the file is mapped */
+#define FUNCTION_NUMBER(cookie)    ((uint32_t)((cookie)&0xffff))
+#define FUNCTION_DISTANCE(cookie)  ((cookie) >> 16 & 0xffff)
+#define FUNCTION_PAGE_AT(cookie)   ((cookie) >> 32 & 0xfff)
+#define FUNCTION_CONDITION(cookie) ((uint32_t)((cookie) >> 44 & 0x1f))
+#define FUNCTION_STEP(cookie)      ((uint32_t)((cookie) >> 49 & 0x3))
+#define FUNCTION_COOKIE(number, words, page_at, condition, step)                                             \
+	((uint64_t)(number) | (uint64_t)(words) << 16 | (uint64_t)(page_at) << 32 |                          \
+	 (uint64_t)(condition) << 44 | (uint64_t)(step) << 49)
+
 /* The goroutine woke in vain, another was faster: traceFutileWakeup, Go 1.5 to 1.20 runtime/trace.go. */
 #define PARK_FUTILE 0x80u
 
@@ -218,6 +239,7 @@ enum raw_flags {
 				   */
 #define SCAN_DEPTH    250         /* of a RAW_STACK_SCAN, instead of STACK_DEPTH */
 #define SCANNED_STACK 0x200u      /* in the hash: such stacks are hashed apart */
+#define NATIVE_STACK  0x400u      /* the same, of a RAW_STACK_NATIVE */
 
 /* Go keeps at most 128 logical frames; a few more are read for those it skips at the leaf. */
 #define STACK_DEPTH 136
@@ -259,6 +281,20 @@ struct raw_text {
 	 * length. */
 	uint16_t away, away2;
 	char text[];
+};
+
+/* A thread as a look at all of them finds it. */
+struct raw_thread {
+	uint32_t tid, tgid;
+	uint32_t cpu;    /* where it runs or ran last */
+	uint8_t on_cpu;  /* it runs */
+	uint8_t exiting; /* it is about to end, and has no memory to look at */
+	uint8_t left;    /* enum left, unless it runs */
+	uint8_t reserved;
+	uint64_t start_ns;   /* CLOCK_BOOTTIME */
+	uint64_t call, wait; /* as raw_record.arg, arg2 of SITE_SWITCH */
+	uint64_t ip, sp, bp; /* of user mode: ip as in a RAW_STACK_NATIVE; 0: it has none */
+	char comm[16];
 };
 
 /*

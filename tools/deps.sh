@@ -6,8 +6,10 @@ set -eu
 cd "$(dirname "$0")/.."
 . tools/go.sh
 
-BUILD="gcc libc6-dev make clang bpftool libbpf-dev libelf-dev libdw-dev zlib1g-dev pkg-config git"
+BUILD="gcc libc6-dev make clang bpftool libbpf-dev libelf-dev libdw-dev zlib1g-dev liblzma-dev libstdc++-12-dev pkg-config git"
 TESTS="libcmocka-dev libclang-rt-14-dev clang-format bpftrace procps util-linux bsdutils xxd ca-certificates chromium-headless-shell"
+# For programs in C and C++: compiler, debugger, tracers to compare with, and real programs to trace.
+NATIVE="g++ gdb strace linux-perf python3 redis-server redis-tools postgresql postgresql-client nginx-light wrk"
 
 stop() {
 	echo "deps: $*" >&2
@@ -31,9 +33,25 @@ as_root() {
 	fi
 }
 
+# The servers among the packages must not start: Debian asks this file (invoke-rc.d(8)).
+POLICY=/usr/sbin/policy-rc.d
+allow_services() {
+	[ "${forbidden:-no}" = no ] || as_root rm -f $POLICY
+	forbidden=no
+}
+forbid_services() {
+	[ -e $POLICY ] && return
+	forbidden=yes
+	trap allow_services EXIT
+	printf '#!/bin/sh\nexit 101\n' | as_root tee $POLICY >/dev/null
+	as_root chmod 755 $POLICY
+}
+
 install_packages() { # what apt-get install takes
+	forbid_services
 	as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@" ||
 		stop "apt-get install $* failed"
+	allow_services
 }
 
 # Debian 12's own Go is 1.19, which cannot fetch other toolchains; backports have a newer one.
@@ -47,8 +65,8 @@ install_go() {
 	find_go || stop "golang-go from backports is older than 1.22: install Go 1.22 or later and put it on PATH"
 }
 
-command -v dpkg-query >/dev/null || stop "this is no Debian: install by hand: $BUILD $TESTS, and Go 1.22 or later"
-lacking=$(missing $BUILD $TESTS)
+command -v dpkg-query >/dev/null || stop "this is no Debian: install by hand: $BUILD $TESTS $NATIVE, and Go 1.22 or later"
+lacking=$(missing $BUILD $TESTS $NATIVE)
 have_go=yes
 find_go || have_go=no
 [ -z "$lacking" ] && [ $have_go = yes ] && exit 0
@@ -57,6 +75,6 @@ echo "deps: to be installed: ${lacking}$([ $have_go = yes ] || echo golang-go)"
 as_root apt-get update -q || stop "apt-get update failed: is there a network?"
 [ -z "$lacking" ] || install_packages $lacking
 [ $have_go = yes ] || install_go
-lacking=$(missing $BUILD $TESTS)
+lacking=$(missing $BUILD $TESTS $NATIVE)
 [ -z "$lacking" ] || stop "still missing after installation: $lacking"
 echo "deps: complete"

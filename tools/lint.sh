@@ -11,9 +11,9 @@ BEGIN {
 	# A room, and the rooms whose headers it may read. Of the model, wire and convert see the ops only.
 	allow["util"] = ""
 	allow["rawlog"] = "bpf"
-	allow["symbol"] = "bpf"
+	allow["symbol"] = "bpf rawlog"
 	allow["target"] = "bpf rawlog symbol"
-	allow["capture"] = "bpf rawlog target"
+	allow["capture"] = "bpf rawlog symbol target"
 	allow["model"] = "bpf rawlog"
 	allow["wire"] = "symbol"
 	allow["convert"] = "symbol wire"

@@ -195,6 +195,14 @@ int attach_tracepoint(struct attachments *attachments, struct bpf_object *object
 	return add(attachments, one, program_name(site), err);
 }
 
+int attach_traced(struct attachments *attachments, const struct bpf_program *program, struct error *err)
+{
+	struct attachment one = {.fd = -1};
+
+	one.link = bpf_program__attach(program);
+	return add(attachments, one, bpf_program__name(program), err);
+}
+
 /* A function of this program: where it is in the file. */
 struct place {
 	uintptr_t address;

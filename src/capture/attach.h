@@ -51,6 +51,8 @@ int attach_site(struct attachments *attachments, struct bpf_object *object, pid_
 		const struct probe_plan *plan, uint8_t site, const char *program, struct error *err);
 int attach_tracepoint(struct attachments *attachments, struct bpf_object *object, uint8_t site,
 		      struct error *err);
+/* A program that knows by itself which tracepoint it is for. */
+int attach_traced(struct attachments *attachments, const struct bpf_program *program, struct error *err);
 /* A program on a function of gotrace itself. */
 int attach_self(struct attachments *attachments, struct bpf_object *object, const char *program,
 		const void *function, struct error *err);

@@ -13,6 +13,7 @@
 
 #include "bpf/record.h"
 #include "bpf/gotrace.skel.h"
+#include "capture/bpf_threads.h"
 
 /* libbpf tells details by a callback without a context; the last warning goes into our own line. */
 static char last_warning[256];
@@ -111,27 +112,33 @@ static void choose_programs(struct bpf *bpf, const struct bpf_options *options)
 	bpf_program__set_autoload(skeleton->progs.cpu_sample, options->samples);
 }
 
-/* CPUs that are there or may be switched on: those that only a hypervisor could add are not counted. */
-static void plan_rings(struct bpf *bpf, const struct bpf_options *options)
+static struct bpf_map *map_of(const struct bpf *bpf, const char *name)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_CONF);
-	struct gotrace_bpf *skeleton = bpf->skeleton;
-
-	bpf->rings = rings_plan(cpus > 0 ? (unsigned)cpus : 1, options->rings, options->ring_bytes);
-	if (bpf->rings.count == 1) {
-		bpf_map__set_max_entries(skeleton->maps.ring, bpf->rings.bytes);
-		return;
-	}
-	skeleton->rodata->ring_count = bpf->rings.count;
-	skeleton->rodata->ring_shift = bpf->rings.shift;
-	bpf_map__set_max_entries(skeleton->maps.rings, bpf->rings.count);
+	return bpf_object__find_map_by_name(bpf->object, name);
 }
 
-/* Several rings are made here: the skeleton has the array for them. */
-static int make_rings(struct bpf *bpf, struct error *err)
+/* CPUs that are there or may be switched on: those that only a hypervisor could add are not counted. */
+void bpf_plan_rings(struct bpf *bpf, uint32_t bytes, unsigned rings, uint32_t *count, uint32_t *shift)
 {
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	bpf->rings = rings_plan(cpus > 0 ? (unsigned)cpus : 1, rings, bytes);
 	if (bpf->rings.count == 1) {
-		bpf->ring_fds[0] = bpf_map__fd(bpf->skeleton->maps.ring);
+		bpf_map__set_max_entries(map_of(bpf, "ring"), bpf->rings.bytes);
+		return;
+	}
+	*count = bpf->rings.count;
+	*shift = bpf->rings.shift;
+	bpf_map__set_max_entries(map_of(bpf, "rings"), bpf->rings.count);
+}
+
+/* Several rings are made here: the object has the array for them. */
+int bpf_make_rings(struct bpf *bpf, struct error *err)
+{
+	int array = bpf_map__fd(map_of(bpf, "rings"));
+
+	if (bpf->rings.count == 1) {
+		bpf->ring_fds[0] = bpf_map__fd(map_of(bpf, "ring"));
 		return 0;
 	}
 	for (uint32_t i = 0; i < bpf->rings.count; i++) {
@@ -143,7 +150,7 @@ static int make_rings(struct bpf *bpf, struct error *err)
 					 bpf->rings.count, bpf->rings.bytes >> 10, strerror(errno));
 		bpf->ring_fds[i] = fd;
 		bpf->rings_made = i + 1;
-		if (bpf_map_update_elem(bpf_map__fd(bpf->skeleton->maps.rings), &i, &fd, BPF_ANY))
+		if (bpf_map_update_elem(array, &i, &fd, BPF_ANY))
 			return error_set(err, errno, "the kernel refused an array of rings: %s",
 					 strerror(errno));
 	}
@@ -157,6 +164,7 @@ int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *e
 	bpf->skeleton = gotrace_bpf__open();
 	if (!bpf->skeleton)
 		return error_set(err, errno, "cannot open the BPF programs: %s", last_warning);
+	bpf->object = bpf->skeleton->obj;
 	cpus = libbpf_num_possible_cpus();
 	bpf->cpus = cpus > 0 ? (unsigned)cpus : 1;
 	bpf->skeleton->rodata->layout = *options->layout;
@@ -173,12 +181,14 @@ int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *e
 	memcpy((void *)bpf->skeleton->rodata->park_skips, options->park_skips, PARK_SKIPS);
 	memcpy((void *)bpf->skeleton->rodata->wait_texts, options->wait_texts, sizeof(options->wait_texts));
 	choose_programs(bpf, options);
-	plan_rings(bpf, options);
+	bpf_plan_rings(bpf, options->ring_bytes, options->rings,
+		       (uint32_t *)&bpf->skeleton->rodata->ring_count,
+		       (uint32_t *)&bpf->skeleton->rodata->ring_shift);
 	rc = gotrace_bpf__load(bpf->skeleton);
 	if (rc)
 		return error_set(err, -rc, "the kernel refused the BPF programs: %s (%s)", strerror(-rc),
 				 last_warning);
-	return make_rings(bpf, err);
+	return bpf_make_rings(bpf, err);
 }
 
 void bpf_tell_places(struct bpf *bpf, const struct go_places *places)
@@ -188,7 +198,7 @@ void bpf_tell_places(struct bpf *bpf, const struct go_places *places)
 
 int bpf_read_losses(const struct bpf *bpf, uint64_t losses[BPF_LOSSES])
 {
-	int fd = bpf_map__fd(bpf->skeleton->maps.losses);
+	int fd = bpf_map__fd(map_of(bpf, "losses"));
 	uint64_t *values = calloc(bpf->cpus, sizeof(*values));
 
 	if (!values)
@@ -209,7 +219,7 @@ uint64_t bpf_read_missed(const struct bpf *bpf)
 	struct bpf_program *program;
 	uint64_t missed = 0;
 
-	bpf_object__for_each_program(program, bpf->skeleton->obj)
+	bpf_object__for_each_program(program, bpf->object)
 	{
 		struct bpf_prog_info info = {0};
 		uint32_t size = sizeof(info);
@@ -226,6 +236,10 @@ void bpf_unload(struct bpf *bpf)
 	attach_none(&bpf->attachments);
 	while (bpf->rings_made)
 		close(bpf->ring_fds[--bpf->rings_made]);
-	gotrace_bpf__destroy(bpf->skeleton);
+	if (bpf->skeleton)
+		gotrace_bpf__destroy(bpf->skeleton);
+	else
+		bpf_unload_threads(bpf);
 	bpf->skeleton = NULL;
+	bpf->object = NULL;
 }

@@ -11,15 +11,19 @@
 #include "target/target.h"
 #include "util/error.h"
 
+struct bpf_object;
 struct gotrace_bpf;
+struct threads_bpf;
 
 struct bpf {
-	struct gotrace_bpf *skeleton;
+	struct bpf_object *object;    /* of one of these: */
+	struct gotrace_bpf *skeleton; /* Go's programs, or NULL */
+	struct threads_bpf *threads;  /* those of threads, or NULL */
 	struct attachments attachments;
 	unsigned cpus; /* possible CPUs: size of a per-CPU value */
 	struct rings_plan rings;
 	int ring_fds[MAX_RINGS]; /* rings.count of them */
-	unsigned rings_made;     /* of these: ours to close; a single ring is the skeleton's */
+	unsigned rings_made;     /* of these: ours to close; a single ring is the object's */
 };
 
 struct bpf_options {
@@ -38,7 +42,7 @@ struct bpf_options {
 	const struct probe_plan *plan;
 };
 
-/* Indices as in bpf/common.bpf.h, enum loss. */
+/* Indices as in bpf/base.bpf.h, enum loss. */
 enum {
 	BPF_LOSS_RING_FULL,
 	BPF_LOSS_STACK_FULL,
@@ -52,6 +56,10 @@ enum {
 /* What the kernel lacks, in one line that says how to get it. */
 int bpf_check_kernel(struct error *err);
 int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *err);
+/* Before the object is loaded: how many rings there will be; *count and *shift are the programs'. */
+void bpf_plan_rings(struct bpf *bpf, uint32_t bytes, unsigned rings, uint32_t *count, uint32_t *shift);
+/* Once it is loaded. */
+int bpf_make_rings(struct bpf *bpf, struct error *err);
 /*
  * Where things are in the process, once it has its place in memory: until then there are no CPU samples, a
  * park is not known from a yield (SITE_SPAN), and no sweep is known for what it is.

@@ -10,10 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bpf/gotrace.skel.h"
-#include "capture/look.h"
+#include "capture/backend.h"
 #include "capture/own_sites.h"
-#include "capture/state.h"
 
 enum {
 	GENERATION_MS = 1000,
@@ -21,9 +19,7 @@ enum {
 	IDLE_MS = 40,       /* the same when there was nothing in it */
 	RESYNC_MS = 200,    /* at least, between two snapshots after losses */
 	MARKER_TRIES = 200, /* ms to wait for a marker to come out of the ring */
-	MAX_MS = 20000,     /* Ms read at a boundary; Go's own limit is 10,000 */
 	EXEC_CHECK_MS = 50,
-	HEAP_MS = 10, /* between two readings of the heap's size */
 };
 
 static uint64_t clock_ns(clockid_t id)
@@ -51,34 +47,20 @@ static struct log_clock clock_pair(void)
 int capture_open(const struct capture_options *options, struct capture **out, struct error *err)
 {
 	struct capture *capture = calloc(1, sizeof(*capture));
-	struct bpf_options wanted = {
-		.layout = &options->target->layout,
-		.alloc_layout = &options->target->alloc_layout,
-		.go_minor = options->target->go_minor,
-		.cgo = options->target->cgo,
-		.tgid = (uint32_t)options->pid,
-		.ring_bytes = options->ring_bytes,
-		.rings = options->rings,
-		.syscalls = options->syscalls && !options->probe_only,
-		.samples = options->sample_hz && !options->probe_only,
-		.probe_only = options->probe_only,
-		.plan = options->plan,
-	};
 	int rc;
 
 	if (!capture)
 		return error_set(err, ENOMEM, "out of memory");
-	target_park_skips(options->target, wanted.park_skips);
-	target_wait_texts(options->target, wanted.wait_texts);
 	capture->options = *options;
+	capture->backend = options->process ? &threads_backend : &go_backend;
 	capture->watch.pidfd = -1;
-	capture->drain.pid = options->pid;
+	capture->drain.pid = capture->drain.files.pid = options->pid;
 	capture->ms = calloc(MAX_MS, sizeof(*capture->ms));
 	rc = capture->ms ? bpf_check_kernel(err) : error_set(err, ENOMEM, "out of memory");
 	if (rc == 0)
 		rc = watch_open(&capture->watch, options->pid, err);
 	if (rc == 0)
-		rc = bpf_load(&capture->bpf, &wanted, err);
+		rc = capture->backend->load(capture, err);
 	if (rc == 0)
 		rc = drain_open(&capture->drain, capture->bpf.ring_fds, &capture->bpf.rings, options->sink,
 				options->ctx, err);
@@ -88,22 +70,6 @@ int capture_open(const struct capture_options *options, struct capture **out, st
 	}
 	*out = capture;
 	return 0;
-}
-
-static int calibrate(struct capture *capture, struct error *err)
-{
-	uint64_t bare = own_calibration_ns(), probed;
-	struct attachments *attachments = &capture->bpf.attachments;
-	struct bpf_object *object = capture->bpf.skeleton->obj;
-	int rc = attach_self(attachments, object, "calibrate", own_calibration, err);
-
-	if (rc)
-		return rc;
-	probed = own_calibration_ns();
-	/* The probe stays: nothing calls the function any more, and taking it off would wait for the kernel.
-	 */
-	capture->stats.probe_hit_ns = probed > bare ? probed - bare : 0;
-	return attach_self(attachments, object, "marker", own_marker, err);
 }
 
 /* Drains until the marker has come out: what was reserved before it may still be being written. */
@@ -119,52 +85,29 @@ static int drain_past_marker(struct capture *capture, uint32_t number)
 	return 0; /* the marker itself was lost: the model then goes by the times */
 }
 
-/* The target goes on while it is read, which takes a second for a million goroutines. */
-static int read_snapshot(struct capture *capture, struct target_snapshot *snapshot, struct error *err)
-{
-	int more, rc = 0;
-
-	do {
-		more = target_snapshot_read(snapshot, err);
-		if (more >= 0)
-			rc = drain_all(&capture->drain);
-	} while (more > 0 && rc >= 0);
-	return more < 0 ? more : rc < 0 ? rc : 0;
-}
-
 /* The snapshot is handed over when all that happened while it was read has been drained. */
 int capture_snapshot(struct capture *capture, struct error *err)
 {
-	const struct capture_options *options = &capture->options;
+	const struct backend *backend = capture->backend;
 	uint32_t markers[2] = {++capture->markers, ++capture->markers};
-	struct target_snapshot *snapshot = NULL;
+	void *snapshot = NULL;
 	int rc;
 
 	own_marker(markers[0]);
-	rc = target_snapshot_begin(options->target, options->sink, options->ctx, &snapshot, err);
-	if (rc == 0)
-		rc = read_snapshot(capture, snapshot, err);
+	rc = backend->read_snapshot(capture, &snapshot, err);
 	own_marker(markers[1]);
 	if (rc == 0)
 		rc = drain_past_marker(capture, markers[1]);
 	if (rc == 0)
-		rc = target_snapshot_put(snapshot, markers);
-	target_snapshot_free(snapshot);
+		rc = backend->put_snapshot(capture, snapshot, markers, err);
+	backend->free_snapshot(snapshot);
 	return rc;
 }
 
 static int log_info(struct capture *capture, struct error *err)
 {
-	struct target *target = capture->options.target;
-	pid_t bound = target->pid;
-	int rc;
+	int rc = capture->backend->log_info(capture, err);
 
-	if (!bound)
-		target->pid = capture->options.pid; /* it ended before it could be looked at */
-	bpf_tell_places(&capture->bpf, &target->places);
-	rc = target_log_info(target, capture->options.spawned ? LOG_TARGET_SPAWNED : 0, capture->options.sink,
-			     capture->options.ctx, err);
-	target->pid = bound;
 	capture->info_logged = rc == 0;
 	return rc;
 }
@@ -178,14 +121,8 @@ static void step_forward(void)
 int capture_start(struct capture *capture, struct error *err)
 {
 	uint64_t now;
-	int rc = calibrate(capture, err);
+	int rc = capture->backend->attach(capture, err);
 
-	/* The first hits need them already; a program that is started gets its places later (log_info). */
-	if (rc == 0 && !capture->options.spawned)
-		bpf_tell_places(&capture->bpf, &capture->options.target->places);
-	if (rc == 0)
-		rc = look_begin(capture, err);
-	capture->stats.probes = capture->options.plan->n;
 	if (rc == 0 && !capture->options.probe_only && !capture->options.spawned) {
 		rc = log_info(capture, err);
 		watch_program(&capture->watch);
@@ -203,7 +140,7 @@ static int log_boundary(struct capture *capture, struct error *err)
 	size_t size;
 	struct log_boundary *boundary;
 	uint64_t before = capture_now_ns();
-	int n = target_read_ms(capture->options.target, capture->ms, MAX_MS, err);
+	int n = capture->backend->read_ms ? capture->backend->read_ms(capture, err) : 0;
 	int rc;
 
 	if (n < 0)
@@ -272,20 +209,6 @@ static int resync(struct capture *capture, uint64_t now, struct error *err)
 	return rc == -ESRCH ? 0 : rc;
 }
 
-/* Where the heap's growing is not probed, its size is read instead. */
-static int log_heap_live(struct capture *capture, uint64_t now)
-{
-	struct log_heap_live live = {.time = now};
-
-	if (look_at_heap(capture) || capture->shed.level == LEVEL_OFF || now < capture->next_heap_ns ||
-	    !capture->options.target->pid)
-		return 0;
-	capture->next_heap_ns = now + HEAP_MS * 1000000ull;
-	if (target_heap_live(capture->options.target, &live.bytes))
-		return 0; /* it is ending */
-	return drain_put(&capture->drain, LOG_HEAP_LIVE, &live, sizeof(live));
-}
-
 /* Where only starts are probed, a snapshot tells why and where those that have not started again have left.
  */
 static int end_generation(struct capture *capture, uint64_t now, struct error *err)
@@ -311,9 +234,7 @@ static int round_of_work(struct capture *capture, struct error *err)
 	if (rc == 0)
 		rc = resync(capture, now, err);
 	if (rc == 0)
-		rc = look_adapt(capture, now, err);
-	if (rc == 0)
-		rc = log_heap_live(capture, now);
+		rc = capture->backend->adapt(capture, now, err);
 	if (rc == 0 && now >= capture->next_boundary_ns && capture->shed.level != LEVEL_OFF)
 		rc = end_generation(capture, now, err);
 	return rc < 0 ? rc : drained;
@@ -410,7 +331,7 @@ void capture_free(struct capture *capture)
 		return;
 	drain_close(&capture->drain);
 	sampler_close(&capture->sampler);
-	if (capture->bpf.skeleton)
+	if (capture->bpf.object)
 		bpf_unload(&capture->bpf);
 	watch_close(&capture->watch);
 	free(capture->ms);

@@ -9,12 +9,14 @@
 
 #include "capture/shed.h"
 #include "rawlog/rawlog.h"
+#include "target/process.h"
 #include "target/target.h"
 #include "util/error.h"
 
 struct capture_options {
-	struct target *target;         /* not owned */
-	const struct probe_plan *plan; /* not owned */
+	struct target *target;         /* not owned; of a Go program */
+	const struct probe_plan *plan; /* not owned; the same */
+	struct process *process;       /* not owned; instead of both: to be seen as threads */
 	pid_t pid;                     /* process to trace; may be a child that has not exec'd yet */
 	bool spawned;        /* started by us: no first snapshot. The caller releases it after capture_start,
 			      * and calls target_bind before it polls */

@@ -90,6 +90,20 @@ static int take_text(struct drain *drain, const void *data, size_t size)
 	return drain_put(drain, LOG_TEXT, text, sizeof(*text) + text->len + text->len2);
 }
 
+int drain_tell_file(struct drain *drain, uint64_t key)
+{
+	int rc;
+
+	if (!files_is_new(&drain->files, key))
+		return 0;
+	rc = flush(drain);
+	if (rc == 0)
+		rc = files_tell(&drain->files, key, drain->sink, drain->ctx);
+	if (rc && !drain->sink_error)
+		drain->sink_error = rc;
+	return rc;
+}
+
 static bool is_stop(uint8_t site)
 {
 	return site == SITE_PARK || site == SITE_DESTROY || site == SITE_SPAN ||
@@ -104,12 +118,19 @@ static bool is_stack(const struct ring_record *next)
 
 static int take(struct drain *drain, const struct ring_record *next)
 {
-	struct raw_record *record = &drain->batch[drain->n];
+	const struct raw_record *sent = next->data;
+	struct raw_record *record;
+	int rc = 0;
 
 	if (is_stack(next))
 		return take_stack(drain, next->data, next->size);
 	if (next->size != sizeof(*record))
 		return take_text(drain, next->data, next->size);
+	if (sent->site == SITE_SWITCH || sent->site == SITE_CALL)
+		rc = drain_tell_file(drain, sent->arg2);
+	if (rc)
+		return rc;
+	record = &drain->batch[drain->n];
 	memcpy(record, next->data, sizeof(*record));
 	drain->records++;
 	drain->syscalls += record->site == SITE_SYS_ENTER || record->site == SITE_SYS_EXIT;
@@ -252,4 +273,5 @@ void drain_close(struct drain *drain)
 	for (unsigned i = 0; i < drain->nrings; i++)
 		ring_unmap(&drain->rings[i]);
 	drain->nrings = 0;
+	files_free(&drain->files);
 }

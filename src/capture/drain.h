@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include "capture/files.h"
 #include "capture/merge.h"
 #include "capture/ring.h"
 #include "capture/rings.h"
@@ -21,7 +22,8 @@ struct drain {
 	log_sink sink;
 	void *ctx;
 	int sink_error;
-	pid_t pid; /* the target, for texts that were not in memory */
+	pid_t pid;          /* the target, for texts that were not in memory */
+	struct files files; /* that threads wait for */
 	uint64_t records, stacks;
 	/* of the records: from the tracepoints; a goroutine left its thread; of sweeps and the heap's growing
 	 */
@@ -48,6 +50,8 @@ int drain_until(struct drain *drain, uint64_t time);
 uint64_t drain_hits(const struct drain *drain);
 /* Hands one other record to the sink, in its place behind what was drained. */
 int drain_put(struct drain *drain, uint32_t type, const void *data, size_t size);
+/* Tells the log of a descriptor (WAIT_*) if it does not know it. */
+int drain_tell_file(struct drain *drain, uint64_t key);
 void drain_close(struct drain *drain);
 
 #endif

@@ -12,9 +12,6 @@
 #include <bpf/libbpf.h>
 #include <linux/perf_event.h>
 
-#include "bpf/record.h"
-
-#include "bpf/gotrace.skel.h"
 #include "capture/bpf.h"
 
 /*
@@ -40,7 +37,8 @@ static int open_clock(int cpu, unsigned hz)
 
 static int add_clock(struct sampler *sampler, const struct bpf *bpf, int event)
 {
-	struct bpf_link *link = bpf_program__attach_perf_event(bpf->skeleton->progs.cpu_sample, event);
+	const struct bpf_program *program = bpf_object__find_program_by_name(bpf->object, "cpu_sample");
+	struct bpf_link *link = bpf_program__attach_perf_event(program, event);
 
 	if (!link) {
 		int rc = errno ? -errno : -EINVAL;

@@ -15,8 +15,13 @@ struct tally {
 	uint64_t ns, hits, syscalls, stops, heap, cpu_ns;
 };
 
+enum { MAX_MS = 20000 }; /* Ms read at a boundary; Go's own limit is 10,000 */
+
+struct backend;
+
 struct capture {
 	struct capture_options options;
+	const struct backend *backend;
 	struct bpf bpf;
 	struct drain drain;
 	struct watch watch;

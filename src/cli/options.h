@@ -10,6 +10,8 @@
 #include "util/error.h"
 #include "wire/wire.h"
 
+enum record_as { AS_IT_IS, AS_C, AS_GO };
+
 struct record_options {
 	pid_t pid;               /* 0: a command is started */
 	char **command;          /* ends with NULL; NULL: a process is traced */
@@ -26,6 +28,7 @@ struct record_options {
 	const char *raw;         /* NULL = none */
 	enum wire_format format; /* WIRE_NONE = the target's own */
 	bool syscalls, runtime_frames, json, quiet, help, version;
+	enum record_as as;
 	bool probe_only; /* for measuring: empty programs, no trace */
 };
 

@@ -27,6 +27,7 @@ enum key {
 	KEY_CPU_SAMPLES,
 	KEY_NO_CPU_SAMPLES,
 	KEY_ALLOC,
+	KEY_AS,
 };
 
 /* As many as capture takes. */
@@ -40,6 +41,9 @@ static const struct argp_option table[] = {
 	{"duration", 'd', "TIME", 0, "End after this time: 500ms, 5s, 2m (else: Ctrl-C)", 1},
 	{"output", 'o', "FILE", 0,
 	 "Write the trace here; - is standard output (else: a new gotrace-PID-UTCTIME.trace)", 1},
+	{"as", KEY_AS, "KIND", 0,
+	 "go: goroutines; c: threads, of any program (else: goroutines of Go programs, threads of others)",
+	 1},
 	{"max-size", KEY_MAX_SIZE, "BYTES", 0, "End when the trace has about this size: 500k, 100M, 2G", 1},
 	{"json", KEY_JSON, NULL, 0, "Print the summary as JSON on standard output", 2},
 	{"quiet", 'q', NULL, 0, "Print errors and losses only", 2},
@@ -97,6 +101,14 @@ static int set_rings(struct record_options *options, const char *text, struct er
 	return 0;
 }
 
+static int set_kind(struct record_options *options, const char *text, struct error *err)
+{
+	if (strcmp(text, "go") && strcmp(text, "c"))
+		return error_set(err, EINVAL, "--as: '%s' is neither go nor c", text);
+	options->as = strcmp(text, "go") ? AS_C : AS_GO;
+	return 0;
+}
+
 static int set_value(struct record_options *options, int key, char *text, struct error *err)
 {
 	switch (key) {
@@ -114,6 +126,8 @@ static int set_value(struct record_options *options, int key, char *text, struct
 		return parse_format("--format", text, &options->format, err);
 	case KEY_MAX_SIZE:
 		return parse_size("--max-size", text, 1, INT64_MAX, &options->max_bytes, err);
+	case KEY_AS:
+		return set_kind(options, text, err);
 	case KEY_RINGS:
 		return set_rings(options, text, err);
 	case KEY_CPU_SAMPLES:
@@ -234,6 +248,7 @@ static const struct argp parser = {
 	       "  sudo gotrace -p 1234 -d 5s          trace a process for five seconds\n"
 	       "  sudo gotrace -p 1234 -o slow.trace  until Ctrl-C, into a file of your choice\n"
 	       "  sudo gotrace -- ./server -port 80   start a program and trace all of it\n"
+	       "  sudo gotrace -p 1234 --as c         its threads, as the operating system sees them\n"
 	       "  go tool trace slow.trace            look at it\n"
 	       "\n"
 	       "gotrace replay, check and sites have a --help of their own.\n"

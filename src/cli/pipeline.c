@@ -6,15 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbol/natives.h"
 #include "symbol/symbol.h"
 #include "util/strtab.h"
+#include "wire/frames.h"
 
 /* A first guess at what one raw record takes in a trace. */
 #define GUESS_BYTES_A_RECORD 10
 
-/* What was made of the function table. */
+/* What was made of the function table and of the symbols of native code. */
 struct names {
 	struct functab *functab;
+	struct natives *natives; /* from the first LOG_SYMBOL on */
 	struct symbol *symbol;
 };
 
@@ -94,7 +97,11 @@ static int make_symbol(struct pipeline *pipe)
 {
 	if (!pipe->names.symbol)
 		pipe->names.symbol = symbol_new(pipe->names.functab, pipe->strings);
-	return pipe->names.symbol ? 0 : -ENOMEM;
+	if (!pipe->names.symbol)
+		return -ENOMEM;
+	if (pipe->names.natives)
+		symbol_use_natives(pipe->names.symbol, pipe->names.natives);
+	return 0;
 }
 
 static int open_wire(struct pipeline *pipe)
@@ -159,6 +166,7 @@ void pipeline_free(struct pipeline *pipe)
 		model_free(pipe->model);
 	if (pipe->names.symbol)
 		symbol_free(pipe->names.symbol);
+	natives_free(pipe->names.natives);
 	if (pipe->names.functab)
 		functab_free(pipe->names.functab);
 	if (pipe->writer)
@@ -201,8 +209,9 @@ bool pipeline_has_functab(const struct pipeline *pipe)
 
 static void note_target(struct pipeline *pipe, const struct log_target *target)
 {
-	if (pipe->format == WIRE_NONE)
-		pipe->format = wire_format_of_release(target->go_minor);
+	if (pipe->format != WIRE_NONE)
+		return;
+	pipe->format = target->go_minor ? wire_format_of_release(target->go_minor) : WIRE_GO126;
 }
 
 /* What the pipeline itself wants to know of a record that was checked. */
@@ -222,6 +231,23 @@ static void note_record(struct pipeline *pipe, const struct log_record *record)
 	default:
 		break;
 	}
+}
+
+/* Before the model sees the stacks that need it. */
+static int feed_names(struct pipeline *pipe, const struct log_record *record)
+{
+	struct names *names = &pipe->names;
+
+	if (record->type != LOG_SYMBOL)
+		return 0;
+	if (!names->natives) {
+		names->natives = natives_new(pipe->strings);
+		if (!names->natives)
+			return -ENOMEM;
+		if (names->symbol)
+			symbol_use_natives(names->symbol, names->natives);
+	}
+	return natives_put(names->natives, record->data, record->size);
 }
 
 static int feed_raw(struct pipeline *pipe, const struct log_record *record)
@@ -248,7 +274,9 @@ static int feed_trace(struct pipeline *pipe, const struct log_record *record)
 
 	if (pipe->trace_failed)
 		return 0;
-	rc = model_feed(pipe->model, record, &why);
+	rc = feed_names(pipe, record);
+	if (rc == 0)
+		rc = model_feed(pipe->model, record, &why);
 	if (rc == 0)
 		return 0;
 	fail_trace(pipe, rc, &why);
@@ -342,14 +370,29 @@ const struct log_end *pipeline_end(const struct pipeline *pipe)
 	return pipe->ended ? &pipe->end : NULL;
 }
 
+/* What a thread starts with: a name that the model has made, or an address of native code. */
+static const char *native_name(struct pipeline *pipe, uint64_t startpc, size_t *len)
+{
+	const struct frame *frames = NULL;
+	unsigned n;
+
+	if (startpc > LITERAL_PC && startpc - LITERAL_PC < strtab_count(pipe->strings))
+		return strtab_get(pipe->strings, (uint32_t)(startpc - LITERAL_PC), len);
+	if (pipe->names.natives)
+		frames = natives_frames(pipe->names.natives, startpc + 1, &n);
+	return frames ? strtab_get(pipe->strings, frames[n - 1].func, len) : "";
+}
+
 const char *pipeline_function_name(struct pipeline *pipe, uint64_t startpc, size_t *len)
 {
 	struct frame frames[MAX_FRAMES];
+	const char *native;
 	uint64_t pc;
 
 	*len = 0;
-	if (startpc == 0 || !pipe->names.functab || make_symbol(pipe))
-		return "";
+	native = native_name(pipe, startpc, len);
+	if (*len || startpc == 0 || !pipe->names.functab || make_symbol(pipe))
+		return native;
 	/* symbol takes return addresses: one behind the PC that is meant. */
 	pc = functab_start_pc(pipe->names.functab, startpc) + 1;
 	if (symbol_frames(pipe->names.symbol, &pc, 1, 0, SYMBOL_RUNTIME_FRAMES | SYMBOL_ENTRY, frames) < 1)

@@ -62,7 +62,11 @@ enum wire_format pipeline_format(const struct pipeline *pipe); /* WIRE_NONE befo
 struct model *pipeline_model(const struct pipeline *pipe);
 /* The log's last record; NULL if it did not come. */
 const struct log_end *pipeline_end(const struct pipeline *pipe);
-/* For people: the function that a goroutine with this start PC runs. */
+/*
+ * For people: the function that a goroutine with this start PC runs. Of a
+ * thread it is LITERAL_PC (wire/frames.h) plus the id of its name, or an
+ * address in the function, less 1, that LOG_SYMBOL has named.
+ */
 struct text pipeline_function(struct pipeline *pipe, uint64_t startpc, unsigned width);
 /* The same in full, for programs; valid until the next call. */
 const char *pipeline_function_name(struct pipeline *pipe, uint64_t startpc, size_t *len);

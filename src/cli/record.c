@@ -19,6 +19,7 @@
 #include "cli/spawn.h"
 #include "cli/status.h"
 #include "rawlog/relay.h"
+#include "target/process.h"
 #include "target/target.h"
 
 /* The status line wants this pace; capture drains the ring in between. */
@@ -30,8 +31,9 @@
 
 struct session {
 	const struct record_options *options;
-	char path[PATH_MAX]; /* of the program to start */
-	struct target *target;
+	char path[PATH_MAX];    /* of the program to start */
+	struct target *target;  /* a Go program; NULL: */
+	struct process process; /* seen as threads */
 	struct probe_plan plan;
 	struct child child;
 	struct pipeline *pipe;
@@ -56,17 +58,60 @@ static pid_t traced_pid(const struct session *session)
 	return session->child.pid ? session->child.pid : session->options->pid;
 }
 
-static int find_target(struct session *session, struct error *err)
+static int check_process(struct session *session, struct error *err)
 {
 	const struct record_options *options = session->options;
 	int rc;
 
 	if (!options->command)
-		return target_open(options->pid, &session->target, err);
+		return process_check("/proc", options->pid, err);
 	rc = spawn_find(options->command[0], session->path, err);
-	if (rc == 0)
-		rc = target_open_file(session->path, &session->target, err);
+	return rc ? rc : process_check_file(session->path, err);
+}
+
+static int open_go(struct session *session, struct error *err)
+{
+	if (session->options->command)
+		return target_open_file(session->path, &session->target, err);
+	return target_open(session->options->pid, &session->target, err);
+}
+
+/* A Go program that cannot be traced as one is told so; it does not become threads unasked. */
+static int find_target(struct session *session, struct error *err)
+{
+	const struct record_options *options = session->options;
+	int rc = check_process(session, err);
+
+	if (rc == 0 && options->as != AS_C) {
+		rc = open_go(session, err);
+		if (rc != -ENOEXEC || options->as == AS_GO)
+			return rc;
+		rc = 0;
+	}
+	if (rc == 0 && options->command)
+		process_open_file(&session->process, session->path);
+	else if (rc == 0)
+		process_open(&session->process, options->pid);
 	return rc;
+}
+
+/* What there is in Go programs only. */
+static int check_options(const struct session *session, struct error *err)
+{
+	const struct record_options *options = session->options;
+	const char *wrong = options->alloc            ? "--alloc"
+			    : options->exact          ? "--exact"
+			    : options->light          ? "--light"
+			    : options->spans          ? "--spans"
+			    : options->max_overhead   ? "--max-overhead"
+			    : options->runtime_frames ? "--runtime-frames"
+			    : options->probe_only     ? "--probe-only"
+						      : NULL;
+
+	if (session->target || !wrong)
+		return 0;
+	return error_set(err, EINVAL, "%s is for Go programs: %s is traced as threads", wrong,
+			 session->process.label);
 }
 
 static int make_pipeline(struct session *session, struct error *err)
@@ -107,6 +152,7 @@ static int open_capture(struct session *session, struct error *err)
 	struct capture_options wanted = {
 		.target = session->target,
 		.plan = &session->plan,
+		.process = session->target ? NULL : &session->process,
 		.pid = traced_pid(session),
 		.spawned = session->child.pid != 0,
 		.probe_only = session->options->probe_only,
@@ -142,9 +188,11 @@ static int prepare(struct session *session, struct error *err)
 	const struct record_options *options = session->options;
 	int rc = find_target(session, err);
 
+	if (rc == 0)
+		rc = check_options(session, err);
 	if (rc == 0 && options->alloc)
 		rc = target_want_alloc(session->target, ALLOC_SPANS, err);
-	if (rc == 0)
+	if (rc == 0 && session->target)
 		rc = target_plan(session->target, &session->plan, err);
 	if (rc == 0 && options->command)
 		rc = spawn_fork(session->path, options->command, &session->child, err);
@@ -182,6 +230,10 @@ static int release_child(struct session *session, struct error *err)
 	rc = spawn_release(&session->child, err);
 	if (rc)
 		return rc;
+	if (!session->target) {
+		process_open(&session->process, session->child.pid);
+		return 0;
+	}
 	rc = bind_target(session, err);
 	return rc && spawn_has_ended(&session->child) ? 0 : rc;
 }
@@ -220,14 +272,13 @@ static int start(struct session *session, struct error *err)
 		rc = output_publish(&session->trace, err);
 	if (rc == 0 && session->options->raw)
 		rc = output_publish(&session->raw, err);
-	if (rc == 0 && !session->options->probe_only)
+	if (rc == 0 && session->target && !session->options->probe_only)
 		ask_for_names(session);
 	return rc;
 }
 
-static void tell_begin(const struct session *session)
+static void tell_what_is_left_out(const struct session *session)
 {
-	const struct record_options *options = session->options;
 	char library[256];
 
 	if (session->plan.left_out[0])
@@ -237,11 +288,23 @@ static void tell_begin(const struct session *session)
 			"gotrace: %s holds Go code, too (a plugin, or a runtime of its own): traced is the "
 			"executable's runtime, and code in that file has no names\n",
 			text_name(library, strlen(library), 100).bytes);
+}
+
+static void tell_begin(const struct session *session)
+{
+	const struct record_options *options = session->options;
+	const char *until = options->duration_ns || options->command ? "" : "; end with Ctrl-C";
+
+	if (session->target)
+		tell_what_is_left_out(session);
 	if (options->quiet || !isatty(STDERR_FILENO))
 		return;
-	fprintf(stderr, "gotrace: tracing PID %d (%s), %u probes%s\n", (int)traced_pid(session),
-		session->target->go_version, capture_stats(session->capture)->probes,
-		options->duration_ns || options->command ? "" : "; end with Ctrl-C");
+	if (session->target)
+		fprintf(stderr, "gotrace: tracing PID %d (%s), %u probes%s\n", (int)traced_pid(session),
+			session->target->go_version, capture_stats(session->capture)->probes, until);
+	else
+		fprintf(stderr, "gotrace: tracing the threads of PID %d (%s)%s\n", (int)traced_pid(session),
+			text_name(session->process.comm, strlen(session->process.comm), 16).bytes, until);
 }
 
 static const char *describe_look(enum level level)

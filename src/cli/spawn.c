@@ -58,7 +58,7 @@ static int refuse_script(const char *path, struct error *err)
 	close(fd);
 	if (n == 2 && magic[0] == '#' && magic[1] == '!')
 		return error_set(err, ENOEXEC,
-				 "%s is a script; name the Go program it starts, or start it and "
+				 "%s is a script; name the program it starts, or start it and "
 				 "trace that with -p PID",
 				 path);
 	return 0;

@@ -89,6 +89,14 @@ static void print_headline(const struct summary *sum, FILE *out)
 			text_bytes(pipeline_raw_bytes(sum->pipe)).bytes);
 }
 
+/* Else it is a Go program, and they are goroutines. */
+static bool is_threads(const struct summary *sum)
+{
+	const struct log_target *target = model_target(pipeline_model(sum->pipe));
+
+	return target && target->flags & LOG_TARGET_THREADS;
+}
+
 static void print_target(const struct summary *sum, FILE *out)
 {
 	const struct log_target *target = model_target(pipeline_model(sum->pipe));
@@ -97,8 +105,10 @@ static void print_target(const struct summary *sum, FILE *out)
 		return;
 	fprintf(out, "  target      PID %u, %s, %s\n", target->pid,
 		text_name(target->comm, strnlen(target->comm, sizeof(target->comm)), 16).bytes,
-		text_name(target->go_version, strnlen(target->go_version, sizeof(target->go_version)), 32)
-			.bytes);
+		is_threads(sum) ? "as threads"
+				: text_name(target->go_version,
+					    strnlen(target->go_version, sizeof(target->go_version)), 32)
+					  .bytes);
 	if (sum->command)
 		fprintf(out, "  program     %s: %s\n", sum->command, summary_command_end(sum).bytes);
 }
@@ -109,7 +119,8 @@ static void print_counts(const struct summary *sum, FILE *out)
 	struct log_loss loss = summary_losses(sum);
 
 	fprintf(out, "  ended       %s\n", describe_end(sum));
-	fprintf(out, "  goroutines  %s seen\n", text_count(stats->goroutines).bytes);
+	fprintf(out, "  %s %s seen\n", is_threads(sum) ? "threads    " : "goroutines ",
+		text_count(stats->goroutines).bytes);
 	fprintf(out, "  inferred    %s events (normal: places without a probe), repaired %s\n",
 		text_count(stats->inferred).bytes, text_count(stats->repaired).bytes);
 	if (stats->inferred_starts)
@@ -214,7 +225,8 @@ static void print_functions(const struct summary *sum, FILE *out)
 		cells[5] = pipeline_function(sum->pipe, rows[i].startpc, NAME_WIDTH);
 		list_reasons(sum, &rows[i], &cells[6]);
 	}
-	fprintf(out, "\nBusiest goroutine functions%s:\n", n > SHOWN_FUNCTIONS ? " (the first of them)" : "");
+	fprintf(out, "\nBusiest %s%s:\n", is_threads(sum) ? "threads" : "goroutine functions",
+		n > SHOWN_FUNCTIONS ? " (the first of them)" : "");
 	table_print(&table, out, "  ");
 }
 

@@ -122,6 +122,7 @@ void g_ended(struct model *md, struct g *g)
 	g->status = G_DEAD;
 	g->m = NULL;
 	regions_forget(g);
+	threads_forget(md, g);
 	if (!push_index(&gs->ended, &gs->nended, &gs->ended_capacity, g->index))
 		md->oom = true;
 }

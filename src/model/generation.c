@@ -24,6 +24,8 @@ static void write_g_status(struct model *md, struct g *g)
 	op->stack = g->stack;
 	if (md->generation == 1) /* formats that have no statuses create it */
 		op->stack2 = tables_entry_stack(md, g->startpc);
+	if (g->thread)
+		threads_tell_status(md, g, op);
 	date_back(md, op);
 	g->opened_in = md->generation;
 }
@@ -270,6 +272,8 @@ void generation_close(struct model *md, bool last)
 	if (md->stw)
 		step_stw_end(md, REPAIRED);
 	write_active_left(md);
+	if (md->threads)
+		threads_close(md, last);
 	weave(md);
 	sample_flush(md);
 	gen.end = md->last_time;

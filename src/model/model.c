@@ -26,6 +26,7 @@ static void free_entities(struct model *md)
 {
 	for (uint32_t i = 1; i < md->gs.n; i++) {
 		regions_forget(md->gs.all[i]);
+		threads_forget(NULL, md->gs.all[i]);
 		free(md->gs.all[i]);
 	}
 	for (unsigned i = 0; i < md->nps; i++)
@@ -55,6 +56,7 @@ void model_free(struct model *md)
 	snapshot_free(&md->snapshot);
 	annotations_free(md);
 	memory_free(&md->memory);
+	model_threads_free(md->threads);
 	free(md->early.records);
 	free(md->early.texts);
 	free(md->ops.ops);
@@ -87,6 +89,8 @@ static void start_from_nothing(struct model *md, uint64_t time)
 	md->phase = RUNNING;
 	md->last_time = time;
 	md->totals.start_ns = time;
+	if (md->threads)
+		threads_start_spawned(md);
 	generation_open(md);
 }
 
@@ -155,6 +159,10 @@ static int feed_text(struct model *md, const struct raw_text *text)
 
 static void feed_target(struct model *md, const struct log_target *target)
 {
+	if (!md->has_target && target->flags & LOG_TARGET_THREADS) {
+		md->threads = model_threads_new();
+		md->oom = md->oom || !md->threads;
+	}
 	md->target = *target;
 	md->clock = target->clock;
 	md->has_target = true;
@@ -256,9 +264,20 @@ static int dispatch(struct model *md, const struct log_record *record)
 	case LOG_RECORDS:
 		return feed_records(md, record);
 	case LOG_TEXT:
-		return feed_text(md, record->data);
+		if (!md->threads)
+			return feed_text(md, record->data);
+		threads_record(md, record);
+		return 0;
 	case LOG_STACK:
 		tables_add_stack(md, record->data);
+		if (md->threads)
+			threads_record(md, record);
+		return 0;
+	case LOG_SYMBOL:
+	case LOG_FILE:
+	case LOG_FUNCTION:
+		if (md->threads)
+			threads_record(md, record);
 		return 0;
 	case LOG_SNAPSHOT:
 	case LOG_HEAP:
@@ -266,6 +285,7 @@ static int dispatch(struct model *md, const struct log_record *record)
 	case LOG_PS:
 	case LOG_MS:
 	case LOG_AREAS:
+	case LOG_THREADS:
 	case LOG_SNAPSHOT_END:
 		return snapshot_record(md, record);
 	case LOG_BOUNDARY:

@@ -35,6 +35,7 @@ enum { STAT_REASONS = 24 };
 
 struct goroutine_stats {  /* one row a start function */
 	uint64_t startpc; /* 0 = not known */
+	uint32_t name;    /* of threads: string id of start routine and comm; 0 for goroutines */
 	uint64_t count;   /* goroutines seen */
 	uint64_t running_ns, runnable_ns, syscall_ns, waiting_ns;
 	struct {

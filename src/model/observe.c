@@ -487,6 +487,10 @@ void observe(struct model *md, const struct raw_record *rec)
 	struct hit hit = {.rec = rec};
 	hit_handler handle = handlers[rec->site];
 
+	if (md->threads) {
+		threads_observe(md, rec);
+		return;
+	}
 	if (rec->site == SITE_CPU_SAMPLE)
 		sample_take(md, rec);
 	if (!handle || !rec->tid || rec->tid >= STAND_IN_TID)

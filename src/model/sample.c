@@ -42,13 +42,13 @@ static uint32_t sampled_g(struct model *md, const struct raw_record *rec)
 	return goid < STAND_IN_GOID && rec->goid && goid != rec->goid ? NO_G : g->index;
 }
 
-void sample_take(struct model *md, const struct raw_record *rec)
+struct op *sample_take(struct model *md, const struct raw_record *rec)
 {
 	const struct p *p = p_find(md, rec->p);
 	struct op *op = rec->tid && rec->tid < STAND_IN_TID ? append_sample(md) : NULL;
 
 	if (!op)
-		return;
+		return NULL;
 	*op = (struct op){
 		.kind = OP_CPU_SAMPLE,
 		.time = rec->time > md->generation_start ? rec->time : md->generation_start,
@@ -59,6 +59,7 @@ void sample_take(struct model *md, const struct raw_record *rec)
 	};
 	if (op->time > md->samples.last)
 		md->samples.last = op->time;
+	return op;
 }
 
 void sample_flush(struct model *md)

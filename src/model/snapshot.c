@@ -24,13 +24,19 @@ void snapshot_free(struct snapshot *snap)
 	free(snap->ps);
 	free(snap->ms);
 	free(snap->areas);
+	free(snap->threads);
 	*snap = (struct snapshot){0};
 }
 
 static int end(struct model *md)
 {
-	if (md->phase == BEFORE_SNAPSHOT) {
+	if (md->phase == BEFORE_SNAPSHOT && md->threads) {
+		threads_start(md);
+	} else if (md->phase == BEFORE_SNAPSHOT) {
 		start_from_snapshot(md);
+	} else if (md->threads) {
+		threads_resync(md);
+		observe_early(md, find_marker(&md->early, md->snapshot.info.marker_before, md->early.n));
 	} else {
 		resync_to_snapshot(md);
 		observe_early(md, find_marker(&md->early, md->snapshot.info.marker_before, md->early.n));
@@ -63,6 +69,8 @@ int snapshot_record(struct model *md, const struct log_record *record)
 		return append((void **)&snap->ms, &snap->nms, record, sizeof(*snap->ms));
 	case LOG_AREAS:
 		return append((void **)&snap->areas, &snap->nareas, record, sizeof(*snap->areas));
+	case LOG_THREADS:
+		return append((void **)&snap->threads, &snap->nthreads, record, sizeof(*snap->threads));
 	default:
 		return end(md);
 	}

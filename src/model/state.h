@@ -51,6 +51,8 @@ struct g {
 	bool assists;     /* a mark assist is open */
 	bool assist_over; /* so it is here only: the target says there is none */
 	struct region_list regions;
+	uint32_t name;         /* of a thread that has ended: string id */
+	struct thread *thread; /* of a target seen as threads: owned; NULL otherwise, and for the stand-in */
 };
 
 struct p {
@@ -170,6 +172,8 @@ struct snapshot {
 	size_t ngs, nps, nms;
 	struct log_area *areas;
 	size_t nareas;
+	struct log_thread *threads;
+	size_t nthreads;
 };
 
 /* Spans and stacks: address -> whether it is in use, and when it was last heard of (memory.c). */
@@ -195,6 +199,8 @@ struct annotations {
 };
 
 struct stats;
+struct thread;
+struct threads; /* threads.h */
 
 struct model {
 	struct model_options options;
@@ -218,6 +224,7 @@ struct model {
 	struct map64 m_by_tid;
 	struct stand_in stand_in;
 	struct memory memory;
+	struct threads *threads; /* NULL = the target is seen as goroutines */
 
 	struct stack_table stacks;
 	uint32_t reasons[REASON_TABLES][MAX_REASONS]; /* string ids by enum log_reason_table */
@@ -266,6 +273,8 @@ uint32_t tables_stack(const struct model *md, uint64_t hash);
 uint32_t tables_entry_stack(struct model *md, uint64_t startpc);
 uint32_t tables_literal_stack(struct model *md, const char *const *names, unsigned n);
 uint32_t tables_string(struct model *md, const char *text);
+/* A stack with names around it: those of stack `base` (0 = none), leaf and root may be 0. */
+uint32_t tables_named_stack(struct model *md, uint32_t base, uint32_t leaf, uint32_t root);
 uint32_t tables_reason(const struct model *md, unsigned table, uint64_t index);
 
 /* --- entities.c --- */
@@ -293,7 +302,8 @@ void weave(struct model *md); /* puts what was moved in its place: once, when th
 struct op *append_op(struct model *md); /* behind the last, not filled in */
 
 /* --- sample.c --- */
-void sample_take(struct model *md, const struct raw_record *rec);
+/* NULL if nothing was taken; the op is gone with the next call. */
+struct op *sample_take(struct model *md, const struct raw_record *rec);
 void sample_flush(struct model *md); /* at the end of a generation */
 
 /* --- step.c: lawful ops; each asserts nothing and changes the state as readers will --- */
@@ -375,6 +385,22 @@ void observe_user(struct model *md, const struct raw_record *rec, struct m *m, s
 void regions_forget(struct g *g);           /* its life is over */
 void annotations_lost(struct model *md);    /* some may be missing here */
 void annotations_recycle(struct model *md); /* a generation is over: its texts, too */
+
+/* --- threads*.c: a target seen as threads --- */
+void threads_observe(struct model *md, const struct raw_record *rec);
+/* A record of the log that is about threads or their names; others are left alone. */
+void threads_record(struct model *md, const struct log_record *record);
+void threads_start(struct model *md);  /* the first state, from the snapshot */
+void threads_resync(struct model *md); /* after a loss */
+void threads_start_spawned(struct model *md);
+void threads_close(struct model *md, bool last); /* the generation is about to be closed */
+void threads_tell_status(struct model *md, struct g *g, struct op *op);
+uint32_t threads_entry_stack(struct model *md, const struct g *g);
+void threads_forget(struct model *md, struct g *g); /* its life is over */
+struct threads *model_threads_new(void);            /* NULL when out of memory */
+void model_threads_free(struct threads *threads);
+/* What a row of the statistics is about: string id. */
+uint32_t threads_row_name(struct model *md, const struct g *g);
 
 /* --- start.c, resync.c --- */
 int snapshot_record(struct model *md, const struct log_record *record);

@@ -19,7 +19,7 @@ struct stats {
 	uint32_t nlives;
 	struct goroutine_stats *rows;
 	size_t nrows, capacity;
-	struct map64 row_by_pc; /* startpc + 1, so that 0 is a key too */
+	struct map64 row_by_key; /* startpc + 1, so that 0 is a key too; or a name's id | NAMED */
 };
 
 struct stats *stats_new(void)
@@ -33,13 +33,16 @@ void stats_free(struct stats *stats)
 		return;
 	free(stats->lives);
 	free(stats->rows);
-	map64_free(&stats->row_by_pc);
+	map64_free(&stats->row_by_key);
 	free(stats);
 }
 
-static int row_of(struct stats *stats, uint64_t startpc, uint32_t *row)
+#define NAMED ((uint64_t)1 << 63)
+
+static int row_of(struct stats *stats, uint64_t startpc, uint32_t name, uint32_t *row)
 {
-	uint32_t *known = map64_get(&stats->row_by_pc, startpc + 1);
+	uint64_t key = name ? NAMED | name : startpc + 1;
+	uint32_t *known = map64_get(&stats->row_by_key, key);
 
 	if (known) {
 		*row = *known;
@@ -55,8 +58,8 @@ static int row_of(struct stats *stats, uint64_t startpc, uint32_t *row)
 		stats->capacity = more;
 	}
 	*row = (uint32_t)stats->nrows;
-	stats->rows[stats->nrows++] = (struct goroutine_stats){.startpc = startpc};
-	return map64_set(&stats->row_by_pc, startpc + 1, *row);
+	stats->rows[stats->nrows++] = (struct goroutine_stats){.startpc = startpc, .name = name};
+	return map64_set(&stats->row_by_key, key, *row);
 }
 
 static int fit_lives(struct stats *stats, uint32_t n)
@@ -120,21 +123,21 @@ static void enter(struct stats *stats, uint32_t g, uint8_t status, uint32_t reas
 	life->reason = reason;
 }
 
-static int be_born(struct stats *stats, const struct model *md, uint32_t g, uint8_t status, uint64_t time)
+static int be_born(struct stats *stats, struct model *md, uint32_t g, uint8_t status, uint64_t time)
 {
 	struct life *life = &stats->lives[g];
 	uint32_t row;
 
 	if (!g || life->status != G_DEAD)
 		return 0;
-	if (row_of(stats, md->gs.all[g]->startpc, &row))
+	if (row_of(stats, md->gs.all[g]->startpc, threads_row_name(md, md->gs.all[g]), &row))
 		return -ENOMEM;
 	stats->rows[row].count++;
 	*life = (struct life){.since = time, .row = row, .status = status};
 	return 0;
 }
 
-static int add_op(struct stats *stats, const struct model *md, const struct op *op)
+static int add_op(struct stats *stats, struct model *md, const struct op *op)
 {
 	switch (op->kind) {
 	case OP_GO_STATUS:
@@ -205,7 +208,7 @@ const struct goroutine_stats *stats_rows(struct stats *stats, size_t *count)
 {
 	if (stats->nrows)
 		qsort(stats->rows, stats->nrows, sizeof(*stats->rows), busier);
-	map64_clear(&stats->row_by_pc); /* the rows have moved: only to be asked at the end */
+	map64_clear(&stats->row_by_key); /* the rows have moved: only to be asked at the end */
 	*count = stats->nrows;
 	return stats->rows;
 }

@@ -214,7 +214,7 @@ void step_go_create(struct model *md, struct m *m, struct g *g, bool blocked, ui
 	op->g2 = g->index;
 	g->last_op = op_number(md);
 	op->stack = stack;
-	op->stack2 = tables_entry_stack(md, g->startpc);
+	op->stack2 = g->thread ? threads_entry_stack(md, g) : tables_entry_stack(md, g->startpc);
 	g->status = blocked ? G_WAITING : G_RUNNABLE;
 	g->stack = op->stack2;
 }

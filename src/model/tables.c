@@ -19,8 +19,12 @@ int tables_init(struct model *md)
 
 void tables_free(struct model *md)
 {
-	for (uint32_t i = 0; i < md->stacks.n; i++)
-		free((void *)md->stacks.stacks[i].pcs);
+	for (uint32_t i = 0; i < md->stacks.n; i++) {
+		const struct stack *stack = &md->stacks.stacks[i];
+
+		if (!stack->leaf && !stack->root) /* else they are another one's */
+			free((void *)stack->pcs);
+	}
 	free(md->stacks.stacks);
 	map64_free(&md->stacks.by_hash);
 	map64_free(&md->stacks.by_entry);
@@ -112,6 +116,22 @@ uint32_t tables_literal_stack(struct model *md, const char *const *names, unsign
 	if (id)
 		md->stacks.stacks[id].literal = true;
 	return id;
+}
+
+uint32_t tables_named_stack(struct model *md, uint32_t base, uint32_t leaf, uint32_t root)
+{
+	struct stack_table *st = &md->stacks;
+
+	if (!leaf && !root)
+		return base;
+	if (!grow(st)) {
+		md->oom = true;
+		return 0;
+	}
+	st->stacks[st->n] = base ? st->stacks[base] : (struct stack){0};
+	st->stacks[st->n].leaf = leaf;
+	st->stacks[st->n].root = root;
+	return st->n++;
 }
 
 uint32_t tables_string(struct model *md, const char *text)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbol/natives.h"
 #include "util/map64.h"
 
 /* A logical frame of an address, innermost first. */
@@ -26,6 +27,8 @@ struct element {
 
 struct symbol {
 	const struct functab *tab;
+	const struct natives *natives; /* may be NULL */
+	unsigned natives_version;      /* that the cache was made by */
 	struct strtab *strings;
 	struct map64 cache; /* return address -> index of its first element */
 	struct element *elements;
@@ -66,6 +69,14 @@ void symbol_free(struct symbol *sym)
 	map64_free(&sym->cache);
 	free(sym->elements);
 	free(sym);
+}
+
+void symbol_use_natives(struct symbol *sym, const struct natives *natives)
+{
+	sym->natives = natives;
+	sym->natives_version = natives_version(natives);
+	map64_clear(&sym->cache);
+	sym->count = 0;
 }
 
 /* A text that is written from its end, as far as there is room. */
@@ -218,6 +229,22 @@ static int expand_unknown(struct symbol *sym, uint64_t ret_pc)
 	return add_element(sym, &element);
 }
 
+static int expand_native(struct symbol *sym, uint64_t ret_pc)
+{
+	unsigned n = 0;
+	const struct frame *frames = sym->natives ? natives_frames(sym->natives, ret_pc, &n) : NULL;
+
+	if (!frames)
+		return expand_unknown(sym, ret_pc);
+	for (unsigned i = 0; i < n; i++) {
+		struct element element = {.frame = frames[i], .shown = true, .last = i == n - 1};
+
+		if (add_element(sym, &element))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 /* The chain of inlined calls at a call site, innermost first (fpunwindExpand, inlineUnwinder). */
 static int expand_by_pc(struct symbol *sym, const struct function *func, uint64_t call_pc)
 {
@@ -316,7 +343,7 @@ static const struct element *expand(struct symbol *sym, uint64_t ret_pc)
 	make_room(sym);
 	first = sym->count;
 	if (find_caller(sym->tab, ret_pc, &func) ? expand_known(sym, &func, ret_pc)
-						 : expand_unknown(sym, ret_pc))
+						 : expand_native(sym, ret_pc))
 		return NULL;
 	/* 0 is no address; without a place in the cache it is merely expanded again. */
 	if (ret_pc && map64_set(&sym->cache, ret_pc, (uint32_t)first))
@@ -460,6 +487,8 @@ int symbol_frames(struct symbol *sym, const uint64_t *pcs, size_t n, unsigned sk
 {
 	uint64_t walked[2 * MAX_FRAMES]; /* some are left out at the leaf */
 
+	if (sym->natives && natives_version(sym->natives) != sym->natives_version)
+		symbol_use_natives(sym, sym->natives);
 	if (!(flags & SYMBOL_SCAN))
 		return walk_frames(sym, pcs, n, skip, flags, frames);
 	if (sym->tab)

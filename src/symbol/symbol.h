@@ -100,9 +100,12 @@ struct frame {
 #define MAX_FRAMES 128 /* what the trace formats take */
 
 struct symbol;
+struct natives; /* symbol/natives.h */
 
 /* tab may be NULL (frames then have a PC only). Neither is owned; strings go into `strings`. */
 struct symbol *symbol_new(const struct functab *tab, struct strtab *strings);
+/* Who knows the addresses that the function table does not have; not owned. Strings of the same table. */
+void symbol_use_natives(struct symbol *sym, const struct natives *natives);
 void symbol_free(struct symbol *sym);
 
 #define SCANNED_SHIFT 48u
@@ -126,7 +129,8 @@ enum symbol_flags {
  * Expands return addresses (leaf first) as Go's tracer does (fpunwindExpand
  * and CallersFrames, Go 1.26 runtime/tracestack.go, symtab.go): inlined callers
  * become frames, wrappers are elided, `skip` logical leaf frames are left out,
- * then runtime.goexit and runtime.main at the root. Returns the number of
+ * then runtime.goexit and runtime.main at the root. Addresses outside of Go's code have the frames that
+ * natives has. Returns the number of
  * frames written (0 … MAX_FRAMES), or -ENOMEM.
  */
 int symbol_frames(struct symbol *sym, const uint64_t *pcs, size_t n, unsigned skip, unsigned flags,

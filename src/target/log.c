@@ -23,7 +23,7 @@ static uint64_t mono_ns(void)
 }
 
 /* Both clocks at one moment: the middle of two readings of one around the other. */
-static struct log_clock read_clock(void)
+struct log_clock target_clock(void)
 {
 	uint64_t before = mono_ns(), after;
 	struct timespec wall;
@@ -64,7 +64,7 @@ static int log_target(const struct target *target, unsigned extra_flags, log_sin
 			 extra_flags,
 		.go_minor = target->go_minor,
 		.go_patch = target->go_patch,
-		.clock = read_clock(),
+		.clock = target_clock(),
 	};
 
 	memcpy(head.go_version, target->go_version, sizeof(head.go_version));
@@ -132,11 +132,22 @@ static int log_mappings(const struct maps *maps, log_sink sink, void *ctx)
 	return rc;
 }
 
+int target_log_mappings(pid_t pid, log_sink sink, void *ctx, struct error *err)
+{
+	struct maps maps;
+	int rc = maps_read(pid, &maps, err);
+
+	if (rc)
+		return rc;
+	rc = log_mappings(&maps, sink, ctx);
+	maps_free(&maps);
+	return rc ? error_set(err, -rc, "cannot write the log: %s", strerror(-rc)) : 0;
+}
+
 int target_log_info(const struct target *target, unsigned extra_flags, log_sink sink, void *ctx,
 		    struct error *err)
 {
 	const struct release *release = target->image->release;
-	struct maps maps;
 	int rc = log_target(target, extra_flags, sink, ctx);
 
 	for (unsigned table = REASON_BLOCK; rc == 0 && table < REASON_TABLES; table++)
@@ -145,14 +156,7 @@ int target_log_info(const struct target *target, unsigned extra_flags, log_sink 
 		rc = log_park_reasons(release_reasons(release, REASON_WAIT), release->minor, sink, ctx);
 	if (rc)
 		return error_set(err, -rc, "cannot write the log: %s", strerror(-rc));
-	if (!target->pid)
-		return 0;
-	rc = maps_read(target->pid, &maps, err);
-	if (rc)
-		return rc;
-	rc = log_mappings(&maps, sink, ctx);
-	maps_free(&maps);
-	return rc ? error_set(err, -rc, "cannot write the log: %s", strerror(-rc)) : 0;
+	return target->pid ? target_log_mappings(target->pid, sink, ctx, err) : 0;
 }
 
 /* Copies the table out of the image: from there on this is the only copy, and the image's memory is free. */

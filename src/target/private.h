@@ -51,4 +51,9 @@ int target_trace_flag(const struct target *target, uint64_t *flag);
 /* The places that only Go up to 1.16 has; gc_controller is found already. What is not found stays 0. */
 void target_find_old_places(struct target *target);
 
+/* Both clocks at one moment. */
+struct log_clock target_clock(void);
+/* LOG_MAPPINGs: code only. */
+int target_log_mappings(pid_t pid, log_sink sink, void *ctx, struct error *err);
+
 #endif

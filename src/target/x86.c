@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Intel SDM volume 2, appendix A: opcode maps in 64-bit mode. */
+/* Intel SDM volume 2, appendix A: opcode maps in 64-bit mode; chapter 2.7 for EVEX. */
 #define MAX_LENGTH 15u
 
 /* What follows an opcode. */
@@ -23,6 +23,7 @@ enum shape {
 	M_IZ,
 	M_F8, /* ModRM; 8-bit immediate if reg is 0 or 1 (test) */
 	M_FZ, /* ModRM; IZ if reg is 0 or 1 */
+	M_0,  /* ModRM with reg 0 (pop): else it is AMD's XOP */
 };
 
 #define ALU      M, M, M, M, I8, IZ, BAD, BAD
@@ -30,24 +31,24 @@ enum shape {
 #define FOUR(x)  x, x, x, x
 
 static const uint8_t one_byte[256] = {
-	ALU,         ALU,         ALU,  ALU,  ALU,  ALU,  ALU,  ALU, /* 00 */
-	EIGHT(BAD),  EIGHT(BAD),                                     /* 40: REX */
-	EIGHT(NONE), EIGHT(NONE),                                    /* 50: push, pop */
-	BAD,         BAD,         BAD,  M,    BAD,  BAD,  BAD,  BAD, /* 60: movsxd */
-	IZ,          M_IZ,        I8,   M_I8, BAD,  BAD,  BAD,  BAD, /* 68: push, imul */
-	EIGHT(J8),   EIGHT(J8),                                      /* 70: jcc */
+	ALU,         ALU,         ALU,  ALU,  ALU,  ALU,  ALU,  ALU,  /* 00 */
+	EIGHT(BAD),  EIGHT(BAD),                                      /* 40: REX */
+	EIGHT(NONE), EIGHT(NONE),                                     /* 50: push, pop */
+	BAD,         BAD,         BAD,  M,    BAD,  BAD,  BAD,  BAD,  /* 60: movsxd; 62 is EVEX */
+	IZ,          M_IZ,        I8,   M_I8, NONE, NONE, NONE, NONE, /* 68: push, imul, ins, outs */
+	EIGHT(J8),   EIGHT(J8),                                       /* 70: jcc */
 	M_I8,        M_IZ,        BAD,  M_I8, M,    M,    M,    M,    M,
-	M,           M,           M,    BAD,  M,    BAD,  M,                    /* 80 */
+	M,           M,           M,    M,    M,    M,    M_0,                  /* 80 */
 	EIGHT(NONE), NONE,        NONE, BAD,  NONE, NONE, NONE, NONE, NONE,     /* 90: xchg, cdq */
 	MOFF,        MOFF,        MOFF, MOFF, NONE, NONE, NONE, NONE,           /* a0 */
 	I8,          IZ,          NONE, NONE, NONE, NONE, NONE, NONE,           /* a8 */
 	EIGHT(I8),   EIGHT(IV),                                                 /* b0: mov */
 	M_I8,        M_I8,        I16,  NONE, BAD,  BAD,  M_I8, M_IZ,           /* c0: c4, c5 are VEX */
-	I16_8,       NONE,        I16,  NONE, NONE, I8,   BAD,  NONE,           /* c8 */
+	I16_8,       NONE,        I16,  NONE, NONE, I8,   BAD,  NONE,           /* c8: enter, leave, int */
 	M,           M,           M,    M,    BAD,  BAD,  BAD,  NONE, EIGHT(M), /* d0 */
 	J8,          J8,          J8,   J8,   I8,   I8,   I8,   I8,   JZ,
 	JZ,          BAD,         J8,   NONE, NONE, NONE, NONE,       /* e0 */
-	BAD,         NONE,        BAD,  BAD,  NONE, NONE, M_F8, M_FZ, /* f0 */
+	BAD,         NONE,        BAD,  BAD,  NONE, NONE, M_F8, M_FZ, /* f0: f1 is int1 */
 	NONE,        NONE,        NONE, NONE, NONE, NONE, M,    M,    /* f8 */
 };
 
@@ -61,12 +62,12 @@ static const uint8_t two_byte[256] = {
 	EIGHT(M),  EIGHT(M),                                                  /* 50 */
 	EIGHT(M),  EIGHT(M),                                                  /* 60 */
 	M_I8,      M_I8,      M_I8, M_I8, M,    M,    M,    NONE, BAD,
-	BAD,       BAD,       BAD,  M,    M,    M,    M,                       /* 70 */
-	EIGHT(JZ), EIGHT(JZ),                                                  /* 80: jcc */
-	EIGHT(M),  EIGHT(M),                                                   /* 90: setcc */
-	NONE,      NONE,      NONE, M,    M_I8, M,    BAD,  BAD,               /* a0: cpuid, bt, shld */
-	NONE,      NONE,      NONE, M,    M_I8, M,    M,    M,                 /* a8 */
-	EIGHT(M),  M,         BAD,  M_I8, M,    M,    M,    M,    M,           /* b0: cmpxchg, movzx, bt */
+	M,         BAD,       BAD,  M,    M,    M,    M,             /* 70: emms, vmread */
+	EIGHT(JZ), EIGHT(JZ),                                        /* 80: jcc */
+	EIGHT(M),  EIGHT(M),                                         /* 90: setcc */
+	NONE,      NONE,      NONE, M,    M_I8, M,    BAD,  BAD,     /* a0: cpuid, bt, shld */
+	NONE,      NONE,      NONE, M,    M_I8, M,    M,    M,       /* a8 */
+	EIGHT(M),  M,         M,    M_I8, M,    M,    M,    M,    M, /* b0: cmpxchg, movzx, ud1, bt */
 	M,         M,         M_I8, M,    M_I8, M_I8, M_I8, M,    EIGHT(NONE), /* c0: xadd, bswap */
 	EIGHT(M),  EIGHT(M),                                                   /* d0 */
 	EIGHT(M),  EIGHT(M),                                                   /* e0 */
@@ -77,6 +78,7 @@ struct cursor {
 	const uint8_t *bytes;
 	size_t size, at;
 	bool operand16; /* 66 prefix */
+	bool address32; /* 67 prefix */
 };
 
 static bool next(struct cursor *cursor, uint8_t *byte)
@@ -115,7 +117,13 @@ static bool prefixes(struct cursor *cursor, struct x86_insn *insn, uint8_t *byte
 		case 0x66:
 			cursor->operand16 = true;
 			break;
+		case 0x67:
+			cursor->address32 = true;
+			break;
+		case 0x26:
 		case 0x2e:
+		case 0x36:
+		case 0x3e:
 		case 0x65:
 		case 0xf0:
 		case 0xf2:
@@ -150,6 +158,24 @@ static bool vex(struct cursor *cursor, struct x86_insn *insn, uint8_t first)
 	return next(cursor, &insn->opcode);
 }
 
+/*
+ * Four bytes of EVEX (AVX-512), the first of which is read. Its second bit for
+ * each register goes to vector registers: not told. Maps 4 (APX) and 7 are not known.
+ */
+static bool evex(struct cursor *cursor, struct x86_insn *insn)
+{
+	uint8_t one, two, three;
+
+	if (!next(cursor, &one) || !next(cursor, &two) || !next(cursor, &three))
+		return false;
+	insn->vex = insn->evex = true;
+	insn->map = one & 7;
+	insn->rex = (one & 0x80 ? 0 : 4) | (one & 0x40 ? 0 : 2) | (one & 0x20 ? 0 : 1) | (two & 0x80 ? 8 : 0);
+	if ((one & 8) || !(two & 4) || insn->map == 0 || insn->map == 4 || insn->map == 7)
+		return false;
+	return next(cursor, &insn->opcode);
+}
+
 static bool opcode(struct cursor *cursor, struct x86_insn *insn)
 {
 	uint8_t byte;
@@ -158,6 +184,8 @@ static bool opcode(struct cursor *cursor, struct x86_insn *insn)
 		return false;
 	if (byte == 0xc4 || byte == 0xc5)
 		return vex(cursor, insn, byte);
+	if (byte == 0x62)
+		return evex(cursor, insn);
 	insn->opcode = byte;
 	if (byte != 0x0f)
 		return true;
@@ -171,20 +199,31 @@ static bool opcode(struct cursor *cursor, struct x86_insn *insn)
 	return true;
 }
 
+/* Under VEX and EVEX nothing but vzeroupper has no ModRM, and no jumps, bit tests, ... exist. */
+static enum shape shape_of_vector(const struct x86_insn *insn)
+{
+	uint8_t opcode = insn->opcode;
+
+	if (opcode == 0x77)
+		return insn->evex ? BAD : NONE;
+	if ((opcode >= 0x70 && opcode <= 0x73) || opcode == 0xc2 || (opcode >= 0xc4 && opcode <= 0xc6))
+		return M_I8;
+	if (insn->evex && opcode >= 0x78 && opcode <= 0x7b)
+		return M; /* conversions to and from unsigned */
+	return two_byte[opcode] == M ? M : BAD;
+}
+
 static enum shape shape_of(const struct x86_insn *insn)
 {
 	switch (insn->map) {
 	case X86_ONE:
 		return one_byte[insn->opcode];
 	case X86_0F:
-		/* Under VEX, vzeroupper has no ModRM, and no jumps, bit tests, ... exist. */
-		if (insn->vex && insn->opcode != 0x77 && two_byte[insn->opcode] != M_I8)
-			return two_byte[insn->opcode] == M ? M : BAD;
-		return two_byte[insn->opcode];
-	case X86_0F38:
-		return M;
-	default:
+		return insn->vex ? shape_of_vector(insn) : two_byte[insn->opcode];
+	case X86_0F3A:
 		return M_I8;
+	default:
+		return M;
 	}
 }
 
@@ -219,7 +258,7 @@ static bool modrm(struct cursor *cursor, struct x86_insn *insn)
 
 static unsigned immediate_size(const struct cursor *cursor, const struct x86_insn *insn, enum shape shape)
 {
-	unsigned z = cursor->operand16 ? 2 : 4;
+	unsigned z = cursor->operand16 && !(insn->rex & 8) ? 2 : 4; /* REX.W prevails */
 
 	switch (shape) {
 	case I8:
@@ -238,7 +277,7 @@ static unsigned immediate_size(const struct cursor *cursor, const struct x86_ins
 	case IV:
 		return insn->rex & 8 ? 8 : z;
 	case MOFF:
-		return 8;
+		return cursor->address32 ? 4 : 8;
 	case M_F8:
 		return (insn->reg & 7) < 2 ? 1 : 0;
 	case M_FZ:
@@ -260,6 +299,8 @@ bool x86_decode(const uint8_t *bytes, size_t size, struct x86_insn *insn)
 	if (shape == BAD)
 		return false;
 	if ((shape == M || shape >= M_I8) && !modrm(&cursor, insn))
+		return false;
+	if (shape == M_0 && (insn->reg & 7))
 		return false;
 	insn->imm_size = immediate_size(&cursor, insn, shape);
 	if (!next_signed(&cursor, insn->imm_size, &insn->imm))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Lengths and operands of x86-64 instructions, as far as compiled Go and the
- * runtime's assembly use them. What it does not know it refuses, so that a
+ * Lengths and operands of x86-64 instructions, as far as compilers and the
+ * libraries' assembly use them. What it does not know it refuses, so that a
  * scan never goes on at a guess. Pure; a stranger controls the bytes.
  */
 #ifndef GOTRACE_TARGET_X86_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum x86_map { X86_ONE, X86_0F, X86_0F38, X86_0F3A };
+enum x86_map { X86_ONE, X86_0F, X86_0F38, X86_0F3A, X86_MAP5 = 5, X86_MAP6 };
 
 enum { X86_RAX, X86_RCX, X86_RDX, X86_RBX, X86_RSP, X86_RBP };
 
@@ -19,8 +19,9 @@ struct x86_insn {
 	uint8_t length;
 	uint8_t map; /* enum x86_map */
 	uint8_t opcode;
-	bool vex; /* VEX-encoded (AVX, BMI) */
-	bool fs;  /* fs: prefix */
+	bool vex;  /* VEX- or EVEX-encoded (AVX, BMI) */
+	bool evex; /* AVX-512 */
+	bool fs;   /* fs: prefix */
 	uint8_t rex;
 	bool has_modrm, has_disp;
 	uint8_t mod, reg, rm; /* reg and rm with their REX bits */

@@ -345,18 +345,32 @@ static const struct block_reason block_reasons[] = {
 	{"chan receive", V1_GO_BLOCK_RECV},
 	{"GC mark assist wait for work", V1_GO_BLOCK_GC},
 	{"sleep", V1_GO_SLEEP},
+	{"sync (condition)", V1_GO_BLOCK_COND}, /* of threads, as those below: the nearest type */
 };
+static const char thread_sync[] = "sync ("; /* any lock of threads */
+
+static const char *string_of(const struct encoder_v1 *wire, uint32_t id, size_t *len)
+{
+	const struct strtab *strings = wire->dict.tables->strings;
+
+	*len = 0;
+	return id && id < strtab_count(strings) ? strtab_get(strings, id, len) : "";
+}
+
+static bool string_begins(const struct encoder_v1 *wire, uint32_t id, const char *begin)
+{
+	size_t len;
+	const char *text = string_of(wire, id, &len);
+
+	return len >= strlen(begin) && memcmp(text, begin, strlen(begin)) == 0;
+}
 
 static bool string_is(const struct encoder_v1 *wire, uint32_t id, const char *name)
 {
-	const struct strtab *strings = wire->dict.tables->strings;
-	const char *text;
 	size_t len;
 
-	if (id == 0 || id >= strtab_count(strings))
-		return false;
-	text = strtab_get(strings, id, &len);
-	return len == strlen(name) && memcmp(text, name, len) == 0;
+	string_of(wire, id, &len);
+	return id && len == strlen(name) && string_begins(wire, id, name);
 }
 
 /* Reasons without an event of their own, in this format or in all, are the general one. */
@@ -366,6 +380,8 @@ static enum event_v1_type block_type(const struct encoder_v1 *wire, uint32_t rea
 		if (string_is(wire, reason, block_reasons[i].text) &&
 		    event_v1_spec(block_reasons[i].type, wire->file.format))
 			return block_reasons[i].type;
+	if (string_begins(wire, reason, thread_sync))
+		return V1_GO_BLOCK_SYNC;
 	return V1_GO_BLOCK;
 }
 

@@ -77,6 +77,8 @@ static int around(const struct stack *stack, struct frame frames[MAX_FRAMES], in
 	}
 	if (stack->root && n == (stack->leaf != 0))
 		frames[n++] = literal_frame(stack->root);
+	else if (stack->root && n == MAX_FRAMES) /* cut: what is last is not the root's */
+		frames[n - 1] = literal_frame(stack->root);
 	else if (stack->root)
 		frames[n - 1] = named_root(frames[n - 1], stack->root);
 	return n;

@@ -74,10 +74,97 @@ struct thread_struct {
 	long unsigned int fsbase;
 };
 
+struct thread_info {
+	__u32 cpu;
+};
+
+struct inode;
+struct super_block;
+
+struct file {
+	struct inode *f_inode;
+};
+
+struct inode {
+	short unsigned int i_mode;
+	long unsigned int i_ino;
+	struct super_block *i_sb;
+};
+
+struct super_block {
+	long unsigned int s_magic;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct rq;
+
+struct cfs_rq {
+	struct rq *rq;
+};
+
+struct sched_entity {
+	struct cfs_rq *cfs_rq;
+};
+
 struct task_struct {
+	struct thread_info thread_info;
+	unsigned int __state;
+	void *stack;
+	unsigned int flags;
+	int on_cpu;
+	unsigned int in_iowait : 1;
+	struct sched_entity se;
 	int pid;
 	int tgid;
+	__u64 start_boottime;
+	char comm[16];
+	struct files_struct *files;
 	struct thread_struct thread;
+};
+
+/* The state before Linux 5.14 (2f064a59a11f), the CPU before 5.16 (bcf9033e5449). */
+struct task_struct___old {
+	volatile long int state;
+	unsigned int cpu;
+};
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+/* Of each CPU; from Linux 6.2 to 6.14 the count of what keeps it from switching is in pcpu_hot. */
+struct pcpu_hot {
+	int preempt_count;
+};
+
+struct softnet_data {
+	bool in_net_rx_action; /* Linux 6.4 */
+};
+
+struct hrtimer_cpu_base {
+	unsigned int in_hrtirq : 1;
+	unsigned int softirq_activated : 1;
+};
+
+struct timer_list;
+
+struct timer_base {
+	struct timer_list *running_timer;
 };
 
 #pragma clang attribute pop

@@ -13,6 +13,10 @@
 //	judge samples -cores N TRACE               its CPU samples, of the target's mode cpu
 //	judge usertwin NATIVE OURS                 the same for tasks, regions and logs
 //	judge usertruth OURS WORDS                 compared with what the program says it did
+//	judge window PID                           what the kernel counts of its threads, at two times
+//	judge schedtruth TRACE SAMPLES             threads' times and switches compared with these counts
+//	judge native TRACE DEMAND…                 blocks, wakers, stacks of threads
+//	judge stacktruth TRACE STACKS              compared with the debugger's stacks
 //	judge json FILE [PATH]                     is this one JSON object; print what stands at PATH
 package main
 
@@ -22,22 +26,26 @@ import (
 )
 
 var commands = map[string]func(args []string) error{
-	"strict":    strict,
-	"pages":     pages,
-	"browser":   browserCommand,
-	"twin":      twin,
-	"counts":    counts,
-	"v0":        checkV0,
-	"alloc":     alloc,
-	"samples":   samples,
-	"json":      jsonCommand,
-	"usertruth": userTruth,
-	"usertwin":  userTwin,
+	"strict":     strict,
+	"pages":      pages,
+	"browser":    browserCommand,
+	"twin":       twin,
+	"counts":     counts,
+	"v0":         checkV0,
+	"alloc":      alloc,
+	"samples":    samples,
+	"json":       jsonCommand,
+	"usertruth":  userTruth,
+	"usertwin":   userTwin,
+	"window":     window,
+	"schedtruth": schedTruth,
+	"native":     native,
+	"stacktruth": stackTruth,
 }
 
 func main() {
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: judge strict|pages|counts|v0|browser|twin|usertwin|usertruth|alloc|samples|json [options] FILE…")
+		fmt.Fprintln(os.Stderr, "usage: judge strict|pages|counts|v0|browser|twin|usertwin|usertruth|alloc|samples|window|schedtruth|native|stacktruth|json [options] FILE…")
 		os.Exit(2)
 	}
 	if err := commands[os.Args[1]](os.Args[2:]); err != nil {

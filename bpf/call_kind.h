@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What the programs have to know of system calls; src/capture/calls.c has which is what. */
+#ifndef GOTRACE_CALL_KIND_H
+#define GOTRACE_CALL_KIND_H
+
+#define CALL_NUMBERS 512 /* of x86-64; a power of two */
+
+enum call_kind {
+	CALL_NO_FILE = 0,
+	CALL_FILE = 1,  /* the first argument is a descriptor */
+	CALL_EPOLL = 2, /* it is one of an epoll */
+	CALL_POLL = 3,  /* the first argument is an array of struct pollfd, the second is how many */
+};
+
+/* arch/x86/entry/syscalls/syscall_64.tbl, include/uapi/asm-generic/mman-common.h */
+#define CALL_MMAP 9
+#define PROT_EXEC 4
+
+#endif

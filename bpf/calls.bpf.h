@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* System calls of threads, and which file they are about. */
+#ifndef GOTRACE_CALLS_BPF_H
+#define GOTRACE_CALLS_BPF_H
+
+#include "bpf/call_kind.h"
+#include "bpf/thread.bpf.h"
+
+const volatile uint8_t call_kinds[CALL_NUMBERS]; /* enum call_kind; set by capture */
+
+#define S_IFMT   0170000u
+#define S_IFSOCK 0140000u
+#define S_IFREG  0100000u
+#define S_IFBLK  0060000u
+#define S_IFDIR  0040000u
+#define S_IFCHR  0020000u
+#define S_IFIFO  0010000u
+
+#define ANON_INODE_FS_MAGIC 0x09041934u /* include/uapi/linux/magic.h */
+
+/* What has no name but its kind (epoll, eventfd): up to Linux 6.15 without a type, since then a regular file
+ * (cfd86ef7e8e7). */
+static __always_inline enum file_kind kind_of(const struct inode *inode, uint32_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFSOCK:
+		return FILE_SOCKET;
+	case S_IFIFO:
+		return FILE_PIPE;
+	case S_IFCHR:
+		return FILE_TTY;
+	case S_IFDIR:
+	case S_IFBLK:
+		return FILE_REGULAR;
+	case S_IFREG:
+		return BPF_CORE_READ(inode, i_sb, s_magic) == ANON_INODE_FS_MAGIC ? FILE_EVENT : FILE_REGULAR;
+	default:
+		return FILE_EVENT;
+	}
+}
+
+/* A number that differs, most likely, when another file is behind the descriptor. */
+static __always_inline uint32_t mark_of(uint64_t file, uint64_t inode_number)
+{
+	return (uint32_t)((inode_number ^ file >> 6) * STACK_HASH_FACTOR >> 40);
+}
+
+static __always_inline uint64_t wait_on(struct task_struct *task, uint32_t fd, bool epoll)
+{
+	struct files_struct *files = task->files;
+	struct file *file = NULL;
+	struct inode *inode;
+	uint64_t number;
+	uint32_t mode = 0;
+
+	if (!files || fd >= files->fdt->max_fds ||
+	    bpf_probe_read_kernel(&file, sizeof(file), files->fdt->fd + fd) || !file)
+		return 0;
+	inode = BPF_CORE_READ(file, f_inode);
+	number = BPF_CORE_READ(inode, i_ino);
+	if (!epoll)
+		mode = BPF_CORE_READ(inode, i_mode);
+	return WAIT_MAKE(epoll ? FILE_EPOLL : kind_of(inode, mode), fd, mark_of((uint64_t)file, number));
+}
+
+/* What the call of the current thread, or of one that is looked at from outside, is about. */
+static __always_inline uint64_t wait_in_call(struct task_struct *task, const struct user_regs *regs,
+					     bool current)
+{
+	uint64_t number = regs->call - 1;
+	uint32_t fd = (uint32_t)regs->args[0];
+	uint8_t kind;
+
+	if (number >= CALL_NUMBERS)
+		return 0;
+	kind = call_kinds[number & (CALL_NUMBERS - 1)];
+	if (kind == CALL_NO_FILE)
+		return 0;
+	if (kind == CALL_POLL) {
+		/* Of several descriptors none is the one. */
+		if (!current || regs->args[1] != 1 ||
+		    bpf_probe_read_user(&fd, sizeof(fd), (const void *)regs->args[0]))
+			return 0;
+	}
+	return wait_on(task, fd, kind == CALL_EPOLL);
+}
+
+static __always_inline void keep_call(uint32_t tid, const struct raw_record *rec)
+{
+	struct thread *known = known_thread(tid), fresh = {
+							  .call = rec->arg,
+							  .wait = rec->arg2,
+							  .stack = rec->stack,
+						  };
+
+	if (known)
+		*known = fresh;
+	else
+		bpf_map_update_elem(&threads, &tid, &fresh, BPF_ANY);
+}
+
+SEC("?tp_btf/sys_enter")
+int BPF_PROG(sys_enter, struct pt_regs *user, long id)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct raw_record rec = {.site = SITE_CALL};
+	struct user_regs regs;
+
+	if (!is_traced(task->tgid) || id < 0)
+		return 0;
+	take_regs(&regs, user);
+	rec.tid = task->pid;
+	rec.goid = task->tgid;
+	rec.arg = regs.call = id + 1;
+	rec.arg2 = wait_in_call(task, &regs, true);
+	rec.stack = stack_of(&regs, task->tgid);
+	keep_call(task->pid, &rec);
+	send_thread(&rec);
+	return 0;
+}
+
+/* Code has come to a place where something else may have been before; what goes cannot be called any more. */
+static __always_inline bool maps_code(const struct pt_regs *user, long id, long result)
+{
+	return id == CALL_MMAP && user->dx & PROT_EXEC && (__s32)user->r8 >= 0 && (uint64_t)result < -4095ull;
+}
+
+SEC("?tp_btf/sys_exit")
+int BPF_PROG(sys_exit, struct pt_regs *user, long result)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct raw_record rec = {.site = SITE_CALL_DONE, .arg2 = result};
+	struct thread *known;
+
+	if (!is_traced(task->tgid))
+		return 0;
+	known = known_thread(task->pid);
+	rec.tid = task->pid;
+	rec.goid = task->tgid;
+	rec.arg = user->orig_ax + 1;
+	/* rt_sigreturn leaves the registers of what it returns to. */
+	if (known && known->call) {
+		rec.arg = known->call;
+		known->call = 0;
+	}
+	if (maps_code(user, (long)user->orig_ax, result)) {
+		struct raw_record mapped = {.site = SITE_MAPPED, .tid = task->pid, .goid = task->tgid};
+
+		send_thread(&mapped);
+	}
+	send_thread(&rec);
+	return 0;
+}
+
+#endif

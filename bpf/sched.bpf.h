@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Threads come to a CPU and leave it, are woken, made, and end. */
+#ifndef GOTRACE_SCHED_BPF_H
+#define GOTRACE_SCHED_BPF_H
+
+#include "bpf/calls.bpf.h"
+#include "bpf/interrupt.bpf.h"
+#include "bpf/thread.bpf.h"
+
+/* Of task_struct.__state (include/linux/sched.h). */
+#define TASK_INTERRUPTIBLE   0x1u
+#define TASK_UNINTERRUPTIBLE 0x2u
+#define TASK_STOPPED         0x4u
+#define TASK_TRACED          0x8u
+#define TASK_PARKED          0x40u
+#define TASK_DEAD            0x80u
+#define TASK_WAKING          0x200u
+#define TASK_NEW             0x800u
+#define TASK_FROZEN          0x8000u
+
+static __always_inline uint64_t state_of(const struct task_struct *task)
+{
+	const struct task_struct___old *old = (const void *)task;
+
+	if (bpf_core_field_exists(task->__state))
+		return task->__state;
+	return BPF_CORE_READ(old, state);
+}
+
+static __always_inline enum left left_in(uint64_t state)
+{
+	if (!state || state & (TASK_WAKING | TASK_NEW))
+		return LEFT_RUNNABLE;
+	if (state & TASK_DEAD)
+		return LEFT_DEAD;
+	if (state & (TASK_STOPPED | TASK_TRACED | TASK_PARKED | TASK_FROZEN))
+		return LEFT_STOPPED;
+	return state & TASK_INTERRUPTIBLE ? LEFT_ASLEEP : LEFT_DISK;
+}
+
+/* What a thread of ours waits for that falls asleep now, and where. */
+static __always_inline void tell_wait(struct raw_record *rec, struct task_struct *task,
+				      const struct user_regs *regs)
+{
+	struct thread *known = regs->call ? known_thread(task->pid) : NULL;
+
+	if (known && known->call == regs->call) {
+		rec->arg2 = known->wait;
+		rec->stack = known->stack;
+		return;
+	}
+	if (task->flags & PF_EXITING || !regs->ip)
+		return;
+	if (regs->call)
+		rec->arg2 = wait_in_call(task, regs, true);
+	rec->stack = stack_of(regs, task->tgid);
+}
+
+/*
+ * A thread with a signal to take is left runnable, whatever its state was;
+ * before Linux 6.14 the tracepoint tells the state from before that
+ * (kernel/sched/core.c, __schedule).
+ */
+static __always_inline void tell_leaving(struct raw_record *rec, struct task_struct *task, bool preempted,
+					 uint64_t state)
+{
+	struct user_regs regs;
+
+	rec->tid = task->pid;
+	rec->goid = task->tgid;
+	rec->status = preempted || !state_of(task) ? LEFT_RUNNABLE : left_in(state);
+	user_regs(&regs, task);
+	rec->arg = regs.call;
+	if (rec->status == LEFT_ASLEEP || rec->status == LEFT_DISK || rec->status == LEFT_STOPPED)
+		tell_wait(rec, task, &regs);
+}
+
+static __always_inline int switched(bool preempted, struct task_struct *prev, struct task_struct *next,
+				    uint64_t state)
+{
+	bool leaves = is_traced(prev->tgid), comes = is_traced(next->tgid);
+	struct raw_record rec = {.site = SITE_SWITCH};
+
+	if (!leaves && !comes)
+		return 0;
+	if (leaves)
+		tell_leaving(&rec, prev, preempted, state);
+	if (several && leaves && comes && prev->tgid != next->tgid) {
+		send_thread(&rec);
+		rec = (struct raw_record){.site = SITE_SWITCH};
+	}
+	if (comes) {
+		rec.g = next->pid;
+		rec.goid = next->tgid;
+	}
+	send_thread(&rec);
+	return 0;
+}
+
+/* One of these three is loaded. From Linux 5.18 on (fa2c3254d7cf, 9c2136be0878): */
+SEC("?tp_btf/sched_switch")
+int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
+	     unsigned int prev_state)
+{
+	return switched(preempt, prev, next, prev_state);
+}
+
+/* 5.16 and 5.17 */
+SEC("?tp_btf/sched_switch")
+int BPF_PROG(sched_switch_516, bool preempt, unsigned int prev_state, struct task_struct *prev,
+	     struct task_struct *next)
+{
+	return switched(preempt, prev, next, prev_state);
+}
+
+SEC("?tp_btf/sched_switch")
+int BPF_PROG(sched_switch_old, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	return switched(preempt, prev, next, state_of(prev));
+}
+
+/* Names of threads of other processes that were told, so that each is told once. What is pushed out is told
+ * again. */
+#define OUTSIDERS 1024u
+
+struct outsider {
+	uint64_t tid;
+	uint64_t comm[COMM_SIZE / 8];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, OUTSIDERS);
+	__type(key, uint32_t);
+	__type(value, struct outsider);
+} outsiders SEC(".maps");
+
+static __always_inline void introduce(struct task_struct *task)
+{
+	struct outsider this = {.tid = task->pid}, *told;
+	uint32_t key = this.tid % OUTSIDERS;
+
+	__builtin_memcpy(this.comm, task->comm, COMM_SIZE);
+	told = bpf_map_lookup_elem(&outsiders, &key);
+	if (told && told->tid == this.tid && told->comm[0] == this.comm[0] && told->comm[1] == this.comm[1])
+		return;
+	if (told)
+		*told = this;
+	send_comm(task->tgid, task->pid, (const char *)this.comm);
+}
+
+static __always_inline uint64_t stack_of_current(struct task_struct *task)
+{
+	struct user_regs regs;
+	struct thread *known;
+
+	if (!user_regs(&regs, task))
+		return 0;
+	known = regs.call ? known_thread(task->pid) : NULL;
+	if (known && known->call == regs.call)
+		return known->stack;
+	return task->flags & PF_EXITING ? 0 : stack_of(&regs, task->tgid);
+}
+
+/*
+ * In an interrupt whoever was interrupted has nothing to do with it, and the
+ * idle task does nothing but what interrupts have left for it. Threads of the
+ * kernel's are told by their names: what they do they do themselves.
+ */
+static __always_inline void tell_waker(struct raw_record *rec, struct task_struct *waker,
+				       const struct task_struct *woken)
+{
+	uint64_t block = cpu_block(waker);
+	uint32_t count = preempt_count(block);
+
+	if (count & (SOFTIRQ_SERVED | HARDIRQ_MASK | NMI_MASK) || !waker->pid) {
+		rec->status = WAKER_INTERRUPT;
+		rec->arg = interrupt_that_wakes(block, count, woken);
+		return;
+	}
+	rec->tid = waker->pid;
+	if (waker->tgid == woken->tgid) {
+		rec->status = WAKER_THREAD;
+		rec->stack = stack_of_current(waker);
+		return;
+	}
+	introduce(waker);
+	rec->status = WAKER_OTHER;
+	rec->arg = waker->tgid;
+}
+
+SEC("?tp_btf/sched_waking")
+int BPF_PROG(sched_waking, struct task_struct *woken)
+{
+	struct raw_record rec = {.site = SITE_WAKING};
+	struct task_struct *waker;
+
+	if (!is_traced(woken->tgid))
+		return 0;
+	waker = bpf_get_current_task_btf();
+	if (waker->pid == woken->pid)
+		return 0; /* it was about to sleep, and does not */
+	rec.g = woken->pid;
+	rec.goid = woken->tgid;
+	tell_waker(&rec, waker, woken);
+	send_thread(&rec);
+	return 0;
+}
+
+SEC("?tp_btf/sched_process_fork")
+int BPF_PROG(sched_process_fork, struct task_struct *parent, struct task_struct *child)
+{
+	struct raw_record rec = {.site = SITE_FORK};
+	uint32_t tgid = child->tgid, nothing = 0;
+
+	if (!is_traced(parent->tgid))
+		return 0;
+	if (tgid != (uint32_t)parent->tgid) {
+		if (!follow_children)
+			return 0;
+		bpf_map_update_elem(&traced, &tgid, &nothing, BPF_ANY);
+	}
+	send_comm(tgid, child->pid, child->comm);
+	rec.tid = parent->pid;
+	rec.goid = parent->tgid;
+	rec.g = child->pid;
+	rec.arg = tgid;
+	rec.stack = stack_of_current(parent);
+	send_thread(&rec);
+	return 0;
+}
+
+SEC("?tp_btf/sched_process_exit")
+int BPF_PROG(sched_process_exit, struct task_struct *task)
+{
+	struct raw_record rec = {.site = SITE_THREAD_EXIT};
+
+	if (!is_traced(task->tgid))
+		return 0;
+	rec.tid = task->pid;
+	rec.goid = task->tgid;
+	send_thread(&rec);
+	return 0;
+}
+
+/* Nobody looks at a thread that is gone. */
+SEC("?tp_btf/sched_process_free")
+int BPF_PROG(sched_process_free, struct task_struct *task)
+{
+	uint32_t tid = task->pid;
+
+	if (is_traced(task->tgid))
+		bpf_map_delete_elem(&threads, &tid);
+	return 0;
+}
+
+/* With one process, what it does as another program is no part of the trace. */
+SEC("?tp_btf/sched_process_exec")
+int BPF_PROG(sched_process_exec, struct task_struct *task, int old_pid)
+{
+	struct raw_record rec = {.site = SITE_EXEC};
+	uint32_t tgid = task->tgid, tid = task->pid;
+
+	if (spawned && tgid == spawned && traced_tgid == NOBODY)
+		traced_tgid = tgid;
+	else if (!is_traced(tgid))
+		return 0;
+	else if (!several)
+		traced_tgid = NOBODY;
+	bpf_map_delete_elem(&threads, &tid);
+	send_comm(tgid, tid, task->comm);
+	rec.tid = tid;
+	rec.goid = tgid;
+	rec.g = old_pid;
+	send_thread(&rec);
+	return 0;
+}
+
+SEC("?tp_btf/task_rename")
+int BPF_PROG(task_rename, struct task_struct *task, const char *comm)
+{
+	char name[COMM_SIZE] = {0};
+
+	if (!is_traced(task->tgid))
+		return 0;
+	bpf_probe_read_kernel_str(name, sizeof(name), comm);
+	send_comm(task->tgid, task->pid, name);
+	return 0;
+}
+
+#endif

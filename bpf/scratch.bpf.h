@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What walks of stacks share, whoever's code they are of: buffers, and the
+ * dictionary by which a stack's frames are sent once.
+ */
+#ifndef GOTRACE_SCRATCH_BPF_H
+#define GOTRACE_SCRATCH_BPF_H
+
+#include "bpf/base.bpf.h"
+#include "bpf/stack_hash.h"
+#include "bpf/unwind.h"
+
+#define CHUNK       4096u /* bytes of stack a read */
+#define CHUNK_WORDS (CHUNK / 8)
+#define PCS_MASK    255u /* a power of two above STACK_DEPTH and SCAN_DEPTH, for the verifier */
+
+/*
+ * A walk and its buffers. Its state is in a map value and volatile on purpose: what the verifier loads
+ * from there it knows nothing about, so the loop looks the same to it in every round and is checked fast.
+ *
+ * A uprobe's program can be preempted by another thread that hits a probe on
+ * the same CPU, so a CPU has several of these, and each is taken and given back.
+ */
+struct scratch {
+	volatile uint32_t taken;
+	volatile uint32_t n;       /* pcs so far */
+	volatile uint32_t chunks;  /* read so far */
+	volatile uint64_t bp;      /* frame to go on from: [bp+8] is the next return address */
+	volatile uint64_t last_bp; /* the frame before, and its return address */
+	volatile uint64_t last_pc;
+	volatile uint64_t hash;
+	volatile struct unwind_regs regs; /* bpf/unwind.bpf.h: of the frame to go on from */
+	volatile uint32_t rule;           /* the same: how its caller is found */
+	volatile uint32_t space;          /* the same: of mappings */
+	volatile uint64_t n_scanned;      /* bpf/scan.bpf.h: words of chunk that have been gone through */
+	volatile uint64_t first_word;     /* the same: of chunk, counted from the stack pointer at the leaf */
+	uint64_t hi;                      /* end of the stack */
+	uint64_t other_lo, other_hi;      /* a stack on which the chain may go on; other_hi = 0: none */
+	uint64_t base;                    /* address of chunk in the target */
+	uint64_t whole_frames;            /* words of chunk that a frame can begin at */
+	uint64_t flags;                   /* enum raw_flags */
+	uint64_t head[sizeof(struct raw_stack) / 8]; /* and its pcs: sent as one */
+	uint64_t pcs[PCS_MASK + 1];
+	uint64_t chunk[CHUNK_WORDS + 2];
+};
+
+#define SCRATCHES 4
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, SCRATCHES);
+	__type(key, uint32_t);
+	__type(value, struct scratch);
+} scratches SEC(".maps");
+
+/*
+ * Hashes of the stacks whose frames have been sent, in sets of four. An array,
+ * because its look-up costs nothing; a stack that is pushed out is sent again.
+ */
+#define SENT_SETS 16384u
+#define SENT_WAYS 4u
+
+struct sent_set {
+	volatile uint64_t hashes[SENT_WAYS];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SENT_SETS);
+	__type(key, uint32_t);
+	__type(value, struct sent_set);
+} sent_stacks SEC(".maps");
+
+static __always_inline struct scratch *take_scratch(void)
+{
+	for (uint32_t i = 0; i < SCRATCHES; i++) {
+		uint32_t key = i;
+		struct scratch *s = bpf_map_lookup_elem(&scratches, &key);
+
+		if (s && !__sync_lock_test_and_set(&s->taken, 1))
+			return s;
+	}
+	count_loss(LOSS_SCRATCH_BUSY);
+	return NULL;
+}
+
+static __always_inline void give_back(struct scratch *s)
+{
+	__sync_lock_test_and_set(&s->taken, 0);
+}
+
+static __always_inline void push_pc(struct scratch *s, uint64_t pc)
+{
+	uint32_t n = s->n;
+
+	s->pcs[n & PCS_MASK] = pc;
+	s->hash = stack_hash_add(s->hash, pc);
+	s->n = n + 1;
+}
+
+static __always_inline bool was_sent(const struct sent_set *set, uint64_t hash)
+{
+	return set->hashes[0] == hash || set->hashes[1] == hash || set->hashes[2] == hash ||
+	       set->hashes[3] == hash;
+}
+
+/* A free one; else bits that have not chosen the set choose. */
+static __always_inline uint32_t way_for(const struct sent_set *set, uint64_t hash)
+{
+	for (uint32_t i = 0; i < SENT_WAYS; i++) {
+		if (!set->hashes[i])
+			return i;
+	}
+	return hash >> 62;
+}
+
+/* Frames must be in the ring before another CPU may refer to them by their hash. */
+static __always_inline bool send_frames(struct scratch *s, uint64_t hash, uint8_t skip)
+{
+	uint32_t n = s->n;
+	uint64_t size = sizeof(s->head) + n * 8ull;
+	struct raw_stack *head = (struct raw_stack *)s->head;
+
+	head->n = n;
+	head->site = SITE_STACK;
+	head->skip = skip;
+	head->flags = (uint16_t)s->flags;
+	head->hash = hash;
+	barrier_var(size);
+	if (size > sizeof(s->head) + SCAN_DEPTH * 8)
+		return false;
+	return !put(s->head, size);
+}
+
+/* Sends the frames if this stack has not been sent yet. Returns the hash, 0 if they could not be sent. */
+static __always_inline uint64_t name_stack(struct scratch *s, uint8_t skip)
+{
+	uint64_t hash = stack_hash_end(s->hash, s->n);
+	uint32_t key = hash % SENT_SETS;
+	struct sent_set *set = bpf_map_lookup_elem(&sent_stacks, &key);
+
+	if (!set || was_sent(set, hash))
+		return hash;
+	if (!send_frames(s, hash, skip)) {
+		count_loss(LOSS_STACK_FULL);
+		return 0;
+	}
+	set->hashes[way_for(set, hash)] = hash;
+	return hash;
+}
+
+static __always_inline struct scratch *begin_walk(uint64_t hi, uint32_t skip)
+{
+	struct scratch *s = take_scratch();
+
+	if (!s)
+		return NULL;
+	s->n = 0;
+	s->last_bp = 0;
+	s->last_pc = 0;
+	s->chunks = 0;
+	s->base = 0;
+	s->whole_frames = 0;
+	s->hi = hi;
+	s->other_hi = 0;
+	s->flags = 0;
+	s->hash = stack_hash_begin(skip);
+	return s;
+}
+
+#endif

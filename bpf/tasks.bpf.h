@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* A look at all threads of a process: for snapshots. */
+#ifndef GOTRACE_TASKS_BPF_H
+#define GOTRACE_TASKS_BPF_H
+
+#include "bpf/sched.bpf.h"
+
+static __always_inline uint32_t cpu_of(const struct task_struct *task)
+{
+	const struct task_struct___old *old = (const void *)task;
+
+	if (bpf_core_field_exists(old->cpu))
+		return BPF_CORE_READ(old, cpu);
+	return task->thread_info.cpu;
+}
+
+/* Reading the list of tasks runs it, for each of them. */
+SEC("?iter/task")
+int list_thread(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct raw_thread thread = {0};
+	struct user_regs regs;
+	uint64_t state;
+
+	if (!task || !is_traced(task->tgid))
+		return 0;
+	state = state_of(task);
+	user_regs(&regs, task);
+	thread.tid = task->pid;
+	thread.tgid = task->tgid;
+	thread.cpu = cpu_of(task);
+	thread.on_cpu = task->on_cpu;
+	thread.exiting = !!(task->flags & PF_EXITING);
+	thread.left = left_in(state);
+	thread.start_ns = task->start_boottime;
+	thread.call = regs.call;
+	thread.wait = regs.call ? wait_in_call(task, &regs, false) : 0;
+	thread.ip = regs.ip;
+	thread.sp = regs.sp;
+	thread.bp = regs.bp;
+	__builtin_memcpy(thread.comm, task->comm, COMM_SIZE);
+	bpf_seq_write(ctx->meta->seq, &thread, sizeof(thread));
+	return 0;
+}
+
+#endif

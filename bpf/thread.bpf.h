@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the programs that see threads share: which processes are looked at,
+ * what is kept of a thread between two of its records, its user registers.
+ */
+#ifndef GOTRACE_THREAD_BPF_H
+#define GOTRACE_THREAD_BPF_H
+
+#include "bpf/unwind.bpf.h"
+
+/* Of task_struct.flags (include/linux/sched.h; PF_USER_WORKER from Linux 6.4 on). */
+#define PF_EXITING     0x4u
+#define PF_IO_WORKER   0x10u
+#define PF_USER_WORKER 0x4000u
+#define PF_KTHREAD     0x200000u
+
+/* Set by capture before loading. */
+const volatile bool several; /* processes are looked at: those in `traced` */
+const volatile uint32_t
+	spawned; /* a process that becomes a program of its own soon: looked at from then on */
+const volatile bool follow_children; /* processes that are forked are looked at, too */
+
+#define NOBODY 0xffffffffu
+
+/* Set by capture while the programs run: the process that is looked at, if it is one. */
+volatile uint32_t traced_tgid = NOBODY;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, uint32_t);   /* tgid */
+	__type(value, uint32_t); /* nothing */
+} traced SEC(".maps");
+
+/* What is known of a thread that is in a system call, for its switches within. */
+struct thread {
+	uint64_t call;  /* 1 + number; 0: in none, or none that was told */
+	uint64_t wait;  /* WAIT_* */
+	uint64_t stack; /* hash */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* capture sets how many threads there may be */
+	__type(key, uint32_t);  /* tid */
+	__type(value, struct thread);
+} threads SEC(".maps");
+
+/* All that other processes' threads are asked: a load and a compare. */
+static __always_inline bool is_traced(uint32_t tgid)
+{
+	if (!several)
+		return tgid == traced_tgid;
+	return bpf_map_lookup_elem(&traced, &tgid);
+}
+
+static __always_inline struct thread *known_thread(uint32_t tid)
+{
+	return bpf_map_lookup_elem(&threads, &tid);
+}
+
+/* What a thread's registers were in user mode; call = 1 + number of the system call it is in, 0 = none. */
+struct user_regs {
+	uint64_t call;
+	uint64_t ip; /* as native_stack takes it */
+	uint64_t sp, bp;
+	uint64_t args[2]; /* of the call */
+};
+
+/* The kernel's own workers in a process (io_uring, vhost) never were in user mode. */
+static __always_inline bool has_user_side(const struct task_struct *task)
+{
+	return !(task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER));
+}
+
+/* Before Linux 5.15: at the upper end of the kernel's stack, which has 16 KiB on x86-64
+ * (arch/x86/include/asm/processor.h, task_pt_regs). */
+#define KERNEL_STACK 16384u
+
+/*
+ * In the kernel orig_ax is the system call's number, and negative where an
+ * interrupt or a fault led into it (arch/x86/entry/entry_64.S).
+ */
+static __always_inline void take_regs(struct user_regs *to, const struct pt_regs *regs)
+{
+	bool in_call = (__s64)regs->orig_ax >= 0;
+
+	to->call = in_call ? regs->orig_ax + 1 : 0;
+	to->ip = regs->ip + !in_call;
+	to->sp = regs->sp;
+	to->bp = regs->bp;
+	to->args[0] = regs->di;
+	to->args[1] = regs->si;
+}
+
+static __always_inline bool user_regs(struct user_regs *to, struct task_struct *task)
+{
+	struct pt_regs copy;
+
+	*to = (struct user_regs){0};
+	if (!has_user_side(task))
+		return false;
+	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs)) {
+		take_regs(to, (const struct pt_regs *)bpf_task_pt_regs(task));
+		return true;
+	}
+	if (bpf_probe_read_kernel(&copy, sizeof(copy),
+				  (const char *)task->stack + KERNEL_STACK - sizeof(copy)))
+		return false;
+	take_regs(to, &copy);
+	return true;
+}
+
+static __always_inline uint64_t stack_of(const struct user_regs *regs, uint32_t tgid)
+{
+	return native_stack(regs->ip, regs->sp, regs->bp, tgid);
+}
+
+/* The record's tid is the caller's to set: it need not be the current thread. */
+static __always_inline void send_thread(struct raw_record *rec)
+{
+	rec->p = bpf_get_smp_processor_id();
+	rec->time = bpf_ktime_get_ns();
+	if (put(rec, sizeof(*rec)))
+		count_loss(LOSS_RING_FULL);
+}
+
+#define COMM_SIZE 16u
+
+static __always_inline void send_comm(uint32_t tgid, uint32_t tid, const char comm[COMM_SIZE])
+{
+	uint64_t words[(sizeof(struct raw_text) + COMM_SIZE) / 8] = {0};
+	struct raw_text *text = (struct raw_text *)words;
+
+	text->record.site = SITE_COMM;
+	text->record.tid = tid;
+	text->record.goid = tgid;
+	text->record.p = bpf_get_smp_processor_id();
+	__builtin_memcpy(text->text, comm, COMM_SIZE);
+	for (uint32_t i = 0; i < COMM_SIZE && comm[i]; i++)
+		text->len++;
+	text->record.time = bpf_ktime_get_ns();
+	if (put(words, sizeof(words)))
+		count_loss(LOSS_RING_FULL);
+}
+
+#endif

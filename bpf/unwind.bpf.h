@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Stacks of native code, most of which keeps no frame pointers: walked by the
+ * tables that user space has made of .eh_frame (bpf/unwind.h). Code is
+ * called from few places: a rule that was searched for once is kept.
+ */
+#ifndef GOTRACE_UNWIND_BPF_H
+#define GOTRACE_UNWIND_BPF_H
+
+#include "bpf/scratch.bpf.h"
+
+#define MAP_MMAPABLE    (1u << 10) /* BPF_F_MMAPABLE, BPF_F_NO_PREALLOC: linux/bpf.h */
+#define MAP_NO_PREALLOC (1u << 0)
+
+/* Filled by capture (src/capture/native_tables.h), which also sets how many entries they have. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, MAP_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct unwind_row);
+} unwind_rows SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, MAP_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct unwind_page);
+} unwind_pages SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, MAP_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct unwind_mapping);
+} unwind_mappings SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, MAP_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, uint64_t); /* struct unwind_space: read as one */
+} unwind_spaces SEC(".maps");
+
+/* Rules by address, for each space UNWIND_KEPT of them: the address's upper bits, and the rule. */
+#define UNWIND_KEPT_BITS 16u
+#define UNWIND_KEPT      (1u << UNWIND_KEPT_BITS)
+#define UNWIND_KEPT_MARK (1ull << 63) /* of an entry in use */
+
+static __always_inline uint64_t kept_mark(uint64_t pc)
+{
+	return UNWIND_KEPT_MARK | pc >> UNWIND_KEPT_BITS << 32;
+}
+
+static __always_inline uint32_t kept_key(uint32_t space, uint64_t pc)
+{
+	return (space << UNWIND_KEPT_BITS) + (uint32_t)(pc & (UNWIND_KEPT - 1));
+}
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, MAP_MMAPABLE);
+	__uint(max_entries, UNWIND_KEPT);
+	__type(key, uint32_t);
+	__type(value, uint64_t);
+} unwind_kept SEC(".maps");
+
+/* The space of a process (tgid), where there are several. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, MAP_NO_PREALLOC);
+	__uint(max_entries, 4096);
+	__type(key, uint32_t);
+	__type(value, uint32_t);
+} unwind_processes SEC(".maps");
+
+const volatile bool unwind_several; /* processes; else all have space 0 */
+
+static __always_inline const struct unwind_mapping *unwind_mapping_at(void *where, uint32_t i)
+{
+	(void)where;
+	return bpf_map_lookup_elem(&unwind_mappings, &i);
+}
+
+static __always_inline const struct unwind_page *unwind_page_at(void *where, uint32_t i)
+{
+	(void)where;
+	return bpf_map_lookup_elem(&unwind_pages, &i);
+}
+
+static __always_inline const struct unwind_row *unwind_row_at(void *where, uint32_t i)
+{
+	(void)where;
+	return bpf_map_lookup_elem(&unwind_rows, &i);
+}
+
+/* Less than this is not worth a copy of its own: the next page is asked for, too. */
+#define SHORT_COPY 1024u
+
+/* Copies stack from s->base on, to the end of its page: a thread's stack ends at one. */
+__noinline int copy_stack(struct scratch *s)
+{
+	uint64_t base, size;
+
+	if (!s)
+		return false;
+	base = s->base;
+	size = CHUNK - (base & (CHUNK - 1));
+	if (size < SHORT_COPY && !bpf_probe_read_user(s->chunk, 2 * SHORT_COPY, (const void *)base)) {
+		s->whole_frames = 2 * SHORT_COPY / 8;
+		return true;
+	}
+	barrier_var(size);
+	if (size < 8 || size > CHUNK)
+		return false;
+	s->whole_frames = size / 8;
+	if (!bpf_probe_read_user(s->chunk, size, (const void *)base))
+		return true;
+	s->whole_frames = 0;
+	return false;
+}
+
+static __always_inline bool unwind_read(void *where, uint64_t address, uint64_t *word)
+{
+	struct scratch *s = where;
+	uint64_t at = address - s->base;
+
+	at = at >> 3 | at << 61; /* in words; huge if it is not aligned, or below the copy */
+	if (at >= s->whole_frames) {
+		if (address & 7)
+			return false;
+		s->base = address;
+		if (!copy_stack(s))
+			return false;
+		at = 0;
+	}
+	*word = s->chunk[at & (CHUNK_WORDS - 1)];
+	return true;
+}
+
+#include "bpf/unwind_step.h"
+
+/*
+ * Searches for the rule of s->regs.ip in space s->space, and keeps it. User
+ * space shows another list of mappings before it throws away what was kept by the one
+ * before: what was kept too late for that is thrown away here. The exchange is
+ * the barrier that the second look needs.
+ */
+__noinline int search_rule(struct scratch *s)
+{
+	union {
+		uint64_t word;
+		struct unwind_space space;
+	} list;
+	volatile uint64_t *shown, *kept;
+	uint64_t pc, entry;
+	uint32_t key;
+
+	if (!s)
+		return 0;
+	key = s->space;
+	shown = bpf_map_lookup_elem(&unwind_spaces, &key);
+	if (!shown)
+		return 0;
+	list.word = *shown;
+	pc = s->regs.ip - 1;
+	s->rule = unwind_rule_at(s, list.space, pc);
+	key = kept_key(s->space, pc);
+	kept = bpf_map_lookup_elem(&unwind_kept, &key);
+	if (!kept || s->rule == UNWIND_NOWHERE || pc >> 47)
+		return 0;
+	entry = kept_mark(pc) | s->rule;
+	__sync_lock_test_and_set(kept, entry);
+	if (*shown != list.word)
+		*kept = 0;
+	return 0;
+}
+
+static __always_inline uint32_t rule_of(struct scratch *s)
+{
+	uint64_t pc = s->regs.ip - 1, entry;
+	uint32_t key = kept_key(s->space, pc);
+	volatile uint64_t *kept = bpf_map_lookup_elem(&unwind_kept, &key);
+
+	entry = kept ? *kept : 0;
+	if ((entry ^ kept_mark(pc)) >> 32 == 0)
+		return (uint32_t)entry;
+	s->rule = UNWIND_NOWHERE;
+	search_rule(s);
+	return s->rule;
+}
+
+/* A frame of the walk: keeps its address, and finds its caller. False at the end. */
+__noinline int native_frame(struct scratch *s)
+{
+	enum unwind_result result;
+	struct unwind_regs regs;
+	uint32_t rule;
+
+	if (!s)
+		return false;
+	rule = rule_of(s);
+	if (rule == UNWIND_NOWHERE && s->n) {
+		s->flags |= RAW_STACK_BROKEN;
+		return false;
+	}
+	if (s->n >= STACK_DEPTH || (most_frames && s->n >= most_frames)) {
+		s->flags |= RAW_STACK_CUT;
+		return false;
+	}
+	regs.ip = s->regs.ip;
+	regs.sp = s->regs.sp;
+	regs.bp = s->regs.bp;
+	push_pc(s, regs.ip);
+	result = unwind_step(s, rule, &regs);
+	s->regs.ip = regs.ip;
+	s->regs.sp = regs.sp;
+	s->regs.bp = regs.bp;
+	if (result == UNWIND_BROKEN)
+		s->flags |= RAW_STACK_BROKEN;
+	return result == UNWIND_MORE;
+}
+
+__noinline int native_frames(struct scratch *s)
+{
+	if (!s)
+		return 0;
+	for (uint32_t i = 0; i < STACK_DEPTH + 1; i++) {
+		if (!native_frame(s))
+			break;
+	}
+	return 0;
+}
+
+static __always_inline bool space_of(uint32_t tgid, uint32_t *space)
+{
+	uint32_t *found;
+
+	*space = 0;
+	if (!unwind_several)
+		return true;
+	found = bpf_map_lookup_elem(&unwind_processes, &tgid);
+	if (found)
+		*space = *found;
+	return found;
+}
+
+/*
+ * The stack of the current thread, from its own registers: ip is a return
+ * address (in a system call the instruction behind it), or where it was
+ * interrupted plus 1. Returns its hash, 0 if there is none.
+ */
+static __always_inline uint64_t native_stack(uint64_t ip, uint64_t sp, uint64_t bp, uint32_t tgid)
+{
+	struct scratch *s;
+	uint32_t space;
+	uint64_t hash;
+
+	if (!space_of(tgid, &space))
+		return 0;
+	s = begin_walk(0, NATIVE_STACK);
+	if (!s)
+		return 0;
+	s->flags = RAW_STACK_NATIVE;
+	s->space = space;
+	s->regs.ip = ip;
+	s->regs.sp = sp;
+	s->regs.bp = bp;
+	native_frames(s);
+	hash = name_stack(s, 0);
+	give_back(s);
+	return hash;
+}
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * How a caller is found from a frame of native code: the tables that user space
+ * makes of .eh_frame, the search in them, and one step of a walk. Both sides
+ * compile it, so that a walk in the kernel and one in user space agree.
+ *
+ * What differs is where tables and stack are. Before it calls what is below the
+ * types, whoever includes this defines, with a type and a meaning of `where` of
+ * its own, functions that return NULL or false for what is not there:
+ *   const struct unwind_mapping *unwind_mapping_at(void *where, uint32_t i);
+ *   const struct unwind_page *unwind_page_at(void *where, uint32_t i);
+ *   const struct unwind_row *unwind_row_at(void *where, uint32_t i);
+ *   bool unwind_read(void *where, uint64_t address, uint64_t *word);
+ * and includes bpf/unwind_step.h.
+ */
+#ifndef GOTRACE_UNWIND_H
+#define GOTRACE_UNWIND_H
+
+#include "bpf/record.h"
+
+/*
+ * The rule for an instruction, in 32 bits: what the CFA is (the stack pointer
+ * that the caller has again after the call, whose return address is at CFA - 8)
+ * and where the caller's rbp is. System V ABI for x86-64, 3.2.2 and 3.7.
+ */
+enum unwind_kind {
+	UNWIND_NONE = 0,     /* not known: the walk ends broken */
+	UNWIND_END = 1,      /* nobody has called this: _start, clone3 */
+	UNWIND_SP = 2,       /* CFA = rsp + offset */
+	UNWIND_BP = 3,       /* CFA = rbp + offset */
+	UNWIND_BP_DEREF = 4, /* CFA = *(rbp + offset): the stack was aligned anew */
+	UNWIND_SP_DEREF = 5, /* CFA = *(rsp + offset) + 8: the same in assembly */
+	UNWIND_PLT = 6,      /* CFA = rsp + 8, and 8 more from byte `offset` of an entry of 16 on */
+	UNWIND_SIGNAL = 7,   /* a ucontext is at rsp: what a signal has interrupted */
+	UNWIND_CHAIN = 8,    /* no tables: rbp is the frame pointer */
+	UNWIND_NOWHERE = 9,  /* no code is mapped there: the address is none */
+};
+
+#define UNWIND_RBP_SAME    0u
+#define UNWIND_RBP_LAST    1022u /* 1 … this: at CFA - 8 * it */
+#define UNWIND_RBP_AT_RBP  1023u /* at *rbp, where the CFA is no use for it */
+#define UNWIND_OFFSET_BITS 18    /* in words */
+#define UNWIND_OFFSET_MAX  ((1 << (UNWIND_OFFSET_BITS - 1)) - 1)
+
+#define UNWIND_KIND(rule)   ((rule)&15u)
+#define UNWIND_RBP(rule)    ((rule) >> 4 & 1023u)
+#define UNWIND_OFFSET(rule) ((int32_t)(rule) >> 14) /* PLT: bytes; else words */
+#define UNWIND_RULE(kind, rbp, offset)                                                                       \
+	((uint32_t)(kind) | (uint32_t)(rbp) << 4 | (uint32_t)(int32_t)(offset) << 14)
+
+/* Holds from `start` to the next row's. Sorted by start within a module. */
+struct unwind_row {
+	uint32_t start; /* bytes from the module's base */
+	uint32_t rule;
+};
+
+/* The rows of a piece of code: the one that holds at its beginning, and those that begin in it. */
+#define UNWIND_PAGE_SHIFT 8u
+#define UNWIND_PAGE       (1u << UNWIND_PAGE_SHIFT)
+#define UNWIND_PAGE_ROWS  (UNWIND_PAGE + 1u) /* at most: a row begins at every byte */
+struct unwind_page {
+	uint32_t first, count; /* in all rows */
+};
+
+/* Executable memory of a process. Sorted by start within a list. */
+struct unwind_mapping {
+	uint64_t start, end;
+	uint64_t base;  /* where the module's rows count from; at most 4 GiB below end */
+	uint32_t page;  /* the base's, in all pages */
+	uint32_t pages; /* 0: code of which nothing is known (made at run time) */
+};
+
+/* A list of mappings, that one process has, or several that were forked without an exec. */
+struct unwind_space {
+	uint32_t first, count; /* written as one */
+};
+
+#define UNWIND_MAPPINGS_A_SPACE 4096u /* at most; the others are left out */
+
+struct unwind_regs {
+	uint64_t ip; /* a return address, or the next instruction's address plus 1 */
+	uint64_t sp, bp;
+};
+
+/* gregs[REG_RBP], [REG_RSP] and [REG_RIP] in struct ucontext_t (glibc
+ * sysdeps/unix/sysv/linux/x86/sys/ucontext.h; the kernel's struct sigcontext). */
+#define UNWIND_UCONTEXT_RBP 120u
+#define UNWIND_UCONTEXT_RSP 160u
+#define UNWIND_UCONTEXT_RIP 168u
+
+enum unwind_result {
+	UNWIND_MORE,
+	UNWIND_WHOLE,  /* this frame is the outermost */
+	UNWIND_BROKEN, /* its caller cannot be found */
+};
+
+#endif

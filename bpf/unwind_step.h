@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The search for a rule and one step of a walk, for both sides: see bpf/unwind.h. */
+#ifndef GOTRACE_UNWIND_STEP_H
+#define GOTRACE_UNWIND_STEP_H
+
+#include "bpf/unwind.h"
+
+#define UNWIND_INLINE static inline __attribute__((always_inline))
+
+/* Steps of a search among so many: the last leaves one. */
+#define UNWIND_MAPPING_STEPS 13 /* UNWIND_MAPPINGS_A_SPACE */
+#define UNWIND_ROW_STEPS     9  /* UNWIND_PAGE_ROWS */
+
+/* The mapping that pc is in. */
+UNWIND_INLINE const struct unwind_mapping *unwind_mapping_of(void *where, uint32_t first, uint32_t count,
+							     uint64_t pc)
+{
+	uint32_t end = first + count;
+
+	for (uint32_t i = 0; i < UNWIND_MAPPING_STEPS && first < end; i++) {
+		uint32_t middle = first + (end - first) / 2;
+		const struct unwind_mapping *mapping = unwind_mapping_at(where, middle);
+
+		if (!mapping)
+			break;
+		if (pc < mapping->start)
+			end = middle;
+		else if (pc >= mapping->end)
+			first = middle + 1;
+		else
+			return mapping;
+	}
+	return (const struct unwind_mapping *)0;
+}
+
+/* The last of count rows from first on that begins at or before `at`. */
+UNWIND_INLINE uint32_t unwind_rule_among(void *where, uint32_t first, uint32_t count, uint32_t at)
+{
+	uint32_t end = first + count, rule = UNWIND_NONE;
+
+	for (uint32_t i = 0; i < UNWIND_ROW_STEPS && first < end; i++) {
+		uint32_t middle = first + (end - first) / 2;
+		const struct unwind_row *row = unwind_row_at(where, middle);
+
+		if (!row)
+			break;
+		if (at < row->start) {
+			end = middle;
+		} else {
+			rule = row->rule;
+			first = middle + 1;
+		}
+	}
+	return rule;
+}
+
+/* The rule for the instruction at, or that ends behind, pc. */
+UNWIND_INLINE uint32_t unwind_rule_at(void *where, struct unwind_space space, uint64_t pc)
+{
+	const struct unwind_mapping *mapping = unwind_mapping_of(where, space.first, space.count, pc);
+	const struct unwind_page *page;
+	uint64_t at;
+
+	if (!mapping)
+		return UNWIND_NOWHERE;
+	at = pc - mapping->base;
+	if (at >> UNWIND_PAGE_SHIFT >= mapping->pages)
+		return UNWIND_NONE;
+	page = unwind_page_at(where, mapping->page + (uint32_t)(at >> UNWIND_PAGE_SHIFT));
+	return page ? unwind_rule_among(where, page->first, page->count, (uint32_t)at) : UNWIND_NONE;
+}
+
+UNWIND_INLINE enum unwind_result unwind_step_signal(void *where, struct unwind_regs *regs)
+{
+	uint64_t at = regs->sp;
+
+	if (!unwind_read(where, at + UNWIND_UCONTEXT_RBP, &regs->bp) ||
+	    !unwind_read(where, at + UNWIND_UCONTEXT_RSP, &regs->sp) ||
+	    !unwind_read(where, at + UNWIND_UCONTEXT_RIP, &regs->ip))
+		return UNWIND_BROKEN;
+	regs->ip++;
+	return UNWIND_MORE;
+}
+
+UNWIND_INLINE _Bool unwind_cfa(void *where, uint32_t rule, const struct unwind_regs *regs, uint64_t *cfa)
+{
+	uint64_t offset = (uint64_t)(long)UNWIND_OFFSET(rule) * 8;
+
+	switch (UNWIND_KIND(rule)) {
+	case UNWIND_SP:
+		*cfa = regs->sp + offset;
+		return 1;
+	case UNWIND_BP:
+		*cfa = regs->bp + offset;
+		return 1;
+	case UNWIND_CHAIN:
+		*cfa = regs->bp + 16;
+		return 1;
+	case UNWIND_BP_DEREF:
+		return unwind_read(where, regs->bp + offset, cfa);
+	case UNWIND_SP_DEREF:
+		if (!unwind_read(where, regs->sp + offset, cfa))
+			return 0;
+		*cfa += 8;
+		return 1;
+	case UNWIND_PLT:
+		*cfa = regs->sp + 8;
+		if (((regs->ip - 1) & 15) >= (uint64_t)UNWIND_OFFSET(rule))
+			*cfa += 8;
+		return 1;
+	default:
+		return 0;
+	}
+}
+
+/* From a frame to its caller's. What regs are if that fails is of no use. */
+UNWIND_INLINE enum unwind_result unwind_step(void *where, uint32_t rule, struct unwind_regs *regs)
+{
+	uint32_t kind = UNWIND_KIND(rule), rbp = UNWIND_RBP(rule);
+	uint64_t cfa, bp = regs->bp;
+
+	if (kind == UNWIND_END || (kind == UNWIND_CHAIN && !bp))
+		return UNWIND_WHOLE;
+	if (kind == UNWIND_SIGNAL)
+		return unwind_step_signal(where, regs);
+	/* A caller's frame is above; every frame but a signal's takes the walk on. */
+	if (!unwind_cfa(where, rule, regs, &cfa) || cfa <= regs->sp || cfa & 7)
+		return UNWIND_BROKEN;
+	if (kind == UNWIND_CHAIN)
+		rbp = 2;
+	/* The lower word first: the other is then in the same copy. */
+	if (rbp && !unwind_read(where, rbp == UNWIND_RBP_AT_RBP ? bp : cfa - 8ull * rbp, &regs->bp))
+		return UNWIND_BROKEN;
+	if (!unwind_read(where, cfa - 8, &regs->ip))
+		return UNWIND_BROKEN;
+	regs->sp = cfa;
+	return regs->ip ? UNWIND_MORE : UNWIND_WHOLE;
+}
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "capture/bpf_threads.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "bpf/call_kind.h"
+#include "bpf/cpu_places.h"
+#include "bpf/record.h"
+#include "bpf/threads.skel.h"
+#include "capture/calls.h"
+#include "capture/kernel.h"
+#include "capture/own_sites.h"
+
+enum {
+	THREADS_AT_ONCE = 32768, /* whose system calls are remembered */
+	LIST_MAX = 1 << 20,      /* threads of a process; pid_max is 4 Mi at most */
+	LIST_STEP = 256,
+};
+
+/* One of three programs, by the order of the tracepoint's arguments. */
+static struct bpf_program *switch_program(const struct threads_bpf *skeleton, enum switch_form form)
+{
+	switch (form) {
+	case SWITCH_STATE_LAST:
+		return skeleton->progs.sched_switch;
+	case SWITCH_STATE_FIRST:
+		return skeleton->progs.sched_switch_516;
+	default:
+		return skeleton->progs.sched_switch_old;
+	}
+}
+
+static void choose_programs(struct bpf *bpf, const struct bpf_threads_options *options,
+			    const struct kernel_facts *kernel)
+{
+	struct threads_bpf *skeleton = bpf->threads;
+	struct bpf_program *wanted[] = {
+		switch_program(skeleton, kernel->switch_form),
+		skeleton->progs.sched_waking,
+		skeleton->progs.sched_process_fork,
+		skeleton->progs.sched_process_exec,
+		skeleton->progs.sched_process_exit,
+		skeleton->progs.sched_process_free,
+		skeleton->progs.task_rename,
+		skeleton->progs.list_thread,
+	};
+
+	for (unsigned i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+		bpf_program__set_autoload(wanted[i], true);
+	bpf_program__set_autoload(skeleton->progs.sys_enter, options->syscalls);
+	bpf_program__set_autoload(skeleton->progs.sys_exit, options->syscalls);
+	bpf->attachments.multi = attach_has_multi();
+	attach_choose(&bpf->attachments, skeleton->progs.marker);
+}
+
+static void set_constants(struct bpf *bpf, const struct bpf_threads_options *options,
+			  const struct kernel_facts *kernel)
+{
+	struct threads_bpf__rodata *constants = bpf->threads->rodata;
+
+	constants->spawned = options->spawned ? options->tgid : 0;
+	memcpy((void *)&constants->cpu_places, &kernel->cpu_places, sizeof(kernel->cpu_places));
+	calls_kinds((uint8_t *)constants->call_kinds);
+	bpf_map__set_max_entries(bpf->threads->maps.threads, THREADS_AT_ONCE);
+	bpf_plan_rings(bpf, options->ring_bytes, options->rings, (uint32_t *)&constants->ring_count,
+		       (uint32_t *)&constants->ring_shift);
+}
+
+int bpf_load_threads(struct bpf *bpf, const struct bpf_threads_options *options, struct error *err)
+{
+	struct kernel_facts kernel;
+	int cpus = libbpf_num_possible_cpus(), rc = kernel_facts(&kernel, err);
+
+	if (rc)
+		return rc;
+	bpf->threads = threads_bpf__open();
+	if (!bpf->threads)
+		return error_set(err, errno, "cannot open the BPF programs: %s", bpf_last_warning());
+	bpf->object = bpf->threads->obj;
+	bpf->cpus = cpus > 0 ? (unsigned)cpus : 1;
+	choose_programs(bpf, options, &kernel);
+	set_constants(bpf, options, &kernel);
+	rc = threads_bpf__load(bpf->threads);
+	if (rc)
+		return error_set(err, -rc, "the kernel refused the BPF programs: %s (%s)", strerror(-rc),
+				 bpf_last_warning());
+	return bpf_make_rings(bpf, err);
+}
+
+int bpf_attach_threads(struct bpf *bpf, const struct bpf_threads_options *options, struct error *err)
+{
+	struct bpf_program *program;
+	int rc = attach_self(&bpf->attachments, bpf->object, "marker", own_marker, err);
+
+	bpf_object__for_each_program(program, bpf->object)
+	{
+		bool traces = bpf_program__type(program) == BPF_PROG_TYPE_TRACING &&
+			      bpf_program__expected_attach_type(program) == BPF_TRACE_RAW_TP;
+
+		if (rc == 0 && traces && bpf_program__autoload(program))
+			rc = attach_traced(&bpf->attachments, program, err);
+	}
+	if (rc == 0 && !options->spawned)
+		bpf->threads->data->traced_tgid = options->tgid;
+	return rc;
+}
+
+/* Linux 6.1 can list the threads of one process alone; before it goes through all. */
+static int open_list(const struct bpf *bpf, uint32_t tgid, struct bpf_link **link, struct error *err)
+{
+	union bpf_iter_link_info which = {.task = {.pid = tgid}};
+	DECLARE_LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &which,
+			    .link_info_len = sizeof(which));
+	const struct bpf_program *program = bpf->threads->progs.list_thread;
+	int fd;
+
+	*link = bpf_program__attach_iter(program, &options);
+	if (!*link && errno == ESRCH)
+		return error_set(err, ESRCH, "the process has ended");
+	if (!*link)
+		*link = bpf_program__attach_iter(program, NULL);
+	fd = *link ? bpf_iter_create(bpf_link__fd(*link)) : -1;
+	return fd < 0 ? error_set(err, errno, "cannot list the threads: %s", strerror(errno)) : fd;
+}
+
+static int read_list(int fd, struct raw_thread **found)
+{
+	size_t n = 0, room = 0, bytes = 0;
+
+	for (;;) {
+		ssize_t got;
+
+		if (bytes / sizeof(**found) + LIST_STEP > room) {
+			void *more;
+
+			room += room / 2 + 2 * LIST_STEP;
+			more = room > LIST_MAX ? NULL : realloc(*found, room * sizeof(**found));
+			if (!more)
+				return -ENOMEM;
+			*found = more;
+		}
+		got = read(fd, (char *)*found + bytes, room * sizeof(**found) - bytes);
+		if (got < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (got < 0)
+			return -errno;
+		bytes += (size_t)got;
+		n = bytes / sizeof(**found);
+		if (got == 0)
+			return (int)n;
+	}
+}
+
+int bpf_list_threads(const struct bpf *bpf, uint32_t tgid, struct raw_thread **found, struct error *err)
+{
+	struct bpf_link *link;
+	int fd = open_list(bpf, tgid, &link, err), n;
+
+	*found = NULL;
+	if (fd < 0) {
+		bpf_link__destroy(link);
+		return fd == -ESRCH ? 0 : fd;
+	}
+	n = read_list(fd, found);
+	close(fd);
+	bpf_link__destroy(link);
+	if (n < 0) {
+		free(*found);
+		*found = NULL;
+		error_set(err, -n, "cannot list the threads: %s", strerror(-n));
+	}
+	return n;
+}
+
+void bpf_unload_threads(struct bpf *bpf)
+{
+	threads_bpf__destroy(bpf->threads);
+	bpf->threads = NULL;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Private to the room: the BPF object for processes that are seen as threads, loaded and attached. */
+#ifndef GOTRACE_CAPTURE_BPF_THREADS_H
+#define GOTRACE_CAPTURE_BPF_THREADS_H
+
+#include "capture/bpf.h"
+
+struct bpf_threads_options {
+	uint32_t tgid;
+	bool spawned; /* looked at from the moment on at which it has become another program */
+	bool syscalls;
+	uint32_t ring_bytes; /* of all rings; 0 = default */
+	unsigned rings;      /* at most; 0 = as many as the machine needs */
+};
+
+int bpf_load_threads(struct bpf *bpf, const struct bpf_threads_options *options, struct error *err);
+/* Programs on the tracepoints, and the marker on its function. From here on there are records. */
+int bpf_attach_threads(struct bpf *bpf, const struct bpf_threads_options *options, struct error *err);
+/*
+ * Reads all threads of a process, as the kernel has them now. *found is the
+ * caller's to free. Returns their number (0: the process is gone), or a negative errno.
+ */
+int bpf_list_threads(const struct bpf *bpf, uint32_t tgid, struct raw_thread **found, struct error *err);
+void bpf_unload_threads(struct bpf *bpf);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Private to the room, and pure: which system calls are about a descriptor, and by which argument. */
+#ifndef GOTRACE_CAPTURE_CALLS_H
+#define GOTRACE_CAPTURE_CALLS_H
+
+#include <stdint.h>
+
+#include "bpf/call_kind.h"
+
+/* Fills in enum call_kind by number; x86-64. */
+void calls_kinds(uint8_t kinds[CALL_NUMBERS]);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "capture/files.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A key that is forgotten is asked for again. */
+enum { TOLD_MAX = 1 << 20, TEXT_ROOM = 512 };
+
+bool files_is_new(const struct files *files, uint64_t key)
+{
+	return WAIT_KIND(key) != FILE_NONE && !map64_get(&files->told, key);
+}
+
+/* "pipe:[81]", "anon_inode:[eventfd]", "anon_inode:inotify" (fs/anon_inodes.c, fs/pipe.c) */
+void files_shorten(char *link)
+{
+	static const char anon[] = "anon_inode:";
+	char *text = link, *end;
+
+	if (strncmp(link, anon, sizeof(anon) - 1) == 0)
+		text += sizeof(anon) - 1;
+	if (strncmp(link, "pipe:[", 6) == 0)
+		link[4] = '\0';
+	if (*text == '[')
+		text++;
+	end = text > link ? strchr(text, ']') : NULL;
+	if (end)
+		*end = '\0';
+	memmove(link, text, strlen(text) + 1);
+	if (strcmp(link, "eventpoll") == 0)
+		strcpy(link, "epoll");
+}
+
+static void describe(struct files *files, uint64_t key, char *text, size_t size)
+{
+	unsigned long long inode;
+	char path[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%u", (int)files->pid, WAIT_FD(key));
+	n = readlink(path, text, size - 1);
+	text[n > 0 ? n : 0] = '\0';
+	if (sscanf(text, "socket:[%llu]", &inode) == 1)
+		sockets_describe(&files->sockets, files->pid, inode, text, size);
+	else
+		files_shorten(text);
+}
+
+int files_tell(struct files *files, uint64_t key, log_sink sink, void *ctx)
+{
+	struct {
+		struct log_file head;
+		char text[TEXT_ROOM];
+	} file = {.head = {.key = key}};
+	struct log_record record = {.type = LOG_FILE, .data = &file};
+
+	if (files->told.count >= TOLD_MAX)
+		map64_clear(&files->told);
+	if (map64_set(&files->told, key, 1))
+		return -ENOMEM;
+	describe(files, key, file.text, sizeof(file.text));
+	file.head.len = (uint32_t)strlen(file.text);
+	record.size = (uint32_t)(sizeof(file.head) + file.head.len);
+	return sink(ctx, &record);
+}
+
+void files_free(struct files *files)
+{
+	map64_free(&files->told);
+	sockets_free(&files->sockets);
+}

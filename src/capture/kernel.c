@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "capture/kernel.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <bpf/btf.h>
+
+/* The tracepoint's own prototype; its first parameter is none of the tracepoint's. */
+static const struct btf_type *prototype(const struct btf *btf, const char *name)
+{
+	int id = btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF);
+	const struct btf_type *type = id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
+
+	if (type)
+		type = btf__type_by_id(btf, type->type);
+	if (type && btf_is_ptr(type))
+		type = btf__type_by_id(btf, type->type);
+	return type && btf_is_func_proto(type) ? type : NULL;
+}
+
+static enum switch_form switch_form(const struct btf *btf)
+{
+	const struct btf_type *type = prototype(btf, "btf_trace_sched_switch"), *second;
+
+	if (!type || btf_vlen(type) < 5)
+		return SWITCH_NO_STATE;
+	second = btf__type_by_id(btf, btf_params(type)[2].type);
+	return second && btf_is_ptr(second) ? SWITCH_STATE_LAST : SWITCH_STATE_FIRST;
+}
+
+static void note_place(struct cpu_places *places, const char *name, uint32_t offset)
+{
+	static const struct {
+		const char *name;
+		size_t at;
+	} known[] = {
+		{"runqueues", offsetof(struct cpu_places, run_queue)},
+		{"__preempt_count", offsetof(struct cpu_places, preempt_count)},
+		{"pcpu_hot", offsetof(struct cpu_places, hot)},
+		{"hrtimer_bases", offsetof(struct cpu_places, hrtimers)},
+		{"timer_bases", offsetof(struct cpu_places, wheels)},
+		{"softnet_data", offsetof(struct cpu_places, network)},
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (strcmp(name, known[i].name) == 0)
+			memcpy((char *)places + known[i].at, &offset, sizeof(offset));
+	}
+}
+
+static void find_places(const struct btf *btf, struct cpu_places *places)
+{
+	int id = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
+	const struct btf_type *section = id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
+
+	for (unsigned i = 0; section && i < btf_vlen(section); i++) {
+		const struct btf_var_secinfo *variable = btf_var_secinfos(section) + i;
+		const struct btf_type *type = btf__type_by_id(btf, variable->type);
+		const char *name = type ? btf__name_by_offset(btf, type->name_off) : NULL;
+
+		if (name)
+			note_place(places, name, variable->offset);
+	}
+}
+
+int kernel_facts(struct kernel_facts *facts, struct error *err)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+
+	*facts = (struct kernel_facts){0};
+	if (!btf)
+		return error_set(err, errno, "cannot read the kernel's BTF: %s", strerror(errno));
+	facts->switch_form = switch_form(btf);
+	find_places(btf, &facts->cpu_places);
+	btf__free(btf);
+	return 0;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Private to the room: what the kernel's BTF tells of the kernel. */
+#ifndef GOTRACE_CAPTURE_KERNEL_H
+#define GOTRACE_CAPTURE_KERNEL_H
+
+#include "bpf/record.h"
+
+#include "bpf/cpu_places.h"
+#include "util/error.h"
+
+/* Where sched_switch tells the state of who leaves (include/trace/events/sched.h). */
+enum switch_form {
+	SWITCH_NO_STATE,    /* up to Linux 5.15: (preempt, prev, next) */
+	SWITCH_STATE_FIRST, /* 5.16 and 5.17: (preempt, prev_state, prev, next) */
+	SWITCH_STATE_LAST,  /* from 5.18 on: (preempt, prev, next, prev_state) */
+};
+
+struct kernel_facts {
+	enum switch_form switch_form;
+	struct cpu_places cpu_places;
+};
+
+int kernel_facts(struct kernel_facts *facts, struct error *err);
+
+#endif

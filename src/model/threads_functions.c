@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Calls of functions that the user asked for, as regions and tasks. A call is
+ * known by the stack pointer that its caller has: stacks grow down, so what
+ * lies deeper is over when something higher begins or ends (longjmp, an
+ * exception, a tail call). Threads that switch between stacks of their own
+ * look the same as that.
+ */
+#include "threads.h"
+
+#include <stdlib.h>
+
+enum { MAX_FUNCTIONS = 4096, MAX_DEPTH = 1000 };
+
+void threads_function(struct model *md, const struct log_function *function)
+{
+	struct threads *threads = md->threads;
+	uint32_t n = function->number + 1;
+
+	if (function->number >= MAX_FUNCTIONS)
+		return;
+	if (n > threads->nfunctions) {
+		struct function *bigger = realloc(threads->functions, n * sizeof(*bigger));
+
+		if (!bigger) {
+			md->oom = true;
+			return;
+		}
+		for (uint32_t i = threads->nfunctions; i < n; i++)
+			bigger[i] = (struct function){0};
+		threads->functions = bigger;
+		threads->nfunctions = n;
+	}
+	threads->functions[function->number] = (struct function){
+		.name = strtab_add(md->options.strings, (const char *)(function + 1), function->len),
+		.kind = function->kind,
+	};
+}
+
+static void write_op(struct model *md, enum op_kind kind, struct m *m, const struct function_call *call,
+		     uint32_t stack)
+{
+	struct op *op = emit(md, kind, m);
+
+	op->arg = call->task;
+	op->stack = stack;
+	if (kind != OP_TASK_END)
+		op->string = call->name;
+}
+
+static void end_innermost(struct model *md, struct thread *t)
+{
+	struct function_call call = t->calls.open[--t->calls.n];
+
+	write_op(md, OP_REGION_END, t->g->m, &call, 0);
+	if (call.task)
+		write_op(md, OP_TASK_END, t->g->m, &call, 0);
+}
+
+/* Nobody saw them return. */
+static void end_deeper(struct model *md, struct thread *t, uint64_t sp, bool at_sp)
+{
+	struct function_calls *calls = &t->calls;
+	enum cause before = md->cause;
+
+	md->cause = INFERRED;
+	while (calls->n &&
+	       (calls->open[calls->n - 1].sp < sp || (at_sp && calls->open[calls->n - 1].sp == sp)))
+		end_innermost(md, t);
+	md->cause = before;
+}
+
+void functions_end_all(struct model *md, struct thread *t)
+{
+	end_deeper(md, t, UINT64_MAX, true);
+}
+
+static bool grow(struct function_calls *calls)
+{
+	unsigned more = calls->capacity ? calls->capacity * 2 : 4;
+	struct function_call *open;
+
+	if (calls->n < calls->capacity)
+		return true;
+	open = realloc(calls->open, more * sizeof(*open));
+	if (!open)
+		return false;
+	calls->open = open;
+	calls->capacity = more;
+	return true;
+}
+
+void function_begin(struct model *md, struct thread *t, const struct raw_record *rec)
+{
+	struct threads *threads = md->threads;
+	const struct function *function =
+		rec->arg < threads->nfunctions ? &threads->functions[rec->arg] : NULL;
+	struct function_call call = {.sp = rec->arg2};
+	uint32_t stack;
+
+	end_deeper(md, t, rec->arg2, true);
+	if (!function || !function->kind || t->calls.n >= MAX_DEPTH)
+		return;
+	if (!grow(&t->calls)) {
+		md->oom = true;
+		return;
+	}
+	call.name = function->name;
+	call.task = function->kind == FUNCTION_TASK ? ++threads->tasks : 0;
+	stack = thread_stack(md, t, rec->stack, 0);
+	if (call.task)
+		write_op(md, OP_TASK_BEGIN, t->g->m, &call, stack);
+	write_op(md, OP_REGION_BEGIN, t->g->m, &call, stack);
+	t->calls.open[t->calls.n++] = call;
+}
+
+/* Without one that fits it began before the trace. */
+void function_end(struct model *md, struct thread *t, const struct raw_record *rec)
+{
+	struct function_calls *calls = &t->calls;
+
+	end_deeper(md, t, rec->arg2, false);
+	if (calls->n && calls->open[calls->n - 1].sp == rec->arg2)
+		end_innermost(md, t);
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Names around the stacks of threads: what the thread waits for at the leaf, who it is at the root. */
+#include "threads.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	MAX_NAMES = 1 << 16, /* made of what the target says; they are kept for the whole trace */
+	MAX_FILE_TEXT = 256,
+	MAX_FUNCTION_TEXT = 900, /* with a comm behind it, it fits into a string of every format */
+	MAX_COMM = 64,
+	HINT_DEPTH = 8, /* a lock's own frames in the C library are no more */
+};
+
+/* Once there are too many, new ones are all `otherwise`. */
+static uint32_t bounded_string(struct model *md, const char *text, size_t len, uint32_t otherwise)
+{
+	uint32_t id = strtab_find(md->options.strings, text, len);
+
+	if (id || !len)
+		return id;
+	if (md->threads->nnames >= MAX_NAMES)
+		return otherwise;
+	md->threads->nnames++;
+	id = strtab_add(md->options.strings, text, len);
+	md->oom = md->oom || !id;
+	return id;
+}
+
+/* --- addresses --- */
+
+/* The function that has the address in its own code: what was inlined into it comes before it. */
+static uint32_t outermost_function(struct model *md, const struct log_symbol *symbol)
+{
+	const char *at = (const char *)(symbol + 1), *name = NULL;
+	struct log_symbol_frame frame = {0};
+
+	for (unsigned i = 0; i < symbol->nframes; i++) {
+		memcpy(&frame, at, sizeof(frame));
+		name = at + sizeof(frame);
+		at = name + frame.function_len + frame.file_len;
+	}
+	return name ? strtab_add(md->options.strings, name, frame.function_len) : 0;
+}
+
+static struct symbol_hint *hint_at(const struct threads *threads, uint64_t pc)
+{
+	uint32_t *index = pc ? map64_get(&threads->symbols, pc) : NULL;
+
+	return index ? &threads->hints[*index] : NULL;
+}
+
+static struct symbol_hint *hint_new(struct model *md, uint64_t pc)
+{
+	struct threads *threads = md->threads;
+
+	if (threads->nhints == threads->hints_capacity) {
+		uint32_t more = threads->hints_capacity ? threads->hints_capacity * 2 : 256;
+		struct symbol_hint *bigger = realloc(threads->hints, more * sizeof(*bigger));
+
+		if (!bigger)
+			return NULL;
+		threads->hints = bigger;
+		threads->hints_capacity = more;
+	}
+	if (map64_set(&threads->symbols, pc, threads->nhints))
+		return NULL;
+	return &threads->hints[threads->nhints++];
+}
+
+void threads_symbol(struct model *md, const struct log_symbol *symbol)
+{
+	struct symbol_hint *hint = hint_at(md->threads, symbol->pc);
+
+	if (!hint && symbol->pc)
+		hint = hint_new(md, symbol->pc);
+	if (hint)
+		*hint = (struct symbol_hint){outermost_function(md, symbol), symbol->hint};
+	else
+		md->oom = md->oom || symbol->pc;
+}
+
+/* --- stacks --- */
+
+static struct native_stack *native_new(struct model *md, uint32_t id)
+{
+	struct threads *threads = md->threads;
+
+	if (id >= threads->nnatives) {
+		uint32_t more = id + id / 2 + 256;
+		struct native_stack *bigger = realloc(threads->natives, more * sizeof(*bigger));
+
+		if (!bigger) {
+			md->oom = true;
+			return NULL;
+		}
+		memset(bigger + threads->nnatives, 0, (more - threads->nnatives) * sizeof(*bigger));
+		threads->natives = bigger;
+		threads->nnatives = more;
+	}
+	return &threads->natives[id];
+}
+
+static const struct native_stack *native_of(const struct model *md, uint32_t id)
+{
+	static const struct native_stack unknown = {0, HINT_NONE};
+
+	return id < md->threads->nnatives ? &md->threads->natives[id] : &unknown;
+}
+
+static uint8_t innermost_hint(const struct threads *threads, const struct stack *stack)
+{
+	for (uint32_t i = 0; i < stack->n && i < HINT_DEPTH; i++) {
+		const struct symbol_hint *hint = hint_at(threads, stack->pcs[i]);
+
+		if (hint && hint->hint != HINT_NONE && hint->hint != HINT_START)
+			return hint->hint;
+	}
+	return HINT_NONE;
+}
+
+/* The C library's start code is left out: what it calls is where the thread starts for its writer. */
+void threads_stack(struct model *md, const struct raw_stack *raw)
+{
+	uint32_t id = tables_stack(md, raw->hash), n;
+	struct native_stack *native = id ? native_new(md, id) : NULL;
+	struct stack *stack;
+	const struct symbol_hint *hint;
+
+	if (!native || native->start)
+		return;
+	stack = &md->stacks.stacks[id];
+	n = stack->n;
+	while (stack->n) {
+		hint = hint_at(md->threads, stack->pcs[stack->n - 1]);
+		if (!hint || hint->hint != HINT_START)
+			break;
+		stack->n--;
+	}
+	native->hint = innermost_hint(md->threads, stack);
+	hint = stack->n ? hint_at(md->threads, stack->pcs[stack->n - 1]) : NULL;
+	if (hint && (stack->n < n || !(raw->flags & (RAW_STACK_BROKEN | RAW_STACK_CUT))))
+		native->start = hint->function;
+}
+
+/* With names around it; the same ones give the same id. */
+static uint32_t named_stack(struct model *md, uint32_t base, uint32_t leaf, uint32_t root)
+{
+	const struct stack *inner = &md->stacks.stacks[base];
+	uint64_t key = (base * 0x9e3779b97f4a7c15ull + leaf) * 0xd6e8feb86659fd93ull + root;
+	uint32_t *known, id;
+
+	if (!leaf && !root)
+		return base;
+	for (key |= 1; (known = map64_get(&md->threads->named, key)); key += 2) {
+		const struct stack *stack = &md->stacks.stacks[*known];
+
+		if (stack->pcs == inner->pcs && stack->leaf == leaf && stack->root == root)
+			return *known;
+	}
+	id = tables_named_stack(md, base, leaf, root);
+	if (id && map64_set(&md->threads->named, key, id))
+		md->oom = true;
+	return id;
+}
+
+uint8_t thread_stack_hint(const struct model *md, uint64_t hash)
+{
+	return native_of(md, tables_stack(md, hash))->hint;
+}
+
+/* --- roots --- */
+
+static uint32_t root_of(struct model *md, uint32_t start, uint32_t comm)
+{
+	uint64_t key = (uint64_t)start << 32 | comm;
+	uint32_t *known = start ? map64_get(&md->threads->roots, key) : NULL;
+	char text[MAX_FUNCTION_TEXT + MAX_COMM + 8];
+	size_t start_len, comm_len;
+	const char *start_text, *comm_text;
+	uint32_t id;
+
+	if (known || !start)
+		return known ? *known : comm;
+	start_text = strtab_get(md->options.strings, start, &start_len);
+	comm_text = strtab_get(md->options.strings, comm, &comm_len);
+	snprintf(text, sizeof(text), "%.*s [%.*s]",
+		 (int)(start_len < MAX_FUNCTION_TEXT ? start_len : MAX_FUNCTION_TEXT), start_text,
+		 (int)(comm_len < MAX_COMM ? comm_len : MAX_COMM), comm_text);
+	id = bounded_string(md, text, strlen(text), start);
+	if (map64_set(&md->threads->roots, key, id))
+		md->oom = true;
+	return id;
+}
+
+uint32_t thread_name(struct model *md, const struct thread *t)
+{
+	return root_of(md, t->start, t->comm);
+}
+
+/* Names that begin so are the C library's and the loader's. */
+static bool is_reserved(const struct model *md, uint32_t name)
+{
+	size_t len;
+
+	return strtab_get(md->options.strings, name, &len)[0] == '_';
+}
+
+/* What runs before main, or after the thread's own routine, must not stand for it. */
+static void learn_start(struct model *md, struct thread *t, uint32_t start)
+{
+	if (start && (!t->start || (is_reserved(md, t->start) && !is_reserved(md, start))))
+		t->start = start;
+}
+
+uint32_t thread_entry(struct model *md, const struct thread *t)
+{
+	return named_stack(md, 0, 0, thread_name(md, t));
+}
+
+uint32_t thread_stack(struct model *md, struct thread *t, uint64_t hash, uint32_t leaf)
+{
+	uint32_t base = tables_stack(md, hash), root = 0;
+	const struct native_stack *native = native_of(md, base);
+
+	learn_start(md, t, native->start);
+	if (native->start)
+		root = root_of(md, native->start, t->comm);
+	else if (!md->stacks.stacks[base].n)
+		root = thread_name(md, t);
+	return named_stack(md, base, leaf, root);
+}
+
+/* --- leaves --- */
+
+void threads_file(struct model *md, const struct log_file *file)
+{
+	const char *text = (const char *)(file + 1);
+	size_t len = file->len < MAX_FILE_TEXT ? file->len : MAX_FILE_TEXT;
+	/* The end of a path says more than its beginning. */
+	uint32_t name = bounded_string(md, text + file->len - len, len, 0);
+
+	if (!file->key)
+		return;
+	if (map64_set(&md->threads->files, file->key, name))
+		md->oom = true;
+	for (unsigned i = 0; i < LEAF_WAYS; i++)
+		md->threads->leaves[(file->key ^ file->key >> 37) % LEAF_SETS][i] = (struct leaf_name){0};
+}
+
+static uint32_t make_leaf(struct model *md, uint64_t call, uint64_t file)
+{
+	const char *name = call_name(call), *path = "";
+	uint32_t *known = file ? map64_get(&md->threads->files, file) : NULL;
+	char number[40], text[MAX_FILE_TEXT + 64];
+	size_t len = 0;
+
+	if (!name) {
+		snprintf(number, sizeof(number), "system call %llu", (unsigned long long)(call - 1));
+		name = number;
+	}
+	if (known && *known)
+		path = strtab_get(md->options.strings, *known, &len);
+	if (WAIT_KIND(file) == FILE_NONE)
+		snprintf(text, sizeof(text), "%s", name);
+	else if (len)
+		snprintf(text, sizeof(text), "%s(%u: %.*s)", name, WAIT_FD(file), (int)len, path);
+	else
+		snprintf(text, sizeof(text), "%s(%u)", name, WAIT_FD(file));
+	return bounded_string(md, text, strlen(text), tables_string(md, "[too many names]"));
+}
+
+uint32_t thread_leaf(struct model *md, uint64_t call, uint64_t file)
+{
+	struct leaf_name *leaf = &md->threads->leaves[(file ^ file >> 37) % LEAF_SETS][call % LEAF_WAYS];
+
+	if (!call)
+		return 0;
+	if (!leaf->name || leaf->call != call || leaf->file != file)
+		*leaf = (struct leaf_name){call, file, make_leaf(md, call, file)};
+	return leaf->name;
+}
+
+/* --- others --- */
+
+void threads_comm(struct model *md, const struct raw_text *text)
+{
+	uint32_t tid = text->record.tid;
+	struct thread *t = thread_find(md, tid);
+	size_t len = text->len < MAX_COMM ? text->len : MAX_COMM;
+	uint32_t comm = bounded_string(md, text->text, len, 0);
+
+	if (text->record.site != SITE_COMM || !is_tid(tid) || !comm)
+		return;
+	if (t)
+		t->comm = comm;
+	if (md->threads->comms.count >= MAX_NAMES)
+		map64_clear(&md->threads->comms);
+	if (map64_set(&md->threads->comms, tid, comm))
+		md->oom = true;
+}
+
+uint32_t outside_stack(struct model *md, uint32_t tid, uint64_t pid)
+{
+	uint32_t *known = tid ? map64_get(&md->threads->comms, tid) : NULL;
+	uint32_t outside = tables_string(md, "[outside]");
+	size_t len = 1;
+	const char *comm = known ? strtab_get(md->options.strings, *known, &len) : "?";
+	char text[MAX_COMM + 40];
+
+	snprintf(text, sizeof(text), "[outside] %.*s (%llu)", (int)len, comm, (unsigned long long)pid);
+	return named_stack(md, 0, 0, bounded_string(md, text, strlen(text), outside));
+}
+
+uint32_t interrupt_stack(struct model *md, uint64_t kind)
+{
+	static const char *const names[] = {
+		[INTERRUPT_OTHER] = "[interrupt]",
+		[INTERRUPT_TIMER] = "[interrupt: timer]",
+		[INTERRUPT_NET] = "[interrupt: network]",
+		[INTERRUPT_DISK] = "[interrupt: disk]",
+	};
+
+	return named_stack(md, 0, 0,
+			   tables_string(md, names[kind <= INTERRUPT_DISK ? kind : INTERRUPT_OTHER]));
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The first state of threads, and the state after a loss. The snapshot was
+ * read while they ran, between two markers among the records: the first record
+ * about a thread says what it did at the first marker; the others were as the
+ * snapshot says.
+ */
+#include "snapshot.h"
+#include "threads.h"
+
+/* What the first records about a thread say of the moment before them. */
+enum before {
+	UNTOLD,
+	WAS_RUNNING, /* on the CPU that the rest of the value says */
+	WAS_RUNNABLE,
+	WAS_WAITING,
+	WAS_WOKEN, /* it waited, or was still on its CPU on the way to it */
+	WAS_UNBORN,
+};
+
+enum { BEFORE_BITS = 3 };
+
+struct window {
+	struct map64 threads;  /* tid -> enum before, and the CPU above BEFORE_BITS */
+	struct map64 switched; /* CPUs (+ 1) that have gone from one thread to another */
+};
+
+static enum before told(const struct window *window, uint64_t tid)
+{
+	uint32_t *value = map64_get(&window->threads, tid);
+
+	return value ? *value & ((1u << BEFORE_BITS) - 1) : UNTOLD;
+}
+
+static void tell(struct model *md, struct window *window, uint64_t tid, enum before what, uint64_t cpu)
+{
+	if (is_tid(tid) && map64_set(&window->threads, tid, (uint32_t)cpu << BEFORE_BITS | what))
+		md->oom = true;
+}
+
+/* Who acts runs there; it has done so all the time, unless records are missing. */
+static void tell_acting(struct model *md, struct window *window, const struct raw_record *rec)
+{
+	enum before now = is_tid(rec->tid) ? told(window, rec->tid) : UNTOLD;
+
+	if (now != UNTOLD && now != WAS_WOKEN)
+		return;
+	tell(md, window, rec->tid, map64_get(&window->switched, rec->p + 1) ? WAS_RUNNABLE : WAS_RUNNING,
+	     rec->p & 0xffff);
+}
+
+static void tell_switched_in(struct model *md, struct window *window, const struct raw_record *rec)
+{
+	enum before now = is_tid(rec->g) ? told(window, rec->g) : WAS_RUNNING;
+
+	if (now == UNTOLD || now == WAS_WOKEN)
+		tell(md, window, rec->g, now == UNTOLD ? WAS_RUNNABLE : WAS_WAITING, 0);
+	if (map64_set(&window->switched, rec->p + 1, 1))
+		md->oom = true;
+}
+
+static void look_at(struct model *md, struct window *window, const struct raw_record *rec)
+{
+	if (rec->p >= UINT32_MAX)
+		return;
+	switch (rec->site) {
+	case SITE_SWITCH:
+		tell_acting(md, window, rec);
+		tell_switched_in(md, window, rec);
+		break;
+	case SITE_WAKING:
+		if (rec->status == WAKER_THREAD)
+			tell_acting(md, window, rec);
+		if (is_tid(rec->g) && told(window, rec->g) == UNTOLD)
+			tell(md, window, rec->g, WAS_WOKEN, 0);
+		break;
+	case SITE_FORK:
+		if (rec->goid == md->target.pid)
+			tell_acting(md, window, rec);
+		if (rec->arg == md->target.pid && is_tid(rec->g) && told(window, rec->g) == UNTOLD)
+			tell(md, window, rec->g, WAS_UNBORN, 0);
+		break;
+	case SITE_THREAD_EXIT:
+	case SITE_CALL:
+	case SITE_CALL_DONE:
+	case SITE_FUNCTION_BEGIN:
+	case SITE_FUNCTION_END:
+	case SITE_CPU_SAMPLE:
+		tell_acting(md, window, rec);
+		break;
+	}
+}
+
+static void place(struct model *md, struct thread *t, uint8_t status, uint64_t cpu)
+{
+	struct p *p = status == G_RUNNING ? cpu_get(md, cpu) : NULL;
+	struct m *m = p ? m_get(md, (uint32_t)t->g->ptr) : NULL;
+
+	t->g->status = status == G_RUNNING ? G_RUNNABLE : status;
+	if (!m || p->m || m->g || m->p)
+		return;
+	t->g->status = G_RUNNING;
+	t->g->m = m;
+	m->g = t->g;
+	m->p = p;
+	p->m = m;
+	p->status = P_RUNNING;
+}
+
+static void place_told(struct model *md, struct thread *t, const struct window *window)
+{
+	uint32_t cpu = *map64_get(&window->threads, t->g->ptr) >> BEFORE_BITS;
+
+	switch (told(window, t->g->ptr)) {
+	case WAS_RUNNING:
+		place(md, t, G_RUNNING, cpu);
+		break;
+	case WAS_RUNNABLE:
+		place(md, t, G_RUNNABLE, 0);
+		break;
+	default:
+		place(md, t, G_WAITING, 0);
+	}
+}
+
+static uint8_t status_of(const struct log_thread *lt)
+{
+	return lt->status == LOG_THREAD_RUNNING   ? G_RUNNING
+	       : lt->status == LOG_THREAD_WAITING ? G_WAITING
+						  : G_RUNNABLE;
+}
+
+static void place_listed(struct model *md, struct thread *t, const struct log_thread *lt,
+			 const struct window *window)
+{
+	bool free_cpu = lt->cpu >= 0 && !map64_get(&window->switched, (uint64_t)lt->cpu + 1);
+	uint8_t status = status_of(lt);
+
+	if (status == G_RUNNING && !free_cpu)
+		status = G_RUNNABLE;
+	place(md, t, status, (uint64_t)lt->cpu);
+}
+
+/* Where it waits, and what its stack tells of its start. */
+static void take_stack(struct model *md, struct thread *t, const struct log_thread *lt)
+{
+	struct wait wait = {.call = lt->arg, .file = lt->arg2, .left = lt->left};
+	uint32_t stack = thread_stack(md, t, lt->stack, thread_leaf(md, wait.call, wait.file));
+
+	if (t->g->status != G_WAITING || lt->status != LOG_THREAD_WAITING)
+		return;
+	t->call = lt->arg;
+	t->file = lt->arg2;
+	t->g->stack = t->call_stack = stack;
+}
+
+static void take_names(struct model *md, struct thread *t, const struct log_thread *lt)
+{
+	if (lt->comm[0] && !map64_get(&md->threads->comms, t->g->ptr))
+		t->comm = tables_string(md, lt->comm);
+	t->start_ns = lt->start_ns;
+}
+
+static void take_listed(struct model *md, const struct log_thread *lt, const struct window *window)
+{
+	enum before before = is_tid(lt->tid) ? told(window, lt->tid) : WAS_UNBORN;
+	struct thread *t;
+
+	if (before == WAS_UNBORN || thread_find(md, lt->tid))
+		return;
+	t = thread_new(md, lt->tid);
+	if (!t)
+		return;
+	take_names(md, t, lt);
+	if (before == UNTOLD || (before == WAS_WOKEN && lt->status == LOG_THREAD_RUNNING))
+		place_listed(md, t, lt, window);
+	else
+		place_told(md, t, window);
+	take_stack(md, t, lt);
+}
+
+/* Those that ended before they could be listed. */
+static void take_unlisted(struct model *md, const struct window *window)
+{
+	for (size_t i = 0; i < window->threads.capacity; i++) {
+		uint64_t tid = window->threads.keys[i];
+		struct thread *t;
+
+		if (!tid || told(window, tid) == WAS_UNBORN || thread_find(md, tid))
+			continue;
+		t = thread_new(md, (uint32_t)tid);
+		if (t)
+			place_told(md, t, window);
+	}
+}
+
+static void make_cpus(struct model *md, uint32_t n)
+{
+	for (uint32_t i = 0; i < n && cpu_get(md, i); i++)
+		;
+}
+
+void threads_start(struct model *md)
+{
+	const struct record_buffer *early = &md->early;
+	const struct snapshot *snap = &md->snapshot;
+	size_t from = find_marker(early, snap->info.marker_before, 0);
+	size_t to = find_marker(early, snap->info.marker_after, early->n);
+	struct window window = {0};
+
+	make_cpus(md, snap->info.gomaxprocs);
+	for (size_t i = from; i < to; i++)
+		look_at(md, &window, &early->records[i]);
+	for (size_t i = 0; i < snap->nthreads; i++)
+		take_listed(md, &snap->threads[i], &window);
+	take_unlisted(md, &window);
+	map64_free(&window.threads);
+	map64_free(&window.switched);
+	md->last_time = from < early->n ? early->records[from].time : snap->info.time_before;
+	md->totals.start_ns = md->last_time;
+	generation_open(md);
+	observe_early(md, from);
+}
+
+/* Its first thread has the process's id; it runs as soon as a record says so. */
+void threads_start_spawned(struct model *md)
+{
+	struct thread *t = is_tid(md->target.pid) ? thread_new(md, md->target.pid) : NULL;
+
+	if (t)
+		t->g->status = G_RUNNABLE;
+}
+
+/* --- after a loss --- */
+
+static bool older(const struct model *md, const struct thread *t)
+{
+	return t->g->last_hit < md->snapshot.info.time_before;
+}
+
+static void set_status(struct model *md, struct thread *t, const struct log_thread *lt)
+{
+	uint8_t status = status_of(lt);
+	struct p *p = lt->cpu >= 0 ? cpu_get(md, (uint64_t)lt->cpu) : NULL;
+	const struct g *holder = p && p->m ? p->m->g : NULL;
+	bool cpu_known = holder && holder->thread && holder != t->g && !older(md, holder->thread);
+
+	if (status == G_RUNNING && p && !cpu_known) {
+		thread_on_cpu(md, t, p);
+		return;
+	}
+	if (status == G_WAITING) {
+		struct m *m = t->g->m;
+
+		if (m)
+			thread_end_call(md, t);
+		make_waiting(md, t->g);
+		if (m)
+			step_proc_stop(md, m);
+		return;
+	}
+	thread_off_cpu(md, t);
+	make_runnable(md, t->g);
+}
+
+static void resync_thread(struct model *md, const struct log_thread *lt)
+{
+	struct thread *t = is_tid(lt->tid) ? thread_find(md, lt->tid) : NULL;
+
+	if (!is_tid(lt->tid))
+		return;
+	if (t && !older(md, t)) {
+		t->g->listed = true;
+		return;
+	}
+	if (t && t->start_ns && lt->start_ns && t->start_ns != lt->start_ns) {
+		thread_die(md, t); /* the tid is another's by now */
+		t = NULL;
+	}
+	if (!t)
+		t = thread_get(md, lt->tid, status_of(lt) == G_WAITING);
+	if (!t)
+		return;
+	t->g->listed = true;
+	take_names(md, t, lt);
+	set_status(md, t, lt);
+	take_stack(md, t, lt);
+}
+
+/* Threads that ended after the snapshot was begun: it may still show them. */
+static void list_ended(struct model *md, struct map64 *ended)
+{
+	for (uint32_t i = 0; i < md->gs.nended; i++) {
+		const struct g *g = md->gs.all[md->gs.ended[i]];
+
+		if (g->ptr && g->last_hit >= md->snapshot.info.time_before && map64_set(ended, g->ptr, 1))
+			md->oom = true;
+	}
+}
+
+static void end_unlisted(struct model *md)
+{
+	for (uint32_t i = 1; i < md->gs.n; i++) {
+		struct g *g = md->gs.all[i];
+
+		if (g->status != G_DEAD && g->thread && !g->listed && older(md, g->thread))
+			thread_die(md, g->thread);
+		g->listed = false;
+	}
+}
+
+void threads_resync(struct model *md)
+{
+	const struct snapshot *snap = &md->snapshot;
+	struct map64 ended = {0};
+
+	md->cause = REPAIRED;
+	md->now = md->last_time;
+	make_cpus(md, snap->info.gomaxprocs);
+	list_ended(md, &ended);
+	for (size_t i = 0; i < snap->nthreads; i++) {
+		uint32_t tid = snap->threads[i].tid;
+
+		if (!tid || thread_find(md, tid) || !map64_get(&ended, tid))
+			resync_thread(md, &snap->threads[i]);
+	}
+	end_unlisted(md);
+	map64_free(&ended);
+	md->cause = SEEN;
+}

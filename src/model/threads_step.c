@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * On and off CPUs. Where records are missing the state is made what the record
+ * in hand says it was, with the fewest ops (see repair.c).
+ */
+#include "threads.h"
+
+/* Linux 6.18 arch/x86/Kconfig, NR_CPUS_RANGE_END: a log that says more lies. */
+enum { MAX_CPUS = 8192 };
+
+/* Shorter rests of system calls are not told: nearly all calls return at once when what they wait for is
+ * there. */
+enum { RESUME_NS = 10000 };
+
+static enum cause repairing(struct model *md)
+{
+	enum cause before = md->cause;
+
+	md->cause = REPAIRED;
+	return before;
+}
+
+struct p *cpu_get(struct model *md, uint64_t cpu)
+{
+	struct p *p = p_find(md, cpu + 1);
+
+	if (p || cpu >= MAX_CPUS)
+		return p;
+	if (cpu >= md->gomaxprocs) {
+		md->gomaxprocs = (uint32_t)cpu + 1;
+		md->procs_told = false;
+	}
+	return p_get(md, cpu + 1, (int32_t)cpu);
+}
+
+void thread_settle_resume(struct model *md, struct thread *t, bool tell)
+{
+	struct m *m = t->g->m;
+	struct op *op;
+
+	if (!t->resume)
+		return;
+	op = &md->ops.ops[t->resume - 1];
+	t->resume = 0;
+	if (!tell || !m || !m->p)
+		return;
+	*op = (struct op){.time = op->time,
+			  .kind = OP_SYSCALL_BEGIN,
+			  .m = m->tid,
+			  .g = t->g->index,
+			  .p = m->p->id,
+			  .stack = t->call_stack,
+			  .inferred = true};
+	md->totals.inferred++;
+	t->g->status = G_SYSCALL;
+	t->g->stack = t->call_stack;
+	m->p->status = P_SYSCALL;
+}
+
+void thread_resume_call(struct model *md, struct thread *t)
+{
+	if (!t->call || !md->threads->sees_calls)
+		return;
+	hold_place(md, t->g->m);
+	t->resume = md->ops.n;
+}
+
+void thread_end_call(struct model *md, struct thread *t)
+{
+	if (t->resume)
+		thread_settle_resume(md, t, md->now > md->ops.ops[t->resume - 1].time + RESUME_NS);
+	if (t->g->status == G_SYSCALL)
+		step_syscall_end(md, t->g->m);
+}
+
+void thread_off_cpu(struct model *md, struct thread *t)
+{
+	struct m *m = t->g->m;
+	enum cause before;
+
+	if (!m)
+		return;
+	before = repairing(md);
+	thread_end_call(md, t);
+	step_go_stop(md, m, tables_string(md, "unspecified"), 0);
+	step_proc_stop(md, m);
+	t->waking = (struct early_waking){0};
+	md->cause = before;
+}
+
+void cpu_clear(struct model *md, struct p *p)
+{
+	enum cause before = repairing(md);
+
+	if (p->m && p->m->g && p->m->g->thread)
+		thread_off_cpu(md, p->m->g->thread);
+	else if (p->m && !p->m->g)
+		step_proc_stop(md, p->m);
+	md->cause = before;
+}
+
+void thread_enter_cpu(struct model *md, struct thread *t, struct p *p)
+{
+	struct m *m = m_get(md, (uint32_t)t->g->ptr);
+
+	if (!m)
+		return;
+	step_proc_start(md, m, p);
+	step_go_start(md, m, t->g);
+	t->early_unblock = 0;
+	t->waking = (struct early_waking){0};
+}
+
+bool thread_on_cpu(struct model *md, struct thread *t, struct p *p)
+{
+	enum cause before;
+
+	if (t->g->m && t->g->m->p == p)
+		return true;
+	before = repairing(md);
+	thread_off_cpu(md, t);
+	cpu_clear(md, p);
+	make_runnable(md, t->g);
+	thread_enter_cpu(md, t, p);
+	md->cause = before;
+	return t->g->m != NULL;
+}
+
+void thread_die(struct model *md, struct thread *t)
+{
+	struct m *m = t->g->m;
+
+	if (!m) {
+		make_dead(md, t->g);
+		return;
+	}
+	thread_end_call(md, t);
+	functions_end_all(md, t);
+	step_go_destroy(md, m);
+	step_proc_stop(md, m);
+}

@@ -1,0 +1,881 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "symbol/ehframe.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RBP         6u /* DWARF's numbers of registers: System V ABI for x86-64, figure 3.36 */
+#define RSP         7u
+#define RIP         16u
+#define MAX_STATES  16u /* remembered; compilers need one */
+#define MAX_OFFSET  ((int64_t)1 << 40)
+#define MAX_FDES    (1u << 24)
+#define CIES        16u /* kept in parsed form */
+#define NO_REGISTER UINT32_MAX
+
+struct reader {
+	const uint8_t *at, *end;
+	bool bad; /* read past the end */
+};
+
+/* Where a register of the caller's is. */
+enum place { SAME, AT_CFA, AT_RBP, UNDEFINED, ODD };
+
+struct saved {
+	enum place place;
+	int64_t offset; /* AT_CFA */
+};
+
+enum cfa_kind { CFA_REGISTER, CFA_RBP_DEREF, CFA_RSP_DEREF, CFA_PLT, CFA_UCONTEXT, CFA_ODD };
+
+struct state {
+	enum cfa_kind kind;
+	uint32_t reg;
+	int64_t offset;
+	struct saved rbp, rip;
+};
+
+struct cie {
+	size_t offset; /* in its section; SIZE_MAX: none */
+	uint64_t code_align;
+	int64_t data_align;
+	uint64_t return_register;
+	uint8_t encoding; /* DW_EH_PE_* of addresses in descriptions */
+	bool has_sizes;   /* augmentation z */
+	bool is_signal;   /* S */
+	struct reader program;
+	struct state initial;
+};
+
+/* A description, of a function. */
+struct fde {
+	uint64_t start, end;
+	size_t cie; /* offset */
+	struct reader program;
+};
+
+struct section {
+	const struct ehframe_section *bytes;
+	bool is_debug; /* .debug_frame */
+	struct cie cies[CIES];
+	struct fde *fdes;
+	size_t n, capacity;
+	size_t damaged;
+};
+
+static const uint8_t *take(struct reader *reader, size_t size)
+{
+	const uint8_t *at = reader->at;
+
+	if (reader->bad || size > (size_t)(reader->end - at)) {
+		reader->bad = true;
+		return NULL;
+	}
+	reader->at += size;
+	return at;
+}
+
+static uint64_t unsigned_of(struct reader *reader, size_t size)
+{
+	const uint8_t *bytes = take(reader, size);
+	uint64_t value = 0;
+
+	if (bytes)
+		memcpy(&value, bytes, size);
+	return value;
+}
+
+static int64_t signed_of(struct reader *reader, size_t size)
+{
+	unsigned unused = 64 - 8 * (unsigned)size;
+
+	return (int64_t)(unsigned_of(reader, size) << unused) >> unused;
+}
+
+/* LEB128; bits above the 64th are dropped. */
+static uint64_t leb(struct reader *reader, bool is_signed)
+{
+	uint64_t value = 0;
+	unsigned shift = 0;
+
+	for (;;) {
+		const uint8_t *byte = take(reader, 1);
+
+		if (!byte)
+			return 0;
+		if (shift < 64)
+			value |= (uint64_t)(*byte & 0x7f) << shift;
+		shift += 7;
+		if (*byte & 0x80)
+			continue;
+		if (is_signed && *byte & 0x40 && shift < 64)
+			value |= UINT64_MAX << shift;
+		return value;
+	}
+}
+
+static uint64_t uleb(struct reader *reader)
+{
+	return leb(reader, false);
+}
+
+static int64_t sleb(struct reader *reader)
+{
+	return (int64_t)leb(reader, true);
+}
+
+/* No frame is larger; what is can be multiplied and added without care. */
+static int64_t bounded(int64_t offset)
+{
+	return offset > MAX_OFFSET || offset < -MAX_OFFSET ? MAX_OFFSET : offset;
+}
+
+static int64_t scaled(int64_t factor, int64_t align)
+{
+	int64_t offset;
+
+	return __builtin_mul_overflow(factor, align, &offset) ? MAX_OFFSET : bounded(offset);
+}
+
+static uint64_t address_of(const struct section *section, const uint8_t *at)
+{
+	return section->bytes->address + (uint64_t)(at - section->bytes->data);
+}
+
+/* The value's format alone: the low half of DW_EH_PE_*. */
+static uint64_t formatted(struct reader *reader, uint8_t encoding)
+{
+	switch (encoding & 0x0f) {
+	case 0x00: /* absptr */
+	case 0x04:
+	case 0x0c:
+		return unsigned_of(reader, 8);
+	case 0x01:
+		return uleb(reader);
+	case 0x02:
+		return unsigned_of(reader, 2);
+	case 0x03:
+		return unsigned_of(reader, 4);
+	case 0x09:
+		return (uint64_t)sleb(reader);
+	case 0x0a:
+		return (uint64_t)signed_of(reader, 2);
+	case 0x0b:
+		return (uint64_t)signed_of(reader, 4);
+	default:
+		reader->bad = true;
+		return 0;
+	}
+}
+
+/* An address, absolute or relative to where it stands: what linkers make of executables has no other. */
+static uint64_t pointer(const struct section *section, struct reader *reader, uint8_t encoding)
+{
+	uint64_t from = address_of(section, reader->at), value = formatted(reader, encoding);
+
+	switch (encoding & 0xf0) {
+	case 0x00:
+		return value;
+	case 0x10: /* pcrel */
+		return from + value;
+	default:
+		reader->bad = true;
+		return 0;
+	}
+}
+
+/* An entry of the section: its id, and what follows it. */
+struct entry {
+	size_t offset;
+	uint64_t id;
+	const uint8_t *id_at;
+	bool wide; /* 64-bit DWARF */
+	struct reader rest;
+};
+
+/* False at the end: of the section, or what stands for it. */
+static bool next_entry(const struct section *section, struct reader *reader, struct entry *entry)
+{
+	uint64_t size;
+
+	entry->offset = (size_t)(reader->at - section->bytes->data);
+	entry->wide = false;
+	if (reader->at == reader->end)
+		return false;
+	size = unsigned_of(reader, 4);
+	if (size == UINT32_MAX) {
+		entry->wide = true;
+		size = unsigned_of(reader, 8);
+	}
+	entry->rest.bad = false;
+	entry->rest.at = size ? take(reader, size) : NULL;
+	if (!entry->rest.at)
+		return false;
+	entry->rest.end = reader->at;
+	entry->id_at = entry->rest.at;
+	entry->id = unsigned_of(&entry->rest, entry->wide && section->is_debug ? 8 : 4);
+	return true;
+}
+
+static bool is_cie(const struct section *section, const struct entry *entry)
+{
+	if (!section->is_debug)
+		return entry->id == 0;
+	return entry->id == (entry->wide ? UINT64_MAX : UINT32_MAX);
+}
+
+/* Where the CIE of a description is. */
+static size_t cie_offset(const struct section *section, const struct entry *entry)
+{
+	uint64_t from = (uint64_t)(entry->id_at - section->bytes->data);
+
+	if (section->is_debug)
+		return entry->id;
+	return entry->id <= from ? from - entry->id : SIZE_MAX;
+}
+
+/* What the letters of the augmentation announce. */
+static bool read_augmentation(const struct section *section, struct cie *cie, struct reader *reader,
+			      const char *letters)
+{
+	struct reader data = {0};
+	uint64_t size;
+
+	if (!*letters)
+		return true;
+	if (*letters != 'z')
+		return false; /* gcc 2's "eh", or nothing that is known */
+	size = uleb(reader);
+	data.at = take(reader, size);
+	if (!data.at)
+		return false;
+	data.end = reader->at;
+	cie->has_sizes = true;
+	while (*++letters) {
+		if (*letters == 'L')
+			take(&data, 1);
+		else if (*letters == 'R')
+			cie->encoding = (uint8_t)unsigned_of(&data, 1);
+		else if (*letters == 'P')
+			pointer(section, &data, (uint8_t)unsigned_of(&data, 1) & 0x7f);
+		else if (*letters == 'S')
+			cie->is_signal = true;
+		else
+			break; /* the rest is passed over by its size */
+	}
+	return !data.bad;
+}
+
+static bool parse_cie(const struct section *section, struct entry *entry, struct cie *cie)
+{
+	struct reader *reader = &entry->rest;
+	uint64_t version = unsigned_of(reader, 1);
+	const char *letters = (const char *)reader->at;
+
+	*cie = (struct cie){.offset = entry->offset};
+	while (unsigned_of(reader, 1))
+		;
+	if (version == 4 && (unsigned_of(reader, 1) != 8 || unsigned_of(reader, 1) != 0))
+		return false; /* size of an address, of a segment's number */
+	if (version != 1 && version != 3 && version != 4)
+		return false;
+	cie->code_align = uleb(reader);
+	cie->data_align = sleb(reader);
+	cie->return_register = version == 1 ? unsigned_of(reader, 1) : uleb(reader);
+	if (reader->bad || cie->return_register != RIP || !read_augmentation(section, cie, reader, letters))
+		return false;
+	cie->program = *reader;
+	return !reader->bad;
+}
+
+/*
+ * The expressions that compilers, linkers and libc's assembly give: bytes as
+ * they stand in the section. Others are ODD.
+ */
+enum { OP_DEREF = 0x06, OP_PLUS_UCONST = 0x23, OP_BREG6 = 0x76, OP_BREG7 = 0x77 };
+
+/* Entries of a PLT, by ld of binutils (elfxx-x86.c): rsp + 8 + ((rip & 15) >= limit) << 3. */
+static bool is_plt(const uint8_t *bytes, size_t size, int64_t *limit)
+{
+	static const uint8_t before[] = {OP_BREG7, 8, 0x80, 0, 0x3f, 0x1a};
+	static const uint8_t behind[] = {0x2a, 0x33, 0x24, 0x22};
+
+	if (size != sizeof(before) + 1 + sizeof(behind) || memcmp(bytes, before, sizeof(before)) ||
+	    memcmp(bytes + sizeof(before) + 1, behind, sizeof(behind)))
+		return false;
+	*limit = bytes[sizeof(before)] - 0x30; /* DW_OP_lit0 */
+	return *limit >= 0 && *limit < 16;
+}
+
+static struct reader take_block(struct reader *reader)
+{
+	struct reader block = {.bad = false};
+	uint64_t size = uleb(reader);
+
+	block.at = take(reader, size);
+	block.end = reader->at;
+	block.bad = !block.at;
+	return block;
+}
+
+static void cfa_expression(struct state *state, struct reader *reader)
+{
+	struct reader block = take_block(reader);
+	uint64_t op;
+
+	state->kind = CFA_ODD;
+	if (block.bad)
+		return;
+	if (is_plt(block.at, (size_t)(block.end - block.at), &state->offset)) {
+		state->kind = CFA_PLT;
+		return;
+	}
+	op = unsigned_of(&block, 1);
+	state->offset = bounded(sleb(&block));
+	if (block.bad || unsigned_of(&block, 1) != OP_DEREF)
+		return;
+	if (op == OP_BREG6 && block.at == block.end)
+		state->kind = CFA_RBP_DEREF;
+	else if (op == OP_BREG7 && block.at == block.end && state->offset == UNWIND_UCONTEXT_RSP)
+		state->kind = CFA_UCONTEXT;
+	else if (op == OP_BREG7 && unsigned_of(&block, 1) == OP_PLUS_UCONST && uleb(&block) == 8 &&
+		 !block.bad && block.at == block.end)
+		state->kind = CFA_RSP_DEREF;
+}
+
+/* A register saved at an address of its own. */
+static struct saved saved_by_expression(struct reader *reader)
+{
+	static const uint8_t at_rbp[] = {OP_BREG6, 0};
+	struct reader block = take_block(reader);
+
+	if (!block.bad && (size_t)(block.end - block.at) == sizeof(at_rbp) &&
+	    !memcmp(block.at, at_rbp, sizeof(at_rbp)))
+		return (struct saved){AT_RBP, 0};
+	return (struct saved){ODD, 0};
+}
+
+/* Sets the rule of a register that matters here. */
+static void save(struct state *state, uint64_t reg, struct saved saved)
+{
+	if (reg == RBP)
+		state->rbp = saved;
+	else if (reg == RIP)
+		state->rip = saved;
+}
+
+static void restore(struct state *state, const struct cie *cie, uint64_t reg)
+{
+	if (reg == RBP)
+		state->rbp = cie->initial.rbp;
+	else if (reg == RIP)
+		state->rip = cie->initial.rip;
+}
+
+static void set_cfa(struct state *state, uint64_t reg, int64_t offset)
+{
+	state->kind = CFA_REGISTER;
+	state->reg = reg < NO_REGISTER ? (uint32_t)reg : NO_REGISTER;
+	state->offset = bounded(offset);
+}
+
+/* A program of call frame instructions, as it runs. */
+struct run {
+	const struct section *section;
+	const struct cie *cie;
+	struct reader program;
+	struct state state;
+	struct state remembered[MAX_STATES];
+	unsigned n;
+	uint64_t location; /* the next row's */
+};
+
+static void run_offset(struct run *run, uint64_t reg, int64_t factor)
+{
+	save(&run->state, reg, (struct saved){AT_CFA, scaled(factor, run->cie->data_align)});
+}
+
+/* DW_CFA_* that are about the CFA; false if it is none of them. */
+static bool run_cfa(struct run *run, uint8_t op)
+{
+	struct reader *program = &run->program;
+	struct state *state = &run->state;
+	uint64_t reg;
+
+	switch (op) {
+	case 0x0c: /* def_cfa */
+		reg = uleb(program);
+		set_cfa(state, reg, bounded((int64_t)uleb(program)));
+		return true;
+	case 0x0d: /* def_cfa_register */
+		set_cfa(state, uleb(program), state->kind == CFA_REGISTER ? state->offset : MAX_OFFSET);
+		return true;
+	case 0x0e: /* def_cfa_offset */
+		state->offset = bounded((int64_t)uleb(program));
+		return true;
+	case 0x0f: /* def_cfa_expression */
+		cfa_expression(state, program);
+		return true;
+	case 0x12: /* def_cfa_sf */
+		reg = uleb(program);
+		set_cfa(state, reg, scaled(sleb(program), run->cie->data_align));
+		return true;
+	case 0x13: /* def_cfa_offset_sf */
+		state->offset = scaled(sleb(program), run->cie->data_align);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* DW_CFA_* that are about a register; false if it is none of them. */
+static bool run_register(struct run *run, uint8_t op)
+{
+	struct reader *program = &run->program;
+	uint64_t reg;
+
+	if (op < 0x05 || (op > 0x09 && op < 0x10) || (op > 0x16 && op != 0x2f))
+		return false;
+	reg = uleb(program);
+	switch (op) {
+	case 0x05: /* offset_extended */
+		run_offset(run, reg, bounded((int64_t)uleb(program)));
+		return true;
+	case 0x06: /* restore_extended */
+		restore(&run->state, run->cie, reg);
+		return true;
+	case 0x07: /* undefined */
+		save(&run->state, reg, (struct saved){UNDEFINED, 0});
+		return true;
+	case 0x08: /* same_value */
+		save(&run->state, reg, (struct saved){SAME, 0});
+		return true;
+	case 0x10: /* expression */
+		save(&run->state, reg, saved_by_expression(program));
+		return true;
+	case 0x11: /* offset_extended_sf */
+		run_offset(run, reg, sleb(program));
+		return true;
+	case 0x2f: /* GNU_negative_offset_extended */
+		run_offset(run, reg, -bounded((int64_t)uleb(program)));
+		return true;
+	case 0x15: /* val_offset_sf */
+		sleb(program);
+		break;
+	case 0x16: /* val_expression */
+		take_block(program);
+		break;
+	case 0x09: /* register */
+	case 0x14: /* val_offset */
+		uleb(program);
+		break;
+	default:
+		return false;
+	}
+	save(&run->state, reg, (struct saved){ODD, 0});
+	return true;
+}
+
+/* The rest of DW_CFA_* but for advances; false: unknown, or out of place. */
+static bool run_other(struct run *run, uint8_t op)
+{
+	switch (op) {
+	case 0x00: /* nop */
+		return true;
+	case 0x0a: /* remember_state */
+		if (run->n == MAX_STATES)
+			return false;
+		run->remembered[run->n++] = run->state;
+		return true;
+	case 0x0b: /* restore_state */
+		if (!run->n)
+			return false;
+		run->state = run->remembered[--run->n];
+		return true;
+	case 0x2e: /* GNU_args_size */
+		uleb(&run->program);
+		return true;
+	default:
+		return run_cfa(run, op) || run_register(run, op);
+	}
+}
+
+enum ran { RAN_ON, RAN_TO_NEXT, RAN_TO_END, RAN_BAD };
+
+/* Moves to where the next row begins. */
+static enum ran advance(struct run *run, uint64_t by)
+{
+	uint64_t to;
+
+	if (__builtin_mul_overflow(by, run->cie->code_align, &by) ||
+	    __builtin_add_overflow(run->location, by, &to))
+		return RAN_BAD;
+	run->location = to;
+	return by ? RAN_TO_NEXT : RAN_ON;
+}
+
+static enum ran run_one(struct run *run)
+{
+	struct reader *program = &run->program;
+	uint8_t op = (uint8_t)unsigned_of(program, 1), low = op & 0x3f;
+	uint64_t to;
+
+	switch (op >> 6) {
+	case 1: /* advance_loc */
+		return advance(run, low);
+	case 2: /* offset */
+		run_offset(run, low, bounded((int64_t)uleb(program)));
+		break;
+	case 3: /* restore */
+		restore(&run->state, run->cie, low);
+		break;
+	default:
+		if (op == 0x01) { /* set_loc */
+			to = pointer(run->section, program, run->cie->encoding);
+			if (program->bad || to < run->location)
+				return RAN_BAD;
+			run->location = to;
+			return RAN_TO_NEXT;
+		}
+		if (op >= 0x02 && op <= 0x04) /* advance_loc1, 2, 4 */
+			return advance(run, unsigned_of(program, (size_t)1 << (op - 2)));
+		if (!run_other(run, op))
+			return RAN_BAD;
+	}
+	return program->bad ? RAN_BAD : RAN_ON;
+}
+
+/* Up to the next row's beginning, or the program's end. */
+static enum ran run_row(struct run *run)
+{
+	while (run->program.at < run->program.end) {
+		enum ran ran = run_one(run);
+
+		if (ran != RAN_ON)
+			return run->program.bad ? RAN_BAD : ran;
+	}
+	return RAN_TO_END;
+}
+
+/* The initial instructions; a register that they say nothing about is the caller's own. */
+static bool run_initial(const struct section *section, struct cie *cie)
+{
+	struct run run = {.section = section, .cie = cie, .program = cie->program};
+
+	run.state = (struct state){.kind = CFA_ODD, .rip = {ODD, 0}};
+	cie->initial = run.state;
+	if (run_row(&run) != RAN_TO_END)
+		return false;
+	cie->initial = run.state;
+	return true;
+}
+
+static struct cie *cie_at(struct section *section, size_t offset)
+{
+	struct cie *cie = &section->cies[(offset / 4) % CIES], made;
+	struct reader reader = {.end = section->bytes->data + section->bytes->size};
+	struct entry entry;
+
+	if (cie->offset == offset)
+		return cie;
+	if (offset >= section->bytes->size)
+		return NULL;
+	reader.at = section->bytes->data + offset;
+	if (!next_entry(section, &reader, &entry) || !is_cie(section, &entry) ||
+	    !parse_cie(section, &entry, &made) || !run_initial(section, &made))
+		return NULL;
+	*cie = made;
+	return cie;
+}
+
+/* Sets the code that a description is of; false if it is damaged. */
+static bool parse_fde(struct section *section, struct entry *entry, struct fde *fde)
+{
+	struct reader *reader = &entry->rest;
+	struct cie *cie;
+	uint64_t size;
+
+	fde->cie = cie_offset(section, entry);
+	cie = cie_at(section, fde->cie);
+	if (!cie)
+		return false;
+	fde->start = pointer(section, reader, cie->encoding & 0x7f);
+	size = formatted(reader, cie->encoding);
+	if (cie->has_sizes)
+		take(reader, uleb(reader));
+	fde->program = *reader;
+	return !reader->bad && !(cie->encoding & 0x80) &&
+	       !__builtin_add_overflow(fde->start, size, &fde->end);
+}
+
+static int add_fde(struct section *section, const struct fde *fde)
+{
+	struct fde *bigger;
+	size_t capacity = section->capacity ? 2 * section->capacity : 1024;
+
+	if (section->n == section->capacity) {
+		bigger = section->n < MAX_FDES ? realloc(section->fdes, capacity * sizeof(*bigger)) : NULL;
+		if (!bigger)
+			return -ENOMEM;
+		section->fdes = bigger;
+		section->capacity = capacity;
+	}
+	section->fdes[section->n++] = *fde;
+	return 0;
+}
+
+/* All descriptions of the section that are of code in the range. */
+static int list_fdes(struct section *section, uint64_t base, uint64_t end)
+{
+	struct reader reader = {.at = section->bytes->data, .bad = false};
+	struct entry entry;
+	struct fde fde;
+	int rc = 0;
+
+	for (size_t i = 0; i < CIES; i++)
+		section->cies[i].offset = SIZE_MAX;
+	if (!section->bytes->data)
+		return 0;
+	reader.end = reader.at + section->bytes->size;
+	while (rc == 0 && next_entry(section, &reader, &entry)) {
+		if (is_cie(section, &entry))
+			continue;
+		if (entry.rest.bad || !parse_fde(section, &entry, &fde))
+			section->damaged++;
+		/* The linker leaves descriptions of what it has thrown away, at address 0 or so. */
+		else if (fde.start >= base && fde.start < fde.end && fde.end <= end)
+			rc = add_fde(section, &fde);
+	}
+	section->damaged += reader.bad;
+	return rc;
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct fde *one = a, *two = b;
+
+	if (one->start != two->start)
+		return one->start < two->start ? -1 : 1;
+	return one->end < two->end ? -1 : one->end > two->end;
+}
+
+static void sort_fdes(struct section *section)
+{
+	bool sorted = true;
+
+	for (size_t i = 1; i < section->n && sorted; i++)
+		sorted = by_start(&section->fdes[i - 1], &section->fdes[i]) <= 0;
+	if (!sorted)
+		qsort(section->fdes, section->n, sizeof(*section->fdes), by_start);
+}
+
+/* What is being written. */
+struct output {
+	const struct ehframe_input *input;
+	struct ehframe_rows *rows;
+	size_t capacity;
+	uint64_t at;   /* rows are complete up to here */
+	uint32_t rule; /* that holds at `at` */
+};
+
+/* Grows too seldom to be asked about at each row. */
+static int reserve(struct output *output)
+{
+	struct unwind_row *bigger;
+	size_t capacity = output->capacity ? 2 * output->capacity : 4096;
+
+	if (output->rows->n < output->capacity)
+		return 0;
+	bigger = realloc(output->rows->rows, capacity * sizeof(*bigger));
+	if (!bigger)
+		return -ENOMEM;
+	output->rows->rows = bigger;
+	output->capacity = capacity;
+	return 0;
+}
+
+/* The rule holds from output->at to `end`. */
+static int put(struct output *output, uint64_t end, uint32_t rule)
+{
+	struct ehframe_rows *rows = output->rows;
+	int rc;
+
+	if (end <= output->at)
+		return 0;
+	if (!rows->n || rows->rows[rows->n - 1].rule != rule) {
+		rc = reserve(output);
+		if (rc)
+			return rc;
+		rows->rows[rows->n++] =
+			(struct unwind_row){(uint32_t)(output->at - output->input->base), rule};
+	}
+	if (rule != UNWIND_NONE && rule != UNWIND_CHAIN)
+		rows->known += end - output->at;
+	output->at = end;
+	return 0;
+}
+
+/* rbp's part of a rule; false if it cannot be said. */
+static bool rbp_part(const struct saved *rbp, uint32_t *part)
+{
+	switch (rbp->place) {
+	case SAME:
+	case UNDEFINED: /* nobody above will ask */
+		*part = UNWIND_RBP_SAME;
+		return true;
+	case AT_RBP:
+		*part = UNWIND_RBP_AT_RBP;
+		return true;
+	case AT_CFA:
+		if (rbp->offset >= 0 || rbp->offset % 8 || rbp->offset < -8 * (int64_t)UNWIND_RBP_LAST)
+			return false;
+		*part = (uint32_t)(-rbp->offset / 8);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static enum unwind_kind kind_of(const struct state *state)
+{
+	switch (state->kind) {
+	case CFA_REGISTER:
+		return state->reg == RSP ? UNWIND_SP : state->reg == RBP ? UNWIND_BP : UNWIND_NONE;
+	case CFA_RBP_DEREF:
+		return UNWIND_BP_DEREF;
+	case CFA_RSP_DEREF:
+		return UNWIND_SP_DEREF;
+	case CFA_PLT:
+		return UNWIND_PLT;
+	default:
+		return UNWIND_NONE;
+	}
+}
+
+static uint32_t rule_of(const struct state *state, bool is_signal)
+{
+	enum unwind_kind kind = kind_of(state);
+	int64_t offset = state->offset;
+	uint32_t rbp;
+
+	if (state->rip.place == UNDEFINED)
+		return UNWIND_END;
+	if (is_signal)
+		return state->kind == CFA_UCONTEXT ? UNWIND_SIGNAL : UNWIND_NONE;
+	if (kind == UNWIND_NONE || state->rip.place != AT_CFA || state->rip.offset != -8 ||
+	    !rbp_part(&state->rbp, &rbp))
+		return UNWIND_NONE;
+	if (kind != UNWIND_PLT) {
+		if (offset % 8 || offset / 8 > UNWIND_OFFSET_MAX || offset / 8 < -UNWIND_OFFSET_MAX)
+			return UNWIND_NONE;
+		offset /= 8;
+	}
+	return UNWIND_RULE(kind, rbp, offset);
+}
+
+/* Rows of one function, up to `end`. */
+static int put_fde(struct output *output, struct section *section, const struct fde *fde, uint64_t end)
+{
+	struct cie *cie = cie_at(section, fde->cie);
+	struct run run = {.section = section, .cie = cie, .program = fde->program, .location = fde->start};
+	int rc = put(output, fde->start, output->input->between);
+	enum ran ran = RAN_TO_NEXT;
+
+	if (!cie)
+		return rc;
+	output->rows->functions++;
+	run.state = cie->initial;
+	while (rc == 0 && ran == RAN_TO_NEXT && output->at < end) {
+		uint64_t next, from = output->at;
+		uint32_t rule;
+
+		ran = run_row(&run);
+		next = ran == RAN_TO_NEXT && run.location < end ? run.location : end;
+		rule = ran == RAN_BAD ? UNWIND_NONE : rule_of(&run.state, cie->is_signal);
+		rc = put(output, next, rule);
+		if (rule == UNWIND_NONE)
+			output->rows->odd += output->at - from;
+	}
+	output->rows->damaged += ran == RAN_BAD;
+	return rc;
+}
+
+/* Both lists in order; where functions overlap, the later one's beginning counts, but .eh_frame is believed.
+ */
+static int put_all(struct output *output, struct section *eh, struct section *debug)
+{
+	size_t i = 0, j = 0;
+	int rc = 0;
+
+	while (rc == 0 && (i < eh->n || j < debug->n)) {
+		uint64_t next = i < eh->n ? eh->fdes[i].start : output->input->end;
+		const struct fde *fde = j < debug->n ? &debug->fdes[j] : NULL;
+
+		if (fde && fde->start < next) {
+			j++;
+			if (fde->start >= output->at)
+				rc = put_fde(output, debug, fde, fde->end < next ? fde->end : next);
+			continue;
+		}
+		fde = &eh->fdes[i++];
+		next = i < eh->n && eh->fdes[i].start > fde->start ? eh->fdes[i].start : fde->end;
+		rc = put_fde(output, eh, fde, fde->end < next ? fde->end : next);
+	}
+	return rc ? rc : put(output, output->input->end, output->input->between);
+}
+
+int ehframe_parse(const struct ehframe_input *input, struct ehframe_rows *rows)
+{
+	struct section eh = {.bytes = &input->eh_frame};
+	struct section debug = {.bytes = &input->debug_frame, .is_debug = true};
+	struct output output = {.input = input, .rows = rows, .at = input->base};
+	int rc;
+
+	*rows = (struct ehframe_rows){.n = 0};
+	if (input->base >= input->end || input->end - input->base > UINT32_MAX)
+		return -EINVAL;
+	rc = list_fdes(&eh, input->base, input->end);
+	if (rc == 0)
+		rc = list_fdes(&debug, input->base, input->end);
+	sort_fdes(&eh);
+	sort_fdes(&debug);
+	if (rc == 0)
+		rc = put_all(&output, &eh, &debug);
+	rows->damaged += eh.damaged + debug.damaged;
+	free(eh.fdes);
+	free(debug.fdes);
+	if (rc)
+		ehframe_free(rows);
+	return rc;
+}
+
+void ehframe_free(struct ehframe_rows *rows)
+{
+	free(rows->rows);
+	*rows = (struct ehframe_rows){.n = 0};
+}
+
+uint32_t ehframe_page_count(uint64_t size)
+{
+	return (uint32_t)((size + UNWIND_PAGE - 1) >> UNWIND_PAGE_SHIFT);
+}
+
+void ehframe_pages(const struct unwind_row *rows, size_t n, uint32_t first, struct unwind_page *pages,
+		   uint32_t count)
+{
+	size_t row = 0; /* the last that begins at or before the page */
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t start = (uint64_t)i << UNWIND_PAGE_SHIFT;
+		size_t end;
+
+		while (row + 1 < n && rows[row + 1].start <= start)
+			row++;
+		end = row;
+		while (end < n && rows[end].start < start + UNWIND_PAGE)
+			end++;
+		pages[i] = (struct unwind_page){first + (uint32_t)row, (uint32_t)(end - row)};
+	}
+}

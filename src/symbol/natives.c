@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "symbol/natives.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rawlog/rawlog.h"
+#include "util/map64.h"
+
+_Static_assert(NATIVE_DEPTH == SYMBOL_DEPTH, "as in the log");
+_Static_assert(NATIVE_DEPTH < 1 << (62 - INLINED_SHIFT), "their numbers fit below the mark");
+
+struct entry {
+	uint32_t first; /* in frames */
+	uint32_t n;
+};
+
+struct natives {
+	struct strtab *strings;
+	struct map64 index; /* return address -> entry */
+	struct entry *entries;
+	size_t nentries, entry_capacity;
+	struct frame *frames;
+	size_t nframes, frame_capacity;
+	unsigned version;
+};
+
+struct natives *natives_new(struct strtab *strings)
+{
+	struct natives *natives = calloc(1, sizeof(*natives));
+
+	if (natives)
+		natives->strings = strings;
+	return natives;
+}
+
+void natives_free(struct natives *natives)
+{
+	if (!natives)
+		return;
+	map64_free(&natives->index);
+	free(natives->entries);
+	free(natives->frames);
+	free(natives);
+}
+
+unsigned natives_version(const struct natives *natives)
+{
+	return natives->version;
+}
+
+static int grow(void **items, size_t *capacity, size_t need, size_t each)
+{
+	size_t more = *capacity ? *capacity * 2 : 256;
+	void *bigger;
+
+	if (need <= *capacity)
+		return 0;
+	if (more < need)
+		more = need;
+	bigger = realloc(*items, more * each);
+	if (!bigger)
+		return -ENOMEM;
+	*items = bigger;
+	*capacity = more;
+	return 0;
+}
+
+static uint64_t frame_pc(uint64_t ret_pc, unsigned from_outermost)
+{
+	uint64_t pc = ret_pc - 1;
+
+	return from_outermost ? INLINED_PC | (uint64_t)from_outermost << INLINED_SHIFT | pc : pc;
+}
+
+static struct frame unknown_frame(struct natives *natives, uint64_t ret_pc)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)(ret_pc - 1));
+	return (struct frame){.pc = ret_pc - 1, .func = strtab_add_str(natives->strings, text)};
+}
+
+/* The frames with their texts must fill the payload; writes them behind the others. */
+static int parse(struct natives *natives, const struct log_symbol *head, const uint8_t *at,
+		 const uint8_t *end)
+{
+	struct frame *frames = natives->frames + natives->nframes;
+
+	for (unsigned i = 0; i < head->nframes; i++) {
+		struct log_symbol_frame frame;
+
+		if ((size_t)(end - at) < sizeof(frame))
+			return -EBADMSG;
+		memcpy(&frame, at, sizeof(frame));
+		at += sizeof(frame);
+		if ((size_t)(end - at) < (size_t)frame.function_len + frame.file_len)
+			return -EBADMSG;
+		frames[i] = (struct frame){
+			.pc = frame_pc(head->pc, head->nframes - 1 - i),
+			.func = strtab_add(natives->strings, (const char *)at, frame.function_len),
+			.file = strtab_add(natives->strings, (const char *)at + frame.function_len,
+					   frame.file_len),
+			.line = frame.line,
+		};
+		at += (size_t)frame.function_len + frame.file_len;
+	}
+	if (head->nframes == 0)
+		frames[0] = unknown_frame(natives, head->pc);
+	return at == end ? 0 : -EBADMSG;
+}
+
+/* The place of an address in the list; a new one if there is none. */
+static int place_of(struct natives *natives, uint64_t ret_pc, uint32_t *place)
+{
+	const uint32_t *known = map64_get(&natives->index, ret_pc);
+
+	if (known) {
+		*place = *known;
+		natives->version++;
+		return 0;
+	}
+	if (grow((void **)&natives->entries, &natives->entry_capacity, natives->nentries + 1,
+		 sizeof(*natives->entries)))
+		return -ENOMEM;
+	*place = (uint32_t)natives->nentries;
+	if (map64_set(&natives->index, ret_pc, *place))
+		return -ENOMEM;
+	natives->entries[natives->nentries++] = (struct entry){.n = 0};
+	return 0;
+}
+
+int natives_put(struct natives *natives, const void *payload, size_t size)
+{
+	struct log_symbol head;
+	uint32_t n, place;
+	int rc;
+
+	if (size < sizeof(head))
+		return -EBADMSG;
+	memcpy(&head, payload, sizeof(head));
+	if (head.pc == 0 || head.nframes > NATIVE_DEPTH)
+		return -EBADMSG;
+	n = head.nframes ? head.nframes : 1;
+	if (grow((void **)&natives->frames, &natives->frame_capacity, natives->nframes + n,
+		 sizeof(*natives->frames)))
+		return -ENOMEM;
+	rc = parse(natives, &head, (const uint8_t *)payload + sizeof(head), (const uint8_t *)payload + size);
+	if (rc == 0)
+		rc = place_of(natives, head.pc, &place);
+	if (rc)
+		return rc;
+	natives->entries[place] = (struct entry){.first = (uint32_t)natives->nframes, .n = n};
+	natives->nframes += n;
+	return 0;
+}
+
+const struct frame *natives_frames(const struct natives *natives, uint64_t ret_pc, unsigned *n)
+{
+	const uint32_t *place = ret_pc ? map64_get(&natives->index, ret_pc) : NULL;
+
+	if (!place)
+		return NULL;
+	*n = natives->entries[*place].n;
+	return natives->frames + natives->entries[*place].first;
+}

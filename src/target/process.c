@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "target/process.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "target/memory.h"
+#include "target/private.h"
+
+#define STATUS_BYTES 4096 /* of /proc/PID/status; what is asked for stands in the first lines */
+
+/* What /proc/PID/status says. */
+struct status {
+	char name[64];
+	char state;
+	pid_t tgid;
+	bool has_memory; /* VmSize: threads of the kernel's and zombies have none */
+};
+
+static ssize_t read_all(const char *path, char *text, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = read(fd, text, size - 1);
+	if (n < 0)
+		n = -errno;
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return n;
+}
+
+static void take_line(struct status *status, const char *line)
+{
+	if (strncmp(line, "Name:\t", 6) == 0)
+		snprintf(status->name, sizeof(status->name), "%.*s", (int)strcspn(line + 6, "\n"), line + 6);
+	else if (strncmp(line, "State:\t", 7) == 0)
+		status->state = line[7];
+	else if (strncmp(line, "Tgid:\t", 6) == 0)
+		status->tgid = (pid_t)strtol(line + 6, NULL, 10);
+	else if (strncmp(line, "VmSize:", 7) == 0)
+		status->has_memory = true;
+}
+
+static int read_status(const char *proc, pid_t pid, struct status *status)
+{
+	char path[4096], text[STATUS_BYTES];
+	ssize_t n;
+
+	*status = (struct status){.tgid = pid};
+	snprintf(path, sizeof(path), "%s/%d/status", proc, (int)pid);
+	n = read_all(path, text, sizeof(text));
+	if (n < 0)
+		return (int)n;
+	for (const char *line = text; line && *line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		take_line(status, line);
+	}
+	return 0;
+}
+
+static int refuse_thread(const char *proc, pid_t tid, const struct status *thread, struct error *err)
+{
+	struct status process;
+
+	if (read_status(proc, thread->tgid, &process))
+		process = *thread;
+	return error_set(err, EINVAL, "%d is a thread of process %d (%s): trace that, with -p %d", (int)tid,
+			 (int)thread->tgid, process.name, (int)thread->tgid);
+}
+
+/* What the kernel tells of it. */
+static int check_status(const char *proc, pid_t pid, struct status *status, struct error *err)
+{
+	int rc = read_status(proc, pid, status);
+
+	if (rc == -ENOENT || rc == -ESRCH)
+		return error_set(err, ESRCH, "no process has PID %d", (int)pid);
+	if (rc)
+		return error_set(err, -rc, "PID %d: cannot read its status: %s", (int)pid, strerror(-rc));
+	if (status->tgid != pid)
+		return refuse_thread(proc, pid, status, err);
+	if (status->state == 'Z' || status->state == 'X')
+		return error_set(err, ENOTSUP,
+				 "PID %d (%s) is a zombie: it has ended, and waits for its parent to notice",
+				 (int)pid, status->name);
+	if (!status->has_memory)
+		return error_set(err, ENOTSUP, "PID %d (%s) is a thread of the kernel's, no process",
+				 (int)pid, status->name);
+	return 0;
+}
+
+/* Of an executable's first bytes. */
+static int check_header(const uint8_t *bytes, size_t n, const char *label, struct error *err)
+{
+	Elf64_Ehdr header;
+
+	if (n < EI_NIDENT || memcmp(bytes, ELFMAG, SELFMAG))
+		return error_set(err, ENOEXEC, "%s: its executable is no ELF file", label);
+	if (bytes[EI_CLASS] == ELFCLASS32)
+		return error_set(err, ENOTSUP, "%s is a 32-bit program: only 64-bit ones can be traced",
+				 label);
+	if (n < sizeof(header))
+		return error_set(err, EBADMSG, "%s has a damaged or cut executable", label);
+	memcpy(&header, bytes, sizeof(header));
+	if (header.e_machine != EM_X86_64)
+		return error_set(err, ENOTSUP, "%s is a program for another kind of processor than x86-64",
+				 label);
+	return 0;
+}
+
+static int refuse_exe(int code, const char *label, struct error *err)
+{
+	if (code == EACCES || code == EPERM)
+		return error_set(err, EPERM, "%s: permission denied: %s", label, memory_how_to_be_allowed());
+	if (code == ENOENT || code == ESRCH)
+		return error_set(err, ESRCH, "%s has just ended", label);
+	return error_set(err, code, "%s: cannot open its executable: %s", label, strerror(code));
+}
+
+static int check_executable(const char *path, const char *label, struct error *err)
+{
+	/* A pipe or device must not make us wait. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc;
+	uint8_t bytes[sizeof(Elf64_Ehdr)];
+	ssize_t n;
+
+	if (fd < 0)
+		return refuse_exe(errno, label, err);
+	n = read(fd, bytes, sizeof(bytes));
+	rc = n < 0 ? refuse_exe(errno, label, err) : check_header(bytes, (size_t)n, label, err);
+	close(fd);
+	return rc;
+}
+
+int process_check(const char *proc, pid_t pid, struct error *err)
+{
+	struct status status;
+	char path[4096], label[96];
+	int rc = check_status(proc, pid, &status, err);
+
+	if (rc)
+		return rc;
+	snprintf(label, sizeof(label), "PID %d (%s)", (int)pid, status.name);
+	snprintf(path, sizeof(path), "%s/%d/exe", proc, (int)pid);
+	return check_executable(path, label, err);
+}
+
+int process_check_file(const char *path, struct error *err)
+{
+	return check_executable(path, path, err);
+}
+
+void process_open(struct process *process, pid_t pid)
+{
+	struct status status;
+	ssize_t n;
+
+	*process = (struct process){.pid = pid};
+	snprintf(process->exe, sizeof(process->exe), "/proc/%d/exe", (int)pid);
+	n = readlink(process->exe, process->path, sizeof(process->path) - 1);
+	process->path[n > 0 ? n : 0] = '\0';
+	read_status("/proc", pid, &status);
+	snprintf(process->comm, sizeof(process->comm), "%.15s", status.name);
+	snprintf(process->label, sizeof(process->label), "PID %d (%s)", (int)pid, process->comm);
+}
+
+void process_open_file(struct process *process, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	*process = (struct process){.pid = 0};
+	snprintf(process->exe, sizeof(process->exe), "%s", path);
+	snprintf(process->path, sizeof(process->path), "%s", path);
+	snprintf(process->comm, sizeof(process->comm), "%.15s", slash ? slash + 1 : path);
+	snprintf(process->label, sizeof(process->label), "%.63s", path);
+}
+
+int process_log_info(const struct process *process, unsigned extra_flags, log_sink sink, void *ctx,
+		     struct error *err)
+{
+	struct log_target head = {
+		.pid = (uint32_t)process->pid,
+		.flags = LOG_TARGET_THREADS | extra_flags,
+		.clock = target_clock(),
+	};
+	struct log_record record = {.type = LOG_TARGET, .size = sizeof(head), .data = &head};
+	int rc;
+
+	memcpy(head.comm, process->comm, sizeof(head.comm));
+	memcpy(head.exe, process->path, sizeof(head.exe));
+	rc = sink(ctx, &record);
+	if (rc)
+		return error_set(err, -rc, "cannot write the log: %s", strerror(-rc));
+	return target_log_mappings(process->pid, sink, ctx, err);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What the modes of the C test program share: see main.c. */
+#ifndef CTARGET_H
+#define CTARGET_H
+
+#include <pthread.h>
+#include <stdnoreturn.h>
+
+/* Functions that stacks are compared by must have frames of their own. */
+#define FRAME __attribute__((noinline, noclone, noipa))
+/* Behind a call that would else become a jump. */
+#define NO_TAIL_CALL() __asm__ volatile("" ::: "memory")
+
+/* Ends the program with a line about what failed. */
+noreturn void fail(const char *what);
+/* Starts a thread named `name` (comm). */
+pthread_t start_thread(const char *name, void *(*routine)(void *), void *arg);
+/* Sleeps; in a frame of the caller's only. */
+void pause_us(long us);
+/* Keeps a CPU busy for about this long. */
+void spin_us(long us);
+/* A file of `size` bytes in the current directory, open for reading and writing, without a name. */
+int scratch_file(long size);
+
+/* The modes: each starts its threads and returns, or goes on in the main thread for ever. */
+void mode_pingpong(void);
+void mode_lock(void);
+void mode_epoll(void);
+void mode_pipe(void);
+void mode_pipe2(void);
+void mode_fault(void);
+void mode_disk(void);
+void mode_sleep(void);
+void mode_burn(void);
+void mode_threads(void);
+void mode_forks(void);
+void mode_parked(void);
+void mode_signal(void);
+void mode_region(void);
+void mode_dlopen(void);
+
+#endif

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+
+	"golang.org/x/exp/trace"
+)
+
+// The truth about a thread is what the kernel counts of it. Both are compared over exactly the window between
+// two samples of the counters:
+//   - time on a CPU is that of the goroutine's states Running and Syscall; the kernel brings its sum up to date
+//     at a switch and at a tick, and takes off what the hypervisor stole;
+//   - time on a run queue is added up by the kernel when the wait ends (sched_info_arrive, Linux 6.18
+//     kernel/sched/stats.h): waits that end in the window count, whole.
+
+// ledger is one thread's, in the window.
+type ledger struct {
+	from, to          int64 // ns, of the times
+	counted, counting int64 // ns, of the switches
+	run, wait         int64
+	voluntary, forced int64
+	wakes             int64  // of the waits, those that followed a wake-up
+	edges             int64  // at how many ends of the window it was on a CPU
+	name              string // of its goroutine
+}
+
+// goroutine is what it does, by the trace.
+type goroutine struct {
+	state trace.GoState
+	since int64
+	woken bool
+	tid   int
+	name  string
+}
+
+type truth struct {
+	ledgers     map[int]*ledger
+	goroutines  map[trace.GoID]*goroutine
+	first, last int64
+}
+
+type limits struct {
+	run, wait, switches float64 // shares
+	tick, wake          int64   // ns
+	least               int64   // ns: of less no share is judged
+}
+
+func schedTruth(args []string) error {
+	set := flag.NewFlagSet("schedtruth", flag.ExitOnError)
+	var most limits
+	set.Float64Var(&most.run, "run", 0.01, "share by which time on a CPU may differ")
+	set.Float64Var(&most.wait, "wait", 0.05, "share by which time on a run queue may differ")
+	set.Float64Var(&most.switches, "switches", 0.01, "share by which switches may differ")
+	set.Int64Var(&most.tick, "tick", 4_000_000, "ns: the kernel's sum of a thread that runs is at most so old")
+	set.Int64Var(&most.wake, "wake", 0, "ns that a wake-up may take from waking to the run queue, on average")
+	set.Int64Var(&most.least, "least", 20_000_000, "ns: shares of less are judged as if it were so much")
+	threads := set.Int("threads", 1, "how many threads must be there to be compared")
+	verbose := set.Bool("v", false, "print every thread")
+	set.Parse(args)
+	if set.NArg() != 2 {
+		return fmt.Errorf("needs a trace, and samples of judge window")
+	}
+	text, err := os.ReadFile(set.Arg(1))
+	if err != nil {
+		return err
+	}
+	var s kernelCounts
+	if err := json.Unmarshal(text, &s); err != nil {
+		return fmt.Errorf("%s: %w", set.Arg(1), err)
+	}
+	ours, theirs := kernelTruth(s)
+	if err := ours.read(set.Arg(0)); err != nil {
+		return err
+	}
+	if len(ours.ledgers) < *threads {
+		return fmt.Errorf("%d threads to compare, at least %d wanted", len(ours.ledgers), *threads)
+	}
+	return ours.judge(theirs, s.Steal, most, *verbose)
+}
+
+// kernelTruth has the kernel's counts of all threads that lived through the window, and ledgers to be filled.
+func kernelTruth(s kernelCounts) (*truth, map[int]ledger) {
+	ours := &truth{map[int]*ledger{}, map[trace.GoID]*goroutine{}, 0, 0}
+	theirs := map[int]ledger{}
+	for _, before := range s.Before {
+		for _, after := range s.After {
+			if before.Tid != after.Tid || before.Start != after.Start {
+				continue
+			}
+			ours.ledgers[before.Tid] = &ledger{from: before.Time, to: after.Time,
+				counted: before.Counted, counting: after.Counted}
+			theirs[before.Tid] = ledger{run: after.Run - before.Run, wait: after.Wait - before.Wait,
+				voluntary: after.Voluntary - before.Voluntary, forced: after.Forced - before.Forced}
+		}
+	}
+	return ours, theirs
+}
+
+func (t *truth) read(path string) error {
+	err := eachEvent(path, func(event *trace.Event) error {
+		t.last = int64(event.Time())
+		if t.first == 0 {
+			t.first = t.last
+		}
+		if event.Kind() == trace.EventStateTransition &&
+			event.StateTransition().Resource.Kind == trace.ResourceGoroutine {
+			t.take(event)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, g := range t.goroutines {
+		t.leave(g, t.last)
+	}
+	for tid, a := range t.ledgers {
+		if t.first > a.from || t.last < a.to {
+			return fmt.Errorf("the trace, from %d to %d, does not span the window of thread %d, from %d to %d",
+				t.first, t.last, tid, a.from, a.to)
+		}
+	}
+	return nil
+}
+
+func (t *truth) take(event *trace.Event) {
+	change, now := event.StateTransition(), int64(event.Time())
+	from, to := change.Goroutine()
+	g := t.goroutines[change.Resource.Goroutine()]
+	if g == nil {
+		g = &goroutine{since: now}
+		t.goroutines[change.Resource.Goroutine()] = g
+	}
+	if g.name == "" {
+		g.name = root(change.Stack)
+	}
+	if from == to {
+		return
+	}
+	if to.Executing() {
+		g.tid = int(event.Thread())
+	}
+	a := t.ledgers[g.tid]
+	if a != nil && from.Executing() && a.counted < now && now <= a.counting {
+		switch to {
+		case trace.GoWaiting:
+			a.voluntary++
+		case trace.GoRunnable:
+			a.forced++
+		}
+	}
+	if a != nil && from == trace.GoRunnable && to.Executing() && a.from < now && now <= a.to {
+		a.wait += now - g.since
+		if g.woken {
+			a.wakes++
+		}
+	}
+	if from.Executing() && to.Executing() { // a system call begins or ends
+		g.state = to
+		return
+	}
+	t.leave(g, now)
+	g.state, g.since, g.woken = to, now, from == trace.GoWaiting
+}
+
+// leave adds what it has been running since its last change to its thread's time.
+func (t *truth) leave(g *goroutine, now int64) {
+	a := t.ledgers[g.tid]
+	if a == nil || !g.state.Executing() {
+		return
+	}
+	a.name = g.name
+	a.run += max(0, min(now, a.to)-max(g.since, a.from))
+	for _, end := range []int64{a.from, a.to} {
+		if g.since <= end && end <= now {
+			a.edges++
+		}
+	}
+}
+
+// root is the outermost function of a stack.
+func root(stack trace.Stack) (name string) {
+	for frame := range stack.Frames() {
+		name = frame.Func
+	}
+	return name
+}
+
+func (t *truth) judge(theirs map[int]ledger, stolen int64, most limits, verbose bool) error {
+	var bad []string
+	var a, b ledger
+	for tid, kernel := range theirs {
+		ours := t.ledgers[tid]
+		wrong := ours.against(kernel, stolen, most)
+		if verbose || wrong != nil {
+			fmt.Printf("%7d %-24.24s on CPU %.3f / %.3f ms, queued %.3f / %.3f ms, voluntary %d / %d, involuntary %d / %d %s\n",
+				tid, ours.name, ms(ours.run), ms(kernel.run), ms(ours.wait), ms(kernel.wait),
+				ours.voluntary, kernel.voluntary, ours.forced, kernel.forced, strings.Join(wrong, ", "))
+		}
+		for _, one := range wrong {
+			bad = append(bad, fmt.Sprintf("thread %d: %s", tid, one))
+		}
+		a.add(*ours)
+		b.add(kernel)
+	}
+	fmt.Printf("%d threads, steal %.0f ms: on CPU %.1f / %.1f ms (%+.2f %%), queued %.1f / %.1f ms (%+.2f %%), voluntary %d / %d, involuntary %d / %d\n",
+		len(theirs), ms(stolen), ms(a.run), ms(b.run), off(a.run, b.run), ms(a.wait), ms(b.wait), off(a.wait, b.wait),
+		a.voluntary, b.voluntary, a.forced, b.forced)
+	if bad != nil {
+		return fmt.Errorf("trace / kernel: %s", strings.Join(bad[:min(len(bad), 4)], "; "))
+	}
+	return nil
+}
+
+// against says what differs by more than it may.
+func (a *ledger) against(kernel ledger, stolen int64, most limits) (wrong []string) {
+	share := func(of float64, whole int64) int64 { return int64(of * float64(max(whole, most.least))) }
+	slack := share(most.run, kernel.run) + a.edges*most.tick
+	if d := a.run - kernel.run; d < -slack || d > slack+stolen {
+		wrong = append(wrong, fmt.Sprintf("on CPU %+.3f ms, %+.2f %%", ms(d), off(a.run, kernel.run)))
+	}
+	slack = share(most.wait, kernel.wait)
+	if d := a.wait - kernel.wait; d < -slack || d > slack+a.wakes*most.wake {
+		wrong = append(wrong, fmt.Sprintf("queued %+.3f ms, %+.2f %%", ms(d), off(a.wait, kernel.wait)))
+	}
+	few := func(n int64) int64 { return max(1, int64(most.switches*float64(n))) }
+	if d := a.voluntary - kernel.voluntary; max(d, -d) > few(kernel.voluntary) {
+		wrong = append(wrong, fmt.Sprintf("voluntary %+d", d))
+	}
+	if d := a.forced - kernel.forced; max(d, -d) > few(kernel.forced) {
+		wrong = append(wrong, fmt.Sprintf("involuntary %+d", d))
+	}
+	return wrong
+}
+
+func (a *ledger) add(b ledger) {
+	a.run += b.run
+	a.wait += b.wait
+	a.voluntary += b.voluntary
+	a.forced += b.forced
+}
+
+func ms(ns int64) float64 { return float64(ns) / 1e6 }
+
+// off is the difference of two figures in per cent of the second.
+func off(a, b int64) float64 { return 100 * float64(a-b) / float64(max(1, b)) }

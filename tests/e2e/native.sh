@@ -1,0 +1,468 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Programs in C and C++, seen as threads on CPUs: our own, whose every wait is known, and real ones of Debian's
+# packages under load. To be sourced after cases.sh. Each case makes one trace, and in its midst the kernel's own
+# counts of the threads are read.
+
+CTARGETS=tests/e2e/ctargets
+# Flat formats and older ones with generations, in turn, from the same raw log.
+NATIVE_FORMATS=(1.21 1.22 1.19 1.23 1.11 1.25)
+thread_traces=0
+
+# ctarget VARIANT: prints its path, building it if need be. VARIANT is default, debug, stripped, nopie or static.
+ctarget() {
+	local binary=$E2E/ctarget-$1 flags=(-O2 -fomit-frame-pointer)
+	case $1 in
+	debug) flags=(-O0 -g) ;;
+	stripped) flags+=(-s) ;;
+	nopie) flags+=(-fno-pie -no-pie -g) ;;
+	static) flags+=(-static) ;;
+	esac
+	if [ ! -x "$binary" ] || [ -n "$(find $CTARGETS -newer "$binary")" ]; then
+		gcc -O2 -fomit-frame-pointer -fPIC -shared -o "$binary.so" $CTARGETS/plugin.c >&2 &&
+			gcc -std=gnu17 -Wall -Wextra -Werror "${flags[@]}" -o "$binary" \
+				$(find $CTARGETS -name '*.c' ! -name plugin.c) >&2 || return 1
+	fi
+	echo "$binary"
+}
+
+# cxxtarget VARIANT: the same of the program in C++; default, debug or stripped.
+cxxtarget() {
+	local binary=$E2E/cxxtarget-$1 flags=(-O2 -fomit-frame-pointer)
+	case $1 in
+	debug) flags+=(-g) ;;
+	stripped) flags+=(-s) ;;
+	esac
+	if [ ! -x "$binary" ] || [ -n "$(find $CTARGETS -newer "$binary")" ]; then
+		g++ -std=gnu++17 -Wall -Wextra -Werror "${flags[@]}" -o "$binary" $CTARGETS/cxx.cc -pthread >&2 || return 1
+	fi
+	echo "$binary"
+}
+
+# start_c MODE [VARIANT], start_cxx MODE [VARIANT]: the program runs in $W, as $target.
+start_c() {
+	binary=$(ctarget "${2:-default}" 2>"$W/build.err") || die "cannot build: $(tail -n 3 "$W/build.err")"
+	cd "$W" || exit 1
+	start_target "$binary" "$1" -seconds 60
+	cd "$TOP" || exit 1
+}
+
+start_cxx() {
+	binary=$(cxxtarget "${2:-default}" 2>"$W/build.err") || die "cannot build: $(tail -n 3 "$W/build.err")"
+	start_target "$binary" "$1" -seconds 60
+}
+
+# thread_trace [OPTION...]: a trace of $target, $W/trace, and its raw log; what the kernel counts of a second in its
+# midst is in $W/counts, the debugger's stacks of before in $W/gdb if $debugger is yes.
+thread_trace() {
+	background -p "$target" -d "${native_time:-2500ms}" -o "$W/trace" --raw "$W/raw" --json "$@"
+	begun "$W/trace"
+	sleep 0.4
+	"$JUDGE" window -length 1200ms "$target" >"$W/counts" 2>"$W/window.err" || die "the counts: $(cat "$W/window.err")"
+	ends 40
+	want 0
+	timeout 10 "$JUDGE" json "$W/out" >/dev/null 2>"$W/json.err" || die "--json: $(cat "$W/json.err")"
+	strict "$W/trace"
+	checked "$W/trace"
+	printf '%s events, %s threads, %s KiB' "$(fact events)" "$(fact goroutines)" $(($(stat -c %s "$W/trace") / 1024))
+}
+
+# demanded DEMAND...: see judge/native.go.
+demanded() {
+	timeout 100 "$JUDGE" native "$W/trace" "$@" >"$W/demanded" 2>&1 || die "; $(grep -v '^judge' "$W/demanded" | head -c 900)"
+}
+
+# counted_truth [OPTION...]: the threads' times and switches are those that the kernel counts.
+counted_truth() {
+	timeout 100 "$JUDGE" schedtruth "$@" "$W/trace" "$W/counts" >"$W/truth" 2>&1 ||
+		die "; schedtruth: $(tail -n 3 "$W/truth" | head -c 900)"
+	printf '; %s' "$(tail -n 1 "$W/truth")"
+}
+
+# debugged: gdb's stacks of $target's threads, in $W/gdb.
+debugged() {
+	timeout 60 gdb -nx -q -batch -ex 'set debuginfod enabled off' -ex 'set width 0' -ex 'thread apply all bt' -p "$target" \
+		>"$W/gdb" 2>"$W/gdb.err" </dev/null || die "gdb: $(tail -n 3 "$W/gdb.err")"
+}
+
+# same_stacks LEAST: the trace has the debugger's stacks.
+same_stacks() {
+	timeout 60 "$JUDGE" stacktruth -threads "$1" "$W/trace" "$W/gdb" >"$W/stacks" 2>&1 ||
+		die "; stacks: $(tail -n 5 "$W/stacks" | head -c 1500)"
+	printf '; gdb: %s' "$(tail -n 1 "$W/stacks")"
+}
+
+# thread_pages ROWS: the viewer's pages; and the same raw log in another format.
+thread_pages() {
+	local format
+	(cd "$W" && timeout 200 "$JUDGE" pages -go go$NEWEST -rows "$1" trace) >"$W/pages" 2>&1 ||
+		die "; viewer: $(tail -c 600 "$W/pages")"
+	format=${NATIVE_FORMATS[(CELL_SEED + thread_traces++) % ${#NATIVE_FORMATS[@]}]}
+	run_gotrace replay "$W/raw" -q --format "$format" -o "$W/old"
+	want 0
+	strict "$W/old"
+	checked "$W/old"
+	printf '; %s ok' "$format"
+}
+
+# gone_on: the target never noticed.
+gone_on() {
+	still_lives
+	stop_target
+}
+
+# --- programs whose waits are known ---
+
+case_native_pingpong() { # two threads, one condition: each wakes the other
+	start_c pingpong
+	thread_trace
+	demanded 'starts;root=^(ping|pong)_player;min=2' \
+		'blocks;root=^ping_player;reason=^sync \((condition|mutex)\)$;stack=play < ping_player;min=1000' \
+		'blocks;root=^pong_player;of=wait_turn;reason=^sync \(condition\)$;min=1000' \
+		'wakes;root=^ping_player;by=^pong_player;stack=(pass_turn|pthread_mutex_unlock).* < play < pong_player;min=1000' \
+		'wakes;root=^pong_player;by=^ping_player;stack=(pass_turn|pthread_mutex_unlock).* < play < ping_player;min=1000'
+	counted_truth -threads 3
+	thread_pages sched,block
+	gone_on
+}
+
+case_native_lock() { # a mutex that is held for long
+	start_c lock
+	thread_trace
+	demanded 'blocks;root=^door_user;of=pthread_mutex_lock;reason=^sync \(mutex\)$;stack=hold_door < door_user;min=100' \
+		'blocks;root=^door_user;of=pause_us;reason=^sleep$;stack=pause_us < hold_door < door_user;min=100'
+	counted_truth -threads 4
+	thread_pages sched,block
+	gone_on
+}
+
+case_native_epoll() { # a server; its clients are other processes
+	start_c epoll
+	thread_trace
+	demanded 'blocks;root=^server;reason=^network$;stack=^epoll_wait.* < serve_once < server;min=500' \
+		'wakes;root=^server;stack=^(\[outside\] client \([0-9]+\)|\[interrupt: net\]|.* < server.*)$;min=500'
+	counted_truth -threads 3
+	thread_pages io
+	gone_on
+}
+
+case_native_pipe() { # two threads and a pipe
+	start_c pipe
+	thread_trace
+	demanded 'blocks;root=^consumer;reason=^pipe$;stack=^read.* < consume < consumer;min=1000' \
+		'wakes;root=^consumer;by=^producer;stack=write < produce < producer;min=1000'
+	counted_truth -threads 3
+	thread_pages sched
+	gone_on
+}
+
+case_native_processes() { # a pipe from another process, which is named as who wakes
+	start_c pipe2
+	thread_trace
+	demanded 'blocks;root=^consumer;reason=^pipe$;min=500' \
+		'wakes;root=^consumer;by=^$;stack=^\[outside\] feeder \([0-9]+\)$;min=500'
+	counted_truth -threads 2
+	thread_pages sched
+	gone_on
+}
+
+case_native_sleep() { # the clock wakes them, nobody else
+	start_c sleep
+	thread_trace
+	demanded 'blocks;root=^sleeper;reason=^sleep$;stack=nanosleep < pause_us < sleeper;min=500' \
+		'wakes;root=^sleeper;by=^$;stack=^\[interrupt: timer\]$;min=500'
+	counted_truth -threads 5
+	thread_pages ""
+	gone_on
+}
+
+case_native_burn() { # more threads than CPUs
+	start_c burn
+	thread_trace
+	counted_truth -threads 3
+	demanded 'starts;root=^burner;min=4' 'blocks;root=^burner;reason=^nothing$;least=0;min=0'
+	thread_pages ""
+	gone_on
+}
+
+case_native_threads() { # born and gone, hundreds a second
+	start_c threads
+	thread_trace
+	demanded 'starts;root=^mayfly;min=300' \
+		'blocks;root=^mayfly;of=pause_us;reason=^sleep$;stack=pause_us < mayfly;min=300' \
+		'blocks;root=^breeder;of=join;reason=^sync \(join\)$;min=100'
+	counted_truth -threads 2
+	thread_pages sched
+	gone_on
+}
+
+case_native_forks() { # processes that are born and gone
+	start_c forks
+	thread_trace
+	demanded 'blocks;root=^forker;of=wait;reason=^wait4$;stack=bear_child < forker;min=300' \
+		'wakes;root=^forker;stack=^\[outside\] forker \([0-9]+\)$;least=90;min=300'
+	counted_truth -threads 2
+	thread_pages ""
+	gone_on
+}
+
+case_native_fault() { # pages of a file that are not in memory
+	start_c fault
+	thread_trace
+	demanded 'blocks;root=^page_reader;of=touch;reason=^page fault$;stack=touch < read_pages < page_reader;min=500'
+	counted_truth -threads 2
+	thread_pages ""
+	gone_on
+}
+
+case_native_disk() {
+	start_c disk
+	thread_trace
+	demanded 'blocks;root=^disk_writer;reason=^disk$;stack=^fsync.* < keep < disk_writer;min=100' \
+		'blocks;root=^disk_reader;reason=^disk$;stack=^pread.* < fetch < disk_reader;min=100'
+	counted_truth -threads 3
+	thread_pages ""
+	gone_on
+}
+
+case_native_signal() { # a handler that sleeps: the interrupted function is below it
+	start_c signal
+	thread_trace
+	demanded 'blocks;root=^interrupted;reason=^sleep$;stack=pause_us < handle_slowly < on_signal < .*interrupted_work < interrupted;min=100'
+	counted_truth -threads 3
+	thread_pages ""
+	gone_on
+}
+
+case_native_dlopen() { # a library that was not there when the trace began
+	start_c dlopen
+	native_time=4s thread_trace
+	demanded 'blocks;root=^plugin_user;of=plugin;reason=^sleep$;stack=nanosleep < plugin_inner < plugin_work < call_plugin < plugin_user;min=100' \
+		'blocks;root=^plugin_user;of=nanosleep;stack=(plugin_work|pause_us);min=100'
+	thread_pages ""
+	gone_on
+}
+
+case_native_cxx() {
+	start_cxx queue
+	thread_trace
+	demanded 'starts;root=shop::|_M_run;min=4' \
+		'blocks;of=shop::Queue<.*>::take;reason=^sync \(condition\)$;stack=std::condition_variable::wait.* < shop::cook\b;min=500' \
+		'blocks;of=shop::waiter;reason=^(sleep|sync \((condition|mutex)\))$;min=500'
+	counted_truth -threads 5
+	thread_pages sched,block
+	gone_on
+}
+
+# --- stacks that are known ---
+
+# parked_stacks VARIANT: the debugger's stacks of parked threads are in the trace.
+parked_stacks() {
+	start_c parked "$1"
+	debugged
+	thread_trace
+	same_stacks 8
+	gone_on
+	printf ' (%s); ' "$1"
+}
+
+case_native_parked() {
+	local variants=(debug stripped nopie static)
+	parked_stacks default
+	parked_stacks "${variants[CELL_SEED % 4]}"
+	parked_stacks "${variants[(CELL_SEED + 1) % 4]}"
+}
+
+case_native_parked_cxx() {
+	start_cxx parked
+	debugged
+	thread_trace
+	same_stacks 5
+	gone_on
+}
+
+# --- real programs ---
+
+# free_port: prints a port of 127.0.0.1 where nobody listens.
+free_port() {
+	/usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+# waits_for COMMAND...: until it succeeds, for 20 s.
+waits_for() {
+	local i
+	for ((i = 0; i < 200; i++)); do
+		"$@" >/dev/null 2>&1 && return
+		sleep 0.1
+	done
+	die "in vain: $*"
+}
+
+# program_trace ROOTS NAMED: of $target; ROOTS are the functions that its threads were started with, NAMED per cent of
+# the frames at least have names.
+program_trace() {
+	thread_trace
+	demanded "roots;root=$1;min=100" "names;stack=^[^+]*[a-zA-Z_][^+]*\$;least=$2;min=20"
+	counted_truth
+	still_lives
+}
+
+case_native_redis() {
+	local port
+	port=$(free_port)
+	redis-server --port "$port" --bind 127.0.0.1 --save '' --dir "$W" >"$W/target.out" 2>"$W/target.err" </dev/null &
+	target=$!
+	waits_for redis-cli -p "$port" ping
+	debugged
+	redis-benchmark -q -p "$port" -t set,get -c 8 -n 100000000 >"$W/load.out" 2>&1 </dev/null &
+	sleep 0.5
+	program_trace '^(main|bioProcessBackgroundJobs|.*background_thread)' 95
+	demanded 'blocks;root=^main;reason=^network$;stack=^epoll_wait.*aeProcessEvents < aeMain < main;min=100'
+	thread_pages io
+}
+
+case_native_redis_idle() { # stacks of blocks and of those that wait all the time
+	local port
+	port=$(free_port)
+	redis-server --port "$port" --bind 127.0.0.1 --save '' --dir "$W" >"$W/target.out" 2>"$W/target.err" </dev/null &
+	target=$!
+	waits_for redis-cli -p "$port" ping
+	debugged
+	thread_trace
+	same_stacks 4
+	still_lives
+}
+
+case_native_nginx() {
+	local port master
+	port=$(free_port)
+	mkdir "$W/html" && head -c 5000 /dev/zero >"$W/html/index.html"
+	cat >"$W/nginx.conf" <<-CONF
+		daemon off; worker_processes 1; pid $W/nginx.pid; error_log $W/target.err crit; user root;
+		events { worker_connections 64; }
+		http { access_log off; server { listen 127.0.0.1:$port; root $W/html; } }
+	CONF
+	nginx -c "$W/nginx.conf" -e "$W/target.err" >"$W/target.out" 2>&1 </dev/null &
+	master=$!
+	waits_for pgrep -P $master
+	target=$(pgrep -P $master | head -n 1)
+	waits_for /usr/bin/python3 -c "import urllib.request; urllib.request.urlopen('http://127.0.0.1:$port/')"
+	wrk -t 1 -c 8 -d 30 "http://127.0.0.1:$port/" >"$W/load.out" 2>&1 </dev/null &
+	sleep 0.5
+	program_trace '^main' 95
+	demanded 'blocks;root=^main;reason=^network$;least=90;min=10'
+	thread_pages ""
+	kill -TERM $master
+	wait_end $master 10 || die "; nginx does not end"
+}
+
+case_native_postgres() { # a backend, and the process that starts them
+	local bin clients
+	public_copy
+	bin=$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1)
+	chown postgres "$public"
+	cd "$public" || exit 1
+	runuser -u postgres -- "$bin/initdb" -D "$public/data" -A trust --no-sync >"$W/initdb.out" 2>&1 ||
+		die "initdb: $(tail -n 3 "$W/initdb.out")"
+	runuser -u postgres -- env PGDATA="$public/data" "$bin/postgres" -c listen_addresses= -k "$public" \
+		>"$W/target.out" 2>"$W/server.err" </dev/null &
+	waits_for "$bin/psql" -h "$public" -U postgres -c 'select 1'
+	"$bin/pgbench" -h "$public" -U postgres -i -q -s 2 >"$W/load.out" 2>&1 postgres || die "pgbench -i: $(tail -n 3 "$W/load.out")"
+	"$bin/pgbench" -h "$public" -U postgres -c 2 -T 60 postgres >"$W/load.out" 2>&1 </dev/null &
+	clients=$!
+	sleep 1
+	target=$(pgrep -f 'postgres: postgres postgres \[local\]' | head -n 1)
+	cd "$TOP" || exit 1
+	: >"$W/target.err"
+	[ -n "$target" ] || die "no backend: $(tail -n 3 "$W/load.out")"
+	program_trace '^main' 95
+	demanded 'blocks;root=^main;reason=^(network|disk|sync \(.*\))$;stack=PostgresMain;min=100'
+	thread_pages io
+	kill $clients
+	wait $clients 2>/dev/null
+	"$bin/pgbench" -h "$public" -U postgres -C -S -c 2 -T 60 postgres >"$W/load.out" 2>&1 </dev/null &
+	target=$(head -n 1 "$public/data/postmaster.pid")
+	program_trace '^main' 90
+	kill -KILL $!
+	kill -INT "$target"
+	waits_for test ! -e "$public/data/postmaster.pid"
+}
+
+case_native_python() {
+	cat >"$W/threads.py" <<-'SCRIPT'
+		import queue, threading, time
+		jobs = queue.Queue(4)
+		def work():
+		    while True:
+		        sum(range(jobs.get()))
+		def feed():
+		    while True:
+		        jobs.put(2000)
+		        time.sleep(0.0005)
+		for f in (work, work, feed, feed):
+		    threading.Thread(target=f, daemon=True).start()
+		print("ready", flush=True)
+		time.sleep(60)
+	SCRIPT
+	start_target /usr/bin/python3 "$W/threads.py"
+	debugged
+	program_trace '.' 50
+	demanded 'blocks;reason=^(sync \(.*\)|sleep)$;min=500'
+	thread_pages sched
+	gone_on
+}
+
+# --- what may happen ---
+
+case_native_exit() { # the target ends while it is traced
+	start_c pingpong
+	background -p "$target" -d 20s -o "$W/trace"
+	begun "$W/trace"
+	sleep 0.5
+	kill -USR1 "$target"
+	ends 10
+	want 0
+	strict "$W/trace"
+	checked "$W/trace"
+	start_c threads
+	background -p "$target" -d 20s -o "$W/trace2"
+	begun "$W/trace2"
+	sleep 0.5
+	kill -KILL "$target"
+	ends 10
+	want 0
+	strict "$W/trace2"
+	checked "$W/trace2"
+}
+
+case_native_exec() { # the program becomes another one
+	start_c sleep
+	background -p "$target" -d 20s -o "$W/trace"
+	begun "$W/trace"
+	sleep 0.7
+	kill -USR2 "$target"
+	ends 20
+	want 0
+	strict "$W/trace"
+	checked "$W/trace"
+	kill -0 "$target" 2>/dev/null || die "the target died"
+}
+
+case_native_killed() { # gotrace dies: the target does not notice
+	start_c pingpong
+	background -p "$target" -d 20s -o "$W/trace"
+	begun "$W/trace"
+	sleep 2.2
+	kill -KILL $tracer
+	wait $tracer 2>/dev/null
+	sleep 0.3
+	still_lives
+	"$GOTRACE" check --repair "$W/trace" >"$W/check.out" 2>&1
+	status=$?
+	want 0 3
+	strict "$W/trace"
+	# And it can be traced again.
+	run_gotrace -p "$target" -d 500ms -o "$W/again"
+	want 0
+	strict "$W/again"
+	gone_on
+}
