@@ -294,6 +294,7 @@ struct raw_thread {
 	uint64_t start_ns;   /* CLOCK_BOOTTIME */
 	uint64_t call, wait; /* as raw_record.arg, arg2 of SITE_SWITCH */
 	uint64_t ip, sp, bp; /* of user mode: ip as in a RAW_STACK_NATIVE; 0: it has none */
+	uint64_t switches;   /* how often it has left a CPU */
 	char comm[16];
 };
 

@@ -24,6 +24,7 @@ struct backend {
 	int (*read_ms)(struct capture *capture, struct error *err);
 	/* In each round: how much is looked at, what is read now and then. */
 	int (*adapt)(struct capture *capture, uint64_t now, struct error *err);
+	void (*close)(struct capture *capture); /* what load has made beside the BPF object; NULL: nothing */
 };
 
 extern const struct backend go_backend;      /* go.c */

@@ -86,11 +86,15 @@ int bpf_load_threads(struct bpf *bpf, const struct bpf_threads_options *options,
 	bpf->cpus = cpus > 0 ? (unsigned)cpus : 1;
 	choose_programs(bpf, options, &kernel);
 	set_constants(bpf, options, &kernel);
+	rc = native_tables_prepare(options->tables, bpf->object, err);
+	if (rc)
+		return rc;
 	rc = threads_bpf__load(bpf->threads);
 	if (rc)
 		return error_set(err, -rc, "the kernel refused the BPF programs: %s (%s)", strerror(-rc),
 				 bpf_last_warning());
-	return bpf_make_rings(bpf, err);
+	rc = native_tables_place(options->tables, bpf->object, err);
+	return rc ? rc : bpf_make_rings(bpf, err);
 }
 
 int bpf_attach_threads(struct bpf *bpf, const struct bpf_threads_options *options, struct error *err)

@@ -4,13 +4,15 @@
 #define GOTRACE_CAPTURE_BPF_THREADS_H
 
 #include "capture/bpf.h"
+#include "capture/native_tables.h"
 
 struct bpf_threads_options {
 	uint32_t tgid;
 	bool spawned; /* looked at from the moment on at which it has become another program */
 	bool syscalls;
-	uint32_t ring_bytes; /* of all rings; 0 = default */
-	unsigned rings;      /* at most; 0 = as many as the machine needs */
+	struct native_tables *tables; /* not owned; get room in the object, and their place in it */
+	uint32_t ring_bytes;          /* of all rings; 0 = default */
+	unsigned rings;               /* at most; 0 = as many as the machine needs */
 };
 
 int bpf_load_threads(struct bpf *bpf, const struct bpf_threads_options *options, struct error *err);

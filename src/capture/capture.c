@@ -121,7 +121,10 @@ static void step_forward(void)
 int capture_start(struct capture *capture, struct error *err)
 {
 	uint64_t now;
-	int rc = capture->backend->attach(capture, err);
+	int rc;
+
+	step_forward();
+	rc = capture->backend->attach(capture, err);
 
 	if (rc == 0 && !capture->options.probe_only && !capture->options.spawned) {
 		rc = log_info(capture, err);
@@ -131,7 +134,6 @@ int capture_start(struct capture *capture, struct error *err)
 	}
 	now = capture_now_ns();
 	capture->next_boundary_ns = now + GENERATION_MS * 1000000ull;
-	step_forward();
 	return rc;
 }
 
@@ -333,6 +335,8 @@ void capture_free(struct capture *capture)
 	sampler_close(&capture->sampler);
 	if (capture->bpf.object)
 		bpf_unload(&capture->bpf);
+	if (capture->backend->close)
+		capture->backend->close(capture);
 	watch_close(&capture->watch);
 	free(capture->ms);
 	free(capture);

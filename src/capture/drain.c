@@ -135,6 +135,7 @@ static int take(struct drain *drain, const struct ring_record *next)
 	drain->records++;
 	drain->syscalls += record->site == SITE_SYS_ENTER || record->site == SITE_SYS_EXIT;
 	drain->samples += record->site == SITE_CPU_SAMPLE;
+	drain->mapped += record->site == SITE_MAPPED;
 	drain->stops += is_stop(record->site);
 	drain->heap += is_heap_site(record->site);
 	if (record->site == SITE_MARKER)

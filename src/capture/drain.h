@@ -29,6 +29,7 @@ struct drain {
 	 */
 	uint64_t syscalls, stops, heap;
 	uint64_t samples;     /* of the records: no hits at all */
+	uint64_t mapped;      /* of the records: code was mapped */
 	uint64_t last_marker; /* number of the newest marker that went by */
 	unsigned n;
 	struct raw_record batch[DRAIN_BATCH];

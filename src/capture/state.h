@@ -18,10 +18,13 @@ struct tally {
 enum { MAX_MS = 20000 }; /* Ms read at a boundary; Go's own limit is 10,000 */
 
 struct backend;
+struct native_tables;
 
 struct capture {
 	struct capture_options options;
 	const struct backend *backend;
+	struct native_tables *tables; /* of threads: by which native stacks are walked */
+	uint64_t next_refresh_ns;     /* of these */
 	struct bpf bpf;
 	struct drain drain;
 	struct watch watch;

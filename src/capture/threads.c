@@ -3,6 +3,7 @@
 #include "capture/backend.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,12 +11,24 @@
 #include "bpf/stack_hash.h"
 #include "capture/bpf_threads.h"
 
-enum { THREADS_A_RECORD = 1024 };
+enum {
+	THREADS_A_RECORD = 1024,
+	REFRESH_MS = 1000, /* between two looks at what is mapped, where no record tells of changes */
+};
+
+/* What a thread's stack is worth is known when it has been found in the same place again. */
+struct seen_stack {
+	uint32_t tid;
+	uint64_t switches, ip;
+	uint64_t hash;
+};
 
 struct snapshot {
 	struct log_snapshot head;
 	struct raw_thread *found;
 	unsigned n;
+	struct seen_stack *stacks; /* in the order of tids */
+	unsigned nstacks;
 };
 
 static struct bpf_threads_options bpf_options(const struct capture *capture)
@@ -24,16 +37,40 @@ static struct bpf_threads_options bpf_options(const struct capture *capture)
 		.tgid = (uint32_t)capture->options.pid,
 		.spawned = capture->options.spawned,
 		.syscalls = capture->options.syscalls,
+		.tables = capture->tables,
 		.ring_bytes = capture->options.ring_bytes,
 		.rings = capture->options.rings,
 	};
 }
 
+/* Code for which there was no room has no stacks, and that was told. */
+static int refresh_tables(struct capture *capture, struct error *err)
+{
+	struct error line = {""};
+	int rc = native_tables_refresh(capture->tables, capture->options.pid, &line);
+
+	capture->next_refresh_ns = capture_now_ns() + REFRESH_MS * 1000000ull;
+	if (rc == -ENOSPC)
+		fprintf(stderr, "gotrace: %s\n", line.text);
+	if (rc == 0 || rc == -ENOSPC || rc == -ESRCH)
+		return 0;
+	*err = line;
+	return rc;
+}
+
+/* A program that is to be started has not mapped anything of its own yet. */
 static int load(struct capture *capture, struct error *err)
 {
-	struct bpf_threads_options options = bpf_options(capture);
+	struct bpf_threads_options options;
+	int rc = 0;
 
-	return bpf_load_threads(&capture->bpf, &options, err);
+	capture->tables = native_tables_new(false);
+	if (!capture->tables)
+		return error_set(err, ENOMEM, "out of memory");
+	options = bpf_options(capture);
+	if (!capture->options.spawned)
+		rc = refresh_tables(capture, err);
+	return rc ? rc : bpf_load_threads(&capture->bpf, &options, err);
 }
 
 static int attach(struct capture *capture, struct error *err)
@@ -47,11 +84,17 @@ static int log_info(struct capture *capture, struct error *err)
 {
 	struct process *process = capture->options.process;
 
-	/* A program that was started has its name now; its first threads are there to be looked at. */
+	int rc = 0;
+
+	/* A program that was started has its name now, and code; its first threads are there to be looked at.
+	 */
 	if (capture->options.spawned) {
 		process->pid = capture->options.pid;
 		capture->snapshot_due = true;
+		rc = refresh_tables(capture, err);
 	}
+	if (rc)
+		return rc;
 	return process_log_info(process, capture->options.spawned ? LOG_TARGET_SPAWNED : 0,
 				capture->options.sink, capture->options.ctx, err);
 }
@@ -64,6 +107,75 @@ static uint32_t cpu_count(void)
 	return n > 0 ? (uint32_t)n : 1;
 }
 
+/* Of a thread that does not run, as the kernel's programs would name it. */
+static uint64_t put_stack(struct capture *capture, const struct raw_thread *thread)
+{
+	struct unwind_regs regs = {.ip = thread->ip, .sp = thread->sp, .bp = thread->bp};
+	uint64_t words[sizeof(struct raw_stack) / 8 + STACK_DEPTH];
+	struct raw_stack *stack = (struct raw_stack *)words;
+	uint16_t flags = 0;
+
+	stack->n = (uint32_t)native_tables_walk(capture->tables, (pid_t)thread->tgid, regs, stack->pcs,
+						STACK_DEPTH, &flags);
+	stack->site = SITE_STACK;
+	stack->skip = 0;
+	stack->flags = flags;
+	stack->hash = stack_hash_begin(NATIVE_STACK);
+	for (unsigned i = 0; i < stack->n; i++)
+		stack->hash = stack_hash_add(stack->hash, stack->pcs[i]);
+	stack->hash = stack_hash_end(stack->hash, stack->n);
+	if (!stack->n || drain_put(&capture->drain, LOG_STACK, stack, sizeof(*stack) + stack->n * 8))
+		return 0;
+	return stack->hash;
+}
+
+static int by_tid(const void *a, const void *b)
+{
+	const struct seen_stack *one = a, *two = b;
+
+	return one->tid < two->tid ? -1 : one->tid > two->tid;
+}
+
+/* The stacks of those that do not run: they may go on while we read. */
+static int read_stacks(struct capture *capture, struct snapshot *snapshot, struct error *err)
+{
+	struct raw_thread *found;
+	int n = bpf_list_threads(&capture->bpf, (uint32_t)capture->options.pid, &found, err);
+
+	if (n <= 0)
+		return n;
+	snapshot->stacks = calloc((size_t)n, sizeof(*snapshot->stacks));
+	for (int i = 0; i < n && snapshot->stacks; i++) {
+		const struct raw_thread *thread = &found[i];
+
+		if (!thread->ip || thread->on_cpu || thread->exiting)
+			continue;
+		snapshot->stacks[snapshot->nstacks++] =
+			(struct seen_stack){.tid = thread->tid,
+					    .switches = thread->switches,
+					    .ip = thread->ip,
+					    .hash = put_stack(capture, thread)};
+	}
+	free(found);
+	if (!snapshot->stacks)
+		return error_set(err, ENOMEM, "out of memory");
+	qsort(snapshot->stacks, snapshot->nstacks, sizeof(*snapshot->stacks), by_tid);
+	return 0;
+}
+
+static uint64_t stack_of(const struct snapshot *snapshot, const struct raw_thread *thread)
+{
+	struct seen_stack key = {.tid = thread->tid};
+	const struct seen_stack *seen =
+		snapshot->nstacks
+			? bsearch(&key, snapshot->stacks, snapshot->nstacks, sizeof(key), by_tid)
+			: NULL;
+
+	if (!seen || thread->on_cpu || thread->switches != seen->switches || thread->ip != seen->ip)
+		return 0;
+	return seen->hash;
+}
+
 static int read_snapshot(struct capture *capture, void **out, struct error *err)
 {
 	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
@@ -72,6 +184,9 @@ static int read_snapshot(struct capture *capture, void **out, struct error *err)
 	*out = snapshot;
 	if (!snapshot)
 		return error_set(err, ENOMEM, "out of memory");
+	n = read_stacks(capture, snapshot, err);
+	if (n < 0)
+		return n;
 	snapshot->head = (struct log_snapshot){.time_before = capture_now_ns(), .gomaxprocs = cpu_count()};
 	n = bpf_list_threads(&capture->bpf, (uint32_t)capture->options.pid, &snapshot->found, err);
 	snapshot->head.time_after = capture_now_ns();
@@ -81,26 +196,7 @@ static int read_snapshot(struct capture *capture, void **out, struct error *err)
 	return n ? 0 : error_set(err, ESRCH, "the process has ended");
 }
 
-/* Where a thread is that does not run: where it left user mode. */
-static uint64_t put_stack(struct capture *capture, const struct raw_thread *thread)
-{
-	uint64_t words[sizeof(struct raw_stack) / 8 + STACK_DEPTH];
-	struct raw_stack *stack = (struct raw_stack *)words;
-	uint64_t hash = stack_hash_begin(NATIVE_STACK);
-
-	if (!thread->ip || thread->on_cpu || thread->exiting)
-		return 0;
-	stack->pcs[0] = thread->ip;
-	hash = stack_hash_end(stack_hash_add(hash, thread->ip), 1);
-	stack->n = 1;
-	stack->site = SITE_STACK;
-	stack->skip = 0;
-	stack->flags = RAW_STACK_NATIVE;
-	stack->hash = hash;
-	return drain_put(&capture->drain, LOG_STACK, stack, sizeof(*stack) + stack->n * 8) ? 0 : hash;
-}
-
-static struct log_thread describe(struct capture *capture, const struct raw_thread *raw)
+static struct log_thread describe(const struct snapshot *snapshot, const struct raw_thread *raw)
 {
 	struct log_thread thread = {
 		.tid = raw->tid,
@@ -108,7 +204,7 @@ static struct log_thread describe(struct capture *capture, const struct raw_thre
 		.start_ns = raw->start_ns,
 		.arg = raw->call,
 		.arg2 = raw->wait,
-		.stack = put_stack(capture, raw),
+		.stack = stack_of(snapshot, raw),
 		.status = LOG_THREAD_WAITING,
 		.left = raw->left,
 	};
@@ -151,7 +247,7 @@ static int put_snapshot(struct capture *capture, void *from, const uint32_t mark
 		if (raw->left == LEFT_DEAD)
 			continue;
 		rc = drain_tell_file(&capture->drain, raw->wait);
-		threads[n++] = describe(capture, raw);
+		threads[n++] = describe(snapshot, raw);
 	}
 	snapshot->head.marker_before = markers[0];
 	snapshot->head.marker_after = markers[1];
@@ -167,17 +263,25 @@ static void free_snapshot(void *from)
 
 	if (!snapshot)
 		return;
+	free(snapshot->stacks);
 	free(snapshot->found);
 	free(snapshot);
 }
 
-/* How much is looked at does not change. */
+/* How much is looked at does not change; where code is does. */
 static int adapt(struct capture *capture, uint64_t now, struct error *err)
 {
-	(void)capture;
-	(void)now;
-	(void)err;
-	return 0;
+	struct drain *drain = &capture->drain;
+
+	if (!drain->mapped && (capture->options.syscalls || now < capture->next_refresh_ns))
+		return 0;
+	drain->mapped = 0;
+	return refresh_tables(capture, err);
+}
+
+static void close_tables(struct capture *capture)
+{
+	native_tables_free(capture->tables);
 }
 
 const struct backend threads_backend = {
@@ -188,4 +292,5 @@ const struct backend threads_backend = {
 	.put_snapshot = put_snapshot,
 	.free_snapshot = free_snapshot,
 	.adapt = adapt,
+	.close = close_tables,
 };

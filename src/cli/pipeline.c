@@ -9,7 +9,6 @@
 #include "symbol/natives.h"
 #include "symbol/symbol.h"
 #include "util/strtab.h"
-#include "wire/frames.h"
 
 /* A first guess at what one raw record takes in a trace. */
 #define GUESS_BYTES_A_RECORD 10
@@ -202,6 +201,11 @@ int pipeline_functab(struct pipeline *pipe, const struct log_record *record)
 	return names->functab ? 0 : -EBADMSG;
 }
 
+bool pipeline_has_names(const struct pipeline *pipe)
+{
+	return pipe->names.functab || pipe->names.natives;
+}
+
 bool pipeline_has_functab(const struct pipeline *pipe)
 {
 	return pipe->names.functab;
@@ -370,47 +374,34 @@ const struct log_end *pipeline_end(const struct pipeline *pipe)
 	return pipe->ended ? &pipe->end : NULL;
 }
 
-/* What a thread starts with: a name that the model has made, or an address of native code. */
-static const char *native_name(struct pipeline *pipe, uint64_t startpc, size_t *len)
-{
-	const struct frame *frames = NULL;
-	unsigned n;
-
-	if (startpc > LITERAL_PC && startpc - LITERAL_PC < strtab_count(pipe->strings))
-		return strtab_get(pipe->strings, (uint32_t)(startpc - LITERAL_PC), len);
-	if (pipe->names.natives)
-		frames = natives_frames(pipe->names.natives, startpc + 1, &n);
-	return frames ? strtab_get(pipe->strings, frames[n - 1].func, len) : "";
-}
-
-const char *pipeline_function_name(struct pipeline *pipe, uint64_t startpc, size_t *len)
+const char *pipeline_function_name(struct pipeline *pipe, const struct goroutine_stats *row, size_t *len)
 {
 	struct frame frames[MAX_FRAMES];
-	const char *native;
 	uint64_t pc;
 
 	*len = 0;
-	native = native_name(pipe, startpc, len);
-	if (*len || startpc == 0 || !pipe->names.functab || make_symbol(pipe))
-		return native;
+	if (row->name)
+		return strtab_get(pipe->strings, row->name, len);
+	if (row->startpc == 0 || !pipe->names.functab || make_symbol(pipe))
+		return "";
 	/* symbol takes return addresses: one behind the PC that is meant. */
-	pc = functab_start_pc(pipe->names.functab, startpc) + 1;
+	pc = functab_start_pc(pipe->names.functab, row->startpc) + 1;
 	if (symbol_frames(pipe->names.symbol, &pc, 1, 0, SYMBOL_RUNTIME_FRAMES | SYMBOL_ENTRY, frames) < 1)
 		return "";
 	return strtab_get(pipe->strings, frames[0].func, len);
 }
 
-struct text pipeline_function(struct pipeline *pipe, uint64_t startpc, unsigned width)
+struct text pipeline_function(struct pipeline *pipe, const struct goroutine_stats *row, unsigned width)
 {
 	size_t len;
-	const char *name = pipeline_function_name(pipe, startpc, &len);
+	const char *name = pipeline_function_name(pipe, row, &len);
 	struct text text;
 
 	if (len > 0)
 		return text_name(name, len, width);
-	if (startpc == 0)
+	if (row->startpc == 0)
 		snprintf(text.bytes, sizeof(text.bytes), "(not known)");
 	else
-		snprintf(text.bytes, sizeof(text.bytes), "0x%llx", (unsigned long long)startpc);
+		snprintf(text.bytes, sizeof(text.bytes), "0x%llx", (unsigned long long)row->startpc);
 	return text;
 }

@@ -40,6 +40,8 @@ int pipeline_put(void *ctx, const struct log_record *record);
  */
 int pipeline_functab(struct pipeline *pipe, const struct log_record *record);
 bool pipeline_has_functab(const struct pipeline *pipe);
+/* That, or names of native code have come. */
+bool pipeline_has_names(const struct pipeline *pipe);
 /* Closes the last generation, completes the raw log. Failures are told by the two functions below. */
 void pipeline_finish(struct pipeline *pipe);
 
@@ -62,13 +64,9 @@ enum wire_format pipeline_format(const struct pipeline *pipe); /* WIRE_NONE befo
 struct model *pipeline_model(const struct pipeline *pipe);
 /* The log's last record; NULL if it did not come. */
 const struct log_end *pipeline_end(const struct pipeline *pipe);
-/*
- * For people: the function that a goroutine with this start PC runs. Of a
- * thread it is LITERAL_PC (wire/frames.h) plus the id of its name, or an
- * address in the function, less 1, that LOG_SYMBOL has named.
- */
-struct text pipeline_function(struct pipeline *pipe, uint64_t startpc, unsigned width);
+/* For people: the function that the goroutines of this row run, or what the threads of it are called. */
+struct text pipeline_function(struct pipeline *pipe, const struct goroutine_stats *row, unsigned width);
 /* The same in full, for programs; valid until the next call. */
-const char *pipeline_function_name(struct pipeline *pipe, uint64_t startpc, size_t *len);
+const char *pipeline_function_name(struct pipeline *pipe, const struct goroutine_stats *row, size_t *len);
 
 #endif

@@ -19,6 +19,7 @@
 #include "cli/spawn.h"
 #include "cli/status.h"
 #include "rawlog/relay.h"
+#include "target/names.h"
 #include "target/process.h"
 #include "target/target.h"
 
@@ -37,7 +38,8 @@ struct session {
 	struct probe_plan plan;
 	struct child child;
 	struct pipeline *pipe;
-	struct relay *relay; /* in front of pipe: between flushes pipe is the other thread's */
+	struct relay *relay; /* in front of pipe: between flushes pipe is the other thread's, and: */
+	void *names;         /* puts names of native code into what pipe gets; NULL = none */
 	struct capture *capture;
 	struct output trace, raw;
 	struct status status;
@@ -114,6 +116,27 @@ static int check_options(const struct session *session, struct error *err)
 			 session->process.label);
 }
 
+/* The process has its program when LOG_TARGET comes. Without names stacks have addresses, which is worth
+ * telling. */
+static void make_names(struct session *session)
+{
+	struct error err = {""};
+
+	if (!session->target && !session->names &&
+	    names_new(traced_pid(session), pipeline_put, session->pipe, &session->names, &err))
+		fprintf(stderr, "gotrace: stacks will have addresses without names: %s\n", err.text);
+}
+
+/* What the relay hands its records to. */
+static int put_named(void *ctx, const struct log_record *record)
+{
+	struct session *session = ctx;
+
+	if (record->type == LOG_TARGET)
+		make_names(session);
+	return session->names ? names_put(session->names, record) : pipeline_put(session->pipe, record);
+}
+
 static int make_pipeline(struct session *session, struct error *err)
 {
 	const struct record_options *options = session->options;
@@ -126,7 +149,7 @@ static int make_pipeline(struct session *session, struct error *err)
 
 	session->pipe = pipeline_new(&wanted);
 	if (session->pipe)
-		session->relay = relay_new(pipeline_put, session->pipe);
+		session->relay = relay_new(put_named, session);
 	return session->relay ? 0 : error_set(err, ENOMEM, "out of memory");
 }
 
@@ -265,7 +288,8 @@ static int start(struct session *session, struct error *err)
 
 	if (rc == 0)
 		rc = release_child(session, err);
-	if (rc == 0)
+	/* Names of native code take their time, and the ring has none. */
+	if (rc == 0 && session->target)
 		rc = relay_flush(session->relay);
 	/* From here on there will be a trace: now old files may go. */
 	if (rc == 0)
@@ -485,6 +509,7 @@ static void close_session(struct session *session)
 	if (session->capture)
 		capture_free(session->capture);
 	relay_free(session->relay);
+	names_free(session->names);
 	pipeline_free(session->pipe);
 	if (session->target)
 		target_free(session->target);

@@ -75,7 +75,7 @@ static int replay_into(const struct replay_options *options, int fd, struct pipe
 	if (feed_log(pipe, fd, &cut, err) || (trace->committed > 0 && output_publish(trace, err)))
 		return -1;
 	report.summary.trace = trace->path;
-	if (trace->committed > 0 && !pipeline_has_functab(pipe))
+	if (trace->committed > 0 && !pipeline_has_names(pipe))
 		fprintf(stderr,
 			"gotrace: stacks have addresses without names: %s has no good function table\n",
 			options->input);

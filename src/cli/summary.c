@@ -222,7 +222,7 @@ static void print_functions(const struct summary *sum, FILE *out)
 		cells[2] = text_time(rows[i].runnable_ns);
 		cells[3] = text_time(rows[i].syscall_ns);
 		cells[4] = text_time(rows[i].waiting_ns);
-		cells[5] = pipeline_function(sum->pipe, rows[i].startpc, NAME_WIDTH);
+		cells[5] = pipeline_function(sum->pipe, &rows[i], NAME_WIDTH);
 		list_reasons(sum, &rows[i], &cells[6]);
 	}
 	fprintf(out, "\nBusiest %s%s:\n", is_threads(sum) ? "threads" : "goroutine functions",

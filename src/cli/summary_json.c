@@ -22,6 +22,7 @@ static void put_target(struct json *json, const struct log_target *target)
 	put_fixed(json, "executable", target->exe, sizeof(target->exe));
 	put_fixed(json, "go_version", target->go_version, sizeof(target->go_version));
 	json_bool(json, "cgo", target->flags & LOG_TARGET_CGO);
+	json_bool(json, "threads", target->flags & LOG_TARGET_THREADS);
 	json_bool(json, "spawned", target->flags & LOG_TARGET_SPAWNED);
 	json_close(json, '}');
 }
@@ -110,7 +111,7 @@ static void put_functions(struct json *json, const struct summary *sum)
 
 	json_open(json, "functions", '[');
 	for (size_t i = 0; rows && i < n; i++) {
-		const char *name = pipeline_function_name(sum->pipe, rows[i].startpc, &len);
+		const char *name = pipeline_function_name(sum->pipe, &rows[i], &len);
 
 		json_open(json, NULL, '{');
 		json_string(json, "function", name, len);

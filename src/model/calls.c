@@ -469,7 +469,7 @@ static const char *call_reason(enum call_class class, const struct wait *wait)
 	case CALL_SLEEP:
 		return "sleep";
 	case CALL_POLL:
-		return WAIT_KIND(wait->file) == FILE_NONE ? "sleep" : NULL;
+		return WAIT_FD(wait->file) ? NULL : "sleep";
 	case CALL_EPOLL:
 	case CALL_SOCKET:
 		return "network";
@@ -477,8 +477,6 @@ static const char *call_reason(enum call_class class, const struct wait *wait)
 		return "signal";
 	case CALL_SEM:
 		return "sync (semaphore)";
-	case CALL_LOCK:
-		return "sync (file lock)";
 	case CALL_FILE:
 		return wait->left == LEFT_DISK ? "disk" : NULL;
 	default:

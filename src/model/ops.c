@@ -32,10 +32,27 @@ static bool is_birth(enum op_kind kind)
 	return kind == OP_GO_CREATE || kind == OP_GO_CREATE_BLOCKED || kind == OP_GO_CREATE_SYSCALL;
 }
 
-static uint64_t next_time(struct model *md, enum op_kind kind)
+/*
+ * Readers take events of one unit from different threads in any order, and one
+ * that must wait for another of the same unit may stop them for good: after
+ * sorting its heads by time Go's (1.22 to 1.26, internal/trace/reader.go,
+ * Reader.ReadEvent) does not try the first one. Threads that share few CPUs
+ * follow each other so closely all the time; goroutines do not.
+ */
+static uint64_t least_time(struct model *md, enum op_kind kind, uint32_t m)
+{
+	bool other = md->threads && m != md->last_m;
+
+	md->last_m = m;
+	if (is_birth(kind))
+		return md->last_time + OP_UNIT_NS;
+	return other ? (md->last_time | (OP_UNIT_NS - 1)) + 1 : md->last_time + 1;
+}
+
+static uint64_t next_time(struct model *md, enum op_kind kind, const struct m *m)
 {
 	/* The ring's order is the true one; the clock follows it. */
-	uint64_t least = md->last_time + (is_birth(kind) ? OP_UNIT_NS : 1);
+	uint64_t least = least_time(md, kind, m ? m->tid : NO_M);
 
 	md->last_time = md->now > least ? md->now : least;
 	return md->last_time;
@@ -65,7 +82,7 @@ struct op *emit(struct model *md, enum op_kind kind, struct m *m)
 	struct op *op = append_op(md);
 
 	*op = (struct op){
-		.time = next_time(md, kind),
+		.time = next_time(md, kind, m),
 		.kind = kind,
 		.m = m ? m->tid : NO_M,
 		.g = m && m->g ? m->g->index : NO_G,
@@ -84,7 +101,7 @@ size_t hold_place(struct model *md, struct m *m)
 {
 	struct op *op = append_op(md);
 
-	*op = (struct op){.time = next_time(md, OP_NONE), .kind = OP_NONE, .p = NO_P};
+	*op = (struct op){.time = next_time(md, OP_NONE, m), .kind = OP_NONE, .p = NO_P};
 	touch(md, m);
 	return md->ops.n - 1;
 }

@@ -232,6 +232,7 @@ struct model {
 
 	uint64_t now;       /* time of the record in hand */
 	uint64_t last_time; /* of the last op */
+	uint32_t last_m;    /* its thread */
 	enum cause cause;
 
 	struct op_list ops;

@@ -141,7 +141,9 @@ void threads_stack(struct model *md, const struct raw_stack *raw)
 	}
 	native->hint = innermost_hint(md->threads, stack);
 	hint = stack->n ? hint_at(md->threads, stack->pcs[stack->n - 1]) : NULL;
-	if (hint && (stack->n < n || !(raw->flags & (RAW_STACK_BROKEN | RAW_STACK_CUT))))
+	/* Without such code, a walk that came to its end did so at the start. One address alone was not
+	 * walked. */
+	if (hint && (stack->n < n || (n > 1 && !(raw->flags & (RAW_STACK_BROKEN | RAW_STACK_CUT)))))
 		native->start = hint->function;
 }
 

@@ -345,8 +345,10 @@ static const struct element *expand(struct symbol *sym, uint64_t ret_pc)
 	if (find_caller(sym->tab, ret_pc, &func) ? expand_known(sym, &func, ret_pc)
 						 : expand_native(sym, ret_pc))
 		return NULL;
-	/* 0 is no address; without a place in the cache it is merely expanded again. */
-	if (ret_pc && map64_set(&sym->cache, ret_pc, (uint32_t)first))
+	/* 0 is no address; without a place in the cache it is merely expanded again. So is what may get a
+	 * name later. */
+	if (ret_pc && (!sym->natives || sym->elements[first].shown) &&
+	    map64_set(&sym->cache, ret_pc, (uint32_t)first))
 		return NULL;
 	return &sym->elements[first];
 }

@@ -102,8 +102,8 @@ static int name(struct names *names, struct known *known)
 	if (known->at.module != NO_MODULE) {
 		struct native_file *file = native_map_file(names->map, known->at.module);
 
-		known->named = native_file_frames(file, &names->search, known->at.offset, draft) ==
-			       NATIVE_NAMED;
+		known->named =
+			native_file_frames(file, &names->search, known->at.offset, draft) == NATIVE_NAMED;
 	}
 	if (known->by_place)
 		draft->head.hint = known->hint;

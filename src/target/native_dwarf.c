@@ -210,8 +210,8 @@ struct walk {
 
 static void index_children(struct walk *walk, Dwarf_Die *parent, unsigned depth);
 
-/* Functions stand in namespaces, and a lambda's in the class that is in the function around it, which may have
- * no code of its own. */
+/* Functions stand in namespaces, and a lambda's in the class that is in the function around it, which may
+ * have no code of its own. */
 static void index_entry(struct walk *walk, Dwarf_Die *die, unsigned depth)
 {
 	switch (dwarf_tag(die)) {
@@ -312,18 +312,42 @@ static const char *text_of(Dwarf_Die *die, unsigned name)
 	return dwarf_attr_integrate(die, name, &attr) ? dwarf_formstring(&attr) : NULL;
 }
 
-/* The mangled name tells the class, too. */
-static const char *function_name(Dwarf_Die *die, const char *symbol)
+/* C++'s tells the class, too. A C function may have one that its author did not mean for us:
+ * __GI___nanosleep. */
+static const char *mangled_name(Dwarf_Die *die)
 {
 	const char *name = text_of(die, DW_AT_linkage_name);
 
 	if (!name)
 		name = text_of(die, DW_AT_MIPS_linkage_name);
-	if (!name && symbol && symbol[0] == '_' && symbol[1] == 'Z')
-		name = symbol;
+	return name && name[0] == '_' && name[1] == 'Z' ? name : NULL;
+}
+
+static const char *function_name(Dwarf_Die *die)
+{
+	const char *name = mangled_name(die);
+
 	if (!name)
 		name = text_of(die, DW_AT_name);
-	return name && name[0] ? name : symbol;
+	return name && name[0] ? name : "?";
+}
+
+/* The function itself may be known by better names: its mangled one, or in libc nanosleep for
+ * __nanosleep.
+ */
+static const char *outermost_name(Dwarf_Die *die, const struct native_symbol *symbol)
+{
+	const char *name = function_name(die);
+	Dwarf_Addr low;
+
+	if (!symbol || mangled_name(die))
+		return name;
+	if (name[0] == '?' || (symbol->name[0] == '_' && symbol->name[1] == 'Z'))
+		return symbol->name;
+	return name[0] == '_' && symbol->name[0] != '_' && dwarf_lowpc(die, &low) == 0 &&
+			       low == symbol->address
+		       ? symbol->name
+		       : name;
 }
 
 /* Whether the unit's line program is of a size that may be read into memory. */
@@ -387,18 +411,19 @@ static struct place place_of_call(Dwarf_Die *cu, Dwarf_Die *die, bool lines)
 	return place;
 }
 
-static void add_chain(struct chain *chain, Dwarf_Die *cu, struct place place, bool lines, const char *symbol,
-		      struct symbol_draft *draft)
+static void add_chain(struct chain *chain, Dwarf_Die *cu, struct place place, bool lines,
+		      const struct native_symbol *symbol, struct symbol_draft *draft)
 {
 	for (unsigned i = chain->n; i > 0; i--) {
-		const char *name = function_name(&chain->dies[i - 1], i == 1 ? symbol : NULL);
+		Dwarf_Die *die = &chain->dies[i - 1];
 
-		draft_add(draft, name ? name : "?", place.file, place.line);
-		place = place_of_call(cu, &chain->dies[i - 1], lines);
+		draft_add(draft, i == 1 ? outermost_name(die, symbol) : function_name(die), place.file,
+			  place.line);
+		place = place_of_call(cu, die, lines);
 	}
 }
 
-bool native_dwarf_frames(struct native_dwarf *dwarf, uint64_t address, const char *symbol,
+bool native_dwarf_frames(struct native_dwarf *dwarf, uint64_t address, const struct native_symbol *symbol,
 			 struct symbol_draft *draft)
 {
 	const struct range *code = ranges_find(&dwarf->code, address), *function;
@@ -425,6 +450,6 @@ bool native_dwarf_frames(struct native_dwarf *dwarf, uint64_t address, const cha
 	}
 	/* Code of an assembler has lines and no functions. */
 	if (symbol)
-		draft_add(draft, symbol, place.file, place.line);
+		draft_add(draft, symbol->name, place.file, place.line);
 	return symbol != NULL;
 }

@@ -22,10 +22,10 @@ struct native_dwarf *native_dwarf_new(const struct native_elf *file, const struc
 void native_dwarf_free(struct native_dwarf *dwarf);
 /*
  * Adds the frames of the instruction at a link-time address, innermost first.
- * `symbol` is the function's name by the symbol table, NULL if it has none.
+ * `symbol` is what the symbol table has there, NULL if that is nothing.
  * False, and nothing added, if the debug information does not know the address.
  */
-bool native_dwarf_frames(struct native_dwarf *dwarf, uint64_t address, const char *symbol,
+bool native_dwarf_frames(struct native_dwarf *dwarf, uint64_t address, const struct native_symbol *symbol,
 			 struct symbol_draft *draft);
 
 #endif

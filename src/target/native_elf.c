@@ -85,9 +85,8 @@ uint64_t native_elf_debug_size(const struct native_elf *file)
 	if (elf_getshdrstrndx(file->elf, &names))
 		return 0;
 	while ((section = elf_nextscn(file->elf, section))) {
-		const char *name = gelf_getshdr(section, &header)
-					   ? elf_strptr(file->elf, names, header.sh_name)
-					   : NULL;
+		const char *name =
+			gelf_getshdr(section, &header) ? elf_strptr(file->elf, names, header.sh_name) : NULL;
 		uint64_t size = header.sh_size;
 
 		if (!name || header.sh_type == SHT_NOBITS ||
@@ -237,11 +236,12 @@ static int add_symbol(struct native_symbols *symbols, const struct native_symbol
 	return 0;
 }
 
-/* Of aliases: what is global before what is local, and the name that the program's author uses. */
+/* Of aliases: what others can call before what is local, and without the underscores that a library puts
+ * before its own. */
 static uint8_t rank_of(const GElf_Sym *symbol, const char *name)
 {
 	unsigned bind = GELF_ST_BIND(symbol->st_info);
-	unsigned rank = bind == STB_GLOBAL ? 2 : bind == STB_WEAK ? 1 : 0;
+	unsigned rank = bind == STB_GLOBAL || bind == STB_WEAK;
 	size_t underscores = strspn(name, "_");
 
 	return (uint8_t)(rank * 4 + 3 - (underscores < 3 ? underscores : 3));
@@ -300,7 +300,7 @@ static int compare(const void *a, const void *b)
 		return x->address < y->address ? -1 : 1;
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? -1 : 1;
-	return strcmp(y->name, x->name);
+	return strcmp(y->name, x->name); /* the same one each time */
 }
 
 void native_symbols_sort(struct native_symbols *symbols)

@@ -22,7 +22,8 @@ struct native_file {
 	void *bytes; /* owned */
 	size_t size;
 	bool opened;
-	struct native_elf main, debug, data, alt; /* data: of .gnu_debugdata. fd is -1 and elf NULL: not there */
+	struct native_elf main, debug, data,
+		alt; /* data: of .gnu_debugdata. fd is -1 and elf NULL: not there */
 	struct native_symbols symbols;
 	struct native_dwarf *dwarf;
 	uint64_t entry; /* the ELF header's; 0 = none */
@@ -80,8 +81,8 @@ static bool begins_with(const char *text, const char *beginning)
 
 bool native_file_is_libc(const struct native_file *file)
 {
-	static const char *const names[] = {"libc.so",    "libc-2.", "libpthread.so", "libpthread-2.",
-					    "libc.musl-", "ld-musl-"};
+	static const char *const names[] = {"libc.so",       "libc-2.",    "libpthread.so",
+					    "libpthread-2.", "libc.musl-", "ld-musl-"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (begins_with(base_name(file), names[i]))
@@ -122,8 +123,10 @@ static void open_dwarf(struct native_file *file, const struct native_search *sea
 		return;
 	if (native_elf_section(elf, ".gnu_debugaltlink", &header) &&
 	    native_debug_find_alt(search, elf, &file->alt)) {
-		tell_file(search, "functions have no lines: the other part of its debug file, made by dwz, is missing",
-			  file->path);
+		tell_file(
+			search,
+			"functions have no lines: the other part of its debug file, made by dwz, is missing",
+			file->path);
 		return;
 	}
 	if (native_elf_debug_size(elf) > MAX_DEBUG_BYTES ||
@@ -215,7 +218,6 @@ enum native_found native_file_frames(struct native_file *file, const struct nati
 				     uint64_t offset, struct symbol_draft *draft)
 {
 	const struct native_symbol *symbol;
-	const char *name;
 	uint64_t address;
 
 	if (!file->opened)
@@ -225,11 +227,10 @@ enum native_found native_file_frames(struct native_file *file, const struct nati
 		return NATIVE_NOTHING;
 	}
 	symbol = native_symbols_find(&file->symbols, address);
-	name = symbol ? symbol->name : NULL;
-	if (!file->dwarf || !native_dwarf_frames(file->dwarf, address, name, draft)) {
-		if (!name)
+	if (!file->dwarf || !native_dwarf_frames(file->dwarf, address, symbol, draft)) {
+		if (!symbol)
 			return without_symbol(file, address, offset, draft);
-		draft_add(draft, name, NULL, 0);
+		draft_add(draft, symbol->name, NULL, 0);
 	}
 	draft_finish(draft, native_file_is_libc(file));
 	return NATIVE_NAMED;

@@ -30,7 +30,7 @@ struct module {
 struct native_map {
 	pid_t pid;
 	int root, own_root;
-	unsigned files_left; /* that may be kept open */
+	unsigned files_left;  /* that may be kept open */
 	struct place *places; /* in the order of addresses, as the kernel lists them */
 	size_t nplaces;
 	struct module *modules;

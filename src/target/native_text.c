@@ -193,12 +193,8 @@ static const struct hint_name hint_names[] = {
 
 /* What comes between a thread and the function that std::thread was given: libstdc++ 12, libc++ 14. */
 static const char *const thread_plumbing[] = {
-	"std::thread::_State_impl<",
-	"std::thread::_Invoker<",
-	"void std::__invoke_impl<",
-	"std::__invoke_result<",
-	"void* std::__1::__thread_proxy",
-	"void std::__1::__thread_execute",
+	"std::thread::_State_impl<", "std::thread::_Invoker<",         "void std::__invoke_impl<",
+	"std::__invoke_result<",     "void* std::__1::__thread_proxy", "void std::__1::__thread_execute",
 };
 
 static bool ends_in(const char *text, size_t *len, const char *ending)
@@ -274,8 +270,8 @@ void draft_add(struct symbol_draft *draft, const char *function, const char *fil
 		memcpy(text + frame.function_len, file + file_len - frame.file_len, frame.file_len);
 	memcpy(at, &frame, sizeof(frame));
 	draft->head.nframes++;
-	draft->begins[draft->head.nframes] = (uint32_t)(text - (char *)draft->frames) + frame.function_len +
-					     frame.file_len;
+	draft->begins[draft->head.nframes] =
+		(uint32_t)(text - (char *)draft->frames) + frame.function_len + frame.file_len;
 	draft->size = (uint32_t)sizeof(draft->head) + draft->begins[draft->head.nframes];
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Names of native code as they go into the log: a record in the making, demangling, what a name tells. Pure. */
+/* Names of native code as they go into the log: a record in the making, demangling, what a name tells. Pure.
+ */
 #ifndef GOTRACE_TARGET_NATIVE_TEXT_H
 #define GOTRACE_TARGET_NATIVE_TEXT_H
 
@@ -17,7 +18,7 @@ struct symbol_draft {
 	_Alignas(8) struct log_symbol head;
 	uint8_t frames[SYMBOL_DEPTH *
 		       (sizeof(struct log_symbol_frame) + NATIVE_FUNCTION_MAX + NATIVE_FILE_MAX)];
-	uint32_t size;                    /* of the payload */
+	uint32_t size;                     /* of the payload */
 	uint32_t begins[SYMBOL_DEPTH + 1]; /* of each frame, in frames; and the end */
 };
 

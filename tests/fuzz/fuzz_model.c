@@ -183,6 +183,130 @@ static void feed_bytes(struct model *model, const uint8_t *data, size_t size)
 	}
 }
 
+/* --- a target seen as threads --- */
+
+static void feed_thread_record(struct model *model, const uint8_t b[8], uint64_t *now)
+{
+	struct raw_record rec = {.tid = b[1] % 8 ? 99 + b[1] % 8 : 0, .site = (uint8_t)(110 + b[0] % 12)};
+
+	*now += b[7] * 16;
+	rec.time = b[7] == 255 ? 0 : *now;
+	rec.g = b[2] % 8 ? 99 + b[2] % 8 : 0;
+	rec.goid = b[6] == 255 ? 7 : 100;
+	rec.p = b[3] == 255 ? UINT64_MAX : b[3] % 3;
+	rec.status = b[4] % 6;
+	rec.stack = b[5] % 5;
+	rec.arg = rec.site == SITE_FORK ? 100 : b[6] % 32 ? b[6] % 4 : b[6] * 7u;
+	rec.arg2 = rec.site >= SITE_FUNCTION_BEGIN ? b[5] % 6 : WAIT_MAKE(b[5] % 9, b[2] % 3, 1);
+	if (rec.site == 121)
+		rec.site = SITE_CPU_SAMPLE;
+	feed(model, LOG_RECORDS, &rec, sizeof(rec));
+}
+
+static void feed_thread_snapshot(struct model *model, const uint8_t b[8], uint64_t now)
+{
+	struct log_snapshot head = {.marker_before = 1,
+				    .marker_after = 2,
+				    .time_before = now - b[1] * 16u,
+				    .time_after = now,
+				    .gomaxprocs = b[3] % 4};
+	struct log_thread threads[6];
+
+	memset(threads, 0, sizeof(threads));
+	for (unsigned i = 0; i < 6; i++) {
+		threads[i].tid = b[2] & 1u << i ? 100 + i : 0;
+		threads[i].cpu = (int)(b[4] + i) % 4 - 1;
+		threads[i].start_ns = b[5] & 1u << i ? 5 : i;
+		threads[i].status = (b[6] >> i) % 4 & 0xff;
+		threads[i].arg = b[6] % 5;
+		threads[i].stack = i;
+		threads[i].comm[0] = b[7] & 1 ? 'x' : '\0';
+	}
+	feed(model, LOG_SNAPSHOT, &head, sizeof(head));
+	feed(model, LOG_THREADS, threads, sizeof(threads));
+	feed(model, LOG_SNAPSHOT_END, NULL, 0);
+}
+
+/* A marker, a name, or what an address, a stack, a file or a function is. */
+static void feed_thread_name(struct model *model, const uint8_t b[8], uint64_t now)
+{
+	_Alignas(8) char bytes[128] = {0};
+	struct raw_record marker = {.site = SITE_MARKER, .arg = 1 + b[1] % 2, .time = now};
+	struct raw_text comm = {.record = {.site = SITE_COMM, .tid = 99 + b[2] % 9u}, .len = b[3] % 4};
+	struct log_symbol symbol = {.pc = b[2] % 6, .nframes = 1, .hint = b[3] % 10};
+	struct log_symbol_frame frame = {.function_len = b[4] % 4};
+	struct raw_stack stack = {.n = b[2] % 4, .site = SITE_STACK, .flags = b[3], .hash = 1 + b[4] % 4};
+	struct log_file file = {.key = WAIT_MAKE(b[2] % 8, b[3] % 3, 1), .len = b[4] % 4};
+	struct log_function function = {.number = b[2] % 5, .kind = b[3] % 4, .len = b[4] % 4};
+
+	memset(bytes + sizeof(bytes) / 2, 'a' + b[5] % 4, sizeof(bytes) / 4);
+	switch (b[1] % 6) {
+	case 0:
+		feed(model, LOG_RECORDS, &marker, sizeof(marker));
+		break;
+	case 1:
+		memcpy(bytes, &comm, sizeof(comm));
+		memset(bytes + sizeof(comm), 'a' + b[5] % 4, 4);
+		feed(model, LOG_TEXT, bytes, sizeof(comm) + comm.len);
+		break;
+	case 2:
+		memcpy(bytes, &symbol, sizeof(symbol));
+		memcpy(bytes + sizeof(symbol), &frame, sizeof(frame));
+		memset(bytes + sizeof(symbol) + sizeof(frame), 'a' + b[5] % 4, 4);
+		feed(model, LOG_SYMBOL, bytes, sizeof(symbol) + sizeof(frame) + frame.function_len);
+		break;
+	case 3:
+		stack.flags &= ~(RAW_STACK_SCAN | RAW_STACK_SAMPLE);
+		memcpy(bytes, &stack, sizeof(stack));
+		for (unsigned i = 0; i < stack.n; i++)
+			bytes[sizeof(stack) + 8 * i] = (char)(b[5] >> i & 3);
+		feed(model, LOG_STACK, bytes, sizeof(stack) + 8 * stack.n);
+		break;
+	case 4:
+		memcpy(bytes, &file, sizeof(file));
+		feed(model, LOG_FILE, bytes, sizeof(file) + file.len);
+		break;
+	default:
+		memcpy(bytes, &function, sizeof(function));
+		feed(model, LOG_FUNCTION, bytes, sizeof(function) + function.len);
+	}
+}
+
+static void feed_thread_bytes(struct model *model, const uint8_t *data, size_t size)
+{
+	struct log_boundary boundary = {0};
+	struct log_loss loss = {.ring_full = 1};
+	struct log_note note = {0};
+	uint64_t now = 1000000;
+
+	for (; size >= 8; data += 8, size -= 8) {
+		switch (data[0] % 32) {
+		case 24:
+			feed_thread_snapshot(model, data, now);
+			break;
+		case 25:
+			boundary.time_before = boundary.clock.mono_ns = now;
+			feed(model, LOG_BOUNDARY, &boundary, sizeof(boundary));
+			break;
+		case 26:
+			feed(model, LOG_LOSS, &loss, sizeof(loss));
+			break;
+		case 27:
+			note.flags = data[1] % 16;
+			feed(model, LOG_NOTE, &note, sizeof(note));
+			break;
+		case 28:
+		case 29:
+		case 30:
+		case 31:
+			feed_thread_name(model, data, now);
+			break;
+		default:
+			feed_thread_record(model, data, &now);
+		}
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const enum wire_format formats[] = {WIRE_GO122, WIRE_GO123, WIRE_GO125, WIRE_GO126, WIRE_V0,
@@ -193,7 +317,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct symbol *symbol = symbol_new(NULL, strings);
 	struct model_options options = {.sink = encode, .ctx = &file, .strings = strings};
 	struct model *model = model_new(&options);
-	struct log_target target = {.flags = size && data[0] & 1 ? LOG_TARGET_SPAWNED : 0,
+	bool threads = size > 1 && data[1] & 2;
+	struct log_target target = {.pid = 100,
+				    .flags = (threads ? LOG_TARGET_THREADS : 0) |
+					     (size && data[0] & 1 ? LOG_TARGET_SPAWNED : 0),
 				    .go_minor = size > 1 && data[1] & 1 ? 25 : 26};
 	struct wire_options wire_options = {.format = formats[size % (sizeof(formats) / sizeof(formats[0]))],
 					    .symbol = symbol,
@@ -203,7 +330,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	file.format = wire_options.format;
 	file.wire = wire_new(&wire_options, NULL);
 	feed(model, LOG_TARGET, &target, sizeof(target));
-	feed_bytes(model, data, size);
+	if (threads)
+		feed_thread_bytes(model, data, size);
+	else
+		feed_bytes(model, data, size);
 	if (model_finish(model, NULL))
 		abort();
 	if (model_stats(model)->generations && (file.n || !file.full) &&

@@ -4,7 +4,7 @@
 // one run: each round goes through all set-ups, so that a noisy machine
 // disturbs them alike.
 //
-//	bench [-rounds N] [-gotrace FILE] ladder|http|target|consumer|replay|size|edges|shards|mix…
+//	bench [-rounds N] [-gotrace FILE] ladder|http|target|consumer|replay|size|edges|shards|mix|native…
 //	bench load pingpong|http|gc|syscalls|timers    (the traced side, started by the above)
 package main
 
@@ -56,10 +56,12 @@ func main() {
 	b.dir, err = os.MkdirTemp("", "gotrace-bench")
 	fail(err)
 	defer os.RemoveAll(b.dir)
-	b.prepare()
 	parts := flag.Args()
 	if len(parts) == 0 {
-		parts = []string{"ladder", "http", "target", "consumer", "replay", "size", "edges"}
+		parts = []string{"ladder", "http", "target", "consumer", "replay", "size", "edges", "native"}
+	}
+	if !slices.Equal(parts, []string{"native"}) {
+		b.prepare()
 	}
 	for _, part := range parts {
 		switch part {
@@ -77,6 +79,8 @@ func main() {
 			b.edges()
 		case "replay":
 			b.replay()
+		case "native":
+			b.native(*only)
 		case "shards":
 			b.shards()
 		case "mix":

@@ -124,6 +124,8 @@ struct task_struct {
 	struct sched_entity se;
 	int pid;
 	int tgid;
+	long unsigned int nvcsw;
+	long unsigned int nivcsw;
 	__u64 start_boottime;
 	char comm[16];
 	struct files_struct *files;

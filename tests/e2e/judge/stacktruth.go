@@ -154,9 +154,14 @@ func (s *stackSet) add(names []string) {
 	s.stacks = append(s.stacks, stack)
 }
 
-// sameFrame: gdb has no name for functions that no table names. Aliases of a function differ by underscores.
+// withoutAlias: glibc's aliases of a function differ by underscores and by GI, for "internal".
+func withoutAlias(name string) string {
+	return strings.TrimLeft(strings.TrimPrefix(strings.Trim(name, "_"), "GI_"), "_")
+}
+
+// sameFrame: gdb has no name for functions that no table names.
 func sameFrame(gdb, ours string) bool {
-	return gdb == "??" || gdb == ours || strings.Trim(gdb, "_") == strings.Trim(ours, "_")
+	return gdb == "??" || gdb == ours || withoutAlias(gdb) == withoutAlias(ours)
 }
 
 // agree is how many frames are the same, from the root.
