@@ -39,12 +39,6 @@ static __always_inline enum file_kind kind_of(const struct inode *inode, uint32_
 	}
 }
 
-/* A number that differs, most likely, when another file is behind the descriptor. */
-static __always_inline uint32_t mark_of(uint64_t file, uint64_t inode_number)
-{
-	return (uint32_t)((inode_number ^ file >> 6) * STACK_HASH_FACTOR >> 40);
-}
-
 static __always_inline uint64_t wait_on(struct task_struct *task, uint32_t fd, bool epoll)
 {
 	struct files_struct *files = task->files;
@@ -60,7 +54,7 @@ static __always_inline uint64_t wait_on(struct task_struct *task, uint32_t fd, b
 	number = BPF_CORE_READ(inode, i_ino);
 	if (!epoll)
 		mode = BPF_CORE_READ(inode, i_mode);
-	return WAIT_MAKE(epoll ? FILE_EPOLL : kind_of(inode, mode), fd, mark_of((uint64_t)file, number));
+	return WAIT_MAKE(epoll ? FILE_EPOLL : kind_of(inode, mode), fd, wait_mark(number));
 }
 
 /* What the call of the current thread, or of one that is looked at from outside, is about. */

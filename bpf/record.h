@@ -186,7 +186,8 @@ enum file_kind {
 /*
  * What a probe of --region and --task knows of its place (the attach cookie): the function's number; how far
  * the caller's stack pointer is above the one there, in words; the lowest bits of the place's address; when a
- * conditional jump leaves the function (0: always, else 1 + the condition's code); what the instruction is.
+ * conditional jump leaves the function (0: always, else 1 + the condition's code); what the instruction is;
+ * where it begins: whether it ends there, too.
  */
 enum function_step {
 	FUNCTION_OTHER = 0, /* the kernel's to run */
@@ -200,9 +201,16 @@ enum function_step {
 #define FUNCTION_PAGE_AT(cookie)   ((cookie) >> 32 & 0xfff)
 #define FUNCTION_CONDITION(cookie) ((uint32_t)((cookie) >> 44 & 0x1f))
 #define FUNCTION_STEP(cookie)      ((uint32_t)((cookie) >> 49 & 0x3))
+#define FUNCTION_ENDS_THERE        (1ull << 51)
 #define FUNCTION_COOKIE(number, words, page_at, condition, step)                                             \
 	((uint64_t)(number) | (uint64_t)(words) << 16 | (uint64_t)(page_at) << 32 |                          \
 	 (uint64_t)(condition) << 44 | (uint64_t)(step) << 49)
+
+/* Of the number of the file's inode: sockets and pipes have one of their own each. */
+static inline uint32_t wait_mark(uint64_t inode)
+{
+	return (uint32_t)(inode * 0x9e3779b97f4a7c15ull >> 40);
+}
 
 /* The goroutine woke in vain, another was faster: traceFutileWakeup, Go 1.5 to 1.20 runtime/trace.go. */
 #define PARK_FUTILE 0x80u

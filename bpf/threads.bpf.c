@@ -1,11 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The BPF side for a process that is seen as threads: programs on the
- * scheduler's tracepoints and on those of system calls. The marker is in
- * bpf/base.bpf.h.
+ * scheduler's tracepoints and on those of system calls, on the user's
+ * functions, and CPU samples. The marker is in bpf/base.bpf.h.
  */
 #include "bpf/calls.bpf.h"
+#include "bpf/functions.bpf.h"
+#include "bpf/samples.bpf.h"
 #include "bpf/sched.bpf.h"
 #include "bpf/tasks.bpf.h"
+
+const volatile uint32_t own_tgid; /* gotrace itself */
+
+/* What a usual hit costs, measured on gotrace: for its own system calls only. */
+SEC("?tp_btf/sys_enter")
+int BPF_PROG(calibrate, struct pt_regs *user)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct user_regs regs;
+	struct scratch *s;
+
+	if ((uint32_t)task->tgid != own_tgid)
+		return 0;
+	take_regs(&regs, user);
+	s = take_scratch();
+	if (!s)
+		return 0;
+	bpf_probe_read_user(s->chunk, CHUNK / 4, (const void *)regs.sp);
+	s->hash = bpf_ktime_get_ns();
+	known_thread(task->pid);
+	give_back(s);
+	return 0;
+}
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -67,6 +67,8 @@ static const struct {
 	{SITE_ALLOC_SPAN_FREE, "alloc_span_free"},
 	{SITE_ALLOC_STACK, "alloc_stack"},
 	{SITE_ALLOC_STACK_FREE, "alloc_stack_free"},
+	{SITE_FUNCTION_BEGIN, "function_begin"},
+	{SITE_FUNCTION_END, "function_end"},
 	{SITE_SYS_ENTER, "sys_enter"},
 	{SITE_SYS_EXIT, "sys_exit"},
 };
@@ -141,13 +143,15 @@ static int add(struct attachments *attachments, struct attachment one, const cha
 	return 0;
 }
 
-static int link_multi(int program, pid_t pid, const char *path, const uint64_t *offsets, unsigned n)
+static int link_multi(int program, pid_t pid, const char *path, const uint64_t *offsets,
+		      const uint64_t *cookies, unsigned n)
 {
 	struct multi_attr attr = {
 		.prog_fd = (uint32_t)program,
 		.attach_type = TRACE_UPROBE_MULTI,
 		.path = (uintptr_t)path,
 		.offsets = (uintptr_t)offsets,
+		.cookies = (uintptr_t)cookies,
 		.cnt = n,
 		.pid = (uint32_t)pid,
 	};
@@ -181,9 +185,33 @@ int attach_site(struct attachments *attachments, struct bpf_object *object, pid_
 	if (rc || !attachments->multi || n == 0)
 		return rc;
 	return add(attachments,
-		   (struct attachment){.fd = link_multi(bpf_program__fd(program), pid, exe, offsets, n),
+		   (struct attachment){.fd = link_multi(bpf_program__fd(program), pid, exe, offsets, NULL, n),
 				       .site = site},
 		   first->name, err);
+}
+
+int attach_places(struct attachments *attachments, const struct bpf_object *object, pid_t pid,
+		  const struct attach_places *places, struct error *err)
+{
+	struct bpf_program *program = attach_program(object, attachments, places->site);
+	struct attachment one = {.fd = -1, .site = places->site};
+	int rc = program ? 0 : error_set(err, EINVAL, "no program for the site %u", places->site);
+
+	if (rc == 0 && attachments->multi) {
+		one.fd = link_multi(bpf_program__fd(program), pid, places->path, places->offsets,
+				    places->cookies, places->n);
+		return add(attachments, one, places->name, err);
+	}
+	for (unsigned i = 0; i < places->n && rc == 0; i++) {
+		DECLARE_LIBBPF_OPTS(bpf_uprobe_opts, options, .bpf_cookie = places->cookies[i]);
+
+		if (attachments->n == sizeof(attachments->all) / sizeof(attachments->all[0]))
+			return error_set(err, E2BIG, "too many probes: name fewer functions");
+		one.link = bpf_program__attach_uprobe_opts(program, pid, places->path, places->offsets[i],
+							   &options);
+		rc = add(attachments, one, places->name, err);
+	}
+	return rc;
 }
 
 int attach_tracepoint(struct attachments *attachments, struct bpf_object *object, uint8_t site,
@@ -239,7 +267,8 @@ int attach_self(struct attachments *attachments, struct bpf_object *object, cons
 	if (!program || !place.found)
 		return error_set(err, ENOENT, "cannot find the function for %s in gotrace itself", name);
 	if (attachments->multi)
-		one.fd = link_multi(bpf_program__fd(program), getpid(), "/proc/self/exe", &place.offset, 1);
+		one.fd = link_multi(bpf_program__fd(program), getpid(), "/proc/self/exe", &place.offset, NULL,
+				    1);
 	else
 		one.link = bpf_program__attach_uprobe(program, false, 0, "/proc/self/exe", place.offset);
 	return add(attachments, one, "gotrace itself", err);

@@ -49,6 +49,16 @@ void attach_choose(const struct attachments *attachments, struct bpf_program *pr
 /* All probes of the plan with this site; with `program` not NULL, that one instead of the site's own. */
 int attach_site(struct attachments *attachments, struct bpf_object *object, pid_t pid, const char *exe,
 		const struct probe_plan *plan, uint8_t site, const char *program, struct error *err);
+
+/* Places of one site in a file, each with a number of its own for the program (its attach cookie). */
+struct attach_places {
+	uint8_t site;
+	const char *path, *name; /* name: for errors */
+	const uint64_t *offsets, *cookies;
+	unsigned n;
+};
+int attach_places(struct attachments *attachments, const struct bpf_object *object, pid_t pid,
+		  const struct attach_places *places, struct error *err);
 int attach_tracepoint(struct attachments *attachments, struct bpf_object *object, uint8_t site,
 		      struct error *err);
 /* A program that knows by itself which tracepoint it is for. */

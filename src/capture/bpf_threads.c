@@ -14,6 +14,7 @@
 #include "bpf/record.h"
 #include "bpf/threads.skel.h"
 #include "capture/calls.h"
+#include "capture/functions.h"
 #include "capture/kernel.h"
 #include "capture/own_sites.h"
 
@@ -55,7 +56,14 @@ static void choose_programs(struct bpf *bpf, const struct bpf_threads_options *o
 		bpf_program__set_autoload(wanted[i], true);
 	bpf_program__set_autoload(skeleton->progs.sys_enter, options->syscalls);
 	bpf_program__set_autoload(skeleton->progs.sys_exit, options->syscalls);
+	bpf_program__set_autoload(skeleton->progs.cpu_sample, options->samples);
+	bpf_program__set_autoload(skeleton->progs.calibrate, true);
 	bpf->attachments.multi = attach_has_multi();
+	if (options->functions) {
+		attach_choose(&bpf->attachments, skeleton->progs.function_begin);
+		attach_choose(&bpf->attachments, skeleton->progs.function_end);
+		skeleton->rodata->can_step = functions_can_step();
+	}
 	attach_choose(&bpf->attachments, skeleton->progs.marker);
 }
 
@@ -64,6 +72,7 @@ static void set_constants(struct bpf *bpf, const struct bpf_threads_options *opt
 {
 	struct threads_bpf__rodata *constants = bpf->threads->rodata;
 
+	constants->own_tgid = (uint32_t)getpid();
 	constants->spawned = options->spawned ? options->tgid : 0;
 	memcpy((void *)&constants->cpu_places, &kernel->cpu_places, sizeof(kernel->cpu_places));
 	calls_kinds((uint8_t *)constants->call_kinds);
@@ -97,6 +106,18 @@ int bpf_load_threads(struct bpf *bpf, const struct bpf_threads_options *options,
 	return rc ? rc : bpf_make_rings(bpf, err);
 }
 
+uint64_t bpf_calibrate_threads(const struct bpf *bpf)
+{
+	uint64_t bare = own_call_ns(), traced;
+	struct bpf_link *link = bpf_program__attach(bpf->threads->progs.calibrate);
+
+	if (!link)
+		return 0;
+	traced = own_call_ns();
+	bpf_link__destroy(link);
+	return traced > bare ? traced - bare : 0;
+}
+
 int bpf_attach_threads(struct bpf *bpf, const struct bpf_threads_options *options, struct error *err)
 {
 	struct bpf_program *program;
@@ -107,7 +128,8 @@ int bpf_attach_threads(struct bpf *bpf, const struct bpf_threads_options *option
 		bool traces = bpf_program__type(program) == BPF_PROG_TYPE_TRACING &&
 			      bpf_program__expected_attach_type(program) == BPF_TRACE_RAW_TP;
 
-		if (rc == 0 && traces && bpf_program__autoload(program))
+		if (rc == 0 && traces && bpf_program__autoload(program) &&
+		    program != bpf->threads->progs.calibrate)
 			rc = attach_traced(&bpf->attachments, program, err);
 	}
 	if (rc == 0 && !options->spawned)

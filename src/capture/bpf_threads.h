@@ -11,11 +11,14 @@ struct bpf_threads_options {
 	bool spawned; /* looked at from the moment on at which it has become another program */
 	bool syscalls;
 	struct native_tables *tables; /* not owned; get room in the object, and their place in it */
+	bool functions, samples;      /* their programs are wanted */
 	uint32_t ring_bytes;          /* of all rings; 0 = default */
 	unsigned rings;               /* at most; 0 = as many as the machine needs */
 };
 
 int bpf_load_threads(struct bpf *bpf, const struct bpf_threads_options *options, struct error *err);
+/* What a hit costs, ns; 0 = it cannot be measured. */
+uint64_t bpf_calibrate_threads(const struct bpf *bpf);
 /* Programs on the tracepoints, and the marker on its function. From here on there are records. */
 int bpf_attach_threads(struct bpf *bpf, const struct bpf_threads_options *options, struct error *err);
 /*

@@ -14,10 +14,11 @@
 #include "util/error.h"
 
 struct capture_options {
-	struct target *target;         /* not owned; of a Go program */
-	const struct probe_plan *plan; /* not owned; the same */
-	struct process *process;       /* not owned; instead of both: to be seen as threads */
-	pid_t pid;                     /* process to trace; may be a child that has not exec'd yet */
+	struct target *target;                 /* not owned; of a Go program */
+	const struct probe_plan *plan;         /* not owned; the same */
+	struct process *process;               /* not owned; instead of both: to be seen as threads */
+	const struct function_plan *functions; /* not owned; the same, may be NULL */
+	pid_t pid;                             /* process to trace; may be a child that has not exec'd yet */
 	bool spawned;        /* started by us: no first snapshot. The caller releases it after capture_start,
 			      * and calls target_bind before it polls */
 	bool probe_only;     /* attach empty programs to every site, log nothing: the floor of the cost */

@@ -12,5 +12,7 @@ void own_calibration(const void *memory);
 /* Cost of one call of own_calibration, ns. Measured twice, with and without the probe, it gives a hit's cost.
  */
 uint64_t own_calibration_ns(void);
+/* The same of a short system call. */
+uint64_t own_call_ns(void);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "bpf/stack_hash.h"
 #include "capture/bpf_threads.h"
+#include "capture/functions.h"
 
 enum {
 	THREADS_A_RECORD = 1024,
@@ -38,6 +39,8 @@ static struct bpf_threads_options bpf_options(const struct capture *capture)
 		.spawned = capture->options.spawned,
 		.syscalls = capture->options.syscalls,
 		.tables = capture->tables,
+		.functions = capture->options.functions && capture->options.functions->nlists,
+		.samples = capture->options.sample_hz != 0,
 		.ring_bytes = capture->options.ring_bytes,
 		.rings = capture->options.rings,
 	};
@@ -62,13 +65,14 @@ static int refresh_tables(struct capture *capture, struct error *err)
 static int load(struct capture *capture, struct error *err)
 {
 	struct bpf_threads_options options;
-	int rc = 0;
+	int rc;
 
 	capture->tables = native_tables_new(false);
 	if (!capture->tables)
 		return error_set(err, ENOMEM, "out of memory");
 	options = bpf_options(capture);
-	if (!capture->options.spawned)
+	rc = options.functions ? functions_check_kernel(err) : 0;
+	if (rc == 0 && !capture->options.spawned)
 		rc = refresh_tables(capture, err);
 	return rc ? rc : bpf_load_threads(&capture->bpf, &options, err);
 }
@@ -76,14 +80,23 @@ static int load(struct capture *capture, struct error *err)
 static int attach(struct capture *capture, struct error *err)
 {
 	struct bpf_threads_options options = bpf_options(capture);
+	int rc = 0;
 
-	return bpf_attach_threads(&capture->bpf, &options, err);
+	capture->stats.probe_hit_ns = bpf_calibrate_threads(&capture->bpf);
+	if (options.samples)
+		rc = sampler_open(&capture->sampler, &capture->bpf, capture->options.sample_hz, err);
+	if (rc == 0)
+		rc = bpf_attach_threads(&capture->bpf, &options, err);
+	if (rc == 0 && options.functions)
+		rc = functions_attach(&capture->bpf, capture->options.pid, capture->options.functions, err);
+	if (rc == 0)
+		sampler_switch(&capture->sampler, true);
+	return rc;
 }
 
 static int log_info(struct capture *capture, struct error *err)
 {
 	struct process *process = capture->options.process;
-
 	int rc = 0;
 
 	/* A program that was started has its name now, and code; its first threads are there to be looked at.
@@ -93,10 +106,12 @@ static int log_info(struct capture *capture, struct error *err)
 		capture->snapshot_due = true;
 		rc = refresh_tables(capture, err);
 	}
-	if (rc)
-		return rc;
-	return process_log_info(process, capture->options.spawned ? LOG_TARGET_SPAWNED : 0,
-				capture->options.sink, capture->options.ctx, err);
+	if (rc == 0)
+		rc = process_log_info(process, capture->options.spawned ? LOG_TARGET_SPAWNED : 0,
+				      capture->options.sink, capture->options.ctx, err);
+	if (rc == 0 && capture->options.functions)
+		rc = functions_log(capture->options.functions, capture->options.sink, capture->options.ctx);
+	return rc;
 }
 
 /* As many CPUs as there are numbers for: the last one that may be switched on, and one. */
@@ -167,9 +182,8 @@ static uint64_t stack_of(const struct snapshot *snapshot, const struct raw_threa
 {
 	struct seen_stack key = {.tid = thread->tid};
 	const struct seen_stack *seen =
-		snapshot->nstacks
-			? bsearch(&key, snapshot->stacks, snapshot->nstacks, sizeof(key), by_tid)
-			: NULL;
+		snapshot->nstacks ? bsearch(&key, snapshot->stacks, snapshot->nstacks, sizeof(key), by_tid)
+				  : NULL;
 
 	if (!seen || thread->on_cpu || thread->switches != seen->switches || thread->ip != seen->ip)
 		return 0;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "target/functions.h"
 #include "util/error.h"
 #include "wire/wire.h"
 
@@ -29,6 +30,8 @@ struct record_options {
 	enum wire_format format; /* WIRE_NONE = the target's own */
 	bool syscalls, runtime_frames, json, quiet, help, version;
 	enum record_as as;
+	struct function_want functions[MAX_FUNCTIONS]; /* --region, --task */
+	unsigned nfunctions;
 	bool probe_only; /* for measuring: empty programs, no trace */
 };
 

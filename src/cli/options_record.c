@@ -28,6 +28,8 @@ enum key {
 	KEY_NO_CPU_SAMPLES,
 	KEY_ALLOC,
 	KEY_AS,
+	KEY_REGION,
+	KEY_TASK,
 };
 
 /* As many as capture takes. */
@@ -44,6 +46,12 @@ static const struct argp_option table[] = {
 	{"as", KEY_AS, "KIND", 0,
 	 "go: goroutines; c: threads, of any program (else: goroutines of Go programs, threads of others)",
 	 1},
+	{"region", KEY_REGION, "FUNC", 0,
+	 "Make every call of this C or C++ function a user region: f, ns::f, ns::f(int), libz.so:f, "
+	 "file.c:f. "
+	 "Can be given again",
+	 1},
+	{"task", KEY_TASK, "FUNC", 0, "The same, a user task", 1},
 	{"max-size", KEY_MAX_SIZE, "BYTES", 0, "End when the trace has about this size: 500k, 100M, 2G", 1},
 	{"json", KEY_JSON, NULL, 0, "Print the summary as JSON on standard output", 2},
 	{"quiet", 'q', NULL, 0, "Print errors and losses only", 2},
@@ -109,6 +117,19 @@ static int set_kind(struct record_options *options, const char *text, struct err
 	return 0;
 }
 
+static int add_function(struct record_options *options, enum log_function_kind kind, const char *text,
+			struct error *err)
+{
+	const char *option = kind == FUNCTION_TASK ? "--task" : "--region";
+
+	if (!*text)
+		return error_set(err, EINVAL, "%s: which function?", option);
+	if (options->nfunctions == MAX_FUNCTIONS)
+		return error_set(err, EINVAL, "%s: more than %u functions", option, MAX_FUNCTIONS);
+	options->functions[options->nfunctions++] = (struct function_want){.text = text, .kind = kind};
+	return 0;
+}
+
 static int set_value(struct record_options *options, int key, char *text, struct error *err)
 {
 	switch (key) {
@@ -128,6 +149,10 @@ static int set_value(struct record_options *options, int key, char *text, struct
 		return parse_size("--max-size", text, 1, INT64_MAX, &options->max_bytes, err);
 	case KEY_AS:
 		return set_kind(options, text, err);
+	case KEY_REGION:
+		return add_function(options, FUNCTION_REGION, text, err);
+	case KEY_TASK:
+		return add_function(options, FUNCTION_TASK, text, err);
 	case KEY_RINGS:
 		return set_rings(options, text, err);
 	case KEY_CPU_SAMPLES:

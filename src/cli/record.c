@@ -36,6 +36,7 @@ struct session {
 	struct target *target;  /* a Go program; NULL: */
 	struct process process; /* seen as threads */
 	struct probe_plan plan;
+	struct function_plan functions;
 	struct child child;
 	struct pipeline *pipe;
 	struct relay *relay; /* in front of pipe: between flushes pipe is the other thread's, and: */
@@ -137,6 +138,19 @@ static int put_named(void *ctx, const struct log_record *record)
 	return session->names ? names_put(session->names, record) : pipeline_put(session->pipe, record);
 }
 
+static int find_functions(struct session *session, struct error *err)
+{
+	const struct record_options *options = session->options;
+
+	if (session->target)
+		return error_set(
+			err, EINVAL,
+			"--region and --task are for C and C++ programs (a Go program's own regions and "
+			"tasks are traced as they are)");
+	return functions_plan(options->pid, session->path, options->functions, options->nfunctions,
+			      &session->functions, err);
+}
+
 static int make_pipeline(struct session *session, struct error *err)
 {
 	const struct record_options *options = session->options;
@@ -176,6 +190,7 @@ static int open_capture(struct session *session, struct error *err)
 		.target = session->target,
 		.plan = &session->plan,
 		.process = session->target ? NULL : &session->process,
+		.functions = session->target ? NULL : &session->functions,
 		.pid = traced_pid(session),
 		.spawned = session->child.pid != 0,
 		.probe_only = session->options->probe_only,
@@ -215,6 +230,8 @@ static int prepare(struct session *session, struct error *err)
 		rc = check_options(session, err);
 	if (rc == 0 && options->alloc)
 		rc = target_want_alloc(session->target, ALLOC_SPANS, err);
+	if (rc == 0 && options->nfunctions)
+		rc = find_functions(session, err);
 	if (rc == 0 && session->target)
 		rc = target_plan(session->target, &session->plan, err);
 	if (rc == 0 && options->command)
@@ -511,6 +528,7 @@ static void close_session(struct session *session)
 	relay_free(session->relay);
 	names_free(session->names);
 	pipeline_free(session->pipe);
+	functions_free(&session->functions);
 	if (session->target)
 		target_free(session->target);
 }

@@ -150,12 +150,14 @@ static void open_symbols(struct native_file *file)
 	native_symbols_sort(&file->symbols);
 }
 
-static void open_file(struct native_file *file, const struct native_search *search)
+static void open_file(struct native_file *file, const struct native_search *where)
 {
+	struct native_search search = *where;
 	GElf_Ehdr header;
 	int rc = -ENOENT;
 
 	file->opened = true;
+	search.path = file->path;
 	if (file->fd >= 0) {
 		rc = native_elf_open(&file->main, file->fd);
 		file->fd = -1;
@@ -167,9 +169,9 @@ static void open_file(struct native_file *file, const struct native_search *sear
 	if (gelf_getehdr(file->main.elf, &header))
 		file->entry = header.e_entry;
 	if (!has_dwarf(&file->main))
-		native_debug_find(search, &file->main, &file->debug);
+		native_debug_find(&search, &file->main, &file->debug);
 	open_symbols(file);
-	open_dwarf(file, search);
+	open_dwarf(file, &search);
 }
 
 /* --- names --- */

@@ -12,10 +12,9 @@
 enum {
 	MAX_CODE = 4 << 20,  /* of one function, bytes */
 	MAX_JUMPS = 1 << 18, /* of one function */
-	LOOK_BACK = 6,       /* instructions between the load of a jump's target and the jump */
+	LOOK_BACK = 12,      /* instructions between the load of a jump's target and the jump */
 	PROLOGUE = 24,       /* instructions that are looked at for a good place to begin */
 	RETURN_ADDRESS = 8,  /* what a call puts on the stack */
-	TABLE_ENTRY = 8,     /* of a jump table of addresses */
 };
 
 struct piece {
@@ -27,7 +26,7 @@ struct piece {
 struct jump { /* to a fixed place */
 	uint64_t from, to;
 	uint8_t condition; /* 0 = none, else 1 + its code; NO_CONDITION_CODE: one that has none */
-	uint8_t piece;     /* from where */
+	bool again;        /* to the entry, with the frame taken down: the function calls itself */
 };
 
 #define NO_CONDITION_CODE 0xff /* loop, jrcxz */
@@ -108,13 +107,16 @@ static int add_jump(struct walk *walk, const struct jump *jump)
 
 struct past { /* the last instructions, newest first */
 	struct x86_insn insns[LOOK_BACK];
+	uint64_t addresses[LOOK_BACK];
 	unsigned n;
 };
 
-static void remember(struct past *past, const struct x86_insn *insn)
+static void remember(struct past *past, const struct x86_insn *insn, uint64_t address)
 {
 	memmove(&past->insns[1], &past->insns[0], (LOOK_BACK - 1) * sizeof(*insn));
+	memmove(&past->addresses[1], &past->addresses[0], (LOOK_BACK - 1) * sizeof(address));
 	past->insns[0] = *insn;
+	past->addresses[0] = address;
 	if (past->n < LOOK_BACK)
 		past->n++;
 }
@@ -125,21 +127,37 @@ static bool has_index(const struct x86_insn *insn)
 	       ((insn->sib >> 3 & 7) != 4 || (insn->rex & 2)); /* 4 without REX.X is none */
 }
 
-/* An address that is but a number, and an index of eight bytes each: table(,%reg,8). */
-static bool is_table(const struct x86_insn *insn)
+/*
+ * Where a table begins that memory operand `insn` takes an entry of:
+ * table(,%reg,8), or a base that `lea table(%rip), %base` has set.
+ */
+static bool table_of(const struct x86_insn *insn, const struct past *past, uint64_t *table)
 {
-	return has_index(insn) && insn->mod == 0 && (insn->sib & 7) == 5 && insn->sib >> 6 == 3;
+	uint8_t base = (insn->sib & 7) | (insn->rex & 1 ? 8 : 0);
+
+	if (!has_index(insn))
+		return false;
+	*table = (uint64_t)(int64_t)insn->disp;
+	if (insn->mod == 0 && (insn->sib & 7) == 5)
+		return true;
+	for (unsigned i = 0; i < past->n; i++) {
+		const struct x86_insn *lea = &past->insns[i];
+
+		if (lea->map != X86_ONE || lea->opcode != 0x8d || lea->reg != base)
+			continue;
+		*table += past->addresses[i] + lea->length + (uint64_t)(int64_t)lea->disp;
+		return lea->rip_relative;
+	}
+	return false;
 }
 
-/* Whether a table of addresses is a switch's: 1 or 0; or -1 if it cannot be read. */
-static int is_switch(const struct walk *walk, const struct x86_insn *insn)
+/* Whether a table of addresses is a switch's: 1; or one of functions: 0; -1 if that cannot be told. */
+static int is_switch(const struct walk *walk, const struct x86_insn *insn, const struct past *past)
 {
-	uint64_t first;
-	const uint8_t *bytes = walk->code->bytes(walk->code->ctx, (uint32_t)insn->disp, TABLE_ENTRY);
+	uint64_t table, first;
 
-	if (!bytes)
+	if (!table_of(insn, past, &table) || !walk->code->pointer(walk->code->ctx, table, &first))
 		return -1;
-	memcpy(&first, bytes, sizeof(first));
 	return piece_of(walk, first) != NULL;
 }
 
@@ -171,9 +189,7 @@ static int judge_register(const struct walk *walk, const struct x86_insn *insn, 
 		return 0;
 	if (source->opcode != 0x8b)
 		return 1;
-	if (is_table(source))
-		return is_switch(walk, source);
-	return has_index(source) ? -1 : 0;
+	return has_index(source) ? is_switch(walk, source, past) : 0;
 }
 
 /* Returns 1 if the function goes on where it leads, 0 if it is a call in place of a return, -1 if unknown. */
@@ -189,9 +205,9 @@ static int stays_inside(const struct walk *walk, const struct x86_insn *insn, co
 
 		return distance == WAYS_UNKNOWN && inside == 0 ? -1 : inside;
 	}
-	if (is_table(insn))
-		return is_switch(walk, insn);
-	return has_index(insn) || distance == WAYS_UNKNOWN ? -1 : 0;
+	if (has_index(insn))
+		return is_switch(walk, insn, past);
+	return distance == WAYS_UNKNOWN ? -1 : 0;
 }
 
 static int take_indirect(struct walk *walk, const struct x86_insn *insn, const struct past *past,
@@ -231,9 +247,9 @@ static bool is_strange(const struct x86_insn *insn)
 	return insn->opcode == 0xca || insn->opcode == 0xcb || insn->opcode == 0xcf;
 }
 
-static int take_relative(struct walk *walk, const struct x86_insn *insn, uint64_t address, uint8_t piece)
+static int take_relative(struct walk *walk, const struct x86_insn *insn, uint64_t address)
 {
-	struct jump jump = {.from = address, .piece = piece};
+	struct jump jump = {.from = address};
 
 	if (insn->map == X86_ONE && insn->opcode == 0xe8)
 		return 0;
@@ -245,8 +261,7 @@ static int take_relative(struct walk *walk, const struct x86_insn *insn, uint64_
 	return add_jump(walk, &jump);
 }
 
-static int take(struct walk *walk, const struct x86_insn *insn, const struct past *past, uint64_t address,
-		uint8_t piece)
+static int take(struct walk *walk, const struct x86_insn *insn, const struct past *past, uint64_t address)
 {
 	if (is_return(insn)) {
 		/* With a prefix (bnd, repz) it does the same, but is longer. */
@@ -258,10 +273,10 @@ static int take(struct walk *walk, const struct x86_insn *insn, const struct pas
 		return refuse(walk, address, "an instruction that leaves it in an unusual way");
 	if (is_jump_indirect(insn))
 		return take_indirect(walk, insn, past, address);
-	return insn->relative ? take_relative(walk, insn, address, piece) : 0;
+	return insn->relative ? take_relative(walk, insn, address) : 0;
 }
 
-static int scan_piece(struct walk *walk, uint8_t number)
+static int scan_piece(struct walk *walk, unsigned number)
 {
 	const struct piece *piece = &walk->pieces[number];
 	struct past past = {.n = 0};
@@ -277,73 +292,17 @@ static int scan_piece(struct walk *walk, uint8_t number)
 		/* Libraries jump around a lock prefix where there is but one thread. */
 		if (bytes[0] == 0xf0 && insn.length > 1)
 			piece->begins[at + 1] = 1;
-		rc = take(walk, &insn, &past, piece->start + at, number);
-		remember(&past, &insn);
+		rc = take(walk, &insn, &past, piece->start + at);
+		remember(&past, &insn, piece->start + at);
 	}
 	return rc;
 }
 
-/* --- where the jumps lead --- */
+/* --- what instructions do --- */
 
-static int settle_jump(struct walk *walk, const struct jump *jump)
+static bool is_push(const struct x86_insn *insn)
 {
-	const struct piece *to = piece_of(walk, jump->to);
-	struct ways_range range;
-	int64_t distance;
-
-	if (to)
-		return 0; /* looked at when all pieces are there */
-	distance = walk->code->distance(walk->code->ctx, jump->from);
-	if (distance == WAYS_UNKNOWN)
-		return refuse(walk, jump->from, "it cannot be told whether it goes on or ends with the jump");
-	if (distance == RETURN_ADDRESS) {
-		if (jump->condition == NO_CONDITION_CODE)
-			return refuse(walk, jump->from, "a jump that is not known");
-		return add_end(walk, jump->from, jump->condition, FUNCTION_OTHER);
-	}
-	if (!walk->code->range(walk->code->ctx, jump->to, &range))
-		return refuse(walk, jump->from, "it cannot be told where it goes on after the jump");
-	return add_piece(walk, range.start, range.end);
-}
-
-/* Each new piece has jumps of its own. */
-static int scan_all(struct walk *walk)
-{
-	unsigned scanned = 0, settled = 0;
-	int rc = 0;
-
-	while (rc == 0 && (scanned < walk->npieces || settled < walk->njumps)) {
-		if (scanned < walk->npieces) {
-			rc = scan_piece(walk, (uint8_t)scanned++);
-			continue;
-		}
-		rc = settle_jump(walk, &walk->jumps[settled]);
-		settled++;
-	}
-	return rc;
-}
-
-/* Data among the code, and code that is not what it looks like, would be jumped into at odd places. */
-static int check_jumps(const struct walk *walk)
-{
-	for (unsigned i = 0; i < walk->njumps; i++) {
-		const struct piece *to = piece_of(walk, walk->jumps[i].to);
-
-		if (to && !to->begins[walk->jumps[i].to - to->start])
-			return refuse(walk, walk->jumps[i].from, "a jump into the middle of an instruction");
-	}
-	return 0;
-}
-
-/* --- where a call begins --- */
-
-static bool is_jumped_to(const struct walk *walk, uint64_t first, uint64_t last)
-{
-	for (unsigned i = 0; i < walk->njumps; i++) {
-		if (walk->jumps[i].to >= first && walk->jumps[i].to <= last)
-			return true;
-	}
-	return false;
+	return insn->map == X86_ONE && !insn->vex && (insn->opcode & 0xf8) == 0x50;
 }
 
 /* push, jcc, jmp, call, nop: a probe there costs a tenth (arch/x86/kernel/uprobes.c, Linux 6.18). */
@@ -352,7 +311,7 @@ static bool is_emulated(const struct x86_insn *insn)
 	if (insn->map == X86_ONE && !insn->vex) {
 		uint8_t op = insn->opcode;
 
-		if (op >= 0x50 && op <= 0x57)
+		if (is_push(insn))
 			return insn->length == 1 || (insn->length == 2 && insn->rex == 0x41);
 		if (op == 0xe8 || op == 0xe9)
 			return insn->length == 5;
@@ -442,6 +401,105 @@ static uint32_t room_made(const struct x86_insn *insn)
 	return sub && insn->imm > 0 && insn->imm < 1 << 16 && insn->imm % 8 == 0 ? (uint32_t)insn->imm : 0;
 }
 
+/* --- where the jumps lead --- */
+
+/* Whether the function makes its frame at once: then whoever jumps to its entry without one calls it. */
+static bool makes_frame(const struct walk *walk)
+{
+	const struct piece *piece = &walk->pieces[0];
+	struct x86_insn insn;
+
+	for (uint64_t at = 0; at < piece->size; at += insn.length) {
+		if (!x86_decode(piece->bytes + at, piece->size - at, &insn))
+			return false;
+		if (is_push(&insn) || room_made(&insn))
+			return true;
+		if (is_emulated(&insn) || written(&insn) == -2)
+			return false;
+	}
+	return false;
+}
+
+/* What compilers take for unreachable they may let jump right behind the end. */
+static bool is_nowhere(const struct walk *walk, uint64_t address)
+{
+	for (unsigned i = 0; i < walk->npieces; i++) {
+		if (address == walk->pieces[i].start + walk->pieces[i].size)
+			return true;
+	}
+	return false;
+}
+
+static int end_by_jump(struct walk *walk, const struct jump *jump)
+{
+	if (jump->condition == NO_CONDITION_CODE)
+		return refuse(walk, jump->from, "a jump that is not known");
+	return add_end(walk, jump->from, jump->condition, FUNCTION_OTHER);
+}
+
+static int settle_jump(struct walk *walk, struct jump *jump)
+{
+	int64_t distance = walk->code->distance(walk->code->ctx, jump->from);
+	struct ways_range range;
+
+	if (piece_of(walk, jump->to)) {
+		jump->again =
+			jump->to == walk->pieces[0].start && distance == RETURN_ADDRESS && makes_frame(walk);
+		return jump->again ? end_by_jump(walk, jump) : 0;
+	}
+	if (walk->code->part(walk->code->ctx, jump->to, &range))
+		return add_piece(walk, range.start, range.end);
+	if (distance == WAYS_UNKNOWN)
+		return refuse(walk, jump->from, "it cannot be told whether it goes on or ends with the jump");
+	if (distance == RETURN_ADDRESS)
+		return end_by_jump(walk, jump);
+	if (walk->code->range(walk->code->ctx, jump->to, &range))
+		return add_piece(walk, range.start, range.end);
+	if (is_nowhere(walk, jump->to))
+		return 0;
+	return refuse(walk, jump->from, "it cannot be told where it goes on after the jump");
+}
+
+/* Each new piece has jumps of its own. */
+static int scan_all(struct walk *walk)
+{
+	unsigned scanned = 0, settled = 0;
+	int rc = 0;
+
+	while (rc == 0 && (scanned < walk->npieces || settled < walk->njumps)) {
+		if (scanned < walk->npieces) {
+			rc = scan_piece(walk, scanned++);
+			continue;
+		}
+		rc = settle_jump(walk, &walk->jumps[settled]);
+		settled++;
+	}
+	return rc;
+}
+
+/* Data among the code, and code that is not what it looks like, would be jumped into at odd places. */
+static int check_jumps(const struct walk *walk)
+{
+	for (unsigned i = 0; i < walk->njumps; i++) {
+		const struct piece *to = piece_of(walk, walk->jumps[i].to);
+
+		if (to && !to->begins[walk->jumps[i].to - to->start])
+			return refuse(walk, walk->jumps[i].from, "a jump into the middle of an instruction");
+	}
+	return 0;
+}
+
+/* --- where a call begins --- */
+
+static bool is_jumped_to(const struct walk *walk, uint64_t first, uint64_t last)
+{
+	for (unsigned i = 0; i < walk->njumps; i++) {
+		if (!walk->jumps[i].again && walk->jumps[i].to >= first && walk->jumps[i].to <= last)
+			return true;
+	}
+	return false;
+}
+
 /*
  * The first instruction that the kernel emulates, if everything before it is
  * run once, and in a row. With a jump table among the code only a push is sure
@@ -461,13 +519,22 @@ static bool find_cheap(const struct walk *walk, struct way *begin)
 			return false;
 		if (is_emulated(&insn)) {
 			begin->address = piece->start + at;
-			return !walk->has_table || (insn.map == X86_ONE && (insn.opcode & 0xf8) == 0x50);
+			return !walk->has_table || is_push(&insn);
 		}
 		room = room_made(&insn);
 		begin->distance += room;
 		reg = written(&insn);
 		if (reg == -2 || (reg == X86_RSP && !room))
 			return false;
+	}
+	return false;
+}
+
+static bool is_end(const struct ways *ways, uint64_t address)
+{
+	for (unsigned i = 0; i < ways->n; i++) {
+		if (ways->ends[i].address == address)
+			return true;
 	}
 	return false;
 }
@@ -483,34 +550,50 @@ static int find_begin(struct walk *walk)
 			      "calls cannot be told from its loop, which begins with it,");
 	if (piece->size >= sizeof(endbr64) && memcmp(piece->bytes, endbr64, sizeof(endbr64)) == 0)
 		entry.step = FUNCTION_ENDBR;
-	if (find_cheap(walk, &cheap) && !is_jumped_to(walk, entry.address, cheap.address))
+	if (find_cheap(walk, &cheap) && !is_jumped_to(walk, entry.address, cheap.address) &&
+	    !is_end(walk->ways, cheap.address))
 		entry = cheap;
-	for (unsigned i = 0; i < walk->ways->n; i++) {
-		/* The order of two programs at one place is not known. */
-		if (walk->ways->ends[i].address == entry.address && entry.address != piece->start)
-			entry = (struct way){.address = piece->start, .distance = RETURN_ADDRESS};
-	}
 	walk->ways->begin = entry;
 	return 0;
 }
 
-int ways_find(const struct ways_code *code, const struct ways_range *ranges, unsigned n, struct ways *ways,
-	      struct error *err)
+/* The kernel does not promise an order of two programs at one place: there one must do for both. */
+static int part_ends(struct walk *walk)
+{
+	struct ways *ways = walk->ways;
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < ways->n; i++) {
+		struct way *end = &ways->ends[i];
+
+		if (end->address != ways->begin.address) {
+			ways->ends[kept++] = *end;
+			continue;
+		}
+		if (end->condition)
+			return refuse(walk, end->address, "it begins with a jump that may end it");
+		ways->ends_there = true;
+		ways->begin.step = end->step;
+	}
+	ways->n = kept;
+	return 0;
+}
+
+int ways_find(const struct ways_code *code, struct ways_range range, struct ways *ways, struct error *err)
 {
 	struct walk walk = {.code = code, .ways = ways, .err = err};
-	int rc = 0;
+	int rc;
 
 	*ways = (struct ways){.n = 0};
-	if (n == 0)
-		return error_set(err, EINVAL, "it has no code");
-	for (unsigned i = 0; i < n && rc == 0; i++)
-		rc = add_piece(&walk, ranges[i].start, ranges[i].end);
+	rc = add_piece(&walk, range.start, range.end);
 	if (rc == 0)
 		rc = scan_all(&walk);
 	if (rc == 0)
 		rc = check_jumps(&walk);
 	if (rc == 0)
 		rc = find_begin(&walk);
+	if (rc == 0)
+		rc = part_ends(&walk);
 	for (unsigned i = 0; i < walk.npieces; i++)
 		free(walk.pieces[i].begins);
 	free(walk.jumps);

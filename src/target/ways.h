@@ -22,14 +22,22 @@ struct ways_range {
 /* What the file tells of its code. */
 struct ways_code {
 	void *ctx;
-	/* `size` bytes at the address, or NULL if they are not all code of the file. */
+	/* `size` bytes at the address, or NULL if they are not all in the file. */
 	const uint8_t *(*bytes)(void *ctx, uint64_t address, size_t size);
+	/*
+	 * Where the pointer in memory at the address points when the file is loaded: an address of the
+	 * file's, 0 = elsewhere. False if the file does not tell.
+	 */
+	bool (*pointer)(void *ctx, uint64_t address, uint64_t *to);
 	/*
 	 * How far the stack pointer that the caller will have is above the one right before the instruction
 	 * at this address runs, in bytes (.eh_frame); WAYS_FRAME if it hangs on another register;
 	 * WAYS_UNKNOWN.
 	 */
 	int64_t (*distance)(void *ctx, uint64_t address);
+	/* If the address is in a part that was split off this function and has a name of its own: that part.
+	 */
+	bool (*part)(void *ctx, uint64_t address, struct ways_range *range);
 	/* The range of code (.eh_frame) that an address is in. */
 	bool (*range)(void *ctx, uint64_t address, struct ways_range *range);
 };
@@ -46,19 +54,18 @@ struct way { /* a place to probe; `cookie`'s parts in bpf/record.h */
 
 struct ways {
 	struct way begin;
+	bool ends_there; /* where it begins it ends, too: a function of one instruction */
 	struct way ends[WAYS_ENDS];
-	unsigned n; /* 0: it never returns */
+	unsigned n; /* 0 and not ends_there: it never returns */
 };
 
 /*
- * Finds the ways of the function whose code lies in the ranges, the first of
- * which begins with its entry. A jump out of them with the frame still standing
- * leads to a part of it that has no name (then that part's range is taken in);
- * one with the frame taken down ends the call: whoever is jumped to returns to
- * the caller. -ENOTSUP if an instruction is not known, or it cannot be told
- * where a jump leads, or calls cannot be told from a loop; err says which.
+ * Finds the ways of the function in the range, which begins with its entry. A
+ * jump out of it with the frame still standing leads to a part of it that has
+ * no name (then that part's range is taken in); one with the frame taken down
+ * ends the call: whoever is jumped to returns to the caller. -ENOTSUP if an instruction is not known, or it
+ * cannot be told where a jump leads, or calls cannot be told from a loop; err says which.
  */
-int ways_find(const struct ways_code *code, const struct ways_range *ranges, unsigned n, struct ways *ways,
-	      struct error *err);
+int ways_find(const struct ways_code *code, struct ways_range range, struct ways *ways, struct error *err);
 
 #endif

@@ -66,12 +66,13 @@ struct bpf_perf_event_data {
 	__u64 addr;
 };
 
-enum bpf_func_id { BPF_FUNC_task_pt_regs = 175 };
+enum bpf_func_id { BPF_FUNC_get_attach_cookie = 174, BPF_FUNC_task_pt_regs = 175 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct thread_struct {
 	long unsigned int fsbase;
+	long unsigned int features; /* Linux 6.6 */
 };
 
 struct thread_info {

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* CPU samples of threads: a software clock of each CPU strikes, and what runs there is told if it is ours. */
+#ifndef GOTRACE_SAMPLES_BPF_H
+#define GOTRACE_SAMPLES_BPF_H
+
+#include "bpf/thread.bpf.h"
+
+/* In the kernel, too, it is told where the thread left user mode. */
+SEC("?perf_event")
+int cpu_sample(struct bpf_perf_event_data *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct raw_record rec = {.site = SITE_CPU_SAMPLE};
+	struct user_regs regs;
+
+	(void)ctx;
+	if (!is_traced(task->tgid))
+		return 0;
+	rec.tid = task->pid;
+	rec.goid = task->tgid;
+	if (!(task->flags & PF_EXITING) && user_regs(&regs, task) && regs.ip)
+		rec.stack = stack_of(&regs, task->tgid);
+	rec.p = bpf_get_smp_processor_id();
+	rec.time = bpf_ktime_get_ns();
+	if (put(&rec, sizeof(rec)))
+		count_loss(LOSS_SAMPLE);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Private to the room: probes on the functions that the user has named. */
+#ifndef GOTRACE_CAPTURE_FUNCTIONS_H
+#define GOTRACE_CAPTURE_FUNCTIONS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "capture/bpf.h"
+#include "target/functions.h"
+
+/* Linux 5.15 is needed: probes with numbers of their own. */
+int functions_check_kernel(struct error *err);
+/* Whether programs may change registers (Linux 6.18): see bpf/functions.bpf.h. */
+bool functions_can_step(void);
+/* The programs must be loaded. */
+int functions_attach(struct bpf *bpf, pid_t pid, const struct function_plan *plan, struct error *err);
+
+#endif

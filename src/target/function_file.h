@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* A file with code: its functions' symbols, and the ways into and out of one of them. */
+#ifndef GOTRACE_TARGET_FUNCTION_FILE_H
+#define GOTRACE_TARGET_FUNCTION_FILE_H
+
+#include "target/function_names.h"
+#include "target/modules.h"
+#include "target/native_elf.h"
+#include "target/ways.h"
+
+struct function_file {
+	struct native_elf elf;
+	struct function_symbol *symbols;
+	size_t n, capacity;
+	struct module_code code; /* its rows: made when first needed */
+	bool has_code;
+};
+
+/* Takes over fd, also when it fails. -ENOEXEC, -ENOMEM. */
+int function_file_open(struct function_file *file, int fd);
+void function_file_close(struct function_file *file);
+
+/* The ways of the function at this symbol. As ways_find. */
+int function_file_ways(struct function_file *file, const struct function_symbol *symbol, struct ways *ways,
+		       struct error *err);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What gotrace finds of a file's functions: `ways FILE [NAME]`. A line for each
+ * that has a size: its name, where calls begin and end, or why not; then counts.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "target/function_file.h"
+
+static void print_ways(const struct function_symbol *symbol, const struct ways *ways)
+{
+	printf("%s %" PRIx64 " begin %" PRIx64 "+%u%s ends", symbol->name, symbol->address,
+	       ways->begin.address, ways->begin.distance, ways->ends_there ? "!" : "");
+	for (unsigned i = 0; i < ways->n; i++)
+		printf(" %" PRIx64 "%s", ways->ends[i].address, ways->ends[i].condition ? "?" : "");
+	printf("\n");
+}
+
+int main(int argc, char **argv)
+{
+	unsigned found = 0, refused = 0, late = 0;
+	static struct ways ways;
+	struct function_file file;
+	struct error err;
+
+	if (argc < 2 || function_file_open(&file, open(argv[1], O_RDONLY)))
+		return 2;
+	for (size_t i = 0; i < file.n; i++) {
+		const struct function_symbol *symbol = &file.symbols[i];
+
+		if (!symbol->size || symbol->indirect || strstr(symbol->name, ".cold") ||
+		    (argc > 2 && strcmp(argv[2], symbol->name) != 0))
+			continue;
+		if (function_file_ways(&file, symbol, &ways, &err)) {
+			printf("%s %" PRIx64 " refused: %s\n", symbol->name, symbol->address, err.text);
+			refused++;
+			continue;
+		}
+		print_ways(symbol, &ways);
+		found++;
+		late += ways.begin.address != symbol->address;
+	}
+	printf("functions: %u found, %u refused; %u begin behind their first instruction\n", found, refused,
+	       late);
+	function_file_close(&file);
+	return found == 0;
+}
