@@ -114,7 +114,8 @@ enum site {
 	   arg = WAKER_OTHER: its process, WAKER_INTERRUPT: enum interrupt; stack = the waker's, WAKER_THREAD
 	   only */
 	SITE_WAKING = 111,
-	/* tid = the creator; g = the new thread; arg = its process; status = enum fork; stack = the creator's */
+	/* tid = the creator; g = the new thread; arg = its process; status = enum fork; stack = the creator's
+	 */
 	SITE_FORK = 112,
 	SITE_THREAD_EXIT = 113, /* tid ends. status = EXIT_OF_LAST, if no thread of its process goes on */
 	SITE_EXEC = 114,        /* tid runs another program from now on; g = the tid it had before */

@@ -23,6 +23,7 @@ enum {
 	THREADS_AT_ONCE = 32768, /* whose system calls are remembered */
 	LIST_MAX = 1 << 20,      /* threads of a process; pid_max is 4 Mi at most */
 	LIST_STEP = 256,
+	MOST_LOOKS = 4096, /* at processes: four times as many as there are at once */
 };
 
 /* One of three programs, by the order of the tracepoint's arguments. */
@@ -153,7 +154,8 @@ bool bpf_someone_lives(const struct bpf *bpf)
 	int fd = bpf_map__fd(bpf->threads->maps.traced);
 	uint32_t key, *from = NULL;
 
-	while (bpf_map_get_next_key(fd, from, &key) == 0) {
+	/* When a key goes meanwhile, the kernel begins anew. */
+	for (int i = 0; i < MOST_LOOKS && bpf_map_get_next_key(fd, from, &key) == 0; i++) {
 		if (process_lives("/proc", (pid_t)key))
 			return true;
 		from = &key;

@@ -23,8 +23,8 @@ struct drain {
 	log_sink sink;
 	void *ctx;
 	int sink_error;
-	pid_t pid;          /* the target, for texts that were not in memory */
-	struct files files; /* that threads wait for */
+	pid_t pid;                   /* the target, for texts that were not in memory */
+	struct files files;          /* that threads wait for */
 	struct processes *processes; /* NULL: there is one */
 	uint64_t records, stacks;
 	/* of the records: from the tracepoints; a goroutine left its thread; of sweeps and the heap's growing

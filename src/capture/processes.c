@@ -12,7 +12,7 @@
 #include "target/process.h"
 
 enum {
-	ROUNDS = 100,             /* of looking for descendants: each finds only what the one before has missed */
+	ROUNDS = 100, /* of looking for descendants: each finds only what the one before has missed */
 	REFRESH_NS = 20 * 1000000, /* at a time: the ring must not wait */
 };
 
@@ -54,7 +54,8 @@ int processes_find(struct processes *processes, pid_t root, struct error *err)
 static void tell_full(struct processes *processes)
 {
 	if (!processes->full)
-		fprintf(stderr, "gotrace: there are more processes than can be traced at once: not all are\n");
+		fprintf(stderr,
+			"gotrace: there are more processes than can be traced at once: not all are\n");
 	processes->full = true;
 }
 
@@ -154,6 +155,8 @@ void processes_see(struct processes *processes, const struct raw_record *rec)
 		break;
 	case SITE_EXEC:
 		native_tables_forget(processes->tables, (pid_t)rec->goid);
+		if (map64_set(&processes->live, rec->goid, 1))
+			processes->oom = true;
 		make_stale(processes, rec->goid);
 		break;
 	case SITE_MAPPED:

@@ -13,9 +13,9 @@
 
 struct processes {
 	struct native_tables *tables; /* not owned */
-	struct map64 live;  /* that are looked at, as far as it was seen */
-	struct map64 stale; /* their code is to be looked at anew */
-	pid_t *found; /* at the beginning: the first one's descendants */
+	struct map64 live;            /* that are looked at, as far as it was seen */
+	struct map64 stale;           /* their code is to be looked at anew */
+	pid_t *found;                 /* at the beginning: the first one's descendants */
 	unsigned nfound;
 	bool full; /* some are not looked at, and that was told */
 	bool oom;

@@ -8,11 +8,11 @@
 #include "rawlog/store.h"
 
 enum {
-	BATCH = 64,               /* records that a process gathers */
-	KEPT_STACKS = 1 << 17,    /* twice that, of some 200 bytes */
-	KEPT_NAMES = 1 << 17,     /* of threads */
+	BATCH = 64,            /* records that a process gathers */
+	KEPT_STACKS = 1 << 17, /* twice that, of some 200 bytes */
+	KEPT_NAMES = 1 << 17,  /* of threads */
 	KEPT_FILES = 1 << 16,
-	TOLD_MAX = 1 << 18,       /* what is forgotten is told again */
+	TOLD_MAX = 1 << 18,        /* what is forgotten is told again */
 	BOUNDARIES_AFTER_EXIT = 2, /* then the ends of its threads are not waited for any more */
 };
 
@@ -222,8 +222,7 @@ static struct log_clock clock_at(const struct split *split, uint64_t time)
 		nsec += 1000000000;
 		sec--;
 	}
-	return (struct log_clock){
-		.mono_ns = time, .wall_sec = (uint64_t)sec, .wall_nsec = (uint32_t)nsec};
+	return (struct log_clock){.mono_ns = time, .wall_sec = (uint64_t)sec, .wall_nsec = (uint32_t)nsec};
 }
 
 static void end_exited(struct split *split, struct process *process, uint64_t time)
@@ -500,12 +499,12 @@ static void dispatch(struct split *split, const struct log_record *record)
 		take_records(split, record);
 		break;
 	case LOG_STACK:
-		note_error(split, store_put(&split->stacks, ((const struct raw_stack *)record->data)->hash,
-					    record));
+		note_error(split,
+			   store_put(&split->stacks, ((const struct raw_stack *)record->data)->hash, record));
 		break;
 	case LOG_FILE:
-		note_error(split, store_put(&split->files, ((const struct log_file *)record->data)->key,
-					    record));
+		note_error(split,
+			   store_put(&split->files, ((const struct log_file *)record->data)->key, record));
 		break;
 	case LOG_TEXT:
 		take_name(split, record);

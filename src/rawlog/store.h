@@ -22,8 +22,8 @@ struct shelf {
 };
 
 struct store {
-	uint32_t limit;         /* items on a shelf; there are two */
-	uint32_t version;       /* given last */
+	uint32_t limit;   /* items on a shelf; there are two */
+	uint32_t version; /* given last */
 	struct shelf young, old;
 };
 

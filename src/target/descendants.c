@@ -42,9 +42,8 @@ static bool read_stat(const char *proc, pid_t pid, struct stat_line *line)
 	}
 	text[n > 0 ? n : 0] = '\0';
 	at = strrchr(text, ')'); /* the name may hold anything */
-	return at &&
-	       sscanf(at + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d",
-		      &line->state, &line->parent, &line->threads) == 3;
+	return at && sscanf(at + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d",
+			    &line->state, &line->parent, &line->threads) == 3;
 }
 
 bool process_lives(const char *proc, pid_t pid)

@@ -10,8 +10,8 @@
 
 /*
  * Those that `proc` ("/proc") shows now, without the process itself, zombies and what cannot be
- * traced. One whose parents have ended is another's child. *pids is the caller's to free. Returns their number or a
- * negative errno.
+ * traced. One whose parents have ended is another's child. *pids is the caller's to free. Returns their
+ * number or a negative errno.
  */
 int descendants(const char *proc, pid_t root, pid_t **pids, struct error *err);
 /* Whether a process lives: it is there, and no zombie, or some of its threads are not. */

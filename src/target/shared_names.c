@@ -10,8 +10,8 @@
 
 /* What is known of a program's addresses, and who runs it. */
 struct image {
-	void *names; /* NULL: it could not be looked at */
-	struct map64 index; /* address -> place in symbols */
+	void *names;                /* NULL: it could not be looked at */
+	struct map64 index;         /* address -> place in symbols */
 	struct log_record *symbols; /* owned copies */
 	uint32_t n, capacity;
 	struct shared_names *users; /* a list */
@@ -21,9 +21,9 @@ struct shared_names {
 	pid_t pid;
 	log_sink sink;
 	void *ctx;
-	struct image *image; /* NULL: not looked at yet */
+	struct image *image;       /* NULL: not looked at yet */
 	struct shared_names *next; /* of the image's users */
-	struct map64 told; /* addresses */
+	struct map64 told;         /* addresses */
 };
 
 static uint64_t address_of(const struct log_record *symbol)

@@ -18,7 +18,8 @@ struct shared_names;
  * cannot be looked at (it has ended by now) has no names, which is no error. NULL: out of memory.
  */
 struct shared_names *shared_names_new(pid_t pid, log_sink sink, void *ctx, const struct shared_names *like);
-/* A log_sink: hands everything on, LOG_SYMBOLs before the stacks that need them. All of them in one thread. */
+/* A log_sink: hands everything on, LOG_SYMBOLs before the stacks that need them. All of them in one thread.
+ */
 int shared_names_put(void *names, const struct log_record *record);
 void shared_names_free(struct shared_names *names); /* NULL is allowed */
 
