@@ -16,6 +16,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/convert.sh
 . tests/e2e/old_open.sh
 . tests/e2e/native.sh
+. tests/e2e/children.sh
 CELL_SEED=${CELL_SEED:-$(($(date +%s) / 86400))}
 
 [ "$(id -u)" -eq 0 ] || { echo "e2e: needs root" >&2; exit 1; }
