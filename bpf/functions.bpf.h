@@ -10,45 +10,6 @@
 
 #include "bpf/thread.bpf.h"
 
-/*
- * Set by capture before loading. From Linux 6.18 on a program may change the
- * registers, and the kernel then leaves the probed instruction out. So ret and
- * endbr64 are done here, which the kernel would else run in a single step: two
- * more traps, ten times the price of all the rest (no constant: then the
- * verifier of an older kernel does not see the code).
- */
-const volatile bool can_step;
-
-#define USER_END     (1ull << 47)
-#define SHADOW_STACK 1u /* ARCH_SHSTK_SHSTK: arch/x86/include/uapi/asm/prctl.h */
-
-/* With a shadow stack (Linux 6.6, glibc 2.39, if the user asks for it) the kernel has to see the return. */
-static __always_inline bool has_shadow_stack(void)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-
-	return bpf_core_field_exists(task->thread.features) && task->thread.features & SHADOW_STACK;
-}
-
-/* Does what the instruction does. If it cannot, nothing has happened, and the kernel does it. */
-static __always_inline void step(struct pt_regs *ctx, uint64_t cookie)
-{
-	uint64_t sp = ctx->sp, to = 0;
-
-	/* Another program (a second gotrace) may have done it. */
-	if (!can_step || (ctx->ip & ((1u << FUNCTION_PAGE_BITS) - 1)) != FUNCTION_PAGE_AT(cookie))
-		return;
-	if (FUNCTION_STEP(cookie) == FUNCTION_ENDBR) {
-		ctx->ip = ctx->ip + 4;
-		return;
-	}
-	if (FUNCTION_STEP(cookie) != FUNCTION_RET || has_shadow_stack() ||
-	    bpf_probe_read_user(&to, sizeof(to), (const void *)sp) || to >= USER_END)
-		return;
-	ctx->sp = sp + sizeof(to);
-	ctx->ip = to;
-}
-
 /* Whether a conditional jump is about to be taken (Intel SDM volume 1, appendix B). */
 static __always_inline bool is_taken(uint64_t flags, uint32_t code)
 {
@@ -109,7 +70,6 @@ int function_begin(struct pt_regs *ctx)
 			send_thread(&rec);
 		}
 	}
-	step(ctx, cookie);
 	return 0;
 }
 
@@ -125,7 +85,6 @@ int function_end(struct pt_regs *ctx)
 		rec.arg2 = ctx->sp + FUNCTION_DISTANCE(cookie) * 8;
 		send_thread(&rec);
 	}
-	step(ctx, cookie);
 	return 0;
 }
 

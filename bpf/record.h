@@ -186,26 +186,15 @@ enum file_kind {
 
 /*
  * What a probe of --region and --task knows of its place (the attach cookie): the function's number; how far
- * the caller's stack pointer is above the one there, in words; the lowest bits of the place's address; when a
- * conditional jump leaves the function (0: always, else 1 + the condition's code); what the instruction is;
- * where it begins: whether it ends there, too.
+ * the caller's stack pointer is above the one there, in words; when a conditional jump leaves the function
+ * (0: always, else 1 + the condition's code); where it begins: whether it ends there, too.
  */
-enum function_step {
-	FUNCTION_OTHER = 0, /* the kernel's to run */
-	FUNCTION_RET = 1,   /* ret, without a number */
-	FUNCTION_ENDBR = 2, /* endbr64 */
-};
-
-#define FUNCTION_PAGE_BITS         12u /* of the address: they are the same wherever the file is mapped */
 #define FUNCTION_NUMBER(cookie)    ((uint32_t)((cookie)&0xffff))
 #define FUNCTION_DISTANCE(cookie)  ((cookie) >> 16 & 0xffff)
-#define FUNCTION_PAGE_AT(cookie)   ((cookie) >> 32 & 0xfff)
-#define FUNCTION_CONDITION(cookie) ((uint32_t)((cookie) >> 44 & 0x1f))
-#define FUNCTION_STEP(cookie)      ((uint32_t)((cookie) >> 49 & 0x3))
-#define FUNCTION_ENDS_THERE        (1ull << 51)
-#define FUNCTION_COOKIE(number, words, page_at, condition, step)                                             \
-	((uint64_t)(number) | (uint64_t)(words) << 16 | (uint64_t)(page_at) << 32 |                          \
-	 (uint64_t)(condition) << 44 | (uint64_t)(step) << 49)
+#define FUNCTION_CONDITION(cookie) ((uint32_t)((cookie) >> 32 & 0x1f))
+#define FUNCTION_ENDS_THERE        (1ull << 40)
+#define FUNCTION_COOKIE(number, words, condition)                                                            \
+	((uint64_t)(number) | (uint64_t)(words) << 16 | (uint64_t)(condition) << 32)
 
 /* Of the number of the file's inode: sockets and pipes have one of their own each. */
 static inline uint32_t wait_mark(uint64_t inode)

@@ -113,7 +113,14 @@ static __always_inline bool user_regs(struct user_regs *to, struct task_struct *
 
 static __always_inline uint64_t stack_of(const struct user_regs *regs, uint32_t tgid)
 {
-	return native_stack(regs->ip, regs->sp, regs->bp, tgid);
+	const struct unwind_regs from = {
+		.ip = regs->ip,
+		.sp = regs->sp,
+		.bp = regs->bp,
+		.di = regs->call ? regs->args[0] : 0,
+	};
+
+	return native_stack_from(&from, tgid);
 }
 
 /* The record's tid is the caller's to set: it need not be the current thread. */

@@ -214,11 +214,13 @@ __noinline int native_frame(struct scratch *s)
 	regs.ip = s->regs.ip;
 	regs.sp = s->regs.sp;
 	regs.bp = s->regs.bp;
+	regs.di = s->regs.di;
 	push_pc(s, regs.ip);
 	result = unwind_step(s, rule, &regs);
 	s->regs.ip = regs.ip;
 	s->regs.sp = regs.sp;
 	s->regs.bp = regs.bp;
+	s->regs.di = regs.di;
 	if (result == UNWIND_BROKEN)
 		s->flags |= RAW_STACK_BROKEN;
 	return result == UNWIND_MORE;
@@ -253,7 +255,7 @@ static __always_inline bool space_of(uint32_t tgid, uint32_t *space)
  * address (in a system call the instruction behind it), or where it was
  * interrupted plus 1. Returns its hash, 0 if there is none.
  */
-static __always_inline uint64_t native_stack(uint64_t ip, uint64_t sp, uint64_t bp, uint32_t tgid)
+static __always_inline uint64_t native_stack_from(const struct unwind_regs *regs, uint32_t tgid)
 {
 	struct scratch *s;
 	uint32_t space;
@@ -266,13 +268,21 @@ static __always_inline uint64_t native_stack(uint64_t ip, uint64_t sp, uint64_t 
 		return 0;
 	s->flags = RAW_STACK_NATIVE;
 	s->space = space;
-	s->regs.ip = ip;
-	s->regs.sp = sp;
-	s->regs.bp = bp;
+	s->regs.ip = regs->ip;
+	s->regs.sp = regs->sp;
+	s->regs.bp = regs->bp;
+	s->regs.di = regs->di;
 	native_frames(s);
 	hash = name_stack(s, 0);
 	give_back(s);
 	return hash;
+}
+
+static __always_inline uint64_t native_stack(uint64_t ip, uint64_t sp, uint64_t bp, uint32_t tgid)
+{
+	const struct unwind_regs regs = {.ip = ip, .sp = sp, .bp = bp};
+
+	return native_stack_from(&regs, tgid);
 }
 
 #endif

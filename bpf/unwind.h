@@ -34,6 +34,7 @@ enum unwind_kind {
 	UNWIND_SIGNAL = 7,   /* a ucontext is at rsp: what a signal has interrupted */
 	UNWIND_CHAIN = 8,    /* no tables: rbp is the frame pointer */
 	UNWIND_NOWHERE = 9,  /* no code is mapped there: the address is none */
+	UNWIND_SP_RDI = 10,  /* as UNWIND_SP, but the return address is in rdi: vfork */
 };
 
 #define UNWIND_RBP_SAME    0u
@@ -80,6 +81,7 @@ struct unwind_space {
 struct unwind_regs {
 	uint64_t ip; /* a return address, or the next instruction's address plus 1 */
 	uint64_t sp, bp;
+	uint64_t di; /* of a leaf in a system call; 0: not known */
 };
 
 /* gregs[REG_RBP], [REG_RSP] and [REG_RIP] in struct ucontext_t (glibc
@@ -87,6 +89,13 @@ struct unwind_regs {
 #define UNWIND_UCONTEXT_RBP 120u
 #define UNWIND_UCONTEXT_RSP 160u
 #define UNWIND_UCONTEXT_RIP 168u
+
+/*
+ * Go calls C on another stack (runtime.asmcgocall), which is above that of the
+ * goroutine that frame pointers lead to: its stacks are in an arena from
+ * 0xc000000000 on, threads' stacks at the upper end of memory.
+ */
+#define UNWIND_STACKS_APART (1ull << 30)
 
 enum unwind_result {
 	UNWIND_MORE,

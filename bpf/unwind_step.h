@@ -113,6 +113,15 @@ UNWIND_INLINE _Bool unwind_cfa(void *where, uint32_t rule, const struct unwind_r
 	}
 }
 
+/* vfork keeps it there, for the child overwrites what is below the stack pointer. */
+UNWIND_INLINE enum unwind_result unwind_step_rdi(uint32_t rule, struct unwind_regs *regs)
+{
+	regs->ip = regs->di;
+	regs->sp += (uint64_t)(long)UNWIND_OFFSET(rule) * 8;
+	regs->di = 0;
+	return regs->ip ? UNWIND_MORE : UNWIND_BROKEN;
+}
+
 /* From a frame to its caller's. What regs are if that fails is of no use. */
 UNWIND_INLINE enum unwind_result unwind_step(void *where, uint32_t rule, struct unwind_regs *regs)
 {
@@ -123,8 +132,13 @@ UNWIND_INLINE enum unwind_result unwind_step(void *where, uint32_t rule, struct 
 		return UNWIND_WHOLE;
 	if (kind == UNWIND_SIGNAL)
 		return unwind_step_signal(where, regs);
+	if (kind == UNWIND_SP_RDI)
+		return unwind_step_rdi(rule, regs);
+	regs->di = 0;
 	/* A caller's frame is above; every frame but a signal's takes the walk on. */
-	if (!unwind_cfa(where, rule, regs, &cfa) || cfa <= regs->sp || cfa & 7)
+	if (!unwind_cfa(where, rule, regs, &cfa) || cfa & 7)
+		return UNWIND_BROKEN;
+	if (cfa <= regs->sp && (kind != UNWIND_CHAIN || regs->sp - cfa < UNWIND_STACKS_APART))
 		return UNWIND_BROKEN;
 	if (kind == UNWIND_CHAIN)
 		rbp = 2;

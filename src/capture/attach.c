@@ -111,6 +111,8 @@ bool attach_has_multi(void)
  * before it. */
 enum { TRACE_UPROBE_MULTI = 48 };
 
+#define KERNEL_ENOTSUPP 524 /* include/linux/errno.h: the kernel's own */
+
 struct multi_attr {
 	uint32_t prog_fd, target_fd, attach_type, flags;
 	uint64_t path, offsets, ref_ctr_offsets, cookies;
@@ -132,6 +134,8 @@ static int failed(const struct attachments *attachments, const char *what, int e
 		attachments->multi ? "" : bpf_last_warning(); /* libbpf knows more than errno says */
 
 	error = error ? error : EINVAL;
+	if (error == KERNEL_ENOTSUPP)
+		why = "it cannot be done for this instruction";
 	return error_set(err, error, "cannot attach a probe to %s: %s", what, why[0] ? why : strerror(error));
 }
 

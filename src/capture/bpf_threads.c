@@ -14,7 +14,6 @@
 #include "bpf/record.h"
 #include "bpf/threads.skel.h"
 #include "capture/calls.h"
-#include "capture/functions.h"
 #include "capture/kernel.h"
 #include "capture/own_sites.h"
 #include "target/descendants.h"
@@ -64,7 +63,6 @@ static void choose_programs(struct bpf *bpf, const struct bpf_threads_options *o
 	if (options->functions) {
 		attach_choose(&bpf->attachments, skeleton->progs.function_begin);
 		attach_choose(&bpf->attachments, skeleton->progs.function_end);
-		skeleton->rodata->can_step = functions_can_step();
 	}
 	attach_choose(&bpf->attachments, skeleton->progs.marker);
 }

@@ -5,9 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
 
@@ -16,27 +14,6 @@ int functions_check_kernel(struct error *err)
 	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie, NULL) == 1)
 		return 0;
 	return error_set(err, ENOTSUP, "--region and --task need Linux 5.15 or later");
-}
-
-/* Place of regs->ip in struct pt_regs, x86-64. */
-#define PT_REGS_IP 128
-
-bool functions_can_step(void)
-{
-	/* r0 = regs->ip; regs->ip = r0; return 0: refused where programs can but read. */
-	const struct bpf_insn insns[] = {
-		{.code = BPF_LDX | BPF_MEM | BPF_DW, .dst_reg = 0, .src_reg = 1, .off = PT_REGS_IP},
-		{.code = BPF_STX | BPF_MEM | BPF_DW, .dst_reg = 1, .src_reg = 0, .off = PT_REGS_IP},
-		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0, .imm = 0},
-		{.code = BPF_JMP | BPF_EXIT},
-	};
-	int fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "gotrace_try", "Dual BSD/GPL", insns,
-			       sizeof(insns) / sizeof(insns[0]), NULL);
-
-	if (fd < 0)
-		return false;
-	close(fd);
-	return true;
 }
 
 static int attach_list(struct bpf *bpf, pid_t pid, const struct function_probes *list, struct error *err)

@@ -3,7 +3,6 @@
 #ifndef GOTRACE_CAPTURE_FUNCTIONS_H
 #define GOTRACE_CAPTURE_FUNCTIONS_H
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 #include "capture/bpf.h"
@@ -11,8 +10,6 @@
 
 /* Linux 5.15 is needed: probes with numbers of their own. */
 int functions_check_kernel(struct error *err);
-/* Whether programs may change registers (Linux 6.18): see bpf/functions.bpf.h. */
-bool functions_can_step(void);
 /* The programs must be loaded. */
 int functions_attach(struct bpf *bpf, pid_t pid, const struct function_plan *plan, struct error *err);
 

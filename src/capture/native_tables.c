@@ -48,6 +48,7 @@ struct module {
 	bool readable;
 	bool placed; /* its rows are in the arrays */
 	struct module_code code;
+	size_t damaged; /* descriptions of frames */
 	uint32_t page, pages;
 };
 
@@ -72,7 +73,8 @@ struct native_tables {
 	bool several;
 	bool told; /* that room is wanting */
 	unsigned left_out;
-	uint32_t room; /* mappings of a half; 0 until native_tables_prepare */
+	struct error damage; /* what has not been told yet */
+	uint32_t room;       /* mappings of a half; 0 until native_tables_prepare */
 	struct module **modules;
 	size_t nmodules;
 	struct space spaces[SPACES];
@@ -205,6 +207,20 @@ static bool is_vdso(const struct mapping *mapping)
 	return mapping->path_len == 6 && !memcmp(mapping->path, "[vdso]", 6);
 }
 
+static void read_new(struct native_tables *tables, struct module *module, const struct mapping *mapping,
+		     int rc)
+{
+	const struct ehframe_rows *rows = &module->code.rows;
+
+	module->readable = rc == 0;
+	module->damaged = rc == -EBADMSG ? 1 : module->readable ? rows->damaged : 0;
+	if (module->damaged && !tables->damage.text[0])
+		error_set(&tables->damage, EBADMSG,
+			  "%.*s is damaged: %zu descriptions of stack frames make no sense (%zu do); stacks "
+			  "end where they need them",
+			  (int)mapping->path_len, mapping->path, module->damaged, rows->functions);
+}
+
 /* The module of a mapping, read if it is new. *module = NULL: it is no file's, or cannot be opened. */
 static int module_of(struct native_tables *tables, pid_t pid, const struct mapping *mapping,
 		     struct module **module)
@@ -223,7 +239,7 @@ static int module_of(struct native_tables *tables, pid_t pid, const struct mappi
 		     : vdso   ? module_read_vdso(pid, mapping, &(*module)->code)
 			      : module_read(fd, &(*module)->code);
 		if (*module)
-			(*module)->readable = rc == 0;
+			read_new(tables, *module, mapping, rc);
 	}
 	if (fd >= 0)
 		close(fd);
@@ -479,6 +495,13 @@ int native_tables_refresh(struct native_tables *tables, pid_t pid, struct error 
 		(int)pid);
 }
 
+bool native_tables_note(struct native_tables *tables, struct error *line)
+{
+	*line = tables->damage;
+	tables->damage.text[0] = '\0';
+	return line->text[0];
+}
+
 void native_tables_forget(struct native_tables *tables, pid_t pid)
 {
 	uint32_t key = (uint32_t)pid;
@@ -500,6 +523,9 @@ static uint32_t longest_list(const struct native_tables *tables)
 	return most;
 }
 
+/* Of a program that is to be started nothing is known: there is room for large ones. */
+#define ROOM_UNKNOWN 8u
+
 static uint32_t with_room(uint32_t n, uint32_t least, uint32_t most)
 {
 	uint64_t wanted = (uint64_t)n + (n > least ? n : least);
@@ -510,10 +536,11 @@ static uint32_t with_room(uint32_t n, uint32_t least, uint32_t most)
 int native_tables_prepare(struct native_tables *tables, struct bpf_object *object, struct error *err)
 {
 	uint32_t spaces = tables->several ? SPACES : 1, entries[ARRAYS];
+	uint32_t more = tables->nprocesses ? 1 : ROOM_UNKNOWN;
 
-	tables->room = with_room(longest_list(tables), ROOM_LIST, UNWIND_MAPPINGS_A_SPACE);
-	entries[ROWS] = with_room(tables->arrays[ROWS].n, ROOM_ROWS, MAX_ROWS);
-	entries[PAGES] = with_room(tables->arrays[PAGES].n, ROOM_PAGES, MAX_ROWS);
+	tables->room = with_room(longest_list(tables), more * ROOM_LIST, UNWIND_MAPPINGS_A_SPACE);
+	entries[ROWS] = with_room(tables->arrays[ROWS].n, more * ROOM_ROWS, MAX_ROWS);
+	entries[PAGES] = with_room(tables->arrays[PAGES].n, more * ROOM_PAGES, MAX_ROWS);
 	entries[MAPPINGS] = 2 * spaces * tables->room;
 	entries[SPACE_LISTS] = spaces;
 	entries[KEPT_RULES] = KEPT * (spaces < KEPT_SPACES ? spaces : KEPT_SPACES);
@@ -604,8 +631,10 @@ void native_tables_stats(const struct native_tables *tables, struct native_table
 	*stats = (struct native_tables_stats){.modules = (unsigned)tables->nmodules,
 					      .left_out = tables->left_out,
 					      .rows = tables->arrays[ROWS].n};
-	for (size_t i = 0; i < tables->nmodules; i++)
+	for (size_t i = 0; i < tables->nmodules; i++) {
 		stats->unreadable += !tables->modules[i]->readable;
+		stats->damaged += tables->modules[i]->damaged != 0;
+	}
 	for (unsigned i = 0; i < ARRAYS; i++)
 		stats->bytes += (uint64_t)tables->arrays[i].capacity * tables->arrays[i].size;
 }

@@ -24,7 +24,8 @@ struct native_tables;
 
 struct native_tables_stats {
 	unsigned modules;     /* files of code, and the vDSO */
-	unsigned unreadable;  /* of these: damaged, or gone; their code has no rules */
+	unsigned unreadable;  /* of these: no ELF file that we know; their code has no rules */
+	unsigned damaged;     /* of these: with descriptions of frames that make no sense */
 	unsigned left_out;    /* for want of room */
 	uint64_t rows, bytes; /* of all tables */
 };
@@ -40,6 +41,9 @@ int native_tables_refresh(struct native_tables *tables, pid_t pid, struct error 
  * that itself. -ENOMEM. */
 int native_tables_fork(struct native_tables *tables, pid_t parent, pid_t child);
 void native_tables_forget(struct native_tables *tables, pid_t pid);
+
+/* Whether a file was found to be damaged since this was asked last; then line tells of the first. */
+bool native_tables_note(struct native_tables *tables, struct error *line);
 
 int native_tables_prepare(struct native_tables *tables, struct bpf_object *object, struct error *err);
 int native_tables_place(struct native_tables *tables, const struct bpf_object *object, struct error *err);

@@ -50,12 +50,14 @@ static struct bpf_threads_options bpf_options(const struct capture *capture)
 /* Code for which there was no room has no stacks, and that was told. */
 static int refresh_tables(struct capture *capture, struct error *err)
 {
-	struct error line = {""};
+	struct error line = {""}, note;
 	int rc = native_tables_refresh(capture->tables, capture->options.pid, &line);
 
 	capture->next_refresh_ns = capture_now_ns() + REFRESH_MS * 1000000ull;
 	if (rc == -ENOSPC)
 		fprintf(stderr, "gotrace: %s\n", line.text);
+	if (native_tables_note(capture->tables, &note))
+		fprintf(stderr, "gotrace: %s\n", note.text);
 	if (rc == 0 || rc == -ENOSPC || rc == -ESRCH)
 		return 0;
 	*err = line;

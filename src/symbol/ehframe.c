@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RBP         6u /* DWARF's numbers of registers: System V ABI for x86-64, figure 3.36 */
+#define RDI         5u /* DWARF's numbers of registers: System V ABI for x86-64, figure 3.36 */
+#define RBP         6u
 #define RSP         7u
 #define RIP         16u
 #define MAX_STATES  16u /* remembered; compilers need one */
@@ -21,7 +22,7 @@ struct reader {
 };
 
 /* Where a register of the caller's is. */
-enum place { SAME, AT_CFA, AT_RBP, UNDEFINED, ODD };
+enum place { SAME, AT_CFA, AT_RBP, IN_RDI, UNDEFINED, ODD };
 
 struct saved {
 	enum place place;
@@ -468,6 +469,11 @@ static bool run_register(struct run *run, uint8_t op)
 		take_block(program);
 		break;
 	case 0x09: /* register */
+		if (uleb(program) == RDI) {
+			save(&run->state, reg, (struct saved){IN_RDI, 0});
+			return true;
+		}
+		break;
 	case 0x14: /* val_offset */
 		uleb(program);
 		break;
@@ -764,8 +770,11 @@ static uint32_t rule_of(const struct state *state, bool is_signal)
 		return UNWIND_END;
 	if (is_signal)
 		return state->kind == CFA_UCONTEXT ? UNWIND_SIGNAL : UNWIND_NONE;
-	if (kind == UNWIND_NONE || state->rip.place != AT_CFA || state->rip.offset != -8 ||
-	    !rbp_part(&state->rbp, &rbp))
+	if (kind == UNWIND_SP && state->rip.place == IN_RDI)
+		kind = UNWIND_SP_RDI;
+	else if (state->rip.place != AT_CFA || state->rip.offset != -8)
+		return UNWIND_NONE;
+	if (kind == UNWIND_NONE || !rbp_part(&state->rbp, &rbp))
 		return UNWIND_NONE;
 	if (kind != UNWIND_PLT) {
 		if (offset % 8 || offset / 8 > UNWIND_OFFSET_MAX || offset / 8 < -UNWIND_OFFSET_MAX)
@@ -775,26 +784,47 @@ static uint32_t rule_of(const struct state *state, bool is_signal)
 	return UNWIND_RULE(kind, rbp, offset);
 }
 
+/*
+ * Code before a function that nobody calls: what clone and clone3 do from the
+ * system call on has no description, for in the child it would be wrong (glibc
+ * 2.36 sysdeps/unix/sysv/linux/x86_64/clone.S). In the parent what held before
+ * the call still does.
+ */
+#define MAX_CLONE_GAP 16u
+
+static uint32_t rule_before(const struct output *output, const struct fde *fde, uint32_t first)
+{
+	if (first == UNWIND_END && output->rows->n && fde->start - output->at <= MAX_CLONE_GAP)
+		return output->rows->rows[output->rows->n - 1].rule;
+	return output->input->between;
+}
+
 /* Rows of one function, up to `end`. */
 static int put_fde(struct output *output, struct section *section, const struct fde *fde, uint64_t end)
 {
 	struct cie *cie = cie_at(section, fde->cie);
 	struct run run = {.section = section, .cie = cie, .program = fde->program, .location = fde->start};
-	int rc = put(output, fde->start, output->input->between);
 	enum ran ran = RAN_TO_NEXT;
+	bool first = true;
+	int rc = 0;
 
 	if (!cie)
-		return rc;
+		return 0;
 	output->rows->functions++;
 	run.state = cie->initial;
 	while (rc == 0 && ran == RAN_TO_NEXT && output->at < end) {
-		uint64_t next, from = output->at;
+		uint64_t next, from;
 		uint32_t rule;
 
 		ran = run_row(&run);
 		next = ran == RAN_TO_NEXT && run.location < end ? run.location : end;
 		rule = ran == RAN_BAD ? UNWIND_NONE : rule_of(&run.state, cie->is_signal);
-		rc = put(output, next, rule);
+		if (first && fde->start > output->at)
+			rc = put(output, fde->start, rule_before(output, fde, rule));
+		first = false;
+		from = output->at;
+		if (rc == 0)
+			rc = put(output, next, rule);
 		if (rule == UNWIND_NONE)
 			output->rows->odd += output->at - from;
 	}

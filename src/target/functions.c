@@ -310,9 +310,7 @@ static int add_probe(struct search *search, struct mapped *in, uint8_t site, con
 {
 	struct function_probes *list = list_for(search->plan, in, site);
 	struct function_probe probe = {
-		.cookie = FUNCTION_COOKIE(number, way->distance / WORD,
-					  way->address & ((1u << FUNCTION_PAGE_BITS) - 1), way->condition,
-					  way->step) |
+		.cookie = FUNCTION_COOKIE(number, way->distance / WORD, way->condition) |
 			  (ends_there ? FUNCTION_ENDS_THERE : 0),
 	};
 

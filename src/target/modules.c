@@ -15,6 +15,7 @@
 #define MAX_VDSO     (64u << 10) /* two pages in Linux 6.18 */
 #define MAX_SECTION  (512u << 20)
 #define MAX_SECTIONS 0x10000u
+#define MAX_CODE     (1ull << 30) /* of one file; Chromium has a fifth of it */
 #define PAGE_MASK    0xfffull
 
 static bool is_named(const struct mapping *mapping, const char *name)
@@ -69,6 +70,7 @@ int module_open(pid_t pid, const struct mapping *mapping, struct module_key *key
 /* What the rows are made of, as libelf gives it; the bytes are its own. */
 struct source {
 	Elf *elf;
+	uint64_t size; /* of the file */
 	struct ehframe_input input;
 	bool is_go;        /* some functions have no description, but all have frame pointers */
 	uint64_t hdr_at;   /* PT_GNU_EH_FRAME: link address */
@@ -78,10 +80,10 @@ struct source {
 	unsigned loads;
 };
 
-static void add_segment(struct module_code *code, const GElf_Phdr *header)
+static void add_segment(const struct source *source, struct module_code *code, const GElf_Phdr *header)
 {
 	if (code->n == MODULE_SEGMENTS || !header->p_filesz || header->p_vaddr > INT64_MAX ||
-	    header->p_filesz > INT64_MAX || header->p_offset > INT64_MAX)
+	    header->p_filesz > source->size || header->p_offset > source->size - header->p_filesz)
 		return;
 	code->segments[code->n++] =
 		(struct module_segment){header->p_offset, header->p_filesz, header->p_vaddr};
@@ -106,7 +108,7 @@ static int read_segments(struct source *source, struct module_code *code)
 		if (header.p_type != PT_LOAD)
 			continue;
 		if (header.p_flags & PF_X)
-			add_segment(code, &header);
+			add_segment(source, code, &header);
 		if (source->loads < 32) {
 			source->load_offset[source->loads] = header.p_offset;
 			source->load_size[source->loads] = header.p_filesz;
@@ -116,7 +118,7 @@ static int read_segments(struct source *source, struct module_code *code)
 	return code->n ? 0 : -ENOEXEC;
 }
 
-/* The range that all code lies in; segments more than 4 GiB behind the first are left out. */
+/* The range that all code lies in; segments far behind the first are left out. */
 static int find_range(struct module_code *code)
 {
 	uint64_t base = UINT64_MAX, end = 0;
@@ -129,7 +131,7 @@ static int find_range(struct module_code *code)
 	for (unsigned i = 0; i < code->n; i++) {
 		uint64_t to = code->segments[i].address + code->segments[i].size;
 
-		if (to - base <= UINT32_MAX && to > end)
+		if (to - base <= MAX_CODE && to > end)
 			end = to;
 	}
 	if (end <= base)
@@ -213,9 +215,9 @@ static void read_by_header(struct source *source)
 	}
 }
 
-static int read_elf(Elf *elf, struct module_code *code)
+static int read_elf(Elf *elf, uint64_t size, struct module_code *code)
 {
-	struct source source = {.elf = elf};
+	struct source source = {.elf = elf, .size = size};
 	GElf_Ehdr header;
 	int rc;
 
@@ -243,12 +245,16 @@ static int read_elf(Elf *elf, struct module_code *code)
 
 int module_read(int fd, struct module_code *code)
 {
+	struct stat st;
 	Elf *elf;
 	int rc;
 
+	*code = (struct module_code){.n = 0};
+	if (fstat(fd, &st))
+		return -errno;
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ, NULL); /* not mapped: the file may be cut short */
-	rc = read_elf(elf, code);
+	rc = read_elf(elf, (uint64_t)st.st_size, code);
 	elf_end(elf);
 	return rc;
 }
@@ -267,7 +273,7 @@ int module_read_vdso(pid_t pid, const struct mapping *mapping, struct module_cod
 	if (rc == 0) {
 		elf_version(EV_CURRENT);
 		elf = elf_memory(image, size);
-		rc = read_elf(elf, code);
+		rc = read_elf(elf, size, code);
 		elf_end(elf);
 	}
 	free(image);

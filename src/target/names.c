@@ -15,13 +15,23 @@
 /* Reading the mappings anew takes at most this part of the time, however often code is mapped. */
 #define REFRESH_PART 10
 
+/* Since glibc 2.34 __libc_start_main itself calls constructors only. */
+enum to_main {
+	TO_NOTHING = 0,
+	TO_MAIN_BY_ANOTHER = 1, /* __libc_start_main */
+	TO_MAIN = 2,            /* __libc_start_call_main */
+};
+
 /* An address that was told. */
 struct known {
 	uint64_t pc;
 	struct native_at at;
-	uint8_t hint;  /* enum log_symbol_hint */
-	bool named;    /* else by its file or not at all */
-	bool by_place; /* its hint is by where it stands in a stack */
+	uint8_t hint; /* enum log_symbol_hint */
+	bool named;   /* else by its file or not at all */
+	/* By where it stands in a stack: */
+	bool by_place;   /* it is start code */
+	uint8_t to_main; /* enum to_main */
+	bool is_main;
 };
 
 struct names {
@@ -93,18 +103,29 @@ static int send_draft(struct names *names)
 	return names->sink(names->ctx, &record);
 }
 
+static void find_name(struct names *names, struct known *known)
+{
+	struct symbol_draft *draft = &names->draft;
+	struct native_file *file = native_map_file(names->map, known->at.module);
+
+	if (known->is_main)
+		draft_add(draft, "main", NULL, 0);
+	else if (native_file_frames(file, &names->search, known->at.offset, draft) == NATIVE_NAMED)
+		known->named = true;
+	if (!known->by_place)
+		known->to_main = draft_outermost_is(draft, "__libc_start_main")        ? TO_MAIN_BY_ANOTHER
+				 : draft_outermost_is(draft, "__libc_start_call_main") ? TO_MAIN
+										       : TO_NOTHING;
+}
+
 static int name(struct names *names, struct known *known)
 {
 	struct symbol_draft *draft = &names->draft;
 
 	draft_begin(draft, known->pc);
 	known->named = false;
-	if (known->at.module != NO_MODULE) {
-		struct native_file *file = native_map_file(names->map, known->at.module);
-
-		known->named =
-			native_file_frames(file, &names->search, known->at.offset, draft) == NATIVE_NAMED;
-	}
+	if (known->at.module != NO_MODULE)
+		find_name(names, known);
 	if (known->by_place)
 		draft->head.hint = known->hint;
 	known->hint = draft->head.hint;
@@ -155,7 +176,7 @@ static int name_again(struct names *names)
 		    (at.module == known->at.module && at.offset == known->at.offset))
 			continue;
 		known->at = at;
-		known->by_place = false;
+		known->by_place = known->is_main = false;
 		rc = name(names, known);
 		if (rc)
 			return rc;
@@ -212,6 +233,21 @@ static bool starts_by_place(const struct names *names, const struct known *calle
 	return !caller->by_place && is_of(names, known, native_file_is_libc);
 }
 
+/* What start code calls: more of it, or the program's main. False if it is neither, or known as that. */
+static bool learn(const struct names *names, const struct known *caller, struct known *known)
+{
+	if (starts_by_place(names, caller, known)) {
+		known->hint = HINT_START;
+		known->by_place = true;
+		known->to_main = caller->to_main ? TO_MAIN : TO_NOTHING;
+		return true;
+	}
+	if (known->named || known->is_main || caller->to_main != TO_MAIN)
+		return false;
+	known->is_main = true;
+	return true;
+}
+
 static int mark_starts(struct names *names, const struct raw_stack *stack)
 {
 	const struct known *caller = NULL;
@@ -223,10 +259,8 @@ static int mark_starts(struct names *names, const struct raw_stack *stack)
 		if (!known)
 			return 0;
 		if (known->hint != HINT_START) {
-			if (!caller || !starts_by_place(names, caller, known))
+			if (!caller || !learn(names, caller, known))
 				return 0;
-			known->hint = HINT_START;
-			known->by_place = true;
 			rc = name(names, known);
 			if (rc)
 				return rc;

@@ -54,7 +54,9 @@ static void read_id(const struct native_elf *file, struct identity *identity)
 	const void *id;
 	ssize_t len = dwelf_elf_gnu_build_id(file->elf, &id);
 
-	identity->id_len = len >= 2 && len <= MAX_ID ? (size_t)len : 0;
+	if (len < 2 || len > MAX_ID)
+		return;
+	identity->id_len = (size_t)len;
 	memcpy(identity->id, id, identity->id_len);
 }
 

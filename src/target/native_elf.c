@@ -141,6 +141,99 @@ bool native_elf_offset(const struct native_elf *file, uint64_t address, uint64_t
 	return true;
 }
 
+/* --- functions without names --- */
+
+/* Linux Standard Base Core 5.0, 10.6.2: the form that linkers write, signed 4 bytes relative to the section.
+ */
+struct eh_header {
+	uint8_t version, frame_encoding, count_encoding, table_encoding;
+	int32_t frame;
+	uint32_t count;
+};
+
+struct eh_entry {
+	int32_t start, description; /* relative to the section's address */
+};
+
+/* Of a description: what is of interest, in the form that goes with the above. */
+struct eh_description {
+	uint32_t size, cie;
+	int32_t start; /* relative to this field */
+	uint32_t bytes;
+};
+
+struct bytes {
+	const uint8_t *at;
+	size_t size;
+	uint64_t address;
+};
+
+static bool section_bytes(const struct native_elf *file, const char *name, struct bytes *bytes)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = native_elf_section(file, name, &header);
+	Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
+
+	if (!data || !data->d_buf)
+		return false;
+	*bytes = (struct bytes){data->d_buf, data->d_size, header.sh_addr};
+	return true;
+}
+
+static struct eh_entry entry_at(const struct bytes *table, size_t index)
+{
+	struct eh_entry entry;
+
+	memcpy(&entry, table->at + sizeof(struct eh_header) + index * sizeof(entry), sizeof(entry));
+	return entry;
+}
+
+/* The last entry that begins at the address or before. */
+static bool find_entry(const struct bytes *table, uint64_t address, struct eh_entry *entry)
+{
+	struct eh_header header;
+	size_t low = 0, high;
+
+	if (table->size < sizeof(header))
+		return false;
+	memcpy(&header, table->at, sizeof(header));
+	if (header.version != 1 || header.count_encoding != 0x03 || header.table_encoding != 0x3b)
+		return false;
+	high = (table->size - sizeof(header)) / sizeof(*entry);
+	high = header.count < high ? header.count : high;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		*entry = entry_at(table, middle);
+		if (table->address + (uint64_t)(int64_t)entry->start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low > 0)
+		*entry = entry_at(table, low - 1);
+	return low > 0;
+}
+
+bool native_elf_function(const struct native_elf *file, uint64_t address, uint64_t *start)
+{
+	struct bytes table, frames;
+	struct eh_description description;
+	struct eh_entry entry;
+	uint64_t at;
+
+	if (!section_bytes(file, ".eh_frame_hdr", &table) || !section_bytes(file, ".eh_frame", &frames) ||
+	    !find_entry(&table, address, &entry))
+		return false;
+	at = table.address + (uint64_t)(int64_t)entry.description - frames.address;
+	if (frames.size < sizeof(description) || at > frames.size - sizeof(description))
+		return false;
+	memcpy(&description, frames.at + at, sizeof(description));
+	*start = table.address + (uint64_t)(int64_t)entry.start;
+	return frames.address + at + 8 + (uint64_t)(int64_t)description.start == *start &&
+	       address - *start < description.bytes;
+}
+
 /* --- .gnu_debugdata --- */
 
 struct unpacking {

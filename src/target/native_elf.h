@@ -34,6 +34,10 @@ bool native_elf_address(const struct native_elf *file, uint64_t offset, uint64_t
 /* The offset of an address in a segment of code. */
 bool native_elf_offset(const struct native_elf *file, uint64_t address, uint64_t *offset);
 
+/* Where the function begins that has an address, by .eh_frame_hdr and .eh_frame, which are never stripped
+ * off. */
+bool native_elf_function(const struct native_elf *file, uint64_t address, uint64_t *start);
+
 struct native_symbol {
 	uint64_t address, size;
 	const char *name; /* in the file */

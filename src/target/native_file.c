@@ -13,8 +13,8 @@
 /* Debug information is read into memory as a whole. Chromium's is some gigabytes, most programs' some ten
  * megabytes. */
 #define MAX_DEBUG_BYTES (1ull << 30)
-/* _start of glibc has 34 bytes, of musl less. */
-#define START_BYTES 64
+/* _start of glibc has 34 bytes, of musl less; what follows begins at a multiple of 16. */
+#define START_BYTES 40
 
 struct native_file {
 	char *path;
@@ -176,6 +176,14 @@ static void open_file(struct native_file *file, const struct native_search *wher
 
 /* --- names --- */
 
+/* A function without a name is one function all the same, if it is known where it begins. */
+static uint64_t function_start(const struct native_file *file, uint64_t address)
+{
+	uint64_t start;
+
+	return native_elf_function(&file->main, address, &start) ? start : address;
+}
+
 static void add_unknown(const struct native_file *file, uint64_t address, struct symbol_draft *draft)
 {
 	char text[NAME_MAX + 32];
@@ -209,7 +217,7 @@ static enum native_found without_symbol(const struct native_file *file, uint64_t
 		draft_finish(draft, true);
 		return NATIVE_NAMED;
 	}
-	add_unknown(file, address, draft);
+	add_unknown(file, function_start(file, address), draft);
 	/* The return address is one behind. */
 	if (file->main.elf && ends_thread(file, offset + 1))
 		draft->head.hint = HINT_START;

@@ -21,14 +21,15 @@ void native_file_free(struct native_file *file);
 
 /* What is known of an address. */
 enum native_found {
-	NATIVE_NOTHING, /* a frame "libfoo.so.1+0x1234" was added */
+	NATIVE_NOTHING, /* a frame "libfoo.so.1+0x1234" was added: where the function begins, if that is known
+			 */
 	NATIVE_NAMED,
 };
 
 /*
  * Adds the frames of the instruction at an offset in the file, innermost
  * first; looks for the debug information when it is first asked. The hint is
- * set by what is known of this address alone.
+ * set by what is known of this address alone. search->path is not used: it is the file's own.
  */
 enum native_found native_file_frames(struct native_file *file, const struct native_search *search,
 				     uint64_t offset, struct symbol_draft *draft);

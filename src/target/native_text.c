@@ -191,11 +191,15 @@ static const struct hint_name hint_names[] = {
 	{"thrd_sleep", HINT_SLEEP, false},
 };
 
-/* What comes between a thread and the function that std::thread was given: libstdc++ 12, libc++ 14. */
+/* What comes between a thread and the function that std::thread was given: libstdc++ 12, libc++ 14. Return
+ * types stand before some. */
 static const char *const thread_plumbing[] = {
-	"std::thread::_State_impl<", "std::thread::_Invoker<",         "void std::__invoke_impl<",
-	"std::__invoke_result<",     "void* std::__1::__thread_proxy", "void std::__1::__thread_execute",
+	"std::thread::_State_impl<", "std::thread::_Invoker<",     "std::__invoke_impl<", "std::__invoke<",
+	"std::__1::__thread_proxy",  "std::__1::__thread_execute",
 };
+
+/* Where these are written: what is inlined of them has short names in some programs. */
+static const char *const plumbing_files[] = {"/bits/std_thread.h", "/bits/invoke.h"};
 
 static bool ends_in(const char *text, size_t *len, const char *ending)
 {
@@ -210,9 +214,18 @@ static bool ends_in(const char *text, size_t *len, const char *ending)
 static bool is_plumbing(const char *name, size_t len)
 {
 	for (size_t i = 0; i < sizeof(thread_plumbing) / sizeof(thread_plumbing[0]); i++) {
-		size_t n = strlen(thread_plumbing[i]);
+		if (memmem(name, len, thread_plumbing[i], strlen(thread_plumbing[i])))
+			return true;
+	}
+	return false;
+}
 
-		if (len >= n && memcmp(name, thread_plumbing[i], n) == 0)
+static bool is_plumbing_file(const char *file, size_t len)
+{
+	for (size_t i = 0; i < sizeof(plumbing_files) / sizeof(plumbing_files[0]); i++) {
+		size_t rest = len;
+
+		if (ends_in(file, &rest, plumbing_files[i]))
 			return true;
 	}
 	return false;
@@ -275,22 +288,33 @@ void draft_add(struct symbol_draft *draft, const char *function, const char *fil
 	draft->size = (uint32_t)sizeof(draft->head) + draft->begins[draft->head.nframes];
 }
 
-static const char *draft_name(const struct symbol_draft *draft, unsigned i, size_t *len)
+static const char *draft_name(const struct symbol_draft *draft, unsigned i, struct log_symbol_frame *frame)
 {
 	const uint8_t *at = draft->frames + draft->begins[i];
-	struct log_symbol_frame frame;
 
-	memcpy(&frame, at, sizeof(frame));
-	*len = frame.function_len;
-	return (const char *)at + sizeof(frame);
+	memcpy(frame, at, sizeof(*frame));
+	return (const char *)at + sizeof(*frame);
+}
+
+bool draft_outermost_is(const struct symbol_draft *draft, const char *beginning)
+{
+	size_t len = strlen(beginning);
+	struct log_symbol_frame frame;
+	const char *name;
+
+	if (draft->head.nframes == 0)
+		return false;
+	name = draft_name(draft, draft->head.nframes - 1U, &frame);
+	return frame.function_len >= len && memcmp(name, beginning, len) == 0;
 }
 
 static bool frame_is_plumbing(const struct symbol_draft *draft, unsigned i)
 {
-	size_t len;
-	const char *name = draft_name(draft, i, &len);
+	struct log_symbol_frame frame;
+	const char *name = draft_name(draft, i, &frame);
 
-	return is_plumbing(name, len);
+	return is_plumbing(name, frame.function_len) ||
+	       is_plumbing_file(name + frame.function_len, frame.file_len);
 }
 
 /* How many of the outermost frames are std::thread's; 0 if the outermost is not. */
@@ -306,7 +330,7 @@ static unsigned count_plumbing(const struct symbol_draft *draft)
 void draft_finish(struct symbol_draft *draft, bool libc)
 {
 	unsigned n = draft->head.nframes, plumbing = count_plumbing(draft);
-	size_t len;
+	struct log_symbol_frame frame;
 	const char *name;
 
 	if (n == 0)
@@ -316,6 +340,6 @@ void draft_finish(struct symbol_draft *draft, bool libc)
 		draft->size = (uint32_t)sizeof(draft->head) + draft->begins[n - plumbing];
 		return; /* the program's own: no hint */
 	}
-	name = draft_name(draft, n - 1, &len);
-	draft->head.hint = (uint8_t)native_hint(name, len, libc);
+	name = draft_name(draft, n - 1, &frame);
+	draft->head.hint = (uint8_t)(plumbing ? HINT_START : native_hint(name, frame.function_len, libc));
 }

@@ -33,6 +33,8 @@ void draft_add(struct symbol_draft *draft, const char *function, const char *fil
  */
 void draft_finish(struct symbol_draft *draft, bool libc);
 
+bool draft_outermost_is(const struct symbol_draft *draft, const char *beginning);
+
 /* Demangles C++; else, and if it is too long to be sane, the name itself without a symbol's version. Returns
  * the length. */
 size_t native_readable(const char *name, char readable[NATIVE_FUNCTION_MAX]);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bpf/record.h"
 #include "target/x86.h"
 
 enum {
@@ -77,14 +76,39 @@ static int add_piece(struct walk *walk, uint64_t start, uint64_t end)
 	return 0;
 }
 
-static int add_end(struct walk *walk, uint64_t address, uint8_t condition, uint8_t step)
+/* The kernel refuses to probe what has these prefixes (arch/x86/kernel/uprobes.c, Linux 6.18). */
+static bool is_refused(const uint8_t *bytes, const struct x86_insn *insn)
+{
+	for (unsigned i = 0; i < insn->length; i++) {
+		switch (bytes[i]) {
+		case 0x26:
+		case 0x2e:
+		case 0x36:
+		case 0x3e:
+		case 0xf0:
+			return true;
+		case 0x64:
+		case 0x65:
+		case 0x66:
+		case 0x67:
+		case 0xf2:
+		case 0xf3:
+			continue;
+		default:
+			return false;
+		}
+	}
+	return false;
+}
+
+static int add_end(struct walk *walk, uint64_t address, uint8_t condition)
 {
 	struct ways *ways = walk->ways;
 
 	if (ways->n == WAYS_ENDS)
 		return refuse(walk, address, "it returns from too many places, one of them");
-	ways->ends[ways->n++] = (struct way){
-		.address = address, .distance = RETURN_ADDRESS, .condition = condition, .step = step};
+	ways->ends[ways->n++] =
+		(struct way){.address = address, .distance = RETURN_ADDRESS, .condition = condition};
 	return 0;
 }
 
@@ -218,7 +242,7 @@ static int take_indirect(struct walk *walk, const struct x86_insn *insn, const s
 	if (inside < 0)
 		return refuse(walk, address, "it cannot be told whether it goes on or ends with the jump");
 	if (inside == 0)
-		return add_end(walk, address, 0, FUNCTION_OTHER);
+		return add_end(walk, address, 0);
 	walk->has_table = true;
 	return 0;
 }
@@ -263,12 +287,8 @@ static int take_relative(struct walk *walk, const struct x86_insn *insn, uint64_
 
 static int take(struct walk *walk, const struct x86_insn *insn, const struct past *past, uint64_t address)
 {
-	if (is_return(insn)) {
-		/* With a prefix (bnd, repz) it does the same, but is longer. */
-		bool plain = insn->opcode == 0xc3 && insn->length <= 2;
-
-		return add_end(walk, address, 0, plain ? FUNCTION_RET : FUNCTION_OTHER);
-	}
+	if (is_return(insn))
+		return add_end(walk, address, 0);
 	if (is_strange(insn))
 		return refuse(walk, address, "an instruction that leaves it in an unusual way");
 	if (is_jump_indirect(insn))
@@ -285,6 +305,7 @@ static int scan_piece(struct walk *walk, unsigned number)
 
 	for (uint64_t at = 0; at < piece->size && rc == 0; at += insn.length) {
 		const uint8_t *bytes = piece->bytes + at;
+		unsigned ends = walk->ways->n;
 
 		if (!x86_decode(bytes, piece->size - at, &insn))
 			return refuse(walk, piece->start + at, "an instruction that is not known");
@@ -293,6 +314,8 @@ static int scan_piece(struct walk *walk, unsigned number)
 		if (bytes[0] == 0xf0 && insn.length > 1)
 			piece->begins[at + 1] = 1;
 		rc = take(walk, &insn, &past, piece->start + at);
+		if (walk->ways->n > ends && is_refused(bytes, &insn))
+			return refuse(walk, piece->start + at, "the kernel cannot probe the instruction");
 		remember(&past, &insn, piece->start + at);
 	}
 	return rc;
@@ -434,7 +457,7 @@ static int end_by_jump(struct walk *walk, const struct jump *jump)
 {
 	if (jump->condition == NO_CONDITION_CODE)
 		return refuse(walk, jump->from, "a jump that is not known");
-	return add_end(walk, jump->from, jump->condition, FUNCTION_OTHER);
+	return add_end(walk, jump->from, jump->condition);
 }
 
 static int settle_jump(struct walk *walk, struct jump *jump)
@@ -503,9 +526,10 @@ static bool is_jumped_to(const struct walk *walk, uint64_t first, uint64_t last)
 /*
  * The first instruction that the kernel emulates, if everything before it is
  * run once, and in a row. With a jump table among the code only a push is sure
- * to be run once, for it makes the frame.
+ * to be run once, for it makes the frame. *first gets the first one that can
+ * be probed at all.
  */
-static bool find_cheap(const struct walk *walk, struct way *begin)
+static bool find_cheap(const struct walk *walk, struct way *begin, struct way *first)
 {
 	const struct piece *piece = &walk->pieces[0];
 	uint64_t at = 0;
@@ -517,8 +541,10 @@ static bool find_cheap(const struct walk *walk, struct way *begin)
 
 		if (!x86_decode(piece->bytes + at, piece->size - at, &insn))
 			return false;
+		begin->address = piece->start + at;
+		if (!first->address && !is_refused(piece->bytes + at, &insn))
+			*first = *begin;
 		if (is_emulated(&insn)) {
-			begin->address = piece->start + at;
 			return !walk->has_table || is_push(&insn);
 		}
 		room = room_made(&insn);
@@ -541,18 +567,20 @@ static bool is_end(const struct ways *ways, uint64_t address)
 
 static int find_begin(struct walk *walk)
 {
-	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
 	const struct piece *piece = &walk->pieces[0];
 	struct way entry = {.address = piece->start, .distance = RETURN_ADDRESS}, cheap = entry;
+	struct way first = {.address = 0};
 
 	if (is_jumped_to(walk, entry.address, entry.address))
 		return refuse(walk, entry.address,
 			      "calls cannot be told from its loop, which begins with it,");
-	if (piece->size >= sizeof(endbr64) && memcmp(piece->bytes, endbr64, sizeof(endbr64)) == 0)
-		entry.step = FUNCTION_ENDBR;
-	if (find_cheap(walk, &cheap) && !is_jumped_to(walk, entry.address, cheap.address) &&
+	if (find_cheap(walk, &cheap, &first) && !is_jumped_to(walk, entry.address, cheap.address) &&
 	    !is_end(walk->ways, cheap.address))
 		entry = cheap;
+	else if (first.address && !is_jumped_to(walk, entry.address, first.address))
+		entry = first;
+	else
+		return refuse(walk, entry.address, "the kernel cannot probe its first instruction");
 	walk->ways->begin = entry;
 	return 0;
 }
@@ -573,7 +601,6 @@ static int part_ends(struct walk *walk)
 		if (end->condition)
 			return refuse(walk, end->address, "it begins with a jump that may end it");
 		ways->ends_there = true;
-		ways->begin.step = end->step;
 	}
 	ways->n = kept;
 	return 0;

@@ -45,11 +45,10 @@ struct ways_code {
 #define WAYS_FRAME   (-1)
 #define WAYS_UNKNOWN (-2)
 
-struct way { /* a place to probe; `cookie`'s parts in bpf/record.h */
+struct way { /* a place to probe */
 	uint64_t address;
 	uint32_t distance; /* of the caller's stack pointer from the one there, bytes */
 	uint8_t condition; /* 0 = always, else 1 + the condition code of the jump there */
-	uint8_t step;      /* enum function_step: what the instruction is, if a program can do its work */
 };
 
 struct ways {

@@ -123,7 +123,7 @@ case_zombie() {
 
 case_not_go() {
 	sleep 60 &
-	run_gotrace -p $! -d 1s -o "$W/trace"
+	run_gotrace -p $! --as go -d 1s -o "$W/trace"
 	want 1
 	one_line
 	says 'Go'
@@ -189,7 +189,7 @@ case_bad_executable() { # CMD that is no program, none at all, or a broken ELF f
 	run_gotrace -o "$W/trace" -- "$W/torn"
 	want 1
 	one_line
-	run_gotrace -o "$W/trace" -- /bin/sleep 1
+	run_gotrace --as go -o "$W/trace" -- /bin/sleep 1
 	want 1
 	says 'Go'
 	[ ! -s "$W/trace" ] || die "left a file"

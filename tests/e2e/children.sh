@@ -120,7 +120,7 @@ case_children_attach() { # those that are there already, and those to come; one 
 	for file in $(pgrep -P "$target"); do
 		[ -s "$W/t.$file" ] || die "no trace of $file"
 	done
-	dumped "$W/t.$target" 'wait4'
+	dumped "$W/t.$target" 'sigsuspend|wait4'
 	for file in "$W"/raw.*; do
 		"$GOTRACE" replay -q "$file" -o "$W/again" || die "replay of $file"
 		cmp -s "$W/again" "$W/t.${file##*.}" || die "the raw log $file does not give its trace again"

@@ -184,7 +184,7 @@ strict() {
 	shift
 	[ -s "$file" ] || die "no trace in $file: $(tail -n 3 "$W/err")"
 	timeout 180 "$JUDGE" strict -all "$@" "$(readable "$file")" >"$W/facts" 2>"$W/strict.err" ||
-		die "strict reader: $(cat "$W/strict.err")"
+		die "strict reader: $(head -c 600 "$W/strict.err")"
 }
 
 # fact NAME: its count after strict.

@@ -80,7 +80,7 @@ counted_truth() {
 
 # debugged: gdb's stacks of $target's threads, in $W/gdb.
 debugged() {
-	timeout 60 gdb -nx -q -batch -ex 'set debuginfod enabled off' -ex 'set width 0' -ex 'thread apply all bt' -p "$target" \
+	timeout 60 gdb -nx -q -batch -ex 'set debuginfod enabled off' -p "$target" -x tests/e2e/stacks.py \
 		>"$W/gdb" 2>"$W/gdb.err" </dev/null || die "gdb: $(tail -n 3 "$W/gdb.err")"
 }
 
@@ -117,7 +117,7 @@ case_native_pingpong() { # two threads, one condition: each wakes the other
 	thread_trace
 	demanded 'starts;root=^(ping|pong)_player;min=2' \
 		'blocks;root=^ping_player;reason=^sync \((condition|mutex)\)$;stack=play < ping_player;min=1000' \
-		'blocks;root=^pong_player;of=wait_turn;reason=^sync \(condition\)$;min=1000' \
+		'blocks;root=^pong_player;of=wait_turn;reason=^sync \(condition\)$;least=50;min=1000' \
 		'wakes;root=^ping_player;by=^pong_player;stack=(pass_turn|pthread_mutex_unlock).* < play < pong_player;min=1000' \
 		'wakes;root=^pong_player;by=^ping_player;stack=(pass_turn|pthread_mutex_unlock).* < play < ping_player;min=1000'
 	counted_truth -threads 3
@@ -139,7 +139,7 @@ case_native_epoll() { # a server; its clients are other processes
 	start_c epoll
 	thread_trace
 	demanded 'blocks;root=^server;reason=^network$;stack=^epoll_wait.* < serve_once < server;min=500' \
-		'wakes;root=^server;stack=^(\[outside\] client \([0-9]+\)|\[interrupt: net\]|.* < server.*)$;min=500'
+		'wakes;root=^server;stack=^(\[outside\] client \([0-9]+\)|\[interrupt: network\]|.* < server.*)$;min=500'
 	counted_truth -threads 3
 	thread_pages io
 	gone_on
@@ -178,7 +178,7 @@ case_native_sleep() { # the clock wakes them, nobody else
 case_native_burn() { # more threads than CPUs
 	start_c burn
 	thread_trace
-	counted_truth -threads 3
+	counted_truth -threads 5 -leave 0 -wake 0
 	demanded 'starts;root=^burner;min=4' 'blocks;root=^burner;reason=^nothing$;least=0;min=0'
 	thread_pages ""
 	gone_on
@@ -246,8 +246,8 @@ case_native_cxx() {
 	start_cxx queue
 	thread_trace
 	demanded 'starts;root=shop::|_M_run;min=4' \
-		'blocks;of=shop::Queue<.*>::take;reason=^sync \(condition\)$;stack=std::condition_variable::wait.* < shop::cook\b;min=500' \
-		'blocks;of=shop::waiter;reason=^(sleep|sync \((condition|mutex)\))$;min=500'
+		'blocks;root=^shop::cook;reason=^sync \((condition|mutex|futex)\)$;stack=shop::Queue<shop::Order, 4>::take\(\) < shop::cook;min=500' \
+		'blocks;of=shop::waiter;reason=^(sleep|sync \((condition|mutex|futex)\))$;min=500'
 	counted_truth -threads 5
 	thread_pages sched,block
 	gone_on
@@ -348,7 +348,7 @@ case_native_nginx() {
 	waits_for /usr/bin/python3 -c "import urllib.request; urllib.request.urlopen('http://127.0.0.1:$port/')"
 	wrk -t 1 -c 8 -d 30 "http://127.0.0.1:$port/" >"$W/load.out" 2>&1 </dev/null &
 	sleep 0.5
-	program_trace '^main' 95
+	program_trace '^main' 50 # it exports nothing
 	demanded 'blocks;root=^main;reason=^network$;least=90;min=10'
 	thread_pages ""
 	kill -TERM $master
@@ -465,4 +465,119 @@ case_native_killed() { # gotrace dies: the target does not notice
 	want 0
 	strict "$W/again"
 	gone_on
+}
+
+# --- bad input ---
+
+# turned_away PATTERN ARG...: gotrace says so in one line, and leaves nothing.
+turned_away() {
+	run_gotrace -d 1s -o "$W/trace" "${@:2}"
+	want 1
+	one_line
+	says "$1"
+	[ ! -e "$W/trace" ] || die "${*:2}: left a file"
+}
+
+case_native_no_process() { # what has a number, but is no process that could be traced
+	local tid zombie
+	start_c parked
+	tid=$(ls "/proc/$target/task" | grep -vx "$target" | head -n 1)
+	turned_away "^gotrace: $tid is a thread of process $target \(" -p "$tid"
+	turned_away 'PID 2 \(kthreadd\) is a thread of the kernel' -p 2
+	sh -c 'true & exec sleep 30' &
+	sleep 0.5
+	zombie=$(ps -o pid=,stat= --ppid $! | awk '$2 ~ /^Z/ {print $1}')
+	turned_away "PID $zombie \(.*\) is a zombie" -p "$zombie"
+	true &
+	wait $!
+	turned_away "no process has PID $!" -p $!
+	gone_on
+}
+
+case_native_32bit() {
+	printf '.globl _start\n_start: mov $29, %%eax\nint $0x80\njmp _start\n' >"$W/pause.s"
+	gcc -m32 -nostdlib -static -o "$W/pause" "$W/pause.s" 2>"$W/build.err" || die "gcc: $(tail -n 2 "$W/build.err")"
+	turned_away 'is a 32-bit program' -- "$W/pause"
+	"$W/pause" 2>/dev/null &
+	sleep 0.3
+	# Kernels can be built without a way to run such programs.
+	if kill -0 $! 2>/dev/null; then
+		turned_away "PID $! \(pause\) is a 32-bit program" -p $!
+	else
+		printf 'this kernel runs none; '
+	fi
+}
+
+case_native_ends_at_once() { # a process that ends while gotrace begins: a short trace, or one clear line
+	local delay
+	for delay in 0 0.1 0.2 0.3 0.4 0.6 0.8; do
+		sleep $delay &
+		run_gotrace -p $! -d 1s -o "$W/trace"
+		want 0 1
+		[ $status = 0 ] || one_line
+		[ $status = 1 ] || checked "$W/trace"
+		rm -f "$W/trace"
+	done
+	run_gotrace -o "$W/trace" -- /bin/true
+	want 0
+	strict "$W/trace"
+	checked "$W/trace"
+}
+
+case_native_as() { # what is taken for what
+	start_c sleep
+	turned_away 'is not a Go program' -p "$target" --as go
+	turned_away '\-\-spans is for Go programs: PID [0-9]+ \(.*\) is traced as threads' -p "$target" --spans
+	turned_away '\-\-alloc is for Go programs' -p "$target" --alloc
+	run_gotrace -p "$target" --as rust -o "$W/trace"
+	want 2
+	gone_on
+	load http
+	run_gotrace -p "$target" --as c -d 1s -o "$W/trace" --json
+	want 0
+	strict "$W/trace"
+	checked "$W/trace"
+	grep -q '"threads":true' "$W/out" || die "a Go program is not seen as threads"
+	still_lives
+}
+
+case_native_no_permission() {
+	local own
+	start_c sleep
+	public_copy
+	as_nobody timeout 30 "$public/gotrace" -p "$target" -d 1s -o "$public/trace" >"$W/out" 2>"$W/err" </dev/null
+	status=$?
+	want 1
+	one_line
+	says 'root|sudo|cap_|capabilit|permi'
+	as_nobody sleep 30 &
+	own=$!
+	sleep 0.3
+	as_nobody timeout 30 "$public/gotrace" -p $own -d 1s -o "$public/trace" >"$W/out" 2>"$W/err" </dev/null
+	status=$?
+	want 1
+	one_line
+	says 'root|sudo|cap_|capabilit'
+	gone_on
+}
+
+case_native_no_syscalls() { # states alone
+	start_c pingpong
+	run_gotrace -p "$target" --no-syscalls -d 1s -o "$W/trace" --json
+	want 0
+	strict "$W/trace"
+	checked "$W/trace"
+	demanded 'blocks;root=^ping_player;reason=^sync;min=100' 'wakes;root=^ping_player;by=^pong_player;min=100'
+	grep -q '"GoSyscallBegin"' "$W/out" && die "system calls are told"
+	gone_on
+}
+
+case_native_command() { # a program that gotrace starts is seen from its first instruction on
+	local binary
+	binary=$(ctarget default 2>"$W/build.err") || die "cannot build: $(tail -n 3 "$W/build.err")"
+	run_gotrace -o "$W/trace" --json -- "$binary" pingpong -seconds 1
+	want 0
+	strict "$W/trace"
+	checked "$W/trace"
+	demanded 'starts;root=^(ping|pong)_player;min=2' 'starts;root=^main;min=1'
 }

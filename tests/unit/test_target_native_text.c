@@ -143,6 +143,31 @@ static void test_thread_plumbing(void **state)
 	check_valid(&draft);
 }
 
+/* A lambda has no linkage, so what is inlined around it goes by short names. */
+static void test_thread_plumbing_around_a_lambda(void **state)
+{
+	static struct symbol_draft draft;
+
+	(void)state;
+	draft_begin(&draft, 1);
+	draft_add(&draft, "operator()", "/src/t.cc", 9);
+	draft_add(&draft, "__invoke_impl<void, main()::<lambda()> >", "/usr/include/c++/12/bits/invoke.h",
+		  61);
+	draft_add(&draft, "_M_invoke<0>", "/usr/include/c++/12/bits/std_thread.h", 252);
+	draft_add(&draft, "operator()", "/usr/include/c++/12/bits/std_thread.h", 259);
+	draft_finish(&draft, false);
+	assert_int_equal(draft.head.nframes, 1);
+	assert_int_equal(draft.head.hint, HINT_NONE);
+	check_valid(&draft);
+	/* Others' functions around stay, whatever they go through. */
+	draft_begin(&draft, 1);
+	draft_add(&draft, "__invoke_impl<void, main()::<lambda()> >", "/usr/include/c++/12/bits/invoke.h",
+		  61);
+	draft_add(&draft, "user", "/src/t.cc", 259);
+	draft_finish(&draft, false);
+	assert_int_equal(draft.head.nframes, 2);
+}
+
 static void test_draft_is_bounded(void **state)
 {
 	static struct symbol_draft draft;
@@ -169,6 +194,7 @@ int main(void)
 		cmocka_unit_test(test_names_that_explode_stay_as_they_are),
 		cmocka_unit_test(test_hints),
 		cmocka_unit_test(test_thread_plumbing),
+		cmocka_unit_test(test_thread_plumbing_around_a_lambda),
 		cmocka_unit_test(test_draft_is_bounded),
 	};
 

@@ -72,7 +72,6 @@ enum bpf_func_id { BPF_FUNC_get_attach_cookie = 174, BPF_FUNC_task_pt_regs = 175
 
 struct thread_struct {
 	long unsigned int fsbase;
-	long unsigned int features; /* Linux 6.6 */
 };
 
 struct thread_info {

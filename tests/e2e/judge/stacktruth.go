@@ -5,6 +5,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"regexp"
 	"strings"
@@ -25,7 +26,7 @@ func stackTruth(args []string) error {
 	verbose := set.Bool("v", false, "print the stacks that are the same")
 	set.Parse(args)
 	if set.NArg() != 2 {
-		return fmt.Errorf("needs a trace, and the output of gdb's `thread apply all bt`")
+		return fmt.Errorf("needs a trace, and what stacks.py prints in gdb")
 	}
 	text, err := os.ReadFile(set.Arg(1))
 	if err != nil {
@@ -58,11 +59,6 @@ func stackTruth(args []string) error {
 	return nil
 }
 
-var (
-	frameLine  = regexp.MustCompile(`^#\d+ +(?:0x[0-9a-f]+ in )?(.*)$`)
-	threadLine = regexp.MustCompile(`^Thread \d+ \(`)
-)
-
 // gdbStacks are the stacks of gdb's output, leaf first, without start code.
 func gdbStacks(text string) (list [][]string) {
 	var stack []string
@@ -76,18 +72,18 @@ func gdbStacks(text string) (list [][]string) {
 		stack = nil
 	}
 	for _, line := range strings.Split(text, "\n") {
-		if threadLine.MatchString(line) {
+		if strings.HasPrefix(line, "thread ") {
 			end()
-		} else if found := frameLine.FindStringSubmatch(line); found != nil {
-			stack = append(stack, plainName(found[1]))
+		} else if name, found := strings.CutPrefix(line, "frame "); found {
+			stack = append(stack, plainName(name))
 		}
 	}
 	end()
 	return list
 }
 
-// plainName is a function's name without parameters, arguments and spaces: gdb's "f<int> (x=1) at f.c:3" and
-// "f<int>(int) ()", and the demangler's "f<int>(int)" all become "f<int>".
+// plainName is a function's name without parameters and spaces: "f<int>" of gdb's own, and of the demangler's
+// "f<int>(int)".
 func plainName(text string) string {
 	text = strings.ReplaceAll(text, "(anonymous namespace)", "{anonymous}")
 	text = strings.ReplaceAll(text, "operator()", "operator{call}")
@@ -148,7 +144,10 @@ func (s *stackSet) add(names []string) {
 	}
 	s.seen[text] = true
 	var stack []string
-	for _, name := range names[1:] {
+	for k, name := range names[1:] {
+		if at := strings.LastIndex(name, " ["); k == len(names)-2 && at > 0 {
+			name = name[:at]
+		}
 		stack = append(stack, plainName(name))
 	}
 	s.stacks = append(s.stacks, stack)
@@ -159,9 +158,12 @@ func withoutAlias(name string) string {
 	return strings.TrimLeft(strings.TrimPrefix(strings.Trim(name, "_"), "GI_"), "_")
 }
 
+// An address can have several names: read, __read, __libc_read, __GI___libc_read.
+var alias = regexp.MustCompile(`^(_|GI_|libc_)+`)
+
 // sameFrame: gdb has no name for functions that no table names.
 func sameFrame(gdb, ours string) bool {
-	return gdb == "??" || gdb == ours || withoutAlias(gdb) == withoutAlias(ours)
+	return gdb == "??" || gdb == ours || alias.ReplaceAllString(gdb, "") == alias.ReplaceAllString(ours, "")
 }
 
 // agree is how many frames are the same, from the root.
@@ -183,7 +185,7 @@ func (s *stackSet) find(gdb []string) ([]string, bool) {
 }
 
 func (s *stackSet) nearest(gdb []string) (best []string) {
-	most := -1
+	most := math.MinInt
 	for _, ours := range s.stacks {
 		if n := agree(gdb, ours)*1000 - len(ours); n > most {
 			best, most = ours, n

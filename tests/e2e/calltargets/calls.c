@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Counts the calls of its own functions: prints "ready", and for each line on
+ * its standard input makes a round of calls and prints for each function its
+ * calls and their time (-1: it is not measured), then "done". With -burn it
+ * spends its time in two functions, three quarters and a quarter.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FRAME __attribute__((noinline, noclone, noipa))
+
+enum { ROUND = 40, THREADS = 4 };
+
+enum which { LEAF, INNER, NESTED, RECURSE, FIRST, SECOND, BY_POINTER, DEEP, CATCHER, SWITCHER, RARE, WORKER, TICK, N };
+
+static const char *const names[N] = {"leaf", "inner", "nested", "recurse", "first", "second", "by_pointer", "deep",
+	"catcher", "switcher", "rare", "worker", "tick"};
+static atomic_long counts[N], times[N];
+static atomic_int sink;
+static jmp_buf back;
+
+static void count(enum which which)
+{
+	counts[which]++;
+}
+
+static long now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
+/* No frame. */
+FRAME int leaf(int x)
+{
+	return x * 3 + 1;
+}
+
+/* One instruction. */
+FRAME void tick(void)
+{
+}
+
+FRAME int inner(int x)
+{
+	count(LEAF);
+	sink += leaf(x);
+	return sink;
+}
+
+FRAME int nested(int x)
+{
+	for (int i = 0; i < 3; i++) {
+		count(INNER);
+		x += inner(i);
+	}
+	return x;
+}
+
+FRAME int recurse(int depth)
+{
+	if (depth == 0)
+		return 1;
+	count(RECURSE);
+	depth += recurse(depth - 1);
+	__asm__ volatile("" ::: "memory"); /* no loop is to be made of it */
+	return depth;
+}
+
+FRAME int second(int x)
+{
+	for (int i = 0; i < x; i++)
+		sink += i;
+	return x;
+}
+
+/* Ends with a jump to another function. */
+FRAME int first(int x)
+{
+	sink++;
+	count(SECOND);
+	return second(x + 1);
+}
+
+/* The same, to one that is not known before. */
+FRAME int by_pointer(int (*function)(int), int x)
+{
+	sink += x;
+	return function(x);
+}
+
+FRAME void deep(int depth)
+{
+	char room[64];
+
+	memset(room, depth, sizeof(room));
+	sink += room[depth & 63];
+	if (depth == 0)
+		longjmp(back, 1);
+	if (depth < 0)
+		return; /* never, but the compiler does not know */
+	count(DEEP);
+	deep(depth - 1);
+	sink += room[1];
+}
+
+FRAME void catcher(void)
+{
+	if (setjmp(back))
+		return;
+	count(DEEP);
+	deep(3);
+}
+
+/* A table of jumps, and many returns. */
+FRAME int switcher(int what, int x)
+{
+	switch (what) {
+	case 0:
+		return x + 11;
+	case 1:
+		return x * x;
+	case 2:
+		return x / 3;
+	case 3:
+		return x ^ 0x55;
+	case 4:
+		return x << 3;
+	case 5:
+		return -x;
+	default:
+		return 0;
+	}
+}
+
+/* What is unlikely is put elsewhere by the compiler. */
+FRAME int rare(int x)
+{
+	int y = x & 7;
+
+	if (__builtin_expect(x % 10 == 9, 0)) {
+		char text[32];
+
+		snprintf(text, sizeof(text), "%d", x);
+		y += (int)strlen(text);
+	}
+	return y;
+}
+
+FRAME void worker(int us)
+{
+	usleep((useconds_t)us);
+	sink++;
+}
+
+static void *work(void *arg)
+{
+	for (int i = 0; i < ROUND; i++) {
+		long from = now();
+
+		count(WORKER);
+		worker(1000 + i * 20);
+		times[WORKER] += now() - from;
+	}
+	return arg;
+}
+
+static void in_threads(void)
+{
+	pthread_t threads[THREADS];
+
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, work, NULL);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static void make_round(void)
+{
+	for (int i = 0; i < ROUND; i++) {
+		count(NESTED);
+		sink += nested(i);
+		count(RECURSE);
+		sink += recurse(5);
+		count(FIRST);
+		sink += first(i);
+		count(BY_POINTER);
+		count(LEAF);
+		sink += by_pointer(leaf, i);
+		count(CATCHER);
+		catcher();
+		count(SWITCHER);
+		sink += switcher(i % 8, i);
+		count(RARE);
+		sink += rare(i);
+		count(TICK);
+		tick();
+	}
+	in_threads();
+}
+
+FRAME void heavy(long turns)
+{
+	for (long i = 0; i < turns; i++)
+		__asm__ volatile("" ::: "memory");
+}
+
+FRAME void light(long turns)
+{
+	for (long i = 0; i < turns; i++)
+		__asm__ volatile("" ::: "memory");
+}
+
+static void burn(void)
+{
+	puts("ready");
+	fflush(stdout);
+	for (;;) {
+		heavy(3000000);
+		light(1000000);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	char line[64];
+
+	alarm(100);
+	if (argc > 1 && strcmp(argv[1], "-burn") == 0)
+		burn();
+	puts("ready");
+	fflush(stdout);
+	while (fgets(line, sizeof(line), stdin)) {
+		for (int i = 0; i < N; i++)
+			counts[i] = times[i] = 0;
+		make_round();
+		for (int i = 0; i < N; i++)
+			printf("%s %ld %ld\n", names[i], (long)counts[i], i == WORKER ? (long)times[i] : -1);
+		puts("done");
+		fflush(stdout);
+	}
+	return 0;
+}

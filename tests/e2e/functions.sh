@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# --region and --task: every call of a C or C++ function, counted by the program itself; CPU samples of threads.
+# To be sourced after native.sh.
+
+CALLTARGETS=tests/e2e/calltargets
+
+# calltarget VARIANT: prints its path, building it if need be. VARIANT is a C compiler's options, or cxx.
+calltarget() {
+	local binary=$E2E/calls-$1 flags
+	case $1 in
+	default) flags=(-O2 -fomit-frame-pointer) ;;
+	unoptimised) flags=(-O0) ;;
+	ibt) flags=(-O3 -fcf-protection=full) ;; # endbr64
+	nopie) flags=(-O2 -fno-pie -no-pie) ;;   # jump tables of addresses
+	small) flags=(-Os -s -rdynamic) ;;       # .dynsym alone
+	cxx) flags=(-O2) ;;
+	esac
+	if [ ! -x "$binary" ] || [ -n "$(find $CALLTARGETS -newer "$binary")" ]; then
+		if [ "$1" = cxx ]; then
+			g++ -std=gnu++17 -Wall -Wextra -Werror "${flags[@]}" -o "$binary" $CALLTARGETS/calls.cc -pthread >&2
+		else
+			gcc -std=gnu17 -Wall -Wextra -Werror "${flags[@]}" -o "$binary" $CALLTARGETS/calls.c -pthread >&2
+		fi || return 1
+	fi
+	echo "$binary"
+}
+
+# start_calls VARIANT: as $target, its standard input is descriptor 9.
+start_calls() {
+	binary=$(calltarget "$1" 2>"$W/build.err") || die "cannot build: $(tail -n 3 "$W/build.err")"
+	mkfifo "$W/in"
+	"$binary" <"$W/in" >"$W/target.out" 2>"$W/target.err" &
+	target=$!
+	exec 9>"$W/in"
+	said ready
+}
+
+# said WORD: waits until the target says so.
+said() {
+	local i
+	for ((i = 0; i < 300; i++)); do
+		grep -q "^$1" "$W/target.out" && return 0
+		kill -0 $target 2>/dev/null || die "the target ended: $(tail -n 3 "$W/target.err")"
+		sleep 0.1
+	done
+	die "the target does not say $1"
+}
+
+# round_of_calls OPTION...: a trace, $W/trace, of one round of calls, and what the target says of it, $W/counts.
+round_of_calls() {
+	background -p "$target" -o "$W/trace" --raw "$W/raw" "$@"
+	begun "$W/trace"
+	sleep 0.3
+	echo >&9
+	said done
+	sleep 0.2
+	kill -INT $tracer
+	ends 60
+	want 0
+	grep -E '^[^ ]+ [0-9]+ -?[0-9]+$' "$W/target.out" >"$W/counts"
+	strict "$W/trace"
+	checked "$W/trace"
+	"$GOTRACE" dump "$W/trace" >"$W/dump" 2>"$W/err" || die "dump: $(tail -n 3 "$W/err")"
+	regions_of "$W/dump" >"$W/regions"
+}
+
+# regions_of DUMP: for each name its regions (begun, ended in order), their time in ns, and the number of tasks.
+regions_of() {
+	awk '
+	{ name = $0; sub(/.* name="/, "", name); sub(/".*/, "", name); g = $5 }
+	$2 == "UserRegionBegin" { begun[name]++; at[g, ++depth[g]] = name; from[g, depth[g]] = $1 }
+	$2 == "UserRegionEnd" {
+		while (depth[g] && at[g, depth[g]] != name)
+			depth[g]--
+		if (depth[g]) {
+			ended[name]++
+			time[name] += $1 - from[g, depth[g]--]
+		}
+	}
+	$2 == "UserTaskBegin" { tasks[name]++ }
+	END { for (name in begun) print name, begun[name], ended[name] + 0, time[name] + 0, tasks[name] + 0 }' "$1"
+}
+
+# all_called NAME...: as many regions as calls, to the last one.
+all_called() {
+	local name calls begun ended all=0
+	for name; do
+		calls=$(awk -v name="$name" '$1 == name {print $2}' "$W/counts")
+		[ -n "$calls" ] && [ "$calls" -gt 0 ] || die "the target does not call $name"
+		read -r begun ended < <(awk -v name="$name" '$1 == name {print $2, $3}' "$W/regions")
+		[ "$begun" = "$calls" ] && [ "$ended" = "$calls" ] ||
+			die "$name: $calls calls, ${begun:-0} regions begun, ${ended:-0} ended"
+		all=$((all + calls))
+	done
+	printf '%s calls of %s functions' $all $#
+}
+
+# --- calls ---
+
+C_FUNCTIONS="leaf inner nested recurse first second by_pointer deep catcher switcher rare worker tick"
+
+calls_of_c() { # VARIANT
+	local options=() name
+	for name in $C_FUNCTIONS; do
+		options+=(--region "$name")
+	done
+	start_calls "$1"
+	round_of_calls "${options[@]}"
+	all_called $C_FUNCTIONS
+	gone_on
+}
+
+case_functions_c() {
+	local own told
+	calls_of_c default
+	own=$(awk '$1 == "worker" {print $3}' "$W/counts")
+	told=$(awk '$1 == "worker" {print $4}' "$W/regions")
+	[ "$told" -le "$own" ] && [ $((told * 100)) -ge $((own * 85)) ] ||
+		die "; worker took $own ns by its own clock, $told ns in the trace"
+	printf '; time %s%% of its own clock' $((told * 100 / own))
+}
+
+case_functions_unoptimised() {
+	calls_of_c unoptimised
+}
+
+case_functions_ibt() {
+	calls_of_c ibt
+}
+
+case_functions_nopie() {
+	calls_of_c nopie
+}
+
+case_functions_small() {
+	calls_of_c small
+}
+
+case_functions_tasks() {
+	local tasks
+	start_calls default
+	round_of_calls --task nested --task worker --region inner
+	all_called nested worker inner
+	tasks=$(awk '{n += $5} END {print n}' "$W/regions")
+	[ "$tasks" = 200 ] || die "; $tasks tasks instead of 200"
+	"$GOTRACE" dump "$W/trace" | grep -c UserTaskEnd | grep -qx 200 || die "; not all tasks have ended"
+	(cd "$W" && timeout 200 "$JUDGE" pages -go go$NEWEST -rows usertasks,userregions trace) >"$W/pages" 2>&1 ||
+		die "; viewer: $(tail -c 600 "$W/pages")"
+	run_gotrace replay "$W/raw" -q --format 1.19 -o "$W/old"
+	want 0
+	strict "$W/old"
+	checked "$W/old"
+	gone_on
+}
+
+case_functions_cxx() {
+	local names='shop::price(int) shop::Box<int>::put shop::Cash::pay shop::attempt shop::refuse shop::Guard::~Guard'
+	local options=() name
+	for name in $names; do
+		options+=(--region "$name")
+	done
+	start_calls cxx
+	round_of_calls "${options[@]}"
+	all_called $names
+	gone_on
+}
+
+case_functions_library() { # and by its source file
+	start_calls default
+	round_of_calls --region usleep --region calls.c:work
+	awk '$1 == "usleep" && $2 == 160 && $3 == 160 {ok++} $1 == "work" && $2 == 4 && $3 == 4 {ok++}
+		END {exit ok != 2}' "$W/regions" || die "regions: $(head -n 5 "$W/regions" | tr '\n' ';')"
+	gone_on
+}
+
+case_functions_spawned() {
+	binary=$(calltarget default) || die "cannot build"
+	echo >"$W/line"
+	timeout 60 "$GOTRACE" -q -o "$W/trace" --region worker --region nested -- "$binary" <"$W/line" >"$W/target.out" 2>"$W/err" ||
+		die "exit status $?: $(tail -n 3 "$W/err")"
+	grep -E '^[^ ]+ [0-9]+ -?[0-9]+$' "$W/target.out" >"$W/counts"
+	strict "$W/trace"
+	"$GOTRACE" dump "$W/trace" >"$W/dump"
+	regions_of "$W/dump" >"$W/regions"
+	all_called worker nested
+}
+
+# --- refusals ---
+
+refused() { # WORDS OPTION...
+	local words=$1
+	shift
+	run_gotrace -p "$target" -d 1s -o "$W/trace" "$@"
+	want 1
+	one_line
+	says "$words"
+	[ ! -e "$W/trace" ] || die "left a file"
+}
+
+case_functions_refused() {
+	start_calls cxx
+	refused 'no function shop::prise in the program.*near:.*shop::price' --region shop::prise
+	refused 'several functions: .*shop::price\(int\)' --region shop::price
+	refused 'no function libc.so:usleeep in that file; near:.*usleep' --task libc.so:usleeep
+	refused 'cannot find the ends of memcpy.*chosen from several' --region memcpy
+	run_gotrace -p "$target" --region ''
+	want 2
+	gone_on
+	load idle
+	refused 'for C and C\+\+ programs' --region main.main
+	stop_target
+}
+
+# --- CPU samples ---
+
+# The samples' innermost frames, with their numbers.
+sampled_leaves() {
+	"$GOTRACE" dump --stacks "$1" | awk '
+		waits { leaf = $2; n[leaf]++; waits = 0 }
+		$2 == "CPUSample" { waits = 1; all++ }
+		END { for (leaf in n) print leaf, n[leaf]; print "all", all + 0 }'
+}
+
+case_functions_samples() {
+	local all heavy light
+	binary=$(calltarget default) || die "cannot build"
+	"$binary" -burn >"$W/target.out" 2>"$W/target.err" &
+	target=$!
+	said ready
+	run_gotrace -q -p "$target" -d 3s --cpu-samples=500 -o "$W/trace"
+	want 0
+	strict "$W/trace"
+	checked "$W/trace"
+	sampled_leaves "$W/trace" >"$W/leaves"
+	all=$(awk '$1 == "all" {print $2}' "$W/leaves")
+	heavy=$(awk '$1 == "heavy" {print $2}' "$W/leaves")
+	light=$(awk '$1 == "light" {print $2}' "$W/leaves")
+	[ "$all" -ge 200 ] || die "only $all samples"
+	[ $((heavy * 100)) -ge $((all * 68)) ] && [ $((heavy * 100)) -le $((all * 82)) ] &&
+		[ $(((heavy + light) * 100)) -ge $((all * 98)) ] ||
+		die "of $all samples $heavy in heavy, $light in light (three quarters and one it should be)"
+	printf '%s samples, %s%% and %s%%' "$all" $((heavy * 100 / all)) $((light * 100 / all))
+	(cd "$W" && timeout 200 "$JUDGE" pages -go go$NEWEST trace) >"$W/pages" 2>&1 ||
+		die "; viewer: $(tail -c 600 "$W/pages")"
+	gone_on
+}
+
+# --- what is decoded ---
+
+case_functions_decoded() { # as objdump does
+	local file
+	gcc -std=c17 -O2 -D_GNU_SOURCE -I. -Isrc -o "$E2E/decode" tests/e2e/decode.c src/target/x86.c || die "cannot build"
+	for file in $(ldd "$(command -v "$GOTRACE")" | awk '$3 ~ /\/lib(c|stdc\+\+|m)\.so/ {print $3}') "$GOTRACE"; do
+		[ "$(objdump -dw "$file" | timeout 300 "$E2E/decode" | tee "$W/decoded" | tail -n 1 | grep -c ', 0 different$')" = 1 ] ||
+			die "; $file: $(grep -m 2 different: "$W/decoded") $(tail -n 1 "$W/decoded")"
+		printf '%s%s: %s' "$comma" "$(basename "$file")" "$(tail -n 1 "$W/decoded" | sed 's/functions: //')"
+		comma='; '
+	done
+}

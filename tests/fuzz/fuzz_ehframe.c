@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Any bytes as .eh_frame, as .debug_frame, or as a whole ELF file: rows must be
+ * in order, found again by the pages, and walks along any stack must end.
+ * Input: a byte of choices, then the section or the file.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "symbol/native_walk.h"
+#include "target/modules.h"
+
+#define BASE 0x401000ull
+#define SIZE 0x3000ull
+
+enum { AS_FILE = 1, AS_DEBUG = 2 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The stack is the input itself, over and over. */
+struct stack {
+	const uint8_t *data;
+	size_t size;
+};
+
+static size_t read_stack(void *ctx, uint64_t address, void *to, size_t size)
+{
+	const struct stack *stack = ctx;
+
+	for (size_t i = 0; i < size; i++)
+		((uint8_t *)to)[i] = stack->size ? stack->data[(address + i) % stack->size] : 0;
+	return address % 5 ? size : size / 2;
+}
+
+static void walk(const struct unwind_tables *tables, uint64_t pc, struct stack *stack)
+{
+	struct unwind_regs regs = {.ip = pc + 1, .sp = 0x7ff000000000 + pc % 64 * 8, .bp = 0x7ff000000100};
+	uint64_t pcs[STACK_DEPTH];
+	uint16_t flags;
+
+	if (native_walk(tables, (struct unwind_space){0, 1}, regs, read_stack, stack, pcs, STACK_DEPTH,
+			&flags) > STACK_DEPTH)
+		abort();
+}
+
+static void use(const struct ehframe_rows *rows, uint64_t base, uint64_t size, struct stack *stack)
+{
+	uint32_t count = ehframe_page_count(size);
+	struct unwind_page *pages = calloc(count, sizeof(*pages));
+	struct unwind_mapping mapping = {.start = base, .end = base + size, .base = base, .pages = count};
+	struct unwind_tables tables = {rows->rows, pages, &mapping, (uint32_t)rows->n, count, 1};
+
+	if (!pages)
+		return;
+	ehframe_pages(rows->rows, rows->n, 0, pages, count);
+	for (size_t i = 0; i < rows->n; i++) {
+		uint64_t at = base + rows->rows[i].start;
+
+		if (rows->rows[i].start >= size || (i && rows->rows[i].start <= rows->rows[i - 1].start) ||
+		    native_rule(&tables, (struct unwind_space){0, 1}, at) != rows->rows[i].rule)
+			abort();
+		if (i < 64)
+			walk(&tables, at, stack);
+	}
+	free(pages);
+}
+
+static void as_file(const uint8_t *data, size_t size, struct stack *stack)
+{
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	struct module_code code;
+
+	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+		abort();
+	/* Pages of up to 4 GiB of code would be memory alone. */
+	if (module_read(fd, &code) == 0 && code.size < 64u << 20)
+		use(&code.rows, code.base, code.size, stack);
+	module_free(&code);
+	close(fd);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct ehframe_input input = {.base = BASE, .end = BASE + SIZE};
+	struct ehframe_section section;
+	struct ehframe_rows rows;
+	struct stack stack;
+
+	if (!size)
+		return 0;
+	stack = (struct stack){data + 1, size - 1};
+	section = (struct ehframe_section){data + 1, size - 1, 0x402000};
+	if (*data & AS_FILE) {
+		as_file(data + 1, size - 1, &stack);
+		return 0;
+	}
+	*(*data & AS_DEBUG ? &input.debug_frame : &input.eh_frame) = section;
+	if (ehframe_parse(&input, &rows) == 0)
+		use(&rows, BASE, SIZE, &stack);
+	ehframe_free(&rows);
+	return 0;
+}
