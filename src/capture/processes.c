@@ -158,6 +158,7 @@ void processes_see(struct processes *processes, const struct raw_record *rec)
 		if (map64_set(&processes->live, rec->goid, 1))
 			processes->oom = true;
 		make_stale(processes, rec->goid);
+		processes->execed = true;
 		break;
 	case SITE_MAPPED:
 		make_stale(processes, rec->goid);

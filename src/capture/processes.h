@@ -17,7 +17,8 @@ struct processes {
 	struct map64 stale;           /* their code is to be looked at anew */
 	pid_t *found;                 /* at the beginning: the first one's descendants */
 	unsigned nfound;
-	bool full; /* some are not looked at, and that was told */
+	bool execed; /* one that runs another program now may have fallen asleep before its code was known */
+	bool full;   /* some are not looked at, and that was told */
 	bool oom;
 };
 

@@ -303,18 +303,29 @@ static void free_snapshot(void *from)
 	free(snapshot);
 }
 
+/* Who runs another program is looked at anew when its code is known: it may sleep for long. */
+static int adapt_to_children(struct capture *capture, uint64_t now, struct error *err)
+{
+	bool due = now >= capture->next_refresh_ns;
+	int rc = processes_refresh(&capture->processes, due && !capture->options.syscalls, err);
+
+	if (!due)
+		return rc;
+	capture->next_refresh_ns = now + REFRESH_MS * 1000000ull;
+	if (capture->processes.stale.count)
+		return rc;
+	capture->snapshot_due = capture->snapshot_due || capture->processes.execed;
+	capture->processes.execed = false;
+	return rc;
+}
+
 /* How much is looked at does not change; where code is does. */
 static int adapt(struct capture *capture, uint64_t now, struct error *err)
 {
 	struct drain *drain = &capture->drain;
 
-	if (capture->options.children) {
-		bool due = !capture->options.syscalls && now >= capture->next_refresh_ns;
-
-		if (due)
-			capture->next_refresh_ns = now + REFRESH_MS * 1000000ull;
-		return processes_refresh(&capture->processes, due, err);
-	}
+	if (capture->options.children)
+		return adapt_to_children(capture, now, err);
 	if (!drain->mapped && (capture->options.syscalls || now < capture->next_refresh_ns))
 		return 0;
 	drain->mapped = 0;

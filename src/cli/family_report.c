@@ -218,7 +218,7 @@ static void print_summary(struct family_rows *rows, const struct family_report *
 		hits += rows->rows[i].hits;
 	}
 	fprintf(out, "gotrace: wrote %s of %s processes: %s, %s events, %s (format go %s)\n",
-		files == 1 ? "the trace" : (text_count(files).bytes), text_count(rows->n).bytes,
+		files == 1 ? "the trace" : "the traces", text_count(files).bytes,
 		text_time(rows->last_ns - rows->first_ns).bytes, text_count(events).bytes,
 		text_bytes(bytes).bytes, wire_format_name(rows->format));
 	if (report->command) {
