@@ -102,6 +102,7 @@ int BPF_PROG(sys_enter, struct pt_regs *user, long id)
 
 	if (!is_traced(task->tgid) || id < 0)
 		return 0;
+	rec.time = bpf_ktime_get_ns();
 	take_regs(&regs, user);
 	rec.tid = task->pid;
 	rec.goid = task->tgid;
@@ -109,7 +110,7 @@ int BPF_PROG(sys_enter, struct pt_regs *user, long id)
 	rec.arg2 = wait_in_call(task, &regs, true);
 	rec.stack = stack_of(&regs, task->tgid);
 	keep_call(task->pid, &rec);
-	send_thread(&rec);
+	send_timed(&rec);
 	return 0;
 }
 

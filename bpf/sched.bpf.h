@@ -83,17 +83,18 @@ static __always_inline int switched(bool preempted, struct task_struct *prev, st
 
 	if (!leaves && !comes)
 		return 0;
+	rec.time = bpf_ktime_get_ns();
 	if (leaves)
 		tell_leaving(&rec, prev, preempted, state);
 	if (several && leaves && comes && prev->tgid != next->tgid) {
-		send_thread(&rec);
-		rec = (struct raw_record){.site = SITE_SWITCH};
+		send_timed(&rec);
+		rec = (struct raw_record){.site = SITE_SWITCH, .time = rec.time};
 	}
 	if (comes) {
 		rec.g = next->pid;
 		rec.goid = next->tgid;
 	}
-	send_thread(&rec);
+	send_timed(&rec);
 	return 0;
 }
 
@@ -200,10 +201,11 @@ int BPF_PROG(sched_waking, struct task_struct *woken)
 	waker = bpf_get_current_task_btf();
 	if (waker->pid == woken->pid)
 		return 0; /* it was about to sleep, and does not */
+	rec.time = bpf_ktime_get_ns();
 	rec.g = woken->pid;
 	rec.goid = woken->tgid;
 	tell_waker(&rec, waker, woken);
-	send_thread(&rec);
+	send_timed(&rec);
 	return 0;
 }
 
@@ -238,13 +240,14 @@ int BPF_PROG(sched_process_fork, struct task_struct *parent, struct task_struct 
 		rec.status = follow(tgid) ? FORK_FOLLOWED : FORK_ALONE;
 		same_space(parent->tgid, tgid);
 	}
+	rec.time = bpf_ktime_get_ns();
 	send_comm(tgid, child->pid, child->comm);
 	rec.tid = parent->pid;
 	rec.goid = parent->tgid;
 	rec.g = child->pid;
 	rec.arg = tgid;
 	rec.stack = stack_of_current(parent);
-	send_thread(&rec);
+	send_timed(&rec);
 	return 0;
 }
 

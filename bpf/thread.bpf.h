@@ -123,13 +123,21 @@ static __always_inline uint64_t stack_of(const struct user_regs *regs, uint32_t 
 	return native_stack_from(&from, tgid);
 }
 
-/* The record's tid is the caller's to set: it need not be the current thread. */
-static __always_inline void send_thread(struct raw_record *rec)
+/*
+ * The record's tid is the caller's to set: it need not be the current thread.
+ * So is its time where a stack is walked: that what is told was before.
+ */
+static __always_inline void send_timed(struct raw_record *rec)
 {
 	rec->p = bpf_get_smp_processor_id();
-	rec->time = bpf_ktime_get_ns();
 	if (put(rec, sizeof(*rec)))
 		count_loss(LOSS_RING_FULL);
+}
+
+static __always_inline void send_thread(struct raw_record *rec)
+{
+	rec->time = bpf_ktime_get_ns();
+	send_timed(rec);
 }
 
 #define COMM_SIZE 16u

@@ -84,13 +84,13 @@ static int keep_early(struct model *md, const struct raw_record *records, size_t
 }
 
 /* Nothing existed before a program that gotrace started: no snapshot to wait for. */
-static void start_from_nothing(struct model *md, uint64_t time)
+static void start_from_nothing(struct model *md, const struct raw_record *first)
 {
 	md->phase = RUNNING;
-	md->last_time = time;
-	md->totals.start_ns = time;
+	md->last_time = first->time;
+	md->totals.start_ns = first->time;
 	if (md->threads)
-		threads_start_spawned(md);
+		threads_start_spawned(md, first);
 	generation_open(md);
 }
 
@@ -116,7 +116,7 @@ static int feed_some(struct model *md, const struct raw_record *records, size_t 
 		     const struct raw_text *texts)
 {
 	if (md->phase == BEFORE_SNAPSHOT && (md->target.flags & LOG_TARGET_SPAWNED) && n)
-		start_from_nothing(md, records[0].time);
+		start_from_nothing(md, &records[0]);
 	if (texts)
 		md->annotations.ids = text_ids(md, texts);
 	if (md->phase != RUNNING && texts && keep_early_texts(md, md->annotations.ids))

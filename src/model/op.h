@@ -32,7 +32,8 @@ enum op_kind {
 	   appears */
 	OP_PROC_STATUS, /* p, status; m = who holds it or NO_M */
 	OP_GO_STATUS,   /* g, status; m = who holds it or NO_M; stack = its own, 0 if not known; in the
-			   first generation stack2 = its entry, 0 if not known */
+			   first generation stack2 = its entry, 0 if not known; string = the reason why a
+			   thread waits, if known (formats have no place for it) */
 	/* Ps */
 	OP_PROCS_CHANGE, /* arg = GOMAXPROCS, stack */
 	OP_PROC_START,   /* m takes idle p */

@@ -393,7 +393,7 @@ void threads_observe(struct model *md, const struct raw_record *rec);
 void threads_record(struct model *md, const struct log_record *record);
 void threads_start(struct model *md);  /* the first state, from the snapshot */
 void threads_resync(struct model *md); /* after a loss */
-void threads_start_spawned(struct model *md);
+void threads_start_spawned(struct model *md, const struct raw_record *first);
 void threads_close(struct model *md, bool last); /* the generation is about to be closed */
 void threads_tell_status(struct model *md, struct g *g, struct op *op);
 uint32_t threads_entry_stack(struct model *md, const struct g *g);

@@ -123,7 +123,8 @@ static void enter(struct stats *stats, uint32_t g, uint8_t status, uint32_t reas
 	life->reason = reason;
 }
 
-static int be_born(struct stats *stats, struct model *md, uint32_t g, uint8_t status, uint64_t time)
+static int be_born(struct stats *stats, struct model *md, uint32_t g, uint8_t status, uint32_t reason,
+		   uint64_t time)
 {
 	struct life *life = &stats->lives[g];
 	uint32_t row;
@@ -133,7 +134,7 @@ static int be_born(struct stats *stats, struct model *md, uint32_t g, uint8_t st
 	if (row_of(stats, md->gs.all[g]->startpc, threads_row_name(md, md->gs.all[g]), &row))
 		return -ENOMEM;
 	stats->rows[row].count++;
-	*life = (struct life){.since = time, .row = row, .status = status};
+	*life = (struct life){.since = time, .row = row, .status = status, .reason = reason};
 	return 0;
 }
 
@@ -141,13 +142,13 @@ static int add_op(struct stats *stats, struct model *md, const struct op *op)
 {
 	switch (op->kind) {
 	case OP_GO_STATUS:
-		return be_born(stats, md, op->g, op->status, op->time);
+		return be_born(stats, md, op->g, op->status, op->string, op->time);
 	case OP_GO_CREATE:
-		return be_born(stats, md, op->g2, G_RUNNABLE, op->time);
+		return be_born(stats, md, op->g2, G_RUNNABLE, 0, op->time);
 	case OP_GO_CREATE_BLOCKED:
-		return be_born(stats, md, op->g2, G_WAITING, op->time);
+		return be_born(stats, md, op->g2, G_WAITING, 0, op->time);
 	case OP_GO_CREATE_SYSCALL:
-		return be_born(stats, md, op->g, G_SYSCALL, op->time);
+		return be_born(stats, md, op->g, G_SYSCALL, 0, op->time);
 	case OP_GO_START:
 	case OP_SYSCALL_END:
 		enter(stats, op->g, G_RUNNING, 0, op->time);

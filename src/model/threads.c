@@ -138,6 +138,8 @@ uint32_t threads_entry_stack(struct model *md, const struct g *g)
 
 uint32_t threads_row_name(struct model *md, const struct g *g)
 {
+	if (md->threads && g == md->stand_in.g)
+		return tables_string(md, "[repairs]");
 	return g->thread ? thread_name(md, g->thread) : g->name;
 }
 
@@ -148,13 +150,16 @@ void threads_tell_status(struct model *md, struct g *g, struct op *op)
 		op->stack = thread_entry(md, g->thread);
 	if (md->generation == 1)
 		op->stack2 = thread_entry(md, g->thread);
+	if (g->status == G_WAITING)
+		op->string = g->thread->reason;
 	thread_told(md, g->thread);
 }
 
 static void close_thread(struct model *md, struct thread *t, bool last)
 {
 	thread_settle_resume(md, t, true);
-	if (last && t->exiting && t->g->m) {
+	thread_doubt_waking(md, t);
+	if (last && t->exiting && t->losses == md->annotations.losses && t->g->m) {
 		md->cause = INFERRED; /* it was said to end: this is what its CPU did next */
 		thread_die(md, t);
 		return;

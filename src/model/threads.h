@@ -36,9 +36,11 @@ struct thread {
 	uint64_t call;     /* the system call it is in: 1 + number, 0 = none or not known */
 	uint64_t file;     /* that the call is about (WAIT_*) */
 	uint32_t call_stack;
-	uint32_t comm;  /* string ids */
-	uint32_t start; /* name of its start routine, 0 = not known yet */
+	uint32_t reason; /* string id: what it waits for, if it does */
+	uint32_t comm;   /* string ids */
+	uint32_t start;  /* name of its start routine, 0 = not known yet */
 	bool exiting;
+	uint32_t losses; /* then: annotations.losses */
 	/* It came back to its CPU in the middle of a call: 1 + index of the op that may begin the rest. */
 	size_t resume;
 	struct early_waking waking;
@@ -116,6 +118,8 @@ uint32_t thread_leaf(struct model *md, uint64_t call, uint64_t file);
 /* The stack with this hash, with names around it; learns the thread's start routine from it. */
 uint32_t thread_stack(struct model *md, struct thread *t, uint64_t hash, uint32_t leaf);
 uint8_t thread_stack_hint(const struct model *md, uint64_t hash);
+/* What it waits for, in words: string id. */
+uint32_t thread_reason(struct model *md, const struct wait *wait);
 /* The thread's name alone, as a stack. */
 uint32_t thread_entry(struct model *md, const struct thread *t);
 uint32_t thread_name(struct model *md, const struct thread *t); /* string id */
@@ -135,6 +139,12 @@ void thread_end_call(struct model *md, struct thread *t);
 void thread_settle_resume(struct model *md, struct thread *t, bool tell);
 void thread_resume_call(struct model *md, struct thread *t);
 void thread_die(struct model *md, struct thread *t); /* t is gone then */
+
+/* --- threads_observe.c --- */
+/* It was said to be woken before it had left its CPU, and has not been seen since. */
+void thread_doubt_waking(struct model *md, struct thread *t);
+/* A snapshot shows it; it may have been woken since. */
+void thread_fell_asleep_unseen(struct model *md, struct thread *t);
 
 /* --- threads_functions.c --- */
 void threads_function(struct model *md, const struct log_function *function);

@@ -285,6 +285,15 @@ uint32_t thread_leaf(struct model *md, uint64_t call, uint64_t file)
 	return leaf->name;
 }
 
+uint32_t thread_reason(struct model *md, const struct wait *wait)
+{
+	const char *reason = wait_reason(wait);
+
+	if (!reason)
+		reason = call_name(wait->call);
+	return reason ? tables_string(md, reason) : thread_leaf(md, wait->call, 0);
+}
+
 /* --- others --- */
 
 void threads_comm(struct model *md, const struct raw_text *text)

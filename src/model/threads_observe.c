@@ -62,24 +62,23 @@ static void unblock(struct model *md, struct g *g, const struct early_waking *wa
 	}
 }
 
+/*
+ * A thread that nobody has listed, and whose birth was not seen though nothing
+ * was lost, has been taken from the process's list already and only has to
+ * leave its CPU for the last time (release_task, Linux 6.18 kernel/exit.c).
+ */
+static bool is_gone(const struct model *md, uint64_t tid)
+{
+	const struct log_loss *loss = &md->totals.loss;
+
+	return !loss->ring_full && !loss->unreadable && !loss->missed && !thread_find(md, tid);
+}
+
 /* --- leaving a CPU --- */
 
 static uint32_t stop_reason(struct model *md, const struct thread *t)
 {
 	return tables_string(md, call_yields(t->call) ? "yield" : "preempted");
-}
-
-static uint32_t block_reason(struct model *md, const struct raw_record *rec, uint32_t leaf)
-{
-	struct wait wait = {.call = rec->arg,
-			    .file = rec->arg2,
-			    .left = rec->status,
-			    .hint = thread_stack_hint(md, rec->stack)};
-	const char *reason = wait_reason(&wait);
-
-	if (reason)
-		return tables_string(md, reason);
-	return call_name(rec->arg) ? tables_string(md, call_name(rec->arg)) : leaf;
 }
 
 static void fall_asleep(struct model *md, struct thread *t, const struct raw_record *rec)
@@ -89,8 +88,13 @@ static void fall_asleep(struct model *md, struct thread *t, const struct raw_rec
 	uint32_t leaf = faults ? tables_string(md, "[page fault]") : thread_leaf(md, rec->arg, rec->arg2);
 	uint32_t stack = thread_stack(md, t, rec->stack, leaf);
 	struct early_waking waking = t->waking;
+	struct wait wait = {.call = rec->arg,
+			    .file = rec->arg2,
+			    .left = rec->status,
+			    .hint = thread_stack_hint(md, rec->stack)};
 
-	step_go_block(md, m, block_reason(md, rec, leaf), stack);
+	t->reason = thread_reason(md, &wait);
+	step_go_block(md, m, t->reason, stack);
 	step_proc_stop(md, m);
 	t->call_stack = stack;
 	if (!waking.waker)
@@ -103,7 +107,8 @@ static void fall_asleep(struct model *md, struct thread *t, const struct raw_rec
 static void switch_out(struct model *md, const struct seen *seen)
 {
 	const struct raw_record *rec = seen->rec;
-	struct thread *t = thread_get(md, rec->tid, false);
+	bool gone = rec->status == LEFT_DEAD && is_gone(md, rec->tid);
+	struct thread *t = gone ? NULL : thread_get(md, rec->tid, false);
 	struct m *m;
 
 	if (!t || !thread_on_cpu(md, t, seen->cpu))
@@ -130,10 +135,12 @@ static void switch_out(struct model *md, const struct seen *seen)
 
 static void switch_in(struct model *md, const struct seen *seen)
 {
-	struct thread *t = thread_get(md, seen->rec->g, false);
+	struct thread *t = is_gone(md, seen->rec->g) ? NULL : thread_get(md, seen->rec->g, false);
 
-	if (!t)
+	if (!t) {
+		cpu_clear(md, seen->cpu);
 		return;
+	}
 	t->g->last_hit = seen->rec->time;
 	thread_off_cpu(md, t);
 	if (t->g->status == G_WAITING) {
@@ -167,12 +174,22 @@ static void take_back_unblock(struct model *md, struct thread *t)
 {
 	struct op *op;
 
-	if (!t->early_unblock || t->early_generation != md->generation || t->g->status != G_RUNNABLE)
+	if (!t->early_unblock || t->early_generation != md->generation ||
+	    t->g->last_op != md->ops.before + t->early_unblock)
 		return;
 	op = &md->ops.ops[t->early_unblock - 1];
 	*op = (struct op){.time = op->time, .kind = OP_NONE, .p = NO_P};
 	t->early_unblock = 0;
 	t->g->status = G_WAITING;
+}
+
+/* What has not come to a CPU for so long has most likely not been woken: few queues are as long. */
+enum { DOUBT_NS = 100000000 };
+
+void thread_doubt_waking(struct model *md, struct thread *t)
+{
+	if (md->last_time > t->g->last_hit + DOUBT_NS)
+		take_back_unblock(md, t);
 }
 
 /* The waker's own frames, if it is a thread of ours. */
@@ -211,11 +228,28 @@ static void on_waking(struct model *md, const struct seen *seen)
 	t = thread_get(md, rec->g, true);
 	if (!t)
 		return;
-	t->g->last_hit = rec->time;
 	take_back_unblock(md, t);
-	if (t->g->m)
-		t->waking = waking;
-	else if (t->g->status == G_WAITING)
+	if (t->g->m) {
+		t->waking = waking; /* it proves nothing: that it left its CPU may have been lost */
+		return;
+	}
+	t->g->last_hit = rec->time;
+	if (t->g->status == G_WAITING)
+		unblock(md, t->g, &waking);
+}
+
+void thread_fell_asleep_unseen(struct model *md, struct thread *t)
+{
+	struct early_waking waking = t->waking;
+	struct m *m = t->g->m;
+
+	t->waking = (struct early_waking){0};
+	if (m)
+		thread_end_call(md, t);
+	make_waiting(md, t->g);
+	if (m)
+		step_proc_stop(md, m);
+	if (waking.waker)
 		unblock(md, t->g, &waking);
 }
 
@@ -261,8 +295,10 @@ static void on_exit(struct model *md, const struct seen *seen)
 {
 	struct thread *t = acting(md, seen);
 
-	if (t)
-		t->exiting = true;
+	if (!t)
+		return;
+	t->exiting = true;
+	t->losses = md->annotations.losses;
 }
 
 /*

@@ -144,7 +144,10 @@ static void place_listed(struct model *md, struct thread *t, const struct log_th
 /* Where it waits, and what its stack tells of its start. */
 static void take_stack(struct model *md, struct thread *t, const struct log_thread *lt)
 {
-	struct wait wait = {.call = lt->arg, .file = lt->arg2, .left = lt->left};
+	struct wait wait = {.call = lt->arg,
+			    .file = lt->arg2,
+			    .left = lt->left,
+			    .hint = thread_stack_hint(md, lt->stack)};
 	uint32_t stack = thread_stack(md, t, lt->stack, thread_leaf(md, wait.call, wait.file));
 
 	if (t->g->status != G_WAITING || lt->status != LOG_THREAD_WAITING)
@@ -152,6 +155,7 @@ static void take_stack(struct model *md, struct thread *t, const struct log_thre
 	t->call = lt->arg;
 	t->file = lt->arg2;
 	t->g->stack = t->call_stack = stack;
+	t->reason = thread_reason(md, &wait);
 }
 
 static void take_names(struct model *md, struct thread *t, const struct log_thread *lt)
@@ -222,13 +226,14 @@ void threads_start(struct model *md)
 	observe_early(md, from);
 }
 
-/* Its first thread has the process's id; it runs as soon as a record says so. */
-void threads_start_spawned(struct model *md)
+/* Its first thread has the process's id, and is what the first record is about as a rule. */
+void threads_start_spawned(struct model *md, const struct raw_record *first)
 {
 	struct thread *t = is_tid(md->target.pid) ? thread_new(md, md->target.pid) : NULL;
+	bool runs = first->tid == md->target.pid && first->site != SITE_COMM;
 
 	if (t)
-		t->g->status = G_RUNNABLE;
+		place(md, t, runs ? G_RUNNING : G_RUNNABLE, first->p);
 }
 
 /* --- after a loss --- */
@@ -250,13 +255,7 @@ static void set_status(struct model *md, struct thread *t, const struct log_thre
 		return;
 	}
 	if (status == G_WAITING) {
-		struct m *m = t->g->m;
-
-		if (m)
-			thread_end_call(md, t);
-		make_waiting(md, t->g);
-		if (m)
-			step_proc_stop(md, m);
+		thread_fell_asleep_unseen(md, t);
 		return;
 	}
 	thread_off_cpu(md, t);

@@ -116,7 +116,7 @@ static bool check_symbol(const struct log_record *record)
 	const struct log_symbol *symbol = record->data;
 	size_t at = sizeof(*symbol);
 
-	if (record->size < at || symbol->nframes > SYMBOL_DEPTH)
+	if (record->size < at || symbol->pc == 0 || symbol->nframes > SYMBOL_DEPTH)
 		return false;
 	for (unsigned i = 0; i < symbol->nframes; i++) {
 		struct log_symbol_frame frame;

@@ -31,7 +31,7 @@ static int add_symbol(struct function_file *file, const struct function_symbol *
 }
 
 /* Symbols of files' own come behind the symbol of their source file (System V ABI, 4). */
-static int read_table(struct function_file *file, Elf_Scn *section, const GElf_Shdr *header)
+static int read_table(struct function_file *file, Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
 {
 	Elf_Data *data = elf_getdata(section, NULL);
 	const char *source = NULL;
@@ -45,7 +45,7 @@ static int read_table(struct function_file *file, Elf_Scn *section, const GElf_S
 		if (!gelf_getsym(data, i, &symbol))
 			break;
 		type = GELF_ST_TYPE(symbol.st_info);
-		name = elf_strptr(file->elf.elf, header->sh_link, symbol.st_name);
+		name = elf_strptr(elf, header->sh_link, symbol.st_name);
 		if (type == STT_FILE)
 			source = name;
 		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF || !name ||
@@ -64,31 +64,36 @@ static int read_table(struct function_file *file, Elf_Scn *section, const GElf_S
 	return rc;
 }
 
-/* .dynsym has nothing that .symtab has not. */
-static int read_symbols(struct function_file *file)
+static int read_section(struct function_file *file, const struct native_elf *from, const char *name)
 {
-	static const char *const tables[] = {".symtab", ".dynsym"};
+	GElf_Shdr header;
+	Elf_Scn *section = native_elf_section(from, name, &header);
 
-	for (unsigned i = 0; i < sizeof(tables) / sizeof(tables[0]) && file->n == 0; i++) {
-		GElf_Shdr header;
-		Elf_Scn *section = native_elf_section(&file->elf, tables[i], &header);
-		int rc = section ? read_table(file, section, &header) : 0;
-
-		if (rc)
-			return rc;
-	}
-	return 0;
+	return section ? read_table(file, from->elf, section, &header) : 0;
 }
 
-int function_file_open(struct function_file *file, int fd)
+/* .dynsym has nothing that .symtab has not, but some of what was stripped off. */
+static int read_symbols(struct function_file *file, const struct native_search *search)
+{
+	int rc = read_section(file, &file->elf, ".symtab");
+
+	if (rc || file->n)
+		return rc;
+	if ((search && native_debug_find(search, &file->elf, &file->symbols_of) == 0) ||
+	    native_elf_debugdata(&file->elf, &file->symbols_of) == 0)
+		rc = read_section(file, &file->symbols_of, ".symtab");
+	return rc ? rc : read_section(file, &file->elf, ".dynsym");
+}
+
+int function_file_open(struct function_file *file, int fd, const struct native_search *search)
 {
 	int rc;
 
-	*file = (struct function_file){.n = 0};
+	*file = (struct function_file){.symbols_of.fd = -1};
 	rc = native_elf_open(&file->elf, fd);
 	if (rc)
 		return rc;
-	rc = read_symbols(file);
+	rc = read_symbols(file, search);
 	if (rc)
 		function_file_close(file);
 	return rc;
@@ -99,8 +104,9 @@ void function_file_close(struct function_file *file)
 	if (file->has_code)
 		module_free(&file->code);
 	free(file->symbols);
+	native_elf_close(&file->symbols_of);
 	native_elf_close(&file->elf);
-	*file = (struct function_file){.elf.fd = -1};
+	*file = (struct function_file){.elf.fd = -1, .symbols_of.fd = -1};
 }
 
 /* --- what the ways are found by --- */

@@ -5,19 +5,24 @@
 
 #include "target/function_names.h"
 #include "target/modules.h"
+#include "target/native_debug.h"
 #include "target/native_elf.h"
 #include "target/ways.h"
 
 struct function_file {
 	struct native_elf elf;
+	struct native_elf symbols_of; /* its symbols, if they are kept apart from it; else closed */
 	struct function_symbol *symbols;
 	size_t n, capacity;
 	struct module_code code; /* its rows: made when first needed */
 	bool has_code;
 };
 
-/* Takes over fd, also when it fails. -ENOEXEC, -ENOMEM. */
-int function_file_open(struct function_file *file, int fd);
+/*
+ * Takes over fd, also when it fails. Symbols that were stripped off are looked
+ * for in its debug file (search may be NULL) and in .gnu_debugdata. -ENOEXEC, -ENOMEM.
+ */
+int function_file_open(struct function_file *file, int fd, const struct native_search *search);
 void function_file_close(struct function_file *file);
 
 /* The ways of the function at this symbol. As ways_find. */

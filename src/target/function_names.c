@@ -48,6 +48,8 @@ static size_t without_parameters(const char *name, size_t len)
 		else if (name[at - 1] == '(' && --depth == 0)
 			break;
 	}
+	if (at > 8 && memcmp(name + at - 9, "operator", 8) == 0)
+		return len; /* operator(): they are its name */
 	return at > 1 ? at - 1 : len;
 }
 

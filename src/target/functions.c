@@ -28,6 +28,7 @@ struct mapped { /* a file */
 struct search {
 	struct mapped *files; /* the executable first */
 	unsigned n;
+	struct native_search debug; /* for debug files */
 	struct function_plan *plan;
 	struct error *err;
 };
@@ -55,7 +56,8 @@ static int add_file(struct search *search, int fd, const char *path, size_t len,
 	memcpy(file->path, path, len);
 	file->path[len] = '\0';
 	file->key = *key;
-	if (function_file_open(&file->file, fd) == 0)
+	search->debug.path = file->path;
+	if (function_file_open(&file->file, fd, &search->debug) == 0)
 		search->n++;
 	return 0;
 }
@@ -87,6 +89,33 @@ static void put_first(struct search *search, pid_t pid)
 		search->files[i] = search->files[0];
 		search->files[0] = exe;
 		return;
+	}
+}
+
+/* One of another build is passed over: whoever names stacks tells of it. */
+static void tell_nothing(void *ctx, const char *line)
+{
+	(void)ctx;
+	(void)line;
+}
+
+static void open_roots(struct search *search, pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
+	search->debug = (struct native_search){
+		.roots = {pid ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1,
+			  open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)},
+		.tell = tell_nothing,
+	};
+}
+
+static void close_roots(struct search *search)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		if (search->debug.roots[i] >= 0)
+			close(search->debug.roots[i]);
 	}
 }
 
@@ -215,7 +244,8 @@ static int refuse_unknown(const struct search *search, const struct function_wan
 			 in_file ? " in that file" : " in the program or its libraries", list);
 }
 
-/* In the libraries: a name that two of them have means neither. */
+/* In the libraries: a name that two of them have means neither, but what one keeps to itself does not count.
+ */
 static int find_in_others(struct search *search, const struct function_want *want,
 			  const struct function_spec *spec, struct found *found)
 {
@@ -225,10 +255,12 @@ static int find_in_others(struct search *search, const struct function_want *wan
 		find_in(&search->files[i], spec, NULL, &other);
 		if (!other.n)
 			continue;
-		if (!found->n) {
+		if (!found->n || (other.global && !found->global)) {
 			*found = other;
 			continue;
 		}
+		if (found->global && !other.global)
+			continue;
 		return error_set(
 			search->err, EEXIST,
 			"%.100s is the name of several functions: in %.120s and in %.120s (FILE:FUNC "
@@ -380,6 +412,7 @@ int functions_plan(pid_t pid, const char *exe, const struct function_want *wante
 		return error_set(err, EINVAL, "more than %u functions", MAX_FUNCTIONS);
 	memcpy(plan->wanted, wanted, n * sizeof(*wanted));
 	search.files = calloc(MAX_FILES, sizeof(*search.files));
+	open_roots(&search, pid);
 	if (!search.files)
 		rc = error_set(err, ENOMEM, "out of memory");
 	else
@@ -389,6 +422,7 @@ int functions_plan(pid_t pid, const char *exe, const struct function_want *wante
 	while (search.n)
 		function_file_close(&search.files[--search.n].file);
 	free(search.files);
+	close_roots(&search);
 	if (rc)
 		functions_free(plan);
 	return rc;

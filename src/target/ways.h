@@ -13,7 +13,7 @@
 
 #include "util/error.h"
 
-enum { WAYS_PIECES = 16, WAYS_ENDS = 256 };
+enum { WAYS_PIECES = 16, WAYS_ENDS = 1024 };
 
 struct ways_range {
 	uint64_t start, end;

@@ -6,21 +6,27 @@ CALLTARGETS=tests/e2e/calltargets
 
 # calltarget VARIANT: prints its path, building it if need be. VARIANT is a C compiler's options, or cxx.
 calltarget() {
-	local binary=$E2E/calls-$1 flags
+	local binary=$E2E/calls-$1 flags compiler=gcc
 	case $1 in
 	default) flags=(-O2 -fomit-frame-pointer) ;;
 	unoptimised) flags=(-O0) ;;
 	ibt) flags=(-O3 -fcf-protection=full) ;; # endbr64
 	nopie) flags=(-O2 -fno-pie -no-pie) ;;   # jump tables of addresses
 	small) flags=(-Os -s -rdynamic) ;;       # .dynsym alone
+	clang) flags=(-O3) compiler=clang ;;     # conditional jumps to other functions
+	apart) flags=(-O2) ;;                    # symbols in a file of their own
 	cxx) flags=(-O2) ;;
 	esac
 	if [ ! -x "$binary" ] || [ -n "$(find $CALLTARGETS -newer "$binary")" ]; then
 		if [ "$1" = cxx ]; then
 			g++ -std=gnu++17 -Wall -Wextra -Werror "${flags[@]}" -o "$binary" $CALLTARGETS/calls.cc -pthread >&2
 		else
-			gcc -std=gnu17 -Wall -Wextra -Werror "${flags[@]}" -o "$binary" $CALLTARGETS/calls.c -pthread >&2
+			$compiler -std=gnu17 -Wall -Wextra -Werror "${flags[@]}" -o "$binary" $CALLTARGETS/calls.c -pthread >&2
 		fi || return 1
+		if [ "$1" = apart ]; then
+			objcopy --only-keep-debug "$binary" "$binary.debug" && strip "$binary" &&
+				objcopy --add-gnu-debuglink="$binary.debug" "$binary" || return 1
+		fi
 	fi
 	echo "$binary"
 }
@@ -97,7 +103,7 @@ all_called() {
 
 # --- calls ---
 
-C_FUNCTIONS="leaf inner nested recurse first second by_pointer deep catcher switcher rare worker tick"
+C_FUNCTIONS="leaf inner nested recurse first second by_pointer maybe hop deep catcher switcher rare worker tick"
 
 calls_of_c() { # VARIANT
 	local options=() name
@@ -134,6 +140,14 @@ case_functions_nopie() {
 
 case_functions_small() {
 	calls_of_c small
+}
+
+case_functions_clang() {
+	calls_of_c clang
+}
+
+case_functions_apart() {
+	calls_of_c apart
 }
 
 case_functions_tasks() {

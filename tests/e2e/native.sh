@@ -52,12 +52,15 @@ start_cxx() {
 }
 
 # thread_trace [OPTION...]: a trace of $target, $W/trace, and its raw log; what the kernel counts of a second in its
-# midst is in $W/counts, the debugger's stacks of before in $W/gdb if $debugger is yes.
+# midst is in $W/counts.
 thread_trace() {
-	background -p "$target" -d "${native_time:-2500ms}" -o "$W/trace" --raw "$W/raw" --json "$@"
+	rm -f "$W/trace"
+	background -p "$target" -o "$W/trace" --raw "$W/raw" --json "$@"
 	begun "$W/trace"
 	sleep 0.4
 	"$JUDGE" window -length 1200ms "$target" >"$W/counts" 2>"$W/window.err" || die "the counts: $(cat "$W/window.err")"
+	sleep "${more_time:-0.4}"
+	kill -INT $tracer
 	ends 40
 	want 0
 	timeout 10 "$JUDGE" json "$W/out" >/dev/null 2>"$W/json.err" || die "--json: $(cat "$W/json.err")"
@@ -235,9 +238,9 @@ case_native_signal() { # a handler that sleeps: the interrupted function is belo
 
 case_native_dlopen() { # a library that was not there when the trace began
 	start_c dlopen
-	native_time=4s thread_trace
-	demanded 'blocks;root=^plugin_user;of=plugin;reason=^sleep$;stack=nanosleep < plugin_inner < plugin_work < call_plugin < plugin_user;min=100' \
-		'blocks;root=^plugin_user;of=nanosleep;stack=(plugin_work|pause_us);min=100'
+	more_time=2 thread_trace
+	demanded 'blocks;root=^plugin_user;of=plugin_work;reason=^sleep$;stack=nanosleep < plugin_inner < plugin_work < call_plugin < plugin_user;min=100' \
+		'blocks;root=^plugin_user;of=nanosleep;stack=(plugin_work|pause_us);least=90;min=100'
 	thread_pages ""
 	gone_on
 }
@@ -298,11 +301,11 @@ waits_for() {
 }
 
 # program_trace ROOTS NAMED: of $target; ROOTS are the functions that its threads were started with, NAMED per cent of
-# the frames at least have names.
+# the frames at least have names: of Debian's stripped programs those that are exported.
 program_trace() {
 	thread_trace
 	demanded "roots;root=$1;min=100" "names;stack=^[^+]*[a-zA-Z_][^+]*\$;least=$2;min=20"
-	counted_truth
+	counted_truth -moved 1
 	still_lives
 }
 
@@ -315,8 +318,8 @@ case_native_redis() {
 	debugged
 	redis-benchmark -q -p "$port" -t set,get -c 8 -n 100000000 >"$W/load.out" 2>&1 </dev/null &
 	sleep 0.5
-	program_trace '^(main|bioProcessBackgroundJobs|.*background_thread)' 95
-	demanded 'blocks;root=^main;reason=^network$;stack=^epoll_wait.*aeProcessEvents < aeMain < main;min=100'
+	program_trace '^(main|bioProcessBackgroundJobs|.*background_thread|libjemalloc.*)' 70
+	demanded 'blocks;root=^main;reason=^network$;stack=^epoll_wait.* < aeMain < main;min=100'
 	thread_pages io
 }
 
@@ -374,14 +377,14 @@ case_native_postgres() { # a backend, and the process that starts them
 	cd "$TOP" || exit 1
 	: >"$W/target.err"
 	[ -n "$target" ] || die "no backend: $(tail -n 3 "$W/load.out")"
-	program_trace '^main' 95
+	program_trace '^main' 50
 	demanded 'blocks;root=^main;reason=^(network|disk|sync \(.*\))$;stack=PostgresMain;min=100'
 	thread_pages io
 	kill $clients
 	wait $clients 2>/dev/null
 	"$bin/pgbench" -h "$public" -U postgres -C -S -c 2 -T 60 postgres >"$W/load.out" 2>&1 </dev/null &
 	target=$(head -n 1 "$public/data/postmaster.pid")
-	program_trace '^main' 90
+	program_trace '^main' 50
 	kill -KILL $!
 	kill -INT "$target"
 	waits_for test ! -e "$public/data/postmaster.pid"

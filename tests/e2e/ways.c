@@ -26,7 +26,7 @@ int main(int argc, char **argv)
 	struct function_file file;
 	struct error err;
 
-	if (argc < 2 || function_file_open(&file, open(argv[1], O_RDONLY)))
+	if (argc < 2 || function_file_open(&file, open(argv[1], O_RDONLY), NULL))
 		return 2;
 	for (size_t i = 0; i < file.n; i++) {
 		const struct function_symbol *symbol = &file.symbols[i];

@@ -49,6 +49,27 @@ static void record_a_process(void **state)
 	assert_null(options.command);
 }
 
+static void record_as(void **state)
+{
+	struct record_options options;
+	struct error err;
+	struct line line;
+
+	(void)state;
+	LINE(line, "-p", "42");
+	assert_int_equal(options_record(line.argc, line.argv, &options, &err), 0);
+	assert_int_equal(options.as, AS_IT_IS);
+	LINE(line, "-p", "42", "--as", "c");
+	assert_int_equal(options_record(line.argc, line.argv, &options, &err), 0);
+	assert_int_equal(options.as, AS_C);
+	LINE(line, "--as=go", "--", "server");
+	assert_int_equal(options_record(line.argc, line.argv, &options, &err), 0);
+	assert_int_equal(options.as, AS_GO);
+	LINE(line, "-p", "42", "--as", "rust");
+	assert_int_equal(options_record(line.argc, line.argv, &options, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "'rust'"));
+}
+
 static void record_flags(void **state)
 {
 	struct record_options options;
@@ -240,13 +261,10 @@ static void other_commands(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(record_a_process),
-		cmocka_unit_test(record_flags),
-		cmocka_unit_test(cpu_samples),
-		cmocka_unit_test(record_alloc),
-		cmocka_unit_test(command_keeps_its_own_options),
-		cmocka_unit_test(nonsense_is_refused),
-		cmocka_unit_test(help_and_version_need_nothing_else),
+		cmocka_unit_test(record_a_process),    cmocka_unit_test(record_as),
+		cmocka_unit_test(record_flags),        cmocka_unit_test(cpu_samples),
+		cmocka_unit_test(record_alloc),        cmocka_unit_test(command_keeps_its_own_options),
+		cmocka_unit_test(nonsense_is_refused), cmocka_unit_test(help_and_version_need_nothing_else),
 		cmocka_unit_test(other_commands),
 	};
 

@@ -18,7 +18,7 @@
 #include "sim.h"
 #include "wire/wire.h"
 
-enum { STEPS = 6000, BOUNDARY_EVERY = 700 };
+enum { STEPS = 6000, BOUNDARY_EVERY = 700, STACK_OF_NATIVE = 5 };
 
 /* A pipeline that stands in a directory of its own, fed by a simulation. */
 struct world {
@@ -28,6 +28,7 @@ struct world {
 	struct output trace, raw;
 	struct pipeline *pipe;
 	int failure; /* the first error of pipeline_put */
+	bool native; /* whoever parks has a stack of native code */
 };
 
 static int enter(void **state)
@@ -75,10 +76,12 @@ static void put_new_records(struct world *world)
 	const struct sim *sim = &world->sim;
 
 	for (; world->fed < sim->n; world->fed++) {
-		const struct raw_record *rec = &sim->out[world->fed];
+		struct raw_record *rec = &world->sim.out[world->fed];
 		_Alignas(8) char text[SIM_TEXT];
 		size_t size = sim_text(rec, text);
 
+		if (world->native && rec->site == SITE_PARK)
+			rec->stack = STACK_OF_NATIVE;
 		if (size)
 			put(world, LOG_TEXT, text, size);
 		else
@@ -136,12 +139,37 @@ static void open_pipeline(struct world *world, bool raw)
 	assert_non_null(world->pipe);
 }
 
+static void put_native_stack(struct world *world)
+{
+	struct {
+		struct log_symbol head;
+		struct log_symbol_frame inner;
+		char inner_texts[16];
+		struct log_symbol_frame outer;
+		char outer_texts[16];
+	} symbol = {.head = {.pc = 0x401001, .nframes = 2},
+		    .inner = {.line = 7, .function_len = 9, .file_len = 7},
+		    .inner_texts = "inlined_0inner.c",
+		    .outer = {.line = 9, .function_len = 9, .file_len = 7},
+		    .outer_texts = "callers_0outer.c"};
+	struct {
+		struct raw_stack head;
+		uint64_t pc;
+	} stack = {.head = {.n = 1, .site = SITE_STACK, .flags = RAW_STACK_NATIVE, .hash = STACK_OF_NATIVE},
+		   .pc = 0x401001};
+
+	put(world, LOG_SYMBOL, &symbol, sizeof(symbol));
+	put(world, LOG_STACK, &stack, sizeof(stack));
+}
+
 static void run(struct world *world)
 {
 	struct log_target target = {
 		.pid = 77, .flags = LOG_TARGET_GO, .go_minor = 26, .go_version = "go1.26.8", .comm = "sim"};
 
 	put(world, LOG_TARGET, &target, sizeof(target));
+	if (world->native)
+		put_native_stack(world);
 	put_snapshot(world);
 	for (unsigned i = 1; i <= STEPS; i++) {
 		sim_step(&world->sim);
@@ -237,6 +265,34 @@ static void trace_is_valid_and_replay_gives_the_same(void **state)
 	assert_true(check_valid("old.trace") > 0);
 }
 
+static void assert_has(const char *path, const char *text)
+{
+	struct bytes bytes = read_file(path);
+
+	assert_non_null(memmem(bytes.data, bytes.n, text, strlen(text)));
+	free(bytes.data);
+}
+
+/* Names of native code come from the log alone, inlined callers with them. */
+static void native_code_has_names(void **state)
+{
+	struct world *world = *state;
+
+	world->native = true;
+	open_pipeline(world, true);
+	assert_false(pipeline_has_names(world->pipe));
+	run(world);
+	assert_true(pipeline_has_names(world->pipe));
+	finish(world, true);
+	assert_int_equal(world->failure, 0);
+	assert_true(check_valid("live.trace") > 1);
+	assert_has("live.trace", "inlined_0");
+	assert_has("live.trace", "callers_0");
+	assert_has("live.trace", "outer.c");
+	assert_int_equal(RUN(command_replay, "-q", "live.raw", "-o", "replayed.trace"), STATUS_WHOLE);
+	assert_same_files("live.trace", "replayed.trace");
+}
+
 static void log_without_its_end_is_used_as_far_as_it_goes(void **state)
 {
 	struct world *world = *state;
@@ -313,11 +369,9 @@ static void repair_cuts_a_torn_trace(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(trace_is_valid_and_replay_gives_the_same),
-		TEST(log_without_its_end_is_used_as_far_as_it_goes),
-		TEST(torn_log_is_used_as_far_as_it_goes),
-		TEST(full_disk_keeps_the_whole_generations),
-		TEST(repair_cuts_a_torn_trace),
+		TEST(trace_is_valid_and_replay_gives_the_same),      TEST(native_code_has_names),
+		TEST(log_without_its_end_is_used_as_far_as_it_goes), TEST(torn_log_is_used_as_far_as_it_goes),
+		TEST(full_disk_keeps_the_whole_generations),         TEST(repair_cuts_a_torn_trace),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

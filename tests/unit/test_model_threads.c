@@ -14,6 +14,7 @@
 enum {
 	CALL_READ = 1 + 0,
 	CALL_YIELD = 1 + 24,
+	CALL_SLEEP = 1 + 35,
 	CALL_CLONE = 1 + 56,
 	CALL_EXIT = 1 + 60,
 	CALL_FUTEX = 1 + 202
@@ -81,8 +82,8 @@ static void test_start(void **state)
 				      "ProcStatus m100 p0 running\n"
 				      "ProcStatus p1 idle\n"
 				      "GoStatus m100 g100 running {|app} entry{|app}\n"
-				      "GoStatus g101 waiting {futex|3000|2001|2000|worker [app]} "
-				      "entry{|worker [app]}\n"
+				      "GoStatus g101 waiting 'sync (mutex)' {futex|3000|2001|2000|worker "
+				      "[app]} entry{|worker [app]}\n"
 				      "ProcsChange m100 p0 g100 arg=2\n");
 	thread_log_free(&log);
 }
@@ -109,11 +110,608 @@ static void test_block_and_wake(void **state)
 	thread_log_free(&log);
 }
 
+static void test_early_waking(void **state)
+{
+	struct thread_log log;
+
+	(void)state;
+	begin(&log);
+	RECORD(&log, .site = SITE_WAKING, .tid = 0, .p = 1, .g = 100, .status = WAKER_INTERRUPT,
+	       .arg = INTERRUPT_TIMER);
+	RECORD(&log, .site = SITE_SWITCH, .tid = 100, .status = LEFT_ASLEEP, .arg = CALL_SLEEP);
+	RECORD(&log, .site = SITE_SWITCH, .g = 100);
+	assert_string_equal(rest(&log), "GoBlock m100 p0 g100 'sleep' {nanosleep|app}\n"
+					"ProcStop m100 p0\n"
+					"GoUnblock g2=100 {|[interrupt: timer]}\n"
+					"ProcStart m100 p0\n"
+					"GoStart m100 p0 g100\n");
+	thread_log_free(&log);
+}
+
+static void test_early_waking_in_vain(void **state)
+{
+	struct thread_log log;
+
+	(void)state;
+	begin(&log);
+	/* It is switched out runnable: no waking counts. */
+	RECORD(&log, .site = SITE_WAKING, .p = 1, .g = 100, .status = WAKER_INTERRUPT);
+	RECORD(&log, .site = SITE_SWITCH, .tid = 100);
+	RECORD(&log, .site = SITE_SWITCH, .g = 100);
+	/* It does something in between. */
+	RECORD(&log, .site = SITE_WAKING, .p = 1, .g = 100, .status = WAKER_INTERRUPT);
+	RECORD(&log, .site = SITE_WAKING, .tid = 100, .g = 101, .status = WAKER_THREAD);
+	RECORD(&log, .site = SITE_SWITCH, .tid = 100, .status = LEFT_ASLEEP, .arg = CALL_SLEEP);
+	RECORD(&log, .site = SITE_WAKING, .p = 1, .g = 100, .status = WAKER_INTERRUPT, .arg = INTERRUPT_DISK);
+	RECORD(&log, .site = SITE_SWITCH, .g = 100);
+	/* A second one takes the first one back. */
+	RECORD(&log, .site = SITE_WAKING, .p = 1, .g = 100, .status = WAKER_INTERRUPT,
+	       .arg = INTERRUPT_TIMER);
+	RECORD(&log, .site = SITE_SWITCH, .tid = 100, .status = LEFT_ASLEEP, .arg = CALL_SLEEP);
+	RECORD(&log, .site = SITE_WAKING, .p = 1, .g = 100, .status = WAKER_INTERRUPT, .arg = INTERRUPT_NET);
+	assert_string_equal(rest(&log), "GoStop m100 p0 g100 'preempted'\n"
+					"ProcStop m100 p0\n"
+					"ProcStart m100 p0\n"
+					"GoStart m100 p0 g100\n"
+					"GoUnblock m100 p0 g100 g2=101 {|app}\n"
+					"GoBlock m100 p0 g100 'sleep' {nanosleep|app}\n"
+					"ProcStop m100 p0\n"
+					"GoUnblock g2=100 {|[interrupt: disk]}\n"
+					"ProcStart m100 p0\n"
+					"GoStart m100 p0 g100\n"
+					"GoBlock m100 p0 g100 'sleep' {nanosleep|app}\n"
+					"ProcStop m100 p0\n"
+					"GoUnblock g2=100 {|[interrupt: network]}\n");
+	thread_log_free(&log);
+}
+
+static void test_wakers(void **state)
+{
+	struct thread_log log;
+
+	(void)state;
+	begin(&log);
+	thread_log_comm(&log, 900, "client");
+	RECORD(&log, .site = SITE_WAKING, .tid = 900, .p = 1, .g = 101, .status = WAKER_OTHER, .arg = 899);
+	RECORD(&log, .site = SITE_SWITCH, .p = 1, .g = 101);
+	RECORD(&log, .site = SITE_SWITCH, .p = 1, .tid = 101, .status = LEFT_ASLEEP, .arg = CALL_FUTEX);
+	/* On a CPU where the model has a thread of ours: no P for it. */
+	RECORD(&log, .site = SITE_WAKING, .tid = 901, .p = 0, .g = 101, .status = WAKER_OTHER, .arg = 901);
+	assert_string_equal(rest(&log), "ProcStart m900 p1\n"
+					"GoUnblock m900 p1 g2=101 {|[outside] client (899)}\n"
+					"ProcStop m900 p1\n"
+					"ProcStart m101 p1\n"
+					"GoStart m101 p1 g101\n"
+					"GoBlock m101 p1 g101 'sync (futex)' {futex|worker [app]}\n"
+					"ProcStop m101 p1\n"
+					"GoUnblock g2=101 {|[outside] ? (901)}\n");
+	thread_log_free(&log);
+}
+
+static void test_calls(void **state)
+{
+	struct thread_log log;
+	uint64_t pipe = WAIT_MAKE(FILE_PIPE, 7, 1), socket = WAIT_MAKE(FILE_SOCKET, 9, 1);
+
+	(void)state;
+	begin(&log);
+	thread_log_file(&log, socket, "10.0.0.1:5432");
+	/* One that does not block. */
+	RECORD(&log, .site = SITE_CALL, .tid = 100, .arg = CALL_READ, .arg2 = pipe, .stack = STACK_MAIN);
+	RECORD(&log, .site = SITE_CALL_DONE, .tid = 100, .arg = CALL_READ);
+	/* One that blocks, and returns at once when it is woken. */
+	RECORD(&log, .site = SITE_CALL, .tid = 100, .arg = CALL_READ, .arg2 = socket, .stack = STACK_MAIN);
+	RECORD(&log, .site = SITE_SWITCH, .tid = 100, .status = LEFT_ASLEEP, .arg = CALL_READ, .arg2 = socket,
+	       .stack = STACK_MAIN);
+	RECORD(&log, .site = SITE_WAKING, .p = 1, .g = 100, .status = WAKER_INTERRUPT, .arg = INTERRUPT_NET);
+	RECORD(&log, .site = SITE_SWITCH, .p = 1, .g = 100);
+	RECORD(&log, .site = SITE_CALL_DONE, .tid = 100, .p = 1, .arg = CALL_READ);
+	/* One that is preempted, and goes on for long. */
+	RECORD(&log, .site = SITE_CALL, .tid = 100, .p = 1, .arg = CALL_READ, .arg2 = pipe);
+	RECORD(&log, .site = SITE_SWITCH, .tid = 100, .p = 1, .arg = CALL_READ, .arg2 = pipe);
+	RECORD(&log, .site = SITE_SWITCH, .p = 1, .g = 100);
+	log.now += 50000;
+	RECORD(&log, .site = SITE_CALL_DONE, .tid = 100, .p = 1, .arg = CALL_READ);
+	RECORD(&log, .site = SITE_CALL, .tid = 100, .p = 1, .arg = CALL_YIELD);
+	RECORD(&log, .site = SITE_SWITCH, .tid = 100, .p = 1, .arg = CALL_YIELD);
+	assert_string_equal(rest(&log),
+			    "GoSyscallBegin m100 p0 g100 {read(7)|1001|1000|main [app]}\n"
+			    "GoSyscallEnd m100 p0 g100\n"
+			    "GoSyscallBegin m100 p0 g100 {read(9: 10.0.0.1:5432)|1001|1000|main [app]}\n"
+			    "GoSyscallEnd m100 p0 g100\n"
+			    "GoBlock m100 p0 g100 'network' {read(9: 10.0.0.1:5432)|1001|1000|main [app]}\n"
+			    "ProcStop m100 p0\n"
+			    "GoUnblock g2=100 {|[interrupt: network]}\n"
+			    "ProcStart m100 p1\n"
+			    "GoStart m100 p1 g100\n"
+			    "GoSyscallBegin m100 p1 g100 {read(7)|main [app]}\n"
+			    "GoSyscallEnd m100 p1 g100\n"
+			    "GoStop m100 p1 g100 'preempted'\n"
+			    "ProcStop m100 p1\n"
+			    "ProcStart m100 p1\n"
+			    "GoStart m100 p1 g100\n"
+			    "GoSyscallBegin m100 p1 g100 {read(7)|main [app]} ~\n"
+			    "GoSyscallEnd m100 p1 g100\n"
+			    "GoSyscallBegin m100 p1 g100 {sched_yield|main [app]}\n"
+			    "GoSyscallEnd m100 p1 g100\n"
+			    "GoStop m100 p1 g100 'yield'\n"
+			    "ProcStop m100 p1\n");
+	thread_log_free(&log);
+}
+
+static void test_boundaries(void **state)
+{
+	struct thread_log log;
+
+	(void)state;
+	begin(&log);
+	RECORD(&log, .site = SITE_CALL, .tid = 100, .arg = CALL_READ, .stack = STACK_MAIN);
+	thread_log_boundary(&log);
+	RECORD(&log, .site = SITE_CALL_DONE, .tid = 100, .arg = CALL_READ);
+	thread_log_boundary(&log);
+	RECORD(&log, .site = SITE_SWITCH, .tid = 100, .status = LEFT_ASLEEP, .arg = CALL_READ,
+	       .stack = STACK_MAIN);
+	RECORD(&log, .site = SITE_SWITCH, .p = 1, .g = 100);
+	thread_log_boundary(&log);
+	RECORD(&log, .site = SITE_CALL_DONE, .p = 1, .tid = 100, .arg = CALL_READ);
+	assert_string_equal(rest(&log),
+			    "GoSyscallBegin m100 p0 g100 {read|1001|1000|main [app]}\n"
+			    "-- 2\n"
+			    "ProcStatus m100 p0 syscall\n"
+			    "ProcStatus p1 idle\n"
+			    "GoStatus m100 g100 syscall {read|1001|1000|main [app]}\n"
+			    "GoStatus g101 waiting 'sync (mutex)' {futex|3000|2001|2000|worker [app]}\n"
+			    "GoSyscallEnd m100 p0 g100\n"
+			    "-- 3\n"
+			    "ProcStatus m100 p0 running\n"
+			    "ProcStatus p1 idle\n"
+			    "GoStatus m100 g100 running {|main [app]}\n"
+			    "GoStatus g101 waiting 'sync (mutex)' {futex|3000|2001|2000|worker [app]}\n"
+			    "ProcsChange m100 p0 g100 arg=2\n"
+			    "GoBlock m100 p0 g100 'read' {read|1001|1000|main [app]}\n"
+			    "ProcStop m100 p0\n"
+			    "GoUnblock g2=100 ~\n"
+			    "ProcStart m100 p1\n"
+			    "GoStart m100 p1 g100\n"
+			    "GoSyscallBegin m100 p1 g100 {read|1001|1000|main [app]} ~\n"
+			    "-- 4\n"
+			    "ProcStatus p0 idle\n"
+			    "ProcStatus m100 p1 syscall\n"
+			    "GoStatus m100 g100 syscall {read|1001|1000|main [app]}\n"
+			    "GoStatus g101 waiting 'sync (mutex)' {futex|3000|2001|2000|worker [app]}\n"
+			    "GoSyscallEnd m100 p1 g100\n");
+	thread_log_free(&log);
+}
+
+static void test_lives(void **state)
+{
+	struct thread_log log;
+
+	(void)state;
+	begin(&log);
+	RECORD(&log, .site = SITE_CALL, .tid = 100, .arg = CALL_CLONE, .stack = STACK_MAIN);
+	RECORD(&log, .site = SITE_FORK, .tid = 100, .g = 102, .arg = LOG_PID, .stack = STACK_MAIN);
+	RECORD(&log, .site = SITE_FORK, .tid = 100, .g = 103, .arg = 103); /* a process of its own */
+	RECORD(&log, .site = SITE_CALL_DONE, .tid = 100, .arg = CALL_CLONE);
+	RECORD(&log, .site = SITE_SWITCH, .p = 1, .g = 102);
+	thread_log_comm(&log, 102, "pool");
+	RECORD(&log, .site = SITE_CALL, .p = 1, .tid = 102, .arg = CALL_READ, .stack = STACK_WORKER);
+	RECORD(&log, .site = SITE_CALL_DONE, .p = 1, .tid = 102, .arg = CALL_READ);
+	RECORD(&log, .site = SITE_CALL, .p = 1, .tid = 102, .arg = CALL_EXIT);
+	RECORD(&log, .site = SITE_THREAD_EXIT, .p = 1, .tid = 102);
+	RECORD(&log, .site = SITE_SWITCH, .p = 1, .tid = 102, .status = LEFT_DEAD, .arg = CALL_EXIT);
+	/* The tid comes again. */
+	RECORD(&log, .site = SITE_FORK, .tid = 100, .g = 102, .arg = LOG_PID);
+	RECORD(&log, .site = SITE_SWITCH, .p = 1, .g = 102);
+	/* Its end is told, but nobody sees it leave its CPU any more. */
+	RECORD(&log, .site = SITE_THREAD_EXIT, .p = 1, .tid = 102);
+	assert_string_equal(
+		rest(&log),
+		"GoSyscallBegin m100 p0 g100 {clone|1001|1000|main [app]}\n"
+		"GoSyscallEnd m100 p0 g100\n"
+		"GoCreate m100 p0 g100 g2=102 {clone|1001|1000|main [app]} entry{|worker [pool]}\n"
+		"ProcStart m102 p1\n"
+		"GoStart m102 p1 g102\n"
+		"GoSyscallBegin m102 p1 g102 {read|3000|2001|2000|worker [pool]}\n"
+		"GoSyscallEnd m102 p1 g102\n"
+		"GoSyscallBegin m102 p1 g102 {exit|worker [pool]}\n"
+		"GoSyscallEnd m102 p1 g102\n"
+		"GoDestroy m102 p1 g102\n"
+		"ProcStop m102 p1\n"
+		"GoCreate m100 p0 g100 g2=10000102 {|main [app]} entry{|app}\n"
+		"ProcStart m102 p1\n"
+		"GoStart m102 p1 g10000102\n"
+		"GoDestroy m102 p1 g10000102 ~\n"
+		"ProcStop m102 p1 ~\n");
+	thread_log_free(&log);
+}
+
+static void test_exec(void **state)
+{
+	struct thread_log log;
+
+	(void)state;
+	begin(&log);
+	RECORD(&log, .site = SITE_SWITCH, .p = 1, .g = 101);
+	RECORD(&log, .site = SITE_THREAD_EXIT, .tid = 100);
+	RECORD(&log, .site = SITE_SWITCH, .tid = 100, .status = LEFT_DEAD);
+	RECORD(&log, .site = SITE_EXEC, .p = 1, .tid = 100, .g = 101);
+	RECORD(&log, .site = SITE_SWITCH, .p = 1, .tid = 100, .status = LEFT_ASLEEP, .arg = CALL_READ);
+	assert_string_equal(rest(&log), "GoUnblock g2=101 ~\n"
+					"ProcStart m101 p1\n"
+					"GoStart m101 p1 g101\n"
+					"GoDestroy m100 p0 g100\n"
+					"ProcStop m100 p0\n"
+					"GoCreate m101 p1 g101 g2=10000100 entry{|app} ~\n"
+					"GoDestroy m101 p1 g101 ~\n"
+					"ProcStop m101 p1 ~\n"
+					"ProcStart m100 p1 ~\n"
+					"GoStart m100 p1 g10000100 ~\n"
+					"GoBlock m100 p1 g10000100 'read' {read|app}\n"
+					"ProcStop m100 p1\n");
+	thread_log_free(&log);
+}
+
+static void test_reasons(void **state)
+{
+	static const struct {
+		uint32_t number, left;
+		uint8_t kind;
+		uint64_t stack;
+		const char *reason;
+	} cases[] = {
+		{202, LEFT_ASLEEP, FILE_NONE, 0, "sync (futex)"},
+		{202, LEFT_ASLEEP, FILE_NONE, STACK_WORKER, "sync (mutex)"},
+		{0, LEFT_ASLEEP, FILE_SOCKET, 0, "network"},
+		{0, LEFT_ASLEEP, FILE_PIPE, 0, "pipe"},
+		{0, LEFT_DISK, FILE_REGULAR, 0, "disk"},
+		{0, LEFT_ASLEEP, FILE_TTY, 0, "tty"},
+		{0, LEFT_ASLEEP, FILE_EVENT, 0, "event"},
+		{0, LEFT_STOPPED, FILE_TTY, 0, "stopped"},
+		{74, LEFT_DISK, FILE_NONE, 0, "disk"},
+		{232, LEFT_ASLEEP, FILE_EPOLL, 0, "network"},
+		{281, LEFT_ASLEEP, FILE_NONE, 0, "network"},
+		{288, LEFT_ASLEEP, FILE_NONE, 0, "network"},
+		{7, LEFT_ASLEEP, FILE_SOCKET, 0, "network"},
+		{7, LEFT_ASLEEP, FILE_NONE, 0, "sleep"},
+		{35, LEFT_ASLEEP, FILE_NONE, 0, "sleep"},
+		{230, LEFT_ASLEEP, FILE_NONE, STACK_WORKER, "sleep"},
+		{61, LEFT_ASLEEP, FILE_NONE, 0, "wait4"},
+		{34, LEFT_ASLEEP, FILE_NONE, 0, "signal"},
+		{73, LEFT_ASLEEP, FILE_REGULAR, 0, "sync (file lock)"},
+		{9999, LEFT_ASLEEP, FILE_NONE, 0, "system call 9999"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct thread_log log;
+		char wanted[80];
+
+		begin(&log);
+		RECORD(&log, .site = SITE_SWITCH, .tid = 100, .status = (uint8_t)cases[i].left,
+		       .arg = 1 + cases[i].number, .arg2 = WAIT_MAKE(cases[i].kind, 0, 0),
+		       .stack = cases[i].stack);
+		snprintf(wanted, sizeof(wanted), "GoBlock m100 p0 g100 '%s'", cases[i].reason);
+		assert_memory_equal(rest(&log), wanted, strlen(wanted));
+		thread_log_free(&log);
+	}
+}
+
+static void test_page_fault(void **state)
+{
+	struct thread_log log;
+
+	(void)state;
+	begin(&log);
+	RECORD(&log, .site = SITE_SWITCH, .tid = 100, .status = LEFT_DISK, .stack = STACK_MAIN);
+	assert_string_equal(rest(&log),
+			    "GoBlock m100 p0 g100 'page fault' {[page fault]|1001|1000|main [app]}\n"
+			    "ProcStop m100 p0\n");
+	thread_log_free(&log);
+}
+
+static void test_names(void **state)
+{
+	struct thread_log log;
+	uint64_t file = WAIT_MAKE(FILE_REGULAR, 3, 1);
+
+	(void)state;
+	begin(&log);
+	RECORD(&log, .site = SITE_CALL, .tid = 100, .arg = CALL_READ, .arg2 = file, .stack = STACK_BROKEN);
+	thread_log_file(&log, file, "/data/x");
+	RECORD(&log, .site = SITE_CALL, .tid = 100, .arg = CALL_READ, .arg2 = file, .stack = 77);
+	thread_log_comm(&log, 100, "renamed");
+	RECORD(&log, .site = SITE_CALL, .tid = 100, .arg = CALL_READ, .arg2 = file, .stack = STACK_MAIN);
+	assert_string_equal(rest(&log),
+			    "GoSyscallBegin m100 p0 g100 {read(3)|3000|2001|}\n"
+			    "GoSyscallEnd m100 p0 g100\n"
+			    "GoSyscallBegin m100 p0 g100 {read(3: /data/x)|app}\n"
+			    "GoSyscallEnd m100 p0 g100\n"
+			    "GoSyscallBegin m100 p0 g100 {read(3: /data/x)|1001|1000|main [renamed]}\n");
+	thread_log_free(&log);
+}
+
+static void test_losses(void **state)
+{
+	struct log_snapshot head = {.marker_before = 3, .marker_after = 4, .gomaxprocs = 2};
+	struct log_thread threads[] = {
+		{.tid = 100, .cpu = 0, .start_ns = 1, .status = LOG_THREAD_WAITING, .comm = "app"},
+		{.tid = 101, .cpu = 1, .start_ns = 99, .status = LOG_THREAD_RUNNING, .comm = "new"},
+	};
+	struct thread_log log;
+
+	(void)state;
+	begin(&log);
+	thread_log_loss(&log);
+	RECORD(&log, .site = SITE_SWITCH, .p = 1, .tid = 104, .g = 105);
+	thread_log_marker(&log, 3);
+	thread_log_marker(&log, 4);
+	head.time_before = log.now - 500;
+	thread_log_put(&log, LOG_SNAPSHOT, &head, sizeof(head));
+	thread_log_put(&log, LOG_THREADS, threads, sizeof(threads));
+	thread_log_put(&log, LOG_SNAPSHOT_END, NULL, 0);
+	RECORD(&log, .site = SITE_SWITCH, .p = 1, .tid = 101, .status = LEFT_ASLEEP);
+	thread_log_end(&log);
+	assert_string_equal(
+		strstr(log.text, "-- 2"),
+		"-- 2\n"
+		"ProcStatus m100 p0 running\n"
+		"ProcStatus p1 idle\n"
+		"ProcStatus p2 idle\n"
+		"GoStatus m100 g100 running {|app}\n"
+		"GoStatus g101 waiting 'sync (mutex)' {futex|3000|2001|2000|worker [app]}\n"
+		"GoStatus g4503599627370496 runnable {|[lost]|gotrace|}\n"
+		"ProcsChange m100 p0 g100 arg=2\n"
+		"ProcStart m2147483647 p2 ~\n"
+		"GoStart m2147483647 p2 g4503599627370496 ~\n"
+		"GoCreate m2147483647 p2 g4503599627370496 g2=104 {|[lost]|gotrace|} entry{|app} ~\n"
+		"GoStop m2147483647 p2 g4503599627370496 'unspecified' {|[lost]|gotrace|} ~\n"
+		"ProcStop m2147483647 p2 ~\n"
+		"ProcStart m104 p1 ~\n"
+		"GoStart m104 p1 g104 ~\n"
+		"GoStop m104 p1 g104 'preempted'\n"
+		"ProcStop m104 p1\n"
+		"ProcStart m2147483647 p2 ~\n"
+		"GoStart m2147483647 p2 g4503599627370496 ~\n"
+		"GoCreate m2147483647 p2 g4503599627370496 g2=105 {|[lost]|gotrace|} entry{|app} ~\n"
+		"GoStop m2147483647 p2 g4503599627370496 'unspecified' {|[lost]|gotrace|} ~\n"
+		"ProcStop m2147483647 p2 ~\n"
+		"ProcStart m105 p1\n"
+		"GoStart m105 p1 g105\n"
+		"GoBlock m100 p0 g100 'unspecified' ~\n"
+		"ProcStop m100 p0 ~\n"
+		"ProcStart m2147483647 p2 ~\n"
+		"GoStart m2147483647 p2 g4503599627370496 ~\n"
+		"GoUnblock m2147483647 p2 g4503599627370496 g2=101 {|[lost]|gotrace|} ~\n"
+		"GoStop m2147483647 p2 g4503599627370496 'unspecified' {|[lost]|gotrace|} ~\n"
+		"ProcStop m2147483647 p2 ~\n"
+		"ProcStart m2147483647 p2 ~\n"
+		"GoStart m2147483647 p2 g4503599627370496 ~\n"
+		"GoStop m2147483647 p2 g4503599627370496 'unspecified' {|[lost]|gotrace|} ~\n"
+		"GoStart m2147483647 p2 g101 ~\n"
+		"GoDestroy m2147483647 p2 g101 ~\n"
+		"ProcStop m2147483647 p2 ~\n"
+		"ProcStart m2147483647 p2 ~\n"
+		"GoStart m2147483647 p2 g4503599627370496 ~\n"
+		"GoCreate m2147483647 p2 g4503599627370496 g2=10000101 {|[lost]|gotrace|} entry{|new} ~\n"
+		"GoStop m2147483647 p2 g4503599627370496 'unspecified' {|[lost]|gotrace|} ~\n"
+		"ProcStop m2147483647 p2 ~\n"
+		"GoStop m105 p1 g105 'unspecified' ~\n"
+		"ProcStop m105 p1 ~\n"
+		"ProcStart m101 p1 ~\n"
+		"GoStart m101 p1 g10000101 ~\n"
+		"ProcStart m2147483647 p2 ~\n"
+		"GoStart m2147483647 p2 g4503599627370496 ~\n"
+		"GoStop m2147483647 p2 g4503599627370496 'unspecified' {|[lost]|gotrace|} ~\n"
+		"GoStart m2147483647 p2 g104 ~\n"
+		"GoDestroy m2147483647 p2 g104 ~\n"
+		"ProcStop m2147483647 p2 ~\n"
+		"ProcStart m2147483647 p2 ~\n"
+		"GoStart m2147483647 p2 g4503599627370496 ~\n"
+		"GoStop m2147483647 p2 g4503599627370496 'unspecified' {|[lost]|gotrace|} ~\n"
+		"GoStart m2147483647 p2 g105 ~\n"
+		"GoDestroy m2147483647 p2 g105 ~\n"
+		"ProcStop m2147483647 p2 ~\n"
+		"GoBlock m101 p1 g10000101 'page fault' {[page fault]|new}\n"
+		"ProcStop m101 p1\n");
+	thread_log_free(&log);
+}
+
+static void test_leaving_for_good(void **state)
+{
+	struct thread_log log;
+
+	(void)state;
+	begin(&log);
+	RECORD(&log, .site = SITE_SWITCH, .p = 1, .g = 104);
+	RECORD(&log, .site = SITE_SWITCH, .p = 1, .tid = 104, .g = 105, .status = LEFT_DEAD);
+	RECORD(&log, .site = SITE_SWITCH, .p = 1, .tid = 105, .status = LEFT_DEAD);
+	assert_string_equal(rest(&log), "");
+	assert_int_equal(model_stats(log.model)->repaired, 0);
+	thread_log_free(&log);
+}
+
+static void test_unlisted_cpu(void **state)
+{
+	struct thread_log log;
+
+	(void)state;
+	begin(&log);
+	RECORD(&log, .site = SITE_WAKING, .tid = 100, .g = 101, .status = WAKER_THREAD);
+	RECORD(&log, .site = SITE_SWITCH, .p = 5, .g = 101);
+	RECORD(&log, .site = SITE_SWITCH, .p = 1u << 20, .g = 101);
+	assert_string_equal(rest(&log), "GoUnblock m100 p0 g100 g2=101 {|app}\n"
+					"ProcStatus p5 idle\n"
+					"ProcStart m101 p5\n"
+					"GoStart m101 p5 g101\n"
+					"ProcsChange m101 p5 g101 arg=6\n");
+	thread_log_free(&log);
+}
+
+static void test_spawned(void **state)
+{
+	struct thread_log log;
+
+	(void)state;
+	thread_log_begin(&log, LOG_TARGET_SPAWNED, NULL);
+	RECORD(&log, .site = SITE_EXEC, .tid = LOG_PID, .g = LOG_PID);
+	RECORD(&log, .site = SITE_SWITCH, .tid = LOG_PID, .status = LEFT_ASLEEP, .arg = CALL_READ);
+	thread_log_end(&log);
+	assert_string_equal(log.text, "-- 1\n"
+				      "ProcStatus m100 p0 running\n"
+				      "GoStatus m100 g100 running {|app} entry{|app}\n"
+				      "ProcsChange m100 p0 g100 arg=1\n"
+				      "GoBlock m100 p0 g100 'read' {read|app}\n"
+				      "ProcStop m100 p0\n");
+	thread_log_free(&log);
+}
+
+/* What the first records show is older than what the snapshot shows. */
+static void test_start_between_markers(void **state)
+{
+	struct log_snapshot head = {.marker_before = 1, .marker_after = 2, .gomaxprocs = 2};
+	struct log_thread threads[] = {
+		{.tid = 100, .cpu = 0, .status = LOG_THREAD_WAITING, .comm = "app"},
+		{.tid = 101, .cpu = 1, .status = LOG_THREAD_RUNNING, .comm = "app"},
+		{.tid = 102, .cpu = 1, .status = LOG_THREAD_RUNNABLE, .comm = "app"},
+		{.tid = 103, .cpu = 0, .status = LOG_THREAD_RUNNING, .comm = "app"},
+	};
+	struct thread_log log;
+
+	(void)state;
+	thread_log_begin(&log, 0, NULL);
+	RECORD(&log, .site = SITE_SWITCH, .tid = 100); /* before */
+	thread_log_marker(&log, 1);
+	RECORD(&log, .site = SITE_WAKING, .tid = 100, .g = 101, .status = WAKER_THREAD);
+	RECORD(&log, .site = SITE_FORK, .tid = 100, .g = 102, .arg = LOG_PID);
+	RECORD(&log, .site = SITE_SWITCH, .tid = 100, .g = 103, .status = LEFT_ASLEEP, .arg = CALL_READ);
+	RECORD(&log, .site = SITE_SWITCH, .p = 1, .tid = 104, .g = 101, .status = LEFT_DEAD);
+	thread_log_marker(&log, 2);
+	head.time_before = log.now - 4500;
+	thread_log_put(&log, LOG_SNAPSHOT, &head, sizeof(head));
+	thread_log_put(&log, LOG_THREADS, threads, sizeof(threads));
+	thread_log_put(&log, LOG_SNAPSHOT_END, NULL, 0);
+	thread_log_end(&log);
+	assert_string_equal(log.text, "-- 1\n"
+				      "ProcStatus m100 p0 running\n"
+				      "ProcStatus m104 p1 running\n"
+				      "GoStatus m100 g100 running {|app} entry{|app}\n"
+				      "GoStatus g101 waiting {|app} entry{|app}\n"
+				      "GoStatus g103 runnable {|app} entry{|app}\n"
+				      "GoStatus m104 g104 running {|app} entry{|app}\n"
+				      "ProcsChange m100 p0 g100 arg=2\n"
+				      "GoUnblock m100 p0 g100 g2=101 {|app}\n"
+				      "GoCreate m100 p0 g100 g2=102 {|app} entry{|app}\n"
+				      "GoBlock m100 p0 g100 'read' {read|app}\n"
+				      "ProcStop m100 p0\n"
+				      "ProcStart m103 p0\n"
+				      "GoStart m103 p0 g103\n"
+				      "GoDestroy m104 p1 g104\n"
+				      "ProcStop m104 p1\n"
+				      "ProcStart m101 p1\n"
+				      "GoStart m101 p1 g101\n");
+	thread_log_free(&log);
+}
+
+static void test_functions(void **state)
+{
+	struct thread_log log;
+
+	(void)state;
+	begin(&log);
+	thread_log_function(&log, 0, FUNCTION_REGION, "parse");
+	thread_log_function(&log, 1, FUNCTION_TASK, "request");
+	RECORD(&log, .site = SITE_FUNCTION_END, .tid = 100, .arg = 0, .arg2 = 0x7000); /* began before */
+	RECORD(&log, .site = SITE_FUNCTION_BEGIN, .tid = 100, .arg = 1, .arg2 = 0x7000, .stack = STACK_MAIN);
+	RECORD(&log, .site = SITE_FUNCTION_BEGIN, .tid = 100, .arg = 0, .arg2 = 0x6000);
+	RECORD(&log, .site = SITE_FUNCTION_BEGIN, .tid = 100, .arg = 0, .arg2 = 0x5000);
+	RECORD(&log, .site = SITE_FUNCTION_END, .tid = 100, .arg = 0, .arg2 = 0x5000);
+	RECORD(&log, .site = SITE_FUNCTION_BEGIN, .tid = 100, .arg = 0, .arg2 = 0x5000);
+	/* An exception leaves both at once. */
+	RECORD(&log, .site = SITE_FUNCTION_END, .tid = 100, .arg = 1, .arg2 = 0x7000);
+	/* A tail call. */
+	RECORD(&log, .site = SITE_FUNCTION_BEGIN, .tid = 100, .arg = 0, .arg2 = 0x7000);
+	RECORD(&log, .site = SITE_FUNCTION_BEGIN, .tid = 100, .arg = 1, .arg2 = 0x7000);
+	RECORD(&log, .site = SITE_SWITCH, .tid = 100, .status = LEFT_DEAD);
+	assert_string_equal(rest(&log),
+			    "UserTaskBegin m100 p0 g100 task1 'request' {|1001|1000|main [app]}\n"
+			    "UserRegionBegin m100 p0 g100 task1 'request' {|1001|1000|main [app]}\n"
+			    "UserRegionBegin m100 p0 g100 'parse' {|main [app]}\n"
+			    "UserRegionBegin m100 p0 g100 'parse' {|main [app]}\n"
+			    "UserRegionEnd m100 p0 g100 'parse'\n"
+			    "UserRegionBegin m100 p0 g100 'parse' {|main [app]}\n"
+			    "UserRegionEnd m100 p0 g100 'parse' ~\n"
+			    "UserRegionEnd m100 p0 g100 'parse' ~\n"
+			    "UserRegionEnd m100 p0 g100 task1 'request'\n"
+			    "UserTaskEnd m100 p0 g100 task1\n"
+			    "UserRegionBegin m100 p0 g100 'parse' {|main [app]}\n"
+			    "UserRegionEnd m100 p0 g100 'parse' ~\n"
+			    "UserTaskBegin m100 p0 g100 task2 'request' {|main [app]}\n"
+			    "UserRegionBegin m100 p0 g100 task2 'request' {|main [app]}\n"
+			    "UserRegionEnd m100 p0 g100 task2 'request' ~\n"
+			    "UserTaskEnd m100 p0 g100 task2 ~\n"
+			    "GoDestroy m100 p0 g100\n"
+			    "ProcStop m100 p0\n");
+	thread_log_free(&log);
+}
+
+static void test_samples(void **state)
+{
+	struct thread_log log;
+
+	(void)state;
+	begin(&log);
+	RECORD(&log, .site = SITE_CPU_SAMPLE, .tid = 100, .stack = STACK_MAIN);
+	RECORD(&log, .site = SITE_CPU_SAMPLE, .tid = 104, .p = 1);
+	assert_string_equal(rest(&log), "CPUSample m100 p0 g100 {|1001|1000|main [app]}\n"
+					"CPUSample m104 p1\n");
+	thread_log_free(&log);
+}
+
+static void test_rows(void **state)
+{
+	struct thread_log log;
+	const struct goroutine_stats *rows;
+	size_t n, len;
+
+	(void)state;
+	begin(&log);
+	RECORD(&log, .site = SITE_SWITCH, .tid = 100, .status = LEFT_ASLEEP, .arg = CALL_FUTEX,
+	       .stack = STACK_MAIN);
+	RECORD(&log, .site = SITE_SWITCH, .p = 1, .g = 101);
+	thread_log_end(&log);
+	rows = model_goroutine_stats(log.model, &n);
+	assert_int_equal(n, 2);
+	assert_string_equal(strtab_get(log.strings, rows[0].name, &len), "main [app]");
+	assert_string_equal(strtab_get(log.strings, rows[1].name, &len), "worker [app]");
+	assert_string_equal(strtab_get(log.strings, rows[0].waiting[0].reason, &len), "sync (futex)");
+	assert_string_equal(strtab_get(log.strings, rows[1].waiting[0].reason, &len), "sync (mutex)");
+	thread_log_free(&log);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_start),
 		cmocka_unit_test(test_block_and_wake),
+		cmocka_unit_test(test_early_waking),
+		cmocka_unit_test(test_early_waking_in_vain),
+		cmocka_unit_test(test_wakers),
+		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_boundaries),
+		cmocka_unit_test(test_lives),
+		cmocka_unit_test(test_exec),
+		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_page_fault),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_leaving_for_good),
+		cmocka_unit_test(test_unlisted_cpu),
+		cmocka_unit_test(test_spawned),
+		cmocka_unit_test(test_start_between_markers),
+		cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -174,6 +174,30 @@ static void lengths_of_two_texts_agree(void **state)
 	assert_int_equal(check(LOG_TEXT, sizeof(*text)), -EBADMSG);
 }
 
+/* The frames of a symbol follow each other, each with its two texts. */
+static void symbol_frames_fill_the_record(void **state)
+{
+	struct log_symbol *symbol = (struct log_symbol *)payload;
+	struct log_symbol_frame first = {.function_len = 4, .file_len = 3}, second = {.function_len = 1};
+	const uint32_t whole = sizeof(*symbol) + 2 * sizeof(first) + 4 + 3 + 1;
+
+	(void)state;
+	assert_int_equal(check(LOG_SYMBOL, sizeof(*symbol)), -EBADMSG); /* there is no address 0 */
+	symbol->pc = 0x1000;
+	assert_int_equal(check(LOG_SYMBOL, sizeof(*symbol)), 0);
+	assert_int_equal(check(LOG_SYMBOL, sizeof(*symbol) + 1), -EBADMSG);
+	assert_int_equal(check(LOG_SYMBOL, sizeof(*symbol) - 1), -EBADMSG);
+	symbol->nframes = 2;
+	memcpy(symbol + 1, &first, sizeof(first));
+	memcpy((char *)(symbol + 1) + sizeof(first) + 4 + 3, &second, sizeof(second));
+	assert_int_equal(check(LOG_SYMBOL, whole), 0);
+	for (uint32_t size = sizeof(*symbol); size < whole; size++)
+		assert_int_equal(check(LOG_SYMBOL, size), -EBADMSG);
+	assert_int_equal(check(LOG_SYMBOL, whole + 1), -EBADMSG);
+	symbol->nframes = SYMBOL_DEPTH + 1;
+	assert_int_equal(check(LOG_SYMBOL, sizeof(*symbol) + (SYMBOL_DEPTH + 1) * sizeof(first)), -EBADMSG);
+}
+
 static void later_types_are_not_judged(void **state)
 {
 	(void)state;
@@ -191,6 +215,7 @@ int main(void)
 		cmocka_unit_test_setup(functab_sizes_agree, clear),
 		cmocka_unit_test_setup(text_lengths_agree, clear),
 		cmocka_unit_test_setup(lengths_of_two_texts_agree, clear),
+		cmocka_unit_test_setup(symbol_frames_fill_the_record, clear),
 		cmocka_unit_test_setup(later_types_are_not_judged, clear),
 	};
 

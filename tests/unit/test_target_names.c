@@ -734,6 +734,45 @@ static void test_start_code(void **state)
 	stop(&child);
 }
 
+/* The same where libc and the program are stripped: by what called what. */
+static void test_start_code_without_names(void **state)
+{
+	struct child child;
+	struct seen seen;
+	void *names;
+	uint64_t pcs[3], base;
+
+	(void)state;
+	run("gcc -shared -fPIC -O2 -o start.so %s/start.c && strip -o libc.so.test start.so", world.sources);
+	child = start("./bare", NULL);
+	names = name_it(child.pid, &seen);
+	fprintf(child.to, "%s/libc.so.test\n", world.dir);
+	fflush(child.to);
+	base = read_address(&child) - address_of("start.so", "extra");
+	put_site(names, SITE_MAPPED);
+	pcs[0] = child.plain + 2;
+	pcs[1] = base + address_of("start.so", "call_main") + 2;
+	pcs[2] = base + address_of("start.so", "__libc_start_main") + 2;
+	put_stack(names, pcs, 1, RAW_STACK_NATIVE);
+	assert_int_equal(seen.n, 3);
+	assert_true(strncmp(seen.outermost[1].function, "bare+0x", 7) == 0);
+	put_stack(names, pcs, 3, RAW_STACK_NATIVE);
+	assert_int_equal(seen.n, 8);
+	assert_true(strncmp(seen.outermost[3].function, "libc.so.test+0x", 15) == 0);
+	assert_int_equal(seen.hints[3], HINT_NONE);
+	assert_seen(&seen, 4, pcs[2], "__libc_start_main");
+	assert_int_equal(seen.hints[4], HINT_START);
+	assert_seen(&seen, 5, pcs[1], seen.outermost[3].function);
+	assert_int_equal(seen.hints[5], HINT_START);
+	assert_seen(&seen, 6, pcs[0], "main");
+	assert_int_equal(seen.hints[6], HINT_NONE);
+	assert_int_equal(seen.types[7], LOG_STACK);
+	put_stack(names, pcs, 3, RAW_STACK_NATIVE);
+	assert_int_equal(seen.n, 9);
+	names_free(names);
+	stop(&child);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -752,6 +791,7 @@ int main(void)
 		cmocka_unit_test(test_libraries_that_come_later),
 		cmocka_unit_test(test_other_mount_namespace),
 		cmocka_unit_test(test_start_code),
+		cmocka_unit_test(test_start_code_without_names),
 	};
 
 	return cmocka_run_group_tests(tests, enter, leave);

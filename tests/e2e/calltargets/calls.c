@@ -14,14 +14,36 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifdef __clang__
+#define FRAME __attribute__((noinline))
+#else
 #define FRAME __attribute__((noinline, noclone, noipa))
+#endif
 
 enum { ROUND = 40, THREADS = 4 };
 
-enum which { LEAF, INNER, NESTED, RECURSE, FIRST, SECOND, BY_POINTER, DEEP, CATCHER, SWITCHER, RARE, WORKER, TICK, N };
+enum which {
+	LEAF,
+	INNER,
+	NESTED,
+	RECURSE,
+	FIRST,
+	SECOND,
+	BY_POINTER,
+	MAYBE,
+	HOP,
+	DEEP,
+	CATCHER,
+	SWITCHER,
+	RARE,
+	WORKER,
+	TICK,
+	N
+};
 
-static const char *const names[N] = {"leaf", "inner", "nested", "recurse", "first", "second", "by_pointer", "deep",
-	"catcher", "switcher", "rare", "worker", "tick"};
+static const char *const names[N] = {"leaf",    "inner",      "nested", "recurse", "first",
+				     "second",  "by_pointer", "maybe",  "hop",     "deep",
+				     "catcher", "switcher",   "rare",   "worker",  "tick"};
 static atomic_long counts[N], times[N];
 static atomic_int sink;
 static jmp_buf back;
@@ -48,6 +70,7 @@ FRAME int leaf(int x)
 /* One instruction. */
 FRAME void tick(void)
 {
+	__asm__ volatile("");
 }
 
 FRAME int inner(int x)
@@ -97,6 +120,29 @@ FRAME int by_pointer(int (*function)(int), int x)
 	sink += x;
 	return function(x);
 }
+
+/* Jumps to another function under a condition. */
+FRAME int maybe(int x)
+{
+	sink += x;
+	if (x & 1)
+		return second(x);
+	sink++;
+	return 3;
+}
+
+/* The same in one instruction, as clang may do it: second(x) if x is odd, else 3. */
+int hop(int x);
+__asm__(".text\n"
+	".globl hop\n"
+	".type hop, @function\n"
+	"hop: .cfi_startproc\n"
+	"test $1, %edi\n"
+	"jne second\n"
+	"mov $3, %eax\n"
+	"ret\n"
+	".cfi_endproc\n"
+	".size hop, . - hop\n");
 
 FRAME void deep(int depth)
 {
@@ -196,6 +242,14 @@ static void make_round(void)
 		count(BY_POINTER);
 		count(LEAF);
 		sink += by_pointer(leaf, i);
+		count(MAYBE);
+		if (i & 1)
+			count(SECOND);
+		sink += maybe(i);
+		count(HOP);
+		if (i & 1)
+			count(SECOND);
+		sink += hop(i);
 		count(CATCHER);
 		catcher();
 		count(SWITCHER);

@@ -15,13 +15,18 @@ import (
 // The truth about a thread is what the kernel counts of it (Linux 6.18 kernel/sched/stats.h, fair.c, core.c).
 // Both are compared over exactly the window between two samples of the counters. The kernel's books and the
 // moments of its tracepoints differ in four ways, and each has its bound:
-//   - A wait on a run queue is booked when it ends (sched_info_arrive): waits that end in the window count, whole.
+//   - A wait on a run queue is booked when it ends (sched_info_arrive), or the thread is moved to another queue
+//     (sched_info_dequeue): waits that end in the window count, but what they have of the time before it may be
+//     booked already, and so may the wait at the window's end.
 //   - A thread's time on a CPU is brought up to date at switches and at ticks, and what the hypervisor stole is off.
 //   - Who is woken onto an idle CPU, or preempts another, is on the CPU by the books from its being put on the
 //     run queue: the queue's clock stands still until the switch (rq_clock_skip_update). So the waits of quick
 //     starts may be booked as either.
-//   - The books of who leaves a CPU are closed before the next one is looked for, perhaps on other CPUs'
-//     queues, and those of who wakes open when it is put on the queue, not when its waking begins.
+//   - The books of who leaves a CPU are closed when another preempts it, or before the next one is looked for,
+//     perhaps on other CPUs' queues; those of who wakes open when it is on the queue, not when its waking begins.
+
+// A sleeper that is still on a queue (its dequeueing was put off, Linux 6.12 and later) may be moved to another
+// queue with its load, and then its sleep is booked as a wait. That is rare; -moved says how often it may be.
 
 // ledger is one thread's, in the window.
 type ledger struct {
@@ -31,6 +36,8 @@ type ledger struct {
 	voluntary, forced int64
 	wakes             int64  // of the waits, those that followed a wake-up
 	quick             int64  // of these, the time of those that were short
+	sleep             int64  // the longest that ended in the window
+	early, late       int64  // time before the window of a wait that ended in it; waiting at the window's end
 	edges             int64  // at how many ends of the window it was on a CPU
 	name              string // of its goroutine
 }
@@ -60,6 +67,7 @@ type left struct {
 type limits struct {
 	run, wait, switches float64 // shares
 	tick, wake, leave   int64   // ns
+	moved               int64   // times
 	least               int64   // ns: of less no share is judged
 }
 
@@ -71,8 +79,9 @@ func schedTruth(args []string) error {
 	set.Float64Var(&most.switches, "switches", 0.01, "share by which switches may differ")
 	set.Int64Var(&most.tick, "tick", 4_000_000, "ns: the kernel's sum of a thread that runs is at most so old")
 	set.Int64Var(&most.wake, "wake", 4_000, "ns that a wake-up may take from waking to the run queue, on average")
-	set.Int64Var(&most.leave, "leave", 5_000, "ns that looking for the next thread may take who blocks, on average")
+	set.Int64Var(&most.leave, "leave", 5_000, "ns that looking for the next thread may take, on average")
 	set.Int64Var(&most.least, "least", 20_000_000, "ns: shares of less are judged as if it were so much")
+	set.Int64Var(&most.moved, "moved", 0, "how many sleeps may be booked as waits, the longest of them")
 	threads := set.Int("threads", 1, "how many threads must be there to be compared")
 	verbose := set.Bool("v", false, "print every thread")
 	set.Parse(args)
@@ -181,10 +190,14 @@ func (t *truth) take(event *trace.Event) {
 	}
 	if a != nil && from == trace.GoRunnable && to.Executing() && a.from < now && now <= a.to {
 		a.wait += now - g.since
+		a.early += max(0, a.from-g.since)
 		if g.woken {
 			a.wakes++
 			a.quick += t.quickPart(g.since, now, event.Proc())
 		}
+	}
+	if a != nil && from == trace.GoWaiting && a.from < now && now <= a.to {
+		a.sleep = max(a.sleep, now-g.since)
 	}
 	if from.Executing() && to.Executing() { // a system call begins or ends
 		g.state = to
@@ -200,6 +213,9 @@ func (t *truth) take(event *trace.Event) {
 // leave adds what it has been running since its last change to its thread's time.
 func (t *truth) leave(g *goroutine, now int64) {
 	a := t.ledgers[g.tid]
+	if a != nil && g.state == trace.GoRunnable && now > a.to {
+		a.late += max(0, a.to-max(g.since, a.from))
+	}
 	if a == nil || !g.state.Executing() {
 		return
 	}
@@ -255,13 +271,13 @@ func (a *ledger) against(kernel ledger, stolen int64, most limits) (wrong []stri
 			wrong = append(wrong, fmt.Sprintf("%s %+.3f ms, %+.2f %%; may be %+.3f to %+.3f", what, -ms(d), off(ours, kernel), -ms(high), ms(low)))
 		}
 	}
-	leaving := a.voluntary * most.leave
+	leaving := (a.voluntary + a.forced) * most.leave
 	slack := share(most.run, kernel.run) + a.edges*most.tick
 	check("on CPU", a.run, kernel.run, slack+stolen+leaving, slack+a.quick)
 	slack = share(most.wait, kernel.wait)
-	check("queued", a.wait, kernel.wait, slack+a.wakes*most.wake+a.quick, slack)
+	check("queued", a.wait, kernel.wait, slack+a.wakes*most.wake+a.quick+a.early, slack+a.forced*most.leave+a.late+a.sleep*most.moved)
 	slack = share(most.run, kernel.run+kernel.wait) + a.edges*most.tick
-	check("both", a.run+a.wait, kernel.run+kernel.wait, slack+stolen+leaving+a.wakes*most.wake, slack)
+	check("both", a.run+a.wait, kernel.run+kernel.wait, slack+stolen+leaving+a.wakes*most.wake+a.early, slack+a.late+a.sleep*most.moved)
 	few := func(n int64) int64 { return max(1, int64(most.switches*float64(n))) }
 	if d := a.voluntary - kernel.voluntary; max(d, -d) > few(kernel.voluntary) {
 		wrong = append(wrong, fmt.Sprintf("voluntary %+d", d))

@@ -17,8 +17,9 @@ import (
 // function. What differs by design: gotrace leaves libc's start code out, puts what a thread waits for before
 // the leaf and the thread's name at the root, and knows no parameters.
 
-// How libc calls a thread's start routine, and main: glibc 2.31 to 2.41, gdb's names.
-var startCode = regexp.MustCompile(`^(start_thread|clone3?|__clone3?|__libc_start_call_main|__libc_start_main.*|_start|execute_native_thread_routine)$`)
+// How libc calls a thread's start routine, and main, and what std::thread puts between: glibc 2.31 to 2.41,
+// libstdc++ 12, gdb's names.
+var startCode = regexp.MustCompile(`^(start_thread|clone3?|__clone3?|__libc_start_call_main|__libc_start_main.*|_start|execute_native_thread_routine|std::thread::_State_impl<.*>::_M_run)$`)
 
 func stackTruth(args []string) error {
 	set := flag.NewFlagSet("stacktruth", flag.ExitOnError)
