@@ -69,6 +69,7 @@ static void fill_row(struct family_rows *rows, struct family_row *row, const str
 	row->bytes = pipeline_trace_bytes(sum->pipe);
 	row->lossy = summary_has_losses(sum);
 	row->hits = end ? end->hits : 0;
+	rows->by_size = rows->by_size || (end && end->reason == LOG_END_SIZE);
 	if (end && end->probe_hit_ns)
 		rows->hit_ns = end->probe_hit_ns;
 	rows->format = pipeline_format(sum->pipe);
@@ -217,10 +218,9 @@ static void print_summary(struct family_rows *rows, const struct family_report *
 		bytes += rows->rows[i].bytes;
 		hits += rows->rows[i].hits;
 	}
-	fprintf(out, "gotrace: wrote %s of %s processes: %s, %s events, %s (format go %s)\n",
-		files == 1 ? "the trace" : "the traces", text_count(files).bytes,
-		text_time(rows->last_ns - rows->first_ns).bytes, text_count(events).bytes,
-		text_bytes(bytes).bytes, wire_format_name(rows->format));
+	fprintf(out, "gotrace: wrote %s trace%s: %s, %s events, %s (format go %s)\n", text_count(files).bytes,
+		files == 1 ? "" : "s", text_time(rows->last_ns - rows->first_ns).bytes,
+		text_count(events).bytes, text_bytes(bytes).bytes, wire_format_name(rows->format));
 	if (report->command) {
 		struct summary sum = {.command_ended = report->command_ended,
 				      .command_status = report->command_status};
@@ -269,7 +269,8 @@ static int print_json(struct family_rows *rows)
 
 int family_rows_report(struct family_rows *rows, const struct family_report *report, bool json)
 {
-	bool cut = report->cut || rows->left_out || rows->oom || has_losses(rows), any = false;
+	bool cut = report->cut || rows->left_out || rows->oom || rows->by_size || has_losses(rows);
+	bool any = false;
 	struct error none;
 
 	for (size_t i = 0; i < rows->n; i++) {

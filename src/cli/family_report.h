@@ -28,6 +28,7 @@ struct family_rows {
 	FILE *json_out;
 	enum wire_format format;
 	struct error failure; /* the first of a file */
+	bool by_size;         /* --max-size ended it */
 	bool oom;
 };
 

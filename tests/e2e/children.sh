@@ -57,7 +57,7 @@ case_children_names() { # the default names have the pids; a person gets a line 
 	cd "$TOP" || exit 1
 	want 0
 	[ "$(ls "$W"/gotrace-*.trace | wc -l)" = 3 ] || die "files: $(ls "$W")"
-	says 'the traces of 3 processes'
+	says 'wrote 3 traces'
 	says 'sleep +1 '
 	says 'program +/.*sh: exited with status 0'
 	strict "$(ls "$W"/gotrace-*.trace | head -n 1)"
