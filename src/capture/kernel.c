@@ -3,7 +3,10 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <bpf/btf.h>
 
@@ -76,4 +79,37 @@ int kernel_facts(struct kernel_facts *facts, struct error *err)
 	find_places(btf, &facts->cpu_places);
 	btf__free(btf);
 	return 0;
+}
+
+uint32_t kernel_last_cpu(const char *list)
+{
+	unsigned long last = 0;
+
+	while (*list) {
+		char *end;
+		unsigned long number = strtoul(list, &end, 10);
+
+		if (end > list && number > last && number < UINT16_MAX)
+			last = number;
+		list = end > list ? end : list + 1;
+		while (*list == '-' || *list == ',')
+			list++;
+	}
+	return (uint32_t)last;
+}
+
+uint32_t kernel_cpu_count(void)
+{
+	FILE *file = fopen("/sys/devices/system/cpu/present", "re");
+	long n = sysconf(_SC_NPROCESSORS_CONF);
+	char list[4096] = "";
+
+	if (file) {
+		if (!fgets(list, sizeof(list), file))
+			list[0] = '\0';
+		fclose(file);
+	}
+	if (list[0])
+		return kernel_last_cpu(list) + 1;
+	return n > 0 ? (uint32_t)n : 1;
 }

@@ -22,4 +22,9 @@ struct kernel_facts {
 
 int kernel_facts(struct kernel_facts *facts, struct error *err);
 
+/* One more than the highest number of a CPU that is there, switched on or not. */
+uint32_t kernel_cpu_count(void);
+/* Pure: the highest number in a list of the kernel's, "0-3,8"; 0 if there is none. */
+uint32_t kernel_last_cpu(const char *list);
+
 #endif

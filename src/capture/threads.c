@@ -11,6 +11,7 @@
 #include "bpf/stack_hash.h"
 #include "capture/bpf_threads.h"
 #include "capture/functions.h"
+#include "capture/kernel.h"
 
 enum {
 	THREADS_A_RECORD = 1024,
@@ -127,14 +128,6 @@ static int log_info(struct capture *capture, struct error *err)
 	return rc;
 }
 
-/* As many CPUs as there are numbers for: the last one that may be switched on, and one. */
-static uint32_t cpu_count(void)
-{
-	long n = sysconf(_SC_NPROCESSORS_CONF);
-
-	return n > 0 ? (uint32_t)n : 1;
-}
-
 /* Of a thread that does not run, as the kernel's programs would name it. */
 static uint64_t put_stack(struct capture *capture, const struct raw_thread *thread)
 {
@@ -221,7 +214,8 @@ static int read_snapshot(struct capture *capture, void **out, struct error *err)
 	n = read_stacks(capture, snapshot, err);
 	if (n < 0)
 		return n;
-	snapshot->head = (struct log_snapshot){.time_before = capture_now_ns(), .gomaxprocs = cpu_count()};
+	snapshot->head =
+		(struct log_snapshot){.time_before = capture_now_ns(), .gomaxprocs = kernel_cpu_count()};
 	n = list_threads(capture, &snapshot->found, err);
 	snapshot->head.time_after = capture_now_ns();
 	if (n < 0)

@@ -79,6 +79,22 @@ static bool begins_with(const char *text, const char *beginning)
 	return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
+/* A program that nobody links: its C library is in it. Shared libraries have no entry but the C library's
+ * own. */
+static bool is_static_program(const struct native_file *file)
+{
+	size_t count;
+	GElf_Phdr header;
+
+	if (!file->main.elf || !file->entry || elf_getphdrnum(file->main.elf, &count))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		if (gelf_getphdr(file->main.elf, (int)i, &header) && header.p_type == PT_INTERP)
+			return false;
+	}
+	return true;
+}
+
 bool native_file_is_libc(const struct native_file *file)
 {
 	static const char *const names[] = {"libc.so",       "libc-2.",    "libpthread.so",
@@ -88,7 +104,7 @@ bool native_file_is_libc(const struct native_file *file)
 		if (begins_with(base_name(file), names[i]))
 			return true;
 	}
-	return false;
+	return is_static_program(file);
 }
 
 bool native_file_is_libcxx(const struct native_file *file)

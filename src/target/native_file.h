@@ -33,7 +33,8 @@ enum native_found {
  */
 enum native_found native_file_frames(struct native_file *file, const struct native_search *search,
 				     uint64_t offset, struct symbol_draft *draft);
-/* By its name: libc, or a part of it that has the code in which threads start. */
+/* By its name: libc, or a part of it that has the code in which threads start; or a program linked with it
+ * statically. */
 bool native_file_is_libc(const struct native_file *file);
 bool native_file_is_libcxx(const struct native_file *file);
 

@@ -6,7 +6,6 @@
 CTARGETS=tests/e2e/ctargets
 # Flat formats and older ones with generations, in turn, from the same raw log.
 NATIVE_FORMATS=(1.21 1.22 1.19 1.23 1.11 1.25)
-thread_traces=0
 
 # ctarget VARIANT: prints its path, building it if need be. VARIANT is default, debug, stripped, nopie or static.
 ctarget() {
@@ -99,7 +98,7 @@ thread_pages() {
 	local format
 	(cd "$W" && timeout 200 "$JUDGE" pages -go go$NEWEST -rows "$1" trace) >"$W/pages" 2>&1 ||
 		die "; viewer: $(tail -c 600 "$W/pages")"
-	format=${NATIVE_FORMATS[(CELL_SEED + thread_traces++) % ${#NATIVE_FORMATS[@]}]}
+	format=${NATIVE_FORMATS[(CELL_SEED + passed + failed) % ${#NATIVE_FORMATS[@]}]}
 	run_gotrace replay "$W/raw" -q --format "$format" -o "$W/old"
 	want 0
 	strict "$W/old"

@@ -7,9 +7,9 @@ import gdb
 def name(frame):
     if frame.name():
         return frame.name()
-    # What std::thread starts has no symbol in Debian's library, and nothing else there is nameless at the root.
-    where = gdb.solib_name(frame.pc()) or ""
-    return "execute_native_thread_routine" if "libstdc++" in where else "??"
+    # How threads start has no symbols in Debian's libraries: at the root, what is nameless there is that.
+    where = (gdb.solib_name(frame.pc()) or "").split("/")[-1]
+    return "?? of a library" if where.startswith(("libc.so", "libstdc++.so")) else "??"
 
 
 for thread in gdb.selected_inferior().threads():

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What descriptors are called, and which system calls have one. */
+/* What descriptors are called, which system calls have one, how many CPUs there are. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,6 +18,7 @@
 
 #include "capture/calls.h"
 #include "capture/files.h"
+#include "capture/kernel.h"
 
 static void calls_have_their_descriptors(void **state)
 {
@@ -37,6 +38,16 @@ static void calls_have_their_descriptors(void **state)
 	assert_int_equal(kinds[SYS_wait4], CALL_NO_FILE);
 	for (unsigned i = 0; i < CALL_NUMBERS; i++)
 		assert_in_range(kinds[i], CALL_NO_FILE, CALL_POLL);
+}
+
+static void the_highest_cpu_is_found(void **state)
+{
+	(void)state;
+	assert_int_equal(kernel_last_cpu("0-1\n"), 1);
+	assert_int_equal(kernel_last_cpu("0\n"), 0);
+	assert_int_equal(kernel_last_cpu("0-3,8,10-12\n"), 12);
+	assert_int_equal(kernel_last_cpu(""), 0);
+	assert_int_equal(kernel_last_cpu("x-,99999999999999999999,7"), 7);
 }
 
 static void links_are_made_short(void **state)
@@ -194,6 +205,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(calls_have_their_descriptors),
+		cmocka_unit_test(the_highest_cpu_is_found),
 		cmocka_unit_test(links_are_made_short),
 		cmocka_unit_test(tables_of_sockets_are_read),
 		cmocka_unit_test(a_descriptor_is_told_once),

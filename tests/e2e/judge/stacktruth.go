@@ -19,7 +19,7 @@ import (
 
 // How libc calls a thread's start routine, and main, and what std::thread puts between: glibc 2.31 to 2.41,
 // libstdc++ 12, gdb's names.
-var startCode = regexp.MustCompile(`^(start_thread|clone3?|__clone3?|__libc_start_call_main|__libc_start_main.*|_start|execute_native_thread_routine|std::thread::_State_impl<.*>::_M_run)$`)
+var startCode = regexp.MustCompile(`^(start_thread|clone3?|__clone3?|__libc_start_call_main|__libc_start_main.*|_start|execute_native_thread_routine|\?\?ofalibrary|std::thread::_State_impl<.*>::_M_run)$`)
 
 func stackTruth(args []string) error {
 	set := flag.NewFlagSet("stacktruth", flag.ExitOnError)
@@ -64,6 +64,10 @@ func stackTruth(args []string) error {
 func gdbStacks(text string) (list [][]string) {
 	var stack []string
 	end := func() {
+		// Of a stripped program _start has no name either.
+		if n := len(stack); n > 1 && stack[n-1] == "??" && startCode.MatchString(stack[n-2]) {
+			stack = stack[:n-1]
+		}
 		for len(stack) > 0 && startCode.MatchString(stack[len(stack)-1]) {
 			stack = stack[:len(stack)-1]
 		}
@@ -83,13 +87,17 @@ func gdbStacks(text string) (list [][]string) {
 	return list
 }
 
+// What gcc calls copies and parts of a function.
+var copied = regexp.MustCompile(`(\.(part|isra|constprop|cold)(\.\d+)?)+$`)
+
 // plainName is a function's name without parameters and spaces: "f<int>" of gdb's own, and of the demangler's
 // "f<int>(int)".
 func plainName(text string) string {
 	text = strings.ReplaceAll(text, "(anonymous namespace)", "{anonymous}")
 	text = strings.ReplaceAll(text, "operator()", "operator{call}")
 	text = beforeParameters(text)
-	text, _, _ = strings.Cut(text, "[clone") // gdb's and the demangler's words for f.isra.0 differ
+	text, _, _ = strings.Cut(text, "[clone") // the demangler's word for f.isra.0, which gdb calls f.isra or f
+	text = copied.ReplaceAllString(text, "")
 	text, _, _ = strings.Cut(text, "@@")
 	text = strings.ReplaceAll(text, " ", "")
 	return text
@@ -164,7 +172,7 @@ var alias = regexp.MustCompile(`^(_|GI_|libc_)+`)
 
 // sameFrame: gdb has no name for functions that no table names.
 func sameFrame(gdb, ours string) bool {
-	return gdb == "??" || gdb == ours || alias.ReplaceAllString(gdb, "") == alias.ReplaceAllString(ours, "")
+	return strings.HasPrefix(gdb, "??") || gdb == ours || alias.ReplaceAllString(gdb, "") == alias.ReplaceAllString(ours, "")
 }
 
 // agree is how many frames are the same, from the root.
