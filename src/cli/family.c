@@ -31,8 +31,8 @@ struct family {
 	struct split *split;
 	struct output trace, raw; /* of the first process, until it begins */
 	pid_t first;
-	struct map64 used; /* pids that had a trace -> how many */
-	struct member *live;
+	struct map64 used;       /* pids that had a trace -> how many */
+	struct map64 told;       /* about debug files */
 	struct family_rows rows; /* of those that have ended */
 	struct error error;
 	_Atomic uint64_t written, expected;
@@ -210,7 +210,8 @@ static int open_member(struct member *member, const struct member *parent, struc
 	if (member->family->options.raw)
 		wanted.raw = &member->raw;
 	member->pipe = pipeline_new(&wanted);
-	member->names = shared_names_new(member->pid, put_named, member, parent ? parent->names : NULL);
+	member->names = shared_names_new(member->pid, put_named, member, parent ? parent->names : NULL,
+					 &member->family->told);
 	return member->pipe && member->names ? 0 : error_set(err, ENOMEM, "out of memory");
 }
 
@@ -334,5 +335,6 @@ void family_free(struct family *family)
 		split_free(family->split);
 	family_rows_free(&family->rows);
 	map64_free(&family->used);
+	map64_free(&family->told);
 	free(family);
 }

@@ -21,6 +21,7 @@ struct shared_names {
 	pid_t pid;
 	log_sink sink;
 	void *ctx;
+	struct map64 *told_lines;  /* of all of them */
 	struct image *image;       /* NULL: not looked at yet */
 	struct shared_names *next; /* of the image's users */
 	struct map64 told;         /* addresses */
@@ -135,17 +136,20 @@ static int look(struct shared_names *names)
 		return -ENOMEM;
 	if (names_new(names->pid, learn, image, &image->names, &none))
 		image->names = NULL;
+	else
+		names_tell_once(image->names, names->told_lines);
 	join(names, image);
 	return 0;
 }
 
-struct shared_names *shared_names_new(pid_t pid, log_sink sink, void *ctx, const struct shared_names *like)
+struct shared_names *shared_names_new(pid_t pid, log_sink sink, void *ctx, const struct shared_names *like,
+				      struct map64 *told)
 {
 	struct shared_names *names = calloc(1, sizeof(*names));
 
 	if (!names)
 		return NULL;
-	*names = (struct shared_names){.pid = pid, .sink = sink, .ctx = ctx};
+	*names = (struct shared_names){.pid = pid, .sink = sink, .ctx = ctx, .told_lines = told};
 	if (like && like->image) {
 		join(names, like->image);
 	} else if (look(names)) {

@@ -159,9 +159,9 @@ static uint64_t here(void)
 static void test_names_are_shared(void **state)
 {
 	struct taken mine = {0}, child = {0};
-	struct shared_names *one = shared_names_new(getpid(), take, &mine, NULL);
+	struct shared_names *one = shared_names_new(getpid(), take, &mine, NULL, NULL);
 	/* There is no such process: what it knows it has from the one that forked it. */
-	struct shared_names *two = shared_names_new(0x7ffffff0, take, &child, one);
+	struct shared_names *two = shared_names_new(0x7ffffff0, take, &child, one, NULL);
 
 	(void)state;
 	assert_non_null(one);
@@ -186,8 +186,8 @@ static void test_names_are_shared(void **state)
 static void test_another_program(void **state)
 {
 	struct taken mine = {0}, child = {0};
-	struct shared_names *one = shared_names_new(getpid(), take, &mine, NULL);
-	struct shared_names *two = shared_names_new(0x7ffffff0, take, &child, one);
+	struct shared_names *one = shared_names_new(getpid(), take, &mine, NULL, NULL);
+	struct shared_names *two = shared_names_new(0x7ffffff0, take, &child, one, NULL);
 
 	(void)state;
 	put_stack(two, here());
@@ -199,7 +199,7 @@ static void test_another_program(void **state)
 	assert_int_equal(child.others, 1);
 	/* A process that maps code looks at it alone, and knows the old names, too. */
 	shared_names_free(two);
-	two = shared_names_new(getpid(), take, &child, one);
+	two = shared_names_new(getpid(), take, &child, one, NULL);
 	put_site(two, SITE_MAPPED);
 	put_stack(two, here());
 	assert_int_equal(child.symbols, 2);
