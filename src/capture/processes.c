@@ -119,8 +119,8 @@ int processes_log(const struct processes *processes, log_sink sink, void *ctx, s
 		int rc;
 
 		process_open(&process, processes->found[i]);
-		rc = process_log_info(&process, 0, sink, ctx, err);
-		if (rc && rc != -ESRCH)
+		rc = process_log_target(&process, 0, sink, ctx, err);
+		if (rc)
 			return rc;
 	}
 	return 0;

@@ -100,6 +100,8 @@ static int attach(struct capture *capture, struct error *err)
 	if (rc == 0 && options.children && !options.spawned)
 		rc = processes_follow(&capture->processes, &capture->bpf, capture->options.pid, err);
 	if (rc == 0 && options.functions)
+		capture->call_hit_ns = functions_calibrate(&capture->bpf);
+	if (rc == 0 && options.functions)
 		rc = functions_attach(&capture->bpf, capture->options.pid, capture->options.functions, err);
 	if (rc == 0)
 		sampler_switch(&capture->sampler, true);
