@@ -187,6 +187,8 @@ struct native_dwarf *native_dwarf_new(const struct native_elf *file, const struc
 		return NULL;
 	}
 	section = native_elf_section(file, ".debug_line", &header);
+	if (!section)
+		section = native_elf_section(file, ".zdebug_line", &header);
 	/* libdw has decompressed it in place. */
 	dwarf->line_section = section ? elf_rawdata(section, NULL) : NULL;
 	return dwarf;
