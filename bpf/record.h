@@ -114,8 +114,10 @@ enum site {
 	   arg = WAKER_OTHER: its process, WAKER_INTERRUPT: enum interrupt; stack = the waker's, WAKER_THREAD
 	   only */
 	SITE_WAKING = 111,
-	SITE_FORK = 112, /* tid = the creator; g = the new thread; arg = its process; stack = the creator's */
-	SITE_THREAD_EXIT = 113, /* tid ends */
+	/* tid = the creator; g = the new thread; arg = its process; status = enum fork; stack = the creator's
+	 */
+	SITE_FORK = 112,
+	SITE_THREAD_EXIT = 113, /* tid ends. status = EXIT_OF_LAST, if no thread of its process goes on */
 	SITE_EXEC = 114,        /* tid runs another program from now on; g = the tid it had before */
 	SITE_CALL = 115,        /* sys_enter. arg = 1 + number, arg2 = as of SITE_SWITCH; stack */
 	SITE_CALL_DONE = 116,   /* sys_exit. arg = 1 + number, arg2 = the result */
@@ -139,6 +141,13 @@ enum left {
 	LEFT_STOPPED = 3, /* by a signal or a debugger */
 	LEFT_DEAD = 4,
 };
+
+enum fork {
+	FORK_ALONE = 0,    /* a thread of the same process, or a process that is not looked at */
+	FORK_FOLLOWED = 1, /* a process that is looked at from now on */
+};
+
+#define EXIT_OF_LAST 1u
 
 enum waker {
 	WAKER_THREAD = 1,    /* of the same process */

@@ -209,18 +209,36 @@ int BPF_PROG(sched_waking, struct task_struct *woken)
 	return 0;
 }
 
+/* False if there are too many. */
+static __always_inline bool follow(uint32_t tgid)
+{
+	uint32_t nothing = 0;
+
+	return !bpf_map_update_elem(&traced, &tgid, &nothing, BPF_ANY);
+}
+
+/* A process that was just forked has its parent's code, where that was. */
+static __always_inline void same_space(uint32_t parent, uint32_t child)
+{
+	uint32_t space;
+
+	if (space_of(parent, &space))
+		bpf_map_update_elem(&unwind_processes, &child, &space, BPF_ANY);
+}
+
 SEC("?tp_btf/sched_process_fork")
 int BPF_PROG(sched_process_fork, struct task_struct *parent, struct task_struct *child)
 {
 	struct raw_record rec = {.site = SITE_FORK};
-	uint32_t tgid = child->tgid, nothing = 0;
+	uint32_t tgid = child->tgid;
 
 	if (!is_traced(parent->tgid))
 		return 0;
 	if (tgid != (uint32_t)parent->tgid) {
 		if (!follow_children)
 			return 0;
-		bpf_map_update_elem(&traced, &tgid, &nothing, BPF_ANY);
+		rec.status = follow(tgid) ? FORK_FOLLOWED : FORK_ALONE;
+		same_space(parent->tgid, tgid);
 	}
 	rec.time = bpf_ktime_get_ns();
 	send_comm(tgid, child->pid, child->comm);
@@ -242,18 +260,26 @@ int BPF_PROG(sched_process_exit, struct task_struct *task)
 		return 0;
 	rec.tid = task->pid;
 	rec.goid = task->tgid;
+	if (several && task->signal->live.counter == 0) /* before this tracepoint: do_exit */
+		rec.status = EXIT_OF_LAST;
 	send_thread(&rec);
 	return 0;
 }
 
-/* Nobody looks at a thread that is gone. */
+/* Nobody looks at a thread that is gone. A process's first thread goes last, and when its parent has taken
+ * note of its end. */
 SEC("?tp_btf/sched_process_free")
 int BPF_PROG(sched_process_free, struct task_struct *task)
 {
 	uint32_t tid = task->pid;
 
-	if (is_traced(task->tgid))
-		bpf_map_delete_elem(&threads, &tid);
+	if (!is_traced(task->tgid))
+		return 0;
+	bpf_map_delete_elem(&threads, &tid);
+	if (several && tid == (uint32_t)task->tgid) {
+		bpf_map_delete_elem(&traced, &tid);
+		bpf_map_delete_elem(&unwind_processes, &tid);
+	}
 	return 0;
 }
 
@@ -264,12 +290,16 @@ int BPF_PROG(sched_process_exec, struct task_struct *task, int old_pid)
 	struct raw_record rec = {.site = SITE_EXEC};
 	uint32_t tgid = task->tgid, tid = task->pid;
 
-	if (spawned && tgid == spawned && traced_tgid == NOBODY)
+	if (several && spawned && tgid == spawned)
+		follow(tgid);
+	else if (!several && spawned && tgid == spawned && traced_tgid == NOBODY)
 		traced_tgid = tgid;
 	else if (!is_traced(tgid))
 		return 0;
 	else if (!several)
 		traced_tgid = NOBODY;
+	if (several)
+		bpf_map_delete_elem(&unwind_processes, &tgid);
 	bpf_map_delete_elem(&threads, &tid);
 	send_comm(tgid, tid, task->comm);
 	rec.tid = tid;

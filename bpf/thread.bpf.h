@@ -27,9 +27,9 @@ volatile uint32_t traced_tgid = NOBODY;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 4096);
-	__type(key, uint32_t);   /* tgid */
-	__type(value, uint32_t); /* nothing */
+	__uint(max_entries, 1024); /* of those at once: README */
+	__type(key, uint32_t);     /* tgid */
+	__type(value, uint32_t);   /* nothing */
 } traced SEC(".maps");
 
 /* What is known of a thread that is in a system call, for its switches within. */

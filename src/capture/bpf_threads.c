@@ -16,11 +16,13 @@
 #include "capture/calls.h"
 #include "capture/kernel.h"
 #include "capture/own_sites.h"
+#include "target/descendants.h"
 
 enum {
 	THREADS_AT_ONCE = 32768, /* whose system calls are remembered */
 	LIST_MAX = 1 << 20,      /* threads of a process; pid_max is 4 Mi at most */
 	LIST_STEP = 256,
+	MOST_LOOKS = 4096, /* at processes: four times as many as there are at once */
 };
 
 /* One of three programs, by the order of the tracepoint's arguments. */
@@ -72,6 +74,7 @@ static void set_constants(struct bpf *bpf, const struct bpf_threads_options *opt
 
 	constants->own_tgid = (uint32_t)getpid();
 	constants->spawned = options->spawned ? options->tgid : 0;
+	constants->several = constants->follow_children = constants->unwind_several = options->children;
 	memcpy((void *)&constants->cpu_places, &kernel->cpu_places, sizeof(kernel->cpu_places));
 	calls_kinds((uint8_t *)constants->call_kinds);
 	bpf_map__set_max_entries(bpf->threads->maps.threads, THREADS_AT_ONCE);
@@ -130,9 +133,32 @@ int bpf_attach_threads(struct bpf *bpf, const struct bpf_threads_options *option
 		    program != bpf->threads->progs.calibrate)
 			rc = attach_traced(&bpf->attachments, program, err);
 	}
-	if (rc == 0 && !options->spawned)
+	if (rc == 0 && !options->spawned && !options->children)
 		bpf->threads->data->traced_tgid = options->tgid;
 	return rc;
+}
+
+int bpf_follow(const struct bpf *bpf, uint32_t tgid)
+{
+	uint32_t nothing = 0;
+	int rc = bpf_map_update_elem(bpf_map__fd(bpf->threads->maps.traced), &tgid, &nothing, BPF_NOEXIST);
+
+	return rc == 0 ? 1 : rc == -EEXIST ? 0 : rc;
+}
+
+/* What has ended stays in the map until its parent has taken note. */
+bool bpf_someone_lives(const struct bpf *bpf)
+{
+	int fd = bpf_map__fd(bpf->threads->maps.traced);
+	uint32_t key, *from = NULL;
+
+	/* When a key goes meanwhile, the kernel begins anew. */
+	for (int i = 0; i < MOST_LOOKS && bpf_map_get_next_key(fd, from, &key) == 0; i++) {
+		if (process_lives("/proc", (pid_t)key))
+			return true;
+		from = &key;
+	}
+	return false;
 }
 
 /* Linux 6.1 can list the threads of one process alone; before it goes through all. */
@@ -144,7 +170,7 @@ static int open_list(const struct bpf *bpf, uint32_t tgid, struct bpf_link **lin
 	const struct bpf_program *program = bpf->threads->progs.list_thread;
 	int fd;
 
-	*link = bpf_program__attach_iter(program, &options);
+	*link = bpf_program__attach_iter(program, tgid ? &options : NULL);
 	if (!*link && errno == ESRCH)
 		return error_set(err, ESRCH, "the process has ended");
 	if (!*link)

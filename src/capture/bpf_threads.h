@@ -8,7 +8,8 @@
 
 struct bpf_threads_options {
 	uint32_t tgid;
-	bool spawned; /* looked at from the moment on at which it has become another program */
+	bool spawned;  /* looked at from the moment on at which it has become another program */
+	bool children; /* its descendants are looked at, too */
 	bool syscalls;
 	struct native_tables *tables; /* not owned; get room in the object, and their place in it */
 	bool functions, samples;      /* their programs are wanted */
@@ -22,10 +23,15 @@ uint64_t bpf_calibrate_threads(const struct bpf *bpf);
 /* Programs on the tracepoints, and the marker on its function. From here on there are records. */
 int bpf_attach_threads(struct bpf *bpf, const struct bpf_threads_options *options, struct error *err);
 /*
- * Reads all threads of a process, as the kernel has them now. *found is the
- * caller's to free. Returns their number (0: the process is gone), or a negative errno.
+ * Reads all threads of a process, as the kernel has them now; tgid = 0: of all that are looked at. *found is
+ * the caller's to free. Returns their number (0: the process is gone), or a negative errno.
  */
 int bpf_list_threads(const struct bpf *bpf, uint32_t tgid, struct raw_thread **found, struct error *err);
+/* Looks at this process, too, and at those that it forks from now on. Returns 1 if it was not looked at yet,
+ * 0, or -E2BIG: there are too many. */
+int bpf_follow(const struct bpf *bpf, uint32_t tgid);
+/* Whether any process that is looked at still lives. */
+bool bpf_someone_lives(const struct bpf *bpf);
 void bpf_unload_threads(struct bpf *bpf);
 
 #endif

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "capture/backend.h"
+#include "capture/bpf_threads.h"
 #include "capture/own_sites.h"
 
 enum {
@@ -242,10 +243,29 @@ static int round_of_work(struct capture *capture, struct error *err)
 	return rc < 0 ? rc : drained;
 }
 
+/* With the children, when the last of them has ended; the first one may go before. */
+static bool all_have_ended(struct capture *capture, int wait_ms)
+{
+	const struct timespec pause = {.tv_nsec = wait_ms * 1000000l};
+	uint64_t now;
+
+	nanosleep(&pause, NULL);
+	now = capture_now_ns();
+	if (now < capture->next_exec_check_ns)
+		return false;
+	capture->next_exec_check_ns = now + EXEC_CHECK_MS * 1000000ull;
+	if (!watch_wait(&capture->watch, 0) || bpf_someone_lives(&capture->bpf))
+		return false;
+	capture->end_reason = LOG_END_EXITED;
+	return true;
+}
+
 static bool has_ended(struct capture *capture, int wait_ms)
 {
 	uint64_t now;
 
+	if (capture->options.children)
+		return all_have_ended(capture, wait_ms);
 	if (watch_wait(&capture->watch, wait_ms)) {
 		capture->end_reason = LOG_END_EXITED;
 		return true;

@@ -21,6 +21,8 @@ struct capture_options {
 	pid_t pid;                             /* process to trace; may be a child that has not exec'd yet */
 	bool spawned;        /* started by us: no first snapshot. The caller releases it after capture_start,
 			      * and calls target_bind before it polls */
+	bool children;       /* of a process that is seen as threads: its descendants, too, in one log
+			      * (rawlog/split.h) */
 	bool probe_only;     /* attach empty programs to every site, log nothing: the floor of the cost */
 	uint32_t ring_bytes; /* of all rings; 0 = default (16 MiB, or 4 MiB each); rounded up to powers of two
 			      * of pages */

@@ -90,12 +90,14 @@ static int take_text(struct drain *drain, const void *data, size_t size)
 	return drain_put(drain, LOG_TEXT, text, sizeof(*text) + text->len + text->len2);
 }
 
-int drain_tell_file(struct drain *drain, uint64_t key)
+int drain_tell_file(struct drain *drain, uint64_t key, uint64_t pid)
 {
 	int rc;
 
 	if (!files_is_new(&drain->files, key))
 		return 0;
+	if (pid)
+		drain->files.pid = (pid_t)pid;
 	rc = flush(drain);
 	if (rc == 0)
 		rc = files_tell(&drain->files, key, drain->sink, drain->ctx);
@@ -127,7 +129,7 @@ static int take(struct drain *drain, const struct ring_record *next)
 	if (next->size != sizeof(*record))
 		return take_text(drain, next->data, next->size);
 	if (sent->site == SITE_SWITCH || sent->site == SITE_CALL)
-		rc = drain_tell_file(drain, sent->arg2);
+		rc = drain_tell_file(drain, sent->arg2, sent->goid);
 	if (rc)
 		return rc;
 	record = &drain->batch[drain->n];
@@ -137,6 +139,8 @@ static int take(struct drain *drain, const struct ring_record *next)
 	drain->functions += record->site == SITE_FUNCTION_BEGIN || record->site == SITE_FUNCTION_END;
 	drain->samples += record->site == SITE_CPU_SAMPLE;
 	drain->mapped += record->site == SITE_MAPPED || record->site == SITE_EXEC;
+	if (drain->processes)
+		processes_see(drain->processes, record);
 	drain->stops += is_stop(record->site);
 	drain->heap += is_heap_site(record->site);
 	if (record->site == SITE_MARKER)

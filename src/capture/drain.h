@@ -7,6 +7,7 @@
 
 #include "capture/files.h"
 #include "capture/merge.h"
+#include "capture/processes.h"
 #include "capture/ring.h"
 #include "capture/rings.h"
 #include "rawlog/rawlog.h"
@@ -22,8 +23,9 @@ struct drain {
 	log_sink sink;
 	void *ctx;
 	int sink_error;
-	pid_t pid;          /* the target, for texts that were not in memory */
-	struct files files; /* that threads wait for */
+	pid_t pid;                   /* the target, for texts that were not in memory */
+	struct files files;          /* that threads wait for */
+	struct processes *processes; /* NULL: there is one */
 	uint64_t records, stacks;
 	/* of the records: from the tracepoints; a goroutine left its thread; of sweeps and the heap's growing
 	 */
@@ -52,8 +54,8 @@ int drain_until(struct drain *drain, uint64_t time);
 uint64_t drain_hits(const struct drain *drain);
 /* Hands one other record to the sink, in its place behind what was drained. */
 int drain_put(struct drain *drain, uint32_t type, const void *data, size_t size);
-/* Tells the log of a descriptor (WAIT_*) if it does not know it. */
-int drain_tell_file(struct drain *drain, uint64_t key);
+/* Tells the log of a process's descriptor (WAIT_*) if it does not know it. */
+int drain_tell_file(struct drain *drain, uint64_t key, uint64_t pid);
 void drain_close(struct drain *drain);
 
 #endif

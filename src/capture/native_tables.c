@@ -394,10 +394,50 @@ static void set_list(struct native_tables *tables, uint32_t which, struct list l
 	show_list(tables, which, forget);
 }
 
+static struct process *add_process(struct native_tables *tables, pid_t pid)
+{
+	struct process *bigger = realloc(tables->processes, (tables->nprocesses + 1) * sizeof(*bigger));
+
+	if (!bigger)
+		return NULL;
+	tables->processes = bigger;
+	bigger[tables->nprocesses] = (struct process){.pid = pid};
+	return &bigger[tables->nprocesses++];
+}
+
+static void drop_process(struct native_tables *tables, pid_t pid)
+{
+	struct process *process = process_of(tables, pid);
+
+	if (!process)
+		return;
+	tables->spaces[process->space].users--;
+	*process = tables->processes[--tables->nprocesses];
+}
+
+int native_tables_fork(struct native_tables *tables, pid_t parent, pid_t child)
+{
+	const struct process *from;
+	struct process *process;
+	uint32_t space;
+
+	drop_process(tables, child);
+	from = process_of(tables, parent);
+	if (!from)
+		return 0;
+	space = from->space;
+	process = add_process(tables, child);
+	if (!process)
+		return -ENOMEM;
+	process->space = space;
+	tables->spaces[space].users++;
+	return 0;
+}
+
 /* Takes over the list. */
 static int settle(struct native_tables *tables, pid_t pid, struct list list)
 {
-	struct process *process = process_of(tables, pid), *bigger;
+	struct process *process = process_of(tables, pid);
 	uint32_t which;
 
 	if (process && same_list(&tables->spaces[process->space].list, &list)) {
@@ -414,14 +454,11 @@ static int settle(struct native_tables *tables, pid_t pid, struct list list)
 		return -ENOSPC;
 	}
 	if (!process) {
-		bigger = realloc(tables->processes, (tables->nprocesses + 1) * sizeof(*bigger));
-		if (!bigger) {
+		process = add_process(tables, pid);
+		if (!process) {
 			free(list.mappings);
 			return -ENOMEM;
 		}
-		tables->processes = bigger;
-		process = &bigger[tables->nprocesses++];
-		process->pid = pid;
 	} else {
 		tables->spaces[process->space].users--;
 	}
@@ -467,15 +504,11 @@ bool native_tables_note(struct native_tables *tables, struct error *line)
 
 void native_tables_forget(struct native_tables *tables, pid_t pid)
 {
-	struct process *process = process_of(tables, pid);
 	uint32_t key = (uint32_t)pid;
 
-	if (!process)
-		return;
 	if (tables->process_map >= 0)
 		bpf_map_delete_elem(tables->process_map, &key);
-	tables->spaces[process->space].users--;
-	*process = tables->processes[--tables->nprocesses];
+	drop_process(tables, pid);
 }
 
 /* The most mappings that a list has. */

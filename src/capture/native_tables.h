@@ -37,6 +37,9 @@ void native_tables_free(struct native_tables *tables);
 /* Reads the mappings of a process anew, or for the first time. -ESRCH, -EPERM, -ENOMEM; -ENOSPC: some code
  * was left out (the first time, and with a line that says so). */
 int native_tables_refresh(struct native_tables *tables, pid_t pid, struct error *err);
+/* A process that was forked has its parent's code, if that is known; the kernel's side (same_space) has noted
+ * that itself. -ENOMEM. */
+int native_tables_fork(struct native_tables *tables, pid_t parent, pid_t child);
 void native_tables_forget(struct native_tables *tables, pid_t pid);
 
 /* Whether a file was found to be damaged since this was asked last; then line tells of the first. */

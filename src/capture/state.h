@@ -6,6 +6,7 @@
 #include "capture/bpf.h"
 #include "capture/capture.h"
 #include "capture/drain.h"
+#include "capture/processes.h"
 #include "capture/sampler.h"
 #include "capture/shed.h"
 #include "capture/watch.h"
@@ -25,6 +26,7 @@ struct capture {
 	const struct backend *backend;
 	struct native_tables *tables; /* of threads: by which native stacks are walked */
 	uint64_t next_refresh_ns;     /* of these */
+	struct processes processes;   /* with the children */
 	struct bpf bpf;
 	struct drain drain;
 	struct watch watch;

@@ -38,6 +38,7 @@ static struct bpf_threads_options bpf_options(const struct capture *capture)
 	return (struct bpf_threads_options){
 		.tgid = (uint32_t)capture->options.pid,
 		.spawned = capture->options.spawned,
+		.children = capture->options.children,
 		.syscalls = capture->options.syscalls,
 		.tables = capture->tables,
 		.functions = capture->options.functions && capture->options.functions->nlists,
@@ -68,15 +69,21 @@ static int refresh_tables(struct capture *capture, struct error *err)
 static int load(struct capture *capture, struct error *err)
 {
 	struct bpf_threads_options options;
+	bool children = capture->options.children;
 	int rc;
 
-	capture->tables = native_tables_new(false);
+	capture->tables = native_tables_new(children);
 	if (!capture->tables)
 		return error_set(err, ENOMEM, "out of memory");
 	options = bpf_options(capture);
 	rc = options.functions ? functions_check_kernel(err) : 0;
+	if (children) {
+		capture->processes.tables = capture->tables;
+		capture->drain.processes = &capture->processes;
+	}
 	if (rc == 0 && !capture->options.spawned)
-		rc = refresh_tables(capture, err);
+		rc = children ? processes_find(&capture->processes, capture->options.pid, err)
+			      : refresh_tables(capture, err);
 	return rc ? rc : bpf_load_threads(&capture->bpf, &options, err);
 }
 
@@ -90,6 +97,8 @@ static int attach(struct capture *capture, struct error *err)
 		rc = sampler_open(&capture->sampler, &capture->bpf, capture->options.sample_hz, err);
 	if (rc == 0)
 		rc = bpf_attach_threads(&capture->bpf, &options, err);
+	if (rc == 0 && options.children && !options.spawned)
+		rc = processes_follow(&capture->processes, &capture->bpf, capture->options.pid, err);
 	if (rc == 0 && options.functions)
 		capture->call_hit_ns = functions_calibrate(&capture->bpf);
 	if (rc == 0 && options.functions)
@@ -114,6 +123,8 @@ static int log_info(struct capture *capture, struct error *err)
 	if (rc == 0)
 		rc = process_log_info(process, capture->options.spawned ? LOG_TARGET_SPAWNED : 0,
 				      capture->options.sink, capture->options.ctx, err);
+	if (rc == 0 && capture->options.children)
+		rc = processes_log(&capture->processes, capture->options.sink, capture->options.ctx, err);
 	if (rc == 0 && capture->options.functions)
 		rc = functions_log(capture->options.functions, capture->options.sink, capture->options.ctx);
 	return rc;
@@ -148,11 +159,18 @@ static int by_tid(const void *a, const void *b)
 	return one->tid < two->tid ? -1 : one->tid > two->tid;
 }
 
+static int list_threads(const struct capture *capture, struct raw_thread **found, struct error *err)
+{
+	uint32_t tgid = capture->options.children ? 0 : (uint32_t)capture->options.pid;
+
+	return bpf_list_threads(&capture->bpf, tgid, found, err);
+}
+
 /* The stacks of those that do not run: they may go on while we read. */
 static int read_stacks(struct capture *capture, struct snapshot *snapshot, struct error *err)
 {
 	struct raw_thread *found;
-	int n = bpf_list_threads(&capture->bpf, (uint32_t)capture->options.pid, &found, err);
+	int n = list_threads(capture, &found, err);
 
 	if (n <= 0)
 		return n;
@@ -200,7 +218,7 @@ static int read_snapshot(struct capture *capture, void **out, struct error *err)
 		return n;
 	snapshot->head =
 		(struct log_snapshot){.time_before = capture_now_ns(), .gomaxprocs = kernel_cpu_count()};
-	n = bpf_list_threads(&capture->bpf, (uint32_t)capture->options.pid, &snapshot->found, err);
+	n = list_threads(capture, &snapshot->found, err);
 	snapshot->head.time_after = capture_now_ns();
 	if (n < 0)
 		return n;
@@ -219,6 +237,7 @@ static struct log_thread describe(const struct snapshot *snapshot, const struct 
 		.stack = stack_of(snapshot, raw),
 		.status = LOG_THREAD_WAITING,
 		.left = raw->left,
+		.tgid = raw->tgid,
 	};
 
 	if (raw->on_cpu)
@@ -258,7 +277,7 @@ static int put_snapshot(struct capture *capture, void *from, const uint32_t mark
 
 		if (raw->left == LEFT_DEAD)
 			continue;
-		rc = drain_tell_file(&capture->drain, raw->wait);
+		rc = drain_tell_file(&capture->drain, raw->wait, raw->tgid);
 		threads[n++] = describe(snapshot, raw);
 	}
 	snapshot->head.marker_before = markers[0];
@@ -280,11 +299,29 @@ static void free_snapshot(void *from)
 	free(snapshot);
 }
 
+/* Who runs another program is looked at anew when its code is known: it may sleep for long. */
+static int adapt_to_children(struct capture *capture, uint64_t now, struct error *err)
+{
+	bool due = now >= capture->next_refresh_ns;
+	int rc = processes_refresh(&capture->processes, due && !capture->options.syscalls, err);
+
+	if (!due)
+		return rc;
+	capture->next_refresh_ns = now + REFRESH_MS * 1000000ull;
+	if (capture->processes.stale.count)
+		return rc;
+	capture->snapshot_due = capture->snapshot_due || capture->processes.execed;
+	capture->processes.execed = false;
+	return rc;
+}
+
 /* How much is looked at does not change; where code is does. */
 static int adapt(struct capture *capture, uint64_t now, struct error *err)
 {
 	struct drain *drain = &capture->drain;
 
+	if (capture->options.children)
+		return adapt_to_children(capture, now, err);
 	if (!drain->mapped && (capture->options.syscalls || now < capture->next_refresh_ns))
 		return 0;
 	drain->mapped = 0;
@@ -294,6 +331,7 @@ static int adapt(struct capture *capture, uint64_t now, struct error *err)
 static void close_tables(struct capture *capture)
 {
 	native_tables_free(capture->tables);
+	processes_free(&capture->processes);
 }
 
 const struct backend threads_backend = {

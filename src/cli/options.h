@@ -30,6 +30,7 @@ struct record_options {
 	enum wire_format format; /* WIRE_NONE = the target's own */
 	bool syscalls, runtime_frames, json, quiet, help, version;
 	enum record_as as;
+	bool children;                                 /* its descendants, too; all as threads */
 	struct function_want functions[MAX_FUNCTIONS]; /* --region, --task */
 	unsigned nfunctions;
 	bool probe_only; /* for measuring: empty programs, no trace */

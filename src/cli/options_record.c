@@ -28,6 +28,7 @@ enum key {
 	KEY_NO_CPU_SAMPLES,
 	KEY_ALLOC,
 	KEY_AS,
+	KEY_CHILDREN,
 	KEY_REGION,
 	KEY_TASK,
 };
@@ -52,6 +53,10 @@ static const struct argp_option table[] = {
 	 "Can be given again",
 	 1},
 	{"task", KEY_TASK, "FUNC", 0, "The same, a user task", 1},
+	{"children", KEY_CHILDREN, NULL, 0,
+	 "Trace its descendants too, those that exist and those to come, as threads; one file a process: "
+	 "FILE.PID",
+	 1},
 	{"max-size", KEY_MAX_SIZE, "BYTES", 0, "End when the trace has about this size: 500k, 100M, 2G", 1},
 	{"json", KEY_JSON, NULL, 0, "Print the summary as JSON on standard output", 2},
 	{"quiet", 'q', NULL, 0, "Print errors and losses only", 2},
@@ -176,6 +181,9 @@ static int set_flag(struct record_options *options, int key)
 	case 'h':
 		options->help = true;
 		return 0;
+	case KEY_CHILDREN:
+		options->children = true;
+		return 0;
 	case KEY_JSON:
 		options->json = true;
 		return 0;
@@ -243,6 +251,10 @@ static int check_together(const struct record_options *options, struct error *er
 		return error_set(err, EINVAL, "-p PID and -- CMD exclude each other");
 	if (!options->pid && !options->command)
 		return error_set(err, EINVAL, "which process? give -p PID, or -- CMD to start one");
+	if (options->children && standard)
+		return error_set(err, EINVAL, "--children writes a file for each process: -o - cannot be");
+	if (options->children && options->as == AS_GO)
+		return error_set(err, EINVAL, "--children sees processes as threads: it excludes --as go");
 	if (standard && options->json)
 		return error_set(err, EINVAL, "-o - and --json both want standard output");
 	if (standard && options->command)
@@ -274,6 +286,7 @@ static const struct argp parser = {
 	       "  sudo gotrace -p 1234 -o slow.trace  until Ctrl-C, into a file of your choice\n"
 	       "  sudo gotrace -- ./server -port 80   start a program and trace all of it\n"
 	       "  sudo gotrace -p 1234 --as c         its threads, as the operating system sees them\n"
+	       "  sudo gotrace -p 1234 --children     with all that it has started and will start\n"
 	       "  go tool trace slow.trace            look at it\n"
 	       "\n"
 	       "gotrace replay, check and sites have a --help of their own.\n"

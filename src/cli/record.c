@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "capture/capture.h"
+#include "cli/family.h"
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/pipeline.h"
@@ -38,6 +39,7 @@ struct session {
 	struct probe_plan plan;
 	struct function_plan functions;
 	struct child child;
+	struct family *family; /* with the children; NULL: */
 	struct pipeline *pipe;
 	struct relay *relay; /* in front of pipe: between flushes pipe is the other thread's, and: */
 	void *names;         /* puts names of native code into what pipe gets; NULL = none */
@@ -79,18 +81,33 @@ static int open_go(struct session *session, struct error *err)
 	return target_open(session->options->pid, &session->target, err);
 }
 
+/* Not all of the processes are Go programs, perhaps: they are seen in one way. */
+static void tell_if_go(struct session *session)
+{
+	struct error none;
+
+	if (session->options->as == AS_C || session->options->quiet || open_go(session, &none))
+		return;
+	fprintf(stderr,
+		"gotrace: this is a Go program: with --children its threads are seen, not its goroutines\n");
+	target_free(session->target);
+	session->target = NULL;
+}
+
 /* A Go program that cannot be traced as one is told so; it does not become threads unasked. */
 static int find_target(struct session *session, struct error *err)
 {
 	const struct record_options *options = session->options;
 	int rc = check_process(session, err);
 
-	if (rc == 0 && options->as != AS_C) {
+	if (rc == 0 && options->as != AS_C && !options->children) {
 		rc = open_go(session, err);
 		if (rc != -ENOEXEC || options->as == AS_GO)
 			return rc;
 		rc = 0;
 	}
+	if (rc == 0 && options->children)
+		tell_if_go(session);
 	if (rc == 0 && options->command)
 		process_open_file(&session->process, session->path);
 	else if (rc == 0)
@@ -151,6 +168,23 @@ static int find_functions(struct session *session, struct error *err)
 			      &session->functions, err);
 }
 
+static int make_family(struct session *session, struct error *err)
+{
+	const struct record_options *options = session->options;
+	struct family_options wanted = {
+		.output = options->output,
+		.raw = options->raw,
+		.format = options->format,
+		.now = time(NULL),
+		.json = options->json,
+	};
+
+	session->family = family_new(&wanted);
+	if (session->family)
+		session->relay = relay_new(family_put, session->family);
+	return session->relay ? 0 : error_set(err, ENOMEM, "out of memory");
+}
+
 static int make_pipeline(struct session *session, struct error *err)
 {
 	const struct record_options *options = session->options;
@@ -193,6 +227,7 @@ static int open_capture(struct session *session, struct error *err)
 		.functions = session->target ? NULL : &session->functions,
 		.pid = traced_pid(session),
 		.spawned = session->child.pid != 0,
+		.children = session->options->children,
 		.probe_only = session->options->probe_only,
 		.ring_bytes = session->options->ring_bytes,
 		.rings = session->options->rings,
@@ -211,6 +246,8 @@ static int open_files(struct session *session, struct error *err)
 	const struct record_options *options = session->options;
 	int rc;
 
+	if (session->family)
+		return family_open_first(session->family, traced_pid(session), err);
 	if (options->output)
 		rc = output_open(&session->trace, options->output, err);
 	else
@@ -237,7 +274,7 @@ static int prepare(struct session *session, struct error *err)
 	if (rc == 0 && options->command)
 		rc = spawn_fork(session->path, options->command, &session->child, err);
 	if (rc == 0)
-		rc = make_pipeline(session, err);
+		rc = options->children ? make_family(session, err) : make_pipeline(session, err);
 	if (rc == 0)
 		rc = open_capture(session, err);
 	if (rc == 0)
@@ -309,9 +346,9 @@ static int start(struct session *session, struct error *err)
 	if (rc == 0 && session->target)
 		rc = relay_flush(session->relay);
 	/* From here on there will be a trace: now old files may go. */
-	if (rc == 0)
+	if (rc == 0 && !session->family)
 		rc = output_publish(&session->trace, err);
-	if (rc == 0 && session->options->raw)
+	if (rc == 0 && session->options->raw && !session->family)
 		rc = output_publish(&session->raw, err);
 	if (rc == 0 && session->target && !session->options->probe_only)
 		ask_for_names(session);
@@ -344,8 +381,9 @@ static void tell_begin(const struct session *session)
 		fprintf(stderr, "gotrace: tracing PID %d (%s), %u probes%s\n", (int)traced_pid(session),
 			session->target->go_version, capture_stats(session->capture)->probes, until);
 	else
-		fprintf(stderr, "gotrace: tracing the threads of PID %d (%s)%s\n", (int)traced_pid(session),
-			text_name(session->process.comm, strlen(session->process.comm), 16).bytes, until);
+		fprintf(stderr, "gotrace: tracing the threads of PID %d (%s)%s%s\n", (int)traced_pid(session),
+			text_name(session->process.comm, strlen(session->process.comm), 16).bytes,
+			session->family ? " and of its descendants" : "", until);
 }
 
 static const char *describe_look(enum level level)
@@ -366,6 +404,12 @@ static const char *describe_look(enum level level)
 	}
 }
 
+/* Of the file, or of all of them. */
+static struct progress progress(const struct session *session)
+{
+	return session->family ? family_progress(session->family) : pipeline_progress(session->pipe);
+}
+
 static void show_status(struct session *session, uint64_t now)
 {
 	const struct capture_stats *stats = capture_stats(session->capture);
@@ -375,7 +419,7 @@ static void show_status(struct session *session, uint64_t now)
 		.events = stats->records,
 		.lost = loss->ring_full + loss->stack_full + loss->unreadable + loss->missed +
 			stats->lost_samples,
-		.bytes = pipeline_progress(session->pipe).written,
+		.bytes = progress(session).written,
 		.hit_ns = stats->probe_hit_ns,
 		.look = describe_look(stats->level),
 	};
@@ -396,7 +440,7 @@ static bool is_too_big(const struct session *session)
 {
 	uint64_t max = session->options->max_bytes;
 
-	return max && pipeline_progress(session->pipe).expected >= max;
+	return max && progress(session).expected >= max;
 }
 
 static enum log_end_reason follow(struct session *session, struct error *err)
@@ -409,7 +453,7 @@ static enum log_end_reason follow(struct session *session, struct error *err)
 			return LOG_END_STOPPED;
 		if (is_too_big(session))
 			return LOG_END_SIZE;
-		if (spawn_has_ended(&session->child))
+		if (!session->family && spawn_has_ended(&session->child))
 			return LOG_END_EXITED;
 		rc = capture_poll(session->capture, poll_time(session, now), err);
 		if (rc == -EINTR)
@@ -424,8 +468,11 @@ static enum log_end_reason follow(struct session *session, struct error *err)
 
 static const struct error *file_error(const struct session *session)
 {
-	const struct error *error = pipeline_trace_error(session->pipe);
+	const struct error *error;
 
+	if (session->family)
+		return family_error(session->family);
+	error = pipeline_trace_error(session->pipe);
 	return error->text[0] ? error : pipeline_raw_error(session->pipe);
 }
 
@@ -455,7 +502,10 @@ static void trace(struct session *session)
 		break_off(session, &err, "tracing broke off");
 	if (stopped)
 		break_off(session, &end_err, "the end of the trace could not be read");
-	pipeline_finish(session->pipe);
+	if (session->family)
+		family_finish(session->family);
+	else
+		pipeline_finish(session->pipe);
 }
 
 /* gotrace -- CMD ends when CMD ends; a signal ends the waiting too. */
@@ -498,6 +548,23 @@ static int finish(struct session *session)
 	return report_end(&report);
 }
 
+static int finish_family(struct session *session)
+{
+	const struct record_options *options = session->options;
+	struct family_report report = {
+		.command = options->command ? session->path : NULL,
+		.cut = session->broken.text[0] ? session->broken.text : NULL,
+		.quiet = options->quiet,
+	};
+
+	wait_for_child(session);
+	report.command_ended = session->child.reaped;
+	report.command_status = session->child.status;
+	if (report.cut)
+		message_error(&session->broken);
+	return family_report(session->family, &report);
+}
+
 /* For benchmarks: the probes were there, and nothing was to be written. */
 static int finish_probes(struct session *session)
 {
@@ -514,10 +581,12 @@ static void discard(struct session *session, const struct error *err)
 
 	if (session->relay)
 		relay_flush(session->relay);
-	files = session->pipe && file_error(session)->text[0];
+	files = (session->pipe || session->family) && file_error(session)->text[0];
 	message_error(files ? file_error(session) : err);
 	output_discard(&session->trace);
 	output_discard(&session->raw);
+	if (session->family)
+		family_discard(session->family);
 }
 
 static void close_session(struct session *session)
@@ -527,6 +596,7 @@ static void close_session(struct session *session)
 		capture_free(session->capture);
 	relay_free(session->relay);
 	names_free(session->names);
+	family_free(session->family);
 	pipeline_free(session->pipe);
 	functions_free(&session->functions);
 	if (session->target)
@@ -551,7 +621,9 @@ static int record(const struct record_options *options)
 	} else {
 		tell_begin(session);
 		trace(session);
-		status = options->probe_only ? finish_probes(session) : finish(session);
+		status = options->probe_only ? finish_probes(session)
+			 : session->family   ? finish_family(session)
+					     : finish(session);
 	}
 	close_session(session);
 	free(session);

@@ -11,9 +11,11 @@
 
 struct summary {
 	struct pipeline *pipe;
-	const char *trace;   /* the file; "-" = standard output */
-	const char *raw;     /* the raw log's file, NULL = none */
-	const char *cut;     /* one line about what is missing at the end, NULL = nothing */
+	const char *trace; /* the file; "-" = standard output */
+	const char *raw;   /* the raw log's file, NULL = none */
+	const char *cut;   /* one line about what is missing at the end, NULL = nothing */
+	/* What the process was called last, and what it ran; NULL: as LOG_TARGET says. */
+	const char *name, *executable;
 	const char *command; /* that gotrace started, NULL = none */
 	bool command_ended;
 	int command_status; /* of waitpid */

@@ -12,14 +12,22 @@ static void put_fixed(struct json *json, const char *name, const char *text, siz
 	json_string(json, name, text, strnlen(text, size));
 }
 
-static void put_target(struct json *json, const struct log_target *target)
+static void put_target(struct json *json, const struct summary *sum)
 {
+	const struct log_target *target = model_target(pipeline_model(sum->pipe));
+
 	if (!target)
 		return;
 	json_open(json, "target", '{');
 	json_number(json, "pid", target->pid);
-	put_fixed(json, "name", target->comm, sizeof(target->comm));
-	put_fixed(json, "executable", target->exe, sizeof(target->exe));
+	if (sum->name)
+		json_text(json, "name", sum->name);
+	else
+		put_fixed(json, "name", target->comm, sizeof(target->comm));
+	if (sum->executable)
+		json_text(json, "executable", sum->executable);
+	else
+		put_fixed(json, "executable", target->exe, sizeof(target->exe));
 	put_fixed(json, "go_version", target->go_version, sizeof(target->go_version));
 	json_bool(json, "cgo", target->flags & LOG_TARGET_CGO);
 	json_bool(json, "threads", target->flags & LOG_TARGET_THREADS);
@@ -140,7 +148,7 @@ void summary_print_json(const struct summary *sum, FILE *out)
 	json_text(&json, "raw", sum->raw);
 	json_text(&json, "end", summary_end_name(sum));
 	json_text(&json, "cut", sum->cut);
-	put_target(&json, model_target(pipeline_model(sum->pipe)));
+	put_target(&json, sum);
 	put_command(&json, sum);
 	put_counts(&json, sum);
 	put_functions(&json, sum);

@@ -264,6 +264,11 @@ static void on_fork(struct model *md, const struct seen *seen)
 
 	if (rec->arg != md->target.pid || !is_tid(rec->g) || rec->g == rec->tid)
 		return;
+	/* The process itself: the log has begun with its first thread (threads_start_spawned). */
+	if (old && rec->goid != md->target.pid && !old->g->last_hit) {
+		old->g->last_hit = rec->time;
+		return;
+	}
 	if (old) { /* its end was not seen */
 		md->cause = REPAIRED;
 		thread_die(md, old);

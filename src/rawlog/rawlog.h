@@ -188,7 +188,8 @@ struct log_thread {
 	uint64_t stack;     /* hash of a LOG_STACK before, 0 = not known */
 	uint8_t status;     /* enum log_thread_status */
 	uint8_t left;       /* enum left, if it waits */
-	uint8_t reserved[6];
+	uint8_t reserved[2];
+	uint32_t tgid; /* its process; 0 in logs of one process from before there were several */
 	char comm[16]; /* ended by NUL */
 };
 

@@ -61,15 +61,36 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
 }
 
+/* FNV-1a. */
+static uint64_t hash_line(const char *line)
+{
+	uint64_t hash = 0xcbf29ce484222325ull;
+
+	for (; *line; line++)
+		hash = (hash ^ (uint8_t)*line) * 0x100000001b3ull;
+	return hash ? hash : 1;
+}
+
 /* Paths are the target's, and the terminal is not. A line about progress may stand there, to be written over.
  */
 static void tell(void *ctx, const char *line)
 {
-	(void)ctx;
+	struct map64 *told = ctx;
+	uint64_t hash = hash_line(line);
+
+	if (told && (map64_get(told, hash) || map64_set(told, hash, 1)))
+		return;
 	fputs(isatty(STDERR_FILENO) ? "\r\033[Kgotrace: " : "gotrace: ", stderr);
 	for (; *line; line++)
 		fputc((unsigned char)*line < ' ' || *line == 0x7f ? '?' : *line, stderr);
 	fputc('\n', stderr);
+}
+
+void names_tell_once(void *ctx, struct map64 *told)
+{
+	struct names *names = ctx;
+
+	names->search.ctx = told;
 }
 
 int names_new(pid_t pid, log_sink sink, void *ctx, void **names, struct error *err)

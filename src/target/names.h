@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "rawlog/rawlog.h"
+#include "util/map64.h"
 
 /*
  * Opens the files that the process has mapped as code. `*names` is freed with
@@ -22,6 +23,8 @@ int names_new(pid_t pid, log_sink sink, void *ctx, void **names, struct error *e
  * that cannot be used are told on standard error, one line each. Not for several threads at once.
  */
 int names_put(void *names, const struct log_record *record);
+/* Of several that share `told`, empty at first and not owned, one tells a line about a debug file. */
+void names_tell_once(void *names, struct map64 *told);
 void names_free(void *names);
 
 #endif

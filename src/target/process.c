@@ -183,8 +183,8 @@ void process_open_file(struct process *process, const char *path)
 	snprintf(process->label, sizeof(process->label), "%.63s", path);
 }
 
-int process_log_info(const struct process *process, unsigned extra_flags, log_sink sink, void *ctx,
-		     struct error *err)
+int process_log_target(const struct process *process, unsigned extra_flags, log_sink sink, void *ctx,
+		       struct error *err)
 {
 	struct log_target head = {
 		.pid = (uint32_t)process->pid,
@@ -197,7 +197,13 @@ int process_log_info(const struct process *process, unsigned extra_flags, log_si
 	memcpy(head.comm, process->comm, sizeof(head.comm));
 	memcpy(head.exe, process->path, sizeof(head.exe));
 	rc = sink(ctx, &record);
-	if (rc)
-		return error_set(err, -rc, "cannot write the log: %s", strerror(-rc));
-	return target_log_mappings(process->pid, sink, ctx, err);
+	return rc ? error_set(err, -rc, "cannot write the log: %s", strerror(-rc)) : 0;
+}
+
+int process_log_info(const struct process *process, unsigned extra_flags, log_sink sink, void *ctx,
+		     struct error *err)
+{
+	int rc = process_log_target(process, extra_flags, sink, ctx, err);
+
+	return rc ? rc : target_log_mappings(process->pid, sink, ctx, err);
 }

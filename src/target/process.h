@@ -34,6 +34,9 @@ void process_open(struct process *process, pid_t pid);
 /* A program that was checked. */
 void process_open_file(struct process *process, const char *path);
 
+/* LOG_TARGET alone. */
+int process_log_target(const struct process *process, unsigned extra_flags, log_sink sink, void *ctx,
+		       struct error *err);
 /* LOG_TARGET and LOG_MAPPINGs; extra_flags beside LOG_TARGET_THREADS. */
 int process_log_info(const struct process *process, unsigned extra_flags, log_sink sink, void *ctx,
 		     struct error *err);

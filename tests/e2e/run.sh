@@ -16,6 +16,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/convert.sh
 . tests/e2e/old_open.sh
 . tests/e2e/native.sh
+. tests/e2e/children.sh
 . tests/e2e/functions.sh
 CELL_SEED=${CELL_SEED:-$(($(date +%s) / 86400))}
 

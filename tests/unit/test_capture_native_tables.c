@@ -334,6 +334,34 @@ static void several_processes(void **state)
 	native_tables_free(tables);
 }
 
+/* Its code is its parent's, although nobody can look at it; and stays when the parent is forgotten. */
+static void a_fork_is_believed(void **state)
+{
+	struct native_tables *tables = native_tables_new(true);
+	struct unwind_regs regs = {.ip = (uintptr_t)&several_processes + 1};
+	enum { CHILD = 0x7ffffff0, GRANDCHILD };
+	uint64_t pcs[4];
+	uint16_t flags;
+	struct error err;
+
+	(void)state;
+	assert_non_null(tables);
+	assert_int_equal(native_tables_fork(tables, getpid(), CHILD), 0); /* its parent is not known */
+	assert_int_equal(native_tables_walk(tables, CHILD, regs, pcs, 4, &flags), 0);
+	assert_int_equal(native_tables_refresh(tables, getpid(), &err), 0);
+	assert_int_equal(native_tables_fork(tables, getpid(), CHILD), 0);
+	assert_int_equal(native_tables_fork(tables, CHILD, GRANDCHILD), 0);
+	assert_int_equal(native_tables_fork(tables, getpid(), CHILD), 0); /* the pid is another's now */
+	native_tables_forget(tables, getpid());
+	assert_int_equal(native_tables_walk(tables, getpid(), regs, pcs, 4, &flags), 0);
+	assert_int_equal(native_tables_walk(tables, CHILD, regs, pcs, 4, &flags), 1);
+	assert_int_equal(native_tables_walk(tables, GRANDCHILD, regs, pcs, 4, &flags), 1);
+	native_tables_forget(tables, CHILD);
+	native_tables_forget(tables, GRANDCHILD);
+	assert_int_equal(native_tables_walk(tables, GRANDCHILD, regs, pcs, 4, &flags), 0);
+	native_tables_free(tables);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -346,6 +374,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_library_comes_and_goes, setup, teardown),
 		cmocka_unit_test_setup_teardown(damage_is_told, setup, teardown),
 		cmocka_unit_test(several_processes),
+		cmocka_unit_test(a_fork_is_believed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -570,6 +570,33 @@ static void test_spawned(void **state)
 	thread_log_free(&log);
 }
 
+/* A process that another one forks: its first thread's life begins there. Then it becomes another program. */
+static void test_forked(void **state)
+{
+	struct thread_log log;
+
+	(void)state;
+	thread_log_begin(&log, LOG_TARGET_SPAWNED, NULL);
+	RECORD(&log, .site = SITE_FORK, .tid = 77, .goid = 77, .g = LOG_PID, .arg = LOG_PID,
+	       .status = FORK_FOLLOWED);
+	RECORD(&log, .site = SITE_SWITCH, .p = 1, .g = LOG_PID);
+	thread_log_comm(&log, LOG_PID, "ls");
+	RECORD(&log, .site = SITE_EXEC, .p = 1, .tid = LOG_PID, .g = LOG_PID);
+	RECORD(&log, .site = SITE_THREAD_EXIT, .p = 1, .tid = LOG_PID, .status = EXIT_OF_LAST);
+	RECORD(&log, .site = SITE_SWITCH, .p = 1, .tid = LOG_PID, .status = LEFT_DEAD);
+	thread_log_end(&log);
+	assert_string_equal(log.text, "-- 1\n"
+				      "GoStatus g100 runnable {|ls} entry{|ls}\n"
+				      "ProcStatus p0 idle\n"
+				      "ProcStatus p1 idle\n"
+				      "ProcStart m100 p1\n"
+				      "GoStart m100 p1 g100\n"
+				      "ProcsChange m100 p1 g100 arg=2\n"
+				      "GoDestroy m100 p1 g100\n"
+				      "ProcStop m100 p1\n");
+	thread_log_free(&log);
+}
+
 /* What the first records show is older than what the snapshot shows. */
 static void test_start_between_markers(void **state)
 {
@@ -696,25 +723,16 @@ static void test_rows(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_start),
-		cmocka_unit_test(test_block_and_wake),
-		cmocka_unit_test(test_early_waking),
-		cmocka_unit_test(test_early_waking_in_vain),
-		cmocka_unit_test(test_wakers),
-		cmocka_unit_test(test_calls),
-		cmocka_unit_test(test_boundaries),
-		cmocka_unit_test(test_lives),
-		cmocka_unit_test(test_exec),
-		cmocka_unit_test(test_reasons),
-		cmocka_unit_test(test_page_fault),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_losses),
-		cmocka_unit_test(test_leaving_for_good),
-		cmocka_unit_test(test_unlisted_cpu),
-		cmocka_unit_test(test_spawned),
-		cmocka_unit_test(test_start_between_markers),
-		cmocka_unit_test(test_functions),
-		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_start),        cmocka_unit_test(test_block_and_wake),
+		cmocka_unit_test(test_early_waking), cmocka_unit_test(test_early_waking_in_vain),
+		cmocka_unit_test(test_wakers),       cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_boundaries),   cmocka_unit_test(test_lives),
+		cmocka_unit_test(test_exec),         cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_page_fault),   cmocka_unit_test(test_names),
+		cmocka_unit_test(test_losses),       cmocka_unit_test(test_leaving_for_good),
+		cmocka_unit_test(test_unlisted_cpu), cmocka_unit_test(test_spawned),
+		cmocka_unit_test(test_forked),       cmocka_unit_test(test_start_between_markers),
+		cmocka_unit_test(test_functions),    cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_rows),
 	};
 

@@ -114,6 +114,14 @@ struct sched_entity {
 	struct cfs_rq *cfs_rq;
 };
 
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct signal_struct {
+	atomic_t live;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state;
@@ -129,6 +137,7 @@ struct task_struct {
 	__u64 start_boottime;
 	char comm[16];
 	struct files_struct *files;
+	struct signal_struct *signal;
 	struct thread_struct thread;
 };
 

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "capture/processes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "capture/bpf_threads.h"
+#include "target/descendants.h"
+#include "target/process.h"
+
+enum {
+	ROUNDS = 100, /* of looking for descendants: each finds only what the one before has missed */
+	REFRESH_NS = 20 * 1000000, /* at a time: the ring must not wait */
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+/* A process that has ended meanwhile has no code; code for which there is no room has no stacks. */
+static int refresh(const struct processes *processes, pid_t pid, struct error *err)
+{
+	struct error line = {""};
+	int rc = native_tables_refresh(processes->tables, pid, &line);
+
+	if (rc == -ENOSPC)
+		fprintf(stderr, "gotrace: %s\n", line.text);
+	if (rc != -ENOMEM)
+		return 0;
+	*err = line;
+	return rc;
+}
+
+int processes_find(struct processes *processes, pid_t root, struct error *err)
+{
+	pid_t *pids;
+	int n = descendants("/proc", root, &pids, err), rc = n < 0 ? n : refresh(processes, root, err);
+
+	for (int i = 0; i < n && rc == 0; i++)
+		rc = refresh(processes, pids[i], err);
+	free(n < 0 ? NULL : pids);
+	return rc;
+}
+
+/* --- at the beginning --- */
+
+static void tell_full(struct processes *processes)
+{
+	if (!processes->full)
+		fprintf(stderr,
+			"gotrace: there are more processes than can be traced at once: not all are\n");
+	processes->full = true;
+}
+
+static int add_found(struct processes *processes, pid_t pid)
+{
+	pid_t *bigger = realloc(processes->found, (processes->nfound + 1) * sizeof(*bigger));
+
+	if (!bigger || map64_set(&processes->live, (uint64_t)pid, 1) ||
+	    map64_set(&processes->stale, (uint64_t)pid, 1)) {
+		processes->found = bigger ? bigger : processes->found;
+		return -ENOMEM;
+	}
+	processes->found = bigger;
+	processes->found[processes->nfound++] = pid;
+	return 0;
+}
+
+/* Returns how many were new. Those that the kernel follows already come by their forks. */
+static int follow_some(struct processes *processes, const struct bpf *bpf, const pid_t *pids, int n)
+{
+	int found = 0;
+
+	for (int i = 0; i < n; i++) {
+		int rc = bpf_follow(bpf, (uint32_t)pids[i]);
+
+		if (rc == -E2BIG)
+			tell_full(processes);
+		if (rc == 1 && add_found(processes, pids[i]))
+			return -ENOMEM;
+		found += rc == 1;
+	}
+	return found;
+}
+
+int processes_follow(struct processes *processes, const struct bpf *bpf, pid_t root, struct error *err)
+{
+	int found, rc = bpf_follow(bpf, (uint32_t)root);
+
+	if (rc < 0)
+		return error_set(err, -rc, "cannot choose the process: %s", strerror(-rc));
+	if (map64_set(&processes->live, (uint64_t)root, 1))
+		return error_set(err, ENOMEM, "out of memory");
+	for (int round = 0; round < ROUNDS; round++) {
+		pid_t *pids;
+		int n = descendants("/proc", root, &pids, err);
+
+		if (n < 0)
+			return n;
+		found = follow_some(processes, bpf, pids, n);
+		free(pids);
+		if (found <= 0)
+			return found ? error_set(err, ENOMEM, "out of memory") : 0;
+	}
+	return 0;
+}
+
+int processes_log(const struct processes *processes, log_sink sink, void *ctx, struct error *err)
+{
+	for (unsigned i = 0; i < processes->nfound; i++) {
+		struct process process;
+		int rc;
+
+		process_open(&process, processes->found[i]);
+		rc = process_log_target(&process, 0, sink, ctx, err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* --- while it goes on --- */
+
+static void on_fork(struct processes *processes, const struct raw_record *rec)
+{
+	if (rec->arg == rec->goid)
+		return;
+	if (rec->status != FORK_FOLLOWED) {
+		tell_full(processes);
+		return;
+	}
+	if (native_tables_fork(processes->tables, (pid_t)rec->goid, (pid_t)rec->arg) ||
+	    map64_set(&processes->live, rec->arg, 1))
+		processes->oom = true;
+}
+
+static void make_stale(struct processes *processes, uint64_t pid)
+{
+	if (map64_set(&processes->stale, pid, 1))
+		processes->oom = true;
+}
+
+void processes_see(struct processes *processes, const struct raw_record *rec)
+{
+	switch (rec->site) {
+	case SITE_FORK:
+		on_fork(processes, rec);
+		break;
+	case SITE_EXEC:
+		native_tables_forget(processes->tables, (pid_t)rec->goid);
+		if (map64_set(&processes->live, rec->goid, 1))
+			processes->oom = true;
+		make_stale(processes, rec->goid);
+		processes->execed = true;
+		break;
+	case SITE_MAPPED:
+		make_stale(processes, rec->goid);
+		break;
+	case SITE_THREAD_EXIT:
+		if (rec->status != EXIT_OF_LAST)
+			break;
+		native_tables_forget(processes->tables, (pid_t)rec->goid);
+		map64_del(&processes->live, rec->goid);
+		map64_del(&processes->stale, rec->goid);
+		break;
+	}
+}
+
+static uint64_t any_key(const struct map64 *map)
+{
+	for (size_t i = 0; i < map->capacity; i++) {
+		if (map->keys[i])
+			return map->keys[i];
+	}
+	return 0;
+}
+
+int processes_refresh(struct processes *processes, bool all, struct error *err)
+{
+	uint64_t end = now_ns() + REFRESH_NS, pid;
+
+	for (size_t i = 0; all && i < processes->live.capacity; i++) {
+		if (processes->live.keys[i])
+			make_stale(processes, processes->live.keys[i]);
+	}
+	while (processes->stale.count && now_ns() < end) {
+		int rc;
+
+		pid = any_key(&processes->stale);
+		map64_del(&processes->stale, pid);
+		rc = refresh(processes, (pid_t)pid, err);
+		if (rc)
+			return rc;
+	}
+	return processes->oom ? error_set(err, ENOMEM, "out of memory") : 0;
+}
+
+void processes_free(struct processes *processes)
+{
+	free(processes->found);
+	map64_free(&processes->live);
+	map64_free(&processes->stale);
+	*processes = (struct processes){0};
+}

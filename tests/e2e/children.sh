@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# A process and its descendants (--children): a trace for each. To be sourced after native.sh.
+
+# all_strict LEAST: every file $W/t.PID is valid, by gotrace, and by Go's own reader (of many, some); there are LEAST
+# at least.
+all_strict() {
+	local file n=0
+	for file in "$W"/t.*; do
+		n=$((n + 1))
+		checked "$file"
+		[ "$n" -gt 20 ] && [ $((n % 20)) -ne 0 ] || strict "$file"
+	done
+	[ "$n" -ge "$1" ] || die "$n traces instead of $1: $(tail -n 5 "$W/err")"
+	printf '%s files' "$n"
+}
+
+# summaries: the objects of --json in $W/out are one a line, and one for each file.
+summaries() {
+	local n files
+	n=$(grep -c '^{' "$W/out")
+	files=$(ls "$W"/t.* | wc -l)
+	[ "$n" -eq "$files" ] || die "$n objects of --json for $files files"
+	timeout 20 /usr/bin/python3 - "$W/out" "$W" >"$W/json.err" 2>&1 <<-'SCRIPT' || die "--json: $(tail -n 3 "$W/json.err")"
+		import json, os, sys
+		for line in open(sys.argv[1]):
+		    if not line.startswith("{"):
+		        continue
+		    one = json.loads(line)
+		    assert one["trace"].endswith("/t.%d" % one["target"]["pid"]), one["trace"]
+		    assert os.path.getsize(one["trace"]) == one["bytes"], one["trace"]
+		    assert one["events"] > 0 and one["end"] in ("exited", "stopped"), one
+	SCRIPT
+}
+
+# named NAME: prints how many objects of --json are of processes with this name in the end.
+named() {
+	grep -c "\"name\":\"$1\"" "$W/out"
+}
+
+# dumped FILE PATTERN: the trace has such a line, stacks included.
+dumped() {
+	"$GOTRACE" dump --stacks "$1" >"$W/dump" 2>&1 || die "gotrace dump $1: $(tail -n 3 "$W/dump")"
+	grep -qE -- "$2" "$W/dump" || die "no '$2' in $1"
+}
+
+case_children_script() { # a shell's pipelines: fork, exec, exit
+	run_gotrace --children -o "$W/t" --json -- /bin/sh -c 'for i in 1 2 3; do ls / | wc; done'
+	want 0
+	all_strict 7
+	summaries
+	[ "$(named ls)" = 3 ] && [ "$(named wc)" = 3 ] && [ "$(named sh)" = 1 ] || die "names: $(grep -o '"name":"[^"]*"' "$W/out" | sort | uniq -c)"
+}
+
+case_children_names() { # the default names have the pids; a person gets a line for each process
+	cd "$W" || exit 1
+	run_gotrace --children -- /bin/sh -c 'sleep 0.2; sleep 0.3'
+	cd "$TOP" || exit 1
+	want 0
+	[ "$(ls "$W"/gotrace-*.trace | wc -l)" = 3 ] || die "files: $(ls "$W")"
+	says 'wrote 3 traces'
+	says 'sleep +1 '
+	says 'program +/.*sh: exited with status 0'
+	strict "$(ls "$W"/gotrace-*.trace | head -n 1)"
+}
+
+# Short-lived processes without an exec: whole lives, with the names of the code that they have from their parent.
+case_children_storm() {
+	local file
+	cat >"$W/storm.c" <<-'CODE'
+		#include <stdlib.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+		__attribute__((noinline)) static void short_life(int i)
+		{
+			for (volatile int k = 0; k < 1000 * i; k++)
+				;
+			usleep(500);
+			close(-1);
+		}
+		int main(int argc, char **argv)
+		{
+			sleep(1);
+			for (int i = 0; i < atoi(argv[argc - 1]); i++) {
+				if (fork() == 0) {
+					short_life(i % 7);
+					_exit(0);
+				}
+			}
+			while (wait(NULL) > 0)
+				;
+			return 0;
+		}
+	CODE
+	gcc -O2 -o "$W/storm" "$W/storm.c" || die "cannot build"
+	run_gotrace --children -o "$W/t" --json -- "$W/storm" 200
+	want 0
+	all_strict 201
+	summaries
+	grep -q '"end":"exited"' "$W/out" || die "nobody has exited"
+	for file in $(ls -S "$W"/t.* | sed -n '2p;100p;200p'); do
+		dumped "$file" '(usleep|nanosleep) '
+		grep -q 'short_life$' "$W/dump" || die "no short_life in $file"
+		grep -q 'reason="sleep"' "$W/dump" || die "nobody sleeps in $file"
+		grep -q 'GoDestroy' "$W/dump" || die "no end in $file"
+	done
+}
+
+case_children_attach() { # those that are there already, and those to come; one becomes another program
+	local file
+	/bin/sh -c 'sh -c "while :; do /bin/sleep 0.3; done" & sh -c "sleep 1.5; exec /bin/sleep 30" & echo ready; wait' \
+		>"$W/target.out" 2>"$W/target.err" </dev/null &
+	target=$!
+	sleep 0.5
+	run_gotrace --children -p "$target" -d 2500ms -o "$W/t" --raw "$W/raw" --json
+	want 0
+	all_strict 8
+	summaries
+	[ -s "$W/t.$target" ] || die "no trace of the process itself"
+	[ "$(named sleep)" -ge 5 ] || die "names: $(grep -o '"name":"[^"]*"' "$W/out" | sort | uniq -c)"
+	for file in $(pgrep -P "$target"); do
+		[ -s "$W/t.$file" ] || die "no trace of $file"
+	done
+	dumped "$W/t.$target" 'sigsuspend|wait4'
+	for file in "$W"/raw.*; do
+		"$GOTRACE" replay -q "$file" -o "$W/again" || die "replay of $file"
+		cmp -s "$W/again" "$W/t.${file##*.}" || die "the raw log $file does not give its trace again"
+	done
+	kill $(pgrep -P "$target") "$target" 2>/dev/null
+}
+
+case_children_killed() { # gotrace dies: the files are there, and nobody has noticed
+	/bin/sh -c 'while :; do /bin/sleep 0.1; done' </dev/null >/dev/null 2>&1 &
+	target=$!
+	background --children -p "$target" -d 20s -o "$W/t"
+	sleep 3.5
+	kill -KILL $tracer
+	wait $tracer 2>/dev/null
+	kill -0 "$target" || die "the target died"
+	[ "$(ls "$W"/t.* | wc -l)" -gt 10 ] || die "only $(ls "$W"/t.* | wc -l) files"
+	"$GOTRACE" check --repair "$W/t.$target" >"$W/check.out" 2>&1
+	status=$?
+	want 0 3
+	strict "$W/t.$target"
+	kill "$target"
+}
+
+case_children_refused() { # what cannot be
+	run_gotrace --children -o - -- /bin/true
+	want 2
+	one_line
+	run_gotrace --children --as go -- /bin/true
+	want 2
+	one_line
+	run_gotrace --children -o "$W/no/where" -- /bin/true
+	want 1
+	one_line
+}
+
+case_children_postgres() { # the server and every process of it, those that pgbench makes it start included
+	local bin file n backends=0
+	public_copy
+	bin=$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1)
+	chown postgres "$public"
+	cd "$public" || exit 1
+	runuser -u postgres -- "$bin/initdb" -D "$public/data" -A trust --no-sync >"$W/initdb.out" 2>&1 ||
+		die "initdb: $(tail -n 3 "$W/initdb.out")"
+	runuser -u postgres -- env PGDATA="$public/data" "$bin/postgres" -c listen_addresses= -k "$public" \
+		>"$W/target.out" 2>"$W/server.err" </dev/null &
+	waits_for "$bin/psql" -h "$public" -U postgres -c 'select 1'
+	"$bin/pgbench" -h "$public" -U postgres -i -q -s 1 >"$W/load.out" 2>&1 postgres || die "pgbench -i: $(tail -n 3 "$W/load.out")"
+	target=$(head -n 1 "$public/data/postmaster.pid")
+	cd "$TOP" || exit 1
+	background --children -p "$target" -d 4s -o "$W/t" --json
+	sleep 1.5
+	"$bin/pgbench" -h "$public" -U postgres -c 4 -T 1 postgres >"$W/load.out" 2>&1 </dev/null || die "pgbench: $(tail -n 3 "$W/load.out")"
+	ends 30
+	want 0
+	kill -INT "$target"
+	all_strict 9
+	summaries
+	for file in "$W"/t.*; do
+		"$GOTRACE" dump --stacks "$file" >"$W/dump" 2>&1 || die "gotrace dump $file"
+		grep -q PostgresMain "$W/dump" && backends=$((backends + 1))
+	done
+	[ $backends -ge 5 ] || die "$backends backends instead of 5"
+	printf '; %s backends' "$backends"
+	waits_for test ! -e "$public/data/postmaster.pid"
+}
