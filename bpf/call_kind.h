@@ -7,9 +7,10 @@
 
 enum call_kind {
 	CALL_NO_FILE = 0,
-	CALL_FILE = 1,  /* the first argument is a descriptor */
-	CALL_EPOLL = 2, /* it is one of an epoll */
-	CALL_POLL = 3,  /* the first argument is an array of struct pollfd, the second is how many */
+	CALL_FILE = 1,   /* the first argument is a descriptor */
+	CALL_EPOLL = 2,  /* it is one of an epoll */
+	CALL_POLL = 3,   /* the first argument is an array of struct pollfd, the second is how many */
+	CALL_SELECT = 4, /* the first argument is how many may be in its sets */
 };
 
 /* arch/x86/entry/syscalls/syscall_64.tbl, include/uapi/asm-generic/mman-common.h */

@@ -70,11 +70,13 @@ static __always_inline uint64_t wait_in_call(struct task_struct *task, const str
 	kind = call_kinds[number & (CALL_NUMBERS - 1)];
 	if (kind == CALL_NO_FILE)
 		return 0;
+	if (kind == CALL_SELECT)
+		return fd;
 	if (kind == CALL_POLL) {
 		/* Of several descriptors none is the one. */
 		if (!current || regs->args[1] != 1 ||
 		    bpf_probe_read_user(&fd, sizeof(fd), (const void *)regs->args[0]))
-			return 0;
+			return (uint32_t)regs->args[1];
 	}
 	return wait_on(task, fd, kind == CALL_EPOLL);
 }

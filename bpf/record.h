@@ -159,7 +159,8 @@ enum interrupt {
  * closed and opened anew is told from the one before. The text is in LOG_FILE.
  */
 enum file_kind {
-	FILE_NONE = 0, /* the call is about no descriptor */
+	FILE_NONE = 0, /* the call is about no descriptor; poll and select: or about several, as many as
+			  WAIT_FD */
 	FILE_OTHER = 1,
 	FILE_SOCKET = 2,
 	FILE_PIPE = 3,
@@ -169,7 +170,7 @@ enum file_kind {
 	FILE_EVENT = 7,   /* eventfd, timerfd, signalfd, inotify */
 };
 
-#define WAIT_FD(wait)   ((uint32_t)(wait))               /* valid unless FILE_NONE */
+#define WAIT_FD(wait)   ((uint32_t)(wait))               /* unless FILE_NONE */
 #define WAIT_KIND(wait) ((uint8_t)((wait) >> 32 & 0xff)) /* enum file_kind */
 #define WAIT_MARK(wait) ((uint32_t)((wait) >> 40))
 #define WAIT_MAKE(kind, fd, mark)                                                                            \

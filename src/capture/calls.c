@@ -53,6 +53,8 @@ static const struct {
 	{441, CALL_EPOLL}, /* epoll_pwait2, Linux 5.11 */
 	{SYS_poll, CALL_POLL},
 	{SYS_ppoll, CALL_POLL},
+	{SYS_select, CALL_SELECT},
+	{SYS_pselect6, CALL_SELECT},
 };
 
 void calls_kinds(uint8_t kinds[CALL_NUMBERS])

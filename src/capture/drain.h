@@ -30,7 +30,7 @@ struct drain {
 	uint64_t syscalls, stops, heap;
 	uint64_t functions;   /* of the records: of the user's functions */
 	uint64_t samples;     /* of the records: no hits at all */
-	uint64_t mapped;      /* of the records: code was mapped */
+	uint64_t mapped;      /* of the records: code was mapped, or another program is run */
 	uint64_t last_marker; /* number of the newest marker that went by */
 	unsigned n;
 	struct raw_record batch[DRAIN_BATCH];

@@ -130,6 +130,7 @@ uint32_t interrupt_stack(struct model *md, uint64_t kind);
 struct p *cpu_get(struct model *md, uint64_t cpu); /* NULL if there can be none of that number */
 void cpu_clear(struct model *md, struct p *p);     /* none of our threads runs there */
 void thread_off_cpu(struct model *md, struct thread *t);
+void thread_make_runnable(struct model *md, struct thread *t);
 /* The thread runs there, in its own code or in the kernel. */
 bool thread_on_cpu(struct model *md, struct thread *t, struct p *p);
 void thread_enter_cpu(struct model *md, struct thread *t, struct p *p);

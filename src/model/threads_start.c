@@ -258,8 +258,7 @@ static void set_status(struct model *md, struct thread *t, const struct log_thre
 		thread_fell_asleep_unseen(md, t);
 		return;
 	}
-	thread_off_cpu(md, t);
-	make_runnable(md, t->g);
+	thread_make_runnable(md, t);
 }
 
 static void resync_thread(struct model *md, const struct log_thread *lt)

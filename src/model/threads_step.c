@@ -111,6 +111,17 @@ void thread_enter_cpu(struct model *md, struct thread *t, struct p *p)
 	t->waking = (struct early_waking){0};
 }
 
+/* Wakings that have no record are written on nobody's behalf. */
+void thread_make_runnable(struct model *md, struct thread *t)
+{
+	enum cause before = repairing(md);
+
+	thread_off_cpu(md, t);
+	if (t->g->status == G_WAITING)
+		step_go_unblock(md, NULL, t->g, 0);
+	md->cause = before;
+}
+
 bool thread_on_cpu(struct model *md, struct thread *t, struct p *p)
 {
 	enum cause before;
@@ -118,9 +129,8 @@ bool thread_on_cpu(struct model *md, struct thread *t, struct p *p)
 	if (t->g->m && t->g->m->p == p)
 		return true;
 	before = repairing(md);
-	thread_off_cpu(md, t);
+	thread_make_runnable(md, t);
 	cpu_clear(md, p);
-	make_runnable(md, t->g);
 	thread_enter_cpu(md, t, p);
 	md->cause = before;
 	return t->g->m != NULL;

@@ -358,28 +358,32 @@ static void test_reasons(void **state)
 		uint32_t number, left;
 		uint8_t kind;
 		uint64_t stack;
+		uint32_t fd;
 		const char *reason;
 	} cases[] = {
-		{202, LEFT_ASLEEP, FILE_NONE, 0, "sync (futex)"},
-		{202, LEFT_ASLEEP, FILE_NONE, STACK_WORKER, "sync (mutex)"},
-		{0, LEFT_ASLEEP, FILE_SOCKET, 0, "network"},
-		{0, LEFT_ASLEEP, FILE_PIPE, 0, "pipe"},
-		{0, LEFT_DISK, FILE_REGULAR, 0, "disk"},
-		{0, LEFT_ASLEEP, FILE_TTY, 0, "tty"},
-		{0, LEFT_ASLEEP, FILE_EVENT, 0, "event"},
-		{0, LEFT_STOPPED, FILE_TTY, 0, "stopped"},
-		{74, LEFT_DISK, FILE_NONE, 0, "disk"},
-		{232, LEFT_ASLEEP, FILE_EPOLL, 0, "network"},
-		{281, LEFT_ASLEEP, FILE_NONE, 0, "network"},
-		{288, LEFT_ASLEEP, FILE_NONE, 0, "network"},
-		{7, LEFT_ASLEEP, FILE_SOCKET, 0, "network"},
-		{7, LEFT_ASLEEP, FILE_NONE, 0, "sleep"},
-		{35, LEFT_ASLEEP, FILE_NONE, 0, "sleep"},
-		{230, LEFT_ASLEEP, FILE_NONE, STACK_WORKER, "sleep"},
-		{61, LEFT_ASLEEP, FILE_NONE, 0, "wait4"},
-		{34, LEFT_ASLEEP, FILE_NONE, 0, "signal"},
-		{73, LEFT_ASLEEP, FILE_REGULAR, 0, "sync (file lock)"},
-		{9999, LEFT_ASLEEP, FILE_NONE, 0, "system call 9999"},
+		{202, LEFT_ASLEEP, FILE_NONE, 0, 0, "sync (futex)"},
+		{202, LEFT_ASLEEP, FILE_NONE, STACK_WORKER, 0, "sync (mutex)"},
+		{0, LEFT_ASLEEP, FILE_SOCKET, 0, 0, "network"},
+		{0, LEFT_ASLEEP, FILE_PIPE, 0, 0, "pipe"},
+		{0, LEFT_DISK, FILE_REGULAR, 0, 0, "disk"},
+		{0, LEFT_ASLEEP, FILE_TTY, 0, 0, "tty"},
+		{0, LEFT_ASLEEP, FILE_EVENT, 0, 0, "event"},
+		{0, LEFT_STOPPED, FILE_TTY, 0, 0, "stopped"},
+		{74, LEFT_DISK, FILE_NONE, 0, 0, "disk"},
+		{232, LEFT_ASLEEP, FILE_EPOLL, 0, 0, "network"},
+		{281, LEFT_ASLEEP, FILE_NONE, 0, 0, "network"},
+		{288, LEFT_ASLEEP, FILE_NONE, 0, 0, "network"},
+		{7, LEFT_ASLEEP, FILE_SOCKET, 0, 0, "network"},
+		{7, LEFT_ASLEEP, FILE_NONE, 0, 0, "sleep"},
+		{7, LEFT_ASLEEP, FILE_NONE, 0, 2, "poll"},
+		{23, LEFT_ASLEEP, FILE_NONE, 0, 0, "sleep"},
+		{23, LEFT_ASLEEP, FILE_NONE, 0, 5, "select"},
+		{35, LEFT_ASLEEP, FILE_NONE, 0, 0, "sleep"},
+		{230, LEFT_ASLEEP, FILE_NONE, STACK_WORKER, 0, "sleep"},
+		{61, LEFT_ASLEEP, FILE_NONE, 0, 0, "wait4"},
+		{34, LEFT_ASLEEP, FILE_NONE, 0, 0, "signal"},
+		{73, LEFT_ASLEEP, FILE_REGULAR, 0, 0, "sync (file lock)"},
+		{9999, LEFT_ASLEEP, FILE_NONE, 0, 0, "system call 9999"},
 	};
 
 	(void)state;
@@ -389,7 +393,7 @@ static void test_reasons(void **state)
 
 		begin(&log);
 		RECORD(&log, .site = SITE_SWITCH, .tid = 100, .status = (uint8_t)cases[i].left,
-		       .arg = 1 + cases[i].number, .arg2 = WAIT_MAKE(cases[i].kind, 0, 0),
+		       .arg = 1 + cases[i].number, .arg2 = WAIT_MAKE(cases[i].kind, cases[i].fd, 0),
 		       .stack = cases[i].stack);
 		snprintf(wanted, sizeof(wanted), "GoBlock m100 p0 g100 '%s'", cases[i].reason);
 		assert_memory_equal(rest(&log), wanted, strlen(wanted));

@@ -183,6 +183,10 @@ static void test_reasons(void **state)
 		{"system goroutine wait", V1_GO_BLOCK, V1_GO_BLOCK},
 		{"", V1_GO_BLOCK, V1_GO_BLOCK},
 		{"forever", V1_GO_STOP, V1_GO_STOP},
+		{"sync (condition)", V1_GO_BLOCK_COND, V1_GO_BLOCK_COND}, /* of threads */
+		{"sync (mutex)", V1_GO_BLOCK_SYNC, V1_GO_BLOCK_SYNC},
+		{"sync (futex)", V1_GO_BLOCK_SYNC, V1_GO_BLOCK_SYNC},
+		{"pipe", V1_GO_BLOCK, V1_GO_BLOCK},
 	};
 
 	(void)state;
