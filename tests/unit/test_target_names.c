@@ -709,6 +709,44 @@ static void test_libraries_that_come_later(void **state)
 	stop(&child);
 }
 
+static uint64_t map_code(struct child *child, const char *name)
+{
+	fprintf(child->to, "@%s/%s\n", world.dir, name);
+	fflush(child->to);
+	return read_address(child);
+}
+
+/* Another file at the same place: its names replace those of before. */
+static void test_libraries_that_are_replaced(void **state)
+{
+	struct child child = start("./prog", NULL);
+	struct seen seen;
+	void *names = name_it(child.pid, &seen);
+	uint64_t pcs[2];
+
+	(void)state;
+	/* Other functions at the same offsets: one more in front. */
+	run("(echo 'int before(int n) { return n * 3; }'; sed 's/extra/other/' %s/extra.c) > other.c",
+	    world.sources);
+	run("gcc -shared -fPIC -O2 -o other.so other.c");
+	pcs[0] = map_code(&child, "extra.so") + address_of("extra.so", "extra") + 2;
+	pcs[1] = child.plain + 2;
+	put_site(names, SITE_MAPPED);
+	put_stack(names, pcs, 2, RAW_STACK_NATIVE);
+	assert_seen(&seen, 1, pcs[0], "extra");
+	assert_seen(&seen, 2, pcs[1], "plain");
+	assert_int_equal(seen.n, 4);
+	map_code(&child, "other.so");
+	do { /* the mappings are not read all the time */
+		usleep(100000);
+		put_site(names, SITE_MAPPED);
+	} while (seen.types[seen.n - 2] != LOG_SYMBOL && seen.n < MAX_SEEN - 2);
+	assert_seen(&seen, seen.n - 2, pcs[0], "before");
+	assert_int_equal(seen.types[seen.n - 1], LOG_RECORDS);
+	names_free(names);
+	stop(&child);
+}
+
 /* A binary and a debug file that are nowhere but in the process's mount namespace. */
 static void test_other_mount_namespace(void **state)
 {
@@ -811,6 +849,7 @@ int main(void)
 		cmocka_unit_test(test_processes_that_are_gone),
 		cmocka_unit_test(test_vdso),
 		cmocka_unit_test(test_libraries_that_come_later),
+		cmocka_unit_test(test_libraries_that_are_replaced),
 		cmocka_unit_test(test_other_mount_namespace),
 		cmocka_unit_test(test_start_code),
 		cmocka_unit_test(test_start_code_without_names),
