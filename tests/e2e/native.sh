@@ -114,12 +114,12 @@ gone_on() {
 
 # perf_truth: perf sees the same switches of $target's threads as gotrace beside it.
 perf_truth() {
-	local data="$W/perf.data"
+	local data="$W/perf.data" unseen
 	[ -e /sys/kernel/tracing/events ] || mount -t tracefs none /sys/kernel/tracing 2>/dev/null
 	rm -f "$W/trace"
 	background -p "$target" -o "$W/trace"
 	begun "$W/trace"
-	if ! timeout -k 5 30 perf sched record -k mono -o "$data" sleep 1.2 >"$W/perf.out" 2>&1; then
+	if ! timeout -k 5 30 perf sched record -k mono -B -N -o "$data" sleep 0.8 >"$W/perf.out" 2>&1; then
 		kill -INT $tracer
 		ends 40
 		printf 'perf is not to be had: %s' "$(tail -n 1 "$W/perf.out")"
@@ -129,8 +129,10 @@ perf_truth() {
 	kill -INT $tracer
 	ends 40
 	want 0
-	perf script -i "$data" --ns -F time,event,trace >"$W/switches" 2>"$W/perf.err" || die "perf script: $(tail -n 2 "$W/perf.err")"
-	timeout 100 "$JUDGE" perftruth "$W/trace" "$W/switches" >"$W/truth" 2>&1 || die "$(tail -n 3 "$W/truth" | head -c 900)"
+	perf script -i "$data" --ns -F cpu,time,event,trace >"$W/switches" 2>"$W/perf.err" || die "perf script: $(tail -n 2 "$W/perf.err")"
+	# The threads of some virtual machines' own agents are hidden from tracepoints, and whom they switch to.
+	unseen=$(sed -nE 's/.*repaired ([0-9,]+).*/\1/p' "$W/err" | tr -d ,)
+	timeout 100 "$JUDGE" perftruth -unseen "${unseen:-0}" "$W/trace" "$W/switches" >"$W/truth" 2>&1 || die "$(tail -n 3 "$W/truth" | head -c 900)"
 	printf '%s; ' "$(tail -n 1 "$W/truth")"
 }
 
@@ -211,7 +213,7 @@ case_native_sleep() { # the clock wakes them, nobody else
 case_native_burn() { # more threads than CPUs
 	start_c burn
 	thread_trace
-	counted_truth -threads 5 -leave 0 -wake 0
+	counted_truth -threads 5 -wake 0
 	demanded 'starts;root=^burner;min=4' 'blocks;root=^burner;reason=^nothing$;least=0;min=0'
 	thread_pages ""
 	gone_on
