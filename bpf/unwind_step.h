@@ -122,6 +122,23 @@ UNWIND_INLINE enum unwind_result unwind_step_rdi(uint32_t rule, struct unwind_re
 	return regs->ip ? UNWIND_MORE : UNWIND_BROKEN;
 }
 
+/*
+ * The frame that a chain goes on from: bp, or the one that is right above its
+ * slot. runtime/cgo's crosscall2, through which C calls Go, makes one for the
+ * C that called it and one for itself, without a return address between them
+ * (Go 1.21 to 1.26 runtime/cgo/asm_amd64.s, abi_amd64.h). Of two functions neither slot could be there.
+ */
+UNWIND_INLINE _Bool unwind_chain_frame(void *where, uint64_t *bp)
+{
+	uint64_t saved;
+
+	if (!unwind_read(where, *bp, &saved))
+		return 0;
+	if (saved == *bp + 8)
+		*bp = saved;
+	return 1;
+}
+
 /* From a frame to its caller's. What regs are if that fails is of no use. */
 UNWIND_INLINE enum unwind_result unwind_step(void *where, uint32_t rule, struct unwind_regs *regs)
 {
@@ -135,6 +152,8 @@ UNWIND_INLINE enum unwind_result unwind_step(void *where, uint32_t rule, struct 
 	if (kind == UNWIND_SP_RDI)
 		return unwind_step_rdi(rule, regs);
 	regs->di = 0;
+	if (kind == UNWIND_CHAIN && !unwind_chain_frame(where, &regs->bp))
+		return UNWIND_BROKEN;
 	/* A caller's frame is above; every frame but a signal's takes the walk on. */
 	if (!unwind_cfa(where, rule, regs, &cfa) || cfa & 7)
 		return UNWIND_BROKEN;

@@ -134,8 +134,9 @@ static int take(struct drain *drain, const struct ring_record *next)
 	memcpy(record, next->data, sizeof(*record));
 	drain->records++;
 	drain->syscalls += record->site == SITE_SYS_ENTER || record->site == SITE_SYS_EXIT;
+	drain->functions += record->site == SITE_FUNCTION_BEGIN || record->site == SITE_FUNCTION_END;
 	drain->samples += record->site == SITE_CPU_SAMPLE;
-	drain->mapped += record->site == SITE_MAPPED;
+	drain->mapped += record->site == SITE_MAPPED || record->site == SITE_EXEC;
 	drain->stops += is_stop(record->site);
 	drain->heap += is_heap_site(record->site);
 	if (record->site == SITE_MARKER)

@@ -28,8 +28,9 @@ struct drain {
 	/* of the records: from the tracepoints; a goroutine left its thread; of sweeps and the heap's growing
 	 */
 	uint64_t syscalls, stops, heap;
+	uint64_t functions;   /* of the records: of the user's functions */
 	uint64_t samples;     /* of the records: no hits at all */
-	uint64_t mapped;      /* of the records: code was mapped */
+	uint64_t mapped;      /* of the records: code was mapped, or another program is run */
 	uint64_t last_marker; /* number of the newest marker that went by */
 	unsigned n;
 	struct raw_record batch[DRAIN_BATCH];

@@ -9,11 +9,26 @@
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
 
+#include "capture/own_sites.h"
+
 int functions_check_kernel(struct error *err)
 {
 	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie, NULL) == 1)
 		return 0;
 	return error_set(err, ENOTSUP, "--region and --task need Linux 5.15 or later");
+}
+
+/* The probes stay: nothing calls the function any more, and taking them off would wait for the kernel. */
+uint64_t functions_calibrate(struct bpf *bpf)
+{
+	const char *code = (const char *)own_calibration;
+	uint64_t bare = own_calibration_ns(), probed;
+
+	if (attach_self(&bpf->attachments, bpf->object, "function_begin", code, NULL) ||
+	    attach_self(&bpf->attachments, bpf->object, "function_end", code + OWN_RETURN, NULL))
+		return 0;
+	probed = own_calibration_ns();
+	return probed > bare ? (probed - bare) / 2 : 0;
 }
 
 static int attach_list(struct bpf *bpf, pid_t pid, const struct function_probes *list, struct error *err)

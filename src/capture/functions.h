@@ -10,6 +10,11 @@
 
 /* Linux 5.15 is needed: probes with numbers of their own. */
 int functions_check_kernel(struct error *err);
+/*
+ * What a hit costs here, ns: the mean of a cheap one where a function begins, and of one at its return,
+ * measured on a function of gotrace itself. 0 if it cannot be.
+ */
+uint64_t functions_calibrate(struct bpf *bpf);
 /* The programs must be loaded. */
 int functions_attach(struct bpf *bpf, pid_t pid, const struct function_plan *plan, struct error *err);
 

@@ -12,6 +12,8 @@ void own_calibration(const void *memory);
 /* Cost of one call of own_calibration, ns. Measured twice, with and without the probe, it gives a hit's cost.
  */
 uint64_t own_calibration_ns(void);
+/* Where its return is, in bytes from its beginning: an instruction that the kernel has to run by itself. */
+#define OWN_RETURN 2
 /* The same of a short system call. */
 uint64_t own_call_ns(void);
 

@@ -32,6 +32,7 @@ struct capture {
 	struct capture_stats stats;
 	struct log_loss told; /* losses that the log knows of */
 	uint64_t silent;      /* hits that made no record, so far */
+	uint64_t call_hit_ns; /* cost of a hit on a function of the user's, of which the backend's is not */
 	struct log_m *ms;
 	uint32_t markers; /* numbers given out */
 	uint64_t next_boundary_ns, next_snapshot_ns, next_exec_check_ns, next_heap_ns;

@@ -91,6 +91,8 @@ static int attach(struct capture *capture, struct error *err)
 	if (rc == 0)
 		rc = bpf_attach_threads(&capture->bpf, &options, err);
 	if (rc == 0 && options.functions)
+		capture->call_hit_ns = functions_calibrate(&capture->bpf);
+	if (rc == 0 && options.functions)
 		rc = functions_attach(&capture->bpf, capture->options.pid, capture->options.functions, err);
 	if (rc == 0)
 		sampler_switch(&capture->sampler, true);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbol/functab_record.h"
 #include "symbol/natives.h"
 #include "symbol/symbol.h"
 #include "util/strtab.h"
@@ -176,28 +177,10 @@ void pipeline_free(struct pipeline *pipe)
 
 int pipeline_functab(struct pipeline *pipe, const struct log_record *record)
 {
-	const struct log_functab *head = record->data;
-	const uint8_t *bytes = (const uint8_t *)(head + 1);
 	struct names *names = &pipe->names;
-	struct functab_source source;
 
-	if (names->functab)
-		return 0;
-	if (rawlog_check_record(record, NULL))
-		return -EBADMSG;
-	source = (struct functab_source){
-		.pclntab = bytes,
-		.pclntab_size = head->pclntab_size,
-		.gofunc = bytes + head->pclntab_size,
-		.gofunc_size = head->gofunc_size,
-		.gofunc_address = head->gofunc,
-		.text = head->text,
-		.etext = head->etext,
-		.go_minor = head->go_minor,
-	};
-	if (source.gofunc_size == 0)
-		source.gofunc = NULL;
-	names->functab = functab_new(&source, NULL);
+	if (!names->functab)
+		names->functab = functab_of_record(record);
 	return names->functab ? 0 : -EBADMSG;
 }
 

@@ -6,12 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "target/native_go.h"
 #include "target/native_map.h"
 #include "util/map64.h"
 
 /* Addresses that are told apart; stacks are bounded, too (bpf/). What is beyond has no name. */
 #define MAX_KNOWN (1u << 20)
+/* Chromium's is some gigabytes, most programs' with all their libraries' below a hundred megabytes. */
+#define MAX_DEBUG_BYTES (1ull << 30)
 /* Reading the mappings anew takes at most this part of the time, however often code is mapped. */
 #define REFRESH_PART 10
 
@@ -39,7 +43,9 @@ struct names {
 	void *ctx;
 	struct native_map *map;
 	struct native_search search;
-	struct map64 index; /* pc -> known */
+	uint64_t debug_left;  /* bytes of debug information that may still be read */
+	struct native_go *go; /* NULL = none */
+	struct map64 index;   /* pc -> known */
 	struct known *known;
 	uint32_t n, capacity;
 	bool stale;            /* the mappings have changed */
@@ -55,10 +61,15 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
 }
 
+/* Paths are the target's, and the terminal is not. A line about progress may stand there, to be written over.
+ */
 static void tell(void *ctx, const char *line)
 {
 	(void)ctx;
-	fprintf(stderr, "gotrace: %s\n", line);
+	fputs(isatty(STDERR_FILENO) ? "\r\033[Kgotrace: " : "gotrace: ", stderr);
+	for (; *line; line++)
+		fputc((unsigned char)*line < ' ' || *line == 0x7f ? '?' : *line, stderr);
+	fputc('\n', stderr);
 }
 
 int names_new(pid_t pid, log_sink sink, void *ctx, void **names, struct error *err)
@@ -73,10 +84,14 @@ int names_new(pid_t pid, log_sink sink, void *ctx, void **names, struct error *e
 		free(made);
 		return rc;
 	}
+	made->go = native_go_new(pid);
+	made->debug_left = MAX_DEBUG_BYTES;
 	made->sink = sink;
 	made->ctx = ctx;
-	made->search = (struct native_search){
-		.roots = {native_map_root(made->map), native_map_own_root(made->map)}, .tell = tell};
+	made->search =
+		(struct native_search){.roots = {native_map_root(made->map), native_map_own_root(made->map)},
+				       .tell = tell,
+				       .debug_left = &made->debug_left};
 	*names = made;
 	return 0;
 }
@@ -88,6 +103,7 @@ void names_free(void *ctx)
 	if (!names)
 		return;
 	native_map_free(names->map);
+	native_go_free(names->go);
 	map64_free(&names->index);
 	free(names->known);
 	free(names);
@@ -108,7 +124,9 @@ static void find_name(struct names *names, struct known *known)
 	struct symbol_draft *draft = &names->draft;
 	struct native_file *file = native_map_file(names->map, known->at.module);
 
-	if (known->is_main)
+	if (names->go && native_go_frames(names->go, known->pc, draft))
+		known->named = true;
+	else if (known->is_main)
 		draft_add(draft, "main", NULL, 0);
 	else if (native_file_frames(file, &names->search, known->at.offset, draft) == NATIVE_NAMED)
 		known->named = true;

@@ -17,6 +17,8 @@ struct native_search {
 	const char *path; /* of the file, as the target sees it */
 	native_tell tell;
 	void *ctx;
+	/* Bytes of debug information that may still be read into memory, for all files that use it. */
+	uint64_t *debug_left;
 };
 
 /*

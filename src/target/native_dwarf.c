@@ -3,12 +3,14 @@
 
 #include <dwarf.h>
 #include <elfutils/libdwelf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Entries of debug information that are looked at: a reference to what comes before would never end. */
-#define MAX_UNIT_ENTRIES   (8u << 20) /* when a unit is first needed */
-#define MAX_LOOKUP_ENTRIES (1u << 18) /* of one function, for one address */
+#define MAX_UNIT_ENTRIES   (8u << 20)  /* when a unit is first needed */
+#define MAX_FILE_ENTRIES   (64u << 20) /* of all its units */
+#define MAX_LOOKUP_ENTRIES (1u << 18)  /* of one function, for one address */
 #define MAX_NESTING        64
 #define MAX_RANGES         (1u << 20) /* of one entry */
 /* A byte of a line program may take forty in memory. */
@@ -42,7 +44,8 @@ struct native_dwarf {
 	struct ranges code; /* of all units */
 	struct unit *units;
 	size_t nunits, unit_capacity;
-	uint64_t line_bytes; /* of line programs that were read */
+	uint64_t line_bytes;   /* of line programs that were read */
+	uint32_t entries_left; /* that may still be looked at for units */
 };
 
 /* --- ranges --- */
@@ -177,12 +180,15 @@ struct native_dwarf *native_dwarf_new(const struct native_elf *file, const struc
 
 	if (!dwarf)
 		return NULL;
+	dwarf->entries_left = MAX_FILE_ENTRIES;
 	dwarf->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
 	if (!dwarf->dwarf || !join_alt(dwarf, alt) || !find_units(dwarf) || dwarf->code.n == 0) {
 		native_dwarf_free(dwarf);
 		return NULL;
 	}
 	section = native_elf_section(file, ".debug_line", &header);
+	if (!section)
+		section = native_elf_section(file, ".zdebug_line", &header);
 	/* libdw has decompressed it in place. */
 	dwarf->line_section = section ? elf_rawdata(section, NULL) : NULL;
 	return dwarf;
@@ -245,13 +251,17 @@ static void index_children(struct walk *walk, Dwarf_Die *parent, unsigned depth)
 	} while (dwarf_siblingof(&die, &die) == 0);
 }
 
-static const struct range *find_function(struct unit *unit, Dwarf_Die *cu, uint64_t address)
+static const struct range *find_function(struct native_dwarf *dwarf, struct unit *unit, Dwarf_Die *cu,
+					 uint64_t address)
 {
 	if (!unit->indexed) {
-		struct walk walk = {.unit = unit, .left = MAX_UNIT_ENTRIES};
+		uint32_t most =
+			dwarf->entries_left < MAX_UNIT_ENTRIES ? dwarf->entries_left : MAX_UNIT_ENTRIES;
+		struct walk walk = {.unit = unit, .left = most};
 
 		unit->indexed = true;
 		index_children(&walk, cu, 0);
+		dwarf->entries_left -= most - walk.left;
 		ranges_sort(&unit->functions);
 	}
 	return ranges_find(&unit->functions, address);
@@ -411,14 +421,25 @@ static struct place place_of_call(Dwarf_Die *cu, Dwarf_Die *die, bool lines)
 	return place;
 }
 
+/* A path may be relative to where the compiler ran. */
+static void add_frame(struct symbol_draft *draft, const char *function, Dwarf_Die *cu, struct place place)
+{
+	char path[2 * NATIVE_FILE_MAX];
+	const char *dir = place.file && place.file[0] != '/' ? text_of(cu, DW_AT_comp_dir) : NULL;
+
+	if (dir && dir[0] == '/' &&
+	    snprintf(path, sizeof(path), "%s/%s", dir, place.file) < (int)sizeof(path))
+		place.file = path;
+	draft_add(draft, function, place.file, place.line);
+}
+
 static void add_chain(struct chain *chain, Dwarf_Die *cu, struct place place, bool lines,
 		      const struct native_symbol *symbol, struct symbol_draft *draft)
 {
 	for (unsigned i = chain->n; i > 0; i--) {
 		Dwarf_Die *die = &chain->dies[i - 1];
 
-		draft_add(draft, i == 1 ? outermost_name(die, symbol) : function_name(die), place.file,
-			  place.line);
+		add_frame(draft, i == 1 ? outermost_name(die, symbol) : function_name(die), cu, place);
 		place = place_of_call(cu, die, lines);
 	}
 }
@@ -441,7 +462,7 @@ bool native_dwarf_frames(struct native_dwarf *dwarf, uint64_t address, const str
 	lines = has_lines(dwarf, unit, &cu);
 	if (lines)
 		place = place_of_address(&cu, address);
-	function = find_function(unit, &cu, address);
+	function = find_function(dwarf, unit, &cu, address);
 	if (function && dwarf_offdie(dwarf->dwarf, function->die, &chain.dies[0])) {
 		chain.n = 1;
 		descend(&chain, &chain.dies[0], address, 0);
@@ -450,6 +471,6 @@ bool native_dwarf_frames(struct native_dwarf *dwarf, uint64_t address, const str
 	}
 	/* Code of an assembler has lines and no functions. */
 	if (symbol)
-		draft_add(draft, symbol->name, place.file, place.line);
+		add_frame(draft, symbol->name, &cu, place);
 	return symbol != NULL;
 }

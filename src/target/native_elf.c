@@ -13,14 +13,14 @@
 
 /* --- files --- */
 
-/* The only kind of file that is loaded as code; others would make libdw and us relocate. */
+/* What is loaded as code, and its debug files; what dwz writes says that it is an object file. */
 static bool is_ours(Elf *elf)
 {
 	GElf_Ehdr header;
 
 	return elf && elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &header) &&
 	       header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB &&
-	       (header.e_type == ET_EXEC || header.e_type == ET_DYN);
+	       (header.e_type == ET_EXEC || header.e_type == ET_DYN || header.e_type == ET_REL);
 }
 
 static int check(struct native_elf *file)
@@ -99,6 +99,48 @@ uint64_t native_elf_debug_size(const struct native_elf *file)
 		total = total + size < total ? UINT64_MAX : total + size;
 	}
 	return total;
+}
+
+static bool find_header(const struct native_elf *file, uint32_t type, GElf_Phdr *found)
+{
+	size_t n;
+
+	if (elf_getphdrnum(file->elf, &n))
+		return false;
+	for (size_t i = 0; i < n && i < 0xffff; i++) {
+		if (gelf_getphdr(file->elf, (int)i, found) && found->p_type == type)
+			return true;
+	}
+	return false;
+}
+
+/* DF_1_PIE tells a static PIE from a library: binutils 2.26 and later. */
+static bool is_pie(const struct native_elf *file)
+{
+	GElf_Phdr header;
+	Elf_Data *data;
+	GElf_Dyn entry;
+
+	if (!find_header(file, PT_DYNAMIC, &header))
+		return false;
+	data = elf_getdata_rawchunk(file->elf, (int64_t)header.p_offset, header.p_filesz, ELF_T_DYN);
+	for (int i = 0; data && gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
+		if (entry.d_tag == DT_FLAGS_1)
+			return entry.d_un.d_val & DF_1_PIE;
+	}
+	return false;
+}
+
+enum native_elf_kind native_elf_kind(const struct native_elf *file)
+{
+	GElf_Ehdr header;
+	GElf_Phdr found;
+
+	if (find_header(file, PT_INTERP, &found))
+		return ELF_PROGRAM;
+	if (!gelf_getehdr(file->elf, &header))
+		return ELF_LIBRARY;
+	return header.e_type == ET_EXEC || is_pie(file) ? ELF_STATIC : ELF_LIBRARY;
 }
 
 /* A segment of code that has the byte at an offset, or at an address. */

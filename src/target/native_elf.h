@@ -25,6 +25,14 @@ int native_elf_memory(struct native_elf *file, const void *bytes, size_t size); 
 int native_elf_debugdata(const struct native_elf *outer, struct native_elf *file);
 void native_elf_close(struct native_elf *file);
 
+enum native_elf_kind {
+	ELF_LIBRARY = 0, /* or what is not known */
+	ELF_PROGRAM,
+	ELF_STATIC, /* a program without a dynamic linker */
+};
+
+enum native_elf_kind native_elf_kind(const struct native_elf *file);
+
 /* The section by its name, with contents in the file; NULL if there is none. */
 Elf_Scn *native_elf_section(const struct native_elf *file, const char *name, GElf_Shdr *header);
 /* What its sections of debug information take in memory. */

@@ -10,9 +10,6 @@
 
 #include "target/native_dwarf.h"
 
-/* Debug information is read into memory as a whole. Chromium's is some gigabytes, most programs' some ten
- * megabytes. */
-#define MAX_DEBUG_BYTES (1ull << 30)
 /* _start of glibc has 34 bytes, of musl less; what follows begins at a multiple of 16. */
 #define START_BYTES 40
 
@@ -26,7 +23,8 @@ struct native_file {
 		alt; /* data: of .gnu_debugdata. fd is -1 and elf NULL: not there */
 	struct native_symbols symbols;
 	struct native_dwarf *dwarf;
-	uint64_t entry; /* the ELF header's; 0 = none */
+	uint64_t entry; /* of a program; 0 = none */
+	enum native_elf_kind kind;
 };
 
 struct native_file *native_file_new(const struct native_source *source)
@@ -79,22 +77,6 @@ static bool begins_with(const char *text, const char *beginning)
 	return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
-/* A program that nobody links: its C library is in it. Shared libraries have no entry but the C library's
- * own. */
-static bool is_static_program(const struct native_file *file)
-{
-	size_t count;
-	GElf_Phdr header;
-
-	if (!file->main.elf || !file->entry || elf_getphdrnum(file->main.elf, &count))
-		return false;
-	for (size_t i = 0; i < count; i++) {
-		if (gelf_getphdr(file->main.elf, (int)i, &header) && header.p_type == PT_INTERP)
-			return false;
-	}
-	return true;
-}
-
 bool native_file_is_libc(const struct native_file *file)
 {
 	static const char *const names[] = {"libc.so",       "libc-2.",    "libpthread.so",
@@ -104,7 +86,7 @@ bool native_file_is_libc(const struct native_file *file)
 		if (begins_with(base_name(file), names[i]))
 			return true;
 	}
-	return is_static_program(file);
+	return file->kind == ELF_STATIC; /* the C library is in it */
 }
 
 bool native_file_is_libcxx(const struct native_file *file)
@@ -130,6 +112,20 @@ static bool has_dwarf(const struct native_elf *file)
 			     native_elf_section(file, ".zdebug_info", &header));
 }
 
+/* Debug information is read into memory as a whole. */
+static bool is_affordable(const struct native_file *file, const struct native_elf *elf,
+			  const struct native_search *search)
+{
+	uint64_t size = native_elf_debug_size(elf), alt = 0;
+
+	if (file->alt.elf)
+		alt = native_elf_debug_size(&file->alt);
+	if (size > *search->debug_left || alt > *search->debug_left - size)
+		return false;
+	*search->debug_left -= size + alt;
+	return true;
+}
+
 static void open_dwarf(struct native_file *file, const struct native_search *search)
 {
 	const struct native_elf *elf = has_dwarf(&file->main) ? &file->main : &file->debug;
@@ -145,9 +141,9 @@ static void open_dwarf(struct native_file *file, const struct native_search *sea
 			file->path);
 		return;
 	}
-	if (native_elf_debug_size(elf) > MAX_DEBUG_BYTES ||
-	    (file->alt.elf && native_elf_debug_size(&file->alt) > MAX_DEBUG_BYTES)) {
-		tell_file(search, "functions have no lines: more than 1 GiB of debug information is not read",
+	if (!is_affordable(file, elf, search)) {
+		tell_file(search,
+			  "functions have no lines: more than 1 GiB of debug information is not read in all",
 			  file->path);
 		return;
 	}
@@ -182,7 +178,9 @@ static void open_file(struct native_file *file, const struct native_search *wher
 	}
 	if (rc)
 		return;
-	if (gelf_getehdr(file->main.elf, &header))
+	file->kind = native_elf_kind(&file->main);
+	/* Linkers before binutils 2.36 gave libraries one, too: where their code begins. */
+	if (file->kind != ELF_LIBRARY && gelf_getehdr(file->main.elf, &header))
 		file->entry = header.e_entry;
 	if (!has_dwarf(&file->main))
 		native_debug_find(&search, &file->main, &file->debug);

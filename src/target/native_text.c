@@ -145,6 +145,7 @@ static const struct hint_name hint_names[] = {
 	{"dl_start_user", HINT_START, false},
 	{"execute_native_thread_routine", HINT_START, false}, /* libstdc++ */
 	{"execute_native_thread_routine_compat", HINT_START, false},
+	{"runtime.goexit", HINT_START, false}, /* Go: under a goroutine's function */
 	{"pthread_mutex_lock", HINT_MUTEX, false},
 	{"pthread_mutex_lock_full", HINT_MUTEX, false},
 	{"pthread_mutex_timedlock", HINT_MUTEX, false},

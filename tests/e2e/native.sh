@@ -75,7 +75,7 @@ demanded() {
 
 # counted_truth [OPTION...]: the threads' times and switches are those that the kernel counts.
 counted_truth() {
-	timeout 100 "$JUDGE" schedtruth "$@" "$W/trace" "$W/counts" >"$W/truth" 2>&1 ||
+	timeout 100 "$JUDGE" schedtruth -moved 2 "$@" "$W/trace" "$W/counts" >"$W/truth" 2>&1 ||
 		die "; schedtruth: $(tail -n 3 "$W/truth" | head -c 900)"
 	printf '; %s' "$(tail -n 1 "$W/truth")"
 }
@@ -112,7 +112,38 @@ gone_on() {
 	stop_target
 }
 
+# perf_truth: perf sees the same switches of $target's threads as gotrace beside it.
+perf_truth() {
+	local data="$W/perf.data"
+	[ -e /sys/kernel/tracing/events ] || mount -t tracefs none /sys/kernel/tracing 2>/dev/null
+	rm -f "$W/trace"
+	background -p "$target" -o "$W/trace"
+	begun "$W/trace"
+	if ! timeout -k 5 30 perf sched record -k mono -o "$data" sleep 1.2 >"$W/perf.out" 2>&1; then
+		kill -INT $tracer
+		ends 40
+		printf 'perf is not to be had: %s' "$(tail -n 1 "$W/perf.out")"
+		return
+	fi
+	sleep 0.3
+	kill -INT $tracer
+	ends 40
+	want 0
+	perf script -i "$data" --ns -F time,event,trace >"$W/switches" 2>"$W/perf.err" || die "perf script: $(tail -n 2 "$W/perf.err")"
+	timeout 100 "$JUDGE" perftruth "$W/trace" "$W/switches" >"$W/truth" 2>&1 || die "$(tail -n 3 "$W/truth" | head -c 900)"
+	printf '%s; ' "$(tail -n 1 "$W/truth")"
+}
+
 # --- programs whose waits are known ---
+
+case_native_perf() {
+	local mode
+	for mode in sleep pingpong burn; do
+		start_c $mode
+		perf_truth
+		gone_on
+	done
+}
 
 case_native_pingpong() { # two threads, one condition: each wakes the other
 	start_c pingpong
@@ -120,8 +151,8 @@ case_native_pingpong() { # two threads, one condition: each wakes the other
 	demanded 'starts;root=^(ping|pong)_player;min=2' \
 		'blocks;root=^ping_player;reason=^sync \((condition|mutex)\)$;stack=play < ping_player;min=1000' \
 		'blocks;root=^pong_player;of=wait_turn;reason=^sync \(condition\)$;least=50;min=1000' \
-		'wakes;root=^ping_player;by=^pong_player;stack=(pass_turn|pthread_mutex_unlock).* < play < pong_player;min=1000' \
-		'wakes;root=^pong_player;by=^ping_player;stack=(pass_turn|pthread_mutex_unlock).* < play < ping_player;min=1000'
+		'wakes;root=^ping_player;by=^pong_player;stack= < play < pong_player;min=1000' \
+		'wakes;root=^pong_player;by=^ping_player;stack= < play < ping_player;min=1000'
 	counted_truth -threads 3
 	thread_pages sched,block
 	gone_on
@@ -191,7 +222,7 @@ case_native_threads() { # born and gone, hundreds a second
 	thread_trace
 	demanded 'starts;root=^mayfly;min=300' \
 		'blocks;root=^mayfly;of=pause_us;reason=^sleep$;stack=pause_us < mayfly;min=300' \
-		'blocks;root=^breeder;of=join;reason=^sync \(join\)$;min=100'
+		'blocks;root=^breeder;of=^futex;reason=^sync \((join|mutex|futex)\)$;min=100'
 	counted_truth -threads 2
 	thread_pages sched
 	gone_on
@@ -304,7 +335,7 @@ waits_for() {
 program_trace() {
 	thread_trace
 	demanded "roots;root=$1;min=100" "names;stack=^[^+]*[a-zA-Z_][^+]*\$;least=$2;min=20"
-	counted_truth -moved 1
+	counted_truth
 	still_lives
 }
 
@@ -372,7 +403,7 @@ case_native_postgres() { # a backend, and the process that starts them
 	"$bin/pgbench" -h "$public" -U postgres -c 2 -T 60 postgres >"$W/load.out" 2>&1 </dev/null &
 	clients=$!
 	sleep 1
-	target=$(pgrep -f 'postgres: postgres postgres \[local\]' | head -n 1)
+	target=$(pgrep -P "$(head -n 1 "$public/data/postmaster.pid")" -f 'postgres: postgres postgres \[local\]' | head -n 1)
 	cd "$TOP" || exit 1
 	: >"$W/target.err"
 	[ -n "$target" ] || die "no backend: $(tail -n 3 "$W/load.out")"
@@ -407,7 +438,7 @@ case_native_python() {
 	SCRIPT
 	start_target /usr/bin/python3 "$W/threads.py"
 	debugged
-	program_trace '.' 50
+	program_trace '.' 40
 	demanded 'blocks;reason=^(sync \(.*\)|sleep)$;min=500'
 	thread_pages sched
 	gone_on
@@ -434,6 +465,14 @@ case_native_exit() { # the target ends while it is traced
 	want 0
 	strict "$W/trace2"
 	checked "$W/trace2"
+}
+
+case_native_cgo() { # a Go program, as threads: from C through runtime.asmcgocall onto the goroutine's stack
+	start_target "$(target_binary $NEWEST cgo)" cgo -seconds 60
+	thread_trace --as c
+	# c_block calls usleep by a jump, and is called by one.
+	demanded 'blocks;of=usleep < runtime\.asmcgocall;reason=^sleep$;stack=usleep < runtime\.asmcgocall.* < runtime\.cgocall < .*cpart\._Cfunc_c_block < .*cpart\.Block.* < main\.cgo\.func1;min=50'
+	gone_on
 }
 
 case_native_exec() { # the program becomes another one
@@ -534,12 +573,15 @@ case_native_as() { # what is taken for what
 	run_gotrace -p "$target" --as rust -o "$W/trace"
 	want 2
 	gone_on
-	load http
+	start_target "$(target_binary $NEWEST stripped)" http -seconds 100 # names by Go's own table
 	run_gotrace -p "$target" --as c -d 1s -o "$W/trace" --json
 	want 0
 	strict "$W/trace"
 	checked "$W/trace"
 	grep -q '"threads":true' "$W/out" || die "a Go program is not seen as threads"
+	"$GOTRACE" dump --stacks "$W/trace" >"$W/stacks"
+	grep -q ' runtime\.futex ' "$W/stacks" || die "Go's functions have no names"
+	! grep -m 1 " target-$NEWEST-stripped+0x" "$W/stacks" || die "some of Go's functions have no names"
 	still_lives
 }
 

@@ -38,7 +38,8 @@ static void take(struct natives *natives, const struct symbol_draft *draft)
 static void name_all(struct native_file *file, uint64_t from, uint64_t step)
 {
 	static struct symbol_draft draft;
-	struct native_search search = {.roots = {-1, -1}, .tell = tell};
+	uint64_t debug_left = 64u << 20;
+	struct native_search search = {.roots = {-1, -1}, .tell = tell, .debug_left = &debug_left};
 	struct strtab *strings = strtab_new();
 	struct natives *natives = strings ? natives_new(strings) : NULL;
 

@@ -62,7 +62,9 @@ static int enter(void **state)
 	strcpy(world.dir, "/tmp/test-names-XXXXXX");
 	if (!realpath(SOURCES, world.sources) || !mkdtemp(world.dir) || chdir(world.dir))
 		return -1;
-	run("g++ -g -O2 -o prog %s/prog.cc", world.sources);
+	/* By a path that is relative, as many programs are built. */
+	run("cp %s/prog.cc . && mkdir -p build && cd build && g++ -g -O2 -o ../prog ../prog.cc",
+	    world.sources);
 	run("gcc -shared -fPIC -O2 -o extra.so %s/extra.c", world.sources);
 	if (mkdir("root", 0755))
 		return -1;
@@ -90,6 +92,7 @@ struct opened {
 	struct native_search search;
 	char path[64];
 	struct symbol_draft draft;
+	uint64_t debug_left;
 };
 
 static struct opened *open_it(const char *name)
@@ -98,7 +101,9 @@ static struct opened *open_it(const char *name)
 	struct native_source source = {.fd = open(name, O_RDONLY | O_CLOEXEC), .path = it->path};
 
 	snprintf(it->path, sizeof(it->path), "%s/%s", world.dir, name);
-	it->search = (struct native_search){.roots = {world.roots[0], world.roots[1]}, .tell = tell};
+	it->search = (struct native_search){
+		.roots = {world.roots[0], world.roots[1]}, .tell = tell, .debug_left = &it->debug_left};
+	it->debug_left = 100u << 20;
 	assert_true(source.fd >= 0);
 	assert_int_equal(native_elf_open(&it->elf, open(name, O_RDONLY | O_CLOEXEC)), 0);
 	it->file = native_file_new(&source);
@@ -340,6 +345,21 @@ static void test_debug_file_by_checksum(void **state)
 	close_it(it);
 }
 
+/* Memory for debug information is limited; symbols are there all the same. */
+static void test_too_much_debug_information(void **state)
+{
+	struct opened *it = open_it("prog");
+
+	(void)state;
+	it->debug_left = 1000;
+	assert_int_equal(look(it, store_in("prog", RUN)), NATIVE_NAMED);
+	assert_int_equal(it->draft.head.nframes, 1);
+	assert_line(it, 0, "app::Worker::run(int)", 0);
+	assert_int_equal(world.ntold, 1);
+	assert_int_equal(it->debug_left, 1000);
+	close_it(it);
+}
+
 /* .gnu_debugdata, as Fedora's packages have it. */
 static void test_compressed_symbols(void **state)
 {
@@ -366,7 +386,8 @@ static void test_no_elf_at_all(void **state)
 {
 	struct native_source source = {.fd = -1, .bytes = "hello", .size = 5, .path = "/x/y/strange"};
 	struct native_file *file = native_file_new(&source);
-	struct native_search search = {.roots = {-1, -1}, .tell = tell};
+	uint64_t left = 0;
+	struct native_search search = {.roots = {-1, -1}, .tell = tell, .debug_left = &left};
 	static struct symbol_draft draft;
 
 	(void)state;
@@ -782,6 +803,7 @@ int main(void)
 		cmocka_unit_test(test_debug_file_by_build_id),
 		cmocka_unit_test(test_debug_file_by_link),
 		cmocka_unit_test(test_debug_file_by_checksum),
+		cmocka_unit_test(test_too_much_debug_information),
 		cmocka_unit_test(test_compressed_symbols),
 		cmocka_unit_test(test_no_elf_at_all),
 		cmocka_unit_test(test_as_addr2line),

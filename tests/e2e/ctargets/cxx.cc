@@ -21,13 +21,15 @@
 #include <thread>
 #include <vector>
 
-#define FRAME      __attribute__((noinline, noclone, noipa))
+#define FRAME          __attribute__((noinline, noclone, noipa))
 #define NO_TAIL_CALL() __asm__ volatile("" ::: "memory")
 
-namespace shop {
+namespace shop
+{
 
-template <typename Item, int Limit> class Queue {
-    public:
+template <typename Item, int Limit> class Queue
+{
+      public:
 	FRAME void put(Item item)
 	{
 		std::unique_lock<std::mutex> hold(lock);
@@ -46,7 +48,7 @@ template <typename Item, int Limit> class Queue {
 		return item;
 	}
 
-    private:
+      private:
 	std::mutex lock;
 	std::condition_variable changed;
 	std::deque<Item> items;

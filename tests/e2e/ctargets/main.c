@@ -21,10 +21,11 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } modes[] = {
-	{"pingpong", mode_pingpong}, {"lock", mode_lock},       {"epoll", mode_epoll},   {"pipe", mode_pipe},
-	{"pipe2", mode_pipe2},       {"fault", mode_fault},     {"disk", mode_disk},     {"sleep", mode_sleep},
-	{"burn", mode_burn},         {"threads", mode_threads}, {"forks", mode_forks},   {"parked", mode_parked},
-	{"signal", mode_signal},     {"region", mode_region},   {"dlopen", mode_dlopen},
+	{"pingpong", mode_pingpong}, {"lock", mode_lock},     {"epoll", mode_epoll},
+	{"pipe", mode_pipe},         {"pipe2", mode_pipe2},   {"fault", mode_fault},
+	{"disk", mode_disk},         {"sleep", mode_sleep},   {"burn", mode_burn},
+	{"threads", mode_threads},   {"forks", mode_forks},   {"parked", mode_parked},
+	{"signal", mode_signal},     {"region", mode_region}, {"dlopen", mode_dlopen},
 };
 
 noreturn void fail(const char *what)

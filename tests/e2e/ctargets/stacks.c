@@ -78,7 +78,8 @@ static void park_sort(void)
 	NO_TAIL_CALL();
 }
 
-static void (*const parks[])(void) = {park_cond, park_mutex, park_read, park_poll, park_sleep, park_sem, park_sort};
+static void (*const parks[])(void) = {park_cond,  park_mutex, park_read, park_poll,
+				      park_sleep, park_sem,   park_sort};
 
 enum { PARKS = sizeof(parks) / sizeof(parks[0]) };
 

@@ -15,6 +15,7 @@
 //	judge usertruth OURS WORDS                 compared with what the program says it did
 //	judge window PID                           what the kernel counts of its threads, at two times
 //	judge schedtruth TRACE SAMPLES             threads' times and switches compared with these counts
+//	judge perftruth TRACE SWITCHES             the same compared with perf's record of the switches
 //	judge native TRACE DEMAND…                 blocks, wakers, stacks of threads
 //	judge stacktruth TRACE STACKS              compared with the debugger's stacks
 //	judge json FILE [PATH]                     is this one JSON object; print what stands at PATH
@@ -39,13 +40,14 @@ var commands = map[string]func(args []string) error{
 	"usertwin":   userTwin,
 	"window":     window,
 	"schedtruth": schedTruth,
+	"perftruth":  perfTruth,
 	"native":     native,
 	"stacktruth": stackTruth,
 }
 
 func main() {
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: judge strict|pages|counts|v0|browser|twin|usertwin|usertruth|alloc|samples|window|schedtruth|native|stacktruth|json [options] FILE…")
+		fmt.Fprintln(os.Stderr, "usage: judge strict|pages|counts|v0|browser|twin|usertwin|usertruth|alloc|samples|window|schedtruth|perftruth|native|stacktruth|json [options] FILE…")
 		os.Exit(2)
 	}
 	if err := commands[os.Args[1]](os.Args[2:]); err != nil {

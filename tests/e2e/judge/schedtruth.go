@@ -152,7 +152,7 @@ func (t *truth) read(path string) error {
 }
 
 // quickStart is how long it may take from waking a thread to its start where it does not wait for others.
-const quickStart = 100_000 // ns
+const quickStart = 300_000 // ns
 
 // quickPart is the part of a wait that may be booked as time on the CPU; nothing if one of ours had to block first.
 func (t *truth) quickPart(since, now int64, on trace.ProcID) int64 {

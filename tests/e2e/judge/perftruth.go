@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+
+package main
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"regexp"
+	"strconv"
+
+	"golang.org/x/exp/trace"
+)
+
+// perf records the same tracepoint (sched_switch) with a clock that is set to be the trace's: nothing but what
+// each does in between lies between their times.
+
+var switchLine = regexp.MustCompile(`^\s*(\d+)\.(\d{9}): +sched:sched_switch: .* prev_pid=(\d+) .*prev_state=(\S+) .* next_pid=(\d+) `)
+
+const mostPIDs = 1 << 22 // PID_MAX_LIMIT, Linux include/linux/threads.h
+
+// turns is what a thread does on CPUs in a window.
+type turns struct {
+	since             int64 // on a CPU, 0 = is not
+	run               int64
+	voluntary, forced int64
+}
+
+func perfTruth(args []string) error {
+	set := flag.NewFlagSet("perftruth", flag.ExitOnError)
+	share := set.Float64("run", 0.01, "share by which time on a CPU may differ")
+	slack := set.Int64("slack", 300, "ns by which a switch may, on average")
+	set.Parse(args)
+	if set.NArg() != 2 {
+		return fmt.Errorf("needs a trace, and what perf script prints of sched:sched_switch")
+	}
+	first, last, err := perfSpan(set.Arg(1))
+	if err != nil {
+		return err
+	}
+	ours, err := traceTurns(set.Arg(0), first, last)
+	if err != nil {
+		return err
+	}
+	theirs, err := perfTurns(set.Arg(1), first, last)
+	if err != nil {
+		return err
+	}
+	var all, other turns
+	threads := 0
+	for tid, a := range ours {
+		if tid > mostPIDs {
+			continue // gotrace's own thread, which makes the transitions that nobody saw
+		}
+		b := theirs[tid]
+		if b == nil {
+			b = &turns{}
+		}
+		differ := max(a.run-b.run, b.run-a.run)
+		count := a.voluntary + a.forced
+		if differ > int64(*share*float64(b.run))+*slack*(count+1) || a.voluntary != b.voluntary || a.forced != b.forced {
+			return fmt.Errorf("trace / perf: thread %d: on CPU %.3f / %.3f ms, voluntary %d / %d, involuntary %d / %d",
+				tid, ms(a.run), ms(b.run), a.voluntary, b.voluntary, a.forced, b.forced)
+		}
+		threads++
+		all.add(a)
+		other.add(b)
+	}
+	if threads == 0 || other.voluntary+other.forced == 0 {
+		return fmt.Errorf("nothing to compare")
+	}
+	fmt.Printf("perf: %d threads, on CPU %.3f / %.3f ms (%+.3f %%), voluntary %d, involuntary %d in both\n", threads,
+		ms(all.run), ms(other.run), off(all.run, other.run), all.voluntary, all.forced)
+	return nil
+}
+
+func (t *turns) add(b *turns) {
+	t.run += b.run
+	t.voluntary += b.voluntary
+	t.forced += b.forced
+}
+
+// ends a turn at now; what began before the window began with it.
+func (t *turns) end(now, first int64, asleep bool) {
+	if t.since != 0 {
+		t.run += now - max(t.since, first)
+	}
+	t.since = 0
+	if asleep {
+		t.voluntary++
+	} else {
+		t.forced++
+	}
+}
+
+// eachSwitch hands over perf's switches: when, who left, if asleep, and who came.
+func eachSwitch(path string, take func(now int64, prev int, asleep bool, next int)) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		found := switchLine.FindStringSubmatch(lines.Text())
+		if found == nil {
+			continue
+		}
+		now, err := strconv.ParseInt(found[1]+found[2], 10, 64)
+		if err != nil {
+			return err
+		}
+		prev, _ := strconv.Atoi(found[3])
+		next, _ := strconv.Atoi(found[5])
+		take(now, prev, found[4][0] != 'R', next)
+	}
+	return lines.Err()
+}
+
+// The edges of perf's record are left out: its CPUs do not begin and end together.
+const perfEdge = 20_000_000 // ns
+
+func perfSpan(path string) (first, last int64, err error) {
+	first = math.MaxInt64
+	err = eachSwitch(path, func(now int64, _ int, _ bool, _ int) { first, last = min(first, now), max(last, now) })
+	if err == nil && last-first < 10*perfEdge {
+		err = fmt.Errorf("perf has recorded %d ms", (last-first)/1_000_000)
+	}
+	return first + perfEdge, last - perfEdge, err
+}
+
+func perfTurns(path string, first, last int64) (map[int]*turns, error) {
+	list := map[int]*turns{}
+	of := func(tid int) *turns {
+		if list[tid] == nil {
+			list[tid] = &turns{}
+		}
+		return list[tid]
+	}
+	err := eachSwitch(path, func(now int64, prev int, asleep bool, next int) {
+		switch {
+		case now < first:
+			of(prev).since, of(next).since = 0, now
+		case now <= last:
+			of(prev).end(now, first, asleep)
+			of(next).since = now
+		}
+	})
+	for _, one := range list {
+		if one.since != 0 {
+			one.run += last - max(one.since, first)
+		}
+	}
+	return list, err
+}
+
+// traceTurns are those of the trace's goroutines, by threads.
+func traceTurns(path string, first, last int64) (map[int]*turns, error) {
+	list, threads := map[int]*turns{}, map[trace.GoID]int{}
+	err := eachEvent(path, func(event *trace.Event) error {
+		if event.Kind() != trace.EventStateTransition ||
+			event.StateTransition().Resource.Kind != trace.ResourceGoroutine {
+			return nil
+		}
+		change, now := event.StateTransition(), int64(event.Time())
+		from, to := change.Goroutine()
+		id := change.Resource.Goroutine()
+		if to.Executing() && !from.Executing() && now <= last {
+			tid := int(event.Thread())
+			threads[id] = tid
+			if list[tid] == nil {
+				list[tid] = &turns{}
+			}
+			list[tid].since = now
+		}
+		one := list[threads[id]]
+		if one == nil || !from.Executing() || to.Executing() || now > last {
+			return nil
+		}
+		if now < first {
+			one.since = 0
+		} else {
+			one.end(now, first, to == trace.GoWaiting)
+		}
+		return nil
+	})
+	for _, one := range list {
+		if one.since != 0 {
+			one.run += last - max(one.since, first)
+		}
+	}
+	return list, err
+}
