@@ -80,8 +80,8 @@ $(BUILD)/bench-shards: tools/bench/shards.c tests/unit/spread.c $(LIBOBJ)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CSTD) $(CPPFLAGS) -Itests/unit $(CFLAGS) $(WARN) -o $@ $^ $(LIBS)
 
-# What the target room sees of a process, for the end-to-end tests.
-$(BUILD)/e2e/snapshot: tests/e2e/snapshot.c $(LIBOBJ)
+# For the end-to-end tests: what the target room sees of a process, of a file's functions, of their instructions.
+$(BUILD)/e2e/snapshot $(BUILD)/e2e/ways $(BUILD)/e2e/decode: $(BUILD)/e2e/%: tests/e2e/%.c $(LIBOBJ)
 	$(call msg,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CSTD) $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $^ $(LIBS)

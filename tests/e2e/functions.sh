@@ -261,10 +261,26 @@ case_functions_samples() {
 
 # --- what is decoded ---
 
+libraries() {
+	ldd "$GOTRACE" | awk '$3 ~ /\/lib(c|stdc\+\+|m)\.so/ {print $3}'
+}
+
+case_functions_ends() { # found of nearly all functions
+	local file found refused
+	make -s build/e2e/ways >"$W/build" 2>&1 || die "cannot build: $(tail -n 3 "$W/build")"
+	for file in $(libraries) "$GOTRACE"; do
+		timeout 300 "$E2E/ways" "$file" >"$W/ways" || die "$file: $(tail -n 2 "$W/ways")"
+		read -r found refused < <(tail -n 1 "$W/ways" | tr -d , | awk '{print $2, $4}')
+		[ "$found" -ge 500 ] && [ $((refused * 200)) -le "$found" ] || die "$file: $found found, $refused refused"
+		printf '%s%s: %s found, %s refused' "$comma" "$(basename "$file")" "$found" "$refused"
+		comma='; '
+	done
+}
+
 case_functions_decoded() { # as objdump does
 	local file
-	gcc -std=c17 -O2 -D_GNU_SOURCE -I. -Isrc -o "$E2E/decode" tests/e2e/decode.c src/target/x86.c || die "cannot build"
-	for file in $(ldd "$(command -v "$GOTRACE")" | awk '$3 ~ /\/lib(c|stdc\+\+|m)\.so/ {print $3}') "$GOTRACE"; do
+	make -s build/e2e/decode >"$W/build" 2>&1 || die "cannot build: $(tail -n 3 "$W/build")"
+	for file in $(libraries) "$GOTRACE"; do
 		[ "$(objdump -dw "$file" | timeout 300 "$E2E/decode" | tee "$W/decoded" | tail -n 1 | grep -c ', 0 different$')" = 1 ] ||
 			die "; $file: $(grep -m 2 different: "$W/decoded") $(tail -n 1 "$W/decoded")"
 		printf '%s%s: %s' "$comma" "$(basename "$file")" "$(tail -n 1 "$W/decoded" | sed 's/functions: //')"
