@@ -145,12 +145,14 @@ static void find_name(struct names *names, struct known *known)
 	struct symbol_draft *draft = &names->draft;
 	struct native_file *file = native_map_file(names->map, known->at.module);
 
-	if (names->go && native_go_frames(names->go, known->pc, draft))
+	if (names->go && native_go_frames(names->go, known->pc, draft)) {
 		known->named = true;
-	else if (known->is_main)
+		draft_finish(draft, false);
+	} else if (known->is_main) {
 		draft_add(draft, "main", NULL, 0);
-	else if (native_file_frames(file, &names->search, known->at.offset, draft) == NATIVE_NAMED)
+	} else if (native_file_frames(file, &names->search, known->at.offset, draft) == NATIVE_NAMED) {
 		known->named = true;
+	}
 	if (!known->by_place)
 		known->to_main = draft_outermost_is(draft, "__libc_start_main")        ? TO_MAIN_BY_ANOTHER
 				 : draft_outermost_is(draft, "__libc_start_call_main") ? TO_MAIN

@@ -119,7 +119,7 @@ perf_truth() {
 	rm -f "$W/trace"
 	background -p "$target" -o "$W/trace"
 	begun "$W/trace"
-	if ! timeout -k 5 30 perf sched record -k mono -o "$data" sleep 1.2 >"$W/perf.out" 2>&1; then
+	if ! timeout -k 5 30 perf sched record -k mono -B -N -o "$data" sleep 0.8 >"$W/perf.out" 2>&1; then
 		kill -INT $tracer
 		ends 40
 		printf 'perf is not to be had: %s' "$(tail -n 1 "$W/perf.out")"
@@ -129,7 +129,7 @@ perf_truth() {
 	kill -INT $tracer
 	ends 40
 	want 0
-	perf script -i "$data" --ns -F time,event,trace >"$W/switches" 2>"$W/perf.err" || die "perf script: $(tail -n 2 "$W/perf.err")"
+	perf script -i "$data" --ns -F cpu,time,event,trace >"$W/switches" 2>"$W/perf.err" || die "perf script: $(tail -n 2 "$W/perf.err")"
 	# The threads of some virtual machines' own agents are hidden from tracepoints, and whom they switch to.
 	unseen=$(sed -nE 's/.*repaired ([0-9,]+).*/\1/p' "$W/err" | tr -d ,)
 	timeout 100 "$JUDGE" perftruth -unseen "${unseen:-0}" "$W/trace" "$W/switches" >"$W/truth" 2>&1 || die "$(tail -n 3 "$W/truth" | head -c 900)"

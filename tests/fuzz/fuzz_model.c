@@ -233,7 +233,7 @@ static void feed_thread_name(struct model *model, const uint8_t b[8], uint64_t n
 	_Alignas(8) char bytes[128] = {0};
 	struct raw_record marker = {.site = SITE_MARKER, .arg = 1 + b[1] % 2, .time = now};
 	struct raw_text comm = {.record = {.site = SITE_COMM, .tid = 99 + b[2] % 9u}, .len = b[3] % 4};
-	struct log_symbol symbol = {.pc = b[2] % 6, .nframes = 1, .hint = b[3] % 10};
+	struct log_symbol symbol = {.pc = 1 + b[2] % 6, .nframes = 1, .hint = b[3] % 10};
 	struct log_symbol_frame frame = {.function_len = b[4] % 4};
 	struct raw_stack stack = {.n = b[2] % 4, .site = SITE_STACK, .flags = b[3], .hash = 1 + b[4] % 4};
 	struct log_file file = {.key = WAIT_MAKE(b[2] % 8, b[3] % 3, 1), .len = b[4] % 4};

@@ -108,11 +108,11 @@ func TestBooks(t *testing.T) {
 func TestPerfTurns(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "switches")
 	line := func(time, prev, state, next string) string {
-		return "  " + time + ": sched:sched_switch: prev_comm=a b prev_pid=" + prev + " prev_prio=120 prev_state=" +
+		return " [000] " + time + ": sched:sched_switch: prev_comm=a b prev_pid=" + prev + " prev_prio=120 prev_state=" +
 			state + " ==> next_comm=c next_pid=" + next + " next_prio=120\n"
 	}
 	text := line("1.000000000", "0", "R", "7") + line("1.100000000", "7", "S", "8") + line("1.300000000", "8", "R+", "7") +
-		"  1.350000000: sched:sched_waking: comm=x pid=7 prio=120 target_cpu=000\n" + line("1.400000000", "7", "D", "0")
+		" [001] 1.350000000: sched:sched_waking: comm=x pid=7 prio=120 target_cpu=000\n" + line("1.400000000", "7", "D", "0")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

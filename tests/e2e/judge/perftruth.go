@@ -17,7 +17,7 @@ import (
 // perf records the same tracepoint (sched_switch) with a clock that is set to be the trace's: nothing but what
 // each does in between lies between their times.
 
-var switchLine = regexp.MustCompile(`^\s*(\d+)\.(\d{9}): +sched:sched_switch: .* prev_pid=(\d+) .*prev_state=(\S+) .* next_pid=(\d+) `)
+var switchLine = regexp.MustCompile(`^\s*\[(\d+)\] +(\d+)\.(\d{9}): +sched:sched_switch: .* prev_pid=(\d+) .*prev_state=(\S+) .* next_pid=(\d+) `)
 
 const mostPIDs = 1 << 22 // PID_MAX_LIMIT, Linux include/linux/threads.h
 
@@ -97,8 +97,8 @@ func (t *turns) end(now, first int64, asleep bool) {
 	}
 }
 
-// eachSwitch hands over perf's switches: when, who left, if asleep, and who came.
-func eachSwitch(path string, take func(now int64, prev int, asleep bool, next int)) error {
+// eachSwitch hands over perf's switches: when and where, who left, if asleep, and who came.
+func eachSwitch(path string, take func(now int64, cpu, prev int, asleep bool, next int)) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
@@ -110,27 +110,37 @@ func eachSwitch(path string, take func(now int64, prev int, asleep bool, next in
 		if found == nil {
 			continue
 		}
-		now, err := strconv.ParseInt(found[1]+found[2], 10, 64)
+		now, err := strconv.ParseInt(found[2]+found[3], 10, 64)
 		if err != nil {
 			return err
 		}
-		prev, _ := strconv.Atoi(found[3])
-		next, _ := strconv.Atoi(found[5])
-		take(now, prev, found[4][0] != 'R', next)
+		cpu, _ := strconv.Atoi(found[1])
+		prev, _ := strconv.Atoi(found[4])
+		next, _ := strconv.Atoi(found[6])
+		take(now, cpu, prev, found[5][0] != 'R', next)
 	}
 	return lines.Err()
 }
 
-// The edges of perf's record are left out: its CPUs do not begin and end together.
-const perfEdge = 20_000_000 // ns
+const perfEdge = 1_000_000 // ns
 
+// perfSpan is when perf has recorded all CPUs: it begins with them and ends one after another.
 func perfSpan(path string) (first, last int64, err error) {
-	first = math.MaxInt64
-	err = eachSwitch(path, func(now int64, _ int, _ bool, _ int) { first, last = min(first, now), max(last, now) })
-	if err == nil && last-first < 10*perfEdge {
-		err = fmt.Errorf("perf has recorded %d ms", (last-first)/1_000_000)
+	begins, ends := map[int]int64{}, map[int]int64{}
+	err = eachSwitch(path, func(now int64, cpu, _ int, _ bool, _ int) {
+		if begins[cpu] == 0 {
+			begins[cpu] = now
+		}
+		begins[cpu], ends[cpu] = min(begins[cpu], now), max(ends[cpu], now)
+	})
+	last = math.MaxInt64
+	for cpu := range begins {
+		first, last = max(first, begins[cpu]+perfEdge), min(last, ends[cpu]-perfEdge)
 	}
-	return first + perfEdge, last - perfEdge, err
+	if err == nil && (len(begins) == 0 || last-first < 100*perfEdge) {
+		err = fmt.Errorf("perf has recorded %d CPUs, %d ms together", len(begins), (last-first)/1_000_000)
+	}
+	return first, last, err
 }
 
 func perfTurns(path string, first, last int64) (map[int]*turns, error) {
@@ -141,7 +151,7 @@ func perfTurns(path string, first, last int64) (map[int]*turns, error) {
 		}
 		return list[tid]
 	}
-	err := eachSwitch(path, func(now int64, prev int, asleep bool, next int) {
+	err := eachSwitch(path, func(now int64, _, prev int, asleep bool, next int) {
 		switch {
 		case now < first:
 			of(prev).since, of(next).since = 0, now
