@@ -13,11 +13,12 @@ BEGIN {
 	allow["rawlog"] = "bpf"
 	allow["symbol"] = "bpf rawlog"
 	allow["target"] = "bpf rawlog symbol"
-	allow["capture"] = "bpf rawlog symbol target"
+	allow["native"] = "bpf rawlog symbol target"
+	allow["capture"] = "bpf rawlog symbol target native"
 	allow["model"] = "bpf rawlog"
 	allow["wire"] = "symbol"
 	allow["convert"] = "symbol wire"
-	allow["cli"] = "bpf rawlog symbol target capture model wire convert"
+	allow["cli"] = "bpf rawlog symbol target native capture model wire convert"
 	allow["main.c"] = "cli wire"
 	bad = 0
 }

@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 #include "capture/bpf.h"
-#include "target/functions.h"
+#include "native/functions.h"
 
 /* Linux 5.15 is needed: probes with numbers of their own. */
 int functions_check_kernel(struct error *err);

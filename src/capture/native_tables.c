@@ -12,7 +12,7 @@
 #include <bpf/libbpf.h>
 
 #include "symbol/native_walk.h"
-#include "target/modules.h"
+#include "native/modules.h"
 
 #define SPACES      64u          /* different lists of mappings, where there are several processes */
 #define KEPT        (1u << 16)   /* UNWIND_KEPT in bpf/unwind.bpf.h */

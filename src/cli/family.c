@@ -12,7 +12,7 @@
 #include "cli/family_report.h"
 #include "cli/summary.h"
 #include "rawlog/split.h"
-#include "target/shared_names.h"
+#include "native/shared_names.h"
 #include "util/map64.h"
 
 /* A process that is being traced. */

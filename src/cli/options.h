@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "target/functions.h"
+#include "native/functions.h"
 #include "util/error.h"
 #include "wire/wire.h"
 

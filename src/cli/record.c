@@ -20,7 +20,7 @@
 #include "cli/spawn.h"
 #include "cli/status.h"
 #include "rawlog/relay.h"
-#include "target/names.h"
+#include "native/names.h"
 #include "target/process.h"
 #include "target/target.h"
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "target/function_file.h"
+#include "native/function_file.h"
 
 static void print_ways(const struct function_symbol *symbol, const struct ways *ways)
 {

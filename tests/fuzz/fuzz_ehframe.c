@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "symbol/native_walk.h"
-#include "target/modules.h"
+#include "native/modules.h"
 
 #define BASE 0x401000ull
 #define SIZE 0x3000ull

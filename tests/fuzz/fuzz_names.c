@@ -11,7 +11,7 @@
 
 #include "rawlog/rawlog.h"
 #include "symbol/natives.h"
-#include "target/native_file.h"
+#include "native/file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

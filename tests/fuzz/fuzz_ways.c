@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/function_names.h"
-#include "target/ways.h"
+#include "native/function_names.h"
+#include "native/ways.h"
 
 #define BASE 0x401000u
 

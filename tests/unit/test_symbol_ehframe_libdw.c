@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "symbol/native_walk.h"
-#include "target/modules.h"
+#include "native/modules.h"
 
 static const char **files;
 static int nfiles;

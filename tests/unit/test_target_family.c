@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "target/descendants.h"
-#include "target/shared_names.h"
+#include "native/shared_names.h"
 
 /* --- who --- */
 

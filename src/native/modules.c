@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "native/modules.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "target/memory.h"
+
+#define MAX_VDSO     (64u << 10) /* two pages in Linux 6.18 */
+#define MAX_SECTION  (512u << 20)
+#define MAX_SECTIONS 0x10000u
+#define MAX_CODE     (1ull << 30) /* of one file; Chromium has a fifth of it */
+#define PAGE_MASK    0xfffull
+
+static bool is_named(const struct mapping *mapping, const char *name)
+{
+	return mapping->path_len == strlen(name) && !memcmp(mapping->path, name, mapping->path_len);
+}
+
+bool module_is_code(const struct mapping *mapping)
+{
+	return mapping->executable && !is_named(mapping, "[vsyscall]");
+}
+
+/* /proc/PID/map_files has the very file, whatever has become of its name; it may need CAP_SYS_ADMIN. */
+static int open_file(pid_t pid, const struct mapping *mapping)
+{
+	char path[4352];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)pid,
+		 (unsigned long long)mapping->start, (unsigned long long)mapping->end);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd >= 0 || mapping->path_len > 4096)
+		return fd >= 0 ? fd : -errno;
+	snprintf(path, sizeof(path), "/proc/%d/root%.*s", (int)pid, (int)mapping->path_len, mapping->path);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	return fd >= 0 ? fd : -errno;
+}
+
+int module_open(pid_t pid, const struct mapping *mapping, struct module_key *key)
+{
+	struct stat st;
+	int fd;
+
+	if (!mapping->inode || !mapping->path_len || mapping->path[0] != '/')
+		return -ENOENT;
+	fd = open_file(pid, mapping);
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return -ENOENT;
+	}
+	*key = (struct module_key){
+		.device = st.st_dev,
+		.inode = st.st_ino,
+		.size = (uint64_t)st.st_size,
+		.changed = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec,
+	};
+	return fd;
+}
+
+/* What the rows are made of, as libelf gives it; the bytes are its own. */
+struct source {
+	Elf *elf;
+	uint64_t size; /* of the file */
+	struct ehframe_input input;
+	bool is_go;        /* some functions have no description, but all have frame pointers */
+	uint64_t hdr_at;   /* PT_GNU_EH_FRAME: link address */
+	uint64_t hdr_file; /* and in the file */
+	uint64_t hdr_size;
+	uint64_t load_offset[32], load_size[32], load_address[32]; /* PT_LOAD */
+	unsigned loads;
+};
+
+static void add_segment(const struct source *source, struct module_code *code, const GElf_Phdr *header)
+{
+	if (code->n == MODULE_SEGMENTS || !header->p_filesz || header->p_vaddr > INT64_MAX ||
+	    header->p_filesz > source->size || header->p_offset > source->size - header->p_filesz)
+		return;
+	code->segments[code->n++] =
+		(struct module_segment){header->p_offset, header->p_filesz, header->p_vaddr};
+}
+
+static int read_segments(struct source *source, struct module_code *code)
+{
+	size_t n = 0;
+
+	if (elf_getphdrnum(source->elf, &n))
+		return -EBADMSG;
+	for (size_t i = 0; i < n && i < 256; i++) {
+		GElf_Phdr header;
+
+		if (!gelf_getphdr(source->elf, (int)i, &header))
+			return -EBADMSG;
+		if (header.p_type == PT_GNU_EH_FRAME) {
+			source->hdr_at = header.p_vaddr;
+			source->hdr_file = header.p_offset;
+			source->hdr_size = header.p_filesz;
+		}
+		if (header.p_type != PT_LOAD)
+			continue;
+		if (header.p_flags & PF_X)
+			add_segment(source, code, &header);
+		if (source->loads < 32) {
+			source->load_offset[source->loads] = header.p_offset;
+			source->load_size[source->loads] = header.p_filesz;
+			source->load_address[source->loads++] = header.p_vaddr;
+		}
+	}
+	return code->n ? 0 : -ENOEXEC;
+}
+
+/* The range that all code lies in; segments far behind the first are left out. */
+static int find_range(struct module_code *code)
+{
+	uint64_t base = UINT64_MAX, end = 0;
+
+	for (unsigned i = 0; i < code->n; i++) {
+		if (code->segments[i].address < base)
+			base = code->segments[i].address;
+	}
+	base &= ~(uint64_t)(UNWIND_PAGE - 1);
+	for (unsigned i = 0; i < code->n; i++) {
+		uint64_t to = code->segments[i].address + code->segments[i].size;
+
+		if (to - base <= MAX_CODE && to > end)
+			end = to;
+	}
+	if (end <= base)
+		return -EBADMSG;
+	code->base = base;
+	code->size = end - base;
+	return 0;
+}
+
+static bool section_bytes(Elf_Scn *scn, const GElf_Shdr *header, struct ehframe_section *section)
+{
+	Elf_Data *data;
+
+	if (header->sh_type == SHT_NOBITS || header->sh_size > MAX_SECTION)
+		return false;
+	if (header->sh_flags & SHF_COMPRESSED && elf_compress(scn, 0, 0) < 0)
+		return false;
+	data = elf_rawdata(scn, NULL);
+	if (!data || !data->d_buf || !data->d_size)
+		return false;
+	*section = (struct ehframe_section){data->d_buf, data->d_size, header->sh_addr};
+	return true;
+}
+
+/* Sections may be stripped off, or lie: they are what is looked at first. */
+static void read_sections(struct source *source)
+{
+	size_t names, seen = 0;
+	Elf_Scn *scn = NULL;
+
+	if (elf_getshdrstrndx(source->elf, &names))
+		return;
+	while ((scn = elf_nextscn(source->elf, scn)) && seen++ < MAX_SECTIONS) {
+		GElf_Shdr header;
+		const char *name;
+
+		if (!gelf_getshdr(scn, &header))
+			continue;
+		name = elf_strptr(source->elf, names, header.sh_name);
+		if (!name)
+			continue;
+		if (!strcmp(name, ".eh_frame"))
+			section_bytes(scn, &header, &source->input.eh_frame);
+		else if (!strcmp(name, ".debug_frame"))
+			section_bytes(scn, &header, &source->input.debug_frame);
+		else if (!strcmp(name, ".gopclntab") || !strcmp(name, ".data.rel.ro.gopclntab"))
+			source->is_go = true;
+	}
+}
+
+/*
+ * Without sections: .eh_frame_hdr begins with where .eh_frame is (LSB Core
+ * 5.0, 10.6.2; always written as sdata4 pcrel). Its size is not told: to the end of its segment, and it has
+ * a last entry.
+ */
+static void read_by_header(struct source *source)
+{
+	Elf_Data *hdr = NULL, *data;
+	uint64_t at, rest;
+	int32_t distance;
+
+	if (source->hdr_size >= 8 && source->hdr_size <= MAX_SECTION)
+		hdr = elf_getdata_rawchunk(source->elf, (int64_t)source->hdr_file, 8, ELF_T_BYTE);
+	if (!hdr || ((uint8_t *)hdr->d_buf)[0] != 1 || ((uint8_t *)hdr->d_buf)[1] != 0x1b)
+		return;
+	memcpy(&distance, (uint8_t *)hdr->d_buf + 4, sizeof(distance));
+	at = source->hdr_at + 4 + (uint64_t)(int64_t)distance;
+	for (unsigned i = 0; i < source->loads; i++) {
+		uint64_t skip = at - source->load_address[i];
+
+		if (skip >= source->load_size[i])
+			continue;
+		rest = source->load_size[i] - skip;
+		if (rest > MAX_SECTION)
+			return;
+		data = elf_getdata_rawchunk(source->elf, (int64_t)(source->load_offset[i] + skip), rest,
+					    ELF_T_BYTE);
+		if (data && data->d_buf)
+			source->input.eh_frame = (struct ehframe_section){data->d_buf, data->d_size, at};
+		return;
+	}
+}
+
+static int read_elf(Elf *elf, uint64_t size, struct module_code *code)
+{
+	struct source source = {.elf = elf, .size = size};
+	GElf_Ehdr header;
+	int rc;
+
+	*code = (struct module_code){.n = 0};
+	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header) ||
+	    header.e_machine != EM_X86_64 || header.e_ident[EI_CLASS] != ELFCLASS64)
+		return -ENOEXEC;
+	rc = read_segments(&source, code);
+	if (rc == 0)
+		rc = find_range(code);
+	if (rc)
+		return rc;
+	read_sections(&source);
+	if (!source.input.eh_frame.data)
+		read_by_header(&source);
+	source.input.base = code->base;
+	source.input.end = code->base + code->size;
+	/* Go describes its functions in .debug_frame, too, but not where rbp is. */
+	if (source.is_go)
+		source.input.debug_frame.data = NULL;
+	if (source.is_go || (!source.input.eh_frame.data && !source.input.debug_frame.data))
+		source.input.between = UNWIND_CHAIN;
+	return ehframe_parse(&source.input, &code->rows);
+}
+
+int module_read(int fd, struct module_code *code)
+{
+	struct stat st;
+	Elf *elf;
+	int rc;
+
+	*code = (struct module_code){.n = 0};
+	if (fstat(fd, &st))
+		return -errno;
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL); /* not mapped: the file may be cut short */
+	rc = read_elf(elf, (uint64_t)st.st_size, code);
+	elf_end(elf);
+	return rc;
+}
+
+int module_read_vdso(pid_t pid, const struct mapping *mapping, struct module_code *code)
+{
+	uint64_t size = mapping->end - mapping->start;
+	char *image = size <= MAX_VDSO ? malloc(size) : NULL;
+	Elf *elf;
+	int rc;
+
+	*code = (struct module_code){.n = 0};
+	if (!image)
+		return size <= MAX_VDSO ? -ENOMEM : -EBADMSG;
+	rc = memory_read(pid, mapping->start, image, size);
+	if (rc == 0) {
+		elf_version(EV_CURRENT);
+		elf = elf_memory(image, size);
+		rc = read_elf(elf, size, code);
+		elf_end(elf);
+	}
+	free(image);
+	return rc;
+}
+
+void module_free(struct module_code *code)
+{
+	ehframe_free(&code->rows);
+}
+
+bool module_bias(const struct module_code *code, const struct mapping *mapping, uint64_t *bias)
+{
+	for (unsigned i = 0; i < code->n; i++) {
+		const struct module_segment *segment = &code->segments[i];
+		uint64_t skip = mapping->offset - (segment->offset & ~PAGE_MASK);
+
+		/* The kernel maps whole pages; mprotect may have split what was one mapping. */
+		if (mapping->offset < (segment->offset & ~PAGE_MASK) ||
+		    skip >= (segment->offset & PAGE_MASK) + segment->size)
+			continue;
+		*bias = mapping->start - skip - (segment->address & ~PAGE_MASK);
+		return true;
+	}
+	return false;
+}
