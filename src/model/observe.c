@@ -307,14 +307,16 @@ static void change_p_of(struct model *md, struct m *m, struct p *p)
 {
 	struct g *g = m->g, *stw = md->stw;
 
-	md->stw = NULL; /* it stays stopped */
+	if (stw == g)
+		md->stw = NULL; /* it stays stopped */
 	step_go_stop(md, m, tables_reason(md, REASON_STOP, 1), 0);
 	if (m->p)
 		step_proc_stop(md, m);
 	make_p_idle(md, m, p);
 	step_proc_start(md, m, p);
 	step_go_start(md, m, g);
-	md->stw = stw;
+	if (stw == g)
+		md->stw = stw;
 }
 
 static void on_acquirep(struct model *md, const struct hit *hit)
