@@ -32,29 +32,49 @@ static bool is_birth(enum op_kind kind)
 	return kind == OP_GO_CREATE || kind == OP_GO_CREATE_BLOCKED || kind == OP_GO_CREATE_SYSCALL;
 }
 
-/*
- * Readers take events of one unit from different threads in any order, and one
- * that must wait for another of the same unit may stop them for good: after
- * sorting its heads by time Go's (1.22 to 1.26, internal/trace/reader.go,
- * Reader.ReadEvent) does not try the first one. Threads that share few CPUs
- * follow each other so closely all the time; goroutines do not.
- */
-static uint64_t least_time(struct model *md, enum op_kind kind, uint32_t m)
+/* Readers let these wait for what another thread does (format rules: sequence numbers and statuses). */
+static bool waits_for_another(enum op_kind kind)
 {
-	bool other = md->threads && m != md->last_m;
+	return kind == OP_GO_START || kind == OP_GO_UNBLOCK || kind == OP_GO_SWITCH ||
+	       kind == OP_GO_SWITCH_DESTROY || kind == OP_PROC_START || kind == OP_PROC_STEAL ||
+	       kind == OP_SYSCALL_END_BLOCKED;
+}
 
-	md->last_m = m;
-	if (is_birth(kind))
-		return md->last_time + OP_UNIT_NS;
-	return other ? (md->last_time | (OP_UNIT_NS - 1)) + 1 : md->last_time + 1;
+/*
+ * The earliest time of an op of m that follows these. One that waits for
+ * another thread's of the same unit may stop readers for good: after sorting
+ * its heads by time Go's (1.22 to 1.26, internal/trace/reader.go,
+ * Reader.ReadEvent) does not try the first one again.
+ */
+static uint64_t least_time(const struct spacing *before, enum op_kind kind, uint32_t m)
+{
+	uint64_t least = before->last + (is_birth(kind) ? OP_UNIT_NS : 1);
+	uint64_t other = m == before->m ? before->other : before->last;
+	uint64_t apart = (other | (OP_UNIT_NS - 1)) + 1;
+
+	return waits_for_another(kind) && least < apart ? apart : least;
+}
+
+static void pass(struct spacing *before, uint32_t m, uint64_t time)
+{
+	if (m != before->m) {
+		before->other = before->last;
+		before->m = m;
+	}
+	before->last = time;
 }
 
 static uint64_t next_time(struct model *md, enum op_kind kind, const struct m *m)
 {
-	/* The ring's order is the true one; the clock follows it. */
-	uint64_t least = least_time(md, kind, m ? m->tid : NO_M);
+	uint32_t tid = m ? m->tid : NO_M;
+	struct spacing *before = &md->spacing;
+	uint64_t least;
 
+	before->last = md->last_time;
+	/* The ring's order is the true one; the clock follows it. */
+	least = least_time(before, kind, tid);
 	md->last_time = md->now > least ? md->now : least;
+	pass(before, tid, md->last_time);
 	return md->last_time;
 }
 
@@ -196,17 +216,20 @@ static void put_in(struct op_list *list, const struct op *out, const struct move
 /* A moved op comes right behind the one before it; times stay strictly increasing. */
 static void retime(struct op_list *list, const struct moved *places)
 {
+	struct spacing before = {.last = 0};
 	size_t next = 0;
 
-	for (size_t i = list->statuses; i < list->n; i++) {
-		uint64_t after = i ? list->ops[i - 1].time : 0;
+	for (size_t i = 0; i < list->n; i++) {
+		struct op *op = &list->ops[i];
 		bool is_moved = next < list->nmoved && i == places[next].place + next;
-		bool apart = i == list->statuses || is_birth(list->ops[i].kind);
-		uint64_t least = after + (apart ? OP_UNIT_NS : 1);
+		uint64_t least = least_time(&before, op->kind, op->m);
 
 		next += is_moved;
-		if (i && (is_moved || list->ops[i].time < least))
-			list->ops[i].time = least;
+		if (i == list->statuses && least < before.last + OP_UNIT_NS)
+			least = before.last + OP_UNIT_NS;
+		if (i >= list->statuses && i && (is_moved || op->time < least))
+			op->time = least;
+		pass(&before, op->m, op->time);
 	}
 }
 

@@ -102,6 +102,13 @@ struct moved {
 	uint32_t index, place;
 };
 
+/* What the next op must keep its distance from. */
+struct spacing {
+	uint64_t last;  /* time of the last op */
+	uint64_t other; /* of the last one that was not of m's */
+	uint32_t m;     /* whose the last one was */
+};
+
 struct op_list {
 	struct op *ops;
 	size_t n, capacity;
@@ -232,7 +239,7 @@ struct model {
 
 	uint64_t now;       /* time of the record in hand */
 	uint64_t last_time; /* of the last op */
-	uint32_t last_m;    /* its thread */
+	struct spacing spacing;
 	enum cause cause;
 
 	struct op_list ops;

@@ -56,6 +56,8 @@ struct op_rules {
 	struct map64 m_by_tid, g_by_goid, tasks;
 	uint32_t first_gen, gen;
 	uint64_t start, end, last_time;
+	uint64_t other_time; /* of the last op that was not of the thread of the last */
+	uint32_t last_m;
 	bool in_statuses;
 	enum { GC_UNSEEN, GC_OFF, GC_ON } gc;
 	struct map64 memory[2]; /* spans, stacks: address -> in use */
@@ -671,6 +673,37 @@ static int memory(struct op_rules *rules, const struct op *op, const struct tabl
 
 /* --- all together --- */
 
+/* What readers let wait for another thread's event: not one of the same unit of time, or they may stop. */
+static bool waits_for_another(const struct op *op)
+{
+	switch (op->kind) {
+	case OP_PROC_START:
+	case OP_PROC_STEAL:
+	case OP_GO_START:
+	case OP_GO_UNBLOCK:
+	case OP_GO_SWITCH:
+	case OP_GO_SWITCH_DESTROY:
+	case OP_SYSCALL_END_BLOCKED:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int check_unit(struct op_rules *rules, const struct op *op, struct error *err)
+{
+	uint64_t other = op->m == rules->last_m ? rules->other_time : rules->last_time;
+
+	if (waits_for_another(op) && op->time / OP_UNIT_NS == other / OP_UNIT_NS)
+		BROKEN("time %llu is in the same unit as an op of another thread",
+		       (unsigned long long)op->time);
+	if (op->m != rules->last_m) {
+		rules->other_time = rules->last_time;
+		rules->last_m = op->m;
+	}
+	return 0;
+}
+
 static int check_time(struct op_rules *rules, const struct op *op, struct error *err)
 {
 	bool status = op->kind == OP_PROC_STATUS || op->kind == OP_GO_STATUS || op->kind == OP_SPAN ||
@@ -686,6 +719,8 @@ static int check_time(struct op_rules *rules, const struct op *op, struct error 
 		return 0;
 	}
 	rules->in_statuses = false;
+	if (op->kind != OP_NONE && check_unit(rules, op, err))
+		return -EBADMSG;
 	if (op->time <= rules->last_time)
 		BROKEN("time %llu is not after %llu", time, (unsigned long long)rules->last_time);
 	rules->last_time = op->time;

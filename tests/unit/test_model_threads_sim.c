@@ -154,7 +154,6 @@ static int take_generation(void *ctx, const struct generation *gen)
 {
 	struct play *play = ctx;
 	struct error err = {""};
-	const struct op *before = NULL;
 
 	if (op_rules_generation(play->rules, gen, &err))
 		fail_msg("%s", err.text);
@@ -165,9 +164,6 @@ static int take_generation(void *ctx, const struct generation *gen)
 
 		if (op->kind == OP_NONE || op->time == gen->start)
 			continue;
-		if (before && before->m != op->m && before->time / OP_UNIT_NS == op->time / OP_UNIT_NS)
-			fail_msg("two threads in one unit of time: op %zu", i);
-		before = op;
 		take_op(play, gen, op);
 	}
 	if (wire_generation(play->wire, gen, &err))
