@@ -39,25 +39,6 @@ struct native_map {
 
 /* --- opening --- */
 
-/* The file itself, whatever its path means by now. Needs CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE
- * (fs/proc/base.c, Linux 5.9). */
-static int open_mapped(pid_t pid, const struct mapping *mapping)
-{
-	char path[96];
-	struct stat st;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)pid,
-		 (unsigned long long)mapping->start, (unsigned long long)mapping->end);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		return fd;
-	close(fd);
-	return -ENOENT;
-}
-
 static int open_by_path(const struct native_map *map, const struct mapping *mapping, const char *path)
 {
 	struct stat st;
@@ -77,7 +58,7 @@ static int open_module(struct native_map *map, const struct mapping *mapping, co
 
 	if (map->files_left == 0)
 		return -1;
-	fd = open_mapped(map->pid, mapping);
+	fd = maps_open_file(map->pid, mapping);
 	if (fd < 0)
 		fd = open_by_path(map, mapping, path);
 	if (fd >= 0)

@@ -28,17 +28,14 @@ bool module_is_code(const struct mapping *mapping)
 	return mapping->executable && !is_named(mapping, "[vsyscall]");
 }
 
-/* /proc/PID/map_files has the very file, whatever has become of its name; it may need CAP_SYS_ADMIN. */
+/* Without the privilege for the very file: what has its name in the process's own root. */
 static int open_file(pid_t pid, const struct mapping *mapping)
 {
 	char path[4352];
-	int fd;
+	int fd = maps_open_file(pid, mapping);
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)pid,
-		 (unsigned long long)mapping->start, (unsigned long long)mapping->end);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd >= 0 || mapping->path_len > 4096)
-		return fd >= 0 ? fd : -errno;
+		return fd;
 	snprintf(path, sizeof(path), "/proc/%d/root%.*s", (int)pid, (int)mapping->path_len, mapping->path);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	return fd >= 0 ? fd : -errno;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -57,6 +58,23 @@ int maps_read(pid_t pid, struct maps *maps, struct error *err)
 	if (rc == -EACCES || rc == -EPERM)
 		return error_set(err, EPERM, "may not read %s: %s", path, memory_how_to_be_allowed());
 	return error_set(err, -rc, "cannot read %s: %s", path, strerror(-rc));
+}
+
+int maps_open_file(pid_t pid, const struct mapping *mapping)
+{
+	char path[96];
+	struct stat st;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)pid,
+		 (unsigned long long)mapping->start, (unsigned long long)mapping->end);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		return fd;
+	close(fd);
+	return -ENOENT;
 }
 
 void maps_free(struct maps *maps)

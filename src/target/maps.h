@@ -27,6 +27,13 @@ struct maps {
 int maps_read(pid_t pid, struct maps *maps, struct error *err);
 void maps_free(struct maps *maps);
 
+/*
+ * Opens the regular file that is mapped there, for reading: the very file, whatever its path means by now, or
+ * if it has none left. Needs CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE (fs/proc/base.c, Linux 5.9). The file,
+ * which the caller closes, or a negative errno.
+ */
+int maps_open_file(pid_t pid, const struct mapping *mapping);
+
 /* The mapping on the line at *at; moves on. False at the end; lines that do not parse are passed over. */
 bool maps_next(const char *text, size_t len, size_t *at, struct mapping *mapping);
 

@@ -38,14 +38,10 @@ static bool has_go_section(Elf *elf)
 /* By what is mapped, not by its path: that may lead elsewhere, in the process's own namespace. */
 static bool is_go(pid_t pid, const struct mapping *mapping)
 {
-	char path[80];
 	bool found = false;
 	Elf *elf;
-	int fd;
+	int fd = maps_open_file(pid, mapping);
 
-	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)pid,
-		 (unsigned long long)mapping->start, (unsigned long long)mapping->end);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return false;
 	/* Reads what it looks at; a mapped file could be cut under our hands. */
