@@ -68,11 +68,20 @@ static bool about_memory(uint8_t site)
 /* Values of the map of goroutines that were hit between the markers. */
 enum { HIT = 1, REUSED = 2 };
 
+/* A thread's P is in the system call that its goroutine is in, whatever the pieces say that a start is put
+ * together of. */
+static uint8_t p_status_with(uint8_t g_status)
+{
+	return g_status == G_SYSCALL ? P_SYSCALL : P_RUNNING;
+}
+
 static void bind_p(struct m *m, struct p *p, uint8_t status)
 {
 	p->status = status;
 	if (status == P_IDLE)
 		return;
+	if (m->g)
+		p->status = p_status_with(m->g->status);
 	p->m = m;
 	m->p = p;
 }
@@ -82,6 +91,8 @@ static void bind_g(struct m *m, struct g *g, uint8_t status)
 	g->status = status;
 	g->m = m;
 	m->g = g;
+	if (m->p)
+		m->p->status = p_status_with(status);
 }
 
 /* A goroutine at its first hit; NULL if it was hit before or was not born at the first marker. */
@@ -199,7 +210,7 @@ static void take_snapshot_m(struct model *md, const struct log_m *lm)
 	struct p *p = p_find(md, lm->p);
 
 	if (m && p && !m->last_p_hit && !m->p && !p->last_hit && !p->m)
-		bind_p(m, p, m->g && m->g->status == G_SYSCALL ? P_SYSCALL : P_RUNNING);
+		bind_p(m, p, P_RUNNING);
 }
 
 static void take_snapshot_ps(struct model *md)
