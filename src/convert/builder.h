@@ -77,6 +77,7 @@ struct builder {
 	uint64_t hint;       /* ns: where it began in the file */
 	uint64_t floor;      /* ns: it cannot begin before */
 	uint64_t last;       /* ns: time of the last op */
+	struct op_spacing spacing;
 	uint64_t heap_base;
 	uint64_t clock_ns, wall_sec; /* one moment on both clocks; wall_sec = wall_nsec = 0: not known */
 	uint32_t wall_nsec;

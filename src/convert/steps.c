@@ -443,12 +443,18 @@ static bool begins_anew(const struct builder *b, const struct op *op)
 	return op->kind == OP_TASK_BEGIN && idmap_get(&b->task_ends, op->arg) == b->generation;
 }
 
-static uint64_t time_of(const struct builder *b, uint64_t time, const struct op *op)
+/* m: the thread's id. */
+static uint64_t date(struct builder *b, uint64_t time, const struct op *op, uint32_t m)
 {
-	if (time <= b->last)
-		time = b->last + 1;
+	uint64_t least;
+
+	b->spacing.last = b->last;
+	least = op_earliest(&b->spacing, op->kind, m);
+	if (time < least)
+		time = least;
 	if (begins_anew(b, op) && time < next_unit(b->last_end))
 		time = next_unit(b->last_end);
+	op_dated(&b->spacing, m, time);
 	return time;
 }
 
@@ -476,7 +482,7 @@ static int append(struct builder *b, uint64_t time, const struct op *op)
 	*new = *op;
 	new->m = b->threads[op->m].tid;
 	new->m2 = b->threads[op->m2].tid;
-	new->time = time_of(b, time, op);
+	new->time = date(b, time, op, new->m);
 	b->last = new->time;
 	if (is_active(op->kind)) /* nothing else orders it before the range's end */
 		b->last = next_unit(new->time) - 1;
@@ -554,7 +560,7 @@ int builder_p_status(struct builder *b, uint64_t time, const struct op *op)
 	new->kind = OP_PROC_STATUS;
 	new->m = held ? thread->tid : NO_M;
 	if (b->generation > 1)
-		b->last = new->time = time_of(b, time, new);
+		b->last = new->time = date(b, time, new, new->m);
 	place->known = true;
 	place->status = op->status;
 	bind_p(b, op->p, held ? op->m : 0);

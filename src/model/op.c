@@ -55,3 +55,29 @@ const char *op_name(enum op_kind kind)
 {
 	return (unsigned)kind < OP_KIND_COUNT ? op_names[kind] : "?";
 }
+
+/* Readers let these wait for what another thread does (format rules: sequence numbers and statuses). */
+static bool waits_for_another(enum op_kind kind)
+{
+	return kind == OP_GO_START || kind == OP_GO_UNBLOCK || kind == OP_GO_SWITCH ||
+	       kind == OP_GO_SWITCH_DESTROY || kind == OP_PROC_START || kind == OP_PROC_STEAL ||
+	       kind == OP_SYSCALL_END_BLOCKED;
+}
+
+uint64_t op_earliest(const struct op_spacing *before, enum op_kind kind, uint32_t m)
+{
+	uint64_t least = before->last + 1;
+	uint64_t other = m == before->m ? before->other : before->last;
+	uint64_t apart = (other | (OP_UNIT_NS - 1)) + 1;
+
+	return waits_for_another(kind) && least < apart ? apart : least;
+}
+
+void op_dated(struct op_spacing *before, uint32_t m, uint64_t time)
+{
+	if (m != before->m) {
+		before->other = before->last;
+		before->m = m;
+	}
+	before->last = time;
+}

@@ -158,6 +158,23 @@ struct generation {
 	const struct tables *tables;
 };
 
+/* What the next op must keep its distance from. */
+struct op_spacing {
+	uint64_t last;  /* time of the last op */
+	uint64_t other; /* of the last one that was not of m's */
+	uint32_t m;     /* whose the last one was */
+};
+
+/*
+ * The earliest time of an op of m behind these. One that waits for another
+ * thread's of the same unit may stop readers for good: after sorting its heads
+ * by time Go's (1.22 to 1.26, internal/trace/reader.go, Reader.ReadEvent) does
+ * not try the first one again.
+ */
+uint64_t op_earliest(const struct op_spacing *before, enum op_kind kind, uint32_t m);
+/* It has got this time. */
+void op_dated(struct op_spacing *before, uint32_t m, uint64_t time);
+
 const char *op_name(enum op_kind kind); /* "GoBlock", for people and dumps */
 
 #endif

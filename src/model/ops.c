@@ -32,49 +32,24 @@ static bool is_birth(enum op_kind kind)
 	return kind == OP_GO_CREATE || kind == OP_GO_CREATE_BLOCKED || kind == OP_GO_CREATE_SYSCALL;
 }
 
-/* Readers let these wait for what another thread does (format rules: sequence numbers and statuses). */
-static bool waits_for_another(enum op_kind kind)
+static uint64_t least_time(const struct op_spacing *before, enum op_kind kind, uint32_t m)
 {
-	return kind == OP_GO_START || kind == OP_GO_UNBLOCK || kind == OP_GO_SWITCH ||
-	       kind == OP_GO_SWITCH_DESTROY || kind == OP_PROC_START || kind == OP_PROC_STEAL ||
-	       kind == OP_SYSCALL_END_BLOCKED;
-}
+	uint64_t least = op_earliest(before, kind, m), apart = before->last + OP_UNIT_NS;
 
-/*
- * The earliest time of an op of m that follows these. One that waits for
- * another thread's of the same unit may stop readers for good: after sorting
- * its heads by time Go's (1.22 to 1.26, internal/trace/reader.go,
- * Reader.ReadEvent) does not try the first one again.
- */
-static uint64_t least_time(const struct spacing *before, enum op_kind kind, uint32_t m)
-{
-	uint64_t least = before->last + (is_birth(kind) ? OP_UNIT_NS : 1);
-	uint64_t other = m == before->m ? before->other : before->last;
-	uint64_t apart = (other | (OP_UNIT_NS - 1)) + 1;
-
-	return waits_for_another(kind) && least < apart ? apart : least;
-}
-
-static void pass(struct spacing *before, uint32_t m, uint64_t time)
-{
-	if (m != before->m) {
-		before->other = before->last;
-		before->m = m;
-	}
-	before->last = time;
+	return is_birth(kind) && least < apart ? apart : least;
 }
 
 static uint64_t next_time(struct model *md, enum op_kind kind, const struct m *m)
 {
 	uint32_t tid = m ? m->tid : NO_M;
-	struct spacing *before = &md->spacing;
+	struct op_spacing *before = &md->spacing;
 	uint64_t least;
 
 	before->last = md->last_time;
 	/* The ring's order is the true one; the clock follows it. */
 	least = least_time(before, kind, tid);
 	md->last_time = md->now > least ? md->now : least;
-	pass(before, tid, md->last_time);
+	op_dated(before, tid, md->last_time);
 	return md->last_time;
 }
 
@@ -216,7 +191,7 @@ static void put_in(struct op_list *list, const struct op *out, const struct move
 /* A moved op comes right behind the one before it; times stay strictly increasing. */
 static void retime(struct op_list *list, const struct moved *places)
 {
-	struct spacing before = {.last = 0};
+	struct op_spacing before = {.last = 0};
 	size_t next = 0;
 
 	for (size_t i = 0; i < list->n; i++) {
@@ -229,7 +204,7 @@ static void retime(struct op_list *list, const struct moved *places)
 			least = before.last + OP_UNIT_NS;
 		if (i >= list->statuses && i && (is_moved || op->time < least))
 			op->time = least;
-		pass(&before, op->m, op->time);
+		op_dated(&before, op->m, op->time);
 	}
 }
 

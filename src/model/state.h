@@ -102,13 +102,6 @@ struct moved {
 	uint32_t index, place;
 };
 
-/* What the next op must keep its distance from. */
-struct spacing {
-	uint64_t last;  /* time of the last op */
-	uint64_t other; /* of the last one that was not of m's */
-	uint32_t m;     /* whose the last one was */
-};
-
 struct op_list {
 	struct op *ops;
 	size_t n, capacity;
@@ -239,7 +232,7 @@ struct model {
 
 	uint64_t now;       /* time of the record in hand */
 	uint64_t last_time; /* of the last op */
-	struct spacing spacing;
+	struct op_spacing spacing;
 	enum cause cause;
 
 	struct op_list ops;
