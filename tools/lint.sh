@@ -5,6 +5,7 @@
 set -u
 cd "$(dirname "$0")/.."
 most=100
+status=0
 
 find src bpf -name '*.[ch]' | sort | xargs awk -v most=$most '
 BEGIN {
@@ -58,4 +59,12 @@ room != "" && /^[ \t]*#[ \t]*include[ \t]+"/ {
 		complain("a function of " (FNR - begin - 1) " lines, at most " most " allowed")
 	begin = 0
 }
-END { exit bad }'
+END { exit bad }' || status=1
+
+# The parts of the end-to-end tests are sourced by one shell: a name belongs to one of them.
+twice=$(grep -hoE '^[a-z_0-9]+\(\)' tests/e2e/*.sh | sort | uniq -d)
+if [ -n "$twice" ]; then
+	echo "tests/e2e: defined twice: $twice"
+	status=1
+fi
+exit $status

@@ -37,8 +37,8 @@ named() {
 	grep -c "\"name\":\"$1\"" "$W/out"
 }
 
-# dumped FILE PATTERN: the trace has such a line, stacks included.
-dumped() {
+# shows FILE PATTERN: the trace has such a line, stacks included.
+shows() {
 	"$GOTRACE" dump --stacks "$1" >"$W/dump" 2>&1 || die "gotrace dump $1: $(tail -n 3 "$W/dump")"
 	grep -qE -- "$2" "$W/dump" || die "no '$2' in $1"
 }
@@ -98,7 +98,7 @@ case_children_storm() {
 	summaries
 	grep -q '"end":"exited"' "$W/out" || die "nobody has exited"
 	for file in $(ls -S "$W"/t.* | sed -n '2p;100p;200p'); do
-		dumped "$file" '(usleep|nanosleep) '
+		shows "$file" '(usleep|nanosleep) '
 		grep -q 'short_life$' "$W/dump" || die "no short_life in $file"
 		grep -q 'reason="sleep"' "$W/dump" || die "nobody sleeps in $file"
 		grep -q 'GoDestroy' "$W/dump" || die "no end in $file"
@@ -120,7 +120,7 @@ case_children_attach() { # those that are there already, and those to come; one 
 	for file in $(pgrep -P "$target"); do
 		[ -s "$W/t.$file" ] || die "no trace of $file"
 	done
-	dumped "$W/t.$target" 'sigsuspend|wait4'
+	shows "$W/t.$target" 'sigsuspend|wait4'
 	for file in "$W"/raw.*; do
 		"$GOTRACE" replay -q "$file" -o "$W/again" || die "replay of $file"
 		cmp -s "$W/again" "$W/t.${file##*.}" || die "the raw log $file does not give its trace again"
