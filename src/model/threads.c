@@ -100,6 +100,14 @@ struct thread *thread_get(struct model *md, uint64_t tid, bool waiting)
 	return t;
 }
 
+/* Nothing but a name: it is not known where the thread was. */
+static bool is_name(const struct model *md, uint32_t stack)
+{
+	const struct stack *known = &md->stacks.stacks[stack];
+
+	return !stack || (!known->n && !known->leaf);
+}
+
 /* Viewers name a goroutine by the first stack that they see: by now its name may be known better. */
 static void name_birth(struct model *md, const struct thread *t)
 {
@@ -112,7 +120,8 @@ static void name_birth(struct model *md, const struct thread *t)
 	op = &md->ops.ops[t->birth - 1];
 	if (op->kind != OP_GO_STATUS || md->generation == 1)
 		op->stack2 = entry;
-	if (op->kind == OP_GO_STATUS && (op->status == G_RUNNING || op->status == G_RUNNABLE || !op->stack))
+	if (op->kind == OP_GO_STATUS &&
+	    (op->status == G_RUNNING || op->status == G_RUNNABLE || is_name(md, op->stack)))
 		op->stack = entry;
 }
 

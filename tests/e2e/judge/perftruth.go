@@ -26,6 +26,7 @@ type turns struct {
 	since             int64 // on a CPU, 0 = is not
 	run               int64
 	voluntary, forced int64
+	odd               int64 // begins of turns, or ends, that are not there
 }
 
 func perfTruth(args []string) error {
@@ -50,7 +51,7 @@ func perfTruth(args []string) error {
 		return err
 	}
 	var all, other turns
-	threads := 0
+	threads, untimed := 0, 0
 	for tid, a := range ours {
 		if tid > mostPIDs {
 			continue // gotrace's own thread, which makes the transitions that nobody saw
@@ -59,8 +60,13 @@ func perfTruth(args []string) error {
 		if b == nil {
 			b = &turns{}
 		}
-		differ := max(a.run-b.run, b.run-a.run)
 		count := a.voluntary + a.forced
+		differ := max(a.run-b.run, b.run-a.run)
+		// perf does not always see whom a CPU that was idle switches to: then it has no times to compare with.
+		if b.odd > 1 { // the first turn may have begun before the window
+			differ = 0
+			untimed++
+		}
 		apart := max(a.voluntary-b.voluntary, b.voluntary-a.voluntary) + max(a.forced-b.forced, b.forced-a.forced)
 		if differ > int64(*share*float64(b.run))+*slack*(count+1)+apart*b.run/max(1, count) || apart > *unseen {
 			return fmt.Errorf("trace / perf: thread %d: on CPU %.3f / %.3f ms, voluntary %d / %d, involuntary %d / %d",
@@ -73,7 +79,7 @@ func perfTruth(args []string) error {
 	if threads == 0 || other.voluntary+other.forced == 0 {
 		return fmt.Errorf("nothing to compare")
 	}
-	fmt.Printf("perf: %d threads, on CPU %.3f / %.3f ms (%+.3f %%), voluntary %d / %d, involuntary %d / %d\n", threads,
+	fmt.Printf("perf: %d threads, of %d it lacks begins; on CPU %.3f / %.3f ms (%+.3f %%), voluntary %d / %d, involuntary %d / %d\n", threads, untimed,
 		ms(all.run), ms(other.run), off(all.run, other.run), all.voluntary, other.voluntary, all.forced, other.forced)
 	return nil
 }
@@ -88,6 +94,8 @@ func (t *turns) add(b *turns) {
 func (t *turns) end(now, first int64, asleep bool) {
 	if t.since != 0 {
 		t.run += now - max(t.since, first)
+	} else {
+		t.odd++
 	}
 	t.since = 0
 	if asleep {
@@ -157,6 +165,9 @@ func perfTurns(path string, first, last int64) (map[int]*turns, error) {
 			of(prev).since, of(next).since = 0, now
 		case now <= last:
 			of(prev).end(now, first, asleep)
+			if of(next).since != 0 && next != 0 {
+				of(next).odd++
+			}
 			of(next).since = now
 		}
 	})
