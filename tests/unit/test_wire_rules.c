@@ -91,10 +91,10 @@ static int run(struct op_rules *rules, uint32_t number, const struct op *story, 
 {
 	struct op ops[MAX_OPS + 2] = {P0_RUNS, G1_RUNS};
 	struct tables tables = tables_new();
-	uint64_t start = START + (number - 1) * 1000;
+	uint64_t start = START + (number - 1) * 100 * OP_UNIT_NS;
 	struct generation gen = {.number = number,
 				 .start = start,
-				 .end = start + 500,
+				 .end = start + 50 * OP_UNIT_NS,
 				 .mono_ns = start,
 				 .ops = ops,
 				 .nops = n + 2,
@@ -105,7 +105,8 @@ static int run(struct op_rules *rules, uint32_t number, const struct op *story, 
 	for (size_t i = 0; i < n + 2; i++)
 		if (!ops[i].time)
 			ops[i].time = start +
-				      (ops[i].kind == OP_GO_STATUS || ops[i].kind == OP_PROC_STATUS ? 0 : i);
+				      (ops[i].kind == OP_GO_STATUS || ops[i].kind == OP_PROC_STATUS ? 0 : i) *
+					      OP_UNIT_NS;
 	ret = op_rules_generation(rules, &gen, err);
 	strtab_free(tables.strings);
 	return ret;
