@@ -42,7 +42,7 @@ static const struct {
 	{{G2_IS(0, NO_M)}, "status 0"},
 	{{G2_IS(G_WAITING, NO_M), G2_IS(G_WAITING, NO_M)}, "twice"},
 	{{ON_M1(OP_HEAP_ALLOC, .arg = 1),
-	  {.kind = OP_GO_STATUS, .status = G_WAITING, .g = 2, .time = START + 9}},
+	  {.kind = OP_GO_STATUS, .status = G_WAITING, .g = 2, .time = START + 9 * OP_UNIT_NS}},
 	 "middle of a generation"},
 	{{ON_M1(OP_GO_CREATE, .g2 = 1)}, "already lives"},
 	{{ON_M1(OP_GO_CREATE, .g2 = 99)}, "not in the table"},
