@@ -158,16 +158,7 @@ case_children_refused() { # what cannot be
 
 case_children_postgres() { # the server and every process of it, those that pgbench makes it start included
 	local bin file n backends=0
-	public_copy
-	bin=$(ls -d /usr/lib/postgresql/*/bin | sort -V | tail -n 1)
-	chown postgres "$public"
-	cd "$public" || exit 1
-	runuser -u postgres -- "$bin/initdb" -D "$public/data" -A trust --no-sync >"$W/initdb.out" 2>&1 ||
-		die "initdb: $(tail -n 3 "$W/initdb.out")"
-	runuser -u postgres -- env PGDATA="$public/data" "$bin/postgres" -c listen_addresses= -k "$public" \
-		>"$W/target.out" 2>"$W/server.err" </dev/null &
-	waits_for "$bin/psql" -h "$public" -U postgres -c 'select 1'
-	"$bin/pgbench" -h "$public" -U postgres -i -q -s 1 >"$W/load.out" 2>&1 postgres || die "pgbench -i: $(tail -n 3 "$W/load.out")"
+	start_postgres 1
 	target=$(head -n 1 "$public/data/postmaster.pid")
 	cd "$TOP" || exit 1
 	background --children -p "$target" -d 4s -o "$W/t" --json

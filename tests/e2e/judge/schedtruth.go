@@ -80,7 +80,7 @@ func schedTruth(args []string) error {
 	set.Float64Var(&most.wait, "wait", 0.05, "share by which time on a run queue may differ")
 	set.Float64Var(&most.switches, "switches", 0.01, "share by which switches may differ")
 	set.Int64Var(&most.tick, "tick", 4_000_000, "ns: the kernel's sum of a thread that runs is at most so old")
-	set.Int64Var(&most.wake, "wake", 50_000, "ns that a wake-up may take from waking to the run queue, on average")
+	set.Int64Var(&most.wake, "wake", 25_000, "ns that a wake-up may take from waking to the run queue, on average")
 	set.Int64Var(&most.leave, "leave", 5_000, "ns that looking for the next thread may take, on average")
 	set.Int64Var(&most.least, "least", 20_000_000, "ns: shares of less are judged as if it were so much")
 	set.Int64Var(&most.moved, "moved", 0, "how many sleeps may be booked as waits, the longest of them")
