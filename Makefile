@@ -16,11 +16,11 @@ $(error no way to build for $(ARCH) here: ARCH=arm64 can be built anywhere)
 endif
 BUILD   := build/arm64
 OUT     := $(BUILD)/gotrace
-CACHE   := $(or $(GOTRACE_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/gotrace)
-SYSROOT := $(CACHE)/sysroot-arm64
+SYSROOT := $(BUILD)/sysroot
 CC      := aarch64-linux-gnu-gcc --sysroot=$(SYSROOT)
-EMULATE := qemu-aarch64-static -L $(SYSROOT)
-READY   := $(SYSROOT)/.packages
+# Leaks are looked for with ptrace, which the emulator does not have.
+EMULATE := ASAN_OPTIONS=detect_leaks=0 qemu-aarch64-static -L $(SYSROOT)
+READY   := $(SYSROOT)/usr/lib
 endif
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
@@ -66,7 +66,7 @@ $(OUT): $(OBJ)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
 
-$(SYSROOT)/.packages: tools/sysroot.sh
+$(READY):
 	$(call msg,SYSROOT,$(SYSROOT))
 	$(Q)sh tools/sysroot.sh $(SYSROOT)
 
