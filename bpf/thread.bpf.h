@@ -116,7 +116,7 @@ static __always_inline uint64_t stack_of(const struct user_regs *regs, uint32_t 
 		.ip = regs->ip,
 		.sp = regs->sp,
 		.bp = regs->bp,
-		.di = LINK_OF(regs),
+		.link = LINK_OF(regs),
 	};
 
 	return native_stack_from(&from, tgid);

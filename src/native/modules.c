@@ -231,6 +231,7 @@ static int read_elf(Elf *elf, uint64_t size, struct module_code *code)
 	read_sections(&source);
 	if (!source.input.eh_frame.data)
 		read_by_header(&source);
+	source.input.arm64 = header.e_machine == EM_AARCH64;
 	source.input.base = code->base;
 	source.input.end = code->base + code->size;
 	/* Go describes its functions in .debug_frame, too, but not where rbp is. */
