@@ -278,9 +278,15 @@ static __always_inline uint64_t native_stack_from(const struct unwind_regs *regs
 	return hash;
 }
 
-static __always_inline uint64_t native_stack(uint64_t ip, uint64_t sp, uint64_t bp, uint32_t tgid)
+/* At the instruction that a probe is on. */
+static __always_inline uint64_t native_stack(const struct pt_regs *ctx, uint32_t tgid)
 {
-	const struct unwind_regs regs = {.ip = ip, .sp = sp, .bp = bp};
+	const struct unwind_regs regs = {
+		.ip = REG_PC(ctx) + 1,
+		.sp = REG_SP(ctx),
+		.bp = REG_FP(ctx),
+		.di = REG_LINK(ctx),
+	};
 
 	return native_stack_from(&regs, tgid);
 }

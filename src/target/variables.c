@@ -211,6 +211,9 @@ static int find_tls(struct target *target, struct error *err)
 	const char *functions[] = {"runtime.mcall", "runtime.systemstack"};
 	int64_t first = 0;
 
+	/* Go code of arm64 keeps g in a register, and without cgo there is nothing else. */
+	if (target->image->elf.arm64)
+		return 0;
 	if (target->go_minor == 4)
 		functions[1] = "runtime.onM";
 	for (int i = 0; i < 2; i++) {
