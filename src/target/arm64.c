@@ -270,6 +270,30 @@ static bool memory(uint32_t word, struct arm64_insn *insn)
 	return false;
 }
 
+/* Computing with immediates, with registers, with vectors: all of it has one result. */
+static bool is_data(uint32_t group)
+{
+	return (group & 14) == 8 || (group & 7) == 5 || (group & 7) == 7;
+}
+
+/* Exclusive and atomic accesses, and those of vectors: every register that is named may change. */
+static struct arm64_insn other_access(uint32_t word)
+{
+	uint32_t named = 1u << field(word, 0, 5) | 1u << field(word, 5, 5) | 1u << field(word, 10, 5) |
+			 1u << field(word, 16, 5);
+
+	return (struct arm64_insn){.op = ARM64_OTHER_ACCESS, .imm = named};
+}
+
+static struct arm64_insn what_else(uint32_t word, uint32_t group)
+{
+	if (is_data(group))
+		return (struct arm64_insn){.op = ARM64_OTHER, .rd = (uint8_t)field(word, 0, 5)};
+	if ((group & 5) == 4)
+		return other_access(word);
+	return (struct arm64_insn){.op = ARM64_UNKNOWN};
+}
+
 bool arm64_decode(const uint8_t *bytes, size_t size, struct arm64_insn *insn)
 {
 	uint32_t word, group;
@@ -290,9 +314,7 @@ bool arm64_decode(const uint8_t *bytes, size_t size, struct arm64_insn *insn)
 	else if ((group & 5) == 4)
 		known = memory(word, insn);
 	if (!known)
-		*insn = (struct arm64_insn){.op = (group & 14) == 8 || (group & 7) == 5 ? ARM64_OTHER
-											: ARM64_UNKNOWN,
-					    .rd = insn->rd};
+		*insn = what_else(word, group);
 	return true;
 }
 
@@ -334,6 +356,8 @@ uint32_t arm64_changes(const struct arm64_insn *insn)
 	case ARM64_TBZ:
 	case ARM64_TBNZ:
 		return changed;
+	case ARM64_OTHER_ACCESS:
+		return (uint32_t)insn->imm;
 	default: /* jumps come from elsewhere, calls leave nothing */
 		return UINT32_MAX;
 	}

@@ -25,10 +25,11 @@ enum {
 };
 
 enum arm64_op {
-	ARM64_UNKNOWN, /* may change anything */
-	ARM64_OTHER,   /* computes rd, and does nothing else */
-	ARM64_NOP,     /* any hint that does nothing to registers */
-	ARM64_ADR,     /* rd = the address of this instruction + imm; adrp: of its page */
+	ARM64_UNKNOWN,      /* may change anything */
+	ARM64_OTHER,        /* computes rd, and does nothing else */
+	ARM64_OTHER_ACCESS, /* may change the registers whose bits are set in imm */
+	ARM64_NOP,          /* any hint that does nothing to registers */
+	ARM64_ADR,          /* rd = the address of this instruction + imm; adrp: of its page */
 	ARM64_ADRP,
 	ARM64_ADD, /* rd = rn + imm; 31 is sp */
 	ARM64_SUB,

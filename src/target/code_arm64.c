@@ -226,20 +226,96 @@ static int flag(const struct code *code, uint64_t *variable)
 	return -ENOENT;
 }
 
+/*
+ * Which registers hold the flag's address, along forward jumps, too: in a long
+ * function (1.22: sweep) it is made once and used far behind.
+ */
+#define MAX_JUMPS 512
+
+struct holders {
+	uint64_t variable;
+	uint32_t now; /* a bit for each register */
+	bool cut;     /* the instruction before goes on elsewhere */
+	bool inner;   /* only a jump back leads here (the body of a loop): now is what it leaves alone */
+	int n;
+	struct {
+		size_t to;
+		uint32_t held; /* on all ways there */
+	} jumps[MAX_JUMPS];
+};
+
+static void note_jump(struct holders *holders, size_t to)
+{
+	for (int i = 0; i < holders->n; i++) {
+		if (holders->jumps[i].to == to) {
+			holders->jumps[i].held &= holders->now;
+			return;
+		}
+	}
+	if (holders->n < MAX_JUMPS) {
+		holders->jumps[holders->n].to = to;
+		holders->jumps[holders->n++].held = holders->now;
+	}
+}
+
+static void arrive(struct holders *holders, size_t at)
+{
+	if (holders->cut) {
+		holders->now = UINT32_MAX;
+		holders->inner = true;
+	}
+	for (int i = 0; i < holders->n; i++) {
+		if (holders->jumps[i].to == at) {
+			holders->now &= holders->jumps[i].held;
+			holders->inner = false;
+		}
+	}
+}
+
+static void follow_holders(struct holders *holders, const struct arm64_places *places, size_t at,
+			   const struct arm64_insn *insn)
+{
+	bool jumps = arm64_is_conditional(insn) || insn->op == ARM64_B;
+
+	holders->cut = insn->op == ARM64_B || insn->op == ARM64_BR || insn->op == ARM64_RET;
+	if (jumps && insn->imm > 0 && !holders->inner)
+		note_jump(holders, at + (size_t)insn->imm);
+	if (jumps)
+		return;
+	holders->now &= ~arm64_changes(insn);
+	if (insn->op == ARM64_ADD && has(places->variable, insn->rd) &&
+	    places->at[insn->rd] == holders->variable)
+		holders->now |= 1u << insn->rd;
+}
+
+static bool loads_held(const struct holders *holders, const struct arm64_insn *insn)
+{
+	return (insn->op == ARM64_LOAD || insn->op == ARM64_LOAD_ACQUIRE) && insn->imm == 0 &&
+	       !holders->inner && has(holders->now, insn->rn);
+}
+
 static int flag_checks(const struct code *code, uint64_t variable, size_t *offsets, int max)
 {
+	struct holders holders = {.variable = variable};
 	struct arm64_places places = {.known = 0};
 	struct check check = {.loaded = false};
 	struct arm64_insn insn;
 	int n = 0;
 
 	for (size_t at = 0; arm64_at(code, at, &insn); at += ARM64_LENGTH) {
+		bool held;
+
+		arrive(&holders, at);
+		held = loads_held(&holders, &insn);
 		if (decides(&insn, &check) && check.address == variable) {
 			if (n < max)
 				offsets[n] = at;
 			n++;
 		}
 		follow_check(&check, &places, code, at, &insn);
+		if (held)
+			check = (struct check){.loaded = true, .reg = insn.rd, .address = variable};
+		follow_holders(&holders, &places, at, &insn);
 	}
 	return n;
 }
