@@ -51,8 +51,8 @@
 #define LINK_OF(user_regs) ((user_regs)->call ? (user_regs)->args[0] : 0)
 #define REG_LINK(regs)     0
 
-/* Where the user's registers are on the kernel's stack, which has 16 KiB (arch/x86/include/asm/processor.h,
- * task_pt_regs). */
+/* Before Linux 5.15: where the user's registers are on the kernel's stack, which has 16 KiB
+ * (arch/x86/include/asm/processor.h, task_pt_regs). */
 #define USER_REGS_OFFSET (16384u - sizeof(struct pt_regs))
 
 /* Where the kernel keeps a register of a number in machine code. Those that hold no value: -1. */
@@ -132,9 +132,8 @@ static inline __attribute__((always_inline)) int reg_offset(__u32 number)
 #define LINK_OF(user_regs)     ((user_regs)->link)
 #define REG_LINK(ctx)          ((ctx)->regs[30])
 
-/* At the upper end of the kernel's stack: 16 KiB with pages of 4 and of 16 KiB
- * (arch/arm64/include/asm/memory.h, processor.h: task_pt_regs). */
-#define USER_REGS_OFFSET       (16384u - bpf_core_type_size(struct pt_regs))
+/* A copy of all registers is more than a program's stack holds: before Linux 5.15 a thread that was preempted
+ * has no stack. */
 
 /* Where the kernel keeps a register of a number in machine code. Those that hold no value: -1. */
 static inline __attribute__((always_inline)) int reg_offset(__u32 number)

@@ -89,7 +89,9 @@ static __always_inline void take_regs(struct user_regs *to, const struct pt_regs
 
 static __always_inline bool user_regs(struct user_regs *to, struct task_struct *task)
 {
+#ifdef USER_REGS_OFFSET
 	struct pt_regs copy;
+#endif
 
 	*to = (struct user_regs){0};
 	if (!has_user_side(task))
@@ -98,11 +100,14 @@ static __always_inline bool user_regs(struct user_regs *to, struct task_struct *
 		take_regs(to, (const struct pt_regs *)bpf_task_pt_regs(task));
 		return true;
 	}
-	/* before Linux 5.15 */
+#ifdef USER_REGS_OFFSET
 	if (bpf_probe_read_kernel(&copy, sizeof(copy), (const char *)task->stack + USER_REGS_OFFSET))
 		return false;
 	take_regs(to, &copy);
 	return true;
+#else
+	return false;
+#endif
 }
 
 static __always_inline uint64_t stack_of(const struct user_regs *regs, uint32_t tgid)
