@@ -40,7 +40,8 @@ struct image {
 	uint64_t names_size;
 };
 
-/* Checks the headers. Refuses what is no executable for x86-64 or arm64 (-ENOEXEC) or is damaged (-EBADMSG). */
+/* Checks the headers. Refuses what is no executable for x86-64 or arm64 (-ENOEXEC) or is damaged (-EBADMSG).
+ */
 int image_parse(struct image *image, const uint8_t *data, size_t size, struct error *err);
 
 /* `size` bytes at the address, or NULL if they are not all in the file and in one segment. */

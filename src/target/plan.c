@@ -307,6 +307,7 @@ static int plan_regions(struct planner *planner, const struct site_rule *rule, c
 		return rc;
 	planner->plan->task_key_type = start.task_key_type;
 	planner->plan->task_type = start.task_type;
+	planner->plan->region_flag_register = start.flag_register;
 	return plan_region_ends(planner, code, start.noop, before);
 }
 

@@ -106,7 +106,8 @@ static int read_version(struct target *target, struct error *err)
 		return error_set(err, ENOTSUP, "was built by %s: releases from 1.%u on are supported",
 				 version.text, release_first());
 	if (target->image->elf.arm64 && version.minor < ARM64_FIRST)
-		return error_set(err, ENOTSUP, "was built by %s for arm64: there releases from 1.%u on are supported",
+		return error_set(err, ENOTSUP,
+				 "was built by %s for arm64: there releases from 1.%u on are supported",
 				 version.text, ARM64_FIRST);
 	if (!version.development)
 		target->image->release = release_find(version.minor);
@@ -212,7 +213,8 @@ static int read_image(struct target *target, int fd, struct error *err)
 	target->pie = image->elf.pie;
 	target->stripped = !image->elf.has_symbols;
 	target->cgo = has_cgo(target);
-	/* With cgo g is not always in its register (runtime/tls_arm64.s), and no callback was followed there. */
+	/* With cgo g is not always in its register (runtime/tls_arm64.s), and no callback was followed there.
+	 */
 	if (target->cgo && image->elf.arm64)
 		return error_set(err, ENOTSUP,
 				 "was built with cgo for arm64: there only programs without it are supported "
