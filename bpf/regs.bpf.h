@@ -51,9 +51,11 @@
 #define LINK_OF(user_regs) ((user_regs)->call ? (user_regs)->args[0] : 0)
 #define REG_LINK(regs)     0
 
-/* Before Linux 5.15: where the user's registers are on the kernel's stack, which has 16 KiB
- * (arch/x86/include/asm/processor.h, task_pt_regs). */
-#define USER_REGS_OFFSET (16384u - sizeof(struct pt_regs))
+/* Of what a tracepoint hands over. */
+#define CALL_NUMBER(regs) ((__s64)MEMBER(regs, orig_ax))
+#define CALL_FP(regs)     MEMBER(regs, bp)
+
+#define REGS_CAN_BE_COPIED
 
 /* Where the kernel keeps a register of a number in machine code. Those that hold no value: -1. */
 static inline __attribute__((always_inline)) int reg_offset(__u32 number)
@@ -89,7 +91,7 @@ static inline __attribute__((always_inline)) int reg_offset(__u32 number)
 }
 
 /* The C library's thread pointer. */
-#define THREAD_POINTER(task) ((task)->thread.fsbase)
+#define THREAD_POINTER(task) MEMBER(task, thread.fsbase)
 
 #elif defined(__TARGET_ARCH_arm64)
 
@@ -132,8 +134,12 @@ static inline __attribute__((always_inline)) int reg_offset(__u32 number)
 #define LINK_OF(user_regs)     ((user_regs)->link)
 #define REG_LINK(ctx)          ((ctx)->regs[30])
 
-/* A copy of all registers is more than a program's stack holds: before Linux 5.15 a thread that was preempted
- * has no stack. */
+#define CALL_NUMBER(ctx) ((__s64)(ctx)->syscallno)
+#define CALL_FP(ctx)     ((ctx)->regs[29])
+
+/* A copy of all registers is more than a program's stack holds: where the kernel does not vouch for pointers,
+ * nothing is traced (src/capture/features.c), and before Linux 5.15 a thread that was preempted has no stack.
+ */
 
 /* Where the kernel keeps a register of a number in machine code. Those that hold no value: -1. */
 static inline __attribute__((always_inline)) int reg_offset(__u32 number)

@@ -71,8 +71,14 @@ struct user_regs {
 /* The kernel's own workers in a process (io_uring, vhost) never were in user mode. */
 static __always_inline bool has_user_side(const struct task_struct *task)
 {
-	return !(task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER));
+	return !(MEMBER(task, flags) & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER));
 }
+
+/* Where no helper knows the place (before Linux 5.15): how far above the lower end of its kernel stack a
+ * thread's registers are. Seen on gotrace's own thread (bpf/threads.bpf.c, calibrate); 0: it was not. */
+volatile uint32_t regs_place;
+
+#define REGS_PLACE_MAX (1u << 17) /* kernel stacks have 16 KiB on x86-64, at most 64 on arm64 */
 
 static __always_inline void take_regs(struct user_regs *to, const struct pt_regs *regs)
 {
@@ -87,21 +93,31 @@ static __always_inline void take_regs(struct user_regs *to, const struct pt_regs
 	to->args[1] = CALL_ARG_1(regs);
 }
 
+/* From what a tracepoint of system calls hands over. */
+static __always_inline void take_call_regs(struct user_regs *to, const struct pt_regs *regs)
+{
+	struct regs_copy copy;
+
+	take_regs(to, readable_regs(&copy, regs));
+}
+
 static __always_inline bool user_regs(struct user_regs *to, struct task_struct *task)
 {
-#ifdef USER_REGS_OFFSET
+#ifdef REGS_CAN_BE_COPIED
 	struct pt_regs copy;
+	uint32_t place;
 #endif
 
 	*to = (struct user_regs){0};
 	if (!has_user_side(task))
 		return false;
-	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs)) {
+	if (!probed_tasks && bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs)) {
 		take_regs(to, (const struct pt_regs *)bpf_task_pt_regs(task));
 		return true;
 	}
-#ifdef USER_REGS_OFFSET
-	if (bpf_probe_read_kernel(&copy, sizeof(copy), (const char *)task->stack + USER_REGS_OFFSET))
+#ifdef REGS_CAN_BE_COPIED
+	place = regs_place;
+	if (!place || bpf_probe_read_kernel(&copy, sizeof(copy), (const char *)MEMBER(task, stack) + place))
 		return false;
 	take_regs(to, &copy);
 	return true;
@@ -139,7 +155,7 @@ static __always_inline void send_thread(struct raw_record *rec)
 	send_timed(rec);
 }
 
-#define COMM_SIZE 16u
+#define COMM_SIZE TASK_COMM
 
 static __always_inline void send_comm(uint32_t tgid, uint32_t tid, const char comm[COMM_SIZE])
 {
