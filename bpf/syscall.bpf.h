@@ -29,7 +29,7 @@ static __always_inline bool is_newborn(long id, uint64_t m)
 	if (id != NR_ARCH_PRCTL && id != NR_GETTID)
 		return false;
 	return bpf_probe_read_user(&tid, sizeof(tid), (const void *)(m + layout.m_procid)) ||
-	       tid != (uint32_t)bpf_get_current_task_btf()->pid;
+	       tid != own_tid();
 }
 
 SEC("?tp_btf/sys_enter")

@@ -33,7 +33,8 @@ struct bpf_options {
 	bool cgo;
 	uint8_t park_skips[PARK_SKIPS];
 	struct wait_text wait_texts[WAIT_TEXTS];
-	uint32_t tgid;
+	uint32_t tgid;   /* in the initial pid namespace */
+	bool inner_tids; /* the process is in another one */
 	uint32_t ring_bytes; /* of all rings; 0 = default */
 	unsigned rings;      /* at most; 0 = as many as the machine needs */
 	bool syscalls;

@@ -5,6 +5,7 @@
 #include "bpf/gotrace.skel.h"
 #include "capture/look.h"
 #include "capture/own_sites.h"
+#include "target/namespaces.h"
 
 enum { HEAP_MS = 10 }; /* between two readings of the heap's size */
 
@@ -17,6 +18,7 @@ static int load(struct capture *capture, struct error *err)
 		.go_minor = options->target->go_minor,
 		.cgo = options->target->cgo,
 		.tgid = (uint32_t)options->pid,
+		.inner_tids = !namespace_is_initial(options->pid),
 		.ring_bytes = options->ring_bytes,
 		.rings = options->rings,
 		.syscalls = options->syscalls && !options->probe_only,
