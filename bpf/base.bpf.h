@@ -12,6 +12,7 @@
 #include "bpf/pids.bpf.h"
 #include "bpf/record.h"
 #include "bpf/ring.bpf.h"
+#include "bpf/task.bpf.h"
 
 /* Set by capture while the programs run. */
 volatile uint32_t most_frames; /* of a stack: at most STACK_DEPTH */

@@ -12,6 +12,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "bpf/record.h"
+#include "bpf/task.bpf.h"
 
 /*
  * Set by capture before loading: the process is in a pid namespace below the
@@ -49,11 +50,9 @@ static __always_inline uint32_t innermost(const struct pid *pid)
 /* The current thread, as the process itself calls it. */
 static __always_inline uint32_t own_tid(void)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-
 	if (!inner_tids)
-		return (uint32_t)task->pid;
-	return innermost(BPF_CORE_READ((struct task_struct___pids *)task, thread_pid));
+		return current_tid();
+	return innermost(BPF_CORE_READ((struct task_struct___pids *)current_task(), thread_pid));
 }
 
 #endif

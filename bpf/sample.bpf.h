@@ -48,7 +48,7 @@ static __always_inline bool user_registers(struct sampled *at, struct bpf_perf_e
 {
 	const struct pt_regs *regs = &ctx->regs;
 
-	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs)) {
+	if (!probed_tasks && bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs)) {
 		regs = (const struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
 		at->pc = regs->ip;
 		at->sp = regs->sp;

@@ -23,6 +23,7 @@
  */
 struct scratch {
 	volatile uint32_t taken;
+	uint32_t fenced;           /* bpf/unwind.bpf.h: how often */
 	volatile uint32_t n;       /* pcs so far */
 	volatile uint32_t chunks;  /* read so far */
 	volatile uint64_t bp;      /* frame to go on from: [bp+8] is the next return address */
@@ -45,6 +46,10 @@ struct scratch {
 };
 
 #define SCRATCHES 4
+
+/* Set by capture (src/capture/features.h): the kernel knows no atomic exchange. Those that stand in dead code
+ * are taken out of the programs then. */
+const volatile bool no_exchange;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -71,13 +76,27 @@ struct {
 	__type(value, struct sent_set);
 } sent_stacks SEC(".maps");
 
+/*
+ * Kernels without an exchange (before Linux 5.12) do not let one thread's program be preempted by another's
+ * (before 6.0, 8c7dcb84e3b7): there what interrupts a program is over before the program goes on.
+ */
+static __always_inline bool take(volatile uint32_t *taken)
+{
+	if (!no_exchange)
+		return !__sync_lock_test_and_set(taken, 1);
+	if (*taken)
+		return false;
+	*taken = 1;
+	return true;
+}
+
 static __always_inline struct scratch *take_scratch(void)
 {
 	for (uint32_t i = 0; i < SCRATCHES; i++) {
 		uint32_t key = i;
 		struct scratch *s = bpf_map_lookup_elem(&scratches, &key);
 
-		if (s && !__sync_lock_test_and_set(&s->taken, 1))
+		if (s && take(&s->taken))
 			return s;
 	}
 	count_loss(LOSS_SCRATCH_BUSY);
@@ -86,7 +105,8 @@ static __always_inline struct scratch *take_scratch(void)
 
 static __always_inline void give_back(struct scratch *s)
 {
-	__sync_lock_test_and_set(&s->taken, 0);
+	barrier();
+	s->taken = 0; /* on the same CPU: what was done with it is done */
 }
 
 static __always_inline void push_pc(struct scratch *s, uint64_t pc)

@@ -173,7 +173,12 @@ __noinline int search_rule(struct scratch *s)
 	if (!kept || s->rule == UNWIND_NOWHERE || pc >> 47)
 		return 0;
 	entry = kept_mark(pc) | s->rule;
-	__sync_lock_test_and_set(kept, entry);
+	if (no_exchange) {
+		*kept = entry;
+		__sync_fetch_and_add(&s->fenced, 1); /* no matter where: a barrier, too */
+	} else {
+		__sync_lock_test_and_set(kept, entry);
+	}
 	if (*shown != list.word)
 		*kept = 0;
 	return 0;
