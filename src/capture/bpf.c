@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -14,6 +15,7 @@
 #include "bpf/record.h"
 #include "bpf/gotrace.skel.h"
 #include "capture/bpf_threads.h"
+#include "util/rights.h"
 
 /* libbpf tells details by a callback without a context; the last warning goes into our own line. */
 static char last_warning[256];
@@ -31,30 +33,32 @@ static int keep_warning(enum libbpf_print_level level, const char *fmt, va_list 
 	return 0;
 }
 
-static bool has_capability(unsigned bit)
+/* PROC_USER_INIT_INO (include/linux/proc_ns.h since Linux 3.8): the initial user namespace's is always this.
+ */
+static bool is_in_user_namespace(void)
 {
-	unsigned long long effective = 0;
-	char line[128];
-	FILE *file = fopen("/proc/self/status", "re");
+	struct stat st;
 
-	while (file && fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "CapEff: %llx", &effective) == 1)
-			break;
-	}
-	if (file)
-		fclose(file);
-	return effective >> bit & 1;
+	return stat("/proc/self/ns/user", &st) == 0 && st.st_ino != 0xEFFFFFFDu;
 }
 
-/* Uprobes by perf events need CAP_SYS_ADMIN, CAP_PERFMON does not do (kernel/events/core.c, Linux 6.18). */
+/*
+ * Uprobes by perf events take CAP_SYS_ADMIN (kernel/events/core.c: before Linux 5.8, and again from 6.16 on
+ * and in stable kernels of 2025, ba677dbe77af); links to many take what loading the programs takes.
+ */
 static int check_privileges(struct error *err)
 {
-	enum { SYS_PTRACE = 19, SYS_ADMIN = 21 }; /* linux/capability.h */
+	bool all = rights_have(RIGHT_BPF) && rights_have(RIGHT_PERFMON);
 
-	if (!has_capability(SYS_ADMIN))
-		return error_set(err, EPERM,
-				 "attaching uprobes needs root, or CAP_SYS_ADMIN: run it with sudo");
-	if (!has_capability(SYS_PTRACE))
+	if (is_in_user_namespace())
+		return error_set(
+			err, EPERM,
+			"this is no root but that of a user namespace (a rootless container?), which "
+			"may not trace: run it with sudo outside");
+	if (!all || (!attach_has_multi() && !rights_have(RIGHT_SYS_ADMIN)))
+		return error_set(err, EPERM, "attaching probes needs root, or %s: run it with sudo",
+				 attach_has_multi() ? "CAP_BPF and CAP_PERFMON" : "CAP_SYS_ADMIN");
+	if (!rights_have(RIGHT_SYS_PTRACE))
 		return error_set(err, EPERM,
 				 "reading the target needs root, or CAP_SYS_PTRACE: run it with sudo");
 	return 0;
@@ -157,11 +161,24 @@ int bpf_make_rings(struct bpf *bpf, struct error *err)
 	return 0;
 }
 
+/*
+ * Types that the kernel does not have are looked for in its modules, which takes CAP_SYS_ADMIN, and libbpf
+ * before 1.4 gives up without it; it does not look there if it is told where the kernel's are.
+ */
+struct bpf_object_open_opts bpf_open_options(void)
+{
+	return (struct bpf_object_open_opts){
+		.sz = sizeof(struct bpf_object_open_opts),
+		.btf_custom_path = rights_have(RIGHT_SYS_ADMIN) ? NULL : "/sys/kernel/btf/vmlinux",
+	};
+}
+
 int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *err)
 {
+	struct bpf_object_open_opts opts = bpf_open_options();
 	int cpus, rc;
 
-	bpf->skeleton = gotrace_bpf__open();
+	bpf->skeleton = gotrace_bpf__open_opts(&opts);
 	if (!bpf->skeleton)
 		return error_set(err, errno, "cannot open the BPF programs: %s", last_warning);
 	bpf->object = bpf->skeleton->obj;

@@ -33,8 +33,8 @@ struct bpf_options {
 	bool cgo;
 	uint8_t park_skips[PARK_SKIPS];
 	struct wait_text wait_texts[WAIT_TEXTS];
-	uint32_t tgid;   /* in the initial pid namespace */
-	bool inner_tids; /* the process is in another one */
+	uint32_t tgid;       /* in the initial pid namespace */
+	bool inner_tids;     /* the process is in another one */
 	uint32_t ring_bytes; /* of all rings; 0 = default */
 	unsigned rings;      /* at most; 0 = as many as the machine needs */
 	bool syscalls;
@@ -56,6 +56,8 @@ enum {
 
 /* What the kernel lacks, in one line that says how to get it. */
 int bpf_check_kernel(struct error *err);
+/* How objects are opened, by what we may do. */
+struct bpf_object_open_opts bpf_open_options(void);
 int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *err);
 /* Before the object is loaded: how many rings there will be; *count and *shift are the programs'. */
 void bpf_plan_rings(struct bpf *bpf, uint32_t bytes, unsigned rings, uint32_t *count, uint32_t *shift);

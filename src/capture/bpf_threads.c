@@ -85,11 +85,12 @@ static void set_constants(struct bpf *bpf, const struct bpf_threads_options *opt
 int bpf_load_threads(struct bpf *bpf, const struct bpf_threads_options *options, struct error *err)
 {
 	struct kernel_facts kernel;
+	struct bpf_object_open_opts opts = bpf_open_options();
 	int cpus = libbpf_num_possible_cpus(), rc = kernel_facts(&kernel, err);
 
 	if (rc)
 		return rc;
-	bpf->threads = threads_bpf__open();
+	bpf->threads = threads_bpf__open_opts(&opts);
 	if (!bpf->threads)
 		return error_set(err, errno, "cannot open the BPF programs: %s", bpf_last_warning());
 	bpf->object = bpf->threads->obj;
