@@ -34,11 +34,21 @@ struct task_struct___pids {
 	struct pid *thread_pid; /* NULL once the thread is being released */
 } __attribute__((preserve_access_index));
 
-/* The id in the struct pid's innermost namespace. */
-static __always_inline uint32_t innermost(const struct pid *pid)
+static __always_inline struct pid *thread_pid(struct task_struct *task)
+{
+	return BPF_CORE_READ((struct task_struct___pids *)task, thread_pid);
+}
+
+/* How deep the namespace is that the thread is in; 0 = the initial one. */
+static __always_inline uint32_t level_of(const struct pid *pid)
+{
+	return BPF_CORE_READ(pid, level);
+}
+
+/* The id in the namespace of that level, which must not be deeper than the struct pid's own. */
+static __always_inline uint32_t id_at(const struct pid *pid, uint32_t level)
 {
 	const char *ids = (const char *)pid + bpf_core_field_offset(struct pid, numbers);
-	uint32_t level = BPF_CORE_READ(pid, level);
 	int id = 0;
 
 	bpf_probe_read_kernel(&id, sizeof(id),
@@ -50,9 +60,12 @@ static __always_inline uint32_t innermost(const struct pid *pid)
 /* The current thread, as the process itself calls it. */
 static __always_inline uint32_t own_tid(void)
 {
+	const struct pid *pid;
+
 	if (!inner_tids)
 		return current_tid();
-	return innermost(BPF_CORE_READ((struct task_struct___pids *)current_task(), thread_pid));
+	pid = thread_pid((struct task_struct *)bpf_get_current_task());
+	return id_at(pid, level_of(pid));
 }
 
 #endif

@@ -305,6 +305,11 @@ struct raw_thread {
 	char comm[16];
 };
 
+/* A process, in the initial pid namespace and in gotrace's own. */
+struct id_pair {
+	uint32_t outer, own;
+};
+
 /*
  * Byte offsets of the release's structs, and constants of the binary. An
  * offset that the release does not have is LAYOUT_ABSENT.

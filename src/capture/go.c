@@ -3,6 +3,7 @@
 #include "capture/backend.h"
 
 #include "bpf/gotrace.skel.h"
+#include "capture/ids.h"
 #include "capture/look.h"
 #include "capture/own_sites.h"
 #include "target/namespaces.h"
@@ -17,7 +18,6 @@ static int load(struct capture *capture, struct error *err)
 		.alloc_layout = &options->target->alloc_layout,
 		.go_minor = options->target->go_minor,
 		.cgo = options->target->cgo,
-		.tgid = (uint32_t)options->pid,
 		.inner_tids = !namespace_is_initial(options->pid),
 		.ring_bytes = options->ring_bytes,
 		.rings = options->rings,
@@ -27,6 +27,10 @@ static int load(struct capture *capture, struct error *err)
 		.plan = options->plan,
 	};
 
+	int rc = ids_outer(options->pid, &wanted.tgid, err);
+
+	if (rc)
+		return rc;
 	target_park_skips(options->target, wanted.park_skips);
 	target_wait_texts(options->target, wanted.wait_texts);
 	return bpf_load(&capture->bpf, &wanted, err);
