@@ -305,9 +305,9 @@ struct raw_thread {
 	char comm[16];
 };
 
-/* A process, in the initial pid namespace and in gotrace's own. */
+/* A thread's ids in the initial pid namespace and in gotrace's own, which is so deep. */
 struct id_pair {
-	uint32_t outer, own;
+	uint32_t outer, own, level;
 };
 
 /*

@@ -16,6 +16,7 @@ struct gotrace_bpf;
 struct threads_bpf;
 
 struct bpf {
+	uint32_t outer_tgid;          /* the process, in the initial pid namespace */
 	struct bpf_object *object;    /* of one of these: */
 	struct gotrace_bpf *skeleton; /* Go's programs, or NULL */
 	struct threads_bpf *threads;  /* those of threads, or NULL */
