@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -33,15 +32,6 @@ static int keep_warning(enum libbpf_print_level level, const char *fmt, va_list 
 	return 0;
 }
 
-/* PROC_USER_INIT_INO (include/linux/proc_ns.h since Linux 3.8): the initial user namespace's is always this.
- */
-static bool is_in_user_namespace(void)
-{
-	struct stat st;
-
-	return stat("/proc/self/ns/user", &st) == 0 && st.st_ino != 0xEFFFFFFDu;
-}
-
 /*
  * Uprobes by perf events take CAP_SYS_ADMIN (kernel/events/core.c: before Linux 5.8, and again from 6.16 on
  * and in stable kernels of 2025, ba677dbe77af); links to many take what loading the programs takes.
@@ -50,7 +40,7 @@ static int check_privileges(struct error *err)
 {
 	bool all = rights_have(RIGHT_BPF) && rights_have(RIGHT_PERFMON);
 
-	if (is_in_user_namespace())
+	if (rights_are_inner())
 		return error_set(
 			err, EPERM,
 			"this is no root but that of a user namespace (a rootless container?), which "

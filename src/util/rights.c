@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -72,6 +73,15 @@ bool rights_have(unsigned capability)
 	if (capability >= RIGHT_PERFMON)
 		wanted |= BIT(RIGHT_SYS_ADMIN);
 	return get_sets(&sets) && sets.effective & wanted;
+}
+
+/* PROC_USER_INIT_INO (include/linux/proc_ns.h since Linux 3.8): the initial user namespace's is always this.
+ */
+bool rights_are_inner(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/user", &st) == 0 && st.st_ino != 0xEFFFFFFDu;
 }
 
 /* The C library forgets what is its own (glibc's unsecvars.h); these are of libraries that do not. */

@@ -26,6 +26,11 @@ enum {
 /* Whether this thread has the capability now. CAP_SYS_ADMIN counts for those that were once part of it. */
 bool rights_have(unsigned capability);
 
+/* Whether they are those of a user namespace, as in a rootless container: these are none to the kernel as a
+ * whole.
+ */
+bool rights_are_inner(void);
+
 /*
  * To be called first of all. If rights are borrowed: gives back all but those
  * above, and forgets the environment that a library would obey. -EPERM if
