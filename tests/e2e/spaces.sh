@@ -340,7 +340,7 @@ case_spaces_names() { # names that look like something else, or command a termin
 		want 0
 		tame "$W/err"
 		strict "$dir/trace"
-		frames "$dir/trace" "$([ "$program" = "$(ctarget default)" ] && echo mode_pingpong || echo 'main\.pingpong')"
+		frames "$dir/trace" "$([ "$program" = "$(ctarget default)" ] && echo ping_player || echo 'main\.pingpong')"
 		run_gotrace replay "$dir/raw" -o "$dir/again"
 		want 0
 		tame "$W/err"
@@ -370,22 +370,26 @@ case_spaces_names() { # names that look like something else, or command a termin
 }
 
 case_spaces_long() { # a path that is longer than any that can be named
-	local i name
-	name=$(printf 'n%.0s' $(seq 200))
-	(
-		cd "$W" || exit 1
-		for ((i = 0; i < 25; i++)); do
-			mkdir "$name" && cd "$name" || exit 1
-		done
-		cp "$(ctarget default)" program || exit 1
-		exec ./program lock -seconds 60
-	) >"$W/target.out" 2>"$W/target.err" </dev/null &
+	local program
+	program=$(ctarget default)
+	cd "$W" || exit 1
+	/usr/bin/python3 -c 'if True:
+		import os, shutil, sys
+		for i in range(25):
+		    os.mkdir("n" * 200)
+		    os.chdir("n" * 200)
+		shutil.copy(sys.argv[1], "program")
+		os.execv("program", ["program", "lock", "-seconds", "60"])' "$program" >"$W/target.out" 2>"$W/target.err" </dev/null &
 	target=$!
+	cd "$TOP" || exit 1
 	wait_ready $target
 	run_gotrace -p "$target" -d 1s -o "$W/trace" -q
 	want 0
 	strict "$W/trace"
 	frames "$W/trace" hold_door
+	run_gotrace -p "$target" --as go -d 1s -o "$W/trace"
+	want 1
+	one_line
 	kill $target
 }
 
