@@ -23,7 +23,7 @@
  */
 struct scratch {
 	volatile uint32_t taken;
-	uint32_t fenced;           /* bpf/unwind.bpf.h: how often */
+	uint32_t fences, index;    /* for kernels before 5.12: its number in the map */
 	volatile uint32_t n;       /* pcs so far */
 	volatile uint32_t chunks;  /* read so far */
 	volatile uint64_t bp;      /* frame to go on from: [bp+8] is the next return address */
@@ -46,10 +46,6 @@ struct scratch {
 };
 
 #define SCRATCHES 4
-
-/* Set by capture (src/capture/features.h): the kernel knows no atomic exchange. Those that stand in dead code
- * are taken out of the programs then. */
-const volatile bool no_exchange;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -76,19 +72,44 @@ struct {
 	__type(value, struct sent_set);
 } sent_stacks SEC(".maps");
 
+#ifdef BEFORE_512
 /*
- * Kernels without an exchange (before Linux 5.12) do not let one thread's program be preempted by another's
- * (before 6.0, 8c7dcb84e3b7): there what interrupts a program is over before the program goes on.
+ * The exchange came with Linux 5.12 (5ffa25502b5a). Before 6.0 (8c7dcb84e3b7) no thread's program is
+ * preempted by another's: what interrupts a program is over before it goes on.
  */
-static __always_inline bool take(volatile uint32_t *taken)
+static __always_inline bool take(struct scratch *s, uint32_t index)
 {
-	if (!no_exchange)
-		return !__sync_lock_test_and_set(taken, 1);
-	if (*taken)
+	if (s->taken)
 		return false;
-	*taken = 1;
+	s->taken = 1;
+	s->index = index;
 	return true;
 }
+
+/* A barrier: the one atomic instruction of these kernels. */
+static __always_inline void fence(struct scratch *s)
+{
+	__sync_fetch_and_add(&s->fences, 1);
+}
+
+/*
+ * Functions that the verifier goes through by themselves get numbers only (btf_prepare_func_args in
+ * kernel/bpf/btf.c; memory from 5.12 on, e5069b9c23b3): the scratch's.
+ */
+#define SCRATCH_PARAMETER uint32_t scratch_index
+#define SCRATCH_GIVEN(s)  struct scratch *s = bpf_map_lookup_elem(&scratches, &scratch_index)
+#define GIVE(s)           ((s)->index)
+#else
+static __always_inline bool take(struct scratch *s, uint32_t index)
+{
+	(void)index;
+	return !__sync_lock_test_and_set(&s->taken, 1);
+}
+
+#define SCRATCH_PARAMETER struct scratch *given
+#define SCRATCH_GIVEN(s)  struct scratch *s = given
+#define GIVE(s)           (s)
+#endif
 
 static __always_inline struct scratch *take_scratch(void)
 {
@@ -96,7 +117,7 @@ static __always_inline struct scratch *take_scratch(void)
 		uint32_t key = i;
 		struct scratch *s = bpf_map_lookup_elem(&scratches, &key);
 
-		if (s && take(&s->taken))
+		if (s && take(s, i))
 			return s;
 	}
 	count_loss(LOSS_SCRATCH_BUSY);

@@ -102,8 +102,9 @@ static __always_inline const struct unwind_row *unwind_row_at(void *where, uint3
 #define SHORT_COPY 1024u
 
 /* Copies stack from s->base on, to the end of its page: a thread's stack ends at one. */
-__noinline int copy_stack(struct scratch *s)
+__noinline int copy_stack(SCRATCH_PARAMETER)
 {
+	SCRATCH_GIVEN(s);
 	uint64_t base, size;
 
 	if (!s)
@@ -134,7 +135,7 @@ static __always_inline bool unwind_read(void *where, uint64_t address, uint64_t 
 		if (address & 7)
 			return false;
 		s->base = address;
-		if (!copy_stack(s))
+		if (!copy_stack(GIVE(s)))
 			return false;
 		at = 0;
 	}
@@ -150,8 +151,9 @@ static __always_inline bool unwind_read(void *where, uint64_t address, uint64_t 
  * before: what was kept too late for that is thrown away here. The exchange is
  * the barrier that the second look needs.
  */
-__noinline int search_rule(struct scratch *s)
+__noinline int search_rule(SCRATCH_PARAMETER)
 {
+	SCRATCH_GIVEN(s);
 	union {
 		uint64_t word;
 		struct unwind_space space;
@@ -174,12 +176,12 @@ __noinline int search_rule(struct scratch *s)
 	if (!kept || s->rule == UNWIND_NOWHERE || pc >> 47)
 		return 0;
 	entry = kept_mark(pc) | s->rule;
-	if (no_exchange) {
-		*kept = entry;
-		__sync_fetch_and_add(&s->fenced, 1); /* no matter where: a barrier, too */
-	} else {
-		__sync_lock_test_and_set(kept, entry);
-	}
+#ifdef BEFORE_512
+	*kept = entry;
+	fence(s);
+#else
+	__sync_lock_test_and_set(kept, entry);
+#endif
 	if (*shown != list.word)
 		*kept = 0;
 	return 0;
@@ -195,13 +197,14 @@ static __always_inline uint32_t rule_of(struct scratch *s)
 	if ((entry ^ kept_mark(pc)) >> 32 == 0)
 		return (uint32_t)entry;
 	s->rule = UNWIND_NOWHERE;
-	search_rule(s);
+	search_rule(GIVE(s));
 	return s->rule;
 }
 
 /* A frame of the walk: keeps its address, and finds its caller. False at the end. */
-__noinline int native_frame(struct scratch *s)
+__noinline int native_frame(SCRATCH_PARAMETER)
 {
+	SCRATCH_GIVEN(s);
 	enum unwind_result result;
 	struct unwind_regs regs;
 	uint32_t rule;
@@ -232,12 +235,14 @@ __noinline int native_frame(struct scratch *s)
 	return result == UNWIND_MORE;
 }
 
-__noinline int native_frames(struct scratch *s)
+__noinline int native_frames(SCRATCH_PARAMETER)
 {
+	SCRATCH_GIVEN(s);
+
 	if (!s)
 		return 0;
 	for (uint32_t i = 0; i < STACK_DEPTH + 1; i++) {
-		if (!native_frame(s))
+		if (!native_frame(GIVE(s)))
 			break;
 	}
 	return 0;
@@ -279,7 +284,7 @@ static __always_inline uint64_t native_stack_from(const struct unwind_regs *regs
 	s->regs.sp = regs->sp;
 	s->regs.bp = regs->bp;
 	s->regs.di = regs->di;
-	native_frames(s);
+	native_frames(GIVE(s));
 	hash = name_stack(s, 0);
 	give_back(s);
 	return hash;

@@ -40,11 +40,12 @@ int main(int argc, char **argv)
 {
 	static char record[] = "gotrace record", replay[] = "gotrace replay", check[] = "gotrace check",
 		    convert[] = "gotrace convert", dump[] = "gotrace dump", sites[] = "gotrace sites",
-		    plain[] = "gotrace";
+		    doctor[] = "gotrace doctor", plain[] = "gotrace";
 	const struct command commands[] = {
 		{"record", record, command_record, false},   {"replay", replay, command_replay, true},
 		{"check", check, command_check, true},       {"dump", dump, command_dump, true},
 		{"convert", convert, command_convert, true}, {"sites", sites, command_sites, false},
+		{"doctor", doctor, command_doctor, false},
 	};
 	char *no_arguments[] = {plain, NULL};
 	struct error err;

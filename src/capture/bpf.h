@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "capture/attach.h"
+#include "capture/features.h"
 #include "capture/rings.h"
 #include "target/target.h"
 #include "util/error.h"
@@ -16,10 +17,11 @@ struct gotrace_bpf;
 struct threads_bpf;
 
 struct bpf {
-	uint32_t outer_tgid;          /* the process, in the initial pid namespace */
-	struct bpf_object *object;    /* of one of these: */
-	struct gotrace_bpf *skeleton; /* Go's programs, or NULL */
-	struct threads_bpf *threads;  /* those of threads, or NULL */
+	const struct features *features; /* not owned */
+	uint32_t outer_tgid;             /* the process, in the initial pid namespace */
+	struct bpf_object *object;       /* of one of these: */
+	struct gotrace_bpf *skeleton;    /* Go's programs, or NULL */
+	struct threads_bpf *threads;     /* those of threads, or NULL */
 	struct attachments attachments;
 	unsigned cpus; /* possible CPUs: size of a per-CPU value */
 	struct rings_plan rings;
@@ -28,6 +30,7 @@ struct bpf {
 };
 
 struct bpf_options {
+	const struct features *features;
 	const struct go_layout *layout;
 	const struct alloc_layout *alloc_layout;
 	unsigned go_minor;
@@ -55,10 +58,8 @@ enum {
 	BPF_LOSSES
 };
 
-/* What the kernel lacks, in one line that says how to get it. */
-int bpf_check_kernel(struct error *err);
-/* How objects are opened, by what we may do. */
-struct bpf_object_open_opts bpf_open_options(void);
+/* What libbpf complains of is kept (bpf_last_warning), not printed. */
+void bpf_keep_warnings(void);
 int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *err);
 /* Before the object is loaded: how many rings there will be; *count and *shift are the programs'. */
 void bpf_plan_rings(struct bpf *bpf, uint32_t bytes, unsigned rings, uint32_t *count, uint32_t *shift);

@@ -14,6 +14,7 @@ static int load(struct capture *capture, struct error *err)
 {
 	const struct capture_options *options = &capture->options;
 	struct bpf_options wanted = {
+		.features = options->features,
 		.layout = &options->target->layout,
 		.alloc_layout = &options->target->alloc_layout,
 		.go_minor = options->target->go_minor,
@@ -27,7 +28,7 @@ static int load(struct capture *capture, struct error *err)
 		.plan = options->plan,
 	};
 
-	int rc = ids_outer(options->pid, &wanted.tgid, err);
+	int rc = ids_outer(options->features, options->pid, &wanted.tgid, err);
 
 	if (rc)
 		return rc;

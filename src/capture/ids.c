@@ -11,7 +11,7 @@
 
 #include "bpf/ids.skel.h"
 #include "bpf/record.h"
-#include "capture/bpf.h"
+#include "capture/fit.h"
 #include "target/namespaces.h"
 
 enum { PAIRS_AT_ONCE = 512 };
@@ -51,11 +51,11 @@ static int read_list(const struct ids_bpf *skeleton, take_pair take, void *ctx)
 	return rc;
 }
 
-static int list_all(take_pair take, void *ctx, struct error *err)
+static int list_all(const struct features *features, take_pair take, void *ctx, struct error *err)
 {
-	struct bpf_object_open_opts opts = bpf_open_options();
-	struct ids_bpf *skeleton = ids_bpf__open_opts(&opts);
-	int rc = skeleton ? ids_bpf__load(skeleton) : -errno;
+	LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = fit_btf(features));
+	struct ids_bpf *skeleton = features->tracing ? ids_bpf__open_opts(&options) : NULL;
+	int rc = skeleton ? ids_bpf__load(skeleton) : features->tracing ? -errno : -ENOTSUP;
 
 	if (rc == 0)
 		rc = read_list(skeleton, take, ctx);
@@ -77,7 +77,7 @@ static int find_pid(void *ctx, const struct id_pair *pair)
 	return 1;
 }
 
-int ids_outer(pid_t pid, uint32_t *outer, struct error *err)
+int ids_outer(const struct features *features, pid_t pid, uint32_t *outer, struct error *err)
 {
 	struct id_pair pair = {.own = (uint32_t)pid};
 	int rc;
@@ -85,7 +85,7 @@ int ids_outer(pid_t pid, uint32_t *outer, struct error *err)
 	*outer = (uint32_t)pid;
 	if (namespace_is_initial(getpid()))
 		return 0;
-	rc = list_all(find_pid, &pair, err);
+	rc = list_all(features, find_pid, &pair, err);
 	if (rc < 0)
 		return rc;
 	*outer = pair.outer;
@@ -98,7 +98,7 @@ static int find_level(void *ctx, const struct id_pair *pair)
 	return 1;
 }
 
-int ids_space(struct ids_space *space, struct error *err)
+int ids_space(const struct features *features, struct ids_space *space, struct error *err)
 {
 	struct stat st;
 	int rc;
@@ -107,7 +107,7 @@ int ids_space(struct ids_space *space, struct error *err)
 	if (namespace_is_initial(getpid()) || stat("/proc/self/ns/pid", &st))
 		return 0;
 	space->inode = (uint32_t)st.st_ino;
-	rc = list_all(find_level, &space->level, err);
+	rc = list_all(features, find_level, &space->level, err);
 	return rc < 0 ? rc : 0;
 }
 
@@ -120,7 +120,7 @@ static int put_pair(void *ctx, const struct id_pair *pair)
 	return 0;
 }
 
-int ids_fill(int map, struct error *err)
+int ids_fill(const struct features *features, int map, struct error *err)
 {
-	return list_all(put_pair, &map, err);
+	return list_all(features, put_pair, &map, err);
 }
