@@ -53,7 +53,7 @@ FUZZSRC  := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ     := $(FUZZSRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 FUZZ_SECONDS ?= 20
 
-.PHONY: all help deps demo test test-unit test-golden test-e2e test-all fuzz bench fmt lint install clean
+.PHONY: all help deps demo test test-unit test-golden test-e2e test-all fuzz bench fmt lint install install-caps clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -159,6 +159,16 @@ lint: ## formatting, includes that point up the stream, function length
 
 install: gotrace ## install into PREFIX
 	install -D -m 0755 gotrace $(DESTDIR)$(PREFIX)/bin/gotrace
+
+# For users without root: whoever is in GROUP may trace, and so read the memory of every process. Without the last two
+# of CAPS files that have no name left, or that only their owner may reach, are not read.
+GROUP  ?= gotrace
+CAPS   ?= cap_bpf,cap_perfmon,cap_sys_ptrace,cap_checkpoint_restore,cap_dac_read_search
+SETCAP ?= $(firstword $(wildcard /usr/sbin/setcap /sbin/setcap) setcap)
+install-caps: gotrace ## install into PREFIX for the users of GROUP, who need no root then (root)
+	@getent group $(GROUP) >/dev/null || { echo "install-caps: there is no group $(GROUP): groupadd --system $(GROUP), or GROUP=NAME" >&2; exit 1; }
+	install -D -o root -g $(GROUP) -m 0750 gotrace $(DESTDIR)$(PREFIX)/bin/gotrace
+	$(SETCAP) $(CAPS)=ep $(DESTDIR)$(PREFIX)/bin/gotrace
 
 clean: ## remove what was built
 	rm -rf $(BUILD) gotrace

@@ -9,6 +9,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "bpf/pids.bpf.h"
 #include "bpf/record.h"
 #include "bpf/regs.bpf.h"
 #include "bpf/ring.bpf.h"
@@ -69,7 +70,7 @@ static __always_inline uint64_t read_word(uint64_t address)
  * another thread: the merge of several rings rests on it. */
 static __always_inline void send_or_count(struct raw_record *rec, uint32_t loss)
 {
-	rec->tid = current_tid();
+	rec->tid = own_tid();
 	rec->time = bpf_ktime_get_ns();
 	if (put(rec, sizeof(*rec)))
 		count_loss(loss);

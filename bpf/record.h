@@ -306,6 +306,11 @@ struct raw_thread {
 	char comm[16];
 };
 
+/* A thread's ids in the initial pid namespace and in gotrace's own, which is so deep. */
+struct id_pair {
+	uint32_t outer, own, level;
+};
+
 /*
  * Byte offsets of the release's structs, and constants of the binary. An
  * offset that the release does not have is LAYOUT_ABSENT.

@@ -23,6 +23,8 @@ int cpu_sample(struct bpf_perf_event_data *ctx)
 		rec.stack = stack_of(&regs, tgid);
 	rec.p = bpf_get_smp_processor_id();
 	rec.time = bpf_ktime_get_ns();
+	if (own_level)
+		show_ids(&rec);
 	if (put(&rec, sizeof(rec)))
 		count_loss(LOSS_SAMPLE);
 	return 0;

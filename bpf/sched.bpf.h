@@ -215,9 +215,9 @@ int BPF_PROG(sched_waking, struct task_struct *woken)
 /* False if there are too many. */
 static __always_inline bool follow(uint32_t tgid)
 {
-	uint32_t nothing = 0;
+	uint32_t shown = shown_id(tgid);
 
-	return !bpf_map_update_elem(&traced, &tgid, &nothing, BPF_ANY);
+	return !bpf_map_update_elem(&traced, &tgid, &shown, BPF_ANY);
 }
 
 /* A process that was just forked has its parent's code, where that was. */
@@ -225,8 +225,15 @@ static __always_inline void same_space(uint32_t parent, uint32_t child)
 {
 	uint32_t space;
 
+	child = shown_id(child);
 	if (space_of(parent, &space))
 		bpf_map_update_elem(&unwind_processes, &child, &space, BPF_ANY);
+}
+
+static __always_inline void leave_space(uint32_t tgid)
+{
+	tgid = shown_id(tgid);
+	bpf_map_delete_elem(&unwind_processes, &tgid);
 }
 
 SEC("?tp_btf/sched_process_fork")
@@ -236,6 +243,7 @@ int BPF_PROG(sched_process_fork, struct task_struct *parent, struct task_struct 
 	uint32_t from = MEMBER(parent, tgid), tgid, tid;
 	char comm[COMM_SIZE];
 
+	learn_id(child);
 	if (!is_traced(from))
 		return 0;
 	tgid = MEMBER(child, tgid);
@@ -281,13 +289,14 @@ int BPF_PROG(sched_process_free, struct task_struct *task)
 {
 	uint32_t tid = MEMBER(task, pid), tgid = MEMBER(task, tgid);
 
-	if (!is_traced(tgid))
-		return 0;
-	bpf_map_delete_elem(&threads, &tid);
-	if (several && tid == tgid) {
-		bpf_map_delete_elem(&traced, &tid);
-		bpf_map_delete_elem(&unwind_processes, &tid);
+	if (is_traced(tgid)) {
+		bpf_map_delete_elem(&threads, &tid);
+		if (several && tid == tgid) {
+			bpf_map_delete_elem(&traced, &tid);
+			leave_space(tid);
+		}
 	}
+	forget_id(tid);
 	return 0;
 }
 
@@ -308,7 +317,7 @@ int BPF_PROG(sched_process_exec, struct task_struct *task, int old_pid)
 	else if (!several)
 		traced_tgid = NOBODY;
 	if (several)
-		bpf_map_delete_elem(&unwind_processes, &tgid);
+		leave_space(tgid);
 	bpf_map_delete_elem(&threads, &tid);
 	read_comm(comm, task);
 	send_comm(tgid, tid, comm);

@@ -34,7 +34,7 @@ static __always_inline bool is_newborn(long id, uint64_t m)
 	if (id != NR_ARCH_PRCTL && id != NR_GETTID)
 		return false;
 	return bpf_probe_read_user(&tid, sizeof(tid), (const void *)(m + layout.m_procid)) ||
-	       tid != current_tid();
+	       tid != own_tid();
 }
 
 /* g of a thread that enters or leaves the kernel by a system call. Where g is in a register, it is so in Go's

@@ -27,8 +27,8 @@ int list_thread(struct bpf_iter__task *ctx)
 		return 0;
 	state = state_of(task);
 	user_regs(&regs, task);
-	thread.tid = MEMBER(task, pid);
-	thread.tgid = MEMBER(task, tgid);
+	thread.tid = shown_id(MEMBER(task, pid));
+	thread.tgid = shown_id(MEMBER(task, tgid));
 	thread.cpu = cpu_of(task);
 	thread.on_cpu = MEMBER(task, on_cpu);
 	thread.exiting = !!(MEMBER(task, flags) & PF_EXITING);

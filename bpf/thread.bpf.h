@@ -6,6 +6,7 @@
 #ifndef GOTRACE_THREAD_BPF_H
 #define GOTRACE_THREAD_BPF_H
 
+#include "bpf/shown.bpf.h"
 #include "bpf/unwind.bpf.h"
 
 /* Of task_struct.flags (include/linux/sched.h; PF_USER_WORKER from Linux 6.4 on). */
@@ -29,7 +30,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1024); /* of those at once: README */
 	__type(key, uint32_t);     /* tgid */
-	__type(value, uint32_t);   /* nothing */
+	__type(value, uint32_t);   /* what /proc calls it */
 } traced SEC(".maps");
 
 /* What is known of a thread that is in a system call, for its switches within. */
@@ -144,7 +145,14 @@ static __always_inline uint64_t stack_of(const struct user_regs *regs, uint32_t 
  */
 static __always_inline void send_timed(struct raw_record *rec)
 {
+	struct raw_record shown;
+
 	rec->p = bpf_get_smp_processor_id();
+	if (own_level) { /* the caller's own may be sent again */
+		shown = *rec;
+		show_ids(&shown);
+		rec = &shown;
+	}
 	if (put(rec, sizeof(*rec)))
 		count_loss(LOSS_RING_FULL);
 }
@@ -163,8 +171,8 @@ static __always_inline void send_comm(uint32_t tgid, uint32_t tid, const char co
 	struct raw_text *text = (struct raw_text *)words;
 
 	text->record.site = SITE_COMM;
-	text->record.tid = tid;
-	text->record.goid = tgid;
+	text->record.tid = shown_id(tid);
+	text->record.goid = shown_id(tgid);
 	text->record.p = bpf_get_smp_processor_id();
 	__builtin_memcpy(text->text, comm, COMM_SIZE);
 	for (uint32_t i = 0; i < COMM_SIZE && comm[i]; i++)

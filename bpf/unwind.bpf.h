@@ -8,6 +8,7 @@
 #define GOTRACE_UNWIND_BPF_H
 
 #include "bpf/scratch.bpf.h"
+#include "bpf/shown.bpf.h"
 
 #define MAP_MMAPABLE    (1u << 10) /* BPF_F_MMAPABLE, BPF_F_NO_PREALLOC: linux/bpf.h */
 #define MAP_NO_PREALLOC (1u << 0)
@@ -254,6 +255,7 @@ static __always_inline bool space_of(uint32_t tgid, uint32_t *space)
 	*space = 0;
 	if (!unwind_several)
 		return true;
+	tgid = shown_id(tgid); /* capture, which fills it in, knows no others */
 	found = bpf_map_lookup_elem(&unwind_processes, &tgid);
 	if (found)
 		*space = *found;

@@ -122,6 +122,7 @@ int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *e
 	bpf->skeleton->rodata->layout.region_flag_register = options->plan->region_flag_register;
 	bpf->skeleton->rodata->alloc_layout = *options->alloc_layout;
 	bpf->skeleton->rodata->target_tgid = options->tgid;
+	bpf->skeleton->rodata->inner_tids = options->inner_tids;
 	bpf->skeleton->rodata->go_minor = options->go_minor;
 	bpf->skeleton->rodata->stop_skip = options->go_minor >= 25 ? 0 : 1;
 	bpf->skeleton->rodata->quiet_ps = options->go_minor <= 25 || options->cgo;

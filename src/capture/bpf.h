@@ -17,9 +17,11 @@ struct gotrace_bpf;
 struct threads_bpf;
 
 struct bpf {
-	struct bpf_object *object;    /* of one of these: */
-	struct gotrace_bpf *skeleton; /* Go's programs, or NULL */
-	struct threads_bpf *threads;  /* those of threads, or NULL */
+	const struct features *features; /* not owned */
+	uint32_t outer_tgid;             /* the process, in the initial pid namespace */
+	struct bpf_object *object;       /* of one of these: */
+	struct gotrace_bpf *skeleton;    /* Go's programs, or NULL */
+	struct threads_bpf *threads;     /* those of threads, or NULL */
 	struct attachments attachments;
 	unsigned cpus; /* possible CPUs: size of a per-CPU value */
 	struct rings_plan rings;
@@ -35,7 +37,8 @@ struct bpf_options {
 	bool cgo;
 	uint8_t park_skips[PARK_SKIPS];
 	struct wait_text wait_texts[WAIT_TEXTS];
-	uint32_t tgid;
+	uint32_t tgid;       /* in the initial pid namespace */
+	bool inner_tids;     /* the process is in another one */
 	uint32_t ring_bytes; /* of all rings; 0 = default */
 	unsigned rings;      /* at most; 0 = as many as the machine needs */
 	bool syscalls;

@@ -8,7 +8,7 @@
 
 struct bpf_threads_options {
 	const struct features *features;
-	uint32_t tgid;
+	uint32_t tgid; /* as /proc has it */
 	bool spawned;  /* looked at from the moment on at which it has become another program */
 	bool children; /* its descendants are looked at, too */
 	bool syscalls;

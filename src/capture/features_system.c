@@ -15,6 +15,7 @@
 #include <linux/capability.h>
 
 #include "capture/features_list.h"
+#include "util/rights.h"
 
 void probe_kernel(struct features *features)
 {
@@ -39,6 +40,13 @@ void probe_privileges(struct features *features, const char *root)
 	     perfmon = feature_capable(root, CAP_PERFMON), ptrace = feature_capable(root, CAP_SYS_PTRACE);
 	char found[128];
 
+	if (!*root && rights_are_inner()) {
+		feature_missing(feature, NEED_GO | NEED_C,
+				"those of a user namespace (a rootless container?), which are none to the "
+				"kernel as a whole",
+				"nothing can be traced", "run it with sudo outside");
+		return;
+	}
 	snprintf(found, sizeof(found), "%s%s%s%s", admin ? "CAP_SYS_ADMIN " : "", bpf ? "CAP_BPF " : "",
 		 perfmon ? "CAP_PERFMON " : "", ptrace ? "CAP_SYS_PTRACE" : "");
 	if (!found[0])

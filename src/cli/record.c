@@ -21,6 +21,7 @@
 #include "cli/status.h"
 #include "rawlog/relay.h"
 #include "native/names.h"
+#include "target/namespaces.h"
 #include "target/process.h"
 #include "target/target.h"
 
@@ -69,6 +70,9 @@ static int check_process(struct session *session, struct error *err)
 	const struct record_options *options = session->options;
 	int rc;
 
+	rc = namespace_check_proc(err);
+	if (rc)
+		return rc;
 	if (!options->command)
 		return process_check("/proc", options->pid, err);
 	rc = spawn_find(options->command[0], session->path, err);

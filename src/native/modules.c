@@ -29,19 +29,6 @@ bool module_is_code(const struct mapping *mapping)
 	return mapping->executable && !is_named(mapping, "[vsyscall]");
 }
 
-/* Without the privilege for the very file: what has its name in the process's own root. */
-static int open_file(pid_t pid, const struct mapping *mapping)
-{
-	char path[4352];
-	int fd = maps_open_file(pid, mapping);
-
-	if (fd >= 0 || mapping->path_len > 4096)
-		return fd;
-	snprintf(path, sizeof(path), "/proc/%d/root%.*s", (int)pid, (int)mapping->path_len, mapping->path);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	return fd >= 0 ? fd : -errno;
-}
-
 int module_open(pid_t pid, const struct mapping *mapping, struct module_key *key)
 {
 	struct stat st;
@@ -49,10 +36,10 @@ int module_open(pid_t pid, const struct mapping *mapping, struct module_key *key
 
 	if (!mapping->inode || !mapping->path_len || mapping->path[0] != '/')
 		return -ENOENT;
-	fd = open_file(pid, mapping);
+	fd = maps_open_file(pid, mapping);
 	if (fd < 0)
 		return fd;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+	if (fstat(fd, &st)) {
 		close(fd);
 		return -ENOENT;
 	}

@@ -14,6 +14,8 @@
 #include "target/maps.h"
 #include "target/memory.h"
 #include "util/machine.h"
+#include "target/process.h"
+#include "util/files.h"
 
 static struct target *target_new(void)
 {
@@ -44,22 +46,6 @@ void target_free(struct target *target)
 static int complain(const struct target *target, int rc, const struct error *inner, struct error *err)
 {
 	return error_set(err, -rc, "%s %s", target->image->label, inner->text);
-}
-
-static void read_comm(pid_t pid, char *comm, size_t size)
-{
-	char path[64];
-	ssize_t n = -1;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		n = read(fd, comm, size - 1);
-		close(fd);
-	}
-	comm[n > 0 ? n : 0] = '\0';
-	comm[strcspn(comm, "\n")] = '\0';
 }
 
 static void read_link(const char *link, char *path, size_t size)
@@ -222,6 +208,12 @@ static int read_image(struct target *target, int fd, struct error *err)
 	return 0;
 }
 
+/* What was read is what the probes are put into, whatever its path leads to by then. */
+static void name_opened(struct target *target)
+{
+	snprintf(target->exe, sizeof(target->exe), "/proc/self/fd/%d", target->image->file.fd);
+}
+
 static int read_file(struct target *target, int fd, struct error *err)
 {
 	struct error inner = {.text = ""};
@@ -232,6 +224,7 @@ static int read_file(struct target *target, int fd, struct error *err)
 		return complain(target, rc, &inner, err);
 	target->image->device = st.st_dev;
 	target->image->inode = st.st_ino;
+	name_opened(target);
 	return target_find_variables(target, err);
 }
 
@@ -302,11 +295,12 @@ static int relocate(struct target *target, struct error *err)
 static void name_process(struct target *target, pid_t pid)
 {
 	struct target_image *image = target->image;
+	char link[64];
 
 	target->pid = pid;
-	snprintf(target->exe, sizeof(target->exe), "/proc/%d/exe", (int)pid);
-	read_comm(pid, image->comm, sizeof(image->comm));
-	read_link(target->exe, image->path, sizeof(image->path));
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	process_comm(pid, image->comm);
+	read_link(link, image->path, sizeof(image->path));
 	snprintf(image->label, sizeof(image->label), "PID %d (%s)", (int)pid, image->comm);
 }
 
@@ -321,10 +315,10 @@ static int check_machine(const struct target *target, struct error *err)
 
 static int open_process(struct target *target, struct error *err)
 {
-	int fd = open(target->exe, O_RDONLY | O_CLOEXEC), rc;
+	int fd = maps_open_exe(target->pid), rc;
 
 	if (fd < 0)
-		return refuse_exe(target, errno, err);
+		return refuse_exe(target, -fd, err);
 	rc = read_file(target, fd, err);
 	close(fd);
 	if (rc == 0)
@@ -353,7 +347,6 @@ static void name_file(struct target *target, const char *path)
 	const char *slash = strrchr(path, '/');
 	struct target_image *image = target->image;
 
-	snprintf(target->exe, sizeof(target->exe), "%s", path);
 	snprintf(image->path, sizeof(image->path), "%s", path);
 	snprintf(image->comm, sizeof(image->comm), "%s", slash ? slash + 1 : path);
 	snprintf(image->label, sizeof(image->label), "%s", path);
@@ -361,15 +354,10 @@ static void name_file(struct target *target, const char *path)
 
 static int open_path(struct target *target, const char *path, struct error *err)
 {
-	int fd, rc;
+	int fd = file_open(path), rc;
 
-	if (strlen(path) >= sizeof(target->exe))
-		return error_set(err, ENAMETOOLONG, "%s: the path is too long (at most %zu bytes)", path,
-				 sizeof(target->exe) - 1);
-	/* A pipe or device must not make us wait. */
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
-		return error_set(err, errno, "cannot open %s: %s", path, strerror(errno));
+		return error_set(err, -fd, "cannot open %s: %s", path, strerror(-fd));
 	rc = read_file(target, fd, err);
 	close(fd);
 	return rc;

@@ -45,8 +45,8 @@ enum alloc_look {
 };
 
 struct target {
-	pid_t pid;     /* 0: opened from a file, not running yet */
-	char exe[256]; /* what to open: /proc/PID/exe, or the file */
+	pid_t pid;    /* 0: opened from a file, not running yet */
+	char exe[32]; /* path of the executable, opened: /proc/self/fd/N, good as long as the target */
 	unsigned go_minor, go_patch;
 	char go_version[32];
 	bool cgo, pie, stripped;
