@@ -231,6 +231,24 @@ uint64_t bpf_read_missed(const struct bpf *bpf)
 	return missed;
 }
 
+/* All entries in one call: an array takes a batch from Linux 5.6 on. */
+int bpf_forget_stacks(const struct bpf *bpf)
+{
+	const struct bpf_map *map = bpf_object__find_map_by_name(bpf->object, "sent_stacks");
+	uint32_t n = bpf_map__max_entries(map), count = n;
+	uint32_t *keys = calloc(n, sizeof(*keys));
+	void *nothing = calloc(n, bpf_map__value_size(map));
+	int rc = -ENOMEM;
+
+	for (uint32_t i = 0; keys && i < n; i++)
+		keys[i] = i;
+	if (keys && nothing)
+		rc = bpf_map_update_batch(bpf_map__fd(map), keys, nothing, &count, NULL);
+	free(keys);
+	free(nothing);
+	return rc;
+}
+
 void bpf_unload(struct bpf *bpf)
 {
 	attach_none(&bpf->attachments);

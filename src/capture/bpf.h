@@ -71,6 +71,8 @@ const char *bpf_last_warning(void);
 int bpf_read_losses(const struct bpf *bpf, uint64_t losses[BPF_LOSSES]);
 /* Hits that the kernel did not run our programs for. */
 uint64_t bpf_read_missed(const struct bpf *bpf);
+/* Every stack is sent anew at its next use. 0 or a negative errno: some are not. */
+int bpf_forget_stacks(const struct bpf *bpf);
 void bpf_unload(struct bpf *bpf);
 
 #endif

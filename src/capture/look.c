@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "capture/look.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include <bpf/bpf.h>
@@ -180,7 +181,9 @@ static int set_look(struct capture *capture, enum level before, bool heap_before
 		rc = note(capture, note_flags(capture), heap ? HEAP_SEEN : HEAP_POLLED);
 	if (rc == 0 && now != before)
 		rc = note(capture, note_flags(capture) | (anew ? LOG_NOTE_SEEN : 0), level_texts[now]);
-	return rc || !anew ? rc : capture_snapshot(capture, err);
+	if (rc == 0 && anew)
+		rc = capture_snapshot(capture, err);
+	return rc == -ESRCH ? 0 : rc; /* it is ending */
 }
 
 int look_adapt(struct capture *capture, uint64_t now, struct error *err)

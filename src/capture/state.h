@@ -38,6 +38,7 @@ struct capture {
 	struct log_m *ms;
 	uint32_t markers; /* numbers given out */
 	uint64_t next_boundary_ns, next_snapshot_ns, next_exec_check_ns, next_heap_ns;
+	uint64_t renewed_stacks; /* drain.stacks at the last renewal */
 	bool info_logged, snapshot_due;
 	enum log_end_reason end_reason;
 	struct shed shed;
