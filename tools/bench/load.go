@@ -36,6 +36,9 @@ func runLoad(name string) {
 	case "timers":
 		arm(&count)
 		fmt.Println("ready")
+	case "days":
+		days(&count)
+		fmt.Println("ready")
 	default:
 		fail(fmt.Errorf("no load %q", name))
 	}

@@ -5,7 +5,7 @@
 // disturbs them alike.
 //
 //	bench [-rounds N] [-gotrace FILE] ladder|http|target|flight|consumer|replay|size|edges|shards|mix|native…
-//	bench load pingpong|http|gc|syscalls|timers    (the traced side, started by the above)
+//	bench load pingpong|http|gc|syscalls|timers|days    (the traced side, started by the above)
 package main
 
 import (
