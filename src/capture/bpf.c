@@ -103,6 +103,9 @@ static void choose_programs(struct bpf *bpf, const struct bpf_options *options)
 	for (unsigned i = 0; i < options->plan->n && !options->probe_only; i++)
 		attach_choose(&bpf->attachments, attach_program(skeleton->obj, &bpf->attachments,
 								options->plan->probes[i].site));
+	for (unsigned site = SITE_FUNCTION_BEGIN; options->functions && site <= SITE_FUNCTION_END; site++)
+		attach_choose(&bpf->attachments,
+			      attach_program(skeleton->obj, &bpf->attachments, (uint8_t)site));
 	if (options->probe_only)
 		attach_choose(&bpf->attachments, skeleton->progs.empty);
 	attach_choose(&bpf->attachments, skeleton->progs.marker);

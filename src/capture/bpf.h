@@ -39,6 +39,7 @@ struct bpf_options {
 	bool syscalls;
 	bool samples;
 	bool probe_only; /* the program that does nothing on every site */
+	bool functions;  /* --region, --task: calls of the user's functions */
 	const struct probe_plan *plan;
 };
 

@@ -13,7 +13,7 @@
 
 /* The counters at the last look at the cost. */
 struct tally {
-	uint64_t ns, hits, syscalls, stops, heap, cpu_ns;
+	uint64_t ns, hits, syscalls, stops, heap, functions, cpu_ns;
 };
 
 enum { MAX_MS = 20000 }; /* Ms read at a boundary; Go's own limit is 10,000 */

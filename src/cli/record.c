@@ -21,6 +21,7 @@
 #include "cli/spawn.h"
 #include "cli/status.h"
 #include "rawlog/relay.h"
+#include "native/go_functions.h"
 #include "native/names.h"
 #include "target/process.h"
 #include "target/target.h"
@@ -161,10 +162,8 @@ static int find_functions(struct session *session, struct error *err)
 	const struct record_options *options = session->options;
 
 	if (session->target)
-		return error_set(
-			err, EINVAL,
-			"--region and --task are for C and C++ programs (a Go program's own regions and "
-			"tasks are traced as they are)");
+		return go_functions_plan(session->target, options->functions, options->nfunctions,
+					 &session->functions, err);
 	return functions_plan(options->pid, session->path, options->functions, options->nfunctions,
 			      &session->functions, err);
 }
@@ -238,7 +237,7 @@ static int open_capture(struct session *session, struct error *err)
 		.target = session->target,
 		.plan = &session->plan,
 		.process = session->target ? NULL : &session->process,
-		.functions = session->target ? NULL : &session->functions,
+		.functions = &session->functions,
 		.pid = traced_pid(session),
 		.spawned = session->child.pid != 0,
 		.children = session->options->children,

@@ -65,6 +65,7 @@ void model_free(struct model *md)
 	free(md->ops.moved);
 	free(md->samples.ops);
 	notes_free(&md->logs);
+	free(md->functions.all);
 	free(md);
 }
 
@@ -272,9 +273,11 @@ static int dispatch(struct model *md, const struct log_record *record)
 		return 0;
 	case LOG_SYMBOL:
 	case LOG_FILE:
-	case LOG_FUNCTION:
 		if (md->threads)
 			threads_record(md, record);
+		return 0;
+	case LOG_FUNCTION:
+		functions_learn(md, record->data);
 		return 0;
 	case LOG_SNAPSHOT:
 	case LOG_HEAP:

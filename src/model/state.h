@@ -12,7 +12,9 @@ enum { G_DEAD = 0 };
 /* A region of the user's that is open. */
 struct region {
 	uint64_t task;
+	uint64_t sp;   /* of a call of a function: its caller's, from the stack's end; 0 = of none */
 	uint32_t name; /* string id */
+	bool own_task; /* the task ends with it */
 	bool unnamed;  /* of StartRegion while the runtime's tracer was off: its end does not say which it is
 			*/
 };
@@ -201,6 +203,18 @@ struct record_buffer {
 	size_t ntexts, texts_capacity;
 };
 
+/* A function whose calls are regions or tasks. */
+struct function {
+	uint32_t name; /* string id */
+	uint16_t kind; /* enum log_function_kind, 0 = not known */
+};
+
+struct function_table {
+	struct function *all; /* by number */
+	uint32_t n;
+	uint64_t tasks; /* ids given so far */
+};
+
 /* The user's annotations. */
 struct annotations {
 	struct strtab *texts;    /* messages of logs, of the open generation */
@@ -234,6 +248,7 @@ struct model {
 	enum phase phase;
 
 	struct annotations annotations;
+	struct function_table functions;
 	struct record_buffer early; /* what came before the snapshot that is waited for */
 	struct snapshot snapshot;
 	struct log_loss loss_told;
@@ -423,9 +438,21 @@ bool has_texts(uint8_t site);
 struct text_ids text_ids(struct model *md, const struct raw_text *text);
 /* A record of an annotation; its strings are in md->annotations.ids. */
 void observe_user(struct model *md, const struct raw_record *rec, struct m *m, struct p *p, uint32_t stack);
-void regions_forget(struct g *g);           /* its life is over */
-void annotations_lost(struct model *md);    /* some may be missing here */
-void annotations_recycle(struct model *md); /* a generation is over: its texts, too */
+void regions_forget(struct g *g); /* its life is over */
+/* Of m's goroutine, which runs: one more; those that lie deeper than `depth` end. */
+void regions_begin(struct model *md, struct m *m, const struct region *region, uint32_t stack);
+void regions_end_deeper(struct model *md, struct m *m, unsigned depth, enum cause cause);
+void regions_settle(struct model *md, struct m *m); /* before anything else of them: after a loss */
+
+/* --- functions.c: calls of functions that the user asked for --- */
+void functions_learn(struct model *md, const struct log_function *function);
+const struct function *function_of(const struct model *md, uint64_t number); /* NULL: not known */
+/* Of a Go program; threads have theirs in threads_functions.c. */
+void observe_function(struct model *md, const struct raw_record *rec, struct m *m, struct p *p,
+		      uint32_t stack);
+void functions_end_all(struct model *md, struct m *m); /* m's goroutine runs, and will not return into them */
+void annotations_lost(struct model *md);               /* some may be missing here */
+void annotations_recycle(struct model *md);            /* a generation is over: its texts, too */
 
 /* --- threads*.c: a target seen as threads --- */
 void threads_observe(struct model *md, const struct raw_record *rec);
