@@ -17,6 +17,7 @@
 #include "cli/signals.h"
 #include "cli/status.h"
 #include "cli/text.h"
+#include "native/go_functions.h"
 #include "native/names.h"
 #include "target/process.h"
 #include "target/target.h"
@@ -37,7 +38,9 @@ struct flight {
 	struct target *target;  /* a Go program; NULL: */
 	struct process process; /* seen as threads */
 	struct probe_plan plan;
-	void *names; /* puts names of native code into what tape gets; NULL = none */
+	struct function_plan functions;    /* those that triggers are about, each once */
+	const char *regions[MAX_TRIGGERS]; /* by trigger: what calls of its function are called */
+	void *names;                       /* puts names of native code into what tape gets; NULL = none */
 	struct tape *tape;
 	struct relay *relay;
 	struct capture *capture;
@@ -78,6 +81,27 @@ static int find_target(struct flight *flight, struct error *err)
 	return rc;
 }
 
+static int find_functions(struct flight *flight, struct error *err)
+{
+	const struct flight_options *options = flight->recorder->options;
+	struct function_want wanted[MAX_TRIGGERS];
+	unsigned n = 0, which;
+
+	for (unsigned i = 0; i < options->ntriggers; i++) {
+		const struct trigger *trigger = &options->triggers[i];
+
+		if (trigger->kind != TRIGGER_FUNCTION)
+			continue;
+		for (which = 0; which < n && strcmp(wanted[which].text, trigger->name) != 0;)
+			which++;
+		wanted[which] = (struct function_want){.text = trigger->name, .kind = FUNCTION_REGION};
+		flight->regions[i] = functions_shown(&wanted[which]);
+		n += which == n;
+	}
+	return flight->target ? go_functions_plan(flight->target, wanted, n, &flight->functions, err)
+			      : functions_plan(flight->pid, NULL, wanted, n, &flight->functions, err);
+}
+
 /* What the relay hands its records to. */
 static int put_named(void *ctx, const struct log_record *record)
 {
@@ -101,6 +125,7 @@ static int make_tape(struct flight *flight, struct error *err)
 		.writer = flight->recorder->writer,
 	};
 
+	memcpy(wanted.regions, flight->regions, sizeof(wanted.regions));
 	flight->tape = tape_new(&wanted);
 	if (flight->tape)
 		flight->relay = relay_new(put_named, flight);
@@ -113,6 +138,7 @@ static int open_capture(struct flight *flight, struct error *err)
 		.target = flight->target,
 		.plan = &flight->plan,
 		.process = flight->target ? NULL : &flight->process,
+		.functions = &flight->functions,
 		.pid = flight->pid,
 		.renew_stacks = RENEW_STACKS,
 		.sink = relay_put,
@@ -126,6 +152,8 @@ static int start(struct flight *flight, struct error *err)
 {
 	int rc = find_target(flight, err);
 
+	if (rc == 0)
+		rc = find_functions(flight, err);
 	if (rc == 0)
 		rc = make_tape(flight, err);
 	if (rc == 0)
@@ -262,6 +290,7 @@ static void close_flight(struct flight *flight)
 	relay_free(flight->relay);
 	names_free(flight->names);
 	tape_free(flight->tape);
+	functions_free(&flight->functions);
 	if (flight->target)
 		target_free(flight->target);
 	free(flight);

@@ -44,7 +44,9 @@ static const struct argp_option table[] = {
 	 1},
 	{"on", KEY_ON, "TRIGGER", 0,
 	 "Write a snapshot when this happens: 'blocked>50ms', 'blocked:sync>50ms', 'runnable>10ms', "
-	 "'syscall>100ms', 'gc-pause>5ms', 'goroutines>10000'; may be given several times",
+	 "'syscall>100ms', 'gc-pause>5ms', 'goroutines>10000', 'func main.handle>100ms'; may be given "
+	 "several "
+	 "times",
 	 2},
 	{"every", KEY_EVERY, "TIME", 0, "At least so much time between two files by triggers (else: 10s)", 2},
 	{"after", KEY_AFTER, "TIME", 0, "Record so much past a trigger's moment (else: nothing)", 2},

@@ -101,6 +101,10 @@ static void describe(struct tape *tape, const struct firing *firing, char *text,
 		snprintf(text, size, "%s: %s %s in a system call for %s", trigger, who.bytes, tense,
 			 time.bytes);
 		break;
+	case TRIGGER_FUNCTION:
+		snprintf(text, size, "%s: %s %s in %.256s for %s", trigger, who.bytes, tense, reason,
+			 time.bytes);
+		break;
 	case TRIGGER_GC_PAUSE:
 		snprintf(text, size, "%s: %s stopped the world for %s: %s", trigger, who.bytes, time.bytes,
 			 reason);
@@ -248,6 +252,7 @@ static bool make_lookout(struct tape *tape)
 		.ctx = tape,
 	};
 
+	memcpy(wanted.regions, tape->options.regions, sizeof(wanted.regions));
 	if (flight->ntriggers)
 		tape->lookout = lookout_new(&wanted);
 	return tape->lookout || !flight->ntriggers;

@@ -19,6 +19,7 @@ struct tape_options {
 	enum wire_format format;             /* of the files */
 	pid_t pid;                           /* for their names */
 	struct snapshot_writer *writer;      /* not owned */
+	const char *regions[MAX_TRIGGERS];   /* as in struct lookout_options; not owned */
 };
 
 struct tape *tape_new(const struct tape_options *options); /* NULL when out of memory */
@@ -40,8 +41,8 @@ void tape_take(struct tape *tape);
 struct keeper_stats tape_stats(struct tape *tape);
 
 struct news {
-	char text[512]; /* what fired, for people */
-	uint64_t time;  /* its moment, ns */
+	char text[1000]; /* what fired, for people */
+	uint64_t time;   /* its moment, ns */
 };
 
 /* For any thread: the oldest of what has fired, once; false if there is nothing. */

@@ -23,10 +23,27 @@ struct debt {
 	bool paid;
 };
 
+/* A call of a function that triggers wait for. */
+struct call {
+	uint64_t since;
+	uint32_t region; /* string id of its name */
+	uint32_t stack;
+	uint16_t still; /* a bit a trigger: told while it was going on */
+};
+
+/* Those of a goroutine that are not over, innermost last. */
+struct calls {
+	struct call *open;
+	unsigned n, capacity;
+};
+
 struct lookout {
 	struct lookout_options options;
-	struct stretch *gs; /* by goroutine index */
+	struct stretch *gs;  /* by goroutine index */
+	struct calls *calls; /* the same; NULL: no trigger is about functions */
 	uint32_t ngs;
+	bool functions;                    /* some trigger is */
+	uint32_t region_ids[MAX_TRIGGERS]; /* string ids of their names, once seen */
 	struct debt *debts;
 	size_t ndebts;
 	unsigned firings[MAX_TRIGGERS]; /* in this generation */
@@ -46,6 +63,8 @@ struct lookout *lookout_new(const struct lookout_options *options)
 	if (!lookout)
 		return NULL;
 	lookout->options = *options;
+	for (unsigned i = 0; i < options->ntriggers; i++)
+		lookout->functions |= options->triggers[i].kind == TRIGGER_FUNCTION;
 	lookout->debts = calloc((size_t)MAX_TRIGGERS * MAX_FIRINGS, sizeof(*lookout->debts));
 	if (!lookout->debts) {
 		free(lookout);
@@ -58,9 +77,23 @@ void lookout_free(struct lookout *lookout)
 {
 	if (!lookout)
 		return;
+	for (uint32_t g = 0; lookout->calls && g < lookout->ngs; g++)
+		free(lookout->calls[g].open);
+	free(lookout->calls);
 	free(lookout->gs);
 	free(lookout->debts);
 	free(lookout);
+}
+
+static int fit_calls(struct lookout *lookout, uint32_t n)
+{
+	struct calls *calls = realloc(lookout->calls, n * sizeof(*calls));
+
+	if (!calls)
+		return -ENOMEM;
+	memset(calls + lookout->ngs, 0, (n - lookout->ngs) * sizeof(*calls));
+	lookout->calls = calls;
+	return 0;
 }
 
 static int fit(struct lookout *lookout, uint32_t g)
@@ -72,6 +105,8 @@ static int fit(struct lookout *lookout, uint32_t g)
 		return 0;
 	while (n <= g)
 		n *= 2;
+	if (lookout->functions && fit_calls(lookout, n))
+		return -ENOMEM;
 	gs = realloc(lookout->gs, n * sizeof(*gs));
 	if (!gs)
 		return -ENOMEM;
@@ -120,8 +155,8 @@ static bool is_meant(const struct lookout *lookout, const struct trigger *trigge
 		if (trigger->kind != TRIGGER_BLOCKED)
 			return false;
 		reason = lookout->options.string(lookout->options.ctx, stretch->reason);
-		if (trigger->reason[0])
-			return strncmp(reason, trigger->reason, strlen(trigger->reason)) == 0;
+		if (trigger->name[0])
+			return strncmp(reason, trigger->name, strlen(trigger->name)) == 0;
 		return is_wait_for_others(reason);
 	default:
 		return false;
@@ -226,6 +261,110 @@ static void enter(struct lookout *lookout, uint32_t g, uint8_t status, const str
 		pay(lookout, g, place);
 }
 
+/* --- calls of functions --- */
+
+/* The triggers that wait for calls with this name: a bit each. */
+static uint16_t waiting_for(struct lookout *lookout, uint32_t region)
+{
+	const struct lookout_options *options = &lookout->options;
+	uint16_t which = 0;
+
+	for (unsigned i = 0; i < options->ntriggers; i++) {
+		if (options->triggers[i].kind != TRIGGER_FUNCTION)
+			continue;
+		if (!lookout->region_ids[i] &&
+		    strcmp(options->string(options->ctx, region), options->regions[i]) == 0)
+			lookout->region_ids[i] = region;
+		if (lookout->region_ids[i] == region)
+			which |= (uint16_t)(1u << i);
+	}
+	return which;
+}
+
+static bool grow(struct calls *calls)
+{
+	unsigned more = calls->capacity ? calls->capacity * 2 : 4;
+	struct call *open;
+
+	if (calls->n < calls->capacity)
+		return true;
+	open = realloc(calls->open, more * sizeof(*open));
+	if (!open)
+		return false;
+	calls->open = open;
+	calls->capacity = more;
+	return true;
+}
+
+static void begin_call(struct lookout *lookout, const struct op *op)
+{
+	struct calls *calls;
+
+	if (!lookout->functions || op->g == NO_G || !waiting_for(lookout, op->string))
+		return;
+	calls = &lookout->calls[op->g];
+	if (grow(calls)) /* else it does not fire */
+		calls->open[calls->n++] = (struct call){
+			.since = beginning(lookout, op->time), .region = op->string, .stack = op->stack};
+}
+
+/* The call is over, or `still` going on, with the goroutine running behind ops[place]. */
+static void fire_call(struct lookout *lookout, uint32_t g, struct call *call, uint64_t now, long place,
+		      bool still)
+{
+	const struct lookout_options *options = &lookout->options;
+	uint16_t which = waiting_for(lookout, call->region);
+
+	for (unsigned i = 0; which >> i; i++) {
+		bool told = call->still >> i & 1;
+		struct firing firing = {.trigger = &options->triggers[i],
+					.g = g,
+					.still = still,
+					.over = told,
+					.place = place,
+					.value = now - call->since,
+					.time = now,
+					.reason = call->region,
+					.stack = call->stack};
+
+		if (!(which >> i & 1) || now <= call->since || firing.value <= options->triggers[i].limit ||
+		    (told && still) || !may_fire(lookout, i))
+			continue;
+		if (still)
+			call->still |= (uint16_t)(1u << i);
+		options->fire(options->ctx, &firing);
+	}
+}
+
+/* Regions nest. */
+static void end_call(struct lookout *lookout, const struct op *op, long place)
+{
+	struct calls *calls = lookout->functions && op->g != NO_G ? &lookout->calls[op->g] : NULL;
+
+	if (!calls || !calls->n || calls->open[calls->n - 1].region != op->string)
+		return;
+	fire_call(lookout, op->g, &calls->open[--calls->n], op->time, place, false);
+}
+
+/* It ends with all that it is in. */
+static void end_calls(struct lookout *lookout, uint32_t g, uint64_t now)
+{
+	struct calls *calls = lookout->functions ? &lookout->calls[g] : NULL;
+
+	while (calls && calls->n)
+		fire_call(lookout, g, &calls->open[--calls->n], now, NO_PLACE, false);
+}
+
+static void look_at_calls(struct lookout *lookout, uint64_t now)
+{
+	for (uint32_t g = 1; lookout->functions && g < lookout->ngs; g++) {
+		struct calls *calls = &lookout->calls[g];
+
+		for (unsigned i = 0; i < calls->n; i++)
+			fire_call(lookout, g, &calls->open[i], now, NO_PLACE, true);
+	}
+}
+
 /* --- how many there are --- */
 
 static void count(struct lookout *lookout, const struct op *op, uint32_t creator, long place)
@@ -270,6 +409,7 @@ static void die(struct lookout *lookout, const struct op *op, uint32_t g)
 {
 	if (g == NO_G || !lookout->gs[g].status)
 		return;
+	end_calls(lookout, g, op->time);
 	lookout->gs[g] = (struct stretch){.status = 0};
 	lookout->alive--;
 	count(lookout, op, NO_G, NO_PLACE);
@@ -350,6 +490,12 @@ static void look(struct lookout *lookout, const struct op *op, long place)
 	case OP_GO_DESTROY_SYSCALL:
 		die(lookout, op, op->g);
 		break;
+	case OP_REGION_BEGIN:
+		begin_call(lookout, op);
+		break;
+	case OP_REGION_END:
+		end_call(lookout, op, place);
+		break;
 	case OP_STW_BEGIN:
 		world_stops(lookout, op);
 		break;
@@ -397,8 +543,10 @@ int lookout_generation(struct lookout *lookout, const struct op *ops, size_t n, 
 			return -ENOMEM;
 		look(lookout, &ops[i], (long)i);
 	}
-	if (lookout->ngs)
+	if (lookout->ngs) {
 		look_at_end(lookout, now);
+		look_at_calls(lookout, now);
+	}
 	return 0;
 }
 
@@ -409,5 +557,8 @@ void lookout_forget(struct lookout *lookout, uint64_t now)
 	lookout->seen_from = now;
 	for (uint32_t g = 0; g < lookout->ngs; g++)
 		lookout->gs[g].since = now;
+	/* A call may have ended unseen, and then lasts as long as its goroutine. */
+	for (uint32_t g = 0; lookout->functions && g < lookout->ngs; g++)
+		lookout->calls[g].n = 0;
 	lookout->stw.time = 0;
 }

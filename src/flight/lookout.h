@@ -35,6 +35,8 @@ struct lookout_options {
 	bool (*is_system)(void *ctx, uint32_t g);
 	/* The text of a string id. */
 	const char *(*string)(void *ctx, uint32_t string);
+	/* Of a TRIGGER_FUNCTION: what the user regions are called that stand for its calls. */
+	const char *regions[MAX_TRIGGERS];
 	/* In a generation a trigger fires at most MAX_FIRINGS times. */
 	void (*fire)(void *ctx, const struct firing *firing);
 	void *ctx;

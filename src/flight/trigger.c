@@ -63,29 +63,48 @@ static int read_name(const char *name, size_t len, struct trigger *trigger, stru
 	size_t first = colon ? (size_t)(colon - name) : len;
 
 	if (!find_kind(name, first, &trigger->kind))
-		return error_set(err, EINVAL,
-				 "--on '%s': there are blocked, runnable, syscall, gc-pause and goroutines "
-				 "(example: 'blocked>50ms')",
-				 trigger->text);
+		return error_set(
+			err, EINVAL,
+			"--on '%.100s': there are blocked, runnable, syscall, gc-pause, goroutines and "
+			"func NAME (example: 'blocked>50ms')",
+			trigger->text);
 	if (!colon)
 		return 0;
 	if (trigger->kind != TRIGGER_BLOCKED || first + 1 == len)
 		return error_set(err, EINVAL,
 				 "--on '%s': only blocked takes a reason (example: 'blocked:sync>50ms')",
 				 trigger->text);
-	memcpy(trigger->reason, colon + 1, len - first - 1);
+	memcpy(trigger->name, colon + 1, len - first - 1);
 	return 0;
+}
+
+/* Of "func main.handle" what stands behind the word. */
+static bool is_function(const char *name, size_t len, struct trigger *trigger)
+{
+	static const char word[] = "func ";
+	size_t at = sizeof(word) - 1;
+
+	if (len <= at || memcmp(name, word, at) != 0)
+		return false;
+	while (at < len && name[at] == ' ')
+		at++;
+	trigger->kind = TRIGGER_FUNCTION;
+	memcpy(trigger->name, name + at, len - at);
+	return at < len;
 }
 
 int trigger_parse(const char *text, struct trigger *trigger, struct error *err)
 {
-	const char *than = strchr(text, '>'), *value = than ? than + 1 : NULL;
+	/* The last one: names of functions may have some, too (C++). */
+	const char *than = strrchr(text, '>'), *value = than ? than + 1 : NULL;
 	size_t len = than ? (size_t)(than - text) : 0;
-	bool valid;
+	bool valid, function;
 
 	*trigger = (struct trigger){.limit = 0};
-	if (strlen(text) >= sizeof(trigger->text))
-		return error_set(err, EINVAL, "--on: a trigger has at most %d characters", TRIGGER_TEXT - 1);
+	function = strncmp(text, "func ", 5) == 0;
+	if (strlen(text) >= (function ? TRIGGER_TEXT : SHORT_TRIGGER))
+		return error_set(err, EINVAL, "--on: a trigger has at most %d characters",
+				 (function ? TRIGGER_TEXT : SHORT_TRIGGER) - 1);
 	strcpy(trigger->text, text);
 	if (!than)
 		return error_set(err, EINVAL,
@@ -95,14 +114,14 @@ int trigger_parse(const char *text, struct trigger *trigger, struct error *err)
 		len--;
 	while (*value == ' ')
 		value++;
-	if (read_name(text, len, trigger, err))
+	if (!is_function(text, len, trigger) && read_name(text, len, trigger, err))
 		return -EINVAL;
 	if (trigger->kind == TRIGGER_GOROUTINES)
 		valid = read_value(value, counts, sizeof(counts) / sizeof(counts[0]), &trigger->limit);
 	else
 		valid = read_value(value, times, sizeof(times) / sizeof(times[0]), &trigger->limit);
 	if (!valid)
-		return error_set(err, EINVAL, "--on '%s': '%s' is no %s", text, value,
+		return error_set(err, EINVAL, "--on '%.100s': '%.100s' is no %s", text, value,
 				 trigger->kind == TRIGGER_GOROUTINES ? "number (example: 10000)"
 								     : "time (examples: 500us, 50ms, 2s)");
 	return 0;

@@ -178,12 +178,13 @@ fires() {
 case_flight_triggers() {
 	load stall -procs 1
 	record -p "$target" --window 2s --every 1ms --max-overhead 1000 --on 'blocked>300ms' --on 'syscall>400ms' --on 'runnable>300ms' \
-		--on 'goroutines>500' --on 'gc-pause>1us'
+		--on 'goroutines>500' --on 'gc-pause>1us' --on 'func main.stallHandle>300ms'
 	sleep 3
 	! grep -q '>' "$W/err" || die "fired without a stall: $(grep '>' "$W/err" | head -n 1)"
 	[ "$(files)" -eq 0 ] || die "wrote a file without a stall"
 	# At the end of a second it may be going on.
 	fires 'blocked>300ms' 'goroutine [0-9]+ .main.stallWorker. (was|has been) blocked for [0-9]+ ms: sync'
+	told 'func main.stallHandle>300ms: goroutine [0-9]+ .main.stallWorker. (was|has been) in main.stallHandle for [0-9]+ ms' 3
 	sleep 1
 	snapshot
 	fires 'syscall>400ms' 'main.stallSleeper. (was|has been) in a system call for'
@@ -201,6 +202,10 @@ case_flight_triggers() {
 	for file in "$W"/dir/*.trace; do
 		"$GOTRACE" dump --json "$file"
 	done | sed -n 's/.*"UserLog".*"g":\([0-9]*\),.*blocked>300ms: goroutine \([0-9]*\) (main.stallWorker.*/\1 \2/p' >"$W/who"
+	for file in "$W"/dir/*.trace; do
+		"$GOTRACE" dump --json "$file"
+	done | sed -n 's/.*"UserLog".*"g":\([0-9]*\),.*func main.stallHandle>300ms: goroutine \([0-9]*\) (main.stallWorker.*/\1 \2/p' >"$W/who.func"
+	awk '$1 == $2 {found = 1} END {exit !found}' "$W/who.func" || die "no event of stallHandle's on its goroutine: $(head -n 1 "$W/who.func")"
 	awk '$1 == $2 {found = 1} END {exit !found}' "$W/who" || die "no event of stallWorker's on itself: $(head -n 1 "$W/who")"
 }
 

@@ -18,7 +18,7 @@ static void what_people_write(void **state)
 		const char *text;
 		enum trigger_kind kind;
 		uint64_t limit;
-		const char *reason;
+		const char *name;
 	} good[] = {
 		{"blocked>50ms", TRIGGER_BLOCKED, 50 * MS, ""},
 		{"blocked > 2s", TRIGGER_BLOCKED, 2000 * MS, ""},
@@ -28,6 +28,10 @@ static void what_people_write(void **state)
 		{"gc-pause>5ms", TRIGGER_GC_PAUSE, 5 * MS, ""},
 		{"goroutines>10000", TRIGGER_GOROUTINES, 10000, ""},
 		{"goroutines>10k", TRIGGER_GOROUTINES, 10000, ""},
+		{"func main.handle>100ms", TRIGGER_FUNCTION, 100 * MS, "main.handle"},
+		{"func  ns::list<int>::add(int) > 1s", TRIGGER_FUNCTION, 1000 * MS,
+		 "ns::list<int>::add(int)"},
+		{"func net/http.(*conn).serve>2s", TRIGGER_FUNCTION, 2000 * MS, "net/http.(*conn).serve"},
 		{"syscall>1h", TRIGGER_SYSCALL, 3600000 * MS, ""},
 	};
 
@@ -39,7 +43,7 @@ static void what_people_write(void **state)
 		assert_int_equal(trigger_parse(good[i].text, &trigger, &err), 0);
 		assert_int_equal(trigger.kind, good[i].kind);
 		assert_int_equal(trigger.limit, good[i].limit);
-		assert_string_equal(trigger.reason, good[i].reason);
+		assert_string_equal(trigger.name, good[i].name);
 		assert_string_equal(trigger.text, good[i].text);
 	}
 }
@@ -66,6 +70,10 @@ static void what_is_refused(void **state)
 		"syscall:read>5ms",
 		"gc-pause>99999999999999999999s",
 		"gc-pause>9999999999999h",
+		"func>5ms",
+		"func >5ms",
+		"func main.handle",
+		"func main.handle>5",
 		"blocked:a reason that is much too long to be the reason of anything at all>5ms",
 	};
 

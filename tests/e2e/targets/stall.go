@@ -17,10 +17,15 @@ var stallLock sync.Mutex
 // stallWorker is who stands when the lock is held: nobody else waits for it.
 func stallWorker(jobs <-chan int, done chan<- int) {
 	for job := range jobs {
-		stallLock.Lock()
-		stallLock.Unlock()
+		stallHandle()
 		done <- job
 	}
+}
+
+//go:noinline
+func stallHandle() {
+	stallLock.Lock()
+	stallLock.Unlock()
 }
 
 func stallSleeper() {
