@@ -14,21 +14,50 @@
 
 enum { RETURN_ADDRESS = 8, WORD = 8 };
 
+struct searched {
+	const struct target *target;
+	const struct target_function *function;
+};
+
 static const uint8_t *bytes(void *ctx, uint64_t address, size_t size)
 {
-	return target_function_bytes(ctx, address, size);
+	const struct searched *in = ctx;
+
+	return target_function_bytes(in->target, address, size);
 }
 
 static bool pointer(void *ctx, uint64_t address, uint64_t *to)
 {
-	return target_function_pointer(ctx, address, to);
+	const struct searched *in = ctx;
+
+	return target_function_pointer(in->target, address, to);
 }
 
+/* Behind the call that makes room for the stack the function begins anew: nothing has begun that could end.
+ */
+static bool begins_anew(const struct searched *in, uint64_t address)
+{
+	const struct target_function *function = in->function;
+	const uint8_t *code = NULL;
+	struct x86_insn insn;
+
+	if (address >= function->begin && address < function->end && function->begin != function->entry)
+		code = target_function_bytes(in->target, address, function->end - address);
+	return code && x86_decode(code, function->end - address, &insn) && insn.relative &&
+	       address + insn.length + (uint64_t)insn.imm == function->entry;
+}
+
+/* Up to Go 1.5 the table has the frame still standing where the function begins anew. */
 static int64_t distance(void *ctx, uint64_t address)
 {
+	const struct searched *in = ctx;
 	uint32_t delta;
 
-	return target_function_delta(ctx, address, &delta) ? WAYS_UNKNOWN : (int64_t)delta + RETURN_ADDRESS;
+	if (begins_anew(in, address))
+		return RETURN_ADDRESS;
+	if (target_function_delta(in->target, address, &delta))
+		return WAYS_UNKNOWN;
+	return (int64_t)delta + RETURN_ADDRESS;
 }
 
 /* Go's linker leaves functions in one piece. */
@@ -40,22 +69,11 @@ static bool nothing(void *ctx, uint64_t address, struct ways_range *range)
 	return false;
 }
 
-/* Behind the call that makes room for the stack the function begins anew: nothing has begun that could end.
- */
-static bool begins_anew(const struct target *target, const struct target_function *function,
-			const struct way *end)
-{
-	const uint8_t *code = target_function_bytes(target, end->address, function->end - end->address);
-	struct x86_insn insn;
-
-	return code && x86_decode(code, function->end - end->address, &insn) && insn.relative &&
-	       end->address + insn.length + (uint64_t)insn.imm == function->entry;
-}
-
 static int find_ways(const struct target *target, const struct target_function *function, struct ways *ways,
 		     struct error *err)
 {
-	const struct ways_code code = {.ctx = (void *)target,
+	struct searched in = {target, function};
+	const struct ways_code code = {.ctx = &in,
 				       .bytes = bytes,
 				       .pointer = pointer,
 				       .distance = distance,
@@ -65,7 +83,7 @@ static int find_ways(const struct target *target, const struct target_function *
 	unsigned kept = 0;
 
 	for (unsigned i = 0; rc == 0 && i < ways->n; i++) {
-		if (function->begin == function->entry || !begins_anew(target, function, &ways->ends[i]))
+		if (!begins_anew(&in, ways->ends[i].address))
 			ways->ends[kept++] = ways->ends[i];
 	}
 	ways->n = kept;

@@ -7,7 +7,7 @@
 
 #include "target/private.h"
 
-enum { MAX_SHOWN = 4 };
+enum { MAX_SHOWN = 4, ABOVE = 7 /* the code of `ja` */ };
 
 const uint8_t *target_function_bytes(const struct target *target, uint64_t address, size_t size)
 {
@@ -105,8 +105,8 @@ static int refuse_unknown(const struct target *target, const char *name, struct 
 
 /*
  * The push that makes the frame stands behind the check; up to Go 1.20 there is none, and the jump of the
- * check is it. It is taken if there is no room: the other way is the one that goes on (x86's codes come in
- * pairs).
+ * check is it: `jbe` to where room is made, in Go 1.4 `ja` around that. There is room if the stack pointer is
+ * above.
  */
 static void find_begin(const struct code *code, struct target_function *found)
 {
@@ -118,7 +118,7 @@ static void find_begin(const struct code *code, struct target_function *found)
 		return; /* neither a frame nor a check */
 	found->begin = found->entry + at;
 	if (x86_decode(code->bytes + at, code->size - at, &insn) && x86_is_jcc(&insn))
-		found->condition = 1 + ((insn.opcode & 0xf) ^ 1);
+		found->condition = 1 + ABOVE;
 }
 
 static int take(const struct target *target, size_t index, struct target_function *found, struct error *err)
@@ -131,6 +131,9 @@ static int take(const struct target *target, size_t index, struct target_functio
 	    target_code_at(target, entry, end, &code))
 		return error_set(err, ENOENT, "the code of %.200s is not in the file", found->name);
 	found->entry = code.address;
+	/* Up to Go 1.5 what lies between two functions is zeros, and belongs to the first. */
+	while (target->go_minor <= 5 && code.size > 1 && code.bytes[code.size - 1] == 0)
+		code.size--;
 	found->end = code.address + code.size;
 	find_begin(&code, found);
 	return 0;

@@ -3,8 +3,12 @@
 package main
 
 import (
+	"fmt"
+	"os"
+	"os/signal"
 	"runtime"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -118,14 +122,45 @@ func callAll(n int) {
 	wait.Wait()
 }
 
-func functions(opt *options) {
-	for i := 0; i < or(opt.count, 4); i++ {
+const (
+	callers     = 4
+	callsOfEach = 160
+)
+
+// callRound calls everything, and says how often.
+func callRound() {
+	var wait sync.WaitGroup
+	wait.Add(callers)
+	for i := 0; i < callers; i++ {
 		go func() {
-			for n := 0; ; n++ {
+			defer wait.Done()
+			for n := 0; n < callsOfEach; n++ {
 				callAll(n)
 			}
 		}()
 	}
+	wait.Wait()
+	all := callers * callsOfEach
+	for _, one := range []struct {
+		name  string
+		calls int
+	}{{"All", all}, {"Sleeps", all}, {"Recurses", 4 * all}, {"Catches", all}, {"Panics", all}, {"Chooses", all},
+		{"Leaf", all / 16}, {"Grows", all}, {"Exits", all}} {
+		fmt.Printf("main.call%s %d 0\n", one.name, one.calls)
+	}
+	fmt.Println("done")
+}
+
+// functions calls functions, at each SIGUSR2 a round.
+func functions(opt *options) {
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGUSR2)
+	go func() {
+		for {
+			<-asked
+			callRound()
+		}
+	}()
 }
 
 func init() { modes["functions"] = functions }
