@@ -28,8 +28,8 @@ int function_begin(struct pt_regs *ctx)
 
 	if (is_traced_now(&rec)) {
 		rec.arg = FUNCTION_NUMBER(cookie);
-		rec.arg2 = ctx->sp + FUNCTION_DISTANCE(cookie) * 8;
-		rec.stack = native_stack(ctx->ip + 1, ctx->sp, ctx->bp, (uint32_t)rec.goid);
+		rec.arg2 = REG_SP(ctx) + FUNCTION_DISTANCE(cookie) * 8;
+		rec.stack = native_stack(ctx, (uint32_t)rec.goid);
 		send_thread(&rec);
 		if (cookie & FUNCTION_ENDS_THERE) {
 			rec.site = SITE_FUNCTION_END;
@@ -47,9 +47,9 @@ int function_end(struct pt_regs *ctx)
 	uint32_t condition = FUNCTION_CONDITION(cookie);
 	struct raw_record rec = {.site = SITE_FUNCTION_END};
 
-	if ((!condition || is_taken(ctx->flags, condition - 1)) && is_traced_now(&rec)) {
+	if ((!condition || is_taken(REG_FLAGS(ctx), condition - 1)) && is_traced_now(&rec)) {
 		rec.arg = FUNCTION_NUMBER(cookie);
-		rec.arg2 = ctx->sp + FUNCTION_DISTANCE(cookie) * 8;
+		rec.arg2 = REG_SP(ctx) + FUNCTION_DISTANCE(cookie) * 8;
 		send_thread(&rec);
 	}
 	return 0;

@@ -8,10 +8,6 @@
 #define GSCAN    0x1000u /* _Gscan, set while the garbage collector looks at a stack */
 #define GSYSCALL 3u      /* _Gsyscall */
 
-/* Of the processor's flags. */
-#define CARRY_FLAG 0x01u /* what was compared is below */
-#define ZERO_FLAG  0x40u /* it is equal */
-
 /* From g.stack to past g.waitreason and g.syncSafePoint in every release: one read gets all that a hit needs
  * of a g. */
 #define G_HEAD 0xe0
@@ -72,10 +68,10 @@ static __always_inline bool lies_in(uint64_t pc, uint64_t begin, uint64_t end)
  */
 static __always_inline bool comes_again(const struct pt_regs *ctx)
 {
-	return go_minor <= 20 && ctx->flags & (CARRY_FLAG | ZERO_FLAG);
+	return go_minor <= 20 && IS_BELOW_OR_EQUAL(ctx);
 }
 
-/* Scheduler code runs on g0, whose M is the thread's. R14 holds g in all Go code since 1.17. */
+/* Scheduler code runs on g0, whose M is the thread's. REG_G holds g in all Go code since 1.17. */
 static __always_inline uint64_t m_of_g(uint64_t g)
 {
 	return read_word(g + layout.g_m);
@@ -85,11 +81,15 @@ static __always_inline uint64_t m_of_g(uint64_t g)
 static __always_inline uint64_t current_g(void)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
+#ifdef THREAD_POINTER
 	uint64_t g = 0;
 
-	if (bpf_probe_read_user(&g, sizeof(g), (const void *)(task->thread.fsbase + (__s64)layout.tls_g)))
+	if (bpf_probe_read_user(&g, sizeof(g), (const void *)(THREAD_POINTER(task) + (__s64)layout.tls_g)))
 		return 0; /* before the thread has set it up */
 	return g;
+#else
+	return REG_G((const struct pt_regs *)bpf_task_pt_regs(task));
+#endif
 }
 
 /*

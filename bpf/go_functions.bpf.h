@@ -22,14 +22,14 @@ static __always_inline bool is_call(const struct pt_regs *ctx, struct raw_record
 
 	if (bpf_get_current_pid_tgid() >> 32 != target_tgid)
 		return false;
-	if ((condition && !is_taken(ctx->flags, condition - 1)) ||
-	    !read_self(rec, g, go_minor <= 16 ? current_g() : ctx->r14) || !rec->goid) {
+	if ((condition && !is_taken(REG_FLAGS(ctx), condition - 1)) ||
+	    !read_self(rec, g, go_minor <= 16 ? current_g() : REG_G(ctx)) || !rec->goid) {
 		count(HITS_SILENT, 1);
 		return false;
 	}
 	hi = g_word(g, layout.g_stack_hi);
 	rec->arg = FUNCTION_NUMBER(cookie);
-	rec->arg2 = ctx->sp + FUNCTION_DISTANCE(cookie) * 8 - hi;
+	rec->arg2 = REG_SP(ctx) + FUNCTION_DISTANCE(cookie) * 8 - hi;
 	return true;
 }
 
@@ -44,7 +44,7 @@ static __always_inline void begin_call(struct pt_regs *ctx, bool old)
 	if (old)
 		rec.stack = scan_here(ctx, &g, 0);
 	else if (FUNCTION_DISTANCE(cookie) == 1)
-		rec.stack = stack_of_entry(ctx->ip + 1, ctx->sp, ctx->bp, g_word(&g, layout.g_stack_hi));
+		rec.stack = stack_of_entry(REG_PC(ctx) + 1, REG_SP(ctx), REG_FP(ctx), g_word(&g, layout.g_stack_hi));
 	send(&rec);
 	if (cookie & FUNCTION_ENDS_THERE) {
 		rec.site = SITE_FUNCTION_END;

@@ -46,19 +46,19 @@ static __always_inline bool in_go(uint64_t pc)
  */
 static __always_inline bool user_registers(struct sampled *at, struct bpf_perf_event_data *ctx)
 {
-	const struct pt_regs *regs = &ctx->regs;
+	const struct pt_regs *regs;
 
 	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs)) {
 		regs = (const struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
-		at->pc = regs->ip;
-		at->sp = regs->sp;
-		at->bp = regs->bp;
+		at->pc = REG_PC(regs);
+		at->sp = REG_SP(regs);
+		at->bp = REG_FP(regs);
 		return true;
 	}
-	at->pc = ctx->regs.ip;
-	at->sp = ctx->regs.sp;
-	at->bp = ctx->regs.bp;
-	return (ctx->regs.cs & 3) == 3;
+	at->pc = REG_PC(&ctx->regs);
+	at->sp = REG_SP(&ctx->regs);
+	at->bp = REG_FP(&ctx->regs);
+	return IS_USER_MODE(&ctx->regs);
 }
 
 /*

@@ -65,6 +65,7 @@ struct user_regs {
 	uint64_t ip; /* as native_stack takes it */
 	uint64_t sp, bp;
 	uint64_t args[2]; /* of the call */
+	LINK_FIELD
 };
 
 /* The kernel's own workers in a process (io_uring, vhost) never were in user mode. */
@@ -73,29 +74,24 @@ static __always_inline bool has_user_side(const struct task_struct *task)
 	return !(task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER));
 }
 
-/* Before Linux 5.15: at the upper end of the kernel's stack, which has 16 KiB on x86-64
- * (arch/x86/include/asm/processor.h, task_pt_regs). */
-#define KERNEL_STACK 16384u
-
-/*
- * In the kernel orig_ax is the system call's number, and negative where an
- * interrupt or a fault led into it (arch/x86/entry/entry_64.S).
- */
 static __always_inline void take_regs(struct user_regs *to, const struct pt_regs *regs)
 {
-	bool in_call = (__s64)regs->orig_ax >= 0;
+	bool in_call = CALL_OF(regs) >= 0;
 
-	to->call = in_call ? regs->orig_ax + 1 : 0;
-	to->ip = regs->ip + !in_call;
-	to->sp = regs->sp;
-	to->bp = regs->bp;
-	to->args[0] = regs->di;
-	to->args[1] = regs->si;
+	to->call = in_call ? (uint64_t)CALL_OF(regs) + 1 : 0;
+	to->ip = REG_PC(regs) + !in_call;
+	to->sp = REG_SP(regs);
+	to->bp = REG_FP(regs);
+	KEEP_LINK(to, regs);
+	to->args[0] = CALL_ARG_0(regs);
+	to->args[1] = CALL_ARG_1(regs);
 }
 
 static __always_inline bool user_regs(struct user_regs *to, struct task_struct *task)
 {
+#ifdef USER_REGS_OFFSET
 	struct pt_regs copy;
+#endif
 
 	*to = (struct user_regs){0};
 	if (!has_user_side(task))
@@ -104,11 +100,14 @@ static __always_inline bool user_regs(struct user_regs *to, struct task_struct *
 		take_regs(to, (const struct pt_regs *)bpf_task_pt_regs(task));
 		return true;
 	}
-	if (bpf_probe_read_kernel(&copy, sizeof(copy),
-				  (const char *)task->stack + KERNEL_STACK - sizeof(copy)))
+#ifdef USER_REGS_OFFSET
+	if (bpf_probe_read_kernel(&copy, sizeof(copy), (const char *)task->stack + USER_REGS_OFFSET))
 		return false;
 	take_regs(to, &copy);
 	return true;
+#else
+	return false;
+#endif
 }
 
 static __always_inline uint64_t stack_of(const struct user_regs *regs, uint32_t tgid)
@@ -117,7 +116,7 @@ static __always_inline uint64_t stack_of(const struct user_regs *regs, uint32_t 
 		.ip = regs->ip,
 		.sp = regs->sp,
 		.bp = regs->bp,
-		.di = regs->call ? regs->args[0] : 0,
+		.link = LINK_OF(regs),
 	};
 
 	return native_stack_from(&from, tgid);

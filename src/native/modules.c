@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "target/memory.h"
+#include "util/machine.h"
 
 #define MAX_VDSO     (64u << 10) /* two pages in Linux 6.18 */
 #define MAX_SECTION  (512u << 20)
@@ -220,7 +221,7 @@ static int read_elf(Elf *elf, uint64_t size, struct module_code *code)
 
 	*code = (struct module_code){.n = 0};
 	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header) ||
-	    header.e_machine != EM_X86_64 || header.e_ident[EI_CLASS] != ELFCLASS64)
+	    header.e_machine != OWN_MACHINE || header.e_ident[EI_CLASS] != ELFCLASS64)
 		return -ENOEXEC;
 	rc = read_segments(&source, code);
 	if (rc == 0)
@@ -230,6 +231,7 @@ static int read_elf(Elf *elf, uint64_t size, struct module_code *code)
 	read_sections(&source);
 	if (!source.input.eh_frame.data)
 		read_by_header(&source);
+	source.input.arm64 = header.e_machine == EM_AARCH64;
 	source.input.base = code->base;
 	source.input.end = code->base + code->size;
 	/* Go describes its functions in .debug_frame, too, but not where rbp is. */

@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "util/machine.h"
+
 #define MAX_PROGRAM_HEADERS 256u
 #define MAX_DYNAMIC         1024u
 
@@ -22,8 +24,9 @@ static int check_kind(const Elf64_Ehdr *header, struct error *err)
 	if (memcmp(header->e_ident, ELFMAG, SELFMAG))
 		return error_set(err, ENOEXEC, "not an ELF executable");
 	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
-	    header->e_machine != EM_X86_64)
-		return error_set(err, ENOEXEC, "not a 64-bit x86 executable (machine %u)", header->e_machine);
+	    header->e_machine != OWN_MACHINE)
+		return error_set(err, ENOEXEC, "not an executable for " OWN_MACHINE_NAME " (machine %u)",
+				 header->e_machine);
 	if (header->e_type != ET_EXEC && header->e_type != ET_DYN)
 		return error_set(err, ENOEXEC, "not an executable (ELF type %u)", header->e_type);
 	if (header->e_phentsize != sizeof(Elf64_Phdr) || !header->e_phnum ||
@@ -195,7 +198,7 @@ void image_relocate(const struct image *image, uint8_t *data)
 
 		memcpy(&rela, image->rela + i * sizeof(rela), sizeof(rela));
 		bytes = image_bytes(image, rela.r_offset, sizeof(uint64_t));
-		if (ELF64_R_TYPE(rela.r_info) != R_X86_64_RELATIVE || !bytes)
+		if (ELF64_R_TYPE(rela.r_info) != OWN_MACHINE_RELATIVE || !bytes)
 			continue;
 		addend = (uint64_t)rela.r_addend;
 		memcpy(data + (bytes - image->data), &addend, sizeof(addend));

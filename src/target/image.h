@@ -39,7 +39,8 @@ struct image {
 	uint64_t names_size;
 };
 
-/* Checks the headers. Refuses what is not a 64-bit x86 executable (-ENOEXEC) or is damaged (-EBADMSG). */
+/* Checks the headers. Refuses what is not an executable for this processor (-ENOEXEC) or is damaged
+ * (-EBADMSG). */
 int image_parse(struct image *image, const uint8_t *data, size_t size, struct error *err);
 
 /* `size` bytes at the address, or NULL if they are not all in the file and in one segment. */

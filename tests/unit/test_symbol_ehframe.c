@@ -205,7 +205,7 @@ static void expressions(void **state)
 	/* vfork: pop rdi, which keeps the return address */
 	static const uint8_t popped[] = {0x41, 0x0e, 0, 0x09, 16, 5};
 	static const struct unwind_row popped_rows[] = {
-		{0, 0}, {0x100, SP(1)}, {0x101, UNWIND_RULE(UNWIND_SP_RDI, 0, 0)}, {0x140, 0}};
+		{0, 0}, {0x100, SP(1)}, {0x101, UNWIND_RULE(UNWIND_SP_LINK, 0, 0)}, {0x140, 0}};
 
 	(void)state;
 	EXPECT_PROGRAM("zR", popped, popped_rows);
