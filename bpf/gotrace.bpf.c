@@ -5,6 +5,7 @@
  */
 #include "bpf/alloc.bpf.h"
 #include "bpf/gc.bpf.h"
+#include "bpf/go_functions.bpf.h"
 #include "bpf/goroutine.bpf.h"
 #include "bpf/old.bpf.h"
 #include "bpf/proc.bpf.h"

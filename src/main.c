@@ -40,12 +40,14 @@ int main(int argc, char **argv)
 {
 	static char record[] = "gotrace record", replay[] = "gotrace replay", check[] = "gotrace check",
 		    convert[] = "gotrace convert", dump[] = "gotrace dump", sites[] = "gotrace sites",
-		    doctor[] = "gotrace doctor", plain[] = "gotrace";
+		    doctor[] = "gotrace doctor", flight[] = "gotrace flight", snapshot[] = "gotrace snapshot",
+		    plain[] = "gotrace";
 	const struct command commands[] = {
-		{"record", record, command_record, false},   {"replay", replay, command_replay, true},
-		{"check", check, command_check, true},       {"dump", dump, command_dump, true},
-		{"convert", convert, command_convert, true}, {"sites", sites, command_sites, false},
-		{"doctor", doctor, command_doctor, false},
+		{"record", record, command_record, false},       {"replay", replay, command_replay, true},
+		{"check", check, command_check, true},           {"dump", dump, command_dump, true},
+		{"convert", convert, command_convert, true},     {"sites", sites, command_sites, false},
+		{"doctor", doctor, command_doctor, false},       {"flight", flight, command_flight, false},
+		{"snapshot", snapshot, command_snapshot, false},
 	};
 	char *no_arguments[] = {plain, NULL};
 	struct error err;

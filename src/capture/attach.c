@@ -131,10 +131,22 @@ static int failed(const struct attachments *attachments, const char *what, int e
 	return error_set(err, error, "cannot attach a probe to %s: %s", what, why[0] ? why : strerror(error));
 }
 
+static void detach(struct attachment *one)
+{
+	if (one->link)
+		bpf_link__destroy(one->link);
+	else
+		close(one->fd);
+}
+
 static int add(struct attachments *attachments, struct attachment one, const char *what, struct error *err)
 {
 	if (!one.link && one.fd < 0)
 		return failed(attachments, what, errno, err);
+	if (attachments->n == sizeof(attachments->all) / sizeof(attachments->all[0])) {
+		detach(&one);
+		return error_set(err, E2BIG, "too many probes: name fewer functions");
+	}
 	attachments->all[attachments->n++] = one;
 	return 0;
 }
@@ -224,8 +236,6 @@ int attach_places(struct attachments *attachments, const struct bpf_object *obje
 	for (unsigned i = 0; i < places->n && rc == 0; i++) {
 		DECLARE_LIBBPF_OPTS(bpf_uprobe_opts, options, .bpf_cookie = places->cookies[i]);
 
-		if (attachments->n == sizeof(attachments->all) / sizeof(attachments->all[0]))
-			return error_set(err, E2BIG, "too many probes: name fewer functions");
 		one.link = bpf_program__attach_uprobe_opts(program, pid, places->path, places->offsets[i],
 							   &options);
 		rc = add(attachments, one, places->name, err);
@@ -291,14 +301,6 @@ int attach_self(struct attachments *attachments, struct bpf_object *object, cons
 	else
 		one.link = bpf_program__attach_uprobe(program, false, 0, "/proc/self/exe", place.offset);
 	return add(attachments, one, "gotrace itself", err);
-}
-
-static void detach(struct attachment *one)
-{
-	if (one->link)
-		bpf_link__destroy(one->link);
-	else
-		close(one->fd);
 }
 
 static void *detach_one(void *attachment)

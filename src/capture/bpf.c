@@ -47,6 +47,9 @@ static void choose_programs(struct bpf *bpf, const struct bpf_options *options)
 	for (unsigned i = 0; i < options->plan->n && !options->probe_only; i++)
 		attach_choose(&bpf->attachments, attach_program(skeleton->obj, &bpf->attachments,
 								options->plan->probes[i].site));
+	for (unsigned site = SITE_FUNCTION_BEGIN; options->functions && site <= SITE_FUNCTION_END; site++)
+		attach_choose(&bpf->attachments,
+			      attach_program(skeleton->obj, &bpf->attachments, (uint8_t)site));
 	if (options->probe_only)
 		attach_choose(&bpf->attachments, skeleton->progs.empty);
 	attach_choose(&bpf->attachments, skeleton->progs.marker);
@@ -181,6 +184,24 @@ uint64_t bpf_read_missed(const struct bpf *bpf)
 			missed += info.recursion_misses;
 	}
 	return missed;
+}
+
+/* All entries in one call: an array takes a batch from Linux 5.6 on. */
+int bpf_forget_stacks(const struct bpf *bpf)
+{
+	const struct bpf_map *map = bpf_object__find_map_by_name(bpf->object, "sent_stacks");
+	uint32_t n = bpf_map__max_entries(map), count = n;
+	uint32_t *keys = calloc(n, sizeof(*keys));
+	void *nothing = calloc(n, bpf_map__value_size(map));
+	int rc = -ENOMEM;
+
+	for (uint32_t i = 0; keys && i < n; i++)
+		keys[i] = i;
+	if (keys && nothing)
+		rc = bpf_map_update_batch(bpf_map__fd(map), keys, nothing, &count, NULL);
+	free(keys);
+	free(nothing);
+	return rc;
 }
 
 void bpf_unload(struct bpf *bpf)

@@ -44,6 +44,7 @@ struct bpf_options {
 	bool syscalls;
 	bool samples;
 	bool probe_only; /* the program that does nothing on every site */
+	bool functions;  /* --region, --task: calls of the user's functions */
 	const struct probe_plan *plan;
 };
 
@@ -76,6 +77,8 @@ const char *bpf_last_warning(void);
 int bpf_read_losses(const struct bpf *bpf, uint64_t losses[BPF_LOSSES]);
 /* Hits that the kernel did not run our programs for. */
 uint64_t bpf_read_missed(const struct bpf *bpf);
+/* Every stack is sent anew at its next use. 0 or a negative errno: some are not. */
+int bpf_forget_stacks(const struct bpf *bpf);
 void bpf_unload(struct bpf *bpf);
 
 #endif

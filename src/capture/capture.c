@@ -240,6 +240,24 @@ static int end_generation(struct capture *capture, uint64_t now, struct error *e
 	return rc && rc != -ESRCH ? rc : log_boundary(capture, err);
 }
 
+/*
+ * Stacks are told of once, which in the long run would have to be remembered
+ * for ever. The record comes first: what is sent after the kernel has forgotten
+ * is behind it in the log (tables_renew relies on that).
+ */
+static int renew_stacks(struct capture *capture)
+{
+	struct log_note note = {.time = capture_now_ns(), .flags = LOG_NOTE_RENEW};
+	uint64_t most = capture->options.renew_stacks, sent = capture->drain.stacks;
+	int rc;
+
+	if (!most || sent - capture->renewed_stacks < most)
+		return 0;
+	capture->renewed_stacks = sent;
+	rc = drain_put(&capture->drain, LOG_NOTE, &note, sizeof(note));
+	return rc ? rc : bpf_forget_stacks(&capture->bpf);
+}
+
 static int round_of_work(struct capture *capture, struct error *err)
 {
 	uint64_t now = capture_now_ns();
@@ -255,6 +273,8 @@ static int round_of_work(struct capture *capture, struct error *err)
 		rc = resync(capture, now, err);
 	if (rc == 0)
 		rc = capture->backend->adapt(capture, now, err);
+	if (rc == 0)
+		rc = renew_stacks(capture);
 	if (rc == 0 && now >= capture->next_boundary_ns && capture->shed.level != LEVEL_OFF)
 		rc = end_generation(capture, now, err);
 	return rc < 0 ? rc : drained;
@@ -275,6 +295,21 @@ static bool all_have_ended(struct capture *capture, int wait_ms)
 		return false;
 	capture->end_reason = LOG_END_EXITED;
 	return true;
+}
+
+int capture_boundary(struct capture *capture, struct error *err)
+{
+	int rc;
+
+	if (!capture->info_logged)
+		return 0; /* nothing was seen yet */
+	rc = drain_all(&capture->drain);
+	if (rc < 0)
+		return rc;
+	/* While nothing is seen, a snapshot of memory would show what the records cannot follow. */
+	if (capture->shed.level == LEVEL_OFF)
+		return log_boundary(capture, err);
+	return end_generation(capture, capture_now_ns(), err);
 }
 
 static bool has_ended(struct capture *capture, int wait_ms)
@@ -305,8 +340,9 @@ int capture_poll(struct capture *capture, unsigned timeout_ms, struct error *err
 		int rc = capture->options.probe_only ? 0 : round_of_work(capture, err);
 		unsigned pace = rc > 0 ? DRAIN_MS : IDLE_MS;
 
+		/* What fails because the target is gone, is its end. */
 		if (rc < 0)
-			return rc;
+			return !capture->drain.sink_error && has_ended(capture, 0) ? 1 : rc;
 		wait_ms = (int)(timeout_ms < pace ? timeout_ms : pace);
 		if (has_ended(capture, wait_ms))
 			return 1;

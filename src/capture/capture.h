@@ -33,7 +33,10 @@ struct capture_options {
 	unsigned sample_hz;  /* CPU samples a second of CPU time; 0 = none */
 	struct shed_options shed; /* how much is looked at */
 	unsigned generation_ms;   /* 0 = default (1000) */
-	log_sink sink;            /* where the log goes */
+	/* After so many stacks the kernel forgets which it has sent, and the log says so (LOG_NOTE_RENEW);
+	 * 0 = never */
+	uint64_t renew_stacks;
+	log_sink sink; /* where the log goes */
 	void *ctx;
 };
 
@@ -60,6 +63,8 @@ int capture_start(struct capture *capture, struct error *err);
  * a negative errno (the sink's among them).
  */
 int capture_poll(struct capture *capture, unsigned timeout_ms, struct error *err);
+/* Ends the open generation now, between two calls of capture_poll. Returns 0 or a negative errno. */
+int capture_boundary(struct capture *capture, struct error *err);
 /* Settles what is open, drains what is left, writes LOG_END. The probes go with capture_free; LOG_FUNCTAB is
  * the caller's (target_functab). */
 int capture_stop(struct capture *capture, enum log_end_reason reason, struct error *err);

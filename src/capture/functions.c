@@ -14,9 +14,10 @@
 uint64_t functions_calibrate(struct bpf *bpf)
 {
 	const char *code = (const char *)own_calibration;
+	const char *begin = bpf->attachments.old ? "old_function_begin" : "function_begin";
 	uint64_t bare = own_calibration_ns(), probed;
 
-	if (attach_self(&bpf->attachments, bpf->object, "function_begin", code, NULL) ||
+	if (attach_self(&bpf->attachments, bpf->object, begin, code, NULL) ||
 	    attach_self(&bpf->attachments, bpf->object, "function_end", code + OWN_RETURN, NULL))
 		return 0;
 	probed = own_calibration_ns();

@@ -10,7 +10,7 @@
 
 /*
  * What a hit costs here, ns: the mean of a cheap one where a function begins, and of one at its return,
- * measured on a function of gotrace itself. 0 if it cannot be.
+ * measured on a function of gotrace itself (of a Go program without what a record takes). 0 if it cannot be.
  */
 uint64_t functions_calibrate(struct bpf *bpf);
 /* The programs must be loaded. */

@@ -2,13 +2,21 @@
 /* A Go program: probes in its runtime, snapshots out of its memory. */
 #include "capture/backend.h"
 
+#include <errno.h>
+
 #include "bpf/gotrace.skel.h"
 #include "capture/ids.h"
+#include "capture/functions.h"
 #include "capture/look.h"
 #include "capture/own_sites.h"
 #include "target/namespaces.h"
 
 enum { HEAP_MS = 10 }; /* between two readings of the heap's size */
+
+static bool has_functions(const struct capture *capture)
+{
+	return capture->options.functions && capture->options.functions->nlists;
+}
 
 static int load(struct capture *capture, struct error *err)
 {
@@ -26,6 +34,7 @@ static int load(struct capture *capture, struct error *err)
 		.samples = options->sample_hz && !options->probe_only,
 		.probe_only = options->probe_only,
 		.plan = options->plan,
+		.functions = has_functions(capture),
 	};
 
 	int rc = ids_outer(options->features, options->pid, &wanted.tgid, err);
@@ -56,6 +65,8 @@ static int attach(struct capture *capture, struct error *err)
 {
 	int rc = calibrate(capture, err);
 
+	if (rc == 0 && has_functions(capture))
+		capture->call_hit_ns = functions_calibrate(&capture->bpf);
 	/* The first hits need them already; a program that is started gets its places later (log_info). */
 	if (rc == 0 && !capture->options.spawned)
 		bpf_tell_places(&capture->bpf, &capture->options.target->places);
@@ -77,6 +88,8 @@ static int log_info(struct capture *capture, struct error *err)
 	rc = target_log_info(target, capture->options.spawned ? LOG_TARGET_SPAWNED : 0, capture->options.sink,
 			     capture->options.ctx, err);
 	target->pid = bound;
+	if (rc == 0 && has_functions(capture))
+		rc = functions_log(capture->options.functions, capture->options.sink, capture->options.ctx);
 	return rc;
 }
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "capture/look.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include <bpf/bpf.h>
 
 #include "bpf/gotrace.skel.h"
+#include "capture/functions.h"
 
 enum {
 	SHED_MS = 100,   /* between two looks at the cost */
@@ -85,6 +87,9 @@ static int attach_wanted(struct capture *capture, struct error *err)
 		if (is_first_of_site(options->plan, i))
 			rc = attach_one(capture, options->plan->probes[i].site, err);
 	}
+	if (rc == 0 && options->functions && is_wanted(capture, SITE_FUNCTION_BEGIN) &&
+	    !attach_is_on(&capture->bpf.attachments, SITE_FUNCTION_BEGIN))
+		rc = functions_attach(&capture->bpf, options->pid, options->functions, err);
 	if (rc == 0)
 		rc = attach_one(capture, SITE_SYS_ENTER, err);
 	return rc ? rc : attach_one(capture, SITE_SYS_EXIT, err);
@@ -180,7 +185,17 @@ static int set_look(struct capture *capture, enum level before, bool heap_before
 		rc = note(capture, note_flags(capture), heap ? HEAP_SEEN : HEAP_POLLED);
 	if (rc == 0 && now != before)
 		rc = note(capture, note_flags(capture) | (anew ? LOG_NOTE_SEEN : 0), level_texts[now]);
-	return rc || !anew ? rc : capture_snapshot(capture, err);
+	if (rc == 0 && anew)
+		rc = capture_snapshot(capture, err);
+	return rc == -ESRCH ? 0 : rc; /* it is ending */
+}
+
+/* A hit on a function of the user's costs as much as several others. */
+static uint64_t extra_hits(const struct capture *capture, uint64_t calls)
+{
+	uint64_t usual = capture->stats.probe_hit_ns, call = capture->call_hit_ns;
+
+	return usual && call > usual ? calls * (call - usual) / usual : 0;
 }
 
 int look_adapt(struct capture *capture, uint64_t now, struct error *err)
@@ -191,6 +206,7 @@ int look_adapt(struct capture *capture, uint64_t now, struct error *err)
 			     .syscalls = capture->drain.syscalls,
 			     .stops = capture->drain.stops,
 			     .heap = capture->drain.heap + capture->silent,
+			     .functions = capture->drain.functions,
 			     .cpu_ns = watch_cpu_ns(&capture->watch)};
 	struct shed_figures figures = {
 		.ns = now - last->ns,
@@ -203,6 +219,7 @@ int look_adapt(struct capture *capture, uint64_t now, struct error *err)
 	enum level before = capture->shed.level;
 	bool heap = look_at_heap(capture), first = last->ns == 0;
 
+	figures.hits += extra_hits(capture, this.functions - last->functions);
 	if (!first && figures.ns < SHED_MS * 1000000ull)
 		return 0;
 	*last = this;

@@ -49,7 +49,9 @@ static void weigh(struct shed *shed, const struct shed_figures *figures)
 	if (own < cost / 10)
 		own = cost / 10; /* no reading of the CPU time, or not of the same stretch */
 	shed->percent = own > 0 ? 100 * cost / own : 0;
+	shed->share = figures->ns ? cost / (double)figures->ns : 0;
 	shed->debt_ns += cost - own * shed->options.max_percent / 100;
+	shed->debt_ns -= shed->options.free_share * (double)figures->ns;
 	if (shed->debt_ns < 0)
 		shed->debt_ns = 0;
 }
@@ -68,7 +70,7 @@ static void go_to(struct shed *shed, enum level level)
 static bool too_dear(const struct shed *shed)
 {
 	return shed->options.max_percent && shed->percent > shed->options.max_percent &&
-	       shed->at_ns >= SETTLE_NS;
+	       shed->share > shed->options.free_share && shed->at_ns >= SETTLE_NS;
 }
 
 /* The level above costs more than this one, by up to half in the usual mix: there must be room for that. */
@@ -78,7 +80,8 @@ static bool has_room(const struct shed *shed, const struct shed_figures *figures
 		return false;
 	if (shed->level == LEVEL_LIGHT && starts_a_second(figures) > FEW_STARTS)
 		return false;
-	return shed->options.max_percent == 0 || shed->percent < 0.5 * shed->options.max_percent;
+	return shed->options.max_percent == 0 || shed->percent < 0.5 * shed->options.max_percent ||
+	       shed->share < 0.5 * shed->options.free_share;
 }
 
 static bool step_down(struct shed *shed)

@@ -22,6 +22,7 @@ enum level {
 struct shed_options {
 	enum level first, last; /* stays within */
 	unsigned max_percent;   /* of the target's own CPU time; 0 = no limit */
+	double free_share;      /* of one CPU: so much is never too much, however little the target does */
 };
 
 /* What was counted in a stretch of time. */
@@ -46,6 +47,7 @@ struct shed {
 	uint64_t heap_hold_ns; /* how long it is not before it is tried again */
 	double debt_ns;        /* spent over the limit, and not made good yet */
 	double percent;        /* cost of the last stretch, in percent of the target's own CPU time */
+	double share;          /* the same of one CPU */
 };
 
 void shed_init(struct shed *shed, const struct shed_options *options, uint64_t hit_ns);

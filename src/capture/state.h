@@ -13,7 +13,7 @@
 
 /* The counters at the last look at the cost. */
 struct tally {
-	uint64_t ns, hits, syscalls, stops, heap, cpu_ns;
+	uint64_t ns, hits, syscalls, stops, heap, functions, cpu_ns;
 };
 
 enum { MAX_MS = 20000 }; /* Ms read at a boundary; Go's own limit is 10,000 */
@@ -38,6 +38,7 @@ struct capture {
 	struct log_m *ms;
 	uint32_t markers; /* numbers given out */
 	uint64_t next_boundary_ns, next_snapshot_ns, next_exec_check_ns, next_heap_ns;
+	uint64_t renewed_stacks; /* drain.stacks at the last renewal */
 	bool info_logged, snapshot_due;
 	enum log_end_reason end_reason;
 	struct shed shed;

@@ -21,5 +21,7 @@ int command_check(int argc, char **argv);
 int command_dump(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_sites(int argc, char **argv);
+int command_flight(int argc, char **argv);
+int command_snapshot(int argc, char **argv);
 
 #endif

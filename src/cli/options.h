@@ -21,6 +21,7 @@ struct record_options {
 	uint32_t ring_bytes;     /* 0 = capture's default */
 	unsigned rings;          /* 0 = as many as the machine needs */
 	unsigned max_overhead;   /* percent of the target's CPU time; 0 = no limit */
+	double free_share;       /* of one CPU: below that max_overhead does not count */
 	unsigned sample_hz;      /* CPU samples a second of CPU time; 0 = none */
 	bool exact, light;       /* starts of goroutines: always probed, never probed */
 	bool alloc;              /* the heap's spans and goroutines' stacks too */

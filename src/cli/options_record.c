@@ -295,7 +295,7 @@ static const struct argp parser = {
 	       "  sudo gotrace -p 1234 --children     with all that it has started and will start\n"
 	       "  go tool trace slow.trace            look at it\n"
 	       "\n"
-	       "gotrace replay, check, doctor and sites have a --help of their own.\n"
+	       "gotrace flight, replay, check, doctor and sites have a --help of their own.\n"
 	       "Exit status: 0 written whole, 1 no trace, 2 wrong usage, 3 written but something was lost or "
 	       "cut.",
 };
@@ -317,6 +317,7 @@ void options_help_record(void)
 {
 	options_print_help(&parser, "gotrace [OPTION...] -p PID\n"
 				    "       gotrace [OPTION...] -- CMD [ARG...]\n"
+				    "       gotrace flight -p PID -o DIR\n"
 				    "       gotrace replay RAW -o FILE\n"
 				    "       gotrace check [--repair] FILE\n"
 				    "       gotrace doctor [-p PID]\n"

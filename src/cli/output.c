@@ -200,6 +200,78 @@ int output_publish(struct output *out, struct error *err)
 	return 0;
 }
 
+/* Named where O_TMPFILE is not to be had. */
+static int open_part(struct output *out, const char *dir)
+{
+	for (int try = 1; try <= MAX_TRIES; try++) {
+		if (snprintf(out->draft, sizeof(out->draft), "%s/.gotrace-%d-%d.part", dir, (int)getpid(),
+			     try) >= (int)sizeof(out->draft))
+			return -ENAMETOOLONG;
+		out->fd = create_file(out->draft);
+		if (out->fd != -EEXIST)
+			break;
+	}
+	out->regular = out->fd >= 0;
+	if (out->fd < 0)
+		out->draft[0] = '\0';
+	return out->fd < 0 ? out->fd : 0;
+}
+
+static int open_unnamed(struct output *out, const char *dir)
+{
+	struct owner owner;
+
+	out->fd = open(dir, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+	if (out->fd < 0) /* EISDIR: a kernel or file system that does not know them */
+		return errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL ? open_part(out, dir)
+										 : -errno;
+	if (fchmod(out->fd, 0600) || (owner_behind_sudo(&owner) && fchown(out->fd, owner.uid, owner.gid)))
+		return -errno;
+	return 0;
+}
+
+int output_open_unnamed(struct output *out, const char *dir, struct error *err)
+{
+	int rc;
+
+	output_init(out);
+	rc = open_unnamed(out, dir);
+	if (rc)
+		error_set(err, -rc, "cannot create a file in %s: %s", dir, strerror(-rc));
+	else
+		rc = take_buffer(out, err);
+	if (rc)
+		output_discard(out);
+	return rc;
+}
+
+static int link_new(struct output *out, const char *path)
+{
+	char here[64];
+
+	if (out->draft[0]) {
+		if (renameat2(AT_FDCWD, out->draft, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+			return 0;
+		/* EINVAL: a file system that cannot do it in one step. */
+		return errno == EINVAL && link(out->draft, path) == 0 ? unlink(out->draft) : -errno;
+	}
+	snprintf(here, sizeof(here), "/proc/self/fd/%d", out->fd);
+	return linkat(AT_FDCWD, here, AT_FDCWD, path, AT_SYMLINK_FOLLOW) ? -errno : 0;
+}
+
+int output_publish_new(struct output *out, const char *path, struct error *err)
+{
+	size_t len = strlen(path);
+	int rc = len < sizeof(out->path) ? link_new(out, path) : -ENAMETOOLONG;
+
+	if (rc)
+		return error_set(err, -rc, "cannot create %s: %s", path, strerror(-rc));
+	memcpy(out->path, path, len + 1);
+	out->draft[0] = '\0';
+	out->regular = true;
+	return 0;
+}
+
 static int write_all(struct output *out, const uint8_t *bytes, size_t n)
 {
 	while (n > 0) {
@@ -261,6 +333,13 @@ int output_cut(struct output *out)
 		return -errno;
 	out->written = out->committed;
 	return 0;
+}
+
+int output_restart(struct output *out)
+{
+	out->used = 0;
+	out->written = out->committed = 0;
+	return ftruncate(out->fd, 0) || lseek(out->fd, 0, SEEK_SET) < 0 ? -errno : 0;
 }
 
 const char *output_name(const struct output *out)

@@ -39,12 +39,22 @@ void output_init(struct output *out);
 int output_open(struct output *out, const char *path, struct error *err);
 /* Creates gotrace-PID-UTCTIME.trace in the current directory; with -2, -3 … if there is one. */
 int output_open_default(struct output *out, pid_t pid, time_t now, struct error *err);
+/*
+ * A new file in a directory, without a name until output_publish_new: whoever dies before leaves nothing.
+ * File systems that have no such files get one with a name of its own, .gotrace-PID-N.part. -ENOENT if there
+ * is no such directory.
+ */
+int output_open_unnamed(struct output *out, const char *dir, struct error *err);
+/* Gives such a file its name, if nothing has that yet: else -EEXIST, and another one may be tried. */
+int output_publish_new(struct output *out, const char *path, struct error *err);
 /* Gives the file its name, in place of whatever had it. */
 int output_publish(struct output *out, struct error *err);
 /* Takes all n bytes, or returns a negative errno (-ENOSPC, -EPIPE …). ctx is a struct output. */
 int output_write(void *ctx, const void *bytes, size_t n);
 /* Writes out what is gathered: all bytes so far stand. */
 int output_commit(struct output *out);
+/* Back to an empty file, which can be cut: of output_open_unnamed. Returns 0 or a negative errno. */
+int output_restart(struct output *out);
 /* After a failure: back to the last commit, where the file can be cut. Returns 0 or a negative errno. */
 int output_cut(struct output *out);
 /* Its name for people. */

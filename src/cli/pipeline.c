@@ -23,6 +23,7 @@ struct names {
 
 struct pipeline {
 	struct pipeline_options options;
+	struct pipeline_keep keep;
 	struct strtab *strings;
 	struct names names;
 	struct model *model;
@@ -57,7 +58,7 @@ static void explain(struct pipeline *pipe, int code, const struct error *why)
 {
 	const struct output *out = pipe->options.trace;
 
-	if (out->error)
+	if (out && out->error)
 		error_set(&pipe->trace_error, out->error, "cannot write %s: %s%s", output_name(out),
 			  strerror(out->error), what_to_do(-out->error));
 	else if (why->text[0])
@@ -73,7 +74,7 @@ static void fail_trace(struct pipeline *pipe, int code, const struct error *why)
 
 	pipe->trace_failed = true;
 	explain(pipe, code, pipe->wire_error.text[0] ? &pipe->wire_error : why);
-	if (output_cut(out))
+	if (out && output_cut(out))
 		error_set(&pipe->trace_error, -code,
 			  "cannot write %s: %s; its end is torn (gotrace check --repair cuts it)",
 			  output_name(out), strerror(-code));
@@ -106,9 +107,11 @@ static int make_symbol(struct pipeline *pipe)
 
 static int open_wire(struct pipeline *pipe)
 {
+	bool keeps = pipe->options.keep;
+	struct byte_sink file = {.write = write_trace, .ctx = pipe->options.trace};
 	struct wire_options options = {
 		.format = pipe->format,
-		.out = {.write = write_trace, .ctx = pipe->options.trace},
+		.out = keeps ? pipe->keep.out : file,
 		.symbol_flags = pipe->options.runtime_frames ? SYMBOL_RUNTIME_FRAMES : 0,
 	};
 
@@ -119,7 +122,9 @@ static int open_wire(struct pipeline *pipe)
 	options.symbol = pipe->names.symbol;
 	options.functab = pipe->names.functab;
 	pipe->wire = wire_new(&options, &pipe->wire_error);
-	return pipe->wire ? 0 : -EIO;
+	if (!pipe->wire)
+		return -EIO;
+	return keeps ? pipe->keep.header(pipe->keep.ctx) : 0;
 }
 
 static int take_generation(void *ctx, const struct generation *gen)
@@ -130,7 +135,8 @@ static int take_generation(void *ctx, const struct generation *gen)
 	if (rc == 0)
 		rc = wire_generation(pipe->wire, gen, &pipe->wire_error);
 	if (rc == 0)
-		rc = output_commit(pipe->options.trace);
+		rc = pipe->options.keep ? pipe->keep.generation(pipe->keep.ctx, gen)
+					: output_commit(pipe->options.trace);
 	if (rc == 0)
 		pipe->records_written = pipe->records;
 	return rc;
@@ -145,6 +151,13 @@ struct pipeline *pipeline_new(const struct pipeline_options *options)
 		return NULL;
 	pipe->options = *options;
 	pipe->format = options->format;
+	if (options->keep) {
+		pipe->keep = *options->keep;
+		model.any_first = true;
+		model.watch = pipe->keep.watch;
+		model.watch_ctx = pipe->keep.ctx;
+		model.generation_ops = pipe->keep.generation_ops;
+	}
 	pipe->strings = strtab_new();
 	model.strings = pipe->strings;
 	if (pipe->strings)
@@ -319,7 +332,7 @@ const struct error *pipeline_raw_error(const struct pipeline *pipe)
 
 uint64_t pipeline_trace_bytes(const struct pipeline *pipe)
 {
-	return pipe->options.trace->committed;
+	return pipe->options.trace ? pipe->options.trace->committed : 0;
 }
 
 uint64_t pipeline_expected_bytes(const struct pipeline *pipe)

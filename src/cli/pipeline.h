@@ -17,7 +17,19 @@
 #include "util/error.h"
 #include "wire/wire.h"
 
+/* Who keeps the trace in memory instead of a file. All are called by whoever feeds the pipeline. */
+struct pipeline_keep {
+	struct byte_sink out;     /* takes the bytes */
+	int (*header)(void *ctx); /* all before is the file's header */
+	int (*generation)(void *ctx,
+			  const struct generation *gen); /* all since then, or since the last, is this one */
+	generation_watch watch;                          /* model.h; may be NULL */
+	size_t generation_ops;                           /* model.h */
+	void *ctx;
+};
+
 struct pipeline_options {
+	const struct pipeline_keep *keep; /* copied; NULL = the trace goes into a file */
 	struct output *trace; /* not owned; may be opened later than the pipeline, before the first record */
 	struct output *raw;   /* not owned; NULL = no raw log is kept */
 	enum wire_format format; /* WIRE_NONE: the format of the target's own release */

@@ -15,11 +15,13 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/pipeline.h"
+#include "cli/record.h"
 #include "cli/report.h"
 #include "cli/signals.h"
 #include "cli/spawn.h"
 #include "cli/status.h"
 #include "rawlog/relay.h"
+#include "native/go_functions.h"
 #include "native/names.h"
 #include "target/namespaces.h"
 #include "target/process.h"
@@ -165,10 +167,8 @@ static int find_functions(struct session *session, struct error *err)
 	const struct record_options *options = session->options;
 
 	if (session->target)
-		return error_set(
-			err, EINVAL,
-			"--region and --task are for C and C++ programs (a Go program's own regions and "
-			"tasks are traced as they are)");
+		return go_functions_plan(session->target, options->functions, options->nfunctions,
+					 &session->functions, err);
 	return functions_plan(options->pid, session->path, options->functions, options->nfunctions,
 			      &session->functions, err);
 }
@@ -206,12 +206,14 @@ static int make_pipeline(struct session *session, struct error *err)
 	return session->relay ? 0 : error_set(err, ENOMEM, "out of memory");
 }
 
-static struct shed_options shed_options(const struct record_options *options)
+struct shed_options record_shed(const struct record_options *options)
 {
 	struct shed_options shed = {.first = LEVEL_EXACT, .last = LEVEL_LIGHT};
 
 	if (options->max_overhead)
-		shed = (struct shed_options){.last = LEVEL_OFF, .max_percent = options->max_overhead};
+		shed = (struct shed_options){.last = LEVEL_OFF,
+					     .max_percent = options->max_overhead,
+					     .free_share = options->free_share};
 	if (options->exact || options->probe_only)
 		shed.last = LEVEL_EXACT;
 	if (options->light)
@@ -223,6 +225,17 @@ static struct shed_options shed_options(const struct record_options *options)
 	return shed;
 }
 
+int record_capture(const struct record_options *options, struct capture_options *wanted,
+		   struct capture **capture, struct error *err)
+{
+	wanted->ring_bytes = options->ring_bytes;
+	wanted->rings = options->rings;
+	wanted->syscalls = options->syscalls;
+	wanted->sample_hz = options->sample_hz;
+	wanted->shed = record_shed(options);
+	return capture_open(wanted, capture, err);
+}
+
 static int open_capture(struct session *session, struct error *err)
 {
 	struct capture_options wanted = {
@@ -230,21 +243,16 @@ static int open_capture(struct session *session, struct error *err)
 		.target = session->target,
 		.plan = &session->plan,
 		.process = session->target ? NULL : &session->process,
-		.functions = session->target ? NULL : &session->functions,
+		.functions = &session->functions,
 		.pid = traced_pid(session),
 		.spawned = session->child.pid != 0,
 		.children = session->options->children,
 		.probe_only = session->options->probe_only,
-		.ring_bytes = session->options->ring_bytes,
-		.rings = session->options->rings,
-		.syscalls = session->options->syscalls,
-		.sample_hz = session->options->sample_hz,
-		.shed = shed_options(session->options),
 		.sink = relay_put,
 		.ctx = session->relay,
 	};
 
-	return capture_open(&wanted, &session->capture, err);
+	return record_capture(session->options, &wanted, &session->capture, err);
 }
 
 static int open_files(struct session *session, struct error *err)
@@ -340,17 +348,17 @@ static int release_child(struct session *session, struct error *err)
  * Names are needed when the first generation is encoded, so the function table
  * must come early. Without it the trace has addresses, which is worth telling.
  */
-static void ask_for_names(struct session *session)
+void record_names(struct pipeline *pipe, struct target *target)
 {
 	struct error err = {""};
 	struct log_record record;
-	int rc = target_functab(session->target, &record, &err);
+	int rc = target_functab(target, &record, &err);
 
 	/* The relay has just been flushed: straight into the pipeline, for the table can be large. */
 	if (rc == 0)
-		rc = pipeline_functab(session->pipe, &record);
+		rc = pipeline_functab(pipe, &record);
 	if (rc == 0)
-		pipeline_put(session->pipe, &record); /* into the raw log: what fails there is told there */
+		pipeline_put(pipe, &record); /* into the raw log: what fails there is told there */
 	if (rc == 0)
 		return;
 	fprintf(stderr, "gotrace: stacks will have addresses without names: %s\n",
@@ -372,7 +380,7 @@ static int start(struct session *session, struct error *err)
 	if (rc == 0 && session->options->raw && !session->family)
 		rc = output_publish(&session->raw, err);
 	if (rc == 0 && session->target && !session->options->probe_only)
-		ask_for_names(session);
+		record_names(session->pipe, session->target);
 	return rc;
 }
 
@@ -407,7 +415,7 @@ static void tell_begin(const struct session *session)
 			session->family ? " and of its descendants" : "", until);
 }
 
-static const char *describe_look(enum level level)
+const char *record_look(enum level level)
 {
 	switch (level) {
 	case LEVEL_LIGHT:
@@ -431,18 +439,23 @@ static struct progress progress(const struct session *session)
 	return session->family ? family_progress(session->family) : pipeline_progress(session->pipe);
 }
 
+uint64_t record_lost(const struct capture_stats *stats)
+{
+	const struct log_loss *loss = &stats->loss;
+
+	return loss->ring_full + loss->stack_full + loss->unreadable + loss->missed + stats->lost_samples;
+}
+
 static void show_status(struct session *session, uint64_t now)
 {
 	const struct capture_stats *stats = capture_stats(session->capture);
-	const struct log_loss *loss = &stats->loss;
 	struct status_figures figures = {
 		.now_ns = now,
 		.events = stats->records,
-		.lost = loss->ring_full + loss->stack_full + loss->unreadable + loss->missed +
-			stats->lost_samples,
+		.lost = record_lost(stats),
 		.bytes = progress(session).written,
 		.hit_ns = stats->probe_hit_ns,
-		.look = describe_look(stats->level),
+		.look = record_look(stats->level),
 	};
 
 	status_update(&session->status, &figures);

@@ -42,6 +42,29 @@ void signals_install(void)
 	set_all(failing, sizeof(failing) / sizeof(failing[0]), SIG_IGN);
 }
 
+static volatile sig_atomic_t wanted, served;
+
+static void on_snapshot(int number)
+{
+	(void)number;
+	wanted = wanted + 1;
+}
+
+void signals_count_snapshots(void)
+{
+	static const int number = SIGUSR1;
+
+	set_all(&number, 1, on_snapshot);
+}
+
+int signals_snapshots(void)
+{
+	int now = wanted, since = now - served;
+
+	served = now;
+	return since;
+}
+
 int signals_seen(void)
 {
 	return seen;

@@ -7,6 +7,10 @@
 void signals_install(void);
 /* How often we were asked to end. */
 int signals_seen(void);
+/* SIGUSR1 no longer ends us, but is counted. */
+void signals_count_snapshots(void);
+/* How many came since the last call. */
+int signals_snapshots(void);
 /* In a forked child: back to what a program expects. */
 void signals_reset(void);
 

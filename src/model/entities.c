@@ -219,3 +219,35 @@ struct m *m_get(struct model *md, uint32_t tid)
 	md->ms[md->nms++] = m;
 	return m;
 }
+
+/* So many may do nothing before any is forgotten: Go's own limit on threads is 10,000. */
+enum { MANY_MS = 1 << 14 };
+#define IDLE_NS (10 * 1000000000ull)
+
+/* Nothing of it is pending, and nobody points to it: it is as one that was never seen. */
+static bool is_forgettable(const struct model *md, const struct m *m)
+{
+	return !m->g && !m->p && !m->end.held && !m->ended_by_switch && m != md->stand_in.m &&
+	       m->last_hit + IDLE_NS < md->last_time;
+}
+
+void forget_threads(struct model *md)
+{
+	unsigned kept = 0;
+
+	if (md->nms < MANY_MS)
+		return;
+	map64_clear(&md->m_by_tid);
+	for (unsigned i = 0; i < md->nms; i++) {
+		struct m *m = md->ms[i];
+
+		if (is_forgettable(md, m)) {
+			free(m);
+			continue;
+		}
+		md->ms[kept] = m;
+		if (map64_set(&md->m_by_tid, m->tid, kept++))
+			md->oom = true;
+	}
+	md->nms = kept;
+}

@@ -160,12 +160,24 @@ static void write_active(struct model *md)
 	}
 }
 
-/* After the first generation readers take no range that they have not been told of. */
+/* No thread has run that could have told: later than in a file's first generation that takes one. */
+static void tell_gc_left(struct model *md)
+{
+	if (md->gc != GC_ON || generation_gc_began_before(md) || md->gc_told)
+		return;
+	emit(md, OP_GC_ACTIVE, stand_in_begin(md));
+	stand_in_end(md);
+	md->gc_told = md->gc_in_file = true;
+}
+
+/* After the file's first generation readers take no range that they have not been told of. */
 static void write_active_left(struct model *md)
 {
-	if (md->generation != 1)
+	if (md->generation != 1 && !md->options.any_first)
 		return;
-	if (md->gc == GC_ON)
+	if (md->options.any_first)
+		tell_gc_left(md);
+	else if (md->gc == GC_ON)
 		generation_gc_began_before(md);
 	for (uint32_t i = 1; i < md->gs.n; i++) {
 		if (md->gs.all[i]->status != G_DEAD)
@@ -275,6 +287,10 @@ void generation_close(struct model *md, bool last)
 	if (md->threads)
 		threads_close(md, last);
 	weave(md);
+	if (md->options.watch) {
+		number_the_nameless(md);
+		notes_watch(md);
+	}
 	sample_flush(md);
 	gen.end = md->last_time;
 	gen.nops = md->ops.n;
@@ -291,6 +307,8 @@ void generation_close(struct model *md, bool last)
 		md->sink_error = md->options.sink(md->options.ctx, &gen);
 	g_recycle(md);
 	annotations_recycle(md);
+	tables_renew(md);
+	forget_threads(md);
 }
 
 /*

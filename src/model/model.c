@@ -14,6 +14,8 @@ struct model *model_new(const struct model_options *options)
 	if (!md)
 		return NULL;
 	md->options = *options;
+	if (!md->options.generation_ops || md->options.generation_ops > MAX_GENERATION_OPS)
+		md->options.generation_ops = MAX_GENERATION_OPS;
 	md->stats = stats_new();
 	if (!md->stats || tables_init(md) || entities_init(md) || annotations_init(md)) {
 		model_free(md);
@@ -62,6 +64,8 @@ void model_free(struct model *md)
 	free(md->ops.ops);
 	free(md->ops.moved);
 	free(md->samples.ops);
+	notes_free(&md->logs);
+	free(md->functions.all);
 	free(md);
 }
 
@@ -125,7 +129,7 @@ static int feed_some(struct model *md, const struct raw_record *records, size_t 
 		return keep_early(md, records, n);
 	for (size_t i = 0; i < n; i++) {
 		bool due = md->boundary_due ||
-			   md->ops.n + md->samples.n - md->ops.statuses >= MAX_GENERATION_OPS;
+			   md->ops.n + md->samples.n - md->ops.statuses >= md->options.generation_ops;
 
 		observe(md, &records[i]);
 		if (due && !md->stw) {
@@ -182,28 +186,22 @@ static uint64_t lost_records(const struct log_loss *loss)
 	return loss->ring_full + loss->unreadable + loss->missed;
 }
 
-/* A user log event of the stand-in's. */
-static void write_note(struct model *md, uint32_t text)
-{
-	struct op *op = emit(md, OP_LOG, stand_in_begin(md));
-
-	op->string = tables_string(md, "gotrace");
-	op->string2 = text;
-	op->stack = md->stand_in.stack;
-	stand_in_end(md);
-}
-
 static void feed_note(struct model *md, const struct log_note *note)
 {
-	uint32_t text = strtab_add(md->options.strings, (const char *)(note + 1), note->len);
+	uint32_t text;
 
+	if (note->flags & LOG_NOTE_RENEW) {
+		md->renew_due = md->options.any_first;
+		return;
+	}
+	text = strtab_add(md->options.strings, (const char *)(note + 1), note->len);
 	md->spans = note->flags & LOG_NOTE_SPANS;
 	if (!md->generation)
 		return;
 	md->cause = INFERRED;
 	if (note->flags & LOG_NOTE_NO_HEAP)
 		end_sweeps(md);
-	write_note(md, text);
+	note_write(md, text);
 	md->cause = SEEN;
 	if (note->flags & (LOG_NOTE_GAP | LOG_NOTE_SEEN)) {
 		generation_close(md, false);
@@ -238,7 +236,7 @@ static void feed_loss(struct model *md, const struct log_loss *loss)
 		 (unsigned long long)loss->unreadable, (unsigned long long)loss->missed);
 	annotations_lost(md);
 	md->cause = REPAIRED;
-	write_note(md, tables_string(md, text));
+	note_write(md, note_text(md, text));
 	md->cause = SEEN;
 	generation_close(md, false);
 	generation_open(md);
@@ -275,9 +273,11 @@ static int dispatch(struct model *md, const struct log_record *record)
 		return 0;
 	case LOG_SYMBOL:
 	case LOG_FILE:
-	case LOG_FUNCTION:
 		if (md->threads)
 			threads_record(md, record);
+		return 0;
+	case LOG_FUNCTION:
+		functions_learn(md, record->data);
 		return 0;
 	case LOG_SNAPSHOT:
 	case LOG_HEAP:
@@ -327,6 +327,33 @@ int model_finish(struct model *md, struct error *err)
 	return md->sink_error;
 }
 
+const char *model_string(const struct model *md, uint32_t string)
+{
+	const struct strtab *strings = string & TEXT_ID ? md->annotations.texts : md->options.strings;
+
+	string &= ~TEXT_ID;
+	return string < strtab_count(strings) ? strtab_get(strings, string, NULL) : "";
+}
+
+void model_describe(struct model *md, uint32_t g, struct goroutine_stats *row)
+{
+	*row = (struct goroutine_stats){.startpc = 0};
+	if (g == NO_G || g >= md->gs.n)
+		return;
+	row->startpc = md->gs.all[g]->startpc;
+	row->name = threads_row_name(md, md->gs.all[g]);
+}
+
+bool model_is_own(const struct model *md, uint32_t g)
+{
+	return md->stand_in.g && md->stand_in.g->index == g;
+}
+
+uint64_t model_goid(const struct model *md, uint32_t g)
+{
+	return g < md->gs.n ? md->gs.goids[g] : 0;
+}
+
 const struct model_stats *model_stats(const struct model *md)
 {
 	return &md->totals;
@@ -335,6 +362,11 @@ const struct model_stats *model_stats(const struct model *md)
 const struct goroutine_stats *model_goroutine_stats(struct model *md, size_t *count)
 {
 	return stats_rows(md->stats, count);
+}
+
+unsigned model_threads(const struct model *md)
+{
+	return md->nms;
 }
 
 const struct tables *model_tables(const struct model *md)

@@ -413,6 +413,11 @@ static void on_user(struct model *md, const struct hit *hit)
 	observe_user(md, hit->rec, hit->m, hit->p, hit->stack);
 }
 
+static void on_function(struct model *md, const struct hit *hit)
+{
+	observe_function(md, hit->rec, hit->m, hit->p, hit->stack);
+}
+
 /* The runtime sees to memory on behalf of its goroutine, or of none. */
 static void on_memory(struct model *md, const struct hit *hit)
 {
@@ -462,6 +467,8 @@ static const hit_handler handlers[256] = {
 	[SITE_LOG] = on_user,
 	[SITE_REGION_START] = on_user,
 	[SITE_REGION_STOP] = on_user,
+	[SITE_FUNCTION_BEGIN] = on_function,
+	[SITE_FUNCTION_END] = on_function,
 	[SITE_HEAP_ALLOC] = on_heap_alloc,
 	[SITE_HEAP_GOAL] = on_heap_goal,
 	[SITE_SWEEP_BEGIN] = on_sweep_begin,

@@ -119,36 +119,67 @@ static void write_region(struct model *md, enum op_kind kind, struct m *m, const
 	op->stack = stack;
 }
 
-static void begin_region(struct model *md, struct m *m, const struct region *region, uint32_t stack)
+static void write_task(struct model *md, enum op_kind kind, struct m *m, const struct region *region,
+		       uint32_t stack)
+{
+	struct op *op = emit(md, kind, m);
+
+	op->arg = region->task;
+	if (kind == OP_TASK_BEGIN)
+		op->string = region->name;
+	op->stack = stack;
+}
+
+void regions_begin(struct model *md, struct m *m, const struct region *region, uint32_t stack)
 {
 	struct region_list *regions = &m->g->regions;
 
-	if (regions->n >= MAX_OPEN || regions->beyond) {
-		regions->beyond++;
-		return;
-	}
 	if (!grow(regions)) {
 		md->oom = true;
 		return;
 	}
 	regions->open[regions->n++] = *region;
+	if (region->own_task)
+		write_task(md, OP_TASK_BEGIN, m, region, stack);
 	write_region(md, OP_REGION_BEGIN, m, region, stack);
 }
 
-/* Ends those that lie deeper than `depth`, whose ends were not seen. */
-static void end_deeper(struct model *md, struct m *m, unsigned depth)
+static void begin_region(struct model *md, struct m *m, const struct region *region, uint32_t stack)
+{
+	struct region_list *regions = &m->g->regions;
+
+	if (regions->n >= MAX_OPEN || regions->beyond)
+		regions->beyond++;
+	else
+		regions_begin(md, m, region, stack);
+}
+
+void regions_end_deeper(struct model *md, struct m *m, unsigned depth, enum cause cause)
 {
 	struct region_list *regions = &m->g->regions;
 	enum cause before = md->cause;
 
-	md->cause = REPAIRED;
-	while (regions->n > depth)
-		write_region(md, OP_REGION_END, m, &regions->open[--regions->n], 0);
+	md->cause = cause;
+	while (regions->n > depth) {
+		struct region region = regions->open[--regions->n];
+
+		write_region(md, OP_REGION_END, m, &region, 0);
+		if (region.own_task)
+			write_task(md, OP_TASK_END, m, &region, 0);
+	}
 	md->cause = before;
+}
+
+/* Those whose ends were not seen. */
+static void end_deeper(struct model *md, struct m *m, unsigned depth)
+{
+	regions_end_deeper(md, m, depth, REPAIRED);
 }
 
 static bool matches(const struct region *open, const struct region *wanted)
 {
+	if (open->sp)
+		return false; /* the program has not begun it */
 	if (open->unnamed || wanted->unnamed)
 		return open->unnamed && wanted->unnamed;
 	return open->task == wanted->task && open->name == wanted->name;
@@ -186,7 +217,7 @@ static void end_region(struct model *md, struct m *m, const struct region *wante
  * After a loss the end of an unnamed region may be any one's: those that were
  * open are ended at the goroutine's next annotation, and the regions in them.
  */
-static void settle_losses(struct model *md, struct m *m)
+void regions_settle(struct model *md, struct m *m)
 {
 	struct region_list *regions = &m->g->regions;
 
@@ -208,7 +239,7 @@ static void on_region(struct model *md, const struct raw_record *rec, struct m *
 		.unnamed = rec->site == SITE_REGION_START || rec->site == SITE_REGION_STOP,
 	};
 
-	settle_losses(md, m);
+	regions_settle(md, m);
 	if (rec->site == SITE_REGION_BEGIN || rec->site == SITE_REGION_START)
 		begin_region(md, m, &region, stack);
 	else

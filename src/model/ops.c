@@ -188,24 +188,34 @@ static void put_in(struct op_list *list, const struct op *out, const struct move
 	}
 }
 
-/* A moved op comes right behind the one before it; times stay strictly increasing. */
-static void retime(struct op_list *list, const struct moved *places)
+/* From this op on: whatever was moved comes right behind the one before it; times stay strictly increasing.
+ */
+static void retime(struct op_list *list, size_t from, const struct moved *places, size_t nplaces)
 {
 	struct op_spacing before = {.last = 0};
 	size_t next = 0;
 
 	for (size_t i = 0; i < list->n; i++) {
 		struct op *op = &list->ops[i];
-		bool is_moved = next < list->nmoved && i == places[next].place + next;
+		bool is_moved = next < nplaces && i == places[next].place + next;
 		uint64_t least = least_time(&before, op->kind, op->m);
 
 		next += is_moved;
 		if (i == list->statuses && least < before.last + OP_UNIT_NS)
 			least = before.last + OP_UNIT_NS;
-		if (i >= list->statuses && i && (is_moved || op->time < least))
+		if (i >= list->statuses && i >= from && i && (is_moved || op->time < least))
 			op->time = least;
 		op_dated(&before, op->m, op->time);
 	}
+}
+
+void keep_apart(struct model *md, size_t from)
+{
+	struct op_list *list = &md->ops;
+
+	retime(list, from, NULL, 0);
+	if (list->n && list->ops[list->n - 1].time > md->last_time)
+		md->last_time = list->ops[list->n - 1].time;
 }
 
 void weave(struct model *md)
@@ -225,7 +235,7 @@ void weave(struct model *md)
 		}
 		qsort(places, list->nmoved, sizeof(*places), by_place);
 		put_in(list, out, places);
-		retime(list, places);
+		retime(list, 0, places, list->nmoved);
 	}
 	list->nmoved = 0;
 	if (list->n && list->ops[list->n - 1].time > md->last_time)

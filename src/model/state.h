@@ -12,7 +12,9 @@ enum { G_DEAD = 0 };
 /* A region of the user's that is open. */
 struct region {
 	uint64_t task;
+	uint64_t sp;   /* of a call of a function: its caller's, from the stack's end; 0 = of none */
 	uint32_t name; /* string id */
+	bool own_task; /* the task ends with it */
 	bool unnamed;  /* of StartRegion while the runtime's tracer was off: its end does not say which it is
 			*/
 };
@@ -126,9 +128,21 @@ enum cause {
 
 struct stack_table {
 	struct stack *stacks;
+	struct stack_use *uses; /* by id */
 	uint32_t n, capacity;
+	uint32_t epoch; /* counts renewals */
+	uint32_t *free; /* ids to be used again */
+	uint32_t nfree, free_capacity;
 	struct map64 by_hash;  /* raw_stack.hash -> id */
 	struct map64 by_entry; /* start PC -> id of its one-frame stack */
+};
+
+/* Stacks that the log tells of anew are forgotten some time after their last use (tables_renew). */
+struct stack_use {
+	uint64_t hash;  /* by which records name it; 0: it is kept for ever, or its id is free */
+	uint32_t epoch; /* when it was last told of or used */
+	uint32_t base;  /* of a named one: its pcs are those of this */
+	bool named;
 };
 
 struct goroutine_table {
@@ -189,6 +203,18 @@ struct record_buffer {
 	size_t ntexts, texts_capacity;
 };
 
+/* A function whose calls are regions or tasks. */
+struct function {
+	uint32_t name; /* string id */
+	uint16_t kind; /* enum log_function_kind, 0 = not known */
+};
+
+struct function_table {
+	struct function *all; /* by number */
+	uint32_t n;
+	uint64_t tasks; /* ids given so far */
+};
+
 /* The user's annotations. */
 struct annotations {
 	struct strtab *texts;    /* messages of logs, of the open generation */
@@ -196,6 +222,17 @@ struct annotations {
 	struct map64 open_tasks; /* ids */
 	uint32_t losses;         /* how often records were lost, or nothing was seen */
 	struct text_ids ids;     /* of the record in hand */
+};
+
+/* A log event that a generation_watch wants (notes.c). */
+struct pending_log {
+	long place;
+	uint32_t stack, text; /* text: a string id */
+};
+
+struct pending_logs {
+	struct pending_log *all;
+	size_t n, capacity;
 };
 
 struct stats;
@@ -211,6 +248,7 @@ struct model {
 	enum phase phase;
 
 	struct annotations annotations;
+	struct function_table functions;
 	struct record_buffer early; /* what came before the snapshot that is waited for */
 	struct snapshot snapshot;
 	struct log_loss loss_told;
@@ -236,11 +274,13 @@ struct model {
 	enum cause cause;
 
 	struct op_list ops;
+	struct pending_logs logs;
 	struct sample_list samples;
 	uint32_t generation; /* number of the open one, 0 = none */
 	uint64_t generation_start;
 	struct log_clock clock; /* the newest */
 	bool boundary_due;      /* waits for the end of a stop-the-world */
+	bool renew_due;         /* stacks are to be forgotten at the generation's end */
 	bool procs_told;        /* ProcsChange was written in this generation */
 	uint32_t gomaxprocs;
 	bool spans;    /* goroutines leave their threads unseen (LOG_NOTE_SPANS) */
@@ -274,8 +314,12 @@ uint32_t tables_stack(const struct model *md, uint64_t hash);
 uint32_t tables_entry_stack(struct model *md, uint64_t startpc);
 uint32_t tables_literal_stack(struct model *md, const char *const *names, unsigned n);
 uint32_t tables_string(struct model *md, const char *text);
+/* Forgets the stacks that neither this epoch nor the one before has used; a generation has just been closed.
+ */
+void tables_renew(struct model *md);
 /* A stack with names around it: those of stack `base` (0 = none), leaf and root may be 0. */
 uint32_t tables_named_stack(struct model *md, uint32_t base, uint32_t leaf, uint32_t root);
+void tables_use_stack(struct model *md, uint32_t id); /* it is not to be forgotten yet */
 uint32_t tables_reason(const struct model *md, unsigned table, uint64_t index);
 
 /* --- entities.c --- */
@@ -292,6 +336,15 @@ struct p *p_get(struct model *md, uint64_t ptr,
 		int32_t id); /* finds or adds (idle, and says so in the ops) */
 struct m *m_get(struct model *md, uint32_t tid);
 
+void forget_threads(struct model *md); /* many that did nothing for long: thread ids recur, and are endless */
+
+/* --- notes.c: log events of our own --- */
+/* Of the stand-in's, now. text: a string id, maybe with TEXT_ID. */
+void note_write(struct model *md, uint32_t text);
+uint32_t note_text(struct model *md, const char *text); /* of this generation */
+void notes_watch(struct model *md); /* asks the watch, and writes what it wants; the ops are complete */
+void notes_free(struct pending_logs *logs);
+
 /* --- ops.c: the list of ops of the open generation --- */
 struct op *emit(struct model *md, enum op_kind kind, struct m *m);
 size_t hold_place(struct model *md, struct m *m); /* index of an OP_NONE that the caller may fill later */
@@ -300,6 +353,8 @@ uint64_t op_number(const struct model *md);       /* of the last op, counted ove
 void move_up(struct model *md, uint64_t behind);
 void weave(struct model *md); /* puts what was moved in its place: once, when the generation is complete */
 
+void keep_apart(struct model *md,
+		size_t from);           /* times increase strictly from this op on: some were put in */
 struct op *append_op(struct model *md); /* behind the last, not filled in */
 
 /* --- sample.c --- */
@@ -383,9 +438,21 @@ bool has_texts(uint8_t site);
 struct text_ids text_ids(struct model *md, const struct raw_text *text);
 /* A record of an annotation; its strings are in md->annotations.ids. */
 void observe_user(struct model *md, const struct raw_record *rec, struct m *m, struct p *p, uint32_t stack);
-void regions_forget(struct g *g);           /* its life is over */
-void annotations_lost(struct model *md);    /* some may be missing here */
-void annotations_recycle(struct model *md); /* a generation is over: its texts, too */
+void regions_forget(struct g *g); /* its life is over */
+/* Of m's goroutine, which runs: one more; those that lie deeper than `depth` end. */
+void regions_begin(struct model *md, struct m *m, const struct region *region, uint32_t stack);
+void regions_end_deeper(struct model *md, struct m *m, unsigned depth, enum cause cause);
+void regions_settle(struct model *md, struct m *m); /* before anything else of them: after a loss */
+
+/* --- functions.c: calls of functions that the user asked for --- */
+void functions_learn(struct model *md, const struct log_function *function);
+const struct function *function_of(const struct model *md, uint64_t number); /* NULL: not known */
+/* Of a Go program; threads have theirs in threads_functions.c. */
+void observe_function(struct model *md, const struct raw_record *rec, struct m *m, struct p *p,
+		      uint32_t stack);
+void functions_end_all(struct model *md, struct m *m); /* m's goroutine runs, and will not return into them */
+void annotations_lost(struct model *md);               /* some may be missing here */
+void annotations_recycle(struct model *md);            /* a generation is over: its texts, too */
 
 /* --- threads*.c: a target seen as threads --- */
 void threads_observe(struct model *md, const struct raw_record *rec);
@@ -394,7 +461,10 @@ void threads_record(struct model *md, const struct log_record *record);
 void threads_start(struct model *md);  /* the first state, from the snapshot */
 void threads_resync(struct model *md); /* after a loss */
 void threads_start_spawned(struct model *md, const struct raw_record *first);
-void threads_close(struct model *md, bool last); /* the generation is about to be closed */
+void threads_close(struct model *md, bool last);                   /* the generation is about to be closed */
+void threads_use_stacks(struct model *md, const struct thread *t); /* tables_use_stack of what it has */
+void threads_forget_stack(struct model *md, uint32_t id);          /* the id will be another's */
+void threads_forget_named(struct model *md);                       /* the numbers of all stacks with names */
 void threads_tell_status(struct model *md, struct g *g, struct op *op);
 uint32_t threads_entry_stack(struct model *md, const struct g *g);
 void threads_forget(struct model *md, struct g *g); /* its life is over */

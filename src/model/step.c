@@ -202,6 +202,7 @@ void step_go_destroy(struct model *md, struct m *m)
 	struct g *g = m->g;
 
 	end_ranges_of(md, m);
+	functions_end_all(md, m);
 	emit(md, OP_GO_DESTROY, m);
 	leave(m, G_DEAD, 0);
 	g_ended(md, g);

@@ -28,7 +28,6 @@ void model_threads_free(struct threads *threads)
 	free(threads->used_tids);
 	free(threads->hints);
 	free(threads->natives);
-	free(threads->functions);
 	map64_free(&threads->comms);
 	map64_free(&threads->symbols);
 	map64_free(&threads->files);
@@ -202,9 +201,6 @@ void threads_record(struct model *md, const struct log_record *record)
 		break;
 	case LOG_FILE:
 		threads_file(md, record->data);
-		break;
-	case LOG_FUNCTION:
-		threads_function(md, record->data);
 		break;
 	}
 }

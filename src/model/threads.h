@@ -71,11 +71,6 @@ struct leaf_name { /* of a call and its file */
 
 enum { LEAF_SETS = 256, LEAF_WAYS = 4 };
 
-struct function {
-	uint32_t name; /* string id */
-	uint16_t kind; /* enum log_function_kind, 0 = not known */
-};
-
 struct threads {
 	uint32_t *used_tids; /* bits: have been the id of a goroutine */
 	uint64_t reborn;     /* ids made up because the tid had been one already */
@@ -92,10 +87,6 @@ struct threads {
 	struct map64 roots; /* start << 32 | comm -> string id */
 	struct map64 named; /* (stack, leaf, root) -> stack id */
 	uint32_t nnames;    /* strings made of the target's: they are kept, so there is an end to them */
-
-	struct function *functions; /* by number */
-	uint32_t nfunctions;
-	uint64_t tasks; /* ids given so far */
 };
 
 /* --- threads.c --- */
@@ -148,9 +139,8 @@ void thread_doubt_waking(struct model *md, struct thread *t);
 void thread_fell_asleep_unseen(struct model *md, struct thread *t);
 
 /* --- threads_functions.c --- */
-void threads_function(struct model *md, const struct log_function *function);
 void function_begin(struct model *md, struct thread *t, const struct raw_record *rec);
 void function_end(struct model *md, struct thread *t, const struct raw_record *rec);
-void functions_end_all(struct model *md, struct thread *t); /* it runs, and will not return into them */
+void thread_end_functions(struct model *md, struct thread *t); /* it runs, and will not return into them */
 
 #endif

@@ -10,32 +10,7 @@
 
 #include <stdlib.h>
 
-enum { MAX_FUNCTIONS = 4096, MAX_DEPTH = 1000 };
-
-void threads_function(struct model *md, const struct log_function *function)
-{
-	struct threads *threads = md->threads;
-	uint32_t n = function->number + 1;
-
-	if (function->number >= MAX_FUNCTIONS)
-		return;
-	if (n > threads->nfunctions) {
-		struct function *bigger = realloc(threads->functions, n * sizeof(*bigger));
-
-		if (!bigger) {
-			md->oom = true;
-			return;
-		}
-		for (uint32_t i = threads->nfunctions; i < n; i++)
-			bigger[i] = (struct function){0};
-		threads->functions = bigger;
-		threads->nfunctions = n;
-	}
-	threads->functions[function->number] = (struct function){
-		.name = strtab_add(md->options.strings, (const char *)(function + 1), function->len),
-		.kind = function->kind,
-	};
-}
+enum { MAX_DEPTH = 1000 };
 
 static void write_op(struct model *md, enum op_kind kind, struct m *m, const struct function_call *call,
 		     uint32_t stack)
@@ -70,7 +45,7 @@ static void end_deeper(struct model *md, struct thread *t, uint64_t sp, bool at_
 	md->cause = before;
 }
 
-void functions_end_all(struct model *md, struct thread *t)
+void thread_end_functions(struct model *md, struct thread *t)
 {
 	end_deeper(md, t, UINT64_MAX, true);
 }
@@ -92,21 +67,19 @@ static bool grow(struct function_calls *calls)
 
 void function_begin(struct model *md, struct thread *t, const struct raw_record *rec)
 {
-	struct threads *threads = md->threads;
-	const struct function *function =
-		rec->arg < threads->nfunctions ? &threads->functions[rec->arg] : NULL;
+	const struct function *function = function_of(md, rec->arg);
 	struct function_call call = {.sp = rec->arg2};
 	uint32_t stack;
 
 	end_deeper(md, t, rec->arg2, true);
-	if (!function || !function->kind || t->calls.n >= MAX_DEPTH)
+	if (!function || t->calls.n >= MAX_DEPTH)
 		return;
 	if (!grow(&t->calls)) {
 		md->oom = true;
 		return;
 	}
 	call.name = function->name;
-	call.task = function->kind == FUNCTION_TASK ? ++threads->tasks : 0;
+	call.task = function->kind == FUNCTION_TASK ? ++md->functions.tasks : 0;
 	stack = thread_stack(md, t, rec->stack, 0);
 	if (call.task)
 		write_op(md, OP_TASK_BEGIN, t->g->m, &call, stack);

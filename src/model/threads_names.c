@@ -159,13 +159,32 @@ static uint32_t named_stack(struct model *md, uint32_t base, uint32_t leaf, uint
 	for (key |= 1; (known = map64_get(&md->threads->named, key)); key += 2) {
 		const struct stack *stack = &md->stacks.stacks[*known];
 
-		if (stack->pcs == inner->pcs && stack->leaf == leaf && stack->root == root)
+		if (stack->pcs == inner->pcs && stack->leaf == leaf && stack->root == root) {
+			tables_use_stack(md, *known);
 			return *known;
+		}
 	}
 	id = tables_named_stack(md, base, leaf, root);
 	if (id && map64_set(&md->threads->named, key, id))
 		md->oom = true;
 	return id;
+}
+
+void threads_use_stacks(struct model *md, const struct thread *t)
+{
+	tables_use_stack(md, t->call_stack);
+	tables_use_stack(md, t->waking.stack);
+}
+
+void threads_forget_named(struct model *md)
+{
+	map64_clear(&md->threads->named);
+}
+
+void threads_forget_stack(struct model *md, uint32_t id)
+{
+	if (id < md->threads->nnatives)
+		md->threads->natives[id] = (struct native_stack){0, HINT_NONE};
 }
 
 uint8_t thread_stack_hint(const struct model *md, uint64_t hash)

@@ -339,7 +339,7 @@ static void on_exec(struct model *md, const struct seen *seen)
 		return;
 	if (t->calls.n) {
 		thread_end_call(md, t);
-		functions_end_all(md, t);
+		thread_end_functions(md, t);
 	}
 	t->start = 0;
 	t->exiting = false;

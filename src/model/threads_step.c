@@ -145,7 +145,7 @@ void thread_die(struct model *md, struct thread *t)
 		return;
 	}
 	thread_end_call(md, t);
-	functions_end_all(md, t);
+	thread_end_functions(md, t);
 	step_go_destroy(md, m);
 	step_proc_stop(md, m);
 }

@@ -315,54 +315,17 @@ static int find_function(struct search *search, const struct function_want *want
 
 /* --- its probes --- */
 
-static struct function_probes *list_for(struct function_plan *plan, const struct mapped *in, uint8_t site)
-{
-	struct function_probes *grown;
-
-	for (unsigned i = 0; i < plan->nlists; i++) {
-		struct stat one, other;
-
-		if (plan->lists[i].site == site && fstat(plan->lists[i].fd, &one) == 0 &&
-		    fstat(in->file.elf.fd, &other) == 0 && one.st_dev == other.st_dev &&
-		    one.st_ino == other.st_ino)
-			return &plan->lists[i];
-	}
-	grown = realloc(plan->lists, (plan->nlists + 1) * sizeof(*grown));
-	if (!grown)
-		return NULL;
-	plan->lists = grown;
-	grown[plan->nlists] = (struct function_probes){
-		.fd = fcntl(in->file.elf.fd, F_DUPFD_CLOEXEC, 3),
-		.site = site,
-	};
-	return &grown[plan->nlists++];
-}
-
 static int add_probe(struct search *search, struct mapped *in, uint8_t site, const struct way *way,
 		     uint32_t number, bool ends_there)
 {
-	struct function_probes *list = list_for(search->plan, in, site);
-	struct function_probe probe = {
-		.cookie = FUNCTION_COOKIE(number, way->distance / WORD, way->condition) |
-			  (ends_there ? FUNCTION_ENDS_THERE : 0),
-	};
+	uint64_t cookie = FUNCTION_COOKIE(number, way->distance / WORD, way->condition) |
+			  (ends_there ? FUNCTION_ENDS_THERE : 0);
+	uint64_t offset;
 
-	if (!list || list->fd < 0)
-		return error_set(search->err, ENOMEM, "out of memory, or of file descriptors");
-	if (!native_elf_offset(&in->file.elf, way->address, &probe.offset))
+	if (!native_elf_offset(&in->file.elf, way->address, &offset))
 		return error_set(search->err, EBADMSG, "its code at 0x%llx is not in the file",
 				 (unsigned long long)way->address);
-	if (list->n == list->capacity) {
-		unsigned more = list->capacity ? 2 * list->capacity : 16;
-		struct function_probe *grown = realloc(list->probes, more * sizeof(*grown));
-
-		if (!grown)
-			return error_set(search->err, ENOMEM, "out of memory");
-		list->probes = grown;
-		list->capacity = more;
-	}
-	list->probes[list->n++] = probe;
-	return 0;
+	return function_plan_add(search->plan, in->file.elf.fd, site, offset, cookie, search->err);
 }
 
 static int plan_copy(struct search *search, const struct found *found, unsigned copy, uint32_t number,
@@ -429,19 +392,8 @@ int functions_plan(pid_t pid, const char *exe, const struct function_want *wante
 	return rc;
 }
 
-void functions_free(struct function_plan *plan)
-{
-	for (unsigned i = 0; i < plan->nlists; i++) {
-		free(plan->lists[i].probes);
-		if (plan->lists[i].fd >= 0)
-			close(plan->lists[i].fd);
-	}
-	free(plan->lists);
-	*plan = (struct function_plan){.nwanted = 0};
-}
-
 /* The name without the file that it was looked for in: find_colon's rule, for it has been accepted. */
-static const char *shown_name(const struct function_want *want)
+const char *functions_shown(const struct function_want *want)
 {
 	struct function_spec spec;
 
@@ -456,7 +408,7 @@ int functions_log(const struct function_plan *plan, log_sink sink, void *ctx)
 
 	for (unsigned i = 0; i < plan->nwanted && rc == 0; i++) {
 		_Alignas(8) char payload[sizeof(struct log_function) + FUNCTION_NAME_MAX];
-		const char *name = shown_name(&plan->wanted[i]);
+		const char *name = functions_shown(&plan->wanted[i]);
 		struct log_function function = {
 			.number = i + 1,
 			.kind = (uint16_t)plan->wanted[i].kind,

@@ -7,6 +7,7 @@
 #ifndef GOTRACE_NATIVE_FUNCTIONS_H
 #define GOTRACE_NATIVE_FUNCTIONS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -52,6 +53,12 @@ struct function_plan {
 int functions_plan(pid_t pid, const char *exe, const struct function_want *wanted, unsigned n,
 		   struct function_plan *plan, struct error *err);
 void functions_free(struct function_plan *plan);
+/* For those who make plans: a probe in the file fd, of which the plan keeps a descriptor of its own. */
+int function_plan_add(struct function_plan *plan, int fd, uint8_t site, uint64_t offset, uint64_t cookie,
+		      struct error *err);
+/* What the regions are called that stand for its calls: the name, without the file that it was looked for
+ * in. */
+const char *functions_shown(const struct function_want *want);
 /* LOG_FUNCTIONs: before the first record of a probe. */
 int functions_log(const struct function_plan *plan, log_sink sink, void *ctx);
 

@@ -57,7 +57,7 @@ round_of_calls() {
 	background -p "$target" -o "$W/trace" --raw "$W/raw" "$@"
 	begun "$W/trace"
 	sleep 0.3
-	echo >&9
+	if [ -p "$W/in" ]; then echo >&9; else kill -USR2 "$target"; fi
 	said done
 	sleep 0.2
 	kill -INT $tracer
@@ -220,9 +220,67 @@ case_functions_refused() {
 	run_gotrace -p "$target" --region ''
 	want 2
 	gone_on
-	load idle
-	refused 'for C and C\+\+ programs' --region main.main
+	load functions
+	refused 'no function main.callRecurse in the program' --region main.callRecurse
+	refused 'no function pkg.callAll in the program; near: main.callAll' --task pkg.callAll
+	refused 'main.callInlined has no code of its own.*noinline' --region main.callInlined
+	refused 'func1 is the name of several functions: ' --region func1
 	stop_target
+}
+
+# --- of Go programs ---
+
+GO_FUNCTIONS="All Sleeps Recurses Catches Panics Chooses Leaf Grows Exits"
+
+# Calls on many goroutines that change threads and stacks, that panics and Goexit unwind.
+calls_of_go() { # RELEASE VARIANT
+	local options=() names=() name
+	rm -f "$W/trace" # of the program before
+	for name in $GO_FUNCTIONS; do
+		[ $name = Leaf ] && [ "$(minor "$1")" -le 5 ] && continue # it was inlined: no word against it yet
+		names+=("main.call$name")
+		options+=(--region "main.call$name")
+	done
+	binary=$(target_binary "$1" "$2") || die "cannot build"
+	start_target "$binary" functions -seconds 60
+	round_of_calls --format 1.26 "${options[@]}"
+	all_called "${names[@]}"
+	still_lives
+	stop_target
+}
+
+case_functions_go() {
+	local release variant
+	for variant in default stripped pie; do
+		calls_of_go $NEWEST $variant
+		printf ' (%s); ' $variant
+	done
+	for release in 1.22.12 1.20.14 1.16.15 1.4.3; do
+		calls_of_go $release default
+		printf ' (%s); ' $release
+	done
+}
+
+case_functions_go_every() {
+	local release
+	[ "$ALL" = 1 ] || skip "with ALL=1"
+	for release in $OLD_RELEASES $RELEASES; do
+		calls_of_go "$release" default
+	done
+}
+
+case_functions_go_tasks() { # by an end of the name; of a program that gotrace starts
+	binary=$(target_binary $NEWEST default) || die "cannot build"
+	start_target "$binary" functions -seconds 60
+	round_of_calls --task callCatches --region callPanics
+	[ "$(awk '{n += $5} END {print n}' "$W/regions")" = 640 ] || die "tasks: $(tr '\n' ';' <"$W/regions")"
+	(cd "$W" && timeout 200 "$JUDGE" pages -go go$NEWEST -rows usertasks,userregions trace) >"$W/pages" 2>&1 ||
+		die "go tool trace: $(head -n 5 "$W/pages")"
+	stop_target
+	timeout 60 "$GOTRACE" -q -d 2s -o "$W/trace" --region main.functions -- "$binary" functions -seconds 1 >"$W/target.out" 2>"$W/err" ||
+		die "gotrace: $(tail -n 3 "$W/err")"
+	"$GOTRACE" dump "$W/trace" >"$W/dump"
+	regions_of "$W/dump" | grep -q '^main.functions 1 1 ' || die "the call at the start is not told: $(regions_of "$W/dump")"
 }
 
 # --- CPU samples ---

@@ -54,7 +54,7 @@ target_binary() {
 	cgo) cgo=1 ;;
 	esac
 	if [ "$(minor "$1")" -le 21 ]; then
-		[ -x "$binary" ] && [ -z "$(find tests/e2e/oldtargets -newer "$binary")" ] ||
+		[ -x "$binary" ] && [ -z "$(find -L tests/e2e/oldtargets -newer "$binary")" ] ||
 			old_binary "$binary" "$1" $cgo "${flags[@]}" || return 1
 		echo "$binary"
 		return

@@ -15,6 +15,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/files.sh
 . tests/e2e/convert.sh
 . tests/e2e/old_open.sh
+. tests/e2e/flight.sh
 . tests/e2e/native.sh
 . tests/e2e/children.sh
 . tests/e2e/functions.sh

@@ -2,7 +2,8 @@
 /*
  * Whatever the records say, the trace is valid: bytes become records, losses,
  * boundaries and snapshots; the model's ops go through an encoder, and the
- * strict reader must take the file.
+ * strict reader must take the file. So must it where a flight recorder has
+ * dropped the first generations, and put log events of its own anywhere.
  */
 #include <stdint.h>
 #include <errno.h>
@@ -19,6 +20,8 @@ struct file {
 	size_t n;
 	enum wire_format format;
 	bool full;
+	uint32_t dropped; /* generations at the beginning */
+	struct model *model;
 };
 
 static int keep(void *ctx, const void *bytes, size_t n)
@@ -36,12 +39,27 @@ static int keep(void *ctx, const void *bytes, size_t n)
 static int encode(void *ctx, const struct generation *gen)
 {
 	struct file *file = ctx;
-	int rc = file->full ? 0 : wire_generation(file->wire, gen, NULL);
+	bool out = file->full || gen->number <= file->dropped;
+	struct error err = {""};
+	int rc = out ? 0 : wire_generation(file->wire, gen, &err);
 
 	/* The oldest formats hold ten minutes, and clocks jump. */
 	if (rc == -EFBIG && file->format <= WIRE_GO15)
 		file->full = true;
+	if (rc && !file->full)
+		fprintf(stderr, "%s\n", err.text);
 	return file->full ? 0 : rc;
+}
+
+static void watch(void *ctx, const struct op *ops, size_t n, uint64_t now)
+{
+	struct file *file = ctx;
+
+	for (size_t i = 0; i < n; i++) {
+		if ((ops[i].time ^ now ^ ops[i].kind) % 5 == 0)
+			model_log(file->model, (long)i, ops[i].stack, "fuzz");
+	}
+	model_log(file->model, LOG_AT_END, 0, "end");
 }
 
 static void feed(struct model *model, uint32_t type, const void *data, size_t size)
@@ -164,7 +182,7 @@ static void feed_bytes(struct model *model, const uint8_t *data, size_t size)
 			feed(model, LOG_LOSS, &loss, sizeof(loss));
 			break;
 		case 73:
-			note.flags = data[1] % 16;
+			note.flags = data[1] % 32;
 			feed(model, LOG_NOTE, &note, sizeof(note));
 			break;
 		case 74:
@@ -316,7 +334,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct strtab *strings = strtab_new();
 	struct symbol *symbol = symbol_new(NULL, strings);
 	struct model_options options = {.sink = encode, .ctx = &file, .strings = strings};
-	struct model *model = model_new(&options);
+	bool flight = size > 2 && data[1] & 4 && size % 13 < 4; /* formats with generations */
+	struct model *model;
 	bool threads = size > 1 && data[1] & 2;
 	struct log_target target = {.pid = 100,
 				    .flags = (threads ? LOG_TARGET_THREADS : 0) |
@@ -328,6 +347,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct wire_report report;
 
 	file.format = wire_options.format;
+	if (flight) {
+		options.any_first = true;
+		options.watch = watch;
+		options.watch_ctx = &file;
+		file.dropped = data[2] % 4;
+	}
+	file.model = model = model_new(&options);
 	file.wire = wire_new(&wire_options, NULL);
 	feed(model, LOG_TARGET, &target, sizeof(target));
 	if (threads)
@@ -336,7 +362,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		feed_bytes(model, data, size);
 	if (model_finish(model, NULL))
 		abort();
-	if (model_stats(model)->generations && (file.n || !file.full) &&
+	if (model_stats(model)->generations > file.dropped && (file.n || !file.full) &&
 	    wire_check(file.bytes, file.n, &report)) {
 		fprintf(stderr, "invalid trace: %s\n", report.error.text);
 		abort();

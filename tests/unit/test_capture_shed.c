@@ -63,7 +63,8 @@ static void test_few_starts_are_probed_and_many_inferred(void **state)
 
 static void test_exact_and_light_stay(void **state)
 {
-	struct shed_options exact = {LEVEL_EXACT, LEVEL_EXACT, 0}, light = {LEVEL_LIGHT, LEVEL_LIGHT, 0};
+	struct shed_options exact = {.first = LEVEL_EXACT, .last = LEVEL_EXACT};
+	struct shed_options light = {.first = LEVEL_LIGHT, .last = LEVEL_LIGHT};
 	struct shed shed;
 	unsigned changes = 0;
 
@@ -107,10 +108,32 @@ static void test_what_fits_is_kept(void **state)
 	assert_int_equal(changes, 0);
 }
 
+/* A program that takes 1 % of a CPU: what is little of the machine is not too much, and more than that is. */
+static void test_a_program_that_sleeps_is_looked_at(void **state)
+{
+	struct shed_options options = {.last = LEVEL_OFF, .max_percent = 10, .free_share = 0.005};
+	struct shed_figures figures = {.ns = STRETCH_MS * 1000000ull, .cpu_ns = STRETCH_MS * 10000ull};
+	struct shed shed;
+
+	(void)state;
+	shed_init(&shed, &options, HIT_NS);
+	figures.hits = 400; /* 4 ms a second */
+	for (unsigned i = 0; i < 600; i++)
+		assert_false(shed_update(&shed, &figures));
+	figures.hits = 1000;
+	for (unsigned i = 0; i < 60; i++)
+		shed_update(&shed, &figures);
+	assert_true(shed.level > LEVEL_EXACT);
+	figures.hits = 200;
+	for (unsigned i = 0; i < 3000; i++)
+		shed_update(&shed, &figures);
+	assert_int_equal(shed.level, LEVEL_EXACT);
+}
+
 /* Sweeps and the heap's growing: dropped when they are many, tried again ever more seldom, kept in exact. */
 static void test_the_heap_is_left_out_when_it_is_busy(void **state)
 {
-	struct shed_options adaptive = {.last = LEVEL_LIGHT}, exact = {LEVEL_EXACT, LEVEL_EXACT, 0};
+	struct shed_options adaptive = {.last = LEVEL_LIGHT}, exact = {.last = LEVEL_EXACT};
 	struct shed_figures calm = {.ns = STRETCH_MS * 1000000ull}, storm = calm;
 	struct shed shed;
 	unsigned on = 0;
@@ -177,6 +200,7 @@ int main(void)
 		cmocka_unit_test(test_exact_and_light_stay),
 		cmocka_unit_test(test_the_limit_holds),
 		cmocka_unit_test(test_what_fits_is_kept),
+		cmocka_unit_test(test_a_program_that_sleeps_is_looked_at),
 		cmocka_unit_test(test_the_heap_is_left_out_when_it_is_busy),
 		cmocka_unit_test(test_it_takes_back_when_the_load_falls),
 		cmocka_unit_test(test_it_does_not_swing),

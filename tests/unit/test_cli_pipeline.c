@@ -15,7 +15,7 @@
 
 #include "cli/cli.h"
 #include "cli/pipeline.h"
-#include "sim.h"
+#include "sim_log.h"
 #include "wire/wire.h"
 
 enum { STEPS = 6000, BOUNDARY_EVERY = 700, STACK_OF_NATIVE = 5 };
@@ -23,11 +23,9 @@ enum { STEPS = 6000, BOUNDARY_EVERY = 700, STACK_OF_NATIVE = 5 };
 /* A pipeline that stands in a directory of its own, fed by a simulation. */
 struct world {
 	char dir[32];
-	struct sim sim;
-	size_t fed;
+	struct sim_log log;
 	struct output trace, raw;
 	struct pipeline *pipe;
-	int failure; /* the first error of pipeline_put */
 	bool native; /* whoever parks has a stack of native code */
 };
 
@@ -40,7 +38,7 @@ static int enter(void **state)
 		return -1;
 	strcpy(world->dir, "/tmp/test-pipeline-XXXXXX");
 	signal(SIGXFSZ, SIG_IGN);
-	sim_init(&world->sim, 7, false);
+	sim_init(&world->log.sim, 7, false);
 	output_init(&world->trace);
 	output_init(&world->raw);
 	return !mkdtemp(world->dir) || chdir(world->dir) ? -1 : 0;
@@ -57,72 +55,9 @@ static int leave(void **state)
 	pipeline_free(world->pipe);
 	output_close(&world->trace);
 	output_close(&world->raw);
-	sim_free(&world->sim);
+	sim_free(&world->log.sim);
 	free(world);
 	return rc;
-}
-
-static void put(struct world *world, uint32_t type, const void *data, size_t size)
-{
-	struct log_record record = {.type = type, .size = (uint32_t)size, .data = data};
-	int rc = pipeline_put(world->pipe, &record);
-
-	if (rc && !world->failure)
-		world->failure = rc;
-}
-
-static void put_new_records(struct world *world)
-{
-	const struct sim *sim = &world->sim;
-
-	for (; world->fed < sim->n; world->fed++) {
-		struct raw_record *rec = &world->sim.out[world->fed];
-		_Alignas(8) char text[SIM_TEXT];
-		size_t size = sim_text(rec, text);
-
-		if (world->native && rec->site == SITE_PARK)
-			rec->stack = STACK_OF_NATIVE;
-		if (size)
-			put(world, LOG_TEXT, text, size);
-		else
-			put(world, LOG_RECORDS, rec, sizeof(*rec));
-	}
-}
-
-static void put_snapshot(struct world *world)
-{
-	struct log_snapshot info = {.marker_before = 1, .marker_after = 2, .gomaxprocs = SIM_PS};
-	struct log_g gs[SIM_GS];
-	struct log_p ps[SIM_PS];
-	struct log_m ms[SIM_MS];
-	size_t n;
-
-	sim_marker(&world->sim, 1);
-	info.time_before = info.time_after = world->sim.now;
-	n = sim_snapshot(&world->sim, gs, ps, ms);
-	sim_marker(&world->sim, 2);
-	put_new_records(world);
-	put(world, LOG_SNAPSHOT, &info, sizeof(info));
-	put(world, LOG_GS, gs, n * sizeof(gs[0]));
-	put(world, LOG_PS, ps, sizeof(ps));
-	put(world, LOG_MS, ms, sizeof(ms));
-	put(world, LOG_SNAPSHOT_END, NULL, 0);
-}
-
-static void put_boundary(struct world *world)
-{
-	struct {
-		struct log_boundary head;
-		struct log_m ms[SIM_MS];
-	} boundary = {.head = {.nm = SIM_MS}};
-	struct log_g gs[SIM_GS];
-	struct log_p ps[SIM_PS];
-
-	put_new_records(world);
-	boundary.head.time_before = boundary.head.time_after = world->sim.now + 1;
-	boundary.head.clock = (struct log_clock){.mono_ns = world->sim.now, .wall_sec = 1700000000};
-	sim_snapshot(&world->sim, gs, ps, boundary.ms);
-	put(world, LOG_BOUNDARY, &boundary, sizeof(boundary));
 }
 
 static void open_pipeline(struct world *world, bool raw)
@@ -139,7 +74,7 @@ static void open_pipeline(struct world *world, bool raw)
 	assert_non_null(world->pipe);
 }
 
-static void put_native_stack(struct world *world)
+static void put_native_stack(struct sim_log *log)
 {
 	struct {
 		struct log_symbol head;
@@ -158,34 +93,37 @@ static void put_native_stack(struct world *world)
 	} stack = {.head = {.n = 1, .site = SITE_STACK, .flags = RAW_STACK_NATIVE, .hash = STACK_OF_NATIVE},
 		   .pc = 0x401001};
 
-	put(world, LOG_SYMBOL, &symbol, sizeof(symbol));
-	put(world, LOG_STACK, &stack, sizeof(stack));
+	sim_log_put(log, LOG_SYMBOL, &symbol, sizeof(symbol));
+	sim_log_put(log, LOG_STACK, &stack, sizeof(stack));
 }
 
 static void run(struct world *world)
 {
-	struct log_target target = {
-		.pid = 77, .flags = LOG_TARGET_GO, .go_minor = 26, .go_version = "go1.26.8", .comm = "sim"};
+	struct sim_log *log = &world->log;
 
-	put(world, LOG_TARGET, &target, sizeof(target));
-	if (world->native)
-		put_native_stack(world);
-	put_snapshot(world);
-	for (unsigned i = 1; i <= STEPS; i++) {
-		sim_step(&world->sim);
-		if (i % BOUNDARY_EVERY == 0)
-			put_boundary(world);
+	log->sink = pipeline_put;
+	log->ctx = world->pipe;
+	sim_log_target(log);
+	if (world->native) {
+		put_native_stack(log);
+		log->park_stack = STACK_OF_NATIVE;
 	}
-	put_new_records(world);
+	sim_log_snapshot(log);
+	for (unsigned i = 1; i <= STEPS; i++) {
+		sim_step(&log->sim);
+		if (i % BOUNDARY_EVERY == 0)
+			sim_log_boundary(log);
+	}
+	sim_log_records(log);
 }
 
 static void finish(struct world *world, bool whole)
 {
-	struct log_end end = {.reason = LOG_END_STOPPED, .hits = world->sim.n, .probe_hit_ns = 900};
+	struct log_end end = {.reason = LOG_END_STOPPED, .hits = world->log.sim.n, .probe_hit_ns = 900};
 
-	end.clock.mono_ns = world->sim.now;
+	end.clock.mono_ns = world->log.sim.now;
 	if (whole)
-		put(world, LOG_END, &end, sizeof(end));
+		sim_log_put(&world->log, LOG_END, &end, sizeof(end));
 	pipeline_finish(world->pipe);
 	assert_int_equal(output_close(&world->trace), 0);
 	assert_int_equal(output_close(&world->raw), 0);
@@ -255,7 +193,7 @@ static void trace_is_valid_and_replay_gives_the_same(void **state)
 	open_pipeline(world, true);
 	run(world);
 	finish(world, true);
-	assert_int_equal(world->failure, 0);
+	assert_int_equal(world->log.failure, 0);
 	assert_string_equal(pipeline_trace_error(world->pipe)->text, "");
 	assert_int_equal(check_valid("live.trace"), STEPS / BOUNDARY_EVERY + 1);
 	assert_int_equal(RUN(command_replay, "-q", "live.raw", "-o", "replayed.trace"), STATUS_WHOLE);
@@ -284,7 +222,7 @@ static void native_code_has_names(void **state)
 	run(world);
 	assert_true(pipeline_has_names(world->pipe));
 	finish(world, true);
-	assert_int_equal(world->failure, 0);
+	assert_int_equal(world->log.failure, 0);
 	assert_true(check_valid("live.trace") > 1);
 	assert_has("live.trace", "inlined_0");
 	assert_has("live.trace", "callers_0");
@@ -334,7 +272,7 @@ static void full_disk_keeps_the_whole_generations(void **state)
 	run(world);
 	finish(world, true);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
-	assert_true(world->failure < 0);
+	assert_true(world->log.failure < 0);
 	assert_non_null(strstr(pipeline_trace_error(world->pipe)->text, "cannot write live.trace"));
 	assert_true(check_valid("live.trace") > 0);
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // runLoad is the traced side: a load that obeys words on standard input and
-// ends with it. "native FILE" and "stop" switch Go's own tracer.
+// ends with it. "native FILE" and "stop" switch Go's own tracer, "flight FILE" and "land" its flight recorder.
 func runLoad(name string) {
 	var count atomic.Int64
 	switch name {
@@ -36,9 +36,13 @@ func runLoad(name string) {
 	case "timers":
 		arm(&count)
 		fmt.Println("ready")
+	case "days":
+		days(&count)
+		fmt.Println("ready")
 	default:
 		fail(fmt.Errorf("no load %q", name))
 	}
+	quiet := func() {}
 	for words := bufio.NewScanner(os.Stdin); words.Scan(); {
 		word, argument, _ := strings.Cut(words.Text(), " ")
 		switch word {
@@ -56,8 +60,33 @@ func runLoad(name string) {
 		case "stop":
 			trace.Stop()
 			fmt.Println("off")
+		case "flight": // with a file: a snapshot goes there every now and then
+			var said string
+			said, quiet = fly(argument)
+			fmt.Println(said)
+		case "land":
+			quiet()
+			stopNativeFlight()
+			fmt.Println("off")
 		}
 	}
+}
+
+// fly starts Go's own flight recorder, which writes snapshots to a file until quiet is called.
+func fly(path string) (said string, quiet func()) {
+	quiet = func() {}
+	if !startNativeFlight() {
+		return "none", quiet
+	}
+	if path != "-" {
+		quiet = again(func() {
+			file, err := os.Create(path)
+			fail(err)
+			writeNativeFlight(file)
+			fail(file.Close())
+		})
+	}
+	return "on", quiet
 }
 
 // pingpong: two goroutines and two unbuffered channels; one turn is two blocks, two wake-ups, two starts.

@@ -4,8 +4,8 @@
 // one run: each round goes through all set-ups, so that a noisy machine
 // disturbs them alike.
 //
-//	bench [-rounds N] [-gotrace FILE] ladder|http|target|consumer|replay|size|edges|shards|mix|native…
-//	bench load pingpong|http|gc|syscalls|timers    (the traced side, started by the above)
+//	bench [-rounds N] [-gotrace FILE] ladder|http|target|flight|consumer|replay|size|edges|shards|mix|native…
+//	bench load pingpong|http|gc|syscalls|timers|days    (the traced side, started by the above)
 package main
 
 import (
@@ -58,7 +58,7 @@ func main() {
 	defer os.RemoveAll(b.dir)
 	parts := flag.Args()
 	if len(parts) == 0 {
-		parts = []string{"ladder", "http", "target", "consumer", "replay", "size", "edges", "native"}
+		parts = []string{"ladder", "http", "target", "flight", "consumer", "replay", "size", "edges", "native"}
 	}
 	if !slices.Equal(parts, []string{"native"}) {
 		b.prepare()
@@ -79,6 +79,8 @@ func main() {
 			b.edges()
 		case "replay":
 			b.replay()
+		case "flight":
+			b.flight()
 		case "native":
 			b.native(*only)
 		case "shards":

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "cli/find_process.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { COMM_LEN = 15, START_FIELD = 22 };
+
+/* A small file of /proc, as text; its length, or -1. */
+static ssize_t read_proc(pid_t pid, const char *name, char *text, size_t size)
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	n = read(fd, text, size - 1);
+	close(fd);
+	if (n >= 0)
+		text[n] = '\0';
+	return n;
+}
+
+uint64_t process_start(pid_t pid)
+{
+	char text[2048], *at;
+
+	if (read_proc(pid, "stat", text, sizeof(text)) <= 0)
+		return 0;
+	at = strrchr(text, ')'); /* behind the name, which may hold anything: field 2 */
+	for (int field = 2; at && field < START_FIELD; field++)
+		at = strchr(at + 1, ' ');
+	return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+static bool has_name(pid_t pid, const char *comm)
+{
+	char text[64];
+	ssize_t n = read_proc(pid, "comm", text, sizeof(text));
+	size_t len = strnlen(comm, COMM_LEN);
+
+	return n > 0 && (size_t)n == len + 1 && memcmp(text, comm, len) == 0;
+}
+
+/* Keeps the newest, the newest first. */
+static void add(struct found_process *found, int *n, pid_t pid)
+{
+	struct found_process process = {.pid = pid, .start = process_start(pid)};
+	int at = *n < MAX_FOUND ? (*n)++ : MAX_FOUND - 1;
+
+	if (!process.start || pid == getpid()) {
+		*n -= at == *n - 1;
+		return;
+	}
+	while (at > 0 && found[at - 1].start < process.start) {
+		found[at] = found[at - 1];
+		at--;
+	}
+	found[at] = process;
+}
+
+static int find_by_comm(const char *comm, struct found_process *found, struct error *err)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	int n = 0;
+
+	if (!proc)
+		return error_set(err, errno, "cannot read /proc: %s", strerror(errno));
+	while ((entry = readdir(proc))) {
+		pid_t pid =
+			isdigit((unsigned char)entry->d_name[0]) ? (pid_t)strtol(entry->d_name, NULL, 10) : 0;
+
+		if (pid > 0 && has_name(pid, comm))
+			add(found, &n, pid);
+	}
+	closedir(proc);
+	return n;
+}
+
+static int find_in_cgroup(const char *cgroup, struct found_process *found, struct error *err)
+{
+	static const char root[] = "/sys/fs/cgroup/";
+	bool whole = strncmp(cgroup, root, sizeof(root) - 1) == 0;
+	char path[PATH_MAX], line[32];
+	FILE *file;
+	int n = 0;
+
+	if (snprintf(path, sizeof(path), "%s%s/cgroup.procs", whole ? "" : root, cgroup) >= (int)sizeof(path))
+		return error_set(err, ENAMETOOLONG, "--cgroup: the path is too long");
+	file = fopen(path, "re");
+	if (!file)
+		return error_set(err, errno, "cannot read %s: %s", path, strerror(errno));
+	while (fgets(line, sizeof(line), file)) {
+		pid_t pid = (pid_t)strtol(line, NULL, 10);
+
+		if (pid > 0)
+			add(found, &n, pid);
+	}
+	fclose(file);
+	return n;
+}
+
+int find_processes(const char *comm, const char *cgroup, struct found_process found[MAX_FOUND],
+		   struct error *err)
+{
+	return comm ? find_by_comm(comm, found, err) : find_in_cgroup(cgroup, found, err);
+}

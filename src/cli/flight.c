@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* gotrace flight: one process after the other, each until it ends. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/find_process.h"
+#include "cli/message.h"
+#include "cli/record.h"
+#include "cli/recorder.h"
+#include "cli/signals.h"
+#include "cli/status.h"
+#include "cli/text.h"
+#include "native/go_functions.h"
+#include "native/names.h"
+#include "target/process.h"
+#include "target/target.h"
+
+enum {
+	POLL_MS = 40,  /* so long may a snapshot wait to be begun */
+	LOOK_MS = 200, /* between two looks for a process */
+	RETRY_S = 10,  /* until one that could not be recorded is tried again */
+};
+
+/* Half of what the kernel can remember. What is kept of stacks stays below twice that. */
+#define RENEW_STACKS 32768
+
+/* One process. */
+struct flight {
+	struct recorder *recorder;
+	pid_t pid;
+	struct target *target;  /* a Go program; NULL: */
+	struct process process; /* seen as threads */
+	struct features features;
+	struct probe_plan plan;
+	struct function_plan functions;    /* those that triggers are about, each once */
+	const char *regions[MAX_TRIGGERS]; /* by trigger: what calls of its function are called */
+	void *names;                       /* puts names of native code into what tape gets; NULL = none */
+	struct tape *tape;
+	struct relay *relay;
+	struct capture *capture;
+	struct status status;
+	bool told_small; /* that --max-bytes does not hold the window */
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+}
+
+static enum wire_format format_of(const struct flight *flight)
+{
+	enum wire_format wanted = flight->recorder->options->look.format;
+
+	if (wanted != WIRE_NONE)
+		return wanted;
+	return flight->target ? wire_format_of_release(flight->target->go_minor) : WIRE_GO126;
+}
+
+static int find_target(struct flight *flight, struct error *err)
+{
+	int rc = process_check("/proc", flight->pid, err);
+
+	if (rc == 0) {
+		rc = target_open(flight->pid, &flight->target, err);
+		if (rc == 0)
+			return target_plan(flight->target, &flight->plan, err);
+		if (rc == -ENOEXEC) {
+			process_open(&flight->process, flight->pid);
+			rc = 0;
+		}
+	}
+	return rc;
+}
+
+static int find_functions(struct flight *flight, struct error *err)
+{
+	const struct flight_options *options = flight->recorder->options;
+	struct function_want wanted[MAX_TRIGGERS];
+	unsigned n = 0, which;
+
+	for (unsigned i = 0; i < options->ntriggers; i++) {
+		const struct trigger *trigger = &options->triggers[i];
+
+		if (trigger->kind != TRIGGER_FUNCTION)
+			continue;
+		for (which = 0; which < n && strcmp(wanted[which].text, trigger->name) != 0;)
+			which++;
+		wanted[which] = (struct function_want){.text = trigger->name, .kind = FUNCTION_REGION};
+		flight->regions[i] = functions_shown(&wanted[which]);
+		n += which == n;
+	}
+	return flight->target ? go_functions_plan(flight->target, wanted, n, &flight->functions, err)
+			      : functions_plan(flight->pid, NULL, wanted, n, &flight->functions, err);
+}
+
+/* What the relay hands its records to. */
+static int put_named(void *ctx, const struct log_record *record)
+{
+	struct flight *flight = ctx;
+	struct error err = {""};
+
+	if (record->type == LOG_TARGET && !flight->target &&
+	    names_new(flight->pid, tape_put, flight->tape, &flight->names, &err))
+		fprintf(stderr, "gotrace: stacks will have addresses without names: %s\n", err.text);
+	/* What is asked of the tape is no log's. */
+	return flight->names && record->type != TAPE_TAKE ? names_put(flight->names, record)
+							  : tape_put(flight->tape, record);
+}
+
+static int make_tape(struct flight *flight, struct error *err)
+{
+	struct tape_options wanted = {
+		.flight = flight->recorder->options,
+		.format = format_of(flight),
+		.pid = flight->pid,
+		.writer = flight->recorder->writer,
+	};
+
+	memcpy(wanted.regions, flight->regions, sizeof(wanted.regions));
+	flight->tape = tape_new(&wanted);
+	if (flight->tape)
+		flight->relay = relay_new(put_named, flight);
+	return flight->relay ? 0 : error_set(err, ENOMEM, "out of memory");
+}
+
+static int open_capture(struct flight *flight, struct error *err)
+{
+	struct capture_options wanted = {
+		.features = &flight->features,
+		.target = flight->target,
+		.plan = &flight->plan,
+		.process = flight->target ? NULL : &flight->process,
+		.functions = &flight->functions,
+		.pid = flight->pid,
+		.renew_stacks = RENEW_STACKS,
+		.sink = relay_put,
+		.ctx = flight->relay,
+	};
+
+	return record_capture(&flight->recorder->options->look, &wanted, &flight->capture, err);
+}
+
+static int start(struct flight *flight, struct error *err)
+{
+	const char *btf = flight->recorder->options->look.btf;
+	int rc = find_target(flight, err);
+
+	features_probe(&flight->features, &(struct features_options){.root = "", .btf = btf});
+	if (rc == 0)
+		rc = find_functions(flight, err);
+	if (rc == 0)
+		rc = make_tape(flight, err);
+	if (rc == 0)
+		rc = open_capture(flight, err);
+	if (rc == 0)
+		rc = capture_start(flight->capture, err);
+	/* Names of native code take their time, and the ring has none. */
+	if (rc == 0 && flight->target)
+		rc = relay_flush(flight->relay);
+	if (rc == 0 && flight->target)
+		record_names(tape_pipeline(flight->tape), flight->target);
+	return rc;
+}
+
+static void tell_begin(const struct flight *flight)
+{
+	const struct recorder *recorder = flight->recorder;
+
+	if (flight->plan.left_out[0])
+		fprintf(stderr, "gotrace: not traced in this program: %s\n", flight->plan.left_out);
+	if (recorder->options->look.quiet)
+		return;
+	if (flight->target)
+		fprintf(stderr,
+			"gotrace: recording PID %d (%s), %u probes; write with: gotrace snapshot %d\n",
+			(int)flight->pid, flight->target->go_version, capture_stats(flight->capture)->probes,
+			(int)getpid());
+	else
+		fprintf(stderr,
+			"gotrace: recording PID %d (%s), its threads; write with: gotrace snapshot %d\n",
+			(int)flight->pid,
+			text_name(flight->process.comm, strlen(flight->process.comm), 16).bytes,
+			(int)getpid());
+}
+
+static void show_status(struct flight *flight, const struct keeper_stats *kept)
+{
+	const struct capture_stats *stats = capture_stats(flight->capture);
+	struct status_figures figures = {
+		.now_ns = now_ns(),
+		.events = stats->records,
+		.lost = record_lost(stats),
+		.bytes = kept->bytes,
+		.hit_ns = stats->probe_hit_ns,
+		.look = record_look(stats->level),
+	};
+
+	status_update(&flight->status, &figures);
+}
+
+/* Fewer bytes than the window needs: told once a process. */
+static void tell_small(struct flight *flight, const struct keeper_stats *kept)
+{
+	const struct flight_options *options = flight->recorder->options;
+
+	if (flight->told_small || !kept->dropped_soon)
+		return;
+	flight->told_small = true;
+	status_clear(&flight->status);
+	fprintf(stderr, "gotrace: --max-bytes %s hold only the last %s now, not the window of %s\n",
+		text_bytes(options->max_bytes).bytes, text_time(now_ns() - kept->start_ns).bytes,
+		text_time(options->window_ns).bytes);
+}
+
+static enum log_end_reason follow(struct flight *flight, struct error *err)
+{
+	for (;;) {
+		struct keeper_stats kept;
+		int rc;
+
+		if (signals_seen())
+			return LOG_END_STOPPED;
+		rc = capture_poll(flight->capture, POLL_MS, err);
+		if (rc > 0)
+			return capture_end_reason(flight->capture);
+		if (rc == 0)
+			rc = recorder_serve(flight->recorder, flight->tape, flight->relay, flight->capture,
+					    err);
+		if (rc < 0 && rc != -EINTR)
+			return LOG_END_ERROR;
+		kept = tape_stats(flight->tape);
+		tell_small(flight, &kept);
+		show_status(flight, &kept);
+	}
+}
+
+static void tell_broken(const struct flight *flight, const struct error *err)
+{
+	const struct error *why = pipeline_trace_error(tape_pipeline(flight->tape));
+
+	if (!why->text[0])
+		why = err;
+	fprintf(stderr, "gotrace: recording PID %d broke off: %s\n", (int)flight->pid,
+		why->text[0] ? why->text : "the log could not be read");
+}
+
+static void tell_end(const struct flight *flight, enum log_end_reason reason)
+{
+	uint64_t lost = record_lost(capture_stats(flight->capture));
+
+	if (reason == LOG_END_EXITED && !flight->recorder->options->look.quiet)
+		fprintf(stderr, "gotrace: PID %d has ended\n", (int)flight->pid);
+	if (reason == LOG_END_EXECED && !flight->recorder->options->look.quiet)
+		fprintf(stderr, "gotrace: PID %d runs another program now\n", (int)flight->pid);
+	if (lost)
+		fprintf(stderr, "gotrace: lost in all: %s records (the traces say where)\n",
+			text_count(lost).bytes);
+}
+
+/* What ends by itself leaves a snapshot of its end; what was asked for is written in any case. */
+static enum log_end_reason run(struct flight *flight)
+{
+	struct error err = {""}, end_err = {""};
+	enum log_end_reason reason;
+
+	status_init(&flight->status, !flight->recorder->options->look.quiet, now_ns());
+	reason = follow(flight, &err);
+	status_clear(&flight->status);
+	if (capture_stop(flight->capture, reason, &end_err) && reason != LOG_END_ERROR)
+		err = end_err;
+	relay_flush(flight->relay);
+	tape_finish(flight->tape);
+	tell_end(flight, reason);
+	if (reason == LOG_END_ERROR)
+		tell_broken(flight, &err);
+	recorder_settle(flight->recorder, flight->tape, reason != LOG_END_STOPPED);
+	return reason;
+}
+
+static void close_flight(struct flight *flight)
+{
+	if (flight->capture)
+		capture_free(flight->capture);
+	relay_free(flight->relay);
+	names_free(flight->names);
+	tape_free(flight->tape);
+	functions_free(&flight->functions);
+	if (flight->target)
+		target_free(flight->target);
+	free(flight);
+}
+
+/* Returns the exit status if nothing follows; *began is set if the process could be recorded. */
+static int record_one(struct recorder *recorder, pid_t pid, bool *began, struct error *err)
+{
+	struct flight *flight = calloc(1, sizeof(*flight));
+	int status = STATUS_WHOLE;
+
+	*began = false;
+	if (!flight)
+		return error_set(err, ENOMEM, "out of memory") ? STATUS_NONE : STATUS_NONE;
+	flight->recorder = recorder;
+	flight->pid = pid;
+	if (start(flight, err) == 0) {
+		*began = true;
+		tell_begin(flight);
+		if (run(flight) == LOG_END_ERROR)
+			status = STATUS_NONE;
+		else if (record_lost(capture_stats(flight->capture)) || recorder->failures)
+			status = STATUS_CUT;
+	} else {
+		status = STATUS_NONE;
+	}
+	if (flight->relay)
+		relay_flush(flight->relay);
+	close_flight(flight);
+	return status;
+}
+
+/* --- successors --- */
+
+/* What could not be recorded, and when that was: it is told once, and tried again later. */
+struct refused {
+	struct found_process process;
+	time_t when;
+};
+
+static bool was_refused(const struct refused *refused, const struct found_process *process, bool for_now)
+{
+	for (int i = 0; i < MAX_FOUND; i++) {
+		const struct refused *one = &refused[i];
+
+		if (one->process.pid == process->pid && one->process.start == process->start)
+			return !for_now || time(NULL) - one->when < RETRY_S;
+	}
+	return false;
+}
+
+static void note_refused(struct refused *refused, const struct found_process *process,
+			 const struct error *err)
+{
+	bool told = was_refused(refused, process, false);
+
+	if (!told) {
+		message_error(err);
+		memmove(refused + 1, refused, (MAX_FOUND - 1) * sizeof(*refused));
+		refused[0].process = *process;
+	}
+	for (int i = 0; i < MAX_FOUND; i++) {
+		if (refused[i].process.pid == process->pid)
+			refused[i].when = time(NULL);
+	}
+}
+
+/* Records the newest that can be; false if there was none. */
+static bool record_found(struct recorder *recorder, struct refused *refused, int *status)
+{
+	const struct flight_options *options = recorder->options;
+	struct found_process found[MAX_FOUND];
+	struct error err = {""};
+	int n = find_processes(options->comm, options->cgroup, found, &err);
+	bool began = false;
+	int ended;
+
+	for (int i = 0; i < n && !began && !signals_seen(); i++) {
+		if (was_refused(refused, &found[i], true))
+			continue;
+		ended = record_one(recorder, found[i].pid, &began, &err);
+		if (began)
+			*status = ended;
+		else
+			note_refused(refused, &found[i], &err);
+	}
+	return began;
+}
+
+static int record_successors(struct recorder *recorder)
+{
+	struct refused *refused = calloc(MAX_FOUND, sizeof(*refused));
+	const struct flight_options *options = recorder->options;
+	int status = STATUS_WHOLE;
+	bool told = false;
+
+	while (refused && !signals_seen()) {
+		if (record_found(recorder, refused, &status)) {
+			told = false;
+			continue;
+		}
+		if (!told && !options->look.quiet)
+			fprintf(stderr, "gotrace: waiting for a process of %s %s\n",
+				options->comm ? "the name" : "the cgroup",
+				options->comm ? options->comm : options->cgroup);
+		told = true;
+		recorder_idle(recorder);
+		poll(NULL, 0, LOOK_MS);
+	}
+	free(refused);
+	return status == STATUS_NONE ? STATUS_CUT : status;
+}
+
+static int fly(const struct flight_options *options)
+{
+	struct recorder *recorder = calloc(1, sizeof(*recorder));
+	struct error err = {""};
+	int status = STATUS_NONE;
+	bool began;
+
+	if (!recorder)
+		return STATUS_NONE;
+	if (recorder_open(recorder, options, &err)) {
+		message_error(&err);
+	} else if (options->look.pid) {
+		status = record_one(recorder, options->look.pid, &began, &err);
+		if (!began)
+			message_error(&err);
+	} else {
+		status = record_successors(recorder);
+	}
+	recorder_close(recorder);
+	free(recorder);
+	return status;
+}
+
+int command_flight(int argc, char **argv)
+{
+	struct flight_options *options = calloc(1, sizeof(*options));
+	struct error err;
+	int status;
+
+	if (!options)
+		return STATUS_NONE;
+	if (options_flight(argc, argv, options, &err)) {
+		status = options_refuse("gotrace flight", &err);
+	} else if (options->help) {
+		options_help_flight();
+		status = STATUS_WHOLE;
+	} else {
+		signals_install();
+		signals_count_snapshots();
+		status = fly(options);
+	}
+	free(options);
+	return status;
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "cli/options_flight.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/options_common.h"
+#include "cli/values.h"
+
+enum key {
+	KEY_WINDOW = 1000,
+	KEY_MAX_BYTES,
+	KEY_COMM,
+	KEY_CGROUP,
+	KEY_ON,
+	KEY_EVERY,
+	KEY_AFTER,
+	KEY_KEEP,
+	KEY_FORMAT,
+	KEY_NO_SYSCALLS,
+	KEY_CPU_SAMPLES,
+	KEY_NO_CPU_SAMPLES,
+	KEY_RUNTIME_FRAMES,
+	KEY_MAX_OVERHEAD,
+	KEY_EXACT,
+	KEY_LIGHT,
+	KEY_SPANS,
+	KEY_RING_SIZE,
+};
+
+enum { SAMPLE_HZ = 100, MAX_SAMPLE_HZ = 10000, MAX_KEEP = 1000000 };
+
+static const struct argp_option table[] = {
+	{"pid", 'p', "PID", 0, "Record this process until it ends", 1},
+	{"comm", KEY_COMM, "NAME", 0,
+	 "Record the process of this name (/proc/PID/comm), and then its successors", 1},
+	{"cgroup", KEY_CGROUP, "PATH", 0,
+	 "The same of a process in this cgroup (a path below /sys/fs/cgroup)", 1},
+	{"output", 'o', "DIR", 0, "Write snapshots here (else: the current directory)", 1},
+	{"window", KEY_WINDOW, "TIME", 0, "Keep at least so much of what was last (else: 10s)", 1},
+	{"max-bytes", KEY_MAX_BYTES, "BYTES", 0, "Keep at most so much, whatever the window is (else: 64M)",
+	 1},
+	{"on", KEY_ON, "TRIGGER", 0,
+	 "Write a snapshot when this happens: 'blocked>50ms', 'blocked:sync>50ms', 'runnable>10ms', "
+	 "'syscall>100ms', 'gc-pause>5ms', 'goroutines>10000', 'func main.handle>100ms'; may be given "
+	 "several "
+	 "times",
+	 2},
+	{"every", KEY_EVERY, "TIME", 0, "At least so much time between two files by triggers (else: 10s)", 2},
+	{"after", KEY_AFTER, "TIME", 0, "Record so much past a trigger's moment (else: nothing)", 2},
+	{"keep", KEY_KEEP, "N", 0,
+	 "Remove the oldest of its own files when there are more (else: 20; 0: never)", 2},
+	{"quiet", 'q', NULL, 0, "Print errors and losses only", 3},
+	{"format", KEY_FORMAT, "GO", 0,
+	 "Write the format of this Go release, 1.5 to 1.26, or v0 (else: the target's own)", 3},
+	{"no-syscalls", KEY_NO_SYSCALLS, NULL, 0, "Leave system calls out", 3},
+	{"cpu-samples", KEY_CPU_SAMPLES, "HZ", 0, "CPU samples a second of CPU time (else: 100); 0 for none",
+	 3},
+	{"no-cpu-samples", KEY_NO_CPU_SAMPLES, NULL, 0, "Take no CPU samples", 3},
+	{"runtime-frames", KEY_RUNTIME_FRAMES, NULL, 0, "Keep the runtime's own frames in stacks", 3},
+	{"max-overhead", KEY_MAX_OVERHEAD, "PCT", 0,
+	 "Look at less when that costs the target more than this share of its CPU time (else: 10)", 3},
+	{"exact", KEY_EXACT, NULL, 0, "Always probe the starts of goroutines, whatever that costs", 3},
+	{"light", KEY_LIGHT, NULL, 0, "Never probe the starts of goroutines: infer them", 3},
+	{"spans", KEY_SPANS, NULL, 0,
+	 "Probe nothing but the starts: half the cost, and nobody knows who woke whom", 3},
+	{"ring-size", KEY_RING_SIZE, "BYTES", 0, "Size of the ring between kernel and gotrace (else: 16M)",
+	 3},
+	OPTIONS_HELP,
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+static int add_trigger(struct flight_options *options, const char *text, struct error *err)
+{
+	if (options->ntriggers == MAX_TRIGGERS)
+		return error_set(err, EINVAL, "--on: at most %d triggers", MAX_TRIGGERS);
+	return trigger_parse(text, &options->triggers[options->ntriggers++], err);
+}
+
+static int set_keep(struct flight_options *options, const char *text, struct error *err)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || n > MAX_KEEP)
+		return error_set(err, EINVAL, "--keep: '%s' is not a number from 0 to %d", text, MAX_KEEP);
+	options->keep = (unsigned)n;
+	return 0;
+}
+
+static int set_bytes(const char *name, const char *text, uint64_t min, uint64_t max, size_t *to,
+		     struct error *err)
+{
+	uint64_t bytes = 0;
+	int rc = parse_size(name, text, min, max, &bytes, err);
+
+	*to = (size_t)bytes;
+	return rc;
+}
+
+/* How closely it looks. */
+static int set_look(struct record_options *look, int key, char *text, struct error *err)
+{
+	size_t bytes;
+	int rc;
+
+	switch (key) {
+	case KEY_FORMAT:
+		return parse_format("--format", text, &look->format, err);
+	case KEY_CPU_SAMPLES:
+		return parse_rate("--cpu-samples", text, MAX_SAMPLE_HZ, &look->sample_hz, err);
+	case KEY_MAX_OVERHEAD:
+		return parse_percent("--max-overhead", text, &look->max_overhead, err);
+	default:
+		rc = set_bytes("--ring-size", text, 64u << 10, 1u << 30, &bytes, err);
+		look->ring_bytes = (uint32_t)bytes;
+		return rc;
+	}
+}
+
+static int set_value(struct flight_options *options, int key, char *text, struct error *err)
+{
+	switch (key) {
+	case 'p':
+		return parse_pid("-p", text, &options->look.pid, err);
+	case KEY_COMM:
+		options->comm = text;
+		return 0;
+	case KEY_CGROUP:
+		options->cgroup = text;
+		return 0;
+	case 'o':
+		options->dir = text;
+		return 0;
+	case KEY_WINDOW:
+		return parse_duration("--window", text, &options->window_ns, err);
+	case KEY_MAX_BYTES:
+		return set_bytes("--max-bytes", text, 1u << 20, 1ull << 36, &options->max_bytes, err);
+	case KEY_ON:
+		return add_trigger(options, text, err);
+	case KEY_EVERY:
+		return parse_duration("--every", text, &options->every_ns, err);
+	case KEY_AFTER:
+		return parse_duration("--after", text, &options->after_ns, err);
+	case KEY_KEEP:
+		return set_keep(options, text, err);
+	default:
+		return set_look(&options->look, key, text, err);
+	}
+}
+
+static int set_flag(struct flight_options *options, int key)
+{
+	struct record_options *look = &options->look;
+
+	switch (key) {
+	case 'q':
+		look->quiet = true;
+		return 0;
+	case 'h':
+		options->help = true;
+		return 0;
+	case KEY_NO_SYSCALLS:
+		look->syscalls = false;
+		return 0;
+	case KEY_NO_CPU_SAMPLES:
+		look->sample_hz = 0;
+		return 0;
+	case KEY_RUNTIME_FRAMES:
+		look->runtime_frames = true;
+		return 0;
+	case KEY_EXACT:
+		look->exact = true;
+		return 0;
+	case KEY_LIGHT:
+		look->light = true;
+		return 0;
+	case KEY_SPANS:
+		look->spans = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t on_option(int key, char *text, struct argp_state *state)
+{
+	struct option_target *target = state->input;
+
+	if (key == ARGP_KEY_ARG)
+		return -error_set(target->err, EINVAL, "'%s' is no option", text);
+	if (text)
+		return -set_value(target->options, key, text, target->err);
+	return set_flag(target->options, key);
+}
+
+/*
+ * A program that mostly sleeps takes so little CPU time that a tenth of it is
+ * a few hits a second: a recorder that is always off for that would be of no use.
+ */
+#define FREE_SHARE 0.01
+
+/* What is left to its default is filled in here: an option that is given is never 0. */
+static void fill_in(struct flight_options *options)
+{
+	if (!options->look.max_overhead && !options->look.exact)
+		options->look.max_overhead = 10;
+	options->look.free_share = FREE_SHARE;
+	if (!options->dir)
+		options->dir = ".";
+}
+
+static int check_together(const struct flight_options *options, struct error *err)
+{
+	int ways = (options->look.pid != 0) + (options->comm != NULL) + (options->cgroup != NULL);
+
+	if (ways != 1)
+		return error_set(err, EINVAL,
+				 "which process? give one of -p PID, --comm NAME and --cgroup PATH");
+	if (options->look.exact && (options->look.light || options->look.spans || options->look.max_overhead))
+		return error_set(err, EINVAL, "--exact excludes --light, --spans and --max-overhead");
+	if (options->look.light && options->look.spans)
+		return error_set(err, EINVAL, "--light and --spans exclude each other");
+	if (options->after_ns && !options->ntriggers)
+		return error_set(err, EINVAL, "--after: what is it to be after? There is no --on");
+	return 0;
+}
+
+static const struct argp flight_parser = {
+	.options = table,
+	.parser = on_option,
+	.doc = "Keep the last seconds of a running process, and write them as a Go execution trace when "
+	       "asked to: "
+	       "by SIGUSR1, gotrace snapshot, a trigger, or the end of the process."
+	       "\v"
+	       "Examples:\n"
+	       "  sudo gotrace flight -p 1234 -o /var/tmp/flight\n"
+	       "  sudo gotrace snapshot PID-OF-THAT       write what there is now, print the file's name\n"
+	       "  sudo gotrace flight --comm server --on 'blocked>50ms' --after 2s --every 1m -o "
+	       "/var/tmp/flight\n"
+	       "Exit status: 0 ended as it should, 1 could not record, 2 wrong usage, 3 something was lost.",
+};
+
+int options_flight(int argc, char **argv, struct flight_options *options, struct error *err)
+{
+	struct option_target target = {.options = options, .err = err};
+	int rc;
+
+	*options = (struct flight_options){
+		.look = {.syscalls = true, .sample_hz = SAMPLE_HZ},
+		.window_ns = 10 * 1000000000ull,
+		.max_bytes = 64u << 20,
+		.every_ns = 10 * 1000000000ull,
+		.keep = 20,
+	};
+	err->text[0] = '\0';
+	rc = options_parse(&flight_parser, argc, argv, &target);
+	if (rc || options->help)
+		return rc;
+	rc = check_together(options, err);
+	fill_in(options);
+	return rc;
+}
+
+void options_help_flight(void)
+{
+	options_print_help(&flight_parser, "gotrace flight [OPTION...] -p PID\n"
+					   "       gotrace flight [OPTION...] --comm NAME\n"
+					   "       gotrace flight [OPTION...] --cgroup PATH");
+}
+
+/* --- gotrace snapshot --- */
+
+static const struct argp_option snapshot_table[] = {
+	OPTIONS_HELP,
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+static error_t on_snapshot(int key, char *text, struct argp_state *state)
+{
+	struct option_target *target = state->input;
+	struct snapshot_options *options = target->options;
+
+	if (key == ARGP_KEY_ARG) {
+		if (options->pid)
+			return -error_set(target->err, EINVAL, "one recorder at a time, please");
+		return -parse_pid("PID", text, &options->pid, target->err);
+	}
+	if (key != 'h')
+		return ARGP_ERR_UNKNOWN;
+	options->help = true;
+	return 0;
+}
+
+static const struct argp snapshot_parser = {
+	.options = snapshot_table,
+	.parser = on_snapshot,
+	.doc = "Have a running gotrace flight write what it keeps; wait until it is written, and print the "
+	       "file's name.",
+};
+
+int options_snapshot(int argc, char **argv, struct snapshot_options *options, struct error *err)
+{
+	int rc = options_into(&snapshot_parser, argc, argv, options, sizeof(*options), err);
+
+	if (rc == 0 && !options->help && !options->pid)
+		return error_set(err, EINVAL, "the PID of which recorder? (gotrace flight printed it)");
+	return rc;
+}
+
+void options_help_snapshot(void)
+{
+	options_print_help(&snapshot_parser, "gotrace snapshot PID-OF-RECORDER");
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The command lines of gotrace flight and gotrace snapshot. */
+#ifndef GOTRACE_OPTIONS_FLIGHT_H
+#define GOTRACE_OPTIONS_FLIGHT_H
+
+#include "cli/options.h"
+#include "flight/trigger.h"
+
+struct flight_options {
+	/* How closely it looks, as in a plain trace: pid, format, exact, light, spans, max_overhead,
+	 * syscalls, sample_hz, runtime_frames, rings, ring_bytes, quiet. */
+	struct record_options look;
+	const char *comm,
+		*cgroup; /* instead of a PID: the process is looked for, again and again; else NULL */
+	const char *dir;
+	uint64_t window_ns;
+	size_t max_bytes;
+	struct trigger triggers[MAX_TRIGGERS];
+	unsigned ntriggers;
+	uint64_t every_ns; /* at least between two files by triggers */
+	uint64_t after_ns; /* recorded past a trigger's moment */
+	unsigned keep;     /* files; 0 = all */
+	bool help;
+};
+
+struct snapshot_options {
+	pid_t pid; /* of the recorder */
+	bool help;
+};
+
+/* As those of options.h. */
+int options_flight(int argc, char **argv, struct flight_options *options, struct error *err);
+int options_snapshot(int argc, char **argv, struct snapshot_options *options, struct error *err);
+void options_help_flight(void);
+void options_help_snapshot(void);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What a plain trace and a flight recorder share of looking at a live process. */
+#ifndef GOTRACE_RECORD_H_CLI
+#define GOTRACE_RECORD_H_CLI
+
+#include "capture/capture.h"
+#include "cli/options.h"
+#include "cli/pipeline.h"
+
+struct shed_options record_shed(const struct record_options *options);
+/* Looks at this process as the options say; the rest of `wanted` (target, plan, sink, …) is filled in. */
+int record_capture(const struct record_options *options, struct capture_options *wanted,
+		   struct capture **capture, struct error *err);
+/* Gives the pipeline the target's function table; what fails is told. */
+void record_names(struct pipeline *pipe, struct target *target);
+/* What a level leaves out, for people; "" = nothing. */
+const char *record_look(enum level level);
+/* Records lost so far. */
+uint64_t record_lost(const struct capture_stats *stats);
+
+#endif

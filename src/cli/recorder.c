@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "cli/recorder.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/message.h"
+#include "cli/signals.h"
+#include "cli/text.h"
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+}
+
+/* Whoever asks for a snapshot may stand elsewhere. */
+static int find_dir(struct recorder *recorder, struct error *err)
+{
+	const char *dir = recorder->options->dir;
+	char here[PATH_MAX] = "";
+
+	if (dir[0] != '/' && !getcwd(here, sizeof(here)))
+		return error_set(err, errno, "cannot tell the current directory: %s", strerror(errno));
+	if (strcmp(dir, ".") == 0)
+		dir = "";
+	if (snprintf(recorder->dir, sizeof(recorder->dir), "%s%s%s", here, here[0] && dir[0] ? "/" : "",
+		     dir) >= (int)sizeof(recorder->dir))
+		return error_set(err, ENAMETOOLONG, "%s: the name is too long", dir);
+	return 0;
+}
+
+int recorder_open(struct recorder *recorder, const struct flight_options *options, struct error *err)
+{
+	struct error deaf;
+	int rc;
+
+	*recorder = (struct recorder){.options = options, .control = {.fd = -1}};
+	for (int i = 0; i < MAX_ASKERS; i++)
+		recorder->control.askers[i].fd = -1;
+	rc = find_dir(recorder, err);
+	if (rc == 0)
+		rc = store_open(&recorder->store, recorder->dir, options->keep, options->max_bytes, err);
+	if (rc)
+		return rc;
+	recorder->writer = snapshot_writer_new(&recorder->store);
+	if (!recorder->writer)
+		return error_set(err, ENOMEM, "out of memory");
+	if (control_open(&recorder->control, &deaf))
+		message_error(&deaf); /* a signal will do */
+	return 0;
+}
+
+void recorder_close(struct recorder *recorder)
+{
+	control_close(&recorder->control);
+	snapshot_writer_free(recorder->writer);
+	store_close(&recorder->store);
+}
+
+/* --- what was written --- */
+
+static void tell_written(struct recorder *recorder, const struct store_entry *entry)
+{
+	recorder->files++;
+	if (recorder->last_error)
+		fprintf(stderr, "gotrace: files can be written again; %s could not\n",
+			text_count(recorder->failures).bytes);
+	recorder->last_error = 0;
+	if (entry->made_dir)
+		fprintf(stderr, "gotrace: %s was gone, and was made anew\n", recorder->dir);
+	if (!recorder->options->look.quiet)
+		fprintf(stderr, "gotrace: wrote %s (%s)\n", entry->path, text_bytes(entry->bytes).bytes);
+}
+
+/* A disk stays full for long: the same failure is told once. */
+static void tell_failure(struct recorder *recorder, const struct snapshot_result *result)
+{
+	recorder->failures++;
+	if (result->code == recorder->last_error)
+		return;
+	recorder->last_error = result->code;
+	fprintf(stderr, "gotrace: %s; recording goes on\n", result->error.text);
+}
+
+static void take_result(struct recorder *recorder, bool wait)
+{
+	struct snapshot_result result;
+
+	if (!recorder->writing || !snapshot_writer_result(recorder->writer, wait, &result))
+		return;
+	recorder->writing = false;
+	if (result.code)
+		tell_failure(recorder, &result);
+	else
+		tell_written(recorder, &result.entry);
+	control_answer(&recorder->control, result.code ? NULL : result.entry.path, &result.error);
+}
+
+/* --- what is wanted --- */
+
+static void tell_firing(struct recorder *recorder, const struct news *news)
+{
+	if (!recorder->options->look.quiet) {
+		fprintf(stderr, "gotrace: %s", news->text);
+		if (recorder->untold)
+			fprintf(stderr, "; and %u before, within --every", recorder->untold);
+		fputc('\n', stderr);
+	}
+	recorder->untold = 0;
+}
+
+static void take_news(struct recorder *recorder, struct tape *tape, uint64_t now)
+{
+	const struct flight_options *options = recorder->options;
+	struct news news;
+
+	while (tape_news(tape, &news)) {
+		uint64_t due = news.time + options->after_ns;
+
+		recorder->firings++;
+		/* Several at once, and what fires while one is waited for, are in the same file. */
+		if (now < recorder->next_trigger_ns && !recorder->due_ns) {
+			recorder->untold++;
+			continue;
+		}
+		tell_firing(recorder, &news);
+		if (recorder->due_ns)
+			continue;
+		recorder->due_ns = due > now ? due : now;
+		recorder->next_trigger_ns = recorder->due_ns + options->every_ns;
+	}
+}
+
+static int begin(struct recorder *recorder, struct relay *relay, struct capture *capture, struct error *err)
+{
+	const struct log_record take = {.type = TAPE_TAKE};
+	int rc = capture_boundary(capture, err);
+
+	if (rc < 0)
+		return rc;
+	recorder->wanted = false;
+	recorder->writing = true;
+	control_begin(&recorder->control);
+	return relay_put(relay, &take);
+}
+
+int recorder_serve(struct recorder *recorder, struct tape *tape, struct relay *relay, struct capture *capture,
+		   struct error *err)
+{
+	uint64_t now = now_ns();
+
+	take_result(recorder, false);
+	take_news(recorder, tape, now);
+	if (signals_snapshots() > 0 || control_poll(&recorder->control))
+		recorder->wanted = true;
+	if (recorder->due_ns && now >= recorder->due_ns) {
+		recorder->wanted = true;
+		recorder->due_ns = 0;
+	}
+	return recorder->wanted && !recorder->writing ? begin(recorder, relay, capture, err) : 0;
+}
+
+void recorder_settle(struct recorder *recorder, struct tape *tape, bool in_any_case)
+{
+	take_result(recorder, true);
+	take_news(recorder, tape, now_ns());
+	if (signals_snapshots() > 0 || control_poll(&recorder->control))
+		recorder->wanted = true;
+	if (recorder->wanted || recorder->due_ns || in_any_case) {
+		control_begin(&recorder->control);
+		recorder->writing = true;
+		tape_take(tape);
+		take_result(recorder, true);
+	}
+	recorder->wanted = false;
+	recorder->due_ns = 0;
+}
+
+void recorder_idle(struct recorder *recorder)
+{
+	const struct error idle = {"there is no process to record now"};
+
+	if (signals_snapshots() > 0)
+		fprintf(stderr, "gotrace: no snapshot: %s\n", idle.text);
+	if (!control_poll(&recorder->control))
+		return;
+	control_begin(&recorder->control);
+	control_answer(&recorder->control, NULL, &idle);
+}

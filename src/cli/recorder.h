@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* A flight recorder: what outlives the process that is recorded, and the snapshots that are asked of it. */
+#ifndef GOTRACE_RECORDER_H
+#define GOTRACE_RECORDER_H
+
+#include <limits.h>
+
+#include "capture/capture.h"
+#include "cli/control.h"
+#include "cli/options_flight.h"
+#include "cli/snapshot_writer.h"
+#include "cli/store.h"
+#include "cli/tape.h"
+#include "rawlog/relay.h"
+
+struct recorder {
+	const struct flight_options *options;
+	char dir[PATH_MAX]; /* from the root on */
+	struct store store;
+	struct snapshot_writer *writer;
+	struct control control;
+	bool wanted;              /* a snapshot, as soon as the one before is written */
+	bool writing;             /* one is being taken or written */
+	uint64_t due_ns;          /* when a trigger's is to be taken; 0 = none is due */
+	uint64_t next_trigger_ns; /* before that triggers make no file */
+	unsigned untold;          /* firings since the last that was printed */
+	int last_error;           /* of writing: told once; 0 = the last one went well */
+	uint64_t files, failures; /* snapshots written, and not */
+	uint64_t firings;
+};
+
+/* Opens the directory, starts the writer, begins to listen. */
+int recorder_open(struct recorder *recorder, const struct flight_options *options, struct error *err);
+void recorder_close(struct recorder *recorder);
+
+/*
+ * To be called every few hundredths of a second: takes in who asks and what has
+ * fired, tells what was written; takes a snapshot if one is due. 0 or a
+ * negative errno: recording is over.
+ */
+int recorder_serve(struct recorder *recorder, struct tape *tape, struct relay *relay, struct capture *capture,
+		   struct error *err);
+/* The log is over and the relay flushed: writes what was asked for, or what there is in any case; waits for
+ * it. */
+void recorder_settle(struct recorder *recorder, struct tape *tape, bool in_any_case);
+/* Refuses those who ask while there is nothing to record. */
+void recorder_idle(struct recorder *recorder);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* gotrace snapshot: has a flight recorder write what it keeps. */
+#include "cli/cli.h"
+
+#include <stdio.h>
+
+#include "cli/control.h"
+#include "cli/message.h"
+#include "cli/options_flight.h"
+#include "cli/signals.h"
+
+int command_snapshot(int argc, char **argv)
+{
+	struct snapshot_options options;
+	char path[PATH_MAX];
+	struct error err;
+
+	if (options_snapshot(argc, argv, &options, &err))
+		return options_refuse("gotrace snapshot", &err);
+	if (options.help) {
+		options_help_snapshot();
+		return STATUS_WHOLE;
+	}
+	signals_install();
+	if (control_ask(options.pid, path, &err)) {
+		message_error(&err);
+		return STATUS_NONE;
+	}
+	printf("%s\n", path);
+	return STATUS_WHOLE;
+}

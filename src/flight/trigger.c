@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "flight/trigger.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct word {
+	const char *name;
+	enum trigger_kind kind;
+};
+
+static const struct word words[] = {
+	{"blocked", TRIGGER_BLOCKED},   {"runnable", TRIGGER_RUNNABLE},     {"syscall", TRIGGER_SYSCALL},
+	{"gc-pause", TRIGGER_GC_PAUSE}, {"goroutines", TRIGGER_GOROUTINES},
+};
+
+struct unit {
+	const char *name;
+	uint64_t factor;
+};
+
+static const struct unit times[] = {{"us", 1000ull},
+				    {"ms", 1000000ull},
+				    {"s", 1000000000ull},
+				    {"m", 60 * 1000000000ull},
+				    {"h", 3600 * 1000000000ull}};
+static const struct unit counts[] = {{"", 1}, {"k", 1000}, {"M", 1000000}};
+
+/* A number and its unit, and nothing else. */
+static bool read_value(const char *text, const struct unit *units, size_t n, uint64_t *value)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)text[0]))
+		return false;
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	for (size_t i = 0; i < n && !errno; i++) {
+		if (strcmp(end, units[i].name) == 0)
+			return !__builtin_mul_overflow(*value, units[i].factor, value) && *value > 0;
+	}
+	return false;
+}
+
+static bool find_kind(const char *name, size_t len, enum trigger_kind *kind)
+{
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strlen(words[i].name) == len && memcmp(words[i].name, name, len) == 0) {
+			*kind = words[i].kind;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Of "blocked:chan receive" what stands behind the colon. */
+static int read_name(const char *name, size_t len, struct trigger *trigger, struct error *err)
+{
+	const char *colon = memchr(name, ':', len);
+	size_t first = colon ? (size_t)(colon - name) : len;
+
+	if (!find_kind(name, first, &trigger->kind))
+		return error_set(
+			err, EINVAL,
+			"--on '%.100s': there are blocked, runnable, syscall, gc-pause, goroutines and "
+			"func NAME (example: 'blocked>50ms')",
+			trigger->text);
+	if (!colon)
+		return 0;
+	if (trigger->kind != TRIGGER_BLOCKED || first + 1 == len)
+		return error_set(err, EINVAL,
+				 "--on '%s': only blocked takes a reason (example: 'blocked:sync>50ms')",
+				 trigger->text);
+	memcpy(trigger->name, colon + 1, len - first - 1);
+	return 0;
+}
+
+/* Of "func main.handle" what stands behind the word. */
+static bool is_function(const char *name, size_t len, struct trigger *trigger)
+{
+	static const char word[] = "func ";
+	size_t at = sizeof(word) - 1;
+
+	if (len <= at || memcmp(name, word, at) != 0)
+		return false;
+	while (at < len && name[at] == ' ')
+		at++;
+	trigger->kind = TRIGGER_FUNCTION;
+	memcpy(trigger->name, name + at, len - at);
+	return at < len;
+}
+
+int trigger_parse(const char *text, struct trigger *trigger, struct error *err)
+{
+	/* The last one: names of functions may have some, too (C++). */
+	const char *than = strrchr(text, '>'), *value = than ? than + 1 : NULL;
+	size_t len = than ? (size_t)(than - text) : 0;
+	bool valid, function;
+
+	*trigger = (struct trigger){.limit = 0};
+	function = strncmp(text, "func ", 5) == 0;
+	if (strlen(text) >= (function ? TRIGGER_TEXT : SHORT_TRIGGER))
+		return error_set(err, EINVAL, "--on: a trigger has at most %d characters",
+				 (function ? TRIGGER_TEXT : SHORT_TRIGGER) - 1);
+	strcpy(trigger->text, text);
+	if (!than)
+		return error_set(err, EINVAL,
+				 "--on '%s': what is to be longer than what? (example: 'blocked>50ms')",
+				 text);
+	while (len && text[len - 1] == ' ')
+		len--;
+	while (*value == ' ')
+		value++;
+	if (!is_function(text, len, trigger) && read_name(text, len, trigger, err))
+		return -EINVAL;
+	if (trigger->kind == TRIGGER_GOROUTINES)
+		valid = read_value(value, counts, sizeof(counts) / sizeof(counts[0]), &trigger->limit);
+	else
+		valid = read_value(value, times, sizeof(times) / sizeof(times[0]), &trigger->limit);
+	if (!valid)
+		return error_set(err, EINVAL, "--on '%.100s': '%.100s' is no %s", text, value,
+				 trigger->kind == TRIGGER_GOROUTINES ? "number (example: 10000)"
+								     : "time (examples: 500us, 50ms, 2s)");
+	return 0;
+}

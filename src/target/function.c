@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "target/function.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "target/private.h"
+#include "target/x86.h"
+
+enum { MAX_SHOWN = 4, ABOVE = 7 /* the code of `ja` */ };
+
+const uint8_t *target_function_bytes(const struct target *target, uint64_t address, size_t size)
+{
+	uint64_t entry = address + target->bias;
+	struct code code;
+
+	return target_code_at(target, entry, entry + size, &code) ? NULL : code.bytes;
+}
+
+bool target_function_pointer(const struct target *target, uint64_t address, uint64_t *to)
+{
+	return image_pointer(&target->image->elf, address, to);
+}
+
+int target_function_delta(const struct target *target, uint64_t address, uint32_t *delta)
+{
+	return functab_sp_delta(target->functab, address + target->bias, delta);
+}
+
+bool target_function_offset(const struct target *target, uint64_t address, uint64_t *offset)
+{
+	return image_code_offset(&target->image->elf, address, offset);
+}
+
+/* --- by name --- */
+
+/* "conn).serve" and "(*conn).serve" are ends of "net/http.(*conn).serve", "serve" is, and "erve" is not. */
+static bool is_end(const char *name, const char *end)
+{
+	size_t len = strlen(name), tail = strlen(end);
+
+	if (!tail || tail >= len || strcmp(name + len - tail, end) != 0)
+		return false;
+	return strchr("./*(", name[len - tail - 1]) != NULL;
+}
+
+struct ends {
+	char list[256]; /* the first ones, for people */
+	unsigned n;
+	size_t index; /* of the last one */
+};
+
+static void find_ends(const struct functab *tab, const char *end, struct ends *ends)
+{
+	uint64_t entry, last;
+	const char *name;
+	size_t len = 0;
+
+	*ends = (struct ends){.n = 0};
+	for (size_t i = 0; i < functab_count(tab); i++) {
+		if (functab_entry(tab, i, &entry, &last, &name) || !is_end(name, end))
+			continue;
+		ends->index = i;
+		if (ends->n++ < MAX_SHOWN && len < sizeof(ends->list))
+			len += (size_t)snprintf(ends->list + len, sizeof(ends->list) - len, "%s%.60s",
+						len ? ", " : "", name);
+	}
+}
+
+/* Names of functions that were inlined wherever they are called are among the table's texts all the same. */
+static bool is_inlined(const struct target *target, const char *name)
+{
+	const struct module *module = &target->image->module;
+	const uint8_t *table = image_bytes(&target->image->elf, module->pclntab, module->pclntab_size);
+	size_t len = strlen(name);
+
+	for (const uint8_t *at = table, *end = table + module->pclntab_size; table && at < end;) {
+		at = memmem(at, (size_t)(end - at), name, len + 1);
+		if (!at)
+			return false;
+		if (at > table && at[-1] == '\0')
+			return true;
+		at++;
+	}
+	return false;
+}
+
+static int refuse_unknown(const struct target *target, const char *name, struct error *err)
+{
+	struct ends ends;
+	const char *last = strrchr(name, '.');
+
+	if (is_inlined(target, name))
+		return error_set(
+			err, ENOENT,
+			"%.200s has no code of its own: the compiler has put it into its callers. Name "
+			"one of these, or build it with //go:noinline",
+			name);
+	find_ends(target->functab, last ? last + 1 : name, &ends);
+	return error_set(err, ENOENT, "no function %.200s in the program%s%s", name, ends.n ? "; near: " : "",
+			 ends.n ? ends.list : "");
+}
+
+/* --- where it begins --- */
+
+/*
+ * The push that makes the frame stands behind the check; up to Go 1.20 there is none, and the jump of the
+ * check is it: `jbe` to where room is made, in Go 1.4 `ja` around that. There is room if the stack pointer is
+ * above.
+ */
+static void find_begin(const struct code *code, struct target_function *found)
+{
+	struct x86_insn insn;
+	size_t at;
+
+	found->begin = found->entry;
+	if (code_prologue(code, &at) && code_stack_check(code, &at))
+		return; /* neither a frame nor a check */
+	found->begin = found->entry + at;
+	if (x86_decode(code->bytes + at, code->size - at, &insn) && x86_is_jcc(&insn))
+		found->condition = 1 + ABOVE;
+}
+
+static int take(const struct target *target, size_t index, struct target_function *found, struct error *err)
+{
+	uint64_t entry = 0, end = 0;
+	struct code code;
+
+	*found = (struct target_function){.name = ""};
+	if (functab_entry(target->functab, index, &entry, &end, &found->name) ||
+	    target_code_at(target, entry, end, &code))
+		return error_set(err, ENOENT, "the code of %.200s is not in the file", found->name);
+	found->entry = code.address;
+	/* Up to Go 1.5 what lies between two functions is zeros, and belongs to the first. */
+	while (target->go_minor <= 5 && code.size > 1 && code.bytes[code.size - 1] == 0)
+		code.size--;
+	found->end = code.address + code.size;
+	find_begin(&code, found);
+	return 0;
+}
+
+int target_function(const struct target *target, const char *name, struct target_function *found,
+		    struct error *err)
+{
+	uint64_t entry, end;
+	struct ends ends;
+	size_t index;
+
+	if (functab_find(target->functab, name, &entry, &end) == 0 &&
+	    functab_lookup(target->functab, entry, &index) == 0)
+		return take(target, index, found, err);
+	find_ends(target->functab, name, &ends);
+	if (ends.n == 1)
+		return take(target, ends.index, found, err);
+	if (ends.n)
+		return error_set(err, EEXIST, "%.200s is the name of several functions: %s", name, ends.list);
+	return refuse_unknown(target, name, err);
+}

@@ -1,0 +1,378 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# The flight recorder on live targets. To be sourced after cases.sh.
+
+# record ARG...: gotrace flight of $target into $W/dir as $recorder, once it records.
+record() {
+	local i
+	mkdir -p "$W/dir"
+	: >"$W/err"
+	env --default-signal "$GOTRACE" flight -o "$W/dir" "$@" >"$W/out" 2>"$W/err" </dev/null &
+	recorder=$!
+	for ((i = 0; i < 200; i++)); do
+		grep -q 'recording PID' "$W/err" && return
+		kill -0 $recorder 2>/dev/null || die "gotrace flight ended at once: $(tail -n 3 "$W/err")"
+		sleep 0.1
+	done
+	die "gotrace flight did not begin within 20 s: $(tail -n 3 "$W/err")"
+}
+
+# stop_recorder STATUS: SIGTERM; nothing but whole traces is left.
+stop_recorder() {
+	kill -TERM $recorder
+	wait_end $recorder 20 || die "gotrace flight did not end within 20 s of SIGTERM"
+	want "$1"
+	only_traces
+}
+
+only_traces() {
+	local left
+	left=$(find "$W/dir" -mindepth 1 ! -name 'gotrace-*Z*.trace')
+	[ -z "$left" ] || die "left behind: $left"
+}
+
+# files: how many traces there are.
+files() {
+	find "$W/dir" -name '*.trace' | wc -l
+}
+
+# snapshot: by the command; its file in $file.
+snapshot() {
+	file=$(timeout 30 "$GOTRACE" snapshot "${1:-$recorder}" 2>"$W/snapshot.err") ||
+		die "gotrace snapshot: $(tail -n 2 "$W/snapshot.err")"
+	[ -s "$file" ] || die "gotrace snapshot printed '$file', where no file is"
+}
+
+# usr1: by a signal; its file in $file.
+usr1() {
+	local before i
+	before=$(files)
+	kill -USR1 $recorder
+	for ((i = 0; i < 300; i++)); do
+		[ "$(files)" -gt "$before" ] && break
+		sleep 0.1
+	done
+	[ "$(files)" -gt "$before" ] || die "no file within 30 s of SIGUSR1: $(tail -n 2 "$W/err")"
+	file=$(find "$W/dir" -name '*.trace' -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d ' ' -f 2-)
+}
+
+memory() { # of the recorder, in kB
+	awk '/^VmRSS/ {print $2}' /proc/$recorder/status
+}
+
+# told PATTERN SECONDS: the recorder says so in time.
+told() {
+	local i
+	for ((i = 0; i < $2 * 10; i++)); do
+		grep -qE -- "$1" "$W/err" && return
+		sleep 0.1
+	done
+	die "the recorder does not say '$1': $(tail -n 3 "$W/err")"
+}
+
+case_flight_usage() {
+	local args
+	while read -r args; do
+		run_gotrace flight $args
+		[ $status -eq 2 ] || die "gotrace flight $args: exit status $status instead of 2: $(head -n 2 "$W/err")"
+		one_line
+	done <<-'LIST'
+
+		-p 1 --comm x
+		-p 1 --window 0
+		-p 1 --max-bytes 5
+		-p 1 --on blocked
+		-p 1 --on blocked>5
+		-p 1 --on nonsense>5ms
+		-p 1 --after 2s
+		-p 1 --keep many
+		-p 1 --exact --light
+		-p 1 stray
+	LIST
+	run_gotrace snapshot
+	want 2
+	run_gotrace flight --help
+	want 0
+	run_gotrace snapshot --help
+	want 0
+	run_gotrace snapshot $$
+	want 1
+	one_line
+	run_gotrace flight -p $$ -o "$W/no/such/dir"
+	want 1
+	one_line
+}
+
+# some_snapshots N: at any moment, under load: whole, valid, with the window in it.
+some_snapshots() {
+	local i
+	rm -rf "$W/dir"
+	load mixed
+	record -p "$target" --window 2s --keep 0
+	sleep 3
+	for ((i = 0; i < $1; i++)); do
+		sleep "0.$((RANDOM % 900 + 100))"
+		if [ $((i % 2)) -eq 0 ]; then snapshot; else usr1; fi
+		strict "$file"
+		[ "$(fact milliseconds)" -ge 2000 ] || die "snapshot $i holds $(fact milliseconds) ms instead of 2000"
+		[ "$(fact 'go Waiting->Runnable')" -gt 100 ] || die "snapshot $i has hardly an event"
+		checked "$file"
+	done
+	[ "$(files)" -eq "$1" ] || die "$(files) files instead of $1"
+	stop_recorder 0
+	still_lives
+	stop_target
+}
+
+case_flight_snapshots() {
+	local round rounds=1
+	[ "$ALL" = 1 ] && rounds=7 # the load does not live for ever
+	for ((round = 0; round < rounds; round++)); do
+		some_snapshots 15
+	done
+	echo "$((15 * rounds)) snapshots"
+}
+
+# Three at the same moment are one or more files, and everybody has an answer.
+case_flight_crowd() {
+	local i
+	load mixed
+	record -p "$target" --window 1s
+	sleep 1
+	for i in 1 2 3 4 5; do
+		"$GOTRACE" snapshot $recorder >"$W/asked.$i" 2>&1 &
+		asked[i]=$!
+	done
+	for i in 1 2 3 4 5; do
+		wait "${asked[i]}" || die "gotrace snapshot: $(cat "$W/asked.$i")"
+		strict "$(cat "$W/asked.$i")"
+	done
+	stop_recorder 0
+}
+
+case_flight_formats() {
+	local format
+	load mixed
+	for format in 1.11 1.21 1.23; do
+		record -p "$target" --window 1s --format $format
+		sleep 2
+		snapshot
+		strict "$file"
+		head -c 16 "$file" | grep -q "go $format trace" || die "$file is not of the format $format"
+		stop_recorder 0
+	done
+	"$JUDGE" pages -go go$NEWEST "$file" >"$W/pages" 2>&1 || die "go tool trace: $(head -n 5 "$W/pages")"
+}
+
+# fires TRIGGER WHO: at the next stall, within a generation and --after; the event is in a trace, by the right one.
+fires() {
+	local before
+	before=$(wc -l <"$W/err")
+	kill -USR2 "$target"
+	for _ in $(seq 60); do
+		tail -n +$((before + 1)) "$W/err" | grep -qE "^gotrace: $1.*$2" && return
+		sleep 0.1
+	done
+	die "'$1' did not fire for $2: $(tail -n +$((before + 1)) "$W/err" | tail -n 3)"
+}
+
+case_flight_triggers() {
+	load stall -procs 1
+	record -p "$target" --window 2s --every 1ms --max-overhead 1000 --on 'blocked>300ms' --on 'syscall>400ms' --on 'runnable>300ms' \
+		--on 'goroutines>500' --on 'gc-pause>1us' --on 'func main.stallHandle>300ms'
+	sleep 3
+	! grep -q '>' "$W/err" || die "fired without a stall: $(grep '>' "$W/err" | head -n 1)"
+	[ "$(files)" -eq 0 ] || die "wrote a file without a stall"
+	# At the end of a second it may be going on.
+	fires 'blocked>300ms' 'goroutine [0-9]+ .main.stallWorker. (was|has been) blocked for [0-9]+ ms: sync'
+	told 'func main.stallHandle>300ms: goroutine [0-9]+ .main.stallWorker. (was|has been) in main.stallHandle for [0-9]+ ms' 3
+	sleep 1
+	snapshot
+	fires 'syscall>400ms' 'main.stallSleeper. (was|has been) in a system call for'
+	fires 'runnable>300ms' 'main.stallSpinner'
+	fires 'goroutines>500' '501 goroutines; the last one by goroutine [0-9]+ .main.stall.func'
+	fires 'gc-pause>1us' 'stopped the world for .*GC '
+	fires 'blocked>300ms' 'main.stallReader. has been blocked for .*chan receive'
+	sleep 1
+	stop_recorder 0
+	for file in "$W"/dir/*.trace; do
+		strict "$file"
+		checked "$file"
+	done
+	# On the goroutine itself where it runs again.
+	for file in "$W"/dir/*.trace; do
+		"$GOTRACE" dump --json "$file"
+	done | sed -n 's/.*"UserLog".*"g":\([0-9]*\),.*blocked>300ms: goroutine \([0-9]*\) (main.stallWorker.*/\1 \2/p' >"$W/who"
+	for file in "$W"/dir/*.trace; do
+		"$GOTRACE" dump --json "$file"
+	done | sed -n 's/.*"UserLog".*"g":\([0-9]*\),.*func main.stallHandle>300ms: goroutine \([0-9]*\) (main.stallWorker.*/\1 \2/p' >"$W/who.func"
+	awk '$1 == $2 {found = 1} END {exit !found}' "$W/who.func" || die "no event of stallHandle's on its goroutine: $(head -n 1 "$W/who.func")"
+	awk '$1 == $2 {found = 1} END {exit !found}' "$W/who" || die "no event of stallWorker's on itself: $(head -n 1 "$W/who")"
+}
+
+# What is to come after the moment is in the file, too.
+case_flight_after() {
+	local moment
+	load stall -procs 1
+	record -p "$target" --window 1s --max-overhead 1000 --on 'blocked>300ms' --after 2s
+	sleep 1
+	kill -USR2 "$target"
+	told 'wrote .*trace' 10
+	file=$(find "$W/dir" -name '*.trace')
+	strict "$file"
+	moment=$("$GOTRACE" dump --json "$file" | sed -n 's/^{"time":\([0-9]*\),.*blocked>300ms.*/\1/p' | head -n 1)
+	[ "$moment" ] || die "the event is not in the file"
+	[ "$(fact milliseconds)" -ge $((moment / 1000000 + 1900)) ] ||
+		die "$(fact milliseconds) ms in all, the moment at $((moment / 1000000)) ms: not two seconds after"
+	stop_recorder 0
+}
+
+case_flight_exit() {
+	start_target "$(target_binary $NEWEST default)" mixed -seconds 4
+	record -p "$target"
+	wait_end $recorder 20 || die "gotrace flight did not end with its target"
+	want 0
+	[ "$(files)" -eq 1 ] || die "$(files) files instead of one"
+	strict "$W"/dir/*.trace
+	rm -r "$W/dir"
+	start_target "$(target_binary $NEWEST default)" mixed -seconds 4 -then crash
+	record -p "$target"
+	wait_end $recorder 20 || die "gotrace flight did not end with its target"
+	want 0
+	strict "$W"/dir/*.trace
+	only_traces
+}
+
+# The recorder is killed while it writes: target and disk are as if it had never been.
+case_flight_killed() {
+	local i
+	load mixed
+	record -p "$target" --window 20s
+	sleep 3
+	kill -USR1 $recorder
+	sleep 0.05
+	kill -KILL $recorder
+	wait $recorder 2>/dev/null
+	only_traces
+	for file in "$W"/dir/*.trace; do
+		[ -e "$file" ] && strict "$file"
+	done
+	still_lives
+	record -p "$target" --window 1s
+	sleep 1
+	snapshot
+	strict "$file"
+	stop_recorder 0
+	still_lives
+}
+
+case_flight_full_disk() {
+	load mixed
+	mkdir "$W/dir"
+	mount -t tmpfs -o size=64k none "$W/dir" || die "cannot mount a tmpfs"
+	trap 'umount -l "$W/dir"; kill -KILL $(jobs -p) 2>/dev/null' EXIT
+	record -p "$target" --window 5s
+	sleep 4
+	kill -USR1 $recorder
+	told 'No space left on device; recording goes on' 10
+	kill -USR1 $recorder
+	sleep 1
+	run_gotrace snapshot $recorder
+	want 1
+	! ls "$W"/dir/*.trace >/dev/null 2>&1 || die "a torn file is there"
+	mount -o remount,size=64m "$W/dir"
+	snapshot
+	strict "$file"
+	mv "$W/out.keep" "$W/out" 2>/dev/null
+	kill -TERM $recorder
+	wait_end $recorder 20 || die "gotrace flight did not end"
+	want 3 # something was lost: a file
+	only_traces
+}
+
+# The oldest of its own are removed, and nobody else's; a directory that was taken away is made anew.
+case_flight_keep() {
+	local i
+	load idle
+	mkdir "$W/dir"
+	echo precious >"$W/dir/gotrace-1-20200101T000000Z.trace"
+	record -p "$target" --window 1s --keep 2
+	for i in 1 2 3 4; do
+		sleep 0.3
+		snapshot
+	done
+	[ "$(files)" -eq 3 ] || die "$(files) files instead of 2 and the old one"
+	[ -s "$W/dir/gotrace-1-20200101T000000Z.trace" ] || die "removed a file of another"
+	strict "$file"
+	mv "$W/dir" "$W/rotated"
+	snapshot
+	strict "$file"
+	told 'made anew' 2
+	stop_recorder 0
+}
+
+case_flight_users() {
+	load idle
+	record -p "$target" --window 1s
+	sleep 1
+	public_copy
+	as_nobody "$public/gotrace" snapshot $recorder >"$W/nobody" 2>&1 && die "nobody may ask for a snapshot"
+	grep -q "another user" "$W/nobody" || die "nobody is told: $(cat "$W/nobody")"
+	as_nobody kill -USR1 $recorder 2>/dev/null && die "nobody may send a signal"
+	[ "$(files)" -eq 0 ] || die "a file was written all the same"
+	snapshot
+	[ "$(stat -c %a "$file")" = 600 ] || die "the file's mode is $(stat -c %a "$file")"
+	stop_recorder 0
+}
+
+# The process ends and another of its name begins: that is recorded, too.
+case_flight_successor() {
+	local name=flight$$ first
+	cp "$(target_binary $NEWEST default)" "$W/$name"
+	mkdir -p "$W/dir"
+	env --default-signal "$GOTRACE" flight --comm $name -o "$W/dir" --window 1s >"$W/out" 2>"$W/err" </dev/null &
+	recorder=$!
+	told 'waiting for a process' 5
+	run_gotrace_aside snapshot $recorder
+	[ $status -eq 1 ] || die "a snapshot of nothing"
+	start_target "$W/$name" mixed -seconds 100
+	first=$target
+	told "recording PID $first" 10
+	sleep 1
+	kill -KILL "$first"
+	wait "$first" 2>/dev/null
+	told "PID $first has ended" 10
+	start_target "$W/$name" mixed -seconds 100
+	told "recording PID $target" 10
+	sleep 1
+	snapshot
+	stop_recorder 0
+	[ "$(files)" -eq 2 ] || die "$(files) files instead of two"
+	for file in "$W"/dir/*.trace; do
+		strict "$file"
+	done
+}
+
+run_gotrace_aside() { # like run_gotrace, without touching $W/err
+	timeout -k 5 30 "$GOTRACE" "$@" >"$W/aside" 2>&1 </dev/null
+	status=$?
+}
+
+# Goroutines come and go, snapshots are written: memory stays what it was.
+case_flight_memory() {
+	local early late i seconds=20
+	[ "$ALL" = 1 ] && seconds=90
+	load churn
+	record -p "$target" --window 2s --max-bytes 16M --keep 2 --max-overhead 1000
+	sleep 10
+	for i in 1 2 3; do snapshot; done
+	early=$(memory)
+	for ((i = 0; i < seconds / 5; i++)); do
+		sleep 5
+		snapshot
+	done
+	late=$(memory)
+	strict "$file"
+	stop_recorder 0
+	[ "$late" -le $((early + early / 5 + 4096)) ] || die "memory grew from $early to $late kB in $seconds s"
+	echo "$early kB, $late kB after $seconds s"
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+)
+
+var callSink int
+
+//go:noinline
+func callLeaf(n int) int { return n + 1 }
+
+//go:noinline
+func callSleeps() {
+	time.Sleep(time.Millisecond) // it may wake on another thread
+}
+
+//go:noinline
+func callRecurses(n int) {
+	if n > 0 {
+		callRecurses(n - 1)
+	}
+	callSink++
+}
+
+// callGrows moves to another stack while it is going on.
+//
+//go:noinline
+func callGrows(n int) byte {
+	var room [1024]byte
+	if n > 0 {
+		room[n%1024] = callGrowsDeeper(n - 1)
+	}
+	return room[(n+1)%1024]
+}
+
+//go:noinline
+func callGrowsDeeper(n int) byte {
+	var room [2048]byte
+	if n > 0 {
+		room[n%1024] = callGrowsDeeper(n - 1)
+	}
+	return room[(n+1)%1024]
+}
+
+//go:noinline
+func callPanics(n int) {
+	if n >= 0 {
+		panic("as it should")
+	}
+	callSink++
+}
+
+//go:noinline
+func callCatches() {
+	defer func() { recover() }()
+	callPanics(callSink & 1)
+}
+
+//go:noinline
+func callExits() {
+	runtime.Goexit()
+}
+
+//go:noinline
+func callChooses(n int) int { // a jump table
+	switch n & 15 {
+	case 0:
+		return callLeaf(n)
+	case 1:
+		return 7
+	case 2:
+		return 3
+	case 3:
+		return n * 5
+	case 4:
+		return n / 3
+	case 5:
+		return 9
+	case 6:
+		return n - 2
+	case 7:
+		return n ^ 3
+	case 8:
+		return n | 1
+	case 9:
+		return 77
+	case 10:
+		return n << 1
+	default:
+		return n
+	}
+}
+
+func callInlined(n int) int { return n * 3 }
+
+// callAll is the function that all others are called by, the same number of times in each call.
+//
+//go:noinline
+func callAll(n int) {
+	var wait sync.WaitGroup
+	callSleeps()
+	callRecurses(3)
+	callCatches()
+	callSink += callChooses(n) + callInlined(n)
+	wait.Add(2)
+	go func() {
+		defer wait.Done()
+		callGrows(20)
+	}()
+	go func() {
+		defer wait.Done()
+		callExits()
+	}()
+	wait.Wait()
+}
+
+const (
+	callers     = 4
+	callsOfEach = 160
+)
+
+// callRound calls everything, and says how often.
+func callRound() {
+	var wait sync.WaitGroup
+	wait.Add(callers)
+	for i := 0; i < callers; i++ {
+		go func() {
+			defer wait.Done()
+			for n := 0; n < callsOfEach; n++ {
+				callAll(n)
+			}
+		}()
+	}
+	wait.Wait()
+	all := callers * callsOfEach
+	for _, one := range []struct {
+		name  string
+		calls int
+	}{{"All", all}, {"Sleeps", all}, {"Recurses", 4 * all}, {"Catches", all}, {"Panics", all}, {"Chooses", all},
+		{"Leaf", all / 16}, {"Grows", all}, {"Exits", all}} {
+		fmt.Printf("main.call%s %d 0\n", one.name, one.calls)
+	}
+	fmt.Println("done")
+}
+
+// functions calls functions, at each SIGUSR2 a round.
+func functions(opt *options) {
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGUSR2)
+	go func() {
+		for {
+			<-asked
+			callRound()
+		}
+	}()
+}
+
+func init() { modes["functions"] = functions }

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Between two snapshots of a recorder that is kept busy.
+const snapshotEvery = 500 * time.Millisecond
+
+// The recorder beside the plain trace at the same limit, and beside Go's own; "busy" writes a snapshot every half second.
+var flightSetups = []setup{
+	setups[0], // untraced
+	gotraceWith("plain", "--max-overhead", "10"),
+	flightWith("idle", false),
+	flightWith("busy", true),
+	gotraceWith("plain-no-limit"),
+	flightWith("idle-no-limit", false, "--max-overhead", "1000"),
+	flightWith("busy-no-limit", true, "--max-overhead", "1000"),
+	{"native", func(b *bench, l *load) func() error {
+		l.say("native " + filepath.Join(b.dir, "native"))
+		return func() error { l.say("stop"); return nil }
+	}},
+	{"native-idle", func(b *bench, l *load) func() error { return nativeFlight(b, l, false) }},
+	{"native-busy", func(b *bench, l *load) func() error { return nativeFlight(b, l, true) }},
+}
+
+// again calls snap every now and then until what it returns is called.
+func again(snap func()) (end func()) {
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(snapshotEvery):
+				snap()
+			}
+		}
+	}()
+	return func() { close(stop); <-stopped }
+}
+
+func flightWith(name string, busy bool, options ...string) setup {
+	return setup{name, func(b *bench, l *load) func() error {
+		dir, err := os.MkdirTemp(b.dir, "flight")
+		fail(err)
+		args := append([]string{"flight", "-p", l.pidText(), "-o", dir, "--keep", "2"}, options...)
+		end, quiet := b.watch([]int{3}, b.gotrace, args...), func() {}
+		if busy {
+			pid := recorderPid(b)
+			quiet = again(func() { syscall.Kill(pid, syscall.SIGUSR1) })
+		}
+		return func() error {
+			quiet()
+			err := end()
+			written, _ := filepath.Glob(filepath.Join(dir, "*.trace"))
+			if busy && len(written) == 0 && err == nil {
+				err = fmt.Errorf("gotrace flight has written no snapshot")
+			}
+			return err
+		}
+	}}
+}
+
+// recorderPid is what the recorder says of itself: "... write with: gotrace snapshot PID".
+func recorderPid(b *bench) (pid int) {
+	said, err := os.ReadFile(filepath.Join(b.dir, "tracer.out"))
+	fail(err)
+	_, rest, found := strings.Cut(string(said), "gotrace snapshot ")
+	if _, err := fmt.Sscan(rest, &pid); !found || err != nil {
+		fail(fmt.Errorf("gotrace flight does not say its PID: %.200s", said))
+	}
+	return pid
+}
+
+func nativeFlight(b *bench, l *load, busy bool) func() error {
+	file := "-"
+	if busy {
+		file = filepath.Join(b.dir, "native")
+	}
+	if l.say("flight "+file) == "none" {
+		return nil
+	}
+	return func() error { l.say("land"); return nil }
+}
+
+// The loads of the comparison.
+var flightLoads = []string{"ping-pong", "http, saturated", "http, half load", "syscalls"}
+
+func (b *bench) flight() {
+	fmt.Println("== flight: the recorder idle and busy (a snapshot every half second), beside the plain trace and Go's own recorder")
+	b.table(flightSetups, flightLoads)
+}
