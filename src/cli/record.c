@@ -21,6 +21,8 @@
 #include "cli/status.h"
 #include "rawlog/relay.h"
 #include "native/names.h"
+#include "sandbox/looker.h"
+#include "sandbox/remote.h"
 #include "target/process.h"
 #include "target/target.h"
 
@@ -33,6 +35,8 @@
 
 struct session {
 	const struct record_options *options;
+	struct broker *broker;
+	struct sandbox looker;  /* reads the target's files and memory */
 	char path[PATH_MAX];    /* of the program to start */
 	struct target *target;  /* a Go program; NULL: */
 	struct process process; /* seen as threads */
@@ -77,8 +81,8 @@ static int check_process(struct session *session, struct error *err)
 static int open_go(struct session *session, struct error *err)
 {
 	if (session->options->command)
-		return target_open_file(session->path, &session->target, err);
-	return target_open(session->options->pid, &session->target, err);
+		return remote_target_open_file(&session->looker, session->path, &session->target, err);
+	return remote_target_open(&session->looker, session->options->pid, &session->target, err);
 }
 
 /* Not all of the processes are Go programs, perhaps: they are seen in one way. */
@@ -164,8 +168,8 @@ static int find_functions(struct session *session, struct error *err)
 			err, EINVAL,
 			"--region and --task are for C and C++ programs (a Go program's own regions and "
 			"tasks are traced as they are)");
-	return functions_plan(options->pid, session->path, options->functions, options->nfunctions,
-			      &session->functions, err);
+	return remote_functions_plan(&session->looker, options->pid, session->path, options->functions,
+				     options->nfunctions, &session->functions, err);
 }
 
 static int make_family(struct session *session, struct error *err)
@@ -218,14 +222,21 @@ static struct shed_options shed_options(const struct record_options *options)
 	return shed;
 }
 
+static int read_module(void *sandbox, int fd, const char *bytes, size_t size, struct module_code *code)
+{
+	return remote_module_read(sandbox, fd, bytes, size, code);
+}
+
 static int open_capture(struct session *session, struct error *err)
 {
+	const struct module_reader reader = {.read = read_module, .ctx = &session->looker};
 	struct capture_options wanted = {
 		.target = session->target,
 		.plan = &session->plan,
 		.process = session->target ? NULL : &session->process,
 		.functions = session->target ? NULL : &session->functions,
 		.pid = traced_pid(session),
+		.reader = &reader,
 		.spawned = session->child.pid != 0,
 		.children = session->options->children,
 		.probe_only = session->options->probe_only,
@@ -257,12 +268,30 @@ static int open_files(struct session *session, struct error *err)
 	return rc;
 }
 
+/* Before there is any other thread. */
+static int start_sandboxes(struct session *session, struct error *err)
+{
+	int rc = sandbox_start(&session->looker, "the process that reads the target's files and memory",
+			       looker_work, err);
+
+	if (rc)
+		return rc;
+	session->broker = broker_new(err);
+	if (!session->broker)
+		return -ENOMEM;
+	if (session->options->pid)
+		broker_allow(session->broker, session->options->pid);
+	return sandbox_attend(&session->looker, session->broker, err);
+}
+
 /* Everything that can fail without a trace: until here nothing was replaced, and nothing is lost. */
 static int prepare(struct session *session, struct error *err)
 {
 	const struct record_options *options = session->options;
-	int rc = find_target(session, err);
+	int rc = start_sandboxes(session, err);
 
+	if (rc == 0)
+		rc = find_target(session, err);
 	if (rc == 0)
 		rc = check_options(session, err);
 	if (rc == 0 && options->alloc)
@@ -273,6 +302,8 @@ static int prepare(struct session *session, struct error *err)
 		rc = target_plan(session->target, &session->plan, err);
 	if (rc == 0 && options->command)
 		rc = spawn_fork(session->path, options->command, &session->child, err);
+	if (rc == 0 && options->command)
+		broker_allow(session->broker, session->child.pid);
 	if (rc == 0)
 		rc = options->children ? make_family(session, err) : make_pipeline(session, err);
 	if (rc == 0)
@@ -453,6 +484,10 @@ static enum log_end_reason follow(struct session *session, struct error *err)
 			return LOG_END_STOPPED;
 		if (is_too_big(session))
 			return LOG_END_SIZE;
+		if (sandbox_has_gone(&session->looker)) {
+			*err = session->looker.why;
+			return LOG_END_ERROR;
+		}
 		if (!session->family && spawn_has_ended(&session->child))
 			return LOG_END_EXITED;
 		rc = capture_poll(session->capture, poll_time(session, now), err);
@@ -601,6 +636,8 @@ static void close_session(struct session *session)
 	functions_free(&session->functions);
 	if (session->target)
 		target_free(session->target);
+	sandbox_end(&session->looker);
+	broker_free(session->broker);
 }
 
 static int record(const struct record_options *options)
