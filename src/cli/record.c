@@ -15,12 +15,11 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/pipeline.h"
-#include "cli/report.h"
 #include "cli/signals.h"
 #include "cli/spawn.h"
 #include "cli/status.h"
+#include "cli/writer.h"
 #include "rawlog/relay.h"
-#include "native/names.h"
 #include "sandbox/looker.h"
 #include "sandbox/remote.h"
 #include "target/process.h"
@@ -44,9 +43,8 @@ struct session {
 	struct function_plan functions;
 	struct child child;
 	struct family *family; /* with the children; NULL: */
-	struct pipeline *pipe;
-	struct relay *relay; /* in front of pipe: between flushes pipe is the other thread's, and: */
-	void *names;         /* puts names of native code into what pipe gets; NULL = none */
+	struct writer *writer; /* makes the trace */
+	struct relay *relay;   /* in front of it: between flushes it is the other thread's */
 	struct capture *capture;
 	struct output trace, raw;
 	struct status status;
@@ -138,27 +136,6 @@ static int check_options(const struct session *session, struct error *err)
 			 session->process.label);
 }
 
-/* The process has its program when LOG_TARGET comes. Without names stacks have addresses, which is worth
- * telling. */
-static void make_names(struct session *session)
-{
-	struct error err = {""};
-
-	if (!session->target && !session->names &&
-	    names_new(traced_pid(session), pipeline_put, session->pipe, &session->names, &err))
-		fprintf(stderr, "gotrace: stacks will have addresses without names: %s\n", err.text);
-}
-
-/* What the relay hands its records to. */
-static int put_named(void *ctx, const struct log_record *record)
-{
-	struct session *session = ctx;
-
-	if (record->type == LOG_TARGET)
-		make_names(session);
-	return session->names ? names_put(session->names, record) : pipeline_put(session->pipe, record);
-}
-
 static int find_functions(struct session *session, struct error *err)
 {
 	const struct record_options *options = session->options;
@@ -189,19 +166,11 @@ static int make_family(struct session *session, struct error *err)
 	return session->relay ? 0 : error_set(err, ENOMEM, "out of memory");
 }
 
-static int make_pipeline(struct session *session, struct error *err)
+static int make_relay(struct session *session, struct error *err)
 {
-	const struct record_options *options = session->options;
-	struct pipeline_options wanted = {
-		.trace = &session->trace,
-		.raw = options->raw ? &session->raw : NULL,
-		.format = options->format,
-		.runtime_frames = options->runtime_frames,
-	};
-
-	session->pipe = pipeline_new(&wanted);
-	if (session->pipe)
-		session->relay = relay_new(put_named, session);
+	if (session->options->children)
+		return make_family(session, err);
+	session->relay = relay_new(writer_put, session->writer);
 	return session->relay ? 0 : error_set(err, ENOMEM, "out of memory");
 }
 
@@ -252,6 +221,21 @@ static int open_capture(struct session *session, struct error *err)
 	return capture_open(&wanted, &session->capture, err);
 }
 
+static int begin_writing(struct session *session, struct error *err)
+{
+	const struct record_options *options = session->options;
+	const struct writer_options wanted = {
+		.trace = &session->trace,
+		.raw = options->raw ? &session->raw : NULL,
+		.format = options->format,
+		.runtime_frames = options->runtime_frames,
+		.json = options->json,
+		.quiet = options->quiet,
+	};
+
+	return writer_begin(session->writer, &wanted, err);
+}
+
 static int open_files(struct session *session, struct error *err)
 {
 	const struct record_options *options = session->options;
@@ -265,23 +249,25 @@ static int open_files(struct session *session, struct error *err)
 		rc = output_open_default(&session->trace, traced_pid(session), time(NULL), err);
 	if (rc == 0 && options->raw)
 		rc = output_open(&session->raw, options->raw, err);
-	return rc;
+	return rc ? rc : begin_writing(session, err);
 }
 
 /* Before there is any other thread. */
 static int start_sandboxes(struct session *session, struct error *err)
 {
 	int rc = sandbox_start(&session->looker, "the process that reads the target's files and memory",
-			       looker_work, err);
+			       looker_work, NULL, err);
 
 	if (rc)
 		return rc;
-	session->broker = broker_new(err);
+	session->writer = writer_new(err);
+	session->broker = session->writer ? broker_new(err) : NULL;
 	if (!session->broker)
-		return -ENOMEM;
+		return -EPERM;
 	if (session->options->pid)
 		broker_allow(session->broker, session->options->pid);
-	return sandbox_attend(&session->looker, session->broker, err);
+	rc = sandbox_attend(&session->looker, session->broker, err);
+	return rc ? rc : writer_attend(session->writer, session->broker, err);
 }
 
 /* Everything that can fail without a trace: until here nothing was replaced, and nothing is lost. */
@@ -305,7 +291,7 @@ static int prepare(struct session *session, struct error *err)
 	if (rc == 0 && options->command)
 		broker_allow(session->broker, session->child.pid);
 	if (rc == 0)
-		rc = options->children ? make_family(session, err) : make_pipeline(session, err);
+		rc = make_relay(session, err);
 	if (rc == 0)
 		rc = open_capture(session, err);
 	if (rc == 0)
@@ -356,11 +342,9 @@ static void ask_for_names(struct session *session)
 	struct log_record record;
 	int rc = target_functab(session->target, &record, &err);
 
-	/* The relay has just been flushed: straight into the pipeline, for the table can be large. */
+	/* The relay has just been flushed: past it, for the table can be large. */
 	if (rc == 0)
-		rc = pipeline_functab(session->pipe, &record);
-	if (rc == 0)
-		pipeline_put(session->pipe, &record); /* into the raw log: what fails there is told there */
+		rc = writer_functab(session->writer, &record);
 	if (rc == 0)
 		return;
 	fprintf(stderr, "gotrace: stacks will have addresses without names: %s\n",
@@ -438,7 +422,7 @@ static const char *describe_look(enum level level)
 /* Of the file, or of all of them. */
 static struct progress progress(const struct session *session)
 {
-	return session->family ? family_progress(session->family) : pipeline_progress(session->pipe);
+	return session->family ? family_progress(session->family) : writer_progress(session->writer);
 }
 
 static void show_status(struct session *session, uint64_t now)
@@ -484,7 +468,7 @@ static enum log_end_reason follow(struct session *session, struct error *err)
 			return LOG_END_STOPPED;
 		if (is_too_big(session))
 			return LOG_END_SIZE;
-		if (sandbox_has_gone(&session->looker)) {
+		if (writer_has_gone(session->writer) || sandbox_has_gone(&session->looker)) {
 			*err = session->looker.why;
 			return LOG_END_ERROR;
 		}
@@ -503,12 +487,7 @@ static enum log_end_reason follow(struct session *session, struct error *err)
 
 static const struct error *file_error(const struct session *session)
 {
-	const struct error *error;
-
-	if (session->family)
-		return family_error(session->family);
-	error = pipeline_trace_error(session->pipe);
-	return error->text[0] ? error : pipeline_raw_error(session->pipe);
+	return session->family ? family_error(session->family) : writer_error(session->writer);
 }
 
 /* Keeps the first reason; what the files have to say is told with them. */
@@ -533,14 +512,13 @@ static void trace(struct session *session)
 	status_clear(&session->status);
 	stopped = capture_stop(session->capture, reason, &end_err);
 	relay_flush(session->relay); /* what it failed with is told by the files */
+	writer_sync(session->writer);
 	if (reason == LOG_END_ERROR)
 		break_off(session, &err, "tracing broke off");
 	if (stopped)
 		break_off(session, &end_err, "the end of the trace could not be read");
 	if (session->family)
 		family_finish(session->family);
-	else
-		pipeline_finish(session->pipe);
 }
 
 /* gotrace -- CMD ends when CMD ends; a signal ends the waiting too. */
@@ -558,29 +536,16 @@ static void wait_for_child(struct session *session)
 
 static int finish(struct session *session)
 {
-	const struct record_options *options = session->options;
-	struct report report = {
-		.trace = &session->trace,
-		.raw = options->raw ? &session->raw : NULL,
-		.json = options->json,
-		.quiet = options->quiet,
-		.summary =
-			{
-				.pipe = session->pipe,
-				.trace = session->trace.path,
-				.raw = options->raw,
-				.command = options->command ? session->path : NULL,
-			},
-	};
+	struct writer_end end = {.command = session->options->command ? session->path : NULL};
 
 	wait_for_child(session);
-	report.summary.command_ended = session->child.reaped;
-	report.summary.command_status = session->child.status;
+	end.command_ended = session->child.reaped;
+	end.command_status = session->child.status;
 	if (session->broken.text[0]) {
 		message_error(&session->broken);
-		report.summary.cut = session->broken.text;
+		end.cut = session->broken.text;
 	}
-	return report_end(&report);
+	return writer_finish(session->writer, &end);
 }
 
 static int finish_family(struct session *session)
@@ -616,7 +581,9 @@ static void discard(struct session *session, const struct error *err)
 
 	if (session->relay)
 		relay_flush(session->relay);
-	files = (session->pipe || session->family) && file_error(session)->text[0];
+	if (session->writer)
+		writer_sync(session->writer);
+	files = (session->writer || session->family) && file_error(session)->text[0];
 	message_error(files ? file_error(session) : err);
 	output_discard(&session->trace);
 	output_discard(&session->raw);
@@ -630,9 +597,8 @@ static void close_session(struct session *session)
 	if (session->capture)
 		capture_free(session->capture);
 	relay_free(session->relay);
-	names_free(session->names);
 	family_free(session->family);
-	pipeline_free(session->pipe);
+	writer_free(session->writer);
 	functions_free(&session->functions);
 	if (session->target)
 		target_free(session->target);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* Memory, time, and descriptors that are open. */
@@ -111,6 +112,10 @@ static int add_parts(scmp_filter_ctx filter, uint32_t ask)
 	if (rc == 0)
 		rc = seccomp_rule_add(filter, ask, SCMP_SYS(newfstatat), 1,
 				      SCMP_A3(SCMP_CMP_NE, AT_EMPTY_PATH));
+	/* Stepping back: of no other. */
+	if (rc == 0)
+		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(setpriority), 2,
+				      SCMP_A0(SCMP_CMP_EQ, PRIO_PROCESS), SCMP_A1(SCMP_CMP_EQ, 0));
 	/* Asking for a limit, not setting one. */
 	if (rc == 0)
 		rc = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 1,

@@ -406,11 +406,12 @@ static int take_question(struct channel *channel, struct question *question)
 	return question->bytes ? channel_read(channel, question->bytes, message.size) : -ENOMEM;
 }
 
-void looker_work(struct channel *channel)
+void looker_work(struct channel *channel, void *unused)
 {
 	struct looker looker = {.channel = channel};
 	struct question question;
 
+	(void)unused;
 	while (take_question(channel, &question) == 0) {
 		int rc = answer_question(&looker, &question);
 

@@ -5,6 +5,6 @@
 
 #include "sandbox/channel.h"
 
-void looker_work(struct channel *channel);
+void looker_work(struct channel *channel, void *unused);
 
 #endif

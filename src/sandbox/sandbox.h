@@ -23,11 +23,13 @@ struct sandbox {
 	struct error why;       /* then */
 };
 
-/* What a sandbox does until the channel ends. The result is nobody's. */
-typedef void (*sandbox_work)(struct channel *channel);
+/* What a sandbox does until the channel ends; ctx is the caller's, as it was. */
+typedef void (*sandbox_work)(struct channel *channel, void *ctx);
 
 /* Starts one, confined before this returns. -EPERM and so on, with a line. */
-int sandbox_start(struct sandbox *sandbox, const char *what, sandbox_work work, struct error *err);
+int sandbox_start(struct sandbox *sandbox, const char *what, sandbox_work work, void *ctx, struct error *err);
+/* Waits for its answers for as long as they take, instead of two minutes. */
+void sandbox_be_patient(struct sandbox *sandbox);
 /* Its calls are answered from now on. */
 int sandbox_attend(struct sandbox *sandbox, struct broker *broker, struct error *err);
 /*
