@@ -15,12 +15,13 @@ BEGIN {
 	allow["symbol"] = "bpf rawlog"
 	allow["target"] = "bpf rawlog symbol"
 	allow["native"] = "bpf rawlog symbol target"
+	allow["sandbox"] = "bpf rawlog symbol target native"
 	allow["capture"] = "bpf rawlog symbol target native"
 	allow["model"] = "bpf rawlog"
 	allow["wire"] = "symbol"
 	allow["convert"] = "symbol wire"
 	allow["flight"] = "wire"
-	allow["cli"] = "bpf rawlog symbol target native capture model wire convert flight"
+	allow["cli"] = "bpf rawlog symbol target native sandbox capture model wire convert flight"
 	allow["main.c"] = "cli wire"
 	bad = 0
 }

@@ -150,6 +150,13 @@ static int open_capture(struct flight *flight, struct error *err)
 	return record_capture(&flight->recorder->options->look, &wanted, &flight->capture, err);
 }
 
+static int put_functab(void *pipe, const struct log_record *record)
+{
+	int rc = pipeline_functab(pipe, record);
+
+	return rc ? rc : pipeline_put(pipe, record);
+}
+
 static int start(struct flight *flight, struct error *err)
 {
 	const char *btf = flight->recorder->options->look.btf;
@@ -168,7 +175,7 @@ static int start(struct flight *flight, struct error *err)
 	if (rc == 0 && flight->target)
 		rc = relay_flush(flight->relay);
 	if (rc == 0 && flight->target)
-		record_names(tape_pipeline(flight->tape), flight->target);
+		record_names(flight->target, put_functab, tape_pipeline(flight->tape));
 	return rc;
 }
 

@@ -47,6 +47,8 @@ int output_open_default(struct output *out, pid_t pid, time_t now, struct error 
 int output_open_unnamed(struct output *out, const char *dir, struct error *err);
 /* Gives such a file its name, if nothing has that yet: else -EEXIST, and another one may be tried. */
 int output_publish_new(struct output *out, const char *path, struct error *err);
+/* One that another process has opened: fd is taken over. -ENOMEM. */
+int output_adopt(struct output *out, int fd, const char *path, bool regular, bool borrowed);
 /* Gives the file its name, in place of whatever had it. */
 int output_publish(struct output *out, struct error *err);
 /* Takes all n bytes, or returns a negative errno (-ENOSPC, -EPIPE …). ctx is a struct output. */

@@ -13,9 +13,10 @@
 #include "target/debuginfo.h"
 #include "target/maps.h"
 #include "target/memory.h"
-#include "util/machine.h"
 #include "target/process.h"
+#include "target/remote.h"
 #include "util/files.h"
+#include "util/machine.h"
 
 static struct target *target_new(void)
 {
@@ -34,6 +35,10 @@ void target_free(struct target *target)
 {
 	if (!target)
 		return;
+	if (target->remote) {
+		target->remote->free(target);
+		return;
+	}
 	functab_free(target->functab);
 	free(target->image->names);
 	debuginfo_release_free(&target->image->own);
@@ -384,6 +389,8 @@ int target_bind(struct target *target, pid_t pid, struct error *err)
 	char link[64];
 	struct stat st;
 
+	if (target->remote)
+		return target->remote->bind(target, pid, err);
 	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
 	if (stat(link, &st))
 		return error_set(err, errno == ENOENT ? ESRCH : errno, "PID %d: %s", (int)pid,
