@@ -39,6 +39,7 @@ static const int allowed[] = {
 	SCMP_SYS(pwrite64),
 	SCMP_SYS(ftruncate),
 	SCMP_SYS(fstat),
+	SCMP_SYS(fstatfs),
 	SCMP_SYS(close),
 	SCMP_SYS(recvmsg),
 	SCMP_SYS(recvfrom),
@@ -78,7 +79,8 @@ static const int asked[] = {
 
 /* Harmless attempts of libraries, which do without. */
 static const int refused[] = {SCMP_SYS(statx),  SCMP_SYS(unlink),    SCMP_SYS(unlinkat),
-			      SCMP_SYS(rename), SCMP_SYS(fadvise64), SCMP_SYS(getpriority)};
+			      SCMP_SYS(rename), SCMP_SYS(fadvise64), SCMP_SYS(getpriority),
+			      SCMP_SYS(capget), SCMP_SYS(capset)};
 
 static int add_list(scmp_filter_ctx filter, uint32_t action, const int *calls, size_t n)
 {
