@@ -73,7 +73,7 @@ static __always_inline bool has_user_side(const struct task_struct *task)
 	return !(MEMBER(task, flags) & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER));
 }
 
-/* Where no helper knows the place (before Linux 5.15): how far above the lower end of its kernel stack a
+/* With probed tasks: how far above the lower end of its kernel stack a
  * thread's registers are. Seen on gotrace's own thread (bpf/threads.bpf.c, calibrate); 0: it was not. */
 volatile uint32_t regs_place;
 
@@ -115,7 +115,7 @@ static __always_inline bool user_regs(struct user_regs *to, struct task_struct *
 	*to = (struct user_regs){0};
 	if (!has_user_side(task))
 		return false;
-	if (!probed_tasks && bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs)) {
+	if (!probed_tasks) {
 		take_regs(to, (const struct pt_regs *)bpf_task_pt_regs(task));
 		return true;
 	}
