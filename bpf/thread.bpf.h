@@ -70,12 +70,14 @@ struct user_regs {
 /* The kernel's own workers in a process (io_uring, vhost) never were in user mode. */
 static __always_inline bool has_user_side(const struct task_struct *task)
 {
-	return !(task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER));
+	return !(MEMBER(task, flags) & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER));
 }
 
-/* Before Linux 5.15: at the upper end of the kernel's stack, which has 16 KiB on x86-64
- * (arch/x86/include/asm/processor.h, task_pt_regs). */
-#define KERNEL_STACK 16384u
+/* With probed tasks: how far above the lower end of its kernel stack a
+ * thread's registers are. Seen on gotrace's own thread (bpf/threads.bpf.c, calibrate); 0: it was not. */
+volatile uint32_t regs_place;
+
+#define REGS_PLACE_MAX (1u << 17) /* kernel stacks have 16 KiB on x86-64, at most 64 on arm64 */
 
 /*
  * In the kernel orig_ax is the system call's number, and negative where an
@@ -93,19 +95,32 @@ static __always_inline void take_regs(struct user_regs *to, const struct pt_regs
 	to->args[1] = regs->si;
 }
 
+/* From what a tracepoint of system calls hands over. */
+static __always_inline void take_call_regs(struct user_regs *to, const struct pt_regs *regs)
+{
+	struct pt_regs copy;
+
+	if (probed_tasks) {
+		read_regs(&copy, regs);
+		regs = &copy;
+	}
+	take_regs(to, regs);
+}
+
 static __always_inline bool user_regs(struct user_regs *to, struct task_struct *task)
 {
 	struct pt_regs copy;
+	uint32_t place;
 
 	*to = (struct user_regs){0};
 	if (!has_user_side(task))
 		return false;
-	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs)) {
+	if (!probed_tasks) {
 		take_regs(to, (const struct pt_regs *)bpf_task_pt_regs(task));
 		return true;
 	}
-	if (bpf_probe_read_kernel(&copy, sizeof(copy),
-				  (const char *)task->stack + KERNEL_STACK - sizeof(copy)))
+	place = regs_place;
+	if (!place || bpf_probe_read_kernel(&copy, sizeof(copy), (const char *)MEMBER(task, stack) + place))
 		return false;
 	take_regs(to, &copy);
 	return true;
@@ -140,7 +155,7 @@ static __always_inline void send_thread(struct raw_record *rec)
 	send_timed(rec);
 }
 
-#define COMM_SIZE 16u
+#define COMM_SIZE TASK_COMM
 
 static __always_inline void send_comm(uint32_t tgid, uint32_t tid, const char comm[COMM_SIZE])
 {
