@@ -80,11 +80,12 @@ static __always_inline uint64_t m_of_g(uint64_t g)
 /* g of the current thread, as Go's own code finds it; 0 for a thread that is not Go's. */
 static __always_inline uint64_t current_g(void)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = current_task();
 #ifdef THREAD_POINTER
 	uint64_t g = 0;
 
-	if (bpf_probe_read_user(&g, sizeof(g), (const void *)(THREAD_POINTER(task) + (__s64)layout.tls_g)))
+	if (bpf_probe_read_user(&g, sizeof(g),
+				(const void *)(MEMBER(task, THREAD_POINTER) + (__s64)layout.tls_g)))
 		return 0; /* before the thread has set it up */
 	return g;
 #else

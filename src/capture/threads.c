@@ -36,6 +36,7 @@ struct snapshot {
 static struct bpf_threads_options bpf_options(const struct capture *capture)
 {
 	return (struct bpf_threads_options){
+		.features = capture->options.features,
 		.tgid = (uint32_t)capture->options.pid,
 		.spawned = capture->options.spawned,
 		.children = capture->options.children,
@@ -76,7 +77,7 @@ static int load(struct capture *capture, struct error *err)
 	if (!capture->tables)
 		return error_set(err, ENOMEM, "out of memory");
 	options = bpf_options(capture);
-	rc = options.functions ? functions_check_kernel(err) : 0;
+	rc = 0;
 	if (children) {
 		capture->processes.tables = capture->tables;
 		capture->drain.processes = &capture->processes;
