@@ -35,17 +35,6 @@ int alloc_span_free(struct pt_regs *ctx)
 	return 0;
 }
 
-/* Not by a plain load: the compiler makes one of all cases, at a distance that the verifier refuses. */
-static __always_inline uint64_t reg_value(const struct pt_regs *ctx, uint32_t number)
-{
-	int offset = reg_offset(number);
-	uint64_t value = 0;
-
-	if (offset >= 0)
-		bpf_probe_read_kernel(&value, sizeof(value), (const char *)ctx + offset);
-	return value;
-}
-
 static __always_inline uint64_t value_at(const struct pt_regs *ctx, const volatile struct value_place *place)
 {
 	return place->on_stack ? read_word(REG_SP(ctx) + place->slot) : reg_value(ctx, place->reg);

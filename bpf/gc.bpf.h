@@ -141,7 +141,7 @@ static __always_inline uint32_t this_thread(void)
 /* At sweep's first instructions: who has called it, or has called sweepone which did. */
 static __always_inline enum sweeper sweeper(const struct pt_regs *ctx)
 {
-	uint64_t caller = read_word(REG_SP(ctx)), frame[2];
+	uint64_t caller = return_address(ctx), frame[2];
 
 	if (lies_in(caller, places.cache_span, places.cache_span_end))
 		return SWEEP_CENTRAL;
@@ -190,7 +190,7 @@ static __always_inline uint64_t stack_of_teller(const struct pt_regs *ctx, uint6
 		return 0;
 	push_pc(s, places.sweep_teller);
 	push_pc(s, places.sweep_tells);
-	push_pc(s, read_word(REG_SP(ctx)));
+	push_pc(s, return_address(ctx));
 	return end_walk(s, REG_FP(ctx), 0);
 }
 
@@ -211,7 +211,8 @@ static __always_inline void tell_sweep(const struct pt_regs *ctx)
 			rec.stack = stack_of_teller(ctx, g_word(&g, layout.g_stack_hi));
 		else if (m.curg == REG_G(ctx))
 			rec.stack = stack_of_entry(places.sweep_tells ? places.sweep_tells : REG_PC(ctx) + 1,
-						   REG_SP(ctx), REG_FP(ctx), g_word(&g, layout.g_stack_hi));
+						   return_address(ctx), REG_FP(ctx),
+						   g_word(&g, layout.g_stack_hi));
 		else
 			rec.stack = stack_of_g(&g, 1);
 	}

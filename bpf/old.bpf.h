@@ -35,7 +35,7 @@ static __always_inline bool call_args(const struct pt_regs *ctx, struct words *a
 
 static __always_inline uint64_t current_m(void)
 {
-	uint64_t g = current_g();
+	uint64_t g = thread_g();
 
 	return g ? m_of_g(g) : 0;
 }
@@ -313,7 +313,7 @@ int old_call_enter(struct pt_regs *ctx)
 	struct raw_record rec = {.site = SITE_CALL_ENTER};
 	struct go_g g;
 
-	if (!self(&rec, &g, current_g()))
+	if (!self(&rec, &g, thread_g()))
 		return 0;
 	rec.stack = scan_here(ctx, &g, 1);
 	send(&rec);
@@ -328,7 +328,7 @@ int old_call_return(struct pt_regs *ctx)
 	struct words args;
 	struct go_g g;
 
-	if (!call_args(ctx, &args, 2) || !self(&rec, &g, current_g()))
+	if (!call_args(ctx, &args, 2) || !self(&rec, &g, thread_g()))
 		return 0;
 	rec.stack = scan_from(args.at[0], args.at[1], g_word(&g, layout.g_stack_hi), 1, 0);
 	send(&rec);
@@ -342,7 +342,7 @@ int old_call_exit(struct pt_regs *ctx)
 	struct go_g g;
 
 	(void)ctx;
-	if (self(&rec, &g, current_g()))
+	if (self(&rec, &g, thread_g()))
 		send(&rec);
 	return 0;
 }
@@ -486,7 +486,7 @@ int old_stw_end(struct pt_regs *ctx)
 /* The goroutine that runs this code, or whose code scheduler code runs for. */
 static __always_inline bool self_old(struct raw_record *rec, struct go_g *g)
 {
-	uint64_t current = current_g();
+	uint64_t current = thread_g();
 
 	if (!current || !read_g(g, current))
 		return false;
@@ -559,7 +559,7 @@ int old_assist_end(struct pt_regs *ctx)
 static __always_inline void tell_sweep_old(const struct pt_regs *ctx)
 {
 	struct raw_record rec = {.site = SITE_SWEEP_BEGIN};
-	uint64_t current = current_g();
+	uint64_t current = thread_g();
 	struct go_m m;
 	struct go_g g;
 

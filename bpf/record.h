@@ -337,6 +337,8 @@ struct go_layout {
 	uint32_t gc_percent, gc_heap_live; /* of gcControllerState */
 	/* Link-time addresses of type descriptors: of a task's key in a context, and *trace.Task. */
 	uint64_t task_key_type, task_type;
+	/* arm64: the register that is zero at the jump in StartRegion while the runtime's tracer is off. */
+	uint32_t region_flag_register;
 };
 
 /*

@@ -14,13 +14,18 @@ static __always_inline bool is_target(void)
 	return current_tgid() == target_tgid;
 }
 
-/* asm/unistd_64.h */
+/* asm/unistd_64.h, asm-generic/unistd.h */
+#if defined(__TARGET_ARCH_arm64)
+#define NR_ARCH_PRCTL (-1)
+#define NR_GETTID     178
+#else
 #define NR_ARCH_PRCTL 158
 #define NR_GETTID     186
+#endif
 
 /*
- * A new thread has its creator's TLS, and g with it, until its own is set: by
- * these two calls (clone and settls in runtime/sys_linux_amd64.s, Go 1.4 … 1.26).
+ * A new thread has its creator's TLS (arm64: registers), and g with it, until its own is set: by
+ * these two calls (clone and settls in runtime/sys_linux_amd64.s, Go 1.4 … 1.26; clone in sys_linux_arm64.s).
  */
 static __always_inline bool is_newborn(long id, uint64_t m)
 {
@@ -30,6 +35,17 @@ static __always_inline bool is_newborn(long id, uint64_t m)
 		return false;
 	return bpf_probe_read_user(&tid, sizeof(tid), (const void *)(m + layout.m_procid)) ||
 	       tid != current_tid();
+}
+
+/* g of a thread that enters or leaves the kernel by a system call. Where g is in a register, it is so in Go's
+ * own code only. */
+static __always_inline uint64_t g_in_call(const struct pt_regs *regs)
+{
+#if defined(__TARGET_ARCH_arm64)
+	if (!lies_in(REG_PC(regs), places.text, places.etext))
+		return 0;
+#endif
+	return current_g(regs);
 }
 
 SEC("?tp_btf/sys_enter")
@@ -42,7 +58,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 
 	if (!is_target())
 		return 0;
-	rec.g = current_g();
+	rec.g = g_in_call(regs);
 	if (!rec.g || !read_g(&g, rec.g) || g_status(&g) != GSYSCALL)
 		return 0; /* not one of Go's */
 	m = g_word(&g, layout.g_m);
@@ -70,7 +86,7 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 
 	if (!is_target())
 		return 0;
-	rec.g = current_g();
+	rec.g = g_in_call(regs);
 	/* A new thread's own TLS has no g yet, but anything, when arch_prctl has set it: that is no loss. */
 	if (!rec.g || bpf_probe_read_user(&status, sizeof(status), (const void *)(rec.g + layout.g_status)) ||
 	    (status & ~GSCAN) != GSYSCALL)
@@ -105,7 +121,7 @@ int syscall_block(struct pt_regs *ctx)
 	if (!self(&rec, &g, REG_G(ctx)))
 		return 0;
 	if (go_minor >= 21)
-		rec.stack = stack_from(read_word(REG_SP(ctx)), REG_FP(ctx), g_word(&g, layout.g_stack_hi), 1);
+		rec.stack = stack_from(return_address(ctx), REG_FP(ctx), g_word(&g, layout.g_stack_hi), 1);
 	else
 		rec.stack = stack_in_call(&g, REG_FP(ctx));
 	send(&rec);

@@ -28,7 +28,7 @@ static __always_inline bool read_self(struct raw_record *rec, struct go_g *g, ui
 /* At the push that makes a frame: the stack from the caller on. */
 static __always_inline uint64_t caller_stack(struct pt_regs *ctx, const struct go_g *g, uint8_t skip)
 {
-	return stack_from(read_word(REG_SP(ctx)), REG_FP(ctx), g_word(g, layout.g_stack_hi), skip);
+	return stack_from(return_address(ctx), REG_FP(ctx), g_word(g, layout.g_stack_hi), skip);
 }
 
 /*
@@ -174,6 +174,15 @@ static __always_inline uint64_t task_of(uint64_t context)
 	return 0;
 }
 
+static __always_inline bool tracer_is_off(const struct pt_regs *ctx)
+{
+#if defined(__TARGET_ARCH_arm64)
+	return !(uint32_t)reg_value(ctx, layout.region_flag_register); /* `cbz` */
+#else
+	return !IS_EQUAL(ctx) == (go_minor <= 18);
+#endif
+}
+
 /*
  * At the jump in StartRegion: equal = the tracer is off; up to Go 1.18 = it is on. Arguments are still in
  * registers, the frame is made.
@@ -186,7 +195,7 @@ int region_start(struct pt_regs *ctx)
 	uint64_t frame[2]; /* of the caller; return address */
 	struct go_g g;
 
-	if (!IS_EQUAL(ctx) != (go_minor <= 18) || !read_self(&rec, &g, REG_G(ctx)) ||
+	if (!tracer_is_off(ctx) || !read_self(&rec, &g, REG_G(ctx)) ||
 	    !read_user(frame, sizeof(frame), REG_FP(ctx)))
 		return 0;
 	rec.arg = task_of(GO_ARG(ctx, 1));
