@@ -132,23 +132,25 @@ int BPF_PROG(sys_exit, struct pt_regs *user, long result)
 	struct raw_record rec = {.site = SITE_CALL_DONE, .arg2 = result};
 	uint32_t tgid = MEMBER(task, tgid), tid;
 	struct thread *known;
-	struct regs_copy copy;
-	const struct pt_regs *regs;
+	struct pt_regs copy;
 
 	if (!is_traced(tgid))
 		return 0;
-	regs = readable_regs(&copy, user);
+	if (probed_tasks) {
+		read_regs(&copy, user);
+		user = &copy;
+	}
 	tid = MEMBER(task, pid);
 	known = known_thread(tid);
 	rec.tid = tid;
 	rec.goid = tgid;
-	rec.arg = CALL_OF(regs) + 1;
+	rec.arg = CALL_OF(user) + 1;
 	/* rt_sigreturn leaves the registers of what it returns to. */
 	if (known && known->call) {
 		rec.arg = known->call;
 		known->call = 0;
 	}
-	if (maps_code(regs, (long)CALL_OF(regs), result)) {
+	if (maps_code(user, (long)CALL_OF(user), result)) {
 		struct raw_record mapped = {.site = SITE_MAPPED, .tid = tid, .goid = tgid};
 
 		send_thread(&mapped);

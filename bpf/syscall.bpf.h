@@ -72,7 +72,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	else if (rec.p) /* 1.4 has the P's alone */
 		read_user(&tick, sizeof(tick), rec.p + layout.p_syscalltick);
 	rec.arg = tick;
-	rec.stack = scan_stacks ? scan_g(&g, 1) : stack_in_call(&g, CALL_FP(regs));
+	rec.stack = scan_stacks ? scan_g(&g, 1) : stack_in_call(&g, MEMBER(regs, REG_FP_MEMBER));
 	send(&rec);
 	return 0;
 }
@@ -91,7 +91,7 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 	if (!rec.g || bpf_probe_read_user(&status, sizeof(status), (const void *)(rec.g + layout.g_status)) ||
 	    (status & ~GSCAN) != GSYSCALL)
 		return 0;
-	rec.arg2 = CALL_NUMBER(regs);
+	rec.arg2 = MEMBER(regs, CALL_MEMBER);
 	send(&rec);
 	return 0;
 }

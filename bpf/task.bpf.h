@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The kernel's structs, on kernels that vouch for pointers to them and on those that do not. Where they do
- * (their own BTF, and Linux 5.11 for the current task: 3ca1032ab7ab), a member is a plain load; elsewhere it
- * is read by a helper. Which it is, is a constant to the verifier: the other way is dead code, and is thrown
- * away.
+ * (with BTF of their own; for the current task from Linux 5.11 on, 3ca1032ab7ab, for its registers from 5.15
+ * on, dd6e10fbd9fb), a member is a plain load; elsewhere programs are on raw tracepoints, whose arguments are
+ * numbers to the verifier, and a helper reads. Which it is, is a constant to the verifier: the other way is
+ * dead code, and is thrown away.
  */
 #ifndef GOTRACE_TASK_BPF_H
 #define GOTRACE_TASK_BPF_H
@@ -12,8 +13,6 @@
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
-
-#include "bpf/regs.bpf.h"
 
 const volatile bool probed_tasks; /* set by capture (src/capture/features.h): by a helper */
 
@@ -52,25 +51,11 @@ static __always_inline void read_comm(char comm[TASK_COMM], const struct task_st
 		__builtin_memcpy(comm, task->comm, TASK_COMM);
 }
 
-/* The registers that a tracepoint hands over, or a copy of them. */
-struct regs_copy {
-#ifdef REGS_CAN_BE_COPIED
-	struct pt_regs regs;
-#endif
-};
-
-static __always_inline const struct pt_regs *readable_regs(struct regs_copy *copy, const struct pt_regs *from)
+/* The registers that a tracepoint hands over. */
+static __always_inline void read_regs(struct pt_regs *copy, const struct pt_regs *from)
 {
-#ifdef REGS_CAN_BE_COPIED
-	if (!probed_tasks)
-		return from;
-	if (bpf_probe_read_kernel(&copy->regs, sizeof(copy->regs), from))
-		__builtin_memset(&copy->regs, 0, sizeof(copy->regs));
-	return &copy->regs;
-#else
-	(void)copy;
-	return from;
-#endif
+	if (bpf_probe_read_kernel(copy, sizeof(*copy), from))
+		__builtin_memset(copy, 0, sizeof(*copy));
 }
 
 #endif

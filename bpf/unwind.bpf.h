@@ -10,8 +10,7 @@
 #include "bpf/scratch.bpf.h"
 #include "bpf/shown.bpf.h"
 
-#define MAP_MMAPABLE    (1u << 10) /* BPF_F_MMAPABLE, BPF_F_NO_PREALLOC: linux/bpf.h */
-#define MAP_NO_PREALLOC (1u << 0)
+#define MAP_MMAPABLE (1u << 10) /* BPF_F_MMAPABLE: linux/bpf.h */
 
 /* Filled by capture (src/capture/native_tables.h), which also sets how many entries they have. */
 struct {
@@ -69,10 +68,10 @@ struct {
 	__type(value, uint64_t);
 } unwind_kept SEC(".maps");
 
-/* The space of a process (tgid), where there are several. */
+/* The space of a process (tgid), where there are several. Before Linux 6.1 programs of perf events take
+ * hashes with all their room at once only. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, MAP_NO_PREALLOC);
 	__uint(max_entries, 4096);
 	__type(key, uint32_t);
 	__type(value, uint32_t);

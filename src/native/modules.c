@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "native/vdso_arm64.h"
 #include "target/memory.h"
 #include "util/machine.h"
 
@@ -245,6 +246,24 @@ int module_read(int fd, struct module_code *code)
 	return rc;
 }
 
+/* Of code without descriptions: arm64's vDSO. */
+static int describe_vdso(const char *image, size_t size, struct module_code *code)
+{
+	const struct module_segment *segment = &code->segments[0];
+	struct ehframe_rows rows;
+	int rc;
+
+	if (!code->n || segment->offset > size || segment->size > size - segment->offset)
+		return -EBADMSG;
+	rc = vdso_arm64_rows((const uint8_t *)image + segment->offset, segment->size, segment->address,
+			     code->base, &rows);
+	if (rc)
+		return rc;
+	ehframe_free(&code->rows);
+	code->rows = rows;
+	return 0;
+}
+
 int module_read_bytes(const char *image, size_t size, struct module_code *code)
 {
 	Elf *elf;
@@ -255,6 +274,8 @@ int module_read_bytes(const char *image, size_t size, struct module_code *code)
 	elf = elf_memory((char *)(uintptr_t)image, size); /* of which nothing is changed */
 	rc = read_elf(elf, size, code);
 	elf_end(elf);
+	if (rc == 0 && OWN_MACHINE == EM_AARCH64 && !code->rows.functions)
+		rc = describe_vdso(image, size, code);
 	return rc;
 }
 

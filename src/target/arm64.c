@@ -129,12 +129,14 @@ static bool jump_if(uint32_t word, struct arm64_insn *insn)
 {
 	bool bit = word >> 25 & 1, other = word >> 24 & 1;
 
+	insn->rd = (uint8_t)field(word, 0, 5);
 	if (bit) {
 		insn->op = other ? ARM64_TBNZ : ARM64_TBZ;
 		insn->bit = (uint8_t)(field(word, 31, 1) << 5 | field(word, 19, 5));
 		insn->imm = signed_field(word, 5, 14) * 4;
 	} else {
 		insn->op = other ? ARM64_CBNZ : ARM64_CBZ;
+		insn->wide = word >> 31;
 		insn->imm = signed_field(word, 5, 19) * 4;
 	}
 	return true;
@@ -154,6 +156,8 @@ static bool jump_register(uint32_t word, struct arm64_insn *insn)
 
 static bool jumps(uint32_t word, struct arm64_insn *insn)
 {
+	insn->rd = 0;
+	insn->wide = false;
 	if ((word & 0x7c000000) == 0x14000000) {
 		insn->op = word >> 31 ? ARM64_BL : ARM64_B;
 		insn->imm = signed_field(word, 0, 26) * 4;
