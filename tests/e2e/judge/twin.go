@@ -25,11 +25,11 @@ var (
 func emulated() {
 	trim, margin = 1_000_000_000, 300_000_000
 	suspect, farApart = 50_000_000, 1_000_000_000
-	turns = true
+	inEmulator = true
 }
 
-// turns: nothing can be said of how long something lasted.
-var turns bool
+// inEmulator: nothing can be said of how long something lasted.
+var inEmulator bool
 
 // history is what one trace says of every goroutine.
 type history struct {
