@@ -23,7 +23,7 @@ var (
 // emulated is for programs that ran in an emulator of a machine: its CPUs take turns, so that between a hit and
 // what it tells of there may be a turn of the other.
 func emulated() {
-	trim, margin = 1_000_000_000, 300_000_000
+	trim, margin = 1_500_000_000, 300_000_000
 	suspect, farApart = 50_000_000, 1_000_000_000
 	inEmulator = true
 }
