@@ -45,7 +45,7 @@ LIBOBJ   := $(filter-out $(BUILD)/obj/src/main.o,$(OBJ))
 # Under the sanitizers everything but the BPF loader's users is the same source.
 SANOBJ   := $(patsubst $(BUILD)/obj/%,$(BUILD)/san/%,$(LIBOBJ))
 BPFSRC   := $(wildcard bpf/*.bpf.c)
-SKEL     := $(BPFSRC:bpf/%.bpf.c=$(BUILD)/bpf/%.skel.h)
+SKEL     := $(BPFSRC:bpf/%.bpf.c=$(BUILD)/bpf/%.skel.h) $(BPFSRC:bpf/%.bpf.c=$(BUILD)/bpf/%_before512.skel.h)
 UNITSRC  := $(wildcard tests/unit/test_*.c)
 UNITHELP := $(filter-out $(UNITSRC),$(wildcard tests/unit/*.c))
 UNIT     := $(UNITSRC:tests/unit/%.c=$(BUILD)/unit/%)
@@ -84,6 +84,13 @@ $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h) $(wildcard vmlinux/$(ARCH)
 	$(call msg,BPF,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CLANG) -target bpf -D__TARGET_ARCH_$(ARCH) -I. -Ivmlinux/$(ARCH) -O2 -g -Wall -Werror -mcpu=v3 -c -o $@ $<
+
+# The same for kernels before Linux 5.12: bpf/scratch.bpf.h says what differs.
+$(BUILD)/bpf/%_before512.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h) $(wildcard vmlinux/$(ARCH)/*.h)
+	$(call msg,BPF,$< before 5.12)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) -target bpf -D__TARGET_ARCH_$(ARCH) -DBEFORE_512 -I. -Ivmlinux/$(ARCH) -O2 -g -Wall -Werror -mcpu=v3 -c -o $@.full $<
+	$(Q)$(BPFTOOL) gen object $@ $@.full
 
 $(BUILD)/bpf/%.skel.h: $(BUILD)/bpf/%.bpf.o
 	$(call msg,SKEL,$@)

@@ -12,6 +12,7 @@
 #include "bpf/record.h"
 #include "bpf/regs.bpf.h"
 #include "bpf/ring.bpf.h"
+#include "bpf/task.bpf.h"
 
 /* Set by capture while the programs run. */
 volatile uint32_t most_frames; /* of a stack: at most STACK_DEPTH */
@@ -68,7 +69,7 @@ static __always_inline uint64_t read_word(uint64_t address)
  * another thread: the merge of several rings rests on it. */
 static __always_inline void send_or_count(struct raw_record *rec, uint32_t loss)
 {
-	rec->tid = (uint32_t)bpf_get_current_task_btf()->pid;
+	rec->tid = current_tid();
 	rec->time = bpf_ktime_get_ns();
 	if (put(rec, sizeof(*rec)))
 		count_loss(loss);

@@ -135,7 +135,7 @@ struct {
 
 static __always_inline uint32_t this_thread(void)
 {
-	return (uint32_t)bpf_get_current_task_btf()->pid;
+	return current_tid();
 }
 
 /* At sweep's first instructions: who has called it, or has called sweepone which did. */

@@ -118,9 +118,10 @@ static __always_inline uint64_t thread_g(void)
 {
 	uint64_t g = 0;
 #ifdef THREAD_POINTER
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = current_task();
 
-	if (bpf_probe_read_user(&g, sizeof(g), (const void *)(THREAD_POINTER(task) + (__s64)layout.tls_g)))
+	if (bpf_probe_read_user(&g, sizeof(g),
+				(const void *)(MEMBER(task, THREAD_POINTER) + (__s64)layout.tls_g)))
 		return 0; /* before the thread has set it up */
 #endif
 	return g;

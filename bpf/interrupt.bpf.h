@@ -28,7 +28,7 @@ static __always_inline uint64_t cpu_block(const struct task_struct *current)
 	if (!cpu_places.run_queue || !bpf_core_field_exists(struct sched_entity, cfs_rq) ||
 	    !bpf_core_field_exists(struct cfs_rq, rq))
 		return 0;
-	return (uint64_t)current->se.cfs_rq->rq - cpu_places.run_queue;
+	return (uint64_t)MEMBER(current, se.cfs_rq, rq) - cpu_places.run_queue;
 }
 
 /* Where nobody knows, nobody is named. */
@@ -106,7 +106,10 @@ static __always_inline enum interrupt interrupt_that_wakes(uint64_t block, uint3
 		if (in_soft_timer(block))
 			return INTERRUPT_TIMER;
 	}
-	return BPF_CORE_READ_BITFIELD(woken, in_iowait) ? INTERRUPT_DISK : INTERRUPT_OTHER;
+	return (probed_tasks ? BPF_CORE_READ_BITFIELD_PROBED(woken, in_iowait)
+			     : BPF_CORE_READ_BITFIELD(woken, in_iowait))
+		       ? INTERRUPT_DISK
+		       : INTERRUPT_OTHER;
 }
 
 #endif

@@ -51,10 +51,6 @@
 #define LINK_OF(user_regs) ((user_regs)->call ? (user_regs)->args[0] : 0)
 #define REG_LINK(regs)     0
 
-/* Before Linux 5.15: where the user's registers are on the kernel's stack, which has 16 KiB
- * (arch/x86/include/asm/processor.h, task_pt_regs). */
-#define USER_REGS_OFFSET (16384u - sizeof(struct pt_regs))
-
 /* Where the kernel keeps a register of a number in machine code. Those that hold no value: -1. */
 static inline __attribute__((always_inline)) int reg_offset(__u32 number)
 {
@@ -88,8 +84,12 @@ static inline __attribute__((always_inline)) int reg_offset(__u32 number)
 	}
 }
 
-/* The C library's thread pointer. */
-#define THREAD_POINTER(task) ((task)->thread.fsbase)
+/* Where members are: for MEMBER. */
+#define REG_FP_MEMBER bp
+#define CALL_MEMBER   orig_ax
+
+/* The C library's thread pointer: a member of a task. */
+#define THREAD_POINTER thread.fsbase
 
 #elif defined(__TARGET_ARCH_arm64)
 
@@ -126,14 +126,14 @@ static inline __attribute__((always_inline)) int reg_offset(__u32 number)
 #define CALL_ARG_4(ctx)        ((ctx)->regs[4])
 #define IS_USER_MODE(ctx)      (((ctx)->pstate & 0xf) == 0) /* EL0t: arch/arm64/include/asm/ptrace.h */
 
-/* A leaf's return address stays in the link register. */
-#define LINK_FIELD             uint64_t link;
-#define KEEP_LINK(to, ctx)     ((to)->link = (ctx)->regs[30])
-#define LINK_OF(user_regs)     ((user_regs)->link)
-#define REG_LINK(ctx)          ((ctx)->regs[30])
+#define REG_FP_MEMBER      regs[29]
+#define CALL_MEMBER        syscallno
 
-/* A copy of all registers is more than a program's stack holds: before Linux 5.15 a thread that was preempted
- * has no stack. */
+/* A leaf's return address stays in the link register. */
+#define LINK_FIELD         uint64_t link;
+#define KEEP_LINK(to, ctx) ((to)->link = (ctx)->regs[30])
+#define LINK_OF(user_regs) ((user_regs)->link)
+#define REG_LINK(ctx)      ((ctx)->regs[30])
 
 /* Where the kernel keeps a register of a number in machine code. Those that hold no value: -1. */
 static inline __attribute__((always_inline)) int reg_offset(__u32 number)

@@ -43,14 +43,14 @@ static __always_inline bool in_go(uint64_t pc)
 }
 
 /*
- * The thread's own registers, also while it is in the kernel. Before Linux 5.15
- * no program can get at these: such a sample has no stack.
+ * The thread's own registers, also while it is in the kernel. With probed tasks nobody
+ * knows where these are: such a sample has no stack.
  */
 static __always_inline bool user_registers(struct sampled *at, struct bpf_perf_event_data *ctx)
 {
 	const struct pt_regs *regs;
 
-	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs)) {
+	if (!probed_tasks) {
 		regs = (const struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
 		at->pc = REG_PC(regs);
 		at->sp = REG_SP(regs);

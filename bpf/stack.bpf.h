@@ -73,8 +73,10 @@ static __always_inline bool cross_stacks(struct scratch *s)
 #define CHUNKS 6u
 
 /* The next frame is not in the chunk: reads on, or ends the walk. */
-__noinline int next_chunk(struct scratch *s)
+__noinline int next_chunk(SCRATCH_PARAMETER)
 {
+	SCRATCH_GIVEN(s);
+
 	if (!s)
 		return false;
 	if ((s->bp <= s->last_bp || s->bp >= s->hi) && !cross_stacks(s)) {
@@ -98,8 +100,10 @@ __noinline int next_chunk(struct scratch *s)
 #define ROUNDS_A_RUN 14u
 
 /* Follows the chain of frame pointers for some frames; false at its end. */
-__noinline int walk_some(struct scratch *s)
+__noinline int walk_some(SCRATCH_PARAMETER)
 {
+	SCRATCH_GIVEN(s);
+
 	if (!s)
 		return false;
 	for (uint32_t i = 0; i < ROUNDS_A_RUN; i++) {
@@ -113,7 +117,7 @@ __noinline int walk_some(struct scratch *s)
 		}
 		at = at >> 3 | at << 61; /* in words; huge if it is not aligned, or below the chunk */
 		if (bp <= s->last_bp || at >= s->whole_frames) {
-			if (!next_chunk(s))
+			if (!next_chunk(GIVE(s)))
 				return false;
 			continue;
 		}
@@ -131,12 +135,14 @@ __noinline int walk_some(struct scratch *s)
  * round, but through a global function only once a program, not at its calls:
  * a loop of short loops costs it a tenth of one long loop.
  */
-__noinline int walk_frames(struct scratch *s)
+__noinline int walk_frames(SCRATCH_PARAMETER)
 {
+	SCRATCH_GIVEN(s);
+
 	if (!s)
 		return 0;
 	for (uint32_t i = 0; i < ROUNDS / ROUNDS_A_RUN + 1; i++) {
-		if (!walk_some(s))
+		if (!walk_some(GIVE(s)))
 			return 0;
 	}
 	s->flags |= RAW_STACK_CUT;
@@ -148,7 +154,7 @@ static __always_inline uint64_t end_walk(struct scratch *s, uint64_t bp, uint8_t
 	uint64_t hash;
 
 	s->bp = bp;
-	walk_frames(s);
+	walk_frames(GIVE(s));
 	hash = name_stack(s, skip);
 	give_back(s);
 	return hash;

@@ -11,7 +11,7 @@
 
 static __always_inline bool is_target(void)
 {
-	return bpf_get_current_task_btf()->tgid == (int)target_tgid;
+	return current_tgid() == target_tgid;
 }
 
 /* asm/unistd_64.h, asm-generic/unistd.h */
@@ -34,7 +34,7 @@ static __always_inline bool is_newborn(long id, uint64_t m)
 	if (id != NR_ARCH_PRCTL && id != NR_GETTID)
 		return false;
 	return bpf_probe_read_user(&tid, sizeof(tid), (const void *)(m + layout.m_procid)) ||
-	       tid != (uint32_t)bpf_get_current_task_btf()->pid;
+	       tid != current_tid();
 }
 
 /* g of a thread that enters or leaves the kernel by a system call. Where g is in a register, it is so in Go's
@@ -72,7 +72,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	else if (rec.p) /* 1.4 has the P's alone */
 		read_user(&tick, sizeof(tick), rec.p + layout.p_syscalltick);
 	rec.arg = tick;
-	rec.stack = scan_stacks ? scan_g(&g, 1) : stack_in_call(&g, REG_FP(regs));
+	rec.stack = scan_stacks ? scan_g(&g, 1) : stack_in_call(&g, MEMBER(regs, REG_FP_MEMBER));
 	send(&rec);
 	return 0;
 }
@@ -91,7 +91,7 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 	if (!rec.g || bpf_probe_read_user(&status, sizeof(status), (const void *)(rec.g + layout.g_status)) ||
 	    (status & ~GSCAN) != GSYSCALL)
 		return 0;
-	rec.arg2 = CALL_OF(regs);
+	rec.arg2 = MEMBER(regs, CALL_MEMBER);
 	send(&rec);
 	return 0;
 }

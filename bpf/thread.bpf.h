@@ -71,8 +71,14 @@ struct user_regs {
 /* The kernel's own workers in a process (io_uring, vhost) never were in user mode. */
 static __always_inline bool has_user_side(const struct task_struct *task)
 {
-	return !(task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER));
+	return !(MEMBER(task, flags) & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER));
 }
+
+/* With probed tasks: how far above the lower end of its kernel stack a
+ * thread's registers are. Seen on gotrace's own thread (bpf/threads.bpf.c, calibrate); 0: it was not. */
+volatile uint32_t regs_place;
+
+#define REGS_PLACE_MAX (1u << 17) /* kernel stacks have 16 KiB on x86-64, at most 64 on arm64 */
 
 static __always_inline void take_regs(struct user_regs *to, const struct pt_regs *regs)
 {
@@ -87,27 +93,66 @@ static __always_inline void take_regs(struct user_regs *to, const struct pt_regs
 	to->args[1] = CALL_ARG_1(regs);
 }
 
+#if defined(__TARGET_ARCH_arm64)
+
+/* From the kernel's memory. A copy of all of them would not fit on the stack of a program that walks stacks.
+ */
+static __always_inline bool probe_regs(struct user_regs *to, const struct pt_regs *from)
+{
+	struct pt_regs_tail tail;
+	uint64_t second = 0;
+
+	if (bpf_probe_read_kernel(&tail, sizeof(tail), &from->regs[29]) ||
+	    bpf_probe_read_kernel(&second, sizeof(second), &from->regs[1]))
+		return false;
+	to->call = tail.syscallno >= 0 ? (uint64_t)tail.syscallno + 1 : 0;
+	to->ip = tail.pc + (tail.syscallno < 0);
+	to->sp = tail.sp;
+	to->bp = tail.fp;
+	to->link = tail.link;
+	to->args[0] = tail.orig_x0;
+	to->args[1] = second;
+	return true;
+}
+
+#else
+
+static __always_inline bool probe_regs(struct user_regs *to, const struct pt_regs *from)
+{
+	struct pt_regs copy;
+
+	if (bpf_probe_read_kernel(&copy, sizeof(copy), from))
+		return false;
+	take_regs(to, &copy);
+	return true;
+}
+
+#endif
+
+/* From what a tracepoint of system calls hands over. */
+static __always_inline void take_call_regs(struct user_regs *to, const struct pt_regs *regs)
+{
+	if (!probed_tasks) {
+		take_regs(to, regs);
+		return;
+	}
+	*to = (struct user_regs){0};
+	probe_regs(to, regs);
+}
+
 static __always_inline bool user_regs(struct user_regs *to, struct task_struct *task)
 {
-#ifdef USER_REGS_OFFSET
-	struct pt_regs copy;
-#endif
+	uint32_t place;
 
 	*to = (struct user_regs){0};
 	if (!has_user_side(task))
 		return false;
-	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs)) {
+	if (!probed_tasks) {
 		take_regs(to, (const struct pt_regs *)bpf_task_pt_regs(task));
 		return true;
 	}
-#ifdef USER_REGS_OFFSET
-	if (bpf_probe_read_kernel(&copy, sizeof(copy), (const char *)task->stack + USER_REGS_OFFSET))
-		return false;
-	take_regs(to, &copy);
-	return true;
-#else
-	return false;
-#endif
+	place = regs_place;
+	return place && probe_regs(to, (const void *)((const char *)MEMBER(task, stack) + place));
 }
 
 static __always_inline uint64_t stack_of(const struct user_regs *regs, uint32_t tgid)
@@ -116,7 +161,7 @@ static __always_inline uint64_t stack_of(const struct user_regs *regs, uint32_t 
 		.ip = regs->ip,
 		.sp = regs->sp,
 		.bp = regs->bp,
-		.di = LINK_OF(regs),
+		.link = LINK_OF(regs),
 	};
 
 	return native_stack_from(&from, tgid);
@@ -139,7 +184,7 @@ static __always_inline void send_thread(struct raw_record *rec)
 	send_timed(rec);
 }
 
-#define COMM_SIZE 16u
+#define COMM_SIZE TASK_COMM
 
 static __always_inline void send_comm(uint32_t tgid, uint32_t tid, const char comm[COMM_SIZE])
 {

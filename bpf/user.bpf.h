@@ -55,7 +55,7 @@ static __always_inline void fill_text(struct raw_text *to, const struct raw_reco
 				      struct text other)
 {
 	to->record = *rec;
-	to->record.tid = (uint32_t)bpf_get_current_task_btf()->pid;
+	to->record.tid = current_tid();
 	to->record.time = bpf_ktime_get_ns();
 	to->len = copy_text(to, 0, one, &to->away);
 	to->len2 = copy_text(to, to->len, other, &to->away2);

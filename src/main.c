@@ -34,11 +34,12 @@ int main(int argc, char **argv)
 {
 	static char record[] = "gotrace record", replay[] = "gotrace replay", check[] = "gotrace check",
 		    convert[] = "gotrace convert", dump[] = "gotrace dump", sites[] = "gotrace sites",
-		    plain[] = "gotrace";
+		    doctor[] = "gotrace doctor", plain[] = "gotrace";
 	const struct command commands[] = {
 		{"record", record, command_record},    {"replay", replay, command_replay},
 		{"check", check, command_check},       {"dump", dump, command_dump},
 		{"convert", convert, command_convert}, {"sites", sites, command_sites},
+		{"doctor", doctor, command_doctor},
 	};
 	char *no_arguments[] = {plain, NULL};
 

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "capture/attach.h"
+#include "capture/features.h"
 #include "capture/rings.h"
 #include "target/target.h"
 #include "util/error.h"
@@ -27,6 +28,7 @@ struct bpf {
 };
 
 struct bpf_options {
+	const struct features *features;
 	const struct go_layout *layout;
 	const struct alloc_layout *alloc_layout;
 	unsigned go_minor;
@@ -53,8 +55,8 @@ enum {
 	BPF_LOSSES
 };
 
-/* What the kernel lacks, in one line that says how to get it. */
-int bpf_check_kernel(struct error *err);
+/* What libbpf complains of is kept (bpf_last_warning), not printed. */
+void bpf_keep_warnings(void);
 int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *err);
 /* Before the object is loaded: how many rings there will be; *count and *shift are the programs'. */
 void bpf_plan_rings(struct bpf *bpf, uint32_t bytes, unsigned rings, uint32_t *count, uint32_t *shift);

@@ -13,7 +13,9 @@
 #include "bpf/cpu_places.h"
 #include "bpf/record.h"
 #include "bpf/threads.skel.h"
+#include "bpf/threads_before512.skel.h"
 #include "capture/calls.h"
+#include "capture/fit.h"
 #include "capture/kernel.h"
 #include "capture/own_sites.h"
 #include "target/descendants.h"
@@ -59,7 +61,7 @@ static void choose_programs(struct bpf *bpf, const struct bpf_threads_options *o
 	bpf_program__set_autoload(skeleton->progs.sys_exit, options->syscalls);
 	bpf_program__set_autoload(skeleton->progs.cpu_sample, options->samples);
 	bpf_program__set_autoload(skeleton->progs.calibrate, true);
-	bpf->attachments.multi = attach_has_multi();
+	bpf->attachments.multi = options->features->multi;
 	if (options->functions) {
 		attach_choose(&bpf->attachments, skeleton->progs.function_begin);
 		attach_choose(&bpf->attachments, skeleton->progs.function_end);
@@ -72,6 +74,7 @@ static void set_constants(struct bpf *bpf, const struct bpf_threads_options *opt
 {
 	struct threads_bpf__rodata *constants = bpf->threads->rodata;
 
+	constants->probed_tasks = !options->features->pointers;
 	constants->own_tgid = (uint32_t)getpid();
 	constants->spawned = options->spawned ? options->tgid : 0;
 	constants->several = constants->follow_children = constants->unwind_several = options->children;
@@ -84,17 +87,23 @@ static void set_constants(struct bpf *bpf, const struct bpf_threads_options *opt
 
 int bpf_load_threads(struct bpf *bpf, const struct bpf_threads_options *options, struct error *err)
 {
+	struct fit_bytes old = {.data = NULL};
 	struct kernel_facts kernel;
-	int cpus = libbpf_num_possible_cpus(), rc = kernel_facts(&kernel, err);
+	int cpus = libbpf_num_possible_cpus(), rc = kernel_facts(options->features->btf, &kernel, err);
 
 	if (rc)
 		return rc;
-	bpf->threads = threads_bpf__open();
-	if (!bpf->threads)
-		return error_set(err, errno, "cannot open the BPF programs: %s", bpf_last_warning());
+	bpf->threads = calloc(1, sizeof(*bpf->threads));
+	if (!bpf->threads || threads_bpf__create_skeleton(bpf->threads))
+		return error_set(err, ENOMEM, "out of memory");
+	old.data = threads_before512_bpf__elf_bytes(&old.size);
+	rc = fit_open(options->features, bpf->threads->skeleton, &old, err);
+	if (rc)
+		return rc;
 	bpf->object = bpf->threads->obj;
 	bpf->cpus = cpus > 0 ? (unsigned)cpus : 1;
 	choose_programs(bpf, options, &kernel);
+	fit_programs(options->features, bpf->object);
 	set_constants(bpf, options, &kernel);
 	rc = native_tables_prepare(options->tables, bpf->object, err);
 	if (rc)
@@ -110,7 +119,7 @@ int bpf_load_threads(struct bpf *bpf, const struct bpf_threads_options *options,
 uint64_t bpf_calibrate_threads(const struct bpf *bpf)
 {
 	uint64_t bare = own_call_ns(), traced;
-	struct bpf_link *link = bpf_program__attach(bpf->threads->progs.calibrate);
+	struct bpf_link *link = fit_attach(bpf->threads->progs.calibrate);
 
 	if (!link)
 		return 0;
@@ -126,10 +135,7 @@ int bpf_attach_threads(struct bpf *bpf, const struct bpf_threads_options *option
 
 	bpf_object__for_each_program(program, bpf->object)
 	{
-		bool traces = bpf_program__type(program) == BPF_PROG_TYPE_TRACING &&
-			      bpf_program__expected_attach_type(program) == BPF_TRACE_RAW_TP;
-
-		if (rc == 0 && traces && bpf_program__autoload(program) &&
+		if (rc == 0 && fit_is_tracepoint(program) && bpf_program__autoload(program) &&
 		    program != bpf->threads->progs.calibrate)
 			rc = attach_traced(&bpf->attachments, program, err);
 	}

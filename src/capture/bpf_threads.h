@@ -7,6 +7,7 @@
 #include "capture/native_tables.h"
 
 struct bpf_threads_options {
+	const struct features *features;
 	uint32_t tgid;
 	bool spawned;  /* looked at from the moment on at which it has become another program */
 	bool children; /* its descendants are looked at, too */

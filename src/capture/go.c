@@ -12,6 +12,7 @@ static int load(struct capture *capture, struct error *err)
 {
 	const struct capture_options *options = &capture->options;
 	struct bpf_options wanted = {
+		.features = options->features,
 		.layout = &options->target->layout,
 		.alloc_layout = &options->target->alloc_layout,
 		.go_minor = options->target->go_minor,

@@ -33,9 +33,10 @@
 
 struct session {
 	const struct record_options *options;
-	char path[PATH_MAX];    /* of the program to start */
-	struct target *target;  /* a Go program; NULL: */
-	struct process process; /* seen as threads */
+	struct features features; /* of this machine */
+	char path[PATH_MAX];      /* of the program to start */
+	struct target *target;    /* a Go program; NULL: */
+	struct process process;   /* seen as threads */
 	struct probe_plan plan;
 	struct function_plan functions;
 	struct child child;
@@ -221,6 +222,7 @@ static struct shed_options shed_options(const struct record_options *options)
 static int open_capture(struct session *session, struct error *err)
 {
 	struct capture_options wanted = {
+		.features = &session->features,
 		.target = session->target,
 		.plan = &session->plan,
 		.process = session->target ? NULL : &session->process,
@@ -257,12 +259,27 @@ static int open_files(struct session *session, struct error *err)
 	return rc;
 }
 
+/* What neither a Go program nor threads can be traced without; the rest is known when it is known which it
+ * is. */
+static int check_machine(struct session *session, struct error *err)
+{
+	const struct feature *go, *c;
+
+	features_probe(&session->features,
+		       &(struct features_options){.root = "", .btf = session->options->btf});
+	go = features_lack(&session->features, NEED_GO);
+	c = features_lack(&session->features, NEED_C);
+	return go && go == c ? error_set(err, ENOTSUP, "%s", features_line(go).text) : 0;
+}
+
 /* Everything that can fail without a trace: until here nothing was replaced, and nothing is lost. */
 static int prepare(struct session *session, struct error *err)
 {
 	const struct record_options *options = session->options;
-	int rc = find_target(session, err);
+	int rc = check_machine(session, err);
 
+	if (rc == 0)
+		rc = find_target(session, err);
 	if (rc == 0)
 		rc = check_options(session, err);
 	if (rc == 0 && options->alloc)

@@ -10,6 +10,7 @@ mount -t tmpfs -o mode=1777 tmp /tmp
 mount -t tmpfs shm /dev/shm
 mount -t bpf bpf /sys/fs/bpf
 mount -t tracefs trace /sys/kernel/tracing
+ip link set lo up
 export PATH=/t:/bin HOME=/root LD_LIBRARY_PATH=/lib
 ulimit -l unlimited
 cd /t

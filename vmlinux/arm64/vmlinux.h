@@ -54,6 +54,13 @@ struct pt_regs {
 	__u32 unused2;
 };
 
+/* From its regs[29] on. */
+struct pt_regs_tail {
+	__u64 fp, link, sp, pc, pstate, orig_x0;
+	__s32 syscallno;
+	__u32 unused2;
+};
+
 /* What a program of a perf event gets (include/uapi/linux/bpf_perf_event.h); ABI too. */
 struct bpf_perf_event_data {
 	struct user_pt_regs regs;
