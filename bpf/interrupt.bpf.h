@@ -34,13 +34,14 @@ static __always_inline uint64_t cpu_block(const struct task_struct *current)
 /* Where nobody knows, nobody is named. */
 static __always_inline uint32_t preempt_count(uint64_t block)
 {
+	/* Apart from the read: CO-RE would look for cpu_places in the kernel. */
+	const struct pcpu_hot *hot = (const void *)(block + cpu_places.hot);
 	uint32_t count = HARDIRQ_MASK;
 
 	if (block && cpu_places.preempt_count)
 		bpf_probe_read_kernel(&count, sizeof(count), (void *)(block + cpu_places.preempt_count));
 	else if (block && cpu_places.hot)
-		bpf_core_read(&count, sizeof(count),
-			      &((struct pcpu_hot *)(block + cpu_places.hot))->preempt_count);
+		bpf_core_read(&count, sizeof(count), &hot->preempt_count);
 	return count;
 }
 
