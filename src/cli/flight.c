@@ -81,6 +81,18 @@ static int find_target(struct flight *flight, struct error *err)
 	return rc;
 }
 
+static int check_triggers(const struct flight *flight, struct error *err)
+{
+	const struct flight_options *options = flight->recorder->options;
+
+	for (unsigned i = 0; i < options->ntriggers && !flight->target; i++) {
+		if (options->triggers[i].kind == TRIGGER_GC_PAUSE)
+			return error_set(err, EINVAL, "gc-pause is for Go programs: %s is recorded as threads",
+					 flight->process.label);
+	}
+	return 0;
+}
+
 static int find_functions(struct flight *flight, struct error *err)
 {
 	const struct flight_options *options = flight->recorder->options;
@@ -152,6 +164,8 @@ static int start(struct flight *flight, struct error *err)
 {
 	int rc = find_target(flight, err);
 
+	if (rc == 0)
+		rc = check_triggers(flight, err);
 	if (rc == 0)
 		rc = find_functions(flight, err);
 	if (rc == 0)
