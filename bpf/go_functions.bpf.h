@@ -44,7 +44,8 @@ static __always_inline void begin_call(struct pt_regs *ctx, bool old)
 	if (old)
 		rec.stack = scan_here(ctx, &g, 0);
 	else if (FUNCTION_DISTANCE(cookie) == 1)
-		rec.stack = stack_of_entry(REG_PC(ctx) + 1, REG_SP(ctx), REG_FP(ctx), g_word(&g, layout.g_stack_hi));
+		rec.stack = stack_of_entry(REG_PC(ctx) + 1, REG_SP(ctx), REG_FP(ctx),
+					   g_word(&g, layout.g_stack_hi));
 	send(&rec);
 	if (cookie & FUNCTION_ENDS_THERE) {
 		rec.site = SITE_FUNCTION_END;

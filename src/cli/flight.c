@@ -81,16 +81,24 @@ static int find_target(struct flight *flight, struct error *err)
 	return rc;
 }
 
-static int check_triggers(const struct flight *flight, struct error *err)
+static int check_options(const struct flight *flight, struct error *err)
 {
 	const struct flight_options *options = flight->recorder->options;
+	const struct record_options *look = &options->look;
+	const char *wrong = look->exact            ? "--exact"
+			    : look->light          ? "--light"
+			    : look->spans          ? "--spans"
+			    : look->runtime_frames ? "--runtime-frames"
+						   : NULL;
 
-	for (unsigned i = 0; i < options->ntriggers && !flight->target; i++) {
+	for (unsigned i = 0; i < options->ntriggers; i++) {
 		if (options->triggers[i].kind == TRIGGER_GC_PAUSE)
-			return error_set(err, EINVAL, "gc-pause is for Go programs: %s is recorded as threads",
-					 flight->process.label);
+			wrong = "gc-pause";
 	}
-	return 0;
+	if (flight->target || !wrong)
+		return 0;
+	return error_set(err, EINVAL, "%s is for Go programs: %s is recorded as threads", wrong,
+			 flight->process.label);
 }
 
 static int find_functions(struct flight *flight, struct error *err)
@@ -165,7 +173,7 @@ static int start(struct flight *flight, struct error *err)
 	int rc = find_target(flight, err);
 
 	if (rc == 0)
-		rc = check_triggers(flight, err);
+		rc = check_options(flight, err);
 	if (rc == 0)
 		rc = find_functions(flight, err);
 	if (rc == 0)
