@@ -252,9 +252,10 @@ int attach_tracepoint(struct attachments *attachments, struct bpf_object *object
 	return add(attachments, one, program_name(site), err);
 }
 
-int attach_traced(struct attachments *attachments, const struct bpf_program *program, struct error *err)
+int attach_traced(struct attachments *attachments, const struct bpf_program *program, uint8_t site,
+		  struct error *err)
 {
-	struct attachment one = {.fd = -1};
+	struct attachment one = {.fd = -1, .site = site};
 
 	one.link = fit_attach(program);
 	return add(attachments, one, bpf_program__name(program), err);

@@ -61,8 +61,9 @@ int attach_places(struct attachments *attachments, const struct bpf_object *obje
 		  const struct attach_places *places, struct error *err);
 int attach_tracepoint(struct attachments *attachments, struct bpf_object *object, uint8_t site,
 		      struct error *err);
-/* A program that knows by itself which tracepoint it is for. */
-int attach_traced(struct attachments *attachments, const struct bpf_program *program, struct error *err);
+/* A program that knows by itself which tracepoint it is for; site: by which it can be taken off, or 0. */
+int attach_traced(struct attachments *attachments, const struct bpf_program *program, uint8_t site,
+		  struct error *err);
 /* A program on a function of gotrace itself. */
 int attach_self(struct attachments *attachments, struct bpf_object *object, const char *program,
 		const void *function, struct error *err);

@@ -154,6 +154,59 @@ uint64_t bpf_calibrate_threads(const struct bpf *bpf)
 	return traced > bare ? traced - bare : 0;
 }
 
+/* System calls can be left out later. */
+static uint8_t site_of_call(const struct bpf *bpf, const struct bpf_program *program)
+{
+	return program == bpf->threads->progs.sys_enter  ? SITE_CALL
+	       : program == bpf->threads->progs.sys_exit ? SITE_CALL_DONE
+							 : 0;
+}
+
+/* What is kept of threads in system calls is not true any more when their ends have not been seen. */
+static void forget_calls(const struct bpf *bpf)
+{
+	int fd = bpf_map__fd(bpf->threads->maps.threads);
+	uint32_t tid;
+
+	for (int i = 0; i < THREADS_AT_ONCE && bpf_map_get_next_key(fd, NULL, &tid) == 0; i++)
+		bpf_map_delete_elem(fd, &tid);
+}
+
+int bpf_see_calls(struct bpf *bpf, bool on, struct error *err)
+{
+	struct threads_bpf *skeleton = bpf->threads;
+	bool drop[UINT8_MAX + 1] = {false};
+	int rc;
+
+	if (on == attach_is_on(&bpf->attachments, SITE_CALL))
+		return 0;
+	if (on) {
+		forget_calls(bpf);
+		rc = attach_traced(&bpf->attachments, skeleton->progs.sys_exit, SITE_CALL_DONE, err);
+		return rc ? rc : attach_traced(&bpf->attachments, skeleton->progs.sys_enter, SITE_CALL, err);
+	}
+	drop[SITE_CALL] = drop[SITE_CALL_DONE] = true;
+	attach_drop_sites(&bpf->attachments, drop);
+	forget_calls(bpf);
+	return 0;
+}
+
+void bpf_cut_stacks(struct bpf *bpf, uint32_t most_frames)
+{
+	bpf->threads->bss->most_frames = most_frames;
+}
+
+void bpf_see(struct bpf *bpf, uint32_t tgid)
+{
+	forget_calls(bpf);
+	bpf->threads->data->traced_tgid = tgid;
+}
+
+void bpf_see_nobody(struct bpf *bpf)
+{
+	bpf->threads->data->traced_tgid = UINT32_MAX;
+}
+
 int bpf_attach_threads(struct bpf *bpf, const struct bpf_threads_options *options, struct error *err)
 {
 	struct bpf_program *program;
@@ -163,7 +216,7 @@ int bpf_attach_threads(struct bpf *bpf, const struct bpf_threads_options *option
 	{
 		if (rc == 0 && fit_is_tracepoint(program) && bpf_program__autoload(program) &&
 		    program != bpf->threads->progs.calibrate)
-			rc = attach_traced(&bpf->attachments, program, err);
+			rc = attach_traced(&bpf->attachments, program, site_of_call(bpf, program), err);
 	}
 	/* Forks are seen by now, and who was there before them is in the list. */
 	if (rc == 0 && bpf->threads->rodata->own_level)

@@ -33,6 +33,12 @@ int bpf_list_threads(const struct bpf *bpf, uint32_t tgid, struct raw_thread **f
 int bpf_follow(const struct bpf *bpf, uint32_t tgid);
 /* Whether any process that is looked at still lives. */
 bool bpf_someone_lives(const struct bpf *bpf);
+void bpf_cut_stacks(struct bpf *bpf, uint32_t most_frames); /* 0 = as many as there is room for */
+/* Programs on system calls, or none. */
+int bpf_see_calls(struct bpf *bpf, bool on, struct error *err);
+/* Of one process, not of several: looks at it, or at nothing. */
+void bpf_see(struct bpf *bpf, uint32_t tgid);
+void bpf_see_nobody(struct bpf *bpf);
 void bpf_unload_threads(struct bpf *bpf);
 
 #endif

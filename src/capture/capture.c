@@ -234,7 +234,8 @@ static int resync(struct capture *capture, uint64_t now, struct error *err)
 static int end_generation(struct capture *capture, uint64_t now, struct error *err)
 {
 	unsigned ms = capture->options.generation_ms ? capture->options.generation_ms : GENERATION_MS;
-	int rc = capture->shed.level >= LEVEL_SPANS ? capture_snapshot(capture, err) : 0;
+	bool spans = capture->options.target && capture->shed.level >= LEVEL_SPANS;
+	int rc = spans ? capture_snapshot(capture, err) : 0;
 
 	capture->next_boundary_ns = now + ms * 1000000ull;
 	return rc && rc != -ESRCH ? rc : log_boundary(capture, err);
@@ -407,7 +408,10 @@ const struct capture_stats *capture_stats(struct capture *capture)
 {
 	capture->stats.records = capture->drain.records;
 	capture->stats.stacks = capture->drain.stacks;
-	capture->stats.level = capture->shed.level;
+	/* Of threads nothing is left out there. */
+	capture->stats.level = capture->options.process && capture->shed.level == LEVEL_SPANS
+				       ? LEVEL_EXACT
+				       : capture->shed.level;
 	return &capture->stats;
 }
 

@@ -9,11 +9,6 @@
 #include "bpf/gotrace.skel.h"
 #include "capture/functions.h"
 
-enum {
-	SHED_MS = 100,   /* between two looks at the cost */
-	FEW_FRAMES = 12, /* of a stack, when that must do */
-};
-
 /* What the trace says when a level begins. */
 static const char *const level_texts[] = {
 	[LEVEL_EXACT] = "starts of goroutines are probed",
@@ -110,11 +105,11 @@ static void set_variables(struct capture *capture)
 	enum level level = capture->shed.level;
 	struct gotrace_bpf *skeleton = capture->bpf.skeleton;
 
-	skeleton->bss->most_frames = level >= LEVEL_FEW_FRAMES ? FEW_FRAMES : STACK_DEPTH;
+	skeleton->bss->most_frames = level >= LEVEL_FEW_FRAMES ? LOOK_FEW_FRAMES : STACK_DEPTH;
 	skeleton->bss->spans_only = level >= LEVEL_SPANS;
 }
 
-static int note(struct capture *capture, uint32_t flags, const char *text)
+int look_note(struct capture *capture, uint32_t flags, const char *text)
 {
 	size_t len = strlen(text);
 	struct {
@@ -146,7 +141,7 @@ int look_begin(struct capture *capture, struct error *err)
 		rc = attach_wanted(capture, err);
 	sampler_switch(&capture->sampler, true);
 	if (rc == 0 && capture->shed.level >= LEVEL_SPANS)
-		rc = note(capture, note_flags(capture), level_texts[capture->shed.level]);
+		rc = look_note(capture, note_flags(capture), level_texts[capture->shed.level]);
 	return rc;
 }
 
@@ -182,16 +177,15 @@ static int set_look(struct capture *capture, enum level before, bool heap_before
 	sampler_switch(&capture->sampler, now != LEVEL_OFF);
 	rc = 0;
 	if (heap != heap_before)
-		rc = note(capture, note_flags(capture), heap ? HEAP_SEEN : HEAP_POLLED);
+		rc = look_note(capture, note_flags(capture), heap ? HEAP_SEEN : HEAP_POLLED);
 	if (rc == 0 && now != before)
-		rc = note(capture, note_flags(capture) | (anew ? LOG_NOTE_SEEN : 0), level_texts[now]);
+		rc = look_note(capture, note_flags(capture) | (anew ? LOG_NOTE_SEEN : 0), level_texts[now]);
 	if (rc == 0 && anew)
 		rc = capture_snapshot(capture, err);
 	return rc == -ESRCH ? 0 : rc; /* it is ending */
 }
 
-/* A hit on a function of the user's costs as much as several others. */
-static uint64_t extra_hits(const struct capture *capture, uint64_t calls)
+uint64_t look_extra_hits(const struct capture *capture, uint64_t calls)
 {
 	uint64_t usual = capture->stats.probe_hit_ns, call = capture->call_hit_ns;
 
@@ -219,8 +213,8 @@ int look_adapt(struct capture *capture, uint64_t now, struct error *err)
 	enum level before = capture->shed.level;
 	bool heap = look_at_heap(capture), first = last->ns == 0;
 
-	figures.hits += extra_hits(capture, this.functions - last->functions);
-	if (!first && figures.ns < SHED_MS * 1000000ull)
+	figures.hits += look_extra_hits(capture, this.functions - last->functions);
+	if (!first && figures.ns < LOOK_SHED_MS * 1000000ull)
 		return 0;
 	*last = this;
 	if (first || !shed_update(&capture->shed, &figures))

@@ -12,4 +12,13 @@ int look_adapt(struct capture *capture, uint64_t now, struct error *err);
 /* Whether sweeps and the heap's growing are probed now. */
 bool look_at_heap(const struct capture *capture);
 
+/* For threads_look.c, too. */
+enum {
+	LOOK_SHED_MS = 100,   /* between two looks at the cost */
+	LOOK_FEW_FRAMES = 12, /* of a stack, when that must do */
+};
+int look_note(struct capture *capture, uint32_t flags, const char *text);
+/* What so many hits on functions of the user's cost more than others, in hits. */
+uint64_t look_extra_hits(const struct capture *capture, uint64_t calls);
+
 #endif

@@ -12,6 +12,7 @@
 #include "capture/bpf_threads.h"
 #include "capture/functions.h"
 #include "capture/kernel.h"
+#include "capture/threads_look.h"
 
 enum {
 	THREADS_A_RECORD = 1024,
@@ -96,6 +97,7 @@ static int attach(struct capture *capture, struct error *err)
 	int rc = 0;
 
 	capture->stats.probe_hit_ns = bpf_calibrate_threads(&capture->bpf);
+	threads_look_begin(capture);
 	if (options.samples)
 		rc = sampler_open(&capture->sampler, &capture->bpf, capture->options.sample_hz, err);
 	if (rc == 0)
@@ -319,15 +321,16 @@ static int adapt_to_children(struct capture *capture, uint64_t now, struct error
 	return rc;
 }
 
-/* How much is looked at does not change; where code is does. */
 static int adapt(struct capture *capture, uint64_t now, struct error *err)
 {
 	struct drain *drain = &capture->drain;
+	int rc;
 
 	if (capture->options.children)
 		return adapt_to_children(capture, now, err);
-	if (!drain->mapped && (capture->options.syscalls || now < capture->next_refresh_ns))
-		return 0;
+	rc = threads_look_adapt(capture, now, err);
+	if (rc || (!drain->mapped && (threads_look_at_calls(capture) || now < capture->next_refresh_ns)))
+		return rc;
 	drain->mapped = 0;
 	return refresh_tables(capture, err);
 }

@@ -82,6 +82,26 @@ static int find_target(struct flight *flight, struct error *err)
 	return rc;
 }
 
+static int check_options(const struct flight *flight, struct error *err)
+{
+	const struct flight_options *options = flight->recorder->options;
+	const struct record_options *look = &options->look;
+	const char *wrong = look->exact            ? "--exact"
+			    : look->light          ? "--light"
+			    : look->spans          ? "--spans"
+			    : look->runtime_frames ? "--runtime-frames"
+						   : NULL;
+
+	for (unsigned i = 0; i < options->ntriggers; i++) {
+		if (options->triggers[i].kind == TRIGGER_GC_PAUSE)
+			wrong = "gc-pause";
+	}
+	if (flight->target || !wrong)
+		return 0;
+	return error_set(err, EINVAL, "%s is for Go programs: %s is recorded as threads", wrong,
+			 flight->process.label);
+}
+
 static int find_functions(struct flight *flight, struct error *err)
 {
 	const struct flight_options *options = flight->recorder->options;
@@ -163,6 +183,8 @@ static int start(struct flight *flight, struct error *err)
 	int rc = find_target(flight, err);
 
 	features_probe(&flight->features, &(struct features_options){.root = "", .btf = btf});
+	if (rc == 0)
+		rc = check_options(flight, err);
 	if (rc == 0)
 		rc = find_functions(flight, err);
 	if (rc == 0)

@@ -131,11 +131,12 @@ static int check_options(const struct session *session, struct error *err)
 			    : options->exact          ? "--exact"
 			    : options->light          ? "--light"
 			    : options->spans          ? "--spans"
-			    : options->max_overhead   ? "--max-overhead"
 			    : options->runtime_frames ? "--runtime-frames"
 			    : options->probe_only     ? "--probe-only"
 						      : NULL;
 
+	if (options->children && options->max_overhead)
+		return error_set(err, EINVAL, "--max-overhead is for one process, not with --children");
 	if (session->target || !wrong)
 		return 0;
 	return error_set(err, EINVAL, "%s is for Go programs: %s is traced as threads", wrong,

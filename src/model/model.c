@@ -198,9 +198,14 @@ static void feed_note(struct model *md, const struct log_note *note)
 	md->spans = note->flags & LOG_NOTE_SPANS;
 	if (!md->generation)
 		return;
+	/* What was seen before counts from the snapshot on, which follows. */
+	if (note->flags & LOG_NOTE_SEEN && note->time > md->now)
+		md->now = note->time;
 	md->cause = INFERRED;
 	if (note->flags & LOG_NOTE_NO_HEAP)
 		end_sweeps(md);
+	if (md->threads && note->flags & LOG_NOTE_NO_CALLS)
+		threads_lose_calls(md);
 	note_write(md, text);
 	md->cause = SEEN;
 	if (note->flags & (LOG_NOTE_GAP | LOG_NOTE_SEEN)) {

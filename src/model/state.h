@@ -458,8 +458,9 @@ void annotations_recycle(struct model *md);            /* a generation is over: 
 void threads_observe(struct model *md, const struct raw_record *rec);
 /* A record of the log that is about threads or their names; others are left alone. */
 void threads_record(struct model *md, const struct log_record *record);
-void threads_start(struct model *md);  /* the first state, from the snapshot */
-void threads_resync(struct model *md); /* after a loss */
+void threads_start(struct model *md);      /* the first state, from the snapshot */
+void threads_resync(struct model *md);     /* after a loss */
+void threads_lose_calls(struct model *md); /* no system calls are seen from here on */
 void threads_start_spawned(struct model *md, const struct raw_record *first);
 void threads_close(struct model *md, bool last);                   /* the generation is about to be closed */
 void threads_use_stacks(struct model *md, const struct thread *t); /* tables_use_stack of what it has */

@@ -73,6 +73,17 @@ void thread_end_call(struct model *md, struct thread *t)
 		step_syscall_end(md, t->g->m);
 }
 
+void threads_lose_calls(struct model *md)
+{
+	md->threads->sees_calls = false;
+	for (uint32_t i = 1; i < md->gs.n; i++) {
+		struct g *g = md->gs.all[i];
+
+		if (g->status != G_DEAD && g->thread)
+			thread_end_call(md, g->thread);
+	}
+}
+
 void thread_off_cpu(struct model *md, struct thread *t)
 {
 	struct m *m = t->g->m;

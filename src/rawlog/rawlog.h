@@ -287,9 +287,10 @@ struct log_note {
 };
 
 enum log_note_flags {
-	LOG_NOTE_GAP = 1,     /* nothing is seen from here on */
-	LOG_NOTE_SEEN = 2,    /* up to here; a snapshot follows */
-	LOG_NOTE_NO_HEAP = 8, /* from here to the next note no sweeps are seen */
+	LOG_NOTE_GAP = 1,       /* nothing is seen from here on */
+	LOG_NOTE_SEEN = 2,      /* up to here; a snapshot follows */
+	LOG_NOTE_NO_HEAP = 8,   /* from here to the next note no sweeps are seen */
+	LOG_NOTE_NO_CALLS = 32, /* from here to the next note no system calls of threads are seen */
 	LOG_NOTE_RENEW =
 		16, /* nothing for the trace: right behind it the kernel forgets which stacks were sent */
 	LOG_NOTE_SPANS = 4, /* from here to the next note only starts of goroutines are seen (SITE_SPAN) */

@@ -167,7 +167,7 @@ case_flight_formats() {
 fires() {
 	local before
 	before=$(wc -l <"$W/err")
-	kill -USR2 "$target"
+	kill -${PLANT:-USR2} "$target"
 	for _ in $(seq 60); do
 		tail -n +$((before + 1)) "$W/err" | grep -qE "^gotrace: $1.*$2" && return
 		sleep 0.1
@@ -207,6 +207,36 @@ case_flight_triggers() {
 	done | sed -n 's/.*"UserLog".*"g":\([0-9]*\),.*func main.stallHandle>300ms: goroutine \([0-9]*\) (main.stallWorker.*/\1 \2/p' >"$W/who.func"
 	awk '$1 == $2 {found = 1} END {exit !found}' "$W/who.func" || die "no event of stallHandle's on its goroutine: $(head -n 1 "$W/who.func")"
 	awk '$1 == $2 {found = 1} END {exit !found}' "$W/who" || die "no event of stallWorker's on itself: $(head -n 1 "$W/who")"
+}
+
+# The same of a program in C, seen as threads: $PLANT is the signal that asks for a stall.
+case_flight_c() {
+	start_c stall
+	PLANT=HUP
+	record -p "$target" --window 2s --every 1ms --on 'blocked:sync>300ms' --on 'runnable>600ms' --on 'goroutines>40' \
+		--on 'func stall_handle>300ms'
+	sleep 2
+	! grep -q '>' "$W/err" || die "fired without a stall: $(grep '>' "$W/err" | head -n 1)"
+	[ "$(files)" -eq 0 ] || die "wrote a file without a stall"
+	fires 'blocked:sync>300ms' 'thread [0-9]+ .stall_worker.* (was|has been) blocked for [0-9]+ ms: sync .mutex'
+	told 'func stall_handle>300ms: thread [0-9]+ .stall_worker.* (was|has been) in stall_handle for [0-9]+ ms' 3
+	fires 'runnable>600ms' 'thread [0-9]+ .stall_runner.* (was|has been) runnable for'
+	fires 'goroutines>40' '41 goroutines; the last one by thread [0-9]+ .stall_planter'
+	snapshot
+	sleep 1
+	stop_recorder 0
+	unset PLANT
+	for file in "$W"/dir/*.trace; do
+		strict "$file"
+		checked "$file"
+		"$GOTRACE" dump --json "$file"
+	done | sed -n 's/.*"UserLog".*"g":\([0-9]*\),.*\(blocked:sync\|func stall_handle\)>300ms: thread \([0-9]*\) (stall_worker.*/\2 \1 \3/p' >"$W/who"
+	[ "$(awk '$(NF - 1) == $NF {print $1}' "$W/who" | sort -u | wc -l)" -eq 2 ] || die "not on the thread itself: $(head -n 3 "$W/who")"
+	run_gotrace flight -p "$target" --on 'gc-pause>1ms'
+	want 1
+	one_line
+	says 'gc-pause is for Go programs'
+	gone_on
 }
 
 # What is to come after the moment is in the file, too.

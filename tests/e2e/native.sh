@@ -632,3 +632,25 @@ case_native_command() { # a program that gotrace starts is seen from its first i
 	checked "$W/trace"
 	demanded 'starts;root=^(ping|pong)_player;min=2' 'starts;root=^main;min=1'
 }
+
+case_native_max_overhead() { # the cost stays within the limit, and the trace says where it is blind
+	local before cost
+	start_c pipe
+	turned_away '\-\-max-overhead is for one process' -p "$target" --children --max-overhead 5
+	before=$(cpu_ms)
+	run_gotrace -p "$target" -d 6s --max-overhead 1 -o "$W/trace" --json
+	want 0
+	before=$(($(cpu_ms) - before))
+	strict "$W/trace"
+	checked "$W/trace"
+	cost=$(($(number hits) * $(number hit_ns) / 1000000))
+	[ $((cost * 100)) -le $((before * 2)) ] || die "hits took $cost of $before ms of CPU, 1 % were allowed"
+	"$GOTRACE" dump "$W/trace" >"$W/dump"
+	grep -q 'stacks are cut short' "$W/dump" || die "stacks were not cut"
+	grep -q 'system calls are left out' "$W/dump" || die "system calls were not left out"
+	grep -q 'nothing is seen from here on' "$W/dump" || die "it never looked away"
+	[ $(($(number repaired) * 20)) -le "$(fact events)" ] || die "$(number repaired) repairs" # at the edges of the gaps
+	[ "$(fact events)" -ge 5000 ] || die "only $(fact events) events: it hardly looked"
+	gone_on
+	echo "$cost of $before ms"
+}

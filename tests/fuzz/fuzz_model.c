@@ -182,7 +182,7 @@ static void feed_bytes(struct model *model, const uint8_t *data, size_t size)
 			feed(model, LOG_LOSS, &loss, sizeof(loss));
 			break;
 		case 73:
-			note.flags = data[1] % 32;
+			note.flags = data[1] % 64;
 			feed(model, LOG_NOTE, &note, sizeof(note));
 			break;
 		case 74:

@@ -12,9 +12,16 @@
 
 #define MS 1000000ull
 
-enum { SYNC = 1, SLEEP, CHAN, NETWORK, GC_MARK, PROFILE };
-static const char *const strings[] = {
-	"", "sync", "sleep", "chan receive", "network", "GC mark termination", "goroutine profile"};
+enum { SYNC = 1, SLEEP, CHAN, NETWORK, GC_MARK, PROFILE, HANDLE, OTHER };
+static const char *const strings[] = {"",
+				      "sync",
+				      "sleep",
+				      "chan receive",
+				      "network",
+				      "GC mark termination",
+				      "goroutine profile",
+				      "main.handle",
+				      "main.other"};
 
 enum { SYSTEM_G = 99, MAX_FIRED = 128 };
 
@@ -48,16 +55,18 @@ static void fire(void *ctx, const struct firing *firing)
 
 static void begin(struct world *world, const char *const *texts)
 {
+	struct lookout_options options = {
+		.is_system = is_system, .string = string_of, .fire = fire, .ctx = world};
+
 	*world = (struct world){.n = 0};
 	for (; texts[world->ntriggers]; world->ntriggers++)
 		assert_int_equal(
 			trigger_parse(texts[world->ntriggers], &world->triggers[world->ntriggers], NULL), 0);
-	world->lookout = lookout_new(&(struct lookout_options){.triggers = world->triggers,
-							       .ntriggers = world->ntriggers,
-							       .is_system = is_system,
-							       .string = string_of,
-							       .fire = fire,
-							       .ctx = world});
+	for (unsigned i = 0; i < world->ntriggers; i++)
+		options.regions[i] = world->triggers[i].name;
+	options.triggers = world->triggers;
+	options.ntriggers = world->ntriggers;
+	world->lookout = lookout_new(&options);
 	assert_non_null(world->lookout);
 }
 
@@ -328,6 +337,73 @@ static void a_crowd_fires_no_more_than_it_may(void **state)
 	lookout_free(world.lookout);
 }
 
+static struct op region(enum op_kind kind, uint64_t ms, uint32_t g, uint32_t name)
+{
+	return (struct op){
+		.kind = kind, .time = ms * MS, .m = 7, .g = g, .p = 0, .string = name, .stack = 60 + g};
+}
+
+static void calls_of_functions(void **state)
+{
+	struct world world;
+
+	(void)state;
+	BEGIN(world, "func main.handle>50ms", "func main.handle>80ms");
+	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), status(0, 2, G_RUNNING),
+		   region(OP_REGION_END, 1, 1, HANDLE), /* nobody knows since when */
+		   region(OP_REGION_BEGIN, 100, 1, HANDLE), region(OP_REGION_BEGIN, 105, 1, OTHER),
+		   region(OP_REGION_BEGIN, 110, 2, HANDLE), region(OP_REGION_END, 150, 2, HANDLE),
+		   region(OP_REGION_BEGIN, 160, 1, HANDLE), region(OP_REGION_END, 165, 1, HANDLE),
+		   region(OP_REGION_END, 166, 1, OTHER), region(OP_REGION_END, 170, 1, HANDLE));
+	assert_int_equal(world.n, 1);
+	assert_ptr_equal(world.fired[0].trigger, &world.triggers[0]);
+	assert_int_equal(world.fired[0].g, 1);
+	assert_int_equal(world.fired[0].place, 10);
+	assert_int_equal(world.fired[0].value, 70 * MS);
+	assert_int_equal(world.fired[0].stack, 61);
+	assert_int_equal(world.fired[0].reason, HANDLE);
+	lookout_free(world.lookout);
+}
+
+static void calls_that_go_on_and_that_end_with_their_goroutine(void **state)
+{
+	struct world world;
+
+	(void)state;
+	BEGIN(world, "func main.handle>50ms");
+	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), status(0, 2, G_RUNNING),
+		   region(OP_REGION_BEGIN, 900, 1, HANDLE), region(OP_REGION_BEGIN, 980, 2, HANDLE));
+	assert_int_equal(world.n, 1);
+	assert_true(world.fired[0].still);
+	assert_int_equal(world.fired[0].place, NO_PLACE);
+	GENERATION(world, 2000 * MS, region(OP_REGION_END, 1100, 1, HANDLE), of(OP_GO_DESTROY, 1200, 2));
+	assert_int_equal(world.n, 2);
+	assert_true(world.fired[0].over);
+	assert_int_equal(world.fired[0].place, 0);
+	assert_int_equal(world.fired[1].g, 2);
+	assert_false(world.fired[1].over);
+	assert_int_equal(world.fired[1].value, 220 * MS);
+	GENERATION(world, 3000 * MS, status(2000, 1, G_RUNNING));
+	assert_int_equal(world.n, 0);
+	lookout_free(world.lookout);
+}
+
+/* Its end may have been among what was lost. */
+static void calls_from_before_a_loss_are_silent(void **state)
+{
+	struct world world;
+
+	(void)state;
+	BEGIN(world, "func main.handle>50ms");
+	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), region(OP_REGION_BEGIN, 990, 1, HANDLE));
+	lookout_forget(world.lookout, 0);
+	GENERATION(world, 2000 * MS, region(OP_REGION_END, 1500, 1, HANDLE),
+		   region(OP_REGION_BEGIN, 1600, 1, HANDLE), region(OP_REGION_END, 1700, 1, HANDLE));
+	assert_int_equal(world.n, 1);
+	assert_int_equal(world.fired[0].value, 100 * MS);
+	lookout_free(world.lookout);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -341,6 +417,9 @@ int main(void)
 		cmocka_unit_test(system_calls),
 		cmocka_unit_test(pauses_of_the_collector),
 		cmocka_unit_test(how_many_there_are),
+		cmocka_unit_test(calls_of_functions),
+		cmocka_unit_test(calls_that_go_on_and_that_end_with_their_goroutine),
+		cmocka_unit_test(calls_from_before_a_loss_are_silent),
 		cmocka_unit_test(a_crowd_fires_no_more_than_it_may),
 	};
 

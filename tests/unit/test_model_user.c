@@ -141,6 +141,108 @@ static uint64_t end(struct story *story, const char *expected)
 	return repaired;
 }
 
+/* --- calls of functions --- */
+
+static void learn(struct story *story, uint32_t number, uint16_t kind, const char *name)
+{
+	_Alignas(8) char bytes[sizeof(struct log_function) + 64];
+	struct log_function function = {.number = number, .kind = kind, .len = (uint16_t)strlen(name)};
+
+	memcpy(bytes, &function, sizeof(function));
+	memcpy(bytes + sizeof(function), name, function.len);
+	feed(story, LOG_FUNCTION, bytes, sizeof(function) + function.len);
+}
+
+/* `below`: how far the caller's stack pointer is from the end of the goroutine's stack. */
+static void call(struct story *story, uint8_t site, uint64_t number, uint64_t below)
+{
+	struct raw_record rec = record(story, site);
+
+	rec.arg = number;
+	rec.arg2 = 0 - below;
+	feed(story, LOG_RECORDS, &rec, sizeof(rec));
+}
+
+static void begin_calls(struct story *story)
+{
+	begin(story);
+	learn(story, 1, FUNCTION_REGION, "f");
+	learn(story, 2, FUNCTION_REGION, "g");
+	learn(story, 3, FUNCTION_TASK, "t");
+}
+
+static void test_calls_nest(void **state)
+{
+	struct story story;
+
+	(void)state;
+	begin_calls(&story);
+	call(&story, SITE_FUNCTION_END, 1, 0x40); /* it began before the trace */
+	call(&story, SITE_FUNCTION_BEGIN, 1, 0x40);
+	call(&story, SITE_FUNCTION_BEGIN, 2, 0x80);
+	call(&story, SITE_FUNCTION_BEGIN, 2, 0xc0); /* it calls itself */
+	call(&story, SITE_FUNCTION_END, 2, 0xc0);
+	call(&story, SITE_FUNCTION_END, 2, 0x80);
+	call(&story, SITE_FUNCTION_BEGIN, 9, 0x80); /* not known */
+	call(&story, SITE_FUNCTION_END, 9, 0x80);
+	call(&story, SITE_FUNCTION_END, 1, 0x40);
+	assert_int_equal(end(&story, "begin f 0; begin g 0; begin g 0; end g 0; end g 0; end f 0; "), 0);
+}
+
+static void test_calls_that_are_unwound_end_with_the_next(void **state)
+{
+	struct story story;
+
+	(void)state;
+	begin_calls(&story);
+	call(&story, SITE_FUNCTION_BEGIN, 1, 0x40);
+	call(&story, SITE_FUNCTION_BEGIN, 2, 0x80); /* panics, and f recovers */
+	call(&story, SITE_FUNCTION_END, 1, 0x40);
+	call(&story, SITE_FUNCTION_BEGIN, 2, 0x80); /* panics out of all */
+	call(&story, SITE_FUNCTION_BEGIN, 2, 0x80);
+	call(&story, SITE_FUNCTION_END, 2, 0x80);
+	assert_int_equal(end(&story, "begin f 0; begin g 0; end g 0; end f 0; begin g 0; end g 0; begin g 0; "
+				     "end g 0; "),
+			 0);
+}
+
+static void test_calls_end_with_their_goroutine(void **state)
+{
+	const uint64_t first_task = (1ull << 48) + 1;
+	struct story story;
+	char expected[128];
+
+	(void)state;
+	begin_calls(&story);
+	call(&story, SITE_FUNCTION_BEGIN, 3, 0x40);
+	call(&story, SITE_FUNCTION_BEGIN, 1, 0x80);
+	hit(&story, SITE_DESTROY, 0);
+	snprintf(expected, sizeof(expected),
+		 "task %llu 0 t; begin t %llu; begin f 0; end f 0; end t %llu; "
+		 "done %llu; ",
+		 (unsigned long long)first_task, (unsigned long long)first_task,
+		 (unsigned long long)first_task, (unsigned long long)first_task);
+	assert_int_equal(end(&story, expected), 0);
+}
+
+/* The program's own regions nest with calls; their ends never are a call's, whatever they are named. */
+static void test_calls_among_regions(void **state)
+{
+	struct story story;
+
+	(void)state;
+	begin_calls(&story);
+	named(&story, SITE_REGION_BEGIN, 0, "r");
+	call(&story, SITE_FUNCTION_BEGIN, 1, 0x40);
+	named(&story, SITE_REGION_BEGIN, 0, "left open");
+	named(&story, SITE_REGION_END, 0, "f");
+	call(&story, SITE_FUNCTION_END, 1, 0x40);
+	named(&story, SITE_REGION_END, 0, "r");
+	assert_int_equal(end(&story, "begin r 0; begin f 0; begin left open 0; end left open 0; end f 0; "
+				     "end r 0; "),
+			 0);
+}
+
 static void test_tasks_and_logs(void **state)
 {
 	struct story story;
@@ -382,6 +484,10 @@ static void test_texts_wait_for_the_snapshot(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_calls_nest),
+		cmocka_unit_test(test_calls_that_are_unwound_end_with_the_next),
+		cmocka_unit_test(test_calls_end_with_their_goroutine),
+		cmocka_unit_test(test_calls_among_regions),
 		cmocka_unit_test(test_tasks_and_logs),
 		cmocka_unit_test(test_a_task_begins_once),
 		cmocka_unit_test(test_unnamed_ends_close_the_innermost),

@@ -26,6 +26,7 @@ static const struct {
 	{"disk", mode_disk},         {"sleep", mode_sleep},   {"burn", mode_burn},
 	{"threads", mode_threads},   {"forks", mode_forks},   {"parked", mode_parked},
 	{"signal", mode_signal},     {"region", mode_region}, {"dlopen", mode_dlopen},
+	{"stall", mode_stall},
 };
 
 noreturn void fail(const char *what)

@@ -37,6 +37,7 @@ void mode_forks(void);
 void mode_parked(void);
 void mode_signal(void);
 void mode_region(void);
+void mode_stall(void);
 void mode_dlopen(void);
 
 #endif
