@@ -123,10 +123,11 @@ static int open_request(struct broker *broker, const struct request *request, ui
 	case REQUEST_LINK:
 		return only_program(or_errno(
 			openat(process->dir, request->rest, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)));
+	/* To be read, whatever was asked: the kernel hands over no O_PATH (seccomp_notify_addfd, fget). */
 	case REQUEST_ROOT:
-		return or_errno(openat(process->dir, request->rest, O_PATH | O_DIRECTORY | O_CLOEXEC));
+		return or_errno(openat(process->dir, request->rest, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	case REQUEST_OWN_ROOT:
-		return or_errno(open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+		return or_errno(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	case REQUEST_IN_ROOT:
 		return open_in_root(process, request->rest);
 	case REQUEST_FILE:
