@@ -21,7 +21,7 @@ WARN     := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototy
 CPPFLAGS := -I. -Isrc -I$(BUILD) -D_GNU_SOURCE -DGOTRACE_VERSION='"$(VERSION)"'
 CFLAGS   ?= -O2 -g
 CSTD     := -std=c17
-LIBS     := -lbpf -lelf -ldw -lz -llzma -lstdc++
+LIBS     := -lbpf -lelf -ldw -lz -llzma -lstdc++ -lseccomp -lcap
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 
 SRC      := $(sort $(wildcard src/*.c src/*/*.c))

@@ -15,11 +15,12 @@ BEGIN {
 	allow["symbol"] = "bpf rawlog"
 	allow["target"] = "bpf rawlog symbol"
 	allow["native"] = "bpf rawlog symbol target"
+	allow["sandbox"] = "bpf rawlog symbol target native"
 	allow["capture"] = "bpf rawlog symbol target native"
 	allow["model"] = "bpf rawlog"
 	allow["wire"] = "symbol"
 	allow["convert"] = "symbol wire"
-	allow["cli"] = "bpf rawlog symbol target native capture model wire convert"
+	allow["cli"] = "bpf rawlog symbol target native sandbox capture model wire convert"
 	allow["main.c"] = "cli wire"
 	bad = 0
 }

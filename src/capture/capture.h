@@ -9,6 +9,7 @@
 
 #include "capture/features.h"
 #include "capture/shed.h"
+#include "capture/native_tables.h"
 #include "rawlog/rawlog.h"
 #include "target/process.h"
 #include "target/target.h"
@@ -21,6 +22,7 @@ struct capture_options {
 	struct process *process;               /* not owned; instead of both: to be seen as threads */
 	const struct function_plan *functions; /* not owned; the same, may be NULL */
 	pid_t pid;                             /* process to trace; may be a child that has not exec'd yet */
+	const struct module_reader *reader; /* of files with native code; copied, NULL: they are read here */
 	bool spawned;        /* started by us: no first snapshot. The caller releases it after capture_start,
 			      * and calls target_bind before it polls */
 	bool children;       /* of a process that is seen as threads: its descendants, too, in one log

@@ -81,7 +81,14 @@ struct native_tables {
 	struct process *processes;
 	size_t nprocesses;
 	int process_map; /* -1: none */
+	struct module_reader reader;
 };
+
+static int read_here(void *ctx, int fd, const char *bytes, size_t size, struct module_code *code)
+{
+	(void)ctx;
+	return fd >= 0 ? module_read(fd, code) : module_read_bytes(bytes, size, code);
+}
 
 struct native_tables *native_tables_new(bool several)
 {
@@ -92,7 +99,13 @@ struct native_tables *native_tables_new(bool several)
 	memcpy(tables->arrays, empty_arrays, sizeof(empty_arrays));
 	tables->several = several;
 	tables->process_map = -1;
+	tables->reader.read = read_here;
 	return tables;
+}
+
+void native_tables_use(struct native_tables *tables, const struct module_reader *reader)
+{
+	tables->reader = *reader;
 }
 
 static size_t mapped_size(const struct array *array)
@@ -221,6 +234,20 @@ static void read_new(struct native_tables *tables, struct module *module, const 
 			  (int)mapping->path_len, mapping->path, module->damaged, rows->functions);
 }
 
+static int read_vdso(struct native_tables *tables, pid_t pid, const struct mapping *mapping,
+		     struct module_code *code)
+{
+	char *bytes;
+	ssize_t size = module_vdso(pid, mapping, &bytes);
+	int rc;
+
+	if (size < 0)
+		return (int)size;
+	rc = tables->reader.read(tables->reader.ctx, -1, bytes, (size_t)size, code);
+	free(bytes);
+	return rc;
+}
+
 /* The module of a mapping, read if it is new. *module = NULL: it is no file's, or cannot be opened. */
 static int module_of(struct native_tables *tables, pid_t pid, const struct mapping *mapping,
 		     struct module **module)
@@ -236,8 +263,8 @@ static int module_of(struct native_tables *tables, pid_t pid, const struct mappi
 	if (!*module) {
 		*module = add_module(tables, &key);
 		rc = !*module ? -ENOMEM
-		     : vdso   ? module_read_vdso(pid, mapping, &(*module)->code)
-			      : module_read(fd, &(*module)->code);
+		     : vdso   ? read_vdso(tables, pid, mapping, &(*module)->code)
+			      : tables->reader.read(tables->reader.ctx, fd, NULL, 0, &(*module)->code);
 		if (*module)
 			read_new(tables, *module, mapping, rc);
 	}

@@ -17,6 +17,7 @@
 #include <sys/types.h>
 
 #include "bpf/unwind.h"
+#include "native/modules.h"
 #include "util/error.h"
 
 struct bpf_object;
@@ -32,6 +33,14 @@ struct native_tables_stats {
 
 /* several: more than one process; the BPF constant unwind_several must say the same. NULL: out of memory. */
 struct native_tables *native_tables_new(bool several);
+
+/* Who reads files of code: the file fd, or if that is -1 these bytes. As module_read. */
+struct module_reader {
+	int (*read)(void *ctx, int fd, const char *bytes, size_t size, struct module_code *code);
+	void *ctx;
+};
+/* Otherwise they are read here. Before the first refresh. */
+void native_tables_use(struct native_tables *tables, const struct module_reader *reader);
 void native_tables_free(struct native_tables *tables);
 
 /* Reads the mappings of a process anew, or for the first time. -ESRCH, -EPERM, -ENOMEM; -ENOSPC: some code

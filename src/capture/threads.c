@@ -76,6 +76,8 @@ static int load(struct capture *capture, struct error *err)
 	capture->tables = native_tables_new(children);
 	if (!capture->tables)
 		return error_set(err, ENOMEM, "out of memory");
+	if (capture->options.reader)
+		native_tables_use(capture->tables, capture->options.reader);
 	options = bpf_options(capture);
 	rc = 0;
 	if (children) {

@@ -183,6 +183,16 @@ int output_open_default(struct output *out, pid_t pid, time_t now, struct error 
 	return take_buffer(out, err);
 }
 
+int output_adopt(struct output *out, int fd, const char *path, bool regular, bool borrowed)
+{
+	output_init(out);
+	out->fd = fd;
+	out->regular = regular;
+	out->borrowed = borrowed;
+	snprintf(out->path, sizeof(out->path), "%s", path);
+	return take_buffer(out, NULL);
+}
+
 int output_publish(struct output *out, struct error *err)
 {
 	struct rights before;

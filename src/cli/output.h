@@ -39,6 +39,8 @@ void output_init(struct output *out);
 int output_open(struct output *out, const char *path, struct error *err);
 /* Creates gotrace-PID-UTCTIME.trace in the current directory; with -2, -3 … if there is one. */
 int output_open_default(struct output *out, pid_t pid, time_t now, struct error *err);
+/* One that another process has opened: fd is taken over. -ENOMEM. */
+int output_adopt(struct output *out, int fd, const char *path, bool regular, bool borrowed);
 /* Gives the file its name, in place of whatever had it. */
 int output_publish(struct output *out, struct error *err);
 /* Takes all n bytes, or returns a negative errno (-ENOSPC, -EPIPE …). ctx is a struct output. */

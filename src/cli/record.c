@@ -15,13 +15,14 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/pipeline.h"
-#include "cli/report.h"
 #include "cli/signals.h"
 #include "cli/spawn.h"
 #include "cli/status.h"
+#include "cli/writer.h"
 #include "rawlog/relay.h"
-#include "native/names.h"
 #include "target/namespaces.h"
+#include "sandbox/looker.h"
+#include "sandbox/remote.h"
 #include "target/process.h"
 #include "target/target.h"
 
@@ -35,16 +36,17 @@
 struct session {
 	const struct record_options *options;
 	struct features features; /* of this machine */
-	char path[PATH_MAX];      /* of the program to start */
-	struct target *target;    /* a Go program; NULL: */
-	struct process process;   /* seen as threads */
+	struct broker *broker;
+	struct sandbox looker;  /* reads the target's files and memory */
+	char path[PATH_MAX];    /* of the program to start */
+	struct target *target;  /* a Go program; NULL: */
+	struct process process; /* seen as threads */
 	struct probe_plan plan;
 	struct function_plan functions;
 	struct child child;
 	struct family *family; /* with the children; NULL: */
-	struct pipeline *pipe;
-	struct relay *relay; /* in front of pipe: between flushes pipe is the other thread's, and: */
-	void *names;         /* puts names of native code into what pipe gets; NULL = none */
+	struct writer *writer; /* makes the trace */
+	struct relay *relay;   /* in front of it: between flushes it is the other thread's */
 	struct capture *capture;
 	struct output trace, raw;
 	struct status status;
@@ -82,8 +84,8 @@ static int check_process(struct session *session, struct error *err)
 static int open_go(struct session *session, struct error *err)
 {
 	if (session->options->command)
-		return target_open_file(session->path, &session->target, err);
-	return target_open(session->options->pid, &session->target, err);
+		return remote_target_open_file(&session->looker, session->path, &session->target, err);
+	return remote_target_open(&session->looker, session->options->pid, &session->target, err);
 }
 
 /* Not all of the processes are Go programs, perhaps: they are seen in one way. */
@@ -139,27 +141,6 @@ static int check_options(const struct session *session, struct error *err)
 			 session->process.label);
 }
 
-/* The process has its program when LOG_TARGET comes. Without names stacks have addresses, which is worth
- * telling. */
-static void make_names(struct session *session)
-{
-	struct error err = {""};
-
-	if (!session->target && !session->names &&
-	    names_new(traced_pid(session), pipeline_put, session->pipe, &session->names, &err))
-		fprintf(stderr, "gotrace: stacks will have addresses without names: %s\n", err.text);
-}
-
-/* What the relay hands its records to. */
-static int put_named(void *ctx, const struct log_record *record)
-{
-	struct session *session = ctx;
-
-	if (record->type == LOG_TARGET)
-		make_names(session);
-	return session->names ? names_put(session->names, record) : pipeline_put(session->pipe, record);
-}
-
 static int find_functions(struct session *session, struct error *err)
 {
 	const struct record_options *options = session->options;
@@ -169,8 +150,8 @@ static int find_functions(struct session *session, struct error *err)
 			err, EINVAL,
 			"--region and --task are for C and C++ programs (a Go program's own regions and "
 			"tasks are traced as they are)");
-	return functions_plan(options->pid, session->path, options->functions, options->nfunctions,
-			      &session->functions, err);
+	return remote_functions_plan(&session->looker, options->pid, session->path, options->functions,
+				     options->nfunctions, &session->functions, err);
 }
 
 static int make_family(struct session *session, struct error *err)
@@ -190,19 +171,11 @@ static int make_family(struct session *session, struct error *err)
 	return session->relay ? 0 : error_set(err, ENOMEM, "out of memory");
 }
 
-static int make_pipeline(struct session *session, struct error *err)
+static int make_relay(struct session *session, struct error *err)
 {
-	const struct record_options *options = session->options;
-	struct pipeline_options wanted = {
-		.trace = &session->trace,
-		.raw = options->raw ? &session->raw : NULL,
-		.format = options->format,
-		.runtime_frames = options->runtime_frames,
-	};
-
-	session->pipe = pipeline_new(&wanted);
-	if (session->pipe)
-		session->relay = relay_new(put_named, session);
+	if (session->options->children)
+		return make_family(session, err);
+	session->relay = relay_new(writer_put, session->writer);
 	return session->relay ? 0 : error_set(err, ENOMEM, "out of memory");
 }
 
@@ -223,8 +196,14 @@ static struct shed_options shed_options(const struct record_options *options)
 	return shed;
 }
 
+static int read_module(void *sandbox, int fd, const char *bytes, size_t size, struct module_code *code)
+{
+	return remote_module_read(sandbox, fd, bytes, size, code);
+}
+
 static int open_capture(struct session *session, struct error *err)
 {
+	const struct module_reader reader = {.read = read_module, .ctx = &session->looker};
 	struct capture_options wanted = {
 		.features = &session->features,
 		.target = session->target,
@@ -232,6 +211,7 @@ static int open_capture(struct session *session, struct error *err)
 		.process = session->target ? NULL : &session->process,
 		.functions = session->target ? NULL : &session->functions,
 		.pid = traced_pid(session),
+		.reader = &reader,
 		.spawned = session->child.pid != 0,
 		.children = session->options->children,
 		.probe_only = session->options->probe_only,
@@ -247,6 +227,21 @@ static int open_capture(struct session *session, struct error *err)
 	return capture_open(&wanted, &session->capture, err);
 }
 
+static int begin_writing(struct session *session, struct error *err)
+{
+	const struct record_options *options = session->options;
+	const struct writer_options wanted = {
+		.trace = &session->trace,
+		.raw = options->raw ? &session->raw : NULL,
+		.format = options->format,
+		.runtime_frames = options->runtime_frames,
+		.json = options->json,
+		.quiet = options->quiet,
+	};
+
+	return writer_begin(session->writer, &wanted, err);
+}
+
 static int open_files(struct session *session, struct error *err)
 {
 	const struct record_options *options = session->options;
@@ -260,7 +255,25 @@ static int open_files(struct session *session, struct error *err)
 		rc = output_open_default(&session->trace, traced_pid(session), time(NULL), err);
 	if (rc == 0 && options->raw)
 		rc = output_open(&session->raw, options->raw, err);
-	return rc;
+	return rc ? rc : begin_writing(session, err);
+}
+
+/* Before there is any other thread. */
+static int start_sandboxes(struct session *session, struct error *err)
+{
+	int rc = sandbox_start(&session->looker, "the process that reads the target's files and memory",
+			       looker_work, NULL, err);
+
+	if (rc)
+		return rc;
+	session->writer = writer_new(err);
+	session->broker = session->writer ? broker_new(err) : NULL;
+	if (!session->broker)
+		return -EPERM;
+	if (session->options->pid)
+		broker_allow(session->broker, session->options->pid);
+	rc = sandbox_attend(&session->looker, session->broker, err);
+	return rc ? rc : writer_attend(session->writer, session->broker, err);
 }
 
 /* What neither a Go program nor threads can be traced without; the rest is known when it is known which it
@@ -283,6 +296,9 @@ static int prepare(struct session *session, struct error *err)
 	int rc = check_machine(session, err);
 
 	if (rc == 0)
+		rc = start_sandboxes(session, err);
+
+	if (rc == 0)
 		rc = find_target(session, err);
 	if (rc == 0)
 		rc = check_options(session, err);
@@ -294,8 +310,10 @@ static int prepare(struct session *session, struct error *err)
 		rc = target_plan(session->target, &session->plan, err);
 	if (rc == 0 && options->command)
 		rc = spawn_fork(session->path, options->command, &session->child, err);
+	if (rc == 0 && options->command)
+		broker_allow(session->broker, session->child.pid);
 	if (rc == 0)
-		rc = options->children ? make_family(session, err) : make_pipeline(session, err);
+		rc = make_relay(session, err);
 	if (rc == 0)
 		rc = open_capture(session, err);
 	if (rc == 0)
@@ -346,11 +364,9 @@ static void ask_for_names(struct session *session)
 	struct log_record record;
 	int rc = target_functab(session->target, &record, &err);
 
-	/* The relay has just been flushed: straight into the pipeline, for the table can be large. */
+	/* The relay has just been flushed: past it, for the table can be large. */
 	if (rc == 0)
-		rc = pipeline_functab(session->pipe, &record);
-	if (rc == 0)
-		pipeline_put(session->pipe, &record); /* into the raw log: what fails there is told there */
+		rc = writer_functab(session->writer, &record);
 	if (rc == 0)
 		return;
 	fprintf(stderr, "gotrace: stacks will have addresses without names: %s\n",
@@ -428,7 +444,7 @@ static const char *describe_look(enum level level)
 /* Of the file, or of all of them. */
 static struct progress progress(const struct session *session)
 {
-	return session->family ? family_progress(session->family) : pipeline_progress(session->pipe);
+	return session->family ? family_progress(session->family) : writer_progress(session->writer);
 }
 
 static void show_status(struct session *session, uint64_t now)
@@ -474,6 +490,10 @@ static enum log_end_reason follow(struct session *session, struct error *err)
 			return LOG_END_STOPPED;
 		if (is_too_big(session))
 			return LOG_END_SIZE;
+		if (writer_has_gone(session->writer) || sandbox_has_gone(&session->looker)) {
+			*err = session->looker.why;
+			return LOG_END_ERROR;
+		}
 		if (!session->family && spawn_has_ended(&session->child))
 			return LOG_END_EXITED;
 		rc = capture_poll(session->capture, poll_time(session, now), err);
@@ -489,12 +509,7 @@ static enum log_end_reason follow(struct session *session, struct error *err)
 
 static const struct error *file_error(const struct session *session)
 {
-	const struct error *error;
-
-	if (session->family)
-		return family_error(session->family);
-	error = pipeline_trace_error(session->pipe);
-	return error->text[0] ? error : pipeline_raw_error(session->pipe);
+	return session->family ? family_error(session->family) : writer_error(session->writer);
 }
 
 /* Keeps the first reason; what the files have to say is told with them. */
@@ -519,14 +534,13 @@ static void trace(struct session *session)
 	status_clear(&session->status);
 	stopped = capture_stop(session->capture, reason, &end_err);
 	relay_flush(session->relay); /* what it failed with is told by the files */
+	writer_sync(session->writer);
 	if (reason == LOG_END_ERROR)
 		break_off(session, &err, "tracing broke off");
 	if (stopped)
 		break_off(session, &end_err, "the end of the trace could not be read");
 	if (session->family)
 		family_finish(session->family);
-	else
-		pipeline_finish(session->pipe);
 }
 
 /* gotrace -- CMD ends when CMD ends; a signal ends the waiting too. */
@@ -544,29 +558,16 @@ static void wait_for_child(struct session *session)
 
 static int finish(struct session *session)
 {
-	const struct record_options *options = session->options;
-	struct report report = {
-		.trace = &session->trace,
-		.raw = options->raw ? &session->raw : NULL,
-		.json = options->json,
-		.quiet = options->quiet,
-		.summary =
-			{
-				.pipe = session->pipe,
-				.trace = session->trace.path,
-				.raw = options->raw,
-				.command = options->command ? session->path : NULL,
-			},
-	};
+	struct writer_end end = {.command = session->options->command ? session->path : NULL};
 
 	wait_for_child(session);
-	report.summary.command_ended = session->child.reaped;
-	report.summary.command_status = session->child.status;
+	end.command_ended = session->child.reaped;
+	end.command_status = session->child.status;
 	if (session->broken.text[0]) {
 		message_error(&session->broken);
-		report.summary.cut = session->broken.text;
+		end.cut = session->broken.text;
 	}
-	return report_end(&report);
+	return writer_finish(session->writer, &end);
 }
 
 static int finish_family(struct session *session)
@@ -602,7 +603,9 @@ static void discard(struct session *session, const struct error *err)
 
 	if (session->relay)
 		relay_flush(session->relay);
-	files = (session->pipe || session->family) && file_error(session)->text[0];
+	if (session->writer)
+		writer_sync(session->writer);
+	files = (session->writer || session->family) && file_error(session)->text[0];
 	message_error(files ? file_error(session) : err);
 	output_discard(&session->trace);
 	output_discard(&session->raw);
@@ -616,12 +619,13 @@ static void close_session(struct session *session)
 	if (session->capture)
 		capture_free(session->capture);
 	relay_free(session->relay);
-	names_free(session->names);
 	family_free(session->family);
-	pipeline_free(session->pipe);
+	writer_free(session->writer);
 	functions_free(&session->functions);
 	if (session->target)
 		target_free(session->target);
+	sandbox_end(&session->looker);
+	broker_free(session->broker);
 }
 
 static int record(const struct record_options *options)

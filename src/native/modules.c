@@ -243,24 +243,32 @@ int module_read(int fd, struct module_code *code)
 	return rc;
 }
 
-int module_read_vdso(pid_t pid, const struct mapping *mapping, struct module_code *code)
+int module_read_bytes(const char *image, size_t size, struct module_code *code)
 {
-	uint64_t size = mapping->end - mapping->start;
-	char *image = size <= MAX_VDSO ? malloc(size) : NULL;
 	Elf *elf;
 	int rc;
 
 	*code = (struct module_code){.n = 0};
-	if (!image)
+	elf_version(EV_CURRENT);
+	elf = elf_memory((char *)(uintptr_t)image, size); /* of which nothing is changed */
+	rc = read_elf(elf, size, code);
+	elf_end(elf);
+	return rc;
+}
+
+ssize_t module_vdso(pid_t pid, const struct mapping *mapping, char **image)
+{
+	uint64_t size = mapping->end - mapping->start;
+	int rc;
+
+	*image = size <= MAX_VDSO ? malloc(size) : NULL;
+	if (!*image)
 		return size <= MAX_VDSO ? -ENOMEM : -EBADMSG;
-	rc = memory_read(pid, mapping->start, image, size);
-	if (rc == 0) {
-		elf_version(EV_CURRENT);
-		elf = elf_memory(image, size);
-		rc = read_elf(elf, size, code);
-		elf_end(elf);
-	}
-	free(image);
+	rc = memory_read(pid, mapping->start, *image, size);
+	if (rc == 0)
+		return (ssize_t)size;
+	free(*image);
+	*image = NULL;
 	return rc;
 }
 

@@ -41,8 +41,10 @@ bool module_is_code(const struct mapping *mapping);
 int module_open(pid_t pid, const struct mapping *mapping, struct module_key *key);
 /* Reads the file and makes its rows. -ENOEXEC if it is no program that we know, -EBADMSG, -ENOMEM. */
 int module_read(int fd, struct module_code *code);
-/* The same of the vDSO, from the process's memory. */
-int module_read_vdso(pid_t pid, const struct mapping *mapping, struct module_code *code);
+/* The same of a file's bytes. */
+int module_read_bytes(const char *image, size_t size, struct module_code *code);
+/* The bytes of the vDSO, from the process's memory: *image is the caller's to free. Returns their number. */
+ssize_t module_vdso(pid_t pid, const struct mapping *mapping, char **image);
 void module_free(struct module_code *code);
 
 /* Load address minus link address of the code in a mapping; false if the file has no code there. */

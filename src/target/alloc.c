@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "target/alloc.h"
+#include "target/remote.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -45,6 +46,8 @@ int target_want_alloc(struct target *target, enum alloc_look look, struct error 
 {
 	if (look == ALLOC_NOTHING)
 		return 0;
+	if (target->remote)
+		return target->remote->want_alloc(target, look, err);
 	if (target->go_minor < 23)
 		return error_set(err, ENOTSUP,
 				 "%s: --alloc needs a program of Go 1.23 or later, this is one of %s: its "

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "target/memory.h"
+#include "target/remote.h"
 
 static uint64_t word(const uint8_t *bytes, uint32_t offset)
 {
@@ -116,6 +117,8 @@ int heap_read(const struct target *target, struct log_heap *heap)
 int target_heap_live(const struct target *target, uint64_t *bytes)
 {
 	*bytes = 0;
+	if (target->remote)
+		return target->remote->heap_live(target, bytes);
 	if (!target->places.gc_controller)
 		return 0;
 	return memory_read(target->pid, target->places.gc_controller + target->layout.gc_heap_live, bytes,

@@ -11,6 +11,7 @@
 #include "target/maps.h"
 #include "target/park.h"
 #include "target/reasons.h"
+#include "target/remote.h"
 
 #define MAX_TEXT 4096u
 
@@ -147,9 +148,13 @@ int target_log_mappings(pid_t pid, log_sink sink, void *ctx, struct error *err)
 int target_log_info(const struct target *target, unsigned extra_flags, log_sink sink, void *ctx,
 		    struct error *err)
 {
-	const struct release *release = target->image->release;
-	int rc = log_target(target, extra_flags, sink, ctx);
+	const struct release *release;
+	int rc;
 
+	if (target->remote)
+		return target->remote->log_info(target, extra_flags, sink, ctx, err);
+	release = target->image->release;
+	rc = log_target(target, extra_flags, sink, ctx);
 	for (unsigned table = REASON_BLOCK; rc == 0 && table < REASON_TABLES; table++)
 		rc = log_reasons(release_reasons(release, table), table, sink, ctx);
 	if (rc == 0)
@@ -208,8 +213,11 @@ static int copy_functab(struct target *target, struct error *err)
 int target_functab(struct target *target, struct log_record *record, struct error *err)
 {
 	struct target_image *image = target->image;
-	int rc = image->names ? 0 : copy_functab(target, err);
+	int rc;
 
+	if (target->remote)
+		return target->remote->functab(target, record, err);
+	rc = image->names ? 0 : copy_functab(target, err);
 	*record = (struct log_record){
 		.type = LOG_FUNCTAB,
 		.size = (uint32_t)image->names_size,

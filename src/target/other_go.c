@@ -14,6 +14,7 @@
 
 #include "target/maps.h"
 #include "target/private.h"
+#include "target/remote.h"
 
 /* A process with more libraries than this is not looked through to the end. */
 #define MAX_LIBRARIES 512
@@ -62,10 +63,12 @@ bool target_other_go(const struct target *target, char *path, size_t size)
 	bool found = false;
 	size_t at = 0;
 
+	if (target->remote)
+		return target->remote->other_go(target, path, size);
 	if (maps_read(target->pid, &maps, &err))
 		return false;
 	while (!found && seen < MAX_LIBRARIES && maps_next(maps.text, maps.len, &at, &mapping)) {
-		if (!mapping.executable || !mapping.inode || mapping.inode == target->image->inode)
+		if (!mapping.executable || !mapping.inode || mapping.inode == target->inode)
 			continue;
 		seen++;
 		found = is_go(target->pid, &mapping);

@@ -5,6 +5,7 @@
 
 #include "target/private.h"
 #include "target/reasons.h"
+#include "target/remote.h"
 
 /*
  * gopark(…, waitReason, traceBlockReason, skip): which go together, in Go 1.4
@@ -108,16 +109,26 @@ static uint8_t skip_of(const char *wait_reason, unsigned go_minor)
 
 void target_park_skips(const struct target *target, uint8_t skips[PARK_SKIPS])
 {
-	const struct reasons *waits = release_reasons(target->image->release, REASON_WAIT);
+	const struct reasons *waits;
 
+	if (target->remote) {
+		target->remote->park_skips(target, skips);
+		return;
+	}
+	waits = release_reasons(target->image->release, REASON_WAIT);
 	for (unsigned i = 0; i < PARK_SKIPS; i++)
 		skips[i] = skip_of(i < waits->n ? waits->texts[i] : NULL, target->go_minor);
 }
 
 void target_wait_texts(const struct target *target, struct wait_text texts[WAIT_TEXTS])
 {
-	const struct reasons *waits = release_reasons(target->image->release, REASON_WAIT);
+	const struct reasons *waits;
 
+	if (target->remote) {
+		target->remote->wait_texts(target, texts);
+		return;
+	}
+	waits = release_reasons(target->image->release, REASON_WAIT);
 	memset(texts, 0, WAIT_TEXTS * sizeof(*texts));
 	for (unsigned i = 0; i < WAIT_TEXTS && i < waits->n && target->go_minor <= 10; i++) {
 		size_t len = waits->texts[i] ? strlen(waits->texts[i]) : 0;

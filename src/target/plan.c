@@ -9,6 +9,7 @@
 #include "target/memory.h"
 #include "target/regions.h"
 #include "target/sites.h"
+#include "target/remote.h"
 
 #define MAX_MATCHES 16
 #define BREAKPOINT  0xcc
@@ -356,6 +357,8 @@ int target_plan(const struct target *target, struct probe_plan *plan, struct err
 	unsigned n = old ? old_site_rule_count : site_rule_count;
 	int rc = 0;
 
+	if (target->remote)
+		return target->remote->plan(target, plan, err);
 	*plan = (struct probe_plan){.n = 0};
 	for (unsigned i = 0; rc == 0 && i < n; i++)
 		rc = plan_rule(&planner, &rules[i]);

@@ -20,6 +20,7 @@
 #include "target/stack.h"
 #include "target/threads.h"
 #include "target/walk.h"
+#include "target/remote.h"
 
 #define BATCH 1024u
 /* Most stacks of parked goroutines are shorter; the rest is read when the walk gets there. */
@@ -354,7 +355,7 @@ int target_snapshot_begin(const struct target *target, log_sink sink, void *ctx,
 		.batch = {.pid = target->pid},
 		.head = {.time_before = now_ns()},
 	};
-	rc = begin(snap, err);
+	rc = target->remote ? target->remote->snapshot_begin(target, sink, ctx, err) : begin(snap, err);
 	if (rc)
 		target_snapshot_free(snap);
 	else
@@ -373,8 +374,11 @@ static int read_areas(struct target_snapshot *snap, struct error *err)
 int target_snapshot_read(struct target_snapshot *snap, struct error *err)
 {
 	size_t left = snap->naddresses - snap->at, count = left < BATCH ? left : BATCH;
-	int rc = read_batch(snap, snap->addresses + snap->at, count);
+	int rc;
 
+	if (snap->target->remote)
+		return snap->target->remote->snapshot_read(snap->target, err);
+	rc = read_batch(snap, snap->addresses + snap->at, count);
 	if (rc)
 		return fail(snap, rc, err);
 	snap->at += count;
@@ -400,6 +404,8 @@ int target_snapshot_put(struct target_snapshot *snap, const uint32_t markers[2])
 	const struct threads *threads = &snap->threads;
 	int rc;
 
+	if (snap->target->remote)
+		return snap->target->remote->snapshot_put(snap->target, markers);
 	snap->head.marker_before = markers[0];
 	snap->head.marker_after = markers[1];
 	rc = put(snap, LOG_SNAPSHOT, &snap->head, sizeof(snap->head));
@@ -428,6 +434,8 @@ void target_snapshot_free(struct target_snapshot *snap)
 {
 	if (!snap)
 		return;
+	if (snap->target->remote)
+		snap->target->remote->snapshot_free(snap->target);
 	memory_batch_free(&snap->batch);
 	threads_free(&snap->threads);
 	walker_free(&snap->walker);

@@ -14,6 +14,7 @@
 #include "target/maps.h"
 #include "target/memory.h"
 #include "target/process.h"
+#include "target/remote.h"
 #include "util/files.h"
 
 static struct target *target_new(void)
@@ -33,6 +34,10 @@ void target_free(struct target *target)
 {
 	if (!target)
 		return;
+	if (target->remote) {
+		target->remote->free(target);
+		return;
+	}
 	functab_free(target->functab);
 	free(target->image->names);
 	debuginfo_release_free(&target->image->own);
@@ -208,8 +213,8 @@ static int read_file(struct target *target, int fd, struct error *err)
 
 	if (rc)
 		return complain(target, rc, &inner, err);
-	target->image->device = st.st_dev;
-	target->image->inode = st.st_ino;
+	target->device = st.st_dev;
+	target->inode = st.st_ino;
 	name_opened(target);
 	return target_find_variables(target, err);
 }
@@ -254,7 +259,7 @@ static int find_bias(struct target *target, struct error *err)
 
 	if (rc)
 		return rc;
-	rc = maps_bias(&maps, &image->elf, image->device, image->inode, image->path, &target->bias);
+	rc = maps_bias(&maps, &image->elf, target->device, target->inode, image->path, &target->bias);
 	maps_free(&maps);
 	if (rc || (!image->elf.pie && target->bias))
 		return error_set(err, EBADMSG, "%s: its executable is not mapped where it should be",
@@ -359,11 +364,13 @@ int target_bind(struct target *target, pid_t pid, struct error *err)
 	char link[64];
 	struct stat st;
 
+	if (target->remote)
+		return target->remote->bind(target, pid, err);
 	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
 	if (stat(link, &st))
 		return error_set(err, errno == ENOENT ? ESRCH : errno, "PID %d: %s", (int)pid,
 				 strerror(errno));
-	if (st.st_dev != target->image->device || st.st_ino != target->image->inode)
+	if (st.st_dev != target->device || st.st_ino != target->inode)
 		return error_set(err, EBADMSG, "PID %d does not run %s", (int)pid, target->image->path);
 	name_process(target, pid);
 	return relocate(target, err);

@@ -43,16 +43,20 @@ enum alloc_look {
 	ALLOC_SPANS, /* spans of the heap, stacks of goroutines */
 };
 
+struct target_remote;
+
 struct target {
-	pid_t pid;    /* 0: opened from a file, not running yet */
+	const struct target_remote *remote; /* looked at in another process (remote.h); NULL: in this one */
+	pid_t pid;                          /* 0: opened from a file, not running yet */
 	char exe[32]; /* path of the executable, opened: /proc/self/fd/N, good as long as the target */
+	uint64_t device, inode; /* of the executable */
 	unsigned go_minor, go_patch;
 	char go_version[32];
 	bool cgo, pie, stripped;
 	uint64_t bias; /* load address minus link address */
 	struct go_layout layout;
 	struct go_places places; /* known when it has a process */
-	struct functab *functab; /* owned */
+	struct functab *functab; /* owned; NULL if remote */
 	/* addresses in the process, for snapshots */
 	uint64_t allgs, allp, allm, gomaxprocs, sched;
 	bool allp_is_array; /* of gomaxprocs pointers, not a slice (up to Go 1.9) */

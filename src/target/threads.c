@@ -7,6 +7,7 @@
 
 #include "target/old_tids.h"
 #include "target/stack.h"
+#include "target/remote.h"
 
 /* Go itself dies at 10,000 threads unless the program allows more; and a damaged list may be a ring. */
 #define MAX_MS 65536u
@@ -303,9 +304,13 @@ int target_read_ms(const struct target *target, struct log_m *ms, unsigned max, 
 {
 	struct memory_batch batch = {.pid = target->pid};
 	struct threads threads;
-	int rc = threads_read(target, &batch, false, &threads, err);
-	size_t n = threads.nms < max ? threads.nms : max;
+	size_t n;
+	int rc;
 
+	if (target->remote)
+		return target->remote->read_ms(target, ms, max, err);
+	rc = threads_read(target, &batch, false, &threads, err);
+	n = threads.nms < max ? threads.nms : max;
 	if (rc == 0 && n)
 		memcpy(ms, threads.ms, n * sizeof(*ms));
 	threads_free(&threads);

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "cli/writer_work.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "cli/report.h"
+#include "native/names.h"
+
+enum {
+	NICE = 19,
+	HURRY = 2 << 20, /* from so many bytes on that were taken without a pause it does not step back */
+	MOST = 1 << 30,  /* of a record */
+};
+
+struct work {
+	struct channel *channel;
+	struct writer_shared *shared;
+	struct writer_setup setup;
+	struct output trace, raw;
+	struct pipeline *pipe;
+	void *names;   /* of native code; NULL = none */
+	void *functab; /* what the pipeline's names are read from */
+	void *bytes;   /* of the message */
+	size_t capacity;
+	uint64_t without_pause; /* bytes */
+	bool paces, hurries;
+};
+
+/* --- the pace --- */
+
+/* Who may not go forward again does not step back. */
+static void begin_pace(struct work *work)
+{
+	struct rlimit limit;
+
+	work->paces = getrlimit(RLIMIT_NICE, &limit) == 0 && limit.rlim_cur >= 20;
+	work->hurries = true;
+}
+
+static void set_pace(struct work *work, bool hurries)
+{
+	if (work->paces && hurries != work->hurries && !setpriority(PRIO_PROCESS, 0, hurries ? 0 : NICE))
+		work->hurries = hurries;
+}
+
+/* While there is time, it stays behind the target. */
+static void keep_pace(struct work *work, uint64_t bytes)
+{
+	struct pollfd fd = {.fd = work->channel->fd, .events = POLLIN};
+
+	work->without_pause = poll(&fd, 1, 0) > 0 ? work->without_pause + bytes : 0;
+	set_pace(work, work->without_pause > HURRY);
+}
+
+/* --- the log --- */
+
+static void tell_progress(struct work *work)
+{
+	struct progress progress = pipeline_progress(work->pipe);
+
+	work->shared->written = progress.written;
+	work->shared->expected = progress.expected;
+}
+
+/* The process has its program when LOG_TARGET comes. Without names stacks have addresses, which is worth
+ * telling. */
+static void make_names(struct work *work, const struct log_target *target)
+{
+	struct error err = {""};
+
+	if (target->flags & LOG_TARGET_THREADS && !work->names &&
+	    names_new((pid_t)target->pid, pipeline_put, work->pipe, &work->names, &err))
+		fprintf(stderr, "gotrace: stacks will have addresses without names: %s\n", err.text);
+}
+
+static void take_record(struct work *work, uint32_t type, size_t size)
+{
+	struct log_record record = {.type = type, .size = (uint32_t)size, .data = work->bytes};
+	int rc;
+
+	if (type == LOG_TARGET && size >= sizeof(struct log_target))
+		make_names(work, work->bytes);
+	rc = work->names ? names_put(work->names, &record) : pipeline_put(work->pipe, &record);
+	if (rc)
+		work->shared->failed = 1;
+	tell_progress(work);
+}
+
+/* Its bytes stay where they are for as long as there are names to be found. */
+static void take_functab(struct work *work, size_t size)
+{
+	struct log_record record = {.type = LOG_FUNCTAB, .size = (uint32_t)size, .data = work->bytes};
+
+	if (work->functab)
+		return;
+	work->functab = work->bytes;
+	work->bytes = NULL;
+	work->capacity = 0;
+	if (rawlog_check_record(&record, NULL) || pipeline_functab(work->pipe, &record)) {
+		fprintf(stderr, "gotrace: stacks will have addresses without names: the function table is "
+				"not readable\n");
+		return;
+	}
+	if (pipeline_put(work->pipe, &record))
+		work->shared->failed = 1;
+}
+
+/* --- beginning and end --- */
+
+static int begin(struct work *work, size_t size, int fd)
+{
+	struct pipeline_options wanted = {.trace = &work->trace};
+	struct writer_setup *setup = &work->setup;
+
+	if (size != sizeof(*setup) || fd < 0 || work->pipe)
+		return -EBADMSG;
+	memcpy(setup, work->bytes, sizeof(*setup));
+	if (output_adopt(&work->trace, fd, setup->trace, setup->regular, setup->borrowed))
+		return -ENOMEM;
+	wanted.raw = setup->has_raw ? &work->raw : NULL;
+	wanted.format = (enum wire_format)setup->format;
+	wanted.runtime_frames = setup->runtime_frames;
+	snprintf(work->raw.path, sizeof(work->raw.path), "%s", setup->raw);
+	work->raw.regular = setup->raw_regular;
+	work->raw.borrowed = setup->raw_borrowed;
+	work->pipe = pipeline_new(&wanted);
+	return work->pipe ? 0 : -ENOMEM;
+}
+
+static int answer(struct work *work, int status)
+{
+	const struct message message = {.kind = WRITER_SYNC, .size = sizeof(struct writer_state)};
+	struct writer_state state = {.status = status, .committed = work->trace.committed};
+	int rc;
+
+	memcpy(state.trace_error, pipeline_trace_error(work->pipe)->text, sizeof(state.trace_error));
+	memcpy(state.raw_error, pipeline_raw_error(work->pipe)->text, sizeof(state.raw_error));
+	rc = channel_put(work->channel, &message, &state);
+	return rc ? rc : channel_flush(work->channel);
+}
+
+static int finish(struct work *work, size_t size)
+{
+	struct writer_last last;
+	struct report report = {
+		.trace = &work->trace,
+		.raw = work->setup.has_raw ? &work->raw : NULL,
+		.json = work->setup.json,
+		.quiet = work->setup.quiet,
+		.summary = {.pipe = work->pipe,
+			    .trace = work->trace.path,
+			    .raw = work->setup.has_raw ? work->raw.path : NULL},
+	};
+
+	if (size != sizeof(last))
+		return -EBADMSG;
+	memcpy(&last, work->bytes, sizeof(last));
+	report.summary.command = last.has_command ? last.command : NULL;
+	report.summary.command_ended = last.command_ended;
+	report.summary.command_status = last.command_status;
+	report.summary.cut = last.is_cut ? last.cut : NULL;
+	return answer(work, report_end(&report));
+}
+
+/* --- messages --- */
+
+static int take_bytes(struct work *work, uint64_t size)
+{
+	void *bigger;
+
+	if (size > MOST)
+		return -EBADMSG;
+	if (size > work->capacity) {
+		bigger = realloc(work->bytes, size);
+		if (!bigger)
+			return -ENOMEM;
+		work->bytes = bigger;
+		work->capacity = size;
+	}
+	return channel_read(work->channel, work->bytes, size);
+}
+
+static int act(struct work *work, const struct message *message, int fd)
+{
+	if (!work->pipe && message->kind != WRITER_BEGIN && message->kind != WRITER_RAW)
+		return -EBADMSG;
+	switch (message->kind) {
+	case WRITER_BEGIN:
+		return begin(work, message->size, fd);
+	case WRITER_RAW:
+		work->raw.fd = fd;
+		return 0;
+	case WRITER_RECORD:
+		take_record(work, (uint32_t)message->code, message->size);
+		return 0;
+	case WRITER_FUNCTAB:
+		take_functab(work, message->size);
+		return 0;
+	case WRITER_SYNC:
+		return answer(work, 0);
+	case WRITER_FINISH:
+		set_pace(work, true);
+		pipeline_finish(work->pipe);
+		tell_progress(work);
+		return finish(work, message->size);
+	default:
+		return -EBADMSG;
+	}
+}
+
+void writer_work(struct channel *channel, void *ctx)
+{
+	struct work *work = calloc(1, sizeof(*work));
+	struct message message;
+	int fds[CHANNEL_FDS], rc;
+
+	if (!work)
+		return;
+	work->channel = channel;
+	work->shared = ctx;
+	output_init(&work->trace);
+	output_init(&work->raw);
+	begin_pace(work);
+	do {
+		rc = channel_take(channel, &message, fds);
+		if (rc == 0)
+			rc = take_bytes(work, message.size);
+		if (rc == 0)
+			rc = act(work, &message, fds[0]);
+		if (rc == 0)
+			keep_pace(work, message.size);
+	} while (rc == 0);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "sandbox/answers.h"
+
+#include <string.h>
+
+#define MOST_CODE (1ull << 30) /* native/modules.c: of one file */
+
+enum { LAST_MINOR = 99 }; /* of a release of Go that may come */
+
+static bool is_text(const char *text, size_t size)
+{
+	return memchr(text, '\0', size) != NULL;
+}
+
+bool answer_facts_are_good(const struct target_facts *facts)
+{
+	return facts->go_minor <= LAST_MINOR && is_text(facts->go_version, sizeof(facts->go_version)) &&
+	       facts->alloc <= ALLOC_SPANS;
+}
+
+bool answer_plan_is_good(const struct probe_plan *plan, uint64_t file_size)
+{
+	if (plan->n > MAX_PROBES || !is_text(plan->left_out, sizeof(plan->left_out)))
+		return false;
+	for (unsigned i = 0; i < plan->n; i++) {
+		const struct probe *probe = &plan->probes[i];
+
+		if (!is_text(probe->name, sizeof(probe->name)) || probe->file_offset >= file_size)
+			return false;
+	}
+	return true;
+}
+
+bool answer_module_is_good(const struct module_facts *facts)
+{
+	if (facts->n > MODULE_SEGMENTS || facts->rows > MOST_ROWS || facts->base % UNWIND_PAGE ||
+	    facts->size > MOST_CODE || facts->base > UINT64_MAX - facts->size)
+		return false;
+	for (unsigned i = 0; i < facts->n; i++) {
+		const struct module_segment *segment = &facts->segments[i];
+
+		if (segment->address > INT64_MAX || segment->offset > INT64_MAX || segment->size > INT64_MAX)
+			return false;
+	}
+	return true;
+}
+
+bool answer_rows_are_good(const struct module_facts *facts, const struct unwind_row *rows)
+{
+	for (uint64_t i = 0; i < facts->rows; i++) {
+		if (rows[i].start > facts->size || (i && rows[i].start < rows[i - 1].start))
+			return false;
+	}
+	return true;
+}
+
+bool answer_list_is_good(const struct function_list_facts *facts)
+{
+	return (facts->site == SITE_FUNCTION_BEGIN || facts->site == SITE_FUNCTION_END) && facts->n > 0 &&
+	       facts->n <= MOST_LIST_PROBES;
+}
+
+bool answer_function_probes_are_good(const struct function_probe *probes, uint32_t n, unsigned nfunctions,
+				     uint64_t file_size)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t number = FUNCTION_NUMBER(probes[i].cookie);
+
+		if (probes[i].offset >= file_size || number < 1 || number > nfunctions)
+			return false;
+	}
+	return true;
+}

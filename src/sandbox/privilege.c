@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "sandbox/privilege.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#define NOBODY 65534 /* the kernel's overflow uid, Debian's nobody */
+
+uint64_t privilege_have(void)
+{
+	cap_t caps = cap_get_proc();
+	uint64_t mask = 0;
+
+	for (cap_value_t cap = 0; caps && cap < cap_max_bits() && cap < 64; cap++) {
+		cap_flag_value_t value;
+
+		if (cap_get_flag(caps, cap, CAP_EFFECTIVE, &value) == 0 && value == CAP_SET)
+			mask |= PRIVILEGE(cap);
+	}
+	if (caps)
+		cap_free(caps);
+	return mask;
+}
+
+/* Needs CAP_SETPCAP; without it nobody can exec with more than we have either, for of no_new_privs. */
+static void empty_bounding_set(uint64_t mask)
+{
+	for (cap_value_t cap = 0; cap < cap_max_bits() && cap < 64; cap++) {
+		if (!(mask & PRIVILEGE(cap)))
+			prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
+	}
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+}
+
+static int set_caps(uint64_t mask)
+{
+	cap_t caps = cap_init();
+	int rc = caps ? 0 : -ENOMEM;
+
+	for (cap_value_t cap = 0; rc == 0 && cap < cap_max_bits() && cap < 64; cap++) {
+		if (!(mask & PRIVILEGE(cap)))
+			continue;
+		if (cap_set_flag(caps, CAP_EFFECTIVE, 1, &cap, CAP_SET) ||
+		    cap_set_flag(caps, CAP_PERMITTED, 1, &cap, CAP_SET))
+			rc = -errno;
+	}
+	if (rc == 0 && cap_set_proc(caps))
+		rc = -errno;
+	if (caps)
+		cap_free(caps);
+	return rc;
+}
+
+int privilege_keep(uint64_t mask, struct error *err)
+{
+	int rc;
+
+	mask &= privilege_have();
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return error_set(err, errno, "cannot give up privileges (no_new_privs): %s", strerror(errno));
+	empty_bounding_set(mask);
+	rc = set_caps(mask);
+	return rc ? error_set(err, -rc, "cannot give up capabilities: %s", strerror(-rc)) : 0;
+}
+
+/* In a user namespace there may be no such user: then the ids stay, without any capability. */
+static int drop_ids(void)
+{
+	if (!(privilege_have() & PRIVILEGE(CAP_SETUID)) || !(privilege_have() & PRIVILEGE(CAP_SETGID)))
+		return 0;
+	if (setgroups(0, NULL) && errno != EPERM)
+		return -errno;
+	if (setresgid(NOBODY, NOBODY, NOBODY))
+		return errno == EINVAL ? 0 : -errno;
+	if (setresuid(NOBODY, NOBODY, NOBODY))
+		return errno == EINVAL ? 0 : -errno;
+	return 0;
+}
+
+int privilege_drop_all(struct error *err)
+{
+	int rc;
+
+	empty_bounding_set(0);
+	rc = drop_ids();
+	if (rc)
+		return error_set(err, -rc, "cannot change to the user nobody: %s", strerror(-rc));
+	return privilege_keep(0, err);
+}

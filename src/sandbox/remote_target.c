@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* A Go program that the sandbox looks at. */
+#include "sandbox/remote.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sandbox/answers.h"
+#include "sandbox/call.h"
+#include "target/maps.h"
+#include "target/remote.h"
+#include "util/files.h"
+
+struct remote_target {
+	struct target target;
+	struct sandbox *sandbox;
+	int exe; /* the executable, for probes: the path to it leads nowhere else, and takes no privilege */
+	struct target_facts facts;
+	void *functab; /* mapped */
+	size_t functab_size;
+	log_sink sink; /* of the snapshot */
+	void *ctx;
+};
+
+static struct remote_target *remote_of(const struct target *target)
+{
+	return (struct remote_target *)(uintptr_t)((const char *)target -
+						   offsetof(struct remote_target, target));
+}
+
+static struct call question(uint32_t ask, uint64_t arg)
+{
+	return (struct call){.ask = ask, .arg = arg, .send_fd = -1};
+}
+
+static void drop_fd(const struct call *call)
+{
+	if (call->fd >= 0)
+		close(call->fd);
+}
+
+/* A question whose answer has this size and nothing else. */
+static int ask_for(const struct target *target, struct call *call, void *to, size_t size, struct error *err)
+{
+	int rc = call_for(remote_of(target)->sandbox, call, to, size, err);
+
+	drop_fd(call);
+	return rc ? rc : call->code;
+}
+
+/* Only what is set here can differ after a question: which process it is we know ourselves. */
+static int take_facts(struct remote_target *remote, struct call *call, struct error *err)
+{
+	struct target *target = &remote->target;
+	struct target_facts facts;
+	int rc = ask_for(target, call, &facts, sizeof(facts), err);
+
+	if (rc)
+		return rc < 0 ? rc : sandbox_fail(remote->sandbox, -EBADMSG, err);
+	if (!answer_facts_are_good(&facts))
+		return sandbox_fail(remote->sandbox, -EBADMSG, err);
+	remote->facts = facts;
+	target->go_minor = facts.go_minor;
+	target->go_patch = facts.go_patch;
+	snprintf(target->go_version, sizeof(target->go_version), "%s", facts.go_version);
+	target->cgo = facts.cgo;
+	target->pie = facts.pie;
+	target->stripped = facts.stripped;
+	target->bias = facts.bias;
+	target->device = facts.device;
+	target->inode = facts.inode;
+	target->layout = facts.layout;
+	target->places = facts.places;
+	target->alloc = (enum alloc_look)facts.alloc;
+	target->alloc_layout = facts.alloc_layout;
+	return 0;
+}
+
+static void remote_free(struct target *target)
+{
+	struct remote_target *remote = remote_of(target);
+
+	if (remote->functab)
+		munmap(remote->functab, remote->functab_size);
+	if (remote->exe >= 0)
+		close(remote->exe);
+	free(remote);
+}
+
+/* The file that was looked at, and not what has taken its place meanwhile. */
+static int take_exe(struct remote_target *remote, int fd, const char *what, struct error *err)
+{
+	struct stat st;
+
+	remote->exe = fd;
+	if (fd < 0)
+		return error_set(err, -fd, "cannot open %s: %s", what, strerror(-fd));
+	if (fstat(fd, &st) || st.st_dev != remote->target.device || st.st_ino != remote->target.inode)
+		return error_set(err, EAGAIN, "%s has just been replaced by another: try again", what);
+	snprintf(remote->target.exe, sizeof(remote->target.exe), "/proc/self/fd/%d", remote->exe);
+	return 0;
+}
+
+static int remote_bind(struct target *target, pid_t pid, struct error *err)
+{
+	struct call call = question(ASK_BIND, (uint64_t)pid);
+	int rc = take_facts(remote_of(target), &call, err);
+
+	if (rc == 0)
+		target->pid = pid;
+	return rc;
+}
+
+static bool remote_other_go(const struct target *target, char *path, size_t size)
+{
+	struct sandbox *sandbox = remote_of(target)->sandbox;
+	struct call call = question(ASK_OTHER_GO, 0);
+	char text[256];
+	struct error err;
+
+	if (call_ask(sandbox, &call, &err) || !call.left)
+		return false;
+	drop_fd(&call);
+	if (call.left >= sizeof(text)) {
+		sandbox_fail(sandbox, -EBADMSG, &err);
+		return false;
+	}
+	text[call.left] = '\0';
+	if (call_read(sandbox, &call, text, call.left, &err))
+		return false;
+	snprintf(path, size, "%s", text);
+	return true;
+}
+
+static int remote_want_alloc(struct target *target, enum alloc_look look, struct error *err)
+{
+	struct call call = question(ASK_WANT_ALLOC, look);
+
+	return take_facts(remote_of(target), &call, err);
+}
+
+static int remote_plan(const struct target *target, struct probe_plan *plan, struct error *err)
+{
+	struct remote_target *remote = remote_of(target);
+	struct call call = question(ASK_PLAN, 0);
+	struct stat st;
+	int rc = ask_for(target, &call, plan, sizeof(*plan), err);
+
+	if (rc == 0 && (fstat(remote->exe, &st) || !answer_plan_is_good(plan, (uint64_t)st.st_size)))
+		rc = sandbox_fail(remote->sandbox, -EBADMSG, err);
+	if (rc)
+		*plan = (struct probe_plan){.n = 0};
+	return rc;
+}
+
+static void remote_park_skips(const struct target *target, uint8_t skips[PARK_SKIPS])
+{
+	memcpy(skips, remote_of(target)->facts.park_skips, PARK_SKIPS);
+}
+
+static void remote_wait_texts(const struct target *target, struct wait_text texts[WAIT_TEXTS])
+{
+	memcpy(texts, remote_of(target)->facts.wait_texts, WAIT_TEXTS * sizeof(*texts));
+}
+
+static int remote_log_info(const struct target *target, unsigned extra_flags, log_sink sink, void *ctx,
+			   struct error *err)
+{
+	const struct ask_log_info asked = {.pid = (uint32_t)target->pid, .flags = extra_flags};
+	struct call call = question(ASK_LOG_INFO, 0);
+
+	call.bytes = &asked;
+	call.size = sizeof(asked);
+	call.sink = sink;
+	call.ctx = ctx;
+	return ask_for(target, &call, NULL, 0, err);
+}
+
+/* Sealed memory: it cannot be cut or changed while we read it. */
+static int map_functab(struct remote_target *remote, int fd)
+{
+	const int wanted = F_SEAL_SHRINK | F_SEAL_WRITE | F_SEAL_GROW;
+	struct log_record record = {.type = LOG_FUNCTAB};
+	struct stat st;
+	void *bytes;
+
+	if (fd < 0 || (fcntl(fd, F_GET_SEALS) & wanted) != wanted || fstat(fd, &st) ||
+	    st.st_size < (off_t)sizeof(struct log_functab) || (uint64_t)st.st_size > MOST_FUNCTAB)
+		return -EBADMSG;
+	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (bytes == MAP_FAILED)
+		return -ENOMEM;
+	record.size = (uint32_t)st.st_size;
+	record.data = bytes;
+	if (rawlog_check_record(&record, NULL)) {
+		munmap(bytes, (size_t)st.st_size);
+		return -EBADMSG;
+	}
+	remote->functab = bytes;
+	remote->functab_size = (size_t)st.st_size;
+	return 0;
+}
+
+static int remote_functab(struct target *target, struct log_record *record, struct error *err)
+{
+	struct remote_target *remote = remote_of(target);
+	struct call call = question(ASK_FUNCTAB, 0);
+	int rc = 0;
+
+	if (!remote->functab) {
+		rc = call_for(remote->sandbox, &call, NULL, 0, err);
+		if (rc == 0) {
+			rc = map_functab(remote, call.fd);
+			if (rc)
+				rc = sandbox_fail(remote->sandbox, rc, err);
+		}
+		drop_fd(&call);
+	}
+	*record = (struct log_record){
+		.type = LOG_FUNCTAB, .size = (uint32_t)remote->functab_size, .data = remote->functab};
+	return rc;
+}
+
+/* --- snapshots --- */
+
+static int ask_of_snapshot(const struct target *target, struct call *call, struct error *err)
+{
+	struct remote_target *remote = remote_of(target);
+
+	call->sink = remote->sink;
+	call->ctx = remote->ctx;
+	return ask_for(target, call, NULL, 0, err);
+}
+
+static int remote_snapshot_begin(const struct target *target, log_sink sink, void *ctx, struct error *err)
+{
+	struct remote_target *remote = remote_of(target);
+	struct call call = question(ASK_SNAPSHOT_BEGIN, 0);
+
+	remote->sink = sink;
+	remote->ctx = ctx;
+	return ask_of_snapshot(target, &call, err);
+}
+
+static int remote_snapshot_read(const struct target *target, struct error *err)
+{
+	struct call call = question(ASK_SNAPSHOT_READ, 0);
+	int rc = ask_of_snapshot(target, &call, err);
+
+	return rc > 0 ? 1 : rc;
+}
+
+static int remote_snapshot_put(const struct target *target, const uint32_t markers[2])
+{
+	struct call call = question(ASK_SNAPSHOT_PUT, 0);
+	struct error err;
+
+	call.bytes = markers;
+	call.size = 2 * sizeof(*markers);
+	return ask_of_snapshot(target, &call, &err);
+}
+
+static void remote_snapshot_free(const struct target *target)
+{
+	struct call call = question(ASK_SNAPSHOT_FREE, 0);
+	struct error err;
+
+	ask_for(target, &call, NULL, 0, &err);
+}
+
+/* --- now and then --- */
+
+static int remote_read_ms(const struct target *target, struct log_m *ms, unsigned max, struct error *err)
+{
+	struct sandbox *sandbox = remote_of(target)->sandbox;
+	struct call call = question(ASK_READ_MS, max);
+	int rc = call_ask(sandbox, &call, err);
+
+	drop_fd(&call);
+	if (rc)
+		return rc;
+	if (call.code < 0 || (unsigned)call.code > max || call.left != (uint64_t)call.code * sizeof(*ms))
+		return sandbox_fail(sandbox, -EBADMSG, err);
+	rc = call_read(sandbox, &call, ms, (size_t)call.left, err);
+	return rc ? rc : call.code;
+}
+
+static int remote_heap_live(const struct target *target, uint64_t *bytes)
+{
+	struct call call = question(ASK_HEAP_LIVE, 0);
+	struct error err;
+
+	return ask_for(target, &call, bytes, sizeof(*bytes), &err);
+}
+
+static const struct target_remote calls = {
+	.free = remote_free,
+	.bind = remote_bind,
+	.other_go = remote_other_go,
+	.want_alloc = remote_want_alloc,
+	.plan = remote_plan,
+	.park_skips = remote_park_skips,
+	.wait_texts = remote_wait_texts,
+	.log_info = remote_log_info,
+	.functab = remote_functab,
+	.snapshot_begin = remote_snapshot_begin,
+	.snapshot_read = remote_snapshot_read,
+	.snapshot_put = remote_snapshot_put,
+	.snapshot_free = remote_snapshot_free,
+	.read_ms = remote_read_ms,
+	.heap_live = remote_heap_live,
+};
+
+/* pid 0: by the path. */
+static int open_remote(struct sandbox *sandbox, struct call *call, pid_t pid, const char *exe,
+		       struct target **out, struct error *err)
+{
+	struct remote_target *remote = calloc(1, sizeof(*remote));
+	int rc;
+
+	if (!remote)
+		return error_set(err, ENOMEM, "out of memory");
+	remote->target.remote = &calls;
+	remote->sandbox = sandbox;
+	remote->exe = -1;
+	rc = take_facts(remote, call, err);
+	if (rc == 0)
+		rc = take_exe(remote, pid ? maps_open_exe(pid) : file_open(exe), exe, err);
+	if (rc) {
+		remote_free(&remote->target);
+		return rc;
+	}
+	*out = &remote->target;
+	return 0;
+}
+
+int remote_target_open(struct sandbox *sandbox, pid_t pid, struct target **out, struct error *err)
+{
+	struct call call = question(ASK_OPEN, (uint64_t)pid);
+	char exe[64];
+	int rc;
+
+	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)pid);
+	rc = open_remote(sandbox, &call, pid, exe, out, err);
+	if (rc == 0)
+		(*out)->pid = pid;
+	return rc;
+}
+
+int remote_target_open_file(struct sandbox *sandbox, const char *path, struct target **out, struct error *err)
+{
+	struct call call = question(ASK_OPEN_FILE, 0);
+
+	call.bytes = path;
+	call.size = strlen(path);
+	return open_remote(sandbox, &call, 0, path, out, err);
+}

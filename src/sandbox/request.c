@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "sandbox/request.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <string.h>
+
+bool request_flags_are_harmless(uint64_t flags)
+{
+	const uint64_t harmless = O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_DIRECTORY | O_NOFOLLOW | O_PATH |
+				  0100000u; /* O_LARGEFILE, which is 0 in libc's header */
+
+	return (flags & O_ACCMODE) == O_RDONLY && !(flags & ~harmless);
+}
+
+/* A decimal number without a sign or a leading zero, then the character `after` or the end. */
+static bool take_pid(const char **at, pid_t *pid)
+{
+	uint64_t value = 0;
+	const char *start = *at;
+
+	for (; **at >= '0' && **at <= '9'; (*at)++) {
+		value = value * 10 + (uint64_t)(**at - '0');
+		if (value > INT_MAX)
+			return false;
+	}
+	*pid = (pid_t)value;
+	return *at > start && *start != '0';
+}
+
+static bool is_hex(const char **at)
+{
+	const char *start = *at;
+
+	while ((**at >= '0' && **at <= '9') || (**at >= 'a' && **at <= 'f'))
+		(*at)++;
+	return *at > start && *at - start <= 16;
+}
+
+/* map_files/A-B */
+static bool is_map_file(const char *rest)
+{
+	static const char dir[] = "map_files/";
+
+	if (strncmp(rest, dir, sizeof(dir) - 1) != 0)
+		return false;
+	rest += sizeof(dir) - 1;
+	if (!is_hex(&rest) || *rest++ != '-')
+		return false;
+	return is_hex(&rest) && !*rest;
+}
+
+static bool is_one_of(const char *text, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(text, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* task/TID/NAME, where the thread's files say no more than the process's. */
+static bool is_of_thread(const char *rest)
+{
+	static const char *const names[] = {"comm", "stat", "status", "syscall"};
+	pid_t tid;
+
+	if (strncmp(rest, "task/", 5) != 0)
+		return false;
+	rest += 5;
+	return take_pid(&rest, &tid) && *rest == '/' && is_one_of(rest + 1, names, 4);
+}
+
+static enum request_kind kind_of(const char *rest)
+{
+	static const char *const texts[] = {"maps", "comm", "stat", "status", "task"};
+
+	if (is_one_of(rest, texts, sizeof(texts) / sizeof(texts[0])) || is_of_thread(rest))
+		return REQUEST_PROC;
+	if (strcmp(rest, "exe") == 0 || is_map_file(rest))
+		return REQUEST_LINK;
+	if (strcmp(rest, "root") == 0)
+		return REQUEST_ROOT;
+	return strncmp(rest, "root/", 5) == 0 ? REQUEST_IN_ROOT : REQUEST_REFUSED;
+}
+
+/* The kernel's own file systems hold no programs. */
+static bool is_of_kernel(const char *path)
+{
+	static const char *const dirs[] = {"/proc", "/sys", "/dev"};
+
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++) {
+		size_t len = strlen(dirs[i]);
+
+		if (strncmp(path, dirs[i], len) == 0 && (path[len] == '/' || !path[len]))
+			return true;
+	}
+	return false;
+}
+
+void request_parse(const char *path, struct request *request)
+{
+	const char *at = path + 6;
+
+	*request = (struct request){.kind = REQUEST_REFUSED};
+	if (!*path || strlen(path) >= sizeof(request->rest))
+		return;
+	if (strncmp(path, "/proc/", 6) == 0) {
+		if (!take_pid(&at, &request->pid) || *at++ != '/')
+			return;
+		request->kind = kind_of(at);
+		strcpy(request->rest, request->kind == REQUEST_IN_ROOT ? at + 4 : at);
+	} else if (strcmp(path, "/") == 0) {
+		request->kind = REQUEST_OWN_ROOT;
+	} else if (!is_of_kernel(path)) {
+		request->kind = REQUEST_FILE;
+		strcpy(request->rest, path);
+	}
+}
+
+bool request_is_program(const uint8_t *bytes, size_t n)
+{
+	Elf64_Ehdr header;
+
+	if (n < EI_NIDENT + sizeof(header.e_type) || memcmp(bytes, ELFMAG, SELFMAG))
+		return false;
+	/* The type stands right behind the identification in files of both sizes. */
+	memcpy(&header.e_type, bytes + EI_NIDENT, sizeof(header.e_type));
+	return header.e_type == ET_EXEC || header.e_type == ET_DYN;
+}

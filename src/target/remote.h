@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A target that is looked at elsewhere: in a process without privileges. The
+ * functions are those of target.h, which calls them for a target that has them.
+ */
+#ifndef GOTRACE_TARGET_REMOTE_H
+#define GOTRACE_TARGET_REMOTE_H
+
+#include "target/target.h"
+
+struct target_remote {
+	void (*free)(struct target *target);
+	int (*bind)(struct target *target, pid_t pid, struct error *err);
+	bool (*other_go)(const struct target *target, char *path, size_t size);
+	int (*want_alloc)(struct target *target, enum alloc_look look, struct error *err);
+	int (*plan)(const struct target *target, struct probe_plan *plan, struct error *err);
+	void (*park_skips)(const struct target *target, uint8_t skips[PARK_SKIPS]);
+	void (*wait_texts)(const struct target *target, struct wait_text texts[WAIT_TEXTS]);
+	int (*log_info)(const struct target *target, unsigned extra_flags, log_sink sink, void *ctx,
+			struct error *err);
+	int (*functab)(struct target *target, struct log_record *record, struct error *err);
+	int (*snapshot_begin)(const struct target *target, log_sink sink, void *ctx, struct error *err);
+	int (*snapshot_read)(const struct target *target, struct error *err);
+	int (*snapshot_put)(const struct target *target, const uint32_t markers[2]);
+	void (*snapshot_free)(const struct target *target);
+	int (*read_ms)(const struct target *target, struct log_m *ms, unsigned max, struct error *err);
+	int (*heap_live)(const struct target *target, uint64_t *bytes);
+};
+
+#endif
