@@ -111,7 +111,8 @@ static int open_in(int root, const struct mapping *mapping, const char *path)
 	return -ENOENT;
 }
 
-/* A name may hold \012 itself, or a newline that the kernel wrote so: what is there decides. */
+/* A name may hold \012 itself, or newlines that the kernel wrote so: what is there decides. One with both is
+ * not found. */
 static int open_either(int root, const struct mapping *mapping)
 {
 	char path[PATH_MAX];

@@ -227,8 +227,8 @@ static int read_file(struct target *target, int fd, struct error *err)
 
 	if (rc)
 		return complain(target, rc, &inner, err);
-	target->image->device = st.st_dev;
-	target->image->inode = st.st_ino;
+	target->device = st.st_dev;
+	target->inode = st.st_ino;
 	name_opened(target);
 	return target_find_variables(target, err);
 }
@@ -273,7 +273,7 @@ static int find_bias(struct target *target, struct error *err)
 
 	if (rc)
 		return rc;
-	rc = maps_bias(&maps, &image->elf, image->device, image->inode, image->path, &target->bias);
+	rc = maps_bias(&maps, &image->elf, target->device, target->inode, image->path, &target->bias);
 	maps_free(&maps);
 	if (rc || (!image->elf.pie && target->bias))
 		return error_set(err, EBADMSG, "%s: its executable is not mapped where it should be",
@@ -395,7 +395,7 @@ int target_bind(struct target *target, pid_t pid, struct error *err)
 	if (stat(link, &st))
 		return error_set(err, errno == ENOENT ? ESRCH : errno, "PID %d: %s", (int)pid,
 				 strerror(errno));
-	if (st.st_dev != target->image->device || st.st_ino != target->image->inode)
+	if (st.st_dev != target->device || st.st_ino != target->inode)
 		return error_set(err, EBADMSG, "PID %d does not run %s", (int)pid, target->image->path);
 	name_process(target, pid);
 	return relocate(target, err);

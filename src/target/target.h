@@ -50,6 +50,7 @@ struct target {
 	const struct target_remote *remote; /* looked at in another process (remote.h); NULL: in this one */
 	pid_t pid;                          /* 0: opened from a file, not running yet */
 	char exe[32]; /* path of the executable, opened: /proc/self/fd/N, good as long as the target */
+	uint64_t device, inode; /* of the executable */
 	unsigned go_minor, go_patch;
 	char go_version[32];
 	bool cgo, pie, stripped;

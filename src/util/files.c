@@ -20,7 +20,7 @@ static int open_found(int found)
 	int fd = -EINVAL;
 
 	if (fstat(found, &st) == 0 && S_ISREG(st.st_mode)) {
-		/* Who opens files for us (src/sandbox) has looked already, and opened it for reading. */
+		/* The broker of a sandbox does all this for us, and hands over what may be read. */
 		if (!(fcntl(found, F_GETFL) & O_PATH))
 			return found;
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", found);
@@ -49,9 +49,14 @@ int file_open_in(int root, const char *path)
 	return fd == -EINVAL ? -ENOENT : fd;
 }
 
-int file_open(const char *path)
+int file_open_at(int dir, const char *path)
 {
-	int fd = open(path, O_PATH | O_CLOEXEC);
+	int fd = openat(dir, path, O_PATH | O_CLOEXEC);
 
 	return fd < 0 ? -errno : open_found(fd);
+}
+
+int file_open(const char *path)
+{
+	return file_open_at(AT_FDCWD, path);
 }

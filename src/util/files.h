@@ -12,5 +12,6 @@ int file_open_in(int root, const char *path);
 
 /* The same by a path of our own. -EINVAL for what is no regular file. */
 int file_open(const char *path);
+int file_open_at(int dir, const char *path);
 
 #endif

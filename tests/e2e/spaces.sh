@@ -393,6 +393,23 @@ case_spaces_long() { # a path that is longer than any that can be named
 	kill $target
 }
 
+case_spaces_debug() { # a debug file that is in the process's root alone, by a link that leads to the top of that
+	local id
+	cp "$(ctarget default)" "$W/program"
+	objcopy --only-keep-debug "$W/program" "$W/debug" && strip "$W/program" || die "objcopy"
+	make_root "$W/program"
+	id=$(readelf -n "$W/program" | sed -n 's/ *Build ID: //p')
+	mkdir -p "$W/lower/usr/lib" "$W/lower/elsewhere/.build-id/${id:0:2}"
+	ln -s /elsewhere "$W/lower/usr/lib/debug"
+	mv "$W/debug" "$W/lower/elsewhere/.build-id/${id:0:2}/${id:2}.debug"
+	start_apart unshare -Urpmf sh -c "mount --bind '$W/lower' '$W/root' && mount -t proc none '$W/root/proc' && exec chroot '$W/root' /program lock -seconds 60"
+	run_gotrace -p "$target" -d 1s -o "$W/trace" -q
+	want 0
+	strict "$W/trace"
+	frames "$W/trace" door_user hold_door
+	kill "$target"
+}
+
 # A root of the target's that leads out of itself, and things that are no files where files should be.
 case_spaces_links() {
 	local program link
