@@ -35,12 +35,12 @@ struct {
 } rings SEC(".maps");
 
 /*
- * Since Linux 6.13 (x86; arm64 later) a program of the types kprobe, tracepoint and perf_event that needs 64 bytes of
- * stack or more has them in memory of its CPU instead of its thread (kernel/bpf/verifier.c, bpf_enable_priv_stack):
- * such programs do not run twice at once on a CPU. Those of uprobes do, for they can be preempted
- * (bpf_prog_run_array_uprobe disables migration only), and where the kernel preempts itself (preempt=lazy or full)
- * one thread's hit overwrites the record of another's. A program with a tail call keeps its stack, and the verifier
- * looks for one before it leaves out what is never run: this costs nothing.
+ * Since Linux 6.13 (x86; arm64 later) a program of the types kprobe, tracepoint and perf_event that needs 64
+ * bytes of stack or more has them in memory of its CPU instead of its thread (kernel/bpf/verifier.c,
+ * bpf_enable_priv_stack): such programs do not run twice at once on a CPU. Those of uprobes do, for they can
+ * be preempted (bpf_prog_run_array_uprobe disables migration only), and where the kernel preempts itself
+ * (preempt=lazy or full) one thread's hit overwrites the record of another's. A program with a tail call
+ * keeps its stack, and the verifier looks for one before it leaves out what is never run: this costs nothing.
  */
 const volatile uint32_t never;
 

@@ -184,7 +184,7 @@ kernel() {
 package() {
 	local suite=$1 arch=$2 index home
 	shift 2
-	home=$CACHE/packages/$suite-$arch/$(echo "$*" | tr ' /' '_-')
+	home=$CACHE/packages/$suite-$arch/$(echo "$*" | sha256sum | head -c 16)
 	if [ ! -e "$home/sha256" ]; then
 		index=$(index "$suite" "$arch") || exit 1
 		mkdir -p "$(dirname "$home")"
