@@ -173,8 +173,9 @@ run_c_children() {
 judge_c_children() {
 	want 0
 	all_strict 5
-	summaries
-	[ "$(named sh)" -ge 1 ] && [ "$(named ls)" -ge 1 ] || die "; names: $(grep -o '"name":"[^"]*"' "$W/out" | sort | uniq -c)"
+	[ "$(grep -c '^{' "$W/out")" -eq "$(ls "$W"/t.* | wc -l)" ] || die "; $(grep -c '^{' "$W/out") objects of --json"
+	[ "$(named sh)" = 1 ] && [ "$(named ls)" = 2 ] && [ "$(named wc)" = 2 ] ||
+		die "; names: $(grep -o '"name":"[^"]*"' "$W/out" | sort | uniq -c | tr '\n' ' ')"
 }
 
 # --- what a machine can lack ---
