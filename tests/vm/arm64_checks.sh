@@ -130,3 +130,30 @@ judge_arm_samples() {
 		die "of $all samples $heavy in heavy, $light in light (three quarters and one it should be)"
 	printf ', %s samples' "$all"
 }
+
+ARM_CALLED="leaf inner nested recurse first second by_pointer maybe hop deep catcher switcher rare worker tick"
+run_arm_region() { # --region: as many regions as the program counts calls, to the last one
+	local name options=
+	for name in $ARM_CALLED; do
+		options="$options --region $name"
+	done
+	mkfifo in
+	calls <in >target.out 2>target.err &
+	target=$!
+	exec 9>in
+	said ready
+	tracing --raw raw $options
+	echo >&9
+	said 'done'
+	traced_so_far
+	exec 9>&-
+	rm in
+}
+judge_arm_region() {
+	valid
+	grep -E '^[^ ]+ [0-9]+ -?[0-9]+$' "$W/target.out" >"$W/counts"
+	"$GOTRACE" dump "$W/trace" >"$W/dump" 2>"$W/dump.err" || die "dump: $(tail -n 1 "$W/dump.err")"
+	regions_of "$W/dump" >"$W/regions"
+	printf ', '
+	all_called $ARM_CALLED
+}
