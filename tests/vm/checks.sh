@@ -217,12 +217,6 @@ run_no_sys_admin() {
 	got without cap 21 gotrace -p $target -d 500ms -o trace
 }
 
-judge_no_sys_admin() { # by uprobe_multi links
-	want 0
-	strict "$W/trace"
-	checked "$W/trace"
-}
-
 run_no_bpf() {
 	start go1.26 idle -seconds 600
 	got without bpf gotrace -p $target -d 500ms -o trace
