@@ -39,6 +39,7 @@ refused_alike() {
 	run_by "${wrapper[@]}" -- doctor
 	want 1
 	shown NO "$2"
+	rm -f "$W/trace"
 	line=$(sed -nE "s/^NO +//p" "$W/out" | head -n 1)
 	run_by "${wrapper[@]}" -- -p "$target" -d 1s -o "$W/trace"
 	want 1
