@@ -11,6 +11,24 @@ facts_of() {
 	printf '%s events, %s goroutines' "$(fact events)" "$(fact goroutines)"
 }
 
+# whole: a valid trace, nothing lost, of whatever ran.
+whole() {
+	want 0
+	strict "$W/trace"
+	checked "$W/trace"
+	printf '%s events' "$(fact events)"
+}
+
+run_doctor() { # what a machine has, in words and in JSON
+	gotrace doctor >words 2>&1
+	got gotrace doctor --json
+}
+judge_doctor() {
+	want 0
+	[ "$(number go)" = true ] && [ "$(number c)" = true ] || die "$(grep -v '^ok' "$W/words")"
+	grep '^\(less\|NO\)' "$W/words" | sed -E 's/^(less|NO) +([^:]*:[^;(]*).*/\2/' | tr '\n' ';'
+}
+
 # --- Go ---
 
 run_go_1_16() { # a release with flat traces, and of the old calling convention
@@ -217,6 +235,18 @@ run_no_sys_admin() {
 	got without cap 21 gotrace -p $target -d 500ms -o trace
 }
 
+judge_no_sys_admin() { # uprobes by links of many (Linux 6.6) need CAP_BPF and CAP_PERFMON only
+	whole
+}
+
+run_no_memlock() { # up to Linux 5.10 maps count as locked memory
+	start go1.26 idle -seconds 600
+	got without memlock gotrace -p $target -d 500ms -o trace
+}
+judge_no_memlock() {
+	whole
+}
+
 run_no_bpf() {
 	start go1.26 idle -seconds 600
 	got without bpf gotrace -p $target -d 500ms -o trace
@@ -227,6 +257,18 @@ run_no_btf() {
 	mount --bind /dev/null /sys/kernel/btf/vmlinux
 	traced -d 500ms
 	umount /sys/kernel/btf/vmlinux
+}
+
+run_btf_file() { # the kernel's types from a file
+	start ctarget pingpong
+	cat /sys/kernel/btf/vmlinux >/tmp/btf
+	mount --bind /dev/null /sys/kernel/btf/vmlinux
+	traced -d 700ms --btf /tmp/btf
+	umount /sys/kernel/btf/vmlinux
+	rm /tmp/btf
+}
+judge_btf_file() {
+	judge_c_threads
 }
 
 run_lockdown() { # the last one: there is no way back
