@@ -272,12 +272,16 @@ case_flight_exit() {
 	only_traces
 }
 
+byte_at() { # FILE OFFSET
+	dd if="$1" bs=1 skip="$2" count=1 2>/dev/null | od -A n -t x1
+}
+
 # breakpoints: in how many places of those that are probed $target's code is not its file's (which is linked to 0x400000).
 breakpoints() {
 	local name kind offset n=0 binary
 	binary=$(readlink "/proc/$target/exe")
 	while read -r name kind offset; do
-		cmp -s -n 1 -i "$((0x400000 + offset)):$((offset))" "/proc/$target/mem" "$binary" || n=$((n + 1))
+		[ "$(byte_at "/proc/$target/mem" $((0x400000 + offset)))" = "$(byte_at "$binary" $((offset)))" ] || n=$((n + 1))
 	done < <("$GOTRACE" sites "$target" | sed 's/ push / /' | awk '$NF ~ /^0x/ {print $1, $2, $NF}')
 	echo $n
 }
@@ -293,7 +297,7 @@ case_flight_killed() {
 	sleep 0.05
 	kill -KILL $recorder
 	wait $recorder 2>/dev/null
-	for ((i = 0; i < 50 && $(breakpoints) > 0; i++)); do sleep 0.1; done
+	sleep 1
 	[ "$(breakpoints)" -eq 0 ] || die "$(breakpoints) breakpoints are left in the target's code"
 	only_traces
 	for file in "$W"/dir/*.trace; do
