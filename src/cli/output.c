@@ -191,6 +191,8 @@ int output_adopt(struct output *out, int fd, const char *path, bool regular, boo
 
 int output_publish(struct output *out, struct error *err)
 {
+	if (out->keeping)
+		return out->keeping->publish(out, err);
 	if (!out->draft[0])
 		return 0;
 	/* rename replaces a link that was planted meanwhile; it does not follow it. */
@@ -298,7 +300,9 @@ int output_close(struct output *out)
 
 void output_discard(struct output *out)
 {
-	if (out->fd >= 0 && out->regular)
+	if (out->fd >= 0 && out->keeping)
+		out->keeping->discard(out);
+	else if (out->fd >= 0 && out->regular)
 		unlink(out->draft[0] ? out->draft : out->path);
 	output_close(out);
 }
