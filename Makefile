@@ -1,12 +1,27 @@
 # gotrace: see `make help`.
 # Out-of-tree build in build/; no network at build time (only `make deps` and the tests' Go toolchains use it).
 
-BUILD   ?= build
 CC      ?= gcc
 CLANG   ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
 PREFIX  ?= /usr/local
-ARCH    := $(shell uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/')
+HOST    := $(shell uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/')
+ARCH    ?= $(HOST)
+BUILD   ?= build
+OUT     ?= gotrace
+# `make ARCH=arm64` on another machine: Debian's cross compiler, and a folder of arm64's libraries beside it.
+ifneq ($(ARCH),$(HOST))
+ifneq ($(ARCH),arm64)
+$(error no way to build for $(ARCH) here: ARCH=arm64 can be built anywhere)
+endif
+BUILD   := build/arm64
+OUT     := $(BUILD)/gotrace
+SYSROOT := $(BUILD)/sysroot
+CC      := aarch64-linux-gnu-gcc --sysroot=$(SYSROOT)
+# Leaks are looked for with ptrace, which the emulator does not have.
+EMULATE := ASAN_OPTIONS=detect_leaks=0 qemu-aarch64-static -L $(SYSROOT)
+READY   := $(SYSROOT)/usr/lib
+endif
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
 ifeq ($(V),1)
@@ -42,21 +57,25 @@ FUZZ_SECONDS ?= 20
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: gotrace ## build ./gotrace
+all: $(OUT) ## build ./gotrace; ARCH=arm64 elsewhere: build/arm64/gotrace
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n",$$1,$$2}' Makefile
 
-gotrace: $(OBJ)
+$(OUT): $(OBJ)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
 
-$(BUILD)/obj/%.o: %.c | $(SKEL)
+$(READY):
+	$(call msg,SYSROOT,$(SYSROOT))
+	$(Q)sh tools/sysroot.sh $(SYSROOT)
+
+$(BUILD)/obj/%.o: %.c | $(SKEL) $(READY)
 	$(call msg,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CSTD) $(CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -c -o $@ $<
 
-$(BUILD)/san/%.o: %.c | $(SKEL)
+$(BUILD)/san/%.o: %.c | $(SKEL) $(READY)
 	$(call msg,CC-SAN,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CSTD) $(CPPFLAGS) -O1 -g $(WARN) $(SANITIZE) -MMD -MP -c -o $@ $<
@@ -88,7 +107,7 @@ $(BUILD)/bench-shards: tools/bench/shards.c tests/unit/spread.c $(LIBOBJ)
 	$(Q)$(CC) $(CSTD) $(CPPFLAGS) -Itests/unit $(CFLAGS) $(WARN) -o $@ $^ $(LIBS)
 
 # For the end-to-end tests: what the target room sees of a process, of a file's functions, of their instructions.
-$(BUILD)/e2e/snapshot $(BUILD)/e2e/ways $(BUILD)/e2e/decode: $(BUILD)/e2e/%: tests/e2e/%.c $(LIBOBJ)
+$(BUILD)/e2e/snapshot $(BUILD)/e2e/ways $(BUILD)/e2e/decode $(BUILD)/e2e/decode_arm64 $(BUILD)/e2e/places: $(BUILD)/e2e/%: tests/e2e/%.c $(LIBOBJ)
 	$(call msg,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CSTD) $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $^ $(LIBS)
@@ -113,7 +132,7 @@ test: ## install what is missing, build, run every test (root)
 	$(Q)sh tests/run.sh
 
 test-unit: $(UNIT) ## unit and property tests under ASan and UBSan
-	$(Q)for t in $(UNIT); do $$t || exit 1; done
+	$(Q)for t in $(UNIT); do $(EMULATE) $$t || exit 1; done
 
 test-golden: gotrace ## recorded raw logs, replayed byte for byte
 	$(Q)sh tests/golden.sh

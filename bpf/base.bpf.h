@@ -11,6 +11,7 @@
 
 #include "bpf/pids.bpf.h"
 #include "bpf/record.h"
+#include "bpf/regs.bpf.h"
 #include "bpf/ring.bpf.h"
 #include "bpf/task.bpf.h"
 
@@ -80,11 +81,11 @@ static __always_inline void send(struct raw_record *rec)
 	send_or_count(rec, LOSS_RING_FULL);
 }
 
-/* On a function of gotrace itself: DI = the number. Puts it into the order of the ring. */
+/* On a function of gotrace itself: its argument is the number. Puts it into the order of the ring. */
 SEC("?uprobe")
 int marker(struct pt_regs *ctx)
 {
-	struct raw_record rec = {.site = SITE_MARKER, .arg = ctx->di};
+	struct raw_record rec = {.site = SITE_MARKER, .arg = C_ARG(ctx, 0)};
 
 	send(&rec);
 	return 0;

@@ -121,7 +121,8 @@ int BPF_PROG(sys_enter, struct pt_regs *user, long id)
 /* Code has come to a place where something else may have been before; what goes cannot be called any more. */
 static __always_inline bool maps_code(const struct pt_regs *user, long id, long result)
 {
-	return id == CALL_MMAP && user->dx & PROT_EXEC && (__s32)user->r8 >= 0 && (uint64_t)result < -4095ull;
+	return id == CALL_MMAP && CALL_ARG_2(user) & PROT_EXEC && (__s32)CALL_ARG_4(user) >= 0 &&
+	       (uint64_t)result < -4095ull;
 }
 
 SEC("?tp_btf/sys_exit")
@@ -143,13 +144,13 @@ int BPF_PROG(sys_exit, struct pt_regs *user, long result)
 	known = known_thread(tid);
 	rec.tid = tid;
 	rec.goid = tgid;
-	rec.arg = user->orig_ax + 1;
+	rec.arg = CALL_OF(user) + 1;
 	/* rt_sigreturn leaves the registers of what it returns to. */
 	if (known && known->call) {
 		rec.arg = known->call;
 		known->call = 0;
 	}
-	if (maps_code(user, (long)user->orig_ax, result)) {
+	if (maps_code(user, (long)CALL_OF(user), result)) {
 		struct raw_record mapped = {.site = SITE_MAPPED, .tid = tid, .goid = tgid};
 
 		send_thread(&mapped);

@@ -32,16 +32,23 @@ static __always_inline uint64_t cpu_block(const struct task_struct *current)
 }
 
 /* Where nobody knows, nobody is named. */
-static __always_inline uint32_t preempt_count(uint64_t block)
+static __always_inline uint32_t preempt_count(const struct task_struct *current, uint64_t block)
 {
+#if defined(__TARGET_ARCH_arm64)
+	(void)block;
+	return (uint32_t)MEMBER(current, thread_info.preempt_count); /* arch/arm64/include/asm/preempt.h */
+#else
+	/* Apart from the read: CO-RE would look for cpu_places in the kernel. */
+	const struct pcpu_hot *hot = (const void *)(block + cpu_places.hot);
 	uint32_t count = HARDIRQ_MASK;
 
+	(void)current;
 	if (block && cpu_places.preempt_count)
 		bpf_probe_read_kernel(&count, sizeof(count), (void *)(block + cpu_places.preempt_count));
 	else if (block && cpu_places.hot)
-		bpf_core_read(&count, sizeof(count),
-			      &((struct pcpu_hot *)(block + cpu_places.hot))->preempt_count);
+		bpf_core_read(&count, sizeof(count), &hot->preempt_count);
 	return count;
+#endif
 }
 
 static __always_inline const struct hrtimer_cpu_base *hrtimers(uint64_t block)

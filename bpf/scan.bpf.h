@@ -120,8 +120,8 @@ static __always_inline uint64_t scan_teller(const struct pt_regs *ctx, uint64_t 
 		return 0;
 	s->flags = RAW_STACK_SCAN;
 	s->first_word = 0;
-	s->bp = ctx->sp;
-	push_pc(s, ctx->ip + 1);
+	s->bp = REG_SP(ctx);
+	push_pc(s, REG_PC(ctx) + 1);
 	if (teller)
 		push_pc(s, SCAN_FRAME | teller);
 	if (tells)
@@ -145,7 +145,7 @@ static __always_inline uint64_t scan_g(const struct go_g *g, uint8_t skip)
 /* The stack of the code that was hit, g running it: its leaf is the instruction at ip. */
 static __always_inline uint64_t scan_here(const struct pt_regs *ctx, const struct go_g *g, uint8_t skip)
 {
-	return scan_from(ctx->ip + 1, ctx->sp, g_word(g, layout.g_stack_hi), skip, 0);
+	return scan_from(REG_PC(ctx) + 1, REG_SP(ctx), g_word(g, layout.g_stack_hi), skip, 0);
 }
 
 #endif

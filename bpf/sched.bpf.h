@@ -173,7 +173,7 @@ static __always_inline void tell_waker(struct raw_record *rec, struct task_struc
 				       const struct task_struct *woken)
 {
 	uint64_t block = cpu_block(waker);
-	uint32_t count = preempt_count(block), tid = MEMBER(waker, pid), tgid = MEMBER(waker, tgid);
+	uint32_t count = preempt_count(waker, block), tid = MEMBER(waker, pid), tgid = MEMBER(waker, tgid);
 
 	if (count & (SOFTIRQ_SERVED | HARDIRQ_MASK | NMI_MASK) || !tid) {
 		rec->status = WAKER_INTERRUPT;

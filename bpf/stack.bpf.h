@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Stacks by frame pointers, which Go keeps on amd64 in every function with a
- * frame. The part of the stack that the chain runs through is copied in large
- * pieces and walked in the copy: one read instead of two a frame.
+ * Stacks by frame pointers, which Go keeps on amd64 and arm64 in every function
+ * with a frame; two words in both: the caller's frame pointer, the return address. The part of the stack that
+ * the chain runs through is copied in large pieces and walked in the copy: one read instead of two a frame.
  */
 #ifndef GOTRACE_STACK_BPF_H
 #define GOTRACE_STACK_BPF_H
@@ -180,14 +180,14 @@ static __always_inline uint64_t stack_of_callers(uint64_t bp, uint64_t hi)
 }
 
 /* The stack of a function that has not made its frame yet: pc in it, then where it returns to. */
-static __always_inline uint64_t stack_of_entry(uint64_t pc, uint64_t sp, uint64_t bp, uint64_t hi)
+static __always_inline uint64_t stack_of_entry(uint64_t pc, uint64_t ret, uint64_t bp, uint64_t hi)
 {
 	struct scratch *s = begin_walk(hi, 0);
 
 	if (!s)
 		return 0;
 	push_pc(s, pc);
-	push_pc(s, read_word(sp));
+	push_pc(s, ret);
 	return end_walk(s, bp, 0);
 }
 
@@ -222,7 +222,7 @@ static __always_inline uint64_t stack_of_stopped(const struct go_g *g, uint8_t s
 		return 0;
 	push_pc(s, pc);
 	if (!in_call && hides_caller(g, pc, preempted))
-		push_pc(s, read_word(g_word(g, layout.g_sched_sp)));
+		push_pc(s, return_of_stopped(g));
 	return end_walk(s, g_word(g, in_call ? layout.g_syscallbp : layout.g_sched_bp), skip);
 }
 
@@ -270,7 +270,14 @@ static __always_inline uint64_t stack_in_call(const struct go_g *g, uint64_t use
 
 	if (layout.g_syscallbp != LAYOUT_ABSENT)
 		return stack_of_g(g, 1);
+#if defined(__TARGET_ARCH_arm64)
+	/* A frame's record begins right below its stack pointer (cmd/internal/obj/arm64/obj7.go, preprocess).
+	 */
+	(void)user_bp;
+	bp = g_word(g, layout.g_syscallsp) - 8;
+#else
 	bp = frame_above(user_bp, g_word(g, layout.g_syscallsp));
+#endif
 	if (go_minor <= 18)
 		return stack_over_assembly(g, bp);
 	return stack_from(g_word(g, layout.g_syscallpc), bp, g_word(g, layout.g_stack_hi), 1);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The kernel's structs, on kernels that vouch for pointers to them and on those that do not. Where they do
- * (their own BTF, and Linux 5.11 for the current task: 3ca1032ab7ab), a member is a plain load; elsewhere it
- * is read by a helper. Which it is, is a constant to the verifier: the other way is dead code, and is thrown
- * away.
+ * (with BTF of their own; for the current task from Linux 5.11 on, 3ca1032ab7ab, for its registers from 5.15
+ * on, dd6e10fbd9fb), a member is a plain load; elsewhere programs are on raw tracepoints, whose arguments are
+ * numbers to the verifier, and a helper reads. Which it is, is a constant to the verifier: the other way is
+ * dead code, and is thrown away.
  */
 #ifndef GOTRACE_TASK_BPF_H
 #define GOTRACE_TASK_BPF_H

@@ -39,6 +39,7 @@ int list_thread(struct bpf_iter__task *ctx)
 	thread.ip = regs.ip;
 	thread.sp = regs.sp;
 	thread.bp = regs.bp;
+	thread.link = LINK_OF(&regs);
 	thread.switches = MEMBER(task, nvcsw) + MEMBER(task, nivcsw);
 	read_comm(thread.comm, task);
 	bpf_seq_write(ctx->meta->seq, &thread, sizeof(thread));

@@ -31,7 +31,8 @@ int BPF_PROG(calibrate, struct pt_regs *user)
 
 	if ((uint32_t)MEMBER(task, tgid) != own_tgid)
 		return 0;
-	find_regs(task, user);
+	if (probed_tasks)
+		find_regs(task, user);
 	take_call_regs(&regs, user);
 	s = take_scratch();
 	if (!s)

@@ -10,8 +10,7 @@
 #include "bpf/scratch.bpf.h"
 #include "bpf/shown.bpf.h"
 
-#define MAP_MMAPABLE    (1u << 10) /* BPF_F_MMAPABLE, BPF_F_NO_PREALLOC: linux/bpf.h */
-#define MAP_NO_PREALLOC (1u << 0)
+#define MAP_MMAPABLE (1u << 10) /* BPF_F_MMAPABLE: linux/bpf.h */
 
 /* Filled by capture (src/capture/native_tables.h), which also sets how many entries they have. */
 struct {
@@ -53,12 +52,12 @@ struct {
 
 static __always_inline uint64_t kept_mark(uint64_t pc)
 {
-	return UNWIND_KEPT_MARK | pc >> UNWIND_KEPT_BITS << 32;
+	return UNWIND_KEPT_MARK | pc >> UNWIND_CODE_SHIFT >> UNWIND_KEPT_BITS << 32;
 }
 
 static __always_inline uint32_t kept_key(uint32_t space, uint64_t pc)
 {
-	return (space << UNWIND_KEPT_BITS) + (uint32_t)(pc & (UNWIND_KEPT - 1));
+	return (space << UNWIND_KEPT_BITS) + (uint32_t)(pc >> UNWIND_CODE_SHIFT & (UNWIND_KEPT - 1));
 }
 
 struct {
@@ -69,10 +68,10 @@ struct {
 	__type(value, uint64_t);
 } unwind_kept SEC(".maps");
 
-/* The space of a process (tgid), where there are several. */
+/* The space of a process (tgid), where there are several. Before Linux 6.1 programs of perf events take
+ * hashes with all their room at once only. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, MAP_NO_PREALLOC);
 	__uint(max_entries, 4096);
 	__type(key, uint32_t);
 	__type(value, uint32_t);
@@ -173,7 +172,7 @@ __noinline int search_rule(SCRATCH_PARAMETER)
 	s->rule = unwind_rule_at(s, list.space, pc);
 	key = kept_key(s->space, pc);
 	kept = bpf_map_lookup_elem(&unwind_kept, &key);
-	if (!kept || s->rule == UNWIND_NOWHERE || pc >> 47)
+	if (!kept || s->rule == UNWIND_NOWHERE || pc >> (47 + UNWIND_CODE_SHIFT))
 		return 0;
 	entry = kept_mark(pc) | s->rule;
 #ifdef BEFORE_512
@@ -223,13 +222,13 @@ __noinline int native_frame(SCRATCH_PARAMETER)
 	regs.ip = s->regs.ip;
 	regs.sp = s->regs.sp;
 	regs.bp = s->regs.bp;
-	regs.di = s->regs.di;
+	regs.link = s->regs.link;
 	push_pc(s, regs.ip);
 	result = unwind_step(s, rule, &regs);
 	s->regs.ip = regs.ip;
 	s->regs.sp = regs.sp;
 	s->regs.bp = regs.bp;
-	s->regs.di = regs.di;
+	s->regs.link = regs.link;
 	if (result == UNWIND_BROKEN)
 		s->flags |= RAW_STACK_BROKEN;
 	return result == UNWIND_MORE;
@@ -283,16 +282,22 @@ static __always_inline uint64_t native_stack_from(const struct unwind_regs *regs
 	s->regs.ip = regs->ip;
 	s->regs.sp = regs->sp;
 	s->regs.bp = regs->bp;
-	s->regs.di = regs->di;
+	s->regs.link = regs->link;
 	native_frames(GIVE(s));
 	hash = name_stack(s, 0);
 	give_back(s);
 	return hash;
 }
 
-static __always_inline uint64_t native_stack(uint64_t ip, uint64_t sp, uint64_t bp, uint32_t tgid)
+/* At the instruction that a probe is on. */
+static __always_inline uint64_t native_stack(const struct pt_regs *ctx, uint32_t tgid)
 {
-	const struct unwind_regs regs = {.ip = ip, .sp = sp, .bp = bp};
+	const struct unwind_regs regs = {
+		.ip = REG_PC(ctx) + 1,
+		.sp = REG_SP(ctx),
+		.bp = REG_FP(ctx),
+		.link = REG_LINK(ctx),
+	};
 
 	return native_stack_from(&regs, tgid);
 }

@@ -119,6 +119,7 @@ int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *e
 	bpf->skeleton->rodata->layout = *options->layout;
 	bpf->skeleton->rodata->layout.task_key_type = options->plan->task_key_type;
 	bpf->skeleton->rodata->layout.task_type = options->plan->task_type;
+	bpf->skeleton->rodata->layout.region_flag_register = options->plan->region_flag_register;
 	bpf->skeleton->rodata->alloc_layout = *options->alloc_layout;
 	bpf->skeleton->rodata->target_tgid = options->tgid;
 	bpf->skeleton->rodata->inner_tids = options->inner_tids;

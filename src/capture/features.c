@@ -141,7 +141,6 @@ void features_probe(struct features *features, const struct features_options *op
 	probe_tracepoints(features, options->thorough);
 	probe_thread_list(features);
 	probe_exchange(features);
-	probe_registers(features);
 	probe_uprobes(features, root);
 	probe_cookies(features);
 	probe_samples(features, root);

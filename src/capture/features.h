@@ -45,8 +45,8 @@ struct features {
 	/* Which way to go. */
 	bool bpf;      /* bpf(2) may be used */
 	bool own_btf;  /* of the kernel that runs */
-	bool tracing;  /* tp_btf programs and task iterators; else raw tracepoints, and /proc */
-	bool pointers; /* bpf_get_current_task_btf: members of the kernel's structs are plain loads */
+	bool tracing;  /* programs by the kernel's BTF: task iterators; else /proc */
+	bool pointers; /* plain loads of members, and tp_btf; else reads, and raw tracepoints */
 	bool exchange; /* atomic exchange, and global functions that take memory */
 	bool multi;    /* uprobe_multi links that filter by process; else perf events */
 	bool uprobes;  /* one of both */

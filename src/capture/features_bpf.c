@@ -144,8 +144,11 @@ void probe_loops(struct features *features)
 				"no stack can be walked", "Linux 5.3 or later is needed");
 }
 
-/* bpf_get_current_task_btf, Linux 5.11 (3ca1032ab7ab), on kernels with BTF: the thread at hand as a pointer
- * that members are loaded from. Before, each member is a helper's call. */
+/*
+ * bpf_get_current_task_btf, Linux 5.11 (3ca1032ab7ab), and bpf_task_pt_regs, 5.15 (dd6e10fbd9fb), on kernels
+ * with BTF: the thread at hand as a pointer that members are loaded from, and what it was doing. Before, each
+ * member is a helper's call, and registers are read from the end of the kernel's stack (bpf/thread.bpf.h).
+ */
 void probe_task_pointers(struct features *features)
 {
 	struct feature *feature = feature_add(features, "task pointers");
@@ -153,13 +156,18 @@ void probe_task_pointers(struct features *features)
 	if (untried(features, feature))
 		return;
 	features->pointers =
-		features->own_btf && TRY(CALL(BPF_FUNC_get_current_task_btf), SET(BPF_REG_0, 0), EXIT) == 0;
+		features->own_btf && TRY(CALL(BPF_FUNC_get_current_task_btf), COPY(BPF_REG_1, BPF_REG_0),
+					 CALL(BPF_FUNC_task_pt_regs), SET(BPF_REG_0, 0), EXIT) == 0;
 	if (features->pointers)
-		feature_here(feature, "bpf_get_current_task_btf");
+		feature_here(feature, "bpf_get_current_task_btf, bpf_task_pt_regs");
 	else
-		feature_replaced(feature,
-				 "none (Linux 5.11, with BTF of its own): bpf_get_current_task and reads",
-				 "a hit takes some 10 ns more", "");
+		feature_replaced(
+			feature,
+			"none (Linux 5.15, with BTF of its own): bpf_get_current_task, and a read each",
+			"hits take a little longer, and CPU samples of goroutines that are in the kernel "
+			"have "
+			"no stack",
+			"");
 }
 
 /* bpf_probe_read_kernel: lockdown's confidentiality refuses it (Linux 5.4, LOCKDOWN_BPF_READ_KERNEL).
@@ -192,8 +200,10 @@ static bool loads_on_tracepoint(void)
 	return id > 0 && try(&attempt, code, 2) == 0;
 }
 
-/* tp_btf, Linux 5.5 (f1b9509c2fb0), with the kernel's own BTF; else raw tracepoints, Linux 4.17
- * (c4f6699dfcb8): the same programs, and all that they read is read by helpers. */
+/*
+ * tp_btf, Linux 5.5 (f1b9509c2fb0), with the kernel's own BTF: what a tracepoint hands over are pointers,
+ * too. Else raw tracepoints, Linux 4.17 (c4f6699dfcb8): the same programs.
+ */
 void probe_tracepoints(struct features *features, bool thorough)
 {
 	struct feature *feature = feature_add(features, "tracepoints");
@@ -202,16 +212,16 @@ void probe_tracepoints(struct features *features, bool thorough)
 	if (untried(features, feature))
 		return;
 	features->tracing = features->own_btf && (!thorough || loads_on_tracepoint());
-	if (features->tracing)
+	features->pointers = features->pointers && features->tracing;
+	if (features->pointers)
 		feature_here(feature, "tp_btf");
 	else if (try(&(struct attempt){.type = BPF_PROG_TYPE_RAW_TRACEPOINT}, code, 2) == 0)
-		feature_replaced(feature, "raw tracepoints (no BTF in the kernel for tp_btf)",
-				 "a hit takes some 10 ns more", "");
+		feature_replaced(feature, "raw ones (tp_btf is of use with task pointers)",
+				 "hits take a little longer", "");
 	else
 		feature_missing(feature, NEED_C | NEED_SYSCALLS, "none can be used",
 				"no threads, and no system calls of goroutines",
 				"goroutines can be traced with --no-syscalls");
-	features->pointers = features->pointers && features->tracing;
 }
 
 /* Iterators over tasks, Linux 5.8 (eaaacd23910f), with the kernel's own BTF. */
@@ -251,22 +261,6 @@ void probe_exchange(struct features *features)
 		feature_replaced(feature,
 				 "none (Linux 5.12): loads and stores, where nothing preempts a program",
 				 "loading takes longer", "");
-}
-
-/* bpf_task_pt_regs, Linux 5.15 (dd6e10fbd9fb). */
-void probe_registers(struct features *features)
-{
-	struct feature *feature = feature_add(features, "registers");
-
-	if (untried(features, feature))
-		return;
-	if (features->pointers && TRY(CALL(BPF_FUNC_get_current_task_btf), COPY(BPF_REG_1, BPF_REG_0),
-				      CALL(BPF_FUNC_task_pt_regs), SET(BPF_REG_0, 0), EXIT) == 0)
-		feature_here(feature, "bpf_task_pt_regs");
-	else
-		feature_replaced(feature,
-				 "no bpf_task_pt_regs (Linux 5.15): from the end of the kernel's stack",
-				 "CPU samples of goroutines that were in the kernel have no stack", "");
 }
 
 /* bpf_get_attach_cookie, Linux 5.15 (7adfc6c9b315): which place of the user's functions was hit. */

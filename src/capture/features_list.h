@@ -42,7 +42,6 @@ void probe_loops(struct features *features);
 void probe_tracepoints(struct features *features, bool thorough);
 void probe_task_pointers(struct features *features);
 void probe_exchange(struct features *features);
-void probe_registers(struct features *features);
 void probe_cookies(struct features *features);
 void probe_thread_list(struct features *features);
 

@@ -19,6 +19,7 @@ const char *fit_btf(const struct features *features)
 	return features->btf || rights_have(RIGHT_SYS_ADMIN) ? features->btf : "/sys/kernel/btf/vmlinux";
 }
 
+/* Without task pointers the programs for tp_btf are those of raw tracepoints: the same code. */
 int fit_open(const struct features *features, struct bpf_object_skeleton *skeleton,
 	     const struct fit_bytes *before_512, struct error *err)
 {
@@ -29,28 +30,24 @@ int fit_open(const struct features *features, struct bpf_object_skeleton *skelet
 		skeleton->data = (void *)before_512->data;
 		skeleton->data_sz = before_512->size;
 	}
+	/* Programs keep what is registered: it stays. bpf_program__set_type would leave them the section's
+	 * handler (libbpf 1.1), which looks for the kernel's BTF. */
+	if (!features->pointers &&
+	    libbpf_register_prog_handler("tp_btf+", BPF_PROG_TYPE_RAW_TRACEPOINT, 0, NULL) < 0)
+		return error_set(err, ENOMEM, "out of memory");
 	rc = bpf_object__open_skeleton(skeleton, &options);
 
 	return rc ? error_set(err, -rc, "cannot open the BPF programs: %s", bpf_last_warning()) : 0;
 }
 
-/* By the kernel's own BTF; without it, the same code as the program of a raw tracepoint. */
 void fit_programs(const struct features *features, struct bpf_object *object)
 {
 	struct bpf_program *program;
 
-	if (features->tracing)
-		return;
 	bpf_object__for_each_program(program, object)
 	{
-		if (bpf_program__type(program) != BPF_PROG_TYPE_TRACING)
-			continue;
-		if (bpf_program__expected_attach_type(program) == BPF_TRACE_RAW_TP) {
-			bpf_program__set_type(program, BPF_PROG_TYPE_RAW_TRACEPOINT);
-			bpf_program__set_expected_attach_type(program, 0);
-		} else {
+		if (bpf_program__type(program) == BPF_PROG_TYPE_TRACING && !features->tracing)
 			bpf_program__set_autoload(program, false);
-		}
 	}
 }
 

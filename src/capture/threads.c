@@ -136,7 +136,8 @@ static int log_info(struct capture *capture, struct error *err)
 /* Of a thread that does not run, as the kernel's programs would name it. */
 static uint64_t put_stack(struct capture *capture, const struct raw_thread *thread)
 {
-	struct unwind_regs regs = {.ip = thread->ip, .sp = thread->sp, .bp = thread->bp};
+	struct unwind_regs regs = {
+		.ip = thread->ip, .sp = thread->sp, .bp = thread->bp, .link = thread->link};
 	uint64_t words[sizeof(struct raw_stack) / 8 + STACK_DEPTH];
 	struct raw_stack *stack = (struct raw_stack *)words;
 	uint16_t flags = 0;

@@ -10,7 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "native/vdso_arm64.h"
 #include "target/memory.h"
+#include "util/machine.h"
 
 #define MAX_VDSO     (64u << 10) /* two pages in Linux 6.18 */
 #define MAX_SECTION  (512u << 20)
@@ -207,7 +209,7 @@ static int read_elf(Elf *elf, uint64_t size, struct module_code *code)
 
 	*code = (struct module_code){.n = 0};
 	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header) ||
-	    header.e_machine != EM_X86_64 || header.e_ident[EI_CLASS] != ELFCLASS64)
+	    header.e_machine != OWN_MACHINE || header.e_ident[EI_CLASS] != ELFCLASS64)
 		return -ENOEXEC;
 	rc = read_segments(&source, code);
 	if (rc == 0)
@@ -217,6 +219,7 @@ static int read_elf(Elf *elf, uint64_t size, struct module_code *code)
 	read_sections(&source);
 	if (!source.input.eh_frame.data)
 		read_by_header(&source);
+	source.input.arm64 = header.e_machine == EM_AARCH64;
 	source.input.base = code->base;
 	source.input.end = code->base + code->size;
 	/* Go describes its functions in .debug_frame, too, but not where rbp is. */
@@ -243,6 +246,21 @@ int module_read(int fd, struct module_code *code)
 	return rc;
 }
 
+/* Of code without descriptions. */
+static int describe_vdso(const char *image, struct module_code *code)
+{
+	const struct module_segment *segment = &code->segments[0];
+	struct ehframe_rows rows;
+	int rc = vdso_arm64_rows((const uint8_t *)image + segment->offset, segment->size, segment->address,
+				 code->base, &rows);
+
+	if (rc)
+		return rc;
+	ehframe_free(&code->rows);
+	code->rows = rows;
+	return 0;
+}
+
 int module_read_bytes(const char *image, size_t size, struct module_code *code)
 {
 	Elf *elf;
@@ -253,6 +271,8 @@ int module_read_bytes(const char *image, size_t size, struct module_code *code)
 	elf = elf_memory((char *)(uintptr_t)image, size); /* of which nothing is changed */
 	rc = read_elf(elf, size, code);
 	elf_end(elf);
+	if (rc == 0 && OWN_MACHINE == EM_AARCH64 && !code->rows.functions)
+		rc = describe_vdso(image, code);
 	return rc;
 }
 

@@ -13,6 +13,7 @@
 #include "target/memory.h"
 #include "target/private.h"
 #include "util/files.h"
+#include "util/machine.h"
 
 #define STATUS_BYTES 4096 /* of /proc/PID/status; what is asked for stands in the first lines */
 
@@ -112,8 +113,9 @@ static int check_header(const uint8_t *bytes, size_t n, const char *label, struc
 	if (n < sizeof(header))
 		return error_set(err, EBADMSG, "%s has a damaged or cut executable", label);
 	memcpy(&header, bytes, sizeof(header));
-	if (header.e_machine != EM_X86_64)
-		return error_set(err, ENOTSUP, "%s is a program for another kind of processor than x86-64",
+	if (header.e_machine != OWN_MACHINE)
+		return error_set(err, ENOTSUP,
+				 "%s is a program for another kind of processor than " OWN_MACHINE_NAME,
 				 label);
 	return 0;
 }
@@ -201,7 +203,7 @@ int process_log_target(const struct process *process, unsigned extra_flags, log_
 {
 	struct log_target head = {
 		.pid = (uint32_t)process->pid,
-		.flags = LOG_TARGET_THREADS | extra_flags,
+		.flags = LOG_TARGET_THREADS | LOG_TARGET_OWN | extra_flags,
 		.clock = target_clock(),
 	};
 	struct log_record record = {.type = LOG_TARGET, .size = sizeof(head), .data = &head};

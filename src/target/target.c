@@ -16,6 +16,7 @@
 #include "target/process.h"
 #include "target/remote.h"
 #include "util/files.h"
+#include "util/machine.h"
 
 static struct target *target_new(void)
 {
@@ -79,6 +80,9 @@ static int refuse_exe(const struct target *target, int code, struct error *err)
 			 strerror(code));
 }
 
+/* The oldest release whose code for arm64 was read. */
+#define ARM64_FIRST 22u
+
 static int read_version(struct target *target, struct error *err)
 {
 	struct go_version version;
@@ -92,6 +96,10 @@ static int read_version(struct target *target, struct error *err)
 	if (version.minor < release_first())
 		return error_set(err, ENOTSUP, "was built by %s: releases from 1.%u on are supported",
 				 version.text, release_first());
+	if (target->image->elf.arm64 && version.minor < ARM64_FIRST)
+		return error_set(err, ENOTSUP,
+				 "was built by %s for arm64: there releases from 1.%u on are supported",
+				 version.text, ARM64_FIRST);
 	if (!version.development)
 		target->image->release = release_find(version.minor);
 	return 0;
@@ -196,6 +204,12 @@ static int read_image(struct target *target, int fd, struct error *err)
 	target->pie = image->elf.pie;
 	target->stripped = !image->elf.has_symbols;
 	target->cgo = has_cgo(target);
+	/* With cgo g is not always in its register (runtime/tls_arm64.s), and no callback was followed there.
+	 */
+	if (target->cgo && image->elf.arm64)
+		return error_set(err, ENOTSUP,
+				 "was built with cgo for arm64: there only programs without it are supported "
+				 "(CGO_ENABLED=0), or as threads (--as c)");
 	return 0;
 }
 
@@ -295,6 +309,15 @@ static void name_process(struct target *target, pid_t pid)
 	snprintf(image->label, sizeof(image->label), "PID %d (%s)", (int)pid, image->comm);
 }
 
+/* That of another processor's code runs here only in an emulator, which is the program then. */
+static int check_machine(const struct target *target, struct error *err)
+{
+	if (target->image->elf.arm64 == (OWN_MACHINE == EM_AARCH64))
+		return 0;
+	return error_set(err, ENOTSUP, "%s is a program for another kind of processor than " OWN_MACHINE_NAME,
+			 target->image->label);
+}
+
 static int open_process(struct target *target, struct error *err)
 {
 	int fd = maps_open_exe(target->pid), rc;
@@ -303,6 +326,8 @@ static int open_process(struct target *target, struct error *err)
 		return refuse_exe(target, -fd, err);
 	rc = read_file(target, fd, err);
 	close(fd);
+	if (rc == 0)
+		rc = check_machine(target, err);
 	return rc ? rc : relocate(target, err);
 }
 

@@ -34,6 +34,7 @@ struct probe_plan {
 	struct probe probes[MAX_PROBES];
 	unsigned n;
 	uint64_t task_key_type, task_type; /* as in struct go_layout */
+	uint32_t region_flag_register;     /* the same */
 	char left_out[96];                 /* what is not probed in this program, and why; "" = nothing */
 };
 
