@@ -1,12 +1,27 @@
 # gotrace: see `make help`.
 # Out-of-tree build in build/; no network at build time (only `make deps` and the tests' Go toolchains use it).
 
-BUILD   ?= build
 CC      ?= gcc
 CLANG   ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
 PREFIX  ?= /usr/local
-ARCH    := $(shell uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/')
+HOST    := $(shell uname -m | sed 's/x86_64/x86/;s/aarch64/arm64/')
+ARCH    ?= $(HOST)
+BUILD   ?= build
+OUT     ?= gotrace
+# `make ARCH=arm64` on another machine: Debian's cross compiler, and a folder of arm64's libraries beside it.
+ifneq ($(ARCH),$(HOST))
+ifneq ($(ARCH),arm64)
+$(error no way to build for $(ARCH) here: ARCH=arm64 can be built anywhere)
+endif
+BUILD   := build/arm64
+OUT     := $(BUILD)/gotrace
+SYSROOT := $(BUILD)/sysroot
+CC      := aarch64-linux-gnu-gcc --sysroot=$(SYSROOT)
+# Leaks are looked for with ptrace, which the emulator does not have.
+EMULATE := ASAN_OPTIONS=detect_leaks=0 qemu-aarch64-static -L $(SYSROOT)
+READY   := $(SYSROOT)/usr/lib
+endif
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
 ifeq ($(V),1)
@@ -30,7 +45,7 @@ LIBOBJ   := $(filter-out $(BUILD)/obj/src/main.o,$(OBJ))
 # Under the sanitizers everything but the BPF loader's users is the same source.
 SANOBJ   := $(patsubst $(BUILD)/obj/%,$(BUILD)/san/%,$(LIBOBJ))
 BPFSRC   := $(wildcard bpf/*.bpf.c)
-SKEL     := $(BPFSRC:bpf/%.bpf.c=$(BUILD)/bpf/%.skel.h)
+SKEL     := $(BPFSRC:bpf/%.bpf.c=$(BUILD)/bpf/%.skel.h) $(BPFSRC:bpf/%.bpf.c=$(BUILD)/bpf/%_before512.skel.h)
 UNITSRC  := $(wildcard tests/unit/test_*.c)
 UNITHELP := $(filter-out $(UNITSRC),$(wildcard tests/unit/*.c))
 UNIT     := $(UNITSRC:tests/unit/%.c=$(BUILD)/unit/%)
@@ -38,25 +53,29 @@ FUZZSRC  := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ     := $(FUZZSRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 FUZZ_SECONDS ?= 20
 
-.PHONY: all help deps demo test test-unit test-golden test-e2e test-all fuzz bench fmt lint install clean
+.PHONY: all help deps demo test test-unit test-golden test-e2e test-all fuzz bench fmt lint install install-caps clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: gotrace ## build ./gotrace
+all: $(OUT) ## build ./gotrace; ARCH=arm64 elsewhere: build/arm64/gotrace
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-12s %s\n",$$1,$$2}' Makefile
 
-gotrace: $(OBJ)
+$(OUT): $(OBJ)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
 
-$(BUILD)/obj/%.o: %.c | $(SKEL)
+$(READY):
+	$(call msg,SYSROOT,$(SYSROOT))
+	$(Q)sh tools/sysroot.sh $(SYSROOT)
+
+$(BUILD)/obj/%.o: %.c | $(SKEL) $(READY)
 	$(call msg,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CSTD) $(CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -c -o $@ $<
 
-$(BUILD)/san/%.o: %.c | $(SKEL)
+$(BUILD)/san/%.o: %.c | $(SKEL) $(READY)
 	$(call msg,CC-SAN,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CSTD) $(CPPFLAGS) -O1 -g $(WARN) $(SANITIZE) -MMD -MP -c -o $@ $<
@@ -65,6 +84,13 @@ $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h) $(wildcard vmlinux/$(ARCH)
 	$(call msg,BPF,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CLANG) -target bpf -D__TARGET_ARCH_$(ARCH) -I. -Ivmlinux/$(ARCH) -O2 -g -Wall -Werror -mcpu=v3 -c -o $@ $<
+
+# The same for kernels before Linux 5.12: bpf/scratch.bpf.h says what differs.
+$(BUILD)/bpf/%_before512.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h) $(wildcard vmlinux/$(ARCH)/*.h)
+	$(call msg,BPF,$< before 5.12)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) -target bpf -D__TARGET_ARCH_$(ARCH) -DBEFORE_512 -I. -Ivmlinux/$(ARCH) -O2 -g -Wall -Werror -mcpu=v3 -c -o $@.full $<
+	$(Q)$(BPFTOOL) gen object $@ $@.full
 
 $(BUILD)/bpf/%.skel.h: $(BUILD)/bpf/%.bpf.o
 	$(call msg,SKEL,$@)
@@ -81,7 +107,7 @@ $(BUILD)/bench-shards: tools/bench/shards.c tests/unit/spread.c $(LIBOBJ)
 	$(Q)$(CC) $(CSTD) $(CPPFLAGS) -Itests/unit $(CFLAGS) $(WARN) -o $@ $^ $(LIBS)
 
 # For the end-to-end tests: what the target room sees of a process, of a file's functions, of their instructions.
-$(BUILD)/e2e/snapshot $(BUILD)/e2e/ways $(BUILD)/e2e/decode: $(BUILD)/e2e/%: tests/e2e/%.c $(LIBOBJ)
+$(BUILD)/e2e/snapshot $(BUILD)/e2e/ways $(BUILD)/e2e/decode $(BUILD)/e2e/decode_arm64 $(BUILD)/e2e/places: $(BUILD)/e2e/%: tests/e2e/%.c $(LIBOBJ)
 	$(call msg,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CSTD) $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $^ $(LIBS)
@@ -106,7 +132,7 @@ test: ## install what is missing, build, run every test (root)
 	$(Q)sh tests/run.sh
 
 test-unit: $(UNIT) ## unit and property tests under ASan and UBSan
-	$(Q)for t in $(UNIT); do $$t || exit 1; done
+	$(Q)for t in $(UNIT); do $(EMULATE) $$t || exit 1; done
 
 test-golden: gotrace ## recorded raw logs, replayed byte for byte
 	$(Q)sh tests/golden.sh
@@ -133,6 +159,16 @@ lint: ## formatting, includes that point up the stream, function length
 
 install: gotrace ## install into PREFIX
 	install -D -m 0755 gotrace $(DESTDIR)$(PREFIX)/bin/gotrace
+
+# For users without root: whoever is in GROUP may trace, and so read the memory of every process. Without the last two
+# of CAPS files that have no name left, or that only their owner may reach, are not read.
+GROUP  ?= gotrace
+CAPS   ?= cap_bpf,cap_perfmon,cap_sys_ptrace,cap_checkpoint_restore,cap_dac_read_search
+SETCAP ?= $(firstword $(wildcard /usr/sbin/setcap /sbin/setcap) setcap)
+install-caps: gotrace ## install into PREFIX for the users of GROUP, who need no root then (root)
+	@getent group $(GROUP) >/dev/null || { echo "install-caps: there is no group $(GROUP): groupadd --system $(GROUP), or GROUP=NAME" >&2; exit 1; }
+	install -D -o root -g $(GROUP) -m 0750 gotrace $(DESTDIR)$(PREFIX)/bin/gotrace
+	$(SETCAP) $(CAPS)=ep $(DESTDIR)$(PREFIX)/bin/gotrace
 
 clean: ## remove what was built
 	rm -rf $(BUILD) gotrace

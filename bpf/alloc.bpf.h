@@ -15,15 +15,15 @@ static __always_inline void about_memory(struct pt_regs *ctx, uint8_t site, uint
 {
 	struct raw_record rec = {.site = site, .arg = address, .arg2 = what};
 
-	by_curg(&rec, m_of_g(ctx->r14), 0, false);
+	by_curg(&rec, m_of_g(REG_G(ctx)), 0, false);
 }
 
 /* allocSpan calls initSpan(h AX, s BX, typ CX, spanclass DI, base SI, npages R8): nobody else has it yet. */
 SEC("?uprobe")
 int alloc_span(struct pt_regs *ctx)
 {
-	about_memory(ctx, SITE_ALLOC_SPAN, ctx->si,
-		     ctx->r8 << 16 | (uint64_t)(uint8_t)ctx->cx << 8 | (uint8_t)ctx->di);
+	about_memory(ctx, SITE_ALLOC_SPAN, GO_ARG(ctx, 4),
+		     GO_ARG(ctx, 5) << 16 | (uint64_t)(uint8_t)GO_ARG(ctx, 2) << 8 | (uint8_t)GO_ARG(ctx, 3));
 	return 0;
 }
 
@@ -31,57 +31,13 @@ int alloc_span(struct pt_regs *ctx)
 SEC("?uprobe")
 int alloc_span_free(struct pt_regs *ctx)
 {
-	about_memory(ctx, SITE_ALLOC_SPAN_FREE, read_word(ctx->bx + alloc_layout.span_base), 0);
+	about_memory(ctx, SITE_ALLOC_SPAN_FREE, read_word(GO_ARG(ctx, 1) + alloc_layout.span_base), 0);
 	return 0;
-}
-
-/* Where the kernel keeps a register of a number in machine code. Those that hold no value: -1. */
-static __always_inline int reg_offset(uint32_t number)
-{
-	switch (number) {
-	case 0:
-		return offsetof(struct pt_regs, ax);
-	case 1:
-		return offsetof(struct pt_regs, cx);
-	case 2:
-		return offsetof(struct pt_regs, dx);
-	case 3:
-		return offsetof(struct pt_regs, bx);
-	case 6:
-		return offsetof(struct pt_regs, si);
-	case 7:
-		return offsetof(struct pt_regs, di);
-	case 8:
-		return offsetof(struct pt_regs, r8);
-	case 9:
-		return offsetof(struct pt_regs, r9);
-	case 10:
-		return offsetof(struct pt_regs, r10);
-	case 11:
-		return offsetof(struct pt_regs, r11);
-	case 12:
-		return offsetof(struct pt_regs, r12);
-	case 13:
-		return offsetof(struct pt_regs, r13);
-	default:
-		return -1;
-	}
-}
-
-/* Not by a plain load: the compiler makes one of all cases, at a distance that the verifier refuses. */
-static __always_inline uint64_t reg_value(const struct pt_regs *ctx, uint32_t number)
-{
-	int offset = reg_offset(number);
-	uint64_t value = 0;
-
-	if (offset >= 0)
-		bpf_probe_read_kernel(&value, sizeof(value), (const char *)ctx + offset);
-	return value;
 }
 
 static __always_inline uint64_t value_at(const struct pt_regs *ctx, const volatile struct value_place *place)
 {
-	return place->on_stack ? read_word(ctx->sp + place->slot) : reg_value(ctx, place->reg);
+	return place->on_stack ? read_word(REG_SP(ctx) + place->slot) : reg_value(ctx, place->reg);
 }
 
 /* stackalloc(n) at its check whether a trace is on: the stack is chosen. n is a uint32. */
@@ -97,7 +53,7 @@ int alloc_stack(struct pt_regs *ctx)
 SEC("?uprobe")
 int alloc_stack_free(struct pt_regs *ctx)
 {
-	about_memory(ctx, SITE_ALLOC_STACK_FREE, ctx->ax, 0);
+	about_memory(ctx, SITE_ALLOC_STACK_FREE, GO_ARG(ctx, 0), 0);
 	return 0;
 }
 

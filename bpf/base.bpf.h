@@ -9,8 +9,11 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "bpf/pids.bpf.h"
 #include "bpf/record.h"
+#include "bpf/regs.bpf.h"
 #include "bpf/ring.bpf.h"
+#include "bpf/task.bpf.h"
 
 /* Set by capture while the programs run. */
 volatile uint32_t most_frames; /* of a stack: at most STACK_DEPTH */
@@ -67,7 +70,7 @@ static __always_inline uint64_t read_word(uint64_t address)
  * another thread: the merge of several rings rests on it. */
 static __always_inline void send_or_count(struct raw_record *rec, uint32_t loss)
 {
-	rec->tid = (uint32_t)bpf_get_current_task_btf()->pid;
+	rec->tid = own_tid();
 	rec->time = bpf_ktime_get_ns();
 	if (put(rec, sizeof(*rec)))
 		count_loss(loss);
@@ -78,11 +81,11 @@ static __always_inline void send(struct raw_record *rec)
 	send_or_count(rec, LOSS_RING_FULL);
 }
 
-/* On a function of gotrace itself: DI = the number. Puts it into the order of the ring. */
+/* On a function of gotrace itself: its argument is the number. Puts it into the order of the ring. */
 SEC("?uprobe")
 int marker(struct pt_regs *ctx)
 {
-	struct raw_record rec = {.site = SITE_MARKER, .arg = ctx->di};
+	struct raw_record rec = {.site = SITE_MARKER, .arg = C_ARG(ctx, 0)};
 
 	send(&rec);
 	return 0;

@@ -3,7 +3,7 @@
 #ifndef GOTRACE_CALL_KIND_H
 #define GOTRACE_CALL_KIND_H
 
-#define CALL_NUMBERS 512 /* of x86-64; a power of two */
+#define CALL_NUMBERS 512 /* a power of two above those of all architectures */
 
 enum call_kind {
 	CALL_NO_FILE = 0,
@@ -13,8 +13,12 @@ enum call_kind {
 	CALL_SELECT = 4, /* the first argument is how many may be in its sets */
 };
 
-/* arch/x86/entry/syscalls/syscall_64.tbl, include/uapi/asm-generic/mman-common.h */
+/* scripts/syscall.tbl; arch/x86/entry/syscalls/syscall_64.tbl */
+#if defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
+#define CALL_MMAP 222
+#else
 #define CALL_MMAP 9
-#define PROT_EXEC 4
+#endif
+#define PROT_EXEC 4 /* include/uapi/asm-generic/mman-common.h */
 
 #endif

@@ -41,14 +41,14 @@ static __always_inline enum file_kind kind_of(const struct inode *inode, uint32_
 
 static __always_inline uint64_t wait_on(struct task_struct *task, uint32_t fd, bool epoll)
 {
-	struct files_struct *files = task->files;
+	struct files_struct *files = MEMBER(task, files);
 	struct file *file = NULL;
 	struct inode *inode;
 	uint64_t number;
 	uint32_t mode = 0;
 
-	if (!files || fd >= files->fdt->max_fds ||
-	    bpf_probe_read_kernel(&file, sizeof(file), files->fdt->fd + fd) || !file)
+	if (!files || fd >= MEMBER(files, fdt, max_fds) ||
+	    bpf_probe_read_kernel(&file, sizeof(file), MEMBER(files, fdt, fd) + fd) || !file)
 		return 0;
 	inode = BPF_CORE_READ(file, f_inode);
 	number = BPF_CORE_READ(inode, i_ino);
@@ -98,20 +98,22 @@ static __always_inline void keep_call(uint32_t tid, const struct raw_record *rec
 SEC("?tp_btf/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *user, long id)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = current_task();
 	struct raw_record rec = {.site = SITE_CALL};
+	uint32_t tgid = MEMBER(task, tgid), tid;
 	struct user_regs regs;
 
-	if (!is_traced(task->tgid) || id < 0)
+	if (!is_traced(tgid) || id < 0)
 		return 0;
+	tid = MEMBER(task, pid);
 	rec.time = bpf_ktime_get_ns();
-	take_regs(&regs, user);
-	rec.tid = task->pid;
-	rec.goid = task->tgid;
+	take_call_regs(&regs, user);
+	rec.tid = tid;
+	rec.goid = tgid;
 	rec.arg = regs.call = id + 1;
 	rec.arg2 = wait_in_call(task, &regs, true);
-	rec.stack = stack_of(&regs, task->tgid);
-	keep_call(task->pid, &rec);
+	rec.stack = stack_of(&regs, tgid);
+	keep_call(tid, &rec);
 	send_timed(&rec);
 	return 0;
 }
@@ -119,29 +121,37 @@ int BPF_PROG(sys_enter, struct pt_regs *user, long id)
 /* Code has come to a place where something else may have been before; what goes cannot be called any more. */
 static __always_inline bool maps_code(const struct pt_regs *user, long id, long result)
 {
-	return id == CALL_MMAP && user->dx & PROT_EXEC && (__s32)user->r8 >= 0 && (uint64_t)result < -4095ull;
+	return id == CALL_MMAP && CALL_ARG_2(user) & PROT_EXEC && (__s32)CALL_ARG_4(user) >= 0 &&
+	       (uint64_t)result < -4095ull;
 }
 
 SEC("?tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *user, long result)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = current_task();
 	struct raw_record rec = {.site = SITE_CALL_DONE, .arg2 = result};
+	uint32_t tgid = MEMBER(task, tgid), tid;
 	struct thread *known;
+	struct pt_regs copy;
 
-	if (!is_traced(task->tgid))
+	if (!is_traced(tgid))
 		return 0;
-	known = known_thread(task->pid);
-	rec.tid = task->pid;
-	rec.goid = task->tgid;
-	rec.arg = user->orig_ax + 1;
+	if (probed_tasks) {
+		read_regs(&copy, user);
+		user = &copy;
+	}
+	tid = MEMBER(task, pid);
+	known = known_thread(tid);
+	rec.tid = tid;
+	rec.goid = tgid;
+	rec.arg = CALL_OF(user) + 1;
 	/* rt_sigreturn leaves the registers of what it returns to. */
 	if (known && known->call) {
 		rec.arg = known->call;
 		known->call = 0;
 	}
-	if (maps_code(user, (long)user->orig_ax, result)) {
-		struct raw_record mapped = {.site = SITE_MAPPED, .tid = task->pid, .goid = task->tgid};
+	if (maps_code(user, (long)CALL_OF(user), result)) {
+		struct raw_record mapped = {.site = SITE_MAPPED, .tid = tid, .goid = tgid};
 
 		send_thread(&mapped);
 	}

@@ -10,6 +10,44 @@
 
 #include "bpf/thread.bpf.h"
 
+#if defined(__TARGET_ARCH_arm64)
+
+/* Whether b.cond is about to branch (Arm ARM, C1.2.4). */
+static __always_inline bool is_taken(uint64_t flags, uint32_t code)
+{
+	bool negative = flags >> 31 & 1, zero = flags >> 30 & 1, carry = flags >> 29 & 1,
+	     overflow = flags >> 28 & 1, holds;
+
+	switch (code >> 1) {
+	case 0:
+		holds = zero;
+		break;
+	case 1:
+		holds = carry;
+		break;
+	case 2:
+		holds = negative;
+		break;
+	case 3:
+		holds = overflow;
+		break;
+	case 4:
+		holds = carry && !zero;
+		break;
+	case 5:
+		holds = negative == overflow;
+		break;
+	case 6:
+		holds = negative == overflow && !zero;
+		break;
+	default:
+		return true;
+	}
+	return holds != (code & 1);
+}
+
+#else
+
 /* Whether a conditional jump is about to be taken (Intel SDM volume 1, appendix B). */
 static __always_inline bool is_taken(uint64_t flags, uint32_t code)
 {
@@ -44,6 +82,8 @@ static __always_inline bool is_taken(uint64_t flags, uint32_t code)
 	return holds != (code & 1);
 }
 
+#endif
+
 static __always_inline bool is_traced_now(struct raw_record *rec)
 {
 	uint64_t ids = bpf_get_current_pid_tgid();
@@ -61,8 +101,8 @@ int function_begin(struct pt_regs *ctx)
 
 	if (is_traced_now(&rec)) {
 		rec.arg = FUNCTION_NUMBER(cookie);
-		rec.arg2 = ctx->sp + FUNCTION_DISTANCE(cookie) * 8;
-		rec.stack = native_stack(ctx->ip + 1, ctx->sp, ctx->bp, (uint32_t)rec.goid);
+		rec.arg2 = REG_SP(ctx) + FUNCTION_DISTANCE(cookie) * 8;
+		rec.stack = native_stack(ctx, (uint32_t)rec.goid);
 		send_thread(&rec);
 		if (cookie & FUNCTION_ENDS_THERE) {
 			rec.site = SITE_FUNCTION_END;
@@ -80,9 +120,9 @@ int function_end(struct pt_regs *ctx)
 	uint32_t condition = FUNCTION_CONDITION(cookie);
 	struct raw_record rec = {.site = SITE_FUNCTION_END};
 
-	if ((!condition || is_taken(ctx->flags, condition - 1)) && is_traced_now(&rec)) {
+	if ((!condition || is_taken(REG_FLAGS(ctx), condition - 1)) && is_traced_now(&rec)) {
 		rec.arg = FUNCTION_NUMBER(cookie);
-		rec.arg2 = ctx->sp + FUNCTION_DISTANCE(cookie) * 8;
+		rec.arg2 = REG_SP(ctx) + FUNCTION_DISTANCE(cookie) * 8;
 		send_thread(&rec);
 	}
 	return 0;

@@ -18,12 +18,12 @@
 SEC("?uprobe")
 int stw_begin(struct pt_regs *ctx)
 {
-	struct raw_record rec = {.site = SITE_STW_BEGIN, .arg = (uint8_t)ctx->ax};
+	struct raw_record rec = {.site = SITE_STW_BEGIN, .arg = (uint8_t)GO_ARG(ctx, 0)};
 	bool told = go_minor <= 20;
 
 	if (told)
-		rec.arg = lies_in(ctx->ip, places.gc_start, places.gc_start_end);
-	by_curg(&rec, m_of_g(ctx->r14), 2, !told);
+		rec.arg = lies_in(REG_PC(ctx), places.gc_start, places.gc_start_end);
+	by_curg(&rec, m_of_g(REG_G(ctx)), 2, !told);
 	return 0;
 }
 
@@ -32,7 +32,7 @@ int stw_end(struct pt_regs *ctx)
 {
 	struct raw_record rec = {.site = SITE_STW_END};
 
-	by_curg(&rec, m_of_g(ctx->r14), 0, false);
+	by_curg(&rec, m_of_g(REG_G(ctx)), 0, false);
 	return 0;
 }
 
@@ -40,15 +40,15 @@ int stw_end(struct pt_regs *ctx)
 SEC("?uprobe")
 int gc_begin(struct pt_regs *ctx)
 {
-	struct raw_record rec = {.site = SITE_GC_BEGIN, .g = ctx->r14};
+	struct raw_record rec = {.site = SITE_GC_BEGIN, .g = REG_G(ctx)};
 	struct go_g g;
 
-	if (!read_g(&g, ctx->r14))
+	if (!read_g(&g, REG_G(ctx)))
 		return 0;
 	rec.goid = g_word(&g, layout.g_goid);
 	rec.status = g_status(&g);
 	rec.p = read_word(g_word(&g, layout.g_m) + layout.m_p);
-	rec.stack = stack_of_callers(ctx->bp, g_word(&g, layout.g_stack_hi));
+	rec.stack = stack_of_callers(REG_FP(ctx), g_word(&g, layout.g_stack_hi));
 	send(&rec);
 	return 0;
 }
@@ -58,7 +58,7 @@ int gc_end(struct pt_regs *ctx)
 {
 	struct raw_record rec = {.site = SITE_GC_END};
 
-	by_curg(&rec, m_of_g(ctx->r14), 0, false);
+	by_curg(&rec, m_of_g(REG_G(ctx)), 0, false);
 	return 0;
 }
 
@@ -72,17 +72,17 @@ int gc_end(struct pt_regs *ctx)
 SEC("?uprobe")
 int assist(struct pt_regs *ctx)
 {
-	struct raw_record rec = {.site = SITE_ASSIST_END, .g = ctx->r14};
+	struct raw_record rec = {.site = SITE_ASSIST_END, .g = REG_G(ctx)};
 	struct go_g g;
 
-	if (!read_g(&g, ctx->r14))
+	if (!read_g(&g, REG_G(ctx)))
 		return 0;
 	rec.goid = g_word(&g, layout.g_goid);
 	rec.p = p_kept_quiet(g_word(&g, layout.g_m));
 	if (go_minor <= 21 || !g_byte(&g, layout.g_in_mark_assist)) {
 		rec.site = SITE_ASSIST_BEGIN;
-		rec.stack = stack_from(places.assist_tells ? places.assist_tells : ctx->ip + 1, ctx->bp,
-				       g_word(&g, layout.g_stack_hi), 0);
+		rec.stack = stack_from(places.assist_tells ? places.assist_tells : REG_PC(ctx) + 1,
+				       REG_FP(ctx), g_word(&g, layout.g_stack_hi), 0);
 	}
 	send(&rec);
 	return 0;
@@ -92,13 +92,13 @@ int assist(struct pt_regs *ctx)
 SEC("?uprobe")
 int assist_end(struct pt_regs *ctx)
 {
-	struct raw_record rec = {.site = SITE_ASSIST_END, .g = ctx->r14};
+	struct raw_record rec = {.site = SITE_ASSIST_END, .g = REG_G(ctx)};
 	uint64_t words[2];
 
-	if (!read_user(words, sizeof(words), ctx->r14 + layout.g_status))
+	if (!read_user(words, sizeof(words), REG_G(ctx) + layout.g_status))
 		return 0;
 	rec.goid = words[1];
-	rec.p = p_kept_quiet(m_of_g(ctx->r14));
+	rec.p = p_kept_quiet(m_of_g(REG_G(ctx)));
 	send(&rec);
 	return 0;
 }
@@ -135,19 +135,19 @@ struct {
 
 static __always_inline uint32_t this_thread(void)
 {
-	return (uint32_t)bpf_get_current_task_btf()->pid;
+	return current_tid();
 }
 
 /* At sweep's first instructions: who has called it, or has called sweepone which did. */
 static __always_inline enum sweeper sweeper(const struct pt_regs *ctx)
 {
-	uint64_t caller = read_word(ctx->sp), frame[2];
+	uint64_t caller = return_address(ctx), frame[2];
 
 	if (lies_in(caller, places.cache_span, places.cache_span_end))
 		return SWEEP_CENTRAL;
 	if (lies_in(caller, places.reclaim_chunk, places.reclaim_chunk_end))
 		return SWEEP_RECLAIM;
-	if (!read_user(frame, sizeof(frame), ctx->bp))
+	if (!read_user(frame, sizeof(frame), REG_FP(ctx)))
 		return SWEEP_OTHER;
 	return lies_in(frame[1], places.deduct, places.deduct_end) ? SWEEP_CREDIT : SWEEP_OTHER;
 }
@@ -190,8 +190,8 @@ static __always_inline uint64_t stack_of_teller(const struct pt_regs *ctx, uint6
 		return 0;
 	push_pc(s, places.sweep_teller);
 	push_pc(s, places.sweep_tells);
-	push_pc(s, read_word(ctx->sp));
-	return end_walk(s, ctx->bp, 0);
+	push_pc(s, return_address(ctx));
+	return end_walk(s, REG_FP(ctx), 0);
 }
 
 /* The stack goes on at pc and bp if the goroutine itself sweeps, else (on g0) where it left its own. */
@@ -201,17 +201,18 @@ static __always_inline void tell_sweep(const struct pt_regs *ctx)
 	struct go_m m;
 	struct go_g g;
 
-	if (!read_m(&m, m_of_g(ctx->r14)))
+	if (!read_m(&m, m_of_g(REG_G(ctx))))
 		return;
 	rec.g = m.curg;
 	rec.p = m.p;
 	if (m.curg && read_g(&g, m.curg)) {
 		rec.goid = g_word(&g, layout.g_goid);
-		if (m.curg == ctx->r14 && places.sweep_teller)
+		if (m.curg == REG_G(ctx) && places.sweep_teller)
 			rec.stack = stack_of_teller(ctx, g_word(&g, layout.g_stack_hi));
-		else if (m.curg == ctx->r14)
-			rec.stack = stack_of_entry(places.sweep_tells ? places.sweep_tells : ctx->ip + 1,
-						   ctx->sp, ctx->bp, g_word(&g, layout.g_stack_hi));
+		else if (m.curg == REG_G(ctx))
+			rec.stack = stack_of_entry(places.sweep_tells ? places.sweep_tells : REG_PC(ctx) + 1,
+						   return_address(ctx), REG_FP(ctx),
+						   g_word(&g, layout.g_stack_hi));
 		else
 			rec.stack = stack_of_g(&g, 1);
 	}
@@ -243,7 +244,7 @@ int sweep_begin(struct pt_regs *ctx)
 		sweep = new_sweep(tid, who);
 	if (!sweep)
 		return 0;
-	sweep->span = read_word(ctx->ax);
+	sweep->span = read_word(GO_ARG(ctx, 0));
 	sweep->npages = read_word(sweep->span + layout.span_npages);
 	sweep->elemsize = read_word(sweep->span + layout.span_elemsize);
 	read_user(&allocated, sizeof(allocated), sweep->span + layout.span_alloc_count);
@@ -353,16 +354,16 @@ int heap_alloc(struct pt_regs *ctx)
 	}
 	if (sweep)
 		end_sweep(tid, sweep);
-	if (go_minor >= 18 && !ctx->bx) {
+	if (go_minor >= 18 && !GO_ARG(ctx, 1)) {
 		count(HITS_SILENT, 1);
 		return 0;
 	}
-	if (!read_m(&m, m_of_g(ctx->r14)))
+	if (!read_m(&m, m_of_g(REG_G(ctx))))
 		return 0;
 	rec.g = m.curg;
 	rec.p = m.p;
 	if (go_minor >= 18)
-		rec.arg = read_word(ctx->ax + layout.gc_heap_live) + ctx->bx;
+		rec.arg = read_word(GO_ARG(ctx, 0) + layout.gc_heap_live) + GO_ARG(ctx, 1);
 	else
 		rec.arg = told_live();
 	if (rec.arg)
@@ -376,7 +377,7 @@ int heap_alloc(struct pt_regs *ctx)
 SEC("?uprobe")
 int heap_reset(struct pt_regs *ctx)
 {
-	struct raw_record rec = {.site = SITE_HEAP_ALLOC, .arg = ctx->bx};
+	struct raw_record rec = {.site = SITE_HEAP_ALLOC, .arg = GO_ARG(ctx, 1)};
 
 	if (go_minor <= 17) {
 		rec.arg = told_live();
@@ -386,7 +387,7 @@ int heap_reset(struct pt_regs *ctx)
 		}
 	}
 
-	by_curg(&rec, m_of_g(ctx->r14), 0, false);
+	by_curg(&rec, m_of_g(REG_G(ctx)), 0, false);
 	return 0;
 }
 
@@ -397,7 +398,7 @@ int heap_reset(struct pt_regs *ctx)
 SEC("?uprobe")
 int heap_goal(struct pt_regs *ctx)
 {
-	struct raw_record rec = {.site = SITE_HEAP_GOAL, .arg = ctx->bx};
+	struct raw_record rec = {.site = SITE_HEAP_GOAL, .arg = GO_ARG(ctx, 1)};
 	int32_t percent = 0;
 
 	if (go_minor <= 18 && !places.next_gc) {
@@ -410,7 +411,7 @@ int heap_goal(struct pt_regs *ctx)
 		read_user(&percent, sizeof(percent), places.gc_controller + layout.gc_percent);
 	if (percent < 0 || rec.arg == ~0ul)
 		rec.arg = 0;
-	by_curg(&rec, m_of_g(ctx->r14), 0, false);
+	by_curg(&rec, m_of_g(REG_G(ctx)), 0, false);
 	return 0;
 }
 

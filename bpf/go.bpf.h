@@ -8,10 +8,6 @@
 #define GSCAN    0x1000u /* _Gscan, set while the garbage collector looks at a stack */
 #define GSYSCALL 3u      /* _Gsyscall */
 
-/* Of the processor's flags. */
-#define CARRY_FLAG 0x01u /* what was compared is below */
-#define ZERO_FLAG  0x40u /* it is equal */
-
 /* From g.stack to past g.waitreason and g.syncSafePoint in every release: one read gets all that a hit needs
  * of a g. */
 #define G_HEAD 0xe0
@@ -67,29 +63,82 @@ static __always_inline bool lies_in(uint64_t pc, uint64_t begin, uint64_t end)
 }
 
 /*
- * Up to Go 1.20 a prologue is probed at the jump of its stack check, and a
- * function that lets its stack grow there begins again: it comes by twice.
+ * Up to Go 1.20, and on arm64, a prologue is probed at the jump of its stack
+ * check, and a function that lets its stack grow there begins again: it comes by twice.
  */
 static __always_inline bool comes_again(const struct pt_regs *ctx)
 {
-	return go_minor <= 20 && ctx->flags & (CARRY_FLAG | ZERO_FLAG);
+#if defined(__TARGET_ARCH_arm64)
+	return IS_BELOW_OR_EQUAL(ctx);
+#else
+	return go_minor <= 20 && IS_BELOW_OR_EQUAL(ctx);
+#endif
 }
 
-/* Scheduler code runs on g0, whose M is the thread's. R14 holds g in all Go code since 1.17. */
+/* Not by a plain load: the compiler makes one of all cases, at a distance that the verifier refuses. */
+static __always_inline uint64_t reg_value(const struct pt_regs *ctx, uint32_t number)
+{
+	int offset = reg_offset(number);
+	uint64_t value = 0;
+
+	if (offset >= 0)
+		bpf_probe_read_kernel(&value, sizeof(value), (const char *)ctx + offset);
+	return value;
+}
+
+/* Where a function returns to, when it has not made its frame yet. */
+static __always_inline uint64_t return_address(const struct pt_regs *ctx)
+{
+#if defined(__TARGET_ARCH_arm64)
+	return REG_LINK(ctx);
+#else
+	return read_word(REG_SP(ctx));
+#endif
+}
+
+/* Where the function returns to that g was stopped in by morestack (runtime/asm_arm64.s: g.sched.lr). */
+static __always_inline uint64_t return_of_stopped(const struct go_g *g)
+{
+#if defined(__TARGET_ARCH_arm64)
+	return g_word(g, layout.g_sched_bp - 8); /* gobuf: ... lr, bp (Go 1.22 to 1.26 runtime/runtime2.go) */
+#else
+	return read_word(g_word(g, layout.g_sched_sp));
+#endif
+}
+
+/* Scheduler code runs on g0, whose M is the thread's. REG_G holds g in all Go code since 1.17. */
 static __always_inline uint64_t m_of_g(uint64_t g)
 {
 	return read_word(g + layout.g_m);
 }
 
-/* g of the current thread, as Go's own code finds it; 0 for a thread that is not Go's. */
-static __always_inline uint64_t current_g(void)
+/* g of the current thread, as Go's own code finds it where it is in memory; 0 for a thread that is not Go's.
+ */
+static __always_inline uint64_t thread_g(void)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
 	uint64_t g = 0;
+#ifdef THREAD_POINTER
+	struct task_struct *task = current_task();
 
-	if (bpf_probe_read_user(&g, sizeof(g), (const void *)(task->thread.fsbase + (__s64)layout.tls_g)))
+	if (bpf_probe_read_user(&g, sizeof(g),
+				(const void *)(MEMBER(task, THREAD_POINTER) + (__s64)layout.tls_g)))
 		return 0; /* before the thread has set it up */
+#endif
 	return g;
+}
+
+/*
+ * The same, by the thread's registers in user mode if it is in one: on arm64, without cgo. Go code calls no
+ * other there but the kernel's vDSO, which leaves it alone (runtime/sys_linux_arm64.s).
+ */
+static __always_inline uint64_t current_g(const struct pt_regs *regs)
+{
+#if defined(__TARGET_ARCH_arm64)
+	return REG_G(regs);
+#else
+	(void)regs;
+	return thread_g();
+#endif
 }
 
 /*

@@ -29,7 +29,7 @@ static __always_inline void leave(uint64_t gp, uint8_t site, uint64_t arg, uint8
 SEC("?uprobe")
 int park(struct pt_regs *ctx)
 {
-	struct raw_record rec = {.site = SITE_PARK, .g = ctx->ax};
+	struct raw_record rec = {.site = SITE_PARK, .g = GO_ARG(ctx, 0)};
 	uint32_t first =
 		layout.m_trace_skip < layout.m_block_reason ? layout.m_trace_skip : layout.m_block_reason;
 	uint64_t words[2];
@@ -37,7 +37,7 @@ int park(struct pt_regs *ctx)
 	struct go_g g;
 	uint8_t skip;
 
-	if (!read_g(&g, ctx->ax))
+	if (!read_g(&g, GO_ARG(ctx, 0)))
 		return 0;
 	m = g_word(&g, layout.g_m);
 	/* m.waitTraceSkip and m.waitTraceBlockReason (one byte) are neighbours. */
@@ -58,21 +58,21 @@ int park(struct pt_regs *ctx)
 SEC("?uprobe")
 int gosched(struct pt_regs *ctx)
 {
-	leave(ctx->ax, SITE_GOSCHED, go_minor >= 22 ? (uint8_t)ctx->bx : 0, stop_skip);
+	leave(GO_ARG(ctx, 0), SITE_GOSCHED, go_minor >= 22 ? (uint8_t)GO_ARG(ctx, 1) : 0, stop_skip);
 	return 0;
 }
 
 SEC("?uprobe")
 int goyield(struct pt_regs *ctx)
 {
-	leave(ctx->ax, SITE_GOYIELD, 1, stop_skip);
+	leave(GO_ARG(ctx, 0), SITE_GOYIELD, 1, stop_skip);
 	return 0;
 }
 
 SEC("?uprobe")
 int preemptpark(struct pt_regs *ctx)
 {
-	leave(ctx->ax, SITE_PREEMPTPARK, 0, 0);
+	leave(GO_ARG(ctx, 0), SITE_PREEMPTPARK, 0, 0);
 	return 0;
 }
 
@@ -111,9 +111,9 @@ static __always_inline void name_g(struct raw_record *rec)
 SEC("?uprobe")
 int ready(struct pt_regs *ctx)
 {
-	struct raw_record rec = {.site = SITE_READY, .g = ctx->ax};
+	struct raw_record rec = {.site = SITE_READY, .g = GO_ARG(ctx, 0)};
 
-	rec.stack = acting_stack(acting(&rec, m_of_g(ctx->r14)), (uint8_t)ctx->bx);
+	rec.stack = acting_stack(acting(&rec, m_of_g(REG_G(ctx))), (uint8_t)GO_ARG(ctx, 1));
 	send(&rec);
 	return 0;
 }
@@ -125,9 +125,9 @@ int ready(struct pt_regs *ctx)
 SEC("?uprobe")
 int unblock(struct pt_regs *ctx)
 {
-	struct raw_record rec = {.site = SITE_UNBLOCK, .g = ctx->ax};
-	uint64_t pc = places.injectglist_tells ? places.injectglist_tells : ctx->ip + 1;
-	uint64_t bp = ctx->bp, current = ctx->r14, curg;
+	struct raw_record rec = {.site = SITE_UNBLOCK, .g = GO_ARG(ctx, 0)};
+	uint64_t pc = places.injectglist_tells ? places.injectglist_tells : REG_PC(ctx) + 1;
+	uint64_t bp = REG_FP(ctx), current = REG_G(ctx), curg;
 	struct go_g g;
 
 	name_g(&rec);
@@ -183,10 +183,10 @@ static __always_inline void span(uint64_t gp, uint64_t g0)
 SEC("?uprobe")
 int execute(struct pt_regs *ctx)
 {
-	struct raw_record rec = {.site = SITE_EXECUTE, .g = ctx->ax};
+	struct raw_record rec = {.site = SITE_EXECUTE, .g = GO_ARG(ctx, 0)};
 
 	if (spans_only) {
-		span(ctx->ax, ctx->r14);
+		span(GO_ARG(ctx, 0), REG_G(ctx));
 		return 0;
 	}
 	if (layout.p_goidcache != LAYOUT_ABSENT)
@@ -198,11 +198,11 @@ int execute(struct pt_regs *ctx)
 SEC("?uprobe")
 int destroy(struct pt_regs *ctx)
 {
-	struct raw_record rec = {.site = SITE_DESTROY, .g = ctx->ax};
+	struct raw_record rec = {.site = SITE_DESTROY, .g = GO_ARG(ctx, 0)};
 
 	name_g(&rec);
 	if (quiet_ps)
-		rec.p = p_kept_quiet(m_of_g(ctx->r14));
+		rec.p = p_kept_quiet(m_of_g(REG_G(ctx)));
 	send(&rec);
 	return 0;
 }
@@ -219,10 +219,10 @@ static __always_inline uint64_t next_goid(uint64_t p)
 SEC("?uprobe")
 int newproc(struct pt_regs *ctx)
 {
-	struct raw_record rec = {.site = SITE_NEWPROC, .g = ctx->ax};
-	uint64_t curg = acting(&rec, m_of_g(ctx->r14));
+	struct raw_record rec = {.site = SITE_NEWPROC, .g = GO_ARG(ctx, 0)};
+	uint64_t curg = acting(&rec, m_of_g(REG_G(ctx)));
 
-	rec.status = (uint8_t)ctx->cx;
+	rec.status = (uint8_t)GO_ARG(ctx, 2);
 	rec.arg2 = read_word(rec.g + layout.g_startpc);
 	if (layout.p_goidcache != LAYOUT_ABSENT)
 		rec.goid = next_goid(rec.p);
@@ -236,14 +236,14 @@ int newproc(struct pt_regs *ctx)
 SEC("?uprobe")
 int coro(struct pt_regs *ctx)
 {
-	struct raw_record rec = {.site = SITE_CORO, .g = ctx->ax};
+	struct raw_record rec = {.site = SITE_CORO, .g = GO_ARG(ctx, 0)};
 	uint8_t exits = 0;
 
 	name_g(&rec);
 	if (quiet_ps)
-		rec.p = p_kept_quiet(m_of_g(ctx->r14));
-	rec.arg = read_word(read_word(ctx->ax + layout.g_coroarg) + layout.coro_gp);
-	read_user(&exits, sizeof(exits), ctx->ax + layout.g_coroexit);
+		rec.p = p_kept_quiet(m_of_g(REG_G(ctx)));
+	rec.arg = read_word(read_word(GO_ARG(ctx, 0) + layout.g_coroarg) + layout.coro_gp);
+	read_user(&exits, sizeof(exits), GO_ARG(ctx, 0) + layout.g_coroexit);
 	rec.arg2 = exits;
 	send(&rec);
 	return 0;

@@ -20,7 +20,7 @@ int calibrate(struct pt_regs *ctx)
 
 	if (!s)
 		return 0;
-	bpf_probe_read_user(s->chunk, CHUNK, (const void *)ctx->di);
+	bpf_probe_read_user(s->chunk, CHUNK, (const void *)C_ARG(ctx, 0));
 	give_back(s);
 	return 0;
 }

@@ -28,20 +28,27 @@ static __always_inline uint64_t cpu_block(const struct task_struct *current)
 	if (!cpu_places.run_queue || !bpf_core_field_exists(struct sched_entity, cfs_rq) ||
 	    !bpf_core_field_exists(struct cfs_rq, rq))
 		return 0;
-	return (uint64_t)current->se.cfs_rq->rq - cpu_places.run_queue;
+	return (uint64_t)MEMBER(current, se.cfs_rq, rq) - cpu_places.run_queue;
 }
 
 /* Where nobody knows, nobody is named. */
-static __always_inline uint32_t preempt_count(uint64_t block)
+static __always_inline uint32_t preempt_count(const struct task_struct *current, uint64_t block)
 {
+#if defined(__TARGET_ARCH_arm64)
+	(void)block;
+	return (uint32_t)MEMBER(current, thread_info.preempt_count); /* arch/arm64/include/asm/preempt.h */
+#else
+	/* Apart from the read: CO-RE would look for cpu_places in the kernel. */
+	const struct pcpu_hot *hot = (const void *)(block + cpu_places.hot);
 	uint32_t count = HARDIRQ_MASK;
 
+	(void)current;
 	if (block && cpu_places.preempt_count)
 		bpf_probe_read_kernel(&count, sizeof(count), (void *)(block + cpu_places.preempt_count));
 	else if (block && cpu_places.hot)
-		bpf_core_read(&count, sizeof(count),
-			      &((struct pcpu_hot *)(block + cpu_places.hot))->preempt_count);
+		bpf_core_read(&count, sizeof(count), &hot->preempt_count);
 	return count;
+#endif
 }
 
 static __always_inline const struct hrtimer_cpu_base *hrtimers(uint64_t block)
@@ -100,7 +107,10 @@ static __always_inline enum interrupt interrupt_that_wakes(uint64_t block, uint3
 		if (in_soft_timer(block))
 			return INTERRUPT_TIMER;
 	}
-	return BPF_CORE_READ_BITFIELD(woken, in_iowait) ? INTERRUPT_DISK : INTERRUPT_OTHER;
+	return (probed_tasks ? BPF_CORE_READ_BITFIELD_PROBED(woken, in_iowait)
+			     : BPF_CORE_READ_BITFIELD(woken, in_iowait))
+		       ? INTERRUPT_DISK
+		       : INTERRUPT_OTHER;
 }
 
 #endif

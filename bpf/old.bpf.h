@@ -25,17 +25,17 @@ struct words {
 /* The first n words of arguments, n a constant. */
 static __always_inline bool entry_args(const struct pt_regs *ctx, struct words *args, uint32_t n)
 {
-	return read_user(args->at, n * 8, ctx->sp + 8);
+	return read_user(args->at, n * 8, REG_SP(ctx) + 8);
 }
 
 static __always_inline bool call_args(const struct pt_regs *ctx, struct words *args, uint32_t n)
 {
-	return read_user(args->at, n * 8, ctx->sp);
+	return read_user(args->at, n * 8, REG_SP(ctx));
 }
 
 static __always_inline uint64_t current_m(void)
 {
-	uint64_t g = current_g();
+	uint64_t g = thread_g();
 
 	return g ? m_of_g(g) : 0;
 }
@@ -43,7 +43,7 @@ static __always_inline uint64_t current_m(void)
 /* On a goroutine's own stack the jump may lead to morestack, which calls the function anew: another hit. */
 static __always_inline bool is_first_of_two(const struct pt_regs *ctx)
 {
-	if (!(ctx->flags & (CARRY_FLAG | ZERO_FLAG)))
+	if (!IS_BELOW_OR_EQUAL(ctx))
 		return false;
 	count(HITS_SILENT, 1);
 	return true;
@@ -126,7 +126,7 @@ static __always_inline void leave_old(const struct pt_regs *ctx, uint8_t site, u
 SEC("?uprobe")
 int old_gosched(struct pt_regs *ctx)
 {
-	uint64_t caller = go_minor == 4 ? read_word(ctx->sp) : 0;
+	uint64_t caller = go_minor == 4 ? read_word(REG_SP(ctx)) : 0;
 
 	leave_old(ctx, SITE_GOSCHED, lies_in(caller, places.newstack, places.newstack_end), 1);
 	return 0;
@@ -313,7 +313,7 @@ int old_call_enter(struct pt_regs *ctx)
 	struct raw_record rec = {.site = SITE_CALL_ENTER};
 	struct go_g g;
 
-	if (!self(&rec, &g, current_g()))
+	if (!self(&rec, &g, thread_g()))
 		return 0;
 	rec.stack = scan_here(ctx, &g, 1);
 	send(&rec);
@@ -328,7 +328,7 @@ int old_call_return(struct pt_regs *ctx)
 	struct words args;
 	struct go_g g;
 
-	if (!call_args(ctx, &args, 2) || !self(&rec, &g, current_g()))
+	if (!call_args(ctx, &args, 2) || !self(&rec, &g, thread_g()))
 		return 0;
 	rec.stack = scan_from(args.at[0], args.at[1], g_word(&g, layout.g_stack_hi), 1, 0);
 	send(&rec);
@@ -342,7 +342,7 @@ int old_call_exit(struct pt_regs *ctx)
 	struct go_g g;
 
 	(void)ctx;
-	if (self(&rec, &g, current_g()))
+	if (self(&rec, &g, thread_g()))
 		send(&rec);
 	return 0;
 }
@@ -383,7 +383,7 @@ int old_dropm(struct pt_regs *ctx)
 SEC("?uprobe")
 int old_acquirep(struct pt_regs *ctx)
 {
-	about_p(SITE_ACQUIREP, read_word(ctx->sp + 8), 0);
+	about_p(SITE_ACQUIREP, read_word(REG_SP(ctx) + 8), 0);
 	return 0;
 }
 
@@ -398,7 +398,7 @@ int old_releasep(struct pt_regs *ctx)
 SEC("?uprobe")
 int old_handoffp(struct pt_regs *ctx)
 {
-	about_p(SITE_HANDOFFP, read_word(ctx->sp + 8), 0);
+	about_p(SITE_HANDOFFP, read_word(REG_SP(ctx) + 8), 0);
 	return 0;
 }
 
@@ -436,7 +436,7 @@ int old_gcwait(struct pt_regs *ctx)
 SEC("?uprobe")
 int old_procresize(struct pt_regs *ctx)
 {
-	struct raw_record rec = {.site = SITE_PROCRESIZE, .arg = (uint32_t)read_word(ctx->sp + 8)};
+	struct raw_record rec = {.site = SITE_PROCRESIZE, .arg = (uint32_t)read_word(REG_SP(ctx) + 8)};
 
 	by_curg_old(&rec, current_m(), 1);
 	return 0;
@@ -453,7 +453,7 @@ static __always_inline uint64_t stw_caller(const struct pt_regs *ctx, uint64_t m
 	struct go_m m;
 
 	if (go_minor >= 10)
-		return ctx->ip;
+		return REG_PC(ctx);
 	if (!m_address || !read_m(&m, m_address) || !m.curg)
 		return 0;
 	return read_word(read_word(m.curg + layout.g_sched_sp));
@@ -486,7 +486,7 @@ int old_stw_end(struct pt_regs *ctx)
 /* The goroutine that runs this code, or whose code scheduler code runs for. */
 static __always_inline bool self_old(struct raw_record *rec, struct go_g *g)
 {
-	uint64_t current = current_g();
+	uint64_t current = thread_g();
 
 	if (!current || !read_g(g, current))
 		return false;
@@ -559,7 +559,7 @@ int old_assist_end(struct pt_regs *ctx)
 static __always_inline void tell_sweep_old(const struct pt_regs *ctx)
 {
 	struct raw_record rec = {.site = SITE_SWEEP_BEGIN};
-	uint64_t current = current_g();
+	uint64_t current = thread_g();
 	struct go_m m;
 	struct go_g g;
 
@@ -621,7 +621,7 @@ int old_sweep_begin(struct pt_regs *ctx)
 		tell_sweep_old(ctx);
 		return 0;
 	}
-	if (!read_user(&frame, sizeof(frame), ctx->bp))
+	if (!read_user(&frame, sizeof(frame), REG_FP(ctx)))
 		return 0;
 	who = sweeper_old(&frame);
 	sweep = open_sweep(tid, who);
@@ -726,7 +726,7 @@ int old_heap_goal(struct pt_regs *ctx)
 /* From the caller on: the function has not made its frame yet. */
 static __always_inline uint64_t scan_caller(const struct pt_regs *ctx, const struct go_g *g, uint8_t skip)
 {
-	return scan_from(read_word(ctx->sp), ctx->sp + 8, g_word(g, layout.g_stack_hi), skip, 0);
+	return scan_from(read_word(REG_SP(ctx)), REG_SP(ctx) + 8, g_word(g, layout.g_stack_hi), skip, 0);
 }
 
 /* userTaskCreate(id, parentID, taskType) */

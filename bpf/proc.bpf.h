@@ -18,14 +18,14 @@ static __always_inline void about_p(uint8_t site, uint64_t p, uint64_t arg)
 SEC("?uprobe")
 int acquirep(struct pt_regs *ctx)
 {
-	about_p(SITE_ACQUIREP, ctx->ax, 0);
+	about_p(SITE_ACQUIREP, GO_ARG(ctx, 0), 0);
 	return 0;
 }
 
 SEC("?uprobe")
 int releasep(struct pt_regs *ctx)
 {
-	about_p(SITE_RELEASEP, read_word(m_of_g(ctx->r14) + layout.m_p), 0);
+	about_p(SITE_RELEASEP, read_word(m_of_g(REG_G(ctx)) + layout.m_p), 0);
 	return 0;
 }
 
@@ -33,14 +33,14 @@ int releasep(struct pt_regs *ctx)
 SEC("?uprobe")
 int stealp(struct pt_regs *ctx)
 {
-	about_p(SITE_STEALP, ctx->cx, (uint32_t)read_word(ctx->bx + layout.m_procid));
+	about_p(SITE_STEALP, GO_ARG(ctx, 2), (uint32_t)read_word(GO_ARG(ctx, 1) + layout.m_procid));
 	return 0;
 }
 
 SEC("?uprobe")
 int handoffp(struct pt_regs *ctx)
 {
-	about_p(SITE_HANDOFFP, ctx->ax, 0);
+	about_p(SITE_HANDOFFP, GO_ARG(ctx, 0), 0);
 	return 0;
 }
 
@@ -71,7 +71,7 @@ SEC("?uprobe")
 int gcwait(struct pt_regs *ctx)
 {
 	struct raw_record rec = {.site = SITE_GCWAIT};
-	uint64_t m = m_of_g(ctx->r14);
+	uint64_t m = m_of_g(REG_G(ctx));
 
 	rec.arg2 = p_id(p_in_syscall(m));
 	by_curg(&rec, m, 1, true);
@@ -81,9 +81,9 @@ int gcwait(struct pt_regs *ctx)
 SEC("?uprobe")
 int procresize(struct pt_regs *ctx)
 {
-	struct raw_record rec = {.site = SITE_PROCRESIZE, .arg = (uint32_t)ctx->ax};
+	struct raw_record rec = {.site = SITE_PROCRESIZE, .arg = (uint32_t)GO_ARG(ctx, 0)};
 
-	by_curg(&rec, m_of_g(ctx->r14), 1, true);
+	by_curg(&rec, m_of_g(REG_G(ctx)), 1, true);
 	return 0;
 }
 

@@ -301,8 +301,14 @@ struct raw_thread {
 	uint64_t start_ns;   /* CLOCK_BOOTTIME */
 	uint64_t call, wait; /* as raw_record.arg, arg2 of SITE_SWITCH */
 	uint64_t ip, sp, bp; /* of user mode: ip as in a RAW_STACK_NATIVE; 0: it has none */
-	uint64_t switches;   /* how often it has left a CPU */
+	uint64_t link;     /* where a leaf may have its return address: arm64's x30, amd64's rdi in a call */
+	uint64_t switches; /* how often it has left a CPU */
 	char comm[16];
+};
+
+/* A thread's ids in the initial pid namespace and in gotrace's own, which is so deep. */
+struct id_pair {
+	uint32_t outer, own, level;
 };
 
 /*
@@ -336,6 +342,8 @@ struct go_layout {
 	uint32_t gc_percent, gc_heap_live; /* of gcControllerState */
 	/* Link-time addresses of type descriptors: of a task's key in a context, and *trace.Task. */
 	uint64_t task_key_type, task_type;
+	/* arm64: the register that is zero at the jump in StartRegion while the runtime's tracer is off. */
+	uint32_t region_flag_register;
 };
 
 /*

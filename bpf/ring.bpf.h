@@ -34,6 +34,22 @@ struct {
 		});
 } rings SEC(".maps");
 
+/*
+ * Since Linux 6.13 (x86; arm64 later) a program of the types kprobe, tracepoint and perf_event that needs 64
+ * bytes of stack or more has them in memory of its CPU instead of its thread (kernel/bpf/verifier.c,
+ * bpf_enable_priv_stack): such programs do not run twice at once on a CPU. Those of uprobes do, for they can
+ * be preempted (bpf_prog_run_array_uprobe disables migration only), and where the kernel preempts itself
+ * (preempt=lazy or full) one thread's hit overwrites the record of another's. A program with a tail call
+ * keeps its stack, and the verifier looks for one before it leaves out what is never run: this costs nothing.
+ */
+const volatile uint32_t never;
+
+static __always_inline void keep_own_stack(void)
+{
+	if (never)
+		__asm__ volatile("call 12" ::: "r0", "r1", "r2", "r3", "r4", "r5"); /* BPF_FUNC_tail_call */
+}
+
 /* Into the ring of this CPU. 0, or not: there was no room. Never wakes the consumer: a wake-up costs more
  * than everything else here (it drains by the clock). */
 static __always_inline long put(void *data, uint64_t size)
@@ -41,6 +57,7 @@ static __always_inline long put(void *data, uint64_t size)
 	uint32_t which;
 	void *own;
 
+	keep_own_stack();
 	if (!ring_count)
 		return bpf_ringbuf_output(&ring, data, size, BPF_RB_NO_WAKEUP);
 	which = bpf_get_smp_processor_id() >> ring_shift;

@@ -19,6 +19,8 @@
 /* Where the thread was; then where its stack goes on. */
 struct sampled {
 	uint64_t pc, sp, bp;
+	uint64_t link;   /* where a leaf returns to, on processors with a register for it */
+	uint64_t g;      /* of the thread */
 	uint64_t caller; /* pcs[1] of a RAW_STACK_SAMPLE */
 	uint64_t hi;     /* of the stack that bp is on */
 };
@@ -41,40 +43,46 @@ static __always_inline bool in_go(uint64_t pc)
 }
 
 /*
- * The thread's own registers, also while it is in the kernel. Before Linux 5.15
- * no program can get at these: such a sample has no stack.
+ * The thread's own registers, also while it is in the kernel. With probed tasks nobody
+ * knows where these are: such a sample has no stack.
  */
 static __always_inline bool user_registers(struct sampled *at, struct bpf_perf_event_data *ctx)
 {
-	const struct pt_regs *regs = &ctx->regs;
+	const struct pt_regs *regs;
 
-	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs)) {
+	if (!probed_tasks) {
 		regs = (const struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
-		at->pc = regs->ip;
-		at->sp = regs->sp;
-		at->bp = regs->bp;
+		at->pc = REG_PC(regs);
+		at->sp = REG_SP(regs);
+		at->bp = REG_FP(regs);
+		at->link = REG_LINK(regs);
+		at->g = current_g(regs);
 		return true;
 	}
-	at->pc = ctx->regs.ip;
-	at->sp = ctx->regs.sp;
-	at->bp = ctx->regs.bp;
-	return (ctx->regs.cs & 3) == 3;
+	at->pc = REG_PC(&ctx->regs);
+	at->sp = REG_SP(&ctx->regs);
+	at->bp = REG_FP(&ctx->regs);
+	at->link = REG_LINK(&ctx->regs);
+	at->g = current_g((const struct pt_regs *)&ctx->regs);
+	return IS_USER_MODE(&ctx->regs);
 }
 
 /*
  * A function without a frame (a leaf, or one that is just being entered or
  * left) has left the frame pointer to its caller: the chain begins with the
  * caller's caller, and the caller is the word at the stack pointer, or above
- * the frame pointer that was just pushed. Which it is, the function table
- * knows, and that is user space's.
+ * the frame pointer that was just pushed; on arm64 it is in the link register. Which it is, the function
+ * table knows, and that is user space's.
  */
 static __always_inline void guess_caller(struct sampled *at)
 {
+	uint64_t caller = at->link;
+#if !defined(__TARGET_ARCH_arm64)
 	uint64_t words[2] = {0};
-	uint64_t caller;
 
 	peek(words, sizeof(words), at->sp);
 	caller = words[0] == at->bp ? words[1] : words[0];
+#endif
 	at->caller = in_go(caller) ? caller : 0;
 	at->pc++;
 }
@@ -84,6 +92,11 @@ static __always_inline void climb_to_go(struct sampled *at)
 {
 	uint64_t bp = at->bp;
 
+	if (in_go(at->link)) { /* the vDSO's functions need no frame: the frame pointer is that of who called
+				*/
+		at->pc = at->link;
+		return;
+	}
 	at->pc++;
 	at->bp = 0;
 	for (uint32_t i = 0; i < 4; i++) {
@@ -139,10 +152,12 @@ int cpu_sample(struct bpf_perf_event_data *ctx)
 	struct go_g curg = {0};
 	uint64_t g, m_address = 0;
 	struct go_m m;
+	bool known;
 
 	if (!is_target() || !places.etext)
 		return 0;
-	g = current_g();
+	known = user_registers(&at, ctx);
+	g = at.g;
 	if (!g)
 		return 0;
 	if (!peek(&m_address, sizeof(m_address), g + layout.g_m) || !m_address || !peek_m(&m, m_address) ||
@@ -154,7 +169,7 @@ int cpu_sample(struct bpf_perf_event_data *ctx)
 	rec.g = m.curg;
 	rec.goid = g_word(&curg, layout.g_goid);
 	rec.p = m.p;
-	if (user_registers(&at, ctx)) {
+	if (known) {
 		if (scan_stacks && in_go(at.pc)) {
 			rec.stack = scan_from(at.pc + 1, at.sp, at.hi, SAMPLE_STACK, RAW_STACK_SAMPLE);
 			send_or_count(&rec, LOSS_SAMPLE);

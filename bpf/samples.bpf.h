@@ -9,19 +9,22 @@
 SEC("?perf_event")
 int cpu_sample(struct bpf_perf_event_data *ctx)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = current_task();
 	struct raw_record rec = {.site = SITE_CPU_SAMPLE};
 	struct user_regs regs;
+	uint32_t tgid = MEMBER(task, tgid);
 
 	(void)ctx;
-	if (!is_traced(task->tgid))
+	if (!is_traced(tgid))
 		return 0;
-	rec.tid = task->pid;
-	rec.goid = task->tgid;
-	if (!(task->flags & PF_EXITING) && user_regs(&regs, task) && regs.ip)
-		rec.stack = stack_of(&regs, task->tgid);
+	rec.tid = MEMBER(task, pid);
+	rec.goid = tgid;
+	if (!(MEMBER(task, flags) & PF_EXITING) && user_regs(&regs, task) && regs.ip)
+		rec.stack = stack_of(&regs, tgid);
 	rec.p = bpf_get_smp_processor_id();
 	rec.time = bpf_ktime_get_ns();
+	if (own_level)
+		show_ids(&rec);
 	if (put(&rec, sizeof(rec)))
 		count_loss(LOSS_SAMPLE);
 	return 0;

@@ -26,8 +26,9 @@ const volatile struct wait_text wait_texts[WAIT_TEXTS]; /* all that it can be, b
 #define SCAN_RUNS   (CHUNK_WORDS / WORDS_A_RUN)
 
 /* Goes through some words of the chunk; s->bp is the address of the next one. False at its end. */
-__noinline int scan_some(struct scratch *s)
+__noinline int scan_some(SCRATCH_PARAMETER)
 {
+	SCRATCH_GIVEN(s);
 	uint64_t text, size, from;
 
 	if (!s)
@@ -57,8 +58,10 @@ __noinline int scan_some(struct scratch *s)
 #define SCAN_CHUNKS 4u
 
 /* The words from s->bp to the end of the stack. */
-__noinline int scan_words(struct scratch *s)
+__noinline int scan_words(SCRATCH_PARAMETER)
 {
+	SCRATCH_GIVEN(s);
+
 	if (!s)
 		return 0;
 	for (uint32_t i = 0; i < SCAN_CHUNKS; i++) {
@@ -71,7 +74,7 @@ __noinline int scan_words(struct scratch *s)
 		s->whole_frames++; /* any word can be an address, also the last */
 		s->n_scanned = 0;
 		for (uint32_t run = 0; run < SCAN_RUNS; run++) {
-			if (!scan_some(s))
+			if (!scan_some(GIVE(s)))
 				break;
 		}
 		if (s->flags & RAW_STACK_CUT)
@@ -97,7 +100,7 @@ static __always_inline uint64_t scan_from(uint64_t pc, uint64_t sp, uint64_t hi,
 	s->first_word = 0;
 	s->bp = sp;
 	push_pc(s, pc);
-	scan_words(s);
+	scan_words(GIVE(s));
 	hash = name_stack(s, (uint8_t)skip);
 	give_back(s);
 	return hash;
@@ -117,13 +120,13 @@ static __always_inline uint64_t scan_teller(const struct pt_regs *ctx, uint64_t 
 		return 0;
 	s->flags = RAW_STACK_SCAN;
 	s->first_word = 0;
-	s->bp = ctx->sp;
-	push_pc(s, ctx->ip + 1);
+	s->bp = REG_SP(ctx);
+	push_pc(s, REG_PC(ctx) + 1);
 	if (teller)
 		push_pc(s, SCAN_FRAME | teller);
 	if (tells)
 		push_pc(s, SCAN_FRAME | tells);
-	scan_words(s);
+	scan_words(GIVE(s));
 	hash = name_stack(s, 0);
 	give_back(s);
 	return hash;
@@ -142,7 +145,7 @@ static __always_inline uint64_t scan_g(const struct go_g *g, uint8_t skip)
 /* The stack of the code that was hit, g running it: its leaf is the instruction at ip. */
 static __always_inline uint64_t scan_here(const struct pt_regs *ctx, const struct go_g *g, uint8_t skip)
 {
-	return scan_from(ctx->ip + 1, ctx->sp, g_word(g, layout.g_stack_hi), skip, 0);
+	return scan_from(REG_PC(ctx) + 1, REG_SP(ctx), g_word(g, layout.g_stack_hi), skip, 0);
 }
 
 #endif

@@ -23,7 +23,7 @@ static __always_inline uint64_t state_of(const struct task_struct *task)
 	const struct task_struct___old *old = (const void *)task;
 
 	if (bpf_core_field_exists(task->__state))
-		return task->__state;
+		return MEMBER(task, __state);
 	return BPF_CORE_READ(old, state);
 }
 
@@ -42,18 +42,18 @@ static __always_inline enum left left_in(uint64_t state)
 static __always_inline void tell_wait(struct raw_record *rec, struct task_struct *task,
 				      const struct user_regs *regs)
 {
-	struct thread *known = regs->call ? known_thread(task->pid) : NULL;
+	struct thread *known = regs->call ? known_thread(MEMBER(task, pid)) : NULL;
 
 	if (known && known->call == regs->call) {
 		rec->arg2 = known->wait;
 		rec->stack = known->stack;
 		return;
 	}
-	if (task->flags & PF_EXITING || !regs->ip)
+	if (MEMBER(task, flags) & PF_EXITING || !regs->ip)
 		return;
 	if (regs->call)
 		rec->arg2 = wait_in_call(task, regs, true);
-	rec->stack = stack_of(regs, task->tgid);
+	rec->stack = stack_of(regs, MEMBER(task, tgid));
 }
 
 /*
@@ -66,8 +66,8 @@ static __always_inline void tell_leaving(struct raw_record *rec, struct task_str
 {
 	struct user_regs regs;
 
-	rec->tid = task->pid;
-	rec->goid = task->tgid;
+	rec->tid = MEMBER(task, pid);
+	rec->goid = MEMBER(task, tgid);
 	rec->status = preempted || !state_of(task) ? LEFT_RUNNABLE : left_in(state);
 	user_regs(&regs, task);
 	rec->arg = regs.call;
@@ -78,7 +78,8 @@ static __always_inline void tell_leaving(struct raw_record *rec, struct task_str
 static __always_inline int switched(bool preempted, struct task_struct *prev, struct task_struct *next,
 				    uint64_t state)
 {
-	bool leaves = is_traced(prev->tgid), comes = is_traced(next->tgid);
+	uint32_t left = MEMBER(prev, tgid), come = MEMBER(next, tgid);
+	bool leaves = is_traced(left), comes = is_traced(come);
 	struct raw_record rec = {.site = SITE_SWITCH};
 
 	if (!leaves && !comes)
@@ -86,13 +87,13 @@ static __always_inline int switched(bool preempted, struct task_struct *prev, st
 	rec.time = bpf_ktime_get_ns();
 	if (leaves)
 		tell_leaving(&rec, prev, preempted, state);
-	if (several && leaves && comes && prev->tgid != next->tgid) {
+	if (several && leaves && comes && left != come) {
 		send_timed(&rec);
 		rec = (struct raw_record){.site = SITE_SWITCH, .time = rec.time};
 	}
 	if (comes) {
-		rec.g = next->pid;
-		rec.goid = next->tgid;
+		rec.g = MEMBER(next, pid);
+		rec.goid = come;
 	}
 	send_timed(&rec);
 	return 0;
@@ -138,16 +139,16 @@ struct {
 
 static __always_inline void introduce(struct task_struct *task)
 {
-	struct outsider this = {.tid = task->pid}, *told;
+	struct outsider this = {.tid = MEMBER(task, pid)}, *told;
 	uint32_t key = this.tid % OUTSIDERS;
 
-	__builtin_memcpy(this.comm, task->comm, COMM_SIZE);
+	read_comm((char *)this.comm, task);
 	told = bpf_map_lookup_elem(&outsiders, &key);
 	if (told && told->tid == this.tid && told->comm[0] == this.comm[0] && told->comm[1] == this.comm[1])
 		return;
 	if (told)
 		*told = this;
-	send_comm(task->tgid, task->pid, (const char *)this.comm);
+	send_comm(MEMBER(task, tgid), (uint32_t)this.tid, (const char *)this.comm);
 }
 
 static __always_inline uint64_t stack_of_current(struct task_struct *task)
@@ -157,10 +158,10 @@ static __always_inline uint64_t stack_of_current(struct task_struct *task)
 
 	if (!user_regs(&regs, task))
 		return 0;
-	known = regs.call ? known_thread(task->pid) : NULL;
+	known = regs.call ? known_thread(MEMBER(task, pid)) : NULL;
 	if (known && known->call == regs.call)
 		return known->stack;
-	return task->flags & PF_EXITING ? 0 : stack_of(&regs, task->tgid);
+	return MEMBER(task, flags) & PF_EXITING ? 0 : stack_of(&regs, MEMBER(task, tgid));
 }
 
 /*
@@ -172,38 +173,40 @@ static __always_inline void tell_waker(struct raw_record *rec, struct task_struc
 				       const struct task_struct *woken)
 {
 	uint64_t block = cpu_block(waker);
-	uint32_t count = preempt_count(block);
+	uint32_t count = preempt_count(waker, block), tid = MEMBER(waker, pid), tgid = MEMBER(waker, tgid);
 
-	if (count & (SOFTIRQ_SERVED | HARDIRQ_MASK | NMI_MASK) || !waker->pid) {
+	if (count & (SOFTIRQ_SERVED | HARDIRQ_MASK | NMI_MASK) || !tid) {
 		rec->status = WAKER_INTERRUPT;
 		rec->arg = interrupt_that_wakes(block, count, woken);
 		return;
 	}
-	rec->tid = waker->pid;
-	if (waker->tgid == woken->tgid) {
+	rec->tid = tid;
+	if (tgid == MEMBER(woken, tgid)) {
 		rec->status = WAKER_THREAD;
 		rec->stack = stack_of_current(waker);
 		return;
 	}
 	introduce(waker);
 	rec->status = WAKER_OTHER;
-	rec->arg = waker->tgid;
+	rec->arg = tgid;
 }
 
 SEC("?tp_btf/sched_waking")
 int BPF_PROG(sched_waking, struct task_struct *woken)
 {
 	struct raw_record rec = {.site = SITE_WAKING};
+	uint32_t tgid = MEMBER(woken, tgid), tid;
 	struct task_struct *waker;
 
-	if (!is_traced(woken->tgid))
+	if (!is_traced(tgid))
 		return 0;
-	waker = bpf_get_current_task_btf();
-	if (waker->pid == woken->pid)
+	waker = current_task();
+	tid = MEMBER(woken, pid);
+	if ((uint32_t)MEMBER(waker, pid) == tid)
 		return 0; /* it was about to sleep, and does not */
 	rec.time = bpf_ktime_get_ns();
-	rec.g = woken->pid;
-	rec.goid = woken->tgid;
+	rec.g = tid;
+	rec.goid = tgid;
 	tell_waker(&rec, waker, woken);
 	send_timed(&rec);
 	return 0;
@@ -212,9 +215,9 @@ int BPF_PROG(sched_waking, struct task_struct *woken)
 /* False if there are too many. */
 static __always_inline bool follow(uint32_t tgid)
 {
-	uint32_t nothing = 0;
+	uint32_t shown = shown_id(tgid);
 
-	return !bpf_map_update_elem(&traced, &tgid, &nothing, BPF_ANY);
+	return !bpf_map_update_elem(&traced, &tgid, &shown, BPF_ANY);
 }
 
 /* A process that was just forked has its parent's code, where that was. */
@@ -222,29 +225,41 @@ static __always_inline void same_space(uint32_t parent, uint32_t child)
 {
 	uint32_t space;
 
+	child = shown_id(child);
 	if (space_of(parent, &space))
 		bpf_map_update_elem(&unwind_processes, &child, &space, BPF_ANY);
+}
+
+static __always_inline void leave_space(uint32_t tgid)
+{
+	tgid = shown_id(tgid);
+	bpf_map_delete_elem(&unwind_processes, &tgid);
 }
 
 SEC("?tp_btf/sched_process_fork")
 int BPF_PROG(sched_process_fork, struct task_struct *parent, struct task_struct *child)
 {
 	struct raw_record rec = {.site = SITE_FORK};
-	uint32_t tgid = child->tgid;
+	uint32_t from = MEMBER(parent, tgid), tgid, tid;
+	char comm[COMM_SIZE];
 
-	if (!is_traced(parent->tgid))
+	learn_id(child);
+	if (!is_traced(from))
 		return 0;
-	if (tgid != (uint32_t)parent->tgid) {
+	tgid = MEMBER(child, tgid);
+	tid = MEMBER(child, pid);
+	if (tgid != from) {
 		if (!follow_children)
 			return 0;
 		rec.status = follow(tgid) ? FORK_FOLLOWED : FORK_ALONE;
-		same_space(parent->tgid, tgid);
+		same_space(from, tgid);
 	}
 	rec.time = bpf_ktime_get_ns();
-	send_comm(tgid, child->pid, child->comm);
-	rec.tid = parent->pid;
-	rec.goid = parent->tgid;
-	rec.g = child->pid;
+	read_comm(comm, child);
+	send_comm(tgid, tid, comm);
+	rec.tid = MEMBER(parent, pid);
+	rec.goid = from;
+	rec.g = tid;
 	rec.arg = tgid;
 	rec.stack = stack_of_current(parent);
 	send_timed(&rec);
@@ -255,12 +270,13 @@ SEC("?tp_btf/sched_process_exit")
 int BPF_PROG(sched_process_exit, struct task_struct *task)
 {
 	struct raw_record rec = {.site = SITE_THREAD_EXIT};
+	uint32_t tgid = MEMBER(task, tgid);
 
-	if (!is_traced(task->tgid))
+	if (!is_traced(tgid))
 		return 0;
-	rec.tid = task->pid;
-	rec.goid = task->tgid;
-	if (several && task->signal->live.counter == 0) /* before this tracepoint: do_exit */
+	rec.tid = MEMBER(task, pid);
+	rec.goid = tgid;
+	if (several && MEMBER(task, signal, live.counter) == 0) /* before this tracepoint: do_exit */
 		rec.status = EXIT_OF_LAST;
 	send_thread(&rec);
 	return 0;
@@ -271,15 +287,16 @@ int BPF_PROG(sched_process_exit, struct task_struct *task)
 SEC("?tp_btf/sched_process_free")
 int BPF_PROG(sched_process_free, struct task_struct *task)
 {
-	uint32_t tid = task->pid;
+	uint32_t tid = MEMBER(task, pid), tgid = MEMBER(task, tgid);
 
-	if (!is_traced(task->tgid))
-		return 0;
-	bpf_map_delete_elem(&threads, &tid);
-	if (several && tid == (uint32_t)task->tgid) {
-		bpf_map_delete_elem(&traced, &tid);
-		bpf_map_delete_elem(&unwind_processes, &tid);
+	if (is_traced(tgid)) {
+		bpf_map_delete_elem(&threads, &tid);
+		if (several && tid == tgid) {
+			bpf_map_delete_elem(&traced, &tid);
+			leave_space(tid);
+		}
 	}
+	forget_id(tid);
 	return 0;
 }
 
@@ -288,7 +305,8 @@ SEC("?tp_btf/sched_process_exec")
 int BPF_PROG(sched_process_exec, struct task_struct *task, int old_pid)
 {
 	struct raw_record rec = {.site = SITE_EXEC};
-	uint32_t tgid = task->tgid, tid = task->pid;
+	uint32_t tgid = MEMBER(task, tgid), tid = MEMBER(task, pid);
+	char comm[COMM_SIZE];
 
 	if (several && spawned && tgid == spawned)
 		follow(tgid);
@@ -299,9 +317,10 @@ int BPF_PROG(sched_process_exec, struct task_struct *task, int old_pid)
 	else if (!several)
 		traced_tgid = NOBODY;
 	if (several)
-		bpf_map_delete_elem(&unwind_processes, &tgid);
+		leave_space(tgid);
 	bpf_map_delete_elem(&threads, &tid);
-	send_comm(tgid, tid, task->comm);
+	read_comm(comm, task);
+	send_comm(tgid, tid, comm);
 	rec.tid = tid;
 	rec.goid = tgid;
 	rec.g = old_pid;
@@ -312,12 +331,13 @@ int BPF_PROG(sched_process_exec, struct task_struct *task, int old_pid)
 SEC("?tp_btf/task_rename")
 int BPF_PROG(task_rename, struct task_struct *task, const char *comm)
 {
+	uint32_t tgid = MEMBER(task, tgid);
 	char name[COMM_SIZE] = {0};
 
-	if (!is_traced(task->tgid))
+	if (!is_traced(tgid))
 		return 0;
 	bpf_probe_read_kernel_str(name, sizeof(name), comm);
-	send_comm(task->tgid, task->pid, name);
+	send_comm(tgid, MEMBER(task, pid), name);
 	return 0;
 }
 

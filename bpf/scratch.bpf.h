@@ -23,6 +23,7 @@
  */
 struct scratch {
 	volatile uint32_t taken;
+	uint32_t fences, index;    /* for kernels before 5.12: its number in the map */
 	volatile uint32_t n;       /* pcs so far */
 	volatile uint32_t chunks;  /* read so far */
 	volatile uint64_t bp;      /* frame to go on from: [bp+8] is the next return address */
@@ -71,13 +72,52 @@ struct {
 	__type(value, struct sent_set);
 } sent_stacks SEC(".maps");
 
+#ifdef BEFORE_512
+/*
+ * The exchange came with Linux 5.12 (5ffa25502b5a). Before 6.0 (8c7dcb84e3b7) no thread's program is
+ * preempted by another's: what interrupts a program is over before it goes on.
+ */
+static __always_inline bool take(struct scratch *s, uint32_t index)
+{
+	if (s->taken)
+		return false;
+	s->taken = 1;
+	s->index = index;
+	return true;
+}
+
+/* A barrier: the one atomic instruction of these kernels. */
+static __always_inline void fence(struct scratch *s)
+{
+	__sync_fetch_and_add(&s->fences, 1);
+}
+
+/*
+ * Functions that the verifier goes through by themselves get numbers only (btf_prepare_func_args in
+ * kernel/bpf/btf.c; memory from 5.12 on, e5069b9c23b3): the scratch's.
+ */
+#define SCRATCH_PARAMETER uint32_t scratch_index
+#define SCRATCH_GIVEN(s)  struct scratch *s = bpf_map_lookup_elem(&scratches, &scratch_index)
+#define GIVE(s)           ((s)->index)
+#else
+static __always_inline bool take(struct scratch *s, uint32_t index)
+{
+	(void)index;
+	return !__sync_lock_test_and_set(&s->taken, 1);
+}
+
+#define SCRATCH_PARAMETER struct scratch *given
+#define SCRATCH_GIVEN(s)  struct scratch *s = given
+#define GIVE(s)           (s)
+#endif
+
 static __always_inline struct scratch *take_scratch(void)
 {
 	for (uint32_t i = 0; i < SCRATCHES; i++) {
 		uint32_t key = i;
 		struct scratch *s = bpf_map_lookup_elem(&scratches, &key);
 
-		if (s && !__sync_lock_test_and_set(&s->taken, 1))
+		if (s && take(s, i))
 			return s;
 	}
 	count_loss(LOSS_SCRATCH_BUSY);
@@ -86,7 +126,8 @@ static __always_inline struct scratch *take_scratch(void)
 
 static __always_inline void give_back(struct scratch *s)
 {
-	__sync_lock_test_and_set(&s->taken, 0);
+	barrier();
+	s->taken = 0; /* on the same CPU: what was done with it is done */
 }
 
 static __always_inline void push_pc(struct scratch *s, uint64_t pc)

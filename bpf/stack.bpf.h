@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Stacks by frame pointers, which Go keeps on amd64 in every function with a
- * frame. The part of the stack that the chain runs through is copied in large
- * pieces and walked in the copy: one read instead of two a frame.
+ * Stacks by frame pointers, which Go keeps on amd64 and arm64 in every function
+ * with a frame; two words in both: the caller's frame pointer, the return address. The part of the stack that
+ * the chain runs through is copied in large pieces and walked in the copy: one read instead of two a frame.
  */
 #ifndef GOTRACE_STACK_BPF_H
 #define GOTRACE_STACK_BPF_H
@@ -73,8 +73,10 @@ static __always_inline bool cross_stacks(struct scratch *s)
 #define CHUNKS 6u
 
 /* The next frame is not in the chunk: reads on, or ends the walk. */
-__noinline int next_chunk(struct scratch *s)
+__noinline int next_chunk(SCRATCH_PARAMETER)
 {
+	SCRATCH_GIVEN(s);
+
 	if (!s)
 		return false;
 	if ((s->bp <= s->last_bp || s->bp >= s->hi) && !cross_stacks(s)) {
@@ -98,8 +100,10 @@ __noinline int next_chunk(struct scratch *s)
 #define ROUNDS_A_RUN 14u
 
 /* Follows the chain of frame pointers for some frames; false at its end. */
-__noinline int walk_some(struct scratch *s)
+__noinline int walk_some(SCRATCH_PARAMETER)
 {
+	SCRATCH_GIVEN(s);
+
 	if (!s)
 		return false;
 	for (uint32_t i = 0; i < ROUNDS_A_RUN; i++) {
@@ -113,7 +117,7 @@ __noinline int walk_some(struct scratch *s)
 		}
 		at = at >> 3 | at << 61; /* in words; huge if it is not aligned, or below the chunk */
 		if (bp <= s->last_bp || at >= s->whole_frames) {
-			if (!next_chunk(s))
+			if (!next_chunk(GIVE(s)))
 				return false;
 			continue;
 		}
@@ -131,12 +135,14 @@ __noinline int walk_some(struct scratch *s)
  * round, but through a global function only once a program, not at its calls:
  * a loop of short loops costs it a tenth of one long loop.
  */
-__noinline int walk_frames(struct scratch *s)
+__noinline int walk_frames(SCRATCH_PARAMETER)
 {
+	SCRATCH_GIVEN(s);
+
 	if (!s)
 		return 0;
 	for (uint32_t i = 0; i < ROUNDS / ROUNDS_A_RUN + 1; i++) {
-		if (!walk_some(s))
+		if (!walk_some(GIVE(s)))
 			return 0;
 	}
 	s->flags |= RAW_STACK_CUT;
@@ -148,7 +154,7 @@ static __always_inline uint64_t end_walk(struct scratch *s, uint64_t bp, uint8_t
 	uint64_t hash;
 
 	s->bp = bp;
-	walk_frames(s);
+	walk_frames(GIVE(s));
 	hash = name_stack(s, skip);
 	give_back(s);
 	return hash;
@@ -174,14 +180,14 @@ static __always_inline uint64_t stack_of_callers(uint64_t bp, uint64_t hi)
 }
 
 /* The stack of a function that has not made its frame yet: pc in it, then where it returns to. */
-static __always_inline uint64_t stack_of_entry(uint64_t pc, uint64_t sp, uint64_t bp, uint64_t hi)
+static __always_inline uint64_t stack_of_entry(uint64_t pc, uint64_t ret, uint64_t bp, uint64_t hi)
 {
 	struct scratch *s = begin_walk(hi, 0);
 
 	if (!s)
 		return 0;
 	push_pc(s, pc);
-	push_pc(s, read_word(sp));
+	push_pc(s, ret);
 	return end_walk(s, bp, 0);
 }
 
@@ -216,7 +222,7 @@ static __always_inline uint64_t stack_of_stopped(const struct go_g *g, uint8_t s
 		return 0;
 	push_pc(s, pc);
 	if (!in_call && hides_caller(g, pc, preempted))
-		push_pc(s, read_word(g_word(g, layout.g_sched_sp)));
+		push_pc(s, return_of_stopped(g));
 	return end_walk(s, g_word(g, in_call ? layout.g_syscallbp : layout.g_sched_bp), skip);
 }
 
@@ -264,7 +270,14 @@ static __always_inline uint64_t stack_in_call(const struct go_g *g, uint64_t use
 
 	if (layout.g_syscallbp != LAYOUT_ABSENT)
 		return stack_of_g(g, 1);
+#if defined(__TARGET_ARCH_arm64)
+	/* A frame's record begins right below its stack pointer (cmd/internal/obj/arm64/obj7.go, preprocess).
+	 */
+	(void)user_bp;
+	bp = g_word(g, layout.g_syscallsp) - 8;
+#else
 	bp = frame_above(user_bp, g_word(g, layout.g_syscallsp));
+#endif
 	if (go_minor <= 18)
 		return stack_over_assembly(g, bp);
 	return stack_from(g_word(g, layout.g_syscallpc), bp, g_word(g, layout.g_stack_hi), 1);

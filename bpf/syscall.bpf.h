@@ -11,16 +11,21 @@
 
 static __always_inline bool is_target(void)
 {
-	return bpf_get_current_task_btf()->tgid == (int)target_tgid;
+	return current_tgid() == target_tgid;
 }
 
-/* asm/unistd_64.h */
+/* asm/unistd_64.h, asm-generic/unistd.h */
+#if defined(__TARGET_ARCH_arm64)
+#define NR_ARCH_PRCTL (-1)
+#define NR_GETTID     178
+#else
 #define NR_ARCH_PRCTL 158
 #define NR_GETTID     186
+#endif
 
 /*
- * A new thread has its creator's TLS, and g with it, until its own is set: by
- * these two calls (clone and settls in runtime/sys_linux_amd64.s, Go 1.4 … 1.26).
+ * A new thread has its creator's TLS (arm64: registers), and g with it, until its own is set: by
+ * these two calls (clone and settls in runtime/sys_linux_amd64.s, Go 1.4 … 1.26; clone in sys_linux_arm64.s).
  */
 static __always_inline bool is_newborn(long id, uint64_t m)
 {
@@ -29,7 +34,18 @@ static __always_inline bool is_newborn(long id, uint64_t m)
 	if (id != NR_ARCH_PRCTL && id != NR_GETTID)
 		return false;
 	return bpf_probe_read_user(&tid, sizeof(tid), (const void *)(m + layout.m_procid)) ||
-	       tid != (uint32_t)bpf_get_current_task_btf()->pid;
+	       tid != own_tid();
+}
+
+/* g of a thread that enters or leaves the kernel by a system call. Where g is in a register, it is so in Go's
+ * own code only. */
+static __always_inline uint64_t g_in_call(const struct pt_regs *regs)
+{
+#if defined(__TARGET_ARCH_arm64)
+	if (!lies_in(REG_PC(regs), places.text, places.etext))
+		return 0;
+#endif
+	return current_g(regs);
 }
 
 SEC("?tp_btf/sys_enter")
@@ -42,7 +58,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 
 	if (!is_target())
 		return 0;
-	rec.g = current_g();
+	rec.g = g_in_call(regs);
 	if (!rec.g || !read_g(&g, rec.g) || g_status(&g) != GSYSCALL)
 		return 0; /* not one of Go's */
 	m = g_word(&g, layout.g_m);
@@ -56,7 +72,7 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	else if (rec.p) /* 1.4 has the P's alone */
 		read_user(&tick, sizeof(tick), rec.p + layout.p_syscalltick);
 	rec.arg = tick;
-	rec.stack = scan_stacks ? scan_g(&g, 1) : stack_in_call(&g, regs->bp);
+	rec.stack = scan_stacks ? scan_g(&g, 1) : stack_in_call(&g, MEMBER(regs, REG_FP_MEMBER));
 	send(&rec);
 	return 0;
 }
@@ -70,12 +86,12 @@ int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 
 	if (!is_target())
 		return 0;
-	rec.g = current_g();
+	rec.g = g_in_call(regs);
 	/* A new thread's own TLS has no g yet, but anything, when arch_prctl has set it: that is no loss. */
 	if (!rec.g || bpf_probe_read_user(&status, sizeof(status), (const void *)(rec.g + layout.g_status)) ||
 	    (status & ~GSCAN) != GSYSCALL)
 		return 0;
-	rec.arg2 = regs->orig_ax;
+	rec.arg2 = MEMBER(regs, CALL_MEMBER);
 	send(&rec);
 	return 0;
 }
@@ -102,12 +118,12 @@ int syscall_block(struct pt_regs *ctx)
 	struct raw_record rec = {.site = SITE_SYSCALL_BLOCK};
 	struct go_g g;
 
-	if (!self(&rec, &g, ctx->r14))
+	if (!self(&rec, &g, REG_G(ctx)))
 		return 0;
 	if (go_minor >= 21)
-		rec.stack = stack_from(read_word(ctx->sp), ctx->bp, g_word(&g, layout.g_stack_hi), 1);
+		rec.stack = stack_from(return_address(ctx), REG_FP(ctx), g_word(&g, layout.g_stack_hi), 1);
 	else
-		rec.stack = stack_in_call(&g, ctx->bp);
+		rec.stack = stack_in_call(&g, REG_FP(ctx));
 	send(&rec);
 	return 0;
 }
@@ -117,17 +133,17 @@ static __always_inline void enter_c(struct pt_regs *ctx, uint8_t site, uint64_t 
 	struct raw_record rec = {.site = site};
 	struct go_g g;
 
-	if (!self(&rec, &g, ctx->r14))
+	if (!self(&rec, &g, REG_G(ctx)))
 		return;
 	rec.stack = stack_from(pc, bp, g_word(&g, layout.g_stack_hi), 1);
 	send(&rec);
 }
 
-/* At the call of entersyscall in cgocall (e8 rel32: the return address is 5 bytes on). */
+/* At the call of entersyscall in cgocall . */
 SEC("?uprobe")
 int call_enter(struct pt_regs *ctx)
 {
-	enter_c(ctx, SITE_CALL_ENTER, ctx->ip + 5, ctx->bp);
+	enter_c(ctx, SITE_CALL_ENTER, REG_PC(ctx) + CALL_SIZE, REG_FP(ctx));
 	return 0;
 }
 
@@ -139,13 +155,13 @@ SEC("?uprobe")
 int call_return(struct pt_regs *ctx)
 {
 	if (layout.g_syscallbp != LAYOUT_ABSENT)
-		enter_c(ctx, SITE_CALL_RETURN, ctx->ax, ctx->cx);
+		enter_c(ctx, SITE_CALL_RETURN, GO_ARG(ctx, 0), GO_ARG(ctx, 2));
 	else if (go_minor > 20)
-		enter_c(ctx, SITE_CALL_RETURN, ctx->ip + 5, ctx->bp);
-	else if (lies_in(ctx->ax, places.cgocall, places.cgocall_end))
-		enter_c(ctx, SITE_CALL_RETURN, ctx->ax, ctx->bx + places.cgocall_frame);
+		enter_c(ctx, SITE_CALL_RETURN, REG_PC(ctx) + CALL_SIZE, REG_FP(ctx));
+	else if (lies_in(GO_ARG(ctx, 0), places.cgocall, places.cgocall_end))
+		enter_c(ctx, SITE_CALL_RETURN, GO_ARG(ctx, 0), GO_ARG(ctx, 1) + places.cgocall_frame);
 	else
-		enter_c(ctx, SITE_CALL_RETURN, ctx->ax, 0); /* a thread of C's own */
+		enter_c(ctx, SITE_CALL_RETURN, GO_ARG(ctx, 0), 0); /* a thread of C's own */
 	return 0;
 }
 
@@ -155,7 +171,7 @@ int call_exit(struct pt_regs *ctx)
 	struct raw_record rec = {.site = SITE_CALL_EXIT};
 	struct go_g g;
 
-	if (self(&rec, &g, ctx->r14))
+	if (self(&rec, &g, REG_G(ctx)))
 		send(&rec);
 	return 0;
 }
@@ -166,7 +182,7 @@ static __always_inline void by_casgstatus(struct pt_regs *ctx, uint8_t site)
 	struct raw_record rec = {.site = site};
 	struct go_g g;
 
-	if (self(&rec, &g, ctx->ax))
+	if (self(&rec, &g, GO_ARG(ctx, 0)))
 		send(&rec);
 }
 

@@ -11,7 +11,7 @@ static __always_inline uint32_t cpu_of(const struct task_struct *task)
 
 	if (bpf_core_field_exists(old->cpu))
 		return BPF_CORE_READ(old, cpu);
-	return task->thread_info.cpu;
+	return MEMBER(task, thread_info.cpu);
 }
 
 /* Reading the list of tasks runs it, for each of them. */
@@ -23,24 +23,25 @@ int list_thread(struct bpf_iter__task *ctx)
 	struct user_regs regs;
 	uint64_t state;
 
-	if (!task || !is_traced(task->tgid))
+	if (!task || !is_traced(MEMBER(task, tgid)))
 		return 0;
 	state = state_of(task);
 	user_regs(&regs, task);
-	thread.tid = task->pid;
-	thread.tgid = task->tgid;
+	thread.tid = shown_id(MEMBER(task, pid));
+	thread.tgid = shown_id(MEMBER(task, tgid));
 	thread.cpu = cpu_of(task);
-	thread.on_cpu = task->on_cpu;
-	thread.exiting = !!(task->flags & PF_EXITING);
+	thread.on_cpu = MEMBER(task, on_cpu);
+	thread.exiting = !!(MEMBER(task, flags) & PF_EXITING);
 	thread.left = left_in(state);
-	thread.start_ns = task->start_boottime;
+	thread.start_ns = MEMBER(task, start_boottime);
 	thread.call = regs.call;
 	thread.wait = regs.call ? wait_in_call(task, &regs, false) : 0;
 	thread.ip = regs.ip;
 	thread.sp = regs.sp;
 	thread.bp = regs.bp;
-	thread.switches = task->nvcsw + task->nivcsw;
-	__builtin_memcpy(thread.comm, task->comm, COMM_SIZE);
+	thread.link = LINK_OF(&regs);
+	thread.switches = MEMBER(task, nvcsw) + MEMBER(task, nivcsw);
+	read_comm(thread.comm, task);
 	bpf_seq_write(ctx->meta->seq, &thread, sizeof(thread));
 	return 0;
 }

@@ -6,6 +6,7 @@
 #ifndef GOTRACE_THREAD_BPF_H
 #define GOTRACE_THREAD_BPF_H
 
+#include "bpf/shown.bpf.h"
 #include "bpf/unwind.bpf.h"
 
 /* Of task_struct.flags (include/linux/sched.h; PF_USER_WORKER from Linux 6.4 on). */
@@ -29,7 +30,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1024); /* of those at once: README */
 	__type(key, uint32_t);     /* tgid */
-	__type(value, uint32_t);   /* nothing */
+	__type(value, uint32_t);   /* what /proc calls it */
 } traced SEC(".maps");
 
 /* What is known of a thread that is in a system call, for its switches within. */
@@ -65,50 +66,94 @@ struct user_regs {
 	uint64_t ip; /* as native_stack takes it */
 	uint64_t sp, bp;
 	uint64_t args[2]; /* of the call */
+	LINK_FIELD
 };
 
 /* The kernel's own workers in a process (io_uring, vhost) never were in user mode. */
 static __always_inline bool has_user_side(const struct task_struct *task)
 {
-	return !(task->flags & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER));
+	return !(MEMBER(task, flags) & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER));
 }
 
-/* Before Linux 5.15: at the upper end of the kernel's stack, which has 16 KiB on x86-64
- * (arch/x86/include/asm/processor.h, task_pt_regs). */
-#define KERNEL_STACK 16384u
+/* With probed tasks: how far above the lower end of its kernel stack a
+ * thread's registers are. Seen on gotrace's own thread (bpf/threads.bpf.c, calibrate); 0: it was not. */
+volatile uint32_t regs_place;
 
-/*
- * In the kernel orig_ax is the system call's number, and negative where an
- * interrupt or a fault led into it (arch/x86/entry/entry_64.S).
- */
+#define REGS_PLACE_MAX (1u << 17) /* kernel stacks have 16 KiB on x86-64, at most 64 on arm64 */
+
 static __always_inline void take_regs(struct user_regs *to, const struct pt_regs *regs)
 {
-	bool in_call = (__s64)regs->orig_ax >= 0;
+	bool in_call = CALL_OF(regs) >= 0;
 
-	to->call = in_call ? regs->orig_ax + 1 : 0;
-	to->ip = regs->ip + !in_call;
-	to->sp = regs->sp;
-	to->bp = regs->bp;
-	to->args[0] = regs->di;
-	to->args[1] = regs->si;
+	to->call = in_call ? (uint64_t)CALL_OF(regs) + 1 : 0;
+	to->ip = REG_PC(regs) + !in_call;
+	to->sp = REG_SP(regs);
+	to->bp = REG_FP(regs);
+	KEEP_LINK(to, regs);
+	to->args[0] = CALL_ARG_0(regs);
+	to->args[1] = CALL_ARG_1(regs);
+}
+
+#if defined(__TARGET_ARCH_arm64)
+
+/* From the kernel's memory. A copy of all of them would not fit on the stack of a program that walks stacks.
+ */
+static __always_inline bool probe_regs(struct user_regs *to, const struct pt_regs *from)
+{
+	struct pt_regs_tail tail;
+	uint64_t second = 0;
+
+	if (bpf_probe_read_kernel(&tail, sizeof(tail), &from->regs[29]) ||
+	    bpf_probe_read_kernel(&second, sizeof(second), &from->regs[1]))
+		return false;
+	to->call = tail.syscallno >= 0 ? (uint64_t)tail.syscallno + 1 : 0;
+	to->ip = tail.pc + (tail.syscallno < 0);
+	to->sp = tail.sp;
+	to->bp = tail.fp;
+	to->link = tail.link;
+	to->args[0] = tail.orig_x0;
+	to->args[1] = second;
+	return true;
+}
+
+#else
+
+static __always_inline bool probe_regs(struct user_regs *to, const struct pt_regs *from)
+{
+	struct pt_regs copy;
+
+	if (bpf_probe_read_kernel(&copy, sizeof(copy), from))
+		return false;
+	take_regs(to, &copy);
+	return true;
+}
+
+#endif
+
+/* From what a tracepoint of system calls hands over. */
+static __always_inline void take_call_regs(struct user_regs *to, const struct pt_regs *regs)
+{
+	if (!probed_tasks) {
+		take_regs(to, regs);
+		return;
+	}
+	*to = (struct user_regs){0};
+	probe_regs(to, regs);
 }
 
 static __always_inline bool user_regs(struct user_regs *to, struct task_struct *task)
 {
-	struct pt_regs copy;
+	uint32_t place;
 
 	*to = (struct user_regs){0};
 	if (!has_user_side(task))
 		return false;
-	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs)) {
+	if (!probed_tasks) {
 		take_regs(to, (const struct pt_regs *)bpf_task_pt_regs(task));
 		return true;
 	}
-	if (bpf_probe_read_kernel(&copy, sizeof(copy),
-				  (const char *)task->stack + KERNEL_STACK - sizeof(copy)))
-		return false;
-	take_regs(to, &copy);
-	return true;
+	place = regs_place;
+	return place && probe_regs(to, (const void *)((const char *)MEMBER(task, stack) + place));
 }
 
 static __always_inline uint64_t stack_of(const struct user_regs *regs, uint32_t tgid)
@@ -117,7 +162,7 @@ static __always_inline uint64_t stack_of(const struct user_regs *regs, uint32_t 
 		.ip = regs->ip,
 		.sp = regs->sp,
 		.bp = regs->bp,
-		.di = regs->call ? regs->args[0] : 0,
+		.link = LINK_OF(regs),
 	};
 
 	return native_stack_from(&from, tgid);
@@ -129,7 +174,14 @@ static __always_inline uint64_t stack_of(const struct user_regs *regs, uint32_t 
  */
 static __always_inline void send_timed(struct raw_record *rec)
 {
+	struct raw_record shown;
+
 	rec->p = bpf_get_smp_processor_id();
+	if (own_level) { /* the caller's own may be sent again */
+		shown = *rec;
+		show_ids(&shown);
+		rec = &shown;
+	}
 	if (put(rec, sizeof(*rec)))
 		count_loss(LOSS_RING_FULL);
 }
@@ -140,7 +192,7 @@ static __always_inline void send_thread(struct raw_record *rec)
 	send_timed(rec);
 }
 
-#define COMM_SIZE 16u
+#define COMM_SIZE TASK_COMM
 
 static __always_inline void send_comm(uint32_t tgid, uint32_t tid, const char comm[COMM_SIZE])
 {
@@ -148,8 +200,8 @@ static __always_inline void send_comm(uint32_t tgid, uint32_t tid, const char co
 	struct raw_text *text = (struct raw_text *)words;
 
 	text->record.site = SITE_COMM;
-	text->record.tid = tid;
-	text->record.goid = tgid;
+	text->record.tid = shown_id(tid);
+	text->record.goid = shown_id(tgid);
 	text->record.p = bpf_get_smp_processor_id();
 	__builtin_memcpy(text->text, comm, COMM_SIZE);
 	for (uint32_t i = 0; i < COMM_SIZE && comm[i]; i++)

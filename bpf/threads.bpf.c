@@ -12,23 +12,34 @@
 
 const volatile uint32_t own_tgid; /* gotrace itself */
 
+/* The same distance for every thread: the registers are at the end of its kernel stack. */
+static __always_inline void find_regs(const struct task_struct *task, const struct pt_regs *user)
+{
+	uint64_t distance = (uint64_t)user - (uint64_t)MEMBER(task, stack);
+
+	if (distance < REGS_PLACE_MAX)
+		regs_place = (uint32_t)distance;
+}
+
 /* What a usual hit costs, measured on gotrace: for its own system calls only. */
 SEC("?tp_btf/sys_enter")
 int BPF_PROG(calibrate, struct pt_regs *user)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct task_struct *task = current_task();
 	struct user_regs regs;
 	struct scratch *s;
 
-	if ((uint32_t)task->tgid != own_tgid)
+	if ((uint32_t)MEMBER(task, tgid) != own_tgid)
 		return 0;
-	take_regs(&regs, user);
+	if (probed_tasks)
+		find_regs(task, user);
+	take_call_regs(&regs, user);
 	s = take_scratch();
 	if (!s)
 		return 0;
 	bpf_probe_read_user(s->chunk, CHUNK / 4, (const void *)regs.sp);
 	s->hash = bpf_ktime_get_ns();
-	known_thread(task->pid);
+	known_thread(MEMBER(task, pid));
 	give_back(s);
 	return 0;
 }

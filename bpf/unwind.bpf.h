@@ -8,9 +8,9 @@
 #define GOTRACE_UNWIND_BPF_H
 
 #include "bpf/scratch.bpf.h"
+#include "bpf/shown.bpf.h"
 
-#define MAP_MMAPABLE    (1u << 10) /* BPF_F_MMAPABLE, BPF_F_NO_PREALLOC: linux/bpf.h */
-#define MAP_NO_PREALLOC (1u << 0)
+#define MAP_MMAPABLE (1u << 10) /* BPF_F_MMAPABLE: linux/bpf.h */
 
 /* Filled by capture (src/capture/native_tables.h), which also sets how many entries they have. */
 struct {
@@ -52,12 +52,12 @@ struct {
 
 static __always_inline uint64_t kept_mark(uint64_t pc)
 {
-	return UNWIND_KEPT_MARK | pc >> UNWIND_KEPT_BITS << 32;
+	return UNWIND_KEPT_MARK | pc >> UNWIND_CODE_SHIFT >> UNWIND_KEPT_BITS << 32;
 }
 
 static __always_inline uint32_t kept_key(uint32_t space, uint64_t pc)
 {
-	return (space << UNWIND_KEPT_BITS) + (uint32_t)(pc & (UNWIND_KEPT - 1));
+	return (space << UNWIND_KEPT_BITS) + (uint32_t)(pc >> UNWIND_CODE_SHIFT & (UNWIND_KEPT - 1));
 }
 
 struct {
@@ -68,10 +68,10 @@ struct {
 	__type(value, uint64_t);
 } unwind_kept SEC(".maps");
 
-/* The space of a process (tgid), where there are several. */
+/* The space of a process (tgid), where there are several. Before Linux 6.1 programs of perf events take
+ * hashes with all their room at once only. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, MAP_NO_PREALLOC);
 	__uint(max_entries, 4096);
 	__type(key, uint32_t);
 	__type(value, uint32_t);
@@ -101,8 +101,9 @@ static __always_inline const struct unwind_row *unwind_row_at(void *where, uint3
 #define SHORT_COPY 1024u
 
 /* Copies stack from s->base on, to the end of its page: a thread's stack ends at one. */
-__noinline int copy_stack(struct scratch *s)
+__noinline int copy_stack(SCRATCH_PARAMETER)
 {
+	SCRATCH_GIVEN(s);
 	uint64_t base, size;
 
 	if (!s)
@@ -133,7 +134,7 @@ static __always_inline bool unwind_read(void *where, uint64_t address, uint64_t 
 		if (address & 7)
 			return false;
 		s->base = address;
-		if (!copy_stack(s))
+		if (!copy_stack(GIVE(s)))
 			return false;
 		at = 0;
 	}
@@ -149,8 +150,9 @@ static __always_inline bool unwind_read(void *where, uint64_t address, uint64_t 
  * before: what was kept too late for that is thrown away here. The exchange is
  * the barrier that the second look needs.
  */
-__noinline int search_rule(struct scratch *s)
+__noinline int search_rule(SCRATCH_PARAMETER)
 {
+	SCRATCH_GIVEN(s);
 	union {
 		uint64_t word;
 		struct unwind_space space;
@@ -170,10 +172,15 @@ __noinline int search_rule(struct scratch *s)
 	s->rule = unwind_rule_at(s, list.space, pc);
 	key = kept_key(s->space, pc);
 	kept = bpf_map_lookup_elem(&unwind_kept, &key);
-	if (!kept || s->rule == UNWIND_NOWHERE || pc >> 47)
+	if (!kept || s->rule == UNWIND_NOWHERE || pc >> (47 + UNWIND_CODE_SHIFT))
 		return 0;
 	entry = kept_mark(pc) | s->rule;
+#ifdef BEFORE_512
+	*kept = entry;
+	fence(s);
+#else
 	__sync_lock_test_and_set(kept, entry);
+#endif
 	if (*shown != list.word)
 		*kept = 0;
 	return 0;
@@ -189,13 +196,14 @@ static __always_inline uint32_t rule_of(struct scratch *s)
 	if ((entry ^ kept_mark(pc)) >> 32 == 0)
 		return (uint32_t)entry;
 	s->rule = UNWIND_NOWHERE;
-	search_rule(s);
+	search_rule(GIVE(s));
 	return s->rule;
 }
 
 /* A frame of the walk: keeps its address, and finds its caller. False at the end. */
-__noinline int native_frame(struct scratch *s)
+__noinline int native_frame(SCRATCH_PARAMETER)
 {
+	SCRATCH_GIVEN(s);
 	enum unwind_result result;
 	struct unwind_regs regs;
 	uint32_t rule;
@@ -214,24 +222,26 @@ __noinline int native_frame(struct scratch *s)
 	regs.ip = s->regs.ip;
 	regs.sp = s->regs.sp;
 	regs.bp = s->regs.bp;
-	regs.di = s->regs.di;
+	regs.link = s->regs.link;
 	push_pc(s, regs.ip);
 	result = unwind_step(s, rule, &regs);
 	s->regs.ip = regs.ip;
 	s->regs.sp = regs.sp;
 	s->regs.bp = regs.bp;
-	s->regs.di = regs.di;
+	s->regs.link = regs.link;
 	if (result == UNWIND_BROKEN)
 		s->flags |= RAW_STACK_BROKEN;
 	return result == UNWIND_MORE;
 }
 
-__noinline int native_frames(struct scratch *s)
+__noinline int native_frames(SCRATCH_PARAMETER)
 {
+	SCRATCH_GIVEN(s);
+
 	if (!s)
 		return 0;
 	for (uint32_t i = 0; i < STACK_DEPTH + 1; i++) {
-		if (!native_frame(s))
+		if (!native_frame(GIVE(s)))
 			break;
 	}
 	return 0;
@@ -244,6 +254,7 @@ static __always_inline bool space_of(uint32_t tgid, uint32_t *space)
 	*space = 0;
 	if (!unwind_several)
 		return true;
+	tgid = shown_id(tgid); /* capture, which fills it in, knows no others */
 	found = bpf_map_lookup_elem(&unwind_processes, &tgid);
 	if (found)
 		*space = *found;
@@ -271,16 +282,22 @@ static __always_inline uint64_t native_stack_from(const struct unwind_regs *regs
 	s->regs.ip = regs->ip;
 	s->regs.sp = regs->sp;
 	s->regs.bp = regs->bp;
-	s->regs.di = regs->di;
-	native_frames(s);
+	s->regs.link = regs->link;
+	native_frames(GIVE(s));
 	hash = name_stack(s, 0);
 	give_back(s);
 	return hash;
 }
 
-static __always_inline uint64_t native_stack(uint64_t ip, uint64_t sp, uint64_t bp, uint32_t tgid)
+/* At the instruction that a probe is on. */
+static __always_inline uint64_t native_stack(const struct pt_regs *ctx, uint32_t tgid)
 {
-	const struct unwind_regs regs = {.ip = ip, .sp = sp, .bp = bp};
+	const struct unwind_regs regs = {
+		.ip = REG_PC(ctx) + 1,
+		.sp = REG_SP(ctx),
+		.bp = REG_FP(ctx),
+		.link = REG_LINK(ctx),
+	};
 
 	return native_stack_from(&regs, tgid);
 }

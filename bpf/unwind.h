@@ -34,8 +34,24 @@ enum unwind_kind {
 	UNWIND_SIGNAL = 7,   /* a ucontext is at rsp: what a signal has interrupted */
 	UNWIND_CHAIN = 8,    /* no tables: rbp is the frame pointer */
 	UNWIND_NOWHERE = 9,  /* no code is mapped there: the address is none */
-	UNWIND_SP_RDI = 10,  /* as UNWIND_SP, but the return address is in rdi: vfork */
+	UNWIND_SP_LINK =
+		10, /* as UNWIND_SP, but the return address is in unwind_regs.link: vfork, arm64's leaves */
+	/*
+	 * arm64, where the return address may be anywhere: with the caller's x29 right below it, a pair. What
+	 * is rbp's part in other rules counts words here: n.
+	 */
+	UNWIND_SP_PAIR = 11,  /* CFA = sp + offset; the pair is at CFA - 8 * n */
+	UNWIND_SP_FRAME = 12, /* CFA = sp + offset; the pair is at sp + 8 * n */
+	UNWIND_FP_FRAME = 13, /* CFA = x29 + offset; the pair is at x29 + 8 * n */
+	UNWIND_SP_ALONE =
+		14, /* CFA = sp + offset; the return address is at CFA - 8 * n, x29 is the caller's own */
+	UNWIND_SP_APART =
+		15, /* CFA = sp + offset; n's lower half for the return address, its upper one for x29 */
 };
+
+#define UNWIND_APART(ra, fp) ((uint32_t)(ra) | (uint32_t)(fp) << 5)
+#define UNWIND_APART_RA(n)   ((n)&31u)
+#define UNWIND_APART_FP(n)   ((n) >> 5)
 
 #define UNWIND_RBP_SAME    0u
 #define UNWIND_RBP_LAST    1022u /* 1 … this: at CFA - 8 * it */
@@ -81,7 +97,8 @@ struct unwind_space {
 struct unwind_regs {
 	uint64_t ip; /* a return address, or the next instruction's address plus 1 */
 	uint64_t sp, bp;
-	uint64_t di; /* of a leaf in a system call; 0: not known */
+	uint64_t link; /* where a leaf may have its return address: amd64's rdi in a system call, arm64's x30;
+			* 0: not known */
 };
 
 /* gregs[REG_RBP], [REG_RSP] and [REG_RIP] in struct ucontext_t (glibc
@@ -89,6 +106,23 @@ struct unwind_regs {
 #define UNWIND_UCONTEXT_RBP 120u
 #define UNWIND_UCONTEXT_RSP 160u
 #define UNWIND_UCONTEXT_RIP 168u
+
+/* The same of arm64's signal frame: siginfo has 128 bytes, uc_mcontext.regs is 184 from the ucontext's
+ * beginning (arch/arm64/kernel/signal.c, struct rt_sigframe; arch/arm64/include/uapi/asm/sigcontext.h). */
+#define UNWIND_ARM64_X29 544u
+#define UNWIND_ARM64_X30 552u
+#define UNWIND_ARM64_SP  560u
+#define UNWIND_ARM64_PC  568u
+
+#if defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
+#define UNWIND_IS_ARM64 1
+/* Return addresses may be signed: above the 48 bits of an address (Arm ARM, D8.8). */
+#define UNWIND_ADDRESS(word) ((word)&0xffffffffffffull)
+#define UNWIND_CODE_SHIFT    2 /* instructions are words */
+#else
+#define UNWIND_IS_ARM64   0
+#define UNWIND_CODE_SHIFT 0
+#endif
 
 /*
  * Go calls C on another stack (runtime.asmcgocall), which is above that of the

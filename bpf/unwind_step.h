@@ -70,6 +70,17 @@ UNWIND_INLINE uint32_t unwind_rule_at(void *where, struct unwind_space space, ui
 	return page ? unwind_rule_among(where, page->first, page->count, (uint32_t)at) : UNWIND_NONE;
 }
 
+/* Of amd64 only vfork keeps it there, for the child overwrites what is below the stack pointer. */
+UNWIND_INLINE enum unwind_result unwind_step_link(uint32_t rule, struct unwind_regs *regs)
+{
+	regs->ip = regs->link;
+	regs->sp += (uint64_t)(long)UNWIND_OFFSET(rule) * 8;
+	regs->link = 0;
+	return regs->ip ? UNWIND_MORE : UNWIND_BROKEN;
+}
+
+#if !UNWIND_IS_ARM64
+
 UNWIND_INLINE enum unwind_result unwind_step_signal(void *where, struct unwind_regs *regs)
 {
 	uint64_t at = regs->sp;
@@ -113,15 +124,6 @@ UNWIND_INLINE _Bool unwind_cfa(void *where, uint32_t rule, const struct unwind_r
 	}
 }
 
-/* vfork keeps it there, for the child overwrites what is below the stack pointer. */
-UNWIND_INLINE enum unwind_result unwind_step_rdi(uint32_t rule, struct unwind_regs *regs)
-{
-	regs->ip = regs->di;
-	regs->sp += (uint64_t)(long)UNWIND_OFFSET(rule) * 8;
-	regs->di = 0;
-	return regs->ip ? UNWIND_MORE : UNWIND_BROKEN;
-}
-
 /*
  * The frame that a chain goes on from: bp, or the one that is right above its
  * slot. runtime/cgo's crosscall2, through which C calls Go, makes one for the
@@ -149,9 +151,9 @@ UNWIND_INLINE enum unwind_result unwind_step(void *where, uint32_t rule, struct 
 		return UNWIND_WHOLE;
 	if (kind == UNWIND_SIGNAL)
 		return unwind_step_signal(where, regs);
-	if (kind == UNWIND_SP_RDI)
-		return unwind_step_rdi(rule, regs);
-	regs->di = 0;
+	if (kind == UNWIND_SP_LINK)
+		return unwind_step_link(rule, regs);
+	regs->link = 0;
 	if (kind == UNWIND_CHAIN && !unwind_chain_frame(where, &regs->bp))
 		return UNWIND_BROKEN;
 	/* A caller's frame is above; every frame but a signal's takes the walk on. */
@@ -169,5 +171,91 @@ UNWIND_INLINE enum unwind_result unwind_step(void *where, uint32_t rule, struct 
 	regs->sp = cfa;
 	return regs->ip ? UNWIND_MORE : UNWIND_WHOLE;
 }
+
+#else
+
+UNWIND_INLINE enum unwind_result unwind_step_signal(void *where, struct unwind_regs *regs)
+{
+	uint64_t at = regs->sp;
+
+	if (!unwind_read(where, at + UNWIND_ARM64_X29, &regs->bp) ||
+	    !unwind_read(where, at + UNWIND_ARM64_X30, &regs->link) ||
+	    !unwind_read(where, at + UNWIND_ARM64_SP, &regs->sp) ||
+	    !unwind_read(where, at + UNWIND_ARM64_PC, &regs->ip))
+		return UNWIND_BROKEN;
+	regs->link = UNWIND_ADDRESS(regs->link);
+	regs->ip++;
+	return UNWIND_MORE;
+}
+
+/* The frame pointer's and the return address's places; 0: it is the caller's own. */
+UNWIND_INLINE _Bool unwind_places(uint32_t rule, const struct unwind_regs *regs, uint64_t cfa, uint64_t *fp,
+				  uint64_t *ra)
+{
+	uint32_t n = UNWIND_RBP(rule);
+
+	switch (UNWIND_KIND(rule)) {
+	case UNWIND_SP_PAIR:
+		*fp = cfa - 8ull * n;
+		break;
+	case UNWIND_SP_FRAME:
+		*fp = regs->sp + 8ull * n;
+		break;
+	case UNWIND_FP_FRAME:
+		*fp = regs->bp + 8ull * n;
+		break;
+	case UNWIND_CHAIN:
+		*fp = regs->bp;
+		break;
+	case UNWIND_SP_ALONE:
+		*fp = 0;
+		*ra = cfa - 8ull * n;
+		return 1;
+	case UNWIND_SP_APART:
+		*fp = cfa - 8ull * UNWIND_APART_FP(n);
+		*ra = cfa - 8ull * UNWIND_APART_RA(n);
+		return 1;
+	default:
+		return 0;
+	}
+	*ra = *fp + 8;
+	return 1;
+}
+
+/*
+ * From a frame to its caller's, as for amd64. Where only the chain is known, the
+ * caller's stack pointer is not: most compilers' code has its pair at the
+ * lower end of a frame, where x29 then points (Procedure Call Standard for the Arm 64-bit
+ * Architecture, 6.2.3, asks for no place).
+ */
+UNWIND_INLINE enum unwind_result unwind_step(void *where, uint32_t rule, struct unwind_regs *regs)
+{
+	uint32_t kind = UNWIND_KIND(rule);
+	uint64_t cfa, fp, ra;
+
+	if (kind == UNWIND_END || (kind == UNWIND_CHAIN && !regs->bp))
+		return UNWIND_WHOLE;
+	if (kind == UNWIND_SIGNAL)
+		return unwind_step_signal(where, regs);
+	if (kind == UNWIND_SP_LINK)
+		return unwind_step_link(rule, regs);
+	regs->link = 0;
+	cfa = (kind == UNWIND_FP_FRAME ? regs->bp : regs->sp) + (uint64_t)(long)UNWIND_OFFSET(rule) * 8;
+	if (kind == UNWIND_CHAIN)
+		cfa = regs->bp + 16;
+	if (cfa & 7 || !unwind_places(rule, regs, cfa, &fp, &ra))
+		return UNWIND_BROKEN;
+	if (cfa <= regs->sp && (kind != UNWIND_CHAIN || regs->sp - cfa < UNWIND_STACKS_APART))
+		return UNWIND_BROKEN;
+	if (fp && !unwind_read(where, fp, &regs->bp))
+		return UNWIND_BROKEN;
+	if (!unwind_read(where, ra, &regs->ip))
+		return UNWIND_BROKEN;
+	regs->ip = UNWIND_ADDRESS(regs->ip);
+	regs->sp = kind == UNWIND_CHAIN && regs->bp > cfa ? regs->bp : cfa;
+	return regs->ip ? UNWIND_MORE : UNWIND_WHOLE;
+}
+
+#endif
 
 #endif

@@ -28,7 +28,7 @@ static __always_inline bool read_self(struct raw_record *rec, struct go_g *g, ui
 /* At the push that makes a frame: the stack from the caller on. */
 static __always_inline uint64_t caller_stack(struct pt_regs *ctx, const struct go_g *g, uint8_t skip)
 {
-	return stack_from(read_word(ctx->sp), ctx->bp, g_word(g, layout.g_stack_hi), skip);
+	return stack_from(return_address(ctx), REG_FP(ctx), g_word(g, layout.g_stack_hi), skip);
 }
 
 /*
@@ -55,7 +55,7 @@ static __always_inline void fill_text(struct raw_text *to, const struct raw_reco
 				      struct text other)
 {
 	to->record = *rec;
-	to->record.tid = (uint32_t)bpf_get_current_task_btf()->pid;
+	to->record.tid = own_tid();
 	to->record.time = bpf_ktime_get_ns();
 	to->len = copy_text(to, 0, one, &to->away);
 	to->len2 = copy_text(to, to->len, other, &to->away2);
@@ -84,11 +84,11 @@ static __always_inline void send_text(const struct raw_record *rec, struct text 
 SEC("?uprobe")
 int task_begin(struct pt_regs *ctx)
 {
-	struct raw_record rec = {.site = SITE_TASK_BEGIN, .arg = ctx->ax, .arg2 = ctx->bx};
-	struct text name = {ctx->cx, ctx->di}, none = {0};
+	struct raw_record rec = {.site = SITE_TASK_BEGIN, .arg = GO_ARG(ctx, 0), .arg2 = GO_ARG(ctx, 1)};
+	struct text name = {GO_ARG(ctx, 2), GO_ARG(ctx, 3)}, none = {0};
 	struct go_g g;
 
-	if (comes_again(ctx) || !read_self(&rec, &g, ctx->r14))
+	if (comes_again(ctx) || !read_self(&rec, &g, REG_G(ctx)))
 		return 0;
 	rec.stack = caller_stack(ctx, &g, 1);
 	send_text(&rec, name, none);
@@ -98,10 +98,10 @@ int task_begin(struct pt_regs *ctx)
 SEC("?uprobe")
 int task_end(struct pt_regs *ctx)
 {
-	struct raw_record rec = {.site = SITE_TASK_END, .arg = ctx->ax};
+	struct raw_record rec = {.site = SITE_TASK_END, .arg = GO_ARG(ctx, 0)};
 	struct go_g g;
 
-	if (comes_again(ctx) || !read_self(&rec, &g, ctx->r14))
+	if (comes_again(ctx) || !read_self(&rec, &g, REG_G(ctx)))
 		return 0;
 	rec.stack = caller_stack(ctx, &g, 0);
 	send(&rec);
@@ -112,15 +112,15 @@ int task_end(struct pt_regs *ctx)
 SEC("?uprobe")
 int region(struct pt_regs *ctx)
 {
-	struct raw_record rec = {.site = SITE_REGION_BEGIN, .arg = ctx->ax};
-	struct text name = {ctx->cx, ctx->di}, none = {0};
+	struct raw_record rec = {.site = SITE_REGION_BEGIN, .arg = GO_ARG(ctx, 0)};
+	struct text name = {GO_ARG(ctx, 2), GO_ARG(ctx, 3)}, none = {0};
 	struct go_g g;
 
-	if (ctx->bx > 1 || comes_again(ctx))
+	if (GO_ARG(ctx, 1) > 1 || comes_again(ctx))
 		return 0;
-	if (ctx->bx)
+	if (GO_ARG(ctx, 1))
 		rec.site = SITE_REGION_END;
-	if (!read_self(&rec, &g, ctx->r14))
+	if (!read_self(&rec, &g, REG_G(ctx)))
 		return 0;
 	rec.stack = caller_stack(ctx, &g, 1);
 	send_text(&rec, name, none);
@@ -130,11 +130,11 @@ int region(struct pt_regs *ctx)
 SEC("?uprobe")
 int user_log(struct pt_regs *ctx)
 {
-	struct raw_record rec = {.site = SITE_LOG, .arg = ctx->ax};
-	struct text category = {ctx->bx, ctx->cx}, message = {ctx->di, ctx->si};
+	struct raw_record rec = {.site = SITE_LOG, .arg = GO_ARG(ctx, 0)};
+	struct text category = {GO_ARG(ctx, 1), GO_ARG(ctx, 2)}, message = {GO_ARG(ctx, 3), GO_ARG(ctx, 4)};
 	struct go_g g;
 
-	if (comes_again(ctx) || !read_self(&rec, &g, ctx->r14))
+	if (comes_again(ctx) || !read_self(&rec, &g, REG_G(ctx)))
 		return 0;
 	rec.stack = caller_stack(ctx, &g, 1);
 	send_text(&rec, category, message);
@@ -174,6 +174,15 @@ static __always_inline uint64_t task_of(uint64_t context)
 	return 0;
 }
 
+static __always_inline bool tracer_is_off(const struct pt_regs *ctx)
+{
+#if defined(__TARGET_ARCH_arm64)
+	return !(uint32_t)reg_value(ctx, layout.region_flag_register); /* `cbz` */
+#else
+	return !IS_EQUAL(ctx) == (go_minor <= 18);
+#endif
+}
+
 /*
  * At the jump in StartRegion: equal = the tracer is off; up to Go 1.18 = it is on. Arguments are still in
  * registers, the frame is made.
@@ -182,14 +191,14 @@ SEC("?uprobe")
 int region_start(struct pt_regs *ctx)
 {
 	struct raw_record rec = {.site = SITE_REGION_START};
-	struct text name = {ctx->cx, ctx->di}, none = {0};
+	struct text name = {GO_ARG(ctx, 2), GO_ARG(ctx, 3)}, none = {0};
 	uint64_t frame[2]; /* of the caller; return address */
 	struct go_g g;
 
-	if (!(ctx->flags & ZERO_FLAG) != (go_minor <= 18) || !read_self(&rec, &g, ctx->r14) ||
-	    !read_user(frame, sizeof(frame), ctx->bp))
+	if (!tracer_is_off(ctx) || !read_self(&rec, &g, REG_G(ctx)) ||
+	    !read_user(frame, sizeof(frame), REG_FP(ctx)))
 		return 0;
-	rec.arg = task_of(ctx->bx);
+	rec.arg = task_of(GO_ARG(ctx, 1));
 	rec.stack = stack_from(frame[1], frame[0], g_word(&g, layout.g_stack_hi), 0);
 	send_text(&rec, name, none);
 	return 0;
@@ -202,9 +211,9 @@ int region_stop(struct pt_regs *ctx)
 	struct raw_record rec = {.site = SITE_REGION_STOP};
 	struct go_g g;
 
-	if (!(ctx->flags & ZERO_FLAG) || !read_self(&rec, &g, ctx->r14))
+	if (!IS_EQUAL(ctx) || !read_self(&rec, &g, REG_G(ctx)))
 		return 0;
-	rec.stack = stack_from(ctx->ip + 1, ctx->bp, g_word(&g, layout.g_stack_hi), 1);
+	rec.stack = stack_from(REG_PC(ctx) + 1, REG_FP(ctx), g_word(&g, layout.g_stack_hi), 1);
 	send(&rec);
 	return 0;
 }

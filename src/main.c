@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* gotrace: which command is meant. */
 #include <malloc.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/message.h"
+#include "util/rights.h"
 
 struct command {
 	const char *name;
 	char *title; /* argv[0] of the command, for its messages */
 	int (*run)(int argc, char **argv);
+	bool with_files; /* and with nothing else: no rights are needed but the user's own */
 };
 
 static int run_command(const struct command *command, int argc, char **argv)
 {
 	argv[0] = command->title;
+	if (command->with_files)
+		rights_give_up();
 	return command->run(argc, argv);
 }
 
@@ -34,14 +40,20 @@ int main(int argc, char **argv)
 {
 	static char record[] = "gotrace record", replay[] = "gotrace replay", check[] = "gotrace check",
 		    convert[] = "gotrace convert", dump[] = "gotrace dump", sites[] = "gotrace sites",
-		    plain[] = "gotrace";
+		    doctor[] = "gotrace doctor", plain[] = "gotrace";
 	const struct command commands[] = {
-		{"record", record, command_record},    {"replay", replay, command_replay},
-		{"check", check, command_check},       {"dump", dump, command_dump},
-		{"convert", convert, command_convert}, {"sites", sites, command_sites},
+		{"record", record, command_record, false},   {"replay", replay, command_replay, true},
+		{"check", check, command_check, true},       {"dump", dump, command_dump, true},
+		{"convert", convert, command_convert, true}, {"sites", sites, command_sites, false},
+		{"doctor", doctor, command_doctor, false},
 	};
 	char *no_arguments[] = {plain, NULL};
+	struct error err;
 
+	if (rights_begin(&err)) {
+		message_error(&err);
+		return STATUS_NONE;
+	}
 	set_up_memory();
 	for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (strcmp(argv[1], commands[i].name) == 0)

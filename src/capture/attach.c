@@ -7,14 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
 
 #include "bpf/record.h"
 #include "capture/bpf.h"
+#include "capture/fit.h"
 
 /* Which program serves which site. */
 static const struct {
@@ -98,15 +99,6 @@ struct bpf_program *attach_program(const struct bpf_object *object, const struct
 	return program ? program : bpf_object__find_program_by_name(object, name);
 }
 
-bool attach_has_multi(void)
-{
-	struct utsname name;
-	unsigned major = 0, minor = 0;
-
-	return uname(&name) == 0 && sscanf(name.release, "%u.%u", &major, &minor) == 2 &&
-	       (major > 6 || (major == 6 && minor >= 10));
-}
-
 /* What BPF_LINK_CREATE takes for these links (Linux 6.6 include/uapi/linux/bpf.h); Debian 12's header ends
  * before it. */
 enum { TRACE_UPROBE_MULTI = 48 };
@@ -161,6 +153,29 @@ static int link_multi(int program, pid_t pid, const char *path, const uint64_t *
 	};
 
 	return (int)syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+}
+
+/*
+ * "/" is no file of code: a kernel with these links says so (EBADF), where it has looked at the process
+ * before it says that there is none of that number (EINVAL). That look came with the filter by process
+ * (46ba0e49b642). Kernels without the links load the program, too, and say EINVAL to both.
+ */
+bool attach_has_multi(void)
+{
+	const struct bpf_insn code[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+					{.code = BPF_JMP | BPF_EXIT}};
+	LIBBPF_OPTS(bpf_prog_load_opts, options,
+		    .expected_attach_type = (enum bpf_attach_type)TRACE_UPROBE_MULTI);
+	int program = bpf_prog_load(BPF_PROG_TYPE_KPROBE, "gotrace_probe", "GPL", code, 2, &options);
+	const uint64_t offset = 0;
+	bool links, filter;
+
+	if (program < 0)
+		return false;
+	links = link_multi(program, getpid(), "/", &offset, NULL, 1) < 0 && errno == EBADF;
+	filter = links && link_multi(program, -1, "/", &offset, NULL, 1) < 0 && errno == EINVAL;
+	close(program);
+	return filter;
 }
 
 int attach_site(struct attachments *attachments, struct bpf_object *object, pid_t pid, const char *exe,
@@ -223,7 +238,7 @@ int attach_tracepoint(struct attachments *attachments, struct bpf_object *object
 {
 	struct attachment one = {.fd = -1, .site = site};
 
-	one.link = bpf_program__attach(attach_program(object, attachments, site));
+	one.link = fit_attach(attach_program(object, attachments, site));
 	return add(attachments, one, program_name(site), err);
 }
 
@@ -231,7 +246,7 @@ int attach_traced(struct attachments *attachments, const struct bpf_program *pro
 {
 	struct attachment one = {.fd = -1};
 
-	one.link = bpf_program__attach(program);
+	one.link = fit_attach(program);
 	return add(attachments, one, bpf_program__name(program), err);
 }
 

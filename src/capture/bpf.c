@@ -9,11 +9,12 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <linux/btf.h>
 
 #include "bpf/record.h"
 #include "bpf/gotrace.skel.h"
+#include "bpf/gotrace_before512.skel.h"
 #include "capture/bpf_threads.h"
+#include "capture/fit.h"
 
 /* libbpf tells details by a callback without a context; the last warning goes into our own line. */
 static char last_warning[256];
@@ -31,66 +32,9 @@ static int keep_warning(enum libbpf_print_level level, const char *fmt, va_list 
 	return 0;
 }
 
-static bool has_capability(unsigned bit)
+void bpf_keep_warnings(void)
 {
-	unsigned long long effective = 0;
-	char line[128];
-	FILE *file = fopen("/proc/self/status", "re");
-
-	while (file && fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "CapEff: %llx", &effective) == 1)
-			break;
-	}
-	if (file)
-		fclose(file);
-	return effective >> bit & 1;
-}
-
-/* Uprobes by perf events need CAP_SYS_ADMIN, CAP_PERFMON does not do (kernel/events/core.c, Linux 6.18). */
-static int check_privileges(struct error *err)
-{
-	enum { SYS_PTRACE = 19, SYS_ADMIN = 21 }; /* linux/capability.h */
-
-	if (!has_capability(SYS_ADMIN))
-		return error_set(err, EPERM,
-				 "attaching uprobes needs root, or CAP_SYS_ADMIN: run it with sudo");
-	if (!has_capability(SYS_PTRACE))
-		return error_set(err, EPERM,
-				 "reading the target needs root, or CAP_SYS_PTRACE: run it with sudo");
-	return 0;
-}
-
-/* BTF begins with its magic number. */
-static bool has_btf(void)
-{
-	uint16_t magic = 0;
-	FILE *file = fopen("/sys/kernel/btf/vmlinux", "re");
-	bool read = file && fread(&magic, sizeof(magic), 1, file) == 1;
-
-	if (file)
-		fclose(file);
-	return read && magic == BTF_MAGIC;
-}
-
-int bpf_check_kernel(struct error *err)
-{
-	int rc = check_privileges(err);
-
 	libbpf_set_print(keep_warning);
-	if (rc)
-		return rc;
-	if (!has_btf())
-		return error_set(err, ENOTSUP,
-				 "the kernel has no BTF (/sys/kernel/btf/vmlinux): it must be built with "
-				 "CONFIG_DEBUG_INFO_BTF=y");
-	if (access("/sys/bus/event_source/devices/uprobe/type", R_OK))
-		return error_set(err, ENOTSUP,
-				 "the kernel has no uprobes: it must be built with CONFIG_UPROBE_EVENTS=y");
-	if (libbpf_probe_bpf_map_type(BPF_MAP_TYPE_RINGBUF, NULL) != 1)
-		return error_set(err, ENOTSUP,
-				 "the kernel has no BPF ring buffer, or does not let us use it: Linux 5.10 "
-				 "or later is needed");
-	return 0;
 }
 
 /* The kernel verifies what is loaded, which takes time: only what the plan has a site for. */
@@ -98,7 +42,7 @@ static void choose_programs(struct bpf *bpf, const struct bpf_options *options)
 {
 	struct gotrace_bpf *skeleton = bpf->skeleton;
 
-	bpf->attachments.multi = attach_has_multi();
+	bpf->attachments.multi = options->features->multi;
 	bpf->attachments.old = options->go_minor <= OLD_LAST;
 	for (unsigned i = 0; i < options->plan->n && !options->probe_only; i++)
 		attach_choose(&bpf->attachments, attach_program(skeleton->obj, &bpf->attachments,
@@ -159,19 +103,26 @@ int bpf_make_rings(struct bpf *bpf, struct error *err)
 
 int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *err)
 {
-	int cpus, rc;
+	struct fit_bytes old = {.data = NULL};
+	int cpus = libbpf_num_possible_cpus(), rc;
 
-	bpf->skeleton = gotrace_bpf__open();
-	if (!bpf->skeleton)
-		return error_set(err, errno, "cannot open the BPF programs: %s", last_warning);
+	bpf->skeleton = calloc(1, sizeof(*bpf->skeleton));
+	if (!bpf->skeleton || gotrace_bpf__create_skeleton(bpf->skeleton))
+		return error_set(err, ENOMEM, "out of memory");
+	old.data = gotrace_before512_bpf__elf_bytes(&old.size);
+	rc = fit_open(options->features, bpf->skeleton->skeleton, &old, err);
+	if (rc)
+		return rc;
 	bpf->object = bpf->skeleton->obj;
-	cpus = libbpf_num_possible_cpus();
+	bpf->skeleton->rodata->probed_tasks = !options->features->pointers;
 	bpf->cpus = cpus > 0 ? (unsigned)cpus : 1;
 	bpf->skeleton->rodata->layout = *options->layout;
 	bpf->skeleton->rodata->layout.task_key_type = options->plan->task_key_type;
 	bpf->skeleton->rodata->layout.task_type = options->plan->task_type;
+	bpf->skeleton->rodata->layout.region_flag_register = options->plan->region_flag_register;
 	bpf->skeleton->rodata->alloc_layout = *options->alloc_layout;
 	bpf->skeleton->rodata->target_tgid = options->tgid;
+	bpf->skeleton->rodata->inner_tids = options->inner_tids;
 	bpf->skeleton->rodata->go_minor = options->go_minor;
 	bpf->skeleton->rodata->stop_skip = options->go_minor >= 25 ? 0 : 1;
 	bpf->skeleton->rodata->quiet_ps = options->go_minor <= 25 || options->cgo;
@@ -181,6 +132,7 @@ int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *e
 	memcpy((void *)bpf->skeleton->rodata->park_skips, options->park_skips, PARK_SKIPS);
 	memcpy((void *)bpf->skeleton->rodata->wait_texts, options->wait_texts, sizeof(options->wait_texts));
 	choose_programs(bpf, options);
+	fit_programs(options->features, bpf->object);
 	bpf_plan_rings(bpf, options->ring_bytes, options->rings,
 		       (uint32_t *)&bpf->skeleton->rodata->ring_count,
 		       (uint32_t *)&bpf->skeleton->rodata->ring_shift);

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "capture/attach.h"
+#include "capture/features.h"
 #include "capture/rings.h"
 #include "target/target.h"
 #include "util/error.h"
@@ -16,9 +17,11 @@ struct gotrace_bpf;
 struct threads_bpf;
 
 struct bpf {
-	struct bpf_object *object;    /* of one of these: */
-	struct gotrace_bpf *skeleton; /* Go's programs, or NULL */
-	struct threads_bpf *threads;  /* those of threads, or NULL */
+	const struct features *features; /* not owned */
+	uint32_t outer_tgid;             /* the process, in the initial pid namespace */
+	struct bpf_object *object;       /* of one of these: */
+	struct gotrace_bpf *skeleton;    /* Go's programs, or NULL */
+	struct threads_bpf *threads;     /* those of threads, or NULL */
 	struct attachments attachments;
 	unsigned cpus; /* possible CPUs: size of a per-CPU value */
 	struct rings_plan rings;
@@ -27,13 +30,15 @@ struct bpf {
 };
 
 struct bpf_options {
+	const struct features *features;
 	const struct go_layout *layout;
 	const struct alloc_layout *alloc_layout;
 	unsigned go_minor;
 	bool cgo;
 	uint8_t park_skips[PARK_SKIPS];
 	struct wait_text wait_texts[WAIT_TEXTS];
-	uint32_t tgid;
+	uint32_t tgid;       /* in the initial pid namespace */
+	bool inner_tids;     /* the process is in another one */
 	uint32_t ring_bytes; /* of all rings; 0 = default */
 	unsigned rings;      /* at most; 0 = as many as the machine needs */
 	bool syscalls;
@@ -53,8 +58,8 @@ enum {
 	BPF_LOSSES
 };
 
-/* What the kernel lacks, in one line that says how to get it. */
-int bpf_check_kernel(struct error *err);
+/* What libbpf complains of is kept (bpf_last_warning), not printed. */
+void bpf_keep_warnings(void);
 int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *err);
 /* Before the object is loaded: how many rings there will be; *count and *shift are the programs'. */
 void bpf_plan_rings(struct bpf *bpf, uint32_t bytes, unsigned rings, uint32_t *count, uint32_t *shift);

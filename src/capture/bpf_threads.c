@@ -13,7 +13,10 @@
 #include "bpf/cpu_places.h"
 #include "bpf/record.h"
 #include "bpf/threads.skel.h"
+#include "bpf/threads_before512.skel.h"
 #include "capture/calls.h"
+#include "capture/ids.h"
+#include "capture/fit.h"
 #include "capture/kernel.h"
 #include "capture/own_sites.h"
 #include "target/descendants.h"
@@ -59,7 +62,7 @@ static void choose_programs(struct bpf *bpf, const struct bpf_threads_options *o
 	bpf_program__set_autoload(skeleton->progs.sys_exit, options->syscalls);
 	bpf_program__set_autoload(skeleton->progs.cpu_sample, options->samples);
 	bpf_program__set_autoload(skeleton->progs.calibrate, true);
-	bpf->attachments.multi = attach_has_multi();
+	bpf->attachments.multi = options->features->multi;
 	if (options->functions) {
 		attach_choose(&bpf->attachments, skeleton->progs.function_begin);
 		attach_choose(&bpf->attachments, skeleton->progs.function_end);
@@ -67,13 +70,36 @@ static void choose_programs(struct bpf *bpf, const struct bpf_threads_options *o
 	attach_choose(&bpf->attachments, skeleton->progs.marker);
 }
 
+/* In a pid namespace of our own the programs translate. Before they are loaded. */
+static int set_ids(struct bpf *bpf, const struct bpf_threads_options *options, struct error *err)
+{
+	struct threads_bpf__rodata *constants = bpf->threads->rodata;
+	struct ids_space space;
+	uint32_t target = 0;
+	int rc = ids_space(options->features, &space, err);
+
+	if (rc == 0)
+		rc = ids_outer(options->features, getpid(), (uint32_t *)&constants->own_tgid, err);
+	if (rc == 0)
+		rc = ids_outer(options->features, (pid_t)options->tgid, &target, err);
+	if (rc)
+		return rc;
+	bpf->features = options->features;
+	bpf->outer_tgid = target;
+	constants->spawned = options->spawned ? target : 0;
+	constants->own_level = space.level;
+	constants->own_inode = space.inode;
+	if (space.level)
+		bpf_map__set_max_entries(bpf->threads->maps.shown_ids, IDS_MAX);
+	return 0;
+}
+
 static void set_constants(struct bpf *bpf, const struct bpf_threads_options *options,
 			  const struct kernel_facts *kernel)
 {
 	struct threads_bpf__rodata *constants = bpf->threads->rodata;
 
-	constants->own_tgid = (uint32_t)getpid();
-	constants->spawned = options->spawned ? options->tgid : 0;
+	constants->probed_tasks = !options->features->pointers;
 	constants->several = constants->follow_children = constants->unwind_several = options->children;
 	memcpy((void *)&constants->cpu_places, &kernel->cpu_places, sizeof(kernel->cpu_places));
 	calls_kinds((uint8_t *)constants->call_kinds);
@@ -84,18 +110,27 @@ static void set_constants(struct bpf *bpf, const struct bpf_threads_options *opt
 
 int bpf_load_threads(struct bpf *bpf, const struct bpf_threads_options *options, struct error *err)
 {
+	struct fit_bytes old = {.data = NULL};
 	struct kernel_facts kernel;
-	int cpus = libbpf_num_possible_cpus(), rc = kernel_facts(&kernel, err);
+	int cpus = libbpf_num_possible_cpus(), rc = kernel_facts(options->features->btf, &kernel, err);
 
 	if (rc)
 		return rc;
-	bpf->threads = threads_bpf__open();
-	if (!bpf->threads)
-		return error_set(err, errno, "cannot open the BPF programs: %s", bpf_last_warning());
+	bpf->threads = calloc(1, sizeof(*bpf->threads));
+	if (!bpf->threads || threads_bpf__create_skeleton(bpf->threads))
+		return error_set(err, ENOMEM, "out of memory");
+	old.data = threads_before512_bpf__elf_bytes(&old.size);
+	rc = fit_open(options->features, bpf->threads->skeleton, &old, err);
+	if (rc)
+		return rc;
 	bpf->object = bpf->threads->obj;
 	bpf->cpus = cpus > 0 ? (unsigned)cpus : 1;
 	choose_programs(bpf, options, &kernel);
+	fit_programs(options->features, bpf->object);
 	set_constants(bpf, options, &kernel);
+	rc = set_ids(bpf, options, err);
+	if (rc)
+		return rc;
 	rc = native_tables_prepare(options->tables, bpf->object, err);
 	if (rc)
 		return rc;
@@ -110,7 +145,7 @@ int bpf_load_threads(struct bpf *bpf, const struct bpf_threads_options *options,
 uint64_t bpf_calibrate_threads(const struct bpf *bpf)
 {
 	uint64_t bare = own_call_ns(), traced;
-	struct bpf_link *link = bpf_program__attach(bpf->threads->progs.calibrate);
+	struct bpf_link *link = fit_attach(bpf->threads->progs.calibrate);
 
 	if (!link)
 		return 0;
@@ -126,23 +161,27 @@ int bpf_attach_threads(struct bpf *bpf, const struct bpf_threads_options *option
 
 	bpf_object__for_each_program(program, bpf->object)
 	{
-		bool traces = bpf_program__type(program) == BPF_PROG_TYPE_TRACING &&
-			      bpf_program__expected_attach_type(program) == BPF_TRACE_RAW_TP;
-
-		if (rc == 0 && traces && bpf_program__autoload(program) &&
+		if (rc == 0 && fit_is_tracepoint(program) && bpf_program__autoload(program) &&
 		    program != bpf->threads->progs.calibrate)
 			rc = attach_traced(&bpf->attachments, program, err);
 	}
+	/* Forks are seen by now, and who was there before them is in the list. */
+	if (rc == 0 && bpf->threads->rodata->own_level)
+		rc = ids_fill(options->features, bpf_map__fd(bpf->threads->maps.shown_ids), err);
 	if (rc == 0 && !options->spawned && !options->children)
-		bpf->threads->data->traced_tgid = options->tgid;
+		bpf->threads->data->traced_tgid = bpf->outer_tgid;
 	return rc;
 }
 
 int bpf_follow(const struct bpf *bpf, uint32_t tgid)
 {
-	uint32_t nothing = 0;
-	int rc = bpf_map_update_elem(bpf_map__fd(bpf->threads->maps.traced), &tgid, &nothing, BPF_NOEXIST);
+	struct error none;
+	uint32_t key;
+	int rc = ids_outer(bpf->features, (pid_t)tgid, &key, &none);
 
+	if (rc)
+		return rc == -ESRCH ? 0 : rc; /* it has ended */
+	rc = bpf_map_update_elem(bpf_map__fd(bpf->threads->maps.traced), &key, &tgid, BPF_NOEXIST);
 	return rc == 0 ? 1 : rc == -EEXIST ? 0 : rc;
 }
 
@@ -150,11 +189,11 @@ int bpf_follow(const struct bpf *bpf, uint32_t tgid)
 bool bpf_someone_lives(const struct bpf *bpf)
 {
 	int fd = bpf_map__fd(bpf->threads->maps.traced);
-	uint32_t key, *from = NULL;
+	uint32_t key, pid, *from = NULL;
 
 	/* When a key goes meanwhile, the kernel begins anew. */
 	for (int i = 0; i < MOST_LOOKS && bpf_map_get_next_key(fd, from, &key) == 0; i++) {
-		if (process_lives("/proc", (pid_t)key))
+		if (bpf_map_lookup_elem(fd, &key, &pid) == 0 && process_lives("/proc", (pid_t)pid))
 			return true;
 		from = &key;
 	}

@@ -7,7 +7,8 @@
 #include "capture/native_tables.h"
 
 struct bpf_threads_options {
-	uint32_t tgid;
+	const struct features *features;
+	uint32_t tgid; /* as /proc has it */
 	bool spawned;  /* looked at from the moment on at which it has become another program */
 	bool children; /* its descendants are looked at, too */
 	bool syscalls;

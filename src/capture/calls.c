@@ -45,15 +45,23 @@ static const struct {
 	{SYS_ftruncate, CALL_FILE},
 	{SYS_fallocate, CALL_FILE},
 	{SYS_readahead, CALL_FILE},
+#ifdef SYS_getdents /* newer architectures have only what came in its place; so below */
 	{SYS_getdents, CALL_FILE},
+#endif
 	{SYS_getdents64, CALL_FILE},
 	{SYS_io_uring_enter, CALL_FILE},
+#ifdef SYS_epoll_wait
 	{SYS_epoll_wait, CALL_EPOLL},
+#endif
 	{SYS_epoll_pwait, CALL_EPOLL},
 	{441, CALL_EPOLL}, /* epoll_pwait2, Linux 5.11 */
+#ifdef SYS_poll
 	{SYS_poll, CALL_POLL},
+#endif
 	{SYS_ppoll, CALL_POLL},
+#ifdef SYS_select
 	{SYS_select, CALL_SELECT},
+#endif
 	{SYS_pselect6, CALL_SELECT},
 };
 

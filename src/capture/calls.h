@@ -7,7 +7,7 @@
 
 #include "bpf/call_kind.h"
 
-/* Fills in enum call_kind by number; x86-64. */
+/* Fills in enum call_kind by number, of the architecture that gotrace is built for. */
 void calls_kinds(uint8_t kinds[CALL_NUMBERS]);
 
 #endif

@@ -14,6 +14,7 @@
 
 #include "capture/backend.h"
 #include "capture/bpf_threads.h"
+#include "capture/functions.h"
 #include "capture/needs.h"
 #include "capture/own_sites.h"
 
@@ -49,6 +50,22 @@ static struct log_clock clock_pair(void)
 				  .wall_nsec = (uint32_t)(wall % 1000000000)};
 }
 
+/* What can be traced of it depends on what is asked for. */
+static int check_features(const struct capture_options *options, struct error *err)
+{
+	unsigned needs = options->process ? NEED_C : NEED_GO;
+	const struct feature *lack;
+
+	if (options->sample_hz && !options->probe_only)
+		needs |= NEED_SAMPLES;
+	if (options->functions && options->functions->nlists)
+		needs |= NEED_FUNCTIONS;
+	if (!options->process && options->syscalls && !options->probe_only)
+		needs |= NEED_SYSCALLS;
+	lack = features_lack(options->features, needs);
+	return lack ? error_set(err, ENOTSUP, "%s", features_line(lack).text) : 0;
+}
+
 int capture_open(const struct capture_options *options, struct capture **out, struct error *err)
 {
 	struct capture *capture = calloc(1, sizeof(*capture));
@@ -62,7 +79,7 @@ int capture_open(const struct capture_options *options, struct capture **out, st
 	capture->drain.memory = -1;
 	capture->drain.pid = capture->drain.files.pid = options->pid;
 	capture->ms = calloc(MAX_MS, sizeof(*capture->ms));
-	rc = capture->ms ? bpf_check_kernel(err) : error_set(err, ENOMEM, "out of memory");
+	rc = capture->ms ? check_features(options, err) : error_set(err, ENOMEM, "out of memory");
 	if (rc == 0)
 		rc = watch_open(&capture->watch, options->pid, err);
 	if (rc == 0)
@@ -406,7 +423,7 @@ void capture_free(struct capture *capture)
 		return;
 	drain_close(&capture->drain);
 	sampler_close(&capture->sampler);
-	if (capture->bpf.object)
+	if (capture->bpf.skeleton || capture->bpf.threads)
 		bpf_unload(&capture->bpf);
 	if (capture->backend->close)
 		capture->backend->close(capture);

@@ -7,6 +7,7 @@
 #ifndef GOTRACE_CAPTURE_H
 #define GOTRACE_CAPTURE_H
 
+#include "capture/features.h"
 #include "capture/shed.h"
 #include "capture/native_tables.h"
 #include "rawlog/rawlog.h"
@@ -15,6 +16,7 @@
 #include "util/error.h"
 
 struct capture_options {
+	const struct features *features;       /* not owned; of this kernel */
 	struct target *target;                 /* not owned; of a Go program */
 	const struct probe_plan *plan;         /* not owned; the same */
 	struct process *process;               /* not owned; instead of both: to be seen as threads */
@@ -49,8 +51,7 @@ struct capture_stats {
 
 struct capture;
 
-/* Checks the kernel (BTF, ring buffer, uprobes, privileges) and loads. Errors say what lacks and how to get
- * it. */
+/* Loads, if the kernel has what this needs. Errors say what lacks and how to get it. */
 int capture_open(const struct capture_options *options, struct capture **out, struct error *err);
 /* Attaches every probe of the plan, calibrates, writes the target's info and the first snapshot to the log.
  */

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/rights.h"
+
 /* A key that is forgotten is asked for again. */
 enum { TOLD_MAX = 1 << 20, TEXT_ROOM = 512 };
 
@@ -44,6 +46,7 @@ void files_shorten(char *link)
 /* What is behind the descriptor now need not be what was: then nothing is said. */
 static void describe(struct files *files, uint64_t key, char *text, size_t size)
 {
+	struct rights before = rights_to_read(); /* the directory is its owner's alone */
 	unsigned long long inode;
 	struct stat st;
 	char path[64];
@@ -53,6 +56,7 @@ static void describe(struct files *files, uint64_t key, char *text, size_t size)
 	n = readlink(path, text, size - 1);
 	if (stat(path, &st) || wait_mark(st.st_ino) != WAIT_MARK(key))
 		n = 0;
+	rights_restore(&before);
 	text[n > 0 ? n : 0] = '\0';
 	if (sscanf(text, "socket:[%llu]", &inode) == 1)
 		sockets_describe(&files->sockets, files->pid, inode, text, size);

@@ -7,16 +7,8 @@
 #include <string.h>
 
 #include <bpf/libbpf.h>
-#include <linux/bpf.h>
 
 #include "capture/own_sites.h"
-
-int functions_check_kernel(struct error *err)
-{
-	if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_KPROBE, BPF_FUNC_get_attach_cookie, NULL) == 1)
-		return 0;
-	return error_set(err, ENOTSUP, "--region and --task need Linux 5.15 or later");
-}
 
 /* The probes stay: nothing calls the function any more, and taking them off would wait for the kernel. */
 uint64_t functions_calibrate(struct bpf *bpf)

@@ -8,8 +8,6 @@
 #include "capture/bpf.h"
 #include "native/functions.h"
 
-/* Linux 5.15 is needed: probes with numbers of their own. */
-int functions_check_kernel(struct error *err);
 /*
  * What a hit costs here, ns: the mean of a cheap one where a function begins, and of one at its return,
  * measured on a function of gotrace itself. 0 if it cannot be.

@@ -3,8 +3,10 @@
 #include "capture/backend.h"
 
 #include "bpf/gotrace.skel.h"
+#include "capture/ids.h"
 #include "capture/look.h"
 #include "capture/own_sites.h"
+#include "target/namespaces.h"
 
 enum { HEAP_MS = 10 }; /* between two readings of the heap's size */
 
@@ -12,11 +14,12 @@ static int load(struct capture *capture, struct error *err)
 {
 	const struct capture_options *options = &capture->options;
 	struct bpf_options wanted = {
+		.features = options->features,
 		.layout = &options->target->layout,
 		.alloc_layout = &options->target->alloc_layout,
 		.go_minor = options->target->go_minor,
 		.cgo = options->target->cgo,
-		.tgid = (uint32_t)options->pid,
+		.inner_tids = !namespace_is_initial(options->pid),
 		.ring_bytes = options->ring_bytes,
 		.rings = options->rings,
 		.syscalls = options->syscalls && !options->probe_only,
@@ -25,6 +28,10 @@ static int load(struct capture *capture, struct error *err)
 		.plan = options->plan,
 	};
 
+	int rc = ids_outer(options->features, options->pid, &wanted.tgid, err);
+
+	if (rc)
+		return rc;
 	target_park_skips(options->target, wanted.park_skips);
 	target_wait_texts(options->target, wanted.wait_texts);
 	return bpf_load(&capture->bpf, &wanted, err);

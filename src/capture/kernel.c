@@ -68,9 +68,9 @@ static void find_places(const struct btf *btf, struct cpu_places *places)
 	}
 }
 
-int kernel_facts(struct kernel_facts *facts, struct error *err)
+int kernel_facts(const char *path, struct kernel_facts *facts, struct error *err)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
+	struct btf *btf = path ? btf__parse(path, NULL) : btf__load_vmlinux_btf();
 
 	*facts = (struct kernel_facts){0};
 	if (!btf)

@@ -20,7 +20,8 @@ struct kernel_facts {
 	struct cpu_places cpu_places;
 };
 
-int kernel_facts(struct kernel_facts *facts, struct error *err);
+/* btf: a file to read them from; NULL = the kernel's own. */
+int kernel_facts(const char *btf, struct kernel_facts *facts, struct error *err);
 
 /* One more than the highest number of a CPU that is there, switched on or not. */
 uint32_t kernel_cpu_count(void);

@@ -10,6 +10,21 @@
 #include <time.h>
 #include <unistd.h>
 
+#if defined(__aarch64__)
+
+/* gcc has no naked functions for it. Kernels emulate ret (arch/arm64/kernel/probes/decode-insn.c). */
+__asm__(".text\n"
+	".globl own_marker, own_calibration\n"
+	".type own_marker, %function\n"
+	".type own_calibration, %function\n"
+	".balign 4\n"
+	"own_marker: ret\n"
+	".size own_marker, . - own_marker\n"
+	"own_calibration: ret\n"
+	".size own_calibration, . - own_calibration\n");
+
+#else
+
 __attribute__((naked, noinline, no_sanitize("undefined", "address"))) void own_marker(uint64_t number)
 {
 	(void)number;
@@ -21,6 +36,8 @@ __attribute__((naked, noinline, no_sanitize("undefined", "address"))) void own_c
 	(void)memory;
 	__asm__("push %rbp\n\tpop %rbp\n\tret");
 }
+
+#endif
 
 enum { ROUNDS = 60, CALLS = 50 };
 

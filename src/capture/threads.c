@@ -36,6 +36,7 @@ struct snapshot {
 static struct bpf_threads_options bpf_options(const struct capture *capture)
 {
 	return (struct bpf_threads_options){
+		.features = capture->options.features,
 		.tgid = (uint32_t)capture->options.pid,
 		.spawned = capture->options.spawned,
 		.children = capture->options.children,
@@ -78,7 +79,7 @@ static int load(struct capture *capture, struct error *err)
 	if (capture->options.reader)
 		native_tables_use(capture->tables, capture->options.reader);
 	options = bpf_options(capture);
-	rc = options.functions ? functions_check_kernel(err) : 0;
+	rc = 0;
 	if (children) {
 		capture->processes.tables = capture->tables;
 		capture->drain.processes = &capture->processes;
@@ -135,7 +136,8 @@ static int log_info(struct capture *capture, struct error *err)
 /* Of a thread that does not run, as the kernel's programs would name it. */
 static uint64_t put_stack(struct capture *capture, const struct raw_thread *thread)
 {
-	struct unwind_regs regs = {.ip = thread->ip, .sp = thread->sp, .bp = thread->bp};
+	struct unwind_regs regs = {
+		.ip = thread->ip, .sp = thread->sp, .bp = thread->bp, .link = thread->link};
 	uint64_t words[sizeof(struct raw_stack) / 8 + STACK_DEPTH];
 	struct raw_stack *stack = (struct raw_stack *)words;
 	uint16_t flags = 0;

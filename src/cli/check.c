@@ -14,6 +14,7 @@
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/table.h"
+#include "cli/text.h"
 #include "wire/wire.h"
 
 struct checked {
@@ -119,7 +120,7 @@ static void print_report(const struct checked *checked)
 			      : report->generations ? "valid up to a point"
 						    : "not valid";
 
-	printf("%s: %s\n", checked->options->input, verdict);
+	printf("%s: %s\n", text_path(checked->options->input).bytes, verdict);
 	print_format(report);
 	print_fault(checked);
 	if (report->generations == 0)

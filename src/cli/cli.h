@@ -19,6 +19,7 @@ int command_replay(int argc, char **argv);
 int command_convert(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_dump(int argc, char **argv);
+int command_doctor(int argc, char **argv);
 int command_sites(int argc, char **argv);
 
 #endif

@@ -10,6 +10,7 @@
 #include "cli/message.h"
 #include "cli/summary.h"
 #include "cli/table.h"
+#include "cli/text.h"
 
 enum { SHOWN = 24, COLUMNS = 7 };
 
@@ -225,7 +226,8 @@ static void print_summary(struct family_rows *rows, const struct family_report *
 		struct summary sum = {.command_ended = report->command_ended,
 				      .command_status = report->command_status};
 
-		fprintf(out, "  program     %s: %s\n", report->command, summary_command_end(&sum).bytes);
+		fprintf(out, "  program     %s: %s\n", text_path(report->command).bytes,
+			summary_command_end(&sum).bytes);
 	}
 	print_cost(rows, hits, out);
 	qsort(rows->rows, rows->n, sizeof(*rows->rows), by_running);

@@ -15,7 +15,7 @@ static void write_escaped(FILE *out, const char *text, size_t len)
 
 		if (point == '"' || point == '\\')
 			fprintf(out, "\\%c", (char)point);
-		else if (point < 0x20 || point == 0x7f || (point == 0xfffd && step == 1))
+		else if (!text_is_printable(point)) /* all of these have four digits */
 			fprintf(out, "\\u%04x", (unsigned)point);
 		else
 			fwrite(text + at, 1, step, out);

@@ -33,6 +33,7 @@ struct record_options {
 	bool children;                                 /* its descendants, too; all as threads */
 	struct function_want functions[MAX_FUNCTIONS]; /* --region, --task */
 	unsigned nfunctions;
+	const char *btf; /* a file with the kernel's types; NULL = the kernel's own */
 	bool probe_only; /* for measuring: empty programs, no trace */
 };
 
@@ -59,6 +60,12 @@ struct dump_options {
 	bool json, stacks, absolute, help;
 };
 
+struct doctor_options {
+	pid_t pid;       /* 0 = the machine alone */
+	const char *btf; /* as in record_options */
+	bool json, help;
+};
+
 struct sites_options {
 	pid_t pid;
 	bool help;
@@ -74,6 +81,7 @@ int options_replay(int argc, char **argv, struct replay_options *options, struct
 int options_check(int argc, char **argv, struct check_options *options, struct error *err);
 int options_convert(int argc, char **argv, struct convert_options *options, struct error *err);
 int options_dump(int argc, char **argv, struct dump_options *options, struct error *err);
+int options_doctor(int argc, char **argv, struct doctor_options *options, struct error *err);
 int options_sites(int argc, char **argv, struct sites_options *options, struct error *err);
 
 /* Prints the help of a command on standard output. */
@@ -82,6 +90,7 @@ void options_help_replay(void);
 void options_help_check(void);
 void options_help_convert(void);
 void options_help_dump(void);
+void options_help_doctor(void);
 void options_help_sites(void);
 
 /* Tells a usage error on standard error, with a hint. Returns STATUS_USAGE. */

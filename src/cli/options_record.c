@@ -31,6 +31,7 @@ enum key {
 	KEY_CHILDREN,
 	KEY_REGION,
 	KEY_TASK,
+	KEY_BTF,
 };
 
 /* As many as capture takes. */
@@ -80,6 +81,8 @@ static const struct argp_option table[] = {
 	{"light", KEY_LIGHT, NULL, 0, "Never probe the starts of goroutines: infer them", 3},
 	{"spans", KEY_SPANS, NULL, 0,
 	 "Probe nothing but the starts: half the cost, and nobody knows who woke whom", 3},
+	{"btf", KEY_BTF, "FILE", 0,
+	 "Take the kernel's types from this file (BTF, or a vmlinux with it), where the kernel has none", 3},
 	{"probe-only", KEY_PROBE_ONLY, NULL, OPTION_HIDDEN, NULL, 3},
 	{"version", 'v', NULL, 0, "Print the version", 4},
 	OPTIONS_HELP,
@@ -158,6 +161,9 @@ static int set_value(struct record_options *options, int key, char *text, struct
 		return add_function(options, FUNCTION_REGION, text, err);
 	case KEY_TASK:
 		return add_function(options, FUNCTION_TASK, text, err);
+	case KEY_BTF:
+		options->btf = text;
+		return 0;
 	case KEY_RINGS:
 		return set_rings(options, text, err);
 	case KEY_CPU_SAMPLES:
@@ -289,7 +295,7 @@ static const struct argp parser = {
 	       "  sudo gotrace -p 1234 --children     with all that it has started and will start\n"
 	       "  go tool trace slow.trace            look at it\n"
 	       "\n"
-	       "gotrace replay, check and sites have a --help of their own.\n"
+	       "gotrace replay, check, doctor and sites have a --help of their own.\n"
 	       "Exit status: 0 written whole, 1 no trace, 2 wrong usage, 3 written but something was lost or "
 	       "cut.",
 };
@@ -313,5 +319,6 @@ void options_help_record(void)
 				    "       gotrace [OPTION...] -- CMD [ARG...]\n"
 				    "       gotrace replay RAW -o FILE\n"
 				    "       gotrace check [--repair] FILE\n"
+				    "       gotrace doctor [-p PID]\n"
 				    "       gotrace sites PID");
 }

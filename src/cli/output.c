@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/owner.h"
+#include "util/rights.h"
 
 #define BUFFER_BYTES (256u << 10)
 #define MAX_TRIES    1000
@@ -141,10 +142,12 @@ static int open_path(struct output *out, const char *path, struct error *err)
 
 int output_open(struct output *out, const char *path, struct error *err)
 {
+	struct rights before = rights_as_user();
 	int rc;
 
 	output_init(out);
 	rc = open_path(out, path, err);
+	rights_restore(&before);
 	if (rc == 0)
 		rc = take_buffer(out, err);
 	if (rc) {
@@ -156,6 +159,7 @@ int output_open(struct output *out, const char *path, struct error *err)
 
 int output_open_default(struct output *out, pid_t pid, time_t now, struct error *err)
 {
+	struct rights before = rights_as_user();
 	char stamp[32], suffix[16] = "";
 	struct tm utc;
 
@@ -170,6 +174,7 @@ int output_open_default(struct output *out, pid_t pid, time_t now, struct error 
 		if (out->fd != -EEXIST)
 			break;
 	}
+	rights_restore(&before);
 	if (out->fd < 0)
 		return error_set(err, -out->fd,
 				 "cannot create %s in the current directory: %s (choose a "
@@ -191,12 +196,18 @@ int output_adopt(struct output *out, int fd, const char *path, bool regular, boo
 
 int output_publish(struct output *out, struct error *err)
 {
+	struct rights before;
+	int rc;
+
 	if (out->keeping)
 		return out->keeping->publish(out, err);
 	if (!out->draft[0])
 		return 0;
 	/* rename replaces a link that was planted meanwhile; it does not follow it. */
-	if (rename(out->draft, out->path))
+	before = rights_as_user();
+	rc = rename(out->draft, out->path);
+	rights_restore(&before);
+	if (rc)
 		return error_set(err, errno, "cannot create %s: %s", out->path, strerror(errno));
 	out->draft[0] = '\0';
 	return 0;
@@ -300,9 +311,12 @@ int output_close(struct output *out)
 
 void output_discard(struct output *out)
 {
+	struct rights before = rights_as_user();
+
 	if (out->fd >= 0 && out->keeping)
 		out->keeping->discard(out);
 	else if (out->fd >= 0 && out->regular)
 		unlink(out->draft[0] ? out->draft : out->path);
+	rights_restore(&before);
 	output_close(out);
 }

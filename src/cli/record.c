@@ -20,6 +20,7 @@
 #include "cli/status.h"
 #include "cli/writer.h"
 #include "rawlog/relay.h"
+#include "target/namespaces.h"
 #include "sandbox/looker.h"
 #include "sandbox/privilege.h"
 #include "sandbox/remote.h"
@@ -35,6 +36,7 @@
 
 struct session {
 	const struct record_options *options;
+	struct features features; /* of this machine */
 	struct broker *broker;
 	struct sandbox looker;  /* reads the target's files and memory */
 	char path[PATH_MAX];    /* of the program to start */
@@ -71,6 +73,9 @@ static int check_process(struct session *session, struct error *err)
 	const struct record_options *options = session->options;
 	int rc;
 
+	rc = namespace_check_proc(err);
+	if (rc)
+		return rc;
 	if (!options->command)
 		return process_check("/proc", options->pid, err);
 	rc = spawn_find(options->command[0], session->path, err);
@@ -232,6 +237,7 @@ static int open_capture(struct session *session, struct error *err)
 {
 	const struct module_reader reader = {.read = read_module, .ctx = &session->looker};
 	struct capture_options wanted = {
+		.features = &session->features,
 		.target = session->target,
 		.plan = &session->plan,
 		.process = session->target ? NULL : &session->process,
@@ -304,11 +310,27 @@ static int start_sandboxes(struct session *session, struct error *err)
 	return rc ? rc : writer_attend(session->writer, session->broker, err);
 }
 
+/* What neither a Go program nor threads can be traced without; the rest is known when it is known which it
+ * is. */
+static int check_machine(struct session *session, struct error *err)
+{
+	const struct feature *go, *c;
+
+	features_probe(&session->features,
+		       &(struct features_options){.root = "", .btf = session->options->btf});
+	go = features_lack(&session->features, NEED_GO);
+	c = features_lack(&session->features, NEED_C);
+	return go && go == c ? error_set(err, ENOTSUP, "%s", features_line(go).text) : 0;
+}
+
 /* Everything that can fail without a trace: until here nothing was replaced, and nothing is lost. */
 static int prepare(struct session *session, struct error *err)
 {
 	const struct record_options *options = session->options;
-	int rc = start_sandboxes(session, err);
+	int rc = check_machine(session, err);
+
+	if (rc == 0)
+		rc = start_sandboxes(session, err);
 
 	if (rc == 0)
 		rc = find_target(session, err);

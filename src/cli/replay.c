@@ -13,6 +13,7 @@
 #include "cli/pipeline.h"
 #include "cli/report.h"
 #include "cli/signals.h"
+#include "cli/text.h"
 
 /*
  * The function table may stand anywhere in the log, but the first generation
@@ -78,11 +79,11 @@ static int replay_into(const struct replay_options *options, int fd, struct pipe
 	if (trace->committed > 0 && !pipeline_has_names(pipe))
 		fprintf(stderr,
 			"gotrace: stacks have addresses without names: %s has no good function table\n",
-			options->input);
+			text_path(options->input).bytes);
 	if (cut.text[0])
 		report.summary.cut = cut.text;
 	if (cut.text[0] && trace->committed > 0)
-		fprintf(stderr, "gotrace: %s: %s\n", options->input, cut.text);
+		fprintf(stderr, "gotrace: %s: %s\n", text_path(options->input).bytes, cut.text);
 	return report_end(&report);
 }
 

@@ -15,6 +15,7 @@
 
 #include "cli/owner.h"
 #include "cli/signals.h"
+#include "util/rights.h"
 
 /* What a shell does without PATH. */
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
@@ -49,7 +50,7 @@ static int search_path(const char *name, char path[PATH_MAX], struct error *err)
 static int refuse_script(const char *path, struct error *err)
 {
 	char magic[2];
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	ssize_t n;
 
 	if (fd < 0)
@@ -64,7 +65,7 @@ static int refuse_script(const char *path, struct error *err)
 	return 0;
 }
 
-int spawn_find(const char *name, char path[PATH_MAX], struct error *err)
+static int find(const char *name, char path[PATH_MAX], struct error *err)
 {
 	int rc = 0;
 
@@ -79,6 +80,16 @@ int spawn_find(const char *name, char path[PATH_MAX], struct error *err)
 	else if (!is_executable_file(path))
 		rc = error_set(err, EACCES, "cannot start %s: it is no executable file", path);
 	return rc ? rc : refuse_script(path, err);
+}
+
+/* What the user may not look at is not found either. */
+int spawn_find(const char *name, char path[PATH_MAX], struct error *err)
+{
+	struct rights before = rights_as_user();
+	int rc = find(name, path, err);
+
+	rights_restore(&before);
+	return rc;
 }
 
 /* Who the child becomes; looked up before the fork. */
@@ -126,6 +137,7 @@ static void run_child(const char *path, char **argv, const struct identity *who,
 	while (n < 0 && errno == EINTR);
 	if (n != 1)
 		_exit(127); /* gotrace gave up */
+	rights_give_up();
 	code = -become(who);
 	if (code == 0) {
 		execv(path, argv);

@@ -81,11 +81,12 @@ static void print_headline(const struct summary *sum, FILE *out)
 	bool standard = strcmp(sum->trace, "-") == 0;
 
 	fprintf(out, "gotrace: wrote %s: %s of trace, %s events in %s generations, %s (format %s)\n",
-		standard ? "standard output" : sum->trace, text_time(stats->end_ns - stats->start_ns).bytes,
-		text_count(stats->ops).bytes, text_count(stats->generations).bytes,
-		text_bytes(pipeline_trace_bytes(sum->pipe)).bytes, format_of(sum).bytes);
+		standard ? "standard output" : text_path(sum->trace).bytes,
+		text_time(stats->end_ns - stats->start_ns).bytes, text_count(stats->ops).bytes,
+		text_count(stats->generations).bytes, text_bytes(pipeline_trace_bytes(sum->pipe)).bytes,
+		format_of(sum).bytes);
 	if (sum->raw)
-		fprintf(out, "  raw log     %s, %s\n", sum->raw,
+		fprintf(out, "  raw log     %s, %s\n", text_path(sum->raw).bytes,
 			text_bytes(pipeline_raw_bytes(sum->pipe)).bytes);
 }
 
@@ -110,7 +111,8 @@ static void print_target(const struct summary *sum, FILE *out)
 					    strnlen(target->go_version, sizeof(target->go_version)), 32)
 					  .bytes);
 	if (sum->command)
-		fprintf(out, "  program     %s: %s\n", sum->command, summary_command_end(sum).bytes);
+		fprintf(out, "  program     %s: %s\n", text_path(sum->command).bytes,
+			summary_command_end(sum).bytes);
 }
 
 static void print_counts(const struct summary *sum, FILE *out)
@@ -233,16 +235,16 @@ static void print_functions(const struct summary *sum, FILE *out)
 static void print_how_to_open(const struct summary *sum, FILE *out)
 {
 	enum wire_format format = pipeline_format(sum->pipe);
-	const char *file = strcmp(sum->trace, "-") == 0 ? "FILE" : sum->trace;
+	struct text_path file = text_path(strcmp(sum->trace, "-") == 0 ? "FILE" : sum->trace);
 
 	if (format == WIRE_V0)
 		fprintf(out, "\nNo release of Go opens this format, which is older than Go 1.5.\n");
 	else if (format < WIRE_GO111)
 		fprintf(out, "\nOpen it with Go %s to 1.22:  go tool trace %s%s\n", wire_format_name(format),
-			format == WIRE_GO15 ? "BINARY " : "", file);
+			format == WIRE_GO15 ? "BINARY " : "", file.bytes);
 	else
 		fprintf(out, "\nOpen it with Go %s or newer:  go tool trace %s\n", wire_format_name(format),
-			file);
+			file.bytes);
 }
 
 void summary_print(const struct summary *sum, FILE *out)

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "cli/text.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-
-#define MALFORMED 0xfffdu
 
 struct text text_count(uint64_t value)
 {
@@ -72,59 +69,6 @@ struct text text_percent(double part)
 	return text;
 }
 
-static bool is_continuation(const char *s, size_t n, size_t at)
-{
-	return at < n && ((unsigned char)s[at] & 0xc0) == 0x80;
-}
-
-/* Length and lowest code point by the first byte; 0 if it can be none. */
-static size_t sequence_length(unsigned char first, uint32_t *lowest)
-{
-	if (first >= 0xc2 && first <= 0xdf) {
-		*lowest = 0x80;
-		return 2;
-	}
-	if (first >= 0xe0 && first <= 0xef) {
-		*lowest = 0x800;
-		return 3;
-	}
-	*lowest = 0x10000;
-	return first >= 0xf0 && first <= 0xf4 ? 4 : 0;
-}
-
-uint32_t text_next(const char *s, size_t n, size_t *len)
-{
-	unsigned char first = (unsigned char)s[0];
-	uint32_t lowest, point;
-	size_t length;
-
-	*len = 1;
-	if (first < 0x80)
-		return first;
-	length = sequence_length(first, &lowest);
-	if (length == 0)
-		return MALFORMED;
-	point = first & (0x7fu >> length);
-	for (size_t i = 1; i < length; i++) {
-		if (!is_continuation(s, n, i))
-			return MALFORMED;
-		point = point << 6 | ((unsigned char)s[i] & 0x3fu);
-	}
-	if (point < lowest || point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff))
-		return MALFORMED;
-	*len = length;
-	return point;
-}
-
-/* C0 and C1 controls command a terminal; the others here turn the direction of writing. */
-bool text_is_printable(uint32_t point)
-{
-	if (point < 0x20 || (point >= 0x7f && point < 0xa0) || point == MALFORMED)
-		return false;
-	return !(point >= 0x200b && point <= 0x200f) && !(point >= 0x2028 && point <= 0x202e) &&
-	       !(point >= 0x2060 && point <= 0x206f) && point != 0xfeff;
-}
-
 static size_t count_characters(const char *s, size_t n)
 {
 	size_t count = 0, len;
@@ -162,5 +106,14 @@ struct text text_name(const char *name, size_t len, unsigned width)
 		}
 	}
 	text.bytes[out] = '\0';
+	return text;
+}
+
+struct text_path text_path(const char *path)
+{
+	struct text_path text;
+
+	snprintf(text.bytes, sizeof(text.bytes), "%s", path);
+	text_make_printable(text.bytes);
 	return text;
 }

@@ -16,13 +16,15 @@ struct wait {
 	uint8_t hint;  /* enum log_symbol_hint: the innermost one of its stack */
 };
 
-/* NULL: 0, or a number that this table does not have. `call` is 1 + number. */
-const char *call_name(uint64_t call);
-bool call_yields(uint64_t call); /* sched_yield: it gives its CPU up of its own will */
+/* Numbers are those of the architecture that the log's target has. NULL: 0, or a number that this table does
+ * not have. `call` is 1 + number. */
+const char *call_name(const struct log_target *target, uint64_t call);
+bool call_yields(const struct log_target *target,
+		 uint64_t call); /* sched_yield: it gives its CPU up of its own will */
 /*
  * What it waits for, in words that the viewers' pages look for: "network" exactly; "sync" somewhere in it
  * (Go 1.26 src/internal/trace/traceviewer, cmd/trace/pprof.go). NULL: no better word than the call's name.
  */
-const char *wait_reason(const struct wait *wait);
+const char *wait_reason(const struct log_target *target, const struct wait *wait);
 
 #endif

@@ -254,7 +254,7 @@ void threads_file(struct model *md, const struct log_file *file)
 
 static uint32_t make_leaf(struct model *md, uint64_t call, uint64_t file)
 {
-	const char *name = call_name(call), *path = "";
+	const char *name = call_name(&md->target, call), *path = "";
 	uint32_t *known = file ? map64_get(&md->threads->files, file) : NULL;
 	char number[40], text[MAX_FILE_TEXT + 64];
 	size_t len = 0;
@@ -287,10 +287,10 @@ uint32_t thread_leaf(struct model *md, uint64_t call, uint64_t file)
 
 uint32_t thread_reason(struct model *md, const struct wait *wait)
 {
-	const char *reason = wait_reason(wait);
+	const char *reason = wait_reason(&md->target, wait);
 
 	if (!reason)
-		reason = call_name(wait->call);
+		reason = call_name(&md->target, wait->call);
 	return reason ? tables_string(md, reason) : thread_leaf(md, wait->call, 0);
 }
 

@@ -78,7 +78,7 @@ static bool is_gone(const struct model *md, uint64_t tid)
 
 static uint32_t stop_reason(struct model *md, const struct thread *t)
 {
-	return tables_string(md, call_yields(t->call) ? "yield" : "preempted");
+	return tables_string(md, call_yields(&md->target, t->call) ? "yield" : "preempted");
 }
 
 static void fall_asleep(struct model *md, struct thread *t, const struct raw_record *rec)

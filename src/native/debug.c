@@ -3,42 +3,18 @@
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <zlib.h>
+
+#include "util/files.h"
 
 #define ROOTS    2
 #define MAX_ID   64           /* bytes of a build id; 20 is usual */
 #define MAX_FILE (8ull << 30) /* what a checksum is made over */
-
-/* --- opening --- */
-
-int native_open_in(int root, const char *path)
-{
-	struct open_how how = {
-		/* A pipe must not make us wait, nor a terminal become ours. */
-		.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-	struct stat st;
-	int fd;
-
-	if (root < 0)
-		return -ENOENT;
-	fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		return fd;
-	close(fd);
-	return -ENOENT;
-}
 
 /* --- identity --- */
 
@@ -103,7 +79,7 @@ static void tell_other_build(const struct native_search *search, const char *pat
 static int try_path(const struct native_search *search, int root, const char *path,
 		    const struct identity *wanted, struct native_elf *debug)
 {
-	int fd = native_open_in(root, path);
+	int fd = file_open_in(root, path);
 	int rc = fd < 0 ? fd : native_elf_open(debug, fd);
 
 	if (rc)

@@ -30,8 +30,5 @@ int native_debug_find(const struct native_search *search, const struct native_el
 /* The same for what dwz has moved out of a debug file (.gnu_debugaltlink). */
 int native_debug_find_alt(const struct native_search *search, const struct native_elf *debug,
 			  struct native_elf *alt);
-/* Opens a regular file for reading, by a path that is looked up as if `root` were "/"; symbolic links, too.
- */
-int native_open_in(int root, const char *path);
 
 #endif

@@ -206,20 +206,35 @@ static void add_unknown(const struct native_file *file, uint64_t address, struct
 	draft_add(draft, text, NULL, 0);
 }
 
+/* exit(2), as assembly calls it. */
+static const struct ending {
+	uint8_t size, bytes[8];
+} endings[] = {
+#if defined(__aarch64__)
+	{8, {0xa8, 0x0b, 0x80, 0xd2, 0x01, 0, 0, 0xd4}}, /* mov x8, #SYS_exit; svc #0 */
+#else
+	{7, {0xb8, 0x3c, 0, 0, 0, 0x0f, 0x05}}, /* mov $SYS_exit, %eax; syscall */
+	{4, {0xb0, 0x3c, 0x0f, 0x05}},          /* mov $SYS_exit, %al; syscall */
+#endif
+};
+
 /*
  * Whether the code at an offset ends the thread with what a function has just
  * returned: clone.S and clone3.S of glibc 2.2 to 2.41, clone.s of musl 1.2, which
- * stripped libraries have no name for. `mov $SYS_exit,%eax; syscall`, or %al.
+ * stripped libraries have no name for.
  */
 static bool ends_thread(const struct native_file *file, uint64_t offset)
 {
-	static const uint8_t wide[] = {0xb8, 0x3c, 0, 0, 0, 0x0f, 0x05}, narrow[] = {0xb0, 0x3c, 0x0f, 0x05};
 	uint8_t code[16];
 
 	if (file->main.fd < 0 ||
 	    pread(file->main.fd, code, sizeof(code), (off_t)offset) != (ssize_t)sizeof(code))
 		return false;
-	return memmem(code, 12, wide, sizeof(wide)) || memmem(code, 12, narrow, sizeof(narrow));
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+		if (memmem(code, 12, endings[i].bytes, endings[i].size))
+			return true;
+	}
+	return false;
 }
 
 /* What an address without a symbol can still be known as. */

@@ -8,6 +8,8 @@
 
 #include <elfutils/libdw.h>
 
+#include "util/machine.h"
+
 #define MAX_SYMBOLS (8u << 20)
 #define MAX_CHUNK   (16u << 20)
 #define WORD        8
@@ -159,7 +161,7 @@ static bool relocation_at(Elf *elf, uint64_t address, uint64_t *to)
 			if (rela.r_offset != address)
 				continue;
 			/* One that goes by a symbol is for a function of its own. */
-			*to = GELF_R_TYPE(rela.r_info) == R_X86_64_RELATIVE ? (uint64_t)rela.r_addend : 0;
+			*to = GELF_R_TYPE(rela.r_info) == OWN_MACHINE_RELATIVE ? (uint64_t)rela.r_addend : 0;
 			return true;
 		}
 	}

@@ -14,6 +14,7 @@
 #include "native/function_file.h"
 #include "target/maps.h"
 #include "native/modules.h"
+#include "util/files.h"
 
 #define MAX_FILES  1024
 #define MAX_COPIES 64 /* of one function, that compilers make */
@@ -145,11 +146,11 @@ static int open_mapped(struct search *search, pid_t pid)
 
 static int open_path(struct search *search, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = file_open(path);
 	unsigned before = search->n;
 
 	if (fd < 0)
-		return error_set(search->err, errno, "cannot open %.200s: %s", path, strerror(errno));
+		return error_set(search->err, -fd, "cannot open %.200s: %s", path, strerror(-fd));
 	add_file(search, fd, path, strlen(path), &(struct module_key){0});
 	if (search->n > before)
 		return 0;

@@ -39,28 +39,13 @@ struct native_map {
 
 /* --- opening --- */
 
-static int open_by_path(const struct native_map *map, const struct mapping *mapping, const char *path)
-{
-	struct stat st;
-	int fd = native_open_in(map->root, path);
-
-	if (fd < 0)
-		return fd;
-	if (fstat(fd, &st) == 0 && st.st_ino == mapping->inode)
-		return fd;
-	close(fd);
-	return -ENOENT;
-}
-
-static int open_module(struct native_map *map, const struct mapping *mapping, const char *path)
+static int open_module(struct native_map *map, const struct mapping *mapping)
 {
 	int fd;
 
 	if (map->files_left == 0)
 		return -1;
 	fd = maps_open_file(map->pid, mapping);
-	if (fd < 0)
-		fd = open_by_path(map, mapping, path);
 	if (fd >= 0)
 		map->files_left--;
 	return fd < 0 ? -1 : fd;
@@ -78,14 +63,21 @@ static unsigned files_allowed(void)
 
 /* --- modules --- */
 
-/* Without what the kernel adds to the path of a file that has been removed. */
-static void copy_path(const struct mapping *mapping, char path[PATH_MAX])
+/* Of a file that is removed the kernel says so behind its path; one that is there may be named like that. */
+static bool is_removed(int fd)
+{
+	struct stat st;
+
+	return fd < 0 || fstat(fd, &st) || st.st_nlink == 0;
+}
+
+static void copy_path(const struct mapping *mapping, int fd, char path[PATH_MAX])
 {
 	static const char deleted[] = " (deleted)";
 	size_t len = mapping->path_len < PATH_MAX - 1 ? mapping->path_len : PATH_MAX - 1;
 	size_t more = sizeof(deleted) - 1;
 
-	if (len > more && memcmp(mapping->path + len - more, deleted, more) == 0)
+	if (len > more && memcmp(mapping->path + len - more, deleted, more) == 0 && is_removed(fd))
 		len -= more;
 	memcpy(path, mapping->path, len);
 	path[len] = '\0';
@@ -120,8 +112,8 @@ static struct native_file *open_file(struct native_map *map, const struct mappin
 
 	if (is_vdso(mapping))
 		return read_vdso(map, mapping);
-	copy_path(mapping, path);
-	source.fd = open_module(map, mapping, path);
+	source.fd = open_module(map, mapping);
+	copy_path(mapping, source.fd, path);
 	file = native_file_new(&source);
 	if (!file && source.fd >= 0)
 		close(source.fd);

@@ -10,7 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "native/vdso_arm64.h"
 #include "target/memory.h"
+#include "util/machine.h"
 
 #define MAX_VDSO     (64u << 10) /* two pages in Linux 6.18 */
 #define MAX_SECTION  (512u << 20)
@@ -28,19 +30,6 @@ bool module_is_code(const struct mapping *mapping)
 	return mapping->executable && !is_named(mapping, "[vsyscall]");
 }
 
-/* Without the privilege for the very file: what has its name in the process's own root. */
-static int open_file(pid_t pid, const struct mapping *mapping)
-{
-	char path[4352];
-	int fd = maps_open_file(pid, mapping);
-
-	if (fd >= 0 || mapping->path_len > 4096)
-		return fd;
-	snprintf(path, sizeof(path), "/proc/%d/root%.*s", (int)pid, (int)mapping->path_len, mapping->path);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	return fd >= 0 ? fd : -errno;
-}
-
 int module_open(pid_t pid, const struct mapping *mapping, struct module_key *key)
 {
 	struct stat st;
@@ -48,10 +37,10 @@ int module_open(pid_t pid, const struct mapping *mapping, struct module_key *key
 
 	if (!mapping->inode || !mapping->path_len || mapping->path[0] != '/')
 		return -ENOENT;
-	fd = open_file(pid, mapping);
+	fd = maps_open_file(pid, mapping);
 	if (fd < 0)
 		return fd;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+	if (fstat(fd, &st)) {
 		close(fd);
 		return -ENOENT;
 	}
@@ -220,7 +209,7 @@ static int read_elf(Elf *elf, uint64_t size, struct module_code *code)
 
 	*code = (struct module_code){.n = 0};
 	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header) ||
-	    header.e_machine != EM_X86_64 || header.e_ident[EI_CLASS] != ELFCLASS64)
+	    header.e_machine != OWN_MACHINE || header.e_ident[EI_CLASS] != ELFCLASS64)
 		return -ENOEXEC;
 	rc = read_segments(&source, code);
 	if (rc == 0)
@@ -230,6 +219,7 @@ static int read_elf(Elf *elf, uint64_t size, struct module_code *code)
 	read_sections(&source);
 	if (!source.input.eh_frame.data)
 		read_by_header(&source);
+	source.input.arm64 = header.e_machine == EM_AARCH64;
 	source.input.base = code->base;
 	source.input.end = code->base + code->size;
 	/* Go describes its functions in .debug_frame, too, but not where rbp is. */
@@ -256,6 +246,21 @@ int module_read(int fd, struct module_code *code)
 	return rc;
 }
 
+/* Of code without descriptions. */
+static int describe_vdso(const char *image, struct module_code *code)
+{
+	const struct module_segment *segment = &code->segments[0];
+	struct ehframe_rows rows;
+	int rc = vdso_arm64_rows((const uint8_t *)image + segment->offset, segment->size, segment->address,
+				 code->base, &rows);
+
+	if (rc)
+		return rc;
+	ehframe_free(&code->rows);
+	code->rows = rows;
+	return 0;
+}
+
 int module_read_bytes(const char *image, size_t size, struct module_code *code)
 {
 	Elf *elf;
@@ -266,6 +271,8 @@ int module_read_bytes(const char *image, size_t size, struct module_code *code)
 	elf = elf_memory((char *)(uintptr_t)image, size); /* of which nothing is changed */
 	rc = read_elf(elf, size, code);
 	elf_end(elf);
+	if (rc == 0 && OWN_MACHINE == EM_AARCH64 && !code->rows.functions)
+		rc = describe_vdso(image, code);
 	return rc;
 }
 

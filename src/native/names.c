@@ -11,6 +11,7 @@
 #include "native/go.h"
 #include "native/map.h"
 #include "util/map64.h"
+#include "util/utf8.h"
 
 /* Addresses that are told apart; stacks are bounded, too (bpf/). What is beyond has no name. */
 #define MAX_KNOWN (1u << 20)
@@ -81,8 +82,7 @@ static void tell(void *ctx, const char *line)
 	if (told && (map64_get(told, hash) || map64_set(told, hash, 1)))
 		return;
 	fputs(isatty(STDERR_FILENO) ? "\r\033[Kgotrace: " : "gotrace: ", stderr);
-	for (; *line; line++)
-		fputc((unsigned char)*line < ' ' || *line == 0x7f ? '?' : *line, stderr);
+	text_put(stderr, line);
 	fputc('\n', stderr);
 }
 

@@ -61,7 +61,15 @@ enum log_target_flags {
 	LOG_TARGET_STRIPPED = 8, /* no .symtab */
 	LOG_TARGET_SPAWNED = 16, /* started by gotrace: seen from its first goroutine */
 	LOG_TARGET_THREADS = 32, /* seen as threads on CPUs: SITE_SWITCH and so on; Go or not */
+	LOG_TARGET_ARM64 = 64,   /* the program is for arm64: numbers of system calls are; else for amd64 */
 };
+
+/* The flag of what this gotrace traces: programs for the processor that it was built for. */
+#if defined(__aarch64__)
+#define LOG_TARGET_OWN LOG_TARGET_ARM64
+#else
+#define LOG_TARGET_OWN 0
+#endif
 
 struct log_clock {
 	uint64_t mono_ns;  /* CLOCK_MONOTONIC */

@@ -40,6 +40,7 @@ struct split {
 	struct log_record *common; /* for all, those to come, too: owned copies */
 	uint32_t ncommon;
 	struct log_clock clock;
+	uint32_t machine;             /* flag of struct log_target: all are for the same */
 	struct log_snapshot snapshot; /* the open one */
 	bool snapshot_open;
 	uint64_t left_out;
@@ -249,7 +250,7 @@ static void on_fork(struct split *split, const struct raw_record *rec)
 {
 	struct process *child = find(split, rec->arg), *parent = find(split, rec->goid);
 	struct log_target target = {.pid = (uint32_t)rec->arg,
-				    .flags = LOG_TARGET_THREADS | LOG_TARGET_SPAWNED,
+				    .flags = LOG_TARGET_THREADS | LOG_TARGET_SPAWNED | split->machine,
 				    .clock = clock_at(split, rec->time)};
 
 	if (child && child->exited) { /* the pid is another's now */
@@ -396,7 +397,7 @@ static void begin_snapshot(struct split *split, const struct log_record *record)
 static struct process *begin_listed(struct split *split, const struct log_thread *thread)
 {
 	struct log_target target = {.pid = thread->tgid,
-				    .flags = LOG_TARGET_THREADS,
+				    .flags = LOG_TARGET_THREADS | split->machine,
 				    .clock = clock_at(split, split->snapshot.time_before)};
 	struct process *process;
 
@@ -453,6 +454,7 @@ static void take_target(struct split *split, const struct log_record *record)
 
 	if (!split->clock.mono_ns)
 		split->clock = target.clock;
+	split->machine = target.flags & LOG_TARGET_ARM64;
 	if (!find(split, target.pid))
 		begin(split, &target, NULL);
 }

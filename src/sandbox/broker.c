@@ -19,6 +19,8 @@
 #include "sandbox/privilege.h"
 #include "sandbox/reading.h"
 #include "sandbox/request.h"
+#include "util/files.h"
+#include "util/rights.h"
 
 enum {
 	CLIENTS = 4,
@@ -57,16 +59,6 @@ struct broker {
 
 /* --- files --- */
 
-/* Opened by a path that leads nowhere but below the directory. */
-static int open_below(int root, const char *path, uint64_t resolve)
-{
-	struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-			       .resolve = resolve | RESOLVE_NO_MAGICLINKS};
-	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
-
-	return fd < 0 ? -errno : fd;
-}
-
 /* Nothing but a program goes out: not what else may be mapped, or be at a path. */
 static int only_program(int fd)
 {
@@ -90,7 +82,7 @@ static int open_in_root(const struct looked_at *process, const char *path)
 
 	if (root < 0)
 		return -errno;
-	fd = only_program(open_below(root, path, RESOLVE_IN_ROOT));
+	fd = only_program(file_open_in(root, path));
 	close(root);
 	return fd;
 }
@@ -98,6 +90,27 @@ static int open_in_root(const struct looked_at *process, const char *path)
 static int or_errno(int fd)
 {
 	return fd < 0 ? -errno : fd;
+}
+
+/* Of the process's own, which its owner alone may reach. */
+static int open_own(const struct looked_at *process, const char *rest, bool link, int flags)
+{
+	struct rights before = rights_to_read();
+	int fd = link ? file_open_at(process->dir, rest)
+		      : or_errno(openat(process->dir, rest, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | flags));
+
+	rights_restore(&before);
+	return fd;
+}
+
+/* What the user names, the user must be able to read. */
+static int open_users(const char *path)
+{
+	struct rights before = rights_as_user();
+	int fd = file_open(path);
+
+	rights_restore(&before);
+	return fd;
 }
 
 static struct looked_at *process_of(struct broker *broker, pid_t pid)
@@ -118,12 +131,10 @@ static int open_request(struct broker *broker, const struct request *request, ui
 		return -EACCES;
 	switch (request->kind) {
 	case REQUEST_PROC:
-		return or_errno(openat(process->dir, request->rest,
-				       O_RDONLY | O_CLOEXEC | O_NOFOLLOW | (int)(flags & O_DIRECTORY)));
+		return open_own(process, request->rest, false, (int)(flags & O_DIRECTORY));
 	case REQUEST_LINK:
-		return only_program(or_errno(
-			openat(process->dir, request->rest, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)));
-	/* To be read, whatever was asked: the kernel hands over no O_PATH (seccomp_notify_addfd, fget). */
+		return only_program(open_own(process, request->rest, true, 0));
+	/* Without O_PATH: the kernel hands over no such descriptor (kernel/seccomp.c, fget). */
 	case REQUEST_ROOT:
 		return or_errno(openat(process->dir, request->rest, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	case REQUEST_OWN_ROOT:
@@ -131,7 +142,7 @@ static int open_request(struct broker *broker, const struct request *request, ui
 	case REQUEST_IN_ROOT:
 		return open_in_root(process, request->rest);
 	case REQUEST_FILE:
-		return only_program(open_below(AT_FDCWD, request->rest, 0));
+		return only_program(open_users(request->rest));
 	default:
 		return -EACCES;
 	}
@@ -208,7 +219,7 @@ static struct answer answer_open_below(const struct client *client, const uint64
 		return nothing_but(-EACCES);
 	for (size_t i = 0; i < client->nroots; i++) {
 		if (client->roots[i].theirs == (int)args[0])
-			fd = only_program(open_below(client->roots[i].ours, path, RESOLVE_IN_ROOT));
+			fd = only_program(file_open_in(client->roots[i].ours, path));
 	}
 	return (struct answer){.value = fd < 0 ? fd : 0, .fd = fd < 0 ? -1 : fd};
 }
@@ -218,14 +229,19 @@ static struct answer answer_stat(struct broker *broker, const struct client *cli
 {
 	const struct looked_at *process;
 	struct request request;
+	struct rights before;
 	struct stat st;
+	int rc;
 
 	if (!take_request(client, path, &request))
 		return nothing_but(-EFAULT);
 	process = request.pid ? process_of(broker, request.pid) : NULL;
 	if (!process || (request.kind != REQUEST_PROC && request.kind != REQUEST_LINK))
 		return nothing_but(-EACCES);
-	if (fstatat(process->dir, request.rest, &st, (int)(flags & AT_SYMLINK_NOFOLLOW)))
+	before = rights_to_read();
+	rc = fstatat(process->dir, request.rest, &st, (int)(flags & AT_SYMLINK_NOFOLLOW));
+	rights_restore(&before);
+	if (rc)
 		return nothing_but(-errno);
 	return nothing_but(!to || give_bytes(client, to, &st, sizeof(st)) ? 0 : -EFAULT);
 }

@@ -76,6 +76,8 @@ static int tell_facts(struct looker *looker, int code, const struct error *err)
 			.stripped = target->stripped,
 			.alloc = (uint8_t)target->alloc,
 			.bias = target->bias,
+			.device = target->device,
+			.inode = target->inode,
 			.layout = target->layout,
 			.places = target->places,
 			.alloc_layout = target->alloc_layout,

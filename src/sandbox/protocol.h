@@ -43,7 +43,7 @@ struct target_facts {
 	uint32_t go_minor, go_patch;
 	char go_version[32];
 	uint8_t cgo, pie, stripped, alloc;
-	uint64_t bias;
+	uint64_t bias, device, inode;
 	struct go_layout layout;
 	struct go_places places;
 	struct alloc_layout alloc_layout;

@@ -14,7 +14,9 @@
 
 #include "sandbox/answers.h"
 #include "sandbox/call.h"
+#include "target/maps.h"
 #include "target/remote.h"
+#include "util/files.h"
 
 struct remote_target {
 	struct target target;
@@ -72,6 +74,8 @@ static int take_facts(struct remote_target *remote, struct call *call, struct er
 	target->pie = facts.pie;
 	target->stripped = facts.stripped;
 	target->bias = facts.bias;
+	target->device = facts.device;
+	target->inode = facts.inode;
 	target->layout = facts.layout;
 	target->places = facts.places;
 	target->alloc = (enum alloc_look)facts.alloc;
@@ -90,11 +94,16 @@ static void remote_free(struct target *target)
 	free(remote);
 }
 
-static int open_exe(struct remote_target *remote, const char *path, struct error *err)
+/* The file that was looked at, and not what has taken its place meanwhile. */
+static int take_exe(struct remote_target *remote, int fd, const char *what, struct error *err)
 {
-	remote->exe = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (remote->exe < 0)
-		return error_set(err, errno, "cannot open %s: %s", path, strerror(errno));
+	struct stat st;
+
+	remote->exe = fd;
+	if (fd < 0)
+		return error_set(err, -fd, "cannot open %s: %s", what, strerror(-fd));
+	if (fstat(fd, &st) || st.st_dev != remote->target.device || st.st_ino != remote->target.inode)
+		return error_set(err, EAGAIN, "%s has just been replaced by another: try again", what);
 	snprintf(remote->target.exe, sizeof(remote->target.exe), "/proc/self/fd/%d", remote->exe);
 	return 0;
 }
@@ -309,8 +318,9 @@ static const struct target_remote calls = {
 	.heap_live = remote_heap_live,
 };
 
-static int open_remote(struct sandbox *sandbox, struct call *call, const char *exe, struct target **out,
-		       struct error *err)
+/* pid 0: by the path. */
+static int open_remote(struct sandbox *sandbox, struct call *call, pid_t pid, const char *exe,
+		       struct target **out, struct error *err)
 {
 	struct remote_target *remote = calloc(1, sizeof(*remote));
 	int rc;
@@ -322,7 +332,7 @@ static int open_remote(struct sandbox *sandbox, struct call *call, const char *e
 	remote->exe = -1;
 	rc = take_facts(remote, call, err);
 	if (rc == 0)
-		rc = open_exe(remote, exe, err);
+		rc = take_exe(remote, pid ? maps_open_exe(pid) : file_open(exe), exe, err);
 	if (rc) {
 		remote_free(&remote->target);
 		return rc;
@@ -338,7 +348,7 @@ int remote_target_open(struct sandbox *sandbox, pid_t pid, struct target **out, 
 	int rc;
 
 	snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)pid);
-	rc = open_remote(sandbox, &call, exe, out, err);
+	rc = open_remote(sandbox, &call, pid, exe, out, err);
 	if (rc == 0)
 		(*out)->pid = pid;
 	return rc;
@@ -350,5 +360,5 @@ int remote_target_open_file(struct sandbox *sandbox, const char *path, struct ta
 
 	call.bytes = path;
 	call.size = strlen(path);
-	return open_remote(sandbox, &call, path, out, err);
+	return open_remote(sandbox, &call, 0, path, out, err);
 }

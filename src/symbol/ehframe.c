@@ -6,15 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RDI         5u /* DWARF's numbers of registers: System V ABI for x86-64, figure 3.36 */
-#define RBP         6u
-#define RSP         7u
-#define RIP         16u
 #define MAX_STATES  16u /* remembered; compilers need one */
 #define MAX_OFFSET  ((int64_t)1 << 40)
 #define MAX_FDES    (1u << 24)
 #define CIES        16u /* kept in parsed form */
 #define NO_REGISTER UINT32_MAX
+
+/* DWARF's numbers of registers: System V ABI for x86-64, figure 3.36; DWARF for the Arm 64-bit
+ * Architecture, 4.1. */
+struct registers {
+	uint32_t fp, sp, ra;
+	uint32_t link; /* where a leaf may keep its return address; arm64's is ra itself */
+};
+
+static const struct registers amd64 = {.fp = 6, .sp = 7, .ra = 16, .link = 5};
+static const struct registers arm64 = {.fp = 29, .sp = 31, .ra = 30, .link = 30};
 
 struct reader {
 	const uint8_t *at, *end;
@@ -22,7 +28,7 @@ struct reader {
 };
 
 /* Where a register of the caller's is. */
-enum place { SAME, AT_CFA, AT_RBP, IN_RDI, UNDEFINED, ODD };
+enum place { SAME, AT_CFA, AT_RBP, IN_LINK, UNDEFINED, ODD };
 
 struct saved {
 	enum place place;
@@ -59,6 +65,7 @@ struct fde {
 
 struct section {
 	const struct ehframe_section *bytes;
+	const struct registers *registers;
 	bool is_debug; /* .debug_frame */
 	struct cie cies[CIES];
 	struct fde *fdes;
@@ -263,6 +270,8 @@ static bool read_augmentation(const struct section *section, struct cie *cie, st
 			pointer(section, &data, (uint8_t)unsigned_of(&data, 1) & 0x7f);
 		else if (*letters == 'S')
 			cie->is_signal = true;
+		else if (*letters == 'B' || *letters == 'G')
+			continue; /* which key signs return addresses; tagged memory: arm64 */
 		else
 			break; /* the rest is passed over by its size */
 	}
@@ -285,7 +294,8 @@ static bool parse_cie(const struct section *section, struct entry *entry, struct
 	cie->code_align = uleb(reader);
 	cie->data_align = sleb(reader);
 	cie->return_register = version == 1 ? unsigned_of(reader, 1) : uleb(reader);
-	if (reader->bad || cie->return_register != RIP || !read_augmentation(section, cie, reader, letters))
+	if (reader->bad || cie->return_register != section->registers->ra ||
+	    !read_augmentation(section, cie, reader, letters))
 		return false;
 	cie->program = *reader;
 	return !reader->bad;
@@ -358,30 +368,6 @@ static struct saved saved_by_expression(struct reader *reader)
 	return (struct saved){ODD, 0};
 }
 
-/* Sets the rule of a register that matters here. */
-static void save(struct state *state, uint64_t reg, struct saved saved)
-{
-	if (reg == RBP)
-		state->rbp = saved;
-	else if (reg == RIP)
-		state->rip = saved;
-}
-
-static void restore(struct state *state, const struct cie *cie, uint64_t reg)
-{
-	if (reg == RBP)
-		state->rbp = cie->initial.rbp;
-	else if (reg == RIP)
-		state->rip = cie->initial.rip;
-}
-
-static void set_cfa(struct state *state, uint64_t reg, int64_t offset)
-{
-	state->kind = CFA_REGISTER;
-	state->reg = reg < NO_REGISTER ? (uint32_t)reg : NO_REGISTER;
-	state->offset = bounded(offset);
-}
-
 /* A program of call frame instructions, as it runs. */
 struct run {
 	const struct section *section;
@@ -393,9 +379,33 @@ struct run {
 	uint64_t location; /* the next row's */
 };
 
+/* Sets the rule of a register that matters here. */
+static void save(struct run *run, uint64_t reg, struct saved saved)
+{
+	if (reg == run->section->registers->fp)
+		run->state.rbp = saved;
+	else if (reg == run->section->registers->ra)
+		run->state.rip = saved;
+}
+
+static void restore(struct run *run, uint64_t reg)
+{
+	if (reg == run->section->registers->fp)
+		run->state.rbp = run->cie->initial.rbp;
+	else if (reg == run->section->registers->ra)
+		run->state.rip = run->cie->initial.rip;
+}
+
+static void set_cfa(struct state *state, uint64_t reg, int64_t offset)
+{
+	state->kind = CFA_REGISTER;
+	state->reg = reg < NO_REGISTER ? (uint32_t)reg : NO_REGISTER;
+	state->offset = bounded(offset);
+}
+
 static void run_offset(struct run *run, uint64_t reg, int64_t factor)
 {
-	save(&run->state, reg, (struct saved){AT_CFA, scaled(factor, run->cie->data_align)});
+	save(run, reg, (struct saved){AT_CFA, scaled(factor, run->cie->data_align)});
 }
 
 /* DW_CFA_* that are about the CFA; false if it is none of them. */
@@ -445,16 +455,16 @@ static bool run_register(struct run *run, uint8_t op)
 		run_offset(run, reg, bounded((int64_t)uleb(program)));
 		return true;
 	case 0x06: /* restore_extended */
-		restore(&run->state, run->cie, reg);
+		restore(run, reg);
 		return true;
 	case 0x07: /* undefined */
-		save(&run->state, reg, (struct saved){UNDEFINED, 0});
+		save(run, reg, (struct saved){UNDEFINED, 0});
 		return true;
 	case 0x08: /* same_value */
-		save(&run->state, reg, (struct saved){SAME, 0});
+		save(run, reg, (struct saved){SAME, 0});
 		return true;
 	case 0x10: /* expression */
-		save(&run->state, reg, saved_by_expression(program));
+		save(run, reg, saved_by_expression(program));
 		return true;
 	case 0x11: /* offset_extended_sf */
 		run_offset(run, reg, sleb(program));
@@ -469,8 +479,8 @@ static bool run_register(struct run *run, uint8_t op)
 		take_block(program);
 		break;
 	case 0x09: /* register */
-		if (uleb(program) == RDI) {
-			save(&run->state, reg, (struct saved){IN_RDI, 0});
+		if (uleb(program) == run->section->registers->link) {
+			save(run, reg, (struct saved){IN_LINK, 0});
 			return true;
 		}
 		break;
@@ -480,7 +490,7 @@ static bool run_register(struct run *run, uint8_t op)
 	default:
 		return false;
 	}
-	save(&run->state, reg, (struct saved){ODD, 0});
+	save(run, reg, (struct saved){ODD, 0});
 	return true;
 }
 
@@ -500,6 +510,9 @@ static bool run_other(struct run *run, uint8_t op)
 			return false;
 		run->state = run->remembered[--run->n];
 		return true;
+	case 0x2d: /* AARCH64_negate_ra_state: whether the return address is signed, which it does not matter
+		      to know */
+		return run->section->registers == &arm64;
 	case 0x2e: /* GNU_args_size */
 		uleb(&run->program);
 		return true;
@@ -535,7 +548,7 @@ static enum ran run_one(struct run *run)
 		run_offset(run, low, bounded((int64_t)uleb(program)));
 		break;
 	case 3: /* restore */
-		restore(&run->state, run->cie, low);
+		restore(run, low);
 		break;
 	default:
 		if (op == 0x01) { /* set_loc */
@@ -571,6 +584,8 @@ static bool run_initial(const struct section *section, struct cie *cie)
 	struct run run = {.section = section, .cie = cie, .program = cie->program};
 
 	run.state = (struct state){.kind = CFA_ODD, .rip = {ODD, 0}};
+	if (section->registers == &arm64)
+		run.state.rip.place = IN_LINK;
 	cie->initial = run.state;
 	if (run_row(&run) != RAN_TO_END)
 		return false;
@@ -748,7 +763,7 @@ static enum unwind_kind kind_of(const struct state *state)
 {
 	switch (state->kind) {
 	case CFA_REGISTER:
-		return state->reg == RSP ? UNWIND_SP : state->reg == RBP ? UNWIND_BP : UNWIND_NONE;
+		return state->reg == amd64.sp ? UNWIND_SP : state->reg == amd64.fp ? UNWIND_BP : UNWIND_NONE;
 	case CFA_RBP_DEREF:
 		return UNWIND_BP_DEREF;
 	case CFA_RSP_DEREF:
@@ -760,7 +775,7 @@ static enum unwind_kind kind_of(const struct state *state)
 	}
 }
 
-static uint32_t rule_of(const struct state *state, bool is_signal)
+static uint32_t rule_of_amd64(const struct state *state, bool is_signal)
 {
 	enum unwind_kind kind = kind_of(state);
 	int64_t offset = state->offset;
@@ -770,8 +785,8 @@ static uint32_t rule_of(const struct state *state, bool is_signal)
 		return UNWIND_END;
 	if (is_signal)
 		return state->kind == CFA_UCONTEXT ? UNWIND_SIGNAL : UNWIND_NONE;
-	if (kind == UNWIND_SP && state->rip.place == IN_RDI)
-		kind = UNWIND_SP_RDI;
+	if (kind == UNWIND_SP && state->rip.place == IN_LINK)
+		kind = UNWIND_SP_LINK;
 	else if (state->rip.place != AT_CFA || state->rip.offset != -8)
 		return UNWIND_NONE;
 	if (kind == UNWIND_NONE || !rbp_part(&state->rbp, &rbp))
@@ -782,6 +797,56 @@ static uint32_t rule_of(const struct state *state, bool is_signal)
 		offset /= 8;
 	}
 	return UNWIND_RULE(kind, rbp, offset);
+}
+
+/* Words, if they are no more than a rule's part can count. */
+static bool in_words(int64_t bytes, int64_t most, uint32_t *words)
+{
+	*words = (uint32_t)(bytes / 8);
+	return bytes >= 0 && bytes % 8 == 0 && bytes / 8 <= most;
+}
+
+#define MAX_WORDS 1023
+
+/* Return address and frame pointer are saved, at these distances below the CFA; 0: the latter is not. */
+static uint32_t rule_of_saved(const struct state *state, int64_t ra, int64_t fp)
+{
+	bool pair = fp == ra + 8, by_sp = state->reg == arm64.sp;
+	int64_t offset = state->offset / 8;
+	uint32_t n, m;
+
+	if (pair && by_sp && in_words(fp, MAX_WORDS, &n))
+		return UNWIND_RULE(UNWIND_SP_PAIR, n, offset);
+	if (pair && in_words(state->offset - fp, MAX_WORDS, &n))
+		return UNWIND_RULE(by_sp ? UNWIND_SP_FRAME : UNWIND_FP_FRAME, n, offset);
+	if (!fp && by_sp && in_words(ra, MAX_WORDS, &n))
+		return UNWIND_RULE(UNWIND_SP_ALONE, n, offset);
+	if (fp && by_sp && in_words(ra, 31, &n) && in_words(fp, 31, &m))
+		return UNWIND_RULE(UNWIND_SP_APART, UNWIND_APART(n, m), offset);
+	return UNWIND_NONE;
+}
+
+/* arm64's, whose vDSO describes what a signal has interrupted by x29 (arch/arm64/kernel/vdso/sigreturn.S). */
+static uint32_t rule_of_arm64(const struct state *state, bool is_signal)
+{
+	bool by_sp = state->reg == arm64.sp, by_fp = state->reg == arm64.fp;
+	int64_t offset = state->offset;
+
+	if (state->rip.place == UNDEFINED)
+		return UNWIND_END;
+	if (state->kind != CFA_REGISTER || (!by_sp && !by_fp) || offset < 0 || offset % 8 ||
+	    offset / 8 > UNWIND_OFFSET_MAX)
+		return UNWIND_NONE;
+	if (is_signal)
+		return by_fp && !offset ? UNWIND_SIGNAL : UNWIND_NONE;
+	if (state->rip.place == IN_LINK || state->rip.place == SAME)
+		return by_sp && state->rbp.place == SAME ? UNWIND_RULE(UNWIND_SP_LINK, 0, offset / 8)
+							 : UNWIND_NONE;
+	if (state->rip.place != AT_CFA || state->rip.offset >= 0)
+		return UNWIND_NONE;
+	if (state->rbp.place == AT_CFA && state->rbp.offset < 0)
+		return rule_of_saved(state, -state->rip.offset, -state->rbp.offset);
+	return state->rbp.place == SAME ? rule_of_saved(state, -state->rip.offset, 0) : UNWIND_NONE;
 }
 
 /*
@@ -818,7 +883,9 @@ static int put_fde(struct output *output, struct section *section, const struct 
 
 		ran = run_row(&run);
 		next = ran == RAN_TO_NEXT && run.location < end ? run.location : end;
-		rule = ran == RAN_BAD ? UNWIND_NONE : rule_of(&run.state, cie->is_signal);
+		rule = ran == RAN_BAD ? UNWIND_NONE
+				      : (section->registers == &arm64 ? rule_of_arm64 : rule_of_amd64)(
+						&run.state, cie->is_signal);
 		if (first && fde->start > output->at)
 			rc = put(output, fde->start, rule_before(output, fde, rule));
 		first = false;
@@ -858,8 +925,9 @@ static int put_all(struct output *output, struct section *eh, struct section *de
 
 int ehframe_parse(const struct ehframe_input *input, struct ehframe_rows *rows)
 {
-	struct section eh = {.bytes = &input->eh_frame};
-	struct section debug = {.bytes = &input->debug_frame, .is_debug = true};
+	const struct registers *registers = input->arm64 ? &arm64 : &amd64;
+	struct section eh = {.bytes = &input->eh_frame, .registers = registers};
+	struct section debug = {.bytes = &input->debug_frame, .is_debug = true, .registers = registers};
 	struct output output = {.input = input, .rows = rows, .at = input->base};
 	int rc;
 

@@ -7,6 +7,7 @@
 #ifndef GOTRACE_SYMBOL_EHFRAME_H
 #define GOTRACE_SYMBOL_EHFRAME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,7 @@ struct ehframe_input {
 	struct ehframe_section eh_frame;
 	struct ehframe_section debug_frame; /* for code that .eh_frame has nothing about */
 	uint64_t base, end;                 /* the code, link addresses; at most 4 GiB */
+	bool arm64;                         /* code of arm64, not of amd64 */
 	enum unwind_kind between;           /* code that neither has anything about: NONE or CHAIN */
 };
 

@@ -332,8 +332,9 @@ static int check_header(struct functab *tab, struct span *all, struct error *err
 				 go_minor);
 	if (all->size < tab->format->header_size)
 		return error_set(err, EBADMSG, "function table: header cut at %zu bytes", all->size);
-	if (all->data[4] || all->data[5] || all->data[6] != 1 || all->data[7] != 8)
-		return error_set(err, EBADMSG, "function table: not of a 64-bit x86 program");
+	tab->quantum = all->data[6];
+	if (all->data[4] || all->data[5] || (tab->quantum != 1 && tab->quantum != 4) || all->data[7] != 8)
+		return error_set(err, EBADMSG, "function table: not of a 64-bit x86 or arm64 program");
 	return 0;
 }
 

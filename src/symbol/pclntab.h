@@ -69,6 +69,7 @@ struct functab {
 	struct functab_source source;
 	const struct pclntab_format *format;
 	const struct release_rules *rules;
+	uint32_t quantum; /* bytes that addresses of instructions are a multiple of: 1, on arm64 4 */
 	size_t count;
 	struct span names, cutab, files, pctab, funcs; /* each to the end of the table */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * What a function's description says of a PC. A PC-value table is a list of
- * (zig-zag value delta, PC delta) varints that starts at value -1 and the
+ * (zig-zag value delta, PC delta in units of the header's minLC) varints that starts at value -1 and the
  * function's entry and ends with a value delta of 0 (Go 1.26
  * runtime/symtab.go, step and pcvalue).
  */
@@ -13,13 +13,14 @@
 struct pcvalue {
 	const uint8_t *at, *limit;
 	uint64_t pc; /* the value holds below this */
+	uint32_t quantum;
 	int32_t value;
 	bool first;
 };
 
 static struct pcvalue pcvalue_begin(const struct functab *tab, const struct function *func, uint32_t table)
 {
-	struct pcvalue it = {.pc = func->entry, .value = -1, .first = true};
+	struct pcvalue it = {.pc = func->entry, .quantum = tab->quantum, .value = -1, .first = true};
 
 	if (table != 0 && table < tab->pctab.size) {
 		it.at = tab->pctab.data + table;
@@ -54,7 +55,7 @@ static bool pcvalue_next(struct pcvalue *it)
 		return false;
 	it->first = false;
 	it->value = (int32_t)((uint32_t)it->value + (-(value_delta & 1) ^ (value_delta >> 1)));
-	it->pc += pc_delta;
+	it->pc += (uint64_t)pc_delta * it->quantum;
 	return true;
 }
 

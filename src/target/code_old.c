@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Go up to 1.16: arguments are on the stack, and frames are made by sub, not by a push. */
-#include "target/code.h"
+#include "target/code_x86.h"
 
 #include <errno.h>
 
@@ -122,7 +122,7 @@ int code_stack_calls(const struct code *code, uint64_t callee, struct call_site 
 		if (x86_is_call(&insn) && code->address + at + (uint64_t)insn.imm == callee) {
 			if (n < max)
 				sites[n] = (struct call_site){
-					.offset = before, .rbx = known.old, .rcx = known.new};
+					.offset = before, .args = {CONSTANT_UNKNOWN, known.old, known.new}};
 			n++;
 		}
 		follow(&known, &insn);

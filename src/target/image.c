@@ -22,8 +22,9 @@ static int check_kind(const Elf64_Ehdr *header, struct error *err)
 	if (memcmp(header->e_ident, ELFMAG, SELFMAG))
 		return error_set(err, ENOEXEC, "not an ELF executable");
 	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
-	    header->e_machine != EM_X86_64)
-		return error_set(err, ENOEXEC, "not a 64-bit x86 executable (machine %u)", header->e_machine);
+	    (header->e_machine != EM_X86_64 && header->e_machine != EM_AARCH64))
+		return error_set(err, ENOEXEC, "not an executable for x86-64 or arm64 (machine %u)",
+				 header->e_machine);
 	if (header->e_type != ET_EXEC && header->e_type != ET_DYN)
 		return error_set(err, ENOEXEC, "not an executable (ELF type %u)", header->e_type);
 	if (header->e_phentsize != sizeof(Elf64_Phdr) || !header->e_phnum ||
@@ -131,6 +132,7 @@ int image_parse(struct image *image, const uint8_t *data, size_t size, struct er
 	if (rc)
 		return rc;
 	image->pie = header.e_type == ET_DYN;
+	image->arm64 = header.e_machine == EM_AARCH64;
 	find_sections(image, &header);
 	return 0;
 }
@@ -188,6 +190,8 @@ bool image_pointer(const struct image *image, uint64_t address, uint64_t *value)
 /* By DT_RELR the file has the values themselves. */
 void image_relocate(const struct image *image, uint8_t *data)
 {
+	uint32_t relative = image->arm64 ? R_AARCH64_RELATIVE : R_X86_64_RELATIVE;
+
 	for (size_t i = 0; i < image->nrela; i++) {
 		uint64_t addend;
 		const uint8_t *bytes;
@@ -195,7 +199,7 @@ void image_relocate(const struct image *image, uint8_t *data)
 
 		memcpy(&rela, image->rela + i * sizeof(rela), sizeof(rela));
 		bytes = image_bytes(image, rela.r_offset, sizeof(uint64_t));
-		if (ELF64_R_TYPE(rela.r_info) != R_X86_64_RELATIVE || !bytes)
+		if (ELF64_R_TYPE(rela.r_info) != relative || !bytes)
 			continue;
 		addend = (uint64_t)rela.r_addend;
 		memcpy(data + (bytes - image->data), &addend, sizeof(addend));

@@ -27,6 +27,7 @@ struct section {
 struct image {
 	const uint8_t *data; /* the file; not owned */
 	size_t size;
+	bool arm64;       /* code for it; else for x86-64 */
 	bool pie;         /* loaded at an address of the kernel's choice */
 	bool has_symbols; /* has a .symtab */
 	unsigned n;
@@ -39,7 +40,8 @@ struct image {
 	uint64_t names_size;
 };
 
-/* Checks the headers. Refuses what is not a 64-bit x86 executable (-ENOEXEC) or is damaged (-EBADMSG). */
+/* Checks the headers. Refuses what is no executable for x86-64 or arm64 (-ENOEXEC) or is damaged (-EBADMSG).
+ */
 int image_parse(struct image *image, const uint8_t *data, size_t size, struct error *err);
 
 /* `size` bytes at the address, or NULL if they are not all in the file and in one segment. */
@@ -52,7 +54,7 @@ bool image_pointer(const struct image *image, uint64_t address, uint64_t *value)
 /*
  * Writes into the file's bytes (data: what image->data is) what the dynamic
  * linker would if the image were loaded at its link-time address. Only
- * R_X86_64_RELATIVE, which is all that Go's own data need.
+ * R_X86_64_RELATIVE and R_AARCH64_RELATIVE, which is all that Go's own data need.
  */
 void image_relocate(const struct image *image, uint8_t *data);
 

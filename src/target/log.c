@@ -60,7 +60,7 @@ static int log_target(const struct target *target, unsigned extra_flags, log_sin
 {
 	struct log_target head = {
 		.pid = (uint32_t)target->pid,
-		.flags = LOG_TARGET_GO | (target->cgo ? LOG_TARGET_CGO : 0) |
+		.flags = LOG_TARGET_GO | LOG_TARGET_OWN | (target->cgo ? LOG_TARGET_CGO : 0) |
 			 (target->pie ? LOG_TARGET_PIE : 0) | (target->stripped ? LOG_TARGET_STRIPPED : 0) |
 			 extra_flags,
 		.go_minor = target->go_minor,

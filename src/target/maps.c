@@ -3,14 +3,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "target/memory.h"
+#include "util/files.h"
+#include "util/rights.h"
 
 /* vm.max_map_count (65,530 by default) lines of some hundred bytes; more is not believed. */
 #define MAX_TEXT  (64u << 20)
@@ -60,21 +64,124 @@ int maps_read(pid_t pid, struct maps *maps, struct error *err)
 	return error_set(err, -rc, "cannot read %s: %s", path, strerror(-rc));
 }
 
-int maps_open_file(pid_t pid, const struct mapping *mapping)
+/* --- the file that is mapped --- */
+
+/* The directory is its owner's alone, which takes a right of its own; behind the link there is no looking up.
+ */
+static int open_by_link(pid_t pid, const struct mapping *mapping)
 {
+	struct rights before = rights_to_read();
 	char path[96];
-	struct stat st;
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%llx-%llx", (int)pid,
 		 (unsigned long long)mapping->start, (unsigned long long)mapping->end);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+	fd = file_open(path);
+	rights_restore(&before);
+	return fd;
+}
+
+/* Of these /proc/PID/maps may show another device than stat does (subvolumes; layers). */
+static bool has_other_device(int fd)
+{
+	static const unsigned long types[] = {0x9123683e, 0x794c7630}; /* linux/magic.h: btrfs, overlayfs */
+	struct statfs fs;
+
+	if (fstatfs(fd, &fs))
+		return false;
+	return (unsigned long)fs.f_type == types[0] || (unsigned long)fs.f_type == types[1];
+}
+
+static bool is_mapped_file(int fd, const struct mapping *mapping)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) || !mapping->inode || st.st_ino != mapping->inode)
+		return false;
+	return st.st_dev == makedev(mapping->major, mapping->minor) || has_other_device(fd);
+}
+
+static int open_in(int root, const struct mapping *mapping, const char *path)
+{
+	int fd = file_open_in(root, path);
+
+	if (fd < 0 || is_mapped_file(fd, mapping))
 		return fd;
 	close(fd);
 	return -ENOENT;
+}
+
+/* A name may hold \012 itself, or newlines that the kernel wrote so: what is there decides. One with both is
+ * not found. */
+static int open_either(int root, const struct mapping *mapping)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	if (mapping->path_len >= sizeof(path) || !mapping->path_len || mapping->path[0] != '/')
+		return -ENOENT;
+	memcpy(path, mapping->path, mapping->path_len);
+	path[mapping->path_len] = '\0';
+	fd = open_in(root, mapping, path);
+	return fd < 0 && maps_unescape(path) ? open_in(root, mapping, path) : fd;
+}
+
+/* Without the right to the very file: what has its name in the process's root, or ours, and is that file.
+ * Seen from outside, the files of a process that has changed its root have their names there. */
+static int open_by_path(pid_t pid, const struct mapping *mapping)
+{
+	char path[64];
+	int root, fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
+	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	fd = open_either(root, mapping);
+	if (root >= 0)
+		close(root);
+	if (fd >= 0)
+		return fd;
+	root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	fd = open_either(root, mapping);
+	if (root >= 0)
+		close(root);
+	return fd;
+}
+
+int maps_open_file(pid_t pid, const struct mapping *mapping)
+{
+	int fd = open_by_link(pid, mapping);
+
+	if (fd >= 0)
+		return fd;
+	return fd == -EINVAL ? -ENOENT : open_by_path(pid, mapping);
+}
+
+int maps_open_exe(pid_t pid)
+{
+	struct rights before = rights_to_read();
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	fd = file_open(path);
+	rights_restore(&before);
+	return fd;
+}
+
+bool maps_unescape(char *path)
+{
+	char *to = path;
+	bool changed = false;
+
+	for (const char *from = path; *from; to++) {
+		bool newline = strncmp(from, "\\012", 4) == 0;
+
+		*to = newline ? '\n' : *from;
+		from += newline ? 4 : 1;
+		changed |= newline;
+	}
+	*to = '\0';
+	return changed;
 }
 
 void maps_free(struct maps *maps)

@@ -28,11 +28,22 @@ int maps_read(pid_t pid, struct maps *maps, struct error *err);
 void maps_free(struct maps *maps);
 
 /*
+ * Opens what a process executes (/proc/PID/exe), for reading: the very file. A descriptor, or a negative
+ * errno.
+ */
+int maps_open_exe(pid_t pid);
+
+/*
  * Opens the regular file that is mapped there, for reading: the very file, whatever its path means by now, or
- * if it has none left. Needs CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE (fs/proc/base.c, Linux 5.9). The file,
- * which the caller closes, or a negative errno.
+ * if it has none left (/proc/PID/map_files). That needs CAP_DAC_READ_SEARCH, and CAP_SYS_ADMIN or
+ * CAP_CHECKPOINT_RESTORE (fs/proc/base.c, Linux 5.9); without them it is looked for by its path, and must
+ * have the inode that is mapped. The file, which the caller closes, or a negative errno: -ENOENT if it is
+ * none.
  */
 int maps_open_file(pid_t pid, const struct mapping *mapping);
+
+/* Pure: puts back the newlines that the kernel has written as \012. False if there are none. */
+bool maps_unescape(char *path);
 
 /* The mapping on the line at *at; moves on. False at the end; lines that do not parse are passed over. */
 bool maps_next(const char *text, size_t len, size_t *at, struct mapping *mapping);

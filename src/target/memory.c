@@ -7,6 +7,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "util/rights.h"
+
 #define MAX_RUNS 1024u /* IOV_MAX */
 /*
  * Neighbours are read in one go with the gap between them. Much smaller than
@@ -189,8 +191,14 @@ void memory_batch_free(struct memory_batch *batch)
 
 const char *memory_how_to_be_allowed(void)
 {
+	if (rights_are_inner())
+		return "this is no root but that of a user namespace (a rootless container?): run it with "
+		       "sudo "
+		       "outside";
 	if (geteuid() == 0)
 		return "not even root may: gotrace must run where the process was started (outside of this "
 		       "container, with CAP_SYS_PTRACE), or a security module forbids it";
+	if (rights_have(RIGHT_SYS_PTRACE))
+		return "its owner alone may read it: run gotrace as root, or with CAP_DAC_READ_SEARCH";
 	return "run gotrace as root, or with CAP_SYS_PTRACE";
 }

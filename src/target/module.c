@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * How the table begins, by release: magic, two zeros, instruction and pointer
- * size; then from 1.16 on a header (pcHeader, runtime/symtab.go) with the
+ * How the table begins, by release: magic, two zeros, the least instruction (on
+ * arm64 4 bytes) and pointer size; then from 1.16 on a header (pcHeader, runtime/symtab.go) with the
  * offset of the function names.
  */
 static const struct table_format {
@@ -26,6 +26,18 @@ struct search {
 	const struct runtime_offsets *offsets;
 	const struct table_format *format;
 };
+
+enum { LEAST_INSTRUCTION = 6 }; /* in table_format.magic */
+
+static bool begins_table(const struct search *search, const uint8_t *bytes)
+{
+	uint8_t magic[sizeof(search->format->magic)];
+
+	memcpy(magic, search->format->magic, sizeof(magic));
+	if (search->image->arm64)
+		magic[LEAST_INSTRUCTION] = 4;
+	return memcmp(bytes, magic, sizeof(magic)) == 0;
+}
 
 static const struct table_format *find_format(unsigned minor)
 {
@@ -139,7 +151,7 @@ static bool find_for_table(const struct search *search, uint64_t address, struct
 	const uint8_t *header = image_bytes(search->image, address, format->size);
 	uint64_t names = 0;
 
-	if (!header || memcmp(header, format->magic, sizeof(format->magic)))
+	if (!header || !begins_table(search, header))
 		return false;
 	if (format->names)
 		memcpy(&names, header + format->names, sizeof(names));
@@ -164,7 +176,7 @@ static bool scan(const struct search *search, struct module *module)
 
 		for (uint64_t at = -segment->address % 8;
 		     at < segment->file_size && segment->file_size - at >= format->size; at += 8) {
-			if (memcmp(bytes + at, format->magic, sizeof(format->magic)))
+			if (!begins_table(search, bytes + at))
 				continue;
 			if (find_for_table(search, segment->address + at, module))
 				return true;

@@ -11,6 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "target/namespaces.h"
+#include "util/rights.h"
+
 /* A thread that runs shows no stack pointer. The spare M for callbacks has no thread at all. */
 #define TRIES 6
 
@@ -29,14 +32,17 @@ bool old_tids_parse(const char *line, uint64_t *sp)
 	       sscanf(line, "%*u %*x %*x %*x %*x %*x %*x %" SCNx64 " %" SCNx64, sp, &pc) == 2;
 }
 
+/* The file is its owner's alone. */
 static bool read_sp(pid_t pid, const char *tid, uint64_t *sp)
 {
+	struct rights before = rights_to_read();
 	char path[64], line[256];
 	ssize_t n;
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%.16s/syscall", (int)pid, tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
+	rights_restore(&before);
 	if (fd < 0)
 		return false;
 	n = read(fd, line, sizeof(line) - 1);
@@ -102,7 +108,7 @@ static void match_threads(pid_t pid, struct threads *threads, const struct stack
 		long tid = strtol(entry->d_name, NULL, 10);
 
 		if (tid > 0 && tid <= INT32_MAX && read_sp(pid, entry->d_name, &sp))
-			note_tid(threads, stacks, (uint32_t)tid, sp);
+			note_tid(threads, stacks, namespace_inner_tid(pid, (uint32_t)tid), sp);
 	}
 	if (dir)
 		closedir(dir);
@@ -124,7 +130,7 @@ int old_tids_find(const struct target *target, struct memory_batch *batch, struc
 
 	/* The list has the oldest last: m0, which is the first thread's. */
 	if (rc == 0 && threads->nms && !threads->ms[threads->nms - 1].tid)
-		threads->ms[threads->nms - 1].tid = (uint32_t)target->pid;
+		threads->ms[threads->nms - 1].tid = namespace_inner_tid(target->pid, (uint32_t)target->pid);
 	for (int i = 0; rc == 0 && target->cgo && i < TRIES && has_unknown(threads); i++) {
 		if (i)
 			nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);

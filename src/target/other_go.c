@@ -68,7 +68,7 @@ bool target_other_go(const struct target *target, char *path, size_t size)
 	if (maps_read(target->pid, &maps, &err))
 		return false;
 	while (!found && seen < MAX_LIBRARIES && maps_next(maps.text, maps.len, &at, &mapping)) {
-		if (!mapping.executable || !mapping.inode || mapping.inode == target->image->inode)
+		if (!mapping.executable || !mapping.inode || mapping.inode == target->inode)
 			continue;
 		seen++;
 		found = is_go(target->pid, &mapping);

@@ -12,7 +12,6 @@
 #include "target/remote.h"
 
 #define MAX_MATCHES 16
-#define BREAKPOINT  0xcc
 
 struct planner {
 	const struct target *target;
@@ -56,20 +55,10 @@ static int compare_live(const struct planner *planner, const struct site_rule *r
 	if (rc)
 		return error_set(planner->err, -rc, "%s: cannot read the code of %s: %s",
 				 target->image->label, rule->function, strerror(-rc));
-	if (live[0] != BREAKPOINT && memcmp(live, code->bytes + offset, length))
+	if (!code_is_breakpoint(code, live) && memcmp(live, code->bytes + offset, length))
 		return refuse(planner, rule, code, offset,
 			      "the code in memory is not that of the executable");
 	return 0;
-}
-
-/* Only instructions that the kernel emulates: x86_is_* say so (arch/x86/kernel/uprobes.c). */
-static const char *kind(const struct x86_insn *insn)
-{
-	if (x86_is_push_rbp(insn))
-		return "push";
-	if (x86_is_call(insn))
-		return "call";
-	return x86_is_jcc(insn) ? "jcc" : NULL;
 }
 
 static int add_probe(struct planner *planner, const struct site_rule *rule, const struct code *code,
@@ -78,12 +67,12 @@ static int add_probe(struct planner *planner, const struct site_rule *rule, cons
 	const struct target *target = planner->target;
 	struct probe_plan *plan = planner->plan;
 	struct probe *probe = &plan->probes[plan->n];
-	struct x86_insn insn;
+	struct probe_insn insn;
 	int rc = 0;
 
 	if (plan->n == MAX_PROBES)
 		return refuse(planner, rule, code, offset, "too many places");
-	if (!x86_decode(code->bytes + offset, code->size - offset, &insn) || !kind(&insn))
+	if (code_probe_insn(code, offset, &insn))
 		return refuse(planner, rule, code, offset, "not an instruction that the kernel emulates");
 	*probe = (struct probe){.site = rule->site};
 	if (!image_code_offset(&target->image->elf, code->address + offset, &probe->file_offset))
@@ -92,7 +81,7 @@ static int add_probe(struct planner *planner, const struct site_rule *rule, cons
 		probe->address = code->address + offset + target->bias;
 		rc = compare_live(planner, rule, code, offset, insn.length);
 	}
-	snprintf(probe->name, sizeof(probe->name), "%s+0x%zx %s", rule->function, offset, kind(&insn));
+	snprintf(probe->name, sizeof(probe->name), "%s+0x%zx %s", rule->function, offset, insn.kind);
 	if (rc == 0)
 		plan->n++;
 	return rc;
@@ -105,7 +94,9 @@ static int plan_prologue(struct planner *planner, const struct site_rule *rule, 
 	if (planner->target->go_minor <= OLD_LAST && code_stack_check(code, &offset))
 		return refuse(planner, rule, code, 0, "no stack check");
 	if (planner->target->go_minor > OLD_LAST && code_prologue(code, &offset))
-		return refuse(planner, rule, code, 0, "no `push %rbp` behind a stack check");
+		return refuse(planner, rule, code, 0,
+			      code->arm64 ? "neither a stack check nor a frame"
+					  : "no `push %rbp` behind a stack check");
 	return add_probe(planner, rule, code, offset);
 }
 
@@ -135,15 +126,15 @@ static int check_statuses(const struct planner *planner, const struct site_rule 
 			  const struct code *code, const struct call_site *call)
 {
 	bool expects = rule->old_status != ANY_STATUS || rule->new_status != ANY_STATUS;
-	bool sees = (rule->old_status != ANY_STATUS && call->rbx != CONSTANT_UNKNOWN) ||
-		    (rule->new_status != ANY_STATUS && call->rcx != CONSTANT_UNKNOWN);
+	bool sees = (rule->old_status != ANY_STATUS && call->args[1] != CONSTANT_UNKNOWN) ||
+		    (rule->new_status != ANY_STATUS && call->args[2] != CONSTANT_UNKNOWN);
 	char why[128];
 
-	if ((!expects || sees) && !contradicts(call->rbx, rule->old_status) &&
-	    !contradicts(call->rcx, rule->new_status))
+	if ((!expects || sees) && !contradicts(call->args[1], rule->old_status) &&
+	    !contradicts(call->args[2], rule->new_status))
 		return 0;
-	snprintf(why, sizeof(why), "a change of status %lld to %lld, expected %d to %d", (long long)call->rbx,
-		 (long long)call->rcx, rule->old_status, rule->new_status);
+	snprintf(why, sizeof(why), "a change of status %lld to %lld, expected %d to %d",
+		 (long long)call->args[1], (long long)call->args[2], rule->old_status, rule->new_status);
 	return refuse(planner, rule, code, call->offset, why);
 }
 
@@ -154,8 +145,8 @@ static bool is_chosen(const struct site_rule *rule, int i)
 
 static bool has_statuses(const struct site_rule *rule, const struct call_site *call)
 {
-	return (rule->old_status == ANY_STATUS || call->rbx == rule->old_status) &&
-	       (rule->new_status == ANY_STATUS || call->rcx == rule->new_status);
+	return (rule->old_status == ANY_STATUS || call->args[1] == rule->old_status) &&
+	       (rule->new_status == ANY_STATUS || call->args[2] == rule->new_status);
 }
 
 static int plan_calls(struct planner *planner, const struct site_rule *rule, const struct code *code)
@@ -288,7 +279,9 @@ static int find_region_ends(struct planner *planner, const struct code *text, co
 static int plan_region_ends(struct planner *planner, const struct code *start, uint64_t noop, unsigned before)
 {
 	struct target_image *image = planner->target->image;
-	struct code text = {.address = image->module.text, .size = image->module.etext - image->module.text};
+	struct code text = {.address = image->module.text,
+			    .size = image->module.etext - image->module.text,
+			    .arm64 = image->elf.arm64};
 	uint64_t offset;
 	int rc;
 
@@ -315,6 +308,7 @@ static int plan_regions(struct planner *planner, const struct site_rule *rule, c
 		return rc;
 	planner->plan->task_key_type = start.task_key_type;
 	planner->plan->task_type = start.task_type;
+	planner->plan->region_flag_register = start.flag_register;
 	return plan_region_ends(planner, code, start.noop, before);
 }
 

@@ -19,7 +19,6 @@ struct target_image {
 	struct release own;            /* from the program's own DWARF */
 	struct log_functab *names;     /* once the log has asked: the record, and what functab reads */
 	size_t names_size;
-	uint64_t device, inode;
 	char comm[16];
 	char path[256]; /* where the link /proc/PID/exe leads, for people */
 	char label[64]; /* "PID 123 (server)", how messages begin */

@@ -9,8 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "target/maps.h"
 #include "target/memory.h"
 #include "target/private.h"
+#include "util/files.h"
+#include "util/machine.h"
 
 #define STATUS_BYTES 4096 /* of /proc/PID/status; what is asked for stands in the first lines */
 
@@ -110,8 +113,9 @@ static int check_header(const uint8_t *bytes, size_t n, const char *label, struc
 	if (n < sizeof(header))
 		return error_set(err, EBADMSG, "%s has a damaged or cut executable", label);
 	memcpy(&header, bytes, sizeof(header));
-	if (header.e_machine != EM_X86_64)
-		return error_set(err, ENOTSUP, "%s is a program for another kind of processor than x86-64",
+	if (header.e_machine != OWN_MACHINE)
+		return error_set(err, ENOTSUP,
+				 "%s is a program for another kind of processor than " OWN_MACHINE_NAME,
 				 label);
 	return 0;
 }
@@ -125,15 +129,14 @@ static int refuse_exe(int code, const char *label, struct error *err)
 	return error_set(err, code, "%s: cannot open its executable: %s", label, strerror(code));
 }
 
-static int check_executable(const char *path, const char *label, struct error *err)
+static int check_opened(int fd, const char *label, struct error *err)
 {
-	/* A pipe or device must not make us wait. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc;
 	uint8_t bytes[sizeof(Elf64_Ehdr)];
 	ssize_t n;
+	int rc;
 
 	if (fd < 0)
-		return refuse_exe(errno, label, err);
+		return refuse_exe(-fd, label, err);
 	n = read(fd, bytes, sizeof(bytes));
 	rc = n < 0 ? refuse_exe(errno, label, err) : check_header(bytes, (size_t)n, label, err);
 	close(fd);
@@ -149,26 +152,38 @@ int process_check(const char *proc, pid_t pid, struct error *err)
 	if (rc)
 		return rc;
 	snprintf(label, sizeof(label), "PID %d (%s)", (int)pid, status.name);
+	if (strcmp(proc, "/proc") == 0)
+		return check_opened(maps_open_exe(pid), label, err);
 	snprintf(path, sizeof(path), "%s/%d/exe", proc, (int)pid);
-	return check_executable(path, label, err);
+	return check_opened(file_open(path), label, err);
 }
 
 int process_check_file(const char *path, struct error *err)
 {
-	return check_executable(path, path, err);
+	return check_opened(file_open(path), path, err);
+}
+
+void process_comm(pid_t pid, char comm[16])
+{
+	char path[64], text[32];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	n = read_all(path, text, sizeof(text));
+	if (n > 0 && text[n - 1] == '\n')
+		text[--n] = '\0';
+	snprintf(comm, 16, "%.15s", n > 0 ? text : "");
 }
 
 void process_open(struct process *process, pid_t pid)
 {
-	struct status status;
 	ssize_t n;
 
 	*process = (struct process){.pid = pid};
 	snprintf(process->exe, sizeof(process->exe), "/proc/%d/exe", (int)pid);
 	n = readlink(process->exe, process->path, sizeof(process->path) - 1);
 	process->path[n > 0 ? n : 0] = '\0';
-	read_status("/proc", pid, &status);
-	snprintf(process->comm, sizeof(process->comm), "%.15s", status.name);
+	process_comm(pid, process->comm);
 	snprintf(process->label, sizeof(process->label), "PID %d (%s)", (int)pid, process->comm);
 }
 
@@ -188,7 +203,7 @@ int process_log_target(const struct process *process, unsigned extra_flags, log_
 {
 	struct log_target head = {
 		.pid = (uint32_t)process->pid,
-		.flags = LOG_TARGET_THREADS | extra_flags,
+		.flags = LOG_TARGET_THREADS | LOG_TARGET_OWN | extra_flags,
 		.clock = target_clock(),
 	};
 	struct log_record record = {.type = LOG_TARGET, .size = sizeof(head), .data = &head};

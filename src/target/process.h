@@ -26,9 +26,11 @@ struct process {
  * thread of the kernel's, a zombie, a 32-bit process (-ENOTSUP), one that we may not look at (-EPERM).
  */
 int process_check(const char *proc, pid_t pid, struct error *err);
-/* The same for a program that is to be started: it must be for x86-64. */
+/* The same for a program that is to be started: it must be for this processor. */
 int process_check_file(const char *path, struct error *err);
 
+/* The name of its first thread, whatever bytes it is made of; "" if it is gone. */
+void process_comm(pid_t pid, char comm[16]);
 /* A process that was checked. */
 void process_open(struct process *process, pid_t pid);
 /* A program that was checked. */

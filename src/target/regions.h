@@ -13,7 +13,8 @@
 struct start_region {
 	size_t jump;                       /* offset of the jump on "is the tracer on": arguments are still in
 					      registers, and equal means that it is off ... */
-	bool equal_is_on;                  /* ... or, up to 1.18, on */
+	bool equal_is_on;                  /* ... or, up to 1.18, on. arm64: */
+	uint8_t flag_register;             /* it is off when this is zero (32 bits) */
 	uint64_t noop;                     /* the variable noopRegion */
 	uint64_t task_key_type, task_type; /* descriptors of traceContextKey and *Task */
 };

@@ -70,6 +70,9 @@ void g_view_read(const struct go_layout *layout, const uint8_t *bytes, struct g_
 	view->sp = word_at(bytes, layout->g_sched_sp);
 	view->pc = word_at(bytes, layout->g_sched_pc);
 	view->bp = word_at(bytes, layout->g_sched_bp);
+	/* gobuf: ... lr, bp (Go 1.22 to 1.26 runtime/runtime2.go); nothing but 0 on amd64 */
+	if (layout->g_sched_bp != LAYOUT_ABSENT && layout->g_sched_bp >= WORD)
+		view->lr = word_at(bytes, layout->g_sched_bp - (uint32_t)WORD);
 	if (layout->g_sync_safe_point != LAYOUT_ABSENT)
 		view->sync_safe_point = bytes[layout->g_sync_safe_point] & 1;
 }
@@ -125,8 +128,11 @@ unsigned stack_walk(const struct g_view *view, const struct stack_memory *memory
 
 	*flags = 0;
 	pcs[n++] = view->pc;
-	/* In morestack the caller's frame is not made yet: its PC is at the stack pointer. */
-	if (view->sync_safe_point && load(memory, view->sp, frame, 1))
+	/* In morestack the caller's frame is not made yet: its PC is in the link register, or at the stack
+	 * pointer. */
+	if (view->sync_safe_point && view->lr)
+		pcs[n++] = view->lr;
+	else if (view->sync_safe_point && load(memory, view->sp, frame, 1))
 		pcs[n++] = frame[0];
 	while (bp) {
 		if (n == STACK_DEPTH) {

@@ -29,6 +29,7 @@ struct g_view {
 	uint64_t goid, m, startpc;
 	uint64_t stack_lo, stack_hi;
 	uint64_t sp, pc, bp; /* where it stopped: of g.sched, or of g.syscall* in a system call */
+	uint64_t lr;         /* of g.sched, on processors that have a link register; else 0 */
 	uint32_t status;     /* without the scan bit */
 	uint8_t waitreason;  /* up to 1.10 the next two instead: a Go string */
 	uint64_t wait_text, wait_len;

@@ -13,7 +13,10 @@
 #include "target/debuginfo.h"
 #include "target/maps.h"
 #include "target/memory.h"
+#include "target/process.h"
 #include "target/remote.h"
+#include "util/files.h"
+#include "util/machine.h"
 
 static struct target *target_new(void)
 {
@@ -50,22 +53,6 @@ static int complain(const struct target *target, int rc, const struct error *inn
 	return error_set(err, -rc, "%s %s", target->image->label, inner->text);
 }
 
-static void read_comm(pid_t pid, char *comm, size_t size)
-{
-	char path[64];
-	ssize_t n = -1;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		n = read(fd, comm, size - 1);
-		close(fd);
-	}
-	comm[n > 0 ? n : 0] = '\0';
-	comm[strcspn(comm, "\n")] = '\0';
-}
-
 static void read_link(const char *link, char *path, size_t size)
 {
 	ssize_t n = readlink(link, path, size - 1);
@@ -93,6 +80,9 @@ static int refuse_exe(const struct target *target, int code, struct error *err)
 			 strerror(code));
 }
 
+/* The oldest release whose code for arm64 was read. */
+#define ARM64_FIRST 22u
+
 static int read_version(struct target *target, struct error *err)
 {
 	struct go_version version;
@@ -106,6 +96,10 @@ static int read_version(struct target *target, struct error *err)
 	if (version.minor < release_first())
 		return error_set(err, ENOTSUP, "was built by %s: releases from 1.%u on are supported",
 				 version.text, release_first());
+	if (target->image->elf.arm64 && version.minor < ARM64_FIRST)
+		return error_set(err, ENOTSUP,
+				 "was built by %s for arm64: there releases from 1.%u on are supported",
+				 version.text, ARM64_FIRST);
 	if (!version.development)
 		target->image->release = release_find(version.minor);
 	return 0;
@@ -210,7 +204,19 @@ static int read_image(struct target *target, int fd, struct error *err)
 	target->pie = image->elf.pie;
 	target->stripped = !image->elf.has_symbols;
 	target->cgo = has_cgo(target);
+	/* With cgo g is not always in its register (runtime/tls_arm64.s), and no callback was followed there.
+	 */
+	if (target->cgo && image->elf.arm64)
+		return error_set(err, ENOTSUP,
+				 "was built with cgo for arm64: there only programs without it are supported "
+				 "(CGO_ENABLED=0), or as threads (--as c)");
 	return 0;
+}
+
+/* What was read is what the probes are put into, whatever its path leads to by then. */
+static void name_opened(struct target *target)
+{
+	snprintf(target->exe, sizeof(target->exe), "/proc/self/fd/%d", target->image->file.fd);
 }
 
 static int read_file(struct target *target, int fd, struct error *err)
@@ -221,8 +227,9 @@ static int read_file(struct target *target, int fd, struct error *err)
 
 	if (rc)
 		return complain(target, rc, &inner, err);
-	target->image->device = st.st_dev;
-	target->image->inode = st.st_ino;
+	target->device = st.st_dev;
+	target->inode = st.st_ino;
+	name_opened(target);
 	return target_find_variables(target, err);
 }
 
@@ -266,7 +273,7 @@ static int find_bias(struct target *target, struct error *err)
 
 	if (rc)
 		return rc;
-	rc = maps_bias(&maps, &image->elf, image->device, image->inode, image->path, &target->bias);
+	rc = maps_bias(&maps, &image->elf, target->device, target->inode, image->path, &target->bias);
 	maps_free(&maps);
 	if (rc || (!image->elf.pie && target->bias))
 		return error_set(err, EBADMSG, "%s: its executable is not mapped where it should be",
@@ -293,22 +300,34 @@ static int relocate(struct target *target, struct error *err)
 static void name_process(struct target *target, pid_t pid)
 {
 	struct target_image *image = target->image;
+	char link[64];
 
 	target->pid = pid;
-	snprintf(target->exe, sizeof(target->exe), "/proc/%d/exe", (int)pid);
-	read_comm(pid, image->comm, sizeof(image->comm));
-	read_link(target->exe, image->path, sizeof(image->path));
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	process_comm(pid, image->comm);
+	read_link(link, image->path, sizeof(image->path));
 	snprintf(image->label, sizeof(image->label), "PID %d (%s)", (int)pid, image->comm);
+}
+
+/* That of another processor's code runs here only in an emulator, which is the program then. */
+static int check_machine(const struct target *target, struct error *err)
+{
+	if (target->image->elf.arm64 == (OWN_MACHINE == EM_AARCH64))
+		return 0;
+	return error_set(err, ENOTSUP, "%s is a program for another kind of processor than " OWN_MACHINE_NAME,
+			 target->image->label);
 }
 
 static int open_process(struct target *target, struct error *err)
 {
-	int fd = open(target->exe, O_RDONLY | O_CLOEXEC), rc;
+	int fd = maps_open_exe(target->pid), rc;
 
 	if (fd < 0)
-		return refuse_exe(target, errno, err);
+		return refuse_exe(target, -fd, err);
 	rc = read_file(target, fd, err);
 	close(fd);
+	if (rc == 0)
+		rc = check_machine(target, err);
 	return rc ? rc : relocate(target, err);
 }
 
@@ -333,7 +352,6 @@ static void name_file(struct target *target, const char *path)
 	const char *slash = strrchr(path, '/');
 	struct target_image *image = target->image;
 
-	snprintf(target->exe, sizeof(target->exe), "%s", path);
 	snprintf(image->path, sizeof(image->path), "%s", path);
 	snprintf(image->comm, sizeof(image->comm), "%s", slash ? slash + 1 : path);
 	snprintf(image->label, sizeof(image->label), "%s", path);
@@ -341,15 +359,10 @@ static void name_file(struct target *target, const char *path)
 
 static int open_path(struct target *target, const char *path, struct error *err)
 {
-	int fd, rc;
+	int fd = file_open(path), rc;
 
-	if (strlen(path) >= sizeof(target->exe))
-		return error_set(err, ENAMETOOLONG, "%s: the path is too long (at most %zu bytes)", path,
-				 sizeof(target->exe) - 1);
-	/* A pipe or device must not make us wait. */
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
-		return error_set(err, errno, "cannot open %s: %s", path, strerror(errno));
+		return error_set(err, -fd, "cannot open %s: %s", path, strerror(-fd));
 	rc = read_file(target, fd, err);
 	close(fd);
 	return rc;
@@ -382,7 +395,7 @@ int target_bind(struct target *target, pid_t pid, struct error *err)
 	if (stat(link, &st))
 		return error_set(err, errno == ENOENT ? ESRCH : errno, "PID %d: %s", (int)pid,
 				 strerror(errno));
-	if (st.st_dev != target->image->device || st.st_ino != target->image->inode)
+	if (st.st_dev != target->device || st.st_ino != target->inode)
 		return error_set(err, EBADMSG, "PID %d does not run %s", (int)pid, target->image->path);
 	name_process(target, pid);
 	return relocate(target, err);

@@ -34,6 +34,7 @@ struct probe_plan {
 	struct probe probes[MAX_PROBES];
 	unsigned n;
 	uint64_t task_key_type, task_type; /* as in struct go_layout */
+	uint32_t region_flag_register;     /* the same */
 	char left_out[96];                 /* what is not probed in this program, and why; "" = nothing */
 };
 
@@ -48,7 +49,8 @@ struct target_remote;
 struct target {
 	const struct target_remote *remote; /* looked at in another process (remote.h); NULL: in this one */
 	pid_t pid;                          /* 0: opened from a file, not running yet */
-	char exe[256];                      /* what to open: /proc/PID/exe, or the file */
+	char exe[32]; /* path of the executable, opened: /proc/self/fd/N, good as long as the target */
+	uint64_t device, inode; /* of the executable */
 	unsigned go_minor, go_patch;
 	char go_version[32];
 	bool cgo, pie, stripped;

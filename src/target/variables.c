@@ -27,6 +27,7 @@ int target_code_at(const struct target *target, uint64_t entry, uint64_t end, st
 		return -ENOENT;
 	code->address = entry - target->bias;
 	code->size = end - entry;
+	code->arm64 = image->elf.arm64;
 	code->bytes = image_bytes(&image->elf, code->address, code->size);
 	if (!code->bytes || !image_code_offset(&image->elf, code->address, &offset) ||
 	    load_code(&image->file, offset, code->size))
@@ -210,6 +211,9 @@ static int find_tls(struct target *target, struct error *err)
 	const char *functions[] = {"runtime.mcall", "runtime.systemstack"};
 	int64_t first = 0;
 
+	/* Go code of arm64 keeps g in a register, and without cgo there is nothing else. */
+	if (target->image->elf.arm64)
+		return 0;
 	if (target->go_minor == 4)
 		functions[1] = "runtime.onM";
 	for (int i = 0; i < 2; i++) {
@@ -301,7 +305,7 @@ static uint64_t find_assist_telling(const struct target *target)
 		return 0;
 	n = code_calls(&code, callee.address, calls, MAX_TOLD);
 	for (int i = 0; i < n && i < MAX_TOLD; i++) {
-		if (calls[i].rax == GC_MARK_ASSIST_START)
+		if (calls[i].args[0] == GC_MARK_ASSIST_START)
 			return code.address + calls[i].offset + 1 + target->bias;
 	}
 	return 0;

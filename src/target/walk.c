@@ -62,6 +62,9 @@ static uint64_t syscall_bp(const struct target *target, const struct g_view *vie
 	const char *name;
 	uint64_t entry, end;
 
+	/* arm64: right below the stack pointer (cmd/internal/obj/arm64/obj7.go, preprocess). */
+	if (target->image->elf.arm64)
+		return view->sp - sizeof(uint64_t);
 	if (functab_lookup(target->functab, view->pc, &index) ||
 	    functab_entry(target->functab, index, &entry, &end, &name) ||
 	    target_code_at(target, entry, end, &code) || code_frame(&code, &frame))

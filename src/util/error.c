@@ -4,16 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Names from the target end up in messages: what is no printable ASCII must not reach a terminal. */
-static void make_one_line(char *text)
-{
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		if (c < ' ' || c == 0x7f)
-			*text = '?';
-	}
-}
+#include "util/utf8.h"
 
 int error_set(struct error *err, int code, const char *fmt, ...)
 {
@@ -25,6 +16,6 @@ int error_set(struct error *err, int code, const char *fmt, ...)
 	if (vsnprintf(err->text, sizeof(err->text), fmt, args) < 0)
 		err->text[0] = '\0';
 	va_end(args);
-	make_one_line(err->text);
+	text_make_printable(err->text); /* names of strangers end up in messages */
 	return -code;
 }

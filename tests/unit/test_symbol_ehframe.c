@@ -66,6 +66,20 @@ static void put_cie(struct bytes *bytes, const char *letters)
 	end(bytes);
 }
 
+/* arm64's: code in words, x30 as what is returned to, CFA = sp. */
+static void put_cie_arm64(struct bytes *bytes, const char *letters)
+{
+	static const uint8_t rest[] = {4, 0x78, 30, 1, 0x1b, 0x0c, 31, 0};
+
+	bytes->cie = bytes->n;
+	begin(bytes);
+	put_u32(bytes, 0);
+	put(bytes, "\1", 1);
+	put(bytes, letters, strlen(letters) + 1);
+	put(bytes, rest, sizeof(rest));
+	end(bytes);
+}
+
 static void put_fde(struct bytes *bytes, uint32_t start, uint32_t size, const uint8_t *program, size_t n)
 {
 	begin(bytes);
@@ -205,7 +219,7 @@ static void expressions(void **state)
 	/* vfork: pop rdi, which keeps the return address */
 	static const uint8_t popped[] = {0x41, 0x0e, 0, 0x09, 16, 5};
 	static const struct unwind_row popped_rows[] = {
-		{0, 0}, {0x100, SP(1)}, {0x101, UNWIND_RULE(UNWIND_SP_RDI, 0, 0)}, {0x140, 0}};
+		{0, 0}, {0x100, SP(1)}, {0x101, UNWIND_RULE(UNWIND_SP_LINK, 0, 0)}, {0x140, 0}};
 
 	(void)state;
 	EXPECT_PROGRAM("zR", popped, popped_rows);
@@ -361,6 +375,70 @@ static void no_range(void **state)
 	assert_int_equal(ehframe_parse(&input, &rows), -EINVAL);
 }
 
+#define ARM64(kind, n, words) UNWIND_RULE(kind, n, words)
+
+static void expect_arm64(const char *letters, const uint8_t *program, size_t n,
+			 const struct unwind_row *expected, size_t nrows)
+{
+	struct bytes bytes = {.n = 0};
+	struct ehframe_input input;
+	struct ehframe_rows rows;
+
+	put_cie_arm64(&bytes, letters);
+	put_fde(&bytes, 0x100, 0x40, program, n);
+	input = input_of(bytes.data, bytes.n);
+	input.arm64 = true;
+	assert_int_equal(ehframe_parse(&input, &rows), 0);
+	check_rows(&rows, input.end - input.base);
+	expect(&rows, expected, nrows);
+	ehframe_free(&rows);
+}
+
+#define EXPECT_ARM64(letters, program, rows)                                                                 \
+	expect_arm64(letters, program, sizeof(program), rows, sizeof(rows) / sizeof((rows)[0]))
+
+static void arm64_rules(void **state)
+{
+	/* stp x29, x30, [sp, -32]! ... ldp; with paciasp before */
+	static const uint8_t pair[] = {0x41, 0x2d, 0x41, 0x0e, 32,   0x9d, 4,
+				       0x9e, 3,    0x44, 0xdd, 0xde, 0x0e, 0};
+	static const struct unwind_row pair_rows[] = {{0, 0},
+						      {0x100, ARM64(UNWIND_SP_LINK, 0, 0)},
+						      {0x108, ARM64(UNWIND_SP_PAIR, 4, 4)},
+						      {0x118, ARM64(UNWIND_SP_LINK, 0, 0)},
+						      {0x140, 0}};
+	/* a frame of 16 KiB with the pair at its lower end; then CFA by x29 */
+	static const uint8_t big[] = {0x41, 0x0e, 0x80, 0x80, 1,    0x9d, 0x80,
+				      0x10, 0x9e, 0xff, 0x0f, 0x41, 0x0d, 29};
+	static const struct unwind_row big_rows[] = {{0, 0},
+						     {0x100, ARM64(UNWIND_SP_LINK, 0, 0)},
+						     {0x104, ARM64(UNWIND_SP_FRAME, 0, 2048)},
+						     {0x108, ARM64(UNWIND_FP_FRAME, 0, 2048)},
+						     {0x140, 0}};
+	/* str x30, [sp, 32] without x29; then x29 elsewhere; then further away than a rule can say */
+	static const uint8_t alone[] = {0x41, 0x0e, 80, 0x9e, 6, 0x41, 0x9d, 1, 0x41, 0x9d, 40};
+	static const struct unwind_row alone_rows[] = {
+		{0, 0},
+		{0x100, ARM64(UNWIND_SP_LINK, 0, 0)},
+		{0x104, ARM64(UNWIND_SP_ALONE, 6, 10)},
+		{0x108, ARM64(UNWIND_SP_APART, UNWIND_APART(6, 1), 10)},
+		{0x10c, 0}};
+	static const uint8_t outermost[] = {0x07, 30};
+	static const struct unwind_row outermost_rows[] = {{0, 0}, {0x100, UNWIND_END}, {0x140, 0}};
+	static const uint8_t signal[] = {0x0c, 29, 0, 0x9d, 0, 0x11, 30, 0x7f};
+	static const struct unwind_row signal_rows[] = {{0, 0}, {0x100, UNWIND_SIGNAL}, {0x140, 0}};
+	static const struct unwind_row no_rows[] = {{0, 0}};
+
+	(void)state;
+	EXPECT_ARM64("zR", pair, pair_rows);
+	EXPECT_ARM64("zRB", pair, pair_rows);
+	EXPECT_ARM64("zR", big, big_rows);
+	EXPECT_ARM64("zR", alone, alone_rows);
+	EXPECT_ARM64("zR", outermost, outermost_rows);
+	EXPECT_ARM64("zRS", signal, signal_rows);
+	EXPECT_ARM64("zR", signal, no_rows);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -368,6 +446,7 @@ int main(void)
 		cmocka_unit_test(unknown),         cmocka_unit_test(several_functions),
 		cmocka_unit_test(debug_frame),     cmocka_unit_test(damage),
 		cmocka_unit_test(no_range),        cmocka_unit_test(clone_in_two),
+		cmocka_unit_test(arm64_rules),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,7 +122,7 @@ static uint32_t rule_of_frame(Dwarf_Frame *frame)
 	rule = rule_of_cfa(ops, n, rbp);
 	if (!in_rdi || rule == ODD_RULE)
 		return rule;
-	return UNWIND_KIND(rule) == UNWIND_SP ? UNWIND_RULE(UNWIND_SP_RDI, rbp, UNWIND_OFFSET(rule))
+	return UNWIND_KIND(rule) == UNWIND_SP ? UNWIND_RULE(UNWIND_SP_LINK, rbp, UNWIND_OFFSET(rule))
 					      : ODD_RULE;
 }
 

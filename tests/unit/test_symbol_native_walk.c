@@ -27,7 +27,7 @@ static const struct unwind_row rows[RULES] = {
 	{16 * START, UNWIND_END},
 	{16 * SIGNAL, UNWIND_SIGNAL},
 	{16 * REALIGNED, UNWIND_RULE(UNWIND_BP_DEREF, UNWIND_RBP_AT_RBP, -1)},
-	{16 * VFORK, UNWIND_RULE(UNWIND_SP_RDI, 0, 0)},
+	{16 * VFORK, UNWIND_RULE(UNWIND_SP_LINK, 0, 0)},
 };
 static const struct unwind_page page = {0, RULES};
 static const struct unwind_mapping mapping = {
@@ -126,14 +126,14 @@ static void through_a_realigned_stack(void **state)
 static void out_of_vfork(void **state)
 {
 	struct memory memory = {.stack = {AT(START)}};
-	struct unwind_regs regs = {.ip = AT(VFORK), .sp = ON_STACK(0), .di = AT(LEAF)};
+	struct unwind_regs regs = {.ip = AT(VFORK), .sp = ON_STACK(0), .link = AT(LEAF)};
 
 	(void)state;
 	EXPECT(&memory, regs, 0, AT(VFORK), AT(LEAF), AT(START));
-	regs.di = 0;
+	regs.link = 0;
 	EXPECT(&memory, regs, RAW_STACK_BROKEN, AT(VFORK));
 	/* rdi is a leaf's alone */
-	regs = (struct unwind_regs){.ip = AT(LEAF), .sp = ON_STACK(0), .di = AT(LEAF)};
+	regs = (struct unwind_regs){.ip = AT(LEAF), .sp = ON_STACK(0), .link = AT(LEAF)};
 	memory.stack[0] = AT(VFORK);
 	EXPECT(&memory, regs, RAW_STACK_BROKEN, AT(LEAF), AT(VFORK));
 }

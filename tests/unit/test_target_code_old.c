@@ -62,13 +62,13 @@ static void test_calls(void **state)
 	(void)state;
 	assert_int_equal(code_stack_calls(&code, 0x2000, calls, 4), 4);
 	assert_int_equal(calls[0].offset, 15);
-	assert_int_equal(calls[0].rbx, 4);
-	assert_int_equal(calls[0].rcx, 1);
-	assert_int_equal(calls[1].rbx, 3);
-	assert_int_equal(calls[1].rcx, 1);
-	assert_int_equal(calls[2].rbx, CONSTANT_UNKNOWN);
-	assert_int_equal(calls[2].rcx, CONSTANT_UNKNOWN);
-	assert_int_equal(calls[3].rbx, CONSTANT_UNKNOWN);
+	assert_int_equal(calls[0].args[1], 4);
+	assert_int_equal(calls[0].args[2], 1);
+	assert_int_equal(calls[1].args[1], 3);
+	assert_int_equal(calls[1].args[2], 1);
+	assert_int_equal(calls[2].args[1], CONSTANT_UNKNOWN);
+	assert_int_equal(calls[2].args[2], CONSTANT_UNKNOWN);
+	assert_int_equal(calls[3].args[1], CONSTANT_UNKNOWN);
 	assert_int_equal(code_stack_calls(&code, 0x3000, calls, 4), 0);
 }
 

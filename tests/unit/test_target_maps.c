@@ -8,8 +8,16 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "target/maps.h"
 
@@ -72,9 +80,104 @@ static void bias(void **state)
 	assert_int_equal(maps_bias(&maps, &image, 1, 0, NULL, &value), -ENOENT);
 }
 
+static void unescaped(void **state)
+{
+	char none[] = "/plain \\01 \\13 (deleted)", two[] = "/a\\012b\\012";
+
+	(void)state;
+	assert_false(maps_unescape(none));
+	assert_string_equal(none, "/plain \\01 \\13 (deleted)");
+	assert_true(maps_unescape(two));
+	assert_string_equal(two, "/a\nb\n");
+}
+
+/* The line of our own mappings that is at this address. */
+static struct mapping mapping_at(const struct maps *own, const void *address)
+{
+	struct mapping mapping;
+	size_t at = 0;
+
+	while (maps_next(own->text, own->len, &at, &mapping)) {
+		if (mapping.start == (uintptr_t)address)
+			return mapping;
+	}
+	fail();
+	return mapping;
+}
+
+/* 0 if it opens, and is that file; else a negative errno. */
+static int open_again(const struct mapping *mapping, const struct stat *wanted)
+{
+	int fd = maps_open_file(getpid(), mapping);
+	struct stat st;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &st) || st.st_ino != wanted->st_ino || st.st_dev != wanted->st_dev)
+		fd = -EXDEV;
+	else
+		close(fd);
+	return fd < 0 ? fd : 0;
+}
+
+/* As a user without rights: by its name, and only if it is what is mapped. */
+static int open_without_rights(const struct mapping *mapping, const struct stat *wanted)
+{
+	int status = 0;
+	pid_t child = fork();
+
+	if (child == 0) {
+		if (geteuid() == 0 && (setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534)))
+			_exit(255);
+		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* else /proc is root's for it */
+		_exit(-open_again(mapping, wanted));
+	}
+	waitpid(child, &status, 0);
+	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EIO;
+}
+
+static void opened(void **state)
+{
+	static const char *const names[] = {"plain", "a\nb\n", "c \\012 (deleted)", " x\t\x1b[31m"};
+	char dir[] = "/tmp/gotrace-maps-XXXXXX", path[128];
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	chmod(dir, 0755);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct mapping mapping;
+		struct maps own;
+		struct error err;
+		struct stat st;
+		void *map;
+		int fd;
+
+		snprintf(path, sizeof(path), "%s/%s", dir, names[i]);
+		fd = open(path, O_RDWR | O_CREAT, 0644);
+		assert_int_equal(ftruncate(fd, 4096), 0);
+		assert_int_equal(fstat(fd, &st), 0);
+		map = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+		assert_ptr_not_equal(map, MAP_FAILED);
+		close(fd);
+		assert_int_equal(maps_read(getpid(), &own, &err), 0);
+		mapping = mapping_at(&own, map);
+		assert_int_equal(open_again(&mapping, &st), 0);
+		assert_int_equal(open_without_rights(&mapping, &st), 0);
+		/* Another file by that name is not it. */
+		unlink(path);
+		close(open(path, O_RDWR | O_CREAT, 0644));
+		assert_int_equal(open_without_rights(&mapping, &st), -ENOENT);
+		unlink(path);
+		munmap(map, 4096);
+		maps_free(&own);
+	}
+	rmdir(dir);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(lines), cmocka_unit_test(bias)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(lines), cmocka_unit_test(bias),
+					   cmocka_unit_test(unescaped), cmocka_unit_test(opened)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

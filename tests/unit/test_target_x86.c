@@ -158,11 +158,11 @@ static void calls(void **state)
 	(void)state;
 	assert_int_equal(code_calls(&code, 0x5000, sites, 4), 2);
 	assert_int_equal(sites[0].offset, 0x22);
-	assert_int_equal(sites[0].rbx, 4);
-	assert_int_equal(sites[0].rcx, 1);
+	assert_int_equal(sites[0].args[1], 4);
+	assert_int_equal(sites[0].args[2], 1);
 	/* A call may change every register. */
 	assert_int_equal(sites[1].offset, 0x27);
-	assert_int_equal(sites[1].rbx, CONSTANT_UNKNOWN);
+	assert_int_equal(sites[1].args[1], CONSTANT_UNKNOWN);
 	assert_int_equal(code_calls(&code, 0x5001, sites, 4), 0);
 }
 

@@ -16,11 +16,13 @@ type step struct {
 }
 
 const (
-	lookAhead = 16        // steps that an alignment is judged by
-	maxShift  = 96        // steps that may be missing at one place
-	searches  = 5000      // far and wide, for each pair of lists
-	farApart  = 2_000_000 // ns apart: hardly the same step
+	lookAhead = 16   // steps that an alignment is judged by
+	maxShift  = 96   // steps that may be missing at one place
+	searches  = 5000 // far and wide, for each pair of lists
 )
+
+// ns apart: hardly the same step.
+var farApart int64 = 2_000_000
 
 // suspect ns apart: look for a better alignment. More where one of the clocks is only known from the steps.
 var suspect int64 = 2_500

@@ -13,11 +13,23 @@ import (
 	"golang.org/x/exp/trace"
 )
 
-const (
-	trim   = 50_000_000  // ns cut off each side of the common window
-	edge   = 100_000_000 // ns more, of v1 traces
-	margin = 5_000_000   // ns outside of the window in which a counterpart may lie
+const edge = 100_000_000 // ns more than trim, of v1 traces
+
+var (
+	trim   int64 = 50_000_000 // ns cut off each side of the common window
+	margin int64 = 5_000_000  // ns outside of the window in which a counterpart may lie
 )
+
+// emulated is for programs that ran in an emulator of a machine: its CPUs take turns, so that between a hit and
+// what it tells of there may be a turn of the other.
+func emulated() {
+	trim, margin = 1_000_000_000, 300_000_000
+	suspect, farApart = 50_000_000, 1_000_000_000
+	turns = true
+}
+
+// turns: nothing can be said of how long something lasted.
+var turns bool
 
 // history is what one trace says of every goroutine.
 type history struct {
@@ -195,12 +207,16 @@ func twin(args []string) error {
 	stops := set.Bool("stops", true, "the native trace tells of stops of the world as such")
 	heap := set.Bool("heap", true, "ours, if it does not say otherwise, has every sweep and each size of the heap")
 	conds := set.Bool("conds", true, "ours tells a condition from a mutex")
+	slow := set.Bool("emulated", false, "the program ran in an emulator of a machine")
 	verbose := set.Bool("v", false, "show the first differences")
 	show := set.Int("n", 10, "how many differences -v shows")
 	asJSON := set.Bool("json", false, "print JSON")
 	set.Parse(args)
 	if set.NArg() != 2 {
 		return fmt.Errorf("needs NATIVE and OURS")
+	}
+	if *slow {
+		emulated()
 	}
 	c := &comparison{noHeap: !*heap, noStops: !*stops, keys: newNames(), stacks: newNames(), tallies: map[string]map[string]int{}, wakers: *wakers}
 	if !*conds {

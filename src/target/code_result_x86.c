@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Where compiled code has a value at one of its places: followed through the few instructions behind it. */
-#include "target/code.h"
+#include "target/code_x86.h"
 
 #include <errno.h>
 
@@ -91,8 +91,8 @@ static int take_results(const struct held held[REGISTERS], struct value_place *b
 	return same_place(&second->value, base) || same_place(&second->added, base) ? 0 : -ENOENT;
 }
 
-int code_slice_result(const struct code *code, size_t jump, struct value_place *base,
-		      struct value_place *added)
+int x86_slice_result(const struct code *code, size_t jump, struct value_place *base,
+		     struct value_place *added)
 {
 	struct held held[REGISTERS] = {{.what = HELD_UNKNOWN}};
 	struct x86_insn insn;
@@ -115,7 +115,7 @@ int code_slice_result(const struct code *code, size_t jump, struct value_place *
 	return -ENOENT;
 }
 
-int code_receiver(const struct code *code, uint64_t callee, uint64_t *variable)
+int x86_receiver(const struct code *code, uint64_t callee, uint64_t *variable)
 {
 	struct x86_insn insn;
 	size_t at = 0;

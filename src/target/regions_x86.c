@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "target/regions.h"
+/* Regions in code of x86-64. */
+#include "target/code_x86.h"
 
 #include <errno.h>
 #include <string.h>
@@ -131,7 +132,7 @@ static void take_type(const struct code *code, size_t at, const struct x86_insn 
 		start->task_type = type;
 }
 
-int region_start_code(const struct code *code, struct start_region *start)
+int x86_region_start(const struct code *code, struct start_region *start)
 {
 	struct x86_insn insn;
 	size_t at = 0;
@@ -179,7 +180,8 @@ static bool uses(const uint8_t *insn)
 	return (insn[0] & 0xf8) == 0x48 && (insn[2] & 0xc7) == 0x05;
 }
 
-enum region_use region_next_use(const struct code *text, uint64_t noop, size_t *at, size_t *use, size_t *jump)
+enum region_use x86_region_next_use(const struct code *text, uint64_t noop, size_t *at, size_t *use,
+				    size_t *jump)
 {
 	for (size_t i = *at; i + USE_LENGTH <= text->size; i++) {
 		const uint8_t *insn = text->bytes + i;

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The kernel's structs, on kernels that vouch for pointers to them and on those that do not. Where they do
+ * (with BTF of their own; for the current task from Linux 5.11 on, 3ca1032ab7ab, for its registers from 5.15
+ * on, dd6e10fbd9fb), a member is a plain load; elsewhere programs are on raw tracepoints, whose arguments are
+ * numbers to the verifier, and a helper reads. Which it is, is a constant to the verifier: the other way is
+ * dead code, and is thrown away.
+ */
+#ifndef GOTRACE_TASK_BPF_H
+#define GOTRACE_TASK_BPF_H
+
+#include "vmlinux.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+const volatile bool probed_tasks; /* set by capture (src/capture/features.h): by a helper */
+
+/* A member, or one behind pointers: MEMBER(task, tgid), MEMBER(task, signal, live.counter). */
+#define PICK_MEMBER(_1, _2, _3, _4, pick, ...) pick
+#define LOAD_1(from, a)                        ((from)->a)
+#define LOAD_2(from, a, b)                     ((from)->a->b)
+#define LOAD_3(from, a, b, c)                  ((from)->a->b->c)
+#define LOAD_MEMBER(from, ...)                 PICK_MEMBER(from, __VA_ARGS__, LOAD_3, LOAD_2, LOAD_1)(from, __VA_ARGS__)
+#define MEMBER(from, ...)                      (probed_tasks ? BPF_CORE_READ(from, __VA_ARGS__) : LOAD_MEMBER(from, __VA_ARGS__))
+
+static __always_inline struct task_struct *current_task(void)
+{
+	return probed_tasks ? (struct task_struct *)bpf_get_current_task() : bpf_get_current_task_btf();
+}
+
+static __always_inline uint32_t current_tid(void)
+{
+	return probed_tasks ? (uint32_t)bpf_get_current_pid_tgid()
+			    : (uint32_t)bpf_get_current_task_btf()->pid;
+}
+
+static __always_inline uint32_t current_tgid(void)
+{
+	return probed_tasks ? bpf_get_current_pid_tgid() >> 32 : (uint32_t)bpf_get_current_task_btf()->tgid;
+}
+
+/* A string of the kernel's. */
+#define TASK_COMM 16u
+
+static __always_inline void read_comm(char comm[TASK_COMM], const struct task_struct *task)
+{
+	if (probed_tasks)
+		bpf_core_read(comm, TASK_COMM, &task->comm);
+	else
+		__builtin_memcpy(comm, task->comm, TASK_COMM);
+}
+
+/* The registers that a tracepoint hands over. */
+static __always_inline void read_regs(struct pt_regs *copy, const struct pt_regs *from)
+{
+	if (bpf_probe_read_kernel(copy, sizeof(*copy), from))
+		__builtin_memset(copy, 0, sizeof(*copy));
+}
+
+#endif

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What bpf(2) takes: each probe loads a program of some instructions, made for the question, and closes it
+ * again. Nothing is attached.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <linux/bpf.h>
+#include <linux/capability.h>
+
+#include "capture/features_list.h"
+
+/* Instructions, as include/uapi/linux/bpf.h and bpf_common.h make them. */
+#define OP(op, dst, src, offset, value)                                                                      \
+	((struct bpf_insn){.code = (op), .dst_reg = (dst), .src_reg = (src), .off = (offset), .imm = (value)})
+#define SET(reg, value)   OP(BPF_ALU64 | BPF_MOV | BPF_K, reg, 0, 0, value)
+#define COPY(to, from)    OP(BPF_ALU64 | BPF_MOV | BPF_X, to, from, 0, 0)
+#define ADD(reg, value)   OP(BPF_ALU64 | BPF_ADD | BPF_K, reg, 0, 0, value)
+#define ZERO_AT(reg, off) OP(BPF_ST | BPF_MEM | BPF_DW, reg, 0, off, 0)
+#define CALL(function)    OP(BPF_JMP | BPF_CALL, 0, 0, 0, function)
+#define EXIT              OP(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
+
+enum {
+	EXCHANGE = 0xe1, /* BPF_XCHG, Linux 5.12; Debian 12's header has it under another condition */
+	MEMLOCK_BYTES = 64 << 20, /* what the rings and tables need at the most */
+};
+
+struct attempt {
+	enum bpf_prog_type type;
+	enum bpf_attach_type attach;
+	uint32_t btf_id;
+};
+
+/* 0 or a negative errno. */
+static int try(const struct attempt *attempt, const struct bpf_insn *code, size_t n)
+{
+	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = attempt->attach,
+		    .attach_btf_id = attempt->btf_id);
+	int fd = bpf_prog_load(attempt->type, "gotrace_probe", "GPL", code, n, &options);
+
+	if (fd < 0)
+		return errno ? -errno : -EINVAL;
+	close(fd);
+	return 0;
+}
+
+/* A program of the kind that functions are probed by. */
+#define TRY(...)                                                                                             \
+	try(&(struct attempt){.type = BPF_PROG_TYPE_KPROBE}, (const struct bpf_insn[]){__VA_ARGS__},         \
+	    sizeof((const struct bpf_insn[]){__VA_ARGS__}) / sizeof(struct bpf_insn))
+
+/* Without bpf(2) there is nothing to find out; that it is refused was told. */
+static bool untried(const struct features *features, struct feature *feature)
+{
+	if (!features->bpf)
+		feature_missing(feature, 0, "not tried without bpf(2)", "", "");
+	return !features->bpf;
+}
+
+/* CONFIG_BPF_SYSCALL; and nobody who forbids it. */
+void probe_bpf(struct features *features, const char *root)
+{
+	struct feature *feature = feature_add(features, "bpf(2)");
+	int rc = TRY(SET(BPF_REG_0, 0), EXIT);
+	char found[128], advice[192];
+
+	features->bpf = rc == 0;
+	if (rc == 0) {
+		feature_here(feature, "loads programs");
+		return;
+	}
+	snprintf(found, sizeof(found), "refused: %s", strerror(-rc));
+	feature_why_refused(root, -rc, NULL, advice, sizeof(advice));
+	feature_missing(feature, NEED_GO | NEED_C, found, "nothing can be traced", advice);
+}
+
+/* Up to Linux 5.10 programs and maps are locked memory; from 5.11 on (d5299b67dd59) the cgroup's, and with
+ * that came bpf_ktime_get_coarse_ns (d05512618056). libbpf takes the limit away where it may. */
+void probe_memlock(struct features *features, const char *root)
+{
+	struct feature *feature = feature_add(features, "locked memory");
+	const struct bpf_insn code[] = {CALL(BPF_FUNC_ktime_get_coarse_ns), SET(BPF_REG_0, 0), EXIT};
+	struct rlimit limit = {0, 0};
+	char found[128];
+
+	if (untried(features, feature))
+		return;
+	if (try(&(struct attempt){.type = BPF_PROG_TYPE_SOCKET_FILTER}, code, 3) == 0) {
+		feature_here(feature, "not asked for (Linux 5.11)");
+		return;
+	}
+	getrlimit(RLIMIT_MEMLOCK, &limit);
+	if (limit.rlim_cur == RLIM_INFINITY || feature_capable(root, CAP_SYS_RESOURCE) ||
+	    limit.rlim_cur >= MEMLOCK_BYTES) {
+		feature_here(feature, "as much as is needed");
+		return;
+	}
+	snprintf(found, sizeof(found), "at most %llu KiB (ulimit -l), and no CAP_SYS_RESOURCE to raise it",
+		 (unsigned long long)limit.rlim_cur >> 10);
+	feature_missing(feature, NEED_GO | NEED_C, found, "no room for the rings before Linux 5.11",
+			"ulimit -l unlimited, or use sudo");
+}
+
+/* Linux 5.8 (457f44363a88). */
+void probe_ring_buffer(struct features *features, const char *root)
+{
+	struct feature *feature = feature_add(features, "ring buffer");
+	char found[128], advice[192];
+	int fd;
+
+	if (untried(features, feature))
+		return;
+	fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "gotrace_probe", 0, 0, (uint32_t)getpagesize(), NULL);
+	if (fd >= 0) {
+		close(fd);
+		feature_here(feature, "there");
+		return;
+	}
+	snprintf(found, sizeof(found), "refused: %s", strerror(errno));
+	feature_why_refused(root, errno, NULL, advice, sizeof(advice));
+	feature_missing(feature, NEED_GO | NEED_C, found, "nothing can be traced",
+			errno == EINVAL ? "Linux 5.8 or later is needed" : advice);
+}
+
+/* Bounded loops, Linux 5.3 (2589726d12a1). bpf_loop (5.17) is not used: before 6.7 the verifier may take a
+ * counter of its callback for a constant. */
+void probe_loops(struct features *features)
+{
+	struct feature *feature = feature_add(features, "loops");
+
+	if (untried(features, feature))
+		return;
+	if (TRY(SET(BPF_REG_0, 0), ADD(BPF_REG_0, 1), OP(BPF_JMP | BPF_JLT | BPF_K, BPF_REG_0, 0, -2, 8),
+		SET(BPF_REG_0, 0), EXIT) == 0)
+		feature_here(feature, "bounded loops");
+	else
+		feature_missing(feature, NEED_GO | NEED_C, "the verifier takes none",
+				"no stack can be walked", "Linux 5.3 or later is needed");
+}
+
+/*
+ * bpf_get_current_task_btf, Linux 5.11 (3ca1032ab7ab), and bpf_task_pt_regs, 5.15 (dd6e10fbd9fb), on kernels
+ * with BTF: the thread at hand as a pointer that members are loaded from, and what it was doing. Before, each
+ * member is a helper's call, and registers are read from the end of the kernel's stack (bpf/thread.bpf.h).
+ */
+void probe_task_pointers(struct features *features)
+{
+	struct feature *feature = feature_add(features, "task pointers");
+
+	if (untried(features, feature))
+		return;
+	features->pointers =
+		features->own_btf && TRY(CALL(BPF_FUNC_get_current_task_btf), COPY(BPF_REG_1, BPF_REG_0),
+					 CALL(BPF_FUNC_task_pt_regs), SET(BPF_REG_0, 0), EXIT) == 0;
+	if (features->pointers)
+		feature_here(feature, "bpf_get_current_task_btf, bpf_task_pt_regs");
+	else
+		feature_replaced(
+			feature,
+			"none (Linux 5.15, with BTF of its own): bpf_get_current_task, and a read each",
+			"hits take a little longer, and CPU samples of goroutines that are in the kernel "
+			"have "
+			"no stack",
+			"");
+}
+
+/* bpf_probe_read_kernel: lockdown's confidentiality refuses it (Linux 5.4, LOCKDOWN_BPF_READ_KERNEL).
+ * Goroutines can be traced without where there are task pointers. */
+void probe_kernel_reads(struct features *features)
+{
+	struct feature *feature = feature_add(features, "reading the kernel");
+	unsigned needs = features->pointers ? NEED_C : NEED_GO | NEED_C;
+
+	if (untried(features, feature))
+		return;
+	if (TRY(COPY(BPF_REG_1, BPF_REG_10), ADD(BPF_REG_1, -8), SET(BPF_REG_2, 8), SET(BPF_REG_3, 0),
+		CALL(BPF_FUNC_probe_read_kernel), SET(BPF_REG_0, 0), EXIT) == 0)
+		feature_here(feature, "bpf_probe_read_kernel");
+	else
+		feature_missing(feature, needs,
+				"bpf_probe_read_kernel is refused (lockdown: confidentiality)",
+				needs & NEED_GO ? "nothing can be traced" : "threads cannot be traced",
+				"boot with lockdown=integrity, or without");
+}
+
+static bool loads_on_tracepoint(void)
+{
+	int id = libbpf_find_vmlinux_btf_id("sched_switch", BPF_TRACE_RAW_TP);
+	struct attempt attempt = {.type = BPF_PROG_TYPE_TRACING,
+				  .attach = BPF_TRACE_RAW_TP,
+				  .btf_id = id > 0 ? (uint32_t)id : 0};
+	const struct bpf_insn code[] = {SET(BPF_REG_0, 0), EXIT};
+
+	return id > 0 && try(&attempt, code, 2) == 0;
+}
+
+/*
+ * tp_btf, Linux 5.5 (f1b9509c2fb0), with the kernel's own BTF: what a tracepoint hands over are pointers,
+ * too. Else raw tracepoints, Linux 4.17 (c4f6699dfcb8): the same programs.
+ */
+void probe_tracepoints(struct features *features, bool thorough)
+{
+	struct feature *feature = feature_add(features, "tracepoints");
+	const struct bpf_insn code[] = {SET(BPF_REG_0, 0), EXIT};
+
+	if (untried(features, feature))
+		return;
+	features->tracing = features->own_btf && (!thorough || loads_on_tracepoint());
+	features->pointers = features->pointers && features->tracing;
+	if (features->pointers)
+		feature_here(feature, "tp_btf");
+	else if (try(&(struct attempt){.type = BPF_PROG_TYPE_RAW_TRACEPOINT}, code, 2) == 0)
+		feature_replaced(feature, "raw ones (tp_btf is of use with task pointers)",
+				 "hits take a little longer", "");
+	else
+		feature_missing(feature, NEED_C | NEED_SYSCALLS, "none can be used",
+				"no threads, and no system calls of goroutines",
+				"goroutines can be traced with --no-syscalls");
+}
+
+/* Iterators over tasks, Linux 5.8 (eaaacd23910f), with the kernel's own BTF. */
+void probe_thread_list(struct features *features)
+{
+	struct feature *feature = feature_add(features, "list of threads");
+
+	if (untried(features, feature))
+		return;
+	if (features->tracing)
+		feature_here(feature, "from the kernel");
+	else
+		feature_replaced(
+			feature, "from /proc (no BTF in the kernel for iterators)",
+			"threads that sleep when the trace begins may have short stacks, and who ran "
+			"then is taken for runnable",
+			"");
+}
+
+/*
+ * The atomic exchange, Linux 5.12 (5ffa25502b5a); with the same release global functions take memory
+ * (e5069b9c23b3). Without, no thread is preempted in a program either (bpf/scratch.bpf.h), and functions are
+ * verified at each of their calls.
+ */
+void probe_exchange(struct features *features)
+{
+	struct feature *feature = feature_add(features, "exchange");
+
+	if (untried(features, feature))
+		return;
+	features->exchange = TRY(ZERO_AT(BPF_REG_10, -8), SET(BPF_REG_1, 1),
+				 OP(BPF_STX | BPF_XADD | BPF_DW, BPF_REG_10, BPF_REG_1, -8, EXCHANGE),
+				 SET(BPF_REG_0, 0), EXIT) == 0;
+	if (features->exchange)
+		feature_here(feature, "atomic");
+	else
+		feature_replaced(feature,
+				 "none (Linux 5.12): loads and stores, where nothing preempts a program",
+				 "loading takes longer", "");
+}
+
+/* bpf_get_attach_cookie, Linux 5.15 (7adfc6c9b315): which place of the user's functions was hit. */
+void probe_cookies(struct features *features)
+{
+	struct feature *feature = feature_add(features, "attach cookies");
+
+	if (untried(features, feature))
+		return;
+	features->cookies = TRY(CALL(BPF_FUNC_get_attach_cookie), SET(BPF_REG_0, 0), EXIT) == 0;
+	if (features->cookies)
+		feature_here(feature, "there");
+	else
+		feature_missing(feature, NEED_FUNCTIONS, "none", "no --region and --task",
+				"Linux 5.15 or later is needed for these");
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What files tell of the machine. All paths are below a root of choice. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <linux/btf.h>
+#include <linux/capability.h>
+
+#include "capture/features_list.h"
+#include "util/rights.h"
+
+void probe_kernel(struct features *features)
+{
+	struct utsname name;
+	struct feature *feature = feature_add(features, "kernel");
+
+	if (uname(&name))
+		feature_here(feature, "not known");
+	else
+		feature_here(feature, "%.60s %.60s, %.20s", name.sysname, name.release, name.machine);
+}
+
+/*
+ * Linux 5.8 divided CAP_SYS_ADMIN: CAP_BPF and CAP_PERFMON load and attach programs. What else they do not
+ * open is found by trying (uprobes, samples). Reading the memory of another user's process, or with Yama's
+ * scope of one's own, takes CAP_SYS_PTRACE (kernel/ptrace.c, __ptrace_may_access).
+ */
+void probe_privileges(struct features *features, const char *root)
+{
+	struct feature *feature = feature_add(features, "capabilities");
+	bool admin = feature_capable(root, CAP_SYS_ADMIN), bpf = feature_capable(root, CAP_BPF),
+	     perfmon = feature_capable(root, CAP_PERFMON), ptrace = feature_capable(root, CAP_SYS_PTRACE);
+	char found[128];
+
+	if (!*root && rights_are_inner()) {
+		feature_missing(feature, NEED_GO | NEED_C,
+				"those of a user namespace (a rootless container?), which are none to the "
+				"kernel as a whole",
+				"nothing can be traced", "run it with sudo outside");
+		return;
+	}
+	snprintf(found, sizeof(found), "%s%s%s%s", admin ? "CAP_SYS_ADMIN " : "", bpf ? "CAP_BPF " : "",
+		 perfmon ? "CAP_PERFMON " : "", ptrace ? "CAP_SYS_PTRACE" : "");
+	if (!found[0])
+		snprintf(found, sizeof(found), "none");
+	else if (found[strlen(found) - 1] == ' ')
+		found[strlen(found) - 1] = '\0';
+	if (!admin && !(bpf && perfmon))
+		feature_missing(
+			feature, NEED_GO | NEED_C, found, "nothing can be traced",
+			"use sudo, or give CAP_SYS_ADMIN, or CAP_BPF and CAP_PERFMON; and CAP_SYS_PTRACE");
+	else if (!ptrace)
+		feature_missing(feature, NEED_GO | NEED_C, found,
+				"the memory of a process cannot be read (CAP_SYS_PTRACE)",
+				"use sudo, or give CAP_SYS_PTRACE");
+	else
+		feature_here(feature, "%s", found);
+}
+
+/* BTF begins with its magic number. */
+static bool begins_as_btf(const char *path)
+{
+	uint16_t magic = 0;
+	FILE *file = fopen(path, "re");
+	bool read = file && fread(&magic, sizeof(magic), 1, file) == 1;
+
+	if (file)
+		fclose(file);
+	return read && magic == BTF_MAGIC;
+}
+
+/* A file of the user's must tell of a kernel. */
+static void check_btf_file(struct feature *feature, const char *path)
+{
+	struct btf *btf = btf__parse(path, NULL);
+	int rc = btf ? 0 : errno, id = btf ? btf__find_by_name_kind(btf, "task_struct", BTF_KIND_STRUCT) : -1;
+	char found[160];
+
+	btf__free(btf);
+	if (id > 0) {
+		feature_here(feature, "types of the kernel from %s", path);
+		return;
+	}
+	snprintf(found, sizeof(found), "%.80s %s%s", path,
+		 btf ? "has no types of a kernel" : "cannot be read: ", btf ? "" : strerror(rc));
+	feature_missing(
+		feature, NEED_GO | NEED_C, found, "nothing can be traced",
+		"--btf takes the vmlinux file of this very kernel with its debug information, or BTF made "
+		"of it (pahole -J, bpftool btf dump)");
+}
+
+/* CONFIG_DEBUG_INFO_BTF, Linux 5.4 (341dfcf8d78e): what CO-RE finds members of the kernel's structs by. */
+void probe_btf(struct features *features, const char *root, const char *file)
+{
+	struct feature *feature = feature_add(features, "BTF");
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/sys/kernel/btf/vmlinux", root);
+	features->own_btf = begins_as_btf(path);
+	if (file)
+		check_btf_file(feature, file);
+	else if (features->own_btf)
+		feature_here(feature, "/sys/kernel/btf/vmlinux");
+	else
+		feature_missing(feature, NEED_GO | NEED_C,
+				"the kernel has none (/sys/kernel/btf/vmlinux): it is built without "
+				"CONFIG_DEBUG_INFO_BTF",
+				"nothing can be traced",
+				"--btf FILE with the BTF of this very kernel, or its vmlinux file");
+}
+
+/* Linux 5.4 (security/lockdown): "none [integrity] confidentiality". The latter forbids programs to read the
+ * kernel's memory, which is tried (probe_kernel_reads). */
+void probe_lockdown(struct features *features, const char *root)
+{
+	struct feature *feature = feature_add(features, "lockdown");
+	char line[128];
+	const char *mode;
+
+	if (!feature_read(root, "/sys/kernel/security/lockdown", line, sizeof(line))) {
+		feature_here(feature, "none");
+		return;
+	}
+	mode = strchr(line, '[');
+	line[strcspn(line, "]")] = '\0';
+	feature_here(feature, "%s", mode ? mode + 1 : line);
+}
+
+/* kernel.perf_event_paranoid is not for whoever has CAP_PERFMON; Debian's kernels know 3 (all perf events
+ * need CAP_SYS_ADMIN there up to Linux 6.x). Whether clocks can be opened was tried. */
+void probe_paranoid(struct features *features, const char *root)
+{
+	struct feature *feature = feature_add(features, "perf_event_paranoid");
+	char line[32];
+
+	if (feature_read(root, "/proc/sys/kernel/perf_event_paranoid", line, sizeof(line)))
+		feature_here(feature, "%s (it binds those without capabilities)", line);
+	else
+		feature_here(feature, "not shown");
+}
+
+void probe_unprivileged_bpf(struct features *features, const char *root)
+{
+	struct feature *feature = feature_add(features, "unprivileged_bpf_disabled");
+	char line[32];
+
+	if (feature_read(root, "/proc/sys/kernel/unprivileged_bpf_disabled", line, sizeof(line)))
+		feature_here(feature, "%s (it binds those without CAP_BPF)", line);
+	else
+		feature_here(feature, "not shown");
+}
+
+/* Programs attach to tracepoints by bpf(2), to functions by perf events or links: none needs tracefs. */
+void probe_tracefs(struct features *features, const char *root)
+{
+	struct feature *feature = feature_add(features, "tracefs");
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/sys/kernel/tracing/events", root);
+	feature_here(feature, access(path, F_OK) ? "not mounted, and not needed" : "mounted (not needed)");
+}
+
+/* hidepid=2 hides processes of others from who has neither CAP_SYS_PTRACE nor the group. */
+void probe_proc(struct features *features, const char *root)
+{
+	struct feature *feature = feature_add(features, "/proc");
+	char path[512], line[512];
+	bool hides = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/proc/self/mounts", root);
+	file = fopen(path, "re");
+	if (!file) {
+		feature_missing(feature, NEED_GO | NEED_C, "not mounted", "nothing can be traced",
+				"mount -t proc proc /proc");
+		return;
+	}
+	while (fgets(line, sizeof(line), file))
+		hides = hides || (strstr(line, " /proc proc ") && strstr(line, "hidepid=") &&
+				  !strstr(line, "hidepid=0") && !strstr(line, "hidepid=off"));
+	fclose(file);
+	if (!hides || feature_capable(root, CAP_SYS_PTRACE))
+		feature_here(feature, hides ? "hides processes, but not from us" : "shows all processes");
+	else
+		feature_replaced(feature, "hides processes of other users (hidepid)",
+				 "those cannot be traced", "use sudo, or give CAP_SYS_PTRACE");
+}
+
+/* security/yama: 1 = descendants only, 2 = with CAP_SYS_PTRACE only, 3 = nobody. process_vm_readv(2) asks it,
+ * too. */
+void probe_yama(struct features *features, const char *root)
+{
+	struct feature *feature = feature_add(features, "ptrace_scope");
+	char line[32];
+
+	if (!feature_read(root, "/proc/sys/kernel/yama/ptrace_scope", line, sizeof(line)))
+		feature_here(feature, "no Yama");
+	else if (atoi(line) >= 3)
+		feature_missing(feature, NEED_GO | NEED_C, "3: Yama forbids to read any process's memory",
+				"nothing can be traced",
+				"boot with kernel.yama.ptrace_scope below 3: it cannot be taken back");
+	else
+		feature_here(feature, "%s (not for us)", line);
+}
+
+static int read_something(pid_t pid)
+{
+	char byte;
+	struct iovec to = {.iov_base = &byte, .iov_len = 1}, from = {.iov_base = NULL, .iov_len = 1};
+
+	/* Permission is asked for before the address is looked at (mm/process_vm_access.c). */
+	return process_vm_readv(pid, &to, 1, &from, 1, 0) < 0 && errno != EFAULT ? -errno : 0;
+}
+
+int features_check_target(const char *root, pid_t pid, struct error *err)
+{
+	char path[512];
+	struct stat seen;
+	int rc;
+
+	snprintf(path, sizeof(path), "%s/proc/%d", root, (int)pid);
+	if (stat(path, &seen))
+		return error_set(err, ESRCH,
+				 "/proc shows no process %d: it does not exist, or is hidden (hidepid)",
+				 (int)pid);
+	rc = read_something(pid);
+	if (rc)
+		return error_set(
+			err, -rc,
+			"the memory of process %d cannot be read: %s; CAP_SYS_PTRACE and a seccomp filter "
+			"that allows process_vm_readv(2) are needed",
+			(int)pid, strerror(-rc));
+	return 0;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "capture/fit.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include <bpf/libbpf.h>
+#include <linux/bpf.h>
+
+#include "capture/bpf.h"
+#include "util/rights.h"
+
+/*
+ * Types that the kernel does not have are looked for in its modules, which takes CAP_SYS_ADMIN, and libbpf
+ * before 1.4 gives up without it; it does not look there if it is told where the kernel's are.
+ */
+const char *fit_btf(const struct features *features)
+{
+	return features->btf || rights_have(RIGHT_SYS_ADMIN) ? features->btf : "/sys/kernel/btf/vmlinux";
+}
+
+/* Without task pointers the programs for tp_btf are those of raw tracepoints: the same code. */
+int fit_open(const struct features *features, struct bpf_object_skeleton *skeleton,
+	     const struct fit_bytes *before_512, struct error *err)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = fit_btf(features));
+	int rc;
+
+	if (!features->exchange) {
+		skeleton->data = (void *)before_512->data;
+		skeleton->data_sz = before_512->size;
+	}
+	/* Programs keep what is registered: it stays. bpf_program__set_type would leave them the section's
+	 * handler (libbpf 1.1), which looks for the kernel's BTF. */
+	if (!features->pointers &&
+	    libbpf_register_prog_handler("tp_btf+", BPF_PROG_TYPE_RAW_TRACEPOINT, 0, NULL) < 0)
+		return error_set(err, ENOMEM, "out of memory");
+	rc = bpf_object__open_skeleton(skeleton, &options);
+
+	return rc ? error_set(err, -rc, "cannot open the BPF programs: %s", bpf_last_warning()) : 0;
+}
+
+void fit_programs(const struct features *features, struct bpf_object *object)
+{
+	struct bpf_program *program;
+
+	bpf_object__for_each_program(program, object)
+	{
+		if (bpf_program__type(program) == BPF_PROG_TYPE_TRACING && !features->tracing)
+			bpf_program__set_autoload(program, false);
+	}
+}
+
+bool fit_is_tracepoint(const struct bpf_program *program)
+{
+	return bpf_program__type(program) == BPF_PROG_TYPE_RAW_TRACEPOINT ||
+	       (bpf_program__type(program) == BPF_PROG_TYPE_TRACING &&
+		bpf_program__expected_attach_type(program) == BPF_TRACE_RAW_TP);
+}
+
+struct bpf_link *fit_attach(const struct bpf_program *program)
+{
+	const char *slash = strchr(bpf_program__section_name(program), '/');
+
+	if (bpf_program__type(program) == BPF_PROG_TYPE_RAW_TRACEPOINT && slash)
+		return bpf_program__attach_raw_tracepoint(program, slash + 1);
+	return bpf_program__attach(program);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* gotrace doctor: what this machine has of what a trace needs. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "capture/features.h"
+#include "cli/json.h"
+#include "cli/options.h"
+#include "cli/text.h"
+#include "target/process.h"
+#include "target/target.h"
+
+/* The process that was asked for. */
+struct patient {
+	pid_t pid;          /* 0 = none */
+	bool go;            /* a Go program; else threads */
+	struct error fault; /* why it cannot be traced; "" = it can */
+};
+
+/* What a trace does before it attaches: finds the process and its kind, and where it would be probed. */
+static void examine(struct patient *patient)
+{
+	struct probe_plan plan = {.n = 0};
+	struct target *target = NULL;
+	int rc = process_check("/proc", patient->pid, &patient->fault);
+
+	if (rc == 0)
+		rc = features_check_target("", patient->pid, &patient->fault);
+	if (rc)
+		return;
+	rc = target_open(patient->pid, &target, &patient->fault);
+	patient->go = rc != -ENOEXEC;
+	if (rc == 0)
+		rc = target_plan(target, &plan, &patient->fault);
+	if (rc == 0 || !patient->go)
+		patient->fault.text[0] = '\0';
+	if (target)
+		target_free(target);
+}
+
+static const char *mark(const struct feature *feature)
+{
+	static const char *const marks[] = {
+		[FEATURE_HERE] = "ok  ", [FEATURE_REPLACED] = "less", [FEATURE_MISSING] = "NO  "};
+
+	return marks[feature->state];
+}
+
+static void print_lines(const struct features *features, const struct patient *patient, bool go, bool c)
+{
+	for (unsigned i = 0; i < features->n; i++)
+		printf("%s %s\n", mark(&features->list[i]), features_line(&features->list[i]).text);
+	if (patient->fault.text[0])
+		printf("NO   process %d: %s\n", (int)patient->pid, patient->fault.text);
+	else if (patient->pid)
+		printf("ok   process %d: %s\n", (int)patient->pid,
+		       patient->go ? "a Go program" : "not a Go program: its threads");
+	printf("Go programs %s be traced, C and C++ programs %s.\n", go ? "can" : "cannot",
+	       c ? "can" : "cannot");
+}
+
+static void json_or_null(struct json *json, const char *name, const char *text)
+{
+	json_text(json, name, text[0] ? text : NULL);
+}
+
+static void print_feature(struct json *json, const struct feature *feature)
+{
+	json_open(json, NULL, '{');
+	json_text(json, "name", feature->name);
+	json_text(json, "state", features_state_name(feature->state));
+	json_text(json, "found", feature->found);
+	json_or_null(json, "cost", feature->cost);
+	json_or_null(json, "advice", feature->advice);
+	json_open(json, "needed_for", '[');
+	if (feature->needs & NEED_GO)
+		json_text(json, NULL, "go");
+	if (feature->needs & NEED_C)
+		json_text(json, NULL, "c");
+	if (feature->needs & NEED_SAMPLES)
+		json_text(json, NULL, "samples");
+	if (feature->needs & NEED_FUNCTIONS)
+		json_text(json, NULL, "functions");
+	if (feature->needs & NEED_SYSCALLS)
+		json_text(json, NULL, "syscalls");
+	json_close(json, ']');
+	json_close(json, '}');
+}
+
+static void print_json(const struct features *features, const struct patient *patient, bool go, bool c)
+{
+	struct json json = {.out = stdout};
+
+	json_open(&json, NULL, '{');
+	json_bool(&json, "go", go);
+	json_bool(&json, "c", c);
+	json_open(&json, "features", '[');
+	for (unsigned i = 0; i < features->n; i++)
+		print_feature(&json, &features->list[i]);
+	json_close(&json, ']');
+	if (patient->pid) {
+		json_open(&json, "process", '{');
+		json_integer(&json, "pid", patient->pid);
+		json_text(&json, "kind", patient->fault.text[0] ? NULL : patient->go ? "go" : "c");
+		json_or_null(&json, "fault", patient->fault.text);
+		json_close(&json, '}');
+	}
+	json_close(&json, '}');
+	printf("\n");
+}
+
+static int verdict(const struct patient *patient, bool go, bool c)
+{
+	if (patient->pid)
+		return !patient->fault.text[0] && (patient->go ? go : c) ? STATUS_WHOLE : STATUS_NONE;
+	return go && c ? STATUS_WHOLE : go || c ? STATUS_CUT : STATUS_NONE;
+}
+
+static int look(const struct doctor_options *options)
+{
+	struct patient patient = {.pid = options->pid};
+	struct features features;
+	bool go, c;
+
+	features_probe(&features,
+		       &(struct features_options){.root = "", .btf = options->btf, .thorough = true});
+	go = !features_lack(&features, NEED_GO);
+	c = !features_lack(&features, NEED_C);
+	if (patient.pid)
+		examine(&patient);
+	if (options->json)
+		print_json(&features, &patient, go, c);
+	else
+		print_lines(&features, &patient, go, c);
+	return verdict(&patient, go, c);
+}
+
+int command_doctor(int argc, char **argv)
+{
+	struct doctor_options options;
+	struct error err;
+
+	if (options_doctor(argc, argv, &options, &err))
+		return options_refuse("gotrace doctor", &err);
+	if (options.help) {
+		options_help_doctor();
+		return STATUS_WHOLE;
+	}
+	return look(&options);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include <errno.h>
+
+#include "cli/options.h"
+#include "cli/options_common.h"
+#include "cli/values.h"
+
+enum key { KEY_JSON = 1000, KEY_BTF };
+
+static const struct argp_option table[] = {
+	{"pid", 'p', "PID", 0, "Can this process be traced, too? Nothing is attached to it", 1},
+	{"btf", KEY_BTF, "FILE", 0, "As for a trace: the kernel's types from this file", 1},
+	{"json", KEY_JSON, NULL, 0, "Print JSON", 1},
+	OPTIONS_HELP,
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+static error_t on_option(int key, char *text, struct argp_state *state)
+{
+	const struct option_target *parse = state->input;
+	struct doctor_options *options = parse->options;
+
+	switch (key) {
+	case ARGP_KEY_ARG:
+		return -error_set(parse->err, EINVAL, "doctor takes no argument: '%s'", text);
+	case 'p':
+		return -parse_pid("-p", text, &options->pid, parse->err);
+	case KEY_BTF:
+		options->btf = text;
+		return 0;
+	case KEY_JSON:
+		options->json = true;
+		return 0;
+	case 'h':
+		options->help = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp parser = {
+	.options = table,
+	.parser = on_option,
+	.doc = "Print what this machine has of what gotrace uses, what is missing, what that costs and what "
+	       "to do. "
+	       "Run it as you would run a trace."
+	       "\v"
+	       "Exit status: 0 Go programs and threads can be traced (with -p: this process), 1 neither can, "
+	       "2 wrong "
+	       "usage, 3 one of the two can.",
+};
+
+int options_doctor(int argc, char **argv, struct doctor_options *options, struct error *err)
+{
+	return options_into(&parser, argc, argv, options, sizeof(*options), err);
+}
+
+void options_help_doctor(void)
+{
+	options_print_help(&parser, "gotrace doctor [OPTION...]");
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * arm64's vDSO has no .eh_frame (since Linux 5.8: 87676cfca141), but few
+ * functions, and those are simple: where the kernel's compiler makes a frame, it
+ * does so by `stp x29, x30, [sp, #-N]!` and undoes it by `ldp x29, x30, [sp], #N`.
+ */
+#ifndef GOTRACE_NATIVE_VDSO_ARM64_H
+#define GOTRACE_NATIVE_VDSO_ARM64_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "symbol/ehframe.h"
+
+/*
+ * Rows for code of `size` bytes at link address `address`, counted from base;
+ * before it nothing is known. To be freed by ehframe_free. -ENOMEM.
+ */
+int vdso_arm64_rows(const uint8_t *code, size_t size, uint64_t address, uint64_t base,
+		    struct ehframe_rows *rows);
+
+#endif

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Code of x86-64. */
+#include "target/code_x86.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Opcodes of the one-byte map. */
+enum {
+	OP_STORE8 = 0x88,
+	OP_STORE = 0x89,
+	OP_LOAD8 = 0x8a,
+	OP_LOAD = 0x8b,
+	OP_LEA = 0x8d,
+	OP_TEST8 = 0x84,
+	OP_TEST = 0x85,
+	OP_GROUP1_8 = 0x80, /* with an 8-bit immediate; reg 7 is cmp */
+	OP_GROUP1 = 0x83,   /* the same with 16, 32 or 64 bits */
+	OP_MOVSXD = 0x63,
+	OP_MOV_IMM = 0xb8, /* + register */
+	OP_MOV_IMM_RM = 0xc7,
+};
+
+/* The stack check of a big frame has seven instructions (Go 1.26 cmd/internal/obj/x86/obj6.go, stacksplit).
+ */
+#define MAX_PROLOGUE 10
+#define REGISTERS    16
+
+/* Up to Go 1.7 the linker fills the gap before the next function with zeros; an odd one is no instruction. */
+static bool is_gap(const struct code *code, size_t at)
+{
+	while (at < code->size && !code->bytes[at])
+		at++;
+	return at == code->size;
+}
+
+int code_next(const struct code *code, size_t *at, struct x86_insn *insn)
+{
+	if (*at >= code->size)
+		return 0;
+	if (!x86_decode(code->bytes + *at, code->size - *at, insn))
+		return is_gap(code, *at) ? 0 : -EBADMSG;
+	*at += insn->length;
+	return 1;
+}
+
+/* Address of the variable or function that the instruction names; `after` is the offset behind it. */
+static uint64_t address_of(const struct code *code, size_t after, int64_t relative)
+{
+	return code->address + after + (uint64_t)relative;
+}
+
+static bool is_one(const struct x86_insn *insn, uint8_t opcode)
+{
+	return insn->map == X86_ONE && !insn->vex && insn->opcode == opcode;
+}
+
+static bool is_nop(const struct x86_insn *insn)
+{
+	if (insn->map == X86_0F)
+		return insn->opcode == 0x1f;
+	return is_one(insn, 0x90) && !(insn->rex & 1);
+}
+
+/* cmp, lea, mov, sub, jcc: what a stack check is made of. */
+static bool may_precede_push(const struct x86_insn *insn)
+{
+	return x86_is_jcc(insn) || is_one(insn, 0x39) || is_one(insn, 0x3b) || is_one(insn, 0x81) ||
+	       is_one(insn, 0x83) || is_one(insn, 0x29) || is_one(insn, 0x2b) || is_one(insn, OP_LEA) ||
+	       is_one(insn, OP_LOAD) || is_one(insn, OP_STORE);
+}
+
+/* jbe, short or near */
+static bool is_jbe(const struct x86_insn *insn)
+{
+	return x86_is_jcc(insn) && (insn->opcode & 0xf) == 6;
+}
+
+/* `sub $N, %rsp; mov %rbp, size(%rsp)`; 128 bytes are taken by `add $-128`. */
+static bool makes_frame(const struct code *code, size_t at, size_t *size)
+{
+	struct x86_insn insn;
+	bool makes;
+
+	makes = code_next(code, &at, &insn) > 0 && (is_one(&insn, 0x81) || is_one(&insn, 0x83)) &&
+		insn.mod == 3 && insn.rm == X86_RSP && (insn.reg == 5 || insn.reg == 0) &&
+		code_next(code, &at, &insn) > 0 && is_one(&insn, OP_STORE) && insn.mod != 3 &&
+		insn.reg == X86_RBP && (insn.rm & 7) == X86_RSP && insn.disp >= 0;
+	*size = makes ? (size_t)insn.disp : 0;
+	return makes;
+}
+
+static int prologue(const struct code *code, size_t *offset)
+{
+	struct x86_insn insn;
+	size_t at = 0, before = 0, size;
+
+	for (int i = 0; i < MAX_PROLOGUE && code_next(code, &at, &insn) > 0; i++) {
+		if (x86_is_push_rbp(&insn) || (is_jbe(&insn) && makes_frame(code, at, &size))) {
+			*offset = before;
+			return 0;
+		}
+		if (!may_precede_push(&insn))
+			break;
+		before = at;
+	}
+	return -ENOENT;
+}
+
+int code_frame(const struct code *code, size_t *size)
+{
+	struct x86_insn insn;
+	size_t at;
+
+	if (makes_frame(code, 0, size))
+		return 0;
+	if (prologue(code, &at) || code_next(code, &at, &insn) <= 0)
+		return -ENOENT;
+	if (is_jbe(&insn) && makes_frame(code, at, size))
+		return 0;
+	if (code_next(code, &at, &insn) <= 0 || !is_one(&insn, OP_STORE) || insn.mod != 3 ||
+	    insn.reg != X86_RSP || insn.rm != X86_RBP || code_next(code, &at, &insn) <= 0)
+		return -ENOENT;
+	/* sub, or for 128 bytes the shorter `add $-128`; anything else: the function has no locals. */
+	*size = 0;
+	if ((is_one(&insn, 0x81) || is_one(&insn, 0x83)) && insn.mod == 3 && insn.rm == X86_RSP) {
+		int64_t bytes = insn.reg == 5 ? insn.imm : -insn.imm;
+
+		if ((insn.reg != 5 && insn.reg != 0) || bytes < 0)
+			return -ENOENT;
+		*size = (size_t)bytes;
+	}
+	return 0;
+}
+
+/* Ends a stretch of code that runs from its first instruction to its last. */
+static bool leaves_line(const struct x86_insn *insn)
+{
+	return insn->relative || is_one(insn, 0xff) || is_one(insn, 0xc3);
+}
+
+/* Forgets constants in registers that the instruction may write. */
+static void forget(int64_t constants[REGISTERS], const struct x86_insn *insn)
+{
+	bool stores = insn->map == X86_ONE && (insn->opcode == OP_STORE || insn->opcode == OP_STORE8);
+
+	if (is_nop(insn))
+		return;
+	if (leaves_line(insn)) {
+		for (int i = 0; i < REGISTERS; i++)
+			constants[i] = CONSTANT_UNKNOWN;
+		return;
+	}
+	if (insn->has_modrm && !(stores && insn->mod != 3)) {
+		if (!is_one(insn, OP_MOV_IMM_RM)) /* there it is part of the opcode */
+			constants[insn->reg] = CONSTANT_UNKNOWN;
+		if (insn->mod == 3)
+			constants[insn->rm] = CONSTANT_UNKNOWN;
+	}
+	if (insn->map == X86_ONE && insn->opcode >= 0x58 && insn->opcode <= 0x5f)
+		constants[insn->opcode & 7] = CONSTANT_UNKNOWN;
+}
+
+static void follow_constants(int64_t constants[REGISTERS], const struct x86_insn *insn)
+{
+	forget(constants, insn);
+	if (insn->map == X86_ONE && insn->opcode >= OP_MOV_IMM && insn->opcode < OP_MOV_IMM + 8)
+		constants[(insn->opcode & 7) | (insn->rex & 1 ? 8 : 0)] = insn->imm;
+	else if (is_one(insn, OP_MOV_IMM_RM) && insn->mod == 3)
+		constants[insn->rm] = insn->imm;
+}
+
+static int calls(const struct code *code, uint64_t callee, struct call_site *sites, int max)
+{
+	int64_t constants[REGISTERS];
+	struct x86_insn insn;
+	size_t at = 0, before = 0;
+	int n = 0, rc;
+
+	for (int i = 0; i < REGISTERS; i++)
+		constants[i] = CONSTANT_UNKNOWN;
+	while ((rc = code_next(code, &at, &insn)) > 0) {
+		if (x86_is_call(&insn) && address_of(code, at, insn.imm) == callee) {
+			if (n < max)
+				sites[n] = (struct call_site){
+					.offset = before,
+					.args = {constants[X86_RAX], constants[X86_RBX], constants[X86_RCX]},
+				};
+			n++;
+		}
+		follow_constants(constants, &insn);
+		before = at;
+	}
+	return rc < 0 ? rc : n;
+}
+
+int code_guards(const struct code *code, uint64_t callee, int64_t first, size_t *offsets, int max)
+{
+	int64_t constants[REGISTERS];
+	struct x86_insn insn;
+	size_t at = 0, before = 0, jump = 0;
+	bool guarded = false;
+	int n = 0, rc;
+
+	for (int i = 0; i < REGISTERS; i++)
+		constants[i] = CONSTANT_UNKNOWN;
+	while ((rc = code_next(code, &at, &insn)) > 0) {
+		if (guarded && x86_is_call(&insn) && address_of(code, at, insn.imm) == callee &&
+		    constants[X86_RAX] == first) {
+			if (n < max)
+				offsets[n] = jump;
+			n++;
+		}
+		if (leaves_line(&insn))
+			guarded = x86_is_jcc(&insn);
+		if (x86_is_jcc(&insn))
+			jump = before;
+		follow_constants(constants, &insn);
+		before = at;
+	}
+	return rc < 0 ? rc : n;
+}
+
+/* cmpb $0, variable */
+static bool compares_byte(const struct x86_insn *insn)
+{
+	return is_one(insn, OP_GROUP1_8) && insn->reg == 7 && insn->rip_relative && insn->imm == 0;
+}
+
+/* mov variable, register (8 bytes) */
+static bool loads_word(const struct x86_insn *insn)
+{
+	return is_one(insn, OP_LOAD) && insn->rip_relative && insn->rex & 8;
+}
+
+/*
+ * How far a check of the flag has come: nothing seen, the word in a register
+ * (up to Go 1.10 the byte; 1.11: its address), or compared so that a
+ * conditional jump follows.
+ */
+struct check {
+	enum { CHECK_NONE, CHECK_LOADED, CHECK_LOADED_BYTE, CHECK_ADDRESS, CHECK_COMPARED } step;
+	uint8_t reg;
+	uint64_t address;
+};
+
+/* movzbl variable, register */
+static bool loads_byte(const struct x86_insn *insn)
+{
+	return insn->map == X86_0F && !insn->vex && insn->opcode == 0xb6 && insn->rip_relative;
+}
+
+/* test register, register; cmp $0, register (bytes) */
+static bool compares_loaded_byte(const struct x86_insn *insn, uint8_t reg)
+{
+	if (insn->mod != 3 || insn->rm != reg)
+		return false;
+	return (is_one(insn, OP_TEST8) && insn->reg == reg) ||
+	       (is_one(insn, OP_GROUP1_8) && insn->reg == 7 && insn->imm == 0);
+}
+
+/* cmpb $0, (register) */
+static bool compares_at(const struct x86_insn *insn, uint8_t reg)
+{
+	return is_one(insn, OP_GROUP1_8) && insn->reg == 7 && insn->imm == 0 && insn->mod == 0 &&
+	       !insn->rip_relative && insn->rm == reg && (reg & 7) != X86_RSP;
+}
+
+/* The second instruction of a check that has the flag, or its address, in a register. */
+static bool completes(const struct check *check, const struct x86_insn *insn)
+{
+	switch (check->step) {
+	case CHECK_LOADED:
+		return is_one(insn, OP_TEST) && insn->mod == 3 && insn->reg == check->reg &&
+		       insn->rm == check->reg;
+	case CHECK_LOADED_BYTE:
+		return compares_loaded_byte(insn, check->reg);
+	case CHECK_ADDRESS:
+		return compares_at(insn, check->reg);
+	default:
+		return false;
+	}
+}
+
+static void follow_check(struct check *check, const struct code *code, size_t after,
+			 const struct x86_insn *insn)
+{
+	if (is_nop(insn))
+		return;
+	if (compares_byte(insn)) {
+		check->step = CHECK_COMPARED;
+		check->address = address_of(code, after, insn->disp);
+	} else if (loads_word(insn) || loads_byte(insn) || (is_one(insn, OP_LEA) && insn->rip_relative)) {
+		check->step = loads_word(insn)   ? CHECK_LOADED
+			      : loads_byte(insn) ? CHECK_LOADED_BYTE
+						 : CHECK_ADDRESS;
+		check->reg = insn->reg;
+		check->address = address_of(code, after, insn->disp);
+	} else if (completes(check, insn)) {
+		check->step = CHECK_COMPARED;
+	} else {
+		check->step = CHECK_NONE;
+	}
+}
+
+static int flag(const struct code *code, uint64_t *variable)
+{
+	struct check check = {.step = CHECK_NONE};
+	struct x86_insn insn;
+	size_t at = 0;
+
+	while (code_next(code, &at, &insn) > 0) {
+		if (x86_is_jcc(&insn) && check.step == CHECK_COMPARED) {
+			*variable = check.address;
+			return 0;
+		}
+		follow_check(&check, code, at, &insn);
+	}
+	return -ENOENT;
+}
+
+static int flag_checks(const struct code *code, uint64_t variable, size_t *offsets, int max)
+{
+	struct check check = {.step = CHECK_NONE};
+	struct x86_insn insn;
+	size_t at = 0, before = 0;
+	int n = 0, rc;
+
+	while ((rc = code_next(code, &at, &insn)) > 0) {
+		if (x86_is_jcc(&insn) && check.step == CHECK_COMPARED && check.address == variable) {
+			if (n < max)
+				offsets[n] = before;
+			n++;
+		}
+		follow_check(&check, code, at, &insn);
+		before = at;
+	}
+	return rc < 0 ? rc : n;
+}
+
+static uint8_t use_of(const struct x86_insn *insn)
+{
+	if (is_one(insn, OP_LEA))
+		return USE_ADDRESS;
+	if (is_one(insn, OP_GROUP1) && insn->reg == 7 && insn->imm == 0 && !(insn->rex & 8))
+		return USE_LOAD | USE_IS_ZERO;
+	return is_one(insn, OP_STORE) || is_one(insn, OP_STORE8) ? USE_STORE : USE_LOAD;
+}
+
+static uint8_t size_of(const struct x86_insn *insn)
+{
+	if (is_one(insn, OP_MOVSXD))
+		return 4;
+	if (is_one(insn, OP_LOAD) || is_one(insn, OP_STORE) || is_one(insn, OP_GROUP1))
+		return insn->rex & 8 ? 8 : 4;
+	return 0;
+}
+
+static int references(const struct code *code, struct reference *found, int max)
+{
+	struct x86_insn insn;
+	size_t at = 0;
+	int n = 0, rc;
+
+	while ((rc = code_next(code, &at, &insn)) > 0) {
+		if (!insn.rip_relative)
+			continue;
+		if (n < max)
+			found[n] = (struct reference){
+				.address = address_of(code, at, insn.disp),
+				.use = use_of(&insn),
+				.size = size_of(&insn),
+			};
+		n++;
+	}
+	return rc < 0 ? rc : n;
+}
+
+/* Where a register's value came from; only what matters for thread-local storage. */
+struct origin {
+	bool constant;
+	int64_t value;
+	uint64_t got; /* loaded from here, 0 = not */
+};
+
+static void follow_origin(struct origin origins[REGISTERS], const struct code *code, size_t after,
+			  const struct x86_insn *insn)
+{
+	if (is_one(insn, OP_MOV_IMM_RM) && insn->mod == 3)
+		origins[insn->rm] = (struct origin){.constant = true, .value = insn->imm};
+	else if (loads_word(insn))
+		origins[insn->reg] = (struct origin){.got = address_of(code, after, insn->disp)};
+	else if (insn->has_modrm)
+		origins[insn->mod == 3 && !is_one(insn, OP_LOAD) ? insn->rm : insn->reg] = (struct origin){0};
+}
+
+/* mov to or from fs:disp32, or fs:(register) */
+static bool uses_tls(const struct x86_insn *insn)
+{
+	return insn->fs && (is_one(insn, OP_LOAD) || is_one(insn, OP_STORE)) && insn->mod == 0 &&
+	       !insn->rip_relative;
+}
+
+int code_tls(const struct code *code, int64_t *offset, uint64_t *got)
+{
+	struct origin origins[REGISTERS] = {{.constant = false}};
+	struct x86_insn insn;
+	size_t at = 0;
+
+	*got = 0;
+	while (code_next(code, &at, &insn) > 0) {
+		if (!uses_tls(&insn)) {
+			follow_origin(origins, code, at, &insn);
+			continue;
+		}
+		if ((insn.rm & 7) == X86_RSP) {
+			/* No base and no index: an absolute displacement. */
+			*offset = insn.disp;
+			return insn.sib == 0x25 ? 0 : -ENOENT;
+		}
+		*offset = origins[insn.rm].value;
+		*got = origins[insn.rm].got;
+		return origins[insn.rm].constant ? 0 : -ENOENT;
+	}
+	return -ENOENT;
+}
+
+/* Only instructions that the kernel emulates: x86_is_* say so (arch/x86/kernel/uprobes.c). */
+static int probe_insn(const struct code *code, size_t offset, struct probe_insn *probed)
+{
+	struct x86_insn insn;
+
+	if (!x86_decode(code->bytes + offset, code->size - offset, &insn))
+		return -ENOENT;
+	*probed = (struct probe_insn){.length = insn.length};
+	if (x86_is_push_rbp(&insn))
+		probed->kind = "push";
+	else if (x86_is_call(&insn))
+		probed->kind = "call";
+	else if (x86_is_jcc(&insn))
+		probed->kind = "jcc";
+	return probed->kind ? 0 : -ENOENT;
+}
+
+static bool is_breakpoint(const uint8_t *live)
+{
+	return live[0] == 0xcc;
+}
+
+const struct code_set code_set_x86 = {
+	.prologue = prologue,
+	.probe_insn = probe_insn,
+	.is_breakpoint = is_breakpoint,
+	.calls = calls,
+	.flag = flag,
+	.flag_checks = flag_checks,
+	.references = references,
+	.slice_result = x86_slice_result,
+	.receiver = x86_receiver,
+	.region_start = x86_region_start,
+	.region_next_use = x86_region_next_use,
+};

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What commands a terminal does not get there, in whichever way it is spelt. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/error.h"
+#include "util/utf8.h"
+
+static const struct {
+	const char *from, *to;
+} cases[] = {
+	{"", ""},
+	{"plain", "plain"},
+	{"a\nb\tc\rd\x7f", "a?b?c?d?"},
+	{"\x1b[31mred", "?[31mred"},
+	{"\x9b"
+	 "31m",
+	 "?31m"}, /* CSI as one byte */
+	{"\xc2\x9b"
+	 "31m",
+	 "?31m"}, /* and as a character */
+	{"gr\xc3\xbc\xc3\x9f \xe6\x97\xa5", "gr\xc3\xbc\xc3\x9f \xe6\x97\xa5"},
+	{"\xe2\x80\xae"
+	 "exe.txt",
+	 "?exe.txt"},                      /* right to left */
+	{"\xc0\x9b\xe0\x80\x9b", "?????"}, /* too long a form */
+	{"cut \xe6\x97", "cut ??"},
+	{"\xed\xa0\x80", "???"}, /* half of a pair */
+	{"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
+};
+
+static void made_printable(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[64];
+		struct error err;
+
+		strcpy(text, cases[i].from);
+		text_make_printable(text);
+		assert_string_equal(text, cases[i].to);
+		error_set(&err, 1, "%s", cases[i].from);
+		assert_string_equal(err.text, cases[i].to);
+	}
+}
+
+static void put(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text = NULL;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
+
+		assert_non_null(out);
+		text_put(out, cases[i].from);
+		fclose(out);
+		assert_string_equal(text, cases[i].to);
+		free(text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(made_printable), cmocka_unit_test(put)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# The checks: run_NAME in the guest (by busybox sh, after guest.sh), judge_NAME on the host (by bash, after
+# tests/e2e's parts) with what came back in $W. A check that is refused on a kernel has its line in `expected`
+# instead of being judged.
+
+# facts_of NAME: Go's strict reader and our own accept the trace, and it holds what facts/NAME demands.
+facts_of() {
+	want 0
+	strict "$W/trace" -expect "$TOP/tests/vm/facts/$1"
+	checked "$W/trace"
+	printf '%s events, %s goroutines' "$(fact events)" "$(fact goroutines)"
+}
+
+# --- Go ---
+
+run_go_1_16() { # a release with flat traces, and of the old calling convention
+	start go1.16 pingpong -seconds 60
+	traced -d 700ms
+}
+judge_go_1_16() {
+	facts_of pingpong
+}
+
+run_go_1_22() {
+	start go1.22 syscalls -seconds 60
+	traced -d 1s
+}
+judge_go_1_22() {
+	facts_of syscalls
+}
+
+run_go_plain() {
+	start go1.26 mixed -seconds 60
+	traced -d 1s --json
+}
+judge_go_plain() {
+	facts_of mixed
+	timeout 10 "$JUDGE" json "$W/out" >/dev/null 2>"$W/json.err" || die "--json: $(tail -n 1 "$W/json.err")"
+}
+
+run_go_exact() { # what the program says it did is in the trace, mark for mark
+	start go1.26 usertruth -seconds 60
+	tracing --exact
+	kill -USR2 $target
+	said 'truth told'
+	traced_so_far
+}
+judge_go_exact() {
+	want 0
+	strict "$W/trace"
+	checked "$W/trace"
+	timeout 60 "$JUDGE" usertruth "$W/trace" "$W/target.out" >"$W/told" 2>&1 || die "truth: $(tail -n 1 "$W/told")"
+	cat "$W/told"
+}
+
+run_go_spans() {
+	start go1.26 pingpong -seconds 60
+	traced -d 700ms --spans
+}
+judge_go_spans() {
+	facts_of pingpong
+}
+
+run_go_samples() {
+	start go1.26 cpu -seconds 60
+	traced -d 1500ms --cpu-samples=200
+}
+judge_go_samples() {
+	facts_of cpu
+}
+
+run_go_command() {
+	got gotrace -o trace -- go1.26 churn -seconds 1
+}
+judge_go_command() {
+	facts_of command
+}
+
+# --- C ---
+
+run_c_threads() {
+	start ctarget pingpong
+	traced -d 700ms
+}
+judge_c_threads() {
+	want 0
+	strict "$W/trace"
+	checked "$W/trace"
+	demanded 'starts;root=^(ping|pong)_player;min=2' \
+		'blocks;root=^ping_player;reason=^sync \((condition|mutex)\)$;stack=play < ping_player;min=100' \
+		'blocks;root=^pong_player;of=wait_turn;reason=^sync \(condition\)$;least=50;min=100' \
+		'wakes;root=^pong_player;by=^ping_player;stack= < play < ping_player;min=100'
+	printf '%s events' "$(fact events)"
+}
+
+run_c_stacks() { # through a signal's frame
+	start ctarget signal
+	traced -d 1s
+}
+judge_c_stacks() {
+	want 0
+	strict "$W/trace"
+	checked "$W/trace"
+	demanded 'blocks;root=^interrupted;reason=^sleep$;stack=pause_us < handle_slowly < on_signal < .*interrupted_work < interrupted;min=10'
+	printf '%s events' "$(fact events)"
+}
+
+run_c_network() { # a server; its clients are other processes
+	start ctarget epoll
+	traced -d 700ms
+}
+judge_c_network() {
+	want 0
+	strict "$W/trace"
+	checked "$W/trace"
+	demanded 'blocks;root=^server;reason=^network$;stack=^epoll_wait.* < serve_once < server;min=50' \
+		'wakes;root=^server;stack=^(\[outside\] client \([0-9]+\)|\[interrupt: network\]|.* < server.*)$;min=50'
+	printf '%s events' "$(fact events)"
+}
+
+run_c_samples() {
+	calls -burn >target.out 2>target.err &
+	target=$!
+	said ready
+	traced -d 1500ms --cpu-samples=500
+}
+judge_c_samples() {
+	local all heavy light
+	want 0
+	strict "$W/trace"
+	checked "$W/trace"
+	sampled_leaves "$W/trace" >"$W/leaves"
+	all=$(awk '$1 == "all" {print $2}' "$W/leaves")
+	heavy=$(awk '$1 == "heavy" {print $2}' "$W/leaves")
+	light=$(awk '$1 == "light" {print $2}' "$W/leaves")
+	[ "$all" -ge 100 ] || die "only $all samples"
+	[ $(((heavy + light) * 100)) -ge $((all * 95)) ] && [ "$heavy" -gt "$light" ] ||
+		die "of $all samples $heavy in heavy, $light in light (three quarters and one it should be)"
+	printf '%s samples' "$all"
+}
+
+CALLED="leaf inner nested recurse first second by_pointer maybe hop deep catcher switcher rare worker tick"
+run_c_region() { # every call is a region, to the last one
+	local name options=
+	for name in $CALLED; do
+		options="$options --region $name"
+	done
+	mkfifo in
+	calls <in >target.out 2>target.err &
+	target=$!
+	exec 9>in
+	said ready
+	tracing $options
+	echo >&9
+	said 'done'
+	traced_so_far
+	exec 9>&-
+	rm in
+}
+judge_c_region() {
+	want 0
+	strict "$W/trace"
+	checked "$W/trace"
+	grep -E '^[^ ]+ [0-9]+ -?[0-9]+$' "$W/target.out" >"$W/counts"
+	"$GOTRACE" dump "$W/trace" >"$W/dump" 2>"$W/dump.err" || die "dump: $(tail -n 1 "$W/dump.err")"
+	regions_of "$W/dump" >"$W/regions"
+	all_called $CALLED
+}
+
+run_c_children() {
+	got gotrace --children -o t --json -- sh -c 'for i in 1 2; do ls / | wc; done'
+}
+judge_c_children() {
+	want 0
+	all_strict 5
+	summaries
+	[ "$(named sh)" -ge 1 ] && [ "$(named ls)" -ge 1 ] || die "; names: $(grep -o '"name":"[^"]*"' "$W/out" | sort | uniq -c)"
+}
+
+# --- what a machine can lack ---
+
+run_no_tracefs() { # neither is mounted: nothing is missing
+	umount /sys/kernel/tracing
+	umount /sys/kernel/debug/tracing 2>/dev/null
+	umount /sys/kernel/debug
+	start go1.26 pool -seconds 60
+	traced -d 500ms
+	mount -t tracefs tracefs /sys/kernel/tracing
+}
+judge_no_tracefs() {
+	facts_of pool
+}
+
+run_paranoid() { # perf_event_paranoid=3 does not keep root away
+	local was
+	was=$(cat /proc/sys/kernel/perf_event_paranoid)
+	echo 3 >/proc/sys/kernel/perf_event_paranoid
+	start go1.26 pool -seconds 60
+	traced -d 500ms
+	echo "$was" >/proc/sys/kernel/perf_event_paranoid
+}
+judge_paranoid() {
+	facts_of pool
+}
+
+run_no_process() {
+	got gotrace -p 99999 -o trace
+}
+
+run_no_root() {
+	got without root gotrace -p 1 -o trace
+}
+
+run_no_sys_admin() {
+	start go1.26 idle -seconds 60
+	got without cap 21 gotrace -p $target -d 500ms -o trace
+}
+
+run_no_bpf() {
+	start go1.26 idle -seconds 60
+	got without bpf gotrace -p $target -d 500ms -o trace
+}
+
+run_no_btf() {
+	start go1.26 idle -seconds 60
+	mount --bind /dev/null /sys/kernel/btf/vmlinux
+	traced -d 500ms
+	umount /sys/kernel/btf/vmlinux
+}
+
+run_lockdown() { # the last one: there is no way back
+	start go1.26 idle -seconds 60
+	echo confidentiality >/sys/kernel/security/lockdown
+	traced -d 500ms
+}

@@ -1,0 +1,11 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# sysroot.sh LINK: arm64's libraries, from Debian 12's packages: what a cross build links with and its tests load.
+# LINK becomes a symbolic link to where they are unpacked, in a cache outside the tree.
+set -eu
+root=$("$(dirname "$0")/../tests/vm/fetch.sh" package bookworm arm64 \
+	libc6 libc6-dev linux-libc-dev libcrypt1 libgcc-s1 libstdc++6 libasan8 libubsan1 \
+	libbpf1 libbpf-dev libelf1 libelf-dev libdw1 libdw-dev zlib1g zlib1g-dev liblzma5 liblzma-dev libbz2-1.0 \
+	libzstd1 libseccomp2 libseccomp-dev libcap2 libcap-dev libcmocka0 libcmocka-dev busybox-static)
+mkdir -p "$(dirname "$1")"
+ln -sfn "$root" "$1"

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The kernel types that the BPF programs touch, for CO-RE on arm64: names and
+ * types of members as in `bpftool btf dump file /sys/kernel/btf/vmlinux format c`
+ * of kernel 6.18, everything else left out. Offsets are relocated at load time.
+ * struct pt_regs has the layout of the kernel's own (arch/arm64/include/asm/ptrace.h), as far as it goes.
+ */
+#ifndef __VMLINUX_H__
+#define __VMLINUX_H__
+
+typedef unsigned char __u8;
+typedef short int __s16;
+typedef short unsigned int __u16;
+typedef int __s32;
+typedef unsigned int __u32;
+typedef long long int __s64;
+typedef long long unsigned int __u64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+typedef _Bool bool;
+
+enum { false = 0, true = 1 };
+
+enum bpf_map_type {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
+	BPF_MAP_TYPE_RINGBUF = 27,
+};
+
+enum { BPF_ANY = 0, BPF_NOEXIST = 1 };
+
+enum { BPF_RB_NO_WAKEUP = 1 };
+
+/* What a probe's program gets (arch/arm64/include/uapi/asm/ptrace.h); ABI. */
+struct user_pt_regs {
+	__u64 regs[31];
+	__u64 sp;
+	__u64 pc;
+	__u64 pstate;
+};
+
+/* In the kernel; the first part is user_pt_regs, and what is here has its place since Linux 4.15. */
+struct pt_regs {
+	__u64 regs[31];
+	__u64 sp;
+	__u64 pc;
+	__u64 pstate;
+	__u64 orig_x0;
+	__s32 syscallno;
+	__u32 unused2;
+};
+
+/* From its regs[29] on. */
+struct pt_regs_tail {
+	__u64 fp, link, sp, pc, pstate, orig_x0;
+	__s32 syscallno;
+	__u32 unused2;
+};
+
+/* What a program of a perf event gets (include/uapi/linux/bpf_perf_event.h); ABI too. */
+struct bpf_perf_event_data {
+	struct user_pt_regs regs;
+	__u64 sample_period;
+	__u64 addr;
+};
+
+enum bpf_func_id { BPF_FUNC_get_attach_cookie = 174, BPF_FUNC_task_pt_regs = 175 };
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct thread_info {
+	__u64 preempt_count; /* with "needs to be switched" in the upper half */
+	__u32 cpu;
+};
+
+struct inode;
+struct super_block;
+
+struct file {
+	struct inode *f_inode;
+};
+
+struct inode {
+	short unsigned int i_mode;
+	long unsigned int i_ino;
+	struct super_block *i_sb;
+};
+
+struct super_block {
+	long unsigned int s_magic;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct rq;
+
+struct cfs_rq {
+	struct rq *rq;
+};
+
+struct sched_entity {
+	struct cfs_rq *cfs_rq;
+};
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct signal_struct {
+	atomic_t live;
+};
+
+struct task_struct {
+	struct thread_info thread_info;
+	unsigned int __state;
+	void *stack;
+	unsigned int flags;
+	unsigned int on_cpu; /* int; from Linux 7.3 on u8: CO-RE fits the size of what has no sign */
+	unsigned int in_iowait : 1;
+	struct sched_entity se;
+	int pid;
+	int tgid;
+	long unsigned int nvcsw;
+	long unsigned int nivcsw;
+	__u64 start_boottime;
+	char comm[16];
+	struct files_struct *files;
+	struct signal_struct *signal;
+};
+
+/* The state before Linux 5.14 (2f064a59a11f), the CPU before 5.16 (bcf9033e5449). */
+struct task_struct___old {
+	volatile long int state;
+	unsigned int cpu;
+};
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+/* Of each CPU. */
+struct softnet_data {
+	bool in_net_rx_action; /* Linux 6.4 */
+};
+
+struct hrtimer_cpu_base {
+	unsigned int in_hrtirq : 1;
+	unsigned int softirq_activated : 1;
+};
+
+struct timer_list;
+
+struct timer_base {
+	struct timer_list *running_timer;
+};
+
+#pragma clang attribute pop
+
+#endif
