@@ -3,16 +3,19 @@
 #include "capture/capture.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "capture/backend.h"
 #include "capture/bpf_threads.h"
 #include "capture/functions.h"
+#include "capture/needs.h"
 #include "capture/own_sites.h"
 
 enum {
@@ -22,6 +25,7 @@ enum {
 	RESYNC_MS = 200,    /* at least, between two snapshots after losses */
 	MARKER_TRIES = 200, /* ms to wait for a marker to come out of the ring */
 	EXEC_CHECK_MS = 50,
+	END_WAIT_MS = 100,
 };
 
 static uint64_t clock_ns(clockid_t id)
@@ -71,7 +75,8 @@ int capture_open(const struct capture_options *options, struct capture **out, st
 		return error_set(err, ENOMEM, "out of memory");
 	capture->options = *options;
 	capture->backend = options->process ? &threads_backend : &go_backend;
-	capture->watch.pidfd = -1;
+	capture->watch.pidfd = capture->watch.memory = -1;
+	capture->drain.memory = -1;
 	capture->drain.pid = capture->drain.files.pid = options->pid;
 	capture->ms = calloc(MAX_MS, sizeof(*capture->ms));
 	rc = capture->ms ? check_features(options, err) : error_set(err, ENOMEM, "out of memory");
@@ -130,6 +135,12 @@ static int log_info(struct capture *capture, struct error *err)
 	return rc;
 }
 
+static void see_program(struct capture *capture)
+{
+	watch_program(&capture->watch);
+	capture->drain.memory = capture->watch.memory;
+}
+
 /* The thread that drains has little to do, but must not be late: a full ring loses records. */
 static void step_forward(void)
 {
@@ -146,7 +157,7 @@ int capture_start(struct capture *capture, struct error *err)
 
 	if (rc == 0 && !capture->options.probe_only && !capture->options.spawned) {
 		rc = log_info(capture, err);
-		watch_program(&capture->watch);
+		see_program(capture);
 		if (rc == 0)
 			rc = capture_snapshot(capture, err);
 	}
@@ -247,7 +258,7 @@ static int round_of_work(struct capture *capture, struct error *err)
 
 	if (!capture->info_logged) {
 		rc = log_info(capture, err);
-		watch_program(&capture->watch);
+		see_program(capture);
 	}
 	drained = rc ? rc : drain_all(&capture->drain);
 	rc = drained < 0 ? drained : log_losses(capture);
@@ -292,8 +303,10 @@ static bool has_ended(struct capture *capture, int wait_ms)
 		return false;
 	capture->next_exec_check_ns = now + EXEC_CHECK_MS * 1000000ull;
 	if (watch_has_execed(&capture->watch))
-		capture->end_reason = LOG_END_EXECED;
-	return capture->end_reason == LOG_END_EXECED;
+		/* A process that ends loses its memory, too, a little before it is over. */
+		capture->end_reason =
+			watch_wait(&capture->watch, END_WAIT_MS) ? LOG_END_EXITED : LOG_END_EXECED;
+	return capture->end_reason != 0;
 }
 
 int capture_poll(struct capture *capture, unsigned timeout_ms, struct error *err)
@@ -360,6 +373,35 @@ int capture_stop(struct capture *capture, enum log_end_reason reason, struct err
 	if (rc == 0)
 		rc = log_end(capture, reason);
 	return rc;
+}
+
+static bool bpf_is_for_all(void)
+{
+	FILE *file = fopen("/proc/sys/kernel/unprivileged_bpf_disabled", "re");
+	int c = file ? fgetc(file) : '0';
+
+	if (file)
+		fclose(file);
+	return c == '0';
+}
+
+uint64_t capture_capabilities(struct capture *capture)
+{
+	const struct capture_options *options = &capture->options;
+	unsigned major = 0, minor = 0;
+	struct utsname name;
+	struct needs needs = {
+		.threads = options->process != NULL,
+		.reattaches = options->shed.first != options->shed.last,
+		.multi = capture->bpf.attachments.multi,
+		.memory_open = capture->watch.memory >= 0,
+		.go_minor = options->target ? options->target->go_minor : 0,
+		.bpf_for_all = bpf_is_for_all(),
+	};
+
+	if (uname(&name) == 0 && sscanf(name.release, "%u.%u", &major, &minor) == 2)
+		needs.kernel = major << 8 | (minor < 255 ? minor : 255);
+	return needs_capabilities(&needs);
 }
 
 enum log_end_reason capture_end_reason(const struct capture *capture)

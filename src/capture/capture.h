@@ -57,6 +57,11 @@ int capture_open(const struct capture_options *options, struct capture **out, st
  */
 int capture_start(struct capture *capture, struct error *err);
 /*
+ * The capabilities (1 << CAP_...) that what follows takes, for this process and whoever reads the target for
+ * it. To be asked when the program is known: the first time after capture_start, or after target_bind.
+ */
+uint64_t capture_capabilities(struct capture *capture);
+/*
  * Waits up to timeout_ms, drains, ends generations when they are due. Returns
  * 0, 1 when the target has exited or exec'd (capture_end_reason says which), or
  * a negative errno (the sink's among them).

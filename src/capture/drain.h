@@ -24,6 +24,7 @@ struct drain {
 	void *ctx;
 	int sink_error;
 	pid_t pid;                   /* the target, for texts that were not in memory */
+	int memory;                  /* of it, /proc/PID/mem; -1: not open */
 	struct files files;          /* that threads wait for */
 	struct processes *processes; /* NULL: there is one */
 	uint64_t records, stacks;

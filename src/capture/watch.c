@@ -11,9 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/rights.h"
+
 int watch_open(struct watch *watch, pid_t pid, struct error *err)
 {
 	watch->pid = pid;
+	watch->memory = -1;
 	watch->pidfd = (int)syscall(SYS_pidfd_open, pid, 0); /* Linux 5.3; glibc's wrapper is of 2.36 */
 	if (watch->pidfd < 0)
 		return error_set(err, errno, "cannot watch PID %d: %s", (int)pid, strerror(errno));
@@ -45,7 +48,22 @@ static uint64_t start_of_stack(pid_t pid)
 
 void watch_program(struct watch *watch)
 {
+	struct rights before = rights_to_read(); /* the file is its owner's alone */
+	char path[64];
+
 	watch->program = start_of_stack(watch->pid);
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)watch->pid);
+	watch->memory = open(path, O_RDONLY | O_CLOEXEC);
+	rights_restore(&before);
+}
+
+/* The file stays that of the memory it was opened on, which goes with an exec: then nothing is there
+ * (fs/proc/base.c, mem_rw), while an address that is not mapped is an error. */
+static bool has_lost_memory(const struct watch *watch)
+{
+	char byte;
+
+	return watch->memory >= 0 && pread(watch->memory, &byte, 1, 0) == 0;
 }
 
 bool watch_wait(const struct watch *watch, int timeout_ms)
@@ -59,7 +77,10 @@ bool watch_has_execed(const struct watch *watch)
 {
 	uint64_t program = watch->program ? start_of_stack(watch->pid) : 0;
 
-	return program && program != watch->program;
+	/* The kernel shows the address to those with privilege, or 0. */
+	if (program && program != watch->program)
+		return true;
+	return has_lost_memory(watch);
 }
 
 uint64_t watch_cpu_ns(const struct watch *watch)
@@ -76,5 +97,7 @@ void watch_close(struct watch *watch)
 {
 	if (watch->pidfd > 0)
 		close(watch->pidfd);
-	watch->pidfd = -1;
+	if (watch->memory >= 0)
+		close(watch->memory);
+	watch->pidfd = watch->memory = -1;
 }

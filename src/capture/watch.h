@@ -12,6 +12,8 @@
 struct watch {
 	pid_t pid;
 	int pidfd;
+	int memory; /* of the program, /proc/PID/mem; -1: may not be opened, or the program is not known yet
+		     */
 	uint64_t program; /* the address of its stack's start: exec makes a new one. 0 = not known yet */
 };
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -271,6 +272,21 @@ int output_cut(struct output *out)
 		return -errno;
 	out->written = out->committed;
 	return 0;
+}
+
+uint64_t output_capabilities(const struct output *out)
+{
+	char copy[PATH_MAX];
+	struct stat st;
+
+	if (out->fd < 0 || !out->regular)
+		return 0;
+	memcpy(copy, out->path, sizeof(copy));
+	if (stat(dirname(copy), &st) || st.st_uid == geteuid())
+		return 0;
+	if ((st.st_mode & (S_IWOTH | S_ISVTX)) == S_IWOTH)
+		return 0;
+	return 1ull << CAP_DAC_OVERRIDE | 1ull << CAP_FOWNER;
 }
 
 const char *output_name(const struct output *out)

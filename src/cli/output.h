@@ -49,6 +49,9 @@ int output_write(void *ctx, const void *bytes, size_t n);
 int output_commit(struct output *out);
 /* After a failure: back to the last commit, where the file can be cut. Returns 0 or a negative errno. */
 int output_cut(struct output *out);
+/* The capabilities (1 << CAP_...) that removing or naming the file takes: its directory may be another
+ * user's. */
+uint64_t output_capabilities(const struct output *out);
 /* Its name for people. */
 const char *output_name(const struct output *out);
 /* Closes; an error here means that the last bytes may be lost. */

@@ -3,10 +3,12 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,6 +24,7 @@
 #include "rawlog/relay.h"
 #include "target/namespaces.h"
 #include "sandbox/looker.h"
+#include "sandbox/privilege.h"
 #include "sandbox/remote.h"
 #include "target/process.h"
 #include "target/target.h"
@@ -32,6 +35,9 @@
 #define BIND_MS 1000
 /* After Ctrl-C, which went to the program too, its end is waited for this long. */
 #define GRACE_MS 2000
+
+/* Files for processes to come, in whatever directory, for the user behind sudo. */
+#define FAMILY_CAPABILITIES (1ull << CAP_DAC_OVERRIDE | 1ull << CAP_CHOWN | 1ull << CAP_FOWNER)
 
 struct session {
 	const struct record_options *options;
@@ -46,6 +52,7 @@ struct session {
 	struct child child;
 	struct family *family; /* with the children; NULL: */
 	struct writer *writer; /* makes the trace */
+	bool relay_reduced;    /* its thread has given up its capabilities */
 	struct relay *relay;   /* in front of it: between flushes it is the other thread's */
 	struct capture *capture;
 	struct output trace, raw;
@@ -171,11 +178,32 @@ static int make_family(struct session *session, struct error *err)
 	return session->relay ? 0 : error_set(err, ENOMEM, "out of memory");
 }
 
+/* What the relay hands its records to, in its thread: which needs no privilege for that. */
+static int put_on(void *ctx, const struct log_record *record)
+{
+	struct session *session = ctx;
+	struct error err;
+
+	if (!session->relay_reduced && privilege_keep(0, &err))
+		return -EPERM;
+	session->relay_reduced = true;
+	return writer_put(session->writer, record);
+}
+
+/* The thread steps back and comes forward again: as far as this (20 - nice) without privilege. */
+static void allow_pace(void)
+{
+	const struct rlimit pace = {20, 20};
+
+	setrlimit(RLIMIT_NICE, &pace);
+}
+
 static int make_relay(struct session *session, struct error *err)
 {
+	allow_pace();
 	if (session->options->children)
 		return make_family(session, err);
-	session->relay = relay_new(writer_put, session->writer);
+	session->relay = relay_new(put_on, session);
 	return session->relay ? 0 : error_set(err, ENOMEM, "out of memory");
 }
 
@@ -480,8 +508,23 @@ static bool is_too_big(const struct session *session)
 	return max && progress(session).expected >= max;
 }
 
+/* Everything is attached, and what is needed from here on is known. */
+static int reduce(struct session *session, struct error *err)
+{
+	uint64_t needed = capture_capabilities(session->capture);
+	int rc = broker_keep(session->broker, needed, err);
+
+	if (session->options->children)
+		needed |= FAMILY_CAPABILITIES;
+	return rc ? rc : privilege_keep(needed | output_capabilities(&session->trace), err);
+}
+
 static enum log_end_reason follow(struct session *session, struct error *err)
 {
+	int first = capture_poll(session->capture, 0, err);
+
+	if ((first < 0 && first != -EINTR) || reduce(session, err))
+		return LOG_END_ERROR;
 	for (;;) {
 		uint64_t now = now_ns();
 		int rc;

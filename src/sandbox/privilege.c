@@ -10,7 +10,7 @@
 
 #define NOBODY 65534 /* the kernel's overflow uid, Debian's nobody */
 
-uint64_t privilege_have(void)
+static uint64_t have(cap_flag_t which)
 {
 	cap_t caps = cap_get_proc();
 	uint64_t mask = 0;
@@ -18,12 +18,18 @@ uint64_t privilege_have(void)
 	for (cap_value_t cap = 0; caps && cap < cap_max_bits() && cap < 64; cap++) {
 		cap_flag_value_t value;
 
-		if (cap_get_flag(caps, cap, CAP_EFFECTIVE, &value) == 0 && value == CAP_SET)
+		if (cap_get_flag(caps, cap, which, &value) == 0 && value == CAP_SET)
 			mask |= PRIVILEGE(cap);
 	}
 	if (caps)
 		cap_free(caps);
 	return mask;
+}
+
+/* What is permitted and not effective is taken up where it is needed (util/rights.h). */
+uint64_t privilege_have(void)
+{
+	return have(CAP_PERMITTED);
 }
 
 /* Needs CAP_SETPCAP; without it nobody can exec with more than we have either, for of no_new_privs. */
@@ -38,13 +44,14 @@ static void empty_bounding_set(uint64_t mask)
 
 static int set_caps(uint64_t mask)
 {
+	uint64_t effective = have(CAP_EFFECTIVE);
 	cap_t caps = cap_init();
 	int rc = caps ? 0 : -ENOMEM;
 
 	for (cap_value_t cap = 0; rc == 0 && cap < cap_max_bits() && cap < 64; cap++) {
 		if (!(mask & PRIVILEGE(cap)))
 			continue;
-		if (cap_set_flag(caps, CAP_EFFECTIVE, 1, &cap, CAP_SET) ||
+		if ((effective & PRIVILEGE(cap) && cap_set_flag(caps, CAP_EFFECTIVE, 1, &cap, CAP_SET)) ||
 		    cap_set_flag(caps, CAP_PERMITTED, 1, &cap, CAP_SET))
 			rc = -errno;
 	}
