@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # In the guest, sourced by what arm64-go.sh writes.
+ifconfig lo 127.0.0.1 up
 
 # started FILE PATTERN SECONDS: waits for the line.
 started() {
@@ -29,7 +30,7 @@ trace_cell() {
 	local release=$1 mode=$2 out=/out/$1-$2 target tracer status
 	shift 2
 	mkdir -p "$out"
-	/t/target-$release $mode -native $out/native -native-seconds 2 -seconds 110 >$out/target.out 2>$out/target.err </dev/null &
+	/t/target-$release $mode -native $out/native -native-seconds 4 -seconds 119 >$out/target.out 2>$out/target.err </dev/null &
 	target=$!
 	started $out/target.out '^ready' 60 || return 1
 	/t/gotrace -p $target "$@" -o $out/trace --raw $out/raw >$out/gotrace.out 2>$out/gotrace.err </dev/null &

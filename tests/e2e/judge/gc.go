@@ -382,7 +382,7 @@ func (r gcRows) judge(minSeq float64, leftOut func(what string) bool) (bad []str
 				bad = append(bad, fmt.Sprintf("sum %.0f instead of %.0f of %s", ours, native, what))
 			}
 		}
-		if n := row.Long.Of - row.Long.Equal; !turns && float64(n) > 1+float64(row.Long.Of)*(100-minLong)/100 {
+		if n := row.Long.Of - row.Long.Equal; !inEmulator && float64(n) > 1+float64(row.Long.Of)*(100-minLong)/100 {
 			bad = append(bad, fmt.Sprintf("%d of %d ranges do not last as long: %s", n, row.Long.Of, what))
 		}
 	}

@@ -23,13 +23,13 @@ var (
 // emulated is for programs that ran in an emulator of a machine: its CPUs take turns, so that between a hit and
 // what it tells of there may be a turn of the other.
 func emulated() {
-	trim, margin = 1_000_000_000, 300_000_000
+	trim, margin = 1_500_000_000, 300_000_000
 	suspect, farApart = 50_000_000, 1_000_000_000
-	turns = true
+	inEmulator = true
 }
 
-// turns: nothing can be said of how long something lasted.
-var turns bool
+// inEmulator: nothing can be said of how long something lasted.
+var inEmulator bool
 
 // history is what one trace says of every goroutine.
 type history struct {
