@@ -34,6 +34,7 @@ static void allowed(const char *path, enum request_kind kind, pid_t pid, const c
 static void files_of_processes(void **state)
 {
 	(void)state;
+	allowed("/proc/123", REQUEST_PROCESS, 123, ".");
 	allowed("/proc/123/maps", REQUEST_PROC, 123, "maps");
 	allowed("/proc/123/status", REQUEST_PROC, 123, "status");
 	allowed("/proc/123/task", REQUEST_PROC, 123, "task");
@@ -53,7 +54,7 @@ static void everything_else_is_refused(void **state)
 		"",
 		"/proc",
 		"/proc/",
-		"/proc/123",
+
 		"/proc/123/",
 		"/proc/self/maps",
 		"/proc/thread-self/maps",
