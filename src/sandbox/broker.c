@@ -134,7 +134,7 @@ static int open_request(struct broker *broker, const struct request *request, ui
 		return open_own(process, request->rest, false, (int)(flags & O_DIRECTORY));
 	case REQUEST_LINK:
 		return only_program(open_own(process, request->rest, true, 0));
-	/* To be read, whatever was asked: the kernel hands over no O_PATH (seccomp_notify_addfd, fget). */
+	/* Without O_PATH: the kernel hands over no such descriptor (kernel/seccomp.c, fget). */
 	case REQUEST_ROOT:
 		return or_errno(openat(process->dir, request->rest, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	case REQUEST_OWN_ROOT:
