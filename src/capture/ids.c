@@ -53,7 +53,7 @@ static int read_list(const struct ids_bpf *skeleton, take_pair take, void *ctx)
 
 static int list_all(const struct features *features, take_pair take, void *ctx, struct error *err)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = fit_btf(features));
+	LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = features->btf);
 	struct ids_bpf *skeleton = features->tracing ? ids_bpf__open_opts(&options) : NULL;
 	int rc = skeleton ? ids_bpf__load(skeleton) : features->tracing ? -errno : -ENOTSUP;
 
