@@ -11,7 +11,6 @@
 
 #include "bpf/ids.skel.h"
 #include "bpf/record.h"
-#include "capture/fit.h"
 #include "target/namespaces.h"
 
 enum { PAIRS_AT_ONCE = 512 };
