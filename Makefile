@@ -55,7 +55,7 @@ FUZZSRC  := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ     := $(FUZZSRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 FUZZ_SECONDS ?= 20
 
-.PHONY: all help deps demo test test-unit test-arm64 test-golden test-e2e test-all fuzz bench fmt lint install clean
+.PHONY: all help deps demo test test-unit test-arm64 test-golden test-e2e vmtest vmtest-arm64 vmtest-all test-all fuzz bench fmt lint install clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -145,6 +145,16 @@ test-golden: gotrace ## recorded raw logs, replayed byte for byte
 
 test-e2e: gotrace ## live targets, judged by Go's own readers (root)
 	$(Q)sh tests/e2e/run.sh
+
+KERNELS ?= 6.1 6.12
+vmtest: gotrace ## this binary on other kernels, emulated; KERNELS="5.10 newest" for others (root)
+	$(Q)bash tests/vm/run.sh $(KERNELS)
+
+vmtest-arm64: gotrace ## gotrace for arm64 on a kernel for arm64, emulated
+	$(Q)bash tests/vm/arm64.sh
+
+vmtest-all: gotrace ## the same on all of 5.10, 6.1, 6.12, 6.18 and the newest, and arm64 (root, long)
+	$(Q)bash tests/vm/run.sh 5.10 6.1 6.12 6.18 newest; a=$$?; $(MAKE) test-arm64; b=$$?; bash tests/vm/arm64.sh && [ $$a$$b = 00 ]
 
 test-all: ## the whole matrix of releases and variants (root, long)
 	$(Q)ALL=1 sh tests/run.sh

@@ -20,8 +20,7 @@ struct pcvalue {
 
 static struct pcvalue pcvalue_begin(const struct functab *tab, const struct function *func, uint32_t table)
 {
-	struct pcvalue it = {
-		.pc = func->entry, .quantum = tab->quantum, .value = -1, .first = true};
+	struct pcvalue it = {.pc = func->entry, .quantum = tab->quantum, .value = -1, .first = true};
 
 	if (table != 0 && table < tab->pctab.size) {
 		it.at = tab->pctab.data + table;
