@@ -97,7 +97,7 @@ judge_go_command() {
 # --- C ---
 
 run_c_threads() {
-	start ctarget pingpong
+	start ctarget pingpong -seconds 600
 	traced -d 700ms
 }
 judge_c_threads() {
@@ -112,7 +112,7 @@ judge_c_threads() {
 }
 
 run_c_stacks() { # through a signal's frame
-	start ctarget signal
+	start ctarget signal -seconds 600
 	traced -d 1s
 }
 judge_c_stacks() {
@@ -124,7 +124,7 @@ judge_c_stacks() {
 }
 
 run_c_network() { # a server; its clients are other processes
-	start ctarget epoll
+	start ctarget epoll -seconds 600
 	traced -d 700ms
 }
 judge_c_network() {
@@ -230,12 +230,12 @@ run_no_root() {
 	got without root gotrace -p 1 -o trace
 }
 
-run_no_sys_admin() {
+run_no_sys_admin() { # Debian's perf_event_paranoid is 3: then CPU samples take that capability
 	start go1.26 idle -seconds 600
-	got without cap 21 gotrace -p $target -d 500ms -o trace
+	got without cap 21 gotrace -p $target -d 500ms --no-cpu-samples -o trace
 }
 
-judge_no_sys_admin() { # uprobes by links of many (Linux 6.6) need CAP_BPF and CAP_PERFMON only
+judge_no_sys_admin() { # uprobes by links of many (Linux 6.10) need CAP_BPF and CAP_PERFMON only
 	whole
 }
 
@@ -260,7 +260,7 @@ run_no_btf() {
 }
 
 run_btf_file() { # the kernel's types from a file
-	start ctarget pingpong
+	start ctarget pingpong -seconds 600
 	cat /sys/kernel/btf/vmlinux >/tmp/btf
 	mount --bind /dev/null /sys/kernel/btf/vmlinux
 	traced -d 700ms --btf /tmp/btf
