@@ -23,8 +23,8 @@ ROOT=$VM/root
 LIMIT=${VM_LIMIT:-180}
 EXPECTED=tests/vm/expected
 
-# make_root: the guest's root: busybox, gotrace with the libraries it was linked to here, and what is traced.
-make_root() {
+# make_guest_root: the guest's root: busybox, gotrace with the libraries it was linked to here, and what is traced.
+make_guest_root() {
 	local file
 	rm -rf "$ROOT"
 	mkdir -p "$ROOT"/{bin,sbin,etc,proc,sys,dev,run,tmp,root,lib/modules,lib64,usr/bin,usr/lib,var/log,var/tmp,out,t} || return 1
@@ -175,7 +175,7 @@ last_verified() {
 	[ "$now" = "$was" ] || echo "Linux $1: ${now:-none} was tried; the last one recorded as verified is ${was:-none}"
 }
 
-record() {
+note_verified() {
 	local series
 	if [ "$failed" -gt 0 ] || [ -n "${CHECKS-}" ]; then
 		echo "nothing is recorded"
@@ -211,7 +211,7 @@ table() {
 [ "$(id -u)" -eq 0 ] || { echo "vm: needs root" >&2; exit 1; }
 [ -x "$GOTRACE" ] || { echo "vm: no ./gotrace here: run make first" >&2; exit 1; }
 mkdir -p "$VM" "$E2E"
-make_root || { echo "vm: cannot make the guests' root" >&2; exit 1; }
+make_guest_root || { echo "vm: cannot make the guests' root" >&2; exit 1; }
 virtme=$(tests/vm/fetch.sh virtme) || exit 1
 if [ "$2" = -- ]; then
 	series=$1
@@ -242,5 +242,5 @@ echo
 for series; do
 	last_verified "$series"
 done
-[ "${RECORD-}" != 1 ] || record "$@"
+[ "${RECORD-}" != 1 ] || note_verified "$@"
 finish
