@@ -36,16 +36,17 @@ static __always_inline uint32_t preempt_count(const struct task_struct *current,
 {
 #if defined(__TARGET_ARCH_arm64)
 	(void)block;
-	return (uint32_t)current->thread_info.preempt_count; /* arch/arm64/include/asm/preempt.h */
+	return (uint32_t)MEMBER(current, thread_info.preempt_count); /* arch/arm64/include/asm/preempt.h */
 #else
+	/* Apart from the read: CO-RE would look for cpu_places in the kernel. */
+	const struct pcpu_hot *hot = (const void *)(block + cpu_places.hot);
 	uint32_t count = HARDIRQ_MASK;
 
 	(void)current;
 	if (block && cpu_places.preempt_count)
 		bpf_probe_read_kernel(&count, sizeof(count), (void *)(block + cpu_places.preempt_count));
 	else if (block && cpu_places.hot)
-		bpf_core_read(&count, sizeof(count),
-			      &((struct pcpu_hot *)(block + cpu_places.hot))->preempt_count);
+		bpf_core_read(&count, sizeof(count), &hot->preempt_count);
 	return count;
 #endif
 }

@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 VM=$PWD/build/vm
 ARM=$VM/arm64
 ARM_SERIES=${ARM_SERIES:-6.12}
-ARM_LIMIT=${ARM_LIMIT:-300}
+ARM_LIMIT=${ARM_LIMIT:-900}
 ARM_OUT_SIZE=64M
 
 # arm64_root DIR: busybox, gotrace for arm64 and the libraries that it loads.

@@ -146,7 +146,9 @@ run_arm_region() { # --region: as many regions as the program counts calls, to t
 	echo >&9
 	said 'done'
 	traced_so_far
-	exec 9>&-
+	still_there
+	exec 9>&- # which ends it
+	target=
 	rm in
 }
 judge_arm_region() {

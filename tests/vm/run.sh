@@ -7,6 +7,7 @@
 #                                       on PATH, what it writes into /out is in build/vm/5.10 afterwards
 #   RECORD=1                            writes the kernels' versions into `verified` when all is as expected
 #   VM_APPEND=preempt=full              for the kernels' command lines
+#   VM_EXTRA="FILE..."                  programs to be on PATH there, too
 #   VM_JOBS=N                           machines side by side, 2 if not given; VM_LIMIT=S: seconds for each, 180
 # Kernels: 5.10, 6.1, 6.12, 6.18, newest (fetch.sh). Nothing is tried twice.
 [ -n "$BASH_VERSION" ] || exec bash "$0" "$@"
@@ -33,10 +34,10 @@ make_root() {
 	printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/tmp:/bin/sh\n' >"$ROOT/etc/passwd"
 	printf 'root:x:0:\ntty:x:5:\nnogroup:x:65534:\n' >"$ROOT/etc/group"
 	touch "$ROOT"/etc/{fstab,shadow,hosts}
-	for file in $(ldd "$GOTRACE" | grep -oE '/[^ ]+'); do
+	for file in $(ldd "$GOTRACE" ${VM_EXTRA-} | grep -oE '/[^ :]+'); do
 		mkdir -p "$ROOT$(dirname "$file")" && cp -L "$file" "$ROOT$file" || return 1
 	done
-	cp tests/vm/guest.sh tests/vm/checks.sh "$GOTRACE" "$ROOT/t/" &&
+	cp tests/vm/guest.sh tests/vm/checks.sh "$GOTRACE" ${VM_EXTRA-} "$ROOT/t/" &&
 		cp "$(target_binary 1.16.15 default)" "$ROOT/t/go1.16" &&
 		cp "$(target_binary 1.22.12 default)" "$ROOT/t/go1.22" &&
 		cp "$(target_binary $NEWEST default)" "$ROOT/t/go1.26" &&

@@ -127,7 +127,7 @@ struct task_struct {
 	unsigned int __state;
 	void *stack;
 	unsigned int flags;
-	int on_cpu;
+	unsigned int on_cpu; /* int; from Linux 7.3 on u8: CO-RE fits the size of what has no sign */
 	unsigned int in_iowait : 1;
 	struct sched_entity se;
 	int pid;
