@@ -11,6 +11,24 @@ facts_of() {
 	printf '%s events, %s goroutines' "$(fact events)" "$(fact goroutines)"
 }
 
+# whole: a valid trace, nothing lost, of whatever ran.
+whole() {
+	want 0
+	strict "$W/trace"
+	checked "$W/trace"
+	printf '%s events' "$(fact events)"
+}
+
+run_doctor() { # what a machine has, in words and in JSON
+	gotrace doctor >words 2>&1
+	got gotrace doctor --json
+}
+judge_doctor() {
+	want 0
+	[ "$(number go)" = true ] && [ "$(number c)" = true ] || die "$(grep -v '^ok' "$W/words")"
+	grep '^\(less\|NO\)' "$W/words" | sed -E 's/^(less|NO) +([^:]*:[^;(]*).*/\2/' | tr '\n' ';'
+}
+
 # --- Go ---
 
 run_go_1_16() { # a release with flat traces, and of the old calling convention
@@ -79,7 +97,7 @@ judge_go_command() {
 # --- C ---
 
 run_c_threads() {
-	start ctarget pingpong
+	start ctarget pingpong -seconds 600
 	traced -d 700ms
 }
 judge_c_threads() {
@@ -94,7 +112,7 @@ judge_c_threads() {
 }
 
 run_c_stacks() { # through a signal's frame
-	start ctarget signal
+	start ctarget signal -seconds 600
 	traced -d 1s
 }
 judge_c_stacks() {
@@ -106,7 +124,7 @@ judge_c_stacks() {
 }
 
 run_c_network() { # a server; its clients are other processes
-	start ctarget epoll
+	start ctarget epoll -seconds 600
 	traced -d 700ms
 }
 judge_c_network() {
@@ -212,9 +230,21 @@ run_no_root() {
 	got without root gotrace -p 1 -o trace
 }
 
-run_no_sys_admin() {
+run_no_sys_admin() { # Debian's perf_event_paranoid is 3: then CPU samples take that capability
 	start go1.26 idle -seconds 600
-	got without cap 21 gotrace -p $target -d 500ms -o trace
+	got without cap 21 gotrace -p $target -d 500ms --no-cpu-samples -o trace
+}
+
+judge_no_sys_admin() { # uprobes by links of many (Linux 6.10) need CAP_BPF and CAP_PERFMON only
+	whole
+}
+
+run_no_memlock() { # up to Linux 5.10 maps count as locked memory
+	start go1.26 idle -seconds 600
+	got without memlock gotrace -p $target -d 500ms -o trace
+}
+judge_no_memlock() {
+	whole
 }
 
 run_no_bpf() {
@@ -227,6 +257,18 @@ run_no_btf() {
 	mount --bind /dev/null /sys/kernel/btf/vmlinux
 	traced -d 500ms
 	umount /sys/kernel/btf/vmlinux
+}
+
+run_btf_file() { # the kernel's types from a file
+	start ctarget pingpong -seconds 600
+	cat /sys/kernel/btf/vmlinux >/tmp/btf
+	mount --bind /dev/null /sys/kernel/btf/vmlinux
+	traced -d 700ms --btf /tmp/btf
+	umount /sys/kernel/btf/vmlinux
+	rm /tmp/btf
+}
+judge_btf_file() {
+	judge_c_threads
 }
 
 run_lockdown() { # the last one: there is no way back

@@ -5,7 +5,8 @@
 #   CHECKS="go_plain c_region" tests/vm/run.sh 5.10     some of them
 #   tests/vm/run.sh 5.10 -- 'COMMAND'   runs COMMAND (busybox sh) there instead, as root; gotrace and the targets are
 #                                       on PATH, what it writes into /out is in build/vm/5.10 afterwards
-#   RECORD=1                            writes the kernels' versions into `verified` when all is as expected
+#   RECORD=1                            when all is as expected: writes the kernels' versions into `verified`, and the
+#                                       table of a run on all of them into README.md
 #   VM_APPEND=preempt=full              for the kernels' command lines
 #   VM_EXTRA="FILE..."                  programs to be on PATH there, too
 #   VM_JOBS=N                           machines side by side, 2 if not given; VM_LIMIT=S: seconds for each, 180
@@ -176,12 +177,18 @@ last_verified() {
 
 record() {
 	local series
-	[ "$failed" -eq 0 ] && [ -z "${CHECKS-}" ] || return 0
+	if [ "$failed" -gt 0 ] || [ -n "${CHECKS-}" ]; then
+		echo "nothing is recorded"
+		return
+	fi
 	for series; do
 		sed -i "/^$series /d" tests/vm/verified
 		echo "$series $(cat "$VM/$series/version") $(date -u +%F)" >>tests/vm/verified
 	done
 	sort -V -o tests/vm/verified tests/vm/verified
+	[ $# -eq "$(awk '/^# check / {print NF - 2}' $EXPECTED)" ] || return 0
+	{ date -u +'%F:' && echo && table "$@"; } >"$VM/table"
+	sed -i -e '/^<!-- vmtest-all -->$/,/^<!-- end -->$/ {/^<!--/!d}' -e "/^<!-- vmtest-all -->\$/r $VM/table" README.md
 }
 
 # table SERIES...: kernel × check × result, as in README.
