@@ -103,7 +103,8 @@ void probe_memlock(struct features *features, const char *root)
 	}
 	snprintf(found, sizeof(found), "at most %llu KiB (ulimit -l), and no CAP_SYS_RESOURCE to raise it",
 		 (unsigned long long)limit.rlim_cur >> 10);
-	feature_missing(feature, NEED_GO | NEED_C, found, "no room for the rings before Linux 5.11",
+	feature_missing(feature, NEED_GO | NEED_C, found,
+			"nothing can be traced: no room for the rings before Linux 5.11",
 			"ulimit -l unlimited, or use sudo");
 }
 
