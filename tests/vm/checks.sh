@@ -25,7 +25,7 @@ run_doctor() { # what a machine has, in words and in JSON
 }
 judge_doctor() {
 	want 0
-	[ "$(number go)" = true ] && [ "$(number c)" = true ] || die "$(grep -v '^ok' "$W/words")"
+	[ "$("$JUDGE" json "$W/out" go)" = true ] && [ "$("$JUDGE" json "$W/out" c)" = true ] || die "$(grep -v '^ok' "$W/words")"
 	grep '^\(less\|NO\)' "$W/words" | sed -E 's/^(less|NO) +([^:]*:[^;(]*).*/\2/' | tr '\n' ';'
 }
 
