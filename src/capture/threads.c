@@ -94,7 +94,8 @@ static int attach(struct capture *capture, struct error *err)
 	int rc = 0;
 
 	capture->stats.probe_hit_ns = bpf_calibrate_threads(&capture->bpf);
-	if (options.samples)
+	rc = bpf_check_types(&capture->bpf, options.features, err);
+	if (rc == 0 && options.samples)
 		rc = sampler_open(&capture->sampler, &capture->bpf, capture->options.sample_hz, err);
 	if (rc == 0)
 		rc = bpf_attach_threads(&capture->bpf, &options, err);
