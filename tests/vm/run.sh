@@ -91,6 +91,19 @@ refused_as() {
 	[ ! -e "$W/trace" ] || die "left a file"
 }
 
+# missed_some: where a kernel preempts the program on a system call it leaves out that of another thread's call, counts it,
+# and gotrace tells (README, Limits): nothing else may be lost, and of 100 hits one at the most.
+missed_some() {
+	local lost missed hits
+	[ "$status" -eq 3 ] || return 0
+	lost=$(sed -nE 's/^  lost +(ring full .*)/\1/p' "$W/err")
+	missed=$(sed -nE 's/^ring full 0, stacks 0, unreadable 0, missed by the kernel ([0-9,]+), CPU samples 0$/\1/p' <<<"$lost" | tr -d ,)
+	hits=$(sed -nE 's/^  cost +([0-9,]+) hits .*/\1/p' "$W/err" | tr -d ,)
+	[ "${missed:-0}" -gt 0 ] && [ $((missed * 100)) -le "${hits:-0}" ] || die "lost: $lost of ${hits:-no} hits"
+	printf '%s of %s hits missed by the kernel; ' "$missed" "$hits"
+	status=0
+}
+
 # judge_one CHECK SERIES: what came back of it.
 judge_one() {
 	local word
@@ -100,7 +113,8 @@ judge_one() {
 	[ ! -s "$W/harness.err" ] || die "$(head -c 300 "$W/harness.err")"
 	status=$(cat "$W/status")
 	quiet "$W/err"
-	if [ "$word" = ok ]; then
+	if [ "$word" = ok ] || [ "$word" = missed ]; then
+		[ "$word" = ok ] || missed_some
 		"judge_$1"
 	else
 		refused_as "$word"
@@ -117,7 +131,11 @@ result() {
 	seconds=$(cat "$W/seconds" 2>/dev/null)
 	if [ $ok -eq 0 ]; then
 		passed=$((passed + 1))
-		[ "$word" = ok ] || word=refused
+		case $word in
+		ok) ;;
+		missed) [ "$(cat "$W/status")" -eq 0 ] && word=ok || word="ok, some hits missed" ;;
+		*) word=refused ;;
+		esac
 		echo "PASS $2 $1 (${seconds} s)${text:+: $text}"
 	else
 		failed=$((failed + 1))
@@ -203,7 +221,7 @@ table() {
 	for check in $(checks); do
 		row="| $check |"
 		for series; do
-			row="$row $(awk -v check="$check" '$1 == check {print $2}' "$VM/$series.results") |"
+			row="$row $(awk -v check="$check" '$1 == check {sub(/^[^ ]+ /, ""); print}' "$VM/$series.results") |"
 		done
 		echo "$row"
 	done
