@@ -72,7 +72,7 @@ boot() {
 
 # checks: their names, in order.
 checks() {
-	echo "${CHECKS:-$(awk '/^[a-z]/ {print $1}' $EXPECTED)}"
+	printf "%s\n" ${CHECKS:-$(awk '/^[a-z]/ {print $1}' $EXPECTED)}
 }
 
 # expectation CHECK SERIES: the word in the table.
