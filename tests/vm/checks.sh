@@ -25,7 +25,7 @@ run_doctor() { # what a machine has, in words and in JSON
 }
 judge_doctor() {
 	want 0
-	[ "$(number go)" = true ] && [ "$(number c)" = true ] || die "$(grep -v '^ok' "$W/words")"
+	[ "$("$JUDGE" json "$W/out" go)" = true ] && [ "$("$JUDGE" json "$W/out" c)" = true ] || die "$(grep -v '^ok' "$W/words")"
 	grep '^\(less\|NO\)' "$W/words" | sed -E 's/^(less|NO) +([^:]*:[^;(]*).*/\2/' | tr '\n' ';'
 }
 
@@ -49,11 +49,10 @@ judge_go_1_22() {
 
 run_go_plain() {
 	start go1.26 mixed -seconds 600
-	traced -d 1s --json
+	traced -d 1s
 }
 judge_go_plain() {
 	facts_of mixed
-	timeout 10 "$JUDGE" json "$W/out" >/dev/null 2>"$W/json.err" || die "--json: $(tail -n 1 "$W/json.err")"
 }
 
 run_go_exact() { # what the program says it did is in the trace, mark for mark
