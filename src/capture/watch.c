@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/rights.h"
+
 int watch_open(struct watch *watch, pid_t pid, struct error *err)
 {
 	watch->pid = pid;
@@ -46,11 +48,13 @@ static uint64_t start_of_stack(pid_t pid)
 
 void watch_program(struct watch *watch)
 {
+	struct rights before = rights_to_read();
 	char path[64];
 
 	watch->program = start_of_stack(watch->pid);
 	snprintf(path, sizeof(path), "/proc/%d/mem", (int)watch->pid);
 	watch->memory = open(path, O_RDONLY | O_CLOEXEC);
+	rights_restore(&before);
 }
 
 /* The file stays that of the memory it was opened on, which goes with an exec: then nothing is there

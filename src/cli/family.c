@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -40,43 +39,18 @@ struct family {
 
 /* --- files --- */
 
-/* Two files for each of a thousand processes, and their code. */
-static void raise_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-/* "trace.PID"; "trace.PID-2" when the pid comes a second time. */
-static int open_named(struct output *out, const char *base, pid_t pid, uint32_t times, struct error *err)
-{
-	char path[PATH_MAX], suffix[16] = "";
-
-	if (times > 1)
-		snprintf(suffix, sizeof(suffix), "-%u", times);
-	if (snprintf(path, sizeof(path), "%s.%d%s", base, (int)pid, suffix) >= (int)sizeof(path))
-		return error_set(err, ENAMETOOLONG, "%s: the name is too long", base);
-	return output_open(out, path, err);
-}
-
 static int open_files(struct family *family, pid_t pid, struct output *trace, struct output *raw,
 		      struct error *err)
 {
-	const struct family_options *options = &family->options;
+	struct channel *clerk = family->options.clerk;
 	const uint32_t *before = map64_get(&family->used, (uint64_t)pid);
 	uint32_t times = before ? *before + 1 : 1;
 	int rc;
 
-	output_init(trace);
 	output_init(raw);
-	rc = options->output ? open_named(trace, options->output, pid, times, err)
-			     : output_open_default(trace, pid, options->now, err);
-	if (rc == 0 && options->raw)
-		rc = open_named(raw, options->raw, pid, times, err);
+	rc = clerk_open(clerk, CLERK_TRACE, pid, times, trace, err);
+	if (rc == 0 && family->options.raw)
+		rc = clerk_open(clerk, CLERK_RAW, pid, times, raw, err);
 	if (rc == 0 && map64_set(&family->used, (uint64_t)pid, times))
 		rc = error_set(err, ENOMEM, "out of memory");
 	if (rc) {
@@ -288,7 +262,6 @@ struct family *family_new(const struct family_options *options)
 		free(family);
 		return NULL;
 	}
-	raise_limit();
 	return family;
 }
 

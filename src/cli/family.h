@@ -6,13 +6,13 @@
 #ifndef GOTRACE_FAMILY_H
 #define GOTRACE_FAMILY_H
 
+#include "cli/clerk.h"
 #include "cli/pipeline.h"
 
 struct family_options {
-	const char *output; /* the files are named OUTPUT.PID; NULL: gotrace-PID-UTCTIME.trace */
-	const char *raw;    /* raw logs are kept, named RAW.PID; NULL = none */
+	struct channel *clerk; /* not owned; opens the files */
+	bool raw;              /* raw logs are kept */
 	enum wire_format format;
-	time_t now;
 	bool json; /* the members' summaries as JSON are wanted */
 };
 

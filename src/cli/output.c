@@ -199,6 +199,8 @@ int output_publish(struct output *out, struct error *err)
 	struct rights before;
 	int rc;
 
+	if (out->keeping)
+		return out->keeping->publish(out, err);
 	if (!out->draft[0])
 		return 0;
 	/* rename replaces a link that was planted meanwhile; it does not follow it. */
@@ -390,7 +392,9 @@ void output_discard(struct output *out)
 {
 	struct rights before = rights_as_user();
 
-	if (out->fd >= 0 && out->regular)
+	if (out->fd >= 0 && out->keeping)
+		out->keeping->discard(out);
+	else if (out->fd >= 0 && out->regular)
 		unlink(out->draft[0] ? out->draft : out->path);
 	rights_restore(&before);
 	output_close(out);

@@ -16,6 +16,14 @@
 
 #include "util/error.h"
 
+struct output;
+
+/* Who names and removes a file that another process has opened. */
+struct output_keeping {
+	int (*publish)(struct output *out, struct error *err);
+	void (*discard)(struct output *out);
+};
+
 struct output {
 	int fd;
 	bool regular;         /* can be cut and removed */
@@ -24,9 +32,12 @@ struct output {
 	char draft[PATH_MAX]; /* its name until output_publish; "" = it has its own already */
 	uint8_t *buffer;
 	size_t used;
-	uint64_t written;   /* bytes handed to the kernel */
-	uint64_t committed; /* of which stand, whatever comes */
-	int error;          /* the first failure of a write, an errno; 0 = none */
+	uint64_t written;                     /* bytes handed to the kernel */
+	uint64_t committed;                   /* of which stand, whatever comes */
+	const struct output_keeping *keeping; /* NULL: it is ours */
+	void *keeper;                         /* for keeping */
+	uint64_t number;                      /* the same */
+	int error;                            /* the first failure of a write, an errno; 0 = none */
 };
 
 /* What an output is before it is opened and after it is closed. */

@@ -3,7 +3,6 @@
 #include "cli/cli.h"
 
 #include <errno.h>
-#include <linux/capability.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +12,6 @@
 #include <unistd.h>
 
 #include "capture/capture.h"
-#include "cli/family.h"
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/pipeline.h"
@@ -37,9 +35,6 @@
 /* After Ctrl-C, which went to the program too, its end is waited for this long. */
 #define GRACE_MS 2000
 
-/* Files for processes to come, in whatever directory, for the user behind sudo. */
-#define FAMILY_CAPABILITIES (1ull << CAP_DAC_OVERRIDE | 1ull << CAP_CHOWN | 1ull << CAP_FOWNER)
-
 struct session {
 	const struct record_options *options;
 	struct features features; /* of this machine */
@@ -51,7 +46,6 @@ struct session {
 	struct probe_plan plan;
 	struct function_plan functions;
 	struct child child;
-	struct family *family; /* with the children; NULL: */
 	struct writer *writer; /* makes the trace */
 	bool relay_reduced;    /* its thread has given up its capabilities */
 	struct relay *relay;   /* in front of it: between flushes it is the other thread's */
@@ -161,21 +155,18 @@ static int find_functions(struct session *session, struct error *err)
 				     options->nfunctions, &session->functions, err);
 }
 
-static int make_family(struct session *session, struct error *err)
+/* A process that is traced may be looked at, before whoever writes its trace hears of it. */
+static void allow_processes(struct session *session, const struct log_record *record)
 {
-	const struct record_options *options = session->options;
-	struct family_options wanted = {
-		.output = options->output,
-		.raw = options->raw,
-		.format = options->format,
-		.now = time(NULL),
-		.json = options->json,
-	};
+	const struct log_target *target = record->data;
+	const struct raw_record *records = record->data;
 
-	session->family = family_new(&wanted);
-	if (session->family)
-		session->relay = relay_new(family_put, session->family);
-	return session->relay ? 0 : error_set(err, ENOMEM, "out of memory");
+	if (record->type == LOG_TARGET && record->size >= sizeof(*target))
+		broker_allow(session->broker, (pid_t)target->pid);
+	for (size_t i = 0; record->type == LOG_RECORDS && i < record->size / sizeof(*records); i++) {
+		if (records[i].site == SITE_FORK && records[i].arg != records[i].goid)
+			broker_allow(session->broker, (pid_t)records[i].arg);
+	}
 }
 
 /* What the relay hands its records to, in its thread: which needs no privilege for that. */
@@ -187,6 +178,8 @@ static int put_on(void *ctx, const struct log_record *record)
 	if (!session->relay_reduced && privilege_keep(0, &err))
 		return -EPERM;
 	session->relay_reduced = true;
+	if (session->options->children)
+		allow_processes(session, record);
 	return writer_put(session->writer, record);
 }
 
@@ -198,11 +191,22 @@ static void allow_pace(void)
 	setrlimit(RLIMIT_NICE, &pace);
 }
 
+/* A thousand processes, two descriptors each. */
+static void raise_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static int make_relay(struct session *session, struct error *err)
 {
 	allow_pace();
 	if (session->options->children)
-		return make_family(session, err);
+		raise_limit();
 	session->relay = relay_new(put_on, session);
 	return session->relay ? 0 : error_set(err, ENOMEM, "out of memory");
 }
@@ -273,6 +277,8 @@ static int begin_writing(struct session *session, struct error *err)
 		.runtime_frames = options->runtime_frames,
 		.json = options->json,
 		.quiet = options->quiet,
+		.first = options->children ? traced_pid(session) : 0,
+		.clerk = {.output = options->output, .raw = options->raw, .now = time(NULL)},
 	};
 
 	return writer_begin(session->writer, &wanted, err);
@@ -283,8 +289,8 @@ static int open_files(struct session *session, struct error *err)
 	const struct record_options *options = session->options;
 	int rc;
 
-	if (session->family)
-		return family_open_first(session->family, traced_pid(session), err);
+	if (options->children)
+		return begin_writing(session, err);
 	if (options->output)
 		rc = output_open(&session->trace, options->output, err);
 	else
@@ -424,9 +430,9 @@ static int start(struct session *session, struct error *err)
 	if (rc == 0 && session->target)
 		rc = relay_flush(session->relay);
 	/* From here on there will be a trace: now old files may go. */
-	if (rc == 0 && !session->family)
+	if (rc == 0 && !session->options->children)
 		rc = output_publish(&session->trace, err);
-	if (rc == 0 && session->options->raw && !session->family)
+	if (rc == 0 && session->options->raw && !session->options->children)
 		rc = output_publish(&session->raw, err);
 	if (rc == 0 && session->target && !session->options->probe_only)
 		record_names(session->target, put_functab, session->writer);
@@ -461,7 +467,7 @@ static void tell_begin(const struct session *session)
 	else
 		fprintf(stderr, "gotrace: tracing the threads of PID %d (%s)%s%s\n", (int)traced_pid(session),
 			text_name(session->process.comm, strlen(session->process.comm), 16).bytes,
-			session->family ? " and of its descendants" : "", until);
+			options->children ? " and of its descendants" : "", until);
 }
 
 const char *record_look(enum level level)
@@ -482,12 +488,6 @@ const char *record_look(enum level level)
 	}
 }
 
-/* Of the file, or of all of them. */
-static struct progress progress(const struct session *session)
-{
-	return session->family ? family_progress(session->family) : writer_progress(session->writer);
-}
-
 uint64_t record_lost(const struct capture_stats *stats)
 {
 	const struct log_loss *loss = &stats->loss;
@@ -502,7 +502,7 @@ static void show_status(struct session *session, uint64_t now)
 		.now_ns = now,
 		.events = stats->records,
 		.lost = record_lost(stats),
-		.bytes = progress(session).written,
+		.bytes = writer_progress(session->writer).written,
 		.hit_ns = stats->probe_hit_ns,
 		.look = record_look(stats->level),
 	};
@@ -523,7 +523,7 @@ static bool is_too_big(const struct session *session)
 {
 	uint64_t max = session->options->max_bytes;
 
-	return max && progress(session).expected >= max;
+	return max && writer_progress(session->writer).expected >= max;
 }
 
 /* Everything is attached, and what is needed from here on is known. */
@@ -532,8 +532,6 @@ static int reduce(struct session *session, struct error *err)
 	uint64_t needed = capture_capabilities(session->capture);
 	int rc = broker_keep(session->broker, needed, err);
 
-	if (session->options->children)
-		needed |= FAMILY_CAPABILITIES;
 	return rc ? rc : privilege_keep(needed | output_capabilities(&session->trace), err);
 }
 
@@ -555,7 +553,7 @@ static enum log_end_reason follow(struct session *session, struct error *err)
 			*err = session->looker.why;
 			return LOG_END_ERROR;
 		}
-		if (!session->family && spawn_has_ended(&session->child))
+		if (!session->options->children && spawn_has_ended(&session->child))
 			return LOG_END_EXITED;
 		rc = capture_poll(session->capture, poll_time(session, now), err);
 		if (rc == -EINTR)
@@ -568,15 +566,10 @@ static enum log_end_reason follow(struct session *session, struct error *err)
 	}
 }
 
-static const struct error *file_error(const struct session *session)
-{
-	return session->family ? family_error(session->family) : writer_error(session->writer);
-}
-
 /* Keeps the first reason; what the files have to say is told with them. */
 static void break_off(struct session *session, const struct error *err, const char *otherwise)
 {
-	if (session->broken.text[0] || file_error(session)->text[0])
+	if (session->broken.text[0] || writer_error(session->writer)->text[0])
 		return;
 	error_set(&session->broken, EIO, "%s", err->text[0] ? err->text : otherwise);
 }
@@ -600,8 +593,7 @@ static void trace(struct session *session)
 		break_off(session, &err, "tracing broke off");
 	if (stopped)
 		break_off(session, &end_err, "the end of the trace could not be read");
-	if (session->family)
-		family_finish(session->family);
+	writer_end(session->writer);
 }
 
 /* gotrace -- CMD ends when CMD ends; a signal ends the waiting too. */
@@ -619,33 +611,16 @@ static void wait_for_child(struct session *session)
 
 static int finish(struct session *session)
 {
-	struct writer_end end = {.command = session->options->command ? session->path : NULL};
+	struct writer_last_words words = {.command = session->options->command ? session->path : NULL};
 
 	wait_for_child(session);
-	end.command_ended = session->child.reaped;
-	end.command_status = session->child.status;
+	words.command_ended = session->child.reaped;
+	words.command_status = session->child.status;
 	if (session->broken.text[0]) {
 		message_error(&session->broken);
-		end.cut = session->broken.text;
+		words.cut = session->broken.text;
 	}
-	return writer_finish(session->writer, &end);
-}
-
-static int finish_family(struct session *session)
-{
-	const struct record_options *options = session->options;
-	struct family_report report = {
-		.command = options->command ? session->path : NULL,
-		.cut = session->broken.text[0] ? session->broken.text : NULL,
-		.quiet = options->quiet,
-	};
-
-	wait_for_child(session);
-	report.command_ended = session->child.reaped;
-	report.command_status = session->child.status;
-	if (report.cut)
-		message_error(&session->broken);
-	return family_report(session->family, &report);
+	return writer_report(session->writer, &words);
 }
 
 /* For benchmarks: the probes were there, and nothing was to be written. */
@@ -666,12 +641,12 @@ static void discard(struct session *session, const struct error *err)
 		relay_flush(session->relay);
 	if (session->writer)
 		writer_sync(session->writer);
-	files = (session->writer || session->family) && file_error(session)->text[0];
-	message_error(files ? file_error(session) : err);
+	files = session->writer && writer_error(session->writer)->text[0];
+	message_error(files ? writer_error(session->writer) : err);
 	output_discard(&session->trace);
 	output_discard(&session->raw);
-	if (session->family)
-		family_discard(session->family);
+	if (session->writer)
+		writer_discard(session->writer);
 }
 
 static void close_session(struct session *session)
@@ -680,7 +655,6 @@ static void close_session(struct session *session)
 	if (session->capture)
 		capture_free(session->capture);
 	relay_free(session->relay);
-	family_free(session->family);
 	writer_free(session->writer);
 	functions_free(&session->functions);
 	if (session->target)
@@ -707,9 +681,7 @@ static int record(const struct record_options *options)
 	} else {
 		tell_begin(session);
 		trace(session);
-		status = options->probe_only ? finish_probes(session)
-			 : session->family   ? finish_family(session)
-					     : finish(session);
+		status = options->probe_only ? finish_probes(session) : finish(session);
 	}
 	close_session(session);
 	free(session);

@@ -19,6 +19,7 @@ struct writer {
 	struct output *trace, *raw; /* not owned */
 	struct writer_state state;
 	struct error error;
+	struct clerk *clerk; /* of several processes' files */
 	bool begun, failure_told;
 };
 
@@ -56,38 +57,6 @@ int writer_attend(struct writer *writer, struct broker *broker, struct error *er
 static int fail(struct writer *writer, int rc)
 {
 	return rc ? sandbox_fail(&writer->sandbox, rc, &writer->error) : 0;
-}
-
-int writer_begin(struct writer *writer, const struct writer_options *options, struct error *err)
-{
-	struct message message = {.kind = WRITER_RAW};
-	struct writer_setup setup = {
-		.format = (uint32_t)options->format,
-		.runtime_frames = options->runtime_frames,
-		.json = options->json,
-		.quiet = options->quiet,
-		.has_raw = options->raw != NULL,
-		.regular = options->trace->regular,
-		.borrowed = options->trace->borrowed,
-	};
-	int rc = 0;
-
-	writer->trace = options->trace;
-	writer->raw = options->raw;
-	memcpy(setup.trace, options->trace->path, sizeof(setup.trace));
-	if (options->raw) {
-		setup.raw_regular = options->raw->regular;
-		setup.raw_borrowed = options->raw->borrowed;
-		memcpy(setup.raw, options->raw->path, sizeof(setup.raw));
-		rc = channel_put_fd(&writer->sandbox.channel, &message, NULL, options->raw->fd);
-	}
-	message = (struct message){.kind = WRITER_BEGIN, .size = sizeof(setup)};
-	if (rc == 0)
-		rc = channel_put_fd(&writer->sandbox.channel, &message, &setup, options->trace->fd);
-	writer->begun = rc == 0;
-	if (rc)
-		sandbox_fail(&writer->sandbox, rc, err);
-	return rc;
 }
 
 /* What is followed by more before it is needed. */
@@ -131,16 +100,12 @@ static void take_error(struct writer *writer, char *text, size_t size)
 		error_set(&writer->error, EIO, "%s", text);
 }
 
-static int exchange(struct writer *writer, const struct message *message, const void *bytes)
+static int take_state(struct writer *writer)
 {
 	struct channel *channel = &writer->sandbox.channel;
 	struct message reply;
-	int rc = channel_put(channel, message, bytes);
+	int rc = channel_take(channel, &reply, NULL);
 
-	if (rc == 0)
-		rc = channel_flush(channel);
-	if (rc == 0)
-		rc = channel_take(channel, &reply, NULL);
 	if (rc == 0 && reply.size != sizeof(writer->state))
 		rc = -EBADMSG;
 	if (rc == 0)
@@ -152,12 +117,105 @@ static int exchange(struct writer *writer, const struct message *message, const 
 	return 0;
 }
 
-void writer_sync(struct writer *writer)
+static int exchange(struct writer *writer, const struct message *message, const void *bytes)
 {
-	const struct message message = {.kind = WRITER_SYNC};
+	struct channel *channel = &writer->sandbox.channel;
+	int rc = channel_put(channel, message, bytes);
+
+	if (rc == 0)
+		rc = channel_flush(channel);
+	return rc ? fail(writer, rc) : take_state(writer);
+}
+
+static void tell(struct writer *writer, uint32_t kind)
+{
+	const struct message message = {.kind = kind};
 
 	if (writer->begun && !writer->sandbox.broken)
 		exchange(writer, &message, NULL);
+}
+
+void writer_sync(struct writer *writer)
+{
+	tell(writer, WRITER_SYNC);
+}
+
+void writer_end(struct writer *writer)
+{
+	tell(writer, WRITER_END);
+}
+
+void writer_discard(struct writer *writer)
+{
+	tell(writer, WRITER_DISCARD);
+}
+
+static int send_setup(struct writer *writer, const struct writer_setup *setup, int fd, struct error *err)
+{
+	const struct message message = {.kind = WRITER_BEGIN, .size = sizeof(*setup)};
+	int rc = channel_put_fd(&writer->sandbox.channel, &message, setup, fd);
+
+	writer->begun = rc == 0;
+	rc = rc ? fail(writer, rc) : take_state(writer);
+	if (rc == 0 && !writer->error.text[0])
+		return 0;
+	*err = writer->error;
+	return rc ? rc : -EIO;
+}
+
+static int begin_several(struct writer *writer, struct writer_setup *setup,
+			 const struct writer_options *options, struct error *err)
+{
+	int fd, rc;
+
+	writer->clerk = clerk_new(&options->clerk, &fd, err);
+	if (!writer->clerk)
+		return -EPERM;
+	setup->has_raw = options->clerk.raw != NULL;
+	setup->first = (uint32_t)options->first;
+	rc = send_setup(writer, setup, fd, err);
+	close(fd);
+	return rc;
+}
+
+static int begin_one(struct writer *writer, struct writer_setup *setup, const struct writer_options *options,
+		     struct error *err)
+{
+	const struct message message = {.kind = WRITER_RAW};
+	int rc = 0;
+
+	writer->trace = options->trace;
+	writer->raw = options->raw;
+	setup->has_raw = options->raw != NULL;
+	setup->regular = options->trace->regular;
+	setup->borrowed = options->trace->borrowed;
+	memcpy(setup->trace, options->trace->path, sizeof(setup->trace));
+	if (options->raw) {
+		setup->raw_regular = options->raw->regular;
+		setup->raw_borrowed = options->raw->borrowed;
+		memcpy(setup->raw, options->raw->path, sizeof(setup->raw));
+		rc = channel_put_fd(&writer->sandbox.channel, &message, NULL, options->raw->fd);
+	}
+	if (rc)
+		return sandbox_fail(&writer->sandbox, rc, err);
+	return send_setup(writer, setup, options->trace->fd, err);
+}
+
+int writer_begin(struct writer *writer, const struct writer_options *options, struct error *err)
+{
+	struct writer_setup *setup = calloc(1, sizeof(*setup));
+	int rc;
+
+	if (!setup)
+		return error_set(err, ENOMEM, "out of memory");
+	setup->format = (uint32_t)options->format;
+	setup->runtime_frames = options->runtime_frames;
+	setup->json = options->json;
+	setup->quiet = options->quiet;
+	rc = options->first ? begin_several(writer, setup, options, err)
+			    : begin_one(writer, setup, options, err);
+	free(setup);
+	return rc;
 }
 
 const struct error *writer_error(const struct writer *writer)
@@ -180,7 +238,7 @@ bool writer_has_gone(struct writer *writer)
 /* --- the end --- */
 
 /* What a process that has died leaves: its generations up to the last one that it has told of. */
-static int salvage(struct writer *writer)
+static int salvage_one(struct writer *writer)
 {
 	uint64_t whole = writer->shared->written;
 	off_t end = writer->trace->regular ? lseek(writer->trace->fd, 0, SEEK_END) : 0;
@@ -200,12 +258,23 @@ static int salvage(struct writer *writer)
 	return STATUS_CUT;
 }
 
+static int salvage(struct writer *writer)
+{
+	if (!writer->clerk)
+		return salvage_one(writer);
+	message_error(&writer->sandbox.why);
+	fprintf(stderr, "gotrace: the ends of the traces may be torn: gotrace check --repair cuts them\n");
+	return STATUS_CUT;
+}
+
 static int take_status(struct writer *writer)
 {
 	int status = writer->state.status;
 
 	if (status < STATUS_WHOLE || status > STATUS_CUT)
 		status = STATUS_CUT;
+	if (writer->clerk)
+		return status;
 	if (status == STATUS_NONE)
 		output_discard(writer->trace);
 	else
@@ -213,17 +282,17 @@ static int take_status(struct writer *writer)
 	return status;
 }
 
-int writer_finish(struct writer *writer, const struct writer_end *end)
+int writer_report(struct writer *writer, const struct writer_last_words *words)
 {
-	const struct message message = {.kind = WRITER_FINISH, .size = sizeof(struct writer_last)};
-	struct writer_last last = {.command_ended = end->command_ended,
-				   .command_status = end->command_status};
+	const struct message message = {.kind = WRITER_REPORT, .size = sizeof(struct writer_last)};
+	struct writer_last last = {.command_ended = words->command_ended,
+				   .command_status = words->command_status};
 	int status;
 
-	last.has_command = end->command != NULL;
-	last.is_cut = end->cut != NULL;
-	snprintf(last.command, sizeof(last.command), "%s", end->command ? end->command : "");
-	snprintf(last.cut, sizeof(last.cut), "%s", end->cut ? end->cut : "");
+	last.has_command = words->command != NULL;
+	last.is_cut = words->cut != NULL;
+	snprintf(last.command, sizeof(last.command), "%s", words->command ? words->command : "");
+	snprintf(last.cut, sizeof(last.cut), "%s", words->cut ? words->cut : "");
 	fflush(NULL);
 	if (writer->sandbox.broken || exchange(writer, &message, &last))
 		status = salvage(writer);
@@ -239,6 +308,7 @@ void writer_free(struct writer *writer)
 	if (!writer)
 		return;
 	sandbox_end(&writer->sandbox);
+	clerk_free(writer->clerk);
 	if (writer->shared)
 		munmap(writer->shared, sizeof(*writer->shared));
 	free(writer);

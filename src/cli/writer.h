@@ -6,6 +6,7 @@
 #ifndef GOTRACE_WRITER_H
 #define GOTRACE_WRITER_H
 
+#include "cli/clerk.h"
 #include "cli/output.h"
 #include "cli/pipeline.h"
 #include "sandbox/sandbox.h"
@@ -15,10 +16,12 @@ struct writer_options {
 	struct output *raw;   /* the same; NULL = no raw log is kept */
 	enum wire_format format;
 	bool runtime_frames, json, quiet;
+	pid_t first; /* of several processes (--children); 0: there is one. Then, instead of both files: */
+	struct clerk_options clerk; /* how files are called */
 };
 
 /* What the summary tells beside what is in the log. */
-struct writer_end {
+struct writer_last_words {
 	const char *command; /* that gotrace started, NULL = none */
 	bool command_ended;
 	int command_status;
@@ -45,11 +48,15 @@ const struct error *writer_error(const struct writer *writer);
 struct progress writer_progress(const struct writer *writer);
 /* True if it has ended unasked; writer_error says how. */
 bool writer_has_gone(struct writer *writer);
+/* There is no more: completes the files. */
+void writer_end(struct writer *writer);
+/* Nothing has come of it: removes files that are not the caller's. */
+void writer_discard(struct writer *writer);
 /*
- * Ends the trace and tells the user. Returns enum exit_status. The files are closed, removed if they are
+ * Tells the user. Returns enum exit_status. The files are closed, removed if they are
  * no trace, and whole up to the last generation even if the process did not live to see it.
  */
-int writer_finish(struct writer *writer, const struct writer_end *end);
+int writer_report(struct writer *writer, const struct writer_last_words *words);
 void writer_free(struct writer *writer);
 
 #endif

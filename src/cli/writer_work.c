@@ -9,6 +9,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "cli/clerk.h"
+#include "cli/family.h"
 #include "cli/report.h"
 #include "native/names.h"
 
@@ -24,9 +26,11 @@ struct work {
 	struct writer_setup setup;
 	struct output trace, raw;
 	struct pipeline *pipe;
-	void *names;   /* of native code; NULL = none */
-	void *functab; /* what the pipeline's names are read from */
-	void *bytes;   /* of the message */
+	struct family *family; /* instead of it, of several processes */
+	struct channel clerk;  /* the same */
+	void *names;           /* of native code; NULL = none */
+	void *functab;         /* what the pipeline's names are read from */
+	void *bytes;           /* of the message */
 	size_t capacity;
 	uint64_t without_pause; /* bytes */
 	bool paces, hurries;
@@ -62,7 +66,8 @@ static void keep_pace(struct work *work, uint64_t bytes)
 
 static void tell_progress(struct work *work)
 {
-	struct progress progress = pipeline_progress(work->pipe);
+	struct progress progress =
+		work->family ? family_progress(work->family) : pipeline_progress(work->pipe);
 
 	work->shared->written = progress.written;
 	work->shared->expected = progress.expected;
@@ -84,9 +89,12 @@ static void take_record(struct work *work, uint32_t type, size_t size)
 	struct log_record record = {.type = type, .size = (uint32_t)size, .data = work->bytes};
 	int rc;
 
-	if (type == LOG_TARGET && size >= sizeof(struct log_target))
+	if (type == LOG_TARGET && size >= sizeof(struct log_target) && work->pipe)
 		make_names(work, work->bytes);
-	rc = work->names ? names_put(work->names, &record) : pipeline_put(work->pipe, &record);
+	if (work->family)
+		rc = family_put(work->family, &record);
+	else
+		rc = work->names ? names_put(work->names, &record) : pipeline_put(work->pipe, &record);
 	if (rc)
 		work->shared->failed = 1;
 	tell_progress(work);
@@ -97,7 +105,7 @@ static void take_functab(struct work *work, size_t size)
 {
 	struct log_record record = {.type = LOG_FUNCTAB, .size = (uint32_t)size, .data = work->bytes};
 
-	if (work->functab)
+	if (work->functab || !work->pipe)
 		return;
 	work->functab = work->bytes;
 	work->bytes = NULL;
@@ -113,41 +121,75 @@ static void take_functab(struct work *work, size_t size)
 
 /* --- beginning and end --- */
 
-static int begin(struct work *work, size_t size, int fd)
-{
-	struct pipeline_options wanted = {.trace = &work->trace};
-	struct writer_setup *setup = &work->setup;
-
-	if (size != sizeof(*setup) || fd < 0 || work->pipe)
-		return -EBADMSG;
-	memcpy(setup, work->bytes, sizeof(*setup));
-	if (output_adopt(&work->trace, fd, setup->trace, setup->regular, setup->borrowed))
-		return -ENOMEM;
-	wanted.raw = setup->has_raw ? &work->raw : NULL;
-	wanted.format = (enum wire_format)setup->format;
-	wanted.runtime_frames = setup->runtime_frames;
-	snprintf(work->raw.path, sizeof(work->raw.path), "%s", setup->raw);
-	work->raw.regular = setup->raw_regular;
-	work->raw.borrowed = setup->raw_borrowed;
-	work->pipe = pipeline_new(&wanted);
-	return work->pipe ? 0 : -ENOMEM;
-}
-
 static int answer(struct work *work, int status)
 {
 	const struct message message = {.kind = WRITER_SYNC, .size = sizeof(struct writer_state)};
 	struct writer_state state = {.status = status, .committed = work->trace.committed};
+	const struct error *trace =
+		work->family ? family_error(work->family) : pipeline_trace_error(work->pipe);
 	int rc;
 
-	memcpy(state.trace_error, pipeline_trace_error(work->pipe)->text, sizeof(state.trace_error));
-	memcpy(state.raw_error, pipeline_raw_error(work->pipe)->text, sizeof(state.raw_error));
+	memcpy(state.trace_error, trace->text, sizeof(state.trace_error));
+	if (work->pipe)
+		memcpy(state.raw_error, pipeline_raw_error(work->pipe)->text, sizeof(state.raw_error));
 	rc = channel_put(work->channel, &message, &state);
 	return rc ? rc : channel_flush(work->channel);
 }
 
-static int finish(struct work *work, size_t size)
+static int begin_one(struct work *work, int fd)
 {
-	struct writer_last last;
+	const struct writer_setup *setup = &work->setup;
+	struct pipeline_options wanted = {
+		.trace = &work->trace,
+		.raw = setup->has_raw ? &work->raw : NULL,
+		.format = (enum wire_format)setup->format,
+		.runtime_frames = setup->runtime_frames,
+	};
+
+	if (output_adopt(&work->trace, fd, setup->trace, setup->regular, setup->borrowed))
+		return -ENOMEM;
+	snprintf(work->raw.path, sizeof(work->raw.path), "%s", setup->raw);
+	work->raw.regular = setup->raw_regular;
+	work->raw.borrowed = setup->raw_borrowed;
+	work->pipe = pipeline_new(&wanted);
+	return work->pipe ? answer(work, 0) : -ENOMEM;
+}
+
+/* That the first files cannot be opened is told before anything is traced. */
+static int begin_several(struct work *work, int fd)
+{
+	const struct message message = {.kind = WRITER_SYNC, .size = sizeof(struct writer_state)};
+	struct writer_state state = {.status = 0};
+	struct family_options wanted = {
+		.clerk = &work->clerk,
+		.raw = work->setup.has_raw,
+		.format = (enum wire_format)work->setup.format,
+		.json = work->setup.json,
+	};
+	struct error err = {""};
+	int rc;
+
+	if (channel_open(&work->clerk, fd))
+		return -ENOMEM;
+	work->family = family_new(&wanted);
+	if (!work->family)
+		return -ENOMEM;
+	if (family_open_first(work->family, (pid_t)work->setup.first, &err))
+		memcpy(state.trace_error, err.text, sizeof(state.trace_error));
+	rc = channel_put(work->channel, &message, &state);
+	return rc ? rc : channel_flush(work->channel);
+}
+
+static int begin(struct work *work, size_t size, int fd)
+{
+	if (size != sizeof(work->setup) || fd < 0 || work->pipe || work->family)
+		return -EBADMSG;
+	memcpy(&work->setup, work->bytes, sizeof(work->setup));
+	return work->setup.first ? begin_several(work, fd) : begin_one(work, fd);
+}
+
+static int report_one(struct work *work, const struct writer_last *last)
+{
 	struct report report = {
 		.trace = &work->trace,
 		.raw = work->setup.has_raw ? &work->raw : NULL,
@@ -158,14 +200,52 @@ static int finish(struct work *work, size_t size)
 			    .raw = work->setup.has_raw ? work->raw.path : NULL},
 	};
 
+	report.summary.command = last->has_command ? last->command : NULL;
+	report.summary.command_ended = last->command_ended;
+	report.summary.command_status = last->command_status;
+	report.summary.cut = last->is_cut ? last->cut : NULL;
+	return report_end(&report);
+}
+
+static int report_several(struct work *work, const struct writer_last *last)
+{
+	const struct family_report report = {
+		.command = last->has_command ? last->command : NULL,
+		.command_ended = last->command_ended,
+		.command_status = last->command_status,
+		.cut = last->is_cut ? last->cut : NULL,
+		.quiet = work->setup.quiet,
+	};
+
+	return family_report(work->family, &report);
+}
+
+/* Nothing has been written: the first process's files go. */
+static void discard(struct work *work)
+{
+	if (work->family)
+		family_discard(work->family);
+}
+
+static int end(struct work *work, size_t size)
+{
+	set_pace(work, true);
+	if (work->family)
+		family_finish(work->family);
+	else
+		pipeline_finish(work->pipe);
+	tell_progress(work);
+	return size ? -EBADMSG : answer(work, 0);
+}
+
+static int report(struct work *work, size_t size)
+{
+	struct writer_last last;
+
 	if (size != sizeof(last))
 		return -EBADMSG;
 	memcpy(&last, work->bytes, sizeof(last));
-	report.summary.command = last.has_command ? last.command : NULL;
-	report.summary.command_ended = last.command_ended;
-	report.summary.command_status = last.command_status;
-	report.summary.cut = last.is_cut ? last.cut : NULL;
-	return answer(work, report_end(&report));
+	return answer(work, work->family ? report_several(work, &last) : report_one(work, &last));
 }
 
 /* --- messages --- */
@@ -188,7 +268,7 @@ static int take_bytes(struct work *work, uint64_t size)
 
 static int act(struct work *work, const struct message *message, int fd)
 {
-	if (!work->pipe && message->kind != WRITER_BEGIN && message->kind != WRITER_RAW)
+	if (!work->pipe && !work->family && message->kind != WRITER_BEGIN && message->kind != WRITER_RAW)
 		return -EBADMSG;
 	switch (message->kind) {
 	case WRITER_BEGIN:
@@ -204,11 +284,13 @@ static int act(struct work *work, const struct message *message, int fd)
 		return 0;
 	case WRITER_SYNC:
 		return answer(work, 0);
-	case WRITER_FINISH:
-		set_pace(work, true);
-		pipeline_finish(work->pipe);
-		tell_progress(work);
-		return finish(work, message->size);
+	case WRITER_DISCARD:
+		discard(work);
+		return answer(work, 0);
+	case WRITER_END:
+		return end(work, message->size);
+	case WRITER_REPORT:
+		return report(work, message->size);
 	default:
 		return -EBADMSG;
 	}

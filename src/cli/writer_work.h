@@ -9,16 +9,20 @@
 #include "sandbox/channel.h"
 
 enum writer_kind {
-	WRITER_BEGIN = 1, /* struct writer_setup; the trace's descriptor */
+	WRITER_BEGIN = 1, /* struct writer_setup; the trace's descriptor, or the channel to the clerk
+			   * -> struct writer_state */
 	WRITER_RAW,       /* the raw log's descriptor: before WRITER_BEGIN */
 	WRITER_RECORD,    /* code: enum log_type; the payload */
 	WRITER_FUNCTAB,   /* the payload of a LOG_FUNCTAB: before its place in the log */
 	WRITER_SYNC,      /* -> struct writer_state */
-	WRITER_FINISH,    /* struct writer_last -> struct writer_state */
+	WRITER_DISCARD,   /* nothing has come of it -> struct writer_state */
+	WRITER_END,       /* there are no more records -> struct writer_state */
+	WRITER_REPORT,    /* struct writer_last -> struct writer_state */
 };
 
 struct writer_setup {
 	uint32_t format; /* enum wire_format */
+	uint32_t first;  /* of several processes; 0: there is one */
 	uint8_t runtime_frames, json, quiet, has_raw;
 	uint8_t regular, borrowed, raw_regular, raw_borrowed; /* as in struct output */
 	char trace[PATH_MAX], raw[PATH_MAX];

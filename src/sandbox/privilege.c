@@ -10,7 +10,7 @@
 
 #define NOBODY 65534 /* the kernel's overflow uid, Debian's nobody */
 
-uint64_t privilege_have(void)
+static uint64_t have(cap_flag_t set)
 {
 	cap_t caps = cap_get_proc();
 	uint64_t mask = 0;
@@ -18,7 +18,7 @@ uint64_t privilege_have(void)
 	for (cap_value_t cap = 0; caps && cap < cap_max_bits() && cap < 64; cap++) {
 		cap_flag_value_t value;
 
-		if (cap_get_flag(caps, cap, CAP_EFFECTIVE, &value) == 0 && value == CAP_SET)
+		if (cap_get_flag(caps, cap, set, &value) == 0 && value == CAP_SET)
 			mask |= PRIVILEGE(cap);
 	}
 	if (caps)
@@ -36,18 +36,25 @@ static void empty_bounding_set(uint64_t mask)
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 }
 
-static int set_caps(uint64_t mask)
+static int add_caps(cap_t caps, cap_flag_t set, uint64_t mask)
 {
-	cap_t caps = cap_init();
-	int rc = caps ? 0 : -ENOMEM;
+	int rc = 0;
 
 	for (cap_value_t cap = 0; rc == 0 && cap < cap_max_bits() && cap < 64; cap++) {
-		if (!(mask & PRIVILEGE(cap)))
-			continue;
-		if (cap_set_flag(caps, CAP_EFFECTIVE, 1, &cap, CAP_SET) ||
-		    cap_set_flag(caps, CAP_PERMITTED, 1, &cap, CAP_SET))
+		if (mask & PRIVILEGE(cap) && cap_set_flag(caps, set, 1, &cap, CAP_SET))
 			rc = -errno;
 	}
+	return rc;
+}
+
+/* What is permitted and not effective is taken up where it is needed (util/rights.h). */
+static int set_caps(uint64_t effective, uint64_t permitted)
+{
+	cap_t caps = cap_init();
+	int rc = caps ? add_caps(caps, CAP_EFFECTIVE, effective) : -ENOMEM;
+
+	if (rc == 0)
+		rc = add_caps(caps, CAP_PERMITTED, permitted);
 	if (rc == 0 && cap_set_proc(caps))
 		rc = -errno;
 	if (caps)
@@ -59,18 +66,19 @@ int privilege_keep(uint64_t mask, struct error *err)
 {
 	int rc;
 
-	mask &= privilege_have();
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return error_set(err, errno, "cannot give up privileges (no_new_privs): %s", strerror(errno));
 	empty_bounding_set(mask);
-	rc = set_caps(mask);
+	rc = set_caps(mask & have(CAP_EFFECTIVE), mask & have(CAP_PERMITTED));
 	return rc ? error_set(err, -rc, "cannot give up capabilities: %s", strerror(-rc)) : 0;
 }
 
 /* In a user namespace there may be no such user: then the ids stay, without any capability. */
 static int drop_ids(void)
 {
-	if (!(privilege_have() & PRIVILEGE(CAP_SETUID)) || !(privilege_have() & PRIVILEGE(CAP_SETGID)))
+	const uint64_t needed = PRIVILEGE(CAP_SETUID) | PRIVILEGE(CAP_SETGID);
+
+	if ((have(CAP_EFFECTIVE) & needed) != needed)
 		return 0;
 	if (setgroups(0, NULL) && errno != EPERM)
 		return -errno;

@@ -10,12 +10,10 @@
 #define PRIVILEGE(cap) (1ull << (cap)) /* of linux/capability.h: a set of them is a mask */
 
 /*
- * The calling thread keeps these capabilities (of those that it has), effective and permitted; all others are
- * gone, from the bounding set too, and none can be gained by an exec.
+ * The calling thread keeps these capabilities (of those that it has, effective or only permitted); all others
+ * are gone, from the bounding set too, and none can be gained by an exec.
  */
 int privilege_keep(uint64_t mask, struct error *err);
-/* The thread's effective capabilities. */
-uint64_t privilege_have(void);
 /* For a process of its own: no capability, and if it was root's, nobody's ids and no groups. */
 int privilege_drop_all(struct error *err);
 

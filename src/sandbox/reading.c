@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "util/rights.h"
+
 void looked_at_open(struct looked_at *process, pid_t pid)
 {
 	char path[32];
@@ -68,9 +70,12 @@ static ssize_t read_pieces(int memory, uint8_t *to, size_t size, const struct io
 
 static bool open_memory(struct looked_at *process)
 {
+	struct rights before = rights_to_read();
+
 	if (process->memory >= 0)
 		close(process->memory);
 	process->memory = openat(process->dir, "mem", O_RDONLY | O_CLOEXEC);
+	rights_restore(&before);
 	return process->memory >= 0;
 }
 

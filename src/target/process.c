@@ -12,8 +12,8 @@
 #include "target/maps.h"
 #include "target/memory.h"
 #include "target/private.h"
-#include "util/machine.h"
 #include "util/files.h"
+#include "util/machine.h"
 
 #define STATUS_BYTES 4096 /* of /proc/PID/status; what is asked for stands in the first lines */
 
