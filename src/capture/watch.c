@@ -48,7 +48,7 @@ static uint64_t start_of_stack(pid_t pid)
 
 void watch_program(struct watch *watch)
 {
-	struct rights before = rights_to_read();
+	struct rights before = rights_to_read(); /* the file is its owner's alone */
 	char path[64];
 
 	watch->program = start_of_stack(watch->pid);

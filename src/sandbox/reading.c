@@ -70,10 +70,11 @@ static ssize_t read_pieces(int memory, uint8_t *to, size_t size, const struct io
 
 static bool open_memory(struct looked_at *process)
 {
-	struct rights before = rights_to_read();
+	struct rights before;
 
 	if (process->memory >= 0)
 		close(process->memory);
+	before = rights_to_read(); /* the file is its owner's alone */
 	process->memory = openat(process->dir, "mem", O_RDONLY | O_CLOEXEC);
 	rights_restore(&before);
 	return process->memory >= 0;

@@ -3,7 +3,8 @@
 # Makes src/target/layouts.inc: builds program/ with a toolchain of each minor
 # release (fetched by Go itself if need be) and reads its DWARF.
 # `make.sh --check [RELEASE ...]` makes the rows of these releases (all, if none
-# is named) and compares them with those in the table.
+# is named) and compares them with those in the table; from 1.22 on those of arm64, too, which has the same
+# table: its structs are those of amd64.
 # To add a release, add its latest patch here, oldest first, run this, and see the diff.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -14,19 +15,19 @@ releases="1.4.3 1.5.4 1.6.4 1.7.6 1.8.7 1.9.7 1.10.8 1.11.13 1.12.17 1.13.15 1.1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-build() { # RELEASE: builds program/ as $work/RELEASE
+build() { # RELEASE ARCH: builds program/ as $work/RELEASE-ARCH
 	local experiment=
 	case $1 in
 	1.[4-9].* | 1.1[0-9].* | 1.2[01].*)
-		(cd tools/layout/program && CGO_ENABLED=0 GOOS=linux GOARCH=amd64 old_go "$1" build -o "$work/$1")
+		(cd tools/layout/program && CGO_ENABLED=0 GOOS=linux GOARCH=amd64 old_go "$1" build -o "$work/$1-$2")
 		return
 		;;
 	# Package iter needs the experiment in 1.22 and is there by default since.
 	1.22.*) experiment=rangefunc ;;
 	esac
 	(cd tools/layout/program &&
-		GOTOOLCHAIN=go$1 GOEXPERIMENT=$experiment CGO_ENABLED=0 GOFLAGS= GOOS=linux GOARCH=amd64 \
-			go build -o "$work/$1" .)
+		GOTOOLCHAIN=go$1 GOEXPERIMENT=$experiment CGO_ENABLED=0 GOFLAGS= GOOS=linux GOARCH=$2 \
+			go build -o "$work/$1-$2" .)
 }
 
 check=
@@ -37,8 +38,14 @@ if [ "${1:-}" = --check ]; then
 fi
 files=()
 for release in $releases; do
-	build "$release"
-	files+=("$work/$release")
+	build "$release" amd64
+	files+=("$work/$release-amd64")
+	case $check$release in
+	--check1.2[2-9].*)
+		build "$release" arm64
+		files+=("$work/$release-arm64")
+		;;
+	esac
 done
 # The tool is linked with the table that it makes; it needs its fields, not its rows.
 test -f src/target/layouts.inc ||
