@@ -15,6 +15,7 @@
 #include "cli/options.h"
 #include "cli/table.h"
 #include "cli/text.h"
+#include "sandbox/sandbox.h"
 #include "wire/wire.h"
 
 struct checked {
@@ -210,8 +211,9 @@ int command_check(int argc, char **argv)
 	status = checked.fd;
 	checked.report = calloc(1, sizeof(*checked.report));
 	if (checked.fd >= 0) {
-		status = checked.report ? check(&checked, size, &err)
-					: error_set(&err, ENOMEM, "out of memory");
+		status = checked.report ? sandbox_confine(&err) : error_set(&err, ENOMEM, "out of memory");
+		if (status == 0)
+			status = check(&checked, size, &err);
 		close(checked.fd);
 	}
 	free(checked.report);

@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,6 +18,7 @@
 #include "convert/convert.h"
 #include "target/target.h"
 #include "wire/wire.h"
+#include "sandbox/privilege.h"
 
 struct conversion {
 	const struct convert_options *options;
@@ -153,10 +155,13 @@ static int run(struct conversion *conv, struct error *err)
 	const struct convert_sink out = {.generation = take_generation, .ctx = &sink};
 	int rc;
 
+	uint64_t needed = conv->options->binary ? PRIVILEGE(CAP_DAC_READ_SEARCH) : 0;
+
+	if (output_open(&conv->trace, conv->options->output, err) ||
+	    privilege_keep(needed | output_capabilities(&conv->trace), err))
+		return -EIO;
 	if (conv->options->binary && target_open_file(conv->options->binary, &conv->binary, err))
 		return -ENOEXEC;
-	if (output_open(&conv->trace, conv->options->output, err))
-		return -EIO;
 	rc = open_wire(conv, err);
 	if (rc == 0)
 		rc = convert_trace(conv->bytes, conv->size, conv->binary ? conv->binary->functab : NULL, &out,

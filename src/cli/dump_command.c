@@ -13,6 +13,7 @@
 #include "cli/input.h"
 #include "cli/message.h"
 #include "cli/options.h"
+#include "sandbox/sandbox.h"
 
 enum { OUT_BUFFER = 1 << 16 };
 
@@ -81,7 +82,9 @@ int command_dump(int argc, char **argv)
 		return STATUS_WHOLE;
 	}
 	fd = input_open(options.input, false, &size, &err);
-	status = fd < 0 ? fd : dump_file(&options, fd, size, &err);
+	status = fd < 0 ? fd : sandbox_confine(&err);
+	if (status == 0)
+		status = dump_file(&options, fd, size, &err);
 	if (fd >= 0)
 		close(fd);
 	if (status >= 0)

@@ -14,6 +14,7 @@
 #include "cli/report.h"
 #include "cli/signals.h"
 #include "cli/text.h"
+#include "sandbox/privilege.h"
 
 /*
  * The function table may stand anywhere in the log, but the first generation
@@ -71,7 +72,9 @@ static int replay_into(const struct replay_options *options, int fd, struct pipe
 		.quiet = options->quiet,
 	};
 
-	if (find_names(pipe, fd, names, err) || output_open(trace, options->output, err))
+	/* The file is open, and what is in the log is a stranger's. */
+	if (output_open(trace, options->output, err) || privilege_keep(output_capabilities(trace), err) ||
+	    find_names(pipe, fd, names, err))
 		return -1;
 	if (feed_log(pipe, fd, &cut, err) || (trace->committed > 0 && output_publish(trace, err)))
 		return -1;

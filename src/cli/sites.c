@@ -2,12 +2,15 @@
 /* gotrace sites: where a process would be probed. */
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/message.h"
 #include "cli/options.h"
 #include "target/target.h"
+#include "sandbox/looker.h"
+#include "sandbox/remote.h"
 
 static const char *site_name(unsigned site)
 {
@@ -73,11 +76,11 @@ static void print_probe(const struct probe *probe)
 	       (unsigned long long)probe->file_offset);
 }
 
-static int print_sites(pid_t pid, struct error *err)
+static int print_plan(struct sandbox *looker, pid_t pid, struct error *err)
 {
 	struct probe_plan plan = {.n = 0};
 	struct target *target;
-	int rc = target_open(pid, &target, err);
+	int rc = remote_target_open(looker, pid, &target, err);
 
 	if (rc)
 		return rc;
@@ -87,6 +90,26 @@ static int print_sites(pid_t pid, struct error *err)
 	if (rc == 0 && plan.left_out[0])
 		printf("# left out: %s\n", plan.left_out);
 	target_free(target);
+	return rc;
+}
+
+/* The program is looked at without privileges. */
+static int print_sites(pid_t pid, struct error *err)
+{
+	struct sandbox looker;
+	struct broker *broker = NULL;
+	int rc = sandbox_start(&looker, "the process that reads the program", looker_work, NULL, err);
+
+	if (rc == 0) {
+		broker = broker_new(err);
+		rc = broker ? sandbox_attend(&looker, broker, err) : -EPERM;
+	}
+	if (rc == 0) {
+		broker_allow(broker, pid);
+		rc = print_plan(&looker, pid, err);
+	}
+	sandbox_end(&looker);
+	broker_free(broker);
 	return rc;
 }
 

@@ -106,8 +106,13 @@ void request_parse(const char *path, struct request *request)
 	if (!*path || strlen(path) >= sizeof(request->rest))
 		return;
 	if (strncmp(path, "/proc/", 6) == 0) {
-		if (!take_pid(&at, &request->pid) || *at++ != '/')
+		if (!take_pid(&at, &request->pid) || (*at && *at != '/'))
 			return;
+		if (!*at++) {
+			request->kind = REQUEST_PROCESS;
+			strcpy(request->rest, ".");
+			return;
+		}
 		request->kind = kind_of(at);
 		strcpy(request->rest, request->kind == REQUEST_IN_ROOT ? at + 4 : at);
 	} else if (strcmp(path, "/") == 0) {

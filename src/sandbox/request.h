@@ -15,6 +15,7 @@
 
 enum request_kind {
 	REQUEST_REFUSED = 0,
+	REQUEST_PROCESS,  /* whether there is the process: /proc/PID, not to be opened */
 	REQUEST_PROC,     /* a text or directory of the kernel's: /proc/PID/ and `rest`, no link */
 	REQUEST_LINK,     /* a link of the kernel's to a program file: exe, map_files/A-B */
 	REQUEST_ROOT,     /* the root directory of the process, to look up files in */

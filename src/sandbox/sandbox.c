@@ -271,7 +271,8 @@ void sandbox_end(struct sandbox *sandbox)
 
 int sandbox_confine(struct error *err)
 {
-	int rc = privilege_drop_all(err);
+	bool root = geteuid() == 0;
+	int rc = root ? privilege_drop_all(err) : 0;
 
-	return rc ? rc : filter_install(NULL, err);
+	return rc || !root ? rc : filter_install(NULL, err);
 }

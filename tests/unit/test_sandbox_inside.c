@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* From within a sandbox: what goes, what is refused, what ends it; and what comes out of a hostile one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sandbox/looker.h"
+#include "sandbox/protocol.h"
+#include "sandbox/remote.h"
+
+/* --- one thing is tried, and its errno told (0: it went) --- */
+
+struct trial {
+	int (*what)(void);
+};
+
+static void try_one(struct channel *channel, void *ctx)
+{
+	const struct trial *trial = ctx;
+	struct message message = {.kind = 1};
+	struct message go;
+
+	/* Not before the broker attends to it. */
+	if (channel_take(channel, &go, NULL))
+		return;
+	message.code = trial->what();
+	channel_put(channel, &message, NULL);
+	channel_flush(channel);
+}
+
+static pid_t target; /* of the trials: a process that sandboxes may look at */
+
+/* Returns the errno, or the signal that it was ended by, negative. */
+static int outcome(int (*what)(void))
+{
+	const struct message go = {.kind = 1};
+	struct trial trial = {what};
+	struct sandbox sandbox;
+	struct broker *broker;
+	struct message message;
+	struct error err;
+	int code, status;
+
+	if (sandbox_start(&sandbox, "the trial", try_one, &trial, &err))
+		fail_msg("%s", err.text);
+	broker = broker_new(&err);
+	assert_non_null(broker);
+	broker_allow(broker, target);
+	assert_int_equal(sandbox_attend(&sandbox, broker, &err), 0);
+	channel_put(&sandbox.channel, &go, NULL);
+	channel_flush(&sandbox.channel);
+	code = channel_take(&sandbox.channel, &message, NULL);
+	if (code == 0) {
+		code = message.code;
+	} else {
+		assert_int_equal(waitpid(sandbox.pid, &status, 0), sandbox.pid);
+		sandbox.pid = 0;
+		assert_true(WIFSIGNALED(status));
+		code = -WTERMSIG(status);
+	}
+	sandbox_end(&sandbox);
+	broker_free(broker);
+	return code;
+}
+
+static int opens(const char *path, int flags)
+{
+	int fd = open(path, flags);
+
+	return fd < 0 ? errno : 0;
+}
+
+static int open_shadow(void)
+{
+	return opens("/etc/shadow", O_RDONLY);
+}
+
+static int open_for_writing(void)
+{
+	return opens("/bin/true", O_WRONLY);
+}
+
+static int create(void)
+{
+	int fd = open("/tmp/gotrace-unit-created", O_RDONLY | O_CREAT, 0600);
+
+	return fd < 0 ? errno : 0;
+}
+
+static int open_program(void)
+{
+	return opens("/bin/true", O_RDONLY);
+}
+
+static char path_of_target[64];
+
+static int open_of_target(void)
+{
+	return opens(path_of_target, O_RDONLY);
+}
+
+static int open_in_root(void)
+{
+	struct open_how how = {.flags = O_RDONLY, .resolve = RESOLVE_IN_ROOT};
+	int root = open("/", O_PATH | O_DIRECTORY), fd;
+
+	if (root < 0)
+		return 1000;
+	fd = (int)syscall(SYS_openat2, root, path_of_target, &how, sizeof(how));
+	return fd < 0 ? errno : 0;
+}
+
+static int open_relative_to_root(void)
+{
+	int root = open("/", O_PATH | O_DIRECTORY), fd;
+
+	fd = root < 0 ? -1 : openat(root, "etc/passwd", O_RDONLY);
+	return fd < 0 ? errno : 0;
+}
+
+static int make_socket(void)
+{
+	return socket(AF_INET, SOCK_STREAM, 0) < 0 ? errno : 0;
+}
+
+static int run_program(void)
+{
+	char *argv[] = {"true", NULL};
+
+	return execv("/bin/true", argv) ? errno : 0;
+}
+
+static int kill_target(void)
+{
+	return kill(target, SIGKILL) ? errno : 0;
+}
+
+static int trace_target(void)
+{
+	return ptrace(PTRACE_ATTACH, target, NULL, NULL) ? errno : 0;
+}
+
+static int make_process(void)
+{
+	return fork() < 0 ? errno : 0;
+}
+
+static int read_memory_of(pid_t pid)
+{
+	static char here[64];
+	struct iovec to = {here, sizeof(here)}, from = {here, sizeof(here)};
+	ssize_t n = process_vm_readv(pid, &to, 1, &from, 1, 0);
+
+	return n < 0 ? errno : n == sizeof(here) ? 0 : 1000;
+}
+
+/* A copy of this process: the address is good there, too. */
+static int read_target(void)
+{
+	return read_memory_of(target);
+}
+
+static int read_parent(void)
+{
+	return read_memory_of(1);
+}
+
+static int write_memory(void)
+{
+	static char here[8];
+	struct iovec to = {here, sizeof(here)}, from = {here, sizeof(here)};
+
+	return process_vm_writev(target, &to, 1, &from, 1, 0) < 0 ? errno : 0;
+}
+
+static int read_status(void)
+{
+	char text[4096];
+	const char *at;
+	ssize_t n;
+	int fd = open(path_of_target, O_RDONLY);
+
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (n <= 0)
+		return errno;
+	text[n] = '\0';
+	at = strstr(text, "Pid:\t");
+	return at && atoi(at + 5) == target ? 0 : 1000;
+}
+
+static void start_target(void)
+{
+	target = fork();
+	if (target == 0) {
+		for (;;)
+			pause();
+	}
+	assert_true(target > 0);
+}
+
+static void stop_target(void)
+{
+	kill(target, SIGKILL);
+	waitpid(target, NULL, 0);
+}
+
+static void name_of_target(const char *form)
+{
+	snprintf(path_of_target, sizeof(path_of_target), form, (int)target);
+}
+
+static void files_come_from_the_broker_or_not_at_all(void **state)
+{
+	(void)state;
+	start_target();
+	assert_int_equal(outcome(open_program), 0);
+	assert_int_not_equal(outcome(open_shadow), 0);
+	assert_int_not_equal(outcome(open_for_writing), 0);
+	assert_int_not_equal(outcome(create), 0);
+	assert_int_not_equal(outcome(open_relative_to_root), 0);
+	assert_int_not_equal(access("/tmp/gotrace-unit-created", F_OK), 0);
+	name_of_target("/proc/%d/maps");
+	assert_int_equal(outcome(open_of_target), 0);
+	name_of_target("/proc/%d/mem");
+	assert_int_equal(outcome(open_of_target), EACCES);
+	name_of_target("/proc/%d/status");
+	assert_int_equal(outcome(read_status), 0);
+	snprintf(path_of_target, sizeof(path_of_target), "/proc/1/maps");
+	assert_int_equal(outcome(open_of_target), EACCES);
+	snprintf(path_of_target, sizeof(path_of_target), "/bin/true");
+	assert_int_equal(outcome(open_in_root), 0);
+	snprintf(path_of_target, sizeof(path_of_target), "/etc/passwd");
+	assert_int_not_equal(outcome(open_in_root), 0);
+	stop_target();
+}
+
+static void memory_is_that_of_the_target(void **state)
+{
+	(void)state;
+	start_target();
+	assert_int_equal(outcome(read_target), 0);
+	assert_int_equal(outcome(read_parent), EPERM);
+	assert_int_equal(outcome(write_memory), -SIGSYS);
+	stop_target();
+}
+
+static void everything_else_ends_it(void **state)
+{
+	(void)state;
+	start_target();
+	assert_int_equal(outcome(make_socket), -SIGSYS);
+	assert_int_equal(outcome(run_program), -SIGSYS);
+	assert_int_equal(outcome(kill_target), -SIGSYS);
+	assert_int_equal(outcome(trace_target), -SIGSYS);
+	assert_int_equal(outcome(make_process), -SIGSYS);
+	assert_int_equal(kill(target, 0), 0);
+	stop_target();
+}
+
+/* --- answers that make no sense --- */
+
+/* What comes, whatever is asked. */
+struct nonsense {
+	struct message message;
+	const void *bytes;
+	size_t size;
+};
+
+static void answer_nonsense(struct channel *channel, void *ctx)
+{
+	const struct nonsense *nonsense = ctx;
+	struct message question;
+
+	while (channel_take(channel, &question, NULL) == 0) {
+		channel_skip(channel, question.size);
+		send(channel->fd, &nonsense->message, sizeof(nonsense->message), MSG_NOSIGNAL);
+		if (nonsense->size)
+			send(channel->fd, nonsense->bytes, nonsense->size, MSG_NOSIGNAL);
+	}
+}
+
+static void is_not_believed(struct nonsense *nonsense)
+{
+	struct sandbox sandbox;
+	struct target *opened = NULL;
+	struct module_code code;
+	struct error err = {""};
+
+	if (sandbox_start(&sandbox, "the liar", answer_nonsense, nonsense, &err))
+		fail_msg("%s", err.text);
+	assert_true(remote_target_open(&sandbox, getpid(), &opened, &err) < 0);
+	assert_null(opened);
+	assert_true(sandbox.broken);
+	assert_non_null(strstr(err.text, "makes no sense"));
+	/* And never again. */
+	assert_true(remote_module_read(&sandbox, -1, "x", 1, &code) < 0);
+	sandbox_end(&sandbox);
+}
+
+static void nonsense_is_not_believed(void **state)
+{
+	static struct target_facts facts;
+	static char bytes[512];
+	struct nonsense wrong_kind = {.message = {.kind = 77}};
+	struct nonsense wrong_size = {.message = {.kind = REPLY_RESULT, .size = 0}};
+	struct nonsense endless = {.message = {.kind = REPLY_RESULT, .size = UINT64_MAX}};
+	struct nonsense odd_failure = {.message = {.kind = REPLY_RESULT, .code = -1, .size = 3}};
+	struct nonsense odd_code = {
+		.message = {.kind = REPLY_RESULT, .code = INT32_MIN, .size = sizeof(bytes)},
+		.bytes = bytes,
+		.size = sizeof(bytes)};
+	struct nonsense unasked = {.message = {.kind = REPLY_RECORD, .code = LOG_GS, .size = 1ull << 40}};
+	struct nonsense bad_facts = {.message = {.kind = REPLY_RESULT, .size = sizeof(facts)},
+				     .bytes = &facts,
+				     .size = sizeof(facts)};
+
+	(void)state;
+	memset(facts.go_version, 'x', sizeof(facts.go_version));
+	is_not_believed(&wrong_kind);
+	is_not_believed(&wrong_size);
+	is_not_believed(&endless);
+	is_not_believed(&odd_failure);
+	is_not_believed(&odd_code);
+	is_not_believed(&unasked);
+	is_not_believed(&bad_facts);
+}
+
+static void die_at_once(struct channel *channel, void *ctx)
+{
+	struct message question;
+
+	(void)ctx;
+	channel_take(channel, &question, NULL);
+	_exit(3);
+}
+
+static void death_is_told(void **state)
+{
+	struct sandbox sandbox;
+	struct target *opened;
+	struct error err = {""};
+
+	(void)state;
+	assert_int_equal(sandbox_start(&sandbox, "the mortal", die_at_once, NULL, &err), 0);
+	assert_false(sandbox_has_gone(&sandbox));
+	assert_true(remote_target_open(&sandbox, getpid(), &opened, &err) < 0);
+	assert_string_equal(err.text, "the mortal has ended unasked (status 3)");
+	assert_true(sandbox_has_gone(&sandbox));
+	sandbox_end(&sandbox);
+}
+
+/* The real one, on the executable of this test. */
+static void code_is_read_over_there(void **state)
+{
+	struct sandbox sandbox;
+	struct module_code here, there;
+	struct error err = {""};
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	(void)state;
+	if (sandbox_start(&sandbox, "the looker", looker_work, NULL, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(module_read(fd, &here), 0);
+	assert_int_equal(remote_module_read(&sandbox, fd, NULL, 0, &there), 0);
+	assert_int_equal(there.n, here.n);
+	assert_int_equal(there.base, here.base);
+	assert_int_equal(there.rows.n, here.rows.n);
+	assert_memory_equal(there.rows.rows, here.rows.rows, here.rows.n * sizeof(*here.rows.rows));
+	module_free(&here);
+	module_free(&there);
+	/* Bytes that are none. */
+	assert_int_equal(remote_module_read(&sandbox, -1, "no program", 10, &there), -ENOEXEC);
+	assert_false(sandbox.broken);
+	close(fd);
+	sandbox_end(&sandbox);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(files_come_from_the_broker_or_not_at_all),
+		cmocka_unit_test(memory_is_that_of_the_target),
+		cmocka_unit_test(everything_else_ends_it),
+		cmocka_unit_test(nonsense_is_not_believed),
+		cmocka_unit_test(death_is_told),
+		cmocka_unit_test(code_is_read_over_there),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
