@@ -64,8 +64,8 @@ static __always_inline uint32_t own_tid(void)
 
 	if (!inner_tids)
 		return current_tid();
-	pid = thread_pid((struct task_struct *)bpf_get_current_task());
-	return id_at(pid, level_of(pid));
+	pid = MEMBER((struct task_struct___pids *)current_task(), thread_pid);
+	return id_at(pid, MEMBER(pid, level));
 }
 
 #endif

@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/.."
 . tools/go.sh
 
-BUILD="gcc libc6-dev make clang bpftool libbpf-dev libelf-dev libdw-dev zlib1g-dev liblzma-dev libstdc++-12-dev libseccomp-dev libcap-dev pkg-config git"
+BUILD="gcc libc6-dev make clang bpftool libbpf-dev libelf-dev libdw-dev zlib1g-dev liblzma-dev libstdc++-12-dev libseccomp-dev libcap-dev libcap2-bin pkg-config git"
 TESTS="libcmocka-dev libclang-rt-14-dev clang-format bpftrace procps util-linux bsdutils xxd xz-utils ca-certificates chromium-headless-shell"
 # For programs in C and C++: compiler, debugger, tracers to compare with, and real programs to trace.
 NATIVE="g++ gdb strace linux-perf python3 redis-server redis-tools postgresql postgresql-client nginx-light wrk"

@@ -23,7 +23,8 @@ struct bpf {
 	struct gotrace_bpf *skeleton;    /* Go's programs, or NULL */
 	struct threads_bpf *threads;     /* those of threads, or NULL */
 	struct attachments attachments;
-	unsigned cpus; /* possible CPUs: size of a per-CPU value */
+	bool threads_by_proc; /* lists of threads come from /proc */
+	unsigned cpus;        /* possible CPUs: size of a per-CPU value */
 	struct rings_plan rings;
 	int ring_fds[MAX_RINGS]; /* rings.count of them */
 	unsigned rings_made;     /* of these: ours to close; a single ring is the object's */

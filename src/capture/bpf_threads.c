@@ -19,6 +19,7 @@
 #include "capture/fit.h"
 #include "capture/kernel.h"
 #include "capture/own_sites.h"
+#include "capture/proc_threads.h"
 #include "target/descendants.h"
 
 enum {
@@ -125,6 +126,7 @@ int bpf_load_threads(struct bpf *bpf, const struct bpf_threads_options *options,
 		return rc;
 	bpf->object = bpf->threads->obj;
 	bpf->cpus = cpus > 0 ? (unsigned)cpus : 1;
+	bpf->threads_by_proc = !options->features->tracing;
 	choose_programs(bpf, options, &kernel);
 	fit_programs(options->features, bpf->object);
 	set_constants(bpf, options, &kernel);
@@ -299,12 +301,35 @@ static int read_list(int fd, struct raw_thread **found)
 	}
 }
 
+/* Without iterators: of one process, or of all that are looked at. */
+static int list_by_proc(const struct bpf *bpf, uint32_t tgid, struct raw_thread **found, struct error *err)
+{
+	int fd = bpf_map__fd(bpf->threads->maps.traced), n = 0;
+	uint32_t key, *from = NULL;
+
+	if (tgid)
+		n = proc_threads_add("/proc", tgid, found, n);
+	for (int i = 0; !tgid && n >= 0 && i < MOST_LOOKS && bpf_map_get_next_key(fd, from, &key) == 0; i++) {
+		n = proc_threads_add("/proc", key, found, n);
+		from = &key;
+	}
+	if (n < 0) {
+		free(*found);
+		*found = NULL;
+		error_set(err, -n, "cannot list the threads: %s", strerror(-n));
+	}
+	return n;
+}
+
 int bpf_list_threads(const struct bpf *bpf, uint32_t tgid, struct raw_thread **found, struct error *err)
 {
 	struct bpf_link *link;
-	int fd = open_list(bpf, tgid, &link, err), n;
+	int fd, n;
 
 	*found = NULL;
+	if (bpf->threads_by_proc)
+		return list_by_proc(bpf, tgid, found, err);
+	fd = open_list(bpf, tgid, &link, err);
 	if (fd < 0) {
 		bpf_link__destroy(link);
 		return fd == -ESRCH ? 0 : fd;

@@ -51,7 +51,8 @@ struct features {
 	bool multi;    /* uprobe_multi links that filter by process; else perf events */
 	bool uprobes;  /* one of both */
 	bool cookies;
-	const char *btf; /* a file to read types from instead; NULL = the kernel's own. The caller's */
+	const char *
+		btf; /* a file to read types from instead; NULL = the kernel's own, by libbpf. The caller's */
 };
 
 struct features_options {

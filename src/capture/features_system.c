@@ -105,6 +105,10 @@ void probe_btf(struct features *features, const char *root, const char *file)
 
 	snprintf(path, sizeof(path), "%s/sys/kernel/btf/vmlinux", root);
 	features->own_btf = begins_as_btf(path);
+	/* A type that this kernel does not have libbpf would look for in modules, which takes CAP_SYS_ADMIN
+	 * (BPF_BTF_GET_NEXT_ID); not where types come from a file. */
+	if (features->own_btf && !file && !feature_capable(root, CAP_SYS_ADMIN))
+		features->btf = "/sys/kernel/btf/vmlinux";
 	if (file)
 		check_btf_file(feature, file);
 	else if (features->own_btf)

@@ -8,22 +8,12 @@
 #include <linux/bpf.h>
 
 #include "capture/bpf.h"
-#include "util/rights.h"
-
-/*
- * Types that the kernel does not have are looked for in its modules, which takes CAP_SYS_ADMIN, and libbpf
- * before 1.4 gives up without it; it does not look there if it is told where the kernel's are.
- */
-const char *fit_btf(const struct features *features)
-{
-	return features->btf || rights_have(RIGHT_SYS_ADMIN) ? features->btf : "/sys/kernel/btf/vmlinux";
-}
 
 /* Without task pointers the programs for tp_btf are those of raw tracepoints: the same code. */
 int fit_open(const struct features *features, struct bpf_object_skeleton *skeleton,
 	     const struct fit_bytes *before_512, struct error *err)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = fit_btf(features));
+	LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = features->btf);
 	int rc;
 
 	if (!features->exchange) {

@@ -18,8 +18,6 @@ struct fit_bytes {
 	size_t size;
 };
 
-/* Where libbpf is to read types from; NULL = where it does by itself. */
-const char *fit_btf(const struct features *features);
 /* Opens a skeleton that was just created. 0 or a negative errno. */
 int fit_open(const struct features *features, struct bpf_object_skeleton *skeleton,
 	     const struct fit_bytes *before_512, struct error *err);

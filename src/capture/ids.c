@@ -11,7 +11,6 @@
 
 #include "bpf/ids.skel.h"
 #include "bpf/record.h"
-#include "capture/fit.h"
 #include "target/namespaces.h"
 
 enum { PAIRS_AT_ONCE = 512 };
@@ -53,7 +52,7 @@ static int read_list(const struct ids_bpf *skeleton, take_pair take, void *ctx)
 
 static int list_all(const struct features *features, take_pair take, void *ctx, struct error *err)
 {
-	LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = fit_btf(features));
+	LIBBPF_OPTS(bpf_object_open_opts, options, .btf_custom_path = features->btf);
 	struct ids_bpf *skeleton = features->tracing ? ids_bpf__open_opts(&options) : NULL;
 	int rc = skeleton ? ids_bpf__load(skeleton) : features->tracing ? -errno : -ENOTSUP;
 

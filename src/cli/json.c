@@ -15,7 +15,8 @@ static void write_escaped(FILE *out, const char *text, size_t len)
 
 		if (point == '"' || point == '\\')
 			fprintf(out, "\\%c", (char)point);
-		else if (!text_is_printable(point)) /* all of these have four digits */
+		else if (!text_is_printable(point) &&
+			 !(point == 0xfffd && step > 1)) /* of four digits, all of them */
 			fprintf(out, "\\u%04x", (unsigned)point);
 		else
 			fwrite(text + at, 1, step, out);

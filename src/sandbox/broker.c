@@ -236,8 +236,8 @@ static struct answer answer_stat(struct broker *broker, const struct client *cli
 	if (!take_request(client, path, &request))
 		return nothing_but(-EFAULT);
 	process = request.pid ? process_of(broker, request.pid) : NULL;
-	if (!process || (request.kind != REQUEST_PROC && request.kind != REQUEST_LINK &&
-			 request.kind != REQUEST_PROCESS))
+	if (!process ||
+	    (request.kind != REQUEST_PROC && request.kind != REQUEST_LINK && request.kind != REQUEST_PROCESS))
 		return nothing_but(-EACCES);
 	before = rights_to_read();
 	rc = fstatat(process->dir, request.rest, &st, (int)(flags & AT_SYMLINK_NOFOLLOW));

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "target/memory.h"
+
 static int ask(struct sandbox *sandbox, const struct call *call)
 {
 	const struct message message = {.kind = call->ask, .arg = call->arg, .size = call->size};
@@ -65,6 +67,15 @@ static void keep_fd(struct call *call, int *fds)
 	}
 }
 
+/* What a process with no rights says of who may do what holds for itself: who asks knows what holds here. */
+static int tell_denied(const struct error *told, struct error *err)
+{
+	const char *colon = strrchr(told->text, ':');
+	int len = colon ? (int)(colon - told->text) : (int)strlen(told->text);
+
+	return error_set(err, EPERM, "%.*s: %s", len, told->text, memory_how_to_be_allowed());
+}
+
 static int take_failure(struct sandbox *sandbox, struct call *call, struct error *err)
 {
 	struct error told;
@@ -76,6 +87,8 @@ static int take_failure(struct sandbox *sandbox, struct call *call, struct error
 	told.text[sizeof(told.text) - 1] = '\0';
 	if (call->code < -4095)
 		return sandbox_fail(sandbox, -EBADMSG, err);
+	if (call->code == -EPERM)
+		return tell_denied(&told, err);
 	return error_set(err, -call->code, "%s", told.text);
 }
 

@@ -43,8 +43,8 @@ bool sandbox_has_gone(struct sandbox *sandbox);
 void sandbox_end(struct sandbox *sandbox);
 
 /*
- * This process itself becomes one, if it is root's, for work on files that are open already: nothing can be opened any
- * more. Others have no more rights than their user, and nothing is done.
+ * This process itself becomes one, if it is root's, for work on files that are open already: nothing can be
+ * opened any more. Others have no more rights than their user, and nothing is done.
  */
 int sandbox_confine(struct error *err);
 

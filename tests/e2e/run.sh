@@ -21,6 +21,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/functions.sh
 . tests/e2e/sandbox.sh
 . tests/e2e/spaces.sh
+. tests/e2e/doctor.sh
 . tests/e2e/arm64.sh
 CELL_SEED=${CELL_SEED:-$(($(date +%s) / 86400))}
 

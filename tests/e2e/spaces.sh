@@ -254,6 +254,33 @@ case_spaces_c() { # C: other pid, mount and user namespaces, its root on an over
 	kill "$target"
 }
 
+case_spaces_container() { # a root directory of its own, the host's pid namespace, few capabilities
+	local caps=-all,+sys_chroot,+bpf,+perfmon,+sys_ptrace,+dac_read_search,+checkpoint_restore
+	make_root "$GOTRACE"
+	mkdir -p "$W/lower/sys" "$W/lower/dev" "$W/lower/tmp"
+	touch "$W/lower/dev/null"
+	cat >"$W/container" <<-'SCRIPT'
+		mount --bind "$1/lower" "$1/root" && mount -t proc none "$1/root/proc" && mount --rbind /sys "$1/root/sys" &&
+			mount --bind /dev/null "$1/root/dev/null" || exit 99
+		root=$1 caps=$2
+		shift 2
+		exec setpriv --bounding-set="$caps" --inh-caps=-all chroot "$root/root" /program "$@"
+	SCRIPT
+	load mixed
+	timeout -k 5 60 unshare -m sh "$W/container" "$W" $caps -p "$target" -d 1s -q -o /tmp/go.trace >"$W/out" 2>"$W/err" </dev/null
+	status=$?
+	want 0
+	strict "$W/lower/tmp/go.trace"
+	stop_target
+	start_c lock
+	timeout -k 5 60 unshare -m sh "$W/container" "$W" $caps -p "$target" -d 1s -q -o /tmp/c.trace >"$W/out" 2>"$W/err" </dev/null
+	status=$?
+	want 0
+	strict "$W/lower/tmp/c.trace"
+	frames "$W/lower/tmp/c.trace" door_user hold_door futex
+	still_lives
+}
+
 case_spaces_exchanged() { # another program is where the executable was: probes go into the one that runs
 	cp "$(target_binary $NEWEST default)" "$W/program"
 	start_target "$W/program" pingpong -seconds 60

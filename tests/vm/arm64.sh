@@ -1,15 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # gotrace for arm64 on a kernel for arm64, under qemu-system-aarch64: no KVM, no network, no root.
-#   tests/vm/arm64.sh                 the checks
+#   tests/vm/arm64.sh [CHECK...]      the checks of arm64_checks.sh, or some of them
 #   tests/vm/arm64.sh -- 'COMMAND'    runs COMMAND (busybox sh) there instead; gotrace and the targets are in /t; what it
-#                                     writes into /out is in build/vm/out-arm64 afterwards
-# To be sourced, too: arm64_root makes the guest's root, arm64_boot boots it.
+#                                     writes into /out is in build/vm/arm64/out afterwards
+# ARM_LIMIT=S: seconds for the machine. To be sourced, too: arm64_root makes the guest's root, arm64_boot boots it.
 [ -n "$BASH_VERSION" ] || exec bash "$0" "$@"
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 VM=$PWD/build/vm
+ARM=$VM/arm64
 ARM_SERIES=${ARM_SERIES:-6.12}
-ARM_LIMIT=${ARM_LIMIT:-150} # seconds for one machine
+ARM_LIMIT=${ARM_LIMIT:-300}
 ARM_OUT_SIZE=64M
 
 # arm64_root DIR: busybox, gotrace for arm64 and the libraries that it loads.
@@ -19,7 +20,7 @@ arm64_root() {
 	mkdir -p "$root"/{bin,etc,proc,sys,dev,run,tmp,root,lib,out,t} || return 1
 	cp build/arm64/sysroot/bin/busybox "$root/bin/" || return 1
 	ln -s busybox "$root/bin/sh"
-	cp tests/vm/arm64-init.sh "$root/init" && cp build/arm64/gotrace "$root/t/" || return 1
+	cp tests/vm/arm64-init.sh "$root/init" && cp build/arm64/gotrace tests/vm/guest.sh "$root/t/" || return 1
 	printf 'root:x:0:0:root:/root:/bin/sh\n' >"$root/etc/passwd"
 	for name in ld-linux-aarch64 libc libm libbpf libelf libdw libz liblzma libbz2 libzstd libstdc++ libgcc_s libseccomp libcap; do
 		find -L $libs/lib $libs/usr/lib/aarch64-linux-gnu -maxdepth 2 -name "$name.so.[0-9]*" -exec cp -L {} "$root/lib/" \;
@@ -48,3 +49,78 @@ arm64_boot() {
 	echo "arm64: the machine wrote no status within $ARM_LIMIT s: $(tail -n 5 "$out.console")" >&2
 	return 1
 }
+
+# arm_cc OUT ARG...: a program in C for arm64.
+arm_cc() {
+	local out=$1
+	shift
+	aarch64-linux-gnu-gcc --sysroot=build/arm64/sysroot -std=gnu17 -Wall -Wextra -Werror -o "$out" "$@"
+}
+
+# arm_targets DIR: what is traced, and what counts its switches there.
+arm_targets() {
+	local dir=$1 sources
+	sources=$(find tests/e2e/ctargets -name '*.c' ! -name plugin.c)
+	arm_cc "$dir/ctarget.so" -O2 -fomit-frame-pointer -fPIC -shared tests/e2e/ctargets/plugin.c &&
+		arm_cc "$dir/ctarget" -O2 -fomit-frame-pointer $sources &&
+		arm_cc "$dir/ctarget-debug" -O0 -g -fno-pie -no-pie $sources &&
+		arm_cc "$dir/calls" -O2 -fomit-frame-pointer tests/e2e/calltargets/calls.c -pthread &&
+		(cd tests/e2e/judge && GOARCH=arm64 GOTOOLCHAIN=go$NEWEST CGO_ENABLED=0 timeout 900 go build -buildvcs=false -o "$dir/judge-arm64" .)
+}
+
+# judge_check NAME: what came back of it.
+judge_check() {
+	[ -e "$W/status" ] || die "no status came back: $(cat "$W/harness.err" "$W/shell.err" 2>/dev/null | head -c 300)"
+	[ ! -s "$W/harness.err" ] || die "$(head -c 300 "$W/harness.err")"
+	status=$(cat "$W/status")
+	"judge_$1"
+}
+
+arm_checks() {
+	local check text
+	{
+		echo '. /t/guest.sh; . /t/arm64_checks.sh; sha256sum /t/gotrace >/out/sha256'
+		echo "run_checks $*"
+		echo 'dmesg >/out/dmesg'
+	} >"$ARM/script"
+	cp tests/vm/arm64_checks.sh "$ARM/root/t/"
+	if arm64_boot "$ARM/root" "$ARM/out" "$ARM/script" && ! grep -E -m 3 'Oops|BUG:|WARNING:|Call trace' "$ARM/out/dmesg"; then
+		passed=$((passed + 1))
+		echo "PASS arm64 kernel: Linux $(cat "$ARM/out/release"), package $(cat "$ARM/out.version")"
+	else
+		failed=$((failed + 1))
+		echo "FAIL arm64 kernel: $(head -c 300 "$ARM/out/log" 2>/dev/null)"
+	fi
+	for check; do
+		W=$ARM/out/$check
+		if text=$(judge_check "$check" 2>&1); then
+			passed=$((passed + 1))
+			echo "PASS arm64 $check ($(cat "$W/seconds") s): $text"
+		else
+			failed=$((failed + 1))
+			echo "FAIL arm64 $check: $text"
+			tail -n 3 "$W/err" 2>/dev/null | sed 's/^/     err: /'
+		fi
+	done
+}
+
+arm_main() {
+	. tests/e2e/lib.sh
+	. tests/e2e/native.sh
+	. tests/e2e/functions.sh
+	. tests/vm/arm64_checks.sh
+	mkdir -p "$ARM" "$E2E"
+	make ARCH=arm64 && arm64_root "$ARM/root" && arm_targets "$ARM" && build_judge || { echo "arm64: cannot build" >&2; exit 1; }
+	cp "$ARM"/{ctarget,ctarget.so,ctarget-debug,calls,judge-arm64} "$ARM/root/t/"
+	if [ "${1-}" = -- ]; then
+		echo ". /t/guest.sh; $2" >"$ARM/script"
+		arm64_boot "$ARM/root" "$ARM/out" "$ARM/script" || exit 1
+		cat "$ARM/out/log"
+		exit "$(cat "$ARM/out/status")"
+	fi
+	[ $# -gt 0 ] || set -- $(sed -n 's/^run_\([a-z_]*\)().*/\1/p' tests/vm/arm64_checks.sh)
+	arm_checks "$@"
+	finish
+}
+
+[ "${BASH_SOURCE[0]}" != "$0" ] || arm_main "$@"

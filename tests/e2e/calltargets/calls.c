@@ -135,12 +135,19 @@ FRAME int maybe(int x)
 int hop(int x);
 __asm__(".text\n"
 	".globl hop\n"
-	".type hop, @function\n"
+	".type hop, %function\n"
 	"hop: .cfi_startproc\n"
+#if defined(__aarch64__)
+	"tst w0, #1\n"
+	"b.ne second\n"
+	"mov w0, #3\n"
+	"ret\n"
+#else
 	"test $1, %edi\n"
 	"jne second\n"
 	"mov $3, %eax\n"
 	"ret\n"
+#endif
 	".cfi_endproc\n"
 	".size hop, . - hop\n");
 

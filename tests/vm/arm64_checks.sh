@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Checks of C on arm64: run_NAME in the guest (by busybox sh, after guest.sh), judge_NAME on the host, as in checks.sh.
+
+# traced_as MODE: a trace of ctarget, and the raw log.
+traced_as() {
+	start ctarget "$1" -seconds 100
+	traced -d 2s --raw raw
+}
+
+# valid: strict readers accept the trace, and the host's own gotrace makes the same of the raw log: names of system
+# calls, too, go by the machine that the log is of.
+valid() {
+	want 0
+	strict "$W/trace"
+	checked "$W/trace"
+	"$GOTRACE" replay "$W/raw" -q -o "$W/replayed" >"$W/replay.out" 2>&1 || die "replay: $(tail -n 1 "$W/replay.out")"
+	"$GOTRACE" dump --stacks "$W/replayed" >"$W/there"
+	"$GOTRACE" dump --stacks "$W/trace" | cmp -s - "$W/there" || die "the raw log makes another trace here"
+	printf '%s events' "$(fact events)"
+}
+
+run_arm_pingpong() { # and what the kernel counts of the threads in the midst of the trace
+	start ctarget pingpong -seconds 100
+	tracing --raw raw
+	judge-arm64 window -length 1200ms $target >counts 2>window.err
+	sleep 1
+	traced_so_far
+}
+judge_arm_pingpong() {
+	valid
+	demanded 'starts;root=^(ping|pong)_player;min=2' \
+		'blocks;root=^ping_player;reason=^sync \((condition|mutex)\)$;stack=play < ping_player;min=50' \
+		'blocks;root=^pong_player;of=wait_turn;reason=^sync \(condition\)$;least=50;min=50' \
+		'wakes;root=^ping_player;by=^pong_player;stack= < play < pong_player;min=50' \
+		'wakes;root=^pong_player;by=^ping_player;stack= < play < ping_player;min=50'
+	counted_truth -threads 3
+}
+
+run_arm_lock() {
+	traced_as lock
+}
+judge_arm_lock() {
+	valid
+	demanded 'blocks;root=^door_user;of=pthread_mutex_lock;reason=^sync \(mutex\)$;stack=hold_door < door_user;min=30' \
+		'blocks;root=^door_user;of=pause_us;reason=^sleep$;stack=pause_us < hold_door < door_user;min=30'
+}
+
+run_arm_pipe() {
+	traced_as pipe
+}
+judge_arm_pipe() {
+	valid
+	demanded 'blocks;root=^consumer;reason=^pipe$;stack=^read.* < consume < consumer;min=50' \
+		'wakes;root=^consumer;by=^producer;stack=write < produce < producer;min=50'
+}
+
+run_arm_network() { # a server; its clients are other processes
+	traced_as epoll
+}
+judge_arm_network() {
+	valid
+	demanded 'blocks;root=^server;reason=^network$;stack=^epoll_pwait\([0-9]+: epoll\) < epoll_p?wait < serve_once < server;min=30' \
+		'wakes;root=^server;stack=^(\[outside\] client \([0-9]+\)|\[interrupt: network\]|.* < server.*)$;min=30'
+}
+
+run_arm_sleep() { # the clock wakes them, nobody else
+	traced_as sleep
+}
+judge_arm_sleep() {
+	valid
+	demanded 'blocks;root=^sleeper;reason=^sleep$;stack=nanosleep < pause_us < sleeper;min=50' \
+		'wakes;root=^sleeper;by=^$;stack=^\[interrupt: timer\]$;min=50'
+}
+
+run_arm_threads() { # born and gone
+	traced_as threads
+}
+judge_arm_threads() {
+	valid
+	demanded 'starts;root=^mayfly;min=30' \
+		'blocks;root=^mayfly;of=pause_us;reason=^sleep$;stack=pause_us < mayfly;min=30' \
+		'blocks;root=^breeder;of=^futex;reason=^sync \((join|mutex|futex)\)$;min=10'
+}
+
+run_arm_signal() { # a handler that sleeps: what it has interrupted is below it, leaves and the vDSO, too
+	traced_as signal
+}
+judge_arm_signal() {
+	valid
+	demanded 'blocks;root=^interrupted;reason=^sleep$;stack=pause_us < handle_slowly < on_signal < .*interrupted_work < interrupted;min=10'
+}
+
+run_arm_dlopen() { # a library that was not there when the trace began
+	start ctarget dlopen -seconds 100
+	traced -d 4s --raw raw
+}
+judge_arm_dlopen() {
+	valid
+	demanded 'blocks;root=^plugin_user;of=plugin_work;reason=^sleep$;stack=nanosleep < plugin_inner < plugin_work < call_plugin < plugin_user;min=10'
+}
+
+run_arm_names() { # with CPU samples: every address of the program's own has addr2line's function
+	start ctarget-debug lock -seconds 100
+	traced -d 2s --raw raw
+}
+judge_arm_names() {
+	valid
+	"$GOTRACE" dump --stacks "$W/trace" | awk '$1 ~ /^0x0*4[0-9a-f]{5}$/ {print $1, $2}' | sort -u >"$W/named"
+	cut -d ' ' -f 1 "$W/named" | aarch64-linux-gnu-addr2line -f -e "$VM/arm64/ctarget-debug" | sed -n 'p;n' >"$W/functions"
+	cut -d ' ' -f 2 "$W/named" | diff - "$W/functions" >"$W/diff" || die "addr2line: $(head -n 3 "$W/diff" | tr '\n' ' ')"
+	[ "$(wc -l <"$W/named")" -ge 5 ] || die "only $(wc -l <"$W/named") addresses"
+	printf ', %s addresses' "$(wc -l <"$W/named")"
+}
+
+run_arm_samples() {
+	calls -burn >target.out 2>target.err &
+	target=$!
+	said ready
+	traced -d 2s --cpu-samples=500 --raw raw
+}
+judge_arm_samples() {
+	local all heavy light
+	valid
+	sampled_leaves "$W/trace" >"$W/leaves"
+	all=$(awk '$1 == "all" {print $2}' "$W/leaves")
+	heavy=$(awk '$1 == "heavy" {print $2}' "$W/leaves")
+	light=$(awk '$1 == "light" {print $2}' "$W/leaves")
+	[ "$all" -ge 50 ] || die "only $all samples"
+	[ $(((heavy + light) * 100)) -ge $((all * 90)) ] && [ "$heavy" -gt "$light" ] ||
+		die "of $all samples $heavy in heavy, $light in light (three quarters and one it should be)"
+	printf ', %s samples' "$all"
+}
