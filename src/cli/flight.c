@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/boxes.h"
 #include "cli/find_process.h"
 #include "cli/message.h"
 #include "cli/record.h"
@@ -17,8 +19,9 @@
 #include "cli/signals.h"
 #include "cli/status.h"
 #include "cli/text.h"
-#include "native/go_functions.h"
-#include "native/names.h"
+#include "sandbox/privilege.h"
+#include "sandbox/remote.h"
+#include "target/namespaces.h"
 #include "target/process.h"
 #include "target/target.h"
 
@@ -34,17 +37,13 @@ enum {
 /* One process. */
 struct flight {
 	struct recorder *recorder;
-	pid_t pid;
+	struct boxes boxes;
+	struct recording recording;
 	struct target *target;  /* a Go program; NULL: */
 	struct process process; /* seen as threads */
 	struct features features;
 	struct probe_plan plan;
-	struct function_plan functions;    /* those that triggers are about, each once */
-	const char *regions[MAX_TRIGGERS]; /* by trigger: what calls of its function are called */
-	void *names;                       /* puts names of native code into what tape gets; NULL = none */
-	struct tape *tape;
-	struct relay *relay;
-	struct capture *capture;
+	struct function_plan functions; /* those that triggers are about, each once */
 	struct status status;
 	bool told_small; /* that --max-bytes does not hold the window */
 };
@@ -68,18 +67,20 @@ static enum wire_format format_of(const struct flight *flight)
 
 static int find_target(struct flight *flight, struct error *err)
 {
-	int rc = process_check("/proc", flight->pid, err);
+	pid_t pid = flight->recording.pid;
+	int rc = namespace_check_proc(err);
 
-	if (rc == 0) {
-		rc = target_open(flight->pid, &flight->target, err);
-		if (rc == 0)
-			return target_plan(flight->target, &flight->plan, err);
-		if (rc == -ENOEXEC) {
-			process_open(&flight->process, flight->pid);
-			rc = 0;
-		}
-	}
-	return rc;
+	if (rc == 0)
+		rc = process_check("/proc", pid, err);
+	if (rc)
+		return rc;
+	rc = remote_target_open(&flight->boxes.looker, pid, &flight->target, err);
+	if (rc == 0)
+		return target_plan(flight->target, &flight->plan, err);
+	if (rc != -ENOEXEC)
+		return rc;
+	process_open(&flight->process, pid);
+	return 0;
 }
 
 static int check_options(const struct flight *flight, struct error *err)
@@ -116,73 +117,62 @@ static int find_functions(struct flight *flight, struct error *err)
 		for (which = 0; which < n && strcmp(wanted[which].text, trigger->name) != 0;)
 			which++;
 		wanted[which] = (struct function_want){.text = trigger->name, .kind = FUNCTION_REGION};
-		flight->regions[i] = functions_shown(&wanted[which]);
 		n += which == n;
 	}
-	return flight->target ? go_functions_plan(flight->target, wanted, n, &flight->functions, err)
-			      : functions_plan(flight->pid, NULL, wanted, n, &flight->functions, err);
+	return n == 0 ? 0
+		      : remote_functions_plan(&flight->boxes.looker,
+					      flight->target ? 0 : flight->recording.pid, "", wanted, n,
+					      &flight->functions, err);
 }
 
-/* What the relay hands its records to. */
-static int put_named(void *ctx, const struct log_record *record)
-{
-	struct flight *flight = ctx;
-	struct error err = {""};
-
-	if (record->type == LOG_TARGET && !flight->target &&
-	    names_new(flight->pid, tape_put, flight->tape, &flight->names, &err))
-		fprintf(stderr, "gotrace: stacks will have addresses without names: %s\n", err.text);
-	/* What is asked of the tape is no log's. */
-	return flight->names && record->type != TAPE_TAKE ? names_put(flight->names, record)
-							  : tape_put(flight->tape, record);
-}
-
+/* The tape is in the process that makes the trace; its scribe and who opens the files have a socket. */
 static int make_tape(struct flight *flight, struct error *err)
 {
-	struct tape_options wanted = {
-		.flight = flight->recorder->options,
-		.format = format_of(flight),
-		.pid = flight->pid,
-		.writer = flight->recorder->writer,
-	};
+	struct recording *recording = &flight->recording;
+	int ends[2], rc;
 
-	memcpy(wanted.regions, flight->regions, sizeof(wanted.regions));
-	flight->tape = tape_new(&wanted);
-	if (flight->tape)
-		flight->relay = relay_new(put_named, flight);
-	return flight->relay ? 0 : error_set(err, ENOMEM, "out of memory");
+	recording->writer = flight->boxes.writer;
+	recording->format = format_of(flight);
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		return error_set(err, errno, "cannot set up the sandbox: %s", strerror(errno));
+	recording->files = snapshot_writer_new(&flight->recorder->store, ends[0]);
+	rc = recording->files ? writer_begin_tape(recording->writer, recording->format, ends[1], err)
+			      : error_set(err, ENOMEM, "out of memory");
+	close(ends[1]);
+	if (rc)
+		return rc;
+	recording->relay = relay_new(boxes_put, &flight->boxes);
+	return recording->relay ? 0 : error_set(err, ENOMEM, "out of memory");
 }
 
 static int open_capture(struct flight *flight, struct error *err)
 {
+	const struct module_reader reader = boxes_reader(&flight->boxes);
 	struct capture_options wanted = {
 		.features = &flight->features,
 		.target = flight->target,
 		.plan = &flight->plan,
 		.process = flight->target ? NULL : &flight->process,
 		.functions = &flight->functions,
-		.pid = flight->pid,
+		.pid = flight->recording.pid,
+		.reader = &reader,
 		.renew_stacks = RENEW_STACKS,
 		.sink = relay_put,
-		.ctx = flight->relay,
+		.ctx = flight->recording.relay,
 	};
 
-	return record_capture(&flight->recorder->options->look, &wanted, &flight->capture, err);
-}
-
-static int put_functab(void *pipe, const struct log_record *record)
-{
-	int rc = pipeline_functab(pipe, record);
-
-	return rc ? rc : pipeline_put(pipe, record);
+	return record_capture(&flight->recorder->options->look, &wanted, &flight->recording.capture, err);
 }
 
 static int start(struct flight *flight, struct error *err)
 {
-	const char *btf = flight->recorder->options->look.btf;
-	int rc = find_target(flight, err);
+	const struct flight_options *options = flight->recorder->options;
+	struct recording *recording = &flight->recording;
+	int rc = boxes_open(&flight->boxes, recording->pid, options, err);
 
-	features_probe(&flight->features, &(struct features_options){.root = "", .btf = btf});
+	features_probe(&flight->features, &(struct features_options){.root = "", .btf = options->look.btf});
+	if (rc == 0)
+		rc = find_target(flight, err);
 	if (rc == 0)
 		rc = check_options(flight, err);
 	if (rc == 0)
@@ -192,12 +182,12 @@ static int start(struct flight *flight, struct error *err)
 	if (rc == 0)
 		rc = open_capture(flight, err);
 	if (rc == 0)
-		rc = capture_start(flight->capture, err);
+		rc = capture_start(recording->capture, err);
 	/* Names of native code take their time, and the ring has none. */
 	if (rc == 0 && flight->target)
-		rc = relay_flush(flight->relay);
+		rc = relay_flush(recording->relay);
 	if (rc == 0 && flight->target)
-		record_names(flight->target, put_functab, tape_pipeline(flight->tape));
+		boxes_functab(&flight->boxes, flight->target);
 	return rc;
 }
 
@@ -212,19 +202,19 @@ static void tell_begin(const struct flight *flight)
 	if (flight->target)
 		fprintf(stderr,
 			"gotrace: recording PID %d (%s), %u probes; write with: gotrace snapshot %d\n",
-			(int)flight->pid, flight->target->go_version, capture_stats(flight->capture)->probes,
-			(int)getpid());
+			(int)flight->recording.pid, flight->target->go_version,
+			capture_stats(flight->recording.capture)->probes, (int)getpid());
 	else
 		fprintf(stderr,
 			"gotrace: recording PID %d (%s), its threads; write with: gotrace snapshot %d\n",
-			(int)flight->pid,
+			(int)flight->recording.pid,
 			text_name(flight->process.comm, strlen(flight->process.comm), 16).bytes,
 			(int)getpid());
 }
 
 static void show_status(struct flight *flight, const struct keeper_stats *kept)
 {
-	const struct capture_stats *stats = capture_stats(flight->capture);
+	const struct capture_stats *stats = capture_stats(flight->recording.capture);
 	struct status_figures figures = {
 		.now_ns = now_ns(),
 		.events = stats->records,
@@ -251,23 +241,43 @@ static void tell_small(struct flight *flight, const struct keeper_stats *kept)
 		text_time(options->window_ns).bytes);
 }
 
+/*
+ * Everything is attached, and what is needed from here on is known. Who is to record a successor must be able
+ * to attach once more, and keeps in its own thread what that takes.
+ */
+static int reduce(struct flight *flight, struct error *err)
+{
+	uint64_t needed;
+	int rc = boxes_reduce(&flight->boxes, flight->recording.capture, &needed, err);
+
+	if (rc || !flight->recorder->options->look.pid)
+		return rc;
+	return privilege_keep(needed, err);
+}
+
 static enum log_end_reason follow(struct flight *flight, struct error *err)
 {
+	struct recording *recording = &flight->recording;
+	int first = capture_poll(recording->capture, 0, err);
+
+	if ((first < 0 && first != -EINTR) || reduce(flight, err))
+		return LOG_END_ERROR;
 	for (;;) {
 		struct keeper_stats kept;
 		int rc;
 
 		if (signals_seen())
 			return LOG_END_STOPPED;
-		rc = capture_poll(flight->capture, POLL_MS, err);
+		if (boxes_have_gone(&flight->boxes, err))
+			return LOG_END_ERROR;
+		rc = capture_poll(recording->capture, POLL_MS, err);
 		if (rc > 0)
-			return capture_end_reason(flight->capture);
+			return capture_end_reason(recording->capture);
 		if (rc == 0)
-			rc = recorder_serve(flight->recorder, flight->tape, flight->relay, flight->capture,
-					    err);
+			rc = recorder_serve(flight->recorder, recording, err);
 		if (rc < 0 && rc != -EINTR)
 			return LOG_END_ERROR;
-		kept = tape_stats(flight->tape);
+		kept = board_stats(writer_board(recording->writer), now_ns());
 		tell_small(flight, &kept);
 		show_status(flight, &kept);
 	}
@@ -275,22 +285,22 @@ static enum log_end_reason follow(struct flight *flight, struct error *err)
 
 static void tell_broken(const struct flight *flight, const struct error *err)
 {
-	const struct error *why = pipeline_trace_error(tape_pipeline(flight->tape));
+	const struct error *why = writer_error(flight->recording.writer);
 
 	if (!why->text[0])
 		why = err;
-	fprintf(stderr, "gotrace: recording PID %d broke off: %s\n", (int)flight->pid,
+	fprintf(stderr, "gotrace: recording PID %d broke off: %s\n", (int)flight->recording.pid,
 		why->text[0] ? why->text : "the log could not be read");
 }
 
 static void tell_end(const struct flight *flight, enum log_end_reason reason)
 {
-	uint64_t lost = record_lost(capture_stats(flight->capture));
+	uint64_t lost = record_lost(capture_stats(flight->recording.capture));
 
 	if (reason == LOG_END_EXITED && !flight->recorder->options->look.quiet)
-		fprintf(stderr, "gotrace: PID %d has ended\n", (int)flight->pid);
+		fprintf(stderr, "gotrace: PID %d has ended\n", (int)flight->recording.pid);
 	if (reason == LOG_END_EXECED && !flight->recorder->options->look.quiet)
-		fprintf(stderr, "gotrace: PID %d runs another program now\n", (int)flight->pid);
+		fprintf(stderr, "gotrace: PID %d runs another program now\n", (int)flight->recording.pid);
 	if (lost)
 		fprintf(stderr, "gotrace: lost in all: %s records (the traces say where)\n",
 			text_count(lost).bytes);
@@ -305,27 +315,30 @@ static enum log_end_reason run(struct flight *flight)
 	status_init(&flight->status, !flight->recorder->options->look.quiet, now_ns());
 	reason = follow(flight, &err);
 	status_clear(&flight->status);
-	if (capture_stop(flight->capture, reason, &end_err) && reason != LOG_END_ERROR)
+	if (capture_stop(flight->recording.capture, reason, &end_err) && reason != LOG_END_ERROR)
 		err = end_err;
-	relay_flush(flight->relay);
-	tape_finish(flight->tape);
+	relay_flush(flight->recording.relay);
+	writer_sync(flight->recording.writer);
+	writer_end(flight->recording.writer);
 	tell_end(flight, reason);
 	if (reason == LOG_END_ERROR)
 		tell_broken(flight, &err);
-	recorder_settle(flight->recorder, flight->tape, reason != LOG_END_STOPPED);
+	recorder_settle(flight->recorder, &flight->recording, reason != LOG_END_STOPPED);
 	return reason;
 }
 
 static void close_flight(struct flight *flight)
 {
-	if (flight->capture)
-		capture_free(flight->capture);
-	relay_free(flight->relay);
-	names_free(flight->names);
-	tape_free(flight->tape);
+	struct recording *recording = &flight->recording;
+
+	if (recording->capture)
+		capture_free(recording->capture);
+	relay_free(recording->relay);
 	functions_free(&flight->functions);
 	if (flight->target)
 		target_free(flight->target);
+	boxes_close(&flight->boxes);
+	snapshot_writer_free(recording->files);
 	free(flight);
 }
 
@@ -339,19 +352,19 @@ static int record_one(struct recorder *recorder, pid_t pid, bool *began, struct 
 	if (!flight)
 		return error_set(err, ENOMEM, "out of memory") ? STATUS_NONE : STATUS_NONE;
 	flight->recorder = recorder;
-	flight->pid = pid;
+	flight->recording.pid = pid;
 	if (start(flight, err) == 0) {
 		*began = true;
 		tell_begin(flight);
 		if (run(flight) == LOG_END_ERROR)
 			status = STATUS_NONE;
-		else if (record_lost(capture_stats(flight->capture)) || recorder->failures)
+		else if (record_lost(capture_stats(flight->recording.capture)) || recorder->failures)
 			status = STATUS_CUT;
 	} else {
 		status = STATUS_NONE;
 	}
-	if (flight->relay)
-		relay_flush(flight->relay);
+	if (flight->recording.relay)
+		relay_flush(flight->recording.relay);
 	close_flight(flight);
 	return status;
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "capture/capture.h"
+#include "cli/boxes.h"
 #include "cli/message.h"
 #include "cli/options.h"
 #include "cli/pipeline.h"
@@ -19,9 +20,7 @@
 #include "cli/signals.h"
 #include "cli/spawn.h"
 #include "cli/status.h"
-#include "cli/writer.h"
 #include "rawlog/relay.h"
-#include "sandbox/looker.h"
 #include "sandbox/privilege.h"
 #include "sandbox/remote.h"
 #include "target/namespaces.h"
@@ -38,17 +37,14 @@
 struct session {
 	const struct record_options *options;
 	struct features features; /* of this machine */
-	struct broker *broker;
-	struct sandbox looker;  /* reads the target's files and memory */
+	struct boxes boxes;
 	char path[PATH_MAX];    /* of the program to start */
 	struct target *target;  /* a Go program; NULL: */
 	struct process process; /* seen as threads */
 	struct probe_plan plan;
 	struct function_plan functions;
 	struct child child;
-	struct writer *writer; /* makes the trace */
-	bool relay_reduced;    /* its thread has given up its capabilities */
-	struct relay *relay;   /* in front of it: between flushes it is the other thread's */
+	struct relay *relay; /* in front of the writer: between flushes that is the other thread's */
 	struct capture *capture;
 	struct output trace, raw;
 	struct status status;
@@ -86,8 +82,8 @@ static int check_process(struct session *session, struct error *err)
 static int open_go(struct session *session, struct error *err)
 {
 	if (session->options->command)
-		return remote_target_open_file(&session->looker, session->path, &session->target, err);
-	return remote_target_open(&session->looker, session->options->pid, &session->target, err);
+		return remote_target_open_file(&session->boxes.looker, session->path, &session->target, err);
+	return remote_target_open(&session->boxes.looker, session->options->pid, &session->target, err);
 }
 
 /* Not all of the processes are Go programs, perhaps: they are seen in one way. */
@@ -149,9 +145,9 @@ static int find_functions(struct session *session, struct error *err)
 	const struct record_options *options = session->options;
 
 	if (session->target)
-		return remote_functions_plan(&session->looker, 0, "", options->functions, options->nfunctions,
-					     &session->functions, err);
-	return remote_functions_plan(&session->looker, options->pid, session->path, options->functions,
+		return remote_functions_plan(&session->boxes.looker, 0, "", options->functions,
+					     options->nfunctions, &session->functions, err);
+	return remote_functions_plan(&session->boxes.looker, options->pid, session->path, options->functions,
 				     options->nfunctions, &session->functions, err);
 }
 
@@ -162,33 +158,20 @@ static void allow_processes(struct session *session, const struct log_record *re
 	const struct raw_record *records = record->data;
 
 	if (record->type == LOG_TARGET && record->size >= sizeof(*target))
-		broker_allow(session->broker, (pid_t)target->pid);
+		broker_allow(session->boxes.broker, (pid_t)target->pid);
 	for (size_t i = 0; record->type == LOG_RECORDS && i < record->size / sizeof(*records); i++) {
 		if (records[i].site == SITE_FORK && records[i].arg != records[i].goid)
-			broker_allow(session->broker, (pid_t)records[i].arg);
+			broker_allow(session->boxes.broker, (pid_t)records[i].arg);
 	}
 }
 
-/* What the relay hands its records to, in its thread: which needs no privilege for that. */
-static int put_on(void *ctx, const struct log_record *record)
+/* What the relay hands its records to, with the children. */
+static int put_several(void *ctx, const struct log_record *record)
 {
 	struct session *session = ctx;
-	struct error err;
 
-	if (!session->relay_reduced && privilege_keep(0, &err))
-		return -EPERM;
-	session->relay_reduced = true;
-	if (session->options->children)
-		allow_processes(session, record);
-	return writer_put(session->writer, record);
-}
-
-/* The thread steps back and comes forward again: as far as this (20 - nice) without privilege. */
-static void allow_pace(void)
-{
-	const struct rlimit pace = {20, 20};
-
-	setrlimit(RLIMIT_NICE, &pace);
+	allow_processes(session, record);
+	return boxes_put(&session->boxes, record);
 }
 
 /* A thousand processes, two descriptors each. */
@@ -204,10 +187,12 @@ static void raise_limit(void)
 
 static int make_relay(struct session *session, struct error *err)
 {
-	allow_pace();
-	if (session->options->children)
+	if (session->options->children) {
 		raise_limit();
-	session->relay = relay_new(put_on, session);
+		session->relay = relay_new(put_several, session);
+	} else {
+		session->relay = relay_new(boxes_put, &session->boxes);
+	}
 	return session->relay ? 0 : error_set(err, ENOMEM, "out of memory");
 }
 
@@ -241,14 +226,9 @@ int record_capture(const struct record_options *options, struct capture_options 
 	return capture_open(wanted, capture, err);
 }
 
-static int read_module(void *sandbox, int fd, const char *bytes, size_t size, struct module_code *code)
-{
-	return remote_module_read(sandbox, fd, bytes, size, code);
-}
-
 static int open_capture(struct session *session, struct error *err)
 {
-	const struct module_reader reader = {.read = read_module, .ctx = &session->looker};
+	const struct module_reader reader = boxes_reader(&session->boxes);
 	struct capture_options wanted = {
 		.features = &session->features,
 		.target = session->target,
@@ -281,7 +261,7 @@ static int begin_writing(struct session *session, struct error *err)
 		.clerk = {.output = options->output, .raw = options->raw, .now = time(NULL)},
 	};
 
-	return writer_begin(session->writer, &wanted, err);
+	return writer_begin(session->boxes.writer, &wanted, err);
 }
 
 static int open_files(struct session *session, struct error *err)
@@ -298,24 +278,6 @@ static int open_files(struct session *session, struct error *err)
 	if (rc == 0 && options->raw)
 		rc = output_open(&session->raw, options->raw, err);
 	return rc ? rc : begin_writing(session, err);
-}
-
-/* Before there is any other thread. */
-static int start_sandboxes(struct session *session, struct error *err)
-{
-	int rc = sandbox_start(&session->looker, "the process that reads the target's files and memory",
-			       looker_work, NULL, err);
-
-	if (rc)
-		return rc;
-	session->writer = writer_new(err);
-	session->broker = session->writer ? broker_new(err) : NULL;
-	if (!session->broker)
-		return -EPERM;
-	if (session->options->pid)
-		broker_allow(session->broker, session->options->pid);
-	rc = sandbox_attend(&session->looker, session->broker, err);
-	return rc ? rc : writer_attend(session->writer, session->broker, err);
 }
 
 /* What neither a Go program nor threads can be traced without; the rest is known when it is known which it
@@ -338,7 +300,7 @@ static int prepare(struct session *session, struct error *err)
 	int rc = check_machine(session, err);
 
 	if (rc == 0)
-		rc = start_sandboxes(session, err);
+		rc = boxes_open(&session->boxes, options->pid, NULL, err);
 
 	if (rc == 0)
 		rc = find_target(session, err);
@@ -353,7 +315,7 @@ static int prepare(struct session *session, struct error *err)
 	if (rc == 0 && options->command)
 		rc = spawn_fork(session->path, options->command, &session->child, err);
 	if (rc == 0 && options->command)
-		broker_allow(session->broker, session->child.pid);
+		broker_allow(session->boxes.broker, session->child.pid);
 	if (rc == 0)
 		rc = make_relay(session, err);
 	if (rc == 0)
@@ -396,30 +358,6 @@ static int release_child(struct session *session, struct error *err)
 	return rc && spawn_has_ended(&session->child) ? 0 : rc;
 }
 
-/*
- * Names are needed when the first generation is encoded, so the function table
- * must come early. Without it the trace has addresses, which is worth telling.
- */
-void record_names(struct target *target, log_sink put, void *ctx)
-{
-	struct error err = {""};
-	struct log_record record;
-	int rc = target_functab(target, &record, &err);
-
-	/* The relay has just been flushed: past it, for the table can be large. */
-	if (rc == 0)
-		rc = put(ctx, &record);
-	if (rc == 0)
-		return;
-	fprintf(stderr, "gotrace: stacks will have addresses without names: %s\n",
-		err.text[0] ? err.text : "the function table is not readable");
-}
-
-static int put_functab(void *writer, const struct log_record *record)
-{
-	return writer_functab(writer, record);
-}
-
 static int start(struct session *session, struct error *err)
 {
 	int rc = capture_start(session->capture, err);
@@ -435,7 +373,7 @@ static int start(struct session *session, struct error *err)
 	if (rc == 0 && session->options->raw && !session->options->children)
 		rc = output_publish(&session->raw, err);
 	if (rc == 0 && session->target && !session->options->probe_only)
-		record_names(session->target, put_functab, session->writer);
+		boxes_functab(&session->boxes, session->target);
 	return rc;
 }
 
@@ -494,6 +432,7 @@ uint64_t record_lost(const struct capture_stats *stats)
 
 	return loss->ring_full + loss->stack_full + loss->unreadable + loss->missed + stats->lost_samples;
 }
+
 static void show_status(struct session *session, uint64_t now)
 {
 	const struct capture_stats *stats = capture_stats(session->capture);
@@ -501,7 +440,7 @@ static void show_status(struct session *session, uint64_t now)
 		.now_ns = now,
 		.events = stats->records,
 		.lost = record_lost(stats),
-		.bytes = writer_progress(session->writer).written,
+		.bytes = writer_progress(session->boxes.writer).written,
 		.hit_ns = stats->probe_hit_ns,
 		.look = record_look(stats->level),
 	};
@@ -522,14 +461,14 @@ static bool is_too_big(const struct session *session)
 {
 	uint64_t max = session->options->max_bytes;
 
-	return max && writer_progress(session->writer).expected >= max;
+	return max && writer_progress(session->boxes.writer).expected >= max;
 }
 
 /* Everything is attached, and what is needed from here on is known. */
 static int reduce(struct session *session, struct error *err)
 {
-	uint64_t needed = capture_capabilities(session->capture);
-	int rc = broker_keep(session->broker, needed, err);
+	uint64_t needed;
+	int rc = boxes_reduce(&session->boxes, session->capture, &needed, err);
 
 	return rc ? rc : privilege_keep(needed | output_capabilities(&session->trace), err);
 }
@@ -548,10 +487,8 @@ static enum log_end_reason follow(struct session *session, struct error *err)
 			return LOG_END_STOPPED;
 		if (is_too_big(session))
 			return LOG_END_SIZE;
-		if (writer_has_gone(session->writer) || sandbox_has_gone(&session->looker)) {
-			*err = session->looker.why;
+		if (boxes_have_gone(&session->boxes, err))
 			return LOG_END_ERROR;
-		}
 		if (!session->options->children && spawn_has_ended(&session->child))
 			return LOG_END_EXITED;
 		rc = capture_poll(session->capture, poll_time(session, now), err);
@@ -568,7 +505,7 @@ static enum log_end_reason follow(struct session *session, struct error *err)
 /* Keeps the first reason; what the files have to say is told with them. */
 static void break_off(struct session *session, const struct error *err, const char *otherwise)
 {
-	if (session->broken.text[0] || writer_error(session->writer)->text[0])
+	if (session->broken.text[0] || writer_error(session->boxes.writer)->text[0])
 		return;
 	error_set(&session->broken, EIO, "%s", err->text[0] ? err->text : otherwise);
 }
@@ -587,12 +524,12 @@ static void trace(struct session *session)
 	status_clear(&session->status);
 	stopped = capture_stop(session->capture, reason, &end_err);
 	relay_flush(session->relay); /* what it failed with is told by the files */
-	writer_sync(session->writer);
+	writer_sync(session->boxes.writer);
 	if (reason == LOG_END_ERROR)
 		break_off(session, &err, "tracing broke off");
 	if (stopped)
 		break_off(session, &end_err, "the end of the trace could not be read");
-	writer_end(session->writer);
+	writer_end(session->boxes.writer);
 }
 
 /* gotrace -- CMD ends when CMD ends; a signal ends the waiting too. */
@@ -619,7 +556,7 @@ static int finish(struct session *session)
 		message_error(&session->broken);
 		words.cut = session->broken.text;
 	}
-	return writer_report(session->writer, &words);
+	return writer_report(session->boxes.writer, &words);
 }
 
 /* For benchmarks: the probes were there, and nothing was to be written. */
@@ -638,14 +575,14 @@ static void discard(struct session *session, const struct error *err)
 
 	if (session->relay)
 		relay_flush(session->relay);
-	if (session->writer)
-		writer_sync(session->writer);
-	files = session->writer && writer_error(session->writer)->text[0];
-	message_error(files ? writer_error(session->writer) : err);
+	if (session->boxes.writer)
+		writer_sync(session->boxes.writer);
+	files = session->boxes.writer && writer_error(session->boxes.writer)->text[0];
+	message_error(files ? writer_error(session->boxes.writer) : err);
 	output_discard(&session->trace);
 	output_discard(&session->raw);
-	if (session->writer)
-		writer_discard(session->writer);
+	if (session->boxes.writer)
+		writer_discard(session->boxes.writer);
 }
 
 static void close_session(struct session *session)
@@ -654,12 +591,10 @@ static void close_session(struct session *session)
 	if (session->capture)
 		capture_free(session->capture);
 	relay_free(session->relay);
-	writer_free(session->writer);
 	functions_free(&session->functions);
 	if (session->target)
 		target_free(session->target);
-	sandbox_end(&session->looker);
-	broker_free(session->broker);
+	boxes_close(&session->boxes);
 }
 
 static int record(const struct record_options *options)

@@ -11,8 +11,6 @@ struct shed_options record_shed(const struct record_options *options);
 /* Looks at this process as the options say; the rest of `wanted` (target, plan, sink, …) is filled in. */
 int record_capture(const struct record_options *options, struct capture_options *wanted,
 		   struct capture **capture, struct error *err);
-/* Hands the target's function table over; what fails is told. */
-void record_names(struct target *target, log_sink put, void *ctx);
 /* What a level leaves out, for people; "" = nothing. */
 const char *record_look(enum level level);
 /* Records lost so far. */

@@ -10,6 +10,7 @@
 
 #include "cli/message.h"
 #include "cli/signals.h"
+#include "cli/tape.h"
 #include "cli/text.h"
 
 static uint64_t now_ns(void)
@@ -49,9 +50,6 @@ int recorder_open(struct recorder *recorder, const struct flight_options *option
 		rc = store_open(&recorder->store, recorder->dir, options->keep, options->max_bytes, err);
 	if (rc)
 		return rc;
-	recorder->writer = snapshot_writer_new(&recorder->store);
-	if (!recorder->writer)
-		return error_set(err, ENOMEM, "out of memory");
 	if (control_open(&recorder->control, &deaf))
 		message_error(&deaf); /* a signal will do */
 	return 0;
@@ -60,7 +58,6 @@ int recorder_open(struct recorder *recorder, const struct flight_options *option
 void recorder_close(struct recorder *recorder)
 {
 	control_close(&recorder->control);
-	snapshot_writer_free(recorder->writer);
 	store_close(&recorder->store);
 }
 
@@ -89,11 +86,11 @@ static void tell_failure(struct recorder *recorder, const struct snapshot_result
 	fprintf(stderr, "gotrace: %s; recording goes on\n", result->error.text);
 }
 
-static void take_result(struct recorder *recorder, bool wait)
+static void take_result(struct recorder *recorder, const struct recording *recording, bool wait)
 {
 	struct snapshot_result result;
 
-	if (!recorder->writing || !snapshot_writer_result(recorder->writer, wait, &result))
+	if (!recorder->writing || !snapshot_writer_result(recording->files, wait, &result))
 		return;
 	recorder->writing = false;
 	if (result.code)
@@ -116,12 +113,12 @@ static void tell_firing(struct recorder *recorder, const struct news *news)
 	recorder->untold = 0;
 }
 
-static void take_news(struct recorder *recorder, struct tape *tape, uint64_t now)
+static void take_news(struct recorder *recorder, struct recording *recording, uint64_t now)
 {
 	const struct flight_options *options = recorder->options;
 	struct news news;
 
-	while (tape_news(tape, &news)) {
+	while (board_take(writer_board(recording->writer), &recording->news_taken, now, &news)) {
 		uint64_t due = news.time + options->after_ns;
 
 		recorder->firings++;
@@ -138,47 +135,60 @@ static void take_news(struct recorder *recorder, struct tape *tape, uint64_t now
 	}
 }
 
-static int begin(struct recorder *recorder, struct relay *relay, struct capture *capture, struct error *err)
+static void expect(struct recorder *recorder, const struct recording *recording)
+{
+	recorder->writing = true;
+	control_begin(&recorder->control);
+	snapshot_writer_put(recording->files, recording->format, recording->pid);
+}
+
+static int begin(struct recorder *recorder, const struct recording *recording, struct error *err)
 {
 	const struct log_record take = {.type = TAPE_TAKE};
-	int rc = capture_boundary(capture, err);
+	int rc = capture_boundary(recording->capture, err);
 
+	if (rc == 0)
+		rc = relay_put(recording->relay, &take);
 	if (rc < 0)
 		return rc;
 	recorder->wanted = false;
-	recorder->writing = true;
-	control_begin(&recorder->control);
-	return relay_put(relay, &take);
+	expect(recorder, recording);
+	return 0;
 }
 
-int recorder_serve(struct recorder *recorder, struct tape *tape, struct relay *relay, struct capture *capture,
-		   struct error *err)
+int recorder_serve(struct recorder *recorder, struct recording *recording, struct error *err)
 {
 	uint64_t now = now_ns();
 
-	take_result(recorder, false);
-	take_news(recorder, tape, now);
+	take_result(recorder, recording, false);
+	take_news(recorder, recording, now);
 	if (signals_snapshots() > 0 || control_poll(&recorder->control))
 		recorder->wanted = true;
 	if (recorder->due_ns && now >= recorder->due_ns) {
 		recorder->wanted = true;
 		recorder->due_ns = 0;
 	}
-	return recorder->wanted && !recorder->writing ? begin(recorder, relay, capture, err) : 0;
+	return recorder->wanted && !recorder->writing ? begin(recorder, recording, err) : 0;
 }
 
-void recorder_settle(struct recorder *recorder, struct tape *tape, bool in_any_case)
+/* Past the relay, which has nothing to do. */
+static void take_last(struct recorder *recorder, const struct recording *recording)
 {
-	take_result(recorder, true);
-	take_news(recorder, tape, now_ns());
+	const struct log_record take = {.type = TAPE_TAKE_NOW};
+
+	expect(recorder, recording);
+	writer_put(recording->writer, &take);
+	take_result(recorder, recording, true);
+}
+
+void recorder_settle(struct recorder *recorder, struct recording *recording, bool in_any_case)
+{
+	take_result(recorder, recording, true);
+	take_news(recorder, recording, now_ns());
 	if (signals_snapshots() > 0 || control_poll(&recorder->control))
 		recorder->wanted = true;
-	if (recorder->wanted || recorder->due_ns || in_any_case) {
-		control_begin(&recorder->control);
-		recorder->writing = true;
-		tape_take(tape);
-		take_result(recorder, true);
-	}
+	if (recorder->wanted || recorder->due_ns || in_any_case)
+		take_last(recorder, recording);
 	recorder->wanted = false;
 	recorder->due_ns = 0;
 }

@@ -10,14 +10,13 @@
 #include "cli/options_flight.h"
 #include "cli/snapshot_writer.h"
 #include "cli/store.h"
-#include "cli/tape.h"
+#include "cli/writer.h"
 #include "rawlog/relay.h"
 
 struct recorder {
 	const struct flight_options *options;
 	char dir[PATH_MAX]; /* from the root on */
 	struct store store;
-	struct snapshot_writer *writer;
 	struct control control;
 	bool wanted;              /* a snapshot, as soon as the one before is written */
 	bool writing;             /* one is being taken or written */
@@ -29,7 +28,18 @@ struct recorder {
 	uint64_t firings;
 };
 
-/* Opens the directory, starts the writer, begins to listen. */
+/* What it has of one process. */
+struct recording {
+	pid_t pid;
+	enum wire_format format; /* of the files */
+	struct writer *writer;   /* not owned; has the tape */
+	struct snapshot_writer *files;
+	struct relay *relay;
+	struct capture *capture;
+	uint32_t news_taken; /* from the board */
+};
+
+/* Opens the directory, begins to listen. */
 int recorder_open(struct recorder *recorder, const struct flight_options *options, struct error *err);
 void recorder_close(struct recorder *recorder);
 
@@ -38,11 +48,10 @@ void recorder_close(struct recorder *recorder);
  * fired, tells what was written; takes a snapshot if one is due. 0 or a
  * negative errno: recording is over.
  */
-int recorder_serve(struct recorder *recorder, struct tape *tape, struct relay *relay, struct capture *capture,
-		   struct error *err);
+int recorder_serve(struct recorder *recorder, struct recording *recording, struct error *err);
 /* The log is over and the relay flushed: writes what was asked for, or what there is in any case; waits for
  * it. */
-void recorder_settle(struct recorder *recorder, struct tape *tape, bool in_any_case);
+void recorder_settle(struct recorder *recorder, struct recording *recording, bool in_any_case);
 /* Refuses those who ask while there is nothing to record. */
 void recorder_idle(struct recorder *recorder);
 

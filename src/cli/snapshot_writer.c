@@ -2,46 +2,60 @@
 #include "cli/snapshot_writer.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { NICE = 10 }; /* behind the target, but a snapshot is waited for */
+#include "cli/scribe.h"
+#include "sandbox/privilege.h"
 
 enum phase { IDLE, PUT, WRITTEN };
 
 struct snapshot_writer {
 	struct store *store;
+	struct channel channel; /* to the scribe */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	enum phase phase;
 	bool ending;
-	struct kept *kept;
 	enum wire_format format;
 	pid_t pid;
 	struct snapshot_result result;
 };
 
+static int fill(void *ctx, int fd, size_t max_bytes, struct error *err)
+{
+	struct snapshot_writer *writer = ctx;
+
+	return scribe_ask(&writer->channel, writer->format, max_bytes, fd, writer->store->dir, err);
+}
+
 static void write_it(struct snapshot_writer *writer)
 {
+	const struct store_source source = {.write = fill, .ctx = writer};
 	struct snapshot_result *result = &writer->result;
 
-	if (writer->kept)
-		result->code = store_write(writer->store, writer->kept, writer->format, writer->pid,
-					   time(NULL), &result->entry, &result->error);
-	kept_free(writer->kept);
-	writer->kept = NULL;
+	result->code =
+		store_write(writer->store, &source, writer->pid, time(NULL), &result->entry, &result->error);
+}
+
+/* Files go into whatever directory, for the user behind sudo: that is all that this thread can do. */
+static int keep_files_alone(struct error *err)
+{
+	return privilege_keep(PRIVILEGE(CAP_DAC_OVERRIDE) | PRIVILEGE(CAP_CHOWN) | PRIVILEGE(CAP_FOWNER),
+			      err);
 }
 
 static void *work(void *ctx)
 {
 	struct snapshot_writer *writer = ctx;
+	struct error none;
+	bool reduced = keep_files_alone(&none) == 0;
 
-	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
 	pthread_mutex_lock(&writer->lock);
 	for (;;) {
 		while (writer->phase != PUT && !writer->ending)
@@ -49,7 +63,10 @@ static void *work(void *ctx)
 		if (writer->phase != PUT)
 			break;
 		pthread_mutex_unlock(&writer->lock);
-		write_it(writer);
+		if (reduced)
+			write_it(writer);
+		else
+			writer->result.code = error_set(&writer->result.error, EPERM, "%s", none.text);
 		pthread_mutex_lock(&writer->lock);
 		writer->phase = WRITTEN;
 		pthread_cond_broadcast(&writer->changed);
@@ -71,16 +88,19 @@ static int start_thread(struct snapshot_writer *writer)
 	return rc;
 }
 
-struct snapshot_writer *snapshot_writer_new(struct store *store)
+struct snapshot_writer *snapshot_writer_new(struct store *store, int fd)
 {
 	struct snapshot_writer *writer = calloc(1, sizeof(*writer));
 
-	if (!writer)
+	if (!writer) {
+		close(fd);
 		return NULL;
+	}
 	writer->store = store;
 	pthread_mutex_init(&writer->lock, NULL);
 	pthread_cond_init(&writer->changed, NULL);
-	if (start_thread(writer)) {
+	if (channel_open(&writer->channel, fd) || start_thread(writer)) {
+		channel_close(&writer->channel);
 		free(writer);
 		return NULL;
 	}
@@ -96,21 +116,16 @@ void snapshot_writer_free(struct snapshot_writer *writer)
 	pthread_cond_broadcast(&writer->changed);
 	pthread_mutex_unlock(&writer->lock);
 	pthread_join(writer->thread, NULL);
+	channel_close(&writer->channel);
 	free(writer);
 }
 
-void snapshot_writer_put(struct snapshot_writer *writer, struct kept *kept, enum wire_format format,
-			 pid_t pid, const struct error *why)
+void snapshot_writer_put(struct snapshot_writer *writer, enum wire_format format, pid_t pid)
 {
 	pthread_mutex_lock(&writer->lock);
-	writer->kept = kept;
 	writer->format = format;
 	writer->pid = pid;
 	writer->result = (struct snapshot_result){.code = 0};
-	if (!kept) {
-		writer->result.code = -ENODATA;
-		writer->result.error = *why;
-	}
 	writer->phase = PUT;
 	pthread_cond_broadcast(&writer->changed);
 	pthread_mutex_unlock(&writer->lock);

@@ -10,7 +10,6 @@
 
 #include "cli/output.h"
 #include "cli/owner.h"
-#include "convert/convert.h"
 
 enum { MAX_NAMES = 1000 };
 
@@ -20,11 +19,6 @@ struct store_file {
 	dev_t dev;
 	ino_t ino;
 };
-
-enum wire_format store_kept_format(enum wire_format format)
-{
-	return format < WIRE_GO122 ? WIRE_GO126 : format;
-}
 
 static int make_dir(const char *dir)
 {
@@ -65,105 +59,6 @@ void store_close(struct store *store)
 {
 	free(store->files);
 	store->files = NULL;
-}
-
-/* --- the bytes --- */
-
-static int write_bytes(void *ctx, const void *bytes, size_t n)
-{
-	return output_write(ctx, bytes, n);
-}
-
-/* All of a snapshot in one piece. */
-struct whole {
-	uint8_t *bytes;
-	size_t n;
-};
-
-static int gather(void *ctx, const void *bytes, size_t n)
-{
-	struct whole *whole = ctx;
-
-	memcpy(whole->bytes + whole->n, bytes, n);
-	whole->n += n;
-	return 0;
-}
-
-struct conversion {
-	struct wire *wire;
-	struct error *err;
-};
-
-static int take_generation(void *ctx, const struct generation *gen)
-{
-	struct conversion *conversion = ctx;
-
-	return wire_generation(conversion->wire, gen, conversion->err);
-}
-
-static int convert(const struct whole *whole, const struct wire_options *options, struct error *err)
-{
-	struct conversion conversion = {.wire = wire_new(options, err), .err = err};
-	const struct convert_sink sink = {.generation = take_generation, .ctx = &conversion};
-	struct convert_result *result = calloc(1, sizeof(*result));
-	int rc = conversion.wire && result ? 0 : -ENOMEM;
-
-	if (rc == 0)
-		rc = convert_trace(whole->bytes, whole->n, NULL, &sink, result, err);
-	if (rc && result && result->fault.text[0])
-		*err = result->fault;
-	wire_free(conversion.wire);
-	free(result);
-	return rc;
-}
-
-/* In formats in which generations do not stand alone a snapshot is made anew from what is kept in another. */
-static int write_converted(const struct kept *kept, enum wire_format format, struct output *out,
-			   struct error *err)
-{
-	struct whole whole = {.bytes = malloc(kept_bytes(kept))};
-	struct byte_sink to_whole = {.write = gather, .ctx = &whole};
-	const struct wire_options options = {.format = format, .out = {.write = write_bytes, .ctx = out}};
-	int rc = whole.bytes ? kept_write(kept, &to_whole) : error_set(err, ENOMEM, "out of memory");
-
-	if (rc == 0)
-		rc = convert(&whole, &options, err);
-	free(whole.bytes);
-	return rc;
-}
-
-/* Old formats take up to half as much again: what is too much for the file is left out, and all is made anew.
- */
-static int write_cut(struct kept *kept, enum wire_format format, size_t max_bytes, struct output *out,
-		     struct error *err)
-{
-	int rc;
-
-	for (;;) {
-		rc = write_converted(kept, format, out, err);
-		if (rc == 0)
-			rc = output_commit(out);
-		if (rc || out->committed <= max_bytes)
-			return rc;
-		if (!kept_cut(kept, (size_t)((double)kept_bytes(kept) * (double)max_bytes /
-					     (double)out->committed)))
-			return error_set(err, EFBIG, "a single generation is over --max-bytes");
-		rc = output_restart(out);
-		if (rc)
-			return rc;
-	}
-}
-
-static int write_all(const struct store *store, struct kept *kept, enum wire_format format,
-		     struct output *out, struct error *err)
-{
-	const struct byte_sink sink = {.write = write_bytes, .ctx = out};
-	int rc;
-
-	if (store_kept_format(format) != format)
-		return write_cut(kept, format, store->max_bytes, out, err);
-	rc = kept_write(kept, &sink);
-	return rc ? rc : output_commit(out);
 }
 
 /* --- the file --- */
@@ -211,20 +106,33 @@ static void remember(struct store *store, const struct output *out)
 	memmove(store->files, store->files + 1, --store->n * sizeof(*store->files));
 }
 
-int store_write(struct store *store, struct kept *kept, enum wire_format format, pid_t pid, time_t now,
+/* The bytes come from a process without privileges: what it has written is looked at, not what it says. */
+static int check_bytes(const struct store *store, struct output *out, struct error *err)
+{
+	struct stat st;
+
+	if (fstat(out->fd, &st))
+		return error_set(err, errno, "cannot make the snapshot: %s", strerror(errno));
+	if (st.st_size <= 0 || (uint64_t)st.st_size > store->max_bytes)
+		return error_set(err, EBADMSG, "cannot make the snapshot: it has %lld bytes",
+				 (long long)st.st_size);
+	out->committed = (uint64_t)st.st_size;
+	return 0;
+}
+
+int store_write(struct store *store, const struct store_source *source, pid_t pid, time_t now,
 		struct store_entry *entry, struct error *err)
 {
-	struct error why = {""};
 	struct output out;
 	int rc = open_output(store, &out, &entry->made_dir, err);
 
-	if (rc)
+	if (rc) {
+		source->write(source->ctx, -1, store->max_bytes, NULL);
 		return rc;
-	rc = write_all(store, kept, format, &out, &why);
-	if (rc && out.error)
-		error_set(err, out.error, "cannot write to %s: %s", store->dir, strerror(out.error));
-	else if (rc)
-		error_set(err, -rc, "cannot make the snapshot: %s", why.text[0] ? why.text : strerror(-rc));
+	}
+	rc = source->write(source->ctx, out.fd, store->max_bytes, err);
+	if (rc == 0)
+		rc = check_bytes(store, &out, err);
 	if (rc == 0)
 		rc = publish(store, &out, pid, now, err);
 	if (rc) {

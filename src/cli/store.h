@@ -7,12 +7,11 @@
 #define GOTRACE_STORE_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <sys/types.h>
 #include <time.h>
 
-#include "flight/keeper.h"
 #include "util/error.h"
-#include "wire/wire.h"
 
 struct store_file;
 
@@ -32,16 +31,19 @@ struct store_entry {
 
 /* Makes the directory if it is not there, and checks that files can be made in it. */
 int store_open(struct store *store, const char *dir, unsigned keep, size_t max_bytes, struct error *err);
+/* Where a snapshot's bytes come from. fd: an empty file that is open for writing; -1: there is none, and what
+ * there would be is to be forgotten. */
+struct store_source {
+	int (*write)(void *ctx, int fd, size_t max_bytes, struct error *err);
+	void *ctx;
+};
+
 /*
- * Writes a snapshot as DIR/gotrace-PID-UTCTIME.trace; with -2, -3 … if there is one. format: of the file;
- * what is kept has that format, or a newer one from which it is converted; then the oldest
- * generations are left out if the file would have more than max_bytes. After an error nothing is left.
+ * Writes a snapshot as DIR/gotrace-PID-UTCTIME.trace; with -2, -3 … if there is one. After an error nothing
+ * is left.
  */
-int store_write(struct store *store, struct kept *kept, enum wire_format format, pid_t pid, time_t now,
+int store_write(struct store *store, const struct store_source *source, pid_t pid, time_t now,
 		struct store_entry *entry, struct error *err);
 void store_close(struct store *store);
-/* The format in which generations are to be kept for files of this format: only from Go 1.22 on they stand
- * alone. */
-enum wire_format store_kept_format(enum wire_format format);
 
 #endif

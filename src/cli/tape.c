@@ -2,15 +2,15 @@
 #include "cli/tape.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/snapshot_bytes.h"
 #include "flight/lookout.h"
+#include "native/functions.h"
 
 enum {
-	MAX_NEWS = 16,
 	/* A generation shall be a small part of what may be kept: a typical event has eight bytes. */
 	EVENT_BYTES = 8,
 	PARTS = 16,
@@ -32,10 +32,6 @@ struct tape {
 	bool closed;   /* a generation was, by the last boundary */
 	uint64_t lost; /* records, so far */
 	struct fired fired[MAX_TRIGGERS];
-	pthread_mutex_t lock;      /* of what follows */
-	struct keeper_stats stats; /* as of the last generation */
-	struct news news[MAX_NEWS];
-	unsigned nnews;
 };
 
 /* --- triggers --- */
@@ -130,17 +126,14 @@ static void fire(void *ctx, const struct firing *firing)
 	memcpy(fired->first.text, text, sizeof(text));
 }
 
-static void add_news(struct tape *tape, const struct fired *fired)
+static void tell(struct tape *tape, struct fired *fired)
 {
-	struct news *news = &tape->news[tape->nnews];
-	size_t len = strlen(fired->first.text);
+	struct news *news = &fired->first;
+	size_t len = strlen(news->text);
 
-	if (tape->nnews == MAX_NEWS)
-		return; /* those before are still untold, and the trace has all */
-	*news = fired->first;
 	if (fired->n > 1)
 		snprintf(news->text + len, sizeof(news->text) - len, " (and %u more)", fired->n - 1);
-	tape->nnews++;
+	board_tell(tape->options.board, news);
 }
 
 static void watch(void *ctx, const struct op *ops, size_t n, uint64_t now)
@@ -152,12 +145,10 @@ static void watch(void *ctx, const struct op *ops, size_t n, uint64_t now)
 	memset(tape->fired, 0, sizeof(tape->fired));
 	if (lookout_generation(tape->lookout, ops, n, now))
 		return; /* no memory: nothing fires */
-	pthread_mutex_lock(&tape->lock);
 	for (unsigned i = 0; i < tape->options.flight->ntriggers; i++) {
 		if (tape->fired[i].n)
-			add_news(tape, &tape->fired[i]);
+			tell(tape, &tape->fired[i]);
 	}
-	pthread_mutex_unlock(&tape->lock);
 }
 
 /* What goroutines do may have changed unseen. */
@@ -182,23 +173,8 @@ static int take_header(void *ctx)
 	return keeper_header(tape->keeper);
 }
 
-static int take_generation(void *ctx, const struct generation *gen)
+static void take(struct tape *tape)
 {
-	struct tape *tape = ctx;
-	int rc = keeper_generation(tape->keeper, gen->start);
-
-	pthread_mutex_lock(&tape->lock);
-	tape->stats = keeper_stats(tape->keeper);
-	pthread_mutex_unlock(&tape->lock);
-	tape->closed = true;
-	if (rc == 0 && tape->take_due)
-		tape_take(tape);
-	return rc;
-}
-
-void tape_take(struct tape *tape)
-{
-	const struct tape_options *options = &tape->options;
 	struct keeper_stats stats = keeper_stats(tape->keeper);
 	struct kept *kept = keeper_take(tape->keeper);
 	struct error why;
@@ -209,7 +185,20 @@ void tape_take(struct tape *tape)
 	else if (!kept)
 		error_set(&why, ENODATA, "nothing has been seen yet");
 	tape->take_due = false;
-	snapshot_writer_put(options->writer, kept, options->format, options->pid, &why);
+	scribe_put(tape->options.scribe, kept, &why);
+}
+
+static int take_generation(void *ctx, const struct generation *gen)
+{
+	struct tape *tape = ctx;
+	int rc = keeper_generation(tape->keeper, gen->start);
+	struct keeper_stats stats = keeper_stats(tape->keeper);
+
+	board_show(tape->options.board, &stats);
+	tape->closed = true;
+	if (rc == 0 && tape->take_due)
+		take(tape);
+	return rc;
 }
 
 int tape_put(void *ctx, const struct log_record *record)
@@ -217,10 +206,10 @@ int tape_put(void *ctx, const struct log_record *record)
 	struct tape *tape = ctx;
 	int rc;
 
-	if (record->type == TAPE_TAKE) {
+	if (record->type == TAPE_TAKE || record->type == TAPE_TAKE_NOW) {
 		/* A stop-the-world puts the end of a generation off. */
-		if (tape->closed)
-			tape_take(tape);
+		if (tape->closed || record->type == TAPE_TAKE_NOW)
+			take(tape);
 		else
 			tape->take_due = true;
 		return 0;
@@ -235,7 +224,7 @@ void tape_finish(struct tape *tape)
 {
 	pipeline_finish(tape->pipe);
 	if (tape->take_due)
-		tape_take(tape); /* there is nothing */
+		take(tape); /* there is nothing */
 }
 
 /* --- life --- */
@@ -252,7 +241,12 @@ static bool make_lookout(struct tape *tape)
 		.ctx = tape,
 	};
 
-	memcpy(wanted.regions, tape->options.regions, sizeof(wanted.regions));
+	for (unsigned i = 0; i < flight->ntriggers; i++) {
+		const struct trigger *trigger = &flight->triggers[i];
+		const struct function_want want = {.text = trigger->name, .kind = FUNCTION_REGION};
+
+		wanted.regions[i] = trigger->kind == TRIGGER_FUNCTION ? functions_shown(&want) : NULL;
+	}
 	if (flight->ntriggers)
 		tape->lookout = lookout_new(&wanted);
 	return tape->lookout || !flight->ntriggers;
@@ -271,7 +265,7 @@ static bool make_pipeline(struct tape *tape)
 	};
 	struct pipeline_options wanted = {
 		.keep = &keep,
-		.format = store_kept_format(tape->options.format),
+		.format = snapshot_kept_format(tape->options.format),
 		.runtime_frames = flight->look.runtime_frames,
 	};
 
@@ -289,7 +283,6 @@ struct tape *tape_new(const struct tape_options *options)
 	if (!tape)
 		return NULL;
 	tape->options = *options;
-	pthread_mutex_init(&tape->lock, NULL);
 	tape->keeper = keeper_new(&keeper);
 	if (!tape->keeper || !make_lookout(tape) || !make_pipeline(tape)) {
 		tape_free(tape);
@@ -311,28 +304,4 @@ void tape_free(struct tape *tape)
 struct pipeline *tape_pipeline(struct tape *tape)
 {
 	return tape->pipe;
-}
-
-struct keeper_stats tape_stats(struct tape *tape)
-{
-	struct keeper_stats stats;
-
-	pthread_mutex_lock(&tape->lock);
-	stats = tape->stats;
-	pthread_mutex_unlock(&tape->lock);
-	return stats;
-}
-
-bool tape_news(struct tape *tape, struct news *news)
-{
-	bool any;
-
-	pthread_mutex_lock(&tape->lock);
-	any = tape->nnews > 0;
-	if (any) {
-		*news = tape->news[0];
-		memmove(tape->news, tape->news + 1, --tape->nnews * sizeof(tape->news[0]));
-	}
-	pthread_mutex_unlock(&tape->lock);
-	return any;
 }

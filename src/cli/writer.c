@@ -23,9 +23,10 @@ struct writer {
 	bool begun, failure_told;
 };
 
-struct writer *writer_new(struct error *err)
+struct writer *writer_new(const struct flight_options *flight, struct error *err)
 {
 	struct writer *writer = calloc(1, sizeof(*writer));
+	struct writer_inherited inherited = {.flight = flight};
 	const int room = 4 << 20;
 
 	if (!writer) {
@@ -35,11 +36,12 @@ struct writer *writer_new(struct error *err)
 	writer->sandbox.channel.fd = writer->sandbox.listener = writer->sandbox.memory = -1;
 	writer->shared = mmap(NULL, sizeof(*writer->shared), PROT_READ | PROT_WRITE,
 			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	inherited.shared = writer->shared;
 	if (writer->shared == MAP_FAILED) {
 		writer->shared = NULL;
 		error_set(err, ENOMEM, "out of memory");
 	} else if (sandbox_start(&writer->sandbox, "the process that writes the trace", writer_work,
-				 writer->shared, err) == 0) {
+				 &inherited, err) == 0) {
 		sandbox_be_patient(&writer->sandbox);
 		/* A burst of records must not wait for the other side to run. */
 		setsockopt(writer->sandbox.channel.fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room));
@@ -216,6 +218,24 @@ int writer_begin(struct writer *writer, const struct writer_options *options, st
 			    : begin_one(writer, setup, options, err);
 	free(setup);
 	return rc;
+}
+
+int writer_begin_tape(struct writer *writer, enum wire_format format, int scribe, struct error *err)
+{
+	struct writer_setup *setup = calloc(1, sizeof(*setup));
+	int rc;
+
+	if (!setup)
+		return error_set(err, ENOMEM, "out of memory");
+	setup->format = (uint32_t)format;
+	rc = send_setup(writer, setup, scribe, err);
+	free(setup);
+	return rc;
+}
+
+struct board *writer_board(struct writer *writer)
+{
+	return &writer->shared->board;
 }
 
 const struct error *writer_error(const struct writer *writer)

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The trace is made by a process without privileges (writer_work.h): names, model, encoder, summary. Here is
- * the side that feeds it. It is given files that are open.
+ * the side that feeds it. It is given files that are open. Of a flight recorder it is the process that has
+ * the tape (tape.h) and writes snapshots (scribe.h).
  */
 #ifndef GOTRACE_WRITER_H
 #define GOTRACE_WRITER_H
 
+#include "cli/board.h"
 #include "cli/clerk.h"
+#include "cli/options_flight.h"
 #include "cli/output.h"
 #include "cli/pipeline.h"
 #include "sandbox/sandbox.h"
@@ -30,13 +33,19 @@ struct writer_last_words {
 
 struct writer;
 
-/* Starts the process; before there are other threads. NULL: failed. */
-struct writer *writer_new(struct error *err);
+/* Starts the process; before there are other threads. flight: of a flight recorder, else NULL. NULL: failed.
+ */
+struct writer *writer_new(const struct flight_options *flight, struct error *err);
 /* Files of the target are opened for it by the broker. */
 int writer_attend(struct writer *writer, struct broker *broker, struct error *err);
 /* Before the first record. */
 int writer_begin(struct writer *writer, const struct writer_options *options, struct error *err);
-/* A log_sink. When trace or raw log cannot be written, this is returned once, a little later. */
+/* The same of a flight recorder. scribe: the end of a socket that is for the scribe; the caller's. */
+int writer_begin_tape(struct writer *writer, enum wire_format format, int scribe, struct error *err);
+/* What its tape tells. */
+struct board *writer_board(struct writer *writer);
+/* A log_sink, which takes TAPE_TAKE, too. When trace or raw log cannot be written, this is returned once, a
+ * little later. */
 int writer_put(void *writer, const struct log_record *record);
 /* The LOG_FUNCTAB. As all that follows: when nobody calls writer_put. */
 int writer_functab(struct writer *writer, const struct log_record *record);

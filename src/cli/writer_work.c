@@ -12,6 +12,8 @@
 #include "cli/clerk.h"
 #include "cli/family.h"
 #include "cli/report.h"
+#include "cli/scribe.h"
+#include "cli/tape.h"
 #include "native/names.h"
 
 enum {
@@ -23,9 +25,12 @@ enum {
 struct work {
 	struct channel *channel;
 	struct writer_shared *shared;
+	const struct flight_options *flight; /* NULL: it is no flight recorder */
 	struct writer_setup setup;
 	struct output trace, raw;
 	struct pipeline *pipe;
+	struct tape *tape;     /* in front of it, of a flight recorder */
+	struct scribe *scribe; /* the same */
 	struct family *family; /* instead of it, of several processes */
 	struct channel clerk;  /* the same */
 	void *names;           /* of native code; NULL = none */
@@ -73,6 +78,16 @@ static void tell_progress(struct work *work)
 	work->shared->expected = progress.expected;
 }
 
+static int put(struct work *work, const struct log_record *record)
+{
+	if (work->family)
+		return family_put(work->family, record);
+	/* What is asked of the tape is no log's. */
+	if (work->names && record->type < TAPE_TAKE)
+		return names_put(work->names, record);
+	return work->tape ? tape_put(work->tape, record) : pipeline_put(work->pipe, record);
+}
+
 /* The process has its program when LOG_TARGET comes. Without names stacks have addresses, which is worth
  * telling. */
 static void make_names(struct work *work, const struct log_target *target)
@@ -80,22 +95,18 @@ static void make_names(struct work *work, const struct log_target *target)
 	struct error err = {""};
 
 	if (target->flags & LOG_TARGET_THREADS && !work->names &&
-	    names_new((pid_t)target->pid, pipeline_put, work->pipe, &work->names, &err))
+	    names_new((pid_t)target->pid, work->tape ? tape_put : pipeline_put,
+		      work->tape ? (void *)work->tape : (void *)work->pipe, &work->names, &err))
 		fprintf(stderr, "gotrace: stacks will have addresses without names: %s\n", err.text);
 }
 
 static void take_record(struct work *work, uint32_t type, size_t size)
 {
 	struct log_record record = {.type = type, .size = (uint32_t)size, .data = work->bytes};
-	int rc;
 
 	if (type == LOG_TARGET && size >= sizeof(struct log_target) && work->pipe)
 		make_names(work, work->bytes);
-	if (work->family)
-		rc = family_put(work->family, &record);
-	else
-		rc = work->names ? names_put(work->names, &record) : pipeline_put(work->pipe, &record);
-	if (rc)
+	if (put(work, &record))
 		work->shared->failed = 1;
 	tell_progress(work);
 }
@@ -155,6 +166,23 @@ static int begin_one(struct work *work, int fd)
 	return work->pipe ? answer(work, 0) : -ENOMEM;
 }
 
+static int begin_tape(struct work *work, int fd)
+{
+	struct tape_options wanted = {
+		.flight = work->flight,
+		.format = (enum wire_format)work->setup.format,
+		.board = &work->shared->board,
+	};
+
+	work->scribe = scribe_new(fd);
+	wanted.scribe = work->scribe;
+	work->tape = work->scribe ? tape_new(&wanted) : NULL;
+	if (!work->tape)
+		return -ENOMEM;
+	work->pipe = tape_pipeline(work->tape);
+	return answer(work, 0);
+}
+
 /* That the first files cannot be opened is told before anything is traced. */
 static int begin_several(struct work *work, int fd)
 {
@@ -185,6 +213,8 @@ static int begin(struct work *work, size_t size, int fd)
 	if (size != sizeof(work->setup) || fd < 0 || work->pipe || work->family)
 		return -EBADMSG;
 	memcpy(&work->setup, work->bytes, sizeof(work->setup));
+	if (work->flight)
+		return begin_tape(work, fd);
 	return work->setup.first ? begin_several(work, fd) : begin_one(work, fd);
 }
 
@@ -232,6 +262,8 @@ static int end(struct work *work, size_t size)
 	set_pace(work, true);
 	if (work->family)
 		family_finish(work->family);
+	else if (work->tape)
+		tape_finish(work->tape);
 	else
 		pipeline_finish(work->pipe);
 	tell_progress(work);
@@ -298,6 +330,7 @@ static int act(struct work *work, const struct message *message, int fd)
 
 void writer_work(struct channel *channel, void *ctx)
 {
+	const struct writer_inherited *inherited = ctx;
 	struct work *work = calloc(1, sizeof(*work));
 	struct message message;
 	int fds[CHANNEL_FDS], rc;
@@ -305,7 +338,8 @@ void writer_work(struct channel *channel, void *ctx)
 	if (!work)
 		return;
 	work->channel = channel;
-	work->shared = ctx;
+	work->shared = inherited->shared;
+	work->flight = inherited->flight;
 	output_init(&work->trace);
 	output_init(&work->raw);
 	begin_pace(work);

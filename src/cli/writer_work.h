@@ -6,11 +6,13 @@
 #include <limits.h>
 #include <stdint.h>
 
+#include "cli/board.h"
+#include "cli/options_flight.h"
 #include "sandbox/channel.h"
 
 enum writer_kind {
-	WRITER_BEGIN = 1, /* struct writer_setup; the trace's descriptor, or the channel to the clerk
-			   * -> struct writer_state */
+	WRITER_BEGIN = 1, /* struct writer_setup; the trace's descriptor, or the channel to the clerk or of
+			   * the scribe -> struct writer_state */
 	WRITER_RAW,       /* the raw log's descriptor: before WRITER_BEGIN */
 	WRITER_RECORD,    /* code: enum log_type; the payload */
 	WRITER_FUNCTAB,   /* the payload of a LOG_FUNCTAB: before its place in the log */
@@ -44,9 +46,16 @@ struct writer_state {
 struct writer_shared {
 	_Atomic uint64_t written, expected; /* struct progress */
 	_Atomic uint32_t failed;            /* a file cannot be written */
+	struct board board;                 /* of a flight recorder */
 };
 
-/* A sandbox_work; ctx is a struct writer_shared. */
+/* What the process has from its beginning on. */
+struct writer_inherited {
+	struct writer_shared *shared;
+	const struct flight_options *flight; /* NULL: it is no flight recorder */
+};
+
+/* A sandbox_work; ctx is a struct writer_inherited. */
 void writer_work(struct channel *channel, void *ctx);
 
 #endif

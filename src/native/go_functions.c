@@ -152,9 +152,9 @@ int go_functions_plan(const struct target *target, const struct function_want *w
 	if (n > MAX_FUNCTIONS)
 		return error_set(err, EINVAL, "more than %u functions", MAX_FUNCTIONS);
 	memcpy(plan->wanted, wanted, n * sizeof(*wanted));
-	fd = open(target->exe, O_RDONLY | O_CLOEXEC);
+	fd = target_open_exe(target);
 	if (fd < 0)
-		return error_set(err, errno, "cannot open %.200s: %s", target->exe, strerror(errno));
+		return error_set(err, -fd, "cannot open the executable: %s", strerror(-fd));
 	for (uint32_t number = 1; number <= n && rc == 0; number++)
 		rc = plan_one(target, plan, fd, number, err);
 	close(fd);

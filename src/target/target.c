@@ -384,6 +384,15 @@ int target_open_file(const char *path, struct target **out, struct error *err)
 	return rc;
 }
 
+/* Not by the path: a process without privileges may not open that. */
+int target_open_exe(const struct target *target)
+{
+	int fd = target->image ? fcntl(target->image->file.fd, F_DUPFD_CLOEXEC, 0)
+			       : open(target->exe, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
 int target_bind(struct target *target, pid_t pid, struct error *err)
 {
 	char link[64];

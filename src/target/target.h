@@ -76,6 +76,8 @@ struct target {
 int target_open(pid_t pid, struct target **out, struct error *err);
 /* Opens an executable that is about to be started. */
 int target_open_file(const char *path, struct target **out, struct error *err);
+/* Its executable, once more: a descriptor, the caller's, or a negative errno. */
+int target_open_exe(const struct target *target);
 /* Binds a target opened from a file to the process that now runs it (its load address becomes known). */
 int target_bind(struct target *target, pid_t pid, struct error *err);
 void target_free(struct target *target);

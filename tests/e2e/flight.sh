@@ -55,8 +55,11 @@ usr1() {
 	file=$(find "$W/dir" -name '*.trace' -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d ' ' -f 2-)
 }
 
-memory() { # of the recorder, in kB
-	awk '/^VmRSS/ {print $2}' /proc/$recorder/status
+memory() { # of the recorder and its two processes, in kB; memory that they share counts each time
+	local pid
+	for pid in $recorder $(pgrep -P $recorder -x gotrace); do
+		cat /proc/$pid/status
+	done | awk '/^VmRSS/ {sum += $2} END {print sum}'
 }
 
 # told PATTERN SECONDS: the recorder says so in time.
@@ -472,4 +475,88 @@ case_flight_memory() {
 	stop_recorder 0
 	[ "$late" -le $((early + early / 5 + 4096)) ] || die "memory grew from $early to $late kB in $seconds s"
 	echo "$early kB, $late kB after $seconds s"
+}
+
+# flight_rights MASK... -- OPTION...: what the recorder's processes and threads may do, before and after a snapshot.
+flight_rights() {
+	local masks=()
+	while [ "$1" != -- ]; do
+		masks+=("$1")
+		shift
+	done
+	shift
+	rm -rf "$W/dir"
+	record -p "$target" --window 1s "$@"
+	tracer=$recorder
+	sleep 1.5
+	confined 3 # one of them writes snapshots
+	kept "${masks[@]}"
+	snapshot
+	strict "$file"
+	confined 3
+	kept "${masks[@]}"
+	stop_recorder 0
+}
+
+case_flight_rights_go() {
+	probes_by_links || skip "probes by perf events, which are root's: before Linux 6.10"
+	load mixed
+	flight_rights $NONE $CLERK --
+	flight_rights $NONE $CLERK -- --max-overhead 5 --format 1.11
+	still_lives
+}
+
+case_flight_rights_c() {
+	start_c pingpong
+	flight_rights $NONE $THREADS $CLERK -- --on 'func main>1h'
+	gone_on
+}
+
+# Who is to record a successor keeps in one thread what that takes; all others are as ever.
+case_flight_rights_successor() {
+	local name=flight$$ status full
+	cp "$(target_binary $NEWEST default)" "$W/$name"
+	start_target "$W/$name" mixed -seconds 100
+	mkdir -p "$W/dir"
+	: >"$W/err"
+	env --default-signal "$GOTRACE" flight --comm $name -o "$W/dir" --window 1s >"$W/out" 2>"$W/err" </dev/null &
+	recorder=$!
+	tracer=$recorder
+	told "recording PID $target" 10
+	sleep 1.5
+	confined 3
+	full=0
+	for status in /proc/$recorder/task/*/status; do
+		case $(field "$status" CapEff) in
+		$NONE | $CLERK) ;;
+		*) full=$((full + 1)) ;;
+		esac
+	done
+	[ $full -eq 1 ] || die "$full threads with capabilities instead of one"
+	kill -KILL "$target"
+	wait "$target" 2>/dev/null
+	told "PID $target has ended" 10
+	start_target "$W/$name" mixed -seconds 100
+	told "recording PID $target" 10
+	sleep 1.5
+	confined 3 # new ones
+	stop_recorder 0
+	strict "$W"/dir/*.trace
+}
+
+# One of the processes without privileges is killed: a line says so, the target goes on, nothing torn is left.
+case_flight_dies() {
+	local which words=('' "reads the target's files and memory" 'writes the trace')
+	load mixed
+	for which in 1 2; do
+		record -p "$target" --window 1s
+		tracer=$recorder
+		sleep 1.5
+		kill -KILL "$(workers | sed -n "${which}p")"
+		wait_end $recorder 20 || die "gotrace flight did not end when one of its processes had"
+		want 1
+		says "${words[which]} was ended by signal 9"
+		only_traces
+		still_lives
+	done
 }

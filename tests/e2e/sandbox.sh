@@ -12,9 +12,9 @@ workers() {
 	pgrep -P $tracer -x gotrace
 }
 
-# confined: both workers have no capability, nobody's ids, a filter and no way back.
+# confined [THREADS]: both workers have no capability, nobody's ids, a filter and no way back; so many threads in all.
 confined() {
-	local pid status n=0
+	local pid status n=0 threads=0
 	for pid in $(workers); do
 		status=/proc/$pid/status
 		n=$((n + 1))
@@ -23,10 +23,21 @@ confined() {
 		[ "$(field $status Seccomp)" = 2 ] && [ "$(field $status NoNewPrivs)" = 1 ] ||
 			die "process $pid: seccomp $(field $status Seccomp), no_new_privs $(field $status NoNewPrivs)"
 		[ "$(field $status Uid)" = 65534 ] || die "process $pid runs as $(field $status Uid)"
-		[ "$(field $status Threads)" = 1 ] || die "process $pid has $(field $status Threads) threads"
+		threads=$((threads + $(field $status Threads)))
+		confined_threads $pid
 		[ -z "$(find /proc/$pid/fd -lname 'anon_inode:bpf*' 2>/dev/null)" ] || die "process $pid has BPF's descriptors"
 	done
 	[ $n -eq 2 ] || die "$n processes without privileges instead of 2"
+	[ $threads -eq ${1:-2} ] || die "they have $threads threads instead of ${1:-2}"
+}
+
+# confined_threads PID: the same of each thread: capabilities and filters are a thread's own.
+confined_threads() {
+	local status
+	for status in /proc/$1/task/*/status; do
+		[ "$(field "$status" CapEff)" = 0000000000000000 ] && [ "$(field "$status" Seccomp)" = 2 ] ||
+			die "a thread of process $1 has CapEff $(field "$status" CapEff), seccomp $(field "$status" Seccomp)"
+	done
 }
 
 # kept MASK...: each thread of gotrace's own has one of these sets of capabilities, and no way to more.

@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "cli/snapshot_writer.h"
 #include "cli/tape.h"
 #include "sim_log.h"
 #include "wire/wire.h"
@@ -20,6 +22,10 @@ struct world {
 	struct flight_options options;
 	struct store store;
 	struct snapshot_writer *writer;
+	struct scribe *scribe;
+	struct board board;
+	uint32_t taken;
+	enum wire_format format;
 	struct tape *tape;
 	struct sim_log log;
 };
@@ -39,14 +45,23 @@ static int enter(void **state)
 	return 0;
 }
 
+static void end(struct world *world)
+{
+	tape_free(world->tape);
+	scribe_free(world->scribe);
+	snapshot_writer_free(world->writer);
+	world->tape = NULL;
+	world->scribe = NULL;
+	world->writer = NULL;
+}
+
 static int leave(void **state)
 {
 	struct world *world = *state;
 	char command[64];
 	int rc;
 
-	snapshot_writer_free(world->writer);
-	tape_free(world->tape);
+	end(world);
 	store_close(&world->store);
 	sim_free(&world->log.sim);
 	snprintf(command, sizeof(command), "rm -rf '%s'", world->dir);
@@ -62,12 +77,18 @@ static void trigger(struct world *world, const char *text)
 
 static void begin(struct world *world, enum wire_format format)
 {
-	struct tape_options options = {.flight = &world->options, .format = format, .pid = 77};
+	struct tape_options options = {.flight = &world->options, .format = format, .board = &world->board};
+	int ends[2];
 
+	world->format = format;
+	world->taken = world->board.told;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
 	assert_int_equal(store_open(&world->store, ".", 1000, world->options.max_bytes, NULL), 0);
-	world->writer = snapshot_writer_new(&world->store);
+	world->writer = snapshot_writer_new(&world->store, ends[0]);
 	assert_non_null(world->writer);
-	options.writer = world->writer;
+	world->scribe = scribe_new(ends[1]);
+	assert_non_null(world->scribe);
+	options.scribe = world->scribe;
 	world->tape = tape_new(&options);
 	assert_non_null(world->tape);
 	world->log.sink = tape_put;
@@ -95,10 +116,16 @@ static struct snapshot_result result_of(struct world *world)
 	return result;
 }
 
+static void ask(struct world *world, uint32_t how)
+{
+	snapshot_writer_put(world->writer, world->format, 77);
+	sim_log_put(&world->log, how, NULL, 0);
+}
+
 static struct snapshot_result take(struct world *world)
 {
 	sim_log_boundary(&world->log);
-	sim_log_put(&world->log, TAPE_TAKE, NULL, 0);
+	ask(world, TAPE_TAKE);
 	/* A stop-the-world puts it off. */
 	while (world->log.sim.stw >= 0) {
 		sim_step(&world->log.sim);
@@ -190,7 +217,7 @@ static void snapshots_of_broken_logs_are_whole(void **state)
 		result = take(world);
 		assert_int_equal(result.code, 0);
 		free(check(result.entry.path));
-		while (tape_news(world->tape, &news))
+		while (board_take(&world->board, &world->taken, ~0ull, &news))
 			assert_non_null(strchr(news.text, '>'));
 	}
 }
@@ -215,7 +242,7 @@ static void snapshots_across_a_gap_are_whole(void **state)
 		world->log.fed = world->log.sim.n;
 		if (i % 2) { /* one that is taken in the gap */
 			sim_log_boundary(&world->log);
-			sim_log_put(&world->log, TAPE_TAKE, NULL, 0);
+			ask(world, TAPE_TAKE);
 			free(check(result_of(world).entry.path));
 		}
 		note.head.flags = LOG_NOTE_SEEN;
@@ -248,12 +275,9 @@ static void snapshots_are_whole_in_every_format(void **state)
 		report = check(result.entry.path);
 		assert_int_equal(report->version, formats[i]);
 		free(report);
-		snapshot_writer_free(world->writer);
-		tape_free(world->tape);
+		end(world);
 		store_close(&world->store);
 	}
-	world->writer = NULL;
-	world->tape = NULL;
 	world->store = (struct store){.files = NULL};
 }
 
@@ -283,7 +307,7 @@ static void nothing_was_seen_yet(void **state)
 	struct snapshot_result result;
 
 	begin(world, WIRE_GO126);
-	sim_log_put(&world->log, TAPE_TAKE, NULL, 0);
+	ask(world, TAPE_TAKE);
 	assert_false(snapshot_writer_result(world->writer, false, &result));
 	run(world, 300, 100); /* the first generation that is closed is what is waited for */
 	result = result_of(world);
@@ -302,7 +326,7 @@ static void bytes_are_a_limit_for_generations_too(void **state)
 	result = take(world);
 	assert_int_equal(result.code, 0);
 	assert_true(result.entry.bytes <= 20000);
-	assert_true(tape_stats(world->tape).closed > 3);
+	assert_true(board_stats(&world->board, ~0ull).closed > 3);
 	free(check(result.entry.path));
 }
 
@@ -315,7 +339,7 @@ static void the_end_of_the_target_is_kept(void **state)
 	begin(world, WIRE_GO126);
 	run(world, 2000, 300);
 	tape_finish(world->tape);
-	tape_take(world->tape);
+	ask(world, TAPE_TAKE_NOW);
 	result = result_of(world);
 	assert_int_equal(result.code, 0);
 	report = check(result.entry.path);
@@ -338,7 +362,7 @@ static void triggers_are_events_and_news(void **state)
 	begin(world, WIRE_GO126);
 	for (unsigned i = 0; i < 20; i++) {
 		run(world, 100, 100);
-		while (tape_news(world->tape, &news)) {
+		while (board_take(&world->board, &world->taken, ~0ull, &news)) {
 			assert_non_null(strstr(news.text, "goroutine"));
 			assert_true(news.time > 0 && news.time <= world->log.sim.now + 100000);
 			n++;
@@ -365,8 +389,50 @@ static void a_full_trigger_list_is_silent_when_nothing_happens(void **state)
 	trigger(world, "goroutines>100");
 	begin(world, WIRE_GO126);
 	run(world, 5000, 300);
-	assert_false(tape_news(world->tape, &news));
+	assert_false(board_take(&world->board, &world->taken, ~0ull, &news));
 	assert_false(holds(take(world).entry.path, ">1h"));
+}
+
+/* A directory that went away and cannot be made anew: what was meant for the file is forgotten. */
+static void a_file_that_cannot_be_opened_is_told(void **state)
+{
+	struct world *world = *state;
+	struct snapshot_result result;
+
+	begin(world, WIRE_GO126);
+	run(world, 1000, 300);
+	world->store.dir = "not/there";
+	result = take(world);
+	assert_int_equal(result.code, -ENOENT);
+	assert_non_null(strstr(result.error.text, "not/there"));
+	world->store.dir = ".";
+	result = take(world);
+	assert_int_equal(result.code, 0);
+	free(check(result.entry.path));
+}
+
+/* The other side has the board, and what it says is its own. */
+static void nothing_on_the_board_is_believed(void **state)
+{
+	struct world *world = *state;
+	struct board *board = &world->board;
+	struct news news;
+
+	board->start_ns = 5000;
+	assert_int_equal(board_stats(board, 100).start_ns, 100);
+	memset(board->news, 0x1b, sizeof(board->news));
+	board->told = 1;
+	assert_true(board_take(board, &world->taken, 100, &news));
+	assert_int_equal(strlen(news.text), sizeof(news.text) - 1);
+	assert_null(strchr(news.text, 0x1b));
+	assert_int_equal(news.time, 100);
+	assert_false(board_take(board, &world->taken, 100, &news));
+	board->told = 1000;
+	assert_false(board_take(board, &world->taken, 100, &news));
+	board->taken = 77;
+	board->told = 3;
+	assert_true(board_take(board, &world->taken, 100, &news));
+	assert_int_equal(world->taken, 2);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
@@ -383,6 +449,8 @@ int main(void)
 		TEST(bytes_are_a_limit_for_generations_too),
 		TEST(the_end_of_the_target_is_kept),
 		TEST(triggers_are_events_and_news),
+		TEST(a_file_that_cannot_be_opened_is_told),
+		TEST(nothing_on_the_board_is_believed),
 		TEST(a_full_trigger_list_is_silent_when_nothing_happens),
 	};
 
