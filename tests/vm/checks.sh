@@ -130,8 +130,8 @@ judge_c_network() {
 	want 0
 	strict "$W/trace"
 	checked "$W/trace"
-	demanded 'blocks;root=^server;reason=^network$;stack=^epoll_wait.* < serve_once < server;min=50' \
-		'wakes;root=^server;stack=^(\[outside\] client \([0-9]+\)|\[interrupt(: network)?\]|.* < server.*)$;min=50'
+	demanded 'blocks;root=^server;reason=^network$;stack=^epoll_wait.* < serve_once < server;min=10' \
+		'wakes;root=^server;stack=^(\[outside\] client \([0-9]+\)|\[interrupt(: network)?\]|.* < server.*)$;min=10'
 	printf '%s events' "$(fact events)"
 }
 

@@ -206,7 +206,7 @@ note_verified() {
 	done
 	sort -V -o tests/vm/verified tests/vm/verified
 	[ $# -eq "$(awk '/^# check / {print NF - 2}' $EXPECTED)" ] || return 0
-	{ date -u +'%F:' && echo && table "$@"; } >"$VM/table"
+	{ echo && date -u +'The last full run (`make vmtest-all`), %F:' && echo && table "$@"; } >"$VM/table"
 	sed -i -e '/^<!-- vmtest-all -->$/,/^<!-- end -->$/ {/^<!--/!d}' -e "/^<!-- vmtest-all -->\$/r $VM/table" README.md
 }
 
