@@ -20,8 +20,8 @@ struct news {
 
 struct board {
 	_Atomic uint64_t bytes, start_ns, closed, dropped_soon; /* of struct keeper_stats */
-	_Atomic uint32_t told, taken;                   /* news, ever: told - taken are there */
-	struct news news[BOARD_NEWS];                   /* by number, around the end */
+	_Atomic uint32_t told, taken;                           /* news, ever: told - taken are there */
+	struct news news[BOARD_NEWS];                           /* by number, around the end */
 };
 
 /* --- the tape --- */

@@ -477,6 +477,33 @@ case_flight_rights_successor() {
 	strict "$W"/dir/*.trace
 }
 
+# With no more rights than the example of a unit gives; and with CAP_SYS_ADMIN for all that was once part of it.
+case_flight_unit() {
+	local caps all names
+	start_c pingpong
+	names=$(sed -n 's/^CapabilityBoundingSet=//p' tools/gotrace-flight@.service | tr 'A-Z ' 'a-z,')
+	for caps in "$names" cap_sys_admin,cap_sys_ptrace,cap_dac_read_search; do
+		all=$(sed 's/cap_/+/g' <<<"$caps")
+		rm -rf "$W/dir"
+		printf '#!/bin/sh\nexec setpriv --no-new-privs --bounding-set=-all,%s %s "$@"\n' "$all" "$(readlink -f "$GOTRACE")" >"$W/with"
+		chmod 755 "$W/with"
+		GOTRACE=$W/with record -p "$target" --window 1s --on 'func main>1h'
+		sleep 1.5
+		tracer=$recorder
+		if [ "$caps" = "$names" ]; then
+			confined 3
+			kept $NONE $THREADS
+		else
+			kept $NONE 0000000000280004 # those of $caps
+		fi
+		snapshot
+		strict "$file"
+		[ "$(fact 'go Waiting->Runnable')" -gt 10 ] || die "hardly an event with $caps"
+		stop_recorder 0
+	done
+	gone_on
+}
+
 # One of the processes without privileges is killed: a line says so, the target goes on, nothing torn is left.
 case_flight_dies() {
 	local which words=('' "reads the target's files and memory" 'writes the trace')
