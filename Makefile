@@ -46,14 +46,17 @@ LIBOBJ   := $(filter-out $(BUILD)/obj/src/main.o,$(OBJ))
 SANOBJ   := $(patsubst $(BUILD)/obj/%,$(BUILD)/san/%,$(LIBOBJ))
 BPFSRC   := $(wildcard bpf/*.bpf.c)
 SKEL     := $(BPFSRC:bpf/%.bpf.c=$(BUILD)/bpf/%.skel.h) $(BPFSRC:bpf/%.bpf.c=$(BUILD)/bpf/%_before512.skel.h)
-UNITSRC  := $(wildcard tests/unit/test_*.c)
-UNITHELP := $(filter-out $(UNITSRC),$(wildcard tests/unit/*.c))
+# Made of x86 assembly or rules, or of programs that they compile and start: not for arm64.
+UNITX86  := $(patsubst %,tests/unit/test_%.c,capture_native_tables native_names symbol_ehframe_libdw)
+UNITSRC  := $(filter-out $(if $(filter arm64,$(ARCH)),$(UNITX86)),$(wildcard tests/unit/test_*.c))
+UNITHELP := $(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c))
 UNIT     := $(UNITSRC:tests/unit/%.c=$(BUILD)/unit/%)
 FUZZSRC  := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ     := $(FUZZSRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 FUZZ_SECONDS ?= 20
 
-.PHONY: all help deps demo test test-unit test-golden test-e2e test-all fuzz bench fmt lint install install-caps clean
+.PHONY: all help deps demo test test-unit test-arm64 test-golden test-e2e vmtest vmtest-arm64 vmtest-all test-all fuzz \
+	bench fmt lint install install-caps clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -133,12 +136,26 @@ test: ## install what is missing, build, run every test (root)
 
 test-unit: $(UNIT) ## unit and property tests under ASan and UBSan
 	$(Q)for t in $(UNIT); do $(EMULATE) $$t || exit 1; done
+	$(Q)$(if $(filter arm64,$(ARCH)),echo "not for arm64: $(UNITX86)",:)
+
+test-arm64: ## the same built for arm64, under an emulator of its user mode
+	$(Q)$(MAKE) ARCH=arm64 test-unit
 
 test-golden: gotrace ## recorded raw logs, replayed byte for byte
 	$(Q)sh tests/golden.sh
 
 test-e2e: gotrace ## live targets, judged by Go's own readers (root)
 	$(Q)sh tests/e2e/run.sh
+
+KERNELS ?= 6.1 6.12
+vmtest: gotrace ## this binary on other kernels, emulated; KERNELS="5.10 newest" for others (root)
+	$(Q)bash tests/vm/run.sh $(KERNELS)
+
+vmtest-arm64: gotrace ## gotrace for arm64 on a kernel for arm64, emulated
+	$(Q)bash tests/vm/arm64.sh
+
+vmtest-all: gotrace ## the same on all of 5.10, 6.1, 6.12, 6.18 and the newest, and arm64 (root, long)
+	$(Q)bash tests/vm/run.sh 5.10 6.1 6.12 6.18 newest; a=$$?; $(MAKE) test-arm64; b=$$?; bash tests/vm/arm64.sh && [ $$a$$b = 00 ]
 
 test-all: ## the whole matrix of releases and variants (root, long)
 	$(Q)ALL=1 sh tests/run.sh

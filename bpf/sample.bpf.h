@@ -22,6 +22,7 @@ struct sampled {
 	uint64_t link;   /* where a leaf returns to, on processors with a register for it */
 	uint64_t g;      /* of the thread */
 	uint64_t caller; /* pcs[1] of a RAW_STACK_SAMPLE */
+	uint64_t above;  /* the frame above, if that is known not to be in the chain; else 0 */
 	uint64_t hi;     /* of the stack that bp is on */
 };
 
@@ -77,7 +78,12 @@ static __always_inline bool user_registers(struct sampled *at, struct bpf_perf_e
 static __always_inline void guess_caller(struct sampled *at)
 {
 	uint64_t caller = at->link;
-#if !defined(__TARGET_ARCH_arm64)
+#if defined(__TARGET_ARCH_arm64)
+	/* A frame that is being made or taken down: its return address is saved, but the chain is the
+	 * caller's. */
+	if (at->bp != at->sp - 8 && peek(&at->above, sizeof(at->above), at->sp) && !in_go(at->above))
+		at->above = 0;
+#else
 	uint64_t words[2] = {0};
 
 	peek(words, sizeof(words), at->sp);
@@ -141,6 +147,8 @@ static __always_inline uint64_t stack_of_sample(const struct sampled *at, const 
 		s->other_hi = g_word(curg, layout.g_stack_hi);
 	push_pc(s, at->pc);
 	push_pc(s, at->caller);
+	if (at->above)
+		push_pc(s, at->above);
 	return end_walk(s, at->bp, 0);
 }
 

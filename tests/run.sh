@@ -62,6 +62,8 @@ step golden sh tests/golden.sh
 counted "$(sum '^([0-9]+) passed, [0-9]+ failed$')" "$(sum '^[0-9]+ passed, ([0-9]+) failed$')"
 step e2e bash tests/e2e/run.sh
 counted "$(sum '^([0-9]+) passed, [0-9]+ failed$')" "$(sum '^[0-9]+ passed, ([0-9]+) failed$')"
+step vm make vmtest
+counted "$(sum '^([0-9]+) passed, [0-9]+ failed$')" "$(sum '^[0-9]+ passed, ([0-9]+) failed$')"
 # Twice the ratio in README: machines are noisy, but a lost optimisation must not pass.
 step bench sh tools/bench/run.sh -rounds 2 -length 1s -only empty,gotrace -most 2.8 ladder
 one

@@ -10,6 +10,10 @@ BUILD="gcc libc6-dev make clang bpftool libbpf-dev libelf-dev libdw-dev zlib1g-d
 TESTS="libcmocka-dev libclang-rt-14-dev clang-format bpftrace procps util-linux bsdutils xxd xz-utils ca-certificates chromium-headless-shell"
 # For programs in C and C++: compiler, debugger, tracers to compare with, and real programs to trace.
 NATIVE="g++ gdb strace linux-perf python3 redis-server redis-tools postgresql postgresql-client nginx-light wrk"
+# To boot other kernels in a machine that is emulated, and to get them.
+VMS="qemu-system-x86 kmod busybox-static python3-venv debian-archive-keyring"
+# To build for arm64 and to run that, emulated.
+ARM64="gcc-aarch64-linux-gnu binutils-aarch64-linux-gnu libgcc-12-dev-arm64-cross libstdc++-12-dev-arm64-cross qemu-user-static qemu-system-arm cpio"
 
 stop() {
 	echo "deps: $*" >&2
@@ -65,8 +69,8 @@ install_go() {
 	find_go || stop "golang-go from backports is older than 1.22: install Go 1.22 or later and put it on PATH"
 }
 
-command -v dpkg-query >/dev/null || stop "this is no Debian: install by hand: $BUILD $TESTS $NATIVE, and Go 1.22 or later"
-lacking=$(missing $BUILD $TESTS $NATIVE)
+command -v dpkg-query >/dev/null || stop "this is no Debian: install by hand: $BUILD $TESTS $NATIVE $VMS $ARM64, and Go 1.22 or later"
+lacking=$(missing $BUILD $TESTS $NATIVE $VMS $ARM64)
 have_go=yes
 find_go || have_go=no
 [ -z "$lacking" ] && [ $have_go = yes ] && exit 0
@@ -75,6 +79,6 @@ echo "deps: to be installed: ${lacking}$([ $have_go = yes ] || echo golang-go)"
 as_root apt-get update -q || stop "apt-get update failed: is there a network?"
 [ -z "$lacking" ] || install_packages $lacking
 [ $have_go = yes ] || install_go
-lacking=$(missing $BUILD $TESTS $NATIVE)
+lacking=$(missing $BUILD $TESTS $NATIVE $VMS $ARM64)
 [ -z "$lacking" ] || stop "still missing after installation: $lacking"
 echo "deps: complete"

@@ -63,10 +63,10 @@ room != "" && /^[ \t]*#[ \t]*include[ \t]+"/ {
 }
 END { exit bad }' || status=1
 
-# The parts of the end-to-end tests are sourced by one shell: a name belongs to one of them.
-twice=$(grep -hoE '^[a-z_0-9]+\(\)' tests/e2e/*.sh | sort | uniq -d)
+# The parts of the end-to-end tests are sourced by one shell, those on other kernels, too: a name belongs to one of them.
+twice=$(grep -hoE '^[a-z_0-9]+\(\)' tests/e2e/*.sh tests/vm/run.sh tests/vm/checks.sh | sort | uniq -d)
 if [ -n "$twice" ]; then
-	echo "tests/e2e: defined twice: $twice"
+	echo "tests: defined twice: $twice"
 	status=1
 fi
 exit $status

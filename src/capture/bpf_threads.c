@@ -209,6 +209,16 @@ void bpf_see_nobody(struct bpf *bpf)
 	bpf->threads->data->traced_tgid = UINT32_MAX;
 }
 
+/* By types of another kernel gotrace's own thread is not found (bpf/threads.bpf.c, find_regs). */
+int bpf_check_types(const struct bpf *bpf, const struct features *features, struct error *err)
+{
+	if (features->pointers || features->own_btf || bpf->threads->bss->regs_place)
+		return 0;
+	return error_set(err, EINVAL,
+			 "BTF: the types in %s are not those of this kernel; give those of this very one",
+			 features->btf);
+}
+
 int bpf_attach_threads(struct bpf *bpf, const struct bpf_threads_options *options, struct error *err)
 {
 	struct bpf_program *program;

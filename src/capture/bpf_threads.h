@@ -21,6 +21,8 @@ struct bpf_threads_options {
 int bpf_load_threads(struct bpf *bpf, const struct bpf_threads_options *options, struct error *err);
 /* What a hit costs, ns; 0 = it cannot be measured. */
 uint64_t bpf_calibrate_threads(const struct bpf *bpf);
+/* After that: whether types from a file (--btf) are this kernel's. -EINVAL. */
+int bpf_check_types(const struct bpf *bpf, const struct features *features, struct error *err);
 /* Programs on the tracepoints, and the marker on its function. From here on there are records. */
 int bpf_attach_threads(struct bpf *bpf, const struct bpf_threads_options *options, struct error *err);
 /*

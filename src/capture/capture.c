@@ -26,6 +26,7 @@ enum {
 	MARKER_TRIES = 200, /* ms to wait for a marker to come out of the ring */
 	EXEC_CHECK_MS = 50,
 	END_WAIT_MS = 100,
+	MANY_FILES = 1 << 14, /* whose names the log knows */
 };
 
 static uint64_t clock_ns(clockid_t id)
@@ -253,7 +254,7 @@ static int end_generation(struct capture *capture, uint64_t now, struct error *e
 }
 
 /*
- * Stacks are told of once, which in the long run would have to be remembered
+ * Stacks, and what files are called, are told of once, which in the long run would have to be remembered
  * for ever. The record comes first: what is sent after the kernel has forgotten
  * is behind it in the log (tables_renew relies on that).
  */
@@ -263,10 +264,12 @@ static int renew_stacks(struct capture *capture)
 	uint64_t most = capture->options.renew_stacks, sent = capture->drain.stacks;
 	int rc;
 
-	if (!most || sent - capture->renewed_stacks < most)
+	if (!most ||
+	    (sent - capture->renewed_stacks < most && files_told(&capture->drain.files) < MANY_FILES))
 		return 0;
 	capture->renewed_stacks = sent;
 	rc = drain_put(&capture->drain, LOG_NOTE, &note, sizeof(note));
+	files_forget(&capture->drain.files);
 	return rc ? rc : bpf_forget_stacks(&capture->bpf);
 }
 

@@ -103,7 +103,8 @@ void probe_memlock(struct features *features, const char *root)
 	}
 	snprintf(found, sizeof(found), "at most %llu KiB (ulimit -l), and no CAP_SYS_RESOURCE to raise it",
 		 (unsigned long long)limit.rlim_cur >> 10);
-	feature_missing(feature, NEED_GO | NEED_C, found, "no room for the rings before Linux 5.11",
+	feature_missing(feature, NEED_GO | NEED_C, found,
+			"nothing can be traced: no room for the rings before Linux 5.11",
 			"ulimit -l unlimited, or use sudo");
 }
 
@@ -170,12 +171,14 @@ void probe_task_pointers(struct features *features)
 			"");
 }
 
-/* bpf_probe_read_kernel: lockdown's confidentiality refuses it (Linux 5.4, LOCKDOWN_BPF_READ_KERNEL).
- * Goroutines can be traced without where there are task pointers. */
+/*
+ * bpf_probe_read_kernel: lockdown's confidentiality refuses it (Linux 5.4, LOCKDOWN_BPF_READ_KERNEL).
+ * Goroutines would do without, but libbpf (bpf_object__sanitize_prog) takes a kernel that refuses it for one
+ * before 5.5, and puts bpf_probe_read, which is refused too, in the place of bpf_probe_read_user.
+ */
 void probe_kernel_reads(struct features *features)
 {
 	struct feature *feature = feature_add(features, "reading the kernel");
-	unsigned needs = features->pointers ? NEED_C : NEED_GO | NEED_C;
 
 	if (untried(features, feature))
 		return;
@@ -183,10 +186,9 @@ void probe_kernel_reads(struct features *features)
 		CALL(BPF_FUNC_probe_read_kernel), SET(BPF_REG_0, 0), EXIT) == 0)
 		feature_here(feature, "bpf_probe_read_kernel");
 	else
-		feature_missing(feature, needs,
+		feature_missing(feature, NEED_GO | NEED_C,
 				"bpf_probe_read_kernel is refused (lockdown: confidentiality)",
-				needs & NEED_GO ? "nothing can be traced" : "threads cannot be traced",
-				"boot with lockdown=integrity, or without");
+				"nothing can be traced", "boot with lockdown=integrity, or without");
 }
 
 static bool loads_on_tracepoint(void)

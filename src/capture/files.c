@@ -87,6 +87,16 @@ int files_tell(struct files *files, uint64_t key, log_sink sink, void *ctx)
 	return sink(ctx, &record);
 }
 
+size_t files_told(const struct files *files)
+{
+	return files->told.count;
+}
+
+void files_forget(struct files *files)
+{
+	map64_clear(&files->told);
+}
+
 void files_free(struct files *files)
 {
 	map64_free(&files->told);

@@ -23,6 +23,8 @@ struct files {
 bool files_is_new(const struct files *files, uint64_t key);
 /* Finds out what it is and tells the log. 0, -ENOMEM, or what the sink returned. */
 int files_tell(struct files *files, uint64_t key, log_sink sink, void *ctx);
+size_t files_told(const struct files *files); /* of how many there is something to remember */
+void files_forget(struct files *files);       /* they are told anew */
 void files_free(struct files *files);
 
 /* Pure: what people call it where the link /proc/PID/fd/N says this; ends the text at its new end. */

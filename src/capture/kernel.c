@@ -33,6 +33,8 @@ static enum switch_form switch_form(const struct btf *btf)
 	return second && btf_is_ptr(second) ? SWITCH_STATE_LAST : SWITCH_STATE_FIRST;
 }
 
+enum { MAX_CPU_BLOCK = 1 << 20 }; /* bytes of a CPU's variables: some 200 KiB */
+
 static void note_place(struct cpu_places *places, const char *name, uint32_t offset)
 {
 	static const struct {
@@ -68,6 +70,38 @@ static void find_places(const struct btf *btf, struct cpu_places *places)
 	}
 }
 
+/* "ADDRESS TYPE NAME"; of modules behind all others, with "[MODULE]". */
+void kernel_places_by_symbols(FILE *symbols, struct cpu_places *places)
+{
+	unsigned long long address, start = 0;
+	char line[512], name[128];
+
+	while (symbols && fgets(line, sizeof(line), symbols)) {
+		if (strchr(line, '[') || sscanf(line, "%llx %*c %127s", &address, name) != 2)
+			continue;
+		if (strcmp(name, "__per_cpu_start") == 0)
+			start = address;
+		else if (address > start && address - start < MAX_CPU_BLOCK)
+			note_place(places, name, (uint32_t)(address - start));
+	}
+}
+
+/* BTF has variables from Linux 5.11 or so on, by the pahole that made it; else the kernel's symbols tell, of
+ * which those of a CPU's block come first, sorted by address from __per_cpu_start on (CONFIG_KALLSYMS_ALL;
+ * CAP_SYSLOG). */
+static void find_places_anyhow(const struct btf *btf, struct cpu_places *places)
+{
+	FILE *symbols;
+
+	find_places(btf, places);
+	if (places->run_queue)
+		return;
+	symbols = fopen("/proc/kallsyms", "re");
+	kernel_places_by_symbols(symbols, places);
+	if (symbols)
+		fclose(symbols);
+}
+
 int kernel_facts(const char *path, struct kernel_facts *facts, struct error *err)
 {
 	struct btf *btf = path ? btf__parse(path, NULL) : btf__load_vmlinux_btf();
@@ -76,7 +110,7 @@ int kernel_facts(const char *path, struct kernel_facts *facts, struct error *err
 	if (!btf)
 		return error_set(err, errno, "cannot read the kernel's BTF: %s", strerror(errno));
 	facts->switch_form = switch_form(btf);
-	find_places(btf, &facts->cpu_places);
+	find_places_anyhow(btf, &facts->cpu_places);
 	btf__free(btf);
 	return 0;
 }

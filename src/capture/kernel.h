@@ -3,6 +3,8 @@
 #ifndef GOTRACE_CAPTURE_KERNEL_H
 #define GOTRACE_CAPTURE_KERNEL_H
 
+#include <stdio.h>
+
 #include "bpf/record.h"
 
 #include "bpf/cpu_places.h"
@@ -22,6 +24,9 @@ struct kernel_facts {
 
 /* btf: a file to read them from; NULL = the kernel's own. */
 int kernel_facts(const char *btf, struct kernel_facts *facts, struct error *err);
+
+/* Pure: the same by the lines of /proc/kallsyms; what is not there stays as it was. NULL: nothing. */
+void kernel_places_by_symbols(FILE *symbols, struct cpu_places *places);
 
 /* One more than the highest number of a CPU that is there, switched on or not. */
 uint32_t kernel_cpu_count(void);

@@ -98,7 +98,8 @@ static int attach(struct capture *capture, struct error *err)
 
 	capture->stats.probe_hit_ns = bpf_calibrate_threads(&capture->bpf);
 	threads_look_begin(capture);
-	if (options.samples)
+	rc = bpf_check_types(&capture->bpf, options.features, err);
+	if (rc == 0 && options.samples)
 		rc = sampler_open(&capture->sampler, &capture->bpf, capture->options.sample_hz, err);
 	if (rc == 0)
 		rc = bpf_attach_threads(&capture->bpf, &options, err);

@@ -49,8 +49,8 @@ static const struct argp_option table[] = {
 	 "go: goroutines; c: threads, of any program (else: goroutines of Go programs, threads of others)",
 	 1},
 	{"region", KEY_REGION, "FUNC", 0,
-	 "Make every call of this C or C++ function a user region: f, ns::f, ns::f(int), libz.so:f, "
-	 "file.c:f. "
+	 "Make every call of this function a user region: f, ns::f, ns::f(int), libz.so:f, "
+	 "file.c:f, main.f. "
 	 "Can be given again",
 	 1},
 	{"task", KEY_TASK, "FUNC", 0, "The same, a user task", 1},

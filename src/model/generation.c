@@ -308,6 +308,7 @@ void generation_close(struct model *md, bool last)
 	g_recycle(md);
 	annotations_recycle(md);
 	tables_renew(md);
+	tables_sweep_names(md);
 	forget_threads(md);
 }
 

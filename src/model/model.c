@@ -192,6 +192,8 @@ static void feed_note(struct model *md, const struct log_note *note)
 
 	if (note->flags & LOG_NOTE_RENEW) {
 		md->renew_due = md->options.any_first;
+		if (md->threads && md->renew_due)
+			threads_forget_files(md);
 		return;
 	}
 	text = strtab_add(md->options.strings, (const char *)(note + 1), note->len);

@@ -45,7 +45,8 @@ bool has_texts(uint8_t site)
 	       site == SITE_LOG || site == SITE_REGION_START;
 }
 
-/* A name stays for the whole trace, so there is an end to how many are told apart. */
+/* A name stays for the whole trace (but for tables_sweep_names), so there is an end to how many are told
+ * apart. */
 static uint32_t name_id(struct model *md, const char *text, size_t len)
 {
 	struct strtab *strings = md->options.strings;
@@ -53,10 +54,9 @@ static uint32_t name_id(struct model *md, const char *text, size_t len)
 
 	if (id || len == 0)
 		return id;
-	if (md->annotations.names >= MAX_NAMES)
+	if (strtab_loose(strings) >= MAX_NAMES)
 		return tables_string(md, "[too many names]");
-	md->annotations.names++;
-	id = strtab_add(strings, text, len);
+	id = strtab_add_loose(strings, text, len);
 	if (!id)
 		md->oom = true;
 	return id;

@@ -218,7 +218,6 @@ struct function_table {
 /* The user's annotations. */
 struct annotations {
 	struct strtab *texts;    /* messages of logs, of the open generation */
-	uint32_t names;          /* how many different ones are in the table of strings */
 	struct map64 open_tasks; /* ids */
 	uint32_t losses;         /* how often records were lost, or nothing was seen */
 	struct text_ids ids;     /* of the record in hand */
@@ -320,6 +319,9 @@ void tables_renew(struct model *md);
 /* A stack with names around it: those of stack `base` (0 = none), leaf and root may be 0. */
 uint32_t tables_named_stack(struct model *md, uint32_t base, uint32_t leaf, uint32_t root);
 void tables_use_stack(struct model *md, uint32_t id); /* it is not to be forgotten yet */
+/* Forgets names of the target's that nobody holds any more, if they have become many; a generation has just
+ * been closed. */
+void tables_sweep_names(struct model *md);
 uint32_t tables_reason(const struct model *md, unsigned table, uint64_t index);
 
 /* --- entities.c --- */
@@ -465,6 +467,8 @@ void threads_start_spawned(struct model *md, const struct raw_record *first);
 void threads_close(struct model *md, bool last);                   /* the generation is about to be closed */
 void threads_use_stacks(struct model *md, const struct thread *t); /* tables_use_stack of what it has */
 void threads_forget_stack(struct model *md, uint32_t id);          /* the id will be another's */
+void threads_keep_names(struct model *md);                         /* names_sweep: those that are held */
+void threads_forget_files(struct model *md);                       /* what they are called comes anew */
 void threads_forget_named(struct model *md);                       /* the numbers of all stacks with names */
 void threads_tell_status(struct model *md, struct g *g, struct op *op);
 uint32_t threads_entry_stack(struct model *md, const struct g *g);

@@ -186,6 +186,31 @@ void tables_renew(struct model *md)
 		threads_forget_named(md); /* what is still used is made again, under another number */
 }
 
+/* Half of how many there may be. */
+enum { MANY_NAMES = 1 << 15 };
+
+void tables_sweep_names(struct model *md)
+{
+	struct strtab *strings = md->options.strings;
+
+	/* What is kept for a snapshot to come has its names here. */
+	if (!md->options.any_first || md->phase != RUNNING || strtab_loose(strings) < MANY_NAMES)
+		return;
+	for (uint32_t id = 1; id < md->stacks.n; id++) {
+		strtab_keep(strings, md->stacks.stacks[id].leaf);
+		strtab_keep(strings, md->stacks.stacks[id].root);
+	}
+	for (uint32_t i = 1; i < md->gs.n; i++) {
+		const struct region_list *regions = &md->gs.all[i]->regions;
+
+		for (unsigned k = 0; k < regions->n; k++)
+			strtab_keep(strings, regions->open[k].name);
+	}
+	if (md->threads)
+		threads_keep_names(md);
+	strtab_sweep(strings);
+}
+
 uint32_t tables_entry_stack(struct model *md, uint64_t startpc)
 {
 	uint32_t *known = startpc ? map64_get(&md->stacks.by_entry, startpc) : NULL;

@@ -86,7 +86,6 @@ struct threads {
 	struct leaf_name leaves[LEAF_SETS][LEAF_WAYS];
 	struct map64 roots; /* start << 32 | comm -> string id */
 	struct map64 named; /* (stack, leaf, root) -> stack id */
-	uint32_t nnames;    /* strings made of the target's: they are kept, so there is an end to them */
 };
 
 /* --- threads.c --- */

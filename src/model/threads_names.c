@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-	MAX_NAMES = 1 << 16, /* made of what the target says; they are kept for the whole trace */
+	MAX_NAMES = 1 << 16, /* made of what the target says */
 	MAX_FILE_TEXT = 256,
 	MAX_FUNCTION_TEXT = 900, /* with a comm behind it, it fits into a string of every format */
 	MAX_COMM = 64,
@@ -21,10 +21,9 @@ static uint32_t bounded_string(struct model *md, const char *text, size_t len, u
 
 	if (id || !len)
 		return id;
-	if (md->threads->nnames >= MAX_NAMES)
+	if (strtab_loose(md->options.strings) >= MAX_NAMES)
 		return otherwise;
-	md->threads->nnames++;
-	id = strtab_add(md->options.strings, text, len);
+	id = strtab_add_loose(md->options.strings, text, len);
 	md->oom = md->oom || !id;
 	return id;
 }
@@ -254,6 +253,48 @@ uint32_t thread_stack(struct model *md, struct thread *t, uint64_t hash, uint32_
 	return named_stack(md, base, leaf, root);
 }
 
+static void keep_all(struct model *md, const struct map64 *map)
+{
+	for (size_t i = 0; i < map->capacity; i++) {
+		if (map->keys[i])
+			strtab_keep(md->options.strings, map->values[i]);
+	}
+}
+
+void threads_keep_names(struct model *md)
+{
+	struct threads *threads = md->threads;
+
+	for (uint32_t i = 1; i < md->gs.n; i++) {
+		const struct thread *t = md->gs.all[i]->thread;
+
+		strtab_keep(md->options.strings, md->gs.all[i]->name);
+		if (t)
+			strtab_keep(md->options.strings, t->comm);
+	}
+	keep_all(md, &threads->files);
+	keep_all(md, &threads->comms);
+	/* These are made again. */
+	map64_clear(&threads->roots);
+	memset(threads->leaves, 0, sizeof(threads->leaves));
+}
+
+/* But for those that threads are at: they are told at the next use only. */
+void threads_forget_files(struct model *md)
+{
+	struct map64 *files = &md->threads->files, kept = {0};
+
+	for (uint32_t i = 1; i < md->gs.n; i++) {
+		const struct thread *t = md->gs.all[i]->thread;
+		const uint32_t *name = t && t->file ? map64_get(files, t->file) : NULL;
+
+		if (name && map64_set(&kept, t->file, *name))
+			md->oom = true;
+	}
+	map64_free(files);
+	*files = kept;
+}
+
 /* --- leaves --- */
 
 void threads_file(struct model *md, const struct log_file *file)
@@ -310,7 +351,9 @@ uint32_t thread_reason(struct model *md, const struct wait *wait)
 
 	if (!reason)
 		reason = call_name(&md->target, wait->call);
-	return reason ? tables_string(md, reason) : thread_leaf(md, wait->call, 0);
+	if (!reason) /* there are few of these */
+		reason = strtab_get(md->options.strings, thread_leaf(md, wait->call, 0), NULL);
+	return tables_string(md, reason);
 }
 
 /* --- others --- */

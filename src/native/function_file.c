@@ -8,6 +8,7 @@
 
 #include <elfutils/libdw.h>
 
+#include "native/ways_arm64.h"
 #include "util/machine.h"
 
 #define MAX_SYMBOLS (8u << 20)
@@ -210,11 +211,20 @@ static int64_t distance_at(void *ctx, uint64_t address)
 	}
 	row = row_at(&file->code, address);
 	switch (row ? UNWIND_KIND(row->rule) : (uint32_t)UNWIND_NONE) {
+	case UNWIND_SP_LINK:
+		if (OWN_MACHINE != EM_AARCH64) /* vfork, which is no function like others */
+			return WAYS_UNKNOWN;
+		return (int64_t)UNWIND_OFFSET(row->rule) * WORD;
 	case UNWIND_SP:
+	case UNWIND_SP_PAIR:
+	case UNWIND_SP_FRAME:
+	case UNWIND_SP_ALONE:
+	case UNWIND_SP_APART:
 		return (int64_t)UNWIND_OFFSET(row->rule) * WORD;
 	case UNWIND_BP:
 	case UNWIND_BP_DEREF:
 	case UNWIND_SP_DEREF:
+	case UNWIND_FP_FRAME:
 		return WAYS_FRAME;
 	default:
 		return WAYS_UNKNOWN;
@@ -239,7 +249,7 @@ static bool part_at(void *ctx, uint64_t address, struct ways_range *range)
 
 /*
  * A function's description begins with where it is, from there on, and how
- * long it is, in four bytes each: so compilers and assemblers for x86-64 write
+ * long it is, in four bytes each: so compilers and assemblers for x86-64 and arm64 write
  * it (DW_EH_PE_pcrel | sdata4), whatever else they might.
  */
 static bool describes(const Dwarf_CFI_Entry *entry, uint64_t at, uint64_t address, struct ways_range *range)
@@ -305,5 +315,7 @@ int function_file_ways(struct function_file *file, const struct function_symbol 
 	if (!symbol->size && !range_at(&context, symbol->address, &range))
 		return error_set(err, ENOTSUP, "the file does not tell its size");
 	range.start = symbol->address;
+	if (OWN_MACHINE == EM_AARCH64)
+		return ways_arm64_find(&code, range, ways, err);
 	return ways_find(&code, range, ways, err);
 }

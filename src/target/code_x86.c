@@ -430,7 +430,7 @@ static int probe_insn(const struct code *code, size_t offset, struct probe_insn 
 {
 	struct x86_insn insn;
 
-	if (!x86_decode(code->bytes + offset, code->size - offset, &insn))
+	if (offset >= code->size || !x86_decode(code->bytes + offset, code->size - offset, &insn))
 		return -ENOENT;
 	*probed = (struct probe_insn){.length = insn.length};
 	if (x86_is_push_rbp(&insn))

@@ -12,7 +12,8 @@
 struct entry {
 	size_t offset; /* of the bytes in the blob; a NUL follows them */
 	uint32_t len;
-	uint32_t hash;
+	uint32_t hash; /* of one whose id is free: the next such id, 0 = none */
+	enum { FOR_GOOD, LOOSE, KEPT, FREE } state;
 };
 
 struct strtab {
@@ -22,6 +23,7 @@ struct strtab {
 	uint32_t count, entry_capacity;
 	uint32_t *slots; /* ids; 0 = free, because id 0 is never looked up */
 	uint32_t nslots; /* a power of two, more than 4/3 of count */
+	uint32_t nloose, free;
 };
 
 #define FIRST_BLOB    4096u
@@ -125,6 +127,20 @@ static bool reserve_entry(struct strtab *tab)
 	return true;
 }
 
+/* All strings, into slots that are free. */
+static void fill_slots(struct strtab *tab)
+{
+	for (uint32_t id = 1; id < tab->count; id++) {
+		uint32_t slot = tab->entries[id].hash & (tab->nslots - 1);
+
+		if (tab->entries[id].state == FREE)
+			continue;
+		while (tab->slots[slot])
+			slot = (slot + 1) & (tab->nslots - 1);
+		tab->slots[slot] = id;
+	}
+}
+
 static bool reserve_slot(struct strtab *tab)
 {
 	uint32_t nslots = tab->nslots * 2;
@@ -135,32 +151,28 @@ static bool reserve_slot(struct strtab *tab)
 	slots = calloc(nslots, sizeof(*slots));
 	if (!slots)
 		return false;
-	for (uint32_t id = 1; id < tab->count; id++) {
-		uint32_t slot = tab->entries[id].hash & (nslots - 1);
-
-		while (slots[slot])
-			slot = (slot + 1) & (nslots - 1);
-		slots[slot] = id;
-	}
 	free(tab->slots);
 	tab->slots = slots;
 	tab->nslots = nslots;
+	fill_slots(tab);
 	return true;
 }
 
 /* text must not lie in the blob: the blob may move. */
 static uint32_t append(struct strtab *tab, uint32_t hash, const char *text, size_t len)
 {
-	uint32_t id = tab->count;
+	uint32_t id = tab->free ? tab->free : tab->count;
 
-	if (!reserve_blob(tab, len + 1) || !reserve_entry(tab) || !reserve_slot(tab))
+	if (!reserve_blob(tab, len + 1) || (!tab->free && !reserve_entry(tab)) || !reserve_slot(tab))
 		return 0;
+	if (tab->free)
+		tab->free = tab->entries[id].hash;
+	tab->count += id == tab->count;
 	tab->entries[id] = (struct entry){.offset = tab->blob_len, .len = (uint32_t)len, .hash = hash};
 	memcpy(tab->blob + tab->blob_len, text, len);
 	tab->blob[tab->blob_len + len] = '\0';
 	tab->blob_len += len + 1;
 	tab->slots[find_slot(tab, hash, text, len)] = id;
-	tab->count++;
 	return id;
 }
 
@@ -172,7 +184,77 @@ uint32_t strtab_add(struct strtab *tab, const char *text, size_t len)
 		return 0;
 	hash = hash_bytes(text, len);
 	id = tab->slots[find_slot(tab, hash, text, len)];
-	return id ? id : append(tab, hash, text, len);
+	if (!id)
+		return append(tab, hash, text, len);
+	tab->nloose -= tab->entries[id].state != FOR_GOOD;
+	tab->entries[id].state = FOR_GOOD;
+	return id;
+}
+
+uint32_t strtab_add_loose(struct strtab *tab, const char *text, size_t len)
+{
+	uint32_t id = strtab_find(tab, text, len);
+
+	if (id)
+		return id;
+	id = strtab_add(tab, text, len);
+	if (id) {
+		tab->entries[id].state = LOOSE;
+		tab->nloose++;
+	}
+	return id;
+}
+
+uint32_t strtab_loose(const struct strtab *tab)
+{
+	return tab->nloose;
+}
+
+void strtab_keep(struct strtab *tab, uint32_t id)
+{
+	if (id < tab->count && tab->entries[id].state == LOOSE)
+		tab->entries[id].state = KEPT;
+}
+
+/* Without what is forgotten; it stays as it is when there is no memory for that. */
+static void pack_blob(struct strtab *tab)
+{
+	char *blob = malloc(tab->blob_capacity);
+	size_t len = 1;
+
+	if (!blob)
+		return;
+	blob[0] = '\0';
+	for (uint32_t id = 1; id < tab->count; id++) {
+		struct entry *entry = &tab->entries[id];
+
+		if (entry->state == FREE)
+			continue;
+		memcpy(blob + len, tab->blob + entry->offset, (size_t)entry->len + 1);
+		entry->offset = len;
+		len += (size_t)entry->len + 1;
+	}
+	free(tab->blob);
+	tab->blob = blob;
+	tab->blob_len = len;
+}
+
+void strtab_sweep(struct strtab *tab)
+{
+	for (uint32_t id = 1; id < tab->count; id++) {
+		struct entry *entry = &tab->entries[id];
+
+		if (entry->state == KEPT) {
+			entry->state = LOOSE;
+		} else if (entry->state == LOOSE) {
+			*entry = (struct entry){.state = FREE, .hash = tab->free};
+			tab->free = id;
+			tab->nloose--;
+		}
+	}
+	pack_blob(tab);
+	memset(tab->slots, 0, tab->nslots * sizeof(*tab->slots));
+	fill_slots(tab);
 }
 
 uint32_t strtab_add_str(struct strtab *tab, const char *text)
@@ -200,6 +282,7 @@ void strtab_clear(struct strtab *tab)
 {
 	tab->blob_len = 1;
 	tab->count = 1;
+	tab->nloose = tab->free = 0;
 	memset(tab->slots, 0, tab->nslots * sizeof(*tab->slots));
 }
 

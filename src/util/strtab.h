@@ -17,6 +17,14 @@ uint32_t strtab_add_str(struct strtab *tab, const char *text);
 const char *strtab_get(const struct strtab *tab, uint32_t id, size_t *len);
 /* The id of a string that is in the table; 0 if it is not. */
 uint32_t strtab_find(const struct strtab *tab, const char *text, size_t len);
+/*
+ * The same for a string that may be forgotten: by strtab_sweep, unless strtab_keep was called for it since
+ * the sweep before. strtab_add of an equal one keeps it for good.
+ */
+uint32_t strtab_add_loose(struct strtab *tab, const char *text, size_t len);
+uint32_t strtab_loose(const struct strtab *tab); /* how many there are of these */
+void strtab_keep(struct strtab *tab, uint32_t id);
+void strtab_sweep(struct strtab *tab);           /* ids of what is forgotten will be those of other strings */
 void strtab_clear(struct strtab *tab);           /* forgets all strings, keeps the memory */
 uint32_t strtab_count(const struct strtab *tab); /* ids are < this */
 

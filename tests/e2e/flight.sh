@@ -127,12 +127,12 @@ some_snapshots() {
 }
 
 case_flight_snapshots() {
-	local round rounds=1
-	[ "$ALL" = 1 ] && rounds=7 # the load does not live for ever
+	local round rounds=1 each=8
+	[ "$ALL" = 1 ] && rounds=7 each=15 # the load does not live for ever
 	for ((round = 0; round < rounds; round++)); do
-		some_snapshots 15
+		some_snapshots $each
 	done
-	echo "$((15 * rounds)) snapshots"
+	echo "$((each * rounds)) snapshots"
 }
 
 # Three at the same moment are one or more files, and everybody has an answer.
@@ -275,16 +275,33 @@ case_flight_exit() {
 	only_traces
 }
 
+byte_at() { # FILE OFFSET
+	dd if="$1" bs=1 skip="$2" count=1 2>/dev/null | od -A n -t x1
+}
+
+# breakpoints: in how many places of those that are probed $target's code is not its file's (which is linked to 0x400000).
+breakpoints() {
+	local name kind offset n=0 binary
+	binary=$(readlink "/proc/$target/exe")
+	while read -r name kind offset; do
+		[ "$(byte_at "/proc/$target/mem" $((0x400000 + offset)))" = "$(byte_at "$binary" $((offset)))" ] || n=$((n + 1))
+	done < <("$GOTRACE" sites "$target" | sed 's/ push / /' | awk '$NF ~ /^0x/ {print $1, $2, $NF}')
+	echo $n
+}
+
 # The recorder is killed while it writes: target and disk are as if it had never been.
 case_flight_killed() {
 	local i
 	load mixed
-	record -p "$target" --window 20s
+	record -p "$target" --window 20s --exact
 	sleep 3
+	[ "$(breakpoints)" -gt 10 ] || die "only $(breakpoints) probes are to be seen in the target's code"
 	kill -USR1 $recorder
 	sleep 0.05
 	kill -KILL $recorder
 	wait $recorder 2>/dev/null
+	sleep 1
+	[ "$(breakpoints)" -eq 0 ] || die "$(breakpoints) breakpoints are left in the target's code"
 	only_traces
 	for file in "$W"/dir/*.trace; do
 		[ -e "$file" ] && strict "$file"
@@ -385,6 +402,56 @@ case_flight_successor() {
 	done
 }
 
+# One process of a cgroup after the other.
+case_flight_cgroup() {
+	local root group=""
+	for root in /sys/fs/cgroup /sys/fs/cgroup/*; do
+		group=$root/gotrace-test-$$
+		mkdir "$group" 2>/dev/null && [ -w "$group/cgroup.procs" ] && break
+		rmdir "$group" 2>/dev/null
+		group=""
+	done
+	[ -n "$group" ] || skip "no cgroup can be made here"
+	trap 'kill -KILL $(jobs -p) 2>/dev/null; sleep 0.3; rmdir "$group"' EXIT
+	mkdir -p "$W/dir"
+	env --default-signal "$GOTRACE" flight --cgroup "${group#/sys/fs/cgroup/}" -o "$W/dir" --window 1s >"$W/out" 2>"$W/err" </dev/null &
+	recorder=$!
+	told 'waiting for a process of the cgroup' 5
+	load mixed
+	echo "$target" >"$group/cgroup.procs"
+	told "recording PID $target" 10
+	kill -KILL "$target"
+	wait "$target" 2>/dev/null
+	load mixed
+	echo "$target" >"$group/cgroup.procs"
+	told "recording PID $target" 10
+	sleep 1
+	snapshot
+	strict "$file"
+	stop_recorder 0
+	stop_target
+	kill -KILL "$target" 2>/dev/null
+	trap - EXIT
+	rmdir "$group"
+}
+
+# The recorder does not run for a while, as in a machine that is suspended: what is lost is told, and it goes on.
+case_flight_stopped() {
+	load mixed
+	record -p "$target" --window 1s --ring-size 256K
+	sleep 1
+	kill -STOP $recorder
+	sleep 2
+	kill -CONT $recorder
+	sleep 2
+	snapshot
+	strict "$file"
+	checked "$file"
+	stop_recorder 3
+	says 'lost in all'
+	still_lives
+}
+
 run_gotrace_aside() { # like run_gotrace, without touching $W/err
 	timeout -k 5 30 "$GOTRACE" "$@" >"$W/aside" 2>&1 </dev/null
 	status=$?
@@ -392,11 +459,11 @@ run_gotrace_aside() { # like run_gotrace, without touching $W/err
 
 # Goroutines come and go, snapshots are written: memory stays what it was.
 case_flight_memory() {
-	local early late i seconds=20
+	local early late i seconds=10
 	[ "$ALL" = 1 ] && seconds=90
 	load churn
 	record -p "$target" --window 2s --max-bytes 16M --keep 2 --max-overhead 1000
-	sleep 10
+	sleep 6
 	for i in 1 2 3; do snapshot; done
 	early=$(memory)
 	for ((i = 0; i < seconds / 5; i++)); do

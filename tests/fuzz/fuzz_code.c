@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/code.h"
+#include "target/code_x86.h"
 #include "target/old_tids.h"
 #include "target/regions.h"
 
@@ -45,6 +45,39 @@ static bool may_be_probed(const uint8_t *bytes, size_t size)
 	return bytes[0] == 0x55 || bytes[0] == 0x76 || (size > 1 && bytes[0] == 0x0f && bytes[1] == 0x86);
 }
 
+/* The same bytes as code of the other processor. */
+static void look_at_arm64(const uint8_t *data, size_t size)
+{
+	struct code code = {.bytes = data, .size = size, .address = 0x400000, .arm64 = true};
+	struct reference references[16];
+	struct probe_insn probed;
+	struct call_site sites[16];
+	struct value_place base, added;
+	size_t offsets[16], offset;
+	uint64_t flag;
+	int n;
+
+	if (code_prologue(&code, &offset) == 0 && code_probe_insn(&code, offset, &probed))
+		abort();
+	n = code_calls(&code, 0x400000 + (size / 2 & ~(size_t)3), sites, 16);
+	for (int i = 0; i < n && i < 16; i++) {
+		if (code_probe_insn(&code, sites[i].offset, &probed) || strcmp(probed.kind, "bl") != 0)
+			abort();
+	}
+	if (code_flag(&code, &flag) == 0) {
+		n = code_flag_checks(&code, flag, offsets, 16);
+		for (int i = 0; i < n && i < 16; i++) {
+			if (code_probe_insn(&code, offsets[i], &probed))
+				abort();
+		}
+	}
+	code_references(&code, references, 16);
+	code_receiver(&code, 0x400000, &flag);
+	look_for_regions(&code);
+	if (size && code_slice_result(&code, data[0] & ~3u, &base, &added) == 0 && base.on_stack > 1)
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct code code = {.bytes = data, .size = size, .address = 0x400000};
@@ -58,6 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int n;
 
 	read_line(data, size);
+	look_at_arm64(data, size);
 	while (code_next(&code, &at, &insn) > 0) {
 		if (insn.length == 0 || insn.length > 15 || at > size)
 			abort();

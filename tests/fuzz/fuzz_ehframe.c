@@ -16,7 +16,7 @@
 #define BASE 0x401000ull
 #define SIZE 0x3000ull
 
-enum { AS_FILE = 1, AS_DEBUG = 2 };
+enum { AS_FILE = 1, AS_DEBUG = 2, AS_ARM64 = 4 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -97,6 +97,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		as_file(data + 1, size - 1, &stack);
 		return 0;
 	}
+	input.arm64 = *data & AS_ARM64;
 	*(*data & AS_DEBUG ? &input.debug_frame : &input.eh_frame) = section;
 	if (ehframe_parse(&input, &rows) == 0)
 		use(&rows, BASE, SIZE, &stack);

@@ -11,6 +11,7 @@
 
 #include "native/function_names.h"
 #include "native/ways.h"
+#include "native/ways_arm64.h"
 
 #define BASE 0x401000u
 
@@ -81,14 +82,34 @@ static void names(const uint8_t *data, size_t size)
 	function_is_in(spec.where, text);
 }
 
+typedef int (*finder)(const struct ways_code *code, struct ways_range range, struct ways *ways,
+		      struct error *err);
+
+/* The same twice, and all of it in the file. */
+static void use(finder find, const struct ways_code *code, struct ways_range whole, size_t size)
+{
+	static struct ways ways, again;
+	struct error err;
+	int rc = find(code, whole, &ways, &err);
+
+	if (rc != find(code, whole, &again, &err))
+		abort();
+	if (rc)
+		return;
+	if (ways.begin.address < whole.start || ways.begin.address >= whole.end || ways.n != again.n)
+		abort();
+	for (unsigned i = 0; i < ways.n; i++) {
+		if (ways.ends[i].address - BASE >= size || ways.ends[i].condition > 16 ||
+		    ways.ends[i].address == ways.begin.address)
+			abort();
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct ways ways, again;
-	struct error err;
 	struct file file;
-	int rc;
 
 	names(data, size);
 	if (size < 5)
@@ -102,17 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				 .range = range};
 	struct ways_range whole = {BASE, BASE + 1 + data[4] % (file.size ? file.size : 1)};
 
-	rc = ways_find(&code, whole, &ways, &err);
-	if (rc != ways_find(&code, whole, &again, &err))
-		abort();
-	if (rc)
-		return 0;
-	if (ways.begin.address < whole.start || ways.begin.address >= whole.end || ways.n != again.n)
-		abort();
-	for (unsigned i = 0; i < ways.n; i++) {
-		if (ways.ends[i].address - BASE >= file.size || ways.ends[i].condition > 16 ||
-		    ways.ends[i].address == ways.begin.address)
-			abort();
-	}
+	use(ways_find, &code, whole, file.size);
+	use(ways_arm64_find, &code, whole, file.size);
 	return 0;
 }

@@ -18,6 +18,7 @@
 #include <linux/btf.h>
 
 #include "capture/features_list.h"
+#include "capture/kernel.h"
 #include "capture/proc_threads.h"
 
 static char root[] = "/tmp/test-features-XXXXXX";
@@ -322,6 +323,27 @@ static void test_syscall(void **state)
 	assert_false(proc_threads_parse_syscall("", &thread));
 }
 
+static void test_symbols(void **state)
+{
+	static char text[] =
+		"0000000000000000 A fixed_percpu_data\n0000000000000000 A __per_cpu_start\n"
+		"000000000001ec80 A __preempt_count\n0000000000031b00 A runqueues\n"
+		"ffffffff81000000 T softnet_data\n000000000002b000 d hrtimer_bases\t[some_module]\n"
+		"garbage\n";
+	struct cpu_places places = {.wheels = 5};
+	FILE *symbols = fmemopen(text, sizeof(text) - 1, "r");
+
+	(void)state;
+	kernel_places_by_symbols(symbols, &places);
+	fclose(symbols);
+	assert_int_equal(places.preempt_count, 0x1ec80);
+	assert_int_equal(places.run_queue, 0x31b00);
+	assert_int_equal(places.network, 0);
+	assert_int_equal(places.hrtimers, 0);
+	assert_int_equal(places.wheels, 5);
+	kernel_places_by_symbols(NULL, &places);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -337,6 +359,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_target, make_root, remove_root),
 		cmocka_unit_test(test_stat),
 		cmocka_unit_test(test_syscall),
+		cmocka_unit_test(test_symbols),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

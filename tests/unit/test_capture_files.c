@@ -31,7 +31,10 @@ static void calls_have_their_descriptors(void **state)
 	assert_int_equal(kinds[SYS_sendmmsg], CALL_FILE);
 	assert_int_equal(kinds[SYS_epoll_pwait], CALL_EPOLL);
 	assert_int_equal(kinds[SYS_ppoll], CALL_POLL);
+	assert_int_equal(kinds[SYS_pselect6], CALL_SELECT);
+#ifdef SYS_select
 	assert_int_equal(kinds[SYS_select], CALL_SELECT);
+#endif
 	/* These take something else as their first argument. */
 	assert_int_equal(kinds[SYS_futex], CALL_NO_FILE);
 	assert_int_equal(kinds[SYS_openat], CALL_NO_FILE);

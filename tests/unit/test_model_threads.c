@@ -38,8 +38,7 @@ static void names(struct thread_log *log)
 	thread_log_stack(log, STACK_BROKEN, RAW_STACK_BROKEN, worker_pcs, 2);
 }
 
-/* Thread 100 runs on CPU 0, thread 101 waits. */
-static void begin(struct thread_log *log)
+static void snapshot(struct thread_log *log)
 {
 	struct log_thread threads[] = {
 		{.tid = 100, .cpu = 0, .start_ns = 1, .status = LOG_THREAD_RUNNING, .comm = "app"},
@@ -53,9 +52,15 @@ static void begin(struct thread_log *log)
 		 .comm = "app"},
 	};
 
-	thread_log_begin(log, 0, NULL);
 	names(log);
 	thread_log_snapshot(log, 2, threads, 2);
+}
+
+/* Thread 100 runs on CPU 0, thread 101 waits. */
+static void begin(struct thread_log *log)
+{
+	thread_log_begin(log, 0, NULL);
+	snapshot(log);
 }
 
 /* The ops after the first generation's statuses. */
@@ -185,6 +190,44 @@ static void test_wakers(void **state)
 					"GoBlock m101 p1 g101 'sync (futex)' {futex|worker [app]}\n"
 					"ProcStop m101 p1\n"
 					"GoUnblock g2=101 {|[outside] ? (901)}\n");
+	thread_log_free(&log);
+}
+
+/* Each connection has a name of its own, for days; the kernel's stacks and the files are told anew at times.
+ */
+static void test_names_for_days(void **state)
+{
+	enum { CONNECTIONS = 150000, GENERATION = 500, RENEWAL = 16384, MOST = 1 << 17 };
+	struct log_note renew = {.flags = LOG_NOTE_RENEW};
+	struct thread_log log;
+	char name[32], expected[96];
+
+	(void)state;
+	thread_log_begin_days(&log);
+	snapshot(&log);
+	for (unsigned i = 0; i < CONNECTIONS; i++) {
+		uint64_t socket = WAIT_MAKE(FILE_SOCKET, 9, i);
+
+		snprintf(name, sizeof(name), "10.0.0.1:%u", i);
+		thread_log_file(&log, socket, name);
+		RECORD(&log, .site = SITE_CALL, .tid = 100, .arg = CALL_READ, .arg2 = socket,
+		       .stack = STACK_MAIN);
+		if (i % GENERATION == 0 && i < CONNECTIONS - GENERATION) {
+			thread_log_boundary(&log);
+			log.len = 0;
+		}
+		if (i % RENEWAL == 0) {
+			thread_log_put(&log, LOG_NOTE, &renew, sizeof(renew));
+			names(&log);
+		}
+		RECORD(&log, .site = SITE_CALL_DONE, .tid = 100, .arg = CALL_READ);
+		assert_true(strtab_count(log.strings) < MOST);
+	}
+	thread_log_end(&log);
+	snprintf(expected, sizeof(expected),
+		 "GoSyscallBegin m100 p0 g100 {read(9: 10.0.0.1:%u)|1001|1000|main [app]}\n",
+		 CONNECTIONS - 1);
+	assert_non_null(strstr(log.text, expected));
 	thread_log_free(&log);
 }
 
@@ -723,16 +766,27 @@ static void test_rows(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_start),        cmocka_unit_test(test_block_and_wake),
-		cmocka_unit_test(test_early_waking), cmocka_unit_test(test_early_waking_in_vain),
-		cmocka_unit_test(test_wakers),       cmocka_unit_test(test_calls),
-		cmocka_unit_test(test_boundaries),   cmocka_unit_test(test_lives),
-		cmocka_unit_test(test_exec),         cmocka_unit_test(test_reasons),
-		cmocka_unit_test(test_page_fault),   cmocka_unit_test(test_names),
-		cmocka_unit_test(test_losses),       cmocka_unit_test(test_leaving_for_good),
-		cmocka_unit_test(test_unlisted_cpu), cmocka_unit_test(test_spawned),
-		cmocka_unit_test(test_forked),       cmocka_unit_test(test_start_between_markers),
-		cmocka_unit_test(test_functions),    cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_names_for_days),
+		cmocka_unit_test(test_start),
+		cmocka_unit_test(test_block_and_wake),
+		cmocka_unit_test(test_early_waking),
+		cmocka_unit_test(test_early_waking_in_vain),
+		cmocka_unit_test(test_wakers),
+		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_boundaries),
+		cmocka_unit_test(test_lives),
+		cmocka_unit_test(test_exec),
+		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_page_fault),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_leaving_for_good),
+		cmocka_unit_test(test_unlisted_cpu),
+		cmocka_unit_test(test_spawned),
+		cmocka_unit_test(test_forked),
+		cmocka_unit_test(test_start_between_markers),
+		cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_rows),
 	};
 

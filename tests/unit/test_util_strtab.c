@@ -98,12 +98,49 @@ static void one_string_larger_than_the_blob(void **state)
 	strtab_free(tab);
 }
 
+static void what_is_loose_is_forgotten(void **state)
+{
+	struct strtab *tab = strtab_new();
+	uint32_t kept, held, reused;
+	char text[32];
+
+	(void)state;
+	strtab_add_str(tab, "for good");
+	kept = strtab_add_loose(tab, "kept", 4);
+	held = strtab_add_loose(tab, "held", 4);
+	assert_int_equal(strtab_add_loose(tab, "for good", 8), 1);
+	assert_int_equal(strtab_loose(tab), 2);
+	assert_int_equal(strtab_add_str(tab, "held"), held); /* from here on for good */
+	for (int i = 0; i < 100000; i++) {
+		snprintf(text, sizeof(text), "name %d", i);
+		reused = strtab_add_loose(tab, text, strlen(text));
+		assert_string_equal(strtab_get(tab, reused, NULL), text);
+		if (i % 1000)
+			continue;
+		strtab_keep(tab, kept);
+		strtab_sweep(tab);
+		assert_int_equal(strtab_loose(tab), 1);
+		assert_int_equal(strtab_find(tab, text, strlen(text)), 0);
+		assert_string_equal(strtab_get(tab, kept, NULL), "kept");
+		assert_int_equal(strtab_find(tab, "held", 4), held);
+		assert_int_equal(strtab_find(tab, "for good", 8), 1);
+	}
+	assert_true(strtab_count(tab) < 1100);
+	strtab_sweep(tab);
+	assert_int_equal(strtab_find(tab, "kept", 4), 0);
+	strtab_free(tab);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(empty_string_is_zero),   cmocka_unit_test(equal_strings_share_an_id),
-		cmocka_unit_test(bytes_may_be_any),       cmocka_unit_test(unknown_id_is_empty),
-		cmocka_unit_test(ids_are_dense_and_stay), cmocka_unit_test(one_string_larger_than_the_blob),
+		cmocka_unit_test(what_is_loose_is_forgotten),
+		cmocka_unit_test(empty_string_is_zero),
+		cmocka_unit_test(equal_strings_share_an_id),
+		cmocka_unit_test(bytes_may_be_any),
+		cmocka_unit_test(unknown_id_is_empty),
+		cmocka_unit_test(ids_are_dense_and_stay),
+		cmocka_unit_test(one_string_larger_than_the_blob),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,10 +109,10 @@ static int take_generation(void *ctx, const struct generation *gen)
 	return 0;
 }
 
-void thread_log_begin(struct thread_log *log, uint32_t flags, const enum wire_format *format)
+static void begin(struct thread_log *log, uint32_t flags, const enum wire_format *format, bool any_first)
 {
 	struct log_target target = {.pid = LOG_PID, .flags = LOG_TARGET_THREADS | flags, .comm = "app"};
-	struct model_options options = {.sink = take_generation, .ctx = log};
+	struct model_options options = {.sink = take_generation, .ctx = log, .any_first = any_first};
 	struct wire_options wire = {.out = {.write = keep, .ctx = log}};
 
 	*log = (struct thread_log){.now = LOG_START};
@@ -126,6 +126,16 @@ void thread_log_begin(struct thread_log *log, uint32_t flags, const enum wire_fo
 	}
 	target.clock = (struct log_clock){.mono_ns = LOG_START, .wall_sec = 1700000000};
 	thread_log_put(log, LOG_TARGET, &target, sizeof(target));
+}
+
+void thread_log_begin(struct thread_log *log, uint32_t flags, const enum wire_format *format)
+{
+	begin(log, flags, format, false);
+}
+
+void thread_log_begin_days(struct thread_log *log)
+{
+	begin(log, 0, NULL, true);
 }
 
 void thread_log_end(struct thread_log *log)

@@ -27,6 +27,8 @@ struct thread_log {
 
 /* Flags besides LOG_TARGET_THREADS. format: NULL = none. */
 void thread_log_begin(struct thread_log *log, uint32_t flags, const enum wire_format *format);
+/* For days: any generation may be the first of a file. */
+void thread_log_begin_days(struct thread_log *log);
 /* Ends the model; the text stays until thread_log_free. */
 void thread_log_end(struct thread_log *log);
 void thread_log_free(struct thread_log *log);

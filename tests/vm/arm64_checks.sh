@@ -3,7 +3,7 @@
 
 # traced_as MODE: a trace of ctarget, and the raw log.
 traced_as() {
-	start ctarget "$1" -seconds 100
+	start ctarget "$1" -seconds 800
 	traced -d 2s --raw raw
 }
 
@@ -20,7 +20,7 @@ valid() {
 }
 
 run_arm_pingpong() { # and what the kernel counts of the threads in the midst of the trace
-	start ctarget pingpong -seconds 100
+	start ctarget pingpong -seconds 800
 	tracing --raw raw
 	judge-arm64 window -length 1200ms $target >counts 2>window.err
 	sleep 1
@@ -82,16 +82,16 @@ judge_arm_threads() {
 		'blocks;root=^breeder;of=^futex;reason=^sync \((join|mutex|futex)\)$;min=10'
 }
 
-run_arm_signal() { # a handler that sleeps: what it has interrupted is below it, leaves and the vDSO, too
+run_arm_signal() { # a handler that sleeps: what it has interrupted is below it, leaves and the vDSO, too (but not a PLT entry)
 	traced_as signal
 }
 judge_arm_signal() {
 	valid
-	demanded 'blocks;root=^interrupted;reason=^sleep$;stack=pause_us < handle_slowly < on_signal < .*interrupted_work < interrupted;min=10'
+	demanded 'blocks;root=^interrupted;reason=^sleep$;stack=pause_us < handle_slowly < on_signal < .*interrupted_work < interrupted;least=85;min=10'
 }
 
 run_arm_dlopen() { # a library that was not there when the trace began
-	start ctarget dlopen -seconds 100
+	start ctarget dlopen -seconds 800
 	traced -d 4s --raw raw
 }
 judge_arm_dlopen() {
@@ -100,12 +100,12 @@ judge_arm_dlopen() {
 }
 
 run_arm_names() { # with CPU samples: every address of the program's own has addr2line's function
-	start ctarget-debug lock -seconds 100
+	start ctarget-debug lock -seconds 800
 	traced -d 2s --raw raw
 }
 judge_arm_names() {
 	valid
-	"$GOTRACE" dump --stacks "$W/trace" | awk '$1 ~ /^0x0*4[0-9a-f]{5}$/ {print $1, $2}' | sort -u >"$W/named"
+	"$GOTRACE" dump --stacks "$W/trace" | awk '$1 ~ /^0x4[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]$/ {print $1, $2}' | sort -u >"$W/named"
 	cut -d ' ' -f 1 "$W/named" | aarch64-linux-gnu-addr2line -f -e "$VM/arm64/ctarget-debug" | sed -n 'p;n' >"$W/functions"
 	cut -d ' ' -f 2 "$W/named" | diff - "$W/functions" >"$W/diff" || die "addr2line: $(head -n 3 "$W/diff" | tr '\n' ' ')"
 	[ "$(wc -l <"$W/named")" -ge 5 ] || die "only $(wc -l <"$W/named") addresses"
@@ -129,4 +129,33 @@ judge_arm_samples() {
 	[ $(((heavy + light) * 100)) -ge $((all * 90)) ] && [ "$heavy" -gt "$light" ] ||
 		die "of $all samples $heavy in heavy, $light in light (three quarters and one it should be)"
 	printf ', %s samples' "$all"
+}
+
+ARM_CALLED="leaf inner nested recurse first second by_pointer maybe hop deep catcher switcher rare worker tick"
+run_arm_region() { # --region: as many regions as the program counts calls, to the last one
+	local name options=
+	for name in $ARM_CALLED; do
+		options="$options --region $name"
+	done
+	mkfifo in
+	calls <in >target.out 2>target.err &
+	target=$!
+	exec 9>in
+	said ready
+	tracing --raw raw $options
+	echo >&9
+	said 'done'
+	traced_so_far
+	still_there
+	exec 9>&- # which ends it
+	target=
+	rm in
+}
+judge_arm_region() {
+	valid
+	grep -E '^[^ ]+ [0-9]+ -?[0-9]+$' "$W/target.out" >"$W/counts"
+	"$GOTRACE" dump "$W/trace" >"$W/dump" 2>"$W/dump.err" || die "dump: $(tail -n 1 "$W/dump.err")"
+	regions_of "$W/dump" >"$W/regions"
+	printf ', '
+	all_called $ARM_CALLED
 }

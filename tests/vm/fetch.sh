@@ -150,10 +150,11 @@ settle() {
 
 # kernel SERIES ARCH FLAVOUR
 kernel() {
-	local series=$1 arch=${2:-amd64} flavour=${3:-generic} suite dir best= line version home
+	local series=$1 arch=${2:-amd64} flavour=${3:-generic} suite in dir best= line version home
+	in=$(suites "$series") || exit 1
 	home=$CACHE/kernels/$series-$arch-$flavour
 	mkdir -p "$home" || stop "cannot make $home"
-	for suite in $(suites "$series"); do
+	for suite in $in; do
 		dir=$(index "$suite" "$arch") || continue
 		line=$(kernels "$dir" "$series" "$arch" "$flavour" | newest_line) || continue
 		best=$(printf '%s\n' "$best" "$line $dir" | grep . | newest_line)

@@ -31,7 +31,7 @@ said() {
 
 # got COMMAND...: its output, error and exit status are the check's.
 got() {
-	timeout 60 "$@" >out 2>err </dev/null
+	timeout 150 "$@" >out 2>err </dev/null
 	echo $? >status
 }
 

@@ -5,7 +5,8 @@
 #   CHECKS="go_plain c_region" tests/vm/run.sh 5.10     some of them
 #   tests/vm/run.sh 5.10 -- 'COMMAND'   runs COMMAND (busybox sh) there instead, as root; gotrace and the targets are
 #                                       on PATH, what it writes into /out is in build/vm/5.10 afterwards
-#   RECORD=1                            writes the kernels' versions into `verified` when all is as expected
+#   RECORD=1                            when all is as expected: writes the kernels' versions into `verified`, and the
+#                                       table of a run on all of them into README.md
 #   VM_APPEND=preempt=full              for the kernels' command lines
 #   VM_EXTRA="FILE..."                  programs to be on PATH there, too
 #   VM_JOBS=N                           machines side by side, 2 if not given; VM_LIMIT=S: seconds for each, 180
@@ -22,8 +23,8 @@ ROOT=$VM/root
 LIMIT=${VM_LIMIT:-180}
 EXPECTED=tests/vm/expected
 
-# make_root: the guest's root: busybox, gotrace with the libraries it was linked to here, and what is traced.
-make_root() {
+# make_guest_root: the guest's root: busybox, gotrace with the libraries it was linked to here, and what is traced.
+make_guest_root() {
 	local file
 	rm -rf "$ROOT"
 	mkdir -p "$ROOT"/{bin,sbin,etc,proc,sys,dev,run,tmp,root,lib/modules,lib64,usr/bin,usr/lib,var/log,var/tmp,out,t} || return 1
@@ -56,9 +57,10 @@ boot() {
 	cat >"$out/script"
 	cp "$kernel/version" "$out/version"
 	# Several threads of emulation lose the kernel's changes of its own code ("Oops: int3"); without tsc=reliable old
-	# kernels take a clock that makes a system call of each look at it.
+	# kernels take a clock that makes a system call of each look at it; no_timer_check: on a busy host the kernel's test
+	# of its timer at boot ends in a panic.
 	timeout -k 5 "$LIMIT" "$virtme/bin/virtme-run" --kimg "$kernel/vmlinuz" --mods auto --root "$ROOT" --rwdir="/out=$out" \
-		--cpus 2 --memory 2G --force-9p --disable-kvm $(printf ' -a %s' tsc=reliable panic=-1 ${VM_APPEND-}) --busybox "$(command -v busybox)" \
+		--cpus 2 --memory 2G --force-9p --disable-kvm $(printf ' -a %s' tsc=reliable no_timer_check panic=-1 ${VM_APPEND-}) --show-boot-console --busybox "$(command -v busybox)" \
 		-q=-accel -q=tcg,thread=single -q=-no-reboot \
 		--script-sh 'sh /out/script >/out/log 2>&1; echo $? >/out/status.new; mv /out/status.new /out/status; sync' \
 		>"$out/console" 2>&1 </dev/null
@@ -70,7 +72,7 @@ boot() {
 
 # checks: their names, in order.
 checks() {
-	echo "${CHECKS:-$(awk '/^[a-z]/ {print $1}' $EXPECTED)}"
+	printf "%s\n" ${CHECKS:-$(awk '/^[a-z]/ {print $1}' $EXPECTED)}
 }
 
 # expectation CHECK SERIES: the word in the table.
@@ -89,6 +91,19 @@ refused_as() {
 	[ ! -e "$W/trace" ] || die "left a file"
 }
 
+# missed_some: where a kernel preempts the program on a system call it leaves out that of another thread's call, counts it,
+# and gotrace tells (README, Limits): nothing else may be lost, and of 100 hits one at the most.
+missed_some() {
+	local lost missed hits
+	[ "$status" -eq 3 ] || return 0
+	lost=$(sed -nE 's/^  lost +(ring full .*)/\1/p' "$W/err")
+	missed=$(sed -nE 's/^ring full 0, stacks 0, unreadable 0, missed by the kernel ([0-9,]+), CPU samples 0$/\1/p' <<<"$lost" | tr -d ,)
+	hits=$(sed -nE 's/^  cost +([0-9,]+) hits .*/\1/p' "$W/err" | tr -d ,)
+	[ "${missed:-0}" -gt 0 ] && [ $((missed * 100)) -le "${hits:-0}" ] || die "lost: $lost of ${hits:-no} hits"
+	printf '%s of %s hits missed by the kernel; ' "$missed" "$hits"
+	status=0
+}
+
 # judge_one CHECK SERIES: what came back of it.
 judge_one() {
 	local word
@@ -98,7 +113,8 @@ judge_one() {
 	[ ! -s "$W/harness.err" ] || die "$(head -c 300 "$W/harness.err")"
 	status=$(cat "$W/status")
 	quiet "$W/err"
-	if [ "$word" = ok ]; then
+	if [ "$word" = ok ] || [ "$word" = missed ]; then
+		[ "$word" = ok ] || missed_some
 		"judge_$1"
 	else
 		refused_as "$word"
@@ -115,7 +131,11 @@ result() {
 	seconds=$(cat "$W/seconds" 2>/dev/null)
 	if [ $ok -eq 0 ]; then
 		passed=$((passed + 1))
-		[ "$word" = ok ] || word=refused
+		case $word in
+		ok) ;;
+		missed) [ "$(cat "$W/status")" -eq 0 ] && word=ok || word="ok, some hits missed" ;;
+		*) word=refused ;;
+		esac
 		echo "PASS $2 $1 (${seconds} s)${text:+: $text}"
 	else
 		failed=$((failed + 1))
@@ -174,14 +194,20 @@ last_verified() {
 	[ "$now" = "$was" ] || echo "Linux $1: ${now:-none} was tried; the last one recorded as verified is ${was:-none}"
 }
 
-record() {
+note_verified() {
 	local series
-	[ "$failed" -eq 0 ] && [ -z "${CHECKS-}" ] || return 0
+	if [ "$failed" -gt 0 ] || [ -n "${CHECKS-}" ]; then
+		echo "nothing is recorded"
+		return
+	fi
 	for series; do
 		sed -i "/^$series /d" tests/vm/verified
 		echo "$series $(cat "$VM/$series/version") $(date -u +%F)" >>tests/vm/verified
 	done
 	sort -V -o tests/vm/verified tests/vm/verified
+	[ $# -eq "$(awk '/^# check / {print NF - 2}' $EXPECTED)" ] || return 0
+	{ echo && date -u +'The last full run (`make vmtest-all`), %F:' && echo && table "$@"; } >"$VM/table"
+	sed -i -e '/^<!-- vmtest-all -->$/,/^<!-- end -->$/ {/^<!--/!d}' -e "/^<!-- vmtest-all -->\$/r $VM/table" README.md
 }
 
 # table SERIES...: kernel × check × result, as in README.
@@ -195,7 +221,7 @@ table() {
 	for check in $(checks); do
 		row="| $check |"
 		for series; do
-			row="$row $(awk -v check="$check" '$1 == check {print $2}' "$VM/$series.results") |"
+			row="$row $(awk -v check="$check" '$1 == check {sub(/^[^ ]+ /, ""); print}' "$VM/$series.results") |"
 		done
 		echo "$row"
 	done
@@ -204,7 +230,7 @@ table() {
 [ "$(id -u)" -eq 0 ] || { echo "vm: needs root" >&2; exit 1; }
 [ -x "$GOTRACE" ] || { echo "vm: no ./gotrace here: run make first" >&2; exit 1; }
 mkdir -p "$VM" "$E2E"
-make_root || { echo "vm: cannot make the guests' root" >&2; exit 1; }
+make_guest_root || { echo "vm: cannot make the guests' root" >&2; exit 1; }
 virtme=$(tests/vm/fetch.sh virtme) || exit 1
 if [ "$2" = -- ]; then
 	series=$1
@@ -235,5 +261,5 @@ echo
 for series; do
 	last_verified "$series"
 done
-[ "${RECORD-}" != 1 ] || record "$@"
+[ "${RECORD-}" != 1 ] || note_verified "$@"
 finish

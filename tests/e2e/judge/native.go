@@ -159,7 +159,8 @@ const ownGoroutine = "gotrace"
 
 func (t *threadTrace) transition(event *trace.Event, change trace.StateTransition) {
 	g, own := change.Resource.Goroutine(), functions(change.Stack)
-	if len(own) > 0 && t.names[g] == "" {
+	// A thread that did not hold still when the trace began has but its own name there, until it tells of a stack.
+	if len(own) > 0 && (t.names[g] == "" || !strings.Contains(t.names[g], " [") && strings.HasSuffix(own[len(own)-1], " ["+t.names[g]+"]")) {
 		t.names[g] = own[len(own)-1]
 	}
 	from, to := change.Goroutine()
