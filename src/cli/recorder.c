@@ -181,13 +181,25 @@ static void take_last(struct recorder *recorder, const struct recording *recordi
 	take_result(recorder, recording, true);
 }
 
+/* What was kept has gone with the process that had it. */
+static void refuse_last(struct recorder *recorder, const struct recording *recording)
+{
+	if (!recorder->wanted)
+		return;
+	recorder->failures++;
+	control_begin(&recorder->control);
+	control_answer(&recorder->control, NULL, writer_error(recording->writer));
+}
+
 void recorder_settle(struct recorder *recorder, struct recording *recording, bool in_any_case)
 {
 	take_result(recorder, recording, true);
 	take_news(recorder, recording, now_ns());
 	if (signals_snapshots() > 0 || control_poll(&recorder->control))
 		recorder->wanted = true;
-	if (recorder->wanted || recorder->due_ns || in_any_case)
+	if (writer_has_gone(recording->writer))
+		refuse_last(recorder, recording);
+	else if (recorder->wanted || recorder->due_ns || in_any_case)
 		take_last(recorder, recording);
 	recorder->wanted = false;
 	recorder->due_ns = 0;

@@ -8,6 +8,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "util/rights.h"
+
 #define NOBODY 65534 /* the kernel's overflow uid, Debian's nobody */
 
 static uint64_t have(cap_flag_t set)
@@ -62,10 +64,20 @@ static int set_caps(uint64_t effective, uint64_t permitted)
 	return rc;
 }
 
+/* These were once part of CAP_SYS_ADMIN, and are with who has that (capable() || capable(CAP_SYS_ADMIN)). */
+static uint64_t stand_in(uint64_t mask)
+{
+	const uint64_t parts =
+		PRIVILEGE(RIGHT_PERFMON) | PRIVILEGE(RIGHT_BPF) | PRIVILEGE(RIGHT_CHECKPOINT_RESTORE);
+
+	return mask & parts & ~have(CAP_PERMITTED) ? mask | PRIVILEGE(CAP_SYS_ADMIN) : mask;
+}
+
 int privilege_keep(uint64_t mask, struct error *err)
 {
 	int rc;
 
+	mask = stand_in(mask);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return error_set(err, errno, "cannot give up privileges (no_new_privs): %s", strerror(errno));
 	empty_bounding_set(mask);

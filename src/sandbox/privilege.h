@@ -10,8 +10,9 @@
 #define PRIVILEGE(cap) (1ull << (cap)) /* of linux/capability.h: a set of them is a mask */
 
 /*
- * The calling thread keeps these capabilities (of those that it has, effective or only permitted); all others
- * are gone, from the bounding set too, and none can be gained by an exec.
+ * The calling thread keeps these capabilities (of those that it has, effective or only permitted;
+ * CAP_SYS_ADMIN stands for those that were once part of it); all others are gone, from the bounding set too,
+ * and none can be gained by an exec.
  */
 int privilege_keep(uint64_t mask, struct error *err);
 /* For a process of its own: no capability, and if it was root's, nobody's ids and no groups. */

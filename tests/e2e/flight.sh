@@ -55,11 +55,11 @@ usr1() {
 	file=$(find "$W/dir" -name '*.trace' -printf '%T@ %p\n' | sort -n | tail -n 1 | cut -d ' ' -f 2-)
 }
 
-memory() { # of the recorder and its two processes, in kB; memory that they share counts each time
+memory() { # of the recorder and its two processes, in kB
 	local pid
 	for pid in $recorder $(pgrep -P $recorder -x gotrace); do
-		cat /proc/$pid/status
-	done | awk '/^VmRSS/ {sum += $2} END {print sum}'
+		cat /proc/$pid/smaps_rollup
+	done | awk '/^Pss:/ {sum += $2} END {print sum}'
 }
 
 # told PATTERN SECONDS: the recorder says so in time.
@@ -540,8 +540,43 @@ case_flight_rights_successor() {
 	told "recording PID $target" 10
 	sleep 1.5
 	confined 3 # new ones
+	: >"$W/err"
+	kill -KILL "$(workers | tail -n 1)"
+	told "recording PID $target broke off: .* was ended by signal 9" 5
+	told "recording PID $target .go" 10 # anew
+	sleep 1.5
+	snapshot
 	stop_recorder 0
-	strict "$W"/dir/*.trace
+	for file in "$W"/dir/*.trace; do
+		strict "$file"
+	done
+}
+
+# With no more rights than the example of a unit gives; and with CAP_SYS_ADMIN for all that was once part of it.
+case_flight_unit() {
+	local caps all names
+	start_c pingpong
+	names=$(sed -n 's/^CapabilityBoundingSet=//p' tools/gotrace-flight@.service | tr 'A-Z ' 'a-z,')
+	for caps in "$names" cap_sys_admin,cap_sys_ptrace,cap_dac_read_search; do
+		all=$(sed 's/cap_/+/g' <<<"$caps")
+		rm -rf "$W/dir"
+		printf '#!/bin/sh\nexec setpriv --no-new-privs --bounding-set=-all,%s %s "$@"\n' "$all" "$(readlink -f "$GOTRACE")" >"$W/with"
+		chmod 755 "$W/with"
+		GOTRACE=$W/with record -p "$target" --window 1s --on 'func main>1h'
+		sleep 1.5
+		tracer=$recorder
+		if [ "$caps" = "$names" ]; then
+			confined 3
+			kept $NONE $THREADS
+		else
+			kept $NONE 0000000000280004 # those of $caps
+		fi
+		snapshot
+		strict "$file"
+		[ "$(fact 'go Waiting->Runnable')" -gt 10 ] || die "hardly an event with $caps"
+		stop_recorder 0
+	done
+	gone_on
 }
 
 # One of the processes without privileges is killed: a line says so, the target goes on, nothing torn is left.
