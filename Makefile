@@ -151,11 +151,12 @@ KERNELS ?= 6.1 6.12
 vmtest: gotrace ## this binary on other kernels, emulated; KERNELS="5.10 newest" for others (root)
 	$(Q)bash tests/vm/run.sh $(KERNELS)
 
-vmtest-arm64: gotrace ## gotrace for arm64 on a kernel for arm64, emulated
-	$(Q)bash tests/vm/arm64.sh
+vmtest-arm64: gotrace ## gotrace for arm64 on a kernel for arm64, emulated: C and Go programs (root, long)
+	$(Q)status=0; bash tests/vm/arm64.sh || status=1; bash tests/vm/arm64-go.sh || status=1; exit $$status
 
 vmtest-all: gotrace ## the same on all of 5.10, 6.1, 6.12, 6.18 and the newest, and arm64 (root, long)
-	$(Q)bash tests/vm/run.sh 5.10 6.1 6.12 6.18 newest; a=$$?; $(MAKE) test-arm64; b=$$?; bash tests/vm/arm64.sh && [ $$a$$b = 00 ]
+	$(Q)status=0; bash tests/vm/run.sh 5.10 6.1 6.12 6.18 newest || status=1; \
+	  $(MAKE) test-arm64 || status=1; $(MAKE) vmtest-arm64 || status=1; exit $$status
 
 test-all: ## the whole matrix of releases and variants (root, long)
 	$(Q)ALL=1 sh tests/run.sh
