@@ -14,6 +14,7 @@ enum {
 	KEPT_FILES = 1 << 16,
 	TOLD_MAX = 1 << 18,        /* what is forgotten is told again */
 	BOUNDARIES_AFTER_EXIT = 2, /* then the ends of its threads are not waited for any more */
+	KEPT_ENDED = 1 << 16,
 };
 
 struct process {
@@ -37,6 +38,7 @@ struct split {
 	uint32_t n, capacity;
 	struct process *last; /* the record before was its, or NULL */
 	struct store stacks, files, names;
+	struct map64 ended;        /* pids of processes that have -> when (tick_of) */
 	struct log_record *common; /* for all, those to come, too: owned copies */
 	uint32_t ncommon;
 	struct log_clock clock;
@@ -226,8 +228,17 @@ static struct log_clock clock_at(const struct split *split, uint64_t time)
 	return (struct log_clock){.mono_ns = time, .wall_sec = (uint64_t)sec, .wall_nsec = (uint32_t)nsec};
 }
 
+/* In units of a millisecond; what is compared lies less than weeks apart. */
+static uint32_t tick_of(uint64_t time)
+{
+	return (uint32_t)(time >> 20);
+}
+
 static void end_exited(struct split *split, struct process *process, uint64_t time)
 {
+	if (split->ended.count >= KEPT_ENDED)
+		map64_clear(&split->ended);
+	note_error(split, map64_set(&split->ended, process->pid, tick_of(time)));
 	end(split, process, (struct log_end){.reason = LOG_END_EXITED, .clock = clock_at(split, time)});
 }
 
@@ -408,10 +419,20 @@ static struct process *begin_listed(struct split *split, const struct log_thread
 	return process;
 }
 
+/* It was alive when it was listed, and its end was seen before the list came. */
+static bool has_ended_since(const struct split *split, uint32_t pid)
+{
+	const uint32_t *tick = pid ? map64_get(&split->ended, pid) : NULL;
+
+	return tick && (int32_t)(*tick - tick_of(split->snapshot.time_before)) >= 0;
+}
+
 static void take_thread(struct split *split, const struct log_thread *thread)
 {
 	struct process *process = find(split, thread->tgid);
 
+	if (!process && has_ended_since(split, thread->tgid))
+		return;
 	if (!process)
 		process = begin_listed(split, thread);
 	if (!process)
@@ -567,6 +588,7 @@ void split_free(struct split *split)
 	free(split->common);
 	free(split->processes);
 	map64_free(&split->by_pid);
+	map64_free(&split->ended);
 	store_free(&split->stacks);
 	store_free(&split->names);
 	store_free(&split->files);

@@ -372,6 +372,30 @@ static void test_snapshot(void **state)
 	assert_false(family->streams[2].ended);
 }
 
+/* Seen to end after the threads were listed, and before the list came. */
+static void test_ended_since_the_snapshot(void **state)
+{
+	struct family *family = *state;
+	struct log_snapshot snapshot = {.time_before = 5ull << 20, .time_after = 6ull << 20};
+	struct log_thread thread = {.tid = 200, .tgid = 200};
+
+	put_target(family, 200, "short");
+	family->now = 7ull << 20;
+	put_exit(family, 200);
+	put_last_switch(family, 200);
+	assert_true(family->streams[1].ended);
+	put_log(family, LOG_SNAPSHOT, &snapshot, sizeof(snapshot));
+	put_log(family, LOG_THREADS, &thread, sizeof(thread));
+	put_log(family, LOG_SNAPSHOT_END, NULL, 0);
+	assert_int_equal(family->n, 2);
+	/* Another process that has its id, of which the beginning was lost. */
+	snapshot.time_before = 9ull << 20;
+	put_log(family, LOG_SNAPSHOT, &snapshot, sizeof(snapshot));
+	put_log(family, LOG_THREADS, &thread, sizeof(thread));
+	put_log(family, LOG_SNAPSHOT_END, NULL, 0);
+	assert_int_equal(family->n, 3);
+}
+
 static void test_for_all(void **state)
 {
 	struct family *family = *state;
@@ -443,6 +467,7 @@ int main(void)
 		CASE(test_files_and_wakers),
 		CASE(test_exec_ends_a_generation),
 		CASE(test_snapshot),
+		CASE(test_ended_since_the_snapshot),
 		CASE(test_for_all),
 		CASE(test_bad_records),
 		cmocka_unit_test(test_store_forgets),
