@@ -171,6 +171,7 @@ run_c_region() { # every call is a region, to the last one
 	echo >&9
 	said 'done'
 	traced_so_far
+	rm in
 }
 judge_c_region() {
 	want 0
