@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Whether a recorder's memory stays what it is: `bash tools/bench/days.sh MINUTES` (root) prints one line each ten seconds,
-# "seconds recorder-kB goroutines ns-they-took", with a snapshot a minute, and checks the last one.
+# "seconds recorder-kB goroutines ns-they-took", with a snapshot a minute, and checks the last one. The memory is that of
+# the recorder and its workers, what they share counted once (Pss).
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 minutes=${1:-60}
@@ -15,12 +16,19 @@ trap 'kill $load ${recorder:-} 2>/dev/null; wait; rm -rf "$dir"' EXIT
 $GOTRACE flight -p $load --max-overhead 1000 --keep 2 -o "$dir" 2>"$dir/said" &
 recorder=$!
 echo "# $(uname -sr), $(nproc) CPUs, $(date -u +%FT%TZ), load$(uptime | sed 's/.*average//')"
+memory() {
+	local pid files=()
+	for pid in $recorder $(cat /proc/$recorder/task/*/children); do
+		files+=("/proc/$pid/smaps_rollup")
+	done
+	awk '/^Pss:/ { sum += $2 } END { print sum }' "${files[@]}"
+}
 from=$SECONDS
 while [ $((SECONDS - from)) -le $((minutes * 60)) ]; do
 	sleep 10
 	echo measure 9s >&3
 	[ $(((SECONDS - from) % 60)) -ge 10 ] || $GOTRACE snapshot $recorder >"$dir/last" || exit 1
-	echo "$((SECONDS - from)) $(awk '/^VmRSS/ {print $2}' /proc/$recorder/status) $(tail -n 1 "$dir/count")" || exit 1
+	echo "$((SECONDS - from)) $(memory) $(tail -n 1 "$dir/count")" || exit 1
 done
 cat "$dir/said"
 $GOTRACE check "$(cat "$dir/last")"
