@@ -26,6 +26,7 @@ enum loss {
 	LOSS_SCRATCH_BUSY,
 	LOSS_SAMPLE,
 	HITS_SILENT, /* no loss: hits less records, for a hit need not make one */
+	HITS_AGAIN,  /* no loss: a first program was left out, a second one was not (bpf/again.bpf.h) */
 	LOSS_COUNT,
 };
 

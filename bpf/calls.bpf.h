@@ -3,6 +3,7 @@
 #ifndef GOTRACE_CALLS_BPF_H
 #define GOTRACE_CALLS_BPF_H
 
+#include "bpf/again.bpf.h"
 #include "bpf/call_kind.h"
 #include "bpf/thread.bpf.h"
 
@@ -95,17 +96,12 @@ static __always_inline void keep_call(uint32_t tid, const struct raw_record *rec
 		bpf_map_update_elem(&threads, &tid, &fresh, BPF_ANY);
 }
 
-SEC("?tp_btf/sys_enter")
-int BPF_PROG(sys_enter, struct pt_regs *user, long id)
+static __always_inline void enter_call(struct task_struct *task, uint32_t tgid, struct pt_regs *user, long id)
 {
-	struct task_struct *task = current_task();
 	struct raw_record rec = {.site = SITE_CALL};
-	uint32_t tgid = MEMBER(task, tgid), tid;
+	uint32_t tid = MEMBER(task, pid);
 	struct user_regs regs;
 
-	if (!is_traced(tgid) || id < 0)
-		return 0;
-	tid = MEMBER(task, pid);
 	rec.time = bpf_ktime_get_ns();
 	take_call_regs(&regs, user);
 	rec.tid = tid;
@@ -115,6 +111,29 @@ int BPF_PROG(sys_enter, struct pt_regs *user, long id)
 	rec.stack = stack_of(&regs, tgid);
 	keep_call(tid, &rec);
 	send_timed(&rec);
+}
+
+SEC("?tp_btf/sys_enter")
+int BPF_PROG(sys_enter, struct pt_regs *user, long id)
+{
+	struct task_struct *task = current_task();
+	uint32_t tgid = MEMBER(task, tgid);
+
+	take_in_hand(CALL_ENTRY, true);
+	if (is_traced(tgid) && id >= 0)
+		enter_call(task, tgid, user, id);
+	take_in_hand(CALL_ENTRY, false);
+	return 0;
+}
+
+SEC("?tp_btf/sys_enter")
+int BPF_PROG(sys_enter_again, struct pt_regs *user, long id)
+{
+	struct task_struct *task = current_task();
+	uint32_t tgid = MEMBER(task, tgid);
+
+	if (was_left_out(CALL_ENTRY) && is_traced(tgid) && id >= 0)
+		enter_call(task, tgid, user, id);
 	return 0;
 }
 
@@ -125,22 +144,18 @@ static __always_inline bool maps_code(const struct pt_regs *user, long id, long 
 	       (uint64_t)result < -4095ull;
 }
 
-SEC("?tp_btf/sys_exit")
-int BPF_PROG(sys_exit, struct pt_regs *user, long result)
+static __always_inline void exit_call(struct task_struct *task, uint32_t tgid, struct pt_regs *user,
+				      long result)
 {
-	struct task_struct *task = current_task();
 	struct raw_record rec = {.site = SITE_CALL_DONE, .arg2 = result};
-	uint32_t tgid = MEMBER(task, tgid), tid;
+	uint32_t tid = MEMBER(task, pid);
 	struct thread *known;
 	struct pt_regs copy;
 
-	if (!is_traced(tgid))
-		return 0;
 	if (probed_tasks) {
 		read_regs(&copy, user);
 		user = &copy;
 	}
-	tid = MEMBER(task, pid);
 	known = known_thread(tid);
 	rec.tid = tid;
 	rec.goid = tgid;
@@ -156,6 +171,29 @@ int BPF_PROG(sys_exit, struct pt_regs *user, long result)
 		send_thread(&mapped);
 	}
 	send_thread(&rec);
+}
+
+SEC("?tp_btf/sys_exit")
+int BPF_PROG(sys_exit, struct pt_regs *user, long result)
+{
+	struct task_struct *task = current_task();
+	uint32_t tgid = MEMBER(task, tgid);
+
+	take_in_hand(CALL_EXIT, true);
+	if (is_traced(tgid))
+		exit_call(task, tgid, user, result);
+	take_in_hand(CALL_EXIT, false);
+	return 0;
+}
+
+SEC("?tp_btf/sys_exit")
+int BPF_PROG(sys_exit_again, struct pt_regs *user, long result)
+{
+	struct task_struct *task = current_task();
+	uint32_t tgid = MEMBER(task, tgid);
+
+	if (was_left_out(CALL_EXIT) && is_traced(tgid))
+		exit_call(task, tgid, user, result);
 	return 0;
 }
 

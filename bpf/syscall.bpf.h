@@ -7,6 +7,7 @@
 #ifndef GOTRACE_SYSCALL_BPF_H
 #define GOTRACE_SYSCALL_BPF_H
 
+#include "bpf/again.bpf.h"
 #include "bpf/scan.bpf.h"
 
 static __always_inline bool is_target(void)
@@ -48,22 +49,19 @@ static __always_inline uint64_t g_in_call(const struct pt_regs *regs)
 	return current_g(regs);
 }
 
-SEC("?tp_btf/sys_enter")
-int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
+static __always_inline void enter_call(const struct pt_regs *regs, long id)
 {
 	struct raw_record rec = {.site = SITE_SYS_ENTER, .arg2 = (uint64_t)id, .status = GSYSCALL};
 	uint32_t tick = 0;
 	struct go_g g;
 	uint64_t m;
 
-	if (!is_target())
-		return 0;
 	rec.g = g_in_call(regs);
 	if (!rec.g || !read_g(&g, rec.g) || g_status(&g) != GSYSCALL)
-		return 0; /* not one of Go's */
+		return; /* not one of Go's */
 	m = g_word(&g, layout.g_m);
 	if (is_newborn(id, m))
-		return 0;
+		return;
 	rec.goid = g_word(&g, layout.g_goid);
 	if (quiet_ps)
 		rec.p = p_in_syscall(m);
@@ -74,25 +72,58 @@ int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 	rec.arg = tick;
 	rec.stack = scan_stacks ? scan_g(&g, 1) : stack_in_call(&g, MEMBER(regs, REG_FP_MEMBER));
 	send(&rec);
+}
+
+SEC("?tp_btf/sys_enter")
+int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
+{
+	take_in_hand(CALL_ENTRY, true);
+	if (is_target())
+		enter_call(regs, id);
+	take_in_hand(CALL_ENTRY, false);
+	return 0;
+}
+
+SEC("?tp_btf/sys_enter")
+int BPF_PROG(sys_enter_again, struct pt_regs *regs, long id)
+{
+	if (was_left_out(CALL_ENTRY) && is_target())
+		enter_call(regs, id);
 	return 0;
 }
 
 /* Which goroutine it is, and in which call, was told at the entry. */
-SEC("?tp_btf/sys_exit")
-int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
+static __always_inline void exit_call(const struct pt_regs *regs)
 {
 	struct raw_record rec = {.site = SITE_SYS_EXIT, .status = GSYSCALL};
 	uint32_t status = 0;
 
-	if (!is_target())
-		return 0;
 	rec.g = g_in_call(regs);
 	/* A new thread's own TLS has no g yet, but anything, when arch_prctl has set it: that is no loss. */
 	if (!rec.g || bpf_probe_read_user(&status, sizeof(status), (const void *)(rec.g + layout.g_status)) ||
 	    (status & ~GSCAN) != GSYSCALL)
-		return 0;
+		return;
 	rec.arg2 = MEMBER(regs, CALL_MEMBER);
 	send(&rec);
+}
+
+SEC("?tp_btf/sys_exit")
+int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
+{
+	(void)ret;
+	take_in_hand(CALL_EXIT, true);
+	if (is_target())
+		exit_call(regs);
+	take_in_hand(CALL_EXIT, false);
+	return 0;
+}
+
+SEC("?tp_btf/sys_exit")
+int BPF_PROG(sys_exit_again, struct pt_regs *regs, long ret)
+{
+	(void)ret;
+	if (was_left_out(CALL_EXIT) && is_target())
+		exit_call(regs);
 	return 0;
 }
 

@@ -243,22 +243,46 @@ int attach_places(struct attachments *attachments, const struct bpf_object *obje
 	return rc;
 }
 
+#define SECOND "_again"
+
+bool attach_is_second(const struct bpf_program *program)
+{
+	const char *name = bpf_program__name(program);
+	size_t len = strlen(name), end = strlen(SECOND);
+
+	return len > end && strcmp(name + len - end, SECOND) == 0;
+}
+
+/* Of a tracepoint's program; NULL if there is none, or none was loaded. */
+static const struct bpf_program *second_of(const struct bpf_object *object, const struct bpf_program *program)
+{
+	const struct bpf_program *second;
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s" SECOND, bpf_program__name(program));
+	second = bpf_object__find_program_by_name(object, name);
+	return second && bpf_program__fd(second) >= 0 ? second : NULL;
+}
+
+int attach_traced(struct attachments *attachments, const struct bpf_object *object,
+		  const struct bpf_program *program, uint8_t site, struct error *err)
+{
+	const struct bpf_program *second = second_of(object, program);
+	struct attachment one = {.fd = -1, .site = site};
+	int rc;
+
+	one.link = fit_attach(program);
+	rc = add(attachments, one, bpf_program__name(program), err);
+	if (rc || !second)
+		return rc;
+	one.link = fit_attach(second); /* behind the first one: the kernel keeps the order */
+	return add(attachments, one, bpf_program__name(second), err);
+}
+
 int attach_tracepoint(struct attachments *attachments, struct bpf_object *object, uint8_t site,
 		      struct error *err)
 {
-	struct attachment one = {.fd = -1, .site = site};
-
-	one.link = fit_attach(attach_program(object, attachments, site));
-	return add(attachments, one, program_name(site), err);
-}
-
-int attach_traced(struct attachments *attachments, const struct bpf_program *program, uint8_t site,
-		  struct error *err)
-{
-	struct attachment one = {.fd = -1, .site = site};
-
-	one.link = fit_attach(program);
-	return add(attachments, one, bpf_program__name(program), err);
+	return attach_traced(attachments, object, attach_program(object, attachments, site), site, err);
 }
 
 /* A function of this program: where it is in the file. */
@@ -315,7 +339,7 @@ static void *detach_one(void *attachment)
 static void *detach_dropped(void *ctx)
 {
 	struct attachments *attachments = ctx;
-	pthread_t threads[MAX_PROBES + 4];
+	pthread_t threads[MAX_ATTACHMENTS];
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < attachments->ndropped; i++) {

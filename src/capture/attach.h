@@ -17,6 +17,8 @@ struct bpf_link;
 struct bpf_object;
 struct bpf_program;
 
+enum { MAX_ATTACHMENTS = MAX_PROBES + 6 }; /* tracepoints, and functions of gotrace itself */
+
 /* One link of the kernel's. */
 struct attachment {
 	struct bpf_link *link; /* libbpf's, or NULL: */
@@ -27,10 +29,10 @@ struct attachment {
 struct attachments {
 	bool multi; /* by uprobe_multi links; else by perf events */
 	bool old;   /* Go up to 1.16 has programs of its own: bpf/old.bpf.h */
-	struct attachment all[MAX_PROBES + 4];
+	struct attachment all[MAX_ATTACHMENTS];
 	unsigned n;
 	pthread_t dropper; /* takes off what was dropped last */
-	struct attachment dropped[MAX_PROBES + 4];
+	struct attachment dropped[MAX_ATTACHMENTS];
 	unsigned ndropped;
 };
 
@@ -59,11 +61,14 @@ struct attach_places {
 };
 int attach_places(struct attachments *attachments, const struct bpf_object *object, pid_t pid,
 		  const struct attach_places *places, struct error *err);
+/* A program that knows by itself which tracepoint it is for, and the second one behind it, if that was loaded
+ * (bpf/again.bpf.h); site: by which they can be taken off, or 0. */
+int attach_traced(struct attachments *attachments, const struct bpf_object *object,
+		  const struct bpf_program *program, uint8_t site, struct error *err);
 int attach_tracepoint(struct attachments *attachments, struct bpf_object *object, uint8_t site,
 		      struct error *err);
-/* A program that knows by itself which tracepoint it is for; site: by which it can be taken off, or 0. */
-int attach_traced(struct attachments *attachments, const struct bpf_program *program, uint8_t site,
-		  struct error *err);
+/* Whether a program is a second one. */
+bool attach_is_second(const struct bpf_program *program);
 /* A program on a function of gotrace itself. */
 int attach_self(struct attachments *attachments, struct bpf_object *object, const char *program,
 		const void *function, struct error *err);

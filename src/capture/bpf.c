@@ -40,6 +40,7 @@ void bpf_keep_warnings(void)
 /* The kernel verifies what is loaded, which takes time: only what the plan has a site for. */
 static void choose_programs(struct bpf *bpf, const struct bpf_options *options)
 {
+	bool seconds = options->syscalls && options->features->preempted_calls;
 	struct gotrace_bpf *skeleton = bpf->skeleton;
 
 	bpf->attachments.multi = options->features->multi;
@@ -56,6 +57,8 @@ static void choose_programs(struct bpf *bpf, const struct bpf_options *options)
 	attach_choose(&bpf->attachments, skeleton->progs.calibrate);
 	bpf_program__set_autoload(skeleton->progs.sys_enter, options->syscalls);
 	bpf_program__set_autoload(skeleton->progs.sys_exit, options->syscalls);
+	bpf_program__set_autoload(skeleton->progs.sys_enter_again, seconds);
+	bpf_program__set_autoload(skeleton->progs.sys_exit_again, seconds);
 	bpf_program__set_autoload(skeleton->progs.cpu_sample, options->samples);
 }
 
@@ -118,6 +121,7 @@ int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *e
 		return rc;
 	bpf->object = bpf->skeleton->obj;
 	bpf->skeleton->rodata->probed_tasks = !options->features->pointers;
+	bpf->skeleton->rodata->preempted_calls = options->features->preempted_calls;
 	bpf->cpus = cpus > 0 ? (unsigned)cpus : 1;
 	bpf->skeleton->rodata->layout = *options->layout;
 	bpf->skeleton->rodata->layout.task_key_type = options->plan->task_key_type;
@@ -169,10 +173,11 @@ int bpf_read_losses(const struct bpf *bpf, uint64_t losses[BPF_LOSSES])
 	return 0;
 }
 
+/* What a second program is left out of is lost only if the first one was, too. */
 uint64_t bpf_read_missed(const struct bpf *bpf)
 {
+	uint64_t missed = 0, counts[BPF_LOSSES] = {0};
 	struct bpf_program *program;
-	uint64_t missed = 0;
 
 	bpf_object__for_each_program(program, bpf->object)
 	{
@@ -180,10 +185,11 @@ uint64_t bpf_read_missed(const struct bpf *bpf)
 		uint32_t size = sizeof(info);
 		int fd = bpf_program__fd(program);
 
-		if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &size))
+		if (fd >= 0 && !attach_is_second(program) && !bpf_obj_get_info_by_fd(fd, &info, &size))
 			missed += info.recursion_misses;
 	}
-	return missed;
+	bpf_read_losses(bpf, counts);
+	return missed > counts[BPF_HITS_AGAIN] ? missed - counts[BPF_HITS_AGAIN] : 0;
 }
 
 /* All entries in one call: an array takes a batch from Linux 5.6 on. */

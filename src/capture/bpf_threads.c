@@ -45,6 +45,7 @@ static struct bpf_program *switch_program(const struct threads_bpf *skeleton, en
 static void choose_programs(struct bpf *bpf, const struct bpf_threads_options *options,
 			    const struct kernel_facts *kernel)
 {
+	bool seconds = options->syscalls && options->features->preempted_calls;
 	struct threads_bpf *skeleton = bpf->threads;
 	struct bpf_program *wanted[] = {
 		switch_program(skeleton, kernel->switch_form),
@@ -61,6 +62,8 @@ static void choose_programs(struct bpf *bpf, const struct bpf_threads_options *o
 		bpf_program__set_autoload(wanted[i], true);
 	bpf_program__set_autoload(skeleton->progs.sys_enter, options->syscalls);
 	bpf_program__set_autoload(skeleton->progs.sys_exit, options->syscalls);
+	bpf_program__set_autoload(skeleton->progs.sys_enter_again, seconds);
+	bpf_program__set_autoload(skeleton->progs.sys_exit_again, seconds);
 	bpf_program__set_autoload(skeleton->progs.cpu_sample, options->samples);
 	bpf_program__set_autoload(skeleton->progs.calibrate, true);
 	bpf->attachments.multi = options->features->multi;
@@ -101,6 +104,7 @@ static void set_constants(struct bpf *bpf, const struct bpf_threads_options *opt
 	struct threads_bpf__rodata *constants = bpf->threads->rodata;
 
 	constants->probed_tasks = !options->features->pointers;
+	constants->preempted_calls = options->features->preempted_calls;
 	constants->several = constants->follow_children = constants->unwind_several = options->children;
 	memcpy((void *)&constants->cpu_places, &kernel->cpu_places, sizeof(kernel->cpu_places));
 	calls_kinds((uint8_t *)constants->call_kinds);
@@ -184,8 +188,11 @@ int bpf_see_calls(struct bpf *bpf, bool on, struct error *err)
 		return 0;
 	if (on) {
 		forget_calls(bpf);
-		rc = attach_traced(&bpf->attachments, skeleton->progs.sys_exit, SITE_CALL_DONE, err);
-		return rc ? rc : attach_traced(&bpf->attachments, skeleton->progs.sys_enter, SITE_CALL, err);
+		rc = attach_traced(&bpf->attachments, bpf->object, skeleton->progs.sys_exit, SITE_CALL_DONE,
+				   err);
+		return rc ? rc
+			  : attach_traced(&bpf->attachments, bpf->object, skeleton->progs.sys_enter,
+					  SITE_CALL, err);
 	}
 	drop[SITE_CALL] = drop[SITE_CALL_DONE] = true;
 	attach_drop_sites(&bpf->attachments, drop);
@@ -227,8 +234,9 @@ int bpf_attach_threads(struct bpf *bpf, const struct bpf_threads_options *option
 	bpf_object__for_each_program(program, bpf->object)
 	{
 		if (rc == 0 && fit_is_tracepoint(program) && bpf_program__autoload(program) &&
-		    program != bpf->threads->progs.calibrate)
-			rc = attach_traced(&bpf->attachments, program, site_of_call(bpf, program), err);
+		    program != bpf->threads->progs.calibrate && !attach_is_second(program))
+			rc = attach_traced(&bpf->attachments, bpf->object, program,
+					   site_of_call(bpf, program), err);
 	}
 	/* Forks are seen by now, and who was there before them is in the list. */
 	if (rc == 0 && bpf->threads->rodata->own_level)

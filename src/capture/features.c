@@ -139,6 +139,7 @@ void features_probe(struct features *features, const struct features_options *op
 	probe_task_pointers(features);
 	probe_kernel_reads(features);
 	probe_tracepoints(features, options->thorough);
+	probe_preempted_calls(features);
 	probe_thread_list(features);
 	probe_exchange(features);
 	probe_uprobes(features, root);

@@ -43,13 +43,14 @@ struct features {
 	struct feature list[MAX_FEATURES];
 	unsigned n;
 	/* Which way to go. */
-	bool bpf;      /* bpf(2) may be used */
-	bool own_btf;  /* of the kernel that runs */
-	bool tracing;  /* programs by the kernel's BTF: task iterators; else /proc */
-	bool pointers; /* plain loads of members, and tp_btf; else reads, and raw tracepoints */
-	bool exchange; /* atomic exchange, and global functions that take memory */
-	bool multi;    /* uprobe_multi links that filter by process; else perf events */
-	bool uprobes;  /* one of both */
+	bool bpf;             /* bpf(2) may be used */
+	bool own_btf;         /* of the kernel that runs */
+	bool tracing;         /* programs by the kernel's BTF: task iterators; else /proc */
+	bool pointers;        /* plain loads of members, and tp_btf; else reads, and raw tracepoints */
+	bool preempted_calls; /* so can be programs on system calls: a second one for each */
+	bool exchange;        /* atomic exchange, and global functions that take memory */
+	bool multi;           /* uprobe_multi links that filter by process; else perf events */
+	bool uprobes;         /* one of both */
 	bool cookies;
 	const char *
 		btf; /* a file to read types from instead; NULL = the kernel's own, by libbpf. The caller's */

@@ -35,13 +35,14 @@ struct attempt {
 	enum bpf_prog_type type;
 	enum bpf_attach_type attach;
 	uint32_t btf_id;
+	uint32_t flags;
 };
 
 /* 0 or a negative errno. */
 static int try(const struct attempt *attempt, const struct bpf_insn *code, size_t n)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, options, .expected_attach_type = attempt->attach,
-		    .attach_btf_id = attempt->btf_id);
+		    .attach_btf_id = attempt->btf_id, .prog_flags = attempt->flags);
 	int fd = bpf_prog_load(attempt->type, "gotrace_probe", "GPL", code, n, &options);
 
 	if (fd < 0)
@@ -224,6 +225,24 @@ void probe_tracepoints(struct features *features, bool thorough)
 		feature_missing(feature, NEED_C | NEED_SYSCALLS, "none can be used",
 				"no threads, and no system calls of goroutines",
 				"goroutines can be traced with --no-syscalls");
+}
+
+/*
+ * Kernels whose programs on system calls may sleep (Linux 7.x) do not keep those that do not sleep from being
+ * preempted, either, and leave a program out where another thread's run of it is under way: bpf/again.bpf.h.
+ * Before, its caller holds preemption off (__BPF_DECLARE_TRACE_SYSCALL in include/trace/bpf_probe.h).
+ */
+void probe_preempted_calls(struct features *features)
+{
+	struct feature *feature = feature_add(features, "system calls");
+	const struct attempt attempt = {.type = BPF_PROG_TYPE_RAW_TRACEPOINT, .flags = BPF_F_SLEEPABLE};
+	const struct bpf_insn code[] = {SET(BPF_REG_0, 0), EXIT};
+
+	if (untried(features, feature))
+		return;
+	features->preempted_calls = try(&attempt, code, 2) == 0;
+	feature_here(feature, features->preempted_calls ? "programs can be preempted: each has a second one"
+							: "programs run to their end");
 }
 
 /* Iterators over tasks, Linux 5.8 (eaaacd23910f), with the kernel's own BTF. */

@@ -40,6 +40,7 @@ void probe_ring_buffer(struct features *features, const char *root);
 void probe_kernel_reads(struct features *features);
 void probe_loops(struct features *features);
 void probe_tracepoints(struct features *features, bool thorough);
+void probe_preempted_calls(struct features *features);
 void probe_task_pointers(struct features *features);
 void probe_exchange(struct features *features);
 void probe_cookies(struct features *features);
