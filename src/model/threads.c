@@ -146,8 +146,8 @@ uint32_t threads_entry_stack(struct model *md, const struct g *g)
 
 uint32_t threads_row_name(struct model *md, const struct g *g)
 {
-	if (md->threads && g == md->stand_in.g)
-		return tables_string(md, "[repairs]");
+	if (g == md->stand_in.g)
+		return tables_string(md, "[gotrace]"); /* repairs, and what its log events say */
 	return g->thread ? thread_name(md, g->thread) : g->name;
 }
 

@@ -824,6 +824,19 @@ static void test_spans_heal(void **state)
 		run_loss(seed, seed % 2, feed_spans);
 }
 
+static bool has_row(const struct run *run, const char *name)
+{
+	const struct goroutine_stats *rows;
+	size_t n;
+
+	rows = model_goroutine_stats(run->model, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (rows[i].name && strcmp(strtab_get(run->strings, rows[i].name, NULL), name) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* What is left of a stream when only starts are seen, counted by kinds of ops; all of it if `all`. */
 static void run_starts_alone(uint64_t seed, bool handoff, bool all, uint64_t kinds[OP_KIND_COUNT])
 {
@@ -850,6 +863,7 @@ static void run_starts_alone(uint64_t seed, bool handoff, bool all, uint64_t kin
 	assert_int_equal(model_stats(run.model)->repaired, 0);
 	assert_int_equal(model_finish(run.model, NULL), 0);
 	assert_true_state(&run, &sim);
+	assert_int_equal(has_row(&run, "[gotrace]"), !all); /* who says what the note says */
 	for (unsigned i = 0; i < OP_KIND_COUNT; i++)
 		kinds[i] += run.kinds[i];
 	end(&run);
