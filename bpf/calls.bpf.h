@@ -119,10 +119,9 @@ int BPF_PROG(sys_enter, struct pt_regs *user, long id)
 	struct task_struct *task = current_task();
 	uint32_t tgid = MEMBER(task, tgid);
 
-	take_in_hand(CALL_ENTRY, true);
 	if (is_traced(tgid) && id >= 0)
 		enter_call(task, tgid, user, id);
-	take_in_hand(CALL_ENTRY, false);
+	note_run(CALL_ENTRY);
 	return 0;
 }
 
@@ -179,10 +178,9 @@ int BPF_PROG(sys_exit, struct pt_regs *user, long result)
 	struct task_struct *task = current_task();
 	uint32_t tgid = MEMBER(task, tgid);
 
-	take_in_hand(CALL_EXIT, true);
 	if (is_traced(tgid))
 		exit_call(task, tgid, user, result);
-	take_in_hand(CALL_EXIT, false);
+	note_run(CALL_EXIT);
 	return 0;
 }
 

@@ -77,10 +77,9 @@ static __always_inline void enter_call(const struct pt_regs *regs, long id)
 SEC("?tp_btf/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 {
-	take_in_hand(CALL_ENTRY, true);
 	if (is_target())
 		enter_call(regs, id);
-	take_in_hand(CALL_ENTRY, false);
+	note_run(CALL_ENTRY);
 	return 0;
 }
 
@@ -111,10 +110,9 @@ SEC("?tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 {
 	(void)ret;
-	take_in_hand(CALL_EXIT, true);
 	if (is_target())
 		exit_call(regs);
-	take_in_hand(CALL_EXIT, false);
+	note_run(CALL_EXIT);
 	return 0;
 }
 

@@ -173,7 +173,17 @@ int bpf_read_losses(const struct bpf *bpf, uint64_t losses[BPF_LOSSES])
 	return 0;
 }
 
-/* What a second program is left out of is lost only if the first one was, too. */
+static uint64_t misses_of(const struct bpf_program *program)
+{
+	struct bpf_prog_info info = {0};
+	uint32_t size = sizeof(info);
+	int fd = bpf_program__fd(program);
+
+	return fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &size) ? info.recursion_misses : 0;
+}
+
+/* What a second program is left out of is lost where the first one was, too; calibrate is about gotrace
+ * itself. */
 uint64_t bpf_read_missed(const struct bpf *bpf)
 {
 	uint64_t missed = 0, counts[BPF_LOSSES] = {0};
@@ -181,12 +191,8 @@ uint64_t bpf_read_missed(const struct bpf *bpf)
 
 	bpf_object__for_each_program(program, bpf->object)
 	{
-		struct bpf_prog_info info = {0};
-		uint32_t size = sizeof(info);
-		int fd = bpf_program__fd(program);
-
-		if (fd >= 0 && !attach_is_second(program) && !bpf_obj_get_info_by_fd(fd, &info, &size))
-			missed += info.recursion_misses;
+		if (!attach_is_second(program) && strcmp(bpf_program__name(program), "calibrate") != 0)
+			missed += misses_of(program);
 	}
 	bpf_read_losses(bpf, counts);
 	return missed > counts[BPF_HITS_AGAIN] ? missed - counts[BPF_HITS_AGAIN] : 0;

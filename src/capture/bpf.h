@@ -57,7 +57,7 @@ enum {
 	BPF_LOSS_SCRATCH_BUSY,
 	BPF_LOSS_SAMPLE,
 	BPF_HITS_SILENT, /* no loss: how many more hits there were than records */
-	BPF_HITS_AGAIN,  /* no loss: left out by a first program, and not by a second */
+	BPF_HITS_AGAIN,  /* no loss: hits that a second program made up for */
 	BPF_LOSSES
 };
 
@@ -77,8 +77,8 @@ void bpf_tell_places(struct bpf *bpf, const struct go_places *places);
 const char *bpf_last_warning(void);
 /* Adds up each loss over all CPUs. */
 int bpf_read_losses(const struct bpf *bpf, uint64_t losses[BPF_LOSSES]);
-/* Hits that the kernel did not run our programs for, neither a first nor a second one. Of system calls it
- * counts other processes' too. */
+/* Hits that the kernel did not run our programs for, neither a first nor a second one: of system calls at
+ * most so many, for it counts other processes' as well. */
 uint64_t bpf_read_missed(const struct bpf *bpf);
 /* Every stack is sent anew at its next use. 0 or a negative errno: some are not. */
 int bpf_forget_stacks(const struct bpf *bpf);
