@@ -24,7 +24,7 @@ struct boxes {
  * Starts both: before there is any other thread. pid: may be looked at; 0 = none yet. flight: as for
  * writer_new. After a failure, too, boxes_close is due.
  */
-int boxes_open(struct boxes *boxes, pid_t pid, const struct flight_options *flight, struct error *err);
+int boxes_open(struct boxes *boxes, pid_t pid, const struct flight_plan *flight, struct error *err);
 void boxes_close(struct boxes *boxes);
 /* How capture is to read files with native code. Not for longer than boxes. */
 struct module_reader boxes_reader(struct boxes *boxes);

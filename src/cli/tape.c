@@ -231,7 +231,7 @@ void tape_finish(struct tape *tape)
 
 static bool make_lookout(struct tape *tape)
 {
-	const struct flight_options *flight = tape->options.flight;
+	const struct flight_plan *flight = tape->options.flight;
 	struct lookout_options wanted = {
 		.triggers = flight->triggers,
 		.ntriggers = flight->ntriggers,
@@ -254,7 +254,7 @@ static bool make_lookout(struct tape *tape)
 
 static bool make_pipeline(struct tape *tape)
 {
-	const struct flight_options *flight = tape->options.flight;
+	const struct flight_plan *flight = tape->options.flight;
 	struct pipeline_keep keep = {
 		.out = {.write = keeper_write, .ctx = tape->keeper},
 		.header = take_header,
@@ -266,7 +266,7 @@ static bool make_pipeline(struct tape *tape)
 	struct pipeline_options wanted = {
 		.keep = &keep,
 		.format = snapshot_kept_format(tape->options.format),
-		.runtime_frames = flight->look.runtime_frames,
+		.runtime_frames = tape->options.runtime_frames,
 	};
 
 	tape->pipe = pipeline_new(&wanted);

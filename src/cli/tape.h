@@ -8,7 +8,7 @@
 #define GOTRACE_TAPE_H
 
 #include "cli/board.h"
-#include "cli/options_flight.h"
+#include "flight/flight.h"
 #include "cli/pipeline.h"
 #include "cli/scribe.h"
 #include "flight/keeper.h"
@@ -16,10 +16,11 @@
 struct tape;
 
 struct tape_options {
-	const struct flight_options *flight; /* not owned */
-	enum wire_format format;             /* of the files */
-	struct scribe *scribe;               /* not owned */
-	struct board *board;                 /* not owned */
+	const struct flight_plan *flight; /* not owned */
+	enum wire_format format;          /* of the files */
+	bool runtime_frames;              /* as in pipeline_options */
+	struct scribe *scribe;            /* not owned */
+	struct board *board;              /* not owned */
 };
 
 struct tape *tape_new(const struct tape_options *options); /* NULL when out of memory */

@@ -23,7 +23,7 @@ struct writer {
 	bool begun, failure_told;
 };
 
-struct writer *writer_new(const struct flight_options *flight, struct error *err)
+struct writer *writer_new(const struct flight_plan *flight, struct error *err)
 {
 	struct writer *writer = calloc(1, sizeof(*writer));
 	struct writer_inherited inherited = {.flight = flight};
@@ -220,7 +220,8 @@ int writer_begin(struct writer *writer, const struct writer_options *options, st
 	return rc;
 }
 
-int writer_begin_tape(struct writer *writer, enum wire_format format, int scribe, struct error *err)
+int writer_begin_tape(struct writer *writer, enum wire_format format, bool runtime_frames, int scribe,
+		      struct error *err)
 {
 	struct writer_setup *setup = calloc(1, sizeof(*setup));
 	int rc;
@@ -228,6 +229,7 @@ int writer_begin_tape(struct writer *writer, enum wire_format format, int scribe
 	if (!setup)
 		return error_set(err, ENOMEM, "out of memory");
 	setup->format = (uint32_t)format;
+	setup->runtime_frames = runtime_frames;
 	rc = send_setup(writer, setup, scribe, err);
 	free(setup);
 	return rc;

@@ -9,7 +9,7 @@
 
 #include "cli/board.h"
 #include "cli/clerk.h"
-#include "cli/options_flight.h"
+#include "flight/flight.h"
 #include "cli/output.h"
 #include "cli/pipeline.h"
 #include "sandbox/sandbox.h"
@@ -35,13 +35,14 @@ struct writer;
 
 /* Starts the process; before there are other threads. flight: of a flight recorder, else NULL. NULL: failed.
  */
-struct writer *writer_new(const struct flight_options *flight, struct error *err);
+struct writer *writer_new(const struct flight_plan *flight, struct error *err);
 /* Files of the target are opened for it by the broker. */
 int writer_attend(struct writer *writer, struct broker *broker, struct error *err);
 /* Before the first record. */
 int writer_begin(struct writer *writer, const struct writer_options *options, struct error *err);
 /* The same of a flight recorder. scribe: the end of a socket that is for the scribe; the caller's. */
-int writer_begin_tape(struct writer *writer, enum wire_format format, int scribe, struct error *err);
+int writer_begin_tape(struct writer *writer, enum wire_format format, bool runtime_frames, int scribe,
+		      struct error *err);
 /* What its tape tells. */
 struct board *writer_board(struct writer *writer);
 /* A log_sink, which takes TAPE_TAKE, too. When trace or raw log cannot be written, this is returned once, a

@@ -25,7 +25,7 @@ enum {
 struct work {
 	struct channel *channel;
 	struct writer_shared *shared;
-	const struct flight_options *flight; /* NULL: it is no flight recorder */
+	const struct flight_plan *flight; /* NULL: it is no flight recorder */
 	struct writer_setup setup;
 	struct output trace, raw;
 	struct pipeline *pipe;
@@ -171,6 +171,7 @@ static int begin_tape(struct work *work, int fd)
 	struct tape_options wanted = {
 		.flight = work->flight,
 		.format = (enum wire_format)work->setup.format,
+		.runtime_frames = work->setup.runtime_frames,
 		.board = &work->shared->board,
 	};
 

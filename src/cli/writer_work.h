@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "cli/board.h"
-#include "cli/options_flight.h"
+#include "flight/flight.h"
 #include "sandbox/channel.h"
 
 enum writer_kind {
@@ -52,7 +52,7 @@ struct writer_shared {
 /* What the process has from its beginning on. */
 struct writer_inherited {
 	struct writer_shared *shared;
-	const struct flight_options *flight; /* NULL: it is no flight recorder */
+	const struct flight_plan *flight; /* NULL: it is no flight recorder */
 };
 
 /* A sandbox_work; ctx is a struct writer_inherited. */

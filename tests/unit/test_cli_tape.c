@@ -19,7 +19,7 @@
 
 struct world {
 	char dir[32];
-	struct flight_options options;
+	struct flight_plan plan;
 	struct store store;
 	struct snapshot_writer *writer;
 	struct scribe *scribe;
@@ -40,7 +40,7 @@ static int enter(void **state)
 	strcpy(world->dir, "/tmp/test-tape-XXXXXX");
 	if (!mkdtemp(world->dir) || chdir(world->dir))
 		return -1;
-	world->options = (struct flight_options){.dir = ".", .window_ns = 400000, .max_bytes = 64 << 20};
+	world->plan = (struct flight_plan){.window_ns = 400000, .max_bytes = 64 << 20};
 	sim_init(&world->log.sim, 11, false);
 	return 0;
 }
@@ -72,18 +72,18 @@ static int leave(void **state)
 
 static void trigger(struct world *world, const char *text)
 {
-	assert_int_equal(trigger_parse(text, &world->options.triggers[world->options.ntriggers++], NULL), 0);
+	assert_int_equal(trigger_parse(text, &world->plan.triggers[world->plan.ntriggers++], NULL), 0);
 }
 
 static void begin(struct world *world, enum wire_format format)
 {
-	struct tape_options options = {.flight = &world->options, .format = format, .board = &world->board};
+	struct tape_options options = {.flight = &world->plan, .format = format, .board = &world->board};
 	int ends[2];
 
 	world->format = format;
 	world->taken = world->board.told;
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-	assert_int_equal(store_open(&world->store, ".", 1000, world->options.max_bytes, NULL), 0);
+	assert_int_equal(store_open(&world->store, ".", 1000, world->plan.max_bytes, NULL), 0);
 	world->writer = snapshot_writer_new(&world->store, ends[0]);
 	assert_non_null(world->writer);
 	world->scribe = scribe_new(ends[1]);
@@ -192,8 +192,8 @@ static void snapshots_at_any_moment_are_whole(void **state)
 		assert_int_equal(report->total_bytes, result.entry.bytes);
 		/* The window, once there has been as much. */
 		if (i > 10)
-			assert_true(report->last_ns - report->first_ns >= world->options.window_ns);
-		assert_true(report->last_ns - report->first_ns < 3 * world->options.window_ns);
+			assert_true(report->last_ns - report->first_ns >= world->plan.window_ns);
+		assert_true(report->last_ns - report->first_ns < 3 * world->plan.window_ns);
 		free(report);
 	}
 }
@@ -287,7 +287,7 @@ static void files_of_old_formats_stay_within_the_bytes(void **state)
 	struct snapshot_result result;
 	size_t all;
 
-	world->options.window_ns = 1ull << 60;
+	world->plan.window_ns = 1ull << 60;
 	begin(world, WIRE_GO111);
 	run(world, 6000, 300);
 	result = take(world);
@@ -320,7 +320,7 @@ static void bytes_are_a_limit_for_generations_too(void **state)
 	struct world *world = *state;
 	struct snapshot_result result;
 
-	world->options.max_bytes = 20000;
+	world->plan.max_bytes = 20000;
 	begin(world, WIRE_GO126);
 	run(world, 9000, 9001); /* no boundary */
 	result = take(world);
