@@ -3,15 +3,15 @@
  * The two processes without privileges that belong to one run of tracing, and what opens files for them: the
  * plain trace and the flight recorder alike.
  */
-#ifndef GOTRACE_BOXES_H
-#define GOTRACE_BOXES_H
+#ifndef GOTRACE_CLI_BOXES_H
+#define GOTRACE_CLI_BOXES_H
 
 #include <stdbool.h>
 
 #include "capture/capture.h"
-#include "cli/writer.h"
 #include "sandbox/broker.h"
 #include "sandbox/sandbox.h"
+#include "writer/writer.h"
 
 struct boxes {
 	struct broker *broker;

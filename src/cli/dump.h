@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The events of a trace file as lines, the same for all formats. */
-#ifndef GOTRACE_DUMP_H
-#define GOTRACE_DUMP_H
+#ifndef GOTRACE_CLI_DUMP_H
+#define GOTRACE_CLI_DUMP_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -11,9 +11,9 @@
 
 #include "cli/dump.h"
 #include "cli/input.h"
-#include "cli/message.h"
 #include "cli/options.h"
 #include "sandbox/sandbox.h"
+#include "util/message.h"
 
 enum { OUT_BUFFER = 1 << 16 };
 

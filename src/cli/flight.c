@@ -13,17 +13,17 @@
 
 #include "cli/boxes.h"
 #include "cli/find_process.h"
-#include "cli/message.h"
 #include "cli/record.h"
 #include "cli/recorder.h"
 #include "cli/signals.h"
-#include "cli/status.h"
-#include "cli/text.h"
+#include "report/status.h"
 #include "sandbox/privilege.h"
 #include "sandbox/remote.h"
 #include "target/namespaces.h"
 #include "target/process.h"
 #include "target/target.h"
+#include "util/message.h"
+#include "util/text.h"
 
 enum {
 	POLL_MS = 40,  /* so long may a snapshot wait to be begun */

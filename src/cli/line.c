@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 
-#include "cli/json.h"
-#include "cli/text.h"
+#include "util/json.h"
+#include "util/text.h"
 
 static struct line_field *add_field(struct line *line, const char *name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The command lines of gotrace flight and gotrace snapshot. */
-#ifndef GOTRACE_OPTIONS_FLIGHT_H
-#define GOTRACE_OPTIONS_FLIGHT_H
+#ifndef GOTRACE_CLI_OPTIONS_FLIGHT_H
+#define GOTRACE_CLI_OPTIONS_FLIGHT_H
 
 #include "cli/options.h"
 #include "flight/flight.h"

@@ -8,10 +8,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/message.h"
 #include "cli/signals.h"
-#include "cli/tape.h"
-#include "cli/text.h"
+#include "flight/tape.h"
+#include "util/message.h"
+#include "util/text.h"
 
 static uint64_t now_ns(void)
 {
