@@ -121,8 +121,7 @@ $(BUILD)/e2e/snapshot $(BUILD)/e2e/ways $(BUILD)/e2e/decode $(BUILD)/e2e/decode_
 	$(Q)$(CC) $(CSTD) $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $^ $(LIBS)
 
 # libFuzzer compiles what it needs itself, with its own instrumentation.
-FUZZLIB := $(filter-out src/main.c src/cli/% src/capture/%,$(SRC)) \
-	src/cli/dump.c src/cli/dump_v1.c src/cli/dump_v2.c src/cli/line.c
+FUZZLIB := $(filter-out src/main.c src/cli/% src/capture/%,$(SRC))
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZLIB)
 	$(call msg,FUZZ,$@)
 	@mkdir -p $(@D)

@@ -32,12 +32,13 @@ BEGIN {
 	room_reads("model", "rawlog")
 	room_reads("wire", "symbol model/op.h")
 	room_reads("convert", "symbol model/op.h wire")
+	room_reads("dump", "wire")
 	# From the log to the file. Who reads pipeline sees the model, too.
 	room_reads("pipeline", "rawlog symbol model wire")
 	room_reads("report", "pipeline")
 	room_reads("flight", "native sandbox model/op.h wire convert pipeline")
 	room_reads("writer", "rawlog native sandbox pipeline report flight")
-	room_reads("cli", "rawlog target native sandbox capture wire convert pipeline report flight writer")
+	room_reads("cli", "rawlog target native sandbox capture wire convert dump pipeline report flight writer")
 	room_reads("main.c", "cli")
 }
 function complain(text) {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/dump.h"
+#include "dump/dump.h"
 
 static void expect(const char *got, const char *want)
 {

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "cli/dump.h"
+#include "dump/dump.h"
 #include "wire/event_args.h"
 #include "wire/read_v1.h"
 

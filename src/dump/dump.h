@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The events of a trace file as lines, the same for all formats. */
-#ifndef GOTRACE_CLI_DUMP_H
-#define GOTRACE_CLI_DUMP_H
+#ifndef GOTRACE_DUMP_H
+#define GOTRACE_DUMP_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "cli/line.h"
+#include "dump/line.h"
 #include "util/error.h"
 #include "wire/wire.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* One event as gotrace dump prints it, whatever format it comes from. */
-#ifndef GOTRACE_CLI_LINE_H
-#define GOTRACE_CLI_LINE_H
+#ifndef GOTRACE_DUMP_LINE_H
+#define GOTRACE_DUMP_LINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/dump.h"
+#include "dump/dump.h"
 #include "wire/event_args.h"
 #include "wire/visit.h"
 
