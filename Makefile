@@ -50,7 +50,7 @@ SKEL     := $(BPFSRC:bpf/%.bpf.c=$(BUILD)/bpf/%.skel.h) $(BPFSRC:bpf/%.bpf.c=$(B
 UNITX86  := $(patsubst %,tests/unit/test_%.c,capture_native_tables native_names symbol_ehframe_libdw)
 # These need calls of the kernel that the emulator of user mode does not pass on: openat2, process_vm_readv,
 # seccomp, ids of children in /proc.
-UNITREAL := $(patsubst %,tests/unit/test_%.c,capture_features cli_pipeline sandbox_inside target_family target_maps \
+UNITREAL := $(patsubst %,tests/unit/test_%.c,capture_features pipeline sandbox_inside target_family target_maps \
 	target_process util_files)
 UNITNOT  := $(if $(filter arm64,$(ARCH)),$(UNITX86)) $(if $(EMULATE),$(UNITREAL))
 UNITSRC  := $(filter-out $(UNITNOT),$(wildcard tests/unit/test_*.c))
@@ -121,8 +121,7 @@ $(BUILD)/e2e/snapshot $(BUILD)/e2e/ways $(BUILD)/e2e/decode $(BUILD)/e2e/decode_
 	$(Q)$(CC) $(CSTD) $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $^ $(LIBS)
 
 # libFuzzer compiles what it needs itself, with its own instrumentation.
-FUZZLIB := $(filter-out src/main.c src/cli/% src/capture/%,$(SRC)) \
-	src/cli/dump.c src/cli/dump_v1.c src/cli/dump_v2.c src/cli/line.c src/cli/json.c src/cli/text.c
+FUZZLIB := $(filter-out src/main.c src/cli/% src/capture/%,$(SRC))
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZLIB)
 	$(call msg,FUZZ,$@)
 	@mkdir -p $(@D)

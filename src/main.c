@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/message.h"
+#include "util/message.h"
 #include "util/rights.h"
 
 struct command {

@@ -8,22 +8,38 @@ most=100
 status=0
 
 find src bpf -name '*.[ch]' | sort | xargs awk -v most=$most '
+# A room, and all that it may read: rooms that stand above it in this list, or one header of such a room.
+function room_reads(name, list,    n, i, one, path) {
+	n = split(list, one, " ")
+	for (i = 1; i <= n; i++) {
+		split(one[i], path, "/")
+		if (!(path[1] in allow) && path[1] != "bpf") {
+			printf "tools/lint.sh: %s may read %s, which does not stand above it\n", name, one[i]
+			bad = 1
+		}
+		unread[name " " one[i]] = 1
+	}
+	allow[name] = " " list " "
+}
 BEGIN {
-	# A room, and the rooms whose headers it may read. Of the model, wire, convert and flight see the ops only.
-	allow["util"] = ""
-	allow["rawlog"] = "bpf"
-	allow["symbol"] = "bpf rawlog"
-	allow["target"] = "bpf rawlog symbol"
-	allow["native"] = "bpf rawlog symbol target"
-	allow["sandbox"] = "bpf rawlog symbol target native"
-	allow["capture"] = "bpf rawlog symbol target native"
-	allow["model"] = "bpf rawlog"
-	allow["wire"] = "symbol"
-	allow["convert"] = "symbol wire"
-	allow["flight"] = "wire"
-	allow["cli"] = "bpf rawlog symbol target native sandbox capture model wire convert flight"
-	allow["main.c"] = "cli wire"
-	bad = 0
+	room_reads("util", "")
+	room_reads("rawlog", "bpf")
+	room_reads("symbol", "bpf rawlog")
+	room_reads("target", "bpf rawlog symbol")
+	room_reads("native", "bpf rawlog symbol target")
+	room_reads("sandbox", "bpf rawlog target native")
+	room_reads("capture", "bpf rawlog symbol target native")
+	room_reads("model", "rawlog")
+	room_reads("wire", "symbol model/op.h")
+	room_reads("convert", "symbol model/op.h wire")
+	room_reads("dump", "wire")
+	# From the log to the file. Who reads pipeline sees the model, too.
+	room_reads("pipeline", "rawlog symbol model wire")
+	room_reads("report", "pipeline")
+	room_reads("flight", "native sandbox model/op.h wire convert pipeline")
+	room_reads("writer", "rawlog native sandbox pipeline report flight")
+	room_reads("cli", "rawlog target native sandbox capture wire convert dump pipeline report flight writer")
+	room_reads("main.c", "cli")
 }
 function complain(text) {
 	printf "%s:%d: %s\n", FILENAME, FNR, text
@@ -46,9 +62,11 @@ room != "" && /^[ \t]*#[ \t]*include[ \t]+"/ {
 	if (quoted[2] ~ /\.skel\.h$/) {
 		if (room != "capture")
 			complain("only capture loads BPF programs")
-	} else if (other != room && other != "util" && index(" " allow[room] " ", " " other " ") == 0 &&
-		   !((room == "wire" || room == "convert" || room == "flight") && quoted[2] == "model/op.h")) {
-		complain(room " must not read " quoted[2])
+	} else if (other != room && other != "util") {
+		if (index(allow[room], " " other " ") == 0 && index(allow[room], " " quoted[2] " ") == 0)
+			complain(room " must not read " quoted[2])
+		delete unread[room " " other]
+		delete unread[room " " quoted[2]]
 	}
 }
 /uretprobe|kretprobe|SEC\("\??uret/ && !/^[ \t]*(\/\*|\*|\/\/)/ {
@@ -61,7 +79,14 @@ room != "" && /^[ \t]*#[ \t]*include[ \t]+"/ {
 		complain("a function of " (FNR - begin - 1) " lines, at most " most " allowed")
 	begin = 0
 }
-END { exit bad }' || status=1
+END {
+	for (pair in unread) {
+		split(pair, part, " ")
+		printf "tools/lint.sh: %s reads nothing of %s\n", part[1], part[2]
+		bad = 1
+	}
+	exit bad
+}' || status=1
 
 # The parts of the end-to-end tests are sourced by one shell, those on other kernels, too: a name belongs to one of them.
 twice=$(grep -hoE '^[a-z_0-9]+\(\)' tests/e2e/*.sh tests/vm/run.sh tests/vm/checks.sh | sort | uniq -d)

@@ -18,7 +18,7 @@ static void allow_pace(void)
 	setrlimit(RLIMIT_NICE, &pace);
 }
 
-int boxes_open(struct boxes *boxes, pid_t pid, const struct flight_options *flight, struct error *err)
+int boxes_open(struct boxes *boxes, pid_t pid, const struct flight_plan *flight, struct error *err)
 {
 	int rc = sandbox_start(&boxes->looker, "the process that reads the target's files and memory",
 			       looker_work, NULL, err);

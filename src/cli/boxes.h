@@ -3,15 +3,15 @@
  * The two processes without privileges that belong to one run of tracing, and what opens files for them: the
  * plain trace and the flight recorder alike.
  */
-#ifndef GOTRACE_BOXES_H
-#define GOTRACE_BOXES_H
+#ifndef GOTRACE_CLI_BOXES_H
+#define GOTRACE_CLI_BOXES_H
 
 #include <stdbool.h>
 
 #include "capture/capture.h"
-#include "cli/writer.h"
 #include "sandbox/broker.h"
 #include "sandbox/sandbox.h"
+#include "writer/writer.h"
 
 struct boxes {
 	struct broker *broker;
@@ -24,7 +24,7 @@ struct boxes {
  * Starts both: before there is any other thread. pid: may be looked at; 0 = none yet. flight: as for
  * writer_new. After a failure, too, boxes_close is due.
  */
-int boxes_open(struct boxes *boxes, pid_t pid, const struct flight_options *flight, struct error *err);
+int boxes_open(struct boxes *boxes, pid_t pid, const struct flight_plan *flight, struct error *err);
 void boxes_close(struct boxes *boxes);
 /* How capture is to read files with native code. Not for longer than boxes. */
 struct module_reader boxes_reader(struct boxes *boxes);

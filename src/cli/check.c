@@ -10,12 +10,12 @@
 #include <unistd.h>
 
 #include "cli/input.h"
-#include "cli/json.h"
-#include "cli/message.h"
 #include "cli/options.h"
-#include "cli/table.h"
-#include "cli/text.h"
+#include "report/table.h"
 #include "sandbox/sandbox.h"
+#include "util/json.h"
+#include "util/message.h"
+#include "util/text.h"
 #include "wire/wire.h"
 
 struct checked {

@@ -7,12 +7,7 @@
 #ifndef GOTRACE_CLI_H
 #define GOTRACE_CLI_H
 
-enum exit_status {
-	STATUS_WHOLE = 0, /* written whole; the file is valid */
-	STATUS_NONE = 1,  /* no trace; the file is invalid */
-	STATUS_USAGE = 2,
-	STATUS_CUT = 3, /* written, but something was lost or cut */
-};
+#include "report/exit_status.h"
 
 int command_record(int argc, char **argv);
 int command_replay(int argc, char **argv);

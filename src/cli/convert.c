@@ -10,15 +10,15 @@
 #include <unistd.h>
 
 #include "cli/input.h"
-#include "cli/message.h"
 #include "cli/options.h"
-#include "cli/output.h"
 #include "cli/signals.h"
-#include "cli/text.h"
 #include "convert/convert.h"
-#include "target/target.h"
-#include "wire/wire.h"
+#include "pipeline/output.h"
 #include "sandbox/privilege.h"
+#include "target/target.h"
+#include "util/message.h"
+#include "util/text.h"
+#include "wire/wire.h"
 
 struct conversion {
 	const struct convert_options *options;

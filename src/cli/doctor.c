@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "capture/features.h"
-#include "cli/json.h"
 #include "cli/options.h"
-#include "cli/text.h"
 #include "target/process.h"
 #include "target/target.h"
+#include "util/json.h"
+#include "util/text.h"
 
 /* The process that was asked for. */
 struct patient {

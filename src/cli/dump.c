@@ -1,26 +1,94 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "cli/dump.h"
+/* gotrace dump: the events of a trace, one a line. */
+#include "cli/cli.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-#include "wire/read_v1.h"
+#include "dump/dump.h"
+#include "cli/input.h"
+#include "cli/options.h"
+#include "sandbox/sandbox.h"
+#include "util/message.h"
 
-int dump_line(struct dump *dump, struct line *line)
+enum { OUT_BUFFER = 1 << 16 };
+
+/* What dump_trace returned, as an exit status; tells what is wrong on standard error. */
+static int conclude(int ret, const char *path, const struct wire_report *report)
 {
-	if (dump->json)
-		line_print_json(line, dump->out);
+	struct error err;
+
+	if (!ret && fflush(stdout))
+		ret = errno ? -errno : -EIO;
+	if (ret == 0)
+		return STATUS_WHOLE;
+	if (ret == -EPIPE)
+		return STATUS_NONE; /* who asked has gone, and needs no telling */
+	fflush(stdout);
+	if (ret == -EBADMSG && report->error.text[0])
+		error_set(&err, EBADMSG, "%s: fault at byte %llu: %s", path,
+			  (unsigned long long)report->error_offset, report->error.text);
 	else
-		line_print(line, dump->out);
-	if (!ferror(dump->out))
-		return 0;
-	return errno ? -errno : -EIO;
+		error_set(&err, -ret, "cannot print %s: %s", path, strerror(-ret));
+	message_error(&err);
+	return ret == -EBADMSG && report->generations ? STATUS_CUT : STATUS_NONE;
 }
 
-int dump_trace(struct dump *dump, const uint8_t *bytes, size_t n, struct wire_report *report)
+static int dump_file(const struct dump_options *options, int fd, uint64_t size, struct error *err)
 {
-	*report = (struct wire_report){.total_bytes = n};
-	if (v1_format(bytes, n) != WIRE_NONE)
-		return dump_v1(dump, bytes, n, report);
-	return dump_v2(dump, bytes, n, report);
+	struct wire_report *report = calloc(1, sizeof(*report));
+	struct dump *dump = calloc(1, sizeof(*dump));
+	void *bytes = NULL;
+	int status = -ENOMEM;
+
+	if (size > 0 && size <= SIZE_MAX)
+		bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (size > SIZE_MAX || bytes == MAP_FAILED) {
+		bytes = NULL;
+		status = error_set(err, errno, "cannot read %s: %s", options->input, strerror(errno));
+	} else if (!report || !dump) {
+		status = error_set(err, ENOMEM, "out of memory");
+	} else {
+		dump->out = stdout;
+		dump->json = options->json;
+		dump->stacks = options->stacks;
+		dump->absolute = options->absolute;
+		setvbuf(stdout, NULL, _IOFBF, OUT_BUFFER);
+		status = conclude(dump_trace(dump, bytes ? bytes : (const uint8_t *)"", size, report),
+				  options->input, report);
+	}
+	if (bytes)
+		munmap(bytes, size);
+	free(report);
+	free(dump);
+	return status;
+}
+
+int command_dump(int argc, char **argv)
+{
+	struct dump_options options;
+	struct error err;
+	uint64_t size = 0;
+	int fd, status;
+
+	if (options_dump(argc, argv, &options, &err))
+		return options_refuse("gotrace dump", &err);
+	if (options.help) {
+		options_help_dump();
+		return STATUS_WHOLE;
+	}
+	fd = input_open(options.input, false, &size, &err);
+	status = fd < 0 ? fd : sandbox_confine(&err);
+	if (status == 0)
+		status = dump_file(&options, fd, size, &err);
+	if (fd >= 0)
+		close(fd);
+	if (status >= 0)
+		return status;
+	message_error(&err);
+	return STATUS_NONE;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Processes by their name or their cgroup. */
-#ifndef GOTRACE_FIND_PROCESS_H
-#define GOTRACE_FIND_PROCESS_H
+#ifndef GOTRACE_CLI_FIND_PROCESS_H
+#define GOTRACE_CLI_FIND_PROCESS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -13,17 +13,17 @@
 
 #include "cli/boxes.h"
 #include "cli/find_process.h"
-#include "cli/message.h"
 #include "cli/record.h"
 #include "cli/recorder.h"
 #include "cli/signals.h"
-#include "cli/status.h"
-#include "cli/text.h"
+#include "report/status.h"
 #include "sandbox/privilege.h"
 #include "sandbox/remote.h"
 #include "target/namespaces.h"
 #include "target/process.h"
 #include "target/target.h"
+#include "util/message.h"
+#include "util/text.h"
 
 enum {
 	POLL_MS = 40,  /* so long may a snapshot wait to be begun */
@@ -93,8 +93,8 @@ static int check_options(const struct flight *flight, struct error *err)
 			    : look->runtime_frames ? "--runtime-frames"
 						   : NULL;
 
-	for (unsigned i = 0; i < options->ntriggers; i++) {
-		if (options->triggers[i].kind == TRIGGER_GC_PAUSE)
+	for (unsigned i = 0; i < options->plan.ntriggers; i++) {
+		if (options->plan.triggers[i].kind == TRIGGER_GC_PAUSE)
 			wrong = "gc-pause";
 	}
 	if (flight->target || !wrong)
@@ -105,12 +105,12 @@ static int check_options(const struct flight *flight, struct error *err)
 
 static int find_functions(struct flight *flight, struct error *err)
 {
-	const struct flight_options *options = flight->recorder->options;
+	const struct flight_plan *plan = &flight->recorder->options->plan;
 	struct function_want wanted[MAX_TRIGGERS];
 	unsigned n = 0, which;
 
-	for (unsigned i = 0; i < options->ntriggers; i++) {
-		const struct trigger *trigger = &options->triggers[i];
+	for (unsigned i = 0; i < plan->ntriggers; i++) {
+		const struct trigger *trigger = &plan->triggers[i];
 
 		if (trigger->kind != TRIGGER_FUNCTION)
 			continue;
@@ -128,6 +128,7 @@ static int find_functions(struct flight *flight, struct error *err)
 /* The tape is in the process that makes the trace; its scribe and who opens the files have a socket. */
 static int make_tape(struct flight *flight, struct error *err)
 {
+	bool runtime_frames = flight->recorder->options->look.runtime_frames;
 	struct recording *recording = &flight->recording;
 	int ends[2], rc;
 
@@ -136,8 +137,9 @@ static int make_tape(struct flight *flight, struct error *err)
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return error_set(err, errno, "cannot set up the sandbox: %s", strerror(errno));
 	recording->files = snapshot_writer_new(&flight->recorder->store, ends[0]);
-	rc = recording->files ? writer_begin_tape(recording->writer, recording->format, ends[1], err)
-			      : error_set(err, ENOMEM, "out of memory");
+	rc = recording->files
+		     ? writer_begin_tape(recording->writer, recording->format, runtime_frames, ends[1], err)
+		     : error_set(err, ENOMEM, "out of memory");
 	close(ends[1]);
 	if (rc)
 		return rc;
@@ -168,7 +170,7 @@ static int start(struct flight *flight, struct error *err)
 {
 	const struct flight_options *options = flight->recorder->options;
 	struct recording *recording = &flight->recording;
-	int rc = boxes_open(&flight->boxes, recording->pid, options, err);
+	int rc = boxes_open(&flight->boxes, recording->pid, &options->plan, err);
 
 	features_probe(&flight->features, &(struct features_options){.root = "", .btf = options->look.btf});
 	if (rc == 0)
@@ -230,15 +232,15 @@ static void show_status(struct flight *flight, const struct keeper_stats *kept)
 /* Fewer bytes than the window needs: told once a process. */
 static void tell_small(struct flight *flight, const struct keeper_stats *kept)
 {
-	const struct flight_options *options = flight->recorder->options;
+	const struct flight_plan *plan = &flight->recorder->options->plan;
 
 	if (flight->told_small || !kept->dropped_soon)
 		return;
 	flight->told_small = true;
 	status_clear(&flight->status);
 	fprintf(stderr, "gotrace: --max-bytes %s hold only the last %s now, not the window of %s\n",
-		text_bytes(options->max_bytes).bytes, text_time(now_ns() - kept->start_ns).bytes,
-		text_time(options->window_ns).bytes);
+		text_bytes(plan->max_bytes).bytes, text_time(now_ns() - kept->start_ns).bytes,
+		text_time(plan->window_ns).bytes);
 }
 
 /*

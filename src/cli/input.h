@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Files that gotrace reads. */
-#ifndef GOTRACE_INPUT_H
-#define GOTRACE_INPUT_H
+#ifndef GOTRACE_CLI_INPUT_H
+#define GOTRACE_CLI_INPUT_H
 
 #include <stdbool.h>
 #include <stdint.h>

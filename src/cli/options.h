@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The command lines of the commands, parsed and checked in full. */
-#ifndef GOTRACE_OPTIONS_H
-#define GOTRACE_OPTIONS_H
+#ifndef GOTRACE_CLI_OPTIONS_H
+#define GOTRACE_CLI_OPTIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* What the option parsers of the commands share. */
-#ifndef GOTRACE_OPTIONS_COMMON_H
-#define GOTRACE_OPTIONS_COMMON_H
+#ifndef GOTRACE_CLI_OPTIONS_COMMON_H
+#define GOTRACE_CLI_OPTIONS_COMMON_H
 
 #include <argp.h>
 #include <stddef.h>

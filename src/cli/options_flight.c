@@ -72,11 +72,11 @@ static const struct argp_option table[] = {
 	{NULL, 0, NULL, 0, NULL, 0},
 };
 
-static int add_trigger(struct flight_options *options, const char *text, struct error *err)
+static int add_trigger(struct flight_plan *plan, const char *text, struct error *err)
 {
-	if (options->ntriggers == MAX_TRIGGERS)
+	if (plan->ntriggers == MAX_TRIGGERS)
 		return error_set(err, EINVAL, "--on: at most %d triggers", MAX_TRIGGERS);
-	return trigger_parse(text, &options->triggers[options->ntriggers++], err);
+	return trigger_parse(text, &plan->triggers[plan->ntriggers++], err);
 }
 
 static int set_keep(struct flight_options *options, const char *text, struct error *err)
@@ -135,15 +135,15 @@ static int set_value(struct flight_options *options, int key, char *text, struct
 		options->dir = text;
 		return 0;
 	case KEY_WINDOW:
-		return parse_duration("--window", text, &options->window_ns, err);
+		return parse_duration("--window", text, &options->plan.window_ns, err);
 	case KEY_MAX_BYTES:
-		return set_bytes("--max-bytes", text, 1u << 20, 1ull << 36, &options->max_bytes, err);
+		return set_bytes("--max-bytes", text, 1u << 20, 1ull << 36, &options->plan.max_bytes, err);
 	case KEY_ON:
-		return add_trigger(options, text, err);
+		return add_trigger(&options->plan, text, err);
 	case KEY_EVERY:
 		return parse_duration("--every", text, &options->every_ns, err);
 	case KEY_AFTER:
-		return parse_duration("--after", text, &options->after_ns, err);
+		return parse_duration("--after", text, &options->plan.after_ns, err);
 	case KEY_KEEP:
 		return set_keep(options, text, err);
 	default:
@@ -223,7 +223,7 @@ static int check_together(const struct flight_options *options, struct error *er
 		return error_set(err, EINVAL, "--exact excludes --light, --spans and --max-overhead");
 	if (options->look.light && options->look.spans)
 		return error_set(err, EINVAL, "--light and --spans exclude each other");
-	if (options->after_ns && !options->ntriggers)
+	if (options->plan.after_ns && !options->plan.ntriggers)
 		return error_set(err, EINVAL, "--after: what is it to be after? There is no --on");
 	return 0;
 }
@@ -250,8 +250,7 @@ int options_flight(int argc, char **argv, struct flight_options *options, struct
 
 	*options = (struct flight_options){
 		.look = {.syscalls = true, .sample_hz = SAMPLE_HZ},
-		.window_ns = 10 * 1000000000ull,
-		.max_bytes = 64u << 20,
+		.plan = {.window_ns = 10 * 1000000000ull, .max_bytes = 64u << 20},
 		.every_ns = 10 * 1000000000ull,
 		.keep = 20,
 	};

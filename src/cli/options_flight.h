@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* The command lines of gotrace flight and gotrace snapshot. */
-#ifndef GOTRACE_OPTIONS_FLIGHT_H
-#define GOTRACE_OPTIONS_FLIGHT_H
+#ifndef GOTRACE_CLI_OPTIONS_FLIGHT_H
+#define GOTRACE_CLI_OPTIONS_FLIGHT_H
 
 #include "cli/options.h"
-#include "flight/trigger.h"
+#include "flight/flight.h"
 
 struct flight_options {
 	/* How closely it looks, as in a plain trace: pid, format, exact, light, spans, max_overhead,
@@ -13,12 +13,8 @@ struct flight_options {
 	const char *comm,
 		*cgroup; /* instead of a PID: the process is looked for, again and again; else NULL */
 	const char *dir;
-	uint64_t window_ns;
-	size_t max_bytes;
-	struct trigger triggers[MAX_TRIGGERS];
-	unsigned ntriggers;
+	struct flight_plan plan;
 	uint64_t every_ns; /* at least between two files by triggers */
-	uint64_t after_ns; /* recorded past a trigger's moment */
 	unsigned keep;     /* files; 0 = all */
 	bool help;
 };

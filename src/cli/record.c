@@ -13,19 +13,19 @@
 
 #include "capture/capture.h"
 #include "cli/boxes.h"
-#include "cli/message.h"
 #include "cli/options.h"
-#include "cli/pipeline.h"
 #include "cli/record.h"
 #include "cli/signals.h"
 #include "cli/spawn.h"
-#include "cli/status.h"
+#include "pipeline/pipeline.h"
 #include "rawlog/relay.h"
+#include "report/status.h"
 #include "sandbox/privilege.h"
 #include "sandbox/remote.h"
 #include "target/namespaces.h"
 #include "target/process.h"
 #include "target/target.h"
+#include "util/message.h"
 
 /* The status line wants this pace; capture drains the ring in between. */
 #define POLL_MS 100

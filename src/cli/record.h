@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* What a plain trace and a flight recorder share of looking at a live process. */
-#ifndef GOTRACE_RECORD_H_CLI
-#define GOTRACE_RECORD_H_CLI
+#ifndef GOTRACE_CLI_RECORD_H
+#define GOTRACE_CLI_RECORD_H
 
 #include "capture/capture.h"
 #include "cli/options.h"
-#include "cli/pipeline.h"
+#include "pipeline/pipeline.h"
 
 struct shed_options record_shed(const struct record_options *options);
 /* Looks at this process as the options say; the rest of `wanted` (target, plan, sink, …) is filled in. */

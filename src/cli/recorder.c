@@ -8,10 +8,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/message.h"
 #include "cli/signals.h"
-#include "cli/tape.h"
-#include "cli/text.h"
+#include "flight/tape.h"
+#include "util/message.h"
+#include "util/text.h"
 
 static uint64_t now_ns(void)
 {
@@ -47,7 +47,7 @@ int recorder_open(struct recorder *recorder, const struct flight_options *option
 		recorder->control.askers[i].fd = -1;
 	rc = find_dir(recorder, err);
 	if (rc == 0)
-		rc = store_open(&recorder->store, recorder->dir, options->keep, options->max_bytes, err);
+		rc = store_open(&recorder->store, recorder->dir, options->keep, options->plan.max_bytes, err);
 	if (rc)
 		return rc;
 	if (control_open(&recorder->control, &deaf))
@@ -119,7 +119,7 @@ static void take_news(struct recorder *recorder, struct recording *recording, ui
 	struct news news;
 
 	while (board_take(writer_board(recording->writer), &recording->news_taken, now, &news)) {
-		uint64_t due = news.time + options->after_ns;
+		uint64_t due = news.time + options->plan.after_ns;
 
 		recorder->firings++;
 		/* Several at once, and what fires while one is waited for, are in the same file. */

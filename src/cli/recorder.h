@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* A flight recorder: what outlives the process that is recorded, and the snapshots that are asked of it. */
-#ifndef GOTRACE_RECORDER_H
-#define GOTRACE_RECORDER_H
+#ifndef GOTRACE_CLI_RECORDER_H
+#define GOTRACE_CLI_RECORDER_H
 
 #include <limits.h>
 
 #include "capture/capture.h"
-#include "cli/control.h"
 #include "cli/options_flight.h"
-#include "cli/snapshot_writer.h"
-#include "cli/store.h"
-#include "cli/writer.h"
+#include "flight/control.h"
+#include "flight/snapshot_writer.h"
+#include "flight/store.h"
 #include "rawlog/relay.h"
+#include "writer/writer.h"
 
 struct recorder {
 	const struct flight_options *options;

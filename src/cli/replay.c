@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 #include "cli/input.h"
-#include "cli/message.h"
 #include "cli/options.h"
-#include "cli/pipeline.h"
-#include "cli/report.h"
 #include "cli/signals.h"
-#include "cli/text.h"
+#include "pipeline/pipeline.h"
+#include "report/report.h"
 #include "sandbox/privilege.h"
+#include "util/message.h"
+#include "util/text.h"
 
 /*
  * The function table may stand anywhere in the log, but the first generation

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* SIGINT, SIGTERM and SIGHUP end the trace properly; a broken pipe or a file-size limit is an error of write.
  */
-#ifndef GOTRACE_SIGNALS_H
-#define GOTRACE_SIGNALS_H
+#ifndef GOTRACE_CLI_SIGNALS_H
+#define GOTRACE_CLI_SIGNALS_H
 
 void signals_install(void);
 /* How often we were asked to end. */

@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/message.h"
 #include "cli/options.h"
-#include "target/target.h"
 #include "sandbox/looker.h"
 #include "sandbox/remote.h"
+#include "target/target.h"
+#include "util/message.h"
 
 static const char *site_name(unsigned site)
 {

@@ -4,10 +4,10 @@
 
 #include <stdio.h>
 
-#include "cli/control.h"
-#include "cli/message.h"
 #include "cli/options_flight.h"
 #include "cli/signals.h"
+#include "flight/control.h"
+#include "util/message.h"
 
 int command_snapshot(int argc, char **argv)
 {

@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/owner.h"
 #include "cli/signals.h"
+#include "util/owner.h"
 #include "util/rights.h"
 
 /* What a shell does without PATH. */

@@ -3,8 +3,8 @@
  * Starts the program of `gotrace -- CMD`: a child that waits until the probes
  * are in place, then becomes the program, as the user behind sudo.
  */
-#ifndef GOTRACE_SPAWN_H
-#define GOTRACE_SPAWN_H
+#ifndef GOTRACE_CLI_SPAWN_H
+#define GOTRACE_CLI_SPAWN_H
 
 #include <limits.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* Values of options, each checked in full: nothing may follow, nothing may overflow. */
-#ifndef GOTRACE_VALUES_H
-#define GOTRACE_VALUES_H
+#ifndef GOTRACE_CLI_VALUES_H
+#define GOTRACE_CLI_VALUES_H
 
 #include <stdint.h>
 #include <sys/types.h>

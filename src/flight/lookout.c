@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/list.h"
+
 /* What a goroutine is doing. */
 struct stretch {
 	uint64_t since;
@@ -281,21 +283,6 @@ static uint16_t waiting_for(struct lookout *lookout, uint32_t region)
 	return which;
 }
 
-static bool grow(struct calls *calls)
-{
-	unsigned more = calls->capacity ? calls->capacity * 2 : 4;
-	struct call *open;
-
-	if (calls->n < calls->capacity)
-		return true;
-	open = realloc(calls->open, more * sizeof(*open));
-	if (!open)
-		return false;
-	calls->open = open;
-	calls->capacity = more;
-	return true;
-}
-
 static void begin_call(struct lookout *lookout, const struct op *op)
 {
 	struct calls *calls;
@@ -303,7 +290,8 @@ static void begin_call(struct lookout *lookout, const struct op *op)
 	if (!lookout->functions || op->g == NO_G || !waiting_for(lookout, op->string))
 		return;
 	calls = &lookout->calls[op->g];
-	if (grow(calls)) /* else it does not fire */
+	/* Without memory it does not fire. */
+	if (list_grow((void **)&calls->open, calls->n, &calls->capacity, sizeof(*calls->open)))
 		calls->open[calls->n++] = (struct call){
 			.since = beginning(lookout, op->time), .region = op->string, .stack = op->stack};
 }

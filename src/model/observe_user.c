@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "state.h"
+#include "util/list.h"
 
 enum {
 	MAX_OPEN = 1000,          /* regions of a goroutine; deeper ones are not told */
@@ -88,21 +89,6 @@ struct text_ids text_ids(struct model *md, const struct raw_text *text)
 	return ids;
 }
 
-static bool grow(struct region_list *regions)
-{
-	unsigned more = regions->capacity ? regions->capacity * 2 : 4;
-	struct region *open;
-
-	if (regions->n < regions->capacity)
-		return true;
-	open = realloc(regions->open, more * sizeof(*open));
-	if (!open)
-		return false;
-	regions->open = open;
-	regions->capacity = more;
-	return true;
-}
-
 void regions_forget(struct g *g)
 {
 	free(g->regions.open);
@@ -134,7 +120,7 @@ void regions_begin(struct model *md, struct m *m, const struct region *region, u
 {
 	struct region_list *regions = &m->g->regions;
 
-	if (!grow(regions)) {
+	if (!list_grow((void **)&regions->open, regions->n, &regions->capacity, sizeof(*regions->open))) {
 		md->oom = true;
 		return;
 	}

@@ -8,7 +8,7 @@
  */
 #include "threads.h"
 
-#include <stdlib.h>
+#include "util/list.h"
 
 enum { MAX_DEPTH = 1000 };
 
@@ -50,31 +50,17 @@ void thread_end_functions(struct model *md, struct thread *t)
 	end_deeper(md, t, UINT64_MAX, true);
 }
 
-static bool grow(struct function_calls *calls)
-{
-	unsigned more = calls->capacity ? calls->capacity * 2 : 4;
-	struct function_call *open;
-
-	if (calls->n < calls->capacity)
-		return true;
-	open = realloc(calls->open, more * sizeof(*open));
-	if (!open)
-		return false;
-	calls->open = open;
-	calls->capacity = more;
-	return true;
-}
-
 void function_begin(struct model *md, struct thread *t, const struct raw_record *rec)
 {
 	const struct function *function = function_of(md, rec->arg);
 	struct function_call call = {.sp = rec->arg2};
+	struct function_calls *calls = &t->calls;
 	uint32_t stack;
 
 	end_deeper(md, t, rec->arg2, true);
-	if (!function || t->calls.n >= MAX_DEPTH)
+	if (!function || calls->n >= MAX_DEPTH)
 		return;
-	if (!grow(&t->calls)) {
+	if (!list_grow((void **)&calls->open, calls->n, &calls->capacity, sizeof(*calls->open))) {
 		md->oom = true;
 		return;
 	}
@@ -84,7 +70,7 @@ void function_begin(struct model *md, struct thread *t, const struct raw_record 
 	if (call.task)
 		write_op(md, OP_TASK_BEGIN, t->g->m, &call, stack);
 	write_op(md, OP_REGION_BEGIN, t->g->m, &call, stack);
-	t->calls.open[t->calls.n++] = call;
+	calls->open[calls->n++] = call;
 }
 
 /* Without one that fits it began before the trace. */

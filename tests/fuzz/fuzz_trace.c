@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/dump.h"
+#include "dump/dump.h"
 #include "wire/wire.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The events of a trace file as lines, the same for all formats. */
+#ifndef GOTRACE_DUMP_H
+#define GOTRACE_DUMP_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "dump/line.h"
+#include "util/error.h"
+#include "wire/wire.h"
+
+enum { DUMP_MAX_FRAMES = 1000 }; /* what readers of v1 take */
+
+struct dump {
+	FILE *out;
+	bool json, stacks, absolute;
+	struct line_frame frames[DUMP_MAX_FRAMES]; /* of the line at work */
+};
+
+/* Prints the events of a trace of n bytes, up to its first fault. 0; -EBADMSG, and the report says what
+ * is wrong; -EPIPE if nobody reads; or another negative errno, with report->error set. */
+int dump_trace(struct dump *dump, const uint8_t *bytes, size_t n, struct wire_report *report);
+
+/* Private to the dump of all formats: prints the line. 0 or -EPIPE, -EIO. */
+int dump_line(struct dump *dump, struct line *line);
+/* v1 and v0 (dump_v1.c). */
+int dump_v1(struct dump *dump, const uint8_t *bytes, size_t n, struct wire_report *report);
+/* v2 (dump_v2.c). */
+int dump_v2(struct dump *dump, const uint8_t *bytes, size_t n, struct wire_report *report);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The events of a v1 or v0 file as lines. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "dump/dump.h"
+#include "wire/event_args.h"
+#include "wire/read_v1.h"
+
+enum { MAX_TEXT = 4096 }; /* printed of a string */
+
+struct dump_v1 {
+	struct dump *dump;
+	const struct v1_trace *trace;
+	uint64_t *threads; /* by P: LINE_NONE = not known */
+	struct v1_frame *frames;
+};
+
+/* The runtime writes 1024 bytes at most; a file may have longer names, and name them again and again. */
+static struct line_text as_text(struct v1_text text)
+{
+	return (struct line_text){(const char *)text.bytes, text.len < MAX_TEXT ? text.len : MAX_TEXT};
+}
+
+/* ProcStart tells the thread, ProcStop ends what is known of it. */
+static uint64_t thread_of(struct dump_v1 *d, const struct v1_event *event)
+{
+	uint64_t *thread = &d->threads[event->proc], m;
+
+	if (event->type == V1_CPU_SAMPLE || event->p < 0)
+		return LINE_NONE;
+	if (event->type == V1_PROC_START && event->nargs)
+		*thread = event->args[0];
+	m = *thread;
+	if (event->type == V1_PROC_STOP)
+		*thread = LINE_NONE;
+	return m;
+}
+
+static void add_arg(struct line *line, const struct dump_v1 *d, const struct v1_event *event, unsigned i)
+{
+	const char *name = event_v1_arg_names(event->type)[i];
+	const struct event_v1_spec *spec = event_v1_spec(event->type, v1_trace_format(d->trace));
+
+	if (spec->string >> i & 1)
+		line_add_text(line, name, as_text(event->text).bytes, as_text(event->text).len);
+	else if (event->type == V1_GO_CREATE && i == 1 && v1_trace_format(d->trace) < WIRE_GO17)
+		line_add_number(line, "pc", event->args[i]);
+	else
+		line_add_number(line, name, event->args[i]);
+}
+
+static void add_args(struct line *line, const struct dump_v1 *d, const struct v1_event *event)
+{
+	/* GCStart and GoSysExit gained a number: which formats have it, the count of arguments tells. */
+	for (unsigned i = 0; i < event->nargs; i++)
+		add_arg(line, d, event, i);
+	if (event->type == V1_USER_LOG)
+		line_add_text(line, "message", (const char *)event->message.bytes, event->message.len);
+	if (event->type == V1_STW_START && event->nargs) {
+		const char *kind = event_v1_stw_kind(v1_trace_format(d->trace), event->args[0]);
+
+		if (kind)
+			line_add_text(line, "reason", kind, __builtin_strlen(kind));
+	}
+}
+
+static void add_frames(struct line *line, const struct dump_v1 *d)
+{
+	struct dump *dump = d->dump;
+
+	line->frames = dump->frames;
+	line->nframes = v1_stack(d->trace, line->stack, d->frames, DUMP_MAX_FRAMES);
+	for (size_t i = 0; i < line->nframes; i++)
+		dump->frames[i] = (struct line_frame){as_text(d->frames[i].func), as_text(d->frames[i].file),
+						      d->frames[i].line, d->frames[i].pc};
+}
+
+static int64_t absolute(const struct v1_trace *trace, int64_t ticks)
+{
+	uint64_t frequency = v1_trace_frequency(trace);
+
+	return frequency ? (int64_t)((__int128)ticks * 1000000000 / (__int128)frequency) : ticks;
+}
+
+static int print_event(struct dump_v1 *d, size_t i)
+{
+	struct v1_event event;
+	struct line line;
+
+	v1_event_at(d->trace, i, &event);
+	line = (struct line){.name = event_v1_name(event.type, v1_trace_format(d->trace)),
+			     .time = d->dump->absolute ? absolute(d->trace, event.ticks) : event.time,
+			     .m = thread_of(d, &event),
+			     .p = event.p < 0 ? LINE_NONE : (uint64_t)event.p,
+			     .g = event.g ? event.g : LINE_NONE,
+			     .offset = event.offset,
+			     .stack = event.stack};
+	add_args(&line, d, &event);
+	if (d->dump->stacks)
+		add_frames(&line, d);
+	return dump_line(d->dump, &line);
+}
+
+static int print_all(struct dump_v1 *d)
+{
+	size_t procs = v1_procs(d->trace), n = v1_count(d->trace);
+	int ret = 0;
+
+	d->threads = malloc((procs + 1) * sizeof(*d->threads));
+	d->frames = calloc(DUMP_MAX_FRAMES, sizeof(*d->frames));
+	if (!d->threads || !d->frames)
+		ret = -ENOMEM;
+	for (size_t i = 0; i < procs && !ret; i++)
+		d->threads[i] = LINE_NONE;
+	for (size_t i = 0; i < n && !ret; i++)
+		ret = print_event(d, i);
+	free(d->threads);
+	free(d->frames);
+	return ret;
+}
+
+int dump_v1(struct dump *dump, const uint8_t *bytes, size_t n, struct wire_report *report)
+{
+	struct dump_v1 d = {.dump = dump};
+	struct fault fault = {0};
+	struct v1_trace *trace;
+	int ret = v1_read(bytes, n, &trace, &fault), printed = 0;
+
+	d.trace = trace;
+	if (trace)
+		printed = print_all(&d);
+	v1_free(trace);
+	if (printed)
+		return printed;
+	if (ret == -EBADMSG)
+		wire_check(bytes, n, report); /* how much of it is good */
+	report->error = fault.error;
+	report->error_offset = fault.offset;
+	return ret;
+}

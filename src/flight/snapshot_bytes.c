@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "flight/snapshot_bytes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/convert.h"
+
+enum wire_format snapshot_kept_format(enum wire_format format)
+{
+	return format < WIRE_GO122 ? WIRE_GO126 : format;
+}
+
+static int write_bytes(void *ctx, const void *bytes, size_t n)
+{
+	return output_write(ctx, bytes, n);
+}
+
+/* All of a snapshot in one piece. */
+struct whole {
+	uint8_t *bytes;
+	size_t n;
+};
+
+static int gather(void *ctx, const void *bytes, size_t n)
+{
+	struct whole *whole = ctx;
+
+	memcpy(whole->bytes + whole->n, bytes, n);
+	whole->n += n;
+	return 0;
+}
+
+struct conversion {
+	struct wire *wire;
+	struct error *err;
+};
+
+static int take_generation(void *ctx, const struct generation *gen)
+{
+	struct conversion *conversion = ctx;
+
+	return wire_generation(conversion->wire, gen, conversion->err);
+}
+
+static int convert(const struct whole *whole, const struct wire_options *options, struct error *err)
+{
+	struct conversion conversion = {.wire = wire_new(options, err), .err = err};
+	const struct convert_sink sink = {.generation = take_generation, .ctx = &conversion};
+	struct convert_result *result = calloc(1, sizeof(*result));
+	int rc = conversion.wire && result ? 0 : -ENOMEM;
+
+	if (rc == 0)
+		rc = convert_trace(whole->bytes, whole->n, NULL, &sink, result, err);
+	if (rc && result && result->fault.text[0])
+		*err = result->fault;
+	wire_free(conversion.wire);
+	free(result);
+	return rc;
+}
+
+/* In formats in which generations do not stand alone a snapshot is made anew from what is kept in another. */
+static int write_converted(const struct kept *kept, enum wire_format format, struct output *out,
+			   struct error *err)
+{
+	struct whole whole = {.bytes = malloc(kept_bytes(kept))};
+	struct byte_sink to_whole = {.write = gather, .ctx = &whole};
+	const struct wire_options options = {.format = format, .out = {.write = write_bytes, .ctx = out}};
+	int rc = whole.bytes ? kept_write(kept, &to_whole) : error_set(err, ENOMEM, "out of memory");
+
+	if (rc == 0)
+		rc = convert(&whole, &options, err);
+	free(whole.bytes);
+	return rc;
+}
+
+/* Old formats take up to half as much again: what is too much for the file is left out, and all is made anew.
+ */
+static int write_cut(struct kept *kept, enum wire_format format, size_t max_bytes, struct output *out,
+		     struct error *err)
+{
+	int rc;
+
+	for (;;) {
+		rc = write_converted(kept, format, out, err);
+		if (rc == 0)
+			rc = output_commit(out);
+		if (rc || out->committed <= max_bytes)
+			return rc;
+		if (!kept_cut(kept, (size_t)((double)kept_bytes(kept) * (double)max_bytes /
+					     (double)out->committed)))
+			return error_set(err, EFBIG, "a single generation is over --max-bytes");
+		rc = output_restart(out);
+		if (rc)
+			return rc;
+	}
+}
+
+int snapshot_bytes_write(struct kept *kept, enum wire_format format, size_t max_bytes, struct output *out,
+			 struct error *err)
+{
+	const struct byte_sink sink = {.write = write_bytes, .ctx = out};
+	int rc;
+
+	if (snapshot_kept_format(format) != format)
+		return write_cut(kept, format, max_bytes, out, err);
+	rc = kept_write(kept, &sink);
+	return rc ? rc : output_commit(out);
+}

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "pipeline/pipeline.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/functab_record.h"
+#include "symbol/natives.h"
+#include "symbol/symbol.h"
+#include "util/strtab.h"
+
+/* A first guess at what one raw record takes in a trace. */
+#define GUESS_BYTES_A_RECORD 10
+
+/* What was made of the function table and of the symbols of native code. */
+struct names {
+	struct functab *functab;
+	struct natives *natives; /* from the first LOG_SYMBOL on */
+	struct symbol *symbol;
+};
+
+struct pipeline {
+	struct pipeline_options options;
+	struct pipeline_keep keep;
+	struct strtab *strings;
+	struct names names;
+	struct model *model;
+	struct wire *wire;            /* from the first generation on */
+	struct rawlog_writer *writer; /* from the first record on */
+	enum wire_format format;
+	struct log_end end;
+	bool ended, finished;
+	struct error trace_error, raw_error, wire_error;
+	bool trace_failed, raw_failed;
+	uint64_t records, records_written;  /* raw records: fed, and in written generations */
+	_Atomic uint64_t written, expected; /* bytes, as of the last record */
+};
+
+static const char *what_to_do(int code)
+{
+	switch (-code) {
+	case ENOSPC:
+	case EDQUOT:
+		return "; free some space, or choose another place with -o";
+	case EPIPE:
+		return "; the reader went away";
+	case EFBIG:
+		return "; the size of files is limited (ulimit -f)";
+	default:
+		return "";
+	}
+}
+
+/* When the file cannot be written, its own line says more than what the rooms above make of it. */
+static void explain(struct pipeline *pipe, int code, const struct error *why)
+{
+	const struct output *out = pipe->options.trace;
+
+	if (out && out->error)
+		error_set(&pipe->trace_error, out->error, "cannot write %s: %s%s", output_name(out),
+			  strerror(out->error), what_to_do(-out->error));
+	else if (why->text[0])
+		pipe->trace_error = *why;
+	else
+		error_set(&pipe->trace_error, -code, "cannot make the trace: %s", strerror(-code));
+}
+
+/* The file is cut where it is still good. */
+static void fail_trace(struct pipeline *pipe, int code, const struct error *why)
+{
+	struct output *out = pipe->options.trace;
+
+	pipe->trace_failed = true;
+	explain(pipe, code, pipe->wire_error.text[0] ? &pipe->wire_error : why);
+	if (out && output_cut(out))
+		error_set(&pipe->trace_error, -code,
+			  "cannot write %s: %s; its end is torn (gotrace check --repair cuts it)",
+			  output_name(out), strerror(-code));
+}
+
+static int fail_raw(struct pipeline *pipe, int code)
+{
+	pipe->raw_failed = true;
+	error_set(&pipe->raw_error, -code, "cannot write %s: %s%s", output_name(pipe->options.raw),
+		  strerror(-code), what_to_do(code));
+	return code;
+}
+
+/* Write errors are the output's own; they say more than what a room above makes of them. */
+static int write_trace(void *ctx, const void *bytes, size_t n)
+{
+	return output_write(ctx, bytes, n);
+}
+
+static int make_symbol(struct pipeline *pipe)
+{
+	if (!pipe->names.symbol)
+		pipe->names.symbol = symbol_new(pipe->names.functab, pipe->strings);
+	if (!pipe->names.symbol)
+		return -ENOMEM;
+	if (pipe->names.natives)
+		symbol_use_natives(pipe->names.symbol, pipe->names.natives);
+	return 0;
+}
+
+static int open_wire(struct pipeline *pipe)
+{
+	bool keeps = pipe->options.keep;
+	struct byte_sink file = {.write = write_trace, .ctx = pipe->options.trace};
+	struct wire_options options = {
+		.format = pipe->format,
+		.out = keeps ? pipe->keep.out : file,
+		.symbol_flags = pipe->options.runtime_frames ? SYMBOL_RUNTIME_FRAMES : 0,
+	};
+
+	if (pipe->wire)
+		return 0;
+	if (make_symbol(pipe))
+		return -ENOMEM;
+	options.symbol = pipe->names.symbol;
+	options.functab = pipe->names.functab;
+	pipe->wire = wire_new(&options, &pipe->wire_error);
+	if (!pipe->wire)
+		return -EIO;
+	return keeps ? pipe->keep.header(pipe->keep.ctx) : 0;
+}
+
+static int take_generation(void *ctx, const struct generation *gen)
+{
+	struct pipeline *pipe = ctx;
+	int rc = open_wire(pipe);
+
+	if (rc == 0)
+		rc = wire_generation(pipe->wire, gen, &pipe->wire_error);
+	if (rc == 0)
+		rc = pipe->options.keep ? pipe->keep.generation(pipe->keep.ctx, gen)
+					: output_commit(pipe->options.trace);
+	if (rc == 0)
+		pipe->records_written = pipe->records;
+	return rc;
+}
+
+struct pipeline *pipeline_new(const struct pipeline_options *options)
+{
+	struct pipeline *pipe = calloc(1, sizeof(*pipe));
+	struct model_options model = {.sink = take_generation, .ctx = pipe};
+
+	if (!pipe)
+		return NULL;
+	pipe->options = *options;
+	pipe->format = options->format;
+	if (options->keep) {
+		pipe->keep = *options->keep;
+		model.any_first = true;
+		model.watch = pipe->keep.watch;
+		model.watch_ctx = pipe->keep.ctx;
+		model.generation_ops = pipe->keep.generation_ops;
+	}
+	pipe->strings = strtab_new();
+	model.strings = pipe->strings;
+	if (pipe->strings)
+		pipe->model = model_new(&model);
+	if (!pipe->model) {
+		pipeline_free(pipe);
+		return NULL;
+	}
+	return pipe;
+}
+
+void pipeline_free(struct pipeline *pipe)
+{
+	if (!pipe)
+		return;
+	if (pipe->wire)
+		wire_free(pipe->wire);
+	if (pipe->model)
+		model_free(pipe->model);
+	if (pipe->names.symbol)
+		symbol_free(pipe->names.symbol);
+	natives_free(pipe->names.natives);
+	if (pipe->names.functab)
+		functab_free(pipe->names.functab);
+	if (pipe->writer)
+		rawlog_writer_free(pipe->writer);
+	strtab_free(pipe->strings);
+	free(pipe);
+}
+
+int pipeline_functab(struct pipeline *pipe, const struct log_record *record)
+{
+	struct names *names = &pipe->names;
+
+	if (!names->functab)
+		names->functab = functab_of_record(record);
+	return names->functab ? 0 : -EBADMSG;
+}
+
+bool pipeline_has_names(const struct pipeline *pipe)
+{
+	return pipe->names.functab || pipe->names.natives;
+}
+
+bool pipeline_has_functab(const struct pipeline *pipe)
+{
+	return pipe->names.functab;
+}
+
+static void note_target(struct pipeline *pipe, const struct log_target *target)
+{
+	if (pipe->format != WIRE_NONE)
+		return;
+	pipe->format = target->go_minor ? wire_format_of_release(target->go_minor) : WIRE_GO126;
+}
+
+/* What the pipeline itself wants to know of a record that was checked. */
+static void note_record(struct pipeline *pipe, const struct log_record *record)
+{
+	switch (record->type) {
+	case LOG_TARGET:
+		note_target(pipe, record->data);
+		break;
+	case LOG_RECORDS:
+		pipe->records += record->size / sizeof(struct raw_record);
+		break;
+	case LOG_END:
+		memcpy(&pipe->end, record->data, sizeof(pipe->end));
+		pipe->ended = true;
+		break;
+	default:
+		break;
+	}
+}
+
+/* Before the model sees the stacks that need it. */
+static int feed_names(struct pipeline *pipe, const struct log_record *record)
+{
+	struct names *names = &pipe->names;
+
+	if (record->type != LOG_SYMBOL)
+		return 0;
+	if (!names->natives) {
+		names->natives = natives_new(pipe->strings);
+		if (!names->natives)
+			return -ENOMEM;
+		if (names->symbol)
+			symbol_use_natives(names->symbol, names->natives);
+	}
+	return natives_put(names->natives, record->data, record->size);
+}
+
+static int feed_raw(struct pipeline *pipe, const struct log_record *record)
+{
+	int rc = 0;
+
+	if (!pipe->options.raw || pipe->raw_failed)
+		return 0;
+	if (!pipe->writer)
+		pipe->writer = rawlog_writer_new(pipe->options.raw->fd, &pipe->raw_error);
+	if (!pipe->writer)
+		return fail_raw(pipe, -EIO);
+	rc = rawlog_writer_put(pipe->writer, record, &pipe->raw_error);
+	/* A gotrace that dies loses no more than one generation of either file. */
+	if (rc == 0 && record->type == LOG_BOUNDARY)
+		rc = rawlog_writer_flush(pipe->writer, &pipe->raw_error);
+	return rc ? fail_raw(pipe, rc) : 0;
+}
+
+static int feed_trace(struct pipeline *pipe, const struct log_record *record)
+{
+	struct error why = {""};
+	int rc;
+
+	if (pipe->trace_failed)
+		return 0;
+	rc = feed_names(pipe, record);
+	if (rc == 0)
+		rc = model_feed(pipe->model, record, &why);
+	if (rc == 0)
+		return 0;
+	fail_trace(pipe, rc, &why);
+	return rc;
+}
+
+int pipeline_put(void *ctx, const struct log_record *record)
+{
+	struct pipeline *pipe = ctx;
+	int raw, trace;
+
+	if (rawlog_check_record(record, &pipe->trace_error))
+		return -EBADMSG;
+	note_record(pipe, record);
+	raw = feed_raw(pipe, record);
+	trace = feed_trace(pipe, record);
+	pipe->written = pipeline_trace_bytes(pipe);
+	pipe->expected = pipeline_expected_bytes(pipe);
+	return trace ? trace : raw;
+}
+
+void pipeline_finish(struct pipeline *pipe)
+{
+	struct error why = {""};
+	int rc;
+
+	if (pipe->finished)
+		return;
+	pipe->finished = true;
+	if (!pipe->trace_failed) {
+		rc = model_finish(pipe->model, &why);
+		if (rc)
+			fail_trace(pipe, rc, &why);
+	}
+	if (!pipe->writer || pipe->raw_failed)
+		return;
+	/* A log without its last record stays marked as incomplete. */
+	rc = pipe->ended ? rawlog_writer_finish(pipe->writer, &pipe->raw_error)
+			 : rawlog_writer_flush(pipe->writer, &pipe->raw_error);
+	if (rc)
+		fail_raw(pipe, rc);
+}
+
+const struct error *pipeline_trace_error(const struct pipeline *pipe)
+{
+	return &pipe->trace_error;
+}
+
+const struct error *pipeline_raw_error(const struct pipeline *pipe)
+{
+	return &pipe->raw_error;
+}
+
+uint64_t pipeline_trace_bytes(const struct pipeline *pipe)
+{
+	return pipe->options.trace ? pipe->options.trace->committed : 0;
+}
+
+uint64_t pipeline_expected_bytes(const struct pipeline *pipe)
+{
+	uint64_t bytes = pipeline_trace_bytes(pipe), held = pipe->records - pipe->records_written;
+	double each = GUESS_BYTES_A_RECORD;
+
+	if (pipe->records_written > 0)
+		each = (double)bytes / (double)pipe->records_written;
+	return bytes + (uint64_t)((double)held * each);
+}
+
+struct progress pipeline_progress(struct pipeline *pipe)
+{
+	return (struct progress){.written = pipe->written, .expected = pipe->expected};
+}
+
+uint64_t pipeline_raw_bytes(const struct pipeline *pipe)
+{
+	return pipe->writer ? rawlog_writer_bytes(pipe->writer) : 0;
+}
+
+enum wire_format pipeline_format(const struct pipeline *pipe)
+{
+	return pipe->format;
+}
+
+struct model *pipeline_model(const struct pipeline *pipe)
+{
+	return pipe->model;
+}
+
+const struct log_end *pipeline_end(const struct pipeline *pipe)
+{
+	return pipe->ended ? &pipe->end : NULL;
+}
+
+const char *pipeline_function_name(struct pipeline *pipe, const struct goroutine_stats *row, size_t *len)
+{
+	struct frame frames[MAX_FRAMES];
+	uint64_t pc;
+
+	*len = 0;
+	if (row->name)
+		return strtab_get(pipe->strings, row->name, len);
+	if (row->startpc == 0 || !pipe->names.functab || make_symbol(pipe))
+		return "";
+	/* symbol takes return addresses: one behind the PC that is meant. */
+	pc = functab_start_pc(pipe->names.functab, row->startpc) + 1;
+	if (symbol_frames(pipe->names.symbol, &pc, 1, 0, SYMBOL_RUNTIME_FRAMES | SYMBOL_ENTRY, frames) < 1)
+		return "";
+	return strtab_get(pipe->strings, frames[0].func, len);
+}
+
+struct text pipeline_function(struct pipeline *pipe, const struct goroutine_stats *row, unsigned width)
+{
+	size_t len;
+	const char *name = pipeline_function_name(pipe, row, &len);
+	struct text text;
+
+	if (len > 0)
+		return text_name(name, len, width);
+	if (row->startpc == 0)
+		snprintf(text.bytes, sizeof(text.bytes), "(not known)");
+	else
+		snprintf(text.bytes, sizeof(text.bytes), "0x%llx", (unsigned long long)row->startpc);
+	return text;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What the shell is told of a trace. */
+#ifndef GOTRACE_REPORT_EXIT_STATUS_H
+#define GOTRACE_REPORT_EXIT_STATUS_H
+
+enum exit_status {
+	STATUS_WHOLE = 0, /* written whole; the file is valid */
+	STATUS_NONE = 1,  /* no trace; the file is invalid */
+	STATUS_USAGE = 2,
+	STATUS_CUT = 3, /* written, but something was lost or cut */
+};
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "report/report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "util/message.h"
+
+static void close_file(struct output *out, struct error *failure)
+{
+	int rc = output_close(out);
+
+	if (rc && failure->text[0] == '\0')
+		error_set(failure, -rc, "cannot write %s: %s", output_name(out), strerror(-rc));
+}
+
+static int end_without_trace(struct report *report, const struct error *failure)
+{
+	struct error none;
+
+	output_discard(report->trace);
+	if (failure->text[0])
+		message_error(failure);
+	error_set(&none, ENODATA, "no trace was written: %s",
+		  report->summary.cut ? report->summary.cut : "no whole generation was seen");
+	message_error(&none);
+	return STATUS_NONE;
+}
+
+/* The size that was asked for was reached: the trace is good, and shorter than its time. */
+static bool ended_by_size(const struct summary *sum)
+{
+	const struct log_end *end = pipeline_end(sum->pipe);
+
+	return end && end->reason == LOG_END_SIZE;
+}
+
+static int decide_status(const struct report *report, const struct error *failure, const struct error *raw)
+{
+	if (failure->text[0] || raw->text[0] || report->summary.cut || summary_has_losses(&report->summary) ||
+	    ended_by_size(&report->summary))
+		return STATUS_CUT;
+	return STATUS_WHOLE;
+}
+
+static void tell_losses(const struct summary *sum)
+{
+	struct log_loss loss = summary_losses(sum);
+
+	if (summary_has_losses(sum))
+		fprintf(stderr,
+			"gotrace: lost: ring full %llu, stacks %llu, unreadable %llu, missed %llu, "
+			"CPU samples %llu\n",
+			(unsigned long long)loss.ring_full, (unsigned long long)loss.stack_full,
+			(unsigned long long)loss.unreadable, (unsigned long long)loss.missed,
+			(unsigned long long)summary_lost_samples(sum));
+}
+
+static void tell(const struct report *report)
+{
+	if (report->json)
+		summary_print_json(&report->summary, stdout);
+	if (report->quiet || report->json)
+		tell_losses(&report->summary);
+	else
+		summary_print(&report->summary, stderr);
+}
+
+int report_end(struct report *report)
+{
+	struct summary *sum = &report->summary;
+	struct error failure = *pipeline_trace_error(sum->pipe), raw = *pipeline_raw_error(sum->pipe);
+
+	if (report->raw) {
+		close_file(report->raw, &raw);
+		if (raw.text[0])
+			message_error(&raw);
+	}
+	if (report->trace->committed == 0)
+		return end_without_trace(report, &failure);
+	close_file(report->trace, &failure);
+	if (failure.text[0]) {
+		message_error(&failure);
+		sum->cut = failure.text;
+	} else if (raw.text[0] && !sum->cut) {
+		sum->cut = raw.text;
+	}
+	sum->exit_status = decide_status(report, &failure, &raw);
+	tell(report);
+	if (report->json && (fflush(stdout) || ferror(stdout))) {
+		error_set(&failure, EIO, "cannot write the summary: %s", strerror(errno));
+		message_error(&failure);
+		return STATUS_CUT;
+	}
+	return sum->exit_status;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* A table of text: the columns are as wide as their widest cell. */
+#ifndef GOTRACE_REPORT_TABLE_H
+#define GOTRACE_REPORT_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "util/text.h"
+
+enum { TABLE_COLUMNS = 8, TABLE_ROWS = 32 };
+
+struct table {
+	struct text cells[TABLE_ROWS][TABLE_COLUMNS];
+	unsigned columns, rows;
+	unsigned left; /* bit i: column i is set to the left */
+};
+
+void table_init(struct table *table, unsigned columns, unsigned left);
+/* Begins a row; its cells are empty. Returns them, or NULL when the table is full. */
+struct text *table_row(struct table *table);
+void table_set(struct text *cell, const char *text);
+void table_print(const struct table *table, FILE *out, const char *indent);
+
+#endif

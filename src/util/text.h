@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Text for people: figures, and names from the target that must not reach a terminal as they are. */
+#ifndef GOTRACE_UTIL_TEXT_H
+#define GOTRACE_UTIL_TEXT_H
+
+#include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/utf8.h"
+
+struct text {
+	char bytes[160]; /* NUL-terminated */
+};
+
+struct text text_count(uint64_t value); /* "1,234,567" */
+struct text text_bytes(uint64_t bytes); /* "12.3 MB" */
+struct text text_time(uint64_t ns);     /* "1.25 ms" */
+struct text text_percent(double part);  /* 0.123 -> "12.3 %" */
+/* Printable UTF-8 only, at most width characters; what is cut is cut at the front. */
+struct text text_name(const char *name, size_t len, unsigned width);
+/* A whole path, printable. */
+struct text_path {
+	char bytes[PATH_MAX];
+};
+struct text_path text_path(const char *path);
+
+#endif
