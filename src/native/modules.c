@@ -326,7 +326,9 @@ static int describe_vdso(const char *image, size_t size, struct module_code *cod
 	struct ehframe_rows rows;
 	int rc;
 
-	if (!code->n || segment->offset > size || segment->size > size - segment->offset)
+	if (!code->n || segment->offset > size || segment->size > size - segment->offset ||
+	    segment->address - code->base > code->size ||
+	    segment->size > code->size - (segment->address - code->base))
 		return -EBADMSG;
 	rc = vdso_arm64_rows((const uint8_t *)image + segment->offset, segment->size, segment->address,
 			     code->base, &rows);

@@ -350,6 +350,17 @@ static void test_strangers(void **state)
 		image.sections[1].sh_size = bad[i].size;
 		expect_rules(&image, rules, 32);
 	}
+	/* It reaches behind the code, though not behind the file; it is between two pieces of code. */
+	make_image(&image);
+	image.segments[0].p_filesz = image.segments[0].p_memsz = offsetof(struct program, code[24]);
+	expect_rules(&image, rules, 24);
+	image.segments[1] = image.segments[0];
+	image.segments[0].p_filesz = image.segments[0].p_memsz = offsetof(struct program, code[18]);
+	image.segments[1].p_offset = offsetof(struct program, code[30]);
+	image.segments[1].p_vaddr += offsetof(struct program, code[30]);
+	image.segments[1].p_filesz = image.segments[1].p_memsz = 8;
+	image.header.e_phnum = 2;
+	expect_rules(&image, rules, 32);
 	/* Code that may not be run is no code. */
 	make_image(&image);
 	image.segments[1] = image.segments[0];
