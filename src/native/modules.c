@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "native/plt_arm64.h"
 #include "native/vdso_arm64.h"
 #include "target/memory.h"
 #include "util/machine.h"
@@ -17,6 +18,8 @@
 #define MAX_VDSO     (64u << 10) /* two pages in Linux 6.18 */
 #define MAX_SECTION  (512u << 20)
 #define MAX_SECTIONS 0x10000u
+#define MAX_PLT      (16u << 20) /* a million entries */
+#define MAX_PLTS     4u
 #define MAX_CODE     (1ull << 30) /* of one file; Chromium has a fifth of it */
 #define PAGE_MASK    0xfffull
 
@@ -53,6 +56,10 @@ int module_open(pid_t pid, const struct mapping *mapping, struct module_key *key
 	return fd;
 }
 
+struct range {
+	uint64_t start, size;
+};
+
 /* What the rows are made of, as libelf gives it; the bytes are its own. */
 struct source {
 	Elf *elf;
@@ -64,6 +71,8 @@ struct source {
 	uint64_t hdr_size;
 	uint64_t load_offset[32], load_size[32], load_address[32]; /* PT_LOAD */
 	unsigned loads;
+	struct range plts[MAX_PLTS]; /* link addresses, as sections tell */
+	unsigned nplts;
 };
 
 static void add_segment(const struct source *source, struct module_code *code, const GElf_Phdr *header)
@@ -142,6 +151,14 @@ static bool section_bytes(Elf_Scn *scn, const GElf_Shdr *header, struct ehframe_
 	return true;
 }
 
+/* .plt of all linkers; .iplt of lld (ELF/SyntheticSections.cpp), .plt.got of mold and of ld for amd64, as is
+ * .plt.sec. */
+static bool is_plt(const char *name)
+{
+	return !strcmp(name, ".plt") || !strcmp(name, ".iplt") || !strcmp(name, ".plt.got") ||
+	       !strcmp(name, ".plt.sec");
+}
+
 /* Sections may be stripped off, or lie: they are what is looked at first. */
 static void read_sections(struct source *source)
 {
@@ -163,6 +180,8 @@ static void read_sections(struct source *source)
 			section_bytes(scn, &header, &source->input.eh_frame);
 		else if (!strcmp(name, ".debug_frame"))
 			section_bytes(scn, &header, &source->input.debug_frame);
+		else if (is_plt(name) && source->nplts < MAX_PLTS)
+			source->plts[source->nplts++] = (struct range){header.sh_addr, header.sh_size};
 		else if (!strcmp(name, ".gopclntab") || !strcmp(name, ".data.rel.ro.gopclntab"))
 			source->is_go = true;
 	}
@@ -201,15 +220,64 @@ static void read_by_header(struct source *source)
 	}
 }
 
-static int read_elf(Elf *elf, uint64_t size, struct module_code *code)
+static int by_address(const void *a, const void *b)
+{
+	const struct range *one = a, *two = b;
+
+	return one->start < two->start ? -1 : one->start > two->start;
+}
+
+/* The bytes of a piece of code: those that are mapped there, whatever a section says of where it is. */
+static const uint8_t *code_bytes(const struct source *source, const struct module_code *code, struct range at)
+{
+	for (unsigned i = 0; i < code->n; i++) {
+		const struct module_segment *segment = &code->segments[i];
+		uint64_t skip = at.start - segment->address;
+		Elf_Data *data;
+
+		if (at.start < segment->address || skip > segment->size || at.size > segment->size - skip)
+			continue;
+		data = elf_getdata_rawchunk(source->elf, (int64_t)(segment->offset + skip), at.size,
+					    ELF_T_BYTE);
+		return data ? data->d_buf : NULL;
+	}
+	return NULL;
+}
+
+/* Of arm64's procedure linkage tables, which .eh_frame mostly says nothing about. */
+static int read_plts(struct source *source, const struct module_code *code, struct plt_spans *spans)
+{
+	uint64_t end = 0; /* of the last one */
+	int rc = 0;
+
+	qsort(source->plts, source->nplts, sizeof(source->plts[0]), by_address);
+	for (unsigned i = 0; i < source->nplts && rc == 0; i++) {
+		struct range at = source->plts[i];
+		const uint8_t *bytes;
+
+		if (at.start < end || !at.size || at.size > MAX_PLT)
+			continue;
+		bytes = code_bytes(source, code, at);
+		if (!bytes)
+			continue;
+		rc = plt_arm64_add(spans, bytes, at.size, at.start);
+		end = at.start + at.size;
+	}
+	source->input.spans = spans->list;
+	source->input.nspans = spans->n;
+	return rc;
+}
+
+static int read_elf(Elf *elf, uint64_t size, uint16_t machine, struct module_code *code)
 {
 	struct source source = {.elf = elf, .size = size};
+	struct plt_spans spans = {.n = 0};
 	GElf_Ehdr header;
 	int rc;
 
 	*code = (struct module_code){.n = 0};
 	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header) ||
-	    header.e_machine != OWN_MACHINE || header.e_ident[EI_CLASS] != ELFCLASS64)
+	    header.e_machine != machine || header.e_ident[EI_CLASS] != ELFCLASS64)
 		return -ENOEXEC;
 	rc = read_segments(&source, code);
 	if (rc == 0)
@@ -227,7 +295,12 @@ static int read_elf(Elf *elf, uint64_t size, struct module_code *code)
 		source.input.debug_frame.data = NULL;
 	if (source.is_go || (!source.input.eh_frame.data && !source.input.debug_frame.data))
 		source.input.between = UNWIND_CHAIN;
-	return ehframe_parse(&source.input, &code->rows);
+	if (source.input.arm64)
+		rc = read_plts(&source, code, &spans);
+	if (rc == 0)
+		rc = ehframe_parse(&source.input, &code->rows);
+	plt_arm64_free(&spans);
+	return rc;
 }
 
 int module_read(int fd, struct module_code *code)
@@ -241,7 +314,7 @@ int module_read(int fd, struct module_code *code)
 		return -errno;
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ, NULL); /* not mapped: the file may be cut short */
-	rc = read_elf(elf, (uint64_t)st.st_size, code);
+	rc = read_elf(elf, (uint64_t)st.st_size, OWN_MACHINE, code);
 	elf_end(elf);
 	return rc;
 }
@@ -253,7 +326,9 @@ static int describe_vdso(const char *image, size_t size, struct module_code *cod
 	struct ehframe_rows rows;
 	int rc;
 
-	if (!code->n || segment->offset > size || segment->size > size - segment->offset)
+	if (!code->n || segment->offset > size || segment->size > size - segment->offset ||
+	    segment->address - code->base > code->size ||
+	    segment->size > code->size - (segment->address - code->base))
 		return -EBADMSG;
 	rc = vdso_arm64_rows((const uint8_t *)image + segment->offset, segment->size, segment->address,
 			     code->base, &rows);
@@ -264,7 +339,7 @@ static int describe_vdso(const char *image, size_t size, struct module_code *cod
 	return 0;
 }
 
-int module_read_bytes(const char *image, size_t size, struct module_code *code)
+int module_read_image(const char *image, size_t size, uint16_t machine, struct module_code *code)
 {
 	Elf *elf;
 	int rc;
@@ -272,11 +347,16 @@ int module_read_bytes(const char *image, size_t size, struct module_code *code)
 	*code = (struct module_code){.n = 0};
 	elf_version(EV_CURRENT);
 	elf = elf_memory((char *)(uintptr_t)image, size); /* of which nothing is changed */
-	rc = read_elf(elf, size, code);
+	rc = read_elf(elf, size, machine, code);
 	elf_end(elf);
-	if (rc == 0 && OWN_MACHINE == EM_AARCH64 && !code->rows.functions)
+	if (rc == 0 && machine == EM_AARCH64 && !code->rows.functions)
 		rc = describe_vdso(image, size, code);
 	return rc;
+}
+
+int module_read_bytes(const char *image, size_t size, struct module_code *code)
+{
+	return module_read_image(image, size, OWN_MACHINE, code);
 }
 
 ssize_t module_vdso(pid_t pid, const struct mapping *mapping, char **image)

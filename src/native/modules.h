@@ -43,6 +43,8 @@ int module_open(pid_t pid, const struct mapping *mapping, struct module_key *key
 int module_read(int fd, struct module_code *code);
 /* The same of a file's bytes. */
 int module_read_bytes(const char *image, size_t size, struct module_code *code);
+/* The same of a program for a machine (EM_*) that need not be ours. */
+int module_read_image(const char *image, size_t size, uint16_t machine, struct module_code *code);
 /* The bytes of the vDSO, from the process's memory: *image is the caller's to free. Returns their number. */
 ssize_t module_vdso(pid_t pid, const struct mapping *mapping, char **image);
 void module_free(struct module_code *code);

@@ -699,6 +699,7 @@ struct output {
 	size_t capacity;
 	uint64_t at;   /* rows are complete up to here */
 	uint32_t rule; /* that holds at `at` */
+	size_t span;   /* those before it end at `at` or before */
 };
 
 /* Grows too seldom to be asked about at each row. */
@@ -736,6 +737,28 @@ static int put(struct output *output, uint64_t end, uint32_t rule)
 		rows->known += end - output->at;
 	output->at = end;
 	return 0;
+}
+
+/* Up to `end` there is no description: the rule holds where nothing else is known. */
+static int put_gap(struct output *output, uint64_t end, uint32_t rule)
+{
+	const struct ehframe_input *input = output->input;
+	int rc = 0;
+
+	while (rc == 0 && output->at < end && output->span < input->nspans) {
+		const struct ehframe_span *span = &input->spans[output->span];
+
+		if (span->start >= end)
+			break;
+		if (span->end <= output->at) {
+			output->span++;
+			continue;
+		}
+		rc = put(output, span->start, rule);
+		if (rc == 0)
+			rc = put(output, span->end < end ? span->end : end, span->rule);
+	}
+	return rc ? rc : put(output, end, rule);
 }
 
 /* rbp's part of a rule; false if it cannot be said. */
@@ -887,7 +910,7 @@ static int put_fde(struct output *output, struct section *section, const struct 
 				      : (section->registers == &arm64 ? rule_of_arm64 : rule_of_amd64)(
 						&run.state, cie->is_signal);
 		if (first && fde->start > output->at)
-			rc = put(output, fde->start, rule_before(output, fde, rule));
+			rc = put_gap(output, fde->start, rule_before(output, fde, rule));
 		first = false;
 		from = output->at;
 		if (rc == 0)
@@ -920,7 +943,7 @@ static int put_all(struct output *output, struct section *eh, struct section *de
 		next = i < eh->n && eh->fdes[i].start > fde->start ? eh->fdes[i].start : fde->end;
 		rc = put_fde(output, eh, fde, fde->end < next ? fde->end : next);
 	}
-	return rc ? rc : put(output, output->input->end, output->input->between);
+	return rc ? rc : put_gap(output, output->input->end, output->input->between);
 }
 
 int ehframe_parse(const struct ehframe_input *input, struct ehframe_rows *rows)

@@ -19,12 +19,20 @@ struct ehframe_section { /* data = NULL: there is none */
 	uint64_t address; /* at which it is linked */
 };
 
+/* What is known of a piece of code by other means. */
+struct ehframe_span {
+	uint64_t start, end; /* link addresses */
+	uint32_t rule;
+};
+
 struct ehframe_input {
 	struct ehframe_section eh_frame;
 	struct ehframe_section debug_frame; /* for code that .eh_frame has nothing about */
 	uint64_t base, end;                 /* the code, link addresses; at most 4 GiB */
 	bool arm64;                         /* code of arm64, not of amd64 */
-	enum unwind_kind between;           /* code that neither has anything about: NONE or CHAIN */
+	const struct ehframe_span *spans;   /* of code that neither has anything about; in order, apart */
+	size_t nspans;
+	enum unwind_kind between; /* code that nothing is known about: NONE or CHAIN */
 };
 
 struct ehframe_rows {

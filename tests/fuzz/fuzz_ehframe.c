@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Any bytes as .eh_frame, as .debug_frame, or as a whole ELF file: rows must be
- * in order, found again by the pages, and walks along any stack must end.
- * Input: a byte of choices, then the section or the file.
+ * Any bytes as .eh_frame, as .debug_frame, as arm64's procedure linkage table, or as a whole ELF file: rows
+ * must be in order, found again by the pages, and walks along any stack must end. Input: a byte of choices,
+ * then the section or the file.
  */
+#include <elf.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +13,12 @@
 
 #include "symbol/native_walk.h"
 #include "native/modules.h"
+#include "native/plt_arm64.h"
 
 #define BASE 0x401000ull
 #define SIZE 0x3000ull
 
-enum { AS_FILE = 1, AS_DEBUG = 2, AS_ARM64 = 4 };
+enum { AS_FILE = 1, AS_DEBUG = 2, AS_ARM64 = 4, AS_PLT = 8 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -68,6 +70,39 @@ static void use(const struct ehframe_rows *rows, uint64_t base, uint64_t size, s
 	free(pages);
 }
 
+/* A program for arm64: its procedure linkage table is looked for, too. */
+static void as_arm64_file(const uint8_t *data, size_t size, struct stack *stack)
+{
+	struct module_code code;
+
+	if (module_read_image((const char *)data, size, EM_AARCH64, &code) == 0 && code.size < 64u << 20)
+		use(&code.rows, code.base, code.size, stack);
+	module_free(&code);
+}
+
+/* The bytes are such a table, and .eh_frame, too. */
+static void as_plt(const uint8_t *data, size_t size, struct ehframe_input *input, struct stack *stack)
+{
+	struct plt_spans spans = {.n = 0};
+	struct ehframe_rows rows;
+
+	size = size < SIZE - 0x100 ? size : SIZE - 0x100;
+	if (plt_arm64_add(&spans, data, size / 2, BASE + 0x10) ||
+	    plt_arm64_add(&spans, data + size / 2, size - size / 2, BASE + 0x20 + size / 2))
+		abort();
+	for (size_t i = 0; i < spans.n; i++) {
+		if (spans.list[i].start >= spans.list[i].end ||
+		    (i && spans.list[i].start < spans.list[i - 1].end))
+			abort();
+	}
+	input->spans = spans.list;
+	input->nspans = spans.n;
+	if (ehframe_parse(input, &rows) == 0)
+		use(&rows, BASE, SIZE, stack);
+	ehframe_free(&rows);
+	plt_arm64_free(&spans);
+}
+
 static void as_file(const uint8_t *data, size_t size, struct stack *stack)
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
@@ -94,11 +129,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	stack = (struct stack){data + 1, size - 1};
 	section = (struct ehframe_section){data + 1, size - 1, 0x402000};
 	if (*data & AS_FILE) {
-		as_file(data + 1, size - 1, &stack);
+		(*data & AS_ARM64 ? as_arm64_file : as_file)(data + 1, size - 1, &stack);
 		return 0;
 	}
 	input.arm64 = *data & AS_ARM64;
 	*(*data & AS_DEBUG ? &input.debug_frame : &input.eh_frame) = section;
+	if (*data & AS_PLT) {
+		as_plt(data + 1, size - 1, &input, &stack);
+		return 0;
+	}
 	if (ehframe_parse(&input, &rows) == 0)
 		use(&rows, BASE, SIZE, &stack);
 	ehframe_free(&rows);

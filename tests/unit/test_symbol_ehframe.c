@@ -278,6 +278,36 @@ static void several_functions(void **state)
 	ehframe_free(&rows);
 }
 
+/* What is known by other means holds where there is no description: before, between and behind them. */
+static void spans_in_gaps(void **state)
+{
+	static const uint8_t nothing[] = {0};
+	static const struct ehframe_span spans[] = {
+		{CODE - 0x10, CODE + 0x10, SP(3)}, {CODE + 0x10, CODE + 0x20, SP(4)},
+		{CODE + 0x30, CODE + 0x90, SP(5)}, {CODE + 0x98, CODE + 0x9c, SP(6)},
+		{CODE + 0xb0, CODE + 0xb0, SP(7)}, {CODE + 0xff0, CODE + 0x2000, SP(8)}};
+	static const struct unwind_row expected[] = {
+		{0, SP(3)},    {0x10, SP(4)}, {0x20, UNWIND_CHAIN}, {0x30, SP(5)}, {0x40, SP(1)},
+		{0x50, SP(5)}, {0x80, SP(1)}, {0xa0, UNWIND_CHAIN}, {0xff0, SP(8)}};
+	struct bytes bytes = {.n = 0};
+	struct ehframe_input input;
+	struct ehframe_rows rows;
+
+	(void)state;
+	put_cie(&bytes, "zR");
+	FDE(&bytes, 0x40, 0x10, nothing);
+	FDE(&bytes, 0x80, 0x20, nothing);
+	put_u32(&bytes, 0);
+	input = input_of(bytes.data, bytes.n);
+	input.between = UNWIND_CHAIN;
+	input.spans = spans;
+	input.nspans = sizeof(spans) / sizeof(spans[0]);
+	assert_int_equal(ehframe_parse(&input, &rows), 0);
+	check_rows(&rows, input.end - input.base);
+	EXPECT(&rows, expected);
+	ehframe_free(&rows);
+}
+
 /* As clone: what lies between its beginning and its child's has the rule of the former. */
 static void clone_in_two(void **state)
 {
@@ -446,7 +476,7 @@ int main(void)
 		cmocka_unit_test(unknown),         cmocka_unit_test(several_functions),
 		cmocka_unit_test(debug_frame),     cmocka_unit_test(damage),
 		cmocka_unit_test(no_range),        cmocka_unit_test(clone_in_two),
-		cmocka_unit_test(arm64_rules),
+		cmocka_unit_test(arm64_rules),     cmocka_unit_test(spans_in_gaps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
