@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* gotrace: which command is meant. */
+#include <fcntl.h>
 #include <malloc.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 #include "util/message.h"
@@ -36,6 +38,19 @@ static void set_up_memory(void)
 	mallopt(M_MMAP_THRESHOLD, 2 << 20);
 }
 
+/*
+ * Who was started without standard input, output or error keeps these numbers free of anything else: the sandbox
+ * would hold its own other end as its way for messages, and wait for ever; and messages would go into a trace. A
+ * directory can neither be read nor written, and is not handed on to a program that is started.
+ */
+static void hold_standard_files(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0)
+			(void)!open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* the lowest that is free */
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static char record[] = "gotrace record", replay[] = "gotrace replay", check[] = "gotrace check",
@@ -52,6 +67,7 @@ int main(int argc, char **argv)
 	char *no_arguments[] = {plain, NULL};
 	struct error err;
 
+	hold_standard_files();
 	if (rights_begin(&err)) {
 		message_error(&err);
 		return STATUS_NONE;

@@ -170,3 +170,34 @@ case_sandbox_damaged() { # programs whose ELF sections, symbols and debug inform
 		stop_target
 	done
 }
+
+# left_over WORD WHEN: processes whose command line has the word, some seconds after gotrace has ended.
+left_over() {
+	local i
+	for ((i = 0; i < 50; i++)); do
+		pgrep -f -- "$1" >"$W/left" || return 0
+		sleep 0.1
+	done
+	die "$2: processes are left: $(tr '\n' ' ' <"$W/left")"
+}
+
+case_sandbox_closed() { # without standard input, output, error: nothing waits for ever, nothing goes elsewhere
+	local how
+	load mixed
+	for how in '<&-' '>&-' '2>&-' '<&- >&- 2>&-'; do
+		timeout 30 bash -c "exec \"\$0\" -p $target -d 300ms -o '$W/trace' $how" "$GOTRACE" >"$W/out" 2>"$W/err" || die "with $how: status $?"
+		strict "$W/trace"
+		left_over "$W/trace" "with $how"
+	done
+	timeout 30 bash -c "exec \"\$0\" -p $target -d 300ms -q -o - >&-" "$GOTRACE" >"$W/out" 2>"$W/err"
+	status=$?
+	want 1
+	says 'standard output'
+	mkdir "$W/dir"
+	bash -c "exec \"\$0\" flight -p $target -o '$W/dir' <&- >&- 2>&-" "$GOTRACE" &
+	recorder=$!
+	sleep 2
+	kill -KILL $recorder
+	left_over "$W/dir" "a recorder without them that was killed"
+	still_lives
+}
