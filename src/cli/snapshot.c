@@ -3,11 +3,13 @@
 #include "cli/cli.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "cli/options_flight.h"
 #include "cli/signals.h"
 #include "flight/control.h"
 #include "util/message.h"
+#include "util/text.h"
 
 int command_snapshot(int argc, char **argv)
 {
@@ -26,6 +28,6 @@ int command_snapshot(int argc, char **argv)
 		message_error(&err);
 		return STATUS_NONE;
 	}
-	printf("%s\n", path);
+	printf("%s\n", isatty(STDOUT_FILENO) ? text_path(path).bytes : path);
 	return STATUS_WHOLE;
 }

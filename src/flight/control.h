@@ -37,7 +37,10 @@ void control_begin(struct control *control);
 void control_answer(struct control *control, const char *path, const struct error *err);
 void control_close(struct control *control);
 
-/* The other side: asks the recorder, and waits for its answer. path has room for PATH_MAX bytes. */
+/*
+ * The other side: asks the recorder, and waits for its answer. path has room for PATH_MAX bytes; it is the
+ * recorder's word, and as root that of any user's.
+ */
 int control_ask(pid_t recorder, char *path, struct error *err);
 
 #endif

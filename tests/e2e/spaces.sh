@@ -99,6 +99,35 @@ case_spaces_user() { # make install-caps: Go and C of other users', without root
 	still_lives
 }
 
+case_spaces_user_flight() { # a recorder of such a user's: snapshots for the user and for root, and for nobody else
+	local i
+	load mixed
+	installed
+	(cd "$public/own" && without_root nogroup "$tracing" flight -p "$target" -o "$public/own/dir" --window 1s) \
+		>"$W/flight.out" 2>"$W/flight.err" </dev/null &
+	for ((i = 0; i < 200; i++)); do
+		grep -q 'recording PID' "$W/flight.err" && break
+		sleep 0.1
+	done
+	recorder=$(sed -n 's/.*gotrace snapshot //p' "$W/flight.err")
+	[ "$recorder" ] || die "no recorder: $(tail -n 2 "$W/flight.err")"
+	sleep 1
+	snapshot # by root
+	strict "$file"
+	owned "$file"
+	as_user snapshot "$recorder"
+	want 0
+	strict "$(cat "$W/out")"
+	owned "$(cat "$W/out")"
+	setpriv --reuid=$((USER_ID + 2)) --regid=$GROUP_ID --clear-groups "$public/gotrace" snapshot "$recorder" >"$W/out" 2>"$W/err" &&
+		die "another user may ask"
+	says 'is not yours'
+	kill -TERM "$recorder"
+	wait_end $! 10 || die "the recorder did not end"
+	want 0
+	[ "$(find "$public/own/dir" -type f | wc -l)" = 2 ] || die "files: $(ls "$public/own/dir")"
+}
+
 case_spaces_user_deleted() { # a program that is deleted, and may be read by root alone
 	load idle
 	installed
