@@ -39,9 +39,9 @@ static void set_up_memory(void)
 }
 
 /*
- * Who was started without standard input, output or error keeps these numbers free of anything else: the sandbox
- * would hold its own other end as its way for messages, and wait for ever; and messages would go into a trace. A
- * directory can neither be read nor written, and is not handed on to a program that is started.
+ * Who was started without standard input, output or error keeps these numbers free of anything else: the
+ * sandbox would hold its own other end as its way for messages, and wait for ever; and messages would go into
+ * a trace. A directory can neither be read nor written, and is not handed on to a program that is started.
  */
 static void hold_standard_files(void)
 {

@@ -129,6 +129,7 @@ void features_probe(struct features *features, const struct features_options *op
 	*features = (struct features){.btf = options->btf};
 	bpf_keep_warnings();
 	probe_kernel(features);
+	probe_proc(features, root); /* without it capabilities are not known */
 	probe_privileges(features, root);
 	probe_lockdown(features, root);
 	probe_bpf(features, root);
@@ -148,7 +149,7 @@ void features_probe(struct features *features, const struct features_options *op
 	probe_paranoid(features, root);
 	probe_unprivileged_bpf(features, root);
 	probe_tracefs(features, root);
-	probe_proc(features, root);
+	probe_clock(features, root);
 	probe_yama(features, root);
 }
 

@@ -31,6 +31,7 @@ void probe_paranoid(struct features *features, const char *root);
 void probe_unprivileged_bpf(struct features *features, const char *root);
 void probe_tracefs(struct features *features, const char *root);
 void probe_proc(struct features *features, const char *root);
+void probe_clock(struct features *features, const char *root);
 void probe_yama(struct features *features, const char *root);
 
 /* features_bpf.c: by trying bpf(2). */

@@ -198,6 +198,24 @@ void probe_proc(struct features *features, const char *root)
 				 "those cannot be traced", "use sudo, or give CAP_SYS_PTRACE");
 }
 
+/* Linux 5.6 (kernel/time/namespace.c): what CLOCK_MONOTONIC is off in our time namespace. Programs in the
+ * kernel have no part in that: their records would not fit with anything that is read here. */
+void probe_clock(struct features *features, const char *root)
+{
+	struct feature *feature = feature_add(features, "clock");
+	char line[128], found[96];
+	long long sec = 0;
+	long nsec = 0;
+
+	if (!feature_read(root, "/proc/self/timens_offsets", line, sizeof(line)) ||
+	    sscanf(line, "monotonic %lld %ld", &sec, &nsec) != 2 || (sec == 0 && nsec == 0)) {
+		feature_here(feature, "the kernel's");
+		return;
+	}
+	snprintf(found, sizeof(found), "%lld s off the kernel's, by a time namespace", sec);
+	feature_missing(feature, NEED_GO | NEED_C, found, "nothing can be traced", "run it outside of that");
+}
+
 /* security/yama: 1 = descendants only, 2 = with CAP_SYS_PTRACE only, 3 = nobody. process_vm_readv(2) asks it,
  * too. */
 void probe_yama(struct features *features, const char *root)

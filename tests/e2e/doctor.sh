@@ -191,3 +191,21 @@ case_doctor_btf() { # none in the kernel, and then a file of it; types of no ker
 		die "no system calls: $(head -n 5 "$W/facts")"
 	gone_on
 }
+
+case_doctor_clock() { # a time namespace of gotrace's own; that of the process is its own affair
+	unshare -T true 2>/dev/null || skip "no time namespaces here"
+	start_c pingpong
+	refused_alike unshare -T --monotonic 100000 -- 'clock: 100000 s off the kernel'
+	gone_on
+	stop_target
+	start_target unshare -T --monotonic 100000 "$(ctarget default)" pingpong
+	run_gotrace -p "$target" -d 1s -o "$W/trace"
+	whole_trace
+	gone_on
+}
+
+case_doctor_proc() { # without it nobody can tell what capabilities there are: it is told first
+	start_c pingpong
+	refused_alike unshare -m sh -c 'umount -l /proc && exec "$0" "$@"' -- '/proc: not mounted; nothing can be traced; mount -t proc'
+	gone_on
+}

@@ -216,6 +216,26 @@ static void test_proc(void **state)
 	expect(&features, FEATURE_HERE, 0, "/proc: shows all processes");
 }
 
+static void test_clock(void **state)
+{
+	struct features features = {.n = 0};
+
+	(void)state;
+	probe_clock(&features, root); /* before Linux 5.6 */
+	expect(&features, FEATURE_HERE, 0, "clock: the kernel's");
+	put_text("/proc/self/timens_offsets",
+		 "monotonic           0         0\nboottime        86400         0\n");
+	probe_clock(&features, root);
+	expect(&features, FEATURE_HERE, 0, "clock: the kernel's");
+	put_text("/proc/self/timens_offsets",
+		 "monotonic       -1000         5\nboottime            0         0\n");
+	probe_clock(&features, root);
+	expect(&features, FEATURE_MISSING, NEED_GO | NEED_C,
+	       "clock: -1000 s off the kernel's, by a time namespace; nothing can be traced; run it outside "
+	       "of "
+	       "that");
+}
+
 static void test_tracefs(void **state)
 {
 	struct features features = {.n = 0};
@@ -353,6 +373,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_lockdown, make_root, remove_root),
 		cmocka_unit_test_setup_teardown(test_yama, make_root, remove_root),
 		cmocka_unit_test_setup_teardown(test_proc, make_root, remove_root),
+		cmocka_unit_test_setup_teardown(test_clock, make_root, remove_root),
 		cmocka_unit_test_setup_teardown(test_tracefs, make_root, remove_root),
 		cmocka_unit_test_setup_teardown(test_why_refused, make_root, remove_root),
 		cmocka_unit_test(test_lack),
