@@ -82,15 +82,17 @@ static void check_btf_file(struct feature *feature, const char *path)
 {
 	struct btf *btf = btf__parse(path, NULL);
 	int rc = btf ? 0 : errno, id = btf ? btf__find_by_name_kind(btf, "task_struct", BTF_KIND_STRUCT) : -1;
-	char found[160];
+	char found[176], why[64] = "";
 
 	btf__free(btf);
 	if (id > 0) {
 		feature_here(feature, "types of the kernel from %s", path);
 		return;
 	}
+	if (!btf)
+		libbpf_strerror(rc, why, sizeof(why)); /* it has numbers of its own */
 	snprintf(found, sizeof(found), "%.80s %s%s", path,
-		 btf ? "has no types of a kernel" : "cannot be read: ", btf ? "" : strerror(rc));
+		 btf ? "has no types of a kernel" : "cannot be read: ", why);
 	feature_missing(
 		feature, NEED_GO | NEED_C, found, "nothing can be traced",
 		"--btf takes the vmlinux file of this very kernel with its debug information, or BTF made "

@@ -160,6 +160,7 @@ static void test_btf_file(void **state)
 	assert_int_equal(last(&features)->state, FEATURE_MISSING);
 	assert_int_equal(last(&features)->needs, NEED_GO | NEED_C);
 	assert_non_null(strstr(last(&features)->found, "no.btf cannot be read: "));
+	assert_null(strstr(last(&features)->found, "Unknown error"));
 	snprintf(path, sizeof(path), "%s/nothing", root);
 	probe_btf(&features, root, path);
 	assert_non_null(strstr(last(&features)->found, "cannot be read: No such file"));
