@@ -126,6 +126,8 @@ static int failed(const struct attachments *attachments, const char *what, int e
 		attachments->multi ? "" : bpf_last_warning(); /* libbpf knows more than errno says */
 
 	error = error ? error : EINVAL;
+	if (error == ESRCH)
+		return error_set(err, ESRCH, "the process has ended before it could be traced");
 	if (error == KERNEL_ENOTSUPP)
 		why = "it cannot be done for this instruction";
 	return error_set(err, error, "cannot attach a probe to %s: %s", what, why[0] ? why : strerror(error));

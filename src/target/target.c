@@ -273,6 +273,10 @@ static int find_bias(struct target *target, struct error *err)
 
 	if (rc)
 		return rc;
+	if (maps.len == 0) { /* a process that ends gives its memory back first */
+		maps_free(&maps);
+		return error_set(err, ESRCH, "%s is gone", image->label);
+	}
 	rc = maps_bias(&maps, &image->elf, target->device, target->inode, image->path, &target->bias);
 	maps_free(&maps);
 	if (rc || (!image->elf.pie && target->bias))

@@ -407,6 +407,21 @@ target_ends() {
 	checked "$W/trace"
 }
 
+# The process ends sooner or later while gotrace begins: that is what is said, not that something cannot be done to it.
+case_ended_early() {
+	local ms
+	for ((ms = 40; ms < 3000; ms = ms * 6 / 5)); do
+		load idle
+		(sleep "$((ms / 1000)).$(printf %03d $((ms % 1000)))" && kill -KILL "$target") &
+		run_gotrace -p "$target" -d 2s -q -o "$W/trace"
+		[ $status -eq 1 ] || break
+		grep -q 'No such process' "$W/err" && die "killed after $ms ms: $(tail -n 1 "$W/err")"
+		says 'no process has PID|is gone|is a zombie|has ended'
+	done
+	want 0 3
+	strict "$W/trace"
+}
+
 case_target_exits() { target_ends exit 'exit|ended'; }
 case_target_crashes() { target_ends crash 'exit|ended|killed'; }
 case_target_killed() { target_ends kill 'exit|ended|killed'; }
