@@ -95,11 +95,13 @@ static void remote_free(struct target *target)
 }
 
 /* The file that was looked at, and not what has taken its place meanwhile. */
-static int take_exe(struct remote_target *remote, int fd, const char *what, struct error *err)
+static int take_exe(struct remote_target *remote, pid_t pid, int fd, const char *what, struct error *err)
 {
 	struct stat st;
 
 	remote->exe = fd;
+	if (pid && (fd == -ENOENT || fd == -ESRCH))
+		return error_set(err, ESRCH, "PID %d is gone", (int)pid);
 	if (fd < 0)
 		return error_set(err, -fd, "cannot open %s: %s", what, strerror(-fd));
 	if (fstat(fd, &st) || st.st_dev != remote->target.device || st.st_ino != remote->target.inode)
@@ -332,7 +334,7 @@ static int open_remote(struct sandbox *sandbox, struct call *call, pid_t pid, co
 	remote->exe = -1;
 	rc = take_facts(remote, call, err);
 	if (rc == 0)
-		rc = take_exe(remote, pid ? maps_open_exe(pid) : file_open(exe), exe, err);
+		rc = take_exe(remote, pid, pid ? maps_open_exe(pid) : file_open(exe), exe, err);
 	if (rc) {
 		remote_free(&remote->target);
 		return rc;
