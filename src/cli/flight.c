@@ -223,7 +223,7 @@ static void show_status(struct flight *flight, const struct keeper_stats *kept)
 		.lost = record_lost(stats),
 		.bytes = kept->bytes,
 		.hit_ns = stats->probe_hit_ns,
-		.look = record_look(stats->level),
+		.look = record_look(stats->level, !flight->target),
 	};
 
 	status_update(&flight->status, &figures);

@@ -408,7 +408,7 @@ static void tell_begin(const struct session *session)
 			options->children ? " and of its descendants" : "", until);
 }
 
-const char *record_look(enum level level)
+const char *record_look(enum level level, bool threads)
 {
 	switch (level) {
 	case LEVEL_LIGHT:
@@ -416,7 +416,7 @@ const char *record_look(enum level level)
 	case LEVEL_SPANS:
 		return "starts alone";
 	case LEVEL_FEW_FRAMES:
-		return "starts alone, short stacks";
+		return threads ? "short stacks" : "starts alone, short stacks";
 	case LEVEL_NO_SYSCALLS:
 		return "no system calls";
 	case LEVEL_OFF:
@@ -442,7 +442,7 @@ static void show_status(struct session *session, uint64_t now)
 		.lost = record_lost(stats),
 		.bytes = writer_progress(session->boxes.writer).written,
 		.hit_ns = stats->probe_hit_ns,
-		.look = record_look(stats->level),
+		.look = record_look(stats->level, !session->target),
 	};
 
 	status_update(&session->status, &figures);

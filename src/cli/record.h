@@ -11,8 +11,8 @@ struct shed_options record_shed(const struct record_options *options);
 /* Looks at this process as the options say; the rest of `wanted` (target, plan, sink, …) is filled in. */
 int record_capture(const struct record_options *options, struct capture_options *wanted,
 		   struct capture **capture, struct error *err);
-/* What a level leaves out, for people; "" = nothing. */
-const char *record_look(enum level level);
+/* What a level leaves out of goroutines, or of threads, for people; "" = nothing. */
+const char *record_look(enum level level, bool threads);
 /* Records lost so far. */
 uint64_t record_lost(const struct capture_stats *stats);
 

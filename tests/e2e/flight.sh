@@ -595,3 +595,13 @@ case_flight_dies() {
 		still_lives
 	done
 }
+
+# What is left out of a program that is seen as threads is told as what it is there: nothing of goroutines.
+case_flight_screen_c() {
+	start_c pingpong
+	mkdir "$W/dir"
+	TERM=xterm timeout 30 script -qec "timeout -s INT 5 '$GOTRACE' flight -p $target --max-overhead 1 -o '$W/dir'" /dev/null >"$W/screen" 2>&1 </dev/null
+	grep -q 'short stacks\|no system calls\|over the limit' "$W/screen" || die "nothing is left out: $(tail -c 300 "$W/screen" | cat -v)"
+	! grep -q 'starts alone' "$W/screen" || die "starts of goroutines, of a program in C"
+	gone_on
+}
