@@ -67,7 +67,7 @@ static void tell_written(struct recorder *recorder, const struct store_entry *en
 {
 	recorder->files++;
 	if (recorder->last_error)
-		fprintf(stderr, "gotrace: files can be written again; %s could not\n",
+		fprintf(stderr, "gotrace: files can be written again; %s could not so far\n",
 			text_count(recorder->failures).bytes);
 	recorder->last_error = 0;
 	if (entry->made_dir)
