@@ -204,26 +204,6 @@ void put_v1_syscall(struct encoder_v1 *wire, const struct op *op)
 	}
 }
 
-enum { MOST_BETWEEN = 64 };
-
-/*
- * A call's end that takes a P out of another one's call and goes on with it is
- * told without a stop and a start of the P (exitsyscallfast_reacquired, Go 1.21
- * runtime/proc.go).
- */
-static bool goes_on(struct encoder_v1 *wire, const struct op *steal)
-{
-	const struct op *end = wire->gen->ops + wire->gen->nops, *next = steal + 1;
-
-	if (steal->m == steal->m2 || !p_v1_at(wire, steal->p)->running || p_v1_at(wire, steal->p)->g == NO_G)
-		return false;
-	/* Others may do something in between, but not much: it is one function. */
-	for (int i = 0; i < MOST_BETWEEN && next < end; i++, next++)
-		if (next->kind == OP_PROC_START && next->p == steal->p)
-			return next->m == steal->m && next->g != NO_G;
-	return false;
-}
-
 void put_v1_proc(struct encoder_v1 *wire, const struct op *op)
 {
 	switch (op->kind) {
@@ -234,13 +214,13 @@ void put_v1_proc(struct encoder_v1 *wire, const struct op *op)
 	case OP_PROC_START:
 		proc_v1_start(wire, op->p, op->m);
 		break;
+	/*
+	 * The end of a call that takes a P out of another one's call and goes on with it tells no stop and
+	 * start of the P in Go's own traces (exitsyscallfast_reacquired, Go 1.21 runtime/proc.go): then
+	 * viewers from Go 1.22 on have the other call on that P until its next stop, and may panic there
+	 * (cmd/trace/procgen.go).
+	 */
 	case OP_PROC_STEAL:
-		if (goes_on(wire, op)) {
-			proc_v1_block(wire, op->p);
-			break;
-		}
-		proc_v1_stop(wire, op->p);
-		break;
 	case OP_PROC_STOP:
 		proc_v1_stop(wire, op->p);
 		break;
