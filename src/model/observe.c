@@ -193,10 +193,30 @@ static bool in_syscall(const struct model *md, const struct hit *hit)
 	return g && hit->m->g == g && g->status == G_SYSCALL;
 }
 
+/*
+ * What exitsyscall itself asks of the kernel on its way (Go 1.5 … 1.21 runtime/proc.go) is no call of the
+ * goroutine's: it wakes sysmon (exitsyscallfast_pidle), and while the runtime's own tracer is on it yields
+ * until that has told that the P was taken (exitsyscallfast). The numbers are amd64's (asm/unistd_64.h),
+ * where alone these releases are traced.
+ */
+#define NR_SCHED_YIELD 24
+#define NR_FUTEX       202
+
+static bool is_part_of_end(const struct model *md, const struct hit *hit)
+{
+	const struct call_end *end = &hit->m->end;
+	uint64_t number = hit->rec->arg2;
+
+	return end->exited && end->explicit_end && md->target.go_minor <= 21 &&
+	       (number == NR_SCHED_YIELD || number == NR_FUTEX);
+}
+
 static void on_sys_enter(struct model *md, const struct hit *hit)
 {
 	struct call_end *end = &hit->m->end;
 
+	if (is_part_of_end(md, hit))
+		return;
 	hit->m->tick = (uint32_t)hit->rec->arg;
 	if (!in_syscall(md, hit)) {
 		begin_syscall(md, hit);
@@ -220,7 +240,7 @@ static void on_syscall_exit(struct model *md, const struct hit *hit)
 {
 	struct m *m = hit->m;
 
-	if (!in_syscall(md, hit))
+	if (!in_syscall(md, hit) || is_part_of_end(md, hit))
 		return;
 	m->end = (struct call_end){
 		.exited = true,
