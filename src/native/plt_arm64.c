@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/list.h"
+
 /* What an instruction does that matters here. */
 enum effect { NOTHING, SAVES_LINK, SAVES_OTHERS, LEAVES, UNKNOWN };
 
@@ -78,8 +80,7 @@ static struct entry read_entry(const uint8_t *code, size_t n, size_t first)
 
 static int add_span(struct plt_spans *spans, uint64_t start, uint64_t end, uint32_t rule)
 {
-	struct ehframe_span *last = spans->n ? &spans->list[spans->n - 1] : NULL, *bigger;
-	size_t capacity = spans->capacity ? 2 * spans->capacity : 8;
+	struct ehframe_span *last = spans->n ? &spans->list[spans->n - 1] : NULL;
 
 	if (start == end)
 		return 0;
@@ -87,13 +88,8 @@ static int add_span(struct plt_spans *spans, uint64_t start, uint64_t end, uint3
 		last->end = end;
 		return 0;
 	}
-	if (spans->n == spans->capacity) {
-		bigger = realloc(spans->list, capacity * sizeof(*bigger));
-		if (!bigger)
-			return -ENOMEM;
-		spans->list = bigger;
-		spans->capacity = capacity;
-	}
+	if (!list_grow((void **)&spans->list, spans->n, &spans->capacity, sizeof(*spans->list)))
+		return -ENOMEM;
 	spans->list[spans->n++] = (struct ehframe_span){start, end, rule};
 	return 0;
 }

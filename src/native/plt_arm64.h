@@ -20,7 +20,7 @@
 
 struct plt_spans { /* for ehframe_input: in order, apart */
 	struct ehframe_span *list;
-	size_t n, capacity;
+	unsigned n, capacity;
 };
 
 /*
