@@ -22,7 +22,9 @@ CC      := aarch64-linux-gnu-gcc --sysroot=$(SYSROOT)
 EMULATE := ASAN_OPTIONS=detect_leaks=0 qemu-aarch64-static -L $(SYSROOT)
 READY   := $(SYSROOT)/usr/lib
 endif
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+# 0.9.0 for the tag v0.9.0, 0.9.0-3-gabcdef behind it; without tags and outside of git the newest in CHANGELOG.md.
+RELEASE := $(shell sed -n 's/^\#\# \([0-9][0-9.]*\).*/\1/p' CHANGELOG.md | head -n 1)
+VERSION := $(shell v=$$(git describe --tags --match 'v[0-9]*' --dirty 2>/dev/null) && echo "$${v\#v}" || { c=$$(git rev-parse --short HEAD 2>/dev/null) && echo "$(RELEASE)~g$$c"; } || echo "$(RELEASE)")
 
 ifeq ($(V),1)
 Q :=
@@ -33,24 +35,30 @@ endif
 msg = @printf '  %-8s %s\n' "$(1)" "$(2)"
 
 WARN     := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes
-CPPFLAGS := -I. -Isrc -I$(BUILD) -D_GNU_SOURCE -DGOTRACE_VERSION='"$(VERSION)"'
+CPPFLAGS := -I. -Isrc -I$(BUILD) -I$(BUILD)/gen/src -D_GNU_SOURCE $(CPPFLAGS)
 CFLAGS   ?= -O2 -g
+# The same bytes wherever the tree is.
+PREFIXMAP := -ffile-prefix-map=$(CURDIR)=.
 CSTD     := -std=c17
-LIBS     := -lbpf -lelf -ldw -lz -llzma -lstdc++ -lseccomp -lcap
+LIBS     := -lbpf -lelf -ldw -lz -ldeflate -llzma -lstdc++ -lseccomp -lcap -lprotobuf-c -lsqlite3 -lm -lncursesw -ltinfo
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 
-SRC      := $(sort $(wildcard src/*.c src/*/*.c))
-OBJ      := $(SRC:%.c=$(BUILD)/obj/%.o)
+# Messages of other tools' formats, made of their descriptions by protoc-c.
+PROTO    := $(wildcard src/*/*.proto)
+PROTOC   := $(PROTO:%.proto=$(BUILD)/gen/%.pb-c.c)
+SRC      := $(sort $(wildcard src/*.c src/*/*.c src/*/*/*.c))
+OBJ      := $(SRC:%.c=$(BUILD)/obj/%.o) $(PROTOC:$(BUILD)/gen/%.c=$(BUILD)/obj/gen/%.o)
 LIBOBJ   := $(filter-out $(BUILD)/obj/src/main.o,$(OBJ))
 # Under the sanitizers everything but the BPF loader's users is the same source.
 SANOBJ   := $(patsubst $(BUILD)/obj/%,$(BUILD)/san/%,$(LIBOBJ))
 BPFSRC   := $(wildcard bpf/*.bpf.c)
 SKEL     := $(BPFSRC:bpf/%.bpf.c=$(BUILD)/bpf/%.skel.h) $(BPFSRC:bpf/%.bpf.c=$(BUILD)/bpf/%_before512.skel.h)
 # Made of x86 assembly or rules, or of programs that they compile and start: not for arm64.
-UNITX86  := $(patsubst %,tests/unit/test_%.c,capture_native_tables native_names symbol_ehframe_libdw)
+UNITX86  := $(patsubst %,tests/unit/test_%.c,capture_native_tables native_bounds native_names \
+	symbol_ehframe_libdw)
 # These need calls of the kernel that the emulator of user mode does not pass on: openat2, process_vm_readv,
 # seccomp, ids of children in /proc.
-UNITREAL := $(patsubst %,tests/unit/test_%.c,capture_features pipeline sandbox_inside target_family target_maps \
+UNITREAL := $(patsubst %,tests/unit/test_%.c,capture_features pipeline sandbox_inside sandbox_limits target_family target_maps \
 	target_process util_files)
 UNITNOT  := $(if $(filter arm64,$(ARCH)),$(UNITX86)) $(if $(EMULATE),$(UNITREAL))
 UNITSRC  := $(filter-out $(UNITNOT),$(wildcard tests/unit/test_*.c))
@@ -60,8 +68,8 @@ FUZZSRC  := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ     := $(FUZZSRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 FUZZ_SECONDS ?= 20
 
-.PHONY: all help deps demo test test-unit test-arm64 test-golden test-e2e vmtest vmtest-arm64 vmtest-all test-all fuzz \
-	bench fmt lint install install-caps clean
+.PHONY: FORCE all help deps demo test test-unit test-arm64 test-golden test-e2e vmtest vmtest-arm64 vmtest-all test-all fuzz \
+	bench load fmt lint static pages deb sbom install uninstall install-caps clean
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -72,18 +80,53 @@ help: ## list the targets
 
 $(OUT): $(OBJ)
 	$(call msg,LINK,$@)
-	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# One file that needs nothing but a kernel. What libdw and libseccomp need themselves must be named.
+STATIC := $(BUILD)/static/gotrace
+STATIC_LIBS := $(LIBS) -lelf -lbz2 -lz
+static: $(STATIC) ## build build/static/gotrace: one file with all libraries in, for any Linux
+
+$(STATIC): $(OBJ)
+	$(call msg,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -static -o $@ $^ $(STATIC_LIBS)
 
 $(READY):
 	$(call msg,SYSROOT,$(SYSROOT))
 	$(Q)sh tools/sysroot.sh $(SYSROOT)
 
-$(BUILD)/obj/%.o: %.c | $(SKEL) $(READY)
+$(BUILD)/gen/%.pb-c.c: %.proto
+	$(call msg,PROTOC,$<)
+	@mkdir -p $(BUILD)/gen
+	$(Q)protoc-c --c_out=$(BUILD)/gen $<
+
+$(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c | $(READY)
 	$(call msg,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CSTD) $(CPPFLAGS) $(CFLAGS) $(WARN) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CSTD) -I$(BUILD)/gen $(CFLAGS) $(PREFIXMAP) -MMD -MP -c -o $@ $<
 
-$(BUILD)/san/%.o: %.c | $(SKEL) $(READY)
+$(BUILD)/san/gen/%.o: $(BUILD)/gen/%.c | $(READY)
+	$(call msg,CC-SAN,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CSTD) -I$(BUILD)/gen -O1 -g $(SANITIZE) -MMD -MP -c -o $@ $<
+
+# Only what says the version is compiled anew when that is another one than before.
+VERSIONED := $(shell grep -l GOTRACE_VERSION $(SRC))
+VERSIONED := $(VERSIONED:%.c=$(BUILD)/obj/%.o) $(VERSIONED:%.c=$(BUILD)/san/%.o) $(VERSIONED:src/%.c=$(BUILD)/fuzzobj/%.o)
+$(VERSIONED): CPPFLAGS += -DGOTRACE_VERSION='"$(VERSION)"'
+$(VERSIONED): $(BUILD)/version
+$(BUILD)/version: FORCE
+	@mkdir -p $(@D)
+	@[ "$$(cat $@ 2>/dev/null)" = '$(VERSION)' ] || echo '$(VERSION)' > $@
+FORCE:
+
+$(BUILD)/obj/%.o: %.c | $(SKEL) $(READY) $(PROTOC)
+	$(call msg,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CSTD) $(CPPFLAGS) $(CFLAGS) $(PREFIXMAP) $(WARN) -MMD -MP -c -o $@ $<
+
+$(BUILD)/san/%.o: %.c | $(SKEL) $(READY) $(PROTOC)
 	$(call msg,CC-SAN,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CSTD) $(CPPFLAGS) -O1 -g $(WARN) $(SANITIZE) -MMD -MP -c -o $@ $<
@@ -91,23 +134,30 @@ $(BUILD)/san/%.o: %.c | $(SKEL) $(READY)
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h) $(wildcard vmlinux/$(ARCH)/*.h)
 	$(call msg,BPF,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CLANG) -target bpf -D__TARGET_ARCH_$(ARCH) -I. -Ivmlinux/$(ARCH) -O2 -g -Wall -Werror -mcpu=v3 -c -o $@ $<
+	$(Q)$(CLANG) -target bpf -D__TARGET_ARCH_$(ARCH) -I. -Ivmlinux/$(ARCH) -O2 -g $(PREFIXMAP) -Wall -Werror -mcpu=v3 -c -o $@ $<
 
 # The same for kernels before Linux 5.12: bpf/scratch.bpf.h says what differs.
 $(BUILD)/bpf/%_before512.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h) $(wildcard vmlinux/$(ARCH)/*.h)
 	$(call msg,BPF,$< before 5.12)
 	@mkdir -p $(@D)
-	$(Q)$(CLANG) -target bpf -D__TARGET_ARCH_$(ARCH) -DBEFORE_512 -I. -Ivmlinux/$(ARCH) -O2 -g -Wall -Werror -mcpu=v3 -c -o $@.full $<
+	$(Q)$(CLANG) -target bpf -D__TARGET_ARCH_$(ARCH) -DBEFORE_512 -I. -Ivmlinux/$(ARCH) -O2 -g $(PREFIXMAP) -Wall -Werror -mcpu=v3 -c -o $@.full $<
 	$(Q)$(BPFTOOL) gen object $@ $@.full
 
 $(BUILD)/bpf/%.skel.h: $(BUILD)/bpf/%.bpf.o
 	$(call msg,SKEL,$@)
 	$(Q)$(BPFTOOL) gen skeleton $< name $(*F)_bpf > $@
 
-$(BUILD)/unit/%: tests/unit/%.c $(UNITHELP) $(SANOBJ)
+# One archive for all unit tests: the linker takes from it what a test needs, a fifth of the time of all objects.
+$(BUILD)/san/unit.a: $(SANOBJ) $(UNITHELP:%.c=$(BUILD)/san/%.o)
+	$(call msg,AR,$@)
+	$(Q)rm -f $@ && $(AR) crT $@ $^
+
+$(BUILD)/san/tests/unit/%.o: CPPFLAGS += -Itests/unit
+
+$(BUILD)/unit/%: tests/unit/%.c $(BUILD)/san/unit.a
 	$(call msg,UNIT,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CSTD) $(CPPFLAGS) -Itests/unit -O1 -g $(WARN) $(SANITIZE) -o $@ $< $(UNITHELP) $(SANOBJ) $(LIBS) -lcmocka
+	$(Q)$(CC) $(CSTD) $(CPPFLAGS) -Itests/unit -O1 -g $(WARN) $(SANITIZE) -o $@ $^ $(LIBS) -lcmocka
 
 # Played logs, for tools/bench: the same simulation as in the unit tests, at full speed.
 $(BUILD)/bench-shards: tools/bench/shards.c tests/unit/spread.c $(LIBOBJ)
@@ -115,19 +165,41 @@ $(BUILD)/bench-shards: tools/bench/shards.c tests/unit/spread.c $(LIBOBJ)
 	$(Q)$(CC) $(CSTD) $(CPPFLAGS) -Itests/unit $(CFLAGS) $(WARN) -o $@ $^ $(LIBS)
 
 # For the end-to-end tests: what the target room sees of a process, of a file's functions, of their instructions.
-$(BUILD)/e2e/snapshot $(BUILD)/e2e/ways $(BUILD)/e2e/decode $(BUILD)/e2e/decode_arm64 $(BUILD)/e2e/places: $(BUILD)/e2e/%: tests/e2e/%.c $(LIBOBJ)
+$(BUILD)/e2e/snapshot $(BUILD)/e2e/probe_points $(BUILD)/e2e/decode $(BUILD)/e2e/decode_arm64 $(BUILD)/e2e/places: $(BUILD)/e2e/%: tests/e2e/%.c $(LIBOBJ)
 	$(call msg,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CSTD) $(CPPFLAGS) $(CFLAGS) $(WARN) -o $@ $^ $(LIBS)
 
-# libFuzzer compiles what it needs itself, with its own instrumentation.
-FUZZLIB := $(filter-out src/main.c src/cli/% src/capture/%,$(SRC))
-$(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZLIB)
+# gotrace as if it did not know Go 1.26; nor 1.27; and where g.goid has moved since.
+$(BUILD)/e2e/gotrace-without-26: WITHOUT := -DWITHOUT=0x4000000ull
+$(BUILD)/e2e/gotrace-without-26-27: WITHOUT := -DWITHOUT=0xc000000ull
+$(BUILD)/e2e/gotrace-moved: WITHOUT := -DWITHOUT=0x4000000ull -DMOVED=8
+$(BUILD)/e2e/gotrace-without-26 $(BUILD)/e2e/gotrace-without-26-27 $(BUILD)/e2e/gotrace-moved: tests/e2e/layout_without.c $(OBJ)
+	$(call msg,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CSTD) $(CPPFLAGS) $(WITHOUT) $(CFLAGS) $(LDFLAGS) -o $@ $< $(filter-out %/src/target/layout.o,$(OBJ)) $(LIBS)
+
+# Changes programs so that they run as before, and are hard to read.
+$(BUILD)/e2e/bombs: tests/e2e/bombs.c tests/unit/bomb.c
+	$(call msg,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CSTD) $(CPPFLAGS) -Itests/unit $(CFLAGS) $(WARN) -o $@ $^ -lz
+
+# Everything but the commands and the BPF loader, compiled once for libFuzzer with its instrumentation.
+FUZZOBJ := $(patsubst src/%.c,$(BUILD)/fuzzobj/%.o,$(filter-out src/main.c src/cli/% src/capture/%,$(SRC))) \
+	$(PROTOC:$(BUILD)/gen/%.c=$(BUILD)/obj/gen/%.o)
+FUZZFLAGS = $(CSTD) $(CPPFLAGS) -O1 -g -fno-sanitize-recover=undefined
+$(BUILD)/fuzzobj/%.o: src/%.c | $(PROTOC)
+	$(call msg,FUZZ,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) $(FUZZFLAGS) -fsanitize=fuzzer-no-link,address,undefined -MMD -MP -c -o $@ $<
+
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(FUZZOBJ)
 	$(call msg,FUZZ,$@)
 	@mkdir -p $(@D)
-	$(Q)$(CLANG) $(CSTD) $(CPPFLAGS) -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -o $@ $^ $(LIBS)
+	$(Q)$(CLANG) $(FUZZFLAGS) -fsanitize=fuzzer,address,undefined -o $@ $^ $(LIBS)
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD) \( -path $(BUILD)/deb -o -path $(BUILD)/release -o -path '$(BUILD)/e2e' \) -prune -o -type f -name '*.d' -print 2>/dev/null)
 
 deps: ## install what building and testing need (Debian 12, root)
 	$(Q)sh tools/deps.sh
@@ -135,12 +207,18 @@ deps: ## install what building and testing need (Debian 12, root)
 demo: ## trace a bundled Go server under load, live (root)
 	$(Q)sh tools/demo.sh
 
-test: ## install what is missing, build, run every test (root)
+test: ## install what is missing, build, run each kind of test once: ten minutes (root)
 	$(Q)sh tests/run.sh
 
-test-unit: $(UNIT) ## unit and property tests under ASan and UBSan
-	$(Q)for t in $(UNIT); do $(EMULATE) $$t || exit 1; done
+test-more: ## the rotating matrix and cases, more kernels, a benchmark (root, half an hour)
+	$(Q)sh tests/run.sh more
+
+test-unit: $(UNIT:=.run) ## unit and property tests under ASan and UBSan
 	$(Q)$(if $(strip $(UNITNOT)),echo "not run here: $(UNITNOT)",:)
+
+# Several may run side by side: each prints when it has ended.
+$(UNIT:=.run): %.run: %
+	$(Q)log=$$(mktemp) && { $(EMULATE) $< >$$log 2>&1; status=$$?; cat $$log; rm -f $$log; exit $$status; }
 
 test-arm64: ## the same built for arm64, under an emulator of its user mode
 	$(Q)$(MAKE) ARCH=arm64 test-unit
@@ -167,25 +245,60 @@ test-all: ## the whole matrix of releases and variants (root, long)
 
 fuzz: $(FUZZ) ## run each fuzz target for FUZZ_SECONDS
 	$(Q)for f in $(FUZZ); do n=$$(basename $$f); mkdir -p $(BUILD)/corpus/$$n; \
-	  echo "== $$n"; $$f -max_total_time=$(FUZZ_SECONDS) -print_final_stats=1 -verbosity=0 $(BUILD)/corpus/$$n $$(ls -d tests/fuzz/corpus/$$n 2>/dev/null) || exit 1; done
+	  seeds=tests/fuzz/corpus/$$n; test $$n != fuzz_export || seeds=tests/fuzz/corpus/fuzz_convert; \
+	  echo "== $$n"; $$f -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 \
+	    -verbosity=0 $(BUILD)/corpus/$$n $$(ls -d $$seeds 2>/dev/null) || exit 1; done
 
-bench: gotrace ## cost of tracing, as ratios in one run (root)
-	$(Q)sh tools/bench/run.sh
+bench: gotrace ## cost of tracing, as ratios in one run; make bench load: beside busy loops (root)
+	$(Q)sh tools/bench/run.sh $(if $(filter load,$(MAKECMDGOALS)),overload,$(PART))
+
+load: # the part of bench, for `make bench load`
+	@:
 
 fmt: ## format the C sources
-	$(Q)clang-format -i $(SRC) $(wildcard src/*/*.h bpf/*.[ch] tests/unit/*.[ch] tests/fuzz/*.c tools/bench/*.c)
+	$(Q)clang-format -i $(SRC) $(wildcard src/*/*.h src/*/*/*.h bpf/*.[ch] tests/unit/*.[ch] tests/fuzz/*.c tools/bench/*.c)
 
 lint: ## formatting, includes that point up the stream, function length
-	$(Q)clang-format --dry-run -Werror $(SRC) $(wildcard src/*/*.h bpf/*.[ch] tests/unit/*.[ch] tests/fuzz/*.c tools/bench/*.c)
+	$(Q)clang-format --dry-run -Werror $(SRC) $(wildcard src/*/*.h src/*/*/*.h bpf/*.[ch] tests/unit/*.[ch] tests/fuzz/*.c tools/bench/*.c)
 	$(Q)sh tools/lint.sh
 
-install: gotrace ## install into PREFIX
+# The date of the sources, for what bears one: the same commit makes the same bytes.
+SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)
+export SOURCE_DATE_EPOCH
+PAGES := $(BUILD)/pages
+pages: $(PAGES)/made ## man pages and shell completions, from --help, in build/pages
+$(PAGES)/made: gotrace tools/release/pages.py $(wildcard docs/man/*.man)
+	$(call msg,PAGES,$(PAGES))
+	$(Q)rm -rf $(PAGES) && python3 tools/release/pages.py ./gotrace $(PAGES) "$$(date -u -d @$(SOURCE_DATE_EPOCH) +%F)" && touch $@
+
+DATADIR ?= $(PREFIX)/share
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+install: gotrace pages ## install into PREFIX: program, man pages, completions, systemd unit; DESTDIR is honoured
 	install -D -m 0755 gotrace $(DESTDIR)$(PREFIX)/bin/gotrace
+	install -d $(DESTDIR)$(DATADIR)/man/man1
+	install -m 0644 $(PAGES)/man/*.1 $(DESTDIR)$(DATADIR)/man/man1
+	install -D -m 0644 $(PAGES)/completions/bash/gotrace $(DESTDIR)$(DATADIR)/bash-completion/completions/gotrace
+	install -D -m 0644 $(PAGES)/completions/zsh/_gotrace $(DESTDIR)$(DATADIR)/zsh/site-functions/_gotrace
+	install -D -m 0644 $(PAGES)/completions/fish/gotrace.fish $(DESTDIR)$(DATADIR)/fish/vendor_completions.d/gotrace.fish
+	install -d $(DESTDIR)$(UNITDIR)
+	sed 's|/usr/local/bin/|$(PREFIX)/bin/|' tools/gotrace-flight@.service > $(DESTDIR)$(UNITDIR)/gotrace-flight@.service
+	chmod 0644 $(DESTDIR)$(UNITDIR)/gotrace-flight@.service
+
+uninstall: ## remove what install has installed
+	rm -f $(DESTDIR)$(PREFIX)/bin/gotrace $(DESTDIR)$(DATADIR)/man/man1/gotrace.1 $(DESTDIR)$(DATADIR)/man/man1/gotrace-*.1 \
+	  $(DESTDIR)$(DATADIR)/bash-completion/completions/gotrace $(DESTDIR)$(DATADIR)/zsh/site-functions/_gotrace \
+	  $(DESTDIR)$(DATADIR)/fish/vendor_completions.d/gotrace.fish $(DESTDIR)$(UNITDIR)/gotrace-flight@.service
+
+deb: ## build a Debian package of HEAD in build/deb
+	$(Q)sh tools/release/deb.sh $(VERSION)
+
+sbom: $(STATIC) ## list what the static file is made of, as SPDX, in build/static/gotrace.spdx
+	$(Q)sh tools/release/sbom.sh $(VERSION) $(STATIC) > $(STATIC).spdx.new && mv $(STATIC).spdx.new $(STATIC).spdx
 
 # For users without root: whoever is in GROUP may trace, and so read the memory of every process. Without the last two
 # of CAPS files that have no name left, or that only their owner may reach, are not read.
 GROUP  ?= gotrace
-CAPS   ?= cap_bpf,cap_perfmon,cap_sys_ptrace,cap_checkpoint_restore,cap_dac_read_search
+CAPS   ?= cap_bpf,cap_perfmon,cap_sys_ptrace,cap_checkpoint_restore,cap_dac_read_search,cap_sys_nice
 SETCAP ?= $(firstword $(wildcard /usr/sbin/setcap /sbin/setcap) setcap)
 install-caps: gotrace ## install into PREFIX for the users of GROUP, who need no root then (root)
 	@getent group $(GROUP) >/dev/null || { echo "install-caps: there is no group $(GROUP): groupadd --system $(GROUP), or GROUP=NAME" >&2; exit 1; }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the programs have to know of system calls; src/capture/calls.c has which is what. */
+/* What the programs need to know about system calls. src/capture/calls.c classifies them. */
 #ifndef GOTRACE_CALL_KIND_H
 #define GOTRACE_CALL_KIND_H
 
-#define CALL_NUMBERS 512 /* a power of two above those of all architectures */
+#define CALL_NUMBERS 512 /* a power of two above the numbers of all architectures */
 
 enum call_kind {
 	CALL_NO_FILE = 0,
 	CALL_FILE = 1,   /* the first argument is a descriptor */
-	CALL_EPOLL = 2,  /* it is one of an epoll */
-	CALL_POLL = 3,   /* the first argument is an array of struct pollfd, the second is how many */
-	CALL_SELECT = 4, /* the first argument is how many may be in its sets */
+	CALL_EPOLL = 2,  /* the first argument is an epoll descriptor */
+	CALL_POLL = 3,   /* the first argument is an array of struct pollfd, the second its length */
+	CALL_SELECT = 4, /* the first argument is the highest descriptor in the sets plus 1 */
 };
 
 /* scripts/syscall.tbl; arch/x86/entry/syscalls/syscall_64.tbl */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* System calls of threads, and which file they are about. */
+/* System calls of threads, and the files they operate on. */
 #ifndef GOTRACE_CALLS_BPF_H
 #define GOTRACE_CALLS_BPF_H
 
-#include "bpf/again.bpf.h"
+#include "bpf/recursion_backup.bpf.h"
 #include "bpf/call_kind.h"
 #include "bpf/thread.bpf.h"
 
@@ -19,7 +19,7 @@ const volatile uint8_t call_kinds[CALL_NUMBERS]; /* enum call_kind; set by captu
 
 #define ANON_INODE_FS_MAGIC 0x09041934u /* include/uapi/linux/magic.h */
 
-/* What has no name but its kind (epoll, eventfd): up to Linux 6.15 without a type, since then a regular file
+/* Anonymous inodes (epoll, eventfd) have no file type up to Linux 6.15 and are regular files from then on
  * (cfd86ef7e8e7). */
 static __always_inline enum file_kind kind_of(const struct inode *inode, uint32_t mode)
 {
@@ -58,7 +58,8 @@ static __always_inline uint64_t wait_on(struct task_struct *task, uint32_t fd, b
 	return WAIT_MAKE(epoll ? FILE_EPOLL : kind_of(inode, mode), fd, wait_mark(number));
 }
 
-/* What the call of the current thread, or of one that is looked at from outside, is about. */
+/* What the system call operates on. The call is the current thread's, or that of a thread inspected from
+ * outside (current = false). */
 static __always_inline uint64_t wait_in_call(struct task_struct *task, const struct user_regs *regs,
 					     bool current)
 {
@@ -74,7 +75,7 @@ static __always_inline uint64_t wait_in_call(struct task_struct *task, const str
 	if (kind == CALL_SELECT)
 		return fd;
 	if (kind == CALL_POLL) {
-		/* Of several descriptors none is the one. */
+		/* With several descriptors, no single one is being waited for. */
 		if (!current || regs->args[1] != 1 ||
 		    bpf_probe_read_user(&fd, sizeof(fd), (const void *)regs->args[0]))
 			return (uint32_t)regs->args[1];
@@ -84,11 +85,11 @@ static __always_inline uint64_t wait_in_call(struct task_struct *task, const str
 
 static __always_inline void keep_call(uint32_t tid, const struct raw_record *rec)
 {
-	struct thread *known = known_thread(tid), fresh = {
-							  .call = rec->arg,
-							  .wait = rec->arg2,
-							  .stack = rec->stack,
-						  };
+	struct call_state *known = known_thread(tid), fresh = {
+							      .call = rec->arg,
+							      .wait = rec->arg2,
+							      .stack = rec->stack,
+						      };
 
 	if (known)
 		*known = fresh;
@@ -98,7 +99,7 @@ static __always_inline void keep_call(uint32_t tid, const struct raw_record *rec
 
 static __always_inline void enter_call(struct task_struct *task, uint32_t tgid, struct pt_regs *user, long id)
 {
-	struct raw_record rec = {.site = SITE_CALL};
+	struct raw_record rec = {.site = SITE_SYSCALL};
 	uint32_t tid = MEMBER(task, pid);
 	struct user_regs regs;
 
@@ -113,6 +114,17 @@ static __always_inline void enter_call(struct task_struct *task, uint32_t tgid, 
 	send_timed(&rec);
 }
 
+static __always_inline void watch_entry(struct task_struct *task, uint32_t tgid, struct pt_regs *user,
+					long id)
+{
+	uint64_t began = begin_hit();
+
+	if (!began)
+		return;
+	enter_call(task, tgid, user, id);
+	end_hit(began, TIMED_CALLS, TIMED_CALLS_NS);
+}
+
 SEC("?tp_btf/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *user, long id)
 {
@@ -120,23 +132,24 @@ int BPF_PROG(sys_enter, struct pt_regs *user, long id)
 	uint32_t tgid = MEMBER(task, tgid);
 
 	if (is_traced(tgid) && id >= 0)
-		enter_call(task, tgid, user, id);
+		watch_entry(task, tgid, user, id);
 	note_run(CALL_ENTRY);
 	return 0;
 }
 
 SEC("?tp_btf/sys_enter")
-int BPF_PROG(sys_enter_again, struct pt_regs *user, long id)
+int BPF_PROG(sys_enter_backup, struct pt_regs *user, long id)
 {
 	struct task_struct *task = current_task();
 	uint32_t tgid = MEMBER(task, tgid);
 
 	if (was_left_out(CALL_ENTRY) && is_traced(tgid) && id >= 0)
-		enter_call(task, tgid, user, id);
+		watch_entry(task, tgid, user, id);
 	return 0;
 }
 
-/* Code has come to a place where something else may have been before; what goes cannot be called any more. */
+/* True if the call mapped code from a file. Other code may have been mapped there before. Unmapping needs no
+ * check: code that is gone cannot be called. */
 static __always_inline bool maps_code(const struct pt_regs *user, long id, long result)
 {
 	return id == CALL_MMAP && CALL_ARG_2(user) & PROT_EXEC && (__s32)CALL_ARG_4(user) >= 0 &&
@@ -146,9 +159,9 @@ static __always_inline bool maps_code(const struct pt_regs *user, long id, long 
 static __always_inline void exit_call(struct task_struct *task, uint32_t tgid, struct pt_regs *user,
 				      long result)
 {
-	struct raw_record rec = {.site = SITE_CALL_DONE, .arg2 = result};
+	struct raw_record rec = {.site = SITE_SYSCALL_DONE, .arg2 = result};
 	uint32_t tid = MEMBER(task, pid);
-	struct thread *known;
+	struct call_state *known;
 	struct pt_regs copy;
 
 	if (probed_tasks) {
@@ -159,7 +172,7 @@ static __always_inline void exit_call(struct task_struct *task, uint32_t tgid, s
 	rec.tid = tid;
 	rec.goid = tgid;
 	rec.arg = CALL_OF(user) + 1;
-	/* rt_sigreturn leaves the registers of what it returns to. */
+	/* rt_sigreturn leaves the registers of the context that it returns to. */
 	if (known && known->call) {
 		rec.arg = known->call;
 		known->call = 0;
@@ -172,6 +185,17 @@ static __always_inline void exit_call(struct task_struct *task, uint32_t tgid, s
 	send_thread(&rec);
 }
 
+static __always_inline void watch_exit(struct task_struct *task, uint32_t tgid, struct pt_regs *user,
+				       long result)
+{
+	uint64_t began = begin_hit();
+
+	if (!began)
+		return;
+	exit_call(task, tgid, user, result);
+	end_hit(began, TIMED_CALLS, TIMED_CALLS_NS);
+}
+
 SEC("?tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *user, long result)
 {
@@ -179,19 +203,19 @@ int BPF_PROG(sys_exit, struct pt_regs *user, long result)
 	uint32_t tgid = MEMBER(task, tgid);
 
 	if (is_traced(tgid))
-		exit_call(task, tgid, user, result);
+		watch_exit(task, tgid, user, result);
 	note_run(CALL_EXIT);
 	return 0;
 }
 
 SEC("?tp_btf/sys_exit")
-int BPF_PROG(sys_exit_again, struct pt_regs *user, long result)
+int BPF_PROG(sys_exit_backup, struct pt_regs *user, long result)
 {
 	struct task_struct *task = current_task();
 	uint32_t tgid = MEMBER(task, tgid);
 
 	if (was_left_out(CALL_EXIT) && is_traced(tgid))
-		exit_call(task, tgid, user, result);
+		watch_exit(task, tgid, user, result);
 	return 0;
 }
 

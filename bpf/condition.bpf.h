@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the processor's flags say of a jump. */
+/* Evaluates a jump condition from the processor's flags. */
 #ifndef GOTRACE_CONDITION_BPF_H
 #define GOTRACE_CONDITION_BPF_H
 
@@ -7,7 +7,7 @@
 
 #if defined(__TARGET_ARCH_arm64)
 
-/* Whether b.cond is about to branch (Arm ARM, C1.2.4). */
+/* True if b.cond is about to branch (Arm ARM, C1.2.4). */
 static __always_inline bool is_taken(uint64_t flags, uint32_t code)
 {
 	bool negative = flags >> 31 & 1, zero = flags >> 30 & 1, carry = flags >> 29 & 1,
@@ -43,7 +43,7 @@ static __always_inline bool is_taken(uint64_t flags, uint32_t code)
 
 #else
 
-/* Whether a conditional jump is about to be taken (Intel SDM volume 1, appendix B). */
+/* True if a conditional jump is about to be taken (Intel SDM volume 1, appendix B). */
 static __always_inline bool is_taken(uint64_t flags, uint32_t code)
 {
 	bool carry = flags & 1, parity = flags >> 2 & 1, zero = flags >> 6 & 1, sign = flags >> 7 & 1,

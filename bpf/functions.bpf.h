@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Calls of the functions that --region and --task name: probes where a call
- * begins, and at every instruction that may end it. Not at the return address,
- * as return probes are: who walks a stack would find the kernel's there, and an
- * exception could not be thrown past it.
+ * Calls of the functions named by --region and --task. Probes are placed where a call begins and at every
+ * instruction that may end it. They are not placed at the return address, as return probes are: a stack
+ * walker would find the kernel's address there, and an exception could not be thrown past it.
  */
 #ifndef GOTRACE_FUNCTIONS_BPF_H
 #define GOTRACE_FUNCTIONS_BPF_H
 
 #include "bpf/condition.bpf.h"
+#include "bpf/return.bpf.h"
 #include "bpf/thread.bpf.h"
 
 static __always_inline bool is_traced_now(struct raw_record *rec)
@@ -20,8 +20,7 @@ static __always_inline bool is_traced_now(struct raw_record *rec)
 	return is_traced(ids >> 32);
 }
 
-SEC("?uprobe")
-int function_begin(struct pt_regs *ctx)
+HIT(function_begin)
 {
 	uint64_t cookie = bpf_get_attach_cookie(ctx);
 	struct raw_record rec = {.site = SITE_FUNCTION_BEGIN};
@@ -37,21 +36,31 @@ int function_begin(struct pt_regs *ctx)
 			send_thread(&rec);
 		}
 	}
-	return 0;
 }
 
-SEC("?uprobe")
-int function_end(struct pt_regs *ctx)
+static __always_inline void end_call(struct pt_regs *ctx, uint64_t cookie)
 {
-	uint64_t cookie = bpf_get_attach_cookie(ctx);
 	uint32_t condition = FUNCTION_CONDITION(cookie);
 	struct raw_record rec = {.site = SITE_FUNCTION_END};
 
-	if ((!condition || is_taken(REG_FLAGS(ctx), condition - 1)) && is_traced_now(&rec)) {
-		rec.arg = FUNCTION_NUMBER(cookie);
-		rec.arg2 = REG_SP(ctx) + FUNCTION_DISTANCE(cookie) * 8;
-		send_thread(&rec);
+	if ((condition && !is_taken(REG_FLAGS(ctx), condition - 1)) || !is_traced_now(&rec))
+		return;
+	rec.arg = FUNCTION_NUMBER(cookie);
+	rec.arg2 = caller_sp(ctx, cookie);
+	send_thread(&rec);
+}
+
+/* run_return() runs the `ret` even if the lease is closed: otherwise the kernel would single-step it. */
+SEC("?uprobe")
+int function_end(struct pt_regs *ctx)
+{
+	uint64_t cookie = bpf_get_attach_cookie(ctx), began = begin_hit();
+
+	if (began) {
+		end_call(ctx, cookie);
+		end_hit(began, TIMED_PROBES, TIMED_PROBES_NS);
 	}
+	run_return(ctx, cookie);
 	return 0;
 }
 

@@ -1,106 +1,127 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Stop-the-world, cycles of the garbage collector, and the heap. What the
- * runtime's own tracer adds up about sweeping it adds up only while it is on
- * (p.trace), so this does it anew: Go 1.22 … 1.26 runtime/mgcsweep.go,
- * mcentral.go, mheap.go, traceruntime.go (GCSweepStart, GCSweepSpan, GCSweepDone).
+ * Stop-the-world, garbage collection cycles, and the heap. The runtime's own tracer accounts for sweeping
+ * only while it is on (p.trace), so these programs keep that account themselves: Go 1.22 … 1.26
+ * runtime/mgcsweep.go, mcentral.go, mheap.go, traceruntime.go (GCSweepStart, GCSweepSpan, GCSweepDone).
  */
 #ifndef GOTRACE_GC_BPF_H
 #define GOTRACE_GC_BPF_H
 
 #include "bpf/proc.bpf.h"
 
-/*
- * From Go 1.21 on in stopTheWorldWithSema, AX = reason. Before, in gcStart and
- * gcMarkDone, on the goroutine's own stack: 1 is sweep termination, 0 mark
- * termination, and no stack is told.
- */
-SEC("?uprobe")
-int stw_begin(struct pt_regs *ctx)
-{
-	struct raw_record rec = {.site = SITE_STW_BEGIN, .arg = (uint8_t)GO_ARG(ctx, 0)};
-	bool told = go_minor <= 20;
+/* Numbered as by traceGCSTWStart (Go 1.10 to 1.20 runtime/trace.go). Up to 1.9 no stop is traced. */
+enum { STW_MARK_TERMINATION, STW_SWEEP_TERMINATION, STW_UNKNOWN };
 
-	if (told)
-		rec.arg = lies_in(REG_PC(ctx), places.gc_start, places.gc_start_end);
-	by_curg(&rec, m_of_g(REG_G(ctx)), 2, !told);
-	return 0;
+/*
+ * Up to Go 1.9 the probe is in the function that stops the world, which the goroutine calls through
+ * systemstack. The caller of systemstack is at the top of the goroutine's own stack.
+ */
+static __always_inline uint64_t stw_caller(const struct pt_regs *ctx, uint64_t m_address)
+{
+	struct go_m m;
+
+	if (go_minor >= 10)
+		return REG_PC(ctx);
+	if (!m_address || !read_m(&m, m_address) || !m.curg)
+		return 0;
+	return read_word(read_word(m.curg + layout.g_sched_sp));
 }
 
-SEC("?uprobe")
-int stw_end(struct pt_regs *ctx)
+static __always_inline uint64_t stw_reason(const struct pt_regs *ctx, uint64_t m_address)
+{
+	uint64_t pc = stw_caller(ctx, m_address);
+
+	if (lies_in(pc, places.gc_start, places.gc_start_end))
+		return STW_SWEEP_TERMINATION;
+	return !has_abi0() || lies_in(pc, places.gc_mark_done, places.gc_mark_done_end) ? STW_MARK_TERMINATION
+											: STW_UNKNOWN;
+}
+
+/*
+ * From Go 1.21 on, in stopTheWorldWithSema(reason). Before 1.21 the reason is derived from the function that
+ * requests the stop, and the event has no stack.
+ */
+HIT(stw_begin)
+{
+	struct raw_record rec = {.site = SITE_STW_BEGIN};
+	uint64_t m = this_m(ctx);
+
+	rec.arg = go_minor >= 21 ? (uint8_t)GO_ARG(ctx, 0) : stw_reason(ctx, m);
+	by_curg(&rec, m, go_minor >= 21 ? 2 : NO_STACK);
+}
+
+HIT(stw_end)
 {
 	struct raw_record rec = {.site = SITE_STW_END};
 
-	by_curg(&rec, m_of_g(REG_G(ctx)), 0, false);
-	return 0;
+	by_curg(&rec, this_m(ctx), NO_STACK);
 }
 
-/* In gcStart, on the goroutine's own stack; the tracer's stack begins with its caller. */
-SEC("?uprobe")
-int gc_begin(struct pt_regs *ctx)
+/* In gcStart, on the goroutine's own stack. The stack that the tracer records begins with gcStart's caller.
+ * Go 1.4: on g0, in gc_m. */
+HIT(gc_begin)
 {
-	struct raw_record rec = {.site = SITE_GC_BEGIN, .g = REG_G(ctx)};
+	struct raw_record rec = {.site = SITE_GC_BEGIN};
 	struct go_g g;
 
-	if (!read_g(&g, REG_G(ctx)))
-		return 0;
-	rec.goid = g_word(&g, layout.g_goid);
-	rec.status = g_status(&g);
+	if (go_minor == 4) {
+		by_curg(&rec, this_m(ctx), 2);
+		return;
+	}
+	if (!read_self(ctx, &rec, &g))
+		return;
 	rec.p = read_word(g_word(&g, layout.g_m) + layout.m_p);
-	rec.stack = stack_of_callers(REG_FP(ctx), g_word(&g, layout.g_stack_hi));
+	rec.stack =
+		has_abi0() ? scan_here(ctx, &g, 1) : walk_callers(REG_FP(ctx), g_word(&g, layout.g_stack_hi));
 	send(&rec);
-	return 0;
 }
 
-SEC("?uprobe")
-int gc_end(struct pt_regs *ctx)
+HIT(gc_end)
 {
 	struct raw_record rec = {.site = SITE_GC_END};
 
-	by_curg(&rec, m_of_g(REG_G(ctx)), 0, false);
-	return 0;
+	by_curg(&rec, this_m(ctx), NO_STACK);
 }
 
 /* --- mark assists --- */
 
-/*
- * At each place where gcAssistAlloc tells the tracer: that an assist begins, or one of the three where it is
- * over. g.inMarkAssist, which the runtime keeps whether or not it is traced, is set after the first and
- * cleared after the others. Up to Go 1.21 there is none, and ends are told by assist_end.
- */
-SEC("?uprobe")
-int assist(struct pt_regs *ctx)
+static __always_inline uint64_t assist_stack(const struct pt_regs *ctx, const struct go_g *g)
 {
-	struct raw_record rec = {.site = SITE_ASSIST_END, .g = REG_G(ctx)};
-	struct go_g g;
+	uint64_t hi = g_word(g, layout.g_stack_hi);
 
-	if (!read_g(&g, REG_G(ctx)))
-		return 0;
-	rec.goid = g_word(&g, layout.g_goid);
-	rec.p = p_kept_quiet(g_word(&g, layout.g_m));
-	if (go_minor <= 21 || !g_byte(&g, layout.g_in_mark_assist)) {
-		rec.site = SITE_ASSIST_BEGIN;
-		rec.stack = stack_from(places.assist_tells ? places.assist_tells : REG_PC(ctx) + 1,
-				       REG_FP(ctx), g_word(&g, layout.g_stack_hi), 0);
-	}
-	send(&rec);
-	return 0;
+	if (has_abi0())
+		return scan_trace_call(ctx, hi, places.assist_trace_callee, places.assist_trace_call);
+	return walk_from(places.assist_trace_call ? places.assist_trace_call : REG_PC(ctx) + 1, REG_FP(ctx),
+			 hi, 0);
 }
 
-/* Up to Go 1.21, where gcAssistAlloc would tell of the end, if it had told of the beginning. */
-SEC("?uprobe")
-int assist_end(struct pt_regs *ctx)
+/*
+ * At each of the places where gcAssistAlloc calls the tracer: at one an assist begins, at three others it
+ * ends. The runtime sets g.inMarkAssist after the first and clears it after the others, whether or not it is
+ * traced. Up to Go 1.21 that field does not exist, and assist_end reports the ends.
+ */
+HIT(assist)
 {
-	struct raw_record rec = {.site = SITE_ASSIST_END, .g = REG_G(ctx)};
-	uint64_t words[2];
+	struct raw_record rec = {.site = SITE_ASSIST_END};
+	struct go_g g;
 
-	if (!read_user(words, sizeof(words), REG_G(ctx) + layout.g_status))
-		return 0;
-	rec.goid = words[1];
-	rec.p = p_kept_quiet(m_of_g(REG_G(ctx)));
+	if (!read_self(ctx, &rec, &g))
+		return;
+	if (go_minor <= 21 || !g_byte(&g, layout.g_in_mark_assist)) {
+		rec.site = SITE_ASSIST_BEGIN;
+		rec.stack = assist_stack(ctx, &g);
+	}
 	send(&rec);
-	return 0;
+}
+
+/* Up to Go 1.21, where gcAssistAlloc would trace the end had it traced the beginning. */
+HIT(assist_end)
+{
+	struct raw_record rec = {.site = SITE_ASSIST_END};
+	struct go_g g;
+
+	if (read_self(ctx, &rec, &g))
+		send(&rec);
 }
 
 /* --- sweeping --- */
@@ -109,23 +130,23 @@ int assist_end(struct pt_regs *ctx)
 /* pagesPerReclaimerChunk, Go 1.22 … 1.26 runtime/mheap.go */
 #define RECLAIM_PAGES 512u
 
-/* For whose sake a span is swept. The tracer hears of those that an allocation waits for, not of the others.
- */
+/* What a span is swept for. The tracer records only sweeping that an allocation waits for, not
+ * SWEEP_OTHER. */
 enum sweeper { SWEEP_OTHER, SWEEP_CENTRAL, SWEEP_CREDIT, SWEEP_RECLAIM };
 
-/* What a thread has swept for one allocation: a range of the trace. */
+/* What a thread has swept for one allocation, which is one range in the trace. */
 struct sweep {
-	uint64_t span; /* the mspan in hand, 0 = none */
+	uint64_t span; /* the mspan being swept, 0 = none */
 	uint64_t npages, elemsize;
-	uint64_t allocated; /* objects in it before */
+	uint64_t allocated; /* objects in it before sweeping */
 	uint64_t swept, reclaimed;
-	uint64_t freed; /* pages given back out of the stretch in hand (SWEEP_RECLAIM) */
-	uint64_t last;  /* ns: the end of what has been done so far */
+	uint64_t freed; /* pages freed in the current chunk (SWEEP_RECLAIM) */
+	uint64_t last;  /* ns: when the last work so far ended */
 	uint64_t who;   /* enum sweeper */
 };
 
-/* By thread: it does not give up its P in between (mallocgc holds it). No more are there at a time than Ps.
- */
+/* Keyed by thread id: the thread keeps its P in between (mallocgc holds it), so there are no more entries
+ * than Ps. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);
@@ -138,31 +159,17 @@ static __always_inline uint32_t this_thread(void)
 	return current_tid();
 }
 
-/* At sweep's first instructions: who has called it, or has called sweepone which did. */
-static __always_inline enum sweeper sweeper(const struct pt_regs *ctx)
-{
-	uint64_t caller = return_address(ctx), frame[2];
-
-	if (lies_in(caller, places.cache_span, places.cache_span_end))
-		return SWEEP_CENTRAL;
-	if (lies_in(caller, places.reclaim_chunk, places.reclaim_chunk_end))
-		return SWEEP_RECLAIM;
-	if (!read_user(frame, sizeof(frame), REG_FP(ctx)))
-		return SWEEP_OTHER;
-	return lies_in(frame[1], places.deduct, places.deduct_end) ? SWEEP_CREDIT : SWEEP_OTHER;
-}
-
 static __always_inline void end_sweep(uint32_t tid, const struct sweep *sweep)
 {
 	struct raw_record rec = {
 		.site = SITE_SWEEP_END, .goid = sweep->last, .arg = sweep->swept, .arg2 = sweep->reclaimed};
 
 	send(&rec);
-	count(HITS_SILENT, -1); /* the hit is another record's, or counted there */
+	count(HITS_SILENT, -1); /* the hit is accounted to another record, or counted there */
 	bpf_map_delete_elem(&sweeps, &tid);
 }
 
-/* The thread's open range, which must be of this sweeper: another's is over. */
+/* Returns the thread's open range if it belongs to this sweeper. Ends the range of another sweeper. */
 static __always_inline struct sweep *open_sweep(uint32_t tid, enum sweeper who)
 {
 	struct sweep *sweep = bpf_map_lookup_elem(&sweeps, &tid);
@@ -181,83 +188,144 @@ static __always_inline struct sweep *new_sweep(uint32_t tid, enum sweeper who)
 	return bpf_map_lookup_elem(&sweeps, &tid);
 }
 
-/* Up to Go 1.21 the function that tells the tracer is part of the stack. */
-static __always_inline uint64_t stack_of_teller(const struct pt_regs *ctx, uint64_t hi)
+/* Up to Go 1.21 the stack includes the function that calls the tracer. */
+static __always_inline uint64_t walk_trace_call(const struct pt_regs *ctx, uint64_t hi)
 {
 	struct scratch *s = begin_walk(hi, 0);
 
 	if (!s)
 		return 0;
-	push_pc(s, places.sweep_teller);
-	push_pc(s, places.sweep_tells);
+	push_pc(s, places.sweep_trace_callee);
+	push_pc(s, places.sweep_trace_call);
 	push_pc(s, return_address(ctx));
 	return end_walk(s, REG_FP(ctx), 0);
 }
 
-/* The stack goes on at pc and bp if the goroutine itself sweeps, else (on g0) where it left its own. */
-static __always_inline void tell_sweep(const struct pt_regs *ctx)
+/* The stack of a goroutine that does the sweeping itself. */
+static __always_inline uint64_t sweep_stack(const struct pt_regs *ctx, const struct go_g *g)
+{
+	uint64_t hi = g_word(g, layout.g_stack_hi);
+
+	if (has_abi0())
+		return scan_trace_call(ctx, hi, places.sweep_trace_callee, places.sweep_trace_call);
+	if (places.sweep_trace_callee)
+		return walk_trace_call(ctx, hi);
+	return walk_entry(places.sweep_trace_call ? places.sweep_trace_call : REG_PC(ctx) + 1,
+			  return_address(ctx), REG_FP(ctx), hi);
+}
+
+/* Scheduler code (g0) may sweep on behalf of a goroutine. The stack is then the goroutine's, from where it
+ * switched to g0. */
+static __always_inline void send_sweep(const struct pt_regs *ctx)
 {
 	struct raw_record rec = {.site = SITE_SWEEP_BEGIN};
+	uint64_t m_address = this_m(ctx);
 	struct go_m m;
 	struct go_g g;
 
-	if (!read_m(&m, m_of_g(REG_G(ctx))))
+	if (!m_address || !read_m(&m, m_address))
 		return;
 	rec.g = m.curg;
 	rec.p = m.p;
 	if (m.curg && read_g(&g, m.curg)) {
 		rec.goid = g_word(&g, layout.g_goid);
-		if (m.curg == REG_G(ctx) && places.sweep_teller)
-			rec.stack = stack_of_teller(ctx, g_word(&g, layout.g_stack_hi));
-		else if (m.curg == REG_G(ctx))
-			rec.stack = stack_of_entry(places.sweep_tells ? places.sweep_tells : REG_PC(ctx) + 1,
-						   return_address(ctx), REG_FP(ctx),
-						   g_word(&g, layout.g_stack_hi));
-		else
-			rec.stack = stack_of_g(&g, 1);
+		rec.stack = m.curg == this_g(ctx) ? sweep_stack(ctx, &g) : stack_of_g(&g, 1);
 	}
 	send(&rec);
 }
 
-/* (*sweepLocked).sweep(preserve): AX = &sweepLocked{*mspan}. */
-SEC("?uprobe")
-int sweep_begin(struct pt_regs *ctx)
+/*
+ * The functions that called sweep: up to three, innermost first, by frame pointers, which are reliable here.
+ * On g0 there may be none. *span is the span being swept.
+ */
+struct sweep_call {
+	uint64_t bp, pc; /* of the caller of sweep: its frame, and the return address into it */
+	uint64_t span;
+};
+
+/* From Go 1.17 on, at the entry of (*sweepLocked).sweep(preserve): the receiver is &sweepLocked{*mspan}. */
+static __always_inline bool sweep_by_registers(const struct pt_regs *ctx, struct sweep_call *call)
+{
+	*call = (struct sweep_call){.bp = REG_FP(ctx), .pc = return_address(ctx), .span = GO_ARG(ctx, 0)};
+	return true;
+}
+
+/* Up to Go 1.16, after the prologue of (*mspan).sweep: the frame is set up, and the receiver is above it. */
+static __always_inline bool sweep_by_frame(const struct pt_regs *ctx, struct sweep_call *call)
+{
+	return read_user(call, sizeof(*call), REG_FP(ctx));
+}
+
+/*
+ * Finds out what sweep was called for: by cacheSpan or reclaimChunk, or by sweepone on behalf of reclaim or
+ * deductSweepCredit. Up to Go 1.11 gosweepone called sweepone through systemstack, which makes no frame.
+ */
+static __always_inline enum sweeper sweeper(const struct sweep_call *call)
+{
+	uint64_t frame[2] = {call->bp}; /* address of the next frame, return address */
+
+	if (lies_in(call->pc, places.cache_span, places.cache_span_end))
+		return SWEEP_CENTRAL;
+	if (lies_in(call->pc, places.reclaim_chunk, places.reclaim_chunk_end))
+		return SWEEP_RECLAIM;
+	for (uint32_t i = 0; i < (go_minor <= 11 ? 3u : 1u); i++) {
+		if (bpf_probe_read_user(frame, sizeof(frame), (const void *)frame[0]))
+			return SWEEP_OTHER;
+		if (lies_in(frame[1], places.deduct, places.deduct_end))
+			return SWEEP_CREDIT;
+		if (i == 0 && lies_in(frame[1], places.reclaim, places.reclaim_end))
+			return SWEEP_RECLAIM;
+	}
+	return SWEEP_OTHER;
+}
+
+static __always_inline void open_span(struct sweep *sweep, uint64_t span)
+{
+	uint16_t allocated = 0;
+
+	sweep->span = span;
+	sweep->npages = read_word(span + layout.span_npages);
+	sweep->elemsize = read_word(span + layout.span_elemsize);
+	read_user(&allocated, sizeof(allocated), span + layout.span_alloc_count);
+	sweep->allocated = allocated;
+	sweep->swept += sweep->npages * GO_PAGE;
+}
+
+/* A span is about to be swept. Up to Go 1.8 each span is a range of its own in the trace. */
+HIT(sweep_begin)
 {
 	uint32_t tid = this_thread();
-	enum sweeper who;
+	struct sweep_call call;
 	struct sweep *sweep;
-	uint16_t allocated = 0;
+	enum sweeper who;
 	bool first;
 
-	if (comes_again(ctx)) {
-		count(HITS_SILENT, 1);
-		return 0;
+	if (go_minor <= 8) {
+		send_sweep(ctx);
+		return;
 	}
-	who = sweeper(ctx);
+	if (!has_abi0() && comes_again(ctx))
+		return;
+	if (!(has_abi0() ? sweep_by_frame(ctx, &call) : sweep_by_registers(ctx, &call)))
+		return;
+	who = sweeper(&call);
 	sweep = open_sweep(tid, who);
 	first = !sweep;
 	if (!first || who == SWEEP_OTHER)
 		count(HITS_SILENT, 1);
 	if (who == SWEEP_OTHER)
-		return 0;
+		return;
 	if (first)
 		sweep = new_sweep(tid, who);
 	if (!sweep)
-		return 0;
-	sweep->span = read_word(GO_ARG(ctx, 0));
-	sweep->npages = read_word(sweep->span + layout.span_npages);
-	sweep->elemsize = read_word(sweep->span + layout.span_elemsize);
-	read_user(&allocated, sizeof(allocated), sweep->span + layout.span_alloc_count);
-	sweep->allocated = allocated;
-	sweep->swept += sweep->npages * GO_PAGE;
+		return;
+	open_span(sweep, has_abi0() ? call.span : read_word(call.span));
 	if (first)
-		tell_sweep(ctx);
-	return 0;
+		send_sweep(ctx);
 }
 
-/* Where sweep would add to what was reclaimed: the span's count of objects is the new one by now. */
-SEC("?uprobe")
-int sweep_span(struct pt_regs *ctx)
+/* Where sweep would add to the bytes reclaimed: the span's count of objects has been updated by now. */
+HIT(sweep_span)
 {
 	uint32_t tid = this_thread();
 	struct sweep *sweep = bpf_map_lookup_elem(&sweeps, &tid);
@@ -266,7 +334,7 @@ int sweep_span(struct pt_regs *ctx)
 	(void)ctx;
 	count(HITS_SILENT, 1);
 	if (!sweep || !sweep->span)
-		return 0;
+		return;
 	read_user(&left, sizeof(left), sweep->span + layout.span_alloc_count);
 	if (left < sweep->allocated)
 		sweep->reclaimed += (sweep->allocated - left) * sweep->elemsize;
@@ -274,10 +342,9 @@ int sweep_span(struct pt_regs *ctx)
 		sweep->freed += sweep->npages;
 	sweep->span = 0;
 	sweep->last = bpf_ktime_get_ns();
-	return 0;
 }
 
-/* Pages that were looked at but not freed count as swept. True for the first chunk of a sweep. */
+/* Pages that were inspected but not freed count as swept. Returns true for the first chunk of a sweep. */
 static __always_inline bool take_chunk(void)
 {
 	uint32_t tid = this_thread();
@@ -298,12 +365,10 @@ static __always_inline bool take_chunk(void)
 }
 
 /* At the end of reclaimChunk. */
-SEC("?uprobe")
-int reclaim_chunk(struct pt_regs *ctx)
+HIT(reclaim_chunk)
 {
 	if (take_chunk())
-		tell_sweep(ctx);
-	return 0;
+		send_sweep(ctx);
 }
 
 static __always_inline void end_reclaim(void)
@@ -316,94 +381,91 @@ static __always_inline void end_reclaim(void)
 		end_sweep(tid, sweep);
 }
 
-/* At the end of reclaim. */
-SEC("?uprobe")
-int sweep_end(struct pt_regs *ctx)
+/* At the end of reclaim. Up to Go 1.8, at the end of sweeping one span, whose sizes are not traced. */
+HIT(sweep_end)
 {
+	struct raw_record rec = {.site = SITE_SWEEP_END};
+
 	(void)ctx;
-	end_reclaim();
-	return 0;
+	if (go_minor >= 9) {
+		end_reclaim();
+		return;
+	}
+	rec.goid = bpf_ktime_get_ns();
+	send(&rec);
 }
 
-/* --- the size of the heap --- */
+/* --- heap size --- */
 
-/* Up to Go 1.17, once it is known where the program is. */
-static __always_inline uint64_t told_live(void)
+/* Up to Go 1.17. Returns 0 until the load address of the program is known. */
+static __always_inline uint64_t known_live(void)
 {
 	return places.gc_controller ? read_word(places.gc_controller + layout.gc_heap_live) : 0;
 }
 
 /*
- * (*gcControllerState).update: AX = the controller, BX = the change of its
- * heapLive. Every allocation that may have swept comes here next (refill and
- * allocLarge in runtime/mcache.go), so that the ends of cacheSpan and of
- * deductSweepCredit, which most allocations pass without sweeping, need no probe.
- * Up to Go 1.17 the checks there, where heapLive has been changed already.
+ * (*gcControllerState).update: AX = the controller, BX = the change of its heapLive. Every allocation that
+ * may have swept calls this next (refill and allocLarge in runtime/mcache.go), so the ends of cacheSpan and
+ * deductSweepCredit need no probe; most allocations pass through those without sweeping. Up to Go 1.17, at
+ * the checks in refill and allocLarge, where heapLive has already been changed.
  */
-SEC("?uprobe")
-int heap_alloc(struct pt_regs *ctx)
+HIT(heap_alloc)
 {
 	struct raw_record rec = {.site = SITE_HEAP_ALLOC};
 	uint32_t tid = this_thread();
 	struct sweep *sweep = bpf_map_lookup_elem(&sweeps, &tid);
 	struct go_m m;
 
-	if (go_minor >= 18 && comes_again(ctx)) {
-		count(HITS_SILENT, 1);
-		return 0;
-	}
+	if (go_minor >= 18 && comes_again(ctx))
+		return;
 	if (sweep)
 		end_sweep(tid, sweep);
 	if (go_minor >= 18 && !GO_ARG(ctx, 1)) {
 		count(HITS_SILENT, 1);
-		return 0;
+		return;
 	}
-	if (!read_m(&m, m_of_g(REG_G(ctx))))
-		return 0;
+	if (!read_m(&m, this_m(ctx)))
+		return;
 	rec.g = m.curg;
 	rec.p = m.p;
 	if (go_minor >= 18)
 		rec.arg = read_word(GO_ARG(ctx, 0) + layout.gc_heap_live) + GO_ARG(ctx, 1);
 	else
-		rec.arg = told_live();
+		rec.arg = known_live();
 	if (rec.arg)
 		send(&rec);
 	else
 		count(HITS_SILENT, 1);
-	return 0;
 }
 
-/* (*gcControllerState).resetLive(bytesMarked BX); up to Go 1.17 in gcMark, when it is set. */
-SEC("?uprobe")
-int heap_reset(struct pt_regs *ctx)
+/* (*gcControllerState).resetLive(bytesMarked BX). Up to Go 1.17, in gcMark, once heapLive is set. */
+HIT(heap_reset)
 {
 	struct raw_record rec = {.site = SITE_HEAP_ALLOC, .arg = GO_ARG(ctx, 1)};
 
 	if (go_minor <= 17) {
-		rec.arg = told_live();
+		rec.arg = known_live();
 		if (!rec.arg) {
 			count(HITS_SILENT, 1);
-			return 0;
+			return;
 		}
 	}
 
-	by_curg(&rec, m_of_g(REG_G(ctx)), 0, false);
-	return 0;
+	by_curg(&rec, this_m(ctx), NO_STACK);
 }
 
 /*
- * In gcControllerCommit, at gcPaceScavenger(memoryLimit, heapGoal BX, lastHeapGoal). 0 as the tracer's
- * HeapGoal has it, when only a limit of memory makes cycles. Up to Go 1.18 in commit, when heapGoal is set.
+ * In gcControllerCommit, at gcPaceScavenger(memoryLimit, heapGoal BX, lastHeapGoal). The goal is 0, as in the
+ * tracer's HeapGoal, if only a memory limit triggers cycles. Up to Go 1.18, in commit, once heapGoal is set.
  */
-SEC("?uprobe")
-int heap_goal(struct pt_regs *ctx)
+HIT(heap_goal)
 {
 	struct raw_record rec = {.site = SITE_HEAP_GOAL, .arg = GO_ARG(ctx, 1)};
 	int32_t percent = 0;
 
 	if (go_minor <= 18 && !places.next_gc) {
 		count(HITS_SILENT, 1);
-		return 0;
+		return;
 	}
 	if (go_minor <= 18)
 		rec.arg = read_word(places.next_gc);
@@ -411,8 +473,7 @@ int heap_goal(struct pt_regs *ctx)
 		read_user(&percent, sizeof(percent), places.gc_controller + layout.gc_percent);
 	if (percent < 0 || rec.arg == ~0ul)
 		rec.arg = 0;
-	by_curg(&rec, m_of_g(REG_G(ctx)), 0, false);
-	return 0;
+	by_curg(&rec, this_m(ctx), NO_STACK);
 }
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Reading Go's g and m, with as few reads as there can be. */
+/* Reads Go's g and m with as few reads as possible. */
 #ifndef GOTRACE_GO_BPF_H
 #define GOTRACE_GO_BPF_H
 
 #include "bpf/common.bpf.h"
 
-#define GSCAN    0x1000u /* _Gscan, set while the garbage collector looks at a stack */
+#define GSCAN    0x1000u /* _Gscan, set while the garbage collector scans the stack */
 #define GSYSCALL 3u      /* _Gsyscall */
 
-/* From g.stack to past g.waitreason and g.syncSafePoint in every release: one read gets all that a hit needs
- * of a g. */
+/* From g.stack to past g.waitreason and g.syncSafePoint in every release: one read gets every field of g that
+ * a hit needs. */
 #define G_HEAD 0xe0
 
 struct go_g {
@@ -38,7 +38,7 @@ static __always_inline bool read_g(struct go_g *g, uint64_t address)
 	return read_user(g, sizeof(*g), address);
 }
 
-/* m.curg and m.p, which lie within four words of each other in every release: one read. */
+/* m.curg and m.p lie within four words of each other in every release, so one read gets both. */
 struct go_m {
 	uint64_t curg, p;
 };
@@ -62,20 +62,19 @@ static __always_inline bool lies_in(uint64_t pc, uint64_t begin, uint64_t end)
 	return pc - begin < end - begin;
 }
 
-/*
- * Up to Go 1.20, and on arm64, a prologue is probed at the jump of its stack
- * check, and a function that lets its stack grow there begins again: it comes by twice.
- */
-static __always_inline bool comes_again(const struct pt_regs *ctx)
+/* Up to Go 1.16 arguments are passed on the stack (bpf/abi0.bpf.h). These releases are not supported on
+ * arm64. */
+static __always_inline bool has_abi0(void)
 {
 #if defined(__TARGET_ARCH_arm64)
-	return IS_BELOW_OR_EQUAL(ctx);
+	return false;
 #else
-	return go_minor <= 20 && IS_BELOW_OR_EQUAL(ctx);
+	return go_minor <= 16;
 #endif
 }
 
-/* Not by a plain load: the compiler makes one of all cases, at a distance that the verifier refuses. */
+/* Not a plain load: the compiler would merge all cases into one load at a variable offset, which the verifier
+ * rejects. */
 static __always_inline uint64_t reg_value(const struct pt_regs *ctx, uint32_t number)
 {
 	int offset = reg_offset(number);
@@ -86,7 +85,7 @@ static __always_inline uint64_t reg_value(const struct pt_regs *ctx, uint32_t nu
 	return value;
 }
 
-/* Where a function returns to, when it has not made its frame yet. */
+/* The return address of a function that has not made its frame yet. */
 static __always_inline uint64_t return_address(const struct pt_regs *ctx)
 {
 #if defined(__TARGET_ARCH_arm64)
@@ -96,7 +95,7 @@ static __always_inline uint64_t return_address(const struct pt_regs *ctx)
 #endif
 }
 
-/* Where the function returns to that g was stopped in by morestack (runtime/asm_arm64.s: g.sched.lr). */
+/* The return address of the function in which morestack stopped g (runtime/asm_arm64.s: g.sched.lr). */
 static __always_inline uint64_t return_of_stopped(const struct go_g *g)
 {
 #if defined(__TARGET_ARCH_arm64)
@@ -106,14 +105,14 @@ static __always_inline uint64_t return_of_stopped(const struct go_g *g)
 #endif
 }
 
-/* Scheduler code runs on g0, whose M is the thread's. REG_G holds g in all Go code since 1.17. */
+/* Scheduler code runs on g0, whose m is the thread's M. REG_G holds g in all Go code since 1.17. */
 static __always_inline uint64_t m_of_g(uint64_t g)
 {
 	return read_word(g + layout.g_m);
 }
 
-/* g of the current thread, as Go's own code finds it where it is in memory; 0 for a thread that is not Go's.
- */
+/* The g of the current thread, read from thread-local storage as Go's own code does. 0 for a thread that is
+ * not Go's. */
 static __always_inline uint64_t thread_g(void)
 {
 	uint64_t g = 0;
@@ -128,8 +127,8 @@ static __always_inline uint64_t thread_g(void)
 }
 
 /*
- * The same, by the thread's registers in user mode if it is in one: on arm64, without cgo. Go code calls no
- * other there but the kernel's vDSO, which leaves it alone (runtime/sys_linux_arm64.s).
+ * The same, but from the thread's registers on arm64 if it is in user mode, without cgo. The only foreign
+ * code that Go calls in that mode is the vDSO, which preserves g's register (runtime/sys_linux_arm64.s).
  */
 static __always_inline uint64_t current_g(const struct pt_regs *regs)
 {
@@ -142,9 +141,8 @@ static __always_inline uint64_t current_g(const struct pt_regs *regs)
 }
 
 /*
- * In a system call m.p is empty up to Go 1.25, and the P that may be lost is
- * m.oldp; before 1.12 there is none, and m.p stays. From 1.26 on m.p is kept until the P is taken, and m.oldp
- * is stale.
+ * The P of an M in a system call. Up to Go 1.25 m.p is empty and the P that may be retaken is m.oldp; before
+ * 1.12 there is no m.oldp, and m.p stays. From 1.26 on m.p is kept until the P is taken, and m.oldp is stale.
  */
 static __always_inline uint64_t p_in_syscall(uint64_t m)
 {
@@ -156,10 +154,10 @@ static __always_inline uint64_t p_in_syscall(uint64_t m)
 }
 
 /*
- * Up to Go 1.25 a thread may come back from a system call with a P that it has
- * taken from another by a bare CAS, and only its next record tells; so may, in
- * 1.26 too, a thread of C's that had left Go with its P still wired (dropm).
- * Else every P that changes hands goes through a probe: there is nothing to read.
+ * Up to Go 1.25 a thread may return from a system call with a P that it has taken from another thread by a
+ * bare CAS, and only its next record shows that. The same holds, in 1.26 too, for a C thread that left Go
+ * with its P still wired (dropm). In all other cases a P changes hands at a probe, and nothing needs to be
+ * read.
  */
 static __always_inline uint64_t p_kept_quiet(uint64_t m)
 {

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Calls of a Go program's functions that --region and --task name, as
- * functions.bpf.h for threads: a goroutine may be on another thread when the
- * call is over, and on another stack. What stays is how far the caller's stack
- * pointer is below the end of that (copystack, Go 1.26 runtime/stack.go, moves
- * all that is used to the end of the new one).
+ * Calls of a Go program's functions named by --region and --task, as functions.bpf.h does for threads. A
+ * goroutine may be on another thread, and on another stack, when the call ends. The distance from the
+ * caller's stack pointer to the end of the stack does not change: copystack (Go 1.26 runtime/stack.go) moves
+ * everything in use to the end of the new stack.
  */
 #ifndef GOTRACE_GO_FUNCTIONS_BPF_H
 #define GOTRACE_GO_FUNCTIONS_BPF_H
 
 #include "bpf/condition.bpf.h"
+#include "bpf/return.bpf.h"
 #include "bpf/scan.bpf.h"
 #include "bpf/user.bpf.h"
 
-/* Of the goroutine whose function this is; false for the scheduler's own, and for gotrace's (calibration). */
+/* Fills in the record of the goroutine that makes this call. False for the scheduler's own calls, and for
+ * gotrace's (calibration). */
 static __always_inline bool is_call(const struct pt_regs *ctx, struct raw_record *rec, struct go_g *g,
 				    uint64_t cookie)
 {
@@ -22,18 +23,18 @@ static __always_inline bool is_call(const struct pt_regs *ctx, struct raw_record
 
 	if (bpf_get_current_pid_tgid() >> 32 != target_tgid)
 		return false;
-	if ((condition && !is_taken(REG_FLAGS(ctx), condition - 1)) ||
-	    !read_self(rec, g, go_minor <= 16 ? current_g(ctx) : REG_G(ctx)) || !rec->goid) {
+	if ((condition && !is_taken(REG_FLAGS(ctx), condition - 1)) || !read_self(ctx, rec, g) ||
+	    !rec->goid) {
 		count(HITS_SILENT, 1);
 		return false;
 	}
 	hi = g_word(g, layout.g_stack_hi);
 	rec->arg = FUNCTION_NUMBER(cookie);
-	rec->arg2 = REG_SP(ctx) + FUNCTION_DISTANCE(cookie) * 8 - hi;
+	rec->arg2 = caller_sp(ctx, cookie) - hi;
 	return true;
 }
 
-static __always_inline void begin_call(struct pt_regs *ctx, bool old)
+HIT(function_begin)
 {
 	uint64_t cookie = bpf_get_attach_cookie(ctx);
 	struct raw_record rec = {.site = SITE_FUNCTION_BEGIN};
@@ -41,11 +42,11 @@ static __always_inline void begin_call(struct pt_regs *ctx, bool old)
 
 	if (!is_call(ctx, &rec, &g, cookie))
 		return;
-	if (old)
+	if (has_abi0())
 		rec.stack = scan_here(ctx, &g, 0);
 	else if (FUNCTION_DISTANCE(cookie) == 1)
-		rec.stack = stack_of_entry(REG_PC(ctx) + 1, REG_SP(ctx), REG_FP(ctx),
-					   g_word(&g, layout.g_stack_hi));
+		rec.stack =
+			walk_entry(REG_PC(ctx) + 1, REG_SP(ctx), REG_FP(ctx), g_word(&g, layout.g_stack_hi));
 	send(&rec);
 	if (cookie & FUNCTION_ENDS_THERE) {
 		rec.site = SITE_FUNCTION_END;
@@ -54,28 +55,26 @@ static __always_inline void begin_call(struct pt_regs *ctx, bool old)
 	}
 }
 
-SEC("?uprobe")
-int function_begin(struct pt_regs *ctx)
-{
-	begin_call(ctx, false);
-	return 0;
-}
-
-SEC("?uprobe")
-int old_function_begin(struct pt_regs *ctx)
-{
-	begin_call(ctx, true);
-	return 0;
-}
-
-SEC("?uprobe")
-int function_end(struct pt_regs *ctx)
+static __always_inline void end_call(struct pt_regs *ctx, uint64_t cookie)
 {
 	struct raw_record rec = {.site = SITE_FUNCTION_END};
 	struct go_g g;
 
-	if (is_call(ctx, &rec, &g, bpf_get_attach_cookie(ctx)))
+	if (is_call(ctx, &rec, &g, cookie))
 		send(&rec);
+}
+
+/* run_return() runs the `ret` even if the lease is closed: otherwise the kernel would single-step it. */
+SEC("?uprobe")
+int function_end(struct pt_regs *ctx)
+{
+	uint64_t cookie = bpf_get_attach_cookie(ctx), began = begin_hit();
+
+	if (began) {
+		end_call(ctx, cookie);
+		end_hit(began, TIMED_PROBES, TIMED_PROBES_NS);
+	}
+	run_return(ctx, cookie);
 	return 0;
 }
 

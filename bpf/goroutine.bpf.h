@@ -1,82 +1,129 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Goroutines change state. Registers are those of Go's ABI on amd64 (1.17 on):
- * AX, BX, CX, DI, SI hold the arguments, R14 the current g: g0 in scheduler code.
- * How many leaf frames a stack leaves out is what the runtime's own tracer
- * passes to traceStack for the event (Go 1.22 … 1.26, runtime/traceruntime.go).
+ * Goroutine state changes. Scheduler code runs on g0. The number of leaf frames that a stack leaves out is
+ * what the runtime's own tracer passes to traceStack for the event (Go 1.22 to 1.26,
+ * runtime/traceruntime.go).
  */
 #ifndef GOTRACE_GOROUTINE_BPF_H
 #define GOTRACE_GOROUTINE_BPF_H
 
-#include "bpf/stack.bpf.h"
+#include "bpf/abi0.bpf.h"
 
-/* The goroutine's own stack, when it gives up its thread: it is in g.sched by now (mcall). */
-static __always_inline void leave(uint64_t gp, uint8_t site, uint64_t arg, uint8_t skip)
+/* Reads the goroutine that gives up its thread. It is the function's first argument; its registers are in
+ * g.sched by now (mcall). */
+static __always_inline bool read_leaver(struct raw_record *rec, struct go_g *g, uint64_t address)
 {
-	struct raw_record rec = {.site = site, .g = gp, .arg = arg};
-	struct go_g g;
-
-	if (!read_g(&g, gp))
-		return;
-	rec.goid = g_word(&g, layout.g_goid);
-	rec.status = g_status(&g);
-	rec.p = p_kept_quiet(g_word(&g, layout.g_m));
-	if (has_stack(skip))
-		rec.stack = stack_of_stopped(&g, skip, site == SITE_GOYIELD);
-	send(&rec);
+	if (!read_g(g, address))
+		return false;
+	rec->g = address;
+	rec->goid = g_word(g, layout.g_goid);
+	rec->status = g_status(g);
+	rec->p = p_kept_quiet(g_word(g, layout.g_m));
+	return true;
 }
 
-SEC("?uprobe")
-int park(struct pt_regs *ctx)
+static __always_inline void leave(struct raw_record *rec, uint64_t address, uint8_t skip)
 {
-	struct raw_record rec = {.site = SITE_PARK, .g = GO_ARG(ctx, 0)};
-	uint32_t first =
-		layout.m_trace_skip < layout.m_block_reason ? layout.m_trace_skip : layout.m_block_reason;
+	struct go_g g;
+
+	if (!read_leaver(rec, &g, address))
+		return;
+	if (has_stack(skip))
+		rec->stack = stack_of_stopped(&g, skip, rec->site == SITE_GOYIELD);
+	send(rec);
+}
+
+/* Up to Go 1.10 g.waitreason is a string. Its first eight bytes identify each of 1.4's texts. */
+static __always_inline uint64_t begin_of_text(const struct go_g *g, uint32_t offset)
+{
+	uint64_t text = g_word(g, offset), len = g_word(g, offset + 8), bytes;
+
+	if (!text || !len)
+		return 0;
+	bytes = read_word(text);
+	return len < 8 ? bytes & ((1ull << len * 8) - 1) : bytes;
+}
+
+/*
+ * m.waitTraceSkip and m.waitTraceBlockReason (one byte) are adjacent. Go 1.4 has neither; there the frame
+ * left out is gopark's own.
+ */
+static __always_inline bool why_parks(struct raw_record *rec, const struct go_g *g, uint8_t *skip)
+{
+	bool skip_first = layout.m_trace_skip < layout.m_block_reason;
+	uint32_t first = skip_first ? layout.m_trace_skip : layout.m_block_reason;
 	uint64_t words[2];
-	uint64_t m;
+
+	*skip = 1;
+	if (layout.m_block_reason == LAYOUT_ABSENT) {
+		rec->arg2 = begin_of_text(g, layout.g_waitreason);
+		return true;
+	}
+	if (!read_user(words, sizeof(words), g_word(g, layout.g_m) + first))
+		return false;
+	rec->arg = (uint8_t)words[skip_first ? 1 : 0];
+	*skip = (uint8_t)words[skip_first ? 0 : 1];
+	if (!wait_reason_text)
+		rec->arg2 = g_byte(g, layout.g_waitreason);
+	return true;
+}
+
+HIT(park)
+{
+	struct raw_record rec = {.site = SITE_PARK};
+	uint64_t args[1];
 	struct go_g g;
 	uint8_t skip;
 
-	if (!read_g(&g, GO_ARG(ctx, 0)))
-		return 0;
-	m = g_word(&g, layout.g_m);
-	/* m.waitTraceSkip and m.waitTraceBlockReason (one byte) are neighbours. */
-	if (!read_user(words, sizeof(words), m + first))
-		return 0;
-	rec.arg = (uint8_t)words[layout.m_block_reason == first ? 0 : 1];
-	rec.arg2 = g_byte(&g, layout.g_waitreason);
-	rec.goid = g_word(&g, layout.g_goid);
-	rec.status = g_status(&g);
-	rec.p = p_kept_quiet(m);
-	skip = (uint8_t)words[layout.m_trace_skip == first ? 0 : 1];
+	if (!entry_args(ctx, args, 1) || !read_leaver(&rec, &g, args[0]) || !why_parks(&rec, &g, &skip))
+		return;
 	if (has_stack(skip))
 		rec.stack = stack_of_g(&g, skip);
 	send(&rec);
-	return 0;
 }
 
-SEC("?uprobe")
-int gosched(struct pt_regs *ctx)
+/*
+ * goschedImpl(gp, preempted). Up to Go 1.21 its callers are probed, and the probed function says whether this
+ * is a preemption. Go 1.4: gosched_m, which newstack also calls for a goroutine that is being preempted.
+ */
+static __always_inline bool is_preempted(const struct pt_regs *ctx, const uint64_t *args)
 {
-	leave(GO_ARG(ctx, 0), SITE_GOSCHED, go_minor >= 22 ? (uint8_t)GO_ARG(ctx, 1) : 0, stop_skip);
-	return 0;
+	if (go_minor >= 22)
+		return args[1] & 0xff;
+	return go_minor == 4 && lies_in(read_word(REG_SP(ctx)), places.newstack, places.newstack_end);
 }
 
-SEC("?uprobe")
-int goyield(struct pt_regs *ctx)
+HIT(gosched)
 {
-	leave(GO_ARG(ctx, 0), SITE_GOYIELD, 1, stop_skip);
-	return 0;
+	struct raw_record rec = {.site = SITE_GOSCHED};
+	uint64_t args[2];
+
+	if (!entry_args(ctx, args, has_abi0() ? 1 : 2))
+		return;
+	rec.arg = is_preempted(ctx, args);
+	leave(&rec, args[0], stop_skip);
 }
 
-SEC("?uprobe")
-int preemptpark(struct pt_regs *ctx)
+/* goyield_m(gp); up to 1.21 also gopreempt_m(gp), in 1.17 to 1.21 at its call of goschedImpl(gp). */
+HIT(goyield)
 {
-	leave(GO_ARG(ctx, 0), SITE_PREEMPTPARK, 0, 0);
-	return 0;
+	struct raw_record rec = {.site = SITE_GOYIELD, .arg = 1};
+	uint64_t args[1];
+
+	if (entry_args(ctx, args, 1))
+		leave(&rec, args[0], stop_skip);
 }
 
-/* Whom this thread runs, when it does something to another goroutine. */
+HIT(preemptpark)
+{
+	struct raw_record rec = {.site = SITE_PREEMPTPARK};
+	uint64_t args[1];
+
+	if (entry_args(ctx, args, 1))
+		leave(&rec, args[0], 0);
+}
+
+/* Reads the M's current goroutine and P, when the thread changes the state of another goroutine. */
 static __always_inline uint64_t acting(struct raw_record *rec, uint64_t m_address)
 {
 	struct go_m m;
@@ -88,8 +135,8 @@ static __always_inline uint64_t acting(struct raw_record *rec, uint64_t m_addres
 	return m.curg;
 }
 
-/* The stack of the one who acts. The walk comes last in a program: the verifier goes through what follows
- * it once for each of its many ends. */
+/* The stack of the goroutine that acts. Walk last in a program: the verifier checks the code after the walk
+ * once for each of the walk's many exits. */
 static __always_inline uint64_t acting_stack(uint64_t curg, uint8_t skip)
 {
 	struct go_g g;
@@ -97,7 +144,7 @@ static __always_inline uint64_t acting_stack(uint64_t curg, uint8_t skip)
 	return curg && has_stack(skip) && read_g(&g, curg) ? stack_of_g(&g, skip) : 0;
 }
 
-/* g.atomicstatus (4 bytes, 8 apart) and g.goid stand side by side: one read. */
+/* g.atomicstatus (4 bytes, followed by 4 others) and g.goid are adjacent: one read. */
 static __always_inline void name_g(struct raw_record *rec)
 {
 	uint64_t words[2];
@@ -108,107 +155,149 @@ static __always_inline void name_g(struct raw_record *rec)
 	rec->goid = words[1];
 }
 
-SEC("?uprobe")
-int ready(struct pt_regs *ctx)
+/* ready(gp, traceskip) */
+HIT(ready)
 {
-	struct raw_record rec = {.site = SITE_READY, .g = GO_ARG(ctx, 0)};
+	struct raw_record rec = {.site = SITE_READY};
+	uint64_t args[2];
+	uint64_t curg;
 
-	rec.stack = acting_stack(acting(&rec, m_of_g(REG_G(ctx))), (uint8_t)GO_ARG(ctx, 1));
+	if (!entry_args(ctx, args, 2))
+		return;
+	rec.g = args[0];
+	curg = acting(&rec, this_m(ctx));
+	if (layout.m_block_reason == LAYOUT_ABSENT)
+		args[1] = 2; /* 1.4 has no traceskip: skip the frames of systemstack and goready */
+	rec.stack = acting_stack(curg, (uint8_t)args[1]);
 	send(&rec);
-	return 0;
 }
 
 /*
- * At a call of casgstatus. injectglist may be called by a goroutine itself (the
- * end of a GC cycle): then its stack goes on from here, in the middle of a function.
+ * What g does as a GC worker, in the numbering of gcMarkWorkerMode from 1.16 on. The mode is set before the
+ * worker becomes runnable, and its P then runs it at once (findRunnable). Before 1.16, 0 is also a mode, and
+ * the goroutine's start function shows whether it is a worker.
  */
-SEC("?uprobe")
-int unblock(struct pt_regs *ctx)
+static __always_inline uint8_t worker_mode(const struct raw_record *rec)
 {
-	struct raw_record rec = {.site = SITE_UNBLOCK, .g = GO_ARG(ctx, 0)};
-	uint64_t pc = places.injectglist_tells ? places.injectglist_tells : REG_PC(ctx) + 1;
-	uint64_t bp = REG_FP(ctx), current = REG_G(ctx), curg;
+	if (layout.p_gc_mark_worker_mode == LAYOUT_ABSENT)
+		return 0;
+	if (go_minor <= 15 && (!places.gc_worker || read_word(rec->g + layout.g_startpc) != places.gc_worker))
+		return 0;
+	return (uint8_t)read_word(rec->p + layout.p_gc_mark_worker_mode) + (go_minor <= 15);
+}
+
+/*
+ * At a call of casgstatus(gp, ...). A goroutine itself may call injectglist (at the end of a GC cycle); its
+ * stack then continues from here, in the middle of a function.
+ */
+HIT(unblock)
+{
+	struct raw_record rec = {.site = SITE_UNBLOCK};
+	uint64_t pc = places.injectglist_trace_call ? places.injectglist_trace_call : REG_PC(ctx) + 1;
+	uint64_t bp = REG_FP(ctx), curg;
+	uint64_t args[1];
 	struct go_g g;
 
+	if (!call_args(ctx, args, 1))
+		return;
+	rec.g = args[0];
 	name_g(&rec);
-	curg = acting(&rec, m_of_g(current));
+	curg = acting(&rec, this_m(ctx));
 	if (go_minor >= 22 && curg && read_g(&g, curg)) {
-		if (curg != current) {
+		if (curg != REG_G(ctx)) {
 			pc = g_word(&g, layout.g_sched_pc);
 			bp = g_word(&g, layout.g_sched_bp);
 		}
-		rec.stack = stack_from(pc, bp, g_word(&g, layout.g_stack_hi), 0);
+		rec.stack = walk_from(pc, bp, g_word(&g, layout.g_stack_hi), 0);
 	} else if (!curg && rec.p) {
-		/* Set before the worker is made runnable, which its P then runs at once (findRunnable). */
-		rec.arg2 = (uint8_t)read_word(rec.p + layout.p_gc_mark_worker_mode);
+		rec.arg2 = worker_mode(&rec);
 	}
 	send(&rec);
+}
+
+/* A separate function that takes only numbers (bpf/scratch.bpf.h), because a program's stack is small. */
+__noinline int number_of_text(uint64_t begin, uint64_t len)
+{
+	for (uint8_t i = 1; i < WAIT_TEXTS; i++) {
+		if (wait_texts[i].begin == begin && wait_texts[i].len == len)
+			return i;
+	}
 	return 0;
 }
 
-/*
- * The goroutine is not running yet, so its saved registers say where it left
- * its thread the last time: in gopark, or where it was made to yield.
- */
-static __always_inline void span(uint64_t gp, uint64_t g0)
+/* The wait reason as a number. */
+static __always_inline uint8_t wait_reason(const struct go_g *g)
 {
-	struct raw_record rec = {.site = SITE_SPAN, .g = gp};
+	if (!wait_reason_text)
+		return g_byte(g, layout.g_waitreason);
+	return (uint8_t)number_of_text(begin_of_text(g, layout.g_waitreason),
+				       g_word(g, layout.g_waitreason + 8));
+}
+
+/*
+ * The goroutine is not running yet, so its saved registers show where it last left its thread: in gopark, or
+ * where it was preempted.
+ */
+static __always_inline void resume(const struct pt_regs *ctx, uint64_t gp)
+{
+	struct raw_record rec = {.site = SITE_RESUME, .g = gp};
 	struct go_g g;
-	uint64_t pc;
-	uint8_t reason, skip;
+	uint8_t skip;
 
 	if (!read_g(&g, gp))
 		return;
-	pc = g_word(&g, layout.g_sched_pc);
-	reason = g_byte(&g, layout.g_waitreason);
-	if (pc >= places.gopark && pc < places.gopark_end)
+	if (lies_in(g_word(&g, layout.g_sched_pc), places.gopark, places.gopark_end))
 		rec.arg = 1;
 	else if (g_byte(&g, layout.g_preempt)) /* execute has not cleared it yet */
 		rec.arg = 2;
-	rec.arg2 = reason;
+	rec.arg2 = wait_reason(&g);
 	rec.goid = g_word(&g, layout.g_goid);
 	rec.status = g_status(&g);
 	if (quiet_ps)
-		rec.p = p_kept_quiet(m_of_g(g0));
-	skip = rec.arg == 1 ? park_skips[reason & 63] : (uint8_t)stop_skip;
-	if (has_stack(skip))
+		rec.p = p_kept_quiet(this_m(ctx));
+	skip = rec.arg == 1 ? park_skips[rec.arg2 & 63] : (uint8_t)stop_skip;
+	if (has_abi0() || has_stack(skip))
 		rec.stack = stack_of_stopped(&g, skip, rec.arg == 2);
 	send(&rec);
 }
 
 /*
- * The thread's P is known from its acquirep, and the goroutine from its
- * creation: from Go 1.24 on, where that brings the id, nothing is read here.
+ * The thread's P is known from acquirep, and the goroutine from its creation. From Go 1.24 on the creation
+ * record has the goroutine id, so nothing is read here.
  */
-SEC("?uprobe")
-int execute(struct pt_regs *ctx)
+HIT(execute)
 {
-	struct raw_record rec = {.site = SITE_EXECUTE, .g = GO_ARG(ctx, 0)};
+	struct raw_record rec = {.site = SITE_EXECUTE};
+	uint64_t args[1];
 
-	if (spans_only) {
-		span(GO_ARG(ctx, 0), REG_G(ctx));
-		return 0;
+	if (!entry_args(ctx, args, 1))
+		return;
+	if (starts_only) {
+		resume(ctx, args[0]);
+		return;
 	}
+	rec.g = args[0];
 	if (layout.p_goidcache != LAYOUT_ABSENT)
 		name_g(&rec);
 	send(&rec);
-	return 0;
 }
 
-SEC("?uprobe")
-int destroy(struct pt_regs *ctx)
+HIT(destroy)
 {
-	struct raw_record rec = {.site = SITE_DESTROY, .g = GO_ARG(ctx, 0)};
+	struct raw_record rec = {.site = SITE_DESTROY};
+	uint64_t args[1];
 
+	if (!entry_args(ctx, args, 1))
+		return;
+	rec.g = args[0];
 	name_g(&rec);
 	if (quiet_ps)
-		rec.p = p_kept_quiet(m_of_g(REG_G(ctx)));
+		rec.p = p_kept_quiet(this_m(ctx));
 	send(&rec);
-	return 0;
 }
 
-/* Up to Go 1.23 newproc1 takes the id after this site: the next one in the P's cache, if that is not empty.
- */
+/* Up to Go 1.23 newproc1 assigns the id after this probe: it is the next one in the P's cache, unless that is
+ * empty. */
 static __always_inline uint64_t next_goid(uint64_t p)
 {
 	uint64_t next = read_word(p + layout.p_goidcache);
@@ -216,37 +305,41 @@ static __always_inline uint64_t next_goid(uint64_t p)
 	return next == read_word(p + layout.p_goidcacheend) ? 0 : next;
 }
 
-SEC("?uprobe")
-int newproc(struct pt_regs *ctx)
+/* At casgstatus(newg, old, new) in newproc1. The statuses have 32 bits and share a word under ABI0. */
+HIT(newproc)
 {
-	struct raw_record rec = {.site = SITE_NEWPROC, .g = GO_ARG(ctx, 0)};
-	uint64_t curg = acting(&rec, m_of_g(REG_G(ctx)));
+	struct raw_record rec = {.site = SITE_NEWPROC};
+	uint64_t args[3];
+	uint64_t curg;
 
-	rec.status = (uint8_t)GO_ARG(ctx, 2);
-	rec.arg2 = read_word(rec.g + layout.g_startpc);
+	if (!call_args(ctx, args, 3))
+		return;
+	rec.g = args[0];
+	rec.status = (uint8_t)(has_abi0() ? args[1] >> 32 : args[2]);
+	curg = acting(&rec, this_m(ctx));
+	/* 1.4 keeps the function only as the pc at which the goroutine will start. */
+	rec.arg2 =
+		read_word(rec.g + (layout.g_startpc != LAYOUT_ABSENT ? layout.g_startpc : layout.g_sched_pc));
 	if (layout.p_goidcache != LAYOUT_ABSENT)
 		rec.goid = next_goid(rec.p);
 	else
 		rec.goid = read_word(rec.g + layout.g_goid);
 	rec.stack = acting_stack(curg, 2);
 	send(&rec);
-	return 0;
 }
 
-SEC("?uprobe")
-int coro(struct pt_regs *ctx)
+HIT(coro)
 {
 	struct raw_record rec = {.site = SITE_CORO, .g = GO_ARG(ctx, 0)};
 	uint8_t exits = 0;
 
 	name_g(&rec);
 	if (quiet_ps)
-		rec.p = p_kept_quiet(m_of_g(REG_G(ctx)));
+		rec.p = p_kept_quiet(this_m(ctx));
 	rec.arg = read_word(read_word(GO_ARG(ctx, 0) + layout.g_coroarg) + layout.coro_gp);
 	read_user(&exits, sizeof(exits), GO_ARG(ctx, 0) + layout.g_coroexit);
 	rec.arg2 = exits;
 	send(&rec);
-	return 0;
 }
 
 #endif

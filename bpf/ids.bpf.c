@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What threads of a pid namespace are called in the initial one: for gotrace
- * in a container of its own, to which /proc tells the ids of the container.
+ * Maps thread ids of a pid namespace to those of the initial namespace. Needed if gotrace runs in a container
+ * of its own, where /proc shows the container's ids.
  */
 #include "bpf/pids.bpf.h"
 
-/* Reading the list of tasks runs it, for each of them in the reader's namespace. */
+/* Runs for each task in the reader's pid namespace when user space reads the iterator. */
 SEC("iter/task")
 int list_ids(struct bpf_iter__task *ctx)
 {

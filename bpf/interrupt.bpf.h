@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Whether an interrupt wakes, and which: what the kernel keeps for each CPU
- * tells at that moment, so nothing has to be noted when interrupts begin.
+ * Determines whether a wakeup comes from an interrupt, and from which. The kernel's per-CPU state shows that
+ * at the time of the wakeup, so nothing has to be recorded when interrupts begin.
  *
- * The kernel gives programs the addresses of such variables only where it was
- * built with CONFIG_KALLSYMS_ALL. Its BTF has their places within a CPU's
- * block in any case, and where that begins the CPU's run queue tells, which lies
- * in it and which the current task has a pointer to.
+ * Programs can get the addresses of per-CPU variables only if the kernel was built with CONFIG_KALLSYMS_ALL.
+ * Their offsets within the per-CPU area are always in BTF. The area's address follows from the address of the
+ * CPU's run queue, which lies in it; the current task has a pointer to the run queue.
  */
 #ifndef GOTRACE_INTERRUPT_BPF_H
 #define GOTRACE_INTERRUPT_BPF_H
@@ -14,15 +13,14 @@
 #include "bpf/base.bpf.h"
 #include "bpf/cpu_places.h"
 
-/* include/linux/preempt.h: what keeps a CPU from switching. Soft interrupts count by two where they are only
- * held off. */
+/* include/linux/preempt.h. Disabling soft interrupts adds twice SOFTIRQ_SERVED. */
 #define SOFTIRQ_SERVED 0x00000100u
 #define HARDIRQ_MASK   0x000f0000u
 #define NMI_MASK       0x00f00000u
 
 const volatile struct cpu_places cpu_places; /* set by capture */
 
-/* Where the block of this CPU is; 0 if that cannot be found out. */
+/* The address of this CPU's area, 0 if it cannot be determined. */
 static __always_inline uint64_t cpu_block(const struct task_struct *current)
 {
 	if (!cpu_places.run_queue || !bpf_core_field_exists(struct sched_entity, cfs_rq) ||
@@ -31,14 +29,14 @@ static __always_inline uint64_t cpu_block(const struct task_struct *current)
 	return (uint64_t)MEMBER(current, se.cfs_rq, rq) - cpu_places.run_queue;
 }
 
-/* Where nobody knows, nobody is named. */
+/* If the count cannot be read, returns HARDIRQ_MASK: an interrupt of unknown source. */
 static __always_inline uint32_t preempt_count(const struct task_struct *current, uint64_t block)
 {
 #if defined(__TARGET_ARCH_arm64)
 	(void)block;
 	return (uint32_t)MEMBER(current, thread_info.preempt_count); /* arch/arm64/include/asm/preempt.h */
 #else
-	/* Apart from the read: CO-RE would look for cpu_places in the kernel. */
+	/* Not part of the read below: CO-RE would look for cpu_places in the kernel. */
 	const struct pcpu_hot *hot = (const void *)(block + cpu_places.hot);
 	uint32_t count = HARDIRQ_MASK;
 
@@ -58,7 +56,7 @@ static __always_inline const struct hrtimer_cpu_base *hrtimers(uint64_t block)
 		       : NULL;
 }
 
-/* Set while hrtimer_interrupt runs whatever is due (kernel/time/hrtimer.c). */
+/* Set while hrtimer_interrupt runs expired timers (kernel/time/hrtimer.c). */
 static __always_inline bool in_hard_timer(uint64_t block)
 {
 	const struct hrtimer_cpu_base *timers = hrtimers(block);
@@ -66,7 +64,7 @@ static __always_inline bool in_hard_timer(uint64_t block)
 	return timers && BPF_CORE_READ_BITFIELD_PROBED(timers, in_hrtirq);
 }
 
-/* Timers of the wheel (kernel/time/timer.c): for this CPU, or for any. */
+/* Timers of the wheel (kernel/time/timer.c): those of this CPU, or those of any CPU. */
 static __always_inline bool in_wheel(uint64_t block, uint32_t which)
 {
 	const struct timer_base *wheel;
@@ -94,7 +92,8 @@ static __always_inline bool in_network(uint64_t block)
 	       BPF_CORE_READ(net, in_net_rx_action);
 }
 
-/* Who sleeps by io_schedule waits for a disk: what wakes it, if it is no timer, has got that. */
+/* A thread in io_schedule waits for a disk. An interrupt that wakes it, if it is not a timer's, is the
+ * disk's. */
 static __always_inline enum interrupt interrupt_that_wakes(uint64_t block, uint32_t count,
 							   const struct task_struct *woken)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Ids of threads in pid namespaces. task_struct.pid and tgid are those of the
- * initial one. What is switched off here costs nothing, and that is usual.
+ * Thread ids in pid namespaces. task_struct.pid and tgid are those of the initial namespace. In the usual
+ * case this is switched off and costs nothing.
  */
 #ifndef GOTRACE_PIDS_BPF_H
 #define GOTRACE_PIDS_BPF_H
@@ -15,12 +15,12 @@
 #include "bpf/task.bpf.h"
 
 /*
- * Set by capture before loading: the process is in a pid namespace below the
- * initial one, and its runtime knows its threads by the ids they have there.
+ * Set by capture before loading: the process is in a pid namespace below the initial one, and its runtime
+ * knows its threads by the ids of that namespace.
  */
 const volatile bool inner_tids;
 
-/* include/linux/pid.h; numbers has one element a level, whatever is declared. */
+/* include/linux/pid.h. The kernel's `numbers` has one element per level. */
 struct upid {
 	int nr;
 } __attribute__((preserve_access_index));
@@ -39,13 +39,13 @@ static __always_inline struct pid *thread_pid(struct task_struct *task)
 	return BPF_CORE_READ((struct task_struct___pids *)task, thread_pid);
 }
 
-/* How deep the namespace is that the thread is in; 0 = the initial one. */
+/* The depth of the thread's namespace; 0 = the initial one. */
 static __always_inline uint32_t level_of(const struct pid *pid)
 {
 	return BPF_CORE_READ(pid, level);
 }
 
-/* The id in the namespace of that level, which must not be deeper than the struct pid's own. */
+/* The id in the namespace at `level`, which must not exceed the level of the struct pid. */
 static __always_inline uint32_t id_at(const struct pid *pid, uint32_t level)
 {
 	const char *ids = (const char *)pid + bpf_core_field_offset(struct pid, numbers);
@@ -57,7 +57,7 @@ static __always_inline uint32_t id_at(const struct pid *pid, uint32_t level)
 	return (uint32_t)id;
 }
 
-/* The current thread, as the process itself calls it. */
+/* The id of the current thread as the process itself sees it. */
 static __always_inline uint32_t own_tid(void)
 {
 	const struct pid *pid;

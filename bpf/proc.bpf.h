@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Ps change hands: rare, next to goroutine switches. */
+/* Ps change hands. These events are rare compared to goroutine switches. */
 #ifndef GOTRACE_PROC_BPF_H
 #define GOTRACE_PROC_BPF_H
 
-#include "bpf/stack.bpf.h"
+#include "bpf/abi0.bpf.h"
 
 static __always_inline void about_p(uint8_t site, uint64_t p, uint64_t arg)
 {
@@ -15,42 +15,47 @@ static __always_inline void about_p(uint8_t site, uint64_t p, uint64_t arg)
 	send(&rec);
 }
 
-SEC("?uprobe")
-int acquirep(struct pt_regs *ctx)
+/* acquirep(pp), wirep(pp) */
+HIT(acquirep)
 {
-	about_p(SITE_ACQUIREP, GO_ARG(ctx, 0), 0);
-	return 0;
+	uint64_t args[1];
+
+	if (entry_args(ctx, args, 1))
+		about_p(SITE_ACQUIREP, args[0], 0);
 }
 
-SEC("?uprobe")
-int releasep(struct pt_regs *ctx)
+HIT(releasep)
 {
-	about_p(SITE_RELEASEP, read_word(m_of_g(REG_G(ctx)) + layout.m_p), 0);
-	return 0;
+	about_p(SITE_RELEASEP, read_word(this_m(ctx) + layout.m_p), 0);
 }
 
 /* syscallingThread.releaseP (1.26), receiver by value: AX = gp, BX = mp, CX = pp. */
-SEC("?uprobe")
-int stealp(struct pt_regs *ctx)
+HIT(stealp)
 {
 	about_p(SITE_STEALP, GO_ARG(ctx, 2), (uint32_t)read_word(GO_ARG(ctx, 1) + layout.m_procid));
-	return 0;
 }
 
-SEC("?uprobe")
-int handoffp(struct pt_regs *ctx)
+/* handoffp(pp) */
+HIT(handoffp)
 {
-	about_p(SITE_HANDOFFP, GO_ARG(ctx, 0), 0);
-	return 0;
+	uint64_t args[1];
+
+	if (entry_args(ctx, args, 1))
+		about_p(SITE_HANDOFFP, args[0], 0);
 }
 
-/* What the thread's own goroutine does, seen from scheduler code (g0) or from its own. */
-static __always_inline void by_curg(struct raw_record *rec, uint64_t m_address, uint8_t skip, bool with_stack)
+/*
+ * Records something that the thread's own goroutine does, on g0 or on its own stack. skip: leaf frames that
+ * the stack leaves out; NO_STACK: record no stack.
+ */
+#define NO_STACK (-1)
+
+static __always_inline void by_curg(struct raw_record *rec, uint64_t m_address, int skip)
 {
 	struct go_m m;
 	struct go_g curg;
 
-	if (!read_m(&m, m_address))
+	if (!m_address || !read_m(&m, m_address))
 		return;
 	rec->p = m.p;
 	if (!m.p && layout.m_oldp != LAYOUT_ABSENT)
@@ -59,32 +64,33 @@ static __always_inline void by_curg(struct raw_record *rec, uint64_t m_address, 
 		rec->g = m.curg;
 		rec->goid = g_word(&curg, layout.g_goid);
 		rec->status = g_status(&curg);
-		if (with_stack)
+		if (skip != NO_STACK)
 			rec->stack = rec->site == SITE_GCWAIT && layout.g_syscallbp == LAYOUT_ABSENT
 					     ? stack_in_call(&curg, g_word(&curg, layout.g_sched_bp))
-					     : stack_of_g(&curg, skip);
+					     : stack_of_g(&curg, (uint8_t)skip);
 	}
 	send(rec);
 }
 
-SEC("?uprobe")
-int gcwait(struct pt_regs *ctx)
+HIT(gcwait)
 {
 	struct raw_record rec = {.site = SITE_GCWAIT};
-	uint64_t m = m_of_g(REG_G(ctx));
+	uint64_t m = this_m(ctx);
 
 	rec.arg2 = p_id(p_in_syscall(m));
-	by_curg(&rec, m, 1, true);
-	return 0;
+	by_curg(&rec, m, 1);
 }
 
-SEC("?uprobe")
-int procresize(struct pt_regs *ctx)
+/* procresize(nprocs int32) */
+HIT(procresize)
 {
-	struct raw_record rec = {.site = SITE_PROCRESIZE, .arg = (uint32_t)GO_ARG(ctx, 0)};
+	struct raw_record rec = {.site = SITE_PROCRESIZE};
+	uint64_t args[1];
 
-	by_curg(&rec, m_of_g(REG_G(ctx)), 1, true);
-	return 0;
+	if (!entry_args(ctx, args, 1))
+		return;
+	rec.arg = (uint32_t)args[0];
+	by_curg(&rec, this_m(ctx), 1);
 }
 
 #endif

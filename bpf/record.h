@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What passes from the BPF programs to user space, and the layout constants
- * that user space passes to them. The only header that both sides read.
+ * Records that pass from the BPF programs to user space, and layout constants that user space passes to the
+ * programs. Both sides include this header.
  *
  * The numbers below are stored in raw logs: never renumber, only append.
  */
@@ -19,9 +19,9 @@ typedef __u64 uint64_t;
 #endif
 
 /*
- * What a hit means. "curg" is the goroutine of the thread that was hit
- * (m.curg), 0 when it runs scheduler code only. Every probe stands before the
- * change it announces can be seen by another thread (design: order is causal).
+ * What a hit means. "curg" is the goroutine of the thread that was hit (m.curg), or 0 if the thread runs only
+ * scheduler code. Every probe precedes the point where another thread can see the change that it reports
+ * (design: order is causal).
  */
 enum site {
 	SITE_NONE = 0,
@@ -29,41 +29,40 @@ enum site {
 	SITE_MARKER = 2, /* not a hit: arg = number of the marker */
 
 	/* goroutines; g = the goroutine that changes */
-	SITE_PARK = 10, /* park_m: running -> waiting. arg = block reason, arg2 = wait reason; Go 1.4: no arg,
-			 * and arg2 = the first eight bytes of the text of the wait reason */
-	SITE_READY = 11,       /* ready: waiting -> runnable. arg = curg (the waker), stack = the waker's */
-	SITE_UNBLOCK = 12,     /* inline waiting -> runnable (netpoll, injectglist, GC workers). arg = curg,
-				* arg2 = what g is to do as a GC worker if it is one (p.gcMarkWorkerMode) */
-	SITE_EXECUTE = 13,     /* execute: runnable -> running on this thread */
-	SITE_GOSCHED = 14,     /* goschedImpl: running -> runnable. arg = 1 if preempted */
-	SITE_GOYIELD = 15,     /* goyield_m: running -> runnable, "preempted" */
+	SITE_PARK = 10,    /* park_m: running -> waiting. arg = block reason, arg2 = wait reason; Go 1.4: no
+			    * arg, and arg2 = the first eight bytes of the wait reason's text */
+	SITE_READY = 11,   /* ready: waiting -> runnable. arg = curg (the waker), stack = the waker's */
+	SITE_UNBLOCK = 12, /* inline waiting -> runnable (netpoll, injectglist, GC workers). arg =
+			    * curg, arg2 = the mode if g is a GC worker (p.gcMarkWorkerMode) */
+	SITE_EXECUTE = 13, /* execute: runnable -> running on this thread */
+	SITE_GOSCHED = 14, /* goschedImpl: running -> runnable. arg = 1 if preempted */
+	SITE_GOYIELD = 15, /* goyield_m: running -> runnable, "preempted" */
 	SITE_PREEMPTPARK = 16, /* preemptPark: running -> waiting, "preempted" */
 	SITE_DESTROY = 17,     /* gdestroy: running -> dead */
 	SITE_NEWPROC =
 		18, /* newproc1: dead -> status. arg = curg (the creator), arg2 = g.startpc; goid may be 0 */
 	SITE_CORO = 19, /* coroswitch_m: g hands over to arg = next g; arg2 = 1 if g ends */
-	/* execute, when nothing tells of the goroutine's leaving: how it left the last time. stack = its own
-	   there, arg = 1 if it parked, 2 if it was
-	   preempted, arg2 = wait reason */
-	SITE_SPAN = 20,
+	/* execute, if leaving is not probed: how the goroutine last left its thread. stack = its own there,
+	 * arg = 1 if it parked, 2 if it was preempted, arg2 = wait reason */
+	SITE_RESUME = 20,
 
 	/* system calls; g = the goroutine in the call */
 	SITE_SYS_ENTER = 30,     /* kernel entry. arg = m.syscalltick, arg2 = number */
-	SITE_SYS_EXIT = 31,      /* kernel exit. arg2 = number; goid and p are not told */
+	SITE_SYS_EXIT = 31,      /* kernel exit. arg2 = number; goid and p are not set */
 	SITE_SYSCALL_BLOCK = 32, /* entersyscallblock: running -> syscall, gives P up */
-	SITE_CALL_ENTER = 33,    /* cgo: Go calls C: running -> syscall */
-	SITE_CALL_EXIT = 34,     /* cgo: C returned, or calls back into Go: syscall -> running or runnable */
+	SITE_CGO_ENTER = 33,     /* cgo: Go calls C: running -> syscall */
+	SITE_CGO_EXIT = 34,      /* cgo: C returned, or calls back into Go: syscall -> running or runnable */
 	SITE_EXIT_NO_P = 35,     /* exitsyscall found no P: syscall -> runnable */
 	SITE_NEEDM = 36,         /* a C thread enters Go: g is born in a system call */
 	SITE_DROPM = 37,         /* a C thread leaves Go for good: g ends in a system call */
-	SITE_CALL_RETURN = 38,   /* cgo: a callback returns to C: running -> syscall */
+	SITE_CGO_RETURN = 38,    /* cgo: a callback returns to C: running -> syscall */
 
 	/* Ps; p = the P concerned, arg2 = its id */
 	SITE_ACQUIREP = 50,   /* this thread takes p */
 	SITE_RELEASEP = 51,   /* this thread drops p */
 	SITE_STEALP = 52,     /* p is taken from the thread arg (tid) in a system call (1.26) */
 	SITE_HANDOFFP = 53,   /* p is handed off; from a system call if it was in one (<= 1.25) */
-	SITE_GCWAIT = 54,     /* this thread, entering a system call, gives p up to a stop-the-world */
+	SITE_GCWAIT = 54,     /* this thread, entering a system call, gives p up for a stop-the-world */
 	SITE_PROCRESIZE = 55, /* arg = GOMAXPROCS */
 
 	/* the world; g = curg */
@@ -72,66 +71,80 @@ enum site {
 	SITE_GC_BEGIN = 62,
 	SITE_GC_END = 63,
 
-	/* the heap; g = curg. The last three are places only: no record bears them. */
-	SITE_HEAP_ALLOC = 70,  /* arg = bytes of live heap after the change */
-	SITE_HEAP_GOAL = 71,   /* arg = bytes at which the next cycle is to end, 0 = none */
-	SITE_SWEEP_BEGIN = 72, /* the first span that an allocation sweeps. stack */
-	SITE_SWEEP_END = 73,   /* goid = ns: after the last span. arg = bytes swept, arg2 = bytes reclaimed */
+	/* the heap; g = curg. The last three are probe points only: no record has them. */
+	SITE_HEAP_ALLOC = 70,   /* arg = bytes of live heap after the change */
+	SITE_HEAP_GOAL = 71,    /* arg = bytes at which the next cycle should end, 0 = none */
+	SITE_SWEEP_BEGIN = 72,  /* the first span that an allocation sweeps. stack */
+	SITE_SWEEP_END = 73,    /* after the last span; goid = its end in ns. arg = bytes swept, arg2 =
+				 * bytes reclaimed */
 	SITE_ASSIST_BEGIN = 74, /* gcAssistAlloc: g has to help with marking. stack */
 	SITE_ASSIST_END = 75,
 	SITE_HEAP_RESET = 76,    /* after marking */
 	SITE_SWEEP_SPAN = 77,    /* a span has been swept */
-	SITE_RECLAIM_CHUNK = 78, /* a stretch of pages has been gone through */
+	SITE_RECLAIM_CHUNK = 78, /* a range of pages has been inspected */
 
-	/* runtime/trace's annotations; g = who makes them. Those with a text come as a struct raw_text */
+	/* runtime/trace's annotations; g = the goroutine that makes them. Those with text are sent as a
+	 * struct raw_text */
 	SITE_TASK_BEGIN = 80,   /* userTaskCreate. arg = task, arg2 = its parent; text = name */
 	SITE_TASK_END = 81,     /* userTaskEnd. arg = task */
 	SITE_REGION_BEGIN = 82, /* userRegion. arg = task; text = name */
 	SITE_REGION_END = 83,   /* the same at its end */
 	SITE_LOG = 84,          /* userLog. arg = task; text = category, text 2 = message */
 	SITE_REGION_START = 85, /* StartRegion while the runtime's tracer is off. arg = task; text = name */
-	SITE_REGION_STOP = 86,  /* End of the Region that StartRegion gives then: which one is not told */
+	SITE_REGION_STOP = 86,  /* End of a Region from such a StartRegion; which one is not known */
 
-	/* not a site: the clock struck while the thread ran; g = curg, p = m.p, stack: RAW_STACK_SAMPLE */
+	/* not a probe: the per-CPU clock fired while the thread ran; g = curg, p = m.p, stack:
+	 * RAW_STACK_SAMPLE */
 	SITE_CPU_SAMPLE = 90,
 
 	/* memory (--alloc); g = curg, status its own */
-	SITE_ALLOC_SPAN = 100,      /* arg = address, arg2 = pages << 16 | what it is for << 8 | span class */
-	SITE_ALLOC_SPAN_FREE = 101, /* arg = address */
-	SITE_ALLOC_STACK = 102,     /* a goroutine's: arg = lowest address, arg2 = bytes */
+	SITE_ALLOC_SPAN = 100,       /* arg = address, arg2 = pages << 16 | span type << 8 | span class */
+	SITE_ALLOC_SPAN_FREE = 101,  /* arg = address */
+	SITE_ALLOC_STACK = 102,      /* a goroutine stack: arg = lowest address, arg2 = bytes */
 	SITE_ALLOC_STACK_FREE = 103, /* arg = lowest address */
 
 	/*
-	 * Threads of any program, seen by the kernel's tracepoints (LOG_TARGET_THREADS). In all of them
-	 * goid = the process (tgid) it is about, p = the CPU, and `stack` is of native code
-	 * (RAW_STACK_NATIVE).
+	 * Threads of any program, seen by the kernel's tracepoints (LOG_TARGET_THREADS). In all of these,
+	 * goid = the process (tgid) concerned, p = the CPU, and `stack` is of native code (RAW_STACK_NATIVE).
 	 */
-	/* sched_switch. tid = who leaves the CPU, 0 = none of ours; g = who comes, 0 = none of ours; status =
-	   enum left; arg = the system call it is in, 1 + number, 0 = none (then it was preempted, or waits
-	   for a page); arg2 = what it waits for (WAIT_*); stack = of who leaves, unless LEFT_RUNNABLE */
+	/* sched_switch. tid = the thread that leaves the CPU, 0 = not traced; g = the thread that gets it, 0
+	 * = not traced; status = enum left; arg = 1 + the number of the system call it is in, 0 = none (then
+	 * it was preempted, or waits for a page); arg2 = what it waits for (WAIT_*); stack = of the thread
+	 * that leaves, unless LEFT_RUNNABLE */
 	SITE_SWITCH = 110,
-	/* sched_waking. g = who is woken; tid = who runs there, 0 if it is an interrupt; status = enum waker;
-	   arg = WAKER_OTHER: its process, WAKER_INTERRUPT: enum interrupt; stack = the waker's, WAKER_THREAD
-	   only */
+	/* sched_waking. g = the thread woken; tid = the current thread, 0 in an interrupt; status = enum
+	 * waker; arg = with WAKER_OTHER the waker's process, with WAKER_INTERRUPT an enum interrupt; stack =
+	 * the waker's, with WAKER_THREAD only */
 	SITE_WAKING = 111,
 	/* tid = the creator; g = the new thread; arg = its process; status = enum fork; stack = the creator's
 	 */
 	SITE_FORK = 112,
-	SITE_THREAD_EXIT = 113, /* tid ends. status = EXIT_OF_LAST, if no thread of its process goes on */
-	SITE_EXEC = 114,        /* tid runs another program from now on; g = the tid it had before */
-	SITE_CALL = 115,        /* sys_enter. arg = 1 + number, arg2 = as of SITE_SWITCH; stack */
-	SITE_CALL_DONE = 116,   /* sys_exit. arg = 1 + number, arg2 = the result */
-	/* A struct raw_text: the name (comm) of thread tid, of ours or of a waker; before the first record
-	   that needs it, and when it changes */
+	SITE_THREAD_EXIT = 113,  /* tid ends. status = EXIT_OF_LAST if it is the last thread of its process */
+	SITE_EXEC = 114,         /* tid has executed a new program; g = the tid it had before */
+	SITE_SYSCALL = 115,      /* sys_enter. arg = 1 + number, arg2 = as in SITE_SWITCH; stack */
+	SITE_SYSCALL_DONE = 116, /* sys_exit. arg = 1 + number, arg2 = the result */
+	/* A struct raw_text: the name (comm) of thread tid, which is traced or a waker. Sent before the first
+	 * record that needs it, and when it changes */
 	SITE_COMM = 117,
-	/* --region, --task: a call of function `arg` (LOG_FUNCTION) begins, or is over. arg2 = the stack
-	   pointer that the caller has, in both: which call of several */
+	/* --region, --task: a call of function `arg` (LOG_FUNCTION) begins or ends. arg2 = the caller's stack
+	 * pointer in both, which tells nested calls apart */
 	SITE_FUNCTION_BEGIN = 118, /* stack */
 	SITE_FUNCTION_END = 119,
-	/* mmap with PROT_EXEC succeeded, or munmap of code: the mappings are to be read anew. No effect on
-	   the model. */
+	/* mmap with PROT_EXEC succeeded: the mappings have to be read again. No effect on the model. */
 	SITE_MAPPED = 120,
+	/*
+	 * A thread of a Go program, tid, had no CPU from arg (ns) until now; status = enum left.
+	 * LEFT_RUNNABLE: arg2 = how much of that time is due to its cgroup's quota, ns; g = the process whose
+	 * thread took its CPU, 0 = none, OFF_CPU_OWN = its own; goid, p = that thread's name (comm), 16
+	 * bytes. LEFT_ASLEEP, LEFT_DISK: g = 1 + number of the system call that tid is in, 0 = none: a page
+	 * fault; or OFF_CPU_CALL_UNKNOWN. LEFT_DEAD: tid has ended; arg = its CPU time, arg2 = how long it
+	 * waited for a CPU, ns in total.
+	 */
+	SITE_OFF_CPU = 121,
 };
+
+#define OFF_CPU_OWN          0xffffffffffffffffull
+#define OFF_CPU_CALL_UNKNOWN 0xffffffffffffffffull
 
 /* How a thread left its CPU. */
 enum left {
@@ -143,8 +156,8 @@ enum left {
 };
 
 enum fork {
-	FORK_ALONE = 0,    /* a thread of the same process, or a process that is not looked at */
-	FORK_FOLLOWED = 1, /* a process that is looked at from now on */
+	FORK_ALONE = 0,    /* a thread of the same process, or a process that is not traced */
+	FORK_FOLLOWED = 1, /* a process that is traced from now on */
 };
 
 #define EXIT_OF_LAST 1u
@@ -152,7 +165,7 @@ enum fork {
 enum waker {
 	WAKER_THREAD = 1,    /* of the same process */
 	WAKER_OTHER = 2,     /* of another process */
-	WAKER_INTERRUPT = 3, /* whoever runs there has nothing to do with it */
+	WAKER_INTERRUPT = 3, /* an interrupt, unrelated to the thread that it interrupted */
 };
 
 enum interrupt {
@@ -164,19 +177,20 @@ enum interrupt {
 
 /*
  * What a thread in a system call waits for: the descriptor that the call is
- * about, what kind of file it is, and a mark by which a descriptor that was
- * closed and opened anew is told from the one before. The text is in LOG_FILE.
+ * about, what kind of file it is, and a mark that distinguishes a descriptor that was
+ * closed and opened anew from the one before. The text is in LOG_FILE.
  */
 enum file_kind {
-	FILE_NONE = 0, /* the call is about no descriptor; poll and select: or about several, as many as
-			  WAIT_FD */
+	FILE_NONE = 0, /* no descriptor; with poll and select: or several, as many as WAIT_FD */
 	FILE_OTHER = 1,
 	FILE_SOCKET = 2,
 	FILE_PIPE = 3,
 	FILE_REGULAR = 4, /* and directories, block devices */
 	FILE_TTY = 5,     /* character devices */
-	FILE_EPOLL = 6,   /* epoll: network if any socket is watched; it is taken to be */
-	FILE_EVENT = 7,   /* eventfd, timerfd, signalfd, inotify */
+	FILE_EPOLL = 6,   /* assumed to be network */
+	FILE_EVENT = 7,   /* What a thread in a system call waits for: the call's descriptor, the kind of
+			   * file, and a mark that distinguishes the descriptor from an earlier file with
+			   * the same number. The text is in LOG_FILE. */
 };
 
 #define WAIT_FD(wait)   ((uint32_t)(wait))               /* unless FILE_NONE */
@@ -186,30 +200,35 @@ enum file_kind {
 	((uint64_t)(uint32_t)(fd) | (uint64_t)(uint8_t)(kind) << 32 | (uint64_t)(mark) << 40)
 
 /*
- * What a probe of --region and --task knows of its place (the attach cookie): the function's number; how far
- * the caller's stack pointer is above the one there, in words; when a conditional jump leaves the function
- * (0: always, else 1 + the condition's code); where it begins: whether it ends there, too.
+ * Attach cookie of a --region or --task probe: the function's number; the distance from the stack pointer at
+ * the probe up to the caller's, in words; the condition on which a conditional jump leaves the function (0:
+ * none, else 1 + the condition's code). At a function's begin: whether the call ends there, too. At an end:
+ * whether the instruction is a plain `ret`, and its offset within its page (bpf/return.bpf.h).
  */
 #define FUNCTION_NUMBER(cookie)    ((uint32_t)((cookie)&0xffff))
 #define FUNCTION_DISTANCE(cookie)  ((cookie) >> 16 & 0xffff)
 #define FUNCTION_CONDITION(cookie) ((uint32_t)((cookie) >> 32 & 0x1f))
 #define FUNCTION_ENDS_THERE        (1ull << 40)
+#define FUNCTION_RETURNS           (1ull << 41)
+#define FUNCTION_PLACE(cookie)     ((cookie) >> 42 & 0xfff)
+#define FUNCTION_RETURN_AT(place)  (FUNCTION_RETURNS | ((uint64_t)(place)&0xfff) << 42)
 #define FUNCTION_COOKIE(number, words, condition)                                                            \
 	((uint64_t)(number) | (uint64_t)(words) << 16 | (uint64_t)(condition) << 32)
 
-/* Of the number of the file's inode: sockets and pipes have one of their own each. */
+/* A mark from the number of the file's inode. Every socket and pipe has an inode of its own. */
 static inline uint32_t wait_mark(uint64_t inode)
 {
 	return (uint32_t)(inode * 0x9e3779b97f4a7c15ull >> 40);
 }
 
-/* The goroutine woke in vain, another was faster: traceFutileWakeup, Go 1.5 to 1.20 runtime/trace.go. */
+/* The goroutine woke in vain because another one was faster: traceFutileWakeup, Go 1.5 to 1.20
+ * runtime/trace.go. */
 #define PARK_FUTILE 0x80u
 
-/* What a span is for: spanAllocType, Go 1.23 to 1.26 runtime/mheap.go; the others are not for objects. */
+/* Span type: spanAllocType, Go 1.23 to 1.26 runtime/mheap.go. The other types do not hold objects. */
 #define SPAN_FOR_HEAP 0u
 
-/* The sites that an allocation comes by, again and again; not those of a cycle as a whole. */
+/* True for the sites that allocations hit repeatedly, not those of a cycle as a whole. */
 static inline int is_heap_site(uint8_t site)
 {
 	return site == SITE_HEAP_ALLOC || site == SITE_SWEEP_BEGIN || site == SITE_SWEEP_END ||
@@ -218,49 +237,51 @@ static inline int is_heap_site(uint8_t site)
 
 /* raw_record.flags, raw_stack.flags */
 enum raw_flags {
-	RAW_STACK_BROKEN = 1, /* the walk ended in memory that could not be read or was no frame */
+	RAW_STACK_BROKEN = 1, /* the walk reached memory that could not be read or was no frame */
 	RAW_STACK_CUT = 2,    /* the walk ended at STACK_DEPTH */
-	RAW_UNREADABLE = 4,   /* g, m or p could not be read: ids are 0; raw_text: a text, which is empty */
+	RAW_UNREADABLE = 4,   /* g, m or p could not be read, and ids are 0; raw_text: a text could not be
+			       * read and is empty */
 	/*
 	 * raw_stack: of SITE_CPU_SAMPLE. pcs[0] is the interrupted instruction's address plus 1. pcs[1] is
-	 * the return address of its function if that has no frame of its own there, which user space finds
-	 * out; it may be anything else that looks like one, or 0.
+	 * the return address of its function if that has no frame at this point, which user space finds out;
+	 * otherwise it may be any other word in Go's code, or 0.
 	 */
 	RAW_STACK_SAMPLE = 8,
 	/*
-	 * raw_stack: no walk. pcs[0] is the leaf as in any stack; the others are words of the stack's memory
-	 * that lie in Go's code, lowest first, each with its distance from the stack pointer at the leaf, in
-	 * words, above SCAN_SHIFT. Which of them are return addresses the tables of frame sizes tell.
+	 * raw_stack: not walked. pcs[0] is the leaf as in any stack; the others are words of stack memory
+	 * that lie in Go's code, lowest first, each with its distance in words from the stack pointer at the
+	 * leaf, above SCAN_SHIFT. The tables of frame sizes show which of them are return addresses.
 	 */
 	RAW_STACK_SCAN = 16,
 	/*
-	 * raw_stack: of native code, walked by .eh_frame. pcs[0] is a return address, too, or the address of
-	 * the instruction that runs next plus 1; all of them are looked up at pc - 1.
+	 * raw_stack: of native code, walked by .eh_frame. pcs[0] too is a return address, or the address of
+	 * the next instruction plus 1; all of them are looked up at pc - 1.
 	 */
 	RAW_STACK_NATIVE = 32,
 };
 
 #define SCAN_SHIFT 48u /* addresses of a process on amd64 have 47 bits */
 #define SCAN_FRAME                                                                                           \
-	(0xffffull << SCAN_SHIFT) /* the first ones with it are frames that stand for the leaf's             \
-				   */
+	(0xffffull << SCAN_SHIFT) /* the first entries with this distance are frames that replace the        \
+				   * leaf's */
 #define SCAN_DEPTH    250         /* of a RAW_STACK_SCAN, instead of STACK_DEPTH */
-#define SCANNED_STACK 0x200u      /* in the hash: such stacks are hashed apart */
-#define NATIVE_STACK  0x400u      /* the same, of a RAW_STACK_NATIVE */
+#define SCANNED_STACK 0x200u      /* in the hash: keeps these stacks apart from others */
+#define NATIVE_STACK  0x400u      /* the same for a RAW_STACK_NATIVE */
 
-/* Go keeps at most 128 logical frames; a few more are read for those it skips at the leaf. */
+/* Go keeps at most 128 logical frames. A few more are read to make up for those skipped at the leaf. */
 #define STACK_DEPTH 136
 
-/* One hit. Pointers are addresses in the target; 0 where there is none. */
+/* One hit. Pointers are addresses in the target; 0 = none. */
 struct raw_record {
 	uint32_t tid;   /* kernel thread id of the thread that was hit */
 	uint8_t site;   /* enum site */
-	uint8_t status; /* g.atomicstatus without the scan bit before the change; SITE_NEWPROC: the new one */
+	uint8_t status; /* g.atomicstatus before the change, without the scan bit; SITE_NEWPROC: after the
+			 * change */
 	uint16_t flags; /* enum raw_flags */
 	uint64_t time;  /* CLOCK_MONOTONIC, ns */
 	uint64_t g;
 	uint64_t goid;
-	uint64_t p;     /* this thread's P (m.p; in a system call of <= 1.25 m.oldp), or the P concerned */
+	uint64_t p;     /* this thread's P (m.p; in a system call up to 1.25 m.oldp), or the P concerned */
 	uint64_t stack; /* hash of a raw_stack sent before, 0 = none */
 	uint64_t arg;
 	uint64_t arg2;
@@ -270,50 +291,94 @@ struct raw_record {
 struct raw_stack {
 	uint32_t n;
 	uint8_t site; /* SITE_STACK */
-	uint8_t skip; /* logical frames to leave out at the leaf, after inline expansion */
+	uint8_t skip; /* logical frames to leave out at the leaf, counted after inline expansion */
 	uint16_t flags;
 	uint64_t hash; /* over pcs and skip; never 0 */
 	uint64_t pcs[];
 };
 
-/* What the runtime's own tracer keeps of a text (maxTraceStringLen, Go 1.22 ... 1.26 runtime/tracestring.go).
- */
+/* The length to which the runtime's own tracer cuts a text (maxTraceStringLen, Go 1.22 ... 1.26
+ * runtime/tracestring.go). */
 #define TEXT_MAX 1024u
 
-/* A hit with texts of the program's: any bytes. */
+/* A hit with texts from the program, which may hold any bytes. */
 struct raw_text {
 	struct raw_record record;
-	uint16_t len, len2; /* of the first text and of the second, which follows it; at most TEXT_MAX each */
-	/* In the ring only: a text that was not in memory stands as its address (8 bytes), this is its
-	 * length. */
+	uint16_t len, len2; /* of the first text, and of the second, which follows it; at most TEXT_MAX
+			     * each */
+	/* In the ring only: for a text that could not be read, the record has its address (8 bytes) instead,
+	 * and this is its length. */
 	uint16_t away, away2;
 	char text[];
 };
 
-/* A thread as a look at all of them finds it. */
+/* Counters that the programs keep per CPU. */
+enum counter {
+	LOSS_RECORD, /* no memory to assemble a record with texts */
+	LOSS_UNREADABLE,
+	LOSS_SCRATCH_BUSY,
+	LOSS_SAMPLE,
+	HITS_SILENT,    /* no loss: hits minus records, as a hit need not make one */
+	HITS_BACKUP,    /* no loss: a first program was left out, a second one was not
+			   (bpf/recursion_backup.bpf.h) */
+	HITS_UNWATCHED, /* no loss: hits while the lease was closed */
+	RING_FULL,      /* no loss: how often a full ring closed the lease */
+	TIMED_PROBES,   /* hits of uprobes that were timed, and the sum of their times */
+	TIMED_PROBES_NS,
+	TIMED_CALLS, /* the same for tracepoints */
+	TIMED_CALLS_NS,
+	COUNTERS
+};
+
+#define LEASE_OPEN (1ull << 63)
+
+/* Until when hits are recorded; see bpf/lease.bpf.h. */
+struct lease {
+	uint64_t until;      /* kernel ticks; 0: closed */
+	uint64_t closed_ns;  /* when a ring became full, CLOCK_MONOTONIC; 0: none is full */
+	uint64_t renewed_ns; /* time of the last renewal, CLOCK_MONOTONIC */
+};
+
+/* A thread as the task iterator finds it. */
 struct raw_thread {
 	uint32_t tid, tgid;
-	uint32_t cpu;    /* where it runs or ran last */
-	uint8_t on_cpu;  /* it runs */
-	uint8_t exiting; /* it is about to end, and has no memory to look at */
+	uint32_t cpu;    /* where it runs or last ran */
+	uint8_t on_cpu;  /* 1: it is running */
+	uint8_t exiting; /* it is exiting, and has no memory to read */
 	uint8_t left;    /* enum left, unless it runs */
 	uint8_t reserved;
-	uint64_t start_ns;   /* CLOCK_BOOTTIME */
-	uint64_t call, wait; /* as raw_record.arg, arg2 of SITE_SWITCH */
-	uint64_t ip, sp, bp; /* of user mode: ip as in a RAW_STACK_NATIVE; 0: it has none */
-	uint64_t link;     /* where a leaf may have its return address: arm64's x30, amd64's rdi in a call */
-	uint64_t switches; /* how often it has left a CPU */
+	uint64_t start_ns;   /* start time, CLOCK_BOOTTIME */
+	uint64_t call, wait; /* as arg and arg2 of SITE_SWITCH */
+	uint64_t ip, sp, bp; /* in user mode; ip as in a RAW_STACK_NATIVE, 0: no user mode */
+	uint64_t link;       /* a leaf's possible return address: arm64's x30, amd64's rdi in a call */
+	uint64_t switches;   /* how often it has left a CPU */
 	char comm[16];
 };
 
-/* A thread's ids in the initial pid namespace and in gotrace's own, which is so deep. */
+/* A thread of a Go program that has lost its CPU (bpf/off_cpu.bpf.h). */
+struct off_cpu_slot {
+	uint32_t pid; /* 0: none */
+	uint32_t tid;
+	uint64_t since;     /* ns */
+	uint64_t by;        /* raw_record.g of SITE_OFF_CPU */
+	uint64_t queue;     /* the run queue in which it waits */
+	uint64_t throttled; /* how long that queue had been throttled before, ns */
+	uint64_t comm[2];
+	uint8_t left; /* enum left */
+	uint8_t is_throttled;
+	uint8_t reserved[6];
+};
+
+#define OFF_CPU_SLOTS 16384u
+
+/* A thread's ids in the initial pid namespace and in gotrace's own, and the level of the latter. */
 struct id_pair {
 	uint32_t outer, own, level;
 };
 
 /*
- * Byte offsets of the release's structs, and constants of the binary. An
- * offset that the release does not have is LAYOUT_ABSENT.
+ * Byte offsets in the release's structs, and constants of the binary. LAYOUT_ABSENT: the release does not
+ * have the field.
  */
 #define LAYOUT_ABSENT 0xffffffffu
 
@@ -339,70 +404,72 @@ struct go_layout {
 	uint32_t coro_gp;
 	uint32_t g_in_mark_assist;
 	uint32_t span_npages, span_alloc_count, span_elemsize;
-	uint32_t gc_percent, gc_heap_live; /* of gcControllerState */
-	/* Link-time addresses of type descriptors: of a task's key in a context, and *trace.Task. */
+	uint32_t gc_percent, gc_heap_live; /* in gcControllerState */
+	/* Link-time addresses of type descriptors: that of a task's key in a context, and that of
+	 * *trace.Task. */
 	uint64_t task_key_type, task_type;
-	/* arm64: the register that is zero at the jump in StartRegion while the runtime's tracer is off. */
+	/* arm64: the register that is zero at the jump in StartRegion if the runtime's tracer is off. */
 	uint32_t region_flag_register;
 };
 
 /*
- * Addresses in the process: not constants, for a program that gotrace starts
- * gets its place in memory when the programs are loaded already. 0 = not known.
+ * Addresses in the process. They are not constants, because a program that gotrace starts gets its load
+ * address only after the BPF programs are loaded. 0 = not known.
  */
 struct go_places {
 	uint64_t text, etext; /* Go's code */
 	uint64_t gopark, gopark_end;
 	/*
-	 * Where callbacks from C come in: their frames lie on the goroutine's stack right below those of
-	 * cgocall, but the chain of frame pointers leads away to C's stack in cgocallback. 0 without cgo.
+	 * Entry point of callbacks from C. Their frames are on the goroutine's stack right below those of
+	 * cgocall, but the chain of frame pointers leads to C's stack in cgocallback. 0 without cgo.
 	 */
 	uint64_t cgocallback, cgocallback_end;
 	uint64_t cgocall, cgocall_end;
-	uint64_t cgocall_frame; /* how far its frame pointer is above its stack pointer */
-	/* Up to 1.20, where a goroutine leaves its thread: by which call of its own, for there is a caller
-	 * without one. */
+	uint64_t cgocall_frame; /* distance from its stack pointer up to its frame pointer */
+	/* Up to 1.20: the calls by which a goroutine leaves its thread. One of them hides its caller from the
+	 * chain. */
 	uint64_t stack_switch, stack_switch_end;   /* runtime.systemstack_switch */
 	uint64_t async_preempt, async_preempt_end; /* runtime.asyncPreempt2 */
 	uint64_t goyield, goyield_end;             /* runtime.goyield */
 	uint64_t syscalls, syscalls_end; /* up to 1.18: from syscall.Syscall to where syscall.Syscall6 ends */
-	/* In the calls by which these tell the runtime's tracer. */
-	uint64_t injectglist_tells; /* GoUnpark */
-	uint64_t sweep_tells;       /* GCSweepSpan */
-	uint64_t sweep_teller;      /* up to 1.21, in the call by which that tells: it is part of the stack */
-	uint64_t assist_tells;      /* GCMarkAssistStart */
-	uint64_t gc_controller;     /* runtime.gcController; up to Go 1.16 memstats, 0 in 1.4 */
-	/* Who sweeps spans in order to allocate. */
+	/* Return addresses of the calls to the runtime's tracer in these functions. */
+	uint64_t injectglist_trace_call; /* GoUnpark */
+	uint64_t sweep_trace_call;       /* GCSweepSpan */
+	uint64_t sweep_trace_callee;     /* up to 1.21, in the callee, which is part of the stack */
+	uint64_t assist_trace_call;      /* GCMarkAssistStart */
+	uint64_t gc_controller;          /* runtime.gcController; up to Go 1.16 memstats, 0 in 1.4 */
+	/* Functions that sweep spans in order to allocate. */
 	uint64_t cache_span, cache_span_end;       /* runtime.(*mcentral).cacheSpan */
 	uint64_t reclaim_chunk, reclaim_chunk_end; /* runtime.(*mheap).reclaimChunk */
-	uint64_t deduct, deduct_end;               /* runtime.deductSweepCredit, by sweepone */
-	/* Who stops the world in the name of the collector: up to Go 1.20 the caller is the reason. */
-	uint64_t gc_start, gc_start_end;         /* runtime.gcStart: to end the sweep */
-	uint64_t gc_mark_done, gc_mark_done_end; /* runtime.gcMarkDone: to end marking */
-	uint64_t next_gc;                /* up to Go 1.18: heapGoal of gcController; up to 1.16 of memstats */
+	uint64_t deduct, deduct_end;               /* runtime.deductSweepCredit, calls sweepone */
+	/* Functions that stop the world for the collector: up to Go 1.20 the caller is the reason. */
+	uint64_t gc_start, gc_start_end;         /* runtime.gcStart: to finish sweeping */
+	uint64_t gc_mark_done, gc_mark_done_end; /* runtime.gcMarkDone: to finish marking */
+	uint64_t next_gc;                /* up to Go 1.18: heapGoal of gcController; up to 1.16 next_gc of
+					  * memstats */
 	uint64_t gc_worker;              /* up to Go 1.15: runtime.gcBgMarkWorker */
-	uint64_t reclaim, reclaim_end;   /* runtime.(*mheap).reclaim, by sweepone: up to 1.11 */
-	uint64_t newstack, newstack_end; /* runtime.newstack: in 1.4 */
-	uint64_t assist_teller;          /* up to 1.11, in the call by which traceGCMarkAssistStart tells */
+	uint64_t reclaim, reclaim_end;   /* runtime.(*mheap).reclaim, calls sweepone up to 1.11 */
+	uint64_t newstack, newstack_end; /* runtime.newstack, 1.4 only */
+	uint64_t assist_trace_callee;    /* up to 1.11, the call in traceGCMarkAssistStart */
 };
 
-/* Where a value is at a place in the code: in a register (numbers of the machine code), or on the stack. */
+/* Where a value is at a given instruction: in a register (numbered as in machine code), or on the stack. */
 struct value_place {
 	uint32_t on_stack; /* 0: in reg; 1: in memory at the stack pointer + slot */
 	uint32_t reg, slot;
 };
 
-/* A wait reason of Go up to 1.10, enough to tell it from the others. */
+/* A wait reason of Go up to 1.10, with enough of it to distinguish it from the others. */
 struct wait_text {
-	uint64_t begin; /* its first eight bytes, 0 behind a shorter one */
-	uint64_t len;   /* 0: no text has this number */
+	uint64_t begin; /* its first eight bytes, zero-padded */
+	uint64_t len;   /* 0: no wait reason has this number */
 };
 
 #define WAIT_TEXTS 32
 
-/* What the probes of --alloc need of the binary. */
+/* What the probes of --alloc need to know about the binary. */
 struct alloc_layout {
-	uint32_t span_base;                        /* of mspan.startAddr */
+	uint32_t span_base;                        /* offset of mspan.startAddr */
 	struct value_place stack_base, stack_size; /* in runtime.stackalloc, once it has the stack */
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What differs between architectures in a thread's registers; nothing else on
- * the BPF side names one. GO_ARG: Go's register ABI for integers (Go 1.17 on:
- * src/cmd/compile/abi-internal.md), C_ARG: C's first arguments.
+ * Architecture differences in a thread's registers; no other file on the BPF side names a register. GO_ARG:
+ * Go's register ABI for integers (from Go 1.17 on: src/cmd/compile/abi-internal.md). C_ARG: the first
+ * arguments of a C function.
  */
 #ifndef GOTRACE_REGS_BPF_H
 #define GOTRACE_REGS_BPF_H
@@ -28,15 +28,15 @@
 
 #define C_ARG_0(regs) ((regs)->di)
 
-#define CALL_SIZE 5 /* of a call instruction: e8 rel32 */
+#define CALL_SIZE 5 /* length of a call instruction: e8 rel32 */
 
-/* A comparison of unsigned numbers came before: the carry and the zero flag. */
+/* Evaluate the carry and zero flags after a comparison of unsigned numbers. */
 #define REG_FLAGS(regs)         ((regs)->flags)
 #define IS_EQUAL(regs)          ((regs)->flags & 0x40u)
 #define IS_BELOW_OR_EQUAL(regs) ((regs)->flags & 0x41u)
 
-/* In the kernel orig_ax is the system call's number, and negative where an interrupt or a fault led into it
- * (arch/x86/entry/entry_64.S). */
+/* In the kernel, orig_ax is the system call's number. It is negative if an interrupt or a fault entered the
+ * kernel (arch/x86/entry/entry_64.S). */
 #define CALL_OF(regs)      ((__s64)(regs)->orig_ax)
 #define CALL_ARG_0(regs)   ((regs)->di)
 #define CALL_ARG_1(regs)   ((regs)->si)
@@ -44,14 +44,14 @@
 #define CALL_ARG_4(regs)   ((regs)->r8)
 #define IS_USER_MODE(regs) (((regs)->cs & 3) == 3)
 
-/* Where a leaf may keep its return address: vfork in its first argument's register, for the child overwrites
- * what is below the stack pointer (glibc sysdeps/unix/sysv/linux/x86_64/vfork.S). */
+/* Where a leaf may keep its return address. vfork keeps it in the register of its first argument, because the
+ * child overwrites what is below the stack pointer (glibc sysdeps/unix/sysv/linux/x86_64/vfork.S). */
 #define LINK_FIELD
 #define KEEP_LINK(to, regs)
 #define LINK_OF(user_regs) ((user_regs)->call ? (user_regs)->args[0] : 0)
 #define REG_LINK(regs)     0
 
-/* Where the kernel keeps a register of a number in machine code. Those that hold no value: -1. */
+/* Offset in pt_regs of a register numbered as in machine code, -1 for registers that hold no value. */
 static inline __attribute__((always_inline)) int reg_offset(__u32 number)
 {
 	switch (number) {
@@ -84,11 +84,11 @@ static inline __attribute__((always_inline)) int reg_offset(__u32 number)
 	}
 }
 
-/* Where members are: for MEMBER. */
+/* Member names for MEMBER. */
 #define REG_FP_MEMBER bp
 #define CALL_MEMBER   orig_ax
 
-/* The C library's thread pointer: a member of a task. */
+/* The member of a task that holds the C library's thread pointer. */
 #define THREAD_POINTER thread.fsbase
 
 #elif defined(__TARGET_ARCH_arm64)
@@ -107,7 +107,7 @@ static inline __attribute__((always_inline)) int reg_offset(__u32 number)
 
 #define C_ARG_0(ctx) ((ctx)->regs[0])
 
-#define CALL_SIZE 4 /* of a bl */
+#define CALL_SIZE 4 /* length of a bl */
 
 /* Flags Z and C of PSTATE; C is set when a comparison finds no borrow (Arm ARM, C1.2.4: eq, ls). */
 #define PSTATE_Z  0x40000000u
@@ -117,8 +117,8 @@ static inline __attribute__((always_inline)) int reg_offset(__u32 number)
 #define IS_EQUAL(ctx)          ((ctx)->pstate & PSTATE_Z)
 #define IS_BELOW_OR_EQUAL(ctx) (((ctx)->pstate & (PSTATE_Z | PSTATE_C)) != PSTATE_C)
 
-/* The number is -1 but in a system call (arch/arm64/kernel/entry.S, kernel_entry), and register 0, which
- * takes the result, is kept apart (arch/arm64/kernel/syscall.c). */
+/* syscallno is -1 outside of system calls (arch/arm64/kernel/entry.S, kernel_entry). Register 0, which
+ * receives the result, is saved separately (arch/arm64/kernel/syscall.c). */
 #define CALL_OF(ctx)           ((__s64)(ctx)->syscallno)
 #define CALL_ARG_0(ctx)        ((ctx)->orig_x0)
 #define CALL_ARG_1(ctx)        ((ctx)->regs[1])
@@ -129,13 +129,13 @@ static inline __attribute__((always_inline)) int reg_offset(__u32 number)
 #define REG_FP_MEMBER      regs[29]
 #define CALL_MEMBER        syscallno
 
-/* A leaf's return address stays in the link register. */
+/* A leaf keeps its return address in the link register. */
 #define LINK_FIELD         uint64_t link;
 #define KEEP_LINK(to, ctx) ((to)->link = (ctx)->regs[30])
 #define LINK_OF(user_regs) ((user_regs)->link)
 #define REG_LINK(ctx)      ((ctx)->regs[30])
 
-/* Where the kernel keeps a register of a number in machine code. Those that hold no value: -1. */
+/* Offset in pt_regs of a register numbered as in machine code, -1 for registers that hold no value. */
 static inline __attribute__((always_inline)) int reg_offset(__u32 number)
 {
 	return number < 31 ? (int)(number * sizeof(__u64)) : -1;

@@ -1,32 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * CPU samples: a software clock of each CPU strikes so and so often a second,
- * and what runs there then is told if it is the target. It costs the target
- * nothing but these interrupts, however often its threads come, go and switch.
+ * CPU samples: a per-CPU software clock fires; a sample is emitted if the target is running. The cost to the
+ * target is only these interrupts, however often its threads start, end and switch.
  *
- * What a sample holds is what the runtime's profiler would have handed to the
- * tracer (Go 1.22 … 1.26, sigprof in runtime/proc.go). A thread without a g is
- * C's own, and none of the profiler's either.
+ * A sample holds what the runtime's profiler would have given the tracer (Go 1.22 … 1.26, sigprof in
+ * runtime/proc.go). A thread without a g is a C thread; the runtime's profiler does not report those either.
  */
 #ifndef GOTRACE_SAMPLE_BPF_H
 #define GOTRACE_SAMPLE_BPF_H
 
 #include "bpf/syscall.bpf.h"
 
-/* Stacks of samples are hashed apart: their first two addresses mean something else. */
+/* Stacks of samples are hashed separately, because their first two addresses have another meaning. */
 #define SAMPLE_STACK 0x100u
 
-/* Where the thread was; then where its stack goes on. */
+/* Where the thread was, and where its stack continues. */
 struct sampled {
 	uint64_t pc, sp, bp;
-	uint64_t link;   /* where a leaf returns to, on processors with a register for it */
+	uint64_t link;   /* a leaf's return address, on architectures with a link register */
 	uint64_t g;      /* of the thread */
 	uint64_t caller; /* pcs[1] of a RAW_STACK_SAMPLE */
-	uint64_t above;  /* the frame above, if that is known not to be in the chain; else 0 */
+	uint64_t above;  /* the next frame up, if known not to be in the chain; else 0 */
 	uint64_t hi;     /* of the stack that bp is on */
 };
 
-/* What cannot be read costs one sample its stack; the state of the trace does not hang on it. */
+/* Reads without counting a loss: an unreadable word costs one sample its stack, and does not affect the state
+ * of the trace. */
 static __always_inline bool peek(void *to, uint32_t size, uint64_t address)
 {
 	return !bpf_probe_read_user(to, size, (const void *)address);
@@ -44,8 +43,8 @@ static __always_inline bool in_go(uint64_t pc)
 }
 
 /*
- * The thread's own registers, also while it is in the kernel. With probed tasks nobody
- * knows where these are: such a sample has no stack.
+ * The thread's user-mode registers, even while it is in the kernel. With probed tasks their address is not
+ * known, and such a sample has no stack.
  */
 static __always_inline bool user_registers(struct sampled *at, struct bpf_perf_event_data *ctx)
 {
@@ -69,17 +68,16 @@ static __always_inline bool user_registers(struct sampled *at, struct bpf_perf_e
 }
 
 /*
- * A function without a frame (a leaf, or one that is just being entered or
- * left) has left the frame pointer to its caller: the chain begins with the
- * caller's caller, and the caller is the word at the stack pointer, or above
- * the frame pointer that was just pushed; on arm64 it is in the link register. Which it is, the function
- * table knows, and that is user space's.
+ * A function without a frame (a leaf, or one being entered or left) has the frame pointer of its caller, so
+ * the chain begins with the caller's caller. The caller is the word at the stack pointer, or the one above
+ * the frame pointer that was just pushed; on arm64 it is in the link register. The function table shows
+ * which, and only user space has it.
  */
 static __always_inline void guess_caller(struct sampled *at)
 {
 	uint64_t caller = at->link;
 #if defined(__TARGET_ARCH_arm64)
-	/* A frame that is being made or taken down: its return address is saved, but the chain is the
+	/* A frame is being made or torn down: its return address is saved, but the chain is still the
 	 * caller's. */
 	if (at->bp != at->sp - 8 && peek(&at->above, sizeof(at->above), at->sp) && !in_go(at->above))
 		at->above = 0;
@@ -93,13 +91,13 @@ static __always_inline void guess_caller(struct sampled *at)
 	at->pc++;
 }
 
-/* Frames of the kernel's vDSO and of C's until Go's own are reached; few, for C's may be no frames at all. */
+/* Follows frames of the vDSO and of C until it reaches Go's. It follows only a few, since C need not keep
+ * frame pointers. */
 static __always_inline void climb_to_go(struct sampled *at)
 {
 	uint64_t bp = at->bp;
 
-	if (in_go(at->link)) { /* the vDSO's functions need no frame: the frame pointer is that of who called
-				*/
+	if (in_go(at->link)) { /* the vDSO's functions make no frame: the frame pointer is their caller's */
 		at->pc = at->link;
 		return;
 	}
@@ -120,8 +118,8 @@ static __always_inline void climb_to_go(struct sampled *at)
 }
 
 /*
- * C code that a goroutine called: the stack that led to the call (cgocall, below the frame of asmcgocall).
- * A thread of C's own that has been in Go before has a goroutine too, which called nothing.
+ * The goroutine called C: uses the stack that led to the call (cgocall, below the frame of asmcgocall). A C
+ * thread that has been in Go before has a goroutine, too, but that called nothing.
  */
 static __always_inline void leave_c(struct sampled *at, const struct go_g *curg)
 {
@@ -162,7 +160,7 @@ int cpu_sample(struct bpf_perf_event_data *ctx)
 	struct go_m m;
 	bool known;
 
-	if (!is_target() || !places.etext)
+	if (!is_target() || !places.etext || !begin_hit())
 		return 0;
 	known = user_registers(&at, ctx);
 	g = at.g;
@@ -178,9 +176,9 @@ int cpu_sample(struct bpf_perf_event_data *ctx)
 	rec.goid = g_word(&curg, layout.g_goid);
 	rec.p = m.p;
 	if (known) {
-		if (scan_stacks && in_go(at.pc)) {
+		if (has_abi0() && in_go(at.pc)) {
 			rec.stack = scan_from(at.pc + 1, at.sp, at.hi, SAMPLE_STACK, RAW_STACK_SAMPLE);
-			send_or_count(&rec, LOSS_SAMPLE);
+			send(&rec);
 			return 0;
 		}
 		if (in_go(at.pc))
@@ -191,7 +189,7 @@ int cpu_sample(struct bpf_perf_event_data *ctx)
 			climb_to_go(&at);
 		rec.stack = stack_of_sample(&at, &curg);
 	}
-	send_or_count(&rec, LOSS_SAMPLE);
+	send(&rec);
 	return 0;
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* CPU samples of threads: a software clock of each CPU strikes, and what runs there is told if it is ours. */
+/* CPU samples of threads: a per-CPU software clock fires; a sample is emitted if a traced thread is
+ * running. */
 #ifndef GOTRACE_SAMPLES_BPF_H
 #define GOTRACE_SAMPLES_BPF_H
 
 #include "bpf/thread.bpf.h"
 
-/* In the kernel, too, it is told where the thread left user mode. */
+/* For a thread in the kernel, the sample shows where it left user mode. */
 SEC("?perf_event")
 int cpu_sample(struct bpf_perf_event_data *ctx)
 {
@@ -15,7 +16,7 @@ int cpu_sample(struct bpf_perf_event_data *ctx)
 	uint32_t tgid = MEMBER(task, tgid);
 
 	(void)ctx;
-	if (!is_traced(tgid))
+	if (!is_traced(tgid) || !begin_hit())
 		return 0;
 	rec.tid = MEMBER(task, pid);
 	rec.goid = tgid;
@@ -24,9 +25,8 @@ int cpu_sample(struct bpf_perf_event_data *ctx)
 	rec.p = bpf_get_smp_processor_id();
 	rec.time = bpf_ktime_get_ns();
 	if (own_level)
-		show_ids(&rec);
-	if (put(&rec, sizeof(rec)))
-		count_loss(LOSS_SAMPLE);
+		translate_ids(&rec);
+	put(&rec, sizeof(rec));
 	return 0;
 }
 

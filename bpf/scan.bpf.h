@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Stacks where no chain of frame pointers can be trusted: Go 1.4 to 1.6 keep
- * none, 1.7 to 1.13 lose them in nanotime and walltime (runtime/sys_linux_amd64.s),
- * and up to 1.20 the runtime's own tracer walks by the tables of the
- * compiler, so that frames which the chain jumps over (systemstack's caller, the
- * caller of a function stopped in its prologue) are in its stacks.
+ * Stack scans, for releases whose chain of frame pointers is not reliable. Go 1.4 to 1.6 keep none, 1.7 to
+ * 1.13 lose them in nanotime and walltime (runtime/sys_linux_amd64.s). Up to 1.20 the runtime's own tracer
+ * walks by the compiler's tables, so its stacks include frames that the chain skips (systemstack's caller,
+ * the caller of a function stopped in its prologue).
  *
- * What the walk needs of the stack's memory is the return addresses and where
- * they are: every word that lies in Go's code is kept with its place, and user
- * space finds its way through them by the sizes of the frames (symbol/scan.h).
- * Other words, which change all the time, are left out, so that a stack that
- * is taken again has the same hash.
+ * The unwinder needs only the return addresses and their places. So every word that lies in Go's code is kept
+ * with its place, and user space selects the return addresses by the sizes of the frames (symbol/scan.h).
+ * Other words, which change all the time, are left out, so that the same stack has the same hash each time.
  */
 #ifndef GOTRACE_SCAN_BPF_H
 #define GOTRACE_SCAN_BPF_H
@@ -18,14 +15,13 @@
 #include "bpf/stack.bpf.h"
 
 /* Set by capture. */
-const volatile bool scan_stacks;                        /* up to Go 1.16 */
 const volatile bool wait_reason_text;                   /* up to Go 1.10: g.waitreason is a string */
-const volatile struct wait_text wait_texts[WAIT_TEXTS]; /* all that it can be, by their numbers */
+const volatile struct wait_text wait_texts[WAIT_TEXTS]; /* all its values, by number */
 
 #define WORDS_A_RUN 64u
 #define SCAN_RUNS   (CHUNK_WORDS / WORDS_A_RUN)
 
-/* Goes through some words of the chunk; s->bp is the address of the next one. False at its end. */
+/* Scans some words of the chunk. Returns false at the end of the chunk. */
 __noinline int scan_some(SCRATCH_PARAMETER)
 {
 	SCRATCH_GIVEN(s);
@@ -54,10 +50,10 @@ __noinline int scan_some(SCRATCH_PARAMETER)
 	return true;
 }
 
-/* Pieces of stack a scan may take. */
+/* Most chunks of stack in one scan. */
 #define SCAN_CHUNKS 4u
 
-/* The words from s->bp to the end of the stack. */
+/* Scans the words from s->bp to the end of the stack. */
 __noinline int scan_words(SCRATCH_PARAMETER)
 {
 	SCRATCH_GIVEN(s);
@@ -71,7 +67,7 @@ __noinline int scan_words(SCRATCH_PARAMETER)
 			s->flags |= RAW_STACK_BROKEN;
 			return 0;
 		}
-		s->whole_frames++; /* any word can be an address, also the last */
+		s->whole_frames++; /* any word can be an address, including the last */
 		s->n_scanned = 0;
 		for (uint32_t run = 0; run < SCAN_RUNS; run++) {
 			if (!scan_some(GIVE(s)))
@@ -87,7 +83,7 @@ __noinline int scan_words(SCRATCH_PARAMETER)
 	return 0;
 }
 
-/* The stack of which pc is the leaf and the words from sp on are what the callers left. */
+/* The stack whose leaf is pc and whose callers' frames begin at sp. */
 static __always_inline uint64_t scan_from(uint64_t pc, uint64_t sp, uint64_t hi, uint32_t skip,
 					  uint64_t flags)
 {
@@ -107,11 +103,11 @@ static __always_inline uint64_t scan_from(uint64_t pc, uint64_t sp, uint64_t hi,
 }
 
 /*
- * The same from the code that was hit, whose frame is made: what stands for its
- * leaf is where it tells the tracer, and where that is told inside.
+ * The same from the code that was hit, whose frame is set up. Its leaf is replaced by the call of the tracer,
+ * followed by the call within that function.
  */
-static __always_inline uint64_t scan_teller(const struct pt_regs *ctx, uint64_t hi, uint64_t teller,
-					    uint64_t tells)
+static __always_inline uint64_t scan_trace_call(const struct pt_regs *ctx, uint64_t hi, uint64_t callee,
+						uint64_t call)
 {
 	struct scratch *s = begin_walk(hi, SCANNED_STACK);
 	uint64_t hash;
@@ -122,17 +118,18 @@ static __always_inline uint64_t scan_teller(const struct pt_regs *ctx, uint64_t 
 	s->first_word = 0;
 	s->bp = REG_SP(ctx);
 	push_pc(s, REG_PC(ctx) + 1);
-	if (teller)
-		push_pc(s, SCAN_FRAME | teller);
-	if (tells)
-		push_pc(s, SCAN_FRAME | tells);
+	if (callee)
+		push_pc(s, SCAN_FRAME | callee);
+	if (call)
+		push_pc(s, SCAN_FRAME | call);
 	scan_words(GIVE(s));
 	hash = name_stack(s, 0);
 	give_back(s);
 	return hash;
 }
 
-/* As stack_of_g: in a system call from where that was entered, else from where g left its thread. */
+/* As walk_stopped(): from where the system call was entered if g is in one, else from where g left its
+ * thread. */
 static __always_inline uint64_t scan_g(const struct go_g *g, uint8_t skip)
 {
 	bool in_call = g_word(g, layout.g_syscallsp) != 0;
@@ -142,7 +139,7 @@ static __always_inline uint64_t scan_g(const struct go_g *g, uint8_t skip)
 			 g_word(g, layout.g_stack_hi), skip, 0);
 }
 
-/* The stack of the code that was hit, g running it: its leaf is the instruction at ip. */
+/* The stack of the code that was hit, which g is running. Its leaf is the instruction at ip. */
 static __always_inline uint64_t scan_here(const struct pt_regs *ctx, const struct go_g *g, uint8_t skip)
 {
 	return scan_from(REG_PC(ctx) + 1, REG_SP(ctx), g_word(g, layout.g_stack_hi), skip, 0);

@@ -1,48 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Threads come to a CPU and leave it, are woken, made, and end. */
+/* Scheduling of threads: switches, wakeups, creation and exit. */
 #ifndef GOTRACE_SCHED_BPF_H
 #define GOTRACE_SCHED_BPF_H
 
 #include "bpf/calls.bpf.h"
 #include "bpf/interrupt.bpf.h"
+#include "bpf/left.bpf.h"
 #include "bpf/thread.bpf.h"
 
-/* Of task_struct.__state (include/linux/sched.h). */
-#define TASK_INTERRUPTIBLE   0x1u
-#define TASK_UNINTERRUPTIBLE 0x2u
-#define TASK_STOPPED         0x4u
-#define TASK_TRACED          0x8u
-#define TASK_PARKED          0x40u
-#define TASK_DEAD            0x80u
-#define TASK_WAKING          0x200u
-#define TASK_NEW             0x800u
-#define TASK_FROZEN          0x8000u
-
-static __always_inline uint64_t state_of(const struct task_struct *task)
-{
-	const struct task_struct___old *old = (const void *)task;
-
-	if (bpf_core_field_exists(task->__state))
-		return MEMBER(task, __state);
-	return BPF_CORE_READ(old, state);
-}
-
-static __always_inline enum left left_in(uint64_t state)
-{
-	if (!state || state & (TASK_WAKING | TASK_NEW))
-		return LEFT_RUNNABLE;
-	if (state & TASK_DEAD)
-		return LEFT_DEAD;
-	if (state & (TASK_STOPPED | TASK_TRACED | TASK_PARKED | TASK_FROZEN))
-		return LEFT_STOPPED;
-	return state & TASK_INTERRUPTIBLE ? LEFT_ASLEEP : LEFT_DISK;
-}
-
-/* What a thread of ours waits for that falls asleep now, and where. */
+/* Records what a traced thread that is going to sleep waits for, and its stack. */
 static __always_inline void tell_wait(struct raw_record *rec, struct task_struct *task,
 				      const struct user_regs *regs)
 {
-	struct thread *known = regs->call ? known_thread(MEMBER(task, pid)) : NULL;
+	struct call_state *known = regs->call ? known_thread(MEMBER(task, pid)) : NULL;
 
 	if (known && known->call == regs->call) {
 		rec->arg2 = known->wait;
@@ -57,9 +27,8 @@ static __always_inline void tell_wait(struct raw_record *rec, struct task_struct
 }
 
 /*
- * A thread with a signal to take is left runnable, whatever its state was;
- * before Linux 6.14 the tracepoint tells the state from before that
- * (kernel/sched/core.c, __schedule).
+ * A thread with a pending signal stays runnable, whatever its state was. Before Linux 6.14 the tracepoint
+ * passes the state from before that check (kernel/sched/core.c, __schedule).
  */
 static __always_inline void tell_leaving(struct raw_record *rec, struct task_struct *task, bool preempted,
 					 uint64_t state)
@@ -81,8 +50,12 @@ static __always_inline int switched(bool preempted, struct task_struct *prev, st
 	uint32_t left = MEMBER(prev, tgid), come = MEMBER(next, tgid);
 	bool leaves = is_traced(left), comes = is_traced(come);
 	struct raw_record rec = {.site = SITE_SWITCH};
+	uint64_t began;
 
 	if (!leaves && !comes)
+		return 0;
+	began = begin_hit();
+	if (!began)
 		return 0;
 	rec.time = bpf_ktime_get_ns();
 	if (leaves)
@@ -96,6 +69,7 @@ static __always_inline int switched(bool preempted, struct task_struct *prev, st
 		rec.goid = come;
 	}
 	send_timed(&rec);
+	end_hit(began, TIMED_CALLS, TIMED_CALLS_NS);
 	return 0;
 }
 
@@ -121,7 +95,7 @@ int BPF_PROG(sched_switch_old, bool preempt, struct task_struct *prev, struct ta
 	return switched(preempt, prev, next, state_of(prev));
 }
 
-/* Names of threads of other processes that were told, so that each is told once. What is pushed out is told
+/* Thread names of other processes that have been sent, so that each is sent once. An evicted name is sent
  * again. */
 #define OUTSIDERS 1024u
 
@@ -139,22 +113,22 @@ struct {
 
 static __always_inline void introduce(struct task_struct *task)
 {
-	struct outsider this = {.tid = MEMBER(task, pid)}, *told;
+	struct outsider this = {.tid = MEMBER(task, pid)}, *sent;
 	uint32_t key = this.tid % OUTSIDERS;
 
 	read_comm((char *)this.comm, task);
-	told = bpf_map_lookup_elem(&outsiders, &key);
-	if (told && told->tid == this.tid && told->comm[0] == this.comm[0] && told->comm[1] == this.comm[1])
+	sent = bpf_map_lookup_elem(&outsiders, &key);
+	if (sent && sent->tid == this.tid && sent->comm[0] == this.comm[0] && sent->comm[1] == this.comm[1])
 		return;
-	if (told)
-		*told = this;
+	if (sent)
+		*sent = this;
 	send_comm(MEMBER(task, tgid), (uint32_t)this.tid, (const char *)this.comm);
 }
 
 static __always_inline uint64_t stack_of_current(struct task_struct *task)
 {
 	struct user_regs regs;
-	struct thread *known;
+	struct call_state *known;
 
 	if (!user_regs(&regs, task))
 		return 0;
@@ -165,9 +139,8 @@ static __always_inline uint64_t stack_of_current(struct task_struct *task)
 }
 
 /*
- * In an interrupt whoever was interrupted has nothing to do with it, and the
- * idle task does nothing but what interrupts have left for it. Threads of the
- * kernel's are told by their names: what they do they do themselves.
+ * In an interrupt, the interrupted thread is not the waker. The idle task does only what interrupts have left
+ * to it. Kernel threads are recorded by name, because they act on their own.
  */
 static __always_inline void tell_waker(struct raw_record *rec, struct task_struct *waker,
 				       const struct task_struct *woken)
@@ -197,42 +170,56 @@ int BPF_PROG(sched_waking, struct task_struct *woken)
 	struct raw_record rec = {.site = SITE_WAKING};
 	uint32_t tgid = MEMBER(woken, tgid), tid;
 	struct task_struct *waker;
+	uint64_t began;
 
 	if (!is_traced(tgid))
 		return 0;
 	waker = current_task();
 	tid = MEMBER(woken, pid);
 	if ((uint32_t)MEMBER(waker, pid) == tid)
-		return 0; /* it was about to sleep, and does not */
+		return 0; /* it was about to sleep, and no longer is */
+	began = begin_hit();
+	if (!began)
+		return 0;
 	rec.time = bpf_ktime_get_ns();
 	rec.g = tid;
 	rec.goid = tgid;
 	tell_waker(&rec, waker, woken);
 	send_timed(&rec);
+	end_hit(began, TIMED_CALLS, TIMED_CALLS_NS);
 	return 0;
 }
 
-/* False if there are too many. */
+/* Returns false if too many processes are traced. */
 static __always_inline bool follow(uint32_t tgid)
 {
-	uint32_t shown = shown_id(tgid);
+	uint32_t shown = pidns_id(tgid);
 
 	return !bpf_map_update_elem(&traced, &tgid, &shown, BPF_ANY);
 }
 
-/* A process that was just forked has its parent's code, where that was. */
+/* A forked process has its parent's code at the same addresses. */
 static __always_inline void same_space(uint32_t parent, uint32_t child)
 {
 	uint32_t space;
 
-	child = shown_id(child);
+	child = pidns_id(child);
 	if (space_of(parent, &space))
 		bpf_map_update_elem(&unwind_processes, &child, &space, BPF_ANY);
 }
 
+/* Starts to trace a child that was just forked. */
+static __always_inline bool follow_child(uint32_t parent, uint32_t child)
+{
+	if (follow_paused || !follow(child))
+		return false;
+	same_space(parent, child);
+	return true;
+}
+
 static __always_inline void leave_space(uint32_t tgid)
 {
-	tgid = shown_id(tgid);
+	tgid = pidns_id(tgid);
 	bpf_map_delete_elem(&unwind_processes, &tgid);
 }
 
@@ -251,9 +238,10 @@ int BPF_PROG(sched_process_fork, struct task_struct *parent, struct task_struct 
 	if (tgid != from) {
 		if (!follow_children)
 			return 0;
-		rec.status = follow(tgid) ? FORK_FOLLOWED : FORK_ALONE;
-		same_space(from, tgid);
+		rec.status = follow_child(from, tgid) ? FORK_FOLLOWED : FORK_ALONE;
 	}
+	if (!begin_hit())
+		return 0;
 	rec.time = bpf_ktime_get_ns();
 	read_comm(comm, child);
 	send_comm(tgid, tid, comm);
@@ -272,18 +260,18 @@ int BPF_PROG(sched_process_exit, struct task_struct *task)
 	struct raw_record rec = {.site = SITE_THREAD_EXIT};
 	uint32_t tgid = MEMBER(task, tgid);
 
-	if (!is_traced(tgid))
+	if (!is_traced(tgid) || !begin_hit())
 		return 0;
 	rec.tid = MEMBER(task, pid);
 	rec.goid = tgid;
-	if (several && MEMBER(task, signal, live.counter) == 0) /* before this tracepoint: do_exit */
+	if (several && MEMBER(task, signal, live.counter) == 0) /* decremented before this tracepoint, in
+								 * do_exit */
 		rec.status = EXIT_OF_LAST;
 	send_thread(&rec);
 	return 0;
 }
 
-/* Nobody looks at a thread that is gone. A process's first thread goes last, and when its parent has taken
- * note of its end. */
+/* Forgets a thread that is gone. A process's first thread is freed last, after its parent has reaped it. */
 SEC("?tp_btf/sched_process_free")
 int BPF_PROG(sched_process_free, struct task_struct *task)
 {
@@ -300,7 +288,7 @@ int BPF_PROG(sched_process_free, struct task_struct *task)
 	return 0;
 }
 
-/* With one process, what it does as another program is no part of the trace. */
+/* If a single process is traced, what it does after an exec is not part of the trace. */
 SEC("?tp_btf/sched_process_exec")
 int BPF_PROG(sched_process_exec, struct task_struct *task, int old_pid)
 {
@@ -310,15 +298,17 @@ int BPF_PROG(sched_process_exec, struct task_struct *task, int old_pid)
 
 	if (several && spawned && tgid == spawned)
 		follow(tgid);
-	else if (!several && spawned && tgid == spawned && traced_tgid == NOBODY)
+	else if (!several && spawned && tgid == spawned && traced_tgid == NO_PROCESS)
 		traced_tgid = tgid;
 	else if (!is_traced(tgid))
 		return 0;
 	else if (!several)
-		traced_tgid = NOBODY;
+		traced_tgid = NO_PROCESS;
 	if (several)
 		leave_space(tgid);
 	bpf_map_delete_elem(&threads, &tid);
+	if (!begin_hit())
+		return 0;
 	read_comm(comm, task);
 	send_comm(tgid, tid, comm);
 	rec.tid = tid;
@@ -334,7 +324,7 @@ int BPF_PROG(task_rename, struct task_struct *task, const char *comm)
 	uint32_t tgid = MEMBER(task, tgid);
 	char name[COMM_SIZE] = {0};
 
-	if (!is_traced(tgid))
+	if (!is_traced(tgid) || !begin_hit())
 		return 0;
 	bpf_probe_read_kernel_str(name, sizeof(name), comm);
 	send_comm(tgid, MEMBER(task, pid), name);

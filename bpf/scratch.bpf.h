@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What walks of stacks share, whoever's code they are of: buffers, and the
- * dictionary by which a stack's frames are sent once.
+ * Shared by all stack walks, of Go and of native code: buffers, and the dictionary that makes sure a stack's
+ * frames are sent once.
  */
 #ifndef GOTRACE_SCRATCH_BPF_H
 #define GOTRACE_SCRATCH_BPF_H
@@ -10,37 +10,39 @@
 #include "bpf/stack_hash.h"
 #include "bpf/unwind.h"
 
-#define CHUNK       4096u /* bytes of stack a read */
+#define CHUNK       4096u /* bytes of stack per read */
 #define CHUNK_WORDS (CHUNK / 8)
 #define PCS_MASK    255u /* a power of two above STACK_DEPTH and SCAN_DEPTH, for the verifier */
 
 /*
- * A walk and its buffers. Its state is in a map value and volatile on purpose: what the verifier loads
- * from there it knows nothing about, so the loop looks the same to it in every round and is checked fast.
+ * A walk and its buffers. The state is in a map value and volatile on purpose: the verifier knows nothing
+ * about values loaded from there, so every iteration of the loop looks the same to it and is verified
+ * quickly.
  *
- * A uprobe's program can be preempted by another thread that hits a probe on
- * the same CPU, so a CPU has several of these, and each is taken and given back.
+ * A uprobe program can be preempted by another thread that hits a probe on the same CPU. So a CPU has several
+ * of these, and each is acquired and released.
  */
 struct scratch {
 	volatile uint32_t taken;
-	uint32_t fences, index;    /* for kernels before 5.12: its number in the map */
+	uint32_t fences, index;    /* for kernels before 5.12; index: its number in the map */
 	volatile uint32_t n;       /* pcs so far */
 	volatile uint32_t chunks;  /* read so far */
-	volatile uint64_t bp;      /* frame to go on from: [bp+8] is the next return address */
-	volatile uint64_t last_bp; /* the frame before, and its return address */
+	volatile uint64_t bp;      /* next frame: [bp+8] is the next return address */
+	volatile uint64_t last_bp; /* the previous frame, and its return address */
 	volatile uint64_t last_pc;
 	volatile uint64_t hash;
-	volatile struct unwind_regs regs; /* bpf/unwind.bpf.h: of the frame to go on from */
+	volatile struct unwind_regs regs; /* bpf/unwind.bpf.h: registers of the next frame */
 	volatile uint32_t rule;           /* the same: how its caller is found */
-	volatile uint32_t space;          /* the same: of mappings */
-	volatile uint64_t n_scanned;      /* bpf/scan.bpf.h: words of chunk that have been gone through */
-	volatile uint64_t first_word;     /* the same: of chunk, counted from the stack pointer at the leaf */
+	volatile uint32_t space;          /* the same: list of mappings */
+	volatile uint64_t n_scanned;      /* bpf/scan.bpf.h: words of chunk already scanned */
+	volatile uint64_t first_word;     /* the same: place of the chunk's first word, in words from the
+					   * stack pointer at the leaf */
 	uint64_t hi;                      /* end of the stack */
-	uint64_t other_lo, other_hi;      /* a stack on which the chain may go on; other_hi = 0: none */
+	uint64_t other_lo, other_hi;      /* a stack on which the chain may continue; other_hi = 0: none */
 	uint64_t base;                    /* address of chunk in the target */
-	uint64_t whole_frames;            /* words of chunk that a frame can begin at */
+	uint64_t whole_frames;            /* words of chunk at which a frame can begin */
 	uint64_t flags;                   /* enum raw_flags */
-	uint64_t head[sizeof(struct raw_stack) / 8]; /* and its pcs: sent as one */
+	uint64_t head[sizeof(struct raw_stack) / 8]; /* followed by pcs: sent together */
 	uint64_t pcs[PCS_MASK + 1];
 	uint64_t chunk[CHUNK_WORDS + 2];
 };
@@ -55,8 +57,8 @@ struct {
 } scratches SEC(".maps");
 
 /*
- * Hashes of the stacks whose frames have been sent, in sets of four. An array,
- * because its look-up costs nothing; a stack that is pushed out is sent again.
+ * Hashes of the stacks whose frames have been sent, in sets of four. This is an array because its lookup
+ * costs nothing. An evicted stack is sent again.
  */
 #define SENT_SETS 16384u
 #define SENT_WAYS 4u
@@ -74,8 +76,8 @@ struct {
 
 #ifdef BEFORE_512
 /*
- * The exchange came with Linux 5.12 (5ffa25502b5a). Before 6.0 (8c7dcb84e3b7) no thread's program is
- * preempted by another's: what interrupts a program is over before it goes on.
+ * Linux 5.12 introduced the atomic exchange (5ffa25502b5a). Before 6.0 (8c7dcb84e3b7) no program is preempted
+ * by another thread's: a program that interrupts it finishes first.
  */
 static __always_inline bool take(struct scratch *s, uint32_t index)
 {
@@ -86,15 +88,15 @@ static __always_inline bool take(struct scratch *s, uint32_t index)
 	return true;
 }
 
-/* A barrier: the one atomic instruction of these kernels. */
+/* A barrier: these kernels have just one atomic instruction. */
 static __always_inline void fence(struct scratch *s)
 {
 	__sync_fetch_and_add(&s->fences, 1);
 }
 
 /*
- * Functions that the verifier goes through by themselves get numbers only (btf_prepare_func_args in
- * kernel/bpf/btf.c; memory from 5.12 on, e5069b9c23b3): the scratch's.
+ * The verifier checks global functions separately and lets them take only numbers (btf_prepare_func_args in
+ * kernel/bpf/btf.c; memory from 5.12 on, e5069b9c23b3). So they take the index of the scratch.
  */
 #define SCRATCH_PARAMETER uint32_t scratch_index
 #define SCRATCH_GIVEN(s)  struct scratch *s = bpf_map_lookup_elem(&scratches, &scratch_index)
@@ -127,7 +129,7 @@ static __always_inline struct scratch *take_scratch(void)
 static __always_inline void give_back(struct scratch *s)
 {
 	barrier();
-	s->taken = 0; /* on the same CPU: what was done with it is done */
+	s->taken = 0; /* a plain store will do: the next user is on the same CPU */
 }
 
 static __always_inline void push_pc(struct scratch *s, uint64_t pc)
@@ -145,7 +147,7 @@ static __always_inline bool was_sent(const struct sent_set *set, uint64_t hash)
 	       set->hashes[3] == hash;
 }
 
-/* A free one; else bits that have not chosen the set choose. */
+/* Chooses a free slot; else one by hash bits that did not select the set. */
 static __always_inline uint32_t way_for(const struct sent_set *set, uint64_t hash)
 {
 	for (uint32_t i = 0; i < SENT_WAYS; i++) {
@@ -155,10 +157,12 @@ static __always_inline uint32_t way_for(const struct sent_set *set, uint64_t has
 	return hash >> 62;
 }
 
-/* Frames must be in the ring before another CPU may refer to them by their hash. */
+/* Frames must be in the ring before another CPU may refer to them by hash. */
 static __always_inline bool send_frames(struct scratch *s, uint64_t hash, uint8_t skip)
 {
-	uint32_t n = s->n;
+	/* Use a mask, not a comparison: a value spilled before a comparison keeps no bound (Linux 6.1's
+	 * verifier). */
+	uint32_t n = s->n & PCS_MASK;
 	uint64_t size = sizeof(s->head) + n * 8ull;
 	struct raw_stack *head = (struct raw_stack *)s->head;
 
@@ -167,13 +171,11 @@ static __always_inline bool send_frames(struct scratch *s, uint64_t hash, uint8_
 	head->skip = skip;
 	head->flags = (uint16_t)s->flags;
 	head->hash = hash;
-	barrier_var(size);
-	if (size > sizeof(s->head) + SCAN_DEPTH * 8)
-		return false;
 	return !put(s->head, size);
 }
 
-/* Sends the frames if this stack has not been sent yet. Returns the hash, 0 if they could not be sent. */
+/* Sends the frames if this stack has not been sent yet. Returns the hash, or 0 if the frames could not be
+ * sent. */
 static __always_inline uint64_t name_stack(struct scratch *s, uint8_t skip)
 {
 	uint64_t hash = stack_hash_end(s->hash, s->n);
@@ -182,10 +184,8 @@ static __always_inline uint64_t name_stack(struct scratch *s, uint8_t skip)
 
 	if (!set || was_sent(set, hash))
 		return hash;
-	if (!send_frames(s, hash, skip)) {
-		count_loss(LOSS_STACK_FULL);
+	if (!send_frames(s, hash, skip))
 		return 0;
-	}
 	set->hashes[way_for(set, hash)] = hash;
 	return hash;
 }

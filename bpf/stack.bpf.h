@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Stacks by frame pointers, which Go keeps on amd64 and arm64 in every function
- * with a frame; two words in both: the caller's frame pointer, the return address. The part of the stack that
- * the chain runs through is copied in large pieces and walked in the copy: one read instead of two a frame.
+ * Stack walks by frame pointers, which Go keeps on amd64 and arm64 in every function with a frame. On both a
+ * frame record has two words: the caller's frame pointer and the return address. The walk copies the part of
+ * the stack that the chain runs through in large chunks, so that it needs one read instead of two per frame.
  */
 #ifndef GOTRACE_STACK_BPF_H
 #define GOTRACE_STACK_BPF_H
@@ -10,7 +10,7 @@
 #include "bpf/go.bpf.h"
 #include "bpf/scratch.bpf.h"
 
-/* Copies the stack from bp on; false if it is not readable. */
+/* Copies the stack from s->bp on. False if it cannot be read. */
 static __always_inline bool fill_chunk(struct scratch *s)
 {
 	uint64_t bp = s->bp, want = s->hi - bp;
@@ -29,17 +29,17 @@ static __always_inline bool fill_chunk(struct scratch *s)
 #define CALLBACK_FRAME 40
 
 /*
- * The chain has left the goroutine's stack. If that is at a callback from C,
- * goes on with asmcgocall, whose frame is where it had left the stack:
- * cgocallback made its own right below, with the saved g.sched.pc as its
- * return address (Go 1.17 … 1.26 runtime/asm_amd64.s). A thread of C's own
- * has nothing above. Up to Go 1.20 asmcgocall has no frame: there is its return
- * address, into cgocall.
+ * Called when the chain has left the goroutine's stack. If that is at a callback from C, the walk continues
+ * with asmcgocall, whose frame is where the goroutine's stack was left: cgocallback made its own frame right
+ * below, with the saved g.sched.pc as its return address (Go 1.17 … 1.26 runtime/asm_amd64.s). A C thread has
+ * nothing above. Up to Go 1.20 asmcgocall has no frame: its return address, into cgocall, is there instead.
  */
 static __always_inline bool cross_callback(struct scratch *s)
 {
-	uint64_t left = s->last_bp + 16 + CALLBACK_FRAME; /* where asmcgocall had left the stack pointer */
-	uint64_t pc = s->last_pc, words[3]; /* return address of cgocallback, frame of asmcgocall */
+	uint64_t left = s->last_bp + 16 + CALLBACK_FRAME; /* the stack pointer when asmcgocall left this
+							   * stack */
+	uint64_t pc = s->last_pc, words[3]; /* [0]: return address of cgocallback, [1] on: frame of
+					     * asmcgocall */
 
 	if (pc < places.cgocallback || pc >= places.cgocallback_end)
 		return false;
@@ -58,7 +58,7 @@ static __always_inline bool cross_callback(struct scratch *s)
 	return true;
 }
 
-/* Scheduler code on its own stack was called from the goroutine's (systemstack): the chain goes on there. */
+/* If scheduler code was called from the goroutine's stack (systemstack), the chain continues there. */
 static __always_inline bool cross_stacks(struct scratch *s)
 {
 	if (s->bp >= s->other_hi || s->bp < s->other_lo)
@@ -69,10 +69,10 @@ static __always_inline bool cross_stacks(struct scratch *s)
 	return true;
 }
 
-/* Pieces of stack a walk may take: 24 KiB; the deepest HTTP handlers have a fifth of it. */
+/* Most chunks of stack in one walk: 24 KiB. The deepest HTTP handlers use a fifth of that. */
 #define CHUNKS 6u
 
-/* The next frame is not in the chunk: reads on, or ends the walk. */
+/* The next frame is not in the chunk. Reads more, or ends the walk. */
 __noinline int next_chunk(SCRATCH_PARAMETER)
 {
 	SCRATCH_GIVEN(s);
@@ -95,11 +95,11 @@ __noinline int next_chunk(SCRATCH_PARAMETER)
 	return false;
 }
 
-/* A whole walk: frames, and what next_chunk was asked for between them. */
+/* Rounds of a whole walk: frames, plus calls of next_chunk between them. */
 #define ROUNDS       (STACK_DEPTH + 2 * CHUNKS)
 #define ROUNDS_A_RUN 14u
 
-/* Follows the chain of frame pointers for some frames; false at its end. */
+/* Follows the chain of frame pointers for some frames. False at its end. */
 __noinline int walk_some(SCRATCH_PARAMETER)
 {
 	SCRATCH_GIVEN(s);
@@ -115,7 +115,7 @@ __noinline int walk_some(SCRATCH_PARAMETER)
 			s->flags |= RAW_STACK_CUT;
 			return false;
 		}
-		at = at >> 3 | at << 61; /* in words; huge if it is not aligned, or below the chunk */
+		at = at >> 3 | at << 61; /* in words; huge if not aligned, or below the chunk */
 		if (bp <= s->last_bp || at >= s->whole_frames) {
 			if (!next_chunk(GIVE(s)))
 				return false;
@@ -131,9 +131,9 @@ __noinline int walk_some(SCRATCH_PARAMETER)
 }
 
 /*
- * The whole chain from s->bp on. The verifier goes through a loop round by
- * round, but through a global function only once a program, not at its calls:
- * a loop of short loops costs it a tenth of one long loop.
+ * Follows the whole chain from s->bp on. The verifier checks a loop iteration by iteration, but a global
+ * function only once per program, not at each call. So nested short loops take a tenth of the time of one
+ * long loop to verify.
  */
 __noinline int walk_frames(SCRATCH_PARAMETER)
 {
@@ -160,8 +160,8 @@ static __always_inline uint64_t end_walk(struct scratch *s, uint64_t bp, uint8_t
 	return hash;
 }
 
-/* The stack that begins with pc and goes on at bp. */
-static __always_inline uint64_t stack_from(uint64_t pc, uint64_t bp, uint64_t hi, uint8_t skip)
+/* The stack that begins with pc and continues at bp. */
+static __always_inline uint64_t walk_from(uint64_t pc, uint64_t bp, uint64_t hi, uint8_t skip)
 {
 	struct scratch *s = begin_walk(hi, skip);
 
@@ -172,15 +172,15 @@ static __always_inline uint64_t stack_from(uint64_t pc, uint64_t bp, uint64_t hi
 }
 
 /* The stack above the frame at bp. */
-static __always_inline uint64_t stack_of_callers(uint64_t bp, uint64_t hi)
+static __always_inline uint64_t walk_callers(uint64_t bp, uint64_t hi)
 {
 	struct scratch *s = begin_walk(hi, 0);
 
 	return s ? end_walk(s, bp, 0) : 0;
 }
 
-/* The stack of a function that has not made its frame yet: pc in it, then where it returns to. */
-static __always_inline uint64_t stack_of_entry(uint64_t pc, uint64_t ret, uint64_t bp, uint64_t hi)
+/* The stack of a function that has not made its frame yet: pc in it, then its return address. */
+static __always_inline uint64_t walk_entry(uint64_t pc, uint64_t ret, uint64_t bp, uint64_t hi)
 {
 	struct scratch *s = begin_walk(hi, 0);
 
@@ -192,10 +192,10 @@ static __always_inline uint64_t stack_of_entry(uint64_t pc, uint64_t ret, uint64
 }
 
 /*
- * Whether g.sched.bp is of the frame that lies over the one of g.sched.pc's
- * caller: one frame is hidden when it was stopped in morestack (g.syncSafePoint,
- * golang.org/issue/68090), and up to Go 1.20, whose systemstack makes no frame
- * (runtime/asm_amd64.s), whenever it has gone to the scheduler's stack by that.
+ * True if g.sched.bp is the frame above that of g.sched.pc's caller, so that the chain skips the caller. That
+ * is so if the goroutine was stopped in morestack (g.syncSafePoint, golang.org/issue/68090), and up to Go
+ * 1.20, whose systemstack makes no frame (runtime/asm_amd64.s), whenever the goroutine went to the
+ * scheduler's stack through systemstack.
  */
 static __always_inline bool hides_caller(const struct go_g *g, uint64_t pc, bool preempted)
 {
@@ -208,11 +208,10 @@ static __always_inline bool hides_caller(const struct go_g *g, uint64_t pc, bool
 }
 
 /*
- * The stack of a goroutine that is not running Go code of its own now, as
- * traceStack begins it (Go 1.26 runtime/tracestack.go): in a system call from
- * g.syscall*, else from g.sched.
+ * The stack of a goroutine that is not running Go code now, from the same place as traceStack (Go 1.26
+ * runtime/tracestack.go): in a system call from g.syscall*, else from g.sched.
  */
-static __always_inline uint64_t stack_of_stopped(const struct go_g *g, uint8_t skip, bool preempted)
+static __always_inline uint64_t walk_stopped(const struct go_g *g, uint8_t skip, bool preempted)
 {
 	bool in_call = g_word(g, layout.g_syscallsp) != 0 && layout.g_syscallbp != LAYOUT_ABSENT;
 	struct scratch *s = begin_walk(g_word(g, layout.g_stack_hi), skip);
@@ -226,21 +225,16 @@ static __always_inline uint64_t stack_of_stopped(const struct go_g *g, uint8_t s
 	return end_walk(s, g_word(g, in_call ? layout.g_syscallbp : layout.g_sched_bp), skip);
 }
 
-/* What the runtime's tracer gives for this skip: up to Go 1.21 none for 0 (runtime/trace.go). */
+/* True if the runtime's tracer records a stack for this skip. Up to Go 1.21 it records none for 0
+ * (runtime/trace.go). */
 static __always_inline bool has_stack(uint8_t skip)
 {
 	return skip || go_minor >= 22;
 }
 
-static __always_inline uint64_t stack_of_g(const struct go_g *g, uint8_t skip)
-{
-	return stack_of_stopped(g, skip, false);
-}
-
 /*
- * Up to Go 1.22 the frame that entersyscall was called from is not kept
- * (g.syscallbp is of 1.23): it is the first one above g.syscallsp in the
- * chain that begins at the thread's own frame pointer.
+ * Up to Go 1.22 the frame that called entersyscall is not saved (g.syscallbp exists from 1.23 on). It is the
+ * first frame above g.syscallsp in the chain that begins at the thread's own frame pointer.
  */
 static __always_inline uint64_t frame_above(uint64_t bp, uint64_t sp)
 {
@@ -249,9 +243,9 @@ static __always_inline uint64_t frame_above(uint64_t bp, uint64_t sp)
 	return bp;
 }
 
-/* Up to Go 1.18 syscall.Syscall and its like are assembly without a frame (syscall/asm_linux_amd64.s): what
- * they return to is at the stack pointer that entersyscall has kept. */
-static __always_inline uint64_t stack_over_assembly(const struct go_g *g, uint64_t bp)
+/* Up to Go 1.18 syscall.Syscall and its variants are assembly without a frame (syscall/asm_linux_amd64.s).
+ * Their return address is at the stack pointer that entersyscall saved. */
+static __always_inline uint64_t walk_over_assembly(const struct go_g *g, uint64_t bp)
 {
 	uint64_t pc = g_word(g, layout.g_syscallpc);
 	struct scratch *s = begin_walk(g_word(g, layout.g_stack_hi), 1);
@@ -264,23 +258,23 @@ static __always_inline uint64_t stack_over_assembly(const struct go_g *g, uint64
 	return end_walk(s, bp, 1);
 }
 
-static __always_inline uint64_t stack_in_call(const struct go_g *g, uint64_t user_bp)
+static __always_inline uint64_t walk_in_call(const struct go_g *g, uint64_t user_bp)
 {
 	uint64_t bp;
 
 	if (layout.g_syscallbp != LAYOUT_ABSENT)
-		return stack_of_g(g, 1);
+		return walk_stopped(g, 1, false);
 #if defined(__TARGET_ARCH_arm64)
-	/* A frame's record begins right below its stack pointer (cmd/internal/obj/arm64/obj7.go, preprocess).
-	 */
+	/* A frame record begins right below the function's stack pointer (cmd/internal/obj/arm64/obj7.go,
+	 * preprocess). */
 	(void)user_bp;
 	bp = g_word(g, layout.g_syscallsp) - 8;
 #else
 	bp = frame_above(user_bp, g_word(g, layout.g_syscallsp));
 #endif
 	if (go_minor <= 18)
-		return stack_over_assembly(g, bp);
-	return stack_from(g_word(g, layout.g_syscallpc), bp, g_word(g, layout.g_stack_hi), 1);
+		return walk_over_assembly(g, bp);
+	return walk_from(g_word(g, layout.g_syscallpc), bp, g_word(g, layout.g_stack_hi), 1);
 }
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * System calls. The kernel's tracepoints see them at a fifth of the cost of a
- * uprobe; those that Go does not count as such (raw ones, the runtime's own)
- * are told by g's status. Calls into C enter no kernel: they need uprobes.
+ * System calls of Go programs. The kernel's tracepoints see them at a fifth of the cost of a uprobe. Calls
+ * that Go does not treat as system calls (raw ones, the runtime's own) are recognised by g's status. Calls
+ * into C do not enter the kernel and need uprobes.
  */
 #ifndef GOTRACE_SYSCALL_BPF_H
 #define GOTRACE_SYSCALL_BPF_H
 
-#include "bpf/again.bpf.h"
-#include "bpf/scan.bpf.h"
+#include "bpf/recursion_backup.bpf.h"
+#include "bpf/abi0.bpf.h"
 
 static __always_inline bool is_target(void)
 {
@@ -25,8 +25,9 @@ static __always_inline bool is_target(void)
 #endif
 
 /*
- * A new thread has its creator's TLS (arm64: registers), and g with it, until its own is set: by
- * these two calls (clone and settls in runtime/sys_linux_amd64.s, Go 1.4 … 1.26; clone in sys_linux_arm64.s).
+ * A new thread has its creator's TLS (arm64: registers), and so its g, until its own is set. Until then it
+ * makes only these two calls (clone and settls in runtime/sys_linux_amd64.s, Go 1.4 … 1.26; clone in
+ * sys_linux_arm64.s).
  */
 static __always_inline bool is_newborn(long id, uint64_t m)
 {
@@ -38,8 +39,7 @@ static __always_inline bool is_newborn(long id, uint64_t m)
 	       tid != own_tid();
 }
 
-/* g of a thread that enters or leaves the kernel by a system call. Where g is in a register, it is so in Go's
- * own code only. */
+/* The g of a thread at a system call. Where a register holds g, it does so only in Go's own code. */
 static __always_inline uint64_t g_in_call(const struct pt_regs *regs)
 {
 #if defined(__TARGET_ARCH_arm64)
@@ -67,38 +67,49 @@ static __always_inline void enter_call(const struct pt_regs *regs, long id)
 		rec.p = p_in_syscall(m);
 	if (layout.m_syscalltick != LAYOUT_ABSENT)
 		read_user(&tick, sizeof(tick), m + layout.m_syscalltick);
-	else if (rec.p) /* 1.4 has the P's alone */
+	else if (rec.p) /* 1.4 has only the P's */
 		read_user(&tick, sizeof(tick), rec.p + layout.p_syscalltick);
 	rec.arg = tick;
-	rec.stack = scan_stacks ? scan_g(&g, 1) : stack_in_call(&g, MEMBER(regs, REG_FP_MEMBER));
+	rec.stack = stack_in_call(&g, MEMBER(regs, REG_FP_MEMBER));
 	send(&rec);
+}
+
+static __always_inline void watch_entry(const struct pt_regs *regs, long id)
+{
+	uint64_t began = begin_hit();
+
+	if (!began)
+		return;
+	enter_call(regs, id);
+	end_hit(began, TIMED_CALLS, TIMED_CALLS_NS);
 }
 
 SEC("?tp_btf/sys_enter")
 int BPF_PROG(sys_enter, struct pt_regs *regs, long id)
 {
 	if (is_target())
-		enter_call(regs, id);
+		watch_entry(regs, id);
 	note_run(CALL_ENTRY);
 	return 0;
 }
 
 SEC("?tp_btf/sys_enter")
-int BPF_PROG(sys_enter_again, struct pt_regs *regs, long id)
+int BPF_PROG(sys_enter_backup, struct pt_regs *regs, long id)
 {
 	if (was_left_out(CALL_ENTRY) && is_target())
-		enter_call(regs, id);
+		watch_entry(regs, id);
 	return 0;
 }
 
-/* Which goroutine it is, and in which call, was told at the entry. */
+/* Goroutine id and P are not read: the entry has recorded them. */
 static __always_inline void exit_call(const struct pt_regs *regs)
 {
 	struct raw_record rec = {.site = SITE_SYS_EXIT, .status = GSYSCALL};
 	uint32_t status = 0;
 
 	rec.g = g_in_call(regs);
-	/* A new thread's own TLS has no g yet, but anything, when arch_prctl has set it: that is no loss. */
+	/* After arch_prctl a new thread's TLS holds arbitrary bytes instead of g. That is not counted as a
+	 * loss. */
 	if (!rec.g || bpf_probe_read_user(&status, sizeof(status), (const void *)(rec.g + layout.g_status)) ||
 	    (status & ~GSCAN) != GSYSCALL)
 		return;
@@ -106,27 +117,37 @@ static __always_inline void exit_call(const struct pt_regs *regs)
 	send(&rec);
 }
 
+static __always_inline void watch_exit(const struct pt_regs *regs)
+{
+	uint64_t began = begin_hit();
+
+	if (!began)
+		return;
+	exit_call(regs);
+	end_hit(began, TIMED_CALLS, TIMED_CALLS_NS);
+}
+
 SEC("?tp_btf/sys_exit")
 int BPF_PROG(sys_exit, struct pt_regs *regs, long ret)
 {
 	(void)ret;
 	if (is_target())
-		exit_call(regs);
+		watch_exit(regs);
 	note_run(CALL_EXIT);
 	return 0;
 }
 
 SEC("?tp_btf/sys_exit")
-int BPF_PROG(sys_exit_again, struct pt_regs *regs, long ret)
+int BPF_PROG(sys_exit_backup, struct pt_regs *regs, long ret)
 {
 	(void)ret;
 	if (was_left_out(CALL_EXIT) && is_target())
-		exit_call(regs);
+		watch_exit(regs);
 	return 0;
 }
 
-/* The goroutine that runs this code itself, on its own stack. */
-static __always_inline bool self(struct raw_record *rec, struct go_g *g, uint64_t address)
+/* Reads a goroutine in a system call, or about to enter one. */
+static __always_inline bool read_caller(struct raw_record *rec, struct go_g *g, uint64_t address)
 {
 	if (!read_g(g, address))
 		return false;
@@ -138,102 +159,100 @@ static __always_inline bool self(struct raw_record *rec, struct go_g *g, uint64_
 }
 
 /*
- * entersyscallblock, before its push %rbp: what it will keep as syscallpc and syscallbp. Up to Go 1.20,
- * without one, at its call of casgstatus, when it has kept them.
+ * entersyscallblock, before its push %rbp: the stack from what it will save as syscallpc and syscallbp. Up to
+ * Go 1.20 there is no such push, and the probe is at its call of casgstatus, when it has saved them.
  */
-SEC("?uprobe")
-int syscall_block(struct pt_regs *ctx)
+HIT(syscall_block)
 {
 	struct raw_record rec = {.site = SITE_SYSCALL_BLOCK};
 	struct go_g g;
 
-	if (!self(&rec, &g, REG_G(ctx)))
-		return 0;
+	if (!read_caller(&rec, &g, this_g(ctx)))
+		return;
 	if (go_minor >= 21)
-		rec.stack = stack_from(return_address(ctx), REG_FP(ctx), g_word(&g, layout.g_stack_hi), 1);
+		rec.stack = walk_from(return_address(ctx), REG_FP(ctx), g_word(&g, layout.g_stack_hi), 1);
 	else
 		rec.stack = stack_in_call(&g, REG_FP(ctx));
 	send(&rec);
-	return 0;
 }
 
-static __always_inline void enter_c(struct pt_regs *ctx, uint8_t site, uint64_t pc, uint64_t bp)
+/* At the call of entersyscall in cgocall. */
+HIT(cgo_enter)
 {
-	struct raw_record rec = {.site = site};
+	struct raw_record rec = {.site = SITE_CGO_ENTER};
 	struct go_g g;
 
-	if (!self(&rec, &g, REG_G(ctx)))
+	if (!read_caller(&rec, &g, this_g(ctx)))
 		return;
-	rec.stack = stack_from(pc, bp, g_word(&g, layout.g_stack_hi), 1);
+	rec.stack = has_abi0() ? scan_here(ctx, &g, 1)
+			       : walk_from(REG_PC(ctx) + CALL_SIZE, REG_FP(ctx),
+					   g_word(&g, layout.g_stack_hi), 1);
 	send(&rec);
 }
 
-/* At the call of entersyscall in cgocall . */
-SEC("?uprobe")
-int call_enter(struct pt_regs *ctx)
+/* The stack of the code that called cgocall, from the pc and sp that cgocall saved. */
+static __always_inline uint64_t stack_of_cgo_caller(const struct pt_regs *ctx, const uint64_t *args,
+						    const struct go_g *g)
 {
-	enter_c(ctx, SITE_CALL_ENTER, REG_PC(ctx) + CALL_SIZE, REG_FP(ctx));
-	return 0;
-}
+	uint64_t hi = g_word(g, layout.g_stack_hi), pc = args[0], sp = args[1];
 
-/*
- * At the call of reentersyscall in cgocallbackg, with what its cgocall had
- * kept: AX = pc, BX = sp, and from Go 1.23 on CX = bp.
- */
-SEC("?uprobe")
-int call_return(struct pt_regs *ctx)
-{
+	if (has_abi0())
+		return scan_from(pc, sp, hi, 1, 0);
 	if (layout.g_syscallbp != LAYOUT_ABSENT)
-		enter_c(ctx, SITE_CALL_RETURN, GO_ARG(ctx, 0), GO_ARG(ctx, 2));
-	else if (go_minor > 20)
-		enter_c(ctx, SITE_CALL_RETURN, REG_PC(ctx) + CALL_SIZE, REG_FP(ctx));
-	else if (lies_in(GO_ARG(ctx, 0), places.cgocall, places.cgocall_end))
-		enter_c(ctx, SITE_CALL_RETURN, GO_ARG(ctx, 0), GO_ARG(ctx, 1) + places.cgocall_frame);
-	else
-		enter_c(ctx, SITE_CALL_RETURN, GO_ARG(ctx, 0), 0); /* a thread of C's own */
-	return 0;
+		return walk_from(pc, args[2], hi, 1);
+	if (go_minor > 20)
+		return walk_from(REG_PC(ctx) + CALL_SIZE, REG_FP(ctx), hi, 1);
+	if (lies_in(pc, places.cgocall, places.cgocall_end))
+		return walk_from(pc, sp + places.cgocall_frame, hi, 1);
+	return walk_from(pc, 0, hi, 1); /* a thread that C started */
 }
 
-SEC("?uprobe")
-int call_exit(struct pt_regs *ctx)
+/* At the call of reentersyscall(pc, sp) in cgocallbackg; from Go 1.23 on (pc, sp, bp). */
+HIT(cgo_return)
 {
-	struct raw_record rec = {.site = SITE_CALL_EXIT};
+	struct raw_record rec = {.site = SITE_CGO_RETURN};
+	uint64_t args[3];
 	struct go_g g;
 
-	if (self(&rec, &g, REG_G(ctx)))
-		send(&rec);
-	return 0;
+	if (!call_args(ctx, args, has_abi0() ? 2 : 3) || !read_caller(&rec, &g, this_g(ctx)))
+		return;
+	rec.stack = stack_of_cgo_caller(ctx, args, &g);
+	send(&rec);
 }
 
-/* At a call of casgstatus: AX = g. */
+HIT(cgo_exit)
+{
+	struct raw_record rec = {.site = SITE_CGO_EXIT};
+	struct go_g g;
+
+	if (read_caller(&rec, &g, this_g(ctx)))
+		send(&rec);
+}
+
+/* At a call of casgstatus(gp, ...). */
 static __always_inline void by_casgstatus(struct pt_regs *ctx, uint8_t site)
 {
 	struct raw_record rec = {.site = site};
+	uint64_t args[1];
 	struct go_g g;
 
-	if (self(&rec, &g, GO_ARG(ctx, 0)))
+	if (call_args(ctx, args, 1) && read_caller(&rec, &g, args[0]))
 		send(&rec);
 }
 
-SEC("?uprobe")
-int exit_no_p(struct pt_regs *ctx)
+HIT(exit_no_p)
 {
 	by_casgstatus(ctx, SITE_EXIT_NO_P);
-	return 0;
 }
 
-SEC("?uprobe")
-int needm(struct pt_regs *ctx)
+HIT(needm)
 {
 	by_casgstatus(ctx, SITE_NEEDM);
-	return 0;
 }
 
-SEC("?uprobe")
-int dropm(struct pt_regs *ctx)
+HIT(dropm)
 {
 	by_casgstatus(ctx, SITE_DROPM);
-	return 0;
 }
 
 #endif

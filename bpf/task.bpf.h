@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The kernel's structs, on kernels that vouch for pointers to them and on those that do not. Where they do
- * (with BTF of their own; for the current task from Linux 5.11 on, 3ca1032ab7ab, for its registers from 5.15
- * on, dd6e10fbd9fb), a member is a plain load; elsewhere programs are on raw tracepoints, whose arguments are
- * numbers to the verifier, and a helper reads. Which it is, is a constant to the verifier: the other way is
- * dead code, and is thrown away.
+ * Access to kernel structs, on kernels that verify pointers to them and on those that do not. Where they do,
+ * a member is a plain load (needs BTF; for the current task Linux 5.11, 3ca1032ab7ab; for its registers 5.15,
+ * dd6e10fbd9fb). Elsewhere programs are attached to raw tracepoints, whose arguments are plain numbers to the
+ * verifier, and read members by a helper. The choice is a constant to the verifier, so the other branch is
+ * eliminated as dead code.
  */
 #ifndef GOTRACE_TASK_BPF_H
 #define GOTRACE_TASK_BPF_H
@@ -14,15 +14,16 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
-const volatile bool probed_tasks; /* set by capture (src/capture/features.h): by a helper */
+const volatile bool probed_tasks; /* set by capture (src/capture/features.h): use the helper */
 
-/* A member, or one behind pointers: MEMBER(task, tgid), MEMBER(task, signal, live.counter). */
+/* A member, or one behind a chain of pointers: MEMBER(task, tgid), MEMBER(task, signal, live.counter). */
 #define PICK_MEMBER(_1, _2, _3, _4, pick, ...) pick
 #define LOAD_1(from, a)                        ((from)->a)
 #define LOAD_2(from, a, b)                     ((from)->a->b)
 #define LOAD_3(from, a, b, c)                  ((from)->a->b->c)
 #define LOAD_MEMBER(from, ...)                 PICK_MEMBER(from, __VA_ARGS__, LOAD_3, LOAD_2, LOAD_1)(from, __VA_ARGS__)
-#define MEMBER(from, ...)                      (probed_tasks ? BPF_CORE_READ(from, __VA_ARGS__) : LOAD_MEMBER(from, __VA_ARGS__))
+
+#define MEMBER(from, ...) (probed_tasks ? BPF_CORE_READ(from, __VA_ARGS__) : LOAD_MEMBER(from, __VA_ARGS__))
 
 static __always_inline struct task_struct *current_task(void)
 {
@@ -40,7 +41,7 @@ static __always_inline uint32_t current_tgid(void)
 	return probed_tasks ? bpf_get_current_pid_tgid() >> 32 : (uint32_t)bpf_get_current_task_btf()->tgid;
 }
 
-/* A string of the kernel's. */
+/* Reads a thread's name. */
 #define TASK_COMM 16u
 
 static __always_inline void read_comm(char comm[TASK_COMM], const struct task_struct *task)
@@ -51,7 +52,7 @@ static __always_inline void read_comm(char comm[TASK_COMM], const struct task_st
 		__builtin_memcpy(comm, task->comm, TASK_COMM);
 }
 
-/* The registers that a tracepoint hands over. */
+/* Copies the registers that a tracepoint passes. */
 static __always_inline void read_regs(struct pt_regs *copy, const struct pt_regs *from)
 {
 	if (bpf_probe_read_kernel(copy, sizeof(*copy), from))

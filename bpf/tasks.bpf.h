@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A look at all threads of a process: for snapshots. */
+/* The iterator over all threads of a process, for snapshots. */
 #ifndef GOTRACE_TASKS_BPF_H
 #define GOTRACE_TASKS_BPF_H
 
@@ -14,7 +14,7 @@ static __always_inline uint32_t cpu_of(const struct task_struct *task)
 	return MEMBER(task, thread_info.cpu);
 }
 
-/* Reading the list of tasks runs it, for each of them. */
+/* Runs for each task when user space reads the iterator. */
 SEC("?iter/task")
 int list_thread(struct bpf_iter__task *ctx)
 {
@@ -27,8 +27,8 @@ int list_thread(struct bpf_iter__task *ctx)
 		return 0;
 	state = state_of(task);
 	user_regs(&regs, task);
-	thread.tid = shown_id(MEMBER(task, pid));
-	thread.tgid = shown_id(MEMBER(task, tgid));
+	thread.tid = pidns_id(MEMBER(task, pid));
+	thread.tgid = pidns_id(MEMBER(task, tgid));
 	thread.cpu = cpu_of(task);
 	thread.on_cpu = MEMBER(task, on_cpu);
 	thread.exiting = !!(MEMBER(task, flags) & PF_EXITING);

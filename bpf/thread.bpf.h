@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the programs that see threads share: which processes are looked at,
- * what is kept of a thread between two of its records, its user registers.
+ * Shared by the programs that trace threads: which processes are traced, the state kept of a thread between
+ * two of its records, its user registers.
  */
 #ifndef GOTRACE_THREAD_BPF_H
 #define GOTRACE_THREAD_BPF_H
 
-#include "bpf/shown.bpf.h"
+#include "bpf/pidns.bpf.h"
 #include "bpf/unwind.bpf.h"
 
 /* Of task_struct.flags (include/linux/sched.h; PF_USER_WORKER from Linux 6.4 on). */
@@ -16,26 +16,28 @@
 #define PF_KTHREAD     0x200000u
 
 /* Set by capture before loading. */
-const volatile bool several; /* processes are looked at: those in `traced` */
-const volatile uint32_t
-	spawned; /* a process that becomes a program of its own soon: looked at from then on */
-const volatile bool follow_children; /* processes that are forked are looked at, too */
+const volatile bool several;         /* several processes are traced: those in `traced` */
+const volatile uint32_t spawned;     /* a process that will exec soon: traced from then on */
+const volatile bool follow_children; /* forked processes are traced, too */
 
-#define NOBODY 0xffffffffu
+/* Set by capture while the programs run: no more processes can be added now. */
+volatile bool follow_paused;
 
-/* Set by capture while the programs run: the process that is looked at, if it is one. */
-volatile uint32_t traced_tgid = NOBODY;
+#define NO_PROCESS 0xffffffffu
+
+/* Set by capture while the programs run: the traced process if there is only one. */
+volatile uint32_t traced_tgid = NO_PROCESS;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1024); /* of those at once: README */
+	__uint(max_entries, 1024); /* processes at a time: README */
 	__type(key, uint32_t);     /* tgid */
-	__type(value, uint32_t);   /* what /proc calls it */
+	__type(value, uint32_t);   /* its id in /proc */
 } traced SEC(".maps");
 
-/* What is known of a thread that is in a system call, for its switches within. */
-struct thread {
-	uint64_t call;  /* 1 + number; 0: in none, or none that was told */
+/* State of a thread in a system call, used when it switches during the call. */
+struct call_state {
+	uint64_t call;  /* 1 + number; 0: in none, or none that was recorded */
 	uint64_t wait;  /* WAIT_* */
 	uint64_t stack; /* hash */
 };
@@ -44,10 +46,10 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1); /* capture sets how many threads there may be */
 	__type(key, uint32_t);  /* tid */
-	__type(value, struct thread);
+	__type(value, struct call_state);
 } threads SEC(".maps");
 
-/* All that other processes' threads are asked: a load and a compare. */
+/* The only check for threads of other processes when there is one target: a load and a compare. */
 static __always_inline bool is_traced(uint32_t tgid)
 {
 	if (!several)
@@ -55,28 +57,28 @@ static __always_inline bool is_traced(uint32_t tgid)
 	return bpf_map_lookup_elem(&traced, &tgid);
 }
 
-static __always_inline struct thread *known_thread(uint32_t tid)
+static __always_inline struct call_state *known_thread(uint32_t tid)
 {
 	return bpf_map_lookup_elem(&threads, &tid);
 }
 
-/* What a thread's registers were in user mode; call = 1 + number of the system call it is in, 0 = none. */
+/* A thread's user-mode registers. call = 1 + number of the system call it is in, 0 = none. */
 struct user_regs {
 	uint64_t call;
-	uint64_t ip; /* as native_stack takes it */
+	uint64_t ip; /* as native_stack_from() takes it */
 	uint64_t sp, bp;
 	uint64_t args[2]; /* of the call */
 	LINK_FIELD
 };
 
-/* The kernel's own workers in a process (io_uring, vhost) never were in user mode. */
+/* Kernel workers that belong to a process (io_uring, vhost) have never been in user mode. */
 static __always_inline bool has_user_side(const struct task_struct *task)
 {
 	return !(MEMBER(task, flags) & (PF_KTHREAD | PF_IO_WORKER | PF_USER_WORKER));
 }
 
-/* With probed tasks: how far above the lower end of its kernel stack a
- * thread's registers are. Seen on gotrace's own thread (bpf/threads.bpf.c, calibrate); 0: it was not. */
+/* With probed tasks: the offset of a thread's registers from the lower end of its kernel stack, measured on
+ * gotrace's own thread (bpf/threads.bpf.c, calibrate). 0: not measured. */
 volatile uint32_t regs_place;
 
 #define REGS_PLACE_MAX (1u << 17) /* kernel stacks have 16 KiB on x86-64, at most 64 on arm64 */
@@ -96,8 +98,8 @@ static __always_inline void take_regs(struct user_regs *to, const struct pt_regs
 
 #if defined(__TARGET_ARCH_arm64)
 
-/* From the kernel's memory. A copy of all of them would not fit on the stack of a program that walks stacks.
- */
+/* Reads the registers from kernel memory. A copy of all of them would not fit on the stack of a program that
+ * walks stacks. */
 static __always_inline bool probe_regs(struct user_regs *to, const struct pt_regs *from)
 {
 	struct pt_regs_tail tail;
@@ -130,7 +132,7 @@ static __always_inline bool probe_regs(struct user_regs *to, const struct pt_reg
 
 #endif
 
-/* From what a tracepoint of system calls hands over. */
+/* Takes the registers that a system call tracepoint passes. */
 static __always_inline void take_call_regs(struct user_regs *to, const struct pt_regs *regs)
 {
 	if (!probed_tasks) {
@@ -169,21 +171,20 @@ static __always_inline uint64_t stack_of(const struct user_regs *regs, uint32_t 
 }
 
 /*
- * The record's tid is the caller's to set: it need not be the current thread.
- * So is its time where a stack is walked: that what is told was before.
+ * The caller sets the record's tid, as it need not be the current thread's. It also sets the time, if it
+ * walks a stack: the time of the event is before the walk.
  */
 static __always_inline void send_timed(struct raw_record *rec)
 {
 	struct raw_record shown;
 
 	rec->p = bpf_get_smp_processor_id();
-	if (own_level) { /* the caller's own may be sent again */
+	if (own_level) { /* the caller may send its record again */
 		shown = *rec;
-		show_ids(&shown);
+		translate_ids(&shown);
 		rec = &shown;
 	}
-	if (put(rec, sizeof(*rec)))
-		count_loss(LOSS_RING_FULL);
+	put(rec, sizeof(*rec));
 }
 
 static __always_inline void send_thread(struct raw_record *rec)
@@ -200,15 +201,14 @@ static __always_inline void send_comm(uint32_t tgid, uint32_t tid, const char co
 	struct raw_text *text = (struct raw_text *)words;
 
 	text->record.site = SITE_COMM;
-	text->record.tid = shown_id(tid);
-	text->record.goid = shown_id(tgid);
+	text->record.tid = pidns_id(tid);
+	text->record.goid = pidns_id(tgid);
 	text->record.p = bpf_get_smp_processor_id();
 	__builtin_memcpy(text->text, comm, COMM_SIZE);
 	for (uint32_t i = 0; i < COMM_SIZE && comm[i]; i++)
 		text->len++;
 	text->record.time = bpf_ktime_get_ns();
-	if (put(words, sizeof(words)))
-		count_loss(LOSS_RING_FULL);
+	put(words, sizeof(words));
 }
 
 #endif

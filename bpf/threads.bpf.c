@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The BPF side for a process that is seen as threads: programs on the
- * scheduler's tracepoints and on those of system calls, on the user's
- * functions, and CPU samples. The marker is in bpf/base.bpf.h.
+ * The BPF side for a process traced as threads: programs on the scheduler's tracepoints, on those of system
+ * calls and on the user's functions, and CPU samples. The marker is in bpf/base.bpf.h.
  */
 #include "bpf/calls.bpf.h"
 #include "bpf/functions.bpf.h"
@@ -12,7 +11,7 @@
 
 const volatile uint32_t own_tgid; /* gotrace itself */
 
-/* The same distance for every thread: the registers are at the end of its kernel stack. */
+/* The distance is the same for every thread: the registers are at the end of its kernel stack. */
 static __always_inline void find_regs(const struct task_struct *task, const struct pt_regs *user)
 {
 	uint64_t distance = (uint64_t)user - (uint64_t)MEMBER(task, stack);
@@ -21,26 +20,14 @@ static __always_inline void find_regs(const struct task_struct *task, const stru
 		regs_place = (uint32_t)distance;
 }
 
-/* What a usual hit costs, measured on gotrace: for its own system calls only. */
+/* Measures the cost of the tracepoint on gotrace itself, for its own system calls only. */
 SEC("?tp_btf/sys_enter")
 int BPF_PROG(calibrate, struct pt_regs *user)
 {
 	struct task_struct *task = current_task();
-	struct user_regs regs;
-	struct scratch *s;
 
-	if ((uint32_t)MEMBER(task, tgid) != own_tgid)
-		return 0;
-	if (probed_tasks)
+	if ((uint32_t)MEMBER(task, tgid) == own_tgid && probed_tasks)
 		find_regs(task, user);
-	take_call_regs(&regs, user);
-	s = take_scratch();
-	if (!s)
-		return 0;
-	bpf_probe_read_user(s->chunk, CHUNK / 4, (const void *)regs.sp);
-	s->hash = bpf_ktime_get_ns();
-	known_thread(MEMBER(task, pid));
-	give_back(s);
 	return 0;
 }
 

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Stacks of native code, most of which keeps no frame pointers: walked by the
- * tables that user space has made of .eh_frame (bpf/unwind.h). Code is
- * called from few places: a rule that was searched for once is kept.
+ * Stack walks of native code, most of which keeps no frame pointers, by the tables that user space makes from
+ * .eh_frame (bpf/unwind.h). Code is called from few places, so rules that were looked up are cached.
  */
 #ifndef GOTRACE_UNWIND_BPF_H
 #define GOTRACE_UNWIND_BPF_H
 
 #include "bpf/scratch.bpf.h"
-#include "bpf/shown.bpf.h"
+#include "bpf/pidns.bpf.h"
 
 #define MAP_MMAPABLE (1u << 10) /* BPF_F_MMAPABLE: linux/bpf.h */
 
-/* Filled by capture (src/capture/native_tables.h), which also sets how many entries they have. */
+/* Filled by capture (src/capture/native_tables.h), which also sets their sizes. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, MAP_MMAPABLE);
@@ -42,13 +41,13 @@ struct {
 	__uint(map_flags, MAP_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, uint32_t);
-	__type(value, uint64_t); /* struct unwind_space: read as one */
+	__type(value, uint64_t); /* struct unwind_space: read atomically */
 } unwind_spaces SEC(".maps");
 
-/* Rules by address, for each space UNWIND_KEPT of them: the address's upper bits, and the rule. */
+/* Cache of rules by address, with UNWIND_KEPT entries per space: the address's upper bits, and the rule. */
 #define UNWIND_KEPT_BITS 16u
 #define UNWIND_KEPT      (1u << UNWIND_KEPT_BITS)
-#define UNWIND_KEPT_MARK (1ull << 63) /* of an entry in use */
+#define UNWIND_KEPT_MARK (1ull << 63) /* marks an entry in use */
 
 static __always_inline uint64_t kept_mark(uint64_t pc)
 {
@@ -68,8 +67,8 @@ struct {
 	__type(value, uint64_t);
 } unwind_kept SEC(".maps");
 
-/* The space of a process (tgid), where there are several. Before Linux 6.1 programs of perf events take
- * hashes with all their room at once only. */
+/* The space of a process (tgid), if there are several. Before Linux 6.1 perf event programs can use only
+ * preallocated hashes. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);
@@ -77,7 +76,7 @@ struct {
 	__type(value, uint32_t);
 } unwind_processes SEC(".maps");
 
-const volatile bool unwind_several; /* processes; else all have space 0 */
+const volatile bool unwind_several; /* several processes; else all use space 0 */
 
 static __always_inline const struct unwind_mapping *unwind_mapping_at(void *where, uint32_t i)
 {
@@ -97,10 +96,10 @@ static __always_inline const struct unwind_row *unwind_row_at(void *where, uint3
 	return bpf_map_lookup_elem(&unwind_rows, &i);
 }
 
-/* Less than this is not worth a copy of its own: the next page is asked for, too. */
+/* A shorter copy is not worthwhile: the next page is read as well. */
 #define SHORT_COPY 1024u
 
-/* Copies stack from s->base on, to the end of its page: a thread's stack ends at one. */
+/* Copies the stack from s->base to the end of its page. A thread's stack ends at a page boundary. */
 __noinline int copy_stack(SCRATCH_PARAMETER)
 {
 	SCRATCH_GIVEN(s);
@@ -129,7 +128,7 @@ static __always_inline bool unwind_read(void *where, uint64_t address, uint64_t 
 	struct scratch *s = where;
 	uint64_t at = address - s->base;
 
-	at = at >> 3 | at << 61; /* in words; huge if it is not aligned, or below the copy */
+	at = at >> 3 | at << 61; /* in words; huge if not aligned, or below the copy */
 	if (at >= s->whole_frames) {
 		if (address & 7)
 			return false;
@@ -145,10 +144,9 @@ static __always_inline bool unwind_read(void *where, uint64_t address, uint64_t 
 #include "bpf/unwind_step.h"
 
 /*
- * Searches for the rule of s->regs.ip in space s->space, and keeps it. User
- * space shows another list of mappings before it throws away what was kept by the one
- * before: what was kept too late for that is thrown away here. The exchange is
- * the barrier that the second look needs.
+ * Looks up the rule of s->regs.ip in space s->space, and caches it. User space switches to another list of
+ * mappings before it clears the cache of the previous one; an entry cached too late for that is discarded
+ * here. The exchange is the barrier that the second read of the list needs.
  */
 __noinline int search_rule(SCRATCH_PARAMETER)
 {
@@ -200,7 +198,7 @@ static __always_inline uint32_t rule_of(struct scratch *s)
 	return s->rule;
 }
 
-/* A frame of the walk: keeps its address, and finds its caller. False at the end. */
+/* One frame of the walk: stores its address, and finds its caller. False at the end. */
 __noinline int native_frame(SCRATCH_PARAMETER)
 {
 	SCRATCH_GIVEN(s);
@@ -254,7 +252,7 @@ static __always_inline bool space_of(uint32_t tgid, uint32_t *space)
 	*space = 0;
 	if (!unwind_several)
 		return true;
-	tgid = shown_id(tgid); /* capture, which fills it in, knows no others */
+	tgid = pidns_id(tgid); /* capture, which fills the map, uses ids of its own namespace */
 	found = bpf_map_lookup_elem(&unwind_processes, &tgid);
 	if (found)
 		*space = *found;
@@ -262,9 +260,8 @@ static __always_inline bool space_of(uint32_t tgid, uint32_t *space)
 }
 
 /*
- * The stack of the current thread, from its own registers: ip is a return
- * address (in a system call the instruction behind it), or where it was
- * interrupted plus 1. Returns its hash, 0 if there is none.
+ * The stack of a thread, from its user registers. ip is a return address (in a system call, that of the next
+ * instruction), or the interrupted address plus 1. Returns the stack's hash, 0 if there is none.
  */
 static __always_inline uint64_t native_stack_from(const struct unwind_regs *regs, uint32_t tgid)
 {
@@ -289,7 +286,7 @@ static __always_inline uint64_t native_stack_from(const struct unwind_regs *regs
 	return hash;
 }
 
-/* At the instruction that a probe is on. */
+/* The stack at the probed instruction. */
 static __always_inline uint64_t native_stack(const struct pt_regs *ctx, uint32_t tgid)
 {
 	const struct unwind_regs regs = {

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * How a caller is found from a frame of native code: the tables that user space
- * makes of .eh_frame, the search in them, and one step of a walk. Both sides
- * compile it, so that a walk in the kernel and one in user space agree.
+ * How the caller of a native frame is found: the tables that user space makes from .eh_frame, the lookup in
+ * them, and one step of a walk. Both sides compile this code, so that walks in the kernel and in user space
+ * agree.
  *
- * What differs is where tables and stack are. Before it calls what is below the
- * types, whoever includes this defines, with a type and a meaning of `where` of
- * its own, functions that return NULL or false for what is not there:
+ * Only the access to tables and stack differs. The includer defines these functions after including this
+ * header, with its own meaning of `where`; they return NULL or false if an element does not exist:
  *   const struct unwind_mapping *unwind_mapping_at(void *where, uint32_t i);
  *   const struct unwind_page *unwind_page_at(void *where, uint32_t i);
  *   const struct unwind_row *unwind_row_at(void *where, uint32_t i);
  *   bool unwind_read(void *where, uint64_t address, uint64_t *word);
- * and includes bpf/unwind_step.h.
+ * Then it includes bpf/unwind_step.h.
  */
 #ifndef GOTRACE_UNWIND_H
 #define GOTRACE_UNWIND_H
@@ -19,26 +18,26 @@
 #include "bpf/record.h"
 
 /*
- * The rule for an instruction, in 32 bits: what the CFA is (the stack pointer
- * that the caller has again after the call, whose return address is at CFA - 8)
- * and where the caller's rbp is. System V ABI for x86-64, 3.2.2 and 3.7.
+ * The rule for an instruction, in 32 bits: how to compute the CFA (the caller's stack pointer after the call
+ * returns; the return address is at CFA - 8), and where the caller's rbp is saved. System V ABI for x86-64,
+ * 3.2.2 and 3.7.
  */
 enum unwind_kind {
 	UNWIND_NONE = 0,     /* not known: the walk ends broken */
-	UNWIND_END = 1,      /* nobody has called this: _start, clone3 */
+	UNWIND_END = 1,      /* the outermost frame: _start, clone3 */
 	UNWIND_SP = 2,       /* CFA = rsp + offset */
 	UNWIND_BP = 3,       /* CFA = rbp + offset */
-	UNWIND_BP_DEREF = 4, /* CFA = *(rbp + offset): the stack was aligned anew */
+	UNWIND_BP_DEREF = 4, /* CFA = *(rbp + offset): the function realigned the stack */
 	UNWIND_SP_DEREF = 5, /* CFA = *(rsp + offset) + 8: the same in assembly */
-	UNWIND_PLT = 6,      /* CFA = rsp + 8, and 8 more from byte `offset` of an entry of 16 on */
-	UNWIND_SIGNAL = 7,   /* a ucontext is at rsp: what a signal has interrupted */
+	UNWIND_PLT = 6,      /* CFA = rsp + 8, or rsp + 16 from byte `offset` of a 16-byte entry on */
+	UNWIND_SIGNAL = 7,   /* a ucontext is at rsp: the context that the signal interrupted */
 	UNWIND_CHAIN = 8,    /* no tables: rbp is the frame pointer */
-	UNWIND_NOWHERE = 9,  /* no code is mapped there: the address is none */
+	UNWIND_NOWHERE = 9,  /* no code is mapped at this address */
 	UNWIND_SP_LINK =
 		10, /* as UNWIND_SP, but the return address is in unwind_regs.link: vfork, arm64's leaves */
 	/*
-	 * arm64, where the return address may be anywhere: with the caller's x29 right below it, a pair. What
-	 * is rbp's part in other rules counts words here: n.
+	 * arm64, where the return address may be anywhere; a "pair" has it right above the caller's x29. The
+	 * field that holds rbp's place in other rules is a count of words n.
 	 */
 	UNWIND_SP_PAIR = 11,  /* CFA = sp + offset; the pair is at CFA - 8 * n */
 	UNWIND_SP_FRAME = 12, /* CFA = sp + offset; the pair is at sp + 8 * n */
@@ -46,7 +45,7 @@ enum unwind_kind {
 	UNWIND_SP_ALONE =
 		14, /* CFA = sp + offset; the return address is at CFA - 8 * n, x29 is the caller's own */
 	UNWIND_SP_APART =
-		15, /* CFA = sp + offset; n's lower half for the return address, its upper one for x29 */
+		15, /* CFA = sp + offset; n's lower half is for the return address, its upper half for x29 */
 };
 
 #define UNWIND_APART(ra, fp) ((uint32_t)(ra) | (uint32_t)(fp) << 5)
@@ -54,8 +53,8 @@ enum unwind_kind {
 #define UNWIND_APART_FP(n)   ((n) >> 5)
 
 #define UNWIND_RBP_SAME    0u
-#define UNWIND_RBP_LAST    1022u /* 1 … this: at CFA - 8 * it */
-#define UNWIND_RBP_AT_RBP  1023u /* at *rbp, where the CFA is no use for it */
+#define UNWIND_RBP_LAST    1022u /* 1 to this: at CFA - 8 * value */
+#define UNWIND_RBP_AT_RBP  1023u /* at *rbp, if it cannot be given relative to the CFA */
 #define UNWIND_OFFSET_BITS 18    /* in words */
 #define UNWIND_OFFSET_MAX  ((1 << (UNWIND_OFFSET_BITS - 1)) - 1)
 
@@ -65,40 +64,40 @@ enum unwind_kind {
 #define UNWIND_RULE(kind, rbp, offset)                                                                       \
 	((uint32_t)(kind) | (uint32_t)(rbp) << 4 | (uint32_t)(int32_t)(offset) << 14)
 
-/* Holds from `start` to the next row's. Sorted by start within a module. */
+/* Applies from `start` to the next row's start. Sorted by start within a module. */
 struct unwind_row {
 	uint32_t start; /* bytes from the module's base */
 	uint32_t rule;
 };
 
-/* The rows of a piece of code: the one that holds at its beginning, and those that begin in it. */
+/* The rows of a page of code: the one in effect at its beginning, and those that begin in it. */
 #define UNWIND_PAGE_SHIFT 8u
 #define UNWIND_PAGE       (1u << UNWIND_PAGE_SHIFT)
-#define UNWIND_PAGE_ROWS  (UNWIND_PAGE + 1u) /* at most: a row begins at every byte */
+#define UNWIND_PAGE_ROWS  (UNWIND_PAGE + 1u) /* at most: a row could begin at every byte */
 struct unwind_page {
-	uint32_t first, count; /* in all rows */
+	uint32_t first, count; /* index into all rows, and number */
 };
 
-/* Executable memory of a process. Sorted by start within a list. */
+/* Executable mapping of a process. Sorted by start within a list. */
 struct unwind_mapping {
 	uint64_t start, end;
-	uint64_t base;  /* where the module's rows count from; at most 4 GiB below end */
-	uint32_t page;  /* the base's, in all pages */
-	uint32_t pages; /* 0: code of which nothing is known (made at run time) */
+	uint64_t base;  /* what the module's rows are relative to; at most 4 GiB below end */
+	uint32_t page;  /* index of the base's page in all pages */
+	uint32_t pages; /* 0: unknown code (generated at run time) */
 };
 
-/* A list of mappings, that one process has, or several that were forked without an exec. */
+/* A list of mappings, of one process or of several that were forked without an exec. */
 struct unwind_space {
-	uint32_t first, count; /* written as one */
+	uint32_t first, count; /* written atomically */
 };
 
-#define UNWIND_MAPPINGS_A_SPACE 4096u /* at most; the others are left out */
+#define UNWIND_MAPPINGS_A_SPACE 4096u /* at most; further ones are left out */
 
 struct unwind_regs {
 	uint64_t ip; /* a return address, or the next instruction's address plus 1 */
 	uint64_t sp, bp;
-	uint64_t link; /* where a leaf may have its return address: amd64's rdi in a system call, arm64's x30;
-			* 0: not known */
+	uint64_t link; /* possible return address of a leaf: amd64's rdi in a system call, arm64's x30; 0:
+			* not known */
 };
 
 /* gregs[REG_RBP], [REG_RSP] and [REG_RIP] in struct ucontext_t (glibc
@@ -107,8 +106,8 @@ struct unwind_regs {
 #define UNWIND_UCONTEXT_RSP 160u
 #define UNWIND_UCONTEXT_RIP 168u
 
-/* The same of arm64's signal frame: siginfo has 128 bytes, uc_mcontext.regs is 184 from the ucontext's
- * beginning (arch/arm64/kernel/signal.c, struct rt_sigframe; arch/arm64/include/uapi/asm/sigcontext.h). */
+/* The same for arm64's signal frame: siginfo has 128 bytes, uc_mcontext.regs is at offset 184 of the ucontext
+ * (arch/arm64/kernel/signal.c, struct rt_sigframe; arch/arm64/include/uapi/asm/sigcontext.h). */
 #define UNWIND_ARM64_X29 544u
 #define UNWIND_ARM64_X30 552u
 #define UNWIND_ARM64_SP  560u
@@ -116,7 +115,7 @@ struct unwind_regs {
 
 #if defined(__TARGET_ARCH_arm64) || defined(__aarch64__)
 #define UNWIND_IS_ARM64 1
-/* Return addresses may be signed: above the 48 bits of an address (Arm ARM, D8.8). */
+/* Return addresses may be signed, in the bits above the 48 of an address (Arm ARM, D8.8). */
 #define UNWIND_ADDRESS(word) ((word)&0xffffffffffffull)
 #define UNWIND_CODE_SHIFT    2 /* instructions are words */
 #else
@@ -125,9 +124,9 @@ struct unwind_regs {
 #endif
 
 /*
- * Go calls C on another stack (runtime.asmcgocall), which is above that of the
- * goroutine that frame pointers lead to: its stacks are in an arena from
- * 0xc000000000 on, threads' stacks at the upper end of memory.
+ * Go calls C on another stack (runtime.asmcgocall), which is above the goroutine's stack that frame pointers
+ * lead back to: goroutine stacks are in an arena from 0xc000000000 on, threads' stacks at the upper end of
+ * memory.
  */
 #define UNWIND_STACKS_APART (1ull << 30)
 

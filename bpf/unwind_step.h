@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The search for a rule and one step of a walk, for both sides: see bpf/unwind.h. */
+/* Lookup of a rule and one step of a walk, for both sides. See bpf/unwind.h. */
 #ifndef GOTRACE_UNWIND_STEP_H
 #define GOTRACE_UNWIND_STEP_H
 
@@ -7,11 +7,11 @@
 
 #define UNWIND_INLINE static inline __attribute__((always_inline))
 
-/* Steps of a search among so many: the last leaves one. */
+/* Iterations of a binary search over this many elements. */
 #define UNWIND_MAPPING_STEPS 13 /* UNWIND_MAPPINGS_A_SPACE */
 #define UNWIND_ROW_STEPS     9  /* UNWIND_PAGE_ROWS */
 
-/* The mapping that pc is in. */
+/* Finds the mapping that contains pc. */
 UNWIND_INLINE const struct unwind_mapping *unwind_mapping_of(void *where, uint32_t first, uint32_t count,
 							     uint64_t pc)
 {
@@ -33,7 +33,7 @@ UNWIND_INLINE const struct unwind_mapping *unwind_mapping_of(void *where, uint32
 	return (const struct unwind_mapping *)0;
 }
 
-/* The last of count rows from first on that begins at or before `at`. */
+/* Finds the rule of the last of `count` rows, starting with `first`, that begins at or before `at`. */
 UNWIND_INLINE uint32_t unwind_rule_among(void *where, uint32_t first, uint32_t count, uint32_t at)
 {
 	uint32_t end = first + count, rule = UNWIND_NONE;
@@ -54,7 +54,7 @@ UNWIND_INLINE uint32_t unwind_rule_among(void *where, uint32_t first, uint32_t c
 	return rule;
 }
 
-/* The rule for the instruction at, or that ends behind, pc. */
+/* Returns the rule for the instruction that contains pc. */
 UNWIND_INLINE uint32_t unwind_rule_at(void *where, struct unwind_space space, uint64_t pc)
 {
 	const struct unwind_mapping *mapping = unwind_mapping_of(where, space.first, space.count, pc);
@@ -70,7 +70,8 @@ UNWIND_INLINE uint32_t unwind_rule_at(void *where, struct unwind_space space, ui
 	return page ? unwind_rule_among(where, page->first, page->count, (uint32_t)at) : UNWIND_NONE;
 }
 
-/* Of amd64 only vfork keeps it there, for the child overwrites what is below the stack pointer. */
+/* On amd64 only vfork keeps its return address in a register, because the child overwrites what is below the
+ * stack pointer. */
 UNWIND_INLINE enum unwind_result unwind_step_link(uint32_t rule, struct unwind_regs *regs)
 {
 	regs->ip = regs->link;
@@ -125,10 +126,10 @@ UNWIND_INLINE _Bool unwind_cfa(void *where, uint32_t rule, const struct unwind_r
 }
 
 /*
- * The frame that a chain goes on from: bp, or the one that is right above its
- * slot. runtime/cgo's crosscall2, through which C calls Go, makes one for the
- * C that called it and one for itself, without a return address between them
- * (Go 1.21 to 1.26 runtime/cgo/asm_amd64.s, abi_amd64.h). Of two functions neither slot could be there.
+ * The frame from which a chain continues: bp, or the one right above its slot. runtime/cgo's crosscall2,
+ * through which C calls Go, makes one frame for the C caller and one for itself, without a return address
+ * between them (Go 1.21 to 1.26 runtime/cgo/asm_amd64.s, abi_amd64.h). Frames of two functions cannot be
+ * adjacent like that.
  */
 UNWIND_INLINE _Bool unwind_chain_frame(void *where, uint64_t *bp)
 {
@@ -141,7 +142,7 @@ UNWIND_INLINE _Bool unwind_chain_frame(void *where, uint64_t *bp)
 	return 1;
 }
 
-/* From a frame to its caller's. What regs are if that fails is of no use. */
+/* Goes from a frame to its caller's. If that fails, regs are undefined. */
 UNWIND_INLINE enum unwind_result unwind_step(void *where, uint32_t rule, struct unwind_regs *regs)
 {
 	uint32_t kind = UNWIND_KIND(rule), rbp = UNWIND_RBP(rule);
@@ -156,14 +157,14 @@ UNWIND_INLINE enum unwind_result unwind_step(void *where, uint32_t rule, struct 
 	regs->link = 0;
 	if (kind == UNWIND_CHAIN && !unwind_chain_frame(where, &regs->bp))
 		return UNWIND_BROKEN;
-	/* A caller's frame is above; every frame but a signal's takes the walk on. */
+	/* A caller's frame is at a higher address: every step except out of a signal frame must move up. */
 	if (!unwind_cfa(where, rule, regs, &cfa) || cfa & 7)
 		return UNWIND_BROKEN;
 	if (cfa <= regs->sp && (kind != UNWIND_CHAIN || regs->sp - cfa < UNWIND_STACKS_APART))
 		return UNWIND_BROKEN;
 	if (kind == UNWIND_CHAIN)
 		rbp = 2;
-	/* The lower word first: the other is then in the same copy. */
+	/* Read the lower word first, so that the other is in the same copy. */
 	if (rbp && !unwind_read(where, rbp == UNWIND_RBP_AT_RBP ? bp : cfa - 8ull * rbp, &regs->bp))
 		return UNWIND_BROKEN;
 	if (!unwind_read(where, cfa - 8, &regs->ip))
@@ -188,7 +189,7 @@ UNWIND_INLINE enum unwind_result unwind_step_signal(void *where, struct unwind_r
 	return UNWIND_MORE;
 }
 
-/* The frame pointer's and the return address's places; 0: it is the caller's own. */
+/* Finds where the frame pointer and the return address are saved. *fp = 0: x29 is still the caller's. */
 UNWIND_INLINE _Bool unwind_places(uint32_t rule, const struct unwind_regs *regs, uint64_t cfa, uint64_t *fp,
 				  uint64_t *ra)
 {
@@ -223,10 +224,9 @@ UNWIND_INLINE _Bool unwind_places(uint32_t rule, const struct unwind_regs *regs,
 }
 
 /*
- * From a frame to its caller's, as for amd64. Where only the chain is known, the
- * caller's stack pointer is not: most compilers' code has its pair at the
- * lower end of a frame, where x29 then points (Procedure Call Standard for the Arm 64-bit
- * Architecture, 6.2.3, asks for no place).
+ * Goes from a frame to its caller's, as for amd64. If only the chain is known, the caller's stack pointer is
+ * not: most compilers put the pair at the lower end of a frame, where x29 then points, but the Procedure Call
+ * Standard for the Arm 64-bit Architecture, 6.2.3, does not require it.
  */
 UNWIND_INLINE enum unwind_result unwind_step(void *where, uint32_t rule, struct unwind_regs *regs)
 {

@@ -1,41 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Tasks, regions and logs of runtime/trace. The functions that tell the
- * runtime's tracer of them are called while it is off, too, but for regions
- * of StartRegion (Go 1.22 ... 1.26 runtime/trace/annotation.go). Goroutines call
- * them themselves: R14 is the one that the event is of.
+ * Tasks, regions and logs of runtime/trace (from Go 1.11 on). Its functions are called whether or not the
+ * runtime's tracer is on, except for regions made by StartRegion (Go 1.22 to 1.26
+ * runtime/trace/annotation.go). The event belongs to the goroutine that calls them.
  */
 #ifndef GOTRACE_USER_BPF_H
 #define GOTRACE_USER_BPF_H
 
-#include "bpf/stack.bpf.h"
+#include "bpf/abi0.bpf.h"
 
-struct text {
+struct go_text {
 	uint64_t address, len;
 };
 
-static __always_inline bool read_self(struct raw_record *rec, struct go_g *g, uint64_t self)
-{
-	if (!read_g(g, self))
-		return false;
-	rec->g = self;
-	rec->goid = g_word(g, layout.g_goid);
-	rec->status = g_status(g);
-	rec->p = p_kept_quiet(g_word(g, layout.g_m));
-	return true;
-}
-
-/* At the push that makes a frame: the stack from the caller on. */
-static __always_inline uint64_t caller_stack(struct pt_regs *ctx, const struct go_g *g, uint8_t skip)
-{
-	return stack_from(return_address(ctx), REG_FP(ctx), g_word(g, layout.g_stack_hi), skip);
-}
-
 /*
- * A program may name a text in a page that nobody has touched yet, and no page
- * can be fetched here: user space gets the address, to read it later.
+ * A text may be in a page that has not been faulted in, and BPF cannot fault pages in. User space gets the
+ * address instead, and reads the text later.
  */
-static __always_inline uint16_t copy_text(struct raw_text *to, uint32_t at, struct text text, uint16_t *away)
+static __always_inline uint16_t copy_text(struct raw_text *to, uint32_t at, struct go_text text,
+					  uint16_t *away)
 {
 	uint64_t len = text.len > TEXT_MAX ? TEXT_MAX : text.len;
 
@@ -51,8 +34,8 @@ static __always_inline uint16_t copy_text(struct raw_text *to, uint32_t at, stru
 	return sizeof(text.address);
 }
 
-static __always_inline void fill_text(struct raw_text *to, const struct raw_record *rec, struct text one,
-				      struct text other)
+static __always_inline void fill_text(struct raw_text *to, const struct raw_record *rec, struct go_text one,
+				      struct go_text other)
 {
 	to->record = *rec;
 	to->record.tid = own_tid();
@@ -61,90 +44,95 @@ static __always_inline void fill_text(struct raw_text *to, const struct raw_reco
 	to->len2 = copy_text(to, to->len, other, &to->away2);
 }
 
-/* Sends a record with its texts as one, so that neither can be lost without the other. */
-static __always_inline void send_text(const struct raw_record *rec, struct text one, struct text other)
+/* Sends a record and its texts in one piece, so that neither can be lost alone. */
+static __always_inline void send_text(const struct raw_record *rec, struct go_text one, struct go_text other)
 {
 	struct scratch *s = take_scratch();
 	struct raw_text *text;
 	uint64_t size;
 
 	if (!s) {
-		count_loss(LOSS_RING_FULL);
+		count_loss(LOSS_RECORD);
 		return;
 	}
 	text = (struct raw_text *)s->chunk;
 	fill_text(text, rec, one, other);
-	size = sizeof(*text) + text->len + text->len2;
-	barrier_var(size);
-	if (size > sizeof(*text) + 2 * TEXT_MAX || put(text, size))
-		count_loss(LOSS_RING_FULL);
+	size = (sizeof(*text) + text->len + text->len2) &
+	       (CHUNK - 1); /* smaller in any case; the mask is for the verifier */
+	put(text, size);
 	give_back(s);
 }
 
-SEC("?uprobe")
-int task_begin(struct pt_regs *ctx)
+/* userTaskCreate(id, parentID, taskType) */
+HIT(task_begin)
 {
-	struct raw_record rec = {.site = SITE_TASK_BEGIN, .arg = GO_ARG(ctx, 0), .arg2 = GO_ARG(ctx, 1)};
-	struct text name = {GO_ARG(ctx, 2), GO_ARG(ctx, 3)}, none = {0};
+	struct raw_record rec = {.site = SITE_TASK_BEGIN};
+	struct go_text name, none = {0};
+	uint64_t args[4];
 	struct go_g g;
 
-	if (comes_again(ctx) || !read_self(&rec, &g, REG_G(ctx)))
-		return 0;
-	rec.stack = caller_stack(ctx, &g, 1);
+	if (comes_again(ctx) || !entry_args(ctx, args, 4) || !read_self(ctx, &rec, &g))
+		return;
+	rec.arg = args[0];
+	rec.arg2 = args[1];
+	name = (struct go_text){args[2], args[3]};
+	rec.stack = stack_of_caller(ctx, &g, 1);
 	send_text(&rec, name, none);
-	return 0;
 }
 
-SEC("?uprobe")
-int task_end(struct pt_regs *ctx)
+/* userTaskEnd(id) */
+HIT(task_end)
 {
-	struct raw_record rec = {.site = SITE_TASK_END, .arg = GO_ARG(ctx, 0)};
+	struct raw_record rec = {.site = SITE_TASK_END};
+	uint64_t args[1];
 	struct go_g g;
 
-	if (comes_again(ctx) || !read_self(&rec, &g, REG_G(ctx)))
-		return 0;
-	rec.stack = caller_stack(ctx, &g, 0);
+	if (comes_again(ctx) || !entry_args(ctx, args, 1) || !read_self(ctx, &rec, &g))
+		return;
+	rec.arg = args[0];
+	rec.stack = stack_of_caller(ctx, &g, 0);
 	send(&rec);
-	return 0;
 }
 
-/* BX: 0 = it begins, 1 = it ends. */
-SEC("?uprobe")
-int region(struct pt_regs *ctx)
+/* userRegion(id, mode, regionType); mode 0: begin, 1: end. */
+HIT(region)
 {
-	struct raw_record rec = {.site = SITE_REGION_BEGIN, .arg = GO_ARG(ctx, 0)};
-	struct text name = {GO_ARG(ctx, 2), GO_ARG(ctx, 3)}, none = {0};
+	struct raw_record rec = {.site = SITE_REGION_BEGIN};
+	struct go_text name, none = {0};
+	uint64_t args[4];
 	struct go_g g;
 
-	if (GO_ARG(ctx, 1) > 1 || comes_again(ctx))
-		return 0;
-	if (GO_ARG(ctx, 1))
+	if (comes_again(ctx) || !entry_args(ctx, args, 4) || args[1] > 1 || !read_self(ctx, &rec, &g))
+		return;
+	if (args[1])
 		rec.site = SITE_REGION_END;
-	if (!read_self(&rec, &g, REG_G(ctx)))
-		return 0;
-	rec.stack = caller_stack(ctx, &g, 1);
+	rec.arg = args[0];
+	name = (struct go_text){args[2], args[3]};
+	rec.stack = stack_of_caller(ctx, &g, 1);
 	send_text(&rec, name, none);
-	return 0;
 }
 
-SEC("?uprobe")
-int user_log(struct pt_regs *ctx)
+/* userLog(id, category, message) */
+HIT(user_log)
 {
-	struct raw_record rec = {.site = SITE_LOG, .arg = GO_ARG(ctx, 0)};
-	struct text category = {GO_ARG(ctx, 1), GO_ARG(ctx, 2)}, message = {GO_ARG(ctx, 3), GO_ARG(ctx, 4)};
+	struct raw_record rec = {.site = SITE_LOG};
+	struct go_text category, message;
+	uint64_t args[5];
 	struct go_g g;
 
-	if (comes_again(ctx) || !read_self(&rec, &g, REG_G(ctx)))
-		return 0;
-	rec.stack = caller_stack(ctx, &g, 1);
+	if (comes_again(ctx) || !entry_args(ctx, args, 5) || !read_self(ctx, &rec, &g))
+		return;
+	rec.arg = args[0];
+	category = (struct go_text){args[1], args[2]};
+	message = (struct go_text){args[3], args[4]};
+	rec.stack = stack_of_caller(ctx, &g, 1);
 	send_text(&rec, category, message);
-	return 0;
 }
 
-/* Contexts in contexts that are looked through for a task. */
+/* Most nested contexts that are searched for a task. */
 #define CONTEXTS 24
 
-/* Programs are loaded at a multiple of the page size from where they were linked. */
+/* A program's load offset is a multiple of the page size. */
 #define PAGE_MASK 0xfffu
 
 static __always_inline bool is_task(uint64_t key_type, uint64_t value_type)
@@ -154,9 +142,9 @@ static __always_inline bool is_task(uint64_t key_type, uint64_t value_type)
 }
 
 /*
- * The task of a context, as fromContext finds it; 0 if there is none. Every
- * context of the package context that has a parent has it as its first field,
- * and a valueCtx its key and value behind that (Go 1.22 ... 1.26 context/context.go).
+ * The task of a context, found as fromContext does; 0 if there is none. Every context of package context that
+ * has a parent has it as its first field, and a valueCtx has its key and value after it (Go 1.22 ... 1.26
+ * context/context.go).
  */
 static __always_inline uint64_t task_of(uint64_t context)
 {
@@ -184,38 +172,34 @@ static __always_inline bool tracer_is_off(const struct pt_regs *ctx)
 }
 
 /*
- * At the jump in StartRegion: equal = the tracer is off; up to Go 1.18 = it is on. Arguments are still in
- * registers, the frame is made.
+ * At the jump in StartRegion. If the comparison is equal, the tracer is off (up to Go 1.18: on). Arguments
+ * are still in registers, and the frame is set up.
  */
-SEC("?uprobe")
-int region_start(struct pt_regs *ctx)
+HIT(region_start)
 {
 	struct raw_record rec = {.site = SITE_REGION_START};
-	struct text name = {GO_ARG(ctx, 2), GO_ARG(ctx, 3)}, none = {0};
+	struct go_text name = {GO_ARG(ctx, 2), GO_ARG(ctx, 3)}, none = {0};
 	uint64_t frame[2]; /* of the caller; return address */
 	struct go_g g;
 
-	if (!tracer_is_off(ctx) || !read_self(&rec, &g, REG_G(ctx)) ||
-	    !read_user(frame, sizeof(frame), REG_FP(ctx)))
-		return 0;
+	if (!tracer_is_off(ctx) || !read_self(ctx, &rec, &g) || !read_user(frame, sizeof(frame), REG_FP(ctx)))
+		return;
 	rec.arg = task_of(GO_ARG(ctx, 1));
-	rec.stack = stack_from(frame[1], frame[0], g_word(&g, layout.g_stack_hi), 0);
+	rec.stack = walk_from(frame[1], frame[0], g_word(&g, layout.g_stack_hi), 0);
 	send_text(&rec, name, none);
-	return 0;
 }
 
-/* At the jump in (*Region).End, wherever it is inlined: equal = the Region is that of no tracer. */
-SEC("?uprobe")
-int region_stop(struct pt_regs *ctx)
+/* At the jump in (*Region).End, wherever it is inlined. If the comparison is equal, the Region was made while
+ * the tracer was off. */
+HIT(region_stop)
 {
 	struct raw_record rec = {.site = SITE_REGION_STOP};
 	struct go_g g;
 
-	if (!IS_EQUAL(ctx) || !read_self(&rec, &g, REG_G(ctx)))
-		return 0;
-	rec.stack = stack_from(REG_PC(ctx) + 1, REG_FP(ctx), g_word(&g, layout.g_stack_hi), 1);
+	if (!IS_EQUAL(ctx) || !read_self(ctx, &rec, &g))
+		return;
+	rec.stack = walk_from(REG_PC(ctx) + 1, REG_FP(ctx), g_word(&g, layout.g_stack_hi), 1);
 	send(&rec);
-	return 0;
 }
 
 #endif

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/suggest.h"
 #include "util/message.h"
 #include "util/rights.h"
 
@@ -55,14 +56,31 @@ int main(int argc, char **argv)
 {
 	static char record[] = "gotrace record", replay[] = "gotrace replay", check[] = "gotrace check",
 		    convert[] = "gotrace convert", dump[] = "gotrace dump", sites[] = "gotrace sites",
-		    doctor[] = "gotrace doctor", flight[] = "gotrace flight", snapshot[] = "gotrace snapshot",
-		    plain[] = "gotrace";
+		    doctor[] = "gotrace doctor", report[] = "gotrace report", why[] = "gotrace why",
+		    diff[] = "gotrace diff", top[] = "gotrace top", flight[] = "gotrace flight",
+		    snapshot[] = "gotrace snapshot", flame[] = "gotrace flame", sql[] = "gotrace sql",
+		    cut[] = "gotrace cut", ps[] = "gotrace ps", plain[] = "gotrace";
+	enum { MOST_COMMANDS = 32 };
+	const char *names[MOST_COMMANDS];
+	size_t n = 0;
 	const struct command commands[] = {
-		{"record", record, command_record, false},       {"replay", replay, command_replay, true},
-		{"check", check, command_check, true},           {"dump", dump, command_dump, true},
-		{"convert", convert, command_convert, true},     {"sites", sites, command_sites, false},
-		{"doctor", doctor, command_doctor, false},       {"flight", flight, command_flight, false},
+		{"record", record, command_record, false},
+		{"replay", replay, command_replay, true},
+		{"check", check, command_check, true},
+		{"dump", dump, command_dump, true},
+		{"convert", convert, command_convert, true},
+		{"sites", sites, command_sites, false},
+		{"ps", ps, command_ps, false},
+		{"doctor", doctor, command_doctor, false},
+		{"flight", flight, command_flight, false},
 		{"snapshot", snapshot, command_snapshot, false},
+		{"report", report, command_report, false},
+		{"why", why, command_why, false},
+		{"diff", diff, command_diff, true},
+		{"top", top, command_top, false},
+		{"flame", flame, command_flame, true},
+		{"sql", sql, command_sql, true},
+		{"cut", cut, command_cut, true},
 	};
 	char *no_arguments[] = {plain, NULL};
 	struct error err;
@@ -76,7 +94,11 @@ int main(int argc, char **argv)
 	for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (strcmp(argv[1], commands[i].name) == 0)
 			return run_command(&commands[i], argc - 1, argv + 1);
+		if (n < MOST_COMMANDS)
+			names[n++] = commands[i].name;
 	}
+	if (argc > 1 && argv[1][0] != '-')
+		return suggest_command(argv[1], names, n);
 	if (argc < 1)
 		return command_record(1, no_arguments);
 	argv[0] = plain;

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Recorded raw logs, replayed without root: the trace must be the recorded one, byte for byte, and valid.
+# Recorded raw logs, replayed without root: the trace must be the recorded one, byte for byte, and valid;
+# the summary as its schema says.
 cd "$(dirname "$0")/.." || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -8,7 +9,9 @@ passed=0
 failed=0
 for raw in tests/fixtures/rawlog/*.raw; do
 	name=$(basename "$raw" .raw)
-	if ./gotrace replay -q "$raw" -o "$work/$name.trace" && ./gotrace check "$work/$name.trace" >"$work/check" &&
+	if ./gotrace replay -q --json "$raw" -o "$work/$name.trace" >"$work/json" &&
+		python3 tests/summary.py docs/summary.schema.json <"$work/json" &&
+		./gotrace check "$work/$name.trace" >"$work/check" &&
 		cmp "$work/$name.trace" "${raw%.raw}.trace"; then
 		echo "PASS golden $name"
 		passed=$((passed + 1))

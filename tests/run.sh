@@ -1,12 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Every test: `make test`. ALL=1 runs the whole matrix of releases and variants.
+# The tests, in two parts:
+#   tests/run.sh         what people run (`make test`): each kind once, some ten minutes on two cores
+#   tests/run.sh more    what continuous integration runs after it (`make test-more`): the rotating part of the matrix
+#                        and of the cases, the documents, longer fuzzing, more kernels, releases, a benchmark
+#   ALL=1 tests/run.sh   both, and the whole matrix of releases and variants (`make test-all`, long)
 [ -n "$BASH_VERSION" ] || exec bash "$0" "$@"
 cd "$(dirname "$0")/.." || exit 1
-export FUZZ_SECONDS=${FUZZ_SECONDS:-10}
+part=${1:-quick}
+[ "$ALL" = 1 ] && part=all
 logs=build/test-logs
 passed=0
 failed=0
+repeated=0
+skipped=0
+summary=
 
 sh tools/deps.sh || exit 1
 . tools/go.sh
@@ -15,59 +23,136 @@ mkdir -p $logs
 
 # step NAME COMMAND...: its output on the terminal and in a log; its status in $status.
 step() {
+	local began=$SECONDS
 	echo "== $1"
 	log=$logs/$1.log
+	name=$1
 	shift
 	"$@" 2>&1 </dev/null | tee "$log"
 	status=${PIPESTATUS[0]}
+	took=$((SECONDS - began))
+}
+
+# result GOOD BAD: adds up, and keeps a line for the end.
+result() {
+	passed=$((passed + $1))
+	failed=$((failed + $2))
+	summary+=$(printf '%-10s %4d passed, %d failed (%d s)' "$name" "$1" "$2" "$took")$'\n'
 }
 
 # one: the step was one test by itself.
 one() {
-	if [ "$status" -eq 0 ]; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
-	fi
+	result $((status == 0)) $((status != 0))
 }
 
-# counted GOOD BAD: the step's log counts its tests; a step that broke off without a count is a failure too.
+# counted GOOD BAD: the step's log counts its tests; a step that ended without a count is a failure, too.
 counted() {
-	passed=$((passed + $1))
-	failed=$((failed + $2))
-	[ "$status" -eq 0 ] || [ "$2" -gt 0 ] || failed=$((failed + 1))
-	[ "$1" -gt 0 ] || [ "$2" -gt 0 ] || [ "$status" -ne 0 ] || failed=$((failed + 1))
+	local bad=$2
+	if [ "$bad" -eq 0 ] && { [ "$status" -ne 0 ] || [ "$1" -eq 0 ]; }; then
+		bad=1
+	fi
+	result "$1" "$bad"
 }
 
-# The numbers in front of or behind a pattern, summed up.
+# sum PATTERN: the numbers in its parentheses, summed up.
 sum() {
-	sed -nE "s/$1/\\1/p" "$log" | awk '{n += $1} END {print n + 0}'
+	sed -nE "s/$1/\1/p" "$log" | awk '{n += $1} END {print n + 0}'
 }
 
-step build make -j"$(nproc)"
-one
-step unit make -j"$(nproc)" test-unit
-counted "$(sum '^\[  PASSED  \] ([0-9]+) test.*')" "$(sum '^\[  FAILED  \] ([0-9]+) test.*')"
-step fuzz make fuzz
-began=$(grep -c '^== ' "$log")
-[ "$status" -eq 0 ] && counted "$began" 0 || counted $((began > 0 ? began - 1 : 0)) 1
-step lint make lint
-one
-for module in tests/e2e/judge tests/readers; do
-	[ -f $module/go.mod ] || continue
-	step "${module##*/}" env GOTOOLCHAIN=go1.26.8 CGO_ENABLED=0 GOFLAGS=-buildvcs=false go -C $module test ./...
-	one
-done
-step golden sh tests/golden.sh
-counted "$(sum '^([0-9]+) passed, [0-9]+ failed$')" "$(sum '^[0-9]+ passed, ([0-9]+) failed$')"
-step e2e bash tests/e2e/run.sh
-counted "$(sum '^([0-9]+) passed, [0-9]+ failed$')" "$(sum '^[0-9]+ passed, ([0-9]+) failed$')"
-step vm make vmtest
-counted "$(sum '^([0-9]+) passed, [0-9]+ failed$')" "$(sum '^[0-9]+ passed, ([0-9]+) failed$')"
-# Twice the ratio in README: machines are noisy, but a lost optimisation must not pass.
-step bench sh tools/bench/run.sh -rounds 2 -length 1s -only empty,gotrace -most 2.8 ladder
-one
+# by_lines: the log ends with "N passed, N failed", and perhaps says how many were tried twice or skipped.
+by_lines() {
+	repeated=$((repeated + $(sum '^([0-9]+) tried twice, [0-9]+ skipped$')))
+	skipped=$((skipped + $(sum '^[0-9]+ tried twice, ([0-9]+) skipped$')))
+	counted "$(sum '^([0-9]+) passed, [0-9]+ failed$')" "$(sum '^[0-9]+ passed, ([0-9]+) failed$')"
+}
 
-echo "== all"
-echo "$passed passed, $failed failed"
+# fuzz SECONDS: each target.
+fuzz() {
+	local began
+	step fuzz make -j"$(nproc)" fuzz FUZZ_SECONDS="$1"
+	began=$(grep -c '^== ' "$log")
+	[ "$status" -eq 0 ] && counted "$began" 0 || counted $((began > 0 ? began - 1 : 0)) 1
+}
+
+# What does not need a live target.
+offline() {
+	step build make -j"$(nproc)"
+	one
+	step lint make lint
+	one
+	step unit make -j"$(nproc)" -k test-unit
+	counted "$(sum '^\[  PASSED  \] ([0-9]+) test.*')" "$(sum '^\[  FAILED  \] ([0-9]+) test.*')"
+	for module in tests/e2e/judge tests/readers; do
+		step "${module##*/}" env GOTOOLCHAIN=go1.26.8 CGO_ENABLED=0 GOFLAGS=-buildvcs=false go -C $module test ./...
+		one
+	done
+	step golden sh tests/golden.sh
+	by_lines
+}
+
+# The commands of README and docs.
+documents() {
+	step docs bash tests/docs.sh
+	by_lines
+}
+
+# e2e ONLY
+e2e() {
+	step e2e env ONLY="$1" bash tests/e2e/run.sh
+	by_lines
+}
+
+# vm KERNELS [CHECKS]
+vm() {
+	step vm env CHECKS="$2" make vmtest KERNELS="$1"
+	by_lines
+}
+
+# What is given to others, in other user lands.
+release() {
+	step release bash tests/release.sh
+	by_lines
+}
+
+# Twice the ratio in docs/costs.md: machines are noisy, but a lost optimisation must not pass.
+bench() {
+	step bench sh tools/bench/run.sh -rounds 2 -length 1s -only empty,gotrace -most 2.8 ladder
+	one
+}
+
+case $part in
+quick)
+	offline
+	fuzz 1
+	e2e quick
+	vm 6.1 "doctor no_root go_plain c_threads"
+	;;
+more)
+	step build make -j"$(nproc)"
+	one
+	documents
+	fuzz 10
+	e2e turn
+	vm "6.1 6.12"
+	release
+	bench
+	;;
+all)
+	offline
+	documents
+	fuzz 10
+	e2e ""
+	vm "6.1 6.12"
+	release
+	bench
+	;;
+*)
+	echo "tests/run.sh: '$part' is no part: quick, more" >&2
+	exit 1
+	;;
+esac
+
+echo "== $part"
+printf '%s' "$summary"
+echo "$passed passed, $failed failed; $repeated tried twice, $skipped skipped"
 [ "$failed" -eq 0 ]

@@ -1,18 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Installs what building and testing need on Debian 12. Does nothing, and
-# quickly, when all is there; needs root only if something is missing.
+# Installs what building and testing need on Debian 12. If everything is there, it does nothing, and returns
+# quickly. Needs root only if something is missing.
 set -eu
 cd "$(dirname "$0")/.."
 . tools/go.sh
 
-BUILD="gcc libc6-dev make clang bpftool libbpf-dev libelf-dev libdw-dev zlib1g-dev liblzma-dev libstdc++-12-dev libseccomp-dev libcap-dev libcap2-bin pkg-config git"
-TESTS="libcmocka-dev libclang-rt-14-dev clang-format bpftrace procps util-linux bsdutils xxd xz-utils ca-certificates chromium-headless-shell"
+BUILD="gcc libc6-dev make clang bpftool libbpf-dev libelf-dev libdw-dev zlib1g-dev libdeflate-dev liblzma-dev libstdc++-12-dev libseccomp-dev libcap-dev libcap2-bin libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev libbz2-dev libncurses-dev python3 pkg-config git"
+TESTS="sqlite3 libcmocka-dev libclang-rt-14-dev clang-format bpftrace procps util-linux bsdutils xxd xz-utils ca-certificates chromium-headless-shell mandoc zsh fish debootstrap musl-tools codespell"
+# To build packages and to check them.
+PACKAGES="debhelper dpkg-dev fakeroot lintian man-db file"
 # For programs in C and C++: compiler, debugger, tracers to compare with, and real programs to trace.
-NATIVE="g++ gdb strace linux-perf python3 redis-server redis-tools postgresql postgresql-client nginx-light wrk"
-# To boot other kernels in a machine that is emulated, and to get them.
+NATIVE="g++ gdb strace linux-perf redis-server redis-tools postgresql postgresql-client nginx-light wrk"
+# For booting other kernels in an emulated machine, and for fetching them.
 VMS="qemu-system-x86 kmod busybox-static python3-venv debian-archive-keyring"
-# To build for arm64 and to run that, emulated.
+# For building for arm64 and running the result in emulation.
 ARM64="gcc-aarch64-linux-gnu binutils-aarch64-linux-gnu libgcc-12-dev-arm64-cross libstdc++-12-dev-arm64-cross qemu-user-static qemu-system-arm cpio"
 
 stop() {
@@ -37,7 +39,7 @@ as_root() {
 	fi
 }
 
-# The servers among the packages must not start: Debian asks this file (invoke-rc.d(8)).
+# The servers among the packages must not start: Debian consults this file (invoke-rc.d(8)).
 POLICY=/usr/sbin/policy-rc.d
 allow_services() {
 	[ "${forbidden:-no}" = no ] || as_root rm -f $POLICY
@@ -69,8 +71,8 @@ install_go() {
 	find_go || stop "golang-go from backports is older than 1.22: install Go 1.22 or later and put it on PATH"
 }
 
-command -v dpkg-query >/dev/null || stop "this is no Debian: install by hand: $BUILD $TESTS $NATIVE $VMS $ARM64, and Go 1.22 or later"
-lacking=$(missing $BUILD $TESTS $NATIVE $VMS $ARM64)
+command -v dpkg-query >/dev/null || stop "this is no Debian: install by hand: $BUILD $TESTS $NATIVE $PACKAGES $VMS $ARM64, and Go 1.22 or later"
+lacking=$(missing $BUILD $TESTS $NATIVE $PACKAGES $VMS $ARM64)
 have_go=yes
 find_go || have_go=no
 [ -z "$lacking" ] && [ $have_go = yes ] && exit 0
@@ -79,6 +81,6 @@ echo "deps: to be installed: ${lacking}$([ $have_go = yes ] || echo golang-go)"
 as_root apt-get update -q || stop "apt-get update failed: is there a network?"
 [ -z "$lacking" ] || install_packages $lacking
 [ $have_go = yes ] || install_go
-lacking=$(missing $BUILD $TESTS $NATIVE $VMS $ARM64)
+lacking=$(missing $BUILD $TESTS $NATIVE $PACKAGES $VMS $ARM64)
 [ -z "$lacking" ] || stop "still missing after installation: $lacking"
 echo "deps: complete"

@@ -1,15 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# What the compiler does not check: includes point down the stream of the data
-# only, functions stay short, and no uretprobe is used (Go moves its stacks).
+# Checks that the compiler does not do: includes point only down the stream of the data, functions are short,
+# and no uretprobe is used (Go moves its stacks); tags are unique, lines have at most 120 columns, retired
+# words do not return, and the files of a module call one another in one direction.
 set -u
 cd "$(dirname "$0")/.."
 most=100
+columns=120
+# Words of a private vocabulary, and the standard terms, in names and in comments.
+retired="looker=inspector clerk=file_server scribe=snapshot_worker lookout=trigger_eval keeper=generation_ring \
+shelf=cache_generation boxes=workers told=reported tell=report tells=reports telling=reporting whoever=who lacks=has_no \
+stranger=untrusted strangers=untrusted room=module_or_space rooms=modules stretch=interval"
 status=0
 
-find src bpf -name '*.[ch]' | sort | xargs awk -v most=$most '
-# A room, and all that it may read: rooms that stand above it in this list, or one header of such a room.
-function room_reads(name, list,    n, i, one, path) {
+find src bpf -name '*.[ch]' | sort | xargs awk -v most=$most -v columns=$columns -v retired="$retired" '
+# A module, and everything that it may include: modules above it in this list, or single headers of such
+# modules.
+function module_reads(name, list,    n, i, one, path) {
 	n = split(list, one, " ")
 	for (i = 1; i <= n; i++) {
 		split(one[i], path, "/")
@@ -22,24 +29,44 @@ function room_reads(name, list,    n, i, one, path) {
 	allow[name] = " " list " "
 }
 BEGIN {
-	room_reads("util", "")
-	room_reads("rawlog", "bpf")
-	room_reads("symbol", "bpf rawlog")
-	room_reads("target", "bpf rawlog symbol")
-	room_reads("native", "bpf rawlog symbol target")
-	room_reads("sandbox", "bpf rawlog target native")
-	room_reads("capture", "bpf rawlog symbol target native")
-	room_reads("model", "rawlog")
-	room_reads("wire", "symbol model/op.h")
-	room_reads("convert", "symbol model/op.h wire")
-	room_reads("dump", "wire")
-	# From the log to the file. Who reads pipeline sees the model, too.
-	room_reads("pipeline", "rawlog symbol model wire")
-	room_reads("report", "pipeline")
-	room_reads("flight", "native sandbox model/op.h wire convert pipeline")
-	room_reads("writer", "rawlog native sandbox pipeline report flight")
-	room_reads("cli", "rawlog target native sandbox capture wire convert dump pipeline report flight writer")
-	room_reads("main.c", "cli")
+	module_reads("util", "")
+	module_reads("isa", "bpf")
+	module_reads("rawlog", "bpf")
+	module_reads("symbol", "bpf rawlog")
+	module_reads("target", "bpf isa rawlog symbol")
+	module_reads("native", "bpf isa rawlog symbol target")
+	module_reads("sandbox", "bpf rawlog target native")
+	module_reads("capture", "bpf rawlog symbol target native")
+	module_reads("goroutines", "rawlog symbol")
+	module_reads("sched", "")
+	module_reads("model", "rawlog sched")
+	module_reads("wire", "symbol sched")
+	module_reads("convert", "symbol sched wire")
+	module_reads("dump", "wire")
+	module_reads("export", "symbol sched wire")
+	module_reads("cut", "symbol sched")
+	module_reads("analysis", "symbol sched")
+	# From the log to the file. Modules that include pipeline see the model, too.
+	module_reads("pipeline", "rawlog symbol model wire")
+	module_reads("report", "pipeline")
+	module_reads("flight", "native sandbox sched wire convert pipeline")
+	module_reads("writer", "rawlog native sandbox pipeline report flight")
+	module_reads("cli", "goroutines sched target native sandbox capture wire convert dump export cut analysis pipeline report flight writer")
+	module_reads("main.c", "cli")
+	n = split(retired, list, " ")
+	for (i = 1; i <= n; i++) {
+		split(list[i], word, "=")
+		better[word[1]] = word[2]
+	}
+}
+function width(line,    i, n, at) {
+	if (index(line, "\t") == 0)
+		return length(line)
+	n = split(line, at, "\t")
+	line = at[1]
+	for (i = 2; i <= n; i++)
+		line = line sprintf("%*s", 8 - length(line) % 8, "") at[i]
+	return length(line)
 }
 function complain(text) {
 	printf "%s:%d: %s\n", FILENAME, FNR, text
@@ -47,32 +74,55 @@ function complain(text) {
 }
 FNR == 1 {
 	split(FILENAME, part, "/")
-	room = part[1] == "src" ? part[2] : ""
+	module = part[1] == "src" ? part[2] : ""
 	if ($0 !~ /SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause/)
 		complain("the first line must name the license")
-	if (room != "" && !(room in allow))
-		complain("room " room " is not in the plan: tools/lint.sh")
+	if (module != "" && !(module in allow))
+		complain("module " module " is not in the plan: tools/lint.sh")
 	begin = 0
 }
-room != "" && /^[ \t]*#[ \t]*include[ \t]+"/ {
+module != "" && /^[ \t]*#[ \t]*include[ \t]+"/ {
 	split($0, quoted, "\"")
 	n = split(quoted[2], path, "/")
-	other = n > 1 ? path[1] : room
-	# The generated loader of the BPF programs: build/bpf, for capture alone.
+	other = n > 1 ? path[1] : module
+	# Generated from a .proto file of the same module.
+	if (quoted[2] ~ /\.pb-c\.h$/)
+		next
+	# The generated loader of the BPF programs: build/bpf, only for capture.
 	if (quoted[2] ~ /\.skel\.h$/) {
-		if (room != "capture")
+		if (module != "capture")
 			complain("only capture loads BPF programs")
-	} else if (other != room && other != "util") {
-		if (index(allow[room], " " other " ") == 0 && index(allow[room], " " quoted[2] " ") == 0)
-			complain(room " must not read " quoted[2])
-		delete unread[room " " other]
-		delete unread[room " " quoted[2]]
+	} else if (other != module && other != "util") {
+		if (index(allow[module], " " other " ") == 0 && index(allow[module], " " quoted[2] " ") == 0)
+			complain(module " must not read " quoted[2])
+		delete unread[module " " other]
+		delete unread[module " " quoted[2]]
+	}
+}
+width($0) > columns {
+	complain("a line of " width($0) " columns, at most " columns " allowed")
+}
+# A definition stands alone or is a member; a forward declaration ends with a semicolon.
+/^[ \t]*(typedef )?(struct|enum|union) [a-z_0-9]+ \{/ {
+	split($0, word, /[ \t{]+/)
+	for (i = 1; word[i] !~ /^(struct|enum|union)$/; i++)
+		;
+	tag = word[i + 1]
+	if (tag in defined)
+		complain("the tag " tag " is defined in " defined[tag] ", too")
+	defined[tag] = FILENAME
+}
+module != "" {
+	n = split(tolower($0), word, /[^a-z]+/)
+	for (i = 1; i <= n; i++) {
+		if (word[i] in better)
+			complain("the word \"" word[i] "\" is retired: " better[word[i]])
 	}
 }
 /uretprobe|kretprobe|SEC\("\??uret/ && !/^[ \t]*(\/\*|\*|\/\/)/ {
 	complain("no return probes: Go moves its stacks")
 }
-# In the kernel style a function begins and ends with a brace in the first column.
+# In kernel style a function begins and ends with a brace in the first column.
 /^\{/ { begin = FNR }
 /^\}/ && begin {
 	if (FNR - begin - 1 > most)
@@ -88,10 +138,25 @@ END {
 	exit bad
 }' || status=1
 
-# The parts of the end-to-end tests are sourced by one shell, those on other kernels, too: a name belongs to one of them.
-twice=$(grep -hoE '^[a-z_0-9]+\(\)' tests/e2e/*.sh tests/vm/run.sh tests/vm/checks.sh | sort | uniq -d)
-if [ -n "$twice" ]; then
-	echo "tests: defined twice: $twice"
+sources=$(find src -name '*.c' | sort)
+# shellcheck disable=SC2086
+awk -f tools/circles.awk $sources $sources || status=1
+
+# The parts of the end-to-end tests are sourced by one shell, including those for other kernels, so a name
+# must be defined in only one of them.
+doubles=$(grep -hoE '^[a-z_0-9]+\(\)' tests/e2e/*.sh tests/vm/run.sh tests/vm/checks.sh | sort | uniq -d)
+if [ -n "$doubles" ]; then
+	echo "tests: defined twice: $doubles"
+	status=1
+fi
+# The documents: links, the size of README, spelling.
+python3 tools/doclint.py || status=1
+if command -v codespell >/dev/null; then
+	# Parts of words in patterns, "to and fro", and what tests misspell on purpose.
+	git ls-files -z | grep -zEv '^(vmlinux|LICENSES|tests/fuzz/corpus|tests/fixtures)/|\.(inc|png)$' |
+		xargs -0 codespell -q 3 --ignore-words-list=bu,chek,fro,nd,wrok || status=1
+else
+	echo "tools/lint.sh: no codespell here: tools/deps.sh"
 	status=1
 fi
 exit $status

@@ -14,10 +14,10 @@
 #include <linux/bpf.h>
 
 #include "bpf/record.h"
-#include "capture/bpf.h"
-#include "capture/fit.h"
+#include "capture/libbpf_log.h"
+#include "capture/bpf_compat.h"
 
-/* Which program serves which site. */
+/* The program for each site. */
 static const struct {
 	uint8_t site;
 	const char *program;
@@ -33,9 +33,9 @@ static const struct {
 	{SITE_NEWPROC, "newproc"},
 	{SITE_CORO, "coro"},
 	{SITE_SYSCALL_BLOCK, "syscall_block"},
-	{SITE_CALL_ENTER, "call_enter"},
-	{SITE_CALL_RETURN, "call_return"},
-	{SITE_CALL_EXIT, "call_exit"},
+	{SITE_CGO_ENTER, "cgo_enter"},
+	{SITE_CGO_RETURN, "cgo_return"},
+	{SITE_CGO_EXIT, "cgo_exit"},
 	{SITE_EXIT_NO_P, "exit_no_p"},
 	{SITE_NEEDM, "needm"},
 	{SITE_DROPM, "dropm"},
@@ -83,27 +83,18 @@ static const char *program_name(uint8_t site)
 	return NULL;
 }
 
-/* Tracepoints' programs and those that look at no argument serve all releases. */
-struct bpf_program *attach_program(const struct bpf_object *object, const struct attachments *attachments,
-				   uint8_t site)
+struct bpf_program *attach_program(const struct bpf_object *object, uint8_t site)
 {
 	const char *name = program_name(site);
-	struct bpf_program *program = NULL;
-	char old[32];
 
-	if (!name)
-		return NULL;
-	snprintf(old, sizeof(old), "old_%s", name);
-	if (attachments->old)
-		program = bpf_object__find_program_by_name(object, old);
-	return program ? program : bpf_object__find_program_by_name(object, name);
+	return name ? bpf_object__find_program_by_name(object, name) : NULL;
 }
 
-/* What BPF_LINK_CREATE takes for these links (Linux 6.6 include/uapi/linux/bpf.h); Debian 12's header ends
- * before it. */
+/* Arguments of BPF_LINK_CREATE for these links (Linux 6.6 include/uapi/linux/bpf.h), which Debian 12's header
+ * does not have. */
 enum { TRACE_UPROBE_MULTI = 48 };
 
-#define KERNEL_ENOTSUPP 524 /* include/linux/errno.h: the kernel's own */
+#define KERNEL_ENOTSUPP 524 /* include/linux/errno.h, internal to the kernel */
 
 struct multi_attr {
 	uint32_t prog_fd, target_fd, attach_type, flags;
@@ -123,7 +114,7 @@ void attach_choose(const struct attachments *attachments, struct bpf_program *pr
 static int failed(const struct attachments *attachments, const char *what, int error, struct error *err)
 {
 	const char *why =
-		attachments->multi ? "" : bpf_last_warning(); /* libbpf knows more than errno says */
+		attachments->multi ? "" : libbpf_log_last(); /* libbpf has more details than errno */
 
 	error = error ? error : EINVAL;
 	if (error == ESRCH)
@@ -141,16 +132,28 @@ static void detach(struct attachment *one)
 		close(one->fd);
 }
 
+void attach_init(struct attachments *attachments)
+{
+	pthread_mutex_init(&attachments->lock, NULL);
+}
+
 static int add(struct attachments *attachments, struct attachment one, const char *what, struct error *err)
 {
+	int rc = 0;
+
 	if (!one.link && one.fd < 0)
 		return failed(attachments, what, errno, err);
-	if (attachments->n == sizeof(attachments->all) / sizeof(attachments->all[0])) {
+	pthread_mutex_lock(&attachments->lock);
+	if (attachments->ended)
+		rc = error_set(err, ECANCELED, "interrupted before the trace began");
+	else if (attachments->n == sizeof(attachments->all) / sizeof(attachments->all[0]))
+		rc = error_set(err, E2BIG, "too many probes: name fewer functions");
+	else
+		attachments->all[attachments->n++] = one;
+	pthread_mutex_unlock(&attachments->lock);
+	if (rc)
 		detach(&one);
-		return error_set(err, E2BIG, "too many probes: name fewer functions");
-	}
-	attachments->all[attachments->n++] = one;
-	return 0;
+	return rc;
 }
 
 static int link_multi(int program, pid_t pid, const char *path, const uint64_t *offsets,
@@ -170,9 +173,9 @@ static int link_multi(int program, pid_t pid, const char *path, const uint64_t *
 }
 
 /*
- * "/" is no file of code: a kernel with these links says so (EBADF), where it has looked at the process
- * before it says that there is none of that number (EINVAL). That look came with the filter by process
- * (46ba0e49b642). Kernels without the links load the program, too, and say EINVAL to both.
+ * "/" is not a file with code. A kernel with these links reports that (EBADF). If it filters by process
+ * (46ba0e49b642), it looks up the process first, and reports an invalid pid (EINVAL). Kernels without the
+ * links load the program, too, but fail both attempts with EINVAL.
  */
 bool attach_has_multi(void)
 {
@@ -195,8 +198,8 @@ bool attach_has_multi(void)
 int attach_site(struct attachments *attachments, struct bpf_object *object, pid_t pid, const char *exe,
 		const struct probe_plan *plan, uint8_t site, const char *name, struct error *err)
 {
-	struct bpf_program *program = name ? bpf_object__find_program_by_name(object, name)
-					   : attach_program(object, attachments, site);
+	struct bpf_program *program =
+		name ? bpf_object__find_program_by_name(object, name) : attach_program(object, site);
 	const struct probe *first = NULL;
 	uint64_t offsets[MAX_PROBES];
 	unsigned n = 0;
@@ -226,7 +229,7 @@ int attach_site(struct attachments *attachments, struct bpf_object *object, pid_
 int attach_places(struct attachments *attachments, const struct bpf_object *object, pid_t pid,
 		  const struct attach_places *places, struct error *err)
 {
-	struct bpf_program *program = attach_program(object, attachments, places->site);
+	struct bpf_program *program = attach_program(object, places->site);
 	struct attachment one = {.fd = -1, .site = places->site};
 	int rc = program ? 0 : error_set(err, EINVAL, "no program for the site %u", places->site);
 
@@ -245,9 +248,9 @@ int attach_places(struct attachments *attachments, const struct bpf_object *obje
 	return rc;
 }
 
-#define SECOND "_again"
+#define SECOND "_backup"
 
-bool attach_is_second(const struct bpf_program *program)
+bool attach_is_backup(const struct bpf_program *program)
 {
 	const char *name = bpf_program__name(program);
 	size_t len = strlen(name), end = strlen(SECOND);
@@ -255,8 +258,8 @@ bool attach_is_second(const struct bpf_program *program)
 	return len > end && strcmp(name + len - end, SECOND) == 0;
 }
 
-/* Of a tracepoint's program; NULL if there is none, or none was loaded. */
-static const struct bpf_program *second_of(const struct bpf_object *object, const struct bpf_program *program)
+/* The backup of a tracepoint's program; NULL if there is none, or it was not loaded. */
+static const struct bpf_program *backup_of(const struct bpf_object *object, const struct bpf_program *program)
 {
 	const struct bpf_program *second;
 	char name[64];
@@ -269,26 +272,26 @@ static const struct bpf_program *second_of(const struct bpf_object *object, cons
 int attach_traced(struct attachments *attachments, const struct bpf_object *object,
 		  const struct bpf_program *program, uint8_t site, struct error *err)
 {
-	const struct bpf_program *second = second_of(object, program);
+	const struct bpf_program *second = backup_of(object, program);
 	struct attachment one = {.fd = -1, .site = site};
 	int rc;
 
-	one.link = fit_attach(program);
+	one.link = compat_attach(program);
 	rc = add(attachments, one, bpf_program__name(program), err);
 	if (rc || !second)
 		return rc;
-	one.link = fit_attach(second); /* behind the first one: the kernel keeps the order */
+	one.link = compat_attach(second); /* after the first one: the kernel keeps the order */
 	return add(attachments, one, bpf_program__name(second), err);
 }
 
 int attach_tracepoint(struct attachments *attachments, struct bpf_object *object, uint8_t site,
 		      struct error *err)
 {
-	return attach_traced(attachments, object, attach_program(object, attachments, site), site, err);
+	return attach_traced(attachments, object, attach_program(object, site), site, err);
 }
 
-/* A function of this program: where it is in the file. */
-struct place {
+/* The place of a function of this program in its file. */
+struct own_place {
 	uintptr_t address;
 	uint64_t offset;
 	bool found;
@@ -296,7 +299,7 @@ struct place {
 
 static int find_place(struct dl_phdr_info *info, size_t size, void *ctx)
 {
-	struct place *place = ctx;
+	struct own_place *place = ctx;
 
 	(void)size;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -312,22 +315,30 @@ static int find_place(struct dl_phdr_info *info, size_t size, void *ctx)
 	return 1; /* the program itself comes first */
 }
 
-int attach_self(struct attachments *attachments, struct bpf_object *object, const char *name,
-		const void *function, struct error *err)
+int attach_self_at(struct attachments *attachments, struct bpf_object *object, const char *name,
+		   const void *code, uint64_t cookie, struct error *err)
 {
+	DECLARE_LIBBPF_OPTS(bpf_uprobe_opts, options, .bpf_cookie = cookie);
 	struct bpf_program *program = bpf_object__find_program_by_name(object, name);
-	struct place place = {.address = (uintptr_t)function};
+	struct own_place place = {.address = (uintptr_t)code};
 	struct attachment one = {.fd = -1};
 
 	dl_iterate_phdr(find_place, &place);
 	if (!program || !place.found)
 		return error_set(err, ENOENT, "cannot find the function for %s in gotrace itself", name);
 	if (attachments->multi)
-		one.fd = link_multi(bpf_program__fd(program), getpid(), "/proc/self/exe", &place.offset, NULL,
-				    1);
+		one.fd = link_multi(bpf_program__fd(program), getpid(), "/proc/self/exe", &place.offset,
+				    &cookie, 1);
 	else
-		one.link = bpf_program__attach_uprobe(program, false, 0, "/proc/self/exe", place.offset);
+		one.link =
+			bpf_program__attach_uprobe_opts(program, 0, "/proc/self/exe", place.offset, &options);
 	return add(attachments, one, "gotrace itself", err);
+}
+
+int attach_self(struct attachments *attachments, struct bpf_object *object, const char *name,
+		const void *function, struct error *err)
+{
+	return attach_self_at(attachments, object, name, function, 0, err);
 }
 
 static void *detach_one(void *attachment)
@@ -336,8 +347,8 @@ static void *detach_one(void *attachment)
 	return NULL;
 }
 
-/* The kernel waits for a grace period at the end of each (0.1 to 0.2 s on a busy machine, Linux 6.18): all at
- * once they share it. */
+/* For each link, the kernel waits for a grace period (0.1 to 0.2 s on a busy machine, Linux 6.18). Detached
+ * at the same time, the links share it. */
 static void *detach_dropped(void *ctx)
 {
 	struct attachments *attachments = ctx;
@@ -386,6 +397,7 @@ void attach_drop_sites(struct attachments *attachments, const bool sites[UINT8_M
 	unsigned kept = 0;
 
 	wait_dropped(attachments);
+	pthread_mutex_lock(&attachments->lock);
 	for (unsigned i = 0; i < attachments->n; i++) {
 		if (sites[attachments->all[i].site])
 			attachments->dropped[attachments->ndropped++] = attachments->all[i];
@@ -393,14 +405,30 @@ void attach_drop_sites(struct attachments *attachments, const bool sites[UINT8_M
 			attachments->all[kept++] = attachments->all[i];
 	}
 	attachments->n = kept;
+	pthread_mutex_unlock(&attachments->lock);
 	begin_drop(attachments);
+}
+
+void attach_end(struct attachments *attachments)
+{
+	pthread_mutex_lock(&attachments->lock);
+	attachments->ended = true;
+	for (unsigned i = 0; i < attachments->n; i++) {
+		struct attachment *one = &attachments->all[i];
+
+		if (pthread_create(&attachments->enders[attachments->nenders], NULL, detach_one, one))
+			detach(one);
+		else
+			attachments->nenders++;
+	}
+	attachments->n = 0;
+	pthread_mutex_unlock(&attachments->lock);
 }
 
 void attach_none(struct attachments *attachments)
 {
-	bool all[UINT8_MAX + 1];
-
-	memset(all, true, sizeof(all));
-	attach_drop_sites(attachments, all);
+	attach_end(attachments);
 	wait_dropped(attachments);
+	while (attachments->nenders)
+		pthread_join(attachments->enders[--attachments->nenders], NULL);
 }

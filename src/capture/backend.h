@@ -1,30 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Private to the room: what is done differently for a Go program and for a
- * process that is seen as threads. When it is done is the same (capture.c).
+ * Private to the module: the operations that differ between a Go program and a process traced as threads.
+ * capture.c calls them in the same order for both.
  */
 #ifndef GOTRACE_CAPTURE_BACKEND_H
 #define GOTRACE_CAPTURE_BACKEND_H
 
 #include "capture/state.h"
 
-/* All but free_snapshot return 0 or a negative errno. */
+/* Functions that return int return 0 or a negative errno unless noted. */
 struct backend {
 	int (*load)(struct capture *capture, struct error *err);
-	/* From here on there are records. */
+	/* Records arrive from here on. */
 	int (*attach)(struct capture *capture, struct error *err);
-	/* LOG_TARGET and what goes with it. */
+	/* Logs LOG_TARGET and related records. */
 	int (*log_info)(struct capture *capture, struct error *err);
-	/* Between two markers: reads what there is, and drains meanwhile. */
+	/* Called between two markers. Reads the state of the target, and drains the rings meanwhile. */
 	int (*read_snapshot)(struct capture *capture, void **snapshot, struct error *err);
 	int (*put_snapshot)(struct capture *capture, void *snapshot, const uint32_t markers[2],
 			    struct error *err);
 	void (*free_snapshot)(void *snapshot); /* NULL is allowed */
-	/* For a boundary: into capture->ms, at most MAX_MS. Returns their number; NULL: there are none. */
+	/* Called at a boundary. Reads at most MAX_MS Ms into capture->ms and returns their number. NULL:
+	 * there are none. */
 	int (*read_ms)(struct capture *capture, struct error *err);
-	/* In each round: how much is looked at, what is read now and then. */
+	/* Called in each round: adapts the level of detail, and does what is done periodically. */
 	int (*adapt)(struct capture *capture, uint64_t now, struct error *err);
-	void (*close)(struct capture *capture); /* what load has made beside the BPF object; NULL: nothing */
+	/* Called before recording resumes after a gap, to catch up with changes. NULL: nothing to do. */
+	int (*resume)(struct capture *capture, struct error *err);
+	/* Flags of a note for the current level of detail: enum log_note_flags. */
+	uint32_t (*note_flags)(const struct capture *capture);
+	/* The text of the note when a level begins. */
+	const char *(*level_text)(enum detail_level level);
+	void (*close)(struct capture *capture); /* frees what load() made apart from the BPF object; NULL:
+						 * nothing */
 };
 
 extern const struct backend go_backend;      /* go.c */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Private to the room: the BPF object, loaded and attached. */
+/* Private to the module: the BPF object, loaded and attached. */
 #ifndef GOTRACE_CAPTURE_BPF_H
 #define GOTRACE_CAPTURE_BPF_H
 
@@ -13,74 +13,42 @@
 #include "util/error.h"
 
 struct bpf_object;
+struct bpf_program;
 struct gotrace_bpf;
 struct threads_bpf;
 
 struct bpf {
 	const struct features *features; /* not owned */
-	uint32_t outer_tgid;             /* the process, in the initial pid namespace */
-	struct bpf_object *object;       /* of one of these: */
-	struct gotrace_bpf *skeleton;    /* Go's programs, or NULL */
-	struct threads_bpf *threads;     /* those of threads, or NULL */
+	uint32_t outer_tgid;             /* tgid of the process in the initial pid namespace */
+	struct bpf_object *object;       /* the object of one of these: */
+	struct gotrace_bpf *skeleton;    /* programs for Go, or NULL */
+	struct threads_bpf *threads;     /* programs for threads, or NULL */
+	void (*destroy)(struct bpf *);   /* destroys the skeleton; NULL: there is none */
+	volatile struct lease *lease;    /* in the programs' memory; NULL: they have none */
 	struct attachments attachments;
-	bool threads_by_proc; /* lists of threads come from /proc */
+	struct bpf_program
+		*off_cpu;     /* of the programs for Go, the one for this kernel's sched_switch; or NULL */
+	bool threads_by_proc; /* threads are listed from /proc */
 	unsigned cpus;        /* possible CPUs: size of a per-CPU value */
 	struct rings_plan rings;
-	int ring_fds[MAX_RINGS]; /* rings.count of them */
-	unsigned rings_made;     /* of these: ours to close; a single ring is the object's */
+	int ring_fds[MAX_RINGS]; /* has rings.count elements */
+	unsigned rings_made;     /* how many of them we own and close; a single ring belongs to the object */
 };
 
-struct bpf_options {
-	const struct features *features;
-	const struct go_layout *layout;
-	const struct alloc_layout *alloc_layout;
-	unsigned go_minor;
-	bool cgo;
-	uint8_t park_skips[PARK_SKIPS];
-	struct wait_text wait_texts[WAIT_TEXTS];
-	uint32_t tgid;       /* in the initial pid namespace */
-	bool inner_tids;     /* the process is in another one */
-	uint32_t ring_bytes; /* of all rings; 0 = default */
-	unsigned rings;      /* at most; 0 = as many as the machine needs */
-	bool syscalls;
-	bool samples;
-	bool probe_only; /* the program that does nothing on every site */
-	bool functions;  /* --region, --task: calls of the user's functions */
-	const struct probe_plan *plan;
-};
-
-/* Indices as in bpf/base.bpf.h, enum loss. */
-enum {
-	BPF_LOSS_RING_FULL,
-	BPF_LOSS_STACK_FULL,
-	BPF_LOSS_UNREADABLE,
-	BPF_LOSS_SCRATCH_BUSY,
-	BPF_LOSS_SAMPLE,
-	BPF_HITS_SILENT, /* no loss: how many more hits there were than records */
-	BPF_HITS_AGAIN,  /* no loss: hits that a second program made up for */
-	BPF_LOSSES
-};
-
-/* What libbpf complains of is kept (bpf_last_warning), not printed. */
-void bpf_keep_warnings(void);
-int bpf_load(struct bpf *bpf, const struct bpf_options *options, struct error *err);
-/* Before the object is loaded: how many rings there will be; *count and *shift are the programs'. */
+/* Initializes from an object that was just opened, and chooses how to attach its programs. */
+void bpf_begin(struct bpf *bpf, struct bpf_object *object, const struct features *features);
+/* Before the object is loaded: chooses how many rings there will be. *count and *shift are variables of the
+ * programs. */
 void bpf_plan_rings(struct bpf *bpf, uint32_t bytes, unsigned rings, uint32_t *count, uint32_t *shift);
-/* Once it is loaded. */
+/* Creates the rings once the object is loaded. */
 int bpf_make_rings(struct bpf *bpf, struct error *err);
-/*
- * Where things are in the process, once it has its place in memory: until then there are no CPU samples, a
- * park is not known from a yield (SITE_SPAN), and no sweep is known for what it is.
- */
-void bpf_tell_places(struct bpf *bpf, const struct go_places *places);
-/* What libbpf last complained of; "" if nothing. */
-const char *bpf_last_warning(void);
-/* Adds up each loss over all CPUs. */
-int bpf_read_losses(const struct bpf *bpf, uint64_t losses[BPF_LOSSES]);
-/* Hits that the kernel did not run our programs for, neither a first nor a second one: of system calls at
- * most so many, for it counts other processes' as well. */
+/* Sums each counter over all CPUs. */
+int bpf_read_counters(const struct bpf *bpf, uint64_t counts[COUNTERS]);
+/* The number of hits for which the kernel ran neither the first program nor its backup. For system calls this
+ * is an upper bound, because the kernel's count includes other processes. */
 uint64_t bpf_read_missed(const struct bpf *bpf);
-/* Every stack is sent anew at its next use. 0 or a negative errno: some are not. */
+/* Makes the programs send every stack again at its next use. Returns 0 or a negative errno, in which case
+ * some are not sent again. */
 int bpf_forget_stacks(const struct bpf *bpf);
 void bpf_unload(struct bpf *bpf);
 

@@ -16,20 +16,21 @@
 #include "bpf/threads_before512.skel.h"
 #include "capture/calls.h"
 #include "capture/ids.h"
-#include "capture/fit.h"
+#include "capture/bpf_compat.h"
 #include "capture/kernel.h"
-#include "capture/own_sites.h"
+#include "capture/libbpf_log.h"
+#include "capture/self_probes.h"
 #include "capture/proc_threads.h"
 #include "target/descendants.h"
 
 enum {
-	THREADS_AT_ONCE = 32768, /* whose system calls are remembered */
-	LIST_MAX = 1 << 20,      /* threads of a process; pid_max is 4 Mi at most */
+	THREADS_AT_ONCE = 32768, /* threads whose system calls are remembered */
+	LIST_MAX = 1 << 20,      /* threads of a process; pid_max is at most 4 Mi */
 	LIST_STEP = 256,
-	MOST_LOOKS = 4096, /* at processes: four times as many as there are at once */
+	MOST_LOOKS = 4096, /* iterations over the map of processes: four times its size */
 };
 
-/* One of three programs, by the order of the tracepoint's arguments. */
+/* Selects one of three programs by the order of the tracepoint's arguments. */
 static struct bpf_program *switch_program(const struct threads_bpf *skeleton, enum switch_form form)
 {
 	switch (form) {
@@ -62,19 +63,19 @@ static void choose_programs(struct bpf *bpf, const struct bpf_threads_options *o
 		bpf_program__set_autoload(wanted[i], true);
 	bpf_program__set_autoload(skeleton->progs.sys_enter, options->syscalls);
 	bpf_program__set_autoload(skeleton->progs.sys_exit, options->syscalls);
-	bpf_program__set_autoload(skeleton->progs.sys_enter_again, seconds);
-	bpf_program__set_autoload(skeleton->progs.sys_exit_again, seconds);
+	bpf_program__set_autoload(skeleton->progs.sys_enter_backup, seconds);
+	bpf_program__set_autoload(skeleton->progs.sys_exit_backup, seconds);
 	bpf_program__set_autoload(skeleton->progs.cpu_sample, options->samples);
 	bpf_program__set_autoload(skeleton->progs.calibrate, true);
-	bpf->attachments.multi = options->features->multi;
 	if (options->functions) {
 		attach_choose(&bpf->attachments, skeleton->progs.function_begin);
 		attach_choose(&bpf->attachments, skeleton->progs.function_end);
 	}
 	attach_choose(&bpf->attachments, skeleton->progs.marker);
+	attach_choose(&bpf->attachments, skeleton->progs.renew);
 }
 
-/* In a pid namespace of our own the programs translate. Before they are loaded. */
+/* Sets the ids before the programs are loaded. In a pid namespace of our own, the programs translate ids. */
 static int set_ids(struct bpf *bpf, const struct bpf_threads_options *options, struct error *err)
 {
 	struct threads_bpf__rodata *constants = bpf->threads->rodata;
@@ -88,13 +89,12 @@ static int set_ids(struct bpf *bpf, const struct bpf_threads_options *options, s
 		rc = ids_outer(options->features, (pid_t)options->tgid, &target, err);
 	if (rc)
 		return rc;
-	bpf->features = options->features;
 	bpf->outer_tgid = target;
 	constants->spawned = options->spawned ? target : 0;
 	constants->own_level = space.level;
 	constants->own_inode = space.inode;
 	if (space.level)
-		bpf_map__set_max_entries(bpf->threads->maps.shown_ids, IDS_MAX);
+		bpf_map__set_max_entries(bpf->threads->maps.pidns_ids, IDS_MAX);
 	return 0;
 }
 
@@ -105,6 +105,8 @@ static void set_constants(struct bpf *bpf, const struct bpf_threads_options *opt
 
 	constants->probed_tasks = !options->features->pointers;
 	constants->preempted_calls = options->features->preempted_calls;
+	constants->runs_returns = options->features->register_writes;
+	constants->has_shadow_stacks = options->features->shadow_stacks;
 	constants->several = constants->follow_children = constants->unwind_several = options->children;
 	memcpy((void *)&constants->cpu_places, &kernel->cpu_places, sizeof(kernel->cpu_places));
 	calls_kinds((uint8_t *)constants->call_kinds);
@@ -113,26 +115,32 @@ static void set_constants(struct bpf *bpf, const struct bpf_threads_options *opt
 		       (uint32_t *)&constants->ring_shift);
 }
 
+static void destroy(struct bpf *bpf)
+{
+	threads_bpf__destroy(bpf->threads);
+	bpf->threads = NULL;
+}
+
 int bpf_load_threads(struct bpf *bpf, const struct bpf_threads_options *options, struct error *err)
 {
-	struct fit_bytes old = {.data = NULL};
+	struct compat_bytes old = {.data = NULL};
 	struct kernel_facts kernel;
-	int cpus = libbpf_num_possible_cpus(), rc = kernel_facts(options->features->btf, &kernel, err);
+	int rc = kernel_facts(options->features->btf, &kernel, err);
 
 	if (rc)
 		return rc;
+	bpf->destroy = destroy;
 	bpf->threads = calloc(1, sizeof(*bpf->threads));
 	if (!bpf->threads || threads_bpf__create_skeleton(bpf->threads))
 		return error_set(err, ENOMEM, "out of memory");
 	old.data = threads_before512_bpf__elf_bytes(&old.size);
-	rc = fit_open(options->features, bpf->threads->skeleton, &old, err);
+	rc = compat_open(options->features, bpf->threads->skeleton, &old, err);
 	if (rc)
 		return rc;
-	bpf->object = bpf->threads->obj;
-	bpf->cpus = cpus > 0 ? (unsigned)cpus : 1;
+	bpf_begin(bpf, bpf->threads->obj, options->features);
 	bpf->threads_by_proc = !options->features->tracing;
 	choose_programs(bpf, options, &kernel);
-	fit_programs(options->features, bpf->object);
+	compat_choose(options->features, bpf->object);
 	set_constants(bpf, options, &kernel);
 	rc = set_ids(bpf, options, err);
 	if (rc)
@@ -143,7 +151,8 @@ int bpf_load_threads(struct bpf *bpf, const struct bpf_threads_options *options,
 	rc = threads_bpf__load(bpf->threads);
 	if (rc)
 		return error_set(err, -rc, "the kernel refused the BPF programs: %s (%s)", strerror(-rc),
-				 bpf_last_warning());
+				 libbpf_log_last());
+	bpf->lease = (volatile struct lease *)&bpf->threads->bss->lease;
 	rc = native_tables_place(options->tables, bpf->object, err);
 	return rc ? rc : bpf_make_rings(bpf, err);
 }
@@ -151,7 +160,7 @@ int bpf_load_threads(struct bpf *bpf, const struct bpf_threads_options *options,
 uint64_t bpf_calibrate_threads(const struct bpf *bpf)
 {
 	uint64_t bare = own_call_ns(), traced;
-	struct bpf_link *link = fit_attach(bpf->threads->progs.calibrate);
+	struct bpf_link *link = compat_attach(bpf->threads->progs.calibrate);
 
 	if (!link)
 		return 0;
@@ -160,16 +169,16 @@ uint64_t bpf_calibrate_threads(const struct bpf *bpf)
 	return traced > bare ? traced - bare : 0;
 }
 
-/* System calls can be left out later. */
+/* The site by which system call programs can be removed later; 0 for other programs. */
 static uint8_t site_of_call(const struct bpf *bpf, const struct bpf_program *program)
 {
-	return program == bpf->threads->progs.sys_enter  ? SITE_CALL
-	       : program == bpf->threads->progs.sys_exit ? SITE_CALL_DONE
+	return program == bpf->threads->progs.sys_enter  ? SITE_SYSCALL
+	       : program == bpf->threads->progs.sys_exit ? SITE_SYSCALL_DONE
 							 : 0;
 }
 
-/* What is kept of threads in system calls is not true any more when their ends have not been seen. */
-static void forget_calls(const struct bpf *bpf)
+/* The remembered state of threads in system calls is outdated after their exits have been missed. */
+void bpf_forget_calls(const struct bpf *bpf)
 {
 	int fd = bpf_map__fd(bpf->threads->maps.threads);
 	uint32_t tid;
@@ -184,19 +193,19 @@ int bpf_see_calls(struct bpf *bpf, bool on, struct error *err)
 	bool drop[UINT8_MAX + 1] = {false};
 	int rc;
 
-	if (on == attach_is_on(&bpf->attachments, SITE_CALL))
+	if (on == attach_is_on(&bpf->attachments, SITE_SYSCALL))
 		return 0;
 	if (on) {
-		forget_calls(bpf);
-		rc = attach_traced(&bpf->attachments, bpf->object, skeleton->progs.sys_exit, SITE_CALL_DONE,
-				   err);
+		bpf_forget_calls(bpf);
+		rc = attach_traced(&bpf->attachments, bpf->object, skeleton->progs.sys_exit,
+				   SITE_SYSCALL_DONE, err);
 		return rc ? rc
 			  : attach_traced(&bpf->attachments, bpf->object, skeleton->progs.sys_enter,
-					  SITE_CALL, err);
+					  SITE_SYSCALL, err);
 	}
-	drop[SITE_CALL] = drop[SITE_CALL_DONE] = true;
+	drop[SITE_SYSCALL] = drop[SITE_SYSCALL_DONE] = true;
 	attach_drop_sites(&bpf->attachments, drop);
-	forget_calls(bpf);
+	bpf_forget_calls(bpf);
 	return 0;
 }
 
@@ -205,9 +214,14 @@ void bpf_cut_stacks(struct bpf *bpf, uint32_t most_frames)
 	bpf->threads->bss->most_frames = most_frames;
 }
 
+void bpf_pause_following(struct bpf *bpf, bool paused)
+{
+	bpf->threads->bss->follow_paused = paused;
+}
+
 void bpf_see(struct bpf *bpf, uint32_t tgid)
 {
-	forget_calls(bpf);
+	bpf_forget_calls(bpf);
 	bpf->threads->data->traced_tgid = tgid;
 }
 
@@ -216,7 +230,7 @@ void bpf_see_nobody(struct bpf *bpf)
 	bpf->threads->data->traced_tgid = UINT32_MAX;
 }
 
-/* By types of another kernel gotrace's own thread is not found (bpf/threads.bpf.c, find_regs). */
+/* With the types of another kernel, gotrace's own thread is not found (bpf/threads.bpf.c, find_regs()). */
 int bpf_check_types(const struct bpf *bpf, const struct features *features, struct error *err)
 {
 	if (features->pointers || features->own_btf || bpf->threads->bss->regs_place)
@@ -226,21 +240,28 @@ int bpf_check_types(const struct bpf *bpf, const struct features *features, stru
 			 features->btf);
 }
 
+int bpf_attach_own(struct bpf *bpf, struct error *err)
+{
+	int rc = attach_self(&bpf->attachments, bpf->object, "marker", own_marker, err);
+
+	return rc ? rc : attach_self(&bpf->attachments, bpf->object, "renew", own_renew, err);
+}
+
 int bpf_attach_threads(struct bpf *bpf, const struct bpf_threads_options *options, struct error *err)
 {
 	struct bpf_program *program;
-	int rc = attach_self(&bpf->attachments, bpf->object, "marker", own_marker, err);
+	int rc = 0;
 
 	bpf_object__for_each_program(program, bpf->object)
 	{
-		if (rc == 0 && fit_is_tracepoint(program) && bpf_program__autoload(program) &&
-		    program != bpf->threads->progs.calibrate && !attach_is_second(program))
+		if (rc == 0 && compat_is_tracepoint(program) && bpf_program__autoload(program) &&
+		    program != bpf->threads->progs.calibrate && !attach_is_backup(program))
 			rc = attach_traced(&bpf->attachments, bpf->object, program,
 					   site_of_call(bpf, program), err);
 	}
-	/* Forks are seen by now, and who was there before them is in the list. */
+	/* Forks are seen from now on, and threads that existed before are in the list. */
 	if (rc == 0 && bpf->threads->rodata->own_level)
-		rc = ids_fill(options->features, bpf_map__fd(bpf->threads->maps.shown_ids), err);
+		rc = ids_fill(options->features, bpf_map__fd(bpf->threads->maps.pidns_ids), err);
 	if (rc == 0 && !options->spawned && !options->children)
 		bpf->threads->data->traced_tgid = bpf->outer_tgid;
 	return rc;
@@ -258,13 +279,27 @@ int bpf_follow(const struct bpf *bpf, uint32_t tgid)
 	return rc == 0 ? 1 : rc == -EEXIST ? 0 : rc;
 }
 
-/* What has ended stays in the map until its parent has taken note. */
+unsigned bpf_followed(const struct bpf *bpf, pid_t *pids, unsigned most)
+{
+	int fd = bpf_map__fd(bpf->threads->maps.traced);
+	uint32_t key, pid, *from = NULL;
+	unsigned n = 0;
+
+	for (int i = 0; i < MOST_LOOKS && n < most && bpf_map_get_next_key(fd, from, &key) == 0; i++) {
+		if (bpf_map_lookup_elem(fd, &key, &pid) == 0)
+			pids[n++] = (pid_t)pid;
+		from = &key;
+	}
+	return n;
+}
+
+/* A process that has ended stays in the map until its parent has reaped it. */
 bool bpf_someone_lives(const struct bpf *bpf)
 {
 	int fd = bpf_map__fd(bpf->threads->maps.traced);
 	uint32_t key, pid, *from = NULL;
 
-	/* When a key goes meanwhile, the kernel begins anew. */
+	/* If a key is deleted meanwhile, the kernel starts over. */
 	for (int i = 0; i < MOST_LOOKS && bpf_map_get_next_key(fd, from, &key) == 0; i++) {
 		if (bpf_map_lookup_elem(fd, &key, &pid) == 0 && process_lives("/proc", (pid_t)pid))
 			return true;
@@ -273,7 +308,7 @@ bool bpf_someone_lives(const struct bpf *bpf)
 	return false;
 }
 
-/* Linux 6.1 can list the threads of one process alone; before it goes through all. */
+/* From Linux 6.1 on the kernel can list the threads of one process; older kernels go through all. */
 static int open_list(const struct bpf *bpf, uint32_t tgid, struct bpf_link **link, struct error *err)
 {
 	union bpf_iter_link_info which = {.task = {.pid = tgid}};
@@ -293,21 +328,21 @@ static int open_list(const struct bpf *bpf, uint32_t tgid, struct bpf_link **lin
 
 static int read_list(int fd, struct raw_thread **found)
 {
-	size_t n = 0, room = 0, bytes = 0;
+	size_t n = 0, capacity = 0, bytes = 0;
 
 	for (;;) {
 		ssize_t got;
 
-		if (bytes / sizeof(**found) + LIST_STEP > room) {
+		if (bytes / sizeof(**found) + LIST_STEP > capacity) {
 			void *more;
 
-			room += room / 2 + 2 * LIST_STEP;
-			more = room > LIST_MAX ? NULL : realloc(*found, room * sizeof(**found));
+			capacity += capacity / 2 + 2 * LIST_STEP;
+			more = capacity > LIST_MAX ? NULL : realloc(*found, capacity * sizeof(**found));
 			if (!more)
 				return -ENOMEM;
 			*found = more;
 		}
-		got = read(fd, (char *)*found + bytes, room * sizeof(**found) - bytes);
+		got = read(fd, (char *)*found + bytes, capacity * sizeof(**found) - bytes);
 		if (got < 0 && (errno == EINTR || errno == EAGAIN))
 			continue;
 		if (got < 0)
@@ -319,7 +354,7 @@ static int read_list(int fd, struct raw_thread **found)
 	}
 }
 
-/* Without iterators: of one process, or of all that are looked at. */
+/* Without iterators: lists the threads of one process, or of all traced processes. */
 static int list_by_proc(const struct bpf *bpf, uint32_t tgid, struct raw_thread **found, struct error *err)
 {
 	int fd = bpf_map__fd(bpf->threads->maps.traced), n = 0;
@@ -361,10 +396,4 @@ int bpf_list_threads(const struct bpf *bpf, uint32_t tgid, struct raw_thread **f
 		error_set(err, -n, "cannot list the threads: %s", strerror(-n));
 	}
 	return n;
-}
-
-void bpf_unload_threads(struct bpf *bpf)
-{
-	threads_bpf__destroy(bpf->threads);
-	bpf->threads = NULL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Private to the room: the BPF object for processes that are seen as threads, loaded and attached. */
+/* Private to the module: the BPF object for processes traced as threads. Loads and attaches it. */
 #ifndef GOTRACE_CAPTURE_BPF_THREADS_H
 #define GOTRACE_CAPTURE_BPF_THREADS_H
 
@@ -8,39 +8,46 @@
 
 struct bpf_threads_options {
 	const struct features *features;
-	uint32_t tgid; /* as /proc has it */
-	bool spawned;  /* looked at from the moment on at which it has become another program */
-	bool children; /* its descendants are looked at, too */
+	uint32_t tgid; /* as /proc shows it */
+	bool spawned;  /* trace it only after it has exec'd */
+	bool children; /* trace its descendants, too */
 	bool syscalls;
-	struct native_tables *tables; /* not owned; get room in the object, and their place in it */
-	bool functions, samples;      /* their programs are wanted */
+	struct native_tables *tables; /* not owned; this module binds them to the object's maps */
+	bool functions, samples;      /* load their programs */
 	uint32_t ring_bytes;          /* of all rings; 0 = default */
-	unsigned rings;               /* at most; 0 = as many as the machine needs */
+	unsigned rings;               /* at most; 0 = chosen by the number of CPUs */
 };
 
 int bpf_load_threads(struct bpf *bpf, const struct bpf_threads_options *options, struct error *err);
-/* What a hit costs, ns; 0 = it cannot be measured. */
+/* Returns the cost of a hit in ns, 0 if it cannot be measured. */
 uint64_t bpf_calibrate_threads(const struct bpf *bpf);
-/* After that: whether types from a file (--btf) are this kernel's. -EINVAL. */
+/* Called after that: checks that types from a file (--btf) are those of this kernel. Returns 0 or -EINVAL. */
 int bpf_check_types(const struct bpf *bpf, const struct features *features, struct error *err);
-/* Programs on the tracepoints, and the marker on its function. From here on there are records. */
+/* Attaches the programs on functions of gotrace itself: the marker, and the renewal of the lease. */
+int bpf_attach_own(struct bpf *bpf, struct error *err);
+/* Attaches the programs on tracepoints. Records arrive from here on. */
 int bpf_attach_threads(struct bpf *bpf, const struct bpf_threads_options *options, struct error *err);
 /*
- * Reads all threads of a process, as the kernel has them now; tgid = 0: of all that are looked at. *found is
- * the caller's to free. Returns their number (0: the process is gone), or a negative errno.
+ * Lists the current threads of a process as the kernel has them; tgid = 0: of all traced processes. The
+ * caller frees *found. Returns their number (0: the process is gone), or a negative errno.
  */
 int bpf_list_threads(const struct bpf *bpf, uint32_t tgid, struct raw_thread **found, struct error *err);
-/* Looks at this process, too, and at those that it forks from now on. Returns 1 if it was not looked at yet,
- * 0, or -E2BIG: there are too many. */
+/* Also traces this process, and the processes that it forks from now on. Returns 1 if it was not traced yet,
+ * 0 if it was or has ended, or -E2BIG if there are too many. */
 int bpf_follow(const struct bpf *bpf, uint32_t tgid);
-/* Whether any process that is looked at still lives. */
+/* True if any traced process is still alive. */
 bool bpf_someone_lives(const struct bpf *bpf);
-void bpf_cut_stacks(struct bpf *bpf, uint32_t most_frames); /* 0 = as many as there is room for */
-/* Programs on system calls, or none. */
+/* While paused, processes that are forked are not followed. */
+void bpf_pause_following(struct bpf *bpf, bool paused);
+void bpf_cut_stacks(struct bpf *bpf, uint32_t most_frames); /* 0 = no limit but STACK_DEPTH */
+/* Attaches or detaches the programs on system calls. */
 int bpf_see_calls(struct bpf *bpf, bool on, struct error *err);
-/* Of one process, not of several: looks at it, or at nothing. */
+/* Traces this process only, instead of the one before. Not for several processes. */
 void bpf_see(struct bpf *bpf, uint32_t tgid);
+/* Lists the followed processes by their ids in /proc. Returns their number. */
+unsigned bpf_followed(const struct bpf *bpf, pid_t *pids, unsigned most);
+/* Discards the state of threads in system calls. It is outdated after their exits have been missed. */
+void bpf_forget_calls(const struct bpf *bpf);
 void bpf_see_nobody(struct bpf *bpf);
-void bpf_unload_threads(struct bpf *bpf);
 
 #endif

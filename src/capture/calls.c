@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-/* Calls that can wait for a file; those that never do (fstat, lseek, ...) need not be told with one. */
+/* Calls that can block on a file. Calls that never block (fstat, lseek, ...) are recorded without one. */
 static const struct {
 	uint16_t number;
 	uint8_t kind; /* enum call_kind */
@@ -45,7 +45,7 @@ static const struct {
 	{SYS_ftruncate, CALL_FILE},
 	{SYS_fallocate, CALL_FILE},
 	{SYS_readahead, CALL_FILE},
-#ifdef SYS_getdents /* newer architectures have only what came in its place; so below */
+#ifdef SYS_getdents /* newer architectures have only the calls that replaced these; the same below */
 	{SYS_getdents, CALL_FILE},
 #endif
 	{SYS_getdents64, CALL_FILE},

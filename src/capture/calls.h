@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Private to the room, and pure: which system calls are about a descriptor, and by which argument. */
+/* Private to the module, and pure: which system calls operate on a descriptor, and in which argument they
+ * have it. */
 #ifndef GOTRACE_CAPTURE_CALLS_H
 #define GOTRACE_CAPTURE_CALLS_H
 
@@ -7,7 +8,7 @@
 
 #include "bpf/call_kind.h"
 
-/* Fills in enum call_kind by number, of the architecture that gotrace is built for. */
+/* Fills in enum call_kind by system call number, for the architecture that gotrace is built for. */
 void calls_kinds(uint8_t kinds[CALL_NUMBERS]);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What happens when: attach, snapshot, drain, generation, loss, end. */
+/* The sequence of a trace: snapshot, drain, generation, loss, end. */
 #include "capture/capture.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,47 +15,49 @@
 #include "capture/backend.h"
 #include "capture/bpf_threads.h"
 #include "capture/functions.h"
-#include "capture/needs.h"
-#include "capture/own_sites.h"
+#include "capture/gap.h"
+#include "capture/off_cpu.h"
+#include "capture/snapshot.h"
+#include "capture/tally.h"
+#include "capture/retained_capabilities.h"
+#include "util/clock.h"
 
 enum {
 	GENERATION_MS = 1000,
-	DRAIN_MS = 10,      /* between two looks at the ring; 16 MiB hold 220,000 records */
-	IDLE_MS = 40,       /* the same when there was nothing in it */
-	RESYNC_MS = 200,    /* at least, between two snapshots after losses */
-	MARKER_TRIES = 200, /* ms to wait for a marker to come out of the ring */
+	DRAIN_MS = 10,   /* between two rounds; 16 MiB hold 220,000 records */
+	IDLE_MS = 40,    /* the same if the rings were empty */
+	RESYNC_MS = 200, /* minimum interval between two snapshots after losses */
 	EXEC_CHECK_MS = 50,
 	END_WAIT_MS = 100,
-	MANY_FILES = 1 << 14, /* whose names the log knows */
+	REST_MS = 50,         /* at most */
+	MANY_FILES = 1 << 14, /* files whose names the log has */
 };
 
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec ts;
+/* From this fill level on, a ring is drained as often as possible. */
+#define FILL_TO_HURRY 0.25
 
-	clock_gettime(id, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+/* Both clocks at a moment that is now or a little earlier. */
+static struct log_clock clock_at(uint64_t mono)
+{
+	uint64_t wall = clock_ns(CLOCK_REALTIME) - (now_ns() - mono);
+
+	return (struct log_clock){
+		.mono_ns = mono, .wall_sec = wall / 1000000000, .wall_nsec = (uint32_t)(wall % 1000000000)};
 }
 
-uint64_t capture_now_ns(void)
+/* The trace ends when recording ended, however late that is written. */
+static uint64_t not_past_end(const struct capture *capture, uint64_t now)
 {
-	return clock_ns(CLOCK_MONOTONIC);
+	uint64_t end = atomic_load(&capture->control.ended_ns);
+
+	return end && end < now ? end : now;
 }
 
-static struct log_clock clock_pair(void)
-{
-	uint64_t wall = clock_ns(CLOCK_REALTIME);
-
-	return (struct log_clock){.mono_ns = capture_now_ns(),
-				  .wall_sec = wall / 1000000000,
-				  .wall_nsec = (uint32_t)(wall % 1000000000)};
-}
-
-/* What can be traced of it depends on what is asked for. */
+/* The features needed depend on the options. */
 static int check_features(const struct capture_options *options, struct error *err)
 {
 	unsigned needs = options->process ? NEED_C : NEED_GO;
-	const struct feature *lack;
+	const struct feature *missing;
 
 	if (options->sample_hz && !options->probe_only)
 		needs |= NEED_SAMPLES;
@@ -63,8 +65,8 @@ static int check_features(const struct capture_options *options, struct error *e
 		needs |= NEED_FUNCTIONS;
 	if (!options->process && options->syscalls && !options->probe_only)
 		needs |= NEED_SYSCALLS;
-	lack = features_lack(options->features, needs);
-	return lack ? error_set(err, ENOTSUP, "%s", features_line(lack).text) : 0;
+	missing = features_lack(options->features, needs);
+	return missing ? error_set(err, ENOTSUP, "%s", features_line(missing).text) : 0;
 }
 
 int capture_open(const struct capture_options *options, struct capture **out, struct error *err)
@@ -76,56 +78,23 @@ int capture_open(const struct capture_options *options, struct capture **out, st
 		return error_set(err, ENOMEM, "out of memory");
 	capture->options = *options;
 	capture->backend = options->process ? &threads_backend : &go_backend;
-	capture->watch.pidfd = capture->watch.memory = -1;
-	capture->drain.memory = -1;
+	capture->watch.pidfd = capture->watch.memory = capture->quota.stat = -1;
 	capture->drain.pid = capture->drain.files.pid = options->pid;
 	capture->ms = calloc(MAX_MS, sizeof(*capture->ms));
 	rc = capture->ms ? check_features(options, err) : error_set(err, ENOMEM, "out of memory");
 	if (rc == 0)
-		rc = watch_open(&capture->watch, options->pid, err);
+		rc = watch_open(&capture->watch, options->pid, options->pidfd, err);
 	if (rc == 0)
 		rc = capture->backend->load(capture, err);
 	if (rc == 0)
-		rc = drain_open(&capture->drain, capture->bpf.ring_fds, &capture->bpf.rings, options->sink,
-				options->ctx, err);
+		rc = drain_open(&capture->drain, capture->bpf.ring_fds, &capture->bpf.rings, &options->outlet,
+				err);
 	if (rc) {
 		capture_free(capture);
 		return rc;
 	}
 	*out = capture;
 	return 0;
-}
-
-/* Drains until the marker has come out: what was reserved before it may still be being written. */
-static int drain_past_marker(struct capture *capture, uint32_t number)
-{
-	for (int tries = 0; tries < MARKER_TRIES; tries++) {
-		int rc = drain_all(&capture->drain);
-
-		if (rc < 0 || capture->drain.last_marker >= number)
-			return rc < 0 ? rc : 0;
-		watch_wait(&capture->watch, 1);
-	}
-	return 0; /* the marker itself was lost: the model then goes by the times */
-}
-
-/* The snapshot is handed over when all that happened while it was read has been drained. */
-int capture_snapshot(struct capture *capture, struct error *err)
-{
-	const struct backend *backend = capture->backend;
-	uint32_t markers[2] = {++capture->markers, ++capture->markers};
-	void *snapshot = NULL;
-	int rc;
-
-	own_marker(markers[0]);
-	rc = backend->read_snapshot(capture, &snapshot, err);
-	own_marker(markers[1]);
-	if (rc == 0)
-		rc = drain_past_marker(capture, markers[1]);
-	if (rc == 0)
-		rc = backend->put_snapshot(capture, snapshot, markers, err);
-	backend->free_snapshot(snapshot);
-	return rc;
 }
 
 static int log_info(struct capture *capture, struct error *err)
@@ -139,13 +108,28 @@ static int log_info(struct capture *capture, struct error *err)
 static void see_program(struct capture *capture)
 {
 	watch_program(&capture->watch);
-	capture->drain.memory = capture->watch.memory;
 }
 
-/* The thread that drains has little to do, but must not be late: a full ring loses records. */
+/*
+ * The draining thread has little to do but must not be late, and the target may compete for every CPU. A
+ * real-time policy gets a CPU at once, and is exempt from the cgroup's limit (cpu.max); rest_after() makes
+ * the thread leave others as much CPU time as it uses. Both calls need CAP_SYS_NICE.
+ */
 static void step_forward(void)
 {
-	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), -10);
+	const struct sched_param least = {.sched_priority = 1};
+
+	if (sched_setscheduler(0, SCHED_RR, &least))
+		setpriority(PRIO_PROCESS, 0, -20);
+}
+
+/* The PID may have been reused by now, and the probes are in the new process. In that case nothing is
+ * recorded. */
+static int check_same_process(const struct capture *capture, struct error *err)
+{
+	if (!watch_wait(&capture->watch, 0))
+		return 0;
+	return error_set(err, ESRCH, "PID %d has ended before it could be traced", (int)capture->options.pid);
 }
 
 int capture_start(struct capture *capture, struct error *err)
@@ -155,38 +139,56 @@ int capture_start(struct capture *capture, struct error *err)
 
 	step_forward();
 	rc = capture->backend->attach(capture, err);
-
+	if (rc == 0)
+		rc = check_same_process(capture, err);
 	if (rc == 0 && !capture->options.probe_only && !capture->options.spawned) {
 		rc = log_info(capture, err);
 		see_program(capture);
 		if (rc == 0)
 			rc = capture_snapshot(capture, err);
+		if (rc == 0)
+			rc = off_cpu_log(capture);
 	}
-	now = capture_now_ns();
+	now = now_ns();
 	capture->next_boundary_ns = now + GENERATION_MS * 1000000ull;
 	return rc;
+}
+
+/* True if the state read from the target now has records that match. */
+static bool is_watching(const struct capture *capture)
+{
+	return capture->gap.state == GAP_NONE && !capture->drain.is_held;
 }
 
 static int log_boundary(struct capture *capture, struct error *err)
 {
 	size_t size;
 	struct log_boundary *boundary;
-	uint64_t before = capture_now_ns();
-	int n = capture->backend->read_ms ? capture->backend->read_ms(capture, err) : 0;
+	uint64_t before = now_ns();
+	bool settles = capture->backend->read_ms && is_watching(capture);
+	int n = settles ? capture->backend->read_ms(capture, err) : 0;
+	uint64_t after = now_ns();
 	int rc;
 
 	if (n < 0)
-		n = 0; /* it is ending: nothing to settle by */
+		n = 0; /* it is exiting: there is nothing to settle by */
 	size = sizeof(*boundary) + (size_t)n * sizeof(*capture->ms);
 	boundary = calloc(1, size);
 	if (!boundary)
 		return error_set(err, ENOMEM, "out of memory");
-	*boundary = (struct log_boundary){.time_before = before,
-					  .time_after = capture_now_ns(),
-					  .clock = clock_pair(),
+	*boundary = (struct log_boundary){.time_before = not_past_end(capture, before),
+					  .time_after = not_past_end(capture, after),
+					  .clock = clock_at(not_past_end(capture, after)),
 					  .nm = (uint32_t)n};
 	memcpy(boundary + 1, capture->ms, (size_t)n * sizeof(*capture->ms));
+	/* State that was read after recording ended matches no record. */
+	if (boundary->time_after < after) {
+		boundary->nm = 0;
+		size = sizeof(*boundary);
+	}
 	rc = drain_until(&capture->drain, boundary->time_after);
+	if (rc == 0)
+		rc = off_cpu_log(capture);
 	if (rc == 0)
 		rc = drain_put(&capture->drain, LOG_BOUNDARY, boundary, size);
 	free(boundary);
@@ -195,35 +197,36 @@ static int log_boundary(struct capture *capture, struct error *err)
 
 static struct log_loss losses_so_far(struct capture *capture)
 {
-	uint64_t counts[BPF_LOSSES] = {0};
+	uint64_t counts[COUNTERS] = {0};
 
-	bpf_read_losses(&capture->bpf, counts);
-	capture->stats.lost_samples = counts[BPF_LOSS_SAMPLE];
-	capture->silent = counts[BPF_HITS_SILENT];
+	bpf_read_counters(&capture->bpf, counts);
+	capture->stats.lost_samples = counts[LOSS_SAMPLE];
+	capture->silent = counts[HITS_SILENT];
+	hit_cost_update(&capture->hit_cost, counts);
 	return (struct log_loss){
-		.ring_full = counts[BPF_LOSS_RING_FULL],
-		.stack_full = counts[BPF_LOSS_STACK_FULL] + counts[BPF_LOSS_SCRATCH_BUSY],
-		.unreadable = counts[BPF_LOSS_UNREADABLE],
+		.ring_full = counts[LOSS_RECORD],
+		.stack_full = counts[LOSS_SCRATCH_BUSY],
+		.unreadable = counts[LOSS_UNREADABLE],
 		.missed = capture->stats.loss.missed,
 	};
 }
 
-/* Tells the log what was lost since it was told last. */
+/* Logs the losses since the last report. */
 static int log_losses(struct capture *capture)
 {
-	struct log_loss now = losses_so_far(capture), *told = &capture->told;
+	struct log_loss now = losses_so_far(capture), *reported = &capture->reported;
 	struct log_loss since = {
-		.ring_full = now.ring_full - told->ring_full,
-		.stack_full = now.stack_full - told->stack_full,
-		.unreadable = now.unreadable - told->unreadable,
-		.missed = now.missed - told->missed,
+		.ring_full = now.ring_full - reported->ring_full,
+		.stack_full = now.stack_full - reported->stack_full,
+		.unreadable = now.unreadable - reported->unreadable,
+		.missed = now.missed - reported->missed,
 	};
 
 	capture->stats.loss = now;
 	if (!since.ring_full && !since.stack_full && !since.unreadable && !since.missed)
 		return 0;
-	capture->told = now;
-	/* A stack that is missing changes no state; records that are missing do. */
+	capture->reported = now;
+	/* A missing stack changes no state; missing records do. */
 	if (since.ring_full || since.unreadable || since.missed)
 		capture->snapshot_due = true;
 	return drain_put(&capture->drain, LOG_LOSS, &since, sizeof(since));
@@ -241,12 +244,12 @@ static int resync(struct capture *capture, uint64_t now, struct error *err)
 	return rc == -ESRCH ? 0 : rc;
 }
 
-/* Where only starts are probed, a snapshot tells why and where those that have not started again have left.
- */
+/* If only starts are probed, a snapshot shows why and where goroutines that have not started again left their
+ * threads. */
 static int end_generation(struct capture *capture, uint64_t now, struct error *err)
 {
 	unsigned ms = capture->options.generation_ms ? capture->options.generation_ms : GENERATION_MS;
-	bool spans = capture->options.target && capture->shed.level >= LEVEL_SPANS;
+	bool spans = capture->options.target && capture->governor.level >= LEVEL_STARTS_ONLY;
 	int rc = spans ? capture_snapshot(capture, err) : 0;
 
 	capture->next_boundary_ns = now + ms * 1000000ull;
@@ -254,18 +257,18 @@ static int end_generation(struct capture *capture, uint64_t now, struct error *e
 }
 
 /*
- * Stacks, and what files are called, are told of once, which in the long run would have to be remembered
- * for ever. The record comes first: what is sent after the kernel has forgotten
- * is behind it in the log (tables_renew relies on that).
+ * Stacks and file names are logged once, and in a long trace would have to be remembered forever. The note is
+ * written first: stacks that are sent after the kernel has forgotten them follow it in the log
+ * (tables_renew() relies on that).
  */
 static int renew_stacks(struct capture *capture)
 {
-	struct log_note note = {.time = capture_now_ns(), .flags = LOG_NOTE_RENEW};
+	struct log_note note = {.time = now_ns(), .flags = LOG_NOTE_RENEW};
 	uint64_t most = capture->options.renew_stacks, sent = capture->drain.stacks;
 	int rc;
 
 	if (!most ||
-	    (sent - capture->renewed_stacks < most && files_told(&capture->drain.files) < MANY_FILES))
+	    (sent - capture->renewed_stacks < most && files_count(&capture->drain.files) < MANY_FILES))
 		return 0;
 	capture->renewed_stacks = sent;
 	rc = drain_put(&capture->drain, LOG_NOTE, &note, sizeof(note));
@@ -275,34 +278,50 @@ static int renew_stacks(struct capture *capture)
 
 static int round_of_work(struct capture *capture, struct error *err)
 {
-	uint64_t now = capture_now_ns();
+	uint64_t now = now_ns();
 	int drained, rc = 0;
 
 	if (!capture->info_logged) {
 		rc = log_info(capture, err);
 		see_program(capture);
 	}
-	drained = rc ? rc : drain_all(&capture->drain);
+	control_check(&capture->control);
+	capture->is_polled = true;
+	drained = rc ? rc : capture_drain(capture);
 	rc = drained < 0 ? drained : log_losses(capture);
 	if (rc == 0)
+		rc = gap_update(capture, now, err);
+	if (rc == 0 && is_watching(capture))
 		rc = resync(capture, now, err);
 	if (rc == 0)
 		rc = capture->backend->adapt(capture, now, err);
 	if (rc == 0)
 		rc = renew_stacks(capture);
-	if (rc == 0 && now >= capture->next_boundary_ns && capture->shed.level != LEVEL_OFF)
+	if (rc == 0 && now >= capture->next_boundary_ns && is_watching(capture))
 		rc = end_generation(capture, now, err);
+	control_beat(&capture->control);
 	return rc < 0 ? rc : drained;
 }
 
-/* With the children, when the last of them has ended; the first one may go before. */
-static bool all_have_ended(struct capture *capture, int wait_ms)
+/*
+ * How long to rest after a round that took `took` ns: at least as long, so that draining uses at most half of
+ * a CPU, but no longer if the rings are filling up.
+ */
+static int rest_after(const struct capture *capture, uint64_t took, bool busy)
 {
-	const struct timespec pause = {.tv_nsec = wait_ms * 1000000l};
-	uint64_t now;
+	int as_long = (int)(took / 1000000 < REST_MS ? took / 1000000 : REST_MS);
+	int pace = busy ? DRAIN_MS : IDLE_MS;
 
-	nanosleep(&pause, NULL);
-	now = capture_now_ns();
+	if (capture->drain.fill > FILL_TO_HURRY)
+		pace = 1;
+	return as_long > pace ? as_long : pace;
+}
+
+/* With --children, the trace ends with the last process. The first one may exit earlier. */
+static bool all_have_ended(struct capture *capture)
+{
+	uint64_t now = now_ns();
+
 	if (now < capture->next_exec_check_ns)
 		return false;
 	capture->next_exec_check_ns = now + EXEC_CHECK_MS * 1000000ull;
@@ -317,32 +336,36 @@ int capture_boundary(struct capture *capture, struct error *err)
 	int rc;
 
 	if (!capture->info_logged)
-		return 0; /* nothing was seen yet */
+		return 0; /* nothing has been recorded yet */
 	rc = drain_all(&capture->drain);
 	if (rc < 0)
 		return rc;
-	/* While nothing is seen, a snapshot of memory would show what the records cannot follow. */
-	if (capture->shed.level == LEVEL_OFF)
+	/* While nothing is recorded, a snapshot would show state that no records lead to. */
+	if (!is_watching(capture))
 		return log_boundary(capture, err);
-	return end_generation(capture, capture_now_ns(), err);
+	return end_generation(capture, now_ns(), err);
 }
 
 static bool has_ended(struct capture *capture, int wait_ms)
 {
 	uint64_t now;
 
+	if (control_wait(&capture->control, wait_ms)) {
+		capture->end_reason = (enum log_end_reason)atomic_load(&capture->control.reason);
+		return true;
+	}
 	if (capture->options.children)
-		return all_have_ended(capture, wait_ms);
-	if (watch_wait(&capture->watch, wait_ms)) {
+		return all_have_ended(capture);
+	if (watch_wait(&capture->watch, 0)) {
 		capture->end_reason = LOG_END_EXITED;
 		return true;
 	}
-	now = capture_now_ns();
+	now = now_ns();
 	if (now < capture->next_exec_check_ns)
 		return false;
 	capture->next_exec_check_ns = now + EXEC_CHECK_MS * 1000000ull;
 	if (watch_has_execed(&capture->watch))
-		/* A process that ends loses its memory, too, a little before it is over. */
+		/* An exiting process loses its memory shortly before it is gone. */
 		capture->end_reason =
 			watch_wait(&capture->watch, END_WAIT_MS) ? LOG_END_EXITED : LOG_END_EXECED;
 	return capture->end_reason != 0;
@@ -350,39 +373,41 @@ static bool has_ended(struct capture *capture, int wait_ms)
 
 int capture_poll(struct capture *capture, unsigned timeout_ms, struct error *err)
 {
-	uint64_t end = capture_now_ns() + timeout_ms * 1000000ull;
+	uint64_t end = now_ns() + timeout_ms * 1000000ull;
 	int wait_ms;
 
 	do {
+		uint64_t begin = now_ns();
 		int rc = capture->options.probe_only ? 0 : round_of_work(capture, err);
-		unsigned pace = rc > 0 ? DRAIN_MS : IDLE_MS;
 
-		/* What fails because the target is gone, is its end. */
+		/* Errors after the target has exited end the trace normally. */
 		if (rc < 0)
 			return !capture->drain.sink_error && has_ended(capture, 0) ? 1 : rc;
-		wait_ms = (int)(timeout_ms < pace ? timeout_ms : pace);
+		wait_ms = rest_after(capture, now_ns() - begin, rc > 0);
+		if ((unsigned)wait_ms > timeout_ms)
+			wait_ms = (int)timeout_ms;
 		if (has_ended(capture, wait_ms))
 			return 1;
-	} while (capture_now_ns() + (unsigned)wait_ms * 1000000ull < end);
+	} while (now_ns() + (unsigned)wait_ms * 1000000ull < end);
 	return 0;
 }
 
-/* Hits on the user's functions cost more than those of tracepoints: the mean of all. */
-static uint64_t mean_hit_ns(const struct capture *capture)
+/* The mean cost of all hits so far. */
+static uint64_t mean_hit_ns(struct capture *capture)
 {
-	uint64_t calls = capture->drain.functions, hits = drain_hits(&capture->drain) + capture->silent;
-	uint64_t others = hits > calls ? hits - calls : 0;
+	uint64_t hits = drain_hits(&capture->drain) + capture->silent;
+	struct governor_figures last;
 
-	if (!calls || !capture->call_hit_ns)
-		return capture->stats.probe_hit_ns;
-	return (others * capture->stats.probe_hit_ns + calls * capture->call_hit_ns) / (others + calls);
+	capture->tally.ns = capture->tally.ns ? 1 : 0; /* forces a tally, whenever the last one was */
+	tally_take(capture, now_ns(), &last);
+	return hits ? capture->cost_ns / hits : 0;
 }
 
 static int log_end(struct capture *capture, enum log_end_reason reason)
 {
 	struct log_end end = {
 		.reason = reason,
-		.clock = clock_pair(),
+		.clock = clock_at(not_past_end(capture, now_ns())),
 		.total = capture->stats.loss,
 		.lost_samples = (uint32_t)capture->stats.lost_samples,
 		.hits = drain_hits(&capture->drain) + capture->silent,
@@ -397,16 +422,23 @@ int capture_stop(struct capture *capture, enum log_end_reason reason, struct err
 	int rc = 0;
 
 	if (capture->options.probe_only) {
-		bpf_unload(&capture->bpf);
+		control_end(&capture->control);
 		return 0;
 	}
 	if (!capture->info_logged)
 		rc = log_info(capture, err);
-	/* While the probes still stand: what the threads are doing now settles the last system calls. */
-	if (rc == 0)
+	/* Still recording: what the threads are doing now settles the last system calls. */
+	if (rc == 0 && capture->gap.state != GAP_CLOSING)
 		rc = log_boundary(capture, err);
+	control_end(&capture->control);
+	capture->drain.is_last = true;
+	/* A gap may have begun since the last round. */
+	if (rc == 0 && capture->gap.state == GAP_NONE)
+		rc = gap_update(capture, now_ns(), err);
 	if (rc == 0)
-		rc = drain_until(&capture->drain, capture_now_ns());
+		rc = drain_until(&capture->drain, now_ns());
+	if (rc == 0 && capture->gap.state == GAP_CLOSING)
+		rc = gap_update(capture, now_ns(), err);
 	capture->stats.loss.missed = bpf_read_missed(&capture->bpf);
 	if (rc == 0)
 		rc = log_losses(capture);
@@ -430,9 +462,9 @@ uint64_t capture_capabilities(struct capture *capture)
 	const struct capture_options *options = &capture->options;
 	unsigned major = 0, minor = 0;
 	struct utsname name;
-	struct needs needs = {
+	struct tracing_mode needs = {
 		.threads = options->process != NULL,
-		.reattaches = options->shed.first != options->shed.last,
+		.reattaches = options->governor.first != options->governor.last,
 		.multi = capture->bpf.attachments.multi,
 		.memory_open = capture->watch.memory >= 0,
 		.go_minor = options->target ? options->target->go_minor : 0,
@@ -441,7 +473,7 @@ uint64_t capture_capabilities(struct capture *capture)
 
 	if (uname(&name) == 0 && sscanf(name.release, "%u.%u", &major, &minor) == 2)
 		needs.kernel = major << 8 | (minor < 255 ? minor : 255);
-	return needs_capabilities(&needs);
+	return retained_capabilities(&needs);
 }
 
 enum log_end_reason capture_end_reason(const struct capture *capture)
@@ -452,11 +484,13 @@ enum log_end_reason capture_end_reason(const struct capture *capture)
 const struct capture_stats *capture_stats(struct capture *capture)
 {
 	capture->stats.records = capture->drain.records;
+	capture->stats.unwatched = capture->gap.state != GAP_NONE;
 	capture->stats.stacks = capture->drain.stacks;
-	/* Of threads nothing is left out there. */
-	capture->stats.level = capture->options.process && capture->shed.level == LEVEL_SPANS
+	capture->stats.cost_ns = capture->cost_ns;
+	/* For threads, this level is full detail. */
+	capture->stats.level = capture->options.process && capture->governor.level == LEVEL_STARTS_ONLY
 				       ? LEVEL_EXACT
-				       : capture->shed.level;
+				       : capture->governor.level;
 	return &capture->stats;
 }
 
@@ -464,13 +498,15 @@ void capture_free(struct capture *capture)
 {
 	if (!capture)
 		return;
+	control_free(&capture->control);
 	drain_close(&capture->drain);
 	sampler_close(&capture->sampler);
-	if (capture->bpf.skeleton || capture->bpf.threads)
+	if (capture->bpf.destroy)
 		bpf_unload(&capture->bpf);
 	if (capture->backend->close)
 		capture->backend->close(capture);
 	watch_close(&capture->watch);
+	quota_close(&capture->quota);
 	free(capture->ms);
 	free(capture);
 }

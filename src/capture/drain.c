@@ -3,20 +3,21 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "target/memory.h"
+#include "util/clock.h"
 
 enum {
-	BUSY = 4096,       /* records: after a round of so many, the next one follows at once */
-	UNTIL_TRIES = 400, /* of drain_until: then a writer is stuck, and what it holds up comes later */
-	UNTIL_NS = 500000, /* between them */
+	UNTIL_TRIES = 400, /* of drain_until(): after that a writer is stuck, and the records that it holds
+			    * up come later */
+	UNTIL_NS = 500000, /* between tries */
 };
 
 int drain_put(struct drain *drain, uint32_t type, const void *data, size_t size)
 {
 	struct log_record record = {.type = type, .size = (uint32_t)size, .data = data};
-	int rc = drain->sink(drain->ctx, &record);
+	int rc = drain->outlet.put(drain->outlet.ctx, &record);
 
 	if (rc && !drain->sink_error)
 		drain->sink_error = rc;
@@ -28,6 +29,7 @@ static int flush(struct drain *drain)
 	unsigned n = drain->n;
 
 	drain->n = 0;
+	drain->is_held = !drain->is_last && drain->outlet.fill(drain->outlet.ctx) >= 1;
 	return n ? drain_put(drain, LOG_RECORDS, drain->batch, n * sizeof(drain->batch[0])) : 0;
 }
 
@@ -42,18 +44,13 @@ static int take_stack(struct drain *drain, const void *data, size_t size)
 	return drain_put(drain, LOG_STACK, drain->stack, size);
 }
 
-/* Reads a text that was not in memory when it was named; false if it cannot be read now either. */
+/* Reads a text that the BPF program could not read. False if it still cannot be read. */
 static bool fetch(const struct drain *drain, uint64_t address, void *to, uint16_t len)
 {
-	struct iovec here = {.iov_base = to, .iov_len = len};
-	struct iovec there = {.iov_base = (void *)(uintptr_t)address, .iov_len = len};
-
-	if (drain->memory >= 0)
-		return pread(drain->memory, to, len, (off_t)address) == len;
-	return drain->pid && process_vm_readv(drain->pid, &here, 1, &there, 1, 0) == len;
+	return drain->pid && memory_read(drain->pid, address, to, len) == 0;
 }
 
-/* Appends a text of what came through the ring; returns its length. */
+/* Appends a text received through the ring. Returns its length. */
 static uint16_t settle_text(const struct drain *drain, struct raw_text *text, size_t at, const char *bytes,
 			    uint16_t len, uint16_t away)
 {
@@ -93,17 +90,17 @@ static int take_text(struct drain *drain, const void *data, size_t size)
 	return drain_put(drain, LOG_TEXT, text, sizeof(*text) + text->len + text->len2);
 }
 
-int drain_tell_file(struct drain *drain, uint64_t key, uint64_t pid)
+int drain_describe_file(struct drain *drain, uint64_t key, uint64_t pid)
 {
 	int rc;
 
-	if (!files_is_new(&drain->files, key))
+	if (!files_is_unknown(&drain->files, key))
 		return 0;
 	if (pid)
 		drain->files.pid = (pid_t)pid;
 	rc = flush(drain);
 	if (rc == 0)
-		rc = files_tell(&drain->files, key, drain->sink, drain->ctx);
+		rc = files_describe(&drain->files, key, drain->outlet.put, drain->outlet.ctx);
 	if (rc && !drain->sink_error)
 		drain->sink_error = rc;
 	return rc;
@@ -111,7 +108,7 @@ int drain_tell_file(struct drain *drain, uint64_t key, uint64_t pid)
 
 static bool is_stop(uint8_t site)
 {
-	return site == SITE_PARK || site == SITE_DESTROY || site == SITE_SPAN ||
+	return site == SITE_PARK || site == SITE_DESTROY || site == SITE_RESUME ||
 	       (site >= SITE_GOSCHED && site <= SITE_PREEMPTPARK);
 }
 
@@ -119,6 +116,13 @@ static bool is_stack(const struct ring_record *next)
 {
 	return next->size < sizeof(struct raw_record) ||
 	       ((const struct raw_record *)next->data)->site == SITE_STACK;
+}
+
+/* Recorded after recording had stopped for others. Stacks are kept, as the kernel takes them for sent, and so
+ * are markers, which are ours. */
+static bool is_too_late(const struct drain *drain, const struct raw_record *record)
+{
+	return drain->until_ns && record->time > drain->until_ns && record->site != SITE_MARKER;
 }
 
 static int take(struct drain *drain, const struct ring_record *next)
@@ -129,16 +133,19 @@ static int take(struct drain *drain, const struct ring_record *next)
 
 	if (is_stack(next))
 		return take_stack(drain, next->data, next->size);
+	if (is_too_late(drain, sent))
+		return 0;
 	if (next->size != sizeof(*record))
 		return take_text(drain, next->data, next->size);
-	if (sent->site == SITE_SWITCH || sent->site == SITE_CALL)
-		rc = drain_tell_file(drain, sent->arg2, sent->goid);
+	if (sent->site == SITE_SWITCH || sent->site == SITE_SYSCALL)
+		rc = drain_describe_file(drain, sent->arg2, sent->goid);
 	if (rc)
 		return rc;
 	record = &drain->batch[drain->n];
 	memcpy(record, next->data, sizeof(*record));
 	drain->records++;
-	drain->syscalls += record->site == SITE_SYS_ENTER || record->site == SITE_SYS_EXIT;
+	drain->syscalls += record->site == SITE_SYS_ENTER || record->site == SITE_SYS_EXIT ||
+			   record->site == SITE_OFF_CPU;
 	drain->functions += record->site == SITE_FUNCTION_BEGIN || record->site == SITE_FUNCTION_END;
 	drain->samples += record->site == SITE_CPU_SAMPLE;
 	drain->mapped += record->site == SITE_MAPPED || record->site == SITE_EXEC;
@@ -151,19 +158,10 @@ static int take(struct drain *drain, const struct ring_record *next)
 	return ++drain->n == DRAIN_BATCH ? flush(drain) : 0;
 }
 
-static uint64_t now_ns(void)
+int drain_open(struct drain *drain, const int *fds, const struct rings_plan *plan,
+	       const struct log_outlet *outlet, struct error *err)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
-int drain_open(struct drain *drain, const int *fds, const struct rings_plan *plan, log_sink sink, void *ctx,
-	       struct error *err)
-{
-	drain->sink = sink;
-	drain->ctx = ctx;
+	drain->outlet = *outlet;
 	merge_init(&drain->merge, plan->count, now_ns());
 	while (drain->nrings < plan->count) {
 		int rc = ring_map(&drain->rings[drain->nrings], fds[drain->nrings], plan->bytes, err);
@@ -175,7 +173,10 @@ int drain_open(struct drain *drain, const int *fds, const struct rings_plan *pla
 	return 0;
 }
 
-/* The order of a single ring is the order of the log. */
+/*
+ * The order of a single ring is the order of the log. Because a producer may be faster than this, a round
+ * ends where the ring ended at its beginning.
+ */
 static int take_ring(struct drain *drain)
 {
 	struct ring *ring = &drain->rings[0];
@@ -183,11 +184,9 @@ static int take_ring(struct drain *drain)
 	struct ring_record next;
 	int rc = 0;
 
-	while (rc == 0 && ring_peek(ring, end, &next)) {
+	while (rc == 0 && !drain->is_held && ring_peek(ring, end, &next)) {
 		rc = take(drain, &next);
 		ring_pass(ring, &next);
-		if (ring->at == end)
-			end = ring_end(ring);
 	}
 	return rc;
 }
@@ -197,7 +196,7 @@ static bool peek_next(void *ctx, unsigned which, uint64_t *time)
 	struct drain *drain = ctx;
 	struct ring_record *next = &drain->next[which];
 
-	if (!ring_peek(&drain->rings[which], drain->rings[which].whole, next))
+	if (drain->is_held || !ring_peek(&drain->rings[which], drain->rings[which].whole, next))
 		return false;
 	*time = is_stack(next) ? 0 : ((const struct raw_record *)next->data)->time;
 	return true;
@@ -226,30 +225,37 @@ static int merge_rings(struct drain *drain)
 	return merge_run(&drain->merge, &input);
 }
 
-static int take_rings(struct drain *drain)
+static void look_at_fill(struct drain *drain)
 {
-	uint64_t before, taken;
-	int rc;
+	drain->fill = 0;
+	for (unsigned i = 0; i < drain->nrings; i++) {
+		double fill = ring_fill(&drain->rings[i]);
 
-	if (drain->nrings == 1)
-		return take_ring(drain);
-	do {
-		before = drain->records;
-		rc = merge_rings(drain);
-		taken = drain->records - before;
-	} while (rc == 0 && taken >= BUSY);
-	return rc;
+		drain->fill = fill > drain->fill ? fill : drain->fill;
+	}
+}
+
+bool drain_is_empty(struct drain *drain)
+{
+	look_at_fill(drain);
+	return drain->fill == 0;
 }
 
 int drain_all(struct drain *drain)
 {
 	uint64_t before = drain->records + drain->stacks;
 
-	take_rings(drain);
+	look_at_fill(drain);
+	drain->is_held = !drain->is_last && drain->outlet.fill(drain->outlet.ctx) >= 1;
+	if (drain->nrings == 1)
+		take_ring(drain);
+	else
+		merge_rings(drain);
 	for (unsigned i = 0; i < drain->nrings; i++)
-		ring_tell(&drain->rings[i]);
+		ring_commit(&drain->rings[i]);
 	if (!drain->sink_error)
 		flush(drain);
+	drain->outlet.flush(drain->outlet.ctx);
 	if (drain->sink_error)
 		return drain->sink_error;
 	before = drain->records + drain->stacks - before;

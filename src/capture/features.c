@@ -10,9 +10,6 @@
 
 #include <linux/capability.h>
 
-#include "capture/bpf.h"
-#include "capture/features_list.h"
-
 struct feature *feature_add(struct features *features, const char *name)
 {
 	struct feature *feature =
@@ -69,7 +66,7 @@ bool feature_read(const char *root, const char *path, char *text, size_t size)
 	return read;
 }
 
-/* A line of /proc/self/status; NULL if there is none. */
+/* Finds a line of /proc/self/status. False if there is none. */
 static bool own_status(const char *root, const char *key, char *value, size_t size)
 {
 	char path[512], line[256];
@@ -120,37 +117,6 @@ void feature_why_refused(const char *root, int error, const char *capabilities, 
 	else
 		snprintf(text, size,
 			 "a security module or the hypervisor's policy refuses it: ask who runs it");
-}
-
-void features_probe(struct features *features, const struct features_options *options)
-{
-	const char *root = options->root;
-
-	*features = (struct features){.btf = options->btf};
-	bpf_keep_warnings();
-	probe_kernel(features);
-	probe_proc(features, root); /* without it capabilities are not known */
-	probe_privileges(features, root);
-	probe_lockdown(features, root);
-	probe_bpf(features, root);
-	probe_memlock(features, root);
-	probe_ring_buffer(features, root);
-	probe_btf(features, root, options->btf);
-	probe_loops(features);
-	probe_task_pointers(features);
-	probe_kernel_reads(features);
-	probe_tracepoints(features, options->thorough);
-	probe_preempted_calls(features);
-	probe_thread_list(features);
-	probe_exchange(features);
-	probe_uprobes(features, root);
-	probe_cookies(features);
-	probe_samples(features, root);
-	probe_paranoid(features, root);
-	probe_unprivileged_bpf(features, root);
-	probe_tracefs(features, root);
-	probe_clock(features, root);
-	probe_yama(features, root);
 }
 
 const struct feature *features_lack(const struct features *features, unsigned needs)

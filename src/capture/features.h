@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What this kernel has, and what whoever guards it lets us do: tried wherever it can be tried, for
- * distributions carry features back and forbid others. What lacks is replaced by something else, or is told
- * in one line, the same for `gotrace doctor` and for a trace that cannot be made.
+ * What this kernel supports and permits. Features are tried out wherever possible, because distributions
+ * backport some and forbid others. A missing feature is replaced by another, or reported in one line, which
+ * is the same in `gotrace doctor` and when a trace cannot be made.
  */
 #ifndef GOTRACE_CAPTURE_FEATURES_H
 #define GOTRACE_CAPTURE_FEATURES_H
@@ -15,66 +15,84 @@
 
 enum feature_state {
 	FEATURE_HERE,     /* or not needed */
-	FEATURE_REPLACED, /* by something else, which costs something */
+	FEATURE_REPLACED, /* by something else, at some cost */
 	FEATURE_MISSING,
 };
 
-/* What cannot be traced when a feature is missing. */
+/* What cannot be traced without a feature. */
 enum feature_need {
 	NEED_GO = 1,        /* a Go program's goroutines */
 	NEED_C = 2,         /* threads */
-	NEED_SAMPLES = 4,   /* CPU samples; the rest can be traced: --no-cpu-samples */
+	NEED_SAMPLES = 4,   /* CPU samples; the rest works with --no-cpu-samples */
 	NEED_FUNCTIONS = 8, /* --region and --task */
-	NEED_SYSCALLS = 16, /* of Go programs; the rest can be traced: --no-syscalls */
+	NEED_SYSCALLS = 16, /* of Go programs; the rest works with --no-syscalls */
 };
 
 struct feature {
 	const char *name;
 	enum feature_state state;
-	unsigned needs;  /* enum feature_need bits: what is not there without it */
+	unsigned needs;  /* enum feature_need bits: what is impossible without it */
 	char found[160]; /* what this machine has */
-	char cost[160];  /* what the lack costs; "" = nothing */
+	char cost[160];  /* cost of its absence; "" = none */
 	char advice[192];
 };
 
-enum { MAX_FEATURES = 24 };
+enum { MAX_FEATURES = 32 };
 
 struct features {
 	struct feature list[MAX_FEATURES];
 	unsigned n;
-	/* Which way to go. */
+	/* Choices that follow from the features. */
 	bool bpf;             /* bpf(2) may be used */
-	bool own_btf;         /* of the kernel that runs */
-	bool tracing;         /* programs by the kernel's BTF: task iterators; else /proc */
-	bool pointers;        /* plain loads of members, and tp_btf; else reads, and raw tracepoints */
-	bool preempted_calls; /* so can be programs on system calls: a second one for each */
-	bool exchange;        /* atomic exchange, and global functions that take memory */
+	bool own_btf;         /* the running kernel has BTF */
+	bool tracing;         /* tracing programs by the kernel's BTF: task iterators; else /proc */
+	bool pointers;        /* plain loads of members, and tp_btf; else helper reads, and raw tracepoints */
+	bool preempted_calls; /* system call programs can be preempted: each has a backup */
+	bool exchange;        /* atomic exchange, and global functions with pointers to memory */
 	bool multi;           /* uprobe_multi links that filter by process; else perf events */
-	bool uprobes;         /* one of both */
+	bool uprobes;         /* either kind */
 	bool cookies;
-	const char *
-		btf; /* a file to read types from instead; NULL = the kernel's own, by libbpf. The caller's */
+	bool register_writes; /* uprobe programs may write registers: they run a `ret` themselves */
+	bool shadow_stacks;   /* threads of the target may use shadow stacks */
+	const char *btf; /* a file to read types from instead; NULL = libbpf reads the kernel's own. Owned by
+			  * the caller */
 };
 
 struct features_options {
-	const char *root; /* of /proc and /sys, without a slash at the end: "" but in tests */
+	const char *root; /* prefix for /proc and /sys, without trailing slash; "" except in tests */
 	const char *btf;  /* NULL = none; must outlive the features */
-	bool thorough;    /* tries what a trace finds out by itself, too (tens of ms) */
+	bool thorough;    /* also tries what a trace would find out by itself (takes tens of ms) */
 };
 
-/* Tries everything, in the order in which it is told. Leaves nothing behind. */
+/* Tries everything, in the order of the report. Has no lasting effects. */
 void features_probe(struct features *features, const struct features_options *options);
-/* The first that is missing and is needed for this, or NULL. */
+/* Returns the first feature that is missing and needed for this, or NULL. */
 const struct feature *features_lack(const struct features *features, unsigned needs);
-/* Its line: "name: what was found; what it costs; what to do". */
+/* Formats a feature as "name: what was found; what it costs; what to do". */
 struct feature_line {
 	char text[640];
 };
 struct feature_line features_line(const struct feature *feature);
 const char *features_state_name(enum feature_state state);
 
-/* Whether members of this program's process can be read: /proc/PID is shown, and process_vm_readv(2) is
- * allowed. 0, or the line that tells why not. */
+/* Checks that this process can be read: /proc shows it, and process_vm_readv(2) is allowed. Returns 0, or a
+ * negative errno with the reason in err. */
 int features_check_target(const char *root, pid_t pid, struct error *err);
+
+/* --- for the probes: capture/features_probes.h --- */
+
+/* Adds an entry to be filled in. Its state is FEATURE_HERE until it is set. Never returns NULL. */
+struct feature *feature_add(struct features *features, const char *name);
+void feature_here(struct feature *feature, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void feature_replaced(struct feature *feature, const char *found, const char *cost, const char *advice);
+void feature_missing(struct feature *feature, unsigned needs, const char *found, const char *cost,
+		     const char *advice);
+
+/* Reads the first line of a file below root. False if there is none. */
+bool feature_read(const char *root, const char *path, char *text, size_t size);
+/* True if this process has a capability (linux/capability.h), according to root/proc/self/status. */
+bool feature_capable(const char *root, unsigned bit);
+/* Explains why a system call may have failed with this errno: a missing capability, a seccomp filter, ... */
+void feature_why_refused(const char *root, int error, const char *capabilities, char *text, size_t size);
 
 #endif

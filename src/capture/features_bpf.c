@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What bpf(2) takes: each probe loads a program of some instructions, made for the question, and closes it
- * again. Nothing is attached.
+ * What bpf(2) supports. Each probe loads a program of a few instructions, written for that purpose, and
+ * closes it. Nothing is attached.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -14,21 +15,22 @@
 #include <linux/bpf.h>
 #include <linux/capability.h>
 
-#include "capture/features_list.h"
+#include "capture/features_probes.h"
 
-/* Instructions, as include/uapi/linux/bpf.h and bpf_common.h make them. */
+/* Instruction macros, as in include/uapi/linux/bpf.h and bpf_common.h. */
 #define OP(op, dst, src, offset, value)                                                                      \
 	((struct bpf_insn){.code = (op), .dst_reg = (dst), .src_reg = (src), .off = (offset), .imm = (value)})
-#define SET(reg, value)   OP(BPF_ALU64 | BPF_MOV | BPF_K, reg, 0, 0, value)
-#define COPY(to, from)    OP(BPF_ALU64 | BPF_MOV | BPF_X, to, from, 0, 0)
-#define ADD(reg, value)   OP(BPF_ALU64 | BPF_ADD | BPF_K, reg, 0, 0, value)
-#define ZERO_AT(reg, off) OP(BPF_ST | BPF_MEM | BPF_DW, reg, 0, off, 0)
-#define CALL(function)    OP(BPF_JMP | BPF_CALL, 0, 0, 0, function)
-#define EXIT              OP(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
+#define SET(reg, value)      OP(BPF_ALU64 | BPF_MOV | BPF_K, reg, 0, 0, value)
+#define COPY(to, from)       OP(BPF_ALU64 | BPF_MOV | BPF_X, to, from, 0, 0)
+#define ADD(reg, value)      OP(BPF_ALU64 | BPF_ADD | BPF_K, reg, 0, 0, value)
+#define ZERO_AT(reg, off)    OP(BPF_ST | BPF_MEM | BPF_DW, reg, 0, off, 0)
+#define CALL(function)       OP(BPF_JMP | BPF_CALL, 0, 0, 0, function)
+#define STORE(to, off, from) OP(BPF_STX | BPF_MEM | BPF_DW, to, from, off, 0)
+#define EXIT                 OP(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
 
 enum {
-	EXCHANGE = 0xe1, /* BPF_XCHG, Linux 5.12; Debian 12's header has it under another condition */
-	MEMLOCK_BYTES = 64 << 20, /* what the rings and tables need at the most */
+	EXCHANGE = 0xe1, /* BPF_XCHG, Linux 5.12; Debian 12's header defines it under another condition */
+	MEMLOCK_BYTES = 64 << 20, /* most that the rings and tables need */
 };
 
 struct attempt {
@@ -51,12 +53,12 @@ static int try(const struct attempt *attempt, const struct bpf_insn *code, size_
 	return 0;
 }
 
-/* A program of the kind that functions are probed by. */
+/* Tries a program of the type used for uprobes. */
 #define TRY(...)                                                                                             \
 	try(&(struct attempt){.type = BPF_PROG_TYPE_KPROBE}, (const struct bpf_insn[]){__VA_ARGS__},         \
 	    sizeof((const struct bpf_insn[]){__VA_ARGS__}) / sizeof(struct bpf_insn))
 
-/* Without bpf(2) there is nothing to find out; that it is refused was told. */
+/* Without bpf(2) nothing can be tried. Its refusal has been reported. */
 static bool untried(const struct features *features, struct feature *feature)
 {
 	if (!features->bpf)
@@ -64,7 +66,7 @@ static bool untried(const struct features *features, struct feature *feature)
 	return !features->bpf;
 }
 
-/* CONFIG_BPF_SYSCALL; and nobody who forbids it. */
+/* Needs CONFIG_BPF_SYSCALL, and no policy that forbids it. */
 void probe_bpf(struct features *features, const char *root)
 {
 	struct feature *feature = feature_add(features, "bpf(2)");
@@ -81,8 +83,9 @@ void probe_bpf(struct features *features, const char *root)
 	feature_missing(feature, NEED_GO | NEED_C, found, "nothing can be traced", advice);
 }
 
-/* Up to Linux 5.10 programs and maps are locked memory; from 5.11 on (d5299b67dd59) the cgroup's, and with
- * that came bpf_ktime_get_coarse_ns (d05512618056). libbpf takes the limit away where it may. */
+/* Up to Linux 5.10 programs and maps count as locked memory. From 5.11 on (d5299b67dd59) they count towards
+ * the cgroup's; bpf_ktime_get_coarse_ns came with the same release (d05512618056). libbpf raises the limit if
+ * it may. */
 void probe_memlock(struct features *features, const char *root)
 {
 	struct feature *feature = feature_add(features, "locked memory");
@@ -105,7 +108,7 @@ void probe_memlock(struct features *features, const char *root)
 	snprintf(found, sizeof(found), "at most %llu KiB (ulimit -l), and no CAP_SYS_RESOURCE to raise it",
 		 (unsigned long long)limit.rlim_cur >> 10);
 	feature_missing(feature, NEED_GO | NEED_C, found,
-			"nothing can be traced: no room for the rings before Linux 5.11",
+			"nothing can be traced: no memory for the rings before Linux 5.11",
 			"ulimit -l unlimited, or use sudo");
 }
 
@@ -130,8 +133,8 @@ void probe_ring_buffer(struct features *features, const char *root)
 			errno == EINVAL ? "Linux 5.8 or later is needed" : advice);
 }
 
-/* Bounded loops, Linux 5.3 (2589726d12a1). bpf_loop (5.17) is not used: before 6.7 the verifier may take a
- * counter of its callback for a constant. */
+/* Bounded loops, Linux 5.3 (2589726d12a1). bpf_loop (5.17) is not used: before 6.7 the verifier may treat a
+ * counter in its callback as constant. */
 void probe_loops(struct features *features)
 {
 	struct feature *feature = feature_add(features, "loops");
@@ -148,8 +151,8 @@ void probe_loops(struct features *features)
 
 /*
  * bpf_get_current_task_btf, Linux 5.11 (3ca1032ab7ab), and bpf_task_pt_regs, 5.15 (dd6e10fbd9fb), on kernels
- * with BTF: the thread at hand as a pointer that members are loaded from, and what it was doing. Before, each
- * member is a helper's call, and registers are read from the end of the kernel's stack (bpf/thread.bpf.h).
+ * with BTF: a task as a pointer whose members can be loaded, and its user registers. On older kernels each
+ * member needs a helper call, and registers are read from the end of the kernel stack (bpf/thread.bpf.h).
  */
 void probe_task_pointers(struct features *features)
 {
@@ -173,9 +176,9 @@ void probe_task_pointers(struct features *features)
 }
 
 /*
- * bpf_probe_read_kernel: lockdown's confidentiality refuses it (Linux 5.4, LOCKDOWN_BPF_READ_KERNEL).
- * Goroutines would do without, but libbpf (bpf_object__sanitize_prog) takes a kernel that refuses it for one
- * before 5.5, and puts bpf_probe_read, which is refused too, in the place of bpf_probe_read_user.
+ * bpf_probe_read_kernel. Lockdown in confidentiality mode refuses it (Linux 5.4, LOCKDOWN_BPF_READ_KERNEL).
+ * Tracing goroutines would not need it, but libbpf (bpf_object__sanitize_prog) takes a kernel that refuses it
+ * for one before 5.5, and replaces bpf_probe_read_user by bpf_probe_read, which is refused too.
  */
 void probe_kernel_reads(struct features *features)
 {
@@ -204,8 +207,8 @@ static bool loads_on_tracepoint(void)
 }
 
 /*
- * tp_btf, Linux 5.5 (f1b9509c2fb0), with the kernel's own BTF: what a tracepoint hands over are pointers,
- * too. Else raw tracepoints, Linux 4.17 (c4f6699dfcb8): the same programs.
+ * tp_btf, Linux 5.5 (f1b9509c2fb0), with the kernel's own BTF: a tracepoint's arguments are pointers, too.
+ * Otherwise raw tracepoints, Linux 4.17 (c4f6699dfcb8), with the same programs.
  */
 void probe_tracepoints(struct features *features, bool thorough)
 {
@@ -228,9 +231,9 @@ void probe_tracepoints(struct features *features, bool thorough)
 }
 
 /*
- * Kernels whose programs on system calls may sleep (Linux 7.x) do not keep those that do not sleep from being
- * preempted, either, and leave a program out where another thread's run of it is under way: bpf/again.bpf.h.
- * Before, its caller holds preemption off (__BPF_DECLARE_TRACE_SYSCALL in include/trace/bpf_probe.h).
+ * Kernels that allow sleepable programs on system calls (Linux 7.x) let other programs be preempted, too, and
+ * skip a program if another thread's run of it has not finished: bpf/recursion_backup.bpf.h. Earlier kernels
+ * disable preemption in the caller (__BPF_DECLARE_TRACE_SYSCALL in include/trace/bpf_probe.h).
  */
 void probe_preempted_calls(struct features *features)
 {
@@ -245,7 +248,7 @@ void probe_preempted_calls(struct features *features)
 							: "programs run to their end");
 }
 
-/* Iterators over tasks, Linux 5.8 (eaaacd23910f), with the kernel's own BTF. */
+/* Task iterators, Linux 5.8 (eaaacd23910f), with the kernel's own BTF. */
 void probe_thread_list(struct features *features)
 {
 	struct feature *feature = feature_add(features, "list of threads");
@@ -263,9 +266,9 @@ void probe_thread_list(struct features *features)
 }
 
 /*
- * The atomic exchange, Linux 5.12 (5ffa25502b5a); with the same release global functions take memory
- * (e5069b9c23b3). Without, no thread is preempted in a program either (bpf/scratch.bpf.h), and functions are
- * verified at each of their calls.
+ * The atomic exchange, Linux 5.12 (5ffa25502b5a). From the same release on, global functions can take
+ * pointers to memory (e5069b9c23b3). Without these, programs are not preempted by other threads either
+ * (bpf/scratch.bpf.h), and functions are verified at each call.
  */
 void probe_exchange(struct features *features)
 {
@@ -284,7 +287,7 @@ void probe_exchange(struct features *features)
 				 "loading takes longer", "");
 }
 
-/* bpf_get_attach_cookie, Linux 5.15 (7adfc6c9b315): which place of the user's functions was hit. */
+/* bpf_get_attach_cookie, Linux 5.15 (7adfc6c9b315): identifies the probe point in the user's functions. */
 void probe_cookies(struct features *features)
 {
 	struct feature *feature = feature_add(features, "attach cookies");
@@ -298,3 +301,47 @@ void probe_cookies(struct features *features)
 		feature_missing(feature, NEED_FUNCTIONS, "none", "no --region and --task",
 				"Linux 5.15 or later is needed for these");
 }
+
+#if defined(__x86_64__)
+
+/* arch/x86/include/uapi/asm/prctl.h, Linux 6.6; Debian 12's header does not have it. */
+enum { ARCH_SHSTK_STATUS = 0x5005 };
+
+/* A kernel without CONFIG_X86_USER_SHADOW_STACK rejects the request as unknown. */
+static bool knows_shadow_stacks(void)
+{
+	unsigned long own;
+
+	return syscall(SYS_arch_prctl, ARCH_SHSTK_STATUS, &own) == 0 || errno != EINVAL;
+}
+
+/*
+ * Linux 6.18 (7384893d970e). From that release on the kernel does not run an instruction whose program has
+ * changed ip: bpf/return.bpf.h. It does not matter which register is written. Not every later kernel accepts
+ * it: Debian's 6.18.15 and 7.3.4 do, also with lockdown=integrity; a 6.18.44 built for Firecracker does not.
+ */
+void probe_register_writes(struct features *features)
+{
+	struct feature *feature = feature_add(features, "register writes");
+
+	if (untried(features, feature))
+		return;
+	features->register_writes = TRY(SET(BPF_REG_0, 0), STORE(BPF_REG_1, 0, BPF_REG_0), EXIT) == 0;
+	features->shadow_stacks = knows_shadow_stacks();
+	if (features->register_writes)
+		feature_here(feature, "programs emulate the returns of functions");
+	else
+		feature_replaced(
+			feature, "refused (Linux 6.18 is the first to take them): the kernel steps returns",
+			"a call of a function of --region or --task costs several times as much", "");
+}
+
+#else
+
+/* The kernel emulates returns itself (arch/arm64/kernel/probes/decode-insn.c). */
+void probe_register_writes(struct features *features)
+{
+	feature_here(feature_add(features, "register writes"), "not needed: the kernel emulates returns");
+}
+
+#endif

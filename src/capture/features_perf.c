@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* How functions are probed, and clocks for CPU samples. */
+/* Uprobes, and clocks for CPU samples. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include <linux/perf_event.h>
 
 #include "capture/attach.h"
-#include "capture/features_list.h"
+#include "capture/features_probes.h"
 
 static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu)
 {
@@ -30,9 +30,9 @@ static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu)
 }
 
 /*
- * A uprobe by a perf event (Linux 4.17, 33ea4b24277b) on "/", which is no file of code: that is found after
- * whether we may. From 5.8 on CAP_PERFMON was enough; since 6.17 (ba677dbe77af), and in stable kernels of all
- * series, it takes CAP_SYS_ADMIN.
+ * Tries a uprobe by a perf event (Linux 4.17, 33ea4b24277b) on "/". That is not a file with code, but
+ * permission is checked before that is found. From 5.8 on CAP_PERFMON was enough; since 6.17 (ba677dbe77af),
+ * and in stable kernels of all series, CAP_SYS_ADMIN is needed.
  */
 static int try_perf_uprobe(const char *root)
 {
@@ -48,7 +48,7 @@ static int try_perf_uprobe(const char *root)
 	return rc == -EINVAL || rc == -ENOENT || rc == -EISDIR ? 0 : rc;
 }
 
-static void tell_no_uprobes(struct feature *feature, const char *root, int error)
+static void explain_no_uprobes(struct feature *feature, const char *root, int error)
 {
 	const char *capabilities = error == EACCES || error == EPERM
 					   ? "CAP_SYS_ADMIN: CAP_PERFMON does not do for "
@@ -71,7 +71,7 @@ static void tell_no_uprobes(struct feature *feature, const char *root, int error
 	feature_missing(feature, NEED_GO | NEED_C, found, "nothing can be traced", advice);
 }
 
-/* A probe on functions of the target, and on one of our own. */
+/* For probes on functions of the target and of gotrace itself. */
 void probe_uprobes(struct features *features, const char *root)
 {
 	struct feature *feature = feature_add(features, "uprobes");
@@ -83,13 +83,13 @@ void probe_uprobes(struct features *features, const char *root)
 	if (features->multi)
 		feature_here(feature, "uprobe_multi links");
 	else if (rc)
-		tell_no_uprobes(feature, root, -rc);
+		explain_no_uprobes(feature, root, -rc);
 	else
 		feature_replaced(feature, "perf events (no uprobe_multi links for one process: Linux 6.10)",
 				 "starting and ending take seconds", "");
 }
 
-/* A software clock of each CPU that is online, as capture/sampler.c opens them. */
+/* Opens a software clock of an online CPU, as capture/sampler.c does. */
 static int try_clock(void)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -106,8 +106,8 @@ static int try_clock(void)
 	return rc;
 }
 
-/* Of all processes on a CPU: CAP_PERFMON, or perf_event_paranoid below 1 (kernel/events/core.c,
- * perf_allow_cpu); kernels of Debian's and Ubuntu's may ask for CAP_SYS_ADMIN. */
+/* Sampling all processes on a CPU needs CAP_PERFMON, or perf_event_paranoid below 1 (kernel/events/core.c,
+ * perf_allow_cpu). Debian's and Ubuntu's kernels may require CAP_SYS_ADMIN. */
 void probe_samples(struct features *features, const char *root)
 {
 	struct feature *feature = feature_add(features, "CPU samples");

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What files tell of the machine. All paths are below a root of choice. */
+/* What files reveal about the machine. All paths are below a given root. */
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/utsname.h>
@@ -14,7 +16,7 @@
 #include <linux/btf.h>
 #include <linux/capability.h>
 
-#include "capture/features_list.h"
+#include "capture/features_probes.h"
 #include "util/rights.h"
 
 void probe_kernel(struct features *features)
@@ -29,9 +31,9 @@ void probe_kernel(struct features *features)
 }
 
 /*
- * Linux 5.8 divided CAP_SYS_ADMIN: CAP_BPF and CAP_PERFMON load and attach programs. What else they do not
- * open is found by trying (uprobes, samples). Reading the memory of another user's process, or with Yama's
- * scope of one's own, takes CAP_SYS_PTRACE (kernel/ptrace.c, __ptrace_may_access).
+ * Linux 5.8 split CAP_SYS_ADMIN: CAP_BPF and CAP_PERFMON load and attach programs. What they do not cover is
+ * found out by trying (uprobes, samples). Reading the memory of another user's process, or with Yama's
+ * ptrace_scope of one's own, needs CAP_SYS_PTRACE (kernel/ptrace.c, __ptrace_may_access).
  */
 void probe_privileges(struct features *features, const char *root)
 {
@@ -77,7 +79,7 @@ static bool begins_as_btf(const char *path)
 	return read && magic == BTF_MAGIC;
 }
 
-/* A file of the user's must tell of a kernel. */
+/* A file given by the user must describe a kernel. */
 static void check_btf_file(struct feature *feature, const char *path)
 {
 	struct btf *btf = btf__parse(path, NULL);
@@ -90,7 +92,7 @@ static void check_btf_file(struct feature *feature, const char *path)
 		return;
 	}
 	if (!btf)
-		libbpf_strerror(rc, why, sizeof(why)); /* it has numbers of its own */
+		libbpf_strerror(rc, why, sizeof(why)); /* its error numbers are its own */
 	snprintf(found, sizeof(found), "%.80s %s%s", path,
 		 btf ? "has no types of a kernel" : "cannot be read: ", why);
 	feature_missing(
@@ -99,7 +101,7 @@ static void check_btf_file(struct feature *feature, const char *path)
 		"of it (pahole -J, bpftool btf dump)");
 }
 
-/* CONFIG_DEBUG_INFO_BTF, Linux 5.4 (341dfcf8d78e): what CO-RE finds members of the kernel's structs by. */
+/* CONFIG_DEBUG_INFO_BTF, Linux 5.4 (341dfcf8d78e). CO-RE needs it to find members of kernel structs. */
 void probe_btf(struct features *features, const char *root, const char *file)
 {
 	struct feature *feature = feature_add(features, "BTF");
@@ -107,8 +109,8 @@ void probe_btf(struct features *features, const char *root, const char *file)
 
 	snprintf(path, sizeof(path), "%s/sys/kernel/btf/vmlinux", root);
 	features->own_btf = begins_as_btf(path);
-	/* A type that this kernel does not have libbpf would look for in modules, which takes CAP_SYS_ADMIN
-	 * (BPF_BTF_GET_NEXT_ID); not where types come from a file. */
+	/* libbpf would look for a type that this kernel does not have in modules, which needs CAP_SYS_ADMIN
+	 * (BPF_BTF_GET_NEXT_ID). It does not do that if the types come from a file. */
 	if (features->own_btf && !file && !feature_capable(root, CAP_SYS_ADMIN))
 		features->btf = "/sys/kernel/btf/vmlinux";
 	if (file)
@@ -123,8 +125,8 @@ void probe_btf(struct features *features, const char *root, const char *file)
 				"--btf FILE with the BTF of this very kernel, or its vmlinux file");
 }
 
-/* Linux 5.4 (security/lockdown): "none [integrity] confidentiality". The latter forbids programs to read the
- * kernel's memory, which is tried (probe_kernel_reads). */
+/* Linux 5.4 (security/lockdown): "none [integrity] confidentiality". The last mode forbids programs to read
+ * kernel memory; probe_kernel_reads() tries that. */
 void probe_lockdown(struct features *features, const char *root)
 {
 	struct feature *feature = feature_add(features, "lockdown");
@@ -140,8 +142,8 @@ void probe_lockdown(struct features *features, const char *root)
 	feature_here(feature, "%s", mode ? mode + 1 : line);
 }
 
-/* kernel.perf_event_paranoid is not for whoever has CAP_PERFMON; Debian's kernels know 3 (all perf events
- * need CAP_SYS_ADMIN there up to Linux 6.x). Whether clocks can be opened was tried. */
+/* kernel.perf_event_paranoid does not restrict CAP_PERFMON. Debian's kernels have level 3, at which all perf
+ * events need CAP_SYS_ADMIN (up to Linux 6.x). Opening clocks has been tried separately. */
 void probe_paranoid(struct features *features, const char *root)
 {
 	struct feature *feature = feature_add(features, "perf_event_paranoid");
@@ -164,7 +166,8 @@ void probe_unprivileged_bpf(struct features *features, const char *root)
 		feature_here(feature, "not shown");
 }
 
-/* Programs attach to tracepoints by bpf(2), to functions by perf events or links: none needs tracefs. */
+/* Programs are attached to tracepoints by bpf(2), and to functions by perf events or links. Neither needs
+ * tracefs. */
 void probe_tracefs(struct features *features, const char *root)
 {
 	struct feature *feature = feature_add(features, "tracefs");
@@ -174,7 +177,7 @@ void probe_tracefs(struct features *features, const char *root)
 	feature_here(feature, access(path, F_OK) ? "not mounted, and not needed" : "mounted (not needed)");
 }
 
-/* hidepid=2 hides processes of others from who has neither CAP_SYS_PTRACE nor the group. */
+/* hidepid=2 hides other users' processes from those without CAP_SYS_PTRACE or the group. */
 void probe_proc(struct features *features, const char *root)
 {
 	struct feature *feature = feature_add(features, "/proc");
@@ -200,8 +203,8 @@ void probe_proc(struct features *features, const char *root)
 				 "those cannot be traced", "use sudo, or give CAP_SYS_PTRACE");
 }
 
-/* Linux 5.6 (kernel/time/namespace.c): what CLOCK_MONOTONIC is off in our time namespace. Programs in the
- * kernel have no part in that: their records would not fit with anything that is read here. */
+/* Linux 5.6 (kernel/time/namespace.c): the offset of CLOCK_MONOTONIC in our time namespace. BPF programs do
+ * not see it, so their times would not match those read in user space. */
 void probe_clock(struct features *features, const char *root)
 {
 	struct feature *feature = feature_add(features, "clock");
@@ -218,8 +221,8 @@ void probe_clock(struct features *features, const char *root)
 	feature_missing(feature, NEED_GO | NEED_C, found, "nothing can be traced", "run it outside of that");
 }
 
-/* security/yama: 1 = descendants only, 2 = with CAP_SYS_PTRACE only, 3 = nobody. process_vm_readv(2) asks it,
- * too. */
+/* security/yama: 1 = descendants only, 2 = with CAP_SYS_PTRACE only, 3 = never. Applies to
+ * process_vm_readv(2), too. */
 void probe_yama(struct features *features, const char *root)
 {
 	struct feature *feature = feature_add(features, "ptrace_scope");
@@ -235,12 +238,49 @@ void probe_yama(struct features *features, const char *root)
 		feature_here(feature, "%s (not for us)", line);
 }
 
+/* Sets it for this thread, and resets it at once. */
+static bool may_be_real_time(void)
+{
+	const struct sched_param least = {.sched_priority = 1};
+	struct sched_param before;
+	int policy = sched_getscheduler(0);
+
+	if (policy < 0 || sched_getparam(0, &before) || sched_setscheduler(0, SCHED_RR, &least))
+		return false;
+	sched_setscheduler(0, policy, &before);
+	return true;
+}
+
+static bool may_step_forward(void)
+{
+	int nice = getpriority(PRIO_PROCESS, 0);
+
+	return setpriority(PRIO_PROCESS, 0, nice - 1) == 0 && setpriority(PRIO_PROCESS, 0, nice) == 0;
+}
+
+void probe_priority(struct features *features)
+{
+	struct feature *feature = feature_add(features, "scheduling");
+
+	if (may_be_real_time())
+		feature_here(feature, "SCHED_RR for the threads that must not be late");
+	else if (may_step_forward())
+		feature_replaced(
+			feature, "no SCHED_RR, but niceness may be lowered",
+			"in a cgroup with a CPU limit (cpu.max) gotrace may be late, and less is watched",
+			"give it more CPU time");
+	else
+		feature_replaced(feature, "neither SCHED_RR nor a lower niceness (CAP_SYS_NICE)",
+				 "on a machine without idle CPUs gotrace may be late, and less is watched",
+				 "add CAP_SYS_NICE (docker: --cap-add SYS_NICE)");
+}
+
 static int read_something(pid_t pid)
 {
 	char byte;
 	struct iovec to = {.iov_base = &byte, .iov_len = 1}, from = {.iov_base = NULL, .iov_len = 1};
 
-	/* Permission is asked for before the address is looked at (mm/process_vm_access.c). */
+	/* Permission is checked before the address (mm/process_vm_access.c). */
 	return process_vm_readv(pid, &to, 1, &from, 1, 0) < 0 && errno != EFAULT ? -errno : 0;
 }
 

@@ -2,25 +2,27 @@
 #include "capture/files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/files.h"
 #include "util/rights.h"
 
-/* A key that is forgotten is asked for again. */
-enum { TOLD_MAX = 1 << 20, TEXT_ROOM = 512 };
+/* A key that has been forgotten is looked up again. */
+enum { LOGGED_MAX = 1 << 20, MAX_TEXT = 512 };
 
-/* A file that was closed before it was asked for may be open the next time. */
-enum { TRIES = 8, TOLD = TRIES };
+/* A file that was closed before it was looked up may be open the next time. */
+enum { TRIES = 8, LOGGED = TRIES };
 
-bool files_is_new(const struct files *files, uint64_t key)
+bool files_is_unknown(const struct files *files, uint64_t key)
 {
-	const uint32_t *tries = WAIT_KIND(key) != FILE_NONE ? map64_get(&files->told, key) : NULL;
+	const uint32_t *tries = WAIT_KIND(key) != FILE_NONE ? map64_get(&files->logged, key) : NULL;
 
-	return WAIT_KIND(key) != FILE_NONE && (!tries || *tries < TOLD);
+	return WAIT_KIND(key) != FILE_NONE && (!tries || *tries < LOGGED);
 }
 
 /* "pipe:[81]", "anon_inode:[eventfd]", "anon_inode:inotify" (fs/anon_inodes.c, fs/pipe.c) */
@@ -43,10 +45,10 @@ void files_shorten(char *link)
 		strcpy(link, "epoll");
 }
 
-/* What is behind the descriptor now need not be what was: then nothing is said. */
+/* If the descriptor refers to something else by now, leaves the text empty. */
 static void describe(struct files *files, uint64_t key, char *text, size_t size)
 {
-	struct rights before = rights_to_read(); /* the directory is its owner's alone */
+	struct rights before = rights_to_read(); /* only the owner may search the directory */
 	unsigned long long inode;
 	struct stat st;
 	char path[64];
@@ -54,7 +56,7 @@ static void describe(struct files *files, uint64_t key, char *text, size_t size)
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%u", (int)files->pid, WAIT_FD(key));
 	n = readlink(path, text, size - 1);
-	if (stat(path, &st) || wait_mark(st.st_ino) != WAIT_MARK(key))
+	if (file_stat_at(AT_FDCWD, path, 0, &st) || wait_mark(st.st_ino) != WAIT_MARK(key))
 		n = 0;
 	rights_restore(&before);
 	text[n > 0 ? n : 0] = '\0';
@@ -64,21 +66,21 @@ static void describe(struct files *files, uint64_t key, char *text, size_t size)
 		files_shorten(text);
 }
 
-int files_tell(struct files *files, uint64_t key, log_sink sink, void *ctx)
+int files_describe(struct files *files, uint64_t key, log_sink sink, void *ctx)
 {
 	struct {
 		struct log_file head;
-		char text[TEXT_ROOM];
+		char text[MAX_TEXT];
 	} file = {.head = {.key = key}};
 	struct log_record record = {.type = LOG_FILE, .data = &file};
 
 	const uint32_t *tries;
 
-	if (files->told.count >= TOLD_MAX)
-		map64_clear(&files->told);
-	tries = map64_get(&files->told, key);
+	if (files->logged.count >= LOGGED_MAX)
+		map64_clear(&files->logged);
+	tries = map64_get(&files->logged, key);
 	describe(files, key, file.text, sizeof(file.text));
-	if (map64_set(&files->told, key, file.text[0] ? TOLD : tries ? *tries + 1 : 1))
+	if (map64_set(&files->logged, key, file.text[0] ? LOGGED : tries ? *tries + 1 : 1))
 		return -ENOMEM;
 	if (!file.text[0] && tries)
 		return 0;
@@ -87,18 +89,18 @@ int files_tell(struct files *files, uint64_t key, log_sink sink, void *ctx)
 	return sink(ctx, &record);
 }
 
-size_t files_told(const struct files *files)
+size_t files_count(const struct files *files)
 {
-	return files->told.count;
+	return files->logged.count;
 }
 
 void files_forget(struct files *files)
 {
-	map64_clear(&files->told);
+	map64_clear(&files->logged);
 }
 
 void files_free(struct files *files)
 {
-	map64_free(&files->told);
+	map64_free(&files->logged);
 	sockets_free(&files->sockets);
 }

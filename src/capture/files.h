@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Private to the room: what the descriptors are that threads wait for. Asked
- * once for each, when it is first seen: by then it may be closed again, or be
- * something else, which its mark tells apart but for a moment.
+ * Private to the module: describes the descriptors that threads wait for. Each is looked up once, when it is
+ * first seen. By then it may have been closed or reused; its mark detects that, except in a brief race.
  */
 #ifndef GOTRACE_CAPTURE_FILES_H
 #define GOTRACE_CAPTURE_FILES_H
@@ -15,19 +14,19 @@
 
 struct files {
 	pid_t pid;
-	struct map64 told; /* keys (WAIT_*) that the log knows of */
+	struct map64 logged; /* keys (WAIT_*) that the log has */
 	struct sockets sockets;
 };
 
-/* Whether the log has to be told of this key first; 0 is none. */
-bool files_is_new(const struct files *files, uint64_t key);
-/* Finds out what it is and tells the log. 0, -ENOMEM, or what the sink returned. */
-int files_tell(struct files *files, uint64_t key, log_sink sink, void *ctx);
-size_t files_told(const struct files *files); /* of how many there is something to remember */
-void files_forget(struct files *files);       /* they are told anew */
+/* True if the key must be described in the log first. A key of 0 is none. */
+bool files_is_unknown(const struct files *files, uint64_t key);
+/* Looks up the descriptor and logs its description. Returns 0, -ENOMEM, or the sink's error. */
+int files_describe(struct files *files, uint64_t key, log_sink sink, void *ctx);
+size_t files_count(const struct files *files); /* number of keys remembered */
+void files_forget(struct files *files);        /* all are described again */
 void files_free(struct files *files);
 
-/* Pure: what people call it where the link /proc/PID/fd/N says this; ends the text at its new end. */
+/* Pure: shortens the target of a link /proc/PID/fd/N, in place, to its common name. */
 void files_shorten(char *link);
 
 #endif

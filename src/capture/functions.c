@@ -5,20 +5,45 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <bpf/libbpf.h>
 
-#include "capture/own_sites.h"
+#include "bpf/record.h"
+#include "capture/self_probes.h"
 
-/* The probes stay: nothing calls the function any more, and taking them off would wait for the kernel. */
+/* The prefixes rep and bnd have no effect. A `ret` that pops arguments is not used by this ABI. */
+uint64_t functions_return(const uint8_t code[2], uint64_t offset)
+{
+	bool prefixed = code[0] == 0xf3 || code[0] == 0xf2;
+
+	return code[prefixed] == 0xc3 ? FUNCTION_RETURN_AT(offset) : 0;
+}
+
+/* Reads the file, because the kernel executes its bytes (kernel/events/uprobes.c, copy_insn). Nothing else is
+ * trusted. */
+static uint64_t find_return(const struct function_probes *list, uint64_t offset)
+{
+	uint8_t code[2] = {0};
+
+	if (list->site != SITE_FUNCTION_END || pread(list->fd, code, sizeof(code), (off_t)offset) < 1)
+		return 0;
+	return functions_return(code, offset);
+}
+
+/*
+ * The probes stay attached: nothing else calls the function, and removing them would wait for the kernel.
+ * This runs before the target's probes are attached: if a kernel accepted a program's writes and still ran
+ * the instruction, gotrace would crash here, and not the target.
+ */
 uint64_t functions_calibrate(struct bpf *bpf)
 {
 	const char *code = (const char *)own_calibration;
-	const char *begin = bpf->attachments.old ? "old_function_begin" : "function_begin";
+	uint64_t cookie = functions_return((const uint8_t *)code + OWN_RETURN, (uintptr_t)code + OWN_RETURN);
 	uint64_t bare = own_calibration_ns(), probed;
 
-	if (attach_self(&bpf->attachments, bpf->object, begin, code, NULL) ||
-	    attach_self(&bpf->attachments, bpf->object, "function_end", code + OWN_RETURN, NULL))
+	if (attach_self(&bpf->attachments, bpf->object, "function_begin", code, NULL) ||
+	    attach_self_at(&bpf->attachments, bpf->object, "function_end", code + OWN_RETURN, cookie, NULL))
 		return 0;
 	probed = own_calibration_ns();
 	return probed > bare ? (probed - bare) / 2 : 0;
@@ -37,7 +62,7 @@ static int attach_list(struct bpf *bpf, pid_t pid, const struct function_probes 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", list->fd);
 	for (unsigned i = 0; i < list->n; i++) {
 		values[i] = list->probes[i].offset;
-		values[list->n + i] = list->probes[i].cookie;
+		values[list->n + i] = list->probes[i].cookie | find_return(list, list->probes[i].offset);
 	}
 	places.offsets = values;
 	places.cookies = values + list->n;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Private to the room: probes on the functions that the user has named. */
+/* Private to the module: probes on the functions that the user names. */
 #ifndef GOTRACE_CAPTURE_FUNCTIONS_H
 #define GOTRACE_CAPTURE_FUNCTIONS_H
 
@@ -9,11 +9,14 @@
 #include "native/functions.h"
 
 /*
- * What a hit costs here, ns: the mean of a cheap one where a function begins, and of one at its return,
- * measured on a function of gotrace itself (of a Go program without what a record takes). 0 if it cannot be.
+ * Returns the cost of a hit in ns: the mean of a cheap one at a function's begin and of one at its return,
+ * measured on a function of gotrace itself (for a Go program without the cost of a record). 0 if it cannot be
+ * measured.
  */
 uint64_t functions_calibrate(struct bpf *bpf);
-/* The programs must be loaded. */
+/* Part of the attach cookie: FUNCTION_RETURN_AT if the instruction at the offset is a plain `ret`, else 0. */
+uint64_t functions_return(const uint8_t code[2], uint64_t offset);
+/* Attaches the plan's probes. The programs must be loaded. */
 int functions_attach(struct bpf *bpf, pid_t pid, const struct function_plan *plan, struct error *err);
 
 #endif

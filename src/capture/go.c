@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A Go program: probes in its runtime, snapshots out of its memory. */
+/* The backend for Go programs: probes in the runtime, snapshots from memory. */
 #include "capture/backend.h"
 
 #include <errno.h>
 
 #include "bpf/gotrace.skel.h"
+#include "capture/bpf_go.h"
 #include "capture/ids.h"
 #include "capture/functions.h"
-#include "capture/look.h"
-#include "capture/own_sites.h"
+#include "capture/probe_set.h"
+#include "capture/snapshot.h"
+#include "capture/self_probes.h"
 #include "target/namespaces.h"
 
-enum { HEAP_MS = 10 }; /* between two readings of the heap's size */
+enum {
+	HEAP_MS = 10, /* between two readings of the heap's size */
+	/* Cost of a system call tracepoint without its program's work, Linux 6.18: half of the slow path into
+	 * and out of the kernel, and the call. Less than a tenth of what the programs take. */
+	DISPATCH_NS = 80,
+};
 
 static bool has_functions(const struct capture *capture)
 {
@@ -21,7 +28,7 @@ static bool has_functions(const struct capture *capture)
 static int load(struct capture *capture, struct error *err)
 {
 	const struct capture_options *options = &capture->options;
-	struct bpf_options wanted = {
+	struct bpf_go_options wanted = {
 		.features = options->features,
 		.layout = &options->target->layout,
 		.alloc_layout = &options->target->alloc_layout,
@@ -31,6 +38,7 @@ static int load(struct capture *capture, struct error *err)
 		.ring_bytes = options->ring_bytes,
 		.rings = options->rings,
 		.syscalls = options->syscalls && !options->probe_only,
+		.off_cpu = options->off_cpu,
 		.samples = options->sample_hz && !options->probe_only,
 		.probe_only = options->probe_only,
 		.plan = options->plan,
@@ -43,22 +51,24 @@ static int load(struct capture *capture, struct error *err)
 		return rc;
 	target_park_skips(options->target, wanted.park_skips);
 	target_wait_texts(options->target, wanted.wait_texts);
-	return bpf_load(&capture->bpf, &wanted, err);
+	return bpf_load_go(&capture->bpf, &wanted, err);
 }
 
 static int calibrate(struct capture *capture, struct error *err)
 {
 	uint64_t bare = own_calibration_ns(), probed;
 	struct attachments *attachments = &capture->bpf.attachments;
-	int rc = attach_self(attachments, capture->bpf.object, "calibrate", own_calibration, err);
+	int rc = attach_self(attachments, capture->bpf.object, "empty", own_calibration, err);
 
 	if (rc)
 		return rc;
 	probed = own_calibration_ns();
-	/* The probe stays: nothing calls the function any more, and taking it off would wait for the kernel.
-	 */
-	capture->stats.probe_hit_ns = probed > bare ? probed - bare : 0;
-	return attach_self(attachments, capture->bpf.object, "marker", own_marker, err);
+	/* The probe stays attached: nothing else calls the function, and removing it would wait for the
+	 * kernel. */
+	capture->hit_cost.trap_ns = probed > bare ? probed - bare : 0;
+	capture->hit_cost.dispatch_ns = DISPATCH_NS;
+	rc = attach_self(attachments, capture->bpf.object, "marker", own_marker, err);
+	return rc ? rc : attach_self(attachments, capture->bpf.object, "renew", own_renew, err);
 }
 
 static int attach(struct capture *capture, struct error *err)
@@ -66,12 +76,15 @@ static int attach(struct capture *capture, struct error *err)
 	int rc = calibrate(capture, err);
 
 	if (rc == 0 && has_functions(capture))
-		capture->call_hit_ns = functions_calibrate(&capture->bpf);
-	/* The first hits need them already; a program that is started gets its places later (log_info). */
+		capture->hit_cost.function_ns = functions_calibrate(&capture->bpf);
+	/* The first hits need the addresses. A program that gotrace starts gets them later (log_info()). */
 	if (rc == 0 && !capture->options.spawned)
-		bpf_tell_places(&capture->bpf, &capture->options.target->places);
+		bpf_set_places(&capture->bpf, &capture->options.target->places);
 	if (rc == 0)
-		rc = look_begin(capture, err);
+		rc = control_start(&capture->control, &capture->options.guard, &capture->bpf.attachments,
+				   capture->bpf.lease, err);
+	if (rc == 0)
+		rc = probe_set_begin(capture, err);
 	capture->stats.probes = capture->options.plan->n;
 	return rc;
 }
@@ -83,22 +96,24 @@ static int log_info(struct capture *capture, struct error *err)
 	int rc;
 
 	if (!bound)
-		target->pid = capture->options.pid; /* it ended before it could be looked at */
-	bpf_tell_places(&capture->bpf, &target->places);
-	rc = target_log_info(target, capture->options.spawned ? LOG_TARGET_SPAWNED : 0, capture->options.sink,
-			     capture->options.ctx, err);
+		target->pid = capture->options.pid; /* it ended before it could be inspected */
+	bpf_set_places(&capture->bpf, &target->places);
+	rc = target_log_info(target, capture->options.spawned ? LOG_TARGET_SPAWNED : 0,
+			     capture->options.outlet.put, capture->options.outlet.ctx, err);
 	target->pid = bound;
 	if (rc == 0 && has_functions(capture))
-		rc = functions_log(capture->options.functions, capture->options.sink, capture->options.ctx);
+		rc = functions_log(capture->options.functions, capture->options.outlet.put,
+				   capture->options.outlet.ctx);
 	return rc;
 }
 
-/* The target goes on while it is read, which takes a second for a million goroutines. */
+/* The target continues while it is read, which takes a second for a million goroutines. */
 static int read_snapshot(struct capture *capture, void **out, struct error *err)
 {
 	const struct capture_options *options = &capture->options;
 	struct target_snapshot *snapshot = NULL;
-	int more, rc = target_snapshot_begin(options->target, options->sink, options->ctx, &snapshot, err);
+	int more, rc = target_snapshot_begin(options->target, options->outlet.put, options->outlet.ctx,
+					     &snapshot, err);
 
 	*out = snapshot;
 	if (rc)
@@ -106,7 +121,7 @@ static int read_snapshot(struct capture *capture, void **out, struct error *err)
 	do {
 		more = target_snapshot_read(snapshot, err);
 		if (more >= 0)
-			rc = drain_all(&capture->drain);
+			rc = capture_drain(capture);
 	} while (more > 0 && rc >= 0);
 	return more < 0 ? more : rc < 0 ? rc : 0;
 }
@@ -128,23 +143,23 @@ static int read_ms(struct capture *capture, struct error *err)
 	return target_read_ms(capture->options.target, capture->ms, MAX_MS, err);
 }
 
-/* Where the heap's growing is not probed, its size is read instead. */
+/* If heap growth is not probed, its size is read instead. */
 static int log_heap_live(struct capture *capture, uint64_t now)
 {
 	struct log_heap_live live = {.time = now};
 
-	if (look_at_heap(capture) || capture->shed.level == LEVEL_OFF || now < capture->next_heap_ns ||
-	    !capture->options.target->pid)
+	if (probe_set_has_heap(capture) || capture->governor.level == LEVEL_OFF ||
+	    now < capture->next_heap_ns || !capture->options.target->pid)
 		return 0;
 	capture->next_heap_ns = now + HEAP_MS * 1000000ull;
 	if (target_heap_live(capture->options.target, &live.bytes))
-		return 0; /* it is ending */
+		return 0; /* it is exiting */
 	return drain_put(&capture->drain, LOG_HEAP_LIVE, &live, sizeof(live));
 }
 
 static int adapt(struct capture *capture, uint64_t now, struct error *err)
 {
-	int rc = look_adapt(capture, now, err);
+	int rc = probe_set_adapt(capture, now, err);
 
 	return rc ? rc : log_heap_live(capture, now);
 }
@@ -158,4 +173,6 @@ const struct backend go_backend = {
 	.free_snapshot = free_snapshot,
 	.read_ms = read_ms,
 	.adapt = adapt,
+	.note_flags = probe_set_flags,
+	.level_text = probe_set_text,
 };

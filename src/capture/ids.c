@@ -15,7 +15,7 @@
 
 enum { PAIRS_AT_ONCE = 512 };
 
-/* What is done with each thread of our namespace; not 0 ends it. */
+/* Called with each thread of our namespace. A nonzero result ends the iteration. */
 typedef int (*take_pair)(void *ctx, const struct id_pair *pair);
 
 static int take_pairs(int list, take_pair take, void *ctx)
@@ -23,7 +23,7 @@ static int take_pairs(int list, take_pair take, void *ctx)
 	struct id_pair pairs[PAIRS_AT_ONCE];
 
 	for (;;) {
-		/* The kernel hands out whole pairs: what it writes for one task it never divides. */
+		/* The kernel never splits what it writes for one task, so pairs are complete. */
 		ssize_t n = read(list, pairs, sizeof(pairs));
 		int rc = 0;
 
@@ -114,7 +114,7 @@ static int put_pair(void *ctx, const struct id_pair *pair)
 {
 	const int *map = ctx;
 
-	/* Whoever finds no room is shown as one from outside. */
+	/* If the map is full, the thread is shown as an outside one. */
 	bpf_map_update_elem(*map, &pair->outer, &pair->own, BPF_ANY);
 	return 0;
 }

@@ -10,7 +10,7 @@
 
 #include <bpf/btf.h>
 
-/* The tracepoint's own prototype; its first parameter is none of the tracepoint's. */
+/* The tracepoint's prototype. Its first parameter is not an argument of the tracepoint. */
 static const struct btf_type *prototype(const struct btf *btf, const char *name)
 {
 	int id = btf__find_by_name_kind(btf, name, BTF_KIND_TYPEDEF);
@@ -33,7 +33,7 @@ static enum switch_form switch_form(const struct btf *btf)
 	return second && btf_is_ptr(second) ? SWITCH_STATE_LAST : SWITCH_STATE_FIRST;
 }
 
-enum { MAX_CPU_BLOCK = 1 << 20 }; /* bytes of a CPU's variables: some 200 KiB */
+enum { MAX_CPU_BLOCK = 1 << 20 }; /* bytes of per-CPU variables: some 200 KiB */
 
 static void note_place(struct cpu_places *places, const char *name, uint32_t offset)
 {
@@ -70,7 +70,7 @@ static void find_places(const struct btf *btf, struct cpu_places *places)
 	}
 }
 
-/* "ADDRESS TYPE NAME"; of modules behind all others, with "[MODULE]". */
+/* Lines are "ADDRESS TYPE NAME"; those of modules come last and end with "[MODULE]". */
 void kernel_places_by_symbols(FILE *symbols, struct cpu_places *places)
 {
 	unsigned long long address, start = 0;
@@ -86,8 +86,8 @@ void kernel_places_by_symbols(FILE *symbols, struct cpu_places *places)
 	}
 }
 
-/* BTF has variables from Linux 5.11 or so on, by the pahole that made it; else the kernel's symbols tell, of
- * which those of a CPU's block come first, sorted by address from __per_cpu_start on (CONFIG_KALLSYMS_ALL;
+/* BTF has per-CPU variables from about Linux 5.11 on, depending on pahole. Otherwise the kernel's symbols
+ * have them: they come first, sorted by address from __per_cpu_start on (needs CONFIG_KALLSYMS_ALL and
  * CAP_SYSLOG). */
 static void find_places_anyhow(const struct btf *btf, struct cpu_places *places)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Private to the room: what the kernel's BTF tells of the kernel. */
+/* Private to the module: facts from the kernel's BTF. */
 #ifndef GOTRACE_CAPTURE_KERNEL_H
 #define GOTRACE_CAPTURE_KERNEL_H
 
@@ -10,7 +10,8 @@
 #include "bpf/cpu_places.h"
 #include "util/error.h"
 
-/* Where sched_switch tells the state of who leaves (include/trace/events/sched.h). */
+/* The position of the leaving thread's state among sched_switch's arguments
+ * (include/trace/events/sched.h). */
 enum switch_form {
 	SWITCH_NO_STATE,    /* up to Linux 5.15: (preempt, prev, next) */
 	SWITCH_STATE_FIRST, /* 5.16 and 5.17: (preempt, prev_state, prev, next) */
@@ -22,15 +23,16 @@ struct kernel_facts {
 	struct cpu_places cpu_places;
 };
 
-/* btf: a file to read them from; NULL = the kernel's own. */
+/* btf: a file to read the facts from; NULL = the kernel's own BTF. */
 int kernel_facts(const char *btf, struct kernel_facts *facts, struct error *err);
 
-/* Pure: the same by the lines of /proc/kallsyms; what is not there stays as it was. NULL: nothing. */
+/* Pure: takes the places from the lines of /proc/kallsyms. Places that are not found stay unchanged. symbols
+ * may be NULL. */
 void kernel_places_by_symbols(FILE *symbols, struct cpu_places *places);
 
-/* One more than the highest number of a CPU that is there, switched on or not. */
+/* Returns the highest number of a present CPU, online or not, plus 1. */
 uint32_t kernel_cpu_count(void);
-/* Pure: the highest number in a list of the kernel's, "0-3,8"; 0 if there is none. */
+/* Pure: the highest number in a CPU list of the kernel's, "0-3,8"; 0 if the list is empty. */
 uint32_t kernel_last_cpu(const char *list);
 
 #endif

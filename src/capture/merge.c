@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "capture/merge.h"
 
-void merge_init(struct merge *merge, unsigned sources, uint64_t now)
+void merge_init(struct ring_merge *merge, unsigned sources, uint64_t now)
 {
-	*merge = (struct merge){.sources = sources};
+	*merge = (struct ring_merge){.sources = sources};
 	for (unsigned i = 0; i < sources; i++)
 		merge->whole[i] = now;
 }
 
-void merge_whole(struct merge *merge, unsigned source, uint64_t now)
+void merge_whole(struct ring_merge *merge, unsigned source, uint64_t now)
 {
 	merge->whole[source] = now;
 }
 
-static uint64_t due_until(const struct merge *merge)
+static uint64_t due_until(const struct ring_merge *merge)
 {
 	uint64_t until = UINT64_MAX;
 
@@ -27,8 +27,8 @@ static bool comes_before(const struct merge_head *a, const struct merge_head *b)
 	return a->key != b->key ? a->key < b->key : a->source < b->source;
 }
 
-/* The head at `at` may be too large for its place. */
-static void sink_down(struct merge *merge, unsigned at)
+/* Moves the head at `at` down to its place. */
+static void sink_down(struct ring_merge *merge, unsigned at)
 {
 	struct merge_head head = merge->heads[at];
 
@@ -45,8 +45,8 @@ static void sink_down(struct merge *merge, unsigned at)
 	merge->heads[at] = head;
 }
 
-/* What comes next from a source; false if that is not to be taken yet. */
-static bool look(struct merge *merge, unsigned source, uint64_t until, const struct merge_input *input,
+/* Finds the next record of a source. False if it is not due yet. */
+static bool look(struct ring_merge *merge, unsigned source, uint64_t until, const struct merge_input *input,
 		 struct merge_head *head)
 {
 	uint64_t time, *latest = &merge->latest[source];
@@ -62,7 +62,7 @@ static bool look(struct merge *merge, unsigned source, uint64_t until, const str
 	return true;
 }
 
-int merge_run(struct merge *merge, const struct merge_input *input)
+int merge_run(struct ring_merge *merge, const struct merge_input *input)
 {
 	uint64_t until = due_until(merge);
 	int rc;

@@ -5,30 +5,37 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "capture/native_modules.h"
 #include "symbol/native_walk.h"
-#include "native/modules.h"
+#include "target/memory.h"
+#include "util/clock.h"
 
-#define SPACES      64u          /* different lists of mappings, where there are several processes */
-#define KEPT        (1u << 16)   /* UNWIND_KEPT in bpf/unwind.bpf.h */
-#define KEPT_SPACES 16u          /* the first ones keep their rules, too */
-#define MAX_ROWS    (32u << 20)  /* 256 MiB: libLLVM has one million */
-#define ROOM_ROWS   (256u << 10) /* at least, for libraries that come later */
-#define ROOM_PAGES  (64u << 10)  /* 16 MiB of code */
-#define ROOM_LIST   256u
+#define SPACES      64u              /* distinct lists of mappings, if there are several processes */
+#define KEPT        (1u << 16)       /* UNWIND_KEPT in bpf/unwind.bpf.h */
+#define KEPT_SPACES 16u              /* only the first ones have a rule cache */
+#define MAX_ROWS    EHFRAME_ROWS_MAX /* of all files */
+#define MAX_PAGES   (2u << 20)       /* 16 MiB, for 512 MiB of code */
+#define SPARE_ROWS  (256u << 10)     /* at least, for libraries that are loaded later */
+#define SPARE_PAGES (64u << 10)      /* 16 MiB of code */
+#define SPARE_LIST  256u
+#define MAX_NOTES   16u /* messages about files */
 
-/* An array that moves into a BPF map of the same layout. */
+/* Reading files delays draining. This much time is allowed at once, and later this share of the time. */
+#define READING_NS   2000000000ull
+#define READING_PART 8
+
+/* An array that is moved into a BPF map of the same layout. */
 struct array {
 	const char *map;
 	size_t size; /* of an element: a multiple of 8 */
 	char *at;
 	uint32_t n, capacity;
-	bool placed; /* at is the map's memory */
+	bool placed; /* `at` is the map's memory */
 };
 
 enum { ROWS, PAGES, MAPPINGS, SPACE_LISTS, KEPT_RULES, ARRAYS };
@@ -43,27 +50,19 @@ static const struct array empty_arrays[ARRAYS] = {
 
 _Static_assert(sizeof(struct unwind_mapping) % 8 == 0, "the stride in the map");
 
-struct module {
-	struct module_key key;
-	bool readable;
-	bool placed; /* its rows are in the arrays */
-	struct module_code code;
-	size_t damaged; /* descriptions of frames */
-	uint32_t page, pages;
-};
-
 struct list {
 	struct unwind_mapping *mappings;
-	uint32_t n;
+	struct native_module **modules; /* of each mapping; NULL: none */
+	uint32_t n, capacity;
 };
 
 struct space {
-	unsigned users; /* processes */
+	unsigned users; /* number of processes */
 	struct list list;
-	bool second; /* which half of its part of the mappings holds the list */
+	bool second; /* which half of its part of the mappings has the list */
 };
 
-struct process {
+struct table_process {
 	pid_t pid;
 	uint32_t space;
 };
@@ -71,14 +70,20 @@ struct process {
 struct native_tables {
 	struct array arrays[ARRAYS];
 	bool several;
-	bool told; /* that room is wanting */
-	unsigned left_out;
-	struct error damage; /* what has not been told yet */
-	uint32_t room;       /* mappings of a half; 0 until native_tables_prepare */
-	struct module **modules;
-	size_t nmodules;
+	bool reported;     /* the lack of space has been reported */
+	unsigned left_out; /* number of mappings and lists */
+	unsigned skipped;  /* number of files */
+	struct error note; /* about a file, not fetched yet */
+	unsigned notes;
+	uint32_t half; /* mappings per half; 0 until native_tables_prepare() */
+	struct native_modules modules;
+	struct budget reading; /* time for reading files; wall time, because reading waits for another
+				* process */
+	uint64_t earned_ns;
+	bool wanting; /* there was no space for a file of the list being read */
+	bool behind;  /* files are waiting to be read */
 	struct space spaces[SPACES];
-	struct process *processes;
+	struct table_process *processes;
 	size_t nprocesses;
 	int process_map; /* -1: none */
 	struct module_reader reader;
@@ -100,6 +105,8 @@ struct native_tables *native_tables_new(bool several)
 	tables->several = several;
 	tables->process_map = -1;
 	tables->reader.read = read_here;
+	tables->reading.cpu_ns = READING_NS;
+	tables->earned_ns = now_ns();
 	return tables;
 }
 
@@ -124,34 +131,44 @@ static void free_array(struct array *array)
 	array->at = NULL;
 }
 
+static void free_list(struct native_tables *tables, struct list *list)
+{
+	for (uint32_t i = 0; i < list->n; i++) {
+		if (list->modules[i])
+			native_modules_release(&tables->modules, list->modules[i]);
+	}
+	free(list->mappings);
+	free((void *)list->modules);
+	*list = (struct list){.n = 0};
+}
+
 void native_tables_free(struct native_tables *tables)
 {
 	if (!tables)
 		return;
 	for (unsigned i = 0; i < ARRAYS; i++)
 		free_array(&tables->arrays[i]);
-	for (size_t i = 0; i < tables->nmodules; i++) {
-		module_free(&tables->modules[i]->code);
-		free(tables->modules[i]);
-	}
 	for (unsigned i = 0; i < SPACES; i++)
-		free(tables->spaces[i].list.mappings);
-	free(tables->modules);
+		free_list(tables, &tables->spaces[i].list);
+	native_modules_free(&tables->modules);
 	free(tables->processes);
 	free(tables);
 }
 
-/* Room for n more; before it is placed, an array grows. -ENOMEM, -ENOSPC. */
+static uint32_t most_of(const struct array *array, uint32_t most)
+{
+	return array->placed ? array->capacity : most;
+}
+
+/* Grows an array that is not placed yet to n elements. */
 static int reserve(struct array *array, uint32_t n)
 {
 	uint32_t capacity = array->capacity ? array->capacity : 1024;
 	char *bigger;
 
-	if (n <= array->capacity - array->n)
+	if (n <= array->capacity)
 		return 0;
-	if (array->placed || n > MAX_ROWS - array->n)
-		return -ENOSPC;
-	while (capacity - array->n < n)
+	while (capacity < n)
 		capacity *= 2;
 	bigger = realloc(array->at, capacity * array->size);
 	if (!bigger)
@@ -166,75 +183,124 @@ static struct unwind_page *pages_of(const struct native_tables *tables)
 	return (struct unwind_page *)tables->arrays[PAGES].at;
 }
 
-/* Moves a module's rows into the arrays, once and for all. */
-static int place_module(struct native_tables *tables, struct module *module)
+/* Evicts unmapped files until there is space. */
+static bool find_space(struct native_tables *tables, struct native_module *module)
+{
+	uint32_t most_rows = most_of(&tables->arrays[ROWS], MAX_ROWS);
+	uint32_t most_pages = most_of(&tables->arrays[PAGES], MAX_PAGES);
+
+	if (module->rows.n > most_rows || module->pages.n > most_pages)
+		return false;
+	do {
+		module->rows.first =
+			native_modules_gap(&tables->modules, NATIVE_ROWS, module->rows.n, most_rows);
+		module->pages.first =
+			native_modules_gap(&tables->modules, NATIVE_PAGES, module->pages.n, most_pages);
+		if (module->rows.first != UINT32_MAX && module->pages.first != UINT32_MAX)
+			return true;
+	} while (native_modules_evict(&tables->modules, module));
+	return false;
+}
+
+static int fill_space(struct native_tables *tables, struct native_module *module)
 {
 	struct array *rows = &tables->arrays[ROWS], *pages = &tables->arrays[PAGES];
 	const struct ehframe_rows *own = &module->code.rows;
-	uint32_t count = ehframe_page_count(module->code.size);
-	int rc;
+	uint32_t rows_end = module->rows.first + module->rows.n;
+	uint32_t pages_end = module->pages.first + module->pages.n;
+	int rc = reserve(rows, rows_end);
 
-	if (module->placed || !module->readable)
-		return 0;
-	rc = own->n > MAX_ROWS ? -ENOSPC : reserve(rows, (uint32_t)own->n);
 	if (rc == 0)
-		rc = reserve(pages, count);
+		rc = reserve(pages, pages_end);
 	if (rc)
 		return rc;
-	memcpy(rows->at + rows->n * rows->size, own->rows, own->n * rows->size);
-	ehframe_pages(own->rows, own->n, rows->n, pages_of(tables) + pages->n, count);
-	module->page = pages->n;
-	module->pages = count;
+	memcpy(rows->at + module->rows.first * rows->size, own->rows, own->n * rows->size);
+	ehframe_pages(own->rows, own->n, module->rows.first, pages_of(tables) + module->pages.first,
+		      module->pages.n);
+	rows->n = rows_end > rows->n ? rows_end : rows->n;
+	pages->n = pages_end > pages->n ? pages_end : pages->n;
 	module->placed = true;
-	rows->n += (uint32_t)own->n;
-	pages->n += count;
-	module_free(&module->code);
 	return 0;
 }
 
-static struct module *add_module(struct native_tables *tables, const struct module_key *key)
+/* Moves a module's rows into the arrays; no other copy is kept. Returns 0, -ENOMEM or -ENOSPC. */
+static int place_module(struct native_tables *tables, struct native_module *module)
 {
-	struct module **bigger = realloc(tables->modules, (tables->nmodules + 1) * sizeof(struct module *));
-	struct module *module = bigger ? calloc(1, sizeof(*module)) : NULL;
+	int rc;
 
-	if (bigger)
-		tables->modules = bigger;
-	if (!module)
-		return NULL;
-	module->key = *key;
-	tables->modules[tables->nmodules++] = module;
-	return module;
+	module->rows.n = (uint32_t)module->code.rows.n;
+	module->pages.n = ehframe_page_count(module->code.size);
+	rc = find_space(tables, module) ? fill_space(tables, module) : -ENOSPC;
+	module->full = rc == -ENOSPC;
+	module->full_at = tables->modules.releases;
+	module_free(&module->code);
+	return rc;
 }
 
-static struct module *known_module(const struct native_tables *tables, const struct module_key *key)
-{
-	for (size_t i = 0; i < tables->nmodules; i++) {
-		if (!memcmp(&tables->modules[i]->key, key, sizeof(*key)))
-			return tables->modules[i];
-	}
-	return NULL;
-}
-
-static bool is_vdso(const struct mapping *mapping)
+static bool is_vdso(const struct proc_mapping *mapping)
 {
 	return mapping->path_len == 6 && !memcmp(mapping->path, "[vdso]", 6);
 }
 
-static void read_new(struct native_tables *tables, struct module *module, const struct mapping *mapping,
-		     int rc)
+/* Records one message per file, and not more than MAX_NOTES in all. */
+static void note(struct native_tables *tables, struct native_module *module,
+		 const struct proc_mapping *mapping, const char *what)
 {
-	const struct ehframe_rows *rows = &module->code.rows;
-
-	module->readable = rc == 0;
-	module->damaged = rc == -EBADMSG ? 1 : module->readable ? rows->damaged : 0;
-	if (module->damaged && !tables->damage.text[0])
-		error_set(&tables->damage, EBADMSG,
-			  "%.*s is damaged: %zu descriptions of stack frames make no sense (%zu do); stacks "
-			  "end where they need them",
-			  (int)mapping->path_len, mapping->path, module->damaged, rows->functions);
+	if (module->noted || tables->note.text[0] || tables->notes == MAX_NOTES)
+		return;
+	module->noted = true;
+	tables->notes++;
+	error_set(&tables->note, ENOSPC, "%.*s %s", (int)mapping->path_len, mapping->path, what);
 }
 
-static int read_vdso(struct native_tables *tables, pid_t pid, const struct mapping *mapping,
+static void note_damage(struct native_tables *tables, struct native_module *module,
+			const struct proc_mapping *mapping)
+{
+	char what[160];
+
+	if (!module->damaged)
+		return;
+	snprintf(what, sizeof(what),
+		 "is damaged: %zu descriptions of stack frames make no sense (%zu do); stacks end where they "
+		 "need them",
+		 module->damaged, module->code.rows.functions);
+	note(tables, module, mapping, what);
+}
+
+static void note_left_out(struct native_tables *tables, struct native_module *module,
+			  const struct proc_mapping *mapping, int rc)
+{
+	const struct array *rows = &tables->arrays[ROWS];
+	char what[160], why[80];
+
+	if (rc == -ENOSPC || rc == -EFBIG)
+		snprintf(why, sizeof(why), "the limit of %zu MB for all files is reached",
+			 most_of(rows, MAX_ROWS) * rows->size >> 20);
+	else if (rc == -ETIME)
+		snprintf(why, sizeof(why), "reading them takes too much CPU time");
+	else if (rc == -ENOMEM)
+		snprintf(why, sizeof(why), "out of memory");
+	else
+		return;
+	tables->skipped++;
+	snprintf(what, sizeof(what), "has unwind tables that are left out: %s; stacks end in its code", why);
+	note(tables, module, mapping, what);
+}
+
+/* Handles the result of reading. Rows that cannot be placed are discarded. */
+static void settle_module(struct native_tables *tables, struct native_module *module,
+			  const struct proc_mapping *mapping, int rc)
+{
+	module->readable = rc == 0;
+	module->damaged = rc == -EBADMSG ? 1 : module->readable ? module->code.rows.damaged : 0;
+	note_damage(tables, module, mapping);
+	if (rc == 0)
+		rc = place_module(tables, module);
+	if (rc)
+		note_left_out(tables, module, mapping, rc);
+}
+
+static int read_vdso(struct native_tables *tables, pid_t pid, const struct proc_mapping *mapping,
 		     struct module_code *code)
 {
 	char *bytes;
@@ -248,72 +314,125 @@ static int read_vdso(struct native_tables *tables, pid_t pid, const struct mappi
 	return rc;
 }
 
-/* The module of a mapping, read if it is new. *module = NULL: it is no file's, or cannot be opened. */
-static int module_of(struct native_tables *tables, pid_t pid, const struct mapping *mapping,
-		     struct module **module)
+static bool may_read(struct native_tables *tables)
 {
-	struct module_key key = {0};
-	bool vdso = is_vdso(mapping);
-	int fd = vdso ? -1 : module_open(pid, mapping, &key), rc;
+	uint64_t now = now_ns();
 
-	*module = NULL;
-	if (!vdso && fd < 0)
-		return fd == -ENOMEM ? fd : 0;
-	*module = known_module(tables, &key);
-	if (!*module) {
-		*module = add_module(tables, &key);
-		rc = !*module ? -ENOMEM
-		     : vdso   ? read_vdso(tables, pid, mapping, &(*module)->code)
-			      : tables->reader.read(tables->reader.ctx, fd, NULL, 0, &(*module)->code);
-		if (*module)
-			read_new(tables, *module, mapping, rc);
-	}
-	if (fd >= 0)
-		close(fd);
-	return *module ? 0 : -ENOMEM;
+	budget_earn(&tables->reading, (now - tables->earned_ns) / READING_PART, READING_NS);
+	tables->earned_ns = now;
+	return tables->reading.cpu_ns > 0;
 }
 
-/* One more entry of a list, which is in the order of addresses, as maps is. */
-static int add_mapping(struct native_tables *tables, pid_t pid, const struct mapping *mapping,
+static void read_module(struct native_tables *tables, pid_t pid, const struct proc_mapping *mapping, int fd,
+			struct native_module *module)
+{
+	uint64_t begin = now_ns(), took;
+	int rc = fd < 0 ? read_vdso(tables, pid, mapping, &module->code)
+			: tables->reader.read(tables->reader.ctx, fd, NULL, 0, &module->code);
+
+	took = now_ns() - begin;
+	tables->reading.cpu_ns -= took < tables->reading.cpu_ns ? took : tables->reading.cpu_ns;
+	settle_module(tables, module, mapping, rc);
+}
+
+/* Returns the module of an open file. Reads it if it is new, or if it did not fit and there may be space now.
+ * NULL: left out. */
+static struct native_module *known_or_read(struct native_tables *tables, pid_t pid,
+					   const struct proc_mapping *mapping, int fd,
+					   const struct module_key *key)
+{
+	struct native_module *module = native_modules_find(&tables->modules, key);
+
+	if (module && (!module->full || module->full_at == tables->modules.releases)) {
+		tables->wanting |= module->full;
+		return module;
+	}
+	if (!may_read(tables)) {
+		tables->behind = true;
+		return module;
+	}
+	if (!module)
+		module = native_modules_add(&tables->modules, key);
+	if (module)
+		read_module(tables, pid, mapping, fd, module);
+	else
+		tables->skipped++;
+	tables->wanting |= !module || module->full;
+	return module;
+}
+
+/* Returns the module of a mapping. NULL: it is not a file's, cannot be opened, or is left out. */
+static struct native_module *module_of(struct native_tables *tables, pid_t pid,
+				       const struct proc_mapping *mapping)
+{
+	struct module_key key = {0};
+	struct native_module *module;
+	int fd;
+
+	if (is_vdso(mapping))
+		return known_or_read(tables, pid, mapping, -1, &key);
+	fd = module_open(pid, mapping, &key);
+	if (fd < 0)
+		return NULL;
+	module = known_or_read(tables, pid, mapping, fd, &key);
+	close(fd);
+	return module;
+}
+
+static int grow_list(struct list *list)
+{
+	uint32_t capacity = list->capacity ? 2 * list->capacity : 64;
+	struct unwind_mapping *mappings;
+	struct native_module **modules;
+
+	if (list->n < list->capacity)
+		return 0;
+	mappings = realloc(list->mappings, capacity * sizeof(*mappings));
+	list->mappings = mappings ? mappings : list->mappings;
+	modules = (struct native_module **)realloc((void *)list->modules, capacity * sizeof(*modules));
+	list->modules = modules ? modules : list->modules;
+	if (!mappings || !modules)
+		return -ENOMEM;
+	list->capacity = capacity;
+	return 0;
+}
+
+/* Appends an entry to a list. Lists are ordered by address, like /proc/PID/maps. */
+static int add_mapping(struct native_tables *tables, pid_t pid, const struct proc_mapping *mapping,
 		       struct list *list)
 {
-	struct unwind_mapping *bigger, entry = {.start = mapping->start, .end = mapping->end};
-	struct module *module;
+	struct unwind_mapping entry = {.start = mapping->start, .end = mapping->end};
+	struct native_module *module = module_of(tables, pid, mapping);
 	uint64_t bias;
-	int rc = module_of(tables, pid, mapping, &module), full = 0;
+	int rc = grow_list(list);
 
 	if (rc)
 		return rc;
-	if (module && module->readable && module_bias(&module->code, mapping, &bias)) {
-		full = place_module(tables, module);
-		if (full == -ENOMEM)
-			return full;
-		if (module->placed) {
-			entry.base = bias + module->code.base;
-			entry.page = module->page;
-			entry.pages = module->pages;
-		}
+	if (module && module->placed && module_bias(&module->code, mapping, &bias)) {
+		entry.base = bias + module->code.base;
+		entry.page = module->pages.first;
+		entry.pages = module->pages.n;
 	}
-	bigger = realloc(list->mappings, (list->n + 1) * sizeof(*bigger));
-	if (!bigger)
-		return -ENOMEM;
-	list->mappings = bigger;
+	if (module)
+		native_modules_use(&tables->modules, module);
+	list->modules[list->n] = module;
 	list->mappings[list->n++] = entry;
-	return full;
+	return 0;
 }
 
 static int read_list(struct native_tables *tables, pid_t pid, struct list *list, struct error *err)
 {
-	struct mapping mapping;
+	struct proc_mapping mapping;
 	struct maps maps;
 	size_t at = 0;
 	int rc = maps_read(pid, &maps, err);
 
 	*list = (struct list){.n = 0};
+	tables->behind = tables->wanting = false;
 	if (rc)
 		return rc;
 	while (rc == 0 && maps_next(maps.text, maps.len, &at, &mapping)) {
-		uint32_t limit = tables->room ? tables->room : UNWIND_MAPPINGS_A_SPACE;
+		uint32_t limit = tables->half ? tables->half : UNWIND_MAPPINGS_A_SPACE;
 
 		if (!module_is_code(&mapping))
 			continue;
@@ -335,7 +454,7 @@ static bool same_list(const struct list *one, const struct list *two)
 	       (!one->n || !memcmp(one->mappings, two->mappings, one->n * sizeof(*one->mappings)));
 }
 
-/* Whether what held for code by the old list holds by the new one, too. */
+/* True if rules cached by the old list are valid with the new one. */
 static bool extends(const struct list *old, const struct list *new)
 {
 	uint32_t j = 0;
@@ -355,9 +474,9 @@ static uint64_t *space_word(const struct native_tables *tables, uint32_t space)
 }
 
 /*
- * A list is written where no walk looks, and then shown as one word: a walk sees
- * the old list or the new one. Rules kept by the old one go after
- * that; a walk that keeps another meanwhile looks at the word again (search_rule).
+ * Writes a list where no walk looks, and then publishes it by a single store: a walk sees the old list or the
+ * new one. The rules cached by the old list are cleared after that; a walk that adds another meanwhile reads
+ * the word again (search_rule()).
  */
 static void show_list(struct native_tables *tables, uint32_t which, bool forget)
 {
@@ -371,7 +490,7 @@ static void show_list(struct native_tables *tables, uint32_t which, bool forget)
 	if (!mappings->placed)
 		return;
 	space->second = !space->second;
-	shown.list.first = (2 * which + space->second) * tables->room;
+	shown.list.first = (2 * which + space->second) * tables->half;
 	if (space->list.n)
 		memcpy(mappings->at + shown.list.first * mappings->size, space->list.mappings,
 		       space->list.n * mappings->size);
@@ -380,7 +499,7 @@ static void show_list(struct native_tables *tables, uint32_t which, bool forget)
 		memset(kept->at + (size_t)which * KEPT * kept->size, 0, KEPT * kept->size);
 }
 
-static struct process *process_of(const struct native_tables *tables, pid_t pid)
+static struct table_process *process_of(const struct native_tables *tables, pid_t pid)
 {
 	for (size_t i = 0; i < tables->nprocesses; i++) {
 		if (tables->processes[i].pid == pid)
@@ -389,7 +508,7 @@ static struct process *process_of(const struct native_tables *tables, pid_t pid)
 	return NULL;
 }
 
-static void tell_process(const struct native_tables *tables, const struct process *process)
+static void notify_process(const struct native_tables *tables, const struct table_process *process)
 {
 	uint32_t pid = (uint32_t)process->pid;
 
@@ -397,7 +516,7 @@ static void tell_process(const struct native_tables *tables, const struct proces
 		bpf_map_update_elem(tables->process_map, &pid, &process->space, BPF_ANY);
 }
 
-/* One with such a list, or a free one; SPACES if there is none. */
+/* Returns a space with the same list, or a free one; SPACES if there is neither. */
 static uint32_t space_for(const struct native_tables *tables, const struct list *list)
 {
 	uint32_t free_one = SPACES, n = tables->several ? SPACES : 1;
@@ -414,38 +533,41 @@ static uint32_t space_for(const struct native_tables *tables, const struct list 
 static void set_list(struct native_tables *tables, uint32_t which, struct list list)
 {
 	struct space *space = &tables->spaces[which];
-	bool forget = !extends(&space->list, &list);
+	struct list before = space->list;
+	bool forget = !extends(&before, &list);
 
-	free(space->list.mappings);
 	space->list = list;
 	show_list(tables, which, forget);
+	free_list(tables, &before);
 }
 
-static struct process *add_process(struct native_tables *tables, pid_t pid)
+static struct table_process *add_process(struct native_tables *tables, pid_t pid)
 {
-	struct process *bigger = realloc(tables->processes, (tables->nprocesses + 1) * sizeof(*bigger));
+	struct table_process *bigger = realloc(tables->processes, (tables->nprocesses + 1) * sizeof(*bigger));
 
 	if (!bigger)
 		return NULL;
 	tables->processes = bigger;
-	bigger[tables->nprocesses] = (struct process){.pid = pid};
+	bigger[tables->nprocesses] = (struct table_process){.pid = pid};
 	return &bigger[tables->nprocesses++];
 }
 
 static void drop_process(struct native_tables *tables, pid_t pid)
 {
-	struct process *process = process_of(tables, pid);
+	struct table_process *process = process_of(tables, pid);
 
 	if (!process)
 		return;
-	tables->spaces[process->space].users--;
+	/* Files that no process maps can be evicted. */
+	if (--tables->spaces[process->space].users == 0)
+		set_list(tables, process->space, (struct list){.n = 0});
 	*process = tables->processes[--tables->nprocesses];
 }
 
 int native_tables_fork(struct native_tables *tables, pid_t parent, pid_t child)
 {
-	const struct process *from;
-	struct process *process;
+	const struct table_process *from;
+	struct table_process *process;
 	uint32_t space;
 
 	drop_process(tables, child);
@@ -461,14 +583,14 @@ int native_tables_fork(struct native_tables *tables, pid_t parent, pid_t child)
 	return 0;
 }
 
-/* Takes over the list. */
+/* Assigns the list to the process. Takes ownership of it. */
 static int settle(struct native_tables *tables, pid_t pid, struct list list)
 {
-	struct process *process = process_of(tables, pid);
+	struct table_process *process = process_of(tables, pid);
 	uint32_t which;
 
 	if (process && same_list(&tables->spaces[process->space].list, &list)) {
-		free(list.mappings);
+		free_list(tables, &list);
 		return 0;
 	}
 	if (process && tables->spaces[process->space].users == 1) {
@@ -477,56 +599,64 @@ static int settle(struct native_tables *tables, pid_t pid, struct list list)
 	}
 	which = space_for(tables, &list);
 	if (which == SPACES) {
-		free(list.mappings);
+		free_list(tables, &list);
 		return -ENOSPC;
 	}
 	if (!process) {
 		process = add_process(tables, pid);
 		if (!process) {
-			free(list.mappings);
+			free_list(tables, &list);
 			return -ENOMEM;
 		}
 	} else {
 		tables->spaces[process->space].users--;
 	}
 	if (tables->spaces[which].users++)
-		free(list.mappings);
+		free_list(tables, &list);
 	else
 		set_list(tables, which, list);
 	process->space = which;
-	tell_process(tables, process);
+	notify_process(tables, process);
 	return 0;
 }
 
 int native_tables_refresh(struct native_tables *tables, pid_t pid, struct error *err)
 {
 	unsigned left_out = tables->left_out;
+	uint64_t releases;
 	struct list list;
 	int rc = read_list(tables, pid, &list, err);
 
 	if (rc) {
-		free(list.mappings);
+		free_list(tables, &list);
 		return rc;
 	}
+	releases = tables->modules.releases;
 	rc = settle(tables, pid, list);
+	tables->behind |= tables->wanting && tables->modules.releases != releases;
 	if (rc == -ENOMEM)
 		return error_set(err, ENOMEM, "out of memory for the tables of PID %d's code", (int)pid);
 	if (rc == -ENOSPC)
 		tables->left_out++;
-	if (tables->left_out == left_out || tables->told)
+	if (tables->left_out == left_out || tables->reported)
 		return 0;
-	tables->told = true;
+	tables->reported = true;
 	return error_set(
 		err, ENOSPC,
-		"PID %d has mapped more code than there is room for: stacks end where they come to it",
+		"PID %d has mapped more code than there is space for: stacks end where they come to it",
 		(int)pid);
 }
 
 bool native_tables_note(struct native_tables *tables, struct error *line)
 {
-	*line = tables->damage;
-	tables->damage.text[0] = '\0';
+	*line = tables->note;
+	tables->note.text[0] = '\0';
 	return line->text[0];
+}
+
+bool native_tables_behind(const struct native_tables *tables)
+{
+	return tables->behind;
 }
 
 void native_tables_forget(struct native_tables *tables, pid_t pid)
@@ -538,7 +668,7 @@ void native_tables_forget(struct native_tables *tables, pid_t pid)
 	drop_process(tables, pid);
 }
 
-/* The most mappings that a list has. */
+/* The length of the longest list. */
 static uint32_t longest_list(const struct native_tables *tables)
 {
 	uint32_t most = 0;
@@ -550,10 +680,10 @@ static uint32_t longest_list(const struct native_tables *tables)
 	return most;
 }
 
-/* Of a program that is to be started nothing is known: there is room for large ones. */
-#define ROOM_UNKNOWN 8u
+/* A program that is not started yet is unknown, so leave space for a large one. */
+#define SPARE_UNKNOWN 8u
 
-static uint32_t with_room(uint32_t n, uint32_t least, uint32_t most)
+static uint32_t with_margin(uint32_t n, uint32_t least, uint32_t most)
 {
 	uint64_t wanted = (uint64_t)n + (n > least ? n : least);
 
@@ -563,12 +693,12 @@ static uint32_t with_room(uint32_t n, uint32_t least, uint32_t most)
 int native_tables_prepare(struct native_tables *tables, struct bpf_object *object, struct error *err)
 {
 	uint32_t spaces = tables->several ? SPACES : 1, entries[ARRAYS];
-	uint32_t more = tables->nprocesses ? 1 : ROOM_UNKNOWN;
+	uint32_t more = tables->nprocesses ? 1 : SPARE_UNKNOWN;
 
-	tables->room = with_room(longest_list(tables), more * ROOM_LIST, UNWIND_MAPPINGS_A_SPACE);
-	entries[ROWS] = with_room(tables->arrays[ROWS].n, more * ROOM_ROWS, MAX_ROWS);
-	entries[PAGES] = with_room(tables->arrays[PAGES].n, more * ROOM_PAGES, MAX_ROWS);
-	entries[MAPPINGS] = 2 * spaces * tables->room;
+	tables->half = with_margin(longest_list(tables), more * SPARE_LIST, UNWIND_MAPPINGS_A_SPACE);
+	entries[ROWS] = with_margin(tables->arrays[ROWS].n, more * SPARE_ROWS, MAX_ROWS);
+	entries[PAGES] = with_margin(tables->arrays[PAGES].n, more * SPARE_PAGES, MAX_PAGES);
+	entries[MAPPINGS] = 2 * spaces * tables->half;
 	entries[SPACE_LISTS] = spaces;
 	entries[KEPT_RULES] = KEPT * (spaces < KEPT_SPACES ? spaces : KEPT_SPACES);
 	for (unsigned i = 0; i < ARRAYS; i++) {
@@ -618,16 +748,13 @@ int native_tables_place(struct native_tables *tables, const struct bpf_object *o
 			show_list(tables, i, false);
 	}
 	for (size_t i = 0; i < tables->nprocesses; i++)
-		tell_process(tables, &tables->processes[i]);
+		notify_process(tables, &tables->processes[i]);
 	return 0;
 }
 
-/* process_vm_readv may give less than was asked for. */
 static size_t read_memory(void *ctx, uint64_t address, void *to, size_t size)
 {
-	struct iovec local = {.iov_base = to, .iov_len = size};
-	struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
-	ssize_t n = process_vm_readv(*(const pid_t *)ctx, &local, 1, &remote, 1, 0);
+	ssize_t n = memory_read_some(*(const pid_t *)ctx, address, to, size);
 
 	return n < 0 ? 0 : (size_t)n;
 }
@@ -635,7 +762,7 @@ static size_t read_memory(void *ctx, uint64_t address, void *to, size_t size)
 size_t native_tables_walk(const struct native_tables *tables, pid_t pid, struct unwind_regs regs,
 			  uint64_t *pcs, size_t max, uint16_t *flags)
 {
-	const struct process *process = process_of(tables, pid);
+	const struct table_process *process = process_of(tables, pid);
 	const struct list *list = process ? &tables->spaces[process->space].list : NULL;
 	const struct unwind_tables walked = {
 		.rows = (const struct unwind_row *)tables->arrays[ROWS].at,
@@ -655,12 +782,12 @@ size_t native_tables_walk(const struct native_tables *tables, pid_t pid, struct 
 
 void native_tables_stats(const struct native_tables *tables, struct native_tables_stats *stats)
 {
-	*stats = (struct native_tables_stats){.modules = (unsigned)tables->nmodules,
-					      .left_out = tables->left_out,
+	*stats = (struct native_tables_stats){.modules = (unsigned)tables->modules.n,
+					      .left_out = tables->left_out + tables->skipped,
 					      .rows = tables->arrays[ROWS].n};
-	for (size_t i = 0; i < tables->nmodules; i++) {
-		stats->unreadable += !tables->modules[i]->readable;
-		stats->damaged += tables->modules[i]->damaged != 0;
+	for (size_t i = 0; i < tables->modules.n; i++) {
+		stats->unreadable += !tables->modules.list[i]->readable;
+		stats->damaged += tables->modules.list[i]->damaged != 0;
 	}
 	for (unsigned i = 0; i < ARRAYS; i++)
 		stats->bytes += (uint64_t)tables->arrays[i].capacity * tables->arrays[i].size;

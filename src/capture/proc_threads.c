@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/proc_stat.h"
+
 enum {
 	PATH_SIZE = 128,
 	LINE_SIZE = 1024,
@@ -16,7 +18,7 @@ enum {
 	TASK_EXITING = 0x4, /* PF_EXITING in include/linux/sched.h */
 };
 
-/* Letters of fs/proc/array.c. */
+/* State letters of fs/proc/array.c. */
 static uint8_t left_by_letter(char letter)
 {
 	switch (letter) {
@@ -36,32 +38,18 @@ static uint8_t left_by_letter(char letter)
 	}
 }
 
-/* proc(5): pid (comm) state ppid ... 9 flags ... 22 starttime ... 39 processor. A name may hold anything but
- * is ended by the last parenthesis. */
 bool proc_threads_parse_stat(const char *line, long ticks_a_second, struct raw_thread *thread)
 {
-	const char *open = strchr(line, '('), *close = strrchr(line, ')');
-	unsigned long flags;
-	uint64_t start;
-	size_t len;
-	char letter;
-	int cpu;
+	struct proc_stat stat;
 
-	if (!open || !close || close < open || ticks_a_second <= 0 ||
-	    sscanf(line, "%" SCNu32, &thread->tid) != 1 ||
-	    sscanf(close + 1,
-		   " %c %*d %*d %*d %*d %*d %lu %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %" SCNu64
-		   " %*u %*d %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*d %d",
-		   &letter, &flags, &start, &cpu) != 4)
+	if (ticks_a_second <= 0 || !proc_stat_parse(line, &stat))
 		return false;
-	len = (size_t)(close - open - 1);
-	len = len < sizeof(thread->comm) - 1 ? len : sizeof(thread->comm) - 1;
-	memcpy(thread->comm, open + 1, len);
-	thread->comm[len] = '\0';
-	thread->left = left_by_letter(letter);
-	thread->exiting = !!(flags & TASK_EXITING);
-	thread->start_ns = start * (1000000000u / (uint64_t)ticks_a_second);
-	thread->cpu = cpu < 0 ? 0 : (uint32_t)cpu;
+	thread->tid = stat.pid;
+	memcpy(thread->comm, stat.comm, sizeof(thread->comm));
+	thread->left = left_by_letter(stat.state);
+	thread->exiting = !!(stat.flags & TASK_EXITING);
+	thread->start_ns = stat.start_ticks * (1000000000u / (uint64_t)ticks_a_second);
+	thread->cpu = stat.cpu < 0 ? 0 : (uint32_t)stat.cpu;
 	return true;
 }
 
@@ -76,7 +64,7 @@ bool proc_threads_parse_syscall(const char *line, struct raw_thread *thread)
 	if (number < 0) {
 		if (sscanf(line + at, " %" SCNx64 " %" SCNx64, &thread->sp, &thread->ip) != 2)
 			return false;
-		thread->ip++; /* where it was interrupted */
+		thread->ip++; /* the interrupted instruction's address, plus 1 */
 		return true;
 	}
 	if (sscanf(line + at, " %*x %*x %*x %*x %*x %*x %" SCNx64 " %" SCNx64, &thread->sp, &thread->ip) != 2)
@@ -122,7 +110,7 @@ static bool read_thread(const char *directory, const char *tid, struct raw_threa
 {
 	char line[LINE_SIZE];
 
-	/* The count before the registers: when it is the same later, so were they. */
+	/* Read the count before the registers: if it has not changed later, neither have they. */
 	thread->switches = read_switches(directory, tid);
 	if (!read_line(directory, tid, "stat", line) ||
 	    !proc_threads_parse_stat(line, sysconf(_SC_CLK_TCK), thread))

@@ -5,26 +5,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "capture/bpf_threads.h"
 #include "target/descendants.h"
 #include "target/process.h"
+#include "util/clock.h"
 
 enum {
-	ROUNDS = 100, /* of looking for descendants: each finds only what the one before has missed */
+	ROUNDS = 100, /* of the search for descendants: each finds only what the previous one missed */
+	MOST_PROCESSES = 1024,     /* at a time: bpf/thread.bpf.h */
 	REFRESH_NS = 20 * 1000000, /* at a time: the ring must not wait */
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
-/* A process that has ended meanwhile has no code; code for which there is no room has no stacks. */
+/* A process that has ended meanwhile has no code. Code that does not fit has no stacks. */
 static int refresh(const struct processes *processes, pid_t pid, struct error *err)
 {
 	struct error line = {""};
@@ -49,9 +42,9 @@ int processes_find(struct processes *processes, pid_t root, struct error *err)
 	return rc;
 }
 
-/* --- at the beginning --- */
+/* --- at the start --- */
 
-static void tell_full(struct processes *processes)
+static void warn_full(struct processes *processes)
 {
 	if (!processes->full)
 		fprintf(stderr,
@@ -73,7 +66,7 @@ static int add_found(struct processes *processes, pid_t pid)
 	return 0;
 }
 
-/* Returns how many were new. Those that the kernel follows already come by their forks. */
+/* Returns how many were new. Processes that the kernel already follows are found by their forks. */
 static int follow_some(struct processes *processes, const struct bpf *bpf, const pid_t *pids, int n)
 {
 	int found = 0;
@@ -82,7 +75,7 @@ static int follow_some(struct processes *processes, const struct bpf *bpf, const
 		int rc = bpf_follow(bpf, (uint32_t)pids[i]);
 
 		if (rc == -E2BIG)
-			tell_full(processes);
+			warn_full(processes);
 		if (rc == 1 && add_found(processes, pids[i]))
 			return -ENOMEM;
 		found += rc == 1;
@@ -90,17 +83,12 @@ static int follow_some(struct processes *processes, const struct bpf *bpf, const
 	return found;
 }
 
-int processes_follow(struct processes *processes, const struct bpf *bpf, pid_t root, struct error *err)
+static int follow_descendants(struct processes *processes, const struct bpf *bpf, pid_t root, int rounds,
+			      struct error *err)
 {
-	int found, rc = bpf_follow(bpf, (uint32_t)root);
-
-	if (rc < 0)
-		return error_set(err, -rc, "cannot choose the process: %s", strerror(-rc));
-	if (map64_set(&processes->live, (uint64_t)root, 1))
-		return error_set(err, ENOMEM, "out of memory");
-	for (int round = 0; round < ROUNDS; round++) {
+	for (int round = 0; round < rounds; round++) {
 		pid_t *pids;
-		int n = descendants("/proc", root, &pids, err);
+		int found, n = descendants("/proc", root, &pids, err);
 
 		if (n < 0)
 			return n;
@@ -112,38 +100,87 @@ int processes_follow(struct processes *processes, const struct bpf *bpf, pid_t r
 	return 0;
 }
 
-int processes_log(const struct processes *processes, log_sink sink, void *ctx, struct error *err)
+int processes_follow(struct processes *processes, const struct bpf *bpf, pid_t root, struct error *err)
 {
-	for (unsigned i = 0; i < processes->nfound; i++) {
-		struct process process;
+	int rc = bpf_follow(bpf, (uint32_t)root);
+
+	if (rc < 0)
+		return error_set(err, -rc, "cannot choose the process: %s", strerror(-rc));
+	if (map64_set(&processes->live, (uint64_t)root, 1))
+		return error_set(err, ENOMEM, "out of memory");
+	return follow_descendants(processes, bpf, root, ROUNDS, err);
+}
+
+void processes_pause(struct processes *processes, struct bpf *bpf)
+{
+	processes->paused = true;
+	bpf_pause_following(bpf, true);
+}
+
+int processes_go_on(struct processes *processes, struct bpf *bpf, pid_t root, struct error *err)
+{
+	processes->paused = false;
+	bpf_pause_following(bpf, false);
+	return follow_descendants(processes, bpf, root, 1, err);
+}
+
+static int log_target(pid_t pid, log_sink sink, void *ctx, struct error *err)
+{
+	struct process process;
+
+	process_open(&process, pid);
+	return process_log_target(&process, 0, sink, ctx, err);
+}
+
+int processes_log(struct processes *processes, log_sink sink, void *ctx, struct error *err)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < processes->nfound && rc == 0; i++)
+		rc = log_target(processes->found[i], sink, ctx, err);
+	processes->nfound = 0;
+	return rc;
+}
+
+static void make_stale(struct processes *processes, uint64_t pid)
+{
+	if (map64_set(&processes->stale, pid, 1))
+		processes->oom = true;
+}
+
+int processes_catch_up(struct processes *processes, const struct bpf *bpf, const struct log_outlet *outlet,
+		       struct error *err)
+{
+	pid_t pids[MOST_PROCESSES];
+	unsigned n = bpf_followed(bpf, pids, MOST_PROCESSES);
+
+	for (unsigned i = 0; i < n; i++) {
 		int rc;
 
-		process_open(&process, processes->found[i]);
-		rc = process_log_target(&process, 0, sink, ctx, err);
+		make_stale(processes, (uint64_t)pids[i]);
+		if (map64_get(&processes->live, (uint64_t)pids[i]))
+			continue;
+		rc = log_target(pids[i], outlet->put, outlet->ctx, err);
 		if (rc)
 			return rc;
+		if (map64_set(&processes->live, (uint64_t)pids[i], 1))
+			processes->oom = true;
 	}
 	return 0;
 }
 
-/* --- while it goes on --- */
+/* --- while tracing --- */
 
 static void on_fork(struct processes *processes, const struct raw_record *rec)
 {
 	if (rec->arg == rec->goid)
 		return;
 	if (rec->status != FORK_FOLLOWED) {
-		tell_full(processes);
+		warn_full(processes);
 		return;
 	}
 	if (native_tables_fork(processes->tables, (pid_t)rec->goid, (pid_t)rec->arg) ||
 	    map64_set(&processes->live, rec->arg, 1))
-		processes->oom = true;
-}
-
-static void make_stale(struct processes *processes, uint64_t pid)
-{
-	if (map64_set(&processes->stale, pid, 1))
 		processes->oom = true;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Private to the room: several processes (--children). The kernel's programs
- * follow every fork; here is what user space has to do about it.
+ * Private to the module: tracing several processes (--children). The BPF programs follow every fork; this is
+ * the user-space side.
  */
 #ifndef GOTRACE_CAPTURE_PROCESSES_H
 #define GOTRACE_CAPTURE_PROCESSES_H
@@ -13,25 +13,38 @@
 
 struct processes {
 	struct native_tables *tables; /* not owned */
-	struct map64 live;            /* that are looked at, as far as it was seen */
-	struct map64 stale;           /* their code is to be looked at anew */
-	pid_t *found;                 /* at the beginning: the first one's descendants */
+	struct map64 live;            /* traced processes, as far as records have shown */
+	struct map64 stale;           /* processes whose code has to be read again */
+	pid_t *found;                 /* at the start: descendants of the first process */
 	unsigned nfound;
-	bool execed; /* one that runs another program now may have fallen asleep before its code was known */
-	bool full;   /* some are not looked at, and that was told */
+	bool execed; /* a process that exec'd may have gone to sleep before its code was known */
+	bool full;   /* some processes are not traced, and that was reported */
+	bool paused; /* forks are not followed at present */
 	bool oom;
 };
 
-/* Before there are records: the code of those that are there. 0, -ENOMEM or what /proc cannot be read for. */
+/* Before there are records: reads the code of existing processes. Returns 0, -ENOMEM, or the error of reading
+ * /proc. */
 int processes_find(struct processes *processes, pid_t root, struct error *err);
-/* With the programs attached: looks at all of them, and at those that were forked meanwhile. */
+/* With the programs attached: traces all of them, and those forked meanwhile. */
 int processes_follow(struct processes *processes, const struct bpf *bpf, pid_t root, struct error *err);
-/* In the ring's order, as soon as a record comes. */
+/* Called for every record, in log order. */
 void processes_see(struct processes *processes, const struct raw_record *rec);
-/* Now and then: looks at code that is not known yet, for a bounded time. all: at that of all processes. */
+/* Called periodically: reads code that is not known yet, for a bounded time. all: reads the code of all
+ * processes again. */
 int processes_refresh(struct processes *processes, bool all, struct error *err);
-/* LOG_TARGET of those that were found. */
-int processes_log(const struct processes *processes, log_sink sink, void *ctx, struct error *err);
+/*
+ * pause: stops following forks, because there are more processes than can be handled. go_on: resumes,
+ * including the descendants that were missed.
+ */
+void processes_pause(struct processes *processes, struct bpf *bpf);
+int processes_go_on(struct processes *processes, struct bpf *bpf, pid_t root, struct error *err);
+/* Writes LOG_TARGET for the processes found since the last call. */
+int processes_log(struct processes *processes, log_sink sink, void *ctx, struct error *err);
+/* After an interval in which forks were not seen: picks up the processes that are followed by now, and writes
+ * LOG_TARGET for each. */
+int processes_catch_up(struct processes *processes, const struct bpf *bpf, const struct log_outlet *outlet,
+		       struct error *err);
 void processes_free(struct processes *processes);
 
 #endif

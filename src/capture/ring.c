@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * How user space maps and reads a ring is part of the kernel's interface
- * (Documentation/bpf/ringbuf.rst; libbpf's ringbuf.c is its reference): a page
- * with the consumer's position, one with the producer's, the data twice.
- * libbpf reads rings one by one to their end; to merge several, what comes
- * next has to be seen before it is taken.
+ * The layout of a ring is part of the kernel's interface (Documentation/bpf/ringbuf.rst; libbpf's ringbuf.c
+ * is the reference): a page with the consumer's position, one with the producer's, and the data twice. libbpf
+ * reads rings one by one to their ends; to merge several, the next record must be inspected before it is
+ * consumed.
  */
 #include "capture/ring.h"
 
@@ -15,7 +14,7 @@
 
 #include <linux/bpf.h>
 
-enum { TELL_BYTES = 16 << 10 }; /* each time costs writers a cache miss */
+enum { COMMIT_BYTES = 16 << 10 }; /* each commit costs writers a cache miss */
 
 static uint32_t head_at(const struct ring *ring, uint64_t position)
 {
@@ -68,6 +67,11 @@ uint64_t ring_end(const struct ring *ring)
 	return __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
 }
 
+double ring_fill(const struct ring *ring)
+{
+	return (double)(ring_end(ring) - ring->at) / (double)(ring->mask + 1);
+}
+
 bool ring_is_whole(struct ring *ring, uint64_t end)
 {
 	if (ring->whole < ring->at)
@@ -103,14 +107,14 @@ bool ring_peek(struct ring *ring, uint64_t end, struct ring_record *record)
 void ring_pass(struct ring *ring, const struct ring_record *record)
 {
 	ring->at = record->next;
-	if (ring->at - ring->told >= TELL_BYTES)
-		ring_tell(ring);
+	if (ring->at - ring->committed >= COMMIT_BYTES)
+		ring_commit(ring);
 }
 
-void ring_tell(struct ring *ring)
+void ring_commit(struct ring *ring)
 {
-	if (ring->told == ring->at)
+	if (ring->committed == ring->at)
 		return;
-	ring->told = ring->at;
+	ring->committed = ring->at;
 	__atomic_store_n(ring->consumer, ring->at, __ATOMIC_RELEASE);
 }

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a ring's lock lets through when CPUs do nothing but write to it, in
- * millions of records a second, as the kernel's own benchmark (tools/testing/
- * selftests/bpf, bench rb-libbpf) was reported on bpf@vger.kernel.org:
+ * Throughput of a ring's lock when CPUs do nothing but write to it, in millions of records per second, as
+ * measured with the kernel's own benchmark (tools/testing/selftests/bpf, bench rb-libbpf) and reported on
+ * bpf@vger.kernel.org:
  *
- *	CPUs                              1     2    4    8   16   32   52
- *	Xeon (A. Nakryiko, 2020)       10.9   4.9  3.9  4.0  2.6  2.0  2.1
- *	Sapphire Rapids (K. K. Dwivedi, 2025)
- *	                               11.4   2.7  2.5  2.4  2.0  2.5  1.9
- *	EPYC 9654 (Xu Kuohai, 2025)    11.6  15.8  6.7  2.9  1.9  1.3  1.2
+ * 	CPUs                            1     2    4    8   16   32   52
+ * 	Xeon (A. Nakryiko, 2020)       10.9   4.9  3.9  4.0  2.6  2.0  2.1
+ * 	Sapphire Rapids (K. K. Dwivedi, 2025)
+ * 	                               11.4   2.7  2.5  2.4  2.0  2.5  1.9
+ * 	EPYC 9654 (Xu Kuohai, 2025)    11.6  15.8  6.7  2.9  1.9  1.3  1.2
  *
- * A CPU of a saturated server makes about 0.2 million hits a second (README:
- * a third of its time goes into them). Eight need 1.6 million, which one lock
- * gives everywhere; sixteen need 3.2 million, which it gives nowhere.
+ * A CPU of a saturated server makes about 0.2 million hits per second (docs/costs.md: a third of its time
+ * goes into them). Eight CPUs need 1.6 million, which a single lock provides on all of these machines;
+ * sixteen need 3.2 million, which it provides on none.
  */
 #include "capture/rings.h"
 
 enum {
-	SHARING_SHIFT = 3,        /* eight CPUs a ring; on many machines they share a cache too */
+	SHARING_SHIFT = 3,        /* eight CPUs per ring; on many machines they also share a cache */
 	DEFAULT_BYTES = 16 << 20, /* of all rings: 230,000 records */
-	DEFAULT_EACH = 4 << 20,   /* at least: eight busy CPUs fill it in 36 ms, and it is drained each 10 */
+	DEFAULT_EACH = 4 << 20,   /* at least: eight busy CPUs fill it in 36 ms, and it is drained every 10
+				   * ms */
 	LEAST_EACH = 64 << 10,
 };
 

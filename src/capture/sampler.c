@@ -15,9 +15,8 @@
 #include "capture/bpf.h"
 
 /*
- * A hundredth longer than asked for: a clock that strikes exactly every 10 ms
- * keeps step with the program's own tickers (and Go's sysmon), and would see
- * the same moment of them again and again.
+ * The period is one percent longer than requested. A clock that fires exactly every 10 ms would keep step
+ * with the program's own tickers (and Go's sysmon), and always see the same moment of them.
  */
 #define SECOND_AND_A_BIT_NS 1010000000ull
 
@@ -46,7 +45,7 @@ static int add_clock(struct sampler *sampler, const struct bpf *bpf, int event)
 		close(event);
 		return rc;
 	}
-	/* libbpf has enabled the event: it is to wait for the probes. */
+	/* libbpf has enabled the event; keep it off until the probes are attached. */
 	ioctl(event, PERF_EVENT_IOC_DISABLE, 0);
 	sampler->links[sampler->n] = link;
 	sampler->events[sampler->n++] = event;
@@ -66,7 +65,7 @@ int sampler_open(struct sampler *sampler, const struct bpf *bpf, unsigned hz, st
 
 		if (event >= 0)
 			rc = add_clock(sampler, bpf, event);
-		else if (errno != ENODEV) /* a CPU that is offline has none */
+		else if (errno != ENODEV) /* an offline CPU has no clock */
 			rc = -errno;
 	}
 	if (rc || sampler->n == 0)

@@ -6,26 +6,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "util/clock.h"
 
 enum {
-	SHARE = 50,    /* reading takes one part in so many of the time */
-	LEAST_MS = 20, /* and is not done more often than this */
+	SHARE = 50,    /* reading takes at most one part in this many of the time */
+	LEAST_MS = 20, /* minimum interval between readings */
 	TEXT_MAX_BYTES = 64 << 20,
 	NAME_MAX_BYTES = 160,
 };
 
 #define LISTENING 10u /* TCP_LISTEN, include/net/tcp_states.h */
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
-/* Words of an address, each printed in the machine's order: net/ipv4/tcp_ipv4.c, net/ipv6/tcp_ipv6.c. */
+/* Parses the words of an address, each printed in host byte order: net/ipv4/tcp_ipv4.c,
+ * net/ipv6/tcp_ipv6.c. */
 static bool parse_address(const char *hex, size_t digits, char *text, socklen_t size)
 {
 	uint32_t words[4] = {0};
@@ -90,14 +84,14 @@ static int keep(struct sockets *sockets, uint64_t inode, const char *text)
 
 	if (!inode)
 		return 0;
-	if (sockets->size + len > sockets->room) {
-		size_t room = 2 * (sockets->room + len) + 4096;
-		char *more = room > TEXT_MAX_BYTES ? NULL : realloc(sockets->text, room);
+	if (sockets->size + len > sockets->capacity) {
+		size_t capacity = 2 * (sockets->capacity + len) + 4096;
+		char *more = capacity > TEXT_MAX_BYTES ? NULL : realloc(sockets->text, capacity);
 
 		if (!more)
 			return -ENOMEM;
 		sockets->text = more;
-		sockets->room = room;
+		sockets->capacity = capacity;
 	}
 	memcpy(sockets->text + sockets->size, text, len);
 	if (map64_set(&sockets->known, inode, (uint32_t)sockets->size))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Private to the room: whom a socket is connected to, by the kernel's tables
- * of all sockets in the process's network (/proc/PID/net). These can be long:
- * they are read again only when reading them takes little of the time.
+ * Private to the module: the peers of sockets, from the kernel's tables of all sockets in the process's
+ * network namespace (/proc/PID/net). These can be long, so they are read again only as often as takes a small
+ * share of the time.
  */
 #ifndef GOTRACE_CAPTURE_SOCKETS_H
 #define GOTRACE_CAPTURE_SOCKETS_H
@@ -15,17 +15,17 @@
 #include "util/map64.h"
 
 struct sockets {
-	struct map64 known; /* inode -> place in text */
-	char *text;         /* each ended by NUL */
-	size_t size, room;
-	uint64_t next_ns; /* not read again before that */
+	struct map64 known; /* inode -> offset in text */
+	char *text;         /* NUL-terminated strings */
+	size_t size, capacity;
+	uint64_t next_ns; /* time before which the tables are not read again */
 };
 
-/* "10.0.0.1:5432", "listening on 0.0.0.0:80", "unix /run/x", or "socket" if that is all that is known. */
+/* Writes "10.0.0.1:5432", "listening on 0.0.0.0:80", "unix /run/x", or "socket" if nothing else is known. */
 void sockets_describe(struct sockets *sockets, pid_t pid, uint64_t inode, char *text, size_t size);
 void sockets_free(struct sockets *sockets);
 
-/* Pure: one line of /proc/net/tcp, udp (and 6) or unix. False: it tells of no socket, or of no peer. */
+/* Pure: parse one line of /proc/net/tcp, udp (also tcp6, udp6) or unix. False if it is malformed. */
 bool sockets_parse_inet(const char *line, uint64_t *inode, char *text, size_t size);
 bool sockets_parse_unix(const char *line, uint64_t *inode, char *text, size_t size);
 

@@ -1,19 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Private to the room: one run of tracing. */
+/* Private to the module: the state of one trace. */
 #ifndef GOTRACE_CAPTURE_STATE_H
 #define GOTRACE_CAPTURE_STATE_H
 
 #include "capture/bpf.h"
-#include "capture/capture.h"
+#include "capture/control.h"
 #include "capture/drain.h"
+#include "capture/hit_cost.h"
+#include "capture/quota.h"
 #include "capture/processes.h"
 #include "capture/sampler.h"
-#include "capture/shed.h"
+#include "capture/governor.h"
+#include "capture/options.h"
 #include "capture/watch.h"
 
-/* The counters at the last look at the cost. */
+/* The counters at the last computation of the cost. */
 struct tally {
 	uint64_t ns, hits, syscalls, stops, heap, functions, cpu_ns;
+};
+
+/* An interval that is not recorded. */
+enum gap_state {
+	GAP_NONE,
+	GAP_CLOSING, /* recording has stopped; earlier records still have to be drained */
+	GAP_OPEN,    /* noted in the log */
+};
+
+struct gap {
+	enum gap_state state;
+	uint64_t since_ns;
+	const char *why;
+	bool is_paused;         /* on purpose: over --max-overhead */
+	uint64_t hold_until_ns; /* recording does not resume earlier */
+	uint64_t hold_ms;       /* length of the last hold */
+	uint64_t end_ns;        /* of the previous gap */
 };
 
 enum { MAX_MS = 20000 }; /* Ms read at a boundary; Go's own limit is 10,000 */
@@ -24,29 +44,35 @@ struct native_tables;
 struct capture {
 	struct capture_options options;
 	const struct backend *backend;
-	struct native_tables *tables; /* of threads: by which native stacks are walked */
-	uint64_t next_refresh_ns;     /* of these */
-	struct processes processes;   /* with the children */
+	struct native_tables *tables; /* for threads: tables for walking native stacks */
+	uint64_t next_refresh_ns;     /* of the tables */
+	uint64_t refresh_after_ns;    /* and not earlier, even if code is mapped */
+	struct processes processes;   /* with --children */
 	struct bpf bpf;
 	struct drain drain;
+	struct capture_control control;
+	struct gap gap;
 	struct watch watch;
 	struct sampler sampler;
 	struct capture_stats stats;
-	struct log_loss told; /* losses that the log knows of */
-	uint64_t silent;      /* hits that made no record, so far */
-	uint64_t call_hit_ns; /* cost of a hit on a function of the user's, of which the backend's is not */
+	struct log_loss reported; /* losses that the log has */
+	uint64_t silent;          /* hits without a record, so far */
+	struct hit_cost hit_cost; /* cost of a hit */
+	uint64_t cost_ns;         /* cost of all hits so far */
+	bool interrupted;         /* there was a gap since the last tally */
+	struct quota quota;
 	struct log_m *ms;
-	uint32_t markers; /* numbers given out */
+	uint32_t markers; /* number of markers used */
 	uint64_t next_boundary_ns, next_snapshot_ns, next_exec_check_ns, next_heap_ns;
 	uint64_t renewed_stacks; /* drain.stacks at the last renewal */
 	bool info_logged, snapshot_due;
+	bool is_polled; /* the caller has begun to call capture_poll() */
 	enum log_end_reason end_reason;
-	struct shed shed;
+	struct governor governor;
+	enum detail_level set_level; /* level of the attached probes */
+	enum detail_level noted;     /* level last noted in the log */
+	bool pressed;                /* the governor has lowered the level because records came too fast */
 	struct tally tally;
 };
-
-uint64_t capture_now_ns(void);
-/* A new snapshot between two markers, handed on behind all that happened while it was read. */
-int capture_snapshot(struct capture *capture, struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A process that is seen as threads: the kernel's tracepoints tell of them, and its list of tasks. */
+/* The backend for processes traced as threads: kernel tracepoints and the task list. */
 #include "capture/backend.h"
 
 #include <errno.h>
@@ -12,25 +12,34 @@
 #include "capture/bpf_threads.h"
 #include "capture/functions.h"
 #include "capture/kernel.h"
-#include "capture/threads_look.h"
+#include "capture/snapshot.h"
+#include "capture/tally.h"
+#include "capture/thread_detail.h"
+#include "util/clock.h"
 
 enum {
 	THREADS_A_RECORD = 1024,
-	REFRESH_MS = 1000, /* between two looks at what is mapped, where no record tells of changes */
+	REFRESH_MS = 1000, /* interval between readings of the mappings if no records show changes */
+	REFRESH_PART = 2,  /* reading takes at most a third of the time */
 };
 
-/* What a thread's stack is worth is known when it has been found in the same place again. */
+/* Fill level of the space for records: above the first, forks are not followed; below the second, they are
+ * again. */
+#define FILL_TO_PAUSE 0.5
+#define FILL_TO_GO_ON 0.25
+
+/* A thread's stack is valid only if the thread is found at the same place again. */
 struct seen_stack {
 	uint32_t tid;
 	uint64_t switches, ip;
 	uint64_t hash;
 };
 
-struct snapshot {
+struct thread_snapshot {
 	struct log_snapshot head;
 	struct raw_thread *found;
 	unsigned n;
-	struct seen_stack *stacks; /* in the order of tids */
+	struct seen_stack *stacks; /* sorted by tid */
 	unsigned nstacks;
 };
 
@@ -50,24 +59,39 @@ static struct bpf_threads_options bpf_options(const struct capture *capture)
 	};
 }
 
-/* Code for which there was no room has no stacks, and that was told. */
-static int refresh_tables(struct capture *capture, struct error *err)
+static void show_note(const struct capture *capture)
 {
-	struct error line = {""}, note;
-	int rc = native_tables_refresh(capture->tables, capture->options.pid, &line);
+	struct error note;
 
-	capture->next_refresh_ns = capture_now_ns() + REFRESH_MS * 1000000ull;
-	if (rc == -ENOSPC)
-		fprintf(stderr, "gotrace: %s\n", line.text);
 	if (native_tables_note(capture->tables, &note))
 		fprintf(stderr, "gotrace: %s\n", note.text);
-	if (rc == 0 || rc == -ENOSPC || rc == -ESRCH)
+}
+
+/* Code that did not fit has no stacks, and a message says so. For a program that maps code all the time,
+ * reading is limited to a share of the time. */
+static int refresh_tables(struct capture *capture, struct error *err)
+{
+	uint64_t begin = now_ns(), now;
+	struct error line = {""};
+	int rc = native_tables_refresh(capture->tables, capture->options.pid, &line);
+
+	now = now_ns();
+	capture->next_refresh_ns = now + REFRESH_MS * 1000000ull;
+	now += (now - begin) * REFRESH_PART;
+	capture->refresh_after_ns = now < capture->next_refresh_ns ? now : capture->next_refresh_ns;
+	if (native_tables_behind(capture->tables))
+		capture->drain.mapped++;
+	if (rc == -ENOSPC)
+		fprintf(stderr, "gotrace: %s\n", line.text);
+	show_note(capture);
+	/* -EIO: it could not be read now (sandbox/broker.h). It will be tried again. */
+	if (rc == 0 || rc == -ENOSPC || rc == -ESRCH || rc == -EIO)
 		return 0;
 	*err = line;
 	return rc;
 }
 
-/* A program that is to be started has not mapped anything of its own yet. */
+/* A program that is not started yet has mapped nothing of its own. */
 static int load(struct capture *capture, struct error *err)
 {
 	struct bpf_threads_options options;
@@ -96,17 +120,22 @@ static int attach(struct capture *capture, struct error *err)
 	struct bpf_threads_options options = bpf_options(capture);
 	int rc = 0;
 
-	capture->stats.probe_hit_ns = bpf_calibrate_threads(&capture->bpf);
-	threads_look_begin(capture);
+	capture->hit_cost.dispatch_ns = bpf_calibrate_threads(&capture->bpf);
+	thread_detail_begin(capture);
 	rc = bpf_check_types(&capture->bpf, options.features, err);
 	if (rc == 0 && options.samples)
 		rc = sampler_open(&capture->sampler, &capture->bpf, capture->options.sample_hz, err);
+	if (rc == 0)
+		rc = bpf_attach_own(&capture->bpf, err);
+	if (rc == 0)
+		rc = control_start(&capture->control, &capture->options.guard, &capture->bpf.attachments,
+				   capture->bpf.lease, err);
 	if (rc == 0)
 		rc = bpf_attach_threads(&capture->bpf, &options, err);
 	if (rc == 0 && options.children && !options.spawned)
 		rc = processes_follow(&capture->processes, &capture->bpf, capture->options.pid, err);
 	if (rc == 0 && options.functions)
-		capture->call_hit_ns = functions_calibrate(&capture->bpf);
+		capture->hit_cost.function_ns = functions_calibrate(&capture->bpf);
 	if (rc == 0 && options.functions)
 		rc = functions_attach(&capture->bpf, capture->options.pid, capture->options.functions, err);
 	if (rc == 0)
@@ -119,8 +148,7 @@ static int log_info(struct capture *capture, struct error *err)
 	struct process *process = capture->options.process;
 	int rc = 0;
 
-	/* A program that was started has its name now, and code; its first threads are there to be looked at.
-	 */
+	/* A program that gotrace started now has its name, its code and its first threads. */
 	if (capture->options.spawned) {
 		process->pid = capture->options.pid;
 		capture->snapshot_due = true;
@@ -128,15 +156,18 @@ static int log_info(struct capture *capture, struct error *err)
 	}
 	if (rc == 0)
 		rc = process_log_info(process, capture->options.spawned ? LOG_TARGET_SPAWNED : 0,
-				      capture->options.sink, capture->options.ctx, err);
+				      capture->options.outlet.put, capture->options.outlet.ctx, err);
 	if (rc == 0 && capture->options.children)
-		rc = processes_log(&capture->processes, capture->options.sink, capture->options.ctx, err);
+		rc = processes_log(&capture->processes, capture->options.outlet.put,
+				   capture->options.outlet.ctx, err);
 	if (rc == 0 && capture->options.functions)
-		rc = functions_log(capture->options.functions, capture->options.sink, capture->options.ctx);
+		rc = functions_log(capture->options.functions, capture->options.outlet.put,
+				   capture->options.outlet.ctx);
 	return rc;
 }
 
-/* Of a thread that does not run, as the kernel's programs would name it. */
+/* Walks and logs the stack of a thread that is not running. The hash is the one that the BPF programs would
+ * compute. */
 static uint64_t put_stack(struct capture *capture, const struct raw_thread *thread)
 {
 	struct unwind_regs regs = {
@@ -173,8 +204,8 @@ static int list_threads(const struct capture *capture, struct raw_thread **found
 	return bpf_list_threads(&capture->bpf, tgid, found, err);
 }
 
-/* The stacks of those that do not run: they may go on while we read. */
-static int read_stacks(struct capture *capture, struct snapshot *snapshot, struct error *err)
+/* Reads the stacks of threads that are not running. They may resume while being read. */
+static int read_stacks(struct capture *capture, struct thread_snapshot *snapshot, struct error *err)
 {
 	struct raw_thread *found;
 	int n = list_threads(capture, &found, err);
@@ -200,7 +231,7 @@ static int read_stacks(struct capture *capture, struct snapshot *snapshot, struc
 	return 0;
 }
 
-static uint64_t stack_of(const struct snapshot *snapshot, const struct raw_thread *thread)
+static uint64_t stack_of(const struct thread_snapshot *snapshot, const struct raw_thread *thread)
 {
 	struct seen_stack key = {.tid = thread->tid};
 	const struct seen_stack *seen =
@@ -214,7 +245,7 @@ static uint64_t stack_of(const struct snapshot *snapshot, const struct raw_threa
 
 static int read_snapshot(struct capture *capture, void **out, struct error *err)
 {
-	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
+	struct thread_snapshot *snapshot = calloc(1, sizeof(*snapshot));
 	int n;
 
 	*out = snapshot;
@@ -223,17 +254,16 @@ static int read_snapshot(struct capture *capture, void **out, struct error *err)
 	n = read_stacks(capture, snapshot, err);
 	if (n < 0)
 		return n;
-	snapshot->head =
-		(struct log_snapshot){.time_before = capture_now_ns(), .gomaxprocs = kernel_cpu_count()};
+	snapshot->head = (struct log_snapshot){.time_before = now_ns(), .gomaxprocs = kernel_cpu_count()};
 	n = list_threads(capture, &snapshot->found, err);
-	snapshot->head.time_after = capture_now_ns();
+	snapshot->head.time_after = now_ns();
 	if (n < 0)
 		return n;
 	snapshot->n = (unsigned)n;
 	return n ? 0 : error_set(err, ESRCH, "the process has ended");
 }
 
-static struct log_thread describe(const struct snapshot *snapshot, const struct raw_thread *raw)
+static struct log_thread describe(const struct thread_snapshot *snapshot, const struct raw_thread *raw)
 {
 	struct log_thread thread = {
 		.tid = raw->tid,
@@ -256,8 +286,8 @@ static struct log_thread describe(const struct snapshot *snapshot, const struct 
 	return thread;
 }
 
-static int put_threads(struct capture *capture, const struct snapshot *snapshot, struct log_thread *threads,
-		       unsigned n)
+static int put_threads(struct capture *capture, const struct thread_snapshot *snapshot,
+		       struct log_thread *threads, unsigned n)
 {
 	struct drain *drain = &capture->drain;
 	int rc = drain_put(drain, LOG_SNAPSHOT, &snapshot->head, sizeof(snapshot->head));
@@ -272,7 +302,7 @@ static int put_threads(struct capture *capture, const struct snapshot *snapshot,
 
 static int put_snapshot(struct capture *capture, void *from, const uint32_t markers[2], struct error *err)
 {
-	struct snapshot *snapshot = from;
+	struct thread_snapshot *snapshot = from;
 	struct log_thread *threads = calloc(snapshot->n ? snapshot->n : 1, sizeof(*threads));
 	unsigned n = 0;
 	int rc = 0;
@@ -284,7 +314,7 @@ static int put_snapshot(struct capture *capture, void *from, const uint32_t mark
 
 		if (raw->left == LEFT_DEAD)
 			continue;
-		rc = drain_tell_file(&capture->drain, raw->wait, raw->tgid);
+		rc = drain_describe_file(&capture->drain, raw->wait, raw->tgid);
 		threads[n++] = describe(snapshot, raw);
 	}
 	snapshot->head.marker_before = markers[0];
@@ -297,7 +327,7 @@ static int put_snapshot(struct capture *capture, void *from, const uint32_t mark
 
 static void free_snapshot(void *from)
 {
-	struct snapshot *snapshot = from;
+	struct thread_snapshot *snapshot = from;
 
 	if (!snapshot)
 		return;
@@ -306,14 +336,35 @@ static void free_snapshot(void *from)
 	free(snapshot);
 }
 
-/* Who runs another program is looked at anew when its code is known: it may sleep for long. */
+/* In a storm of forks, adds only as many processes as can be handled: checks once a second. */
+static int keep_following(struct capture *capture, bool due, struct error *err)
+{
+	struct processes *processes = &capture->processes;
+	const struct log_outlet *outlet = &capture->options.outlet;
+	double fill = tally_fill(capture);
+	int rc;
+
+	if (!processes->paused && fill > FILL_TO_PAUSE)
+		processes_pause(processes, &capture->bpf);
+	if (!processes->paused || !due || fill > FILL_TO_GO_ON)
+		return 0;
+	rc = processes_go_on(processes, &capture->bpf, capture->options.pid, err);
+	capture->snapshot_due = true; /* for the threads of processes that were missed */
+	return rc ? rc : processes_log(processes, outlet->put, outlet->ctx, err);
+}
+
+/* A process that exec'd gets a snapshot once its code is known, because it may sleep for long. */
 static int adapt_to_children(struct capture *capture, uint64_t now, struct error *err)
 {
 	bool due = now >= capture->next_refresh_ns;
-	int rc = processes_refresh(&capture->processes, due && !capture->options.syscalls, err);
+	bool all = due && (!capture->options.syscalls || native_tables_behind(capture->tables));
+	int rc = keep_following(capture, due, err);
 
-	if (!due)
+	if (rc == 0)
+		rc = processes_refresh(&capture->processes, all, err);
+	if (rc || !due)
 		return rc;
+	show_note(capture);
 	capture->next_refresh_ns = now + REFRESH_MS * 1000000ull;
 	if (capture->processes.stale.count)
 		return rc;
@@ -329,11 +380,23 @@ static int adapt(struct capture *capture, uint64_t now, struct error *err)
 
 	if (capture->options.children)
 		return adapt_to_children(capture, now, err);
-	rc = threads_look_adapt(capture, now, err);
-	if (rc || (!drain->mapped && (threads_look_at_calls(capture) || now < capture->next_refresh_ns)))
+	rc = thread_detail_adapt(capture, now, err);
+	if (rc || (!drain->mapped && (thread_detail_has_calls(capture) || now < capture->next_refresh_ns)))
 		return rc;
+	if (now < capture->refresh_after_ns)
+		return 0;
 	drain->mapped = 0;
 	return refresh_tables(capture, err);
+}
+
+/* Also reads mappings that have changed meanwhile. */
+static int resume(struct capture *capture, struct error *err)
+{
+	bpf_forget_calls(&capture->bpf);
+	capture->drain.mapped++;
+	if (!capture->options.children)
+		return 0;
+	return processes_catch_up(&capture->processes, &capture->bpf, &capture->options.outlet, err);
 }
 
 static void close_tables(struct capture *capture)
@@ -350,5 +413,8 @@ const struct backend threads_backend = {
 	.put_snapshot = put_snapshot,
 	.free_snapshot = free_snapshot,
 	.adapt = adapt,
+	.resume = resume,
+	.note_flags = thread_detail_flags,
+	.level_text = thread_detail_text,
 	.close = close_tables,
 };

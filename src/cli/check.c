@@ -207,7 +207,7 @@ int command_check(int argc, char **argv)
 		options_help_check();
 		return STATUS_WHOLE;
 	}
-	checked.fd = input_open(options.input, options.repair, &size, &err);
+	checked.fd = input_open_trace(options.input, options.repair, &size, &err);
 	status = checked.fd;
 	checked.report = calloc(1, sizeof(*checked.report));
 	if (checked.fd >= 0) {

@@ -12,11 +12,19 @@
 int command_record(int argc, char **argv);
 int command_replay(int argc, char **argv);
 int command_convert(int argc, char **argv);
+int command_flame(int argc, char **argv);
+int command_cut(int argc, char **argv);
+int command_sql(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_dump(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_sites(int argc, char **argv);
+int command_ps(int argc, char **argv);
 int command_flight(int argc, char **argv);
 int command_snapshot(int argc, char **argv);
+int command_report(int argc, char **argv);
+int command_why(int argc, char **argv);
+int command_diff(int argc, char **argv);
+int command_top(int argc, char **argv);
 
 #endif

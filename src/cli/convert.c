@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cli/export.h"
 #include "cli/input.h"
 #include "cli/options.h"
 #include "cli/signals.h"
@@ -31,20 +33,20 @@ struct conversion {
 };
 
 /* What formats have first, of what they leave out before. */
-struct told_since {
+struct said_since {
 	uint8_t first, last; /* enum op_kind */
 	uint8_t since;       /* enum wire_format */
 	const char *what;
 };
 
-static const struct told_since told[] = {
+static const struct said_since said[] = {
 	{OP_GO_LABEL, OP_GO_LABEL, WIRE_GO18, "labels of goroutines"},
 	{OP_GC_ASSIST_ACTIVE, OP_GC_ASSIST_END, WIRE_GO19, "events of mark assists"},
 	{OP_STW_BEGIN, OP_STW_BEGIN, WIRE_GO110, "stop-the-worlds"},
 	{OP_TASK_BEGIN, OP_LOG, WIRE_GO111, "events of tasks, regions and logs"},
 	{OP_CPU_SAMPLE, OP_CPU_SAMPLE, WIRE_GO119, "CPU samples"},
 	{OP_SYSCALL_END, OP_SYSCALL_END, WIRE_GO122, "ends of system calls that kept their P"},
-	{OP_SPAN, OP_GO_STACK_FREE, WIRE_GO123, "events of the heap's spans and goroutines' stacks"},
+	{OP_MSPAN, OP_GO_STACK_FREE, WIRE_GO123, "events of the heap's spans and goroutines' stacks"},
 };
 
 static int write_trace(void *ctx, const void *bytes, size_t n)
@@ -85,18 +87,18 @@ static int take_generation(void *ctx, const struct generation *gen)
 	return rc;
 }
 
-static void tell_left_out(const struct conversion *conv)
+static void report_left_out(const struct conversion *conv)
 {
 	const struct convert_result *result = &conv->result;
 
-	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
 		uint64_t n = 0;
 
-		for (unsigned kind = told[i].first; kind <= told[i].last; kind++)
+		for (unsigned kind = said[i].first; kind <= said[i].last; kind++)
 			n += result->kinds[kind];
-		if (n && conv->options->format < told[i].since)
+		if (n && conv->options->format < said[i].since)
 			fprintf(stderr, "gotrace: left out, %s cannot say it: %s %s\n",
-				wire_format_name(conv->options->format), text_count(n).bytes, told[i].what);
+				wire_format_name(conv->options->format), text_count(n).bytes, said[i].what);
 	}
 	if (result->no_ops)
 		fprintf(stderr,
@@ -145,7 +147,7 @@ static int end(struct conversion *conv, struct error *err)
 	if (publish(conv, err))
 		return -EIO;
 	if (!conv->options->quiet)
-		tell_left_out(conv);
+		report_left_out(conv);
 	return result->fault.text[0] ? STATUS_CUT : STATUS_WHOLE;
 }
 
@@ -182,7 +184,7 @@ static int convert(const struct convert_options *options, struct error *err)
 	struct conversion conv = {.options = options};
 	uint64_t size = 0;
 	void *bytes = NULL;
-	int status, fd = input_open(options->input, false, &size, err);
+	int status, fd = input_open_trace(options->input, false, &size, err);
 
 	if (fd < 0)
 		return fd;
@@ -204,6 +206,29 @@ static int convert(const struct convert_options *options, struct error *err)
 	return status;
 }
 
+static int export(const struct convert_options *options, struct error *err)
+{
+	struct export_input *inputs = calloc(options->ninputs, sizeof(*inputs));
+	const struct export_job job = {
+		.inputs = inputs,
+		.ninputs = options->ninputs,
+		.output = options->output,
+		.binary = options->binary,
+		.format = options->export,
+		.profile = options->profile,
+	};
+
+	int status;
+
+	if (!inputs)
+		return error_set(err, ENOMEM, "out of memory");
+	for (size_t i = 0; i < options->ninputs; i++)
+		inputs[i].path = options->inputs[i];
+	status = export_run(&job, err);
+	free(inputs);
+	return status;
+}
+
 int command_convert(int argc, char **argv)
 {
 	struct convert_options options;
@@ -217,7 +242,7 @@ int command_convert(int argc, char **argv)
 		return STATUS_WHOLE;
 	}
 	signals_install();
-	status = convert(&options, &err);
+	status = options.export ? export(&options, &err) : convert(&options, &err);
 	if (status >= 0)
 		return status;
 	message_error(&err);

@@ -14,29 +14,29 @@
 #include "util/text.h"
 
 /* The process that was asked for. */
-struct patient {
+struct doctor_process {
 	pid_t pid;          /* 0 = none */
 	bool go;            /* a Go program; else threads */
 	struct error fault; /* why it cannot be traced; "" = it can */
 };
 
 /* What a trace does before it attaches: finds the process and its kind, and where it would be probed. */
-static void examine(struct patient *patient)
+static void examine(struct doctor_process *process)
 {
 	struct probe_plan plan = {.n = 0};
 	struct target *target = NULL;
-	int rc = process_check("/proc", patient->pid, &patient->fault);
+	int rc = process_check("/proc", process->pid, &process->fault);
 
 	if (rc == 0)
-		rc = features_check_target("", patient->pid, &patient->fault);
+		rc = features_check_target("", process->pid, &process->fault);
 	if (rc)
 		return;
-	rc = target_open(patient->pid, &target, &patient->fault);
-	patient->go = rc != -ENOEXEC;
+	rc = target_open(process->pid, &target, &process->fault);
+	process->go = rc != -ENOEXEC;
 	if (rc == 0)
-		rc = target_plan(target, &plan, &patient->fault);
-	if (rc == 0 || !patient->go)
-		patient->fault.text[0] = '\0';
+		rc = target_plan(target, &plan, &process->fault);
+	if (rc == 0 || !process->go)
+		process->fault.text[0] = '\0';
 	if (target)
 		target_free(target);
 }
@@ -49,15 +49,16 @@ static const char *mark(const struct feature *feature)
 	return marks[feature->state];
 }
 
-static void print_lines(const struct features *features, const struct patient *patient, bool go, bool c)
+static void print_lines(const struct features *features, const struct doctor_process *process, bool go,
+			bool c)
 {
 	for (unsigned i = 0; i < features->n; i++)
 		printf("%s %s\n", mark(&features->list[i]), features_line(&features->list[i]).text);
-	if (patient->fault.text[0])
-		printf("NO   process %d: %s\n", (int)patient->pid, patient->fault.text);
-	else if (patient->pid)
-		printf("ok   process %d: %s\n", (int)patient->pid,
-		       patient->go ? "a Go program" : "not a Go program: its threads");
+	if (process->fault.text[0])
+		printf("NO   process %d: %s\n", (int)process->pid, process->fault.text);
+	else if (process->pid)
+		printf("ok   process %d: %s\n", (int)process->pid,
+		       process->go ? "a Go program" : "not a Go program: its threads");
 	printf("Go programs %s be traced, C and C++ programs %s.\n", go ? "can" : "cannot",
 	       c ? "can" : "cannot");
 }
@@ -90,7 +91,7 @@ static void print_feature(struct json *json, const struct feature *feature)
 	json_close(json, '}');
 }
 
-static void print_json(const struct features *features, const struct patient *patient, bool go, bool c)
+static void print_json(const struct features *features, const struct doctor_process *process, bool go, bool c)
 {
 	struct json json = {.out = stdout};
 
@@ -101,27 +102,27 @@ static void print_json(const struct features *features, const struct patient *pa
 	for (unsigned i = 0; i < features->n; i++)
 		print_feature(&json, &features->list[i]);
 	json_close(&json, ']');
-	if (patient->pid) {
+	if (process->pid) {
 		json_open(&json, "process", '{');
-		json_integer(&json, "pid", patient->pid);
-		json_text(&json, "kind", patient->fault.text[0] ? NULL : patient->go ? "go" : "c");
-		json_or_null(&json, "fault", patient->fault.text);
+		json_integer(&json, "pid", process->pid);
+		json_text(&json, "kind", process->fault.text[0] ? NULL : process->go ? "go" : "c");
+		json_or_null(&json, "fault", process->fault.text);
 		json_close(&json, '}');
 	}
 	json_close(&json, '}');
 	printf("\n");
 }
 
-static int verdict(const struct patient *patient, bool go, bool c)
+static int verdict(const struct doctor_process *process, bool go, bool c)
 {
-	if (patient->pid)
-		return !patient->fault.text[0] && (patient->go ? go : c) ? STATUS_WHOLE : STATUS_NONE;
+	if (process->pid)
+		return !process->fault.text[0] && (process->go ? go : c) ? STATUS_WHOLE : STATUS_NONE;
 	return go && c ? STATUS_WHOLE : go || c ? STATUS_CUT : STATUS_NONE;
 }
 
 static int look(const struct doctor_options *options)
 {
-	struct patient patient = {.pid = options->pid};
+	struct doctor_process process = {.pid = options->pid};
 	struct features features;
 	bool go, c;
 
@@ -129,13 +130,13 @@ static int look(const struct doctor_options *options)
 		       &(struct features_options){.root = "", .btf = options->btf, .thorough = true});
 	go = !features_lack(&features, NEED_GO);
 	c = !features_lack(&features, NEED_C);
-	if (patient.pid)
-		examine(&patient);
+	if (process.pid)
+		examine(&process);
 	if (options->json)
-		print_json(&features, &patient, go, c);
+		print_json(&features, &process, go, c);
 	else
-		print_lines(&features, &patient, go, c);
-	return verdict(&patient, go, c);
+		print_lines(&features, &process, go, c);
+	return verdict(&process, go, c);
 }
 
 int command_doctor(int argc, char **argv)

@@ -17,7 +17,7 @@
 
 enum { OUT_BUFFER = 1 << 16 };
 
-/* What dump_trace returned, as an exit status; tells what is wrong on standard error. */
+/* What dump_trace returned, as an exit status; reports an error on standard error. */
 static int conclude(int ret, const char *path, const struct wire_report *report)
 {
 	struct error err;
@@ -27,7 +27,7 @@ static int conclude(int ret, const char *path, const struct wire_report *report)
 	if (ret == 0)
 		return STATUS_WHOLE;
 	if (ret == -EPIPE)
-		return STATUS_NONE; /* who asked has gone, and needs no telling */
+		return STATUS_NONE; /* the reader has closed the pipe: no message */
 	fflush(stdout);
 	if (ret == -EBADMSG && report->error.text[0])
 		error_set(&err, EBADMSG, "%s: fault at byte %llu: %s", path,
@@ -81,7 +81,7 @@ int command_dump(int argc, char **argv)
 		options_help_dump();
 		return STATUS_WHOLE;
 	}
-	fd = input_open(options.input, false, &size, &err);
+	fd = input_open_trace(options.input, false, &size, &err);
 	status = fd < 0 ? fd : sandbox_confine(&err);
 	if (status == 0)
 		status = dump_file(&options, fd, size, &err);

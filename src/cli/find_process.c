@@ -12,44 +12,32 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { COMM_LEN = 15, START_FIELD = 22 };
+#include "util/proc_stat.h"
 
-/* A small file of /proc, as text; its length, or -1. */
-static ssize_t read_proc(pid_t pid, const char *name, char *text, size_t size)
-{
-	char path[64];
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	n = read(fd, text, size - 1);
-	close(fd);
-	if (n >= 0)
-		text[n] = '\0';
-	return n;
-}
+enum { COMM_LEN = 15 };
 
 uint64_t process_start(pid_t pid)
 {
-	char text[2048], *at;
+	struct proc_stat stat;
+	char path[64];
 
-	if (read_proc(pid, "stat", text, sizeof(text)) <= 0)
-		return 0;
-	at = strrchr(text, ')'); /* behind the name, which may hold anything: field 2 */
-	for (int field = 2; at && field < START_FIELD; field++)
-		at = strchr(at + 1, ' ');
-	return at ? strtoull(at + 1, NULL, 10) : 0;
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	return proc_stat_read(path, &stat) ? stat.start_ticks : 0;
 }
 
 static bool has_name(pid_t pid, const char *comm)
 {
-	char text[64];
-	ssize_t n = read_proc(pid, "comm", text, sizeof(text));
 	size_t len = strnlen(comm, COMM_LEN);
+	char path[64], text[64];
+	ssize_t n;
+	int fd;
 
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof(text));
+	close(fd);
 	return n > 0 && (size_t)n == len + 1 && memcmp(text, comm, len) == 0;
 }
 

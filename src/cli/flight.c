@@ -11,17 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/boxes.h"
 #include "cli/find_process.h"
-#include "cli/record.h"
 #include "cli/recorder.h"
+#include "cli/session.h"
 #include "cli/signals.h"
-#include "report/status.h"
-#include "sandbox/privilege.h"
-#include "sandbox/remote.h"
-#include "target/namespaces.h"
-#include "target/process.h"
-#include "target/target.h"
+#include "util/clock.h"
+#include "util/limits.h"
 #include "util/message.h"
 #include "util/text.h"
 
@@ -34,27 +29,14 @@ enum {
 /* Half of what the kernel can remember. What is kept of stacks stays below twice that. */
 #define RENEW_STACKS 32768
 
-/* One process. */
+/* The recording of one process. */
 struct flight {
+	struct session session;
 	struct recorder *recorder;
-	struct boxes boxes;
 	struct recording recording;
-	struct target *target;  /* a Go program; NULL: */
-	struct process process; /* seen as threads */
-	struct features features;
-	struct probe_plan plan;
-	struct function_plan functions; /* those that triggers are about, each once */
-	struct status status;
-	bool told_small; /* that --max-bytes does not hold the window */
+	struct found_process wanted;
+	bool small_reported; /* that --max-bytes does not hold the window */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
-}
 
 static enum wire_format format_of(const struct flight *flight)
 {
@@ -62,51 +44,22 @@ static enum wire_format format_of(const struct flight *flight)
 
 	if (wanted != WIRE_NONE)
 		return wanted;
-	return flight->target ? wire_format_of_release(flight->target->go_minor) : WIRE_GO126;
+	return flight->session.target ? wire_format_of_release(flight->session.target->go_minor) : WIRE_GO126;
 }
 
-static int find_target(struct flight *flight, struct error *err)
+/* A trigger that needs a Go program; NULL: there is none. */
+static const char *go_trigger(const struct flight_plan *plan)
 {
-	pid_t pid = flight->recording.pid;
-	int rc = namespace_check_proc(err);
-
-	if (rc == 0)
-		rc = process_check("/proc", pid, err);
-	if (rc)
-		return rc;
-	rc = remote_target_open(&flight->boxes.looker, pid, &flight->target, err);
-	if (rc == 0)
-		return target_plan(flight->target, &flight->plan, err);
-	if (rc != -ENOEXEC)
-		return rc;
-	process_open(&flight->process, pid);
-	return 0;
-}
-
-static int check_options(const struct flight *flight, struct error *err)
-{
-	const struct flight_options *options = flight->recorder->options;
-	const struct record_options *look = &options->look;
-	const char *wrong = look->exact            ? "--exact"
-			    : look->light          ? "--light"
-			    : look->spans          ? "--spans"
-			    : look->runtime_frames ? "--runtime-frames"
-						   : NULL;
-
-	for (unsigned i = 0; i < options->plan.ntriggers; i++) {
-		if (options->plan.triggers[i].kind == TRIGGER_GC_PAUSE)
-			wrong = "gc-pause";
+	for (unsigned i = 0; i < plan->ntriggers; i++) {
+		if (plan->triggers[i].kind == TRIGGER_GC_PAUSE)
+			return "gc-pause";
 	}
-	if (flight->target || !wrong)
-		return 0;
-	return error_set(err, EINVAL, "%s is for Go programs: %s is recorded as threads", wrong,
-			 flight->process.label);
+	return NULL;
 }
 
-static int find_functions(struct flight *flight, struct error *err)
+/* The functions that triggers are about, each once. */
+static unsigned functions_of(const struct flight_plan *plan, struct function_want wanted[MAX_TRIGGERS])
 {
-	const struct flight_plan *plan = &flight->recorder->options->plan;
-	struct function_want wanted[MAX_TRIGGERS];
 	unsigned n = 0, which;
 
 	for (unsigned i = 0; i < plan->ntriggers; i++) {
@@ -119,173 +72,140 @@ static int find_functions(struct flight *flight, struct error *err)
 		wanted[which] = (struct function_want){.text = trigger->name, .kind = FUNCTION_REGION};
 		n += which == n;
 	}
-	return n == 0 ? 0
-		      : remote_functions_plan(&flight->boxes.looker,
-					      flight->target ? 0 : flight->recording.pid, "", wanted, n,
-					      &flight->functions, err);
+	return n;
 }
 
-/* The tape is in the process that makes the trace; its scribe and who opens the files have a socket. */
-static int make_tape(struct flight *flight, struct error *err)
+/*
+ * The recorder pipeline is in the writer. Its snapshot worker and the thread that opens the files share a
+ * socket.
+ */
+static int begin_recorder(struct flight *flight, struct error *err)
 {
-	bool runtime_frames = flight->recorder->options->look.runtime_frames;
+	const struct record_options *look = &flight->recorder->options->look;
 	struct recording *recording = &flight->recording;
 	int ends[2], rc;
 
-	recording->writer = flight->boxes.writer;
+	recording->writer = flight->session.workers.writer;
 	recording->format = format_of(flight);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return error_set(err, errno, "cannot set up the sandbox: %s", strerror(errno));
-	recording->files = snapshot_writer_new(&flight->recorder->store, ends[0]);
-	rc = recording->files
-		     ? writer_begin_tape(recording->writer, recording->format, runtime_frames, ends[1], err)
-		     : error_set(err, ENOMEM, "out of memory");
+	recording->files = snapshot_files_new(&flight->recorder->store, ends[0]);
+	rc = recording->files ? writer_begin_recorder(recording->writer, recording->format,
+						      look->runtime_frames, look->off_cpu_ns, ends[1], err)
+			      : error_set(err, ENOMEM, "out of memory");
 	close(ends[1]);
-	if (rc)
-		return rc;
-	recording->relay = relay_new(boxes_put, &flight->boxes);
-	return recording->relay ? 0 : error_set(err, ENOMEM, "out of memory");
+	return rc;
+}
+
+/* The process that was found; its PID may be another's by now. */
+static int hold_process(struct flight *flight, struct error *err)
+{
+	const struct found_process *wanted = &flight->wanted;
+	int rc = session_hold(&flight->session, err);
+
+	if (rc == 0 && wanted->start && process_start(wanted->pid) != wanted->start)
+		return error_set(err, ESRCH, "PID %d has just ended", (int)wanted->pid);
+	return rc;
+}
+
+static int open_target(struct flight *flight, struct error *err)
+{
+	const struct flight_plan *plan = &flight->recorder->options->plan;
+	struct function_want functions[MAX_TRIGGERS];
+	int rc = session_open_target(&flight->session, err);
+
+	if (rc == 0)
+		rc = session_check_options(&flight->session, go_trigger(plan), err);
+	if (rc == 0)
+		rc = session_make_plan(&flight->session, functions, functions_of(plan, functions), err);
+	return rc;
 }
 
 static int open_capture(struct flight *flight, struct error *err)
 {
-	const struct module_reader reader = boxes_reader(&flight->boxes);
-	struct capture_options wanted = {
-		.features = &flight->features,
-		.target = flight->target,
-		.plan = &flight->plan,
-		.process = flight->target ? NULL : &flight->process,
-		.functions = &flight->functions,
-		.pid = flight->recording.pid,
-		.reader = &reader,
-		.renew_stacks = RENEW_STACKS,
-		.sink = relay_put,
-		.ctx = flight->recording.relay,
-	};
+	const struct log_outlet outlet = workers_outlet(&flight->session.workers);
+	int rc = session_open_capture(&flight->session, &outlet, RENEW_STACKS, err);
 
-	return record_capture(&flight->recorder->options->look, &wanted, &flight->recording.capture, err);
-}
-
-static int start(struct flight *flight, struct error *err)
-{
-	const struct flight_options *options = flight->recorder->options;
-	struct recording *recording = &flight->recording;
-	int rc = boxes_open(&flight->boxes, recording->pid, &options->plan, err);
-
-	features_probe(&flight->features, &(struct features_options){.root = "", .btf = options->look.btf});
-	if (rc == 0)
-		rc = find_target(flight, err);
-	if (rc == 0)
-		rc = check_options(flight, err);
-	if (rc == 0)
-		rc = find_functions(flight, err);
-	if (rc == 0)
-		rc = make_tape(flight, err);
-	if (rc == 0)
-		rc = open_capture(flight, err);
-	if (rc == 0)
-		rc = capture_start(recording->capture, err);
-	/* Names of native code take their time, and the ring has none. */
-	if (rc == 0 && flight->target)
-		rc = relay_flush(recording->relay);
-	if (rc == 0 && flight->target)
-		boxes_functab(&flight->boxes, flight->target);
+	flight->recording.capture = flight->session.capture;
 	return rc;
 }
 
-static void tell_begin(const struct flight *flight)
+static int begin(struct flight *flight, struct error *err)
+{
+	struct session *session = &flight->session;
+	int rc = session_check_machine(session, err);
+
+	if (rc == 0)
+		rc = hold_process(flight, err);
+	if (rc == 0)
+		rc = session_open_workers(session, &flight->recorder->options->plan, err);
+	if (rc == 0)
+		rc = open_target(flight, err);
+	if (rc == 0)
+		rc = begin_recorder(flight, err);
+	if (rc == 0)
+		rc = open_capture(flight, err);
+	if (rc == 0)
+		rc = capture_start(session->capture, err);
+	if (rc == 0 && session->target)
+		workers_functab(&session->workers, session->target);
+	return rc;
+}
+
+static void report_begin(const struct flight *flight)
 {
 	const struct recorder *recorder = flight->recorder;
 
-	if (flight->plan.left_out[0])
-		fprintf(stderr, "gotrace: not traced in this program: %s\n", flight->plan.left_out);
+	if (flight->session.target)
+		session_report_nearest(flight->session.target);
+	if (flight->session.plan.left_out[0])
+		fprintf(stderr, "gotrace: not traced in this program: %s\n", flight->session.plan.left_out);
 	if (recorder->options->look.quiet)
 		return;
-	if (flight->target)
+	if (flight->session.target)
 		fprintf(stderr,
 			"gotrace: recording PID %d (%s), %u probes; write with: gotrace snapshot %d\n",
-			(int)flight->recording.pid, flight->target->go_version,
-			capture_stats(flight->recording.capture)->probes, (int)getpid());
+			(int)flight->recording.pid, flight->session.target->go_version,
+			capture_stats(flight->session.capture)->probes, (int)getpid());
 	else
 		fprintf(stderr,
 			"gotrace: recording PID %d (%s), its threads; write with: gotrace snapshot %d\n",
 			(int)flight->recording.pid,
-			text_name(flight->process.comm, strlen(flight->process.comm), 16).bytes,
+			text_name(flight->session.process.comm, strlen(flight->session.process.comm), 16)
+				.bytes,
 			(int)getpid());
 }
 
-static void show_status(struct flight *flight, const struct keeper_stats *kept)
-{
-	const struct capture_stats *stats = capture_stats(flight->recording.capture);
-	struct status_figures figures = {
-		.now_ns = now_ns(),
-		.events = stats->records,
-		.lost = record_lost(stats),
-		.bytes = kept->bytes,
-		.hit_ns = stats->probe_hit_ns,
-		.look = record_look(stats->level, !flight->target),
-	};
-
-	status_update(&flight->status, &figures);
-}
-
-/* Fewer bytes than the window needs: told once a process. */
-static void tell_small(struct flight *flight, const struct keeper_stats *kept)
+/* Fewer bytes than the window needs: reported once for each process. */
+static void report_small(struct flight *flight, const struct generation_ring_stats *kept)
 {
 	const struct flight_plan *plan = &flight->recorder->options->plan;
 
-	if (flight->told_small || !kept->dropped_soon)
+	if (flight->small_reported || !kept->dropped_soon)
 		return;
-	flight->told_small = true;
-	status_clear(&flight->status);
+	flight->small_reported = true;
+	status_line_clear(&flight->session.status);
 	fprintf(stderr, "gotrace: --max-bytes %s hold only the last %s now, not the window of %s\n",
 		text_bytes(plan->max_bytes).bytes, text_time(now_ns() - kept->start_ns).bytes,
 		text_time(plan->window_ns).bytes);
 }
 
-/*
- * Everything is attached, and what is needed from here on is known. Who is to record a successor must be able
- * to attach once more, and keeps in its own thread what that takes.
- */
-static int reduce(struct flight *flight, struct error *err)
+/* Between two turns of draining. */
+static int step(void *ctx, struct error *err)
 {
-	uint64_t needed;
-	int rc = boxes_reduce(&flight->boxes, flight->recording.capture, &needed, err);
+	struct flight *flight = ctx;
+	struct generation_ring_stats kept;
+	int rc = recorder_serve(flight->recorder, &flight->recording, err);
 
-	if (rc || !flight->recorder->options->look.pid)
+	if (rc)
 		return rc;
-	return privilege_keep(needed, err);
+	kept = status_page_stats(writer_status_page(flight->recording.writer), now_ns());
+	report_small(flight, &kept);
+	session_show_status(&flight->session, kept.bytes);
+	return 0;
 }
 
-static enum log_end_reason follow(struct flight *flight, struct error *err)
-{
-	struct recording *recording = &flight->recording;
-	int first = capture_poll(recording->capture, 0, err);
-
-	if ((first < 0 && first != -EINTR) || reduce(flight, err))
-		return LOG_END_ERROR;
-	for (;;) {
-		struct keeper_stats kept;
-		int rc;
-
-		if (signals_seen())
-			return LOG_END_STOPPED;
-		if (boxes_have_gone(&flight->boxes, err))
-			return LOG_END_ERROR;
-		rc = capture_poll(recording->capture, POLL_MS, err);
-		if (rc > 0)
-			return capture_end_reason(recording->capture);
-		if (rc == 0)
-			rc = recorder_serve(flight->recorder, recording, err);
-		if (rc < 0 && rc != -EINTR)
-			return LOG_END_ERROR;
-		kept = board_stats(writer_board(recording->writer), now_ns());
-		tell_small(flight, &kept);
-		show_status(flight, &kept);
-	}
-}
-
-static void tell_broken(const struct flight *flight, const struct error *err)
+static void report_broken(const struct flight *flight, const struct error *err)
 {
 	const struct error *why = writer_error(flight->recording.writer);
 
@@ -295,14 +215,18 @@ static void tell_broken(const struct flight *flight, const struct error *err)
 		why->text[0] ? why->text : "the log could not be read");
 }
 
-static void tell_end(const struct flight *flight, enum log_end_reason reason)
+static void report_end(const struct flight *flight, enum log_end_reason reason)
 {
-	uint64_t lost = record_lost(capture_stats(flight->recording.capture));
+	const struct capture_stats *stats = capture_stats(flight->session.capture);
+	uint64_t lost = session_lost(&flight->session);
 
 	if (reason == LOG_END_EXITED && !flight->recorder->options->look.quiet)
 		fprintf(stderr, "gotrace: PID %d has ended\n", (int)flight->recording.pid);
 	if (reason == LOG_END_EXECED && !flight->recorder->options->look.quiet)
 		fprintf(stderr, "gotrace: PID %d runs another program now\n", (int)flight->recording.pid);
+	if (stats->unwatched_ns)
+		fprintf(stderr, "gotrace: not watched: %s in all (the traces say when and why)\n",
+			text_time(stats->unwatched_ns).bytes);
 	if (lost)
 		fprintf(stderr, "gotrace: lost in all: %s records (the traces say where)\n",
 			text_count(lost).bytes);
@@ -314,38 +238,30 @@ static enum log_end_reason run(struct flight *flight)
 	struct error err = {""}, end_err = {""};
 	enum log_end_reason reason;
 
-	status_init(&flight->status, !flight->recorder->options->look.quiet, now_ns());
-	reason = follow(flight, &err);
-	status_clear(&flight->status);
+	status_line_init(&flight->session.status, !flight->recorder->options->look.quiet, now_ns());
+	reason = session_follow(&flight->session, POLL_MS, step, flight, &err);
+	status_line_clear(&flight->session.status);
 	if (capture_stop(flight->recording.capture, reason, &end_err) && reason != LOG_END_ERROR)
 		err = end_err;
-	relay_flush(flight->recording.relay);
 	writer_sync(flight->recording.writer);
 	writer_end(flight->recording.writer);
-	tell_end(flight, reason);
+	report_end(flight, reason);
 	if (reason == LOG_END_ERROR)
-		tell_broken(flight, &err);
+		report_broken(flight, &err);
 	recorder_settle(flight->recorder, &flight->recording, reason != LOG_END_STOPPED);
 	return reason;
 }
 
 static void close_flight(struct flight *flight)
 {
-	struct recording *recording = &flight->recording;
-
-	if (recording->capture)
-		capture_free(recording->capture);
-	relay_free(recording->relay);
-	functions_free(&flight->functions);
-	if (flight->target)
-		target_free(flight->target);
-	boxes_close(&flight->boxes);
-	snapshot_writer_free(recording->files);
+	session_close(&flight->session);
+	snapshot_files_free(flight->recording.files);
 	free(flight);
 }
 
 /* Returns the exit status if nothing follows; *began is set if the process could be recorded. */
-static int record_one(struct recorder *recorder, pid_t pid, bool *began, struct error *err)
+static int record_one(struct recorder *recorder, const struct found_process *process, bool *began,
+		      struct error *err)
 {
 	struct flight *flight = calloc(1, sizeof(*flight));
 	int status = STATUS_WHOLE;
@@ -354,26 +270,29 @@ static int record_one(struct recorder *recorder, pid_t pid, bool *began, struct 
 	if (!flight)
 		return error_set(err, ENOMEM, "out of memory") ? STATUS_NONE : STATUS_NONE;
 	flight->recorder = recorder;
-	flight->recording.pid = pid;
-	if (start(flight, err) == 0) {
+	flight->wanted = *process;
+	session_init(&flight->session, &recorder->options->look, process->pid);
+	/* Who is to record a successor must be able to attach once more. */
+	if (!recorder->options->look.pid)
+		flight->session.more_capabilities = KEEP_ALL_CAPABILITIES;
+	flight->recording.pid = process->pid;
+	if (begin(flight, err) == 0) {
 		*began = true;
-		tell_begin(flight);
+		report_begin(flight);
 		if (run(flight) == LOG_END_ERROR)
 			status = STATUS_NONE;
-		else if (record_lost(capture_stats(flight->recording.capture)) || recorder->failures)
+		else if (session_lost(&flight->session) || recorder->failures)
 			status = STATUS_CUT;
 	} else {
 		status = STATUS_NONE;
 	}
-	if (flight->recording.relay)
-		relay_flush(flight->recording.relay);
 	close_flight(flight);
 	return status;
 }
 
 /* --- successors --- */
 
-/* What could not be recorded, and when that was: it is told once, and tried again later. */
+/* What could not be recorded, and when that was: it is reported once, and tried again later. */
 struct refused {
 	struct found_process process;
 	time_t when;
@@ -393,9 +312,9 @@ static bool was_refused(const struct refused *refused, const struct found_proces
 static void note_refused(struct refused *refused, const struct found_process *process,
 			 const struct error *err)
 {
-	bool told = was_refused(refused, process, false);
+	bool reported = was_refused(refused, process, false);
 
-	if (!told) {
+	if (!reported) {
 		message_error(err);
 		memmove(refused + 1, refused, (MAX_FOUND - 1) * sizeof(*refused));
 		refused[0].process = *process;
@@ -419,7 +338,7 @@ static bool record_found(struct recorder *recorder, struct refused *refused, int
 	for (int i = 0; i < n && !began && !signals_seen(); i++) {
 		if (was_refused(refused, &found[i], true))
 			continue;
-		ended = record_one(recorder, found[i].pid, &began, &err);
+		ended = record_one(recorder, &found[i], &began, &err);
 		if (began)
 			*status = ended;
 		else
@@ -433,18 +352,18 @@ static int record_successors(struct recorder *recorder)
 	struct refused *refused = calloc(MAX_FOUND, sizeof(*refused));
 	const struct flight_options *options = recorder->options;
 	int status = STATUS_WHOLE;
-	bool told = false;
+	bool reported = false;
 
 	while (refused && !signals_seen()) {
 		if (record_found(recorder, refused, &status)) {
-			told = false;
+			reported = false;
 			continue;
 		}
-		if (!told && !options->look.quiet)
+		if (!reported && !options->look.quiet)
 			fprintf(stderr, "gotrace: waiting for a process of %s %s\n",
 				options->comm ? "the name" : "the cgroup",
 				options->comm ? options->comm : options->cgroup);
-		told = true;
+		reported = true;
 		recorder_idle(recorder);
 		poll(NULL, 0, LOOK_MS);
 	}
@@ -461,10 +380,11 @@ static int fly(const struct flight_options *options)
 
 	if (!recorder)
 		return STATUS_NONE;
-	if (recorder_open(recorder, options, &err)) {
+	if (limits_raise_files(&err) || recorder_open(recorder, options, &err)) {
 		message_error(&err);
 	} else if (options->look.pid) {
-		status = record_one(recorder, options->look.pid, &began, &err);
+		status =
+			record_one(recorder, &(struct found_process){.pid = options->look.pid}, &began, &err);
 		if (!began)
 			message_error(&err);
 	} else {

@@ -9,9 +9,12 @@
 #include "util/error.h"
 
 /*
- * Opens a regular file; to write, it must be no symbolic link. Returns the
- * descriptor, and the size in *size (which may be NULL), or a negative errno.
+ * Opens a regular file; to read, also a pipe, or "-" for standard input, of which it makes a copy in memory;
+ * to write, it must be no symbolic link. Returns the descriptor, and the size in *size (which may be NULL),
+ * or a negative errno.
  */
 int input_open(const char *path, bool to_write, uint64_t *size, struct error *err);
+/* The same of a trace; a raw log is refused with the command that reads it. */
+int input_open_trace(const char *path, bool to_write, uint64_t *size, struct error *err);
 
 #endif

@@ -7,9 +7,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "export/export.h"
 #include "native/functions.h"
+#include "report/style.h"
 #include "util/error.h"
 #include "wire/wire.h"
+
+struct titles;
 
 enum record_as { AS_IT_IS, AS_C, AS_GO };
 
@@ -20,28 +24,37 @@ struct record_options {
 	uint64_t max_bytes;      /* 0 = no limit */
 	uint32_t ring_bytes;     /* 0 = capture's default */
 	unsigned rings;          /* 0 = as many as the machine needs */
-	unsigned max_overhead;   /* percent of the target's CPU time; 0 = no limit */
+	unsigned max_overhead;   /* percent of the target's CPU time; 0 = the default, or: */
+#define OVERHEAD_NONE UINT32_MAX /* no limit */
+	size_t buffer_bytes;     /* of records that wait to be encoded; 0 = the default */
 	double free_share;       /* of one CPU: below that max_overhead does not count */
 	unsigned sample_hz;      /* CPU samples a second of CPU time; 0 = none */
 	bool exact, light;       /* starts of goroutines: always probed, never probed */
+	bool off_cpu;            /* of a Go program: threads without a CPU */
+	uint64_t off_cpu_ns;     /* model_options */
 	bool alloc;              /* the heap's spans and goroutines' stacks too */
-	bool spans;              /* nothing else of their switches is probed */
+	bool starts_only;        /* nothing else of their switches is probed */
 	const char *output;      /* NULL = the default name */
 	const char *raw;         /* NULL = none */
 	enum wire_format format; /* WIRE_NONE = the target's own */
 	bool syscalls, runtime_frames, json, quiet, help, version;
+	struct summary_style style;
 	enum record_as as;
 	bool children;                                 /* its descendants, too; all as threads */
 	struct function_want functions[MAX_FUNCTIONS]; /* --region, --task */
 	unsigned nfunctions;
 	const char *btf; /* a file with the kernel's types; NULL = the kernel's own */
 	bool probe_only; /* for measuring: empty programs, no trace */
+	/* Not an option: the processes are to be noted there, and a summary is not wanted. NULL: else. */
+	struct titles *titles;
 };
 
 struct replay_options {
 	const char *input, *output;
 	enum wire_format format;
 	bool runtime_frames, json, quiet, help;
+	uint64_t off_cpu_ns; /* as in record_options */
+	struct summary_style style;
 };
 
 struct check_options {
@@ -49,11 +62,45 @@ struct check_options {
 	bool json, repair, help;
 };
 
+enum { MAX_INPUTS = 4096 };
+
 struct convert_options {
-	const char *input, *output;
+	const char *input, *output;     /* input: the first one */
+	const char *inputs[MAX_INPUTS]; /* several only for perfetto */
+	size_t ninputs;
 	const char *binary; /* NULL = none: names of addresses are not looked for */
 	enum wire_format format;
+	enum export_format export; /* a format of other tools instead; or EXPORT_NONE */
+	enum profile_kind profile;
 	bool quiet, help;
+};
+
+struct flame_options {
+	const char *input, *output;
+	const char *binary; /* as above */
+	bool help;
+};
+
+enum { MAX_CUT_GOROUTINES = 1024 };
+
+struct cut_command_options {
+	const char *input, *output;
+	uint64_t from_ns, to_ns, last_ns; /* from the trace's beginning; last_ns: before its end */
+	bool has_to, has_last;
+	uint64_t goids[MAX_CUT_GOROUTINES];
+	size_t ngoids;
+	uint64_t task;                   /* 0 = none */
+	uint64_t max_bytes, split_bytes; /* 0 = none */
+	bool anonymize, quiet, help;
+};
+
+enum sql_output { SQL_TABLE, SQL_CSV, SQL_JSON };
+
+struct sql_options {
+	const char *input, *query;
+	const char *binary; /* as above */
+	enum sql_output output;
+	bool help;
 };
 
 struct dump_options {
@@ -72,6 +119,15 @@ struct sites_options {
 	bool help;
 };
 
+struct ps_options {
+	pid_t pid;
+	uint64_t between_ns;  /* from one look to the next; 0 = only one look */
+	uint32_t most;        /* goroutines that are read */
+	bool by_labels;       /* group by whole sets of labels, too */
+	const char *by_label; /* group by this label's value first; NULL = do not */
+	bool all, json, help;
+};
+
 /*
  * Each returns 0, or -EINVAL. err has the line to print, or is empty when one
  * was printed already (an option that is not known). With `help` or `version`
@@ -81,20 +137,28 @@ int options_record(int argc, char **argv, struct record_options *options, struct
 int options_replay(int argc, char **argv, struct replay_options *options, struct error *err);
 int options_check(int argc, char **argv, struct check_options *options, struct error *err);
 int options_convert(int argc, char **argv, struct convert_options *options, struct error *err);
+int options_flame(int argc, char **argv, struct flame_options *options, struct error *err);
+int options_cut(int argc, char **argv, struct cut_command_options *options, struct error *err);
+int options_sql(int argc, char **argv, struct sql_options *options, struct error *err);
 int options_dump(int argc, char **argv, struct dump_options *options, struct error *err);
 int options_doctor(int argc, char **argv, struct doctor_options *options, struct error *err);
 int options_sites(int argc, char **argv, struct sites_options *options, struct error *err);
+int options_ps(int argc, char **argv, struct ps_options *options, struct error *err);
 
 /* Prints the help of a command on standard output. */
 void options_help_record(void);
 void options_help_replay(void);
 void options_help_check(void);
 void options_help_convert(void);
+void options_help_flame(void);
+void options_help_cut(void);
+void options_help_sql(void);
 void options_help_dump(void);
 void options_help_doctor(void);
 void options_help_sites(void);
+void options_help_ps(void);
 
-/* Tells a usage error on standard error, with a hint. Returns STATUS_USAGE. */
+/* Prints a usage error on standard error, with a hint. Returns STATUS_USAGE. */
 int options_refuse(const char *command, const struct error *err);
 
 #endif

@@ -21,8 +21,10 @@ struct option_target {
 	struct error *err;
 };
 
-/* Clears the options, of so many bytes, and fills them in; the parser's input is a struct option_target. As
- * below. */
+/*
+ * Clears the options, of so many bytes, and fills them in; the parser's input is a struct option_target. As
+ * below.
+ */
 int options_into(const struct argp *parser, int argc, char **argv, void *options, size_t size,
 		 struct error *err);
 /* Takes the one file that a command works on. 0, or -EINVAL if there is one already. */

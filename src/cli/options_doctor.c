@@ -5,11 +5,11 @@
 #include "cli/options_common.h"
 #include "cli/values.h"
 
-enum key { KEY_JSON = 1000, KEY_BTF };
+enum doctor_key { KEY_JSON = 1000, KEY_BTF };
 
 static const struct argp_option table[] = {
-	{"pid", 'p', "PID", 0, "Can this process be traced, too? Nothing is attached to it", 1},
-	{"btf", KEY_BTF, "FILE", 0, "As for a trace: the kernel's types from this file", 1},
+	{"pid", 'p', "PID", 0, "Also check whether this process can be traced; nothing is attached to it", 1},
+	{"btf", KEY_BTF, "FILE", 0, "Read the kernel's types from this file, as for a trace", 1},
 	{"json", KEY_JSON, NULL, 0, "Print JSON", 1},
 	OPTIONS_HELP,
 	{NULL, 0, NULL, 0, NULL, 0},
@@ -42,13 +42,11 @@ static error_t on_option(int key, char *text, struct argp_state *state)
 static const struct argp parser = {
 	.options = table,
 	.parser = on_option,
-	.doc = "Print what this machine has of what gotrace uses, what is missing, what that costs and what "
-	       "to do. "
-	       "Run it as you would run a trace."
+	.doc = "Print which features of this machine gotrace can use, which are missing, what that "
+	       "costs, and what to do. Run it with the privileges that you would trace with."
 	       "\v"
-	       "Exit status: 0 Go programs and threads can be traced (with -p: this process), 1 neither can, "
-	       "2 wrong "
-	       "usage, 3 one of the two can.",
+	       "Exit status: 0 Go programs and threads can be traced (with -p: this process), 1 "
+	       "neither can, 2 wrong usage, 3 one of the two can.",
 };
 
 int options_doctor(int argc, char **argv, struct doctor_options *options, struct error *err)

@@ -8,9 +8,12 @@
 #include "cli/options_common.h"
 #include "cli/values.h"
 
-enum key {
+enum files_key {
 	KEY_FORMAT = 1000,
 	KEY_JSON,
+	KEY_STATS,
+	KEY_OS_REGIONS,
+	KEY_SORT,
 	KEY_RUNTIME_FRAMES,
 	KEY_REPAIR,
 	KEY_STACKS,
@@ -20,10 +23,16 @@ enum key {
 static const struct argp_option replay_table[] = {
 	{"output", 'o', "FILE", 0, "Write the trace here; - is standard output", 1},
 	{"format", KEY_FORMAT, "GO", 0,
-	 "Write the format of this Go release, 1.5 to 1.26, or v0 (else: the target's own)", 1},
+	 "Write the format of this Go release, 1.5 to 1.26, or v0 (default: the target's own)", 1},
 	{"runtime-frames", KEY_RUNTIME_FRAMES, NULL, 0, "Keep the runtime's own frames in stacks", 1},
+	{"os-regions", KEY_OS_REGIONS, "TIME", 0,
+	 "Mark in the trace where a running goroutine had no CPU for this long (default: 1ms); none: nowhere",
+	 1},
 	{"json", KEY_JSON, NULL, 0, "Print the summary as JSON on standard output", 2},
 	{"quiet", 'q', NULL, 0, "Print errors and losses only", 2},
+	{"stats", KEY_STATS, NULL, 0, "Say in the summary how it was watched, and show more rows", 2},
+	{"sort", KEY_SORT, "COLUMN", 0,
+	 "Sort the summary's rows by running, runnable, blocked or count (else: running)", 2},
 	OPTIONS_HELP,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
@@ -47,6 +56,13 @@ static error_t on_replay(int key, char *text, struct argp_state *state)
 	case KEY_JSON:
 		options->json = true;
 		return 0;
+	case KEY_STATS:
+		options->style.stats = true;
+		return 0;
+	case KEY_OS_REGIONS:
+		return -parse_off_cpu("--os-regions", text, &options->off_cpu_ns, parse->err);
+	case KEY_SORT:
+		return -parse_sort(text, &options->style.sort, parse->err);
 	case 'q':
 		options->quiet = true;
 		return 0;
@@ -61,10 +77,10 @@ static error_t on_replay(int key, char *text, struct argp_state *state)
 static const struct argp replay_parser = {
 	.options = replay_table,
 	.parser = on_replay,
-	.doc = "Make a trace from a raw log that gotrace --raw has kept. Needs no privilege."
+	.doc = "Make a trace from a raw log that gotrace --raw has written. Needs no privilege."
 	       "\v"
-	       "Exit status: 0 written whole, 1 no trace, 2 wrong usage, 3 written but something was lost or "
-	       "cut.",
+	       "Exit status: 0 written whole, 1 no trace, 2 wrong usage, 3 written but something "
+	       "was lost or cut.",
 };
 
 int options_replay(int argc, char **argv, struct replay_options *options, struct error *err)
@@ -81,7 +97,7 @@ int options_replay(int argc, char **argv, struct replay_options *options, struct
 }
 
 static const struct argp_option check_table[] = {
-	{"repair", KEY_REPAIR, NULL, 0, "Cut a torn file back to what is whole and valid", 1},
+	{"repair", KEY_REPAIR, NULL, 0, "Truncate a damaged file to its valid part", 1},
 	{"json", KEY_JSON, NULL, 0, "Print JSON", 1},
 	OPTIONS_HELP,
 	{NULL, 0, NULL, 0, NULL, 0},
@@ -112,9 +128,11 @@ static error_t on_check(int key, char *text, struct argp_state *state)
 static const struct argp check_parser = {
 	.options = check_table,
 	.parser = on_check,
-	.doc = "Is this Go execution trace (of any format) valid, and what is in it?"
+	.doc = "Check whether a Go execution trace (of any format) is valid, and print what is in "
+	       "it."
 	       "\v"
-	       "Exit status: 0 valid, 1 not valid or not readable, 2 wrong usage, 3 valid up to a point.",
+	       "Exit status: 0 valid, 1 not valid or not readable, 2 wrong usage, 3 valid up to a "
+	       "point.",
 };
 
 int options_check(int argc, char **argv, struct check_options *options, struct error *err)
@@ -130,7 +148,8 @@ int options_check(int argc, char **argv, struct check_options *options, struct e
 
 static const struct argp_option dump_table[] = {
 	{"stacks", KEY_STACKS, NULL, 0, "Print the frames of each event's stack below it", 1},
-	{"absolute", KEY_ABSOLUTE, NULL, 0, "Print times of the file's own clock, not from its beginning", 1},
+	{"absolute", KEY_ABSOLUTE, NULL, 0,
+	 "Print times of the file's own clock, not relative to its beginning", 1},
 	{"json", KEY_JSON, NULL, 0, "Print one JSON object a line", 1},
 	OPTIONS_HELP,
 	{NULL, 0, NULL, 0, NULL, 0},
@@ -164,12 +183,11 @@ static error_t on_dump(int key, char *text, struct argp_state *state)
 static const struct argp dump_parser = {
 	.options = dump_table,
 	.parser = on_dump,
-	.doc = "Print the events of a Go execution trace (of any format) in order, one a line: time in ns, "
-	       "name, "
-	       "thread, P and goroutine (- is none), arguments."
+	.doc = "Print the events of a Go execution trace (of any format) in order, one a line: "
+	       "time in ns, name, thread, P and goroutine (- is none), arguments."
 	       "\v"
-	       "Of a file that is not valid, what stands before its first fault is printed.\n"
-	       "Exit status: 0 valid, 1 not valid or not readable, 2 wrong usage, 3 valid up to a point.",
+	       "Of an invalid file, the events before the first fault are printed.\nExit status: 0 "
+	       "valid, 1 not valid or not readable, 2 wrong usage, 3 valid up to a point.",
 };
 
 int options_dump(int argc, char **argv, struct dump_options *options, struct error *err)
@@ -209,7 +227,8 @@ static error_t on_sites(int key, char *text, struct argp_state *state)
 static const struct argp sites_parser = {
 	.options = sites_table,
 	.parser = on_sites,
-	.doc = "Print where gotrace would probe this process: FUNCTION+OFFSET INSTRUCTION SITE FILEOFFSET.",
+	.doc = "Print where gotrace would probe this process: FUNCTION+OFFSET INSTRUCTION SITE "
+	       "FILEOFFSET.",
 };
 
 int options_sites(int argc, char **argv, struct sites_options *options, struct error *err)

@@ -9,7 +9,7 @@
 #include "cli/options_common.h"
 #include "cli/values.h"
 
-enum key {
+enum flight_key {
 	KEY_WINDOW = 1000,
 	KEY_MAX_BYTES,
 	KEY_COMM,
@@ -26,7 +26,10 @@ enum key {
 	KEY_MAX_OVERHEAD,
 	KEY_EXACT,
 	KEY_LIGHT,
-	KEY_SPANS,
+	KEY_STARTS_ONLY,
+	KEY_OS,
+	KEY_NO_OS,
+	KEY_OS_REGIONS,
 	KEY_RING_SIZE,
 };
 
@@ -38,9 +41,9 @@ static const struct argp_option table[] = {
 	 "Record the process of this name (/proc/PID/comm), and then its successors", 1},
 	{"cgroup", KEY_CGROUP, "PATH", 0,
 	 "The same of a process in this cgroup (a path below /sys/fs/cgroup)", 1},
-	{"output", 'o', "DIR", 0, "Write snapshots here (else: the current directory)", 1},
-	{"window", KEY_WINDOW, "TIME", 0, "Keep at least so much of what was last (else: 10s)", 1},
-	{"max-bytes", KEY_MAX_BYTES, "BYTES", 0, "Keep at most so much, whatever the window is (else: 64M)",
+	{"output", 'o', "DIR", 0, "Write snapshots here (default: the current directory)", 1},
+	{"window", KEY_WINDOW, "TIME", 0, "Keep at least this much of the recent past (default: 10s)", 1},
+	{"max-bytes", KEY_MAX_BYTES, "BYTES", 0, "Keep at most this much, whatever the window (default: 64M)",
 	 1},
 	{"on", KEY_ON, "TRIGGER", 0,
 	 "Write a snapshot when this happens: 'blocked>50ms', 'blocked:sync>50ms', 'runnable>10ms', "
@@ -48,25 +51,35 @@ static const struct argp_option table[] = {
 	 "several "
 	 "times",
 	 2},
-	{"every", KEY_EVERY, "TIME", 0, "At least so much time between two files by triggers (else: 10s)", 2},
-	{"after", KEY_AFTER, "TIME", 0, "Record so much past a trigger's moment (else: nothing)", 2},
+	{"every", KEY_EVERY, "TIME", 0, "Minimum time between two files written by triggers (default: 10s)",
+	 2},
+	{"after", KEY_AFTER, "TIME", 0,
+	 "Keep recording this long after a trigger matches (default: not at all)", 2},
 	{"keep", KEY_KEEP, "N", 0,
-	 "Remove the oldest of its own files when there are more (else: 20; 0: never)", 2},
+	 "Keep at most N of its own files; remove the oldest (default: 20; 0: keep all)", 2},
 	{"quiet", 'q', NULL, 0, "Print errors and losses only", 3},
 	{"format", KEY_FORMAT, "GO", 0,
-	 "Write the format of this Go release, 1.5 to 1.26, or v0 (else: the target's own)", 3},
-	{"no-syscalls", KEY_NO_SYSCALLS, NULL, 0, "Leave system calls out", 3},
-	{"cpu-samples", KEY_CPU_SAMPLES, "HZ", 0, "CPU samples a second of CPU time (else: 100); 0 for none",
+	 "Write the format of this Go release, 1.5 to 1.26, or v0 (default: the target's own)", 3},
+	{"no-syscalls", KEY_NO_SYSCALLS, NULL, 0, "Do not record system calls", 3},
+	{"os", KEY_OS, NULL, 0, "Record when the threads of a Go program have no CPU (default)", 3},
+	{"no-os", KEY_NO_OS, NULL, 0, "Do not record that", 3},
+	{"os-regions", KEY_OS_REGIONS, "TIME", 0,
+	 "Mark in the trace where a running goroutine had no CPU for this long (default: 1ms); none: nowhere",
 	 3},
+	{"cpu-samples", KEY_CPU_SAMPLES, "HZ", 0,
+	 "CPU samples a second of CPU time (default: 100); 0 for none", 3},
 	{"no-cpu-samples", KEY_NO_CPU_SAMPLES, NULL, 0, "Take no CPU samples", 3},
 	{"runtime-frames", KEY_RUNTIME_FRAMES, NULL, 0, "Keep the runtime's own frames in stacks", 3},
 	{"max-overhead", KEY_MAX_OVERHEAD, "PCT", 0,
-	 "Look at less when that costs the target more than this share of its CPU time (else: 10)", 3},
+	 "Record less when recording costs the target more than this percentage of its CPU time (default: "
+	 "10)",
+	 3},
 	{"exact", KEY_EXACT, NULL, 0, "Always probe the starts of goroutines, whatever that costs", 3},
 	{"light", KEY_LIGHT, NULL, 0, "Never probe the starts of goroutines: infer them", 3},
-	{"spans", KEY_SPANS, NULL, 0,
-	 "Probe nothing but the starts: half the cost, and nobody knows who woke whom", 3},
-	{"ring-size", KEY_RING_SIZE, "BYTES", 0, "Size of the ring between kernel and gotrace (else: 16M)",
+	{"starts-only", KEY_STARTS_ONLY, NULL, 0,
+	 "Probe only the starts of goroutines: half the cost; wakers are not recorded", 3},
+	{"spans", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 3},
+	{"ring-size", KEY_RING_SIZE, "BYTES", 0, "Size of the ring between kernel and gotrace (default: 16M)",
 	 3},
 	OPTIONS_HELP,
 	{NULL, 0, NULL, 0, NULL, 0},
@@ -111,8 +124,10 @@ static int set_look(struct record_options *look, int key, char *text, struct err
 		return parse_format("--format", text, &look->format, err);
 	case KEY_CPU_SAMPLES:
 		return parse_rate("--cpu-samples", text, MAX_SAMPLE_HZ, &look->sample_hz, err);
+	case KEY_OS_REGIONS:
+		return parse_off_cpu("--os-regions", text, &look->off_cpu_ns, err);
 	case KEY_MAX_OVERHEAD:
-		return parse_percent("--max-overhead", text, &look->max_overhead, err);
+		return parse_overhead(text, &look->max_overhead, err);
 	default:
 		rc = set_bytes("--ring-size", text, 64u << 10, 1u << 30, &bytes, err);
 		look->ring_bytes = (uint32_t)bytes;
@@ -165,6 +180,12 @@ static int set_flag(struct flight_options *options, int key)
 	case KEY_NO_SYSCALLS:
 		look->syscalls = false;
 		return 0;
+	case KEY_OS:
+		look->off_cpu = true;
+		return 0;
+	case KEY_NO_OS:
+		look->off_cpu = false;
+		return 0;
 	case KEY_NO_CPU_SAMPLES:
 		look->sample_hz = 0;
 		return 0;
@@ -177,8 +198,8 @@ static int set_flag(struct flight_options *options, int key)
 	case KEY_LIGHT:
 		look->light = true;
 		return 0;
-	case KEY_SPANS:
-		look->spans = true;
+	case KEY_STARTS_ONLY:
+		look->starts_only = true;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -190,7 +211,7 @@ static error_t on_option(int key, char *text, struct argp_state *state)
 	struct option_target *target = state->input;
 
 	if (key == ARGP_KEY_ARG)
-		return -error_set(target->err, EINVAL, "'%s' is no option", text);
+		return -error_set(target->err, EINVAL, "'%s' is not an option", text);
 	if (text)
 		return -set_value(target->options, key, text, target->err);
 	return set_flag(target->options, key);
@@ -219,28 +240,27 @@ static int check_together(const struct flight_options *options, struct error *er
 	if (ways != 1)
 		return error_set(err, EINVAL,
 				 "which process? give one of -p PID, --comm NAME and --cgroup PATH");
-	if (options->look.exact && (options->look.light || options->look.spans || options->look.max_overhead))
-		return error_set(err, EINVAL, "--exact excludes --light, --spans and --max-overhead");
-	if (options->look.light && options->look.spans)
-		return error_set(err, EINVAL, "--light and --spans exclude each other");
+	if (options->look.exact &&
+	    (options->look.light || options->look.starts_only || options->look.max_overhead))
+		return error_set(err, EINVAL, "--exact excludes --light, --starts-only and --max-overhead");
+	if (options->look.light && options->look.starts_only)
+		return error_set(err, EINVAL, "--light and --starts-only exclude each other");
 	if (options->plan.after_ns && !options->plan.ntriggers)
-		return error_set(err, EINVAL, "--after: what is it to be after? There is no --on");
+		return error_set(err, EINVAL, "--after needs a trigger: give --on");
 	return 0;
 }
 
 static const struct argp flight_parser = {
 	.options = table,
 	.parser = on_option,
-	.doc = "Keep the last seconds of a running process, and write them as a Go execution trace when "
-	       "asked to: "
-	       "by SIGUSR1, gotrace snapshot, a trigger, or the end of the process."
+	.doc = "Keep the last seconds of a running process, and write them as a Go execution trace "
+	       "on SIGUSR1, on gotrace snapshot, on a trigger, or when the process ends."
 	       "\v"
-	       "Examples:\n"
-	       "  sudo gotrace flight -p 1234 -o /var/tmp/flight\n"
-	       "  sudo gotrace snapshot PID-OF-THAT       write what there is now, print the file's name\n"
-	       "  sudo gotrace flight --comm server --on 'blocked>50ms' --after 2s --every 1m -o "
-	       "/var/tmp/flight\n"
-	       "Exit status: 0 ended as it should, 1 could not record, 2 wrong usage, 3 something was lost.",
+	       "Examples:\n  sudo gotrace flight -p 1234 -o /var/tmp/flight\n  sudo gotrace "
+	       "snapshot PID-OF-THAT       write what there is now, print the file's name\n  sudo "
+	       "gotrace flight --comm server --on 'blocked>50ms' --after 2s --every 1m -o "
+	       "/var/tmp/flight\nExit status: 0 ended normally, 1 could not record, 2 wrong usage, "
+	       "3 something was lost.",
 };
 
 int options_flight(int argc, char **argv, struct flight_options *options, struct error *err)
@@ -249,7 +269,7 @@ int options_flight(int argc, char **argv, struct flight_options *options, struct
 	int rc;
 
 	*options = (struct flight_options){
-		.look = {.syscalls = true, .sample_hz = SAMPLE_HZ},
+		.look = {.syscalls = true, .off_cpu = true, .sample_hz = SAMPLE_HZ},
 		.plan = {.window_ns = 10 * 1000000000ull, .max_bytes = 64u << 20},
 		.every_ns = 10 * 1000000000ull,
 		.keep = 20,
@@ -296,8 +316,8 @@ static error_t on_snapshot(int key, char *text, struct argp_state *state)
 static const struct argp snapshot_parser = {
 	.options = snapshot_table,
 	.parser = on_snapshot,
-	.doc = "Have a running gotrace flight write what it keeps; wait until it is written, and print the "
-	       "file's name.",
+	.doc = "Make a running gotrace flight write a snapshot; wait until it is written, and "
+	       "print the name of the file.",
 };
 
 int options_snapshot(int argc, char **argv, struct snapshot_options *options, struct error *err)

@@ -7,11 +7,14 @@
 #include "flight/flight.h"
 
 struct flight_options {
-	/* How closely it looks, as in a plain trace: pid, format, exact, light, spans, max_overhead,
-	 * syscalls, sample_hz, runtime_frames, rings, ring_bytes, quiet. */
+	/*
+	 * How closely it looks, as in a plain trace: pid, format, exact, light, starts_only, max_overhead,
+	 * syscalls, sample_hz, runtime_frames, rings, ring_bytes, quiet.
+	 */
 	struct record_options look;
-	const char *comm,
-		*cgroup; /* instead of a PID: the process is looked for, again and again; else NULL */
+	/* Instead of a PID: processes of this name or cgroup are looked for, one after the other; else NULL.
+	 */
+	const char *comm, *cgroup;
 	const char *dir;
 	struct flight_plan plan;
 	uint64_t every_ns; /* at least between two files by triggers */

@@ -8,12 +8,15 @@
 #include <string.h>
 
 #include "cli/options_common.h"
+#include "cli/record_export.h"
 #include "cli/values.h"
 
-enum key {
+enum record_key {
 	KEY_FORMAT = 1000,
 	KEY_RAW,
 	KEY_JSON,
+	KEY_STATS,
+	KEY_SORT,
 	KEY_MAX_SIZE,
 	KEY_NO_SYSCALLS,
 	KEY_RING_SIZE,
@@ -21,8 +24,12 @@ enum key {
 	KEY_PROBE_ONLY,
 	KEY_EXACT,
 	KEY_LIGHT,
-	KEY_SPANS,
+	KEY_STARTS_ONLY,
+	KEY_OS,
+	KEY_NO_OS,
+	KEY_OS_REGIONS,
 	KEY_MAX_OVERHEAD,
+	KEY_BUFFER,
 	KEY_RINGS,
 	KEY_CPU_SAMPLES,
 	KEY_NO_CPU_SAMPLES,
@@ -42,47 +49,61 @@ enum { SAMPLE_HZ = 100, MAX_SAMPLE_HZ = 10000 };
 
 static const struct argp_option table[] = {
 	{"pid", 'p', "PID", 0, "Trace this running process", 1},
-	{"duration", 'd', "TIME", 0, "End after this time: 500ms, 5s, 2m (else: Ctrl-C)", 1},
+	{"duration", 'd', "TIME", 0, "End after this time: 500ms, 5s, 2m (default: until Ctrl-C)", 1},
 	{"output", 'o', "FILE", 0,
-	 "Write the trace here; - is standard output (else: a new gotrace-PID-UTCTIME.trace)", 1},
+	 "Write the trace here; - is standard output (default: a new gotrace-PID-UTCTIME.trace); "
+	 "FILE.perfetto-trace is written for Perfetto, with --children as one file",
+	 1},
 	{"as", KEY_AS, "KIND", 0,
-	 "go: goroutines; c: threads, of any program (else: goroutines of Go programs, threads of others)",
+	 "go: trace goroutines; c: trace threads, of any program (default: goroutines of Go programs, "
+	 "threads of others)",
 	 1},
 	{"region", KEY_REGION, "FUNC", 0,
-	 "Make every call of this function a user region: f, ns::f, ns::f(int), libz.so:f, "
-	 "file.c:f, main.f. "
-	 "Can be given again",
+	 "Record every call of this function as a user region: f, ns::f, ns::f(int), libz.so:f, file.c:f, "
+	 "main.f. "
+	 "May be repeated",
 	 1},
-	{"task", KEY_TASK, "FUNC", 0, "The same, a user task", 1},
+	{"task", KEY_TASK, "FUNC", 0, "The same as a user task", 1},
 	{"children", KEY_CHILDREN, NULL, 0,
-	 "Trace its descendants too, those that exist and those to come, as threads; one file a process: "
-	 "FILE.PID",
-	 1},
+	 "Also trace its descendants, present and future, as threads; each process gets a file, FILE.PID", 1},
 	{"max-size", KEY_MAX_SIZE, "BYTES", 0, "End when the trace has about this size: 500k, 100M, 2G", 1},
 	{"json", KEY_JSON, NULL, 0, "Print the summary as JSON on standard output", 2},
 	{"quiet", 'q', NULL, 0, "Print errors and losses only", 2},
+	{"stats", KEY_STATS, NULL, 0, "Say in the summary how it was watched, and show more rows", 2},
+	{"sort", KEY_SORT, "COLUMN", 0,
+	 "Sort the summary's rows by running, runnable, blocked or count (else: running)", 2},
 	{"format", KEY_FORMAT, "GO", 0,
-	 "Write the format of this Go release, 1.5 to 1.26, or v0 (else: the target's own)", 3},
-	{"raw", KEY_RAW, "FILE", 0, "Keep the raw log too, for gotrace replay", 3},
-	{"no-syscalls", KEY_NO_SYSCALLS, NULL, 0, "Leave system calls out", 3},
+	 "Write the format of this Go release, 1.5 to 1.26, or v0 (default: the target's own)", 3},
+	{"raw", KEY_RAW, "FILE", 0, "Also keep the raw log, for gotrace replay", 3},
+	{"no-syscalls", KEY_NO_SYSCALLS, NULL, 0, "Do not record system calls", 3},
+	{"os", KEY_OS, NULL, 0, "Record when the threads of a Go program have no CPU (default)", 3},
+	{"no-os", KEY_NO_OS, NULL, 0, "Do not record that", 3},
+	{"os-regions", KEY_OS_REGIONS, "TIME", 0,
+	 "Mark in the trace where a running goroutine had no CPU for this long (default: 1ms); none: nowhere",
+	 3},
 	{"cpu-samples", KEY_CPU_SAMPLES, "HZ", OPTION_ARG_OPTIONAL,
-	 "CPU samples a second of CPU time (else: 100); 0 for none", 3},
+	 "CPU samples a second of CPU time (default: 100); 0 for none", 3},
 	{"no-cpu-samples", KEY_NO_CPU_SAMPLES, NULL, 0, "Take no CPU samples", 3},
-	{"alloc", KEY_ALLOC, NULL, 0,
-	 "Tell of the heap's spans and of goroutines' stacks too (Go 1.23 and later)", 3},
+	{"alloc", KEY_ALLOC, NULL, 0, "Also record heap spans and goroutine stacks (Go 1.23 and later)", 3},
 	{"runtime-frames", KEY_RUNTIME_FRAMES, NULL, 0, "Keep the runtime's own frames in stacks", 3},
-	{"ring-size", KEY_RING_SIZE, "BYTES", 0, "Size of the ring between kernel and gotrace (else: 16M)",
+	{"ring-size", KEY_RING_SIZE, "BYTES", 0, "Size of the ring between kernel and gotrace (default: 16M)",
 	 3},
 	{"rings", KEY_RINGS, "N", 0,
-	 "Share that out over up to N rings, each for some of the CPUs (else: one for 8 CPUs)", 3},
+	 "Divide that among at most N rings, each for some of the CPUs (default: one for 8 CPUs)", 3},
 	{"max-overhead", KEY_MAX_OVERHEAD, "PCT", 0,
-	 "Look at less when that costs the target more than this share of its CPU time", 3},
-	{"exact", KEY_EXACT, NULL, 0, "Always probe the starts of goroutines (else: while they are few)", 3},
+	 "Record less when recording costs the target more than this percentage of its own CPU time "
+	 "(default: 200); none: no limit",
+	 3},
+	{"buffer", KEY_BUFFER, "BYTES", 0,
+	 "Memory for records that wait to be encoded (default: 128M, at most a tenth of the free memory)", 3},
+	{"exact", KEY_EXACT, NULL, 0,
+	 "Record everything, whatever it costs; exit with status 3 if that was not possible", 3},
 	{"light", KEY_LIGHT, NULL, 0, "Never probe the starts of goroutines: infer them", 3},
-	{"spans", KEY_SPANS, NULL, 0,
-	 "Probe nothing but the starts: half the cost, and nobody knows who woke whom", 3},
+	{"starts-only", KEY_STARTS_ONLY, NULL, 0,
+	 "Probe only the starts of goroutines: half the cost; wakers are not recorded", 3},
+	{"spans", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 3},
 	{"btf", KEY_BTF, "FILE", 0,
-	 "Take the kernel's types from this file (BTF, or a vmlinux with it), where the kernel has none", 3},
+	 "Read the kernel's types from this file (BTF, or a vmlinux with it) if the kernel has none", 3},
 	{"probe-only", KEY_PROBE_ONLY, NULL, OPTION_HIDDEN, NULL, 3},
 	{"version", 'v', NULL, 0, "Print the version", 4},
 	OPTIONS_HELP,
@@ -142,6 +163,9 @@ static int set_value(struct record_options *options, int key, char *text, struct
 {
 	switch (key) {
 	case 'p':
+		if (options->pid)
+			return error_set(err, EINVAL,
+					 "-p can be given once: trace each process by a gotrace of its own");
 		return parse_pid("-p", text, &options->pid, err);
 	case 'd':
 		return parse_duration("-d", text, &options->duration_ns, err);
@@ -157,6 +181,10 @@ static int set_value(struct record_options *options, int key, char *text, struct
 		return parse_size("--max-size", text, 1, INT64_MAX, &options->max_bytes, err);
 	case KEY_AS:
 		return set_kind(options, text, err);
+	case KEY_OS_REGIONS:
+		return parse_off_cpu("--os-regions", text, &options->off_cpu_ns, err);
+	case KEY_SORT:
+		return parse_sort(text, &options->style.sort, err);
 	case KEY_REGION:
 		return add_function(options, FUNCTION_REGION, text, err);
 	case KEY_TASK:
@@ -169,7 +197,9 @@ static int set_value(struct record_options *options, int key, char *text, struct
 	case KEY_CPU_SAMPLES:
 		return parse_rate("--cpu-samples", text, MAX_SAMPLE_HZ, &options->sample_hz, err);
 	case KEY_MAX_OVERHEAD:
-		return parse_percent("--max-overhead", text, &options->max_overhead, err);
+		return parse_overhead(text, &options->max_overhead, err);
+	case KEY_BUFFER:
+		return parse_buffer(text, &options->buffer_bytes, err);
 	default:
 		return set_ring(options, text, err);
 	}
@@ -193,8 +223,17 @@ static int set_flag(struct record_options *options, int key)
 	case KEY_JSON:
 		options->json = true;
 		return 0;
+	case KEY_STATS:
+		options->style.stats = true;
+		return 0;
 	case KEY_NO_SYSCALLS:
 		options->syscalls = false;
+		return 0;
+	case KEY_OS:
+		options->off_cpu = true;
+		return 0;
+	case KEY_NO_OS:
+		options->off_cpu = false;
 		return 0;
 	case KEY_CPU_SAMPLES:
 		options->sample_hz = SAMPLE_HZ;
@@ -217,8 +256,8 @@ static int set_flag(struct record_options *options, int key)
 	case KEY_ALLOC:
 		options->alloc = true;
 		return 0;
-	case KEY_SPANS:
-		options->spans = true;
+	case KEY_STARTS_ONLY:
+		options->starts_only = true;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -261,20 +300,22 @@ static int check_together(const struct record_options *options, struct error *er
 		return error_set(err, EINVAL, "--children writes a file for each process: -o - cannot be");
 	if (options->children && options->as == AS_GO)
 		return error_set(err, EINVAL, "--children sees processes as threads: it excludes --as go");
+	if (record_exports(options->output) && options->json)
+		return error_set(err, EINVAL, "--json describes a trace: not with -o FILE.perfetto-trace");
 	if (standard && options->json)
 		return error_set(err, EINVAL, "-o - and --json both want standard output");
 	if (standard && options->command)
 		return error_set(err, EINVAL, "-o - and the program behind -- both want standard output");
-	if (options->exact && (options->light || options->spans || options->max_overhead))
+	if (options->exact && (options->light || options->starts_only || options->max_overhead))
 		return error_set(err, EINVAL, "--exact excludes %s",
-				 options->light   ? "--light"
-				 : options->spans ? "--spans"
-						  : "--max-overhead");
-	if (options->light && options->spans)
-		return error_set(err, EINVAL, "--light and --spans exclude each other");
+				 options->light         ? "--light"
+				 : options->starts_only ? "--starts-only"
+							: "--max-overhead");
+	if (options->light && options->starts_only)
+		return error_set(err, EINVAL, "--light and --starts-only exclude each other");
 	if (options->alloc && options->format != WIRE_NONE && options->format < WIRE_GO123)
 		return error_set(err, EINVAL,
-				 "--alloc: formats before that of Go 1.23 cannot tell of memory");
+				 "--alloc: formats before that of Go 1.23 have no memory events");
 	if (options->raw && strcmp(options->raw, "-") == 0)
 		return error_set(err, EINVAL, "--raw needs a file, not standard output");
 	if (options->raw && options->output && strcmp(options->raw, options->output) == 0)
@@ -287,17 +328,15 @@ static const struct argp parser = {
 	.parser = on_option,
 	.doc = "Write a Go execution trace of a process that was not prepared for it."
 	       "\v"
-	       "Examples:\n"
-	       "  sudo gotrace -p 1234 -d 5s          trace a process for five seconds\n"
-	       "  sudo gotrace -p 1234 -o slow.trace  until Ctrl-C, into a file of your choice\n"
-	       "  sudo gotrace -- ./server -port 80   start a program and trace all of it\n"
-	       "  sudo gotrace -p 1234 --as c         its threads, as the operating system sees them\n"
-	       "  sudo gotrace -p 1234 --children     with all that it has started and will start\n"
-	       "  go tool trace slow.trace            look at it\n"
-	       "\n"
-	       "gotrace flight, replay, check, doctor and sites have a --help of their own.\n"
-	       "Exit status: 0 written whole, 1 no trace, 2 wrong usage, 3 written but something was lost or "
-	       "cut.",
+	       "Examples:\n  sudo gotrace -p 1234 -d 5s          trace a process for five "
+	       "seconds\n  sudo gotrace -p 1234 -o slow.trace  until Ctrl-C, into a file of your "
+	       "choice\n  sudo gotrace -- ./server -port 80   start a program and trace all of "
+	       "it\n  sudo gotrace -p 1234 --as c         its threads, as the operating system "
+	       "sees them\n  sudo gotrace -p 1234 --children     with all that it has started and "
+	       "will start\n  go tool trace slow.trace            look at it\n\ngotrace flight, "
+	       "replay, check, doctor and sites have a --help of their own.\nExit status: 0 "
+	       "written whole (behind --: the status of CMD), 1 no trace, 2 wrong usage, 3 written "
+	       "but something was lost or cut.",
 };
 
 int options_record(int argc, char **argv, struct record_options *options, struct error *err)
@@ -305,7 +344,7 @@ int options_record(int argc, char **argv, struct record_options *options, struct
 	struct parse parse = {.options = options, .err = err};
 	int rc;
 
-	*options = (struct record_options){.syscalls = true, .sample_hz = SAMPLE_HZ};
+	*options = (struct record_options){.syscalls = true, .off_cpu = true, .sample_hz = SAMPLE_HZ};
 	err->text[0] = '\0';
 	rc = options_parse(&parser, argc, argv, &parse);
 	if (rc || options->help || options->version)
@@ -317,9 +356,12 @@ void options_help_record(void)
 {
 	options_print_help(&parser, "gotrace [OPTION...] -p PID\n"
 				    "       gotrace [OPTION...] -- CMD [ARG...]\n"
-				    "       gotrace flight -p PID -o DIR\n"
-				    "       gotrace replay RAW -o FILE\n"
+				    "       gotrace flight -p PID -o DIR | snapshot [PID]\n"
+				    "       gotrace top -p PID\n"
+				    "       gotrace report | why | flame | sql | dump FILE\n"
+				    "       gotrace diff BEFORE AFTER\n"
 				    "       gotrace check [--repair] FILE\n"
-				    "       gotrace doctor [-p PID]\n"
-				    "       gotrace sites PID");
+				    "       gotrace cut | convert FILE -o FILE\n"
+				    "       gotrace replay RAW -o FILE\n"
+				    "       gotrace doctor [-p PID] | sites PID");
 }

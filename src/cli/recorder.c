@@ -3,32 +3,23 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/signals.h"
-#include "flight/tape.h"
+#include "flight/recorder_pipeline.h"
+#include "util/clock.h"
 #include "util/message.h"
 #include "util/text.h"
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
-}
-
-/* Whoever asks for a snapshot may stand elsewhere. */
+/* gotrace snapshot may run in another directory. */
 static int find_dir(struct recorder *recorder, struct error *err)
 {
 	const char *dir = recorder->options->dir;
 	char here[PATH_MAX] = "";
 
 	if (dir[0] != '/' && !getcwd(here, sizeof(here)))
-		return error_set(err, errno, "cannot tell the current directory: %s", strerror(errno));
+		return error_set(err, errno, "cannot find the current directory: %s", strerror(errno));
 	if (strcmp(dir, ".") == 0)
 		dir = "";
 	if (snprintf(recorder->dir, sizeof(recorder->dir), "%s%s%s", here, here[0] && dir[0] ? "/" : "",
@@ -42,28 +33,29 @@ int recorder_open(struct recorder *recorder, const struct flight_options *option
 	struct error deaf;
 	int rc;
 
-	*recorder = (struct recorder){.options = options, .control = {.fd = -1}};
-	for (int i = 0; i < MAX_ASKERS; i++)
-		recorder->control.askers[i].fd = -1;
+	*recorder = (struct recorder){.options = options, .server = {.fd = -1}};
+	for (int i = 0; i < MAX_SNAPSHOT_CLIENTS; i++)
+		recorder->server.clients[i].fd = -1;
 	rc = find_dir(recorder, err);
 	if (rc == 0)
-		rc = store_open(&recorder->store, recorder->dir, options->keep, options->plan.max_bytes, err);
+		rc = snapshot_store_open(&recorder->store, recorder->dir, options->keep,
+					 options->plan.max_bytes, err);
 	if (rc)
 		return rc;
-	if (control_open(&recorder->control, &deaf))
+	if (snapshot_socket_open(&recorder->server, &deaf))
 		message_error(&deaf); /* a signal will do */
 	return 0;
 }
 
 void recorder_close(struct recorder *recorder)
 {
-	control_close(&recorder->control);
-	store_close(&recorder->store);
+	snapshot_socket_close(&recorder->server);
+	snapshot_store_close(&recorder->store);
 }
 
 /* --- what was written --- */
 
-static void tell_written(struct recorder *recorder, const struct store_entry *entry)
+static void report_written(struct recorder *recorder, const struct snapshot_entry *entry)
 {
 	recorder->files++;
 	if (recorder->last_error)
@@ -71,13 +63,14 @@ static void tell_written(struct recorder *recorder, const struct store_entry *en
 			text_count(recorder->failures).bytes);
 	recorder->last_error = 0;
 	if (entry->made_dir)
-		fprintf(stderr, "gotrace: %s was gone, and was made anew\n", recorder->dir);
+		fprintf(stderr, "gotrace: %s was gone, and was made anew\n", text_path(recorder->dir).bytes);
 	if (!recorder->options->look.quiet)
-		fprintf(stderr, "gotrace: wrote %s (%s)\n", entry->path, text_bytes(entry->bytes).bytes);
+		fprintf(stderr, "gotrace: wrote %s (%s)\n", text_path(entry->path).bytes,
+			text_bytes(entry->bytes).bytes);
 }
 
-/* A disk stays full for long: the same failure is told once. */
-static void tell_failure(struct recorder *recorder, const struct snapshot_result *result)
+/* A disk stays full for long: the same failure is reported once. */
+static void report_failure(struct recorder *recorder, const struct snapshot_result *result)
 {
 	recorder->failures++;
 	if (result->code == recorder->last_error)
@@ -90,44 +83,45 @@ static void take_result(struct recorder *recorder, const struct recording *recor
 {
 	struct snapshot_result result;
 
-	if (!recorder->writing || !snapshot_writer_result(recording->files, wait, &result))
+	if (!recorder->writing || !snapshot_files_result(recording->files, wait, &result))
 		return;
 	recorder->writing = false;
 	if (result.code)
-		tell_failure(recorder, &result);
+		report_failure(recorder, &result);
 	else
-		tell_written(recorder, &result.entry);
-	control_answer(&recorder->control, result.code ? NULL : result.entry.path, &result.error);
+		report_written(recorder, &result.entry);
+	snapshot_socket_answer(&recorder->server, result.code ? NULL : result.entry.path, &result.error);
 }
 
 /* --- what is wanted --- */
 
-static void tell_firing(struct recorder *recorder, const struct news *news)
+static void report_match(struct recorder *recorder, const struct match_notice *notice)
 {
 	if (!recorder->options->look.quiet) {
-		fprintf(stderr, "gotrace: %s", news->text);
-		if (recorder->untold)
-			fprintf(stderr, "; and %u before, within --every", recorder->untold);
+		fprintf(stderr, "gotrace: %s", notice->text);
+		if (recorder->unreported)
+			fprintf(stderr, "; and %u before, within --every", recorder->unreported);
 		fputc('\n', stderr);
 	}
-	recorder->untold = 0;
+	recorder->unreported = 0;
 }
 
 static void take_news(struct recorder *recorder, struct recording *recording, uint64_t now)
 {
 	const struct flight_options *options = recorder->options;
-	struct news news;
+	struct match_notice notice;
 
-	while (board_take(writer_board(recording->writer), &recording->news_taken, now, &news)) {
-		uint64_t due = news.time + options->plan.after_ns;
+	while (status_page_take(writer_status_page(recording->writer), &recording->notices_taken, now,
+				&notice)) {
+		uint64_t due = notice.time + options->plan.after_ns;
 
 		recorder->firings++;
 		/* Several at once, and what fires while one is waited for, are in the same file. */
 		if (now < recorder->next_trigger_ns && !recorder->due_ns) {
-			recorder->untold++;
+			recorder->unreported++;
 			continue;
 		}
-		tell_firing(recorder, &news);
+		report_match(recorder, &notice);
 		if (recorder->due_ns)
 			continue;
 		recorder->due_ns = due > now ? due : now;
@@ -138,19 +132,20 @@ static void take_news(struct recorder *recorder, struct recording *recording, ui
 static void expect(struct recorder *recorder, const struct recording *recording)
 {
 	recorder->writing = true;
-	control_begin(&recorder->control);
-	snapshot_writer_put(recording->files, recording->format, recording->pid);
+	snapshot_socket_begin(&recorder->server);
+	snapshot_files_put(recording->files, recording->format, recording->pid);
 }
 
 static int begin(struct recorder *recorder, const struct recording *recording, struct error *err)
 {
-	const struct log_record take = {.type = TAPE_TAKE};
+	const struct log_record take = {.type = SNAPSHOT_TAKE};
 	int rc = capture_boundary(recording->capture, err);
 
 	if (rc == 0)
-		rc = relay_put(recording->relay, &take);
+		rc = writer_put(recording->writer, &take);
 	if (rc < 0)
 		return rc;
+	writer_flush(recording->writer);
 	recorder->wanted = false;
 	expect(recorder, recording);
 	return 0;
@@ -162,7 +157,7 @@ int recorder_serve(struct recorder *recorder, struct recording *recording, struc
 
 	take_result(recorder, recording, false);
 	take_news(recorder, recording, now);
-	if (signals_snapshots() > 0 || control_poll(&recorder->control))
+	if (signals_snapshots() > 0 || snapshot_socket_poll(&recorder->server, now_ns()))
 		recorder->wanted = true;
 	if (recorder->due_ns && now >= recorder->due_ns) {
 		recorder->wanted = true;
@@ -171,13 +166,13 @@ int recorder_serve(struct recorder *recorder, struct recording *recording, struc
 	return recorder->wanted && !recorder->writing ? begin(recorder, recording, err) : 0;
 }
 
-/* Past the relay, which has nothing to do. */
 static void take_last(struct recorder *recorder, const struct recording *recording)
 {
-	const struct log_record take = {.type = TAPE_TAKE_NOW};
+	const struct log_record take = {.type = SNAPSHOT_TAKE_NOW};
 
 	expect(recorder, recording);
 	writer_put(recording->writer, &take);
+	writer_flush(recording->writer);
 	take_result(recorder, recording, true);
 }
 
@@ -187,15 +182,17 @@ static void refuse_last(struct recorder *recorder, const struct recording *recor
 	if (!recorder->wanted)
 		return;
 	recorder->failures++;
-	control_begin(&recorder->control);
-	control_answer(&recorder->control, NULL, writer_error(recording->writer));
+	snapshot_socket_begin(&recorder->server);
+	snapshot_socket_answer(&recorder->server, NULL, writer_error(recording->writer));
 }
 
 void recorder_settle(struct recorder *recorder, struct recording *recording, bool in_any_case)
 {
+	if (writer_has_gone(recording->writer))
+		snapshot_files_give_up(recording->files);
 	take_result(recorder, recording, true);
 	take_news(recorder, recording, now_ns());
-	if (signals_snapshots() > 0 || control_poll(&recorder->control))
+	if (signals_snapshots() > 0 || snapshot_socket_poll(&recorder->server, now_ns()))
 		recorder->wanted = true;
 	if (writer_has_gone(recording->writer))
 		refuse_last(recorder, recording);
@@ -211,8 +208,8 @@ void recorder_idle(struct recorder *recorder)
 
 	if (signals_snapshots() > 0)
 		fprintf(stderr, "gotrace: no snapshot: %s\n", idle.text);
-	if (!control_poll(&recorder->control))
+	if (!snapshot_socket_poll(&recorder->server, now_ns()))
 		return;
-	control_begin(&recorder->control);
-	control_answer(&recorder->control, NULL, &idle);
+	snapshot_socket_begin(&recorder->server);
+	snapshot_socket_answer(&recorder->server, NULL, &idle);
 }

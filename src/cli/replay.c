@@ -12,6 +12,7 @@
 #include "cli/signals.h"
 #include "pipeline/pipeline.h"
 #include "report/report.h"
+#include "report/status.h"
 #include "sandbox/privilege.h"
 #include "util/message.h"
 #include "util/text.h"
@@ -37,7 +38,7 @@ static int find_names(struct pipeline *pipe, int fd, struct rawlog_reader **name
 	return 0;
 }
 
-/* Feeds all records. *cut tells why the log ended before its time; "" if it did not. */
+/* Feeds all records. *cut: why the log ended before its time; "" if it did not. */
 static int feed_log(struct pipeline *pipe, int fd, struct error *cut, struct error *err)
 {
 	struct rawlog_reader *reader = rawlog_reader_new(fd, err);
@@ -66,18 +67,19 @@ static int replay_into(const struct replay_options *options, int fd, struct pipe
 {
 	struct error cut = {""};
 	struct report report = {
-		.summary = {.pipe = pipe},
+		.summary = {.pipe = pipe, .style = options->style},
 		.trace = trace,
 		.json = options->json,
 		.quiet = options->quiet,
 	};
 
-	/* The file is open, and what is in the log is a stranger's. */
+	/* The file is open, and the log is untrusted input. */
 	if (output_open(trace, options->output, err) || privilege_keep(output_capabilities(trace), err) ||
 	    find_names(pipe, fd, names, err))
 		return -1;
 	if (feed_log(pipe, fd, &cut, err) || (trace->committed > 0 && output_publish(trace, err)))
 		return -1;
+	report.summary.style.width = (uint16_t)status_line_width();
 	report.summary.trace = trace->path;
 	if (trace->committed > 0 && !pipeline_has_names(pipe))
 		fprintf(stderr,
@@ -97,6 +99,7 @@ static int replay(const struct replay_options *options, int fd, struct error *er
 		.trace = &trace,
 		.format = options->format,
 		.runtime_frames = options->runtime_frames,
+		.off_cpu_ns = options->off_cpu_ns,
 	};
 	struct pipeline *pipe = pipeline_new(&wanted);
 	struct rawlog_reader *names = NULL;

@@ -18,7 +18,7 @@ static void on_signal(int number)
 	if (seen < 100)
 		seen = seen + 1;
 	if (seen == 2 && write(STDERR_FILENO, text, sizeof(text) - 1) < 0) {
-		/* Nobody reads: there is nobody to tell. */
+		/* Standard error cannot be written: nothing can be done. */
 	}
 	errno = saved;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* SIGINT, SIGTERM and SIGHUP end the trace properly; a broken pipe or a file-size limit is an error of write.
+/*
+ * SIGINT, SIGTERM and SIGHUP end the trace properly; a broken pipe or a file-size limit is an error of write.
  */
 #ifndef GOTRACE_CLI_SIGNALS_H
 #define GOTRACE_CLI_SIGNALS_H

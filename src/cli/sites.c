@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "cli/options.h"
-#include "sandbox/looker.h"
+#include "sandbox/inspector.h"
 #include "sandbox/remote.h"
+#include "target/reads.h"
 #include "target/target.h"
 #include "util/message.h"
 
@@ -28,9 +29,9 @@ static const char *site_name(unsigned site)
 		[SITE_SYS_ENTER] = "sys_enter",
 		[SITE_SYS_EXIT] = "sys_exit",
 		[SITE_SYSCALL_BLOCK] = "syscall_block",
-		[SITE_CALL_ENTER] = "call_enter",
-		[SITE_CALL_RETURN] = "call_return",
-		[SITE_CALL_EXIT] = "call_exit",
+		[SITE_CGO_ENTER] = "cgo_enter",
+		[SITE_CGO_RETURN] = "cgo_return",
+		[SITE_CGO_EXIT] = "cgo_exit",
 		[SITE_EXIT_NO_P] = "exit_no_p",
 		[SITE_NEEDM] = "needm",
 		[SITE_DROPM] = "dropm",
@@ -76,11 +77,11 @@ static void print_probe(const struct probe *probe)
 	       (unsigned long long)probe->file_offset);
 }
 
-static int print_plan(struct sandbox *looker, pid_t pid, struct error *err)
+static int print_plan(struct sandbox *inspector, pid_t pid, struct error *err)
 {
 	struct probe_plan plan = {.n = 0};
 	struct target *target;
-	int rc = remote_target_open(looker, pid, &target, err);
+	int rc = remote_target_open(inspector, pid, &target, err);
 
 	if (rc)
 		return rc;
@@ -96,19 +97,22 @@ static int print_plan(struct sandbox *looker, pid_t pid, struct error *err)
 /* The program is looked at without privileges. */
 static int print_sites(pid_t pid, struct error *err)
 {
-	struct sandbox looker;
+	struct sandbox inspector;
 	struct broker *broker = NULL;
-	int rc = sandbox_start(&looker, "the process that reads the program", looker_work, NULL, err);
+	int rc = sandbox_start(&inspector, "the process that reads the program", inspector_work, NULL, err);
 
 	if (rc == 0) {
 		broker = broker_new(err);
-		rc = broker ? sandbox_attend(&looker, broker, err) : -EPERM;
+		if (broker)
+			target_reads_by(broker_reads(broker));
+		rc = broker ? sandbox_attend(&inspector, broker, err) : -EPERM;
 	}
 	if (rc == 0) {
 		broker_allow(broker, pid);
-		rc = print_plan(&looker, pid, err);
+		rc = print_plan(&inspector, pid, err);
 	}
-	sandbox_end(&looker);
+	target_reads_by(NULL);
+	sandbox_end(&inspector);
 	broker_free(broker);
 	return rc;
 }

@@ -7,7 +7,7 @@
 
 #include "cli/options_flight.h"
 #include "cli/signals.h"
-#include "flight/control.h"
+#include "flight/snapshot_socket.h"
 #include "util/message.h"
 #include "util/text.h"
 
@@ -24,7 +24,7 @@ int command_snapshot(int argc, char **argv)
 		return STATUS_WHOLE;
 	}
 	signals_install();
-	if (control_ask(options.pid, path, &err)) {
+	if (snapshot_socket_ask(options.pid, path, &err)) {
 		message_error(&err);
 		return STATUS_NONE;
 	}

@@ -4,16 +4,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <nss.h>
 #include <poll.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/signals.h"
+#include "util/files.h"
+#include "util/limits.h"
 #include "util/owner.h"
 #include "util/rights.h"
 
@@ -50,11 +54,11 @@ static int search_path(const char *name, char path[PATH_MAX], struct error *err)
 static int refuse_script(const char *path, struct error *err)
 {
 	char magic[2];
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = file_open(path);
 	ssize_t n;
 
 	if (fd < 0)
-		return error_set(err, errno, "cannot read %s: %s", path, strerror(errno));
+		return error_set(err, -fd, "cannot read %s: %s", path, strerror(-fd));
 	n = read(fd, magic, sizeof(magic));
 	close(fd);
 	if (n == 2 && magic[0] == '#' && magic[1] == '!')
@@ -93,13 +97,27 @@ int spawn_find(const char *name, char path[PATH_MAX], struct error *err)
 }
 
 /* Who the child becomes; looked up before the fork. */
-struct identity {
+struct child_identity {
 	bool change;
 	struct owner owner;
 	char name[256]; /* "" = not in the user database */
 };
 
-static void find_identity(struct identity *who)
+/*
+ * A statically linked gotrace must not load modules of the name service, which
+ * belong to the C library of the system (nsswitch.conf(5)): it reads the files
+ * only. Without an interpreter there is no AT_BASE (getauxval(3)).
+ */
+static void look_users_up_in_files_if_static(void)
+{
+	if (getauxval(AT_BASE))
+		return;
+	__nss_configure_lookup("passwd", "files");
+	__nss_configure_lookup("group", "files");
+	__nss_configure_lookup("initgroups", "files");
+}
+
+static void find_identity(struct child_identity *who)
 {
 	const struct passwd *entry;
 
@@ -107,12 +125,13 @@ static void find_identity(struct identity *who)
 	who->change = owner_behind_sudo(&who->owner);
 	if (!who->change)
 		return;
+	look_users_up_in_files_if_static();
 	entry = getpwuid(who->owner.uid);
 	if (entry)
 		snprintf(who->name, sizeof(who->name), "%s", entry->pw_name);
 }
 
-static int become(const struct identity *who)
+static int become(const struct child_identity *who)
 {
 	gid_t gid = who->owner.gid;
 
@@ -125,7 +144,8 @@ static int become(const struct identity *who)
 	return 0;
 }
 
-static void run_child(const char *path, char **argv, const struct identity *who, int release, int report)
+static void run_child(const char *path, char **argv, const struct child_identity *who, int release,
+		      int report)
 {
 	char go;
 	int code;
@@ -137,6 +157,7 @@ static void run_child(const char *path, char **argv, const struct identity *who,
 	while (n < 0 && errno == EINTR);
 	if (n != 1)
 		_exit(127); /* gotrace gave up */
+	limits_restore_files();
 	rights_give_up();
 	code = -become(who);
 	if (code == 0) {
@@ -151,7 +172,7 @@ static void run_child(const char *path, char **argv, const struct identity *who,
 int spawn_fork(const char *path, char **argv, struct child *child, struct error *err)
 {
 	int release[2], report[2];
-	struct identity who;
+	struct child_identity who;
 
 	find_identity(&who);
 	if (pipe2(release, O_CLOEXEC))

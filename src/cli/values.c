@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "cli/values.h"
 
+#include "cli/options.h"
+#include "pipeline/pipeline.h"
+#include "report/style.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
@@ -9,7 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
-struct unit {
+struct value_unit {
 	const char *name;
 	uint64_t factor;
 };
@@ -28,7 +32,7 @@ static bool read_number(const char *text, uint64_t *value, const char **end)
 }
 
 /* A number with one of the units, multiplied out; false if it is none or overflows. */
-static bool read_with_unit(const char *text, const struct unit *units, size_t n, uint64_t *value)
+static bool read_with_unit(const char *text, const struct value_unit *units, size_t n, uint64_t *value)
 {
 	const char *end;
 
@@ -41,26 +45,71 @@ static bool read_with_unit(const char *text, const struct unit *units, size_t n,
 	return false;
 }
 
+/* The digits behind a point, "25", of 1000 are 250; false if there is none, or more than nine. */
+static bool read_fraction(const char *digits, uint64_t unit, uint64_t *part)
+{
+	uint64_t value, scale = 1;
+	const char *end;
+
+	if (!read_number(digits, &value, &end) || end - digits > 9)
+		return false;
+	for (const char *at = digits; at < end; at++)
+		scale *= 10;
+	*part = unit / scale * value + unit % scale * value / scale;
+	return true;
+}
+
+/* As read_with_unit, with digits behind a point. */
+static bool read_decimal(const char *text, const struct value_unit *units, size_t n, uint64_t *value)
+{
+	const char *end, *digits = NULL;
+	uint64_t part = 0;
+
+	if (!read_number(text, value, &end))
+		return false;
+	if (*end == '.') {
+		digits = end + 1;
+		end = digits + strspn(digits, "0123456789");
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (strcasecmp(end, units[i].name))
+			continue;
+		if (digits && !read_fraction(digits, units[i].factor, &part))
+			return false;
+		return !__builtin_mul_overflow(*value, units[i].factor, value) &&
+		       !__builtin_add_overflow(*value, part, value);
+	}
+	return false;
+}
+
 int parse_duration(const char *option, const char *text, uint64_t *ns, struct error *err)
 {
-	static const struct unit units[] = {
+	static const struct value_unit units[] = {
 		{"ms", 1000000ull},        {"s", 1000000000ull},        {"", 1000000000ull},
 		{"m", 60 * 1000000000ull}, {"h", 3600 * 1000000000ull},
 	};
 	const uint64_t min = 1000000ull, max = 1000 * 3600 * 1000000000ull;
 
-	if (!read_with_unit(text, units, sizeof(units) / sizeof(units[0]), ns))
-		return error_set(err, EINVAL, "%s '%s' is no duration (examples: 500ms, 5s, 2m)", option,
+	if (!read_decimal(text, units, sizeof(units) / sizeof(units[0]), ns))
+		return error_set(err, EINVAL, "%s '%s' is no duration (examples: 500ms, 1.5s, 2m)", option,
 				 text);
 	if (*ns < min || *ns > max)
 		return error_set(err, EINVAL, "%s '%s' is out of range (1ms to 1000h)", option, text);
 	return 0;
 }
 
+int parse_off_cpu(const char *option, const char *text, uint64_t *ns, struct error *err)
+{
+	if (strcmp(text, "none") != 0)
+		return parse_duration(option, text, ns, err);
+	*ns = OFF_CPU_NO_REGIONS;
+	return 0;
+}
+
 int parse_size(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *bytes,
 	       struct error *err)
 {
-	static const struct unit units[] = {
+	static const struct value_unit units[] = {
 		{"", 1},
 		{"k", 1ull << 10},
 		{"M", 1ull << 20},
@@ -89,7 +138,7 @@ int parse_pid(const char *option, const char *text, pid_t *pid, struct error *er
 
 int parse_percent(const char *option, const char *text, unsigned *percent, struct error *err)
 {
-	static const struct unit units[] = {{"", 1}, {"%", 1}};
+	static const struct value_unit units[] = {{"", 1}, {"%", 1}};
 	uint64_t value;
 
 	if (!read_with_unit(text, units, sizeof(units) / sizeof(units[0]), &value) || value < 1 ||
@@ -101,7 +150,7 @@ int parse_percent(const char *option, const char *text, unsigned *percent, struc
 
 int parse_rate(const char *option, const char *text, unsigned max, unsigned *hz, struct error *err)
 {
-	static const struct unit units[] = {{"", 1}, {"Hz", 1}};
+	static const struct value_unit units[] = {{"", 1}, {"Hz", 1}};
 	uint64_t value;
 
 	if (!read_with_unit(text, units, sizeof(units) / sizeof(units[0]), &value) || value > max)
@@ -119,5 +168,61 @@ int parse_format(const char *option, const char *text, enum wire_format *format,
 				 "1.19, 1.21, "
 				 "1.22, 1.23, 1.25, 1.26)",
 				 option, text);
+	return 0;
+}
+
+int parse_overhead(const char *text, unsigned *percent, struct error *err)
+{
+	if (strcmp(text, "none") == 0) {
+		*percent = OVERHEAD_NONE;
+		return 0;
+	}
+	return parse_percent("--max-overhead", text, percent, err);
+}
+
+int parse_buffer(const char *text, size_t *bytes, struct error *err)
+{
+	uint64_t size;
+	int rc = parse_size("--buffer", text, 1u << 20, 1u << 30, &size, err);
+
+	if (rc == 0)
+		*bytes = (size_t)size;
+	return rc;
+}
+
+int parse_time(const char *option, const char *text, uint64_t *ns, struct error *err)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {{"", 1e9}, {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}};
+	size_t digits = strspn(text, "0123456789.");
+	char *end;
+	double value = digits ? strtod(text, &end) : -1;
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]) && value >= 0 && end == text + digits; i++) {
+		if (strcmp(end, units[i].name) == 0 && value * units[i].ns < 1e18) {
+			*ns = (uint64_t)(value * units[i].ns + 0.5);
+			return 0;
+		}
+	}
+	return error_set(err, EINVAL, "%s: %.40s is no time: 1.5s, 300ms, 20us, 800ns", option, text);
+}
+
+int parse_id(const char *option, const char *text, uint64_t *id, struct error *err)
+{
+	char *end = NULL;
+
+	errno = 0;
+	*id = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
+	if (!*id || errno || *end)
+		return error_set(err, EINVAL, "%s: %.40s is no number from 1 on", option, text);
+	return 0;
+}
+
+int parse_sort(const char *text, uint8_t *sort, struct error *err)
+{
+	if (!summary_sort_parse(text, sort))
+		return error_set(err, EINVAL, "--sort '%s' is not running, runnable, blocked or count", text);
 	return 0;
 }

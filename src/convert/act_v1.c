@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Each v1 event as the steps of ops that say the same. A v1 file tells of Ps
- * and what runs on them; of threads it has the number at a P's start. What
- * ops need beyond that is inferred: a P starts on the thread that is named,
- * keeps it until it stops, and a goroutine in a system call stays on its
- * thread. As far as it goes the same as golang.org/x/exp/trace makes of v1
- * files (tracev1.go): a call that did not lose its P lasts a nanosecond.
+ * Converts each v1 event to steps of ops. A v1 file describes Ps and what runs on them; of threads, it has
+ * only the number when a P starts. The rest is inferred: a P starts on the thread that is named and keeps it
+ * until it stops, and a goroutine in a system call stays on its thread. As far as v1 files go, the result
+ * agrees with golang.org/x/exp/trace (tracev1.go): a system call that did not lose its P lasts one
+ * nanosecond.
  */
 #include <errno.h>
 
@@ -27,68 +26,64 @@ static uint32_t string(struct reader_v1 *r, const char *text)
 	return strtab_add_str(r->b->strings, text);
 }
 
-/* --- who does it --- */
+/* --- the acting thread --- */
 
 static bool has_p(const struct reader_v1 *r)
 {
 	return r->ev.p >= 0;
 }
 
-/* The thread whose goroutine does what the event says; 0 if it is not there. */
-static uint32_t doer(struct reader_v1 *r)
+/* The thread of the event's P; 0 if the P is not running. */
+static uint32_t p_thread(const struct reader_v1 *r)
 {
-	const struct builder *b = r->b;
-	uint32_t g = r->ev.g ? builder_goroutine(b, r->ev.g) : 0;
-	const struct place *place = has_p(r) && (uint64_t)r->ev.p < b->nplaces ? &b->places[r->ev.p] : NULL;
-
-	if (!g || !place || place->status != P_RUNNING || b->threads[place->thread].g != g ||
-	    b->lives[g].status != G_RUNNING)
-		return 0;
-	return place->thread;
+	return builder_p_status(r->b, r->ev.p) == P_RUNNING ? r->b->sched.ps[r->ev.p].m : 0;
 }
 
-/* The thread of the event's P; 0 if the P does not run. */
-static uint32_t place_thread(const struct reader_v1 *r)
+/* The thread of the goroutine that the event is of; 0 if there is none. */
+static uint32_t doer(struct reader_v1 *r)
 {
-	const struct builder *b = r->b;
-	const struct place *place = has_p(r) && (uint64_t)r->ev.p < b->nplaces ? &b->places[r->ev.p] : NULL;
+	const struct sched *sched = &r->b->sched;
+	uint32_t g = r->ev.g ? builder_goroutine(r->b, r->ev.g) : 0, thread = p_thread(r);
 
-	return place && place->status == P_RUNNING ? place->thread : 0;
+	return g && thread && sched->ms[thread].g == g && sched->gs[g].status == G_RUNNING ? thread : 0;
 }
 
 /* --- Ps --- */
 
-/* The P of the event, made known: idle, as all are at the start but that of the tracer. NULL: see
- * builder_place. */
-static struct place *place_of(struct reader_v1 *r)
+static int fit_p(struct reader_v1 *r)
 {
-	struct place *place = builder_place(r->b, (uint64_t)r->ev.p);
+	int ret = builder_fit_p(r->b, (uint64_t)r->ev.p);
 
-	if (!place || array_grow((void **)&r->ps, &r->nps, (size_t)r->ev.p + 1, sizeof(*r->ps)))
-		return NULL;
-	if (!place->known) {
-		const struct op op = {.p = (int32_t)r->ev.p, .status = P_IDLE};
+	if (!ret && array_grow((void **)&r->ps, &r->nps, (size_t)r->ev.p + 1, sizeof(*r->ps)))
+		ret = v1_no_memory(r);
+	return ret;
+}
 
-		if (builder_p_status(r->b, r->time, &op))
-			return NULL;
-	}
-	return place;
+/* Introduces the event's P as idle. At the start of a trace all Ps are, except the tracer's. */
+static int know_p(struct reader_v1 *r)
+{
+	const struct op op = {.p = (int32_t)r->ev.p, .status = P_IDLE};
+	int ret = fit_p(r);
+
+	if (ret || builder_p_status(r->b, r->ev.p) != P_UNKNOWN)
+		return ret;
+	return builder_add_p_status(r->b, r->time, &op);
 }
 
 /* Takes a P from its thread. */
 static int release(struct reader_v1 *r, int32_t p)
 {
-	const struct place *place = &r->b->places[p];
+	unsigned status = builder_p_status(r->b, p);
+	uint32_t thread = r->b->sched.ps[p].m;
 
-	if (place->status == P_RUNNING)
-		return STEP(r, .kind = OP_PROC_STOP, .m = place->thread, .inferred = true);
-	if (place->status == P_SYSCALL || place->status == P_ABANDONED)
-		return STEP_P(r, p, .kind = OP_PROC_STEAL, .m = place->thread, .m2 = place->thread,
-			      .inferred = true);
+	if (status == P_RUNNING)
+		return STEP(r, .kind = OP_PROC_STOP, .m = thread, .inferred = true);
+	if (status == P_SYSCALL || status == P_ABANDONED)
+		return STEP_P(r, p, .kind = OP_PROC_STEAL, .m = thread, .m2 = thread, .inferred = true);
 	return 0;
 }
 
-/* The thread that the P is on, or was last. */
+/* The thread that has the P, or had it last. */
 static int thread_of(struct reader_v1 *r, uint32_t *thread)
 {
 	int ret = 0;
@@ -99,46 +94,48 @@ static int thread_of(struct reader_v1 *r, uint32_t *thread)
 	return ret ? v1_no_memory(r) : 0;
 }
 
-/* The event's P runs afterwards, on its thread. */
+/* Makes the event's P run, on its thread. */
 static int run_p(struct reader_v1 *r)
 {
-	struct place *place = place_of(r);
 	uint32_t thread;
-	int ret;
+	int ret = know_p(r);
 
-	if (!place)
-		return -EBADMSG;
-	if (thread_of(r, &thread))
-		return -ENOMEM;
-	if (place->status == P_RUNNING && place->thread == thread)
+	if (!ret)
+		ret = thread_of(r, &thread);
+	if (ret)
+		return ret;
+	if (p_thread(r) == thread)
 		return 0;
 	ret = release(r, (int32_t)r->ev.p);
-	if (!ret && r->b->threads[thread].p != NO_P)
-		ret = release(r, r->b->threads[thread].p);
+	if (!ret && r->b->sched.ms[thread].p != NO_P)
+		ret = release(r, r->b->sched.ms[thread].p);
 	return ret ? ret : STEP_P(r, (int32_t)r->ev.p, .kind = OP_PROC_START, .m = thread);
 }
 
-/* A thread that runs a goroutine on another P is not the one that is meant, whatever its number. */
+/*
+ * A thread that runs a goroutine on another P cannot be the one that starts this P, even if the file gives
+ * its number.
+ */
 static bool is_busy(const struct reader_v1 *r, uint32_t thread)
 {
-	const struct thread *t = &r->b->threads[thread];
+	const struct sched_m *held = &r->b->sched.ms[thread];
 
-	return t->g && r->b->lives[t->g].status == G_RUNNING && t->p != (int32_t)r->ev.p;
+	return r->b->sched.gs[held->g].status == G_RUNNING && held->p != (int32_t)r->ev.p;
 }
 
 static int proc_start(struct reader_v1 *r)
 {
-	struct place *place = has_p(r) ? builder_place(r->b, (uint64_t)r->ev.p) : NULL;
-	bool first = place && !place->known && r->starting;
+	bool first = r->starting && builder_p_status(r->b, r->ev.p) == P_UNKNOWN;
 	uint64_t id = r->format == WIRE_V0 ? (uint64_t)r->ev.p : r->ev.args[0];
 	uint32_t thread;
 	int ret;
 
 	if (!has_p(r))
 		return no_place(r);
-	if (!place || array_grow((void **)&r->ps, &r->nps, (size_t)r->ev.p + 1, sizeof(*r->ps)))
-		return -EBADMSG;
-	/* M 0 is the first thread of all; threads of ops have other numbers than 0. */
+	ret = fit_p(r);
+	if (ret)
+		return ret;
+	/* M 0 is the process's first thread; in ops no thread has the number 0. */
 	ret = builder_thread(r->b, id, &thread);
 	if (!ret && (!thread || is_busy(r, thread)))
 		ret = builder_new_thread(r->b, &thread);
@@ -148,21 +145,20 @@ static int proc_start(struct reader_v1 *r)
 	if (first && !r->b->threads[thread].had_p) {
 		const struct op op = {.p = (int32_t)r->ev.p, .status = P_RUNNING, .m = thread};
 
-		return builder_p_status(r->b, r->time, &op);
+		return builder_add_p_status(r->b, r->time, &op);
 	}
 	return run_p(r);
 }
 
 static int proc_stop(struct reader_v1 *r)
 {
-	const struct place *place = has_p(r) ? place_of(r) : NULL;
+	int ret;
 
 	if (!has_p(r))
 		return no_place(r);
-	if (!place)
-		return -EBADMSG;
-	/* Behind GoSysBlock it is idle already. */
-	return release(r, (int32_t)r->ev.p);
+	ret = know_p(r);
+	/* After GoSysBlock the P is idle already. */
+	return ret ? ret : release(r, (int32_t)r->ev.p);
 }
 
 static int gomaxprocs(struct reader_v1 *r)
@@ -172,7 +168,7 @@ static int gomaxprocs(struct reader_v1 *r)
 
 	for (uint64_t i = 0; r->starting && i < r->ev.args[0] && i < 1024; i++) {
 		r->ev.p = (int64_t)i;
-		if (!place_of(r))
+		if (know_p(r))
 			return -EBADMSG;
 	}
 	r->ev.p = p;
@@ -185,7 +181,7 @@ static int gomaxprocs(struct reader_v1 *r)
 	return STEP(r, .kind = OP_PROCS_CHANGE, .m = doer(r), .arg = r->procs, .stack = stack);
 }
 
-int v1_tell_procs(struct reader_v1 *r)
+int v1_emit_procs(struct reader_v1 *r)
 {
 	uint32_t thread = doer(r);
 
@@ -197,28 +193,29 @@ int v1_tell_procs(struct reader_v1 *r)
 
 /* --- goroutines --- */
 
-/* A goroutine that waits, or is in a system call, can run afterwards. */
+/* Makes a goroutine that waits or is in a system call runnable. */
 static int make_runnable(struct reader_v1 *r, uint32_t g, bool inferred)
 {
-	const struct life *life = &r->b->lives[g];
-	const struct thread *thread = &r->b->threads[life->thread];
+	const struct sched_g *life = &r->b->sched.gs[g];
+	uint32_t thread = life->m;
+	int32_t p = r->b->sched.ms[thread].p;
 	int ret = 0;
 
 	if (life->status == G_WAITING)
 		return STEP(r, .kind = OP_GO_UNBLOCK, .g2 = g, .inferred = inferred);
 	if (life->status != G_SYSCALL)
 		return 0;
-	if (thread->p != NO_P && r->b->places[thread->p].status == P_SYSCALL)
-		ret = release(r, thread->p);
-	return ret ? ret : STEP(r, .kind = OP_SYSCALL_END_BLOCKED, .m = life->thread, .inferred = inferred);
+	if (builder_p_status(r->b, p) == P_SYSCALL)
+		ret = release(r, p);
+	return ret ? ret : STEP(r, .kind = OP_SYSCALL_END_BLOCKED, .m = thread, .inferred = inferred);
 }
 
-/* The thread is about to run another one: its system call is over, though nothing told so. */
+/* The thread is about to run another goroutine, so its system call has ended, although no event said so. */
 static int free_thread(struct reader_v1 *r, uint32_t thread)
 {
-	uint32_t g = r->b->threads[thread].g;
+	uint32_t g = r->b->sched.ms[thread].g;
 
-	if (g && r->b->lives[g].status == G_RUNNING)
+	if (g && r->b->sched.gs[g].status == G_RUNNING)
 		return STEP(r, .kind = OP_GO_STOP, .m = thread, .string = string(r, "unspecified"),
 			    .inferred = true);
 	return g ? make_runnable(r, g, true) : 0;
@@ -249,25 +246,28 @@ static int go_create(struct reader_v1 *r)
 	if (r->starting) {
 		const struct op op = {.g = g, .p = NO_P, .status = G_RUNNABLE, .stack = entry};
 
-		return builder_g_status(r->b, &op);
+		return builder_add_g_status(r->b, &op);
 	}
 	if (has_p(r) && run_p(r))
 		return -EBADMSG;
-	thread = place_thread(r);
+	thread = p_thread(r);
 	if (!thread)
 		return create_on_no_p(r, g);
-	/* Who creates is in no system call, whatever was not told of its end. */
-	if (r->b->lives[r->b->threads[thread].g].status == G_SYSCALL && free_thread(r, thread))
+	/*
+	 * A goroutine that creates another one is not in a system call; the event of the call's end may be
+	 * missing.
+	 */
+	if (r->b->sched.gs[r->b->sched.ms[thread].g].status == G_SYSCALL && free_thread(r, thread))
 		return -EBADMSG;
 	return STEP(r, .kind = OP_GO_CREATE, .m = thread, .g2 = g, .stack = stack, .stack2 = entry);
 }
 
-/* Created just before, it was not there to run: it waits, or is in a system call. */
+/* The goroutine was created by the event before, but is not runnable: it waits, or is in a system call. */
 static int go_status(struct reader_v1 *r, unsigned status)
 {
 	uint32_t g = builder_goroutine(r->b, r->ev.args[0]), thread = 0;
 
-	if (!g || r->b->lives[g].status != G_RUNNABLE)
+	if (!g || r->b->sched.gs[g].status != G_RUNNABLE)
 		return no_place(r);
 	if (status == G_SYSCALL && builder_new_thread(r->b, &thread))
 		return v1_no_memory(r);
@@ -284,9 +284,9 @@ static int go_start(struct reader_v1 *r)
 	if (!g || !has_p(r))
 		return no_place(r);
 	ret = run_p(r);
-	thread = ret ? 0 : r->b->places[r->ev.p].thread;
+	thread = ret ? 0 : r->b->sched.ps[r->ev.p].m;
 	if (!ret && r->starting && builder_began_as(r->b, g, G_RUNNABLE) && !r->b->threads[thread].had_g &&
-	    r->b->places[r->ev.p].status == P_RUNNING)
+	    builder_p_status(r->b, r->ev.p) == P_RUNNING)
 		return builder_amend_status(r->b, g, G_RUNNING, thread);
 	if (!ret)
 		ret = free_thread(r, thread);
@@ -301,35 +301,18 @@ static int go_start(struct reader_v1 *r)
 	return STEP(r, .kind = OP_GO_LABEL, .m = thread, .string = label);
 }
 
-/* The reasons as the runtime of v2 words them (format-independent strings of ops). */
-static const char *const reasons[V1_EVENT_COUNT] = {
-	[V1_GO_STOP] = "forever",
-	[V1_GO_SCHED] = "runtime.Gosched",
-	[V1_GO_PREEMPT] = "preempted",
-	[V1_GO_SLEEP] = "sleep",
-	[V1_GO_BLOCK] = "",
-	[V1_GO_BLOCK_SEND] = "chan send",
-	[V1_GO_BLOCK_RECV] = "chan receive",
-	[V1_GO_BLOCK_SELECT] = "select",
-	[V1_GO_BLOCK_SYNC] = "sync",
-	[V1_GO_BLOCK_COND] = "sync.(*Cond).Wait",
-	[V1_GO_BLOCK_NET] = "network",
-	[V1_GO_BLOCK_GC] = "GC mark assist wait for work",
-};
-
 static int go_leave(struct reader_v1 *r)
 {
-	bool stop = r->ev.type == V1_GO_SCHED || r->ev.type == V1_GO_PREEMPT;
 	uint32_t thread = doer(r), stack;
 
 	if (!thread)
 		return no_place(r);
-	if (r->ev.type == V1_GO_END)
+	if (r->spec->op == OP_GO_DESTROY)
 		return STEP(r, .kind = OP_GO_DESTROY, .m = thread);
 	if (v1_take_stack(r, r->ev.stack, &stack))
 		return -ENOMEM;
-	return STEP(r, .kind = stop ? OP_GO_STOP : OP_GO_BLOCK, .m = thread,
-		    .string = string(r, reasons[r->ev.type]), .stack = stack);
+	return STEP(r, .kind = r->spec->op, .m = thread, .string = string(r, r->spec->reason),
+		    .stack = stack);
 }
 
 static int go_unblock(struct reader_v1 *r)
@@ -338,11 +321,11 @@ static int go_unblock(struct reader_v1 *r)
 
 	if (!g)
 		return no_place(r);
-	if (r->b->lives[g].status != G_WAITING)
+	if (r->b->sched.gs[g].status != G_WAITING)
 		return make_runnable(r, g, true);
 	if (v1_take_stack(r, r->ev.stack, &stack))
 		return -ENOMEM;
-	return STEP(r, .kind = OP_GO_UNBLOCK, .m = place_thread(r), .g2 = g, .stack = stack);
+	return STEP(r, .kind = OP_GO_UNBLOCK, .m = p_thread(r), .g2 = g, .stack = stack);
 }
 
 /* --- system calls --- */
@@ -360,7 +343,7 @@ static int sys_call(struct reader_v1 *r, bool blocks)
 	return ret || blocks ? ret : STEP(r, .kind = OP_SYSCALL_END, .m = thread, .inferred = true);
 }
 
-/* The P was taken out of the call, by whom is not told. */
+/* The P was taken from a goroutine in a system call. The file does not record which thread took it. */
 static int sys_block(struct reader_v1 *r)
 {
 	uint32_t thread = doer(r), g = builder_goroutine(r->b, r->ev.g);
@@ -370,10 +353,9 @@ static int sys_block(struct reader_v1 *r)
 		ret = STEP(r, .kind = OP_SYSCALL_BEGIN, .m = thread, .inferred = true);
 	if (ret)
 		return ret;
-	if (!has_p(r) || !g || r->b->lives[g].status != G_SYSCALL || (uint64_t)r->ev.p >= r->b->nplaces ||
-	    r->b->places[r->ev.p].status != P_SYSCALL)
+	if (!g || r->b->sched.gs[g].status != G_SYSCALL || builder_p_status(r->b, r->ev.p) != P_SYSCALL)
 		return no_place(r);
-	thread = r->b->places[r->ev.p].thread;
+	thread = r->b->sched.ps[r->ev.p].m;
 	ret = STEP_P(r, (int32_t)r->ev.p, .kind = OP_PROC_STEAL, .m = thread, .m2 = thread);
 	r->ps[r->ev.p].steal = (uint32_t)r->b->ops.n;
 	r->ps[r->ev.p].generation = r->b->generation;
@@ -381,22 +363,19 @@ static int sys_block(struct reader_v1 *r)
 }
 
 /*
- * A P that was taken from one call by another's end has no ProcStop and
- * ProcStart between the two (exitsyscallfast_reacquired, Go 1.21
- * runtime/proc.go): it goes on with the thread of the latter.
+ * If the end of one system call takes the P of another, there is no ProcStop and ProcStart in between
+ * (exitsyscallfast_reacquired, Go 1.21 runtime/proc.go). The P continues on the thread of the former.
  */
 static int sys_exit(struct reader_v1 *r)
 {
 	uint32_t g = builder_goroutine(r->b, r->ev.g);
-	uint32_t thread = g ? r->b->lives[g].thread : 0;
-	const struct place *place;
+	uint32_t thread = r->b->sched.gs[g].m;
 
 	if (!g)
 		return no_place(r);
-	place = has_p(r) ? place_of(r) : NULL;
-	if (has_p(r) && !place)
+	if (has_p(r) && know_p(r))
 		return -EBADMSG;
-	if (place && place->status == P_IDLE && thread && r->b->threads[thread].p == NO_P) {
+	if (builder_p_status(r->b, r->ev.p) == P_IDLE && thread && r->b->sched.ms[thread].p == NO_P) {
 		r->ps[r->ev.p].thread = thread;
 		if (r->ps[r->ev.p].steal && r->ps[r->ev.p].generation == r->b->generation) {
 			builder_amend_thief(r->b, r->ps[r->ev.p].steal - 1, thread);
@@ -413,7 +392,7 @@ static const char *stw_kind(const struct reader_v1 *r)
 {
 	uint64_t kind = r->ev.args[0];
 
-	if (r->format < WIRE_GO110) /* gcMark's scan is that of mark termination */
+	if (r->format < WIRE_GO110) /* gcMark's scan happens in mark termination */
 		return event_v1_stw(1);
 	if (r->format < WIRE_GO121)
 		return event_v1_stw(kind < 2 ? kind + 1 : 0);
@@ -423,9 +402,9 @@ static const char *stw_kind(const struct reader_v1 *r)
 static int stw(struct reader_v1 *r)
 {
 	uint32_t thread = doer(r);
-	const struct life *life = &r->b->lives[r->b->threads[thread].g];
+	bool stopped = sched_stw_count(&r->b->sched, r->b->sched.ms[thread].g);
 
-	if (!thread || (r->ev.type == V1_STW_DONE) == (life->nstw == 0))
+	if (!thread || (r->ev.type == V1_STW_DONE) == !stopped)
 		return no_place(r);
 	if (r->ev.type == V1_STW_DONE)
 		return STEP(r, .kind = OP_STW_END, .m = thread);
@@ -434,15 +413,18 @@ static int stw(struct reader_v1 *r)
 
 static int gc(struct reader_v1 *r)
 {
-	bool on = r->b->gc == GC_ON, begins = r->ev.type == V1_GC_START;
+	bool on = r->b->sched.gc == GC_ON, begins = r->ev.type == V1_GC_START;
 	uint32_t thread = doer(r), stack;
 
-	/* The first begin of all needs nobody; with no P either, it was under way when the trace began. */
-	if (!thread && begins && r->b->gc == GC_UNKNOWN)
-		thread = place_thread(r);
-	if (!thread && begins && r->b->gc == GC_UNKNOWN)
+	/*
+	 * The first beginning in a trace may lack a goroutine. If there is no P either, the cycle began
+	 * before the trace.
+	 */
+	if (!thread && begins && r->b->sched.gc == GC_UNKNOWN)
+		thread = p_thread(r);
+	if (!thread && begins && r->b->sched.gc == GC_UNKNOWN)
 		return STEP(r, .kind = OP_GC_ACTIVE);
-	if (on == begins || (!doer(r) && r->b->gc != GC_UNKNOWN))
+	if (on == begins || (!doer(r) && r->b->sched.gc != GC_UNKNOWN))
 		return no_place(r);
 	if (v1_take_stack(r, r->ev.stack, &stack))
 		return -ENOMEM;
@@ -452,9 +434,9 @@ static int gc(struct reader_v1 *r)
 static int sweep(struct reader_v1 *r)
 {
 	bool begins = r->ev.type == V1_GC_SWEEP_START;
-	uint32_t thread = place_thread(r), stack;
+	uint32_t thread = p_thread(r), stack;
 
-	if (!thread || r->b->places[r->ev.p].sweeps == begins)
+	if (!thread || r->b->sched.ps[r->ev.p].sweeps == begins)
 		return no_place(r);
 	if (v1_take_stack(r, r->ev.stack, &stack))
 		return -ENOMEM;
@@ -465,14 +447,14 @@ static int sweep(struct reader_v1 *r)
 static int assist(struct reader_v1 *r)
 {
 	bool begins = r->ev.type == V1_GC_MARK_ASSIST_START;
-	uint32_t thread = doer(r), g = r->b->threads[thread].g, stack;
+	uint32_t thread = doer(r), g = r->b->sched.ms[thread].g, stack;
 	int ret = 0;
 
-	if (thread && !begins && !r->b->lives[g].assists)
+	if (thread && !begins && !sched_assists(&r->b->sched, g))
 		ret = builder_assisted(r->b, g);
 	if (ret)
 		return ret;
-	if (!thread || r->b->lives[g].assists == begins)
+	if (!thread || sched_assists(&r->b->sched, g) == begins)
 		return no_place(r);
 	if (v1_take_stack(r, r->ev.stack, &stack))
 		return -ENOMEM;
@@ -481,7 +463,7 @@ static int assist(struct reader_v1 *r)
 
 static int heap(struct reader_v1 *r)
 {
-	uint32_t thread = place_thread(r);
+	uint32_t thread = p_thread(r);
 
 	if (!thread)
 		return no_place(r);
@@ -533,61 +515,73 @@ static int sample(struct reader_v1 *r)
 	return 0;
 }
 
-static int act(struct reader_v1 *r, size_t i)
+static int act_on_world(struct reader_v1 *r)
 {
-	switch (r->ev.type) {
-	case V1_GOMAXPROCS:
+	switch (r->spec->op) {
+	case OP_PROCS_CHANGE:
 		return gomaxprocs(r);
-	case V1_PROC_START:
-		return proc_start(r);
-	case V1_PROC_STOP:
-		return proc_stop(r);
-	case V1_GC_START:
-	case V1_GC_DONE:
+	case OP_GC_BEGIN:
+	case OP_GC_END:
 		return gc(r);
-	case V1_STW_START:
-	case V1_STW_DONE:
+	case OP_STW_BEGIN:
+	case OP_STW_END:
 		return stw(r);
-	case V1_GC_SWEEP_START:
-	case V1_GC_SWEEP_DONE:
+	case OP_GC_SWEEP_BEGIN:
+	case OP_GC_SWEEP_END:
 		return sweep(r);
-	case V1_GO_CREATE:
-		return go_create(r);
-	case V1_GO_START:
-	case V1_GO_START_LABEL:
-		return go_start(r);
-	case V1_GO_UNBLOCK:
-		return go_unblock(r);
-	case V1_GO_SYSCALL:
-		return sys_call(r, r->blocks[i / 8] >> i % 8 & 1);
-	case V1_GO_SYS_BLOCK:
-		return sys_block(r);
-	case V1_GO_SYS_EXIT:
-		return sys_exit(r);
-	case V1_GO_WAITING:
-		return go_status(r, G_WAITING);
-	case V1_GO_IN_SYSCALL:
-		return go_status(r, G_SYSCALL);
-	case V1_HEAP_ALLOC:
-	case V1_HEAP_GOAL:
-		return heap(r);
-	case V1_GC_MARK_ASSIST_START:
-	case V1_GC_MARK_ASSIST_DONE:
+	case OP_GC_ASSIST_BEGIN:
+	case OP_GC_ASSIST_END:
 		return assist(r);
-	case V1_USER_TASK_CREATE ... V1_USER_LOG:
+	case OP_HEAP_ALLOC:
+	case OP_HEAP_GOAL:
+		return heap(r);
+	case OP_TASK_BEGIN ... OP_LOG:
 		return annotation(r);
-	case V1_CPU_SAMPLE:
+	case OP_CPU_SAMPLE:
 		return sample(r);
 	default:
-		return reasons[r->ev.type] || r->ev.type == V1_GO_END ? go_leave(r) : 0;
+		return 0;
+	}
+}
+
+static int act(struct reader_v1 *r, size_t i)
+{
+	switch (r->spec->op) {
+	case OP_PROC_START:
+		return proc_start(r);
+	case OP_PROC_STOP:
+		return proc_stop(r);
+	case OP_PROC_STEAL:
+		return sys_block(r);
+	case OP_GO_CREATE:
+		return go_create(r);
+	case OP_GO_STATUS:
+		return go_status(r, event_v1_after(r->spec));
+	case OP_GO_START:
+		return go_start(r);
+	case OP_GO_UNBLOCK:
+		return go_unblock(r);
+	case OP_GO_DESTROY:
+	case OP_GO_STOP:
+	case OP_GO_BLOCK:
+		return go_leave(r);
+	case OP_SYSCALL_BEGIN:
+		return sys_call(r, r->blocks[i / 8] >> i % 8 & 1);
+	case OP_SYSCALL_END_BLOCKED:
+		return sys_exit(r);
+	default:
+		return act_on_world(r);
 	}
 }
 
 int v1_act(struct reader_v1 *r, size_t i)
 {
-	int ret = act(r, i);
+	int ret;
 
-	/* What matters is the P's event right behind it. */
+	r->spec = event_v1_spec(r->ev.type, r->format);
+	ret = act(r, i);
+
+	/* `steal` matters only for the P's next event. */
 	if (r->ev.type != V1_GO_SYS_BLOCK && has_p(r) && (uint64_t)r->ev.p < r->nps)
 		r->ps[r->ev.p].steal = 0;
 	return ret;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Who there is, and generations: how they open and close. The steps are in steps.c. */
+/* The builder's objects, and how generations are opened and closed. Steps are in steps.c. */
 #include "convert/builder.h"
 
 #include <errno.h>
@@ -9,12 +9,12 @@
 #include "wire/buffer.h"
 
 /*
- * Made-up thread ids begin here: above every id of Linux (PID_MAX_LIMIT of the
- * kernel's threads.h). Ids of a file that are none of Linux get one, too.
+ * Invented thread ids begin here, above every id of Linux (PID_MAX_LIMIT in the kernel's threads.h). Thread
+ * ids in a file that exceed Linux's limit are replaced, too.
  */
 #define FIRST_MADE_TID (1u << 22)
 
-/* In ns: what is between a generation's start, its open ranges, and all else (OP_UNIT_NS). */
+/* Distances in ns between a generation's start, its open ranges, and all other ops (OP_UNIT_NS). */
 enum { GAP = OP_UNIT_NS, LEAD = 3 * GAP };
 
 struct op *array_push(struct op_array *array)
@@ -30,20 +30,27 @@ struct op *array_push(struct op_array *array)
 
 static int grow_lives(struct builder *b, size_t want)
 {
-	if (array_grow((void **)&b->lives, &b->life_capacity, want, sizeof(*b->lives)) ||
+	if (sched_fit_gs(&b->sched, want) ||
+	    array_grow((void **)&b->lives, &b->life_capacity, want, sizeof(*b->lives)) ||
 	    array_grow((void **)&b->goids, &b->goid_capacity, want, sizeof(*b->goids)))
 		return -ENOMEM;
 	return 0;
 }
 
+static int fit_threads(struct builder *b, size_t want)
+{
+	if (sched_fit_ms(&b->sched, want))
+		return -ENOMEM;
+	return array_grow((void **)&b->threads, &b->thread_capacity, want, sizeof(*b->threads));
+}
+
 int builder_init(struct builder *b, const struct convert_sink *sink, struct convert_result *result,
 		 struct error *err)
 {
-	*b = (struct builder){.sink = *sink, .result = result, .err = err, .last = 1};
+	*b = (struct builder){.sink = *sink, .result = result, .err = err, .last = 1, .sched.exact = true};
 	b->strings = strtab_new();
 	b->texts = strtab_new();
-	if (!b->strings || !b->texts || stacks_init(&b->stacks) || grow_lives(b, 1) ||
-	    array_grow((void **)&b->threads, &b->thread_capacity, 1, sizeof(*b->threads)))
+	if (!b->strings || !b->texts || stacks_init(&b->stacks) || grow_lives(b, 1) || fit_threads(b, 1))
 		return error_set(err, ENOMEM, "out of memory");
 	b->nlives = b->nthreads = 1;
 	return 0;
@@ -56,14 +63,14 @@ void builder_free(struct builder *b)
 	if (b->texts)
 		strtab_free(b->texts);
 	stacks_free(&b->stacks);
-	idmap_free(&b->life_by_goid);
-	idmap_free(&b->thread_by_id);
-	idmap_free(&b->task_ends);
+	sched_free(&b->sched);
+	map64_free(&b->life_by_goid);
+	map64_free(&b->thread_by_id);
+	map64_free(&b->task_ends);
 	free(b->lives);
 	free(b->goids);
 	free(b->ended);
 	free(b->unused);
-	free(b->places);
 	free(b->threads);
 	free(b->p_statuses.ops);
 	free(b->g_statuses.ops);
@@ -75,12 +82,12 @@ void builder_free(struct builder *b)
 
 static int add_thread(struct builder *b, uint32_t tid, uint32_t *thread)
 {
-	if (array_grow((void **)&b->threads, &b->thread_capacity, b->nthreads + 1, sizeof(*b->threads)))
+	if (fit_threads(b, b->nthreads + 1))
 		return -ENOMEM;
 	if (!tid)
 		tid = FIRST_MADE_TID + b->made_threads++;
 	*thread = (uint32_t)b->nthreads++;
-	b->threads[*thread] = (struct thread){.tid = tid, .p = NO_P};
+	b->threads[*thread] = (struct built_thread){.tid = tid};
 	return 0;
 }
 
@@ -94,66 +101,62 @@ int builder_thread(struct builder *b, uint64_t id, uint32_t *thread)
 	*thread = 0;
 	if (id == UINT64_MAX)
 		return 0;
-	*thread = idmap_get(&b->thread_by_id, id);
-	if (*thread != IDMAP_NONE)
+	*thread = map64_find(&b->thread_by_id, id);
+	if (*thread != MAP64_NONE)
 		return 0;
 	if (add_thread(b, id < FIRST_MADE_TID ? (uint32_t)id : 0, thread))
 		return -ENOMEM;
-	return idmap_set(&b->thread_by_id, id, *thread);
+	return map64_set(&b->thread_by_id, id, *thread);
 }
 
 uint32_t builder_goroutine(const struct builder *b, uint64_t goid)
 {
-	uint32_t g = idmap_get(&b->life_by_goid, goid);
+	uint32_t g = map64_find(&b->life_by_goid, goid);
 
-	return g != IDMAP_NONE && b->lives[g].status && b->goids[g] == goid ? g : 0;
+	return g != MAP64_NONE && b->sched.gs[g].status && b->goids[g] == goid ? g : 0;
 }
 
 int builder_new_life(struct builder *b, uint64_t goid, uint32_t *g)
 {
-	uint32_t before = idmap_get(&b->life_by_goid, goid);
-	bool reborn = before != IDMAP_NONE && b->goids[before] == goid;
+	uint32_t before = map64_find(&b->life_by_goid, goid);
+	bool reborn = before != MAP64_NONE && b->goids[before] == goid;
 
 	if (b->nunused) {
 		*g = b->unused[--b->nunused];
 	} else {
-		if (b->nlives >= IDMAP_NONE || grow_lives(b, b->nlives + 1))
+		if (b->nlives >= MAP64_NONE || grow_lives(b, b->nlives + 1))
 			return -ENOMEM;
 		*g = (uint32_t)b->nlives++;
 	}
-	b->lives[*g] = (struct life){.goid = goid, .reborn = reborn};
+	b->lives[*g] = (struct g_life){.goid = goid, .reborn = reborn};
 	b->goids[*g] = goid;
-	return idmap_set(&b->life_by_goid, goid, *g);
+	return map64_set(&b->life_by_goid, goid, *g);
 }
 
 int builder_any_goroutine(struct builder *b, uint64_t goid, uint32_t *g)
 {
-	*g = idmap_get(&b->life_by_goid, goid);
-	if (*g != IDMAP_NONE && b->goids[*g] == goid)
+	*g = map64_find(&b->life_by_goid, goid);
+	if (*g != MAP64_NONE && b->goids[*g] == goid)
 		return 0;
 	if (builder_new_life(b, goid, g) ||
 	    array_grow((void **)&b->ended, &b->ended_capacity, b->nended + 1, sizeof(*b->ended)))
 		return -ENOMEM;
-	b->ended[b->nended++] = *g; /* it never lives: the index is free after the generation */
+	b->ended[b->nended++] =
+		*g; /* no goroutine lives there yet: the index becomes free with the generation */
 	return 0;
 }
 
-enum { MOST_PLACES = 1 << 16 }; /* the encoders take no more; GOMAXPROCS is at most 1024 */
+enum { MOST_PS = 1 << 16 }; /* limit of the encoders; GOMAXPROCS is at most 1024 */
 
-struct place *builder_place(struct builder *b, uint64_t id)
+int builder_fit_p(struct builder *b, uint64_t id)
 {
-	if (id >= MOST_PLACES) {
-		error_set(b->err, EBADMSG, "there is a P with the number %llu, and Go has at most 1024",
-			  (unsigned long long)id);
-		return NULL;
-	}
-	if (array_grow((void **)&b->places, &b->place_capacity, (size_t)id + 1, sizeof(*b->places))) {
-		error_set(b->err, ENOMEM, "out of memory");
-		return NULL;
-	}
-	if (id >= b->nplaces)
-		b->nplaces = (size_t)id + 1;
-	return &b->places[id];
+	if (id >= MOST_PS)
+		return error_set(b->err, EBADMSG,
+				 "there is a P with the number %llu, and Go has at most 1024",
+				 (unsigned long long)id);
+	if (sched_fit_ps(&b->sched, (size_t)id + 1))
+		return error_set(b->err, ENOMEM, "out of memory");
+	return 0;
 }
 
 void builder_g_stack(struct builder *b, uint32_t g, uint32_t stack)
@@ -166,39 +169,40 @@ void builder_g_stack(struct builder *b, uint32_t g, uint32_t stack)
 
 /* --- generations --- */
 
-static int tell_places(struct builder *b)
+static int state_ps(struct builder *b)
 {
-	for (size_t i = 0; i < b->nplaces; i++) {
-		const struct place *place = &b->places[i];
-		struct op *op = place->known ? array_push(&b->p_statuses) : NULL;
+	for (size_t i = 0; i < b->sched.nps; i++) {
+		const struct sched_p *p = &b->sched.ps[i];
+		struct op *op = p->status != P_UNKNOWN ? array_push(&b->p_statuses) : NULL;
 
-		if (!place->known)
+		if (p->status == P_UNKNOWN)
 			continue;
 		if (!op)
 			return -ENOMEM;
 		op->kind = OP_PROC_STATUS;
 		op->p = (int32_t)i;
-		op->status = place->status;
-		op->m = b->threads[place->thread].tid;
+		op->status = p->status;
+		op->m = b->threads[p->m].tid;
 	}
 	return 0;
 }
 
-static int tell_lives(struct builder *b)
+static int state_goroutines(struct builder *b)
 {
 	for (size_t i = 1; i < b->nlives; i++) {
-		struct life *life = &b->lives[i];
-		struct op *op = life->status ? array_push(&b->g_statuses) : NULL;
+		const struct sched_g *g = &b->sched.gs[i];
+		struct g_life *life = &b->lives[i];
+		struct op *op = g->status != G_DEAD ? array_push(&b->g_statuses) : NULL;
 
 		life->birth_at = life->status_at = 0;
-		if (!life->status)
+		if (g->status == G_DEAD)
 			continue;
 		if (!op)
 			return -ENOMEM;
 		op->kind = OP_GO_STATUS;
 		op->g = (uint32_t)i;
-		op->status = life->status;
-		op->m = b->threads[life->thread].tid;
+		op->status = g->status;
+		op->m = b->threads[g->m].tid;
 		life->status_at = (uint32_t)b->g_statuses.n;
 	}
 	return 0;
@@ -206,17 +210,19 @@ static int tell_lives(struct builder *b)
 
 int builder_open(struct builder *b, uint64_t start)
 {
-	b->generation++;
+	b->sched.first_generation = b->generation++ == 0;
 	b->hint = start;
 	b->floor = b->last + 1;
-	b->last = b->floor + LEAD + (b->generation == 1 ? MOST_ACTIVES : 0);
+	b->last = b->floor;
+	if (!b->sink.source_times)
+		b->last += LEAD + (b->generation == 1 ? MOST_ACTIVES : 0);
 	b->p_statuses.n = b->g_statuses.n = b->actives.n = b->ops.n = 0;
-	if (tell_places(b) || tell_lives(b))
+	if (state_ps(b) || state_goroutines(b))
 		return error_set(b->err, ENOMEM, "out of memory");
 	return 0;
 }
 
-/* Statuses stand first, those of Ps before those of goroutines; then what had begun; then what happened. */
+/* Order: statuses of Ps, statuses of goroutines, ranges already open, then everything else. */
 static int compose(struct builder *b)
 {
 	struct op_array *all = &b->ops;
@@ -236,10 +242,11 @@ static int compose(struct builder *b)
 	return 0;
 }
 
-/* Where the file says that it begins, but before all that happens in it. */
+/* Start of the generation: as in the file, but before all its ops. */
 static uint64_t start_time(const struct builder *b)
 {
-	uint64_t latest = b->floor, lead = 2 * GAP + b->actives.n, start = b->hint, first = b->last;
+	uint64_t latest = b->floor, lead = b->sink.source_times ? 0 : 2 * GAP + b->actives.n, start = b->hint,
+		 first = b->last;
 	size_t i = 0;
 
 	while (i < b->ops.n && b->ops.ops[i].kind == OP_CPU_SAMPLE)
@@ -258,13 +265,13 @@ static void date_head(struct builder *b, uint64_t start)
 	size_t nstatuses = b->p_statuses.n + b->g_statuses.n;
 
 	for (size_t i = 0; i < nstatuses + b->actives.n; i++)
-		b->ops.ops[i].time = i < nstatuses ? start : start + GAP + (i - nstatuses);
+		b->ops.ops[i].time =
+			i < nstatuses || b->sink.source_times ? start : start + GAP + (i - nstatuses);
 }
 
 /*
- * The wall clock at the start. A file that has none says what its own clock
- * says, which makes a day in January 1970 of it, or the time since the machine
- * was started: order and distances are right.
+ * Wall clock at the start. If a file has none, its own clock is used, which gives a day in January 1970, or
+ * the time since boot: order and distances are right.
  */
 static void set_clock(const struct builder *b, struct generation *gen)
 {
@@ -281,7 +288,7 @@ static void set_clock(const struct builder *b, struct generation *gen)
 	gen->wall_nsec = (uint32_t)ns;
 }
 
-/* Indices of the dead are free from here on; nobody may be found by their ids any more. */
+/* Frees the indices of dead goroutines. Their ids can no longer be found. */
 static int bury(struct builder *b)
 {
 	if (array_grow((void **)&b->unused, &b->unused_capacity, b->nunused + b->nended, sizeof(*b->unused)))
@@ -294,7 +301,10 @@ static int bury(struct builder *b)
 	return 0;
 }
 
-/* Samples stand beside the order, but in their generation; the last one lasts as long as they do. */
+/*
+ * CPU samples are not ordered but must lie in their generation; the last generation is extended to include
+ * them.
+ */
 static void date_samples(struct builder *b, struct generation *gen)
 {
 	for (size_t i = 0; i < b->ops.n; i++) {

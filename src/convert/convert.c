@@ -26,7 +26,7 @@ int convert_trace(const uint8_t *bytes, size_t n, const struct functab *names,
 	ret = builder_init(&b, sink, result, err);
 	if (!ret)
 		ret = v1_format(bytes, n) ? from_v1(&b, bytes, n, names) : from_v2(&b, bytes, n);
-	/* A file that contradicts itself is as bad as one that breaks its format. */
+	/* Report a file that contradicts itself like one that breaks its format. */
 	if (ret == -EBADMSG && !result->fault.text[0]) {
 		result->fault = *err;
 		err->text[0] = '\0';

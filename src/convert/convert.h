@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * From the bytes of a trace file of any format to generations of ops, the same
- * that the model makes of a live process; the encoders make any format of them.
+ * Converts a trace file of any format to generations of ops, like those that the model makes of a live
+ * process. The encoders can write them in any format.
  */
 #ifndef GOTRACE_CONVERT_H
 #define GOTRACE_CONVERT_H
@@ -9,38 +9,45 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/op.h"
+#include "sched/op.h"
 #include "symbol/symbol.h"
 #include "util/error.h"
 
-/* Takes one generation, whole. 0, or a negative errno that ends the conversion, with its own error told. */
+/*
+ * Accepts one complete generation. Returns 0, or a negative errno that ends the conversion. The sink reports
+ * its own errors.
+ */
 struct convert_sink {
 	int (*generation)(void *ctx, const struct generation *gen);
 	void *ctx;
+	/*
+	 * Keep times as Go's readers report them, without the distances that encoders need (op_earliest). The
+	 * arg of a status in the first generation is then its time in the file.
+	 */
+	bool source_times;
 };
 
 struct convert_result {
 	unsigned version;     /* of the file: enum wire_format */
-	uint64_t generations; /* handed on */
-	uint64_t ops;         /* handed on, by kind below */
+	uint64_t generations; /* passed to the sink */
+	uint64_t ops;         /* passed to the sink; `kinds` counts them by kind */
 	uint64_t kinds[OP_KIND_COUNT];
-	uint64_t no_ops;       /* events that ops do not know: single objects of the heap */
-	uint64_t nameless;     /* stacks of addresses whose names are not known */
-	uint64_t no_place;     /* events that nothing is known to have run at: no goroutine, P or thread */
-	uint64_t error_offset; /* in the file, of the fault that ended it early */
-	struct error fault;    /* "" if the file was read to its end */
+	uint64_t no_ops;       /* events without an op: single heap objects */
+	uint64_t nameless;     /* stacks of addresses without names */
+	uint64_t no_place;     /* events for which no goroutine, P or thread is known */
+	uint64_t error_offset; /* offset in the file of the fault that ended the conversion */
+	struct error fault;    /* "" if the whole file was read */
 };
 
 /*
- * Reads n bytes and hands their generations on. Files of Go 1.5, 1.6 and v0
- * have addresses for frames: names, if not NULL, is the function table of the
- * program at its link-time addresses; not owned. 0; -EBADMSG if the file has a
- * fault (result->fault), after the generations before it; or another error
- * with err set, that of the sink as it is.
+ * Reads n bytes and passes their generations to the sink. In files of Go 1.5, 1.6 and v0, frames are
+ * addresses: names, if not NULL, is the program's function table at link-time addresses; not owned. Returns
+ * 0; -EBADMSG if the file has a fault (result->fault), after passing on the generations before it; or another
+ * error with err set, the sink's error unchanged.
  */
 int convert_trace(const uint8_t *bytes, size_t n, const struct functab *names,
 		  const struct convert_sink *sink, struct convert_result *result, struct error *err);
-/* Whether a file of that header has addresses without names. */
+/* Whether a file with this header has addresses without names. */
 bool convert_needs_names(const uint8_t *bytes, size_t n);
 
 #endif

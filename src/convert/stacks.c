@@ -7,7 +7,7 @@
 
 #include "wire/buffer.h"
 
-static int grow(struct stacks *stacks)
+static int grow(struct stack_set *stacks)
 {
 	size_t want = stacks->n + 1;
 
@@ -17,23 +17,23 @@ static int grow(struct stacks *stacks)
 	return 0;
 }
 
-int stacks_init(struct stacks *stacks)
+int stacks_init(struct stack_set *stacks)
 {
-	*stacks = (struct stacks){0};
+	*stacks = (struct stack_set){0};
 	if (grow(stacks))
 		return -ENOMEM;
 	stacks->n = 1;
 	return 0;
 }
 
-void stacks_free(struct stacks *stacks)
+void stacks_free(struct stack_set *stacks)
 {
 	for (size_t i = 1; i < stacks->n; i++)
 		free((void *)stacks->all[i].frames);
 	free(stacks->all);
 	free(stacks->older);
-	idmap_free(&stacks->by_hash);
-	idmap_free(&stacks->by_pc);
+	map64_free(&stacks->by_hash);
+	map64_free(&stacks->by_pc);
 	free(stacks->frames);
 }
 
@@ -68,9 +68,10 @@ static bool is_same(const struct stack *stack, const struct frame *frames, size_
 	return true;
 }
 
-enum { MOST_OF_ONE_HASH = 8 }; /* a file that was made so that more collide gets a stack twice */
+/* Bounds the search in files crafted to collide: further stacks with the hash may be stored twice. */
+enum { MOST_OF_ONE_HASH = 8 };
 
-static uint32_t find(const struct stacks *stacks, uint32_t first, const struct frame *frames, size_t n)
+static uint32_t find(const struct stack_set *stacks, uint32_t first, const struct frame *frames, size_t n)
 {
 	uint32_t id = first;
 
@@ -82,22 +83,22 @@ static uint32_t find(const struct stacks *stacks, uint32_t first, const struct f
 	return 0;
 }
 
-int stacks_add(struct stacks *stacks, const struct frame *frames, size_t n, uint32_t *id)
+int stacks_add(struct stack_set *stacks, const struct frame *frames, size_t n, uint32_t *id)
 {
 	uint64_t hash = hash_frames(frames, n);
-	uint32_t first = idmap_get(&stacks->by_hash, hash);
+	uint32_t first = map64_find(&stacks->by_hash, hash);
 	struct frame *copy;
 
 	*id = 0;
 	if (n == 0)
 		return 0;
-	if (first == IDMAP_NONE)
+	if (first == MAP64_NONE)
 		first = 0;
 	*id = find(stacks, first, frames, n);
 	if (*id)
 		return 0;
 	copy = malloc(n * sizeof(*copy));
-	if (!copy || grow(stacks) || idmap_set(&stacks->by_hash, hash, (uint32_t)stacks->n)) {
+	if (!copy || grow(stacks) || map64_set(&stacks->by_hash, hash, (uint32_t)stacks->n)) {
 		free(copy);
 		return -ENOMEM;
 	}
@@ -110,7 +111,7 @@ int stacks_add(struct stacks *stacks, const struct frame *frames, size_t n, uint
 
 /* --- addresses --- */
 
-/* Above every user address, and above those of names without one (wire/frames.h). */
+/* Above all user addresses, and above the PCs of names without an address (wire/frames.h). */
 #define MADE_PC (1ull << 49)
 
 static bool is_frame(const struct frame *a, const struct frame *b)
@@ -118,28 +119,28 @@ static bool is_frame(const struct frame *a, const struct frame *b)
 	return a->func == b->func && a->file == b->file && a->line == b->line;
 }
 
-static int note_frame(struct stacks *stacks, uint64_t key, const struct frame *frame)
+static int note_frame(struct stack_set *stacks, uint64_t key, const struct frame *frame)
 {
 	if (array_grow((void **)&stacks->frames, &stacks->frame_capacity, stacks->nframes + 1,
 		       sizeof(*stacks->frames)) ||
-	    idmap_set(&stacks->by_pc, key, (uint32_t)stacks->nframes))
+	    map64_set(&stacks->by_pc, key, (uint32_t)stacks->nframes))
 		return -ENOMEM;
 	stacks->frames[stacks->nframes++] = *frame;
 	return 0;
 }
 
-int stacks_distinct(struct stacks *stacks, struct frame *frame)
+int stacks_distinct(struct stack_set *stacks, struct frame *frame)
 {
-	uint32_t at = idmap_get(&stacks->by_pc, frame->pc);
+	uint32_t at = map64_find(&stacks->by_pc, frame->pc);
 	uint64_t key = hash_frames(frame, 1);
 	struct frame made = *frame;
 
-	if (at == IDMAP_NONE)
+	if (at == MAP64_NONE)
 		return note_frame(stacks, frame->pc, frame);
 	if (is_frame(&stacks->frames[at], frame))
 		return 0;
-	at = idmap_get(&stacks->by_pc, key);
-	if (at != IDMAP_NONE && is_frame(&stacks->frames[at], frame)) {
+	at = map64_find(&stacks->by_pc, key);
+	if (at != MAP64_NONE && is_frame(&stacks->frames[at], frame)) {
 		*frame = stacks->frames[at];
 		return 0;
 	}

@@ -1,21 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "dump/dump.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "wire/read_v1.h"
-
-int dump_line(struct dump *dump, struct line *line)
-{
-	if (dump->json)
-		line_print_json(line, dump->out);
-	else
-		line_print(line, dump->out);
-	if (!ferror(dump->out))
-		return 0;
-	return errno ? -errno : -EIO;
-}
 
 int dump_trace(struct dump *dump, const uint8_t *bytes, size_t n, struct wire_report *report)
 {

@@ -20,11 +20,9 @@ struct dump {
 };
 
 /* Prints the events of a trace of n bytes, up to its first fault. 0; -EBADMSG, and the report says what
- * is wrong; -EPIPE if nobody reads; or another negative errno, with report->error set. */
+ * is wrong; -EPIPE if the reader has gone; or another negative errno, with report->error set. */
 int dump_trace(struct dump *dump, const uint8_t *bytes, size_t n, struct wire_report *report);
 
-/* Private to the dump of all formats: prints the line. 0 or -EPIPE, -EIO. */
-int dump_line(struct dump *dump, struct line *line);
 /* v1 and v0 (dump_v1.c). */
 int dump_v1(struct dump *dump, const uint8_t *bytes, size_t n, struct wire_report *report);
 /* v2 (dump_v2.c). */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "dump/dump.h"
-#include "wire/event_args.h"
 #include "wire/read_v1.h"
 
 enum { MAX_TEXT = 4096 }; /* printed of a string */
@@ -22,7 +21,7 @@ static struct line_text as_text(struct v1_text text)
 	return (struct line_text){(const char *)text.bytes, text.len < MAX_TEXT ? text.len : MAX_TEXT};
 }
 
-/* ProcStart tells the thread, ProcStop ends what is known of it. */
+/* ProcStart names the thread; after ProcStop it is not known. */
 static uint64_t thread_of(struct dump_v1 *d, const struct v1_event *event)
 {
 	uint64_t *thread = &d->threads[event->proc], m;
@@ -39,20 +38,19 @@ static uint64_t thread_of(struct dump_v1 *d, const struct v1_event *event)
 
 static void add_arg(struct line *line, const struct dump_v1 *d, const struct v1_event *event, unsigned i)
 {
-	const char *name = event_v1_arg_names(event->type)[i];
-	const struct event_v1_spec *spec = event_v1_spec(event->type, v1_trace_format(d->trace));
+	const struct event_arg *arg = &event_v1_spec(event->type, v1_trace_format(d->trace))->args[i];
 
-	if (spec->string >> i & 1)
-		line_add_text(line, name, as_text(event->text).bytes, as_text(event->text).len);
-	else if (event->type == V1_GO_CREATE && i == 1 && v1_trace_format(d->trace) < WIRE_GO17)
+	if (arg->role == ARG_STRING)
+		line_add_text(line, arg->name, as_text(event->text).bytes, as_text(event->text).len);
+	else if (arg->role == ARG_ENTRY && v1_trace_format(d->trace) < WIRE_GO17)
 		line_add_number(line, "pc", event->args[i]);
 	else
-		line_add_number(line, name, event->args[i]);
+		line_add_number(line, arg->name, event->args[i]);
 }
 
 static void add_args(struct line *line, const struct dump_v1 *d, const struct v1_event *event)
 {
-	/* GCStart and GoSysExit gained a number: which formats have it, the count of arguments tells. */
+	/* GCStart and GoSysExit gained a number: the count of arguments says whether the format has it. */
 	for (unsigned i = 0; i < event->nargs; i++)
 		add_arg(line, d, event, i);
 	if (event->type == V1_USER_LOG)
@@ -99,7 +97,7 @@ static int print_event(struct dump_v1 *d, size_t i)
 	add_args(&line, d, &event);
 	if (d->dump->stacks)
 		add_frames(&line, d);
-	return dump_line(d->dump, &line);
+	return line_write(&line, d->dump->json, d->dump->out);
 }
 
 static int print_all(struct dump_v1 *d)

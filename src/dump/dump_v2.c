@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "dump/dump.h"
-#include "wire/event_args.h"
 #include "wire/visit.h"
 
 struct dump_v2 {
@@ -38,14 +37,14 @@ static int print(struct dump_v2 *d, struct line *line)
 	d->last = line->time;
 	d->printed = true;
 	if (!dump->stacks)
-		return dump_line(dump, line);
+		return line_write(line, dump->json, dump->out);
 	line->frames = dump->frames;
 	line->nframes = wire_view_stack(&d->view, line->stack, d->frames);
 	for (size_t i = 0; i < line->nframes; i++)
 		dump->frames[i] =
 			(struct line_frame){string_of(d, d->frames[i].func), string_of(d, d->frames[i].file),
 					    d->frames[i].line, d->frames[i].pc};
-	return dump_line(dump, line);
+	return line_write(line, dump->json, dump->out);
 }
 
 /* --- CPU samples, which a generation has apart --- */
@@ -130,23 +129,26 @@ static const char *status_name(unsigned type, uint64_t status)
 
 static void add_arg(struct line *line, const struct dump_v2 *d, const struct wire_event *event, unsigned i)
 {
-	const struct event_spec *spec = event_spec(event->type);
-	const char *name = event_args(event->type)[i];
+	const struct event_arg *arg = &event_spec(event->type)->args[i];
 	uint64_t value = event->args[i];
+	struct line_text text;
+	const char *status;
 
-	if (spec->strings >> i & 1) {
-		struct line_text text = string_of(d, value);
-
-		line_add_text(line, name, text.bytes, text.len);
-	} else if (strcmp(name, "stack") == 0) {
+	switch (arg->role) {
+	case ARG_STRING:
+	case ARG_TEXT:
+		text = string_of(d, value);
+		line_add_text(line, arg->name, text.bytes, text.len);
+		break;
+	case ARG_STACK:
 		line->stack = value;
-	} else if (strcmp(name, "status") == 0) {
-		const char *status =
-			status_name(event->type, event->type == EV_PROC_STATUS ? value : (uint8_t)value);
-
-		line_add_text(line, name, status, strlen(status));
-	} else {
-		line_add_number(line, name, value);
+		break;
+	case ARG_STATUS:
+		status = status_name(event->type, event->type == EV_PROC_STATUS ? value : (uint8_t)value);
+		line_add_text(line, arg->name, status, strlen(status));
+		break;
+	default:
+		line_add_number(line, arg->name, value);
 	}
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "dump/line.h"
 
+#include <errno.h>
 #include <inttypes.h>
 
 #include "util/json.h"
@@ -86,7 +87,7 @@ static void put_frame(const struct line_frame *frame, FILE *out)
 	putc('\n', out);
 }
 
-void line_print(const struct line *line, FILE *out)
+static void line_print(const struct line *line, FILE *out)
 {
 	fprintf(out, "%15" PRId64 " %s", line->time, line->name);
 	put_context('M', line->m, out);
@@ -141,7 +142,7 @@ static void put_frames(struct json *json, const struct line *line)
 	json_close(json, ']');
 }
 
-void line_print_json(const struct line *line, FILE *out)
+static void line_print_json(const struct line *line, FILE *out)
 {
 	struct json json = {.out = out};
 
@@ -158,4 +159,15 @@ void line_print_json(const struct line *line, FILE *out)
 		put_frames(&json, line);
 	json_close(&json, '}');
 	putc('\n', out);
+}
+
+int line_write(const struct line *line, bool json, FILE *out)
+{
+	if (json)
+		line_print_json(line, out);
+	else
+		line_print(line, out);
+	if (!ferror(out))
+		return 0;
+	return errno ? -errno : -EIO;
 }

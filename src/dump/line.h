@@ -44,9 +44,7 @@ struct line {
 
 void line_add_number(struct line *line, const char *name, uint64_t value);
 void line_add_text(struct line *line, const char *name, const char *bytes, size_t len);
-/* Frames follow on lines of their own. */
-void line_print(const struct line *line, FILE *out);
-/* One object on one line. */
-void line_print_json(const struct line *line, FILE *out);
+/* One line of text, and one for each frame, or with json one object on one line. 0 or -EPIPE, -EIO. */
+int line_write(const struct line *line, bool json, FILE *out);
 
 #endif

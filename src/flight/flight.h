@@ -8,11 +8,11 @@
 
 #include "flight/trigger.h"
 
-/* What is kept, and what is waited for. */
+/* What the recorder keeps, and what triggers a snapshot. */
 struct flight_plan {
-	uint64_t window_ns; /* at least so much of what was last */
-	size_t max_bytes;   /* of a file, whatever the window is */
-	uint64_t after_ns;  /* recorded past a trigger's moment */
+	uint64_t window_ns; /* keep at least this much of the recent past */
+	size_t max_bytes;   /* of a file, regardless of the window */
+	uint64_t after_ns;  /* how long to record after a trigger's match */
 	struct trigger triggers[MAX_TRIGGERS];
 	unsigned ntriggers;
 };

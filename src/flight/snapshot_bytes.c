@@ -17,7 +17,7 @@ static int write_bytes(void *ctx, const void *bytes, size_t n)
 	return output_write(ctx, bytes, n);
 }
 
-/* All of a snapshot in one piece. */
+/* A whole snapshot in memory. */
 struct whole {
 	uint8_t *bytes;
 	size_t n;
@@ -32,21 +32,21 @@ static int gather(void *ctx, const void *bytes, size_t n)
 	return 0;
 }
 
-struct conversion {
+struct snapshot_conversion {
 	struct wire *wire;
 	struct error *err;
 };
 
 static int take_generation(void *ctx, const struct generation *gen)
 {
-	struct conversion *conversion = ctx;
+	struct snapshot_conversion *conversion = ctx;
 
 	return wire_generation(conversion->wire, gen, conversion->err);
 }
 
 static int convert(const struct whole *whole, const struct wire_options *options, struct error *err)
 {
-	struct conversion conversion = {.wire = wire_new(options, err), .err = err};
+	struct snapshot_conversion conversion = {.wire = wire_new(options, err), .err = err};
 	const struct convert_sink sink = {.generation = take_generation, .ctx = &conversion};
 	struct convert_result *result = calloc(1, sizeof(*result));
 	int rc = conversion.wire && result ? 0 : -ENOMEM;
@@ -60,14 +60,15 @@ static int convert(const struct whole *whole, const struct wire_options *options
 	return rc;
 }
 
-/* In formats in which generations do not stand alone a snapshot is made anew from what is kept in another. */
-static int write_converted(const struct kept *kept, enum wire_format format, struct output *out,
+/* In formats whose generations depend on each other, a snapshot is converted from the format that is kept. */
+static int write_converted(const struct generation_refs *refs, enum wire_format format, struct output *out,
 			   struct error *err)
 {
-	struct whole whole = {.bytes = malloc(kept_bytes(kept))};
+	struct whole whole = {.bytes = malloc(generation_refs_bytes(refs))};
 	struct byte_sink to_whole = {.write = gather, .ctx = &whole};
 	const struct wire_options options = {.format = format, .out = {.write = write_bytes, .ctx = out}};
-	int rc = whole.bytes ? kept_write(kept, &to_whole) : error_set(err, ENOMEM, "out of memory");
+	int rc = whole.bytes ? generation_refs_write(refs, &to_whole)
+			     : error_set(err, ENOMEM, "out of memory");
 
 	if (rc == 0)
 		rc = convert(&whole, &options, err);
@@ -75,21 +76,23 @@ static int write_converted(const struct kept *kept, enum wire_format format, str
 	return rc;
 }
 
-/* Old formats take up to half as much again: what is too much for the file is left out, and all is made anew.
+/*
+ * Old formats need up to half as much space again. If the file gets too large, the oldest generations are
+ * left out and it is written again.
  */
-static int write_cut(struct kept *kept, enum wire_format format, size_t max_bytes, struct output *out,
-		     struct error *err)
+static int write_cut(struct generation_refs *refs, enum wire_format format, size_t max_bytes,
+		     struct output *out, struct error *err)
 {
 	int rc;
 
 	for (;;) {
-		rc = write_converted(kept, format, out, err);
+		rc = write_converted(refs, format, out, err);
 		if (rc == 0)
 			rc = output_commit(out);
 		if (rc || out->committed <= max_bytes)
 			return rc;
-		if (!kept_cut(kept, (size_t)((double)kept_bytes(kept) * (double)max_bytes /
-					     (double)out->committed)))
+		if (!generation_refs_cut(refs, (size_t)((double)generation_refs_bytes(refs) *
+							(double)max_bytes / (double)out->committed)))
 			return error_set(err, EFBIG, "a single generation is over --max-bytes");
 		rc = output_restart(out);
 		if (rc)
@@ -97,14 +100,14 @@ static int write_cut(struct kept *kept, enum wire_format format, size_t max_byte
 	}
 }
 
-int snapshot_bytes_write(struct kept *kept, enum wire_format format, size_t max_bytes, struct output *out,
-			 struct error *err)
+int snapshot_bytes_write(struct generation_refs *refs, enum wire_format format, size_t max_bytes,
+			 struct output *out, struct error *err)
 {
 	const struct byte_sink sink = {.write = write_bytes, .ctx = out};
 	int rc;
 
 	if (snapshot_kept_format(format) != format)
-		return write_cut(kept, format, max_bytes, out, err);
-	rc = kept_write(kept, &sink);
+		return write_cut(refs, format, max_bytes, out, err);
+	rc = generation_refs_write(refs, &sink);
 	return rc ? rc : output_commit(out);
 }

@@ -17,20 +17,20 @@ static const struct word words[] = {
 	{"gc-pause", TRIGGER_GC_PAUSE}, {"goroutines", TRIGGER_GOROUTINES},
 };
 
-struct unit {
+struct trigger_unit {
 	const char *name;
 	uint64_t factor;
 };
 
-static const struct unit times[] = {{"us", 1000ull},
-				    {"ms", 1000000ull},
-				    {"s", 1000000000ull},
-				    {"m", 60 * 1000000000ull},
-				    {"h", 3600 * 1000000000ull}};
-static const struct unit counts[] = {{"", 1}, {"k", 1000}, {"M", 1000000}};
+static const struct trigger_unit times[] = {{"us", 1000ull},
+					    {"ms", 1000000ull},
+					    {"s", 1000000000ull},
+					    {"m", 60 * 1000000000ull},
+					    {"h", 3600 * 1000000000ull}};
+static const struct trigger_unit counts[] = {{"", 1}, {"k", 1000}, {"M", 1000000}};
 
-/* A number and its unit, and nothing else. */
-static bool read_value(const char *text, const struct unit *units, size_t n, uint64_t *value)
+/* Parses a number with a unit and nothing after it. */
+static bool read_value(const char *text, const struct trigger_unit *units, size_t n, uint64_t *value)
 {
 	char *end;
 
@@ -56,7 +56,7 @@ static bool find_kind(const char *name, size_t len, enum trigger_kind *kind)
 	return false;
 }
 
-/* Of "blocked:chan receive" what stands behind the colon. */
+/* In "blocked:chan receive", the part after the colon. */
 static int read_name(const char *name, size_t len, struct trigger *trigger, struct error *err)
 {
 	const char *colon = memchr(name, ':', len);
@@ -78,7 +78,7 @@ static int read_name(const char *name, size_t len, struct trigger *trigger, stru
 	return 0;
 }
 
-/* Of "func main.handle" what stands behind the word. */
+/* In "func main.handle", the part after the word. */
 static bool is_function(const char *name, size_t len, struct trigger *trigger)
 {
 	static const char word[] = "func ";
@@ -95,7 +95,7 @@ static bool is_function(const char *name, size_t len, struct trigger *trigger)
 
 int trigger_parse(const char *text, struct trigger *trigger, struct error *err)
 {
-	/* The last one: names of functions may have some, too (C++). */
+	/* The last one, because function names may also contain some (C++). */
 	const char *than = strrchr(text, '>'), *value = than ? than + 1 : NULL;
 	size_t len = than ? (size_t)(than - text) : 0;
 	bool valid, function;

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Goroutines, Ps and Ms by their keys: runtime.g pointer, runtime.p pointer, thread id. */
+#include "model/entities.h"
+
 #include <stdlib.h>
+#include <string.h>
 
-#include "state.h"
+#include "util/array.h"
 
-static bool push_index(uint32_t **list, uint32_t *n, uint32_t *capacity, uint32_t index)
+static bool push_index(uint32_t **list, uint32_t *n, size_t *capacity, uint32_t index)
 {
-	if (*n == *capacity) {
-		uint32_t more = *capacity ? *capacity * 2 : 64;
-		uint32_t *bigger = realloc(*list, more * sizeof(*bigger));
-
-		if (!bigger)
-			return false;
-		*list = bigger;
-		*capacity = more;
-	}
+	if (array_grow(list, capacity, (size_t)*n + 1, sizeof(**list)))
+		return false;
 	(*list)[(*n)++] = index;
 	return true;
 }
@@ -44,16 +39,58 @@ static bool grow_goroutines(struct goroutine_table *gs)
 	return true;
 }
 
-int entities_init(struct model *md)
+bool entities_init(struct entities *all)
 {
-	return grow_goroutines(&md->gs) ? 0 : -1;
+	return grow_goroutines(&all->gs);
 }
 
-struct g *g_find(const struct model *md, uint64_t ptr)
+static void free_goroutines(struct goroutine_table *gs)
 {
-	uint32_t *index = ptr ? map64_get(&md->gs.by_ptr, ptr) : NULL;
+	for (uint32_t i = 1; i < gs->n; i++) {
+		free(gs->all[i]->regions.open);
+		free(gs->all[i]);
+	}
+	free(gs->all);
+	free(gs->goids);
+	free(gs->ended);
+	free(gs->free);
+	map64_free(&gs->by_ptr);
+	map64_free(&gs->by_goid);
+	map64_free(&gs->ended_goids);
+}
 
-	return index ? md->gs.all[*index] : NULL;
+void entities_free(struct entities *all)
+{
+	free_goroutines(&all->gs);
+	for (unsigned i = 0; i < all->nps; i++)
+		free(all->ps[i]);
+	for (unsigned i = 0; i < all->nms; i++)
+		free(all->ms[i]);
+	free(all->ps);
+	free(all->ms);
+	map64_free(&all->p_by_ptr);
+	map64_free(&all->m_by_tid);
+}
+
+/* The multiplier of Fibonacci hashing: runtime.g's lie at multiples of their size. */
+static struct g **recent_g(struct entities *all, uint64_t ptr)
+{
+	return &all->gs.recent[ptr * 0x9e3779b97f4a7c15ull >> (64 - RECENT_BITS)];
+}
+
+struct g *g_find(struct entities *all, uint64_t ptr)
+{
+	struct g **recent = recent_g(all, ptr);
+	uint32_t *index;
+
+	if (!ptr)
+		return NULL;
+	if (*recent && (*recent)->ptr == ptr && (*recent)->status != G_DEAD)
+		return *recent;
+	index = map64_get(&all->gs.by_ptr, ptr);
+	if (index)
+		*recent = all->gs.all[*index];
+	return index ? *recent : NULL;
 }
 
 static struct g *new_slot(struct goroutine_table *gs)
@@ -75,41 +112,45 @@ static struct g *new_slot(struct goroutine_table *gs)
 	return g;
 }
 
-/* Readers refuse two goroutines of one id at a time: the second keeps none, and gets a made-up one. */
-static void take_goid(struct model *md, struct g *g, uint64_t goid)
+/*
+ * The runtime counts its goroutines, and no program lives to create 2^52: a
+ * larger id is damage. Readers refuse 2^64-1, and two goroutines of one id at a
+ * time. In both cases the goroutine gets a made-up id later.
+ */
+static void take_goid(struct entities *all, struct g *g, uint64_t goid)
 {
-	if (!goid || map64_get(&md->gs.by_goid, goid))
+	if (!goid || goid > SYNTHETIC_GOID || map64_get(&all->gs.by_goid, goid))
 		return;
-	md->gs.goids[g->index] = goid;
-	if (map64_set(&md->gs.by_goid, goid, g->index))
-		md->oom = true;
+	all->gs.goids[g->index] = goid;
+	if (map64_set(&all->gs.by_goid, goid, g->index))
+		all->oom = true;
 }
 
-void g_set_goid(struct model *md, struct g *g, uint64_t goid)
+void g_set_goid(struct entities *all, struct g *g, uint64_t goid)
 {
-	/* The id counts from the goroutine's birth on, so nobody else may have had it meanwhile. */
-	if (!md->gs.goids[g->index] && goid && !map64_get(&md->gs.ended_goids, goid))
-		take_goid(md, g, goid);
+	/* The id is valid from the goroutine's creation on, so no other may have had it since. */
+	if (!all->gs.goids[g->index] && goid && !map64_get(&all->gs.ended_goids, goid))
+		take_goid(all, g, goid);
 }
 
-struct g *g_new(struct model *md, uint64_t ptr, uint64_t goid)
+struct g *g_new(struct entities *all, uint64_t ptr, uint64_t goid)
 {
-	struct g *g = new_slot(&md->gs);
+	struct g *g = new_slot(&all->gs);
 
-	if (!g || (ptr && map64_set(&md->gs.by_ptr, ptr, g->index))) {
-		md->oom = true;
+	if (!g || (ptr && map64_set(&all->gs.by_ptr, ptr, g->index))) {
+		all->oom = true;
 		return NULL;
 	}
 	g->ptr = ptr;
-	md->gs.goids[g->index] = 0;
-	take_goid(md, g, goid);
-	md->totals.goroutines++;
+	all->gs.goids[g->index] = 0;
+	take_goid(all, g, goid);
+	all->lives++;
 	return g;
 }
 
-void g_ended(struct model *md, struct g *g)
+void g_ended(struct entities *all, struct g *g)
 {
-	struct goroutine_table *gs = &md->gs;
+	struct goroutine_table *gs = &all->gs;
 	uint32_t *index = map64_get(&gs->by_ptr, g->ptr);
 
 	if (index && *index == g->index)
@@ -117,137 +158,141 @@ void g_ended(struct model *md, struct g *g)
 	if (gs->goids[g->index]) {
 		map64_del(&gs->by_goid, gs->goids[g->index]);
 		if (map64_set(&gs->ended_goids, gs->goids[g->index], 1))
-			md->oom = true;
+			all->oom = true;
 	}
 	g->status = G_DEAD;
 	g->m = NULL;
-	regions_forget(g);
-	threads_forget(md, g);
+	free(g->regions.open);
+	g->regions = (struct region_list){0};
 	if (!push_index(&gs->ended, &gs->nended, &gs->ended_capacity, g->index))
-		md->oom = true;
+		all->oom = true;
 }
 
-void g_recycle(struct model *md)
+void g_recycle(struct entities *all)
 {
-	struct goroutine_table *gs = &md->gs;
+	struct goroutine_table *gs = &all->gs;
 
 	for (uint32_t i = 0; i < gs->nended; i++) {
 		if (!push_index(&gs->free, &gs->nfree, &gs->free_capacity, gs->ended[i]))
-			md->oom = true;
+			all->oom = true;
 	}
 	gs->nended = 0;
 	map64_clear(&gs->ended_goids);
 }
 
-struct p *p_find(const struct model *md, uint64_t ptr)
+struct p *p_find(const struct entities *all, uint64_t ptr)
 {
-	uint32_t *index = ptr ? map64_get(&md->p_by_ptr, ptr) : NULL;
+	uint32_t *index = ptr ? map64_get(&all->p_by_ptr, ptr) : NULL;
 
-	return index ? md->ps[*index] : NULL;
+	return index ? all->ps[*index] : NULL;
 }
 
-/* Linux runs on 8,192 CPUs at most; a log that says more lies. */
+/* Linux runs on 8,192 CPUs at most; a log with more is damaged. */
 enum { MAX_PS = 1 << 14 };
 
-static struct p *p_by_id(const struct model *md, int32_t id)
+struct p *p_by_id(const struct entities *all, int32_t id)
 {
-	for (unsigned i = 0; i < md->nps; i++) {
-		if (md->ps[i]->id == id)
-			return md->ps[i];
+	for (unsigned i = 0; i < all->nps; i++) {
+		if (all->ps[i]->id == id)
+			return all->ps[i];
 	}
 	return NULL;
 }
 
-static struct p *p_add(struct model *md, int32_t id)
+struct p *p_add(struct entities *all, int32_t id)
 {
-	struct p **ps = realloc(md->ps, (md->nps + 1) * sizeof(*ps));
-	struct p *p = ps ? calloc(1, sizeof(*p)) : NULL;
+	struct p **ps, *p;
 
+	if (id < 0 || id >= MAX_PS)
+		return NULL;
+	ps = realloc(all->ps, (all->nps + 1) * sizeof(*ps));
 	if (ps)
-		md->ps = ps;
+		all->ps = ps;
+	p = ps ? calloc(1, sizeof(*p)) : NULL;
 	if (!p) {
-		md->oom = true;
+		all->oom = true;
 		return NULL;
 	}
 	p->id = id;
 	p->status = P_IDLE;
-	md->ps[md->nps++] = p;
-	if (md->generation)
-		step_proc_status(md, p);
+	all->ps[all->nps++] = p;
 	return p;
 }
 
-struct p *p_get(struct model *md, uint64_t ptr, int32_t id)
+void p_set_ptr(struct entities *all, struct p *p, uint64_t ptr)
 {
-	struct p *p = p_find(md, ptr);
-
-	if (p || id < 0 || id >= MAX_PS)
-		return p;
-	p = p_by_id(md, id);
-	if (p && p == md->stand_in.p)
-		md->stand_in.p = NULL; /* it takes another when it needs one */
-	if (!p)
-		p = p_add(md, id);
-	if (!p || !ptr)
-		return p;
 	p->ptr = ptr;
-	for (unsigned i = 0; i < md->nps; i++) {
-		if (md->ps[i] == p && map64_set(&md->p_by_ptr, ptr, i))
-			md->oom = true;
+	for (unsigned i = 0; i < all->nps; i++) {
+		if (all->ps[i] == p && map64_set(&all->p_by_ptr, ptr, i))
+			all->oom = true;
 	}
-	return p;
 }
 
-struct m *m_get(struct model *md, uint32_t tid)
+static struct m *m_add(struct entities *all, uint32_t tid)
 {
-	uint32_t *index = tid ? map64_get(&md->m_by_tid, tid) : NULL;
-	struct m **ms;
-	struct m *m;
+	struct m **ms = realloc(all->ms, (all->nms + 1) * sizeof(*ms));
+	struct m *m = ms ? calloc(1, sizeof(*m)) : NULL;
 
-	if (index || !tid)
-		return index ? md->ms[*index] : NULL;
-	ms = realloc(md->ms, (md->nms + 1) * sizeof(*ms));
 	if (ms)
-		md->ms = ms;
-	m = ms ? calloc(1, sizeof(*m)) : NULL;
-	if (!m || map64_set(&md->m_by_tid, tid, md->nms)) {
+		all->ms = ms;
+	if (!m || map64_set(&all->m_by_tid, tid, all->nms)) {
 		free(m);
-		md->oom = true;
+		all->oom = true;
 		return NULL;
 	}
 	m->tid = tid;
-	md->ms[md->nms++] = m;
+	all->ms[all->nms++] = m;
 	return m;
 }
 
-/* So many may do nothing before any is forgotten: Go's own limit on threads is 10,000. */
-enum { MANY_MS = 1 << 14 };
-#define IDLE_NS (10 * 1000000000ull)
-
-/* Nothing of it is pending, and nobody points to it: it is as one that was never seen. */
-static bool is_forgettable(const struct model *md, const struct m *m)
+struct m *m_find(const struct entities *all, uint32_t tid)
 {
-	return !m->g && !m->p && !m->end.held && !m->ended_by_switch && m != md->stand_in.m &&
-	       m->last_hit + IDLE_NS < md->last_time;
+	const uint32_t *index = map64_get(&all->m_by_tid, tid);
+
+	return index ? all->ms[*index] : NULL;
 }
 
-void forget_threads(struct model *md)
+struct m *m_get(struct entities *all, uint32_t tid)
+{
+	struct m **recent = &all->recent_ms[tid % RECENT_MS];
+
+	if (!tid)
+		return NULL;
+	if (*recent && (*recent)->tid == tid)
+		return *recent;
+	*recent = m_find(all, tid);
+	if (!*recent)
+		*recent = m_add(all, tid);
+	return *recent;
+}
+
+/* So many may be idle before any is forgotten: Go's own limit on threads is 10,000. */
+enum { MANY_MS = 1 << 14 };
+
+/* Nothing of it is pending, and nothing points to it: it is as one that was never seen. */
+static bool is_idle(const struct m *m, uint64_t since)
+{
+	return !m->g && !m->p && !m->end.held && !m->ended_by_switch && m->last_hit < since;
+}
+
+void m_forget_idle(struct entities *all, uint64_t since, const struct m *but)
 {
 	unsigned kept = 0;
 
-	if (md->nms < MANY_MS)
+	if (all->nms < MANY_MS)
 		return;
-	map64_clear(&md->m_by_tid);
-	for (unsigned i = 0; i < md->nms; i++) {
-		struct m *m = md->ms[i];
+	map64_clear(&all->m_by_tid);
+	memset(all->recent_ms, 0, sizeof(all->recent_ms));
+	for (unsigned i = 0; i < all->nms; i++) {
+		struct m *m = all->ms[i];
 
-		if (is_forgettable(md, m)) {
+		if (m != but && is_idle(m, since)) {
 			free(m);
 			continue;
 		}
-		md->ms[kept] = m;
-		if (map64_set(&md->m_by_tid, m->tid, kept++))
-			md->oom = true;
+		all->ms[kept] = m;
+		if (map64_set(&all->m_by_tid, m->tid, kept++))
+			all->oom = true;
 	}
-	md->nms = kept;
+	all->nms = kept;
 }

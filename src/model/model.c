@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The records of the log, one after the other. */
+#include "model/model.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "state.h"
+#include "model/annotations.h"
+#include "model/gap.h"
+#include "model/generation.h"
+#include "model/notes.h"
+#include "model/off_cpu.h"
+#include "model/stats.h"
+#include "model/step.h"
+
+/* A generation with so many ops besides statuses is closed early, so that memory stays bounded. */
+enum { MAX_GENERATION_OPS = 1 << 18 };
 
 struct model *model_new(const struct model_options *options)
 {
@@ -16,103 +25,51 @@ struct model *model_new(const struct model_options *options)
 	md->options = *options;
 	if (!md->options.generation_ops || md->options.generation_ops > MAX_GENERATION_OPS)
 		md->options.generation_ops = MAX_GENERATION_OPS;
+	if (!md->options.off_cpu_ns)
+		md->options.off_cpu_ns = OFF_CPU_REGION_NS;
+	md->front = &go_front_end; /* until LOG_TARGET */
+	md->reasons.strings = options->strings;
 	md->stats = stats_new();
-	if (!md->stats || tables_init(md) || entities_init(md) || annotations_init(md)) {
+	if (!md->stats || !stack_table_init(&md->stacks) || !entities_init(&md->entities) ||
+	    !annotations_init(md)) {
 		model_free(md);
 		return NULL;
 	}
 	return md;
 }
 
-static void free_entities(struct model *md)
-{
-	for (uint32_t i = 1; i < md->gs.n; i++) {
-		regions_forget(md->gs.all[i]);
-		threads_forget(NULL, md->gs.all[i]);
-		free(md->gs.all[i]);
-	}
-	for (unsigned i = 0; i < md->nps; i++)
-		free(md->ps[i]);
-	for (unsigned i = 0; i < md->nms; i++)
-		free(md->ms[i]);
-	free(md->gs.all);
-	free(md->gs.goids);
-	free(md->gs.ended);
-	free(md->gs.free);
-	free(md->ps);
-	free(md->ms);
-	map64_free(&md->gs.by_ptr);
-	map64_free(&md->gs.by_goid);
-	map64_free(&md->gs.ended_goids);
-	map64_free(&md->p_by_ptr);
-	map64_free(&md->m_by_tid);
-}
-
 void model_free(struct model *md)
 {
 	if (!md)
 		return;
-	free_entities(md);
-	tables_free(md);
+	md->front->close(md);
+	entities_free(&md->entities);
+	stack_table_free(&md->stacks);
 	stats_free(md->stats);
 	snapshot_free(&md->snapshot);
 	annotations_free(md);
-	memory_free(&md->memory);
-	model_threads_free(md->threads);
-	free(md->early.records);
-	free(md->early.texts);
-	free(md->ops.ops);
-	free(md->ops.moved);
+	early_free(&md->early);
+	op_list_free(&md->ops);
 	free(md->samples.ops);
 	notes_free(&md->logs);
+	off_cpu_free(&md->off_cpu);
 	free(md->functions.all);
 	free(md);
 }
 
-static int keep_early(struct model *md, const struct raw_record *records, size_t n)
+static bool is_out_of_memory(const struct model *md)
 {
-	struct record_buffer *early = &md->early;
-
-	if (early->n + n > early->capacity) {
-		size_t more = (early->n + n) * 2;
-		struct raw_record *bigger = realloc(early->records, more * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		early->records = bigger;
-		early->capacity = more;
-	}
-	memcpy(early->records + early->n, records, n * sizeof(*records));
-	early->n += n;
-	return 0;
+	return md->oom || md->ops.oom || md->entities.oom || md->stacks.oom;
 }
 
 /* Nothing existed before a program that gotrace started: no snapshot to wait for. */
 static void start_from_nothing(struct model *md, const struct raw_record *first)
 {
 	md->phase = RUNNING;
-	md->last_time = first->time;
+	md->ops.last_time = first->time;
 	md->totals.start_ns = first->time;
-	if (md->threads)
-		threads_start_spawned(md, first);
+	md->front->start_spawned(md, first);
 	generation_open(md);
-}
-
-static int keep_early_texts(struct model *md, struct text_ids ids)
-{
-	struct record_buffer *early = &md->early;
-
-	if (early->ntexts == early->texts_capacity) {
-		size_t more = early->texts_capacity ? early->texts_capacity * 2 : 256;
-		struct text_ids *bigger = realloc(early->texts, more * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		early->texts = bigger;
-		early->texts_capacity = more;
-	}
-	early->texts[early->ntexts++] = ids;
-	return 0;
 }
 
 /* Records with texts come one at a time, and never among others: `texts` is theirs. */
@@ -122,17 +79,18 @@ static int feed_some(struct model *md, const struct raw_record *records, size_t 
 	if (md->phase == BEFORE_SNAPSHOT && (md->target.flags & LOG_TARGET_SPAWNED) && n)
 		start_from_nothing(md, &records[0]);
 	if (texts)
-		md->annotations.ids = text_ids(md, texts);
-	if (md->phase != RUNNING && texts && keep_early_texts(md, md->annotations.ids))
+		md->annotations.ids = annotations_text_ids(md, texts);
+	if (md->phase != RUNNING && texts && early_keep_texts(&md->early, md->annotations.ids))
 		return -ENOMEM;
 	if (md->phase != RUNNING)
-		return keep_early(md, records, n);
+		return early_keep(&md->early, records, n);
 	for (size_t i = 0; i < n; i++) {
-		bool due = md->boundary_due ||
-			   md->ops.n + md->samples.n - md->ops.statuses >= md->options.generation_ops;
+		bool due = md->generation.boundary_due ||
+			   md->ops.n + md->samples.n + md->off_cpu.n - md->ops.statuses >=
+				   md->options.generation_ops;
 
-		observe(md, &records[i]);
-		if (due && !md->stw) {
+		md->front->observe(md, &records[i]);
+		if (due && !md->gc.stw) {
 			generation_close(md, false);
 			generation_open(md);
 		}
@@ -163,22 +121,13 @@ static int feed_text(struct model *md, const struct raw_text *text)
 
 static void feed_target(struct model *md, const struct log_target *target)
 {
-	if (!md->has_target && target->flags & LOG_TARGET_THREADS) {
-		md->threads = model_threads_new();
-		md->oom = md->oom || !md->threads;
+	if (!md->has_target) {
+		md->front = target->flags & LOG_TARGET_THREADS ? &threads_front_end : &go_front_end;
+		md->oom = md->oom || !md->front->open(md);
 	}
 	md->target = *target;
-	md->clock = target->clock;
+	md->generation.clock = target->clock;
 	md->has_target = true;
-}
-
-static void feed_reason(struct model *md, const struct log_reason *reason)
-{
-	const char *text = (const char *)(reason + 1);
-
-	if (reason->table < REASON_TABLES && reason->index < MAX_REASONS)
-		md->reasons[reason->table][reason->index] =
-			strtab_add(md->options.strings, text, reason->len);
 }
 
 static uint64_t lost_records(const struct log_loss *loss)
@@ -191,43 +140,48 @@ static void feed_note(struct model *md, const struct log_note *note)
 	uint32_t text;
 
 	if (note->flags & LOG_NOTE_RENEW) {
-		md->renew_due = md->options.any_first;
-		if (md->threads && md->renew_due)
-			threads_forget_files(md);
+		md->generation.renew_due = md->options.any_first;
+		if (md->generation.renew_due)
+			md->front->files_renewed(md);
 		return;
 	}
 	text = strtab_add(md->options.strings, (const char *)(note + 1), note->len);
-	md->spans = note->flags & LOG_NOTE_SPANS;
-	if (!md->generation)
+	md->starts_only = note->flags & LOG_NOTE_SPANS;
+	if (!md->generation.number)
 		return;
 	/* What was seen before counts from the snapshot on, which follows. */
-	if (note->flags & LOG_NOTE_SEEN && note->time > md->now)
-		md->now = note->time;
-	md->cause = INFERRED;
+	if (note->flags & (LOG_NOTE_GAP | LOG_NOTE_SEEN) && note->time > md->ops.now)
+		md->ops.now = note->time;
+	if (note->flags & LOG_NOTE_SEEN) {
+		gap_end(md, note->time);
+		off_cpu_watched_since(md, note->time);
+	}
+	md->ops.provenance = INFERRED;
 	if (note->flags & LOG_NOTE_NO_HEAP)
-		end_sweeps(md);
-	if (md->threads && note->flags & LOG_NOTE_NO_CALLS)
-		threads_lose_calls(md);
+		step_end_sweeps(md);
+	if (note->flags & LOG_NOTE_NO_CALLS)
+		md->front->lose_calls(md);
 	note_write(md, text);
-	md->cause = SEEN;
+	if (note->flags & LOG_NOTE_GAP)
+		gap_begin(md, note->time);
+	md->ops.provenance = OBSERVED;
 	if (note->flags & (LOG_NOTE_GAP | LOG_NOTE_SEEN)) {
 		generation_close(md, false);
 		generation_open(md);
 		/* The last records, and the first ones, are of some sites only. */
 		md->phase = AFTER_GAP;
-		md->early.n = 0;
-		md->early.ntexts = 0;
+		early_clear(&md->early);
 		annotations_lost(md);
 	}
 }
 
 static void feed_heap_live(struct model *md, const struct log_heap_live *live)
 {
-	md->live_due = md->live_due || live->bytes != md->heap_live;
-	md->heap_live = live->bytes;
+	md->gc.live_due = md->gc.live_due || live->bytes != md->gc.heap_live;
+	md->gc.heap_live = live->bytes;
 }
 
-/* The file itself says what it lacks, and a new generation begins from here on. */
+/* The loss is written into the file, and a new generation begins. */
 static void feed_loss(struct model *md, const struct log_loss *loss)
 {
 	char text[160];
@@ -236,15 +190,15 @@ static void feed_loss(struct model *md, const struct log_loss *loss)
 	md->totals.loss.stack_full += loss->stack_full;
 	md->totals.loss.unreadable += loss->unreadable;
 	md->totals.loss.missed += loss->missed;
-	if (!md->generation || !lost_records(loss))
+	if (!md->generation.number || !lost_records(loss))
 		return;
 	snprintf(text, sizeof(text), "lost %llu records (ring full %llu, unreadable %llu, missed %llu)",
 		 (unsigned long long)lost_records(loss), (unsigned long long)loss->ring_full,
 		 (unsigned long long)loss->unreadable, (unsigned long long)loss->missed);
 	annotations_lost(md);
-	md->cause = REPAIRED;
+	md->ops.provenance = REPAIRED;
 	note_write(md, note_text(md, text));
-	md->cause = SEEN;
+	md->ops.provenance = OBSERVED;
 	generation_close(md, false);
 	generation_open(md);
 }
@@ -253,8 +207,57 @@ static void feed_boundary(struct model *md, const struct log_record *record)
 {
 	const struct log_boundary *boundary = record->data;
 
-	md->clock = boundary->clock;
+	md->generation.clock = boundary->clock;
 	generation_boundary(md, boundary, (const struct log_m *)(boundary + 1));
+}
+
+static void observe_early(struct model *md, size_t from)
+{
+	const struct early_records *early = &md->early;
+	size_t text = 0;
+
+	md->phase = RUNNING;
+	for (size_t i = 0; i < early->n; i++) {
+		const struct raw_record *rec = &early->records[i];
+
+		if (has_texts(rec->site))
+			md->annotations.ids = early->texts[text++];
+		if (i >= from)
+			md->front->observe(md, rec);
+	}
+	early_free(&md->early);
+}
+
+/* The state is that of the first marker; what came since is in the early records. */
+static void take_snapshot(struct model *md)
+{
+	const struct log_snapshot *info = &md->snapshot.info;
+	const struct early_records *early = &md->early;
+	size_t from, to;
+
+	if (md->phase != BEFORE_SNAPSHOT) {
+		md->front->resync(md);
+		observe_early(md, early_find_marker(early, info->marker_before, early->n));
+		return;
+	}
+	from = early_find_marker(early, info->marker_before, 0);
+	to = early_find_marker(early, info->marker_after, early->n);
+	md->front->start(md, from, to);
+	md->ops.last_time = from < early->n ? early->records[from].time : info->time_before;
+	md->totals.start_ns = md->ops.last_time;
+	generation_open(md);
+	observe_early(md, from);
+}
+
+static int feed_snapshot(struct model *md, const struct log_record *record)
+{
+	int ret = snapshot_take(&md->snapshot, record);
+
+	if (ret <= 0)
+		return ret;
+	take_snapshot(md);
+	snapshot_free(&md->snapshot);
+	return 0;
 }
 
 static int dispatch(struct model *md, const struct log_record *record)
@@ -264,27 +267,25 @@ static int dispatch(struct model *md, const struct log_record *record)
 		feed_target(md, record->data);
 		return 0;
 	case LOG_REASON:
-		feed_reason(md, record->data);
+		reasons_add(&md->reasons, record->data);
 		return 0;
 	case LOG_RECORDS:
 		return feed_records(md, record);
 	case LOG_TEXT:
-		if (!md->threads)
+		if (md->front->annotates)
 			return feed_text(md, record->data);
-		threads_record(md, record);
+		md->front->learn_name(md, record);
 		return 0;
 	case LOG_STACK:
-		tables_add_stack(md, record->data);
-		if (md->threads)
-			threads_record(md, record);
+		stack_table_add(&md->stacks, record->data);
+		md->front->learn_name(md, record);
 		return 0;
 	case LOG_SYMBOL:
 	case LOG_FILE:
-		if (md->threads)
-			threads_record(md, record);
+		md->front->learn_name(md, record);
 		return 0;
 	case LOG_FUNCTION:
-		functions_learn(md, record->data);
+		md->oom = md->oom || !functions_learn(&md->functions, md->options.strings, record->data);
 		return 0;
 	case LOG_SNAPSHOT:
 	case LOG_HEAP:
@@ -294,7 +295,7 @@ static int dispatch(struct model *md, const struct log_record *record)
 	case LOG_AREAS:
 	case LOG_THREADS:
 	case LOG_SNAPSHOT_END:
-		return snapshot_record(md, record);
+		return feed_snapshot(md, record);
 	case LOG_BOUNDARY:
 		feed_boundary(md, record);
 		return 0;
@@ -304,12 +305,28 @@ static int dispatch(struct model *md, const struct log_record *record)
 	case LOG_NOTE:
 		feed_note(md, record->data);
 		return 0;
+	case LOG_END:
+		gap_end(md, ((const struct log_end *)record->data)->clock.mono_ns);
+		return 0;
 	case LOG_HEAP_LIVE:
 		feed_heap_live(md, record->data);
+		return 0;
+	case LOG_THREAD_TIMES:
+		off_cpu_take_times(md, record->data);
+		return 0;
+	case LOG_QUOTA:
+		off_cpu_take_quota(md, record);
 		return 0;
 	default:
 		return 0;
 	}
+}
+
+static void count(struct model *md)
+{
+	md->totals.goroutines = md->entities.lives;
+	md->totals.inferred = md->ops.inferred;
+	md->totals.repaired = md->ops.repaired;
 }
 
 int model_feed(struct model *md, const struct log_record *record, struct error *err)
@@ -318,7 +335,8 @@ int model_feed(struct model *md, const struct log_record *record, struct error *
 
 	if (!ret)
 		ret = dispatch(md, record);
-	if (!ret && md->oom)
+	count(md);
+	if (!ret && is_out_of_memory(md))
 		ret = -ENOMEM;
 	if (ret == -ENOMEM)
 		return error_set(err, ENOMEM, "out of memory while the trace was made");
@@ -328,10 +346,16 @@ int model_feed(struct model *md, const struct log_record *record, struct error *
 int model_finish(struct model *md, struct error *err)
 {
 	generation_close(md, true);
-	md->generation = 0;
-	if (md->oom)
+	md->generation.number = 0;
+	count(md);
+	if (is_out_of_memory(md))
 		return error_set(err, ENOMEM, "out of memory while the trace was made");
 	return md->sink_error;
+}
+
+void model_log(struct model *md, long place, uint32_t stack, const char *text)
+{
+	notes_add(md, place, stack, text);
 }
 
 const char *model_string(const struct model *md, uint32_t string)
@@ -345,20 +369,20 @@ const char *model_string(const struct model *md, uint32_t string)
 void model_describe(struct model *md, uint32_t g, struct goroutine_stats *row)
 {
 	*row = (struct goroutine_stats){.startpc = 0};
-	if (g == NO_G || g >= md->gs.n)
+	if (g == NO_G || g >= md->entities.gs.n)
 		return;
-	row->startpc = md->gs.all[g]->startpc;
-	row->name = threads_row_name(md, md->gs.all[g]);
+	row->startpc = md->entities.gs.all[g]->startpc;
+	row->name = stats_row_name(md, md->entities.gs.all[g]);
 }
 
 bool model_is_own(const struct model *md, uint32_t g)
 {
-	return md->stand_in.g && md->stand_in.g->index == g;
+	return md->synthetic.g && md->synthetic.g->index == g;
 }
 
 uint64_t model_goid(const struct model *md, uint32_t g)
 {
-	return g < md->gs.n ? md->gs.goids[g] : 0;
+	return g < md->entities.gs.n ? md->entities.gs.goids[g] : 0;
 }
 
 const struct model_stats *model_stats(const struct model *md)
@@ -366,14 +390,24 @@ const struct model_stats *model_stats(const struct model *md)
 	return &md->totals;
 }
 
-const struct goroutine_stats *model_goroutine_stats(struct model *md, size_t *count)
+const struct goroutine_stats *model_goroutine_stats(struct model *md, enum stat_order order, size_t *count)
 {
-	return stats_rows(md->stats, count);
+	return stats_rows(md->stats, order, count);
+}
+
+const struct whole_stats *model_whole_stats(const struct model *md)
+{
+	return stats_whole(md->stats);
+}
+
+void model_cpu_figures(struct model *md, struct cpu_figures *figures)
+{
+	off_cpu_figures(md, figures);
 }
 
 unsigned model_threads(const struct model *md)
 {
-	return md->nms;
+	return md->entities.nms;
 }
 
 const struct tables *model_tables(const struct model *md)

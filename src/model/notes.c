@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* User log events that the target did not write: what the trace itself has to say. */
-#include <stdlib.h>
-#include <string.h>
+#include "model/notes.h"
 
-#include "state.h"
+#include <stdlib.h>
+
+#include "model/synthetic.h"
+#include "util/array.h"
 
 uint32_t note_text(struct model *md, const char *text)
 {
@@ -16,33 +17,47 @@ uint32_t note_text(struct model *md, const char *text)
 
 static void fill(struct model *md, struct op *op, uint32_t text, uint32_t stack)
 {
-	op->string = tables_string(md, "gotrace");
+	op->string = string_id(md, "gotrace");
 	op->string2 = text;
 	op->stack = stack;
 }
 
-void note_write(struct model *md, uint32_t text)
+/*
+ * A thread whose goroutine runs; NULL if there is none. The system call of a thread may still be moved up, to
+ * before a log event.
+ */
+static struct m *any_running(const struct model *md)
 {
-	struct op *op = emit(md, OP_LOG, stand_in_begin(md));
+	for (unsigned i = 0; i < md->entities.nms && !md->threads; i++) {
+		struct m *m = md->entities.ms[i];
 
-	fill(md, op, text, md->stand_in.stack);
-	stand_in_end(md);
+		if (m && m->g && m->g->status == G_RUNNING && m->p && m->p->status == P_RUNNING)
+			return m;
+	}
+	return NULL;
 }
 
-void model_log(struct model *md, long place, uint32_t stack, const char *text)
+void note_write(struct model *md, uint32_t text)
+{
+	struct m *m = any_running(md);
+	struct op *op;
+
+	if (m) {
+		fill(md, emit(&md->ops, OP_LOG, m), text, 0);
+		return;
+	}
+	op = emit(&md->ops, OP_LOG, synthetic_begin(md));
+	fill(md, op, text, md->synthetic.wait_stack);
+	synthetic_end(md);
+}
+
+void notes_add(struct model *md, long place, uint32_t stack, const char *text)
 {
 	struct pending_logs *logs = &md->logs;
 
-	if (logs->n == logs->capacity) {
-		size_t more = logs->capacity ? logs->capacity * 2 : 16;
-		struct pending_log *bigger = realloc(logs->all, more * sizeof(*bigger));
-
-		if (!bigger) {
-			md->oom = true;
-			return;
-		}
-		logs->all = bigger;
-		logs->capacity = more;
+	if (array_grow(&logs->all, &logs->capacity, logs->n + 1, sizeof(*logs->all))) {
+		md->oom = true;
+		return;
 	}
 	logs->all[logs->n++] = (struct pending_log){place, stack, note_text(md, text)};
 }
@@ -56,7 +71,7 @@ static int by_place(const void *a, const void *b)
 	return one->text < other->text ? -1 : one->text > other->text; /* in the order of the calls */
 }
 
-/* Whether whoever does this runs on, on the same thread and P. */
+/* Whether the goroutine still runs behind such an op, on the same thread and P. */
 static bool runs_on(enum op_kind kind)
 {
 	switch (kind) {
@@ -86,24 +101,24 @@ static bool has_place(const struct model *md, const struct pending_log *log)
 
 static void write_at_end(struct model *md, const struct pending_log *log, uint64_t now)
 {
-	enum cause before = md->cause;
+	enum provenance before = md->ops.provenance;
 
-	md->cause = INFERRED;
-	if (now > md->now)
-		md->now = now;
+	md->ops.provenance = INFERRED;
+	if (now > md->ops.now)
+		md->ops.now = now;
 	note_write(md, log->text);
-	md->cause = before;
+	md->ops.provenance = before;
 }
 
-/* Each behind its op, from the end, so that nothing is overwritten before it is moved. */
+/* Inserts each behind its op, from the end, so that nothing is overwritten before it is moved. */
 static void put_in(struct model *md, const struct pending_log *logs, size_t n)
 {
 	size_t from = md->ops.n;
 	struct op *ops;
 
 	for (size_t i = 0; i < n; i++)
-		append_op(md);
-	if (md->oom)
+		op_list_append(&md->ops);
+	if (md->ops.oom)
 		return;
 	ops = md->ops.ops;
 	for (size_t to = md->ops.n; n;) {
@@ -120,13 +135,14 @@ static void put_in(struct model *md, const struct pending_log *logs, size_t n)
 			ops[--to] = ops[--from];
 		}
 	}
-	keep_apart(md, from);
+	op_list_keep_apart(&md->ops, from);
 }
 
 void notes_watch(struct model *md)
 {
 	struct pending_logs *logs = &md->logs;
-	uint64_t now = md->clock.mono_ns > md->last_time ? md->clock.mono_ns : md->last_time;
+	uint64_t now = md->generation.clock.mono_ns > md->ops.last_time ? md->generation.clock.mono_ns
+									: md->ops.last_time;
 	size_t placed = 0;
 
 	logs->n = 0;

@@ -1,26 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * CPU samples. They say what was found in memory, change nobody's state, and
- * are gathered beside the ops: a reader puts them in their place by their time.
- */
+#include "model/sample.h"
+
 #include <stdlib.h>
 
-#include "state.h"
+#include "util/array.h"
 
 static struct op *append_sample(struct model *md)
 {
 	struct sample_list *list = &md->samples;
 
-	if (list->n == list->capacity) {
-		size_t more = list->capacity ? list->capacity * 2 : 256;
-		struct op *ops = realloc(list->ops, more * sizeof(*ops));
-
-		if (!ops) {
-			md->oom = true;
-			return NULL;
-		}
-		list->ops = ops;
-		list->capacity = more;
+	if (array_grow(&list->ops, &list->capacity, list->n + 1, sizeof(*list->ops))) {
+		md->oom = true;
+		return NULL;
 	}
 	return &list->ops[list->n++];
 }
@@ -32,30 +23,30 @@ static struct op *append_sample(struct model *md)
  */
 static uint32_t sampled_g(struct model *md, const struct raw_record *rec)
 {
-	struct g *g = g_find(md, rec->g);
+	struct g *g = g_find(&md->entities, rec->g);
 	uint64_t goid;
 
 	if (!g)
 		return NO_G;
-	g_set_goid(md, g, rec->goid);
-	goid = md->gs.goids[g->index];
-	return goid < STAND_IN_GOID && rec->goid && goid != rec->goid ? NO_G : g->index;
+	g_set_goid(&md->entities, g, rec->goid);
+	goid = md->entities.gs.goids[g->index];
+	return goid < SYNTHETIC_GOID && rec->goid && goid != rec->goid ? NO_G : g->index;
 }
 
 struct op *sample_take(struct model *md, const struct raw_record *rec)
 {
-	const struct p *p = p_find(md, rec->p);
-	struct op *op = rec->tid && rec->tid < STAND_IN_TID ? append_sample(md) : NULL;
+	const struct p *p = p_find(&md->entities, rec->p);
+	struct op *op = rec->tid && rec->tid < SYNTHETIC_TID ? append_sample(md) : NULL;
 
 	if (!op)
 		return NULL;
 	*op = (struct op){
 		.kind = OP_CPU_SAMPLE,
-		.time = rec->time > md->generation_start ? rec->time : md->generation_start,
+		.time = rec->time > md->generation.start ? rec->time : md->generation.start,
 		.m = rec->tid,
 		.p = p ? p->id : NO_P,
 		.g = sampled_g(md, rec),
-		.stack = tables_stack(md, rec->stack),
+		.stack = stack_table_find(&md->stacks, rec->stack),
 	};
 	if (op->time > md->samples.last)
 		md->samples.last = op->time;
@@ -67,9 +58,9 @@ void sample_flush(struct model *md)
 	struct sample_list *list = &md->samples;
 
 	for (size_t i = 0; i < list->n; i++)
-		*append_op(md) = list->ops[i];
-	if (list->n && list->last > md->last_time)
-		md->last_time = list->last;
+		*op_list_append(&md->ops) = list->ops[i];
+	if (list->n && list->last > md->ops.last_time)
+		md->ops.last_time = list->last;
 	list->n = 0;
 	list->last = 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "model/snapshot.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "snapshot.h"
 
 static int append(void **array, size_t *n, const struct log_record *record, size_t size)
 {
@@ -18,37 +18,18 @@ static int append(void **array, size_t *n, const struct log_record *record, size
 	return 0;
 }
 
-void snapshot_free(struct snapshot *snap)
+void snapshot_free(struct model_snapshot *snap)
 {
 	free(snap->gs);
 	free(snap->ps);
 	free(snap->ms);
 	free(snap->areas);
 	free(snap->threads);
-	*snap = (struct snapshot){0};
+	*snap = (struct model_snapshot){0};
 }
 
-static int end(struct model *md)
+int snapshot_take(struct model_snapshot *snap, const struct log_record *record)
 {
-	if (md->phase == BEFORE_SNAPSHOT && md->threads) {
-		threads_start(md);
-	} else if (md->phase == BEFORE_SNAPSHOT) {
-		start_from_snapshot(md);
-	} else if (md->threads) {
-		threads_resync(md);
-		observe_early(md, find_marker(&md->early, md->snapshot.info.marker_before, md->early.n));
-	} else {
-		resync_to_snapshot(md);
-		observe_early(md, find_marker(&md->early, md->snapshot.info.marker_before, md->early.n));
-	}
-	snapshot_free(&md->snapshot);
-	return 0;
-}
-
-int snapshot_record(struct model *md, const struct log_record *record)
-{
-	struct snapshot *snap = &md->snapshot;
-
 	if (record->type == LOG_SNAPSHOT) {
 		snapshot_free(snap);
 		snap->info = *(const struct log_snapshot *)record->data;
@@ -72,47 +53,6 @@ int snapshot_record(struct model *md, const struct log_record *record)
 	case LOG_THREADS:
 		return append((void **)&snap->threads, &snap->nthreads, record, sizeof(*snap->threads));
 	default:
-		return end(md);
+		return 1;
 	}
-}
-
-const struct log_m *snapshot_m_of(const struct snapshot *snap, const struct log_g *lg)
-{
-	for (size_t i = 0; lg->m && i < snap->nms; i++) {
-		const struct log_m *lm = &snap->ms[i];
-
-		if (lm->m == lg->m)
-			return lm->curg == lg->g && lm->tid && lm->tid < STAND_IN_TID ? lm : NULL;
-	}
-	return NULL;
-}
-
-uint8_t snapshot_g_status(const struct log_g *lg, const struct log_m *lm)
-{
-	/* Numbers of runtime2.go; the same in every release. */
-	switch (lg->status) {
-	case 1: /* _Grunnable */
-		return G_RUNNABLE;
-	case 2: /* _Grunning */
-		return lm ? G_RUNNING : G_RUNNABLE;
-	case 3: /* _Gsyscall */
-		return lm ? G_SYSCALL : G_RUNNABLE;
-	case 4: /* _Gwaiting; a goroutine that stops the world or waits for a scan still has its M, and runs
-		 */
-	case 8: /* _Gcopystack */
-		return lm ? G_RUNNING : G_WAITING;
-	case 9:  /* _Gpreempted */
-	case 10: /* _Gleaked (1.26) */
-		return G_WAITING;
-	default:
-		return G_DEAD;
-	}
-}
-
-uint64_t snapshot_p_of(const struct log_m *lm)
-{
-	/* Up to Go 1.25 entersyscall clears m.p and leaves the P in _Psyscall (2) until somebody takes it. */
-	if (!lm->p && lm->status == 3 && lm->p_status == 2)
-		return lm->oldp;
-	return lm->p;
 }

@@ -1,37 +1,85 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Lawful ops. Each function writes one op and changes the state as a reader of
- * the trace will. The caller has made sure that the op is legal here
- * (format-v2 rules, internal/trace/order.go of Go 1.26); repair.c is for that.
- */
-#include "state.h"
+#include "model/step.h"
+
+#include "model/announce.h"
+#include "model/apply.h"
+#include "model/regions.h"
 
 void drop_held_end(struct m *m)
 {
 	m->end.held = false;
 }
 
+/* By these m takes what the op is about: it is m's already in the op. */
+static bool takes(enum op_kind kind)
+{
+	return kind == OP_PROC_START || kind == OP_GO_START || kind == OP_GO_CREATE_SYSCALL;
+}
+
+/* Inlined because the kind is a constant at each call. */
+#define INLINED static inline __attribute__((always_inline))
+
+/* One op of m, and what it changes. other: the goroutine that it names; p: the P that it takes. */
+INLINED struct op *step(struct model *md, enum op_kind kind, struct m *m, struct g *other, struct p *p)
+{
+	struct op *op;
+
+	if (takes(kind)) {
+		apply_op(kind, m, other, p);
+		return emit(&md->ops, kind, m);
+	}
+	op = emit(&md->ops, kind, m);
+	if (other) {
+		op->g2 = other->index;
+		other->last_op = op_number(&md->ops);
+	}
+	apply_op(kind, m, other, p);
+	return op;
+}
+
+/* The same where m's goroutine is the one that the op is about. */
+INLINED struct op *step_self(struct model *md, enum op_kind kind, struct m *m)
+{
+	return step(md, kind, m, NULL, NULL);
+}
+
 void step_proc_status(struct model *md, struct p *p)
 {
-	struct op *op = emit(md, OP_PROC_STATUS, NULL);
+	struct op *op = emit(&md->ops, OP_PROC_STATUS, NULL);
 
 	op->m = p->m ? p->m->tid : NO_M;
 	op->p = p->id;
 	op->status = p->status;
-	p->last_op = op_number(md);
+	p->last_op = op_number(&md->ops);
+}
+
+struct p *step_proc_get(struct model *md, uint64_t ptr, int32_t id)
+{
+	struct p *p = p_find(&md->entities, ptr);
+
+	if (p)
+		return p;
+	p = p_by_id(&md->entities, id);
+	if (p && p == md->synthetic.p)
+		md->synthetic.p = NULL; /* it takes another when it needs one */
+	if (!p) {
+		p = p_add(&md->entities, id);
+		if (p && md->generation.number)
+			step_proc_status(md, p);
+	}
+	if (p && ptr)
+		p_set_ptr(&md->entities, p, ptr);
+	return p;
 }
 
 void step_proc_start(struct model *md, struct m *m, struct p *p)
 {
-	p->status = P_RUNNING;
-	p->m = m;
-	m->p = p;
-	emit(md, OP_PROC_START, m);
+	step(md, OP_PROC_START, m, NULL, p);
 }
 
 void step_sweep_end(struct model *md, struct m *m, uint64_t swept, uint64_t reclaimed)
 {
-	struct op *op = emit(md, OP_GC_SWEEP_END, m);
+	struct op *op = emit(&md->ops, OP_GC_SWEEP_END, m);
 
 	op->arg = swept;
 	op->arg2 = reclaimed;
@@ -40,81 +88,84 @@ void step_sweep_end(struct model *md, struct m *m, uint64_t swept, uint64_t recl
 
 void step_assist_end(struct model *md, struct m *m)
 {
-	emit(md, OP_GC_ASSIST_END, m);
+	emit(&md->ops, OP_GC_ASSIST_END, m);
 	m->g->assists = m->g->assist_over = false;
 }
 
-/* Who sweeps keeps the P meanwhile: that it is let go means that the end was not seen. */
+/* A goroutine that sweeps keeps its P. If the P is dropped, the end of the sweep was not seen. */
 static void end_sweep_of(struct model *md, struct m *m)
 {
-	enum cause before = md->cause;
+	enum provenance before;
 
 	if (!m->p || !m->p->sweeps)
 		return;
-	md->cause = md->spans ? INFERRED : REPAIRED; /* then allocations are not probed */
+	before = set_provenance(md,
+				md->starts_only ? INFERRED : REPAIRED); /* then allocations are not probed */
 	step_sweep_end(md, m, 0, 0);
-	md->cause = before;
+	md->ops.provenance = before;
 }
 
 void step_proc_stop(struct model *md, struct m *m)
 {
 	end_sweep_of(md, m);
-	emit(md, OP_PROC_STOP, m);
+	step_self(md, OP_PROC_STOP, m);
 	drop_held_end(m); /* without a P the call can only end by EndBlocked */
-	m->p->status = P_IDLE;
-	m->p->m = NULL;
-	m->p = NULL;
 }
 
 void step_proc_steal(struct model *md, struct m *thief, struct p *p)
 {
-	struct op *op = emit(md, OP_PROC_STEAL, thief);
+	struct op *op = emit(&md->ops, OP_PROC_STEAL, thief);
 
 	op->p = p->id;
 	op->m2 = p->m ? p->m->tid : p->abandoned_by ? p->abandoned_by : thief->tid;
-	p->last_op = op_number(md);
+	p->last_op = op_number(&md->ops);
 	if (p->m) {
-		p->m->last_op = op_number(md);
+		p->m->last_op = op_number(&md->ops);
 		drop_held_end(p->m);
-		p->m->p = NULL;
 	}
-	p->m = NULL;
-	p->status = P_IDLE;
+	apply_op(OP_PROC_STEAL, thief, NULL, p);
+}
+
+void step_end_sweeps(struct model *md)
+{
+	for (unsigned i = 0; i < md->entities.nps; i++) {
+		struct p *p = md->entities.ps[i];
+
+		if (p->sweeps && p->m)
+			step_sweep_end(md, p->m, 0, 0);
+	}
 }
 
 static void start(struct model *md, struct m *m, struct g *g)
 {
-	g->status = G_RUNNING;
 	g->left = 0;
-	g->m = m;
-	m->g = g;
-	emit(md, OP_GO_START, m);
+	step(md, OP_GO_START, m, g, NULL);
 }
 
 /* What must follow a start; `unseen`: the start was moved up. */
 static void started(struct model *md, struct m *m, bool unseen)
 {
 	static const char *const labels[] = {NULL, "GC (dedicated)", "GC (fractional)", "GC (idle)"};
-	uint64_t start = op_number(md);
-	bool told = md->procs_told;
+	uint64_t start = op_number(&md->ops);
+	bool announced = md->generation.procs_announced;
 	uint8_t worker = m->g->worker;
-	enum cause before = md->cause;
+	enum provenance before;
 
-	generation_tell_procs(md, m, 0);
-	generation_tell_gc(md, m);
-	generation_tell_assist(md, m->g);
+	announce_procs(md, m, 0);
+	announce_gc(md, m);
+	announce_assist(md, m->g);
 	if (m->g->assist_over && m->g->assists) {
-		md->cause = REPAIRED;
+		before = set_provenance(md, REPAIRED);
 		step_assist_end(md, m);
-		md->cause = before;
+		md->ops.provenance = before;
 	}
 	m->g->worker = 0;
-	/* The viewer takes no label of a P before it knows how many Ps there are. */
-	if (!worker || worker >= sizeof(labels) / sizeof(labels[0]) || !md->procs_told)
+	/* The viewer ignores labels before it knows the number of Ps. */
+	if (!worker || worker >= sizeof(labels) / sizeof(labels[0]) || !md->generation.procs_announced)
 		return;
-	emit(md, OP_GO_LABEL, m)->string = tables_string(md, labels[worker]);
-	if (unseen && told)
-		move_up(md, start);
+	emit(&md->ops, OP_GO_LABEL, m)->string = string_id(md, labels[worker]);
+	if (unseen && announced)
+		op_list_move_up(&md->ops, start);
 }
 
 void step_go_start(struct model *md, struct m *m, struct g *g)
@@ -138,63 +189,80 @@ void step_go_start_unseen(struct model *md, struct m *m, struct g *g)
 	uint64_t behind = later(g->last_op, later(m->last_op, m->p->last_op));
 
 	start(md, m, g);
-	move_up(md, behind);
+	op_list_move_up(&md->ops, behind);
 	md->totals.inferred_starts++;
 	started(md, m, true);
 }
 
-static void leave(struct m *m, uint8_t status, uint32_t stack)
-{
-	struct g *g = m->g;
-
-	g->status = status;
-	g->m = NULL;
-	if (stack)
-		g->stack = stack;
-	m->g = NULL;
-}
-
-/* Only a running goroutine can hold the world stopped; that it leaves means that the restart was not seen. */
+/* Only a running goroutine keeps the world stopped. If it leaves, the restart was not seen. */
 static void end_ranges_of(struct model *md, struct m *m)
 {
-	if (md->stw == m->g)
+	if (md->gc.stw == m->g)
 		step_stw_end(md, REPAIRED);
 	end_sweep_of(md, m);
 }
 
-void step_stw_end(struct model *md, enum cause cause)
+void step_stw_end(struct model *md, enum provenance provenance)
 {
-	enum cause before = md->cause;
+	enum provenance before = set_provenance(md, provenance);
 
-	md->cause = cause;
-	emit(md, OP_STW_END, md->stw->m);
-	md->stw = NULL;
-	md->cause = before;
+	emit(&md->ops, OP_STW_END, md->gc.stw->m);
+	md->gc.stw = NULL;
+	md->ops.provenance = before;
+}
+
+/* Its goroutine leaves m, or enters a system call. */
+static struct op *step_leave(struct model *md, enum op_kind kind, struct m *m, uint32_t stack)
+{
+	struct g *g = m->g;
+	struct op *op;
+
+	end_ranges_of(md, m);
+	op = step_self(md, kind, m);
+	op->stack = stack;
+	if (stack)
+		g->stack = stack;
+	return op;
 }
 
 void step_go_stop(struct model *md, struct m *m, uint32_t reason, uint32_t stack)
 {
-	struct op *op;
-
-	end_ranges_of(md, m);
-	op = emit(md, OP_GO_STOP, m);
-
-	op->string = reason;
-	op->stack = stack;
-	leave(m, G_RUNNABLE, stack);
+	step_leave(md, OP_GO_STOP, m, stack)->string = reason;
 }
 
 struct op *step_go_block(struct model *md, struct m *m, uint32_t reason, uint32_t stack)
 {
-	struct op *op;
-
-	end_ranges_of(md, m);
-	op = emit(md, OP_GO_BLOCK, m);
+	struct op *op = step_leave(md, OP_GO_BLOCK, m, stack);
 
 	op->string = reason;
-	op->stack = stack;
-	leave(m, G_WAITING, stack);
 	return op;
+}
+
+void step_go_leave_unseen(struct model *md, struct m *m)
+{
+	struct g *g = m->g;
+
+	step_go_block(md, m, reason_unspecified(&md->reasons), 0);
+	g->left = md->ops.n;
+	g->left_generation = md->generation.number;
+}
+
+static void end_life(struct model *md, struct g *g)
+{
+	g_ended(&md->entities, g);
+	md->front->end_life(md, g);
+}
+
+/* A goroutine does not end within a mark assist: the assist's end was not seen. */
+static void end_assist_of(struct model *md, struct m *m)
+{
+	enum provenance before;
+
+	if (!m->g->assists)
+		return;
+	before = set_provenance(md, REPAIRED);
+	step_assist_end(md, m);
+	md->ops.provenance = before;
 }
 
 void step_go_destroy(struct model *md, struct m *m)
@@ -202,110 +270,87 @@ void step_go_destroy(struct model *md, struct m *m)
 	struct g *g = m->g;
 
 	end_ranges_of(md, m);
-	functions_end_all(md, m);
-	emit(md, OP_GO_DESTROY, m);
-	leave(m, G_DEAD, 0);
-	g_ended(md, g);
+	end_assist_of(md, m);
+	regions_end_calls(md, m, UINT64_MAX, true, INFERRED);
+	step_self(md, OP_GO_DESTROY, m);
+	end_life(md, g);
 }
 
 void step_go_create(struct model *md, struct m *m, struct g *g, bool blocked, uint32_t stack)
 {
-	struct op *op = emit(md, blocked ? OP_GO_CREATE_BLOCKED : OP_GO_CREATE, m);
+	struct op *op = step(md, blocked ? OP_GO_CREATE_BLOCKED : OP_GO_CREATE, m, g, NULL);
 
-	op->g2 = g->index;
-	g->last_op = op_number(md);
 	op->stack = stack;
-	op->stack2 = g->thread ? threads_entry_stack(md, g) : tables_entry_stack(md, g->startpc);
-	g->status = blocked ? G_WAITING : G_RUNNABLE;
+	op->stack2 = md->front->entry_stack(md, g);
 	g->stack = op->stack2;
 }
 
 void step_go_create_syscall(struct model *md, struct m *m, struct g *g)
 {
-	g->status = G_SYSCALL;
-	g->m = m;
-	m->g = g;
-	emit(md, OP_GO_CREATE_SYSCALL, m)->stack2 = g->stack;
+	step(md, OP_GO_CREATE_SYSCALL, m, g, NULL)->stack2 = g->stack;
 }
 
 void step_go_destroy_syscall(struct model *md, struct m *m)
 {
 	struct g *g = m->g;
 
-	emit(md, OP_GO_DESTROY_SYSCALL, m);
-	drop_held_end(m);
-	if (m->p) {
-		m->p->status = P_ABANDONED;
+	if (m->p)
 		m->p->abandoned_by = m->tid;
-		m->p->m = NULL;
-		m->p = NULL;
-	}
-	leave(m, G_DEAD, 0);
-	g_ended(md, g);
+	step_self(md, OP_GO_DESTROY_SYSCALL, m);
+	drop_held_end(m);
+	end_life(md, g);
 }
 
 void step_go_unblock(struct model *md, struct m *m, struct g *g, uint32_t stack)
 {
-	struct op *op = emit(md, OP_GO_UNBLOCK, m);
-
-	op->g2 = g->index;
-	g->last_op = op_number(md);
-	op->stack = stack;
+	step(md, OP_GO_UNBLOCK, m, g, NULL)->stack = stack;
 	g->left = 0;
-	g->status = G_RUNNABLE;
 }
 
 void step_go_switch(struct model *md, struct m *m, struct g *next, bool destroy)
 {
 	struct g *self = m->g;
-	struct op *op;
 
 	end_ranges_of(md, m);
-	op = emit(md, destroy ? OP_GO_SWITCH_DESTROY : OP_GO_SWITCH, m);
-	op->g2 = next->index;
-	next->last_op = op_number(md);
-	leave(m, destroy ? G_DEAD : G_WAITING, 0);
 	if (destroy)
-		g_ended(md, self);
-	next->status = G_RUNNING;
-	next->m = m;
-	m->g = next;
+		end_assist_of(md, m);
+	step(md, destroy ? OP_GO_SWITCH_DESTROY : OP_GO_SWITCH, m, next, NULL);
+	if (destroy)
+		end_life(md, self);
 }
 
 void step_syscall_begin(struct model *md, struct m *m, uint32_t stack)
 {
-	end_ranges_of(md, m);
-	emit(md, OP_SYSCALL_BEGIN, m)->stack = stack;
+	step_leave(md, OP_SYSCALL_BEGIN, m, stack);
 	m->end = (struct call_end){0};
-	m->g->status = G_SYSCALL;
-	if (stack)
-		m->g->stack = stack;
-	m->p->status = P_SYSCALL;
+}
+
+/* The op takes the place that was held for it. */
+static void fill_held_end(struct model *md, struct m *m)
+{
+	struct op *op = &md->ops.ops[m->end.op];
+
+	*op = (struct op){.time = op->time,
+			  .kind = OP_SYSCALL_END,
+			  .m = m->tid,
+			  .g = m->g->index,
+			  .p = m->p->id,
+			  .inferred = true};
+	md->ops.inferred++;
+	apply_op(OP_SYSCALL_END, m, NULL, NULL);
 }
 
 void step_syscall_end(struct model *md, struct m *m)
 {
-	if (m->end.held) {
-		struct op *op = &md->ops.ops[m->end.op];
-
-		*op = (struct op){.time = op->time,
-				  .kind = OP_SYSCALL_END,
-				  .m = m->tid,
-				  .g = m->g->index,
-				  .p = m->p->id,
-				  .inferred = true};
-		md->totals.inferred++;
-	} else {
-		emit(md, OP_SYSCALL_END, m);
-	}
+	if (m->end.held)
+		fill_held_end(md, m);
+	else
+		step_self(md, OP_SYSCALL_END, m);
 	drop_held_end(m);
-	m->g->status = G_RUNNING;
-	m->p->status = P_RUNNING;
 }
 
 void step_syscall_end_blocked(struct model *md, struct m *m)
 {
-	emit(md, OP_SYSCALL_END_BLOCKED, m);
+	step_self(md, OP_SYSCALL_END_BLOCKED, m);
 	drop_held_end(m);
-	leave(m, G_RUNNABLE, 0);
 }

@@ -1,28 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Threads' lives, and how they stand at the borders of generations. */
-#include "threads.h"
-
+/* A target seen as threads, and how they stand at the borders of generations. */
 #include <stdlib.h>
 
-/* PID_MAX_LIMIT, Linux 6.18 include/linux/threads.h; and a round number above it. */
-enum { MAX_TIDS = 1 << 22, REBORN = 10000000 };
+#include "model/front_end.h"
+#include "model/threads_life.h"
+#include "model/threads_names.h"
+#include "model/threads_observe.h"
+#include "model/threads_start.h"
+#include "model/threads_step.h"
+#include "model/threads_wake.h"
 
-struct threads *model_threads_new(void)
+static bool open_threads(struct model *md)
 {
-	struct threads *threads = calloc(1, sizeof(*threads));
+	struct threads_state *threads = calloc(1, sizeof(*threads));
 
-	if (!threads)
-		return NULL;
-	threads->used_tids = calloc(MAX_TIDS / 32, sizeof(*threads->used_tids));
-	if (!threads->used_tids) {
-		free(threads);
-		return NULL;
-	}
-	return threads;
+	md->threads = threads;
+	return threads && threads_init_tids(threads);
 }
 
-void model_threads_free(struct threads *threads)
+static void forget_thread(struct g *g)
 {
+	if (g->thread)
+		free(g->thread->calls.open);
+	free(g->thread);
+	g->thread = NULL;
+}
+
+static void close_threads(struct model *md)
+{
+	struct threads_state *threads = md->threads;
+
+	for (uint32_t i = 1; i < md->entities.gs.n; i++)
+		forget_thread(md->entities.gs.all[i]);
 	if (!threads)
 		return;
 	free(threads->used_tids);
@@ -36,158 +45,7 @@ void model_threads_free(struct threads *threads)
 	free(threads);
 }
 
-bool is_tid(uint64_t tid)
-{
-	return tid && tid < STAND_IN_TID;
-}
-
-struct thread *thread_find(const struct model *md, uint64_t tid)
-{
-	struct g *g = g_find(md, tid);
-
-	return g ? g->thread : NULL;
-}
-
-/* The tid, but that no two lives of a trace may share an id: then it is at the end of a greater one. */
-static uint64_t goid_of(struct threads *threads, uint32_t tid)
-{
-	if (tid < MAX_TIDS && !(threads->used_tids[tid / 32] & 1u << tid % 32)) {
-		threads->used_tids[tid / 32] |= 1u << tid % 32;
-		return tid;
-	}
-	return ++threads->reborn * REBORN + tid % REBORN;
-}
-
-struct thread *thread_new(struct model *md, uint32_t tid)
-{
-	uint32_t *comm = map64_get(&md->threads->comms, tid);
-	struct thread *t = calloc(1, sizeof(*t));
-	struct g *g = t ? g_new(md, tid, goid_of(md->threads, tid)) : NULL;
-
-	if (!g) {
-		free(t);
-		md->oom = true;
-		return NULL;
-	}
-	t->g = g;
-	t->comm = comm ? *comm : tables_string(md, md->target.comm);
-	g->thread = t;
-	return t;
-}
-
-void thread_told(struct model *md, struct thread *t)
-{
-	t->birth = md->ops.n;
-	t->birth_generation = md->generation;
-}
-
-struct thread *thread_get(struct model *md, uint64_t tid, bool waiting)
-{
-	struct thread *t = thread_find(md, tid);
-	enum cause before = md->cause;
-
-	if (t || !is_tid(tid))
-		return t;
-	t = thread_new(md, (uint32_t)tid);
-	if (!t)
-		return NULL;
-	md->cause = REPAIRED;
-	step_go_create(md, stand_in_begin(md), t->g, waiting, md->stand_in.stack);
-	thread_told(md, t);
-	stand_in_end(md);
-	md->cause = before;
-	return t;
-}
-
-/* Nothing but a name: it is not known where the thread was. */
-static bool is_name(const struct model *md, uint32_t stack)
-{
-	const struct stack *known = &md->stacks.stacks[stack];
-
-	return !stack || (!known->n && !known->leaf);
-}
-
-/* Viewers name a goroutine by the first stack that they see: by now its name may be known better. */
-static void name_birth(struct model *md, const struct thread *t)
-{
-	struct op *op;
-	uint32_t entry;
-
-	if (!t->birth || t->birth_generation != md->generation || t->birth > md->ops.n)
-		return;
-	entry = thread_entry(md, t);
-	op = &md->ops.ops[t->birth - 1];
-	if (op->kind != OP_GO_STATUS || md->generation == 1)
-		op->stack2 = entry;
-	if (op->kind == OP_GO_STATUS &&
-	    (op->status == G_RUNNING || op->status == G_RUNNABLE || is_name(md, op->stack)))
-		op->stack = entry;
-}
-
-void threads_forget(struct model *md, struct g *g)
-{
-	struct thread *t = g->thread;
-
-	if (!t)
-		return;
-	if (md) {
-		name_birth(md, t);
-		g->name = thread_name(md, t);
-	}
-	g->thread = NULL;
-	free(t->calls.open);
-	free(t);
-}
-
-uint32_t threads_entry_stack(struct model *md, const struct g *g)
-{
-	return thread_entry(md, g->thread);
-}
-
-uint32_t threads_row_name(struct model *md, const struct g *g)
-{
-	if (g == md->stand_in.g)
-		return tables_string(md, "[gotrace]"); /* repairs, and what its log events say */
-	return g->thread ? thread_name(md, g->thread) : g->name;
-}
-
-/* Only of one that waits or is in a system call it is known where it is. */
-void threads_tell_status(struct model *md, struct g *g, struct op *op)
-{
-	if (g->status == G_RUNNING || g->status == G_RUNNABLE || !g->stack)
-		op->stack = thread_entry(md, g->thread);
-	if (md->generation == 1)
-		op->stack2 = thread_entry(md, g->thread);
-	if (g->status == G_WAITING)
-		op->string = g->thread->reason;
-	thread_told(md, g->thread);
-}
-
-static void close_thread(struct model *md, struct thread *t, bool last)
-{
-	thread_settle_resume(md, t, true);
-	thread_doubt_waking(md, t);
-	if (last && t->exiting && t->losses == md->annotations.losses && t->g->m) {
-		md->cause = INFERRED; /* it was said to end: this is what its CPU did next */
-		thread_die(md, t);
-		return;
-	}
-	name_birth(md, t);
-}
-
-void threads_close(struct model *md, bool last)
-{
-	enum cause before = md->cause;
-
-	md->now = md->last_time;
-	for (uint32_t i = 1; i < md->gs.n; i++) {
-		if (md->gs.all[i]->thread)
-			close_thread(md, md->gs.all[i]->thread, last);
-	}
-	md->cause = before;
-}
-
-void threads_record(struct model *md, const struct log_record *record)
+static void learn_name(struct model *md, const struct log_record *record)
 {
 	switch (record->type) {
 	case LOG_STACK:
@@ -204,3 +62,126 @@ void threads_record(struct model *md, const struct log_record *record)
 		break;
 	}
 }
+
+static void settle_nothing(struct model *md, const struct log_boundary *boundary, const struct log_m *ms)
+{
+	(void)md, (void)boundary, (void)ms;
+}
+
+static void end_call(struct model *md, struct g *g)
+{
+	if (g->thread)
+		thread_end_call(md, g->thread);
+}
+
+static void write_nothing(struct model *md)
+{
+	(void)md;
+}
+
+/* Where it is is known only of one that waits or is in a system call. */
+static void describe_status(struct model *md, struct g *g, struct op *op)
+{
+	if (!g->thread)
+		return;
+	if (g->status == G_RUNNING || g->status == G_RUNNABLE || !g->stack)
+		op->stack = thread_entry(md, g->thread);
+	if (md->generation.number == 1)
+		op->stack2 = thread_entry(md, g->thread);
+	if (g->status == G_WAITING)
+		op->string = g->thread->reason;
+	thread_first_op(md, g->thread);
+}
+
+/* The stack has no address, only a name: it is not known where the thread was. */
+static bool is_name(const struct model *md, uint32_t stack)
+{
+	const struct stack *known = &md->stacks.stacks[stack];
+
+	return !stack || (!known->n && !known->leaf);
+}
+
+/* Viewers name a goroutine by the first stack that they see. By now a better name may be known. */
+static void name_birth(struct model *md, const struct thread_life *t)
+{
+	struct op *op;
+	uint32_t entry;
+
+	if (!t->birth || t->birth_generation != md->generation.number || t->birth > md->ops.n)
+		return;
+	entry = thread_entry(md, t);
+	op = &md->ops.ops[t->birth - 1];
+	if (op->kind != OP_GO_STATUS || md->generation.number == 1)
+		op->stack2 = entry;
+	if (op->kind == OP_GO_STATUS &&
+	    (op->status == G_RUNNING || op->status == G_RUNNABLE || is_name(md, op->stack)))
+		op->stack = entry;
+}
+
+static void end_thread(struct model *md, struct thread_life *t, bool last)
+{
+	thread_settle_resume(md, t, true);
+	thread_doubt_waking(md, t);
+	if (last && t->exiting && t->losses == md->annotations.losses && t->g->m) {
+		md->ops.provenance = INFERRED; /* its exit was seen, and this follows */
+		thread_die(md, t);
+		return;
+	}
+	name_birth(md, t);
+}
+
+static void end_generation(struct model *md, bool last)
+{
+	enum provenance before = md->ops.provenance;
+
+	md->ops.now = md->ops.last_time;
+	for (uint32_t i = 1; i < md->entities.gs.n; i++) {
+		if (md->entities.gs.all[i]->thread)
+			end_thread(md, md->entities.gs.all[i]->thread, last);
+	}
+	md->ops.provenance = before;
+}
+
+static uint32_t entry_stack(struct model *md, const struct g *g)
+{
+	return g->thread ? thread_entry(md, g->thread) : 0;
+}
+
+static uint32_t row_name(struct model *md, const struct g *g)
+{
+	return g->thread ? thread_name(md, g->thread) : g->name;
+}
+
+static void end_life(struct model *md, struct g *g)
+{
+	if (!g->thread)
+		return;
+	name_birth(md, g->thread);
+	g->name = thread_name(md, g->thread);
+	forget_thread(g);
+}
+
+const struct front_end threads_front_end = {
+	.annotates = false,
+	.open = open_threads,
+	.close = close_threads,
+	.observe = threads_observe,
+	.learn_name = learn_name,
+	.lose_calls = threads_lose_calls,
+	.settle = settle_nothing,
+	.end_call = end_call,
+	.start = threads_start,
+	.start_spawned = threads_start_spawned,
+	.resync = threads_resync,
+	.write_first = write_nothing,
+	.describe_status = describe_status,
+	.end_generation = end_generation,
+	.entry_stack = entry_stack,
+	.row_name = row_name,
+	.end_life = end_life,
+	.use_stacks = threads_use_stacks,
+	.forget_stack = threads_forget_stack,
+	.stacks_renewed = threads_forget_named,
+	.files_renewed = threads_forget_files,
+	.keep_names = threads_keep_names,
+};

@@ -6,16 +6,18 @@
  * exception, a tail call). Threads that switch between stacks of their own
  * look the same as that.
  */
-#include "threads.h"
+#include "model/threads_functions.h"
 
-#include "util/list.h"
+#include "model/threads_names.h"
+
+#include "util/array.h"
 
 enum { MAX_DEPTH = 1000 };
 
 static void write_op(struct model *md, enum op_kind kind, struct m *m, const struct function_call *call,
 		     uint32_t stack)
 {
-	struct op *op = emit(md, kind, m);
+	struct op *op = emit(&md->ops, kind, m);
 
 	op->arg = call->task;
 	op->stack = stack;
@@ -23,7 +25,7 @@ static void write_op(struct model *md, enum op_kind kind, struct m *m, const str
 		op->string = call->name;
 }
 
-static void end_innermost(struct model *md, struct thread *t)
+static void end_innermost(struct model *md, struct thread_life *t)
 {
 	struct function_call call = t->calls.open[--t->calls.n];
 
@@ -32,27 +34,27 @@ static void end_innermost(struct model *md, struct thread *t)
 		write_op(md, OP_TASK_END, t->g->m, &call, 0);
 }
 
-/* Nobody saw them return. */
-static void end_deeper(struct model *md, struct thread *t, uint64_t sp, bool at_sp)
+/* Their returns were not seen. */
+static void end_deeper(struct model *md, struct thread_life *t, uint64_t sp, bool at_sp)
 {
 	struct function_calls *calls = &t->calls;
-	enum cause before = md->cause;
+	enum provenance before = md->ops.provenance;
 
-	md->cause = INFERRED;
+	md->ops.provenance = INFERRED;
 	while (calls->n &&
 	       (calls->open[calls->n - 1].sp < sp || (at_sp && calls->open[calls->n - 1].sp == sp)))
 		end_innermost(md, t);
-	md->cause = before;
+	md->ops.provenance = before;
 }
 
-void thread_end_functions(struct model *md, struct thread *t)
+void thread_end_functions(struct model *md, struct thread_life *t)
 {
 	end_deeper(md, t, UINT64_MAX, true);
 }
 
-void function_begin(struct model *md, struct thread *t, const struct raw_record *rec)
+void function_begin(struct model *md, struct thread_life *t, const struct raw_record *rec)
 {
-	const struct function *function = function_of(md, rec->arg);
+	const struct watched_function *function = functions_find(&md->functions, rec->arg);
 	struct function_call call = {.sp = rec->arg2};
 	struct function_calls *calls = &t->calls;
 	uint32_t stack;
@@ -60,7 +62,7 @@ void function_begin(struct model *md, struct thread *t, const struct raw_record 
 	end_deeper(md, t, rec->arg2, true);
 	if (!function || calls->n >= MAX_DEPTH)
 		return;
-	if (!list_grow((void **)&calls->open, calls->n, &calls->capacity, sizeof(*calls->open))) {
+	if (array_grow(&calls->open, &calls->capacity, calls->n + 1, sizeof(*calls->open))) {
 		md->oom = true;
 		return;
 	}
@@ -74,7 +76,7 @@ void function_begin(struct model *md, struct thread *t, const struct raw_record 
 }
 
 /* Without one that fits it began before the trace. */
-void function_end(struct model *md, struct thread *t, const struct raw_record *rec)
+void function_end(struct model *md, struct thread_life *t, const struct raw_record *rec)
 {
 	struct function_calls *calls = &t->calls;
 

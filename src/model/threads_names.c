@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Names around the stacks of threads: what the thread waits for at the leaf, who it is at the root. */
-#include "threads.h"
+#include "model/threads_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/syscalls.h"
+#include "model/threads_life.h"
+#include "util/array.h"
+
 enum {
-	MAX_NAMES = 1 << 16, /* made of what the target says */
+	MAX_NAMES = 1 << 16, /* of strings made from the target's names */
 	MAX_FILE_TEXT = 256,
 	MAX_FUNCTION_TEXT = 900, /* with a comm behind it, it fits into a string of every format */
 	MAX_COMM = 64,
@@ -44,7 +47,7 @@ static uint32_t outermost_function(struct model *md, const struct log_symbol *sy
 	return name ? strtab_add(md->options.strings, name, frame.function_len) : 0;
 }
 
-static struct symbol_hint *hint_at(const struct threads *threads, uint64_t pc)
+static struct symbol_hint *hint_at(const struct threads_state *threads, uint64_t pc)
 {
 	uint32_t *index = pc ? map64_get(&threads->symbols, pc) : NULL;
 
@@ -53,17 +56,11 @@ static struct symbol_hint *hint_at(const struct threads *threads, uint64_t pc)
 
 static struct symbol_hint *hint_new(struct model *md, uint64_t pc)
 {
-	struct threads *threads = md->threads;
+	struct threads_state *threads = md->threads;
 
-	if (threads->nhints == threads->hints_capacity) {
-		uint32_t more = threads->hints_capacity ? threads->hints_capacity * 2 : 256;
-		struct symbol_hint *bigger = realloc(threads->hints, more * sizeof(*bigger));
-
-		if (!bigger)
-			return NULL;
-		threads->hints = bigger;
-		threads->hints_capacity = more;
-	}
+	if (array_grow(&threads->hints, &threads->hints_capacity, threads->nhints + 1,
+		       sizeof(*threads->hints)))
+		return NULL;
 	if (map64_set(&threads->symbols, pc, threads->nhints))
 		return NULL;
 	return &threads->hints[threads->nhints++];
@@ -85,7 +82,7 @@ void threads_symbol(struct model *md, const struct log_symbol *symbol)
 
 static struct native_stack *native_new(struct model *md, uint32_t id)
 {
-	struct threads *threads = md->threads;
+	struct threads_state *threads = md->threads;
 
 	if (id >= threads->nnatives) {
 		uint32_t more = id + id / 2 + 256;
@@ -109,7 +106,7 @@ static const struct native_stack *native_of(const struct model *md, uint32_t id)
 	return id < md->threads->nnatives ? &md->threads->natives[id] : &unknown;
 }
 
-static uint8_t innermost_hint(const struct threads *threads, const struct stack *stack)
+static uint8_t innermost_hint(const struct threads_state *threads, const struct stack *stack)
 {
 	for (uint32_t i = 0; i < stack->n && i < HINT_DEPTH; i++) {
 		const struct symbol_hint *hint = hint_at(threads, stack->pcs[i]);
@@ -123,7 +120,7 @@ static uint8_t innermost_hint(const struct threads *threads, const struct stack 
 /* The C library's start code is left out: what it calls is where the thread starts for its writer. */
 void threads_stack(struct model *md, const struct raw_stack *raw)
 {
-	uint32_t id = tables_stack(md, raw->hash), n;
+	uint32_t id = stack_table_find(&md->stacks, raw->hash), n;
 	struct native_stack *native = id ? native_new(md, id) : NULL;
 	struct stack *stack;
 	const struct symbol_hint *hint;
@@ -159,20 +156,22 @@ static uint32_t named_stack(struct model *md, uint32_t base, uint32_t leaf, uint
 		const struct stack *stack = &md->stacks.stacks[*known];
 
 		if (stack->pcs == inner->pcs && stack->leaf == leaf && stack->root == root) {
-			tables_use_stack(md, *known);
+			stack_table_use(&md->stacks, *known);
 			return *known;
 		}
 	}
-	id = tables_named_stack(md, base, leaf, root);
+	id = stack_table_named(&md->stacks, base, leaf, root);
 	if (id && map64_set(&md->threads->named, key, id))
 		md->oom = true;
 	return id;
 }
 
-void threads_use_stacks(struct model *md, const struct thread *t)
+void threads_use_stacks(struct model *md, const struct g *g)
 {
-	tables_use_stack(md, t->call_stack);
-	tables_use_stack(md, t->waking.stack);
+	if (!g->thread)
+		return;
+	stack_table_use(&md->stacks, g->thread->call_stack);
+	stack_table_use(&md->stacks, g->thread->waking.stack);
 }
 
 void threads_forget_named(struct model *md)
@@ -186,9 +185,9 @@ void threads_forget_stack(struct model *md, uint32_t id)
 		md->threads->natives[id] = (struct native_stack){0, HINT_NONE};
 }
 
-uint8_t thread_stack_hint(const struct model *md, uint64_t hash)
+uint8_t thread_stack_hint(struct model *md, uint64_t hash)
 {
-	return native_of(md, tables_stack(md, hash))->hint;
+	return native_of(md, stack_table_find(&md->stacks, hash))->hint;
 }
 
 /* --- roots --- */
@@ -215,7 +214,7 @@ static uint32_t root_of(struct model *md, uint32_t start, uint32_t comm)
 	return id;
 }
 
-uint32_t thread_name(struct model *md, const struct thread *t)
+uint32_t thread_name(struct model *md, const struct thread_life *t)
 {
 	return root_of(md, t->start, t->comm);
 }
@@ -229,20 +228,20 @@ static bool is_reserved(const struct model *md, uint32_t name)
 }
 
 /* What runs before main, or after the thread's own routine, must not stand for it. */
-static void learn_start(struct model *md, struct thread *t, uint32_t start)
+static void learn_start(struct model *md, struct thread_life *t, uint32_t start)
 {
 	if (start && (!t->start || (is_reserved(md, t->start) && !is_reserved(md, start))))
 		t->start = start;
 }
 
-uint32_t thread_entry(struct model *md, const struct thread *t)
+uint32_t thread_entry(struct model *md, const struct thread_life *t)
 {
 	return named_stack(md, 0, 0, thread_name(md, t));
 }
 
-uint32_t thread_stack(struct model *md, struct thread *t, uint64_t hash, uint32_t leaf)
+uint32_t thread_stack(struct model *md, struct thread_life *t, uint64_t hash, uint32_t leaf)
 {
-	uint32_t base = tables_stack(md, hash), root = 0;
+	uint32_t base = stack_table_find(&md->stacks, hash), root = 0;
 	const struct native_stack *native = native_of(md, base);
 
 	learn_start(md, t, native->start);
@@ -263,12 +262,12 @@ static void keep_all(struct model *md, const struct map64 *map)
 
 void threads_keep_names(struct model *md)
 {
-	struct threads *threads = md->threads;
+	struct threads_state *threads = md->threads;
 
-	for (uint32_t i = 1; i < md->gs.n; i++) {
-		const struct thread *t = md->gs.all[i]->thread;
+	for (uint32_t i = 1; i < md->entities.gs.n; i++) {
+		const struct thread_life *t = md->entities.gs.all[i]->thread;
 
-		strtab_keep(md->options.strings, md->gs.all[i]->name);
+		strtab_keep(md->options.strings, md->entities.gs.all[i]->name);
 		if (t)
 			strtab_keep(md->options.strings, t->comm);
 	}
@@ -279,13 +278,12 @@ void threads_keep_names(struct model *md)
 	memset(threads->leaves, 0, sizeof(threads->leaves));
 }
 
-/* But for those that threads are at: they are told at the next use only. */
 void threads_forget_files(struct model *md)
 {
 	struct map64 *files = &md->threads->files, kept = {0};
 
-	for (uint32_t i = 1; i < md->gs.n; i++) {
-		const struct thread *t = md->gs.all[i]->thread;
+	for (uint32_t i = 1; i < md->entities.gs.n; i++) {
+		const struct thread_life *t = md->entities.gs.all[i]->thread;
 		const uint32_t *name = t && t->file ? map64_get(files, t->file) : NULL;
 
 		if (name && map64_set(&kept, t->file, *name))
@@ -314,7 +312,7 @@ void threads_file(struct model *md, const struct log_file *file)
 
 static uint32_t make_leaf(struct model *md, uint64_t call, uint64_t file)
 {
-	const char *name = call_name(&md->target, call), *path = "";
+	const char *name = syscall_name(&md->target, call), *path = "";
 	uint32_t *known = file ? map64_get(&md->threads->files, file) : NULL;
 	char number[40], text[MAX_FILE_TEXT + 64];
 	size_t len = 0;
@@ -331,7 +329,7 @@ static uint32_t make_leaf(struct model *md, uint64_t call, uint64_t file)
 		snprintf(text, sizeof(text), "%s(%u: %.*s)", name, WAIT_FD(file), (int)len, path);
 	else
 		snprintf(text, sizeof(text), "%s(%u)", name, WAIT_FD(file));
-	return bounded_string(md, text, strlen(text), tables_string(md, "[too many names]"));
+	return bounded_string(md, text, strlen(text), string_id(md, "[too many names]"));
 }
 
 uint32_t thread_leaf(struct model *md, uint64_t call, uint64_t file)
@@ -350,10 +348,10 @@ uint32_t thread_reason(struct model *md, const struct wait *wait)
 	const char *reason = wait_reason(&md->target, wait);
 
 	if (!reason)
-		reason = call_name(&md->target, wait->call);
+		reason = syscall_name(&md->target, wait->call);
 	if (!reason) /* there are few of these */
 		reason = strtab_get(md->options.strings, thread_leaf(md, wait->call, 0), NULL);
-	return tables_string(md, reason);
+	return string_id(md, reason);
 }
 
 /* --- others --- */
@@ -361,7 +359,7 @@ uint32_t thread_reason(struct model *md, const struct wait *wait)
 void threads_comm(struct model *md, const struct raw_text *text)
 {
 	uint32_t tid = text->record.tid;
-	struct thread *t = thread_find(md, tid);
+	struct thread_life *t = thread_find(md, tid);
 	size_t len = text->len < MAX_COMM ? text->len : MAX_COMM;
 	uint32_t comm = bounded_string(md, text->text, len, 0);
 
@@ -378,7 +376,7 @@ void threads_comm(struct model *md, const struct raw_text *text)
 uint32_t outside_stack(struct model *md, uint32_t tid, uint64_t pid)
 {
 	uint32_t *known = tid ? map64_get(&md->threads->comms, tid) : NULL;
-	uint32_t outside = tables_string(md, "[outside]");
+	uint32_t outside = string_id(md, "[outside]");
 	size_t len = 1;
 	const char *comm = known ? strtab_get(md->options.strings, *known, &len) : "?";
 	char text[MAX_COMM + 40];
@@ -396,6 +394,5 @@ uint32_t interrupt_stack(struct model *md, uint64_t kind)
 		[INTERRUPT_DISK] = "[interrupt: disk]",
 	};
 
-	return named_stack(md, 0, 0,
-			   tables_string(md, names[kind <= INTERRUPT_DISK ? kind : INTERRUPT_OTHER]));
+	return named_stack(md, 0, 0, string_id(md, names[kind <= INTERRUPT_DISK ? kind : INTERRUPT_OTHER]));
 }

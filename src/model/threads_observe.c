@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * From the kernel's records to ops. A handler first makes the state what the
- * record says it was, then takes the step.
+ * From the kernel's records to ops. A handler first makes the state what the record implies, then takes the
+ * step.
  *
  * The kernel's order (Linux 6.18 kernel/sched/core.c): sched_waking comes before
  * its thread can be chosen, sched_switch while the CPU's queue is locked,
- * sched_process_fork before the child is woken. Only a waking can be early: the
- * sleeper has said that it will sleep, but is still on its way off its CPU.
+ * sched_process_fork before the child is woken. Only a waking can be early: the sleeper has set its state,
+ * but is still on its CPU.
  */
-#include "threads.h"
+#include "model/threads_observe.h"
+
+#include "model/sample.h"
+#include "model/step.h"
+#include "model/syscalls.h"
+#include "model/threads_functions.h"
+#include "model/threads_life.h"
+#include "model/threads_names.h"
+#include "model/threads_step.h"
+#include "model/threads_wake.h"
 
 /* A record, and the CPU that it is from. */
 struct seen {
@@ -16,11 +25,11 @@ struct seen {
 	struct p *cpu;
 };
 
-/* Who acts in this record, put on its CPU. What it does shows that it has not gone to sleep: an earlier
- * waking was in vain. */
-static struct thread *acting(struct model *md, const struct seen *seen)
+/* The thread that acts in this record, put on its CPU. It has not gone to sleep: an earlier waking had no
+ * effect. */
+static struct thread_life *acting(struct model *md, const struct seen *seen)
 {
-	struct thread *t = thread_get(md, seen->rec->tid, false);
+	struct thread_life *t = thread_get(md, seen->rec->tid, false);
 
 	if (!t || !thread_on_cpu(md, t, seen->cpu))
 		return NULL;
@@ -29,45 +38,11 @@ static struct thread *acting(struct model *md, const struct seen *seen)
 	return t;
 }
 
-/* A P is written in another program's name, if the model has nobody on that CPU. */
-static void unblock_from_outside(struct model *md, struct g *g, const struct early_waking *waking)
-{
-	struct m stranger = {.tid = waking->tid};
-	uint32_t *known = map64_get(&md->m_by_tid, waking->tid);
-	struct p *p = cpu_get(md, (uint64_t)waking->cpu);
-	bool ours = known && (md->ms[*known]->g || md->ms[*known]->p);
-	bool on_cpu = !ours && is_tid(waking->tid) && p && p->status == P_IDLE;
-
-	if (on_cpu)
-		step_proc_start(md, &stranger, p);
-	step_go_unblock(md, on_cpu ? &stranger : NULL, g, waking->stack);
-	if (on_cpu)
-		step_proc_stop(md, &stranger);
-}
-
-static void unblock(struct model *md, struct g *g, const struct early_waking *waking)
-{
-	struct thread *waker;
-
-	switch (waking->waker) {
-	case WAKER_THREAD:
-		waker = thread_find(md, waking->tid);
-		step_go_unblock(md, waker ? waker->g->m : NULL, g, waking->stack);
-		break;
-	case WAKER_OTHER:
-		unblock_from_outside(md, g, waking);
-		break;
-	default:
-		step_go_unblock(md, NULL, g, waking->stack);
-	}
-}
-
 /*
- * A thread that nobody has listed, and whose birth was not seen though nothing
- * was lost, has been taken from the process's list already and only has to
- * leave its CPU for the last time (release_task, Linux 6.18 kernel/exit.c).
+ * A thread that was not listed, and whose creation was not seen although nothing was lost, is off the
+ * process's list already and leaves its CPU for the last time (release_task, Linux 6.18 kernel/exit.c).
  */
-static bool is_gone(const struct model *md, uint64_t tid)
+static bool is_gone(struct model *md, uint64_t tid)
 {
 	const struct log_loss *loss = &md->totals.loss;
 
@@ -76,16 +51,16 @@ static bool is_gone(const struct model *md, uint64_t tid)
 
 /* --- leaving a CPU --- */
 
-static uint32_t stop_reason(struct model *md, const struct thread *t)
+static uint32_t stop_reason(struct model *md, const struct thread_life *t)
 {
-	return tables_string(md, call_yields(&md->target, t->call) ? "yield" : "preempted");
+	return string_id(md, syscall_yields(&md->target, t->call) ? "yield" : "preempted");
 }
 
-static void fall_asleep(struct model *md, struct thread *t, const struct raw_record *rec)
+static void fall_asleep(struct model *md, struct thread_life *t, const struct raw_record *rec)
 {
 	struct m *m = t->g->m;
 	bool faults = !rec->arg && rec->status != LEFT_STOPPED;
-	uint32_t leaf = faults ? tables_string(md, "[page fault]") : thread_leaf(md, rec->arg, rec->arg2);
+	uint32_t leaf = faults ? string_id(md, "[page fault]") : thread_leaf(md, rec->arg, rec->arg2);
 	uint32_t stack = thread_stack(md, t, rec->stack, leaf);
 	struct early_waking waking = t->waking;
 	struct wait wait = {.call = rec->arg,
@@ -99,16 +74,16 @@ static void fall_asleep(struct model *md, struct thread *t, const struct raw_rec
 	t->call_stack = stack;
 	if (!waking.waker)
 		return;
-	unblock(md, t->g, &waking);
+	thread_unblock(md, t->g, &waking);
 	t->early_unblock = t->g->last_op - md->ops.before;
-	t->early_generation = md->generation;
+	t->early_generation = md->generation.number;
 }
 
 static void switch_out(struct model *md, const struct seen *seen)
 {
 	const struct raw_record *rec = seen->rec;
 	bool gone = rec->status == LEFT_DEAD && is_gone(md, rec->tid);
-	struct thread *t = gone ? NULL : thread_get(md, rec->tid, false);
+	struct thread_life *t = gone ? NULL : thread_get(md, rec->tid, false);
 	struct m *m;
 
 	if (!t || !thread_on_cpu(md, t, seen->cpu))
@@ -135,7 +110,7 @@ static void switch_out(struct model *md, const struct seen *seen)
 
 static void switch_in(struct model *md, const struct seen *seen)
 {
-	struct thread *t = is_gone(md, seen->rec->g) ? NULL : thread_get(md, seen->rec->g, false);
+	struct thread_life *t = is_gone(md, seen->rec->g) ? NULL : thread_get(md, seen->rec->g, false);
 
 	if (!t) {
 		cpu_clear(md, seen->cpu);
@@ -144,9 +119,10 @@ static void switch_in(struct model *md, const struct seen *seen)
 	t->g->last_hit = seen->rec->time;
 	thread_off_cpu(md, t);
 	if (t->g->status == G_WAITING) {
-		md->cause = md->totals.loss.ring_full || md->totals.loss.missed ? REPAIRED : INFERRED;
+		md->ops.provenance =
+			md->totals.loss.ring_full || md->totals.loss.missed ? REPAIRED : INFERRED;
 		step_go_unblock(md, NULL, t->g, 0);
-		md->cause = SEEN;
+		md->ops.provenance = OBSERVED;
 	}
 	cpu_clear(md, seen->cpu);
 	thread_enter_cpu(md, t, seen->cpu);
@@ -166,37 +142,11 @@ static void on_switch(struct model *md, const struct seen *seen)
 
 /* --- being woken --- */
 
-/*
- * A thread that is runnable is not woken: that it was said to have been, by
- * what came before it left its CPU, was wrong. That waking only kept it there.
- */
-static void take_back_unblock(struct model *md, struct thread *t)
-{
-	struct op *op;
-
-	if (!t->early_unblock || t->early_generation != md->generation ||
-	    t->g->last_op != md->ops.before + t->early_unblock)
-		return;
-	op = &md->ops.ops[t->early_unblock - 1];
-	*op = (struct op){.time = op->time, .kind = OP_NONE, .p = NO_P};
-	t->early_unblock = 0;
-	t->g->status = G_WAITING;
-}
-
-/* What has not come to a CPU for so long has most likely not been woken: few queues are as long. */
-enum { DOUBT_NS = 100000000 };
-
-void thread_doubt_waking(struct model *md, struct thread *t)
-{
-	if (md->last_time > t->g->last_hit + DOUBT_NS)
-		take_back_unblock(md, t);
-}
-
 /* The waker's own frames, if it is a thread of ours. */
-static bool look_at_waker(struct model *md, const struct seen *seen, struct early_waking *waking)
+static bool describe_waker(struct model *md, const struct seen *seen, struct early_waking *waking)
 {
 	const struct raw_record *rec = seen->rec;
-	struct thread *waker;
+	struct thread_life *waker;
 
 	switch (rec->status) {
 	case WAKER_THREAD:
@@ -221,46 +171,32 @@ static void on_waking(struct model *md, const struct seen *seen)
 {
 	const struct raw_record *rec = seen->rec;
 	struct early_waking waking = {.waker = rec->status, .tid = rec->tid, .cpu = seen->cpu->id};
-	struct thread *t;
+	struct thread_life *t;
 
-	if (!is_tid(rec->g) || rec->g == rec->tid || !look_at_waker(md, seen, &waking))
+	if (!is_tid(rec->g) || rec->g == rec->tid || !describe_waker(md, seen, &waking))
 		return;
 	t = thread_get(md, rec->g, true);
 	if (!t)
 		return;
-	take_back_unblock(md, t);
+	thread_take_back_unblock(md, t);
 	if (t->g->m) {
 		t->waking = waking; /* it proves nothing: that it left its CPU may have been lost */
 		return;
 	}
 	t->g->last_hit = rec->time;
 	if (t->g->status == G_WAITING)
-		unblock(md, t->g, &waking);
-}
-
-void thread_fell_asleep_unseen(struct model *md, struct thread *t)
-{
-	struct early_waking waking = t->waking;
-	struct m *m = t->g->m;
-
-	t->waking = (struct early_waking){0};
-	if (m)
-		thread_end_call(md, t);
-	make_waiting(md, t->g);
-	if (m)
-		step_proc_stop(md, m);
-	if (waking.waker)
-		unblock(md, t->g, &waking);
+		thread_unblock(md, t->g, &waking);
 }
 
 /* --- lives --- */
 
-/* It inherits the name (copy_process). Whoever is not of the process made it when the process was made. */
+/* It inherits the name (copy_process). A parent outside of the process created it together with the process.
+ */
 static void on_fork(struct model *md, const struct seen *seen)
 {
 	const struct raw_record *rec = seen->rec;
-	struct thread *parent, *child, *old = is_tid(rec->g) ? thread_find(md, rec->g) : NULL;
-	enum cause before = md->cause;
+	struct thread_life *parent, *child, *old = is_tid(rec->g) ? thread_find(md, rec->g) : NULL;
+	enum provenance before = md->ops.provenance;
 
 	if (rec->arg != md->target.pid || !is_tid(rec->g) || rec->g == rec->tid)
 		return;
@@ -270,9 +206,9 @@ static void on_fork(struct model *md, const struct seen *seen)
 		return;
 	}
 	if (old) { /* its end was not seen */
-		md->cause = REPAIRED;
+		md->ops.provenance = REPAIRED;
 		thread_die(md, old);
-		md->cause = before;
+		md->ops.provenance = before;
 	}
 	if (rec->goid != md->target.pid || !is_tid(rec->tid)) {
 		thread_get(md, rec->g, false);
@@ -287,13 +223,13 @@ static void on_fork(struct model *md, const struct seen *seen)
 	thread_end_call(md, parent);
 	step_go_create(md, parent->g->m, child->g, false,
 		       thread_stack(md, parent, rec->stack, thread_leaf(md, parent->call, parent->file)));
-	thread_told(md, child);
+	thread_first_op(md, child);
 	thread_resume_call(md, parent);
 }
 
 static void on_exit(struct model *md, const struct seen *seen)
 {
-	struct thread *t = acting(md, seen);
+	struct thread_life *t = acting(md, seen);
 
 	if (!t)
 		return;
@@ -305,12 +241,12 @@ static void on_exit(struct model *md, const struct seen *seen)
  * exec by a thread that is not the first: it takes the first one's tid, whose
  * life is over (de_thread, Linux 6.18 fs/exec.c). Names of its code are gone.
  */
-static void take_over_tid(struct model *md, const struct seen *seen, struct thread *old)
+static void take_over_tid(struct model *md, const struct seen *seen, struct thread_life *old)
 {
-	struct thread *first = thread_find(md, seen->rec->tid), *t;
-	enum cause before = md->cause;
+	struct thread_life *first = thread_find(md, seen->rec->tid), *t;
+	enum provenance before = md->ops.provenance;
 
-	md->cause = INFERRED;
+	md->ops.provenance = INFERRED;
 	if (first)
 		thread_die(md, first);
 	if (!thread_on_cpu(md, old, seen->cpu))
@@ -320,17 +256,17 @@ static void take_over_tid(struct model *md, const struct seen *seen, struct thre
 	if (t) {
 		t->comm = old->comm;
 		step_go_create(md, old->g->m, t->g, false, 0);
-		thread_told(md, t);
+		thread_first_op(md, t);
 	}
 	thread_die(md, old);
 	if (t)
 		thread_enter_cpu(md, t, seen->cpu);
-	md->cause = before;
+	md->ops.provenance = before;
 }
 
 static void on_exec(struct model *md, const struct seen *seen)
 {
-	struct thread *old = is_tid(seen->rec->g) ? thread_find(md, seen->rec->g) : NULL, *t;
+	struct thread_life *old = is_tid(seen->rec->g) ? thread_find(md, seen->rec->g) : NULL, *t;
 
 	if (old && seen->rec->g != seen->rec->tid && is_tid(seen->rec->tid))
 		take_over_tid(md, seen, old);
@@ -350,7 +286,7 @@ static void on_exec(struct model *md, const struct seen *seen)
 static void on_call(struct model *md, const struct seen *seen)
 {
 	const struct raw_record *rec = seen->rec;
-	struct thread *t = acting(md, seen);
+	struct thread_life *t = acting(md, seen);
 
 	if (!t)
 		return;
@@ -364,7 +300,7 @@ static void on_call(struct model *md, const struct seen *seen)
 
 static void on_call_done(struct model *md, const struct seen *seen)
 {
-	struct thread *t = acting(md, seen);
+	struct thread_life *t = acting(md, seen);
 
 	if (!t)
 		return;
@@ -377,7 +313,7 @@ static void on_call_done(struct model *md, const struct seen *seen)
 
 static void on_function(struct model *md, const struct seen *seen)
 {
-	struct thread *t = acting(md, seen);
+	struct thread_life *t = acting(md, seen);
 
 	if (!t)
 		return;
@@ -391,7 +327,7 @@ static void on_function(struct model *md, const struct seen *seen)
 static void on_sample(struct model *md, const struct seen *seen)
 {
 	struct raw_record rec = *seen->rec;
-	struct thread *t = is_tid(rec.tid) ? thread_find(md, rec.tid) : NULL;
+	struct thread_life *t = is_tid(rec.tid) ? thread_find(md, rec.tid) : NULL;
 	struct op *op;
 
 	rec.p++; /* as the keys of CPUs are */
@@ -410,8 +346,8 @@ static const seen_handler handlers[256] = {
 	[SITE_FORK] = on_fork,
 	[SITE_THREAD_EXIT] = on_exit,
 	[SITE_EXEC] = on_exec,
-	[SITE_CALL] = on_call,
-	[SITE_CALL_DONE] = on_call_done,
+	[SITE_SYSCALL] = on_call,
+	[SITE_SYSCALL_DONE] = on_call_done,
 	[SITE_FUNCTION_BEGIN] = on_function,
 	[SITE_FUNCTION_END] = on_function,
 };
@@ -425,10 +361,10 @@ void threads_observe(struct model *md, const struct raw_record *rec)
 		on_sample(md, &seen);
 	if (!handle)
 		return;
-	md->now = rec->time;
-	md->cause = SEEN;
+	md->ops.now = rec->time;
+	md->ops.provenance = OBSERVED;
 	seen.cpu = cpu_get(md, rec->p);
-	if (seen.cpu && seen.cpu != md->stand_in.p)
+	if (seen.cpu && seen.cpu != md->synthetic.p)
 		handle(md, &seen);
-	md->cause = SEEN;
+	md->ops.provenance = OBSERVED;
 }

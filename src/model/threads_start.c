@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The first state of threads, and the state after a loss. The snapshot was
- * read while they ran, between two markers among the records: the first record
- * about a thread says what it did at the first marker; the others were as the
- * snapshot says.
+ * read while they ran, between two markers among the records: the first record about a thread shows what it
+ * did at the first marker; the others were as in the snapshot.
  */
-#include "snapshot.h"
-#include "threads.h"
+#include "model/threads_start.h"
 
-/* What the first records about a thread say of the moment before them. */
+#include <stdlib.h>
+
+#include "model/threads_life.h"
+#include "model/threads_names.h"
+#include "model/threads_step.h"
+#include "model/threads_wake.h"
+
+/* What the first records about a thread imply for the moment before them. */
 enum before {
-	UNTOLD,
-	WAS_RUNNING, /* on the CPU that the rest of the value says */
+	NOT_NOTED,
+	WAS_RUNNING, /* on the CPU in the rest of the value */
 	WAS_RUNNABLE,
 	WAS_WAITING,
 	WAS_WOKEN, /* it waited, or was still on its CPU on the way to it */
@@ -20,81 +25,81 @@ enum before {
 
 enum { BEFORE_BITS = 3 };
 
-struct window {
+struct marker_window {
 	struct map64 threads;  /* tid -> enum before, and the CPU above BEFORE_BITS */
 	struct map64 switched; /* CPUs (+ 1) that have gone from one thread to another */
 };
 
-static enum before told(const struct window *window, uint64_t tid)
+static enum before before_of(const struct marker_window *window, uint64_t tid)
 {
 	uint32_t *value = map64_get(&window->threads, tid);
 
-	return value ? *value & ((1u << BEFORE_BITS) - 1) : UNTOLD;
+	return value ? *value & ((1u << BEFORE_BITS) - 1) : NOT_NOTED;
 }
 
-static void tell(struct model *md, struct window *window, uint64_t tid, enum before what, uint64_t cpu)
+static void note(struct model *md, struct marker_window *window, uint64_t tid, enum before what, uint64_t cpu)
 {
 	if (is_tid(tid) && map64_set(&window->threads, tid, (uint32_t)cpu << BEFORE_BITS | what))
 		md->oom = true;
 }
 
-/* Who acts runs there; it has done so all the time, unless records are missing. */
-static void tell_acting(struct model *md, struct window *window, const struct raw_record *rec)
+/* The thread that acts runs there, and has done so since the first marker, unless records are missing. */
+static void note_acting(struct model *md, struct marker_window *window, const struct raw_record *rec)
 {
-	enum before now = is_tid(rec->tid) ? told(window, rec->tid) : UNTOLD;
+	enum before now = is_tid(rec->tid) ? before_of(window, rec->tid) : NOT_NOTED;
 
-	if (now != UNTOLD && now != WAS_WOKEN)
+	if (now != NOT_NOTED && now != WAS_WOKEN)
 		return;
-	tell(md, window, rec->tid, map64_get(&window->switched, rec->p + 1) ? WAS_RUNNABLE : WAS_RUNNING,
+	note(md, window, rec->tid, map64_get(&window->switched, rec->p + 1) ? WAS_RUNNABLE : WAS_RUNNING,
 	     rec->p & 0xffff);
 }
 
-static void tell_switched_in(struct model *md, struct window *window, const struct raw_record *rec)
+static void note_switched_in(struct model *md, struct marker_window *window, const struct raw_record *rec)
 {
-	enum before now = is_tid(rec->g) ? told(window, rec->g) : WAS_RUNNING;
+	enum before now = is_tid(rec->g) ? before_of(window, rec->g) : WAS_RUNNING;
 
-	if (now == UNTOLD || now == WAS_WOKEN)
-		tell(md, window, rec->g, now == UNTOLD ? WAS_RUNNABLE : WAS_WAITING, 0);
+	if (now == NOT_NOTED || now == WAS_WOKEN)
+		note(md, window, rec->g, now == NOT_NOTED ? WAS_RUNNABLE : WAS_WAITING, 0);
 	if (map64_set(&window->switched, rec->p + 1, 1))
 		md->oom = true;
 }
 
-static void look_at(struct model *md, struct window *window, const struct raw_record *rec)
+static void note_record(struct model *md, struct marker_window *window, const struct raw_record *rec)
 {
 	if (rec->p >= UINT32_MAX)
 		return;
 	switch (rec->site) {
 	case SITE_SWITCH:
-		tell_acting(md, window, rec);
-		tell_switched_in(md, window, rec);
+		note_acting(md, window, rec);
+		note_switched_in(md, window, rec);
 		break;
 	case SITE_WAKING:
 		if (rec->status == WAKER_THREAD)
-			tell_acting(md, window, rec);
-		if (is_tid(rec->g) && told(window, rec->g) == UNTOLD)
-			tell(md, window, rec->g, WAS_WOKEN, 0);
+			note_acting(md, window, rec);
+		if (is_tid(rec->g) && before_of(window, rec->g) == NOT_NOTED)
+			note(md, window, rec->g, WAS_WOKEN, 0);
 		break;
 	case SITE_FORK:
 		if (rec->goid == md->target.pid)
-			tell_acting(md, window, rec);
-		if (rec->arg == md->target.pid && is_tid(rec->g) && told(window, rec->g) == UNTOLD)
-			tell(md, window, rec->g, WAS_UNBORN, 0);
+			note_acting(md, window, rec);
+		if (rec->arg == md->target.pid && is_tid(rec->g) && before_of(window, rec->g) == NOT_NOTED)
+			note(md, window, rec->g, WAS_UNBORN, 0);
 		break;
 	case SITE_THREAD_EXIT:
-	case SITE_CALL:
-	case SITE_CALL_DONE:
+	case SITE_SYSCALL:
+	case SITE_SYSCALL_DONE:
 	case SITE_FUNCTION_BEGIN:
 	case SITE_FUNCTION_END:
 	case SITE_CPU_SAMPLE:
-		tell_acting(md, window, rec);
+		note_acting(md, window, rec);
 		break;
 	}
 }
 
-static void place(struct model *md, struct thread *t, uint8_t status, uint64_t cpu)
+static void place(struct model *md, struct thread_life *t, uint8_t status, uint64_t cpu)
 {
 	struct p *p = status == G_RUNNING ? cpu_get(md, cpu) : NULL;
-	struct m *m = p ? m_get(md, (uint32_t)t->g->ptr) : NULL;
+	struct m *m = p ? m_get(&md->entities, (uint32_t)t->g->ptr) : NULL;
 
 	t->g->status = status == G_RUNNING ? G_RUNNABLE : status;
 	if (!m || p->m || m->g || m->p)
@@ -107,11 +112,11 @@ static void place(struct model *md, struct thread *t, uint8_t status, uint64_t c
 	p->status = P_RUNNING;
 }
 
-static void place_told(struct model *md, struct thread *t, const struct window *window)
+static void place_noted(struct model *md, struct thread_life *t, const struct marker_window *window)
 {
 	uint32_t cpu = *map64_get(&window->threads, t->g->ptr) >> BEFORE_BITS;
 
-	switch (told(window, t->g->ptr)) {
+	switch (before_of(window, t->g->ptr)) {
 	case WAS_RUNNING:
 		place(md, t, G_RUNNING, cpu);
 		break;
@@ -130,8 +135,8 @@ static uint8_t status_of(const struct log_thread *lt)
 						  : G_RUNNABLE;
 }
 
-static void place_listed(struct model *md, struct thread *t, const struct log_thread *lt,
-			 const struct window *window)
+static void place_listed(struct model *md, struct thread_life *t, const struct log_thread *lt,
+			 const struct marker_window *window)
 {
 	bool free_cpu = lt->cpu >= 0 && !map64_get(&window->switched, (uint64_t)lt->cpu + 1);
 	uint8_t status = status_of(lt);
@@ -141,8 +146,8 @@ static void place_listed(struct model *md, struct thread *t, const struct log_th
 	place(md, t, status, (uint64_t)lt->cpu);
 }
 
-/* Where it waits, and what its stack tells of its start. */
-static void take_stack(struct model *md, struct thread *t, const struct log_thread *lt)
+/* Where it waits, and its start routine, if its stack shows it. */
+static void take_stack(struct model *md, struct thread_life *t, const struct log_thread *lt)
 {
 	struct wait wait = {.call = lt->arg,
 			    .file = lt->arg2,
@@ -158,17 +163,17 @@ static void take_stack(struct model *md, struct thread *t, const struct log_thre
 	t->reason = thread_reason(md, &wait);
 }
 
-static void take_names(struct model *md, struct thread *t, const struct log_thread *lt)
+static void take_names(struct model *md, struct thread_life *t, const struct log_thread *lt)
 {
 	if (lt->comm[0] && !map64_get(&md->threads->comms, t->g->ptr))
-		t->comm = tables_string(md, lt->comm);
+		t->comm = string_id(md, lt->comm);
 	t->start_ns = lt->start_ns;
 }
 
-static void take_listed(struct model *md, const struct log_thread *lt, const struct window *window)
+static void take_listed(struct model *md, const struct log_thread *lt, const struct marker_window *window)
 {
-	enum before before = is_tid(lt->tid) ? told(window, lt->tid) : WAS_UNBORN;
-	struct thread *t;
+	enum before before = is_tid(lt->tid) ? before_of(window, lt->tid) : WAS_UNBORN;
+	struct thread_life *t;
 
 	if (before == WAS_UNBORN || thread_find(md, lt->tid))
 		return;
@@ -176,26 +181,30 @@ static void take_listed(struct model *md, const struct log_thread *lt, const str
 	if (!t)
 		return;
 	take_names(md, t, lt);
-	if (before == UNTOLD || (before == WAS_WOKEN && lt->status == LOG_THREAD_RUNNING))
+	if (before == NOT_NOTED || (before == WAS_WOKEN && lt->status == LOG_THREAD_RUNNING))
 		place_listed(md, t, lt, window);
 	else
-		place_told(md, t, window);
+		place_noted(md, t, window);
 	take_stack(md, t, lt);
 }
 
 /* Those that ended before they could be listed. */
-static void take_unlisted(struct model *md, const struct window *window)
+static void take_unlisted(struct model *md, const struct marker_window *window)
 {
-	for (size_t i = 0; i < window->threads.capacity; i++) {
-		uint64_t tid = window->threads.keys[i];
-		struct thread *t;
+	uint64_t *tids = map64_sorted_keys(&window->threads);
 
-		if (!tid || told(window, tid) == WAS_UNBORN || thread_find(md, tid))
+	md->oom |= !tids;
+	for (size_t i = 0; tids && i < window->threads.count; i++) {
+		uint64_t tid = tids[i];
+		struct thread_life *t;
+
+		if (before_of(window, tid) == WAS_UNBORN || thread_find(md, tid))
 			continue;
 		t = thread_new(md, (uint32_t)tid);
 		if (t)
-			place_told(md, t, window);
+			place_noted(md, t, window);
 	}
+	free(tids);
 }
 
 static void make_cpus(struct model *md, uint32_t n)
@@ -204,32 +213,25 @@ static void make_cpus(struct model *md, uint32_t n)
 		;
 }
 
-void threads_start(struct model *md)
+void threads_start(struct model *md, size_t from, size_t to)
 {
-	const struct record_buffer *early = &md->early;
-	const struct snapshot *snap = &md->snapshot;
-	size_t from = find_marker(early, snap->info.marker_before, 0);
-	size_t to = find_marker(early, snap->info.marker_after, early->n);
-	struct window window = {0};
+	const struct model_snapshot *snap = &md->snapshot;
+	struct marker_window window = {0};
 
 	make_cpus(md, snap->info.gomaxprocs);
 	for (size_t i = from; i < to; i++)
-		look_at(md, &window, &early->records[i]);
+		note_record(md, &window, &md->early.records[i]);
 	for (size_t i = 0; i < snap->nthreads; i++)
 		take_listed(md, &snap->threads[i], &window);
 	take_unlisted(md, &window);
 	map64_free(&window.threads);
 	map64_free(&window.switched);
-	md->last_time = from < early->n ? early->records[from].time : snap->info.time_before;
-	md->totals.start_ns = md->last_time;
-	generation_open(md);
-	observe_early(md, from);
 }
 
 /* Its first thread has the process's id, and is what the first record is about as a rule. */
 void threads_start_spawned(struct model *md, const struct raw_record *first)
 {
-	struct thread *t = is_tid(md->target.pid) ? thread_new(md, md->target.pid) : NULL;
+	struct thread_life *t = is_tid(md->target.pid) ? thread_new(md, md->target.pid) : NULL;
 	bool runs = first->tid == md->target.pid && first->site != SITE_COMM;
 
 	if (t)
@@ -238,12 +240,12 @@ void threads_start_spawned(struct model *md, const struct raw_record *first)
 
 /* --- after a loss --- */
 
-static bool older(const struct model *md, const struct thread *t)
+static bool older(const struct model *md, const struct thread_life *t)
 {
 	return t->g->last_hit < md->snapshot.info.time_before;
 }
 
-static void set_status(struct model *md, struct thread *t, const struct log_thread *lt)
+static void set_status(struct model *md, struct thread_life *t, const struct log_thread *lt)
 {
 	uint8_t status = status_of(lt);
 	struct p *p = lt->cpu >= 0 ? cpu_get(md, (uint64_t)lt->cpu) : NULL;
@@ -263,7 +265,7 @@ static void set_status(struct model *md, struct thread *t, const struct log_thre
 
 static void resync_thread(struct model *md, const struct log_thread *lt)
 {
-	struct thread *t = is_tid(lt->tid) ? thread_find(md, lt->tid) : NULL;
+	struct thread_life *t = is_tid(lt->tid) ? thread_find(md, lt->tid) : NULL;
 
 	if (!is_tid(lt->tid))
 		return;
@@ -288,8 +290,8 @@ static void resync_thread(struct model *md, const struct log_thread *lt)
 /* Threads that ended after the snapshot was begun: it may still show them. */
 static void list_ended(struct model *md, struct map64 *ended)
 {
-	for (uint32_t i = 0; i < md->gs.nended; i++) {
-		const struct g *g = md->gs.all[md->gs.ended[i]];
+	for (uint32_t i = 0; i < md->entities.gs.nended; i++) {
+		const struct g *g = md->entities.gs.all[md->entities.gs.ended[i]];
 
 		if (g->ptr && g->last_hit >= md->snapshot.info.time_before && map64_set(ended, g->ptr, 1))
 			md->oom = true;
@@ -298,8 +300,8 @@ static void list_ended(struct model *md, struct map64 *ended)
 
 static void end_unlisted(struct model *md)
 {
-	for (uint32_t i = 1; i < md->gs.n; i++) {
-		struct g *g = md->gs.all[i];
+	for (uint32_t i = 1; i < md->entities.gs.n; i++) {
+		struct g *g = md->entities.gs.all[i];
 
 		if (g->status != G_DEAD && g->thread && !g->listed && older(md, g->thread))
 			thread_die(md, g->thread);
@@ -309,11 +311,11 @@ static void end_unlisted(struct model *md)
 
 void threads_resync(struct model *md)
 {
-	const struct snapshot *snap = &md->snapshot;
+	const struct model_snapshot *snap = &md->snapshot;
 	struct map64 ended = {0};
 
-	md->cause = REPAIRED;
-	md->now = md->last_time;
+	md->ops.provenance = REPAIRED;
+	md->ops.now = md->ops.last_time;
 	make_cpus(md, snap->info.gomaxprocs);
 	list_ended(md, &ended);
 	for (size_t i = 0; i < snap->nthreads; i++) {
@@ -324,5 +326,5 @@ void threads_resync(struct model *md)
 	}
 	end_unlisted(md);
 	map64_free(&ended);
-	md->cause = SEEN;
+	md->ops.provenance = OBSERVED;
 }

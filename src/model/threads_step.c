@@ -1,39 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * On and off CPUs. Where records are missing the state is made what the record
- * in hand says it was, with the fewest ops (see repair.c).
- */
-#include "threads.h"
+#include "model/threads_step.h"
 
-/* Linux 6.18 arch/x86/Kconfig, NR_CPUS_RANGE_END: a log that says more lies. */
+#include "model/apply.h"
+#include "model/repair.h"
+#include "model/step.h"
+#include "model/threads_functions.h"
+
+/* Linux 6.18 arch/x86/Kconfig, NR_CPUS_RANGE_END: a log with more is damaged. */
 enum { MAX_CPUS = 8192 };
 
-/* Shorter rests of system calls are not told: nearly all calls return at once when what they wait for is
+/* Shorter rests of system calls are left out: nearly all calls return at once when what they wait for is
  * there. */
 enum { RESUME_NS = 10000 };
 
-static enum cause repairing(struct model *md)
+static enum provenance repairing(struct model *md)
 {
-	enum cause before = md->cause;
+	enum provenance before = md->ops.provenance;
 
-	md->cause = REPAIRED;
+	md->ops.provenance = REPAIRED;
 	return before;
 }
 
 struct p *cpu_get(struct model *md, uint64_t cpu)
 {
-	struct p *p = p_find(md, cpu + 1);
+	struct p *p = p_find(&md->entities, cpu + 1);
 
 	if (p || cpu >= MAX_CPUS)
 		return p;
 	if (cpu >= md->gomaxprocs) {
 		md->gomaxprocs = (uint32_t)cpu + 1;
-		md->procs_told = false;
+		md->generation.procs_announced = false;
 	}
-	return p_get(md, cpu + 1, (int32_t)cpu);
+	return step_proc_get(md, cpu + 1, (int32_t)cpu);
 }
 
-void thread_settle_resume(struct model *md, struct thread *t, bool tell)
+void thread_settle_resume(struct model *md, struct thread_life *t, bool write)
 {
 	struct m *m = t->g->m;
 	struct op *op;
@@ -42,7 +43,7 @@ void thread_settle_resume(struct model *md, struct thread *t, bool tell)
 		return;
 	op = &md->ops.ops[t->resume - 1];
 	t->resume = 0;
-	if (!tell || !m || !m->p)
+	if (!write || !m || !m->p)
 		return;
 	*op = (struct op){.time = op->time,
 			  .kind = OP_SYSCALL_BEGIN,
@@ -51,24 +52,23 @@ void thread_settle_resume(struct model *md, struct thread *t, bool tell)
 			  .p = m->p->id,
 			  .stack = t->call_stack,
 			  .inferred = true};
-	md->totals.inferred++;
-	t->g->status = G_SYSCALL;
+	md->ops.inferred++;
+	apply_op(OP_SYSCALL_BEGIN, m, NULL, NULL);
 	t->g->stack = t->call_stack;
-	m->p->status = P_SYSCALL;
 }
 
-void thread_resume_call(struct model *md, struct thread *t)
+void thread_resume_call(struct model *md, struct thread_life *t)
 {
 	if (!t->call || !md->threads->sees_calls)
 		return;
-	hold_place(md, t->g->m);
+	hold_place(&md->ops, t->g->m);
 	t->resume = md->ops.n;
 }
 
-void thread_end_call(struct model *md, struct thread *t)
+void thread_end_call(struct model *md, struct thread_life *t)
 {
 	if (t->resume)
-		thread_settle_resume(md, t, md->now > md->ops.ops[t->resume - 1].time + RESUME_NS);
+		thread_settle_resume(md, t, md->ops.now > md->ops.ops[t->resume - 1].time + RESUME_NS);
 	if (t->g->status == G_SYSCALL)
 		step_syscall_end(md, t->g->m);
 }
@@ -76,43 +76,43 @@ void thread_end_call(struct model *md, struct thread *t)
 void threads_lose_calls(struct model *md)
 {
 	md->threads->sees_calls = false;
-	for (uint32_t i = 1; i < md->gs.n; i++) {
-		struct g *g = md->gs.all[i];
+	for (uint32_t i = 1; i < md->entities.gs.n; i++) {
+		struct g *g = md->entities.gs.all[i];
 
 		if (g->status != G_DEAD && g->thread)
 			thread_end_call(md, g->thread);
 	}
 }
 
-void thread_off_cpu(struct model *md, struct thread *t)
+void thread_off_cpu(struct model *md, struct thread_life *t)
 {
 	struct m *m = t->g->m;
-	enum cause before;
+	enum provenance before;
 
 	if (!m)
 		return;
 	before = repairing(md);
 	thread_end_call(md, t);
-	step_go_stop(md, m, tables_string(md, "unspecified"), 0);
+	step_go_stop(md, m, reason_unspecified(&md->reasons), 0);
 	step_proc_stop(md, m);
 	t->waking = (struct early_waking){0};
-	md->cause = before;
+	md->ops.provenance = before;
 }
 
 void cpu_clear(struct model *md, struct p *p)
 {
-	enum cause before = repairing(md);
+	enum provenance before = repairing(md);
 
 	if (p->m && p->m->g && p->m->g->thread)
 		thread_off_cpu(md, p->m->g->thread);
 	else if (p->m && !p->m->g)
 		step_proc_stop(md, p->m);
-	md->cause = before;
+	md->ops.provenance = before;
 }
 
-void thread_enter_cpu(struct model *md, struct thread *t, struct p *p)
+void thread_enter_cpu(struct model *md, struct thread_life *t, struct p *p)
 {
-	struct m *m = m_get(md, (uint32_t)t->g->ptr);
+	struct m *m = m_get(&md->entities, (uint32_t)t->g->ptr);
 
 	if (!m)
 		return;
@@ -122,20 +122,20 @@ void thread_enter_cpu(struct model *md, struct thread *t, struct p *p)
 	t->waking = (struct early_waking){0};
 }
 
-/* Wakings that have no record are written on nobody's behalf. */
-void thread_make_runnable(struct model *md, struct thread *t)
+/* Wakings that have no record have no waker. */
+void thread_make_runnable(struct model *md, struct thread_life *t)
 {
-	enum cause before = repairing(md);
+	enum provenance before = repairing(md);
 
 	thread_off_cpu(md, t);
 	if (t->g->status == G_WAITING)
 		step_go_unblock(md, NULL, t->g, 0);
-	md->cause = before;
+	md->ops.provenance = before;
 }
 
-bool thread_on_cpu(struct model *md, struct thread *t, struct p *p)
+bool thread_on_cpu(struct model *md, struct thread_life *t, struct p *p)
 {
-	enum cause before;
+	enum provenance before;
 
 	if (t->g->m && t->g->m->p == p)
 		return true;
@@ -143,16 +143,16 @@ bool thread_on_cpu(struct model *md, struct thread *t, struct p *p)
 	thread_make_runnable(md, t);
 	cpu_clear(md, p);
 	thread_enter_cpu(md, t, p);
-	md->cause = before;
+	md->ops.provenance = before;
 	return t->g->m != NULL;
 }
 
-void thread_die(struct model *md, struct thread *t)
+void thread_die(struct model *md, struct thread_life *t)
 {
 	struct m *m = t->g->m;
 
 	if (!m) {
-		make_dead(md, t->g);
+		force_dead(md, t->g);
 		return;
 	}
 	thread_end_call(md, t);

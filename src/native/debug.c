@@ -14,18 +14,18 @@
 
 #define ROOTS    2
 #define MAX_ID   64           /* bytes of a build id; 20 is usual */
-#define MAX_FILE (8ull << 30) /* what a checksum is made over */
+#define MAX_FILE (8ull << 30) /* largest file to compute a checksum of */
 
 /* --- identity --- */
 
-struct identity {
+struct debug_identity {
 	uint8_t id[MAX_ID];
 	size_t id_len; /* 0 = the file has none */
 	bool has_crc;
 	uint32_t crc;
 };
 
-static void read_id(const struct native_elf *file, struct identity *identity)
+static void read_id(const struct native_elf *file, struct debug_identity *identity)
 {
 	const void *id;
 	ssize_t len = dwelf_elf_gnu_build_id(file->elf, &id);
@@ -36,7 +36,7 @@ static void read_id(const struct native_elf *file, struct identity *identity)
 	memcpy(identity->id, id, identity->id_len);
 }
 
-/* The checksum of .gnu_debuglink is that of zlib (binutils' bfd_calc_gnu_debuglink_crc32). */
+/* The checksum in .gnu_debuglink is zlib's CRC32 (binutils' bfd_calc_gnu_debuglink_crc32). */
 static bool has_crc(int fd, uint32_t wanted)
 {
 	uint8_t bytes[1 << 15];
@@ -55,10 +55,10 @@ static bool has_crc(int fd, uint32_t wanted)
 	}
 }
 
-/* A build id decides where there is one: debug files may be changed after the checksum was made. */
-static bool is_same_build(const struct native_elf *debug, const struct identity *wanted)
+/* A build id takes precedence: debug files may be modified after the checksum was made. */
+static bool is_same_build(const struct native_elf *debug, const struct debug_identity *wanted)
 {
-	struct identity found = {.id_len = 0};
+	struct debug_identity found = {.id_len = 0};
 
 	read_id(debug, &found);
 	if (wanted->id_len && found.id_len)
@@ -66,18 +66,18 @@ static bool is_same_build(const struct native_elf *debug, const struct identity 
 	return wanted->has_crc && has_crc(debug->fd, wanted->crc);
 }
 
-static void tell_other_build(const struct native_search *search, const char *path)
+static void warn_other_build(const struct native_search *search, const char *path)
 {
 	char line[2 * PATH_MAX];
 
 	snprintf(line, sizeof(line),
 		 "%s is the debug file of another build than the %s that runs: it is not used", path,
 		 search->path);
-	search->tell(search->ctx, line);
+	search->report(search->ctx, line);
 }
 
 static int try_path(const struct native_search *search, int root, const char *path,
-		    const struct identity *wanted, struct native_elf *debug)
+		    const struct debug_identity *wanted, struct native_elf *debug)
 {
 	int fd = file_open_in(root, path);
 	int rc = fd < 0 ? fd : native_elf_open(debug, fd);
@@ -86,7 +86,7 @@ static int try_path(const struct native_search *search, int root, const char *pa
 		return rc;
 	if (is_same_build(debug, wanted))
 		return 0;
-	tell_other_build(search, path);
+	warn_other_build(search, path);
 	native_elf_close(debug);
 	return -ENOENT;
 }
@@ -101,8 +101,8 @@ static bool is_repeated(const struct native_search *search, unsigned root)
 	       first.st_ino == second.st_ino;
 }
 
-static int try_roots(const struct native_search *search, const char *path, const struct identity *wanted,
-		     struct native_elf *debug)
+static int try_roots(const struct native_search *search, const char *path,
+		     const struct debug_identity *wanted, struct native_elf *debug)
 {
 	for (unsigned i = 0; i < ROOTS; i++) {
 		if (!is_repeated(search, i) && try_path(search, search->roots[i], path, wanted, debug) == 0)
@@ -111,9 +111,9 @@ static int try_roots(const struct native_search *search, const char *path, const
 	return -ENOENT;
 }
 
-/* --- where they are --- */
+/* --- locations --- */
 
-static int find_by_id(const struct native_search *search, const struct identity *wanted,
+static int find_by_id(const struct native_search *search, const struct debug_identity *wanted,
 		      struct native_elf *debug)
 {
 	char path[64 + 2 * MAX_ID];
@@ -127,9 +127,9 @@ static int find_by_id(const struct native_search *search, const struct identity 
 	return try_roots(search, path, wanted, debug);
 }
 
-/* The directories are those where gdb looks. */
-static int find_by_name(const struct native_search *search, const char *name, const struct identity *wanted,
-			struct native_elf *debug)
+/* The directories that gdb searches. */
+static int find_by_name(const struct native_search *search, const char *name,
+			const struct debug_identity *wanted, struct native_elf *debug)
 {
 	static const char *const forms[] = {"%.*s/%s", "%.*s/.debug/%s", "/usr/lib/debug%.*s/%s"};
 	const char *slash = strrchr(search->path, '/');
@@ -149,7 +149,7 @@ static int find_by_name(const struct native_search *search, const char *name, co
 int native_debug_find(const struct native_search *search, const struct native_elf *file,
 		      struct native_elf *debug)
 {
-	struct identity wanted = {.id_len = 0};
+	struct debug_identity wanted = {.id_len = 0};
 	const char *name;
 	GElf_Word crc;
 
@@ -166,8 +166,8 @@ int native_debug_find(const struct native_search *search, const struct native_el
 
 /* --- dwz --- */
 
-/* The section: a file name, a zero byte, the other file's build id. */
-static const char *alt_link(const struct native_elf *debug, struct identity *wanted)
+/* The section has a file name, a zero byte, and the other file's build id. */
+static const char *alt_link(const struct native_elf *debug, struct debug_identity *wanted)
 {
 	GElf_Shdr header;
 	Elf_Scn *section = native_elf_section(debug, ".gnu_debugaltlink", &header);
@@ -184,9 +184,9 @@ static const char *alt_link(const struct native_elf *debug, struct identity *wan
 	return name;
 }
 
-/* The name is relative to the debug file, which may have been found by a symbolic link: Debian's are all in
- * one place. */
-static int find_dwz(const struct native_search *search, const char *name, const struct identity *wanted,
+/* The name is relative to the debug file, which may have been found through a symbolic link. Debian has all
+ * such files in one place. */
+static int find_dwz(const struct native_search *search, const char *name, const struct debug_identity *wanted,
 		    struct native_elf *alt)
 {
 	const char *dwz = strstr(name, ".dwz/");
@@ -203,7 +203,7 @@ static int find_dwz(const struct native_search *search, const char *name, const 
 int native_debug_find_alt(const struct native_search *search, const struct native_elf *debug,
 			  struct native_elf *alt)
 {
-	struct identity wanted = {.id_len = 0};
+	struct debug_identity wanted = {.id_len = 0};
 	const char *name = alt_link(debug, &wanted);
 
 	if (!name)

@@ -3,36 +3,47 @@
 
 #include <dwarf.h>
 #include <elfutils/libdwelf.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Entries of debug information that are looked at: a reference to what comes before would never end. */
-#define MAX_UNIT_ENTRIES   (8u << 20)  /* when a unit is first needed */
-#define MAX_FILE_ENTRIES   (64u << 20) /* of all its units */
-#define MAX_LOOKUP_ENTRIES (1u << 18)  /* of one function, for one address */
-#define MAX_NESTING        64
-#define MAX_RANGES         (1u << 20) /* of one entry */
-/* A byte of a line program may take forty in memory. */
-#define MAX_LINE_PROGRAM (32u << 20)
-#define MAX_LINES_TOTAL  (96u << 20)
-#define MAX_BACK         256 /* ranges that begin later and end before */
+#include "native/abbreviations.h"
+#include "util/array.h"
+#include "util/safe_elf.h"
 
-struct range {
+/* Limits on the entries read. A reference to an earlier entry could otherwise cause an endless loop. */
+#define MAX_UNIT_ENTRIES   (8u << 20)  /* when a unit is first needed */
+#define MAX_FILE_ENTRIES   (64u << 20) /* in all of its units */
+#define MAX_LOOKUP_ENTRIES (1u << 18)  /* in one function, for one address */
+#define MAX_NESTING        64
+#define MAX_RANGES         (1u << 20) /* of a file's units, or of the functions in one unit */
+#define MAX_LINE_PROGRAM   (4u << 20) /* per unit */
+#define MAX_UNIT           (64u << 20)
+#define MAX_ABBREVIATIONS  (64u << 20) /* per file */
+#define MAX_BACK           256         /* ranges that begin later and end earlier */
+/* Memory that libdw takes for a row of a line table (each byte of the program may produce one), for a unit,
+ * and for an abbreviation of a unit. */
+#define LINE_BYTES         40u
+#define UNIT_BYTES         512u
+#define ABBREVIATION_BYTES 96u
+
+struct pc_range {
 	uint64_t low, high;
 	Dwarf_Off die;
 	uint32_t unit; /* index */
 };
 
 struct ranges {
-	struct range *list;
+	struct pc_range *list;
 	size_t n, capacity;
 };
 
 enum lines_state { LINES_UNKNOWN, LINES_GOOD, LINES_NONE };
 
-struct unit {
-	Dwarf_Off die;
+struct dwarf_unit {
+	Dwarf_Off die, end;
+	uint32_t abbreviations; /* number in its table */
 	struct ranges functions;
 	bool indexed;
 	uint8_t lines; /* enum lines_state */
@@ -40,22 +51,55 @@ struct unit {
 
 struct native_dwarf {
 	Dwarf *dwarf, *alt;
+	struct native_cost *cost;
 	Elf_Data *line_section;
 	struct ranges code; /* of all units */
-	struct unit *units;
+	struct dwarf_unit *units;
 	size_t nunits, unit_capacity;
-	uint64_t line_bytes;   /* of line programs that were read */
-	uint32_t entries_left; /* that may still be looked at for units */
+	uint32_t entries_left; /* entries that may still be read for units */
+	bool broken;           /* libdw was interrupted by a longjmp */
 };
+
+/* --- costs --- */
+
+bool native_cost_take(struct native_cost *cost, uint64_t bytes)
+{
+	if (!budget_take(cost->all, bytes)) {
+		cost->refused = true;
+		return false;
+	}
+	cost->taken += bytes;
+	return true;
+}
+
+void native_cost_give(struct native_cost *cost, uint64_t bytes)
+{
+	budget_give(cost->all, bytes);
+	cost->taken -= bytes;
+}
+
+/*
+ * libdw calls this if malloc fails, and it must not return. The memory that libdw holds is leaked then, and
+ * the file's debug information is not used any more.
+ */
+static _Thread_local jmp_buf out_of_memory;
+
+static __attribute__((noreturn)) void on_no_memory(void)
+{
+	longjmp(out_of_memory, 1);
+}
 
 /* --- ranges --- */
 
-static bool range_add(struct ranges *ranges, const struct range *range)
+static bool range_add(struct ranges *ranges, const struct pc_range *range, struct native_cost *cost)
 {
 	if (ranges->n == ranges->capacity) {
-		size_t capacity = ranges->capacity ? ranges->capacity * 2 : 64;
-		struct range *bigger = realloc(ranges->list, capacity * sizeof(*bigger));
+		size_t capacity = ranges->capacity ? ranges->capacity * 2 : 4;
+		struct pc_range *bigger;
 
+		if (!native_cost_take(cost, (capacity - ranges->capacity) * sizeof(*bigger)))
+			return false;
+		bigger = realloc(ranges->list, capacity * sizeof(*bigger));
 		if (!bigger)
 			return false;
 		ranges->list = bigger;
@@ -65,10 +109,10 @@ static bool range_add(struct ranges *ranges, const struct range *range)
 	return true;
 }
 
-/* The outer before the inner, so that the last one that holds an address is the innermost. */
+/* Sorts outer before inner ranges, so that the last one that contains an address is the innermost. */
 static int compare(const void *a, const void *b)
 {
-	const struct range *x = a, *y = b;
+	const struct pc_range *x = a, *y = b;
 
 	if (x->low != y->low)
 		return x->low < y->low ? -1 : 1;
@@ -81,7 +125,7 @@ static void ranges_sort(struct ranges *ranges)
 		qsort(ranges->list, ranges->n, sizeof(*ranges->list), compare);
 }
 
-static const struct range *ranges_find(const struct ranges *ranges, uint64_t address)
+static const struct pc_range *ranges_find(const struct ranges *ranges, uint64_t address)
 {
 	size_t low = 0, high = ranges->n;
 
@@ -100,20 +144,24 @@ static const struct range *ranges_find(const struct ranges *ranges, uint64_t add
 	return NULL;
 }
 
-static bool add_ranges_of(struct ranges *ranges, Dwarf_Die *die, uint32_t unit)
+/* Returns false if the budget is spent. The ranges added by then are used. */
+static bool add_ranges_of(struct ranges *ranges, Dwarf_Die *die, uint32_t unit, struct native_cost *cost)
 {
 	Dwarf_Addr base, low, high;
 	ptrdiff_t offset = 0;
 
-	for (unsigned i = 0; i < MAX_RANGES; i++) {
-		struct range range;
+	for (;;) {
+		struct pc_range range;
 
 		offset = dwarf_ranges(die, offset, &base, &low, &high);
 		if (offset <= 0)
 			break;
-		/* What the linker has thrown away stands at 0. */
-		range = (struct range){low, high, dwarf_dieoffset(die), unit};
-		if (low && low < high && !range_add(ranges, &range))
+		cost->refused |= ranges->n >= MAX_RANGES;
+		if (!budget_step(&cost->own) || ranges->n >= MAX_RANGES)
+			return false;
+		/* Code that the linker has discarded is at 0. */
+		range = (struct pc_range){low, high, dwarf_dieoffset(die), unit};
+		if (low && low < high && !range_add(ranges, &range, cost))
 			return false;
 	}
 	return true;
@@ -121,35 +169,122 @@ static bool add_ranges_of(struct ranges *ranges, Dwarf_Die *die, uint32_t unit)
 
 /* --- units --- */
 
-static bool add_unit(struct native_dwarf *dwarf, Dwarf_Die *die)
-{
-	if (dwarf->nunits == dwarf->unit_capacity) {
-		size_t capacity = dwarf->unit_capacity ? dwarf->unit_capacity * 2 : 64;
-		struct unit *bigger = realloc(dwarf->units, capacity * sizeof(*bigger));
+/* The unit header, read before libdw parses the unit. */
+struct unit_header {
+	Dwarf_Off start, die, end, table;
+};
 
-		if (!bigger)
-			return false;
-		dwarf->units = bigger;
-		dwarf->unit_capacity = capacity;
-	}
-	dwarf->units[dwarf->nunits] = (struct unit){.die = dwarf_dieoffset(die)};
-	return add_ranges_of(&dwarf->code, die, (uint32_t)dwarf->nunits++);
+static bool add_unit(struct native_dwarf *dwarf, const struct unit_header *header, uint32_t abbreviations,
+		     Dwarf_Die *die)
+{
+	if (array_grow(&dwarf->units, &dwarf->unit_capacity, dwarf->nunits + 1, sizeof(*dwarf->units)))
+		return false;
+	dwarf->units[dwarf->nunits] =
+		(struct dwarf_unit){.die = header->die, .end = header->end, .abbreviations = abbreviations};
+	return add_ranges_of(&dwarf->code, die, (uint32_t)dwarf->nunits++, dwarf->cost);
 }
 
-/* Not by dwarf_addrdie: clang writes no .debug_aranges. */
-static bool find_units(struct native_dwarf *dwarf)
+static bool next_unit(Dwarf *dwarf, struct unit_header *header)
 {
-	Dwarf_CU *cu = NULL;
-	Dwarf_Die die;
-	uint8_t type;
+	Dwarf_Off start = header->end;
+	size_t size;
 
-	/* No split units are asked for: libdw would open files that the debug information names. */
-	while (dwarf_get_units(dwarf->dwarf, cu, &cu, NULL, &type, &die, NULL) == 0) {
-		if ((type == DW_UT_compile || type == DW_UT_skeleton) && !add_unit(dwarf, &die))
+	if (dwarf_next_unit(dwarf, start, &header->end, &size, NULL, &header->table, NULL, NULL, NULL, NULL))
+		return false;
+	header->start = start;
+	header->die = start + size;
+	return header->end > start && header->end - start <= MAX_UNIT;
+}
+
+/* If a section of debug information has several possible names, libdw takes the first one in the file. */
+static Elf_Data *debug_section(const struct native_elf *file, const char *name, const char *older)
+{
+	Elf_Scn *section = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(file->elf, &names))
+		return NULL;
+	while ((section = elf_nextscn(file->elf, section))) {
+		GElf_Shdr header;
+		const char *found =
+			gelf_getshdr(section, &header) ? safe_elf_name(file->elf, names, &header) : NULL;
+
+		/* Sections for link-time optimization occur in object files, which are not executed. */
+		if (found && strncmp(found, ".gnu.debuglto_", 14) == 0)
+			return NULL;
+		if (found && header.sh_type != SHT_NOBITS && (!strcmp(found, name) || !strcmp(found, older)))
+			return elf_rawdata(section, NULL); /* libdw decompresses it in place */
+	}
+	return NULL;
+}
+
+/* The sections needed to parse units. */
+struct unit_source {
+	const Elf_Data *info, *tables;
+};
+
+/* The memory that libdw uses for a unit once its first entry has been read. */
+static uint64_t unit_bytes(const struct unit_source *source, const struct unit_header *header,
+			   uint32_t abbreviations)
+{
+	bool first = abbreviations_first(source->tables->d_buf, source->tables->d_size, header->table,
+					 source->info->d_buf, source->info->d_size, header->die);
+
+	return UNIT_BYTES + (uint64_t)(first ? 1 : abbreviations) * ABBREVIATION_BYTES;
+}
+
+/*
+ * Lists all units, and checks all tables of abbreviations. dwarf_addrdie is not an option, because clang
+ * writes no .debug_aranges. Split units are not requested: libdw would open files named by the debug
+ * information.
+ */
+static bool find_units(struct native_dwarf *dwarf, const struct unit_source *source)
+{
+	struct unit_header header = {.end = 0};
+	Dwarf_Off table = UINT64_MAX;
+	uint32_t n = 0;
+
+	while (next_unit(dwarf->dwarf, &header)) {
+		Dwarf_Die die;
+
+		if (header.table != table &&
+		    !abbreviations_count(source->tables->d_buf, source->tables->d_size, header.table,
+					 &dwarf->cost->own, &n))
 			return false;
+		table = header.table;
+		if (!native_cost_take(dwarf->cost, unit_bytes(source, &header, n)) ||
+		    !budget_step(&dwarf->cost->own) || !dwarf_offdie(dwarf->dwarf, header.die, &die))
+			break;
+		if ((dwarf_tag(&die) == DW_TAG_compile_unit || dwarf_tag(&die) == DW_TAG_skeleton_unit) &&
+		    !add_unit(dwarf, &header, n, &die))
+			break;
 	}
 	ranges_sort(&dwarf->code);
 	return true;
+}
+
+/* Also checks what dwz has moved out: references lead to its units. */
+static bool check_tables(Dwarf *dwarf, const Elf_Data *tables, struct native_cost *cost)
+{
+	struct unit_header header = {.end = 0};
+	Dwarf_Off table = UINT64_MAX;
+	uint32_t n;
+
+	while (next_unit(dwarf, &header)) {
+		if (header.table != table &&
+		    (!abbreviations_count(tables->d_buf, tables->d_size, header.table, &cost->own, &n) ||
+		     !native_cost_take(cost, UNIT_BYTES + n * ABBREVIATION_BYTES)))
+			return false;
+		table = header.table;
+	}
+	return true;
+}
+
+static const Elf_Data *tables_of(const struct native_elf *file)
+{
+	const Elf_Data *tables = debug_section(file, ".debug_abbrev", ".zdebug_abbrev");
+
+	return tables && tables->d_buf && tables->d_size <= MAX_ABBREVIATIONS ? tables : NULL;
 }
 
 static bool has_alt_link(Dwarf *dwarf)
@@ -160,37 +295,57 @@ static bool has_alt_link(Dwarf *dwarf)
 	return dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id) > 0;
 }
 
-/* Without its other part such a file is no use, and libdw would look for that part by itself. */
+/* Without its other part such a file is useless, and libdw would search for that part itself. */
 static bool join_alt(struct native_dwarf *dwarf, const struct native_elf *alt)
 {
+	const Elf_Data *tables;
+
 	if (!has_alt_link(dwarf->dwarf))
 		return true;
 	dwarf->alt = alt ? dwarf_begin_elf(alt->elf, DWARF_C_READ, NULL) : NULL;
 	if (!dwarf->alt || has_alt_link(dwarf->alt))
 		return false;
+	dwarf_new_oom_handler(dwarf->alt, on_no_memory);
+	tables = tables_of(alt);
+	if (!tables || !check_tables(dwarf->alt, tables, dwarf->cost))
+		return false;
 	dwarf_setalt(dwarf->dwarf, dwarf->alt);
 	return true;
 }
 
-struct native_dwarf *native_dwarf_new(const struct native_elf *file, const struct native_elf *alt)
+static bool read_units(struct native_dwarf *dwarf, const struct native_elf *file,
+		       const struct native_elf *alt)
+{
+	struct unit_source source;
+
+	if (setjmp(out_of_memory)) {
+		dwarf->broken = dwarf->cost->refused = true;
+		return false;
+	}
+	dwarf->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+	if (!dwarf->dwarf)
+		return false;
+	dwarf_new_oom_handler(dwarf->dwarf, on_no_memory);
+	source.tables = tables_of(file);
+	source.info = debug_section(file, ".debug_info", ".zdebug_info");
+	return source.tables && source.info && source.info->d_buf && join_alt(dwarf, alt) &&
+	       find_units(dwarf, &source) && dwarf->code.n > 0;
+}
+
+struct native_dwarf *native_dwarf_new(const struct native_elf *file, const struct native_elf *alt,
+				      struct native_cost *cost)
 {
 	struct native_dwarf *dwarf = calloc(1, sizeof(*dwarf));
-	GElf_Shdr header;
-	Elf_Scn *section;
 
 	if (!dwarf)
 		return NULL;
+	dwarf->cost = cost;
 	dwarf->entries_left = MAX_FILE_ENTRIES;
-	dwarf->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
-	if (!dwarf->dwarf || !join_alt(dwarf, alt) || !find_units(dwarf) || dwarf->code.n == 0) {
+	if (!read_units(dwarf, file, alt)) {
 		native_dwarf_free(dwarf);
 		return NULL;
 	}
-	section = native_elf_section(file, ".debug_line", &header);
-	if (!section)
-		section = native_elf_section(file, ".zdebug_line", &header);
-	/* libdw has decompressed it in place. */
-	dwarf->line_section = section ? elf_rawdata(section, NULL) : NULL;
+	dwarf->line_section = debug_section(file, ".debug_line", ".zdebug_line");
 	return dwarf;
 }
 
@@ -202,27 +357,47 @@ void native_dwarf_free(struct native_dwarf *dwarf)
 		free(dwarf->units[i].functions.list);
 	free(dwarf->units);
 	free(dwarf->code.list);
-	dwarf_end(dwarf->dwarf);
-	dwarf_end(dwarf->alt);
+	if (!dwarf->broken) {
+		dwarf_end(dwarf->dwarf);
+		dwarf_end(dwarf->alt);
+	}
 	free(dwarf);
 }
 
 /* --- functions of a unit --- */
 
-struct walk {
-	struct unit *unit;
-	uint32_t left; /* entries that may still be looked at */
+struct die_walk {
+	struct dwarf_unit *unit;
+	struct native_cost *cost;
+	uint32_t left; /* entries that may still be read */
+	/* Skipping an entry reads everything in it, and walking into it reads that again. */
+	uint64_t bytes_left;
 };
 
-static void index_children(struct walk *walk, Dwarf_Die *parent, unsigned depth);
+/* Moves to the next sibling. False at the end, or if no more may be read. */
+static bool next_entry(struct die_walk *walk, Dwarf_Die *die)
+{
+	Dwarf_Off from = dwarf_dieoffset(die), to;
 
-/* Functions stand in namespaces, and a lambda's in the class that is in the function around it, which may
- * have no code of its own. */
-static void index_entry(struct walk *walk, Dwarf_Die *die, unsigned depth)
+	if (!budget_step(&walk->cost->own) || walk->left == 0 || dwarf_siblingof(die, die))
+		return false;
+	walk->left--;
+	to = dwarf_dieoffset(die);
+	if (to <= from || to - from > walk->bytes_left)
+		return false;
+	walk->bytes_left -= to - from;
+	return true;
+}
+
+static void index_children(struct die_walk *walk, Dwarf_Die *parent, unsigned depth);
+
+/* Functions occur in namespaces. That of a lambda is in a class within the enclosing function, which may have
+ * no code of its own. */
+static void index_entry(struct die_walk *walk, Dwarf_Die *die, unsigned depth)
 {
 	switch (dwarf_tag(die)) {
 	case DW_TAG_subprogram:
-		add_ranges_of(&walk->unit->functions, die, 0);
+		add_ranges_of(&walk->unit->functions, die, 0, walk->cost);
 		break;
 	case DW_TAG_namespace:
 	case DW_TAG_module:
@@ -237,47 +412,70 @@ static void index_entry(struct walk *walk, Dwarf_Die *die, unsigned depth)
 	index_children(walk, die, depth + 1);
 }
 
-static void index_children(struct walk *walk, Dwarf_Die *parent, unsigned depth)
+static void index_children(struct die_walk *walk, Dwarf_Die *parent, unsigned depth)
 {
 	Dwarf_Die die;
 
 	if (depth > MAX_NESTING || !dwarf_haschildren(parent) || dwarf_child(parent, &die))
 		return;
 	do {
-		if (walk->left == 0)
-			return;
-		walk->left--;
 		index_entry(walk, &die, depth);
-	} while (dwarf_siblingof(&die, &die) == 0);
+	} while (next_entry(walk, &die));
 }
 
-static const struct range *find_function(struct native_dwarf *dwarf, struct unit *unit, Dwarf_Die *cu,
-					 uint64_t address)
-{
-	if (!unit->indexed) {
-		uint32_t most =
-			dwarf->entries_left < MAX_UNIT_ENTRIES ? dwarf->entries_left : MAX_UNIT_ENTRIES;
-		struct walk walk = {.unit = unit, .left = most};
+/* Nested functions are skipped once per level; compilers write few levels. */
+#define MOST_PASSES 8u
 
-		unit->indexed = true;
-		index_children(&walk, cu, 0);
-		dwarf->entries_left -= most - walk.left;
-		ranges_sort(&unit->functions);
-	}
+static void index_unit(struct native_dwarf *dwarf, struct dwarf_unit *unit, Dwarf_Die *cu)
+{
+	uint32_t most = dwarf->entries_left < MAX_UNIT_ENTRIES ? dwarf->entries_left : MAX_UNIT_ENTRIES;
+	struct die_walk walk = {.unit = unit,
+				.cost = dwarf->cost,
+				.left = most,
+				.bytes_left = (unit->end - unit->die) * MOST_PASSES};
+
+	unit->indexed = true;
+	if (!native_cost_take(dwarf->cost, (uint64_t)unit->abbreviations * ABBREVIATION_BYTES))
+		return;
+	index_children(&walk, cu, 0);
+	dwarf->entries_left -= most - walk.left;
+	ranges_sort(&unit->functions);
+}
+
+static const struct pc_range *find_function(struct native_dwarf *dwarf, struct dwarf_unit *unit,
+					    Dwarf_Die *cu, uint64_t address)
+{
+	if (!unit->indexed)
+		index_unit(dwarf, unit, cu);
 	return ranges_find(&unit->functions, address);
 }
 
 /* --- inlined calls --- */
 
 struct chain {
-	Dwarf_Die dies[SYMBOL_DEPTH]; /* the function, then what is inlined, each into the one before */
+	Dwarf_Die dies[SYMBOL_DEPTH]; /* the function, then the inlined ones, each within the one before */
 	unsigned n;
-	uint32_t left; /* entries that may still be looked at */
+	struct die_walk walk;
 };
+
+/* As dwarf_haspc(), but bounded: range lists may be arbitrarily long. */
+static bool has_address(struct die_walk *walk, Dwarf_Die *die, uint64_t address)
+{
+	Dwarf_Addr base, low, high;
+	ptrdiff_t offset = 0;
+
+	while ((offset = dwarf_ranges(die, offset, &base, &low, &high)) > 0 && walk->left > 0 &&
+	       budget_step(&walk->cost->own)) {
+		if (address >= low && address < high)
+			return true;
+		walk->left--;
+	}
+	return false;
+}
 
 static bool descend(struct chain *chain, Dwarf_Die *parent, uint64_t address, unsigned depth);
 
-/* Whether the address is in it; then what is inlined there is in the chain. */
+/* Returns whether the entry contains the address. Adds the inlined functions found there to the chain. */
 static bool enter(struct chain *chain, Dwarf_Die *die, uint64_t address, unsigned depth)
 {
 	int tag = dwarf_tag(die);
@@ -286,14 +484,14 @@ static bool enter(struct chain *chain, Dwarf_Die *die, uint64_t address, unsigne
 	    tag != DW_TAG_catch_block)
 		return false;
 	if (dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges)) {
-		if (dwarf_haspc(die, address) != 1)
+		if (!has_address(&chain->walk, die, address))
 			return false;
 		if (tag == DW_TAG_inlined_subroutine && chain->n < SYMBOL_DEPTH)
 			chain->dies[chain->n++] = *die;
 		descend(chain, die, address, depth + 1);
 		return true;
 	}
-	/* A block without code of its own may have some in it. */
+	/* A block without addresses may have nested blocks with code. */
 	return tag != DW_TAG_inlined_subroutine && descend(chain, die, address, depth + 1);
 }
 
@@ -304,12 +502,9 @@ static bool descend(struct chain *chain, Dwarf_Die *parent, uint64_t address, un
 	if (depth > MAX_NESTING || !dwarf_haschildren(parent) || dwarf_child(parent, &die))
 		return false;
 	do {
-		if (chain->left == 0)
-			return false;
-		chain->left--;
 		if (enter(chain, &die, address, depth))
 			return true;
-	} while (dwarf_siblingof(&die, &die) == 0);
+	} while (next_entry(&chain->walk, &die));
 	return false;
 }
 
@@ -322,7 +517,7 @@ static const char *text_of(Dwarf_Die *die, unsigned name)
 	return dwarf_attr_integrate(die, name, &attr) ? dwarf_formstring(&attr) : NULL;
 }
 
-/* C++'s tells the class, too. A C function may have one that its author did not mean for us:
+/* A mangled C++ name includes the class. C functions may have a linkage name that is not meant for users:
  * __GI___nanosleep. */
 static const char *mangled_name(Dwarf_Die *die)
 {
@@ -342,9 +537,7 @@ static const char *function_name(Dwarf_Die *die)
 	return name && name[0] ? name : "?";
 }
 
-/* The function itself may be known by better names: its mangled one, or in libc nanosleep for
- * __nanosleep.
- */
+/* The symbol table may have a better name: the mangled one, or in libc nanosleep for __nanosleep. */
 static const char *outermost_name(Dwarf_Die *die, const struct native_symbol *symbol)
 {
 	const char *name = function_name(die);
@@ -360,8 +553,8 @@ static const char *outermost_name(Dwarf_Die *die, const struct native_symbol *sy
 		       : name;
 }
 
-/* Whether the unit's line program is of a size that may be read into memory. */
-static bool is_line_program_sane(struct native_dwarf *dwarf, Dwarf_Die *cu)
+/* Returns the size of the unit's line program; 0: there is none, or it is too long. */
+static uint32_t line_program(const struct native_dwarf *dwarf, Dwarf_Die *cu)
 {
 	const Elf_Data *data = dwarf->line_section;
 	Dwarf_Attribute attr;
@@ -371,31 +564,46 @@ static bool is_line_program_sane(struct native_dwarf *dwarf, Dwarf_Die *cu)
 	if (!data || !data->d_buf || !dwarf_attr(cu, DW_AT_stmt_list, &attr) ||
 	    dwarf_formudata(&attr, &offset) || data->d_size < sizeof(length) ||
 	    offset > data->d_size - sizeof(length))
-		return false;
-	/* The 64-bit form of DWARF, 0xffffffff, is refused with what is too long. */
+		return 0;
+	/* The marker of 64-bit DWARF, 0xffffffff, is rejected as too long. */
 	memcpy(&length, (const uint8_t *)data->d_buf + offset, sizeof(length));
-	if (length > MAX_LINE_PROGRAM || dwarf->line_bytes + length > MAX_LINES_TOTAL)
-		return false;
-	dwarf->line_bytes += length;
-	return true;
+	if (length <= MAX_LINE_PROGRAM)
+		return length;
+	dwarf->cost->refused = true;
+	return 0;
 }
 
-static bool has_lines(struct native_dwarf *dwarf, struct unit *unit, Dwarf_Die *cu)
+/* Reserves memory for the maximum number of rows, and returns what is not used. */
+static bool read_lines(const struct native_dwarf *dwarf, Dwarf_Die *cu)
+{
+	uint64_t most = (uint64_t)line_program(dwarf, cu) * LINE_BYTES;
+	Dwarf_Lines *lines;
+	size_t n = 0;
+
+	if (!most || !native_cost_take(dwarf->cost, most))
+		return false;
+	if (dwarf_getsrclines(cu, &lines, &n))
+		n = 0;
+	native_cost_give(dwarf->cost, most - (n * LINE_BYTES < most ? n * LINE_BYTES : most));
+	return n > 0;
+}
+
+static bool has_lines(const struct native_dwarf *dwarf, struct dwarf_unit *unit, Dwarf_Die *cu)
 {
 	if (unit->lines == LINES_UNKNOWN)
-		unit->lines = is_line_program_sane(dwarf, cu) ? LINES_GOOD : LINES_NONE;
+		unit->lines = read_lines(dwarf, cu) ? LINES_GOOD : LINES_NONE;
 	return unit->lines == LINES_GOOD;
 }
 
-struct place {
+struct die_place {
 	const char *file;
 	uint32_t line;
 };
 
-static struct place place_of_address(Dwarf_Die *cu, uint64_t address)
+static struct die_place place_of_address(Dwarf_Die *cu, uint64_t address)
 {
 	Dwarf_Line *line = dwarf_getsrc_die(cu, address);
-	struct place place = {.file = line ? dwarf_linesrc(line, NULL, NULL) : NULL};
+	struct die_place place = {.file = line ? dwarf_linesrc(line, NULL, NULL) : NULL};
 	int number;
 
 	if (place.file && dwarf_lineno(line, &number) == 0 && number > 0)
@@ -403,10 +611,10 @@ static struct place place_of_address(Dwarf_Die *cu, uint64_t address)
 	return place;
 }
 
-/* Where an inlined call stands in its caller. */
-static struct place place_of_call(Dwarf_Die *cu, Dwarf_Die *die, bool lines)
+/* The place of an inlined call in its caller. */
+static struct die_place place_of_call(Dwarf_Die *cu, Dwarf_Die *die, bool lines)
 {
-	struct place place = {.line = 0};
+	struct die_place place = {.line = 0};
 	Dwarf_Attribute attr;
 	Dwarf_Files *files;
 	Dwarf_Word value;
@@ -421,8 +629,8 @@ static struct place place_of_call(Dwarf_Die *cu, Dwarf_Die *die, bool lines)
 	return place;
 }
 
-/* A path may be relative to where the compiler ran. */
-static void add_frame(struct symbol_draft *draft, const char *function, Dwarf_Die *cu, struct place place)
+/* A path may be relative to the compilation directory. */
+static void add_frame(struct symbol_draft *draft, const char *function, Dwarf_Die *cu, struct die_place place)
 {
 	char path[2 * NATIVE_FILE_MAX];
 	const char *dir = place.file && place.file[0] != '/' ? text_of(cu, DW_AT_comp_dir) : NULL;
@@ -433,7 +641,7 @@ static void add_frame(struct symbol_draft *draft, const char *function, Dwarf_Di
 	draft_add(draft, function, place.file, place.line);
 }
 
-static void add_chain(struct chain *chain, Dwarf_Die *cu, struct place place, bool lines,
+static void add_chain(struct chain *chain, Dwarf_Die *cu, struct die_place place, bool lines,
 		      const struct native_symbol *symbol, struct symbol_draft *draft)
 {
 	for (unsigned i = chain->n; i > 0; i--) {
@@ -444,13 +652,13 @@ static void add_chain(struct chain *chain, Dwarf_Die *cu, struct place place, bo
 	}
 }
 
-bool native_dwarf_frames(struct native_dwarf *dwarf, uint64_t address, const struct native_symbol *symbol,
-			 struct symbol_draft *draft)
+static bool find_frames(struct native_dwarf *dwarf, uint64_t address, const struct native_symbol *symbol,
+			struct symbol_draft *draft)
 {
-	const struct range *code = ranges_find(&dwarf->code, address), *function;
-	struct chain chain = {.left = MAX_LOOKUP_ENTRIES};
-	struct place place = {.line = 0};
-	struct unit *unit;
+	const struct pc_range *code = ranges_find(&dwarf->code, address), *function;
+	struct chain chain = {.walk = {.cost = dwarf->cost, .left = MAX_LOOKUP_ENTRIES}};
+	struct die_place place = {.line = 0};
+	struct dwarf_unit *unit;
 	Dwarf_Die cu;
 	bool lines;
 
@@ -459,6 +667,7 @@ bool native_dwarf_frames(struct native_dwarf *dwarf, uint64_t address, const str
 	unit = &dwarf->units[code->unit];
 	if (!dwarf_offdie(dwarf->dwarf, unit->die, &cu))
 		return false;
+	chain.walk.bytes_left = (unit->end - unit->die) * MOST_PASSES;
 	lines = has_lines(dwarf, unit, &cu);
 	if (lines)
 		place = place_of_address(&cu, address);
@@ -469,8 +678,21 @@ bool native_dwarf_frames(struct native_dwarf *dwarf, uint64_t address, const str
 		add_chain(&chain, &cu, place, lines, symbol, draft);
 		return true;
 	}
-	/* Code of an assembler has lines and no functions. */
+	/* Assembly code has lines, but no functions. */
 	if (symbol)
 		add_frame(draft, symbol->name, &cu, place);
 	return symbol != NULL;
+}
+
+/* If libdw fails, frames that were added before stay in the draft. */
+bool native_dwarf_frames(struct native_dwarf *dwarf, uint64_t address, const struct native_symbol *symbol,
+			 struct symbol_draft *draft)
+{
+	if (dwarf->broken)
+		return false;
+	if (setjmp(out_of_memory)) {
+		dwarf->broken = dwarf->cost->refused = true;
+		return draft->head.nframes > 0;
+	}
+	return find_frames(dwarf, address, symbol, draft);
 }

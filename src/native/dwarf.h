@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Functions, lines and inlined callers by a file's DWARF. Parsing is libdw's;
- * what it is asked for is bounded here, for its own walks recurse and follow
- * what they read.
+ * Functions, lines and inlined callers from a file's DWARF. libdw does the parsing. This module bounds what
+ * it requests, because libdw's own walks recurse and follow what they read, and libdw ends the process if
+ * memory is short.
  */
 #ifndef GOTRACE_NATIVE_DWARF_H
 #define GOTRACE_NATIVE_DWARF_H
@@ -11,19 +11,34 @@
 
 #include "native/elf.h"
 #include "native/text.h"
+#include "util/budget.h"
 
 struct native_dwarf;
 
+/* What a file has cost, and what it may still cost. */
+struct native_cost {
+	struct budget *all; /* shared by all files; its bytes are the limit */
+	uint64_t taken;     /* part of these bytes */
+	struct budget own;  /* this file's CPU time */
+	bool refused;       /* something was left out for want of bytes or time */
+};
+
+/* Reserves bytes. False if there are not that many left; `refused` is then set. */
+bool native_cost_take(struct native_cost *cost, uint64_t bytes);
+void native_cost_give(struct native_cost *cost, uint64_t bytes);
+
 /*
- * The debug information in `file`, which must stay open, with what dwz has put
- * apart in `alt` (may be NULL). NULL if there is none that is good, or memory.
+ * Opens the debug information in `file`, which must stay open, together with the parts that dwz has moved to
+ * `alt` (may be NULL). Memory beyond the sections themselves is charged to cost, which must live as long.
+ * What is too expensive is left out. Returns NULL if there is no valid debug information, or out of memory.
  */
-struct native_dwarf *native_dwarf_new(const struct native_elf *file, const struct native_elf *alt);
+struct native_dwarf *native_dwarf_new(const struct native_elf *file, const struct native_elf *alt,
+				      struct native_cost *cost);
 void native_dwarf_free(struct native_dwarf *dwarf);
 /*
- * Adds the frames of the instruction at a link-time address, innermost first.
- * `symbol` is what the symbol table has there, NULL if that is nothing.
- * False, and nothing added, if the debug information does not know the address.
+ * Adds the frames of the instruction at a link-time address, innermost first. `symbol` is the symbol table's
+ * entry for the address, NULL if it has none. Returns false, and adds nothing, if the debug information does
+ * not cover the address.
  */
 bool native_dwarf_frames(struct native_dwarf *dwarf, uint64_t address, const struct native_symbol *symbol,
 			 struct symbol_draft *draft);

@@ -7,19 +7,22 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_SYMBOLS  (8u << 20)
-#define MAX_UNPACKED (256u << 20) /* of .gnu_debugdata; symbols of large programs take some megabytes */
-#define LZMA_MEMORY  (128u << 20)
+#include "util/array.h"
+#include "util/safe_elf.h"
+
+#define MAX_SYMBOLS  (4u << 20)
+#define MAX_SECTION  (128u << 20)
+#define MAX_UNPACKED (64u << 20) /* of .gnu_debugdata; the symbols of large programs take some megabytes */
+#define LZMA_MEMORY  (64u << 20)
 
 /* --- files --- */
 
-/* What is loaded as code, and its debug files; what dwz writes says that it is an object file. */
+/* Accepts loadable files and their debug files. The files that dwz writes are marked as object files. */
 static bool is_ours(Elf *elf)
 {
 	GElf_Ehdr header;
 
-	return elf && elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &header) &&
-	       header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB &&
+	return elf && gelf_getehdr(elf, &header) &&
 	       (header.e_type == ET_EXEC || header.e_type == ET_DYN || header.e_type == ET_REL);
 }
 
@@ -33,16 +36,13 @@ static int check(struct native_elf *file)
 
 int native_elf_open(struct native_elf *file, int fd)
 {
-	elf_version(EV_CURRENT);
-	*file = (struct native_elf){.fd = fd, .elf = elf_begin(fd, ELF_C_READ, NULL)};
+	*file = (struct native_elf){.fd = fd, .elf = safe_elf_file(fd)};
 	return check(file);
 }
 
 int native_elf_memory(struct native_elf *file, const void *bytes, size_t size)
 {
-	elf_version(EV_CURRENT);
-	/* libelf writes only where it is told to. */
-	*file = (struct native_elf){.fd = -1, .elf = elf_memory((char *)bytes, size)};
+	*file = (struct native_elf){.fd = -1, .elf = safe_elf_memory(bytes, size)};
 	return check(file);
 }
 
@@ -67,35 +67,42 @@ Elf_Scn *native_elf_section(const struct native_elf *file, const char *name, GEl
 
 		if (!gelf_getshdr(section, header))
 			continue;
-		found = elf_strptr(file->elf, names, header->sh_name);
+		found = safe_elf_name(file->elf, names, header);
 		if (found && strcmp(found, name) == 0 && header->sh_type != SHT_NOBITS)
 			return section;
 	}
 	return NULL;
 }
 
-uint64_t native_elf_debug_size(const struct native_elf *file)
+/* True for sections that are read in addition to debug information. */
+static bool is_read(const GElf_Shdr *header, const char *name)
+{
+	return header->sh_type == SHT_STRTAB || header->sh_type == SHT_NOTE ||
+	       (name && (!strcmp(name, ".eh_frame") || !strcmp(name, ".eh_frame_hdr") ||
+			 !strcmp(name, ".gnu_debugdata") || !strncmp(name, ".gnu_debug", 10)));
+}
+
+uint64_t native_elf_size(const struct native_elf *file)
 {
 	Elf_Scn *section = NULL;
-	GElf_Shdr header;
-	GElf_Chdr packed;
 	uint64_t total = 0;
 	size_t names;
 
 	if (elf_getshdrstrndx(file->elf, &names))
 		return 0;
 	while ((section = elf_nextscn(file->elf, section))) {
-		const char *name =
-			gelf_getshdr(section, &header) ? elf_strptr(file->elf, names, header.sh_name) : NULL;
-		uint64_t size = header.sh_size;
+		GElf_Shdr header;
+		uint64_t size;
 
-		if (!name || header.sh_type == SHT_NOBITS ||
-		    (strncmp(name, ".debug_", 7) != 0 && strncmp(name, ".zdebug_", 8) != 0))
+		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
 			continue;
-		if (header.sh_flags & SHF_COMPRESSED && gelf_getchdr(section, &packed))
-			size = packed.ch_size;
-		else if (name[1] == 'z')
-			size *= 8; /* the older way; the real size is in its contents */
+		/* A symbol of 24 bytes becomes a struct native_symbol of 40, and the list grows by half each
+		 * time. */
+		if (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM)
+			size = header.sh_size < MAX_SECTION ? 3 * header.sh_size : UINT64_MAX;
+		else
+			size = is_read(&header, safe_elf_name(file->elf, names, &header)) ? header.sh_size
+											  : 0;
 		total = total + size < total ? UINT64_MAX : total + size;
 	}
 	return total;
@@ -114,7 +121,7 @@ static bool find_header(const struct native_elf *file, uint32_t type, GElf_Phdr 
 	return false;
 }
 
-/* DF_1_PIE tells a static PIE from a library: binutils 2.26 and later. */
+/* DF_1_PIE distinguishes a static PIE from a library: binutils 2.26 and later. */
 static bool is_pie(const struct native_elf *file)
 {
 	GElf_Phdr header;
@@ -143,7 +150,7 @@ enum native_elf_kind native_elf_kind(const struct native_elf *file)
 	return header.e_type == ET_EXEC || is_pie(file) ? ELF_STATIC : ELF_LIBRARY;
 }
 
-/* A segment of code that has the byte at an offset, or at an address. */
+/* Finds the code segment that contains the byte at an offset or address. */
 static bool find_segment(const struct native_elf *file, bool by_address, uint64_t at, GElf_Phdr *found)
 {
 	size_t n;
@@ -183,10 +190,10 @@ bool native_elf_offset(const struct native_elf *file, uint64_t address, uint64_t
 	return true;
 }
 
-/* --- functions without names --- */
+/* --- functions without symbols --- */
 
-/* Linux Standard Base Core 5.0, 10.6.2: the form that linkers write, signed 4 bytes relative to the section.
- */
+/* Linux Standard Base Core 5.0, 10.6.2, in the encoding that linkers use: signed 4 bytes relative to the
+ * section. */
 struct eh_header {
 	uint8_t version, frame_encoding, count_encoding, table_encoding;
 	int32_t frame;
@@ -197,7 +204,7 @@ struct eh_entry {
 	int32_t start, description; /* relative to the section's address */
 };
 
-/* Of a description: what is of interest, in the form that goes with the above. */
+/* The relevant fields of a description, in the matching encoding. */
 struct eh_description {
 	uint32_t size, cie;
 	int32_t start; /* relative to this field */
@@ -214,7 +221,7 @@ static bool section_bytes(const struct native_elf *file, const char *name, struc
 {
 	GElf_Shdr header;
 	Elf_Scn *section = native_elf_section(file, name, &header);
-	Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
+	Elf_Data *data = section && header.sh_size <= MAX_SECTION ? elf_rawdata(section, NULL) : NULL;
 
 	if (!data || !data->d_buf)
 		return false;
@@ -230,7 +237,7 @@ static struct eh_entry entry_at(const struct bytes *table, size_t index)
 	return entry;
 }
 
-/* The last entry that begins at the address or before. */
+/* Finds the last entry that begins at or before the address. */
 static bool find_entry(const struct bytes *table, uint64_t address, struct eh_entry *entry)
 {
 	struct eh_header header;
@@ -283,7 +290,7 @@ struct unpacking {
 	size_t size, capacity;
 };
 
-static int make_room(struct unpacking *out)
+static int make_space(struct unpacking *out)
 {
 	size_t capacity = out->capacity ? out->capacity * 2 : 1u << 20;
 	uint8_t *bigger;
@@ -303,7 +310,7 @@ static int make_room(struct unpacking *out)
 static int unpack(lzma_stream *stream, struct unpacking *out)
 {
 	for (;;) {
-		int rc = make_room(out);
+		int rc = make_space(out);
 		lzma_ret ret;
 
 		if (rc)
@@ -337,7 +344,7 @@ int native_elf_debugdata(const struct native_elf *outer, struct native_elf *file
 {
 	GElf_Shdr header;
 	Elf_Scn *section = native_elf_section(outer, ".gnu_debugdata", &header);
-	Elf_Data *data = section ? elf_rawdata(section, NULL) : NULL;
+	Elf_Data *data = section && header.sh_size <= MAX_UNPACKED ? elf_rawdata(section, NULL) : NULL;
 	struct unpacking out = {.size = 0};
 	int rc;
 
@@ -347,32 +354,27 @@ int native_elf_debugdata(const struct native_elf *outer, struct native_elf *file
 	rc = unpack_section(data, &out);
 	if (rc == 0)
 		rc = native_elf_memory(file, out.bytes, out.size);
-	if (rc)
+	if (rc) {
 		free(out.bytes);
-	else
-		file->unpacked = out.bytes;
-	return rc;
+		return rc;
+	}
+	file->unpacked = out.bytes;
+	file->unpacked_size = out.capacity;
+	return 0;
 }
 
 /* --- symbols --- */
 
 static int add_symbol(struct native_symbols *symbols, const struct native_symbol *symbol)
 {
-	if (symbols->n == symbols->capacity) {
-		size_t capacity = symbols->capacity ? symbols->capacity * 2 : 1024;
-		struct native_symbol *bigger = realloc(symbols->list, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		symbols->list = bigger;
-		symbols->capacity = capacity;
-	}
+	if (array_grow(&symbols->list, &symbols->capacity, symbols->n + 1, sizeof(*symbols->list)))
+		return -ENOMEM;
 	symbols->list[symbols->n++] = *symbol;
 	return 0;
 }
 
-/* Of aliases: what others can call before what is local, and without the underscores that a library puts
- * before its own. */
+/* Among aliases, prefers global symbols to local ones, and names without the underscores that a library
+ * prepends to its own. */
 static uint8_t rank_of(const GElf_Sym *symbol, const char *name)
 {
 	unsigned bind = GELF_ST_BIND(symbol->st_info);
@@ -435,7 +437,7 @@ static int compare(const void *a, const void *b)
 		return x->address < y->address ? -1 : 1;
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? -1 : 1;
-	return strcmp(y->name, x->name); /* the same one each time */
+	return strcmp(y->name, x->name); /* makes the choice deterministic */
 }
 
 void native_symbols_sort(struct native_symbols *symbols)
@@ -444,7 +446,7 @@ void native_symbols_sort(struct native_symbols *symbols)
 		qsort(symbols->list, symbols->n, sizeof(*symbols->list), compare);
 }
 
-/* How far back a symbol may begin whose extent holds others. */
+/* How many symbols back one may begin that encloses others. */
 #define MAX_BACK 256
 
 const struct native_symbol *native_symbols_find(const struct native_symbols *symbols, uint64_t address)

@@ -6,23 +6,33 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "native/dwarf.h"
+#include "util/safe_elf.h"
 
-/* _start of glibc has 34 bytes, of musl less; what follows begins at a multiple of 16. */
+/* glibc's _start has 34 bytes, musl's fewer; the code after it begins at a multiple of 16. */
 #define START_BYTES 40
+
+/* CPU time allowed per file: a constant, plus an amount per byte of debug information (50 MB per second).
+ * Uncompressed bytes count up to four times the file's size, which is what compression saves. */
+#define FILE_NS    300000000ull
+#define BYTE_NS    20u
+#define MOST_RATIO 4u
 
 struct native_file {
 	char *path;
-	int fd;      /* until it is opened */
+	int fd;      /* until the file is opened */
 	void *bytes; /* owned */
 	size_t size;
 	bool opened;
 	struct native_elf main, debug, data,
-		alt; /* data: of .gnu_debugdata. fd is -1 and elf NULL: not there */
+		alt; /* data: from .gnu_debugdata. fd is -1 and elf is NULL if there is none */
 	struct native_symbols symbols;
 	struct native_dwarf *dwarf;
+	struct native_cost cost;
+	bool reported;  /* excessive cost has been reported */
 	uint64_t entry; /* of a program; 0 = none */
 	enum native_elf_kind kind;
 };
@@ -60,6 +70,8 @@ void native_file_free(struct native_file *file)
 	native_elf_close(&file->main);
 	if (file->fd >= 0)
 		close(file->fd);
+	if (file->cost.all)
+		budget_give(file->cost.all, file->cost.taken);
 	free(file->bytes);
 	free(file->path);
 	free(file);
@@ -86,7 +98,7 @@ bool native_file_is_libc(const struct native_file *file)
 		if (begins_with(base_name(file), names[i]))
 			return true;
 	}
-	return file->kind == ELF_STATIC; /* the C library is in it */
+	return file->kind == ELF_STATIC; /* it includes the C library */
 }
 
 bool native_file_is_libcxx(const struct native_file *file)
@@ -96,12 +108,12 @@ bool native_file_is_libcxx(const struct native_file *file)
 
 /* --- opening --- */
 
-static void tell_file(const struct native_search *search, const char *what, const char *path)
+static void warn_file(const struct native_search *search, const char *what, const char *path)
 {
 	char line[PATH_MAX + 256];
 
 	snprintf(line, sizeof(line), "%s: %s", path, what);
-	search->tell(search->ctx, line);
+	search->report(search->ctx, line);
 }
 
 static bool has_dwarf(const struct native_elf *file)
@@ -112,17 +124,26 @@ static bool has_dwarf(const struct native_elf *file)
 			     native_elf_section(file, ".zdebug_info", &header));
 }
 
-/* Debug information is read into memory as a whole. */
-static bool is_affordable(const struct native_file *file, const struct native_elf *elf,
-			  const struct native_search *search)
+static uint64_t size_on_disk(const struct native_elf *elf)
 {
-	uint64_t size = native_elf_debug_size(elf), alt = 0;
+	struct stat st;
 
-	if (file->alt.elf)
-		alt = native_elf_debug_size(&file->alt);
-	if (size > *search->debug_left || alt > *search->debug_left - size)
+	return elf->fd >= 0 && fstat(elf->fd, &st) == 0 && st.st_blocks > 0 ? (uint64_t)st.st_blocks * 512
+									    : UINT32_MAX;
+}
+
+/* Debug information is read into memory as a whole. More of it may take more time. */
+static bool is_affordable(struct native_file *file, const struct native_elf *elf)
+{
+	uint64_t size = safe_elf_debug_size(elf->elf), most = size_on_disk(elf), alt, more;
+
+	alt = file->alt.elf ? safe_elf_debug_size(file->alt.elf) : 0;
+	if (alt > UINT64_MAX - size || !native_cost_take(&file->cost, size + alt))
 		return false;
-	*search->debug_left -= size + alt;
+	size += alt;
+	more = (size / MOST_RATIO < most ? size : most * MOST_RATIO) * BYTE_NS;
+	file->cost.own.cpu_ns += more;
+	file->cost.all->cpu_ns += more;
 	return true;
 }
 
@@ -135,30 +156,33 @@ static void open_dwarf(struct native_file *file, const struct native_search *sea
 		return;
 	if (native_elf_section(elf, ".gnu_debugaltlink", &header) &&
 	    native_debug_find_alt(search, elf, &file->alt)) {
-		tell_file(
+		warn_file(
 			search,
 			"functions have no lines: the other part of its debug file, made by dwz, is missing",
 			file->path);
 		return;
 	}
-	if (!is_affordable(file, elf, search)) {
-		tell_file(search,
-			  "functions have no lines: more than 1 GiB of debug information is not read in all",
-			  file->path);
+	if (!is_affordable(file, elf))
 		return;
-	}
-	file->dwarf = native_dwarf_new(elf, file->alt.elf ? &file->alt : NULL);
-	if (!file->dwarf)
-		tell_file(search, "functions have no lines: its debug information is damaged", file->path);
+	file->dwarf = native_dwarf_new(elf, file->alt.elf ? &file->alt : NULL, &file->cost);
+	if (!file->dwarf && !file->cost.refused)
+		warn_file(search, "functions have no lines: its debug information is damaged", file->path);
+}
+
+static void add_symbols(struct native_file *file, const struct native_elf *elf)
+{
+	if (native_cost_take(&file->cost, native_elf_size(elf)))
+		native_symbols_add(&file->symbols, elf);
 }
 
 static void open_symbols(struct native_file *file)
 {
-	native_symbols_add(&file->symbols, &file->main);
+	add_symbols(file, &file->main);
 	if (file->debug.elf)
-		native_symbols_add(&file->symbols, &file->debug);
-	else if (native_elf_debugdata(&file->main, &file->data) == 0)
-		native_symbols_add(&file->symbols, &file->data);
+		add_symbols(file, &file->debug);
+	else if (native_elf_debugdata(&file->main, &file->data) == 0 &&
+		 native_cost_take(&file->cost, file->data.unpacked_size))
+		add_symbols(file, &file->data);
 	native_symbols_sort(&file->symbols);
 }
 
@@ -179,7 +203,7 @@ static void open_file(struct native_file *file, const struct native_search *wher
 	if (rc)
 		return;
 	file->kind = native_elf_kind(&file->main);
-	/* Linkers before binutils 2.36 gave libraries one, too: where their code begins. */
+	/* Linkers before binutils 2.36 also gave libraries an entry point: where their code begins. */
 	if (file->kind != ELF_LIBRARY && gelf_getehdr(file->main.elf, &header))
 		file->entry = header.e_entry;
 	if (!has_dwarf(&file->main))
@@ -190,7 +214,7 @@ static void open_file(struct native_file *file, const struct native_search *wher
 
 /* --- names --- */
 
-/* A function without a name is one function all the same, if it is known where it begins. */
+/* Addresses in a function without a name still belong together if the function's start is known. */
 static uint64_t function_start(const struct native_file *file, uint64_t address)
 {
 	uint64_t start;
@@ -206,7 +230,7 @@ static void add_unknown(const struct native_file *file, uint64_t address, struct
 	draft_add(draft, text, NULL, 0);
 }
 
-/* exit(2), as assembly calls it. */
+/* The system call exit(2) in assembly. */
 static const struct ending {
 	uint8_t size, bytes[8];
 } endings[] = {
@@ -219,9 +243,8 @@ static const struct ending {
 };
 
 /*
- * Whether the code at an offset ends the thread with what a function has just
- * returned: clone.S and clone3.S of glibc 2.2 to 2.41, clone.s of musl 1.2, which
- * stripped libraries have no name for.
+ * True if the code at an offset ends the thread with the value that a function has just returned: clone.S and
+ * clone3.S of glibc 2.2 to 2.41, clone.s of musl 1.2. Stripped libraries have no symbol for it.
  */
 static bool ends_thread(const struct native_file *file, uint64_t offset)
 {
@@ -237,7 +260,7 @@ static bool ends_thread(const struct native_file *file, uint64_t offset)
 	return false;
 }
 
-/* What an address without a symbol can still be known as. */
+/* Resolves an address without a symbol as far as possible. */
 static enum native_found without_symbol(const struct native_file *file, uint64_t address, uint64_t offset,
 					struct symbol_draft *draft)
 {
@@ -247,30 +270,65 @@ static enum native_found without_symbol(const struct native_file *file, uint64_t
 		return NATIVE_NAMED;
 	}
 	add_unknown(file, function_start(file, address), draft);
-	/* The return address is one behind. */
+	/* The return address is one byte further. */
 	if (file->main.elf && ends_thread(file, offset + 1))
 		draft->head.hint = HINT_START;
 	return NATIVE_NOTHING;
 }
 
-enum native_found native_file_frames(struct native_file *file, const struct native_search *search,
+static enum native_found find_frames(struct native_file *file, const struct native_search *search,
 				     uint64_t offset, struct symbol_draft *draft)
 {
 	const struct native_symbol *symbol;
 	uint64_t address;
 
-	if (!file->opened)
+	if (!file->opened && !file->cost.own.spent)
 		open_file(file, search);
 	if (!file->main.elf || !native_elf_address(&file->main, offset, &address)) {
 		add_unknown(file, offset, draft);
 		return NATIVE_NOTHING;
 	}
 	symbol = native_symbols_find(&file->symbols, address);
-	if (!file->dwarf || !native_dwarf_frames(file->dwarf, address, symbol, draft)) {
+	if (!file->dwarf || file->cost.own.spent ||
+	    !native_dwarf_frames(file->dwarf, address, symbol, draft)) {
 		if (!symbol)
 			return without_symbol(file, address, offset, draft);
 		draft_add(draft, symbol->name, NULL, 0);
 	}
 	draft_finish(draft, native_file_is_libc(file));
 	return NATIVE_NAMED;
+}
+
+static void warn_cost(struct native_file *file, const struct native_search *search)
+{
+	if (file->reported || (!file->cost.refused && !file->cost.own.spent))
+		return;
+	file->reported = true;
+	warn_file(search,
+		  file->cost.refused
+			  ? "some functions have no names or lines: the limit of memory for names is reached"
+			  : "some functions have no names or lines: reading them takes too much CPU time",
+		  file->path);
+}
+
+enum native_found native_file_frames(struct native_file *file, const struct native_search *search,
+				     uint64_t offset, struct symbol_draft *draft)
+{
+	struct native_cost *cost = &file->cost;
+	enum native_found found;
+	uint64_t before;
+
+	if (!cost->all) {
+		cost->all = search->budget;
+		cost->own.cpu_ns = FILE_NS;
+	}
+	before = budget_thread_ns();
+	budget_start(&cost->own);
+	cost->own.spent |= cost->all->cpu_ns == 0;
+	found = find_frames(file, search, offset, draft);
+	budget_stop(&cost->own);
+	before = budget_thread_ns() - before;
+	cost->all->cpu_ns -= before < cost->all->cpu_ns ? before : cost->all->cpu_ns;
+	warn_cost(file, search);
+	return found;
 }

@@ -8,32 +8,27 @@
 
 #include <elfutils/libdw.h>
 
-#include "native/ways_arm64.h"
+#include "util/array.h"
+#include "util/budget.h"
 #include "util/machine.h"
 
-#define MAX_SYMBOLS (8u << 20)
+#define MAX_SYMBOLS (4u << 20)
 #define MAX_CHUNK   (16u << 20)
+#define SEARCH_NS   2000000000ull
 #define WORD        8
 
 /* --- symbols --- */
 
 static int add_symbol(struct function_file *file, const struct function_symbol *symbol)
 {
-	if (file->n == file->capacity) {
-		size_t more = file->capacity ? 2 * file->capacity : 1024;
-		struct function_symbol *grown =
-			more <= MAX_SYMBOLS ? realloc(file->symbols, more * sizeof(*grown)) : NULL;
-
-		if (!grown)
-			return -ENOMEM;
-		file->symbols = grown;
-		file->capacity = more;
-	}
+	if (file->n >= MAX_SYMBOLS ||
+	    array_grow(&file->symbols, &file->capacity, file->n + 1, sizeof(*file->symbols)))
+		return -ENOMEM;
 	file->symbols[file->n++] = *symbol;
 	return 0;
 }
 
-/* Symbols of files' own come behind the symbol of their source file (System V ABI, 4). */
+/* Local symbols follow the symbol of their source file (System V ABI, 4). */
 static int read_table(struct function_file *file, Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
 {
 	Elf_Data *data = elf_getdata(section, NULL);
@@ -75,7 +70,7 @@ static int read_section(struct function_file *file, const struct native_elf *fro
 	return section ? read_table(file, from->elf, section, &header) : 0;
 }
 
-/* .dynsym has nothing that .symtab has not, but some of what was stripped off. */
+/* .dynsym is a subset of .symtab, but it survives stripping. */
 static int read_symbols(struct function_file *file, const struct native_search *search)
 {
 	int rc = read_section(file, &file->elf, ".symtab");
@@ -112,12 +107,13 @@ void function_file_close(struct function_file *file)
 	*file = (struct function_file){.elf.fd = -1, .symbols_of.fd = -1};
 }
 
-/* --- what the ways are found by --- */
+/* --- callbacks of the search for probe points --- */
 
 struct context {
 	struct function_file *file;
 	const struct function_symbol *symbol;
-	size_t base; /* bytes of the name that its parts have, too */
+	size_t base;          /* length of the name that its parts share */
+	struct budget budget; /* CPU time: tables are searched for each jump that leads elsewhere */
 };
 
 static const uint8_t *bytes_at(void *ctx, uint64_t address, size_t size)
@@ -145,9 +141,10 @@ static const uint8_t *bytes_at(void *ctx, uint64_t address, size_t size)
 	return NULL;
 }
 
-/* The dynamic linker's: the first that is for this place (System V ABI for x86-64, 4.4). */
-static bool relocation_at(Elf *elf, uint64_t address, uint64_t *to)
+/* Finds the first dynamic relocation for this place (System V ABI for x86-64, 4.4). */
+static bool relocation_at(struct context *context, uint64_t address, uint64_t *to)
 {
+	Elf *elf = context->file->elf.elf;
 	Elf_Scn *section = NULL;
 
 	while ((section = elf_nextscn(elf, section))) {
@@ -158,10 +155,10 @@ static bool relocation_at(Elf *elf, uint64_t address, uint64_t *to)
 		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_RELA)
 			continue;
 		data = elf_getdata(section, NULL);
-		for (int i = 0; data && gelf_getrela(data, i, &rela); i++) {
+		for (int i = 0; data && budget_step(&context->budget) && gelf_getrela(data, i, &rela); i++) {
 			if (rela.r_offset != address)
 				continue;
-			/* One that goes by a symbol is for a function of its own. */
+			/* A relocation with a symbol refers to another function. */
 			*to = GELF_R_TYPE(rela.r_info) == OWN_MACHINE_RELATIVE ? (uint64_t)rela.r_addend : 0;
 			return true;
 		}
@@ -174,7 +171,7 @@ static bool pointer_at(void *ctx, uint64_t address, uint64_t *to)
 	struct context *context = ctx;
 	const uint8_t *bytes;
 
-	if (relocation_at(context->file->elf.elf, address, to))
+	if (relocation_at(context, address, to))
 		return true;
 	bytes = bytes_at(ctx, address, sizeof(*to));
 	if (bytes)
@@ -212,8 +209,8 @@ static int64_t distance_at(void *ctx, uint64_t address)
 	row = row_at(&file->code, address);
 	switch (row ? UNWIND_KIND(row->rule) : (uint32_t)UNWIND_NONE) {
 	case UNWIND_SP_LINK:
-		if (OWN_MACHINE != EM_AARCH64) /* vfork, which is no function like others */
-			return WAYS_UNKNOWN;
+		if (OWN_MACHINE != EM_AARCH64) /* vfork, which is not an ordinary function */
+			return DISTANCE_UNKNOWN;
 		return (int64_t)UNWIND_OFFSET(row->rule) * WORD;
 	case UNWIND_SP:
 	case UNWIND_SP_PAIR:
@@ -225,34 +222,34 @@ static int64_t distance_at(void *ctx, uint64_t address)
 	case UNWIND_BP_DEREF:
 	case UNWIND_SP_DEREF:
 	case UNWIND_FP_FRAME:
-		return WAYS_FRAME;
+		return DISTANCE_BY_FRAME;
 	default:
-		return WAYS_UNKNOWN;
+		return DISTANCE_UNKNOWN;
 	}
 }
 
-static bool part_at(void *ctx, uint64_t address, struct ways_range *range)
+static bool part_at(void *ctx, uint64_t address, struct code_range *range)
 {
 	struct context *context = ctx;
 
-	for (size_t i = 0; i < context->file->n; i++) {
+	for (size_t i = 0; i < context->file->n && budget_step(&context->budget); i++) {
 		const struct function_symbol *symbol = &context->file->symbols[i];
 
 		if (address - symbol->address >= symbol->size ||
 		    !function_is_part(symbol, context->symbol->name, context->base))
 			continue;
-		*range = (struct ways_range){symbol->address, symbol->address + symbol->size};
+		*range = (struct code_range){symbol->address, symbol->address + symbol->size};
 		return true;
 	}
 	return false;
 }
 
 /*
- * A function's description begins with where it is, from there on, and how
- * long it is, in four bytes each: so compilers and assemblers for x86-64 and arm64 write
- * it (DW_EH_PE_pcrel | sdata4), whatever else they might.
+ * A frame description begins with the function's start, relative to that field, and its length, in four bytes
+ * each. Compilers and assemblers for x86-64 and arm64 write it like this (DW_EH_PE_pcrel | sdata4), although
+ * other encodings exist.
  */
-static bool describes(const Dwarf_CFI_Entry *entry, uint64_t at, uint64_t address, struct ways_range *range)
+static bool describes(const Dwarf_CFI_Entry *entry, uint64_t at, uint64_t address, struct code_range *range)
 {
 	int32_t distance;
 	uint32_t size;
@@ -266,7 +263,7 @@ static bool describes(const Dwarf_CFI_Entry *entry, uint64_t at, uint64_t addres
 	return address - range->start < size;
 }
 
-static bool range_at(void *ctx, uint64_t address, struct ways_range *range)
+static bool range_at(void *ctx, uint64_t address, struct code_range *range)
 {
 	struct context *context = ctx;
 	Elf *elf = context->file->elf.elf;
@@ -279,7 +276,7 @@ static bool range_at(void *ctx, uint64_t address, struct ways_range *range)
 
 	if (!data || !data->d_buf || !ident)
 		return false;
-	for (int rc = 0; rc >= 0; at = next) {
+	for (int rc = 0; rc >= 0 && budget_step(&context->budget); at = next) {
 		uint64_t start;
 
 		rc = dwarf_next_cfi(ident, data, true, at, &next, &entry);
@@ -294,11 +291,15 @@ static bool range_at(void *ctx, uint64_t address, struct ways_range *range)
 	return false;
 }
 
-int function_file_ways(struct function_file *file, const struct function_symbol *symbol, struct ways *ways,
-		       struct error *err)
+int function_file_probe_points(struct function_file *file, const struct function_symbol *symbol,
+			       struct probe_points *points, struct error *err)
 {
-	struct context context = {.file = file, .symbol = symbol, .base = function_base(symbol->name)};
-	struct ways_code code = {
+	struct context context = {.file = file,
+				  .symbol = symbol,
+				  .base = function_base(symbol->name),
+				  .budget = {.cpu_ns = SEARCH_NS}};
+	struct code_source source = {
+		.arm64 = OWN_MACHINE == EM_AARCH64,
 		.ctx = &context,
 		.bytes = bytes_at,
 		.pointer = pointer_at,
@@ -306,16 +307,18 @@ int function_file_ways(struct function_file *file, const struct function_symbol 
 		.part = part_at,
 		.range = range_at,
 	};
-	struct ways_range range = {symbol->address, symbol->address + symbol->size};
+	struct code_range range = {symbol->address, symbol->address + symbol->size};
+	int rc;
 
+	budget_start(&context.budget);
 	if (symbol->indirect)
 		return error_set(err, ENOTSUP,
 				 "it is chosen from several when the program starts; name that "
 				 "one");
 	if (!symbol->size && !range_at(&context, symbol->address, &range))
-		return error_set(err, ENOTSUP, "the file does not tell its size");
+		return error_set(err, ENOTSUP, "the file does not have its size");
 	range.start = symbol->address;
-	if (OWN_MACHINE == EM_AARCH64)
-		return ways_arm64_find(&code, range, ways, err);
-	return ways_find(&code, range, ways, err);
+	rc = probe_points_find(&source, range, points, err);
+	return context.budget.spent ? error_set(err, ENOTSUP, "finding its ends takes too much CPU time")
+				    : rc;
 }

@@ -10,9 +10,9 @@
 
 _Static_assert(FUNCTION_NAME_MAX >= NATIVE_FUNCTION_MAX, "readable names fit");
 
-/* --- pieces of a C++ name --- */
+/* --- parsing C++ names --- */
 
-/* How much deeper in brackets it is behind the character at `at`; operator<, -> and so on are no brackets. */
+/* Returns the change of bracket depth at the character at `at`. operator<, -> and so on are not brackets. */
 static int depth_of(const char *name, size_t at)
 {
 	char c = name[at];
@@ -32,7 +32,8 @@ static int depth_of(const char *name, size_t at)
 	return c == '<' ? 1 : -1;
 }
 
-/* Length up to the parameters: the last pair of round brackets, behind which only qualifiers may come. */
+/* The length of the name without parameters. These are the last pair of parentheses; only qualifiers may
+ * follow. */
 static size_t without_parameters(const char *name, size_t len)
 {
 	size_t end = len, at;
@@ -49,11 +50,11 @@ static size_t without_parameters(const char *name, size_t len)
 			break;
 	}
 	if (at > 8 && memcmp(name + at - 9, "operator", 8) == 0)
-		return len; /* operator(): they are its name */
+		return len; /* operator(): the parentheses belong to the name */
 	return at > 1 ? at - 1 : len;
 }
 
-/* Where the name begins behind a return type, which functions made of templates show. */
+/* Finds the start of the name after a return type, which template functions have. */
 static size_t behind_type(const char *name, size_t len)
 {
 	size_t begin = 0;
@@ -71,7 +72,7 @@ static size_t behind_type(const char *name, size_t len)
 	return begin;
 }
 
-/* Leaves out what is in <> and [abi:...]. */
+/* Copies the name without <...> and [abi:...]. */
 static size_t without_templates(const char *name, size_t len, char *plain)
 {
 	size_t n = 0;
@@ -93,7 +94,7 @@ static size_t without_templates(const char *name, size_t len, char *plain)
 	return n;
 }
 
-/* Spaces are a matter of taste. */
+/* Ignores differences in spaces. */
 static bool is_same(const char *name, size_t len, const char *wanted)
 {
 	size_t at = 0;
@@ -110,7 +111,8 @@ static bool is_same(const char *name, size_t len, const char *wanted)
 	}
 }
 
-/* The last part of a name without template arguments; not of operators and destructors: they have none. */
+/* The last component of a name without template arguments. Empty for operators; for destructors without the
+ * '~'. */
 static void last_part(const char *name, size_t len, char part[FUNCTION_NAME_MAX])
 {
 	char plain[FUNCTION_NAME_MAX];
@@ -126,9 +128,9 @@ static void last_part(const char *name, size_t len, char part[FUNCTION_NAME_MAX]
 	memcpy(part, plain + begin, len - begin + 1);
 }
 
-/* --- what the user says --- */
+/* --- user input --- */
 
-/* The colon behind a file's name: a single one. */
+/* Finds the single colon after a file name. */
 static const char *find_colon(const char *text)
 {
 	for (const char *at = text; *at && *at != '(' && *at != '<'; at++) {
@@ -239,11 +241,11 @@ bool function_is_in(const char *where, const char *path)
 	       (strncmp(last + len, ".so", 3) == 0 || strstr(where, ".so"));
 }
 
-/* --- names that are near --- */
+/* --- similar names --- */
 
 enum { NEAR_LEN = 64 };
 
-/* Levenshtein's distance without regard to case; names are cut to NEAR_LEN. */
+/* Levenshtein distance, case-insensitive. Names are cut to NEAR_LEN. */
 static unsigned distance_of(const char *one, const char *other)
 {
 	size_t n = strnlen(one, NEAR_LEN), m = strnlen(other, NEAR_LEN);
@@ -268,7 +270,7 @@ static unsigned distance_of(const char *one, const char *other)
 	return row[m];
 }
 
-/* How unlike the last parts of the names are; NEAR_LEN: too unlike. */
+/* Returns how different the last components of the names are; NEAR_LEN: too different. */
 static unsigned unlikeness(const struct function_spec *spec, const char *part)
 {
 	size_t wanted = strlen(spec->part), len = strlen(part);

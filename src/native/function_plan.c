@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A plan's lists of probes: one for each file and site. */
+/* The lists of probes in a plan: one for each file and site. */
 #include "native/functions.h"
 
 #include <errno.h>
@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "util/array.h"
 
 static bool is_same_file(int one, int other)
 {
@@ -38,15 +40,8 @@ int function_plan_add(struct function_plan *plan, int fd, uint8_t site, uint64_t
 
 	if (!list || list->fd < 0)
 		return error_set(err, ENOMEM, "out of memory, or of file descriptors");
-	if (list->n == list->capacity) {
-		unsigned more = list->capacity ? 2 * list->capacity : 16;
-		struct function_probe *grown = realloc(list->probes, more * sizeof(*grown));
-
-		if (!grown)
-			return error_set(err, ENOMEM, "out of memory");
-		list->probes = grown;
-		list->capacity = more;
-	}
+	if (array_grow(&list->probes, &list->capacity, list->n + 1, sizeof(*list->probes)))
+		return error_set(err, ENOMEM, "out of memory");
 	list->probes[list->n++] = (struct function_probe){.offset = offset, .cookie = cookie};
 	return 0;
 }

@@ -15,18 +15,19 @@
 #include "target/maps.h"
 #include "native/modules.h"
 #include "util/files.h"
+#include "util/window.h"
 
 #define MAX_FILES  1024
-#define MAX_COPIES 64 /* of one function, that compilers make */
+#define MAX_COPIES 64 /* compiler-made copies of one function */
 #define WORD       8
 
-struct mapped { /* a file */
+struct mapped { /* a mapped file */
 	char path[PATH_MAX];
 	struct module_key key;
 	struct function_file file;
 };
 
-struct search {
+struct function_search {
 	struct mapped *files; /* the executable first */
 	unsigned n;
 	struct native_search debug; /* for debug files */
@@ -34,19 +35,20 @@ struct search {
 	struct error *err;
 };
 
-/* What a name stands for: one function, maybe in several copies. */
+/* The function that a name refers to, possibly in several copies. */
 struct found {
 	struct mapped *in;
 	const struct function_symbol *copies[MAX_COPIES];
 	unsigned n;
-	char names[4][FUNCTION_NAME_MAX]; /* of different functions: as they can be told apart */
+	char names[4][FUNCTION_NAME_MAX]; /* of different functions, in a form that distinguishes them */
 	unsigned different;
 	bool global;
 };
 
 /* --- the process's files --- */
 
-static int add_file(struct search *search, int fd, const char *path, size_t len, const struct module_key *key)
+static int add_file(struct function_search *search, int fd, const char *path, size_t len,
+		    const struct module_key *key)
 {
 	struct mapped *file = &search->files[search->n];
 
@@ -63,7 +65,7 @@ static int add_file(struct search *search, int fd, const char *path, size_t len,
 	return 0;
 }
 
-static bool is_open(const struct search *search, const struct mapping *mapping)
+static bool is_open(const struct function_search *search, const struct proc_mapping *mapping)
 {
 	for (unsigned i = 0; i < search->n; i++) {
 		const char *path = search->files[i].path;
@@ -74,13 +76,13 @@ static bool is_open(const struct search *search, const struct mapping *mapping)
 	return false;
 }
 
-static void put_first(struct search *search, pid_t pid)
+static void put_first(struct function_search *search, pid_t pid)
 {
 	char link[64];
 	struct stat st;
 
 	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
-	if (stat(link, &st))
+	if (window_stat(link, &st))
 		return;
 	for (unsigned i = 1; i < search->n; i++) {
 		struct mapped exe = search->files[i];
@@ -93,14 +95,14 @@ static void put_first(struct search *search, pid_t pid)
 	}
 }
 
-/* One of another build is passed over: whoever names stacks tells of it. */
-static void tell_nothing(void *ctx, const char *line)
+/* A debug file of another build is skipped. native/names.c reports it. */
+static void report_nothing(void *ctx, const char *line)
 {
 	(void)ctx;
 	(void)line;
 }
 
-static void open_roots(struct search *search, pid_t pid)
+static void open_roots(struct function_search *search, pid_t pid)
 {
 	char path[64];
 
@@ -108,11 +110,11 @@ static void open_roots(struct search *search, pid_t pid)
 	search->debug = (struct native_search){
 		.roots = {pid ? open(path, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1,
 			  open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)},
-		.tell = tell_nothing,
+		.report = report_nothing,
 	};
 }
 
-static void close_roots(struct search *search)
+static void close_roots(struct function_search *search)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		if (search->debug.roots[i] >= 0)
@@ -120,10 +122,10 @@ static void close_roots(struct search *search)
 	}
 }
 
-static int open_mapped(struct search *search, pid_t pid)
+static int open_mapped(struct function_search *search, pid_t pid)
 {
 	struct maps maps;
-	struct mapping mapping;
+	struct proc_mapping mapping;
 	size_t at = 0;
 	int rc = maps_read(pid, &maps, search->err);
 
@@ -144,7 +146,7 @@ static int open_mapped(struct search *search, pid_t pid)
 	return rc;
 }
 
-static int open_path(struct search *search, const char *path)
+static int open_path(struct function_search *search, const char *path)
 {
 	int fd = file_open(path);
 	unsigned before = search->n;
@@ -159,7 +161,7 @@ static int open_path(struct search *search, const char *path)
 
 /* --- one function --- */
 
-/* How it is told from others of the same name: by its parameters, or its source file. */
+/* Distinguishes functions of the same name: by parameters, or by source file. */
 static void name_apart(const struct function_symbol *symbol, const char *readable, char *to)
 {
 	if (symbol->local && symbol->source && !strchr(readable, '('))
@@ -173,7 +175,7 @@ static void keep_copy(struct found *found, struct mapped *in, const struct funct
 {
 	char name[FUNCTION_NAME_MAX];
 
-	if (!symbol->local && !found->global) { /* what files keep to themselves does not count then */
+	if (!symbol->local && !found->global) { /* a global function takes precedence over local ones */
 		*found = (struct found){.global = true};
 	} else if (symbol->local && found->global) {
 		return;
@@ -210,7 +212,7 @@ static void find_in(struct mapped *in, const struct function_spec *spec, const c
 	}
 }
 
-static int refuse_several(const struct search *search, const struct function_want *want,
+static int refuse_several(const struct function_search *search, const struct function_want *want,
 			  const struct found *found)
 {
 	char list[384];
@@ -223,7 +225,7 @@ static int refuse_several(const struct search *search, const struct function_wan
 			 list);
 }
 
-static int refuse_unknown(const struct search *search, const struct function_want *want,
+static int refuse_unknown(const struct function_search *search, const struct function_want *want,
 			  const struct function_spec *spec, bool in_file)
 {
 	struct function_near near = {.n = 0};
@@ -245,9 +247,9 @@ static int refuse_unknown(const struct search *search, const struct function_wan
 			 in_file ? " in that file" : " in the program or its libraries", list);
 }
 
-/* In the libraries: a name that two of them have means neither, but what one keeps to itself does not count.
- */
-static int find_in_others(struct search *search, const struct function_want *want,
+/* Searches the libraries. A name that two of them have is ambiguous, but a local function does not conflict
+ * with a global one. */
+static int find_in_others(struct function_search *search, const struct function_want *want,
 			  const struct function_spec *spec, struct found *found)
 {
 	struct found other;
@@ -271,7 +273,7 @@ static int find_in_others(struct search *search, const struct function_want *wan
 	return 0;
 }
 
-static int find_in_file(struct search *search, const struct function_spec *spec, struct found *found,
+static int find_in_file(struct function_search *search, const struct function_spec *spec, struct found *found,
 			bool *is_file)
 {
 	unsigned i = 0;
@@ -292,7 +294,8 @@ static int find_in_file(struct search *search, const struct function_spec *spec,
 	return 0;
 }
 
-static int find_function(struct search *search, const struct function_want *want, struct found *found)
+static int find_function(struct function_search *search, const struct function_want *want,
+			 struct found *found)
 {
 	struct function_spec spec;
 	bool is_file = false;
@@ -315,50 +318,50 @@ static int find_function(struct search *search, const struct function_want *want
 
 /* --- its probes --- */
 
-static int add_probe(struct search *search, struct mapped *in, uint8_t site, const struct way *way,
-		     uint32_t number, bool ends_there)
+static int add_probe(struct function_search *search, struct mapped *in, uint8_t site,
+		     const struct probe_point *point, uint32_t number, bool ends_there)
 {
-	uint64_t cookie = FUNCTION_COOKIE(number, way->distance / WORD, way->condition) |
+	uint64_t cookie = FUNCTION_COOKIE(number, point->distance / WORD, point->condition) |
 			  (ends_there ? FUNCTION_ENDS_THERE : 0);
 	uint64_t offset;
 
-	if (!native_elf_offset(&in->file.elf, way->address, &offset))
+	if (!native_elf_offset(&in->file.elf, point->address, &offset))
 		return error_set(search->err, EBADMSG, "its code at 0x%llx is not in the file",
-				 (unsigned long long)way->address);
+				 (unsigned long long)point->address);
 	return function_plan_add(search->plan, in->file.elf.fd, site, offset, cookie, search->err);
 }
 
-static int plan_copy(struct search *search, const struct found *found, unsigned copy, uint32_t number,
-		     struct ways *ways)
+static int plan_copy(struct function_search *search, const struct found *found, unsigned copy,
+		     uint32_t number, struct probe_points *points)
 {
-	int rc = function_file_ways(&found->in->file, found->copies[copy], ways, search->err);
+	int rc = function_file_probe_points(&found->in->file, found->copies[copy], points, search->err);
 
 	if (rc == 0)
-		rc = add_probe(search, found->in, SITE_FUNCTION_BEGIN, &ways->begin, number,
-			       ways->ends_there);
-	for (unsigned i = 0; i < ways->n && rc == 0; i++)
-		rc = add_probe(search, found->in, SITE_FUNCTION_END, &ways->ends[i], number, false);
+		rc = add_probe(search, found->in, SITE_FUNCTION_BEGIN, &points->begin, number,
+			       points->ends_there);
+	for (unsigned i = 0; i < points->n && rc == 0; i++)
+		rc = add_probe(search, found->in, SITE_FUNCTION_END, &points->ends[i], number, false);
 	return rc;
 }
 
-static int plan_one(struct search *search, const struct function_want *want, uint32_t number)
+static int plan_one(struct function_search *search, const struct function_want *want, uint32_t number)
 {
-	struct ways *ways = malloc(sizeof(*ways));
+	struct probe_points *points = malloc(sizeof(*points));
 	struct found *found = malloc(sizeof(*found));
 	struct error why = {""};
 	int rc = -ENOMEM;
 
-	if (ways && found)
+	if (points && found)
 		rc = find_function(search, want, found);
 	for (unsigned i = 0; rc == 0 && i < found->n; i++) {
-		rc = plan_copy(search, found, i, number, ways);
+		rc = plan_copy(search, found, i, number, points);
 		if (rc && search->err)
 			why = *search->err;
 	}
 	if (why.text[0])
 		error_set(search->err, -rc, "cannot find the ends of %.100s: %.300s", want->text, why.text);
 	free(found);
-	free(ways);
+	free(points);
 	return rc == -ENOMEM ? error_set(search->err, ENOMEM, "out of memory") : rc;
 }
 
@@ -366,7 +369,7 @@ int functions_plan(pid_t pid, const char *exe, const struct function_want *wante
 		   struct function_plan *plan, struct error *err)
 {
 	struct error line = {""};
-	struct search search = {.plan = plan, .err = err ? err : &line};
+	struct function_search search = {.plan = plan, .err = err ? err : &line};
 	int rc = 0;
 
 	*plan = (struct function_plan){.nwanted = n};
@@ -392,7 +395,7 @@ int functions_plan(pid_t pid, const char *exe, const struct function_want *wante
 	return rc;
 }
 
-/* The name without the file that it was looked for in: find_colon's rule, for it has been accepted. */
+/* Parses the text again to skip FILE; it has been accepted before. */
 const char *functions_shown(const struct function_want *want)
 {
 	struct function_spec spec;

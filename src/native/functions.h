@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The functions of C and C++ programs whose calls are to become user regions
- * and tasks (--region, --task): looked up in the files that a process has
- * mapped, and the places to probe in them.
+ * The functions of C and C++ programs whose calls become user regions and tasks (--region, --task). Looks
+ * them up in the files that a process has mapped, and finds the places to probe.
  */
 #ifndef GOTRACE_NATIVE_FUNCTIONS_H
 #define GOTRACE_NATIVE_FUNCTIONS_H
@@ -16,7 +15,7 @@
 
 /* As the user gives it: FUNC or FILE:FUNC. */
 struct function_want {
-	const char *text; /* the caller's */
+	const char *text; /* owned by the caller */
 	enum log_function_kind kind;
 };
 
@@ -27,12 +26,13 @@ struct function_probe {
 	uint64_t cookie; /* FUNCTION_COOKIE */
 };
 
-/* Probes in one file, all of them for one site. */
+/* Probes of one site in one file. */
 struct function_probes {
-	int fd;       /* the file; /proc/self/fd/N is its path for the kernel */
+	int fd;       /* the file; the kernel gets it as /proc/self/fd/N */
 	uint8_t site; /* SITE_FUNCTION_BEGIN or _END */
 	struct function_probe *probes;
-	unsigned n, capacity;
+	unsigned n;
+	size_t capacity;
 };
 
 struct function_plan {
@@ -43,23 +43,20 @@ struct function_plan {
 };
 
 /*
- * Looks for the functions in the files that the process has mapped, first in
- * its executable; with pid 0 in the file `exe` that is about to be started,
- * and for FILE a path, there. -ENOENT if there is none of the name (err names
- * some that are near), -EEXIST if there are several, -ENOTSUP if the ways out
- * of one cannot be found, -EINVAL, -ESRCH, -ENOMEM. The plan is to be freed when this
- * returns 0.
+ * Looks for the functions in the files that the process has mapped, its executable first. With pid 0, looks
+ * in the file `exe` that is about to be started and, if FILE is a path, in that. Returns 0, and the caller
+ * frees the plan; or -ENOENT if there is no function of the name (err has similar names), -EEXIST if there
+ * are several, -ENOTSUP if the exits of one cannot be found, -EINVAL, -ESRCH or -ENOMEM.
  */
 int functions_plan(pid_t pid, const char *exe, const struct function_want *wanted, unsigned n,
 		   struct function_plan *plan, struct error *err);
 void functions_free(struct function_plan *plan);
-/* For those who make plans: a probe in the file fd, of which the plan keeps a descriptor of its own. */
+/* Used to build plans: adds a probe in the file fd, of which the plan keeps a duplicate. */
 int function_plan_add(struct function_plan *plan, int fd, uint8_t site, uint64_t offset, uint64_t cookie,
 		      struct error *err);
-/* What the regions are called that stand for its calls: the name, without the file that it was looked for
- * in. */
+/* The name of the regions that represent its calls: the function's name without the FILE part. */
 const char *functions_shown(const struct function_want *want);
-/* LOG_FUNCTIONs: before the first record of a probe. */
+/* Writes LOG_FUNCTIONs. Call it before the first record of a probe. */
 int functions_log(const struct function_plan *plan, log_sink sink, void *ctx);
 
 #endif

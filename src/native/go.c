@@ -7,11 +7,11 @@
 #include "target/target.h"
 
 struct native_go {
-	struct target *target; /* whose bytes the table is */
+	struct target *target; /* owns the table's bytes */
 	struct functab *tab;
 	struct strtab *strings;
 	struct symbol *symbol;
-	uint64_t from, to; /* of Go's code */
+	uint64_t from, to; /* range of Go's code */
 };
 
 static bool open_table(struct native_go *go, pid_t pid)
@@ -61,7 +61,7 @@ bool native_go_frames(struct native_go *go, uint64_t ret_pc, struct symbol_draft
 	if (ret_pc - 1 < go->from || ret_pc - 1 >= go->to)
 		return false;
 	n = symbol_frames(go->symbol, &ret_pc, 1, 0, SYMBOL_RUNTIME_FRAMES | SYMBOL_ENTRY, frames);
-	/* Were there more than fit, those that really were called would be left. */
+	/* If there are more than fit, keep the functions that were actually called. */
 	for (int i = n > SYMBOL_DEPTH ? n - SYMBOL_DEPTH : 0; i < n; i++) {
 		const char *function = strtab_get(go->strings, frames[i].func, NULL);
 

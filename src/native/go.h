@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Go's code in a process that is seen as threads: its own function table is there in stripped programs, too.
- */
+/* Go's code in a process traced as threads. Its function table exists even in stripped programs. */
 #ifndef GOTRACE_NATIVE_GO_H
 #define GOTRACE_NATIVE_GO_H
 
@@ -11,7 +10,7 @@
 
 struct native_go;
 
-/* NULL if the process's executable is no Go program that can be read, or memory is short. */
+/* Returns NULL if the process's executable is not a readable Go program, or out of memory. */
 struct native_go *native_go_new(pid_t pid);
 void native_go_free(struct native_go *go);
 /* Adds the frames of a return address, innermost first. False if it is not in Go's code. */

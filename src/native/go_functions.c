@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "bpf/record.h"
-#include "native/ways.h"
+#include "isa/probe_points.h"
 #include "target/function.h"
-#include "target/x86.h"
+#include "isa/x86.h"
 
 enum { RETURN_ADDRESS = 8, WORD = 8 };
 
@@ -33,8 +33,8 @@ static bool pointer(void *ctx, uint64_t address, uint64_t *to)
 	return target_function_pointer(in->target, address, to);
 }
 
-/* Behind the call that makes room for the stack the function begins anew: nothing has begun that could end.
- */
+/* True for the jump back to the entry after the call that grows the stack. The function starts over, and no
+ * call has begun that could end. */
 static bool begins_anew(const struct searched *in, uint64_t address)
 {
 	const struct target_function *function = in->function;
@@ -47,7 +47,7 @@ static bool begins_anew(const struct searched *in, uint64_t address)
 	       address + insn.length + (uint64_t)insn.imm == function->entry;
 }
 
-/* Up to Go 1.5 the table has the frame still standing where the function begins anew. */
+/* Up to Go 1.5 the table still has the frame at the jump back to the entry. */
 static int64_t distance(void *ctx, uint64_t address)
 {
 	const struct searched *in = ctx;
@@ -56,12 +56,12 @@ static int64_t distance(void *ctx, uint64_t address)
 	if (begins_anew(in, address))
 		return RETURN_ADDRESS;
 	if (target_function_delta(in->target, address, &delta))
-		return WAYS_UNKNOWN;
+		return DISTANCE_UNKNOWN;
 	return (int64_t)delta + RETURN_ADDRESS;
 }
 
-/* Go's linker leaves functions in one piece. */
-static bool nothing(void *ctx, uint64_t address, struct ways_range *range)
+/* Go's linker does not split functions. */
+static bool nothing(void *ctx, uint64_t address, struct code_range *range)
 {
 	(void)ctx;
 	(void)address;
@@ -69,54 +69,54 @@ static bool nothing(void *ctx, uint64_t address, struct ways_range *range)
 	return false;
 }
 
-static int find_ways(const struct target *target, const struct target_function *function, struct ways *ways,
-		     struct error *err)
+static int find_probe_points(const struct target *target, const struct target_function *function,
+			     struct probe_points *points, struct error *err)
 {
 	struct searched in = {target, function};
-	const struct ways_code code = {.ctx = &in,
-				       .bytes = bytes,
-				       .pointer = pointer,
-				       .distance = distance,
-				       .part = nothing,
-				       .range = nothing};
-	int rc = ways_find(&code, (struct ways_range){function->begin, function->end}, ways, err);
+	const struct code_source source = {.ctx = &in,
+					   .bytes = bytes,
+					   .pointer = pointer,
+					   .distance = distance,
+					   .part = nothing,
+					   .range = nothing};
+	int rc = probe_points_find(&source, (struct code_range){function->begin, function->end}, points, err);
 	unsigned kept = 0;
 
-	for (unsigned i = 0; rc == 0 && i < ways->n; i++) {
-		if (!begins_anew(&in, ways->ends[i].address))
-			ways->ends[kept++] = ways->ends[i];
+	for (unsigned i = 0; rc == 0 && i < points->n; i++) {
+		if (!begins_anew(&in, points->ends[i].address))
+			points->ends[kept++] = points->ends[i];
 	}
-	ways->n = kept;
-	if (rc == 0 && function->condition && ways->begin.address == function->begin)
-		ways->begin.condition = function->condition;
+	points->n = kept;
+	if (rc == 0 && function->condition && points->begin.address == function->begin)
+		points->begin.condition = function->condition;
 	return rc;
 }
 
 static int add(const struct target *target, struct function_plan *plan, int fd, uint8_t site,
-	       const struct way *way, uint64_t cookie, struct error *err)
+	       const struct probe_point *point, uint64_t cookie, struct error *err)
 {
 	uint64_t offset;
 
-	if (!target_function_offset(target, way->address, &offset))
+	if (!target_function_offset(target, point->address, &offset))
 		return error_set(err, EBADMSG, "its code at 0x%llx is not in the file",
-				 (unsigned long long)way->address);
+				 (unsigned long long)point->address);
 	return function_plan_add(plan, fd, site, offset, cookie, err);
 }
 
-static uint64_t cookie_of(const struct way *way, uint32_t number)
+static uint64_t cookie_of(const struct probe_point *point, uint32_t number)
 {
-	return FUNCTION_COOKIE(number, way->distance / WORD, way->condition);
+	return FUNCTION_COOKIE(number, point->distance / WORD, point->condition);
 }
 
-static int plan_ways(const struct target *target, struct function_plan *plan, int fd, const struct ways *ways,
-		     uint32_t number, struct error *err)
+static int plan_probe_points(const struct target *target, struct function_plan *plan, int fd,
+			     const struct probe_points *points, uint32_t number, struct error *err)
 {
-	uint64_t begin = cookie_of(&ways->begin, number) | (ways->ends_there ? FUNCTION_ENDS_THERE : 0);
-	int rc = add(target, plan, fd, SITE_FUNCTION_BEGIN, &ways->begin, begin, err);
+	uint64_t begin = cookie_of(&points->begin, number) | (points->ends_there ? FUNCTION_ENDS_THERE : 0);
+	int rc = add(target, plan, fd, SITE_FUNCTION_BEGIN, &points->begin, begin, err);
 
-	for (unsigned i = 0; i < ways->n && rc == 0; i++)
-		rc = add(target, plan, fd, SITE_FUNCTION_END, &ways->ends[i],
-			 cookie_of(&ways->ends[i], number), err);
+	for (unsigned i = 0; i < points->n && rc == 0; i++)
+		rc = add(target, plan, fd, SITE_FUNCTION_END, &points->ends[i],
+			 cookie_of(&points->ends[i], number), err);
 	return rc;
 }
 
@@ -124,20 +124,20 @@ static int plan_one(const struct target *target, struct function_plan *plan, int
 		    struct error *err)
 {
 	const char *name = plan->wanted[number - 1].text;
-	struct ways *ways = malloc(sizeof(*ways));
+	struct probe_points *points = malloc(sizeof(*points));
 	struct error why = {""};
 	struct target_function function;
-	int rc = ways ? target_function(target, name, &function, err)
-		      : error_set(err, ENOMEM, "out of memory");
+	int rc = points ? target_function(target, name, &function, err)
+			: error_set(err, ENOMEM, "out of memory");
 
 	if (rc == 0) {
-		rc = find_ways(target, &function, ways, &why);
+		rc = find_probe_points(target, &function, points, &why);
 		if (rc)
 			error_set(err, -rc, "cannot find the ends of %.100s: %.300s", name, why.text);
 	}
 	if (rc == 0)
-		rc = plan_ways(target, plan, fd, ways, number, err);
-	free(ways);
+		rc = plan_probe_points(target, plan, fd, points, number, err);
+	free(points);
 	return rc;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The functions of a Go program whose calls are to become user regions and tasks, as functions.h for C. */
+/* The functions of a Go program whose calls become user regions and tasks. functions.h is for C. */
 #ifndef GOTRACE_NATIVE_GO_FUNCTIONS_H
 #define GOTRACE_NATIVE_GO_FUNCTIONS_H
 
 #include "native/functions.h"
 #include "target/target.h"
 
-/* As functions_plan, by the program's own function table: stripped programs have it, too. */
+/* As functions_plan(), but uses the program's own function table, which even stripped programs have. */
 int go_functions_plan(const struct target *target, const struct function_want *wanted, unsigned n,
 		      struct function_plan *plan, struct error *err);
 

@@ -14,44 +14,50 @@
 
 #include "target/maps.h"
 #include "target/memory.h"
+#include "util/array.h"
 
-#define MAX_VDSO (1u << 20) /* two to four pages */
+#define MAX_VDSO    (1u << 20) /* two to four pages */
+#define MAX_PLACES  (1u << 17) /* twice vm.max_map_count's 65,530 */
+#define MAX_MODULES 2048u
+#define MAX_GONE    64u /* of these, no longer mapped: a file may be mapped again */
 
-struct place {
+struct map_place {
 	uint64_t start, end, offset;
 	uint32_t module;
 };
 
-struct module {
+struct mapped_module {
+	uint32_t number;
 	uint64_t device, inode; /* 0, 0: the vDSO */
 	struct native_file *file;
+	uint64_t seen; /* the last refresh that found it mapped */
 };
 
 struct native_map {
 	pid_t pid;
 	int root, own_root;
-	unsigned files_left;  /* that may be kept open */
-	struct place *places; /* in the order of addresses, as the kernel lists them */
+	unsigned most_files;      /* most files to keep open */
+	struct map_place *places; /* sorted by address, as the kernel lists them */
 	size_t nplaces;
-	struct module *modules;
+	struct mapped_module *modules; /* sorted by number */
 	uint32_t nmodules;
+	uint32_t next_number;
+	uint64_t refreshes;
 };
 
 /* --- opening --- */
 
-static int open_module(struct native_map *map, const struct mapping *mapping)
+static int open_module(const struct native_map *map, const struct proc_mapping *mapping)
 {
 	int fd;
 
-	if (map->files_left == 0)
+	if (map->nmodules >= map->most_files)
 		return -1;
 	fd = maps_open_file(map->pid, mapping);
-	if (fd >= 0)
-		map->files_left--;
 	return fd < 0 ? -1 : fd;
 }
 
-/* Half of the descriptors that we may have: probes need some, too. */
+/* Half of the allowed descriptors: probes need some, too. */
 static unsigned files_allowed(void)
 {
 	struct rlimit limit;
@@ -63,7 +69,8 @@ static unsigned files_allowed(void)
 
 /* --- modules --- */
 
-/* Of a file that is removed the kernel says so behind its path; one that is there may be named like that. */
+/* The kernel appends " (deleted)" to the path of a removed file, but an existing file may have such a
+ * name. */
 static bool is_removed(int fd)
 {
 	struct stat st;
@@ -71,7 +78,7 @@ static bool is_removed(int fd)
 	return fd < 0 || fstat(fd, &st) || st.st_nlink == 0;
 }
 
-static void copy_path(const struct mapping *mapping, int fd, char path[PATH_MAX])
+static void copy_path(const struct proc_mapping *mapping, int fd, char path[PATH_MAX])
 {
 	static const char deleted[] = " (deleted)";
 	size_t len = mapping->path_len < PATH_MAX - 1 ? mapping->path_len : PATH_MAX - 1;
@@ -83,12 +90,12 @@ static void copy_path(const struct mapping *mapping, int fd, char path[PATH_MAX]
 	path[len] = '\0';
 }
 
-static bool is_vdso(const struct mapping *mapping)
+static bool is_vdso(const struct proc_mapping *mapping)
 {
 	return mapping->path_len == 6 && memcmp(mapping->path, "[vdso]", 6) == 0;
 }
 
-static struct native_file *read_vdso(const struct native_map *map, const struct mapping *mapping)
+static struct native_file *read_vdso(const struct native_map *map, const struct proc_mapping *mapping)
 {
 	struct native_source source = {.fd = -1, .path = "[vdso]", .size = mapping->end - mapping->start};
 	struct native_file *file;
@@ -104,7 +111,7 @@ static struct native_file *read_vdso(const struct native_map *map, const struct 
 	return file;
 }
 
-static struct native_file *open_file(struct native_map *map, const struct mapping *mapping)
+static struct native_file *open_file(const struct native_map *map, const struct proc_mapping *mapping)
 {
 	char path[PATH_MAX];
 	struct native_source source = {.path = path};
@@ -120,65 +127,100 @@ static struct native_file *open_file(struct native_map *map, const struct mappin
 	return file;
 }
 
-static int add_module(struct native_map *map, const struct mapping *mapping, uint32_t *number)
+static int add_module(struct native_map *map, const struct proc_mapping *mapping, uint32_t *number)
 {
-	struct module *bigger = realloc(map->modules, (map->nmodules + 1) * sizeof(*bigger));
+	struct mapped_module *bigger = realloc(map->modules, (map->nmodules + 1) * sizeof(*bigger));
 
 	if (!bigger)
 		return -ENOMEM;
 	map->modules = bigger;
-	bigger[map->nmodules] = (struct module){.device = makedev(mapping->major, mapping->minor),
-						.inode = mapping->inode,
-						.file = open_file(map, mapping)};
+	bigger[map->nmodules] = (struct mapped_module){.number = map->next_number,
+						       .device = makedev(mapping->major, mapping->minor),
+						       .inode = mapping->inode,
+						       .seen = map->refreshes,
+						       .file = open_file(map, mapping)};
 	if (!bigger[map->nmodules].file)
 		return -ENOMEM;
-	*number = map->nmodules++;
+	*number = map->next_number++;
+	map->nmodules++;
 	return 0;
 }
 
-/* Files are kept open, so that no other can get the same inode. */
-static int find_module(struct native_map *map, const struct mapping *mapping, uint32_t *number)
+static bool is_gone(const struct native_map *map, const struct mapped_module *module)
+{
+	return module->seen != map->refreshes;
+}
+
+static void drop_module(struct native_map *map, uint32_t at)
+{
+	native_file_free(map->modules[at].file);
+	map->nmodules--;
+	memmove(&map->modules[at], &map->modules[at + 1], (map->nmodules - at) * sizeof(*map->modules));
+}
+
+/* Of the files that are no longer mapped, keeps those that were mapped last. */
+static void drop_old(struct native_map *map, uint32_t most)
+{
+	uint32_t gone = 0;
+
+	for (uint32_t i = 0; i < map->nmodules; i++)
+		gone += is_gone(map, &map->modules[i]);
+	for (; gone > most; gone--) {
+		uint32_t oldest = 0;
+
+		for (uint32_t i = 0; i < map->nmodules; i++) {
+			if (map->modules[i].seen < map->modules[oldest].seen)
+				oldest = i;
+		}
+		drop_module(map, oldest);
+	}
+}
+
+/* Files are kept open so that no other file can get the same inode. Mappings of one file are mostly adjacent.
+ * Modules beyond MAX_MODULES have no names. */
+static int find_module(struct native_map *map, const struct proc_mapping *mapping, uint32_t *number)
 {
 	uint64_t device = makedev(mapping->major, mapping->minor);
 
 	for (uint32_t i = map->nmodules; i > 0; i--) {
-		if (map->modules[i - 1].device == device && map->modules[i - 1].inode == mapping->inode) {
-			*number = i - 1;
+		struct mapped_module *module = &map->modules[i - 1];
+
+		if (module->device == device && module->inode == mapping->inode) {
+			module->seen = map->refreshes;
+			*number = module->number;
 			return 0;
 		}
 	}
-	return add_module(map, mapping, number);
+	*number = NO_MODULE;
+	return map->nmodules < MAX_MODULES ? add_module(map, mapping, number) : 0;
 }
 
 /* --- the map --- */
 
-static bool is_code(const struct mapping *mapping)
+static bool is_code(const struct proc_mapping *mapping)
 {
 	return mapping->executable && (mapping->inode || is_vdso(mapping));
 }
 
-static int read_places(struct native_map *map, const struct maps *maps, struct place **places, size_t *n)
+static int read_places(struct native_map *map, const struct maps *maps, struct map_place **places, size_t *n)
 {
-	struct mapping mapping;
+	struct proc_mapping mapping;
 	size_t at = 0, capacity = 0;
 
 	while (maps_next(maps->text, maps->len, &at, &mapping)) {
-		struct place *place;
+		struct map_place *place;
 		int rc;
 
 		if (!is_code(&mapping))
 			continue;
-		if (*n == capacity) {
-			capacity = capacity ? capacity * 2 : 64;
-			place = realloc(*places, capacity * sizeof(**places));
-			if (!place)
-				return -ENOMEM;
-			*places = place;
-		}
+		if (*n == MAX_PLACES)
+			return 0;
+		if (array_grow(places, &capacity, *n + 1, sizeof(**places)))
+			return -ENOMEM;
 		place = &(*places)[*n];
-		*place = (struct place){.start = mapping.start,
-					.end = mapping.end,
-					.offset = is_vdso(&mapping) ? 0 : mapping.offset};
+		*place = (struct map_place){.start = mapping.start,
+					    .end = mapping.end,
+					    .offset = is_vdso(&mapping) ? 0 : mapping.offset};
 		rc = find_module(map, &mapping, &place->module);
 		if (rc)
 			return rc;
@@ -189,16 +231,17 @@ static int read_places(struct native_map *map, const struct maps *maps, struct p
 
 static int read_map(struct native_map *map, struct error *err)
 {
-	struct place *places = NULL;
+	struct map_place *places = NULL;
 	size_t n = 0;
 	struct maps maps;
 	int rc = maps_read(map->pid, &maps, err);
 
 	if (rc)
 		return rc;
+	map->refreshes++;
 	rc = read_places(map, &maps, &places, &n);
 	maps_free(&maps);
-	/* A process that has just ended has no mappings, and one that executes another program none yet. */
+	/* A process that has just exited has no mappings, and one that is in an exec has none yet. */
 	if (rc || n == 0) {
 		free(places);
 		return rc ? error_set(err, -rc, "out of memory") : 0;
@@ -206,6 +249,7 @@ static int read_map(struct native_map *map, struct error *err)
 	free(map->places);
 	map->places = places;
 	map->nplaces = n;
+	drop_old(map, MAX_GONE);
 	return 0;
 }
 
@@ -218,9 +262,9 @@ int native_map_new(pid_t pid, struct native_map **map, struct error *err)
 	if (!made)
 		return error_set(err, ENOMEM, "out of memory");
 	made->pid = pid;
-	made->files_left = files_allowed();
+	made->most_files = files_allowed();
 	snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
-	/* Stays good when the process is gone. */
+	/* Stays valid after the process is gone. */
 	made->root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	made->own_root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	rc = read_map(made, err);
@@ -252,10 +296,15 @@ int native_map_refresh(struct native_map *map)
 	return read_map(map, NULL);
 }
 
+void native_map_drop_gone(struct native_map *map)
+{
+	drop_old(map, 0);
+}
+
 struct native_at native_map_find(const struct native_map *map, uint64_t address)
 {
 	size_t low = 0, high = map->nplaces;
-	const struct place *place;
+	const struct map_place *place;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
@@ -273,7 +322,17 @@ struct native_at native_map_find(const struct native_map *map, uint64_t address)
 
 struct native_file *native_map_file(const struct native_map *map, uint32_t module)
 {
-	return map->modules[module].file;
+	size_t low = 0, high = map->nmodules;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (map->modules[middle].number < module)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < map->nmodules && map->modules[low].number == module ? map->modules[low].file : NULL;
 }
 
 int native_map_root(const struct native_map *map)

@@ -13,27 +13,29 @@
 #include "native/plt_arm64.h"
 #include "native/vdso_arm64.h"
 #include "target/memory.h"
+#include "util/files.h"
 #include "util/machine.h"
+#include "util/safe_elf.h"
 
-#define MAX_VDSO     (64u << 10) /* two pages in Linux 6.18 */
-#define MAX_SECTION  (512u << 20)
-#define MAX_SECTIONS 0x10000u
-#define MAX_PLT      (16u << 20) /* a million entries */
-#define MAX_PLTS     4u
-#define MAX_CODE     (1ull << 30) /* of one file; Chromium has a fifth of it */
-#define PAGE_MASK    0xfffull
+#define MAX_VDSO    (64u << 10)   /* two pages in Linux 6.18 */
+#define MAX_SECTION (128u << 20)  /* Chromium's .eh_frame has 25 MB */
+#define READ_NS     1000000000ull /* of CPU time for one file; Chromium takes half of it */
+#define MAX_PLT     (16u << 20)   /* a million entries */
+#define MAX_PLTS    4u
+#define MAX_CODE    (1ull << 30) /* of one file; Chromium has a fifth of it */
+#define PAGE_MASK   0xfffull
 
-static bool is_named(const struct mapping *mapping, const char *name)
+static bool is_named(const struct proc_mapping *mapping, const char *name)
 {
 	return mapping->path_len == strlen(name) && !memcmp(mapping->path, name, mapping->path_len);
 }
 
-bool module_is_code(const struct mapping *mapping)
+bool module_is_code(const struct proc_mapping *mapping)
 {
 	return mapping->executable && !is_named(mapping, "[vsyscall]");
 }
 
-int module_open(pid_t pid, const struct mapping *mapping, struct module_key *key)
+int module_open(pid_t pid, const struct proc_mapping *mapping, struct module_key *key)
 {
 	struct stat st;
 	int fd;
@@ -43,7 +45,7 @@ int module_open(pid_t pid, const struct mapping *mapping, struct module_key *key
 	fd = maps_open_file(pid, mapping);
 	if (fd < 0)
 		return fd;
-	if (fstat(fd, &st)) {
+	if (file_stat(fd, &st)) {
 		close(fd);
 		return -ENOENT;
 	}
@@ -56,22 +58,22 @@ int module_open(pid_t pid, const struct mapping *mapping, struct module_key *key
 	return fd;
 }
 
-struct range {
+struct plt_range {
 	uint64_t start, size;
 };
 
-/* What the rows are made of, as libelf gives it; the bytes are its own. */
+/* The input for the rows, as libelf returns it. libelf owns the bytes. */
 struct source {
 	Elf *elf;
 	uint64_t size; /* of the file */
 	struct ehframe_input input;
 	bool is_go;        /* some functions have no description, but all have frame pointers */
-	uint64_t hdr_at;   /* PT_GNU_EH_FRAME: link address */
-	uint64_t hdr_file; /* and in the file */
+	uint64_t hdr_at;   /* PT_GNU_EH_FRAME: link-time address */
+	uint64_t hdr_file; /* its offset in the file */
 	uint64_t hdr_size;
 	uint64_t load_offset[32], load_size[32], load_address[32]; /* PT_LOAD */
 	unsigned loads;
-	struct range plts[MAX_PLTS]; /* link addresses, as sections tell */
+	struct plt_range plts[MAX_PLTS]; /* link-time addresses, from sections */
 	unsigned nplts;
 };
 
@@ -113,7 +115,7 @@ static int read_segments(struct source *source, struct module_code *code)
 	return code->n ? 0 : -ENOEXEC;
 }
 
-/* The range that all code lies in; segments far behind the first are left out. */
+/* The range of all code. Segments far behind the first are left out. */
 static int find_range(struct module_code *code)
 {
 	uint64_t base = UINT64_MAX, end = 0;
@@ -136,44 +138,53 @@ static int find_range(struct module_code *code)
 	return 0;
 }
 
-static bool section_bytes(Elf_Scn *scn, const GElf_Shdr *header, struct ehframe_section *section)
+/* Loaded sections are never compressed (System V ABI, 4: SHF_COMPRESSED); .debug_frame may be. */
+static bool unpack(Elf_Scn *scn, const GElf_Shdr *header)
+{
+	GElf_Chdr packed;
+
+	if (!(header->sh_flags & SHF_COMPRESSED))
+		return true;
+	return !(header->sh_flags & SHF_ALLOC) && gelf_getchdr(scn, &packed) &&
+	       packed.ch_size <= MAX_SECTION && elf_compress(scn, 0, 0) >= 0;
+}
+
+/* Of several sections with the same name, uses the first. */
+static void section_bytes(Elf_Scn *scn, const GElf_Shdr *header, struct ehframe_section *section)
 {
 	Elf_Data *data;
 
-	if (header->sh_type == SHT_NOBITS || header->sh_size > MAX_SECTION)
-		return false;
-	if (header->sh_flags & SHF_COMPRESSED && elf_compress(scn, 0, 0) < 0)
-		return false;
+	if (section->data || header->sh_type == SHT_NOBITS || header->sh_size > MAX_SECTION ||
+	    !unpack(scn, header))
+		return;
 	data = elf_rawdata(scn, NULL);
-	if (!data || !data->d_buf || !data->d_size)
-		return false;
-	*section = (struct ehframe_section){data->d_buf, data->d_size, header->sh_addr};
-	return true;
+	if (data && data->d_buf && data->d_size)
+		*section = (struct ehframe_section){data->d_buf, data->d_size, header->sh_addr};
 }
 
-/* .plt of all linkers; .iplt of lld (ELF/SyntheticSections.cpp), .plt.got of mold and of ld for amd64, as is
- * .plt.sec. */
+/* .plt is written by all linkers, .iplt by lld (ELF/SyntheticSections.cpp), .plt.got by mold, and .plt.got
+ * and .plt.sec by ld for amd64. */
 static bool is_plt(const char *name)
 {
 	return !strcmp(name, ".plt") || !strcmp(name, ".iplt") || !strcmp(name, ".plt.got") ||
 	       !strcmp(name, ".plt.sec");
 }
 
-/* Sections may be stripped off, or lie: they are what is looked at first. */
+/* Sections may be stripped or wrong, but they are tried first. */
 static void read_sections(struct source *source)
 {
-	size_t names, seen = 0;
 	Elf_Scn *scn = NULL;
+	size_t names;
 
 	if (elf_getshdrstrndx(source->elf, &names))
 		return;
-	while ((scn = elf_nextscn(source->elf, scn)) && seen++ < MAX_SECTIONS) {
+	while ((scn = elf_nextscn(source->elf, scn))) {
 		GElf_Shdr header;
 		const char *name;
 
 		if (!gelf_getshdr(scn, &header))
 			continue;
-		name = elf_strptr(source->elf, names, header.sh_name);
+		name = safe_elf_name(source->elf, names, &header);
 		if (!name)
 			continue;
 		if (!strcmp(name, ".eh_frame"))
@@ -181,16 +192,16 @@ static void read_sections(struct source *source)
 		else if (!strcmp(name, ".debug_frame"))
 			section_bytes(scn, &header, &source->input.debug_frame);
 		else if (is_plt(name) && source->nplts < MAX_PLTS)
-			source->plts[source->nplts++] = (struct range){header.sh_addr, header.sh_size};
+			source->plts[source->nplts++] = (struct plt_range){header.sh_addr, header.sh_size};
 		else if (!strcmp(name, ".gopclntab") || !strcmp(name, ".data.rel.ro.gopclntab"))
 			source->is_go = true;
 	}
 }
 
 /*
- * Without sections: .eh_frame_hdr begins with where .eh_frame is (LSB Core
- * 5.0, 10.6.2; always written as sdata4 pcrel). Its size is not told: to the end of its segment, and it has
- * a last entry.
+ * Without sections, finds .eh_frame through .eh_frame_hdr, which begins with its address (LSB Core 5.0,
+ * 10.6.2; always encoded as sdata4 pcrel). Its size is unknown, so it extends to the end of its segment; a
+ * terminating entry ends it.
  */
 static void read_by_header(struct source *source)
 {
@@ -222,13 +233,14 @@ static void read_by_header(struct source *source)
 
 static int by_address(const void *a, const void *b)
 {
-	const struct range *one = a, *two = b;
+	const struct plt_range *one = a, *two = b;
 
 	return one->start < two->start ? -1 : one->start > two->start;
 }
 
-/* The bytes of a piece of code: those that are mapped there, whatever a section says of where it is. */
-static const uint8_t *code_bytes(const struct source *source, const struct module_code *code, struct range at)
+/* The bytes that are mapped at these addresses, whatever the section header says about their offset. */
+static const uint8_t *code_bytes(const struct source *source, const struct module_code *code,
+				 struct plt_range at)
 {
 	for (unsigned i = 0; i < code->n; i++) {
 		const struct module_segment *segment = &code->segments[i];
@@ -244,15 +256,15 @@ static const uint8_t *code_bytes(const struct source *source, const struct modul
 	return NULL;
 }
 
-/* Of arm64's procedure linkage tables, which .eh_frame mostly says nothing about. */
+/* Reads arm64's procedure linkage tables, which .eh_frame mostly does not cover. */
 static int read_plts(struct source *source, const struct module_code *code, struct plt_spans *spans)
 {
-	uint64_t end = 0; /* of the last one */
+	uint64_t end = 0; /* of the previous one */
 	int rc = 0;
 
 	qsort(source->plts, source->nplts, sizeof(source->plts[0]), by_address);
 	for (unsigned i = 0; i < source->nplts && rc == 0; i++) {
-		struct range at = source->plts[i];
+		struct plt_range at = source->plts[i];
 		const uint8_t *bytes;
 
 		if (at.start < end || !at.size || at.size > MAX_PLT)
@@ -271,14 +283,15 @@ static int read_plts(struct source *source, const struct module_code *code, stru
 static int read_elf(Elf *elf, uint64_t size, uint16_t machine, struct module_code *code)
 {
 	struct source source = {.elf = elf, .size = size};
+	struct budget budget = {.cpu_ns = READ_NS};
 	struct plt_spans spans = {.n = 0};
 	GElf_Ehdr header;
 	int rc;
 
 	*code = (struct module_code){.n = 0};
-	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header) ||
-	    header.e_machine != machine || header.e_ident[EI_CLASS] != ELFCLASS64)
+	if (!elf || !gelf_getehdr(elf, &header) || header.e_machine != machine)
 		return -ENOEXEC;
+	budget_start(&budget);
 	rc = read_segments(&source, code);
 	if (rc == 0)
 		rc = find_range(code);
@@ -287,10 +300,11 @@ static int read_elf(Elf *elf, uint64_t size, uint16_t machine, struct module_cod
 	read_sections(&source);
 	if (!source.input.eh_frame.data)
 		read_by_header(&source);
+	source.input.budget = &budget;
 	source.input.arm64 = header.e_machine == EM_AARCH64;
 	source.input.base = code->base;
 	source.input.end = code->base + code->size;
-	/* Go describes its functions in .debug_frame, too, but not where rbp is. */
+	/* Go also describes its functions in .debug_frame, but without the place of rbp. */
 	if (source.is_go)
 		source.input.debug_frame.data = NULL;
 	if (source.is_go || (!source.input.eh_frame.data && !source.input.debug_frame.data))
@@ -312,14 +326,13 @@ int module_read(int fd, struct module_code *code)
 	*code = (struct module_code){.n = 0};
 	if (fstat(fd, &st))
 		return -errno;
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL); /* not mapped: the file may be cut short */
+	elf = safe_elf_file(fd);
 	rc = read_elf(elf, (uint64_t)st.st_size, OWN_MACHINE, code);
 	elf_end(elf);
 	return rc;
 }
 
-/* Of code without descriptions: arm64's vDSO. */
+/* For code without descriptions: arm64's vDSO. */
 static int describe_vdso(const char *image, size_t size, struct module_code *code)
 {
 	const struct module_segment *segment = &code->segments[0];
@@ -345,8 +358,7 @@ int module_read_image(const char *image, size_t size, uint16_t machine, struct m
 	int rc;
 
 	*code = (struct module_code){.n = 0};
-	elf_version(EV_CURRENT);
-	elf = elf_memory((char *)(uintptr_t)image, size); /* of which nothing is changed */
+	elf = safe_elf_memory(image, size);
 	rc = read_elf(elf, size, machine, code);
 	elf_end(elf);
 	if (rc == 0 && machine == EM_AARCH64 && !code->rows.functions)
@@ -359,7 +371,7 @@ int module_read_bytes(const char *image, size_t size, struct module_code *code)
 	return module_read_image(image, size, OWN_MACHINE, code);
 }
 
-ssize_t module_vdso(pid_t pid, const struct mapping *mapping, char **image)
+ssize_t module_vdso(pid_t pid, const struct proc_mapping *mapping, char **image)
 {
 	uint64_t size = mapping->end - mapping->start;
 	int rc;
@@ -380,13 +392,13 @@ void module_free(struct module_code *code)
 	ehframe_free(&code->rows);
 }
 
-bool module_bias(const struct module_code *code, const struct mapping *mapping, uint64_t *bias)
+bool module_bias(const struct module_code *code, const struct proc_mapping *mapping, uint64_t *bias)
 {
 	for (unsigned i = 0; i < code->n; i++) {
 		const struct module_segment *segment = &code->segments[i];
 		uint64_t skip = mapping->offset - (segment->offset & ~PAGE_MASK);
 
-		/* The kernel maps whole pages; mprotect may have split what was one mapping. */
+		/* The kernel maps whole pages, and mprotect may have split a mapping. */
 		if (mapping->offset < (segment->offset & ~PAGE_MASK) ||
 		    skip >= (segment->offset & PAGE_MASK) + segment->size)
 			continue;

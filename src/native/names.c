@@ -5,35 +5,44 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "native/go.h"
 #include "native/map.h"
+#include "util/array.h"
+#include "util/clock.h"
 #include "util/map64.h"
 #include "util/utf8.h"
 
-/* Addresses that are told apart; stacks are bounded, too (bpf/). What is beyond has no name. */
+/* Number of distinct addresses; stacks are bounded, too (bpf/). Further addresses have no names. */
 #define MAX_KNOWN (1u << 20)
-/* Chromium's is some gigabytes, most programs' with all their libraries' below a hundred megabytes. */
-#define MAX_DEBUG_BYTES (1ull << 30)
-/* Reading the mappings anew takes at most this part of the time, however often code is mapped. */
+#define MAX_TEXT  (128ull << 20) /* bytes of names, including addresses that are named again */
+#define MAX_LINES 64             /* messages about files */
+/* CPU time: this much is allowed at once, and later this share of the time that passes. Debug information
+ * that is read adds to it (native/file.c). */
+#define NAMES_NS   1000000000ull
+#define NAMES_PART 4
+/* Time for opening the files of processes that start a program: this much at once, and this part of the
+ * time. */
+#define LOOK_NS   1000000000ll
+#define LOOK_PART 4
+/* Reading the mappings again takes at most about this share of the time, however often code is mapped. */
 #define REFRESH_PART 10
 
-/* Since glibc 2.34 __libc_start_main itself calls constructors only. */
+/* Since glibc 2.34 __libc_start_main itself calls only constructors. */
 enum to_main {
 	TO_NOTHING = 0,
 	TO_MAIN_BY_ANOTHER = 1, /* __libc_start_main */
 	TO_MAIN = 2,            /* __libc_start_call_main */
 };
 
-/* An address that was told. */
-struct known {
+/* An address whose name has been logged. */
+struct named_address {
 	uint64_t pc;
 	struct native_at at;
 	uint8_t hint; /* enum log_symbol_hint */
-	bool named;   /* else by its file or not at all */
-	/* By where it stands in a stack: */
+	bool named;   /* by symbol or debug information */
+	/* Inferred from its place in a stack: */
 	bool by_place;   /* it is start code */
 	uint8_t to_main; /* enum to_main */
 	bool is_main;
@@ -44,23 +53,17 @@ struct names {
 	void *ctx;
 	struct native_map *map;
 	struct native_search search;
-	uint64_t debug_left;  /* bytes of debug information that may still be read */
+	struct names_shared own, *shared;
 	struct native_go *go; /* NULL = none */
 	struct map64 index;   /* pc -> known */
-	struct known *known;
-	uint32_t n, capacity;
+	struct named_address *known;
+	uint32_t n;
+	size_t capacity;
+	uint64_t text_left;
 	bool stale;            /* the mappings have changed */
-	uint64_t next_refresh; /* ns: not before */
+	uint64_t next_refresh; /* ns: no refresh earlier */
 	struct symbol_draft draft;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
-}
 
 /* FNV-1a. */
 static uint64_t hash_line(const char *line)
@@ -72,25 +75,58 @@ static uint64_t hash_line(const char *line)
 	return hash ? hash : 1;
 }
 
-/* Paths are the target's, and the terminal is not. A line about progress may stand there, to be written over.
- */
-static void tell(void *ctx, const char *line)
+/* Paths come from the target and are untrusted for the terminal. Overwrites a progress line, if there is
+ * one. */
+static void report(void *ctx, const char *line)
 {
-	struct map64 *told = ctx;
+	struct map64 *reported = &((struct names_shared *)ctx)->reported;
 	uint64_t hash = hash_line(line);
 
-	if (told && (map64_get(told, hash) || map64_set(told, hash, 1)))
+	if (reported->count >= MAX_LINES || map64_get(reported, hash) || map64_set(reported, hash, 1))
 		return;
 	fputs(isatty(STDERR_FILENO) ? "\r\033[Kgotrace: " : "gotrace: ", stderr);
 	text_put(stderr, line);
-	fputc('\n', stderr);
+	fputs(reported->count < MAX_LINES ? "\n" : "; no more lines like this one are shown\n", stderr);
 }
 
-void names_tell_once(void *ctx, struct map64 *told)
+void names_shared_init(struct names_shared *shared)
+{
+	*shared = (struct names_shared){.budget = {.bytes = NAMES_BYTES, .cpu_ns = NAMES_NS},
+					.earned_ns = now_ns(),
+					.looks_ns = LOOK_NS,
+					.look_earned_ns = now_ns()};
+}
+
+bool names_may_look(struct names_shared *shared)
+{
+	uint64_t now = now_ns();
+	int64_t more = shared->looks_ns + (int64_t)((now - shared->look_earned_ns) / LOOK_PART);
+
+	shared->looks_ns = more < LOOK_NS ? more : LOOK_NS;
+	shared->look_earned_ns = now;
+	if (shared->looks_ns > 0)
+		return true;
+	report(shared, "programs begin faster than their files can be opened: some stacks have no names");
+	return false;
+}
+
+void names_looked(struct names_shared *shared, uint64_t ns)
+{
+	shared->looks_ns -= (int64_t)ns;
+}
+
+void names_shared_free(struct names_shared *shared)
+{
+	map64_free(&shared->reported);
+}
+
+void names_share(void *ctx, struct names_shared *shared)
 {
 	struct names *names = ctx;
 
-	names->search.ctx = told;
+	names->shared = shared;
+	names->search.ctx = shared;
+	names->search.budget = &shared->budget;
 }
 
 int names_new(pid_t pid, log_sink sink, void *ctx, void **names, struct error *err)
@@ -106,13 +142,13 @@ int names_new(pid_t pid, log_sink sink, void *ctx, void **names, struct error *e
 		return rc;
 	}
 	made->go = native_go_new(pid);
-	made->debug_left = MAX_DEBUG_BYTES;
 	made->sink = sink;
 	made->ctx = ctx;
-	made->search =
-		(struct native_search){.roots = {native_map_root(made->map), native_map_own_root(made->map)},
-				       .tell = tell,
-				       .debug_left = &made->debug_left};
+	made->search = (struct native_search){
+		.roots = {native_map_root(made->map), native_map_own_root(made->map)}, .report = report};
+	names_shared_init(&made->own);
+	names_share(made, &made->own);
+	made->text_left = MAX_TEXT;
 	*names = made;
 	return 0;
 }
@@ -125,6 +161,7 @@ void names_free(void *ctx)
 		return;
 	native_map_free(names->map);
 	native_go_free(names->go);
+	names_shared_free(&names->own);
 	map64_free(&names->index);
 	free(names->known);
 	free(names);
@@ -140,11 +177,22 @@ static int send_draft(struct names *names)
 	return names->sink(names->ctx, &record);
 }
 
-static void find_name(struct names *names, struct known *known)
+static void earn_time(struct names_shared *shared)
+{
+	uint64_t now = now_ns();
+
+	budget_earn(&shared->budget, (now - shared->earned_ns) / NAMES_PART, NAMES_NS);
+	shared->earned_ns = now;
+}
+
+static void find_name(struct names *names, struct named_address *known)
 {
 	struct symbol_draft *draft = &names->draft;
 	struct native_file *file = native_map_file(names->map, known->at.module);
 
+	if (!file)
+		return;
+	earn_time(names->shared);
 	if (names->go && native_go_frames(names->go, known->pc, draft)) {
 		known->named = true;
 		draft_finish(draft, false);
@@ -159,57 +207,64 @@ static void find_name(struct names *names, struct known *known)
 										       : TO_NOTHING;
 }
 
-static int name(struct names *names, struct known *known)
+/* A reader of the log keeps every name. */
+static void limit_text(struct names *names)
+{
+	struct symbol_draft *draft = &names->draft;
+
+	if (draft->size <= names->text_left) {
+		names->text_left -= draft->size;
+		return;
+	}
+	names->text_left = 0;
+	names->search.report(names->search.ctx,
+			     "addresses have no names from now on: the limit of 128 MB of text is reached");
+	draft_begin(draft, draft->head.pc);
+}
+
+static int name(struct names *names, struct named_address *known)
 {
 	struct symbol_draft *draft = &names->draft;
 
 	draft_begin(draft, known->pc);
 	known->named = false;
-	if (known->at.module != NO_MODULE)
-		find_name(names, known);
+	find_name(names, known);
 	if (known->by_place)
 		draft->head.hint = known->hint;
 	known->hint = draft->head.hint;
+	limit_text(names);
 	return send_draft(names);
 }
 
 static int add_known(struct names *names, uint64_t pc)
 {
-	struct known *known;
+	struct named_address *known;
 
-	if (names->n == names->capacity) {
-		uint32_t capacity = names->capacity ? names->capacity * 2 : 1024;
-
-		known = realloc(names->known, capacity * sizeof(*known));
-		if (!known)
-			return -ENOMEM;
-		names->known = known;
-		names->capacity = capacity;
-	}
-	if (map64_set(&names->index, pc, names->n))
+	if (array_grow(&names->known, &names->capacity, names->n + 1, sizeof(*names->known)) ||
+	    map64_set(&names->index, pc, names->n))
 		return -ENOMEM;
 	known = &names->known[names->n++];
-	*known = (struct known){.pc = pc, .at = native_map_find(names->map, pc - 1)};
-	/* Perhaps it has been mapped since, and that was lost. */
+	*known = (struct named_address){.pc = pc, .at = native_map_find(names->map, pc - 1)};
+	/* It may have been mapped since, and the record of that was lost. */
 	if (known->at.module == NO_MODULE)
 		names->stale = true;
 	return name(names, known);
 }
 
-static struct known *find_known(const struct names *names, uint64_t pc)
+static struct named_address *find_known(const struct names *names, uint64_t pc)
 {
 	const uint32_t *index = pc ? map64_get(&names->index, pc) : NULL;
 
 	return index ? &names->known[*index] : NULL;
 }
 
-/* --- what is mapped --- */
+/* --- mappings --- */
 
-/* What has gone keeps its name: stacks of before have it. */
+/* An unmapped address keeps its name: earlier stacks refer to it. */
 static int name_again(struct names *names)
 {
 	for (uint32_t i = 0; i < names->n; i++) {
-		struct known *known = &names->known[i];
+		struct named_address *known = &names->known[i];
 		struct native_at at = native_map_find(names->map, known->pc - 1);
 		int rc;
 
@@ -233,8 +288,11 @@ static int refresh(struct names *names)
 	if (!names->stale || begin < names->next_refresh)
 		return 0;
 	names->stale = false;
-	if (native_map_refresh(names->map) == 0)
+	if (native_map_refresh(names->map) == 0) {
+		if (names->shared->budget.bytes < NAMES_BYTES / 2)
+			native_map_drop_gone(names->map);
 		rc = name_again(names);
+	}
 	end = now_ns();
 	names->next_refresh = end + (end - begin) * REFRESH_PART;
 	return rc;
@@ -254,18 +312,20 @@ static bool changes_mappings(const struct log_record *record)
 
 /* --- stacks --- */
 
-static bool is_of(const struct names *names, const struct known *known,
+static bool is_of(const struct names *names, const struct named_address *known,
 		  bool (*is_it)(const struct native_file *))
 {
-	return known->at.module != NO_MODULE && is_it(native_map_file(names->map, known->at.module));
+	const struct native_file *file = native_map_file(names->map, known->at.module);
+
+	return file && is_it(file);
 }
 
 /*
- * A stripped libc has no name for its start_thread and __libc_start_call_main,
- * a stripped libstdc++ none for execute_native_thread_routine: they are known by
- * what called them.
+ * A stripped libc has no symbols for start_thread and __libc_start_call_main, and a stripped libstdc++ none
+ * for execute_native_thread_routine. They are recognized by their callers.
  */
-static bool starts_by_place(const struct names *names, const struct known *caller, const struct known *known)
+static bool starts_by_place(const struct names *names, const struct named_address *caller,
+			    const struct named_address *known)
 {
 	if (known->named)
 		return false;
@@ -274,8 +334,9 @@ static bool starts_by_place(const struct names *names, const struct known *calle
 	return !caller->by_place && is_of(names, known, native_file_is_libc);
 }
 
-/* What start code calls: more of it, or the program's main. False if it is neither, or known as that. */
-static bool learn(const struct names *names, const struct known *caller, struct known *known)
+/* Classifies what start code calls: more start code, or the program's main. False if it is neither, or
+ * already classified. */
+static bool learn(const struct names *names, const struct named_address *caller, struct named_address *known)
 {
 	if (starts_by_place(names, caller, known)) {
 		known->hint = HINT_START;
@@ -291,10 +352,10 @@ static bool learn(const struct names *names, const struct known *caller, struct 
 
 static int mark_starts(struct names *names, const struct raw_stack *stack)
 {
-	const struct known *caller = NULL;
+	const struct named_address *caller = NULL;
 
 	for (uint32_t i = stack->n; i > 0; i--) {
-		struct known *known = find_known(names, stack->pcs[i - 1]);
+		struct named_address *known = find_known(names, stack->pcs[i - 1]);
 		int rc;
 
 		if (!known)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Names for the addresses of native code: stands in the way of the log and
- * puts LOG_SYMBOL before the first stack with an address, while the process
- * and its files are there to be asked.
+ * Names for the addresses of native code. A filter in front of the log: inserts a LOG_SYMBOL before the first
+ * stack with an address, while the process and its files still exist.
  */
 #ifndef GOTRACE_NATIVE_NAMES_H
 #define GOTRACE_NATIVE_NAMES_H
@@ -10,21 +9,43 @@
 #include <sys/types.h>
 
 #include "rawlog/rawlog.h"
+#include "util/budget.h"
 #include "util/map64.h"
 
+/* Memory for the symbols and the debug information of all files. */
+#define NAMES_BYTES (320ull << 20)
+
+/* Shared between several instances: messages about files that have been shown, memory, CPU time, and time for
+ * new programs. */
+struct names_shared {
+	struct map64 reported;
+	struct budget budget;
+	uint64_t earned_ns;      /* when CPU time was last added */
+	int64_t looks_ns;        /* time left for opening the files of new programs; below 0 = overdrawn */
+	uint64_t look_earned_ns; /* when such time was last added */
+};
+
+void names_shared_init(struct names_shared *shared);
+void names_shared_free(struct names_shared *shared);
+/* Whether there is time to open the files of one more program. If not, prints a message on standard error,
+ * once. */
+bool names_may_look(struct names_shared *shared);
+/* Subtracts the time that this took, ns. */
+void names_looked(struct names_shared *shared, uint64_t ns);
+
 /*
- * Opens the files that the process has mapped as code. `*names` is freed with
- * names_free. -ESRCH, -EPERM, -ENOMEM.
+ * Opens the files that the process has mapped as code. Free `*names` with names_free(). Returns 0, -ESRCH,
+ * -EPERM or -ENOMEM.
  */
 int names_new(pid_t pid, log_sink sink, void *ctx, void **names, struct error *err);
 /*
- * A log_sink: hands everything on to the sink given above. May take some
- * seconds where a large program's debug information is first needed. Debug files
- * that cannot be used are told on standard error, one line each. Not for several threads at once.
+ * A log_sink: passes everything on to the sink given above. May take some seconds when a large program's
+ * debug information is first needed. Debug files that cannot be used are reported on standard error, one line
+ * each. Not thread-safe.
  */
 int names_put(void *names, const struct log_record *record);
-/* Of several that share `told`, empty at first and not owned, one tells a line about a debug file. */
-void names_tell_once(void *names, struct map64 *told);
+/* Uses `shared` instead of its own; not owned. Call it right after names_new(). */
+void names_share(void *names, struct names_shared *shared);
 void names_free(void *names);
 
 #endif

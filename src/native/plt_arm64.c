@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/list.h"
+#include "util/array.h"
 
-/* What an instruction does that matters here. */
+/* The effect of an instruction. */
 enum effect { NOTHING, SAVES_LINK, SAVES_OTHERS, LEAVES, UNKNOWN };
 
 struct instruction {
@@ -45,18 +45,18 @@ static enum effect effect_at(const uint8_t *code, size_t i)
 	return UNKNOWN;
 }
 
-/* In instructions. */
-struct entry {
+/* Indexes of instructions. */
+struct plt_entry {
 	bool known;
-	size_t pushed; /* behind the one that moves the stack pointer; `end` if none does */
-	size_t end;    /* behind the branch, or all */
+	size_t pushed; /* after the instruction that moves the stack pointer; `end` if there is none */
+	size_t end;    /* after the branch, or the end of the table */
 	uint32_t rule; /* from `pushed` on */
 };
 
-/* Where something is that no table has, nothing is told up to the next branch. */
-static struct entry read_entry(const uint8_t *code, size_t n, size_t first)
+/* Reads up to the next branch. An unknown instruction makes the whole entry unknown. */
+static struct plt_entry read_entry(const uint8_t *code, size_t n, size_t first)
 {
-	struct entry entry = {.known = true};
+	struct plt_entry entry = {.known = true};
 	enum effect effect = NOTHING;
 	size_t i = first;
 
@@ -88,7 +88,7 @@ static int add_span(struct plt_spans *spans, uint64_t start, uint64_t end, uint3
 		last->end = end;
 		return 0;
 	}
-	if (!list_grow((void **)&spans->list, spans->n, &spans->capacity, sizeof(*spans->list)))
+	if (array_grow(&spans->list, &spans->capacity, spans->n + 1, sizeof(*spans->list)))
 		return -ENOMEM;
 	spans->list[spans->n++] = (struct ehframe_span){start, end, rule};
 	return 0;
@@ -96,7 +96,7 @@ static int add_span(struct plt_spans *spans, uint64_t start, uint64_t end, uint3
 
 int plt_arm64_add(struct plt_spans *spans, const uint8_t *code, size_t size, uint64_t address)
 {
-	struct entry entry;
+	struct plt_entry entry;
 	int rc = 0;
 
 	for (size_t i = 0; i < size / 4 && rc == 0; i = entry.end) {

@@ -6,14 +6,17 @@
 #include <string.h>
 
 #include "native/names.h"
+#include "util/array.h"
+#include "util/clock.h"
 #include "util/map64.h"
 
-/* What is known of a program's addresses, and who runs it. */
-struct image {
-	void *names;                /* NULL: it could not be looked at */
-	struct map64 index;         /* address -> place in symbols */
+/* The known addresses of a program, and the processes that run it. */
+struct shared_image {
+	void *names;                /* NULL: the process could not be inspected */
+	struct map64 index;         /* address -> index in symbols */
 	struct log_record *symbols; /* owned copies */
-	uint32_t n, capacity;
+	uint32_t n;
+	size_t capacity;
 	struct shared_names *users; /* a list */
 };
 
@@ -21,10 +24,10 @@ struct shared_names {
 	pid_t pid;
 	log_sink sink;
 	void *ctx;
-	struct map64 *told_lines;  /* of all of them */
-	struct image *image;       /* NULL: not looked at yet */
-	struct shared_names *next; /* of the image's users */
-	struct map64 told;         /* addresses */
+	struct names_shared *all;   /* shared by all */
+	struct shared_image *image; /* NULL: not inspected yet */
+	struct shared_names *next;  /* next of the image's users */
+	struct map64 known;         /* addresses that its log has */
 };
 
 static uint64_t address_of(const struct log_record *symbol)
@@ -32,7 +35,7 @@ static uint64_t address_of(const struct log_record *symbol)
 	return ((const struct log_symbol *)symbol->data)->pc;
 }
 
-static void free_image(struct image *image)
+static void free_image(struct shared_image *image)
 {
 	for (uint32_t i = 0; i < image->n; i++)
 		free((void *)(uintptr_t)image->symbols[i].data);
@@ -42,26 +45,19 @@ static void free_image(struct image *image)
 	free(image);
 }
 
-/* --- the image learns --- */
+/* --- symbols of an image --- */
 
-static int add_symbol(struct image *image, uint64_t pc, struct log_record symbol)
+static int add_symbol(struct shared_image *image, uint64_t pc, struct log_record symbol)
 {
-	if (image->n == image->capacity) {
-		uint32_t capacity = image->capacity ? image->capacity * 2 : 256;
-		struct log_record *bigger = realloc(image->symbols, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		image->symbols = bigger;
-		image->capacity = capacity;
-	}
+	if (array_grow(&image->symbols, &image->capacity, image->n + 1, sizeof(*image->symbols)))
+		return -ENOMEM;
 	if (map64_set(&image->index, pc, image->n))
 		return -ENOMEM;
 	image->symbols[image->n++] = symbol;
 	return 0;
 }
 
-static int keep_symbol(struct image *image, const struct log_record *record)
+static int keep_symbol(struct shared_image *image, const struct log_record *record)
 {
 	uint64_t pc = address_of(record);
 	const uint32_t *at = map64_get(&image->index, pc);
@@ -84,28 +80,28 @@ static int keep_symbol(struct image *image, const struct log_record *record)
 	return rc;
 }
 
-/* What names has to say goes to those who know the address by another name. */
+/* Receives symbols from `names`. Users whose logs have the address under another name get the new one. */
 static int learn(void *ctx, const struct log_record *record)
 {
-	struct image *image = ctx;
+	struct shared_image *image = ctx;
 	int rc;
 
 	if (record->type != LOG_SYMBOL || !address_of(record))
 		return 0;
 	rc = keep_symbol(image, record);
 	for (struct shared_names *user = image->users; user; user = user->next) {
-		int failed = map64_get(&user->told, address_of(record)) ? user->sink(user->ctx, record) : 0;
+		int failed = map64_get(&user->known, address_of(record)) ? user->sink(user->ctx, record) : 0;
 
 		rc = rc ? rc : failed;
 	}
 	return rc;
 }
 
-/* --- who runs what --- */
+/* --- users of an image --- */
 
 static void leave(struct shared_names *names)
 {
-	struct image *image = names->image;
+	struct shared_image *image = names->image;
 	struct shared_names **place;
 
 	if (!image)
@@ -118,38 +114,52 @@ static void leave(struct shared_names *names)
 		free_image(image);
 }
 
-static void join(struct shared_names *names, struct image *image)
+static void join(struct shared_names *names, struct shared_image *image)
 {
 	names->image = image;
 	names->next = image->users;
 	image->users = names;
 }
 
-/* Anew, by what is mapped now. */
-static int look(struct shared_names *names)
+/* Makes a new image from what is mapped now. */
+static int open_image(struct shared_names *names)
 {
-	struct image *image = calloc(1, sizeof(*image));
+	struct shared_image *image = calloc(1, sizeof(*image));
 	struct error none;
 
-	leave(names);
 	if (!image)
 		return -ENOMEM;
 	if (names_new(names->pid, learn, image, &image->names, &none))
 		image->names = NULL;
-	else
-		names_tell_once(image->names, names->told_lines);
+	else if (names->all)
+		names_share(image->names, names->all);
 	join(names, image);
 	return 0;
 }
 
+/* Opens what is mapped now. If there is no time for that, the process has no image until a later stack. */
+static int look(struct shared_names *names)
+{
+	uint64_t begin = now_ns();
+	int rc;
+
+	leave(names);
+	if (names->all && !names_may_look(names->all))
+		return 0;
+	rc = open_image(names);
+	if (names->all)
+		names_looked(names->all, now_ns() - begin);
+	return rc;
+}
+
 struct shared_names *shared_names_new(pid_t pid, log_sink sink, void *ctx, const struct shared_names *like,
-				      struct map64 *told)
+				      struct names_shared *all)
 {
 	struct shared_names *names = calloc(1, sizeof(*names));
 
 	if (!names)
 		return NULL;
-	*names = (struct shared_names){.pid = pid, .sink = sink, .ctx = ctx, .told_lines = told};
+	*names = (struct shared_names){.pid = pid, .sink = sink, .ctx = ctx, .all = all};
 	if (like && like->image) {
 		join(names, like->image);
 	} else if (look(names)) {
@@ -164,19 +174,19 @@ void shared_names_free(struct shared_names *names)
 	if (!names)
 		return;
 	leave(names);
-	map64_free(&names->told);
+	map64_free(&names->known);
 	free(names);
 }
 
 /* --- the log --- */
 
-static int tell_address(struct shared_names *names, uint64_t pc)
+static int send_address(struct shared_names *names, uint64_t pc)
 {
 	const uint32_t *at = map64_get(&names->image->index, pc);
 
-	if (!at || map64_get(&names->told, pc))
+	if (!at || map64_get(&names->known, pc))
 		return 0;
-	if (map64_set(&names->told, pc, 1))
+	if (map64_set(&names->known, pc, 1))
 		return -ENOMEM;
 	return names->sink(names->ctx, &names->image->symbols[*at]);
 }
@@ -187,15 +197,15 @@ static int name_stack(struct shared_names *names, const struct log_record *recor
 	uint32_t n = (uint32_t)((record->size - sizeof(*stack)) / sizeof(stack->pcs[0]));
 	int rc = names->image ? 0 : look(names);
 
-	if (rc || !names->image->names)
+	if (rc || !names->image || !names->image->names)
 		return rc;
 	rc = names_put(names->image->names, record);
 	for (uint32_t i = 0; i < n && i < stack->n && rc == 0; i++)
-		rc = tell_address(names, stack->pcs[i]);
+		rc = send_address(names, stack->pcs[i]);
 	return rc;
 }
 
-/* Its code is its own from now on. */
+/* From now on the process's code differs from that of the others. */
 static int on_mapped(struct shared_names *names, const struct raw_record *rec)
 {
 	struct log_record record = {.type = LOG_RECORDS, .size = sizeof(*rec), .data = rec};
@@ -206,10 +216,10 @@ static int on_mapped(struct shared_names *names, const struct raw_record *rec)
 	return names->image->names ? names_put(names->image->names, &record) : 0;
 }
 
-/* Another program: what was told of addresses does not hold for what follows. */
+/* The process executes another program: earlier names of addresses are invalid from here on. */
 static int on_exec(struct shared_names *names)
 {
-	map64_clear(&names->told);
+	map64_clear(&names->known);
 	return look(names);
 }
 

@@ -5,33 +5,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Itanium C++ ABI, 3.4; of libstdc++. Its header is for C++ only. */
+/* Itanium C++ ABI, 3.4; in libstdc++, whose header is for C++ only. */
 extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
 
-/* --- names for people --- */
+/* --- readable names --- */
 
 #define MAX_MANGLED 16384
 
 /*
- * A mangled name of a hundred bytes may stand for gigabytes, by references to
- * references, and the library writes them all out. So first a bound: whatever a
- * reference stands for was written before it, and before every earlier reference
- * to something younger. Of 75,000 names of LLVM and libstdc++ none is above 2^23.
+ * A mangled name of a hundred bytes may expand to gigabytes, by references to references, and the library
+ * writes out all of them. So first compute a bound: what a reference stands for was written before it, and
+ * before every earlier reference to something younger. Of 75,000 names in LLVM and libstdc++, none exceeds
+ * 2^23.
  */
 #define MAX_WRITTEN (16u << 20)
-#define MAX_REFS    64 /* told apart; for others the bound is merely less good */
+#define MAX_REFS    64 /* tracked; for further ones the bound is only less tight */
 
-struct reference {
+struct demangler_reference {
 	unsigned index;
 	uint64_t size;
 };
 
-struct references {
-	struct reference list[MAX_REFS];
+struct demangler_references {
+	struct demangler_reference list[MAX_REFS];
 	unsigned n;
 };
 
-/* S_, S0_, ... or T_, T0_, ...: <substitution> and <template-param> of the ABI. Moves on if it is one. */
+/* S_, S0_, ... or T_, T0_, ...: <substitution> and <template-param> of the ABI. Advances *at if it is one. */
 static bool take_reference(const char **at, unsigned *index)
 {
 	const char *p = *at + 1;
@@ -46,7 +46,7 @@ static bool take_reference(const char **at, unsigned *index)
 	return true;
 }
 
-static uint64_t reference_size(struct references *refs, unsigned index, uint64_t total)
+static uint64_t reference_size(struct demangler_references *refs, unsigned index, uint64_t total)
 {
 	uint64_t size = total;
 
@@ -55,11 +55,11 @@ static uint64_t reference_size(struct references *refs, unsigned index, uint64_t
 			size = refs->list[i].size;
 	}
 	if (refs->n < MAX_REFS)
-		refs->list[refs->n++] = (struct reference){index, size};
+		refs->list[refs->n++] = (struct demangler_reference){index, size};
 	return size;
 }
 
-/* <source-name>: its length, and as many bytes. */
+/* <source-name>: a length, and that many bytes. */
 static const char *skip_identifier(const char *p, uint64_t *total)
 {
 	size_t len = 0;
@@ -73,7 +73,7 @@ static const char *skip_identifier(const char *p, uint64_t *total)
 
 static uint64_t written_length(const char *mangled)
 {
-	struct references substitutions = {.n = 0}, params = {.n = 0};
+	struct demangler_references substitutions = {.n = 0}, params = {.n = 0};
 	uint64_t total = 0;
 	unsigned index;
 
@@ -84,7 +84,7 @@ static uint64_t written_length(const char *mangled)
 			total += reference_size(&substitutions, index, total) + 2;
 		} else if (*p == 'T' && take_reference(&p, &index)) {
 			total += reference_size(&params, index, total) + 2;
-		} else if (p[0] == 'D' && p[1] == 'p') { /* once for each element of a pack */
+		} else if (p[0] == 'D' && p[1] == 'p') { /* repeated for each element of a pack */
 			total *= 4;
 			p += 2;
 		} else { /* "unsigned long long", "std::basic_ostream<char, ..." */
@@ -123,11 +123,11 @@ size_t native_readable(const char *name, char readable[NATIVE_FUNCTION_MAX])
 
 /* --- hints --- */
 
-/* Without leading underscores and endings such as _impl; glibc 2.17 to 2.41 and musl 1.2 have these. */
+/* Without leading underscores and suffixes such as _impl. From glibc 2.17 to 2.41 and musl 1.2. */
 struct hint_name {
 	const char *name;
 	uint8_t hint;
-	bool libc; /* only if it is in the C library: others may well call a function of theirs so */
+	bool libc; /* only if it is in the C library: programs may use the name for a function of their own */
 };
 
 static const struct hint_name hint_names[] = {
@@ -145,7 +145,7 @@ static const struct hint_name hint_names[] = {
 	{"dl_start_user", HINT_START, false},
 	{"execute_native_thread_routine", HINT_START, false}, /* libstdc++ */
 	{"execute_native_thread_routine_compat", HINT_START, false},
-	{"runtime.goexit", HINT_START, false}, /* Go: under a goroutine's function */
+	{"runtime.goexit", HINT_START, false}, /* Go: below a goroutine's function */
 	{"pthread_mutex_lock", HINT_MUTEX, false},
 	{"pthread_mutex_lock_full", HINT_MUTEX, false},
 	{"pthread_mutex_timedlock", HINT_MUTEX, false},
@@ -192,14 +192,14 @@ static const struct hint_name hint_names[] = {
 	{"thrd_sleep", HINT_SLEEP, false},
 };
 
-/* What comes between a thread and the function that std::thread was given: libstdc++ 12, libc++ 14. Return
- * types stand before some. */
+/* Frames between a thread and the function given to std::thread: libstdc++ 12, libc++ 14. Some have a return
+ * type in front. */
 static const char *const thread_plumbing[] = {
 	"std::thread::_State_impl<", "std::thread::_Invoker<",     "std::__invoke_impl<", "std::__invoke<",
 	"std::__1::__thread_proxy",  "std::__1::__thread_execute",
 };
 
-/* Where these are written: what is inlined of them has short names in some programs. */
+/* Files with these functions: in some programs the inlined ones have short names. */
 static const char *const plumbing_files[] = {"/bits/std_thread.h", "/bits/invoke.h"};
 
 static bool ends_in(const char *text, size_t *len, const char *ending)
@@ -278,7 +278,7 @@ void draft_add(struct symbol_draft *draft, const char *function, const char *fil
 	if (draft->head.nframes >= SYMBOL_DEPTH)
 		return;
 	frame.function_len = (uint16_t)native_readable(function, text);
-	/* The end of a path tells more. */
+	/* The end of a path is more useful. */
 	frame.file_len = (uint16_t)(file_len < NATIVE_FILE_MAX ? file_len : NATIVE_FILE_MAX);
 	if (file)
 		memcpy(text + frame.function_len, file + file_len - frame.file_len, frame.file_len);
@@ -318,7 +318,7 @@ static bool frame_is_plumbing(const struct symbol_draft *draft, unsigned i)
 	       is_plumbing_file(name + frame.function_len, frame.file_len);
 }
 
-/* How many of the outermost frames are std::thread's; 0 if the outermost is not. */
+/* The number of outermost frames that are std::thread's; 0 if the outermost is not. */
 static unsigned count_plumbing(const struct symbol_draft *draft)
 {
 	unsigned n = draft->head.nframes;
@@ -339,7 +339,7 @@ void draft_finish(struct symbol_draft *draft, bool libc)
 	if (plumbing > 0 && plumbing < n) {
 		draft->head.nframes = (uint16_t)(n - plumbing);
 		draft->size = (uint32_t)sizeof(draft->head) + draft->begins[n - plumbing];
-		return; /* the program's own: no hint */
+		return; /* the outermost is the program's own: no hint */
 	}
 	name = draft_name(draft, n - 1, &frame);
 	draft->head.hint = (uint8_t)(plumbing ? HINT_START : native_hint(name, frame.function_len, libc));

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Names of native code as they go into the log: a record in the making, demangling, what a name tells. Pure.
- */
+/* Names of native code for the log: building a LOG_SYMBOL, demangling, hints from names. Pure. */
 #ifndef GOTRACE_NATIVE_TEXT_H
 #define GOTRACE_NATIVE_TEXT_H
 
@@ -10,8 +9,8 @@
 
 #include "rawlog/rawlog.h"
 
-#define NATIVE_FUNCTION_MAX 512  /* bytes of a function's name; what is longer ends in "..." */
-#define NATIVE_FILE_MAX     1024 /* of a file's path */
+#define NATIVE_FUNCTION_MAX 512  /* bytes of a function's name; a longer one is cut and ends in "..." */
+#define NATIVE_FILE_MAX     1024 /* bytes of a file's path */
 
 /* The payload of a LOG_SYMBOL. */
 struct symbol_draft {
@@ -19,24 +18,23 @@ struct symbol_draft {
 	uint8_t frames[SYMBOL_DEPTH *
 		       (sizeof(struct log_symbol_frame) + NATIVE_FUNCTION_MAX + NATIVE_FILE_MAX)];
 	uint32_t size;                     /* of the payload */
-	uint32_t begins[SYMBOL_DEPTH + 1]; /* of each frame, in frames; and the end */
+	uint32_t begins[SYMBOL_DEPTH + 1]; /* offset of each frame in frames; then the end */
 };
 
 void draft_begin(struct symbol_draft *draft, uint64_t pc);
-/* Adds a frame, the innermost first; file may be NULL. Names are demangled. Beyond SYMBOL_DEPTH nothing
- * happens. */
+/* Adds a frame, innermost first; file may be NULL. Demangles the name. Does nothing beyond SYMBOL_DEPTH. */
 void draft_add(struct symbol_draft *draft, const char *function, const char *file, uint32_t line);
 /*
- * Sets the hint by the functions' names. Of std::thread's own frames around the
- * function it runs, when they are inlined into one, only that function stays.
- * `libc`: the code is of the C library, whose names others may have, too.
+ * Sets the hint from the functions' names. If std::thread's own frames are inlined into one with the function
+ * that they run, only that function is kept. `libc`: the code belongs to the C library, whose names may also
+ * occur elsewhere.
  */
 void draft_finish(struct symbol_draft *draft, bool libc);
 
 bool draft_outermost_is(const struct symbol_draft *draft, const char *beginning);
 
-/* Demangles C++; else, and if it is too long to be sane, the name itself without a symbol's version. Returns
- * the length. */
+/* Demangles C++. For other names, and those too long to be sane, returns the name itself without a symbol
+ * version. Returns the length. */
 size_t native_readable(const char *name, char readable[NATIVE_FUNCTION_MAX]);
 enum log_symbol_hint native_hint(const char *readable, size_t len, bool libc);
 

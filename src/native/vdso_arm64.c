@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Arm ARM, C6.2: stp and ldp of 64-bit registers, with the distance in words in bits 15 to 21. */
+/* Arm ARM, C6.2: stp and ldp of 64-bit registers, with the offset in words in bits 15 to 21. */
 #define FRAME_MASK  0xffc07fffu
 #define MAKES_FRAME 0xa9807bfdu /* stp x29, x30, [sp, #-N]! */
 #define ENDS_FRAME  0xa8c07bfdu /* ldp x29, x30, [sp], #N */
 
-#define RET 0xd65f03c0u /* the frame is gone by then */
+#define RET 0xd65f03c0u /* the frame has been removed before it */
 
-/* Where a handler returns to (arch/arm64/kernel/vdso/sigreturn.S); the nop before is what a walker looks up.
- */
+/* The return address of a signal handler (arch/arm64/kernel/vdso/sigreturn.S). An unwinder looks up the nop
+ * before it. */
 #define NOP          0xd503201fu
 #define SIGRETURN_NR 0xd2801168u /* mov x8, #__NR_rt_sigreturn */
 #define SVC          0xd4000001u
@@ -33,9 +33,9 @@ static bool is_sigreturn(const uint8_t *code, size_t n, size_t i)
 }
 
 /*
- * The rules of instructions, the last one first: behind what ends a frame there
- * is none, before it there is, up to what made it. So code that is jumped to
- * has the frame of the exit that it runs into.
+ * Finds the rules of instructions, in reverse order: there is no frame after the instruction that removes it,
+ * and there is one from there back to the instruction that made it. So code that is jumped to has the frame
+ * of the exit that it runs into.
  */
 static void find_rules(const uint8_t *code, size_t n, uint32_t *rules)
 {

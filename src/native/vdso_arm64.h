@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * arm64's vDSO has no .eh_frame (since Linux 5.8: 87676cfca141), but few
- * functions, and those are simple: where the kernel's compiler makes a frame, it
- * does so by `stp x29, x30, [sp, #-N]!` and undoes it by `ldp x29, x30, [sp], #N`.
+ * arm64's vDSO has no .eh_frame (since Linux 5.8: 87676cfca141). It has only a few simple functions: the
+ * kernel's compiler makes a frame by `stp x29, x30, [sp, #-N]!` and undoes it by `ldp x29, x30, [sp], #N`.
  */
 #ifndef GOTRACE_NATIVE_VDSO_ARM64_H
 #define GOTRACE_NATIVE_VDSO_ARM64_H
@@ -13,8 +12,8 @@
 #include "symbol/ehframe.h"
 
 /*
- * Rows for code of `size` bytes at link address `address`, counted from base;
- * before it nothing is known. To be freed by ehframe_free. -ENOMEM.
+ * Makes rows for `size` bytes of code at link address `address`, relative to base. Code before it is unknown.
+ * Free them with ehframe_free(). Returns 0 or -ENOMEM.
  */
 int vdso_arm64_rows(const uint8_t *code, size_t size, uint64_t address, uint64_t base,
 		    struct ehframe_rows *rows);

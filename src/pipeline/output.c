@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +11,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "util/owner.h"
+#include "util/directory.h"
 #include "util/rights.h"
 
 #define BUFFER_BYTES (256u << 10)
@@ -21,7 +20,7 @@
 void output_init(struct output *out)
 {
 	memset(out, 0, sizeof(*out));
-	out->fd = -1;
+	out->fd = out->dir = -1;
 }
 
 static int take_buffer(struct output *out, struct error *err)
@@ -32,22 +31,12 @@ static int take_buffer(struct output *out, struct error *err)
 	return 0;
 }
 
-/* O_EXCL never follows a link in the last place of a path. Returns a file of the user's own, or -errno. */
-static int create_file(const char *path)
+/* The last component of its path. */
+static const char *base_name(const struct output *out)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	struct owner owner;
+	const char *slash = strrchr(out->path, '/');
 
-	if (fd < 0)
-		return -errno;
-	if (fchmod(fd, 0600) || (owner_behind_sudo(&owner) && fchown(fd, owner.uid, owner.gid))) {
-		int code = errno;
-
-		close(fd);
-		unlink(path);
-		return -code;
-	}
-	return fd;
+	return slash ? slash + 1 : out->path;
 }
 
 static int open_standard_output(struct output *out, struct error *err)
@@ -66,20 +55,14 @@ static bool is_null_device(const struct stat *st)
 	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 3);
 }
 
-/* What was looked at by name is looked at again by descriptor: the name may have been exchanged. */
-static int open_null_device(struct output *out, struct error *err)
+/* Opens the file that was checked; the name may refer to another one by now. */
+static int open_null_device(struct output *out, int found, struct error *err)
 {
-	struct stat st;
-	int fd = open(out->path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+	char path[64];
 
-	if (fd < 0)
-		return error_set(err, errno, "cannot open %s: %s", out->path, strerror(errno));
-	if (fstat(fd, &st) || !is_null_device(&st)) {
-		close(fd);
-		return error_set(err, EINVAL, "%s is no longer the null device", out->path);
-	}
-	out->fd = fd;
-	return 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", found);
+	out->fd = open(path, O_WRONLY | O_CLOEXEC);
+	return out->fd < 0 ? error_set(err, errno, "cannot open %s: %s", out->path, strerror(errno)) : 0;
 }
 
 static int refuse(const char *path, const struct stat *st, struct error *err)
@@ -95,49 +78,60 @@ static int refuse(const char *path, const struct stat *st, struct error *err)
 			 path);
 }
 
-/* A draft beside the file, so that what is there now stays until tracing has really begun. */
-static int open_draft(struct output *out, struct error *err)
+/* An existing file stays until tracing has really begun. */
+static int open_hidden(struct output *out, struct error *err)
 {
-	char copy[PATH_MAX];
-
-	for (int try = 1; try <= MAX_TRIES; try++) {
-		memcpy(copy, out->path, sizeof(copy));
-		if (snprintf(out->draft, sizeof(out->draft), "%s/.gotrace-%d-%d.part", dirname(copy),
-			     (int)getpid(), try) >= (int)sizeof(out->draft))
-			return error_set(err, ENAMETOOLONG, "%s: the name is too long", out->path);
-		out->fd = create_file(out->draft);
-		if (out->fd != -EEXIST)
-			break;
-	}
-	if (out->fd < 0) {
-		int code = -out->fd;
-
-		out->draft[0] = '\0';
-		return error_set(err, code, "cannot create %s: %s", out->path, strerror(code));
-	}
-	out->regular = true;
+	out->fd = hidden_create(out->dir, O_WRONLY, out->part);
+	if (out->fd < 0)
+		return error_set(err, -out->fd, "cannot create %s: %s", out->path, strerror(-out->fd));
+	out->regular = out->hidden = true;
 	return 0;
+}
+
+static int open_in_place(struct output *out, struct error *err)
+{
+	int found = openat(out->dir, base_name(out), O_PATH | O_NOFOLLOW | O_CLOEXEC), rc;
+	struct stat st;
+
+	if (found < 0 && errno == ENOENT && base_name(out)[0])
+		return open_hidden(out, err);
+	if (found < 0 || fstat(found, &st)) {
+		rc = error_set(err, errno, "cannot create %s: %s", out->path, strerror(errno));
+	} else if (is_null_device(&st)) {
+		rc = open_null_device(out, found, err);
+	} else {
+		rc = S_ISREG(st.st_mode) ? open_hidden(out, err) : refuse(out->path, &st, err);
+	}
+	if (found >= 0)
+		close(found);
+	return rc;
 }
 
 static int open_path(struct output *out, const char *path, struct error *err)
 {
 	size_t len = strlen(path);
-	struct stat st;
+	const char *name;
 
 	if (len == 0 || len >= sizeof(out->path))
 		return error_set(err, EINVAL, "the name of the file is %s", len ? "too long" : "empty");
 	memcpy(out->path, path, len + 1);
 	if (strcmp(path, "-") == 0)
 		return open_standard_output(out, err);
-	if (lstat(path, &st) == 0) {
-		if (is_null_device(&st))
-			return open_null_device(out, err);
-		if (!S_ISREG(st.st_mode))
-			return refuse(path, &st, err);
-	} else if (errno != ENOENT) {
-		return error_set(err, errno, "cannot create %s: %s", path, strerror(errno));
-	}
-	return open_draft(out, err);
+	out->dir = directory_open_parent(out->path, &name, err);
+	if (out->dir < 0)
+		return out->dir;
+	if (!*name)
+		return error_set(err, EISDIR, "%s is a directory; name a file in it", path);
+	return open_in_place(out, err);
+}
+
+static int end_opening(struct output *out, int rc, struct error *err)
+{
+	if (rc == 0)
+		rc = take_buffer(out, err);
+	if (rc)
+		output_discard(out);
+	return rc;
 }
 
 int output_open(struct output *out, const char *path, struct error *err)
@@ -148,40 +142,78 @@ int output_open(struct output *out, const char *path, struct error *err)
 	output_init(out);
 	rc = open_path(out, path, err);
 	rights_restore(&before);
-	if (rc == 0)
-		rc = take_buffer(out, err);
-	if (rc) {
-		output_discard(out);
-		return rc;
-	}
-	return 0;
+	return end_opening(out, rc, err);
 }
 
-int output_open_default(struct output *out, pid_t pid, time_t now, struct error *err)
+/* Makes the number-th name to try. */
+static int name_new(struct output *out, int number)
 {
-	struct rights before = rights_as_user();
+	size_t dir = (size_t)(base_name(out) - out->path), size = sizeof(out->path) - dir;
 	char stamp[32], suffix[16] = "";
 	struct tm utc;
 
-	output_init(out);
-	gmtime_r(&now, &utc);
+	gmtime_r(&out->now, &utc);
 	strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", &utc);
-	for (int try = 1; try <= MAX_TRIES; try++) {
-		if (try > 1)
-			snprintf(suffix, sizeof(suffix), "-%d", try);
-		snprintf(out->path, sizeof(out->path), "gotrace-%d-%s%s.trace", (int)pid, stamp, suffix);
-		out->fd = create_file(out->path);
-		if (out->fd != -EEXIST)
+	if (number > 1)
+		snprintf(suffix, sizeof(suffix), "-%d", number);
+	return snprintf(out->path + dir, size, "gotrace-%d-%s%s.trace", (int)out->pid, stamp, suffix) <
+			       (int)size
+		       ? 0
+		       : -ENAMETOOLONG;
+}
+
+/* Chooses a name for messages. Another gotrace may take it before this file is published. */
+static int find_name(struct output *out)
+{
+	struct stat st;
+	int rc = 0;
+
+	for (int number = 1; number <= MAX_TRIES; number++) {
+		rc = name_new(out, number);
+		if (rc || fstatat(out->dir, base_name(out), &st, AT_SYMLINK_NOFOLLOW))
 			break;
 	}
-	rights_restore(&before);
+	return rc;
+}
+
+static int open_new(struct output *out, const char *dir, struct error *err)
+{
+	if (dir && snprintf(out->path, sizeof(out->path), "%s/", dir) >= (int)sizeof(out->path))
+		return error_set(err, ENAMETOOLONG, "%s: the name is too long", dir);
+	out->dir = directory_open(dir ? dir : ".", err);
+	if (out->dir < 0)
+		return out->dir;
+	if (find_name(out))
+		return error_set(err, ENAMETOOLONG, "%s: the name is too long", dir ? dir : out->path);
+	out->fd = hidden_create(out->dir, O_WRONLY, out->part);
 	if (out->fd < 0)
-		return error_set(err, -out->fd,
-				 "cannot create %s in the current directory: %s (choose a "
-				 "place with -o FILE)",
-				 out->path, strerror(-out->fd));
-	out->regular = true;
-	return take_buffer(out, err);
+		return error_set(err, -out->fd, "cannot create a file in %s: %s (choose a place with -o)",
+				 dir ? dir : "the current directory", strerror(-out->fd));
+	out->regular = out->hidden = true;
+	return 0;
+}
+
+int output_open_new(struct output *out, const char *dir, pid_t pid, time_t now, struct error *err)
+{
+	struct rights before = rights_as_user();
+	int rc;
+
+	output_init(out);
+	out->pid = pid;
+	out->now = now;
+	rc = open_new(out, dir, err);
+	rights_restore(&before);
+	return end_opening(out, rc, err);
+}
+
+int output_open_scratch(const struct output *out)
+{
+	char part[PART_BYTES];
+	int fd = hidden_create(out->dir, O_RDWR, part);
+
+	if (fd >= 0)
+		hidden_remove(fd, out->dir, part);
+	return fd;
 }
 
 int output_adopt(struct output *out, int fd, const char *path, bool regular, bool borrowed)
@@ -194,6 +226,28 @@ int output_adopt(struct output *out, int fd, const char *path, bool regular, boo
 	return take_buffer(out, NULL);
 }
 
+static int publish_new(struct output *out)
+{
+	int rc = -EEXIST;
+
+	for (int number = 1; number <= MAX_TRIES && rc == -EEXIST; number++) {
+		rc = name_new(out, number);
+		if (rc == 0)
+			rc = hidden_link(out->fd, out->dir, out->part, base_name(out));
+	}
+	return rc;
+}
+
+static int publish(struct output *out)
+{
+	int rc;
+
+	if (out->pid)
+		return publish_new(out);
+	rc = hidden_link(out->fd, out->dir, out->part, base_name(out));
+	return rc == -EEXIST ? hidden_replace(out->fd, out->dir, out->part, base_name(out)) : rc;
+}
+
 int output_publish(struct output *out, struct error *err)
 {
 	struct rights before;
@@ -201,87 +255,15 @@ int output_publish(struct output *out, struct error *err)
 
 	if (out->keeping)
 		return out->keeping->publish(out, err);
-	if (!out->draft[0])
+	if (!out->hidden)
 		return 0;
-	/* rename replaces a link that was planted meanwhile; it does not follow it. */
 	before = rights_as_user();
-	rc = rename(out->draft, out->path);
+	rc = publish(out);
 	rights_restore(&before);
 	if (rc)
-		return error_set(err, errno, "cannot create %s: %s", out->path, strerror(errno));
-	out->draft[0] = '\0';
-	return 0;
-}
-
-/* Named where O_TMPFILE is not to be had. */
-static int open_part(struct output *out, const char *dir)
-{
-	for (int try = 1; try <= MAX_TRIES; try++) {
-		if (snprintf(out->draft, sizeof(out->draft), "%s/.gotrace-%d-%d.part", dir, (int)getpid(),
-			     try) >= (int)sizeof(out->draft))
-			return -ENAMETOOLONG;
-		out->fd = create_file(out->draft);
-		if (out->fd != -EEXIST)
-			break;
-	}
-	out->regular = out->fd >= 0;
-	if (out->fd < 0)
-		out->draft[0] = '\0';
-	return out->fd < 0 ? out->fd : 0;
-}
-
-static int open_unnamed(struct output *out, const char *dir)
-{
-	struct owner owner;
-
-	out->fd = open(dir, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
-	if (out->fd < 0) /* EISDIR: a kernel or file system that does not know them */
-		return errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL ? open_part(out, dir)
-										 : -errno;
-	if (fchmod(out->fd, 0600) || (owner_behind_sudo(&owner) && fchown(out->fd, owner.uid, owner.gid)))
-		return -errno;
-	return 0;
-}
-
-int output_open_unnamed(struct output *out, const char *dir, struct error *err)
-{
-	int rc;
-
-	output_init(out);
-	rc = open_unnamed(out, dir);
-	if (rc)
-		error_set(err, -rc, "cannot create a file in %s: %s", dir, strerror(-rc));
-	else
-		rc = take_buffer(out, err);
-	if (rc)
-		output_discard(out);
-	return rc;
-}
-
-static int link_new(struct output *out, const char *path)
-{
-	char here[64];
-
-	if (out->draft[0]) {
-		if (renameat2(AT_FDCWD, out->draft, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
-			return 0;
-		/* EINVAL: a file system that cannot do it in one step. */
-		return errno == EINVAL && link(out->draft, path) == 0 ? unlink(out->draft) : -errno;
-	}
-	snprintf(here, sizeof(here), "/proc/self/fd/%d", out->fd);
-	return linkat(AT_FDCWD, here, AT_FDCWD, path, AT_SYMLINK_FOLLOW) ? -errno : 0;
-}
-
-int output_publish_new(struct output *out, const char *path, struct error *err)
-{
-	size_t len = strlen(path);
-	int rc = len < sizeof(out->path) ? link_new(out, path) : -ENAMETOOLONG;
-
-	if (rc)
-		return error_set(err, -rc, "cannot create %s: %s", path, strerror(-rc));
-	memcpy(out->path, path, len + 1);
-	out->draft[0] = '\0';
-	out->regular = true;
+		return error_set(err, -rc, "cannot create %s: %s", out->path,
+				 rc == -ESTALE ? "another user has removed it meanwhile" : strerror(-rc));
+	out->hidden = false;
 	return 0;
 }
 
@@ -357,17 +339,14 @@ int output_restart(struct output *out)
 
 uint64_t output_capabilities(const struct output *out)
 {
-	char copy[PATH_MAX];
-	struct stat st;
+	struct stat dir, file;
 
-	if (out->fd < 0 || !out->regular)
+	if (out->fd < 0 || !out->regular || out->dir < 0 || fstat(out->dir, &dir) || fstat(out->fd, &file))
 		return 0;
-	memcpy(copy, out->path, sizeof(copy));
-	if (stat(dirname(copy), &st) || st.st_uid == geteuid())
-		return 0;
-	if ((st.st_mode & (S_IWOTH | S_ISVTX)) == S_IWOTH)
-		return 0;
-	return 1ull << CAP_DAC_OVERRIDE | 1ull << CAP_FOWNER;
+	if (dir.st_uid != geteuid() && (dir.st_mode & (S_IWOTH | S_ISVTX)) != S_IWOTH)
+		return 1ull << CAP_DAC_OVERRIDE | 1ull << CAP_FOWNER;
+	/* A file whose owner was changed can be linked only by that owner. */
+	return out->hidden && file.st_uid != geteuid() ? 1ull << CAP_FOWNER : 0;
 }
 
 const char *output_name(const struct output *out)
@@ -379,12 +358,14 @@ int output_close(struct output *out)
 {
 	int rc = 0;
 
-	/* Network file systems tell of a full disk only here. */
+	/* Network file systems may report a full disk only here. */
 	if (out->fd >= 0 && !out->borrowed && close(out->fd))
 		rc = -errno;
+	if (out->dir >= 0)
+		close(out->dir);
 	free(out->buffer);
 	out->buffer = NULL;
-	out->fd = -1;
+	out->fd = out->dir = -1;
 	return rc;
 }
 
@@ -394,8 +375,8 @@ void output_discard(struct output *out)
 
 	if (out->fd >= 0 && out->keeping)
 		out->keeping->discard(out);
-	else if (out->fd >= 0 && out->regular)
-		unlink(out->draft[0] ? out->draft : out->path);
+	else if (out->fd >= 0 && out->regular && out->dir >= 0)
+		hidden_remove(out->fd, out->dir, out->hidden ? out->part : base_name(out));
 	rights_restore(&before);
 	output_close(out);
 }

@@ -11,11 +11,11 @@
 #include "symbol/symbol.h"
 #include "util/strtab.h"
 
-/* A first guess at what one raw record takes in a trace. */
+/* Initial estimate of the trace bytes per raw record. */
 #define GUESS_BYTES_A_RECORD 10
 
-/* What was made of the function table and of the symbols of native code. */
-struct names {
+/* The parsed function table, and the symbols of native code. */
+struct pipeline_names {
 	struct functab *functab;
 	struct natives *natives; /* from the first LOG_SYMBOL on */
 	struct symbol *symbol;
@@ -25,7 +25,7 @@ struct pipeline {
 	struct pipeline_options options;
 	struct pipeline_keep keep;
 	struct strtab *strings;
-	struct names names;
+	struct pipeline_names names;
 	struct model *model;
 	struct wire *wire;            /* from the first generation on */
 	struct rawlog_writer *writer; /* from the first record on */
@@ -34,7 +34,7 @@ struct pipeline {
 	bool ended, finished;
 	struct error trace_error, raw_error, wire_error;
 	bool trace_failed, raw_failed;
-	uint64_t records, records_written;  /* raw records: fed, and in written generations */
+	uint64_t records, records_written;  /* number of raw records: fed, and in written generations */
 	_Atomic uint64_t written, expected; /* bytes, as of the last record */
 };
 
@@ -53,7 +53,7 @@ static const char *what_to_do(int code)
 	}
 }
 
-/* When the file cannot be written, its own line says more than what the rooms above make of it. */
+/* If the file cannot be written, its own error says more than that of the callers. */
 static void explain(struct pipeline *pipe, int code, const struct error *why)
 {
 	const struct output *out = pipe->options.trace;
@@ -67,7 +67,7 @@ static void explain(struct pipeline *pipe, int code, const struct error *why)
 		error_set(&pipe->trace_error, -code, "cannot make the trace: %s", strerror(-code));
 }
 
-/* The file is cut where it is still good. */
+/* Truncates the file to its valid part. */
 static void fail_trace(struct pipeline *pipe, int code, const struct error *why)
 {
 	struct output *out = pipe->options.trace;
@@ -88,7 +88,7 @@ static int fail_raw(struct pipeline *pipe, int code)
 	return code;
 }
 
-/* Write errors are the output's own; they say more than what a room above makes of them. */
+/* The output keeps its write errors, which say more than the module above could. */
 static int write_trace(void *ctx, const void *bytes, size_t n)
 {
 	return output_write(ctx, bytes, n);
@@ -145,7 +145,8 @@ static int take_generation(void *ctx, const struct generation *gen)
 struct pipeline *pipeline_new(const struct pipeline_options *options)
 {
 	struct pipeline *pipe = calloc(1, sizeof(*pipe));
-	struct model_options model = {.sink = take_generation, .ctx = pipe};
+	struct model_options model = {
+		.sink = take_generation, .ctx = pipe, .off_cpu_ns = options->off_cpu_ns};
 
 	if (!pipe)
 		return NULL;
@@ -190,7 +191,7 @@ void pipeline_free(struct pipeline *pipe)
 
 int pipeline_functab(struct pipeline *pipe, const struct log_record *record)
 {
-	struct names *names = &pipe->names;
+	struct pipeline_names *names = &pipe->names;
 
 	if (!names->functab)
 		names->functab = functab_of_record(record);
@@ -214,7 +215,7 @@ static void note_target(struct pipeline *pipe, const struct log_target *target)
 	pipe->format = target->go_minor ? wire_format_of_release(target->go_minor) : WIRE_GO126;
 }
 
-/* What the pipeline itself wants to know of a record that was checked. */
+/* Records what the pipeline itself needs from a checked record. */
 static void note_record(struct pipeline *pipe, const struct log_record *record)
 {
 	switch (record->type) {
@@ -233,10 +234,10 @@ static void note_record(struct pipeline *pipe, const struct log_record *record)
 	}
 }
 
-/* Before the model sees the stacks that need it. */
+/* Adds symbols before the model sees the stacks that need them. */
 static int feed_names(struct pipeline *pipe, const struct log_record *record)
 {
-	struct names *names = &pipe->names;
+	struct pipeline_names *names = &pipe->names;
 
 	if (record->type != LOG_SYMBOL)
 		return 0;
@@ -261,7 +262,7 @@ static int feed_raw(struct pipeline *pipe, const struct log_record *record)
 	if (!pipe->writer)
 		return fail_raw(pipe, -EIO);
 	rc = rawlog_writer_put(pipe->writer, record, &pipe->raw_error);
-	/* A gotrace that dies loses no more than one generation of either file. */
+	/* If gotrace dies, each of the files loses at most one generation. */
 	if (rc == 0 && record->type == LOG_BOUNDARY)
 		rc = rawlog_writer_flush(pipe->writer, &pipe->raw_error);
 	return rc ? fail_raw(pipe, rc) : 0;
@@ -313,7 +314,7 @@ void pipeline_finish(struct pipeline *pipe)
 	}
 	if (!pipe->writer || pipe->raw_failed)
 		return;
-	/* A log without its last record stays marked as incomplete. */
+	/* A log without its last record stays marked incomplete. */
 	rc = pipe->ended ? rawlog_writer_finish(pipe->writer, &pipe->raw_error)
 			 : rawlog_writer_flush(pipe->writer, &pipe->raw_error);
 	if (rc)
@@ -380,7 +381,7 @@ const char *pipeline_function_name(struct pipeline *pipe, const struct goroutine
 		return strtab_get(pipe->strings, row->name, len);
 	if (row->startpc == 0 || !pipe->names.functab || make_symbol(pipe))
 		return "";
-	/* symbol takes return addresses: one behind the PC that is meant. */
+	/* symbol takes return addresses, which are the PC plus 1. */
 	pc = functab_start_pc(pipe->names.functab, row->startpc) + 1;
 	if (symbol_frames(pipe->names.symbol, &pc, 1, 0, SYMBOL_RUNTIME_FRAMES | SYMBOL_ENTRY, frames) < 1)
 		return "";

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * From the raw log to the trace: one object for live tracing and replay.
- * Records go to the raw log's file (if one is wanted) and to the model; the
- * model's generations are encoded and written, each whole. Symbols come from
- * the log alone.
+ * From the raw log to the trace: one object for live tracing and replay. Records go to the raw log's file (if
+ * requested) and to the model. The model's generations are encoded and written one at a time. Symbols come
+ * only from the log.
  */
 #ifndef GOTRACE_PIPELINE_H
 #define GOTRACE_PIPELINE_H
@@ -17,68 +16,72 @@
 #include "util/text.h"
 #include "wire/wire.h"
 
-/* Who keeps the trace in memory instead of a file. All are called by whoever feeds the pipeline. */
+/* Keeps the trace in memory instead of a file. All functions are called by the thread that feeds the
+ * pipeline. */
 struct pipeline_keep {
 	struct byte_sink out;     /* takes the bytes */
-	int (*header)(void *ctx); /* all before is the file's header */
-	int (*generation)(void *ctx,
-			  const struct generation *gen); /* all since then, or since the last, is this one */
-	generation_watch watch;                          /* model.h; may be NULL */
-	size_t generation_ops;                           /* model.h */
+	int (*header)(void *ctx); /* all bytes before this call are the file's header */
+	int (*generation)(void *ctx, const struct generation *gen); /* all bytes since then, or since the last
+								     * call, are this generation */
+	generation_watch watch;                                     /* model.h; may be NULL */
+	size_t generation_ops;                                      /* model.h */
 	void *ctx;
 };
 
 struct pipeline_options {
 	const struct pipeline_keep *keep; /* copied; NULL = the trace goes into a file */
 	struct output *trace; /* not owned; may be opened later than the pipeline, before the first record */
-	struct output *raw;   /* not owned; NULL = no raw log is kept */
+	struct output *raw;   /* not owned; NULL = no raw log is written */
 	enum wire_format format; /* WIRE_NONE: the format of the target's own release */
+	uint64_t off_cpu_ns;     /* model.h */
 	bool runtime_frames;     /* keep the runtime's frames in stacks */
 };
 
 struct pipeline;
 
-struct pipeline *pipeline_new(const struct pipeline_options *options); /* NULL when out of memory */
+struct pipeline *pipeline_new(const struct pipeline_options *options); /* NULL if out of memory */
 void pipeline_free(struct pipeline *pipe);
 
 /*
- * A log_sink: ctx is a struct pipeline. When the trace or the raw log cannot
- * be written, this is returned once; later records still go to the other.
+ * A log_sink: ctx is a struct pipeline. If the trace or the raw log cannot be written, the error is returned
+ * once; later records still go to the other file.
  */
 int pipeline_put(void *ctx, const struct log_record *record);
 /*
- * Gives the function table: names are needed before its place in the log, from
- * the first generation on. Not copied: its bytes must outlive the pipeline. -EBADMSG if it is no good.
+ * Provides the function table in advance: the first generation needs names before the table's place in the
+ * log. The bytes are not copied and must outlive the pipeline. Returns 0, or -EBADMSG if the table is
+ * invalid.
  */
 int pipeline_functab(struct pipeline *pipe, const struct log_record *record);
 bool pipeline_has_functab(const struct pipeline *pipe);
-/* That, or names of native code have come. */
+/* True if there is a function table, or names of native code. */
 bool pipeline_has_names(const struct pipeline *pipe);
-/* Closes the last generation, completes the raw log. Failures are told by the two functions below. */
+/* Closes the last generation, and completes the raw log. The two functions below report errors. */
 void pipeline_finish(struct pipeline *pipe);
 
-/* What failed; "" if nothing did. After a failure the file was cut back to its last whole generation. */
+/* The errors; "" if there were none. After an error the file has been truncated to its last complete
+ * generation. */
 const struct error *pipeline_trace_error(const struct pipeline *pipe);
 const struct error *pipeline_raw_error(const struct pipeline *pipe);
 
-/* May be asked for from another thread than the one that calls pipeline_put. */
+/* May be called by another thread than the one that calls pipeline_put(). */
 struct progress {
-	uint64_t written;  /* bytes of trace that stand */
-	uint64_t expected; /* bytes if it ended now */
+	uint64_t written;  /* committed bytes of trace */
+	uint64_t expected; /* total bytes if the trace ended now */
 };
 struct progress pipeline_progress(struct pipeline *pipe);
 
-/* Bytes of trace in the end, if it ended now: what is written, and a guess for what the model holds. */
+/* Size of the trace if it ended now: what is written, plus an estimate for what the model holds. */
 uint64_t pipeline_expected_bytes(const struct pipeline *pipe);
-uint64_t pipeline_trace_bytes(const struct pipeline *pipe); /* that stand */
+uint64_t pipeline_trace_bytes(const struct pipeline *pipe); /* committed bytes */
 uint64_t pipeline_raw_bytes(const struct pipeline *pipe);
 enum wire_format pipeline_format(const struct pipeline *pipe); /* WIRE_NONE before LOG_TARGET */
 struct model *pipeline_model(const struct pipeline *pipe);
-/* The log's last record; NULL if it did not come. */
+/* The log's last record; NULL if it has not arrived. */
 const struct log_end *pipeline_end(const struct pipeline *pipe);
-/* For people: the function that the goroutines of this row run, or what the threads of it are called. */
+/* For messages: the function that the goroutines of this row run, or the name of its threads. */
 struct text pipeline_function(struct pipeline *pipe, const struct goroutine_stats *row, unsigned width);
-/* The same in full, for programs; valid until the next call. */
+/* The same in full. Valid until the next call. */
 const char *pipeline_function_name(struct pipeline *pipe, const struct goroutine_stats *row, size_t *len);
 
 #endif

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Whether a record's payload is as long as its type and the counts in it say. */
+/*
+ * Checks that a record's payload has the size that its type and counts require, and that its times are
+ * plausible: sums that the model computes from them must fit into 63 bits.
+ */
 #include "rawlog/rawlog.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* All of these are stored in files: a change of size is a change of version. */
+/* All of these are stored in files. If a size changes, the version must change. */
 _Static_assert(sizeof(struct raw_record) == 64, "stored");
 _Static_assert(sizeof(struct raw_stack) == 16, "stored");
 _Static_assert(sizeof(struct raw_text) == 72, "stored");
@@ -15,6 +18,9 @@ _Static_assert(sizeof(struct log_mapping) == 32, "stored");
 _Static_assert(sizeof(struct log_snapshot) == 32, "stored");
 _Static_assert(sizeof(struct log_heap) == 16, "stored");
 _Static_assert(sizeof(struct log_g) == 56, "stored");
+_Static_assert(sizeof(struct log_g_details) == 48, "stored");
+_Static_assert(sizeof(struct log_labels) == 8, "stored");
+_Static_assert(sizeof(struct log_label) == 4, "stored");
 _Static_assert(sizeof(struct log_p) == 32, "stored");
 _Static_assert(sizeof(struct log_m) == 48, "stored");
 _Static_assert(sizeof(struct log_area) == 24, "stored");
@@ -27,6 +33,22 @@ _Static_assert(sizeof(struct log_symbol) == 16, "stored");
 _Static_assert(sizeof(struct log_symbol_frame) == 8, "stored");
 _Static_assert(sizeof(struct log_file) == 16, "stored");
 _Static_assert(sizeof(struct log_function) == 8, "stored");
+_Static_assert(sizeof(struct log_thread_times) == 16, "stored");
+_Static_assert(sizeof(struct log_thread_time) == 24, "stored");
+_Static_assert(sizeof(struct log_quota) == 56, "stored");
+
+#define LATEST_NS  ((uint64_t)1 << 60) /* since boot: 36 years */
+#define LATEST_SEC ((uint64_t)1 << 36) /* since 1970 */
+
+static bool is_time(uint64_t ns)
+{
+	return ns < LATEST_NS;
+}
+
+static bool is_clock(const struct log_clock *clock)
+{
+	return is_time(clock->mono_ns) && clock->wall_sec < LATEST_SEC && clock->wall_nsec < 1000000000;
+}
 
 static bool is_text(const char *text, size_t size)
 {
@@ -37,7 +59,8 @@ static bool check_target(const struct log_record *record)
 {
 	const struct log_target *target = record->data;
 
-	return record->size >= sizeof(*target) && is_text(target->go_version, sizeof(target->go_version)) &&
+	return record->size >= sizeof(*target) && is_clock(&target->clock) &&
+	       is_text(target->go_version, sizeof(target->go_version)) &&
 	       is_text(target->comm, sizeof(target->comm)) && is_text(target->exe, sizeof(target->exe));
 }
 
@@ -63,6 +86,31 @@ static bool check_mapping(const struct log_record *record)
 	return record->size >= sizeof(*mapping) && record->size - sizeof(*mapping) == mapping->len;
 }
 
+static bool check_records(const struct log_record *record)
+{
+	const struct raw_record *records = record->data;
+	size_t n = record->size / sizeof(*records), i = 0;
+
+	while (i < n && is_time(records[i].time))
+		i++;
+	return i == n && record->size % sizeof(*records) == 0;
+}
+
+static bool check_snapshot(const struct log_record *record)
+{
+	const struct log_snapshot *snapshot = record->data;
+
+	return record->size >= sizeof(*snapshot) && is_time(snapshot->time_before) &&
+	       is_time(snapshot->time_after);
+}
+
+static bool check_end(const struct log_record *record)
+{
+	const struct log_end *end = record->data;
+
+	return record->size >= sizeof(*end) && is_clock(&end->clock);
+}
+
 static bool check_stack(const struct log_record *record)
 {
 	const struct raw_stack *stack = record->data;
@@ -77,7 +125,8 @@ static bool check_boundary(const struct log_record *record)
 {
 	const struct log_boundary *boundary = record->data;
 
-	return record->size >= sizeof(*boundary) &&
+	return record->size >= sizeof(*boundary) && is_time(boundary->time_before) &&
+	       is_time(boundary->time_after) && is_clock(&boundary->clock) &&
 	       record->size - sizeof(*boundary) == (uint64_t)boundary->nm * sizeof(struct log_m);
 }
 
@@ -85,15 +134,16 @@ static bool check_note(const struct log_record *record)
 {
 	const struct log_note *note = record->data;
 
-	return record->size >= sizeof(*note) && record->size - sizeof(*note) == note->len;
+	return record->size >= sizeof(*note) && is_time(note->time) &&
+	       record->size - sizeof(*note) == note->len;
 }
 
 static bool check_text(const struct log_record *record)
 {
 	const struct raw_text *text = record->data;
 
-	return record->size >= sizeof(*text) && text->len <= TEXT_MAX && text->len2 <= TEXT_MAX &&
-	       !text->away && !text->away2 &&
+	return record->size >= sizeof(*text) && is_time(text->record.time) && text->len <= TEXT_MAX &&
+	       text->len2 <= TEXT_MAX && !text->away && !text->away2 &&
 	       record->size - sizeof(*text) == (uint32_t)text->len + text->len2;
 }
 
@@ -110,7 +160,7 @@ static bool check_threads(const struct log_record *record)
 	return true;
 }
 
-/* The frames with their texts fill the record. */
+/* The frames with their texts must fill the record. */
 static bool check_symbol(const struct log_record *record)
 {
 	const struct log_symbol *symbol = record->data;
@@ -146,6 +196,55 @@ static bool check_function(const struct log_record *record)
 	return record->size >= sizeof(*function) && record->size - sizeof(*function) == function->len;
 }
 
+static bool check_thread_times(const struct log_record *record)
+{
+	const struct log_thread_times *times = record->data;
+
+	return record->size >= sizeof(*times) && is_time(times->time) &&
+	       record->size - sizeof(*times) == (uint64_t)times->n * sizeof(struct log_thread_time);
+}
+
+static bool check_quota(const struct log_record *record)
+{
+	const struct log_quota *quota = record->data;
+
+	return record->size >= sizeof(*quota) && is_time(quota->time) &&
+	       record->size - sizeof(*quota) == quota->len;
+}
+
+static bool check_g_details(const struct log_record *record)
+{
+	const struct log_g_details *details = record->data;
+	size_t n = record->size / sizeof(*details), i = 0;
+
+	while (i < n && is_time(details[i].waitsince))
+		i++;
+	return i == n && record->size % sizeof(*details) == 0;
+}
+
+/* The labels with their texts fill the record. */
+static bool check_labels(const struct log_record *record)
+{
+	const struct log_labels *labels = record->data;
+	size_t at = sizeof(*labels);
+
+	if (record->size < at || labels->n > LABELS_MAX)
+		return false;
+	for (unsigned i = 0; i < labels->n; i++) {
+		struct log_label label;
+
+		if (record->size - at < sizeof(label))
+			return false;
+		memcpy(&label, (const char *)record->data + at, sizeof(label));
+		at += sizeof(label);
+		if (label.key_len > LABEL_TEXT_MAX || label.value_len > LABEL_TEXT_MAX ||
+		    record->size - at < (size_t)label.key_len + label.value_len)
+			return false;
+		at += (size_t)label.key_len + label.value_len;
+	}
+	return at == record->size;
+}
+
 static bool is_legal(const struct log_record *record)
 {
 	switch ((enum log_type)record->type) {
@@ -158,17 +257,21 @@ static bool is_legal(const struct log_record *record)
 	case LOG_MAPPING:
 		return check_mapping(record);
 	case LOG_RECORDS:
-		return record->size % sizeof(struct raw_record) == 0;
+		return check_records(record);
 	case LOG_STACK:
 		return check_stack(record);
 	case LOG_SNAPSHOT:
-		return record->size >= sizeof(struct log_snapshot);
+		return check_snapshot(record);
 	case LOG_HEAP:
 		return record->size >= sizeof(struct log_heap);
 	case LOG_HEAP_LIVE:
 		return record->size >= sizeof(struct log_heap_live);
 	case LOG_GS:
 		return record->size % sizeof(struct log_g) == 0;
+	case LOG_G_DETAILS:
+		return check_g_details(record);
+	case LOG_LABELS:
+		return check_labels(record);
 	case LOG_PS:
 		return record->size % sizeof(struct log_p) == 0;
 	case LOG_MS:
@@ -185,6 +288,10 @@ static bool is_legal(const struct log_record *record)
 		return check_file(record);
 	case LOG_FUNCTION:
 		return check_function(record);
+	case LOG_THREAD_TIMES:
+		return check_thread_times(record);
+	case LOG_QUOTA:
+		return check_quota(record);
 	case LOG_SNAPSHOT_END:
 		return true;
 	case LOG_BOUNDARY:
@@ -192,11 +299,11 @@ static bool is_legal(const struct log_record *record)
 	case LOG_LOSS:
 		return record->size >= sizeof(struct log_loss);
 	case LOG_END:
-		return record->size >= sizeof(struct log_end);
+		return check_end(record);
 	case LOG_NOTE:
 		return check_note(record);
 	}
-	return true; /* of a later gotrace: skipped, not judged */
+	return true; /* from a later gotrace: skipped without a check */
 }
 
 int rawlog_check_record(const struct log_record *record, struct error *err)

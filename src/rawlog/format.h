@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The bytes of a raw log file, little-endian:
+ * File format of the raw log, little-endian:
  *
  *   file header, blocks ..., end block
  *
- * A block is a header and a payload of whole records. A record is its type,
- * its size, and its bytes padded to a multiple of 8. The payload of a big
- * block (a function table) is one zlib stream. The end block has no payload;
- * it stands last in every log that was finished, also where the file header
- * could not be rewritten (a pipe).
+ * A block is a header followed by a payload of complete records. A record is its type, its size, and its
+ * bytes padded to a multiple of 8. The payload of a big block (a function table) is one zlib stream. The end
+ * block has no payload. It is the last block of every complete log, also if the file header could not be
+ * rewritten (a pipe).
  */
 #ifndef GOTRACE_RAWLOG_FORMAT_H
 #define GOTRACE_RAWLOG_FORMAT_H
@@ -28,7 +27,7 @@ struct file_header {
 	uint32_t version;
 	uint32_t flags; /* enum file_flags */
 	uint32_t reserved;
-	uint32_t crc; /* of the bytes before */
+	uint32_t crc; /* of the preceding bytes */
 };
 
 #define BLOCK_MAGIC 0x6b6c4247u /* "GBlk" */
@@ -42,12 +41,12 @@ struct block_header {
 	uint32_t magic;
 	uint32_t flags;  /* enum block_flags */
 	uint32_t stored; /* bytes of payload in the file */
-	uint32_t size;   /* bytes of payload once it is inflated; = stored if not compressed */
+	uint32_t size;   /* bytes of payload after decompression; = stored if not compressed */
 	uint32_t records;
 	uint32_t payload_crc; /* of the stored bytes */
 	uint64_t sequence;    /* 0, 1, 2, ... */
 	uint32_t reserved;
-	uint32_t crc; /* of the bytes before */
+	uint32_t crc; /* of the preceding bytes */
 };
 
 struct record_header {
@@ -55,15 +54,20 @@ struct record_header {
 	uint32_t size; /* without padding */
 };
 
-/* Where a writer closes a block that was not flushed. */
+/* A block of this size is written even if it was not flushed. */
 #define BLOCK_FILL (256u << 10)
-/* Ceilings on a payload: what is larger is not written, and not believed. */
+/* Limits on a payload: larger ones are neither written nor accepted. */
 #define MAX_BLOCK      (64u << 20)
-#define MAX_COMPRESSED (1u << 30)
-#define RECORD_ALIGN   8u
+#define MAX_COMPRESSED (256u << 20)
+/*
+ * Function tables compress to a third or a fifth. The limit keeps a reader's memory in proportion to the
+ * file.
+ */
+#define MAX_RATIO    64u
+#define RECORD_ALIGN 8u
 
-/* Bytes that a record takes in a block; size is at most MAX_COMPRESSED. */
-static inline size_t record_room(uint32_t size)
+/* Size of a record in a block; size is at most MAX_COMPRESSED. */
+static inline size_t record_space(uint32_t size)
 {
 	return sizeof(struct record_header) +
 	       (((size_t)size + RECORD_ALIGN - 1) & ~(size_t)(RECORD_ALIGN - 1));

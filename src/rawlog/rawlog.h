@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The raw log: all that was seen of a target, as a stream of typed records.
- * Live, the stream goes from capture straight to the model; with --raw it is
- * also written to a file, from which `gotrace replay` feeds the same model.
- * Nothing behind the log looks at the live process.
+ * The raw log: all observations of a target, as a stream of typed records. In a live trace the stream goes
+ * directly from capture to the model. With --raw it is also written to a file, from which `gotrace replay`
+ * feeds the same model. Consumers of the log never access the live process.
  */
 #ifndef GOTRACE_RAWLOG_H
 #define GOTRACE_RAWLOG_H
@@ -15,15 +14,15 @@
 #include "bpf/record.h"
 #include "util/error.h"
 
-/* Types are stored in files: never renumber, only append. A reader skips types it does not know. */
+/* Types are stored in files: never renumber, only append. Readers skip unknown types. */
 enum log_type {
 	LOG_TARGET = 1,   /* struct log_target: always the first record */
 	LOG_REASON = 2,   /* struct log_reason + text */
 	LOG_FUNCTAB = 3,  /* struct log_functab + pclntab bytes + gofunc bytes; at most one, may come late */
 	LOG_MAPPING = 4,  /* struct log_mapping + path */
-	LOG_RECORDS = 5,  /* struct raw_record[], causes before effects; markers included */
+	LOG_RECORDS = 5,  /* struct raw_record[], causes before effects; includes markers */
 	LOG_STACK = 6,    /* struct raw_stack with its pcs */
-	LOG_SNAPSHOT = 7, /* struct log_snapshot: opens a snapshot, after its second marker went by */
+	LOG_SNAPSHOT = 7, /* struct log_snapshot: opens a snapshot, after its second marker in the log */
 	LOG_GS = 8,       /* struct log_g[]: of the open snapshot; may come in several records */
 	LOG_PS = 9,       /* struct log_p[] */
 	LOG_MS = 10,      /* struct log_m[] */
@@ -31,40 +30,60 @@ enum log_type {
 	LOG_BOUNDARY = 12,     /* struct log_boundary + struct log_m[]: end of a generation */
 	LOG_LOSS = 13,         /* struct log_loss: since the previous LOG_LOSS; a snapshot follows */
 	LOG_END = 14,          /* struct log_end: the last record of a whole log */
-	LOG_NOTE = 15,         /* struct log_note + text: what the trace itself shall say here */
+	LOG_NOTE = 15,         /* struct log_note + text: a message for the trace at this time */
 	LOG_TEXT = 16,         /* one struct raw_text, in the ring's order between LOG_RECORDS */
 	LOG_HEAP = 17,         /* struct log_heap: of the open snapshot */
 	LOG_HEAP_LIVE = 18,    /* struct log_heap_live */
-	LOG_AREAS = 20,        /* struct log_area[]: of the open snapshot, if memory is looked at (--alloc) */
+	LOG_AREAS = 20,        /* struct log_area[]: of the open snapshot, if memory is traced (--alloc) */
 	LOG_THREADS = 21,      /* struct log_thread[]: of the open snapshot, instead of LOG_GS, _PS and _MS */
-	LOG_SYMBOL =
-		22, /* struct log_symbol: what an address of native code is, before the first stack with it */
-	LOG_FILE = 23,     /* struct log_file + text: before the first record with its key */
-	LOG_FUNCTION = 24, /* struct log_function + name: before the first record with its number */
+	/* struct log_symbol: names of an address of native code, before the first stack that contains it */
+	LOG_SYMBOL = 22,
+	LOG_FILE = 23,         /* struct log_file + text: before the first record with its key */
+	LOG_FUNCTION = 24,     /* struct log_function + name: before the first record with its number */
+	LOG_THREAD_TIMES = 25, /* struct log_thread_times + struct log_thread_time[]: of a Go program */
+	LOG_QUOTA = 26,        /* struct log_quota + path of the cgroup: of a Go program */
+	LOG_G_DETAILS =
+		27,      /* struct log_g_details[]: as many as LOG_GS has, in the same order, if asked for */
+	LOG_LABELS = 28, /* struct log_labels and texts: before the LOG_G_DETAILS with its number */
 };
 
-#define LOG_LAST LOG_FUNCTION
+#define LOG_LAST LOG_LABELS
 
 struct log_record {
 	uint32_t type;    /* enum log_type */
 	uint32_t size;    /* bytes at data */
-	const void *data; /* 8-byte aligned; owned by whoever hands the record over, valid during the call */
+	const void *data; /* 8-byte aligned; owned by the caller, valid during the call */
 };
 
-/* Takes one record; returns 0 or a negative errno, which ends the stream. */
+/* Accepts one record. Returns 0, or a negative errno, which ends the stream. */
 typedef int (*log_sink)(void *ctx, const struct log_record *record);
+
+/* Whether a process was forked that is traced from then on. */
+static inline bool log_is_followed_fork(const struct raw_record *rec)
+{
+	return rec->site == SITE_FORK && rec->arg != rec->goid && rec->status == FORK_FOLLOWED;
+}
+
+/* Destination of a live log, which another process or thread consumes. */
+struct log_outlet {
+	log_sink put;             /* never waits */
+	void (*flush)(void *ctx); /* wakes the consumer for the records put so far */
+	/* Unread records as a fraction of the limit; may exceed 1. */
+	double (*fill)(void *ctx);
+	void *ctx;
+};
 
 enum log_target_flags {
 	LOG_TARGET_GO = 1,
 	LOG_TARGET_CGO = 2,
 	LOG_TARGET_PIE = 4,
 	LOG_TARGET_STRIPPED = 8, /* no .symtab */
-	LOG_TARGET_SPAWNED = 16, /* started by gotrace: seen from its first goroutine */
-	LOG_TARGET_THREADS = 32, /* seen as threads on CPUs: SITE_SWITCH and so on; Go or not */
-	LOG_TARGET_ARM64 = 64,   /* the program is for arm64: numbers of system calls are; else for amd64 */
+	LOG_TARGET_SPAWNED = 16, /* started by gotrace: observed from its first goroutine on */
+	LOG_TARGET_THREADS = 32, /* traced as threads on CPUs: SITE_SWITCH and so on; Go or not */
+	LOG_TARGET_ARM64 = 64,   /* an arm64 program, which determines system call numbers; else amd64 */
 };
 
-/* The flag of what this gotrace traces: programs for the processor that it was built for. */
+/* The flag for programs that this build of gotrace can trace: those of its own architecture. */
 #if defined(__aarch64__)
 #define LOG_TARGET_OWN LOG_TARGET_ARM64
 #else
@@ -86,7 +105,7 @@ struct log_target {
 	struct log_clock clock; /* when capture began */
 	char go_version[32];    /* "go1.26.8", NUL-terminated */
 	char comm[16];
-	char exe[256]; /* for people; may be cut */
+	char exe[256]; /* for users; may be truncated */
 };
 
 enum log_reason_table {
@@ -94,7 +113,7 @@ enum log_reason_table {
 	REASON_WAIT = 2,  /* index = g.waitreason */
 	REASON_STW = 3,   /* index = raw_record.arg of SITE_STW_BEGIN */
 	REASON_STOP = 4,  /* 0 unspecified, 1 runtime.Gosched, 2 preempted */
-	REASON_PARK = 5,  /* index = g.waitreason: the block reason that goes with it */
+	REASON_PARK = 5,  /* index = g.waitreason: the corresponding block reason */
 };
 
 struct log_reason {
@@ -103,7 +122,7 @@ struct log_reason {
 	uint32_t len; /* bytes of text that follow, no NUL */
 };
 
-/* Addresses are those of the live process (after relocation), in the table up to Go 1.17 too. */
+/* Addresses are those of the live process (after relocation), also in the table up to Go 1.17. */
 struct log_functab {
 	uint64_t text; /* moduledata.text */
 	uint64_t etext;
@@ -121,15 +140,14 @@ struct log_mapping {
 };
 
 /*
- * A snapshot lies between two markers in the ring. It is not atomic: the
- * model takes a goroutine's first state from its first hit between the
- * markers if there is one, else from the snapshot.
+ * A snapshot is taken between two markers in the ring. It is not atomic: the model takes a goroutine's
+ * initial state from its first record between the markers, or else from the snapshot.
  */
 struct log_snapshot {
 	uint32_t marker_before, marker_after; /* raw_record.arg of the SITE_MARKERs */
-	uint64_t time_before, time_after;     /* ns, CLOCK_MONOTONIC, of the reading */
+	uint64_t time_before, time_after;     /* ns, CLOCK_MONOTONIC: when reading began and ended */
 	uint32_t gomaxprocs;
-	uint32_t reserved;
+	uint32_t left_out; /* goroutine structs that were not read, because a limit was set */
 };
 
 enum log_gc {
@@ -143,12 +161,13 @@ struct log_heap {
 	uint32_t reserved;
 };
 
-enum log_assist { /* 0: not known */
-		  LOG_ASSIST_NONE = 1,
-		  LOG_ASSIST_OPEN = 2,
+/* 0: unknown. */
+enum log_assist {
+	LOG_ASSIST_NONE = 1,
+	LOG_ASSIST_OPEN = 2,
 };
 
-/* The size of the heap, read where its growing is not probed. */
+/* The size of the heap, read directly because its growth is not probed. */
 struct log_heap_live {
 	uint64_t time; /* ns */
 	uint64_t bytes;
@@ -159,12 +178,59 @@ struct log_g {
 	uint64_t goid;
 	uint64_t m; /* g.m, 0 if none */
 	uint64_t startpc;
-	uint64_t stack;     /* hash of a LOG_STACK before, 0 = not known */
+	uint64_t stack;     /* hash of an earlier LOG_STACK, 0 = unknown */
 	uint32_t status;    /* without the scan bit */
 	uint32_t tid;       /* procid of g.m, 0 if none */
 	uint8_t waitreason; /* index in REASON_WAIT */
 	uint8_t assist;     /* enum log_assist: g.inMarkAssist */
 	uint8_t reserved[6];
+};
+
+enum log_g_details_flags {
+	LOG_G_SEQ = 1,         /* seq is known */
+	LOG_G_LABELS_LOST = 2, /* it has labels that could not be read */
+};
+
+/* What the trace itself does not need of a goroutine. */
+struct log_g_details {
+	uint64_t goid;
+	uint64_t gopc;   /* the return address in the function that created it */
+	uint64_t parent; /* goid of its creator; 0 = not known (up to Go 1.20) */
+	/*
+	 * g.waitsince: CLOCK_MONOTONIC in ns, 0 = not known. The garbage collector sets it when it first sees
+	 * the goroutine wait, to the end of the cycle before (Go 1.26 runtime/mgcmark.go, work.tstart).
+	 */
+	uint64_t waitsince;
+	uint64_t sp;     /* where it stopped */
+	uint32_t labels; /* of a LOG_LABELS before, 0 = none */
+	uint8_t seq;     /* g.trackingSeq: counts how often it stopped running, modulo 256 */
+	uint8_t flags;   /* enum log_g_details_flags */
+	uint8_t reserved[2];
+};
+
+enum {
+	LABELS_MAX = 64,          /* labels of a set */
+	LABEL_TEXT_MAX = 128,     /* bytes of a key, or of a value */
+	LABEL_SETS_MAX = 1 << 18, /* of a snapshot */
+};
+
+enum log_labels_flags {
+	LOG_LABELS_CUT = 1, /* labels, or parts of their texts, were left out */
+};
+
+/*
+ * A set of pprof labels. Followed by n times struct log_label with its texts, by key. Numbers begin with 1
+ * in each snapshot.
+ */
+struct log_labels {
+	uint32_t number;
+	uint16_t n;
+	uint16_t flags; /* enum log_labels_flags */
+};
+
+/* Followed by key and value, no NULs; the next label follows at once. */
+struct log_label {
+	uint16_t key_len, value_len;
 };
 
 struct log_p {
@@ -187,18 +253,18 @@ struct log_m {
 	uint32_t p_status; /* of p, or of oldp if p is 0 */
 };
 
-/* A thread of a target that is seen as threads. */
+/* A thread of a target that is traced as threads. */
 struct log_thread {
 	uint32_t tid;
-	int32_t cpu;        /* where it runs or ran last */
-	uint64_t start_ns;  /* when it was born (CLOCK_BOOTTIME): tids recur */
+	int32_t cpu;        /* where it runs or last ran */
+	uint64_t start_ns;  /* time of its creation (CLOCK_BOOTTIME): tids are reused */
 	uint64_t arg, arg2; /* as in SITE_SWITCH, if it waits or is in a system call */
-	uint64_t stack;     /* hash of a LOG_STACK before, 0 = not known */
+	uint64_t stack;     /* hash of an earlier LOG_STACK, 0 = unknown */
 	uint8_t status;     /* enum log_thread_status */
 	uint8_t left;       /* enum left, if it waits */
 	uint8_t reserved[2];
-	uint32_t tgid; /* its process; 0 in logs of one process from before there were several */
-	char comm[16]; /* ended by NUL */
+	uint32_t tgid; /* its process; 0 in old logs of a single process */
+	char comm[16]; /* NUL-terminated */
 };
 
 enum log_thread_status {
@@ -207,26 +273,25 @@ enum log_thread_status {
 	LOG_THREAD_WAITING = 3,
 };
 
-/* What is known of an address by its function's name, for the model. */
+/* What the model derives from the name of a function. */
 enum log_symbol_hint {
 	HINT_NONE = 0,
-	HINT_START = 1, /* libc's own start code: the function above it in the stack is the thread's */
-	HINT_MUTEX = 2, /* pthread_mutex_lock and its kind: whoever blocks in it waits for a mutex */
+	HINT_START = 1, /* libc's start code: the function above it in the stack is the thread's */
+	HINT_MUTEX = 2, /* pthread_mutex_lock and similar: a thread that blocks in it waits for a mutex */
 	HINT_COND = 3,  /* pthread_cond_wait */
 	HINT_RWLOCK = 4,
 	HINT_JOIN = 5, /* pthread_join */
 	HINT_SEM = 6,
 	HINT_BARRIER = 7,
-	HINT_SLEEP = 8, /* nanosleep and its kind */
+	HINT_SLEEP = 8, /* nanosleep and similar */
 };
 
-#define SYMBOL_DEPTH 32 /* frames of one address at most: inlined callers */
+#define SYMBOL_DEPTH 32 /* frames of one address: inlined callers, and the function itself */
 
 /*
- * One address of native code as it is in stacks (a return address). Followed
- * by nframes times struct log_symbol_frame with its texts, innermost inlined
- * function first; 0 frames: nothing is known. What comes again replaces what
- * was there: another library has been mapped at that place.
+ * An address of native code as it appears in stacks (a return address). Followed by nframes times struct
+ * log_symbol_frame with its texts, innermost inlined function first; nframes = 0: no name. A later record for
+ * an address replaces the earlier one: another library has been mapped there.
  */
 struct log_symbol {
 	uint64_t pc;
@@ -235,15 +300,17 @@ struct log_symbol {
 	uint8_t reserved[5];
 };
 
-/* Followed by the function's name and the file's path, no NULs; the next frame follows at once. */
+/*
+ * Followed by the function's name and the file's path without NULs. The next frame follows without padding.
+ */
 struct log_symbol_frame {
-	uint32_t line; /* 0 = not known */
+	uint32_t line; /* 0 = unknown */
 	uint16_t function_len;
-	uint16_t file_len; /* 0 = not known */
+	uint16_t file_len; /* 0 = unknown */
 };
 
 struct log_file {
-	uint64_t key; /* as raw_record.arg2 of SITE_SWITCH and SITE_CALL */
+	uint64_t key; /* as raw_record.arg2 of SITE_SWITCH and SITE_SYSCALL */
 	uint32_t len; /* bytes of text that follow, no NUL: a path, "10.0.0.1:5432", "pipe" */
 	uint32_t reserved;
 };
@@ -260,21 +327,47 @@ struct log_function {
 };
 
 enum log_area_kind {
-	AREA_SPAN = 1,  /* of the heap's pages */
+	AREA_SPAN = 1,  /* of the heap */
 	AREA_STACK = 2, /* of a goroutine */
 };
 
-struct log_area { /* a piece of the program's memory that is in use */
+struct log_area { /* a part of the program's memory that is in use */
 	uint64_t address;
 	uint64_t bytes;
 	uint32_t kind;  /* enum log_area_kind */
-	uint32_t class; /* AREA_SPAN: span class << 1 of one with objects, 1 of another */
+	uint32_t class; /* AREA_SPAN: size class << 1 if it holds objects, else 1 */
 };
 
-/* The ring was drained after the Ms had been read, so every record before time_before is in the log by now.
+/* Of all threads that there are, as many as are read. */
+struct log_thread_times {
+	uint64_t time; /* ns */
+	uint32_t n;    /* struct log_thread_time that follow */
+	uint32_t reserved;
+};
+
+/* /proc/PID/task/TID/schedstat: since the thread was made. */
+struct log_thread_time {
+	uint32_t tid;
+	uint32_t reserved;
+	uint64_t cpu_ns, wait_ns; /* had a CPU; waited for one */
+};
+
+/* The cgroup that limits the process's CPU time, and what came of it so far. */
+struct log_quota {
+	uint64_t time;                /* ns */
+	uint64_t quota_us, period_us; /* CPU time that it may use in each period */
+	uint64_t periods, throttled_periods;
+	uint64_t throttled_ns; /* of all its CPUs */
+	uint32_t version;      /* of cgroups: 1 or 2 */
+	uint32_t len;          /* bytes of path that follow, no NUL */
+};
+
+/*
+ * The ring was drained after the Ms were read, so every record before time_before precedes this one in the
+ * log.
  */
 struct log_boundary {
-	uint64_t time_before, time_after; /* ns, of the reading of the Ms */
+	uint64_t time_before, time_after; /* ns: when reading the Ms began and ended */
 	struct log_clock clock;
 	uint32_t nm; /* struct log_m that follow */
 	uint32_t reserved;
@@ -287,20 +380,24 @@ struct log_note {
 };
 
 enum log_note_flags {
-	LOG_NOTE_GAP = 1,       /* nothing is seen from here on */
-	LOG_NOTE_SEEN = 2,      /* up to here; a snapshot follows */
-	LOG_NOTE_NO_HEAP = 8,   /* from here to the next note no sweeps are seen */
-	LOG_NOTE_NO_CALLS = 32, /* from here to the next note no system calls of threads are seen */
-	LOG_NOTE_RENEW =
-		16, /* nothing for the trace: right behind it the kernel forgets which stacks were sent */
-	LOG_NOTE_SPANS = 4, /* from here to the next note only starts of goroutines are seen (SITE_SPAN) */
+	LOG_NOTE_GAP = 1,       /* nothing is recorded from here on */
+	LOG_NOTE_SEEN = 2,      /* end of such a gap; a snapshot follows */
+	LOG_NOTE_NO_HEAP = 8,   /* until the next note, no sweeps are observed */
+	LOG_NOTE_NO_CALLS = 32, /* until the next note, no system calls of threads are observed */
+	/* Not for the trace: directly after this note, the kernel forgets which stacks it has sent. */
+	LOG_NOTE_RENEW = 16,
+	LOG_NOTE_SPANS = 4, /* until the next note, only starts of goroutines are observed (SITE_RESUME) */
 };
 
 struct log_loss {
-	uint64_t ring_full;  /* records for which the ring had no room */
-	uint64_t stack_full; /* stacks for which ring or dictionary had no room */
-	uint64_t unreadable; /* hits whose g, m or p could not be read */
-	uint64_t missed;     /* hits that the kernel skipped (program recursion) */
+	/*
+	 * Records that did not fit into the ring. With a lease (bpf/lease.bpf.h), a full ring causes a gap
+	 * instead.
+	 */
+	uint64_t ring_full;
+	uint64_t stack_full; /* stacks that did not fit into the ring or the dictionary */
+	uint64_t unreadable; /* probe hits whose g, m or p could not be read */
+	uint64_t missed;     /* probe hits that the kernel skipped (recursion of the program) */
 };
 
 enum log_end_reason {
@@ -313,11 +410,12 @@ enum log_end_reason {
 
 struct log_end {
 	uint32_t reason;       /* enum log_end_reason */
-	uint32_t lost_samples; /* CPU samples that could not be taken: 0 in logs from before there were any */
+	uint32_t lost_samples; /* CPU samples that could not be taken; 0 in logs from before CPU samples
+				  existed */
 	struct log_clock clock;
-	struct log_loss total; /* over the whole run */
-	uint64_t hits;         /* records seen, but for CPU samples */
-	uint64_t probe_hit_ns; /* calibrated cost of one hit in the target, ns; 0 = not measured */
+	struct log_loss total; /* over the whole trace */
+	uint64_t hits;         /* records seen, without CPU samples */
+	uint64_t probe_hit_ns; /* calibrated cost of a probe hit in the target, ns; 0 = not measured */
 };
 
 /* --- the file --- */
@@ -326,33 +424,34 @@ struct rawlog_writer;
 struct rawlog_reader;
 
 /*
- * Begins a log on fd (which the caller keeps and closes). Records are gathered
- * in blocks, each with its own checksum; the header says "incomplete" until
- * rawlog_writer_finish. Large LOG_FUNCTAB payloads are compressed.
+ * Starts a log on fd, which the caller keeps and closes. Records are collected in blocks, each with its own
+ * checksum. The header says "incomplete" until rawlog_writer_finish. Large LOG_FUNCTAB payloads are
+ * compressed.
  */
 struct rawlog_writer *rawlog_writer_new(int fd, struct error *err);
 int rawlog_writer_put(struct rawlog_writer *writer, const struct log_record *record, struct error *err);
-/* Writes out what is gathered, so that it survives a kill. */
+/* Writes the records collected so far, so that they survive a kill. */
 int rawlog_writer_flush(struct rawlog_writer *writer, struct error *err);
-/* Flushes, and marks the log complete. */
+/* Flushes, and marks the log as complete. */
 int rawlog_writer_finish(struct rawlog_writer *writer, struct error *err);
 uint64_t rawlog_writer_bytes(const struct rawlog_writer *writer);
 void rawlog_writer_free(struct rawlog_writer *writer);
 
-/* Opens a log from fd. Refuses what is no raw log or of another version. */
+/* Opens a log from fd. Refuses files that are not raw logs, and other versions. */
 struct rawlog_reader *rawlog_reader_new(int fd, struct error *err);
 /*
- * Reads the next record; it is valid until the next call. Returns 1, 0 at the
- * end, or a negative errno: -EBADMSG when a block is torn or its checksum is
- * wrong (err names the byte offset); all records before it were good. Every
- * record has been checked for the minimum size of its type.
+ * Reads the next record, which is valid until the next call. Returns 1, 0 at the end, or a negative errno:
+ * -EBADMSG if a block is truncated or its checksum is wrong (err contains the byte offset); all records
+ * before it were valid. Every record has been checked for the minimum size of its type.
  */
 int rawlog_reader_next(struct rawlog_reader *reader, struct log_record *record, struct error *err);
-/* True if the header says that the writer finished. */
+/* Whether the header says that the writer finished. */
 bool rawlog_reader_complete(const struct rawlog_reader *reader);
 void rawlog_reader_free(struct rawlog_reader *reader);
 
-/* 0 if the record's payload has a legal size for its type (counts inside agree), else -EBADMSG. */
+/*
+ * Checks that the payload's size is valid for the record's type and the counts in it. Returns 0 or -EBADMSG.
+ */
 int rawlog_check_record(const struct log_record *record, struct error *err);
 
 #endif

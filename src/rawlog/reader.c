@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Reads a block at a time and hands out pointers into it: no record is
- * copied. Memory is taken as bytes arrive, so that a length which lies costs
- * nothing.
+ * Reads one block at a time and returns pointers into it: no record is copied. Memory is allocated as bytes
+ * arrive, so a false length costs nothing.
  */
 #include "rawlog/rawlog.h"
 
 #include <errno.h>
+#include <libdeflate.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "rawlog/format.h"
 
-struct buffer {
+struct block_buffer {
 	uint8_t *data;
 	size_t capacity;
 };
@@ -22,20 +21,20 @@ struct buffer {
 struct rawlog_reader {
 	int fd;
 	bool header_complete, ended;
-	int failed;      /* negative errno that next returned: it stays so */
+	int failed;      /* sticky: the negative errno that was returned */
 	uint64_t offset; /* of the byte after the last one read */
 	uint64_t block_offset;
 	uint64_t sequence;      /* of the next block */
 	uint32_t records;       /* left in the block */
 	size_t at, size;        /* in payload */
-	const uint8_t *payload; /* the block in use: of stored or inflated */
-	struct buffer stored, inflated;
+	const uint8_t *payload; /* the current block's payload: points to stored or inflated */
+	struct block_buffer stored, inflated;
 };
 
 #define READ_STEP (1u << 20)
 
-/* Makes room for size bytes, keeping what is there. */
-static int reserve(struct buffer *buffer, size_t size)
+/* Reserves size bytes and keeps the contents. */
+static int reserve(struct block_buffer *buffer, size_t size)
 {
 	uint8_t *data;
 
@@ -49,7 +48,7 @@ static int reserve(struct buffer *buffer, size_t size)
 	return 0;
 }
 
-/* Returns the bytes read, fewer than size only at the end of the file, or a negative errno. */
+/* Returns the number of bytes read, less than size only at the end of the file, or a negative errno. */
 static ssize_t read_full(struct rawlog_reader *reader, void *data, size_t size)
 {
 	size_t done = 0;
@@ -83,12 +82,14 @@ static int bad_block(const struct rawlog_reader *reader, const char *what, struc
 
 static int check_file_header(const struct file_header *header, ssize_t n, struct error *err)
 {
+	if (n >= 5 && memcmp(header->magic, "go 1.", 5) == 0)
+		return error_set(err, EBADMSG, "raw log: this is a trace, which gotrace check and dump read");
 	if (n < (ssize_t)sizeof(header->magic) ||
 	    memcmp(header->magic, FILE_MAGIC, sizeof(header->magic)) != 0)
 		return error_set(err, EBADMSG, "raw log: this is no raw log of gotrace (wrong first bytes)");
 	if (n < (ssize_t)sizeof(*header))
 		return error_set(err, EBADMSG, "raw log: cut in its header at byte %zd", n);
-	if (header->crc != crc32(0, (const Bytef *)header, offsetof(struct file_header, crc)))
+	if (header->crc != libdeflate_crc32(0, header, offsetof(struct file_header, crc)))
 		return error_set(err, EBADMSG, "raw log: the header at byte 0 has a wrong checksum");
 	if (header->version != FILE_VERSION)
 		return error_set(
@@ -148,7 +149,7 @@ static const char *block_fault(const struct rawlog_reader *reader, const struct 
 
 	if (header->magic != BLOCK_MAGIC)
 		return "does not begin as a block";
-	if (header->crc != crc32(0, (const Bytef *)header, offsetof(struct block_header, crc)))
+	if (header->crc != libdeflate_crc32(0, header, offsetof(struct block_header, crc)))
 		return "has a wrong checksum in its header";
 	if (header->flags & ~(uint32_t)(BLOCK_COMPRESSED | BLOCK_END))
 		return "has flags that this gotrace does not know";
@@ -165,11 +166,11 @@ static int read_payload(struct rawlog_reader *reader, uint32_t size, struct erro
 {
 	for (size_t done = 0; done < size;) {
 		size_t step = size - done < READ_STEP ? size - done : READ_STEP;
-		/* Doubling keeps the copying of a large block linear. */
-		size_t room = done + step <= reader->stored.capacity ? done + step : done * 2 + step;
+		/* Doubling keeps the total copying for a large block linear. */
+		size_t space = done + step <= reader->stored.capacity ? done + step : done * 2 + step;
 		ssize_t n;
 
-		if (reserve(&reader->stored, room))
+		if (reserve(&reader->stored, space))
 			return error_set(err, ENOMEM, "raw log: out of memory for a block of %u bytes", size);
 		n = read_full(reader, reader->stored.data + done, step);
 		if (n < 0)
@@ -181,17 +182,26 @@ static int read_payload(struct rawlog_reader *reader, uint32_t size, struct erro
 	return 0;
 }
 
+/* Decompresses the stored bytes. Returns whether they are a zlib stream of exactly `size` bytes. */
+static bool inflate_all(struct rawlog_reader *reader, const struct block_header *header)
+{
+	struct libdeflate_decompressor *decompressor = libdeflate_alloc_decompressor();
+	enum libdeflate_result result = LIBDEFLATE_BAD_DATA;
+
+	if (decompressor)
+		result = libdeflate_zlib_decompress(decompressor, reader->stored.data, header->stored,
+						    reader->inflated.data, header->size, NULL);
+	libdeflate_free_decompressor(decompressor);
+	return result == LIBDEFLATE_SUCCESS;
+}
+
 static int inflate_payload(struct rawlog_reader *reader, const struct block_header *header, struct error *err)
 {
-	uLongf size = header->size;
-
-	/* zlib expands at most 1032 times (zlib.net, technical details). */
-	if (header->size / 1032 > header->stored)
-		return bad_block(reader, "cannot have its length", err);
+	if (header->size / MAX_RATIO > header->stored)
+		return bad_block(reader, "is compressed more than a log's blocks are", err);
 	if (reserve(&reader->inflated, header->size))
 		return error_set(err, ENOMEM, "raw log: out of memory for a block of %u bytes", header->size);
-	if (uncompress(reader->inflated.data, &size, reader->stored.data, header->stored) != Z_OK ||
-	    size != header->size)
+	if (!inflate_all(reader, header))
 		return bad_block(reader, "does not inflate", err);
 	return 0;
 }
@@ -202,10 +212,10 @@ static int take_payload(struct rawlog_reader *reader, const struct block_header 
 
 	if (ret)
 		return ret;
-	if (header->payload_crc != crc32_z(0, reader->stored.data, header->stored))
+	if (header->payload_crc != libdeflate_crc32(0, reader->stored.data, header->stored))
 		return bad_block(reader, "has a wrong checksum", err);
 	free(reader->inflated.data);
-	reader->inflated = (struct buffer){0};
+	reader->inflated = (struct block_buffer){0};
 	if (header->flags & BLOCK_COMPRESSED)
 		ret = inflate_payload(reader, header, err);
 	reader->payload = header->flags & BLOCK_COMPRESSED ? reader->inflated.data : reader->stored.data;
@@ -215,7 +225,7 @@ static int take_payload(struct rawlog_reader *reader, const struct block_header 
 	return ret;
 }
 
-/* Nothing may follow the end block. Returns 0. */
+/* Nothing may follow the end block. Returns 0 or a negative errno. */
 static int finish(struct rawlog_reader *reader, const struct block_header *header, struct error *err)
 {
 	uint8_t byte;
@@ -233,7 +243,7 @@ static int finish(struct rawlog_reader *reader, const struct block_header *heade
 	return 0;
 }
 
-/* The file ends where a block would begin: fine only if the writer never said that it finished. */
+/* The file ends where a block would begin: valid only if the header does not say that the writer finished. */
 static int end_of_file(struct rawlog_reader *reader, struct error *err)
 {
 	if (reader->header_complete)
@@ -241,7 +251,7 @@ static int end_of_file(struct rawlog_reader *reader, struct error *err)
 	return 0;
 }
 
-/* Returns 1 with a block, 0 at the end, or a negative errno. */
+/* Returns 1 if there is a block, 0 at the end, or a negative errno. */
 static int next_block(struct rawlog_reader *reader, struct error *err)
 {
 	struct block_header header;
@@ -280,21 +290,21 @@ static int check_record(const struct rawlog_reader *reader, const struct log_rec
 			 (unsigned long long)reader->block_offset);
 }
 
-/* The next record of the block, known to lie in it. */
+/* Gets the next record of the block. The block's size has been checked. */
 static int next_record(struct rawlog_reader *reader, struct log_record *record, struct error *err)
 {
 	struct record_header header;
-	size_t room = reader->size - reader->at;
+	size_t space = reader->size - reader->at;
 
-	if (room < sizeof(header))
+	if (space < sizeof(header))
 		return bad_block(reader, "has fewer records than it says", err);
 	memcpy(&header, reader->payload + reader->at, sizeof(header));
-	if (header.size > room - sizeof(header) || record_room(header.size) > room)
+	if (header.size > space - sizeof(header) || record_space(header.size) > space)
 		return bad_block(reader, "has a record that is longer than the block", err);
 	record->type = header.type;
 	record->size = header.size;
 	record->data = reader->payload + reader->at + sizeof(header);
-	reader->at += record_room(header.size);
+	reader->at += record_space(header.size);
 	reader->records--;
 	return check_record(reader, record, err);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Gathers records in blocks and writes each block with one system call. */
+/* Collects records in blocks and writes each block with one system call. */
 #include "rawlog/rawlog.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libdeflate.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,16 +15,17 @@
 
 struct rawlog_writer {
 	int fd;
-	int failed;  /* negative errno of the first failed write: nothing may follow a torn block */
+	int failed;  /* negative errno of the first failed write: nothing may be written after a truncated
+			block */
 	off_t start; /* of the file header; -1 if it cannot be rewritten */
 	uint64_t written;
 	uint64_t sequence;
 	uint32_t records; /* in the block */
-	size_t fill;      /* bytes of payload in the block */
-	uint8_t *block;   /* room for a block header, then BLOCK_FILL bytes of payload */
+	size_t fill;      /* payload bytes in the block */
+	uint8_t *block;   /* a block header, then BLOCK_FILL bytes of payload */
 };
 
-/* A full pipe or terminal may be non-blocking because of whoever shares it. */
+/* A pipe or terminal may be non-blocking because another process shares it. If it is full, waits. */
 static int wait_writable(int fd)
 {
 	struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
@@ -73,7 +75,7 @@ static struct file_header make_file_header(uint32_t flags)
 	struct file_header header = {.version = FILE_VERSION, .flags = flags};
 
 	memcpy(header.magic, FILE_MAGIC, sizeof(header.magic));
-	header.crc = (uint32_t)crc32(0, (const Bytef *)&header, offsetof(struct file_header, crc));
+	header.crc = libdeflate_crc32(0, &header, offsetof(struct file_header, crc));
 	return header;
 }
 
@@ -81,11 +83,11 @@ static void seal(struct block_header *header, struct rawlog_writer *writer, cons
 {
 	header->magic = BLOCK_MAGIC;
 	header->sequence = writer->sequence++;
-	header->payload_crc = (uint32_t)crc32_z(0, payload, header->stored);
-	header->crc = (uint32_t)crc32(0, (const Bytef *)header, offsetof(struct block_header, crc));
+	header->payload_crc = libdeflate_crc32(0, payload, header->stored);
+	header->crc = libdeflate_crc32(0, header, offsetof(struct block_header, crc));
 }
 
-/* Where the header lies, if it can be written again: not in a pipe, and not with O_APPEND. */
+/* Position of the header if it can be rewritten, else -1: not in a pipe, and not with O_APPEND. */
 static off_t rewritable_at(int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
@@ -143,7 +145,7 @@ int rawlog_writer_flush(struct rawlog_writer *writer, struct error *err)
 	return emit(writer, writer->block, sizeof(header) + header.stored, err);
 }
 
-/* Lays a record out at `at`, which has record_room bytes. */
+/* Writes a record's bytes to `at`, which has space for record_space bytes. */
 static void place(uint8_t *at, const struct log_record *record)
 {
 	struct record_header header = {.type = record->type, .size = record->size};
@@ -152,23 +154,23 @@ static void place(uint8_t *at, const struct log_record *record)
 	memcpy(at, &header, sizeof(header));
 	if (record->size)
 		memcpy(at + sizeof(header), record->data, record->size);
-	memset(at + end, 0, record_room(record->size) - end);
+	memset(at + end, 0, record_space(record->size) - end);
 }
 
 static bool deflate_piece(z_stream *stream, const void *data, size_t size, int flush)
 {
-	/* zlib does not write to its input; older headers lack the const. */
+	/* zlib does not write to its input, but older headers lack const. */
 	stream->next_in = (Bytef *)(uintptr_t)data;
 	stream->avail_in = (uInt)size;
 	return deflate(stream, flush) == (flush == Z_FINISH ? Z_STREAM_END : Z_OK) && stream->avail_in == 0;
 }
 
-/* The record as it would be laid out by place(), deflated to out; returns whether all of it went in. */
+/* Compresses the record as place() would write it. Returns whether all of it was consumed. */
 static bool deflate_record(z_stream *stream, const struct log_record *record, uint8_t *out, size_t size)
 {
 	static const uint8_t zeros[RECORD_ALIGN];
 	struct record_header header = {.type = record->type, .size = record->size};
-	size_t padding = record_room(record->size) - sizeof(header) - record->size;
+	size_t padding = record_space(record->size) - sizeof(header) - record->size;
 
 	stream->next_out = out;
 	stream->avail_out = (uInt)size;
@@ -177,15 +179,14 @@ static bool deflate_record(z_stream *stream, const struct log_record *record, ui
 	       deflate_piece(stream, zeros, padding, Z_FINISH);
 }
 
-/* Returns the payload as one zlib stream, to be freed by the caller, or NULL when out of memory. */
-static uint8_t *pack(const struct log_record *record, struct block_header *header)
+/* Returns the payload as one zlib stream, to be freed by the caller. NULL when out of memory. */
+static uint8_t *pack_at(int level, const struct log_record *record, struct block_header *header)
 {
 	z_stream stream = {0};
 	uint8_t *out;
 	size_t size;
 
-	/* Level 1: it runs while the target is traced. */
-	if (deflateInit(&stream, 1) != Z_OK)
+	if (deflateInit(&stream, level) != Z_OK)
 		return NULL;
 	size = deflateBound(&stream, header->size);
 	out = malloc(size);
@@ -199,9 +200,23 @@ static uint8_t *pack(const struct log_record *record, struct block_header *heade
 	return out;
 }
 
+/*
+ * Compresses at level 1, because it runs while the target is traced. A payload that compresses better than
+ * readers accept is stored uncompressed.
+ */
+static uint8_t *pack(const struct log_record *record, struct block_header *header)
+{
+	uint8_t *out = pack_at(1, record, header);
+
+	if (!out || header->size / MAX_RATIO <= header->stored)
+		return out;
+	free(out);
+	return pack_at(0, record, header);
+}
+
 static uint8_t *lay_out(const struct log_record *record)
 {
-	uint8_t *payload = malloc(record_room(record->size));
+	uint8_t *payload = malloc(record_space(record->size));
 
 	if (payload)
 		place(payload, record);
@@ -218,11 +233,11 @@ static int write_block(struct rawlog_writer *writer, struct block_header *header
 	return ret ? ret : emit(writer, payload, header->stored, err);
 }
 
-/* A record that has a block of its own. */
+/* Writes a record in a block of its own. */
 static int put_alone(struct rawlog_writer *writer, const struct log_record *record, struct error *err)
 {
-	uint32_t room = (uint32_t)record_room(record->size);
-	struct block_header header = {.stored = room, .size = room, .records = 1};
+	uint32_t space = (uint32_t)record_space(record->size);
+	struct block_header header = {.stored = space, .size = space, .records = 1};
 	uint8_t *payload = record->type == LOG_FUNCTAB ? pack(record, &header) : lay_out(record);
 	int ret;
 
@@ -249,21 +264,21 @@ static int check_put(const struct rawlog_writer *writer, const struct log_record
 
 int rawlog_writer_put(struct rawlog_writer *writer, const struct log_record *record, struct error *err)
 {
-	size_t room;
+	size_t space;
 	int ret = check_put(writer, record, err);
 
 	if (ret)
 		return ret;
-	room = record_room(record->size);
-	if (room > BLOCK_FILL - writer->fill || record->type == LOG_FUNCTAB) {
+	space = record_space(record->size);
+	if (space > BLOCK_FILL - writer->fill || record->type == LOG_FUNCTAB) {
 		ret = rawlog_writer_flush(writer, err);
 		if (ret)
 			return ret;
 	}
-	if (room > BLOCK_FILL || record->type == LOG_FUNCTAB)
+	if (space > BLOCK_FILL || record->type == LOG_FUNCTAB)
 		return put_alone(writer, record, err);
 	place(writer->block + sizeof(struct block_header) + writer->fill, record);
-	writer->fill += room;
+	writer->fill += space;
 	writer->records++;
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the shell is told of a trace. */
+/* The exit status of gotrace. */
 #ifndef GOTRACE_REPORT_EXIT_STATUS_H
 #define GOTRACE_REPORT_EXIT_STATUS_H
 

@@ -39,12 +39,12 @@ static bool ended_by_size(const struct summary *sum)
 static int decide_status(const struct report *report, const struct error *failure, const struct error *raw)
 {
 	if (failure->text[0] || raw->text[0] || report->summary.cut || summary_has_losses(&report->summary) ||
-	    ended_by_size(&report->summary))
+	    ended_by_size(&report->summary) || (report->summary.exact && summary_unwatched(&report->summary)))
 		return STATUS_CUT;
 	return STATUS_WHOLE;
 }
 
-static void tell_losses(const struct summary *sum)
+static void print_losses(const struct summary *sum)
 {
 	struct log_loss loss = summary_losses(sum);
 
@@ -55,14 +55,15 @@ static void tell_losses(const struct summary *sum)
 			(unsigned long long)loss.ring_full, (unsigned long long)loss.stack_full,
 			(unsigned long long)loss.unreadable, (unsigned long long)loss.missed,
 			(unsigned long long)summary_lost_samples(sum));
+	summary_print_unwatched(sum, stderr);
 }
 
-static void tell(const struct report *report)
+static void print(const struct report *report)
 {
 	if (report->json)
 		summary_print_json(&report->summary, stdout);
 	if (report->quiet || report->json)
-		tell_losses(&report->summary);
+		print_losses(&report->summary);
 	else
 		summary_print(&report->summary, stderr);
 }
@@ -87,7 +88,7 @@ int report_end(struct report *report)
 		sum->cut = raw.text;
 	}
 	sum->exit_status = decide_status(report, &failure, &raw);
-	tell(report);
+	print(report);
 	if (report->json && (fflush(stdout) || ferror(stdout))) {
 		error_set(&failure, EIO, "cannot write the summary: %s", strerror(errno));
 		message_error(&failure);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The end of a trace: closes the files, tells what came of it, decides the exit status. */
+/* The end of a trace: closes the files, prints the result, decides the exit status. */
 #ifndef GOTRACE_REPORT_H
 #define GOTRACE_REPORT_H
 

@@ -18,26 +18,27 @@ static bool is_terminal(void)
 	return isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0;
 }
 
-void status_init(struct status *status, bool wanted, uint64_t now_ns)
+void status_line_init(struct status_line *status, bool wanted, uint64_t now_ns)
 {
-	*status = (struct status){.shown = wanted && is_terminal(), .start_ns = now_ns, .last_ns = now_ns};
+	*status =
+		(struct status_line){.shown = wanted && is_terminal(), .start_ns = now_ns, .last_ns = now_ns};
 }
 
-void status_format(const struct status *status, const struct status_figures *figures, char *line, size_t size)
+void status_line_format(const struct status_line *status, const struct status_figures *figures, char *line,
+			size_t size)
 {
 	double seconds = (double)(figures->now_ns - status->last_ns) / 1e9;
 	double rate = seconds > 0 ? (double)(figures->events - status->last_events) / seconds : 0;
-	struct text cost = {"?"};
+	double cost_ns = (double)(figures->cost_ns - status->last_cost_ns);
+	struct text cost = text_percent(seconds > 0 ? cost_ns / (seconds * 1e9) : 0);
 
-	if (figures->hit_ns > 0)
-		cost = text_percent(rate * (double)figures->hit_ns / 1e9);
 	snprintf(line, size, "%.1f s  %s events/s  %s lost  %s  cost %s of a core%s%s",
 		 (double)(figures->now_ns - status->start_ns) / 1e9, text_count((uint64_t)rate).bytes,
 		 text_count(figures->lost).bytes, text_bytes(figures->bytes).bytes, cost.bytes,
 		 figures->look[0] ? "  " : "", figures->look);
 }
 
-static unsigned terminal_width(void)
+unsigned status_line_width(void)
 {
 	struct winsize size;
 
@@ -46,21 +47,22 @@ static unsigned terminal_width(void)
 	return size.ws_col;
 }
 
-void status_update(struct status *status, const struct status_figures *figures)
+void status_line_update(struct status_line *status, const struct status_figures *figures)
 {
 	char line[256];
 
 	if (!status->shown || figures->now_ns < status->last_ns + REFRESH_NS)
 		return;
-	status_format(status, figures, line, sizeof(line));
+	status_line_format(status, figures, line, sizeof(line));
 	/* A line that wraps cannot be taken back. */
-	fprintf(stderr, "\r\033[K%.*s", (int)terminal_width() - 1, line);
+	fprintf(stderr, "\r\033[K%.*s", (int)status_line_width() - 1, line);
 	fflush(stderr);
 	status->last_ns = figures->now_ns;
 	status->last_events = figures->events;
+	status->last_cost_ns = figures->cost_ns;
 }
 
-void status_clear(const struct status *status)
+void status_line_clear(const struct status_line *status)
 {
 	if (status->shown)
 		fputs("\r\033[K", stderr);

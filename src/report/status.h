@@ -7,26 +7,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct status {
+struct status_line {
 	bool shown; /* there is a terminal, and the line is wanted */
 	uint64_t start_ns, last_ns;
-	uint64_t last_events;
+	uint64_t last_events, last_cost_ns;
 };
 
 struct status_figures {
 	uint64_t now_ns;
 	uint64_t events, lost;
 	uint64_t bytes;   /* of the file */
-	uint64_t hit_ns;  /* cost of a hit; 0 = not known */
+	uint64_t cost_ns; /* of all hits so far */
 	const char *look; /* what is not looked at now; "" = nothing is left out */
 };
 
-void status_init(struct status *status, bool wanted, uint64_t now_ns);
+void status_line_init(struct status_line *status, bool wanted, uint64_t now_ns);
 /* Draws the line if the last one is a third of a second old. */
-void status_update(struct status *status, const struct status_figures *figures);
-void status_clear(const struct status *status);
+void status_line_update(struct status_line *status, const struct status_figures *figures);
+unsigned status_line_width(void); /* columns of standard error; 80 if it is no terminal */
+void status_line_clear(const struct status_line *status);
 /* The text of the line; rates are over the time since the last one. */
-void status_format(const struct status *status, const struct status_figures *figures, char *line,
-		   size_t size);
+void status_line_format(const struct status_line *status, const struct status_figures *figures, char *line,
+			size_t size);
 
 #endif

@@ -6,7 +6,32 @@
 
 #include "report/table.h"
 
-enum { SHOWN_FUNCTIONS = 12, SHOWN_REASONS = 3, NAME_WIDTH = 48 };
+enum {
+	SHOWN_ROWS = 8, /* one screen of 24 lines with all the rest; with --stats: */
+	SHOWN_ROWS_STATS = 24,
+	SHOWN_REASONS = 3,
+	WIDE = 110, /* columns from which on rows say what blocked them */
+	NAME_LEAST = 12,
+	NAME_MOST = 48,
+};
+
+static const char *const sort_names[] = {
+	[BY_RUNNING] = "running",
+	[BY_RUNNABLE] = "runnable",
+	[BY_BLOCKED] = "blocked",
+	[BY_COUNT] = "count",
+};
+
+bool summary_sort_parse(const char *text, uint8_t *sort)
+{
+	for (uint8_t i = 0; i < sizeof(sort_names) / sizeof(sort_names[0]); i++) {
+		if (strcmp(text, sort_names[i]) == 0) {
+			*sort = i;
+			return true;
+		}
+	}
+	return false;
+}
 
 struct log_loss summary_losses(const struct summary *sum)
 {
@@ -80,22 +105,37 @@ static void print_headline(const struct summary *sum, FILE *out)
 	const struct model_stats *stats = model_stats(pipeline_model(sum->pipe));
 	bool standard = strcmp(sum->trace, "-") == 0;
 
-	fprintf(out, "gotrace: wrote %s: %s of trace, %s events in %s generations, %s (format %s)\n",
+	fprintf(out, "gotrace: wrote %s: %s, %s (format %s)\n",
 		standard ? "standard output" : text_path(sum->trace).bytes,
-		text_time(stats->end_ns - stats->start_ns).bytes, text_count(stats->ops).bytes,
-		text_count(stats->generations).bytes, text_bytes(pipeline_trace_bytes(sum->pipe)).bytes,
-		format_of(sum).bytes);
+		text_time(stats->end_ns - stats->start_ns).bytes,
+		text_bytes(pipeline_trace_bytes(sum->pipe)).bytes, format_of(sum).bytes);
 	if (sum->raw)
 		fprintf(out, "  raw log     %s, %s\n", text_path(sum->raw).bytes,
 			text_bytes(pipeline_raw_bytes(sum->pipe)).bytes);
 }
 
-/* Else it is a Go program, and they are goroutines. */
-static bool is_threads(const struct summary *sum)
+static uint64_t lost_events(const struct summary *sum)
 {
-	const struct log_target *target = model_target(pipeline_model(sum->pipe));
+	struct log_loss loss = summary_losses(sum);
 
-	return target && target->flags & LOG_TARGET_THREADS;
+	return loss.ring_full + loss.unreadable + loss.missed;
+}
+
+/* In words: is it all there, and why does it end. */
+static void print_wholeness(const struct summary *sum, FILE *out)
+{
+	uint64_t lost = lost_events(sum);
+
+	fprintf(out, "  trace       ");
+	if (lost)
+		fprintf(out, "%s events lost", text_count(lost).bytes);
+	else if (summary_has_losses(sum))
+		fprintf(out, "all events; some stacks or CPU samples lost");
+	else if (sum->cut)
+		fprintf(out, "cut short");
+	else
+		fprintf(out, summary_unwatched(sum) ? "nothing lost while watched" : "whole: nothing lost");
+	fprintf(out, "; %s\n", describe_end(sum));
 }
 
 static void print_target(const struct summary *sum, FILE *out)
@@ -106,23 +146,35 @@ static void print_target(const struct summary *sum, FILE *out)
 		return;
 	fprintf(out, "  target      PID %u, %s, %s\n", target->pid,
 		text_name(target->comm, strnlen(target->comm, sizeof(target->comm)), 16).bytes,
-		is_threads(sum) ? "as threads"
-				: text_name(target->go_version,
-					    strnlen(target->go_version, sizeof(target->go_version)), 32)
-					  .bytes);
+		summary_is_threads(sum)
+			? "as threads"
+			: text_name(target->go_version,
+				    strnlen(target->go_version, sizeof(target->go_version)), 32)
+				  .bytes);
 	if (sum->command)
 		fprintf(out, "  program     %s: %s\n", text_path(sum->command).bytes,
 			summary_command_end(sum).bytes);
 }
 
-static void print_counts(const struct summary *sum, FILE *out)
+static void print_losses(const struct summary *sum, FILE *out)
 {
-	const struct model_stats *stats = model_stats(pipeline_model(sum->pipe));
 	struct log_loss loss = summary_losses(sum);
 
-	fprintf(out, "  ended       %s\n", describe_end(sum));
-	fprintf(out, "  %s %s seen\n", is_threads(sum) ? "threads    " : "goroutines ",
-		text_count(stats->goroutines).bytes);
+	fprintf(out,
+		"  lost        ring full %s, stacks %s, unreadable %s, missed by the kernel %s, CPU samples "
+		"%s\n",
+		text_count(loss.ring_full).bytes, text_count(loss.stack_full).bytes,
+		text_count(loss.unreadable).bytes, text_count(loss.missed).bytes,
+		text_count(summary_lost_samples(sum)).bytes);
+}
+
+/* How it was watched. */
+static void print_stats(const struct summary *sum, FILE *out)
+{
+	const struct model_stats *stats = model_stats(pipeline_model(sum->pipe));
+
+	fprintf(out, "  events      %s in %s generations\n", text_count(stats->ops).bytes,
+		text_count(stats->generations).bytes);
 	fprintf(out, "  inferred    %s events (normal: places without a probe), repaired %s\n",
 		text_count(stats->inferred).bytes, text_count(stats->repaired).bytes);
 	if (stats->inferred_starts)
@@ -131,12 +183,21 @@ static void print_counts(const struct summary *sum, FILE *out)
 			text_count(stats->by_kind[OP_GO_START]).bytes);
 	if (stats->by_kind[OP_CPU_SAMPLE])
 		fprintf(out, "  CPU samples %s\n", text_count(stats->by_kind[OP_CPU_SAMPLE]).bytes);
-	fprintf(out,
-		"  lost        ring full %s, stacks %s, unreadable %s, missed by the kernel %s, CPU samples "
-		"%s\n",
-		text_count(loss.ring_full).bytes, text_count(loss.stack_full).bytes,
-		text_count(loss.unreadable).bytes, text_count(loss.missed).bytes,
-		text_count(summary_lost_samples(sum)).bytes);
+}
+
+uint64_t summary_unwatched(const struct summary *sum)
+{
+	return model_stats(pipeline_model(sum->pipe))->unwatched_ns;
+}
+
+void summary_print_unwatched(const struct summary *sum, FILE *out)
+{
+	const struct model_stats *stats = model_stats(pipeline_model(sum->pipe));
+
+	if (stats->unwatched_ns)
+		fprintf(out, "  not watched: %s of %s%s\n", text_time(stats->unwatched_ns).bytes,
+			text_time(stats->end_ns - stats->start_ns).bytes,
+			sum->exact ? ", though --exact was given" : " (the trace says when and why)");
 }
 
 static void print_cost(const struct summary *sum, FILE *out)
@@ -147,7 +208,7 @@ static void print_cost(const struct summary *sum, FILE *out)
 
 	if (!end || end->probe_hit_ns == 0 || span == 0)
 		return;
-	fprintf(out, "  cost        %s hits of about %s: %s of one core, spent in the target\n",
+	fprintf(out, "  cost        %s hits of about %s: %s of one core, in the target\n",
 		text_count(end->hits).bytes, text_time(end->probe_hit_ns).bytes,
 		text_percent((double)end->hits * (double)end->probe_hit_ns / (double)span).bytes);
 }
@@ -158,7 +219,7 @@ static void print_memory(const struct summary *sum, FILE *out)
 	const struct model_stats *stats = model_stats(pipeline_model(sum->pipe));
 	const struct log_end *end = pipeline_end(sum->pipe);
 	uint64_t span = stats->end_ns - stats->start_ns;
-	uint64_t spans = stats->by_kind[OP_SPAN_ALLOC] + stats->by_kind[OP_SPAN_FREE];
+	uint64_t spans = stats->by_kind[OP_MSPAN_ALLOC] + stats->by_kind[OP_MSPAN_FREE];
 	uint64_t stacks = stats->by_kind[OP_GO_STACK_ALLOC] + stats->by_kind[OP_GO_STACK_FREE];
 
 	if (!end || end->probe_hit_ns == 0 || span == 0 || spans + stacks == 0)
@@ -168,68 +229,95 @@ static void print_memory(const struct summary *sum, FILE *out)
 		text_percent((double)(spans + stacks) * (double)end->probe_hit_ns / (double)span).bytes);
 }
 
-/* The index of the greatest not yet taken reason, or -1. */
-static int next_reason(const struct goroutine_stats *row, const bool *taken)
-{
-	int best = -1;
+/* Which columns there are. */
+struct columns {
+	bool cpu;      /* running goroutines were without a CPU for long */
+	bool reasons;  /* there is space for what blocked them */
+	unsigned name; /* the function's column; the reasons are behind it */
+};
 
-	for (int i = 0; i < STAT_REASONS; i++) {
-		if (taken[i] || !row->waiting[i].reason || row->waiting[i].ns == 0)
-			continue;
-		if (best < 0 || row->waiting[i].ns > row->waiting[best].ns)
-			best = i;
+static void fill_row(const struct summary *sum, const struct goroutine_stats *row,
+		     const struct columns *columns, struct text *cells)
+{
+	uint64_t off = row->off_cpu_ns < row->running_ns ? row->off_cpu_ns : row->running_ns;
+	unsigned i = 0;
+
+	cells[i++] = text_count(row->count);
+	cells[i++] = text_time(row->running_ns);
+	if (columns->cpu) {
+		cells[i++] = text_time(row->running_ns - off);
+		cells[i++] = text_time(off);
 	}
-	return best;
+	cells[i++] = text_time(row->runnable_ns);
+	cells[i++] = text_time(row->syscall_ns);
+	cells[i++] = text_time(row->waiting_ns);
+	if (columns->reasons)
+		summary_list_reasons(sum, row, SHOWN_REASONS, &cells[columns->name + 1]);
 }
 
-static void list_reasons(const struct summary *sum, const struct goroutine_stats *row, struct text *cell)
+static void fill_heads(const struct summary *sum, const struct columns *columns, struct text *cells)
 {
-	const struct tables *tables = model_tables(pipeline_model(sum->pipe));
-	bool taken[STAT_REASONS] = {false};
-	size_t at = 0, len;
+	unsigned i = 0;
 
-	for (int shown = 0; shown < SHOWN_REASONS && at < sizeof(cell->bytes); shown++) {
-		int i = next_reason(row, taken);
-		const char *name;
-
-		if (i < 0)
-			break;
-		taken[i] = true;
-		name = strtab_get(tables->strings, row->waiting[i].reason, &len);
-		at += (size_t)snprintf(cell->bytes + at, sizeof(cell->bytes) - at, "%s%s %s",
-				       shown ? ", " : "", text_name(name, len, 32).bytes,
-				       text_time(row->waiting[i].ns).bytes);
+	text_table_set(&cells[i++], "count");
+	text_table_set(&cells[i++], "running");
+	if (columns->cpu) {
+		text_table_set(&cells[i++], "on CPU");
+		text_table_set(&cells[i++], "CPU wait");
 	}
+	text_table_set(&cells[i++], "runnable");
+	text_table_set(&cells[i++], summary_is_threads(sum) ? "in calls" : "syscalls");
+	text_table_set(&cells[i++], "blocked");
+	if (columns->reasons)
+		text_table_set(&cells[columns->name + 1], "blocked by");
 }
 
-static void print_functions(const struct summary *sum, FILE *out)
+/* The function's column takes what the others leave. */
+static void fill_names(const struct summary *sum, const struct goroutine_stats *rows, unsigned column,
+		       struct text_table *table)
 {
-	static const char *const heads[] = {"count",   "running",  "runnable",  "syscalls",
-					    "blocked", "function", "blocked by"};
-	size_t n;
-	const struct goroutine_stats *rows = model_goroutine_stats(pipeline_model(sum->pipe), &n);
-	struct table table;
-	struct text *cells;
+	int left = (int)summary_width(sum) - (int)text_table_width(table) - 2;
+	unsigned width = left < NAME_LEAST ? NAME_LEAST : left > NAME_MOST ? NAME_MOST : (unsigned)left;
+
+	for (unsigned i = 1; i < table->rows; i++)
+		table->cells[i][column] = pipeline_function(sum->pipe, &rows[i - 1], width);
+	text_table_set(&table->cells[0][column], summary_is_threads(sum) ? "thread" : "function");
+}
+
+static void print_rows(const struct summary *sum, FILE *out)
+{
+	struct columns columns = {.cpu = summary_lacked_cpu(sum)};
+	size_t n, most = sum->style.stats ? SHOWN_ROWS_STATS : SHOWN_ROWS;
+	const struct goroutine_stats *rows =
+		model_goroutine_stats(pipeline_model(sum->pipe), sum->style.sort, &n);
+	struct text_table table;
 
 	if (!rows || n == 0)
 		return;
-	table_init(&table, 7, 1u << 5 | 1u << 6);
-	cells = table_row(&table);
-	for (unsigned i = 0; i < 7; i++)
-		table_set(&cells[i], heads[i]);
-	for (size_t i = 0; i < n && i < SHOWN_FUNCTIONS; i++) {
-		cells = table_row(&table);
-		cells[0] = text_count(rows[i].count);
-		cells[1] = text_time(rows[i].running_ns);
-		cells[2] = text_time(rows[i].runnable_ns);
-		cells[3] = text_time(rows[i].syscall_ns);
-		cells[4] = text_time(rows[i].waiting_ns);
-		cells[5] = pipeline_function(sum->pipe, &rows[i], NAME_WIDTH);
-		list_reasons(sum, &rows[i], &cells[6]);
-	}
-	fprintf(out, "\nBusiest %s%s:\n", is_threads(sum) ? "threads" : "goroutine functions",
-		n > SHOWN_FUNCTIONS ? " (the first of them)" : "");
-	table_print(&table, out, "  ");
+	columns.name = columns.cpu ? 7 : 5;
+	columns.reasons = summary_width(sum) >= WIDE || sum->style.stats;
+	text_table_init(&table, columns.name + 1 + columns.reasons,
+			1u << columns.name | 1u << (columns.name + 1));
+	fill_heads(sum, &columns, text_table_row(&table));
+	for (size_t i = 0; i < n && i < most; i++)
+		fill_row(sum, &rows[i], &columns, text_table_row(&table));
+	fill_names(sum, rows, columns.name, &table);
+	fprintf(out, "\n%s by %s", summary_is_threads(sum) ? "Threads" : "Goroutines",
+		sort_names[sum->style.sort]);
+	if (n > most)
+		fprintf(out, ", the first %zu of %s rows", most, text_count(n).bytes);
+	fprintf(out, ":\n");
+	text_table_print(&table, out, "  ");
+}
+
+static void print_if_large(const struct summary *sum, const char *file, FILE *out)
+{
+	uint64_t bytes = pipeline_trace_bytes(sum->pipe);
+
+	if (bytes > SUMMARY_LARGE_BYTES)
+		fprintf(out,
+			"%s are more than it shows well; in pieces:  gotrace cut %s --split 10M -o PIECE\n",
+			text_bytes(bytes).bytes, file);
 }
 
 static void print_how_to_open(const struct summary *sum, FILE *out)
@@ -245,17 +333,24 @@ static void print_how_to_open(const struct summary *sum, FILE *out)
 	else
 		fprintf(out, "\nOpen it with Go %s or newer:  go tool trace %s\n", wire_format_name(format),
 			file.bytes);
+	print_if_large(sum, file.bytes, out);
 }
 
 void summary_print(const struct summary *sum, FILE *out)
 {
 	print_headline(sum, out);
-	print_target(sum, out);
-	print_counts(sum, out);
-	print_cost(sum, out);
-	print_memory(sum, out);
+	print_wholeness(sum, out);
+	if (sum->style.stats || summary_has_losses(sum))
+		print_losses(sum, out);
+	summary_print_unwatched(sum, out);
 	if (sum->cut)
 		fprintf(out, "  cut         %s\n", sum->cut);
-	print_functions(sum, out);
+	print_target(sum, out);
+	summary_print_whole(sum, out);
+	print_cost(sum, out);
+	print_memory(sum, out);
+	if (sum->style.stats)
+		print_stats(sum, out);
+	print_rows(sum, out);
 	print_how_to_open(sum, out);
 }

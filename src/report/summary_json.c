@@ -80,6 +80,7 @@ static void put_counts(struct json *json, const struct summary *sum)
 	const struct log_end *end = pipeline_end(sum->pipe);
 
 	json_number(json, "duration_ns", stats->end_ns - stats->start_ns);
+	json_number(json, "not_watched_ns", stats->unwatched_ns);
 	json_number(json, "events", stats->ops);
 	json_number(json, "generations", stats->generations);
 	json_number(json, "goroutines", stats->goroutines);
@@ -92,6 +93,44 @@ static void put_counts(struct json *json, const struct summary *sum)
 	put_events(json, stats);
 }
 
+static void put_collector(struct json *json, const struct summary *sum, const struct whole_stats *whole)
+{
+	json_open(json, "gc", '{');
+	json_number(json, "cycles", whole->gc_cycles);
+	json_number(json, "cycles_ns", whole->gc_ns);
+	json_number(json, "workers_ns", summary_gc_workers(sum));
+	json_number(json, "assists_ns", whole->assists_ns);
+	json_number(json, "pauses", whole->stw_count);
+	json_number(json, "pauses_ns", whole->stw_ns);
+	json_number(json, "longest_pause_ns", whole->stw_max_ns);
+	json_close(json, '}');
+}
+
+static void put_whole(struct json *json, const struct summary *sum)
+{
+	const struct whole_stats *whole = model_whole_stats(pipeline_model(sum->pipe));
+
+	json_number(json, "goroutines_at_start", whole->goroutines_at_start);
+	json_number(json, "goroutines_peak", whole->goroutines_peak);
+	json_number(json, "goroutines_at_end", whole->goroutines_at_end);
+	json_open(json, "scheduling_latency", '{');
+	json_number(json, "count", whole->latency_count);
+	json_number(json, "p50_ns", whole->latency_p50_ns);
+	json_number(json, "p99_ns", whole->latency_p99_ns);
+	json_number(json, "max_ns", whole->latency_max_ns);
+	json_close(json, '}');
+	if (summary_is_threads(sum))
+		return;
+	json_open(json, "procs", '{');
+	json_number(json, "gomaxprocs", whole->gomaxprocs);
+	json_number(json, "running_ns", whole->p_running_ns);
+	json_number(json, "syscall_ns", whole->p_syscall_ns);
+	json_number(json, "idle_ns", whole->p_idle_ns);
+	json_number(json, "not_watched_ns", whole->p_not_watched_ns);
+	json_close(json, '}');
+	put_collector(json, sum, whole);
+}
+
 static void put_reasons(struct json *json, const struct tables *tables, const struct goroutine_stats *row)
 {
 	size_t len;
@@ -101,7 +140,7 @@ static void put_reasons(struct json *json, const struct tables *tables, const st
 		char name[128];
 		const char *text;
 
-		if (!row->waiting[i].reason)
+		if (!row->waiting[i].ns)
 			continue;
 		text = strtab_get(tables->strings, row->waiting[i].reason, &len);
 		snprintf(name, sizeof(name), "%.*s", (int)(len < sizeof(name) ? len : sizeof(name) - 1),
@@ -115,7 +154,7 @@ static void put_functions(struct json *json, const struct summary *sum)
 {
 	struct model *model = pipeline_model(sum->pipe);
 	size_t n, len;
-	const struct goroutine_stats *rows = model_goroutine_stats(model, &n);
+	const struct goroutine_stats *rows = model_goroutine_stats(model, sum->style.sort, &n);
 
 	json_open(json, "functions", '[');
 	for (size_t i = 0; rows && i < n; i++) {
@@ -126,9 +165,11 @@ static void put_functions(struct json *json, const struct summary *sum)
 		json_number(json, "start_pc", rows[i].startpc);
 		json_number(json, "count", rows[i].count);
 		json_number(json, "running_ns", rows[i].running_ns);
+		json_number(json, "off_cpu_ns", rows[i].off_cpu_ns);
 		json_number(json, "runnable_ns", rows[i].runnable_ns);
 		json_number(json, "syscall_ns", rows[i].syscall_ns);
 		json_number(json, "blocked_ns", rows[i].waiting_ns);
+		json_number(json, "not_watched_ns", rows[i].not_watched_ns);
 		put_reasons(json, model_tables(model), &rows[i]);
 		json_close(json, '}');
 	}
@@ -151,6 +192,8 @@ void summary_print_json(const struct summary *sum, FILE *out)
 	put_target(&json, sum);
 	put_command(&json, sum);
 	put_counts(&json, sum);
+	put_whole(&json, sum);
+	summary_put_cpu(sum, &json);
 	put_functions(&json, sum);
 	json_close(&json, '}');
 	fputc('\n', out);

@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-void table_init(struct table *table, unsigned columns, unsigned left)
+void text_table_init(struct text_table *table, unsigned columns, unsigned left)
 {
 	table->columns = columns < TABLE_COLUMNS ? columns : TABLE_COLUMNS;
 	table->left = left;
 	table->rows = 0;
 }
 
-struct text *table_row(struct table *table)
+struct text *text_table_row(struct text_table *table)
 {
 	struct text *cells;
 
@@ -22,7 +22,7 @@ struct text *table_row(struct table *table)
 	return cells;
 }
 
-void table_set(struct text *cell, const char *text)
+void text_table_set(struct text *cell, const char *text)
 {
 	snprintf(cell->bytes, sizeof(cell->bytes), "%s", text);
 }
@@ -37,7 +37,7 @@ static unsigned width_of(const char *text)
 	return width;
 }
 
-static unsigned column_width(const struct table *table, unsigned column)
+static unsigned column_width(const struct text_table *table, unsigned column)
 {
 	unsigned widest = 0;
 
@@ -50,7 +50,17 @@ static unsigned column_width(const struct table *table, unsigned column)
 	return widest;
 }
 
-static void print_row(const struct table *table, const struct text *cells, const unsigned *widths, FILE *out)
+unsigned text_table_width(const struct text_table *table)
+{
+	unsigned width = table->columns ? (table->columns - 1) * 2 : 0;
+
+	for (unsigned i = 0; i < table->columns; i++)
+		width += column_width(table, i);
+	return width;
+}
+
+static void print_row(const struct text_table *table, const struct text *cells, const unsigned *widths,
+		      FILE *out)
 {
 	for (unsigned i = 0; i < table->columns; i++) {
 		int gap = (int)(widths[i] - width_of(cells[i].bytes));
@@ -62,7 +72,7 @@ static void print_row(const struct table *table, const struct text *cells, const
 	}
 }
 
-void table_print(const struct table *table, FILE *out, const char *indent)
+void text_table_print(const struct text_table *table, FILE *out, const char *indent)
 {
 	unsigned widths[TABLE_COLUMNS];
 

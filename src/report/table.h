@@ -9,18 +9,20 @@
 
 #include "util/text.h"
 
-enum { TABLE_COLUMNS = 8, TABLE_ROWS = 32 };
+enum { TABLE_COLUMNS = 9, TABLE_ROWS = 32 };
 
-struct table {
+struct text_table {
 	struct text cells[TABLE_ROWS][TABLE_COLUMNS];
 	unsigned columns, rows;
 	unsigned left; /* bit i: column i is set to the left */
 };
 
-void table_init(struct table *table, unsigned columns, unsigned left);
+void text_table_init(struct text_table *table, unsigned columns, unsigned left);
 /* Begins a row; its cells are empty. Returns them, or NULL when the table is full. */
-struct text *table_row(struct table *table);
-void table_set(struct text *cell, const char *text);
-void table_print(const struct table *table, FILE *out, const char *indent);
+struct text *text_table_row(struct text_table *table);
+/* Of what it has now, without an indent. */
+unsigned text_table_width(const struct text_table *table);
+void text_table_set(struct text *cell, const char *text);
+void text_table_print(const struct text_table *table, FILE *out, const char *indent);
 
 #endif

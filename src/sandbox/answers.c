@@ -3,19 +3,28 @@
 
 #include <string.h>
 
-#define MOST_CODE (1ull << 30) /* native/modules.c: of one file */
+#include "util/utf8.h"
 
-enum { LAST_MINOR = 99 }; /* of a release of Go that may come */
+#define MOST_CODE (1ull << 30) /* per file: native/modules.c */
 
+enum { LAST_MINOR = 99 }; /* allows for future Go releases */
+
+/* The text is printed, so it must not contain control characters. */
 static bool is_text(const char *text, size_t size)
 {
-	return memchr(text, '\0', size) != NULL;
+	size_t n = strnlen(text, size), len;
+
+	for (size_t i = 0; i < n; i += len) {
+		if (!text_is_printable(text_next(text + i, n - i, &len)))
+			return false;
+	}
+	return n < size;
 }
 
 bool answer_facts_are_good(const struct target_facts *facts)
 {
-	return facts->go_minor <= LAST_MINOR && is_text(facts->go_version, sizeof(facts->go_version)) &&
-	       facts->alloc <= ALLOC_SPANS;
+	return facts->go_minor <= LAST_MINOR && facts->nearest <= LAST_MINOR &&
+	       is_text(facts->go_version, sizeof(facts->go_version)) && facts->alloc <= ALLOC_SPANS;
 }
 
 bool answer_plan_is_good(const struct probe_plan *plan, uint64_t file_size)

@@ -1,28 +1,51 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Opens files and reads memory for sandboxes, in a thread of the privileged side: a system call of theirs
- * that their filter holds up is looked at here (request.h), done here if it is allowed, and its result handed
- * over.
+ * The broker: a process that opens files and reads memory for the workers and for the privileged process. A
+ * worker's seccomp filter holds such system calls. The broker checks them (request.h), performs those that
+ * are allowed, and returns the result. If a call blocks in the kernel, on a page or file of a file system
+ * that does not respond, the broker gives it up after a while: the caller gets -EIO, and gotrace can end
+ * without it.
  */
 #ifndef GOTRACE_SANDBOX_BROKER_H
 #define GOTRACE_SANDBOX_BROKER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "target/reads.h"
 #include "util/error.h"
+#include "util/window.h"
 
 struct broker;
 
-struct broker *broker_new(struct error *err); /* NULL: failed */
-/* From now on for this sandbox, too. Takes over both: where its calls wait, and its memory (/proc/PID/mem).
- */
-int broker_add(struct broker *broker, int listener, int memory);
-/* Sandboxes may look at this process from now on, for as long as it is the same process. */
+/* Starts the process. Call it before there are other threads. Returns NULL on failure. */
+struct broker *broker_new(struct error *err);
+/* What the broker needs to serve a worker. Ownership of all descriptors is taken. */
+struct broker_client {
+	int listener;         /* its seccomp listener */
+	int memory;           /* /proc/PID/mem, to read the calls' arguments */
+	int window;           /* the file of its window */
+	struct window theirs; /* the window's address in the worker */
+};
+/* Also serves this worker from now on. Returns 0 or a negative errno. */
+int broker_add(struct broker *broker, const struct broker_client *client);
+/* Lets workers read this process from now on, as long as it is the same process. */
 void broker_allow(struct broker *broker, pid_t pid);
-/* Its thread gives up all capabilities but these, before this returns. */
+/* Makes the broker's threads give up all but these capabilities before this returns. */
 int broker_keep(struct broker *broker, uint64_t capabilities, struct error *err);
-/* Ends the thread: what sandboxes still ask for fails. NULL is allowed. */
+/* Functions with which the privileged process reads allowed processes. Valid as long as the broker. */
+const struct target_reads *broker_reads(struct broker *broker);
+/*
+ * Lets a worker open the file behind a descriptor of broker_reads(), by the path that is stored here. Returns
+ * 0 or a negative errno.
+ */
+int broker_lend(struct broker *broker, int fd, char path[64]);
+/* The number of calls given up so far because the kernel did not respond. */
+unsigned broker_stalls(const struct broker *broker);
+/* True if it has ended unexpectedly. */
+bool broker_has_gone(const struct broker *broker);
+/* Ends the broker: later calls of workers fail. NULL is allowed. */
 void broker_free(struct broker *broker);
 
 #endif

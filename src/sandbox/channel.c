@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 enum { BUFFER_BYTES = 64 << 10 };
@@ -24,6 +25,28 @@ void channel_close(struct channel *channel)
 	*channel = (struct channel){.fd = -1};
 }
 
+void channel_limit(struct channel *channel, bool (*may_wait)(void *ctx), void *ctx)
+{
+	const struct timeval pace = {.tv_usec = CHANNEL_PACE_MS * 1000};
+
+	setsockopt(channel->fd, SOL_SOCKET, SO_RCVTIMEO, &pace, sizeof(pace));
+	setsockopt(channel->fd, SOL_SOCKET, SO_SNDTIMEO, &pace, sizeof(pace));
+	channel->may_wait = may_wait;
+	channel->ctx = ctx;
+}
+
+/* True if a failed call should be repeated. */
+static bool is_again(const struct channel *channel)
+{
+	int code = errno;
+	bool again = code == EINTR;
+
+	if ((code == EAGAIN || code == EWOULDBLOCK) && channel->may_wait)
+		again = channel->may_wait(channel->ctx);
+	errno = code;
+	return again;
+}
+
 static int failure(int code)
 {
 	if (code == EAGAIN || code == EWOULDBLOCK)
@@ -31,14 +54,14 @@ static int failure(int code)
 	return code == ECONNRESET ? -EPIPE : -code;
 }
 
-static int send_all(int fd, const void *bytes, size_t size)
+static int send_all(const struct channel *channel, const void *bytes, size_t size)
 {
 	const uint8_t *at = bytes;
 
 	while (size) {
-		ssize_t n = send(fd, at, size, MSG_NOSIGNAL);
+		ssize_t n = send(channel->fd, at, size, MSG_NOSIGNAL);
 
-		if (n < 0 && errno == EINTR)
+		if (n < 0 && is_again(channel))
 			continue;
 		if (n < 0)
 			return failure(errno);
@@ -53,7 +76,7 @@ int channel_flush(struct channel *channel)
 	size_t n = channel->used;
 
 	channel->used = 0;
-	return send_all(channel->fd, channel->buffer, n);
+	return send_all(channel, channel->buffer, n);
 }
 
 static int gather(struct channel *channel, const void *bytes, size_t size)
@@ -65,7 +88,7 @@ static int gather(struct channel *channel, const void *bytes, size_t size)
 	if (rc || !size)
 		return rc;
 	if (size > BUFFER_BYTES)
-		return send_all(channel->fd, bytes, size);
+		return send_all(channel, bytes, size);
 	memcpy(channel->buffer + channel->used, bytes, size);
 	channel->used += size;
 	return 0;
@@ -88,71 +111,33 @@ int channel_put_parts(struct channel *channel, const struct message *message, co
 	return rc ? rc : gather(channel, second, message->size - first_size);
 }
 
-/* The descriptor travels with the head's bytes: nothing else is in the message. */
-int channel_put_fd(struct channel *channel, const struct message *message, const void *bytes, int fd)
+/* The descriptors are sent with the header's bytes. */
+int channel_put_fds(struct channel *channel, const struct message *message, const void *bytes, const int *fds,
+		    unsigned n)
 {
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {0};
-	struct iovec part = {.iov_base = (void *)(uintptr_t)message, .iov_len = sizeof(*message)};
-	struct msghdr header = {
-		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
-	struct cmsghdr *head = CMSG_FIRSTHDR(&header);
 	int rc = channel_flush(channel);
-	ssize_t n;
+	ssize_t sent;
 
 	if (rc)
 		return rc;
-	head->cmsg_level = SOL_SOCKET;
-	head->cmsg_type = SCM_RIGHTS;
-	head->cmsg_len = CMSG_LEN(sizeof(fd));
-	memcpy(CMSG_DATA(head), &fd, sizeof(fd));
 	do
-		n = sendmsg(channel->fd, &header, MSG_NOSIGNAL);
-	while (n < 0 && errno == EINTR);
-	if (n < 0)
+		sent = descriptors_send(channel->fd, message, sizeof(*message), fds, n, 0);
+	while (sent < 0 && is_again(channel));
+	if (sent < 0)
 		return failure(errno);
-	rc = send_all(channel->fd, (const char *)message + n, sizeof(*message) - (size_t)n);
-	return rc ? rc : send_all(channel->fd, bytes, message->size);
-}
-
-/* What does not fit in the caller's array is closed: the other side may send what it likes. */
-static void take_fds(struct msghdr *message, int *fds)
-{
-	unsigned n = 0;
-
-	for (struct cmsghdr *head = CMSG_FIRSTHDR(message); head; head = CMSG_NXTHDR(message, head)) {
-		size_t count;
-
-		if (head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS)
-			continue;
-		count = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-		for (size_t i = 0; i < count; i++) {
-			int fd;
-
-			memcpy(&fd, CMSG_DATA(head) + i * sizeof(fd), sizeof(fd));
-			if (fds && n < CHANNEL_FDS)
-				fds[n++] = fd;
-			else
-				close(fd);
-		}
-	}
+	rc = send_all(channel, (const char *)message + sent, sizeof(*message) - (size_t)sent);
+	return rc ? rc : send_all(channel, bytes, message->size);
 }
 
 int channel_take(struct channel *channel, struct message *message, int *fds)
 {
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(CHANNEL_FDS * sizeof(int))];
-	struct iovec part = {.iov_base = message, .iov_len = sizeof(*message)};
-	struct msghdr header = {
-		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
 	ssize_t n;
 
-	for (unsigned i = 0; fds && i < CHANNEL_FDS; i++)
-		fds[i] = -1;
 	do
-		n = recvmsg(channel->fd, &header, MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
+		n = descriptors_receive(channel->fd, message, sizeof(*message), fds, 0);
+	while (n < 0 && is_again(channel));
 	if (n <= 0)
 		return n ? failure(errno) : -EPIPE;
-	take_fds(&header, fds);
 	return channel_read(channel, (char *)message + n, sizeof(*message) - (size_t)n);
 }
 
@@ -163,7 +148,7 @@ int channel_read(struct channel *channel, void *to, size_t size)
 	while (size) {
 		ssize_t n = recv(channel->fd, at, size, 0);
 
-		if (n < 0 && errno == EINTR)
+		if (n < 0 && is_again(channel))
 			continue;
 		if (n <= 0)
 			return n ? failure(errno) : -EPIPE;

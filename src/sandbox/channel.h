@@ -1,44 +1,53 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Messages over a socket between a sandbox and the process that started it: a head, then bytes; descriptors,
- * too. */
+/*
+ * Messages between two processes over a stream socket: a header, then bytes, and descriptors. rpc.h gives
+ * them a meaning.
+ */
 #ifndef GOTRACE_SANDBOX_CHANNEL_H
 #define GOTRACE_SANDBOX_CHANNEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CHANNEL_FDS = 4 };
+#include "sandbox/descriptors.h"
 
 struct message {
-	uint32_t kind; /* the protocol's */
+	uint32_t kind;
 	int32_t code;
 	uint64_t arg;
-	uint64_t size; /* bytes that follow */
+	uint64_t size; /* number of bytes that follow */
 };
 
 struct channel {
 	int fd;
 	size_t used;
-	uint8_t *buffer; /* what is to be sent; owned */
+	uint8_t *buffer; /* data to be sent; owned */
+	/* Called whenever CHANNEL_PACE_MS have passed without a byte; NULL: no limit. */
+	bool (*may_wait)(void *ctx);
+	void *ctx;
 };
 
-int channel_open(struct channel *channel, int fd); /* takes over fd. -ENOMEM */
+enum { CHANNEL_PACE_MS = 50 };
+
+int channel_open(struct channel *channel, int fd); /* takes ownership of fd. 0 or -ENOMEM */
 void channel_close(struct channel *channel);
-/* Gathers; what is large goes at once. -EPIPE when the other side has gone. */
+/* From now on waiting ends with -ETIMEDOUT if may_wait() returns false. */
+void channel_limit(struct channel *channel, bool (*may_wait)(void *ctx), void *ctx);
+/* Buffers a message; a large one is sent at once. -EPIPE if the other side is gone. */
 int channel_put(struct channel *channel, const struct message *message, const void *bytes);
-/* The same of two parts; the message's size is that of both. */
+/* The same for bytes in two parts. The message's size is that of both. */
 int channel_put_parts(struct channel *channel, const struct message *message, const void *first,
 		      size_t first_size, const void *second);
-/* Sends all that was gathered. */
+/* Sends everything buffered. */
 int channel_flush(struct channel *channel);
-/* Sends a message with a descriptor, at once. */
-int channel_put_fd(struct channel *channel, const struct message *message, const void *bytes, int fd);
-/*
- * The next message's head. fds (CHANNEL_FDS of them, -1 where none came) are the caller's then; with NULL
- * what comes is closed. -EPIPE: the other side has gone; -ETIMEDOUT.
- */
+/* Sends a message with n descriptors immediately. */
+int channel_put_fds(struct channel *channel, const struct message *message, const void *bytes, const int *fds,
+		    unsigned n);
+/* Receives the header of the next message. fds: as descriptors_receive(). -EPIPE: the other side is gone;
+ * -ETIMEDOUT. */
 int channel_take(struct channel *channel, struct message *message, int *fds);
-/* Bytes that follow it: all of them are to be read. */
+/* Reads bytes that follow the header. All of them must be read or skipped. */
 int channel_read(struct channel *channel, void *to, size_t size);
 int channel_skip(struct channel *channel, uint64_t size);
 

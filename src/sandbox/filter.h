@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The system calls that a sandbox may make. */
+/* The system calls that a worker may make. */
 #ifndef GOTRACE_SANDBOX_FILTER_H
 #define GOTRACE_SANDBOX_FILTER_H
 
 #include "util/error.h"
 
+enum { FILTER_NICE = 10 }; /* the only niceness that a worker's thread may set for itself */
+
 /*
- * For the calling process, which has one thread, and for good. Calls that open or look up a file, and the
- * reading of another process's memory, wait for an answer of whoever holds *listener (broker.h; NULL: they
- * are refused); work on memory and on what is open is allowed; anything else ends the process by SIGSYS.
+ * Installs the filter for good in the calling process, which must have a single thread. Calls that open or
+ * look up a file, or read another process's memory, wait for an answer of the broker through *listener (NULL:
+ * they are refused). Work on memory and open descriptors is allowed. Any other call ends the process with
+ * SIGSYS.
  */
 int filter_install(int *listener, struct error *err);
 

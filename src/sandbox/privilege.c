@@ -2,7 +2,10 @@
 #include "sandbox/privilege.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/capability.h>
 #include <sys/prctl.h>
@@ -10,7 +13,58 @@
 
 #include "util/rights.h"
 
-#define NOBODY 65534 /* the kernel's overflow uid, Debian's nobody */
+/*
+ * A range between the ids of systemd-homed and of systemd's DynamicUser= that is not assigned to anything
+ * (systemd's UIDS-GIDS.md). With a shared id (nobody's), other programs could signal a worker.
+ */
+enum { FIRST_ID = 60578, IDS = 606 };
+#define LOCK_FILE "/run/gotrace.lock"
+
+static uid_t worker_id;
+static int id_lock = -1; /* kept open: the lock ends with the process */
+
+static bool is_users(uid_t id)
+{
+	FILE *users = fopen("/etc/passwd", "re");
+	const struct passwd *user;
+	bool found = false;
+
+	while (users && !found && (user = fgetpwent(users)))
+		found = user->pw_uid == id;
+	if (users)
+		fclose(users);
+	return found;
+}
+
+/* One byte of the file represents each id. Without the file, other instances of gotrace cannot be
+ * detected. */
+static bool lock_id(uid_t id)
+{
+	struct flock lock = {
+		.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = (off_t)(id - FIRST_ID), .l_len = 1};
+
+	if (is_users(id))
+		return false;
+	return id_lock < 0 || fcntl(id_lock, F_OFD_SETLK, &lock) == 0;
+}
+
+void privilege_choose_id(void)
+{
+	uid_t first = (uid_t)getpid() % IDS;
+
+	if (worker_id || geteuid() != 0)
+		return;
+	id_lock = open(LOCK_FILE, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+	worker_id = FIRST_ID + first;
+	for (uid_t i = 0; i < IDS; i++) {
+		uid_t id = FIRST_ID + (first + i) % IDS;
+
+		if (!lock_id(id))
+			continue;
+		worker_id = id;
+		return;
+	}
+}
 
 static uint64_t have(cap_flag_t set)
 {
@@ -28,7 +82,7 @@ static uint64_t have(cap_flag_t set)
 	return mask;
 }
 
-/* Needs CAP_SETPCAP; without it nobody can exec with more than we have either, for of no_new_privs. */
+/* Needs CAP_SETPCAP. Without it, no_new_privs still prevents an exec from gaining capabilities. */
 static void empty_bounding_set(uint64_t mask)
 {
 	for (cap_value_t cap = 0; cap < cap_max_bits() && cap < 64; cap++) {
@@ -49,7 +103,7 @@ static int add_caps(cap_t caps, cap_flag_t set, uint64_t mask)
 	return rc;
 }
 
-/* What is permitted and not effective is taken up where it is needed (util/rights.h). */
+/* Capabilities that are permitted but not effective are raised where needed (util/rights.h). */
 static int set_caps(uint64_t effective, uint64_t permitted)
 {
 	cap_t caps = cap_init();
@@ -64,7 +118,8 @@ static int set_caps(uint64_t effective, uint64_t permitted)
 	return rc;
 }
 
-/* These were once part of CAP_SYS_ADMIN, and are with who has that (capable() || capable(CAP_SYS_ADMIN)). */
+/* These were once part of CAP_SYS_ADMIN, and CAP_SYS_ADMIN still includes them (capable() ||
+ * capable(CAP_SYS_ADMIN)). */
 static uint64_t stand_in(uint64_t mask)
 {
 	const uint64_t parts =
@@ -85,18 +140,21 @@ int privilege_keep(uint64_t mask, struct error *err)
 	return rc ? error_set(err, -rc, "cannot give up capabilities: %s", strerror(-rc)) : 0;
 }
 
-/* In a user namespace there may be no such user: then the ids stay, without any capability. */
+/*
+ * A user namespace may not have such a user; then the ids stay, without capabilities. They also stay if we
+ * could not signal a process with other ids, because it would outlive us.
+ */
 static int drop_ids(void)
 {
-	const uint64_t needed = PRIVILEGE(CAP_SETUID) | PRIVILEGE(CAP_SETGID);
+	const uint64_t needed = PRIVILEGE(CAP_SETUID) | PRIVILEGE(CAP_SETGID) | PRIVILEGE(CAP_KILL);
 
-	if ((have(CAP_EFFECTIVE) & needed) != needed)
+	if (!worker_id || (have(CAP_EFFECTIVE) & needed) != needed)
 		return 0;
 	if (setgroups(0, NULL) && errno != EPERM)
 		return -errno;
-	if (setresgid(NOBODY, NOBODY, NOBODY))
+	if (setresgid(worker_id, worker_id, worker_id))
 		return errno == EINVAL ? 0 : -errno;
-	if (setresuid(NOBODY, NOBODY, NOBODY))
+	if (setresuid(worker_id, worker_id, worker_id))
 		return errno == EINVAL ? 0 : -errno;
 	return 0;
 }
@@ -108,6 +166,6 @@ int privilege_drop_all(struct error *err)
 	empty_bounding_set(0);
 	rc = drop_ids();
 	if (rc)
-		return error_set(err, -rc, "cannot change to the user nobody: %s", strerror(-rc));
+		return error_set(err, -rc, "cannot change to the workers' user id: %s", strerror(-rc));
 	return privilege_keep(0, err);
 }

@@ -1,21 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Capabilities and ids: giving them up, for good. */
+/* Gives up capabilities and ids for good. */
 #ifndef GOTRACE_SANDBOX_PRIVILEGE_H
 #define GOTRACE_SANDBOX_PRIVILEGE_H
 
 #include <stdint.h>
 
+#include <linux/capability.h>
+
 #include "util/error.h"
 
-#define PRIVILEGE(cap) (1ull << (cap)) /* of linux/capability.h: a set of them is a mask */
+#define PRIVILEGE(cap) (1ull << (cap)) /* of linux/capability.h; a set of capabilities is a mask */
 
 /*
- * The calling thread keeps these capabilities (of those that it has, effective or only permitted;
- * CAP_SYS_ADMIN stands for those that were once part of it); all others are gone, from the bounding set too,
- * and none can be gained by an exec.
+ * Needed to end workers, which have other ids, by the thread that started them, for as long as it lives
+ * (PDEATHSIG checks it).
+ */
+#define PRIVILEGE_WORKERS PRIVILEGE(CAP_KILL)
+
+/*
+ * Reduces the calling thread's capabilities to these (as far as it has them, effective or only permitted;
+ * CAP_SYS_ADMIN substitutes for those that were once part of it). All others are dropped, from the bounding
+ * set too, and an exec cannot gain any.
  */
 int privilege_keep(uint64_t mask, struct error *err);
-/* For a process of its own: no capability, and if it was root's, nobody's ids and no groups. */
+/*
+ * Chooses the ids of this process's workers, once: ids that belong to no user, and that no other gotrace uses
+ * while this process lives.
+ */
+void privilege_choose_id(void);
+/* For a child process: drops all capabilities and, if it is root's, all groups, and changes to the chosen
+ * ids. */
 int privilege_drop_all(struct error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the process that looks at targets is asked, and what it answers: flat data. One question at a time; an
- * answer is any number of REPLY_RECORDs and one REPLY_RESULT. The side that asks trusts nothing of it.
+ * Requests to the inspector, the process that parses files and memory of targets, and its answers (rpc.h):
+ * flat data, which the requesting side does not trust. Records of an answer are log records (enum log_type).
  */
 #ifndef GOTRACE_SANDBOX_PROTOCOL_H
 #define GOTRACE_SANDBOX_PROTOCOL_H
@@ -12,36 +12,35 @@
 #include "native/modules.h"
 #include "target/target.h"
 
-enum ask {
-	ASK_OPEN = 1,       /* arg: pid -> struct target_facts */
-	ASK_OPEN_FILE,      /* path -> struct target_facts */
-	ASK_BIND,           /* arg: pid -> struct target_facts */
-	ASK_WANT_ALLOC,     /* arg: enum alloc_look -> struct target_facts */
-	ASK_PLAN,           /* -> struct probe_plan */
-	ASK_LOG_INFO,       /* struct ask_log_info -> records */
-	ASK_FUNCTAB,        /* -> a memory file with a LOG_FUNCTAB */
-	ASK_OTHER_GO,       /* -> a path, not ended by NUL; empty: there is none */
-	ASK_SNAPSHOT_BEGIN, /* -> records */
-	ASK_SNAPSHOT_READ,  /* -> records; code 1: there is more */
-	ASK_SNAPSHOT_PUT,   /* uint32_t[2] -> records */
-	ASK_SNAPSHOT_FREE,
-	ASK_READ_MS,       /* arg: at most -> struct log_m[] */
-	ASK_HEAP_LIVE,     /* -> uint64_t */
-	ASK_MODULE,        /* a descriptor of the file, or the file's bytes -> struct module_facts and rows */
-	ASK_FUNCTIONS,     /* struct ask_functions, a path, struct ask_function and texts -> see below */
-	ASK_FUNCTION_LIST, /* arg: which -> struct function_list_facts and probes, and the file's descriptor
+enum inspect_kind {
+	INSPECT_OPEN = 1,       /* arg: pid -> struct target_facts */
+	INSPECT_OPEN_FILE,      /* path -> struct target_facts */
+	INSPECT_BIND,           /* arg: pid -> struct target_facts */
+	INSPECT_WANT_ALLOC,     /* arg: enum alloc_look -> struct target_facts */
+	INSPECT_PLAN,           /* -> struct probe_plan */
+	INSPECT_LOG_INFO,       /* struct inspect_log_info -> records */
+	INSPECT_FUNCTAB,        /* -> a memory file with a LOG_FUNCTAB */
+	INSPECT_OTHER_GO,       /* -> a path without NUL; empty: there is none */
+	INSPECT_SNAPSHOT_BEGIN, /* arg: 0, or at most so many goroutines with details -> records */
+	INSPECT_SNAPSHOT_READ,  /* -> records; code 1: there is more */
+	INSPECT_SNAPSHOT_PUT,   /* uint32_t[2] -> records */
+	INSPECT_SNAPSHOT_FREE,
+	INSPECT_READ_MS,   /* arg: most Ms -> struct log_m[] */
+	INSPECT_HEAP_LIVE, /* -> uint64_t */
+	INSPECT_MODULE,    /* a descriptor of the file, or the file's bytes -> struct module_facts and rows */
+	INSPECT_MODULE_FILE, /* the file's path -> the same */
+	INSPECT_FUNCTIONS, /* struct inspect_functions, a path, struct inspect_function and texts -> see below
 			    */
+	INSPECT_FUNCTION_LIST, /* arg: which -> struct function_list_facts and probes, and the file's
+				* descriptor
+				*/
 };
 
-enum reply {
-	REPLY_RECORD = 1, /* code: enum log_type; the payload */
-	REPLY_RESULT,     /* code: what the function returned; if negative a struct error follows */
-};
-
-/* What is known of a target, without what only its own process can use. */
+/* The properties of a target, except those that only the inspector can use. */
 struct target_facts {
 	uint32_t go_minor, go_patch;
 	char go_version[32];
+	uint32_t nearest, reserved; /* as in struct target */
 	uint8_t cgo, pie, stripped, alloc;
 	uint64_t bias, device, inode;
 	struct go_layout layout;
@@ -51,7 +50,7 @@ struct target_facts {
 	struct wait_text wait_texts[WAIT_TEXTS];
 };
 
-struct ask_log_info {
+struct inspect_log_info {
 	uint32_t pid, flags;
 };
 
@@ -61,11 +60,11 @@ struct module_facts {
 	uint64_t base, size, rows, functions, damaged;
 };
 
-struct ask_functions {
+struct inspect_functions {
 	uint32_t pid, n, path_len, reserved; /* then the path, then n functions */
 };
 
-struct ask_function {
+struct inspect_function {
 	uint32_t kind, len; /* bytes of text that follow */
 };
 
@@ -73,14 +72,17 @@ struct function_list_facts {
 	uint32_t site, n;
 };
 
-/* Bounds of what is believed. */
+/* Limits on what is accepted. */
 enum {
-	MOST_RECORD = 64 << 20, /* bytes of a record; LOG_GS has 16,384 rows at most */
-	MOST_ROWS = 32 << 20,   /* of a module */
-	MOST_LISTS = 64,        /* files with functions */
+	MOST_RECORD = 64 << 20, /* bytes per record; a LOG_GS has at most 16,384 rows */
+	MOST_RECORDS = 1 << 20, /* per answer */
+	MOST_READS = 1 << 17,   /* per snapshot: each reads some thousand goroutines */
+	MOST_ROWS = EHFRAME_ROWS_MAX,
+	MOST_LISTS = 64, /* files with functions */
 	MOST_LIST_PROBES = 1 << 20,
-	MOST_QUESTION = 1 << 20, /* bytes; the vDSO's are a question */
+	MOST_REQUEST = 1 << 20, /* bytes; the vDSO is sent in a request */
 };
-#define MOST_FUNCTAB (2ull << 30)
+#define MOST_RECORD_BYTES (1ull << 30) /* per answer */
+#define MOST_FUNCTAB      (2ull << 30)
 
 #endif

@@ -1,36 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Files with code that is not Go's, read by the sandbox: rules of stacks, places of functions. */
+/* Files with native code, read in the sandbox: unwind rules, places of functions. */
 #include "sandbox/remote.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "sandbox/answers.h"
-#include "sandbox/call.h"
+#include "sandbox/inspection.h"
+#include "util/files.h"
 
-static void drop_fd(const struct call *call)
-{
-	if (call->fd >= 0)
-		close(call->fd);
-}
+/* --- unwind rules --- */
 
-/* --- rules of stacks --- */
-
-static int take_rows(struct sandbox *sandbox, struct call *call, const struct module_facts *facts,
+static int take_rows(struct sandbox *sandbox, struct inspection *call, const struct module_facts *facts,
 		     struct module_code *code)
 {
 	struct error err;
 	size_t size = facts->rows * sizeof(*code->rows.rows);
 
-	if (call->left != size)
+	if (call->rpc.left != size)
 		return sandbox_fail(sandbox, -EBADMSG, &err);
 	code->rows.rows = malloc(size + 1);
 	if (!code->rows.rows)
 		return channel_skip(&sandbox->channel, size) ? -EPIPE : -ENOMEM;
-	if (call_read(sandbox, call, code->rows.rows, size, &err))
+	if (inspection_read(sandbox, call, code->rows.rows, size, &err))
 		return -EPIPE;
 	if (!answer_rows_are_good(facts, code->rows.rows))
 		return sandbox_fail(sandbox, -EBADMSG, &err);
@@ -38,19 +34,38 @@ static int take_rows(struct sandbox *sandbox, struct call *call, const struct mo
 	return 0;
 }
 
+/* True for an O_PATH descriptor: the worker must open the file itself. */
+static bool is_handle(int fd)
+{
+	return fd >= 0 && fcntl(fd, F_GETFL) & O_PATH;
+}
+
 int remote_module_read(struct sandbox *sandbox, int fd, const char *bytes, size_t size,
 		       struct module_code *code)
 {
-	struct call call = {
-		.ask = ASK_MODULE, .bytes = fd < 0 ? bytes : NULL, .size = fd < 0 ? size : 0, .send_fd = fd};
+	struct inspection call = {.rpc = {.kind = INSPECT_MODULE}};
 	struct module_facts facts;
 	struct error err;
-	int rc = call_ask(sandbox, &call, &err);
+	char path[64];
+	int rc;
 
 	*code = (struct module_code){.n = 0};
-	drop_fd(&call);
+	if (is_handle(fd)) {
+		rc = sandbox->broker ? broker_lend(sandbox->broker, fd, path) : -EBADF;
+		if (rc)
+			return rc;
+		call.rpc = (struct rpc){.kind = INSPECT_MODULE_FILE, .bytes = path, .size = strlen(path)};
+	} else if (fd >= 0) {
+		call.rpc.send[0] = fd;
+		call.rpc.nsend = 1;
+	} else {
+		call.rpc.bytes = bytes;
+		call.rpc.size = size;
+	}
+	rc = inspect(sandbox, &call, &err);
+	inspection_close_fd(&call);
 	if (rc == 0)
-		rc = call_read(sandbox, &call, &facts, sizeof(facts), &err);
+		rc = inspection_read(sandbox, &call, &facts, sizeof(facts), &err);
 	if (rc)
 		return rc;
 	if (!answer_module_is_good(&facts))
@@ -78,20 +93,20 @@ static void add(char **to, const void *bytes, size_t size)
 static char *make_question(pid_t pid, const char *exe, const struct function_want *wanted, unsigned n,
 			   size_t *size)
 {
-	struct ask_functions head = {.pid = (uint32_t)pid, .n = n, .path_len = (uint32_t)strlen(exe)};
+	struct inspect_functions head = {.pid = (uint32_t)pid, .n = n, .path_len = (uint32_t)strlen(exe)};
 	char *bytes, *to;
 
 	*size = sizeof(head) + head.path_len + 1u;
 	for (unsigned i = 0; i < n; i++)
-		*size += sizeof(struct ask_function) + strlen(wanted[i].text) + 1;
+		*size += sizeof(struct inspect_function) + strlen(wanted[i].text) + 1;
 	bytes = to = malloc(*size);
 	if (!bytes)
 		return NULL;
 	add(&to, &head, sizeof(head));
 	add(&to, exe, head.path_len + 1u);
 	for (unsigned i = 0; i < n; i++) {
-		const struct ask_function one = {.kind = (uint32_t)wanted[i].kind,
-						 .len = (uint32_t)strlen(wanted[i].text)};
+		const struct inspect_function one = {.kind = (uint32_t)wanted[i].kind,
+						     .len = (uint32_t)strlen(wanted[i].text)};
 
 		add(&to, &one, sizeof(one));
 		add(&to, wanted[i].text, one.len + 1u);
@@ -99,21 +114,21 @@ static char *make_question(pid_t pid, const char *exe, const struct function_wan
 	return bytes;
 }
 
-/* What follows the head of a list. */
-static int take_probes(struct sandbox *sandbox, struct call *call, const struct function_plan *plan,
+/* Takes the probes after the head of a list. */
+static int take_probes(struct sandbox *sandbox, struct inspection *call, const struct function_plan *plan,
 		       struct function_probes *list, struct error *err)
 {
 	size_t size = list->n * sizeof(*list->probes);
 	struct stat st;
 	int rc;
 
-	if (call->left != size || list->fd < 0 || fstat(list->fd, &st) || !S_ISREG(st.st_mode))
+	if (call->rpc.left != size || list->fd < 0 || file_stat(list->fd, &st) || !S_ISREG(st.st_mode))
 		return sandbox_fail(sandbox, -EBADMSG, err);
 	list->probes = malloc(size);
 	if (!list->probes)
 		return error_set(err, ENOMEM, "out of memory");
 	list->capacity = list->n;
-	rc = call_read(sandbox, call, list->probes, size, err);
+	rc = inspection_read(sandbox, call, list->probes, size, err);
 	if (rc == 0 &&
 	    !answer_function_probes_are_good(list->probes, list->n, plan->nwanted, (uint64_t)st.st_size))
 		rc = sandbox_fail(sandbox, -EBADMSG, err);
@@ -122,15 +137,15 @@ static int take_probes(struct sandbox *sandbox, struct call *call, const struct 
 
 static int take_list(struct sandbox *sandbox, struct function_plan *plan, unsigned which, struct error *err)
 {
-	struct call call = {.ask = ASK_FUNCTION_LIST, .arg = which, .send_fd = -1};
+	struct inspection call = {.rpc = {.kind = INSPECT_FUNCTION_LIST, .arg = which}};
 	struct function_probes *list = &plan->lists[which];
 	struct function_list_facts facts;
-	int rc = call_ask(sandbox, &call, err);
+	int rc = inspect(sandbox, &call, err);
 
 	*list = (struct function_probes){.fd = call.fd};
 	plan->nlists++;
 	if (rc == 0)
-		rc = call_read(sandbox, &call, &facts, sizeof(facts), err);
+		rc = inspection_read(sandbox, &call, &facts, sizeof(facts), err);
 	if (rc)
 		return rc;
 	if (!answer_list_is_good(&facts))
@@ -144,7 +159,7 @@ int remote_functions_plan(struct sandbox *sandbox, pid_t pid, const char *exe,
 			  const struct function_want *wanted, unsigned n, struct function_plan *plan,
 			  struct error *err)
 {
-	struct call call = {.ask = ASK_FUNCTIONS, .send_fd = -1};
+	struct inspection call = {.rpc = {.kind = INSPECT_FUNCTIONS}};
 	char *bytes;
 	int rc;
 
@@ -152,20 +167,20 @@ int remote_functions_plan(struct sandbox *sandbox, pid_t pid, const char *exe,
 	if (n > MAX_FUNCTIONS)
 		return error_set(err, EINVAL, "more than %u functions", MAX_FUNCTIONS);
 	memcpy(plan->wanted, wanted, n * sizeof(*wanted));
-	bytes = make_question(pid, exe, wanted, n, &call.size);
+	bytes = make_question(pid, exe, wanted, n, &call.rpc.size);
 	if (!bytes)
 		return error_set(err, ENOMEM, "out of memory");
-	call.bytes = bytes;
-	rc = call_for(sandbox, &call, NULL, 0, err);
-	drop_fd(&call);
+	call.rpc.bytes = bytes;
+	rc = inspect_for(sandbox, &call, NULL, 0, err);
+	inspection_close_fd(&call);
 	free(bytes);
-	if (rc == 0 && call.code > MOST_LISTS)
+	if (rc == 0 && call.rpc.code > MOST_LISTS)
 		rc = sandbox_fail(sandbox, -EBADMSG, err);
-	if (rc == 0 && call.code) {
-		plan->lists = calloc((size_t)call.code, sizeof(*plan->lists));
+	if (rc == 0 && call.rpc.code) {
+		plan->lists = calloc((size_t)call.rpc.code, sizeof(*plan->lists));
 		rc = plan->lists ? 0 : error_set(err, ENOMEM, "out of memory");
 	}
-	for (int i = 0; rc == 0 && i < call.code; i++)
+	for (int i = 0; rc == 0 && i < call.rpc.code; i++)
 		rc = take_list(sandbox, plan, (unsigned)i, err);
 	if (rc)
 		functions_free(plan);

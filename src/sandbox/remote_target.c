@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A Go program that the sandbox looks at. */
+/* A Go program that is inspected in the sandbox. */
 #include "sandbox/remote.h"
 
 #include <errno.h>
@@ -13,19 +13,21 @@
 #include <unistd.h>
 
 #include "sandbox/answers.h"
-#include "sandbox/call.h"
+#include "sandbox/inspection.h"
 #include "target/maps.h"
 #include "target/remote.h"
 #include "util/files.h"
+#include "util/utf8.h"
 
 struct remote_target {
 	struct target target;
 	struct sandbox *sandbox;
-	int exe; /* the executable, for probes: the path to it leads nowhere else, and takes no privilege */
+	int exe; /* the executable, for probes: a path that cannot be redirected, and needs no privilege */
 	struct target_facts facts;
 	void *functab; /* mapped */
 	size_t functab_size;
-	log_sink sink; /* of the snapshot */
+	unsigned reads; /* number of reads in the snapshot */
+	log_sink sink;  /* of the snapshot */
 	void *ctx;
 };
 
@@ -35,28 +37,23 @@ static struct remote_target *remote_of(const struct target *target)
 						   offsetof(struct remote_target, target));
 }
 
-static struct call question(uint32_t ask, uint64_t arg)
+static struct inspection request(uint32_t kind, uint64_t arg)
 {
-	return (struct call){.ask = ask, .arg = arg, .send_fd = -1};
+	return (struct inspection){.rpc = {.kind = kind, .arg = arg}};
 }
 
-static void drop_fd(const struct call *call)
+/* Sends a request whose answer has exactly this size. */
+static int ask_for(const struct target *target, struct inspection *call, void *to, size_t size,
+		   struct error *err)
 {
-	if (call->fd >= 0)
-		close(call->fd);
+	int rc = inspect_for(remote_of(target)->sandbox, call, to, size, err);
+
+	inspection_close_fd(call);
+	return rc ? rc : call->rpc.code;
 }
 
-/* A question whose answer has this size and nothing else. */
-static int ask_for(const struct target *target, struct call *call, void *to, size_t size, struct error *err)
-{
-	int rc = call_for(remote_of(target)->sandbox, call, to, size, err);
-
-	drop_fd(call);
-	return rc ? rc : call->code;
-}
-
-/* Only what is set here can differ after a question: which process it is we know ourselves. */
-static int take_facts(struct remote_target *remote, struct call *call, struct error *err)
+/* Sets only what a request can change. We know the process ourselves. */
+static int take_facts(struct remote_target *remote, struct inspection *call, struct error *err)
 {
 	struct target *target = &remote->target;
 	struct target_facts facts;
@@ -70,6 +67,8 @@ static int take_facts(struct remote_target *remote, struct call *call, struct er
 	target->go_minor = facts.go_minor;
 	target->go_patch = facts.go_patch;
 	snprintf(target->go_version, sizeof(target->go_version), "%s", facts.go_version);
+	text_make_printable(target->go_version);
+	target->nearest = facts.nearest;
 	target->cgo = facts.cgo;
 	target->pie = facts.pie;
 	target->stripped = facts.stripped;
@@ -94,7 +93,7 @@ static void remote_free(struct target *target)
 	free(remote);
 }
 
-/* The file that was looked at, and not what has taken its place meanwhile. */
+/* Checks that this is the file that was inspected, and not one that has replaced it. */
 static int take_exe(struct remote_target *remote, pid_t pid, int fd, const char *what, struct error *err)
 {
 	struct stat st;
@@ -104,7 +103,7 @@ static int take_exe(struct remote_target *remote, pid_t pid, int fd, const char 
 		return error_set(err, ESRCH, "PID %d is gone", (int)pid);
 	if (fd < 0)
 		return error_set(err, -fd, "cannot open %s: %s", what, strerror(-fd));
-	if (fstat(fd, &st) || st.st_dev != remote->target.device || st.st_ino != remote->target.inode)
+	if (file_stat(fd, &st) || st.st_dev != remote->target.device || st.st_ino != remote->target.inode)
 		return error_set(err, EAGAIN, "%s has just been replaced by another: try again", what);
 	snprintf(remote->target.exe, sizeof(remote->target.exe), "/proc/self/fd/%d", remote->exe);
 	return 0;
@@ -112,7 +111,7 @@ static int take_exe(struct remote_target *remote, pid_t pid, int fd, const char 
 
 static int remote_bind(struct target *target, pid_t pid, struct error *err)
 {
-	struct call call = question(ASK_BIND, (uint64_t)pid);
+	struct inspection call = request(INSPECT_BIND, (uint64_t)pid);
 	int rc = take_facts(remote_of(target), &call, err);
 
 	if (rc == 0)
@@ -123,27 +122,28 @@ static int remote_bind(struct target *target, pid_t pid, struct error *err)
 static bool remote_other_go(const struct target *target, char *path, size_t size)
 {
 	struct sandbox *sandbox = remote_of(target)->sandbox;
-	struct call call = question(ASK_OTHER_GO, 0);
+	struct inspection call = request(INSPECT_OTHER_GO, 0);
 	char text[256];
 	struct error err;
 
-	if (call_ask(sandbox, &call, &err) || !call.left)
+	if (inspect(sandbox, &call, &err) || !call.rpc.left)
 		return false;
-	drop_fd(&call);
-	if (call.left >= sizeof(text)) {
+	inspection_close_fd(&call);
+	if (call.rpc.left >= sizeof(text)) {
 		sandbox_fail(sandbox, -EBADMSG, &err);
 		return false;
 	}
-	text[call.left] = '\0';
-	if (call_read(sandbox, &call, text, call.left, &err))
+	text[call.rpc.left] = '\0';
+	if (inspection_read(sandbox, &call, text, call.rpc.left, &err))
 		return false;
+	text_make_printable(text);
 	snprintf(path, size, "%s", text);
 	return true;
 }
 
 static int remote_want_alloc(struct target *target, enum alloc_look look, struct error *err)
 {
-	struct call call = question(ASK_WANT_ALLOC, look);
+	struct inspection call = request(INSPECT_WANT_ALLOC, look);
 
 	return take_facts(remote_of(target), &call, err);
 }
@@ -151,15 +151,21 @@ static int remote_want_alloc(struct target *target, enum alloc_look look, struct
 static int remote_plan(const struct target *target, struct probe_plan *plan, struct error *err)
 {
 	struct remote_target *remote = remote_of(target);
-	struct call call = question(ASK_PLAN, 0);
+	struct inspection call = request(INSPECT_PLAN, 0);
 	struct stat st;
 	int rc = ask_for(target, &call, plan, sizeof(*plan), err);
 
-	if (rc == 0 && (fstat(remote->exe, &st) || !answer_plan_is_good(plan, (uint64_t)st.st_size)))
+	if (rc == 0 && (file_stat(remote->exe, &st) || !answer_plan_is_good(plan, (uint64_t)st.st_size)))
 		rc = sandbox_fail(remote->sandbox, -EBADMSG, err);
-	if (rc)
+	if (rc) {
 		*plan = (struct probe_plan){.n = 0};
-	return rc;
+		return rc;
+	}
+	/* The texts are printed. */
+	text_make_printable(plan->left_out);
+	for (unsigned i = 0; i < plan->n; i++)
+		text_make_printable(plan->probes[i].name);
+	return 0;
 }
 
 static void remote_park_skips(const struct target *target, uint8_t skips[PARK_SKIPS])
@@ -175,17 +181,17 @@ static void remote_wait_texts(const struct target *target, struct wait_text text
 static int remote_log_info(const struct target *target, unsigned extra_flags, log_sink sink, void *ctx,
 			   struct error *err)
 {
-	const struct ask_log_info asked = {.pid = (uint32_t)target->pid, .flags = extra_flags};
-	struct call call = question(ASK_LOG_INFO, 0);
+	const struct inspect_log_info asked = {.pid = (uint32_t)target->pid, .flags = extra_flags};
+	struct inspection call = request(INSPECT_LOG_INFO, 0);
 
-	call.bytes = &asked;
-	call.size = sizeof(asked);
+	call.rpc.bytes = &asked;
+	call.rpc.size = sizeof(asked);
 	call.sink = sink;
 	call.ctx = ctx;
 	return ask_for(target, &call, NULL, 0, err);
 }
 
-/* Sealed memory: it cannot be cut or changed while we read it. */
+/* The memory is sealed, so it cannot be truncated or changed while we read it. */
 static int map_functab(struct remote_target *remote, int fd)
 {
 	const int wanted = F_SEAL_SHRINK | F_SEAL_WRITE | F_SEAL_GROW;
@@ -213,17 +219,17 @@ static int map_functab(struct remote_target *remote, int fd)
 static int remote_functab(struct target *target, struct log_record *record, struct error *err)
 {
 	struct remote_target *remote = remote_of(target);
-	struct call call = question(ASK_FUNCTAB, 0);
+	struct inspection call = request(INSPECT_FUNCTAB, 0);
 	int rc = 0;
 
 	if (!remote->functab) {
-		rc = call_for(remote->sandbox, &call, NULL, 0, err);
+		rc = inspect_for(remote->sandbox, &call, NULL, 0, err);
 		if (rc == 0) {
 			rc = map_functab(remote, call.fd);
 			if (rc)
 				rc = sandbox_fail(remote->sandbox, rc, err);
 		}
-		drop_fd(&call);
+		inspection_close_fd(&call);
 	}
 	*record = (struct log_record){
 		.type = LOG_FUNCTAB, .size = (uint32_t)remote->functab_size, .data = remote->functab};
@@ -232,7 +238,7 @@ static int remote_functab(struct target *target, struct log_record *record, stru
 
 /* --- snapshots --- */
 
-static int ask_of_snapshot(const struct target *target, struct call *call, struct error *err)
+static int ask_of_snapshot(const struct target *target, struct inspection *call, struct error *err)
 {
 	struct remote_target *remote = remote_of(target);
 
@@ -241,62 +247,68 @@ static int ask_of_snapshot(const struct target *target, struct call *call, struc
 	return ask_for(target, call, NULL, 0, err);
 }
 
-static int remote_snapshot_begin(const struct target *target, log_sink sink, void *ctx, struct error *err)
+static int remote_snapshot_begin(const struct target *target, uint32_t most, log_sink sink, void *ctx,
+				 struct error *err)
 {
 	struct remote_target *remote = remote_of(target);
-	struct call call = question(ASK_SNAPSHOT_BEGIN, 0);
+	struct inspection call = request(INSPECT_SNAPSHOT_BEGIN, most);
 
 	remote->sink = sink;
 	remote->ctx = ctx;
+	remote->reads = 0;
 	return ask_of_snapshot(target, &call, err);
 }
 
 static int remote_snapshot_read(const struct target *target, struct error *err)
 {
-	struct call call = question(ASK_SNAPSHOT_READ, 0);
+	struct inspection call = request(INSPECT_SNAPSHOT_READ, 0);
+	struct remote_target *remote = remote_of(target);
 	int rc = ask_of_snapshot(target, &call, err);
 
+	if (rc > 0 && ++remote->reads > MOST_READS)
+		return sandbox_fail(remote->sandbox, -EBADMSG, err);
 	return rc > 0 ? 1 : rc;
 }
 
 static int remote_snapshot_put(const struct target *target, const uint32_t markers[2])
 {
-	struct call call = question(ASK_SNAPSHOT_PUT, 0);
+	struct inspection call = request(INSPECT_SNAPSHOT_PUT, 0);
 	struct error err;
 
-	call.bytes = markers;
-	call.size = 2 * sizeof(*markers);
+	call.rpc.bytes = markers;
+	call.rpc.size = 2 * sizeof(*markers);
 	return ask_of_snapshot(target, &call, &err);
 }
 
 static void remote_snapshot_free(const struct target *target)
 {
-	struct call call = question(ASK_SNAPSHOT_FREE, 0);
+	struct inspection call = request(INSPECT_SNAPSHOT_FREE, 0);
 	struct error err;
 
 	ask_for(target, &call, NULL, 0, &err);
 }
 
-/* --- now and then --- */
+/* --- periodic requests --- */
 
 static int remote_read_ms(const struct target *target, struct log_m *ms, unsigned max, struct error *err)
 {
 	struct sandbox *sandbox = remote_of(target)->sandbox;
-	struct call call = question(ASK_READ_MS, max);
-	int rc = call_ask(sandbox, &call, err);
+	struct inspection call = request(INSPECT_READ_MS, max);
+	int rc = inspect(sandbox, &call, err);
 
-	drop_fd(&call);
+	inspection_close_fd(&call);
 	if (rc)
 		return rc;
-	if (call.code < 0 || (unsigned)call.code > max || call.left != (uint64_t)call.code * sizeof(*ms))
+	if (call.rpc.code < 0 || (unsigned)call.rpc.code > max ||
+	    call.rpc.left != (uint64_t)call.rpc.code * sizeof(*ms))
 		return sandbox_fail(sandbox, -EBADMSG, err);
-	rc = call_read(sandbox, &call, ms, (size_t)call.left, err);
-	return rc ? rc : call.code;
+	rc = inspection_read(sandbox, &call, ms, (size_t)call.rpc.left, err);
+	return rc ? rc : call.rpc.code;
 }
 
 static int remote_heap_live(const struct target *target, uint64_t *bytes)
 {
-	struct call call = question(ASK_HEAP_LIVE, 0);
+	struct inspection call = request(INSPECT_HEAP_LIVE, 0);
 	struct error err;
 
 	return ask_for(target, &call, bytes, sizeof(*bytes), &err);
@@ -320,8 +332,8 @@ static const struct target_remote calls = {
 	.heap_live = remote_heap_live,
 };
 
-/* pid 0: by the path. */
-static int open_remote(struct sandbox *sandbox, struct call *call, pid_t pid, const char *exe,
+/* pid 0: opens `exe` by its path. */
+static int open_remote(struct sandbox *sandbox, struct inspection *call, pid_t pid, const char *exe,
 		       struct target **out, struct error *err)
 {
 	struct remote_target *remote = calloc(1, sizeof(*remote));
@@ -345,7 +357,7 @@ static int open_remote(struct sandbox *sandbox, struct call *call, pid_t pid, co
 
 int remote_target_open(struct sandbox *sandbox, pid_t pid, struct target **out, struct error *err)
 {
-	struct call call = question(ASK_OPEN, (uint64_t)pid);
+	struct inspection call = request(INSPECT_OPEN, (uint64_t)pid);
 	char exe[64];
 	int rc;
 
@@ -358,9 +370,9 @@ int remote_target_open(struct sandbox *sandbox, pid_t pid, struct target **out, 
 
 int remote_target_open_file(struct sandbox *sandbox, const char *path, struct target **out, struct error *err)
 {
-	struct call call = question(ASK_OPEN_FILE, 0);
+	struct inspection call = request(INSPECT_OPEN_FILE, 0);
 
-	call.bytes = path;
-	call.size = strlen(path);
+	call.rpc.bytes = path;
+	call.rpc.size = strlen(path);
 	return open_remote(sandbox, &call, 0, path, out, err);
 }

@@ -8,24 +8,32 @@
 bool request_flags_are_harmless(uint64_t flags)
 {
 	const uint64_t harmless = O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_DIRECTORY | O_NOFOLLOW | O_PATH |
-				  0100000u; /* O_LARGEFILE, which is 0 in libc's header */
+				  0100000u; /* O_LARGEFILE, which libc's header defines as 0 */
 
 	return (flags & O_ACCMODE) == O_RDONLY && !(flags & ~harmless);
 }
 
-/* A decimal number without a sign or a leading zero, then the character `after` or the end. */
-static bool take_pid(const char **at, pid_t *pid)
+/* Parses a decimal number without sign or leading zero, in the range of pids. */
+static bool take_number(const char **at, uint64_t *value)
 {
-	uint64_t value = 0;
 	const char *start = *at;
 
+	*value = 0;
 	for (; **at >= '0' && **at <= '9'; (*at)++) {
-		value = value * 10 + (uint64_t)(**at - '0');
-		if (value > INT_MAX)
+		*value = *value * 10 + (uint64_t)(**at - '0');
+		if (*value > INT_MAX)
 			return false;
 	}
-	*pid = (pid_t)value;
 	return *at > start && *start != '0';
+}
+
+static bool take_pid(const char **at, pid_t *pid)
+{
+	uint64_t value;
+	bool is_one = take_number(at, &value);
+
+	*pid = is_one ? (pid_t)value : 0;
+	return is_one;
 }
 
 static bool is_hex(const char **at)
@@ -59,7 +67,7 @@ static bool is_one_of(const char *text, const char *const *names, size_t n)
 	return false;
 }
 
-/* task/TID/NAME, where the thread's files say no more than the process's. */
+/* task/TID/NAME: files of a thread that reveal no more than the process's. */
 static bool is_of_thread(const char *rest)
 {
 	static const char *const names[] = {"comm", "stat", "status", "syscall"};
@@ -84,7 +92,7 @@ static enum request_kind kind_of(const char *rest)
 	return strncmp(rest, "root/", 5) == 0 ? REQUEST_IN_ROOT : REQUEST_REFUSED;
 }
 
-/* The kernel's own file systems hold no programs. */
+/* Kernel file systems have no programs. */
 static bool is_of_kernel(const char *path)
 {
 	static const char *const dirs[] = {"/proc", "/sys", "/dev"};
@@ -115,6 +123,10 @@ void request_parse(const char *path, struct request *request)
 		}
 		request->kind = kind_of(at);
 		strcpy(request->rest, request->kind == REQUEST_IN_ROOT ? at + 4 : at);
+	} else if (strncmp(path, REQUEST_LENT_AT, sizeof(REQUEST_LENT_AT) - 1) == 0) {
+		at = path + sizeof(REQUEST_LENT_AT) - 1;
+		if (take_number(&at, &request->number) && !*at)
+			request->kind = REQUEST_LENT;
 	} else if (strcmp(path, "/") == 0) {
 		request->kind = REQUEST_OWN_ROOT;
 	} else if (!is_of_kernel(path)) {
@@ -129,7 +141,7 @@ bool request_is_program(const uint8_t *bytes, size_t n)
 
 	if (n < EI_NIDENT + sizeof(header.e_type) || memcmp(bytes, ELFMAG, SELFMAG))
 		return false;
-	/* The type stands right behind the identification in files of both sizes. */
+	/* The type directly follows the identification in both ELF classes. */
 	memcpy(&header.e_type, bytes + EI_NIDENT, sizeof(header.e_type));
 	return header.e_type == ET_EXEC || header.e_type == ET_DYN;
 }

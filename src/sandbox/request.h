@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a sandbox may ask to be opened: files of the processes that are traced,
- * by their own forms under /proc, and programs, libraries and debug files. Pure;
- * a hostile sandbox chose every byte.
+ * What a worker may open: files of the traced processes, under their names in /proc, and programs, libraries
+ * and debug files. Pure functions; every byte is untrusted.
  */
 #ifndef GOTRACE_SANDBOX_REQUEST_H
 #define GOTRACE_SANDBOX_REQUEST_H
@@ -15,28 +14,33 @@
 
 enum request_kind {
 	REQUEST_REFUSED = 0,
-	REQUEST_PROCESS,  /* whether there is the process: /proc/PID, not to be opened */
-	REQUEST_PROC,     /* a text or directory of the kernel's: /proc/PID/ and `rest`, no link */
-	REQUEST_LINK,     /* a link of the kernel's to a program file: exe, map_files/A-B */
-	REQUEST_ROOT,     /* the root directory of the process, to look up files in */
-	REQUEST_IN_ROOT,  /* a program file below it: `rest` is the path in there */
-	REQUEST_OWN_ROOT, /* our own root directory, the same */
+	REQUEST_PROCESS,  /* /proc/PID, to check that the process exists; not to be opened */
+	REQUEST_PROC,     /* a text file or directory of procfs: /proc/PID/ and `rest`, not a link */
+	REQUEST_LINK,     /* a procfs link to a program file: exe, map_files/A-B */
+	REQUEST_ROOT,     /* the root directory of the process, for looking up files */
+	REQUEST_IN_ROOT,  /* a program file below it: `rest` is the path in that root */
+	REQUEST_OWN_ROOT, /* our own root directory, for looking up files */
 	REQUEST_FILE,     /* a program file by path */
+	REQUEST_LENT,     /* a program file that the privileged process has lent: REQUEST_LENT_AT */
 };
+
+/* Followed by its number. */
+#define REQUEST_LENT_AT "/dev/gotrace-lent/"
 
 struct request {
 	enum request_kind kind;
-	pid_t pid; /* 0: of no process */
+	pid_t pid;       /* 0: none */
+	uint64_t number; /* of a lent file */
 	char rest[PATH_MAX];
 };
 
-/* Reading only, and only flags that change nothing else. */
+/* True if the flags open for reading, and have no side effects. */
 bool request_flags_are_harmless(uint64_t flags);
-/* What the path means; `path` ends with a NUL. Which processes are allowed is the caller's to know. */
+/* Classifies a NUL-terminated path. The caller checks whether the process is allowed. */
 void request_parse(const char *path, struct request *request);
 /*
- * Whether these are the first bytes of a program, a library or a debug file (ELF, for execution or shared).
- * Core dumps and the kernel's memory (/proc/kcore) are of another type.
+ * True if these are the first bytes of a program, a library or a debug file (ELF, executable or shared). Core
+ * dumps and the kernel's memory (/proc/kcore) have another type.
  */
 bool request_is_program(const uint8_t *bytes, size_t n);
 

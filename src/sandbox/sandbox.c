@@ -6,213 +6,320 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "sandbox/child.h"
 #include "sandbox/filter.h"
 #include "sandbox/privilege.h"
+#include "sandbox/rpc.h"
+#include "target/reads.h"
+#include "util/clock.h"
+#include "util/utf8.h"
+#include "util/window.h"
 
 enum {
-	CHANNEL_FD = 3, /* in the sandbox, behind the standard ones */
-	ANSWER_S = 120, /* an answer that takes longer does not come */
-	END_MS = 2000,  /* until one that was killed is reaped */
+	ANSWER_S = 120,     /* longest time for an answer */
+	IDLE_S = 10,        /* the same if the process uses no CPU time */
+	OWN_STOP_MS = 1000, /* between two checks, which are less than a tenth of a second apart: gotrace
+			     * itself was stopped */
+	STOPPED_MS = 5000,  /* longest time for which it may be stopped */
+	HELLO_MS = 1000,    /* the same for a worker that is starting */
+	ENDING_MS = 1500,   /* longest time after the trace should have ended */
+	END_MS = 1000,      /* time for an idle worker to exit by itself */
+	KILLED_MS = 500,    /* time to reap a killed worker; the kernel may hold it for longer */
 };
 
-enum hello { HELLO_LISTENER = 1, HELLO_MEMORY, HELLO_FAILED };
-
-/* --- inside --- */
-
-/* Signals that are meant for gotrace reach the whole group. */
-static void ignore_signals(void)
-{
-	static const int meant[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGUSR1, SIGUSR2, SIGXFSZ};
-
-	for (size_t i = 0; i < sizeof(meant) / sizeof(meant[0]); i++)
-		signal(meant[i], SIG_IGN);
-}
+/* --- in the worker --- */
 
 static void set_limits(void)
 {
 	const struct rlimit none = {0, 0};
-	/* A process that has stepped back may come forward again as far as this (20 - nice), without
-	 * privilege. */
-	const struct rlimit pace = {20, 20};
 	struct rlimit files;
 
 	setrlimit(RLIMIT_CORE, &none);
-	setrlimit(RLIMIT_NICE, &pace);
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
 	}
 }
 
-/* Nothing that was open stays so but messages' way out and the channel. */
-static int close_others(int fd)
-{
-	int null = open("/dev/null", O_RDONLY);
-
-	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(fd, CHANNEL_FD) < 0)
-		return -errno;
-	if (close_range(CHANNEL_FD + 1, ~0u, 0) == 0)
-		return 0;
-	/* Before Linux 5.9. */
-	for (int i = CHANNEL_FD + 1; i < (int)sysconf(_SC_OPEN_MAX); i++)
-		close(i);
-	return 0;
-}
-
-/* Its own memory, for the broker to read what is asked and to write answers: asked for before ids change. */
+/*
+ * Opens its own memory for the broker, which reads call arguments there. This is done before the ids change.
+ * Read-only, because writes through this file ignore read-only pages.
+ */
 static int own_memory(void)
 {
 	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-	return open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+	return open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
 }
 
-static int confine(struct channel *channel, int *listener, struct error *err)
+/* Gives up all privileges. *listener: the descriptor through which the broker receives its system calls. */
+static int confine(pid_t parent, int *listener, struct error *err)
 {
-	const struct message memory = {.kind = HELLO_MEMORY};
-	int fd = own_memory(), rc;
+	int rc;
 
-	if (fd < 0)
-		return error_set(err, errno, "cannot set up the sandbox: /proc/self/mem: %s",
-				 strerror(errno));
-	rc = channel_put_fd(channel, &memory, NULL, fd);
-	close(fd);
-	if (rc)
-		return rc;
 	set_limits();
 	rc = privilege_drop_all(err);
-	/* Nobody's other processes must not get at this one; and a parent that dies takes it along. */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (!child_end_with(parent))
+		return -ESRCH;
 	return rc ? rc : filter_install(listener, err);
 }
 
-static int hello(struct channel *channel)
+/* Sends an unsolicited first answer: a descriptor of its memory, and the listener. */
+static int hello(struct channel *channel, pid_t parent)
 {
 	struct error err = {""};
-	struct message message = {.kind = HELLO_LISTENER};
-	int listener, rc = confine(channel, &listener, &err);
+	int fds[2] = {own_memory(), -1}, rc;
 
-	if (rc == 0) {
-		rc = channel_put_fd(channel, &message, NULL, listener);
-		close(listener);
+	if (fds[0] < 0)
+		rc = error_set(&err, errno, "cannot set up the sandbox: /proc/self/mem: %s", strerror(errno));
+	else
+		rc = confine(parent, &fds[1], &err);
+	if (rc) {
+		rpc_answer(channel, rc, &err, NULL, 0);
 		return rc;
 	}
-	message = (struct message){.kind = HELLO_FAILED, .code = rc, .size = sizeof(err)};
-	channel_put(channel, &message, &err);
-	channel_flush(channel);
+	rc = rpc_answer_fds(channel, NULL, 0, fds, 2);
+	close(fds[0]);
+	close(fds[1]);
 	return rc;
 }
 
-static void run(int fd, sandbox_work work, void *ctx)
+static void run(int fd, pid_t parent, struct window window, sandbox_work work, void *ctx)
 {
 	struct channel channel;
 
-	ignore_signals();
-	if (close_others(fd) || channel_open(&channel, CHANNEL_FD))
+	if (child_begin("gotrace", &fd, 1, true, parent) || channel_open(&channel, CHILD_FD))
 		_exit(1);
-	if (hello(&channel))
+	if (hello(&channel, parent))
 		_exit(1);
+	target_reads_by(NULL);
+	window_use(window);
 	work(&channel, ctx);
 	_exit(0);
 }
 
-/* --- outside --- */
+/* --- in the parent --- */
 
 static int take_hello(struct sandbox *sandbox, struct error *err)
 {
-	for (;;) {
-		int fds[CHANNEL_FDS];
-		struct message message;
-		int rc = channel_take(&sandbox->channel, &message, fds);
+	struct rpc hello = {.kind = 0};
+	int rc = rpc_take_answer(&sandbox->channel, &hello);
 
-		for (unsigned i = 1; i < CHANNEL_FDS; i++) {
-			if (rc == 0 && fds[i] >= 0)
-				close(fds[i]);
-		}
-		if (rc)
-			return error_set(err, -rc, "cannot set up the sandbox: %s", strerror(-rc));
-		if (message.kind == HELLO_FAILED) {
-			struct error told = {""};
-
-			if (message.size == sizeof(told))
-				channel_read(&sandbox->channel, &told, sizeof(told));
-			told.text[sizeof(told.text) - 1] = '\0';
-			return error_set(err, message.code < 0 ? -message.code : EPERM, "%s", told.text);
-		}
-		if (message.kind == HELLO_MEMORY) {
-			sandbox->memory = fds[0];
-			continue;
-		}
-		sandbox->listener = fds[0];
-		return sandbox->memory >= 0 && sandbox->listener >= 0
-			       ? 0
-			       : error_set(err, EIO, "cannot set up the sandbox: no descriptors came");
-	}
+	sandbox->client.memory = hello.fds[0];
+	sandbox->client.listener = hello.fds[1];
+	hello.fds[0] = hello.fds[1] = -1;
+	descriptors_close(hello.fds);
+	if (rc)
+		return error_set(err, -rc, "cannot set up the sandbox: %s", strerror(-rc));
+	if (hello.code < 0)
+		return error_set(err, -hello.code, "%s", hello.error.text);
+	return sandbox->client.memory >= 0 && sandbox->client.listener >= 0
+		       ? 0
+		       : error_set(err, EIO, "cannot set up the sandbox: no descriptors came");
 }
 
-static void set_timeouts(int fd, long seconds)
-{
-	const struct timeval limit = {.tv_sec = seconds};
+/* --- limits --- */
 
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+static const char *too_slow(struct sandbox *sandbox, uint64_t now)
+{
+	const struct sandbox_wait *wait = &sandbox->wait;
+
+	if (wait->stopped_ns && now - wait->stopped_ns >= sandbox->stopped_ms * 1000000ull)
+		return "is stopped, and was given up";
+	if (wait->ending_ns && now - wait->ending_ns >= ENDING_MS * 1000000ull)
+		return "was still busy when the trace was to end, and was given up";
+	if (sandbox->has_reader)
+		return NULL;
+	if (now - wait->moved_ns >= IDLE_S * 1000000000ull)
+		return "does not go on, and was given up";
+	return now - wait->begin_ns >= sandbox->answer_s * 1000000000ull
+		       ? "takes too long for an answer, and was given up"
+		       : NULL;
+}
+
+/* Ctrl-Z stops all of gotrace; that time does not count. */
+static void leave_out_own_stop(struct sandbox_wait *wait, uint64_t now)
+{
+	uint64_t away = now - wait->looked_ns;
+
+	wait->looked_ns = now;
+	if (away < OWN_STOP_MS * 1000000ull)
+		return;
+	wait->begin_ns += away;
+	wait->moved_ns += away;
+	wait->stopped_ns += wait->stopped_ns ? away : 0;
+	wait->ending_ns += wait->ending_ns ? away : 0;
+}
+
+static void look(struct sandbox *sandbox, uint64_t now)
+{
+	struct sandbox_wait *wait = &sandbox->wait;
+	uint64_t cpu = clock_process_ns(sandbox->pid);
+	bool stopped = child_is_stopped(sandbox->pid);
+
+	leave_out_own_stop(wait, now);
+	if (!stopped)
+		wait->stopped_ns = 0;
+	else if (!wait->stopped_ns)
+		wait->stopped_ns = now;
+	if (cpu != wait->cpu_ns)
+		wait->moved_ns = now;
+	wait->cpu_ns = cpu;
+	if (!wait->ending_ns && sandbox->must_end && sandbox->must_end(sandbox->ctx))
+		wait->ending_ns = now;
+}
+
+/* Called by the channel while it waits. */
+static bool may_wait(void *ctx)
+{
+	struct sandbox *sandbox = ctx;
+	uint64_t now = now_ns();
+
+	look(sandbox, now);
+	sandbox->slow = too_slow(sandbox, now);
+	return !sandbox->slow;
+}
+
+int sandbox_begin_wait(struct sandbox *sandbox)
+{
+	sandbox->wait.begin_ns = sandbox->wait.moved_ns = sandbox->wait.looked_ns = now_ns();
+	sandbox->wait.stopped_ns = 0;
+	if (!sandbox->wait.ending_ns && sandbox->must_end && sandbox->must_end(sandbox->ctx))
+		sandbox->wait.ending_ns = sandbox->wait.begin_ns;
+	sandbox->slow = too_slow(sandbox, sandbox->wait.begin_ns);
+	return sandbox->slow ? -ETIMEDOUT : 0;
+}
+
+void sandbox_until(struct sandbox *sandbox, bool (*must_end)(void *ctx), void *ctx)
+{
+	sandbox->must_end = must_end;
+	sandbox->ctx = ctx;
+}
+
+/* --- start --- */
+
+/* Sealed, so that the worker cannot truncate it while the broker uses it. */
+static int make_window(struct sandbox *sandbox)
+{
+	int fd = memfd_create("gotrace-window", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	void *bytes = MAP_FAILED;
+
+	if (fd < 0)
+		return -errno;
+	if (ftruncate(fd, WINDOW_BYTES) == 0 &&
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+		bytes = mmap(NULL, WINDOW_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	sandbox->client.window = fd;
+	if (bytes == MAP_FAILED)
+		return -errno;
+	sandbox->client.theirs = (struct window){bytes, WINDOW_BYTES};
+	return 0;
+}
+
+static void drop_window(struct sandbox *sandbox)
+{
+	if (sandbox->client.theirs.bytes)
+		munmap(sandbox->client.theirs.bytes, sandbox->client.theirs.size);
+}
+
+static int start(struct sandbox *sandbox, const int ends[2], sandbox_work work, void *ctx)
+{
+	pid_t parent = getpid();
+	int rc = make_window(sandbox);
+
+	if (rc)
+		return rc;
+	privilege_choose_id();
+	fflush(NULL);
+	sandbox->pid = fork();
+	if (sandbox->pid == 0)
+		run(ends[1], parent, sandbox->client.theirs, work, ctx);
+	rc = sandbox->pid < 0 ? -errno : 0;
+	sandbox->pid = rc ? 0 : sandbox->pid;
+	drop_window(sandbox);
+	return rc;
 }
 
 int sandbox_start(struct sandbox *sandbox, const char *what, sandbox_work work, void *ctx, struct error *err)
 {
 	int ends[2], rc;
 
-	*sandbox = (struct sandbox){.what = what, .listener = -1, .memory = -1, .channel = {.fd = -1}};
+	*sandbox = (struct sandbox){.what = what,
+				    .client = {.listener = -1, .memory = -1, .window = -1},
+				    .channel = {.fd = -1},
+				    .answer_s = ANSWER_S,
+				    .stopped_ms = STOPPED_MS};
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return error_set(err, errno, "cannot set up the sandbox: %s", strerror(errno));
-	fflush(NULL);
-	sandbox->pid = fork();
-	if (sandbox->pid == 0)
-		run(ends[1], work, ctx);
-	rc = sandbox->pid < 0 ? -errno : 0;
+	rc = start(sandbox, ends, work, ctx);
 	close(ends[1]);
-	if (rc || channel_open(&sandbox->channel, ends[0])) {
-		sandbox->pid = rc ? 0 : sandbox->pid;
-		return error_set(err, rc ? -rc : ENOMEM, "cannot set up the sandbox: %s",
-				 strerror(rc ? -rc : ENOMEM));
+	if (rc == 0)
+		rc = channel_open(&sandbox->channel, ends[0]);
+	if (rc) {
+		close(ends[0]);
+		sandbox->channel.fd = -1;
+		if (rc == -EFBIG)
+			return error_set(
+				err, EFBIG,
+				"cannot set up the sandbox: the size of files is limited (ulimit -f)");
+		return error_set(err, -rc, "cannot set up the sandbox: %s", strerror(-rc));
 	}
-	set_timeouts(ends[0], ANSWER_S);
-	return take_hello(sandbox, err);
+	channel_limit(&sandbox->channel, may_wait, sandbox);
+	sandbox_begin_wait(sandbox);
+	sandbox->stopped_ms = HELLO_MS;
+	rc = take_hello(sandbox, err);
+	sandbox->stopped_ms = STOPPED_MS;
+	return rc;
 }
 
-void sandbox_be_patient(struct sandbox *sandbox)
+/* Set from outside, because the worker's own filter forbids it. Sanitizers need terabytes. */
+void sandbox_limit_memory(const struct sandbox *sandbox, uint64_t bytes)
 {
-	set_timeouts(sandbox->channel.fd, 0);
+#ifdef __SANITIZE_ADDRESS__
+	(void)sandbox;
+	(void)bytes;
+#else
+	const struct rlimit limit = {bytes, bytes};
+
+	prlimit(sandbox->pid, RLIMIT_DATA, &limit, NULL);
+#endif
 }
 
 int sandbox_attend(struct sandbox *sandbox, struct broker *broker, struct error *err)
 {
-	int rc = broker_add(broker, sandbox->listener, sandbox->memory);
+	int rc = broker_add(broker, &sandbox->client);
 
-	if (rc)
-		return error_set(err, -rc, "cannot set up the sandbox: %s", strerror(-rc));
-	sandbox->listener = sandbox->memory = -1;
-	return 0;
+	sandbox->client.listener = sandbox->client.memory = sandbox->client.window = -1;
+	sandbox->broker = broker;
+	return rc ? error_set(err, -rc, "cannot set up the sandbox: %s", strerror(-rc)) : 0;
 }
+
+/* --- end --- */
 
 static bool reap(struct sandbox *sandbox, int *status)
 {
-	for (int waited = 0; waited < END_MS; waited += 10) {
-		if (waitpid(sandbox->pid, status, WNOHANG) == sandbox->pid) {
-			sandbox->pid = 0;
-			return true;
-		}
-		poll(NULL, 0, 10);
-	}
-	return false;
+	if (sandbox->pid <= 0 || !child_wait(sandbox->pid, KILLED_MS, status))
+		return false;
+	sandbox->pid = 0;
+	return true;
+}
+
+/* The kernel may hold the process, or we may not signal it. It is left alone then. */
+static void kill_it(struct sandbox *sandbox)
+{
+	int status;
+
+	if (sandbox->pid > 0)
+		kill(sandbox->pid, SIGKILL);
+	reap(sandbox, &status);
 }
 
 static void explain(struct sandbox *sandbox, int rc)
@@ -220,7 +327,8 @@ static void explain(struct sandbox *sandbox, int rc)
 	int status;
 
 	if (rc == -ETIMEDOUT)
-		error_set(&sandbox->why, ETIMEDOUT, "%s has not answered for %d s", sandbox->what, ANSWER_S);
+		error_set(&sandbox->why, ETIMEDOUT, "%s %s", sandbox->what,
+			  sandbox->slow ? sandbox->slow : "does not answer");
 	else if (rc == -EBADMSG)
 		error_set(&sandbox->why, EBADMSG, "%s gave an answer that makes no sense", sandbox->what);
 	else if (!reap(sandbox, &status))
@@ -240,8 +348,10 @@ static void explain(struct sandbox *sandbox, int rc)
 
 int sandbox_fail(struct sandbox *sandbox, int rc, struct error *err)
 {
-	if (!sandbox->broken)
+	if (!sandbox->broken) {
 		explain(sandbox, rc);
+		kill_it(sandbox);
+	}
 	sandbox->broken = true;
 	return error_set(err, EPIPE, "%s", sandbox->why.text);
 }
@@ -255,24 +365,35 @@ bool sandbox_has_gone(struct sandbox *sandbox)
 	return sandbox->broken;
 }
 
+bool sandbox_is_stopped(const struct sandbox *sandbox)
+{
+	return child_is_stopped(sandbox->pid);
+}
+
+/* A stopped worker does not notice that the channel is closed. */
 void sandbox_end(struct sandbox *sandbox)
 {
-	int status;
+	const struct broker_client *client = &sandbox->client;
 
 	channel_close(&sandbox->channel);
-	if (sandbox->listener >= 0)
-		close(sandbox->listener);
-	if (sandbox->memory >= 0)
-		close(sandbox->memory);
-	if (sandbox->pid > 0 && !sandbox->broken)
-		reap(sandbox, &status);
+	if (client->listener >= 0)
+		close(client->listener);
+	if (client->memory >= 0)
+		close(client->memory);
+	if (client->window >= 0)
+		close(client->window);
+	if (sandbox->pid > 0)
+		child_end(sandbox->pid, child_is_stopped(sandbox->pid) || sandbox->broken ? 0 : END_MS);
 	sandbox->pid = 0;
 }
 
 int sandbox_confine(struct error *err)
 {
 	bool root = geteuid() == 0;
-	int rc = root ? privilege_drop_all(err) : 0;
+	int rc;
+
+	privilege_choose_id();
+	rc = root ? privilege_drop_all(err) : 0;
 
 	return rc || !root ? rc : filter_install(NULL, err);
 }

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Processes without privileges for the work on a stranger's bytes: no capability, nobody's ids, no_new_privs,
- * and a filter of system calls under which files come from a broker (broker.h) or not at all. They are
- * started before there is any other thread, and end when whoever started them goes.
+ * Workers: processes without privileges that handle untrusted input. They have no capabilities, user and
+ * group ids of their own, no_new_privs, and a system call filter: they get files from the broker (broker.h)
+ * or not at all. They are started before there are other threads, and the kernel kills them when the thread
+ * that started them exits. Every wait for them is limited, except while a worker writes to a pipe whose
+ * reader may be slow (has_reader).
  */
 #ifndef GOTRACE_SANDBOX_H
 #define GOTRACE_SANDBOX_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "sandbox/broker.h"
@@ -15,36 +18,64 @@
 #include "util/error.h"
 
 struct sandbox {
-	pid_t pid;              /* 0: not started */
-	const char *what;       /* "the process that reads the target's files", for messages */
-	struct channel channel; /* to it; one thread at a time uses it */
-	int listener, memory;   /* for the broker, until it has them */
-	bool broken;            /* it has gone, or talks nonsense */
-	struct error why;       /* then */
+	pid_t pid;                   /* 0: not started */
+	const char *what;            /* "the process that reads the target's files", for messages */
+	struct channel channel;      /* to the worker; used by one thread at a time */
+	struct broker *broker;       /* serves it; NULL: none */
+	struct broker_client client; /* kept here until the broker has it */
+	/* Limits on waiting for it. */
+	unsigned answer_s, stopped_ms;
+	bool has_reader; /* it writes to a pipe, whose reader may be arbitrarily slow: only a stop, or the
+			  * end of the trace, limits a wait */
+	bool (*must_end)(void *ctx); /* once true, waits are limited to a moment longer; NULL: never */
+	void *ctx;
+	struct sandbox_wait {
+		uint64_t begin_ns;         /* start of the wait */
+		uint64_t stopped_ns;       /* since when it has been stopped; 0: it is not */
+		uint64_t ending_ns;        /* since when must_end() has been true; 0: it is not */
+		uint64_t cpu_ns, moved_ns; /* its CPU time, and when that last grew */
+		uint64_t looked_ns;        /* time of the last check */
+	} wait;
+	bool broken;      /* it is gone, or sent a malformed answer */
+	const char *slow; /* why it was given up; NULL = it was not */
+	struct error why; /* set if broken */
 };
 
-/* What a sandbox does until the channel ends; ctx is the caller's, as it was. */
+/* The work of a worker until the channel closes. ctx is the caller's, as of the fork. */
 typedef void (*sandbox_work)(struct channel *channel, void *ctx);
 
-/* Starts one, confined before this returns. -EPERM and so on, with a line. */
+/* Starts a worker, which is confined before this returns. Returns 0 or a negative errno (-EPERM, ...) with a
+ * line of text. */
 int sandbox_start(struct sandbox *sandbox, const char *what, sandbox_work work, void *ctx, struct error *err);
-/* Waits for its answers for as long as they take, instead of two minutes. */
-void sandbox_be_patient(struct sandbox *sandbox);
-/* Its calls are answered from now on. */
+/* Memory that a worker may use in addition to the data that its user makes it hold. */
+#define SANDBOX_BYTES (960ull << 20)
+/* Limits its private memory: allocations beyond this fail. Call it right after the start. */
+void sandbox_limit_memory(const struct sandbox *sandbox, uint64_t bytes);
+/*
+ * Once must_end() is true, waits for answers are limited to a moment longer. The waiting thread calls
+ * must_end(). Do not use it for a worker whose last answers are the trace.
+ */
+void sandbox_until(struct sandbox *sandbox, bool (*must_end)(void *ctx), void *ctx);
+/* Resets the limits. Call it before sending or receiving. Returns 0, or -ETIMEDOUT if must_end() has been
+ * true for too long. */
+int sandbox_begin_wait(struct sandbox *sandbox);
+/* Makes the broker serve its system calls from now on. */
 int sandbox_attend(struct sandbox *sandbox, struct broker *broker, struct error *err);
 /*
- * After a failure of the channel, or an answer that makes no sense: says how it ended, once and for all.
- * Returns -EPIPE, so that `return sandbox_fail(sandbox, rc, err);` reads well.
+ * Called after a channel error or a malformed answer: kills the worker and describes its end in err. Returns
+ * -EPIPE, for use in `return sandbox_fail(sandbox, rc, err);`.
  */
 int sandbox_fail(struct sandbox *sandbox, int rc, struct error *err);
-/* Whether it has ended, which nobody has asked it to. */
+/* True if it has ended unexpectedly. */
 bool sandbox_has_gone(struct sandbox *sandbox);
-/* Ends it: it notices that the channel is closed. */
+/* True if a signal has stopped it. Any thread may call this. */
+bool sandbox_is_stopped(const struct sandbox *sandbox);
+/* Ends the worker by closing the channel. */
 void sandbox_end(struct sandbox *sandbox);
 
 /*
- * This process itself becomes one, if it is root's, for work on files that are open already: nothing can be
- * opened any more. Others have no more rights than their user, and nothing is done.
+ * Confines the calling process, which can then only use files that are already open. Does nothing unless the
+ * process is root's: others have only their user's rights.
  */
 int sandbox_confine(struct error *err);
 

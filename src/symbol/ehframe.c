@@ -6,38 +6,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_STATES  16u /* remembered; compilers need one */
-#define MAX_OFFSET  ((int64_t)1 << 40)
-#define MAX_FDES    (1u << 24)
-#define CIES        16u /* kept in parsed form */
-#define NO_REGISTER UINT32_MAX
+#include "util/array.h"
 
-/* DWARF's numbers of registers: System V ABI for x86-64, figure 3.36; DWARF for the Arm 64-bit
- * Architecture, 4.1. */
+#define MAX_STATES 16u /* nesting of remember_state; compilers need one level */
+#define MAX_OFFSET ((int64_t)1 << 40)
+#define MAX_FDES   (2u << 20) /* 96 MB; Chromium has half as many */
+#define CIES       256u       /* cache of parsed CIEs, including those that cannot be parsed */
+/*
+ * A CIE that was evicted from the cache is parsed again when it is needed. This limits the bytes parsed in
+ * total: a multiple of the section's size, plus a constant.
+ */
+#define CIE_BYTES_A_BYTE 8u
+#define CIE_BYTES_MORE   (64u << 10)
+#define NO_REGISTER      UINT32_MAX
+
+/*
+ * DWARF register numbers: System V ABI for x86-64, figure 3.36; DWARF for the Arm 64-bit Architecture, 4.1.
+ */
 struct registers {
 	uint32_t fp, sp, ra;
-	uint32_t link; /* where a leaf may keep its return address; arm64's is ra itself */
+	uint32_t link; /* where a leaf may keep its return address; on arm64 that is ra itself */
 };
 
 static const struct registers amd64 = {.fp = 6, .sp = 7, .ra = 16, .link = 5};
 static const struct registers arm64 = {.fp = 29, .sp = 31, .ra = 30, .link = 30};
 
-struct reader {
+struct cfi_reader {
 	const uint8_t *at, *end;
-	bool bad; /* read past the end */
+	bool bad; /* an access past the end was attempted */
 };
 
-/* Where a register of the caller's is. */
-enum place { SAME, AT_CFA, AT_RBP, IN_LINK, UNDEFINED, ODD };
+/* Where a register of the caller is saved. */
+enum register_place { SAME, AT_CFA, AT_RBP, IN_LINK, UNDEFINED, ODD };
 
 struct saved {
-	enum place place;
+	enum register_place place;
 	int64_t offset; /* AT_CFA */
 };
 
 enum cfa_kind { CFA_REGISTER, CFA_RBP_DEREF, CFA_RSP_DEREF, CFA_PLT, CFA_UCONTEXT, CFA_ODD };
 
-struct state {
+struct cfi_state {
 	enum cfa_kind kind;
 	uint32_t reg;
 	int64_t offset;
@@ -45,35 +54,38 @@ struct state {
 };
 
 struct cie {
-	size_t offset; /* in its section; SIZE_MAX: none */
+	size_t offset; /* in its section; SIZE_MAX: empty slot */
+	bool bad;      /* cannot be parsed */
 	uint64_t code_align;
 	int64_t data_align;
 	uint64_t return_register;
-	uint8_t encoding; /* DW_EH_PE_* of addresses in descriptions */
+	uint8_t encoding; /* DW_EH_PE_* of addresses in FDEs */
 	bool has_sizes;   /* augmentation z */
 	bool is_signal;   /* S */
-	struct reader program;
-	struct state initial;
+	struct cfi_reader program;
+	struct cfi_state initial;
 };
 
-/* A description, of a function. */
+/* An FDE: describes one function. */
 struct fde {
 	uint64_t start, end;
-	size_t cie; /* offset */
-	struct reader program;
+	size_t cie; /* offset of its CIE */
+	struct cfi_reader program;
 };
 
-struct section {
+struct cfi_section {
 	const struct ehframe_section *bytes;
 	const struct registers *registers;
-	bool is_debug; /* .debug_frame */
+	bool is_debug;         /* .debug_frame */
+	struct budget *budget; /* NULL: no limit */
 	struct cie cies[CIES];
+	size_t cie_bytes_left; /* bytes that may still be parsed as CIEs */
 	struct fde *fdes;
 	size_t n, capacity;
 	size_t damaged;
 };
 
-static const uint8_t *take(struct reader *reader, size_t size)
+static const uint8_t *take(struct cfi_reader *reader, size_t size)
 {
 	const uint8_t *at = reader->at;
 
@@ -85,7 +97,7 @@ static const uint8_t *take(struct reader *reader, size_t size)
 	return at;
 }
 
-static uint64_t unsigned_of(struct reader *reader, size_t size)
+static uint64_t unsigned_of(struct cfi_reader *reader, size_t size)
 {
 	const uint8_t *bytes = take(reader, size);
 	uint64_t value = 0;
@@ -95,15 +107,15 @@ static uint64_t unsigned_of(struct reader *reader, size_t size)
 	return value;
 }
 
-static int64_t signed_of(struct reader *reader, size_t size)
+static int64_t signed_of(struct cfi_reader *reader, size_t size)
 {
 	unsigned unused = 64 - 8 * (unsigned)size;
 
 	return (int64_t)(unsigned_of(reader, size) << unused) >> unused;
 }
 
-/* LEB128; bits above the 64th are dropped. */
-static uint64_t leb(struct reader *reader, bool is_signed)
+/* LEB128. Bits above the 64th are discarded. */
+static uint64_t leb(struct cfi_reader *reader, bool is_signed)
 {
 	uint64_t value = 0;
 	unsigned shift = 0;
@@ -124,17 +136,17 @@ static uint64_t leb(struct reader *reader, bool is_signed)
 	}
 }
 
-static uint64_t uleb(struct reader *reader)
+static uint64_t uleb(struct cfi_reader *reader)
 {
 	return leb(reader, false);
 }
 
-static int64_t sleb(struct reader *reader)
+static int64_t sleb(struct cfi_reader *reader)
 {
 	return (int64_t)leb(reader, true);
 }
 
-/* No frame is larger; what is can be multiplied and added without care. */
+/* Clamps an offset, so that later arithmetic cannot overflow. No real frame is this large. */
 static int64_t bounded(int64_t offset)
 {
 	return offset > MAX_OFFSET || offset < -MAX_OFFSET ? MAX_OFFSET : offset;
@@ -147,13 +159,13 @@ static int64_t scaled(int64_t factor, int64_t align)
 	return __builtin_mul_overflow(factor, align, &offset) ? MAX_OFFSET : bounded(offset);
 }
 
-static uint64_t address_of(const struct section *section, const uint8_t *at)
+static uint64_t address_of(const struct cfi_section *section, const uint8_t *at)
 {
 	return section->bytes->address + (uint64_t)(at - section->bytes->data);
 }
 
-/* The value's format alone: the low half of DW_EH_PE_*. */
-static uint64_t formatted(struct reader *reader, uint8_t encoding)
+/* Reads a value in the format of the low half of DW_EH_PE_*. */
+static uint64_t formatted(struct cfi_reader *reader, uint8_t encoding)
 {
 	switch (encoding & 0x0f) {
 	case 0x00: /* absptr */
@@ -178,8 +190,8 @@ static uint64_t formatted(struct reader *reader, uint8_t encoding)
 	}
 }
 
-/* An address, absolute or relative to where it stands: what linkers make of executables has no other. */
-static uint64_t pointer(const struct section *section, struct reader *reader, uint8_t encoding)
+/* Reads an address, absolute or PC-relative. Linkers produce no other kinds in executables. */
+static uint64_t pointer(const struct cfi_section *section, struct cfi_reader *reader, uint8_t encoding)
 {
 	uint64_t from = address_of(section, reader->at), value = formatted(reader, encoding);
 
@@ -194,17 +206,17 @@ static uint64_t pointer(const struct section *section, struct reader *reader, ui
 	}
 }
 
-/* An entry of the section: its id, and what follows it. */
-struct entry {
+/* A CIE or FDE: its id, and the bytes after it. */
+struct cfi_entry {
 	size_t offset;
 	uint64_t id;
 	const uint8_t *id_at;
 	bool wide; /* 64-bit DWARF */
-	struct reader rest;
+	struct cfi_reader rest;
 };
 
-/* False at the end: of the section, or what stands for it. */
-static bool next_entry(const struct section *section, struct reader *reader, struct entry *entry)
+/* Returns false at the end of the section, or at its terminator. */
+static bool next_entry(const struct cfi_section *section, struct cfi_reader *reader, struct cfi_entry *entry)
 {
 	uint64_t size;
 
@@ -227,15 +239,15 @@ static bool next_entry(const struct section *section, struct reader *reader, str
 	return true;
 }
 
-static bool is_cie(const struct section *section, const struct entry *entry)
+static bool is_cie(const struct cfi_section *section, const struct cfi_entry *entry)
 {
 	if (!section->is_debug)
 		return entry->id == 0;
 	return entry->id == (entry->wide ? UINT64_MAX : UINT32_MAX);
 }
 
-/* Where the CIE of a description is. */
-static size_t cie_offset(const struct section *section, const struct entry *entry)
+/* Offset of the CIE of an FDE. */
+static size_t cie_offset(const struct cfi_section *section, const struct cfi_entry *entry)
 {
 	uint64_t from = (uint64_t)(entry->id_at - section->bytes->data);
 
@@ -244,17 +256,17 @@ static size_t cie_offset(const struct section *section, const struct entry *entr
 	return entry->id <= from ? from - entry->id : SIZE_MAX;
 }
 
-/* What the letters of the augmentation announce. */
-static bool read_augmentation(const struct section *section, struct cie *cie, struct reader *reader,
+/* Reads the augmentation data that the letters announce. */
+static bool read_augmentation(const struct cfi_section *section, struct cie *cie, struct cfi_reader *reader,
 			      const char *letters)
 {
-	struct reader data = {0};
+	struct cfi_reader data = {0};
 	uint64_t size;
 
 	if (!*letters)
 		return true;
 	if (*letters != 'z')
-		return false; /* gcc 2's "eh", or nothing that is known */
+		return false; /* gcc 2's "eh", or unknown */
 	size = uleb(reader);
 	data.at = take(reader, size);
 	if (!data.at)
@@ -271,16 +283,16 @@ static bool read_augmentation(const struct section *section, struct cie *cie, st
 		else if (*letters == 'S')
 			cie->is_signal = true;
 		else if (*letters == 'B' || *letters == 'G')
-			continue; /* which key signs return addresses; tagged memory: arm64 */
+			continue; /* pointer authentication key; tagged stack: arm64 */
 		else
-			break; /* the rest is passed over by its size */
+			break; /* unknown letter: the rest is skipped by size */
 	}
 	return !data.bad;
 }
 
-static bool parse_cie(const struct section *section, struct entry *entry, struct cie *cie)
+static bool parse_cie(const struct cfi_section *section, struct cfi_entry *entry, struct cie *cie)
 {
-	struct reader *reader = &entry->rest;
+	struct cfi_reader *reader = &entry->rest;
 	uint64_t version = unsigned_of(reader, 1);
 	const char *letters = (const char *)reader->at;
 
@@ -288,7 +300,7 @@ static bool parse_cie(const struct section *section, struct entry *entry, struct
 	while (unsigned_of(reader, 1))
 		;
 	if (version == 4 && (unsigned_of(reader, 1) != 8 || unsigned_of(reader, 1) != 0))
-		return false; /* size of an address, of a segment's number */
+		return false; /* address size and segment selector size of .debug_frame */
 	if (version != 1 && version != 3 && version != 4)
 		return false;
 	cie->code_align = uleb(reader);
@@ -302,12 +314,11 @@ static bool parse_cie(const struct section *section, struct entry *entry, struct
 }
 
 /*
- * The expressions that compilers, linkers and libc's assembly give: bytes as
- * they stand in the section. Others are ODD.
+ * The expressions used by compilers, linkers and libc's assembly, compared byte by byte. All others are ODD.
  */
 enum { OP_DEREF = 0x06, OP_PLUS_UCONST = 0x23, OP_BREG6 = 0x76, OP_BREG7 = 0x77 };
 
-/* Entries of a PLT, by ld of binutils (elfxx-x86.c): rsp + 8 + ((rip & 15) >= limit) << 3. */
+/* A PLT entry as described by binutils' ld (elfxx-x86.c): rsp + 8 + ((rip & 15) >= limit) << 3. */
 static bool is_plt(const uint8_t *bytes, size_t size, int64_t *limit)
 {
 	static const uint8_t before[] = {OP_BREG7, 8, 0x80, 0, 0x3f, 0x1a};
@@ -320,9 +331,9 @@ static bool is_plt(const uint8_t *bytes, size_t size, int64_t *limit)
 	return *limit >= 0 && *limit < 16;
 }
 
-static struct reader take_block(struct reader *reader)
+static struct cfi_reader take_block(struct cfi_reader *reader)
 {
-	struct reader block = {.bad = false};
+	struct cfi_reader block = {.bad = false};
 	uint64_t size = uleb(reader);
 
 	block.at = take(reader, size);
@@ -331,9 +342,9 @@ static struct reader take_block(struct reader *reader)
 	return block;
 }
 
-static void cfa_expression(struct state *state, struct reader *reader)
+static void cfa_expression(struct cfi_state *state, struct cfi_reader *reader)
 {
-	struct reader block = take_block(reader);
+	struct cfi_reader block = take_block(reader);
 	uint64_t op;
 
 	state->kind = CFA_ODD;
@@ -356,11 +367,11 @@ static void cfa_expression(struct state *state, struct reader *reader)
 		state->kind = CFA_RSP_DEREF;
 }
 
-/* A register saved at an address of its own. */
-static struct saved saved_by_expression(struct reader *reader)
+/* A register saved at the address that an expression gives. */
+static struct saved saved_by_expression(struct cfi_reader *reader)
 {
 	static const uint8_t at_rbp[] = {OP_BREG6, 0};
-	struct reader block = take_block(reader);
+	struct cfi_reader block = take_block(reader);
 
 	if (!block.bad && (size_t)(block.end - block.at) == sizeof(at_rbp) &&
 	    !memcmp(block.at, at_rbp, sizeof(at_rbp)))
@@ -368,19 +379,19 @@ static struct saved saved_by_expression(struct reader *reader)
 	return (struct saved){ODD, 0};
 }
 
-/* A program of call frame instructions, as it runs. */
-struct run {
-	const struct section *section;
+/* State while a program of call frame instructions runs. */
+struct cfi_run {
+	const struct cfi_section *section;
 	const struct cie *cie;
-	struct reader program;
-	struct state state;
-	struct state remembered[MAX_STATES];
+	struct cfi_reader program;
+	struct cfi_state state;
+	struct cfi_state remembered[MAX_STATES];
 	unsigned n;
-	uint64_t location; /* the next row's */
+	uint64_t location; /* address of the next row */
 };
 
-/* Sets the rule of a register that matters here. */
-static void save(struct run *run, uint64_t reg, struct saved saved)
+/* Sets the rule of a register; ignores registers that are not needed. */
+static void save(struct cfi_run *run, uint64_t reg, struct saved saved)
 {
 	if (reg == run->section->registers->fp)
 		run->state.rbp = saved;
@@ -388,7 +399,7 @@ static void save(struct run *run, uint64_t reg, struct saved saved)
 		run->state.rip = saved;
 }
 
-static void restore(struct run *run, uint64_t reg)
+static void restore(struct cfi_run *run, uint64_t reg)
 {
 	if (reg == run->section->registers->fp)
 		run->state.rbp = run->cie->initial.rbp;
@@ -396,23 +407,23 @@ static void restore(struct run *run, uint64_t reg)
 		run->state.rip = run->cie->initial.rip;
 }
 
-static void set_cfa(struct state *state, uint64_t reg, int64_t offset)
+static void set_cfa(struct cfi_state *state, uint64_t reg, int64_t offset)
 {
 	state->kind = CFA_REGISTER;
 	state->reg = reg < NO_REGISTER ? (uint32_t)reg : NO_REGISTER;
 	state->offset = bounded(offset);
 }
 
-static void run_offset(struct run *run, uint64_t reg, int64_t factor)
+static void run_offset(struct cfi_run *run, uint64_t reg, int64_t factor)
 {
 	save(run, reg, (struct saved){AT_CFA, scaled(factor, run->cie->data_align)});
 }
 
-/* DW_CFA_* that are about the CFA; false if it is none of them. */
-static bool run_cfa(struct run *run, uint8_t op)
+/* Instructions that define the CFA. Returns false for others. */
+static bool run_cfa(struct cfi_run *run, uint8_t op)
 {
-	struct reader *program = &run->program;
-	struct state *state = &run->state;
+	struct cfi_reader *program = &run->program;
+	struct cfi_state *state = &run->state;
 	uint64_t reg;
 
 	switch (op) {
@@ -441,10 +452,10 @@ static bool run_cfa(struct run *run, uint8_t op)
 	}
 }
 
-/* DW_CFA_* that are about a register; false if it is none of them. */
-static bool run_register(struct run *run, uint8_t op)
+/* Instructions that define a register's rule. Returns false for others. */
+static bool run_register(struct cfi_run *run, uint8_t op)
 {
-	struct reader *program = &run->program;
+	struct cfi_reader *program = &run->program;
 	uint64_t reg;
 
 	if (op < 0x05 || (op > 0x09 && op < 0x10) || (op > 0x16 && op != 0x2f))
@@ -494,8 +505,8 @@ static bool run_register(struct run *run, uint8_t op)
 	return true;
 }
 
-/* The rest of DW_CFA_* but for advances; false: unknown, or out of place. */
-static bool run_other(struct run *run, uint8_t op)
+/* All other instructions except advances. Returns false if unknown or invalid here. */
+static bool run_other(struct cfi_run *run, uint8_t op)
 {
 	switch (op) {
 	case 0x00: /* nop */
@@ -510,8 +521,8 @@ static bool run_other(struct run *run, uint8_t op)
 			return false;
 		run->state = run->remembered[--run->n];
 		return true;
-	case 0x2d: /* AARCH64_negate_ra_state: whether the return address is signed, which it does not matter
-		      to know */
+	case 0x2d: /* AARCH64_negate_ra_state: toggles whether the return address is signed, which does not
+		      matter here */
 		return run->section->registers == &arm64;
 	case 0x2e: /* GNU_args_size */
 		uleb(&run->program);
@@ -523,8 +534,8 @@ static bool run_other(struct run *run, uint8_t op)
 
 enum ran { RAN_ON, RAN_TO_NEXT, RAN_TO_END, RAN_BAD };
 
-/* Moves to where the next row begins. */
-static enum ran advance(struct run *run, uint64_t by)
+/* Advances the location to the next row. */
+static enum ran advance(struct cfi_run *run, uint64_t by)
 {
 	uint64_t to;
 
@@ -535,9 +546,9 @@ static enum ran advance(struct run *run, uint64_t by)
 	return by ? RAN_TO_NEXT : RAN_ON;
 }
 
-static enum ran run_one(struct run *run)
+static enum ran run_one(struct cfi_run *run)
 {
-	struct reader *program = &run->program;
+	struct cfi_reader *program = &run->program;
 	uint8_t op = (uint8_t)unsigned_of(program, 1), low = op & 0x3f;
 	uint64_t to;
 
@@ -566,8 +577,8 @@ static enum ran run_one(struct run *run)
 	return program->bad ? RAN_BAD : RAN_ON;
 }
 
-/* Up to the next row's beginning, or the program's end. */
-static enum ran run_row(struct run *run)
+/* Runs up to the next row, or to the program's end. */
+static enum ran run_row(struct cfi_run *run)
 {
 	while (run->program.at < run->program.end) {
 		enum ran ran = run_one(run);
@@ -578,12 +589,12 @@ static enum ran run_row(struct run *run)
 	return RAN_TO_END;
 }
 
-/* The initial instructions; a register that they say nothing about is the caller's own. */
-static bool run_initial(const struct section *section, struct cie *cie)
+/* Runs the CIE's initial instructions. Registers that they do not mention keep the caller's value. */
+static bool run_initial(const struct cfi_section *section, struct cie *cie)
 {
-	struct run run = {.section = section, .cie = cie, .program = cie->program};
+	struct cfi_run run = {.section = section, .cie = cie, .program = cie->program};
 
-	run.state = (struct state){.kind = CFA_ODD, .rip = {ODD, 0}};
+	run.state = (struct cfi_state){.kind = CFA_ODD, .rip = {ODD, 0}};
 	if (section->registers == &arm64)
 		run.state.rip.place = IN_LINK;
 	cie->initial = run.state;
@@ -593,28 +604,50 @@ static bool run_initial(const struct section *section, struct cie *cie)
 	return true;
 }
 
-static struct cie *cie_at(struct section *section, size_t offset)
+static bool read_cie(struct cfi_section *section, size_t offset, struct cie *cie)
 {
-	struct cie *cie = &section->cies[(offset / 4) % CIES], made;
-	struct reader reader = {.end = section->bytes->data + section->bytes->size};
-	struct entry entry;
+	struct cfi_reader reader = {.at = section->bytes->data + offset,
+				    .end = section->bytes->data + section->bytes->size};
+	struct cfi_entry entry;
+	size_t size;
 
-	if (cie->offset == offset)
-		return cie;
-	if (offset >= section->bytes->size)
-		return NULL;
-	reader.at = section->bytes->data + offset;
-	if (!next_entry(section, &reader, &entry) || !is_cie(section, &entry) ||
-	    !parse_cie(section, &entry, &made) || !run_initial(section, &made))
-		return NULL;
-	*cie = made;
-	return cie;
+	if (!next_entry(section, &reader, &entry) || !is_cie(section, &entry))
+		return false;
+	size = (size_t)(entry.rest.end - entry.rest.at) + 1;
+	if (size > section->cie_bytes_left)
+		return false;
+	section->cie_bytes_left -= size;
+	return parse_cie(section, &entry, cie) && run_initial(section, cie);
 }
 
-/* Sets the code that a description is of; false if it is damaged. */
-static bool parse_fde(struct section *section, struct entry *entry, struct fde *fde)
+/*
+ * The CIE at the offset; NULL if it is invalid. Invalid CIEs are cached as well, because each FDE may refer
+ * to one.
+ */
+static struct cie *cie_at(struct cfi_section *section, size_t offset)
 {
-	struct reader *reader = &entry->rest;
+	struct cie *cie = &section->cies[(offset / 4) % CIES], made;
+
+	if (offset >= section->bytes->size)
+		return NULL;
+	if (cie->offset != offset) {
+		if (!read_cie(section, offset, &made))
+			made = (struct cie){.bad = true};
+		*cie = made;
+		cie->offset = offset;
+	}
+	return cie->bad ? NULL : cie;
+}
+
+static bool may_go_on(const struct cfi_section *section)
+{
+	return !section->budget || budget_step(section->budget);
+}
+
+/* Parses an FDE and the code range it covers; false if it is damaged. */
+static bool parse_fde(struct cfi_section *section, struct cfi_entry *entry, struct fde *fde)
+{
+	struct cfi_reader *reader = &entry->rest;
 	struct cie *cie;
 	uint64_t size;
 
@@ -631,27 +664,21 @@ static bool parse_fde(struct section *section, struct entry *entry, struct fde *
 	       !__builtin_add_overflow(fde->start, size, &fde->end);
 }
 
-static int add_fde(struct section *section, const struct fde *fde)
+static int add_fde(struct cfi_section *section, const struct fde *fde)
 {
-	struct fde *bigger;
-	size_t capacity = section->capacity ? 2 * section->capacity : 1024;
-
-	if (section->n == section->capacity) {
-		bigger = section->n < MAX_FDES ? realloc(section->fdes, capacity * sizeof(*bigger)) : NULL;
-		if (!bigger)
-			return -ENOMEM;
-		section->fdes = bigger;
-		section->capacity = capacity;
-	}
+	if (section->n >= MAX_FDES)
+		return -EFBIG;
+	if (array_grow(&section->fdes, &section->capacity, section->n + 1, sizeof(*section->fdes)))
+		return -ENOMEM;
 	section->fdes[section->n++] = *fde;
 	return 0;
 }
 
-/* All descriptions of the section that are of code in the range. */
-static int list_fdes(struct section *section, uint64_t base, uint64_t end)
+/* Lists the section's FDEs for code in the range. */
+static int list_fdes(struct cfi_section *section, uint64_t base, uint64_t end)
 {
-	struct reader reader = {.at = section->bytes->data, .bad = false};
-	struct entry entry;
+	struct cfi_reader reader = {.at = section->bytes->data, .bad = false};
+	struct cfi_entry entry;
 	struct fde fde;
 	int rc = 0;
 
@@ -659,13 +686,16 @@ static int list_fdes(struct section *section, uint64_t base, uint64_t end)
 		section->cies[i].offset = SIZE_MAX;
 	if (!section->bytes->data)
 		return 0;
+	section->cie_bytes_left = section->bytes->size * CIE_BYTES_A_BYTE + CIE_BYTES_MORE;
 	reader.end = reader.at + section->bytes->size;
 	while (rc == 0 && next_entry(section, &reader, &entry)) {
+		if (!may_go_on(section))
+			return -ETIME;
 		if (is_cie(section, &entry))
 			continue;
 		if (entry.rest.bad || !parse_fde(section, &entry, &fde))
 			section->damaged++;
-		/* The linker leaves descriptions of what it has thrown away, at address 0 or so. */
+		/* Ignores FDEs of code that the linker discarded. They have addresses at or near 0. */
 		else if (fde.start >= base && fde.start < fde.end && fde.end <= end)
 			rc = add_fde(section, &fde);
 	}
@@ -682,7 +712,7 @@ static int by_start(const void *a, const void *b)
 	return one->end < two->end ? -1 : one->end > two->end;
 }
 
-static void sort_fdes(struct section *section)
+static void sort_fdes(struct cfi_section *section)
 {
 	bool sorted = true;
 
@@ -692,34 +722,27 @@ static void sort_fdes(struct section *section)
 		qsort(section->fdes, section->n, sizeof(*section->fdes), by_start);
 }
 
-/* What is being written. */
-struct output {
+/* Rows being written. */
+struct row_output {
 	const struct ehframe_input *input;
 	struct ehframe_rows *rows;
 	size_t capacity;
-	uint64_t at;   /* rows are complete up to here */
-	uint32_t rule; /* that holds at `at` */
-	size_t span;   /* those before it end at `at` or before */
+	uint64_t at;   /* rows are complete up to this address */
+	uint32_t rule; /* the rule at that address */
+	size_t span;   /* index: earlier spans end at or before that address */
 };
 
-/* Grows too seldom to be asked about at each row. */
-static int reserve(struct output *output)
+/* Reallocations are rare, so they do not count against the budget. */
+static int reserve(struct row_output *output)
 {
-	struct unwind_row *bigger;
-	size_t capacity = output->capacity ? 2 * output->capacity : 4096;
-
-	if (output->rows->n < output->capacity)
-		return 0;
-	bigger = realloc(output->rows->rows, capacity * sizeof(*bigger));
-	if (!bigger)
-		return -ENOMEM;
-	output->rows->rows = bigger;
-	output->capacity = capacity;
-	return 0;
+	if (output->rows->n >= EHFRAME_ROWS_MAX)
+		return -EFBIG;
+	return array_grow(&output->rows->rows, &output->capacity, output->rows->n + 1,
+			  sizeof(*output->rows->rows));
 }
 
-/* The rule holds from output->at to `end`. */
-static int put(struct output *output, uint64_t end, uint32_t rule)
+/* Applies the rule from output->at to `end`. */
+static int put(struct row_output *output, uint64_t end, uint32_t rule)
 {
 	struct ehframe_rows *rows = output->rows;
 	int rc;
@@ -739,8 +762,8 @@ static int put(struct output *output, uint64_t end, uint32_t rule)
 	return 0;
 }
 
-/* Up to `end` there is no description: the rule holds where nothing else is known. */
-static int put_gap(struct output *output, uint64_t end, uint32_t rule)
+/* Fills code without an FDE up to `end`: spans first, `rule` elsewhere. */
+static int put_gap(struct row_output *output, uint64_t end, uint32_t rule)
 {
 	const struct ehframe_input *input = output->input;
 	int rc = 0;
@@ -761,12 +784,12 @@ static int put_gap(struct output *output, uint64_t end, uint32_t rule)
 	return rc ? rc : put(output, end, rule);
 }
 
-/* rbp's part of a rule; false if it cannot be said. */
+/* The rule's part for rbp; false if no rule expresses it. */
 static bool rbp_part(const struct saved *rbp, uint32_t *part)
 {
 	switch (rbp->place) {
 	case SAME:
-	case UNDEFINED: /* nobody above will ask */
+	case UNDEFINED: /* no caller needs it */
 		*part = UNWIND_RBP_SAME;
 		return true;
 	case AT_RBP:
@@ -782,7 +805,7 @@ static bool rbp_part(const struct saved *rbp, uint32_t *part)
 	}
 }
 
-static enum unwind_kind kind_of(const struct state *state)
+static enum unwind_kind kind_of(const struct cfi_state *state)
 {
 	switch (state->kind) {
 	case CFA_REGISTER:
@@ -798,7 +821,7 @@ static enum unwind_kind kind_of(const struct state *state)
 	}
 }
 
-static uint32_t rule_of_amd64(const struct state *state, bool is_signal)
+static uint32_t rule_of_amd64(const struct cfi_state *state, bool is_signal)
 {
 	enum unwind_kind kind = kind_of(state);
 	int64_t offset = state->offset;
@@ -822,7 +845,7 @@ static uint32_t rule_of_amd64(const struct state *state, bool is_signal)
 	return UNWIND_RULE(kind, rbp, offset);
 }
 
-/* Words, if they are no more than a rule's part can count. */
+/* Converts bytes to words; false if the rule's field cannot hold the number. */
 static bool in_words(int64_t bytes, int64_t most, uint32_t *words)
 {
 	*words = (uint32_t)(bytes / 8);
@@ -831,8 +854,11 @@ static bool in_words(int64_t bytes, int64_t most, uint32_t *words)
 
 #define MAX_WORDS 1023
 
-/* Return address and frame pointer are saved, at these distances below the CFA; 0: the latter is not. */
-static uint32_t rule_of_saved(const struct state *state, int64_t ra, int64_t fp)
+/*
+ * Return address and frame pointer are saved at these distances below the CFA. fp = 0: the frame pointer is
+ * not saved.
+ */
+static uint32_t rule_of_saved(const struct cfi_state *state, int64_t ra, int64_t fp)
 {
 	bool pair = fp == ra + 8, by_sp = state->reg == arm64.sp;
 	int64_t offset = state->offset / 8;
@@ -849,8 +875,11 @@ static uint32_t rule_of_saved(const struct state *state, int64_t ra, int64_t fp)
 	return UNWIND_NONE;
 }
 
-/* arm64's, whose vDSO describes what a signal has interrupted by x29 (arch/arm64/kernel/vdso/sigreturn.S). */
-static uint32_t rule_of_arm64(const struct state *state, bool is_signal)
+/*
+ * Rule for arm64. The kernel's vDSO describes the interrupted frame of a signal by x29
+ * (arch/arm64/kernel/vdso/sigreturn.S).
+ */
+static uint32_t rule_of_arm64(const struct cfi_state *state, bool is_signal)
 {
 	bool by_sp = state->reg == arm64.sp, by_fp = state->reg == arm64.fp;
 	int64_t offset = state->offset;
@@ -873,25 +902,26 @@ static uint32_t rule_of_arm64(const struct state *state, bool is_signal)
 }
 
 /*
- * Code before a function that nobody calls: what clone and clone3 do from the
- * system call on has no description, for in the child it would be wrong (glibc
- * 2.36 sysdeps/unix/sysv/linux/x86_64/clone.S). In the parent what held before
- * the call still does.
+ * Rule for code without an FDE that precedes a function. In clone and clone3, the code after the system call
+ * has none, because it would be wrong in the child (glibc 2.36 sysdeps/unix/sysv/linux/x86_64/clone.S). In
+ * the parent, the rule from before the system call still applies.
  */
 #define MAX_CLONE_GAP 16u
 
-static uint32_t rule_before(const struct output *output, const struct fde *fde, uint32_t first)
+static uint32_t rule_before(const struct row_output *output, const struct fde *fde, uint32_t first)
 {
 	if (first == UNWIND_END && output->rows->n && fde->start - output->at <= MAX_CLONE_GAP)
 		return output->rows->rows[output->rows->n - 1].rule;
 	return output->input->between;
 }
 
-/* Rows of one function, up to `end`. */
-static int put_fde(struct output *output, struct section *section, const struct fde *fde, uint64_t end)
+/* Writes the rows of one function, up to `end`. */
+static int put_fde(struct row_output *output, struct cfi_section *section, const struct fde *fde,
+		   uint64_t end)
 {
 	struct cie *cie = cie_at(section, fde->cie);
-	struct run run = {.section = section, .cie = cie, .program = fde->program, .location = fde->start};
+	struct cfi_run run = {
+		.section = section, .cie = cie, .program = fde->program, .location = fde->start};
 	enum ran ran = RAN_TO_NEXT;
 	bool first = true;
 	int rc = 0;
@@ -904,6 +934,8 @@ static int put_fde(struct output *output, struct section *section, const struct 
 		uint64_t next, from;
 		uint32_t rule;
 
+		if (!may_go_on(section))
+			return -ETIME;
 		ran = run_row(&run);
 		next = ran == RAN_TO_NEXT && run.location < end ? run.location : end;
 		rule = ran == RAN_BAD ? UNWIND_NONE
@@ -922,9 +954,11 @@ static int put_fde(struct output *output, struct section *section, const struct 
 	return rc;
 }
 
-/* Both lists in order; where functions overlap, the later one's beginning counts, but .eh_frame is believed.
+/*
+ * Merges both sorted lists. Where functions overlap, the later one replaces the rest of the earlier one, but
+ * .eh_frame takes precedence over .debug_frame.
  */
-static int put_all(struct output *output, struct section *eh, struct section *debug)
+static int put_all(struct row_output *output, struct cfi_section *eh, struct cfi_section *debug)
 {
 	size_t i = 0, j = 0;
 	int rc = 0;
@@ -949,9 +983,12 @@ static int put_all(struct output *output, struct section *eh, struct section *de
 int ehframe_parse(const struct ehframe_input *input, struct ehframe_rows *rows)
 {
 	const struct registers *registers = input->arm64 ? &arm64 : &amd64;
-	struct section eh = {.bytes = &input->eh_frame, .registers = registers};
-	struct section debug = {.bytes = &input->debug_frame, .is_debug = true, .registers = registers};
-	struct output output = {.input = input, .rows = rows, .at = input->base};
+	struct cfi_section eh = {.bytes = &input->eh_frame, .registers = registers, .budget = input->budget};
+	struct cfi_section debug = {.bytes = &input->debug_frame,
+				    .is_debug = true,
+				    .registers = registers,
+				    .budget = input->budget};
+	struct row_output output = {.input = input, .rows = rows, .at = input->base};
 	int rc;
 
 	*rows = (struct ehframe_rows){.n = 0};
@@ -986,7 +1023,7 @@ uint32_t ehframe_page_count(uint64_t size)
 void ehframe_pages(const struct unwind_row *rows, size_t n, uint32_t first, struct unwind_page *pages,
 		   uint32_t count)
 {
-	size_t row = 0; /* the last that begins at or before the page */
+	size_t row = 0; /* the last row that begins at or before the page */
 
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t start = (uint64_t)i << UNWIND_PAGE_SHIFT;

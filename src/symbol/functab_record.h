@@ -3,9 +3,12 @@
 #define GOTRACE_FUNCTAB_RECORD_H
 
 #include "rawlog/rawlog.h"
-#include "symbol/symbol.h"
+#include "symbol/functab.h"
 
-/* The function table in a LOG_FUNCTAB, whose bytes must outlive it. NULL if it is no good. */
+/*
+ * Makes the function table of a LOG_FUNCTAB. The record's bytes must outlive it. NULL if the record is
+ * invalid.
+ */
 struct functab *functab_of_record(const struct log_record *record);
 
 #endif

@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "symbol/native_walk.h"
 
-#define COPY 4096u /* bytes of stack a read, to the end of their page */
+#define COPY 4096u /* bytes of stack per read, up to the end of their page */
 
-struct walk {
+struct native_walk {
 	const struct unwind_tables *tables;
 	native_reader read;
 	void *ctx;
-	uint64_t base; /* of the copy */
+	uint64_t base; /* address of the copy */
 	size_t words;
 	uint64_t copy[COPY / 8];
 };
 
 static const struct unwind_mapping *unwind_mapping_at(void *where, uint32_t i)
 {
-	const struct unwind_tables *tables = ((struct walk *)where)->tables;
+	const struct unwind_tables *tables = ((struct native_walk *)where)->tables;
 
 	return i < tables->nmappings ? &tables->mappings[i] : NULL;
 }
 
 static const struct unwind_page *unwind_page_at(void *where, uint32_t i)
 {
-	const struct unwind_tables *tables = ((struct walk *)where)->tables;
+	const struct unwind_tables *tables = ((struct native_walk *)where)->tables;
 
 	return i < tables->npages ? &tables->pages[i] : NULL;
 }
 
 static const struct unwind_row *unwind_row_at(void *where, uint32_t i)
 {
-	const struct unwind_tables *tables = ((struct walk *)where)->tables;
+	const struct unwind_tables *tables = ((struct native_walk *)where)->tables;
 
 	return i < tables->nrows ? &tables->rows[i] : NULL;
 }
 
 static bool unwind_read(void *where, uint64_t address, uint64_t *word)
 {
-	struct walk *walk = where;
+	struct native_walk *walk = where;
 	uint64_t at = (address - walk->base) / 8;
 
 	if (address & 7)
@@ -56,7 +56,7 @@ static bool unwind_read(void *where, uint64_t address, uint64_t *word)
 size_t native_walk(const struct unwind_tables *tables, struct unwind_space space, struct unwind_regs regs,
 		   native_reader read, void *ctx, uint64_t *pcs, size_t max, uint16_t *flags)
 {
-	struct walk walk = {.tables = tables, .read = read, .ctx = ctx};
+	struct native_walk walk = {.tables = tables, .read = read, .ctx = ctx};
 	enum unwind_result result = UNWIND_MORE;
 	size_t n = 0;
 
@@ -82,7 +82,7 @@ size_t native_walk(const struct unwind_tables *tables, struct unwind_space space
 
 uint32_t native_rule(const struct unwind_tables *tables, struct unwind_space space, uint64_t pc)
 {
-	struct walk walk = {.tables = tables};
+	struct native_walk walk = {.tables = tables};
 
 	return unwind_rule_at(&walk, space, pc);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Stacks of native code, walked in user space by the same tables and steps as in the kernel. */
+/* Unwinds native stacks in user space, with the same tables and steps as in the kernel. */
 #ifndef GOTRACE_SYMBOL_NATIVE_WALK_H
 #define GOTRACE_SYMBOL_NATIVE_WALK_H
 
@@ -17,18 +17,17 @@ struct unwind_tables {
 	uint32_t nrows, npages, nmappings;
 };
 
-/* Copies memory of the process; returns how many bytes from the address on could be read, at most size. */
+/* Reads memory of the process. Returns how many bytes, at most size, could be read from the address on. */
 typedef size_t (*native_reader)(void *ctx, uint64_t address, void *to, size_t size);
 
 /*
- * The stack that goes on from regs, leaf first: at most max addresses, which
- * are all looked up at pc - 1. Returns their number; *flags are those of the
- * struct raw_stack.
+ * Unwinds from regs, leaf first, at most max addresses. Names for all of them must be looked up at pc - 1.
+ * Returns their number and sets *flags as in struct raw_stack.
  */
 size_t native_walk(const struct unwind_tables *tables, struct unwind_space space, struct unwind_regs regs,
 		   native_reader read, void *ctx, uint64_t *pcs, size_t max, uint16_t *flags);
 
-/* The rule for one address. */
+/* The unwind rule for an address. */
 uint32_t native_rule(const struct unwind_tables *tables, struct unwind_space space, uint64_t pc);
 
 #endif

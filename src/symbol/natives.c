@@ -7,23 +7,25 @@
 #include <string.h>
 
 #include "rawlog/rawlog.h"
+#include "util/array.h"
 #include "util/map64.h"
 
 _Static_assert(NATIVE_DEPTH == SYMBOL_DEPTH, "as in the log");
 _Static_assert(NATIVE_DEPTH < 1 << (62 - INLINED_SHIFT), "their numbers fit below the mark");
 
-struct entry {
-	uint32_t first; /* in frames */
+struct native_entry {
+	uint32_t first; /* index in frames */
 	uint32_t n;
 };
 
 struct natives {
 	struct strtab *strings;
 	struct map64 index; /* return address -> entry */
-	struct entry *entries;
+	struct native_entry *entries;
 	size_t nentries, entry_capacity;
 	struct frame *frames;
 	size_t nframes, frame_capacity;
+	size_t unused; /* frames no longer used, because their address was named again */
 	unsigned version;
 };
 
@@ -51,23 +53,6 @@ unsigned natives_version(const struct natives *natives)
 	return natives->version;
 }
 
-static int grow(void **items, size_t *capacity, size_t need, size_t each)
-{
-	size_t more = *capacity ? *capacity * 2 : 256;
-	void *bigger;
-
-	if (need <= *capacity)
-		return 0;
-	if (more < need)
-		more = need;
-	bigger = realloc(*items, more * each);
-	if (!bigger)
-		return -ENOMEM;
-	*items = bigger;
-	*capacity = more;
-	return 0;
-}
-
 static uint64_t frame_pc(uint64_t ret_pc, unsigned from_outermost)
 {
 	uint64_t pc = ret_pc - 1;
@@ -83,7 +68,7 @@ static struct frame unknown_frame(struct natives *natives, uint64_t ret_pc)
 	return (struct frame){.pc = ret_pc - 1, .func = strtab_add_str(natives->strings, text)};
 }
 
-/* The frames with their texts must fill the payload; writes them behind the others. */
+/* Appends the frames. Together with their texts they must fill the payload. */
 static int parse(struct natives *natives, const struct log_symbol *head, const uint8_t *at,
 		 const uint8_t *end)
 {
@@ -112,7 +97,7 @@ static int parse(struct natives *natives, const struct log_symbol *head, const u
 	return at == end ? 0 : -EBADMSG;
 }
 
-/* The place of an address in the list; a new one if there is none. */
+/* Index of an address in the list; adds it if it is new. */
 static int place_of(struct natives *natives, uint64_t ret_pc, uint32_t *place)
 {
 	const uint32_t *known = map64_get(&natives->index, ret_pc);
@@ -122,13 +107,40 @@ static int place_of(struct natives *natives, uint64_t ret_pc, uint32_t *place)
 		natives->version++;
 		return 0;
 	}
-	if (grow((void **)&natives->entries, &natives->entry_capacity, natives->nentries + 1,
-		 sizeof(*natives->entries)))
+	if (array_grow(&natives->entries, &natives->entry_capacity, natives->nentries + 1,
+		       sizeof(*natives->entries)))
 		return -ENOMEM;
 	*place = (uint32_t)natives->nentries;
 	if (map64_set(&natives->index, ret_pc, *place))
 		return -ENOMEM;
-	natives->entries[natives->nentries++] = (struct entry){.n = 0};
+	natives->entries[natives->nentries++] = (struct native_entry){.n = 0};
+	return 0;
+}
+
+#define LEAST_UNUSED 4096
+
+/* Removes unused frames. */
+static int compact(struct natives *natives)
+{
+	struct frame *frames;
+	size_t n = 0;
+
+	if (natives->unused < LEAST_UNUSED || natives->unused < natives->nframes / 2)
+		return 0;
+	frames = malloc(natives->frame_capacity * sizeof(*frames));
+	if (!frames)
+		return -ENOMEM;
+	for (size_t i = 0; i < natives->nentries; i++) {
+		struct native_entry *entry = &natives->entries[i];
+
+		memcpy(frames + n, natives->frames + entry->first, entry->n * sizeof(*frames));
+		entry->first = (uint32_t)n;
+		n += entry->n;
+	}
+	free(natives->frames);
+	natives->frames = frames;
+	natives->nframes = n;
+	natives->unused = 0;
 	return 0;
 }
 
@@ -144,17 +156,18 @@ int natives_put(struct natives *natives, const void *payload, size_t size)
 	if (head.pc == 0 || head.nframes > NATIVE_DEPTH)
 		return -EBADMSG;
 	n = head.nframes ? head.nframes : 1;
-	if (grow((void **)&natives->frames, &natives->frame_capacity, natives->nframes + n,
-		 sizeof(*natives->frames)))
+	if (array_grow(&natives->frames, &natives->frame_capacity, natives->nframes + n,
+		       sizeof(*natives->frames)))
 		return -ENOMEM;
 	rc = parse(natives, &head, (const uint8_t *)payload + sizeof(head), (const uint8_t *)payload + size);
 	if (rc == 0)
 		rc = place_of(natives, head.pc, &place);
 	if (rc)
 		return rc;
-	natives->entries[place] = (struct entry){.first = (uint32_t)natives->nframes, .n = n};
+	natives->unused += natives->entries[place].n;
+	natives->entries[place] = (struct native_entry){.first = (uint32_t)natives->nframes, .n = n};
 	natives->nframes += n;
-	return 0;
+	return compact(natives);
 }
 
 const struct frame *natives_frames(const struct natives *natives, uint64_t ret_pc, unsigned *n)

@@ -1,41 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What addresses of native code are, as the log tells it (LOG_SYMBOL): the
- * counterpart of the function table for code that is not Go's.
+ * Names of native code by address, from the log (LOG_SYMBOL). Counterpart of the function table for code
+ * other than Go.
  */
 #ifndef GOTRACE_NATIVES_H
 #define GOTRACE_NATIVES_H
 
-#include "symbol/symbol.h"
+#include "symbol/frame.h"
+#include "util/strtab.h"
 
-/* Inlined callers that one address may have, and itself. */
+/* Maximum number of frames of one address: inlined callers, and the function itself. */
 #define NATIVE_DEPTH 32
 
 /*
- * Readers intern frames by PC, so every function that is inlined at an
- * address has one of its own: this bit, the number of the frame from the
- * outermost (which has the address itself) in the next six, and the address.
+ * Readers intern frames by PC, so each frame of an address needs a PC of its own. The outermost frame has the
+ * return address - 1. The others add this bit, and in the six bits below it their distance from the outermost
+ * frame.
  */
 #define INLINED_PC    (1ull << 62)
 #define INLINED_SHIFT 56
 
 struct natives;
 
-/* NULL when out of memory. Strings go into `strings`, which is not owned. */
+/* NULL when out of memory. Strings are added to `strings`, which is not owned. */
 struct natives *natives_new(struct strtab *strings);
 void natives_free(struct natives *natives);
 /*
- * Takes the payload of a LOG_SYMBOL; what comes again for an address replaces
- * what was there. -EBADMSG if it is no such thing, -ENOMEM.
+ * Takes the payload of a LOG_SYMBOL, which replaces an earlier one for the same address. Returns 0, -EBADMSG
+ * if it is malformed, or -ENOMEM.
  */
 int natives_put(struct natives *natives, const void *payload, size_t size);
 /*
- * The frames of a return address, innermost first; valid until the next
- * natives_put. One frame with the address for a name if nothing is known of
- * it. NULL if the log has not told of this address.
+ * The frames of a return address, innermost first; valid until the next natives_put. If the address has no
+ * name, one frame named by the address. NULL if the log does not contain the address.
  */
 const struct frame *natives_frames(const struct natives *natives, uint64_t ret_pc, unsigned *n);
-/* Changes whenever what an address stands for does. */
+/* Changes whenever the frames of any address change. */
 unsigned natives_version(const struct natives *natives);
 
 #endif

@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The way through the words of a RAW_STACK_SCAN (bpf/record.h): as the
- * runtime's own traceback, by how far the stack pointer is from the return
- * address at each PC (pcsp tables; gentraceback, Go 1.4 … 1.20 runtime/traceback.go).
+ * Walks the words of a RAW_STACK_SCAN (bpf/record.h) like the runtime's own traceback, by the distance from
+ * the stack pointer to the return address at each PC (pcsp tables; gentraceback, Go 1.4 … 1.20
+ * runtime/traceback.go).
  */
-#include "bpf/record.h"
-#include "symbol/pclntab.h"
+#include "symbol/scan.h"
 
 #include <string.h>
+
+#include "bpf/record.h"
+#include "symbol/pclntab.h"
+#include "symbol/pcvalue.h"
 
 #define WORD     8u
 #define PLACE_PC ((1ull << SCANNED_SHIFT) - 1)
 
-/* The word at this distance from the stack pointer at the leaf, in words; they are in order. 0: none.
+/*
+ * The word at this distance from the leaf's stack pointer, in words; 0: none. The words are sorted by
+ * distance.
  */
 static uint64_t word_at(const uint64_t *words, size_t n, uint64_t place)
 {
@@ -30,9 +35,9 @@ static uint64_t word_at(const uint64_t *words, size_t n, uint64_t place)
 }
 
 /*
- * The distance to the return address at the instruction before pc, in words.
- * systemstack says of a goroutine that it stands at the entry of
- * systemstack_switch: its PC is moved on, for all look-ups are of the byte before.
+ * Gets the distance to the return address at the instruction before pc, in words. systemstack sets a
+ * goroutine's PC to the entry of systemstack_switch. As look-ups use the byte before the PC, such a PC is
+ * incremented.
  */
 static bool find_depth(const struct functab *tab, uint64_t *pc, uint64_t *depth)
 {
@@ -48,7 +53,7 @@ static bool find_depth(const struct functab *tab, uint64_t *pc, uint64_t *depth)
 		return false;
 	name = span_string(&tab->names, func.name);
 	if (name && strcmp(name, "runtime.goexit") == 0)
-		return false; /* above it is what a goroutine was given, and what the stack held before */
+		return false; /* above it are the goroutine's arguments and old stack contents */
 	bytes = pcvalue_at(tab, &func, func.pcsp, *pc - 1);
 	if (bytes < 0 || bytes % WORD)
 		return false;

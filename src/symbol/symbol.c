@@ -1,34 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * From return addresses to frames, as Go's tracer does it. What one return
- * address stands for does not depend on its stack, but for two things that
- * are decided last: which leaf frames are skipped, and whether a wrapper is
- * shown (not if it called the function it wraps). So expansions are kept per
- * address, and a stack costs one look-up an address.
+ * Turns return addresses into frames, as Go's tracer does. The expansion of a return address does not depend
+ * on the rest of its stack, with two exceptions that are decided last: which leaf frames are skipped, and
+ * whether a wrapper is shown (not if it called the function it wraps). So expansions are cached per address,
+ * and a stack costs one look-up per address.
  */
-#include "symbol/pclntab.h"
+#include "symbol/symbol.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "symbol/natives.h"
+#include "symbol/pclntab.h"
+#include "symbol/pcvalue.h"
+#include "symbol/position.h"
+#include "symbol/scan.h"
+#include "util/array.h"
 #include "util/map64.h"
 
-/* A logical frame of an address, innermost first. */
+/* A logical frame of an address. Elements are stored innermost first. */
 struct element {
 	struct frame frame;
-	bool known;   /* the call is in Go code; if not, it only takes part in skipping */
-	bool shown;   /* there is a frame for it */
-	bool last;    /* of its address: the function that really was called */
-	bool wrapper; /* not shown, unless what it called is of the runtime's panics */
+	bool known;   /* in Go code; otherwise it counts only for skipping */
+	bool shown;   /* has a frame */
+	bool last;    /* last element of its address: the function that was really called */
+	bool wrapper; /* shown only if it called a function of the runtime's panics */
 	bool panics;
 };
 
 struct symbol {
 	const struct functab *tab;
 	const struct natives *natives; /* may be NULL */
-	unsigned natives_version;      /* that the cache was made by */
+	unsigned natives_version;      /* version of natives that the cache was made with */
 	struct strtab *strings;
 	struct map64 cache; /* return address -> index of its first element */
 	struct element *elements;
@@ -36,12 +40,15 @@ struct symbol {
 	uint32_t goexit, main, sigpanic; /* ids in strings */
 };
 
-/* When either is reached, the cache starts anew (some 60 MB). */
+/* When either limit is reached, the cache is emptied (about 60 MB). */
 #define MAX_ELEMENTS (1u << 20)
 #define MAX_CACHED   (1u << 19)
-/* Go's inliner stays far below. More than can be skipped and shown is of no use. */
+/* Go's inliner stays far below. A longer chain could be neither skipped nor shown. */
 #define MAX_CHAIN 512
-/* What a trace string may have (makeTraceFrame, Go 1.26 runtime/tracestack.go); the end tells more. */
+/*
+ * Limit of a string in a trace (makeTraceFrame, Go 1.26 runtime/tracestack.go). Longer names lose their
+ * beginning, which says less than their end.
+ */
 #define MAX_TEXT 1024u
 
 struct symbol *symbol_new(const struct functab *tab, struct strtab *strings)
@@ -79,28 +86,28 @@ void symbol_use_natives(struct symbol *sym, const struct natives *natives)
 	sym->count = 0;
 }
 
-/* A text that is written from its end, as far as there is room. */
+/* A text built from its end. What does not fit is dropped at the front. */
 struct tail {
 	char bytes[MAX_TEXT];
-	size_t room;
+	size_t unused;
 };
 
 static void tail_prepend(struct tail *tail, const char *text, size_t len)
 {
-	size_t take = len < tail->room ? len : tail->room;
+	size_t take = len < tail->unused ? len : tail->unused;
 
-	tail->room -= take;
-	memcpy(tail->bytes + tail->room, text + len - take, take);
+	tail->unused -= take;
+	memcpy(tail->bytes + tail->unused, text + len - take, take);
 }
 
 static uint32_t tail_intern(const struct tail *tail, struct strtab *strings)
 {
-	return strtab_add(strings, tail->bytes + tail->room, MAX_TEXT - tail->room);
+	return strtab_add(strings, tail->bytes + tail->unused, MAX_TEXT - tail->unused);
 }
 
 static uint32_t intern_file(struct symbol *sym, const char *file)
 {
-	struct tail tail = {.room = MAX_TEXT};
+	struct tail tail = {.unused = MAX_TEXT};
 
 	if (!file)
 		file = "?";
@@ -108,11 +115,11 @@ static uint32_t intern_file(struct symbol *sym, const char *file)
 	return tail_intern(&tail, sym->strings);
 }
 
-/* Type arguments become "[...]" (funcNamePiecesForPrint, Go 1.26 runtime/traceback.go). */
+/* Replaces type arguments by "[...]" (funcNamePiecesForPrint, Go 1.26 runtime/traceback.go). */
 static uint32_t intern_func(struct symbol *sym, const char *name)
 {
 	const char *open = strchr(name, '['), *close = strrchr(name, ']');
-	struct tail tail = {.room = MAX_TEXT};
+	struct tail tail = {.unused = MAX_TEXT};
 
 	if (sym->tab->rules->short_names && open && close && close > open) {
 		tail_prepend(&tail, close + 1, strlen(close + 1));
@@ -124,7 +131,7 @@ static uint32_t intern_func(struct symbol *sym, const char *name)
 	return tail_intern(&tail, sym->strings);
 }
 
-/* Whose code is at pc: an inlined function or (index -1) the function itself. */
+/* The code at pc belongs to an inlined function, or to the function itself (index -1). */
 struct position {
 	uint64_t pc; /* in the calling instruction */
 	bool inlined;
@@ -164,9 +171,9 @@ static bool find_function(const struct functab *tab, uint64_t pc, struct functio
 }
 
 /*
- * The frame that CallersFrames (Go 1.26 runtime/symtab.go, Next) makes of a
- * return address. It looks the address itself up, not the call before it: when
- * a call is the last instruction of a function, that is the next function.
+ * The frame that CallersFrames makes of a return address (Go 1.26 runtime/symtab.go, Next). It looks up the
+ * address itself, not the call before it. If the call is the last instruction of a function, that finds the
+ * next function.
  */
 static bool frame_of_return(struct symbol *sym, const struct function *caller, const struct position *pos,
 			    struct frame *frame)
@@ -188,27 +195,23 @@ static bool frame_of_return(struct symbol *sym, const struct function *caller, c
 
 static int add_element(struct symbol *sym, const struct element *element)
 {
-	if (sym->count == sym->capacity) {
-		size_t capacity = sym->capacity ? sym->capacity * 2 : 1024;
-		struct element *elements = realloc(sym->elements, capacity * sizeof(*elements));
-
-		if (!elements)
-			return -ENOMEM;
-		sym->elements = elements;
-		sym->capacity = capacity;
-	}
+	if (array_grow(&sym->elements, &sym->capacity, sym->count + 1, sizeof(*sym->elements)))
+		return -ENOMEM;
 	sym->elements[sym->count++] = *element;
 	return 0;
 }
 
-/* elideWrapperCalling (Go 1.26 runtime/traceback.go): a wrapper that panicked itself is shown. */
+/* elideWrapperCalling (Go 1.26 runtime/traceback.go): a wrapper that itself panicked is shown. */
 static void mark_by_id(struct element *element, const struct func_ids *ids, uint8_t id)
 {
 	element->wrapper = id == ids->wrapper;
 	element->panics = id == ids->gopanic || id == ids->sigpanic || id == ids->panicwrap;
 }
 
-/* The same of Go 1.10 and 1.11, by what is shown of the frame (stackExpander.next, runtime/symtab.go). */
+/*
+ * The same for Go 1.10 and 1.11, which decide by function and file name (stackExpander.next,
+ * runtime/symtab.go).
+ */
 static void mark_by_file(const struct symbol *sym, struct element *element)
 {
 	const char *func = strtab_get(sym->strings, element->frame.func, NULL);
@@ -219,7 +222,7 @@ static void mark_by_file(const struct symbol *sym, struct element *element)
 			  strcmp(func, "runtime.panicwrap") == 0;
 }
 
-/* An address outside of Go code is kept as one frame without expansion (fpunwindExpand). */
+/* An address outside of Go code becomes one frame (fpunwindExpand). */
 static int expand_unknown(struct symbol *sym, uint64_t ret_pc)
 {
 	struct position pos = {.pc = ret_pc - 1};
@@ -245,7 +248,7 @@ static int expand_native(struct symbol *sym, uint64_t ret_pc)
 	return 0;
 }
 
-/* The chain of inlined calls at a call site, innermost first (fpunwindExpand, inlineUnwinder). */
+/* Expands the chain of inlined calls at a call site, innermost first (fpunwindExpand, inlineUnwinder). */
 static int expand_by_pc(struct symbol *sym, const struct function *func, uint64_t call_pc)
 {
 	struct position pos = resolve(sym->tab, func, call_pc);
@@ -265,7 +268,7 @@ static int expand_by_pc(struct symbol *sym, const struct function *func, uint64_
 	return 0;
 }
 
-/* The same by the tree alone: it has the place of each call (pcExpander.next, Go 1.9 runtime/symtab.go). */
+/* The same for trees that contain the position of each call (pcExpander.next, Go 1.9 runtime/symtab.go). */
 static int expand_by_index(struct symbol *sym, const struct function *func, uint64_t call_pc)
 {
 	int32_t index = function_inline_index(sym->tab, func, call_pc);
@@ -292,8 +295,7 @@ static int expand_by_index(struct symbol *sym, const struct function *func, uint
 	return 0;
 }
 
-/* traceFrameForPC up to Go 1.8 (runtime/trace.go): no inlining, and the reader takes the address back by one.
- */
+/* traceFrameForPC up to Go 1.8 (runtime/trace.go): no inlining, and readers subtract one from the address. */
 static int expand_raw(struct symbol *sym, const struct function *func, uint64_t call_pc, uint64_t ret_pc)
 {
 	struct position pos = {.pc = call_pc};
@@ -304,7 +306,7 @@ static int expand_raw(struct symbol *sym, const struct function *func, uint64_t 
 	return add_element(sym, &element);
 }
 
-/* A return address at the very beginning of a function is taken for an address in it. */
+/* A return address equal to a function's entry is treated as an address in that function. */
 static int expand_known(struct symbol *sym, const struct function *func, uint64_t ret_pc)
 {
 	const struct release_rules *rules = sym->tab->rules;
@@ -317,13 +319,13 @@ static int expand_known(struct symbol *sym, const struct function *func, uint64_
 	return expand_by_pc(sym, func, call_pc);
 }
 
-/* Before 1.21 stacks were unwound with what the function of the return address says. */
+/* Before 1.21, stacks were unwound by the function that contains the return address. */
 static bool find_caller(const struct functab *tab, uint64_t ret_pc, struct function *func)
 {
 	return find_function(tab, tab && tab->rules->at_return ? ret_pc : ret_pc - 1, func);
 }
 
-static void make_room(struct symbol *sym)
+static void make_space(struct symbol *sym)
 {
 	if (sym->count + MAX_CHAIN <= MAX_ELEMENTS && sym->cache.count < MAX_CACHED)
 		return;
@@ -340,26 +342,28 @@ static const struct element *expand(struct symbol *sym, uint64_t ret_pc)
 
 	if (known)
 		return &sym->elements[*known];
-	make_room(sym);
+	make_space(sym);
 	first = sym->count;
 	if (find_caller(sym->tab, ret_pc, &func) ? expand_known(sym, &func, ret_pc)
 						 : expand_native(sym, ret_pc))
 		return NULL;
-	/* 0 is no address; without a place in the cache it is merely expanded again. So is what may get a
-	 * name later. */
+	/*
+	 * Not cached: address 0, which is not a valid key, and addresses that may get a name later. They are
+	 * expanded again each time.
+	 */
 	if (ret_pc && (!sym->natives || sym->elements[first].shown) &&
 	    map64_set(&sym->cache, ret_pc, (uint32_t)first))
 		return NULL;
 	return &sym->elements[first];
 }
 
-/* A stack in the making. */
+/* State while a stack's frames are written. */
 struct stack_walk {
 	struct frame *frames;
 	unsigned skip;
-	unsigned taken;    /* logical frames, shown or not */
+	unsigned taken;    /* logical frames so far, shown or not */
 	int count;         /* frames written */
-	bool show_wrapper; /* if it comes next */
+	bool show_wrapper; /* whether the next element is shown if it is a wrapper */
 	bool known;        /* at least one address has a frame */
 };
 
@@ -368,7 +372,7 @@ static bool elides_by_file(const struct symbol *sym)
 	return sym->tab && sym->tab->rules->elide == ELIDE_BY_FILE;
 }
 
-/* By file wrappers are found after the skipping, by id before it. False when the stack is full. */
+/* Wrappers are elided by file after skipping, by id before skipping. Returns false when the stack is full. */
 static bool take_element(const struct symbol *sym, struct stack_walk *walk, const struct element *element)
 {
 	bool elided = element->wrapper && !walk->show_wrapper;
@@ -392,7 +396,7 @@ static bool take_element(const struct symbol *sym, struct stack_walk *walk, cons
 	return ++walk->taken < MAX_FRAMES;
 }
 
-/* Whether the function that really was called, not one inlined into it, is the named one. */
+/* Whether the function that was really called, not one inlined into it, has this name. */
 static bool is_in(struct symbol *sym, uint64_t ret_pc, uint32_t name)
 {
 	const struct element *element = expand(sym, ret_pc);
@@ -405,9 +409,8 @@ static bool is_in(struct symbol *sym, uint64_t ret_pc, uint32_t name)
 }
 
 /*
- * The tracer leaves the last address out, and for the main goroutine the one
- * before it (traceStack, Go 1.26 runtime/tracestack.go). A stack that was cut
- * has other roots: these stay.
+ * Go's tracer omits the last address, and for the main goroutine also the one before it (traceStack, Go 1.26
+ * runtime/tracestack.go). The roots of a truncated stack are other functions and are kept.
  */
 static size_t without_roots(struct symbol *sym, const uint64_t *pcs, size_t n)
 {
@@ -418,12 +421,11 @@ static size_t without_roots(struct symbol *sym, const uint64_t *pcs, size_t n)
 }
 
 /*
- * Whether the second address of a sample's stack is the first one's caller: if
- * the function has no frame there. Its stack pointer is at its return address
- * then, or one word below, where the caller's frame pointer was just pushed;
- * the BPF program has seen which (guess_caller). Once the frame is set up, and
- * has no more than that, the word is the frame pointer and was not taken for
- * an address.
+ * Whether the second address of a sample's stack is the caller of the first. It is if the first function has
+ * no frame at that point: its stack pointer is at the return address, or one word below, after the caller's
+ * frame pointer was pushed. The BPF program has found out which (guess_caller). If the function has set up a
+ * frame of only that size, the word is the frame pointer, and the BPF program did not record it as an
+ * address.
  */
 static bool has_caller(const struct symbol *sym, const uint64_t *pcs)
 {
@@ -447,7 +449,9 @@ static int bare_frames(const uint64_t *pcs, size_t n, size_t hole, unsigned skip
 	return count;
 }
 
-/* Whether the address that follows is no return address: sigpanic was called by the signal handler's doing.
+/*
+ * Whether the next address is that of a faulting instruction: the signal handler injects the call of
+ * sigpanic.
  */
 static bool is_fault(const struct symbol *sym, const struct element *element)
 {
@@ -487,7 +491,7 @@ static int walk_frames(struct symbol *sym, const uint64_t *pcs, size_t n, unsign
 int symbol_frames(struct symbol *sym, const uint64_t *pcs, size_t n, unsigned skip, unsigned flags,
 		  struct frame frames[MAX_FRAMES])
 {
-	uint64_t walked[2 * MAX_FRAMES]; /* some are left out at the leaf */
+	uint64_t walked[2 * MAX_FRAMES]; /* leaf frames may be skipped */
 
 	if (sym->natives && natives_version(sym->natives) != sym->natives_version)
 		symbol_use_natives(sym, sym->natives);

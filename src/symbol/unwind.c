@@ -1,39 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Return addresses from the bytes of a goroutine's stack, by the function
- * table's stack pointer deltas as the runtime's own gentraceback does it
- * (Go 1.4 runtime/traceback.go): frame pointers are absent before Go 1.7 and
- * not to be trusted before 1.14. What an address means for the walk is kept:
- * a program blocks and calls in few places.
+ * Finds return addresses in the bytes of a goroutine's stack by the function table's stack pointer deltas, as
+ * the runtime's gentraceback does (Go 1.4 runtime/traceback.go). Frame pointers do not exist before Go 1.7
+ * and are unreliable before 1.14. The step for each address is cached, because a program blocks and calls in
+ * few places.
  */
-#include "symbol/symbol.h"
+#include "symbol/unwind.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "util/map64.h"
 
-/* topofstack, Go 1.4 to 1.16 runtime/traceback.go; later TOPFRAME in runtime/asm_amd64.s. */
+/* Root functions: topofstack, Go 1.4 to 1.16 runtime/traceback.go; later TOPFRAME in runtime/asm_amd64.s. */
 static const char *const tops[] = {"runtime.goexit", "runtime.mstart", "runtime.mcall", "runtime.morestack",
 				   "runtime.rt0_go"};
 #define NTOPS (sizeof(tops) / sizeof(tops[0]))
-/* Put in place of a return address by the collector of 1.5 to 1.8 (runtime/mstkbar.go). */
+/* The collector of 1.5 to 1.8 replaces a return address by this function (runtime/mstkbar.go). */
 #define BARRIER "runtime.stackBarrier"
 
-struct place {
+struct known_code {
 	uint64_t entry, end;
 };
 
 struct unwinder {
 	const struct functab *tab;
-	struct place tops[NTOPS], barrier;
-	struct map64 steps; /* address -> what to do there: a delta, or one of the two below */
+	struct known_code tops[NTOPS], barrier;
+	struct map64 steps; /* address -> step: a delta, or one of the two values below */
 };
 
-/* Deltas are multiples of 8. */
+/* Distinct from deltas, which are multiples of 8. */
 enum { STEP_TOP = 1, STEP_UNKNOWN = 2 };
 
-/* When it is reached, the memory of steps starts anew (some 2 MB). */
+/* When this is reached, the cache is emptied (about 2 MB). */
 #define MAX_STEPS (1u << 16)
 
 struct unwinder *unwinder_new(const struct functab *tab)
@@ -57,7 +56,7 @@ void unwinder_free(struct unwinder *unwinder)
 	free(unwinder);
 }
 
-static bool is_within(const struct place *place, uint64_t pc)
+static bool is_within(const struct known_code *place, uint64_t pc)
 {
 	return pc >= place->entry && pc < place->end;
 }
@@ -73,7 +72,7 @@ static uint32_t find_step(const struct unwinder *unwinder, uint64_t pc)
 	return functab_sp_delta(unwinder->tab, pc, &delta) == 0 ? delta : STEP_UNKNOWN;
 }
 
-/* Without a place in the memory it is merely found again. */
+/* A step that cannot be cached is computed again each time. */
 static uint32_t step_at(struct unwinder *unwinder, uint64_t pc)
 {
 	const uint32_t *known = map64_get(&unwinder->steps, pc);
@@ -89,7 +88,7 @@ static uint32_t step_at(struct unwinder *unwinder, uint64_t pc)
 	return step;
 }
 
-/* The word at the address; false if it is not all in the copy. */
+/* The word at the address; false if it is not entirely in the copy. */
 static bool stack_word(const struct stack_bytes *stack, uint64_t at, uint64_t *word)
 {
 	if (at < stack->lo || stack->hi < sizeof(*word) || at > stack->hi - sizeof(*word))
@@ -98,7 +97,7 @@ static bool stack_word(const struct stack_bytes *stack, uint64_t at, uint64_t *w
 	return true;
 }
 
-/* The return address that a barrier stands for; 0 if it is not known. */
+/* The return address that a barrier replaced; 0 if unknown. */
 static uint64_t behind_barrier(const struct stack_bytes *stack, uint64_t at)
 {
 	for (size_t i = 0; i < stack->nbarriers; i++) {
@@ -124,7 +123,7 @@ size_t unwinder_walk(struct unwinder *unwinder, uint64_t pc, uint64_t sp, const 
 			*whole = true;
 			break;
 		}
-		/* The copy ends below 2^64: this cannot pass it and come round. */
+		/* The copy ends below 2^64, so sp cannot wrap around. */
 		if (sp > UINT64_MAX - step || !stack_word(stack, sp + step, &pc))
 			break;
 		sp += step;

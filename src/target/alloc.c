@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "target/alloc.h"
 #include "target/remote.h"
+#include "util/array.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define PAGE      8192u       /* pageSize, Go 1.23 to 1.26 runtime/malloc.go */
-#define MAX_SPANS (16u << 20) /* they would have 128 GiB of one page each */
+#define MAX_SPANS (16u << 20) /* 128 GiB of spans of one page */
 #define BATCH     1024u
 #define TRIES     5
 
 /* mspan.state, Go 1.23 to 1.26 runtime/mheap.go. */
 enum { SPAN_DEAD = 0, SPAN_IN_USE = 1, SPAN_MANUAL = 2 };
 
-/* --- the places in the code --- */
+/* --- places in the code --- */
 
 static int find_stack_places(struct target *target)
 {
@@ -29,7 +30,7 @@ static int find_stack_places(struct target *target)
 	return code_slice_result(&code, jump, &layout->stack_base, &layout->stack_size);
 }
 
-/* stackalloc takes a large stack from the heap: mheap_.allocManual. */
+/* stackalloc allocates a large stack from the heap with mheap_.allocManual. */
 static int find_heap(struct target *target)
 {
 	uint32_t size = target->image->release->layout.runtime.heap_allspans + 24;
@@ -51,7 +52,7 @@ int target_want_alloc(struct target *target, enum alloc_look look, struct error 
 	if (target->go_minor < 23)
 		return error_set(err, ENOTSUP,
 				 "%s: --alloc needs a program of Go 1.23 or later, this is one of %s: its "
-				 "traces cannot tell of memory",
+				 "traces have no events for memory",
 				 target->image->label, target->go_version);
 	if (find_stack_places(target) || find_heap(target))
 		return error_set(err, ENOTSUP,
@@ -63,19 +64,12 @@ int target_want_alloc(struct target *target, enum alloc_look look, struct error 
 	return 0;
 }
 
-/* --- what there is --- */
+/* --- memory in use --- */
 
 int areas_add(struct areas *areas, const struct log_area *area)
 {
-	if (areas->n == areas->capacity) {
-		size_t more = areas->capacity ? areas->capacity * 2 : 1024;
-		struct log_area *bigger = realloc(areas->all, more * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		areas->all = bigger;
-		areas->capacity = more;
-	}
+	if (array_grow(&areas->all, &areas->capacity, areas->n + 1, sizeof(*areas->all)))
+		return -ENOMEM;
 	areas->all[areas->n++] = *area;
 	return 0;
 }
@@ -91,7 +85,9 @@ int areas_add_stack(struct areas *areas, uint64_t lo, uint64_t hi)
 {
 	struct log_area area = {.address = lo, .bytes = hi - lo, .kind = AREA_STACK};
 
-	/* A goroutine that ended may have given its stack back; a thread of C's has one of another size. */
+	/*
+	 * A goroutine that has ended may have released its stack. A C thread's stack is not a power of two.
+	 */
 	if (!lo || hi <= lo || (area.bytes & (area.bytes - 1)))
 		return 0;
 	return areas_add(areas, &area);
@@ -128,7 +124,7 @@ bool span_view_read(const struct layout *layout, const uint8_t *bytes, struct lo
 	       pages <= UINT32_MAX;
 }
 
-/* The slice mheap_.allspans grows and moves; read until it is the same before and after. */
+/* mheap_.allspans grows and moves. Reads until the slice is the same before and after. */
 static int read_addresses(const struct target *target, uint64_t **addresses, size_t *n)
 {
 	uint64_t at = target->heap + target->bias + target->image->release->layout.runtime.heap_allspans;

@@ -5,9 +5,8 @@
 #include <string.h>
 
 /*
- * Go 1.26 debug/buildinfo/buildinfo.go: magic, size of a pointer, flags; then a
- * length and the version, or from 1.13 to 1.17 the address of a Go string
- * (runtime.buildVersion).
+ * Go 1.26 debug/buildinfo/buildinfo.go: magic, pointer size, flags; then a length and the version, or from
+ * 1.13 to 1.17 the address of a Go string (runtime.buildVersion).
  */
 #define MAGIC_SIZE   14
 #define POINTER_SIZE 14
@@ -20,7 +19,7 @@
 
 #define LAST_WITHOUT_RECORD 12
 
-/* Not written as one string, lest our own code be found as a record. */
+/* Split, so that gotrace's own binary does not contain the magic. */
 static const char magic[2][8] = {"\xff Go bu", "ildinf:"};
 
 static bool has_magic(const uint8_t *bytes)
@@ -60,7 +59,7 @@ bool go_version_parse(const char *text, size_t len, struct go_version *version)
 		text++;
 		return digits(&text, end, &version->patch);
 	}
-	/* 1.21 and later call their first release x.0, so anything else here is not a release. */
+	/* From 1.21 on a first release is called x.0. Anything else in this place is not a release. */
 	version->development |= text < end && *text != ' ';
 	return true;
 }
@@ -71,7 +70,7 @@ static bool read_inline(const uint8_t *bytes, size_t size, struct go_version *ve
 
 	if (size < HEADER + 2)
 		return false;
-	/* A varint; no version is longer than two bytes of it can say. */
+	/* A varint of at most two bytes: no version is longer than these can express. */
 	len = bytes[at] & 0x7f;
 	if (bytes[at++] & 0x80)
 		len |= (size_t)bytes[at++] << 7;
@@ -105,7 +104,7 @@ static bool read_record(const struct image *image, const uint8_t *bytes, size_t 
 	return bytes[POINTER_SIZE] == sizeof(pointer) && read_string(image, pointer, version);
 }
 
-/* The linker aligns the record by its address, which a segment's start need not be. */
+/* The linker aligns the record's address. The start of a segment need not be aligned. */
 static bool search(const struct image *image, uint64_t address, struct go_version *version)
 {
 	size_t size;
@@ -118,9 +117,9 @@ static bool search(const struct image *image, uint64_t address, struct go_versio
 	return false;
 }
 
-/* --- up to 1.12 there is no record, only the variable runtime.buildVersion, a Go string --- */
+/* --- up to 1.12: no record, only the variable runtime.buildVersion, a Go string --- */
 
-/* "go1.9.7", "go1.9", "go1.9rc2", and nothing more: words that a build's own commands do not add to. */
+/* Accepts "go1.9.7", "go1.9" and "go1.9rc2" without additions. */
 static bool is_plain_version(const char *text, uint64_t len)
 {
 	for (uint64_t i = 0; i < len; i++) {
@@ -130,7 +129,7 @@ static bool is_plain_version(const char *text, uint64_t len)
 	return len > 4;
 }
 
-/* A Go string at the address that is a version of a release without a record. */
+/* Reads a Go string at the address. It must be the version of a release without a record. */
 static bool read_variable(const struct image *image, uint64_t address, struct go_version *version)
 {
 	uint64_t text, len;
@@ -149,7 +148,7 @@ static bool same_version(const struct go_version *one, const struct go_version *
 	return strcmp(one->text, two->text) == 0;
 }
 
-/* Returns how many different versions the program's variables name; the first two are stored. */
+/* Returns the number of different versions in the program's variables, and stores the first two. */
 static int search_variables(const struct image *image, struct go_version found[2])
 {
 	struct go_version version;
@@ -191,7 +190,7 @@ static int variable_version(const struct image *image, struct go_version *versio
 
 int buildinfo_version(const struct image *image, struct go_version *version, struct error *err)
 {
-	struct section section;
+	struct image_section section;
 
 	if (image_section(image, ".go.buildinfo", &section) && search(image, section.address, version))
 		return 0;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Which Go release built the image, by the record that the linker leaves. Pure. */
+/* Finds the Go release that built an image, from the record left by the linker. Pure. */
 #ifndef GOTRACE_TARGET_BUILDINFO_H
 #define GOTRACE_TARGET_BUILDINFO_H
 
 #include "target/image.h"
 
 struct go_version {
-	unsigned minor, patch; /* go1.MINOR.PATCH; patch 0 for a development version or release candidate */
+	unsigned minor, patch; /* go1.MINOR.PATCH; patch = 0 for a development version or release candidate */
 	bool development;      /* devel, beta or release candidate */
 	char text[32];         /* "go1.26.8"; may be cut */
 };
 
 /*
- * The image must be relocated. -ENOEXEC: not built by Go; -ENOTSUP: by a
- * release before 1.13, which left no record, and it names several.
+ * The image must be relocated. Returns 0, -ENOEXEC if it was not built by Go, or -ENOTSUP for a release
+ * before 1.13, which left no record, if the image names several releases.
  */
 int buildinfo_version(const struct image *image, struct go_version *version, struct error *err);
 /* Parses "go1.26.8", "go1.27rc1", "devel go1.27-0123456 ...", "go1.26.8 X:experiment". */

@@ -8,16 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/budget.h"
+#include "util/safe_elf.h"
+
+#define MAX_DEBUG       (384ull << 20) /* decompressed bytes of debug information */
+#define SEARCH_NS       3000000000ull  /* CPU time */
+#define MAX_TYPEDEFS    16
 #define MAX_REASONS     256u
 #define MAX_REASON_TEXT 128u
 #define MAX_TYPES       16
 
-/* The struct types that the fields name, each looked up once. */
+/* Struct types named by the fields, each looked up once. */
 struct types {
 	const char *names[MAX_TYPES];
 	Dwarf_Die dies[MAX_TYPES];
 	bool found[MAX_TYPES];
 	unsigned n, missing;
+	struct budget budget;
 };
 
 static unsigned type_index(struct types *types, const char *name)
@@ -54,12 +61,13 @@ static void find_types(Dwarf *dwarf, struct types *types)
 
 	for (unsigned i = 0; i < layout_field_count; i++)
 		type_index(types, layout_fields[i].type);
-	while (types->missing && dwarf_get_units(dwarf, unit, &unit, NULL, &kind, &root, NULL) == 0) {
+	while (types->missing && budget_step(&types->budget) &&
+	       dwarf_get_units(dwarf, unit, &unit, NULL, &kind, &root, NULL) == 0) {
 		if (dwarf_child(&root, &die))
 			continue;
 		do {
 			note_type(types, &die);
-		} while (types->missing && dwarf_siblingof(&die, &die) == 0);
+		} while (types->missing && budget_step(&types->budget) && dwarf_siblingof(&die, &die) == 0);
 	}
 }
 
@@ -77,9 +85,8 @@ static bool find_member(Dwarf_Die *type, const char *name, size_t len, Dwarf_Die
 }
 
 /*
- * DW_OP_plus_uconst N, as Go's linker wrote it up to 1.10 (cmd/link/internal/ld/dwarf.go).
- * Read here: 1.9 put it into units of DWARF 4, where it may not stand, and
- * elfutils would not have it.
+ * DW_OP_plus_uconst N, as written by Go's linker up to 1.10 (cmd/link/internal/ld/dwarf.go). Parsed here
+ * because 1.9 used it in DWARF 4 units, where it is not allowed and elfutils rejects it.
  */
 static bool block_offset(const Dwarf_Block *block, Dwarf_Word *value)
 {
@@ -113,15 +120,26 @@ static bool member_offset(Dwarf_Die *member, uint32_t *offset)
 	return true;
 }
 
+/*
+ * The member's type without typedefs. dwarf_peel_type is not used, because it does not terminate on a cycle
+ * of typedefs.
+ */
 static bool member_type(Dwarf_Die *member, Dwarf_Die *type)
 {
 	Dwarf_Attribute attribute;
 
-	return dwarf_attr(member, DW_AT_type, &attribute) && dwarf_formref_die(&attribute, type) &&
-	       dwarf_peel_type(type, type) == 0;
+	*type = *member;
+	for (unsigned i = 0; i < MAX_TYPEDEFS; i++) {
+		if (!dwarf_attr_integrate(type, DW_AT_type, &attribute) ||
+		    !dwarf_formref_die(&attribute, type))
+			return false;
+		if (dwarf_tag(type) != DW_TAG_typedef)
+			return true;
+	}
+	return false;
 }
 
-/* Offset of "sched.pc" in the type. */
+/* Offset of a path such as "sched.pc" in the type. */
 static bool path_offset(Dwarf_Die type, const char *path, uint32_t *offset)
 {
 	Dwarf_Die member;
@@ -152,9 +170,10 @@ static uint32_t field_offset(struct types *types, const struct layout_field *fie
 
 static int read_layout(Dwarf *dwarf, unsigned minor, struct layout *layout, struct error *err)
 {
-	struct types types = {.n = 0};
+	struct types types = {.budget = {.cpu_ns = SEARCH_NS}};
 	uint32_t offset = LAYOUT_ABSENT;
 
+	budget_start(&types.budget);
 	find_types(dwarf, &types);
 	for (unsigned i = 0; i < layout_field_count; i++) {
 		const struct layout_field *field = &layout_fields[i];
@@ -203,7 +222,7 @@ static bool find_symbol(Elf *elf, const char *name, GElf_Sym *symbol)
 	return false;
 }
 
-/* A Go string: pointer and length. NULL if it is empty or damaged. */
+/* Reads a Go string (pointer and length). NULL if it is empty or damaged. */
 static char *read_string(const struct image *image, uint64_t address)
 {
 	const uint8_t *bytes = image_bytes(image, address, 16);
@@ -240,9 +259,9 @@ int debuginfo_release(int fd, const struct image *image, struct release *release
 	Elf *elf;
 	int rc;
 
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	dwarf = elf ? dwarf_begin_elf(elf, DWARF_C_READ, NULL) : NULL;
+	elf = safe_elf_file(fd);
+	dwarf = elf && safe_elf_debug_size(elf) <= MAX_DEBUG ? dwarf_begin_elf(elf, DWARF_C_READ, NULL)
+							     : NULL;
 	rc = dwarf ? read_layout(dwarf, release->minor, &release->layout, err)
 		   : error_set(err, ENODATA, "it has no debug information");
 	for (int table = REASON_BLOCK; rc == 0 && table < REASON_TABLES; table++)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Layout and reasons from an executable's own DWARF and symbols: for releases
- * that the table does not know, and for the tool that makes the table.
- * Parsing is elfutils'; it runs only for such releases.
+ * Layout and reasons from an executable's own DWARF and symbols, by elfutils. Used for releases that the
+ * table does not contain, and by the tool that makes the table.
  */
 #ifndef GOTRACE_TARGET_DEBUGINFO_H
 #define GOTRACE_TARGET_DEBUGINFO_H
@@ -11,10 +10,9 @@
 #include "target/layout.h"
 
 /*
- * Makes a release, whose minor number is there already, from the file, whose
- * loaded part is image. -ENODATA if the
- * file has no DWARF or lacks a type; reasons may be absent. Free with
- * debuginfo_release_free.
+ * Fills in a release, whose minor number must be set, from the file. image is the loaded part of the file.
+ * Returns 0, -ENODATA if the file has no DWARF or a type is missing, or another negative errno. Reasons may
+ * be absent. Free with debuginfo_release_free.
  */
 int debuginfo_release(int fd, const struct image *image, struct release *release, struct error *err);
 void debuginfo_release_free(struct release *release);

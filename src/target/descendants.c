@@ -3,14 +3,14 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "target/process.h"
+#include "util/array.h"
 #include "util/map64.h"
+#include "util/proc_stat.h"
 
 struct kin {
 	pid_t pid, parent;
@@ -21,51 +21,27 @@ struct kin_list {
 	size_t n, capacity;
 };
 
-/* The fields of /proc/PID/stat that are asked for: proc(5), 3, 4 and 20. */
-struct stat_line {
-	char state;
-	int parent, threads;
-};
-
-static bool read_stat(const char *proc, pid_t pid, struct stat_line *line)
+static bool read_stat(const char *proc, pid_t pid, struct proc_stat *stat)
 {
-	char path[4096], text[1024];
-	const char *at;
-	ssize_t n = -1;
-	int fd;
+	char path[4096];
 
 	snprintf(path, sizeof(path), "%s/%d/stat", proc, (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		n = read(fd, text, sizeof(text) - 1);
-		close(fd);
-	}
-	text[n > 0 ? n : 0] = '\0';
-	at = strrchr(text, ')'); /* the name may hold anything */
-	return at && sscanf(at + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d",
-			    &line->state, &line->parent, &line->threads) == 3;
+	return proc_stat_read(path, stat);
 }
 
 bool process_lives(const char *proc, pid_t pid)
 {
-	struct stat_line line;
+	struct proc_stat stat;
 
-	if (!read_stat(proc, pid, &line))
+	if (!read_stat(proc, pid, &stat))
 		return false;
-	return (line.state != 'Z' && line.state != 'X') || line.threads > 1;
+	return (stat.state != 'Z' && stat.state != 'X') || stat.threads > 1;
 }
 
 static int add(struct kin_list *list, struct kin kin)
 {
-	if (list->n == list->capacity) {
-		size_t capacity = list->capacity ? list->capacity * 2 : 256;
-		struct kin *bigger = realloc(list->all, capacity * sizeof(*bigger));
-
-		if (!bigger)
-			return -ENOMEM;
-		list->all = bigger;
-		list->capacity = capacity;
-	}
+	if (array_grow(&list->all, &list->capacity, list->n + 1, sizeof(*list->all)))
+		return -ENOMEM;
 	list->all[list->n++] = kin;
 	return 0;
 }
@@ -80,16 +56,18 @@ static int list_all(const char *proc, struct kin_list *list, struct error *err)
 		return error_set(err, errno, "cannot read %s: %s", proc, strerror(errno));
 	while (rc == 0 && (entry = readdir(dir))) {
 		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
-		struct stat_line line;
+		struct proc_stat stat;
 
-		if (pid > 0 && read_stat(proc, pid, &line))
-			rc = add(list, (struct kin){pid, line.parent});
+		if (pid > 0 && read_stat(proc, pid, &stat))
+			rc = add(list, (struct kin){pid, stat.parent});
 	}
 	closedir(dir);
 	return rc ? error_set(err, ENOMEM, "out of memory") : 0;
 }
 
-/* Parents may stand behind their children, for pids recur: again, until nobody is added. */
+/*
+ * A parent may follow its children in the list, because pids are reused: repeats until no process is added.
+ */
 static int find_kin(const struct kin_list *list, pid_t root, struct map64 *found)
 {
 	size_t before;

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "target/function.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "target/private.h"
-#include "target/x86.h"
+#include "isa/x86.h"
+#include "util/edits.h"
 
-enum { MAX_SHOWN = 4, ABOVE = 7 /* the code of `ja` */ };
+enum { MAX_SHOWN = 4, ABOVE = 7 /* ABOVE: condition code of `ja` */ };
 
 const uint8_t *target_function_bytes(const struct target *target, uint64_t address, size_t size)
 {
@@ -35,7 +37,10 @@ bool target_function_offset(const struct target *target, uint64_t address, uint6
 
 /* --- by name --- */
 
-/* "conn).serve" and "(*conn).serve" are ends of "net/http.(*conn).serve", "serve" is, and "erve" is not. */
+/*
+ * Whether `end` is an end of the name at a word boundary: "conn).serve", "(*conn).serve" and "serve" match
+ * "net/http.(*conn).serve", but "erve" does not.
+ */
 static bool is_end(const char *name, const char *end)
 {
 	size_t len = strlen(name), tail = strlen(end);
@@ -46,7 +51,7 @@ static bool is_end(const char *name, const char *end)
 }
 
 struct ends {
-	char list[256]; /* the first ones, for people */
+	char list[256]; /* the first ones, for messages */
 	unsigned n;
 	size_t index; /* of the last one */
 };
@@ -68,7 +73,7 @@ static void find_ends(const struct functab *tab, const char *end, struct ends *e
 	}
 }
 
-/* Names of functions that were inlined wherever they are called are among the table's texts all the same. */
+/* Whether the function is inlined wherever it is called: its name is still among the table's strings. */
 static bool is_inlined(const struct target *target, const char *name)
 {
 	const struct module *module = &target->image->module;
@@ -86,6 +91,45 @@ static bool is_inlined(const struct target *target, const char *name)
 	return false;
 }
 
+/* The last part of a name, in small letters; false if it is too long to be compared. */
+static bool fold(const char *name, char part[EDITS_LETTERS + 1])
+{
+	const char *last = strrchr(name, '.');
+	size_t len = strlen(last = last ? last + 1 : name);
+
+	for (size_t i = 0; i <= len && len <= EDITS_LETTERS; i++)
+		part[i] = (char)tolower((unsigned char)last[i]);
+	return len && len <= EDITS_LETTERS;
+}
+
+/* Those whose last part is the least different, at most a third of its letters. */
+static void find_near(const struct functab *tab, const char *wanted, struct ends *ends)
+{
+	char word[EDITS_LETTERS + 1], part[EDITS_LETTERS + 1];
+	uint64_t entry, last;
+	const char *name;
+	unsigned nearest, edits;
+	size_t len = 0;
+
+	*ends = (struct ends){.n = 0};
+	if (!fold(wanted, word))
+		return;
+	nearest = (unsigned)strlen(word) / 3;
+	for (size_t i = 0; i < functab_count(tab); i++) {
+		if (functab_entry(tab, i, &entry, &last, &name) || !fold(name, part))
+			continue;
+		edits = edits_between(word, part);
+		if (edits > nearest)
+			continue;
+		if (edits < nearest)
+			ends->n = 0, len = 0;
+		nearest = edits;
+		if (ends->n++ < MAX_SHOWN && len < sizeof(ends->list))
+			len += (size_t)snprintf(ends->list + len, sizeof(ends->list) - len, "%s%.60s",
+						len ? ", " : "", name);
+	}
+}
+
 static int refuse_unknown(const struct target *target, const char *name, struct error *err)
 {
 	struct ends ends;
@@ -98,16 +142,18 @@ static int refuse_unknown(const struct target *target, const char *name, struct 
 			"one of these, or build it with //go:noinline",
 			name);
 	find_ends(target->functab, last ? last + 1 : name, &ends);
+	if (!ends.n)
+		find_near(target->functab, name, &ends);
 	return error_set(err, ENOENT, "no function %.200s in the program%s%s", name, ends.n ? "; near: " : "",
 			 ends.n ? ends.list : "");
 }
 
-/* --- where it begins --- */
+/* --- where a call begins --- */
 
 /*
- * The push that makes the frame stands behind the check; up to Go 1.20 there is none, and the jump of the
- * check is it: `jbe` to where room is made, in Go 1.4 `ja` around that. There is room if the stack pointer is
- * above.
+ * A call begins at the push that makes the frame, after the stack check. Up to Go 1.20 there is no push, so
+ * it begins at the jump of the check: a `jbe` to the code that grows the stack, in Go 1.4 a `ja` around that
+ * code. The stack is large enough if the stack pointer is above the limit.
  */
 static void find_begin(const struct code *code, struct target_function *found)
 {
@@ -132,7 +178,10 @@ static int take(const struct target *target, size_t index, struct target_functio
 	    target_code_at(target, entry, end, &code))
 		return error_set(err, ENOENT, "the code of %.200s is not in the file", found->name);
 	found->entry = code.address;
-	/* Up to Go 1.5 what lies between two functions is zeros, and belongs to the first. */
+	/*
+	 * Up to Go 1.5 the gap between two functions is filled with zeros, which the table counts as part of
+	 * the first.
+	 */
 	while (target->go_minor <= 5 && code.size > 1 && code.bytes[code.size - 1] == 0)
 		code.size--;
 	found->end = code.address + code.size;

@@ -36,8 +36,7 @@ size_t heap_controller_size(const struct target *target)
 	return size;
 }
 
-/* What a limit on all memory leaves for the heap (memoryLimitHeapGoal, Go 1.19 … 1.26 runtime/mgcpacer.go).
- */
+/* Heap goal that the memory limit allows (memoryLimitHeapGoal, Go 1.19 … 1.26 runtime/mgcpacer.go). */
 static uint64_t limit_goal(const struct release *release, const uint8_t *bytes)
 {
 	const struct runtime_offsets *at = &release->layout.runtime;
@@ -46,7 +45,10 @@ static uint64_t limit_goal(const struct release *release, const uint8_t *bytes)
 	uint64_t marked = word(bytes, at->gc_heap_marked);
 	uint64_t heap = word(bytes, at->gc_heap_free) + word(bytes, at->gc_total_alloc) -
 			word(bytes, at->gc_total_free);
-	/* The counters are not of one moment: the runtime reads on until they agree. */
+	/*
+	 * The counters are not read at one moment. The runtime rereads them until they agree; this code
+	 * clamps instead.
+	 */
 	uint64_t other = heap < mapped ? mapped - heap : 0;
 	uint64_t over = mapped > limit ? mapped - limit : 0;
 	uint64_t goal, headroom;
@@ -80,7 +82,7 @@ static uint64_t computed_goal(const struct release *release, const uint8_t *byte
 	return goal == UINT64_MAX ? 0 : goal;
 }
 
-/* Up to 1.18 the collector has it ready. */
+/* Up to 1.18 the collector stores the goal. */
 uint64_t heap_goal(const struct release *release, const uint8_t *bytes)
 {
 	uint64_t goal;
@@ -95,7 +97,7 @@ int heap_read(const struct target *target, struct log_heap *heap)
 {
 	size_t size = heap_controller_size(target);
 	uint8_t *bytes;
-	uint32_t phase; /* 0 is _GCoff */
+	uint32_t phase; /* 0 = _GCoff */
 	int rc;
 
 	*heap = (struct log_heap){.gc = LOG_GC_OFF};

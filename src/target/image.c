@@ -8,7 +8,7 @@
 #define MAX_PROGRAM_HEADERS 256u
 #define MAX_DYNAMIC         1024u
 
-/* Copies, because nothing in a stranger's file is aligned. */
+/* Copies, because data in an untrusted file need not be aligned. */
 static bool take(const struct image *image, uint64_t offset, void *to, size_t size)
 {
 	if (size > image->size || offset > image->size - size)
@@ -53,7 +53,7 @@ static int add_segment(struct image *image, const Elf64_Phdr *header, struct err
 	return 0;
 }
 
-/* Where the relocations are, by the dynamic section, which a loaded program cannot do without. */
+/* Finds the relocations by the dynamic section, which a loaded program must have. */
 static void find_relocations(struct image *image, uint64_t dynamic, uint64_t size)
 {
 	uint64_t table = 0, bytes = 0;
@@ -100,7 +100,7 @@ static bool read_section(const struct image *image, unsigned i, Elf64_Shdr *sect
 	return take(image, image->section_table + i * sizeof(*section), section, sizeof(*section));
 }
 
-/* Sections are optional: whatever is odd about them means that there are none. */
+/* Sections are optional: if anything about them is wrong, they are ignored. */
 static void find_sections(struct image *image, const Elf64_Ehdr *header)
 {
 	Elf64_Shdr section;
@@ -163,10 +163,10 @@ const uint8_t *image_rest(const struct image *image, uint64_t address, size_t *s
 
 const uint8_t *image_bytes(const struct image *image, uint64_t address, size_t size)
 {
-	size_t room;
-	const uint8_t *bytes = image_rest(image, address, &room);
+	size_t available;
+	const uint8_t *bytes = image_rest(image, address, &available);
 
-	return size <= room ? bytes : NULL;
+	return size <= available ? bytes : NULL;
 }
 
 bool image_u32(const struct image *image, uint64_t address, uint32_t *value)
@@ -187,7 +187,7 @@ bool image_pointer(const struct image *image, uint64_t address, uint64_t *value)
 	return bytes;
 }
 
-/* By DT_RELR the file has the values themselves. */
+/* Relocations in DT_RELR need no work: the file contains their values. */
 void image_relocate(const struct image *image, uint8_t *data)
 {
 	uint32_t relative = image->arm64 ? R_AARCH64_RELATIVE : R_X86_64_RELATIVE;
@@ -214,7 +214,7 @@ static bool has_name(const struct image *image, uint32_t offset, const char *nam
 	       memcmp(image->data + image->names + offset, name, size) == 0;
 }
 
-bool image_section(const struct image *image, const char *name, struct section *section)
+bool image_section(const struct image *image, const char *name, struct image_section *section)
 {
 	Elf64_Shdr header;
 
@@ -222,7 +222,7 @@ bool image_section(const struct image *image, const char *name, struct section *
 		if (header.sh_type == SHT_NOBITS || !has_name(image, header.sh_name, name) ||
 		    !image_bytes(image, header.sh_addr, header.sh_size))
 			continue;
-		*section = (struct section){.address = header.sh_addr, .size = header.sh_size};
+		*section = (struct image_section){.address = header.sh_addr, .size = header.sh_size};
 		return true;
 	}
 	return false;

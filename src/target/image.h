@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * An executable's bytes as ELF: bounded reads by link-time address. Pure
- * functions over bytes that a stranger controls; nothing here opens or reads.
- * Sections may be absent or lie: they are hints, program headers decide.
+ * Bounded reads of an ELF executable's bytes by link-time address. Pure functions over untrusted bytes;
+ * nothing here opens or reads files. Sections may be absent or wrong: they are only hints, and program
+ * headers take precedence.
  */
 #ifndef GOTRACE_TARGET_IMAGE_H
 #define GOTRACE_TARGET_IMAGE_H
@@ -15,54 +15,59 @@
 
 #define MAX_SEGMENTS 32
 
-struct segment { /* a PT_LOAD; file_size bytes of it are in the file, all within the image */
+struct segment { /* a PT_LOAD; its first file_size bytes are in the file */
 	uint64_t address, offset, file_size, memory_size;
 	bool writable, executable;
 };
 
-struct section {
+struct image_section {
 	uint64_t address, size;
 };
 
 struct image {
 	const uint8_t *data; /* the file; not owned */
 	size_t size;
-	bool arm64;       /* code for it; else for x86-64 */
-	bool pie;         /* loaded at an address of the kernel's choice */
-	bool has_symbols; /* has a .symtab */
+	bool arm64;       /* arm64 code, else x86-64 */
+	bool pie;         /* position-independent: the kernel chooses the load address */
+	bool has_symbols; /* has .symtab */
 	unsigned n;
 	struct segment segments[MAX_SEGMENTS];
-	const uint8_t *rela; /* relocations of the dynamic linker, or NULL */
+	const uint8_t *rela; /* dynamic relocations, or NULL */
 	size_t nrela;
 	uint64_t section_table; /* file offset */
 	unsigned nsections;
-	uint64_t names; /* section names: file offset, size */
+	uint64_t names; /* section names: file offset and size */
 	uint64_t names_size;
 };
 
-/* Checks the headers. Refuses what is no executable for x86-64 or arm64 (-ENOEXEC) or is damaged (-EBADMSG).
+/*
+ * Checks the headers. Returns 0, -ENOEXEC if it is not an executable for x86-64 or arm64, or -EBADMSG if it
+ * is damaged.
  */
 int image_parse(struct image *image, const uint8_t *data, size_t size, struct error *err);
 
-/* `size` bytes at the address, or NULL if they are not all in the file and in one segment. */
+/* `size` bytes at the address; NULL if they are not all in the file and in one segment. */
 const uint8_t *image_bytes(const struct image *image, uint64_t address, size_t size);
-/* All bytes from the address to the end of its segment; NULL and *size = 0 if it is in none. */
+/* All bytes from the address to the end of its segment; NULL and *size = 0 if no segment contains it. */
 const uint8_t *image_rest(const struct image *image, uint64_t address, size_t *size);
 bool image_u32(const struct image *image, uint64_t address, uint32_t *value);
-/* A pointer; as the program sees it, before the bias is added, once image_relocate has been called. */
+/* Reads a pointer. After image_relocate it has the value that the program sees, without the bias. */
 bool image_pointer(const struct image *image, uint64_t address, uint64_t *value);
 /*
- * Writes into the file's bytes (data: what image->data is) what the dynamic
- * linker would if the image were loaded at its link-time address. Only
- * R_X86_64_RELATIVE and R_AARCH64_RELATIVE, which is all that Go's own data need.
+ * Applies relocations to the file's bytes (data: a writable view of image->data) as the dynamic linker would
+ * at the link-time address. Handles only R_X86_64_RELATIVE and R_AARCH64_RELATIVE, which is all that Go's
+ * data need.
  */
 void image_relocate(const struct image *image, uint8_t *data);
 
-/* A section by name that lies in the loaded image. */
-bool image_section(const struct image *image, const char *name, struct section *section);
-/* Whether `size` bytes at the address are a variable: in a writable segment, or in the zeros behind one. */
+/* Finds a section by name. It must lie in the loaded image. */
+bool image_section(const struct image *image, const char *name, struct image_section *section);
+/*
+ * Whether `size` bytes at the address can be a variable: in a writable segment, including its zero-filled
+ * end.
+ */
 bool image_is_variable(const struct image *image, uint64_t address, size_t size);
-/* Where the code at the address is in the file; false if it is not in an executable segment. */
+/* File offset of code at the address; false if it is not in an executable segment. */
 bool image_code_offset(const struct image *image, uint64_t address, uint64_t *offset);
 
 #endif

@@ -70,7 +70,11 @@ const struct layout_field layout_fields[] = {
 	RT(module_gofunc, 18, "runtime.moduledata", "gofunc"),
 	RT(module_pclntable, 5, "runtime.moduledata", "pclntable"),
 	RT(sched_lock, 4, "runtime.schedt", "lock"),
-	RT(g_barriers, OPTIONAL, "runtime.g", "stkbar"),                     /* 1.5 to 1.8 */
+	RT(g_barriers, OPTIONAL, "runtime.g", "stkbar"), /* 1.5 to 1.8 */
+	/* Needed by gotrace ps alone: a release without them can be traced. */
+	RT(g_waitsince, OPTIONAL, "runtime.g", "waitsince"),
+	RT(g_tracking_seq, OPTIONAL, "runtime.g", "trackingSeq"),            /* 1.17 on */
+	RT(g_labels, OPTIONAL, "runtime.g", "labels"),                       /* 1.9 on */
 	RT(gc_heap_goal, OPTIONAL, "runtime.mstats", "next_gc"),             /* up to 1.16 */
 	RT(gc_heap_goal, OPTIONAL, "runtime.gcControllerState", "heapGoal"), /* 1.17 and 1.18 */
 	RT(gc_percent_goal, 19, "runtime.gcControllerState", "gcPercentHeapGoal"),
@@ -121,7 +125,7 @@ const char *reason_variable(enum log_reason_table table)
 		return "runtime.stwReasonStrings";
 	case REASON_STOP:
 		return "runtime.traceGoStopReasonStrings";
-	case REASON_PARK: /* ours: park.c */
+	case REASON_PARK: /* gotrace's own table: park.c */
 		break;
 	}
 	return NULL;

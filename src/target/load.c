@@ -10,12 +10,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* More than any Go program that runs has. */
-#define MAX_FILE     (64ull << 30)
-#define MAX_LOADED   (2ull << 30)
+/* Larger than any real Go program. */
+#define MAX_FILE (64ull << 30)
+/* Limit on what is read of it, without debug information. Below a worker's memory limit (SANDBOX_BYTES). */
+#define MAX_LOADED   (800ull << 20)
 #define MAX_FUNCTION (4u << 20)
 
-/* Returns 0, -ERANGE if the range is not in the file, or a negative errno. */
+/* Reads a range of the file. Returns 0, -ERANGE if the range is not in the file, or a negative errno. */
 static int read_range(const struct loaded *loaded, uint64_t offset, uint64_t size)
 {
 	if (size > loaded->size || offset > loaded->size - size)
@@ -41,7 +42,7 @@ static int load_range(struct loaded *loaded, uint64_t offset, uint64_t size)
 	return read_range(loaded, offset, size);
 }
 
-/* The segments that have code, or those that have none. The ELF header is there. */
+/* Reads the segments with code, or those without. The ELF header must have been read. */
 static int load_segments(struct loaded *loaded, bool code)
 {
 	Elf64_Ehdr header;
@@ -59,7 +60,7 @@ static int load_segments(struct loaded *loaded, bool code)
 	return rc;
 }
 
-/* Headers and names only; a file may do without, so nothing here fails. */
+/* Reads section headers and names. They are optional, so errors are ignored. */
 static void load_sections(struct loaded *loaded, const Elf64_Ehdr *header)
 {
 	Elf64_Shdr names;
@@ -85,7 +86,8 @@ static int load_all(struct loaded *loaded, struct error *err)
 	if (rc == -ERANGE)
 		return error_set(err, EBADMSG, "has a damaged or cut executable");
 	if (rc == -EFBIG)
-		return error_set(err, EFBIG, "has an executable of more than %llu bytes", MAX_LOADED);
+		return error_set(err, EFBIG, "has more than %llu bytes of code and data in its executable",
+				 MAX_LOADED);
 	if (rc)
 		return error_set(err, -rc, "cannot read its executable: %s", strerror(-rc));
 	load_sections(loaded, &header);
@@ -105,8 +107,9 @@ int load_file(int fd, struct loaded *loaded, struct error *err)
 		return error_set(err, ENOEXEC, "is not an ELF executable");
 	if ((uint64_t)st.st_size > MAX_FILE)
 		return error_set(err, EFBIG, "has an executable of more than %llu bytes", MAX_FILE);
+	/* MAP_SHARED: a private mapping's address space would count as the worker's memory (RLIMIT_DATA). */
 	map = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE,
-		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		   MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (map == MAP_FAILED)
 		return error_set(err, ENOMEM, "out of memory for its executable (%llu bytes)",
 				 (unsigned long long)st.st_size);
@@ -135,9 +138,9 @@ void load_drop(const struct loaded *loaded, uint64_t offset, uint64_t size)
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), begin = (offset + page - 1) & ~(page - 1);
 	uint64_t end = (offset + size) & ~(page - 1);
 
-	/* What it shares a page with stays. Private anonymous memory: it cannot fail. */
+	/* Pages that the range shares with other data are kept. */
 	if (begin < end && end <= loaded->size)
-		madvise(loaded->data + begin, end - begin, MADV_DONTNEED);
+		madvise(loaded->data + begin, end - begin, MADV_REMOVE);
 }
 
 void load_free(struct loaded *loaded)

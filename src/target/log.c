@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What replay needs to know of the target, as records of the log. */
+/* Log records with the information about the target that replay needs. */
 #include "target/private.h"
 
 #include <errno.h>
@@ -12,25 +12,21 @@
 #include "target/park.h"
 #include "target/reasons.h"
 #include "target/remote.h"
+#include "util/clock.h"
 
 #define MAX_TEXT 4096u
 
-static uint64_t mono_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
-/* Both clocks at one moment: the middle of two readings of one around the other. */
+/*
+ * Reads both clocks: one reading of the wall clock, dated to the middle of two readings of the monotonic
+ * clock.
+ */
 struct log_clock target_clock(void)
 {
-	uint64_t before = mono_ns(), after;
+	uint64_t before = now_ns(), after;
 	struct timespec wall;
 
 	clock_gettime(CLOCK_REALTIME, &wall);
-	after = mono_ns();
+	after = now_ns();
 	return (struct log_clock){
 		.mono_ns = before + (after - before) / 2,
 		.wall_sec = (uint64_t)wall.tv_sec,
@@ -45,7 +41,7 @@ static int put(log_sink sink, void *ctx, enum log_type type, const void *data, s
 	return sink(ctx, &record);
 }
 
-/* A fixed part followed by text. */
+/* Logs a fixed part followed by text. */
 static int put_text(log_sink sink, void *ctx, enum log_type type, const void *head, size_t head_size,
 		    const char *text, size_t len)
 {
@@ -111,10 +107,10 @@ uint8_t target_wait_reason(const struct target *target, uint64_t text, uint64_t 
 	return bytes ? (uint8_t)reasons_index(waits, (const char *)bytes, len) : 0;
 }
 
-/* Code only: what a PC can lie in. */
+/* Logs mappings with code: those that can contain a PC. */
 static int log_mappings(const struct maps *maps, log_sink sink, void *ctx)
 {
-	struct mapping mapping;
+	struct proc_mapping mapping;
 	size_t at = 0;
 	int rc = 0;
 
@@ -162,66 +158,4 @@ int target_log_info(const struct target *target, unsigned extra_flags, log_sink 
 	if (rc)
 		return error_set(err, -rc, "cannot write the log: %s", strerror(-rc));
 	return target->pid ? target_log_mappings(target->pid, sink, ctx, err) : 0;
-}
-
-/* Copies the table out of the image: from there on this is the only copy, and the image's memory is free. */
-static int copy_functab(struct target *target, struct error *err)
-{
-	struct target_image *image = target->image;
-	const struct module *module = &image->module;
-	uint64_t from = module->gofunc + target->bias, to = from;
-	bool trees = functab_gofunc_range(target->functab, &from, &to);
-	size_t room, extent = trees ? (size_t)(to - from) : 0, size, offset;
-	const uint8_t *gofunc = image_rest(&image->elf, from - target->bias, &room);
-	const uint8_t *pclntab = image_bytes(&image->elf, module->pclntab, module->pclntab_size);
-	struct log_functab head = {
-		.text = module->text + target->bias,
-		.etext = module->etext + target->bias,
-		.gofunc = from,
-		.pclntab_size = (uint32_t)module->pclntab_size,
-		.gofunc_size = (uint32_t)(extent < room ? extent : room),
-		.go_minor = target->go_minor,
-	};
-	struct functab_source bytes;
-	uint8_t *data;
-
-	size = sizeof(head) + module->pclntab_size + head.gofunc_size;
-	if (size > UINT32_MAX)
-		return error_set(err, EFBIG, "%s: its function table has %zu bytes, more than a log can hold",
-				 image->label, size);
-	image->names = malloc(size);
-	if (!image->names)
-		return error_set(err, ENOMEM, "out of memory for the function table (%zu bytes)", size);
-	image->names_size = size;
-	data = (uint8_t *)(image->names + 1);
-	*image->names = head;
-	memcpy(data, pclntab, module->pclntab_size);
-	functab_relocate(target->functab, data);
-	if (head.gofunc_size)
-		memcpy(data + module->pclntab_size, gofunc, head.gofunc_size);
-	offset = (size_t)(pclntab - image->file.data);
-	load_drop(&image->file, offset, module->pclntab_size);
-	bytes = (struct functab_source){
-		.pclntab = data,
-		.gofunc = data + module->pclntab_size,
-		.gofunc_size = head.gofunc_size,
-		.gofunc_address = from,
-	};
-	return target_read_functab(target, &bytes, err);
-}
-
-int target_functab(struct target *target, struct log_record *record, struct error *err)
-{
-	struct target_image *image = target->image;
-	int rc;
-
-	if (target->remote)
-		return target->remote->functab(target, record, err);
-	rc = image->names ? 0 : copy_functab(target, err);
-	*record = (struct log_record){
-		.type = LOG_FUNCTAB,
-		.size = (uint32_t)image->names_size,
-		.data = image->names,
-	};
-	return rc;
 }

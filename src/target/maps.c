@@ -13,10 +13,11 @@
 #include <unistd.h>
 
 #include "target/memory.h"
+#include "target/reads.h"
 #include "util/files.h"
 #include "util/rights.h"
 
-/* vm.max_map_count (65,530 by default) lines of some hundred bytes; more is not believed. */
+/* vm.max_map_count (65,530 by default) lines of about a hundred bytes; more is rejected. */
 #define MAX_TEXT  (64u << 20)
 #define CHUNK     (64u << 10)
 #define PAGE_MASK 0xfffull
@@ -43,15 +44,23 @@ static int read_all(int fd, struct maps *maps)
 	}
 }
 
+static int open_text(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
 int maps_read(pid_t pid, struct maps *maps, struct error *err)
 {
+	const struct target_reads *reads = target_reads();
 	char path[64];
 	int fd, rc;
 
 	*maps = (struct maps){.len = 0};
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	rc = fd < 0 ? -errno : read_all(fd, maps);
+	fd = reads ? reads->maps(reads->ctx, pid) : open_text(path);
+	rc = fd < 0 ? fd : read_all(fd, maps);
 	if (fd >= 0)
 		close(fd);
 	if (rc == 0)
@@ -64,11 +73,13 @@ int maps_read(pid_t pid, struct maps *maps, struct error *err)
 	return error_set(err, -rc, "cannot read %s: %s", path, strerror(-rc));
 }
 
-/* --- the file that is mapped --- */
+/* --- the mapped file --- */
 
-/* The directory is its owner's alone, which takes a right of its own; behind the link there is no looking up.
+/*
+ * The directory is readable only by its owner, so this needs a capability. Following the link involves no
+ * path look-up.
  */
-static int open_by_link(pid_t pid, const struct mapping *mapping)
+static int open_by_link(pid_t pid, const struct proc_mapping *mapping)
 {
 	struct rights before = rights_to_read();
 	char path[96];
@@ -81,7 +92,7 @@ static int open_by_link(pid_t pid, const struct mapping *mapping)
 	return fd;
 }
 
-/* Of these /proc/PID/maps may show another device than stat does (subvolumes; layers). */
+/* File systems whose device in /proc/PID/maps can differ from stat's (subvolumes; layers). */
 static bool has_other_device(int fd)
 {
 	static const unsigned long types[] = {0x9123683e, 0x794c7630}; /* linux/magic.h: btrfs, overlayfs */
@@ -92,7 +103,7 @@ static bool has_other_device(int fd)
 	return (unsigned long)fs.f_type == types[0] || (unsigned long)fs.f_type == types[1];
 }
 
-static bool is_mapped_file(int fd, const struct mapping *mapping)
+static bool is_mapped_file(int fd, const struct proc_mapping *mapping)
 {
 	struct stat st;
 
@@ -101,7 +112,7 @@ static bool is_mapped_file(int fd, const struct mapping *mapping)
 	return st.st_dev == makedev(mapping->major, mapping->minor) || has_other_device(fd);
 }
 
-static int open_in(int root, const struct mapping *mapping, const char *path)
+static int open_in(int root, const struct proc_mapping *mapping, const char *path)
 {
 	int fd = file_open_in(root, path);
 
@@ -111,9 +122,11 @@ static int open_in(int root, const struct mapping *mapping, const char *path)
 	return -ENOENT;
 }
 
-/* A name may hold \012 itself, or newlines that the kernel wrote so: what is there decides. One with both is
- * not found. */
-static int open_either(int root, const struct mapping *mapping)
+/*
+ * A \012 in the path may be part of the name, or a newline that the kernel escaped: tries both. A name that
+ * contains both is not found.
+ */
+static int open_either(int root, const struct proc_mapping *mapping)
 {
 	char path[PATH_MAX];
 	int fd;
@@ -126,9 +139,11 @@ static int open_either(int root, const struct mapping *mapping)
 	return fd < 0 && maps_unescape(path) ? open_in(root, mapping, path) : fd;
 }
 
-/* Without the right to the very file: what has its name in the process's root, or ours, and is that file.
- * Seen from outside, the files of a process that has changed its root have their names there. */
-static int open_by_path(pid_t pid, const struct mapping *mapping)
+/*
+ * Without the right to open map_files: opens the path in the process's root, then in ours, and checks that it
+ * is the mapped file. A process that called chroot sees its paths from its own root.
+ */
+static int open_by_path(pid_t pid, const struct proc_mapping *mapping)
 {
 	char path[64];
 	int root, fd;
@@ -147,25 +162,43 @@ static int open_by_path(pid_t pid, const struct mapping *mapping)
 	return fd;
 }
 
-int maps_open_file(pid_t pid, const struct mapping *mapping)
+int maps_open_file(pid_t pid, const struct proc_mapping *mapping)
 {
-	int fd = open_by_link(pid, mapping);
+	const struct target_reads *reads = target_reads();
+	int fd;
 
+	if (reads)
+		return reads->file(reads->ctx, pid, mapping);
+	fd = open_by_link(pid, mapping);
 	if (fd >= 0)
 		return fd;
 	return fd == -EINVAL ? -ENOENT : open_by_path(pid, mapping);
 }
 
-int maps_open_exe(pid_t pid)
+int maps_look_at_exe(pid_t pid, void *header, size_t size, size_t *got)
 {
-	struct rights before = rights_to_read();
+	const struct target_reads *reads = target_reads();
+	struct rights before;
 	char path[64];
+	ssize_t n;
 	int fd;
 
+	if (reads)
+		return reads->exe(reads->ctx, pid, header, size, got);
+	before = rights_to_read();
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
 	fd = file_open(path);
 	rights_restore(&before);
+	n = fd < 0 || !size ? 0 : pread(fd, header, size, 0);
+	*got = n > 0 ? (size_t)n : 0;
 	return fd;
+}
+
+int maps_open_exe(pid_t pid)
+{
+	size_t got;
+
+	return maps_look_at_exe(pid, NULL, 0, &got);
 }
 
 bool maps_unescape(char *path)
@@ -190,12 +223,12 @@ void maps_free(struct maps *maps)
 	*maps = (struct maps){.len = 0};
 }
 
-struct line {
+struct maps_line {
 	const char *at, *end;
 };
 
-/* A number in hexadecimal or decimal, then the character `after`. */
-static bool number(struct line *line, unsigned base, char after, uint64_t *value)
+/* Parses a hexadecimal or decimal number that is followed by the character `after`. */
+static bool number(struct maps_line *line, unsigned base, char after, uint64_t *value)
 {
 	const char *start = line->at;
 
@@ -214,7 +247,7 @@ static bool number(struct line *line, unsigned base, char after, uint64_t *value
 	}
 	if (line->at == start)
 		return false;
-	/* The inode ends the line if there is no path. */
+	/* Without a path, the line ends after the inode. */
 	if (line->at == line->end)
 		return after == '\n';
 	if (*line->at != after && !(after == '\n' && *line->at == ' '))
@@ -224,7 +257,7 @@ static bool number(struct line *line, unsigned base, char after, uint64_t *value
 }
 
 /* start-end perms offset major:minor inode   path (fs/proc/task_mmu.c, show_map_vma) */
-static bool parse_line(struct line line, struct mapping *mapping)
+static bool parse_line(struct maps_line line, struct proc_mapping *mapping)
 {
 	uint64_t major, minor;
 
@@ -245,11 +278,11 @@ static bool parse_line(struct line line, struct mapping *mapping)
 	return mapping->start < mapping->end;
 }
 
-bool maps_next(const char *text, size_t len, size_t *at, struct mapping *mapping)
+bool maps_next(const char *text, size_t len, size_t *at, struct proc_mapping *mapping)
 {
 	while (*at < len) {
 		const char *start = text + *at, *newline = memchr(start, '\n', len - *at);
-		struct line line = {.at = start, .end = newline ? newline : text + len};
+		struct maps_line line = {.at = start, .end = newline ? newline : text + len};
 
 		*at = (size_t)(line.end - text) + 1;
 		if (parse_line(line, mapping))
@@ -258,8 +291,8 @@ bool maps_next(const char *text, size_t len, size_t *at, struct mapping *mapping
 	return false;
 }
 
-/* The bias, if this mapping holds the start of an executable segment of the image. */
-static bool bias_by(const struct mapping *mapping, const struct image *image, uint64_t *bias)
+/* Computes the bias if this mapping contains the start of an executable segment of the image. */
+static bool bias_by(const struct proc_mapping *mapping, const struct image *image, uint64_t *bias)
 {
 	for (unsigned i = 0; mapping->executable && i < image->n; i++) {
 		const struct segment *segment = &image->segments[i];
@@ -275,7 +308,7 @@ static bool bias_by(const struct mapping *mapping, const struct image *image, ui
 
 enum { BY_DEVICE, BY_INODE, BY_PATH, WAYS };
 
-static bool is_of_file(const struct mapping *mapping, int way, uint64_t device, uint64_t inode,
+static bool is_of_file(const struct proc_mapping *mapping, int way, uint64_t device, uint64_t inode,
 		       const char *exe)
 {
 	if (way == BY_PATH)
@@ -289,7 +322,7 @@ static bool is_of_file(const struct mapping *mapping, int way, uint64_t device, 
 int maps_bias(const struct maps *maps, const struct image *image, uint64_t device, uint64_t inode,
 	      const char *exe, uint64_t *bias)
 {
-	struct mapping mapping;
+	struct proc_mapping mapping;
 
 	for (int way = 0; way < WAYS; way++) {
 		size_t at = 0;

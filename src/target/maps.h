@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* /proc/PID/maps: reading it, and (pure) its lines. */
+/* Reads /proc/PID/maps, and parses it (pure). */
 #ifndef GOTRACE_TARGET_MAPS_H
 #define GOTRACE_TARGET_MAPS_H
 
@@ -10,11 +10,11 @@
 
 #include "target/image.h"
 
-struct mapping {
+struct proc_mapping {
 	uint64_t start, end, offset, inode;
 	unsigned major, minor;
 	bool executable;
-	const char *path; /* in the text, not terminated; the kernel writes a newline in it as \012 */
+	const char *path; /* in the text, not NUL-terminated; the kernel escapes newlines as \012 */
 	size_t path_len;
 };
 
@@ -23,35 +23,38 @@ struct maps {
 	size_t len;
 };
 
-/* -ESRCH if the process is gone, -EPERM, -EFBIG, -ENOMEM. */
+/* Returns 0, -ESRCH if the process is gone, -EPERM, -EFBIG or -ENOMEM. */
 int maps_read(pid_t pid, struct maps *maps, struct error *err);
 void maps_free(struct maps *maps);
 
 /*
- * Opens what a process executes (/proc/PID/exe), for reading: the very file. A descriptor, or a negative
- * errno.
+ * Opens the executable of a process for reading (/proc/PID/exe), even if its path now leads elsewhere.
+ * Returns a descriptor or a negative errno. If another process reads for this one (reads.h), the descriptor
+ * is only a handle (O_PATH).
  */
 int maps_open_exe(pid_t pid);
+/* The same, and reads up to `size` of the first bytes. */
+int maps_look_at_exe(pid_t pid, void *header, size_t size, size_t *got);
 
 /*
- * Opens the regular file that is mapped there, for reading: the very file, whatever its path means by now, or
- * if it has none left (/proc/PID/map_files). That needs CAP_DAC_READ_SEARCH, and CAP_SYS_ADMIN or
- * CAP_CHECKPOINT_RESTORE (fs/proc/base.c, Linux 5.9); without them it is looked for by its path, and must
- * have the inode that is mapped. The file, which the caller closes, or a negative errno: -ENOENT if it is
- * none.
+ * Opens the mapped regular file for reading (/proc/PID/map_files), even if its path now leads elsewhere or
+ * was removed. This needs CAP_DAC_READ_SEARCH, and CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE (fs/proc/base.c,
+ * Linux 5.9). Without them the file is opened by its path, and must have the inode of the mapping. Returns a
+ * descriptor, which the caller closes, or a negative errno: -ENOENT if it is not a regular file or cannot be
+ * found.
  */
-int maps_open_file(pid_t pid, const struct mapping *mapping);
+int maps_open_file(pid_t pid, const struct proc_mapping *mapping);
 
-/* Pure: puts back the newlines that the kernel has written as \012. False if there are none. */
+/* Pure: replaces \012, the kernel's escape, by newlines. False if there is none. */
 bool maps_unescape(char *path);
 
-/* The mapping on the line at *at; moves on. False at the end; lines that do not parse are passed over. */
-bool maps_next(const char *text, size_t len, size_t *at, struct mapping *mapping);
+/* Parses the line at *at and advances to the next one. False at the end. Skips lines that do not parse. */
+bool maps_next(const char *text, size_t len, size_t *at, struct proc_mapping *mapping);
 
 /*
- * Load address minus link address of the image whose file is (device, inode),
- * by the mapping of its code. Some file systems show another device or inode in maps
- * than stat does: then the path decides (exe, may be NULL). -ENOENT if it is not mapped.
+ * Load address minus link address of the image in the file (device, inode), from the mapping of its code.
+ * Some file systems show another device or inode in maps than in stat; then the path decides (exe, may be
+ * NULL). Returns 0, or -ENOENT if the image is not mapped.
  */
 int maps_bias(const struct maps *maps, const struct image *image, uint64_t device, uint64_t inode,
 	      const char *exe, uint64_t *bias);

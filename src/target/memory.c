@@ -4,36 +4,74 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "target/reads.h"
 #include "util/rights.h"
+#include "util/window.h"
 
 #define MAX_RUNS 1024u /* IOV_MAX */
 /*
- * Neighbours are read in one go with the gap between them. Much smaller than
- * a page, so that a gap never holds a page of its own, which may be unmapped,
- * and copying it costs less than another entry in the vector.
+ * Neighbours are read together with the gap between them. The limit is much smaller than a page, so that a
+ * gap never contains a whole page, which might be unmapped. Copying such a gap costs less than another entry
+ * in the vector.
  */
 #define MAX_GAP 512u
 #define MAX_RUN (1u << 20)
 
+/* In a worker, bytes arrive in the window. */
+static ssize_t read_vector(pid_t pid, const struct iovec *remote, unsigned n, void *to, size_t size)
+{
+	struct window window = window_of_process();
+	struct iovec local = {.iov_base = window.bytes ? window.bytes : to, .iov_len = size};
+	ssize_t got;
+
+	if (window.bytes && size > window.size)
+		local.iov_len = window.size;
+	got = process_vm_readv(pid, &local, 1, remote, n, 0);
+	if (window.bytes && got > 0)
+		memcpy(to, window.bytes, (size_t)got);
+	return got < 0 ? -errno : got;
+}
+
+static ssize_t read_some(pid_t pid, uint64_t address, void *to, size_t size)
+{
+	const struct target_reads *reads = target_reads();
+	struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
+
+	return reads ? reads->memory(reads->ctx, pid, address, to, size)
+		     : read_vector(pid, &remote, 1, to, size);
+}
+
+ssize_t memory_read_some(pid_t pid, uint64_t address, void *to, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n = read_some(pid, address + done, (uint8_t *)to + done, size - done);
+
+		if (n < 0)
+			return done ? (ssize_t)done : n;
+		if (n == 0)
+			break;
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
+}
+
 int memory_read(pid_t pid, uint64_t address, void *to, size_t size)
 {
-	struct iovec local = {.iov_base = to, .iov_len = size};
-	struct iovec remote = {.iov_base = (void *)(uintptr_t)address, .iov_len = size};
-	ssize_t n;
+	ssize_t n = memory_read_some(pid, address, to, size);
 
-	if (!size)
-		return 0;
-	n = process_vm_readv(pid, &local, 1, &remote, 1, 0);
 	if (n < 0)
-		return -errno;
+		return (int)n;
 	return (size_t)n == size ? 0 : -EFAULT;
 }
 
-/* Pieces first .. first + n - 1 in one stretch of memory. */
-struct run {
+/* Pieces first .. first + n - 1, read as one range of memory. */
+struct memory_run {
 	size_t first, n;
 	uint64_t address;
 	size_t size;
@@ -46,22 +84,22 @@ static int by_address(const void *a, const void *b)
 	return one->address < two->address ? -1 : one->address > two->address;
 }
 
-static bool joins(const struct run *run, const struct memory_piece *piece)
+static bool joins(const struct memory_run *run, const struct memory_piece *piece)
 {
 	uint64_t skip = piece->address - run->address;
 
 	return (skip <= run->size || skip - run->size <= MAX_GAP) && skip + piece->size <= MAX_RUN;
 }
 
-/* The next runs, at most MAX_RUNS. Returns their number; *total is their size. */
-static unsigned make_runs(const struct memory_piece *pieces, size_t n, struct run *runs, size_t *total)
+/* Makes the next runs, at most MAX_RUNS. Returns their number; *total is their size. */
+static unsigned make_runs(const struct memory_piece *pieces, size_t n, struct memory_run *runs, size_t *total)
 {
 	unsigned count = 0;
 
 	*total = 0;
 	for (size_t i = 0; i < n; i++) {
 		const struct memory_piece *piece = &pieces[i];
-		struct run *run = count ? &runs[count - 1] : NULL;
+		struct memory_run *run = count ? &runs[count - 1] : NULL;
 
 		if (run && joins(run, piece)) {
 			uint64_t size = piece->address - run->address + piece->size;
@@ -75,8 +113,8 @@ static unsigned make_runs(const struct memory_piece *pieces, size_t n, struct ru
 		}
 		if (count == MAX_RUNS)
 			break;
-		runs[count++] =
-			(struct run){.first = i, .n = 1, .address = piece->address, .size = piece->size};
+		runs[count++] = (struct memory_run){
+			.first = i, .n = 1, .address = piece->address, .size = piece->size};
 		*total += piece->size;
 	}
 	return count;
@@ -96,14 +134,14 @@ static int reserve(struct memory_batch *batch, size_t size)
 	return 0;
 }
 
-static void deliver(const struct run *run, struct memory_piece *pieces, const uint8_t *bytes)
+static void deliver(const struct memory_run *run, struct memory_piece *pieces, const uint8_t *bytes)
 {
 	for (size_t i = run->first; i < run->first + run->n; i++)
 		pieces[i].bytes = bytes + (pieces[i].address - run->address);
 }
 
-/* A run with a bad piece in it: one by one, so that the others are not lost. */
-static int read_singly(pid_t pid, const struct run *run, struct memory_piece *pieces, uint8_t *bytes)
+/* A run that contains a bad piece is read piece by piece, so that the others are not lost. */
+static int read_singly(pid_t pid, const struct memory_run *run, struct memory_piece *pieces, uint8_t *bytes)
 {
 	for (size_t i = run->first; i < run->first + run->n; i++) {
 		uint8_t *to = bytes + (pieces[i].address - run->address);
@@ -116,35 +154,57 @@ static int read_singly(pid_t pid, const struct run *run, struct memory_piece *pi
 	return 0;
 }
 
-static ssize_t read_vector(pid_t pid, const struct run *runs, unsigned n, uint8_t *to)
+/* Number of runs that fit into a worker's window: at least one. */
+static unsigned runs_at_once(const struct memory_run *runs, unsigned n)
 {
-	struct iovec remote[MAX_RUNS], local = {.iov_base = to, .iov_len = 0};
+	struct window window = window_of_process();
+	size_t total = 0;
+	unsigned count = 0;
 
-	for (unsigned i = 0; i < n; i++) {
-		remote[i] = (struct iovec){(void *)(uintptr_t)runs[i].address, runs[i].size};
-		local.iov_len += runs[i].size;
-	}
-	return process_vm_readv(pid, &local, 1, remote, n, 0);
+	while (count < n && (!window.bytes || !count || total + runs[count].size <= window.size))
+		total += runs[count++].size;
+	return count;
 }
 
-static int read_runs(pid_t pid, const struct run *runs, unsigned n, struct memory_piece *pieces, uint8_t *to)
+/* Returns the number of bytes read, from the first run on, or a negative errno. */
+static ssize_t read_some_runs(pid_t pid, const struct memory_run *runs, unsigned n, uint8_t *to)
+{
+	struct iovec remote[MAX_RUNS];
+	size_t size = 0;
+
+	n = runs_at_once(runs, n);
+	if (n == 1)
+		return memory_read_some(pid, runs->address, to, runs->size);
+	for (unsigned i = 0; i < n; i++) {
+		remote[i] = (struct iovec){(void *)(uintptr_t)runs[i].address, runs[i].size};
+		size += runs[i].size;
+	}
+	return read_vector(pid, remote, n, to, size);
+}
+
+static int read_runs(pid_t pid, const struct memory_run *runs, unsigned n, struct memory_piece *pieces,
+		     uint8_t *to)
 {
 	while (n) {
-		ssize_t got = read_vector(pid, runs, n, to);
+		ssize_t got = read_some_runs(pid, runs, n, to);
+		bool whole = false;
 		int rc;
 
-		if (got < 0 && errno != EFAULT)
-			return -errno;
-		/* The kernel stops at the first run that it cannot read to its end. */
+		if (got < 0 && got != -EFAULT && got != -EIO)
+			return (int)got;
+		/* The kernel stops at the first run that it cannot read completely. */
 		while (n && got > 0 && (size_t)got >= runs->size) {
 			deliver(runs, pieces, to);
 			got -= (ssize_t)runs->size;
 			to += runs->size;
 			runs++;
 			n--;
+			whole = got == 0;
 		}
 		if (!n)
 			break;
+		if (whole)
+			continue; /* the window was full */
 		rc = read_singly(pid, runs, pieces, to);
 		if (rc)
 			return rc;
@@ -155,7 +215,7 @@ static int read_runs(pid_t pid, const struct run *runs, unsigned n, struct memor
 	return 0;
 }
 
-/* An upper bound of what all runs together take. */
+/* Upper bound for the size of all runs. */
 static size_t space(const struct memory_piece *pieces, size_t n)
 {
 	size_t size = 0;
@@ -167,7 +227,7 @@ static size_t space(const struct memory_piece *pieces, size_t n)
 
 int memory_gather(struct memory_batch *batch, struct memory_piece *pieces, size_t n)
 {
-	struct run runs[MAX_RUNS];
+	struct memory_run runs[MAX_RUNS];
 	size_t used = 0, total;
 	int rc = reserve(batch, space(pieces, n));
 

@@ -5,15 +5,15 @@
 #include <string.h>
 
 /*
- * How the table begins, by release: magic, two zeros, the least instruction (on
- * arm64 4 bytes) and pointer size; then from 1.16 on a header (pcHeader, runtime/symtab.go) with the
- * offset of the function names.
+ * Beginning of the table, by release: magic, two zeros, minimum instruction size (4 on arm64) and pointer
+ * size. From 1.16 on a header (pcHeader, runtime/symtab.go) follows that contains the offset of the function
+ * names.
  */
 static const struct table_format {
 	unsigned since; /* minor release */
 	uint8_t magic[8];
 	uint32_t size;
-	uint32_t names; /* where the header has the names' offset; 0 = there is none */
+	uint32_t names; /* header offset of the names' offset; 0 = none */
 } formats[] = {
 	{20, {0xf1, 0xff, 0xff, 0xff, 0, 0, 1, 8}, 0x48, 0x20},
 	{18, {0xf0, 0xff, 0xff, 0xff, 0, 0, 1, 8}, 0x48, 0x20},
@@ -21,15 +21,15 @@ static const struct table_format {
 	{0, {0xfb, 0xff, 0xff, 0xff, 0, 0, 1, 8}, 0x10, 0},
 };
 
-struct search {
+struct module_search {
 	const struct image *image;
 	const struct runtime_offsets *offsets;
 	const struct table_format *format;
 };
 
-enum { LEAST_INSTRUCTION = 6 }; /* in table_format.magic */
+enum { LEAST_INSTRUCTION = 6 }; /* index in table_format.magic */
 
-static bool begins_table(const struct search *search, const uint8_t *bytes)
+static bool begins_table(const struct module_search *search, const uint8_t *bytes)
 {
 	uint8_t magic[sizeof(search->format->magic)];
 
@@ -48,16 +48,16 @@ static const struct table_format *find_format(unsigned minor)
 	return format;
 }
 
-/* Up to 1.25 a PIE has its table among the data that the dynamic linker relocates. */
+/* Up to 1.25 the table of a PIE is in data that the dynamic linker relocates. */
 static const char *const table_sections[] = {".gopclntab", ".data.rel.ro.gopclntab"};
 
-/* Whether moduledata can be here, and if so what it says. */
-static bool read_module(const struct search *search, uint64_t address, struct module *module)
+/* Whether moduledata can be at this address, and if so, its contents. */
+static bool read_module(const struct module_search *search, uint64_t address, struct module *module)
 {
 	const struct runtime_offsets *offsets = search->offsets;
 	const struct image *image = search->image;
 	uint64_t table = 0, len = 0;
-	size_t room;
+	size_t available;
 
 	module->address = address;
 	module->gofunc = 0;
@@ -70,9 +70,9 @@ static bool read_module(const struct search *search, uint64_t address, struct mo
 	    (!image_pointer(image, address + offsets->module_gofunc, &module->gofunc) ||
 	     !image_bytes(image, module->gofunc, 1)))
 		return false;
-	image_rest(image, module->pclntab, &room);
-	if (table < module->pclntab || table - module->pclntab > room ||
-	    len > room - (table - module->pclntab))
+	image_rest(image, module->pclntab, &available);
+	if (table < module->pclntab || table - module->pclntab > available ||
+	    len > available - (table - module->pclntab))
 		return false;
 	module->pclntab_size = table - module->pclntab + len;
 	return module->pclntab_size >= search->format->size && module->text < module->etext &&
@@ -80,10 +80,10 @@ static bool read_module(const struct search *search, uint64_t address, struct mo
 }
 
 /*
- * moduledata begins with the address of the table and that of the names in it;
- * up to 1.15 with a slice that is the table (symtab.go of each release).
+ * Whether moduledata can begin here: with the addresses of the table and of its names, or up to 1.15 with a
+ * slice that is the table (symtab.go of each release).
  */
-static bool is_beginning(const struct search *search, uint64_t address, uint64_t names)
+static bool is_beginning(const struct module_search *search, uint64_t address, uint64_t names)
 {
 	uint64_t second, third;
 
@@ -93,7 +93,7 @@ static bool is_beginning(const struct search *search, uint64_t address, uint64_t
 	       image_pointer(search->image, address + 16, &third) && second == third;
 }
 
-static bool find_module(const struct search *search, uint64_t names, struct module *module)
+static bool find_module(const struct module_search *search, uint64_t names, struct module *module)
 {
 	const struct image *image = search->image;
 
@@ -114,38 +114,40 @@ static bool find_module(const struct search *search, uint64_t names, struct modu
 	return false;
 }
 
-/* Where the table of Go 1.4 has its rows (src/runtime/symtab.go): a PC and the function's offset each, then
- * the end's PC. */
+/*
+ * Rows of the table of Go 1.4 (src/runtime/symtab.go): pairs of a PC and the function's offset, then the end
+ * PC.
+ */
 enum { ROWS = 0x10, ROW = 16 };
 
 /*
- * Go 1.4 has no moduledata: the table itself says where its functions begin
- * and end. Its size is the section's, or what is left of the segment.
+ * Go 1.4 has no moduledata: the table itself contains the first and the last address of the code. Its size is
+ * that of the section, or of the rest of the segment.
  */
-static bool read_bare_table(const struct search *search, struct module *module)
+static bool read_bare_table(const struct module_search *search, struct module *module)
 {
 	const struct image *image = search->image;
-	uint64_t n = 0, room_for, begin, offset;
-	struct section section;
-	size_t room;
+	uint64_t n = 0, fit, begin, offset;
+	struct image_section section;
+	size_t available;
 
-	image_rest(image, module->pclntab, &room);
+	image_rest(image, module->pclntab, &available);
 	for (size_t i = 0; i < sizeof(table_sections) / sizeof(table_sections[0]); i++) {
 		if (image_section(image, table_sections[i], &section) && section.address == module->pclntab)
-			room = section.size;
+			available = section.size;
 	}
-	room_for = room > ROWS + ROW ? (room - ROWS - ROW) / ROW : 0;
-	if (!image_pointer(image, module->pclntab + 8, &n) || !n || n > room_for)
+	fit = available > ROWS + ROW ? (available - ROWS - ROW) / ROW : 0;
+	if (!image_pointer(image, module->pclntab + 8, &n) || !n || n > fit)
 		return false;
 	begin = module->pclntab + ROWS;
-	module->pclntab_size = room;
+	module->pclntab_size = available;
 	return image_pointer(image, begin, &module->text) && image_pointer(image, begin + 8, &offset) &&
-	       offset < room && image_pointer(image, begin + n * ROW, &module->etext) &&
+	       offset < available && image_pointer(image, begin + n * ROW, &module->etext) &&
 	       module->text < module->etext && image_bytes(image, module->text, module->etext - module->text);
 }
 
-/* The module whose table is at the address, if there is one. */
-static bool find_for_table(const struct search *search, uint64_t address, struct module *module)
+/* Finds the module whose table is at the address. */
+static bool find_for_table(const struct module_search *search, uint64_t address, struct module *module)
 {
 	const struct table_format *format = search->format;
 	const uint8_t *header = image_bytes(search->image, address, format->size);
@@ -161,10 +163,10 @@ static bool find_for_table(const struct search *search, uint64_t address, struct
 	return find_module(search, names + address, module);
 }
 
-/* Each candidate costs a search of the data; a real image has one or two. */
+/* Each candidate costs a search of the data. Real images have one or two. */
 #define MAX_CANDIDATES 64
 
-static bool scan(const struct search *search, struct module *module)
+static bool scan(const struct module_search *search, struct module *module)
 {
 	const struct table_format *format = search->format;
 	const struct image *image = search->image;
@@ -190,12 +192,12 @@ static bool scan(const struct search *search, struct module *module)
 int module_find(const struct image *image, const struct release *release, struct module *module,
 		struct error *err)
 {
-	struct search search = {
+	struct module_search search = {
 		.image = image,
 		.offsets = &release->layout.runtime,
 		.format = find_format(release->minor),
 	};
-	struct section section;
+	struct image_section section;
 
 	for (size_t i = 0; i < sizeof(table_sections) / sizeof(table_sections[0]); i++) {
 		if (image_section(image, table_sections[i], &section) &&

@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* PROC_PID_INIT_INO (include/linux/proc_ns.h since Linux 3.8): the initial pid namespace's is always this. */
+/* PROC_PID_INIT_INO (include/linux/proc_ns.h since Linux 3.8): the inode of the initial pid namespace. */
 #define INITIAL_INODE 0xEFFFFFFCu
 
-#define STATUS_BYTES 4096 /* NSpid stands in the first lines of a status */
+#define STATUS_BYTES 4096 /* NSpid is among the first lines of a status file */
 
 bool namespace_is_initial(pid_t pid)
 {
@@ -74,7 +74,7 @@ uint32_t namespace_inner_tid(pid_t pid, uint32_t tid)
 	return read_ids(path, &first, &last) ? last : tid;
 }
 
-/* Without a line NSpid (before Linux 4.1) nothing is known, and nothing is said. */
+/* Without NSpid (before Linux 4.1) the namespace is unknown, and no error is reported. */
 int namespace_check_proc(struct error *err)
 {
 	uint32_t first, last;

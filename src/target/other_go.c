@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Go code beside the executable's: a plugin, or a library of -buildmode=c-shared, which brings a runtime of
- * its own. The sections that the linker gives all Go code tell (Go 1.5 to 1.26 cmd/link/internal/ld/data.go).
+ * Go code outside the executable: a plugin, or a library built with -buildmode=c-shared, which contains a
+ * runtime of its own. It is recognised by sections that the linker gives all Go code (Go 1.5 to 1.26
+ * cmd/link/internal/ld/data.go).
  */
 #include "target/target.h"
 
@@ -15,8 +16,9 @@
 #include "target/maps.h"
 #include "target/private.h"
 #include "target/remote.h"
+#include "util/safe_elf.h"
 
-/* A process with more libraries than this is not looked through to the end. */
+/* If a process has more libraries, the rest is not searched. */
 #define MAX_LIBRARIES 512
 
 static bool has_go_section(Elf *elf)
@@ -36,8 +38,8 @@ static bool has_go_section(Elf *elf)
 	return false;
 }
 
-/* By what is mapped, not by its path: that may lead elsewhere, in the process's own namespace. */
-static bool is_go(pid_t pid, const struct mapping *mapping)
+/* Opens the mapped file itself. Its path may lead elsewhere in the process's own mount namespace. */
+static bool is_go(pid_t pid, const struct proc_mapping *mapping)
 {
 	bool found = false;
 	Elf *elf;
@@ -45,10 +47,8 @@ static bool is_go(pid_t pid, const struct mapping *mapping)
 
 	if (fd < 0)
 		return false;
-	/* Reads what it looks at; a mapped file could be cut under our hands. */
-	elf = elf_version(EV_CURRENT) != EV_NONE ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
-	if (elf && elf_kind(elf) == ELF_K_ELF && elf64_getehdr(elf))
-		found = has_go_section(elf);
+	elf = safe_elf_file(fd);
+	found = elf && has_go_section(elf);
 	elf_end(elf);
 	close(fd);
 	return found;
@@ -57,7 +57,7 @@ static bool is_go(pid_t pid, const struct mapping *mapping)
 bool target_other_go(const struct target *target, char *path, size_t size)
 {
 	struct error err = {.text = ""};
-	struct mapping mapping;
+	struct proc_mapping mapping;
 	unsigned seen = 0;
 	struct maps maps;
 	bool found = false;

@@ -8,15 +8,14 @@
 #include "target/remote.h"
 
 /*
- * gopark(…, waitReason, traceBlockReason, skip): which go together, in Go 1.4
- * to 1.26. The first row of the release whose text the wait reason begins with
- * counts. A skip that depends on the caller is the smallest: it shows a frame
- * too many rather than hide one.
+ * Arguments of gopark(…, waitReason, traceBlockReason, skip) that go together, in Go 1.4 to 1.27. The first
+ * row of the release whose text is a prefix of the wait reason applies. If the skip depends on the caller, it
+ * is the smallest: one frame too many is better than one missing.
  */
 static const struct park_rule {
 	const char *wait, *block;
 	uint8_t skip;
-	uint8_t before; /* only releases before this minor one; 0 = all */
+	uint8_t before; /* only releases before this minor release; 0 = all */
 } park_rules[] = {
 	{"IO wait", "network", 5, 0},           /* netpoll.go */
 	{"chan receive (nil", "forever", 2, 0}, /* chan.go */
@@ -31,7 +30,7 @@ static const struct park_rule {
 	{"sleep", "sleep", 2, 14},
 	{"sleep", "sleep", 1, 0},                      /* time.go; mgcscavenge.go */
 	{"sync.Cond.Wait", "sync.(*Cond).Wait", 3, 0}, /* sema.go */
-	{"sync.", "sync", 4, 0},                       /* sema.go: and for mutexes what sync adds */
+	{"sync.", "sync", 4, 0},                       /* sema.go; for mutexes see skip_of() */
 	{"semacquire", "sync", 4, 0},
 	{"GC assist wait", "GC mark assist wait for work", 2, 0}, /* mgcmark.go */
 	{"GC sweep wait", "GC background sweeper wait", 1, 0},    /* mgcsweep.go */
@@ -70,13 +69,13 @@ static const struct park_rule *find(const char *wait_reason, unsigned go_minor)
 	return &unknown;
 }
 
-/* The v1 tracer blocks in general where it has no event for the reason. */
+/* Whether the v1 tracer has an event for the reason; it uses the general block event for all others. */
 static bool is_v1_reason(const char *wait_reason, const char *block, unsigned go_minor)
 {
 	static const char *const others[] = {"system goroutine wait", "GC background sweeper wait",
 					     "wait until GC ends", "preempted"};
 
-	/* The event of a goroutine that helps the collector is of 1.8. */
+	/* The event for assists was added in 1.8. */
 	if (go_minor < 8 && strncmp(wait_reason, "GC assist", strlen("GC assist")) == 0)
 		return false;
 	for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
@@ -99,7 +98,7 @@ bool park_is_parked(const char *wait_reason)
 	return find(wait_reason, 0) != &unknown;
 }
 
-/* sync.Mutex.lockSlow has itself left out, and from 1.24 on internal/sync's between, too. */
+/* sync.Mutex.lockSlow skips itself, and from 1.24 on also the internal/sync frame in between. */
 static uint8_t skip_of(const char *wait_reason, unsigned go_minor)
 {
 	bool mutex = wait_reason && strcmp(wait_reason, "sync.Mutex.Lock") == 0;

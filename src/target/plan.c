@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* From the rules of the release to probes in this binary, each verified by its bytes. */
+/* Turns the release's rules into probes in this binary, each verified by its bytes. */
 #include "target/private.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "target/memory.h"
-#include "target/regions.h"
+#include "isa/regions.h"
 #include "target/sites.h"
 #include "target/remote.h"
 
@@ -17,7 +17,7 @@ struct planner {
 	const struct target *target;
 	struct probe_plan *plan;
 	struct error *err;
-	uint64_t flag; /* "is the runtime's tracer on", 0 = not looked for yet */
+	uint64_t flag; /* "is the runtime's tracer on"; 0 = not looked up yet */
 };
 
 /* The bytes at the offset as text, for messages. */
@@ -42,7 +42,7 @@ static int refuse(const struct planner *planner, const struct site_rule *rule, c
 			 show_bytes(code, offset, bytes, sizeof(bytes)));
 }
 
-/* The instruction in memory must be the file's, or a breakpoint that another tracer has put there. */
+/* Checks that the instruction in memory is the one in the file, or a breakpoint set by another tracer. */
 static int compare_live(const struct planner *planner, const struct site_rule *rule, const struct code *code,
 			size_t offset, unsigned length)
 {
@@ -91,16 +91,16 @@ static int plan_prologue(struct planner *planner, const struct site_rule *rule, 
 {
 	size_t offset;
 
-	if (planner->target->go_minor <= OLD_LAST && code_stack_check(code, &offset))
+	if (planner->target->go_minor <= ABI0_LAST && code_stack_check(code, &offset))
 		return refuse(planner, rule, code, 0, "no stack check");
-	if (planner->target->go_minor > OLD_LAST && code_prologue(code, &offset))
+	if (planner->target->go_minor > ABI0_LAST && code_prologue(code, &offset))
 		return refuse(planner, rule, code, 0,
 			      code->arm64 ? "neither a stack check nor a frame"
 					  : "no `push %rbp` behind a stack check");
 	return add_probe(planner, rule, code, offset);
 }
 
-/* How many matches there are must be as in the releases that were read: else the code was changed. */
+/* Checks that the number of matches is the one in known releases. If it differs, the code has changed. */
 static int check_total(const struct planner *planner, const struct site_rule *rule, const struct code *code,
 		       int n, const char *what)
 {
@@ -121,7 +121,7 @@ static bool contradicts(int64_t seen, int8_t expected)
 	return seen != CONSTANT_UNKNOWN && expected != ANY_STATUS && seen != expected;
 }
 
-/* What is visible of the statuses must fit, and something must be. */
+/* Checks that the statuses visible at the call match the rule. At least one must be visible. */
 static int check_statuses(const struct planner *planner, const struct site_rule *rule,
 			  const struct code *code, const struct call_site *call)
 {
@@ -158,7 +158,7 @@ static int plan_calls(struct planner *planner, const struct site_rule *rule, con
 
 	if (target_code(planner->target, rule->callee, &callee))
 		n = 0;
-	else if (planner->target->go_minor <= OLD_LAST)
+	else if (planner->target->go_minor <= ABI0_LAST)
 		n = code_stack_calls(code, callee.address, calls, MAX_MATCHES);
 	else
 		n = code_calls(code, callee.address, calls, MAX_MATCHES);
@@ -208,19 +208,19 @@ static int plan_guards(struct planner *planner, const struct site_rule *rule, co
 	return rc;
 }
 
-static int plan_tellings(struct planner *planner, const struct site_rule *rule, const struct code *code)
+static int plan_trace_guards(struct planner *planner, const struct site_rule *rule, const struct code *code)
 {
-	struct teller teller = {.event = rule->event};
+	struct trace_callee callee_of_trace = {.event = rule->event};
 	struct code own, any;
 	size_t offsets[MAX_MATCHES];
 	int n, rc;
 
 	if (target_code(planner->target, rule->callee, &own) == 0)
-		teller.own = own.address;
+		callee_of_trace.own = own.address;
 	if (target_code(planner->target, "runtime.traceEvent", &any) == 0)
-		teller.any = any.address;
-	n = code_tellings(code, &teller, offsets, MAX_MATCHES);
-	rc = check_total(planner, rule, code, n, "places where the tracer is told");
+		callee_of_trace.any = any.address;
+	n = code_trace_guards(code, &callee_of_trace, offsets, MAX_MATCHES);
+	rc = check_total(planner, rule, code, n, "calls of the tracer");
 	for (int i = 0; rc == 0 && i < n; i++) {
 		if (is_chosen(rule, i))
 			rc = add_probe(planner, rule, code, offsets[i]);
@@ -228,7 +228,10 @@ static int plan_tellings(struct planner *planner, const struct site_rule *rule, 
 	return rc;
 }
 
-/* Leaves StartRegion out: a region without its end, or the other way round, would be worse. */
+/*
+ * Omits StartRegion from the plan: regions without an end, or ends without a beginning, would be worse than
+ * none.
+ */
 static int leave_regions_out(struct planner *planner, unsigned n, const char *why)
 {
 	struct probe_plan *plan = planner->plan;
@@ -239,7 +242,7 @@ static int leave_regions_out(struct planner *planner, unsigned n, const char *wh
 	return 0;
 }
 
-/* A place in any function, found by its address. */
+/* Adds a region's end at an address in any function. */
 static int add_region_end(struct planner *planner, uint64_t address)
 {
 	const struct target *target = planner->target;
@@ -275,7 +278,10 @@ static int find_region_ends(struct planner *planner, const struct code *text, co
 	return rc == -ENOENT ? leave_regions_out(planner, before, "an end of one is in no function") : rc;
 }
 
-/* Every (*Region).End in the program, nearly all of them inlined: all code is read for it, and given back. */
+/*
+ * Finds all inlined and other copies of (*Region).End in the program. Reads all code for this, and releases
+ * it afterwards.
+ */
 static int plan_region_ends(struct planner *planner, const struct code *start, uint64_t noop, unsigned before)
 {
 	struct target_image *image = planner->target->image;
@@ -334,8 +340,8 @@ static int plan_rule(struct planner *planner, const struct site_rule *rule)
 		return plan_calls(planner, rule, &code);
 	case PLACE_GUARD:
 		return plan_guards(planner, rule, &code);
-	case PLACE_TELL:
-		return plan_tellings(planner, rule, &code);
+	case PLACE_TRACE_GUARD:
+		return plan_trace_guards(planner, rule, &code);
 	case PLACE_REGION:
 		return plan_regions(planner, rule, &code);
 	default:
@@ -346,9 +352,9 @@ static int plan_rule(struct planner *planner, const struct site_rule *rule)
 int target_plan(const struct target *target, struct probe_plan *plan, struct error *err)
 {
 	struct planner planner = {.target = target, .plan = plan, .err = err};
-	bool old = target->go_minor <= OLD_LAST;
-	const struct site_rule *rules = old ? old_site_rules : site_rules;
-	unsigned n = old ? old_site_rule_count : site_rule_count;
+	bool old = target->go_minor <= ABI0_LAST;
+	const struct site_rule *rules = old ? abi0_site_rules : site_rules;
+	unsigned n = old ? abi0_site_rule_count : site_rule_count;
 	int rc = 0;
 
 	if (target->remote)

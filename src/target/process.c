@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "target/maps.h"
@@ -15,14 +16,14 @@
 #include "util/files.h"
 #include "util/machine.h"
 
-#define STATUS_BYTES 4096 /* of /proc/PID/status; what is asked for stands in the first lines */
+#define STATUS_BYTES 4096 /* of /proc/PID/status; the lines needed are among the first */
 
-/* What /proc/PID/status says. */
-struct status {
+/* Fields of /proc/PID/status. */
+struct proc_status {
 	char name[64];
 	char state;
 	pid_t tgid;
-	bool has_memory; /* VmSize: threads of the kernel's and zombies have none */
+	bool has_memory; /* has VmSize: kernel threads and zombies do not */
 };
 
 static ssize_t read_all(const char *path, char *text, size_t size)
@@ -40,7 +41,7 @@ static ssize_t read_all(const char *path, char *text, size_t size)
 	return n;
 }
 
-static void take_line(struct status *status, const char *line)
+static void take_line(struct proc_status *status, const char *line)
 {
 	if (strncmp(line, "Name:\t", 6) == 0)
 		snprintf(status->name, sizeof(status->name), "%.*s", (int)strcspn(line + 6, "\n"), line + 6);
@@ -52,12 +53,12 @@ static void take_line(struct status *status, const char *line)
 		status->has_memory = true;
 }
 
-static int read_status(const char *proc, pid_t pid, struct status *status)
+static int read_status(const char *proc, pid_t pid, struct proc_status *status)
 {
 	char path[4096], text[STATUS_BYTES];
 	ssize_t n;
 
-	*status = (struct status){.tgid = pid};
+	*status = (struct proc_status){.tgid = pid};
 	snprintf(path, sizeof(path), "%s/%d/status", proc, (int)pid);
 	n = read_all(path, text, sizeof(text));
 	if (n < 0)
@@ -69,9 +70,9 @@ static int read_status(const char *proc, pid_t pid, struct status *status)
 	return 0;
 }
 
-static int refuse_thread(const char *proc, pid_t tid, const struct status *thread, struct error *err)
+static int refuse_thread(const char *proc, pid_t tid, const struct proc_status *thread, struct error *err)
 {
-	struct status process;
+	struct proc_status process;
 
 	if (read_status(proc, thread->tgid, &process))
 		process = *thread;
@@ -79,8 +80,8 @@ static int refuse_thread(const char *proc, pid_t tid, const struct status *threa
 			 (int)thread->tgid, process.name, (int)thread->tgid);
 }
 
-/* What the kernel tells of it. */
-static int check_status(const char *proc, pid_t pid, struct status *status, struct error *err)
+/* Checks what the kernel reports about the process. */
+static int check_status(const char *proc, pid_t pid, struct proc_status *status, struct error *err)
 {
 	int rc = read_status(proc, pid, status);
 
@@ -100,7 +101,7 @@ static int check_status(const char *proc, pid_t pid, struct status *status, stru
 	return 0;
 }
 
-/* Of an executable's first bytes. */
+/* Checks the first bytes of an executable. */
 static int check_header(const uint8_t *bytes, size_t n, const char *label, struct error *err)
 {
 	Elf64_Ehdr header;
@@ -143,9 +144,21 @@ static int check_opened(int fd, const char *label, struct error *err)
 	return rc;
 }
 
+static int check_running(pid_t pid, const char *label, struct error *err)
+{
+	uint8_t bytes[sizeof(Elf64_Ehdr)];
+	size_t n;
+	int fd = maps_look_at_exe(pid, bytes, sizeof(bytes), &n);
+
+	if (fd < 0)
+		return refuse_exe(-fd, label, err);
+	close(fd);
+	return check_header(bytes, n, label, err);
+}
+
 int process_check(const char *proc, pid_t pid, struct error *err)
 {
-	struct status status;
+	struct proc_status status;
 	char path[4096], label[96];
 	int rc = check_status(proc, pid, &status, err);
 
@@ -153,9 +166,23 @@ int process_check(const char *proc, pid_t pid, struct error *err)
 		return rc;
 	snprintf(label, sizeof(label), "PID %d (%s)", (int)pid, status.name);
 	if (strcmp(proc, "/proc") == 0)
-		return check_opened(maps_open_exe(pid), label, err);
+		return check_running(pid, label, err);
 	snprintf(path, sizeof(path), "%s/%d/exe", proc, (int)pid);
 	return check_opened(file_open(path), label, err);
+}
+
+int process_hold(pid_t pid, struct error *err)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0); /* Linux 5.3; glibc has a wrapper since 2.36 */
+
+	int code = errno;
+
+	if (fd >= 0)
+		return fd;
+	/* Replaces EINVAL, or ENOENT from Linux 6.9 on, for a thread's id by a message of process_check. */
+	if (process_check("/proc", pid, err))
+		return -ESRCH;
+	return error_set(err, code, "cannot watch PID %d: %s", (int)pid, strerror(code));
 }
 
 int process_check_file(const char *path, struct error *err)

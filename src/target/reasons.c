@@ -6,9 +6,8 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /*
- * From Go 1.5 to 1.21 gopark is told by which event of the v1 tracer it blocks
- * (runtime/trace.go; 1.21 calls the number a reason). The texts are those that
- * the v2 tracer has for the same callers.
+ * From Go 1.5 to 1.21 the caller passes gopark the v1 tracer's event for the block (runtime/trace.go; 1.21
+ * calls it a reason). The texts are those of the v2 tracer for the same callers.
  */
 #define EVENT(number, text)                                                                                  \
 	[number] = (text), [(number) | 0x80] = (text) /* 0x80: "futile wake-up", 1.5 to 1.8 */
@@ -27,14 +26,17 @@ static const char *const block_events[] = {
 	EVENT(42, "GC mark assist wait for work"),
 };
 
-/* The argument of the v1 event that begins a stop of the world (1.10 to 1.20); the last is none of it. */
+/*
+ * Argument of the v1 event for the beginning of a stop-the-world (1.10 to 1.20). The last one is not used by
+ * the runtime.
+ */
 static const char *const stw_kinds[] = {"GC mark termination", "GC sweep termination", "unknown"};
 
 static const char *const stops[] = {"unspecified", "runtime.Gosched", "preempted"};
 
 /*
- * Up to 1.10 g.waitreason is a Go string: all that the runtime puts there, and
- * the numbers are ours (runtime/ of Go 1.4 to 1.10, and 1.4's *.c).
+ * Up to 1.10 g.waitreason is a Go string. These are all strings that the runtime assigns; the numbers are
+ * gotrace's (runtime/ of Go 1.4 to 1.10, and 1.4's *.c).
  */
 static const char *const wait_texts[] = {
 	[1] = "GC assist marking",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A target that is looked at elsewhere: in a process without privileges. The
- * functions are those of target.h, which calls them for a target that has them.
+ * A target that another process, without privileges, inspects. The functions of target.h call these for such
+ * a target.
  */
 #ifndef GOTRACE_TARGET_REMOTE_H
 #define GOTRACE_TARGET_REMOTE_H
@@ -19,7 +19,8 @@ struct target_remote {
 	int (*log_info)(const struct target *target, unsigned extra_flags, log_sink sink, void *ctx,
 			struct error *err);
 	int (*functab)(struct target *target, struct log_record *record, struct error *err);
-	int (*snapshot_begin)(const struct target *target, log_sink sink, void *ctx, struct error *err);
+	int (*snapshot_begin)(const struct target *target, uint32_t most, log_sink sink, void *ctx,
+			      struct error *err);
 	int (*snapshot_read)(const struct target *target, struct error *err);
 	int (*snapshot_put)(const struct target *target, const uint32_t markers[2]);
 	void (*snapshot_free)(const struct target *target);

@@ -11,7 +11,7 @@
 #define EV_GC_MARK_ASSIST_DONE 44
 #define GC_WORKER              "runtime.(*gcControllerState).findRunnableGCWorker"
 
-/* g.atomicstatus, Go 1.26 runtime/runtime2.go; _Gdeadextra is of 1.26. */
+/* g.atomicstatus, Go 1.26 runtime/runtime2.go; _Gdeadextra was added in 1.26. */
 enum { RUNNABLE = 1, RUNNING = 2, SYSCALL = 3, WAITING = 4, DEAD = 6, DEADEXTRA = 11 };
 
 #define PROLOGUE(site_, first_, last_, name)                                                                 \
@@ -63,13 +63,13 @@ enum { RUNNABLE = 1, RUNNING = 2, SYSCALL = 3, WAITING = 4, DEAD = 6, DEADEXTRA 
 		.function = name,                                                                            \
 	}
 
-/* Read in runtime/proc.go, coro.go, cgocall.go, mgc*.go, mheap.go, stack.go of Go 1.17 to 1.26. */
+/* Derived from runtime/proc.go, coro.go, cgocall.go, mgc*.go, mheap.go, stack.go of Go 1.17 to 1.27. */
 const struct site_rule site_rules[] = {
 	PROLOGUE(SITE_PARK, 0, NEWEST, "runtime.park_m"),
 	PROLOGUE(SITE_READY, 0, NEWEST, "runtime.ready"),
 	PROLOGUE(SITE_EXECUTE, 0, NEWEST, "runtime.execute"),
 	PROLOGUE(SITE_GOSCHED, 22, NEWEST, "runtime.goschedImpl"),
-	/* Up to 1.21 it is not told if it was preempted: its callers know. */
+	/* Up to 1.21 goschedImpl does not know whether the goroutine was preempted, but its callers do. */
 	CALL_OF(SITE_GOSCHED, SITE_ALWAYS, 0, 21, "runtime.gosched_m", "runtime.goschedImpl"),
 	CALL_OF(SITE_GOSCHED, SITE_IF_PRESENT, 0, 21, "runtime.goschedguarded_m", "runtime.goschedImpl"),
 	CALL_OF(SITE_GOYIELD, SITE_ALWAYS, 0, 21, "runtime.gopreempt_m", "runtime.goschedImpl"),
@@ -89,27 +89,29 @@ const struct site_rule site_rules[] = {
 	CHANGE(SITE_UNBLOCK, 19, NEWEST, "runtime.findRunnable", 0, ALL_MATCHES, WAITING, RUNNABLE),
 	CHANGE(SITE_UNBLOCK, 0, NEWEST, GC_WORKER, 0, ALL_MATCHES, WAITING, RUNNABLE),
 	CHANGE(SITE_UNBLOCK, 0, NEWEST, "runtime.injectglist", 0, ALL_MATCHES, WAITING, RUNNABLE),
-	/* The first one parks; the second takes it back when the unlock function refused. */
+	/* The first change parks the goroutine; the second reverts that if the unlock function refuses. */
 	CHANGE(SITE_UNBLOCK, 0, NEWEST, "runtime.park_m", 2, 1, WAITING, RUNNABLE),
-	/* The first one makes a g that malg gave dead; the new status of the second is a variable from 1.23
-	   on. */
+	/*
+	 * The first change marks a g from malg as dead. The new status of the second is a variable from 1.23
+	 * on.
+	 */
 	CHANGE(SITE_NEWPROC, 0, NEWEST, "runtime.newproc1", 2, 1, DEAD, ANY_STATUS),
 
-	/* It has no stack check; up to 1.20 there is no push either. */
+	/* This function has no stack check, and up to 1.20 no push. */
 	CHANGE(SITE_SYSCALL_BLOCK, 0, 20, "runtime.entersyscallblock", 1, 0, RUNNING, SYSCALL),
 	PROLOGUE(SITE_SYSCALL_BLOCK, 21, NEWEST, "runtime.entersyscallblock"),
 	CHANGE(SITE_EXIT_NO_P, 0, 25, "runtime.exitsyscall0", 1, 0, SYSCALL, RUNNABLE),
 	CHANGE(SITE_EXIT_NO_P, 26, NEWEST, "runtime.exitsyscallNoP", 1, 0, ANY_STATUS, RUNNABLE),
-	CGO_CALL(SITE_CALL_ENTER, "runtime.cgocall", "runtime.entersyscall"),
-	CGO_CALL(SITE_CALL_EXIT, "runtime.cgocall", "runtime.exitsyscall"),
-	CGO_CALL(SITE_CALL_RETURN, CALLBACKG, "runtime.reentersyscall"),
-	CGO_CALL(SITE_CALL_EXIT, CALLBACKG, "runtime.exitsyscall"),
+	CGO_CALL(SITE_CGO_ENTER, "runtime.cgocall", "runtime.entersyscall"),
+	CGO_CALL(SITE_CGO_EXIT, "runtime.cgocall", "runtime.exitsyscall"),
+	CGO_CALL(SITE_CGO_RETURN, CALLBACKG, "runtime.reentersyscall"),
+	CGO_CALL(SITE_CGO_EXIT, CALLBACKG, "runtime.exitsyscall"),
 	CGO_CHANGE(SITE_NEEDM, 0, 25, "runtime.needm", DEAD, SYSCALL),
 	CGO_CHANGE(SITE_NEEDM, 26, NEWEST, "runtime.needm", DEADEXTRA, SYSCALL),
 	CGO_CHANGE(SITE_DROPM, 0, 25, "runtime.dropm", SYSCALL, DEAD),
 	CGO_CHANGE(SITE_DROPM, 26, NEWEST, "runtime.dropm", SYSCALL, DEADEXTRA),
 
-	/* Up to 1.25 every fast end of a system call runs wirep too: acquirep does not. */
+	/* Up to 1.25 every fast end of a system call also calls wirep, but not acquirep. */
 	PROLOGUE(SITE_ACQUIREP, 0, 25, "runtime.acquirep"),
 	PROLOGUE(SITE_ACQUIREP, 26, NEWEST, "runtime.wirep"),
 	PROLOGUE(SITE_RELEASEP, 0, 21, "runtime.releasep"),
@@ -120,26 +122,29 @@ const struct site_rule site_rules[] = {
 	PROLOGUE(SITE_GCWAIT, 26, NEWEST, "runtime.entersyscallHandleGCWait"),
 	PROLOGUE(SITE_PROCRESIZE, 0, NEWEST, "runtime.procresize"),
 
-	/* Up to 1.20 only the collector's stops are told of, in the functions that ask for them. */
+	/* Up to 1.20 only the collector's stop-the-worlds are traced, in the functions that request them. */
 	CHECK_OF(SITE_STW_BEGIN, 0, 20, "runtime.gcStart", 2, 1),
 	CHECK_OF(SITE_STW_BEGIN, 0, 20, "runtime.gcMarkDone", 1, 0),
 	PROLOGUE(SITE_STW_BEGIN, 21, NEWEST, "runtime.stopTheWorldWithSema"),
-	/* wakep comes right behind where it is told, if its caller has asked for that. */
+	/* wakep is called right after the event, if the caller has requested it. */
 	CALL_OF(SITE_STW_END, SITE_ALWAYS, 0, 20, "runtime.startTheWorldWithSema", "runtime.wakep"),
 	CHECK_OF(SITE_STW_END, 21, NEWEST, "runtime.startTheWorldWithSema", 1, 0),
 	CHECK_OF(SITE_GC_BEGIN, 0, 20, "runtime.gcStart", 2, 0),
 	CHECK_OF(SITE_GC_BEGIN, 21, NEWEST, "runtime.gcStart", 1, 0),
 	CHECK(SITE_GC_END, "runtime.gcMarkTermination"),
 
-	/* Called whether the tracer is on or not, but for StartRegion and Logf (runtime/trace/annotation.go).
+	/*
+	 * Called whether or not the tracer is on, except StartRegion and Logf (runtime/trace/annotation.go).
 	 */
 	USER(SITE_TASK_BEGIN, PLACE_PROLOGUE, "runtime/trace.userTaskCreate"),
 	USER(SITE_TASK_END, PLACE_PROLOGUE, "runtime/trace.userTaskEnd"),
 	USER(SITE_REGION_BEGIN, PLACE_PROLOGUE, "runtime/trace.userRegion"),
 	USER(SITE_LOG, PLACE_PROLOGUE, "runtime/trace.userLog"),
 	USER(SITE_REGION_START, PLACE_REGION, "runtime/trace.StartRegion"),
-	/* One place where an assist begins and three where it ends. Up to 1.21 a variable of the function's
-	   says there if its beginning was told. */
+	/*
+	 * An assist begins in one place and ends in three. Up to 1.21, the end checks a local variable that
+	 * says whether the beginning was traced.
+	 */
 	CHECK_OF(SITE_ASSIST_BEGIN, 0, 21, "runtime.gcAssistAlloc", 1, 0),
 	{
 		.site = SITE_ASSIST_END,
@@ -152,8 +157,10 @@ const struct site_rule site_rules[] = {
 	},
 	CHECK_OF(SITE_ASSIST_BEGIN, 22, NEWEST, "runtime.gcAssistAlloc", 4, ALL_MATCHES),
 	PROLOGUE(SITE_SWEEP_BEGIN, 0, NEWEST, "runtime.(*sweepLocked).sweep"),
-	/* The first tells of the span, the second adds what is free; one for each object, in a loop that
-	   compilers put last, is of 1.23 on. */
+	/*
+	 * The first check traces the span, the second adds the freed memory. From 1.23 on there is another
+	 * one per object, in a loop that compilers place last.
+	 */
 	CHECK_OF(SITE_SWEEP_SPAN, 0, 22, "runtime.(*sweepLocked).sweep", 2, 1),
 	CHECK_OF(SITE_SWEEP_SPAN, 23, NEWEST, "runtime.(*sweepLocked).sweep", 3, 1),
 	CHECK(SITE_RECLAIM_CHUNK, "runtime.(*mheap).reclaimChunk"),

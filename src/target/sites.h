@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Which places in the runtime are probed, by release. */
+/* The places in the runtime that are probed, by release. */
 #ifndef GOTRACE_TARGET_SITES_H
 #define GOTRACE_TARGET_SITES_H
 
@@ -8,47 +8,52 @@
 
 #include "target/target.h"
 
-enum place {
-	PLACE_PROLOGUE,    /* the push that makes the frame: arguments are still in registers */
-	PLACE_CALL,        /* calls of `callee` */
-	PLACE_CHECK,       /* the jump on "is the runtime's tracer on", where it would emit its event */
-	PLACE_REGION,      /* the same in StartRegion, and every end of what it gives while it is off */
-	PLACE_ALLOC_CHECK, /* the jump on "and does it tell of memory" */
-	PLACE_TELL,  /* up to 1.16: the jump that decides if `callee` is called, or traceEvent with `event` */
-	PLACE_GUARD, /* the jump that leads around a call of `callee` with `event` as its first argument */
+enum site_place {
+	PLACE_PROLOGUE, /* the push that makes the frame; arguments are still in registers */
+	PLACE_CALL,     /* calls of `callee` */
+	PLACE_CHECK,    /* the jump on "is the runtime's tracer on" that leads to its event */
+	PLACE_REGION, /* that jump in StartRegion, and every end of the region that StartRegion returns while
+			 the tracer is off */
+	PLACE_ALLOC_CHECK, /* the jump on "does the tracer trace memory" */
+	PLACE_TRACE_GUARD, /* up to 1.16: the jump that decides whether `callee`, or traceEvent with `event`,
+			      is called */
+	PLACE_GUARD,       /* the jump around a call of `callee` with `event` as its first argument */
 };
 
 enum site_condition {
 	SITE_ALWAYS,
-	SITE_IF_PRESENT, /* the linker leaves the function out of programs that do not need it */
+	SITE_IF_PRESENT, /* the linker omits the function from programs that do not need it */
 	SITE_IF_CGO,
-	SITE_IF_ALLOC, /* if it is asked for (1.23 and later) */
+	SITE_IF_ALLOC, /* if requested (1.23 and later) */
 };
 
 #define ALL_MATCHES (-1)
-#define BY_STATUS   (-2) /* those whose statuses are seen to be the rule's; `total` counts all */
+#define BY_STATUS   (-2) /* calls whose visible statuses match the rule; `total` counts all calls */
 #define ANY_STATUS  (-1)
 #define NEWEST      0xff
 
-/* runtime.casgstatus(gp AX, old BX, new CX): the constants at a call of it say which change it is. */
+/*
+ * A rule for one place. For runtime.casgstatus(gp AX, old BX, new CX), constants at the call identify the
+ * change.
+ */
 struct site_rule {
 	uint8_t site;        /* enum site of bpf/record.h */
-	uint8_t place;       /* enum place */
+	uint8_t place;       /* enum site_place */
 	uint8_t condition;   /* enum site_condition */
 	uint8_t first, last; /* minor releases */
 	const char *function;
 	const char *callee;
-	int8_t total;                  /* how many matches the function must have; 0 = at least one */
-	int8_t which;                  /* index of the one to probe, or ALL_MATCHES, or BY_STATUS */
+	int8_t total;                  /* number of matches that the function must have; 0 = at least one */
+	int8_t which;                  /* index of the match to probe, or ALL_MATCHES, or BY_STATUS */
 	int8_t old_status, new_status; /* or ANY_STATUS */
-	int8_t event;                  /* PLACE_GUARD, PLACE_TELL */
+	int8_t event;                  /* PLACE_GUARD, PLACE_TRACE_GUARD */
 };
 
 extern const struct site_rule site_rules[];
 extern const unsigned site_rule_count;
 
-/* Up to OLD_LAST. */
-extern const struct site_rule old_site_rules[];
-extern const unsigned old_site_rule_count;
+/* Rules up to ABI0_LAST. */
+extern const struct site_rule abi0_site_rules[];
+extern const unsigned abi0_site_rule_count;
 
 #endif

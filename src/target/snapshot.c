@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The goroutines that exist, read in batches: their structs, then the stacks
- * of those that have stopped, then the structs again, so that a stack counts
- * only if its goroutine did not move meanwhile.
+ * Reads the existing goroutines in batches: their structs, then the stacks of those that have stopped, then
+ * the structs again. A stack is used only if its goroutine did not move meanwhile.
  */
 #include "target/private.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bpf/stack_hash.h"
 #include "target/alloc.h"
+#include "target/details.h"
 #include "target/heap.h"
+#include "target/labels.h"
 #include "target/memory.h"
 #include "target/park.h"
 #include "target/reasons.h"
@@ -21,23 +21,26 @@
 #include "target/threads.h"
 #include "target/walk.h"
 #include "target/remote.h"
+#include "util/clock.h"
 
 #define BATCH 1024u
-/* Most stacks of parked goroutines are shorter; the rest is read when the walk gets there. */
+/* Most stacks of parked goroutines are shorter. The walk reads more on demand. */
 #define FIRST_CHUNK 2048u
-/* A slice of pointers to goroutines; more of them would need as many gigabytes of stack. */
+/* Limit on goroutines, whose smallest stacks (2 KiB) would take 32 GiB. */
 #define MAX_GS         (16u << 20)
-#define MAX_STACK      (1ull << 30) /* the runtime's own ceiling on amd64 */
+#define MAX_STACK      (1ull << 30) /* the runtime's own limit on amd64 */
 #define GS_A_RECORD    16384u
 #define AREAS_A_RECORD 32768u
 #define TRIES          5
 
-struct walked { /* one goroutine of the batch */
+struct walked { /* a goroutine of the batch */
 	uint64_t g;
 	struct g_view view;
+	struct log_g_details details; /* if they are wanted */
+	uint64_t labels;              /* g.labels */
 	bool exists;
 	uint16_t flags;
-	unsigned n; /* PCs, 0 = no stack */
+	unsigned n; /* number of PCs, 0 = no stack */
 	uint64_t pcs[STACK_DEPTH];
 };
 
@@ -48,16 +51,19 @@ struct target_snapshot {
 	struct memory_batch batch;
 	struct log_snapshot head;
 	struct walker walker;
-	struct threads threads;
+	struct go_threads threads;
 	struct log_heap heap;
 	uint64_t *addresses; /* of all gs */
 	size_t naddresses, at;
 	struct log_g *gs;
 	size_t ngs;
-	struct areas areas;          /* of memory, if they are wanted */
-	struct map64 sent;           /* hashes of stacks that are in the log */
-	struct walked *walked;       /* BATCH of them */
-	struct memory_piece *pieces; /* BATCH of them */
+	uint32_t most;                 /* goroutines to read, with details; 0: all, without */
+	struct log_g_details *details; /* ngs of them, if they are wanted */
+	struct labels *labels;         /* if they are wanted and the release has them */
+	struct areas areas;            /* memory in use, if requested */
+	struct map64 sent;             /* hashes of stacks already logged */
+	struct walked *walked;         /* BATCH entries */
+	struct memory_piece *pieces;   /* BATCH entries */
 };
 
 uint64_t target_stack_hash(const uint64_t *pcs, unsigned n, unsigned skip)
@@ -69,15 +75,7 @@ uint64_t target_stack_hash(const uint64_t *pcs, unsigned n, unsigned skip)
 	return stack_hash_end(hash, n);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
-}
-
-/* The slice runtime.allgs grows and moves; read until pointer and length agree before and after. */
+/* runtime.allgs grows and moves. Reads until pointer and length agree before and after. */
 static int read_addresses(struct target_snapshot *snap)
 {
 	const struct target *target = snap->target;
@@ -90,14 +88,15 @@ static int read_addresses(struct target_snapshot *snap)
 			return rc;
 		if (slice[1] > MAX_GS || slice[1] > slice[2])
 			continue;
-		snap->naddresses = slice[1];
-		snap->addresses = malloc(slice[1] * sizeof(uint64_t) + 1);
+		snap->naddresses = snap->most && slice[1] > snap->most ? snap->most : slice[1];
+		snap->head.left_out = (uint32_t)(slice[1] - snap->naddresses);
+		snap->addresses = malloc(snap->naddresses * sizeof(uint64_t) + 1);
 		if (!snap->addresses)
 			return -ENOMEM;
-		rc = memory_read(target->pid, slice[0], snap->addresses, slice[1] * sizeof(uint64_t));
+		rc = memory_read(target->pid, slice[0], snap->addresses, snap->naddresses * sizeof(uint64_t));
 		if (rc == 0)
 			rc = memory_read(target->pid, target->allgs, again, sizeof(again));
-		/* A longer one in the same place is fine: what was read of it stays. */
+		/* If only the length has grown, what was read is still valid. */
 		if (rc == 0 && slice[0] == again[0])
 			return 0;
 		free(snap->addresses);
@@ -125,8 +124,8 @@ static uint8_t wait_reason(const struct target *target, const struct g_view *vie
 }
 
 /*
- * Up to Go 1.6 a goroutine that is locked to its thread keeps its M while it is
- * parked (dropg, runtime/proc.go); later an M says that it runs on.
+ * Up to Go 1.6 a goroutine that is locked to its thread keeps its M while it is parked (dropg,
+ * runtime/proc.go). In later releases a waiting goroutine with an M is running.
  */
 static bool is_parked_with_m(const struct target *target, const struct g_view *view)
 {
@@ -143,15 +142,25 @@ static void read_view(const struct target *target, const uint8_t *bytes, struct 
 		view->m = 0;
 }
 
+/* How many bytes of a g are read. */
+static size_t struct_size(const struct target_snapshot *snap)
+{
+	size_t size = g_view_size(&snap->target->layout);
+	size_t details = snap->most ? details_size(snap->target) : 0;
+
+	return size > details ? size : details;
+}
+
 static int read_structs(struct target_snapshot *snap, const uint64_t *addresses, size_t count)
 {
-	size_t size = g_view_size(&snap->target->layout), n = 0;
+	size_t size = struct_size(snap), n = 0;
 	int rc;
 
 	for (size_t i = 0; i < count; i++) {
 		snap->walked[i].g = addresses[i];
 		snap->walked[i].exists = false;
 		snap->walked[i].n = 0;
+		snap->walked[i].labels = 0;
 		add_piece(snap, &n, addresses[i], size, i);
 	}
 	rc = memory_gather(&snap->batch, snap->pieces, n);
@@ -161,7 +170,9 @@ static int read_structs(struct target_snapshot *snap, const uint64_t *addresses,
 		if (!snap->pieces[i].bytes)
 			continue;
 		read_view(snap->target, snap->pieces[i].bytes, &walked->view);
-		/* One that ended may keep its stack for the next. */
+		if (snap->most)
+			walked->labels = details_read(snap->target, snap->pieces[i].bytes, &walked->details);
+		/* A goroutine that has ended may keep its stack for the next one. */
 		if (snap->target->alloc)
 			rc = areas_add_stack(&snap->areas, walked->view.stack_lo, walked->view.stack_hi);
 		walked->exists = walked->view.status != G_STATUS_IDLE &&
@@ -178,11 +189,11 @@ static int read_stacks(struct target_snapshot *snap, size_t count)
 
 	for (size_t i = 0; i < count; i++) {
 		const struct g_view *view = &snap->walked[i].view;
-		uint64_t room = view->stack_hi - view->sp;
+		uint64_t available = view->stack_hi - view->sp;
 
 		if (snap->walked[i].exists && g_view_has_stack(view) &&
 		    view->stack_hi - view->stack_lo <= MAX_STACK)
-			add_piece(snap, &n, view->sp, room < FIRST_CHUNK ? room : FIRST_CHUNK, i);
+			add_piece(snap, &n, view->sp, available < FIRST_CHUNK ? available : FIRST_CHUNK, i);
 	}
 	rc = memory_gather(&snap->batch, snap->pieces, n);
 	for (size_t i = 0; rc == 0 && i < n; i++) {
@@ -195,14 +206,48 @@ static int read_stacks(struct target_snapshot *snap, size_t count)
 	return rc;
 }
 
-/* Drops the stacks of goroutines that moved, and takes over their new state. */
+/* Of goroutines that exist. What could not be read is said in their details. */
+static int read_labels(struct target_snapshot *snap, size_t count)
+{
+	uint64_t addresses[BATCH] = {0};
+	uint32_t numbers[BATCH] = {0};
+	int rc;
+
+	if (!snap->labels)
+		return 0;
+	for (size_t i = 0; i < count; i++)
+		addresses[i] = snap->walked[i].exists ? snap->walked[i].labels : 0;
+	rc = labels_read(snap->labels, addresses, count, numbers);
+	for (size_t i = 0; rc == 0 && i < count; i++) {
+		struct log_g_details *details = &snap->walked[i].details;
+
+		details->labels = numbers[i] == LABELS_LOST ? 0 : numbers[i];
+		if (numbers[i] == LABELS_LOST)
+			details->flags |= LOG_G_LABELS_LOST;
+	}
+	return rc;
+}
+
+/* Labels count only if the goroutine still has them: their memory may be another's by now. */
+static void check_labels(struct target_snapshot *snap, struct walked *walked, const uint8_t *bytes)
+{
+	struct log_g_details now;
+
+	if (!walked->labels || (bytes && details_read(snap->target, bytes, &now) == walked->labels &&
+				now.goid == walked->details.goid))
+		return;
+	walked->details.labels = 0;
+	walked->details.flags |= LOG_G_LABELS_LOST;
+}
+
+/* Discards stacks of goroutines that moved, and labels of those that have others now. */
 static int check_again(struct target_snapshot *snap, size_t count)
 {
-	size_t size = g_view_size(&snap->target->layout), n = 0;
+	size_t size = struct_size(snap), n = 0;
 	int rc;
 
 	for (size_t i = 0; i < count; i++) {
-		if (snap->walked[i].n)
+		if (snap->walked[i].n || (snap->walked[i].exists && snap->walked[i].labels))
 			add_piece(snap, &n, snap->walked[i].g, size, i);
 	}
 	rc = memory_gather(&snap->batch, snap->pieces, n);
@@ -210,6 +255,7 @@ static int check_again(struct target_snapshot *snap, size_t count)
 		struct walked *walked = &snap->walked[snap->pieces[i].owner];
 		struct g_view now;
 
+		check_labels(snap, walked, snap->pieces[i].bytes);
 		if (snap->pieces[i].bytes) {
 			read_view(snap->target, snap->pieces[i].bytes, &now);
 			if (g_view_same(&walked->view, &now))
@@ -239,7 +285,7 @@ static int send_stack(struct target_snapshot *snap, const struct walked *walked,
 	return rc ? rc : map64_set(&snap->sent, hash, 1);
 }
 
-/* Whether a mark assist is open is known from Go 1.22 on. */
+/* g.inMarkAssist exists from Go 1.22 on. */
 static uint8_t assist_of(const struct target_snapshot *snap, const struct g_view *view)
 {
 	if (snap->target->layout.g_in_mark_assist == LAYOUT_ABSENT)
@@ -247,7 +293,7 @@ static uint8_t assist_of(const struct target_snapshot *snap, const struct g_view
 	return view->assists ? LOG_ASSIST_OPEN : LOG_ASSIST_NONE;
 }
 
-/* Go 1.4 does not keep where a goroutine began (g.startpc): the outermost function but runtime.goexit. */
+/* Go 1.4 has no g.startpc: the goroutine's function is the outermost one below runtime.goexit. */
 static uint64_t root_function(const struct functab *functab, const struct walked *walked)
 {
 	uint64_t entry, end;
@@ -284,6 +330,8 @@ static int deliver(struct target_snapshot *snap, size_t count)
 			.waitreason = wait_reason(snap->target, &walked->view),
 			.assist = assist_of(snap, &walked->view),
 		};
+		if (snap->details)
+			snap->details[snap->ngs] = walked->details;
 		if (!lg->startpc)
 			lg->startpc = root_function(snap->target->functab, walked);
 		if (walked->n) {
@@ -302,16 +350,33 @@ static int read_batch(struct target_snapshot *snap, const uint64_t *addresses, s
 	if (rc == 0)
 		rc = read_stacks(snap, count);
 	if (rc == 0)
+		rc = read_labels(snap, count);
+	if (rc == 0)
 		rc = check_again(snap, count);
 	if (rc == 0)
 		rc = deliver(snap, count);
 	return rc;
 }
 
+static int begin_details(struct target_snapshot *snap)
+{
+	if (!snap->most)
+		return 0;
+	snap->details = malloc(snap->naddresses * sizeof(*snap->details) + 1);
+	if (!snap->details)
+		return -ENOMEM;
+	if (!labels_are_known(snap->target))
+		return 0;
+	snap->labels = labels_new(snap->target->pid, snap->target->go_minor, snap->sink, snap->ctx);
+	return snap->labels ? 0 : -ENOMEM;
+}
+
 static int begin_goroutines(struct target_snapshot *snap)
 {
 	int rc = read_addresses(snap);
 
+	if (rc == 0)
+		rc = begin_details(snap);
 	if (rc)
 		return rc;
 	snap->gs = malloc(snap->naddresses * sizeof(*snap->gs) + 1);
@@ -340,8 +405,8 @@ static int begin(struct target_snapshot *snap, struct error *err)
 	return rc ? fail(snap, rc, err) : 0;
 }
 
-int target_snapshot_begin(const struct target *target, log_sink sink, void *ctx, struct target_snapshot **out,
-			  struct error *err)
+static int begin_snapshot(const struct target *target, uint32_t most, log_sink sink, void *ctx,
+			  struct target_snapshot **out, struct error *err)
 {
 	struct target_snapshot *snap = calloc(1, sizeof(*snap));
 	int rc;
@@ -352,10 +417,11 @@ int target_snapshot_begin(const struct target *target, log_sink sink, void *ctx,
 		.target = target,
 		.sink = sink,
 		.ctx = ctx,
+		.most = most,
 		.batch = {.pid = target->pid},
 		.head = {.time_before = now_ns()},
 	};
-	rc = target->remote ? target->remote->snapshot_begin(target, sink, ctx, err) : begin(snap, err);
+	rc = target->remote ? target->remote->snapshot_begin(target, most, sink, ctx, err) : begin(snap, err);
 	if (rc)
 		target_snapshot_free(snap);
 	else
@@ -363,7 +429,19 @@ int target_snapshot_begin(const struct target *target, log_sink sink, void *ctx,
 	return rc;
 }
 
-/* A batch of spans, once there are no more goroutines. */
+int target_snapshot_begin(const struct target *target, log_sink sink, void *ctx, struct target_snapshot **out,
+			  struct error *err)
+{
+	return begin_snapshot(target, 0, sink, ctx, out, err);
+}
+
+int target_snapshot_begin_detailed(const struct target *target, uint32_t most, log_sink sink, void *ctx,
+				   struct target_snapshot **out, struct error *err)
+{
+	return begin_snapshot(target, most, sink, ctx, out, err);
+}
+
+/* Reads a batch of spans, after all goroutines. */
 static int read_areas(struct target_snapshot *snap, struct error *err)
 {
 	int rc = snap->target->alloc ? areas_read_spans(snap->target, &snap->batch, &snap->areas) : 0;
@@ -401,7 +479,7 @@ static int put(const struct target_snapshot *snap, enum log_type type, const voi
 
 int target_snapshot_put(struct target_snapshot *snap, const uint32_t markers[2])
 {
-	const struct threads *threads = &snap->threads;
+	const struct go_threads *threads = &snap->threads;
 	int rc;
 
 	if (snap->target->remote)
@@ -415,6 +493,11 @@ int target_snapshot_put(struct target_snapshot *snap, const uint32_t markers[2])
 		size_t n = snap->ngs - at < GS_A_RECORD ? snap->ngs - at : GS_A_RECORD;
 
 		rc = put(snap, LOG_GS, snap->gs + at, n * sizeof(*snap->gs));
+	}
+	for (size_t at = 0; rc == 0 && snap->details && at < snap->ngs; at += GS_A_RECORD) {
+		size_t n = snap->ngs - at < GS_A_RECORD ? snap->ngs - at : GS_A_RECORD;
+
+		rc = put(snap, LOG_G_DETAILS, snap->details + at, n * sizeof(*snap->details));
 	}
 	if (rc == 0)
 		rc = put(snap, LOG_PS, threads->ps, threads->nps * sizeof(*threads->ps));
@@ -443,6 +526,8 @@ void target_snapshot_free(struct target_snapshot *snap)
 	areas_free(&snap->areas);
 	free(snap->addresses);
 	free(snap->gs);
+	free(snap->details);
+	labels_free(snap->labels);
 	free(snap->walked);
 	free(snap->pieces);
 	free(snap);

@@ -62,7 +62,7 @@ void g_view_read(const struct go_layout *layout, const uint8_t *bytes, struct g_
 		view->assists = bytes[layout->g_in_mark_assist] & 1;
 	if (view->sp) {
 		view->pc = word_at(bytes, layout->g_syscallpc);
-		/* Up to 1.22 entersyscall leaves the frame pointer in g.sched only. */
+		/* Up to 1.22 entersyscall saves the frame pointer only in g.sched. */
 		view->bp = word_at(bytes, layout->g_syscallbp != LAYOUT_ABSENT ? layout->g_syscallbp
 									       : layout->g_sched_bp);
 		return;
@@ -70,7 +70,7 @@ void g_view_read(const struct go_layout *layout, const uint8_t *bytes, struct g_
 	view->sp = word_at(bytes, layout->g_sched_sp);
 	view->pc = word_at(bytes, layout->g_sched_pc);
 	view->bp = word_at(bytes, layout->g_sched_bp);
-	/* gobuf: ... lr, bp (Go 1.22 to 1.26 runtime/runtime2.go); nothing but 0 on amd64 */
+	/* gobuf: ... lr, bp (Go 1.22 to 1.26 runtime/runtime2.go); lr is always 0 on amd64 */
 	if (layout->g_sched_bp != LAYOUT_ABSENT && layout->g_sched_bp >= WORD)
 		view->lr = word_at(bytes, layout->g_sched_bp - (uint32_t)WORD);
 	if (layout->g_sync_safe_point != LAYOUT_ABSENT)
@@ -93,7 +93,10 @@ bool g_view_has_stack(const struct g_view *view)
 	case G_STATUS_LEAKED:
 		return true;
 	case G_STATUS_WAITING:
-		/* With an M it stops the world or lets itself be scanned: it runs, and g.sched is stale. */
+		/*
+		 * If it has an M, it is stopping the world or being scanned: it is running, and g.sched is
+		 * stale.
+		 */
 		return !view->m;
 	default:
 		return false;
@@ -107,7 +110,7 @@ bool g_view_same(const struct g_view *one, const struct g_view *two)
 	       one->stack_hi == two->stack_hi && one->sync_safe_point == two->sync_safe_point;
 }
 
-/* Two words of the stack, from the chunk or by reading on. */
+/* Loads words of the stack, from the chunk or by reading memory. */
 static bool load(const struct stack_memory *memory, uint64_t address, uint64_t *words, size_t n)
 {
 	size_t size = n * WORD;
@@ -128,8 +131,10 @@ unsigned stack_walk(const struct g_view *view, const struct stack_memory *memory
 
 	*flags = 0;
 	pcs[n++] = view->pc;
-	/* In morestack the caller's frame is not made yet: its PC is in the link register, or at the stack
-	 * pointer. */
+	/*
+	 * In morestack the frame of the caller does not exist yet: its PC is in the link register, or at the
+	 * stack pointer.
+	 */
 	if (view->sync_safe_point && view->lr)
 		pcs[n++] = view->lr;
 	else if (view->sync_safe_point && load(memory, view->sp, frame, 1))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Looks at the process once: Go or not, which release, where its functions
- * and structs are, which probes go where, and which goroutines exist already.
- * Reading (privileged) is kept apart from parsing (pure functions over bytes).
+ * Inspects a process once: whether it is Go, which release, where its functions and structs are, which probes
+ * to place where, and which goroutines exist. Reading (privileged) is separate from parsing (pure functions
+ * over bytes).
  */
 #ifndef GOTRACE_TARGET_H
 #define GOTRACE_TARGET_H
@@ -16,29 +16,32 @@
 #include "symbol/symbol.h"
 #include "util/error.h"
 
-/* Up to Go 1.16 arguments are on the stack: rules of sites, programs and stacks of their own. */
-#define OLD_LAST 16
+/*
+ * Last release that passes arguments on the stack. Up to it, sites, BPF programs and stacks have rules of
+ * their own.
+ */
+#define ABI0_LAST 16
 
-/* A place to probe, found by function and code bytes and verified. */
+/* A place to probe, found by function and code bytes, and verified. */
 struct probe {
-	uint8_t site;         /* enum site: which BPF program */
+	uint8_t site;         /* enum site: selects the BPF program */
 	uint64_t file_offset; /* in the executable, for the uprobe */
-	uint64_t address;     /* in the process (0 if it does not run yet) */
+	uint64_t address;     /* in the process (0 if it is not running yet) */
 	char name[80];        /* "runtime.park_m+0xa push" */
 };
 
-/* The runtime's own are about 40; each end of a user's region in the program is one more. */
+/* The runtime needs about 40 probes; each end of a user's region in the program adds one. */
 #define MAX_PROBES 512
 
 struct probe_plan {
 	struct probe probes[MAX_PROBES];
 	unsigned n;
 	uint64_t task_key_type, task_type; /* as in struct go_layout */
-	uint32_t region_flag_register;     /* the same */
+	uint32_t region_flag_register;     /* as in struct go_layout */
 	char left_out[96];                 /* what is not probed in this program, and why; "" = nothing */
 };
 
-/* What of the program's memory is wanted. */
+/* Which parts of the program's memory to trace. */
 enum alloc_look {
 	ALLOC_NOTHING,
 	ALLOC_SPANS, /* spans of the heap, stacks of goroutines */
@@ -47,104 +50,115 @@ enum alloc_look {
 struct target_remote;
 
 struct target {
-	const struct target_remote *remote; /* looked at in another process (remote.h); NULL: in this one */
+	const struct target_remote *remote; /* functions of a target that another process inspects (remote.h);
+					       NULL: this process */
 	pid_t pid;                          /* 0: opened from a file, not running yet */
-	char exe[32]; /* path of the executable, opened: /proc/self/fd/N, good as long as the target */
+	char exe[32]; /* path of the opened executable, /proc/self/fd/N; valid as long as the target */
 	uint64_t device, inode; /* of the executable */
 	unsigned go_minor, go_patch;
 	char go_version[32];
+	unsigned nearest; /* the release is not known: the one whose layouts are used; 0: it is known */
 	bool cgo, pie, stripped;
 	uint64_t bias; /* load address minus link address */
 	struct go_layout layout;
-	struct go_places places; /* known when it has a process */
+	struct go_places places; /* valid once the target is bound to a process */
 	struct functab *functab; /* owned; NULL if remote */
 	/* addresses in the process, for snapshots */
 	uint64_t allgs, allp, allm, gomaxprocs, sched;
-	bool allp_is_array; /* of gomaxprocs pointers, not a slice (up to Go 1.9) */
+	bool allp_is_array; /* allp is an array of gomaxprocs pointers, not a slice (up to Go 1.9) */
 	uint64_t gcphase;   /* 0 in Go 1.4, whose collector stops the world */
 	enum alloc_look alloc;
-	struct alloc_layout alloc_layout; /* valid if alloc is not ALLOC_NOTHING; so is the next */
+	struct alloc_layout alloc_layout; /* this and `heap` are valid if alloc is not ALLOC_NOTHING */
 	uint64_t heap;                    /* runtime.mheap_, link-time address */
-	struct target_image *image;       /* the executable's bytes, owned; private to the room */
+	struct target_image *image;       /* the executable's bytes, owned; private to the module */
 };
 
 /*
- * Opens a live process. Errors name what failed and what to do: no such PID
- * (-ESRCH), no permission (-EPERM), not a Go program (-ENOEXEC), a release
- * outside the table without DWARF (-ENOTSUP), a bad executable (-EBADMSG).
+ * Opens a live process. Errors say what failed and what to do: no such PID (-ESRCH), no permission (-EPERM),
+ * not a Go program (-ENOEXEC), a release that is not in the table, without DWARF, to which the nearest
+ * layouts do not apply (-ENOTSUP), a bad executable (-EBADMSG).
  */
 int target_open(pid_t pid, struct target **out, struct error *err);
 /* Opens an executable that is about to be started. */
 int target_open_file(const char *path, struct target **out, struct error *err);
-/* Its executable, once more: a descriptor, the caller's, or a negative errno. */
+/* Opens the target's executable again. Returns a descriptor, owned by the caller, or a negative errno. */
 int target_open_exe(const struct target *target);
-/* Binds a target opened from a file to the process that now runs it (its load address becomes known). */
+/* Binds a target opened from a file to the process that now runs it, which gives its load address. */
 int target_bind(struct target *target, pid_t pid, struct error *err);
 void target_free(struct target *target);
 
 /*
- * Whether the process has Go code that is not its executable's: a plugin, or another runtime in a library.
- * Neither is traced. `path` gets the name of the first such file, as the kernel has it, cut to fit.
+ * Whether the process has Go code outside its executable: a plugin, or another runtime in a library. Such
+ * code is not traced. Stores the first such file's path as the kernel shows it, truncated to fit.
  */
 bool target_other_go(const struct target *target, char *path, size_t size);
 
 /*
- * Makes plans and snapshots tell of the program's memory too. -ENOTSUP: the release's own tracer cannot tell
- * of it (before 1.23), or the places are not found in this binary.
+ * Adds the program's memory to plans and snapshots. Returns 0, or -ENOTSUP: the release's own tracer cannot
+ * trace it (before 1.23), or the places are not found in this binary.
  */
 int target_want_alloc(struct target *target, enum alloc_look look, struct error *err);
 
-/* Every site of the release, verified; a mismatch refuses with the site's name (-ENOTSUP). */
+/* Plans all sites of the release and verifies them. On a mismatch, returns -ENOTSUP and names the site. */
 int target_plan(const struct target *target, struct probe_plan *plan, struct error *err);
 
-/* How many leaf frames runtime.gopark's callers tell the tracer to leave out, by g.waitreason. */
+/*
+ * By g.waitreason: the number of leaf frames that the tracer skips at the request of runtime.gopark's caller.
+ */
 #define PARK_SKIPS 64
 void target_park_skips(const struct target *target, uint8_t skips[PARK_SKIPS]);
-/* Up to Go 1.10, where a wait reason is a text: those that there are, by their numbers (target_wait_reason).
+/*
+ * Up to Go 1.10, where a wait reason is a string: the known strings, indexed by target_wait_reason's numbers.
  */
 void target_wait_texts(const struct target *target, struct wait_text texts[WAIT_TEXTS]);
 
 /*
- * Hands what replay needs to know to the sink: LOG_TARGET first, LOG_REASONs,
- * LOG_MAPPINGs. LOG_FUNCTAB is not among them, because it is big and may come late.
+ * Logs the information that replay needs: LOG_TARGET first, then LOG_REASONs and LOG_MAPPINGs. LOG_FUNCTAB is
+ * not included, because it is big and may come later.
  */
 int target_log_info(const struct target *target, unsigned extra_flags, log_sink sink, void *ctx,
 		    struct error *err);
-/* The LOG_FUNCTAB. Its bytes are the target's, and stay where they are until target_free. Not before the
- * process is bound. */
+/*
+ * Makes the LOG_FUNCTAB. Its bytes are owned by the target and valid until target_free. The target must be
+ * bound.
+ */
 int target_functab(struct target *target, struct log_record *record, struct error *err);
 
 /*
- * Up to Go 1.10 a goroutine's wait reason is a Go string, here by its address
- * in the process and its length. Its number in the log's REASON_WAIT; 0 = none
- * that is known.
+ * Up to Go 1.10 a goroutine's wait reason is a Go string, given here by its address in the process and its
+ * length. Returns its number in REASON_WAIT; 0 = unknown.
  */
 uint8_t target_wait_reason(const struct target *target, uint64_t text, uint64_t len);
 
 struct target_snapshot;
 
 /*
- * A snapshot of goroutines, Ps and Ms, read from memory bit by bit, so that
- * the caller can do other things in between: begin, read until it is whole,
- * put. LOG_STACKs of parked goroutines go to the sink while it is read; a stack
- * counts only if status and saved PC agree before and after it was read. All
- * return 0 or a negative errno: -ESRCH if the process is gone, or what the sink gave.
+ * A snapshot of goroutines, Ps and Ms, read from memory in steps so that the caller can do other work in
+ * between: begin, read until complete, put. While it is read, LOG_STACKs of parked goroutines go to the sink.
+ * A stack is used only if the goroutine's status and saved PC are the same before and after the stack is
+ * read. All functions return 0 or a negative errno: -ESRCH if the process is gone, or the sink's error.
  */
 int target_snapshot_begin(const struct target *target, log_sink sink, void *ctx, struct target_snapshot **out,
 			  struct error *err);
-/* Reads on. Returns 1 while there is more. */
+/*
+ * The same with LOG_LABELS while it is read and LOG_G_DETAILS at the end. Reads the first `most` goroutines
+ * (> 0) of the runtime's list at most.
+ */
+int target_snapshot_begin_detailed(const struct target *target, uint32_t most, log_sink sink, void *ctx,
+				   struct target_snapshot **out, struct error *err);
+/* Reads the next part. Returns 1 while there is more. */
 int target_snapshot_read(struct target_snapshot *snapshot, struct error *err);
-/* Hands it over: LOG_SNAPSHOT with these markers, LOG_HEAP, LOG_GS, LOG_PS, LOG_MS, LOG_SNAPSHOT_END. */
+/* Logs the snapshot: LOG_SNAPSHOT with these markers, LOG_HEAP, LOG_GS, LOG_PS, LOG_MS, LOG_SNAPSHOT_END. */
 int target_snapshot_put(struct target_snapshot *snapshot, const uint32_t markers[2]);
 void target_snapshot_free(struct target_snapshot *snapshot);
 
-/* Reads the Ms alone (for a boundary) into ms, at most max. Returns their number or a negative errno. */
+/* Reads only the Ms (for a boundary), at most max. Returns their number or a negative errno. */
 int target_read_ms(const struct target *target, struct log_m *ms, unsigned max, struct error *err);
 
-/* Bytes of live heap as the collector counts them; Go 1.4 does not. 0, -EFAULT, -ESRCH or -EPERM. */
+/* Bytes of live heap by the collector's count, which Go 1.4 does not have. 0, -EFAULT, -ESRCH or -EPERM. */
 int target_heap_live(const struct target *target, uint64_t *bytes);
 
-/* Hash of a stack as the BPF side computes it (capture of the same stack gives the same hash). */
+/* Hash of a stack, computed as on the BPF side, so that equal stacks have equal hashes. */
 uint64_t target_stack_hash(const uint64_t *pcs, unsigned n, unsigned skip);
 
 #endif

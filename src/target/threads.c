@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/old_tids.h"
+#include "target/go14_tids.h"
 #include "target/stack.h"
 #include "target/remote.h"
 
-/* Go itself dies at 10,000 threads unless the program allows more; and a damaged list may be a ring. */
+/* By default Go aborts at 10,000 threads. The limit also ends the walk of a damaged, circular list. */
 #define MAX_MS 65536u
-/* The list changes while it is walked; a walk that ran into freed memory is tried again. */
+/* The list changes while it is walked. A walk that reached freed memory is repeated. */
 #define TRIES  5
 #define WORD   sizeof(uint64_t)
 #define MAX_PS 65536u
@@ -30,7 +30,7 @@ int threads_fail(const struct target *target, int rc, const char *what, struct e
 	return error_set(err, -rc, "%s: cannot read %s: %s", label, what, strerror(-rc));
 }
 
-/* 0 if the release does not have it. */
+/* 0 if the release does not have the field. */
 static uint64_t word(const uint8_t *bytes, uint32_t offset)
 {
 	uint64_t value = 0;
@@ -59,13 +59,13 @@ static size_t m_size(const struct go_layout *layout)
 	return size_for(offsets, sizeof(offsets) / sizeof(offsets[0]));
 }
 
-static int add_m(struct threads *threads, const struct log_m *lm)
+static int add_m(struct go_threads *threads, const struct log_m *lm)
 {
 	if (threads->nms == MAX_MS)
 		return -ELOOP;
 	if (!(threads->nms & (threads->nms - 1))) {
-		size_t room = threads->nms ? threads->nms * 2 : 1;
-		struct log_m *bigger = realloc(threads->ms, room * sizeof(*bigger));
+		size_t capacity = threads->nms ? threads->nms * 2 : 1;
+		struct log_m *bigger = realloc(threads->ms, capacity * sizeof(*bigger));
 
 		if (!bigger)
 			return -ENOMEM;
@@ -75,8 +75,8 @@ static int add_m(struct threads *threads, const struct log_m *lm)
 	return 0;
 }
 
-/* One walk along m.alllink. bytes has room for one M. */
-static int walk_ms(const struct target *target, uint8_t *bytes, size_t size, struct threads *threads)
+/* Walks the list m.alllink once. bytes has space for one M. */
+static int walk_ms(const struct target *target, uint8_t *bytes, size_t size, struct go_threads *threads)
 {
 	const struct go_layout *layout = &target->layout;
 	uint64_t m;
@@ -100,7 +100,7 @@ static int walk_ms(const struct target *target, uint8_t *bytes, size_t size, str
 	return rc;
 }
 
-static int read_ms(const struct target *target, struct threads *threads)
+static int read_ms(const struct target *target, struct go_threads *threads)
 {
 	size_t size = m_size(&target->layout);
 	uint8_t *bytes = malloc(size);
@@ -112,7 +112,7 @@ static int read_ms(const struct target *target, struct threads *threads)
 	return rc;
 }
 
-static int note_tids(struct threads *threads)
+static int note_tids(struct go_threads *threads)
 {
 	int rc = 0;
 
@@ -121,8 +121,10 @@ static int note_tids(struct threads *threads)
 	return rc;
 }
 
-/* Up to Go 1.11 an M in a system call keeps its m.p, though the P may be another's by then; later it is
- * m.oldp. */
+/*
+ * Up to Go 1.11 an M in a system call keeps m.p, although another M may have taken the P. Later releases have
+ * m.oldp for this.
+ */
 static void note_old_p(struct log_m *lm)
 {
 	if (lm->status != G_STATUS_SYSCALL)
@@ -131,8 +133,9 @@ static void note_old_p(struct log_m *lm)
 	lm->p = 0;
 }
 
-/* Status words of what the Ms point to: curg, and p or oldp. Unreadable ones stay 0. */
-static int read_m_statuses(const struct target *target, struct memory_batch *batch, struct threads *threads)
+/* Reads the statuses of objects that the Ms point to: curg, and p or oldp. Unreadable ones stay 0. */
+static int read_m_statuses(const struct target *target, struct memory_batch *batch,
+			   struct go_threads *threads)
 {
 	const struct go_layout *layout = &target->layout;
 	struct memory_piece *pieces = calloc(threads->nms * 2 + 1, sizeof(*pieces));
@@ -170,7 +173,7 @@ static int read_m_statuses(const struct target *target, struct memory_batch *bat
 	return rc;
 }
 
-/* Where the pointers to the Ps are, and how many. */
+/* Reads the address and length of the array of pointers to Ps. */
 static int read_allp(const struct target *target, uint64_t slice[2])
 {
 	uint32_t n;
@@ -184,7 +187,7 @@ static int read_allp(const struct target *target, uint64_t slice[2])
 	return rc;
 }
 
-/* The addresses of all Ps; read until their number is the same before and after. */
+/* Reads the addresses of all Ps, until their number is the same before and after. */
 static int read_p_addresses(const struct target *target, uint64_t **addresses, size_t *n)
 {
 	uint64_t slice[2], again[2];
@@ -194,7 +197,7 @@ static int read_p_addresses(const struct target *target, uint64_t **addresses, s
 		rc = read_allp(target, slice);
 		if (rc)
 			return rc;
-		/* Empty: the runtime has only just begun. */
+		/* Empty: the runtime is still starting. */
 		if (!slice[1])
 			return 0;
 		if (slice[1] > MAX_PS)
@@ -217,7 +220,7 @@ static int read_p_addresses(const struct target *target, uint64_t **addresses, s
 }
 
 static int read_p_structs(const struct target *target, struct memory_batch *batch, const uint64_t *addresses,
-			  size_t n, struct threads *threads)
+			  size_t n, struct go_threads *threads)
 {
 	const struct go_layout *layout = &target->layout;
 	const uint32_t offsets[] = {layout->p_id, layout->p_status, layout->p_m};
@@ -252,7 +255,7 @@ static int read_p_structs(const struct target *target, struct memory_batch *batc
 	return rc;
 }
 
-static int read_ps(const struct target *target, struct memory_batch *batch, struct threads *threads)
+static int read_ps(const struct target *target, struct memory_batch *batch, struct go_threads *threads)
 {
 	uint64_t *addresses = NULL;
 	size_t n = 0;
@@ -268,16 +271,16 @@ static int read_ps(const struct target *target, struct memory_batch *batch, stru
 }
 
 int threads_read(const struct target *target, struct memory_batch *batch, bool with_ps,
-		 struct threads *threads, struct error *err)
+		 struct go_threads *threads, struct error *err)
 {
 	int rc;
 
-	*threads = (struct threads){.nms = 0};
+	*threads = (struct go_threads){.nms = 0};
 	rc = read_ms(target, threads);
 	if (rc == 0)
 		rc = read_m_statuses(target, batch, threads);
 	if (rc == 0 && target->go_minor == 4)
-		rc = old_tids_find(target, batch, threads);
+		rc = go14_tids_find(target, batch, &(struct m_list){threads->ms, threads->nms});
 	if (rc == 0)
 		rc = note_tids(threads);
 	if (rc)
@@ -286,14 +289,14 @@ int threads_read(const struct target *target, struct memory_batch *batch, bool w
 	return rc ? threads_fail(target, rc, "its processors (runtime.allp)", err) : 0;
 }
 
-void threads_free(struct threads *threads)
+void threads_free(struct go_threads *threads)
 {
 	free(threads->ms);
 	free(threads->ps);
 	map64_free(&threads->tids);
 }
 
-uint32_t threads_tid(const struct threads *threads, uint64_t m)
+uint32_t threads_tid(const struct go_threads *threads, uint64_t m)
 {
 	const uint32_t *tid = m ? map64_get(&threads->tids, m) : NULL;
 
@@ -303,7 +306,7 @@ uint32_t threads_tid(const struct threads *threads, uint64_t m)
 int target_read_ms(const struct target *target, struct log_m *ms, unsigned max, struct error *err)
 {
 	struct memory_batch batch = {.pid = target->pid};
-	struct threads threads;
+	struct go_threads threads;
 	size_t n;
 	int rc;
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The runtime's variables, found in the code of functions that use them, so
- * that a stripped program is no special case. Sources: Go 1.22 to 1.26
- * runtime/proc.go and asm_amd64.s.
+ * Finds the runtime's variables in the code of functions that use them, so that stripped programs need no
+ * special treatment. Sources: Go 1.22 to 1.26 runtime/proc.go and asm_amd64.s.
  */
 #include "target/private.h"
 
@@ -17,42 +16,6 @@ struct references {
 	struct reference all[MAX_REFERENCES];
 	int n;
 };
-
-int target_code_at(const struct target *target, uint64_t entry, uint64_t end, struct code *code)
-{
-	const struct target_image *image = target->image;
-	uint64_t offset;
-
-	if (entry >= end)
-		return -ENOENT;
-	code->address = entry - target->bias;
-	code->size = end - entry;
-	code->arm64 = image->elf.arm64;
-	code->bytes = image_bytes(&image->elf, code->address, code->size);
-	if (!code->bytes || !image_code_offset(&image->elf, code->address, &offset) ||
-	    load_code(&image->file, offset, code->size))
-		return -ENOENT;
-	return 0;
-}
-
-int target_find_function(const struct target *target, const char *name, uint64_t *entry, uint64_t *end)
-{
-	static const char package[] = "runtime.";
-	int rc = functab_find(target->functab, name, entry, end);
-
-	if (rc && target->go_minor == 4 && strncmp(name, package, strlen(package)) == 0)
-		rc = functab_find(target->functab, name + strlen(package), entry, end);
-	return rc;
-}
-
-int target_code(const struct target *target, const char *name, struct code *code)
-{
-	uint64_t entry, end;
-
-	if (target_find_function(target, name, &entry, &end))
-		return -ENOENT;
-	return target_code_at(target, entry, end, code);
-}
 
 int target_trace_flag(const struct target *target, uint64_t *flag)
 {
@@ -79,7 +42,7 @@ static int read_references(const struct target *target, const char *function, st
 	return rc < 0 ? rc : 0;
 }
 
-/* How often the address is used in any of these ways. */
+/* Number of references to the address with any of these uses. */
 static int count_uses(const struct references *references, uint64_t address, unsigned uses)
 {
 	int n = 0;
@@ -89,7 +52,7 @@ static int count_uses(const struct references *references, uint64_t address, uns
 	return n;
 }
 
-/* allgadd appends to a slice: its three words, all used. */
+/* allgadd appends to a slice, and so uses its three words. */
 static uint64_t find_allgs(const struct references *references)
 {
 	for (int i = 0; i < references->n; i++) {
@@ -103,7 +66,7 @@ static uint64_t find_allgs(const struct references *references)
 	return 0;
 }
 
-/* preemptall walks a slice: pointer and length are loaded. */
+/* preemptall iterates over a slice: it loads pointer and length. */
 static uint64_t find_allp(const struct references *references)
 {
 	for (int i = 0; i < references->n; i++) {
@@ -116,7 +79,7 @@ static uint64_t find_allp(const struct references *references)
 	return 0;
 }
 
-/* Up to Go 1.9 allp is an array, of which preemptall takes the address. */
+/* Up to Go 1.9 allp is an array, whose address preemptall takes. */
 static uint64_t find_allp_array(const struct references *references)
 {
 	for (int i = 0; i < references->n; i++) {
@@ -126,7 +89,7 @@ static uint64_t find_allp_array(const struct references *references)
 	return 0;
 }
 
-/* mcommoninit links the new M in front: loads the head, then takes its address to store it. */
+/* mcommoninit links the new M at the head: it loads the head, then takes its address to store to it. */
 static uint64_t find_allm(const struct references *references)
 {
 	for (int i = 0; i < references->n; i++) {
@@ -139,7 +102,7 @@ static uint64_t find_allm(const struct references *references)
 	return 0;
 }
 
-/* mcommoninit takes sched.lock first of all, and gives it back. */
+/* mcommoninit first acquires sched.lock, and releases it later. */
 static uint64_t find_sched(const struct references *references, uint32_t lock)
 {
 	for (int i = 0; i < references->n; i++) {
@@ -203,7 +166,10 @@ static int find_lists(struct target *target, struct error *err)
 		    "runtime.procresize", err);
 }
 
-/* Thread-local storage of an executable lies below the thread's fs base; few programs have a page of it. */
+/*
+ * An executable's thread-local storage is below the thread's fs base. Few programs have more than a page of
+ * it.
+ */
 #define TLS_LOWEST (-(int64_t)(1 << 24))
 
 static int find_tls(struct target *target, struct error *err)
@@ -211,7 +177,7 @@ static int find_tls(struct target *target, struct error *err)
 	const char *functions[] = {"runtime.mcall", "runtime.systemstack"};
 	int64_t first = 0;
 
-	/* Go code of arm64 keeps g in a register, and without cgo there is nothing else. */
+	/* Go code on arm64 keeps g in a register, and without cgo nowhere else. */
 	if (target->image->elf.arm64)
 		return 0;
 	if (target->go_minor == 4)
@@ -232,7 +198,10 @@ static int find_tls(struct target *target, struct error *err)
 	return 0;
 }
 
-/* Side by side in one file (Go 1.17 and 1.18 syscall/asm_linux_amd64.s), if the program has both. */
+/*
+ * The functions are adjacent in one file (Go 1.17 and 1.18 syscall/asm_linux_amd64.s), if the program has
+ * both.
+ */
 static void find_syscalls(struct target *target)
 {
 	struct go_places *places = &target->places;
@@ -248,7 +217,7 @@ static void find_syscalls(struct target *target)
 	places->syscalls_end = end;
 }
 
-/* Up to Go 1.20 asmcgocall, which cgocall calls, has no frame. */
+/* Up to Go 1.20 asmcgocall, which is called by cgocall, has no frame. */
 static void find_callbacks(struct target *target)
 {
 	struct go_places *places = &target->places;
@@ -261,7 +230,7 @@ static void find_callbacks(struct target *target)
 		places->cgocall_frame = size;
 }
 
-/* Functions that the BPF programs know by their addresses; a program without cgo has no callbacks from C. */
+/* Functions that the BPF programs recognise by address. A program without cgo has no callbacks from C. */
 static void find_ranges(struct target *target)
 {
 	struct go_places *places = &target->places;
@@ -280,8 +249,8 @@ static void find_ranges(struct target *target)
 		find_callbacks(target);
 }
 
-/* Address in the one call by which the function tells the runtime's tracer; 0 if it is not found. */
-static uint64_t find_telling(const struct target *target, const char *function, const char *tracer)
+/* An address in the function's only call instruction of the runtime's tracer; 0 if it is not found. */
+static uint64_t find_trace_call(const struct target *target, const char *function, const char *tracer)
 {
 	struct code code, callee;
 	struct call_site call;
@@ -292,61 +261,65 @@ static uint64_t find_telling(const struct target *target, const char *function, 
 	return code.address + call.offset + 1 + target->bias;
 }
 
-/* Where gcAssistAlloc tells of a beginning: the function that does is inlined there (Go 1.17 to 1.21). */
-static uint64_t find_assist_telling(const struct target *target)
+/*
+ * Where gcAssistAlloc traces the beginning of an assist. The tracer function is inlined there (Go 1.17 to
+ * 1.21).
+ */
+static uint64_t find_assist_trace_call(const struct target *target)
 {
-	enum { GC_MARK_ASSIST_START = 43, MAX_TOLD = 8 }; /* traceEv*, Go 1.17 runtime/trace.go */
-	struct call_site calls[MAX_TOLD];
+	enum { GC_MARK_ASSIST_START = 43, MAX_EVENTS = 8 }; /* traceEv*, Go 1.17 runtime/trace.go */
+	struct call_site calls[MAX_EVENTS];
 	struct code code, callee;
 	int n;
 
 	if (target_code(target, "runtime.gcAssistAlloc", &code) ||
 	    target_code(target, "runtime.traceEvent", &callee))
 		return 0;
-	n = code_calls(&code, callee.address, calls, MAX_TOLD);
-	for (int i = 0; i < n && i < MAX_TOLD; i++) {
+	n = code_calls(&code, callee.address, calls, MAX_EVENTS);
+	for (int i = 0; i < n && i < MAX_EVENTS; i++) {
 		if (calls[i].args[0] == GC_MARK_ASSIST_START)
 			return code.address + calls[i].offset + 1 + target->bias;
 	}
 	return 0;
 }
 
-/* Up to Go 1.21 the tracer's own function is the leaf; and injectglist's wake-ups have no stack. */
-static void find_old_tellings(struct target *target)
+/* Up to Go 1.21 the tracer's own function is the leaf; wake-ups by injectglist have no stack. */
+static void find_abi0_trace_calls(struct target *target)
 {
 	struct go_places *places = &target->places;
 
-	places->sweep_tells =
-		find_telling(target, "runtime.(*sweepLocked).sweep", "runtime.traceGCSweepSpan");
-	if (places->sweep_tells)
-		places->sweep_teller = find_telling(target, "runtime.traceGCSweepSpan", "runtime.traceEvent");
-	places->assist_tells = find_assist_telling(target);
+	places->sweep_trace_call =
+		find_trace_call(target, "runtime.(*sweepLocked).sweep", "runtime.traceGCSweepSpan");
+	if (places->sweep_trace_call)
+		places->sweep_trace_callee =
+			find_trace_call(target, "runtime.traceGCSweepSpan", "runtime.traceEvent");
+	places->assist_trace_call = find_assist_trace_call(target);
 	if (target->go_minor <= 18)
 		places->next_gc = places->gc_controller + target->image->release->layout.runtime.gc_heap_goal;
 }
 
 /*
- * Where a function tells the runtime's tracer is the line of the leaf of the
- * stack. Without it, the line is one of the function's others.
+ * The address of a function's call of the runtime's tracer gives the line of the stack's leaf. Without it,
+ * the stack shows another line of the function.
  */
-static void find_tellings(struct target *target)
+static void find_trace_call_sites(struct target *target)
 {
 	struct go_places *places = &target->places;
 
-	if (target->go_minor <= OLD_LAST) {
-		target_find_old_places(target);
+	if (target->go_minor <= ABI0_LAST) {
+		target_find_abi0_places(target);
 		return;
 	}
 	if (target->go_minor <= 21) {
-		find_old_tellings(target);
+		find_abi0_trace_calls(target);
 		return;
 	}
-	places->injectglist_tells =
-		find_telling(target, "runtime.injectglist", "runtime.traceLocker.GoUnpark");
-	places->sweep_tells =
-		find_telling(target, "runtime.(*sweepLocked).sweep", "runtime.traceLocker.GCSweepSpan");
-	places->assist_tells =
-		find_telling(target, "runtime.gcAssistAlloc", "runtime.traceLocker.GCMarkAssistStart");
+	places->injectglist_trace_call =
+		find_trace_call(target, "runtime.injectglist", "runtime.traceLocker.GoUnpark");
+	places->sweep_trace_call =
+		find_trace_call(target, "runtime.(*sweepLocked).sweep", "runtime.traceLocker.GCSweepSpan");
+	places->assist_trace_call =
+		find_trace_call(target, "runtime.gcAssistAlloc", "runtime.traceLocker.GCMarkAssistStart");
 }
 
 static int find_function(const struct target *target, const char *name, uint64_t *entry, uint64_t *end,
@@ -358,7 +331,7 @@ static int find_function(const struct target *target, const char *name, uint64_t
 	return 0;
 }
 
-/* Those for whom spans are swept, for the stacks at a sweep say so. */
+/* Finds the functions on whose behalf spans are swept. The stack at a sweep shows which one it is. */
 static int find_sweepers(struct target *target, struct error *err)
 {
 	/* Up to 1.11 a list of spans is swept until enough pages are free. */
@@ -386,7 +359,7 @@ static uint64_t find_gc_controller(const struct references *references)
 	return 0;
 }
 
-/* The same asks `gcphase != _GCoff`, and compares nothing else with 0. */
+/* It also tests `gcphase != _GCoff`, its only comparison with 0. */
 static uint64_t find_gcphase(const struct references *references)
 {
 	for (int i = 0; i < references->n; i++) {
@@ -410,7 +383,7 @@ static int find_collector(struct target *target, struct error *err)
 	return rc;
 }
 
-/* gcSweep asks `gcphase != _GCoff` before all else (Go 1.5 to 1.18 runtime/mgc.go). */
+/* gcSweep first tests `gcphase != _GCoff` (Go 1.5 to 1.18 runtime/mgc.go). */
 static uint64_t find_old_gcphase(const struct references *references)
 {
 	for (int i = 0; i < references->n; i++) {
@@ -422,7 +395,7 @@ static uint64_t find_old_gcphase(const struct references *references)
 	return 0;
 }
 
-/* traceNextGC tells of memstats.next_gc (Go 1.5 to 1.16 runtime/trace.go). */
+/* traceNextGC traces memstats.next_gc (Go 1.5 to 1.16 runtime/trace.go). */
 static uint64_t find_memstats(const struct references *references, uint32_t next_gc)
 {
 	for (int i = 0; i < references->n; i++) {
@@ -432,7 +405,7 @@ static uint64_t find_memstats(const struct references *references, uint32_t next
 	return 0;
 }
 
-/* schedule looks for a worker first: gcController.findRunnableGCWorker (Go 1.17, 1.18 runtime/proc.go). */
+/* schedule first looks for a worker: gcController.findRunnableGCWorker (Go 1.17, 1.18 runtime/proc.go). */
 static uint64_t find_receiver(const struct target *target)
 {
 	struct code code, callee;
@@ -445,7 +418,7 @@ static uint64_t find_receiver(const struct target *target)
 	return variable;
 }
 
-/* Where the collector keeps the size of the heap and its goal, up to Go 1.18; 1.4 has no goal to tell. */
+/* Finds the heap size and goal of the collector up to Go 1.18. Go 1.4 has no goal. */
 static int find_old_collector(struct target *target, struct error *err)
 {
 	uint32_t next_gc = target->image->release->layout.runtime.gc_heap_goal;
@@ -469,6 +442,14 @@ static int find_old_collector(struct target *target, struct error *err)
 		    "runtime.traceNextGC", err);
 }
 
+void target_take_layout(struct target *target)
+{
+	target->layout = target->image->release->layout.go;
+	/* From 1.24 on newproc1 numbers a goroutine before it changes the status (runtime/proc.go). */
+	if (target->go_minor >= 24)
+		target->layout.p_goidcache = target->layout.p_goidcacheend = LAYOUT_ABSENT;
+}
+
 int target_find_variables(struct target *target, struct error *err)
 {
 	int rc = find_slices(target, err);
@@ -482,6 +463,6 @@ int target_find_variables(struct target *target, struct error *err)
 	if (rc == 0 && target->go_minor >= 9)
 		rc = find_sweepers(target, err);
 	find_ranges(target);
-	find_tellings(target);
+	find_trace_call_sites(target);
 	return rc;
 }

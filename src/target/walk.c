@@ -6,22 +6,22 @@
 #include <string.h>
 
 /*
- * The runtime's own tracer walks by frame pointers from 1.21 on
- * (runtime/trace.go). Before, functions without a frame are not in their
- * chain, before 1.14 it is broken in places, and before 1.7 there is none.
+ * From 1.21 on the runtime's own tracer walks by frame pointers (runtime/trace.go). Before 1.21 the chain of
+ * frame pointers omits functions without a frame; before 1.14 it is broken in places; before 1.7 there is
+ * none.
  */
 #define FIRST_BY_FRAME_POINTERS 21
 
 #define NEXT_CHUNK 4096u
-/* A stack of as many frames as we take is rarely longer. */
+/* A stack with the maximum number of frames is rarely larger. */
 #define MAX_COPY (256u << 10)
-/* A barrier stands every 1 kB, then every 2, 4 ... (Go 1.5 to 1.8 runtime/mstkbar.go). */
+/* Barriers are at 1 kB, 2 kB, 4 kB ... (Go 1.5 to 1.8 runtime/mstkbar.go). */
 #define MAX_BARRIERS 64u
 
 /* --- by frame pointers --- */
 
-/* More of a long stack, a page at a time, kept for the frames that follow. */
-struct reader {
+/* The next part of a long stack, read a page at a time and kept for the following frames. */
+struct stack_reader {
 	pid_t pid;
 	uint64_t end; /* of the stack */
 	uint64_t address;
@@ -31,15 +31,15 @@ struct reader {
 
 static int read_on(void *ctx, uint64_t address, void *to, size_t size)
 {
-	struct reader *reader = ctx;
+	struct stack_reader *reader = ctx;
 
 	if (address < reader->address || reader->size < size ||
 	    address - reader->address > reader->size - size) {
-		uint64_t room = reader->end - address;
+		uint64_t available = reader->end - address;
 		int rc;
 
 		reader->address = address;
-		reader->size = room < NEXT_CHUNK ? room : NEXT_CHUNK;
+		reader->size = available < NEXT_CHUNK ? available : NEXT_CHUNK;
 		rc = memory_read(reader->pid, address, reader->bytes, reader->size);
 		if (rc) {
 			reader->size = 0;
@@ -51,9 +51,8 @@ static int read_on(void *ctx, uint64_t address, void *to, size_t size)
 }
 
 /*
- * Up to 1.22 the runtime saves no frame pointer when it enters a system call
- * (g.syscallbp is of 1.23): the frame of the function that enters it is as big
- * as its prologue says.
+ * Up to 1.22 the runtime saves no frame pointer at the beginning of a system call (g.syscallbp was added in
+ * 1.23). It is computed from the frame size in the prologue of the function that enters the system call.
  */
 static uint64_t syscall_bp(const struct target *target, const struct g_view *view)
 {
@@ -62,7 +61,7 @@ static uint64_t syscall_bp(const struct target *target, const struct g_view *vie
 	const char *name;
 	uint64_t entry, end;
 
-	/* arm64: right below the stack pointer (cmd/internal/obj/arm64/obj7.go, preprocess). */
+	/* arm64: directly below the stack pointer (cmd/internal/obj/arm64/obj7.go, preprocess). */
 	if (target->image->elf.arm64)
 		return view->sp - sizeof(uint64_t);
 	if (functab_lookup(target->functab, view->pc, &index) ||
@@ -76,7 +75,7 @@ static unsigned walk_frames(const struct target *target, const struct g_view *st
 			    const struct memory_piece *piece, uint64_t pcs[STACK_DEPTH], uint16_t *flags)
 {
 	struct g_view view = *stopped;
-	struct reader reader = {.pid = target->pid, .end = view.stack_hi, .size = 0};
+	struct stack_reader reader = {.pid = target->pid, .end = view.stack_hi, .size = 0};
 	struct stack_memory memory = {
 		.address = piece->address,
 		.bytes = piece->bytes,
@@ -92,7 +91,7 @@ static unsigned walk_frames(const struct target *target, const struct g_view *st
 
 /* --- by the function table --- */
 
-/* What the collector put aside of this goroutine's stack, if it walks stacks just now. */
+/* Reads the stack barriers of this goroutine, if the collector has set any. */
 static size_t read_barriers(const struct target *target, uint64_t g, struct stack_barrier *barriers)
 {
 	_Static_assert(sizeof(*barriers) == 16, "as struct stkbar of the runtime");
@@ -108,7 +107,7 @@ static size_t read_barriers(const struct target *target, uint64_t g, struct stac
 	return slice[1];
 }
 
-/* More of the stack than there was, up to `end`. */
+/* Reads more of the stack, up to `end`. */
 static bool read_more(const struct walker *walker, struct stack_bytes *stack, uint64_t end)
 {
 	uint64_t size = (stack->hi - stack->lo) * 8;
@@ -123,7 +122,7 @@ static bool read_more(const struct walker *walker, struct stack_bytes *stack, ui
 	return true;
 }
 
-/* Copies that grow until the root is in one, or as many frames as we take. */
+/* Copies ever larger parts of the stack, until they contain the root or the maximum number of frames. */
 static unsigned walk_table(struct walker *walker, uint64_t g, const struct g_view *view,
 			   const struct memory_piece *piece, uint64_t pcs[STACK_DEPTH], uint16_t *flags)
 {

@@ -16,6 +16,6 @@ int error_set(struct error *err, int code, const char *fmt, ...)
 	if (vsnprintf(err->text, sizeof(err->text), fmt, args) < 0)
 		err->text[0] = '\0';
 	va_end(args);
-	text_make_printable(err->text); /* names of strangers end up in messages */
+	text_make_printable(err->text); /* names from targets and files appear in messages */
 	return -code;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* One line of text about what failed, on what, and what to do. */
+/* One line of text: what failed, on what, and what to do. */
 #ifndef GOTRACE_ERROR_H
 #define GOTRACE_ERROR_H
 
@@ -8,8 +8,8 @@ struct error {
 };
 
 /*
- * Writes the line into err (which may be NULL) and returns -code.
- * code is an errno value > 0, so `return error_set(err, EINVAL, "...");` reads well.
+ * Writes the line to err (which may be NULL) and returns -code. code is an errno value > 0, which allows
+ * `return error_set(err, EINVAL, "...");`.
  */
 int error_set(struct error *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 

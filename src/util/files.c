@@ -7,20 +7,21 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 /*
- * What O_PATH has found is opened if it is a regular file. A pipe would make us
- * wait, a terminal become ours, and a device do what it does when it is opened.
+ * Opens the file behind an O_PATH descriptor if it is a regular file. Opening a pipe could block, a terminal
+ * could become the controlling terminal, and opening a device may have side effects.
  */
-static int open_found(int found)
+int file_open_found(int found)
 {
 	char path[64];
 	struct stat st;
 	int fd = -EINVAL;
 
 	if (fstat(found, &st) == 0 && S_ISREG(st.st_mode)) {
-		/* The broker of a sandbox does all this for us, and hands over what may be read. */
+		/* In a sandbox the broker has done this, and returned a descriptor that can be read. */
 		if (!(fcntl(found, F_GETFL) & O_PATH))
 			return found;
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", found);
@@ -45,7 +46,7 @@ int file_open_in(int root, const char *path)
 	fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 	if (fd < 0)
 		return -errno;
-	fd = open_found(fd);
+	fd = file_open_found(fd);
 	return fd == -EINVAL ? -ENOENT : fd;
 }
 
@@ -53,10 +54,45 @@ int file_open_at(int dir, const char *path)
 {
 	int fd = openat(dir, path, O_PATH | O_CLOEXEC);
 
-	return fd < 0 ? -errno : open_found(fd);
+	return fd < 0 ? -errno : file_open_found(fd);
 }
 
 int file_open(const char *path)
 {
 	return file_open_at(AT_FDCWD, path);
+}
+
+static struct timespec time_of(struct statx_timestamp at)
+{
+	return (struct timespec){.tv_sec = at.tv_sec, .tv_nsec = at.tv_nsec};
+}
+
+int file_stat_at(int dir, const char *path, int flags, struct stat *st)
+{
+	struct statx known;
+
+	if (statx(dir, path, flags | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &known))
+		return -errno;
+	*st = (struct stat){
+		.st_dev = makedev(known.stx_dev_major, known.stx_dev_minor),
+		.st_ino = known.stx_ino,
+		.st_mode = known.stx_mode,
+		.st_nlink = known.stx_nlink,
+		.st_uid = known.stx_uid,
+		.st_gid = known.stx_gid,
+		.st_size = (off_t)known.stx_size,
+		.st_mtim = time_of(known.stx_mtime),
+		.st_ctim = time_of(known.stx_ctime),
+	};
+	return 0;
+}
+
+int file_stat(int fd, struct stat *st)
+{
+	int rc = file_stat_at(fd, "", AT_EMPTY_PATH, st);
+
+	/* A worker's filter forbids statx. A worker may block. */
+	if (rc == -EPERM && fstat(fd, st) == 0)
+		rc = 0;
+	return rc;
 }

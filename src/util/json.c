@@ -16,7 +16,8 @@ static void write_escaped(FILE *out, const char *text, size_t len)
 		if (point == '"' || point == '\\')
 			fprintf(out, "\\%c", (char)point);
 		else if (!text_is_printable(point) &&
-			 !(point == 0xfffd && step > 1)) /* of four digits, all of them */
+			 !(point == 0xfffd &&
+			   step > 1)) /* all unprintable code points fit into four hex digits */
 			fprintf(out, "\\u%04x", (unsigned)point);
 		else
 			fwrite(text + at, 1, step, out);
@@ -82,7 +83,7 @@ void json_integer(struct json *json, const char *name, int64_t value)
 	fprintf(json->out, "%lld", (long long)value);
 }
 
-/* JSON has no infinities. */
+/* JSON has no infinities or NaN. */
 void json_real(struct json *json, const char *name, double value)
 {
 	begin(json, name);

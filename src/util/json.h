@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Writes one JSON value. Strings may hold any bytes; what is no UTF-8 becomes U+FFFD. */
+/* Writes one JSON value. Strings may hold any bytes; invalid UTF-8 becomes U+FFFD. */
 #ifndef GOTRACE_UTIL_JSON_H
 #define GOTRACE_UTIL_JSON_H
 
@@ -10,10 +10,10 @@
 
 struct json {
 	FILE *out;
-	bool more; /* a comma is due before the next member */
+	bool more; /* the next member needs a comma before it */
 };
 
-/* name is NULL in arrays and at the top. */
+/* name is NULL in arrays and at the top level. */
 void json_open(struct json *json, const char *name, char bracket);
 void json_close(struct json *json, char bracket);
 void json_string(struct json *json, const char *name, const char *text, size_t len);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The processor that gotrace was built for, as ELF files name it: programs for it can be traced. */
+/*
+ * The architecture that gotrace was built for, by its names in ELF files. Only programs for it can be traced.
+ */
 #ifndef GOTRACE_MACHINE_H
 #define GOTRACE_MACHINE_H
 
@@ -8,7 +10,7 @@
 #if defined(__x86_64__)
 #define OWN_MACHINE          EM_X86_64
 #define OWN_MACHINE_NAME     "x86-64"
-#define OWN_MACHINE_RELATIVE R_X86_64_RELATIVE /* the relocation "where it was loaded, plus addend" */
+#define OWN_MACHINE_RELATIVE R_X86_64_RELATIVE /* the relocation "load address plus addend" */
 #elif defined(__aarch64__)
 #define OWN_MACHINE          EM_AARCH64
 #define OWN_MACHINE_NAME     "arm64"

@@ -4,7 +4,7 @@
 
 #include "util/error.h"
 
-/* One line "gotrace: ..." on standard error. */
+/* Prints one line "gotrace: ..." on standard error. */
 void message_error(const struct error *err);
 
 #endif

@@ -16,7 +16,7 @@ static bool read_id(const char *name, unsigned *id)
 		return false;
 	errno = 0;
 	value = strtoul(text, &end, 10);
-	/* (uid_t)-1 means "leave it" to chown and setuid. */
+	/* For chown and setuid, (uid_t)-1 means "unchanged". */
 	if (errno || *end || value >= (uid_t)-1)
 		return false;
 	*id = (unsigned)value;

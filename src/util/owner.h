@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The user behind sudo: owner of the files, and who a started program runs as. */
+/* The user that invoked sudo: owns the output files, and runs the started program. */
 #ifndef GOTRACE_UTIL_OWNER_H
 #define GOTRACE_UTIL_OWNER_H
 
@@ -11,7 +11,7 @@ struct owner {
 	gid_t gid;
 };
 
-/* False when we are not root, or root without a (well-formed) SUDO_UID and SUDO_GID. */
+/* False if gotrace does not run as root, or without well-formed SUDO_UID and SUDO_GID. */
 bool owner_behind_sudo(struct owner *owner);
 
 #endif

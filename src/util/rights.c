@@ -12,7 +12,7 @@
 
 #define BIT(capability) (1ull << (capability))
 
-/* What is of use to gotrace; CAP_DAC_READ_SEARCH is taken up where it is needed alone. */
+/* Capabilities that gotrace uses. CAP_DAC_READ_SEARCH is made effective only where it is needed. */
 #define STANDING                                                                                             \
 	(BIT(RIGHT_SYS_PTRACE) | BIT(RIGHT_SYS_ADMIN) | BIT(RIGHT_PERFMON) | BIT(RIGHT_BPF) |                \
 	 BIT(RIGHT_CHECKPOINT_RESTORE))
@@ -22,7 +22,7 @@ struct sets {
 	uint64_t effective, permitted, inheritable;
 };
 
-/* Of this thread: capget(2), with version 3 two words each. */
+/* Reads this thread's sets by capget(2); version 3 has two words per set. */
 static bool get_sets(struct sets *sets)
 {
 	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -75,8 +75,7 @@ bool rights_have(unsigned capability)
 	return get_sets(&sets) && sets.effective & wanted;
 }
 
-/* PROC_USER_INIT_INO (include/linux/proc_ns.h since Linux 3.8): the initial user namespace's is always this.
- */
+/* PROC_USER_INIT_INO (include/linux/proc_ns.h since Linux 3.8): the inode of the initial user namespace. */
 bool rights_are_inner(void)
 {
 	struct stat st;
@@ -84,7 +83,7 @@ bool rights_are_inner(void)
 	return stat("/proc/self/ns/user", &st) == 0 && st.st_ino != 0xEFFFFFFDu;
 }
 
-/* The C library forgets what is its own (glibc's unsecvars.h); these are of libraries that do not. */
+/* The C library unsets its own variables (glibc's unsecvars.h). These belong to libraries that do not. */
 static void forget_environment(void)
 {
 	static const char *const names[] = {"DEBUGINFOD_URLS", "DEBUGINFOD_CACHE_PATH", "LIBBPF_LOG_LEVEL"};
@@ -137,7 +136,7 @@ struct rights rights_to_read(void)
 
 void rights_restore(const struct rights *before)
 {
-	int code = errno; /* of what was done meanwhile */
+	int code = errno; /* keep the caller's errno */
 
 	if (before->changed)
 		change(before->effective);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * All bytes lie in one blob, so that many short strings cost no allocation
- * each; strings are found by a hash table of their ids.
+ * All bytes are in one blob, so short strings need no allocation of their own. A hash table of ids finds
+ * strings.
  */
 #include "util/strtab.h"
 
@@ -9,21 +9,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct entry {
-	size_t offset; /* of the bytes in the blob; a NUL follows them */
+#include "util/hash.h"
+
+struct string_entry {
+	size_t offset; /* in the blob; the bytes are followed by a NUL */
 	uint32_t len;
-	uint32_t hash; /* of one whose id is free: the next such id, 0 = none */
+	uint32_t hash; /* of a free id: the next free id, 0 = none */
 	enum { FOR_GOOD, LOOSE, KEPT, FREE } state;
 };
 
 struct strtab {
 	char *blob;
 	size_t blob_len, blob_capacity;
-	struct entry *entries; /* by id */
+	struct string_entry *entries; /* by id */
 	uint32_t count, entry_capacity;
-	uint32_t *slots; /* ids; 0 = free, because id 0 is never looked up */
+	uint32_t *slots; /* ids; 0 = free slot, because id 0 is never looked up */
 	uint32_t nslots; /* a power of two, more than 4/3 of count */
 	uint32_t nloose, free;
+	uint64_t seed; /* of the hash */
 };
 
 #define FIRST_BLOB    4096u
@@ -31,15 +34,9 @@ struct strtab {
 #define FIRST_SLOTS   128u
 #define MAX_ENTRIES   (1u << 30)
 
-/* FNV-1a over 64 bits, folded. */
-static uint32_t hash_bytes(const char *text, size_t len)
+static uint32_t hash_of(const struct strtab *tab, const char *text, size_t len)
 {
-	uint64_t hash = 0xcbf29ce484222325ull;
-
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3ull;
-	hash ^= hash >> 29;
-	return (uint32_t)(hash ^ (hash >> 32));
+	return (uint32_t)hash_bytes(tab->seed, text, len);
 }
 
 struct strtab *strtab_new(void)
@@ -55,12 +52,13 @@ struct strtab *strtab_new(void)
 		strtab_free(tab);
 		return NULL;
 	}
+	tab->seed = hash_seed(tab);
 	tab->blob_capacity = FIRST_BLOB;
 	tab->entry_capacity = FIRST_ENTRIES;
 	tab->nslots = FIRST_SLOTS;
 	tab->blob[0] = '\0';
 	tab->blob_len = 1;
-	tab->entries[0] = (struct entry){0};
+	tab->entries[0] = (struct string_entry){0};
 	tab->count = 1;
 	return tab;
 }
@@ -77,12 +75,12 @@ void strtab_free(struct strtab *tab)
 
 static bool is_equal(const struct strtab *tab, uint32_t id, uint32_t hash, const char *text, size_t len)
 {
-	const struct entry *entry = &tab->entries[id];
+	const struct string_entry *entry = &tab->entries[id];
 
 	return entry->hash == hash && entry->len == len && memcmp(tab->blob + entry->offset, text, len) == 0;
 }
 
-/* The slot of the string, or the free slot where it would go. */
+/* The slot of the string, or the free slot for it. */
 static uint32_t find_slot(const struct strtab *tab, uint32_t hash, const char *text, size_t len)
 {
 	uint32_t slot = hash & (tab->nslots - 1);
@@ -113,7 +111,7 @@ static bool reserve_blob(struct strtab *tab, size_t more)
 
 static bool reserve_entry(struct strtab *tab)
 {
-	struct entry *entries;
+	struct string_entry *entries;
 
 	if (tab->count < tab->entry_capacity)
 		return true;
@@ -127,7 +125,7 @@ static bool reserve_entry(struct strtab *tab)
 	return true;
 }
 
-/* All strings, into slots that are free. */
+/* Inserts all strings. All slots must be free. */
 static void fill_slots(struct strtab *tab)
 {
 	for (uint32_t id = 1; id < tab->count; id++) {
@@ -158,7 +156,7 @@ static bool reserve_slot(struct strtab *tab)
 	return true;
 }
 
-/* text must not lie in the blob: the blob may move. */
+/* text must not point into the blob, because the blob may move. */
 static uint32_t append(struct strtab *tab, uint32_t hash, const char *text, size_t len)
 {
 	uint32_t id = tab->free ? tab->free : tab->count;
@@ -168,7 +166,7 @@ static uint32_t append(struct strtab *tab, uint32_t hash, const char *text, size
 	if (tab->free)
 		tab->free = tab->entries[id].hash;
 	tab->count += id == tab->count;
-	tab->entries[id] = (struct entry){.offset = tab->blob_len, .len = (uint32_t)len, .hash = hash};
+	tab->entries[id] = (struct string_entry){.offset = tab->blob_len, .len = (uint32_t)len, .hash = hash};
 	memcpy(tab->blob + tab->blob_len, text, len);
 	tab->blob[tab->blob_len + len] = '\0';
 	tab->blob_len += len + 1;
@@ -182,7 +180,7 @@ uint32_t strtab_add(struct strtab *tab, const char *text, size_t len)
 
 	if (len == 0 || len >= UINT32_MAX)
 		return 0;
-	hash = hash_bytes(text, len);
+	hash = hash_of(tab, text, len);
 	id = tab->slots[find_slot(tab, hash, text, len)];
 	if (!id)
 		return append(tab, hash, text, len);
@@ -216,7 +214,7 @@ void strtab_keep(struct strtab *tab, uint32_t id)
 		tab->entries[id].state = KEPT;
 }
 
-/* Without what is forgotten; it stays as it is when there is no memory for that. */
+/* Removes the bytes of removed strings. Without memory for that, the blob stays as it is. */
 static void pack_blob(struct strtab *tab)
 {
 	char *blob = malloc(tab->blob_capacity);
@@ -226,7 +224,7 @@ static void pack_blob(struct strtab *tab)
 		return;
 	blob[0] = '\0';
 	for (uint32_t id = 1; id < tab->count; id++) {
-		struct entry *entry = &tab->entries[id];
+		struct string_entry *entry = &tab->entries[id];
 
 		if (entry->state == FREE)
 			continue;
@@ -242,12 +240,12 @@ static void pack_blob(struct strtab *tab)
 void strtab_sweep(struct strtab *tab)
 {
 	for (uint32_t id = 1; id < tab->count; id++) {
-		struct entry *entry = &tab->entries[id];
+		struct string_entry *entry = &tab->entries[id];
 
 		if (entry->state == KEPT) {
 			entry->state = LOOSE;
 		} else if (entry->state == LOOSE) {
-			*entry = (struct entry){.state = FREE, .hash = tab->free};
+			*entry = (struct string_entry){.state = FREE, .hash = tab->free};
 			tab->free = id;
 			tab->nloose--;
 		}
@@ -264,7 +262,7 @@ uint32_t strtab_add_str(struct strtab *tab, const char *text)
 
 const char *strtab_get(const struct strtab *tab, uint32_t id, size_t *len)
 {
-	const struct entry *entry = &tab->entries[id < tab->count ? id : 0];
+	const struct string_entry *entry = &tab->entries[id < tab->count ? id : 0];
 
 	if (len)
 		*len = entry->len;
@@ -275,7 +273,7 @@ uint32_t strtab_find(const struct strtab *tab, const char *text, size_t len)
 {
 	if (len == 0 || len >= UINT32_MAX)
 		return 0;
-	return tab->slots[find_slot(tab, hash_bytes(text, len), text, len)];
+	return tab->slots[find_slot(tab, hash_of(tab, text, len), text, len)];
 }
 
 void strtab_clear(struct strtab *tab)

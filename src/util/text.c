@@ -19,7 +19,7 @@ struct text text_count(uint64_t value)
 	return text;
 }
 
-/* Three figures that count; the value must have been scaled to the unit. */
+/* Formats a value with three significant digits. It must have been scaled to the unit. */
 static struct text scaled(double value, const char *unit)
 {
 	struct text text;
@@ -78,7 +78,7 @@ static size_t count_characters(const char *s, size_t n)
 	return count;
 }
 
-/* The end of a Go name tells more than its package path. */
+/* Cuts at the front: the end of a Go name says more than its package path. */
 struct text text_name(const char *name, size_t len, unsigned width)
 {
 	size_t count = count_characters(name, len), skip = 0, step, out = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Text for people: figures, and names from the target that must not reach a terminal as they are. */
+/* Text for users: numbers, and names from the target, which must not reach a terminal unchanged. */
 #ifndef GOTRACE_UTIL_TEXT_H
 #define GOTRACE_UTIL_TEXT_H
 
@@ -17,9 +17,9 @@ struct text text_count(uint64_t value); /* "1,234,567" */
 struct text text_bytes(uint64_t bytes); /* "12.3 MB" */
 struct text text_time(uint64_t ns);     /* "1.25 ms" */
 struct text text_percent(double part);  /* 0.123 -> "12.3 %" */
-/* Printable UTF-8 only, at most width characters; what is cut is cut at the front. */
+/* The name as printable UTF-8, at most width characters. A longer name loses its beginning. */
 struct text text_name(const char *name, size_t len, unsigned width);
-/* A whole path, printable. */
+/* A complete path, made printable. */
 struct text_path {
 	char bytes[PATH_MAX];
 };

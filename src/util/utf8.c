@@ -10,7 +10,7 @@ static bool is_continuation(const char *s, size_t n, size_t at)
 	return at < n && ((unsigned char)s[at] & 0xc0) == 0x80;
 }
 
-/* Length and lowest code point by the first byte; 0 if it can be none. */
+/* Length and smallest code point of a sequence with this first byte; 0 if the byte cannot be the first. */
 static size_t sequence_length(unsigned char first, uint32_t *lowest)
 {
 	if (first >= 0xc2 && first <= 0xdf) {
@@ -49,7 +49,10 @@ uint32_t text_next(const char *s, size_t n, size_t *len)
 	return point;
 }
 
-/* C0 and C1 controls command a terminal; the others here turn the direction of writing. */
+/*
+ * C0 and C1 controls are terminal commands; the other ranges are invisible, break lines or change the text
+ * direction.
+ */
 bool text_is_printable(uint32_t point)
 {
 	if (point < 0x20 || (point >= 0x7f && point < 0xa0) || point == MALFORMED)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Reads a trace generation by generation. Up to go 1.25 a generation ends
- * where a batch of the next one, or nothing good, follows; go 1.26 marks the
- * end (Go 1.26 src/internal/trace/generation.go).
+ * Reads a trace generation by generation. Up to go 1.25, a generation ends where a batch of the next one
+ * begins or where nothing valid follows. go 1.26 marks the end (Go 1.26 src/internal/trace/generation.go).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,26 +10,26 @@
 #include "wire/check.h"
 #include "wire/trace_v1.h"
 
-struct check {
+struct trace_check {
 	const uint8_t *bytes;
 	size_t n, pos;
 	unsigned version;
 	struct chunk chunk;
 	struct order order;
-	struct merge merge;
+	struct event_merge merge;
 	struct fault fault;
 	struct wire_report *report;
 };
 
-/* Outcomes of reading a generation. */
+/* Results of reading a generation. */
 enum read_result {
-	READ_BROKEN = -1, /* a fault, and nothing to be kept; or out of memory */
+	READ_BROKEN = -1, /* a fault with nothing to keep; or out of memory */
 	READ_END = 0,     /* the file ends here */
 	READ_WHOLE = 1,
-	READ_TORN = 2, /* whole batches up to a fault: worth a try */
+	READ_TORN = 2, /* complete batches up to a fault: may still be checked */
 };
 
-static int read_version(struct check *check)
+static int read_version(struct trace_check *check)
 {
 	static const char head[] = "go 1.", tail[] = " trace\0\0";
 	unsigned version = 0;
@@ -54,7 +53,7 @@ static int read_version(struct check *check)
 	}
 }
 
-static int file_batch(struct check *check, const struct batch *batch)
+static int file_batch(struct trace_check *check, const struct batch *batch)
 {
 	int ret = chunk_add(&check->chunk, batch, check->version, &check->fault);
 
@@ -64,8 +63,8 @@ static int file_batch(struct check *check, const struct batch *batch)
 	return ret;
 }
 
-/* Whether the batch belongs to the open generation; the first one opens it. */
-static int number_generation(struct check *check, const struct batch *batch)
+/* Whether the batch belongs to the open generation. The first batch opens it. */
+static int number_generation(struct trace_check *check, const struct batch *batch)
 {
 	if (batch->gen == 0)
 		return fault_set(&check->fault, batch->offset, "invalid generation number 0");
@@ -80,7 +79,7 @@ static bool ends_generation(const struct batch *batch)
 	       (!batch->experiment && batch->size && batch->data[0] == EV_END_OF_GENERATION);
 }
 
-static enum read_result read_marked(struct check *check)
+static enum read_result read_marked(struct trace_check *check)
 {
 	for (;;) {
 		struct batch batch;
@@ -115,12 +114,12 @@ static enum read_result read_marked(struct check *check)
 	}
 }
 
-static enum read_result torn(const struct check *check)
+static enum read_result torn(const struct trace_check *check)
 {
 	return check->chunk.number ? READ_TORN : READ_BROKEN;
 }
 
-static enum read_result read_unmarked(struct check *check)
+static enum read_result read_unmarked(struct trace_check *check)
 {
 	for (;;) {
 		size_t start = check->pos;
@@ -149,8 +148,8 @@ static enum read_result read_unmarked(struct check *check)
 	}
 }
 
-/* The generation is good: what it adds to the report. */
-static void add_to_report(struct check *check)
+/* Adds a valid generation to the report. */
+static void add_to_report(struct trace_check *check)
 {
 	struct wire_report *report = check->report;
 
@@ -162,10 +161,10 @@ static void add_to_report(struct check *check)
 	report->last_ns = (uint64_t)check->merge.last_time;
 	report->goroutines = check->order.lives;
 	report->procs = check->order.nps;
-	report->threads = check->order.nms;
+	report->threads = order_threads(&check->order);
 }
 
-static int begin_visit(struct check *check)
+static int begin_visit(struct trace_check *check)
 {
 	const struct wire_visitor *visitor = check->merge.visitor;
 	struct wire_view view;
@@ -178,7 +177,7 @@ static int begin_visit(struct check *check)
 	return check->merge.stopped;
 }
 
-static int end_visit(struct check *check)
+static int end_visit(struct trace_check *check)
 {
 	const struct wire_visitor *visitor = check->merge.visitor;
 
@@ -188,10 +187,10 @@ static int end_visit(struct check *check)
 }
 
 /*
- * Checks one generation that was read. A torn one lacks what was to come: the
- * tear is its fault, unless its events contradict each other.
+ * Checks a generation. For one cut short by a fault, the result is that fault, unless its events contradict
+ * each other.
  */
-static int check_generation(struct check *check)
+static int check_generation(struct trace_check *check)
 {
 	struct fault tear = check->fault;
 	int ret;
@@ -220,7 +219,7 @@ static int check_generation(struct check *check)
 	return tear.error.text[0] ? -EBADMSG : 0;
 }
 
-static int check_all(struct check *check)
+static int check_all(struct trace_check *check)
 {
 	enum read_result result;
 	int ret = 0;
@@ -241,14 +240,16 @@ static int check_all(struct check *check)
 
 int wire_visit(const uint8_t *bytes, size_t n, const struct wire_visitor *visitor, struct wire_report *report)
 {
-	struct check check = {.bytes = bytes, .n = n, .report = report};
+	struct trace_check check = {.bytes = bytes, .n = n, .report = report};
 	int ret;
 
 	*report = (struct wire_report){.total_bytes = n};
-	/* Real traces need about one step an event, of five bytes; a file made to be slow gets a bound. */
+	/* Limits the time spent on crafted files. Real traces need about one step per event of five bytes. */
 	check.merge.visitor = visitor;
 	check.merge.budget = (1ull << 26) + 64 * (uint64_t)n;
 	ret = read_version(&check);
+	if (!ret && order_init(&check.order))
+		ret = fault_set(&check.fault, 0, "no memory to check this trace");
 	if (!ret)
 		ret = check_all(&check);
 	if (ret) {

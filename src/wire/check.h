@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Private to the checker: a trace's generation as read, and the state that its events must agree with. */
+/*
+ * Private to the checker: one generation as read from the file, and the state that its events must agree
+ * with.
+ */
 #ifndef GOTRACE_CHECK_H
 #define GOTRACE_CHECK_H
 
+#include "sched/automaton.h"
 #include "wire/event.h"
-#include "wire/idmap.h"
+#include "util/map64.h"
 #include "wire/read.h"
 #include "wire/visit.h"
 #include "wire/wire.h"
@@ -16,8 +20,8 @@
 struct batch {
 	const uint8_t *data;
 	uint32_t size;
-	uint32_t next;   /* of the same thread; IDMAP_NONE = last */
-	uint64_t offset; /* of its header in the file */
+	uint32_t next;   /* next batch of the same thread; MAP64_NONE = last */
+	uint64_t offset; /* of the batch header in the file */
 	uint64_t gen, m, time;
 	uint8_t experiment;
 	bool end_of_generation;
@@ -25,16 +29,16 @@ struct batch {
 
 enum batch_result { BATCH_OK, BATCH_EOF, BATCH_BAD };
 
-/* Reads one batch at *pos and moves *pos behind it; at BATCH_BAD the fault is set. */
+/* Reads one batch at *pos and moves *pos past it. On BATCH_BAD, the fault is set. */
 enum batch_result batch_read(const uint8_t *bytes, size_t n, size_t *pos, struct batch *batch,
 			     struct fault *fault);
 
-struct text {
+struct file_text {
 	const uint8_t *bytes; /* in the file */
 	uint32_t len;
 };
 
-/* What the first stack with a PC says of it. */
+/* The frame that the first stack containing a PC gives for it. */
 struct pc_frame {
 	uint64_t func, file, stack;
 	uint64_t offset;
@@ -45,14 +49,14 @@ struct thread_batches {
 	uint32_t first, last; /* indices of batches */
 };
 
-/* Where a stack's frames are in the file: found good when they were read. */
+/* Position of a stack's frames in the file. The frames were validated when they were read. */
 struct stack_place {
 	const uint8_t *frames, *end;
 	uint32_t n;
 };
 
 struct clock {
-	uint64_t dt, mono, sec, nsec, time; /* time: of its batch, units */
+	uint64_t dt, mono, sec, nsec, time; /* time: of the batch with the snapshot, in units */
 };
 
 struct chunk {
@@ -62,9 +66,9 @@ struct chunk {
 	double freq;          /* ns per unit; 0 = not seen */
 	bool has_clock, has_heap;
 	struct clock clock;
-	uint64_t heap[4]; /* base, bytes of a page, of an object's alignment, of the least stack */
-	struct idmap strings, stacks, pcs, threads;
-	struct text *texts;
+	uint64_t heap[4]; /* base address; bytes per page, object alignment, smallest stack */
+	struct map64 strings, stacks, pcs, threads;
+	struct file_text *texts;
 	size_t ntexts, text_capacity;
 	struct pc_frame *frames;
 	size_t nframes, frame_capacity;
@@ -72,7 +76,7 @@ struct chunk {
 	size_t nbatches, batch_capacity;
 	struct thread_batches *by_thread;
 	size_t nthreads, thread_capacity;
-	struct stack_place *places; /* by what `stacks` says of an id */
+	struct stack_place *places; /* indexed by the values of `stacks` */
 	size_t nplaces, place_capacity;
 	struct wire_sample *samples; /* times in units until chunk_check */
 	size_t nsamples, sample_capacity;
@@ -81,15 +85,15 @@ struct chunk {
 
 void chunk_reset(struct chunk *chunk);
 void chunk_free(struct chunk *chunk);
-/* Files one batch. 0, -ENOMEM, or -EBADMSG with the fault set. */
+/* Adds one batch. Returns 0, -ENOMEM, or -EBADMSG with the fault set. */
 int chunk_add(struct chunk *chunk, const struct batch *batch, unsigned version, struct fault *fault);
-/* What must hold once all batches are there. */
+/* Checks that require all batches of the generation. */
 int chunk_check(struct chunk *chunk, unsigned version, struct fault *fault);
 bool chunk_has_string(const struct chunk *chunk, uint64_t id);
 bool chunk_has_stack(const struct chunk *chunk, uint64_t id);
-struct text chunk_text(const struct chunk *chunk, uint64_t id); /* empty if there is none */
+struct file_text chunk_text(const struct chunk *chunk, uint64_t id); /* empty if there is none */
 int64_t chunk_ns(const struct chunk *chunk, uint64_t units);
-/* For visitors; after chunk_check. */
+/* The generation as visitors see it. Valid after chunk_check. */
 struct wire_view chunk_view(const struct chunk *chunk, unsigned version);
 
 /* --- the order of events (check_order.c) --- */
@@ -105,84 +109,131 @@ struct sequence_number {
 	uint64_t gen, n;
 };
 
-struct range {
-	uint8_t type; /* of the Begin event */
-	uint64_t kind;
-};
-
-enum { MAX_RANGES = 64 }; /* open at once on one resource; the runtime opens three */
-
-struct range_list {
-	struct range *open;
-	size_t n, capacity;
-};
-
-struct region {
+struct open_region {
 	uint64_t task;
-	struct text name;
+	struct file_text name;
 };
 
-struct g_state {
-	bool exists;
-	uint8_t status;
+/* Per-goroutine state that the automaton does not have. */
+struct g_record {
+	uint64_t id;
 	struct sequence_number seq;
-	struct range_list ranges;
-	struct region *regions;
+	struct open_region *regions; /* open regions, innermost last */
 	size_t nregions, region_capacity;
 };
 
-struct p_state {
-	uint8_t status;
+struct p_record {
+	uint64_t id;
 	struct sequence_number seq;
-	struct range_list ranges;
-	uint64_t holders; /* threads whose P it is */
 };
 
-struct m_state {
-	uint64_t g, p;
-};
-
-enum gc_state { GC_UNDETERMINED, GC_OFF, GC_ON };
-
+/*
+ * State while the events are replayed: the automaton, plus what only this format has. Indices are the
+ * automaton's.
+ */
 struct order {
-	struct idmap g_index, p_index, m_index, tasks;
-	struct g_state *gs;
-	size_t ngs, g_capacity;
-	struct p_state *ps;
+	struct sched sched;
+	struct map64 g_index, p_index, m_index, tasks;
+	struct g_record *gs;
+	size_t ngs, g_capacity; /* ngs counts entry [0], which stands for no goroutine */
+	struct p_record *ps;
 	size_t nps, p_capacity;
-	struct m_state *ms;
-	size_t nms, m_capacity;
-	uint64_t initial_gen; /* 0 = no event yet */
-	enum gc_state gc;
+	uint64_t *m_ids;
+	size_t nms, m_capacity; /* nms counts entry [0] */
+	uint64_t initial_gen;   /* 0 = no event yet */
 	uint64_t gc_seq;
-	uint64_t lives; /* goroutines that came to exist */
+	uint64_t lives; /* goroutines that came into existence */
 };
 
 enum { WAIT = 0, ADVANCE = 1 };
 
+int order_init(struct order *order);
 /*
- * Takes the event at the head of thread m if the state allows it: ADVANCE,
- * WAIT (others must go first), -EBADMSG with the fault set, or -ENOMEM.
+ * Takes the event at the head of thread m if the state allows it. Returns ADVANCE, WAIT (events of other
+ * threads must come first), -EBADMSG with the fault set, or -ENOMEM.
  */
 int order_advance(struct order *order, const struct chunk *chunk, uint64_t m, const struct event *ev,
 		  struct fault *fault);
 void order_free(struct order *order);
-/* What thread m has: NO_ID if nothing. */
+/* The P and goroutine that thread m has; NO_ID for none. */
 void order_holds(const struct order *order, uint64_t m, uint64_t *p, uint64_t *g);
+size_t order_threads(const struct order *order); /* number of threads seen */
+
+/* --- one step of the order, private to check_order.c and the files it is split into --- */
+
+/* The current event, and the op it decodes to. */
+struct order_step {
+	struct order *order;
+	const struct chunk *chunk;
+	const struct event *ev;
+	const struct event_spec *spec;
+	struct fault *fault;
+	uint64_t m; /* id of the event's thread */
+	struct op op;
+	uint64_t seq;    /* sequence number, if the event has one */
+	uint64_t status; /* raw value from the file, if the event states a status */
+};
+
+/* Status 0 in a file: the goroutine or P exists, but no rule accepts this status. */
+enum { STATUS_BAD = G_STATUS_COUNT };
+
+#define BROKEN(step, ...) fault_set((step)->fault, (step)->ev->offset, __VA_ARGS__)
+
+/* Maps an index to the id in the file; NO_ID for none. */
+static inline uint64_t order_g_id(const struct order *order, uint32_t g)
+{
+	return g ? order->gs[g].id : NO_ID;
+}
+static inline uint64_t order_p_id(const struct order *order, int32_t p)
+{
+	return p == NO_P ? NO_ID : order->ps[p].id;
+}
+
+/*
+ * Map ids in the file to indices (check_ids.c). NO_G, NO_P or NO_M if the file has not named the id yet, or
+ * the object is gone.
+ */
+uint32_t order_find_g(const struct order *order, uint64_t id);
+int32_t order_find_p(const struct order *order, uint64_t id);
+uint32_t order_find_m(const struct order *order, uint64_t id);
+/* The same, adding the id if it is new. 0 or -ENOMEM. */
+int order_make_g(struct order *order, uint64_t id, uint32_t *index);
+int order_make_p(struct order *order, uint64_t id, int32_t *index);
+/* Index of thread m, added if it is new; 0 for NO_ID. Returns 0 or -ENOMEM. */
+int order_thread(struct order *order, uint64_t m, uint32_t *index);
+
+/* Begins a new life of goroutine g: discards what was kept of an earlier goroutine with the same id. */
+void order_g_appears(struct order_step *step, uint32_t g);
+
+/* Handle status events (check_status.c). Return ADVANCE, -EBADMSG or -ENOMEM. */
+int order_g_status(struct order_step *step);
+int order_p_status(struct order_step *step);
+/* Handles tasks and regions (check_annotations.c). Returns as above. */
+int order_annotation(struct order_step *step);
+/*
+ * Returns WAIT if an event of another thread may still make the op valid, else -EBADMSG with the message of
+ * Go's reader.
+ */
+int order_violation(const struct order_step *step, const struct violation *violation);
+/*
+ * Names as Go's reader prints them. status: enum g_status or p_status, or STATUS_BAD, printed like status 0.
+ */
+const char *order_g_status_name(unsigned status);
+const char *order_p_status_name(unsigned status);
 
 /* --- merging threads (check_merge.c) --- */
 
-struct merge {
+struct event_merge {
 	int64_t last_time; /* of the last event; strictly increasing */
 	int64_t first_time;
 	bool any;
-	uint64_t budget; /* steps of waiting that are left; 0 = the file is too disordered */
+	uint64_t budget; /* remaining steps of waiting; at 0 the file is rejected as too disordered */
 	const struct wire_visitor *visitor; /* NULL = none */
-	int stopped;                        /* what the visitor said */
+	int stopped;                        /* what the visitor returned */
 };
 
-/* Brings all events of the generation into order, and hands them to the visitor. */
-int merge_events(struct merge *merge, struct order *order, struct chunk *chunk, unsigned version,
+/* Orders all events of the generation and passes them to the visitor. */
+int merge_events(struct event_merge *merge, struct order *order, struct chunk *chunk, unsigned version,
 		 struct fault *fault);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Threads are merged by the time of their next event, with a heap; an event
- * that is not ready waits while others go on. The same algorithm as Go 1.26
- * src/internal/trace/reader.go and batchcursor.go, so that the verdict is the same.
+ * Merges the threads' events by time, with a heap. An event that is not ready waits while other threads
+ * advance. The algorithm is that of Go 1.26 src/internal/trace/reader.go and batchcursor.go, so that the
+ * verdict is the same.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,17 +14,17 @@
 #include "wire/check.h"
 #include "wire/varint.h"
 
-/* Where one thread is. */
-struct cursor {
+/* Position in one thread's batches. */
+struct thread_cursor {
 	uint64_t m;
-	uint32_t batch; /* index; IDMAP_NONE = at the end */
+	uint32_t batch; /* index; MAP64_NONE = no more batches */
 	uint32_t at;    /* offset in the batch's data */
 	int64_t last_time;
-	struct event ev; /* the one to come next */
+	struct event ev; /* the next event */
 };
 
 struct frontier {
-	struct cursor **heap;
+	struct thread_cursor **heap;
 	size_t n;
 	struct chunk *chunk;
 	unsigned version;
@@ -33,7 +33,8 @@ struct frontier {
 
 /* --- cursors --- */
 
-static int decode(struct frontier *front, struct cursor *cursor, const struct batch *batch, uint64_t *dt)
+static int decode(struct frontier *front, struct thread_cursor *cursor, const struct batch *batch,
+		  uint64_t *dt)
 {
 	const uint8_t *p = batch->data + cursor->at, *end = batch->data + batch->size;
 	const struct event_spec *spec = event_spec(*p);
@@ -63,18 +64,18 @@ static int decode(struct frontier *front, struct cursor *cursor, const struct ba
 	return 0;
 }
 
-/* Reads the thread's next event. 1, 0 at the end, or -EBADMSG. */
-static int cursor_next(struct frontier *front, struct cursor *cursor)
+/* Reads the thread's next event. Returns 1, 0 at the end, or -EBADMSG. */
+static int cursor_next(struct frontier *front, struct thread_cursor *cursor)
 {
 	const struct batch *batches = front->chunk->batches;
 	uint64_t dt = 0;
 
-	while (cursor->batch != IDMAP_NONE && cursor->at == batches[cursor->batch].size) {
+	while (cursor->batch != MAP64_NONE && cursor->at == batches[cursor->batch].size) {
 		cursor->batch = batches[cursor->batch].next;
 		cursor->at = 0;
 		cursor->last_time = 0;
 	}
-	if (cursor->batch == IDMAP_NONE)
+	if (cursor->batch == MAP64_NONE)
 		return 0;
 	if (cursor->last_time == 0)
 		cursor->last_time = chunk_ns(front->chunk, batches[cursor->batch].time);
@@ -89,7 +90,7 @@ static int cursor_next(struct frontier *front, struct cursor *cursor)
 
 static void swap(struct frontier *front, size_t i, size_t j)
 {
-	struct cursor *held = front->heap[i];
+	struct thread_cursor *held = front->heap[i];
 
 	front->heap[i] = front->heap[j];
 	front->heap[j] = held;
@@ -143,18 +144,19 @@ static void heap_remove(struct frontier *front, size_t i)
 
 static int compare(const void *a, const void *b)
 {
-	int64_t x = (*(struct cursor *const *)a)->ev.time, y = (*(struct cursor *const *)b)->ev.time;
+	int64_t x = (*(struct thread_cursor *const *)a)->ev.time,
+		y = (*(struct thread_cursor *const *)b)->ev.time;
 
 	return (x > y) - (x < y);
 }
 
-/* After a step the heap is nearly sorted. False if it was not, and too much would have to be moved. */
+/* After a step the heap is nearly sorted, and few moves are needed. Returns false if it needs too many. */
 static bool sort_nearly_sorted(struct frontier *front)
 {
 	size_t moves = 0;
 
 	for (size_t i = 1; i < front->n; i++) {
-		struct cursor *held = front->heap[i];
+		struct thread_cursor *held = front->heap[i];
 		size_t at = i;
 
 		for (; at > 0 && time_at(front, at - 1) > held->ev.time; at--)
@@ -167,7 +169,7 @@ static bool sort_nearly_sorted(struct frontier *front)
 	return true;
 }
 
-static bool spend(struct merge *merge, size_t steps)
+static bool spend(struct event_merge *merge, size_t steps)
 {
 	if (merge->budget < steps)
 		return false;
@@ -175,30 +177,30 @@ static bool spend(struct merge *merge, size_t steps)
 	return true;
 }
 
-/* False if the budget is used up. */
-static bool sort(struct merge *merge, struct frontier *front)
+/* Returns false if the budget is used up. */
+static bool sort(struct event_merge *merge, struct frontier *front)
 {
 	if (!spend(merge, front->n / 8 + 1))
 		return false;
 	if (sort_nearly_sorted(front))
 		return true;
-	qsort(front->heap, front->n, sizeof(struct cursor *), compare);
+	qsort(front->heap, front->n, sizeof(struct thread_cursor *), compare);
 	return spend(merge, front->n);
 }
 
 /* --- steps --- */
 
-/* What readers find out when they hand the event on. */
+/* Checks that readers make when they deliver the event. */
 static int check_ids(const struct frontier *front, const struct event *ev)
 {
 	const struct event_spec *spec = event_spec(ev->type);
 
-	for (unsigned i = 0; (spec->stacks | spec->strings) >> i; i++) {
-		if ((spec->stacks >> i & 1) && !chunk_has_stack(front->chunk, ev->args[i]))
+	for (unsigned i = 0; i < spec->nargs; i++) {
+		if (arg_is_stack(&spec->args[i]) && !chunk_has_stack(front->chunk, ev->args[i]))
 			return fault_set(front->fault, ev->offset,
 					 "found invalid stack ID %" PRIu64 " for event %s", ev->args[i],
 					 spec->name);
-		if ((spec->strings >> i & 1) && !chunk_has_string(front->chunk, ev->args[i]))
+		if (arg_is_string(&spec->args[i]) && !chunk_has_string(front->chunk, ev->args[i]))
 			return fault_set(front->fault, ev->offset,
 					 "found invalid string ID %" PRIu64 " for event %s", ev->args[i],
 					 spec->name);
@@ -206,7 +208,7 @@ static int check_ids(const struct frontier *front, const struct event *ev)
 	return 0;
 }
 
-static void deliver(struct merge *merge, int64_t time)
+static void deliver(struct event_merge *merge, int64_t time)
 {
 	if (merge->any && time <= merge->last_time)
 		time = (int64_t)((uint64_t)merge->last_time + 1);
@@ -216,8 +218,8 @@ static void deliver(struct merge *merge, int64_t time)
 	merge->last_time = time;
 }
 
-/* Hands the event on, with what its thread had before. */
-static int visit(struct merge *merge, const struct cursor *cursor, struct wire_event *seen)
+/* Passes the event to the visitor, with what its thread had before it. */
+static int visit(struct event_merge *merge, const struct thread_cursor *cursor, struct wire_event *seen)
 {
 	seen->type = cursor->ev.type;
 	seen->time = merge->last_time;
@@ -228,9 +230,9 @@ static int visit(struct merge *merge, const struct cursor *cursor, struct wire_e
 	return merge->stopped;
 }
 
-static int try_advance(struct merge *merge, struct order *order, struct frontier *front, size_t i)
+static int try_advance(struct event_merge *merge, struct order *order, struct frontier *front, size_t i)
 {
-	struct cursor *cursor = front->heap[i];
+	struct thread_cursor *cursor = front->heap[i];
 	bool visited = merge->visitor && merge->visitor->event;
 	struct wire_event seen = {0};
 	int ret;
@@ -254,7 +256,7 @@ static int try_advance(struct merge *merge, struct order *order, struct frontier
 	return ret < 0 ? ret : ADVANCE;
 }
 
-static int append_head(char *text, size_t size, const struct cursor *cursor)
+static int append_head(char *text, size_t size, const struct thread_cursor *cursor)
 {
 	const struct event_spec *spec = event_spec(cursor->ev.type);
 	size_t used = strlen(text);
@@ -278,8 +280,8 @@ static int report_stuck(const struct frontier *front)
 			 "broken trace: failed to advance: frontier:%s", heads);
 }
 
-/* The head waits: the others are tried in the order of time. */
-static int advance_another(struct merge *merge, struct order *order, struct frontier *front)
+/* The first thread has to wait: tries the others in order of time. */
+static int advance_another(struct event_merge *merge, struct order *order, struct frontier *front)
 {
 	bool affordable = sort(merge, front);
 
@@ -296,13 +298,13 @@ static int advance_another(struct merge *merge, struct order *order, struct fron
 	return report_stuck(front);
 }
 
-static int start_cursors(struct frontier *front, struct cursor *cursors)
+static int start_cursors(struct frontier *front, struct thread_cursor *cursors)
 {
 	for (size_t i = 0; i < front->chunk->nthreads; i++) {
 		const struct thread_batches *thread = &front->chunk->by_thread[i];
 		int ret;
 
-		cursors[i] = (struct cursor){.m = thread->m, .batch = thread->first};
+		cursors[i] = (struct thread_cursor){.m = thread->m, .batch = thread->first};
 		ret = cursor_next(front, &cursors[i]);
 		if (ret < 0)
 			return ret;
@@ -314,11 +316,12 @@ static int start_cursors(struct frontier *front, struct cursor *cursors)
 	return 0;
 }
 
-static int run(struct merge *merge, struct order *order, struct frontier *front, struct cursor *cursors)
+static int run(struct event_merge *merge, struct order *order, struct frontier *front,
+	       struct thread_cursor *cursors)
 {
 	int ret = start_cursors(front, cursors);
 
-	deliver(merge, chunk_ns(front->chunk, front->chunk->min_time)); /* the Sync event */
+	deliver(merge, chunk_ns(front->chunk, front->chunk->min_time)); /* time of the Sync event */
 	while (ret >= 0 && front->n) {
 		ret = try_advance(merge, order, front, 0);
 		if (ret == WAIT)
@@ -327,14 +330,14 @@ static int run(struct merge *merge, struct order *order, struct frontier *front,
 	return ret < 0 ? ret : 0;
 }
 
-int merge_events(struct merge *merge, struct order *order, struct chunk *chunk, unsigned version,
+int merge_events(struct event_merge *merge, struct order *order, struct chunk *chunk, unsigned version,
 		 struct fault *fault)
 {
 	struct frontier front = {.chunk = chunk, .version = version, .fault = fault};
-	struct cursor *cursors = calloc(chunk->nthreads + 1, sizeof(*cursors));
+	struct thread_cursor *cursors = calloc(chunk->nthreads + 1, sizeof(*cursors));
 	int ret = -ENOMEM;
 
-	front.heap = calloc(chunk->nthreads + 1, sizeof(struct cursor *));
+	front.heap = calloc(chunk->nthreads + 1, sizeof(struct thread_cursor *));
 	if (cursors && front.heap)
 		ret = run(merge, order, &front, cursors);
 	free(cursors);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Batches and tables of one generation, with the rules of Go 1.26
- * src/internal/trace/batch.go and generation.go. Nothing is copied: strings
- * and batches are places in the file.
+ * Batches and tables of one generation, by the rules of Go 1.26 src/internal/trace/batch.go and
+ * generation.go. Nothing is copied: strings and batches point into the file.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -30,15 +29,15 @@ int fault_set(struct fault *fault, uint64_t offset, const char *fmt, ...)
 	return -EBADMSG;
 }
 
-/* --- a place in a batch --- */
+/* --- position in a batch --- */
 
-struct reader {
+struct batch_reader {
 	const uint8_t *p, *end;
 	uint64_t offset; /* of the batch, for faults */
 	struct fault *fault;
 };
 
-static int read_uv(struct reader *r, uint64_t *v, const char *what)
+static int read_uv(struct batch_reader *r, uint64_t *v, const char *what)
 {
 	int n = get_uv(r->p, r->end, v);
 
@@ -52,7 +51,7 @@ static int read_uv(struct reader *r, uint64_t *v, const char *what)
 
 /* --- batch headers --- */
 
-static enum batch_result read_header(struct reader *r, struct batch *batch)
+static enum batch_result read_header(struct batch_reader *r, struct batch *batch)
 {
 	uint64_t size;
 
@@ -78,11 +77,11 @@ static enum batch_result read_header(struct reader *r, struct batch *batch)
 enum batch_result batch_read(const uint8_t *bytes, size_t n, size_t *pos, struct batch *batch,
 			     struct fault *fault)
 {
-	struct reader r = {.p = bytes + *pos, .end = bytes + n, .offset = *pos, .fault = fault};
+	struct batch_reader r = {.p = bytes + *pos, .end = bytes + n, .offset = *pos, .fault = fault};
 	enum batch_result ret;
 	uint8_t type;
 
-	*batch = (struct batch){.next = IDMAP_NONE, .offset = *pos};
+	*batch = (struct batch){.next = MAP64_NONE, .offset = *pos};
 	if (r.p == r.end)
 		return BATCH_EOF;
 	type = *r.p++;
@@ -96,7 +95,7 @@ enum batch_result batch_read(const uint8_t *bytes, size_t n, size_t *pos, struct
 		return BATCH_BAD;
 	}
 	if (type == EV_EXPERIMENTAL_BATCH) {
-		if (r.p == r.end) /* Go's reader takes this for the end of the file too */
+		if (r.p == r.end) /* Go's reader treats this as the end of the file, too */
 			return BATCH_EOF;
 		batch->experiment = *r.p++;
 	}
@@ -108,7 +107,7 @@ enum batch_result batch_read(const uint8_t *bytes, size_t n, size_t *pos, struct
 
 /* --- tables --- */
 
-static int read_entry_type(struct reader *r, unsigned type, const char *what)
+static int read_entry_type(struct batch_reader *r, unsigned type, const char *what)
 {
 	if (*r->p != type)
 		return fault_set(r->fault, r->offset, "expected %s event, got %u", what, *r->p);
@@ -116,19 +115,19 @@ static int read_entry_type(struct reader *r, unsigned type, const char *what)
 	return 0;
 }
 
-static int add_text(struct chunk *chunk, struct reader *r, uint64_t id, uint32_t len)
+static int add_text(struct chunk *chunk, struct batch_reader *r, uint64_t id, uint32_t len)
 {
-	if (id == 0 || idmap_get(&chunk->strings, id) != IDMAP_NONE)
+	if (id == 0 || map64_find(&chunk->strings, id) != MAP64_NONE)
 		return fault_set(r->fault, r->offset, "multiple strings with the same ID: id=%" PRIu64, id);
 	if (array_grow((void **)&chunk->texts, &chunk->text_capacity, chunk->ntexts + 1,
 		       sizeof(*chunk->texts)) ||
-	    idmap_set(&chunk->strings, id, (uint32_t)chunk->ntexts))
+	    map64_set(&chunk->strings, id, (uint32_t)chunk->ntexts))
 		return -ENOMEM;
-	chunk->texts[chunk->ntexts++] = (struct text){r->p, len};
+	chunk->texts[chunk->ntexts++] = (struct file_text){r->p, len};
 	return 0;
 }
 
-static int add_strings(struct chunk *chunk, struct reader *r)
+static int add_strings(struct chunk *chunk, struct batch_reader *r)
 {
 	while (r->p < r->end) {
 		uint64_t id, len;
@@ -153,8 +152,8 @@ static int add_strings(struct chunk *chunk, struct reader *r)
 	return 0;
 }
 
-/* Frames are known by their PC: the first one counts. */
-static int add_frame(struct chunk *chunk, struct reader *r, uint64_t stack)
+/* Frames are identified by PC. The first frame with a PC counts. */
+static int add_frame(struct chunk *chunk, struct batch_reader *r, uint64_t stack)
 {
 	struct pc_frame frame = {.stack = stack, .offset = r->offset};
 	uint64_t pc, line;
@@ -162,11 +161,11 @@ static int add_frame(struct chunk *chunk, struct reader *r, uint64_t stack)
 	if (read_uv(r, &pc, "a frame's PC") || read_uv(r, &frame.func, "a frame's funcID") ||
 	    read_uv(r, &frame.file, "a frame's fileID") || read_uv(r, &line, "a frame's line"))
 		return -EBADMSG;
-	if (idmap_get(&chunk->pcs, pc) != IDMAP_NONE)
+	if (map64_find(&chunk->pcs, pc) != MAP64_NONE)
 		return 0;
 	if (array_grow((void **)&chunk->frames, &chunk->frame_capacity, chunk->nframes + 1,
 		       sizeof(*chunk->frames)) ||
-	    idmap_set(&chunk->pcs, pc, (uint32_t)chunk->nframes))
+	    map64_set(&chunk->pcs, pc, (uint32_t)chunk->nframes))
 		return -ENOMEM;
 	chunk->frames[chunk->nframes++] = frame;
 	return 0;
@@ -178,10 +177,10 @@ static int add_place(struct chunk *chunk, uint64_t id, const struct stack_place 
 		       sizeof(*chunk->places)))
 		return -ENOMEM;
 	chunk->places[chunk->nplaces] = *place;
-	return idmap_set(&chunk->stacks, id, (uint32_t)chunk->nplaces++);
+	return map64_set(&chunk->stacks, id, (uint32_t)chunk->nplaces++);
 }
 
-static int add_stack(struct chunk *chunk, struct reader *r)
+static int add_stack(struct chunk *chunk, struct batch_reader *r)
 {
 	struct stack_place place;
 	uint64_t id, n;
@@ -198,14 +197,14 @@ static int add_stack(struct chunk *chunk, struct reader *r)
 		if (ret)
 			return ret;
 	}
-	if (id == 0 || idmap_get(&chunk->stacks, id) != IDMAP_NONE)
+	if (id == 0 || map64_find(&chunk->stacks, id) != MAP64_NONE)
 		return fault_set(r->fault, r->offset, "multiple stacks with the same ID: id=%" PRIu64, id);
 	chunk->events[EV_STACK]++;
 	place.end = r->p;
 	return add_place(chunk, id, &place);
 }
 
-static int add_stacks(struct chunk *chunk, struct reader *r)
+static int add_stacks(struct chunk *chunk, struct batch_reader *r)
 {
 	while (r->p < r->end) {
 		int ret = read_entry_type(r, EV_STACK, "stack");
@@ -218,7 +217,7 @@ static int add_stacks(struct chunk *chunk, struct reader *r)
 	return 0;
 }
 
-static int add_samples(struct chunk *chunk, struct reader *r)
+static int add_samples(struct chunk *chunk, struct batch_reader *r)
 {
 	while (r->p < r->end) {
 		struct wire_sample sample = {.offset = r->offset};
@@ -238,7 +237,7 @@ static int add_samples(struct chunk *chunk, struct reader *r)
 	return 0;
 }
 
-static int set_frequency(struct chunk *chunk, struct reader *r)
+static int set_frequency(struct chunk *chunk, struct batch_reader *r)
 {
 	uint64_t freq;
 
@@ -250,7 +249,7 @@ static int set_frequency(struct chunk *chunk, struct reader *r)
 	return 0;
 }
 
-static int set_clock(struct chunk *chunk, struct reader *r, uint64_t time)
+static int set_clock(struct chunk *chunk, struct batch_reader *r, uint64_t time)
 {
 	struct clock *clock = &chunk->clock;
 
@@ -265,7 +264,7 @@ static int set_clock(struct chunk *chunk, struct reader *r, uint64_t time)
 	return 0;
 }
 
-static int set_sync(struct chunk *chunk, struct reader *r, unsigned version, uint64_t time)
+static int set_sync(struct chunk *chunk, struct batch_reader *r, unsigned version, uint64_t time)
 {
 	while (r->p < r->end) {
 		uint8_t type = *r->p++;
@@ -290,7 +289,7 @@ static int set_sync(struct chunk *chunk, struct reader *r, unsigned version, uin
 static int add_thread_batch(struct chunk *chunk, const struct batch *batch)
 {
 	uint32_t index = (uint32_t)chunk->nbatches;
-	uint32_t thread = idmap_get(&chunk->threads, batch->m);
+	uint32_t thread = map64_find(&chunk->threads, batch->m);
 
 	if (array_grow((void **)&chunk->batches, &chunk->batch_capacity, chunk->nbatches + 1,
 		       sizeof(*chunk->batches)) ||
@@ -298,18 +297,21 @@ static int add_thread_batch(struct chunk *chunk, const struct batch *batch)
 		       sizeof(*chunk->by_thread)))
 		return -ENOMEM;
 	chunk->batches[chunk->nbatches++] = *batch;
-	if (thread != IDMAP_NONE) {
+	if (thread != MAP64_NONE) {
 		chunk->batches[chunk->by_thread[thread].last].next = index;
 		chunk->by_thread[thread].last = index;
 		return 0;
 	}
-	if (idmap_set(&chunk->threads, batch->m, (uint32_t)chunk->nthreads))
+	if (map64_set(&chunk->threads, batch->m, (uint32_t)chunk->nthreads))
 		return -ENOMEM;
 	chunk->by_thread[chunk->nthreads++] = (struct thread_batches){batch->m, index, index};
 	return 0;
 }
 
-/* What the ids of AllocFree mean (Go 1.23 runtime/traceallocfree.go, 1.26: kind 1); readers look later. */
+/*
+ * Records the units of AllocFree ids (Go 1.23 runtime/traceallocfree.go, 1.26: kind 1). Readers evaluate them
+ * later.
+ */
 static void note_heap(struct chunk *chunk, const struct batch *batch)
 {
 	const uint8_t *p = batch->data, *end = p + batch->size;
@@ -336,7 +338,7 @@ static int add_experiment(struct chunk *chunk, const struct batch *batch, struct
 	return 0;
 }
 
-/* A batch is an event, too, and so is the byte that says what is in it. */
+/* Counts a batch as an event, and also the event type byte that begins its data. */
 static void count_batch(struct chunk *chunk, const struct batch *batch, unsigned type)
 {
 	chunk->events[batch->experiment ? EV_EXPERIMENTAL_BATCH : EV_EVENT_BATCH]++;
@@ -347,7 +349,7 @@ static void count_batch(struct chunk *chunk, const struct batch *batch, unsigned
 int chunk_add(struct chunk *chunk, const struct batch *batch, unsigned version, struct fault *fault)
 {
 	unsigned type = batch->size && !batch->experiment ? batch->data[0] : 0;
-	struct reader r = {batch->data + 1, batch->data + batch->size, batch->offset, fault};
+	struct batch_reader r = {batch->data + 1, batch->data + batch->size, batch->offset, fault};
 
 	if (chunk->min_time == 0 || batch->time < chunk->min_time)
 		chunk->min_time = batch->time;
@@ -373,22 +375,22 @@ int chunk_add(struct chunk *chunk, const struct batch *batch, unsigned version, 
 
 bool chunk_has_string(const struct chunk *chunk, uint64_t id)
 {
-	return id == 0 || idmap_get(&chunk->strings, id) != IDMAP_NONE;
+	return id == 0 || map64_find(&chunk->strings, id) != MAP64_NONE;
 }
 
 bool chunk_has_stack(const struct chunk *chunk, uint64_t id)
 {
-	return id == 0 || idmap_get(&chunk->stacks, id) != IDMAP_NONE;
+	return id == 0 || map64_find(&chunk->stacks, id) != MAP64_NONE;
 }
 
-struct text chunk_text(const struct chunk *chunk, uint64_t id)
+struct file_text chunk_text(const struct chunk *chunk, uint64_t id)
 {
-	uint32_t index = id ? idmap_get(&chunk->strings, id) : IDMAP_NONE;
+	uint32_t index = id ? map64_find(&chunk->strings, id) : MAP64_NONE;
 
-	return index == IDMAP_NONE ? (struct text){NULL, 0} : chunk->texts[index];
+	return index == MAP64_NONE ? (struct file_text){NULL, 0} : chunk->texts[index];
 }
 
-/* As amd64 converts: what does not fit becomes the smallest number. */
+/* Converts as amd64 does: a value out of range becomes the smallest integer. */
 int64_t chunk_ns(const struct chunk *chunk, uint64_t units)
 {
 	double ns = (double)units * chunk->freq;
@@ -426,10 +428,10 @@ int chunk_check(struct chunk *chunk, unsigned version, struct fault *fault)
 
 void chunk_reset(struct chunk *chunk)
 {
-	idmap_free(&chunk->strings);
-	idmap_free(&chunk->stacks);
-	idmap_free(&chunk->pcs);
-	idmap_free(&chunk->threads);
+	map64_free(&chunk->strings);
+	map64_free(&chunk->stacks);
+	map64_free(&chunk->pcs);
+	map64_free(&chunk->threads);
 	chunk->ntexts = chunk->nframes = chunk->nbatches = chunk->nthreads = chunk->nsamples = 0;
 	chunk->nplaces = 0;
 	chunk->number = chunk->min_time = chunk->offset = chunk->end = 0;

@@ -1,54 +1,55 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the events must say of Ps and goroutines, along the order: Go 1.21
- * src/internal/trace/parser.go (postProcessTrace), with what only the readers
- * from Go 1.23 on refuse or die of, in the formats that they take; for v0 the
- * rules of the reader of early 2015.
+ * Checks the states of Ps and goroutines along the order: rules of Go 1.21 src/internal/trace/parser.go
+ * (postProcessTrace), plus what only readers from Go 1.23 on refuse or crash on, for the formats that they
+ * read. For v0, the rules of the reader of early 2015.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "sched/op.h"
 #include "wire/buffer.h"
 #include "wire/trace_v1.h"
 #include "wire/varint.h"
 
-struct g_state {
+struct g_rules {
 	enum v1_status status;
 	bool assist;
-	uint32_t region; /* the innermost open one; IDMAP_NONE = none */
+	uint32_t region; /* the innermost open region; MAP64_NONE = none */
 };
 
-struct p_state {
+struct p_rules {
 	uint64_t g; /* 0 = none */
 	bool running, sweep;
 	bool stw, gc; /* in formats that have them per P */
 };
 
-struct region {
+struct region_v1 {
 	uint64_t task, name;
-	uint32_t outer; /* or the next free one */
+	uint32_t outer; /* the enclosing region, or the next free entry */
 };
 
 struct rules {
 	struct v1_trace *trace;
 	struct fault *fault;
-	struct idmap g_index, tasks, threads;
-	struct g_state *gs;
+	struct map64 g_index, tasks, threads;
+	struct g_rules *gs;
 	size_t ngs, g_capacity;
-	struct p_state *ps;   /* by index of the trace's */
-	struct p_state world; /* what is not per P */
-	struct region *regions;
+	struct p_rules *ps;   /* by index in the trace's ps */
+	struct p_rules world; /* state that is not per P */
+	struct region_v1 *regions;
 	size_t nregions, region_capacity;
 	uint32_t free_region;
 };
 
-/* One event, and the states that it is about. */
+/* The current event, and the states it refers to. */
 struct event_v1 {
 	const struct v1_record *record;
+	const struct event_v1_spec *spec;
 	struct v1_raw raw;
 	uint32_t g; /* index */
-	struct p_state *p;
+	struct p_rules *p;
 	int64_t pid;
 };
 
@@ -69,26 +70,26 @@ static int add_g(struct rules *rules, uint64_t id, enum v1_status status, uint32
 {
 	*index = (uint32_t)rules->ngs;
 	if (array_grow((void **)&rules->gs, &rules->g_capacity, rules->ngs + 1, sizeof(*rules->gs)) ||
-	    idmap_set(&rules->g_index, id, *index))
+	    map64_set(&rules->g_index, id, *index))
 		return -ENOMEM;
-	rules->gs[rules->ngs++] = (struct g_state){.status = status, .region = IDMAP_NONE};
+	rules->gs[rules->ngs++] = (struct g_rules){.status = status, .region = MAP64_NONE};
 	return 0;
 }
 
-/* A goroutine that was heard of exists: readers up to Go 1.22 allow no GoCreate of it. */
+/* Naming a goroutine makes it exist: readers up to Go 1.22 then accept no GoCreate for it. */
 static int touch_g(struct rules *rules, uint64_t id, uint32_t *index)
 {
-	*index = idmap_get(&rules->g_index, id);
-	return *index == IDMAP_NONE ? add_g(rules, id, V1_DEAD, index) : 0;
+	*index = map64_find(&rules->g_index, id);
+	return *index == MAP64_NONE ? add_g(rules, id, V1_DEAD, index) : 0;
 }
 
-static struct g_state *this_g(const struct rules *rules, const struct event_v1 *ev)
+static struct g_rules *this_g(const struct rules *rules, const struct event_v1 *ev)
 {
 	return &rules->gs[ev->g];
 }
 
 static int want_status(const struct rules *rules, const struct event_v1 *ev, uint64_t id,
-		       const struct g_state *g, enum v1_status want)
+		       const struct g_rules *g, enum v1_status want)
 {
 	if (g->status == want)
 		return 0;
@@ -96,7 +97,7 @@ static int want_status(const struct rules *rules, const struct event_v1 *ev, uin
 		   status_names[want]);
 }
 
-/* The event's goroutine runs on the event's P. */
+/* The event's goroutine must run on the event's P. */
 static int want_running_here(const struct rules *rules, const struct event_v1 *ev, bool may_be_none)
 {
 	uint64_t id = ev->record->g;
@@ -111,7 +112,7 @@ static int want_running_here(const struct rules *rules, const struct event_v1 *e
 	return 0;
 }
 
-/* The start stack names the goroutine: viewers refuse or die without it. */
+/* The start stack names the goroutine. Viewers refuse or crash on files without it. */
 static int check_start(const struct rules *rules, const struct event_v1 *ev)
 {
 	if (rules->trace->torn || rules->trace->format < WIRE_GO17 ||
@@ -129,7 +130,7 @@ static int go_create(struct rules *rules, const struct event_v1 *ev)
 
 	if (want_running_here(rules, ev, true))
 		return -EBADMSG;
-	if (idmap_get(&rules->g_index, id) != IDMAP_NONE)
+	if (map64_find(&rules->g_index, id) != MAP64_NONE)
 		return BAD(rules, ev, "goroutine %" PRIu64 " already exists", id);
 	if (check_start(rules, ev))
 		return -EBADMSG;
@@ -146,7 +147,7 @@ static int check_string(const struct rules *rules, const struct event_v1 *ev, ui
 
 static int go_start(struct rules *rules, const struct event_v1 *ev)
 {
-	struct g_state *g = this_g(rules, ev);
+	struct g_rules *g = this_g(rules, ev);
 
 	if (want_status(rules, ev, ev->record->g, g, V1_RUNNABLE))
 		return -EBADMSG;
@@ -159,9 +160,9 @@ static int go_start(struct rules *rules, const struct event_v1 *ev)
 	return 0;
 }
 
-static void forget_regions(struct rules *rules, struct g_state *g)
+static void forget_regions(struct rules *rules, struct g_rules *g)
 {
-	while (g->region != IDMAP_NONE) {
+	while (g->region != MAP64_NONE) {
 		uint32_t outer = rules->regions[g->region].outer;
 
 		rules->regions[g->region].outer = rules->free_region;
@@ -170,12 +171,29 @@ static void forget_regions(struct rules *rules, struct g_state *g)
 	}
 }
 
+/* In v0, a goroutine in a system call whose P was taken is runnable, not waiting. */
+static enum v1_status as_v1(const struct rules *rules, unsigned g_status)
+{
+	switch (g_status) {
+	case G_RUNNABLE:
+		return V1_RUNNABLE;
+	case G_RUNNING:
+		return V1_RUNNING;
+	case G_SYSCALL:
+		return rules->trace->format == WIRE_V0 ? V1_RUNNABLE : V1_WAITING;
+	case G_WAITING:
+		return V1_WAITING;
+	default:
+		return V1_DEAD;
+	}
+}
+
 /* The goroutine leaves its P. */
-static int go_leave(struct rules *rules, const struct event_v1 *ev, enum v1_status status)
+static int go_leave(struct rules *rules, const struct event_v1 *ev)
 {
 	if (want_running_here(rules, ev, false))
 		return -EBADMSG;
-	this_g(rules, ev)->status = status;
+	this_g(rules, ev)->status = as_v1(rules, event_v1_after(ev->spec));
 	ev->p->g = 0;
 	if (ev->record->type == V1_GO_END)
 		forget_regions(rules, this_g(rules, ev));
@@ -185,14 +203,14 @@ static int go_leave(struct rules *rules, const struct event_v1 *ev, enum v1_stat
 static int go_unblock(struct rules *rules, const struct event_v1 *ev)
 {
 	uint64_t id = arg(rules, ev, 0);
-	uint32_t target = idmap_get(&rules->g_index, id);
+	uint32_t target = map64_find(&rules->g_index, id);
 
 	if (want_status(rules, ev, ev->record->g, this_g(rules, ev), V1_RUNNING))
 		return -EBADMSG;
 	if (ev->p->g != ev->record->g && !v1_is_timer(rules->trace, ev->record->g))
 		return BAD(rules, ev, "P %" PRId64 " runs goroutine %" PRIu64 ", expected %" PRIu64, ev->pid,
 			   ev->p->g, ev->record->g);
-	if (target == IDMAP_NONE)
+	if (target == MAP64_NONE)
 		return BAD(rules, ev, "goroutine %" PRIu64 " is not known, expected waiting", id);
 	if (want_status(rules, ev, id, &rules->gs[target], V1_WAITING))
 		return -EBADMSG;
@@ -200,20 +218,14 @@ static int go_unblock(struct rules *rules, const struct event_v1 *ev)
 	return 0;
 }
 
-static int go_change(struct rules *rules, const struct event_v1 *ev, enum v1_status from, enum v1_status to)
+static int go_change(struct rules *rules, const struct event_v1 *ev)
 {
-	struct g_state *g = this_g(rules, ev);
+	struct g_rules *g = this_g(rules, ev);
 
-	if (want_status(rules, ev, ev->record->g, g, from))
+	if (want_status(rules, ev, ev->record->g, g, as_v1(rules, event_v1_before(ev->spec))))
 		return -EBADMSG;
-	g->status = to;
+	g->status = as_v1(rules, event_v1_after(ev->spec));
 	return 0;
-}
-
-/* In v0 a goroutine whose P was taken from its system call is runnable, not waiting. */
-static enum v1_status in_syscall(const struct rules *rules)
-{
-	return rules->trace->format == WIRE_V0 ? V1_RUNNABLE : V1_WAITING;
 }
 
 /* --- Ps and the collector --- */
@@ -225,10 +237,10 @@ static int proc_start(struct rules *rules, const struct event_v1 *ev)
 	if (ev->p->running)
 		return BAD(rules, ev, "P %" PRId64 " is running already", ev->pid);
 	ev->p->running = true;
-	if (rules->trace->format == WIRE_V0 || idmap_get(&rules->threads, thread) != IDMAP_NONE)
+	if (rules->trace->format == WIRE_V0 || map64_find(&rules->threads, thread) != MAP64_NONE)
 		return 0;
 	rules->trace->threads++;
-	return idmap_set(&rules->threads, thread, 0);
+	return map64_set(&rules->threads, thread, 0);
 }
 
 static int proc_stop(const struct rules *rules, const struct event_v1 *ev)
@@ -241,7 +253,7 @@ static int proc_stop(const struct rules *rules, const struct event_v1 *ev)
 	return 0;
 }
 
-/* Begins and ends of one kind take turns. */
+/* Begin and end of one kind must alternate. */
 static int toggle(const struct rules *rules, const struct event_v1 *ev, bool *open, bool begin)
 {
 	if (*open == begin)
@@ -250,8 +262,8 @@ static int toggle(const struct rules *rules, const struct event_v1 *ev, bool *op
 	return 0;
 }
 
-/* What was per P once is the world's in later formats. */
-static struct p_state *scope(struct rules *rules, const struct event_v1 *ev, unsigned global_since)
+/* Some state that is per P in early formats is global in later ones. */
+static struct p_rules *scope(struct rules *rules, const struct event_v1 *ev, unsigned global_since)
 {
 	return rules->trace->format < global_since ? ev->p : &rules->world;
 }
@@ -270,33 +282,33 @@ static int assist_start(const struct rules *rules, const struct event_v1 *ev)
 	return toggle(rules, ev, &this_g(rules, ev)->assist, true);
 }
 
-/* --- what users mark --- */
+/* --- user annotations --- */
 
 static int task_create(struct rules *rules, const struct event_v1 *ev)
 {
 	uint64_t id = arg(rules, ev, 0);
-	uint32_t open = idmap_get(&rules->tasks, id);
+	uint32_t open = map64_find(&rules->tasks, id);
 
-	if (open != IDMAP_NONE && open)
+	if (open != MAP64_NONE && open)
 		return BAD(rules, ev, "task id conflicts: task %" PRIu64 " is open already", id);
 	if (check_string(rules, ev, arg(rules, ev, 2)))
 		return -EBADMSG;
-	return idmap_set(&rules->tasks, id, 1);
+	return map64_set(&rules->tasks, id, 1);
 }
 
 static int task_end(struct rules *rules, const struct event_v1 *ev)
 {
 	uint64_t id = arg(rules, ev, 0);
 
-	return idmap_get(&rules->tasks, id) == IDMAP_NONE ? 0 : idmap_set(&rules->tasks, id, 0);
+	return map64_find(&rules->tasks, id) == MAP64_NONE ? 0 : map64_set(&rules->tasks, id, 0);
 }
 
 static int region_begin(struct rules *rules, const struct event_v1 *ev)
 {
-	struct g_state *g = this_g(rules, ev);
+	struct g_rules *g = this_g(rules, ev);
 	uint32_t index = rules->free_region;
 
-	if (index != IDMAP_NONE) {
+	if (index != MAP64_NONE) {
 		rules->free_region = rules->regions[index].outer;
 	} else {
 		index = (uint32_t)rules->nregions;
@@ -305,19 +317,19 @@ static int region_begin(struct rules *rules, const struct event_v1 *ev)
 			return -ENOMEM;
 		rules->nregions++;
 	}
-	rules->regions[index] = (struct region){arg(rules, ev, 0), arg(rules, ev, 2), g->region};
+	rules->regions[index] = (struct region_v1){arg(rules, ev, 0), arg(rules, ev, 2), g->region};
 	g->region = index;
 	return 0;
 }
 
 static int region_end(struct rules *rules, const struct event_v1 *ev)
 {
-	struct g_state *g = this_g(rules, ev);
-	struct region *region;
+	struct g_rules *g = this_g(rules, ev);
+	struct region_v1 *region;
 	uint32_t index = g->region;
 
-	if (index == IDMAP_NONE)
-		return 0; /* begun before the trace */
+	if (index == MAP64_NONE)
+		return 0; /* began before the trace */
 	region = &rules->regions[index];
 	if (region->task != arg(rules, ev, 0) || region->name != arg(rules, ev, 2))
 		return BAD(rules, ev,
@@ -341,18 +353,18 @@ static int user_region(struct rules *rules, const struct event_v1 *ev)
 	return mode == 0 ? region_begin(rules, ev) : region_end(rules, ev);
 }
 
-/* --- the pass over all events --- */
+/* --- all events --- */
 
 static int check_user(struct rules *rules, const struct event_v1 *ev)
 {
-	switch (ev->record->type) {
-	case V1_USER_TASK_CREATE:
+	switch (ev->spec->op) {
+	case OP_TASK_BEGIN:
 		return task_create(rules, ev);
-	case V1_USER_TASK_END:
+	case OP_TASK_END:
 		return task_end(rules, ev);
-	case V1_USER_REGION:
+	case OP_REGION_BEGIN:
 		return user_region(rules, ev);
-	case V1_USER_LOG:
+	case OP_LOG:
 		return check_string(rules, ev, arg(rules, ev, 1));
 	default:
 		return 0;
@@ -361,31 +373,25 @@ static int check_user(struct rules *rules, const struct event_v1 *ev)
 
 static int check_world(struct rules *rules, const struct event_v1 *ev)
 {
-	switch (ev->record->type) {
-	case V1_PROC_START:
+	switch (ev->spec->op) {
+	case OP_PROC_START:
 		return proc_start(rules, ev);
-	case V1_PROC_STOP:
+	case OP_PROC_STOP:
 		return proc_stop(rules, ev);
-	case V1_GC_START:
-		return toggle(rules, ev, &scope(rules, ev, WIRE_GO15)->gc, true);
-	case V1_GC_DONE:
-		return toggle(rules, ev, &scope(rules, ev, WIRE_GO15)->gc, false);
-	case V1_STW_START:
+	case OP_GC_BEGIN:
+	case OP_GC_END:
+		return toggle(rules, ev, &scope(rules, ev, WIRE_GO15)->gc, ev->spec->op == OP_GC_BEGIN);
+	case OP_STW_BEGIN:
 		return stw_start(rules, ev);
-	case V1_STW_DONE:
+	case OP_STW_END:
 		return toggle(rules, ev, &scope(rules, ev, WIRE_GO110)->stw, false);
-	case V1_GC_SWEEP_START:
-		return toggle(rules, ev, &ev->p->sweep, true);
-	case V1_GC_SWEEP_DONE:
-		return toggle(rules, ev, &ev->p->sweep, false);
-	case V1_GC_MARK_ASSIST_START:
+	case OP_GC_SWEEP_BEGIN:
+	case OP_GC_SWEEP_END:
+		return toggle(rules, ev, &ev->p->sweep, ev->spec->op == OP_GC_SWEEP_BEGIN);
+	case OP_GC_ASSIST_BEGIN:
 		return assist_start(rules, ev);
-	case V1_GC_MARK_ASSIST_DONE:
+	case OP_GC_ASSIST_END:
 		this_g(rules, ev)->assist = false; /* it may have begun before the trace */
-		return 0;
-	case V1_FUTILE_WAKEUP:
-		if (rules->trace->format >= WIRE_GO111)
-			return BAD(rules, ev, "%s", "readers from Go 1.23 on refuse it");
 		return 0;
 	default:
 		return check_user(rules, ev);
@@ -394,46 +400,33 @@ static int check_world(struct rules *rules, const struct event_v1 *ev)
 
 static int check_event(struct rules *rules, const struct event_v1 *ev)
 {
-	switch (ev->record->type) {
-	case V1_GO_CREATE:
+	switch (ev->spec->op) {
+	case OP_GO_CREATE:
 		return go_create(rules, ev);
-	case V1_GO_START:
-	case V1_GO_START_LABEL:
+	case OP_GO_START:
 		return go_start(rules, ev);
-	case V1_GO_END:
-	case V1_GO_STOP:
-		return go_leave(rules, ev, V1_DEAD);
-	case V1_GO_SCHED:
-	case V1_GO_PREEMPT:
-		return go_leave(rules, ev, V1_RUNNABLE);
-	case V1_GO_SLEEP:
-	case V1_GO_BLOCK:
-	case V1_GO_BLOCK_SEND:
-	case V1_GO_BLOCK_RECV:
-	case V1_GO_BLOCK_SELECT:
-	case V1_GO_BLOCK_SYNC:
-	case V1_GO_BLOCK_COND:
-	case V1_GO_BLOCK_NET:
-	case V1_GO_BLOCK_GC:
-		return go_leave(rules, ev, V1_WAITING);
-	case V1_GO_SYS_BLOCK:
-		return go_leave(rules, ev, in_syscall(rules));
-	case V1_GO_SYSCALL:
-		return want_running_here(rules, ev, false);
-	case V1_GO_SYS_EXIT:
-		return go_change(rules, ev, in_syscall(rules), V1_RUNNABLE);
-	case V1_GO_WAITING:
-		return go_change(rules, ev, V1_RUNNABLE, V1_WAITING);
-	case V1_GO_IN_SYSCALL:
-		return go_change(rules, ev, V1_RUNNABLE, in_syscall(rules));
-	case V1_GO_UNBLOCK:
+	case OP_GO_UNBLOCK:
 		return go_unblock(rules, ev);
+	case OP_GO_DESTROY:
+	case OP_GO_STOP:
+	case OP_GO_BLOCK:
+	case OP_PROC_STEAL: /* taken from its system call */
+		return go_leave(rules, ev);
+	case OP_SYSCALL_BEGIN:
+		return want_running_here(rules, ev, false);
+	case OP_SYSCALL_END_BLOCKED:
+	case OP_GO_STATUS:
+		return go_change(rules, ev);
+	case OP_NONE:
+		if (ev->record->type == V1_FUTILE_WAKEUP && rules->trace->format >= WIRE_GO111)
+			return BAD(rules, ev, "%s", "readers from Go 1.23 on refuse it");
+		return 0;
 	default:
 		return check_world(rules, ev);
 	}
 }
 
-/* The readers of v0 convert ticks in 64 bits: what is longer wraps. */
+/* Readers of v0 convert ticks in 64 bits, and longer spans wrap. */
 static int check_span(const struct rules *rules, const struct event_v1 *ev)
 {
 	int64_t span = (int64_t)((uint64_t)ev->record->time - (uint64_t)v1_ordered(rules->trace, 0)->time);
@@ -453,6 +446,7 @@ static int check_one(struct rules *rules, size_t i)
 	v1_decode_again(trace, trace->order[i], &ev.raw);
 	if (touch_g(rules, ev.record->g, &ev.g))
 		return -ENOMEM;
+	ev.spec = event_v1_spec(ev.record->type, trace->format);
 	ev.p = &rules->ps[ev.record->p];
 	ev.pid = trace->ps[ev.record->p].id;
 	if (check_span(rules, &ev))
@@ -484,7 +478,7 @@ static int check_frames(const struct v1_trace *trace, const struct v1_stack_reco
 	return 0;
 }
 
-/* Readers from Go 1.23 on die of frames whose names are missing. */
+/* Readers from Go 1.23 on crash on frames without names. */
 static int check_stacks(const struct v1_trace *trace, struct fault *fault)
 {
 	if (trace->torn || trace->format < WIRE_GO111)
@@ -497,7 +491,7 @@ static int check_stacks(const struct v1_trace *trace, struct fault *fault)
 
 int v1_check(struct v1_trace *trace, struct fault *fault)
 {
-	struct rules rules = {.trace = trace, .fault = fault, .free_region = IDMAP_NONE};
+	struct rules rules = {.trace = trace, .fault = fault, .free_region = MAP64_NONE};
 	uint32_t zero;
 	int ret = 0;
 
@@ -511,9 +505,9 @@ int v1_check(struct v1_trace *trace, struct fault *fault)
 	}
 	if (!ret)
 		ret = check_stacks(trace, fault);
-	idmap_free(&rules.g_index);
-	idmap_free(&rules.tasks);
-	idmap_free(&rules.threads);
+	map64_free(&rules.g_index);
+	map64_free(&rules.tasks);
+	map64_free(&rules.threads);
 	free(rules.gs);
 	free(rules.ps);
 	free(rules.regions);

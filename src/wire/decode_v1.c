@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One record of v1 or v0: Go 1.21 src/internal/trace/parser.go (readTrace) for
- * what all readers refuse, Go 1.25 src/internal/trace/internal/tracev1/parser.go
- * (readRawEvent) for what the newer ones do.
+ * Decodes one record of v1 or v0: Go 1.21 src/internal/trace/parser.go (readTrace) for what all readers
+ * refuse, Go 1.25 src/internal/trace/internal/tracev1/parser.go (readRawEvent) for what only newer ones
+ * refuse.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include "wire/trace_v1.h"
 #include "wire/varint.h"
 
-struct place {
+struct record_reader {
 	const struct v1_trace *trace;
 	const uint8_t *p, *end;
 	uint64_t offset; /* of the record */
@@ -24,7 +24,7 @@ unsigned v1_lead(unsigned format)
 	return format == WIRE_GO15 ? 2 : 1;
 }
 
-static int read_value(struct place *place, uint64_t *v)
+static int read_value(struct record_reader *place, uint64_t *v)
 {
 	int n = get_uv(place->p, place->end, v);
 
@@ -36,7 +36,8 @@ static int read_value(struct place *place, uint64_t *v)
 				      : "a number in this record has more than 64 bits");
 }
 
-static int read_bytes(struct place *place, uint64_t n, uint64_t most, const char *what, struct v1_text *text)
+static int read_bytes(struct record_reader *place, uint64_t n, uint64_t most, const char *what,
+		      struct v1_text *text)
 {
 	if (n > most)
 		return BAD(place, "%s of %" PRIu64 " bytes, at most %" PRIu64 " allowed", what, n, most);
@@ -49,7 +50,7 @@ static int read_bytes(struct place *place, uint64_t n, uint64_t most, const char
 	return 0;
 }
 
-static int read_string(struct place *place, struct v1_raw *raw)
+static int read_string(struct record_reader *place, struct v1_raw *raw)
 {
 	if (read_value(place, &raw->values[0]) || read_value(place, &raw->values[1]))
 		return -EBADMSG;
@@ -61,7 +62,7 @@ static int read_string(struct place *place, struct v1_raw *raw)
 	return read_bytes(place, raw->values[1], V1_STRING_LIMIT, "a string", &raw->text);
 }
 
-static int take_value(struct place *place, struct v1_raw *raw)
+static int take_value(struct record_reader *place, struct v1_raw *raw)
 {
 	uint64_t v;
 
@@ -73,8 +74,8 @@ static int take_value(struct place *place, struct v1_raw *raw)
 	return 0;
 }
 
-/* As many values as are in so many bytes. */
-static int read_long(struct place *place, struct v1_raw *raw)
+/* Reads values up to the end that the record's length gives. */
+static int read_long(struct record_reader *place, struct v1_raw *raw)
 {
 	const uint8_t *end = place->end;
 	struct v1_text body;
@@ -82,7 +83,7 @@ static int read_long(struct place *place, struct v1_raw *raw)
 
 	if (read_value(place, &len))
 		return -EBADMSG;
-	/* Readers from Go 1.23 on, which take these formats. */
+	/* A limit of readers from Go 1.23 on, which read these formats. */
 	if (place->trace->format >= WIRE_GO111 && len > V1_MAX_RECORD)
 		return BAD(place, "a record of %" PRIu64 " bytes, at most %d allowed", len, V1_MAX_RECORD);
 	if (read_bytes(place, len, UINT32_MAX, "a record", &body))
@@ -96,7 +97,7 @@ static int read_long(struct place *place, struct v1_raw *raw)
 	return 0;
 }
 
-static int read_message(struct place *place, struct v1_raw *raw)
+static int read_message(struct record_reader *place, struct v1_raw *raw)
 {
 	uint64_t len;
 
@@ -107,7 +108,7 @@ static int read_message(struct place *place, struct v1_raw *raw)
 
 int v1_decode(const struct v1_trace *trace, uint64_t offset, struct v1_raw *raw, struct fault *fault)
 {
-	struct place place = {trace, trace->bytes + offset, trace->bytes + trace->n, offset, fault};
+	struct record_reader place = {trace, trace->bytes + offset, trace->bytes + trace->n, offset, fault};
 	unsigned first = *place.p++, inline_values = first >> V1_COUNT_SHIFT;
 	int ret = 0;
 

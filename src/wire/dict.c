@@ -9,20 +9,20 @@
 #include "wire/varint.h"
 
 enum {
-	SIZE_BYTES = 3, /* a padded varint that holds MAX_BATCH_DATA */
+	SIZE_BYTES = 3, /* a padded varint that can hold MAX_BATCH_DATA */
 	MAX_HEADER = 1 + 3 * MAX_UV + SIZE_BYTES + 1,
 	MAX_FRAME_BYTES = 4 * MAX_UV,
 };
 
 /* --- batches --- */
 
-void table_clear(struct table *table)
+void table_clear(struct out_table *table)
 {
 	table->out.len = 0;
 	table->data_at = 0;
 }
 
-void table_close(struct table *table)
+void table_close(struct out_table *table)
 {
 	size_t size = table->out.len - table->data_at;
 	uint8_t *p;
@@ -36,7 +36,7 @@ void table_close(struct table *table)
 	table->data_at = 0;
 }
 
-static void open_batch(struct table *table, uint32_t gen, uint64_t time)
+static void open_batch(struct out_table *table, uint32_t gen, uint64_t time)
 {
 	uint8_t *p = table->out.bytes + table->out.len;
 
@@ -51,7 +51,7 @@ static void open_batch(struct table *table, uint32_t gen, uint64_t time)
 	table->out.len = (size_t)(p - table->out.bytes);
 }
 
-uint8_t *table_room(struct table *table, uint32_t gen, uint64_t time, size_t n)
+uint8_t *table_reserve(struct out_table *table, uint32_t gen, uint64_t time, size_t n)
 {
 	if (table->data_at && table->out.len - table->data_at + n > MAX_BATCH_DATA)
 		table_close(table);
@@ -62,7 +62,7 @@ uint8_t *table_room(struct table *table, uint32_t gen, uint64_t time, size_t n)
 	return table->out.bytes + table->out.len;
 }
 
-void table_commit(struct table *table, const uint8_t *end)
+void table_commit(struct out_table *table, const uint8_t *end)
 {
 	table->out.len = (size_t)(end - table->out.bytes);
 }
@@ -85,12 +85,13 @@ static uint8_t *put_string(uint8_t *p, uint32_t id, const char *text, size_t len
 	return p + len;
 }
 
-/* Writes a string under the next id of the generation; 0 when out of memory. */
+/* Writes a string under the generation's next id. Returns 0 when out of memory. */
 static uint32_t write_string(struct dict *dict, const struct strtab *strings, uint32_t id)
 {
 	size_t len;
 	const char *text = strtab_get(strings, id, &len);
-	uint8_t *p = table_room(&dict->string_table, dict->gen, dict->time, 1 + 2 * MAX_UV + MAX_STRING_LEN);
+	uint8_t *p =
+		table_reserve(&dict->string_table, dict->gen, dict->time, 1 + 2 * MAX_UV + MAX_STRING_LEN);
 
 	if (!p)
 		return fail(dict, -ENOMEM);
@@ -100,7 +101,7 @@ static uint32_t write_string(struct dict *dict, const struct strtab *strings, ui
 	return dict->string_count;
 }
 
-/* Texts are hardly ever the same twice: what was written of them is not kept. */
+/* Texts rarely repeat, so their ids are not remembered. */
 static uint32_t add_text(struct dict *dict, uint32_t id)
 {
 	const struct strtab *texts = dict->tables->texts;
@@ -136,8 +137,8 @@ static uint8_t *put_frame(struct dict *dict, uint8_t *p, const struct frame *fra
 
 static uint32_t write_stack(struct dict *dict, const struct frame *frames, uint32_t n)
 {
-	uint8_t *p = table_room(&dict->stack_table, dict->gen, dict->time,
-				1 + 2 * MAX_UV + (size_t)n * MAX_FRAME_BYTES);
+	uint8_t *p = table_reserve(&dict->stack_table, dict->gen, dict->time,
+				   1 + 2 * MAX_UV + (size_t)n * MAX_FRAME_BYTES);
 
 	if (!p)
 		return fail(dict, -ENOMEM);
@@ -150,7 +151,9 @@ static uint32_t write_stack(struct dict *dict, const struct frame *frames, uint3
 	return dict->stack_count;
 }
 
-/* Frames are not kept: symbol keeps what each address stands for, and a stack is written once a generation.
+/*
+ * Frames are not cached here: symbol caches the frames of each address, and a stack is written once per
+ * generation.
  */
 uint32_t dict_add_stack(struct dict *dict, uint32_t id)
 {

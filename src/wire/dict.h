@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The string and stack tables of the open generation. File-wide ids become
- * dense ids of the generation at their first use; a stamp with the
- * generation's number tells old ids from new, so nothing is ever cleared.
+ * The string and stack tables of the open generation. File-wide ids are mapped to dense ids of the generation
+ * when they are first used. Each slot is stamped with the generation's number, so stale slots need no
+ * clearing.
  */
 #ifndef GOTRACE_DICT_H
 #define GOTRACE_DICT_H
@@ -11,12 +11,12 @@
 #include "wire/frames.h"
 #include "wire/wire.h"
 
-/* Batches of one kind of table, whole but for the size of the open one. */
-struct table {
+/* Batches of one kind of table, complete except for the size field of the open batch. */
+struct out_table {
 	struct buffer out;
 	uint8_t type;   /* enum event_type: the first byte of each batch */
-	size_t size_at; /* where the open batch's size is to be written */
-	size_t data_at; /* where its data begins; 0 = no batch is open */
+	size_t size_at; /* where to write the open batch's size */
+	size_t data_at; /* where the open batch's data begins; 0 = no batch is open */
 };
 
 struct string_slot {
@@ -31,25 +31,25 @@ struct dict {
 	struct frame_names names;
 	const struct tables *tables;
 	uint32_t gen;
-	uint64_t time; /* of the batches */
+	uint64_t time; /* time of the batches */
 	struct string_slot *strings;
 	size_t nstrings;
-	uint32_t string_count; /* ids given in this generation */
+	uint32_t string_count; /* ids assigned in this generation */
 	struct stack_slot *stacks;
 	size_t nstacks;
 	uint32_t stack_count;
-	struct table string_table, stack_table;
+	struct out_table string_table, stack_table;
 	int failed; /* the first error, sticky */
 };
 
 void dict_init(struct dict *dict, const struct wire_options *options);
 void dict_free(struct dict *dict);
-/* Opens a generation: both tables are empty. */
+/* Opens a generation with both tables empty. */
 void dict_begin(struct dict *dict, const struct generation *gen, uint64_t time);
-/* Closes the tables: string_table.out and stack_table.out are ready to be written. Returns dict->failed. */
+/* Closes the tables; string_table.out and stack_table.out can then be written. Returns dict->failed. */
 int dict_end(struct dict *dict);
 
-/* Slow paths of the two below. */
+/* Slow paths of the two functions below. */
 uint32_t dict_add_string(struct dict *dict, uint32_t id);
 uint32_t dict_add_stack(struct dict *dict, uint32_t id);
 
@@ -67,10 +67,10 @@ static inline uint32_t dict_stack(struct dict *dict, uint32_t id)
 	return dict_add_stack(dict, id);
 }
 
-/* Room for one entry of at most n bytes in a batch of the table; NULL when out of memory. */
-uint8_t *table_room(struct table *table, uint32_t gen, uint64_t time, size_t n);
-void table_commit(struct table *table, const uint8_t *end);
-void table_close(struct table *table);
-void table_clear(struct table *table);
+/* Space for one entry of at most n bytes in a batch of the table; NULL when out of memory. */
+uint8_t *table_reserve(struct out_table *table, uint32_t gen, uint64_t time, size_t n);
+void table_commit(struct out_table *table, const uint8_t *end);
+void table_close(struct out_table *table);
+void table_clear(struct out_table *table);
 
 #endif

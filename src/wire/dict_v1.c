@@ -7,18 +7,18 @@
 
 enum { MAX_FRAME_BYTES = 4 * MAX_UV };
 
-/* In dict->starts: this is where a goroutine for timers starts. */
+/* Flag in dict->starts: a timer goroutine starts here. */
 #define TIMER_START 0x80000000u
 
 static const char unknown_name[] = "(not known)";
 
-/* Formats before go 1.7 have PCs and no names: readers ask the program's file. */
+/* Before go 1.7, files have PCs and no names. Readers look names up in the program's executable. */
 static bool has_names(const struct dict_v1 *dict)
 {
 	return dict->file->format >= WIRE_GO17;
 }
 
-static uint8_t *room(struct dict_v1 *dict, size_t n)
+static uint8_t *reserve(struct dict_v1 *dict, size_t n)
 {
 	struct buffer *tables = &dict->file->tables;
 
@@ -45,7 +45,7 @@ static uint32_t *slot(struct dict_v1 *dict, uint32_t **array, size_t *n, uint32_
 
 /* --- strings --- */
 
-/* The empty string is 0, and no other may be empty. */
+/* Id 0 is the empty string; no string in the file may be empty. */
 static uint32_t write_string(struct dict_v1 *dict, const char *text, size_t len)
 {
 	uint8_t *p;
@@ -54,7 +54,7 @@ static uint32_t write_string(struct dict_v1 *dict, const char *text, size_t len)
 		return 0;
 	if (len > V1_MAX_STRING)
 		len = V1_MAX_STRING;
-	p = room(dict, 1 + 2 * MAX_UV + len);
+	p = reserve(dict, 1 + 2 * MAX_UV + len);
 	if (!p)
 		return 0;
 	*p++ = V1_STRING;
@@ -107,7 +107,10 @@ static uint8_t *put_frame(struct dict_v1 *dict, uint8_t *p, const struct frame *
 	return put_uv(p, frame->line);
 }
 
-/* As many frames from the leaf on as fit into a record that every reader takes; returns the bytes. */
+/*
+ * Writes as many frames, from the leaf on, as fit into a record that every reader accepts. Returns the number
+ * of bytes.
+ */
 static size_t put_frames(struct dict_v1 *dict, const struct frame *frames, uint32_t *n,
 			 uint8_t bytes[V1_MAX_RECORD])
 {
@@ -139,7 +142,7 @@ static uint32_t write_stack(struct dict_v1 *dict, const struct frame *frames, ui
 	p = put_uv(head, ++dict->stack_count);
 	p = put_uv(p, n);
 	head_len = (size_t)(p - head);
-	p = room(dict, 1 + MAX_UV + head_len + len);
+	p = reserve(dict, 1 + MAX_UV + head_len + len);
 	if (!p)
 		return 0;
 	*p++ = V1_STACK | V1_COUNT_LONG << V1_COUNT_SHIFT;
@@ -173,7 +176,7 @@ uint32_t dict_v1_stack(struct dict_v1 *dict, uint32_t id)
 	return known ? *known - 1 : 0;
 }
 
-/* --- where goroutines start --- */
+/* --- goroutine starts --- */
 
 static bool is_function(const struct dict_v1 *dict, const struct frame *frame, const char *name)
 {
@@ -183,7 +186,7 @@ static bool is_function(const struct dict_v1 *dict, const struct frame *frame, c
 	return len == strlen(name) && memcmp(text, name, len) == 0;
 }
 
-/* Readers group goroutines by the PC: that of the entry, wherever in the function it was. */
+/* Readers group goroutines by PC, so any PC in the function is replaced by that of its entry. */
 static void move_to_entry(struct dict_v1 *dict, struct frame *root)
 {
 	struct frame frames[MAX_FRAMES];
@@ -195,13 +198,13 @@ static void move_to_entry(struct dict_v1 *dict, struct frame *root)
 	if (!dict->names.functab || functab_lookup(dict->names.functab, root->pc - 1, &index) ||
 	    functab_entry(dict->names.functab, index, &entry, &end, &name))
 		return;
-	entry++; /* as a return address */
+	entry++; /* stored as a return address */
 	n = symbol_frames(dict->names.symbol, &entry, 1, 0, SYMBOL_RUNTIME_FRAMES | SYMBOL_ENTRY, frames);
 	if (n > 0)
 		*root = frames[n - 1];
 }
 
-/* The function at the root of a stack, below which there may be runtime.goexit. */
+/* The root function of a stack, below runtime.goexit if that is present. */
 static bool root_of(struct dict_v1 *dict, uint32_t id, struct frame *root)
 {
 	const struct stack *stack = &dict->tables->stacks[id];

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Ops to wire v2, one generation at a time. Events gather in one stream a
- * thread, which becomes a batch when it is full; the tables that they refer to
- * grow beside them and are written before them, so that a file torn inside a
- * generation keeps what is whole of it (formats before go 1.26).
+ * Encodes ops as wire v2, one generation at a time. Events are collected in one stream per thread; a full
+ * stream is written as a batch. The tables that events refer to are written before them, so that formats
+ * before go 1.26 keep the complete part of a file cut inside a generation.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,15 +18,15 @@
 enum {
 	MAX_OP_BYTES = 3 * (1 + 5 * MAX_UV), /* a coroutine switch in go 1.22 is three events */
 	STREAM_LIMIT = MAX_BATCH_DATA - MAX_OP_BYTES,
-	MAX_P = 1 << 16, /* far above GOMAXPROCS's limit of 1024 */
+	MAX_P = 1 << 16, /* far above the GOMAXPROCS limit of 1024 */
+	RECENT_STREAMS = 16,
 };
 
 /*
- * The unit of time in the file, which is that of the runtime's own tracer on
- * amd64 (traceTimeDiv, Go 1.26 runtime/tracetime.go): the usual distance of two
- * events fits into one byte. Events of one unit have an order all the same:
- * on a thread that of the batch, else by sequence numbers. Readers convert a
- * batch's time with a float64: multiples of 64 ns are exact for 18 years of uptime.
+ * Time unit of the file, as in the runtime's own tracer on amd64 (traceTimeDiv, Go 1.26
+ * runtime/tracetime.go): the typical distance of two events fits into one byte. Events in the same unit are
+ * still ordered, on a thread by their batch, else by sequence numbers. Readers convert a batch's time with
+ * float64: multiples of 64 ns are exact for 18 years of uptime.
  */
 #define FREQUENCY (1000000000ull / OP_UNIT_NS) /* units per second */
 
@@ -36,14 +35,14 @@ static uint64_t to_units(uint64_t ns)
 	return ns / OP_UNIT_NS;
 }
 
-/* The open batch of one thread. Slots are used again in each generation, whoever the thread is. */
+/* The open batch of one thread. Slots are reused for other threads in each generation. */
 struct stream {
 	struct buffer data;
 	uint64_t m;
-	uint64_t base, last; /* time of the batch, of its last event: units */
+	uint64_t base, last; /* units: time of the batch, and of its last event */
 };
 
-/* Sequence numbers count from 0 in each generation. */
+/* Sequence numbers restart from 0 in each generation. */
 struct sequence {
 	uint32_t gen, n;
 };
@@ -51,24 +50,24 @@ struct sequence {
 struct encoder_v2 {
 	struct wire_options options;
 	struct dict dict;
-	struct table samples;
+	struct out_table samples;
 	struct buffer head, body;
 	struct stream *streams;
 	size_t nstreams, stream_capacity;
 	struct map64 stream_by_m;
-	struct stream *recent; /* the stream of the last op */
-	uint32_t recent_m;
-	struct sequence *gs, *ps; /* by goroutine index, by P */
+	uint32_t recent[RECENT_STREAMS]; /* index of the last stream used, by thread id */
+	struct sequence *gs, *ps;        /* by goroutine index, by P */
 	size_t ngs, nps;
-	uint8_t *born_blocked; /* go 1.22: by goroutine index, 1 = waiting in the ops, runnable in the file */
+	uint8_t *born_blocked; /* go 1.22: by goroutine index, 1 = waiting in the ops but runnable in the file
+				*/
 	size_t nborn_blocked;
 	uint64_t gc_seq;
 	uint32_t gen;  /* the open or last generation */
 	uint64_t time; /* of the open generation's tables: units */
 	uint64_t bytes;
-	uint32_t coroutine_reason;      /* string id of GoBlock's reason in a switch of go 1.22 */
-	bool tells_memory, told_memory; /* has such ops; has said what their ids mean */
-	int failed;                     /* a generation failed: nothing more may follow */
+	uint32_t coroutine_reason;     /* string id of GoBlock's reason for a coroutine switch in go 1.22 */
+	bool has_memory, named_memory; /* has memory ops; has written the units of their ids */
+	int failed;                    /* a generation failed: no more can be written */
 };
 
 uint64_t encode_v2_bytes(const struct encoder_v2 *wire)
@@ -137,6 +136,11 @@ void encode_v2_free(struct encoder_v2 *wire)
 
 /* --- streams --- */
 
+static inline uint64_t thread(uint32_t m)
+{
+	return m == NO_M ? UINT64_MAX : m;
+}
+
 static int close_batch(struct encoder_v2 *wire, struct stream *stream)
 {
 	uint8_t *p;
@@ -164,28 +168,30 @@ static struct stream *new_stream(struct encoder_v2 *wire, uint32_t m)
 	if (array_grow((void **)&wire->streams, &wire->stream_capacity, wire->nstreams + 1,
 		       sizeof(*wire->streams)))
 		return NULL;
-	/* NO_M is 0, which is no key. */
+	/* Key 0 is not allowed and NO_M is 0, hence + 1. */
 	if (map64_set(&wire->stream_by_m, (uint64_t)m + 1, (uint32_t)wire->nstreams))
 		return NULL;
 	stream = &wire->streams[wire->nstreams++];
-	stream->m = m == NO_M ? UINT64_MAX : m;
+	stream->m = thread(m);
 	stream->data.len = 0;
 	return stream;
 }
 
 static struct stream *find_stream(struct encoder_v2 *wire, uint32_t m)
 {
+	uint32_t *recent = &wire->recent[m % RECENT_STREAMS];
 	const uint32_t *index;
 
-	if (wire->recent && wire->recent_m == m)
-		return wire->recent;
+	if (*recent < wire->nstreams && wire->streams[*recent].m == thread(m))
+		return &wire->streams[*recent];
 	index = map64_get(&wire->stream_by_m, (uint64_t)m + 1);
-	wire->recent = index ? &wire->streams[*index] : new_stream(wire, m);
-	wire->recent_m = m;
-	return wire->recent;
+	if (!index)
+		return new_stream(wire, m);
+	*recent = *index;
+	return &wire->streams[*index];
 }
 
-/* The stream of m with room for one op, and with a time that the op can follow. NULL when out of memory. */
+/* Returns m's stream, with space for one op and at a time that the op can follow. NULL when out of memory. */
 static struct stream *open_stream(struct encoder_v2 *wire, uint32_t m, uint64_t units)
 {
 	struct stream *stream = find_stream(wire, m);
@@ -205,38 +211,38 @@ static struct stream *open_stream(struct encoder_v2 *wire, uint32_t m, uint64_t 
 
 /* --- events --- */
 
-/* Where the events of one op go. */
-struct cursor {
+/* Output position for the events of one op. */
+struct event_cursor {
 	uint8_t *p;
-	uint64_t dt; /* of the next event; 0 after the first */
+	uint64_t dt; /* time delta of the next event; 0 after the first event */
 };
 
-static inline void event(struct cursor *at, enum event_type type)
+static inline void event(struct event_cursor *at, enum event_type type)
 {
 	*at->p++ = (uint8_t)type;
 	at->p = put_uv(at->p, at->dt);
 	at->dt = 0;
 }
 
-static inline void event1(struct cursor *at, enum event_type type, uint64_t a)
+static inline void event1(struct event_cursor *at, enum event_type type, uint64_t a)
 {
 	event(at, type);
 	at->p = put_uv(at->p, a);
 }
 
-static inline void event2(struct cursor *at, enum event_type type, uint64_t a, uint64_t b)
+static inline void event2(struct event_cursor *at, enum event_type type, uint64_t a, uint64_t b)
 {
 	event1(at, type, a);
 	at->p = put_uv(at->p, b);
 }
 
-static inline void event3(struct cursor *at, enum event_type type, uint64_t a, uint64_t b, uint64_t c)
+static inline void event3(struct event_cursor *at, enum event_type type, uint64_t a, uint64_t b, uint64_t c)
 {
 	event2(at, type, a, b);
 	at->p = put_uv(at->p, c);
 }
 
-static inline void event4(struct cursor *at, enum event_type type, uint64_t a, uint64_t b, uint64_t c,
+static inline void event4(struct event_cursor *at, enum event_type type, uint64_t a, uint64_t b, uint64_t c,
 			  uint64_t d)
 {
 	event3(at, type, a, b, c);
@@ -255,11 +261,6 @@ static inline uint64_t goid(const struct encoder_v2 *wire, uint32_t g)
 	return wire->dict.tables->goids[g];
 }
 
-static inline uint64_t thread(uint32_t m)
-{
-	return m == NO_M ? UINT64_MAX : m;
-}
-
 static inline uint32_t next_g(struct encoder_v2 *wire, uint32_t g)
 {
 	return next(&wire->gs[g], wire->gen);
@@ -275,7 +276,7 @@ static inline void reset(struct sequence *seq, uint32_t gen)
 	*seq = (struct sequence){.gen = gen};
 }
 
-static void go_status(struct encoder_v2 *wire, const struct op *op, struct cursor *at)
+static void go_status(struct encoder_v2 *wire, const struct op *op, struct event_cursor *at)
 {
 	uint32_t stack = op->stack ? dict_stack(&wire->dict, op->stack) : 0;
 	unsigned status = op->status;
@@ -289,8 +290,8 @@ static void go_status(struct encoder_v2 *wire, const struct op *op, struct curso
 		event3(at, EV_GO_STATUS, goid(wire, op->g), thread(op->m), status);
 }
 
-/* go 1.22 knows no goroutine that is born waiting: it stays runnable until it is woken. */
-static void go_create(struct encoder_v2 *wire, const struct op *op, struct cursor *at)
+/* go 1.22 has no event for a goroutine created waiting: it stays runnable until it is woken. */
+static void go_create(struct encoder_v2 *wire, const struct op *op, struct event_cursor *at)
 {
 	bool blocked = op->kind == OP_GO_CREATE_BLOCKED;
 	bool known = wire->options.format >= WIRE_GO123;
@@ -301,15 +302,18 @@ static void go_create(struct encoder_v2 *wire, const struct op *op, struct curso
 	       dict_stack(&wire->dict, op->stack2), dict_stack(&wire->dict, op->stack));
 }
 
-static void go_unblock(struct encoder_v2 *wire, uint32_t g, uint32_t stack, struct cursor *at)
+static void go_unblock(struct encoder_v2 *wire, uint32_t g, uint32_t stack, struct event_cursor *at)
 {
 	if (!wire->born_blocked[g])
 		event3(at, EV_GO_UNBLOCK, goid(wire, g), next_g(wire, g), dict_stack(&wire->dict, stack));
 	wire->born_blocked[g] = 0;
 }
 
-/* A switch of coroutines is one event since go 1.23, and the three that readers make of it before. */
-static void go_switch(struct encoder_v2 *wire, const struct op *op, struct cursor *at)
+/*
+ * A coroutine switch is one event since go 1.23. Before, it is the three events that readers expand that one
+ * to.
+ */
+static void go_switch(struct encoder_v2 *wire, const struct op *op, struct event_cursor *at)
 {
 	bool destroy = op->kind == OP_GO_SWITCH_DESTROY;
 
@@ -326,22 +330,13 @@ static void go_switch(struct encoder_v2 *wire, const struct op *op, struct curso
 	event2(at, EV_GO_START, goid(wire, op->g2), next_g(wire, op->g2));
 }
 
-static void put_scheduler(struct encoder_v2 *wire, const struct op *op, struct cursor *at)
+static void put_scheduler(struct encoder_v2 *wire, const struct op *op, struct event_cursor *at)
 {
 	struct dict *dict = &wire->dict;
 
 	switch (op->kind) {
-	case OP_GO_START:
-		event2(at, EV_GO_START, goid(wire, op->g), next_g(wire, op->g));
-		break;
-	case OP_GO_BLOCK:
-		event2(at, EV_GO_BLOCK, dict_string(dict, op->string), dict_stack(dict, op->stack));
-		break;
 	case OP_GO_STOP:
 		event2(at, EV_GO_STOP, dict_string(dict, op->string), dict_stack(dict, op->stack));
-		break;
-	case OP_GO_UNBLOCK:
-		go_unblock(wire, op->g2, op->stack, at);
 		break;
 	case OP_GO_CREATE:
 	case OP_GO_CREATE_BLOCKED:
@@ -370,7 +365,7 @@ static void put_scheduler(struct encoder_v2 *wire, const struct op *op, struct c
 	}
 }
 
-static void put_proc(struct encoder_v2 *wire, const struct op *op, struct cursor *at)
+static void put_proc(struct encoder_v2 *wire, const struct op *op, struct event_cursor *at)
 {
 	switch (op->kind) {
 	case OP_SYSCALL_BEGIN:
@@ -403,7 +398,7 @@ static void put_proc(struct encoder_v2 *wire, const struct op *op, struct cursor
 	}
 }
 
-static void put_world(struct encoder_v2 *wire, const struct op *op, struct cursor *at)
+static void put_world(struct encoder_v2 *wire, const struct op *op, struct event_cursor *at)
 {
 	struct dict *dict = &wire->dict;
 
@@ -452,7 +447,7 @@ static void put_world(struct encoder_v2 *wire, const struct op *op, struct curso
 	}
 }
 
-static void put_annotation(struct encoder_v2 *wire, const struct op *op, struct cursor *at)
+static void put_annotation(struct encoder_v2 *wire, const struct op *op, struct event_cursor *at)
 {
 	struct dict *dict = &wire->dict;
 	uint32_t stack = dict_stack(dict, op->stack);
@@ -483,9 +478,8 @@ static void put_annotation(struct encoder_v2 *wire, const struct op *op, struct 
 }
 
 /*
- * Memory is told of as Go's experiment AllocFree does: in ids that count pages,
- * and the smallest stacks, from where the heap begins (Go 1.23 to 1.26
- * runtime/traceallocfree.go). An address below that wraps, and readers wrap back.
+ * Memory ids as in Go's experiment AllocFree: they count pages, or smallest stacks, from the start of the
+ * heap (Go 1.23 to 1.26 runtime/traceallocfree.go). A lower address wraps around, and readers wrap it back.
  */
 enum { PAGE = 8192, OBJECT_ALIGN = 8, LEAST_STACK = 2048, EXPERIMENT_ALLOC_FREE = 1, ALLOC_INFO = 1 };
 
@@ -494,24 +488,24 @@ static uint64_t memory_id(const struct encoder_v2 *wire, const struct op *op, ui
 	return (op->arg - wire->dict.tables->heap_base) / unit;
 }
 
-/* log2 of a power of two, plus one. */
+/* log2 of a power of two, plus one; 0 for 0. */
 static uint64_t stack_order(uint64_t bytes)
 {
 	return bytes ? 64 - (uint64_t)__builtin_clzll(bytes) : 0;
 }
 
-static void put_memory(struct encoder_v2 *wire, const struct op *op, struct cursor *at)
+static void put_memory(struct encoder_v2 *wire, const struct op *op, struct event_cursor *at)
 {
 	if (wire->options.format < WIRE_GO123)
 		return;
-	wire->tells_memory = true;
+	wire->has_memory = true;
 	switch (op->kind) {
-	case OP_SPAN:
-	case OP_SPAN_ALLOC:
-		event3(at, op->kind == OP_SPAN ? EV_SPAN : EV_SPAN_ALLOC, memory_id(wire, op, PAGE),
+	case OP_MSPAN:
+	case OP_MSPAN_ALLOC:
+		event3(at, op->kind == OP_MSPAN ? EV_SPAN : EV_SPAN_ALLOC, memory_id(wire, op, PAGE),
 		       op->arg2 >> 16, op->arg2 & 0xffff);
 		break;
-	case OP_SPAN_FREE:
+	case OP_MSPAN_FREE:
 		event1(at, EV_SPAN_FREE, memory_id(wire, op, PAGE));
 		break;
 	case OP_GO_STACK:
@@ -527,14 +521,14 @@ static void put_memory(struct encoder_v2 *wire, const struct op *op, struct curs
 	}
 }
 
-/* What readers of the ids must know: once, in the first generation that has any. */
+/* Writes the units of memory ids, once, in the first generation that has memory ops. */
 static int put_alloc_info(struct encoder_v2 *wire)
 {
 	uint8_t data[1 + 4 * MAX_UV], *p = data, *h;
 
-	if (!wire->tells_memory || wire->told_memory)
+	if (!wire->has_memory || wire->named_memory)
 		return 0;
-	wire->told_memory = true;
+	wire->named_memory = true;
 	*p++ = ALLOC_INFO;
 	p = put_uv(p, wire->dict.tables->heap_base);
 	p = put_uv(p, PAGE);
@@ -553,11 +547,25 @@ static int put_alloc_info(struct encoder_v2 *wire)
 	return buffer_append(&wire->body, data, (size_t)(p - data));
 }
 
-static void put_op(struct encoder_v2 *wire, const struct op *op, struct cursor *at)
+/* The first three kinds are the most frequent. */
+static void put_op(struct encoder_v2 *wire, const struct op *op, struct event_cursor *at)
 {
+	struct dict *dict = &wire->dict;
+
 	switch (op->kind) {
+	case OP_GO_START:
+		event2(at, EV_GO_START, goid(wire, op->g), next_g(wire, op->g));
+		break;
+	case OP_GO_BLOCK:
+		event2(at, EV_GO_BLOCK, dict_string(dict, op->string), dict_stack(dict, op->stack));
+		break;
+	case OP_GO_UNBLOCK:
+		go_unblock(wire, op->g2, op->stack, at);
+		break;
 	case OP_GO_STATUS:
-	case OP_GO_CREATE ... OP_GO_SWITCH_DESTROY:
+	case OP_GO_CREATE ... OP_GO_CREATE_SYSCALL:
+	case OP_GO_DESTROY ... OP_GO_STOP:
+	case OP_GO_SWITCH ... OP_GO_SWITCH_DESTROY:
 		put_scheduler(wire, op, at);
 		break;
 	case OP_PROC_STATUS:
@@ -568,7 +576,7 @@ static void put_op(struct encoder_v2 *wire, const struct op *op, struct cursor *
 	case OP_STW_BEGIN ... OP_HEAP_GOAL:
 		put_world(wire, op, at);
 		break;
-	case OP_SPAN ... OP_GO_STACK_FREE:
+	case OP_MSPAN ... OP_GO_STACK_FREE:
 		put_memory(wire, op, at);
 		break;
 	default:
@@ -578,7 +586,7 @@ static void put_op(struct encoder_v2 *wire, const struct op *op, struct cursor *
 
 static int put_sample(struct encoder_v2 *wire, const struct op *op)
 {
-	uint8_t *p = table_room(&wire->samples, wire->gen, wire->time, 1 + 5 * MAX_UV);
+	uint8_t *p = table_reserve(&wire->samples, wire->gen, wire->time, 1 + 5 * MAX_UV);
 
 	if (!p)
 		return -ENOMEM;
@@ -594,7 +602,7 @@ static int put_sample(struct encoder_v2 *wire, const struct op *op)
 
 /* --- generations --- */
 
-/* Which kinds name P p and goroutine g2. Bits by enum op_kind. */
+/* Sets of op kinds that use op.p and op.g2, one bit per enum op_kind. */
 #define BIT(kind) (1ull << (kind))
 #define USES_P                                                                                               \
 	(BIT(OP_PROC_STATUS) | BIT(OP_PROC_START) | BIT(OP_PROC_STEAL) | BIT(OP_SYSCALL_BEGIN) |             \
@@ -602,7 +610,9 @@ static int put_sample(struct encoder_v2 *wire, const struct op *op)
 
 _Static_assert(OP_KIND_COUNT <= 64, "a bit for each kind");
 
-/* What would read or write beyond an array. The rules of the trace are the model's business. */
+/*
+ * Refuses values that would be out of an array's bounds. The model is responsible for the rules of the trace.
+ */
 static int check_op(struct encoder_v2 *wire, const struct op *op, const char **why)
 {
 	if (op->kind >= OP_KIND_COUNT)
@@ -620,7 +630,7 @@ static int encode_op(struct encoder_v2 *wire, const struct op *op, const char **
 {
 	uint64_t now = to_units(op->time);
 	struct stream *stream;
-	struct cursor at;
+	struct event_cursor at;
 	int ret = check_op(wire, op, why);
 
 	if (ret || op->kind == OP_NONE)
@@ -637,9 +647,9 @@ static int encode_op(struct encoder_v2 *wire, const struct op *op, const char **
 		*why = "its time is before that of the op before it on this thread";
 		return -EINVAL;
 	}
-	at = (struct cursor){stream->data.bytes + stream->data.len, now - stream->last};
+	at = (struct event_cursor){stream->data.bytes + stream->data.len, now - stream->last};
 	put_op(wire, op, &at);
-	/* An op that leaves no event (go 1.22) leaves its time to the next. */
+	/* If an op produced no event (go 1.22), the next event's delta covers it. */
 	if (at.p != stream->data.bytes + stream->data.len)
 		stream->last = now;
 	stream->data.len = (size_t)(at.p - stream->data.bytes);
@@ -669,7 +679,7 @@ static int encode_ops(struct encoder_v2 *wire, const struct generation *gen, str
 	return 0;
 }
 
-/* The sync batch: it comes first, so that the rest of a torn file can be read. */
+/* Writes the sync batch. It comes first, so that readers can use the rest of a truncated file. */
 static int put_sync(struct encoder_v2 *wire, const struct generation *gen)
 {
 	uint8_t data[2 + MAX_UV + 1 + 4 * MAX_UV], *p = data, *h;
@@ -707,7 +717,6 @@ static int begin(struct encoder_v2 *wire, const struct generation *gen)
 	wire->time = to_units(first);
 	wire->body.len = 0;
 	wire->nstreams = 0;
-	wire->recent = NULL;
 	map64_clear(&wire->stream_by_m);
 	table_clear(&wire->samples);
 	dict_begin(&wire->dict, gen, wire->time);
@@ -760,7 +769,9 @@ int encode_v2_generation(struct encoder_v2 *wire, const struct generation *gen, 
 	ret = encode_ops(wire, gen, err);
 	if (!ret)
 		ret = write_generation(wire, err);
-	/* Counters have moved and a number is missing: what follows could not be read. */
+	/*
+	 * Sequence numbers have advanced for events that were not written: readers would reject what follows.
+	 */
 	wire->failed = ret;
 	return ret;
 }

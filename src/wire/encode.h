@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The encoders behind wire.h, one a family of formats; what wire.h says of its functions holds for these. */
+/* The encoders behind wire.h, one per family of formats. The contracts in wire.h apply here too. */
 #ifndef GOTRACE_ENCODE_H
 #define GOTRACE_ENCODE_H
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Ops to wire v1 and v0: one flat stream of events, whose readers keep a state
- * machine of Ps and goroutines. So does this encoder (state_v1.h): an op becomes
- * what brings their machine from the state it has to the one that the op leaves.
- * Statuses are told once, by creating what they name.
+ * Encodes ops as wire v1 and v0: flat streams of events whose readers run a state machine of Ps and
+ * goroutines. The encoder tracks that state (state_v1.h) and writes for each op the events that lead to the
+ * state after the op. A status is expressed by creating the object, once.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@
 
 #define NS_PER_SEC 1000000000
 
-/* Whoever runs on the op's P does something. */
+/* The goroutine running on the op's P acts. */
 static void note_deed(struct encoder_v1 *wire, const struct op *op)
 {
 	switch (op->kind) {
@@ -56,11 +55,11 @@ static void put_op(struct encoder_v1 *wire, const struct op *op)
 
 static bool is_status(const struct op *op)
 {
-	return op->kind == OP_PROC_STATUS || op->kind == OP_GO_STATUS || op->kind == OP_SPAN ||
+	return op->kind == OP_PROC_STATUS || op->kind == OP_GO_STATUS || op->kind == OP_MSPAN ||
 	       op->kind == OP_GO_STACK || op->kind == OP_NONE;
 }
 
-/* The P that a running goroutine's thread holds, by the statuses. */
+/* The P that thread m has according to the statuses. */
 static int32_t proc_of(const struct generation *gen, size_t nstatuses, uint32_t m)
 {
 	for (size_t i = 0; i < nstatuses; i++)
@@ -69,7 +68,7 @@ static int32_t proc_of(const struct generation *gen, size_t nstatuses, uint32_t 
 	return NO_P;
 }
 
-static void tell_goroutine(struct encoder_v1 *wire, int32_t p, const struct op *op)
+static void introduce_goroutine(struct encoder_v1 *wire, int32_t p, const struct op *op)
 {
 	const struct g_v1 *g = g_v1_at(wire, op->g);
 
@@ -94,10 +93,10 @@ static uint64_t count_procs(const struct generation *gen, size_t nstatuses)
 }
 
 /*
- * Statuses: first the goroutines that were not there, all on one P before it
- * starts, then who runs. In the first generation a Gomaxprocs ends this;
- * goroutines that are created before it are no births for readers of Go 1.23
- * and later. In later ones whatever is new is told where nobody runs.
+ * Writes statuses: first the creation of new goroutines, all on one P before it starts, then the running
+ * goroutines. In the first generation, Gomaxprocs ends the statuses: readers of Go 1.23 and later do not
+ * count goroutines created before it as newly created. In later generations, new objects are written to a
+ * stream where no goroutine runs.
  */
 static void put_statuses(struct encoder_v1 *wire, const struct generation *gen, size_t n)
 {
@@ -110,7 +109,7 @@ static void put_statuses(struct encoder_v1 *wire, const struct generation *gen, 
 			where = gen->ops[i].p;
 	for (size_t i = 0; i < n; i++)
 		if (gen->ops[i].kind == OP_GO_STATUS)
-			tell_goroutine(wire, where, &gen->ops[i]);
+			introduce_goroutine(wire, where, &gen->ops[i]);
 	for (size_t i = 0; i < n; i++)
 		if (gen->ops[i].kind == OP_PROC_STATUS)
 			put_v1_proc(wire, &gen->ops[i]);
@@ -130,14 +129,14 @@ static void put_statuses(struct encoder_v1 *wire, const struct generation *gen, 
 }
 
 /*
- * Nothing is left open: viewers up to Go 1.22 want an end of each collection,
- * stop-the-world and sweep, and of each goroutine's stretch, and crash without.
+ * Ends everything that is open: viewers up to Go 1.22 crash if a collection, a stop-the-world, a sweep or a
+ * goroutine's time on a P has no end.
  */
 static void close_all(struct encoder_v1 *wire)
 {
 	static const struct op nobody = {.p = NO_P};
 
-	wire->now = wire->gen->end + 1; /* behind everything on other Ps, too */
+	wire->now = wire->gen->end + 1; /* after all events on other Ps, too */
 	put_v1_stw_end(wire, &nobody);
 	put_v1_gc_end(wire, &nobody);
 	for (size_t i = 0; i < wire->nps; i++) {
@@ -152,7 +151,9 @@ static void close_all(struct encoder_v1 *wire)
 	}
 }
 
-/* What would read or write beyond an array. The rules of the trace are the model's business. */
+/*
+ * Refuses values that would be out of an array's bounds. The model is responsible for the rules of the trace.
+ */
 static int check_op(struct encoder_v1 *wire, const struct op *op, const char **why)
 {
 	const struct tables *tables = wire->dict.tables;
@@ -168,12 +169,12 @@ static int check_op(struct encoder_v1 *wire, const struct op *op, const char **w
 	return -EINVAL;
 }
 
-/* Which ops are about P op.p, whatever else they say; bits by enum op_kind. */
+/* Set of op kinds that use P op.p; one bit per enum op_kind. */
 #define BIT(kind) (1ull << (kind))
 #define USES_P                                                                                               \
 	(BIT(OP_PROC_STATUS) | BIT(OP_PROC_START) | BIT(OP_PROC_STOP) | BIT(OP_PROC_STEAL) | BIT(OP_GO_START))
 
-/* Checks all ops of a generation before the first is written. */
+/* Checks all ops of a generation before writing the first one. */
 static int check_ops(struct encoder_v1 *wire, const struct generation *gen, struct error *err)
 {
 	wire->labels = false;
@@ -197,7 +198,7 @@ static int check_ops(struct encoder_v1 *wire, const struct generation *gen, stru
 	return 0;
 }
 
-/* The readers of the oldest formats multiply a trace's whole span by 1e9. */
+/* Readers of the oldest formats multiply the whole span of a trace by 1e9. */
 static bool is_too_long(const struct encoder_v1 *wire, const struct generation *gen)
 {
 	uint64_t first = wire->last_gen ? wire->first_ticks : file_v1_ticks(&wire->file, gen->start);
@@ -205,7 +206,7 @@ static bool is_too_long(const struct encoder_v1 *wire, const struct generation *
 
 	if (last < wire->file.ticks)
 		last = wire->file.ticks;
-	/* v0 moves each event away from the one before it. */
+	/* in v0 each event is at least one tick after the one before it */
 	return wire->file.format <= WIRE_GO15 && last - first + gen->nops > INT64_MAX / NS_PER_SEC;
 }
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The events of wire v2: numbers, arguments, and in which release each came. */
+/* Events of wire v2: numbers, arguments, corresponding ops, and the release that introduced each event. */
 #ifndef GOTRACE_EVENT_H
 #define GOTRACE_EVENT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Go 1.26 src/internal/trace/tracev2/events.go. Stored in files: fixed numbers. */
+#include "wire/event_arg.h"
+
+/* Go 1.26 src/internal/trace/tracev2/events.go. Files contain these numbers: never change them. */
 enum event_type {
 	EV_EVENT_BATCH = 1,
 	EV_STACKS = 2,
@@ -63,26 +65,30 @@ enum event_type {
 	EV_SPAN = 128,
 	EV_SPAN_ALLOC = 129,
 	EV_SPAN_FREE = 130,
+	EV_HEAP_OBJECT = 131,
+	EV_HEAP_OBJECT_ALLOC = 132,
+	EV_HEAP_OBJECT_FREE = 133,
 	EV_GO_STACK = 134,
 	EV_GO_STACK_ALLOC = 135,
 	EV_STACK_FREE = 136,
 	EV_COUNT = 137,
 };
 
-/* What the formats allow at most. */
+/* Limits of the formats. */
 enum {
 	HEADER_SIZE = 16,
 	MAX_BATCH_DATA = 65536,
 	MAX_STRING_LEN = 1024,
-	MAX_EVENT_ARGS = 4, /* without dt */
+	MAX_EVENT_ARGS = 4, /* without the time delta */
 };
 
 struct event_spec {
 	const char *name;
-	bool timed;              /* stands in event batches: dt comes first */
-	uint8_t since;           /* header that has it first */
-	uint8_t nargs;           /* without dt */
-	uint8_t strings, stacks; /* bit i: argument i is a string id, a stack id */
+	bool timed;    /* in event batches, preceded by a time delta that is not counted as an argument */
+	uint8_t since; /* first format version that has it */
+	uint8_t op;    /* enum op_kind; OP_NONE: no op corresponds */
+	uint8_t nargs;
+	struct event_arg args[MAX_EVENT_ARGS];
 };
 
 /* NULL if there is no such event. */

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The events of wire v1 (`go 1.5` to `go 1.21`) and v0: numbers, arguments, and in which format each came. */
+/* Events of wire v1 (`go 1.5` to `go 1.21`) and v0: numbers, arguments, and the formats that have them. */
 #ifndef GOTRACE_EVENT_V1_H
 #define GOTRACE_EVENT_V1_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Go 1.21 src/runtime/trace.go, Go 1.9 for what 1.10 renamed. Stored in files: fixed numbers. */
+#include "wire/event_arg.h"
+
+/*
+ * Go 1.21 src/runtime/trace.go; Go 1.9 for the events that 1.10 renamed. Files contain these numbers: never
+ * change them.
+ */
 enum event_v1_type {
 	V1_BATCH = 1,
 	V1_FREQUENCY = 2,
@@ -55,47 +60,73 @@ enum event_v1_type {
 	V1_USER_TASK_CREATE = 45,
 	V1_USER_TASK_END = 46,
 	V1_USER_REGION = 47,
-	V1_USER_LOG = 48, /* the message follows the arguments: a length and so many bytes */
+	V1_USER_LOG = 48, /* followed by the message: its length, then the bytes */
 	V1_CPU_SAMPLE = 49,
 	V1_EVENT_COUNT = 50
 };
 
-/* What the formats allow at most, and how an event begins: byte(type | inline << V1_COUNT_SHIFT). */
+/* Limits of the formats, and the first byte of an event: type | count << V1_COUNT_SHIFT. */
 enum {
 	V1_HEADER_SIZE = 16,
 	V0_HEADER_SIZE = 8,
 	V1_COUNT_SHIFT = 6,
 	V1_TYPE_MASK = 0x3f,
-	V1_COUNT_LONG = 3,     /* in the high bits: the length of the arguments in bytes follows */
-	V1_MAX_RECORD = 2048,  /* bytes with a length before them: readers from Go 1.23 on */
-	V1_MAX_STRING = 1024,  /* what the runtime writes; readers take 1e6 */
-	V1_MAX_FRAMES = 128,   /* what the runtime writes; readers take 1000 */
-	V1_MAX_EVENT_ARGS = 4, /* of timed events, without what leads them */
+	V1_COUNT_LONG = 3,     /* count: the length of the arguments in bytes follows */
+	V1_MAX_RECORD = 2048,  /* bytes of a record that has a length; enforced by readers from Go 1.23 on */
+	V1_MAX_STRING = 1024,  /* limit of the runtime; readers accept 1e6 */
+	V1_MAX_FRAMES = 128,   /* limit of the runtime; readers accept 1000 */
+	V1_MAX_EVENT_ARGS = 4, /* of timed events, without the values before the arguments */
+};
+
+/* How an event advances its goroutine's sequence number, from go 1.7 on (order_v1.c). */
+enum v1_numbering {
+	V1_UNORDERED,  /* has no sequence number and changes none */
+	V1_BORN,       /* number 0; the next is 1 */
+	V1_FIRST,      /* number 1; the next is 2 */
+	V1_NUMBERED,   /* argument 1 is the number; the next is one more */
+	V1_LOCAL,      /* any number, on the goroutine's last P; advances by one */
+	V1_UNNUMBERED, /* any number; does not advance */
+	V1_COUNTED,    /* argument 0 is the number, in the sequence of all collections */
 };
 
 struct event_v1_spec {
 	const char *name;
-	uint8_t since;     /* the first format (enum wire_format) that has it */
-	bool timed;        /* stands in batches: dt comes before the arguments, in go 1.5 after seq's delta */
-	uint8_t nargs;     /* after dt; of records that are not timed, all but those that vary in number */
-	uint8_t changed;   /* formats before this one have ... */
-	uint8_t old_nargs; /* ... so many instead */
-	uint8_t string;    /* bit i: argument i is a string's id (those events all came after strings) */
-	bool stack;        /* the last argument is a stack's id, if there are arguments */
+	uint8_t since;   /* first format (enum wire_format) that has it */
+	bool timed;      /* in batches: dt precedes the arguments; in go 1.5, the delta of seq precedes dt */
+	uint8_t nargs;   /* after dt; for untimed records, the fixed part */
+	uint8_t changed; /* formats before this one have ... */
+	uint8_t old_nargs; /* ... this many arguments; a stack is still the last one */
+	uint8_t op;        /* enum op_kind: the closest; OP_NONE: no op corresponds */
+	uint8_t numbering; /* enum v1_numbering */
+	bool futile;       /* blocks a goroutine in a way that a futile wake-up can precede */
+	/*
+	 * enum g_status: the goroutine before and after, where this differs from the op's transition. before
+	 * = 0: as the op.
+	 */
+	uint8_t before, after;
+	const char *reason; /* why the goroutine stops or blocks: the runtime's text from Go 1.22 on */
+	struct event_arg args[V1_MAX_EVENT_ARGS];
 };
 
-/* NULL if the format (enum wire_format: WIRE_V0, WIRE_GO15 ... WIRE_GO121) has no such event. */
+/* Returns NULL if the format (enum wire_format: WIRE_V0, WIRE_GO15 ... WIRE_GO121) has no such event. */
 const struct event_v1_spec *event_v1_spec(unsigned type, unsigned format);
-/* Arguments after dt that the event has in that format; of a record that is not timed see event_v1.c. */
+/* Number of arguments after dt in that format. For untimed records see event_v1.c. */
 unsigned event_v1_args(const struct event_v1_spec *spec, unsigned format);
-/* The name as the readers of that format have it; "?" if there is no such event. */
+/* Whether an event has a stack, provided that it has arguments. */
+bool event_v1_has_stack(const struct event_v1_spec *spec);
+/* Status (enum g_status) of the goroutine before and after an event that changes it. */
+unsigned event_v1_before(const struct event_v1_spec *spec);
+unsigned event_v1_after(const struct event_v1_spec *spec);
+/* The event's name in the readers of that format; "?" if there is no such event. */
 const char *event_v1_name(unsigned type, unsigned format);
 
 /*
- * Why the world was stopped, as go 1.21 numbers it (Go 1.21 src/runtime/proc.go, stwReasonStrings; v2 has the
- * same texts). NULL from V1_STW_KINDS on. go 1.10 to go 1.19 have 1 and 2 only, as 0 and 1.
+ * Reason of a stop-the-world by go 1.21's numbers (Go 1.21 src/runtime/proc.go, stwReasonStrings; v2 has the
+ * same texts). NULL from V1_STW_KINDS on. go 1.10 to go 1.19 have only reasons 1 and 2, numbered 0 and 1.
  */
 #define V1_STW_KINDS 17u
 const char *event_v1_stw(uint64_t kind);
+/* Reason of a stop-the-world by the format's own numbers (enum wire_format); NULL if there is none. */
+const char *event_v1_stw_kind(unsigned format, uint64_t kind);
 
 #endif

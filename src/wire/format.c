@@ -7,13 +7,14 @@
 
 struct known_format {
 	enum wire_format format;
-	unsigned first, last; /* the releases that write it: minor versions; 0 = none */
-	const char *header;   /* without the zeros behind it */
+	unsigned first, last; /* minor versions of the releases that write it; 0 = none */
+	const char *header;   /* without trailing zeros */
 	const char *name;
 };
 
-/* Headers as the runtimes wrote them; Go 1.26 src/internal/trace/version, and for v0 the runtime of early
- * 2015. */
+/*
+ * Headers as written by the runtimes: Go 1.26 src/internal/trace/version; for v0 the runtime of early 2015.
+ */
 static const struct known_format formats[] = {
 	{WIRE_V0, 0, 0, "gotrace", "v0"},
 	{WIRE_GO15, 5, 6, "go 1.5 trace", "1.5"},
@@ -27,7 +28,7 @@ static const struct known_format formats[] = {
 	{WIRE_GO122, 22, 22, "go 1.22 trace", "1.22"},
 	{WIRE_GO123, 23, 24, "go 1.23 trace", "1.23"},
 	{WIRE_GO125, 25, 25, "go 1.25 trace", "1.25"},
-	{WIRE_GO126, 26, 26, "go 1.26 trace", "1.26"},
+	{WIRE_GO126, 26, 27, "go 1.26 trace", "1.26"},
 };
 
 enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
@@ -71,7 +72,7 @@ enum wire_format wire_format_parse(const char *text)
 	if (strncmp(text, "1.", 2) != 0)
 		return WIRE_NONE;
 	text += 2;
-	/* One digit, or two that do not begin with 0. */
+	/* One digit 1-9, or two digits without a leading 0. */
 	if (!isdigit((unsigned char)text[0]) || text[0] == '0')
 		return WIRE_NONE;
 	if (text[1] != '\0' && (!isdigit((unsigned char)text[1]) || text[2] != '\0'))

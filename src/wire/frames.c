@@ -12,17 +12,25 @@ struct frame_names frames_names(const struct wire_options *options)
 	};
 }
 
-/* Names that are text already: each gets a PC of its own, since readers intern frames by PC. */
+/*
+ * A frame for a name that is text already. Readers intern frames by PC, so it gets a unique PC. It also gets
+ * a file and a line, because internal/trace/testtrace refuses frames without them.
+ */
+static struct frame literal_frame(uint32_t string)
+{
+	return (struct frame){.pc = LITERAL_PC + string, .func = string, .file = string, .line = 1};
+}
+
 static int literal_frames(const struct stack *stack, struct frame frames[MAX_FRAMES])
 {
 	uint32_t n = stack->n < MAX_FRAMES ? stack->n : MAX_FRAMES;
 
 	for (uint32_t i = 0; i < n; i++)
-		frames[i] = (struct frame){.pc = LITERAL_PC + stack->pcs[i], .func = (uint32_t)stack->pcs[i]};
+		frames[i] = literal_frame((uint32_t)stack->pcs[i]);
 	return (int)n;
 }
 
-/* Frames of a file, as they are. */
+/* Frames read from a file are used unchanged. */
 static int ready_frames(const struct stack *stack, struct frame frames[MAX_FRAMES])
 {
 	uint32_t n = stack->n < MAX_FRAMES ? stack->n : MAX_FRAMES;
@@ -41,7 +49,7 @@ static int bare_frames(const struct stack *stack, unsigned flags, struct frame f
 	return n;
 }
 
-/* `go x.Method()` starts a wrapper: the frame is what it wraps, as in startPCForTrace. */
+/* `go x.Method()` starts a wrapper; as in startPCForTrace, the frame is the wrapped function. */
 static int entry_frames(const struct frame_names *names, const struct stack *stack, unsigned flags,
 			struct frame frames[MAX_FRAMES])
 {
@@ -50,13 +58,10 @@ static int entry_frames(const struct frame_names *names, const struct stack *sta
 	return symbol_frames(names->symbol, &pc, 1, 0, flags | SYMBOL_ENTRY, frames);
 }
 
-static struct frame literal_frame(uint32_t string)
-{
-	return (struct frame){.pc = LITERAL_PC + string, .func = string};
-}
-
-/* Readers intern frames by PC: one code address under several names needs several. User addresses have 47
- * bits. */
+/*
+ * Readers intern frames by PC, so one code address with several names needs several PCs. User addresses have
+ * 47 bits.
+ */
 static struct frame named_root(struct frame frame, uint32_t root)
 {
 	frame.pc += (uint64_t)root << 47;
@@ -64,7 +69,7 @@ static struct frame named_root(struct frame frame, uint32_t root)
 	return frame;
 }
 
-/* What the kernel knows of a thread goes around what its code shows; its root keeps its place in the code. */
+/* Adds a thread's leaf and root names from the kernel. The root keeps its code address. */
 static int around(const struct stack *stack, struct frame frames[MAX_FRAMES], int n)
 {
 	if (n < 0)
@@ -77,7 +82,7 @@ static int around(const struct stack *stack, struct frame frames[MAX_FRAMES], in
 	}
 	if (stack->root && n == (stack->leaf != 0))
 		frames[n++] = literal_frame(stack->root);
-	else if (stack->root && n == MAX_FRAMES) /* cut: what is last is not the root's */
+	else if (stack->root && n == MAX_FRAMES) /* the stack was cut, so the last frame is not the root */
 		frames[n - 1] = literal_frame(stack->root);
 	else if (stack->root)
 		frames[n - 1] = named_root(frames[n - 1], stack->root);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A goroutine of Go 1.5 that was woken in vain wrote FutileWakeup before it
- * blocked again. Readers drop the wake-up, the start and the block (Go 1.21
- * src/internal/trace/parser.go, removeFutile), before they check states.
+ * A goroutine of Go 1.5 that was woken in vain wrote FutileWakeup before it blocked again. Readers drop the
+ * wake-up, the start and the block before they check states (Go 1.21 src/internal/trace/parser.go,
+ * removeFutile).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,31 +10,31 @@
 #include "wire/buffer.h"
 #include "wire/trace_v1.h"
 
-/* The events since a goroutine was woken: a chain through `before`. */
+/* The events since a goroutine was woken, linked through `before`. */
 struct wakeup {
-	uint32_t last; /* place in the order; IDMAP_NONE = none */
+	uint32_t last; /* index in the order; MAP64_NONE = none */
 	bool futile;
 };
 
 struct dropping {
 	struct v1_trace *trace;
-	struct idmap index;
+	struct map64 index;
 	struct wakeup *wakeups;
 	size_t n, capacity;
-	uint32_t *before; /* by place in the order */
+	uint32_t *before; /* by index in the order */
 	bool *drop;
 };
 
 static int find(struct dropping *d, uint64_t g, struct wakeup **wakeup)
 {
-	uint32_t index = idmap_get(&d->index, g);
+	uint32_t index = map64_find(&d->index, g);
 
-	if (index == IDMAP_NONE) {
+	if (index == MAP64_NONE) {
 		index = (uint32_t)d->n;
 		if (array_grow((void **)&d->wakeups, &d->capacity, d->n + 1, sizeof(*d->wakeups)) ||
-		    idmap_set(&d->index, g, index))
+		    map64_set(&d->index, g, index))
 			return -ENOMEM;
-		d->wakeups[d->n++] = (struct wakeup){.last = IDMAP_NONE};
+		d->wakeups[d->n++] = (struct wakeup){.last = MAP64_NONE};
 	}
 	*wakeup = &d->wakeups[index];
 	return 0;
@@ -49,7 +49,7 @@ static int on_unblock(struct dropping *d, uint32_t at)
 	if (find(d, v1_arg(d->trace, &raw, 0), &wakeup))
 		return -ENOMEM;
 	wakeup->last = at;
-	d->before[at] = IDMAP_NONE;
+	d->before[at] = MAP64_NONE;
 	return 0;
 }
 
@@ -75,31 +75,26 @@ static int on_block(struct dropping *d, uint32_t at)
 		return -ENOMEM;
 	if (wakeup->futile) {
 		d->drop[at] = true;
-		for (uint32_t i = wakeup->last; i != IDMAP_NONE; i = d->before[i])
+		for (uint32_t i = wakeup->last; i != MAP64_NONE; i = d->before[i])
 			d->drop[i] = true;
 	}
-	*wakeup = (struct wakeup){.last = IDMAP_NONE};
+	*wakeup = (struct wakeup){.last = MAP64_NONE};
 	return 0;
 }
 
 static int mark(struct dropping *d, uint32_t at)
 {
-	switch (v1_ordered(d->trace, at)->type) {
+	unsigned type = v1_ordered(d->trace, at)->type;
+
+	switch (type) {
 	case V1_GO_UNBLOCK:
 		return on_unblock(d, at);
 	case V1_GO_START:
 	case V1_GO_PREEMPT:
 	case V1_FUTILE_WAKEUP:
 		return on_run(d, at);
-	case V1_GO_BLOCK:
-	case V1_GO_BLOCK_SEND:
-	case V1_GO_BLOCK_RECV:
-	case V1_GO_BLOCK_SELECT:
-	case V1_GO_BLOCK_SYNC:
-	case V1_GO_BLOCK_COND:
-		return on_block(d, at);
 	default:
-		return 0;
+		return event_v1_spec(type, d->trace->format)->futile ? on_block(d, at) : 0;
 	}
 }
 
@@ -127,7 +122,7 @@ static int drop_all(struct v1_trace *trace)
 		ret = mark(&d, (uint32_t)i);
 	if (!ret)
 		take_out(trace, d.drop);
-	idmap_free(&d.index);
+	map64_free(&d.index);
 	free(d.wakeups);
 	free(d.before);
 	free(d.drop);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A set of ids that come mostly one after the other: a bit each, for all that ever were. */
+/* A set of mostly consecutive ids, one bit each. Ids are never removed. */
 #ifndef GOTRACE_IDSET_H
 #define GOTRACE_IDSET_H
 
@@ -16,7 +16,7 @@ struct idset {
 	size_t npages, capacity;
 };
 
-/* Adds the id. 1 if it was there already, 0 if it is new, or -ENOMEM. */
+/* Adds the id. Returns 1 if it was present, 0 if it is new, or -ENOMEM. */
 int idset_add(struct idset *set, uint64_t id);
 void idset_free(struct idset *set);
 

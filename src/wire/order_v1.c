@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The order of all events: from go 1.7 on each P's events are merged by the
- * states of goroutines and sequence numbers, in go 1.5 one number counts all
- * events, in v0 there is the time alone. Go 1.21 src/internal/trace/order.go.
+ * Puts all events in order. From go 1.7 on, the events of the Ps are merged by goroutine states and sequence
+ * numbers; in go 1.5, one sequence covers all events; v0 has only times. Go 1.21 src/internal/trace/order.go.
  *
- * Go looks at every P again after each step. Here a P whose event is not ready
- * waits for the state that it needs, in a hash table, and is woken when the
- * goroutine comes into it: the same order, at a cost that no file can raise.
+ * Go's reader looks at every P again after each step. Here, a P whose event is not ready waits in a hash
+ * table, keyed by the state it needs, and is woken when the goroutine reaches that state. The order is the
+ * same, but no crafted file can make it quadratic.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,10 +14,11 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "sched/op.h"
 #include "wire/buffer.h"
 #include "wire/trace_v1.h"
 
-/* What Go's reader takes for special goroutines and numbers; a file may name them, too. */
+/* Values that Go's reader reserves; a file may contain them, too. */
 #define UNORDERED  UINT64_MAX
 #define GC_COUNTER (UINT64_MAX - 1)
 #define NO_SEQ     UINT64_MAX
@@ -30,29 +30,29 @@ struct g_order {
 	int64_t blocked; /* ticks of its last GoSysBlock or GoInSyscall */
 };
 
-/* When an event is ready, and what it leads to. */
-struct step {
+/* When an event is ready, and the state after it. */
+struct ready {
 	uint64_t g; /* UNORDERED = always ready */
 	uint32_t index;
 	uint64_t seq, next_seq;
 	enum v1_status status, next_status;
 };
 
-/* Where one P is, or the samples. */
-struct cursor {
-	uint32_t record; /* that comes next; IDMAP_NONE = at the end */
+/* Position in one P's events, or in the samples. */
+struct p_cursor {
+	uint32_t record; /* the next record; MAP64_NONE = no more */
 	uint32_t next_waiting;
-	struct step step;
+	struct ready step;
 };
 
-struct merge {
+struct p_merge {
 	struct v1_trace *trace;
 	struct fault *fault;
-	struct idmap g_index;
+	struct map64 g_index;
 	struct g_order *gs;
 	size_t ngs, g_capacity;
-	struct cursor *cursors;
-	uint32_t *heap; /* cursors whose event is ready, the earliest first */
+	struct p_cursor *cursors;
+	uint32_t *heap; /* heap of cursors whose events are ready, the earliest first */
 	size_t nready;
 	uint32_t *waiting; /* hash table of chains of cursors */
 	size_t buckets;    /* a power of two */
@@ -61,7 +61,7 @@ struct merge {
 
 /* --- sorting --- */
 
-/* Sorts indices by key, stably; what is in order already costs one pass. scratch has room for n. */
+/* Stable merge sort of indices by key; sorted input takes one pass. scratch has space for n. */
 static void sort_by(uint32_t *items, uint32_t *scratch, size_t n, int64_t (*key)(const void *ctx, uint32_t),
 		    const void *ctx)
 {
@@ -105,73 +105,81 @@ static int sort_order(struct v1_trace *trace, int64_t (*key)(const void *ctx, ui
 
 /* --- states of goroutines --- */
 
-static int find_g(struct merge *merge, uint64_t g, uint32_t *index)
+static int find_g(struct p_merge *merge, uint64_t g, uint32_t *index)
 {
-	*index = idmap_get(&merge->g_index, g);
-	if (*index != IDMAP_NONE)
+	*index = map64_find(&merge->g_index, g);
+	if (*index != MAP64_NONE)
 		return 0;
 	*index = (uint32_t)merge->ngs;
 	if (array_grow((void **)&merge->gs, &merge->g_capacity, merge->ngs + 1, sizeof(*merge->gs)) ||
-	    idmap_set(&merge->g_index, g, *index))
+	    map64_set(&merge->g_index, g, *index))
 		return -ENOMEM;
 	merge->gs[merge->ngs++] = (struct g_order){0};
 	return 0;
 }
 
-static struct step step_of(uint64_t g, uint64_t seq, enum v1_status status, uint64_t next_seq,
-			   enum v1_status next_status)
+/* Readers of v1 treat a system call that lost its P as a wait. */
+static enum v1_status as_v1(unsigned g_status)
 {
-	return (struct step){
-		.g = g, .seq = seq, .status = status, .next_seq = next_seq, .next_status = next_status};
+	static const uint8_t statuses[G_STATUS_COUNT] = {[G_DEAD] = V1_DEAD,
+							 [G_RUNNABLE] = V1_RUNNABLE,
+							 [G_RUNNING] = V1_RUNNING,
+							 [G_SYSCALL] = V1_WAITING,
+							 [G_WAITING] = V1_WAITING};
+
+	return statuses[g_status];
 }
 
-static struct step what_it_needs(const struct v1_trace *trace, uint32_t record)
+/* Sets the sequence number that an event requires of its goroutine, and the one after it. */
+static void set_numbers(struct ready *ready, enum v1_numbering numbering, uint64_t own)
 {
-	uint64_t g = trace->records[record].g, first, second;
-	struct v1_raw raw;
-
-	v1_decode_again(trace, record, &raw);
-	first = v1_arg(trace, &raw, 0);
-	second = v1_arg(trace, &raw, 1);
-	switch (raw.type) {
-	case V1_GO_CREATE:
-		return step_of(first, 0, V1_DEAD, 1, V1_RUNNABLE);
-	case V1_GO_WAITING:
-	case V1_GO_IN_SYSCALL:
-		return step_of(g, 1, V1_RUNNABLE, 2, V1_WAITING);
-	case V1_GO_START:
-	case V1_GO_START_LABEL:
-		return step_of(g, second, V1_RUNNABLE, second + 1, V1_RUNNING);
-	case V1_GO_START_LOCAL:
-		return step_of(g, NO_SEQ, V1_RUNNABLE, NEXT_SEQ, V1_RUNNING);
-	case V1_GO_BLOCK:
-	case V1_GO_BLOCK_SEND:
-	case V1_GO_BLOCK_RECV:
-	case V1_GO_BLOCK_SELECT:
-	case V1_GO_BLOCK_SYNC:
-	case V1_GO_BLOCK_COND:
-	case V1_GO_BLOCK_NET:
-	case V1_GO_BLOCK_GC:
-	case V1_GO_SLEEP:
-	case V1_GO_SYS_BLOCK:
-		return step_of(g, NO_SEQ, V1_RUNNING, NO_SEQ, V1_WAITING);
-	case V1_GO_SCHED:
-	case V1_GO_PREEMPT:
-		return step_of(g, NO_SEQ, V1_RUNNING, NO_SEQ, V1_RUNNABLE);
-	case V1_GO_UNBLOCK:
-	case V1_GO_SYS_EXIT:
-		return step_of(first, second, V1_WAITING, second + 1, V1_RUNNABLE);
-	case V1_GO_UNBLOCK_LOCAL:
-	case V1_GO_SYS_EXIT_LOCAL:
-		return step_of(first, NO_SEQ, V1_WAITING, NEXT_SEQ, V1_RUNNABLE);
-	case V1_GC_START:
-		return step_of(GC_COUNTER, first, V1_DEAD, first + 1, V1_DEAD);
+	switch (numbering) {
+	case V1_BORN:
+		ready->next_seq = 1;
+		break;
+	case V1_FIRST:
+		ready->seq = 1;
+		ready->next_seq = 2;
+		break;
+	case V1_LOCAL:
+		ready->seq = NO_SEQ;
+		ready->next_seq = NEXT_SEQ;
+		break;
+	case V1_UNNUMBERED:
+		ready->seq = ready->next_seq = NO_SEQ;
+		break;
 	default:
-		return (struct step){.g = UNORDERED};
+		ready->seq = own;
+		ready->next_seq = own + 1;
 	}
 }
 
-static bool is_ready(const struct merge *merge, const struct step *step)
+static struct ready when_ready(const struct v1_trace *trace, uint32_t record)
+{
+	const struct event_v1_spec *spec;
+	struct ready ready = {.g = UNORDERED};
+	struct v1_raw raw;
+	uint64_t first;
+
+	v1_decode_again(trace, record, &raw);
+	spec = event_v1_spec(raw.type, trace->format);
+	first = v1_arg(trace, &raw, 0);
+	if (spec->numbering == V1_UNORDERED)
+		return ready;
+	if (spec->numbering == V1_COUNTED) {
+		ready.g = GC_COUNTER;
+		set_numbers(&ready, V1_COUNTED, first);
+		return ready;
+	}
+	ready.g = spec->args[0].role == ARG_G || spec->args[0].role == ARG_NEW_G ? first
+										 : trace->records[record].g;
+	ready.status = as_v1(event_v1_before(spec));
+	ready.next_status = as_v1(event_v1_after(spec));
+	set_numbers(&ready, spec->numbering, v1_arg(trace, &raw, 1));
+	return ready;
+}
+
+static bool is_ready(const struct p_merge *merge, const struct ready *step)
 {
 	const struct g_order *g = &merge->gs[step->index];
 
@@ -179,9 +187,9 @@ static bool is_ready(const struct merge *merge, const struct step *step)
 	       ((step->seq == NO_SEQ || step->seq == g->seq) && step->status == g->status);
 }
 
-/* --- those that are ready: a heap --- */
+/* --- ready events: a heap --- */
 
-static bool is_before(const struct merge *merge, size_t i, size_t j)
+static bool is_before(const struct p_merge *merge, size_t i, size_t j)
 {
 	const struct v1_record *records = merge->trace->records;
 	uint32_t a = merge->heap[i], b = merge->heap[j];
@@ -190,7 +198,7 @@ static bool is_before(const struct merge *merge, size_t i, size_t j)
 	return x != y ? x < y : a < b;
 }
 
-static void swap(struct merge *merge, size_t i, size_t j)
+static void swap(struct p_merge *merge, size_t i, size_t j)
 {
 	uint32_t held = merge->heap[i];
 
@@ -198,7 +206,7 @@ static void swap(struct merge *merge, size_t i, size_t j)
 	merge->heap[j] = held;
 }
 
-static void push_ready(struct merge *merge, uint32_t cursor)
+static void push_ready(struct p_merge *merge, uint32_t cursor)
 {
 	size_t i = merge->nready++;
 
@@ -207,7 +215,7 @@ static void push_ready(struct merge *merge, uint32_t cursor)
 		swap(merge, i, (i - 1) / 2);
 }
 
-static uint32_t pop_ready(struct merge *merge)
+static uint32_t pop_ready(struct p_merge *merge)
 {
 	uint32_t cursor = merge->heap[0];
 	size_t i = 0;
@@ -226,9 +234,9 @@ static uint32_t pop_ready(struct merge *merge)
 	}
 }
 
-/* --- those that wait: a hash table --- */
+/* --- waiting events: a hash table --- */
 
-static uint32_t *bucket(struct merge *merge, uint32_t index, uint64_t seq, uint64_t status)
+static uint32_t *bucket(struct p_merge *merge, uint32_t index, uint64_t seq, uint64_t status)
 {
 	uint64_t key = merge->seed ^ ((uint64_t)index << 2 | status);
 
@@ -237,22 +245,22 @@ static uint32_t *bucket(struct merge *merge, uint32_t index, uint64_t seq, uint6
 	return &merge->waiting[(key ^ key >> 32) & (merge->buckets - 1)];
 }
 
-static void add_waiting(struct merge *merge, uint32_t cursor)
+static void add_waiting(struct p_merge *merge, uint32_t cursor)
 {
-	const struct step *step = &merge->cursors[cursor].step;
+	const struct ready *step = &merge->cursors[cursor].step;
 	uint32_t *head = bucket(merge, step->index, step->seq, step->status);
 
 	merge->cursors[cursor].next_waiting = *head;
 	*head = cursor;
 }
 
-/* All that wait for this number and status of the goroutine are ready now. */
-static void wake(struct merge *merge, uint32_t index, uint64_t seq, uint64_t status)
+/* Makes all cursors ready that wait for this number and status of the goroutine. */
+static void wake(struct p_merge *merge, uint32_t index, uint64_t seq, uint64_t status)
 {
 	uint32_t *at = bucket(merge, index, seq, status);
 
-	while (*at != IDMAP_NONE) {
-		struct cursor *cursor = &merge->cursors[*at];
+	while (*at != MAP64_NONE) {
+		struct p_cursor *cursor = &merge->cursors[*at];
 		uint32_t woken = *at;
 
 		if (cursor->step.index != index || cursor->step.seq != seq || cursor->step.status != status) {
@@ -266,13 +274,13 @@ static void wake(struct merge *merge, uint32_t index, uint64_t seq, uint64_t sta
 
 /* --- the merge --- */
 
-static int load(struct merge *merge, uint32_t index)
+static int load(struct p_merge *merge, uint32_t index)
 {
-	struct cursor *cursor = &merge->cursors[index];
+	struct p_cursor *cursor = &merge->cursors[index];
 
-	if (cursor->record == IDMAP_NONE)
+	if (cursor->record == MAP64_NONE)
 		return 0;
-	cursor->step = what_it_needs(merge->trace, cursor->record);
+	cursor->step = when_ready(merge->trace, cursor->record);
 	if (cursor->step.g != UNORDERED && find_g(merge, cursor->step.g, &cursor->step.index))
 		return -ENOMEM;
 	if (is_ready(merge, &cursor->step))
@@ -282,7 +290,7 @@ static int load(struct merge *merge, uint32_t index)
 	return 0;
 }
 
-/* Local forms have done their duty with the order. */
+/* Local forms matter only for ordering. */
 static uint8_t full_form(uint8_t type)
 {
 	switch (type) {
@@ -297,7 +305,7 @@ static uint8_t full_form(uint8_t type)
 	}
 }
 
-static void advance(struct merge *merge, const struct step *step)
+static void advance(struct p_merge *merge, const struct ready *step)
 {
 	struct g_order *g = &merge->gs[step->index];
 
@@ -326,10 +334,10 @@ static int check_time(struct v1_trace *trace, uint32_t index, struct fault *faul
 			 event_v1_name(last->type, trace->format), last->offset, last->time);
 }
 
-static int take(struct merge *merge, uint32_t index)
+static int take(struct p_merge *merge, uint32_t index)
 {
 	struct v1_trace *trace = merge->trace;
-	struct cursor *cursor = &merge->cursors[index];
+	struct p_cursor *cursor = &merge->cursors[index];
 	struct v1_record *record = &trace->records[cursor->record];
 
 	if (!is_ready(merge, &cursor->step))
@@ -345,16 +353,16 @@ static int take(struct merge *merge, uint32_t index)
 	return load(merge, index);
 }
 
-/* The P that is stuck earliest in the file. NULL if none is. */
-static const struct cursor *find_stuck(const struct merge *merge)
+/* Among the Ps that cannot advance, the one whose event comes first in the file. NULL if there is none. */
+static const struct p_cursor *find_stuck(const struct p_merge *merge)
 {
 	const struct v1_trace *trace = merge->trace;
-	const struct cursor *first = NULL;
+	const struct p_cursor *first = NULL;
 
 	for (size_t i = 0; i <= trace->nps; i++) {
-		const struct cursor *cursor = &merge->cursors[i];
+		const struct p_cursor *cursor = &merge->cursors[i];
 
-		if (cursor->record == IDMAP_NONE)
+		if (cursor->record == MAP64_NONE)
 			continue;
 		if (!first || trace->records[cursor->record].offset < trace->records[first->record].offset)
 			first = cursor;
@@ -362,12 +370,12 @@ static const struct cursor *find_stuck(const struct merge *merge)
 	return first;
 }
 
-static int report_stuck(const struct merge *merge)
+static int report_stuck(const struct p_merge *merge)
 {
 	static const char *const names[] = {"unknown or dead", "runnable", "running", "waiting"};
 	static const char what[] = "no consistent ordering of events possible";
 	const struct v1_trace *trace = merge->trace;
-	const struct cursor *stuck = find_stuck(merge);
+	const struct p_cursor *stuck = find_stuck(merge);
 	const struct v1_record *record;
 	const struct g_order *g;
 	char number[48] = "";
@@ -389,7 +397,7 @@ static int report_stuck(const struct merge *merge)
 			 stuck->step.g, names[stuck->step.status], number, names[g->status], g->seq);
 }
 
-static int run(struct merge *merge)
+static int run(struct p_merge *merge)
 {
 	struct v1_trace *trace = merge->trace;
 	int ret = 0;
@@ -403,10 +411,10 @@ static int run(struct merge *merge)
 	return ret ? ret : report_stuck(merge);
 }
 
-/* --- system calls' ends --- */
+/* --- ends of system calls --- */
 
-/* GoSysExit was written late, and gets its real time now that the order is known. */
-static int place_exit(struct merge *merge, struct v1_record *record, uint32_t index)
+/* GoSysExit is written late. Once the order is known it gets its real time. */
+static int place_exit(struct p_merge *merge, struct v1_record *record, uint32_t index)
 {
 	const struct v1_trace *trace = merge->trace;
 	struct v1_raw raw;
@@ -432,7 +440,7 @@ static int place_exit(struct merge *merge, struct v1_record *record, uint32_t in
 	return 0;
 }
 
-static int place_exits(struct merge *merge)
+static int place_exits(struct p_merge *merge)
 {
 	struct v1_trace *trace = merge->trace;
 
@@ -458,13 +466,13 @@ static int place_exits(struct merge *merge)
 
 /* --- formats --- */
 
-/* The samples' chain is put into the order of their times. */
+/* Sorts the chain of samples by time. */
 static int sort_samples(struct v1_trace *trace)
 {
 	uint32_t *items = NULL, *scratch;
 	size_t n = 0;
 
-	for (uint32_t i = trace->samples; i != IDMAP_NONE; i = trace->next[i])
+	for (uint32_t i = trace->samples; i != MAP64_NONE; i = trace->next[i])
 		n++;
 	if (n == 0)
 		return 0;
@@ -473,17 +481,17 @@ static int sort_samples(struct v1_trace *trace)
 		return -ENOMEM;
 	scratch = items + n;
 	n = 0;
-	for (uint32_t i = trace->samples; i != IDMAP_NONE; i = trace->next[i])
+	for (uint32_t i = trace->samples; i != MAP64_NONE; i = trace->next[i])
 		items[n++] = i;
 	sort_by(items, scratch, n, key_time, trace);
 	trace->samples = items[0];
 	for (size_t i = 0; i < n; i++)
-		trace->next[items[i]] = i + 1 < n ? items[i + 1] : IDMAP_NONE;
+		trace->next[items[i]] = i + 1 < n ? items[i + 1] : MAP64_NONE;
 	free(items);
 	return 0;
 }
 
-static int merge_prepare(struct merge *merge)
+static int merge_prepare(struct p_merge *merge)
 {
 	size_t n = merge->trace->nps + 1;
 
@@ -498,13 +506,13 @@ static int merge_prepare(struct merge *merge)
 	memset(merge->waiting, 0xff, merge->buckets * sizeof(*merge->waiting));
 	if (getrandom(&merge->seed, sizeof(merge->seed), GRND_NONBLOCK) < 0)
 		merge->seed = (uintptr_t)merge->heap;
-	/* An entry for what has no goroutine, so that every index is good. */
+	/* Creates an entry for events without a goroutine, so that every index is valid. */
 	return find_g(merge, UNORDERED, &(uint32_t){0}) || sort_samples(merge->trace) ? -ENOMEM : 0;
 }
 
 static int order_by_state(struct v1_trace *trace, struct fault *fault)
 {
-	struct merge merge = {.trace = trace, .fault = fault};
+	struct p_merge merge = {.trace = trace, .fault = fault};
 	int ret = merge_prepare(&merge), placed;
 
 	if (!ret)
@@ -515,7 +523,7 @@ static int order_by_state(struct v1_trace *trace, struct fault *fault)
 	}
 	if (ret != -ENOMEM && sort_order(trace, key_time))
 		ret = -ENOMEM;
-	idmap_free(&merge.g_index);
+	map64_free(&merge.g_index);
 	free(merge.gs);
 	free(merge.cursors);
 	free(merge.heap);
@@ -523,7 +531,7 @@ static int order_by_state(struct v1_trace *trace, struct fault *fault)
 	return ret;
 }
 
-/* Readers do not sort stably: a number that two events have is no order. */
+/* Readers' sort is unstable, so events with equal numbers have no defined order. */
 static int check_number(struct v1_trace *trace, uint32_t index, struct fault *fault)
 {
 	const struct v1_record *last = trace->norder ? v1_ordered(trace, trace->norder - 1) : NULL;
@@ -553,7 +561,7 @@ static int order_by_number(struct v1_trace *trace, struct fault *fault)
 	return 0;
 }
 
-/* The readers of v0 sorted by time, not stably: equal times are no order. */
+/* Readers of v0 sort by time with an unstable sort, so equal times have no defined order. */
 static int order_by_time(struct v1_trace *trace, struct fault *fault)
 {
 	size_t n = trace->nrecords;

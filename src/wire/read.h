@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What all readers of trace files share: what is wrong with a file, and where. */
+/* Common to all readers of trace files: the first fault in a file, and its position. */
 #ifndef GOTRACE_READ_H
 #define GOTRACE_READ_H
 
@@ -7,7 +7,7 @@
 
 #include "util/error.h"
 
-/* The first fault; later ones do not replace it. */
+/* Only the first fault is kept. */
 struct fault {
 	uint64_t offset; /* in the file */
 	struct error error;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * From records to the events of each P and the tables: Go 1.21
- * src/internal/trace/parser.go (parseEvents).
- */
+/* Turns records into tables and the events of each P: Go 1.21 src/internal/trace/parser.go (parseEvents). */
 #include "wire/read_v1.h"
 
 #include <errno.h>
@@ -14,14 +11,14 @@
 #include "wire/trace_v1.h"
 #include "wire/varint.h"
 
-/* What is carried from record to record. */
+/* State carried from record to record. */
 struct reading {
 	struct v1_trace *trace;
 	struct fault *fault;
 	uint64_t offset;
-	uint32_t p; /* IDMAP_NONE before the first batch */
+	uint32_t p; /* MAP64_NONE before the first batch */
 	int64_t time, seq;
-	uint64_t sampled; /* ticks that CPU samples stand for in this batch */
+	uint64_t sampled; /* OR of the time deltas of CPU samples in this batch */
 };
 
 #define BAD(r, ...) fault_set((r)->fault, (r)->offset, __VA_ARGS__)
@@ -57,19 +54,19 @@ unsigned v1_format(const uint8_t *bytes, size_t n)
 
 /* --- Ps --- */
 
-/* The P with this id becomes the one that events are of. */
+/* Makes the P with this id the one that the following events belong to. */
 static int select_p(struct reading *r, uint64_t id)
 {
 	struct v1_trace *trace = r->trace;
-	uint32_t p = idmap_get(&trace->p_index, id);
+	uint32_t p = map64_find(&trace->p_index, id);
 
-	if (p == IDMAP_NONE) {
+	if (p == MAP64_NONE) {
 		p = (uint32_t)trace->nps;
 		if (array_grow((void **)&trace->ps, &trace->p_capacity, trace->nps + 1, sizeof(*trace->ps)) ||
-		    idmap_set(&trace->p_index, id, p))
+		    map64_set(&trace->p_index, id, p))
 			return -ENOMEM;
 		trace->ps[trace->nps++] =
-			(struct v1_proc){.id = (int64_t)id, .first = IDMAP_NONE, .last = IDMAP_NONE};
+			(struct v1_proc){.id = (int64_t)id, .first = MAP64_NONE, .last = MAP64_NONE};
 	}
 	r->p = p;
 	return 0;
@@ -108,33 +105,27 @@ static int read_timer(struct reading *r, const struct v1_raw *raw)
 	if (raw->nvalues != v1_lead(r->trace->format))
 		return BAD(r, "TimerGoroutine has %u values, expected %u", raw->nvalues,
 			   v1_lead(r->trace->format));
-	return idmap_set(&r->trace->timers, raw->values[0], 0);
+	return map64_set(&r->trace->timers, raw->values[0], 0);
 }
 
 static int read_string(struct reading *r, const struct v1_raw *raw)
 {
 	struct v1_trace *trace = r->trace;
 
-	/* Readers from Go 1.23 on give ids behind the last to strings of their own. */
+	/* Readers from Go 1.23 on use ids after the last one for their own strings. */
 	if (trace->format >= WIRE_GO111 && raw->values[0] > UINT64_MAX - UINT32_MAX)
-		return BAD(r, "string id %" PRIu64 " leaves no room for ids of the reader's own",
-			   raw->values[0]);
-	if (idmap_get(&trace->string_index, raw->values[0]) != IDMAP_NONE)
+		return BAD(r, "string id %" PRIu64 " leaves no ids for the reader's own use", raw->values[0]);
+	if (map64_find(&trace->string_index, raw->values[0]) != MAP64_NONE)
 		return BAD(r, "a second string has the id %" PRIu64, raw->values[0]);
 	if (array_grow((void **)&trace->strings, &trace->string_capacity, trace->nstrings + 1,
 		       sizeof(*trace->strings)) ||
-	    idmap_set(&trace->string_index, raw->values[0], (uint32_t)trace->nstrings))
+	    map64_set(&trace->string_index, raw->values[0], (uint32_t)trace->nstrings))
 		return -ENOMEM;
 	trace->strings[trace->nstrings++] = raw->text;
 	return 0;
 }
 
-static unsigned frame_values(const struct v1_trace *trace)
-{
-	return trace->format < WIRE_GO17 ? 1 : 4;
-}
-
-/* The last of those with the same id counts. */
+/* If an id repeats, the last stack counts. */
 static int read_stack(struct reading *r, const struct v1_raw *raw)
 {
 	struct v1_trace *trace = r->trace;
@@ -144,14 +135,14 @@ static int read_stack(struct reading *r, const struct v1_raw *raw)
 		return BAD(r, "Stack has %u values, expected at least 2", raw->nvalues);
 	if (frames > V1_FRAME_LIMIT)
 		return BAD(r, "a stack of %" PRIu64 " frames, at most %d allowed", frames, V1_FRAME_LIMIT);
-	if (raw->nvalues != 2 + frames * frame_values(trace))
+	if (raw->nvalues != 2 + frames * v1_frame_values(trace))
 		return BAD(r, "Stack has %u values, expected %" PRIu64, raw->nvalues,
-			   2 + frames * frame_values(trace));
+			   2 + frames * v1_frame_values(trace));
 	if (id == 0 || frames == 0)
 		return 0;
 	if (array_grow((void **)&trace->stacks, &trace->stack_capacity, trace->nstacks + 1,
 		       sizeof(*trace->stacks)) ||
-	    idmap_set(&trace->stack_index, id, (uint32_t)trace->nstacks))
+	    map64_set(&trace->stack_index, id, (uint32_t)trace->nstacks))
 		return -ENOMEM;
 	trace->stacks[trace->nstacks++] = (struct v1_stack_record){.id = id, .offset = r->offset};
 	return 0;
@@ -159,7 +150,7 @@ static int read_stack(struct reading *r, const struct v1_raw *raw)
 
 /* --- timed events --- */
 
-/* The goroutine that the event is of, and who runs on the P behind it. */
+/* The event's goroutine. Also updates the goroutine running on the P. */
 static uint64_t whose(struct v1_proc *p, const struct v1_trace *trace, const struct v1_raw *raw)
 {
 	uint64_t g = p->g;
@@ -206,7 +197,7 @@ static int add_record(struct reading *r, const struct v1_record *record)
 	uint32_t *last = sample ? &trace->last_sample : &p->last;
 	uint32_t index = (uint32_t)trace->nrecords;
 
-	if (trace->nrecords >= IDMAP_NONE - 1)
+	if (trace->nrecords >= MAP64_NONE - 1)
 		return BAD(r, "more than 4,294,967,294 events");
 	if (array_grow((void **)&trace->records, &trace->record_capacity, trace->nrecords + 1,
 		       sizeof(*trace->records)) ||
@@ -216,8 +207,8 @@ static int add_record(struct reading *r, const struct v1_record *record)
 						      trace->nrecords + 1, sizeof(*trace->seqs))))
 		return -ENOMEM;
 	trace->records[index] = *record;
-	trace->next[index] = IDMAP_NONE;
-	if (*last == IDMAP_NONE)
+	trace->next[index] = MAP64_NONE;
+	if (*last == MAP64_NONE)
 		*first = index;
 	else
 		trace->next[*last] = index;
@@ -226,7 +217,7 @@ static int add_record(struct reading *r, const struct v1_record *record)
 	return 0;
 }
 
-/* A system call's end in go 1.5 was written late: it names its real number and time. */
+/* In go 1.5 the end of a system call was written late: it contains its real sequence number and time. */
 static void number_record(struct reading *r, const struct v1_raw *raw)
 {
 	struct v1_trace *trace = r->trace;
@@ -240,7 +231,7 @@ static void number_record(struct reading *r, const struct v1_raw *raw)
 		trace->records[index].time = (int64_t)v1_arg(trace, raw, 2);
 }
 
-/* Readers up to Go 1.22 count a sample's delta for what follows, newer ones do not. */
+/* Readers up to Go 1.22 add a sample's delta to the time of later events; newer ones do not. */
 static int check_delta(struct reading *r, const struct v1_raw *raw)
 {
 	if (raw->type == V1_CPU_SAMPLE)
@@ -274,10 +265,10 @@ static int read_timed(struct reading *r, const struct event_v1_spec *spec, const
 	return ret;
 }
 
-/* Before the first batch, old readers take P 0 at time 0; those from Go 1.23 on want the batch. */
+/* Events before the first batch: old readers assume P 0 at time 0, readers from Go 1.23 on refuse them. */
 static int need_p(struct reading *r, const struct v1_raw *raw)
 {
-	if (r->p != IDMAP_NONE || raw->type == V1_BATCH || raw->type == V1_STRING)
+	if (r->p != MAP64_NONE || raw->type == V1_BATCH || raw->type == V1_STRING)
 		return 0;
 	if (r->trace->format >= WIRE_GO111)
 		return BAD(r, "%s stands before the first Batch", event_v1_name(raw->type, r->trace->format));
@@ -308,10 +299,10 @@ static int read_record(struct reading *r, const struct v1_raw *raw)
 	}
 }
 
-/* All records up to the first that is broken. */
+/* Reads all records up to the first broken one. */
 static int read_records(struct v1_trace *trace, struct fault *fault)
 {
-	struct reading r = {.trace = trace, .fault = fault, .p = IDMAP_NONE};
+	struct reading r = {.trace = trace, .fault = fault, .p = MAP64_NONE};
 	uint64_t at = trace->format == WIRE_V0 ? V0_HEADER_SIZE : V1_HEADER_SIZE;
 
 	while (at < trace->n) {
@@ -333,7 +324,7 @@ static int read_records(struct v1_trace *trace, struct fault *fault)
 	return 0;
 }
 
-/* What was read before a fault is ordered and checked, too: it may end before that fault. */
+/* Also orders and checks what was read before a fault, because that part may have an earlier fault. */
 static int read_all(struct v1_trace *trace, struct fault *fault)
 {
 	int torn = read_records(trace, fault), ret;
@@ -365,166 +356,9 @@ int v1_read(const uint8_t *bytes, size_t n, struct v1_trace **trace, struct faul
 	if (!*trace)
 		return -ENOMEM;
 	**trace = (struct v1_trace){
-		.bytes = bytes, .n = n, .format = format, .samples = IDMAP_NONE, .last_sample = IDMAP_NONE};
+		.bytes = bytes, .n = n, .format = format, .samples = MAP64_NONE, .last_sample = MAP64_NONE};
 	ret = read_all(*trace, fault);
 	if (ret == -ENOMEM)
 		fault_set(fault, 0, "no memory to read this trace");
 	return ret;
-}
-
-void v1_free(struct v1_trace *trace)
-{
-	if (!trace)
-		return;
-	idmap_free(&trace->p_index);
-	idmap_free(&trace->string_index);
-	idmap_free(&trace->stack_index);
-	idmap_free(&trace->timers);
-	free(trace->records);
-	free(trace->next);
-	free(trace->seqs);
-	free(trace->ps);
-	free(trace->order);
-	free(trace->strings);
-	free(trace->stacks);
-	free(trace);
-}
-
-/* --- what was read --- */
-
-unsigned v1_trace_format(const struct v1_trace *trace)
-{
-	return trace->format;
-}
-
-uint64_t v1_trace_frequency(const struct v1_trace *trace)
-{
-	return trace->frequency;
-}
-
-size_t v1_count(const struct v1_trace *trace)
-{
-	return trace->norder;
-}
-
-size_t v1_procs(const struct v1_trace *trace)
-{
-	return trace->nps;
-}
-
-struct v1_record *v1_ordered(const struct v1_trace *trace, size_t i)
-{
-	return &trace->records[trace->order[i]];
-}
-
-bool v1_is_timer(const struct v1_trace *trace, uint64_t g)
-{
-	return idmap_get(&trace->timers, g) != IDMAP_NONE;
-}
-
-bool v1_has_string(const struct v1_trace *trace, uint64_t id)
-{
-	return id == 0 || idmap_get(&trace->string_index, id) != IDMAP_NONE;
-}
-
-bool v1_has_stack(const struct v1_trace *trace, uint64_t id)
-{
-	return idmap_get(&trace->stack_index, id) != IDMAP_NONE;
-}
-
-struct v1_text v1_string(const struct v1_trace *trace, uint64_t id)
-{
-	uint32_t index = idmap_get(&trace->string_index, id);
-
-	return index == IDMAP_NONE ? (struct v1_text){NULL, 0} : trace->strings[index];
-}
-
-/* In floating point, as readers do; what does not fit is the smallest number. */
-static int64_t to_ns(const struct v1_trace *trace, int64_t ticks)
-{
-	int64_t span = (int64_t)((uint64_t)ticks - (uint64_t)v1_ordered(trace, 0)->time);
-	double ns = (double)span * (trace->frequency ? 1e9 / (double)trace->frequency : 1);
-
-	return ns >= -9223372036854775808.0 && ns < 9223372036854775808.0 ? (int64_t)ns : INT64_MIN;
-}
-
-void v1_event_at(const struct v1_trace *trace, size_t i, struct v1_event *event)
-{
-	const struct v1_record *record = v1_ordered(trace, i);
-	const struct event_v1_spec *spec;
-	struct v1_raw raw;
-	unsigned n;
-
-	v1_decode_again(trace, trace->order[i], &raw);
-	spec = event_v1_spec(raw.type, trace->format);
-	n = event_v1_args(spec, trace->format);
-	*event = (struct v1_event){.offset = record->offset,
-				   .type = record->type,
-				   .time = to_ns(trace, record->time),
-				   .ticks = record->time,
-				   .p = trace->ps[record->p].id,
-				   .proc = record->p,
-				   .g = record->g,
-				   .nargs = spec->stack && n ? n - 1 : n,
-				   .message = raw.text};
-	if (record->type == V1_CPU_SAMPLE)
-		event->p = (int64_t)v1_arg(trace, &raw, 1);
-	for (unsigned arg = 0; arg < event->nargs; arg++) {
-		event->args[arg] = v1_arg(trace, &raw, arg);
-		if (spec->string >> arg & 1)
-			event->text = v1_string(trace, event->args[arg]);
-	}
-	if (event->nargs < n)
-		event->stack = v1_arg(trace, &raw, event->nargs);
-}
-
-/* The record was decoded before: its numbers are whole. */
-static const uint8_t *skip_value(const uint8_t *p, const uint8_t *end, uint64_t *v)
-{
-	int n = get_uv(p, end, v);
-
-	return p + (n > 0 ? n : 0);
-}
-
-size_t v1_stack(const struct v1_trace *trace, uint64_t id, struct v1_frame *frames, size_t most)
-{
-	uint32_t index = idmap_get(&trace->stack_index, id);
-	const uint8_t *p, *end = trace->bytes + trace->n;
-	uint64_t n = 0, value;
-
-	if (index == IDMAP_NONE)
-		return 0;
-	p = trace->bytes + trace->stacks[index].offset;
-	if (*p++ >> V1_COUNT_SHIFT == V1_COUNT_LONG)
-		p = skip_value(p, end, &value);
-	p = skip_value(p, end, &value);
-	p = skip_value(p, end, &n);
-	for (uint64_t i = 0; i < n && i < most; i++) {
-		struct v1_frame frame = {.pc = 0};
-		uint64_t func = 0, file = 0;
-
-		p = skip_value(p, end, &frame.pc);
-		if (frame_values(trace) > 1) {
-			p = skip_value(p, end, &func);
-			p = skip_value(p, end, &file);
-			p = skip_value(p, end, &frame.line);
-		}
-		frame.func = v1_string(trace, func);
-		frame.file = v1_string(trace, file);
-		frames[i] = frame;
-	}
-	return (size_t)(n < most ? n : most);
-}
-
-void v1_summarize(const struct v1_trace *trace, struct v1_summary *summary)
-{
-	*summary = (struct v1_summary){
-		.goroutines = trace->goroutines, .threads = trace->threads, .dropped = trace->dropped};
-	memcpy(summary->events, trace->tables, sizeof(summary->events));
-	for (size_t i = 0; i < trace->norder; i++)
-		summary->events[v1_ordered(trace, i)->type]++;
-	for (size_t i = 0; i < trace->nps; i++)
-		summary->procs += trace->ps[i].id >= 0;
-	if (trace->norder)
-		summary->last_time = to_ns(trace, v1_ordered(trace, trace->norder - 1)->time);
 }

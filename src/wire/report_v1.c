@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The verdict on a v1 or v0 file. These have no parts that are whole by
- * themselves: a reader takes the file or refuses it. So what is to be kept of
- * a bad one is looked for: the file is cut at its first fault, between two
- * records, and read again, until what is left is good.
+ * The verdict on a v1 or v0 file. No part of such a file is valid by itself: a reader takes all of it or
+ * refuses it. To find the valid part of a bad file, it is cut at its first fault, between two records, and
+ * read again until the rest is valid.
  */
 #include <errno.h>
 #include <string.h>
@@ -24,7 +23,10 @@ static void fill(struct wire_report *report, const struct v1_trace *trace)
 	report->last_ns = (uint64_t)summary.last_time;
 }
 
-/* Good up to n: says so in the report and returns 0. Else where the fault is, in *n. */
+/*
+ * If the first *n bytes are valid, fills in the report and returns 0. Otherwise sets *n to the position of
+ * the fault.
+ */
 static int try(const uint8_t *bytes, size_t *n, struct wire_report *report, struct fault *fault)
 {
 	struct v1_trace *trace;
@@ -37,7 +39,7 @@ static int try(const uint8_t *bytes, size_t *n, struct wire_report *report, stru
 	}
 	v1_free(trace);
 	if (fault->offset >= *n && ret)
-		return -ENODATA; /* something is missing: less will not do */
+		return -ENODATA; /* something is missing; cutting off more does not help */
 	*n = (size_t)fault->offset;
 	return ret;
 }

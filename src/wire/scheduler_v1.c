@@ -1,37 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The scheduler's ops in wire v1 and v0: goroutines, system calls, Ps. */
+/* Scheduler ops in wire v1 and v0: goroutines, system calls, Ps. */
 #include "wire/state_v1.h"
 
 #include <errno.h>
 #include <string.h>
 
-struct block_reason {
-	const char *text; /* Go 1.26 src/runtime/traceruntime.go, traceBlockReasonStrings */
-	enum event_v1_type type;
-};
+/* Reasons of threads, mapped to the closest event type. All other locks begin with the second string. */
+static const char thread_condition[] = "sync (condition)", thread_sync[] = "sync (";
 
-static const struct block_reason block_reasons[] = {
-	{"forever", V1_GO_STOP},
-	{"network", V1_GO_BLOCK_NET},
-	{"select", V1_GO_BLOCK_SELECT},
-	{"sync.(*Cond).Wait", V1_GO_BLOCK_COND},
-	{"sync", V1_GO_BLOCK_SYNC},
-	{"chan send", V1_GO_BLOCK_SEND},
-	{"chan receive", V1_GO_BLOCK_RECV},
-	{"GC mark assist wait for work", V1_GO_BLOCK_GC},
-	{"sleep", V1_GO_SLEEP},
-	{"sync (condition)", V1_GO_BLOCK_COND}, /* of threads, as those below: the nearest type */
-};
-
-static const char thread_sync[] = "sync ("; /* any lock of threads */
-
-/* Reasons without an event of their own, in this format or in all, are the general one. */
+/* Reasons without an event of their own in this format, or in any, get the general event. */
 static enum event_v1_type block_type(const struct encoder_v1 *wire, uint32_t reason)
 {
-	for (size_t i = 0; i < COUNT(block_reasons); i++)
-		if (op_v1_string_is(wire, reason, block_reasons[i].text) &&
-		    event_v1_spec(block_reasons[i].type, wire->file.format))
-			return block_reasons[i].type;
+	for (unsigned type = 0; type < V1_EVENT_COUNT; type++) {
+		const struct event_v1_spec *spec = event_v1_spec(type, wire->file.format);
+
+		if (spec && spec->op == OP_GO_BLOCK && op_v1_string_is(wire, reason, spec->reason))
+			return (enum event_v1_type)type;
+	}
+	if (op_v1_string_is(wire, reason, thread_condition))
+		return V1_GO_BLOCK_COND;
 	if (op_v1_string_begins(wire, reason, thread_sync))
 		return V1_GO_BLOCK_SYNC;
 	return V1_GO_BLOCK;
@@ -53,15 +40,15 @@ static enum event_v1_type leaving_type(const struct encoder_v1 *wire, const stru
 }
 
 /*
- * That the goroutine had woken in vain: readers take its wake-up and its starts out. v0 has no such event,
- * and what reads go 1.11 today refuses it.
+ * Whether to mark that the goroutine was woken in vain: readers then remove its wake-up and starts. v0 has no
+ * such event, and current readers of go 1.11 refuse it.
  */
-static bool tells_futile(const struct encoder_v1 *wire)
+static bool marks_futile(const struct encoder_v1 *wire)
 {
 	return wire->file.format >= WIRE_GO15 && wire->file.format < WIRE_GO111;
 }
 
-/* A switch of coroutines is what it is for the scheduler: a wake-up, a block or an end, a start. */
+/* A coroutine switch is written as a wake-up, a block or an end, and a start. */
 static void put_leaving(struct encoder_v1 *wire, const struct op *op)
 {
 	bool to_other = op->kind == OP_GO_SWITCH || op->kind == OP_GO_SWITCH_DESTROY;
@@ -72,14 +59,14 @@ static void put_leaving(struct encoder_v1 *wire, const struct op *op)
 		g_v1_make_known(wire, op->g2, true);
 		g_v1_unblock(wire, op->p, op->g2, 0);
 	}
-	if (op->kind == OP_GO_BLOCK && op->arg && g_v1_at(wire, op->g)->woken && tells_futile(wire))
+	if (op->kind == OP_GO_BLOCK && op->arg && g_v1_at(wire, op->g)->woken && marks_futile(wire))
 		BARE_EVENT(wire, op->p, V1_FUTILE_WAKEUP);
 	g_v1_leave(wire, op->p, leaving_type(wire, op), op_v1_stack(wire, op));
 	if (to_other)
 		g_v1_start_here(wire, op->p, op->g2, 0);
 }
 
-/* The mark workers' label comes behind their start, and is part of it in these formats. */
+/* In the ops, the label of a mark worker follows its start; in these formats the start contains it. */
 static uint32_t label_of(struct encoder_v1 *wire, const struct op *start)
 {
 	const struct op *end = wire->gen->ops + wire->gen->nops;
@@ -99,7 +86,7 @@ static void put_create(struct encoder_v1 *wire, const struct op *op)
 	g_v1_create(wire, op_v1_stream_by(wire, op), op->g2, g_v1_fresh_id(wire, op->g2), op);
 }
 
-/* Takes it out of the list; false if it is not there. */
+/* Removes it from the list; false if it is not there. */
 static bool unpark(struct encoder_v1 *wire, uint64_t goid, struct parked *parked)
 {
 	const uint32_t *found = goid ? map64_get(&wire->parked_by_goid, goid) : NULL;
@@ -129,7 +116,7 @@ static void park(struct encoder_v1 *wire, uint64_t goid, const struct g_v1 *g)
 	wire->parked[wire->nparked++] = (struct parked){goid, g->id, g->seq};
 }
 
-/* Born in a system call: a C thread calls into Go, maybe not for the first time. */
+/* Created in a system call: a C thread calls into Go, possibly not for the first time. */
 static void put_create_syscall(struct encoder_v1 *wire, const struct op *op)
 {
 	struct parked parked;
@@ -158,7 +145,8 @@ void put_v1_scheduler(struct encoder_v1 *wire, const struct op *op)
 {
 	switch (op->kind) {
 	case OP_GO_CREATE:
-	case OP_GO_CREATE_BLOCKED: /* runnable in the file: it is not woken before it first runs */
+	case OP_GO_CREATE_BLOCKED: /* runnable in the file, so that it needs no wake-up before its first start
+				    */
 		put_create(wire, op);
 		break;
 	case OP_GO_CREATE_SYSCALL:
@@ -215,17 +203,17 @@ void put_v1_proc(struct encoder_v1 *wire, const struct op *op)
 		proc_v1_start(wire, op->p, op->m);
 		break;
 	/*
-	 * The end of a call that takes a P out of another one's call and goes on with it tells no stop and
-	 * start of the P in Go's own traces (exitsyscallfast_reacquired, Go 1.21 runtime/proc.go): then
-	 * viewers from Go 1.22 on have the other call on that P until its next stop, and may panic there
-	 * (cmd/trace/procgen.go).
+	 * When the end of one system call takes a P from another one, Go's own traces contain no stop and
+	 * start of that P (exitsyscallfast_reacquired, Go 1.21 runtime/proc.go). Viewers from Go 1.22 on then
+	 * show the other call on the P until the P's next stop, and may panic there (cmd/trace/procgen.go).
+	 * So the stop is written here.
 	 */
 	case OP_PROC_STEAL:
 	case OP_PROC_STOP:
 		proc_v1_stop(wire, op->p);
 		break;
 	default:
-		/* The start has told of the first one; what tells no stack says the same again. */
+		/* The first Gomaxprocs is written at the start. One without a stack repeats it. */
 		if (op->arg != wire->procs || (op->stack && wire->procs_gen) ||
 		    wire->procs_gen == wire->gen->number)
 			EVENT(wire, op_v1_stream_by(wire, op), V1_GOMAXPROCS, op->arg, op_v1_stack(wire, op));

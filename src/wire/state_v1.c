@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the readers of wire v1 and v0 believe of Ps and goroutines, and the events that change it. */
+/* The state of Ps and goroutines in the readers of wire v1 and v0, and the events that change it. */
 #include "wire/state_v1.h"
 
 #include <string.h>
 
-/* No goroutine has so high an id; and a float64 still has it exactly. */
+/* No real goroutine id is this high, and float64 still represents it exactly. */
 #define ALIAS_ID (3ull << 50)
 
 uint32_t op_v1_stack(struct encoder_v1 *wire, const struct op *op)

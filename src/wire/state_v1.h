@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Private to the encoder of wire v1 and v0: what the readers believe at each moment, the events that bring
- * them from there to what an op leaves, and the ops by kinds.
+ * Private to the encoder of wire v1 and v0: the state that readers have reached, the events that move them to
+ * the state after an op, and the ops by kind.
  */
 #ifndef GOTRACE_WIRE_STATE_V1_H
 #define GOTRACE_WIRE_STATE_V1_H
@@ -11,28 +11,28 @@
 #include "wire/idset.h"
 #include "wire/stream_v1.h"
 
-/* What the readers believe of a goroutine. */
-enum g_state { UNKNOWN, RUNNABLE, RUNNING, WAITING, STOPPED /* for ever, so they think */, DEAD };
+/* A goroutine's state in the readers. */
+enum g_belief { UNKNOWN, RUNNABLE, RUNNING, WAITING, STOPPED /* blocked forever */, DEAD };
 
 struct g_v1 {
 	uint64_t id;
-	uint64_t born; /* when it was created, in the file's time */
-	uint32_t seq;  /* of its last event that is ordered */
+	uint64_t born; /* when it was created, in file time */
+	uint32_t seq;  /* of its last ordered event */
 	int32_t p;     /* where it runs */
 	uint8_t state;
-	bool in_call; /* runs, but is in a system call with its P */
-	bool woken;   /* and has done nothing since but to start and be preempted */
+	bool in_call; /* running, but in a system call with its P */
+	bool woken;   /* since it was woken, it has only been started and preempted */
 	bool assists;
 };
 
 struct p_v1 {
-	uint32_t g; /* that runs here, or NO_G */
+	uint32_t g; /* the goroutine running on this P, or NO_G */
 	bool running, sweeps;
 };
 
 /*
- * A goroutine that a C thread uses for its calls into Go is born and ends with
- * each in the ops, under the same id; in these formats it waits in between.
+ * A goroutine that a C thread uses for calls into Go. In the ops it is created and destroyed with each call,
+ * under one id; in these formats it waits between calls.
  */
 struct parked {
 	uint64_t goid; /* in the ops */
@@ -44,27 +44,27 @@ struct encoder_v1 {
 	struct file_v1 file;
 	struct dict_v1 dict;
 	const struct generation *gen;
-	uint64_t now;         /* of the op, ns */
+	uint64_t now;         /* time of the op, ns */
 	uint64_t first_ticks; /* of the trace */
 	struct g_v1 *gs;
 	size_t ngs;
-	struct p_v1 *ps; /* by P + 1 */
+	struct p_v1 *ps; /* indexed by P + 1 */
 	size_t nps;
 	struct parked *parked;
 	size_t nparked, parked_capacity;
 	struct map64 parked_by_goid;
-	struct idset used; /* ids of all goroutines that were told of */
-	uint64_t aliases;  /* ids given to goroutines whose own was used up */
+	struct idset used; /* ids of all goroutines written */
+	uint64_t aliases;  /* ids assigned to goroutines whose own id was already used */
 	uint64_t gc_seq, procs;
-	uint32_t procs_gen; /* the last generation that has told procs: each does, but a file only once */
-	int32_t gc_p;       /* where the collection began */
+	uint32_t procs_gen; /* last generation that stated procs: each one does, the file needs it once */
+	int32_t gc_p;       /* P on which the collection began */
 	bool gc, stw;
-	bool labels; /* this generation has some */
+	bool labels; /* this generation has labels */
 	uint32_t last_gen;
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-/* Appends an event with these arguments in P's stream. */
+/* Appends an event with these arguments to P's stream. */
 #define EVENT(wire, p, type, ...)                                                                            \
 	file_v1_event(&(wire)->file, p, (wire)->now, type, (const uint64_t[]){__VA_ARGS__},                  \
 		      COUNT(((const uint64_t[]){__VA_ARGS__})))
@@ -80,7 +80,7 @@ static inline struct g_v1 *g_v1_at(struct encoder_v1 *wire, uint32_t g)
 	return &wire->gs[g];
 }
 
-/* go 1.7 and later order a goroutine's starts and wake-ups by numbers of its own. */
+/* From go 1.7 on, sequence numbers order a goroutine's starts and wake-ups. */
 static inline bool has_seq_v1(const struct encoder_v1 *wire)
 {
 	return wire->file.format >= WIRE_GO17;
@@ -91,50 +91,57 @@ static inline bool is_v0(const struct encoder_v1 *wire)
 	return wire->file.format == WIRE_V0;
 }
 
-/* --- state_v1.c: one event, or none if they believe it already --- */
+/* --- state_v1.c: write one event, or none if the readers are in that state already --- */
 
 void proc_v1_start(struct encoder_v1 *wire, int32_t p, uint32_t m);
 void proc_v1_stop(struct encoder_v1 *wire, int32_t p);
-/* The goroutine in a system call loses its P. */
+/* The goroutine in a system call on P loses the P. */
 void proc_v1_block(struct encoder_v1 *wire, int32_t p);
 
-/* A goroutine by its index; p: in whose stream. stack, label: the file's, 0 = none. */
+/*
+ * Goroutines are named by index; p is the P whose stream is written. stack, label: ids in the file, 0 = none.
+ */
 void g_v1_create(struct encoder_v1 *wire, int32_t p, uint32_t index, uint64_t id, const struct op *op);
-/* What a goroutine does that was created and does not run: both count for its order. */
+/*
+ * States that a goroutine that was just created waits, or is in a system call. This counts as an event of its
+ * order.
+ */
 void g_v1_waits(struct encoder_v1 *wire, int32_t p, uint32_t index, bool in_call);
-/* Returns from a system call without a P: a moment of its own, which stands for itself. */
+/* The goroutine returns from a system call without a P. The event is self-contained. */
 void g_v1_exit_call(struct encoder_v1 *wire, uint32_t index);
 void g_v1_unblock(struct encoder_v1 *wire, int32_t p, uint32_t index, uint32_t stack);
 void g_v1_start(struct encoder_v1 *wire, int32_t p, uint32_t index, uint32_t label);
-/* Whoever runs on P leaves it by this event. */
+/* The goroutine running on P leaves it with this event. */
 void g_v1_leave(struct encoder_v1 *wire, int32_t p, enum event_v1_type type, uint32_t stack);
 
-/* --- state_v1.c: what an op may find otherwise than the readers have it --- */
+/* --- state_v1.c: differences between the ops and the state in the readers --- */
 
 bool g_v1_is_known(const struct g_v1 *g);
-/* Ids are never used again: a life whose id was somebody's gets another. */
+/* Ids are never reused: if another goroutine had this goroutine's id, it gets a new one. */
 uint64_t g_v1_fresh_id(struct encoder_v1 *wire, uint32_t index);
-/* A goroutine that the op wakes or starts, but that they do not know, or think to be stopped for ever. */
+/*
+ * Introduces a goroutine that the op wakes or starts, if the readers do not know it or consider it blocked
+ * forever.
+ */
 void g_v1_make_known(struct encoder_v1 *wire, uint32_t index, bool waiting);
 void g_v1_start_here(struct encoder_v1 *wire, int32_t p, uint32_t index, uint32_t label);
 /*
- * The op's goroutine runs on the op's P: do they think so? They do not if it
- * was in a system call when the trace began, and came back with its P.
+ * Whether the op's goroutine runs on the op's P in the readers. It does not if it was in a system call when
+ * the trace began and returned with its P.
  */
 bool g_v1_runs_here(struct encoder_v1 *wire, const struct op *op);
 
-/* --- state_v1.c: of an op --- */
+/* --- state_v1.c: properties of an op --- */
 
 uint32_t op_v1_stack(struct encoder_v1 *wire, const struct op *op);
-/* Where an op about the world is written: with its P, or with none. */
+/* Stream for an op about the whole process: that of its P, or of no P. */
 int32_t op_v1_stream(struct encoder_v1 *wire, const struct op *op);
 /*
- * Readers take the doer of an event from the P that it stands on. With its own
- * P if the op's goroutine is what they think runs there, else with none,
- * where nobody runs.
+ * Readers attribute an event to the goroutine running on the P of its batch. Returns the op's P if its
+ * goroutine runs there in the readers; otherwise NO_P, where no goroutine runs.
  */
 int32_t op_v1_stream_by(struct encoder_v1 *wire, const struct op *op);
-/* Of the generation's strings; 0 is none of them. */
+/* Compare a string of the generation; id 0 never matches. */
 bool op_v1_string_is(const struct encoder_v1 *wire, uint32_t id, const char *name);
 bool op_v1_string_begins(const struct encoder_v1 *wire, uint32_t id, const char *begin);
 
@@ -144,7 +151,7 @@ void put_v1_scheduler(struct encoder_v1 *wire, const struct op *op);
 void put_v1_syscall(struct encoder_v1 *wire, const struct op *op);
 void put_v1_proc(struct encoder_v1 *wire, const struct op *op);
 
-/* --- world_v1.c; what is not open is not ended --- */
+/* --- world_v1.c; an end without a beginning is not written --- */
 
 void put_v1_world(struct encoder_v1 *wire, const struct op *op);
 void put_v1_sweep(struct encoder_v1 *wire, const struct op *op);

@@ -8,9 +8,8 @@
 enum { MAX_LEADING = 2, MAX_VALUES = MAX_LEADING + V1_MAX_EVENT_ARGS };
 
 /*
- * Nanoseconds, but for the formats whose reader multiplied a trace's whole
- * span by 1e9 in 64 bits (Go 1.5.4 src/internal/trace/parser.go): at 64 ns it
- * holds for ten minutes, at 1 ns for nine seconds.
+ * Time unit: 1 ns, except in formats whose reader multiplied a trace's whole span by 1e9 in 64 bits (Go 1.5.4
+ * src/internal/trace/parser.go). There 64 ns allow ten minutes, while 1 ns would allow nine seconds.
  */
 static uint64_t unit_ns(const struct file_v1 *file)
 {
@@ -37,8 +36,8 @@ struct stream_v1 *file_v1_stream(struct file_v1 *file, int32_t p)
 /* --- events --- */
 
 /*
- * The readers of v0 sort by time alone: no two events may have the same. Those
- * of go 1.5 sort by the sequence number of all events.
+ * Readers of v0 sort by time alone, so no two events may have the same time. Readers of go 1.5 sort by the
+ * global sequence number.
  */
 static void next_moment(struct file_v1 *file, uint64_t ns)
 {
@@ -56,7 +55,10 @@ static uint8_t *put_values(uint8_t *p, const uint64_t *values, unsigned n)
 	return p;
 }
 
-/* Type and number of arguments in one byte; with three or more the length of all values instead. */
+/*
+ * Writes type and argument count in one byte; with three or more arguments, the length of all values instead
+ * of the count.
+ */
 static uint8_t *put_event(uint8_t *p, enum event_v1_type type, unsigned nargs, const uint64_t *values,
 			  unsigned nvalues)
 {
@@ -74,14 +76,14 @@ static uint8_t *put_event(uint8_t *p, enum event_v1_type type, unsigned nargs, c
 	return p + len;
 }
 
-/* The open batch of P at this moment. */
-static struct stream_v1 *open_stream(struct file_v1 *file, int32_t p, size_t room)
+/* P's open batch, with space for more events. */
+static struct stream_v1 *open_stream(struct file_v1 *file, int32_t p, size_t space)
 {
 	struct stream_v1 *stream = file_v1_stream(file, p);
 
 	if (!stream)
 		return NULL;
-	if (buffer_reserve(&stream->data, room)) {
+	if (buffer_reserve(&stream->data, space)) {
 		file->failed = -ENOMEM;
 		return NULL;
 	}
@@ -134,7 +136,7 @@ bool file_v1_event(struct file_v1 *file, int32_t p, uint64_t ns, enum event_v1_t
 	return file_v1_message(file, p, ns, type, args, n, NULL, 0);
 }
 
-/* --- what is not timed --- */
+/* --- untimed records --- */
 
 static uint8_t *put_record(const struct file_v1 *file, uint8_t *p, enum event_v1_type type, uint64_t value)
 {
@@ -157,7 +159,7 @@ void file_v1_record(struct file_v1 *file, enum event_v1_type type, uint64_t valu
 	file->tables.len = (size_t)(p - file->tables.bytes);
 }
 
-/* NO_P is -1 in 64 bits. */
+/* NO_P is written as -1 in 64 bits. */
 static uint8_t *put_batch(const struct file_v1 *file, uint8_t *p, int32_t proc, uint64_t seq, uint64_t ticks)
 {
 	*p++ = V1_BATCH | 1 << V1_COUNT_SHIFT;
@@ -176,9 +178,8 @@ static void write_out(struct file_v1 *file, const void *bytes, size_t n)
 }
 
 /*
- * The Frequency behind the first batch, which is an empty one: readers of Go
- * 1.23 and later want a batch before any record, and a file that ends early needs
- * its frequency all the same.
+ * Writes the header, an empty batch and Frequency. Readers of Go 1.23 and later require a batch before any
+ * other record, and a truncated file needs its frequency.
  */
 static void write_beginning(struct file_v1 *file)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the program says of itself in wire v1 and v0, and CPU samples. */
+/* User annotations and CPU samples in wire v1 and v0. */
 #include "wire/state_v1.h"
 
 static void put_log(struct encoder_v1 *wire, const struct op *op)
@@ -31,7 +31,7 @@ void put_v1_annotation(struct encoder_v1 *wire, const struct op *op)
 		break;
 	case OP_REGION_BEGIN:
 	case OP_REGION_END:
-		/* They nest, a goroutine: nobody else may get it. */
+		/* Regions nest per goroutine, so readers must not attribute this one to another goroutine. */
 		if (p_v1_at(wire, p)->g == op->g)
 			EVENT(wire, p, V1_USER_REGION, op->arg,
 			      op->kind == OP_REGION_BEGIN ? REGION_BEGINS : REGION_ENDS,
@@ -46,8 +46,8 @@ void put_v1_annotation(struct encoder_v1 *wire, const struct op *op)
 }
 
 /*
- * Not part of the order: its own moment is among its values. Readers up to Go
- * 1.22 refuse the creation of a goroutine that a sample was of before.
+ * Samples are not ordered; each contains its own time. Readers up to Go 1.22 refuse a GoCreate for a
+ * goroutine that an earlier sample named.
  */
 void put_v1_sample(struct encoder_v1 *wire, const struct op *op)
 {

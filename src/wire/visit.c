@@ -31,13 +31,13 @@ struct wire_view chunk_view(const struct chunk *chunk, unsigned version)
 
 const char *wire_view_string(const struct wire_view *view, uint64_t id, size_t *len)
 {
-	struct text text = chunk_text(view->chunk, id);
+	struct file_text text = chunk_text(view->chunk, id);
 
 	*len = text.len;
 	return text.len ? (const char *)text.bytes : "";
 }
 
-/* The varints were read once, so they are good. */
+/* The varints were validated when the tables were read. */
 static const uint8_t *read_number(const uint8_t *p, const uint8_t *end, uint64_t *v)
 {
 	int n = get_uv(p, end, v);
@@ -47,11 +47,11 @@ static const uint8_t *read_number(const uint8_t *p, const uint8_t *end, uint64_t
 
 size_t wire_view_stack(const struct wire_view *view, uint64_t id, struct wire_frame frames[MAX_FRAMES])
 {
-	uint32_t index = id ? idmap_get(&view->chunk->stacks, id) : IDMAP_NONE;
+	uint32_t index = id ? map64_find(&view->chunk->stacks, id) : MAP64_NONE;
 	const struct stack_place *place;
 	const uint8_t *p;
 
-	if (index == IDMAP_NONE)
+	if (index == MAP64_NONE)
 		return 0;
 	place = &view->chunk->places[index];
 	p = place->frames;

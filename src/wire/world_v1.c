@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The world's ops in wire v1 and v0: collections, stops of the world, sweeps, assists, the heap. */
+/* Ops about the whole process in wire v1 and v0: collections, stop-the-worlds, sweeps, assists, the heap. */
 #include "wire/state_v1.h"
 
 static void gc_begin(struct encoder_v1 *wire, const struct op *op)
@@ -14,7 +14,7 @@ static void gc_begin(struct encoder_v1 *wire, const struct op *op)
 	wire->gc = true;
 }
 
-/* The readers of v0 pair beginning and end a P. */
+/* Readers of v0 pair beginnings and ends per P. */
 void put_v1_gc_end(struct encoder_v1 *wire, const struct op *op)
 {
 	if (wire->gc)
@@ -24,7 +24,9 @@ void put_v1_gc_end(struct encoder_v1 *wire, const struct op *op)
 
 enum { STW_MARK_TERMINATION = 1, STW_SWEEP_TERMINATION = 2 };
 
-/* go 1.10 has two kinds, 0 and 1, and its readers refuse others; before that there is no such event. */
+/*
+ * go 1.10 to go 1.19 have kinds 0 and 1, and their readers refuse others. Earlier formats have no such event.
+ */
 static void stw_begin(struct encoder_v1 *wire, const struct op *op)
 {
 	uint64_t kind = 0;
@@ -65,7 +67,7 @@ void put_v1_sweep(struct encoder_v1 *wire, const struct op *op)
 		BARE_EVENT(wire, op->p, V1_GC_SWEEP_DONE);
 }
 
-/* Whose assist it is, is told by the P alone. */
+/* The goroutine in the assist is the one running on the P. */
 static void put_assist(struct encoder_v1 *wire, const struct op *op)
 {
 	struct g_v1 *g = g_v1_at(wire, op->g);

@@ -6,45 +6,68 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "report/exit_status.h"
+#include "sandbox/rpc.h"
 #include "util/message.h"
+#include "util/utf8.h"
 #include "writer/writer_work.h"
+
+enum {
+	ANSWER_S = 300,    /* on a busy machine much of the log may be queued */
+	STOPPED_MS = 1000, /* the writer is waited for only at the start and at the end */
+};
 
 struct writer {
 	struct sandbox sandbox;
 	struct writer_shared *shared;
+	struct queue *queue;        /* for the log */
 	struct output *trace, *raw; /* not owned */
 	struct writer_state state;
 	struct error error;
-	struct clerk *clerk; /* of several processes' files */
-	bool begun, failure_told;
+	struct file_server *file_server; /* for several processes */
+	bool begun, failure_reported;
 };
 
-struct writer *writer_new(const struct flight_plan *flight, struct error *err)
+/* Multiples of what a recorder keeps: snapshots being written, and events in memory if they are converted. */
+#define KEPT_COPIES 8u
+
+static uint64_t memory_limit(const struct flight_plan *flight)
+{
+	uint64_t kept;
+
+	if (!flight)
+		return SANDBOX_BYTES;
+	if (__builtin_mul_overflow(flight->max_bytes, KEPT_COPIES, &kept) || kept > INT64_MAX)
+		return RLIM_INFINITY;
+	return SANDBOX_BYTES + kept;
+}
+
+struct writer *writer_new(const struct flight_plan *flight, size_t buffer, struct error *err)
 {
 	struct writer *writer = calloc(1, sizeof(*writer));
 	struct writer_inherited inherited = {.flight = flight};
-	const int room = 4 << 20;
 
 	if (!writer) {
 		error_set(err, ENOMEM, "out of memory");
 		return NULL;
 	}
-	writer->sandbox.channel.fd = writer->sandbox.listener = writer->sandbox.memory = -1;
+	writer->sandbox.channel.fd = -1;
+	writer->sandbox.client = (struct broker_client){.listener = -1, .memory = -1, .window = -1};
+	inherited.queue = writer->queue = queue_new(buffer, err);
 	writer->shared = mmap(NULL, sizeof(*writer->shared), PROT_READ | PROT_WRITE,
 			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	inherited.shared = writer->shared;
 	if (writer->shared == MAP_FAILED) {
 		writer->shared = NULL;
 		error_set(err, ENOMEM, "out of memory");
-	} else if (sandbox_start(&writer->sandbox, "the process that writes the trace", writer_work,
-				 &inherited, err) == 0) {
-		sandbox_be_patient(&writer->sandbox);
-		/* A burst of records must not wait for the other side to run. */
-		setsockopt(writer->sandbox.channel.fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room));
+	} else if (writer->queue && sandbox_start(&writer->sandbox, "the process that writes the trace",
+						  writer_work, &inherited, err) == 0) {
+		sandbox_limit_memory(&writer->sandbox, memory_limit(flight));
+		writer->sandbox.answer_s = ANSWER_S;
+		writer->sandbox.stopped_ms = STOPPED_MS;
 		return writer;
 	}
 	writer_free(writer);
@@ -61,57 +84,72 @@ static int fail(struct writer *writer, int rc)
 	return rc ? sandbox_fail(&writer->sandbox, rc, &writer->error) : 0;
 }
 
-/* What is followed by more before it is needed. */
-static bool can_wait(uint32_t type)
-{
-	return type == LOG_STACK || type == LOG_GS || type == LOG_REASON || type == LOG_MAPPING ||
-	       type == LOG_AREAS;
-}
-
 int writer_put(void *ctx, const struct log_record *record)
 {
 	struct writer *writer = ctx;
-	const struct message message = {
-		.kind = WRITER_RECORD, .code = (int32_t)record->type, .size = record->size};
-	int rc = channel_put(&writer->sandbox.channel, &message, record->data);
+	int rc = queue_put(writer->queue, record);
 
-	if (rc == 0 && !can_wait(record->type))
-		rc = channel_flush(&writer->sandbox.channel);
-	if (rc == 0 && writer->shared->failed && !writer->failure_told) {
-		writer->failure_told = true;
+	if (rc == 0 && writer->shared->failed && !writer->failure_reported) {
+		writer->failure_reported = true;
 		rc = -EIO;
 	}
 	return rc;
 }
 
-int writer_functab(struct writer *writer, const struct log_record *record)
+void writer_flush(void *ctx)
 {
-	const struct message message = {.kind = WRITER_FUNCTAB, .size = record->size};
-	int rc = channel_put(&writer->sandbox.channel, &message, record->data);
+	struct writer *writer = ctx;
 
-	if (rc == 0)
-		rc = channel_flush(&writer->sandbox.channel);
-	return fail(writer, rc);
+	queue_ring(writer->queue);
 }
 
-/* Texts come from over there. */
+double writer_fill(void *ctx)
+{
+	const struct writer *writer = ctx;
+
+	return queue_fill(writer->queue);
+}
+
+/* Requests use the channel, while the process may be asleep waiting for the queue, so ring the queue as
+ * well. */
+static int send_request(struct writer *writer, const struct rpc *request)
+{
+	int rc = sandbox_begin_wait(&writer->sandbox);
+
+	if (rc == 0)
+		rc = rpc_send(&writer->sandbox.channel, request);
+	queue_ring(writer->queue);
+	return rc;
+}
+
+/* Has no answer: the table may be large, and nothing depends on when it has been read. */
+int writer_functab(struct writer *writer, const struct log_record *record)
+{
+	const struct rpc request = {.kind = WRITER_FUNCTAB, .bytes = record->data, .size = record->size};
+
+	return fail(writer, send_request(writer, &request));
+}
+
+/* The texts are untrusted. */
 static void take_error(struct writer *writer, char *text, size_t size)
 {
 	text[size - 1] = '\0';
+	text_make_printable(text);
 	if (text[0] && !writer->error.text[0])
 		error_set(&writer->error, EIO, "%s", text);
 }
 
-static int take_state(struct writer *writer)
+static int take_state(struct writer *writer, struct rpc *request)
 {
 	struct channel *channel = &writer->sandbox.channel;
-	struct message reply;
-	int rc = channel_take(channel, &reply, NULL);
+	int rc = rpc_take_answer(channel, request);
 
-	if (rc == 0 && reply.size != sizeof(writer->state))
-		rc = -EBADMSG;
+	if (rc == 0) {
+		descriptors_close(request->fds);
+		rc = request->code < 0 || request->left != sizeof(writer->state) ? -EBADMSG : 0;
+	}
 	if (rc == 0)
-		rc = channel_read(channel, &writer->state, sizeof(writer->state));
+		rc = rpc_read(channel, request, &writer->state, sizeof(writer->state));
 	if (rc)
 		return fail(writer, rc);
 	take_error(writer, writer->state.trace_error, sizeof(writer->state.trace_error));
@@ -119,46 +157,49 @@ static int take_state(struct writer *writer)
 	return 0;
 }
 
-static int exchange(struct writer *writer, const struct message *message, const void *bytes)
+static int exchange(struct writer *writer, struct rpc *request)
 {
-	struct channel *channel = &writer->sandbox.channel;
-	int rc = channel_put(channel, message, bytes);
+	int rc = send_request(writer, request);
 
-	if (rc == 0)
-		rc = channel_flush(channel);
-	return rc ? fail(writer, rc) : take_state(writer);
+	return rc ? fail(writer, rc) : take_state(writer, request);
 }
 
-static void tell(struct writer *writer, uint32_t kind)
+static void request(struct writer *writer, uint32_t kind)
 {
-	const struct message message = {.kind = kind};
+	struct rpc request = {.kind = kind};
 
 	if (writer->begun && !writer->sandbox.broken)
-		exchange(writer, &message, NULL);
+		exchange(writer, &request);
 }
 
 void writer_sync(struct writer *writer)
 {
-	tell(writer, WRITER_SYNC);
+	request(writer, WRITER_SYNC);
 }
 
 void writer_end(struct writer *writer)
 {
-	tell(writer, WRITER_END);
+	request(writer, WRITER_END);
 }
 
 void writer_discard(struct writer *writer)
 {
-	tell(writer, WRITER_DISCARD);
+	request(writer, WRITER_DISCARD);
 }
 
-static int send_setup(struct writer *writer, const struct writer_setup *setup, int fd, struct error *err)
+/* raw: the descriptor of the raw log; -1: none. */
+static int send_setup(struct writer *writer, const struct writer_setup *setup, int fd, int raw,
+		      struct error *err)
 {
-	const struct message message = {.kind = WRITER_BEGIN, .size = sizeof(*setup)};
-	int rc = channel_put_fd(&writer->sandbox.channel, &message, setup, fd);
+	struct rpc request = {.kind = WRITER_BEGIN,
+			      .bytes = setup,
+			      .size = sizeof(*setup),
+			      .send = {fd, raw},
+			      .nsend = raw < 0 ? 1 : 2};
+	int rc = send_request(writer, &request);
 
 	writer->begun = rc == 0;
-	rc = rc ? fail(writer, rc) : take_state(writer);
+	rc = rc ? fail(writer, rc) : take_state(writer, &request);
 	if (rc == 0 && !writer->error.text[0])
 		return 0;
 	*err = writer->error;
@@ -170,12 +211,12 @@ static int begin_several(struct writer *writer, struct writer_setup *setup,
 {
 	int fd, rc;
 
-	writer->clerk = clerk_new(&options->clerk, &fd, err);
-	if (!writer->clerk)
+	writer->file_server = file_server_new(&options->file_server, &fd, err);
+	if (!writer->file_server)
 		return -EPERM;
-	setup->has_raw = options->clerk.raw != NULL;
+	setup->has_raw = options->file_server.raw != NULL;
 	setup->first = (uint32_t)options->first;
-	rc = send_setup(writer, setup, fd, err);
+	rc = send_setup(writer, setup, fd, -1, err);
 	close(fd);
 	return rc;
 }
@@ -183,12 +224,10 @@ static int begin_several(struct writer *writer, struct writer_setup *setup,
 static int begin_one(struct writer *writer, struct writer_setup *setup, const struct writer_options *options,
 		     struct error *err)
 {
-	const struct message message = {.kind = WRITER_RAW};
-	int rc = 0;
-
 	writer->trace = options->trace;
 	writer->raw = options->raw;
 	setup->has_raw = options->raw != NULL;
+	writer->sandbox.has_reader = !options->trace->regular || (options->raw && !options->raw->regular);
 	setup->regular = options->trace->regular;
 	setup->borrowed = options->trace->borrowed;
 	memcpy(setup->trace, options->trace->path, sizeof(setup->trace));
@@ -196,11 +235,8 @@ static int begin_one(struct writer *writer, struct writer_setup *setup, const st
 		setup->raw_regular = options->raw->regular;
 		setup->raw_borrowed = options->raw->borrowed;
 		memcpy(setup->raw, options->raw->path, sizeof(setup->raw));
-		rc = channel_put_fd(&writer->sandbox.channel, &message, NULL, options->raw->fd);
 	}
-	if (rc)
-		return sandbox_fail(&writer->sandbox, rc, err);
-	return send_setup(writer, setup, options->trace->fd, err);
+	return send_setup(writer, setup, options->trace->fd, options->raw ? options->raw->fd : -1, err);
 }
 
 int writer_begin(struct writer *writer, const struct writer_options *options, struct error *err)
@@ -211,17 +247,21 @@ int writer_begin(struct writer *writer, const struct writer_options *options, st
 	if (!setup)
 		return error_set(err, ENOMEM, "out of memory");
 	setup->format = (uint32_t)options->format;
+	setup->max_bytes = options->max_bytes;
 	setup->runtime_frames = options->runtime_frames;
+	setup->off_cpu_ns = options->off_cpu_ns;
 	setup->json = options->json;
 	setup->quiet = options->quiet;
+	setup->exact = options->exact;
+	setup->style = options->style;
 	rc = options->first ? begin_several(writer, setup, options, err)
 			    : begin_one(writer, setup, options, err);
 	free(setup);
 	return rc;
 }
 
-int writer_begin_tape(struct writer *writer, enum wire_format format, bool runtime_frames, int scribe,
-		      struct error *err)
+int writer_begin_recorder(struct writer *writer, enum wire_format format, bool runtime_frames,
+			  uint64_t off_cpu_ns, int worker, struct error *err)
 {
 	struct writer_setup *setup = calloc(1, sizeof(*setup));
 	int rc;
@@ -230,14 +270,15 @@ int writer_begin_tape(struct writer *writer, enum wire_format format, bool runti
 		return error_set(err, ENOMEM, "out of memory");
 	setup->format = (uint32_t)format;
 	setup->runtime_frames = runtime_frames;
-	rc = send_setup(writer, setup, scribe, err);
+	setup->off_cpu_ns = off_cpu_ns;
+	rc = send_setup(writer, setup, worker, -1, err);
 	free(setup);
 	return rc;
 }
 
-struct board *writer_board(struct writer *writer)
+struct status_page *writer_status_page(struct writer *writer)
 {
-	return &writer->shared->board;
+	return &writer->shared->page;
 }
 
 const struct error *writer_error(const struct writer *writer)
@@ -250,6 +291,16 @@ struct progress writer_progress(const struct writer *writer)
 	return (struct progress){.written = writer->shared->written, .expected = writer->shared->expected};
 }
 
+uint64_t writer_begun(const struct writer *writer)
+{
+	return writer->shared->begun;
+}
+
+bool writer_is_stopped(const struct writer *writer)
+{
+	return sandbox_is_stopped(&writer->sandbox);
+}
+
 bool writer_has_gone(struct writer *writer)
 {
 	if (sandbox_has_gone(&writer->sandbox) && !writer->error.text[0])
@@ -257,9 +308,9 @@ bool writer_has_gone(struct writer *writer)
 	return writer->sandbox.broken;
 }
 
-/* --- the end --- */
+/* --- end --- */
 
-/* What a process that has died leaves: its generations up to the last one that it has told of. */
+/* If the writer has died, keeps its generations, up to the last one that it reported. */
 static int salvage_one(struct writer *writer)
 {
 	uint64_t whole = writer->shared->written;
@@ -282,7 +333,7 @@ static int salvage_one(struct writer *writer)
 
 static int salvage(struct writer *writer)
 {
-	if (!writer->clerk)
+	if (!writer->file_server)
 		return salvage_one(writer);
 	message_error(&writer->sandbox.why);
 	fprintf(stderr, "gotrace: the ends of the traces may be torn: gotrace check --repair cuts them\n");
@@ -295,7 +346,7 @@ static int take_status(struct writer *writer)
 
 	if (status < STATUS_WHOLE || status > STATUS_CUT)
 		status = STATUS_CUT;
-	if (writer->clerk)
+	if (writer->file_server)
 		return status;
 	if (status == STATUS_NONE)
 		output_discard(writer->trace);
@@ -304,19 +355,21 @@ static int take_status(struct writer *writer)
 	return status;
 }
 
-int writer_report(struct writer *writer, const struct writer_last_words *words)
+int writer_report(struct writer *writer, const struct exit_info *exit)
 {
-	const struct message message = {.kind = WRITER_REPORT, .size = sizeof(struct writer_last)};
-	struct writer_last last = {.command_ended = words->command_ended,
-				   .command_status = words->command_status};
+	struct writer_exit last = {.command_ended = exit->command_ended,
+				   .command_status = exit->command_status};
+	struct rpc request = {.kind = WRITER_REPORT, .bytes = &last, .size = sizeof(last)};
 	int status;
 
-	last.has_command = words->command != NULL;
-	last.is_cut = words->cut != NULL;
-	snprintf(last.command, sizeof(last.command), "%s", words->command ? words->command : "");
-	snprintf(last.cut, sizeof(last.cut), "%s", words->cut ? words->cut : "");
+	last.has_command = exit->command != NULL;
+	last.is_cut = exit->cut != NULL;
+	snprintf(last.command, sizeof(last.command), "%s", exit->command ? exit->command : "");
+	snprintf(last.cut, sizeof(last.cut), "%s", exit->cut ? exit->cut : "");
+	if (writer->trace)
+		snprintf(last.trace, sizeof(last.trace), "%s", writer->trace->path);
 	fflush(NULL);
-	if (writer->sandbox.broken || exchange(writer, &message, &last))
+	if (writer->sandbox.broken || exchange(writer, &request))
 		status = salvage(writer);
 	else
 		status = take_status(writer);
@@ -330,8 +383,9 @@ void writer_free(struct writer *writer)
 	if (!writer)
 		return;
 	sandbox_end(&writer->sandbox);
-	clerk_free(writer->clerk);
+	file_server_free(writer->file_server);
 	if (writer->shared)
 		munmap(writer->shared, sizeof(*writer->shared));
+	queue_free(writer->queue);
 	free(writer);
 }

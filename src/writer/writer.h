@@ -1,72 +1,92 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The trace is made by a process without privileges (writer_work.h): names, model, encoder, summary. Here is
- * the side that feeds it. It is given files that are open. Of a flight recorder it is the process that has
- * the tape (flight/tape.h) and writes snapshots (flight/scribe.h).
+ * The writer: a process without privileges that makes the trace (writer_work.h): names, model, encoder,
+ * summary. This is the side that feeds it. It receives open files. For a flight recorder it runs the
+ * recorder's pipeline (flight/recorder_pipeline.h) and writes snapshots (flight/snapshot_worker.h).
  */
 #ifndef GOTRACE_WRITER_H
 #define GOTRACE_WRITER_H
 
-#include "flight/board.h"
+#include "flight/status_page.h"
 #include "flight/flight.h"
 #include "pipeline/output.h"
 #include "pipeline/pipeline.h"
+#include "report/style.h"
 #include "sandbox/sandbox.h"
-#include "writer/clerk.h"
+#include "writer/file_server.h"
 
 struct writer_options {
 	struct output *trace; /* not owned; open */
-	struct output *raw;   /* the same; NULL = no raw log is kept */
+	struct output *raw;   /* not owned; open; NULL = no raw log is written */
 	enum wire_format format;
-	bool runtime_frames, json, quiet;
-	pid_t first; /* of several processes (--children); 0: there is one. Then, instead of both files: */
-	struct clerk_options clerk; /* how files are called */
+	uint64_t max_bytes;  /* approximate size of the trace; 0 = no limit */
+	uint64_t off_cpu_ns; /* as in model_options */
+	bool runtime_frames, json, quiet, exact;
+	struct summary_style style;
+	pid_t first; /* first of several processes (--children); 0: there is only one. Instead of the two
+		      * files: */
+	struct file_server_options file_server; /* how files are named */
 };
 
-/* What the summary tells beside what is in the log. */
-struct writer_last_words {
-	const char *command; /* that gotrace started, NULL = none */
+/* What the summary reports in addition to the log. */
+struct exit_info {
+	const char *command; /* started by gotrace, NULL = none */
 	bool command_ended;
 	int command_status;
-	const char *cut; /* why tracing broke off, NULL = it did not */
+	const char *cut; /* why tracing was aborted, NULL = it was not */
 };
 
 struct writer;
 
-/* Starts the process; before there are other threads. flight: of a flight recorder, else NULL. NULL: failed.
+/*
+ * Starts the process. Call it before there are other threads. flight: for a flight recorder, else NULL.
+ * buffer: bytes of log that may be queued. Returns NULL on failure.
  */
-struct writer *writer_new(const struct flight_plan *flight, struct error *err);
-/* Files of the target are opened for it by the broker. */
+struct writer *writer_new(const struct flight_plan *flight, size_t buffer, struct error *err);
+/* Makes the broker open the target's files for it. */
 int writer_attend(struct writer *writer, struct broker *broker, struct error *err);
-/* Before the first record. */
+/* Sets up the files. Call it before the first record. */
 int writer_begin(struct writer *writer, const struct writer_options *options, struct error *err);
-/* The same of a flight recorder. scribe: the end of a socket that is for the scribe; the caller's. */
-int writer_begin_tape(struct writer *writer, enum wire_format format, bool runtime_frames, int scribe,
-		      struct error *err);
-/* What its tape tells. */
-struct board *writer_board(struct writer *writer);
-/* A log_sink, which takes TAPE_TAKE, too. When trace or raw log cannot be written, this is returned once, a
- * little later. */
+/* The same for a flight recorder. worker: the snapshot worker's end of a socket; the caller keeps it. */
+int writer_begin_recorder(struct writer *writer, enum wire_format format, bool runtime_frames,
+			  uint64_t off_cpu_ns, int worker, struct error *err);
+/* The status page of its flight recorder. */
+struct status_page *writer_status_page(struct writer *writer);
+/*
+ * A log_sink that also accepts SNAPSHOT_TAKE. Never waits. If the trace or raw log cannot be written, it
+ * returns an error once, with some delay.
+ */
 int writer_put(void *writer, const struct log_record *record);
-/* The LOG_FUNCTAB. As all that follows: when nobody calls writer_put. */
+/* The other functions of a log_outlet. */
+void writer_flush(void *writer);
+double writer_fill(void *writer);
+/* Sends the LOG_FUNCTAB. This and the following functions must be called by the thread that calls
+ * writer_put(), unless noted. */
 int writer_functab(struct writer *writer, const struct log_record *record);
-/* Waits until it has done all that it was given. */
+/* Waits until the writer has processed everything sent so far. */
 void writer_sync(struct writer *writer);
-/* What has failed, as of the last sync; "" if nothing did. */
+/* The first error as of the last sync; "" if there was none. */
 const struct error *writer_error(const struct writer *writer);
-/* May be asked for from another thread. */
+/* Any thread may call this. */
 struct progress writer_progress(const struct writer *writer);
-/* True if it has ended unasked; writer_error says how. */
+/*
+ * The number of forks of followed processes in the part of the log that has been processed. It comes from
+ * another process and may be wrong.
+ */
+uint64_t writer_begun(const struct writer *writer);
+/* As sandbox_is_stopped(). */
+bool writer_is_stopped(const struct writer *writer);
+/* True if it has ended unexpectedly; writer_error() says how. */
 bool writer_has_gone(struct writer *writer);
-/* There is no more: completes the files. */
+/* Ends the log: completes the files. */
 void writer_end(struct writer *writer);
-/* Nothing has come of it: removes files that are not the caller's. */
+/* Called if no trace begins: removes files that the writer has opened. */
 void writer_discard(struct writer *writer);
 /*
- * Tells the user. Returns enum exit_status. The files are closed, removed if they are
- * no trace, and whole up to the last generation even if the process did not live to see it.
+ * Prints the summary. Returns enum exit_status. Closes the files, and removes those that are not a trace.
+ * They are complete up to the last generation even if the process has died.
  */
-int writer_report(struct writer *writer, const struct writer_last_words *words);
+int writer_report(struct writer *writer, const struct exit_info *exit);
 void writer_free(struct writer *writer);
 
 #endif

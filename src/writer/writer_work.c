@@ -6,73 +6,44 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include "flight/scribe.h"
-#include "flight/tape.h"
+#include "flight/snapshot_worker.h"
+#include "flight/recorder_pipeline.h"
 #include "native/names.h"
 #include "report/report.h"
-#include "writer/clerk.h"
-#include "writer/family.h"
+#include "sandbox/rpc.h"
+#include "writer/file_server.h"
+#include "writer/process_tree.h"
 
 enum {
-	NICE = 19,
-	HURRY = 2 << 20, /* from so many bytes on that were taken without a pause it does not step back */
-	MOST = 1 << 30,  /* of a record */
+	MOST = 1 << 30, /* bytes of a request */
+	AT_ONCE = 256,  /* records between two checks for requests */
+	SLEEP_MS = 50,  /* longest sleep: a request may arrive without a ring */
 };
 
 struct work {
 	struct channel *channel;
+	struct queue *queue;
 	struct writer_shared *shared;
-	const struct flight_plan *flight; /* NULL: it is no flight recorder */
+	const struct flight_plan *flight; /* NULL: this is not a flight recorder */
 	struct writer_setup setup;
 	struct output trace, raw;
 	struct pipeline *pipe;
-	struct tape *tape;     /* in front of it, of a flight recorder */
-	struct scribe *scribe; /* the same */
-	struct family *family; /* instead of it, of several processes */
-	struct channel clerk;  /* the same */
-	void *names;           /* of native code; NULL = none */
-	void *functab;         /* what the pipeline's names are read from */
-	void *bytes;           /* of the message */
-	size_t capacity;
-	uint64_t without_pause; /* bytes */
-	bool paces, hurries;
+	struct recorder_pipeline *recorder; /* in front of the pipeline, for a flight recorder */
+	struct snapshot_worker *worker;     /* for a flight recorder */
+	struct process_tree *tree;          /* instead of the pipeline, for several processes */
+	struct channel file_server;         /* for several processes */
+	void *names;                        /* of native code; NULL = none */
+	void *functab;                      /* owns the bytes of the function table */
 };
-
-/* --- the pace --- */
-
-/* Who may not go forward again does not step back. */
-static void begin_pace(struct work *work)
-{
-	struct rlimit limit;
-
-	work->paces = getrlimit(RLIMIT_NICE, &limit) == 0 && limit.rlim_cur >= 20;
-	work->hurries = true;
-}
-
-static void set_pace(struct work *work, bool hurries)
-{
-	if (work->paces && hurries != work->hurries && !setpriority(PRIO_PROCESS, 0, hurries ? 0 : NICE))
-		work->hurries = hurries;
-}
-
-/* While there is time, it stays behind the target. */
-static void keep_pace(struct work *work, uint64_t bytes)
-{
-	struct pollfd fd = {.fd = work->channel->fd, .events = POLLIN};
-
-	work->without_pause = poll(&fd, 1, 0) > 0 ? work->without_pause + bytes : 0;
-	set_pace(work, work->without_pause > HURRY);
-}
 
 /* --- the log --- */
 
-static void tell_progress(struct work *work)
+static void share_progress(struct work *work)
 {
 	struct progress progress =
-		work->family ? family_progress(work->family) : pipeline_progress(work->pipe);
+		work->tree ? process_tree_progress(work->tree) : pipeline_progress(work->pipe);
 
 	work->shared->written = progress.written;
 	work->shared->expected = progress.expected;
@@ -80,47 +51,89 @@ static void tell_progress(struct work *work)
 
 static int put(struct work *work, const struct log_record *record)
 {
-	if (work->family)
-		return family_put(work->family, record);
-	/* What is asked of the tape is no log's. */
-	if (work->names && record->type < TAPE_TAKE)
+	if (work->tree)
+		return process_tree_put(work->tree, record);
+	/* Requests to the recorder are not log records. */
+	if (work->names && record->type < SNAPSHOT_TAKE)
 		return names_put(work->names, record);
-	return work->tape ? tape_put(work->tape, record) : pipeline_put(work->pipe, record);
+	return work->recorder ? recorder_pipeline_put(work->recorder, record)
+			      : pipeline_put(work->pipe, record);
 }
 
-/* The process has its program when LOG_TARGET comes. Without names stacks have addresses, which is worth
- * telling. */
+/*
+ * The process has executed its program when LOG_TARGET arrives. If there are no names, stacks show addresses,
+ * and a message says so.
+ */
 static void make_names(struct work *work, const struct log_target *target)
 {
 	struct error err = {""};
 
 	if (target->flags & LOG_TARGET_THREADS && !work->names &&
-	    names_new((pid_t)target->pid, work->tape ? tape_put : pipeline_put,
-		      work->tape ? (void *)work->tape : (void *)work->pipe, &work->names, &err))
+	    names_new((pid_t)target->pid, work->recorder ? recorder_pipeline_put : pipeline_put,
+		      work->recorder ? (void *)work->recorder : (void *)work->pipe, &work->names, &err))
 		fprintf(stderr, "gotrace: stacks will have addresses without names: %s\n", err.text);
 }
 
-static void take_record(struct work *work, uint32_t type, size_t size)
+/* The trace has reached its maximum size: drops records that were on their way. */
+static bool is_beyond(const struct work *work, const struct log_record *record)
 {
-	struct log_record record = {.type = type, .size = (uint32_t)size, .data = work->bytes};
+	uint64_t most = work->setup.max_bytes;
 
-	if (type == LOG_TARGET && size >= sizeof(struct log_target) && work->pipe)
-		make_names(work, work->bytes);
-	if (put(work, &record))
-		work->shared->failed = 1;
-	tell_progress(work);
+	return most && work->shared->expected >= most && record->type != LOG_END && record->type != LOG_LOSS;
 }
 
-/* Its bytes stay where they are for as long as there are names to be found. */
-static void take_functab(struct work *work, size_t size)
+/* Counts the forked processes whose traces have been opened. */
+static void count_forks(struct work *work, const struct log_record *record)
 {
-	struct log_record record = {.type = LOG_FUNCTAB, .size = (uint32_t)size, .data = work->bytes};
+	const struct raw_record *records = record->data;
+
+	for (size_t i = 0; record->type == LOG_RECORDS && i < record->size / sizeof(*records); i++)
+		work->shared->begun += log_is_followed_fork(&records[i]);
+}
+
+static void take_record(struct work *work, const struct log_record *record)
+{
+	if (is_beyond(work, record))
+		return;
+	if (record->type == LOG_TARGET && record->size >= sizeof(struct log_target) && work->pipe)
+		make_names(work, record->data);
+	if (put(work, record))
+		work->shared->failed = 1;
+	if (work->tree)
+		count_forks(work, record);
+	share_progress(work);
+}
+
+/* Takes some of the log. False if there is no more at present. */
+static bool take_some(struct work *work)
+{
+	struct log_record record;
+	bool more = true;
+
+	for (unsigned i = 0; i < AT_ONCE && more; i++) {
+		more = queue_take(work->queue, &record);
+		if (more)
+			take_record(work, &record);
+	}
+	return more;
+}
+
+static void take_all(struct work *work)
+{
+	while (take_some(work))
+		;
+}
+
+/* The pipeline looks up names in these bytes until it ends. */
+static void take_functab(struct work *work, struct rpc_request *request)
+{
+	struct log_record record = {
+		.type = LOG_FUNCTAB, .size = (uint32_t)request->size, .data = request->bytes};
 
 	if (work->functab || !work->pipe)
 		return;
-	work->functab = work->bytes;
-	work->bytes = NULL;
-	work->capacity = 0;
+	work->functab = request->bytes;
+	request->bytes = NULL;
 	if (rawlog_check_record(&record, NULL) || pipeline_functab(work->pipe, &record)) {
 		fprintf(stderr, "gotrace: stacks will have addresses without names: the function table is "
 				"not readable\n");
@@ -130,21 +143,18 @@ static void take_functab(struct work *work, size_t size)
 		work->shared->failed = 1;
 }
 
-/* --- beginning and end --- */
+/* --- start and end --- */
 
 static int answer(struct work *work, int status)
 {
-	const struct message message = {.kind = WRITER_SYNC, .size = sizeof(struct writer_state)};
 	struct writer_state state = {.status = status, .committed = work->trace.committed};
 	const struct error *trace =
-		work->family ? family_error(work->family) : pipeline_trace_error(work->pipe);
-	int rc;
+		work->tree ? process_tree_error(work->tree) : pipeline_trace_error(work->pipe);
 
 	memcpy(state.trace_error, trace->text, sizeof(state.trace_error));
 	if (work->pipe)
 		memcpy(state.raw_error, pipeline_raw_error(work->pipe)->text, sizeof(state.raw_error));
-	rc = channel_put(work->channel, &message, &state);
-	return rc ? rc : channel_flush(work->channel);
+	return rpc_answer(work->channel, 0, NULL, &state, sizeof(state));
 }
 
 static int begin_one(struct work *work, int fd)
@@ -155,6 +165,7 @@ static int begin_one(struct work *work, int fd)
 		.raw = setup->has_raw ? &work->raw : NULL,
 		.format = (enum wire_format)setup->format,
 		.runtime_frames = setup->runtime_frames,
+		.off_cpu_ns = setup->off_cpu_ns,
 	};
 
 	if (output_adopt(&work->trace, fd, setup->trace, setup->regular, setup->borrowed))
@@ -166,60 +177,62 @@ static int begin_one(struct work *work, int fd)
 	return work->pipe ? answer(work, 0) : -ENOMEM;
 }
 
-static int begin_tape(struct work *work, int fd)
+static int begin_recorder(struct work *work, int fd)
 {
-	struct tape_options wanted = {
+	struct recorder_pipeline_options wanted = {
 		.flight = work->flight,
 		.format = (enum wire_format)work->setup.format,
 		.runtime_frames = work->setup.runtime_frames,
-		.board = &work->shared->board,
+		.off_cpu_ns = work->setup.off_cpu_ns,
+		.page = &work->shared->page,
 	};
 
-	work->scribe = scribe_new(fd);
-	wanted.scribe = work->scribe;
-	work->tape = work->scribe ? tape_new(&wanted) : NULL;
-	if (!work->tape)
+	work->worker = snapshot_worker_new(fd);
+	wanted.worker = work->worker;
+	work->recorder = work->worker ? recorder_pipeline_new(&wanted) : NULL;
+	if (!work->recorder)
 		return -ENOMEM;
-	work->pipe = tape_pipeline(work->tape);
+	work->pipe = recorder_pipeline_inner(work->recorder);
 	return answer(work, 0);
 }
 
-/* That the first files cannot be opened is told before anything is traced. */
+/* Files that cannot be opened are reported before tracing begins. */
 static int begin_several(struct work *work, int fd)
 {
-	const struct message message = {.kind = WRITER_SYNC, .size = sizeof(struct writer_state)};
 	struct writer_state state = {.status = 0};
-	struct family_options wanted = {
-		.clerk = &work->clerk,
+	struct process_tree_options wanted = {
+		.file_server = &work->file_server,
 		.raw = work->setup.has_raw,
 		.format = (enum wire_format)work->setup.format,
 		.json = work->setup.json,
 	};
 	struct error err = {""};
-	int rc;
 
-	if (channel_open(&work->clerk, fd))
+	if (channel_open(&work->file_server, fd))
 		return -ENOMEM;
-	work->family = family_new(&wanted);
-	if (!work->family)
+	work->tree = process_tree_new(&wanted);
+	if (!work->tree)
 		return -ENOMEM;
-	if (family_open_first(work->family, (pid_t)work->setup.first, &err))
+	if (process_tree_open_first(work->tree, (pid_t)work->setup.first, &err))
 		memcpy(state.trace_error, err.text, sizeof(state.trace_error));
-	rc = channel_put(work->channel, &message, &state);
-	return rc ? rc : channel_flush(work->channel);
+	return rpc_answer(work->channel, 0, NULL, &state, sizeof(state));
 }
 
-static int begin(struct work *work, size_t size, int fd)
+static int begin(struct work *work, struct rpc_request *request)
 {
-	if (size != sizeof(work->setup) || fd < 0 || work->pipe || work->family)
+	int fd = request->fds[0];
+
+	if (request->size != sizeof(work->setup) || fd < 0 || work->pipe || work->tree)
 		return -EBADMSG;
-	memcpy(&work->setup, work->bytes, sizeof(work->setup));
+	memcpy(&work->setup, request->bytes, sizeof(work->setup));
+	work->raw.fd = request->fds[1];
+	request->fds[0] = request->fds[1] = -1;
 	if (work->flight)
-		return begin_tape(work, fd);
+		return begin_recorder(work, fd);
 	return work->setup.first ? begin_several(work, fd) : begin_one(work, fd);
 }
 
-static int report_one(struct work *work, const struct writer_last *last)
+static int report_one(struct work *work, const struct writer_exit *last)
 {
 	struct report report = {
 		.trace = &work->trace,
@@ -231,6 +244,9 @@ static int report_one(struct work *work, const struct writer_last *last)
 			    .raw = work->setup.has_raw ? work->raw.path : NULL},
 	};
 
+	snprintf(work->trace.path, sizeof(work->trace.path), "%s", last->trace);
+	report.summary.exact = work->setup.exact;
+	report.summary.style = work->setup.style;
 	report.summary.command = last->has_command ? last->command : NULL;
 	report.summary.command_ended = last->command_ended;
 	report.summary.command_status = last->command_status;
@@ -238,9 +254,9 @@ static int report_one(struct work *work, const struct writer_last *last)
 	return report_end(&report);
 }
 
-static int report_several(struct work *work, const struct writer_last *last)
+static int report_several(struct work *work, const struct writer_exit *last)
 {
-	const struct family_report report = {
+	const struct process_tree_report report = {
 		.command = last->has_command ? last->command : NULL,
 		.command_ended = last->command_ended,
 		.command_status = last->command_status,
@@ -248,72 +264,51 @@ static int report_several(struct work *work, const struct writer_last *last)
 		.quiet = work->setup.quiet,
 	};
 
-	return family_report(work->family, &report);
+	return process_tree_report(work->tree, &report);
 }
 
-/* Nothing has been written: the first process's files go. */
+/* Nothing has been written: removes the first process's files. */
 static void discard(struct work *work)
 {
-	if (work->family)
-		family_discard(work->family);
+	if (work->tree)
+		process_tree_discard(work->tree);
 }
 
-static int end(struct work *work, size_t size)
+static int end(struct work *work)
 {
-	set_pace(work, true);
-	if (work->family)
-		family_finish(work->family);
-	else if (work->tape)
-		tape_finish(work->tape);
+	if (work->tree)
+		process_tree_finish(work->tree);
+	else if (work->recorder)
+		recorder_pipeline_finish(work->recorder);
 	else
 		pipeline_finish(work->pipe);
-	tell_progress(work);
-	return size ? -EBADMSG : answer(work, 0);
+	share_progress(work);
+	return answer(work, 0);
 }
 
-static int report(struct work *work, size_t size)
+static int report(struct work *work, const struct rpc_request *request)
 {
-	struct writer_last last;
+	struct writer_exit last;
 
-	if (size != sizeof(last))
+	if (request->size != sizeof(last))
 		return -EBADMSG;
-	memcpy(&last, work->bytes, sizeof(last));
-	return answer(work, work->family ? report_several(work, &last) : report_one(work, &last));
+	memcpy(&last, request->bytes, sizeof(last));
+	return answer(work, work->tree ? report_several(work, &last) : report_one(work, &last));
 }
 
-/* --- messages --- */
+/* --- requests --- */
 
-static int take_bytes(struct work *work, uint64_t size)
+static int act(struct work *work, struct rpc_request *request)
 {
-	void *bigger;
-
-	if (size > MOST)
+	if (!work->pipe && !work->tree && request->kind != WRITER_BEGIN)
 		return -EBADMSG;
-	if (size > work->capacity) {
-		bigger = realloc(work->bytes, size);
-		if (!bigger)
-			return -ENOMEM;
-		work->bytes = bigger;
-		work->capacity = size;
-	}
-	return channel_read(work->channel, work->bytes, size);
-}
-
-static int act(struct work *work, const struct message *message, int fd)
-{
-	if (!work->pipe && !work->family && message->kind != WRITER_BEGIN && message->kind != WRITER_RAW)
-		return -EBADMSG;
-	switch (message->kind) {
+	if (request->kind >= WRITER_SYNC)
+		take_all(work);
+	switch (request->kind) {
 	case WRITER_BEGIN:
-		return begin(work, message->size, fd);
-	case WRITER_RAW:
-		work->raw.fd = fd;
-		return 0;
-	case WRITER_RECORD:
-		take_record(work, (uint32_t)message->code, message->size);
-		return 0;
+		return begin(work, request);
 	case WRITER_FUNCTAB:
-		take_functab(work, message->size);
+		take_functab(work, request);
 		return 0;
 	case WRITER_SYNC:
 		return answer(work, 0);
@@ -321,36 +316,54 @@ static int act(struct work *work, const struct message *message, int fd)
 		discard(work);
 		return answer(work, 0);
 	case WRITER_END:
-		return end(work, message->size);
+		return end(work);
 	case WRITER_REPORT:
-		return report(work, message->size);
+		return report(work, request);
 	default:
 		return -EBADMSG;
 	}
+}
+
+static int take_request(struct work *work)
+{
+	struct rpc_request request;
+	int rc = rpc_take(work->channel, &request, MOST);
+
+	if (rc == 0)
+		rc = act(work, &request);
+	rpc_request_free(&request);
+	return rc;
+}
+
+static bool has_request(const struct work *work)
+{
+	struct pollfd fd = {.fd = work->channel->fd, .events = POLLIN};
+
+	return poll(&fd, 1, 0) > 0;
 }
 
 void writer_work(struct channel *channel, void *ctx)
 {
 	const struct writer_inherited *inherited = ctx;
 	struct work *work = calloc(1, sizeof(*work));
-	struct message message;
-	int fds[CHANNEL_FDS], rc;
+	int rc = 0;
 
 	if (!work)
 		return;
 	work->channel = channel;
 	work->shared = inherited->shared;
+	work->queue = inherited->queue;
 	work->flight = inherited->flight;
 	output_init(&work->trace);
 	output_init(&work->raw);
-	begin_pace(work);
-	do {
-		rc = channel_take(channel, &message, fds);
-		if (rc == 0)
-			rc = take_bytes(work, message.size);
-		if (rc == 0)
-			rc = act(work, &message, fds[0]);
-		if (rc == 0)
-			keep_pace(work, message.size);
-	} while (rc == 0);
+	while (rc == 0) {
+		bool begun = work->pipe || work->tree, more = begun && take_some(work);
+
+		if (!more)
+			queue_arm(work->queue);
+		if (has_request(work))
+			rc = take_request(work);
+		else if (!more)
+			queue_wait(work->queue, SLEEP_MS);
+	}
 }

@@ -1,58 +1,70 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the process that makes the trace does, and what it is told (writer.c). */
+/* The work of the process that makes the trace, and the requests to it (writer.c). The log arrives through
+ * the queue. */
 #ifndef GOTRACE_WRITER_WRITER_WORK_H
 #define GOTRACE_WRITER_WRITER_WORK_H
 
 #include <limits.h>
 #include <stdint.h>
 
-#include "flight/board.h"
+#include "flight/status_page.h"
 #include "flight/flight.h"
+#include "rawlog/queue.h"
+#include "report/style.h"
 #include "sandbox/channel.h"
 
 enum writer_kind {
-	WRITER_BEGIN = 1, /* struct writer_setup; the trace's descriptor, or the channel to the clerk or of
-			   * the scribe -> struct writer_state */
-	WRITER_RAW,       /* the raw log's descriptor: before WRITER_BEGIN */
-	WRITER_RECORD,    /* code: enum log_type; the payload */
-	WRITER_FUNCTAB,   /* the payload of a LOG_FUNCTAB: before its place in the log */
-	WRITER_SYNC,      /* -> struct writer_state */
-	WRITER_DISCARD,   /* nothing has come of it -> struct writer_state */
-	WRITER_END,       /* there are no more records -> struct writer_state */
-	WRITER_REPORT,    /* struct writer_last -> struct writer_state */
+	/*
+	 * struct writer_setup; descriptors: the trace and, if there is one, the raw log; or a channel to the
+	 * file server, or for the snapshot worker -> struct writer_state
+	 */
+	WRITER_BEGIN = 1,
+	WRITER_FUNCTAB, /* the payload of a LOG_FUNCTAB, sent before its place in the log; no answer */
+	/* The following are answered with a struct writer_state once the log so far has been processed. */
+	WRITER_SYNC,
+	WRITER_DISCARD, /* no trace begins: removes files that were opened */
+	WRITER_END,     /* no more records follow */
+	WRITER_REPORT,  /* struct writer_exit */
 };
 
 struct writer_setup {
-	uint32_t format; /* enum wire_format */
-	uint32_t first;  /* of several processes; 0: there is one */
-	uint8_t runtime_frames, json, quiet, has_raw;
+	uint32_t format;     /* enum wire_format */
+	uint32_t first;      /* first of several processes; 0: there is only one */
+	uint64_t off_cpu_ns; /* as in model_options */
+	uint64_t max_bytes;  /* of the trace; later records are dropped. 0: no limit */
+	uint8_t runtime_frames, json, quiet, exact, has_raw;
+	struct summary_style style;
 	uint8_t regular, borrowed, raw_regular, raw_borrowed; /* as in struct output */
 	char trace[PATH_MAX], raw[PATH_MAX];
 };
 
-struct writer_last {
+struct writer_exit {
 	uint8_t command_ended, has_command, is_cut;
 	int32_t command_status;
 	char command[PATH_MAX], cut[512];
+	char trace[PATH_MAX]; /* its final name, which may have changed; for a single process */
 };
 
 struct writer_state {
-	int32_t status; /* enum exit_status, at the end */
+	int32_t status; /* enum exit_status of WRITER_REPORT */
 	char trace_error[512], raw_error[512];
-	uint64_t committed; /* bytes of the trace that stand */
+	uint64_t committed; /* committed bytes of the trace */
 };
 
-/* Memory that both have: nothing that comes out of it is trusted. */
+/* Memory shared by both processes. The reader does not trust its contents. */
 struct writer_shared {
 	_Atomic uint64_t written, expected; /* struct progress */
+	_Atomic uint64_t begun;             /* of several processes: number of forked ones whose traces
+					     * have begun */
 	_Atomic uint32_t failed;            /* a file cannot be written */
-	struct board board;                 /* of a flight recorder */
+	struct status_page page;            /* of a flight recorder */
 };
 
-/* What the process has from its beginning on. */
+/* What the process inherits at the fork. */
 struct writer_inherited {
 	struct writer_shared *shared;
-	const struct flight_plan *flight; /* NULL: it is no flight recorder */
+	struct queue *queue;
+	const struct flight_plan *flight; /* NULL: this is not a flight recorder */
 };
 
 /* A sandbox_work; ctx is a struct writer_inherited. */

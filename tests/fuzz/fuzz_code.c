@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target/code_x86.h"
-#include "target/old_tids.h"
-#include "target/regions.h"
+#include "isa/scan_x86.h"
+#include "target/go14_tids.h"
+#include "isa/regions.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -36,7 +36,7 @@ static void read_line(const uint8_t *data, size_t size)
 
 	memcpy(line, data, n);
 	line[n] = '\0';
-	old_tids_parse(line, &sp);
+	go14_tids_parse(line, &sp);
 }
 
 /* push %rbp, or jbe. */
@@ -92,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	read_line(data, size);
 	look_at_arm64(data, size);
-	while (code_next(&code, &at, &insn) > 0) {
+	while (x86_next(&code, &at, &insn) > 0) {
 		if (insn.length == 0 || insn.length > 15 || at > size)
 			abort();
 	}

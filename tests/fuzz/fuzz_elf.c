@@ -43,7 +43,7 @@ static void build_functab(const struct image *image, const struct module *module
 static void look_at(const struct image *image)
 {
 	struct go_version version;
-	struct section section;
+	struct image_section section;
 	struct module module;
 	uint64_t offset, value;
 

@@ -70,7 +70,18 @@ static void feed(struct model *model, uint32_t type, const void *data, size_t si
 		abort();
 }
 
-/* Few distinct keys, so that records meet; now and then 0 or a stranger. */
+/* What no counter of a runtime reaches, and readers have meanings of their own for. */
+static uint64_t extreme(uint64_t number)
+{
+	return number % 4 < 2 ? UINT64_MAX - number % 4 : (uint64_t)1 << (50 + number % 14);
+}
+
+static uint64_t small_or_extreme(uint8_t byte, uint64_t number)
+{
+	return byte % 32 == 31 ? extreme(byte / 32 + number) : number;
+}
+
+/* Few distinct keys, so that records meet; now and then 0 or an unknown one. */
 static uint64_t pointer(uint8_t byte, uint64_t base)
 {
 	return byte % 16 == 0 ? 0 : base + byte % 12 * 0x1000;
@@ -83,10 +94,10 @@ static void feed_record(struct model *model, const uint8_t b[8], uint64_t *now)
 	*now += b[7] * 16;
 	rec.time = b[7] == 255 ? 0 : *now;
 	rec.g = pointer(b[2], 0xc000001000);
-	rec.goid = b[2] % 5 ? b[2] % 12 + 1u : b[6] % 14u;
+	rec.goid = small_or_extreme(b[6], b[2] % 5 ? b[2] % 12 + 1u : b[6] % 14u);
 	rec.p = pointer(b[3], 0xc000051000);
 	rec.arg = b[0] & 0x80 ? b[4] : pointer(b[4], 0xc000001000);
-	rec.arg2 = b[5] % 7;
+	rec.arg2 = small_or_extreme(b[6], b[5] % 7);
 	feed(model, LOG_RECORDS, &rec, sizeof(rec));
 }
 
@@ -104,8 +115,8 @@ static void feed_text(struct model *model, const uint8_t b[8], uint64_t *now)
 	text->record = (struct raw_record){.tid = 100 + b[1] % 6, .site = sites[b[5] % 5], .time = *now};
 	text->record.flags = b[4] & 7;
 	text->record.g = pointer(b[2], 0xc000001000);
-	text->record.goid = b[2] % 12 + 1u;
-	text->record.arg = b[4] % 5;
+	text->record.goid = small_or_extreme(b[3], b[2] % 12 + 1u);
+	text->record.arg = small_or_extreme(b[3], b[4] % 5);
 	text->record.arg2 = b[5] % 7;
 	feed(model, LOG_TEXT, text, sizeof(*text) + text->len + text->len2);
 }
@@ -128,7 +139,7 @@ static void feed_snapshot(struct model *model, const uint8_t b[8], uint64_t now)
 	memset(ms, 0, sizeof(ms));
 	for (unsigned i = 0; i < 6; i++) {
 		gs[i] = (struct log_g){.g = pointer((uint8_t)(b[2] + i), 0xc000001000),
-				       .goid = b[2] % 3 + i + 1,
+				       .goid = small_or_extreme(b[1], b[2] % 3 + i + 1),
 				       .m = b[3] & 1u << i ? 0x9000 + i : 0,
 				       .status = (b[4] + i) % 12};
 		ms[i] = (struct log_m){.m = 0x9000 + i,
@@ -138,7 +149,8 @@ static void feed_snapshot(struct model *model, const uint8_t b[8], uint64_t now)
 				       .status = b[4] % 5};
 	}
 	for (unsigned i = 0; i < 3; i++)
-		ps[i] = (struct log_p){.p = pointer((uint8_t)(b[6] + i), 0xc000051000), .id = i};
+		ps[i] = (struct log_p){.p = pointer((uint8_t)(b[6] + i), 0xc000051000),
+				       .id = (uint32_t)small_or_extreme(b[1], i)};
 	feed(model, LOG_SNAPSHOT, &head, sizeof(head));
 	feed(model, LOG_GS, gs, sizeof(gs));
 	feed(model, LOG_PS, ps, sizeof(ps));

@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { ADDRESSES = 64 };
 
-static void tell(void *ctx, const char *line)
+static void report(void *ctx, const char *line)
 {
 	(void)ctx;
 	if (!line[0])
@@ -35,11 +35,10 @@ static void take(struct natives *natives, const struct symbol_draft *draft)
 		abort();
 }
 
-static void name_all(struct native_file *file, uint64_t from, uint64_t step)
+static void name_all(struct native_file *file, struct budget *budget, uint64_t from, uint64_t step)
 {
 	static struct symbol_draft draft;
-	uint64_t debug_left = 64u << 20;
-	struct native_search search = {.roots = {-1, -1}, .tell = tell, .debug_left = &debug_left};
+	struct native_search search = {.roots = {-1, -1}, .report = report, .budget = budget};
 	struct strtab *strings = strtab_new();
 	struct natives *natives = strings ? natives_new(strings) : NULL;
 
@@ -87,6 +86,7 @@ static void read_name(const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct native_source source = {.fd = -1, .path = "/lib/fuzzed.so"};
+	struct budget budget = {.bytes = 64u << 20, .cpu_ns = 1000000000}; /* outlives the file */
 	struct native_file *file;
 
 	if (size < 2)
@@ -100,7 +100,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	file = native_file_new(&source);
 	if (file)
-		name_all(file, data[0] * 64u, data[1] + 1u);
+		name_all(file, &budget, data[0] * 64u, data[1] + 1u);
 	native_file_free(file);
+	if (budget.bytes != 64u << 20)
+		abort();
 	return 0;
 }

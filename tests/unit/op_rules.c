@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Goroutines are kept by index and Ps by id in growing arrays, threads in an
- * array found by a map. Every rule is a comparison with that state; the
- * effect of the op follows at once.
+ * Goroutines are kept by index and Ps by id in growing arrays, threads in an array with a map as index. Every
+ * rule is a comparison with that state, to which the op's effect is applied at once.
  */
 #include "op_rules.h"
 
@@ -56,10 +55,10 @@ struct op_rules {
 	struct map64 m_by_tid, g_by_goid, tasks;
 	uint32_t first_gen, gen;
 	uint64_t start, end, last_time;
-	uint64_t other_time; /* of the last op that was not of the thread of the last */
+	uint64_t other_time; /* time of the last op that was not of the last op's thread */
 	uint32_t last_m;
 	bool in_statuses;
-	enum { GC_UNSEEN, GC_OFF, GC_ON } gc;
+	enum gc_phase gc;
 	struct map64 memory[2]; /* spans, stacks: address -> in use */
 };
 
@@ -88,7 +87,7 @@ void op_rules_free(struct op_rules *rules)
 	free(rules);
 }
 
-/* Tests have memory: running out of it is the end of the test. */
+/* Running out of memory ends the test. */
 static void *grow(void *array, size_t *n, size_t want, size_t size)
 {
 	void *bigger;
@@ -115,7 +114,7 @@ static struct rule_p *get_p(struct op_rules *rules, int32_t p)
 	return &rules->ps[p];
 }
 
-/* The thread; made known by being mentioned. */
+/* Returns the thread, and adds it if it is new. */
 static struct rule_m *get_m(struct op_rules *rules, uint32_t tid)
 {
 	uint32_t *index = map64_get(&rules->m_by_tid, tid);
@@ -138,12 +137,12 @@ static int check_g_index(uint32_t g, const struct tables *tables, struct error *
 	return 0;
 }
 
-/* --- what an op may need --- */
+/* --- what an op requires --- */
 
 enum need {
 	NEED_M = 1,
 	NEED_P = 2,
-	NEED_G = 4,       /* and op.g is it */
+	NEED_G = 4,       /* and op.g is that goroutine */
 	NEED_RUNNING = 8, /* that goroutine runs */
 	NEED_NO_G = 16,
 	NEED_NO_P = 32,
@@ -222,9 +221,9 @@ static const unsigned needs[OP_KIND_COUNT] = {
 	[OP_REGION_BEGIN] = NEED_USER,
 	[OP_REGION_END] = NEED_USER,
 	[OP_LOG] = NEED_USER,
-	[OP_SPAN] = NEED_M,
-	[OP_SPAN_ALLOC] = NEED_M,
-	[OP_SPAN_FREE] = NEED_M,
+	[OP_MSPAN] = NEED_M,
+	[OP_MSPAN_ALLOC] = NEED_M,
+	[OP_MSPAN_FREE] = NEED_M,
 	[OP_GO_STACK] = NEED_M,
 	[OP_GO_STACK_ALLOC] = NEED_M,
 	[OP_GO_STACK_FREE] = NEED_M,
@@ -271,7 +270,7 @@ static int proc_status(struct op_rules *rules, const struct op *op, struct error
 	return bind_p(rules, op, err);
 }
 
-/* A goroutine comes to life: its id must be nobody else's. */
+/* A goroutine starts to exist. Its id must not be in use. */
 static int give_birth(struct op_rules *rules, uint32_t index, uint8_t status, const struct tables *tables,
 		      struct error *err)
 {
@@ -402,7 +401,7 @@ static int proc_steal(struct op_rules *rules, const struct op *op, struct error 
 
 /* --- goroutines --- */
 
-/* A goroutine that the op names by index, and which must be in `status`. */
+/* A goroutine that the op names by index. It must be in `status`. */
 static int named_g(struct op_rules *rules, uint32_t index, uint8_t status, const struct tables *tables,
 		   struct error *err)
 {
@@ -596,7 +595,7 @@ static int gc(struct op_rules *rules, const struct op *op, struct error *err)
 {
 	switch (op->kind) {
 	case OP_GC_ACTIVE:
-		if (rules->gen == rules->first_gen ? rules->gc != GC_UNSEEN : rules->gc != GC_ON)
+		if (rules->gen == rules->first_gen ? rules->gc != GC_UNKNOWN : rules->gc != GC_ON)
 			BROKEN("GC is said to be active but state is %d", rules->gc);
 		if (rules->gen != rules->first_gen) {
 			int ret = check_need(rules, op, NEED_USER, err);
@@ -653,11 +652,11 @@ static int region(struct rule_g *g, const struct op *op, struct error *err)
 
 /* --- memory --- */
 
-/* What is in use cannot be allocated, and only what is in use can be freed. */
+/* An address in use cannot be allocated, and only an address in use can be freed. */
 static int memory(struct op_rules *rules, const struct op *op, const struct tables *tables, struct error *err)
 {
 	struct map64 *map = &rules->memory[op->kind >= OP_GO_STACK];
-	bool is_free = op->kind == OP_SPAN_FREE || op->kind == OP_GO_STACK_FREE;
+	bool is_free = op->kind == OP_MSPAN_FREE || op->kind == OP_GO_STACK_FREE;
 	const uint32_t *now = map64_get(map, op->arg);
 
 	if (op->arg == 0 || tables->heap_base == 0)
@@ -671,9 +670,10 @@ static int memory(struct op_rules *rules, const struct op *op, const struct tabl
 	return 0;
 }
 
-/* --- all together --- */
+/* --- all ops --- */
 
-/* What readers let wait for another thread's event: not one of the same unit of time, or they may stop. */
+/* Ops that readers delay until another thread's event. The two must not be in the same unit of time, or
+ * readers may get stuck. */
 static bool waits_for_another(const struct op *op)
 {
 	switch (op->kind) {
@@ -706,7 +706,7 @@ static int check_unit(struct op_rules *rules, const struct op *op, struct error 
 
 static int check_time(struct op_rules *rules, const struct op *op, struct error *err)
 {
-	bool status = op->kind == OP_PROC_STATUS || op->kind == OP_GO_STATUS || op->kind == OP_SPAN ||
+	bool status = op->kind == OP_PROC_STATUS || op->kind == OP_GO_STATUS || op->kind == OP_MSPAN ||
 		      op->kind == OP_GO_STACK;
 	unsigned long long time = op->time;
 
@@ -744,9 +744,24 @@ static int check_ids(const struct op *op, const struct tables *tables, struct er
 	return 0;
 }
 
+/* Go's reader does not mind, its validator (internal/trace/testtrace) does. */
+static int ends_no_range(const struct op_rules *rules, const struct op *op, struct error *err)
+{
+	if (rules->gs[op->g].assist || rules->gs[op->g].nstw)
+		BROKEN("goroutine index %u ends with an open range", op->g);
+	return 0;
+}
+
+static bool ends_goroutine(enum op_kind kind)
+{
+	return kind == OP_GO_DESTROY || kind == OP_GO_DESTROY_SYSCALL || kind == OP_GO_SWITCH_DESTROY;
+}
+
 static int apply_scheduler(struct op_rules *rules, const struct op *op, const struct tables *tables,
 			   struct error *err)
 {
+	if (ends_goroutine(op->kind) && ends_no_range(rules, op, err))
+		return -EBADMSG;
 	switch (op->kind) {
 	case OP_PROC_STATUS:
 		if (op->p < 0 || op->p >= MAX_P)
@@ -836,7 +851,7 @@ static int apply(struct op_rules *rules, const struct op *op, const struct table
 	case OP_LOG:
 	case OP_CPU_SAMPLE:
 		return 0;
-	case OP_SPAN ... OP_GO_STACK_FREE:
+	case OP_MSPAN ... OP_GO_STACK_FREE:
 		return memory(rules, op, tables, err);
 	default:
 		return apply_scheduler(rules, op, tables, err);

@@ -7,7 +7,7 @@
 #ifndef GOTRACE_OP_RULES_H
 #define GOTRACE_OP_RULES_H
 
-#include "model/op.h"
+#include "sched/op.h"
 #include "util/error.h"
 
 struct op_rules;
@@ -15,12 +15,14 @@ struct op_rules;
 struct op_rules *op_rules_new(void);
 void op_rules_free(struct op_rules *rules);
 
-/* Opens a generation: number, start and end must fit the one before. 0 or -EBADMSG, as all of these. */
+/* Opens a generation: number, start and end must follow from the previous one. Returns 0 or -EBADMSG, as do
+ * all of these. */
 int op_rules_begin(struct op_rules *rules, const struct generation *gen, struct error *err);
 /* One op of the open generation. */
 int op_rules_check(struct op_rules *rules, const struct op *op, const struct tables *tables,
 		   struct error *err);
-/* Closes it: no stop-the-world may be open, every live goroutine was given a status or was born in it. */
+/* Closes the generation: no stop-the-world may be open, and every live goroutine must have a status in it or
+ * be created in it. */
 int op_rules_end(struct op_rules *rules, struct error *err);
 
 /* The three above for a whole generation; the error names the op by index. */

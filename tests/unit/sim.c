@@ -177,8 +177,7 @@ static void ready(struct sim *sim, int m)
 	set(sim, g, SIM_RUNNABLE);
 }
 
-/* A P takes ids in batches of 16; up to Go 1.23 it takes them when the first of them has been seen without.
- */
+/* A P takes ids in batches of 16. Up to Go 1.23 it does so after a goroutine has been seen without its id. */
 static bool number(struct sim *sim, struct sim_ids *ids, struct sim_g *g)
 {
 	bool first = ids->next == ids->end;
@@ -296,7 +295,7 @@ static void sweep(struct sim *sim, int m)
 	sim->ms[m].sweeps = true;
 }
 
-/* The record names nobody, and is followed by the one that brought it about. */
+/* The record names no goroutine. The one that caused it follows. */
 static void end_sweep(struct sim *sim, int m)
 {
 	struct raw_record *rec = put(sim, m, SITE_SWEEP_END, -1);
@@ -308,7 +307,7 @@ static void end_sweep(struct sim *sim, int m)
 	sim->ms[m].sweeps = false;
 }
 
-/* What the collector makes of an allocation. */
+/* What an allocation makes the collector do. */
 static void allocate(struct sim *sim, int m)
 {
 	switch (sim_random(sim, 4)) {
@@ -338,7 +337,7 @@ static void run(struct sim *sim, int m)
 		leave(sim, m, SITE_GOSCHED, SIM_RUNNABLE);
 		break;
 	case 4:
-		/* No goroutine ends while it allocates. */
+		/* A goroutine does not end while it allocates. */
 		if (!sim->gs[sim->ms[m].g].assists)
 			leave(sim, m, SITE_DESTROY, SIM_NONE);
 		break;
@@ -399,7 +398,7 @@ static void return_from_syscall(struct sim *sim, int m)
 			return;
 		}
 	}
-	set(sim, mm->g, SIM_RUNNING); /* nothing to be seen */
+	set(sim, mm->g, SIM_RUNNING); /* not visible */
 }
 
 static void step_syscall(struct sim *sim, int m)
@@ -425,7 +424,7 @@ static void step_syscall(struct sim *sim, int m)
 	return_from_syscall(sim, m);
 }
 
-/* The clock strikes on a thread, whatever it is doing. */
+/* The sample clock fires on a thread, whatever it is doing. */
 static void sample(struct sim *sim)
 {
 	int m = (int)sim_random(sim, SIM_MS);
@@ -446,11 +445,11 @@ void sim_step(struct sim *sim)
 		put(sim, m, SITE_STW_END, mm->g);
 		sim->stw = -1;
 	} else if (sim->stw == m) {
-		return; /* who has stopped the world neither blocks nor leaves */
+		return; /* the one that has stopped the world neither blocks nor leaves */
 	} else if (mm->sweeps && sim_random(sim, 2)) {
 		end_sweep(sim, m);
 	} else if (mm->sweeps) {
-		ready(sim, m); /* a cleanup; nor does who sweeps */
+		ready(sim, m); /* a cleanup; nor does one that sweeps */
 	} else if (mm->g < 0) {
 		step_idle(sim, m);
 	} else if (sim->gs[mm->g].status == SIM_SYSCALL) {

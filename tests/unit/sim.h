@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A little Go scheduler that makes the raw records a real one would make, so
- * that the model can be tried on streams whose truth is known.
+ * A small Go scheduler that makes the raw records that a real one would make, so that the model can be tested
+ * on streams with known truth.
  */
 #ifndef GOTRACE_TEST_SIM_H
 #define GOTRACE_TEST_SIM_H
@@ -21,7 +21,7 @@ enum { SIM_DEPTH = 6, SIM_TEXT = sizeof(struct raw_text) + 64 };
 
 struct sim_region {
 	uint64_t task, name;
-	bool unnamed; /* of StartRegion while the tracer is off */
+	bool unnamed; /* by StartRegion while the tracer is off */
 };
 
 struct sim_g {
@@ -43,7 +43,7 @@ struct sim_m {
 
 struct sim {
 	uint64_t random, now, next_goid, next_ptr;
-	bool handoff; /* steals show as handoffp (<= 1.25), else as releaseP (1.26) */
+	bool handoff; /* steals are shown as handoffp (<= 1.25), else as releaseP (1.26) */
 	struct sim_g gs[SIM_GS];
 	struct sim_m ms[SIM_MS];
 	struct sim_ids {
@@ -51,7 +51,7 @@ struct sim {
 	} ids[SIM_PS];
 	int p_holder[SIM_PS]; /* index of the M, -1 = idle */
 	int stw;              /* index of the M that stopped the world, -1 = none */
-	bool gc;              /* a cycle runs */
+	bool gc;              /* a cycle is running */
 	struct raw_record *out;
 	size_t n, capacity;
 	size_t transitions; /* goroutine state changes made */
@@ -65,9 +65,8 @@ uint64_t sim_random(struct sim *sim, uint64_t below);
 void sim_step(struct sim *sim);
 void sim_marker(struct sim *sim, uint32_t number);
 /*
- * A record with texts as the log has it, in a buffer of SIM_TEXT bytes: returns
- * its size, 0 if it has none. The name is the letter n and the record's arg2,
- * or the task's number if it begins one.
+ * Makes the LOG_TEXT of a record in a buffer of SIM_TEXT bytes. Returns its size, 0 if the record has no
+ * text. The name is the letter n followed by the record's arg2, or by the task's number if it begins a task.
  */
 size_t sim_text(const struct raw_record *rec, void *buffer);
 /* The state as a snapshot would show it. Arrays of SIM_GS, SIM_PS, SIM_MS; returns the number of goroutines.

@@ -14,11 +14,10 @@
 #include "util/strtab.h"
 
 enum {
-	ROUND_NS =
-		1000000, /* between two looks at the rings: more often than capture, for more can go wrong */
-	LOOK_NS = 30000, /* that the looks at all rings of a round take */
-	WRITE_NS = 60,   /* from clock to written record, if all goes well */
-	CAUSE_NS = 500,  /* at least, from a cause's record to its effect's clock reading */
+	ROUND_NS = 1000000, /* between two rounds: more often than capture, to make races more likely */
+	LOOK_NS = 30000,    /* time to check all rings in a round */
+	WRITE_NS = 60,      /* from clock reading to written record, if there is no delay */
+	CAUSE_NS = 500,     /* at least, from a cause's record to its effect's clock reading */
 	PUT_OFF_NS = 20000000,
 	STAY = 300, /* records of a thread on one CPU, on average */
 	MAX_CPUS = 1024,
@@ -27,9 +26,9 @@ enum {
 /* A record or a stack on its way through a ring. */
 struct item {
 	uint64_t number;            /* place in the log */
-	uint64_t reserved, written; /* when, by a clock that is right */
-	uint64_t causes_ns;         /* when what may have caused it was written */
-	uint64_t read;              /* when the target's memory was read last */
+	uint64_t reserved, written; /* by a correct clock */
+	uint64_t causes_ns;         /* time at which all its possible causes had been written */
+	uint64_t read;              /* time at which the target's memory was last read */
 	unsigned ring;
 	bool is_stack;
 	union {
@@ -38,10 +37,10 @@ struct item {
 	};
 };
 
-/* A record of another kind: follows when all that was written before it has been handed on. */
+/* A record of another kind: passed on after everything written before it. */
 struct barrier {
-	size_t number; /* items before it */
-	uint64_t time; /* when the newest of them was written */
+	size_t number; /* number of items before it */
+	uint64_t time; /* time at which the newest of them was written */
 	uint32_t type, size;
 	uint64_t *data;
 };
@@ -67,8 +66,8 @@ struct spread {
 	int64_t clocks[MAX_CPUS];
 	struct map64 cpus; /* tid -> CPU */
 	struct map64 last; /* tid, or g -> place in `times` */
-	uint64_t *times;   /* when its last record was written */
-	uint64_t *places;  /* and the place in the log of the last one that came out */
+	uint64_t *times;   /* time at which its last record was written */
+	uint64_t *places;  /* and its place in the log when it came out */
 	size_t ntimes;
 	struct map64 sent;  /* hashes of stacks that came out */
 	struct item *items; /* the whole log */
@@ -77,10 +76,10 @@ struct spread {
 	size_t nbarriers, barrier_capacity, barriers_passed;
 	struct rings_plan plan;
 	struct queue queues[MAX_RINGS];
-	struct merge merge;
+	struct ring_merge merge;
 	uint64_t now;
-	uint64_t newest; /* when the newest record so far was written */
-	uint64_t read;   /* the same before the last marker, or record of another kind */
+	uint64_t newest; /* time at which the newest record so far was written */
+	uint64_t read;   /* the same as of the last marker or record of another kind */
 };
 
 static uint64_t draw(struct spread *spread, uint64_t below)
@@ -91,7 +90,7 @@ static uint64_t draw(struct spread *spread, uint64_t below)
 	return below ? (spread->random >> 11) % below : 0;
 }
 
-/* --- what goroutines did --- */
+/* --- the goroutines' steps --- */
 
 static int add_step(struct lives *lives, uint64_t goid, uint64_t step)
 {
@@ -116,7 +115,7 @@ static int add_step(struct lives *lives, uint64_t goid, uint64_t step)
 	return 0;
 }
 
-/* The text of a string, for ids depend on who came first. */
+/* The hash of a string's text, because ids depend on the order of insertion. */
 static uint64_t text_hash(const struct spread *spread, uint32_t id)
 {
 	size_t len;
@@ -267,7 +266,7 @@ static uint64_t real_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-/* What had been reserved at `when` is there; what of it had been written can be read. */
+/* Items reserved by `when` are there, and those written by then can be read. */
 static bool look_at(struct queue *queue, uint64_t when)
 {
 	while (queue->whole < queue->n && queue->items[queue->whole]->reserved <= when) {
@@ -299,8 +298,9 @@ static int one_round(struct spread *spread)
 /* --- from the log to the rings --- */
 
 /*
- * Since when could it have been on its way? Since all that may have caused it was written. Markers and
- * records of other kinds count for all: they tell of memory that was read before the record's change.
+ * When it can have been made at the earliest: after all its possible causes had been written. Markers and
+ * records of other kinds count for all, because they refer to memory that was read before the record's
+ * change.
  */
 static void note_causes(struct spread *spread, struct item *item)
 {
@@ -333,7 +333,7 @@ static unsigned cpu_of(struct spread *spread, uint32_t tid)
 	return cpu;
 }
 
-/* A thread that is put off has read the clock, and perhaps reserved, long before its record is there. */
+/* A delayed thread has read the clock, and perhaps reserved, long before its record is written. */
 static void put_off(struct spread *spread, struct item *item, uint64_t time)
 {
 	uint64_t since = item->causes_ns + CAUSE_NS, most = time > since ? time - since : 0;
@@ -355,7 +355,7 @@ static void send_off(struct spread *spread, struct item *item)
 	note_causes(spread, item);
 	if (draw(spread, 1000000) < spread->options.put_off_pm)
 		put_off(spread, item, time);
-	/* Stacks go out just before, from the same CPU. */
+	/* Stacks are sent just before, from the same CPU. */
 	for (struct item *stack = item; stack > spread->items && (--stack)->is_stack && !stack->reserved;) {
 		stack->ring = item->ring;
 		stack->reserved = stack->written = item->record.time - 1;
@@ -410,7 +410,7 @@ static int pass_barriers(struct spread *spread, uint64_t until)
 	return rc;
 }
 
-/* The next look at the rings: at its pace, or sooner if there is something to be handed on behind. */
+/* The next round: at the regular pace, or earlier if a barrier is due. */
 static uint64_t next_look(const struct spread *spread)
 {
 	const struct barrier *barrier = &spread->barriers[spread->barriers_passed];
@@ -531,13 +531,13 @@ static int play_record(struct spread *spread, const struct log_record *record)
 	case LOG_STACK:
 		return keep_stack(spread, record);
 	case LOG_FUNCTAB:
-		return 0; /* the model has no use for it */
+		return 0; /* not used by the model */
 	default:
 		return keep_other(spread, record);
 	}
 }
 
-/* The log as it is. */
+/* Plays the log unchanged. */
 static int play_straight(struct spread *spread)
 {
 	int rc = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What is read off a machine's files, by directories that look like its /proc and /sys; the lines that are
- * told. */
+/* Features read from a machine's files, with directories that look like its /proc and /sys, and the lines
+ * reported. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 #include <linux/btf.h>
 
-#include "capture/features_list.h"
+#include "capture/features_probes.h"
 #include "capture/kernel.h"
 #include "capture/proc_threads.h"
 
@@ -142,7 +142,7 @@ static void test_btf(void **state)
 	assert_true(features.own_btf);
 	assert_null(features.btf);
 	expect(&features, FEATURE_HERE, 0, "BTF: /sys/kernel/btf/vmlinux");
-	capable(BPF, "0"); /* then libbpf must not look into modules */
+	capable(BPF, "0"); /* without it, libbpf must not look into modules */
 	probe_btf(&features, root, NULL);
 	assert_string_equal(features.btf, "/sys/kernel/btf/vmlinux");
 }
@@ -271,7 +271,7 @@ static void test_why_refused(void **state)
 	why(EPERM, NULL, "a security module");
 }
 
-/* Without bpf(2) the rest is not tried, and the first that is needed is told. */
+/* Without bpf(2) the rest is not tried, and the first needed feature is reported. */
 static void test_lack(void **state)
 {
 	struct features features = {.n = 0};
@@ -282,6 +282,10 @@ static void test_lack(void **state)
 	assert_null(features_lack(&features, NEED_GO | NEED_C | NEED_SAMPLES));
 	probe_cookies(&features);
 	expect(&features, FEATURE_MISSING, 0, "attach cookies: not tried without bpf(2)");
+#if defined(__x86_64__)
+	probe_register_writes(&features);
+	expect(&features, FEATURE_MISSING, 0, "register writes: not tried without bpf(2)");
+#endif
 	feature_missing(feature_add(&features, "three"), NEED_C, "none", "", "");
 	feature_missing(feature_add(&features, "four"), NEED_GO | NEED_C, "none", "", "");
 	assert_string_equal(features_lack(&features, NEED_C)->name, "three");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What descriptors are called, which system calls have one, how many CPUs there are. */
+/* Names of descriptors, system calls that have one, and the number of CPUs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ static void calls_have_their_descriptors(void **state)
 #ifdef SYS_select
 	assert_int_equal(kinds[SYS_select], CALL_SELECT);
 #endif
-	/* These take something else as their first argument. */
+	/* The first argument of these is something else. */
 	assert_int_equal(kinds[SYS_futex], CALL_NO_FILE);
 	assert_int_equal(kinds[SYS_openat], CALL_NO_FILE);
 	assert_int_equal(kinds[SYS_wait4], CALL_NO_FILE);
@@ -155,11 +155,11 @@ static void a_descriptor_is_told_once(void **state)
 	uint64_t key = key_of(fd, FILE_REGULAR);
 
 	(void)state;
-	assert_false(files_is_new(&files, 0));
-	assert_true(files_is_new(&files, key));
-	assert_int_equal(files_tell(&files, key, hear, &heard), 0);
+	assert_false(files_is_unknown(&files, 0));
+	assert_true(files_is_unknown(&files, key));
+	assert_int_equal(files_describe(&files, key, hear, &heard), 0);
 	assert_string_equal(heard.text, "/etc/passwd");
-	assert_false(files_is_new(&files, key));
+	assert_false(files_is_unknown(&files, key));
 	close(fd);
 	files_free(&files);
 }
@@ -173,12 +173,12 @@ static void another_file_behind_it_has_another_name(void **state)
 
 	(void)state;
 	assert_int_equal(dup2(STDIN_FILENO, fd), fd);
-	assert_int_equal(files_tell(&files, key, hear, &heard), 0);
+	assert_int_equal(files_describe(&files, key, hear, &heard), 0);
 	assert_string_equal(heard.text, "");
-	/* It is asked for again, but not for ever. */
-	for (unsigned i = 0; i < 100 && files_is_new(&files, key); i++)
-		assert_int_equal(files_tell(&files, key, hear, &heard), 0);
-	assert_false(files_is_new(&files, key));
+	/* It is looked up again, but not forever. */
+	for (unsigned i = 0; i < 100 && files_is_unknown(&files, key); i++)
+		assert_int_equal(files_describe(&files, key, hear, &heard), 0);
+	assert_false(files_is_unknown(&files, key));
 	assert_int_equal(heard.n, 1);
 	close(fd);
 	files_free(&files);
@@ -198,7 +198,7 @@ static void a_socket_has_its_peer(void **state)
 	assert_int_equal(listen(fd, 1), 0);
 	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
 	snprintf(name, sizeof(name), "listening on 127.0.0.1:%u", ntohs(address.sin_port));
-	assert_int_equal(files_tell(&files, key_of(fd, FILE_SOCKET), hear, &heard), 0);
+	assert_int_equal(files_describe(&files, key_of(fd, FILE_SOCKET), hear, &heard), 0);
 	assert_string_equal(heard.text, name);
 	close(fd);
 	files_free(&files);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Walks of this very process's stacks by the tables of its own code, against
- * libgcc's unwinder, and where that has no answer against what must be there.
+ * Walks this process's stacks by the tables of its own code, and compares with libgcc's unwinder, or with the
+ * known callers where that has no answer.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,10 +19,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <unwind.h>
 
+#include "capture/native_modules.h"
 #include "capture/native_tables.h"
 
 struct walked {
@@ -37,14 +39,14 @@ static _Unwind_Reason_Code keep_theirs(struct _Unwind_Context *context, void *to
 {
 	struct walked *walked = to;
 
-	/* It ends with a frame at 0. */
+	/* The last frame is at 0. */
 	if (walked->ntheirs == STACK_DEPTH || !_Unwind_GetIP(context))
 		return _URC_END_OF_STACK;
 	walked->theirs[walked->ntheirs++] = _Unwind_GetIP(context);
 	return _URC_NO_REASON;
 }
 
-/* Both walks from here; the callers that are common begin behind the first frame of each. */
+/* Both walks from here. Common callers begin after the first frame of each. */
 static __attribute__((noinline)) void walk_here(struct walked *walked)
 {
 	struct unwind_regs regs;
@@ -55,7 +57,7 @@ static __attribute__((noinline)) void walk_here(struct walked *walked)
 		native_tables_walk(walked->tables, getpid(), regs, walked->pcs, STACK_DEPTH, &walked->flags);
 	walked->ntheirs = 0;
 	_Unwind_Backtrace(keep_theirs, walked);
-	__asm__ volatile(""); /* no tail call */
+	__asm__ volatile(""); /* prevents a tail call */
 }
 
 static void expect_same(const struct walked *walked)
@@ -63,7 +65,7 @@ static void expect_same(const struct walked *walked)
 	assert_int_equal(walked->flags, RAW_STACK_NATIVE);
 	assert_int_equal(walked->n, walked->ntheirs);
 	for (size_t i = 1; i < walked->n; i++) {
-		/* Where a signal has struck ours is one more. */
+		/* At a frame interrupted by a signal, our address is one more. */
 		assert_true(walked->pcs[i] == walked->theirs[i] || walked->pcs[i] == walked->theirs[i] + 1);
 	}
 }
@@ -142,7 +144,7 @@ static void on_signal(int number)
 	walk_here(current);
 }
 
-/* A handler's stack goes on with what was interrupted, also from a stack of its own. */
+/* A handler's stack continues with the interrupted code, even from a stack of its own. */
 static void through_a_signal(void **state)
 {
 	static char memory[1 << 16];
@@ -163,8 +165,8 @@ static void through_a_signal(void **state)
 }
 
 /*
- * As gcc does where a function needs more alignment than it gets, and cannot
- * count on rsp: its CFA is in memory, at rbp - 8.
+ * As gcc does if a function needs more alignment than it gets, and cannot rely on rsp: its CFA is in memory,
+ * at rbp - 8.
  */
 __asm__(".pushsection .text\n"
 	".type realigned, @function\n"
@@ -200,7 +202,7 @@ static void through_a_realigned_stack(void **state)
 	expect_same(*state);
 }
 
-/* sub rsp, 8; call rsi; add rsp, 8; ret: what a compiler at run time makes, with no tables. */
+/* sub rsp, 8; call rsi; add rsp, 8; ret: code made by a JIT compiler, without tables. */
 static void gap(void **state)
 {
 	static const uint8_t code[] = {0x48, 0x83, 0xec, 8, 0xff, 0xd6, 0x48, 0x83, 0xc4, 8, 0xc3};
@@ -215,7 +217,7 @@ static void gap(void **state)
 	for (int known = 0; known < 2; known++) {
 		made(walked, walk_here);
 		assert_int_equal(walked->flags, RAW_STACK_NATIVE | RAW_STACK_BROKEN);
-		/* An address in memory that is not known to be code is not shown. */
+		/* An address that is not known to be code is not shown. */
 		assert_int_equal(walked->n, known ? 2 : 1);
 		assert_int_equal(native_tables_refresh(walked->tables, getpid(), &err), 0);
 	}
@@ -223,7 +225,7 @@ static void gap(void **state)
 	munmap(page, 4096);
 }
 
-/* Another version in the first CIE, which nobody looks at until something is thrown. */
+/* Changes the version in the first CIE, which is used only if something is thrown. */
 static void damage_eh_frame(const char *path)
 {
 	int fd = open(path, O_RDWR | O_CLOEXEC);
@@ -245,7 +247,7 @@ static void damage_eh_frame(const char *path)
 	close(fd);
 }
 
-/* Whether code is known at the address: of a stack whose caller's return address is 0. */
+/* True if code is known at the address: walks a stack whose caller's return address is 0. */
 static bool is_known(const struct native_tables *tables, uint64_t address)
 {
 	const uint64_t stack[4] = {0};
@@ -276,7 +278,7 @@ static void a_library_comes_and_goes(void **state)
 	assert_false(is_known(walked->tables, (uintptr_t)symbol));
 }
 
-/* A file whose .eh_frame is damaged: what is right in it is used, and there is a line about the rest. */
+/* A file with a damaged .eh_frame: its valid part is used, and a line reports the rest. */
 static void damage_is_told(void **state)
 {
 	struct walked *walked = *state;
@@ -334,7 +336,8 @@ static void several_processes(void **state)
 	native_tables_free(tables);
 }
 
-/* Its code is its parent's, although nobody can look at it; and stays when the parent is forgotten. */
+/* A child has its parent's code, although it cannot be inspected, and keeps it when the parent is
+ * forgotten. */
 static void a_fork_is_believed(void **state)
 {
 	struct native_tables *tables = native_tables_new(true);
@@ -346,12 +349,13 @@ static void a_fork_is_believed(void **state)
 
 	(void)state;
 	assert_non_null(tables);
-	assert_int_equal(native_tables_fork(tables, getpid(), CHILD), 0); /* its parent is not known */
+	assert_int_equal(native_tables_fork(tables, getpid(), CHILD), 0); /* its parent is unknown */
 	assert_int_equal(native_tables_walk(tables, CHILD, regs, pcs, 4, &flags), 0);
 	assert_int_equal(native_tables_refresh(tables, getpid(), &err), 0);
 	assert_int_equal(native_tables_fork(tables, getpid(), CHILD), 0);
 	assert_int_equal(native_tables_fork(tables, CHILD, GRANDCHILD), 0);
-	assert_int_equal(native_tables_fork(tables, getpid(), CHILD), 0); /* the pid is another's now */
+	assert_int_equal(native_tables_fork(tables, getpid(), CHILD),
+			 0); /* the pid belongs to another process now */
 	native_tables_forget(tables, getpid());
 	assert_int_equal(native_tables_walk(tables, getpid(), regs, pcs, 4, &flags), 0);
 	assert_int_equal(native_tables_walk(tables, CHILD, regs, pcs, 4, &flags), 1);
@@ -359,6 +363,157 @@ static void a_fork_is_believed(void **state)
 	native_tables_forget(tables, CHILD);
 	native_tables_forget(tables, GRANDCHILD);
 	assert_int_equal(native_tables_walk(tables, GRANDCHILD, regs, pcs, 4, &flags), 0);
+	native_tables_free(tables);
+}
+
+/* --- bounds --- */
+
+static int make_library(char path[])
+{
+	char command[160];
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	close(fd);
+	snprintf(command, sizeof(command), "cp $(readlink -f /lib/x86_64-linux-gnu/libc.so.6) %s", path);
+	assert_int_equal(system(command), 0);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	assert_true(fd >= 0);
+	return fd;
+}
+
+/* Where libc's code is in its file. */
+static void *map_code(int fd)
+{
+	void *code = mmap(NULL, 1 << 20, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0x26000);
+
+	assert_true(code != MAP_FAILED);
+	return code;
+}
+
+/* A rewritten file is a new module each time. Earlier versions are evicted. */
+static void a_touched_file(void **state)
+{
+	struct walked *walked = *state;
+	char path[] = "/tmp/gotrace-test-XXXXXX";
+	struct native_tables_stats first, last;
+	int fd = make_library(path);
+	struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+
+	for (unsigned i = 0; i < 200; i++) {
+		void *code = map_code(fd);
+		struct error err;
+
+		times[1].tv_nsec = i;
+		assert_int_equal(futimens(fd, times), 0);
+		native_tables_refresh(walked->tables, getpid(), &err);
+		munmap(code, 1 << 20);
+		native_tables_stats(walked->tables, i == 100 ? &first : &last);
+	}
+	assert_true(last.rows <= 4u << 20);
+	assert_true(last.bytes <= 64u << 20);
+	assert_true(last.modules >= first.modules);
+	close(fd);
+	unlink(path);
+}
+
+/* A module that is in no list, then in one. */
+static void modules_give_way(void **state)
+{
+	struct native_modules modules = {.n = 0};
+	struct module_key key = {.inode = 1};
+	struct native_module *used;
+
+	(void)state;
+	used = native_modules_add(&modules, &key);
+	assert_non_null(used);
+	native_modules_use(&modules, used);
+	for (key.inode = 2; key.inode < 3 * NATIVE_MODULES_MAX; key.inode++)
+		assert_non_null(native_modules_add(&modules, &key));
+	assert_int_equal(modules.n, NATIVE_MODULES_MAX);
+	key.inode = 1;
+	assert_ptr_equal(native_modules_find(&modules, &key), used);
+	key.inode = 2;
+	assert_null(native_modules_find(&modules, &key));
+	for (size_t i = 0; i < modules.n; i++) {
+		if (!modules.list[i]->users)
+			native_modules_use(&modules, modules.list[i]);
+	}
+	assert_null(native_modules_add(&modules, &key));
+	assert_false(native_modules_evict(&modules, NULL));
+	native_modules_release(&modules, used);
+	assert_int_equal(modules.releases, 1);
+	assert_non_null(native_modules_add(&modules, &key));
+	native_modules_free(&modules);
+}
+
+/* The first gap that is large enough is used, in any order of modules. */
+static void gaps_are_used(void **state)
+{
+	const struct native_extent extents[] = {{50, 10}, {0, 20}, {30, 15}};
+	struct native_modules modules = {.n = 0};
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		struct native_module *module =
+			native_modules_add(&modules, &(struct module_key){.inode = i + 1});
+
+		assert_non_null(module);
+		module->placed = true;
+		module->rows = extents[i];
+		module->pages = (struct native_extent){extents[i].first / 10, 1};
+	}
+	assert_int_equal(native_modules_gap(&modules, NATIVE_ROWS, 5, 100), 20);
+	assert_int_equal(native_modules_gap(&modules, NATIVE_ROWS, 10, 100), 20);
+	assert_int_equal(native_modules_gap(&modules, NATIVE_ROWS, 11, 100), 60);
+	assert_int_equal(native_modules_gap(&modules, NATIVE_ROWS, 41, 100), UINT32_MAX);
+	assert_int_equal(native_modules_gap(&modules, NATIVE_PAGES, 1, 100), 1);
+	native_modules_free(&modules);
+}
+
+/* Returns two million rows per file: three files are more than fit. */
+static int read_large(void *ctx, int fd, const char *bytes, size_t size, struct module_code *code)
+{
+	enum { ROWS = 2 << 20 };
+	unsigned *reads = ctx;
+
+	(void)bytes;
+	(void)size;
+	*code = (struct module_code){.n = 0};
+	if (fd < 0)
+		return -ENOEXEC;
+	++*reads;
+	code->rows.rows = malloc(ROWS * sizeof(*code->rows.rows));
+	assert_non_null(code->rows.rows);
+	for (uint32_t i = 0; i < ROWS; i++)
+		code->rows.rows[i] = (struct unwind_row){i, UNWIND_RULE(UNWIND_SP, 0, 1)};
+	code->rows.n = code->size = ROWS;
+	code->segments[0] = (struct module_segment){0, ROWS, 0};
+	code->n = 1;
+	return 0;
+}
+
+static void what_has_no_room_is_left_out(void **state)
+{
+	struct native_tables *tables = native_tables_new(false);
+	unsigned reads = 0, before;
+	struct native_tables_stats stats;
+	struct error line;
+
+	(void)state;
+	assert_non_null(tables);
+	native_tables_use(tables, &(struct module_reader){.read = read_large, .ctx = &reads});
+	native_tables_refresh(tables, getpid(), &line);
+	native_tables_stats(tables, &stats);
+	assert_int_equal(stats.rows, 4 << 20);
+	assert_true(stats.left_out > 0);
+	assert_true(native_tables_note(tables, &line));
+	assert_non_null(strstr(line.text, "the limit of 32 MB"));
+	/* Nothing has been freed meanwhile, so they are not read again. */
+	before = reads;
+	native_tables_refresh(tables, getpid(), &line);
+	if (!native_tables_behind(tables))
+		assert_int_equal(reads, before);
 	native_tables_free(tables);
 }
 
@@ -375,6 +530,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(damage_is_told, setup, teardown),
 		cmocka_unit_test(several_processes),
 		cmocka_unit_test(a_fork_is_believed),
+		cmocka_unit_test_setup_teardown(a_touched_file, setup, teardown),
+		cmocka_unit_test(modules_give_way),
+		cmocka_unit_test(gaps_are_used),
+		cmocka_unit_test(what_has_no_room_is_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

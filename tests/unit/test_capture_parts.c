@@ -11,10 +11,11 @@
 
 #include <cmocka.h>
 
-#include "capture/own_sites.h"
+#include "capture/self_probes.h"
 #include "capture/watch.h"
+#include "target/process.h"
 
-/* A child that waits for a byte, then does as it is told. */
+/* A child that waits for a byte, then does as requested. */
 static pid_t child(int *go, const char *program)
 {
 	int ends[2];
@@ -36,6 +37,15 @@ static pid_t child(int *go, const char *program)
 	return pid;
 }
 
+static void open_watch(struct watch *watch, pid_t pid)
+{
+	int pidfd = process_hold(pid, NULL);
+
+	assert_true(pidfd >= 0);
+	assert_int_equal(watch_open(watch, pid, pidfd, NULL), 0);
+	close(pidfd);
+}
+
 static void test_the_end_of_a_process_is_seen(void **state)
 {
 	struct watch watch;
@@ -43,7 +53,7 @@ static void test_the_end_of_a_process_is_seen(void **state)
 	pid_t pid = child(&go, NULL);
 
 	(void)state;
-	assert_int_equal(watch_open(&watch, pid, NULL), 0);
+	open_watch(&watch, pid);
 	watch_program(&watch);
 	assert_false(watch_wait(&watch, 0));
 	assert_false(watch_has_execed(&watch));
@@ -62,7 +72,7 @@ static void test_a_new_program_is_seen(void **state)
 	pid_t pid = child(&go, "/bin/sleep");
 
 	(void)state;
-	assert_int_equal(watch_open(&watch, pid, NULL), 0);
+	open_watch(&watch, pid);
 	watch_program(&watch);
 	assert_int_equal(write(go, "x", 1), 1);
 	for (int tries = 0; tries < 1000 && !execed; tries++) {
@@ -76,17 +86,16 @@ static void test_a_new_program_is_seen(void **state)
 	close(go);
 }
 
-static void test_no_process_cannot_be_watched(void **state)
+static void test_no_process_cannot_be_held(void **state)
 {
-	struct watch watch;
 	struct error err = {""};
 
 	(void)state;
-	assert_int_equal(watch_open(&watch, 0x7ffffffe, &err), -ESRCH);
+	assert_int_equal(process_hold(0x7ffffffe, &err), -ESRCH);
 	assert_non_null(strstr(err.text, "2147483646"));
 }
 
-/* Their first instruction must be one that the kernel emulates, or a hit costs ten times as much. */
+/* Their first instruction must be one that the kernel emulates, otherwise a hit costs ten times as much. */
 static void test_own_sites_begin_with_what_is_emulated(void **state)
 {
 #if defined(__aarch64__)
@@ -107,7 +116,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_the_end_of_a_process_is_seen),
 		cmocka_unit_test(test_a_new_program_is_seen),
-		cmocka_unit_test(test_no_process_cannot_be_watched),
+		cmocka_unit_test(test_no_process_cannot_be_held),
 		cmocka_unit_test(test_own_sites_begin_with_what_is_emulated),
 	};
 

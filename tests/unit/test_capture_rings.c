@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* How many rings there are, how one is read, and what order several give. */
+/* The number of rings, reading a ring, and the order in which several are merged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ static void test_eight_cpus_share_a_ring(void **state)
 		{64, 0, 64u << 20, 8, 3, 8u << 20},
 		{64, 0, 65536, 8, 3, 64u << 10}, /* never too small for a burst */
 		{256, 0, 0, 32, 3, 4u << 20},
-		{4096, 0, 0, 64, 6, 4u << 20}, /* no more rings than there can be */
+		{4096, 0, 0, 64, 6, 4u << 20}, /* no more rings than supported */
 		{2, 2, 0, 2, 0, 8u << 20},
 		{2, 64, 0, 2, 0, 8u << 20}, /* no more rings than CPUs */
 		{64, 1, 0, 1, 6, 16u << 20},
@@ -54,7 +54,7 @@ enum { SIZE = 4096 };
 
 struct fake {
 	uint64_t consumer, producer;
-	uint8_t data[2 * SIZE]; /* the second half is written along, as it is mapped */
+	uint8_t data[2 * SIZE]; /* writes go to both halves, which are mapped to the same memory */
 	struct ring ring;
 };
 
@@ -76,7 +76,7 @@ static void set_head(struct fake *fake, uint64_t at, uint32_t head)
 	memcpy(fake->data + SIZE + at % SIZE, &head, 4);
 }
 
-/* Returns where its head is, or UINT64_MAX: no room. */
+/* Returns the position of its head, or UINT64_MAX if the ring is full. */
 static uint64_t reserve(struct fake *fake, uint32_t size, uint8_t fill, uint32_t flags)
 {
 	uint64_t at = fake->producer, total = (size + 8 + 7) / 8 * 8;
@@ -113,7 +113,7 @@ static void test_records_come_whole_and_in_order(void **state)
 			got++;
 		}
 		assert_int_equal(got, put);
-		ring_tell(&fake->ring);
+		ring_commit(&fake->ring);
 		assert_int_equal(fake->consumer, fake->producer);
 	}
 	free(fake);
@@ -182,7 +182,7 @@ static void put(struct lists *lists, unsigned source, uint64_t time)
 	lists->times[source][lists->n[source]++] = time;
 }
 
-static void run(struct merge *merge, struct lists *lists, uint64_t until)
+static void run(struct ring_merge *merge, struct lists *lists, uint64_t until)
 {
 	struct merge_input input = {.ctx = lists, .peek = peek, .take = take};
 
@@ -202,12 +202,12 @@ static void expect(const struct lists *lists, const uint64_t *want, unsigned n)
 	expect(&(lists), (const uint64_t[]){__VA_ARGS__},                                                    \
 	       sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
 
-/* Source 1 to 3, time. */
+/* Source (1 to 3) and time. */
 #define AT(source, time) (1000000000ull * (source) + (time))
 
 static void test_records_leave_by_time(void **state)
 {
-	struct merge merge;
+	struct ring_merge merge;
 	struct lists lists = {0};
 
 	(void)state;
@@ -225,16 +225,16 @@ static void test_records_leave_by_time(void **state)
 	assert_int_equal(merge.passed, 60);
 }
 
-/* Its own order is never changed, and a later place does not make its successors late. */
+/* A ring's own order is never changed, and a late record does not make its successors late. */
 static void test_a_ring_keeps_its_order(void **state)
 {
-	struct merge merge;
+	struct ring_merge merge;
 	struct lists lists = {0};
 
 	(void)state;
 	merge_init(&merge, SOURCES, 0);
 	put(&lists, 0, 30);
-	put(&lists, 0, 10); /* read the clock at 10, was reserved after 30 */
+	put(&lists, 0, 10); /* read the clock at 10, reserved after 30 */
 	put(&lists, 0, 0);  /* a stack */
 	put(&lists, 0, 35);
 	put(&lists, 1, 20);
@@ -246,7 +246,7 @@ static void test_a_ring_keeps_its_order(void **state)
 
 static void test_who_comes_late_leaves_at_once(void **state)
 {
-	struct merge merge;
+	struct ring_merge merge;
 	struct lists lists = {0};
 
 	(void)state;
@@ -261,10 +261,10 @@ static void test_who_comes_late_leaves_at_once(void **state)
 	assert_int_equal(merge.late, 1);
 }
 
-/* A ring that cannot be read to its end holds up what is later than it could be last. */
+/* A ring that cannot be read to its end holds up records that may be later than its own. */
 static void test_all_wait_for_the_one_that_is_held_up(void **state)
 {
-	struct merge merge;
+	struct ring_merge merge;
 	struct lists lists = {0};
 	struct merge_input input = {.ctx = &lists, .peek = peek, .take = take};
 
@@ -287,7 +287,7 @@ static void test_all_wait_for_the_one_that_is_held_up(void **state)
 
 static void test_a_failure_ends_the_run(void **state)
 {
-	struct merge merge;
+	struct ring_merge merge;
 	struct lists lists = {.fail = -28};
 	struct merge_input input = {.ctx = &lists, .peek = peek, .take = take};
 

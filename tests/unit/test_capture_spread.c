@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Recorded logs, as if large machines had made them: the trace stays what it is. */
+/* Recorded logs, played as if large machines had made them: the trace stays the same. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static void play(const char *path, const struct spread_options *options, struct 
 	assert_int_equal(rc, 0);
 }
 
-/* The state that there was, step by step, for every goroutine. */
+/* Compares the states of every goroutine, step by step. */
 static void assert_same(const struct spread_result *got, const struct spread_result *plain)
 {
 	uint64_t all, same = spread_same(got, plain, &all);
@@ -64,7 +64,7 @@ static void spread(unsigned cpus, unsigned rings, unsigned clock_ns)
 		}
 		spread_free(&plain);
 	}
-	/* What makes it hard did happen. */
+	/* The difficult cases did occur. */
 	assert_true(late > 10);
 	assert_true(stuck > 10);
 }
@@ -83,7 +83,7 @@ static void test_256_cpus(void **state)
 	spread(256, 32, 100);
 }
 
-/* Clocks that are further apart than a cause and its effect do harm, and it is seen: the figures can tell. */
+/* Clocks that differ by more than the distance of cause and effect do harm, and the figures show it. */
 static void test_wrong_clocks_are_told_apart(void **state)
 {
 	struct spread_options straight = {0}, wrong = {.cpus = 64, .clock_ns = 5000, .seed = 1};

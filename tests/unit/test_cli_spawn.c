@@ -100,7 +100,7 @@ static void child_runs_as_the_user_behind_sudo(void **state)
 
 	(void)state;
 	if (geteuid() != 0)
-		skip(); /* only root can become somebody else */
+		skip(); /* only root can become another user */
 	setenv("SUDO_UID", "12345", 1);
 	setenv("SUDO_GID", "23456", 1);
 	setenv("KEPT", "yes", 1);

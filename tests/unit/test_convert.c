@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Files to ops and back: what the ops are, that they keep the rules of all
- * ops, and that what is made of them is valid and tells as much.
+ * Files to ops and back: checks the ops, that they keep the rules of all ops, and that the result is valid
+ * and complete.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ static const enum wire_format formats[] = {
 
 enum { M1 = 5001, M2 = 5002, MAX_OPS = 64 };
 
-/* --- a sink that checks, remembers and encodes --- */
+/* --- a sink that checks, stores and encodes --- */
 
 struct story {
 	struct op_rules *rules;
@@ -34,10 +34,10 @@ struct story {
 	struct bytes bytes;
 	struct op ops[MAX_OPS]; /* the first ones */
 	size_t nops;
-	uint64_t goids[MAX_OPS]; /* of ops[].g, or g2 if there is one */
+	uint64_t goids[MAX_OPS]; /* of ops[].g, or of g2 if there is one */
 	char strings[MAX_OPS][48];
 	unsigned generations, last;
-	int refuse; /* what the sink says */
+	int refuse; /* result of the sink */
 };
 
 static void remember(struct story *story, const struct op *op, const struct tables *tables)
@@ -96,12 +96,12 @@ static void story_free(struct story *story)
 static int convert(struct story *story, const uint8_t *bytes, size_t n, struct convert_result *result,
 		   struct error *err)
 {
-	const struct convert_sink sink = {take, story};
+	const struct convert_sink sink = {.generation = take, .ctx = story};
 
 	return convert_trace(bytes, n, NULL, &sink, result, err);
 }
 
-/* Converts what must be good, to what must be good; the result is the story's. */
+/* Converts a valid file to a valid file. The result is in the story. */
 static struct story *good(const uint8_t *bytes, size_t n, enum wire_format format, struct wire_report *report)
 {
 	struct story *story = story_new(format);
@@ -120,7 +120,7 @@ static struct story *good(const uint8_t *bytes, size_t n, enum wire_format forma
 	return story;
 }
 
-/* --- a trace with one of each --- */
+/* --- a trace with one event of each kind --- */
 
 #define P_IS(p_, status_, m_)                                                                                \
 	{                                                                                                    \
@@ -204,7 +204,7 @@ static struct wire_trace *of_all_kinds(void)
 	return t;
 }
 
-/* From every format to every format: valid, and to its own with the same events. */
+/* From every format to every format: valid, and to the same format with the same events. */
 static void test_all_to_all(void **state)
 {
 	struct wire_trace *t = of_all_kinds();
@@ -223,7 +223,7 @@ static void test_all_to_all(void **state)
 	wire_trace_free(t);
 }
 
-/* Events of the first that the second has not, but for those of tables. */
+/* Events of the first that the second does not have, except those of tables. */
 static void assert_same_events(const struct wire_report *a, const struct wire_report *b, bool generations)
 {
 	for (unsigned type = 0; type < 256; type++) {
@@ -253,7 +253,7 @@ static void test_to_its_own(void **state)
 	wire_trace_free(t);
 }
 
-/* v1 to v2 and back: what both can say is there. */
+/* v1 to v2 and back: everything that both can represent is kept. */
 static void test_there_and_back(void **state)
 {
 	struct wire_trace *t = of_all_kinds();
@@ -273,7 +273,7 @@ static void test_there_and_back(void **state)
 	wire_trace_free(t);
 }
 
-/* --- what the ops are --- */
+/* --- the ops --- */
 
 struct step {
 	uint8_t kind;
@@ -297,9 +297,8 @@ static void assert_story(const struct story *story, const struct step *steps, si
 }
 
 /*
- * By hand, with a call that loses its P: goroutine 1 makes 3 and waits, 2
- * waits all the time, 3 wakes 1 and ends; the first call of 1 is short, the
- * second one loses its P, which thread 8 takes.
+ * Made by hand, with a system call that loses its P: goroutine 1 creates 3 and waits, 2 waits all the time, 3
+ * wakes 1 and ends. The first call of 1 is short, the second loses its P, which thread 8 takes.
  */
 static const uint8_t go111[] = "go 1.11 trace\0\0\0"
 			       "\x41\x00\xe8\x07"         /* Batch p=0 ticks=1000 */
@@ -323,7 +322,7 @@ static const uint8_t go111[] = "go 1.11 trace\0\0\0"
 			       "\x45\x00\x08"             /* ProcStart, thread 8 */
 			       "\x9d\x01\x01\x04"         /* GoSysExit 1 seq=4 ... */
 			       "\x00";
-/* The exit's three values take a length, and the rest of the file: */
+/* The exit's three values have a length. The rest of the file: */
 static const uint8_t go111_end[] = "\x8e\x05\x01\x05"         /* GoStart 1 */
 				   "\x51\x05\x01"             /* GoSched */
 				   "\x02\x80\x94\xeb\xdc\x03" /* Frequency 1e9 */
@@ -381,15 +380,15 @@ static void test_v1_ops(void **state)
 	assert_string_equal(story->strings[18], "runtime.Gosched");
 	assert_int_equal(story->ops[0].m, 7);
 	assert_int_equal(story->ops[17].m, 8);
-	/* A short call lasts a nanosecond; the distance of two others is that of the file. */
+	/* A short call lasts a nanosecond. The distance of two others is as in the file. */
 	assert_int_equal(story->ops[7].time - story->ops[6].time, 1);
 	assert_int_equal(story->ops[9].time - story->ops[8].time, 5);
 	assert_int_equal(story->goids[2], 1);
 	story_free(story);
 }
 
-/* A v1 file cut anywhere has no frequency or no names: there is nothing to be had. A broken one up to there.
- */
+/* A truncated v1 file has no frequency or no names, and cannot be converted. A damaged one is converted up to
+ * the damage. */
 static void test_v1_faults(void **state)
 {
 	uint8_t file[512];
@@ -402,7 +401,7 @@ static void test_v1_faults(void **state)
 		struct error err;
 		int ret = convert(story, file, cut, &result, &err);
 
-		/* Stacks stand last, and none is needed to be read. */
+		/* Stacks come last, and are not needed for reading. */
 		assert_true(ret == -EBADMSG || cut > 150);
 		assert_true(ret == 0 || result.fault.text[0]);
 		assert_string_equal(err.text, "");
@@ -410,7 +409,7 @@ static void test_v1_faults(void **state)
 	}
 }
 
-/* Whole generations of a torn v2 file are converted, and the last of them is the last. */
+/* The complete generations of a truncated v2 file are converted, and the last one is marked as the last. */
 static void test_v2_torn(void **state)
 {
 	struct wire_trace *t = of_all_kinds();
@@ -437,7 +436,7 @@ static void test_v2_torn(void **state)
 	wire_trace_free(t);
 }
 
-/* What the sink says is what the caller hears, and nothing follows. */
+/* The sink's error is returned to the caller, and nothing follows. */
 static void test_sink_fails(void **state)
 {
 	struct wire_trace *t = of_all_kinds();
@@ -456,7 +455,7 @@ static void test_sink_fails(void **state)
 	wire_trace_free(t);
 }
 
-/* Two goroutines that run on one thread at the start: Go's reader lets it pass, no machine can. */
+/* Two goroutines that run on one thread at the start: Go's reader accepts it, but no machine can do it. */
 static void test_contradiction(void **state)
 {
 	static const uint8_t batch[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* gotrace dump: lines of events, for people and for programs. */
+/* gotrace dump: lines of events, as text and as JSON. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -22,12 +22,12 @@ static void expect_line(const struct line *line, const char *text, const char *j
 	size_t n;
 	FILE *out = open_memstream(&got, &n);
 
-	line_print(line, out);
+	line_write(line, false, out);
 	fclose(out);
 	expect(got, text);
 	free(got);
 	out = open_memstream(&got, &n);
-	line_print_json(line, out);
+	line_write(line, true, out);
 	fclose(out);
 	expect(got, json);
 	free(got);
@@ -60,7 +60,7 @@ static void lines(void **state)
 		    "{\"func\":\"\",\"file\":\"\",\"line\":0,\"pc\":4202496}]}\n");
 }
 
-/* P 0 is started, runs goroutine 1 and is stopped; the clock has 2 ticks a ns. */
+/* P 0 is started, runs goroutine 1 and is stopped. The clock has 2 ticks per ns. */
 static const char v1_file[] = "go 1.11 trace\0\0\0"
 			      "\x41\x00\xc8\x01"                 /* Batch at 200 */
 			      "\x02\x80\xa8\xd6\xb9\x07"         /* Frequency */
@@ -109,7 +109,7 @@ static void v1_lines(void **state)
 	free(got);
 }
 
-/* What stands before the fault is there. */
+/* Events before the fault are shown. */
 static void a_torn_file(void **state)
 {
 	struct wire_report report;
@@ -128,7 +128,7 @@ static void a_torn_file(void **state)
 	free(got);
 }
 
-/* A sink that is full: the dump ends, and says so. */
+/* If the sink is full, the dump ends with an error. */
 static void nobody_reads(void **state)
 {
 	static char bytes[16 + 6 + 4 + 3 * 60000];

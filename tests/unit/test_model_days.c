@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What a recorder that runs for days may not gather: stacks and threads. */
+/* What a recorder that runs for days must not accumulate: stacks and threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 
 enum { FRAMES = 4, HOT = 5, CREATOR = 0x5000, P_PTR = 0x7000 };
 
-/* One goroutine on one thread that parks and is woken, each time with a stack by its number. */
+/* A goroutine on one thread that parks and is woken, each time with a numbered stack. */
 struct world {
 	struct model *model;
 	struct strtab *strings;
@@ -145,7 +145,7 @@ static void renew(struct world *world)
 	put(world, LOG_NOTE, &note, sizeof(note));
 }
 
-/* An epoch with many stacks of its own; what is hot is sent once an epoch, at its first use. */
+/* An epoch with many stacks of its own. Hot stacks are sent once per epoch, at their first use. */
 static void epoch(struct world *world, uint64_t number, unsigned stacks)
 {
 	for (unsigned i = 0; i < stacks; i++) {
@@ -172,12 +172,12 @@ static void stacks_are_forgotten_and_stay_right(void **state)
 		renew(&world);
 		boundary(&world);
 	}
-	/* Three epochs' at most, and what is always there. */
+	/* At most those of three epochs, plus the permanent ones. */
 	assert_true(world.nstacks < 4 * (40 + HOT));
 	end(&world);
 }
 
-/* In flight when the kernel forgot: named without being sent again, once more. */
+/* In flight when the kernel forgot: referred to once more without being sent again. */
 static void a_late_record_has_its_stack(void **state)
 {
 	struct world world;
@@ -194,7 +194,7 @@ static void a_late_record_has_its_stack(void **state)
 	end(&world);
 }
 
-/* The stack with which a goroutine waits is told of at the start of each generation. */
+/* The stack of a waiting goroutine is written at the start of each generation. */
 static void the_stack_of_a_long_wait_stays(void **state)
 {
 	struct world world;
@@ -246,7 +246,7 @@ static void threads_that_ended_are_forgotten(void **state)
 		for (unsigned k = 0; k < 500; k++) {
 			struct raw_record take, drop;
 
-			world.thread = 1000 + i * 500 + k; /* the other P goes from thread to thread */
+			world.thread = 1000 + i * 500 + k; /* the other P moves from thread to thread */
 			take = record(&world, SITE_ACQUIREP, 0, 0);
 			drop = record(&world, SITE_RELEASEP, 0, 0);
 			take.p = drop.p = P_PTR + 0x100;
@@ -258,7 +258,7 @@ static void threads_that_ended_are_forgotten(void **state)
 		boundary(&world);
 		most = model_threads(world.model) > most ? model_threads(world.model) : most;
 	}
-	assert_true(most > 10000); /* few are not worth the trouble */
+	assert_true(most > 10000); /* a small number is not worth the effort */
 	assert_true(most < (1 << 14) + 20 * 500 + 500);
 	end(&world);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* CPU samples in a program that gotrace started: who, where, when, and that they change nothing. */
+/* CPU samples in a program that gotrace started: goroutine, P, time, and that they change nothing else. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,8 +22,8 @@ struct seen {
 	uint64_t goids[16];
 	size_t n;
 	uint64_t ops, gen_end;
-	bool behind;  /* no op stands behind a sample */
-	bool special; /* the last sample's stack says that it is one */
+	bool behind;  /* no op follows a sample */
+	bool special; /* the last sample's stack is marked as a sample's */
 };
 
 static int take_generation(void *ctx, const struct generation *gen)
@@ -73,7 +73,7 @@ static void put_sample(struct seen *seen, uint64_t time, uint64_t g, uint64_t go
 	put(seen, (struct raw_record){.site = SITE_CPU_SAMPLE, .time = time, .g = g, .goid = goid, .p = p});
 }
 
-/* One thread with a P, on which G1 (number 1) runs. */
+/* A thread with a P, on which G1 (number 1) runs. */
 static void begin(struct seen *seen)
 {
 	struct model_options options = {.sink = take_generation, .ctx = seen};
@@ -122,9 +122,10 @@ static void who_is_not_known_is_nobody(void **state)
 	(void)state;
 	begin(&seen);
 	put_sample(&seen, START + 1000, 0, 0, P0);        /* scheduler code */
-	put_sample(&seen, START + 2000, G2, 2, P0);       /* never heard of */
-	put_sample(&seen, START + 3000, G1, 7, P0);       /* another one in the place of the one we know */
-	put_sample(&seen, START + 4000, G1, 1, P0 + 512); /* a P never heard of */
+	put_sample(&seen, START + 2000, G2, 2, P0);       /* unknown */
+	put_sample(&seen, START + 3000, G1, 7, P0);       /* another goroutine in the struct of the known
+							   * one */
+	put_sample(&seen, START + 4000, G1, 1, P0 + 512); /* an unknown P */
 	put_sample(&seen, START + 5000, G1, 1, 0);
 	end(&seen);
 	assert_int_equal(seen.n, 5);
@@ -138,7 +139,7 @@ static void who_is_not_known_is_nobody(void **state)
 	}
 }
 
-/* A sample says nothing of states: with and without them the ops are the same. */
+/* A sample does not affect states: the ops are the same with and without samples. */
 static void samples_change_nothing(void **state)
 {
 	uint64_t ops[2];
@@ -163,8 +164,7 @@ static void samples_change_nothing(void **state)
 	assert_int_equal(ops[0], ops[1]);
 }
 
-/* The clock's record can be older than the generation it falls into, and newer than all that happened in it.
- */
+/* A sample's record can be older than its generation, and newer than all other events in it. */
 static void times_stay_in_the_generation(void **state)
 {
 	struct log_boundary boundary = {.time_before = START + 50000, .time_after = START + 50000};

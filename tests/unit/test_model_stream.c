@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The model on streams of a simulated scheduler: clean ones must come out
- * without a repair and in the true state; mutilated ones must come out valid.
+ * The model on streams of a simulated scheduler: clean ones must give the true state without repairs;
+ * mutilated ones must give valid ops.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,9 +19,11 @@
 #include "util/map64.h"
 #include "wire/wire.h"
 
-#define MADE_UP_GOID (1ull << 52) /* from here on: no record has borne the goroutine's number */
+#define MADE_UP_GOID (1ull << 52) /* invented ids begin here: no record had the goroutine's id */
 
 enum { MARKERS_AT = 400, STEPS = 6000, BOUNDARY_EVERY = 700 };
+
+enum { MAX_LIVES = 1 << 12 };
 
 struct run {
 	struct op_rules *rules;
@@ -29,25 +31,28 @@ struct run {
 	struct strtab *strings;
 	uint64_t seed;
 	uint64_t ops, generations;
-	const struct sim *truth;     /* of clean streams: samples are looked up there; else NULL */
-	uint64_t samples, strangers; /* samples in the ops; of these: of goroutines without their number */
+	const struct sim *truth;     /* for clean streams: samples are checked against it; else NULL */
+	uint64_t samples, strangers; /* samples in the ops; of these: of goroutines without an id */
 	struct wire *wire;
 	enum wire_format format;
-	bool full; /* the oldest formats hold ten minutes: the clock of broken logs jumps */
+	bool full; /* the oldest formats hold ten minutes, but the clock of broken logs jumps */
 	struct symbol *symbol;
 	uint8_t *bytes; /* the trace file */
 	size_t nbytes;
 	struct map64 status; /* goid -> last status in the ops */
 	bool starts_alone;
-	struct map64 lives; /* goid -> a hash of all that it did, but for a start that nothing followed yet */
-	struct map64 starts;             /* goid -> 1 if there is such a start */
-	struct map64 assists;            /* goid -> 1 while a mark assist is open */
-	uint64_t kinds[OP_KIND_COUNT];   /* how many ops */
+	struct map64 lives;   /* goid -> a hash of all its steps, except a start that nothing has followed
+			       * yet */
+	struct map64 starts;  /* goid -> 1 if there is such a start */
+	struct map64 assists; /* goid -> 1 while a mark assist is open */
+	uint64_t kinds[OP_KIND_COUNT];   /* number of ops by kind */
 	uint64_t swept, reclaimed, heap; /* sums */
 	bool gc;
+	/* Lives according to the ops, by goroutine index, without the synthetic one. */
+	uint64_t born[MAX_LIVES], lived_ns, first_ns;
 };
 
-/* Which records of starts reach the model. */
+/* Which start records reach the model. */
 enum starts { ALL_STARTS, SOME_STARTS, NO_STARTS, STARTS_ALONE };
 
 static uint32_t value_of(const struct map64 *map, uint64_t key)
@@ -61,11 +66,11 @@ static void note_life(struct run *run, uint64_t goid, const struct op *op)
 {
 	uint32_t life = value_of(&run->lives, goid);
 
-	/* Who runs when a P changes hands is no step of the goroutine's. */
+	/* A P that changes hands is not a step of a goroutine. */
 	if (op->kind == OP_NONE || op->kind == OP_CPU_SAMPLE ||
 	    (op->kind >= OP_PROC_STATUS && op->kind <= OP_PROC_STEAL))
 		return;
-	/* Nor what a generation's start repeats; a label belongs to a start. */
+	/* Nor are states repeated at the start of a generation. A label belongs to a start. */
 	if (op->kind == OP_GC_ACTIVE || op->kind == OP_GC_ASSIST_ACTIVE || op->kind == OP_HEAP_GOAL ||
 	    op->kind == OP_GO_LABEL)
 		return;
@@ -116,7 +121,7 @@ static void follow(struct run *run, const struct op *op, const struct tables *ta
 	}
 }
 
-/* Time goes on from record to record. */
+/* Times increase from record to record. */
 static const struct raw_record *record_at(const struct sim *sim, uint64_t time)
 {
 	size_t low = 0, high = sim->n;
@@ -132,7 +137,7 @@ static const struct raw_record *record_at(const struct sim *sim, uint64_t time)
 	return low < sim->n && sim->out[low].time == time ? &sim->out[low] : NULL;
 }
 
-/* Who ran where when the clock struck: as in memory then. */
+/* Checks which goroutine ran where at the time of the sample, as memory then showed. */
 static void check_sample(struct run *run, const struct op *op, const struct tables *tables)
 {
 	const struct raw_record *rec = run->truth ? record_at(run->truth, op->time) : NULL;
@@ -147,7 +152,7 @@ static void check_sample(struct run *run, const struct op *op, const struct tabl
 	assert_int_equal(op->p >= 0, rec->p != 0);
 	assert_int_equal(rec->g == 0, op->g == NO_G);
 	if (goid >= MADE_UP_GOID)
-		run->strangers++; /* made up: no record of it has borne its number */
+		run->strangers++; /* invented: no record had its id */
 	else
 		assert_int_equal(goid, rec->goid);
 }
@@ -178,6 +183,33 @@ static void follow_gc(struct run *run, const struct op *op, const struct tables 
 	}
 }
 
+static void follow_life(struct run *run, const struct op *op, const struct generation *gen)
+{
+	bool dies = op->kind == OP_GO_DESTROY || op->kind == OP_GO_DESTROY_SYSCALL ||
+		    op->kind == OP_GO_SWITCH_DESTROY;
+	bool is_born = op->kind == OP_GO_CREATE || op->kind == OP_GO_CREATE_BLOCKED;
+	uint32_t birth = is_born                                                        ? op->g2
+			 : op->kind == OP_GO_STATUS || op->kind == OP_GO_CREATE_SYSCALL ? op->g
+											: 0;
+
+	assert_true(op->g < MAX_LIVES && op->g2 < MAX_LIVES);
+	run->first_ns = run->first_ns ? run->first_ns : op->time;
+	if (birth && !run->born[birth] && gen->tables->goids[birth] != 1ull << 52)
+		run->born[birth] = op->time;
+	if (!dies || !run->born[op->g])
+		return;
+	run->lived_ns += op->time - run->born[op->g];
+	run->born[op->g] = 0;
+}
+
+static void end_lives(struct run *run, const struct generation *gen)
+{
+	for (unsigned g = 0; g < MAX_LIVES; g++) {
+		run->lived_ns += run->born[g] ? gen->end - run->born[g] : 0;
+		run->born[g] = 0;
+	}
+}
+
 static int check_generation(void *ctx, const struct generation *gen)
 {
 	struct run *run = ctx;
@@ -195,6 +227,8 @@ static int check_generation(void *ctx, const struct generation *gen)
 		const struct op *op = &gen->ops[i];
 
 		run->kinds[op->kind]++;
+		if (op->kind != OP_CPU_SAMPLE)
+			follow_life(run, op, gen);
 		follow(run, op, gen->tables);
 		if (op->kind == OP_CPU_SAMPLE)
 			check_sample(run, op, gen->tables);
@@ -204,6 +238,8 @@ static int check_generation(void *ctx, const struct generation *gen)
 		if (op->g2)
 			note_life(run, gen->tables->goids[op->g2], op);
 	}
+	if (gen->last)
+		end_lives(run, gen);
 	run->ops += gen->nops;
 	run->generations++;
 	return 0;
@@ -236,7 +272,7 @@ static void open_wire(struct run *run)
 	assert_non_null(run->wire);
 }
 
-/* The strict reader takes the file, whole. */
+/* The strict reader accepts the whole file. */
 static void assert_file_valid(const struct run *run)
 {
 	struct wire_report report;
@@ -247,7 +283,7 @@ static void assert_file_valid(const struct run *run)
 		fail_msg("seed %llu: %s (byte %llu)", (unsigned long long)run->seed, report.error.text,
 			 (unsigned long long)report.error_offset);
 	assert_int_equal(report.valid_bytes, run->nbytes);
-	/* A flat format is one whole. */
+	/* A v1 format has no generations. */
 	assert_int_equal(report.generations, report.version < WIRE_GO122 ? 1 : run->generations);
 }
 
@@ -322,7 +358,7 @@ static void feed_snapshot(struct run *run, const struct snap *snap)
 	feed(run, LOG_SNAPSHOT_END, NULL, 0);
 }
 
-/* Runs the scheduler with a marked snapshot somewhere between the markers, not at either. */
+/* Runs the scheduler and takes a snapshot somewhere between the markers, not at either. */
 static void simulate_start(struct sim *sim, struct snap *snap, unsigned before, unsigned after)
 {
 	for (unsigned i = 0; i < MARKERS_AT; i++)
@@ -350,7 +386,7 @@ static void feed_boundary(struct run *run, const struct sim *sim)
 	feed(run, LOG_BOUNDARY, &boundary, sizeof(boundary));
 }
 
-/* As when the probe on execute is taken off, for a while or always. */
+/* As if the probe on execute were removed, for a while or always. */
 static void leave_out_starts(struct sim *sim, size_t from, enum starts starts)
 {
 	size_t kept = from;
@@ -364,7 +400,7 @@ static void leave_out_starts(struct sim *sim, size_t from, enum starts starts)
 	sim->n = kept;
 }
 
-/* As capture writes them: those with texts one by one, the others together. */
+/* As capture writes them: those with texts one by one, the others in batches. */
 static void feed_records(struct run *run, const struct raw_record *records, size_t n)
 {
 	_Alignas(8) char text[SIM_TEXT];
@@ -382,7 +418,7 @@ static void feed_records(struct run *run, const struct raw_record *records, size
 	feed(run, LOG_RECORDS, records + first, (n - first) * sizeof(*records));
 }
 
-/* As when execute alone is probed: it says how its goroutine left the last time. *how: by g, that and 1. */
+/* As if only execute were probed: it shows how its goroutine last left. *how: by g, that plus 1. */
 static void leave_out_switches(struct sim *sim, size_t from, struct map64 *how)
 {
 	size_t kept = from;
@@ -397,7 +433,7 @@ static void leave_out_switches(struct sim *sim, size_t from, struct map64 *how)
 		    rec.site == SITE_SWEEP_END)
 			continue;
 		if (rec.site == SITE_EXECUTE) {
-			rec.site = SITE_SPAN;
+			rec.site = SITE_RESUME;
 			rec.arg = value_of(how, rec.g) == 2;
 		}
 		sim->out[kept++] = rec;
@@ -423,10 +459,11 @@ static uint32_t expected(enum sim_status status)
 	return map[status];
 }
 
-/* A call that has just ended may not be settled; all else must be as in the simulation. */
+/* A call that has just ended may be undecided. All other states must be those of the simulation. */
 static void assert_true_state(struct run *run, const struct sim *sim)
 {
-	/* What ran when starts alone began to be probed may have left, and be known by its address only. */
+	/* Goroutines that ran when only starts began to be probed may have left, and be known only by
+	 * address. */
 	uint64_t unseen = 0, few = run->starts_alone ? SIM_MS : 0;
 
 	for (int g = 0; g < SIM_GS; g++) {
@@ -434,16 +471,15 @@ static void assert_true_state(struct run *run, const struct sim *sim)
 		uint32_t want = expected(sim->gs[g].status);
 
 		if (!seen) {
-			/* Not alive, or without a record that bore its number: what runs is known by its
-			 * address only. */
+			/* Not alive, or without a record that had its id: those that run are known only by
+			 * address. */
 			unseen += want != 0 && want != G_RUNNING;
 			continue;
 		}
-		/* Where starts alone are probed, what it has done since shows at the next one; its end is
-		 * seen. */
+		/* If only starts are probed, its steps show at the next start. Its end is seen. */
 		if (run->starts_alone && want)
 			continue;
-		/* Nor may a goroutine whose start was not seen have been heard of. */
+		/* Nor need a goroutine whose start was not seen be known. */
 		if ((*seen == G_SYSCALL || *seen == G_RUNNABLE) && want == G_RUNNING)
 			continue;
 		if (*seen != want)
@@ -465,7 +501,7 @@ static uint64_t samples_from_marker(const struct sim *sim)
 	return n;
 }
 
-/* How many records of the site there are since the first marker. */
+/* Counts the records of a site since the first marker. */
 static uint64_t seen_since_marker(const struct sim *sim, uint8_t site)
 {
 	uint64_t n = 0;
@@ -478,7 +514,42 @@ static uint64_t seen_since_marker(const struct sim *sim, uint8_t site)
 	return n;
 }
 
-/* Every event of the collector is told, with what it says; and what was open, at the start. */
+/*
+ * The states of a goroutine add up to its life, reasons to the time blocked, and the states of Ps to
+ * GOMAXPROCS times the duration. Call it after model_finish().
+ */
+static void assert_sums(struct run *run)
+{
+	const struct whole_stats *whole = model_whole_stats(run->model);
+	const struct model_stats *stats = model_stats(run->model);
+	size_t n;
+	const struct goroutine_stats *rows = model_goroutine_stats(run->model, BY_RUNNING, &n);
+	uint64_t lived = 0, not_watched = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t waited = 0;
+
+		for (unsigned k = 0; k < STAT_REASONS; k++)
+			waited += rows[i].waiting[k].ns;
+		assert_int_equal(waited, rows[i].waiting_ns);
+		lived += rows[i].running_ns + rows[i].runnable_ns + rows[i].syscall_ns + rows[i].waiting_ns +
+			 rows[i].not_watched_ns;
+		not_watched += rows[i].not_watched_ns;
+	}
+	assert_int_equal(lived, run->lived_ns);
+	assert_int_equal(not_watched > 0, stats->unwatched_ns > 0);
+	assert_int_equal(whole->gomaxprocs, SIM_PS);
+	assert_int_equal(whole->p_running_ns + whole->p_syscall_ns + whole->p_idle_ns +
+				 whole->p_not_watched_ns,
+			 SIM_PS * (stats->end_ns - run->first_ns));
+	assert_int_equal(whole->p_not_watched_ns, SIM_PS * stats->unwatched_ns);
+	assert_true(whole->latency_p50_ns <= whole->latency_p99_ns &&
+		    whole->latency_p99_ns <= whole->latency_max_ns);
+	assert_true(whole->goroutines_peak >= whole->goroutines_at_start &&
+		    whole->goroutines_peak >= whole->goroutines_at_end);
+}
+
+/* Every event of the collector is in the ops, with its arguments, and those open at the start. */
 static void assert_true_gc(const struct run *run, const struct sim *sim)
 {
 	static const struct {
@@ -520,13 +591,13 @@ static void assert_true_gc(const struct run *run, const struct sim *sim)
 	assert_true(run->kinds[OP_GO_LABEL] + SIM_MS >= workers);
 	assert_int_equal(run->gc, sim->gc);
 	for (int g = 0; g < SIM_GS; g++) {
-		/* What bore no number has a made-up one. */
+		/* A goroutine without an id has an invented one. */
 		if (map64_get(&run->status, sim->gs[g].goid))
 			assert_int_equal(value_of(&run->assists, sim->gs[g].goid), sim->gs[g].assists);
 	}
 }
 
-/* Leaves in *lives what every goroutine did (owned by the caller), adds up the starts that were inferred. */
+/* Leaves the steps of every goroutine in *lives (owned by the caller), and adds up the inferred starts. */
 static void run_clean(uint64_t seed, bool handoff, enum starts starts, struct map64 *lives,
 		      uint64_t *inferred)
 {
@@ -543,8 +614,8 @@ static void run_clean(uint64_t seed, bool handoff, enum starts starts, struct ma
 	feed_snapshot(&run, &snap);
 	for (unsigned i = 0; i < STEPS; i++) {
 		sim_step(&sim);
-		/* Not at once: a sweep that was open at the start ends in the first generation, as it does
-		 * where generations are longer than sweeps. */
+		/* Not at once: a sweep that was open at the start ends in the first generation, as it does if
+		 * generations are longer than sweeps. */
 		if (i % BOUNDARY_EVERY == 300) {
 			leave_out_starts(&sim, fed, starts);
 			feed_new_records(&run, &sim, &fed);
@@ -557,6 +628,7 @@ static void run_clean(uint64_t seed, bool handoff, enum starts starts, struct ma
 	*inferred += model_stats(run.model)->inferred_starts;
 	assert_true(run.generations > 3);
 	assert_int_equal(model_finish(run.model, NULL), 0);
+	assert_sums(&run);
 	assert_true_state(&run, &sim);
 	assert_true_gc(&run, &sim);
 	assert_true(run.ops > STEPS / 3);
@@ -580,7 +652,7 @@ static void test_clean_streams_need_no_repair(void **state)
 	}
 }
 
-/* What is inferred is what would have been seen: the same steps of every goroutine. */
+/* Inferred starts are those that would have been recorded: every goroutine has the same steps. */
 static void test_starts_are_inferred(void **state)
 {
 	uint64_t none = 0, starts = 0, lives = 0, unknown = 0;
@@ -594,8 +666,8 @@ static void test_starts_are_inferred(void **state)
 		for (size_t i = 0; i < seen.capacity; i++) {
 			uint32_t *life = seen.keys[i] ? map64_get(&inferred, seen.keys[i]) : NULL;
 
-			/* Some get their number from their start alone, and have another one now; those
-			   that are made up are given in the order of need. */
+			/* Some have an id only from their start, and have another one now. Invented ids are
+			 * given in the order of need. */
 			bool made_up = seen.keys[i] >= MADE_UP_GOID;
 
 			unknown += seen.keys[i] && !life;
@@ -611,7 +683,7 @@ static void test_starts_are_inferred(void **state)
 	assert_true(lives > 2000 && unknown < lives / 50);
 }
 
-/* One of: leave out, double, swap with the next, spoil a field. */
+/* One of: drop, duplicate, swap with the next, corrupt a field. */
 static size_t mutilate(struct sim *sim, struct raw_record *rec, size_t left, struct raw_record out[2])
 {
 	uint64_t *fields[] = {&rec->g, &rec->goid, &rec->p, &rec->arg, &rec->arg2, &rec->time};
@@ -685,13 +757,25 @@ static void feed_loss(struct run *run, struct sim *sim, size_t *fed)
 	feed_new_snapshot(run, sim, fed);
 }
 
-/* Nothing is looked at for a while: at its edges some sites only are probed. */
+static void assert_nobody_runs(const struct run *run)
+{
+	for (size_t i = 0; i < run->status.capacity; i++) {
+		if (run->status.keys[i])
+			assert_int_not_equal(run->status.values[i], G_RUNNING);
+	}
+}
+
+/* Nothing is recorded for a while, which is not running time. At its edges only some sites are probed. */
 static void feed_gap(struct run *run, struct sim *sim, size_t *fed)
 {
-	struct log_note note = {.flags = LOG_NOTE_GAP};
+	struct log_note note = {.flags = LOG_NOTE_GAP, .time = sim->now};
+	uint64_t before = model_stats(run->model)->unwatched_ns, since = sim->now;
+	bool known = model_stats(run->model)->generations > 0;
 	size_t last;
 
 	feed(run, LOG_NOTE, &note, sizeof(note));
+	if (known)
+		assert_nobody_runs(run);
 	for (unsigned i = 0; i < 300; i++)
 		sim_step(sim);
 	last = sim->n;
@@ -699,11 +783,14 @@ static void feed_gap(struct run *run, struct sim *sim, size_t *fed)
 	leave_out_starts(sim, *fed, NO_STARTS);
 	feed_new_records(run, sim, fed);
 	note.flags = LOG_NOTE_SEEN;
+	note.time = sim->now;
 	feed(run, LOG_NOTE, &note, sizeof(note));
+	if (known)
+		assert_int_equal(model_stats(run->model)->unwatched_ns, before + sim->now - since);
 	feed_new_snapshot(run, sim, fed);
 }
 
-/* From one spell of looking at starts alone to the next snapshot. */
+/* From an interval in which only starts are probed to the next snapshot. */
 static void feed_spans(struct run *run, struct sim *sim, size_t *fed)
 {
 	struct log_note note = {.flags = LOG_NOTE_SPANS};
@@ -759,7 +846,7 @@ static void test_mutilated_streams_stay_valid(void **state)
 		run_mutilated(seed, seed % 2);
 }
 
-/* An assist that ended unseen ends when its goroutine runs again. */
+/* An assist that ended without a record ends when its goroutine runs again. */
 static void assert_no_assist_left(const struct run *run, const struct sim *sim)
 {
 	for (int g = 0; g < SIM_GS; g++) {
@@ -771,7 +858,7 @@ static void assert_no_assist_left(const struct run *run, const struct sim *sim)
 	}
 }
 
-/* After a loss and a new snapshot the state is the true one again. */
+/* After a loss and a new snapshot the state is true again. */
 static void run_loss(uint64_t seed, bool handoff, void (*lose)(struct run *, struct sim *, size_t *))
 {
 	struct sim sim;
@@ -793,9 +880,10 @@ static void run_loss(uint64_t seed, bool handoff, void (*lose)(struct run *, str
 		sim_step(&sim);
 	repaired = model_stats(run.model)->repaired;
 	feed_new_records(&run, &sim, &fed);
-	/* What runs at the moment of the loss may be placed late; soon nothing is left to repair. */
+	/* Goroutines that run at the time of the loss may be placed late. Soon nothing is left to repair. */
 	assert_true(model_stats(run.model)->repaired < repaired + 40);
 	assert_int_equal(model_finish(run.model, NULL), 0);
+	assert_sums(&run);
 	assert_true_state(&run, &sim);
 	assert_int_equal(run.gc, sim.gc);
 	assert_no_assist_left(&run, &sim);
@@ -829,7 +917,7 @@ static bool has_row(const struct run *run, const char *name)
 	const struct goroutine_stats *rows;
 	size_t n;
 
-	rows = model_goroutine_stats(run->model, &n);
+	rows = model_goroutine_stats(run->model, BY_RUNNING, &n);
 	for (size_t i = 0; i < n; i++) {
 		if (rows[i].name && strcmp(strtab_get(run->strings, rows[i].name, NULL), name) == 0)
 			return true;
@@ -837,7 +925,8 @@ static bool has_row(const struct run *run, const char *name)
 	return false;
 }
 
-/* What is left of a stream when only starts are seen, counted by kinds of ops; all of it if `all`. */
+/* What is left of a stream if only starts are recorded, counted by kinds of ops; with `all`, the whole
+ * stream. */
 static void run_starts_alone(uint64_t seed, bool handoff, bool all, uint64_t kinds[OP_KIND_COUNT])
 {
 	struct log_note note = {.flags = LOG_NOTE_SPANS};
@@ -862,8 +951,9 @@ static void run_starts_alone(uint64_t seed, bool handoff, bool all, uint64_t kin
 	feed_new_records(&run, &sim, &fed);
 	assert_int_equal(model_stats(run.model)->repaired, 0);
 	assert_int_equal(model_finish(run.model, NULL), 0);
+	assert_sums(&run);
 	assert_true_state(&run, &sim);
-	assert_int_equal(has_row(&run, "[gotrace]"), !all); /* who says what the note says */
+	assert_false(has_row(&run, "[gotrace]")); /* the synthetic goroutine is not one of the target's */
 	for (unsigned i = 0; i < OP_KIND_COUNT; i++)
 		kinds[i] += run.kinds[i];
 	end(&run);
@@ -871,7 +961,7 @@ static void run_starts_alone(uint64_t seed, bool handoff, bool all, uint64_t kin
 	sim_free(&sim);
 }
 
-/* Each time that a goroutine left is told, and how; but for the last one of each. */
+/* Every time a goroutine left, and how, is inferred, except for the last time of each. */
 static void test_leavings_are_inferred(void **state)
 {
 	static const uint8_t kinds[] = {OP_GO_BLOCK, OP_GO_STOP, OP_GO_START, OP_GO_DESTROY,
@@ -887,7 +977,7 @@ static void test_leavings_are_inferred(void **state)
 	for (unsigned i = 0; i < sizeof(kinds); i++) {
 		uint64_t a = all[kinds[i]], b = alone[kinds[i]];
 
-		/* The note is a stop and a start of its own. */
+		/* The note adds a stop and a start. */
 		if ((a > b ? a - b : b - a) > SEEDS * (SIM_MS + 3))
 			fail_msg("%s: %llu and %llu", op_name(kinds[i]), (unsigned long long)a,
 				 (unsigned long long)b);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the kernel sees of threads, and what the trace says then: each row of the mapping, by hand. */
+/* The kernel's records of threads, and the ops made of them: each row of the mapping, by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -139,7 +139,7 @@ static void test_early_waking_in_vain(void **state)
 
 	(void)state;
 	begin(&log);
-	/* It is switched out runnable: no waking counts. */
+	/* It is switched out runnable: the wakeup does not count. */
 	RECORD(&log, .site = SITE_WAKING, .p = 1, .g = 100, .status = WAKER_INTERRUPT);
 	RECORD(&log, .site = SITE_SWITCH, .tid = 100);
 	RECORD(&log, .site = SITE_SWITCH, .g = 100);
@@ -149,7 +149,7 @@ static void test_early_waking_in_vain(void **state)
 	RECORD(&log, .site = SITE_SWITCH, .tid = 100, .status = LEFT_ASLEEP, .arg = CALL_SLEEP);
 	RECORD(&log, .site = SITE_WAKING, .p = 1, .g = 100, .status = WAKER_INTERRUPT, .arg = INTERRUPT_DISK);
 	RECORD(&log, .site = SITE_SWITCH, .g = 100);
-	/* A second one takes the first one back. */
+	/* A second wakeup cancels the first. */
 	RECORD(&log, .site = SITE_WAKING, .p = 1, .g = 100, .status = WAKER_INTERRUPT,
 	       .arg = INTERRUPT_TIMER);
 	RECORD(&log, .site = SITE_SWITCH, .tid = 100, .status = LEFT_ASLEEP, .arg = CALL_SLEEP);
@@ -180,7 +180,7 @@ static void test_wakers(void **state)
 	RECORD(&log, .site = SITE_WAKING, .tid = 900, .p = 1, .g = 101, .status = WAKER_OTHER, .arg = 899);
 	RECORD(&log, .site = SITE_SWITCH, .p = 1, .g = 101);
 	RECORD(&log, .site = SITE_SWITCH, .p = 1, .tid = 101, .status = LEFT_ASLEEP, .arg = CALL_FUTEX);
-	/* On a CPU where the model has a thread of ours: no P for it. */
+	/* On a CPU where the model has a traced thread: it gets no P. */
 	RECORD(&log, .site = SITE_WAKING, .tid = 901, .p = 0, .g = 101, .status = WAKER_OTHER, .arg = 901);
 	assert_string_equal(rest(&log), "ProcStart m900 p1\n"
 					"GoUnblock m900 p1 g2=101 {|[outside] client (899)}\n"
@@ -193,8 +193,7 @@ static void test_wakers(void **state)
 	thread_log_free(&log);
 }
 
-/* Each connection has a name of its own, for days; the kernel's stacks and the files are told anew at times.
- */
+/* Each connection has a name of its own, for days. Stacks and files are sent again from time to time. */
 static void test_names_for_days(void **state)
 {
 	enum { CONNECTIONS = 150000, GENERATION = 500, RENEWAL = 16384, MOST = 1 << 17 };
@@ -210,7 +209,7 @@ static void test_names_for_days(void **state)
 
 		snprintf(name, sizeof(name), "10.0.0.1:%u", i);
 		thread_log_file(&log, socket, name);
-		RECORD(&log, .site = SITE_CALL, .tid = 100, .arg = CALL_READ, .arg2 = socket,
+		RECORD(&log, .site = SITE_SYSCALL, .tid = 100, .arg = CALL_READ, .arg2 = socket,
 		       .stack = STACK_MAIN);
 		if (i % GENERATION == 0 && i < CONNECTIONS - GENERATION) {
 			thread_log_boundary(&log);
@@ -220,7 +219,7 @@ static void test_names_for_days(void **state)
 			thread_log_put(&log, LOG_NOTE, &renew, sizeof(renew));
 			names(&log);
 		}
-		RECORD(&log, .site = SITE_CALL_DONE, .tid = 100, .arg = CALL_READ);
+		RECORD(&log, .site = SITE_SYSCALL_DONE, .tid = 100, .arg = CALL_READ);
 		assert_true(strtab_count(log.strings) < MOST);
 	}
 	thread_log_end(&log);
@@ -239,23 +238,23 @@ static void test_calls(void **state)
 	(void)state;
 	begin(&log);
 	thread_log_file(&log, socket, "10.0.0.1:5432");
-	/* One that does not block. */
-	RECORD(&log, .site = SITE_CALL, .tid = 100, .arg = CALL_READ, .arg2 = pipe, .stack = STACK_MAIN);
-	RECORD(&log, .site = SITE_CALL_DONE, .tid = 100, .arg = CALL_READ);
-	/* One that blocks, and returns at once when it is woken. */
-	RECORD(&log, .site = SITE_CALL, .tid = 100, .arg = CALL_READ, .arg2 = socket, .stack = STACK_MAIN);
+	/* A call that does not block. */
+	RECORD(&log, .site = SITE_SYSCALL, .tid = 100, .arg = CALL_READ, .arg2 = pipe, .stack = STACK_MAIN);
+	RECORD(&log, .site = SITE_SYSCALL_DONE, .tid = 100, .arg = CALL_READ);
+	/* A call that blocks, and returns as soon as it is woken. */
+	RECORD(&log, .site = SITE_SYSCALL, .tid = 100, .arg = CALL_READ, .arg2 = socket, .stack = STACK_MAIN);
 	RECORD(&log, .site = SITE_SWITCH, .tid = 100, .status = LEFT_ASLEEP, .arg = CALL_READ, .arg2 = socket,
 	       .stack = STACK_MAIN);
 	RECORD(&log, .site = SITE_WAKING, .p = 1, .g = 100, .status = WAKER_INTERRUPT, .arg = INTERRUPT_NET);
 	RECORD(&log, .site = SITE_SWITCH, .p = 1, .g = 100);
-	RECORD(&log, .site = SITE_CALL_DONE, .tid = 100, .p = 1, .arg = CALL_READ);
-	/* One that is preempted, and goes on for long. */
-	RECORD(&log, .site = SITE_CALL, .tid = 100, .p = 1, .arg = CALL_READ, .arg2 = pipe);
+	RECORD(&log, .site = SITE_SYSCALL_DONE, .tid = 100, .p = 1, .arg = CALL_READ);
+	/* A call that is preempted, and continues for long. */
+	RECORD(&log, .site = SITE_SYSCALL, .tid = 100, .p = 1, .arg = CALL_READ, .arg2 = pipe);
 	RECORD(&log, .site = SITE_SWITCH, .tid = 100, .p = 1, .arg = CALL_READ, .arg2 = pipe);
 	RECORD(&log, .site = SITE_SWITCH, .p = 1, .g = 100);
 	log.now += 50000;
-	RECORD(&log, .site = SITE_CALL_DONE, .tid = 100, .p = 1, .arg = CALL_READ);
-	RECORD(&log, .site = SITE_CALL, .tid = 100, .p = 1, .arg = CALL_YIELD);
+	RECORD(&log, .site = SITE_SYSCALL_DONE, .tid = 100, .p = 1, .arg = CALL_READ);
+	RECORD(&log, .site = SITE_SYSCALL, .tid = 100, .p = 1, .arg = CALL_YIELD);
 	RECORD(&log, .site = SITE_SWITCH, .tid = 100, .p = 1, .arg = CALL_YIELD);
 	assert_string_equal(rest(&log),
 			    "GoSyscallBegin m100 p0 g100 {read(7)|1001|1000|main [app]}\n"
@@ -288,15 +287,15 @@ static void test_boundaries(void **state)
 
 	(void)state;
 	begin(&log);
-	RECORD(&log, .site = SITE_CALL, .tid = 100, .arg = CALL_READ, .stack = STACK_MAIN);
+	RECORD(&log, .site = SITE_SYSCALL, .tid = 100, .arg = CALL_READ, .stack = STACK_MAIN);
 	thread_log_boundary(&log);
-	RECORD(&log, .site = SITE_CALL_DONE, .tid = 100, .arg = CALL_READ);
+	RECORD(&log, .site = SITE_SYSCALL_DONE, .tid = 100, .arg = CALL_READ);
 	thread_log_boundary(&log);
 	RECORD(&log, .site = SITE_SWITCH, .tid = 100, .status = LEFT_ASLEEP, .arg = CALL_READ,
 	       .stack = STACK_MAIN);
 	RECORD(&log, .site = SITE_SWITCH, .p = 1, .g = 100);
 	thread_log_boundary(&log);
-	RECORD(&log, .site = SITE_CALL_DONE, .p = 1, .tid = 100, .arg = CALL_READ);
+	RECORD(&log, .site = SITE_SYSCALL_DONE, .p = 1, .tid = 100, .arg = CALL_READ);
 	assert_string_equal(rest(&log),
 			    "GoSyscallBegin m100 p0 g100 {read|1001|1000|main [app]}\n"
 			    "-- 2\n"
@@ -332,21 +331,21 @@ static void test_lives(void **state)
 
 	(void)state;
 	begin(&log);
-	RECORD(&log, .site = SITE_CALL, .tid = 100, .arg = CALL_CLONE, .stack = STACK_MAIN);
+	RECORD(&log, .site = SITE_SYSCALL, .tid = 100, .arg = CALL_CLONE, .stack = STACK_MAIN);
 	RECORD(&log, .site = SITE_FORK, .tid = 100, .g = 102, .arg = LOG_PID, .stack = STACK_MAIN);
 	RECORD(&log, .site = SITE_FORK, .tid = 100, .g = 103, .arg = 103); /* a process of its own */
-	RECORD(&log, .site = SITE_CALL_DONE, .tid = 100, .arg = CALL_CLONE);
+	RECORD(&log, .site = SITE_SYSCALL_DONE, .tid = 100, .arg = CALL_CLONE);
 	RECORD(&log, .site = SITE_SWITCH, .p = 1, .g = 102);
 	thread_log_comm(&log, 102, "pool");
-	RECORD(&log, .site = SITE_CALL, .p = 1, .tid = 102, .arg = CALL_READ, .stack = STACK_WORKER);
-	RECORD(&log, .site = SITE_CALL_DONE, .p = 1, .tid = 102, .arg = CALL_READ);
-	RECORD(&log, .site = SITE_CALL, .p = 1, .tid = 102, .arg = CALL_EXIT);
+	RECORD(&log, .site = SITE_SYSCALL, .p = 1, .tid = 102, .arg = CALL_READ, .stack = STACK_WORKER);
+	RECORD(&log, .site = SITE_SYSCALL_DONE, .p = 1, .tid = 102, .arg = CALL_READ);
+	RECORD(&log, .site = SITE_SYSCALL, .p = 1, .tid = 102, .arg = CALL_EXIT);
 	RECORD(&log, .site = SITE_THREAD_EXIT, .p = 1, .tid = 102);
 	RECORD(&log, .site = SITE_SWITCH, .p = 1, .tid = 102, .status = LEFT_DEAD, .arg = CALL_EXIT);
-	/* The tid comes again. */
+	/* The tid is reused. */
 	RECORD(&log, .site = SITE_FORK, .tid = 100, .g = 102, .arg = LOG_PID);
 	RECORD(&log, .site = SITE_SWITCH, .p = 1, .g = 102);
-	/* Its end is told, but nobody sees it leave its CPU any more. */
+	/* Its end is recorded, but not that it leaves its CPU. */
 	RECORD(&log, .site = SITE_THREAD_EXIT, .p = 1, .tid = 102);
 	assert_string_equal(
 		rest(&log),
@@ -464,11 +463,11 @@ static void test_names(void **state)
 
 	(void)state;
 	begin(&log);
-	RECORD(&log, .site = SITE_CALL, .tid = 100, .arg = CALL_READ, .arg2 = file, .stack = STACK_BROKEN);
+	RECORD(&log, .site = SITE_SYSCALL, .tid = 100, .arg = CALL_READ, .arg2 = file, .stack = STACK_BROKEN);
 	thread_log_file(&log, file, "/data/x");
-	RECORD(&log, .site = SITE_CALL, .tid = 100, .arg = CALL_READ, .arg2 = file, .stack = 77);
+	RECORD(&log, .site = SITE_SYSCALL, .tid = 100, .arg = CALL_READ, .arg2 = file, .stack = 77);
 	thread_log_comm(&log, 100, "renamed");
-	RECORD(&log, .site = SITE_CALL, .tid = 100, .arg = CALL_READ, .arg2 = file, .stack = STACK_MAIN);
+	RECORD(&log, .site = SITE_SYSCALL, .tid = 100, .arg = CALL_READ, .arg2 = file, .stack = STACK_MAIN);
 	assert_string_equal(rest(&log),
 			    "GoSyscallBegin m100 p0 g100 {read(3)|3000|2001|}\n"
 			    "GoSyscallEnd m100 p0 g100\n"
@@ -504,61 +503,58 @@ static void test_losses(void **state)
 		"-- 2\n"
 		"ProcStatus m100 p0 running\n"
 		"ProcStatus p1 idle\n"
-		"ProcStatus p2 idle\n"
 		"GoStatus m100 g100 running {|app}\n"
 		"GoStatus g101 waiting 'sync (mutex)' {futex|3000|2001|2000|worker [app]}\n"
-		"GoStatus g4503599627370496 runnable {|[lost]|gotrace|}\n"
+		"GoStatus g4503599627370496 waiting {|gotrace|}\n"
 		"ProcsChange m100 p0 g100 arg=2\n"
-		"ProcStart m2147483647 p2 ~\n"
-		"GoStart m2147483647 p2 g4503599627370496 ~\n"
-		"GoCreate m2147483647 p2 g4503599627370496 g2=104 {|[lost]|gotrace|} entry{|app} ~\n"
-		"GoStop m2147483647 p2 g4503599627370496 'unspecified' {|[lost]|gotrace|} ~\n"
-		"ProcStop m2147483647 p2 ~\n"
+		"ProcStart m2147483647 p1 ~\n"
+		"GoUnblock m2147483647 p1 g2=4503599627370496 ~\n"
+		"GoStart m2147483647 p1 g4503599627370496 ~\n"
+		"GoCreate m2147483647 p1 g4503599627370496 g2=104 {|[lost]|gotrace|} entry{|app} ~\n"
+		"GoBlock m2147483647 p1 g4503599627370496 'unspecified' {|gotrace|} ~\n"
+		"ProcStop m2147483647 p1 ~\n"
 		"ProcStart m104 p1 ~\n"
 		"GoStart m104 p1 g104 ~\n"
 		"GoStop m104 p1 g104 'preempted'\n"
 		"ProcStop m104 p1\n"
-		"ProcStart m2147483647 p2 ~\n"
-		"GoStart m2147483647 p2 g4503599627370496 ~\n"
-		"GoCreate m2147483647 p2 g4503599627370496 g2=105 {|[lost]|gotrace|} entry{|app} ~\n"
-		"GoStop m2147483647 p2 g4503599627370496 'unspecified' {|[lost]|gotrace|} ~\n"
-		"ProcStop m2147483647 p2 ~\n"
+		"ProcStart m2147483647 p1 ~\n"
+		"GoUnblock m2147483647 p1 g2=4503599627370496 ~\n"
+		"GoStart m2147483647 p1 g4503599627370496 ~\n"
+		"GoCreate m2147483647 p1 g4503599627370496 g2=105 {|[lost]|gotrace|} entry{|app} ~\n"
+		"GoBlock m2147483647 p1 g4503599627370496 'unspecified' {|gotrace|} ~\n"
+		"ProcStop m2147483647 p1 ~\n"
 		"ProcStart m105 p1\n"
 		"GoStart m105 p1 g105\n"
 		"GoBlock m100 p0 g100 'unspecified' ~\n"
 		"ProcStop m100 p0 ~\n"
-		"ProcStart m2147483647 p2 ~\n"
-		"GoStart m2147483647 p2 g4503599627370496 ~\n"
-		"GoUnblock m2147483647 p2 g4503599627370496 g2=101 {|[lost]|gotrace|} ~\n"
-		"GoStop m2147483647 p2 g4503599627370496 'unspecified' {|[lost]|gotrace|} ~\n"
-		"ProcStop m2147483647 p2 ~\n"
-		"ProcStart m2147483647 p2 ~\n"
-		"GoStart m2147483647 p2 g4503599627370496 ~\n"
-		"GoStop m2147483647 p2 g4503599627370496 'unspecified' {|[lost]|gotrace|} ~\n"
-		"GoStart m2147483647 p2 g101 ~\n"
-		"GoDestroy m2147483647 p2 g101 ~\n"
-		"ProcStop m2147483647 p2 ~\n"
-		"ProcStart m2147483647 p2 ~\n"
-		"GoStart m2147483647 p2 g4503599627370496 ~\n"
-		"GoCreate m2147483647 p2 g4503599627370496 g2=10000101 {|[lost]|gotrace|} entry{|new} ~\n"
-		"GoStop m2147483647 p2 g4503599627370496 'unspecified' {|[lost]|gotrace|} ~\n"
-		"ProcStop m2147483647 p2 ~\n"
+		"ProcStart m2147483647 p0 ~\n"
+		"GoUnblock m2147483647 p0 g2=4503599627370496 ~\n"
+		"GoStart m2147483647 p0 g4503599627370496 ~\n"
+		"GoUnblock m2147483647 p0 g4503599627370496 g2=101 {|[lost]|gotrace|} ~\n"
+		"GoBlock m2147483647 p0 g4503599627370496 'unspecified' {|gotrace|} ~\n"
+		"ProcStop m2147483647 p0 ~\n"
+		"ProcStart m2147483647 p0 ~\n"
+		"GoStart m2147483647 p0 g101 ~\n"
+		"GoDestroy m2147483647 p0 g101 ~\n"
+		"ProcStop m2147483647 p0 ~\n"
+		"ProcStart m2147483647 p0 ~\n"
+		"GoUnblock m2147483647 p0 g2=4503599627370496 ~\n"
+		"GoStart m2147483647 p0 g4503599627370496 ~\n"
+		"GoCreate m2147483647 p0 g4503599627370496 g2=10000101 {|[lost]|gotrace|} entry{|new} ~\n"
+		"GoBlock m2147483647 p0 g4503599627370496 'unspecified' {|gotrace|} ~\n"
+		"ProcStop m2147483647 p0 ~\n"
 		"GoStop m105 p1 g105 'unspecified' ~\n"
 		"ProcStop m105 p1 ~\n"
 		"ProcStart m101 p1 ~\n"
 		"GoStart m101 p1 g10000101 ~\n"
-		"ProcStart m2147483647 p2 ~\n"
-		"GoStart m2147483647 p2 g4503599627370496 ~\n"
-		"GoStop m2147483647 p2 g4503599627370496 'unspecified' {|[lost]|gotrace|} ~\n"
-		"GoStart m2147483647 p2 g104 ~\n"
-		"GoDestroy m2147483647 p2 g104 ~\n"
-		"ProcStop m2147483647 p2 ~\n"
-		"ProcStart m2147483647 p2 ~\n"
-		"GoStart m2147483647 p2 g4503599627370496 ~\n"
-		"GoStop m2147483647 p2 g4503599627370496 'unspecified' {|[lost]|gotrace|} ~\n"
-		"GoStart m2147483647 p2 g105 ~\n"
-		"GoDestroy m2147483647 p2 g105 ~\n"
-		"ProcStop m2147483647 p2 ~\n"
+		"ProcStart m2147483647 p0 ~\n"
+		"GoStart m2147483647 p0 g104 ~\n"
+		"GoDestroy m2147483647 p0 g104 ~\n"
+		"ProcStop m2147483647 p0 ~\n"
+		"ProcStart m2147483647 p0 ~\n"
+		"GoStart m2147483647 p0 g105 ~\n"
+		"GoDestroy m2147483647 p0 g105 ~\n"
+		"ProcStop m2147483647 p0 ~\n"
 		"GoBlock m101 p1 g10000101 'page fault' {[page fault]|new}\n"
 		"ProcStop m101 p1\n");
 	thread_log_free(&log);
@@ -613,7 +609,7 @@ static void test_spawned(void **state)
 	thread_log_free(&log);
 }
 
-/* A process that another one forks: its first thread's life begins there. Then it becomes another program. */
+/* A forked process: its first thread's life begins there. Then it executes another program. */
 static void test_forked(void **state)
 {
 	struct thread_log log;
@@ -640,7 +636,7 @@ static void test_forked(void **state)
 	thread_log_free(&log);
 }
 
-/* What the first records show is older than what the snapshot shows. */
+/* The first records are older than the snapshot. */
 static void test_start_between_markers(void **state)
 {
 	struct log_snapshot head = {.marker_before = 1, .marker_after = 2, .gomaxprocs = 2};
@@ -754,7 +750,7 @@ static void test_rows(void **state)
 	       .stack = STACK_MAIN);
 	RECORD(&log, .site = SITE_SWITCH, .p = 1, .g = 101);
 	thread_log_end(&log);
-	rows = model_goroutine_stats(log.model, &n);
+	rows = model_goroutine_stats(log.model, BY_RUNNING, &n);
 	assert_int_equal(n, 2);
 	assert_string_equal(strtab_get(log.strings, rows[0].name, &len), "main [app]");
 	assert_string_equal(strtab_get(log.strings, rows[1].name, &len), "worker [app]");

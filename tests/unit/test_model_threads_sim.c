@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Threads on CPUs, played: random switches, wakings (some before the sleeper
- * has left its CPU, some in vain), forks, ends, tids that come again, calls,
- * snapshots that are not atomic. The ops keep every rule whatever is lost;
- * with nothing lost they tell what was played, and after a loss and a snapshot
- * they come back to it.
+ * A simulation of threads on CPUs: random switches, wakeups (some before the sleeper has left its CPU, some
+ * without effect), forks, exits, reused tids, system calls, snapshots that are not atomic. The ops keep every
+ * rule whatever is lost. Without losses they equal the simulation, and after a loss and a snapshot they
+ * return to it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,18 +24,18 @@ enum { PID = 100, TIDS = 14, CPUS = 3, FIRST_TID = 100, CALL = 1 + 202, OTHER_TI
 enum state { NOBODY, RUNNABLE, RUNNING, WAITING };
 enum what { BORN = 1, STARTED, STOPPED, BLOCKED, WOKEN, DIED };
 
-/* Something that happened to a tid, as played or as in the ops. */
+/* Something that happened to a tid, in the simulation or in the ops. */
 struct event {
 	uint64_t time;
 	enum what what;
 	int cpu;      /* STARTED */
-	uint32_t who; /* WOKEN: tid, 0 = nobody; BORN: the creator */
+	uint32_t who; /* WOKEN: tid, 0 = none; BORN: the creator */
 };
 
 struct history {
 	struct event *events;
 	size_t n, capacity;
-	enum state state; /* as the events leave it */
+	enum state state; /* according to the events */
 	int cpu;
 };
 
@@ -44,10 +43,10 @@ struct life {
 	enum state state;
 	int cpu;
 	bool calls;        /* in a system call */
-	bool early;        /* a waking has come while it runs: it counts if it sleeps next */
-	bool vain;         /* the same, but it does not keep it from sleeping later */
-	bool doubtful;     /* asleep after such a one: that shows when it is woken */
-	uint64_t start_ns; /* tells lives apart */
+	bool early;        /* a wakeup has come while it runs: it counts if the thread sleeps next */
+	bool vain;         /* the same, but it does not prevent a later sleep */
+	bool doubtful;     /* asleep after such a wakeup: that shows when it is woken */
+	uint64_t start_ns; /* distinguishes lives */
 };
 
 struct play {
@@ -60,11 +59,11 @@ struct play {
 	size_t nbytes;
 	uint64_t random, now;
 	struct life lives[TIDS];
-	int on_cpu[CPUS]; /* index of a life, -1 = none of ours */
+	int on_cpu[CPUS]; /* index of a life, -1 = not traced */
 	unsigned spawned;
 	bool recording; /* the first snapshot's first marker is in the log */
-	bool losing;    /* records are lost now and then */
-	bool unsure;    /* after a loss: early wakings are not understood before the snapshot */
+	bool losing;    /* records are lost occasionally */
+	bool unsure;    /* after a loss: early wakeups are unknown before the snapshot */
 	bool with_calls;
 	unsigned lost;
 	struct history played[TIDS], told[TIDS];
@@ -88,7 +87,7 @@ static void note(struct history *history, struct event event)
 	history->events[history->n++] = event;
 }
 
-/* --- what the ops tell --- */
+/* --- the ops --- */
 
 static int index_of(const struct tables *tables, uint32_t g)
 {
@@ -220,9 +219,9 @@ static void happened(struct play *play, int i, enum what what, int cpu, uint32_t
 		     (struct event){.time = play->now, .what = what, .cpu = cpu, .who = who});
 }
 
-/* --- what is played --- */
+/* --- the simulation --- */
 
-/* Whoever is on the CPU leaves it in this way, and another one comes, -1 = none. */
+/* The thread on the CPU leaves it in this way, and another one gets it, -1 = none. */
 static void play_switch(struct play *play, int cpu, enum left left, int next)
 {
 	int prev = play->on_cpu[cpu];
@@ -271,7 +270,7 @@ static int pick(struct play *play, enum state state)
 	return -1;
 }
 
-/* A thread that does something shows that no waking is on its way to it. */
+/* A thread that acts shows that no wakeup is on its way to it. */
 static void acts(struct play *play, int i)
 {
 	play->lives[i].early = play->lives[i].vain = false;
@@ -332,11 +331,11 @@ static void play_call(struct play *play, int cpu)
 	if (i < 0)
 		return;
 	play->lives[i].calls = !play->lives[i].calls;
-	play->lives[i].vain = play->lives[i].early; /* unless a record tells that it acts */
+	play->lives[i].vain = play->lives[i].early; /* unless a record shows that it acts */
 	if (!play->with_calls)
 		return;
 	acts(play, i);
-	put(play, (struct raw_record){.site = play->lives[i].calls ? SITE_CALL : SITE_CALL_DONE,
+	put(play, (struct raw_record){.site = play->lives[i].calls ? SITE_SYSCALL : SITE_SYSCALL_DONE,
 				      .p = (uint64_t)cpu,
 				      .tid = FIRST_TID + (uint32_t)i,
 				      .arg = CALL});
@@ -355,7 +354,7 @@ static void play_boundary(struct play *play)
 {
 	struct log_boundary boundary = {.time_before = play->now, .time_after = play->now};
 
-	/* What is taken back must be in the generation that is open. */
+	/* What is taken back must be in the open generation. */
 	if (any_doubtful(play))
 		return;
 	boundary.clock.mono_ns = play->now;
@@ -427,7 +426,7 @@ static struct log_thread look_at(const struct play *play, int i)
 	};
 }
 
-/* Each thread is looked at in another moment. */
+/* Each thread is inspected at another time. */
 static void play_snapshot(struct play *play, uint32_t number)
 {
 	struct log_snapshot head = {.marker_before = number, .marker_after = number + 1, .gomaxprocs = CPUS};
@@ -436,7 +435,7 @@ static void play_snapshot(struct play *play, uint32_t number)
 
 	put(play, (struct raw_record){.site = SITE_MARKER, .arg = number});
 	for (int i = 0; i < TIDS && !play->recording; i++)
-		acts(play, i); /* nobody will know of wakings before */
+		acts(play, i); /* earlier wakeups are unknown */
 	play->recording = true;
 	head.time_before = play->now + 1;
 	for (int i = 0; i < TIDS; i++) {
@@ -459,7 +458,7 @@ static void play_loss(struct play *play, uint32_t number)
 	play->losing = true;
 	play_some(play, 30 + roll(play, 100));
 	play->losing = false;
-	for (int i = 0; i < TIDS; i++) /* that it was woken may be lost */
+	for (int i = 0; i < TIDS; i++) /* its wakeup may be lost */
 		play->lives[i].vain = play->lives[i].early;
 	loss.ring_full = play->lost;
 	play->lost = 0;
@@ -470,7 +469,7 @@ static void play_loss(struct play *play, uint32_t number)
 	play->unsure = false;
 }
 
-/* --- the judge --- */
+/* --- comparison --- */
 
 static const char *name(enum what what)
 {

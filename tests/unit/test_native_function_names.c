@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Which symbols a user means by the name of a function. */
+/* Which symbols match the name that a user gives a function. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -146,7 +146,7 @@ static void near_names(void **state)
 		function_near_offer(&near, &spec, names[i]);
 	assert_int_equal(near.n, 1);
 	assert_string_equal(near.names[0], "shop::price");
-	/* No more than there is room for, the nearest first. */
+	/* No more than fit, the most similar first. */
 	near.n = 0;
 	function_spec_parse("work", &spec, NULL);
 	for (int round = 0; round < 2; round++) {

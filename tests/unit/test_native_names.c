@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Names of native code, of files and processes that are built here: by
- * DWARF, symbols, separate debug files and none of these. addr2line is the truth.
+ * Names of native code, for files and processes that are built here: from DWARF, symbols, separate debug
+ * files, and none of these. Compared with addr2line.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -37,7 +37,7 @@ struct world {
 
 static struct world world;
 
-static void tell(void *ctx, const char *line)
+static void report(void *ctx, const char *line)
 {
 	(void)ctx;
 	if (world.ntold < 8)
@@ -62,7 +62,7 @@ static int enter(void **state)
 	strcpy(world.dir, "/tmp/test-names-XXXXXX");
 	if (!realpath(SOURCES, world.sources) || !mkdtemp(world.dir) || chdir(world.dir))
 		return -1;
-	/* By a path that is relative, as many programs are built. */
+	/* With a relative path, as many programs are built. */
 	run("cp %s/prog.cc . && mkdir -p build && cd build && g++ -g -O2 -o ../prog ../prog.cc",
 	    world.sources);
 	run("gcc -shared -fPIC -O2 -o extra.so %s/extra.c", world.sources);
@@ -88,11 +88,11 @@ static int leave(void **state)
 
 struct opened {
 	struct native_file *file;
-	struct native_elf elf; /* to find offsets by */
+	struct native_elf elf; /* for finding offsets */
 	struct native_search search;
 	char path[64];
 	struct symbol_draft draft;
-	uint64_t debug_left;
+	struct budget budget;
 };
 
 static struct opened *open_it(const char *name)
@@ -102,8 +102,8 @@ static struct opened *open_it(const char *name)
 
 	snprintf(it->path, sizeof(it->path), "%s/%s", world.dir, name);
 	it->search = (struct native_search){
-		.roots = {world.roots[0], world.roots[1]}, .tell = tell, .debug_left = &it->debug_left};
-	it->debug_left = 100u << 20;
+		.roots = {world.roots[0], world.roots[1]}, .report = report, .budget = &it->budget};
+	it->budget = (struct budget){.bytes = 100u << 20, .cpu_ns = 1000000000};
 	assert_true(source.fd >= 0);
 	assert_int_equal(native_elf_open(&it->elf, open(name, O_RDONLY | O_CLOEXEC)), 0);
 	it->file = native_file_new(&source);
@@ -176,14 +176,15 @@ static uint64_t address_of(const char *name, const char *symbol)
 	return ask("nm %s | awk '$3 == \"%s\" { print $1 }'", name, symbol);
 }
 
-/* The line in the source that ends in a mark; as written in decimal. */
+/* The number of the source line that ends in a mark, as decimal text. */
 static uint32_t line_of(const char *mark)
 {
 	return (uint32_t)ask("grep -n '// %s$' %s/prog.cc | cut -d: -f1 | xargs printf %%x", mark,
 			     world.sources);
 }
 
-/* The first instruction that stores to `sink` in a function: all of what is inlined there is at it. */
+/* The first instruction that stores to `sink` in a function: everything that is inlined there applies to
+ * it. */
 static uint64_t store_in(const char *name, const char *symbol)
 {
 	return ask("objdump -d --disassemble=%s --no-show-raw-insn %s | grep -m1 '<sink>' | sed "
@@ -222,7 +223,7 @@ static void test_inlined_callers(void **state)
 
 /* --- separate debug files --- */
 
-/* A stripped copy of `prog` that keeps one symbol in .dynsym: none of ours. */
+/* A stripped copy of `prog` that keeps one symbol in .dynsym, which is not one of ours. */
 static void assert_unnamed(struct opened *it, uint64_t address, uint64_t function)
 {
 	char wanted[64];
@@ -243,7 +244,7 @@ static void test_no_symbols(void **state)
 	it = open_it("bare");
 	assert_unnamed(it, address_of("prog", "plain") + 3, address_of("prog", "plain"));
 	assert_int_equal(world.ntold, 0);
-	/* Where the program starts is told by its header. */
+	/* The header shows where the program starts. */
 	assert_int_equal(look(it, address_of("prog", "_start") + 4), NATIVE_NAMED);
 	assert_line(it, 0, "_start", 0);
 	assert_int_equal(it->draft.head.hint, HINT_START);
@@ -275,7 +276,7 @@ static void assert_whole(const char *name, const char *original)
 	close_it(it);
 }
 
-/* In the target's root directory alone; the link in it is absolute, for those who live there. */
+/* Only in the target's root directory. The link in it is absolute, relative to that root. */
 static void test_debug_file_by_build_id(void **state)
 {
 	char path[PATH_MAX] = "";
@@ -291,7 +292,7 @@ static void test_debug_file_by_build_id(void **state)
 	run("objcopy --only-keep-debug --compress-debug-sections prog root/elsewhere/debug");
 	run("ln -s /elsewhere/debug root/usr/lib/debug/.build-id/%s.debug", path);
 	assert_whole("by-id", "prog");
-	/* Of another build: told, and not used. */
+	/* Of another build: reported, and not used. */
 	run("g++ -g -O1 -o other %s/prog.cc && objcopy --only-keep-debug other root/elsewhere/debug",
 	    world.sources);
 	struct opened *it = open_it("by-id");
@@ -345,22 +346,22 @@ static void test_debug_file_by_checksum(void **state)
 	close_it(it);
 }
 
-/* Memory for debug information is limited; symbols are there all the same. */
+/* Memory for debug information is limited. Symbols are still available. */
 static void test_too_much_debug_information(void **state)
 {
 	struct opened *it = open_it("prog");
 
 	(void)state;
-	it->debug_left = 1000;
+	it->budget.bytes = 100u << 10;
 	assert_int_equal(look(it, store_in("prog", RUN)), NATIVE_NAMED);
 	assert_int_equal(it->draft.head.nframes, 1);
 	assert_line(it, 0, "app::Worker::run(int)", 0);
 	assert_int_equal(world.ntold, 1);
-	assert_int_equal(it->debug_left, 1000);
+	assert_true(it->budget.bytes <= 100u << 10);
 	close_it(it);
 }
 
-/* .gnu_debugdata, as Fedora's packages have it. */
+/* .gnu_debugdata, as in Fedora's packages. */
 static void test_compressed_symbols(void **state)
 {
 	struct opened *it;
@@ -386,8 +387,8 @@ static void test_no_elf_at_all(void **state)
 {
 	struct native_source source = {.fd = -1, .bytes = "hello", .size = 5, .path = "/x/y/strange"};
 	struct native_file *file = native_file_new(&source);
-	uint64_t left = 0;
-	struct native_search search = {.roots = {-1, -1}, .tell = tell, .debug_left = &left};
+	struct budget budget = {.cpu_ns = 1000000000};
+	struct native_search search = {.roots = {-1, -1}, .report = report, .budget = &budget};
 	static struct symbol_draft draft;
 
 	(void)state;
@@ -405,7 +406,7 @@ static void read_text(uint64_t *from, uint64_t *size)
 	*size = ask("readelf -SW prog | sed 's/\\[ */[/' | awk '$2 == \".text\" { print $6 }'");
 }
 
-/* Where addr2line says the address is: "file:line" of each frame, the innermost first. */
+/* The address's location according to addr2line: "file:line" of each frame, innermost first. */
 static unsigned read_places(FILE *pipe, char places[64][PATH_MAX], char *next, size_t size)
 {
 	unsigned n = 0;
@@ -533,7 +534,7 @@ static void stop(struct child *child)
 
 enum { MAX_SEEN = 64 };
 
-/* What comes out of the namer. */
+/* The output of names_put(). */
 struct seen {
 	uint32_t types[MAX_SEEN];
 	unsigned n;
@@ -600,7 +601,7 @@ static void assert_seen(const struct seen *seen, unsigned i, uint64_t pc, const 
 	assert_string_equal(seen->outermost[i].function, function);
 }
 
-/* Every address once, before the first stack that has it; nothing for Go's stacks. */
+/* Every address once, before the first stack with it. Nothing for Go's stacks. */
 static void test_names_come_before_stacks(void **state)
 {
 	struct child child = start("./prog", NULL);
@@ -624,7 +625,7 @@ static void test_names_come_before_stacks(void **state)
 	stop(&child);
 }
 
-/* The program may be replaced on disk, and may be gone before it is asked about. */
+/* The program may be replaced on disk, and may have exited before it is inspected. */
 static void test_processes_that_are_gone(void **state)
 {
 	struct child child;
@@ -659,7 +660,7 @@ static uint64_t vdso_function(uint64_t base)
 	uint64_t own = getauxval(AT_SYSINFO_EHDR);
 	uint64_t end = ask("sed -n 's/.*-\\([0-9a-f]*\\) .*vdso.*/\\1/p' /proc/%d/maps", (int)getpid());
 
-	/* The same kernel, the same vDSO. */
+	/* The same kernel has the same vDSO. */
 	assert_int_equal(native_elf_memory(&elf, (const void *)own, end - own), 0);
 	assert_int_equal(native_symbols_add(&symbols, &elf), 0);
 	for (size_t i = 0; i < symbols.n; i++) {
@@ -686,7 +687,7 @@ static void test_vdso(void **state)
 	stop(&child);
 }
 
-/* What was no code when it was first seen gets its name when that is mapped. */
+/* An address that was not code when it was first seen gets its name once it is mapped. */
 static void test_libraries_that_come_later(void **state)
 {
 	struct child child = start("./prog", NULL);
@@ -699,7 +700,7 @@ static void test_libraries_that_come_later(void **state)
 	fflush(child.to);
 	pc = read_address(&child) + 2;
 	put_stack(names, &pc, 1, RAW_STACK_NATIVE);
-	/* Even if nobody told: the address is in no file that is known. */
+	/* Even without a record: the address is in no known file. */
 	assert_seen(&seen, 0, pc, "");
 	assert_seen(&seen, 1, pc, "extra");
 	assert_int_equal(seen.types[2], LOG_STACK);
@@ -716,7 +717,7 @@ static uint64_t map_code(struct child *child, const char *name)
 	return read_address(child);
 }
 
-/* Another file at the same place: its names replace those of before. */
+/* Another file at the same place: its names replace the earlier ones. */
 static void test_libraries_that_are_replaced(void **state)
 {
 	struct child child = start("./prog", NULL);
@@ -747,7 +748,7 @@ static void test_libraries_that_are_replaced(void **state)
 	stop(&child);
 }
 
-/* A binary and a debug file that are nowhere but in the process's mount namespace. */
+/* A binary and a debug file that exist only in the process's mount namespace. */
 static void test_other_mount_namespace(void **state)
 {
 	struct child child;
@@ -773,7 +774,7 @@ static void test_other_mount_namespace(void **state)
 	stop(&child);
 }
 
-/* Where main was called from is no part of the program. */
+/* The caller of main is not part of the program. */
 static void test_start_code(void **state)
 {
 	struct child child = start("./prog", NULL);
@@ -793,7 +794,7 @@ static void test_start_code(void **state)
 	stop(&child);
 }
 
-/* The same where libc and the program are stripped: by what called what. */
+/* The same if libc and the program are stripped: recognized by their callers. */
 static void test_start_code_without_names(void **state)
 {
 	struct child child;

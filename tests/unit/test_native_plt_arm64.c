@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Rules of arm64's procedure linkage tables: entries as linkers write them, others, and where a file has
- * them. */
+/* Rules of arm64's procedure linkage tables: entries as linkers write them, unknown ones, and where a file
+ * has them. */
 #include <elf.h>
 #include <errno.h>
 #include <setjmp.h>
@@ -66,7 +66,8 @@ static void expect(const uint32_t *code, size_t size, const struct ehframe_span 
 
 #define EXPECT_NONE(code, size) expect(code, size, NULL, 0)
 
-/* What ld and gold of binutils 2.40 write, without options and by -z force-bti, -z pac-plt and both. */
+/* Entries as ld and gold of binutils 2.40 write them, without options and with -z force-bti, -z pac-plt and
+ * both. */
 static void test_variants(void **state)
 {
 	static const uint32_t plain[] = {FIRST, ENTRY, ENTRY, TLS};
@@ -87,7 +88,8 @@ static void test_variants(void **state)
 	EXPECT(of_mold, {0x1000, 0x1020, LEAF});
 }
 
-/* A table may hold anything: of what it does with the stack nothing is told then, up to the next branch. */
+/* A table may hold anything. After an unknown instruction nothing is known about the stack up to the next
+ * branch. */
 static void test_others(void **state)
 {
 	static const uint32_t change[] = {
@@ -98,7 +100,7 @@ static void test_others(void **state)
 		0x917fe210, /* add x16, x16, #4088, lsl #12 */
 		0xa9bf7bfd, /* stp x29, x30, [sp, #-16]! */
 		0xa9bf7bf1, /* stp x17, x30, [sp, #-16]! */
-		0x90000011, /* adrp x17: no table has it */
+		0x90000011, /* adrp x17: in no table */
 		0xd63f0220, /* blr x17 */
 		0xd65f03c0, /* ret */
 		0x14000001, /* b */
@@ -126,11 +128,11 @@ static void test_edges(void **state)
 	EXPECT(both, {0x1018, 0x1028, LEAF});
 	EXPECT(bare, {0x1000, 0x1004, LEAF}, {0x1004, 0x1008, PUSHED}, {0x1008, 0x100c, LEAF});
 	EXPECT(padded, {0x1000, 0x1010, LEAF});
-	for (size_t size = 0; size < sizeof(entry); size++) /* without its branch, or half of that */
+	for (size_t size = 0; size < sizeof(entry); size++) /* without its branch, or with half of it */
 		EXPECT_NONE(entry, size);
 }
 
-/* Code at two addresses, one after the other; where they touch, they are one. */
+/* Code at two addresses, one after the other. Adjacent spans are joined. */
 static void test_several(void **state)
 {
 	static const uint32_t entry[] = {ENTRY};
@@ -149,7 +151,7 @@ static void test_several(void **state)
 
 /* --- in a file --- */
 
-#define CODE_AT 0x10200u /* as linked; in the file it is at another place */
+#define CODE_AT 0x10200u /* link-time address; the file offset differs */
 
 /* .eh_frame: a CIE (of x30 and sp), a description of a function of 16 bytes, the end. */
 struct frames {
@@ -206,11 +208,11 @@ static void set_frames(struct frames *frames)
 		.fde = {.size = sizeof(frames->fde) - 4,
 			.back = (uint32_t)(offsetof(struct frames, fde.back)),
 			.bytes = 16,
-			.program = {0x0e, 32, 0}}, /* a leaf with 32 bytes of its own */
+			.program = {0x0e, 32, 0}}, /* a leaf with 32 bytes of stack */
 	};
 }
 
-/* The function that the file describes is at an address. */
+/* Sets the address of the function that the file describes. */
 static void describe(struct program *image, uint64_t address)
 {
 	image->frames.fde.start = (uint32_t)(address - AT(frames.fde.start));
@@ -218,7 +220,7 @@ static void describe(struct program *image, uint64_t address)
 
 #define FUNCTION UNWIND_RULE(UNWIND_SP_LINK, 0, 4)
 
-/* A program for arm64: 16 bytes of a function, .plt of 48, nothing for 16, .iplt of 32. */
+/* A program for arm64: a function of 16 bytes, .plt of 48, 16 bytes of nothing, .iplt of 32. */
 static void make_image(struct program *image)
 {
 	static const uint32_t code[] = {NOP, NOP, NOP, NOP, FIRST, ENTRY, NOP, NOP, NOP, NOP, ENTRY, ENTRY};
@@ -248,14 +250,14 @@ static void make_image(struct program *image)
 	memcpy(image->code, code, sizeof(code));
 	set_frames(&image->frames);
 	describe(image, AT(code));
-	set_section(image, 1, ".iplt", AT(code[20]), 32); /* not in the order of addresses */
+	set_section(image, 1, ".iplt", AT(code[20]), 32); /* not sorted by address */
 	set_section(image, 2, ".plt", AT(code[4]), 48);
 	set_section(image, 3, ".eh_frame", AT(frames), sizeof(image->frames));
 	set_section(image, 4, ".shstrtab", AT(names), sizeof(image->names));
 	image->sections[4].sh_type = SHT_STRTAB;
 }
 
-/* Rules by instructions of `code`, of so many; what they are behind the last is the last one's. */
+/* Compares the rules with those of n instructions of `code`. After the last, its rule continues. */
 static void expect_rules(const struct program *image, const uint32_t *rules, size_t n)
 {
 	struct module_code code;
@@ -276,7 +278,7 @@ static void expect_rules(const struct program *image, const uint32_t *rules, siz
 
 #define FOUR(rule) rule, rule, rule, rule
 
-/* The tables' rules, and nothing for what is in none. */
+/* The rules of the tables, and none for code outside of them. */
 static const uint32_t in_tables[32] = {FOUR(FUNCTION),
 				       LEAF,
 				       PUSHED,
@@ -301,12 +303,12 @@ static void test_sections(void **state)
 	make_image(&image);
 	expect_rules(&image, in_tables, 32);
 	assert_int_equal(module_read_image((const char *)&image, sizeof(image), EM_X86_64, &code), -ENOEXEC);
-	/* Where the section says that it is in the file does not matter: what is mapped there does. */
+	/* The section's file offset does not matter; the mapped bytes do. */
 	image.sections[2].sh_offset = 0;
 	expect_rules(&image, in_tables, 32);
 }
 
-/* A description of a piece of a table is believed, before it and behind it the table is. */
+/* A description of a piece of a table is used for that piece, and the table before and after it. */
 static void test_described(void **state)
 {
 	uint32_t rules[32];
@@ -323,7 +325,7 @@ static void test_described(void **state)
 	expect_rules(&image, rules, 32);
 }
 
-/* A table that is not in code as a whole, has no end, or begins in another one, is none. */
+/* A table is ignored if it is not entirely in code, has no end, or overlaps another one. */
 static void test_strangers(void **state)
 {
 	const struct {
@@ -350,7 +352,7 @@ static void test_strangers(void **state)
 		image.sections[1].sh_size = bad[i].size;
 		expect_rules(&image, rules, 32);
 	}
-	/* It reaches behind the code, though not behind the file; it is between two pieces of code. */
+	/* It extends beyond the code, though not beyond the file; or it is between two pieces of code. */
 	make_image(&image);
 	image.segments[0].p_filesz = image.segments[0].p_memsz = offsetof(struct program, code[24]);
 	expect_rules(&image, rules, 24);
@@ -361,7 +363,7 @@ static void test_strangers(void **state)
 	image.segments[1].p_filesz = image.segments[1].p_memsz = 8;
 	image.header.e_phnum = 2;
 	expect_rules(&image, rules, 32);
-	/* Code that may not be run is no code. */
+	/* A segment that is not executable is not code. */
 	make_image(&image);
 	image.segments[1] = image.segments[0];
 	image.header.e_phnum = 2;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Names of native code: demangled, bounded, and what they tell of a thread that waits. */
+/* Names of native code: demangling, bounds, and hints about waiting threads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +47,7 @@ static void test_long_names_are_cut(void **state)
 	assert_string_equal(readable(name) + NATIVE_FUNCTION_MAX - 4, "x...");
 }
 
-/* f(A, B<A, A>, ...), each type twice the one before: 25 levels would be a gigabyte. */
+/* f(A, B<A, A>, ...), each type twice as long as the one before: 25 levels would be a gigabyte. */
 static void make_bomb(char *name, unsigned levels)
 {
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
@@ -105,7 +105,7 @@ static void test_hints(void **state)
 	assert_int_equal(hint("__libc_start_call_main", true), HINT_START);
 	assert_int_equal(hint("__clone3", true), HINT_START);
 	assert_int_equal(hint("start_thread", true), HINT_START);
-	/* Others may call theirs so. */
+	/* Programs may have functions of this name. */
 	assert_int_equal(hint("start_thread", false), HINT_NONE);
 	assert_int_equal(hint("start", false), HINT_NONE);
 	assert_int_equal(hint("__", true), HINT_NONE);
@@ -120,7 +120,7 @@ static void check_valid(const struct symbol_draft *draft)
 	assert_int_equal(rawlog_check_record(&record, NULL), 0);
 }
 
-/* What std::thread puts around the program's function is not what a thread is known by. */
+/* Frames that std::thread puts around the program's function do not identify a thread. */
 static void test_thread_plumbing(void **state)
 {
 	static struct symbol_draft draft;
@@ -143,7 +143,7 @@ static void test_thread_plumbing(void **state)
 	check_valid(&draft);
 }
 
-/* A lambda has no linkage, so what is inlined around it goes by short names. */
+/* A lambda has no linkage, so functions inlined around it have short names. */
 static void test_thread_plumbing_around_a_lambda(void **state)
 {
 	static struct symbol_draft draft;
@@ -159,7 +159,7 @@ static void test_thread_plumbing_around_a_lambda(void **state)
 	assert_int_equal(draft.head.nframes, 1);
 	assert_int_equal(draft.head.hint, HINT_NONE);
 	check_valid(&draft);
-	/* Others' functions around stay, whatever they go through. */
+	/* Other functions around it stay, whatever they pass through. */
 	draft_begin(&draft, 1);
 	draft_add(&draft, "__invoke_impl<void, main()::<lambda()> >", "/usr/include/c++/12/bits/invoke.h",
 		  61);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Rows of arm64's vDSO, which has no descriptions: instructions as Linux 6.12's has them. */
+/* Rows of arm64's vDSO, which has no descriptions, with instructions as in Linux 6.12. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,10 +25,10 @@ static void test_functions(void **state)
 {
 	static const uint32_t code[] = {
 		RET,                                   /* 0: a leaf */
-		0xd2800e28, SVC,        RET,           /* 1: a system call of its own */
-		NOP,        0xd2801168, SVC,           /* 4: where handlers return to */
+		0xd2800e28, SVC,        RET,           /* 1: a system call without a frame */
+		NOP,        0xd2801168, SVC,           /* 4: the return address of signal handlers */
 		PACIASP,    MAKE,       NOP, END, RET, /* 7: with a frame */
-		NOP,        SVC,        END, RET,      /* 12: its rest, jumped to */
+		NOP,        SVC,        END, RET,      /* 12: its rest, reached by a jump */
 	};
 	static const struct unwind_row expected[] = {
 		{0, UNWIND_NONE},    {0x340, LEAF},      {0x340 + 16, UNWIND_SIGNAL}, {0x340 + 28, LEAF},
@@ -56,7 +56,7 @@ static void test_edges(void **state)
 	assert_int_equal(rows.n, 1);
 	assert_int_equal(rows.rows[0].rule, UNWIND_NONE);
 	ehframe_free(&rows);
-	/* The first row begins at the base in any case; half an instruction is none. */
+	/* The first row always begins at the base. Half an instruction is ignored. */
 	assert_int_equal(vdso_arm64_rows((const uint8_t *)cut, 7, 0x100, 0x100, &rows), 0);
 	assert_int_equal(rows.n, 1);
 	assert_int_equal(rows.rows[0].start, 0);

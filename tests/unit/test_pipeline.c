@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The whole way from log records to a file, on the stream of a simulated scheduler. */
+/* The whole path from log records to a file, with the stream of a simulated scheduler. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,13 +21,13 @@
 
 enum { STEPS = 6000, BOUNDARY_EVERY = 700, STACK_OF_NATIVE = 5 };
 
-/* A pipeline that stands in a directory of its own, fed by a simulation. */
+/* A pipeline with a directory of its own, fed by a simulation. */
 struct world {
 	char dir[32];
 	struct sim_log log;
 	struct output trace, raw;
 	struct pipeline *pipe;
-	bool native; /* whoever parks has a stack of native code */
+	bool native; /* goroutines that park have a stack of native code */
 };
 
 static int enter(void **state)
@@ -163,8 +163,8 @@ static uint64_t check_valid(const char *path)
 	return generations;
 }
 
-/* In a process of its own: some commands give up their rights for good. Returns the exit status, or 128 + the
- * signal that ended it. */
+/* Runs a command in a child process, because some give up their rights for good. Returns the exit status, or
+ * 128 + the signal that ended it. */
 static int run_command(int (*command)(int, char **), const char *const *words)
 {
 	char copies[8][40], *argv[9];
@@ -224,7 +224,7 @@ static void assert_has(const char *path, const char *text)
 	free(bytes.data);
 }
 
-/* Names of native code come from the log alone, inlined callers with them. */
+/* Names of native code come only from the log, including inlined callers. */
 static void native_code_has_names(void **state)
 {
 	struct world *world = *state;

@@ -11,12 +11,13 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
 #include "pipeline/output.h"
 
-/* Each test has an empty directory of its own, and is in it. */
+/* Each test runs in an empty directory of its own. */
 static int enter(void **state)
 {
 	char *dir = strdup("/tmp/test-output-XXXXXX");
@@ -126,7 +127,7 @@ static void links_are_refused(void **state)
 	assert_int_equal(access("nowhere", F_OK), -1);
 }
 
-/* The name was free when it was looked at; then somebody put a link there. */
+/* The name was free when it was checked; then another user made a link there. */
 static void late_link_is_replaced_not_followed(void **state)
 {
 	struct output out;
@@ -146,22 +147,27 @@ static void late_link_is_replaced_not_followed(void **state)
 	expect_file("file", "trace");
 }
 
+static const time_t when = 1795235400; /* 2026-11-21 04:30:00 UTC */
+
 static void default_name_never_overwrites(void **state)
 {
 	struct output first, second;
-	const time_t when = 1795235400; /* 2026-11-21 04:30:00 UTC */
 
 	(void)state;
-	assert_int_equal(output_open_default(&first, 77, when, NULL), 0);
-	assert_string_equal(first.path, "gotrace-77-20261121T043000Z.trace");
+	assert_int_equal(output_open_new(&first, NULL, 77, when, NULL), 0);
 	write_text(&first, "one");
 	assert_int_equal(output_commit(&first), 0);
-	assert_int_equal(output_open_default(&second, 77, when, NULL), 0);
+	assert_int_equal(access("gotrace-77-20261121T043000Z.trace", F_OK), -1);
+	/* Both have chosen the same name: the second one published gets another. */
+	assert_int_equal(output_open_new(&second, NULL, 77, when, NULL), 0);
+	assert_int_equal(output_publish(&first, NULL), 0);
+	assert_int_equal(output_publish(&second, NULL), 0);
+	assert_string_equal(first.path, "gotrace-77-20261121T043000Z.trace");
 	assert_string_equal(second.path, "gotrace-77-20261121T043000Z-2.trace");
 	output_discard(&second);
-	assert_int_equal(access(second.path, F_OK), -1);
+	assert_int_equal(access("gotrace-77-20261121T043000Z-2.trace", F_OK), -1);
 	assert_int_equal(output_close(&first), 0);
-	expect_file(first.path, "one");
+	expect_file("gotrace-77-20261121T043000Z.trace", "one");
 }
 
 static void planted_default_name_is_passed_over(void **state)
@@ -170,10 +176,69 @@ static void planted_default_name_is_passed_over(void **state)
 
 	(void)state;
 	assert_int_equal(symlink("victim", "gotrace-77-20261121T043000Z.trace"), 0);
-	assert_int_equal(output_open_default(&out, 77, 1795235400, NULL), 0);
+	assert_int_equal(output_open_new(&out, NULL, 77, when, NULL), 0);
+	assert_int_equal(output_publish(&out, NULL), 0);
 	assert_string_equal(out.path, "gotrace-77-20261121T043000Z-2.trace");
 	assert_int_equal(access("victim", F_OK), -1);
 	output_discard(&out);
+}
+
+static void new_file_in_a_directory(void **state)
+{
+	struct output out;
+
+	(void)state;
+	assert_int_equal(output_open_new(&out, "missing", 77, when, NULL), -ENOENT);
+	assert_int_equal(mkdir("dir", 0700), 0);
+	assert_int_equal(output_open_new(&out, "dir", 77, when, NULL), 0);
+	/* It stays in its original directory, even if that is moved. */
+	assert_int_equal(rename("dir", "moved"), 0);
+	assert_int_equal(mkdir("dir", 0700), 0);
+	write_text(&out, "trace");
+	assert_int_equal(output_commit(&out), 0);
+	assert_int_equal(output_publish(&out, NULL), 0);
+	assert_int_equal(output_close(&out), 0);
+	expect_file("moved/gotrace-77-20261121T043000Z.trace", "trace");
+	assert_int_equal(rmdir("dir"), 0);
+}
+
+/* SIGKILL at any time before publishing leaves nothing in the directory. */
+static void killed_before_publishing_leaves_nothing(void **state)
+{
+	struct output out;
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (output_open(&out, "file", NULL) == 0 && output_open_new(&out, NULL, 77, when, NULL) == 0)
+			raise(SIGKILL);
+		_exit(1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(chdir("/"), 0);
+	assert_int_equal(rmdir(*state), 0);
+	assert_int_equal(mkdir(*state, 0700), 0);
+}
+
+static void file_of_the_name_that_appears_meanwhile_is_replaced(void **state)
+{
+	struct output out;
+
+	(void)state;
+	put_file(".gotrace-1-1.part", "left by one that was killed");
+	assert_int_equal(output_open(&out, "file", NULL), 0);
+	write_text(&out, "trace");
+	assert_int_equal(output_commit(&out), 0);
+	put_file("file", "another's");
+	assert_int_equal(output_publish(&out, NULL), 0);
+	expect_file("file", "trace");
+	assert_int_equal(access(".gotrace-1-1.part", F_OK), -1);
+	/* A file that was put there since must not be removed. */
+	assert_int_equal(unlink("file"), 0);
+	put_file("file", "another's");
+	output_discard(&out);
+	expect_file("file", "another's");
 }
 
 static void other_kinds_of_files(void **state)
@@ -197,7 +262,7 @@ static void other_kinds_of_files(void **state)
 	assert_int_equal(access("/dev/null", F_OK), 0);
 }
 
-/* A limit on the size of files fails writes as a full disk does. */
+/* A file size limit makes writes fail as a full disk does. */
 static void failure_cuts_back_to_the_last_commit(void **state)
 {
 	struct rlimit old, low;
@@ -236,7 +301,7 @@ static void file_belongs_to_the_user_behind_sudo(void **state)
 
 	(void)state;
 	if (geteuid() != 0)
-		skip(); /* only root can give files away */
+		skip(); /* only root can change a file's owner */
 	setenv("SUDO_UID", "12345", 1);
 	setenv("SUDO_GID", "23456", 1);
 	assert_int_equal(output_open(&out, "file", NULL), 0);
@@ -267,6 +332,9 @@ int main(void)
 		TEST(late_link_is_replaced_not_followed),
 		TEST(default_name_never_overwrites),
 		TEST(planted_default_name_is_passed_over),
+		TEST(new_file_in_a_directory),
+		TEST(killed_before_publishing_leaves_nothing),
+		TEST(file_of_the_name_that_appears_meanwhile_is_replaced),
 		TEST(other_kinds_of_files),
 		TEST(failure_cuts_back_to_the_last_commit),
 		TEST(file_belongs_to_the_user_behind_sudo),

@@ -170,11 +170,11 @@ static void lengths_of_two_texts_agree(void **state)
 	clear(NULL);
 	assert_int_equal(check(LOG_TEXT, sizeof(*text)), 0);
 	assert_int_equal(check(LOG_TEXT, sizeof(*text) - 1), -EBADMSG);
-	text->away2 = 1; /* of the ring only */
+	text->away2 = 1; /* in the ring only */
 	assert_int_equal(check(LOG_TEXT, sizeof(*text)), -EBADMSG);
 }
 
-/* The frames of a symbol follow each other, each with its two texts. */
+/* The frames of a symbol follow each other, each with its two strings. */
 static void symbol_frames_fill_the_record(void **state)
 {
 	struct log_symbol *symbol = (struct log_symbol *)payload;
@@ -182,7 +182,7 @@ static void symbol_frames_fill_the_record(void **state)
 	const uint32_t whole = sizeof(*symbol) + 2 * sizeof(first) + 4 + 3 + 1;
 
 	(void)state;
-	assert_int_equal(check(LOG_SYMBOL, sizeof(*symbol)), -EBADMSG); /* there is no address 0 */
+	assert_int_equal(check(LOG_SYMBOL, sizeof(*symbol)), -EBADMSG); /* address 0 is invalid */
 	symbol->pc = 0x1000;
 	assert_int_equal(check(LOG_SYMBOL, sizeof(*symbol)), 0);
 	assert_int_equal(check(LOG_SYMBOL, sizeof(*symbol) + 1), -EBADMSG);
@@ -196,6 +196,38 @@ static void symbol_frames_fill_the_record(void **state)
 	assert_int_equal(check(LOG_SYMBOL, whole + 1), -EBADMSG);
 	symbol->nframes = SYMBOL_DEPTH + 1;
 	assert_int_equal(check(LOG_SYMBOL, sizeof(*symbol) + (SYMBOL_DEPTH + 1) * sizeof(first)), -EBADMSG);
+}
+
+/* Sets each time of a record to the least value that is out of range. */
+static void times_are_some_that_clocks_show(void **state)
+{
+	static const struct {
+		uint32_t type, size, at;
+	} times[] = {
+		{LOG_RECORDS, 2 * sizeof(struct raw_record), offsetof(struct raw_record, time)},
+		{LOG_RECORDS, 2 * sizeof(struct raw_record),
+		 sizeof(struct raw_record) + offsetof(struct raw_record, time)},
+		{LOG_TEXT, sizeof(struct raw_text), offsetof(struct raw_text, record.time)},
+		{LOG_TARGET, sizeof(struct log_target), offsetof(struct log_target, clock.mono_ns)},
+		{LOG_TARGET, sizeof(struct log_target), offsetof(struct log_target, clock.wall_sec)},
+		{LOG_SNAPSHOT, sizeof(struct log_snapshot), offsetof(struct log_snapshot, time_before)},
+		{LOG_SNAPSHOT, sizeof(struct log_snapshot), offsetof(struct log_snapshot, time_after)},
+		{LOG_BOUNDARY, sizeof(struct log_boundary), offsetof(struct log_boundary, time_before)},
+		{LOG_BOUNDARY, sizeof(struct log_boundary), offsetof(struct log_boundary, clock.mono_ns)},
+		{LOG_NOTE, sizeof(struct log_note), offsetof(struct log_note, time)},
+		{LOG_END, sizeof(struct log_end), offsetof(struct log_end, clock.mono_ns)},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		uint64_t late = (uint64_t)1 << 60, last = ((uint64_t)1 << 36) - 1;
+
+		clear(NULL);
+		memcpy((char *)payload + times[i].at, &last, sizeof(last));
+		assert_int_equal(check(times[i].type, times[i].size), 0);
+		memcpy((char *)payload + times[i].at, &late, sizeof(late));
+		assert_int_equal(check(times[i].type, times[i].size), -EBADMSG);
+	}
 }
 
 static void later_types_are_not_judged(void **state)
@@ -216,6 +248,7 @@ int main(void)
 		cmocka_unit_test_setup(text_lengths_agree, clear),
 		cmocka_unit_test_setup(lengths_of_two_texts_agree, clear),
 		cmocka_unit_test_setup(symbol_frames_fill_the_record, clear),
+		cmocka_unit_test_setup(times_are_some_that_clocks_show, clear),
 		cmocka_unit_test_setup(later_types_are_not_judged, clear),
 	};
 

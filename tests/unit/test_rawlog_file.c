@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What is written is read again; what is damaged is refused, after all that was whole. */
+/* What was written is read back. Damaged logs are rejected after all intact blocks. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@
 
 enum { MAX_RECORDS = 512 };
 
-/* Records as they were put, to compare with. */
+/* Records as they were put, for comparison. */
 struct sample {
 	struct log_record records[MAX_RECORDS];
 	size_t count;
@@ -36,7 +36,7 @@ static uint32_t next_random(uint32_t below)
 	return (uint32_t)(random_state >> 32) % below;
 }
 
-/* Adds a record of random bytes with a legal content; returns its payload. */
+/* Adds a record of random bytes with valid contents. Returns its payload. */
 static void *add(struct sample *sample, uint32_t type, size_t size)
 {
 	uint8_t *data = malloc(size + 1);
@@ -67,7 +67,15 @@ static void add_functab(struct sample *sample, uint32_t size)
 
 	functab->pclntab_size = size - size / 4;
 	functab->gofunc_size = size / 4;
-	memset(functab + 1, 'f', size / 2); /* something to compress */
+	memset(functab + 1, 'f', size / 2); /* compressible */
+}
+
+static void add_records(struct sample *sample, uint32_t n)
+{
+	struct raw_record *records = add(sample, LOG_RECORDS, n * sizeof(*records));
+
+	for (uint32_t i = 0; i < n; i++)
+		records[i].time >>= 8;
 }
 
 static void add_random(struct sample *sample)
@@ -86,7 +94,7 @@ static void add_random(struct sample *sample)
 		add(sample, LOG_GS, next_random(30) * sizeof(struct log_g));
 		break;
 	default:
-		add(sample, LOG_RECORDS, next_random(100) * sizeof(struct raw_record));
+		add_records(sample, next_random(100));
 	}
 }
 
@@ -101,6 +109,7 @@ static void add_note(struct sample *sample, uint32_t len)
 {
 	struct log_note *note = add(sample, LOG_NOTE, sizeof(*note) + len);
 
+	note->time = 1;
 	note->len = len;
 }
 
@@ -118,7 +127,7 @@ static struct sample *small_sample(void)
 	add_target(sample);
 	add_reason(sample, 3);
 	add_functab(sample, 90);
-	add(sample, LOG_RECORDS, sizeof(struct raw_record));
+	add_records(sample, 1);
 	add(sample, LOG_SNAPSHOT_END, 0);
 	add_note(sample, 5);
 	return sample;
@@ -159,7 +168,7 @@ static bool is_same(const struct log_record *a, const struct log_record *b)
 	       memcmp(a->data, b->data, a->size) == 0;
 }
 
-/* Reads to the end; every record must be the sample's next. Returns the last result of next. */
+/* Reads to the end, comparing every record with the sample. Returns the last result of next. */
 static int read_records(struct rawlog_reader *reader, const struct sample *sample, size_t *count,
 			struct error *err)
 {
@@ -206,7 +215,7 @@ static void round_trip(void **state)
 	}
 }
 
-/* A log may begin anywhere in its file. */
+/* A log may begin at any offset in its file. */
 static void header_is_rewritten_in_place(void **state)
 {
 	struct sample *sample = small_sample();
@@ -265,9 +274,9 @@ static void large_records_have_their_own_block(void **state)
 
 	(void)state;
 	add_target(sample);
-	add(sample, LOG_RECORDS, 50000 * sizeof(struct raw_record));
+	add_records(sample, 50000);
 	add_functab(sample, 8u << 20);
-	add(sample, LOG_RECORDS, sizeof(struct raw_record));
+	add_records(sample, 1);
 	write_log(fd, sample, true);
 	assert_true(lseek(fd, 0, SEEK_END) < (off_t)(50000 * sizeof(struct raw_record) + (5u << 20)));
 	lseek(fd, 0, SEEK_SET);
@@ -357,7 +366,33 @@ static void illegal_records_are_not_written(void **state)
 	close(fd);
 }
 
-/* The bytes of a log in memory, and how to read a changed copy of them. */
+/* A table of zeros would shrink to a thousandth, which a reader may reject. */
+static void what_shrinks_too_well_is_stored(void **state)
+{
+	enum { SIZE = 4 << 20 };
+	struct log_functab *functab = calloc(1, sizeof(*functab) + SIZE);
+	struct log_record record = {.type = LOG_FUNCTAB, .size = sizeof(*functab) + SIZE, .data = functab};
+	struct error err;
+	int fd = new_file();
+	struct rawlog_writer *writer = rawlog_writer_new(fd, &err);
+	struct rawlog_reader *reader;
+
+	(void)state;
+	functab->pclntab_size = SIZE;
+	assert_int_equal(rawlog_writer_put(writer, &record, &err), 0);
+	assert_true(rawlog_writer_bytes(writer) > SIZE);
+	assert_int_equal(rawlog_writer_finish(writer, &err), 0);
+	rawlog_writer_free(writer);
+	lseek(fd, 0, SEEK_SET);
+	reader = rawlog_reader_new(fd, &err);
+	assert_int_equal(rawlog_reader_next(reader, &record, &err), 1);
+	assert_int_equal(record.size, sizeof(*functab) + SIZE);
+	rawlog_reader_free(reader);
+	free(functab);
+	close(fd);
+}
+
+/* The bytes of a log in memory, for reading a changed copy of them. */
 struct image {
 	uint8_t bytes[4096];
 	size_t size;
@@ -375,7 +410,7 @@ static void make_image(struct image *image, const struct sample *sample, bool fi
 	close(fd);
 }
 
-/* Returns the result of new (-1 if it failed) or the last of next. */
+/* Returns the result of new() (-1 if it failed), or the last one of next(). */
 static int read_image(const struct image *image, size_t size, const struct sample *sample, size_t *count,
 		      struct error *err)
 {
@@ -394,7 +429,7 @@ static int read_image(const struct image *image, size_t size, const struct sampl
 	return ret;
 }
 
-/* How many records lie in blocks that end at or before size, and whether a block ends there. */
+/* Counts the records in blocks that end at or before size. *boundary: a block ends there. */
 static size_t records_before(const struct image *image, size_t size, bool *boundary)
 {
 	size_t at = sizeof(struct file_header), count = 0;
@@ -473,7 +508,7 @@ static void bytes_behind_the_end_are_told(void **state)
 	free_sample(sample);
 }
 
-/* Blocks that are whole but not where they belong. */
+/* Blocks that are intact but out of place. */
 static void missing_block_is_found(void **state)
 {
 	struct sample *sample = small_sample();
@@ -491,6 +526,38 @@ static void missing_block_is_found(void **state)
 	assert_int_equal(count, 0);
 	assert_non_null(strstr(err.text, "out of sequence"));
 	free_sample(sample);
+}
+
+/* A small block that claims to expand to a large one. */
+static void a_block_that_grows_too_much_is_refused(void **state)
+{
+	struct file_header header = {.magic = FILE_MAGIC, .version = FILE_VERSION};
+	struct block_header block = {.magic = BLOCK_MAGIC, .flags = BLOCK_COMPRESSED, .records = 1};
+	Bytef zeros[65536] = {0}, packed[1024];
+	uLongf n = sizeof(packed);
+	struct rawlog_reader *reader;
+	struct log_record record;
+	struct error err;
+	int fd = new_file();
+
+	(void)state;
+	assert_int_equal(compress2(packed, &n, zeros, sizeof(zeros), 9), Z_OK);
+	assert_true(n < sizeof(zeros) / MAX_RATIO);
+	header.crc = (uint32_t)crc32(0, (const Bytef *)&header, offsetof(struct file_header, crc));
+	block.stored = (uint32_t)n;
+	block.size = sizeof(zeros);
+	block.payload_crc = (uint32_t)crc32(0, packed, (uInt)n);
+	block.crc = (uint32_t)crc32(0, (const Bytef *)&block, offsetof(struct block_header, crc));
+	assert_int_equal(write(fd, &header, sizeof(header)), sizeof(header));
+	assert_int_equal(write(fd, &block, sizeof(block)), sizeof(block));
+	assert_int_equal(write(fd, packed, n), n);
+	lseek(fd, 0, SEEK_SET);
+	reader = rawlog_reader_new(fd, &err);
+	assert_non_null(reader);
+	assert_int_equal(rawlog_reader_next(reader, &record, &err), -EBADMSG);
+	assert_non_null(strstr(err.text, "compressed more"));
+	rawlog_reader_free(reader);
+	close(fd);
 }
 
 static void other_versions_are_refused(void **state)
@@ -511,7 +578,7 @@ static void other_versions_are_refused(void **state)
 	assert_non_null(strstr(err.text, "version 2"));
 	memcpy(image.bytes, "go 1.22 trace\0\0\0", 16);
 	assert_int_equal(read_image(&image, image.size, sample, &count, &err), -1);
-	assert_non_null(strstr(err.text, "no raw log"));
+	assert_non_null(strstr(err.text, "this is a trace"));
 	free_sample(sample);
 }
 
@@ -527,10 +594,12 @@ int main(void)
 		cmocka_unit_test(bytes_are_counted),
 		cmocka_unit_test(full_disk_is_told_and_stays),
 		cmocka_unit_test(illegal_records_are_not_written),
+		cmocka_unit_test(what_shrinks_too_well_is_stored),
 		cmocka_unit_test(cut_anywhere),
 		cmocka_unit_test(any_flipped_bit_is_found),
 		cmocka_unit_test(bytes_behind_the_end_are_told),
 		cmocka_unit_test(missing_block_is_found),
+		cmocka_unit_test(a_block_that_grows_too_much_is_refused),
 		cmocka_unit_test(other_versions_are_refused),
 	};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Answers of a sandbox that make no sense. */
+/* Malformed answers from a sandbox. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "sandbox/answers.h"
-#include "sandbox/call.h"
+#include "sandbox/inspection.h"
 
 static void facts(void **state)
 {
@@ -19,6 +19,9 @@ static void facts(void **state)
 	(void)state;
 	assert_true(answer_facts_are_good(&good));
 	memset(bad.go_version, 'x', sizeof(bad.go_version));
+	assert_false(answer_facts_are_good(&bad));
+	bad = good;
+	strcpy(bad.go_version, "go1.26\033[2J");
 	assert_false(answer_facts_are_good(&bad));
 	bad = good;
 	bad.go_minor = 1000;
@@ -115,14 +118,14 @@ static void records(void **state)
 	struct log_record record = {.type = LOG_SNAPSHOT_END, .size = 0, .data = bytes};
 
 	(void)state;
-	assert_true(call_record_is_good(&record));
+	assert_true(inspection_record_is_good(&record));
 	record = (struct log_record){.type = LOG_GS, .size = sizeof(struct log_g) + 1, .data = bytes};
-	assert_false(call_record_is_good(&record));
-	/* Well formed, and nothing that a look at a target gives. */
+	assert_false(inspection_record_is_good(&record));
+	/* Well formed, but not a record that inspecting a target gives. */
 	record = (struct log_record){.type = LOG_RECORDS, .size = sizeof(struct raw_record), .data = bytes};
-	assert_false(call_record_is_good(&record));
+	assert_false(inspection_record_is_good(&record));
 	record = (struct log_record){.type = LOG_END, .size = sizeof(struct log_end), .data = bytes};
-	assert_false(call_record_is_good(&record));
+	assert_false(inspection_record_is_good(&record));
 }
 
 int main(void)

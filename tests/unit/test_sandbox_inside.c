@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* From within a sandbox: what goes, what is refused, what ends it; and what comes out of a hostile one. */
+/* From within a sandbox: what is allowed, what is refused, what ends it; and how answers of a hostile one are
+ * handled. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -23,11 +26,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "sandbox/looker.h"
+#include "sandbox/broker_state.h"
+#include "sandbox/filter.h"
+#include "sandbox/inspector.h"
 #include "sandbox/protocol.h"
+#include "sandbox/rpc.h"
 #include "sandbox/remote.h"
+#include "util/window.h"
 
-/* --- one thing is tried, and its errno told (0: it went) --- */
+/* --- tries one thing and reports its errno (0: it succeeded) --- */
 
 struct trial {
 	int (*what)(void);
@@ -39,7 +46,7 @@ static void try_one(struct channel *channel, void *ctx)
 	struct message message = {.kind = 1};
 	struct message go;
 
-	/* Not before the broker attends to it. */
+	/* Not before the broker serves it. */
 	if (channel_take(channel, &go, NULL))
 		return;
 	message.code = trial->what();
@@ -47,9 +54,10 @@ static void try_one(struct channel *channel, void *ctx)
 	channel_flush(channel);
 }
 
-static pid_t target; /* of the trials: a process that sandboxes may look at */
+static char path_of_target[64];
+static pid_t target; /* of the trials: a process that sandboxes may inspect */
 
-/* Returns the errno, or the signal that it was ended by, negative. */
+/* Returns the errno, or the negated signal that ended it. */
 static int outcome(int (*what)(void))
 {
 	const struct message go = {.kind = 1};
@@ -111,8 +119,6 @@ static int open_program(void)
 	return opens("/bin/true", O_RDONLY);
 }
 
-static char path_of_target[64];
-
 static int open_of_target(void)
 {
 	return opens(path_of_target, O_RDONLY);
@@ -164,16 +170,162 @@ static int make_process(void)
 	return fork() < 0 ? errno : 0;
 }
 
+static char source[64];
+
 static int read_memory_of(pid_t pid)
 {
-	static char here[64];
-	struct iovec to = {here, sizeof(here)}, from = {here, sizeof(here)};
+	struct iovec to = {window_of_process().bytes, sizeof(source)}, from = {source, sizeof(source)};
 	ssize_t n = process_vm_readv(pid, &to, 1, &from, 1, 0);
 
-	return n < 0 ? errno : n == sizeof(here) ? 0 : 1000;
+	return n < 0 ? errno : n == sizeof(source) ? 0 : 1000;
 }
 
-/* A copy of this process: the address is good there, too. */
+/* Data is read only into the window. It must not go into code, which writes through /proc/PID/mem could
+ * change. */
+static int read_to(void *to_bytes)
+{
+	struct iovec to = {to_bytes, sizeof(source)}, from = {source, sizeof(source)};
+
+	return process_vm_readv(target, &to, 1, &from, 1, 0) < 0 ? errno : 0;
+}
+
+static int read_into_code(void)
+{
+	return read_to((void *)(uintptr_t)read_memory_of);
+}
+
+static int read_into_data(void)
+{
+	static char here[64];
+
+	return read_to(here);
+}
+
+static int read_past_window(void)
+{
+	return read_to(window_of_process().bytes + WINDOW_BYTES - sizeof(source) / 2);
+}
+
+static int link_into_code(void)
+{
+	return readlink(path_of_target, (char *)(uintptr_t)read_memory_of, 64) < 0 ? errno : 0;
+}
+
+static int link_into_window(void)
+{
+	char text[PATH_MAX];
+
+	return window_readlink(path_of_target, text, sizeof(text)) > 0 && text[0] == '/' ? 0 : errno;
+}
+
+static int stat_into_window(void)
+{
+	struct stat st;
+
+	return window_stat(path_of_target, &st) ? errno : S_ISREG(st.st_mode) ? 0 : 1000;
+}
+
+/* --- arguments that the filter checks --- */
+
+/* libc's fstat, which may be newfstatat with an empty path. */
+static int stat_what_is_open(void)
+{
+	struct stat st;
+
+	return fstat(STDERR_FILENO, &st) ? errno : 0;
+}
+
+static int stat_by_empty_path(void)
+{
+	struct stat st;
+
+	return syscall(SYS_newfstatat, STDERR_FILENO, "", &st, AT_EMPTY_PATH) ? errno : 0;
+}
+
+static int stat_by_path(void)
+{
+	struct stat st;
+
+	return syscall(SYS_newfstatat, AT_FDCWD, "/etc/passwd", &st, AT_EMPTY_PATH) ? errno : 0;
+}
+
+static int stat_a_closed_one(void)
+{
+	struct stat st;
+
+	return syscall(SYS_newfstatat, 999, "", &st, AT_EMPTY_PATH) ? errno : 0;
+}
+
+static int step_back(void)
+{
+	return syscall(SYS_setpriority, PRIO_PROCESS, 0, FILTER_NICE) ? errno : 0;
+}
+
+static int step_forward(void)
+{
+	return syscall(SYS_setpriority, PRIO_PROCESS, 0, 0) ? errno : 0;
+}
+
+static int push_others_back(void)
+{
+	return syscall(SYS_setpriority, PRIO_PROCESS, target, FILTER_NICE) ? errno : 0;
+}
+
+static int push_user_back(void)
+{
+	return syscall(SYS_setpriority, PRIO_USER, 0, FILTER_NICE) ? errno : 0;
+}
+
+static int ask_for_limits_of_others(void)
+{
+	struct rlimit limit;
+
+	return syscall(SYS_prlimit64, target, RLIMIT_NOFILE, NULL, &limit) ? errno : 0;
+}
+
+static int set_limit(void)
+{
+	const struct rlimit limit = {1, 1};
+
+	return syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &limit, NULL) ? errno : 0;
+}
+
+static int duplicate_to(void)
+{
+	return dup3(STDERR_FILENO, STDOUT_FILENO, 0) < 0 ? errno : 0;
+}
+
+static int become_root(void)
+{
+	return setresuid(0, 0, 0) ? errno : 0;
+}
+
+static int signal_parent(void)
+{
+	return syscall(SYS_kill, 1, 0) ? errno : 0;
+}
+
+static int take_descriptor(void)
+{
+	return syscall(SYS_pidfd_open, target, 0) < 0 ? errno : 0;
+}
+
+/* --- budgets --- */
+
+/* Directories, of which the broker also holds descriptors. */
+static int open_many_roots(void)
+{
+	for (int i = 0; i < 3000; i++) {
+		int fd = open("/", O_PATH | O_DIRECTORY);
+
+		if (fd < 0)
+			return errno;
+		close(fd);
+	}
+	return opens("/bin/true", O_RDONLY);
+}
+
+/* A copy of this process, so the address is valid there, too. */
 static int read_target(void)
 {
 	return read_memory_of(target);
@@ -263,6 +415,77 @@ static void memory_is_that_of_the_target(void **state)
 	stop_target();
 }
 
+static void results_go_to_the_window_alone(void **state)
+{
+	(void)state;
+	start_target();
+	assert_int_equal(outcome(read_into_code), EFAULT);
+	assert_int_equal(outcome(read_into_data), EFAULT);
+	assert_int_equal(outcome(read_past_window), EFAULT);
+	name_of_target("/proc/%d/exe");
+	assert_int_equal(outcome(link_into_code), EFAULT);
+	assert_int_equal(outcome(link_into_window), 0);
+	assert_int_equal(outcome(stat_into_window), 0);
+	stop_target();
+}
+
+static void arguments_are_looked_at(void **state)
+{
+	(void)state;
+	start_target();
+	assert_int_equal(outcome(stat_what_is_open), 0);
+	assert_int_equal(outcome(stat_by_empty_path), 0);
+	assert_int_equal(outcome(stat_by_path), EACCES);
+	assert_int_equal(outcome(stat_a_closed_one), EBADF);
+	assert_int_equal(outcome(step_back), 0);
+	assert_int_equal(outcome(step_forward), -SIGSYS);
+	assert_int_equal(outcome(push_others_back), -SIGSYS);
+	assert_int_equal(outcome(push_user_back), -SIGSYS);
+	assert_int_equal(outcome(ask_for_limits_of_others), -SIGSYS);
+	assert_int_equal(outcome(set_limit), -SIGSYS);
+	assert_int_equal(outcome(duplicate_to), -SIGSYS);
+	assert_int_equal(outcome(become_root), -SIGSYS);
+	assert_int_equal(outcome(signal_parent), -SIGSYS);
+	assert_int_equal(outcome(take_descriptor), -SIGSYS);
+	stop_target();
+}
+
+static unsigned opens_at(struct allowance *allowance, uint64_t now_ns)
+{
+	unsigned n = 0;
+
+	while (n < 1000000 && allowance_take(allowance, now_ns, 1))
+		n++;
+	return n;
+}
+
+/* The allowance of ten seconds, plus 5,000 for each second that passes. */
+static void opens_are_limited(void **state)
+{
+	struct allowance allowance = {0};
+	const uint64_t second = 1000000000;
+
+	(void)state;
+	assert_int_equal(opens_at(&allowance, 100 * second), 50000);
+	assert_int_equal(opens_at(&allowance, 100 * second), 0);
+	assert_int_equal(opens_at(&allowance, 101 * second), 5000);
+	assert_int_equal(opens_at(&allowance, 1000 * second), 50000);
+}
+
+static void directories_are_limited(void **state)
+{
+	int before, after;
+
+	(void)state;
+	before = open("/dev/null", O_RDONLY);
+	assert_int_equal(outcome(open_many_roots), 0);
+	after = open("/dev/null", O_RDONLY);
+	/* No descriptor of it is open here. */
+	assert_int_equal(after, before + 1);
+	close(before);
+	close(after);
+}
+
 static void everything_else_ends_it(void **state)
 {
 	(void)state;
@@ -276,9 +499,9 @@ static void everything_else_ends_it(void **state)
 	stop_target();
 }
 
-/* --- answers that make no sense --- */
+/* --- malformed answers --- */
 
-/* What comes, whatever is asked. */
+/* The answer to any request. */
 struct nonsense {
 	struct message message;
 	const void *bytes;
@@ -311,7 +534,7 @@ static void is_not_believed(struct nonsense *nonsense)
 	assert_null(opened);
 	assert_true(sandbox.broken);
 	assert_non_null(strstr(err.text, "makes no sense"));
-	/* And never again. */
+	/* Nor afterwards. */
 	assert_true(remote_module_read(&sandbox, -1, "x", 1, &code) < 0);
 	sandbox_end(&sandbox);
 }
@@ -321,15 +544,14 @@ static void nonsense_is_not_believed(void **state)
 	static struct target_facts facts;
 	static char bytes[512];
 	struct nonsense wrong_kind = {.message = {.kind = 77}};
-	struct nonsense wrong_size = {.message = {.kind = REPLY_RESULT, .size = 0}};
-	struct nonsense endless = {.message = {.kind = REPLY_RESULT, .size = UINT64_MAX}};
-	struct nonsense odd_failure = {.message = {.kind = REPLY_RESULT, .code = -1, .size = 3}};
-	struct nonsense odd_code = {
-		.message = {.kind = REPLY_RESULT, .code = INT32_MIN, .size = sizeof(bytes)},
-		.bytes = bytes,
-		.size = sizeof(bytes)};
-	struct nonsense unasked = {.message = {.kind = REPLY_RECORD, .code = LOG_GS, .size = 1ull << 40}};
-	struct nonsense bad_facts = {.message = {.kind = REPLY_RESULT, .size = sizeof(facts)},
+	struct nonsense wrong_size = {.message = {.kind = RPC_RESULT, .size = 0}};
+	struct nonsense endless = {.message = {.kind = RPC_RESULT, .size = UINT64_MAX}};
+	struct nonsense odd_failure = {.message = {.kind = RPC_RESULT, .code = -1, .size = 3}};
+	struct nonsense odd_code = {.message = {.kind = RPC_RESULT, .code = INT32_MIN, .size = sizeof(bytes)},
+				    .bytes = bytes,
+				    .size = sizeof(bytes)};
+	struct nonsense unasked = {.message = {.kind = RPC_RECORD, .code = LOG_GS, .size = 1ull << 40}};
+	struct nonsense bad_facts = {.message = {.kind = RPC_RESULT, .size = sizeof(facts)},
 				     .bytes = &facts,
 				     .size = sizeof(facts)};
 
@@ -368,7 +590,7 @@ static void death_is_told(void **state)
 	sandbox_end(&sandbox);
 }
 
-/* The real one, on the executable of this test. */
+/* The real inspector, on the executable of this test. */
 static void code_is_read_over_there(void **state)
 {
 	struct sandbox sandbox;
@@ -377,7 +599,7 @@ static void code_is_read_over_there(void **state)
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 
 	(void)state;
-	if (sandbox_start(&sandbox, "the looker", looker_work, NULL, &err))
+	if (sandbox_start(&sandbox, "the inspector", inspector_work, NULL, &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(module_read(fd, &here), 0);
 	assert_int_equal(remote_module_read(&sandbox, fd, NULL, 0, &there), 0);
@@ -387,7 +609,7 @@ static void code_is_read_over_there(void **state)
 	assert_memory_equal(there.rows.rows, here.rows.rows, here.rows.n * sizeof(*here.rows.rows));
 	module_free(&here);
 	module_free(&there);
-	/* Bytes that are none. */
+	/* Bytes that are not a program. */
 	assert_int_equal(remote_module_read(&sandbox, -1, "no program", 10, &there), -ENOEXEC);
 	assert_false(sandbox.broken);
 	close(fd);
@@ -399,6 +621,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_come_from_the_broker_or_not_at_all),
 		cmocka_unit_test(memory_is_that_of_the_target),
+		cmocka_unit_test(results_go_to_the_window_alone),
+		cmocka_unit_test(arguments_are_looked_at),
+		cmocka_unit_test(opens_are_limited),
+		cmocka_unit_test(directories_are_limited),
 		cmocka_unit_test(everything_else_ends_it),
 		cmocka_unit_test(nonsense_is_not_believed),
 		cmocka_unit_test(death_is_told),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* .eh_frame that is written here by hand: what each instruction makes of the rows, and damage. */
+/* .eh_frame made by hand: the rows from each instruction, and damage. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@
 struct bytes {
 	uint8_t data[4096];
 	size_t n;
-	size_t begun; /* where the open entry's length is */
+	size_t begun; /* offset of the open entry's length */
 	size_t cie;
 };
 
@@ -66,7 +66,7 @@ static void put_cie(struct bytes *bytes, const char *letters)
 	end(bytes);
 }
 
-/* arm64's: code in words, x30 as what is returned to, CFA = sp. */
+/* As for arm64: code alignment 4, return address in x30, CFA = sp. */
 static void put_cie_arm64(struct bytes *bytes, const char *letters)
 {
 	static const uint8_t rest[] = {4, 0x78, 30, 1, 0x1b, 0x0c, 31, 0};
@@ -99,7 +99,7 @@ static struct ehframe_input input_of(const uint8_t *data, size_t size)
 				      .between = UNWIND_NONE};
 }
 
-/* What must hold whatever the bytes are; and the search by pages finds what a plain one does. */
+/* Checks invariants for arbitrary input, and that the lookup by pages equals a linear search. */
 static void check_rows(const struct ehframe_rows *rows, uint64_t size)
 {
 	uint32_t count = ehframe_page_count(size);
@@ -146,7 +146,7 @@ static void expect(const struct ehframe_rows *rows, const struct unwind_row *exp
 #define EXPECT(rows, expected)           expect(rows, expected, sizeof(expected) / sizeof((expected)[0]))
 #define FDE(bytes, start, size, program) put_fde(bytes, start, size, program, sizeof(program))
 
-/* One function at 0x100 of 0x40 bytes. */
+/* Checks one function of 0x40 bytes at 0x100. */
 static void expect_program(const char *letters, const uint8_t *program, size_t n,
 			   const struct unwind_row *expected, size_t count)
 {
@@ -183,7 +183,7 @@ static void usual_functions(void **state)
 						       {0x104, UNWIND_RULE(UNWIND_SP, 3, 0x201)},
 						       {0x10c, SP(1)},
 						       {0x140, 0}};
-	/* rip undefined: the outermost */
+	/* rip undefined: the outermost frame */
 	static const uint8_t start[] = {0x07, 16};
 	static const struct unwind_row start_rows[] = {{0, 0}, {0x100, UNWIND_END}, {0x140, 0}};
 
@@ -212,11 +212,11 @@ static void expressions(void **state)
 				      0x80, 0,  0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22};
 	static const struct unwind_row plt_rows[] = {
 		{0, 0}, {0x100, SP(2)}, {0x106, SP(3)}, {0x110, UNWIND_RULE(UNWIND_PLT, 0, 11)}, {0x140, 0}};
-	/* what __restore_rt has, of rsp and rip; only with an S */
+	/* the expressions of __restore_rt for rsp and rip; valid only with an S augmentation */
 	static const uint8_t signal[] = {0x0f, 4, 0x77, 0xa0, 1, 6, 0x10, 16, 3, 0x77, 0xa8, 1};
 	static const struct unwind_row signal_rows[] = {{0, 0}, {0x100, UNWIND_SIGNAL}, {0x140, 0}};
 	static const struct unwind_row no_rows[] = {{0, 0}};
-	/* vfork: pop rdi, which keeps the return address */
+	/* vfork: pop rdi, which holds the return address */
 	static const uint8_t popped[] = {0x41, 0x0e, 0, 0x09, 16, 5};
 	static const struct unwind_row popped_rows[] = {
 		{0, 0}, {0x100, SP(1)}, {0x101, UNWIND_RULE(UNWIND_SP_LINK, 0, 0)}, {0x140, 0}};
@@ -230,7 +230,7 @@ static void expressions(void **state)
 	EXPECT_PROGRAM("zR", signal, no_rows);
 }
 
-/* What cannot be said, or is damaged, is unknown: never a rule that is almost right. */
+/* Rules that cannot be represented, or are damaged, become unknown, never almost right. */
 static void unknown(void **state)
 {
 	static const uint8_t odd[] = {0x0e, 12,   0x41, 0x0e, 16,   0x86, 0x80, 0x40, 0x41, 0x86,
@@ -248,11 +248,11 @@ static void unknown(void **state)
 	EXPECT_PROGRAM("zR", restores, restored);
 	memset(deep, 0x0a, sizeof(deep));
 	EXPECT_PROGRAM("zR", deep, none);
-	/* an augmentation that nobody knows the size of */
+	/* an augmentation of unknown size */
 	EXPECT_PROGRAM("q", restores, none);
 }
 
-/* Out of order, one in the middle of another, outside of the code, empty. */
+/* Unordered, overlapping, outside of the code, empty. */
 static void several_functions(void **state)
 {
 	static const uint8_t nothing[] = {0}, pushed[] = {0x0e, 16};
@@ -278,7 +278,7 @@ static void several_functions(void **state)
 	ehframe_free(&rows);
 }
 
-/* What is known by other means holds where there is no description: before, between and behind them. */
+/* Rules known by other means apply where there is no description: before, between and after them. */
 static void spans_in_gaps(void **state)
 {
 	static const uint8_t nothing[] = {0};
@@ -308,7 +308,7 @@ static void spans_in_gaps(void **state)
 	ehframe_free(&rows);
 }
 
-/* As clone: what lies between its beginning and its child's has the rule of the former. */
+/* As in clone: code between its start and that of its child has the rule of the former. */
 static void clone_in_two(void **state)
 {
 	static const uint8_t pushed[] = {0x0e, 16}, undefined[] = {0x07, 16};
@@ -329,7 +329,7 @@ static void clone_in_two(void **state)
 	ehframe_free(&rows);
 }
 
-/* .debug_frame: its own ids, absolute addresses; believed only where .eh_frame has nothing. */
+/* .debug_frame: its own ids, absolute addresses. Used only where .eh_frame has nothing. */
 static void debug_frame(void **state)
 {
 	static const uint8_t cie[] = {16, 0, 0, 0,    0xff, 0xff, 0xff, 0xff, 4,    0,
@@ -363,7 +363,7 @@ static void debug_frame(void **state)
 	ehframe_free(&rows);
 }
 
-/* Any beginning of a section, and any byte of it changed, is parsed or refused. */
+/* Any prefix of a section, and any changed byte, is parsed or rejected. */
 static void damage(void **state)
 {
 	static const uint8_t framed[] = {0x41, 0x0e, 16, 0x86, 2, 0x43, 0x0d, 6, 0x10, 3, 2, 0x76, 0, 0x0b};
@@ -445,7 +445,7 @@ static void arm64_rules(void **state)
 						     {0x104, ARM64(UNWIND_SP_FRAME, 0, 2048)},
 						     {0x108, ARM64(UNWIND_FP_FRAME, 0, 2048)},
 						     {0x140, 0}};
-	/* str x30, [sp, 32] without x29; then x29 elsewhere; then further away than a rule can say */
+	/* str x30, [sp, 32] without x29; then x29 elsewhere; then further away than a rule can represent */
 	static const uint8_t alone[] = {0x41, 0x0e, 80, 0x9e, 6, 0x41, 0x9d, 1, 0x41, 0x9d, 40};
 	static const struct unwind_row alone_rows[] = {
 		{0, 0},
@@ -469,6 +469,87 @@ static void arm64_rules(void **state)
 	EXPECT_ARM64("zR", signal, no_rows);
 }
 
+/* 64 KiB of invalid CIEs, one or many, and a hundred thousand functions that refer to them. */
+static uint8_t *bad_section(unsigned cies, size_t *size)
+{
+	enum { CIES = 64 << 10, FDES = 100000 };
+	uint32_t each = CIES / cies, fde[5] = {16};
+	uint8_t *data = calloc(1, CIES + FDES * sizeof(fde));
+
+	assert_non_null(data);
+	for (unsigned i = 0; i < cies; i++) {
+		uint32_t head[2] = {each - 4, 0};
+
+		memset(data + i * each, 'x', each);
+		memcpy(data + i * each, head, sizeof(head));
+		data[i * each + sizeof(head)] = 1;
+	}
+	for (unsigned i = 0; i < FDES; i++) {
+		size_t at = CIES + i * sizeof(fde);
+
+		fde[1] = (uint32_t)(at + 4 - i % cies * each);
+		memcpy(data + at, fde, sizeof(fde));
+	}
+	*size = CIES + FDES * sizeof(fde);
+	return data;
+}
+
+static void parse_bad(unsigned cies, uint64_t limit_ns)
+{
+	struct budget budget = {.cpu_ns = limit_ns};
+	struct ehframe_input input = {.base = CODE, .end = CODE + 0x1000, .budget = &budget};
+	struct ehframe_rows rows;
+	size_t size;
+	uint8_t *data = bad_section(cies, &size);
+
+	input.eh_frame = (struct ehframe_section){data, size, SECTION};
+	budget_start(&budget);
+	assert_int_equal(ehframe_parse(&input, &rows), limit_ns ? 0 : -ETIME);
+	if (limit_ns)
+		assert_int_equal(rows.damaged, 100000);
+	ehframe_free(&rows);
+	free(data);
+}
+
+/* Takes time linear in the section's size. Otherwise each function would scan 64 KiB. */
+static void bad_cies(void **state)
+{
+	(void)state;
+	parse_bad(1, 2000000000);
+	parse_bad(64, 2000000000);
+	parse_bad(1024, 2000000000); /* more than are cached */
+	parse_bad(1, 0);
+}
+
+/* A row at every byte, more than any file may have: advance_loc 1, def_cfa_offset 8 or 16. */
+static void too_many_rows(void **state)
+{
+	enum { STEPS = EHFRAME_ROWS_MAX + 16, STEP = 3 };
+	struct ehframe_input input = {.base = CODE, .end = CODE + STEPS + 1};
+	struct bytes head = {.n = 0};
+	struct ehframe_rows rows;
+	uint32_t fde[4] = {13 + STEP * STEPS, 0, 0, STEPS + 1};
+	uint8_t *data = calloc(1, sizeof(head.data) + STEP * STEPS), *at;
+
+	(void)state;
+	assert_non_null(data);
+	put_cie(&head, "zR");
+	memcpy(data, head.data, head.n);
+	fde[1] = (uint32_t)head.n + 4;
+	fde[2] = (uint32_t)(CODE - (SECTION + head.n + 8));
+	memcpy(data + head.n, fde, sizeof(fde));
+	at = data + head.n + sizeof(fde) + 1;
+	for (unsigned i = 0; i < STEPS; i++, at += STEP) {
+		at[0] = 0x41;
+		at[1] = 0x0e;
+		at[2] = i % 2 ? 8 : 16;
+	}
+	input.eh_frame = (struct ehframe_section){data, (size_t)(at - data), SECTION};
+	assert_int_equal(ehframe_parse(&input, &rows), -EFBIG);
+	assert_null(rows.rows);
+	free(data);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -477,6 +558,7 @@ int main(void)
 		cmocka_unit_test(debug_frame),     cmocka_unit_test(damage),
 		cmocka_unit_test(no_range),        cmocka_unit_test(clone_in_two),
 		cmocka_unit_test(arm64_rules),     cmocka_unit_test(spans_in_gaps),
+		cmocka_unit_test(bad_cies),        cmocka_unit_test(too_many_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Our rows against libdw, at every address where one of both changes its mind:
- * for this test itself, libc and what else is there. With arguments, compares
- * those files instead, and tells the shares.
+ * Compares our rows with libdw, at every address where either changes: for this test itself, libc and other
+ * libraries that exist. With arguments, compares those files instead, and prints the shares.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +33,7 @@ static bool is_op(const Dwarf_Op *op, unsigned atom, uint64_t number)
 	return op->atom == atom && op->number == number;
 }
 
-/* What no rule of ours can say. */
+/* A rule that ours cannot represent. */
 #define ODD_RULE 0xffffffffu
 
 /* libdw gives a register and an offset as DW_OP_bregx, expressions as they are. */
@@ -59,7 +58,7 @@ static uint32_t rule_of_cfa(const Dwarf_Op *ops, size_t n, uint32_t rbp)
 	return ODD_RULE;
 }
 
-/* Where a register is; false if we could not say it. */
+/* Where a register is saved. False if our rules cannot represent it. */
 static bool place_of(Dwarf_Frame *frame, int reg, bool *undefined, int64_t *at_cfa, bool *at_rbp)
 {
 	Dwarf_Op memory[3], *ops;
@@ -137,7 +136,7 @@ struct file {
 	struct unwind_tables tables;
 };
 
-/* libdw's rule at the address, and where it ends; false if it has none. */
+/* libdw's rule at the address, and where it ends. False if it has none. */
 static bool libdw_rule(const struct file *file, uint64_t address, uint32_t *rule, uint64_t *end)
 {
 	Dwarf_Frame *frame = NULL;
@@ -157,7 +156,7 @@ static uint32_t our_rule(const struct file *file, uint64_t address)
 	return native_rule(&file->tables, (struct unwind_space){0, 1}, address);
 }
 
-/* What clone does from the system call on: see rule_before in symbol/ehframe.c. */
+/* Code of clone from the system call on: see rule_before() in symbol/ehframe.c. */
 static bool is_before_start(const struct file *file, uint64_t address)
 {
 	for (unsigned i = 1; i <= 16; i++) {
@@ -186,7 +185,7 @@ static void compare_at(const struct file *file, const char *path, uint64_t addre
 	}
 }
 
-/* All boundaries of ours, and from each on those of libdw up to our next one. */
+/* Visits all boundaries of ours, and from each those of libdw up to our next one. */
 static struct shares compare(const struct file *file, const char *path)
 {
 	struct shares shares = {0};
@@ -249,7 +248,7 @@ static void close_all(struct file *file)
 	module_free(&file->code);
 }
 
-/* Returns whether the file is there. */
+/* Returns whether the file exists. */
 static bool compare_file(const char *path)
 {
 	struct shares shares;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Frames against those that Go's own runtime makes of the same stacks: see
- * tests/fixtures/symbol/. With arguments, compares those files instead.
+ * Compares frames with those that Go's own runtime makes of the same stacks: see tests/fixtures/symbol/. With
+ * arguments, compares those files instead.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -126,7 +126,7 @@ static size_t compare_stack(struct fixture *fix, struct symbol *sym, const struc
 	memcpy(pcs, take(fix, n * sizeof(*pcs)), n * sizeof(*pcs));
 	got = symbol_frames(sym, pcs, n, skip, 0, frames);
 	free(pcs);
-	/* Of a stack without any Go code the runtime shows nothing, we show addresses. */
+	/* For a stack without Go code the runtime shows nothing, while we show addresses. */
 	if (want == 0 && (got == 0 || frames[0].func == 0))
 		return 0;
 	assert_int_equal(got, want);
@@ -150,7 +150,8 @@ static void compare_all(struct fixture *fix, const struct functab *tab)
 	strtab_free(strings);
 }
 
-/* Every function is found by each of its ends, and by its name (or a namesake before it). */
+/* Every function is found by its first and last byte, and by its name (or an earlier one of the same
+ * name). */
 static void check_functions(const struct functab *tab, uint64_t etext)
 {
 	uint64_t entry, end, found, found_end;
@@ -164,7 +165,7 @@ static void check_functions(const struct functab *tab, uint64_t etext)
 		assert_int_equal(index, i);
 		assert_int_equal(functab_lookup(tab, end - 1, &index), 0);
 		assert_int_equal(index, i);
-		if (i % 64 == 0 && *name) { /* the first function has none, as the runtime sees it */
+		if (i % 64 == 0 && *name) { /* the runtime does not find the first function */
 			assert_int_equal(functab_find(tab, name, &found, &found_end), 0);
 			assert_true(found <= entry);
 		}
@@ -201,7 +202,7 @@ static void check_file(const char *path)
 	read_module(&fix);
 	tab = open_module(&fix);
 	check_functions(tab, fix.source.etext);
-	/* The inline trees are all in the extent: not a byte more is needed. */
+	/* The inline trees are within the extent, which is not a byte too large. */
 	assert_true(functab_gofunc_range(tab, &from, &to));
 	assert_in_range(to - from, 1, fix.source.gofunc_size);
 	fix.source.gofunc_size = to - from;
@@ -232,7 +233,7 @@ static uint64_t entry_of(const struct functab *tab, const char *name)
 	return entry;
 }
 
-/* The functions of a sample's stack must be these; ends with NULL. */
+/* The functions of a sample's stack must be these; the list ends with NULL. */
 static void expect_sample(struct symbol *sym, const struct strtab *strings, const uint64_t *pcs, size_t n,
 			  const char *const *names)
 {
@@ -248,7 +249,7 @@ static void expect_sample(struct symbol *sym, const struct strtab *strings, cons
 
 #define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* The word at the stack pointer is the caller where the function has no frame, and nowhere else. */
+/* The word at the stack pointer is the caller's only if the function has no frame there. */
 static void a_sample_finds_its_caller(void **state)
 {
 	struct fixture fix = {0};
@@ -267,17 +268,18 @@ static void a_sample_finds_its_caller(void **state)
 	caller = entry_of(tab, "runtime.ready") + 1;
 	root = entry_of(tab, "runtime.goexit") + 2;
 
-	/* pcs[0] is the instruction plus 1: the first one of a function is in it, and before its frame. */
+	/* pcs[0] is the instruction plus 1. A function's first instruction belongs to it, before its
+	 * frame. */
 	expect_sample(sym, strings, (uint64_t[]){leaf + 1, caller, root}, 3,
 		      NAMES("runtime.memmove", "runtime.ready", "runtime.goexit"));
 	expect_sample(sym, strings, (uint64_t[]){framed + 1, caller, root}, 3,
 		      NAMES("runtime.casgstatus", "runtime.ready", "runtime.goexit"));
-	/* In the middle of casgstatus its frame stands, and the word is some local's. */
+	/* In the middle of casgstatus its frame is set up, and the word is a local variable. */
 	expect_sample(sym, strings, (uint64_t[]){framed + 0x40, caller, root}, 3,
 		      NAMES("runtime.casgstatus", "runtime.goexit"));
 	expect_sample(sym, strings, (uint64_t[]){leaf + 1, 0, root}, 3,
 		      NAMES("runtime.memmove", "runtime.goexit"));
-	/* C's code has no name, and its caller is not asked for. */
+	/* C code has no name, and its caller is not looked up. */
 	expect_sample(sym, strings, (uint64_t[]){fix.source.etext + 0x1000, caller, root}, 3,
 		      NAMES("runtime.goexit"));
 	expect_sample(sym, strings, (uint64_t[]){leaf + 1}, 1, NAMES("runtime.memmove"));

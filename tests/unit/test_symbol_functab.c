@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A small function table made by hand, whole and damaged. */
+/* A small function table made by hand, intact and damaged. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -49,7 +49,7 @@ static uint32_t put_text(struct bytes *bytes, const char *text)
 	return put(bytes, text, strlen(text) + 1);
 }
 
-/* Four functions of 64 bytes: an outer with two calls inlined into each other, a wrapper, panic, goexit. */
+/* Four functions of 64 bytes: an outer one with two nested inlined calls, a wrapper, panic, goexit. */
 enum { OUTER, WRAPPER, GOPANIC, GOEXIT, COUNT };
 
 struct function_row {
@@ -248,7 +248,7 @@ static void inlined_calls_become_frames(void **state)
 	assert_string_equal(expand(table, stack, 2, 2, 0), "main.outer:30");
 	assert_string_equal(expand(table, stack, 2, 2, SYMBOL_RUNTIME_FRAMES),
 			    "main.inner:10 main.mid[...].func1:20 main.outer:30 runtime.goexit:10");
-	/* Without the trees only functions that exist are known. */
+	/* Without the trees only real functions are known. */
 	table->source.gofunc = NULL;
 	assert_string_equal(expand(table, stack, 2, 0, 0), "main.outer:10");
 	free(table);
@@ -320,7 +320,7 @@ static void deep_stacks_are_cut(void **state)
 	free(table);
 }
 
-/* More addresses than the cache takes: the answers stay right. */
+/* More addresses than the cache holds: the results stay correct. */
 static void cache_is_renewed(void **state)
 {
 	struct table *table = make_table(26);
@@ -419,7 +419,8 @@ static void rows_must_ascend(void **state)
 	free(table);
 }
 
-/* Every cut and every changed byte: an answer or a refusal, in bounds (the sanitizers watch). */
+/* Every truncation and every changed byte gives a result or an error, within bounds (the sanitizers
+ * check). */
 static void any_damage_is_survived(void **state)
 {
 	const uint64_t stack[] = {TEXT + 13, TEXT + 70, TEXT + 130, TEXT + 193};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Walks over stacks that are written here word by word. */
+/* Walks over stacks that are made here word by word. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@
 
 #if !UNWIND_IS_ARM64
 
-/* Each rule holds for 16 bytes of code: AT(i) is a return address there. */
+/* Each rule applies to 16 bytes of code: AT(i) is a return address there. */
 #define AT(i) (CODE + 16 * (i) + 5)
 #define STEP  LEAF /* needs nothing but the stack */
 enum { LEAF, PUSHED, FRAMED, CHAIN, START, SIGNAL, REALIGNED, VFORK, RULES };
@@ -35,7 +35,7 @@ static const struct unwind_row rows[RULES] = {
 
 #else
 
-/* Each rule holds for 16 bytes of code: AT(i) is a return address there. */
+/* Each rule applies to 16 bytes of code: AT(i) is a return address there. */
 #define AT(i) (CODE + 16 * (i) + 5)
 #define STEP  ALONE
 enum { LEAF, PAIR, FRAME, FP_FRAME, ALONE, APART, CHAIN, START, SIGNAL, RULES };
@@ -117,10 +117,10 @@ static void through_frames(void **state)
 
 	(void)state;
 	EXPECT(&memory, regs, 0, AT(LEAF), AT(PUSHED), AT(FRAMED), AT(LEAF), AT(START));
-	/* 0 is nobody's address: the end, too */
+	/* a return address of 0 also ends the walk */
 	memory.stack[10] = 0;
 	EXPECT(&memory, regs, 0, AT(LEAF), AT(PUSHED), AT(FRAMED), AT(LEAF));
-	/* no code */
+	/* not code */
 	memory.stack[10] = CODE + 0x1000;
 	EXPECT(&memory, regs, RAW_STACK_BROKEN, AT(LEAF), AT(PUSHED), AT(FRAMED), AT(LEAF));
 	/* rbp leads down, or nowhere */
@@ -159,7 +159,7 @@ static void out_of_vfork(void **state)
 	EXPECT(&memory, regs, 0, AT(VFORK), AT(LEAF), AT(START));
 	regs.link = 0;
 	EXPECT(&memory, regs, RAW_STACK_BROKEN, AT(VFORK));
-	/* rdi is a leaf's alone */
+	/* only a leaf uses rdi */
 	regs = (struct unwind_regs){.ip = AT(LEAF), .sp = ON_STACK(0), .link = AT(LEAF)};
 	memory.stack[0] = AT(VFORK);
 	EXPECT(&memory, regs, RAW_STACK_BROKEN, AT(LEAF), AT(VFORK));
@@ -217,7 +217,7 @@ static void through_frames(void **state)
 	EXPECT(&memory, regs, RAW_STACK_BROKEN, AT(LEAF), AT(PAIR), AT(FRAME), AT(FP_FRAME));
 }
 
-/* The link register is a leaf's alone. */
+/* Only a leaf uses the link register. */
 static void only_leaves(void **state)
 {
 	struct memory memory = {.stack = {[1] = 5, AT(LEAF)}};
@@ -229,7 +229,7 @@ static void only_leaves(void **state)
 	EXPECT(&memory, regs, RAW_STACK_BROKEN, AT(LEAF));
 }
 
-/* What was interrupted may be a leaf. */
+/* The interrupted function may be a leaf. */
 static void through_a_signal(void **state)
 {
 	struct memory memory = {.stack = {[1] = 9, AT(START), ON_STACK(40), AT(LEAF) - 1}};
@@ -239,7 +239,7 @@ static void through_a_signal(void **state)
 	EXPECT(&memory, regs, 0, AT(SIGNAL), AT(LEAF), AT(START));
 }
 
-/* By x29 alone: to another stack, and up again, where the stack pointer is taken to be at the pair. */
+/* By x29 alone: to another stack, and up again, with the stack pointer assumed to be at the pair. */
 static void through_go(void **state)
 {
 	struct memory memory = {.stack = {[10] = ON_STACK(20), AT(PAIR), [20] = 7, AT(START)},
@@ -270,7 +270,7 @@ static void is_cut(void **state)
 		native_walk(&tables, (struct unwind_space){0, 1}, regs, read_memory, &memory, pcs, 8, &flags),
 		8);
 	assert_int_equal(flags, RAW_STACK_NATIVE | RAW_STACK_CUT);
-	/* an address that is no word's */
+	/* an unaligned address */
 	regs.sp++;
 	EXPECT(&memory, regs, RAW_STACK_BROKEN, AT(STEP));
 }

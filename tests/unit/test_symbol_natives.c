@@ -12,6 +12,8 @@
 
 #include "rawlog/rawlog.h"
 #include "symbol/natives.h"
+#include "symbol/symbol.h"
+#include "symbol/symbol.h"
 
 struct named {
 	const char *function, *file;
@@ -104,7 +106,7 @@ static void test_inlined_calls_are_frames(void **state)
 	assert_frame(world, &frames[1], "middle", "b.c", 2);
 	assert_frame(world, &frames[2], "outer", "c.c", 3);
 	assert_frame(world, &frames[3], "main", "", 0);
-	/* Readers know a frame by its PC. */
+	/* Readers identify a frame by its PC. */
 	for (unsigned i = 0; i < 4; i++) {
 		for (unsigned k = 0; k < i; k++)
 			assert_true(frames[i].pc != frames[k].pc);
@@ -126,7 +128,7 @@ static void test_addresses_without_a_name(void **state)
 	assert_int_equal(symbol_frames(world->symbol, pcs, 2, 0, 0, frames), 2);
 	assert_frame(world, &frames[0], "libfoo.so.1+0x1000", "", 0);
 	assert_frame(world, &frames[1], "0x7fffdead0000", "", 0);
-	/* What nobody has told of is an address, as without names. */
+	/* An unknown address stays an address, as without names. */
 	assert_null(natives_frames(world->natives, 0x99, &n));
 	assert_null(natives_frames(world->natives, 0, &n));
 	assert_int_equal(symbol_frames(world->symbol, strange, 1, 0, 0, frames), 1);
@@ -152,7 +154,29 @@ static void test_what_comes_again_replaces(void **state)
 	assert_frame(world, &frames[1], "new", "new.c", 3);
 }
 
-/* A name that is learnt after its address was looked up in vain. */
+/* A name that arrives after its address was looked up without success. */
+/* Earlier names of an address are discarded: code may come and go at one address for days. */
+static void test_old_names_are_forgotten(void **state)
+{
+	struct world *world = *state;
+	struct named names[2] = {{"outer", "o.c", 1}, {"inner", "i.c", 2}};
+	const struct frame *first, *again;
+	unsigned n;
+
+	put(world->natives, 0x1001, names, 2);
+	for (uint32_t i = 0; i < 200000; i++) {
+		names[0].line = i;
+		put(world->natives, 0x2001, names, i % 2 + 1);
+	}
+	first = natives_frames(world->natives, 0x1001, &n);
+	assert_int_equal(n, 2);
+	assert_int_equal(first[0].line, 1);
+	again = natives_frames(world->natives, 0x2001, &n);
+	assert_int_equal(n, 2);
+	assert_int_equal(again[0].line, 199999);
+	assert_true(again - first < 20000);
+}
+
 static void test_names_that_come_late(void **state)
 {
 	struct world *world = *state;
@@ -185,7 +209,7 @@ static void test_many(void **state)
 	}
 }
 
-/* Every cut and every wrong length is refused, and changes nothing. */
+/* Every truncation and every wrong length is rejected, and changes nothing. */
 static void test_bad_payloads(void **state)
 {
 	static const struct named names[] = {{"inner", "a.c", 1}, {"outer", "c.c", 3}};
@@ -216,6 +240,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_inlined_calls_are_frames, enter, leave),
 		cmocka_unit_test_setup_teardown(test_addresses_without_a_name, enter, leave),
 		cmocka_unit_test_setup_teardown(test_what_comes_again_replaces, enter, leave),
+		cmocka_unit_test_setup_teardown(test_old_names_are_forgotten, enter, leave),
 		cmocka_unit_test_setup_teardown(test_names_that_come_late, enter, leave),
 		cmocka_unit_test_setup_teardown(test_many, enter, leave),
 		cmocka_unit_test_setup_teardown(test_bad_payloads, enter, leave),

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Stacks of which words were kept instead of addresses: the way through them in a function table made here.
- */
+/* Stacks recorded as words instead of addresses: unwinding them by a function table made here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +9,7 @@
 #include <cmocka.h>
 
 #include "bpf/record.h"
-#include "symbol/pclntab.h"
+#include "symbol/scan.h"
 
 _Static_assert(SCANNED_SHIFT == SCAN_SHIFT && SCANNED_FRAME == SCAN_FRAME, "one format on both sides");
 
@@ -32,7 +31,7 @@ static void put(struct table *table, size_t at, uint64_t value, unsigned n)
 		table->size = at + n;
 }
 
-/* varints: the value's change (zigzag) and the PC's, from -1 and the entry on; ended by 0. */
+/* varints: changes of the value (zigzag) and of the PC, from -1 and the entry on; ended by 0. */
 static void put_depths(struct table *table, size_t at, uint8_t depth)
 {
 	const uint8_t framed[] = {2, 4, (uint8_t)(depth * 2), 0xfc, 1, 0}, bare[] = {2, 0x80, 2, 0};
@@ -60,7 +59,7 @@ static struct functab *make(struct table *table)
 		put(table, 24 + i * 16u, func, 8);
 		put(table, func, TEXT + i * 0x100u, 8);
 		put(table, func + 8, 0x280, 4); /* name: "f" */
-		put(table, func + 16, pcsp, 4); /* behind args and deferreturn */
+		put(table, func + 16, pcsp, 4); /* after args and deferreturn */
 		put(table, func + 20, pcsp, 4); /* pcfile */
 		put(table, func + 24, pcsp, 4); /* pcln */
 		put_depths(table, pcsp, depths[i]);
@@ -83,7 +82,7 @@ static void test_walk(void **state)
 {
 	struct table table = {.size = 0};
 	struct functab *tab = make(&table);
-	/* 0x20 + 8 bytes to the first caller; 0x30 + 8 more to the next. What lies between is stale. */
+	/* 0x20 + 8 bytes to the first caller; 0x30 + 8 more to the next. The words in between are stale. */
 	const uint64_t words[] = {TEXT + 0x150, word(1, TEXT + 0x10), word(4, TEXT + 0x250),
 				  word(9, TEXT + 0x111), word(11, TEXT + 0x80)};
 	uint64_t pcs[8];
@@ -100,7 +99,7 @@ static void test_walk(void **state)
 	functab_free(tab);
 }
 
-/* systemstack leaves a goroutine at the entry of a function, whose byte before is another's. */
+/* systemstack leaves a goroutine at the entry of a function; the byte before belongs to another. */
 static void test_entry(void **state)
 {
 	struct table table = {.size = 0};
@@ -116,7 +115,7 @@ static void test_entry(void **state)
 	functab_free(tab);
 }
 
-/* Frames that stand for the leaf's. */
+/* Frames that replace the leaf's. */
 static void test_named(void **state)
 {
 	struct table table = {.size = 0};
@@ -134,7 +133,7 @@ static void test_named(void **state)
 	functab_free(tab);
 }
 
-/* Anything may come from the target: outside of all functions the walk ends. */
+/* The target's data may be anything: outside of all functions the walk ends. */
 static void test_strange(void **state)
 {
 	struct table table = {.size = 0};

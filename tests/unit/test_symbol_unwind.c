@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Stacks from their bytes, by the function tables of old releases, against
- * what each release's own runtime makes of them: see
- * tests/fixtures/symbol/make-old.sh. With arguments, compares those files
- * instead.
+ * Stacks from their bytes, by the function tables of old releases, compared with the result of each release's
+ * own runtime: see tests/fixtures/symbol/make-old.sh. With arguments, compares those files instead.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +29,7 @@ struct fixture {
 	struct functab *tab;
 };
 
-/* What the fixture says of one stack; frames follow. */
+/* A stack of the fixture; its frames follow. */
 struct recorded {
 	uint64_t pc;
 	struct stack_bytes stack;
@@ -124,7 +122,7 @@ static void expect_text(struct fixture *fix, const struct strtab *strings, uint3
 	assert_memory_equal(take(fix, len), text, len);
 }
 
-/* The leaf is not compared: its frame is in one call, the runtime's in another. */
+/* The leaf is not compared: its frame is at one call, the runtime's at another. */
 static void expect_frames(struct fixture *fix, const struct recorded *recorded, struct unwinder *unwinder,
 			  struct symbol *sym, const struct strtab *strings)
 {
@@ -175,7 +173,7 @@ static void stacks_are_the_runtimes(void **state)
 		check_file(files[i]);
 }
 
-/* A table that moved gives the same, whether it is told by how far or was relocated. */
+/* A table that was moved gives the same result, whether by an offset or by relocation. */
 static void tables_with_addresses_move(void **state)
 {
 	struct fixture fix = load(files[0]);
@@ -210,7 +208,7 @@ static void tables_with_addresses_move(void **state)
 	unload(&fix);
 }
 
-/* A stack that is cut anywhere gives a beginning of the whole one, which says that it is not whole. */
+/* A truncated stack gives a prefix of the whole one, marked as incomplete. */
 static void cut_stacks_begin_like_whole_ones(void **state)
 {
 	struct fixture fix = load(files[0]);
@@ -243,7 +241,7 @@ static void cut_stacks_begin_like_whole_ones(void **state)
 	unload(&fix);
 }
 
-/* The release decides how a table is read; one that cannot be of it is refused with one line. */
+/* The release decides how a table is read. A table that cannot belong to it is rejected with one line. */
 static void tables_of_another_release_are_refused(void **state)
 {
 	(void)state;
@@ -269,7 +267,7 @@ static void tables_of_another_release_are_refused(void **state)
 	}
 }
 
-/* Any byte changed: an answer or a refusal, in bounds (the sanitizers watch). */
+/* Any changed byte gives a result or an error, within bounds (the sanitizers check). */
 static void any_damage_is_survived(void **state)
 {
 	(void)state;

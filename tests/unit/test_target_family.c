@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Processes and those that they started: who they are, and the names of the code that they share. */
+/* Processes and their descendants: finding them, and the names of the code that they share. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,9 +18,9 @@
 #include "target/descendants.h"
 #include "native/shared_names.h"
 
-/* --- who --- */
+/* --- finding --- */
 
-/* A process that waits, in a process that waits. */
+/* A waiting process with a waiting child. */
 static pid_t start_two(int *inner)
 {
 	int ends[2];
@@ -160,7 +160,7 @@ static void test_names_are_shared(void **state)
 {
 	struct taken mine = {0}, child = {0};
 	struct shared_names *one = shared_names_new(getpid(), take, &mine, NULL, NULL);
-	/* There is no such process: what it knows it has from the one that forked it. */
+	/* There is no such process: it has its names from the one that forked it. */
 	struct shared_names *two = shared_names_new(0x7ffffff0, take, &child, one, NULL);
 
 	(void)state;
@@ -176,7 +176,7 @@ static void test_names_are_shared(void **state)
 	assert_int_equal(child.symbols, 1);
 	assert_int_equal(mine.symbols, 1);
 	assert_string_equal(child.name, "put_site");
-	/* The one that is left goes on without the other. */
+	/* The remaining one continues without the other. */
 	shared_names_free(one);
 	put_stack(two, here() + 1);
 	assert_int_equal(child.symbols, 2);
@@ -192,12 +192,12 @@ static void test_another_program(void **state)
 	(void)state;
 	put_stack(two, here());
 	assert_int_equal(child.symbols, 1);
-	put_site(two, SITE_EXEC); /* nobody can look at it: no names */
+	put_site(two, SITE_EXEC); /* it cannot be inspected: no names */
 	put_stack(two, here());
 	assert_int_equal(child.symbols, 1);
 	assert_int_equal(child.stacks, 2);
 	assert_int_equal(child.others, 1);
-	/* A process that maps code looks at it alone, and knows the old names, too. */
+	/* A process that maps code is inspected alone, and still knows the old names. */
 	shared_names_free(two);
 	two = shared_names_new(getpid(), take, &child, one, NULL);
 	put_site(two, SITE_MAPPED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The goal of the heap from the bytes of runtime.gcController. */
+/* The heap goal from the bytes of runtime.gcController. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static void put(struct controller *c, uint32_t offset, uint64_t value)
 	memcpy(c->bytes + offset, &value, sizeof(value));
 }
 
-/* GOGC says 40 MiB, nothing else says anything. */
+/* GOGC gives 40 MiB, and no other limit applies. */
 static struct controller usual(void)
 {
 	struct controller c = {.release = release_find(26), .layout = &release_find(26)->layout};
@@ -38,7 +38,7 @@ static struct controller usual(void)
 	put(&c, at->gc_total_free, 100 * MIB);
 	put(&c, at->gc_heap_free, 2 * MIB);
 	put(&c, at->gc_mapped_ready, 50 * MIB);
-	/* gcPercent and the limit of the heap's least size share a word. */
+	/* gcPercent and the minimum heap size share a word. */
 	put(&c, c.layout->go.gc_percent, 100);
 	return c;
 }
@@ -65,7 +65,7 @@ static void test_off(void **state)
 	assert_int_equal(heap_goal(c.release, c.bytes), 0);
 }
 
-/* 50 MiB mapped, 32 of them the heap's: 18 are others'. */
+/* 50 MiB mapped, 32 of them for the heap: 18 are for other purposes. */
 static void test_by_limit(void **state)
 {
 	struct controller c = usual();
@@ -75,17 +75,17 @@ static void test_by_limit(void **state)
 	put(&c, c.layout->runtime.gc_percent_goal, 100 * MIB);
 	put(&c, c.layout->runtime.gc_memory_limit, 60 * MIB);
 	assert_int_equal(heap_goal(c.release, c.bytes), left - left / 100 * 3);
-	/* Over the limit: as low as can be, but not below what lives. */
+	/* Over the limit: as low as possible, but not below the live heap. */
 	put(&c, c.layout->runtime.gc_memory_limit, 10 * MIB);
 	assert_int_equal(heap_goal(c.release, c.bytes), 20 * MIB);
 	put(&c, c.layout->runtime.gc_memory_limit, 40 * MIB);
 	assert_int_equal(heap_goal(c.release, c.bytes), 20 * MIB);
-	/* Counters that were read at different moments make no nonsense. */
+	/* Counters that were read at different times do not give a senseless goal. */
 	put(&c, c.layout->runtime.gc_mapped_ready, 1 * MIB);
 	assert_int_equal(heap_goal(c.release, c.bytes), 40 * MIB - 40 * MIB / 100 * 3);
 }
 
-/* 1.19 and 1.20 leave 1 MiB of the limit, not 3 %; up to 1.18 the goal is there to read. */
+/* 1.19 and 1.20 reserve 1 MiB of the limit instead of 3 %; up to 1.18 the goal itself can be read. */
 static void test_older(void **state)
 {
 	struct controller c = {.release = release_find(20), .layout = &release_find(20)->layout};

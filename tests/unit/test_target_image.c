@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A small executable made by hand, whole, relocated, without sections, and damaged in every byte. */
+/* A small executable made by hand: intact, relocated, without sections, and damaged in every byte. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,7 +79,7 @@ static void put_sections(uint8_t *file)
 	memcpy(file + NAMES, names, sizeof(names));
 }
 
-/* How binaries of an era say of which release they are. */
+/* How binaries of different releases record their release. */
 enum record { RECORD_INLINE, RECORD_POINTER, RECORD_VARIABLE };
 
 static const struct era {
@@ -87,7 +87,7 @@ static const struct era {
 	const char *version;
 	enum record record;
 	uint8_t magic;
-	uint32_t names; /* where the table's header has the offset of the names; 0 = nowhere */
+	uint32_t names; /* offset in the table's header of the offset of the names; 0 = none */
 } eras[] = {
 	{26, 8, "go1.26.8", RECORD_INLINE, 0xf1, 0x20},    {18, 10, "go1.18.10", RECORD_INLINE, 0xf0, 0x20},
 	{17, 13, "go1.17.13", RECORD_POINTER, 0xfa, 0x18}, {13, 0, "go1.13", RECORD_POINTER, 0xfb, 0},
@@ -103,7 +103,7 @@ struct maker {
 	unsigned relocations;
 };
 
-/* A pointer among the data: in the file, or in a relocation with the file's word left 0. */
+/* A pointer in the data: in the file, or in a relocation with 0 in the file. */
 static void put_pointer(struct maker *maker, size_t at, uint64_t value)
 {
 	Elf64_Rela rela = {DATA_AT + at, ELF64_R_INFO(0, R_X86_64_RELATIVE), (int64_t)value};
@@ -143,7 +143,7 @@ static void put_version(struct maker *maker)
 	}
 }
 
-/* Up to 1.15 the table's own first row is all that tells where Go's code is, if there is no moduledata. */
+/* Up to 1.15, without moduledata, only the table's first row shows where Go's code is. */
 static void put_table(const struct maker *maker)
 {
 	uint8_t *table = maker->file + TABLE;
@@ -199,7 +199,7 @@ static uint8_t *make(const struct era *era, bool pie)
 	return maker.file;
 }
 
-/* Parses a copy of the file, which relocation changes. Free with free(). */
+/* Parses a copy of the file, because relocation changes it. Release it with free(). */
 static uint8_t *open_image(const uint8_t *file, size_t size, struct image *image)
 {
 	uint8_t *copy = malloc(size ? size : 1);
@@ -223,7 +223,7 @@ static void check_module(const struct image *image, const struct era *era)
 	assert_int_equal(module_find(image, release_find(era->minor), &module, &err), 0);
 	assert_int_equal(module.address, era->minor == 4 ? 0 : DATA_AT + MODULE);
 	assert_int_equal(module.pclntab, CODE_AT + TABLE);
-	/* 1.4 does not tell where it ends but by the section. */
+	/* Only the section shows where 1.4's table ends. */
 	if (era->minor > 4 || image->nsections)
 		assert_int_equal(module.pclntab_size, TABLE_END - TABLE);
 	else
@@ -261,14 +261,14 @@ static void whole(void **state)
 		uint8_t *file = make(&eras[i / 2], i & 1);
 
 		check_whole(file, &eras[i / 2], i & 1);
-		/* No section headers: everything is found by its bytes. */
+		/* No section headers: everything is found by its contents. */
 		memset(file + offsetof(Elf64_Ehdr, e_shoff), 0, 8);
 		check_whole(file, &eras[i / 2], i & 1);
 		free(file);
 	}
 }
 
-/* A table that is not as the release makes it is not taken for its own. */
+/* A table that does not match the release is not accepted. */
 static void other_release(void **state)
 {
 	(void)state;
@@ -290,7 +290,7 @@ static void other_release(void **state)
 	}
 }
 
-/* Up to 1.12 a program that names several releases does not say which is its own. */
+/* Up to 1.12 a program that names several releases does not reveal its own. */
 static void several_releases(void **state)
 {
 	struct maker maker = {.file = make(&eras[4], false), .era = &eras[5]};
@@ -305,14 +305,14 @@ static void several_releases(void **state)
 	assert_int_equal(buildinfo_version(&image, &version, &err), -ENOTSUP);
 	assert_string_equal(err.text, "may be built by go1.9.7 or go1.9: it has the names of several "
 				      "releases and no record of its own");
-	/* Twice the same is one; what is not a release's name is none. */
+	/* The same name twice counts once. A text that is not a release name is ignored. */
 	put64(maker.file, VARIABLE + 24, 7);
 	assert_int_equal(buildinfo_version(&image, &version, &err), 0);
 	put64(maker.file, VARIABLE + 24, 8);
 	maker.file[VERSION + 7] = '/';
 	assert_int_equal(buildinfo_version(&image, &version, &err), 0);
 	assert_string_equal(version.text, "go1.9.7");
-	/* A release that leaves a record, but not here. */
+	/* A release that writes a record, which is missing here. */
 	memcpy(maker.file + VERSION, "go1.13.", 7);
 	assert_int_equal(buildinfo_version(&image, &version, &err), -ENOEXEC);
 	free(maker.file);
@@ -398,7 +398,7 @@ static void damage(const struct era *era, bool pie)
 	free(file);
 }
 
-/* Each byte set to odd values, and the file cut at each byte: the sanitizers watch. */
+/* Each byte set to odd values, and the file truncated at each byte: the sanitizers check. */
 static void damaged(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Lines of /proc/PID/maps, odd paths and damage among them, and the bias from them. */
+/* Lines of /proc/PID/maps, including odd paths and damage, and the bias computed from them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -46,7 +46,7 @@ static void lines(void **state)
 		{0x55d000001000, 77, "/a\\012b"},
 		{0xffffffffff600000, 0, "[vsyscall]"},
 	};
-	struct mapping mapping;
+	struct proc_mapping mapping;
 	size_t at = 0, n = 0;
 
 	(void)state;
@@ -72,7 +72,7 @@ static void bias(void **state)
 	(void)state;
 	assert_int_equal(maps_bias(&maps, &image, makedev(0xfe, 1), 1234, NULL, &value), 0);
 	assert_int_equal(value, 0x3ff000);
-	/* Another device than stat says, as on btrfs and overlayfs. */
+	/* A device other than stat(2) reports, as on btrfs and overlayfs. */
 	assert_int_equal(maps_bias(&maps, &image, makedev(0, 99), 77, NULL, &value), 0);
 	assert_int_equal(value, 0x55d000000000);
 	assert_int_equal(maps_bias(&maps, &image, 1, 2, "/a\\012b", &value), 0);
@@ -91,10 +91,10 @@ static void unescaped(void **state)
 	assert_string_equal(two, "/a\nb\n");
 }
 
-/* The line of our own mappings that is at this address. */
-static struct mapping mapping_at(const struct maps *own, const void *address)
+/* The line of our own mappings that contains this address. */
+static struct proc_mapping mapping_at(const struct maps *own, const void *address)
 {
-	struct mapping mapping;
+	struct proc_mapping mapping;
 	size_t at = 0;
 
 	while (maps_next(own->text, own->len, &at, &mapping)) {
@@ -105,8 +105,8 @@ static struct mapping mapping_at(const struct maps *own, const void *address)
 	return mapping;
 }
 
-/* 0 if it opens, and is that file; else a negative errno. */
-static int open_again(const struct mapping *mapping, const struct stat *wanted)
+/* Returns 0 if it opens and is that file; else a negative errno. */
+static int open_again(const struct proc_mapping *mapping, const struct stat *wanted)
 {
 	int fd = maps_open_file(getpid(), mapping);
 	struct stat st;
@@ -120,8 +120,8 @@ static int open_again(const struct mapping *mapping, const struct stat *wanted)
 	return fd < 0 ? fd : 0;
 }
 
-/* As a user without rights: by its name, and only if it is what is mapped. */
-static int open_without_rights(const struct mapping *mapping, const struct stat *wanted)
+/* As an unprivileged user: by its name, and only if it is the mapped file. */
+static int open_without_rights(const struct proc_mapping *mapping, const struct stat *wanted)
 {
 	int status = 0;
 	pid_t child = fork();
@@ -129,7 +129,7 @@ static int open_without_rights(const struct mapping *mapping, const struct stat 
 	if (child == 0) {
 		if (geteuid() == 0 && (setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534)))
 			_exit(255);
-		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* else /proc is root's for it */
+		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0); /* otherwise /proc/PID belongs to root */
 		_exit(-open_again(mapping, wanted));
 	}
 	waitpid(child, &status, 0);
@@ -145,7 +145,7 @@ static void opened(void **state)
 	assert_non_null(mkdtemp(dir));
 	chmod(dir, 0755);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		struct mapping mapping;
+		struct proc_mapping mapping;
 		struct maps own;
 		struct error err;
 		struct stat st;
@@ -163,7 +163,7 @@ static void opened(void **state)
 		mapping = mapping_at(&own, map);
 		assert_int_equal(open_again(&mapping, &st), 0);
 		assert_int_equal(open_without_rights(&mapping, &st), 0);
-		/* Another file by that name is not it. */
+		/* Another file with that name is rejected. */
 		unlink(path);
 		close(open(path, O_RDWR | O_CREAT, 0644));
 		assert_int_equal(open_without_rights(&mapping, &st), -ENOENT);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Ids in pid namespaces, as /proc tells them. */
+/* Ids in pid namespaces, as shown by /proc. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static void lines(void **state)
 		{"Name:\tx\nNSpid:\t42\nFDSize:\t64\n", 1, 42, 42},
 		{"Name:\tx\nNStgid:\t7\t1\nNSpid:\t4711\t12\t1\nNSpgid:\t9\n", 3, 4711, 1},
 		{"Name:\tNSpid:\t5\\nNSpid:\t5\nNSpid:\t8\n", 1, 8,
-		 8}, /* the kernel writes \n in a name so */
+		 8}, /* how the kernel writes \n in a name */
 		{"Name:\tx\nNSpid:\t\n", 0, 0, 0},
 		{"Name:\tx\nNSpid:\t99999999999\t1\n", 0, 0, 0},
 		{"Name:\tx\nNSpid:\t12", 1, 12, 12},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Which block reason and skip go with a wait reason. */
+/* The block reason and skip for each wait reason. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "target/private.h"
 #include "target/reasons.h"
 
-/* Every wait reason of a release that gopark is called with has a row; what is never parked with has none. */
+/* Every wait reason with which a release calls gopark has a row; others have none. */
 static void test_every_wait_reason_is_known(void **state)
 {
 	static const char *const no_park[] = {
@@ -76,7 +76,7 @@ static void test_block_reasons(void **state)
 	assert_string_equal(park_block_reason("IO wait", 26), "network");
 	assert_string_equal(park_block_reason("chan receive (nil chan)", 4), "forever");
 	assert_string_equal(park_block_reason(NULL, 26), "unspecified");
-	/* What the v1 tracer has no event for. */
+	/* The v1 tracer has no event for this. */
 	assert_string_equal(park_block_reason("finalizer wait", 22), "system goroutine wait");
 	assert_string_equal(park_block_reason("finalizer wait", 21), "unspecified");
 	assert_string_equal(park_block_reason("GC assist wait", 8), "GC mark assist wait for work");
@@ -94,7 +94,7 @@ static void test_texts(void **state)
 	assert_int_equal(reasons_index(waits, "chan", 4), 0);
 	assert_int_equal(reasons_index(waits, "", 0), 0);
 	assert_true(waits->n <= PARK_SKIPS);
-	/* traceEvGoBlockRecv, and as a futile one. */
+	/* traceEvGoBlockRecv, also as a futile wake-up. */
 	assert_string_equal(blocks->texts[23], "chan receive");
 	assert_string_equal(blocks->texts[23 | 0x80], "chan receive");
 	assert_ptr_not_equal(blocks, release_reasons(release_find(22), REASON_BLOCK));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What can be traced, and what is refused with which line: by directories that look like /proc. */
+/* Which processes can be traced, and the messages for those that cannot, with directories that look like
+ * /proc. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -101,7 +102,7 @@ static void what_is_no_process_is_told(void **state)
 	put_status("71", "Name:\tworker\nState:\tS (sleeping)\nTgid:\t70\nPid:\t71\nVmSize:\t 1 kB\n");
 	refused(71, -EINVAL, "71 is a thread of process 70 (server): trace that, with -p 70");
 	put_status("72", "Name:\tthread\nState:\tS (sleeping)\nTgid:\t69\nPid:\t72\n");
-	refused(72, -EINVAL, "of process 69 (thread)"); /* whose process is gone meanwhile */
+	refused(72, -EINVAL, "of process 69 (thread)"); /* whose process has exited meanwhile */
 	put_status("2", "Name:\tkthreadd\nState:\tS (sleeping)\nTgid:\t2\nPid:\t2\nThreads:\t1\n");
 	refused(2, -ENOTSUP, "PID 2 (kthreadd) is a thread of the kernel's");
 	put_status("73", "Name:\tdefunct\nState:\tZ (zombie)\nTgid:\t73\nPid:\t73\n");
@@ -114,7 +115,7 @@ static void executables_of_other_kinds_are_refused(void **state)
 
 	(void)state;
 	put_status("70", STATUS);
-	refused(70, -ESRCH, "has just ended"); /* between two looks */
+	refused(70, -ESRCH, "has just ended"); /* between two checks */
 	put("70", "exe", &elf, sizeof(Elf32_Ehdr));
 	refused(70, -ENOTSUP, "PID 70 (server) is a 32-bit program");
 	elf = header(ELFCLASS32, EM_X86_64); /* x32 */
@@ -130,7 +131,7 @@ static void executables_of_other_kinds_are_refused(void **state)
 	refused(70, -ENOEXEC, "no ELF file");
 }
 
-/* The kernel writes no such thing; a line that does not parse is passed over. */
+/* The kernel never writes this. A line that does not parse is skipped. */
 static void odd_status_does_no_harm(void **state)
 {
 	char text[6000];

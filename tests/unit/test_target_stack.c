@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Goroutines from bytes, and walks over stacks that are whole, damaged, deep, or circular. */
+/* Goroutines from bytes, and walks over stacks that are intact, damaged, deep or circular. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -144,11 +144,11 @@ static void goroutines(void **state)
 		g_view_read(layout, bytes, &view);
 		assert_int_equal(view.status, G_STATUS_WAITING);
 		put(bytes, layout->g_status, G_STATUS_WAITING);
-		/* It waits but has its M: it stops the world. */
+		/* It waits but has its M: it has stopped the world. */
 		put(bytes, layout->g_m, BASE + 4096);
 		g_view_read(layout, bytes, &view);
 		assert_false(g_view_has_stack(&view));
-		/* In a system call, other fields count. */
+		/* In a system call, other fields are used. */
 		put(bytes, layout->g_status, G_STATUS_SYSCALL);
 		put(bytes, layout->g_syscallsp, BASE + 512);
 		put(bytes, layout->g_syscallpc, 0x402000);
@@ -159,7 +159,7 @@ static void goroutines(void **state)
 	}
 }
 
-/* Up to 1.10 the reason is a string; fields that a release does not have are not read at all. */
+/* Up to 1.10 the reason is a string. Fields that a release does not have are not read. */
 static void older(void **state)
 {
 	const struct go_layout *layout = &release_find(4)->layout.go;

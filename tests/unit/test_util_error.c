@@ -20,7 +20,7 @@ static void returns_the_code(void **state)
 	assert_int_equal(error_set(NULL, ENOENT, "unheard"), -ENOENT);
 }
 
-/* What a target is called must not drive the terminal. */
+/* A target's name must not control the terminal. */
 static void stays_one_clean_line(void **state)
 {
 	struct error err;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A directory that a stranger has made up: links out of it, and things that are no files. */
+/* A hostile directory: links out of it, and files that are not regular. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -91,7 +91,7 @@ static void only_files(void **state)
 	int root = open("root", O_PATH | O_DIRECTORY);
 
 	(void)state;
-	assert_int_equal(file_open_in(root, "/pipe"), -ENOENT); /* and does not wait */
+	assert_int_equal(file_open_in(root, "/pipe"), -ENOENT); /* and does not block */
 	assert_int_equal(file_open_in(root, "/dir"), -ENOENT);
 	assert_int_equal(file_open_in(root, "/device"), -ENOENT);
 	assert_int_equal(file_open_in(root, "/loop"), -ELOOP);

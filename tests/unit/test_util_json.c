@@ -10,7 +10,7 @@
 
 #include "util/json.h"
 
-/* What a string of n bytes becomes, with its quotes. */
+/* The JSON form of a string of n bytes, with its quotes. */
 static void expect_written(const char *bytes, size_t n, const char *text)
 {
 	char *written = NULL;

@@ -30,7 +30,7 @@ static void empty_map_answers(void **state)
 	map64_free(&map);
 }
 
-static void zero_is_no_key(void **state)
+static void zero_is_a_key(void **state)
 {
 	struct map64 map = {0};
 
@@ -38,7 +38,49 @@ static void zero_is_no_key(void **state)
 	assert_int_equal(map64_set(&map, 7, 1), 0);
 	assert_null(map64_get(&map, 0));
 	assert_false(map64_del(&map, 0));
+	assert_int_equal(map64_set(&map, 0, 5), 0);
+	assert_int_equal(map64_set(&map, 0, 6), 0);
+	assert_int_equal(map.count, 2);
+	assert_int_equal(map64_find(&map, 0), 6);
+	assert_int_equal(map64_find(&map, 7), 1);
+	assert_int_equal(map64_find(&map, 8), MAP64_NONE);
+	assert_true(map64_del(&map, 0));
+	assert_int_equal(map64_find(&map, 0), MAP64_NONE);
+	assert_int_equal(map64_set(&map, 0, 5), 0);
+	map64_clear(&map);
+	assert_null(map64_get(&map, 0));
 	map64_free(&map);
+}
+
+static void keys_are_sorted(void **state)
+{
+	struct map64 map = {0};
+	uint64_t *keys;
+
+	(void)state;
+	for (uint64_t i = 0; i < 1000; i++)
+		assert_int_equal(map64_set(&map, i * 7919 % 1000, 1), 0);
+	keys = map64_sorted_keys(&map);
+	assert_non_null(keys);
+	for (uint64_t i = 0; i < 1000; i++)
+		assert_int_equal(keys[i], i);
+	free(keys);
+	map64_free(&map);
+}
+
+static void maps_differ_in_their_order(void **state)
+{
+	struct map64 maps[2] = {{0}, {0}};
+
+	(void)state;
+	for (uint64_t key = 1; key <= 1000; key++) {
+		assert_int_equal(map64_set(&maps[0], key, 1), 0);
+		assert_int_equal(map64_set(&maps[1], key, 1), 0);
+	}
+	assert_int_equal(maps[0].capacity, maps[1].capacity);
+	assert_memory_not_equal(maps[0].keys, maps[1].keys, maps[0].capacity * sizeof(*maps[0].keys));
+	map64_free(&maps[0]);
+	map64_free(&maps[1]);
 }
 
 static void set_replaces(void **state)
@@ -53,7 +95,7 @@ static void set_replaces(void **state)
 	map64_free(&map);
 }
 
-/* Against a plain array, with many deletions, so that gaps are filled across the end of the table. */
+/* Compared with a plain array, with many deletions, so that gaps are filled across the end of the table. */
 static void agrees_with_an_array(void **state)
 {
 	enum { KEYS = 3000 };
@@ -108,7 +150,8 @@ static void clear_keeps_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(empty_map_answers),  cmocka_unit_test(zero_is_no_key),
+		cmocka_unit_test(empty_map_answers),  cmocka_unit_test(zero_is_a_key),
+		cmocka_unit_test(keys_are_sorted),    cmocka_unit_test(maps_differ_in_their_order),
 		cmocka_unit_test(set_replaces),       cmocka_unit_test(agrees_with_an_array),
 		cmocka_unit_test(clear_keeps_memory),
 	};

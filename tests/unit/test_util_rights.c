@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Borrowed rights: lowered for what the user names, taken up for what only its owner may read. */
+/* Borrowed rights: lowered for files that the user names, raised for files that only their owner may read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static bool can_read(void)
 	return fd >= 0;
 }
 
-/* As a file capability makes it: permitted, and effective from the beginning on. */
+/* As a file capability sets it: permitted, and effective from the start. */
 static bool become_user_with(uint32_t capabilities)
 {
 	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -42,7 +42,7 @@ static bool become_user_with(uint32_t capabilities)
 	       setresuid(USER, USER, USER) == 0 && syscall(SYS_capset, &head, data) == 0;
 }
 
-/* Steps of the child; the number of the first that is wrong, 0 = none. */
+/* Steps of the child. Returns the number of the first that fails, 0 = none. */
 static int borrow(void)
 {
 	struct rights before, outer;
@@ -73,7 +73,7 @@ static int admin(void)
 {
 	if (!become_user_with(1u << CAP_SYS_ADMIN))
 		return 1;
-	/* Once it was all of these. */
+	/* It used to include all of these. */
 	return rights_have(RIGHT_BPF) && rights_have(RIGHT_PERFMON) &&
 			       rights_have(RIGHT_CHECKPOINT_RESTORE) && !rights_have(RIGHT_SYS_PTRACE) &&
 			       !rights_have(RIGHT_DAC_READ_SEARCH)
@@ -116,14 +116,14 @@ static void nothing_is_borrowed(void **state)
 	(void)state;
 	assert_int_equal(rights_begin(&err), 0);
 	before = rights_as_user();
-	assert_false(before.changed); /* root stays root, and others have nothing */
+	assert_false(before.changed); /* root stays root, and others have no rights */
 	rights_restore(&before);
 	assert_true(can_read());
 }
 
 static int set_up(void **state)
 {
-	int fd = mkstemp(path); /* for its owner alone */
+	int fd = mkstemp(path); /* readable by its owner only */
 
 	(void)state;
 	return fd < 0 || close(fd);

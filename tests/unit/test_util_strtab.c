@@ -110,7 +110,7 @@ static void what_is_loose_is_forgotten(void **state)
 	held = strtab_add_loose(tab, "held", 4);
 	assert_int_equal(strtab_add_loose(tab, "for good", 8), 1);
 	assert_int_equal(strtab_loose(tab), 2);
-	assert_int_equal(strtab_add_str(tab, "held"), held); /* from here on for good */
+	assert_int_equal(strtab_add_str(tab, "held"), held); /* permanent from here on */
 	for (int i = 0; i < 100000; i++) {
 		snprintf(text, sizeof(text), "name %d", i);
 		reused = strtab_add_loose(tab, text, strlen(text));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What commands a terminal does not get there, in whichever way it is spelt. */
+/* Terminal control sequences are removed in every encoding. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,9 +31,9 @@ static const struct {
 	{"\xe2\x80\xae"
 	 "exe.txt",
 	 "?exe.txt"},                      /* right to left */
-	{"\xc0\x9b\xe0\x80\x9b", "?????"}, /* too long a form */
+	{"\xc0\x9b\xe0\x80\x9b", "?????"}, /* an overlong form */
 	{"cut \xe6\x97", "cut ??"},
-	{"\xed\xa0\x80", "???"}, /* half of a pair */
+	{"\xed\xa0\x80", "???"}, /* half of a surrogate pair */
 	{"\xf0\x9f\x98\x80", "\xf0\x9f\x98\x80"},
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * wire_check on small files, each with one thing wrong: what Go 1.26.8's
- * strict reader says of the same change is what must be said here.
+ * wire_check on small files, each with one fault: its message must be that of Go 1.26.8's strict reader for
+ * the same fault.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@ enum { MAX_FILE = 1 << 18 };
 #define NO_THREAD    UINT64_MAX
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A file, and the batch that is open in it. */
+/* A file, and its open batch. */
 struct file {
 	uint8_t bytes[MAX_FILE];
 	size_t n;
@@ -77,7 +77,7 @@ static void number(struct file *f, uint64_t v)
 
 #define END_OF_ARGS 0xfeedfacefeedfaceull
 
-/* One event or table entry: type, then numbers up to END_OF_ARGS. */
+/* An event or table entry: its type, then numbers up to END_OF_ARGS. */
 static void put_event(struct file *f, unsigned type, ...)
 {
 	va_list args;
@@ -161,7 +161,7 @@ static void nothing(struct file *f)
 	(void)f;
 }
 
-/* --- one generation: a good story, and faulty ones --- */
+/* --- one generation: a valid story, and faulty ones --- */
 
 static void good(struct file *f)
 {
@@ -529,7 +529,7 @@ static void test_needed_batches(void **state)
 	assert_verdict("expected batch event, got event 7");
 }
 
-/* A table batch with one entry, in a generation that is good otherwise. */
+/* A table batch with one entry, in an otherwise valid generation. */
 static void with_table(unsigned type, void (*entry)(struct file *f), const char *error)
 {
 	begin(&file, WIRE_GO126);
@@ -592,7 +592,7 @@ static void stack_without_function(struct file *f)
 	put_event(f, EV_STACK, U(9), U(1), U(0x500000), U(77), U(2), U(1), END_OF_ARGS);
 }
 
-/* A PC that is known keeps its first function; so this name is never looked up. */
+/* A known PC keeps its first function, so this name is never looked up. */
 static void stack_of_known_pc(struct file *f)
 {
 	put_event(f, EV_STACK, U(9), U(1), U(0x401000), U(77), U(2), U(1), END_OF_ARGS);
@@ -713,7 +713,7 @@ static void test_contexts(void **state)
 	assert_verdict("expected a thread but didn't have one");
 }
 
-/* The thief's event has an earlier time than the call it ends: sequence numbers win. */
+/* The thief's event has an earlier time than the call that it ends: sequence numbers take precedence. */
 static void test_steal_across_threads(void **state)
 {
 	struct wire_report report;
@@ -724,7 +724,7 @@ static void test_steal_across_threads(void **state)
 	open_batch(&file, 1, 5002);
 	EV2(&file, EV_PROC_STATUS, 1, 1);
 	EV3(&file, EV_PROC_STEAL, 0, 2, 5001);
-	EV2(&file, EV_PROC_START, 0, 3); /* waits for ever: 5002 has P 1 */
+	EV2(&file, EV_PROC_START, 0, 3); /* waits forever: 5002 has P 1 */
 	close_batch(&file);
 	statuses(&file, 1);
 	put_event(&file, EV_GO_SYSCALL_BEGIN, U(100000), U(1), U(0), END_OF_ARGS);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Hand-made ops, encoded in each format and read back by wire_check. With
- * WIRE_TRACE_DIR set, the files are left there for Go's own readers.
+ * Ops made by hand, encoded in each format and read back by wire_check. If WIRE_TRACE_DIR is set, the files
+ * are left there for Go's own readers.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static const enum wire_format flat_formats[] = {WIRE_V0,    WIRE_GO15,  WIRE_GO1
 #define COUNT(array)       (sizeof(array) / sizeof((array)[0]))
 #define GENERATION(t, ops) wire_trace_generation(t, ops, COUNT(ops))
 
-/* Threads and Ps by name, so that lists of ops read as stories. */
+/* Names for threads and Ps, to make lists of ops readable. */
 enum { M1 = 5001, M2 = 5002, M3 = 5003 };
 
 #define P_IS(p_, status_, m_)                                                                                \
@@ -115,12 +115,12 @@ static void test_minimal(void **state)
 	assert_int_equal(report.goroutines, 2);
 	assert_int_equal(report.procs, 1);
 	assert_int_equal(report.threads, 1);
-	/* From the sync event, up to 64 ns before the start, to the last op; float64 takes two more. */
+	/* From the sync event, up to 64 ns before the start, to the last op. A float64 adds two more. */
 	assert_in_range(report.last_ns - report.first_ns, 7 * 1001, 7 * 1001 + 66);
 	wire_trace_free(t);
 }
 
-/* The second generation begins with the state in which the first ended. */
+/* The second generation begins with the state at the end of the first. */
 static void test_two_generations(void **state)
 {
 	struct wire_trace *t = wire_trace_new();
@@ -168,7 +168,8 @@ static void test_two_generations(void **state)
 	wire_trace_free(t);
 }
 
-/* Without loss, robbed by another, robbed by itself, given up, and open over the boundary. */
+/* Without losing the P; with the P taken by another thread, by itself, or given up; and open at the
+ * boundary. */
 static void test_syscalls(void **state)
 {
 	struct wire_trace *t = wire_trace_new();
@@ -211,7 +212,7 @@ static void test_syscalls(void **state)
 	wire_trace_free(t);
 }
 
-/* A goroutine that sits in a call through whole generations, and comes back in the third. */
+/* A goroutine that stays in a call through whole generations, and returns in the third. */
 static void test_long_syscall(void **state)
 {
 	struct wire_trace *t = wire_trace_new();
@@ -296,7 +297,7 @@ static void test_world(void **state)
 	wire_trace_free(t);
 }
 
-/* One step since 1.23; in 1.22 the same states are reached by three. */
+/* One event since 1.23. In 1.22 three events give the same states. */
 static void test_coroutines(void **state)
 {
 	struct wire_trace *t = wire_trace_new();
@@ -338,8 +339,7 @@ static void test_coroutines(void **state)
 	wire_trace_free(t);
 }
 
-/* A C thread calls Go and leaves again; its P is taken by whoever finds it. Then the thread id comes again.
- */
+/* A C thread calls Go and leaves again. Its P is taken by another thread. Then the thread id is reused. */
 static void test_callbacks(void **state)
 {
 	struct wire_trace *t = wire_trace_new();
@@ -374,7 +374,7 @@ static void test_callbacks(void **state)
 	wire_trace_free(t);
 }
 
-/* Many events and threads: batches are filled and cut. */
+/* Many events and threads: batches are filled and split. */
 static void test_large(void **state)
 {
 	enum { NOPS = 60000, SWITCH = 100 };
@@ -432,7 +432,7 @@ static void test_long_stream(void **state)
 	wire_trace_free(t);
 }
 
-/* The tables too need several batches; long strings are cut. */
+/* The tables also need several batches. Long strings are cut. */
 static void test_large_tables(void **state)
 {
 	enum { NSTRINGS = 300, LEN = 2000 };
@@ -456,7 +456,7 @@ static void test_large_tables(void **state)
 	wire_trace_free(t);
 }
 
-/* A file of go 1.22 to 1.25 torn anywhere in its last generation's events keeps what is whole of it. */
+/* A file of go 1.22 to 1.25 truncated anywhere in its last generation's events keeps its complete part. */
 static void test_torn(void **state)
 {
 	struct wire_trace *t = wire_trace_new();
@@ -519,7 +519,7 @@ static void test_failing_sink(void **state)
 	wire_trace_free(t);
 }
 
-/* Ops that would lead out of the tables are refused, and nothing of their generation is written. */
+/* Ops with invalid references are rejected, and nothing of their generation is written. */
 static void test_refused_ops(void **state)
 {
 	static const struct op bad[] = {
@@ -545,7 +545,7 @@ static void test_refused_ops(void **state)
 	}
 }
 
-/* How often an event stands in the file: its type, any time of one byte, and the arguments' bytes. */
+/* Counts an event in the file: its type, any time of one byte, and the arguments' bytes. */
 static unsigned count_events(const struct bytes *bytes, uint8_t type, const char *args, size_t n)
 {
 	unsigned count = 0;
@@ -555,11 +555,12 @@ static unsigned count_events(const struct bytes *bytes, uint8_t type, const char
 	return count;
 }
 
-/* Spans and stacks: ids count from where the heap begins; what they mean is said once, in the file's first
+/* Spans and stacks: ids are relative to the start of the heap, which is written once, in the file's first
  * generation that has any. */
 static void test_memory(void **state)
 {
-	/* Size of the batch, what it is, then where the heap begins, bytes of a page, an object, a stack. */
+	/* Size of the batch, its kind, then the start of the heap, and the sizes of a page, an object and a
+	 * stack unit. */
 	static const char info[] = "\x80\x80\x80\x80\x80\x18\x80\x40\x08\x80\x10";
 	static const char below[] = "\xf0\xff\xff\xff\xff\xff\xff\x03\x01\x01"; /* 2^51 - 16 */
 	struct wire_trace *t = wire_trace_new();
@@ -567,19 +568,19 @@ static void test_memory(void **state)
 	const struct op first[] = {
 		P_IS(0, P_RUNNING, M1),
 		G_IS(g1, G_RUNNING, M1),
-		OP(OP_SPAN, M2, NO_P, NO_G, .arg = 0xc000002000, .arg2 = 1 << 16 | 1),
+		OP(OP_MSPAN, M2, NO_P, NO_G, .arg = 0xc000002000, .arg2 = 1 << 16 | 1),
 		OP(OP_GO_STACK, M2, NO_P, NO_G, .arg = 0xc000002000, .arg2 = 2048),
 		OP(OP_PROCS_CHANGE, M1, 0, g1, .arg = 1),
 	};
 	const struct op second[] = {
 		P_IS(0, P_RUNNING, M1),
 		G_IS(g1, G_RUNNING, M1),
-		OP(OP_SPAN_ALLOC, M1, 0, g1, .arg = 0xc000006000, .arg2 = 2 << 16 | 20),
+		OP(OP_MSPAN_ALLOC, M1, 0, g1, .arg = 0xc000006000, .arg2 = 2 << 16 | 20),
 		OP(OP_GO_STACK_ALLOC, M1, 0, g1, .arg = 0xc000004800, .arg2 = 8192),
 		OP(OP_GO_STACK_FREE, M1, 0, g1, .arg = 0xc000004800),
-		OP(OP_SPAN_FREE, M1, 0, g1, .arg = 0xc000006000),
-		/* Below where the heap began: the id wraps, and readers wrap back. */
-		OP(OP_SPAN_ALLOC, M1, 0, g1, .arg = 0xbffffe0000, .arg2 = 1 << 16 | 1),
+		OP(OP_MSPAN_FREE, M1, 0, g1, .arg = 0xc000006000),
+		/* Below the start of the heap: the id wraps, and readers wrap it back. */
+		OP(OP_MSPAN_ALLOC, M1, 0, g1, .arg = 0xbffffe0000, .arg2 = 1 << 16 | 1),
 	};
 	struct wire_report report;
 	struct bytes bytes;
@@ -611,9 +612,10 @@ static void test_formats(void **state)
 {
 	(void)state;
 	assert_int_equal(wire_format_parse("1.26"), WIRE_GO126);
+	assert_int_equal(wire_format_parse("1.27"), WIRE_GO126);
 	assert_int_equal(wire_format_parse("go1.25"), WIRE_GO125);
 	assert_int_equal(wire_format_parse("go 1.22"), WIRE_GO122);
-	/* A release without a format of its own stands for the one that it writes. */
+	/* A release without a format of its own selects the one that it writes. */
 	assert_int_equal(wire_format_parse("1.24"), WIRE_GO123);
 	assert_int_equal(wire_format_parse("1.20"), WIRE_GO119);
 	assert_int_equal(wire_format_parse("1.18"), WIRE_GO111);

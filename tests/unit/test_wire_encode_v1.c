@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What becomes of ops in the flat formats, told as a story: the events that the reader finds, in its order.
- */
+/* Ops in the v1 formats, as text: the events that the reader finds, in its order. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -36,7 +35,7 @@ enum { M1 = 5001, M2 = 5002, STORY = 4096 };
 		.kind = kind_, .m = m_, .p = p_, .g = g_, __VA_ARGS__                                        \
 	}
 
-/* Appends "name" with the P and the goroutine, and what else tells one from another. */
+/* Appends "name" with the P and the goroutine, and what else distinguishes events. */
 static void tell(char story[STORY], const struct v1_event *event, unsigned format)
 {
 	size_t at = strlen(story);
@@ -62,7 +61,7 @@ static void tell(char story[STORY], const struct v1_event *event, unsigned forma
 	assert_true(at < STORY);
 }
 
-/* The story without the start block, whose Ps start at the same time. */
+/* The text without the start block, whose Ps start at the same time. */
 static const char *after_start(const char *story)
 {
 	const char *end = strstr(story, "Gomaxprocs 1@0; ");
@@ -115,7 +114,7 @@ static void test_start_and_end(void **state)
 		G_IS(g2, G_RUNNABLE, NO_M),
 		G_IS(g3, G_SYSCALL, M2),
 		G_IS(g4, G_RUNNABLE, NO_M),
-		OP(OP_PROCS_CHANGE, M1, 0, g1, .arg = 2), /* no news */
+		OP(OP_PROCS_CHANGE, M1, 0, g1, .arg = 2), /* nothing changes */
 		OP(OP_SYSCALL_BEGIN, M1, 0, g1, .arg = 0),
 	};
 	char story[STORY];
@@ -147,7 +146,7 @@ static void test_system_calls(void **state)
 		G_IS(g2, G_SYSCALL, M2),
 		OP(OP_SYSCALL_BEGIN, M1, 0, g1, .arg = 0),
 		OP(OP_SYSCALL_END, M1, 0, g1, .arg = 0),
-		OP(OP_SYSCALL_END, M2, 1, g2, .arg = 0), /* with its P, which the start did not say */
+		OP(OP_SYSCALL_END, M2, 1, g2, .arg = 0), /* with its P, which the start did not name */
 		OP(OP_SYSCALL_BEGIN, M1, 0, g1, .arg = 0),
 		OP(OP_PROC_STEAL, M2, 0, g2, .m2 = M1),
 		OP(OP_SYSCALL_END_BLOCKED, M1, NO_P, g1, .arg = 0),
@@ -213,8 +212,8 @@ static void test_reasons(void **state)
 }
 
 /*
- * What woke in vain has never woken, for readers up to go 1.10: the wake-up, the start and the block go. Not
- * where it did something in between, nor for what woke before the trace began.
+ * A goroutine that woke in vain has never woken, for readers up to go 1.10: the wake-up, the start and the
+ * block are dropped, unless it did something in between, or woke before the trace began.
  */
 static void test_in_vain(void **state)
 {
@@ -225,13 +224,13 @@ static void test_in_vain(void **state)
 		P_IS(0, P_RUNNING, M1),
 		G_IS(g1, G_RUNNING, M1),
 		G_IS(g2, G_WAITING, NO_M),
-		OP(OP_GO_BLOCK, M1, 0, g1, .string = send, .arg = 1), /* woke before */
+		OP(OP_GO_BLOCK, M1, 0, g1, .string = send, .arg = 1), /* woke before the trace */
 		OP(OP_GO_UNBLOCK, M1, 0, NO_G, .g2 = g2),
 		OP(OP_GO_START, M1, 0, g2, .arg = 0),
 		OP(OP_GO_BLOCK, M1, 0, g2, .string = send, .arg = 1), /* in vain */
 		OP(OP_GO_UNBLOCK, M1, 0, NO_G, .g2 = g2),
 		OP(OP_GO_START, M1, 0, g2, .arg = 0),
-		OP(OP_GO_UNBLOCK, M1, 0, g2, .g2 = g1), /* a deed */
+		OP(OP_GO_UNBLOCK, M1, 0, g2, .g2 = g1), /* does something */
 		OP(OP_GO_BLOCK, M1, 0, g2, .string = other, .arg = 1),
 	};
 
@@ -249,7 +248,7 @@ static void test_in_vain(void **state)
 	wire_trace_free(t);
 }
 
-/* Who was stopped for ever has no more life under its id; a switch of coroutines is three steps. */
+/* A goroutine that was stopped forever does not come back under its id. A coroutine switch is three steps. */
 static void test_second_life(void **state)
 {
 	struct wire_trace *t = wire_trace_new();
@@ -317,7 +316,7 @@ static void test_calls_from_c(void **state)
 	wire_trace_free(t);
 }
 
-/* The world in each format: what it does not know is not there. */
+/* Stop-the-world in each format: what the format does not have is left out. */
 static void test_world(void **state)
 {
 	struct wire_trace *t = wire_trace_new();
@@ -384,7 +383,7 @@ static void test_world(void **state)
 	wire_trace_free(t);
 }
 
-/* Current readers take no record beyond 2 KiB: a deep stack loses its roots. */
+/* Current readers accept no record beyond 2 KiB: a deep stack loses its outermost frames. */
 static void test_deep_stack(void **state)
 {
 	enum { DEPTH = 128 };
@@ -430,7 +429,8 @@ static void test_deep_stack(void **state)
 	wire_trace_free(t);
 }
 
-/* The readers of the oldest formats overflow: told before it is written, and what was written stays good. */
+/* The readers of the oldest formats overflow: that is reported before writing, and what was written stays
+ * valid. */
 static void test_too_long(void **state)
 {
 	struct wire_trace *t = wire_trace_new();
@@ -462,7 +462,7 @@ static void test_too_long(void **state)
 	wire_trace_free(t);
 }
 
-/* After each generation the file is whole, and what comes later does not change it. */
+/* After each generation the file is complete, and later ones do not change it. */
 static void test_each_flush_is_whole(void **state)
 {
 	struct wire_trace *t = wire_trace_new();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The reader of v1 and v0: small files that the Go releases' own readers take,
- * the order of events, and each rule with a file that breaks it alone.
+ * The reader of v1 and v0: small files that the Go releases' own readers accept, the order of events, and
+ * each rule with a file that breaks only that rule.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "wire/event_args.h"
 #include "wire/event.h"
 #include "wire/read_v1.h"
 #include "wire/wire.h"
@@ -42,7 +41,7 @@ static const uint8_t small_v0[] = {
 	0x02,      0x80, 0x94, 0xeb, 0xdc, 0x03,             /* Frequency */
 };
 
-/* The same, and a system call that moves to P 1. */
+/* The same, with a system call that moves to P 1. */
 static const uint8_t small_15[] = {
 	HEADER_15, 0x41, 0x00, 0x64, 0xe8, 0x07,                         /* Batch */
 	0xcd,      0x08, 0x00, 0x01, 0x01, 0x80, 0xa0, 0x80, 0x02, 0x00, /* GoCreate 1 */
@@ -110,7 +109,7 @@ static void begin(struct file *f, unsigned format)
 	f->n = format == WIRE_V0 ? 8 : 16;
 }
 
-/* A record: its values up to END, as the formats want them written. */
+/* A record: its values up to END, in the encoding of the format. */
 static void record(struct file *f, unsigned type, ...)
 {
 	uint64_t values[64], v;
@@ -148,7 +147,7 @@ static void put_string(struct file *f, uint64_t id, const char *text)
 	f->n += strlen(text);
 }
 
-/* A good beginning for go 1.7 and on: goroutine 1 runs on P 0 at ticks 1004, 2 waits; stack 1 and string 1
+/* A valid start for go 1.7 and later: goroutine 1 runs on P 0 at ticks 1004, 2 waits; stack 1 and string 1
  * exist. */
 static void start(struct file *f, unsigned format)
 {
@@ -177,7 +176,7 @@ static void expect_valid(const struct file *f)
 	assert_int_equal(report.valid_bytes, f->n);
 }
 
-/* Refused at that byte for that reason, and good up to it. */
+/* Rejected at that byte for that reason, and valid up to it. */
 static void expect_fault(const struct file *f, size_t offset, const char *text)
 {
 	struct wire_report report, cut;
@@ -192,7 +191,7 @@ static void expect_fault(const struct file *f, size_t offset, const char *text)
 	assert_int_equal(wire_check(f->bytes, report.valid_bytes, &cut), 0);
 }
 
-/* The last record is what is wrong. */
+/* The last record is the faulty one. */
 static void expect_bad(const struct file *f, const char *text)
 {
 	expect_fault(f, f->at, text);
@@ -288,7 +287,7 @@ static void every_cut_is_noticed(void **state)
 	expect_cut_at(&f, f.at);
 }
 
-/* --- what comes out --- */
+/* --- output --- */
 
 struct seen {
 	unsigned type;
@@ -327,7 +326,7 @@ static void events_of_the_small_files(void **state)
 		{V1_GO_UNBLOCK, 35, 0, 3}, {V1_GO_END, 40, 0, 3},        {V1_GO_START, 45, 0, 1},
 		{V1_GO_SCHED, 50, 0, 1},
 	};
-	/* The end of the system call has gone to its real place, before P 1 was started. */
+	/* The end of the system call is moved to its true place, before P 1 was started. */
 	static const struct seen v15[] = {
 		{V1_GO_CREATE, 0, 0, 0},     {V1_GO_CREATE, 1, 0, 0},      {V1_GO_WAITING, 2, 0, 2},
 		{V1_PROC_START, 3, 0, 0},    {V1_GO_START, 4, 0, 1},       {V1_GOMAXPROCS, 5, 0, 1},
@@ -378,7 +377,7 @@ static void tables_of_the_small_file(void **state)
 	v1_free(trace);
 }
 
-/* P 1's batch stands first in the file; its events have to wait for P 0's. */
+/* P 1's batch is first in the file; its events have to wait for P 0's. */
 static void ps_are_merged_by_state(void **state)
 {
 	static struct file f;
@@ -500,7 +499,7 @@ static void records_are_checked(void **state)
 	expect_bad(&f, "id 0");
 	start(&f, WIRE_GO111);
 	put_string(&f, UINT64_MAX, "last");
-	expect_bad(&f, "no room");
+	expect_bad(&f, "leaves no ids");
 	start(&f, WIRE_GO111);
 	put_string(&f, 5, "");
 	expect_bad(&f, "empty");
@@ -541,7 +540,7 @@ static void lengths_are_checked(void **state)
 	expect_bad(&f, "allowed");
 	start(&f, WIRE_GO111);
 	f.at = f.n;
-	f.bytes[f.n++] = V1_GO_CREATE | 3 << 6; /* the last number reaches over the record's end */
+	f.bytes[f.n++] = V1_GO_CREATE | 3 << 6; /* the last number extends beyond the record's end */
 	put(&f, 4);
 	memcpy(f.bytes + f.n, "\1\5\1\x80\1", 5);
 	f.n += 5;
@@ -570,7 +569,7 @@ static void a_file_needs_events_and_its_frequency(void **state)
 	expect_bad(&f, "before the first Batch");
 	begin(&f, WIRE_GO110);
 	EV(&f, V1_FREQUENCY, U(1));
-	EV(&f, V1_PROC_START, U(0), U(1)); /* P 0, as readers of the time have it */
+	EV(&f, V1_PROC_START, U(0), U(1)); /* P 0, as readers of that time do */
 	expect_valid(&f);
 	begin(&f, WIRE_GO111);
 	EV(&f, V1_BATCH, U(0), U(1));
@@ -623,7 +622,7 @@ static void times_are_checked(void **state)
 	start(&f, WIRE_GO17);
 	EV(&f, V1_GO_SYS_EXIT, U(1), U(2), U(2), U(1001));
 	expect_bad(&f, "stray syscall exit");
-	/* Moved to where it makes no sense: before the start block's own GoInSyscall it cannot go, after a
+	/* Moved to an impossible place: it cannot go before the start block's own GoInSyscall, but after a
 	 * start it can. */
 	start(&f, WIRE_GO17);
 	start_at = f.n;
@@ -686,7 +685,7 @@ static void v0_has_time_alone(void **state)
 	EV(&f, V1_BATCH, U(0), U(1000));
 	record(&f, V1_FUTILE_WAKEUP, U(0), END);
 	expect_bad(&f, "unknown event type 36");
-	/* A goroutine whose P was taken is runnable there, and its collector is per P. */
+	/* A goroutine whose P was taken is runnable there, and the collector is per P. */
 	copy(&f, small_v0, sizeof(small_v0));
 	f.format = WIRE_V0;
 	EV(&f, V1_GC_START, U(1), U(0));
@@ -750,7 +749,7 @@ static void goroutines_are_checked(void **state)
 	expect_bad(&f, "goroutine 1 is running, expected waiting");
 	start(&f, WIRE_GO119);
 	EV(&f, V1_CPU_SAMPLE, U(0), U(1004), U(0), U(77), U(1));
-	EV(&f, V1_GO_CREATE, U(1), U(77), U(1), U(0)); /* readers have heard of it */
+	EV(&f, V1_GO_CREATE, U(1), U(77), U(1), U(0)); /* readers know it */
 	expect_bad(&f, "goroutine 77 already exists");
 }
 
@@ -853,7 +852,7 @@ static void what_users_mark_is_checked(void **state)
 	expect_valid(&f);
 }
 
-/* Every argument has a name, or who prints it stumbles. */
+/* Every argument has a name, which printing relies on. */
 static void arguments_have_names(void **state)
 {
 	(void)state;
@@ -863,14 +862,14 @@ static void arguments_have_names(void **state)
 		if (!spec || !spec->timed || type == V1_GO_START_LOCAL || type == V1_GO_UNBLOCK_LOCAL ||
 		    type == V1_GO_SYS_EXIT_LOCAL)
 			continue;
-		for (unsigned i = 0; i + spec->stack < spec->nargs; i++)
-			assert_non_null(event_v1_arg_names(type)[i]);
+		for (unsigned i = 0; i < spec->nargs; i++)
+			assert_non_null(spec->args[i].name);
 	}
 	for (unsigned type = 0; type < EV_COUNT; type++) {
 		const struct event_spec *spec = event_spec(type);
 
 		for (unsigned i = 0; spec && spec->timed && i < spec->nargs; i++)
-			assert_non_null(event_args(type)[i]);
+			assert_non_null(spec->args[i].name);
 	}
 }
 

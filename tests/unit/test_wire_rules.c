@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The checker of ops must refuse each broken rule: other tests rely on it. */
+/* The checker of ops must reject each broken rule, because other tests rely on it. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -32,7 +32,7 @@ enum { M1 = 11, M2 = 12, MAX_OPS = 6, START = 1000 };
 /* One generation: P 0 and goroutine 1 run on M1, then these ops. */
 static const struct {
 	struct op ops[MAX_OPS];
-	const char *error; /* NULL: the rules are kept */
+	const char *error; /* NULL: no rule is broken */
 } cases[] = {
 	{{ON_M1(OP_HEAP_ALLOC, .arg = 1)}, NULL},
 	{{G2_IS(G_SYSCALL, M2), {.kind = OP_SYSCALL_END_BLOCKED, .m = M2, .g = 2, .p = NO_P}}, NULL},
@@ -129,7 +129,7 @@ static void test_cases(void **state)
 	}
 }
 
-/* What the first generation leaves must be what the second begins with. */
+/* The second generation must begin with the state in which the first ended. */
 static void test_generations(void **state)
 {
 	static const struct op waiting[] = {G2_IS(G_WAITING, NO_M)};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* For tests: a log of threads made by hand, and what the model makes of it. Every op is checked. */
+/* For tests: a log of threads made by hand, and the ops that the model makes of it. Every op is checked. */
 #ifndef GOTRACE_THREAD_LOG_H
 #define GOTRACE_THREAD_LOG_H
 
@@ -13,8 +13,8 @@ struct thread_log {
 	struct model *model;
 	struct strtab *strings;
 	struct op_rules *rules;
-	uint64_t now; /* ns, of the next record */
-	/* All ops but OP_NONE, one a line; "-- N" before generation N. */
+	uint64_t now; /* ns, time of the next record */
+	/* All ops except OP_NONE, one per line; "-- N" before generation N. */
 	char *text;
 	size_t len, capacity;
 	uint32_t generations;
@@ -25,16 +25,16 @@ struct thread_log {
 	size_t nbytes;
 };
 
-/* Flags besides LOG_TARGET_THREADS. format: NULL = none. */
+/* Flags in addition to LOG_TARGET_THREADS. format: NULL = none. */
 void thread_log_begin(struct thread_log *log, uint32_t flags, const enum wire_format *format);
-/* For days: any generation may be the first of a file. */
+/* For long traces: any generation may be the first of a file. */
 void thread_log_begin_days(struct thread_log *log);
 /* Ends the model; the text stays until thread_log_free. */
 void thread_log_end(struct thread_log *log);
 void thread_log_free(struct thread_log *log);
 
 void thread_log_put(struct thread_log *log, uint32_t type, const void *data, size_t size);
-/* time = 0: 1000 ns after the last. goid = 0: LOG_PID. */
+/* time = 0: 1000 ns after the last one. goid = 0: LOG_PID. */
 void thread_log_record(struct thread_log *log, struct raw_record rec);
 void thread_log_marker(struct thread_log *log, uint32_t number);
 void thread_log_comm(struct thread_log *log, uint32_t tid, const char *comm);

@@ -12,7 +12,7 @@
 
 enum { MAX_GENERATIONS = 32, MAX_IDS = 1024, MAX_DEPTH = 8 };
 
-#define FIRST_TIME 10000000000000000ull /* 115 days: beyond what a float64 has to the nanosecond */
+#define FIRST_TIME 10000000000000000ull /* 115 days: a float64 cannot represent this to the nanosecond */
 #define OP_STEP    1001u
 
 struct wire_trace {
@@ -135,6 +135,8 @@ void wire_trace_generation(struct wire_trace *trace, const struct op *ops, size_
 		if (!own[i].time)
 			own[i].time = trace->clock;
 	}
+	if (n && own[n - 1].time > trace->clock)
+		trace->clock = own[n - 1].time;
 	trace->clock += OP_STEP;
 	trace->ops[index] = own;
 	*gen = (struct generation){

@@ -3,7 +3,7 @@
 #ifndef GOTRACE_WIRE_TRACE_H
 #define GOTRACE_WIRE_TRACE_H
 
-#include "model/op.h"
+#include "sched/op.h"
 #include "wire/wire.h"
 
 struct wire_trace;
@@ -18,27 +18,29 @@ void wire_trace_free(struct wire_trace *trace);
 uint32_t wire_trace_string(struct wire_trace *trace, const char *text);
 /* A literal stack of these function names, leaf first; ends with NULL. */
 uint32_t wire_trace_stack(struct wire_trace *trace, ...);
-/* A stack of frames as they are to be written; they are the caller's, and may change until it is encoded. */
+/* A stack of frames as they will be written. The caller owns them, and may change them until it is
+ * encoded. */
 uint32_t wire_trace_frames(struct wire_trace *trace, const struct frame *frames, uint32_t n);
 /* A goroutine with this id. */
 uint32_t wire_trace_goroutine(struct wire_trace *trace, uint64_t goid);
 /*
- * Appends a generation. Statuses at its beginning get its start time, each op
- * after them a time of its own, unless it has one.
+ * Appends a generation. Statuses at its beginning get its start time, later ops a time each unless they have
+ * one.
  */
 void wire_trace_generation(struct wire_trace *trace, const struct op *ops, size_t n);
-/* The clock moves on before the next generation. */
+/* Advances the clock before the next generation. */
 void wire_trace_skip(struct wire_trace *trace, uint64_t ns);
-/* The last generation is the last of the trace. */
+/* Marks the last generation as the last of the trace. */
 void wire_trace_last(struct wire_trace *trace);
-/* Bytes of the first n generations. */
+/* The size of the first n generations. */
 size_t wire_trace_end(struct wire_trace *trace, enum wire_format format, unsigned n);
-/* Encodes all generations; asserts that the ops keep the rules. The bytes are the caller's to free. */
+/* Encodes all generations, and asserts that the ops keep the rules. The caller frees the bytes. */
 struct bytes wire_trace_encode(struct wire_trace *trace, enum wire_format format);
-/* Also with an own symbolizer and a sink that fails after some bytes; returns what the encoder returned. */
+/* The same with a given symbolizer and a sink that may fail after some bytes. Returns the encoder's
+ * result. */
 int wire_trace_encode_to(struct wire_trace *trace, const struct wire_options *options, struct error *err);
 
-/* A sink that gathers. */
+/* A sink that collects bytes. */
 int bytes_write(void *ctx, const void *bytes, size_t n);
 
 #endif

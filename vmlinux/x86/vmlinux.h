@@ -72,6 +72,7 @@ enum bpf_func_id { BPF_FUNC_get_attach_cookie = 174, BPF_FUNC_task_pt_regs = 175
 
 struct thread_struct {
 	long unsigned int fsbase;
+	long unsigned int features; /* with CONFIG_X86_USER_SHADOW_STACK, Linux 6.6 */
 };
 
 struct thread_info {
@@ -108,10 +109,22 @@ struct rq;
 
 struct cfs_rq {
 	struct rq *rq;
+	__u64 throttled_clock_pelt_time; /* with CONFIG_CFS_BANDWIDTH */
+	int throttle_count;
+};
+
+/* Before Linux 5.19 (64eaf50731ac). */
+struct cfs_rq___old {
+	__u64 throttled_clock_task_time;
 };
 
 struct sched_entity {
+	__u64 sum_exec_runtime;
 	struct cfs_rq *cfs_rq;
+};
+
+struct sched_info {
+	unsigned long long run_delay; /* with CONFIG_SCHED_INFO */
 };
 
 typedef struct {
@@ -130,6 +143,7 @@ struct task_struct {
 	unsigned int on_cpu; /* int; from Linux 7.3 on u8: CO-RE fits the size of what has no sign */
 	unsigned int in_iowait : 1;
 	struct sched_entity se;
+	struct sched_info sched_info;
 	int pid;
 	int tgid;
 	long unsigned int nvcsw;

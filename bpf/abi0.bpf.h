@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Differences between Go releases in how a program finds arguments, the current goroutine and stacks. From Go
+ * 1.17 on, arguments and g are in registers, and stacks are walked by frame pointers. Up to Go 1.16 (ABI0),
+ * arguments are on the stack, no register holds g, and stacks are scanned (bpf/scan.bpf.h). The verifier sees
+ * go_minor as a constant, so a loaded program contains only one of the two variants.
+ *
+ * A probe is either at the jump of the stack check, before the function makes its frame, or at a call. Under
+ * ABI0, in the first case the stack pointer points to the return address and the arguments are above it; in
+ * the second, the stack pointer points to the callee's arguments.
+ *
+ * The number of leaf frames that a stack leaves out is what each traceGo... function passes to traceEvent (Go
+ * 1.5 to 1.16 runtime/trace.go, proc.go). Where that is 0, the runtime's own trace has no stack.
+ */
+#ifndef GOTRACE_ABI0_BPF_H
+#define GOTRACE_ABI0_BPF_H
+
+#include "bpf/scan.bpf.h"
+
+/* --- arguments --- */
+
+/* Loads n arguments from registers, or n words of the stack from REG_SP + above on. n is a constant. */
+static __always_inline bool load_args(const struct pt_regs *ctx, uint64_t *args, uint32_t n, uint32_t above)
+{
+	if (has_abi0())
+		return read_user(args, n * 8, REG_SP(ctx) + above);
+	args[0] = GO_ARG(ctx, 0);
+	if (n > 1)
+		args[1] = GO_ARG(ctx, 1);
+	if (n > 2)
+		args[2] = GO_ARG(ctx, 2);
+	if (n > 3)
+		args[3] = GO_ARG(ctx, 3);
+	if (n > 4)
+		args[4] = GO_ARG(ctx, 4);
+	return true;
+}
+
+/* Reads the first n words of arguments of the function that was hit at its stack check. False if they cannot
+ * be read. */
+static __always_inline bool entry_args(const struct pt_regs *ctx, uint64_t *args, uint32_t n)
+{
+	return load_args(ctx, args, n, 8);
+}
+
+/* The same for the arguments of the callee, at a call. */
+static __always_inline bool call_args(const struct pt_regs *ctx, uint64_t *args, uint32_t n)
+{
+	return load_args(ctx, args, n, 0);
+}
+
+/*
+ * True if the function is about to grow its stack and start over, which causes a second hit. Up to Go 1.20,
+ * and on arm64, a prologue is probed at the jump of its stack check.
+ */
+static __always_inline bool comes_again(const struct pt_regs *ctx)
+{
+#if !defined(__TARGET_ARCH_arm64)
+	if (go_minor > 20)
+		return false;
+#endif
+	if (!IS_BELOW_OR_EQUAL(ctx))
+		return false;
+	count(HITS_SILENT, 1);
+	return true;
+}
+
+/* --- the current goroutine --- */
+
+/* The g of the code that was hit; scheduler code runs on g0. Returns 0 for a thread that is not Go's. */
+static __always_inline uint64_t this_g(const struct pt_regs *ctx)
+{
+	return has_abi0() ? thread_g() : REG_G(ctx);
+}
+
+static __always_inline uint64_t this_m(const struct pt_regs *ctx)
+{
+	uint64_t g = this_g(ctx);
+
+	return g ? m_of_g(g) : 0;
+}
+
+/* Reads the goroutine that runs the code that was hit. */
+static __always_inline bool read_self(const struct pt_regs *ctx, struct raw_record *rec, struct go_g *g)
+{
+	rec->g = this_g(ctx);
+	if (!rec->g || !read_g(g, rec->g))
+		return false;
+	rec->goid = g_word(g, layout.g_goid);
+	rec->status = g_status(g);
+	rec->p = p_kept_quiet(g_word(g, layout.g_m));
+	return true;
+}
+
+/* --- stacks --- */
+
+/* The stack of a goroutine that is not running Go code now. */
+static __always_inline uint64_t stack_of_stopped(const struct go_g *g, uint8_t skip, bool preempted)
+{
+	return has_abi0() ? scan_g(g, skip) : walk_stopped(g, skip, preempted);
+}
+
+static __always_inline uint64_t stack_of_g(const struct go_g *g, uint8_t skip)
+{
+	return stack_of_stopped(g, skip, false);
+}
+
+/* The stack of a goroutine in a system call. bp is its thread's frame pointer in user mode. */
+static __always_inline uint64_t stack_in_call(const struct go_g *g, uint64_t bp)
+{
+	return has_abi0() ? scan_g(g, 1) : walk_in_call(g, bp);
+}
+
+/* The stack from the caller of the probed function on. The function has not made its frame yet. */
+static __always_inline uint64_t stack_of_caller(const struct pt_regs *ctx, const struct go_g *g, uint8_t skip)
+{
+	uint64_t hi = g_word(g, layout.g_stack_hi);
+
+	return has_abi0() ? scan_from(return_address(ctx), REG_SP(ctx) + 8, hi, skip, 0)
+			  : walk_from(return_address(ctx), REG_FP(ctx), hi, skip);
+}
+
+#endif

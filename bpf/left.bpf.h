@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Why a thread leaves its CPU, from its state. */
+#ifndef GOTRACE_LEFT_BPF_H
+#define GOTRACE_LEFT_BPF_H
+
+#include "bpf/record.h"
+#include "bpf/task.bpf.h"
+
+/* Bits of task_struct.__state (include/linux/sched.h). */
+#define TASK_INTERRUPTIBLE   0x1u
+#define TASK_UNINTERRUPTIBLE 0x2u
+#define TASK_STOPPED         0x4u
+#define TASK_TRACED          0x8u
+#define TASK_PARKED          0x40u
+#define TASK_DEAD            0x80u
+#define TASK_WAKING          0x200u
+#define TASK_NEW             0x800u
+#define TASK_FROZEN          0x8000u
+
+static __always_inline uint64_t state_of(const struct task_struct *task)
+{
+	const struct task_struct___old *old = (const void *)task;
+
+	if (bpf_core_field_exists(task->__state))
+		return MEMBER(task, __state);
+	return BPF_CORE_READ(old, state);
+}
+
+static __always_inline enum left left_in(uint64_t state)
+{
+	if (!state || state & (TASK_WAKING | TASK_NEW))
+		return LEFT_RUNNABLE;
+	if (state & TASK_DEAD)
+		return LEFT_DEAD;
+	if (state & (TASK_STOPPED | TASK_TRACED | TASK_PARKED | TASK_FROZEN))
+		return LEFT_STOPPED;
+	return state & TASK_INTERRUPTIBLE ? LEFT_ASLEEP : LEFT_DISK;
+}
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Threads of a Go program that lose their CPU involuntarily: preempted, throttled, in a page fault, or
+ * stopped. The runtime considers their goroutines running. A thread that sleeps in a system call has given up
+ * its CPU; most switches are of this kind, and they make no record.
+ *
+ * What was stored when the thread left its CPU is sent as one record when it gets a CPU again.
+ */
+#ifndef GOTRACE_OFF_CPU_BPF_H
+#define GOTRACE_OFF_CPU_BPF_H
+
+#include "bpf/common.bpf.h"
+#include "bpf/left.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, OFF_CPU_SLOTS);
+	__type(key, uint32_t);
+	__type(value, struct off_cpu_slot);
+} off_cpu_slots SEC(".maps");
+
+/* Threads whose pids are equal modulo OFF_CPU_SLOTS share a slot: the later one overwrites it. */
+static __always_inline struct off_cpu_slot *slot_of(uint32_t pid)
+{
+	uint32_t key = pid % OFF_CPU_SLOTS;
+
+	return bpf_map_lookup_elem(&off_cpu_slots, &key);
+}
+
+/* The thread's id in the process's own pid namespace. */
+static __always_inline uint32_t tid_of(struct task_struct *task)
+{
+	const struct pid *pid = inner_tids ? thread_pid(task) : NULL;
+
+	return pid ? id_at(pid, level_of(pid)) : (uint32_t)MEMBER(task, pid);
+}
+
+/* How long the thread's run queue has been throttled so far, ns. The latest interval counts only once it is
+ * over. */
+static __always_inline uint64_t throttled_so_far(struct cfs_rq *queue)
+{
+	struct cfs_rq___old *old = (void *)queue;
+
+	if (bpf_core_field_exists(queue->throttled_clock_pelt_time))
+		return MEMBER(queue, throttled_clock_pelt_time);
+	if (bpf_core_field_exists(old->throttled_clock_task_time))
+		return BPF_CORE_READ(old, throttled_clock_task_time);
+	return 0;
+}
+
+/* True if its cgroup, or one above it, has used up its quota. */
+static __always_inline bool is_throttled(struct cfs_rq *queue)
+{
+	return bpf_core_field_exists(queue->throttle_count) && MEMBER(queue, throttle_count) > 0;
+}
+
+/* 1 + number of the system call that the current thread is in; 0 = none. */
+static __always_inline uint64_t call_of(struct task_struct *task)
+{
+	const struct pt_regs *regs;
+
+	if (probed_tasks)
+		return OFF_CPU_CALL_UNKNOWN;
+	regs = (const struct pt_regs *)bpf_task_pt_regs(task);
+	return CALL_OF(regs) >= 0 ? (uint64_t)CALL_OF(regs) + 1 : 0;
+}
+
+static __always_inline void send_death(struct task_struct *task)
+{
+	struct raw_record rec = {.site = SITE_OFF_CPU, .status = LEFT_DEAD};
+
+	if (!begin_hit())
+		return;
+	rec.tid = tid_of(task);
+	rec.time = bpf_ktime_get_ns();
+	rec.arg = MEMBER(task, se.sum_exec_runtime);
+	if (bpf_core_field_exists(task->sched_info.run_delay))
+		rec.arg2 = MEMBER(task, sched_info.run_delay);
+	put(&rec, sizeof(rec));
+}
+
+static __always_inline void note_taker(struct off_cpu_slot *slot, struct task_struct *taker)
+{
+	uint32_t tgid = MEMBER(taker, tgid);
+
+	slot->by = tgid == target_tgid ? OFF_CPU_OWN : tgid;
+	read_comm((char *)slot->comm, taker);
+}
+
+static __always_inline void leave_cpu(struct task_struct *task, struct task_struct *taker, bool preempted,
+				      uint64_t state)
+{
+	enum left left = preempted || !state_of(task) ? LEFT_RUNNABLE : left_in(state);
+	uint32_t pid = MEMBER(task, pid);
+	struct off_cpu_slot *slot;
+	uint64_t call = 0, began;
+
+	if (left == LEFT_DEAD) {
+		send_death(task);
+		return;
+	}
+	if (left == LEFT_ASLEEP || left == LEFT_DISK)
+		call = call_of(task);
+	if (left == LEFT_ASLEEP && call)
+		return;
+	began = begin_hit();
+	slot = slot_of(pid);
+	if (!began || !slot)
+		return;
+	slot->pid = pid;
+	slot->tid = tid_of(task);
+	slot->left = left;
+	slot->since = bpf_ktime_get_ns();
+	slot->by = call;
+	if (left == LEFT_RUNNABLE) {
+		struct cfs_rq *queue = MEMBER(task, se.cfs_rq);
+
+		slot->queue = (uint64_t)queue;
+		slot->throttled = throttled_so_far(queue);
+		slot->is_throttled = is_throttled(queue);
+		note_taker(slot, taker);
+	}
+	end_hit(began, TIMED_CALLS, TIMED_CALLS_NS);
+}
+
+/* How much of the time since the thread lost its CPU is due to a quota. */
+static __always_inline uint64_t throttled_since(const struct off_cpu_slot *slot, struct task_struct *task,
+						uint64_t now)
+{
+	struct cfs_rq *queue = MEMBER(task, se.cfs_rq);
+	uint64_t all = now - slot->since, part;
+
+	if ((uint64_t)queue != slot->queue) /* it was moved to another CPU, and the clocks belong to the
+					     * queue */
+		return slot->is_throttled ? all : 0;
+	part = throttled_so_far(queue) - slot->throttled;
+	return part < all ? part : all;
+}
+
+static __always_inline void come_back(struct task_struct *task)
+{
+	struct raw_record rec = {.site = SITE_OFF_CPU};
+	uint32_t pid = MEMBER(task, pid);
+	struct off_cpu_slot *slot = slot_of(pid);
+	uint64_t began;
+
+	if (!slot || slot->pid != pid)
+		return;
+	slot->pid = 0;
+	began = begin_hit();
+	if (!began)
+		return;
+	rec.time = bpf_ktime_get_ns();
+	rec.tid = slot->tid;
+	rec.status = slot->left;
+	rec.arg = slot->since;
+	rec.g = slot->by;
+	if (slot->left == LEFT_RUNNABLE) {
+		rec.arg2 = throttled_since(slot, task, rec.time);
+		rec.goid = slot->comm[0];
+		rec.p = slot->comm[1];
+	}
+	put(&rec, sizeof(rec));
+	end_hit(began, TIMED_CALLS, TIMED_CALLS_NS);
+}
+
+static __always_inline void switched(bool preempted, struct task_struct *prev, struct task_struct *next,
+				     uint64_t state)
+{
+	if ((uint32_t)MEMBER(prev, tgid) == target_tgid)
+		leave_cpu(prev, next, preempted, state);
+	if ((uint32_t)MEMBER(next, tgid) == target_tgid)
+		come_back(next);
+}
+
+/* One of these three is loaded, as with those in bpf/sched.bpf.h. */
+SEC("?tp_btf/sched_switch")
+int BPF_PROG(off_cpu, bool preempt, struct task_struct *prev, struct task_struct *next,
+	     unsigned int prev_state)
+{
+	switched(preempt, prev, next, prev_state);
+	return 0;
+}
+
+SEC("?tp_btf/sched_switch")
+int BPF_PROG(off_cpu_516, bool preempt, unsigned int prev_state, struct task_struct *prev,
+	     struct task_struct *next)
+{
+	switched(preempt, prev, next, prev_state);
+	return 0;
+}
+
+SEC("?tp_btf/sched_switch")
+int BPF_PROG(off_cpu_old, bool preempt, struct task_struct *prev, struct task_struct *next)
+{
+	switched(preempt, prev, next, state_of(prev));
+	return 0;
+}
+
+#endif

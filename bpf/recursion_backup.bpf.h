@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Backup programs for the system call tracepoints. The kernel skips, and counts, a tracepoint's program if
+ * another thread's run of it has not finished on the same CPU (__bpf_trace_run in kernel/trace/bpf_trace.c).
+ * If programs can be preempted, it skips all calls of other threads for a time slice. So the first program
+ * stores its thread in a per-CPU variable. The second one follows directly, and does the work if it does not
+ * find its own thread there. A hit is lost if both are skipped, and recorded twice if the thread is
+ * preempted, or changes its CPU, between the two. The kernel's count includes threads of other processes; the
+ * loss is the number of skipped first programs minus the number that the backups made up for.
+ */
+#ifndef GOTRACE_RECURSION_BACKUP_BPF_H
+#define GOTRACE_RECURSION_BACKUP_BPF_H
+
+#include "bpf/base.bpf.h"
+
+const volatile bool preempted_calls; /* set by capture (src/capture/features.h) */
+
+enum call_side {
+	CALL_ENTRY,
+	CALL_EXIT,
+	CALL_SIDES,
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, CALL_SIDES);
+	__type(key, uint32_t);
+	__type(value, uint32_t); /* the thread for which the first program last ran; 0: already recorded */
+} was_run SEC(".maps");
+
+/* Called at the end of a first program, for any thread. */
+static __always_inline void note_run(uint32_t side)
+{
+	volatile uint32_t *tid = preempted_calls ? bpf_map_lookup_elem(&was_run, &side) : NULL;
+
+	if (tid)
+		*tid = current_tid();
+}
+
+/* In a second program: true if the first one was skipped. */
+static __always_inline bool was_left_out(uint32_t side)
+{
+	volatile uint32_t *tid = bpf_map_lookup_elem(&was_run, &side);
+
+	if (!tid)
+		return false;
+	if (*tid == current_tid()) {
+		*tid = 0;
+		return false;
+	}
+	count(HITS_BACKUP, 1);
+	return true;
+}
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "analysis/analysis.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/state.h"
+#include "util/array.h"
+
+/* The first row of each table is what is not known, or is beyond the table's limit. */
+static bool make_tables(struct analysis *a)
+{
+	a->strings = strtab_new();
+	a->timeline = calloc(1, sizeof(*a->timeline));
+	return a->strings && a->timeline && !array_grow(&a->rows, &a->row_capacity, 1, sizeof(*a->rows)) &&
+	       !array_grow(&a->pairs, &a->pair_capacity, 1, sizeof(*a->pairs)) &&
+	       !array_grow(&a->resources, &a->resource_capacity, 1, sizeof(*a->resources)) &&
+	       !array_grow(&a->groups, &a->group_capacity, 1, sizeof(*a->groups)) &&
+	       !array_grow(&a->instances, &a->instance_capacity, 1, sizeof(*a->instances)) &&
+	       !array_grow(&a->stacks, &a->stack_capacity, 1, sizeof(*a->stacks)) &&
+	       !array_grow(&a->gs, &a->ngs, 1, sizeof(*a->gs));
+}
+
+struct analysis *analysis_new(const struct analysis_options *options)
+{
+	struct analysis *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return NULL;
+	a->options = *options;
+	if (!make_tables(a)) {
+		analysis_free(a);
+		return NULL;
+	}
+	a->nstacks = a->nrows = a->npairs = a->nresources = a->ngroups = a->ninstances = a->task_count = 1;
+	a->timeline->width = 1000000;
+	a->series_width = 1000000;
+	return a;
+}
+
+static void free_tables(struct analysis *a)
+{
+	for (size_t i = 0; a->rows && i < a->nrows; i++)
+		histogram_free(&a->rows[i].hist);
+	for (size_t i = 0; i < a->nresources; i++) {
+		histogram_free(&a->resources[i].waits);
+		histogram_free(&a->resources[i].holds);
+		histogram_free(&a->resources[i].least);
+	}
+	for (size_t i = 0; i < a->ngroups; i++) {
+		histogram_free(&a->groups[i].lifetimes);
+		histogram_free(&a->groups[i].latency);
+	}
+	for (size_t i = 0; i < a->ninstances; i++)
+		histogram_free(&a->instances[i].hist);
+	for (size_t i = 0; a->gs && i < a->ngs; i++)
+		open_regions_drop(a, &a->gs[i]);
+	for (unsigned i = 0; i < ORIGIN_COUNT; i++)
+		histogram_free(&a->latency_from[i]);
+	histogram_free(&a->latency);
+	histogram_free(&a->gc.pauses);
+	histogram_free(&a->gc.stops);
+}
+
+void analysis_free(struct analysis *a)
+{
+	if (!a)
+		return;
+	free_tables(a);
+	if (a->strings)
+		strtab_free(a->strings);
+	map64_free(&a->places);
+	map64_free(&a->proc_of_m);
+	map64_free(&a->row_of);
+	map64_free(&a->pair_of);
+	map64_free(&a->group_of);
+	map64_free(&a->instances_of);
+	map64_free(&a->task_of);
+	free(a->activity_of);
+	free(a->stack_of);
+	free(a->frames);
+	free(a->stacks);
+	free(a->gs);
+	free(a->ps);
+	free(a->timeline);
+	free(a->rows);
+	free(a->pairs);
+	free(a->resources);
+	free(a->groups);
+	free(a->instances);
+	free(a->tasks);
+	free(a);
+}
+
+void analysis_set_host(struct analysis *a, const struct analysis_host *host)
+{
+	a->options.host = *host;
+}
+
+int analysis_generation(struct analysis *a, const struct generation *gen)
+{
+	a->gen = gen;
+	if (!a->generations++) {
+		a->begin = a->now = a->integrated = gen->start;
+		for (size_t i = 0; i < gen->nops && !a->procs; i++) {
+			if (gen->ops[i].kind == OP_PROCS_CHANGE)
+				a->procs = (uint32_t)gen->ops[i].arg;
+		}
+	}
+	map64_clear(&a->proc_of_m);
+	for (size_t i = 0; i < gen->nops; i++) {
+		if (gen->ops[i].kind != OP_NONE)
+			step(a, &gen->ops[i]);
+	}
+	a->end = gen->end;
+	a->gen = NULL;
+	return a->oom ? -ENOMEM : 0;
+}
+
+int analysis_end(struct analysis *a)
+{
+	goroutines_end(a);
+	resources_end(a);
+	gc_end(a);
+	if (!a->procs)
+		a->procs = a->most_procs = (uint32_t)a->nps;
+	groups_end(a);
+	findings_make(a);
+	return a->oom ? -ENOMEM : 0;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Figures that several rules and tables share, and their text. */
+#include <string.h>
+
+#include "analysis/state.h"
+#include "util/text.h"
+
+uint64_t watched_ns(const struct analysis *a)
+{
+	uint64_t all = a->end > a->begin ? a->end - a->begin : 0;
+
+	return all > a->unwatched_ns ? all - a->unwatched_ns : 0;
+}
+
+double p_time(const struct analysis *a)
+{
+	double ns = (double)a->procs_ns;
+
+	if (ns <= 0)
+		ns = (double)watched_ns(a) * (a->procs ? a->procs : 1);
+	return ns > 1 ? ns : 1; /* a trace of one moment */
+}
+
+bool is_of_threads(const struct analysis *a)
+{
+	return a->starts_as_thread * 2 > a->starts;
+}
+
+double utilisation(const struct analysis *a)
+{
+	double busy = (double)(a->used_ns[P_CODE] + a->used_ns[P_GC] + a->used_ns[P_IN_SYSCALL]);
+
+	return busy / p_time(a);
+}
+
+double user_running_ns(const struct analysis *a)
+{
+	return (double)(a->total_spent[ACT_CODE] + a->total_spent[ACT_ASSIST]);
+}
+
+/* Whole tasks; or, where there are none, whole regions. */
+static double annotated_ns(const struct analysis *a, enum instance_kind kind)
+{
+	double ns = 0;
+
+	for (size_t i = 1; i < a->ninstances; i++) {
+		if (a->instances[i].kind == kind)
+			ns += (double)a->instances[i].hist.sum;
+	}
+	return ns;
+}
+
+double share_of_tasks(const struct analysis *a, double lost_ns)
+{
+	double all = annotated_ns(a, INSTANCE_TASK), share;
+
+	if (all <= 0)
+		all = p_time(a);
+	share = all > 0 ? lost_ns / all : 0;
+	return share > 1 ? 1 : share;
+}
+
+/* "main.(*Cache).Get" of "example.com/x/main.(*Cache).Get": the path ends at the last slash before an
+ * argument. */
+const char *short_function(const char *func)
+{
+	const char *begin = func;
+
+	for (const char *at = func; *at && *at != '(' && *at != '[' && *at != '<'; at++) {
+		if (*at == '/')
+			begin = at + 1;
+	}
+	return begin;
+}
+
+static const char *short_file(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+
+	return slash ? slash + 1 : file;
+}
+
+static struct label label_place(const struct analysis *a, const struct code_place *at)
+{
+	struct label label;
+	const char *func = short_function(name_text(a, at->func)), *file = short_file(name_text(a, at->file));
+	struct text shown = text_name(func, strlen(func), 60), where = text_name(file, strlen(file), 40);
+
+	if (!at->func)
+		snprintf(label.text, sizeof(label.text), "(unknown)");
+	else if (!at->line)
+		snprintf(label.text, sizeof(label.text), "%.80s", shown.bytes);
+	else
+		snprintf(label.text, sizeof(label.text), "%.80s (%.40s:%u)", shown.bytes, where.bytes,
+			 at->line);
+	return label;
+}
+
+struct label label_stack(const struct analysis *a, uint32_t stack)
+{
+	return label_place(a, stack_site(a, stack));
+}
+
+struct label label_near(const struct analysis *a, uint32_t stack)
+{
+	return label_place(a, stack_near(a, stack));
+}
+
+struct label label_function(const struct analysis *a, uint32_t string)
+{
+	const struct code_place at = {.func = string};
+
+	return label_place(a, &at);
+}
+
+struct label label_time(uint64_t ns)
+{
+	struct label label;
+
+	snprintf(label.text, sizeof(label.text), "%.60s", text_time(ns).bytes);
+	return label;
+}

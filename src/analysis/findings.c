@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Applies the rules, and ranks what they find. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/rules/rules.h"
+#include "analysis/state.h"
+
+/* Less than that shows too little of anything. */
+#define LEAST_NS 500000000ull
+
+static const struct rule rules[] = {
+	{"trust", rule_trust},
+	{"throttled", rule_throttled},
+	{"procs-high", rule_procs_high},
+	{"procs-low", rule_procs_low},
+	{"neighbour", rule_neighbour},
+	{"idle-p", rule_idle_p},
+	{"assist", rule_assist},
+	{"gc-often", rule_gc_often},
+	{"gc-limit", rule_gc_limit},
+	{"stw-stop", rule_stw_stop},
+	{"hog", rule_hog},
+	{"rw-writer", rule_rw_writer},
+	{"lock-io", rule_lock_io},
+	{"lock-syscall", rule_lock_syscall},
+	{"lock-long", rule_lock_long},
+	{"lock-convoy", rule_lock_convoy},
+	{"leak", rule_leak},
+	{"burst", rule_burst},
+	{"slow-consumer", rule_slow_consumer},
+	{"pool-small", rule_pool_small},
+	{"outlier", rule_outlier},
+	{"netpoll", rule_netpoll},
+	{"timer-storm", rule_timer_storm},
+	{"herd", rule_herd},
+	{"straggler", rule_straggler},
+	{"retake", rule_retake},
+};
+
+/* What a finding of the first explains of one of the second, in whole or to a large part. */
+static const struct explanation {
+	const char *cause, *effect;
+} explanations[] = {
+	{"procs-high", "throttled"}, {"throttled", "neighbour"},  {"throttled", "idle-p"},
+	{"throttled", "hog"},        {"throttled", "stw-stop"},   {"throttled", "procs-low"},
+	{"throttled", "outlier"},    {"neighbour", "idle-p"},     {"neighbour", "stw-stop"},
+	{"neighbour", "hog"},        {"hog", "stw-stop"},         {"stw-stop", "hog"},
+	{"gc-limit", "assist"},      {"gc-limit", "gc-often"},    {"gc-often", "assist"},
+	{"assist", "gc-often"},      {"lock-io", "outlier"},      {"lock-long", "outlier"},
+	{"lock-syscall", "outlier"}, {"pool-small", "outlier"},   {"procs-low", "burst"},
+	{"rw-writer", "lock-io"},    {"rw-writer", "lock-long"},  {"procs-low", "outlier"},
+	{"lock-io", "pool-small"},   {"lock-long", "pool-small"}, {"slow-consumer", "pool-small"},
+	{"hog", "procs-low"},        {"procs-low", "netpoll"},    {"procs-low", "retake"},
+	{"stw-stop", "netpoll"},     {"hog", "netpoll"},          {"gc-often", "outlier"},
+	{"lock-io", "leak"},         {"assist", "outlier"},       {"gc-often", "procs-low"},
+	{"assist", "procs-low"},     {"leak", "outlier"},         {"gc-limit", "procs-low"},
+	{"herd", "burst"},           {"herd", "lock-convoy"},     {"herd", "procs-low"},
+	{"straggler", "outlier"},    {"lock-io", "straggler"},    {"lock-long", "straggler"},
+};
+
+static const struct finding *find(const struct analysis *a, const char *id)
+{
+	for (unsigned i = 0; i < a->nfindings; i++) {
+		if (strcmp(a->findings[i].id, id) == 0)
+			return &a->findings[i];
+	}
+	return NULL;
+}
+
+static bool is_mutual(const struct explanation *one)
+{
+	for (size_t i = 0; i < sizeof(explanations) / sizeof(explanations[0]); i++) {
+		if (strcmp(explanations[i].cause, one->effect) == 0 &&
+		    strcmp(explanations[i].effect, one->cause) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A cause explains what weighs no more than twice as much; of two that explain each other the heavier one
+ * does. */
+static void explain(struct analysis *a)
+{
+	for (size_t i = 0; i < sizeof(explanations) / sizeof(explanations[0]); i++) {
+		const struct finding *cause = find(a, explanations[i].cause);
+
+		for (unsigned j = 0; cause && j < a->nfindings; j++) {
+			struct finding *effect = &a->findings[j];
+
+			if (strcmp(effect->id, explanations[i].effect) || effect->explained_by ||
+			    cause->explained_by || cause->level < LEVEL_LOW ||
+			    cause->impact * (is_mutual(&explanations[i]) ? 1 : 2) < effect->impact)
+				continue;
+			effect->explained_by = cause->id;
+		}
+	}
+}
+
+static int by_weight(const void *one, const void *other)
+{
+	const struct finding *a = one, *b = other;
+
+	if (!a->explained_by != !b->explained_by)
+		return a->explained_by ? 1 : -1;
+	if (a->level != b->level)
+		return a->level > b->level ? -1 : 1;
+	if (a->impact < b->impact || a->impact > b->impact)
+		return a->impact > b->impact ? -1 : 1;
+	return strcmp(a->text, b->text);
+}
+
+void findings_make(struct analysis *a)
+{
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		if (watched_ns(a) < LEAST_NS && i)
+			finding_not_applicable(a, rules[i].id, "less than 0.5 s was watched");
+		else
+			rules[i].apply(a);
+	}
+	explain(a);
+	qsort(a->findings, a->nfindings, sizeof(a->findings[0]), by_weight);
+}

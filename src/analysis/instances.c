@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Tasks, regions and lives of goroutines: how long each took, and what its goroutine did in that time. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/state.h"
+#include "util/array.h"
+
+enum { MAX_TASKS = 1 << 20, MAX_REGIONS = 256 };
+
+struct instances *instances_get(struct analysis *a, enum instance_kind kind, uint32_t name)
+{
+	uint64_t key = (uint64_t)(kind + 1) << 32 | name;
+	const uint32_t *known = map64_get(&a->instances_of, key);
+	struct instances *all;
+
+	if (known)
+		return &a->instances[*known];
+	if (a->ninstances >= MAX_ROWS)
+		return &a->instances[0];
+	if (array_grow(&a->instances, &a->instance_capacity, a->ninstances + 1, sizeof(*a->instances)) ||
+	    map64_set(&a->instances_of, key, (uint32_t)a->ninstances)) {
+		a->oom = true;
+		return &a->instances[0];
+	}
+	all = &a->instances[a->ninstances++];
+	all->kind = (uint8_t)kind;
+	all->name = name;
+	return all;
+}
+
+static void keep_slowest(struct instances *all, const struct instance *one)
+{
+	unsigned i = all->nslowest;
+
+	if (i == SLOWEST && all->slowest[i - 1].ns >= one->ns)
+		return;
+	if (i < SLOWEST)
+		all->nslowest++;
+	else
+		i--;
+	for (; i && all->slowest[i - 1].ns < one->ns; i--)
+		all->slowest[i] = all->slowest[i - 1];
+	all->slowest[i] = *one;
+}
+
+/* Algorithm R (Vitter 1985), with a hash of the count for a random number: the same trace gives the same
+ * sample. */
+static void keep_sample(const struct analysis *a, struct instances *all, const struct instance *one)
+{
+	uint64_t n = all->hist.n, at = all->nsample;
+
+	if (at == RESERVOIR)
+		at = (n * 0x9e3779b97f4a7c15ull >> 20) % n;
+	else
+		all->nsample++;
+	if (at >= RESERVOIR)
+		return;
+	all->sample[at] = (float)one->ns;
+	all->sample_when[at] = (uint32_t)((one->begin - a->begin) / 1000000);
+}
+
+void instance_add(struct analysis *a, struct instances *all, const struct instance *one)
+{
+	if (a->observer.ctx)
+		a->observer.instance(a->observer.ctx, a, all, one);
+	if (histogram_add(&all->hist, one->ns))
+		a->oom = true;
+	for (unsigned i = 0; i < ACT_COUNT; i++)
+		all->spent[i] += one->spent[i];
+	keep_slowest(all, one);
+	keep_sample(a, all, one);
+}
+
+/* What the goroutine has done up to now, with what it is doing. */
+static void spent_now(const struct analysis *a, const struct goroutine *g, uint64_t spent[ACT_COUNT])
+{
+	memcpy(spent, g->spent, sizeof(g->spent));
+	spent[g->activity] += a->now - g->since;
+}
+
+static void since_then(const struct analysis *a, const struct goroutine *g, const uint64_t then[ACT_COUNT],
+		       uint64_t spent[ACT_COUNT])
+{
+	spent_now(a, g, spent);
+	for (unsigned i = 0; i < ACT_COUNT; i++)
+		spent[i] = spent[i] > then[i] ? spent[i] - then[i] : 0;
+}
+
+void instance_longest_wait(const struct analysis *a, const struct goroutine *g, struct instance *one)
+{
+	uint32_t n = g->npast < PAST ? g->npast : PAST;
+	uint64_t end = a->now, longest = 0;
+
+	for (uint32_t i = 1; i <= n && end > one->begin; i++) {
+		const struct past_activity *past = &g->past[(g->npast - i) % PAST];
+		uint64_t start = past->start > one->begin ? past->start : one->begin;
+
+		if (past->activity >= ACT_SYSCALL && end - start > longest) {
+			longest = end - start;
+			one->stack = past->stack;
+			one->activity = past->activity;
+		}
+		end = past->start;
+	}
+}
+
+/* --- tasks --- */
+
+void task_begin(struct analysis *a, const struct op *op)
+{
+	uint32_t index = a->free_task;
+	struct open_task *task;
+
+	if (!op->arg || op->arg == UINT64_MAX)
+		return;
+	if (index) {
+		a->free_task = a->tasks[index].next;
+	} else {
+		if (a->task_count >= MAX_TASKS)
+			return;
+		index = (uint32_t)a->task_count;
+		if (array_grow(&a->tasks, &a->ntasks, index + 1, sizeof(*a->tasks))) {
+			a->oom = true;
+			return;
+		}
+		a->task_count++;
+	}
+	if (map64_set(&a->task_of, op->arg, index)) {
+		a->oom = true;
+		return;
+	}
+	task = &a->tasks[index];
+	*task = (struct open_task){
+		.id = op->arg, .begin = a->now, .g = op->g, .name = name_string(a, op->string)};
+	spent_now(a, &a->gs[op->g], task->spent);
+	task->goid = a->gs[op->g].goid;
+}
+
+void task_end(struct analysis *a, const struct op *op)
+{
+	const uint32_t *index = op->arg ? map64_get(&a->task_of, op->arg) : NULL;
+	struct open_task *task = index ? &a->tasks[*index] : NULL;
+	struct instance one = {0};
+	const struct goroutine *g;
+	uint32_t free_index;
+
+	if (!task)
+		return;
+	free_index = *index;
+	g = &a->gs[task->g];
+	one.begin = task->begin;
+	one.ns = a->now - task->begin;
+	one.goid = task->goid;
+	if (g->goid == task->goid && g->activity != ACT_NONE) {
+		since_then(a, g, task->spent, one.spent);
+		instance_longest_wait(a, g, &one);
+	}
+	instance_add(a, instances_get(a, INSTANCE_TASK, task->name), &one);
+	map64_del(&a->task_of, op->arg);
+	task->next = a->free_task;
+	a->free_task = free_index;
+}
+
+/* --- regions --- */
+
+void region_begin(struct analysis *a, const struct op *op)
+{
+	struct goroutine *g = &a->gs[op->g];
+	struct region_in_progress *region;
+
+	if (g->nregions >= MAX_REGIONS ||
+	    array_grow(&g->regions, &g->region_capacity, g->nregions + 1, sizeof(*g->regions)))
+		return;
+	region = &g->regions[g->nregions++];
+	*region = (struct region_in_progress){
+		.begin = a->now, .task = op->arg, .name = name_string(a, op->string)};
+	spent_now(a, g, region->spent);
+}
+
+/* gotrace's own, of the kernel's switches (model/off_cpu.h): no work of the program's. */
+static bool is_off_cpu(const struct analysis *a, uint32_t name)
+{
+	static const char begin[] = "[off CPU: ";
+
+	return strncmp(name_text(a, name), begin, sizeof(begin) - 1) == 0;
+}
+
+void region_end(struct analysis *a, const struct op *op)
+{
+	struct goroutine *g = &a->gs[op->g];
+	struct instance one = {.goid = g->goid};
+	const struct region_in_progress *region;
+
+	if (!g->nregions)
+		return;
+	region = &g->regions[--g->nregions];
+	if (is_off_cpu(a, region->name))
+		return;
+	one.begin = region->begin;
+	one.ns = a->now - region->begin;
+	since_then(a, g, region->spent, one.spent);
+	instance_longest_wait(a, g, &one);
+	instance_add(a, instances_get(a, INSTANCE_REGION, region->name), &one);
+}
+
+void open_regions_drop(struct analysis *a, struct goroutine *g)
+{
+	(void)a;
+	free(g->regions);
+	g->regions = NULL;
+	g->nregions = g->region_capacity = 0;
+}

@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* A goroutine enters an activity and leaves it: here the interval goes into every table. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/path.h"
+#include "analysis/state.h"
+#include "util/array.h"
+
+#define MS 1000000ull
+
+void top_add(struct top tops[TOPS], uint64_t key, uint64_t weight)
+{
+	struct top *least = &tops[0];
+
+	for (unsigned i = 0; i < TOPS; i++) {
+		if (tops[i].n && tops[i].key == key) {
+			tops[i].weight += weight;
+			tops[i].n++;
+			return;
+		}
+		if (tops[i].weight < least->weight || !tops[i].n)
+			least = &tops[i];
+		if (!least->n)
+			break;
+	}
+	/* The one that is replaced leaves its weight behind, so that a heavy one that comes late is kept. */
+	*least = (struct top){.key = key, .weight = least->weight + weight, .n = least->n + 1};
+}
+
+const struct top *top_first(const struct top tops[TOPS])
+{
+	const struct top *first = &tops[0];
+
+	for (unsigned i = 1; i < TOPS; i++) {
+		if (tops[i].n && tops[i].weight > first->weight)
+			first = &tops[i];
+	}
+	return first;
+}
+
+/* --- tables --- */
+
+struct row *row_get(struct analysis *a, enum activity activity, uint32_t stack)
+{
+	uint64_t key = (uint64_t)stack << 8 | activity;
+	const uint32_t *known = map64_get(&a->row_of, key);
+	struct row *row;
+
+	if (known)
+		return &a->rows[*known];
+	if (a->nrows >= MAX_ROWS)
+		return &a->rows[0];
+	if (array_grow(&a->rows, &a->row_capacity, a->nrows + 1, sizeof(*a->rows)) ||
+	    map64_set(&a->row_of, key, (uint32_t)a->nrows)) {
+		a->oom = true;
+		return &a->rows[0];
+	}
+	row = &a->rows[a->nrows++];
+	row->stack = stack;
+	row->activity = (uint8_t)activity;
+	return row;
+}
+
+struct pair *pair_get(struct analysis *a, const struct row *row, uint32_t stack)
+{
+	uint32_t index = (uint32_t)(row - a->rows);
+	uint64_t key = ((uint64_t)index << 32 | stack) + 1;
+	const uint32_t *known = map64_get(&a->pair_of, key);
+
+	if (known)
+		return &a->pairs[*known];
+	if (a->npairs >= MAX_PAIRS)
+		return &a->pairs[0];
+	if (array_grow(&a->pairs, &a->pair_capacity, a->npairs + 1, sizeof(*a->pairs)) ||
+	    map64_set(&a->pair_of, key, (uint32_t)a->npairs)) {
+		a->oom = true;
+		return &a->pairs[0];
+	}
+	a->pairs[a->npairs] = (struct pair){.row = index, .stack = stack};
+	return &a->pairs[a->npairs++];
+}
+
+/* --- what a goroutine did --- */
+
+static void remember(struct goroutine *g, uint64_t start, enum activity activity, uint32_t stack)
+{
+	g->past[g->npast++ % PAST] =
+		(struct past_activity){.start = start, .stack = stack, .activity = (uint8_t)activity};
+}
+
+static void count_did(const struct past_activity *past, uint64_t from, uint64_t to, uint64_t spent[ACT_COUNT],
+		      struct top did[TOPS])
+{
+	spent[past->activity] += to - from;
+	if (did)
+		top_add(did, (uint64_t)past->stack << 8 | past->activity, to - from);
+}
+
+/* What is older than the goroutine's memory is shared out as the rest, which is the best guess there is. */
+static void scale(uint64_t spent[ACT_COUNT], const uint64_t part[ACT_COUNT], uint64_t covered, uint64_t all)
+{
+	for (unsigned i = 0; i < ACT_COUNT; i++)
+		spent[i] += covered ? (uint64_t)((double)part[i] * (double)all / (double)covered) : 0;
+}
+
+void interval_meanwhile(const struct analysis *a, const struct goroutine *g, uint64_t from, uint64_t to,
+			uint64_t spent[ACT_COUNT], struct top did[TOPS])
+{
+	uint64_t part[ACT_COUNT] = {0}, end = to, covered = 0;
+	uint32_t n = g->npast < PAST ? g->npast : PAST;
+
+	(void)a;
+	for (uint32_t i = 1; i <= n && end > from; i++) {
+		const struct past_activity *past = &g->past[(g->npast - i) % PAST];
+		uint64_t start = past->start > from ? past->start : from;
+
+		if (start < end) {
+			count_did(past, start, end, part, did);
+			covered += end - start;
+			end = start;
+		}
+	}
+	scale(spent, part, covered, to - from);
+}
+
+/* --- enter and leave --- */
+
+void interval_enter(struct analysis *a, struct goroutine *g, enum activity activity, uint32_t stack)
+{
+	g->activity = (uint8_t)activity;
+	g->since = a->now;
+	g->stack = stack;
+	g->cut = a->unwatched_since != 0;
+	g->waker = 0;
+	/* The stack of one that is runnable is its waker's. */
+	remember(g, a->now, activity, activity == ACT_RUNNABLE ? 0 : stack);
+	if (activity == ACT_RUNNABLE) {
+		integrate(a, a->now);
+		memcpy(g->delays_at, a->delays, sizeof(g->delays_at));
+		a->runnable++;
+	}
+}
+
+static void count_cut(struct row *row, uint64_t ns)
+{
+	row->cut_n++;
+	row->cut_ns += ns;
+	if (ns > row->cut_max)
+		row->cut_max = ns;
+}
+
+static void count_whole(struct analysis *a, struct row *row, const struct goroutine *g,
+			const struct goroutine *waker, uint64_t ns)
+{
+	if (histogram_add(&row->hist, ns))
+		a->oom = true;
+	if (row->hist.n == 1)
+		row->first = g->since;
+	if (ns >= row->hist.max) {
+		row->max_at = g->since;
+		row->max_g = g->goid;
+		row->max_waker = waker ? waker->goid : 0;
+	}
+	top_add(row->functions, g->group, ns);
+	if (waker) {
+		top_add(row->wakers, waker->goid, ns);
+		top_add(row->waker_groups, waker->group, ns);
+	} else {
+		row->no_waker++;
+	}
+}
+
+static bool is_wait(unsigned activity)
+{
+	return activity >= ACT_NETWORK && activity < ACT_UNWATCHED;
+}
+
+static void leave_runnable(struct analysis *a, struct goroutine *g, uint64_t ns)
+{
+	double waited = 0;
+
+	a->runnable--;
+	integrate(a, a->now);
+	if (g->worker || a->groups[g->group].system)
+		return;
+	for (unsigned i = 0; i < DELAY_COUNT; i++) {
+		a->latency_by[i] += a->delays[i] - g->delays_at[i];
+		waited += a->delays[i] - g->delays_at[i];
+	}
+	if (g->cut)
+		return;
+	if (histogram_add(&a->latency, ns) || histogram_add(&a->latency_from[g->origin], ns) ||
+	    histogram_add(&a->groups[g->group].latency, ns))
+		a->oom = true;
+	if (ns >= MS && a->delays[DELAY_WAKEUP] - g->delays_at[DELAY_WAKEUP] > 0.98 * waited) {
+		a->idle_delayed++;
+		a->idle_delayed_ns += ns;
+		if (ns > a->idle_delayed_max) {
+			a->idle_delayed_max = ns;
+			a->idle_delayed_at = g->since;
+			a->idle_delayed_g = g->goid;
+		}
+	}
+}
+
+/* For the one who looks for a path. */
+static void show(struct analysis *a, const struct goroutine *g, const struct goroutine *waker,
+		 uint32_t waker_stack, bool cut)
+{
+	struct span span = {.start = g->since,
+			    .end = a->now,
+			    .waker = waker ? waker->goid : 0,
+			    .stack = g->stack,
+			    .waker_stack = waker_stack,
+			    .activity = g->activity,
+			    .before = g->cut,
+			    .cut = cut,
+			    .created = g->activity == ACT_RUNNABLE && g->origin == FROM_CREATE};
+	double most = -1;
+
+	integrate(a, a->now);
+	for (unsigned i = 0; g->activity == ACT_RUNNABLE && i < DELAY_COUNT; i++) {
+		if (a->delays[i] - g->delays_at[i] > most) {
+			most = a->delays[i] - g->delays_at[i];
+			span.delay = (uint8_t)i;
+		}
+	}
+	a->observer.span(a->observer.ctx, a, g->goid, &span);
+}
+
+void interval_leave(struct analysis *a, struct goroutine *g, const struct goroutine *waker,
+		    uint32_t waker_stack, bool cut_end)
+{
+	uint64_t ns = a->now - g->since;
+	bool cut = cut_end || g->cut || (is_wait(g->activity) && a->unwatched_since);
+	struct row *row;
+
+	if (g->activity == ACT_NONE)
+		return;
+	if (a->observer.ctx)
+		show(a, g, waker, waker_stack, cut_end);
+	g->spent[g->activity] += ns;
+	if (g->activity == ACT_RUNNABLE)
+		leave_runnable(a, g, ns);
+	if (g->activity == ACT_CODE || g->activity == ACT_UNWATCHED)
+		return;
+	row = row_get(a, (enum activity)g->activity, g->stack);
+	if (cut) {
+		count_cut(row, ns);
+		return;
+	}
+	count_whole(a, row, g, waker, ns);
+	if (is_wait(g->activity) && (waker || waker_stack)) {
+		struct pair *pair = pair_get(a, row, waker_stack);
+
+		pair->n++;
+		pair->ns += ns;
+		if (waker)
+			interval_meanwhile(a, waker, g->since, a->now, pair->meanwhile, pair->did);
+	}
+}

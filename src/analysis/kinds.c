@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What a reason, and the functions at a stack's leaf, say about a wait. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/state.h"
+#include "util/array.h"
+
+static const char *const activity_names[ACT_COUNT] = {
+	[ACT_NONE] = "none",
+	[ACT_CODE] = "run",
+	[ACT_ASSIST] = "GC assist",
+	[ACT_RUNNABLE] = "runnable",
+	[ACT_SYSCALL] = "syscall",
+	[ACT_NETWORK] = "network",
+	[ACT_LOCK] = "lock",
+	[ACT_JOIN] = "join",
+	[ACT_COND] = "condition",
+	[ACT_SEND] = "chan send",
+	[ACT_RECEIVE] = "chan receive",
+	[ACT_SELECT] = "select",
+	[ACT_SLEEP] = "sleep",
+	[ACT_DISK] = "disk",
+	[ACT_GC] = "GC wait",
+	[ACT_FOREVER] = "forever",
+	[ACT_OTHER] = "other",
+	[ACT_UNWATCHED] = "not watched",
+};
+
+const char *activity_name(enum activity activity)
+{
+	return (unsigned)activity < ACT_COUNT ? activity_names[activity] : "?";
+}
+
+const char *delay_name(enum delay delay)
+{
+	static const char *const names[DELAY_COUNT] = {
+		[DELAY_STW] = "world stopped",
+		[DELAY_WAKEUP] = "P had to wake",
+		[DELAY_GC] = "GC had the Ps",
+		[DELAY_NO_P] = "no P free",
+	};
+
+	return names[delay];
+}
+
+struct keyword {
+	const char *text; /* that the name begins with, or with * in front holds */
+	uint8_t meaning;
+};
+
+static bool matches(const char *text, const char *word)
+{
+	return *word == '*' ? strstr(text, word + 1) != NULL : strncmp(text, word, strlen(word)) == 0;
+}
+
+static unsigned look_up(const struct keyword *words, size_t n, const char *text, unsigned none)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (matches(text, words[i].text))
+			return words[i].meaning;
+	}
+	return none;
+}
+
+/* What Go calls "sync" is a Mutex or a WaitGroup, or a semaphore of the runtime's own: the stack shows which.
+ */
+enum { GO_SYNC = ACT_COUNT };
+
+/* Reasons of Go 1.22 to 1.26 (runtime/traceruntime.go), which the converter writes for older formats, too;
+ * and of threads (model/threads_names.c). The first one that fits counts. */
+static const struct keyword reason_words[] = {
+	{"network", ACT_NETWORK},  {"chan send", ACT_SEND},    {"chan receive", ACT_RECEIVE},
+	{"select", ACT_SELECT},    {"sync.(*Cond)", ACT_COND}, {"sync (condition", ACT_COND},
+	{"sync (mutex", ACT_LOCK}, {"sync (join", ACT_JOIN},   {"sync (barrier", ACT_JOIN},
+	{"sync (", ACT_LOCK},      {"sync", GO_SYNC},          {"sleep", ACT_SLEEP},
+	{"GC ", ACT_GC},           {"wait until GC", ACT_GC},  {"forever", ACT_FOREVER},
+	{"disk", ACT_DISK},        {"page fault", ACT_DISK},   {"not watched", ACT_UNWATCHED},
+};
+
+static const struct keyword primitive_words[] = {
+	{"*.(*RWMutex).rUnlockSlow", PRIM_READ_UNLOCK},
+	{"*.(*RWMutex).RUnlock", PRIM_READ_UNLOCK},
+	{"*.(*RWMutex).RLock", PRIM_READ_LOCK},
+	{"*.(*RWMutex).Unlock", PRIM_UNLOCK},
+	{"*.(*RWMutex).Lock", PRIM_LOCK},
+	{"*sync.(*Mutex).Unlock", PRIM_UNLOCK},
+	{"*sync.(*Mutex).unlockSlow", PRIM_UNLOCK},
+	{"*sync.(*Mutex).Lock", PRIM_LOCK},
+	{"*sync.(*Mutex).lockSlow", PRIM_LOCK},
+	{"*sync.(*WaitGroup)", PRIM_WAIT_GROUP},
+	{"*sync.(*Cond)", PRIM_COND},
+	{"sync.runtime_notifyList", PRIM_COND},
+	{"runtime.chansend", PRIM_SEND},
+	{"runtime.chanrecv", PRIM_RECEIVE},
+	{"runtime.closechan", PRIM_CLOSE},
+	{"runtime.selectgo", PRIM_SELECT},
+	{"runtime.selectnb", PRIM_SELECT},
+	{"internal/poll.runtime_pollWait", PRIM_NETWORK},
+	{"net.runtime_pollWait", PRIM_NETWORK},
+	{"time.Sleep", PRIM_SLEEP},
+	{"time.goFunc", PRIM_TIMER},
+	{"time.sendTime", PRIM_TIMER},
+	{"*pthread_mutex_unlock", PRIM_UNLOCK},
+	{"*pthread_rwlock_unlock", PRIM_UNLOCK},
+	{"*pthread_mutex_", PRIM_LOCK},
+	{"*pthread_rwlock_rd", PRIM_READ_LOCK},
+	{"*pthread_rwlock_", PRIM_LOCK},
+	{"*pthread_spin", PRIM_LOCK},
+	{"*lll_lock", PRIM_LOCK},
+	{"*lll_unlock", PRIM_UNLOCK},
+	{"*lll_mutex_unlock", PRIM_UNLOCK},
+	{"*pthread_cond_", PRIM_COND},
+	{"*pthread_join", PRIM_WAIT_GROUP},
+	{"*pthread_timedjoin", PRIM_WAIT_GROUP},
+	{"*pthread_clockjoin", PRIM_WAIT_GROUP},
+	{"*pthread_barrier", PRIM_WAIT_GROUP},
+	{"*std::mutex::lock", PRIM_LOCK},
+	{"*std::mutex::unlock", PRIM_UNLOCK},
+	{"*std::condition_variable", PRIM_COND},
+	{"*std::thread::join", PRIM_WAIT_GROUP},
+};
+
+enum primitive primitive_of(const char *func)
+{
+	return look_up(primitive_words, sizeof(primitive_words) / sizeof(primitive_words[0]), func,
+		       PRIM_NONE);
+}
+
+static enum activity of_primitive(enum primitive primitive)
+{
+	static const uint8_t activities[] = {
+		[PRIM_LOCK] = ACT_LOCK,     [PRIM_READ_LOCK] = ACT_LOCK,  [PRIM_WAIT_GROUP] = ACT_JOIN,
+		[PRIM_COND] = ACT_COND,     [PRIM_SEND] = ACT_SEND,       [PRIM_RECEIVE] = ACT_RECEIVE,
+		[PRIM_SELECT] = ACT_SELECT, [PRIM_NETWORK] = ACT_NETWORK, [PRIM_SLEEP] = ACT_SLEEP,
+		[PRIM_UNLOCK] = ACT_OTHER,  [PRIM_TIMER] = ACT_OTHER,
+	};
+
+	return primitive && activities[primitive] ? (enum activity)activities[primitive] : ACT_OTHER;
+}
+
+static uint8_t *known_reason(struct analysis *a, uint32_t reason)
+{
+	if (reason & TEXT_ID)
+		return NULL;
+	if (array_grow(&a->activity_of, &a->nactivity_of, reason + 1, sizeof(*a->activity_of))) {
+		a->oom = true;
+		return NULL;
+	}
+	return &a->activity_of[reason];
+}
+
+static unsigned of_reason(struct analysis *a, uint32_t reason)
+{
+	uint8_t *known = known_reason(a, reason);
+	const char *text;
+	size_t len;
+
+	if (!reason || !known)
+		return ACT_OTHER;
+	if (!*known) {
+		text = strtab_get(a->gen->tables->strings, reason, &len);
+		*known = (uint8_t)(1 + look_up(reason_words, sizeof(reason_words) / sizeof(reason_words[0]),
+					       text, ACT_OTHER));
+	}
+	return *known - 1u;
+}
+
+enum activity wait_activity(struct analysis *a, uint32_t reason, uint32_t stack)
+{
+	unsigned activity = of_reason(a, reason);
+	enum activity by_stack = of_primitive((enum primitive)a->stacks[stack].primitive);
+
+	if (activity == GO_SYNC)
+		return stack ? by_stack : ACT_LOCK;
+	/* Of threads it is said of any futex, and statuses have no reason at all. */
+	if ((activity == ACT_LOCK || activity == ACT_OTHER) && by_stack != ACT_OTHER)
+		return by_stack;
+	return (enum activity)activity;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "analysis/order.h"
+
+#include <stdlib.h>
+
+struct weighed {
+	uint64_t weight;
+	uint32_t index;
+};
+
+const char *table_name(enum table table)
+{
+	static const char *const names[TABLE_COUNT] = {
+		[TABLE_GOROUTINES] = "goroutines", [TABLE_WAITS] = "waits",     [TABLE_LOCKS] = "locks",
+		[TABLE_SYSCALLS] = "syscalls",     [TABLE_TASKS] = "tasks",     [TABLE_REGIONS] = "regions",
+		[TABLE_LEAKS] = "leaks",           [TABLE_ASSISTS] = "assists",
+	};
+
+	return names[table];
+}
+
+static uint64_t total(const uint64_t spent[ACT_COUNT])
+{
+	uint64_t ns = 0;
+
+	for (unsigned i = 0; i < ACT_COUNT; i++)
+		ns += spent[i];
+	return ns;
+}
+
+/* Those that run are the program; those that only wait come after them. */
+static uint64_t weigh_group(const struct group *group)
+{
+	uint64_t busy = group->spent[ACT_CODE] + group->spent[ACT_ASSIST] + group->spent[ACT_RUNNABLE] +
+			group->spent[ACT_SYSCALL];
+
+	return 1 + busy * 64 + total(group->spent) / 64;
+}
+
+/* Waits for something to do are most of the time of idle workers, and of no interest: what the collector and
+ * the runtime wait for is left out. */
+static uint64_t weigh_wait(const struct analysis *a, const struct row *row)
+{
+	const struct top *function = top_first(row->functions);
+
+	if (row->activity < ACT_NETWORK || (function->n && a->groups[function->key].system))
+		return 0;
+	return row->hist.sum + row->cut_ns / 1000000 + row->hist.n;
+}
+
+static uint64_t weigh(const struct analysis *a, enum table table, size_t i)
+{
+	switch (table) {
+	case TABLE_GOROUTINES:
+		return a->groups[i].created + a->groups[i].at_start ? weigh_group(&a->groups[i]) : 0;
+	case TABLE_WAITS:
+		return weigh_wait(a, &a->rows[i]);
+	case TABLE_LOCKS:
+		return a->resources[i].parent == i && a->resources[i].lock ? a->resources[i].waits.sum : 0;
+	case TABLE_SYSCALLS:
+		return a->rows[i].activity == ACT_SYSCALL
+			       ? a->rows[i].hist.sum + a->rows[i].hist.n + a->rows[i].cut_n
+			       : 0;
+	case TABLE_ASSISTS:
+		return a->rows[i].activity == ACT_ASSIST ? a->rows[i].hist.sum : 0;
+	case TABLE_TASKS:
+		return a->instances[i].kind == INSTANCE_TASK ? a->instances[i].hist.sum : 0;
+	case TABLE_REGIONS:
+		return a->instances[i].kind == INSTANCE_REGION ? a->instances[i].hist.sum : 0;
+	case TABLE_LEAKS:
+		return a->groups[i].system ? 0 : a->groups[i].suspects;
+	default:
+		return 0;
+	}
+}
+
+static const struct histogram *histogram_of(const struct analysis *a, enum table table, size_t i)
+{
+	switch (table) {
+	case TABLE_WAITS:
+	case TABLE_SYSCALLS:
+	case TABLE_ASSISTS:
+		return &a->rows[i].hist;
+	case TABLE_LOCKS:
+		return &a->resources[i].waits;
+	case TABLE_TASKS:
+	case TABLE_REGIONS:
+		return &a->instances[i].hist;
+	default:
+		return NULL;
+	}
+}
+
+static uint64_t resort(const struct analysis *a, enum table table, enum report_sort sort, size_t i,
+		       uint64_t weight)
+{
+	const struct histogram *hist = histogram_of(a, table, i);
+
+	if (sort == SORT_COUNT && table == TABLE_GOROUTINES)
+		return a->groups[i].created + a->groups[i].at_start;
+	if (!hist || sort == SORT_TOTAL)
+		return weight;
+	return sort == SORT_COUNT ? hist->n : sort == SORT_MAX ? hist->max : histogram_quantile(hist, 0.99);
+}
+
+static size_t size_of(const struct analysis *a, enum table table)
+{
+	switch (table) {
+	case TABLE_GOROUTINES:
+	case TABLE_LEAKS:
+		return a->ngroups;
+	case TABLE_LOCKS:
+		return a->nresources;
+	case TABLE_TASKS:
+	case TABLE_REGIONS:
+		return a->ninstances;
+	default:
+		return a->nrows;
+	}
+}
+
+static int by_weight(const void *one, const void *other)
+{
+	const struct weighed *a = one, *b = other;
+
+	if (a->weight != b->weight)
+		return a->weight > b->weight ? -1 : 1;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+uint32_t *order_table(const struct analysis *a, enum table table, enum report_sort sort, size_t *n)
+{
+	size_t size = size_of(a, table);
+	struct weighed *all = calloc(size, sizeof(*all));
+	uint32_t *order = calloc(size, sizeof(*order));
+
+	*n = 0;
+	for (size_t i = table == TABLE_GOROUTINES ? 0 : 1; all && i < size; i++) {
+		uint64_t weight = weigh(a, table, i);
+
+		if (weight)
+			all[(*n)++] = (struct weighed){resort(a, table, sort, i, weight), (uint32_t)i};
+	}
+	if (all)
+		qsort(all, *n, sizeof(*all), by_weight);
+	for (size_t i = 0; order && i < *n; i++)
+		order[i] = all[i].index;
+	free(all);
+	if (!order)
+		*n = 0;
+	return order;
+}
+
+const struct pair *row_ended_by(const struct analysis *a, uint32_t row)
+{
+	const struct pair *most = NULL;
+
+	for (size_t i = 1; i < a->npairs; i++) {
+		if (a->pairs[i].row == row && (!most || a->pairs[i].ns > most->ns))
+			most = &a->pairs[i];
+	}
+	return most;
+}

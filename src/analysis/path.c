@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The walk: backwards through a goroutine's intervals. What it waited for is
+ * explained by what the one who woke it did in that time, and by nothing
+ * before; so windows nest and shrink, and the leaves tile the whole.
+ */
+#include "analysis/path.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/array.h"
+
+enum { MAX_DEPTH = 64, MAX_SEGMENTS = 1 << 20 };
+
+struct path_window {
+	uint64_t goid, lo, hi;
+	uint32_t parent;
+	unsigned depth;
+};
+
+static const struct track *track_find(const struct why *why, uint64_t goid)
+{
+	const uint32_t *index = goid ? map64_get(&why->track_of, goid) : NULL;
+
+	return index ? &why->tracks[*index] : NULL;
+}
+
+/* The last span that begins before hi; -1 if there is none. */
+static long last_before(const struct track *track, uint64_t hi)
+{
+	long low = 0, high = track ? (long)track->n : 0;
+
+	while (low < high) {
+		long middle = low + (high - low) / 2;
+
+		if (track->spans[middle].start < hi)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low - 1;
+}
+
+static struct path_segment *add(struct why *why, const struct path_window *window, uint64_t start,
+				uint64_t end)
+{
+	struct path_segment *segment;
+
+	if (why->nsegments >= MAX_SEGMENTS) {
+		why->overflow = true;
+		return NULL;
+	}
+	if (array_grow(&why->segments, &why->segment_capacity, why->nsegments + 1, sizeof(*why->segments))) {
+		why->oom = true;
+		return NULL;
+	}
+	segment = &why->segments[why->nsegments++];
+	*segment = (struct path_segment){.start = start,
+					 .end = end,
+					 .goid = window->goid,
+					 .depth = (uint8_t)window->depth,
+					 .parent = window->parent};
+	return segment;
+}
+
+static void add_unknown(struct why *why, const struct path_window *window, uint64_t start, uint64_t end,
+			unsigned note)
+{
+	struct path_segment *segment = end > start ? add(why, window, start, end) : NULL;
+
+	if (segment)
+		segment->note = (uint8_t)note;
+}
+
+static void walk(struct why *why, struct path_window window);
+
+static bool is_wait(unsigned activity)
+{
+	return activity >= ACT_NETWORK && activity < ACT_UNWATCHED;
+}
+
+/* What the network, a timer or a disk takes nobody explains. */
+static bool is_leaf(unsigned activity)
+{
+	return activity == ACT_NETWORK || activity == ACT_SLEEP || activity == ACT_DISK ||
+	       activity == ACT_GC || activity == ACT_FOREVER;
+}
+
+static void take_span(struct why *why, const struct path_window *window, const struct span *span,
+		      uint64_t start, uint64_t end)
+{
+	struct path_segment *segment = add(why, window, start, end);
+	uint32_t index = (uint32_t)why->nsegments;
+
+	if (!segment)
+		return;
+	segment->stack = span->stack;
+	segment->waker = span->waker;
+	segment->waker_stack = span->waker_stack;
+	segment->activity = span->activity;
+	segment->delay = span->delay;
+	if (!is_wait(span->activity) || is_leaf(span->activity))
+		return;
+	if (!span->waker)
+		segment->note = NOTE_NO_WAKER;
+	else if (window->depth + 1 >= MAX_DEPTH)
+		segment->note = NOTE_DEEP;
+	else if (span->end <= window->hi)
+		walk(why, (struct path_window){span->waker, start, end, index, window->depth + 1});
+}
+
+/* Segments of one level come out backwards, each before its children; path_find turns them round. */
+static void walk(struct why *why, struct path_window window)
+{
+	const struct track *track = track_find(why, window.goid);
+	uint64_t hi = window.hi;
+	long i = last_before(track, hi);
+
+	while (hi > window.lo && !why->overflow && !why->oom) {
+		const struct span *span = i >= 0 ? &track->spans[i--] : NULL;
+		uint64_t start, end;
+
+		if (!span) {
+			add_unknown(why, &window, window.lo, hi, track ? NOTE_BEFORE : NOTE_UNKNOWN);
+			return;
+		}
+		end = span->end < hi ? span->end : hi;
+		start = span->start > window.lo ? span->start : window.lo;
+		add_unknown(why, &window, end > window.lo ? end : window.lo, hi, NOTE_UNKNOWN);
+		if (end <= start) {
+			hi = end > window.lo ? end : window.lo;
+			continue;
+		}
+		take_span(why, &window, span, start, end);
+		hi = start;
+		/* Before it was created, its creator was on the way to create it. */
+		if (span->created && span->waker && hi > window.lo) {
+			window.goid = span->waker;
+			track = track_find(why, window.goid);
+			i = last_before(track, hi);
+		}
+	}
+}
+
+static int by_place(const void *one, const void *other)
+{
+	const struct path_segment *const *a = one, *const *b = other;
+
+	if ((*a)->start != (*b)->start)
+		return (*a)->start < (*b)->start ? -1 : 1;
+	return (*a)->depth < (*b)->depth ? -1 : (*a)->depth > (*b)->depth;
+}
+
+/* By start, and at one start the outer one first: the order in which a tree of windows is read. */
+static int sort_segments(struct why *why)
+{
+	size_t n = why->nsegments;
+	struct path_segment **order = calloc(n + 1, sizeof(*order)), *sorted = calloc(n + 1, sizeof(*sorted));
+	uint32_t *place = calloc(n + 1, sizeof(*place));
+
+	if (!order || !sorted || !place) {
+		free(order);
+		free(sorted);
+		free(place);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < n; i++)
+		order[i] = &why->segments[i];
+	qsort(order, n, sizeof(*order), by_place);
+	for (size_t i = 0; i < n; i++)
+		place[order[i] - why->segments] = (uint32_t)i + 1;
+	for (size_t i = 0; i < n; i++) {
+		sorted[i] = *order[i];
+		if (sorted[i].parent)
+			sorted[i].parent = place[sorted[i].parent - 1];
+	}
+	free(why->segments);
+	why->segments = sorted;
+	why->segment_capacity = n + 1;
+	free(order);
+	free(place);
+	return 0;
+}
+
+int path_find(struct why *why)
+{
+	walk(why, (struct path_window){.goid = why->goid, .lo = why->begin, .hi = why->end});
+	if (why->oom)
+		return -ENOMEM;
+	if (why->overflow)
+		return -EOVERFLOW;
+	return sort_segments(why);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Private to the module: intervals of all goroutines in a window of time, and the path through them. */
+#ifndef GOTRACE_ANALYSIS_PATH_H
+#define GOTRACE_ANALYSIS_PATH_H
+
+#include "analysis/state.h"
+#include "analysis/why.h"
+
+/* One activity of a goroutine. */
+struct span {
+	uint64_t start, end;
+	uint64_t waker; /* goid of who ended the wait, or created it; 0 = nobody known */
+	uint32_t stack, waker_stack;
+	uint8_t activity;
+	uint8_t delay; /* enum delay, of one that was runnable: the largest part */
+	bool created;  /* the first of a goroutine that was created then */
+	bool before;   /* it began before the trace */
+	bool cut;      /* the trace ended first */
+};
+
+struct track {
+	uint64_t goid;
+	struct span *spans; /* in order */
+	size_t n, capacity;
+};
+
+enum leaf_note { NOTE_NONE, NOTE_BEFORE, NOTE_NO_WAKER, NOTE_UNKNOWN, NOTE_DEEP };
+
+/* A part of the path. The parts of one level tile the window of the level above. */
+struct path_segment {
+	uint64_t start, end, goid;
+	uint32_t stack, waker_stack;
+	uint64_t waker;
+	uint8_t activity, delay, note;
+	uint8_t depth;
+	uint32_t parent; /* 1 + index of the one that it explains, 0 = none */
+};
+
+struct why {
+	struct why_question question;
+	unsigned pass;
+	uint64_t begin, end, goid; /* of what is explained, ns */
+	uint64_t ended_at;         /* end of the chosen instance */
+	uint64_t n;                /* instances */
+	bool found, oom, overflow;
+	uint64_t p40, p60;
+	uint64_t typical[ACT_COUNT], ntypical, typical_ns; /* sums over those between p40 and p60 */
+	uint64_t spent[ACT_COUNT];                         /* of the one */
+
+	struct track *tracks;
+	size_t ntracks, track_capacity;
+	struct map64 track_of;
+	size_t nspans;
+	struct path_segment *segments; /* children behind their parents, in order of time */
+	size_t nsegments, segment_capacity;
+};
+
+int path_find(struct why *why);
+
+#endif

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The report as JSON, the most important first, until it is as large as it may be: docs/report-schema.md. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/order.h"
+#include "analysis/state.h"
+#include "util/json.h"
+
+enum { DEFAULT_BYTES = 64 << 10, FRAMES = 12, MAX_TEXT = 200, TAIL_BYTES = 1024 };
+
+struct sheet {
+	const struct analysis *a;
+	struct json json;
+	size_t left;    /* bytes */
+	unsigned items; /* of a list, at most */
+};
+
+static void put_text(struct json *json, const char *name, const char *text)
+{
+	size_t len = strlen(text);
+
+	json_string(json, name, text, len < MAX_TEXT ? len : MAX_TEXT);
+}
+
+static void put_frames(struct json *json, const struct analysis *a, const char *name, uint32_t stack)
+{
+	const struct stack_info *info = &a->stacks[stack < a->nstacks ? stack : 0];
+
+	json_open(json, name, '[');
+	for (uint32_t i = 0; i < info->n && i < FRAMES; i++) {
+		const struct code_place *frame = &a->frames[info->first + i];
+		char text[MAX_TEXT + 64];
+
+		snprintf(text, sizeof(text), "%.*s %.100s:%u", MAX_TEXT - 100, name_text(a, frame->func),
+			 name_text(a, frame->file), frame->line);
+		put_text(json, NULL, text);
+	}
+	json_close(json, ']');
+}
+
+static void put_histogram(struct json *json, const struct histogram *hist)
+{
+	json_number(json, "n", hist->n);
+	json_number(json, "total_ns", hist->sum);
+	json_number(json, "p50_ns", histogram_quantile(hist, 0.5));
+	json_number(json, "p99_ns", histogram_quantile(hist, 0.99));
+	json_number(json, "max_ns", hist->max);
+}
+
+static void put_spent(struct json *json, const char *name, const uint64_t spent[ACT_COUNT])
+{
+	json_open(json, name, '{');
+	for (unsigned i = 1; i < ACT_COUNT; i++) {
+		if (spent[i])
+			json_number(json, activity_name((enum activity)i), spent[i]);
+	}
+	json_close(json, '}');
+}
+
+static uint64_t from_begin(const struct analysis *a, uint64_t time)
+{
+	return time > a->begin ? time - a->begin : 0;
+}
+
+/* --- rows --- */
+
+static void put_group(struct json *json, const struct analysis *a, uint32_t i)
+{
+	const struct group *group = &a->groups[i];
+
+	put_text(json, "function", name_text(a, group->func));
+	put_text(json, "file", name_text(a, group->file));
+	json_number(json, "line", group->line);
+	json_bool(json, "system", group->system);
+	json_number(json, "alive_at_start", group->at_start);
+	json_number(json, "peak", group->peak);
+	json_number(json, "alive_at_end", group->alive);
+	json_number(json, "created", group->created);
+	json_number(json, "ended", group->ended);
+	put_spent(json, "states_ns", group->spent);
+	if (group->creator)
+		put_frames(json, a, "created_by", group->creator);
+}
+
+static void put_row(struct json *json, const struct analysis *a, uint32_t i)
+{
+	const struct row *row = &a->rows[i];
+	const struct pair *pair = row_ended_by(a, i);
+
+	json_text(json, "for", activity_name((enum activity)row->activity));
+	put_histogram(json, &row->hist);
+	json_number(json, "cut_n", row->cut_n);
+	json_number(json, "cut_ns", row->cut_ns);
+	json_number(json, "cut_max_ns", row->cut_max);
+	json_number(json, "max_at_ns", from_begin(a, row->max_at));
+	json_number(json, "max_goroutine", row->max_g);
+	json_number(json, "no_waker", row->no_waker);
+	put_frames(json, a, "stack", row->stack);
+	if (pair) {
+		json_number(json, "ended_by_n", pair->n);
+		json_number(json, "ended_by_ns", pair->ns);
+		put_frames(json, a, "ended_by", pair->stack);
+		put_spent(json, "waker_meanwhile_ns", pair->meanwhile);
+	}
+}
+
+static void put_lock(struct json *json, const struct analysis *a, uint32_t i)
+{
+	const struct resource *res = &a->resources[i];
+
+	put_histogram(json, &res->waits);
+	json_number(json, "max_at_ns", from_begin(a, res->max_at));
+	json_number(json, "max_goroutine", res->max_g);
+	json_number(json, "max_waker", res->max_waker);
+	json_number(json, "most_waiting", res->most_waiting);
+	json_number(json, "held_p50_ns", histogram_quantile(&res->least, 0.5));
+	json_number(json, "held_max_ns", res->least.max);
+	json_number(json, "releases", res->releases);
+	json_number(json, "releases_by_waiters", res->by_waiters);
+	put_spent(json, "holder_meanwhile_ns", res->meanwhile);
+	put_frames(json, a, "waits", (uint32_t)top_first(res->waited)->key);
+	put_frames(json, a, "released", (uint32_t)top_first(res->released)->key);
+	if (top_first(res->did)->n)
+		put_frames(json, a, "holder_in", (uint32_t)(top_first(res->did)->key >> 8));
+}
+
+static void put_instances(struct json *json, const struct analysis *a, uint32_t i)
+{
+	const struct instances *all = &a->instances[i];
+
+	put_text(json, "name", name_text(a, all->name));
+	put_histogram(json, &all->hist);
+	put_spent(json, "states_ns", all->spent);
+	json_open(json, "slowest", '[');
+	for (unsigned j = 0; j < all->nslowest; j++) {
+		json_open(json, NULL, '{');
+		json_number(json, "begin_ns", from_begin(a, all->slowest[j].begin));
+		json_number(json, "duration_ns", all->slowest[j].ns);
+		json_number(json, "goroutine", all->slowest[j].goid);
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+}
+
+static void put_leak(struct json *json, const struct analysis *a, uint32_t i)
+{
+	const struct group *group = &a->groups[i];
+	const struct top *where = top_first(group->suspect_stacks);
+
+	put_text(json, "function", name_text(a, group->func));
+	json_number(json, "waiting", group->suspects);
+	json_number(json, "created", group->created);
+	json_number(json, "ended", group->ended);
+	json_text(json, "for", activity_name((enum activity)(where->key & 0xff)));
+	put_frames(json, a, "waits", (uint32_t)(where->key >> 8));
+	put_frames(json, a, "created_by", group->creator);
+}
+
+typedef void (*put_item)(struct json *json, const struct analysis *a, uint32_t i);
+
+static const put_item putters[TABLE_COUNT] = {
+	[TABLE_GOROUTINES] = put_group, [TABLE_WAITS] = put_row,       [TABLE_LOCKS] = put_lock,
+	[TABLE_SYSCALLS] = put_row,     [TABLE_TASKS] = put_instances, [TABLE_REGIONS] = put_instances,
+	[TABLE_LEAKS] = put_leak,       [TABLE_ASSISTS] = put_row,
+};
+
+static void put_finding(struct json *json, const struct analysis *a, uint32_t i)
+{
+	static const char *const levels[] = {"info", "low", "medium", "high"};
+	const struct finding *finding = &a->findings[i];
+
+	json_text(json, "id", finding->id);
+	json_text(json, "level", levels[finding->level]);
+	json_real(json, "impact", finding->impact);
+	json_text(json, "text", finding->text);
+	json_open(json, "evidence", '{');
+	json_number(json, "n", finding->n);
+	json_number(json, "total_ns", finding->total_ns);
+	json_number(json, "p50_ns", finding->p50_ns);
+	json_number(json, "p99_ns", finding->p99_ns);
+	json_number(json, "max_ns", finding->max_ns);
+	json_number(json, "first_ns", finding->first_ns);
+	json_number(json, "worst_ns", finding->worst_ns);
+	json_number(json, "goroutine", finding->worst_goid);
+	put_frames(json, a, "stack", finding->stack);
+	put_frames(json, a, "waker_stack", finding->waker_stack);
+	json_open(json, "lines", '[');
+	for (unsigned j = 0; j < finding->nevidence; j++)
+		put_text(json, NULL, finding->evidence[j]);
+	json_close(json, ']');
+	json_close(json, '}');
+	json_text(json, "explained_by", finding->explained_by);
+	json_text(json, "next", finding->next);
+}
+
+/* --- lists, as long as there is space --- */
+
+static bool put_one(struct sheet *sheet, put_item put, uint32_t i)
+{
+	char *text = NULL;
+	size_t size = 0;
+	struct json json = {.out = open_memstream(&text, &size)};
+	bool fits;
+
+	if (!json.out)
+		return false;
+	json_open(&json, NULL, '{');
+	put(&json, sheet->a, i);
+	json_close(&json, '}');
+	fclose(json.out);
+	fits = size < sheet->left;
+	if (fits) {
+		if (sheet->json.more)
+			fputc(',', sheet->json.out);
+		fwrite(text, 1, size, sheet->json.out);
+		sheet->json.more = true;
+		sheet->left -= size + 1;
+	}
+	free(text);
+	return fits;
+}
+
+static void put_list(struct sheet *sheet, const char *name, put_item put, const uint32_t *order, size_t n,
+		     size_t share)
+{
+	size_t done = 0, before = sheet->left, keep = before > share ? before - share : 0;
+
+	json_open(&sheet->json, name, '{');
+	json_open(&sheet->json, "rows", '[');
+	sheet->left -= keep;
+	while (done < n && (!sheet->items || done < sheet->items) &&
+	       put_one(sheet, put, order ? order[done] : (uint32_t)done))
+		done++;
+	sheet->left += keep;
+	json_close(&sheet->json, ']');
+	json_number(&sheet->json, "omitted", n - done);
+	json_close(&sheet->json, '}');
+}
+
+static void put_trace(struct sheet *sheet)
+{
+	const struct analysis *a = sheet->a;
+	struct json *json = &sheet->json;
+
+	json_open(json, "trace", '{');
+	put_text(json, "name", a->options.name ? a->options.name : "");
+	json_number(json, "duration_ns", a->end - a->begin);
+	json_number(json, "not_watched_ns", a->unwatched_ns);
+	json_number(json, "lost", a->options.host.lost);
+	json_number(json, "tracing_ns", a->options.host.tracing_ns);
+	json_number(json, "events", a->ops);
+	json_number(json, "inferred", a->inferred);
+	json_text(json, "of", is_of_threads(a) ? "threads" : "goroutines");
+	json_number(json, "procs", a->most_procs);
+	json_number(json, "alive_at_start", a->alive_start);
+	json_number(json, "alive_at_end", a->alive);
+	json_number(json, "created", a->created);
+	json_number(json, "ended", a->ended);
+	json_number(json, "cpu_samples", a->samples);
+	put_spent(json, "states_ns", a->total_spent);
+	json_close(json, '}');
+}
+
+static void put_procs(struct sheet *sheet)
+{
+	static const char *const uses[P_USE_COUNT] = {NULL,         "code_ns",      "gc_ns",
+						      "syscall_ns", "searching_ns", "idle_ns"};
+	struct json *json = &sheet->json;
+
+	json_open(json, "procs", '{');
+	json_number(json, "all_ns", sheet->a->procs_ns);
+	for (unsigned i = 1; i < P_USE_COUNT; i++)
+		json_number(json, uses[i], sheet->a->used_ns[i]);
+	json_close(json, '}');
+}
+
+static void put_latency(struct sheet *sheet)
+{
+	static const char *const causes[DELAY_COUNT] = {"world_stopped_ns", "wake_up_ns", "gc_ns", "no_p_ns"};
+	static const char *const origins[ORIGIN_COUNT] = {"created", "woken", "preempted", "yielded",
+							  "syscall"};
+	struct json *json = &sheet->json;
+
+	json_open(json, "latency", '{');
+	put_histogram(json, &sheet->a->latency);
+	for (unsigned i = 0; i < DELAY_COUNT; i++)
+		json_number(json, causes[i], (uint64_t)sheet->a->latency_by[i]);
+	json_open(json, "after", '{');
+	for (unsigned i = 0; i < ORIGIN_COUNT; i++) {
+		json_open(json, origins[i], '{');
+		put_histogram(json, &sheet->a->latency_from[i]);
+		json_close(json, '}');
+	}
+	json_close(json, '}');
+	json_close(json, '}');
+}
+
+static void put_gc(struct sheet *sheet)
+{
+	const struct gc_figures *gc = &sheet->a->gc;
+	struct json *json = &sheet->json;
+
+	json_open(json, "gc", '{');
+	json_number(json, "cycles", gc->cycles);
+	json_number(json, "cycles_ns", gc->cycles_ns);
+	json_number(json, "heap_max_bytes", gc->heap_max);
+	json_number(json, "goal_max_bytes", gc->goal_max);
+	json_number(json, "assist_ns", sheet->a->total_spent[ACT_ASSIST]);
+	json_open(json, "pauses", '{');
+	put_histogram(json, &gc->pauses);
+	json_close(json, '}');
+	json_open(json, "stopping", '{');
+	put_histogram(json, &gc->stops);
+	json_close(json, '}');
+	json_close(json, '}');
+}
+
+static void put_not_applicable(struct sheet *sheet)
+{
+	json_open(&sheet->json, "not_applicable", '[');
+	for (unsigned i = 0; i < sheet->a->nnot_applicable; i++) {
+		json_open(&sheet->json, NULL, '{');
+		json_text(&sheet->json, "id", sheet->a->not_applicable[i].id);
+		json_text(&sheet->json, "why", sheet->a->not_applicable[i].why);
+		json_close(&sheet->json, '}');
+	}
+	json_close(&sheet->json, ']');
+}
+
+static void put_tables(struct sheet *sheet)
+{
+	json_open(&sheet->json, "tables", '{');
+	for (unsigned i = 0; i < TABLE_COUNT; i++) {
+		size_t n;
+		uint32_t *order = order_table(sheet->a, (enum table)i, SORT_TOTAL, &n);
+
+		put_list(sheet, table_name((enum table)i), putters[i], order, n,
+			 sheet->left / (TABLE_COUNT - i));
+		free(order);
+	}
+	json_close(&sheet->json, '}');
+}
+
+void report_json(struct analysis *a, FILE *out, const struct report_style *style)
+{
+	struct sheet sheet = {.a = a, .json = {.out = out}, .items = style->max_items};
+	size_t most = style->max_bytes ? style->max_bytes : DEFAULT_BYTES;
+
+	/* The parts of fixed size take about as much. */
+	sheet.left = most > 5 * TAIL_BYTES ? most - 4 * TAIL_BYTES : TAIL_BYTES;
+	json_open(&sheet.json, NULL, '{');
+	json_number(&sheet.json, "schema", 1);
+	put_trace(&sheet);
+	put_list(&sheet, "findings", put_finding, NULL, a->nfindings, sheet.left / 2);
+	put_not_applicable(&sheet);
+	put_procs(&sheet);
+	put_latency(&sheet);
+	put_gc(&sheet);
+	put_tables(&sheet);
+	json_close(&sheet.json, '}');
+	fputc('\n', out);
+}

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The report for a terminal: findings first, then tables. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/order.h"
+#include "analysis/state.h"
+#include "util/text.h"
+
+enum { FINDINGS_SHOWN = 5, ROWS_SHOWN = 8, ROWS_OF_ALL = 1000 };
+
+struct page {
+	struct analysis *a;
+	FILE *out;
+	const struct report_style *style;
+	unsigned width;
+};
+
+struct cell {
+	char text[16];
+};
+
+/* At most 7 characters: "41.2 s", "94.6 ms". */
+static struct cell time_cell(uint64_t ns)
+{
+	struct cell cell;
+
+	snprintf(cell.text, sizeof(cell.text), "%.15s", text_time(ns).bytes);
+	return cell;
+}
+
+static struct cell count_cell(uint64_t n)
+{
+	struct cell cell;
+
+	if (n < 1000000)
+		snprintf(cell.text, sizeof(cell.text), "%llu", (unsigned long long)n);
+	else
+		snprintf(cell.text, sizeof(cell.text), "%.1fM", (double)n / 1e6);
+	return cell;
+}
+
+static const char *paint(const struct page *page, const char *code)
+{
+	return page->style->color ? code : "";
+}
+
+/* Words, broken at the width; lines after the first one are indented. */
+static void wrap(const struct page *page, const char *text, unsigned at, unsigned indent)
+{
+	while (*text) {
+		size_t n = strcspn(text, " ");
+
+		if (at + n > page->width && at > indent) {
+			fprintf(page->out, "\n%*s", (int)indent, "");
+			at = indent;
+		}
+		fwrite(text, 1, n, page->out);
+		at += (unsigned)n;
+		text += n;
+		if (*text == ' ') {
+			text++;
+			if (at < page->width)
+				fputc(' ', page->out);
+			at++;
+		}
+	}
+	fputc('\n', page->out);
+}
+
+static void heading(const struct page *page, const char *text)
+{
+	fprintf(page->out, "\n%s%s%s\n", paint(page, "\033[1m"), text, paint(page, "\033[0m"));
+}
+
+static size_t shown(const struct page *page, size_t n)
+{
+	size_t most = page->style->all ? ROWS_OF_ALL : ROWS_SHOWN;
+
+	return n < most ? n : most;
+}
+
+static void rest(const struct page *page, size_t n)
+{
+	if (n > shown(page, n))
+		fprintf(page->out, "  ... %zu more (--all)\n", n - shown(page, n));
+}
+
+/* A name, cut so that it fits behind so many columns. */
+static struct text fit(const struct page *page, const char *name, unsigned used)
+{
+	return text_name(name, strlen(name), page->width > used + 10 ? page->width - used : 10);
+}
+
+/* "http.(*conn).serve:812", cut in front. */
+static struct text spot(const struct page *page, uint32_t stack, unsigned used)
+{
+	const struct code_place *at = stack_site(page->a, stack);
+	char text[300];
+
+	if (!at->func)
+		return fit(page, "(unknown)", used);
+	if (at->line)
+		snprintf(text, sizeof(text), "%.280s:%u", short_function(name_text(page->a, at->func)),
+			 at->line);
+	else
+		snprintf(text, sizeof(text), "%.280s", short_function(name_text(page->a, at->func)));
+	return fit(page, text, used);
+}
+
+/* --- the head --- */
+
+static unsigned percent(double part, double all)
+{
+	return all > 0 ? (unsigned)(100 * part / all + 0.5) : 0;
+}
+
+static void print_head(const struct page *page)
+{
+	const struct analysis *a = page->a;
+	const char *name = a->options.name ? a->options.name : "trace";
+	double all = p_time(a);
+	char watched[200] = "all watched";
+
+	if (a->unwatched_ns)
+		snprintf(watched, sizeof(watched), "%s not watched", label_time(a->unwatched_ns).text);
+	fprintf(page->out, "%s: %s, %s; %s %u; %s events\n", text_name(name, strlen(name), 40).bytes,
+		label_time(a->end - a->begin).text, watched, is_of_threads(a) ? "CPUs" : "GOMAXPROCS",
+		a->most_procs, text_count(a->ops).bytes);
+	fprintf(page->out, "%s %u%% busy (code %u, GC %u, syscalls %u); %s %llu > %llu, %llu created\n",
+		is_of_threads(a) ? "CPUs" : "Ps", percent(utilisation(a), 1),
+		percent((double)a->used_ns[P_CODE], all), percent((double)a->used_ns[P_GC], all),
+		percent((double)a->used_ns[P_IN_SYSCALL], all), is_of_threads(a) ? "threads" : "goroutines",
+		(unsigned long long)a->alive_start, (unsigned long long)a->alive,
+		(unsigned long long)a->created);
+}
+
+static void print_latency(const struct page *page)
+{
+	const struct analysis *a = page->a;
+	double all = 0;
+
+	for (unsigned i = 0; i < DELAY_COUNT; i++)
+		all += a->latency_by[i];
+	fprintf(page->out, "latency p50 %s p99 %s max %s",
+		label_time(histogram_quantile(&a->latency, 0.5)).text,
+		label_time(histogram_quantile(&a->latency, 0.99)).text, label_time(a->latency.max).text);
+	if (all > 0 && !is_of_threads(a)) {
+		fprintf(page->out, ": ");
+		for (unsigned i = 0; i < DELAY_COUNT; i++)
+			fprintf(page->out, "%s%s %u%%", i ? ", " : "", delay_name((enum delay)i),
+				percent(a->latency_by[i], all));
+	}
+	fputc('\n', page->out);
+}
+
+static void print_gc(const struct page *page)
+{
+	const struct analysis *a = page->a;
+	const struct gc_figures *gc = &a->gc;
+	double running = user_running_ns(a);
+
+	if (!gc->cycles && !gc->stops.n)
+		return;
+	fprintf(page->out, "GC %llu cycles, pause p50 %s max %s, stopping max %s, assists %u%%",
+		(unsigned long long)gc->cycles, label_time(histogram_quantile(&gc->pauses, 0.5)).text,
+		label_time(gc->pauses.max).text, label_time(gc->stops.max).text,
+		percent((double)a->total_spent[ACT_ASSIST], running));
+	if (gc->heap_max)
+		fprintf(page->out, ", heap max %s", text_bytes(gc->heap_max).bytes);
+	fputc('\n', page->out);
+}
+
+/* --- findings --- */
+
+static const char *const level_names[] = {"info", "LOW", "MEDIUM", "HIGH"};
+
+static void print_finding(const struct page *page, const struct finding *finding, unsigned number)
+{
+	static const char *const colors[] = {"\033[2m", "\033[36m", "\033[33m", "\033[1;31m"};
+	char text[480];
+
+	snprintf(text, sizeof(text), "%s: %s", finding->id, finding->text);
+	fprintf(page->out, "%u %s%-6s%s ", number, paint(page, colors[finding->level]),
+		level_names[finding->level], paint(page, "\033[0m"));
+	wrap(page, text, 9, 2);
+	if (finding->explained_by)
+		fprintf(page->out, "  (explained by %s)\n", finding->explained_by);
+	for (unsigned i = 0; i < finding->nevidence; i++) {
+		fprintf(page->out, "  ");
+		wrap(page, finding->evidence[i], 2, 4);
+	}
+	if (finding->next[0])
+		fprintf(page->out, "  > %s\n", text_name(finding->next, strlen(finding->next), 150).bytes);
+}
+
+static void print_findings(const struct page *page)
+{
+	const struct analysis *a = page->a;
+	unsigned n = page->style->all || a->nfindings < FINDINGS_SHOWN ? a->nfindings : FINDINGS_SHOWN;
+
+	fputc('\n', page->out);
+	if (!a->nfindings)
+		fprintf(page->out, "No findings.\n");
+	for (unsigned i = 0; i < n; i++)
+		print_finding(page, &a->findings[i], i + 1);
+	if (n < a->nfindings)
+		fprintf(page->out, "... %u more (--all)\n", a->nfindings - n);
+	for (unsigned i = 0; page->style->all && i < a->nnot_applicable; i++)
+		fprintf(page->out, "not applicable: %s: %s\n", a->not_applicable[i].id,
+			a->not_applicable[i].why);
+}
+
+/* --- tables --- */
+
+/* The two states that took most of the time. */
+static struct label states(const uint64_t spent[ACT_COUNT])
+{
+	uint64_t all = 0;
+	unsigned first = 0, second = 0;
+	struct label label = {""};
+
+	for (unsigned i = 1; i < ACT_COUNT; i++) {
+		all += spent[i];
+		if (!first || spent[i] > spent[first]) {
+			second = first;
+			first = i;
+		} else if (!second || spent[i] > spent[second]) {
+			second = i;
+		}
+	}
+	if (!all)
+		return label;
+	snprintf(label.text, sizeof(label.text), "%s %u%%", activity_name((enum activity)first),
+		 percent((double)spent[first], (double)all));
+	if (percent((double)spent[second], (double)all))
+		snprintf(label.text + strlen(label.text), sizeof(label.text) - strlen(label.text),
+			 ", %s %u%%", activity_name((enum activity)second),
+			 percent((double)spent[second], (double)all));
+	return label;
+}
+
+static void print_group(const struct page *page, uint32_t i)
+{
+	const struct group *group = &page->a->groups[i];
+
+	fprintf(page->out, "%6s%7s%7s%7s%9s  %-28.28s %s\n", count_cell(group->at_start).text,
+		count_cell(group->peak).text, count_cell(group->alive).text, count_cell(group->created).text,
+		time_cell(group->spent[ACT_CODE] + group->spent[ACT_ASSIST]).text, states(group->spent).text,
+		fit(page, label_function(page->a, group->func).text, 67).bytes);
+}
+
+static void print_row(const struct page *page, uint32_t i)
+{
+	const struct row *row = &page->a->rows[i];
+	const struct pair *pair = row_ended_by(page->a, i);
+	const struct histogram *hist = &row->hist;
+	char longest[20];
+
+	snprintf(longest, sizeof(longest), "%s%s", row->cut_max > hist->max ? ">" : "",
+		 time_cell(row->cut_max > hist->max ? row->cut_max : hist->max).text);
+	fprintf(page->out, "%7s%8s%8s%8s%9s  %-9.9s %s\n", count_cell(hist->n).text,
+		time_cell(hist->sum).text, time_cell(histogram_quantile(hist, 0.5)).text,
+		time_cell(histogram_quantile(hist, 0.99)).text, longest,
+		activity_name((enum activity)row->activity), spot(page, row->stack, 52).bytes);
+	if (pair && pair->stack)
+		fprintf(page->out, "%40s  %9s %s\n", "", "ended by", spot(page, pair->stack, 52).bytes);
+	else if (row->activity != ACT_SYSCALL && row->activity != ACT_ASSIST && row->no_waker)
+		fprintf(page->out, "%40s  %9s %s\n", "", "ended by",
+			row->activity == ACT_NETWORK ? "the network"
+			: row->activity == ACT_SLEEP ? "a timer"
+						     : "(no goroutine: a timer, or not recorded)");
+}
+
+static void print_lock(const struct page *page, uint32_t i)
+{
+	const struct analysis *a = page->a;
+	const struct resource *res = &a->resources[i];
+	const struct top *did = top_first(res->did);
+
+	fprintf(page->out, "%7s%8s%8s%8s%9s  %s\n", count_cell(res->waits.n).text,
+		time_cell(res->waits.sum).text, time_cell(histogram_quantile(&res->least, 0.5)).text,
+		time_cell(res->least.max).text, time_cell(res->waits.max).text,
+		spot(page, (uint32_t)top_first(res->waited)->key, 42).bytes);
+	if (top_first(res->released)->n)
+		fprintf(page->out, "%40s  held by %s\n", "",
+			spot(page, (uint32_t)top_first(res->released)->key, 50).bytes);
+	if (did->n)
+		fprintf(page->out, "%40s  then in %s: %s\n", "",
+			activity_name((enum activity)(did->key & 0xff)),
+			did->key >> 8 ? spot(page, (uint32_t)(did->key >> 8), 62).bytes : "its own code");
+}
+
+static void print_instances(const struct page *page, uint32_t i)
+{
+	const struct instances *all = &page->a->instances[i];
+	struct label name = label_function(page->a, all->name);
+
+	fprintf(page->out, "%7s%8s%8s%8s%9s  %-24.24s %s\n", count_cell(all->hist.n).text,
+		time_cell(all->hist.sum).text, time_cell(histogram_quantile(&all->hist, 0.5)).text,
+		time_cell(histogram_quantile(&all->hist, 0.99)).text, time_cell(all->hist.max).text,
+		fit(page, name.text, page->width - 24).bytes, states(all->spent).text);
+}
+
+static void print_leak(const struct page *page, uint32_t i)
+{
+	const struct analysis *a = page->a;
+	const struct group *group = &a->groups[i];
+	const struct top *where = top_first(group->suspect_stacks);
+
+	fprintf(page->out, "%7s%8s%8s  %s\n", count_cell(group->suspects).text,
+		count_cell(group->created).text, count_cell(group->ended).text,
+		fit(page, label_function(a, group->func).text, 26).bytes);
+	fprintf(page->out, "%23s  created in %s\n", "", spot(page, group->creator, 37).bytes);
+	fprintf(page->out, "%23s  in %s at %s\n", "", activity_name((enum activity)(where->key & 0xff)),
+		spot(page, (uint32_t)(where->key >> 8), 44).bytes);
+}
+
+static const struct {
+	enum table table;
+	const char *title, *columns;
+	void (*print)(const struct page *page, uint32_t i);
+} tables[] = {
+	{TABLE_TASKS, "TASKS", "      n   total     p50     p99      max  name", print_instances},
+	{TABLE_REGIONS, "REGIONS", "      n   total     p50     p99      max  name", print_instances},
+	{TABLE_LOCKS, "LOCKS", "  waits   total hold p50 hold max wait max  where", print_lock},
+	{TABLE_WAITS, "WAITS", "      n   total     p50     p99      max  for       where", print_row},
+	{TABLE_SYSCALLS, "SYSTEM CALLS", "      n   total     p50     p99      max            where",
+	 print_row},
+	{TABLE_GOROUTINES, "GOROUTINES",
+	 " start   peak    end  created     ran  mostly                       function", print_group},
+	{TABLE_LEAKS, "NOT ENDED", "waiting created   ended  function", print_leak},
+	{TABLE_ASSISTS, "GC ASSISTS", "      n   total     p50     p99      max            where", print_row},
+};
+
+static void print_table(const struct page *page, size_t which)
+{
+	size_t n;
+	uint32_t *order = order_table(page->a, tables[which].table, page->style->sort, &n);
+
+	if (n) {
+		heading(page, tables[which].title);
+		fprintf(page->out, "%s%s%s\n", paint(page, "\033[2m"), tables[which].columns,
+			paint(page, "\033[0m"));
+	}
+	for (size_t i = 0; i < shown(page, n); i++)
+		tables[which].print(page, order[i]);
+	rest(page, n);
+	free(order);
+}
+
+static void print_origins(const struct page *page)
+{
+	static const char *const names[ORIGIN_COUNT] = {"created", "woken", "preempted", "yielded",
+							"back from a call"};
+	const struct analysis *a = page->a;
+
+	heading(page, "SCHEDULING LATENCY");
+	fprintf(page->out, "%s      n   total     p50     p99      max  after being%s\n",
+		paint(page, "\033[2m"), paint(page, "\033[0m"));
+	for (unsigned i = 0; i < ORIGIN_COUNT; i++) {
+		const struct histogram *hist = &a->latency_from[i];
+
+		if (hist->n)
+			fprintf(page->out, "%7s%8s%8s%8s%9s  %s\n", count_cell(hist->n).text,
+				time_cell(hist->sum).text, time_cell(histogram_quantile(hist, 0.5)).text,
+				time_cell(histogram_quantile(hist, 0.99)).text, time_cell(hist->max).text,
+				names[i]);
+	}
+}
+
+void report_text(struct analysis *a, FILE *out, const struct report_style *style)
+{
+	const struct page page = {
+		.a = a, .out = out, .style = style, .width = style->width ? style->width : 80};
+
+	print_head(&page);
+	print_latency(&page);
+	print_gc(&page);
+	print_findings(&page);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
+		print_table(&page, i);
+	print_origins(&page);
+}
+
+bool report_view(struct analysis *a, unsigned view, FILE *out, const struct report_style *style)
+{
+	const struct page page = {
+		.a = a, .out = out, .style = style, .width = style->width ? style->width : 80};
+
+	if (!report_view_name(view))
+		return false;
+	print_head(&page);
+	print_latency(&page);
+	print_gc(&page);
+	if (view == 0)
+		print_findings(&page);
+	else
+		print_table(&page, view - 1);
+	return true;
+}
+
+const char *report_view_name(unsigned view)
+{
+	if (view == 0)
+		return "FINDINGS";
+	return view - 1 < sizeof(tables) / sizeof(tables[0]) ? tables[view - 1].title : NULL;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Locks and queues. A trace says who waits and who ends the wait, and not for
+ * what: the one who ends it held it. The time of all who wait is charged to
+ * the one who releases it next, piece by piece, so that the last of a long
+ * queue does not pay for all before it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/state.h"
+#include "util/array.h"
+
+enum { MAX_RESOURCES = 4096, QUEUE = 4, LONG_NS = 500000, MEDIUM_NS = 100000 };
+
+static bool is_resource(unsigned activity)
+{
+	return activity == ACT_LOCK || activity == ACT_SEND || activity == ACT_RECEIVE ||
+	       activity == ACT_SELECT;
+}
+
+static uint32_t root_of(struct analysis *a, uint32_t index)
+{
+	while (a->resources[index].parent != index) {
+		a->resources[index].parent = a->resources[a->resources[index].parent].parent;
+		index = a->resources[index].parent;
+	}
+	return index;
+}
+
+struct resource *resource_root(struct analysis *a, uint32_t index)
+{
+	return &a->resources[root_of(a, index)];
+}
+
+static uint32_t add_resource(struct analysis *a)
+{
+	if (a->nresources >= MAX_RESOURCES ||
+	    array_grow(&a->resources, &a->resource_capacity, a->nresources + 1, sizeof(*a->resources)))
+		return 0;
+	a->resources[a->nresources].parent = (uint32_t)a->nresources;
+	return (uint32_t)a->nresources++;
+}
+
+/* The resource that a stack's first frame outside of sync and runtime stands for. */
+static uint32_t resource_at(struct analysis *a, uint32_t stack)
+{
+	struct stack_info *info = &a->stacks[stack];
+	const struct code_place *place = stack_near(a, stack);
+	uint64_t key = ((uint64_t)place->func << 32 | place->line) + 1;
+	const uint32_t *known;
+
+	if (!stack)
+		return 0;
+	if (info->resource)
+		return root_of(a, info->resource);
+	known = map64_get(&a->places, key);
+	info->resource = known ? *known : add_resource(a);
+	if (!known && info->resource && map64_set(&a->places, key, info->resource))
+		a->oom = true;
+	return root_of(a, info->resource);
+}
+
+static void pass_time(struct analysis *a, struct resource *res)
+{
+	uint64_t ns = res->waiting ? a->now - res->changed : 0;
+
+	res->open_ns += ns * res->waiting;
+	if (res->waiting)
+		res->contended_ns += ns;
+	if (res->waiting >= QUEUE)
+		res->queue_ns += ns;
+	res->changed = a->now;
+}
+
+static void merge_tops(struct top to[TOPS], const struct top from[TOPS])
+{
+	for (unsigned i = 0; i < TOPS; i++) {
+		if (from[i].n)
+			top_add(to, from[i].key, from[i].weight);
+	}
+}
+
+static void merge_sums(struct resource *to, const struct resource *from)
+{
+	to->waiting += from->waiting;
+	to->open_ns += from->open_ns;
+	to->queue_ns += from->queue_ns;
+	to->contended_ns += from->contended_ns;
+	to->writers += from->writers;
+	to->writers_ns += from->writers_ns;
+	to->releases += from->releases;
+	to->by_waiters += from->by_waiters;
+	to->charged_ns += from->charged_ns;
+	to->long_ns += from->long_ns;
+	to->medium_ns += from->medium_ns;
+	to->long_n += from->long_n;
+	to->medium_n += from->medium_n;
+	to->calls += from->calls;
+	to->readers += from->readers;
+	to->readers_ns += from->readers_ns;
+	for (unsigned i = 0; i < ACT_COUNT; i++)
+		to->meanwhile[i] += from->meanwhile[i];
+}
+
+/* One lock turns out to be the same as another: a wake-up leads from one to the other. */
+static void merge(struct analysis *a, uint32_t one, uint32_t other)
+{
+	struct resource *to = &a->resources[one], *from = &a->resources[other];
+
+	pass_time(a, to);
+	pass_time(a, from);
+	if (from->waits.n && from->waits.max > to->waits.max) {
+		to->max_at = from->max_at;
+		to->max_g = from->max_g;
+		to->max_waker = from->max_waker;
+	}
+	if (from->waits.n && (!to->waits.n || from->first < to->first))
+		to->first = from->first;
+	if (histogram_merge(&to->waits, &from->waits) || histogram_merge(&to->holds, &from->holds) ||
+	    histogram_merge(&to->least, &from->least))
+		a->oom = true;
+	merge_sums(to, from);
+	if (from->contended_since > to->contended_since)
+		to->contended_since = from->contended_since;
+	if (from->most_waiting > to->most_waiting)
+		to->most_waiting = from->most_waiting;
+	merge_tops(to->did, from->did);
+	merge_tops(to->holders, from->holders);
+	merge_tops(to->holder_groups, from->holder_groups);
+	merge_tops(to->released, from->released);
+	merge_tops(to->waited, from->waited);
+	histogram_free(&from->waits);
+	histogram_free(&from->holds);
+	histogram_free(&from->least);
+	*from = (struct resource){.parent = one};
+}
+
+void resource_wait(struct analysis *a, const struct goroutine *g)
+{
+	uint32_t index;
+	struct resource *res;
+
+	if (!is_resource(g->activity))
+		return;
+	index = resource_at(a, g->stack);
+	res = &a->resources[index];
+	if (!index)
+		return;
+	res->lock = res->lock || g->activity == ACT_LOCK;
+	pass_time(a, res);
+	if (!res->waiting++)
+		res->contended_since = a->now;
+	if (res->waiting > res->most_waiting)
+		res->most_waiting = res->waiting;
+	/* It was woken, and another was faster. */
+	if (g->held && root_of(a, g->held) == index)
+		a->gs[g - a->gs].held = 0;
+}
+
+static void count_wait(struct analysis *a, struct resource *res, const struct goroutine *g,
+		       const struct goroutine *waker, uint32_t waker_stack)
+{
+	uint64_t ns = a->now - g->since;
+	unsigned primitive = a->stacks[g->stack].primitive;
+
+	if (histogram_add(&res->waits, ns))
+		a->oom = true;
+	if (res->waits.n == 1)
+		res->first = g->since;
+	if (ns >= res->waits.max) {
+		res->max_at = g->since;
+		res->max_g = g->goid;
+		res->max_waker = waker ? waker->goid : 0;
+	}
+	top_add(res->waited, g->stack, ns);
+	if (primitive == PRIM_READ_LOCK) {
+		res->readers++;
+		res->readers_ns += ns;
+	}
+	if (primitive == PRIM_LOCK && a->stacks[waker_stack].primitive == PRIM_READ_UNLOCK) {
+		res->writers++;
+		res->writers_ns += ns;
+	}
+}
+
+/* What the holder did since the resource was released last, as many times as others waited. */
+static void charge_time(struct analysis *a, struct resource *res, const struct goroutine *waker,
+			uint64_t span)
+{
+	uint64_t spent[ACT_COUNT] = {0};
+	double times = span ? (double)res->open_ns / (double)span : 0;
+	struct top did[TOPS] = {0};
+
+	interval_meanwhile(a, waker, res->contended_since, a->now, spent, did);
+	for (unsigned i = 0; i < ACT_COUNT; i++)
+		res->meanwhile[i] += (uint64_t)((double)spent[i] * times);
+	for (unsigned i = 0; i < TOPS; i++) {
+		if (did[i].n)
+			top_add(res->did, did[i].key, (uint64_t)((double)did[i].weight * times));
+	}
+	res->calls += spent[ACT_SYSCALL] || spent[ACT_NETWORK] || spent[ACT_DISK];
+}
+
+static void charge(struct analysis *a, struct resource *res, const struct goroutine *waker, uint32_t stack)
+{
+	uint64_t span = a->now - res->contended_since;
+
+	/* Who sends to a channel does not hold it. */
+	if (res->lock)
+		charge_time(a, res, waker, span);
+	res->charged_ns += res->open_ns;
+	if (span >= LONG_NS) {
+		res->long_ns += res->open_ns;
+		res->long_n++;
+	}
+	if (span >= MEDIUM_NS) {
+		res->medium_ns += res->open_ns;
+		res->medium_n++;
+	}
+	top_add(res->holders, waker->goid, res->open_ns);
+	top_add(res->holder_groups, waker->group, res->open_ns);
+	top_add(res->released, stack, res->open_ns);
+	if (histogram_add(&res->least, span))
+		a->oom = true;
+}
+
+static void count_release(struct analysis *a, uint32_t index, struct goroutine *waker, uint32_t stack)
+{
+	struct resource *res = &a->resources[index];
+
+	charge(a, res, waker, stack);
+	res->releases++;
+	if (waker->held && root_of(a, waker->held) == index) {
+		uint64_t since = waker->held_since;
+
+		/* Released by another since then: it has got it anew, without a wait. */
+		if (res->lock && res->contended_since > since && res->waiting > 1)
+			since = res->contended_since;
+		res->by_waiters++;
+		if (histogram_add(&res->holds, a->now - since))
+			a->oom = true;
+		waker->held = 0;
+	}
+	res->contended_since = a->now;
+	res->open_ns = 0;
+}
+
+/*
+ * A writer of an RWMutex waited for a reader, and now lets readers in: no wake-up joins the place where it
+ * locked to the one where it unlocks, but they are in one function.
+ */
+static bool is_writer_between_readers(const struct analysis *a, const struct goroutine *g,
+				      const struct goroutine *waker, uint32_t waker_stack)
+{
+	return waker->held && waker->behind_reader && a->stacks[g->stack].primitive == PRIM_READ_LOCK &&
+	       a->stacks[waker_stack].primitive == PRIM_UNLOCK &&
+	       stack_near(a, waker->held_stack)->func == stack_near(a, waker_stack)->func;
+}
+
+void resource_wake(struct analysis *a, struct goroutine *g, struct goroutine *waker, uint32_t waker_stack)
+{
+	uint32_t index, other;
+	struct resource *res;
+
+	if (!is_resource(g->activity))
+		return;
+	index = resource_at(a, g->stack);
+	if (!index)
+		return;
+	if (g->activity == ACT_LOCK && waker && waker_stack) {
+		other = resource_at(a, waker_stack);
+		if (other && other != index)
+			merge(a, index, other);
+		if (is_writer_between_readers(a, g, waker, waker_stack) && root_of(a, waker->held) != index)
+			merge(a, index, root_of(a, waker->held));
+	}
+	res = &a->resources[index];
+	pass_time(a, res);
+	/* One that waited already when the trace began. */
+	if (!res->waiting)
+		res->contended_since = g->since > res->contended_since ? g->since : res->contended_since;
+	if (!g->cut)
+		count_wait(a, res, g, waker, waker_stack);
+	if (waker)
+		count_release(a, index, waker, waker_stack);
+	if (res->waiting)
+		res->waiting--;
+	g->held = index;
+	g->held_since = 0;
+	g->held_stack = g->stack;
+	g->behind_reader = a->stacks[waker_stack].primitive == PRIM_READ_UNLOCK;
+}
+
+void resource_got(struct analysis *a, struct goroutine *g)
+{
+	if (g->held && !g->held_since)
+		g->held_since = a->now;
+}
+
+void resources_end(struct analysis *a)
+{
+	for (size_t i = 1; i < a->nresources; i++) {
+		if (a->resources[i].parent == i)
+			pass_time(a, &a->resources[i]);
+	}
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Goroutines have to help the collector: they allocate faster than it frees. */
+#include "analysis/rules/rules.h"
+
+static const struct group *heaviest(const struct analysis *a)
+{
+	const struct group *most = &a->groups[0];
+
+	for (size_t i = 1; i < a->ngroups; i++) {
+		if (!a->groups[i].system && a->groups[i].spent[ACT_ASSIST] > most->spent[ACT_ASSIST])
+			most = &a->groups[i];
+	}
+	return most;
+}
+
+static const struct row *heaviest_row(const struct analysis *a)
+{
+	const struct row *most = &a->rows[0];
+
+	for (size_t i = 1; i < a->nrows; i++) {
+		if (a->rows[i].activity == ACT_ASSIST && a->rows[i].hist.sum > most->hist.sum)
+			most = &a->rows[i];
+	}
+	return most;
+}
+
+void rule_assist(struct analysis *a)
+{
+	double running = user_running_ns(a), assist = (double)a->total_spent[ACT_ASSIST];
+	double share = running > 0 ? assist / running : 0, waited = (double)a->total_spent[ACT_GC];
+	const struct group *group;
+	const struct row *row;
+	struct finding *finding;
+
+	if (share < 0.1 || !a->gc.cycles)
+		return;
+	group = heaviest(a);
+	row = heaviest_row(a);
+	finding = finding_add(a, "assist", share);
+	finding_text(finding,
+		     "%s spends %.0f %% of its running time in GC assists (%s of all goroutines' time).",
+		     label_function(a, group->func).text,
+		     100.0 * (double)group->spent[ACT_ASSIST] /
+			     (double)(group->spent[ACT_ASSIST] + group->spent[ACT_CODE] + 1),
+		     label_time((uint64_t)assist).text);
+	finding->n = row->hist.n;
+	finding->total_ns = (uint64_t)assist;
+	finding->max_ns = row->hist.max;
+	finding->first_ns = row->first ? row->first - a->begin : 0;
+	finding->worst_ns = row->max_at ? row->max_at - a->begin : 0;
+	finding->worst_goid = row->max_g;
+	finding->stack = row->stack;
+	finding_evidence(finding, "allocates in %s; assists up to %s; %s more waiting for the collector",
+			 label_stack(a, row->stack).text, label_time(row->hist.max).text,
+			 label_time((uint64_t)waited).text);
+	finding_evidence(finding, "%llu cycles, heap up to %.0f MB, goal up to %.0f MB",
+			 (unsigned long long)a->gc.cycles, (double)a->gc.heap_max / 1e6,
+			 (double)a->gc.goal_max / 1e6);
+	finding_next(finding, "go tool pprof -sample_index=alloc_space, or GOGC=400 with GOMEMLIMIT");
+}

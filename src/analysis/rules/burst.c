@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Many goroutines are woken at once, and wait for each other, on a program that is mostly idle. */
+#include "analysis/rules/rules.h"
+
+void rule_burst(struct analysis *a)
+{
+	uint64_t p99 = histogram_quantile(&a->latency, 0.99);
+	struct finding *finding;
+
+	if (a->bursts < 3 || p99 < 1000000 || utilisation(a) >= 0.5)
+		return;
+	finding = finding_add(a, "burst", a->latency.max >= 5000000 ? 0.04 : 0);
+	finding_text(finding,
+		     "%llu goroutines are woken within 1 ms, %s among them, and wait up to %s to run.",
+		     (unsigned long long)a->burst_most, label_function(a, a->burst_func).text,
+		     label_time(a->latency.max).text);
+	finding->n = a->bursts;
+	finding->p99_ns = p99;
+	finding->max_ns = a->latency.max;
+	finding->worst_ns = a->burst_at - a->begin;
+	finding_evidence(finding, "%llu times 50 and more; latency p99 %s; Ps %.0f %% busy",
+			 (unsigned long long)a->bursts, label_time(p99).text, 100 * utilisation(a));
+	finding_next(finding, "gotrace report %s --all", a->options.file);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The collector runs all the time for a small heap. */
+#include "analysis/rules/rules.h"
+
+#define SMALL_HEAP (256ull << 20)
+
+static double live_share(const struct gc_figures *gc)
+{
+	return gc->live_cycles ? gc->live_of_goal / (double)gc->live_cycles : 0;
+}
+
+static double assist_share(const struct analysis *a)
+{
+	return (double)a->total_spent[ACT_ASSIST] / (user_running_ns(a) + 1);
+}
+
+/* A goal right above what is live: GOGC was set low. */
+static bool is_tight(const struct gc_figures *gc)
+{
+	return live_share(gc) > 0.65;
+}
+
+/* Else the collector's workers may only use what the Ps have left. */
+static bool costs(const struct analysis *a, double busy)
+{
+	if (is_tight(&a->gc))
+		return busy >= 0.15 || assist_share(a) >= 0.1;
+	return busy >= 0.15 && (assist_share(a) >= 0.1 || utilisation(a) >= 0.5);
+}
+
+void rule_gc_often(struct analysis *a)
+{
+	const struct gc_figures *gc = &a->gc;
+	double seconds = (double)watched_ns(a) / 1e9, often = (double)gc->cycles / seconds;
+	double busy = ((double)a->used_ns[P_GC] + (double)a->total_spent[ACT_ASSIST]) / p_time(a);
+	struct finding *finding;
+
+	if (often < 5 || !gc->goal_max || gc->goal_max >= SMALL_HEAP || !costs(a, busy))
+		return;
+	finding = finding_add(a, "gc-often", busy);
+	/* If GOGC is as it should be, who allocates so much is for assist to say. */
+	if (is_tight(gc))
+		finding_weigh(finding, busy + assist_share(a));
+	else
+		finding_weigh(finding, (double)a->used_ns[P_GC] / p_time(a));
+	finding_text(
+		finding,
+		"%.0f collections a second for a heap of %.1f MB take %.0f %% of the Ps' time: raise GOGC.",
+		often, (double)gc->goal_max / 1e6, 100 * busy);
+	finding->n = gc->cycles;
+	finding->total_ns = gc->cycles_ns;
+	finding_evidence(finding, "%llu cycles, %s in all; after a cycle %.0f %% of the goal are in use",
+			 (unsigned long long)gc->cycles, label_time(gc->cycles_ns).text,
+			 100 * live_share(gc));
+	finding_next(finding, "GOGC=400, or GOMEMLIMIT with GOGC=off");
+}

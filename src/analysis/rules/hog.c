@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* A goroutine keeps its P far longer than a time slice, and others wait. */
+#include "analysis/rules/rules.h"
+
+/* Whether the thread had its CPU all the time only the process's CPU time says. */
+static double weigh(const struct analysis *a, const struct group *group)
+{
+	double share = (double)group->long_slices_ns / p_time(a);
+	double off = 1 - (double)a->options.host.cpu_ns / (double)(a->used_ns[P_CODE] + a->used_ns[P_GC] + 1);
+
+	if (group->long_slices < 3 || (a->options.host.cpu_ns && off > 0.3))
+		return 0;
+	return a->options.host.cpu_ns || share < 0.1 ? share : 0.1;
+}
+
+void rule_hog(struct analysis *a)
+{
+	if (is_of_threads(a)) {
+		finding_not_applicable(a, "hog", "the kernel preempts threads");
+		return;
+	}
+	for (size_t i = 1; i < a->ngroups; i++) {
+		const struct group *group = &a->groups[i];
+		struct finding *finding;
+
+		/* Of a loop that cannot be preempted nearly every slice is long; of others one, now and then,
+		 * whose thread has lost its CPU. */
+		if (group->system || !group->long_slices ||
+		    group->long_slices_ns * 2 < group->spent[ACT_CODE] + group->spent[ACT_ASSIST])
+			continue;
+		finding = finding_add(a, "hog", weigh(a, group));
+		finding_text(finding, "g%llu in %s ran %s without a break, and %u goroutines waited for a P.",
+			     (unsigned long long)group->longest_slice_g, label_function(a, group->func).text,
+			     label_time(group->longest_slice).text, group->longest_slice_delayed);
+		finding->n = group->long_slices;
+		finding->total_ns = group->long_slices_ns;
+		finding->max_ns = group->longest_slice;
+		finding->worst_ns = group->longest_slice_at - a->begin;
+		finding->worst_goid = group->longest_slice_g;
+		finding->stack = group->longest_slice_stack;
+		finding_evidence(finding, "%llu slices of 30 ms and more, %s in all; ended at %s",
+				 (unsigned long long)group->long_slices,
+				 label_time(group->long_slices_ns).text,
+				 label_stack(a, group->longest_slice_stack).text);
+		finding_next(finding, "gotrace why %s --goroutine %llu --at %.6fs", a->options.file,
+			     (unsigned long long)group->longest_slice_g,
+			     (double)(group->longest_slice_at - a->begin + group->longest_slice / 2) / 1e9);
+	}
+}

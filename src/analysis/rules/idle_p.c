@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Goroutines are ready to run, Ps are idle, and they do not come together for a millisecond. */
+#include "analysis/rules/rules.h"
+
+enum { LEAST = 10 };
+
+static bool has_free_cpus(const struct analysis *a)
+{
+	return a->options.host.known && a->options.host.machine_busy < 0.6 && !a->options.host.throttled;
+}
+
+void rule_idle_p(struct analysis *a)
+{
+	struct finding *finding;
+
+	if (is_of_threads(a)) {
+		finding_not_applicable(a, "idle-p", "threads need no P");
+		return;
+	}
+	if (a->idle_delayed < LEAST)
+		return;
+	/* On a busy machine the thread that was woken had no CPU: that is not the program's fault. */
+	finding = finding_add(a, "idle-p",
+			      has_free_cpus(a) ? share_of_tasks(a, (double)a->idle_delayed_ns) / 2 : 0);
+	finding_text(finding,
+		     "%llu times a goroutine was ready for 1 ms and more beside an idle P: g%llu for %s.",
+		     (unsigned long long)a->idle_delayed, (unsigned long long)a->idle_delayed_g,
+		     label_time(a->idle_delayed_max).text);
+	finding->n = a->idle_delayed;
+	finding->max_ns = a->idle_delayed_max;
+	finding->total_ns = a->idle_delayed_ns;
+	finding->worst_ns = a->idle_delayed_at - a->begin;
+	finding->worst_goid = a->idle_delayed_g;
+	finding_next(finding, "gotrace why %s --goroutine %llu --at %.6fs", a->options.file,
+		     (unsigned long long)a->idle_delayed_g,
+		     (double)(a->idle_delayed_at - a->begin + a->idle_delayed_max / 2) / 1e9);
+}

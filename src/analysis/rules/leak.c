@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Goroutines are created all the time, wait, and do not end. */
+#include "analysis/rules/rules.h"
+
+enum { LEAST = 20, SLICES = 10 };
+
+/* A wait that something may yet end weighs less. */
+static double weight(unsigned activity)
+{
+	switch (activity) {
+	case ACT_SELECT:
+		return 0.7;
+	case ACT_COND:
+		return 0.5;
+	case ACT_NETWORK:
+		return 0.3;
+	case ACT_SLEEP:
+		return 0.1;
+	default:
+		return 1;
+	}
+}
+
+/* Alive at the end of each slice of the trace, relative to its begin. */
+static void alive_by_slice(const struct analysis *a, const struct group *group, double alive[SLICES])
+{
+	double points = (double)(a->end - a->begin) / (double)a->series_width, sum = 0;
+	unsigned slice = 0;
+
+	for (unsigned i = 0; i < SERIES && slice < SLICES; i++) {
+		sum += group->growth[i];
+		while (slice < SLICES && (double)(i + 1) >= points * (slice + 1) / SLICES - 1e-9)
+			alive[slice++] = sum;
+	}
+	while (slice < SLICES)
+		alive[slice++] = sum;
+}
+
+static bool grows(const struct analysis *a, const struct group *group)
+{
+	double alive[SLICES];
+	unsigned falls = 0;
+
+	alive_by_slice(a, group, alive);
+	for (unsigned i = 1; i < SLICES; i++)
+		falls += alive[i] < alive[i - 1];
+	return falls <= 1 && alive[SLICES - 1] - alive[SLICES / 2 - 1] >= 0.3 * alive[SLICES - 1];
+}
+
+static void describe(struct analysis *a, const struct group *group, double rate)
+{
+	const struct top *where = top_first(group->suspect_stacks);
+	double impact = 0.05 + rate * weight((unsigned)(where->key & 0xff)) / 500;
+	struct finding *finding = finding_add(a, "leak", impact > 0.5 ? 0.5 : impact);
+	uint64_t kept = group->created > group->ended ? group->created - group->ended : 0;
+
+	if (weight((unsigned)(where->key & 0xff)) < 0.2)
+		finding->level = LEVEL_INFO;
+	finding_text(finding,
+		     "%s: %.3g a second are started and stay: %llu of %llu have not ended, most in %s at %s.",
+		     label_function(a, group->func).text, rate, (unsigned long long)kept,
+		     (unsigned long long)group->created, activity_name((enum activity)(where->key & 0xff)),
+		     label_stack(a, (uint32_t)(where->key >> 8)).text);
+	finding->n = group->suspects;
+	finding->total_ns = group->suspect_ns;
+	finding->stack = (uint32_t)(where->key >> 8);
+	finding->waker_stack = group->creator;
+	finding_evidence(finding, "%llu alive at the start, %llu at the end; %llu have waited for long",
+			 (unsigned long long)group->at_start, (unsigned long long)group->alive,
+			 (unsigned long long)group->suspects);
+	if (group->creator)
+		finding_evidence(finding, "created in %s", label_stack(a, group->creator).text);
+	finding_next(finding, "gotrace report %s --all", a->options.file);
+}
+
+void rule_leak(struct analysis *a)
+{
+	for (size_t i = 1; i < a->ngroups; i++) {
+		const struct group *group = &a->groups[i];
+		double seconds = (double)watched_ns(a) / 1e9;
+
+		if (group->system || group->suspects < LEAST || !grows(a, group))
+			continue;
+		describe(a, group, (double)(group->created - group->ended) / seconds);
+	}
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Many queue for a lock that each holds for a moment: who gets it has
+ * waited, and the hand-over costs more than the work (golang/go#33747).
+ */
+#include "analysis/rules/rules.h"
+
+static bool applies(const struct analysis *a, const struct resource *res)
+{
+	return res->queue_ns * 10 >= watched_ns(a) && res->by_waiters * 10 >= res->releases * 6 &&
+	       !lock_is_held_some_time(res) && lock_share_calls(res) < 0.5;
+}
+
+void rule_lock_convoy(struct analysis *a)
+{
+	for (size_t i = 1; i < a->nresources; i++) {
+		const struct resource *res = &a->resources[i];
+		struct finding *finding;
+		double impact;
+
+		if (res->parent != i || !lock_matters(a, res, &impact) || !applies(a, res))
+			continue;
+		finding = finding_add(a, "lock-convoy", impact);
+		finding_text(finding, "%u goroutines queue up to %s for a lock that is held for %s, in %s.",
+			     res->most_waiting, label_time(res->waits.max).text,
+			     label_time(histogram_quantile(&res->least, 0.5)).text, lock_waiter(a, res).text);
+		lock_evidence(a, finding, res);
+	}
+}

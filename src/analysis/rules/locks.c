@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What the rules about locks share. */
+#include "analysis/rules/rules.h"
+
+bool lock_matters(const struct analysis *a, const struct resource *res, double *impact)
+{
+	*impact = share_of_tasks(a, (double)res->waits.sum);
+	return res->lock && res->waits.n >= 5 && res->releases && *impact >= 0.005;
+}
+
+/*
+ * One goroutine that holds it long is a fault, however many others there are.
+ * If all do now and then, the holder may have lost its CPU; if they do often, it is a fault.
+ */
+static bool is_no_accident(const struct resource *res, uint64_t ns, uint64_t n)
+{
+	bool one = top_first(res->holders)->weight * 2 >= res->charged_ns;
+
+	return ns * 2 >= res->charged_ns && n * (one ? 200 : 20) >= res->releases;
+}
+
+bool lock_is_held_long(const struct resource *res)
+{
+	return is_no_accident(res, res->long_ns, res->long_n);
+}
+
+bool lock_is_held_some_time(const struct resource *res)
+{
+	return is_no_accident(res, res->medium_ns, res->medium_n);
+}
+
+static double share(const struct resource *res, uint64_t part)
+{
+	uint64_t all = 0;
+
+	/* That it waited for a CPU, or a P, says nothing about what it does. */
+	for (unsigned i = 0; i < ACT_COUNT; i++)
+		all += i == ACT_RUNNABLE ? 0 : res->meanwhile[i];
+	return all ? (double)part / (double)all : 0;
+}
+
+double lock_share_io(const struct resource *res)
+{
+	const uint64_t *did = res->meanwhile;
+
+	return share(res,
+		     did[ACT_NETWORK] + did[ACT_SYSCALL] + did[ACT_DISK] + did[ACT_SLEEP] + did[ACT_OTHER]);
+}
+
+double lock_share_running(const struct resource *res)
+{
+	const uint64_t *did = res->meanwhile;
+
+	return share(res, did[ACT_CODE] + did[ACT_ASSIST]);
+}
+
+double lock_share_calls(const struct resource *res)
+{
+	return res->releases ? (double)res->calls / (double)res->releases : 0;
+}
+
+struct label lock_waiter(const struct analysis *a, const struct resource *res)
+{
+	return label_stack(a, (uint32_t)top_first(res->waited)->key);
+}
+
+struct label lock_holder(const struct analysis *a, const struct resource *res)
+{
+	return label_stack(a, (uint32_t)top_first(res->released)->key);
+}
+
+void lock_evidence(struct analysis *a, struct finding *finding, const struct resource *res)
+{
+	const struct top *did = top_first(res->did);
+
+	finding->n = res->waits.n;
+	finding->total_ns = res->waits.sum;
+	finding->p50_ns = histogram_quantile(&res->waits, 0.5);
+	finding->p99_ns = histogram_quantile(&res->waits, 0.99);
+	finding->max_ns = res->waits.max;
+	finding->first_ns = res->first - a->begin;
+	finding->worst_ns = res->max_at - a->begin;
+	finding->worst_goid = res->max_g;
+	finding->stack = (uint32_t)top_first(res->waited)->key;
+	finding->waker_stack = (uint32_t)top_first(res->released)->key;
+	finding_evidence(finding, "n %llu, total %s, p50 %s, p99 %s, max %s at %s (g%llu, by g%llu)",
+			 (unsigned long long)res->waits.n, label_time(res->waits.sum).text,
+			 label_time(finding->p50_ns).text, label_time(finding->p99_ns).text,
+			 label_time(res->waits.max).text, label_time(finding->worst_ns).text,
+			 (unsigned long long)res->max_g, (unsigned long long)res->max_waker);
+	finding_evidence(finding, "held %s p50, %s max; meanwhile mostly %s in %s",
+			 label_time(histogram_quantile(&res->least, 0.5)).text,
+			 label_time(res->least.max).text, activity_name((enum activity)(did->key & 0xff)),
+			 did->key >> 8 ? label_stack(a, (uint32_t)(did->key >> 8)).text
+				       : lock_holder(a, res).text);
+	finding_evidence(finding, "released at %s", lock_holder(a, res).text);
+	finding_next(finding, "gotrace why %s --goroutine %llu --at %.6fs", a->options.file,
+		     (unsigned long long)res->max_g, (double)(finding->worst_ns + res->waits.max / 2) / 1e9);
+}

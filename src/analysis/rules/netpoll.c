@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The Ps are too busy to poll the network: sysmon does it, every 10 ms (go PR 51651). */
+#include "analysis/rules/rules.h"
+
+void rule_netpoll(struct analysis *a)
+{
+	struct finding *finding;
+
+	if (a->net_wakes < 100 || a->net_wakes_sysmon * 2 < a->net_wakes)
+		return;
+	finding = finding_add(a, "netpoll", utilisation(a) > 0.8 ? 0.02 : 0);
+	finding_text(finding,
+		     "%llu of %llu network waits were ended by sysmon, which polls every 10 ms: the Ps are "
+		     "too busy.",
+		     (unsigned long long)a->net_wakes_sysmon, (unsigned long long)a->net_wakes);
+	finding->n = a->net_wakes_sysmon;
+	finding_next(finding, "gotrace report %s --all", a->options.file);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Few of many are far slower than the rest, for one cause. */
+#include "analysis/rules/rules.h"
+
+enum { LEAST_N = 100, LEAST_EXCESS_NS = 10000000, LEAST_OF_ONE_NS = 50000000 };
+
+static const char *const kinds[] = {"task", "region", "goroutine"};
+
+/* What the slowest did more of than the mean one. */
+static unsigned cause_of(const struct instances *all, const struct instance *one, double *excess)
+{
+	unsigned most = ACT_NONE;
+
+	*excess = 0;
+	for (unsigned i = 1; i < ACT_COUNT; i++) {
+		double more = (double)one->spent[i] - (double)all->spent[i] / (double)all->hist.n;
+
+		if (more > *excess) {
+			*excess = more;
+			most = i;
+		}
+	}
+	return most;
+}
+
+/* That a thread did not get its CPU makes anything slow, once in a while. */
+static bool is_cause(unsigned activity)
+{
+	return activity >= ACT_SYSCALL && activity < ACT_OTHER && activity != ACT_GC;
+}
+
+/* Not one stall of the machine: two at different times. */
+static bool happens_again(const struct instances *all)
+{
+	uint64_t most = 0, least = UINT64_MAX;
+
+	for (unsigned i = 0; i < all->nslowest && all->slowest[i].ns * 2 >= all->slowest[0].ns; i++) {
+		most = all->slowest[i].begin > most ? all->slowest[i].begin : most;
+		least = all->slowest[i].begin < least ? all->slowest[i].begin : least;
+	}
+	return most > least + all->slowest[0].ns;
+}
+
+static void look_at(struct analysis *a, const struct instances *all)
+{
+	const struct instance *one = &all->slowest[0];
+	uint64_t p50 = histogram_quantile(&all->hist, 0.5), p90 = histogram_quantile(&all->hist, 0.9);
+	double excess;
+	unsigned cause;
+	struct finding *finding;
+
+	if (all->hist.n < LEAST_N || one->ns < 10 * p50 || p90 > 3 * p50 || one->ns - p50 < LEAST_EXCESS_NS)
+		return;
+	if (!happens_again(all) && (all->kind == INSTANCE_LIFE || one->ns < LEAST_OF_ONE_NS))
+		return;
+	cause = cause_of(all, one, &excess);
+	/* A wait for one that did not get a CPU is no more than bad luck. */
+	if (!is_cause(cause) || one->ns - p50 < 2 * a->latency.max || excess < 0.5 * (double)(one->ns - p50))
+		return;
+	finding = finding_add(a, "outlier", all->kind == INSTANCE_LIFE ? 0.02 : 0.06);
+	finding_text(finding, "1 of %llu %ss %s took %s, the median %s: %.0f %% of the difference is %s.",
+		     (unsigned long long)all->hist.n, kinds[all->kind], label_function(a, all->name).text,
+		     label_time(one->ns).text, label_time(p50).text, 100 * excess / (double)(one->ns - p50),
+		     activity_name((enum activity)cause));
+	finding->n = all->hist.n;
+	finding->total_ns = all->hist.sum;
+	finding->p50_ns = p50;
+	finding->p99_ns = histogram_quantile(&all->hist, 0.99);
+	finding->max_ns = all->hist.max;
+	finding->worst_ns = one->begin - a->begin;
+	finding->worst_goid = one->goid;
+	if (one->stack) {
+		finding->stack = one->stack;
+		finding_evidence(finding, "it waited longest in %s", label_stack(a, one->stack).text);
+	}
+	finding_evidence(finding, "g%llu at %s; p90 %s, p99 %s", (unsigned long long)one->goid,
+			 label_time(finding->worst_ns).text, label_time(p90).text,
+			 label_time(finding->p99_ns).text);
+	if (all->kind == INSTANCE_LIFE)
+		finding_next(finding, "gotrace why %s --goroutine %llu", a->options.file,
+			     (unsigned long long)one->goid);
+	else
+		finding_next(finding, "gotrace why %s --%s %s", a->options.file, kinds[all->kind],
+			     label_function(a, all->name).text);
+}
+
+void rule_outlier(struct analysis *a)
+{
+	for (size_t i = 1; i < a->ninstances; i++)
+		look_at(a, &a->instances[i]);
+}

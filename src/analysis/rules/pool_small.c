@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* A few workers, or a few connections, are all taken, and others wait for one. */
+#include "analysis/rules/rules.h"
+
+enum { MOST_MEMBERS = 64 };
+
+/* Goroutines of the group work nearly all the time that they live. */
+static double busy_share(const struct group *group)
+{
+	double all = 0,
+	       idle = (double)(group->spent[ACT_RECEIVE] + group->spent[ACT_SELECT] + group->spent[ACT_COND]);
+
+	for (unsigned i = 0; i < ACT_COUNT; i++)
+		all += (double)group->spent[i];
+	return all > 0 ? 1 - idle / all : 0;
+}
+
+static void evidence(struct analysis *a, struct finding *finding, const struct row *row)
+{
+	finding->n = row->hist.n;
+	finding->total_ns = row->hist.sum;
+	finding->p50_ns = histogram_quantile(&row->hist, 0.5);
+	finding->p99_ns = histogram_quantile(&row->hist, 0.99);
+	finding->max_ns = row->hist.max;
+	finding->first_ns = row->first - a->begin;
+	finding->worst_ns = row->max_at - a->begin;
+	finding->worst_goid = row->max_g;
+	finding->stack = row->stack;
+	finding_evidence(finding, "n %llu, total %s, p50 %s, p99 %s, max %s at %s (g%llu)",
+			 (unsigned long long)row->hist.n, label_time(row->hist.sum).text,
+			 label_time(finding->p50_ns).text, label_time(finding->p99_ns).text,
+			 label_time(row->hist.max).text, label_time(finding->worst_ns).text,
+			 (unsigned long long)row->max_g);
+	finding_next(finding, "gotrace why %s --goroutine %llu --at %.6fs", a->options.file,
+		     (unsigned long long)row->max_g, (double)(finding->worst_ns + row->hist.max / 2) / 1e9);
+}
+
+/* More goroutines wait here than there are workers, on average: some of them are not served. */
+static bool is_queue(struct analysis *a, const struct row *row, const struct group *group)
+{
+	uint32_t index = a->stacks[row->stack].resource;
+	const struct resource *res = index ? resource_root(a, index) : NULL;
+
+	if (row->activity == ACT_SEND)
+		return true;
+	return res && res->contended_ns &&
+	       (double)res->waits.sum > 1.1 * (double)group->peak * (double)res->contended_ns;
+}
+
+/* Workers of one function end the waits, and have no rest. */
+static bool of_workers(struct analysis *a, const struct row *row, double impact)
+{
+	const struct top *waker = top_first(row->waker_groups);
+	const struct group *group = &a->groups[waker->key < a->ngroups ? waker->key : 0];
+	struct finding *finding;
+
+	if ((double)waker->weight < 0.8 * (double)row->hist.sum || group->system || group->peak < 2 ||
+	    group->peak > MOST_MEMBERS || group->ended * 4 > group->created + group->at_start ||
+	    top_first(row->functions)->key == waker->key || busy_share(group) < 0.9 ||
+	    utilisation(a) > 0.95 || !is_queue(a, row, group))
+		return false;
+	finding = finding_add(a, "pool-small", impact);
+	finding_text(finding, "%s waited %s for %llu workers of %s, which are busy %.0f %% of the time.",
+		     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
+		     (unsigned long long)group->peak, label_function(a, group->func).text,
+		     100 * busy_share(group));
+	evidence(a, finding, row);
+	return true;
+}
+
+/* A goroutine that ends a wait has a thing that is waited for, and has waited for it before. */
+static void of_holders(struct analysis *a, const struct row *row, double impact)
+{
+	uint32_t index = a->stacks[row->stack].resource;
+	const struct resource *res = index ? resource_root(a, index) : NULL;
+	uint64_t hold;
+	double many;
+	struct finding *finding;
+
+	if (!res || res->lock || res->by_waiters * 2 < res->releases || res->holds.n < 5)
+		return;
+	hold = histogram_quantile(&res->holds, 0.5);
+	if (histogram_quantile(&row->hist, 0.99) < hold || row->hist.max < 1000000)
+		return;
+	many = (double)res->holds.sum / (double)res->holds.n * (double)res->releases /
+	       ((double)res->contended_ns + 1);
+	if (many > MOST_MEMBERS)
+		return;
+	finding = finding_add(a, "pool-small", impact);
+	finding_text(finding, "%s waited %s for one of about %.0f that are all taken, each for %s (p50).",
+		     label_stack(a, row->stack).text, label_time(row->hist.sum).text, many < 1 ? 1 : many,
+		     label_time(hold).text);
+	evidence(a, finding, row);
+	finding_evidence(finding, "given back at %s; held up to %s",
+			 label_stack(a, (uint32_t)top_first(res->released)->key).text,
+			 label_time(res->holds.max).text);
+}
+
+void rule_pool_small(struct analysis *a)
+{
+	for (size_t i = 1; i < a->nrows; i++) {
+		const struct row *row = &a->rows[i];
+		double impact = share_of_tasks(a, (double)row->hist.sum);
+
+		if (row->activity < ACT_COND || row->activity > ACT_SELECT || row->hist.n < 10 ||
+		    impact < 0.02)
+			continue;
+		if (!of_workers(a, row, impact))
+			of_holders(a, row, impact);
+	}
+}

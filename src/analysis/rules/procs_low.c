@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Fewer Ps than the program may use CPUs, all of them busy, and goroutines wait for one. */
+#include "analysis/rules/rules.h"
+
+static double delay_share(const struct analysis *a)
+{
+	double all = 0;
+
+	for (unsigned i = 0; i < DELAY_COUNT; i++)
+		all += a->latency_by[i];
+	return all > 0 ? (a->latency_by[DELAY_NO_P] + a->latency_by[DELAY_GC]) / all : 0;
+}
+
+static double usable_cpus(const struct analysis_host *host)
+{
+	return host->quota_cpus > 0 && host->quota_cpus < host->cpus ? host->quota_cpus : host->cpus;
+}
+
+void rule_procs_low(struct analysis *a)
+{
+	const struct analysis_host *host = &a->options.host;
+	double waited = a->latency_by[DELAY_NO_P] + a->latency_by[DELAY_GC];
+	bool low = host->known && a->procs <= 0.75 * usable_cpus(host);
+	struct finding *finding;
+
+	if (is_of_threads(a)) {
+		finding_not_applicable(a, "procs-low", "threads need no P");
+		return;
+	}
+	if (utilisation(a) < 0.9 || delay_share(a) < 0.5 || waited < 0.01 * p_time(a))
+		return;
+	finding = finding_add(a, "procs-low", low ? 0.05 + waited / p_time(a) : 0);
+	if (low)
+		finding_text(finding, "GOMAXPROCS is %u of %.2g CPUs: goroutines waited %s for a P.",
+			     a->procs, usable_cpus(host), label_time((uint64_t)waited).text);
+	else
+		finding_text(finding, "All %u Ps are busy: goroutines waited %s for one%s.", a->procs,
+			     label_time((uint64_t)waited).text,
+			     host->known ? "" : " (the trace does not say how many CPUs there are)");
+	finding->total_ns = (uint64_t)waited;
+	finding_evidence(finding, "Ps %.0f %% busy; latency p50 %s, p99 %s, max %s", 100 * utilisation(a),
+			 label_time(histogram_quantile(&a->latency, 0.5)).text,
+			 label_time(histogram_quantile(&a->latency, 0.99)).text,
+			 label_time(a->latency.max).text);
+	finding_next(finding, "GOMAXPROCS=%.0f", low ? usable_cpus(host) : a->procs * 2.0);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* System calls lose their P to sysmon, and wait for one when they return. */
+#include "analysis/rules/rules.h"
+
+void rule_retake(struct analysis *a)
+{
+	const struct histogram *waits = &a->latency_from[FROM_SYSCALL];
+	double rate = (double)waits->n / ((double)watched_ns(a) / 1e9);
+	const struct row *most = &a->rows[0];
+	struct finding *finding;
+
+	if (is_of_threads(a) || rate < 1000 || share_of_tasks(a, (double)waits->sum) < 0.05)
+		return;
+	for (size_t i = 1; i < a->nrows; i++) {
+		if (a->rows[i].lost_p > most->lost_p)
+			most = &a->rows[i];
+	}
+	finding = finding_add(a, "retake", share_of_tasks(a, (double)waits->sum));
+	finding_text(
+		finding,
+		"%.0f system calls a second lose their P; they wait %s (p50) to return, most of them in %s.",
+		rate, label_time(histogram_quantile(waits, 0.5)).text, label_stack(a, most->stack).text);
+	finding->n = waits->n;
+	finding->total_ns = waits->sum;
+	finding->stack = most->stack;
+	finding_next(finding, "gotrace report %s --all", a->options.file);
+}

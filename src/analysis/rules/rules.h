@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The rules: each looks at the figures of the whole trace and adds the
+ * findings that it can support. To add one: a file here with a function, a
+ * line in this header, a test, and a row in docs/analysis.md.
+ */
+#ifndef GOTRACE_ANALYSIS_RULES_H
+#define GOTRACE_ANALYSIS_RULES_H
+
+#include "analysis/state.h"
+
+struct rule {
+	const char *id;
+	void (*apply)(struct analysis *a);
+};
+
+void rule_trust(struct analysis *a);
+void rule_throttled(struct analysis *a);
+void rule_procs_high(struct analysis *a);
+void rule_procs_low(struct analysis *a);
+void rule_neighbour(struct analysis *a);
+void rule_idle_p(struct analysis *a);
+void rule_assist(struct analysis *a);
+void rule_gc_often(struct analysis *a);
+void rule_gc_limit(struct analysis *a);
+void rule_stw_stop(struct analysis *a);
+void rule_hog(struct analysis *a);
+void rule_lock_io(struct analysis *a);
+void rule_lock_long(struct analysis *a);
+void rule_lock_convoy(struct analysis *a);
+void rule_lock_syscall(struct analysis *a);
+void rule_rw_writer(struct analysis *a);
+void rule_leak(struct analysis *a);
+void rule_burst(struct analysis *a);
+void rule_slow_consumer(struct analysis *a);
+void rule_pool_small(struct analysis *a);
+void rule_outlier(struct analysis *a);
+void rule_netpoll(struct analysis *a);
+void rule_timer_storm(struct analysis *a);
+void rule_retake(struct analysis *a);
+void rule_herd(struct analysis *a);
+void rule_straggler(struct analysis *a);
+
+/* --- what the rules about locks share: locks.c --- */
+
+/* Whether waits for the lock cost enough to be worth a finding; its share of task time in *impact. */
+bool lock_matters(const struct analysis *a, const struct resource *res, double *impact);
+/* Shares of what holders did while others waited. */
+double lock_share_io(const struct resource *res);
+double lock_share_running(const struct resource *res);
+double lock_share_calls(const struct resource *res);
+/*
+ * Most of the waiting is for holders that had it for 500 us (100 us) and
+ * more, and those are no rare accident, as when one loses its CPU.
+ */
+bool lock_is_held_long(const struct resource *res);
+bool lock_is_held_some_time(const struct resource *res);
+/* Count, percentiles, worst wait, stacks; and the command that shows more. */
+void lock_evidence(struct analysis *a, struct finding *finding, const struct resource *res);
+struct label lock_waiter(const struct analysis *a, const struct resource *res);
+struct label lock_holder(const struct analysis *a, const struct resource *res);
+
+#endif

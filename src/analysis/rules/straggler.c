@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Goroutines are started together and waited for, and most of the wait is for the last of them alone. */
+#include "analysis/rules/rules.h"
+
+enum { LEAST_N = 5, LEAST_SLACK_NS = 1000000 };
+
+static bool applies(const struct analysis *a, const struct row *row, double impact)
+{
+	/* Only lives that the trace has seen can be compared: of most of the waits. */
+	return row->activity == ACT_JOIN && row->slack_n >= LEAST_N && row->slack_n * 2 >= row->hist.n &&
+	       row->slack_ns * 2 >= row->hist.sum && row->slack_ns / row->slack_n >= LEAST_SLACK_NS &&
+	       row->slack_ns / row->slack_n >= 2 * histogram_quantile(&a->latency, 0.99) && impact >= 0.05;
+}
+
+void rule_straggler(struct analysis *a)
+{
+	for (size_t i = 1; i < a->nrows; i++) {
+		const struct row *row = &a->rows[i];
+		double impact = share_of_tasks(a, (double)row->slack_ns);
+		const struct top *waker = top_first(row->waker_groups);
+		struct finding *finding;
+
+		if (!applies(a, row, impact))
+			continue;
+		finding = finding_add(a, "straggler", impact);
+		finding_text(
+			finding,
+			"%s waited %s for goroutines that it had started, %s of it for the last one alone, "
+			"in %s.",
+			label_stack(a, row->stack).text, label_time(row->hist.sum).text,
+			label_time(row->slack_ns).text,
+			label_function(a, a->groups[waker->key < a->ngroups ? waker->key : 0].func).text);
+		finding->n = row->hist.n;
+		finding->total_ns = row->hist.sum;
+		finding->p50_ns = histogram_quantile(&row->hist, 0.5);
+		finding->p99_ns = histogram_quantile(&row->hist, 0.99);
+		finding->max_ns = row->hist.max;
+		finding->first_ns = row->first - a->begin;
+		finding->worst_ns = row->max_at - a->begin;
+		finding->worst_goid = row->max_g;
+		finding->stack = row->stack;
+		finding_evidence(
+			finding,
+			"n %llu, p50 %s, max %s; the last one comes %s after the one before it (mean)",
+			(unsigned long long)row->hist.n, label_time(finding->p50_ns).text,
+			label_time(row->hist.max).text, label_time(row->slack_ns / row->slack_n).text);
+		finding_next(finding, "gotrace why %s --goroutine %llu --at %.6fs", a->options.file,
+			     (unsigned long long)row->max_g,
+			     (double)(finding->worst_ns + row->hist.max / 2) / 1e9);
+	}
+}

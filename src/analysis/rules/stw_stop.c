@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Stopping the world takes long, because one goroutine cannot be preempted (golang/go#20792, #59902). */
+#include "analysis/rules/rules.h"
+
+enum { LEAST = 3 };
+
+void rule_stw_stop(struct analysis *a)
+{
+	const struct gc_figures *gc = &a->gc;
+	double share = (double)gc->slow_stops_ns / ((double)watched_ns(a) + 1);
+	struct finding *finding;
+
+	if (gc->slow_stops < LEAST)
+		return;
+	/* Wherever threads lose their CPU for a moment, a few stops are slow. */
+	if (gc->slow_stops * 3 < gc->stops.n)
+		share = 0;
+	else if (gc->slow_stops_ns / gc->slow_stops >= 5000000 && share < 0.05)
+		share = 0.05;
+	finding = finding_add(a, "stw-stop", share);
+	finding_text(
+		finding,
+		"Stopping the world took up to %s, because of g%llu: %s does not let itself be preempted.",
+		label_time(gc->worst_stop).text, (unsigned long long)gc->worst_stop_g,
+		label_function(a, gc->worst_stop_func).text);
+	finding->n = gc->slow_stops;
+	finding->total_ns = gc->slow_stops_ns;
+	finding->max_ns = gc->worst_stop;
+	finding->worst_ns = gc->worst_stop_at - a->begin;
+	finding->worst_goid = gc->worst_stop_g;
+	finding->stack = gc->worst_stop_stack;
+	finding_evidence(finding, "%llu of %llu stops took 1 ms and more, %s in all; last stopped at %s",
+			 (unsigned long long)gc->slow_stops, (unsigned long long)gc->stops.n,
+			 label_time(gc->slow_stops_ns).text, label_stack(a, gc->worst_stop_stack).text);
+	finding_next(finding, "gotrace why %s --goroutine %llu --at %.6fs", a->options.file,
+		     (unsigned long long)gc->worst_stop_g,
+		     (double)(gc->worst_stop_at - a->begin + gc->worst_stop / 2) / 1e9);
+}

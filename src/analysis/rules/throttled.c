@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The quota of the program's cgroup is used up, and all its threads stand until the next period. */
+#include "analysis/rules/rules.h"
+
+void rule_throttled(struct analysis *a)
+{
+	const struct analysis_host *host = &a->options.host;
+	double watched = (double)watched_ns(a), share;
+	struct finding *finding;
+
+	if (!host->known) {
+		finding_not_applicable(a, "throttled",
+				       "the trace does not say what limits the program's CPU time");
+		return;
+	}
+	share = (double)host->throttled_ns / (watched > 0 ? watched : 1);
+	if (share < 0.05)
+		return;
+	finding = finding_add(a, "throttled", share);
+	finding_text(finding,
+		     "The CPU quota of %.2g CPUs was used up %llu times: the program's threads stood for %s.",
+		     host->quota_cpus, (unsigned long long)host->throttled,
+		     label_time(host->throttled_ns).text);
+	finding->total_ns = host->throttled_ns;
+	finding->n = host->throttled;
+	finding_evidence(finding, "goroutines ran, or had a P, for %s in %s; GOMAXPROCS %u",
+			 label_time((uint64_t)user_running_ns(a)).text, label_time(watched_ns(a)).text,
+			 a->procs);
+	finding_next(finding, "cat /sys/fs/cgroup/.../cpu.stat, cpu.max");
+}

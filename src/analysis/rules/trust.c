@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What was lost or not watched, and what the tracing itself took. */
+#include "analysis/rules/rules.h"
+
+static double traced_share(const struct analysis *a)
+{
+	double running = user_running_ns(a);
+
+	return running > 0 ? (double)a->options.host.tracing_ns / running : 0;
+}
+
+static void rule_unwatched(struct analysis *a)
+{
+	uint64_t all = watched_ns(a) + a->unwatched_ns;
+	double share = all ? (double)a->unwatched_ns / (double)all : 0;
+	struct finding *finding;
+
+	if (share < 0.1)
+		return;
+	finding = finding_add(a, "trust", share);
+	finding_text(finding, "%s of %s were not watched: the figures below are of the rest.",
+		     label_time(a->unwatched_ns).text, label_time(all).text);
+	finding_next(finding, "gotrace -p PID --light");
+}
+
+static void rule_cost(struct analysis *a)
+{
+	double share = traced_share(a), of_ps = (double)a->options.host.tracing_ns / p_time(a);
+	struct finding *finding;
+
+	if (share < 0.1)
+		return;
+	/* Half of what was measured is too much to trust the shares, unless the program hardly runs. */
+	finding = finding_add(a, "trust", share >= 0.5 && of_ps >= 0.05 ? 0.05 : 0);
+	finding_text(finding,
+		     "Tracing took %s, %.0f %% of the %s that the program ran: short times look longer.",
+		     label_time(a->options.host.tracing_ns).text, 100 * share,
+		     label_time((uint64_t)user_running_ns(a)).text);
+	finding_next(finding, "gotrace -p PID --light");
+}
+
+void rule_trust(struct analysis *a)
+{
+	struct finding *finding;
+
+	rule_unwatched(a);
+	rule_cost(a);
+	if (!a->options.host.lost)
+		return;
+	finding = finding_add(a, "trust", 0.05);
+	finding_text(finding, "%llu records were lost: counts are too small.",
+		     (unsigned long long)a->options.host.lost);
+	finding_next(finding, "gotrace -p PID --ring-size 64M");
+}

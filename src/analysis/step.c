@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* One op: who leaves which state, and who enters one. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/state.h"
+#include "util/array.h"
+
+enum { MAX_GOROUTINES = 1 << 28, HERD = 8, SHORT_RUN_NS = 20000 };
+
+static struct goroutine *goroutine_at(struct analysis *a, uint32_t index)
+{
+	if (!index || index >= MAX_GOROUTINES)
+		return NULL;
+	if (index >= a->ngs && array_grow(&a->gs, &a->ngs, index + 1, sizeof(*a->gs))) {
+		a->oom = true;
+		return NULL;
+	}
+	return &a->gs[index];
+}
+
+/* Growing the array moves all of it: both are there before either is used. */
+static void goroutines_of(struct analysis *a, const struct op *op, struct goroutine **g,
+			  struct goroutine **g2)
+{
+	goroutine_at(a, op->g > op->g2 ? op->g : op->g2);
+	*g = goroutine_at(a, op->g);
+	*g2 = goroutine_at(a, op->g2);
+}
+
+static uint32_t index_of(const struct analysis *a, const struct goroutine *g)
+{
+	return (uint32_t)(g - a->gs);
+}
+
+/* --- life --- */
+
+static void born(struct analysis *a, struct goroutine *g, const struct op *op)
+{
+	uint32_t stack = stack_index(a, op->stack), entry = stack_index(a, op->stack2);
+
+	open_regions_drop(a, g);
+	*g = (struct goroutine){.goid = a->gen->tables->goids[index_of(a, g)], .born = a->now, .p = NO_P};
+	g->sound = true;
+	group_born(a, g, entry, stack, false);
+}
+
+static void dead(struct analysis *a, struct goroutine *g)
+{
+	if (g->creator)
+		a->gs[g->creator].child_end = a->now;
+	interval_leave(a, g, NULL, 0, false);
+	group_ended(a, g);
+	open_regions_drop(a, g);
+	g->activity = ACT_NONE;
+}
+
+static enum activity status_activity(struct analysis *a, const struct op *op, uint32_t stack)
+{
+	switch (op->status) {
+	case G_RUNNABLE:
+		return ACT_RUNNABLE;
+	case G_RUNNING:
+		return ACT_CODE;
+	case G_SYSCALL:
+		return ACT_SYSCALL;
+	default:
+		return wait_activity(a, op->string, stack);
+	}
+}
+
+/* The P that a thread holds when a generation begins. */
+static struct proc *proc_of_thread(struct analysis *a, const struct op *op, int32_t *p)
+{
+	const uint32_t *known = map64_get(&a->proc_of_m, op->m);
+
+	*p = known ? (int32_t)*known : NO_P;
+	return proc_at(a, *p);
+}
+
+static void go_status(struct analysis *a, const struct op *op)
+{
+	struct goroutine *g = goroutine_at(a, op->g);
+	uint32_t stack = stack_index(a, op->stack);
+
+	if (!g || (g->activity != ACT_NONE && g->goid == a->gen->tables->goids[op->g])) {
+		if (g && !g->group && stack)
+			group_from_stack(a, g, stack);
+		return;
+	}
+	interval_leave(a, g, NULL, 0, true);
+	open_regions_drop(a, g);
+	*g = (struct goroutine){.goid = a->gen->tables->goids[op->g], .p = NO_P};
+	group_born(a, g, stack_index(a, op->stack2), 0, true);
+	if (!g->group && stack)
+		group_from_stack(a, g, stack);
+	interval_enter(a, g, status_activity(a, op, stack), stack);
+	g->cut = true;
+	if (g->activity == ACT_CODE) {
+		struct proc *proc = proc_of_thread(a, op, &g->p);
+
+		g->slice = a->now;
+		if (proc)
+			proc->g = op->g;
+		proc_use(a, g->p, g->worker ? P_GC : P_CODE);
+	} else if (g->activity == ACT_SYSCALL) {
+		proc_of_thread(a, op, &g->p);
+	}
+}
+
+/* --- running --- */
+
+static void start(struct analysis *a, struct goroutine *g, const struct op *op)
+{
+	struct proc *proc = proc_at(a, op->p);
+
+	a->starts++;
+	a->starts_as_thread += g->goid == op->m;
+	interval_leave(a, g, g->waker ? &a->gs[g->waker - 1] : NULL, 0, false);
+	interval_enter(a, g, g->assists ? ACT_ASSIST : ACT_CODE, g->assists ? g->assist_stack : 0);
+	g->slice = a->now;
+	g->p = op->p;
+	resource_got(a, g);
+	if (proc)
+		proc->g = index_of(a, g);
+	proc_use(a, op->p, g->worker ? P_GC : P_CODE);
+	integrate(a, a->now);
+	memcpy(g->delays_at, a->delays, sizeof(g->delays_at));
+}
+
+/* It ran for so long while others waited for a P. */
+static void note_slice(struct analysis *a, struct goroutine *g, uint32_t stack)
+{
+	struct group *group = &a->groups[g->group];
+	uint64_t ns = a->now - g->slice;
+
+	if ((ns < 30000000 && ns <= group->longest_slice) || g->worker || g->cut)
+		return;
+	integrate(a, a->now);
+	if (a->delays[DELAY_NO_P] - g->delays_at[DELAY_NO_P] < 0.8 * (double)ns || !a->runnable)
+		return;
+	if (ns >= 30000000) {
+		group->long_slices++;
+		group->long_slices_ns += ns;
+	}
+	if (ns <= group->longest_slice)
+		return;
+	group->longest_slice = ns;
+	group->longest_slice_at = g->slice;
+	group->longest_slice_g = g->goid;
+	group->longest_slice_stack = stack;
+	group->longest_slice_delayed = (uint32_t)a->runnable;
+}
+
+static void stop_running(struct analysis *a, struct goroutine *g, int32_t p, uint32_t stack)
+{
+	struct proc *proc = proc_at(a, p);
+
+	if (!g->group && stack)
+		group_from_stack(a, g, stack);
+	if (g->activity == ACT_CODE || g->activity == ACT_ASSIST)
+		note_slice(a, g, stack);
+	if (g->from_timer && a->now - g->slice < 10000) {
+		a->timer_short_runs++;
+		a->groups[g->group].timer_short_runs++;
+	}
+	g->from_timer = false;
+	interval_leave(a, g, NULL, 0, false);
+	if (proc)
+		proc->last_stack = stack;
+	proc_use(a, p, P_SEARCHING);
+}
+
+/* It was woken with many others, has done nothing but wait for the lock, and waits here again. */
+static void note_vain(struct analysis *a, struct goroutine *g)
+{
+	uint64_t ran = g->spent[ACT_CODE] + g->spent[ACT_ASSIST] - g->ran_at_wake;
+	struct row *row;
+
+	if (!g->herd || g->activity == ACT_LOCK)
+		return;
+	g->herd = false;
+	if (g->stack != g->herd_stack || ran >= SHORT_RUN_NS)
+		return;
+	row = row_get(a, (enum activity)g->activity, g->stack);
+	row->vain++;
+	row->vain_ns += ran;
+}
+
+static void block(struct analysis *a, struct goroutine *g, const struct op *op)
+{
+	uint32_t stack = stack_index(a, op->stack);
+
+	stop_running(a, g, op->p, stack);
+	interval_enter(a, g, wait_activity(a, op->string, stack), stack);
+	note_vain(a, g);
+	resource_wait(a, g);
+}
+
+static void preempt(struct analysis *a, struct goroutine *g, const struct op *op)
+{
+	uint32_t stack = stack_index(a, op->stack);
+	size_t len;
+	const char *reason = strtab_get(a->gen->tables->strings, op->string, &len);
+
+	stop_running(a, g, op->p, stack);
+	interval_enter(a, g, ACT_RUNNABLE, stack);
+	g->origin = strcmp(reason, "preempted") == 0 ? FROM_PREEMPTION : FROM_YIELD;
+}
+
+/* --- wake-ups --- */
+
+static void count_wake(struct analysis *a, struct goroutine *g, const struct op *op)
+{
+	if (g->activity == ACT_NETWORK && op->g == NO_G) {
+		a->net_wakes++;
+		a->net_wakes_sysmon += op->p == NO_P;
+	}
+	g->from_timer =
+		(g->activity == ACT_SLEEP || g->activity == ACT_SELECT || g->activity == ACT_RECEIVE) &&
+		op->g == NO_G;
+	a->timer_wakes += g->from_timer;
+	if (a->now - a->burst_begin > 1000000) {
+		a->burst_begin = a->now;
+		a->burst_n = 0;
+	}
+	if (++a->burst_n == 50)
+		a->bursts++;
+	if (a->burst_n > a->burst_most) {
+		a->burst_most = a->burst_n;
+		a->burst_at = a->burst_begin;
+		a->burst_func = a->groups[g->group].func;
+	}
+}
+
+/* Who wakes many without a break in between wakes a herd. */
+static void note_herd(struct analysis *a, struct goroutine *g, const struct goroutine *waker)
+{
+	uint32_t index = index_of(a, waker);
+
+	if (a->herd_waker != index || a->herd_slice != waker->slice) {
+		a->herd_waker = index;
+		a->herd_slice = waker->slice;
+		a->herd_n = 0;
+	}
+	if (++a->herd_n < HERD)
+		return;
+	if (a->herd_n > a->herd_most)
+		a->herd_most = a->herd_n;
+	g->herd = true;
+	g->herd_stack = g->stack;
+	g->ran_at_wake = g->spent[ACT_CODE] + g->spent[ACT_ASSIST];
+}
+
+/* How long only one of those that it has created, and waits for, was missing. */
+static void note_slack(struct analysis *a, const struct goroutine *g, const struct goroutine *waker)
+{
+	struct row *row;
+
+	if (waker->creator != index_of(a, g) || g->child_end < g->since || g->cut)
+		return;
+	row = row_get(a, (enum activity)g->activity, g->stack);
+	row->slack_n++;
+	row->slack_ns += a->now - g->child_end;
+}
+
+static void wake(struct analysis *a, struct goroutine *g, struct goroutine *waker, const struct op *op)
+{
+	uint32_t stack = stack_index(a, op->stack);
+
+	/* Who polls the network, or runs the timers, is not who sent or set them. */
+	if (a->stacks[stack].outside || g->activity == ACT_NETWORK || g->activity == ACT_SLEEP) {
+		waker = NULL;
+		stack = a->stacks[stack].outside ? stack : 0;
+	}
+	if (waker && !waker->group && stack)
+		group_from_stack(a, waker, stack);
+	count_wake(a, g, op);
+	if (waker && g->activity == ACT_COND)
+		note_herd(a, g, waker);
+	if (waker && g->activity == ACT_JOIN)
+		note_slack(a, g, waker);
+	resource_wake(a, g, waker, stack);
+	g->waited_at = g->since;
+	interval_leave(a, g, waker, stack, false);
+	interval_enter(a, g, ACT_RUNNABLE, stack);
+	g->origin = FROM_WAKE;
+	g->waker = waker ? 1 + index_of(a, waker) : 0;
+}
+
+static void create(struct analysis *a, struct goroutine *g, const struct op *op)
+{
+	born(a, g, op);
+	interval_enter(a, g, op->kind == OP_GO_CREATE ? ACT_RUNNABLE : ACT_OTHER, stack_index(a, op->stack));
+	g->origin = FROM_CREATE;
+	g->waker = op->g ? 1 + op->g : 0;
+	g->creator = op->g;
+}
+
+static void go_switch(struct analysis *a, struct goroutine *g, struct goroutine *g2, const struct op *op)
+{
+	if (g && op->kind == OP_GO_SWITCH)
+		block(a, g, op);
+	else if (g)
+		dead(a, g);
+	wake(a, g2, g, op);
+	start(a, g2, op);
+}
+
+/* --- system calls --- */
+
+static void syscall_begin(struct analysis *a, struct goroutine *g, const struct op *op)
+{
+	uint32_t stack = stack_index(a, op->stack);
+
+	if (!g->group && stack)
+		group_from_stack(a, g, stack);
+	note_slice(a, g, stack);
+	interval_leave(a, g, NULL, 0, false);
+	interval_enter(a, g, ACT_SYSCALL, stack);
+	proc_use(a, op->p, P_IN_SYSCALL);
+}
+
+/* The end that formats up to 1.21 do not have is made up: no time is counted. */
+static void syscall_end(struct analysis *a, struct goroutine *g, const struct op *op)
+{
+	interval_leave(a, g, NULL, 0, a->options.short_calls);
+	interval_enter(a, g, g->assists ? ACT_ASSIST : ACT_CODE, g->assists ? g->assist_stack : 0);
+	g->slice = a->now;
+	integrate(a, a->now);
+	memcpy(g->delays_at, a->delays, sizeof(g->delays_at));
+	proc_use(a, op->p, g->worker ? P_GC : P_CODE);
+}
+
+static void syscall_end_blocked(struct analysis *a, struct goroutine *g)
+{
+	uint32_t stack = g->stack;
+
+	row_get(a, ACT_SYSCALL, stack)->lost_p++;
+	interval_leave(a, g, NULL, 0, false);
+	interval_enter(a, g, ACT_RUNNABLE, stack);
+	g->origin = FROM_SYSCALL;
+}
+
+/* --- Ps --- */
+
+static void proc_status(struct analysis *a, const struct op *op)
+{
+	struct proc *proc = proc_at(a, op->p);
+
+	if (!proc)
+		return;
+	if (op->m && map64_set(&a->proc_of_m, op->m, (uint32_t)op->p))
+		a->oom = true;
+	if (proc->use != P_NONE)
+		return;
+	proc_use(a, op->p,
+		 op->status == P_RUNNING   ? P_SEARCHING
+		 : op->status == P_SYSCALL ? P_IN_SYSCALL
+					   : P_UNUSED);
+}
+
+static void procs_change(struct analysis *a, const struct op *op)
+{
+	integrate(a, a->now);
+	if (op->arg > 1 << 16)
+		return;
+	a->procs = (uint32_t)op->arg;
+	if (a->procs > a->most_procs)
+		a->most_procs = a->procs;
+	for (uint32_t p = 0; p < a->procs || p < a->nps; p++) {
+		const struct proc *proc = proc_at(a, (int32_t)p);
+
+		if (!proc)
+			return;
+		if (p >= a->procs)
+			proc_use(a, (int32_t)p, P_NONE);
+		else if (proc->use == P_NONE)
+			proc_use(a, (int32_t)p, P_UNUSED);
+	}
+}
+
+/* --- the rest --- */
+
+static void assist(struct analysis *a, struct goroutine *g, const struct op *op)
+{
+	g->assists = op->kind != OP_GC_ASSIST_END;
+	if (op->stack)
+		g->assist_stack = stack_index(a, op->stack);
+	if (g->activity != ACT_CODE && g->activity != ACT_ASSIST)
+		return;
+	interval_leave(a, g, NULL, 0, false);
+	interval_enter(a, g, g->assists ? ACT_ASSIST : ACT_CODE, g->assists ? g->assist_stack : 0);
+}
+
+static void user_log(struct analysis *a, const struct op *op)
+{
+	const struct strtab *texts = a->gen->tables->texts;
+	const char *text;
+	size_t len;
+
+	if (!(op->string2 & TEXT_ID) || !texts || !op->string)
+		return;
+	text = strtab_get(a->gen->tables->strings, op->string, &len);
+	if (strcmp(text, "gotrace") != 0)
+		return;
+	text = strtab_get(texts, op->string2 & ~TEXT_ID, &len);
+	integrate(a, a->now);
+	if (strncmp(text, "not watched from here on", 24) == 0 && !a->unwatched_since) {
+		a->unwatched_since = a->now;
+	} else if (strncmp(text, "watched again", 13) == 0 && a->unwatched_since) {
+		a->unwatched_ns += a->now - a->unwatched_since;
+		a->unwatched_since = 0;
+	}
+}
+
+static void count_sample(struct analysis *a, const struct op *op)
+{
+	if (!a->samples++ || op->time < a->sample_first)
+		a->sample_first = op->time;
+	if (op->time > a->sample_last)
+		a->sample_last = op->time;
+}
+
+static void step_proc(struct analysis *a, const struct op *op)
+{
+	switch (op->kind) {
+	case OP_PROC_STATUS:
+		proc_status(a, op);
+		break;
+	case OP_PROCS_CHANGE:
+		procs_change(a, op);
+		break;
+	case OP_PROC_START:
+		proc_use(a, op->p, P_SEARCHING);
+		break;
+	default:
+		proc_use(a, op->p, P_UNUSED);
+		gc_proc_stopped(a, op->p);
+	}
+}
+
+/* Of a goroutine that the op is about, g; and perhaps another one. */
+static void step_goroutine(struct analysis *a, const struct op *op, struct goroutine *g, struct goroutine *g2)
+{
+	switch (op->kind) {
+	case OP_GO_CREATE_SYSCALL:
+		born(a, g, op);
+		interval_enter(a, g, ACT_SYSCALL, 0);
+		break;
+	case OP_GO_START:
+		start(a, g, op);
+		break;
+	case OP_GO_DESTROY:
+		stop_running(a, g, op->p, 0);
+		g->activity = ACT_NONE;
+		dead(a, g);
+		break;
+	case OP_GO_DESTROY_SYSCALL:
+		dead(a, g);
+		break;
+	case OP_GO_STOP:
+		preempt(a, g, op);
+		break;
+	case OP_GO_BLOCK:
+		block(a, g, op);
+		break;
+	case OP_GO_SWITCH:
+	case OP_GO_SWITCH_DESTROY:
+		if (g2)
+			go_switch(a, g, g2, op);
+		break;
+	case OP_SYSCALL_BEGIN:
+		syscall_begin(a, g, op);
+		break;
+	case OP_SYSCALL_END:
+		syscall_end(a, g, op);
+		break;
+	case OP_SYSCALL_END_BLOCKED:
+		syscall_end_blocked(a, g);
+		break;
+	case OP_GC_ASSIST_ACTIVE ... OP_GC_ASSIST_END:
+		assist(a, g, op);
+		break;
+	case OP_REGION_BEGIN:
+		region_begin(a, op);
+		break;
+	case OP_REGION_END:
+		region_end(a, op);
+		break;
+	case OP_TASK_BEGIN:
+		task_begin(a, op);
+		break;
+	default:
+		break;
+	}
+}
+
+void step(struct analysis *a, const struct op *op)
+{
+	struct goroutine *g, *g2;
+
+	if (op->kind == OP_CPU_SAMPLE) {
+		count_sample(a, op);
+		return;
+	}
+	if (op->time > a->now)
+		a->now = op->time;
+	a->ops++;
+	a->inferred += op->inferred;
+	goroutines_of(a, op, &g, &g2);
+	switch (op->kind) {
+	case OP_PROC_STATUS ... OP_PROC_STATUS:
+	case OP_PROCS_CHANGE ... OP_PROC_STEAL:
+		step_proc(a, op);
+		break;
+	case OP_GO_STATUS:
+		go_status(a, op);
+		break;
+	case OP_GO_CREATE:
+	case OP_GO_CREATE_BLOCKED:
+		if (g2)
+			create(a, g2, op);
+		break;
+	case OP_GO_UNBLOCK:
+		if (g2)
+			wake(a, g2, g, op);
+		break;
+	case OP_STW_BEGIN ... OP_GC_SWEEP_END:
+	case OP_HEAP_ALLOC:
+	case OP_HEAP_GOAL:
+		gc_step(a, op);
+		break;
+	case OP_TASK_END:
+		task_end(a, op);
+		break;
+	case OP_LOG:
+		user_log(a, op);
+		break;
+	default:
+		if (g)
+			step_goroutine(a, op, g, g2);
+	}
+}
+
+void goroutines_end(struct analysis *a)
+{
+	a->now = a->end > a->now ? a->end : a->now;
+	integrate(a, a->now);
+	if (a->unwatched_since)
+		a->unwatched_ns += a->now - a->unwatched_since;
+	for (size_t i = 1; i < a->ngs; i++) {
+		struct goroutine *g = &a->gs[i];
+
+		if (g->activity == ACT_NONE)
+			continue;
+		interval_leave(a, g, NULL, 0, true);
+	}
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "capture/bpf_go.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/libbpf.h>
+
+#include "bpf/gotrace.skel.h"
+#include "bpf/gotrace_before512.skel.h"
+#include "capture/bpf_compat.h"
+#include "capture/kernel.h"
+#include "capture/libbpf_log.h"
+
+/* Loads only programs whose sites are in the plan, because verification takes time. */
+static void choose_programs(struct bpf *bpf, const struct bpf_go_options *options)
+{
+	bool seconds = options->syscalls && options->features->preempted_calls;
+	struct gotrace_bpf *skeleton = bpf->skeleton;
+
+	for (unsigned i = 0; i < options->plan->n && !options->probe_only; i++)
+		attach_choose(&bpf->attachments,
+			      attach_program(skeleton->obj, options->plan->probes[i].site));
+	for (unsigned site = SITE_FUNCTION_BEGIN; options->functions && site <= SITE_FUNCTION_END; site++)
+		attach_choose(&bpf->attachments, attach_program(skeleton->obj, (uint8_t)site));
+	attach_choose(&bpf->attachments, skeleton->progs.marker);
+	attach_choose(&bpf->attachments, skeleton->progs.renew);
+	attach_choose(&bpf->attachments, skeleton->progs.empty);
+	bpf_program__set_autoload(skeleton->progs.sys_enter, options->syscalls);
+	bpf_program__set_autoload(skeleton->progs.sys_exit, options->syscalls);
+	bpf_program__set_autoload(skeleton->progs.sys_enter_backup, seconds);
+	bpf_program__set_autoload(skeleton->progs.sys_exit_backup, seconds);
+	bpf_program__set_autoload(skeleton->progs.cpu_sample, options->samples);
+}
+
+/* One of three programs, by the order of the tracepoint's arguments. Without facts of the kernel's there is
+ * none. */
+static void choose_off_cpu(struct bpf *bpf, const struct bpf_go_options *options)
+{
+	struct gotrace_bpf *skeleton = bpf->skeleton;
+	struct kernel_facts kernel;
+	struct error none;
+
+	if (!options->off_cpu || options->probe_only ||
+	    kernel_facts(options->features->btf, &kernel, &none)) {
+		bpf_map__set_max_entries(skeleton->maps.off_cpu_slots, 1);
+		return;
+	}
+	bpf->off_cpu = kernel.switch_form == SWITCH_STATE_LAST    ? skeleton->progs.off_cpu
+		       : kernel.switch_form == SWITCH_STATE_FIRST ? skeleton->progs.off_cpu_516
+								  : skeleton->progs.off_cpu_old;
+	bpf_program__set_autoload(bpf->off_cpu, true);
+}
+
+static void destroy(struct bpf *bpf)
+{
+	gotrace_bpf__destroy(bpf->skeleton);
+	bpf->skeleton = NULL;
+}
+
+/* Sets the programs' constants. */
+static void set_constants(struct gotrace_bpf *skeleton, const struct bpf_go_options *options)
+{
+	struct gotrace_bpf__rodata *constants = skeleton->rodata;
+
+	constants->probed_tasks = !options->features->pointers;
+	constants->preempted_calls = options->features->preempted_calls;
+	constants->runs_returns = options->features->register_writes;
+	constants->has_shadow_stacks = options->features->shadow_stacks;
+	constants->layout = *options->layout;
+	constants->layout.task_key_type = options->plan->task_key_type;
+	constants->layout.task_type = options->plan->task_type;
+	constants->layout.region_flag_register = options->plan->region_flag_register;
+	constants->alloc_layout = *options->alloc_layout;
+	constants->target_tgid = options->tgid;
+	constants->inner_tids = options->inner_tids;
+	constants->go_minor = options->go_minor;
+	constants->stop_skip = options->go_minor >= 25 ? 0 : 1;
+	constants->quiet_ps = options->go_minor <= 25 || options->cgo;
+	constants->syscall_oldp = options->go_minor <= 25;
+	constants->wait_reason_text = options->go_minor <= 10;
+	memcpy((void *)constants->park_skips, options->park_skips, PARK_SKIPS);
+	memcpy((void *)constants->wait_texts, options->wait_texts, sizeof(options->wait_texts));
+}
+
+static int load(struct bpf *bpf, const struct bpf_go_options *options, struct error *err)
+{
+	struct compat_bytes before_512 = {.data = NULL};
+	int rc;
+
+	bpf->destroy = destroy;
+	bpf->skeleton = calloc(1, sizeof(*bpf->skeleton));
+	if (!bpf->skeleton || gotrace_bpf__create_skeleton(bpf->skeleton))
+		return error_set(err, ENOMEM, "out of memory");
+	before_512.data = gotrace_before512_bpf__elf_bytes(&before_512.size);
+	rc = compat_open(options->features, bpf->skeleton->skeleton, &before_512, err);
+	if (rc)
+		return rc;
+	bpf_begin(bpf, bpf->skeleton->obj, options->features);
+	set_constants(bpf->skeleton, options);
+	choose_programs(bpf, options);
+	choose_off_cpu(bpf, options);
+	compat_choose(options->features, bpf->object);
+	bpf_plan_rings(bpf, options->ring_bytes, options->rings,
+		       (uint32_t *)&bpf->skeleton->rodata->ring_count,
+		       (uint32_t *)&bpf->skeleton->rodata->ring_shift);
+	rc = gotrace_bpf__load(bpf->skeleton);
+	if (rc)
+		return error_set(err, -rc, "the kernel refused the BPF programs: %s (%s)", strerror(-rc),
+				 libbpf_log_last());
+	if (!options->probe_only)
+		bpf->lease = (volatile struct lease *)&bpf->skeleton->bss->lease;
+	return bpf_make_rings(bpf, err);
+}
+
+/* A kernel that refuses the program on its switches may take all others. */
+int bpf_load_go(struct bpf *bpf, const struct bpf_go_options *options, struct error *err)
+{
+	struct bpf_go_options less = *options;
+	int rc = load(bpf, options, err);
+
+	if (rc == 0 || !bpf->off_cpu)
+		return rc;
+	destroy(bpf);
+	bpf->off_cpu = NULL;
+	less.off_cpu = false;
+	return load(bpf, &less, err);
+}
+
+void bpf_set_places(struct bpf *bpf, const struct go_places *places)
+{
+	memcpy((void *)&bpf->skeleton->bss->places, places, sizeof(*places));
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "capture/gap.h"
+
+#include <errno.h>
+
+#include "capture/backend.h"
+#include "capture/notes.h"
+#include "capture/snapshot.h"
+#include "util/clock.h"
+
+#define MS 1000000ull
+
+enum {
+	FIRST_HOLD_MS = 100, /* after a full ring recording resumes after this time, */
+	MOST_HOLD_MS = 5000, /* which doubles, up to this, if a ring is full again soon */
+	SOON_MS = 3000,
+};
+
+/* Recording resumes when the outlet is less full than this. */
+#define FILL_TO_GO_ON 0.25
+
+static void begin(struct capture *capture, uint64_t since, const char *why)
+{
+	struct gap *gap = &capture->gap;
+
+	gap->state = GAP_CLOSING;
+	gap->since_ns = since;
+	gap->why = why;
+	capture->drain.until_ns = since;
+}
+
+static void hold_longer(struct gap *gap, uint64_t now)
+{
+	bool soon = now < gap->end_ns + SOON_MS * MS;
+
+	gap->hold_ms = soon && gap->hold_ms ? 2 * gap->hold_ms : FIRST_HOLD_MS;
+	if (gap->hold_ms > MOST_HOLD_MS)
+		gap->hold_ms = MOST_HOLD_MS;
+	gap->hold_until_ns = now + gap->hold_ms * MS;
+}
+
+static void notice(struct capture *capture, uint64_t now)
+{
+	const struct capture_control *control = &capture->control;
+	uint64_t full = lease_full_since(&control->lease), end = lease_end(&control->lease);
+
+	if (full) {
+		begin(capture, full, "not watched from here on: records came faster than they could be read");
+		hold_longer(&capture->gap, now);
+		capture->pressed = governor_press(&capture->governor);
+	} else if (atomic_load(&control->is_held_up)) {
+		begin(capture, now, "not watched from here on: a process of gotrace's own is stopped");
+	} else if (atomic_load(&control->is_over)) {
+		begin(capture, end < now ? end : now,
+		      "not watched from here on: gotrace was stopped, or did not get a CPU");
+	}
+}
+
+static int close_gap(struct capture *capture)
+{
+	struct gap *gap = &capture->gap;
+	int rc;
+
+	if (!drain_is_empty(&capture->drain))
+		return 0;
+	rc = note_put_at(capture, gap->since_ns, LOG_NOTE_GAP, gap->why);
+	gap->state = GAP_OPEN;
+	return rc;
+}
+
+static bool may_end(const struct capture *capture, uint64_t now)
+{
+	const struct gap *gap = &capture->gap;
+	const struct log_outlet *outlet = &capture->options.outlet;
+
+	return !gap->is_paused && !atomic_load(&capture->control.is_held_up) && now >= gap->hold_until_ns &&
+	       outlet->fill(outlet->ctx) < FILL_TO_GO_ON;
+}
+
+static int end(struct capture *capture, uint64_t now, struct error *err)
+{
+	struct gap *gap = &capture->gap;
+	int rc = capture->backend->resume ? capture->backend->resume(capture, err) : 0;
+
+	if (rc)
+		return rc;
+	gap->state = GAP_NONE;
+	gap->end_ns = now;
+	capture->stats.unwatched_ns += now > gap->since_ns ? now - gap->since_ns : 0;
+	capture->drain.until_ns = 0;
+	capture->interrupted = true;
+	control_reopen(&capture->control);
+	rc = note_put(capture, LOG_NOTE_SEEN | capture->backend->note_flags(capture),
+		      "watched again from here on");
+	capture_let_hits_end();
+	if (rc == 0)
+		rc = note_level(capture, capture->backend->note_flags(capture));
+	if (rc == 0)
+		rc = capture_snapshot(capture, err);
+	return rc == -ESRCH ? 0 : rc; /* it is exiting */
+}
+
+int gap_update(struct capture *capture, uint64_t now, struct error *err)
+{
+	switch (capture->gap.state) {
+	case GAP_NONE:
+		notice(capture, now);
+		return 0;
+	case GAP_CLOSING:
+		return close_gap(capture);
+	default:
+		return may_end(capture, now) ? end(capture, now, err) : 0;
+	}
+}
+
+void gap_pause(struct capture *capture, const char *why)
+{
+	capture->gap.is_paused = true;
+	if (capture->gap.state != GAP_NONE)
+		return;
+	lease_close(&capture->control.lease);
+	begin(capture, now_ns(), why);
+}
+
+void gap_end_pause(struct capture *capture)
+{
+	capture->gap.is_paused = false;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "capture/governor.h"
+
+/*
+ * Starts per second. A hit at a start takes about 1 us, so 10,000 take 1 % of a CPU. By then the machine is
+ * so busy that the error of an inferred start is smaller than the delay of the hit.
+ */
+#define MANY_STARTS 10000.0
+#define FEW_STARTS  4000.0
+
+/* Hits per second of sweeps and heap growth: up to three per span (8 KiB of small objects) that a program
+ * fills. */
+#define MANY_HEAP 10000.0
+
+#define SECOND_NS   1000000000ull
+#define HOLD_NS     (2 * SECOND_NS)
+#define MAX_HOLD_NS (64 * SECOND_NS)
+#define SETTLE_NS   (SECOND_NS / 5) /* until dropped probes cost nothing any more */
+#define LOOK_NS     (SECOND_NS / 5) /* recorded in one piece: less would be of no use */
+#define MIN_OFF_NS  (SECOND_NS / 4)
+#define MAX_OFF_NS  (30 * SECOND_NS)
+
+/* A cost of this many times the limit is more than the levels in between can save. */
+#define FAR_TOO_DEAR 3
+
+/* Fill level of the space for records: above the first, less is probed; below the second, more again. */
+#define FILL_TOO_MUCH 0.5
+#define FILL_LITTLE   0.25
+
+void governor_init(struct governor *governor, const struct governor_options *options)
+{
+	*governor = (struct governor){.options = *options,
+				      .level = options->first,
+				      .hold_ns = HOLD_NS,
+				      .heap = true,
+				      .heap_hold_ns = HOLD_NS};
+}
+
+/* Overspending must be compensated by time under the limit. */
+static void weigh(struct governor *governor, const struct governor_figures *figures)
+{
+	double cost = (double)figures->cost_ns, own = (double)figures->cpu_ns - cost;
+
+	if (own < cost / 10)
+		own = cost / 10; /* the CPU time is unknown, or from another interval */
+	governor->percent = own > 0 ? 100 * cost / own : 0;
+	governor->share = figures->ns ? cost / (double)figures->ns : 0;
+	governor->excess_ns += cost - own * governor->options.max_percent / 100;
+	governor->excess_ns -= governor->options.free_share * (double)figures->ns;
+	if (governor->excess_ns < 0)
+		governor->excess_ns = 0;
+}
+
+static double starts_a_second(const struct governor_figures *figures)
+{
+	return figures->ns ? (double)figures->stops * 1e9 / (double)figures->ns : 0;
+}
+
+static void go_to(struct governor *governor, enum detail_level level)
+{
+	governor->level = level;
+	governor->at_ns = 0;
+}
+
+static bool too_dear(const struct governor *governor)
+{
+	return governor->options.max_percent && governor->percent > governor->options.max_percent &&
+	       governor->share > governor->options.free_share && governor->at_ns >= SETTLE_NS;
+}
+
+/* At this cost, it would take too long to try one level after another. */
+static bool far_too_dear(const struct governor *governor)
+{
+	return governor->options.last == LEVEL_OFF && governor->options.max_percent &&
+	       governor->percent > FAR_TOO_DEAR * (double)governor->options.max_percent &&
+	       governor->share > FAR_TOO_DEAR * governor->options.free_share &&
+	       (governor->level != LEVEL_OFF - 1 || governor->at_ns >= LOOK_NS);
+}
+
+static bool too_full(const struct governor *governor, const struct governor_figures *figures)
+{
+	return figures->fill > FILL_TOO_MUCH && governor->level < LEVEL_OFF - 1 &&
+	       governor->at_ns >= SETTLE_NS;
+}
+
+/* The level above costs more than this one, by up to half in the usual mix. There must be a margin for
+ * that. */
+static bool has_slack(const struct governor *governor, const struct governor_figures *figures)
+{
+	if (governor->at_ns < governor->hold_ns || figures->fill > FILL_LITTLE)
+		return false;
+	if (governor->level == LEVEL_LIGHT && starts_a_second(figures) > FEW_STARTS)
+		return false;
+	return governor->options.max_percent == 0 ||
+	       governor->percent < 0.5 * governor->options.max_percent ||
+	       governor->share < 0.5 * governor->options.free_share;
+}
+
+static bool step_down(struct governor *governor)
+{
+	if (governor->level >= governor->options.last)
+		return false;
+	/* If a level was tried again too early, waits longer the next time. */
+	if (governor->tried && governor->at_ns < HOLD_NS && governor->hold_ns < MAX_HOLD_NS)
+		governor->hold_ns *= 2;
+	governor->tried = false;
+	go_to(governor, governor->level + 1);
+	return true;
+}
+
+bool governor_press(struct governor *governor)
+{
+	return governor->level < LEVEL_OFF - 1 && step_down(governor);
+}
+
+static bool step_up(struct governor *governor)
+{
+	governor->tried = true;
+	go_to(governor, governor->level - 1);
+	return true;
+}
+
+static bool switch_heap(struct governor *governor, bool on)
+{
+	governor->heap = on;
+	governor->heap_at_ns = 0;
+	return true;
+}
+
+/* Only probing shows whether there are few hits again. That is tried at growing intervals. */
+static bool update_heap(struct governor *governor, const struct governor_figures *figures)
+{
+	if (governor->options.last == LEVEL_EXACT)
+		return false;
+	governor->heap_at_ns += figures->ns;
+	if (!governor->heap)
+		return governor->heap_at_ns >= governor->heap_hold_ns && switch_heap(governor, true);
+	if ((double)figures->heap * 1e9 <= MANY_HEAP * (double)figures->ns)
+		return false;
+	if (governor->heap_at_ns < HOLD_NS && governor->heap_hold_ns < MAX_HOLD_NS)
+		governor->heap_hold_ns *= 2;
+	return switch_heap(governor, false);
+}
+
+static bool update_level(struct governor *governor, const struct governor_figures *figures)
+{
+	governor->at_ns += figures->ns;
+	if (governor->level == LEVEL_OFF &&
+	    (governor->at_ns < MIN_OFF_NS || (governor->excess_ns > 0 && governor->at_ns < MAX_OFF_NS)))
+		return false;
+	if (governor->level == LEVEL_OFF) {
+		go_to(governor, LEVEL_OFF - 1); /* alternating between these two levels is not a trial */
+		return true;
+	}
+	if (far_too_dear(governor)) {
+		go_to(governor, LEVEL_OFF);
+		return true;
+	}
+	if (too_dear(governor) && (governor->level != LEVEL_OFF - 1 || governor->at_ns >= LOOK_NS))
+		return step_down(governor);
+	if (too_full(governor, figures))
+		return step_down(governor);
+	if (governor->level == LEVEL_EXACT && starts_a_second(figures) > MANY_STARTS)
+		return step_down(governor);
+	return governor->level > governor->options.first && has_slack(governor, figures) && step_up(governor);
+}
+
+bool governor_update(struct governor *governor, const struct governor_figures *figures)
+{
+	bool heap, level;
+
+	weigh(governor, figures);
+	heap = update_heap(governor, figures);
+	level = update_level(governor, figures);
+	return heap || level;
+}

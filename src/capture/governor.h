@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The overhead governor: chooses the level of detail by what it costs the target, and by whether records can
+ * be read as fast as they come. Pure: capture carries out its decisions.
+ */
+#ifndef GOTRACE_CAPTURE_GOVERNOR_H
+#define GOTRACE_CAPTURE_GOVERNOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* From most detail to least. */
+enum detail_level {
+	LEVEL_EXACT,       /* every site is probed */
+	LEVEL_LIGHT,       /* starts of goroutines are inferred: two hits per switch instead of three */
+	LEVEL_STARTS_ONLY, /* only starts are probed: one hit per switch; wakers are not recorded */
+	LEVEL_FEW_FRAMES,  /* and stacks are cut short */
+	LEVEL_NO_SYSCALLS, /* and system calls are left out */
+	LEVEL_OFF,         /* nothing is recorded until the mean cost is within the limit again */
+};
+
+enum { FEW_FRAMES = 12 }; /* per stack, from LEVEL_FEW_FRAMES on */
+
+struct governor_options {
+	enum detail_level first, last; /* bounds of the level */
+	unsigned max_percent;          /* of the target's own CPU time; 0 = no limit */
+	double free_share; /* share of one CPU that is always allowed, however little the target does */
+};
+
+/* Counts from one interval. */
+struct governor_figures {
+	uint64_t ns;      /* its length */
+	uint64_t cost_ns; /* CPU time that the hits cost the target */
+	uint64_t stops;   /* how often a goroutine left its thread; equals the number of starts */
+	uint64_t heap;    /* hits of sweeps and heap growth */
+	uint64_t cpu_ns;  /* CPU time of the target, including our hits; 0 = unknown */
+	double fill;      /* used share of the space for records, at the interval's end */
+};
+
+struct governor {
+	struct governor_options options;
+	enum detail_level level;
+	uint64_t at_ns;        /* time spent at this level */
+	uint64_t hold_ns;      /* how long to stay at a level before trying the one above again */
+	bool tried;            /* the last change was to more detail */
+	bool heap;             /* sweeps and heap growth are probed */
+	uint64_t heap_at_ns;   /* time since `heap` last changed */
+	uint64_t heap_hold_ns; /* how long it stays off before it is tried again */
+	double excess_ns;      /* spent over the limit, and not yet compensated */
+	double percent;        /* cost in the last interval, in percent of the target's own CPU time */
+	double share;          /* the same as a share of one CPU */
+};
+
+void governor_init(struct governor *governor, const struct governor_options *options);
+/* Accounts for an interval of 50 ms or more. True if the level or `heap` has changed. */
+bool governor_update(struct governor *governor, const struct governor_figures *figures);
+/* Called if records came faster than they could be read. True if the level has changed. Never goes to
+ * LEVEL_OFF. */
+bool governor_press(struct governor *governor);
+
+#endif

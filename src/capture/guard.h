@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef GOTRACE_CAPTURE_GUARD_H
+#define GOTRACE_CAPTURE_GUARD_H
+
+#include <stdbool.h>
+
+#include "rawlog/rawlog.h"
+
+/* Callbacks of the control thread. It calls must_end and is_held_up every few milliseconds. */
+struct capture_guard {
+	void (*begin)(void *ctx); /* called once in that thread, for example to drop privileges; may be
+				   * NULL */
+	/* Returns a reason to end recording now (enum log_end_reason), or 0. */
+	int (*must_end)(void *ctx);
+	/* True if a process that consumes the log is stopped. Nothing is recorded then. */
+	bool (*is_held_up)(void *ctx);
+	void *ctx;
+};
+
+#endif

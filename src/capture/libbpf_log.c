@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "capture/libbpf_log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <bpf/libbpf.h>
+
+/* A global, because libbpf's callback has no context (libbpf_set_print). */
+static _Thread_local char last[256];
+
+static int keep(enum libbpf_print_level level, const char *fmt, va_list args)
+{
+	if (level == LIBBPF_WARN)
+		vsnprintf(last, sizeof(last), fmt, args);
+	last[strcspn(last, "\n")] = '\0';
+	return 0;
+}
+
+void libbpf_log_keep(void)
+{
+	libbpf_set_print(keep);
+}
+
+const char *libbpf_log_last(void)
+{
+	return last;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "capture/off_cpu.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "bpf/gotrace.skel.h"
+#include "util/clock.h"
+
+enum {
+	MOST_TIMES = 1024, /* limit on threads whose times are read: about 10 us each */
+	MOST_OPEN = 256,
+};
+
+/* --- CPU times --- */
+
+static bool read_time(int tasks, const char *name, struct log_thread_time *time)
+{
+	unsigned long long cpu, wait;
+	char path[32], text[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "%.10s/schedstat", name);
+	fd = openat(tasks, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	if (sscanf(text, "%llu %llu", &cpu, &wait) != 2)
+		return false;
+	*time = (struct log_thread_time){
+		.tid = (uint32_t)strtoul(name, NULL, 10), .cpu_ns = cpu, .wait_ns = wait};
+	return true;
+}
+
+static unsigned read_times(pid_t pid, struct log_thread_time *times)
+{
+	const struct dirent *entry;
+	char path[32];
+	unsigned n = 0;
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	tasks = opendir(path);
+	while (tasks && n < MOST_TIMES && (entry = readdir(tasks))) {
+		if (entry->d_name[0] != '.' && read_time(dirfd(tasks), entry->d_name, &times[n]))
+			n++;
+	}
+	if (tasks)
+		closedir(tasks);
+	return n;
+}
+
+static int log_times(struct capture *capture)
+{
+	struct log_thread_times *times =
+		calloc(1, sizeof(*times) + MOST_TIMES * sizeof(struct log_thread_time));
+	struct log_thread_time *all = (struct log_thread_time *)(times + 1);
+	int rc = 0;
+
+	if (!times)
+		return -ENOMEM;
+	times->time = now_ns();
+	times->n = read_times(capture->options.pid, all);
+	if (times->n)
+		rc = drain_put(&capture->drain, LOG_THREAD_TIMES, times,
+			       sizeof(*times) + times->n * sizeof(*all));
+	free(times);
+	return rc;
+}
+
+/* --- threads without a CPU --- */
+
+/* The programs may change a slot while it is read, so it may mix two threads; readers of the log tolerate
+ * that. */
+static bool is_open(const struct off_cpu_slot *slot, uint64_t now)
+{
+	return slot->pid && slot->since && slot->since < now && slot->left <= LEFT_STOPPED;
+}
+
+static unsigned find_open(const struct off_cpu_slot *slots, uint32_t n, uint64_t now,
+			  struct raw_record *records)
+{
+	unsigned found = 0;
+
+	for (uint32_t i = 0; i < n && found < MOST_OPEN; i++) {
+		const struct off_cpu_slot *slot = &slots[i];
+
+		if (!is_open(slot, now))
+			continue;
+		records[found++] = (struct raw_record){
+			.tid = slot->tid,
+			.site = SITE_OFF_CPU,
+			.status = slot->left,
+			.time = now,
+			.g = slot->by,
+			.goid = slot->comm[0],
+			.p = slot->comm[1],
+			.arg = slot->since,
+			.arg2 = slot->is_throttled ? now - slot->since : 0,
+		};
+	}
+	return found;
+}
+
+static int log_open(struct capture *capture)
+{
+	int map = bpf_map__fd(capture->bpf.skeleton->maps.off_cpu_slots);
+	struct off_cpu_slot *slots = calloc(OFF_CPU_SLOTS, sizeof(*slots));
+	struct raw_record *records = calloc(MOST_OPEN, sizeof(*records));
+	uint32_t *keys = calloc(OFF_CPU_SLOTS, sizeof(*keys)), n = OFF_CPU_SLOTS, next;
+	uint64_t now = now_ns();
+	unsigned found = 0;
+	int rc = 0;
+
+	if (slots && records && keys &&
+	    (bpf_map_lookup_batch(map, NULL, &next, keys, slots, &n, NULL) == 0 || errno == ENOENT))
+		found = find_open(slots, n, now, records);
+	if (found)
+		rc = drain_put(&capture->drain, LOG_RECORDS, records, found * sizeof(*records));
+	free(slots);
+	free(records);
+	free(keys);
+	return rc;
+}
+
+/* --- quota, and all of it --- */
+
+static int log_quota(struct capture *capture)
+{
+	struct {
+		struct log_quota head;
+		char path[QUOTA_PATH];
+	} record;
+
+	if (capture->quota.stat < 0)
+		quota_open(&capture->quota, capture->options.pid);
+	if (!quota_read(&capture->quota, &record.head))
+		return 0;
+	record.head.time = now_ns();
+	record.head.len = (uint32_t)snprintf(record.path, sizeof(record.path), "%s", capture->quota.path);
+	return drain_put(&capture->drain, LOG_QUOTA, &record, sizeof(record.head) + record.head.len);
+}
+
+int off_cpu_log(struct capture *capture)
+{
+	int rc = 0;
+
+	if (!capture->bpf.off_cpu)
+		return 0;
+	if (attach_is_on(&capture->bpf.attachments, SITE_OFF_CPU))
+		rc = log_open(capture);
+	if (rc == 0)
+		rc = log_times(capture);
+	return rc ? rc : log_quota(capture);
+}

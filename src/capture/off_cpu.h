@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Private to the module: what the log contains about the CPU time of a Go program's threads, in addition to
+ * the records of bpf/off_cpu.bpf.h.
+ */
+#ifndef GOTRACE_CAPTURE_OFF_CPU_H
+#define GOTRACE_CAPTURE_OFF_CPU_H
+
+#include "capture/state.h"
+
+/*
+ * Writes LOG_THREAD_TIMES, LOG_QUOTA and, for each thread that has no CPU now, a record of the time until
+ * now. Called at the start, at boundaries and at the end. Does nothing unless off-CPU times were requested.
+ * Returns 0, or a negative errno from the log.
+ */
+int off_cpu_log(struct capture *capture);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The capabilities that tracing still needs once everything is attached. Pure. */
+#ifndef GOTRACE_CAPTURE_RETAINED_CAPABILITIES_H
+#define GOTRACE_CAPTURE_RETAINED_CAPABILITIES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct tracing_mode {
+	bool threads;      /* traced as threads; else a Go program */
+	bool reattaches;   /* probes are attached and removed while it is traced */
+	bool multi;        /* uses uprobe_multi links; else perf events */
+	bool memory_open;  /* the file with the target's memory is kept open */
+	unsigned go_minor; /* of a Go program */
+	unsigned kernel;   /* major << 8 | minor */
+	bool bpf_for_all;  /* kernel.unprivileged_bpf_disabled is 0 */
+};
+
+/* A mask of 1 << CAP_..., as in linux/capability.h. */
+uint64_t retained_capabilities(const struct tracing_mode *mode);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Private to the module: the cost of hits to the target, by interval. */
+#ifndef GOTRACE_CAPTURE_TALLY_H
+#define GOTRACE_CAPTURE_TALLY_H
+
+#include "capture/state.h"
+
+enum { TALLY_MS = 50 }; /* the shortest interval */
+
+/*
+ * Counts what happened since the last call, and adds its cost to capture->cost_ns. Returns false and leaves
+ * *figures unset if the last call was less than TALLY_MS ago. Returns false, but sets *figures, if the
+ * interval is the first one or contains a gap.
+ */
+bool tally_take(struct capture *capture, uint64_t now, struct governor_figures *figures);
+/* The used share of the space for records, in the fullest ring or the queue behind it, whichever is
+ * fuller. */
+double tally_fill(const struct capture *capture);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The level of detail of threads. It is lowered if the cost is too high (--max-overhead). */
+#include "capture/thread_detail.h"
+
+#include <errno.h>
+
+#include "capture/bpf_threads.h"
+#include "capture/functions.h"
+#include "capture/gap.h"
+#include "capture/notes.h"
+#include "capture/tally.h"
+
+static enum detail_level last_level(const struct capture *capture)
+{
+	/* The cost to several processes is not known. */
+	return capture->options.children ? LEVEL_STARTS_ONLY : capture->options.governor.last;
+}
+
+void thread_detail_begin(struct capture *capture)
+{
+	struct governor_options options = capture->options.governor;
+
+	/* The levels above are about goroutines. */
+	options.first = LEVEL_STARTS_ONLY;
+	options.last = last_level(capture) < LEVEL_STARTS_ONLY ? LEVEL_STARTS_ONLY : last_level(capture);
+	governor_init(&capture->governor, &options);
+	capture->set_level = capture->noted = capture->governor.level;
+}
+
+const char *thread_detail_text(enum detail_level level)
+{
+	switch (level) {
+	case LEVEL_FEW_FRAMES:
+		return "stacks are cut short";
+	case LEVEL_NO_SYSCALLS:
+		return "system calls are left out";
+	case LEVEL_OFF:
+		return "not watched from here on: over --max-overhead";
+	default:
+		return "all is seen";
+	}
+}
+
+bool thread_detail_has_calls(const struct capture *capture)
+{
+	return capture->options.syscalls && capture->governor.level < LEVEL_NO_SYSCALLS;
+}
+
+uint32_t thread_detail_flags(const struct capture *capture)
+{
+	return thread_detail_has_calls(capture) ? 0 : LOG_NOTE_NO_CALLS;
+}
+
+static int set_functions(struct capture *capture, bool on, struct error *err)
+{
+	const struct function_plan *plan = capture->options.functions;
+	bool drop[UINT8_MAX + 1] = {false};
+
+	if (!plan || !plan->nlists || on == attach_is_on(&capture->bpf.attachments, SITE_FUNCTION_BEGIN))
+		return 0;
+	if (on)
+		return functions_attach(&capture->bpf, capture->options.pid, plan, err);
+	drop[SITE_FUNCTION_BEGIN] = drop[SITE_FUNCTION_END] = true;
+	attach_drop_sites(&capture->bpf.attachments, drop);
+	return 0;
+}
+
+static int set_programs(struct capture *capture, enum detail_level before, struct error *err)
+{
+	enum detail_level now = capture->governor.level;
+	int rc;
+
+	bpf_cut_stacks(&capture->bpf, now >= LEVEL_FEW_FRAMES ? FEW_FRAMES : 0);
+	if (now == LEVEL_OFF)
+		bpf_see_nobody(&capture->bpf);
+	rc = bpf_see_calls(&capture->bpf, thread_detail_has_calls(capture), err);
+	if (rc == 0)
+		rc = set_functions(capture, now != LEVEL_OFF, err);
+	if (rc == 0 && before == LEVEL_OFF)
+		bpf_see(&capture->bpf, capture->bpf.outer_tgid);
+	sampler_switch(&capture->sampler, now != LEVEL_OFF);
+	return rc;
+}
+
+static int set_level(struct capture *capture, enum detail_level before, struct error *err)
+{
+	enum detail_level now = capture->governor.level;
+	int rc;
+
+	if (now == LEVEL_OFF)
+		gap_pause(capture, thread_detail_text(now));
+	rc = set_programs(capture, before, err);
+	if (now != LEVEL_OFF)
+		gap_end_pause(capture);
+	if (rc || capture->gap.state != GAP_NONE)
+		return rc;
+	return note_level(capture, thread_detail_flags(capture));
+}
+
+int thread_detail_adapt(struct capture *capture, uint64_t now, struct error *err)
+{
+	enum detail_level before = capture->set_level;
+	struct governor_figures figures;
+
+	if (!tally_take(capture, now, &figures))
+		return 0;
+	if (capture->gap.state == GAP_NONE || capture->governor.level == LEVEL_OFF)
+		governor_update(&capture->governor, &figures);
+	capture->pressed = false;
+	if (capture->governor.level == before)
+		return 0;
+	capture->set_level = capture->governor.level;
+	return set_level(capture, before, err);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "cli/analyse.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cli/input.h"
+#include "util/message.h"
+#include "wire/read_v1.h"
+#include "wire/wire.h"
+
+static int map_file(struct trace_input *input, int fd, uint64_t size, struct error *err)
+{
+	void *bytes = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
+
+	if (bytes == MAP_FAILED)
+		return error_set(err, errno, "cannot read %s: %s", input->name, strerror(errno));
+	input->bytes = bytes;
+	input->size = size;
+	return 0;
+}
+
+int trace_input_open(struct trace_input *input, const char *path, struct error *err)
+{
+	uint64_t size = 0;
+	int fd = input_open(path, false, &size, err), ret;
+
+	*input = (struct trace_input){.name = path, .file = path};
+	if (fd < 0)
+		return fd;
+	ret = map_file(input, fd, size, err);
+	close(fd);
+	return ret;
+}
+
+void trace_input_close(struct trace_input *input)
+{
+	if (input->bytes)
+		munmap(input->bytes, input->size);
+	input->bytes = NULL;
+}
+
+int trace_input_read(const struct trace_input *input, const struct convert_sink *sink, bool *cut,
+		     struct error *err)
+{
+	const uint8_t *bytes = input->bytes ? input->bytes : (const uint8_t *)"";
+	struct convert_result result;
+	struct error fault;
+	int ret = convert_trace(bytes, input->size, NULL, sink, &result, err);
+
+	if (!result.fault.text[0])
+		return ret;
+	*cut = true;
+	error_set(&fault, EBADMSG, "%s: byte %llu: %s%s", input->name,
+		  (unsigned long long)result.error_offset, result.fault.text,
+		  result.generations ? " (what is before it was read)" : "");
+	if (!result.generations) {
+		*err = fault;
+		return -EBADMSG;
+	}
+	message_error(&fault);
+	return 0;
+}
+
+static int take_generation(void *ctx, const struct generation *gen)
+{
+	return analysis_generation(ctx, gen);
+}
+
+int trace_input_analyse(const struct trace_input *input, struct analysis **a, bool *cut, struct error *err)
+{
+	const struct analysis_options options = {
+		.name = input->name,
+		.file = input->file,
+		.short_calls = input->bytes && v1_format(input->bytes, input->size) != WIRE_NONE,
+		.host = input->host,
+	};
+	struct convert_sink sink = {.generation = take_generation, .source_times = true};
+	int ret;
+
+	*a = sink.ctx = analysis_new(&options);
+	if (!*a)
+		return error_set(err, ENOMEM, "out of memory");
+	ret = trace_input_read(input, &sink, cut, err);
+	if (!ret)
+		ret = analysis_end(*a);
+	if (ret && !err->text[0])
+		error_set(err, -ret, "out of memory");
+	return ret;
+}

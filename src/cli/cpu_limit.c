@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "cli/cpu_limit.h"
+
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Where the hierarchies are mounted: by systemd, and by others. */
+static const char *const v2_roots[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
+static const char *const v1_roots[] = {"/sys/fs/cgroup/cpu,cpuacct", "/sys/fs/cgroup/cpu"};
+
+static bool read_file(const char *directory, const char *name, char *text, size_t size)
+{
+	char path[PATH_MAX];
+	FILE *file;
+	size_t n;
+
+	if (snprintf(path, sizeof(path), "%s/%s", directory, name) >= (int)sizeof(path))
+		return false;
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	n = fread(text, 1, size - 1, file);
+	text[n] = '\0';
+	fclose(file);
+	return n > 0;
+}
+
+/* The number behind a word at the beginning of a line; 0 if there is none. */
+static uint64_t field(const char *text, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (strncmp(line, word, n) == 0 && line[n] == ' ')
+			return strtoull(line + n + 1, NULL, 10);
+	}
+	return 0;
+}
+
+static void take_quota(struct cpu_limit *limit, const char *directory, double quota_us, double period_us,
+		       bool v1)
+{
+	char text[4096];
+
+	if (quota_us <= 0 || period_us <= 0 ||
+	    (limit->quota_cpus > 0 && limit->quota_cpus <= quota_us / period_us))
+		return;
+	limit->quota_cpus = quota_us / period_us;
+	limit->period_ns = (uint64_t)(period_us * 1000);
+	if (!read_file(directory, "cpu.stat", text, sizeof(text)))
+		return;
+	limit->throttled = field(text, "nr_throttled");
+	limit->throttled_ns = v1 ? field(text, "throttled_time") : 1000 * field(text, "throttled_usec");
+}
+
+static void look_at(struct cpu_limit *limit, const char *directory, bool v1)
+{
+	char text[128], period[128];
+	double quota_us = 0, period_us = 0;
+
+	if (v1) {
+		if (read_file(directory, "cpu.cfs_quota_us", text, sizeof(text)) &&
+		    read_file(directory, "cpu.cfs_period_us", period, sizeof(period)))
+			take_quota(limit, directory, strtod(text, NULL), strtod(period, NULL), v1);
+	} else if (read_file(directory, "cpu.max", text, sizeof(text)) &&
+		   sscanf(text, "%lf %lf", &quota_us, &period_us) == 2) {
+		take_quota(limit, directory, quota_us, period_us, v1);
+	}
+}
+
+/* The cgroup, and each above it. */
+static void climb(struct cpu_limit *limit, const char *root, const char *cgroup, bool v1)
+{
+	char path[PATH_MAX];
+	size_t top = strlen(root);
+	char *slash;
+
+	if (snprintf(path, sizeof(path), "%s%s", root, cgroup) >= (int)sizeof(path) || strstr(cgroup, "/.."))
+		return;
+	do {
+		look_at(limit, path, v1);
+		slash = strrchr(path + top, '/');
+		if (slash)
+			*slash = '\0';
+	} while (slash);
+}
+
+/* Whether a list like "cpuset,cpu" has "cpu". */
+static bool has_cpu(const char *controllers)
+{
+	for (const char *at = controllers; *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
+		if (strncmp(at, "cpu", 3) == 0 && (at[3] == ',' || !at[3]))
+			return true;
+	}
+	return false;
+}
+
+static void take_line(struct cpu_limit *limit, char *line)
+{
+	char *controllers = strchr(line, ':'), *cgroup = controllers ? strchr(controllers + 1, ':') : NULL;
+
+	if (!cgroup)
+		return;
+	*cgroup++ = '\0';
+	controllers++;
+	for (unsigned i = 0; i < 2; i++) {
+		if (!*controllers)
+			climb(limit, v2_roots[i], cgroup, false);
+		else if (has_cpu(controllers))
+			climb(limit, v1_roots[i], cgroup, true);
+	}
+}
+
+/* utime and stime are the 14th and 15th field; the second one, in parentheses, may hold anything. */
+static void take_cpu_time(struct cpu_limit *limit, const char *directory)
+{
+	char text[1024];
+	const char *at = read_file(directory, "stat", text, sizeof(text)) ? strrchr(text, ')') : NULL;
+	unsigned long long user = 0, kernel = 0;
+
+	if (at &&
+	    sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user, &kernel) == 2)
+		limit->cpu_ns = (user + kernel) * (1000000000ull / (unsigned long long)sysconf(_SC_CLK_TCK));
+}
+
+static void take_machine(struct cpu_limit *limit)
+{
+	char text[512];
+	unsigned long long ticks[8] = {0};
+
+	if (!read_file("/proc", "stat", text, sizeof(text)) ||
+	    sscanf(text, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &ticks[0], &ticks[1], &ticks[2],
+		   &ticks[3], &ticks[4], &ticks[5], &ticks[6], &ticks[7]) != 8)
+		return;
+	for (unsigned i = 0; i < 8; i++) {
+		limit->all += ticks[i];
+		limit->busy += i == 3 || i == 4 ? 0 : ticks[i]; /* not idle, not iowait */
+	}
+}
+
+void cpu_limit_read(pid_t pid, struct cpu_limit *limit)
+{
+	char directory[64], text[8192], *rest = NULL;
+	cpu_set_t set;
+
+	*limit = (struct cpu_limit){0};
+	CPU_ZERO(&set);
+	if (sched_getaffinity(pid, sizeof(set), &set))
+		return;
+	limit->known = true;
+	limit->cpus = CPU_COUNT(&set);
+	snprintf(directory, sizeof(directory), "/proc/%d", (int)pid);
+	take_cpu_time(limit, directory);
+	take_machine(limit);
+	if (!read_file(directory, "cgroup", text, sizeof(text)))
+		return;
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		take_line(limit, line);
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* gotrace cut: a piece of a trace, or all of it in pieces, in the trace's own format. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cut_scope.h"
+#include "cli/options.h"
+#include "cli/signals.h"
+#include "cli/trace_file.h"
+#include "cut/anonymize.h"
+#include "cut/cut.h"
+#include "pipeline/output.h"
+#include "sandbox/privilege.h"
+#include "util/message.h"
+#include "util/text.h"
+#include "wire/wire.h"
+
+struct cut {
+	const struct cut_command_options *options;
+	struct trace_file file;
+	struct cut_scope scope;
+	struct cutter *cutter;
+	struct anonymizer *anonymizer; /* or NULL */
+	struct wire *wire;             /* of the open piece, or NULL */
+	struct output piece;
+	enum wire_format format;
+	unsigned pieces;
+	bool full;           /* --max-size is reached */
+	uint64_t bytes;      /* of the open piece */
+	uint64_t last_bytes; /* of its last generation */
+	uint64_t largest;
+	struct error *err;
+};
+
+/* --- pieces --- */
+
+static int write_piece(void *ctx, const void *bytes, size_t n)
+{
+	struct cut *cut = ctx;
+
+	cut->bytes += n;
+	return output_write(&cut->piece, bytes, n);
+}
+
+static int open_piece(struct cut *cut)
+{
+	const struct wire_options options = {.format = cut->format,
+					     .out = {.write = write_piece, .ctx = cut}};
+	char path[PATH_MAX];
+
+	cut->pieces++;
+	snprintf(path, sizeof(path), cut->options->split_bytes ? "%s.%u" : "%s", cut->options->output,
+		 cut->pieces);
+	if (output_open(&cut->piece, path, cut->err))
+		return -EIO;
+	cut->bytes = cut->last_bytes = 0;
+	cut->wire = wire_new(&options, cut->err);
+	return cut->wire ? 0 : -EIO;
+}
+
+static int cannot_write(const struct cut *cut, int code)
+{
+	return error_set(cut->err, code, "cannot write %s: %s", output_name(&cut->piece), strerror(code));
+}
+
+static int close_piece(struct cut *cut)
+{
+	int rc;
+
+	wire_free(cut->wire);
+	cut->wire = NULL;
+	if (cut->bytes > cut->largest)
+		cut->largest = cut->bytes;
+	rc = output_commit(&cut->piece);
+	if (!rc && output_publish(&cut->piece, cut->err))
+		return -EIO;
+	if (!rc)
+		rc = output_close(&cut->piece);
+	return rc ? cannot_write(cut, -rc) : 0;
+}
+
+static int take_cut(void *ctx, const struct generation *gen)
+{
+	struct cut *cut = ctx;
+	struct generation other = *gen;
+	uint64_t before;
+
+	if (cut->full)
+		return 0;
+	if (!cut->wire && open_piece(cut))
+		return -EIO;
+	if (cut->anonymizer && anonymizer_generation(cut->anonymizer, gen, &other))
+		return error_set(cut->err, ENOMEM, "out of memory");
+	before = cut->bytes;
+	if (wire_generation(cut->wire, &other, cut->err))
+		return cut->piece.error ? cannot_write(cut, cut->piece.error) : -EIO;
+	cut->last_bytes = cut->bytes - before;
+	if (!gen->last)
+		return 0;
+	cut->full = cut->options->max_bytes > 0;
+	return close_piece(cut);
+}
+
+/* Generations are small; one more is left for tables that a piece writes at its end. */
+static bool ends(void *ctx, size_t nops)
+{
+	const struct cut *cut = ctx;
+	uint64_t most = cut->options->split_bytes ? cut->options->split_bytes : cut->options->max_bytes;
+	uint64_t more = cut->last_bytes ? cut->last_bytes : nops * 8;
+
+	return most && cut->bytes + 3 * more > most;
+}
+
+/* --- passes --- */
+
+static int take_scope(void *ctx, const struct generation *gen)
+{
+	struct cut *cut = ctx;
+
+	if (signals_seen())
+		return error_set(cut->err, EINTR, "interrupted");
+	return cut_scope_generation(&cut->scope, gen) ? error_set(cut->err, ENOMEM, "out of memory") : 0;
+}
+
+static int take_generation(void *ctx, const struct generation *gen)
+{
+	struct cut *cut = ctx;
+	int rc;
+
+	if (signals_seen())
+		return error_set(cut->err, EINTR, "interrupted");
+	rc = cutter_generation(cut->cutter, gen);
+	return rc == -ENOMEM ? error_set(cut->err, ENOMEM, "out of memory") : rc;
+}
+
+static int find_scope(struct cut *cut)
+{
+	const struct convert_sink sink = {.generation = take_scope, .ctx = cut};
+	int rc = 0;
+
+	cut->scope.task = cut->options->task;
+	for (size_t i = 0; i < cut->options->ngoids && !rc; i++)
+		rc = cut_scope_add(&cut->scope, cut->options->goids[i]);
+	if (!rc)
+		rc = trace_file_read(&cut->file, &sink, cut->err);
+	if (rc && rc != -EBADMSG)
+		return rc;
+	if (cut_scope_finish(&cut->scope))
+		return error_set(cut->err, ENOMEM, "out of memory");
+	if (cut->options->task && !cut->scope.n)
+		return error_set(cut->err, ENOENT, "%s has no task %llu", cut->file.path,
+				 (unsigned long long)cut->options->task);
+	cut->format = (enum wire_format)cut->file.result.version;
+	return 0;
+}
+
+static uint64_t later(uint64_t start, uint64_t ns)
+{
+	return ns < UINT64_MAX - start ? start + ns : UINT64_MAX;
+}
+
+static struct cut_options what(struct cut *cut)
+{
+	const struct cut_command_options *options = cut->options;
+	const struct cut_scope *scope = &cut->scope;
+	bool some = options->ngoids || options->task;
+	struct cut_options what = {
+		.from = later(scope->start, options->from_ns),
+		.to = options->has_to ? later(scope->start, options->to_ns) : UINT64_MAX,
+		.goids = some ? scope->goids : NULL,
+		.ngoids = some ? scope->n : 0,
+		.generation = take_cut,
+		.ends = ends,
+		.ctx = cut,
+	};
+	uint64_t most = options->split_bytes ? options->split_bytes : options->max_bytes;
+
+	if (options->has_last)
+		what.from = scope->end - scope->start > options->last_ns ? scope->end - options->last_ns
+									 : scope->start;
+	if (options->task && scope->task_begin > what.from)
+		what.from = scope->task_begin;
+	if (options->task && scope->task_end && scope->task_end < what.to)
+		what.to = scope->task_end;
+	/* An op takes some 4 to 8 bytes: ten generations or more a piece. */
+	if (most)
+		what.most_ops = most / 100 > 20000 ? 20000 : most / 100;
+	return what;
+}
+
+static int write_pieces(struct cut *cut)
+{
+	const struct convert_sink sink = {.generation = take_generation, .ctx = cut};
+	const struct cut_options options = what(cut);
+	int rc;
+
+	cut->cutter = cutter_new(&options);
+	if (cut->options->anonymize)
+		cut->anonymizer = anonymizer_new();
+	if (!cut->cutter || (cut->options->anonymize && !cut->anonymizer))
+		return error_set(cut->err, ENOMEM, "out of memory");
+	rc = trace_file_read(&cut->file, &sink, cut->err);
+	if (rc && rc != -EBADMSG)
+		return rc;
+	if (cut->wire) /* a fault ended it early */
+		rc = close_piece(cut);
+	else
+		rc = 0;
+	if (!rc && !cut->pieces)
+		rc = error_set(cut->err, ENOENT, "nothing of %s is within that: it lasts %s", cut->file.path,
+			       text_time(cut->scope.end - cut->scope.start).bytes);
+	return rc;
+}
+
+static void report(const struct cut *cut)
+{
+	fprintf(stderr, "gotrace: wrote %s events in %u file%s, the largest has %s\n",
+		text_count(cutter_ops(cut->cutter)).bytes, cut->pieces, cut->pieces == 1 ? "" : "s",
+		text_bytes(cut->largest).bytes);
+}
+
+static int run(struct cut *cut)
+{
+	int rc = trace_file_open(&cut->file, cut->options->input, NULL, cut->err);
+
+	if (!rc)
+		rc = privilege_keep(
+			PRIVILEGE(CAP_DAC_OVERRIDE) | PRIVILEGE(CAP_CHOWN) | PRIVILEGE(CAP_FOWNER), cut->err);
+	if (!rc)
+		rc = find_scope(cut);
+	if (!rc)
+		rc = write_pieces(cut);
+	if (rc)
+		output_discard(&cut->piece);
+	else if (!cut->options->quiet)
+		report(cut);
+	return rc ? rc : trace_file_status(&cut->file);
+}
+
+int command_cut(int argc, char **argv)
+{
+	struct cut_command_options options;
+	struct error err = {""};
+	struct cut cut = {.options = &options, .err = &err};
+	int status;
+
+	if (options_cut(argc, argv, &options, &err))
+		return options_refuse("gotrace cut", &err);
+	if (options.help) {
+		options_help_cut();
+		return STATUS_WHOLE;
+	}
+	signals_install();
+	output_init(&cut.piece);
+	status = run(&cut);
+	wire_free(cut.wire);
+	cutter_free(cut.cutter);
+	anonymizer_free(cut.anonymizer);
+	cut_scope_free(&cut.scope);
+	trace_file_close(&cut.file);
+	if (status >= 0)
+		return status;
+	message_error(&err);
+	return STATUS_NONE;
+}

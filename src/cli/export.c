@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "cli/export.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/signals.h"
+#include "pipeline/output.h"
+#include "sandbox/privilege.h"
+#include "util/message.h"
+
+struct pass {
+	struct census_pass *census;
+	struct exporter *exporter;
+	struct error *err;
+};
+
+static int take_census(void *ctx, const struct generation *gen)
+{
+	struct pass *pass = ctx;
+
+	if (signals_seen())
+		return error_set(pass->err, EINTR, "interrupted");
+	return census_generation(pass->census, gen) ? error_set(pass->err, ENOMEM, "out of memory") : 0;
+}
+
+static int take_generation(void *ctx, const struct generation *gen)
+{
+	struct pass *pass = ctx;
+
+	if (signals_seen())
+		return error_set(pass->err, EINTR, "interrupted");
+	return exporter_generation(pass->exporter, gen, pass->err);
+}
+
+static int count_all(struct trace_file *file, struct census *census, struct error *err)
+{
+	struct pass pass = {.err = err};
+	const struct convert_sink sink = {.generation = take_census, .ctx = &pass, .source_times = true};
+	int rc;
+
+	if (census_init(census))
+		return error_set(err, ENOMEM, "out of memory");
+	pass.census = census_begin(census);
+	rc = pass.census ? trace_file_read(file, &sink, err) : error_set(err, ENOMEM, "out of memory");
+	if ((!rc || rc == -EBADMSG) && census_end(pass.census))
+		rc = error_set(err, ENOMEM, "out of memory");
+	census_pass_free(pass.census);
+	return rc;
+}
+
+static int write_all(struct trace_file *file, const struct export_options *options,
+		     const struct census *census, struct error *err)
+{
+	struct pass pass = {.err = err};
+	const struct convert_sink sink = {.generation = take_generation, .ctx = &pass, .source_times = true};
+	int rc;
+
+	pass.exporter = exporter_new(options, census, err);
+	if (!pass.exporter)
+		return -EIO;
+	rc = trace_file_read(file, &sink, err);
+	if (!rc || rc == -EBADMSG) {
+		int finished = exporter_finish(pass.exporter, err);
+
+		rc = finished ? finished : rc;
+	}
+	exporter_free(pass.exporter);
+	return rc;
+}
+
+int export_file(struct trace_file *file, const struct export_options *options, struct error *err)
+{
+	struct export_options full = *options;
+	struct census census = {0};
+	int rc;
+
+	err->text[0] = '\0';
+	rc = count_all(file, &census, err);
+	full.title = trace_file_name(file);
+	full.pid = options->pid ? options->pid : trace_file_pid(file);
+	full.source = file->result.version;
+	if (!rc || rc == -EBADMSG)
+		rc = write_all(file, &full, &census, err);
+	census_free(&census);
+	return rc;
+}
+
+static int one_input(const struct export_job *job, size_t i, struct output *out, struct error *err)
+{
+	const struct export_options options = {
+		.format = job->format,
+		.profile = job->profile,
+		.part = (uint32_t)i,
+		.process = job->inputs[i].title,
+		.pid = job->inputs[i].pid,
+		.out = {.write = output_write, .ctx = out},
+	};
+	struct trace_file file;
+	int rc = trace_file_open(&file, job->inputs[i].path, job->binary, err);
+
+	if (!rc)
+		rc = export_file(&file, &options, err);
+	if (!rc || rc == -EBADMSG)
+		rc = trace_file_status(&file);
+	trace_file_close(&file);
+	return rc;
+}
+
+static int write_inputs(const struct export_job *job, struct output *out, struct error *err)
+{
+	int status = STATUS_WHOLE, rc = 0;
+
+	for (size_t i = 0; i < job->ninputs && rc >= 0; i++) {
+		rc = one_input(job, i, out, err);
+		status = rc > status ? rc : status;
+	}
+	if (out->error)
+		return error_set(err, out->error, "cannot write %s: %s", output_name(out),
+				 strerror(out->error));
+	if (rc < 0)
+		return rc;
+	rc = output_commit(out);
+	if (!rc && output_publish(out, err))
+		return -EIO;
+	if (!rc)
+		rc = output_close(out);
+	return rc ? error_set(err, -rc, "cannot write %s: %s", output_name(out), strerror(-rc)) : status;
+}
+
+int export_run(const struct export_job *job, struct error *err)
+{
+	struct output out;
+	uint64_t needed = job->binary ? PRIVILEGE(CAP_DAC_READ_SEARCH) : 0;
+	int rc;
+
+	output_init(&out);
+	if (output_open(&out, job->output, err) || privilege_keep(needed | output_capabilities(&out), err))
+		rc = -EIO;
+	else
+		rc = write_inputs(job, &out, err);
+	if (rc < 0)
+		output_discard(&out);
+	return rc;
+}

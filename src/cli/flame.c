@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* gotrace flame: a flame graph of a trace, as one page. */
+#include "cli/cli.h"
+
+#include "cli/export.h"
+#include "cli/options.h"
+#include "cli/signals.h"
+#include "util/message.h"
+
+int command_flame(int argc, char **argv)
+{
+	struct flame_options options;
+	struct export_input input = {0};
+	struct export_job job = {.format = EXPORT_FLAME, .inputs = &input, .ninputs = 1};
+	struct error err;
+	int status;
+
+	if (options_flame(argc, argv, &options, &err))
+		return options_refuse("gotrace flame", &err);
+	if (options.help) {
+		options_help_flame();
+		return STATUS_WHOLE;
+	}
+	signals_install();
+	input.path = options.input;
+	job.output = options.output;
+	job.binary = options.binary;
+	status = export_run(&job, &err);
+	if (status >= 0)
+		return status;
+	message_error(&err);
+	return STATUS_NONE;
+}

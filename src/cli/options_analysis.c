@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "cli/options_analysis.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/options_common.h"
+#include "cli/values.h"
+
+enum key {
+	KEY_JSON = 1000,
+	KEY_HTML,
+	KEY_ALL,
+	KEY_MAX_ITEMS,
+	KEY_MAX_SIZE,
+	KEY_TASK,
+	KEY_REGION,
+	KEY_GOROUTINE,
+	KEY_AT,
+	KEY_SLOWEST,
+};
+
+/* How long a process is traced that is not said to be traced for another time. */
+#define DEFAULT_NS 5000000000ull
+
+/* A whole number from min to max. */
+static int parse_number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *value,
+			struct error *err)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	if (errno || *end || end == text || *text == '-' || *value < min || *value > max)
+		return error_set(err, EINVAL, "%s: %s is no number from %llu to %llu", option, text,
+				 (unsigned long long)min, (unsigned long long)max);
+	return 0;
+}
+
+static int need_one_input(const char *input, pid_t pid, struct error *err)
+{
+	if (!input == !pid)
+		return error_set(err, EINVAL, "give a trace file, or a process with -p");
+	return 0;
+}
+
+static const struct argp_option report_table[] = {
+	{"pid", 'p', "PID", 0, "Trace this process, in place of FILE", 1},
+	{"duration", 'd', "TIME", 0, "For so long (else: 5s)", 1},
+	{"json", KEY_JSON, NULL, 0, "Print JSON", 2},
+	{"max-items", KEY_MAX_ITEMS, "N", 0, "At most so many rows of each list in JSON", 2},
+	{"max-size", KEY_MAX_SIZE, "BYTES", 0, "At most about so much JSON (else: 64k)", 2},
+	{"html", KEY_HTML, "PAGE", 0, "Write a page that needs nothing but a browser", 2},
+	{"all", KEY_ALL, NULL, 0, "Print every finding, and a thousand rows a table", 2},
+	{"quiet", 'q', NULL, 0, "Print errors and the report only", 2},
+	OPTIONS_HELP,
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+static error_t on_report(int key, char *text, struct argp_state *state)
+{
+	const struct option_target *parse = state->input;
+	struct report_options *options = parse->options;
+	uint64_t number = 0;
+	int ret = 0;
+
+	switch (key) {
+	case ARGP_KEY_ARG:
+		return -options_operand(&options->input, text, parse->err);
+	case 'p':
+		return -parse_pid("-p", text, &options->pid, parse->err);
+	case 'd':
+		return -parse_duration("-d", text, &options->duration_ns, parse->err);
+	case KEY_MAX_ITEMS:
+		ret = parse_number("--max-items", text, 1, 1000000, &number, parse->err);
+		options->max_items = (unsigned)number;
+		return -ret;
+	case KEY_MAX_SIZE:
+		ret = parse_size("--max-size", text, 4096, 1 << 30, &number, parse->err);
+		options->max_bytes = number;
+		return -ret;
+	case KEY_HTML:
+		options->html = text;
+		return 0;
+	case KEY_JSON:
+		options->json = true;
+		return 0;
+	case KEY_ALL:
+		options->all = true;
+		return 0;
+	case 'q':
+		options->quiet = true;
+		return 0;
+	case 'h':
+		options->help = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp report_parser = {
+	.options = report_table,
+	.parser = on_report,
+	.doc = "What a trace (of any format, of gotrace or of Go's own tracer) says about the "
+	       "program: findings first, then tables."
+	       "\v"
+	       "Exit status: 0 read whole, 1 no report, 2 wrong usage, 3 read up to a fault in "
+	       "FILE.",
+};
+
+int options_report(int argc, char **argv, struct report_options *options, struct error *err)
+{
+	int rc = options_into(&report_parser, argc, argv, options, sizeof(*options), err);
+
+	if (rc || options->help)
+		return rc;
+	if (!options->duration_ns)
+		options->duration_ns = DEFAULT_NS;
+	return need_one_input(options->input, options->pid, err);
+}
+
+void options_help_report(void)
+{
+	options_print_help(&report_parser,
+			   "gotrace report [OPTION...] FILE\ngotrace report [OPTION...] -p PID");
+}
+
+static const struct argp_option why_table[] = {
+	{"task", KEY_TASK, "NAME", 0, "Explain a task of this name", 1},
+	{"region", KEY_REGION, "NAME", 0, "Explain a region of this name", 1},
+	{"goroutine", KEY_GOROUTINE, "ID", 0,
+	 "Explain the life of this goroutine, or with --at what it did then", 1},
+	{"slowest", KEY_SLOWEST, "N", 0, "The Nth slowest of them (else: 1)", 1},
+	{"at", KEY_AT, "TIME", 0, "The one that was under way then, from the beginning of the trace: 3.401s",
+	 1},
+	{"pid", 'p', "PID", 0, "Trace this process, in place of FILE", 2},
+	{"duration", 'd', "TIME", 0, "For so long (else: 5s)", 2},
+	{"json", KEY_JSON, NULL, 0, "Print JSON", 3},
+	{"quiet", 'q', NULL, 0, "Print errors and the answer only", 3},
+	OPTIONS_HELP,
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+static error_t on_why(int key, char *text, struct argp_state *state)
+{
+	const struct option_target *parse = state->input;
+	struct why_options *options = parse->options;
+	uint64_t number = 0;
+	int ret = 0;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		options->at_ns = UINT64_MAX;
+		options->slowest = 1;
+		return 0;
+	case ARGP_KEY_ARG:
+		return -options_operand(&options->input, text, parse->err);
+	case 'p':
+		return -parse_pid("-p", text, &options->pid, parse->err);
+	case 'd':
+		return -parse_duration("-d", text, &options->duration_ns, parse->err);
+	case KEY_TASK:
+		options->task = text;
+		return 0;
+	case KEY_REGION:
+		options->region = text;
+		return 0;
+	case KEY_GOROUTINE:
+		return -parse_number("--goroutine", text, 1, UINT64_MAX - 1, &options->goroutine, parse->err);
+	case KEY_SLOWEST:
+		ret = parse_number("--slowest", text, 1, 1000000, &number, parse->err);
+		options->slowest = (unsigned)number;
+		return -ret;
+	case KEY_AT:
+		return -parse_time("--at", text, &options->at_ns, parse->err);
+	case KEY_JSON:
+		options->json = true;
+		return 0;
+	case 'q':
+		options->quiet = true;
+		return 0;
+	case 'h':
+		options->help = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp why_parser = {
+	.options = why_table,
+	.parser = on_why,
+	.doc = "Explain one slow task, region or goroutine: where its time went, across the "
+	       "goroutines that it waited for."
+	       "\v"
+	       "Exit status: 0 explained, 1 there is none, 2 wrong usage, 3 FILE has a fault "
+	       "behind it.",
+};
+
+int options_why(int argc, char **argv, struct why_options *options, struct error *err)
+{
+	int rc = options_into(&why_parser, argc, argv, options, sizeof(*options), err);
+
+	if (rc || options->help)
+		return rc;
+	if (!options->duration_ns)
+		options->duration_ns = DEFAULT_NS;
+	if (!options->task + !options->region + !options->goroutine != 2)
+		return error_set(err, EINVAL, "give one of --task, --region and --goroutine");
+	return need_one_input(options->input, options->pid, err);
+}
+
+void options_help_why(void)
+{
+	options_print_help(&why_parser, "gotrace why [OPTION...] FILE\ngotrace why [OPTION...] -p PID");
+}
+
+static const struct argp_option diff_table[] = {
+	{"json", KEY_JSON, NULL, 0, "Print JSON", 1},
+	{"all", KEY_ALL, NULL, 0, "Print also what has not changed", 1},
+	OPTIONS_HELP,
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+static error_t on_diff(int key, char *text, struct argp_state *state)
+{
+	const struct option_target *parse = state->input;
+	struct diff_options *options = parse->options;
+
+	switch (key) {
+	case ARGP_KEY_ARG:
+		if (!options->before) {
+			options->before = text;
+			return 0;
+		}
+		return -options_operand(&options->after, text, parse->err);
+	case KEY_JSON:
+		options->json = true;
+		return 0;
+	case KEY_ALL:
+		options->all = true;
+		return 0;
+	case 'h':
+		options->help = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp diff_parser = {
+	.options = diff_table,
+	.parser = on_diff,
+	.doc = "What changed from trace A to trace B of one program: tasks, regions, waits and "
+	       "functions."
+	       "\v"
+	       "Exit status: 0 compared, 1 not read, 2 wrong usage, 3 one has a fault: compared up "
+	       "to it.",
+};
+
+int options_diff(int argc, char **argv, struct diff_options *options, struct error *err)
+{
+	int rc = options_into(&diff_parser, argc, argv, options, sizeof(*options), err);
+
+	if (rc || options->help)
+		return rc;
+	if (!options->after)
+		return error_set(err, EINVAL, "diff needs two traces");
+	return 0;
+}
+
+void options_help_diff(void)
+{
+	options_print_help(&diff_parser, "gotrace diff [OPTION...] A B");
+}
+
+static const struct argp_option top_table[] = {
+	{"pid", 'p', "PID", 0, "Watch this process", 1},
+	{"interval", 'd', "TIME", 0, "Trace for so long before each new picture (else: 1s)", 1},
+	OPTIONS_HELP,
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+static error_t on_top(int key, char *text, struct argp_state *state)
+{
+	const struct option_target *parse = state->input;
+	struct top_options *options = parse->options;
+
+	switch (key) {
+	case 'p':
+		return -parse_pid("-p", text, &options->pid, parse->err);
+	case 'd':
+		return -parse_duration("-d", text, &options->interval_ns, parse->err);
+	case 'h':
+		options->help = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp top_parser = {
+	.options = top_table,
+	.parser = on_top,
+	.doc = "The tables of gotrace report, of a live process, drawn anew each second. Nothing "
+	       "is kept."
+	       "\v"
+	       "Keys: Tab, Shift-Tab and digits choose the table; t, n, p and m sort by total, "
+	       "count, p99 and maximum; Space holds the picture; q ends.",
+};
+
+int options_top(int argc, char **argv, struct top_options *options, struct error *err)
+{
+	int rc = options_into(&top_parser, argc, argv, options, sizeof(*options), err);
+
+	if (rc || options->help)
+		return rc;
+	if (!options->pid)
+		return error_set(err, EINVAL, "which process? give it with -p");
+	if (!options->interval_ns)
+		options->interval_ns = 1000000000;
+	return 0;
+}
+
+void options_help_top(void)
+{
+	options_print_help(&top_parser, "gotrace top [OPTION...] -p PID");
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The command lines of report, why and diff. */
+#ifndef GOTRACE_CLI_OPTIONS_ANALYSIS_H
+#define GOTRACE_CLI_OPTIONS_ANALYSIS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "cli/options.h"
+#include "util/error.h"
+
+struct report_options {
+	const char *input;
+	pid_t pid;            /* in place of input; 0 = none */
+	uint64_t duration_ns; /* of a trace of pid */
+	const char *html;     /* a file to write; NULL = none */
+	size_t max_bytes;     /* of JSON; 0 = the default */
+	unsigned max_items;   /* of a list in JSON; 0 = as many as fit */
+	bool json, all, quiet, help;
+};
+
+struct why_options {
+	const char *input;
+	pid_t pid;
+	uint64_t duration_ns;
+	const char *task, *region; /* a name; NULL = none */
+	uint64_t goroutine;        /* 0 = none */
+	uint64_t at_ns;            /* from the trace's begin; UINT64_MAX = not given */
+	unsigned slowest;          /* 1 = the slowest */
+	bool json, quiet, help;
+};
+
+struct top_options {
+	pid_t pid;
+	uint64_t interval_ns;
+	bool help;
+};
+
+struct diff_options {
+	const char *before, *after;
+	bool json, all, help;
+};
+
+/* As those of options.h. */
+int options_report(int argc, char **argv, struct report_options *options, struct error *err);
+int options_why(int argc, char **argv, struct why_options *options, struct error *err);
+void options_help_report(void);
+int options_diff(int argc, char **argv, struct diff_options *options, struct error *err);
+void options_help_why(void);
+int options_top(int argc, char **argv, struct top_options *options, struct error *err);
+void options_help_diff(void);
+void options_help_top(void);
+
+#endif

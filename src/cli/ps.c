@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* gotrace ps: the goroutines of a process, read from its memory. Nothing is attached to it. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/options.h"
+#include "goroutines/print.h"
+#include "sandbox/inspector.h"
+#include "sandbox/remote.h"
+#include "target/process.h"
+#include "target/reads.h"
+#include "target/target.h"
+#include "util/clock.h"
+#include "util/message.h"
+
+struct ps {
+	struct look looks[2];
+	unsigned nlooks;
+	struct log_record functab; /* a copy; no data: there is none */
+};
+
+static int take_look(const struct target *target, uint32_t most, struct look *look, struct error *err)
+{
+	static const uint32_t no_markers[2];
+	struct target_snapshot *snapshot = NULL;
+	int rc = target_log_info(target, 0, look_put, look, err);
+
+	if (rc == 0)
+		rc = target_snapshot_begin_detailed(target, most, look_put, look, &snapshot, err);
+	if (rc)
+		return rc;
+	do
+		rc = target_snapshot_read(snapshot, err);
+	while (rc > 0);
+	if (rc == 0 && target_snapshot_put(snapshot, no_markers))
+		rc = error_set(err, EIO, "PID %d: its goroutines could not be read", (int)target->pid);
+	target_snapshot_free(snapshot);
+	if (rc == 0 && !look_is_whole(look))
+		rc = error_set(err, EBADMSG, "PID %d: its goroutines could not be read", (int)target->pid);
+	return rc;
+}
+
+/* The table is the target's, which goes before names are looked up. */
+static int copy_functab(struct target *target, struct log_record *copy)
+{
+	struct log_record record;
+	struct error err = {""};
+	void *bytes;
+
+	if (target_functab(target, &record, &err)) {
+		fprintf(stderr, "gotrace: stacks will have addresses without names: %s\n", err.text);
+		return 0;
+	}
+	bytes = malloc(record.size);
+	if (!bytes)
+		return -ENOMEM;
+	memcpy(bytes, record.data, record.size);
+	*copy = (struct log_record){.type = record.type, .size = record.size, .data = bytes};
+	return 0;
+}
+
+static void wait_ns(uint64_t ns)
+{
+	struct timespec left = {.tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S)};
+
+	while (nanosleep(&left, &left) && errno == EINTR)
+		;
+}
+
+static int read_target(struct target *target, const struct ps_options *options, struct ps *ps,
+		       struct error *err)
+{
+	int rc = take_look(target, options->most, &ps->looks[0], err);
+
+	ps->nlooks = 1;
+	if (rc == 0 && options->between_ns) {
+		wait_ns(options->between_ns);
+		rc = take_look(target, options->most, &ps->looks[1], err);
+		ps->nlooks = 2;
+	}
+	if (rc == 0 && copy_functab(target, &ps->functab))
+		rc = error_set(err, ENOMEM, "out of memory");
+	return rc;
+}
+
+static int read_process(struct sandbox *inspector, const struct ps_options *options, struct ps *ps,
+			struct error *err)
+{
+	struct target *target;
+	int rc = process_check("/proc", options->pid, err);
+
+	if (rc == 0)
+		rc = remote_target_open(inspector, options->pid, &target, err);
+	if (rc == -ENOEXEC)
+		return error_set(err, ENOEXEC, "PID %d is not a Go program: ps shows goroutines",
+				 (int)options->pid);
+	if (rc)
+		return rc;
+	rc = read_target(target, options, ps, err);
+	target_free(target);
+	return rc;
+}
+
+/* Files and memory of the target are read by a process without privileges. */
+static int read_goroutines(const struct ps_options *options, struct ps *ps, struct error *err)
+{
+	struct sandbox inspector;
+	struct broker *broker = NULL;
+	int rc = sandbox_start(&inspector, "the process that reads the program", inspector_work, NULL, err);
+
+	if (rc)
+		return rc;
+	sandbox_limit_memory(&inspector, SANDBOX_BYTES);
+	broker = broker_new(err);
+	if (broker)
+		target_reads_by(broker_reads(broker));
+	rc = broker ? sandbox_attend(&inspector, broker, err) : -EPERM;
+	if (rc == 0) {
+		broker_allow(broker, options->pid);
+		rc = read_process(&inspector, options, ps, err);
+	}
+	target_reads_by(NULL);
+	sandbox_end(&inspector);
+	broker_free(broker);
+	return rc;
+}
+
+static int print(const struct ps_options *options, const struct ps *ps, struct error *err)
+{
+	const struct groups_options how = {
+		.by = options->by_label    ? BY_LABEL
+		      : options->by_labels ? BY_LABELS
+					   : BY_STACK,
+		.label = options->by_label,
+		.all = options->all,
+	};
+	const struct look *now = &ps->looks[ps->nlooks - 1];
+	struct groups groups;
+	int rc = groups_make(&groups, ps->nlooks > 1 ? &ps->looks[0] : NULL, now,
+			     ps->functab.data ? &ps->functab : NULL, &how);
+
+	if (rc)
+		rc = error_set(err, -rc, "out of memory");
+	else if (options->json)
+		groups_print_json(&groups, stdout);
+	else
+		groups_print_text(&groups, stdout, options->all);
+	if (rc == 0 && (fflush(stdout) || ferror(stdout)))
+		rc = error_set(err, EIO, "cannot write to standard output");
+	if (rc == 0 && (now->head.left_out || groups.labels_lost))
+		rc = 1;
+	groups_free(&groups);
+	return rc;
+}
+
+static int show(const struct ps_options *options, struct error *err)
+{
+	struct ps ps = {.nlooks = 0};
+	int rc = read_goroutines(options, &ps, err);
+
+	/* Names come from the target's bytes. */
+	if (rc == 0)
+		rc = sandbox_confine(err);
+	if (rc == 0)
+		rc = print(options, &ps, err);
+	look_free(&ps.looks[0]);
+	look_free(&ps.looks[1]);
+	free((void *)(uintptr_t)ps.functab.data);
+	return rc;
+}
+
+int command_ps(int argc, char **argv)
+{
+	struct ps_options options;
+	struct error err = {""};
+	int rc;
+
+	if (options_ps(argc, argv, &options, &err))
+		return options_refuse("gotrace ps", &err);
+	if (options.help) {
+		options_help_ps();
+		return STATUS_WHOLE;
+	}
+	rc = show(&options, &err);
+	if (rc < 0)
+		message_error(&err);
+	return rc < 0 ? STATUS_NONE : rc ? STATUS_CUT : STATUS_WHOLE;
+}

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "cli/session.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "cli/signals.h"
+#include "sandbox/privilege.h"
+#include "sandbox/remote.h"
+#include "target/namespaces.h"
+#include "util/clock.h"
+
+void session_init(struct session *session, const struct record_options *options, pid_t pid)
+{
+	*session = (struct session){.options = options, .pid = pid, .pidfd = -1};
+}
+
+int session_check_machine(struct session *session, struct error *err)
+{
+	const struct feature *go, *c;
+
+	features_probe(&session->features,
+		       &(struct features_options){.root = "", .btf = session->options->btf});
+	go = features_lack(&session->features, NEED_GO);
+	c = features_lack(&session->features, NEED_C);
+	return go && go == c ? error_set(err, ENOTSUP, "%s", features_line(go).text) : 0;
+}
+
+int session_hold(struct session *session, struct error *err)
+{
+	int rc = namespace_check_proc(err);
+
+	if (rc)
+		return rc;
+	session->pidfd = process_hold(session->pid, err);
+	return session->pidfd < 0 ? session->pidfd : 0;
+}
+
+/* --- asked by the thread that controls the recording, and by the one that waits for the inspector --- */
+
+static void drop_privileges(void *ctx)
+{
+	struct error none;
+
+	(void)ctx;
+	privilege_keep(0, &none);
+}
+
+static bool is_over(void *ctx)
+{
+	const struct session *session = ctx;
+	uint64_t deadline = atomic_load(&session->deadline_ns);
+
+	return signals_seen() || (deadline && now_ns() >= deadline);
+}
+
+static bool is_too_big(const struct session *session)
+{
+	uint64_t max = session->options->max_bytes;
+
+	return max && writer_progress(session->workers.writer).expected >= max;
+}
+
+static int must_end(void *ctx)
+{
+	const struct session *session = ctx;
+
+	if (is_over(ctx))
+		return LOG_END_STOPPED;
+	return is_too_big(session) ? LOG_END_SIZE : 0;
+}
+
+static bool is_held_up(void *ctx)
+{
+	struct session *session = ctx;
+
+	return workers_are_stopped(&session->workers);
+}
+
+/* --- before the first record --- */
+
+int session_open_workers(struct session *session, const struct flight_plan *flight, struct error *err)
+{
+	const struct workers_end end = {.must_end = is_over, .ctx = session};
+
+	return workers_open(&session->workers, session->pid, flight, session->options->buffer_bytes, &end,
+			    err);
+}
+
+static int check_process(const struct session *session, struct error *err)
+{
+	int rc = namespace_check_proc(err);
+
+	if (rc)
+		return rc;
+	return session->path ? process_check_file(session->path, err)
+			     : process_check("/proc", session->pid, err);
+}
+
+static int open_go(struct session *session, struct error *err)
+{
+	struct sandbox *inspector = &session->workers.inspector;
+
+	return session->path ? remote_target_open_file(inspector, session->path, &session->target, err)
+			     : remote_target_open(inspector, session->pid, &session->target, err);
+}
+
+/* With --children all processes are traced in one way, because some may be no Go programs. */
+static void note_go(struct session *session)
+{
+	struct error none;
+
+	if (session->options->as == AS_C || session->options->quiet || open_go(session, &none))
+		return;
+	fprintf(stderr, "gotrace: this is a Go program: with --children its threads are traced, not its "
+			"goroutines\n");
+	target_free(session->target);
+	session->target = NULL;
+}
+
+/* A Go program that cannot be traced as one is refused; it is traced as threads only on request. */
+int session_open_target(struct session *session, struct error *err)
+{
+	const struct record_options *options = session->options;
+	int rc = check_process(session, err);
+
+	if (rc)
+		return rc;
+	if (options->as != AS_C && !options->children) {
+		rc = open_go(session, err);
+		if (rc != -ENOEXEC || options->as == AS_GO)
+			return rc;
+	}
+	if (options->children)
+		note_go(session);
+	if (session->path)
+		process_open_file(&session->process, session->path);
+	else
+		process_open(&session->process, session->pid);
+	return 0;
+}
+
+int session_check_options(const struct session *session, const char *go_only, struct error *err)
+{
+	const struct record_options *options = session->options;
+	const char *wrong = options->alloc            ? "--alloc"
+			    : options->exact          ? "--exact"
+			    : options->light          ? "--light"
+			    : options->starts_only    ? "--starts-only"
+			    : options->runtime_frames ? "--runtime-frames"
+			    : options->probe_only     ? "--probe-only"
+						      : go_only;
+
+	if (options->children && options->max_overhead)
+		return error_set(err, EINVAL, "--max-overhead is for one process, not with --children");
+	if (session->target || !wrong)
+		return 0;
+	return error_set(err, EINVAL, "%s is for Go programs: %s is traced as threads", wrong,
+			 session->process.label);
+}
+
+int session_make_plan(struct session *session, const struct function_want *functions, unsigned n,
+		      struct error *err)
+{
+	const char *path = session->target || !session->path ? "" : session->path;
+	int rc = 0;
+
+	if (session->target && session->options->alloc)
+		rc = target_want_alloc(session->target, ALLOC_SPANS, err);
+	if (rc == 0 && n)
+		rc = remote_functions_plan(&session->workers.inspector, session->target ? 0 : session->pid,
+					   path, functions, n, &session->functions, err);
+	if (rc == 0 && session->target)
+		rc = target_plan(session->target, &session->plan, err);
+	return rc;
+}
+
+/*
+ * Percent of the target's own CPU time. What saturated servers were measured to cost is below
+ * (docs/costs.md); above it are programs that do little else but switch goroutines.
+ */
+#define DEFAULT_OVERHEAD 200
+
+static struct governor_options governor_options(const struct record_options *options)
+{
+	unsigned percent = options->max_overhead ? options->max_overhead : DEFAULT_OVERHEAD;
+	struct governor_options limits = {.first = LEVEL_EXACT,
+					  .last = LEVEL_OFF,
+					  .max_percent = percent == OVERHEAD_NONE ? 0 : percent,
+					  .free_share = options->free_share};
+
+	if (options->light)
+		limits.first = LEVEL_LIGHT;
+	if (options->starts_only)
+		limits.first = LEVEL_STARTS_ONLY;
+	if (options->exact || options->probe_only)
+		limits = (struct governor_options){.first = LEVEL_EXACT, .last = LEVEL_EXACT};
+	return limits;
+}
+
+int session_open_capture(struct session *session, const struct log_outlet *outlet, uint64_t renew_stacks,
+			 struct error *err)
+{
+	const struct record_options *options = session->options;
+	const struct module_reader reader = workers_reader(&session->workers);
+	const struct capture_options wanted = {
+		.features = &session->features,
+		.target = session->target,
+		.plan = &session->plan,
+		.process = session->target ? NULL : &session->process,
+		.functions = &session->functions,
+		.pid = session->pid,
+		.pidfd = session->pidfd,
+		.reader = &reader,
+		.renew_stacks = renew_stacks,
+		.spawned = session->path != NULL,
+		.children = options->children,
+		.probe_only = options->probe_only,
+		.ring_bytes = options->ring_bytes,
+		.rings = options->rings,
+		.syscalls = options->syscalls,
+		.off_cpu = options->off_cpu && session->target,
+		.sample_hz = options->sample_hz,
+		.governor = governor_options(options),
+		.outlet = *outlet,
+		.guard = {.begin = drop_privileges,
+			  .must_end = must_end,
+			  .is_held_up = is_held_up,
+			  .ctx = session},
+	};
+
+	return capture_open(&wanted, &session->capture, err);
+}
+
+/* --- while it runs --- */
+
+/* All is attached, and what is needed from here on is known. */
+static int reduce(struct session *session, struct error *err)
+{
+	uint64_t needed;
+	int rc = workers_reduce(&session->workers, session->capture, &needed, err);
+
+	if (rc || session->more_capabilities == KEEP_ALL_CAPABILITIES)
+		return rc;
+	return privilege_keep(needed | PRIVILEGE_WORKERS | session->more_capabilities, err);
+}
+
+enum log_end_reason session_follow(struct session *session, int poll_ms,
+				   int (*step)(void *ctx, struct error *err), void *ctx, struct error *err)
+{
+	int rc = capture_poll(session->capture, 0, err);
+
+	if ((rc < 0 && rc != -EINTR) || reduce(session, err))
+		return LOG_END_ERROR;
+	for (;;) {
+		if (workers_have_gone(&session->workers, err))
+			return LOG_END_ERROR;
+		rc = step(ctx, err);
+		if (rc > 0)
+			return (enum log_end_reason)rc;
+		if (rc == 0)
+			rc = capture_poll(session->capture, poll_ms, err);
+		if (rc > 0)
+			return capture_end_reason(session->capture);
+		if (rc < 0 && rc != -EINTR)
+			return LOG_END_ERROR;
+	}
+}
+
+/* What a level leaves out of goroutines, or of threads, for people; "" = nothing. */
+static const char *left_out(const struct capture_stats *stats, bool threads)
+{
+	if (stats->unwatched && stats->level != LEVEL_OFF)
+		return "not watched";
+	switch (stats->level) {
+	case LEVEL_LIGHT:
+		return "starts inferred";
+	case LEVEL_STARTS_ONLY:
+		return "starts alone";
+	case LEVEL_FEW_FRAMES:
+		return threads ? "short stacks" : "starts alone, short stacks";
+	case LEVEL_NO_SYSCALLS:
+		return "no system calls";
+	case LEVEL_OFF:
+		return "off: over the limit";
+	default:
+		return "";
+	}
+}
+
+uint64_t session_lost(const struct session *session)
+{
+	const struct capture_stats *stats = capture_stats(session->capture);
+	const struct log_loss *loss = &stats->loss;
+
+	return loss->ring_full + loss->stack_full + loss->unreadable + loss->missed + stats->lost_samples;
+}
+
+void session_report_nearest(const struct target *target)
+{
+	if (target->nearest)
+		fprintf(stderr,
+			"gotrace: not verified with this release (%s): the layouts of Go 1.%u fit the "
+			"process\n",
+			target->go_version, target->nearest);
+}
+
+void session_show_status(struct session *session, uint64_t bytes)
+{
+	const struct capture_stats *stats = capture_stats(session->capture);
+	const struct status_figures figures = {
+		.now_ns = now_ns(),
+		.events = stats->records,
+		.lost = session_lost(session),
+		.bytes = bytes,
+		.cost_ns = stats->cost_ns,
+		.look = left_out(stats, !session->target),
+	};
+
+	status_line_update(&session->status, &figures);
+}
+
+void session_close(struct session *session)
+{
+	if (session->capture)
+		capture_free(session->capture);
+	functions_free(&session->functions);
+	if (session->target)
+		target_free(session->target);
+	workers_close(&session->workers);
+	if (session->pidfd >= 0)
+		close(session->pidfd);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* gotrace why: one slow task, region or goroutine, explained. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/why.h"
+#include "cli/analyse.h"
+#include "cli/options_analysis.h"
+#include "sandbox/sandbox.h"
+#include "util/message.h"
+
+static int take_generation(void *ctx, const struct generation *gen)
+{
+	return analysis_generation(ctx, gen);
+}
+
+/* One pass; the caller frees *a. A fault of the file is reported in the first one alone. */
+static int read_for(struct why *why, const struct trace_input *input, struct analysis **a, bool *cut,
+		    struct error *err)
+{
+	const struct analysis_options options = {
+		.name = input->name, .file = input->file, .host = input->host};
+	struct convert_sink sink = {.generation = take_generation, .source_times = true};
+	int ret;
+
+	*a = sink.ctx = analysis_new(&options);
+	if (!*a)
+		return error_set(err, ENOMEM, "out of memory");
+	why_watch(why, *a);
+	ret = trace_input_read(input, &sink, cut, err);
+	if (!ret)
+		ret = analysis_end(*a);
+	if (ret && !err->text[0])
+		error_set(err, -ret, "out of memory");
+	return ret;
+}
+
+static int explain(struct why *why, const struct trace_input *input, const struct why_options *options,
+		   bool *cut, struct error *err)
+{
+	const struct report_style style = {.width = 0};
+	struct analysis *a = NULL;
+	int ret = read_for(why, input, &a, cut, err);
+
+	if (!ret)
+		ret = why_choose(why, a, err);
+	analysis_free(a);
+	a = NULL;
+	if (!ret)
+		ret = read_for(why, input, &a, cut, err);
+	if (!ret)
+		ret = why_explain(why, a, err);
+	if (!ret && options->json)
+		why_json(why, a, stdout);
+	else if (!ret)
+		why_text(why, a, stdout, &style);
+	analysis_free(a);
+	return ret;
+}
+
+static int answer(const struct why_options *options, const struct trace_input *input, struct error *err)
+{
+	const struct why_question question = {
+		.kind = options->task     ? WHY_TASK
+			: options->region ? WHY_REGION
+					  : WHY_GOROUTINE,
+		.name = options->task ? options->task : options->region,
+		.goroutine = options->goroutine,
+		.at_ns = options->at_ns,
+		.slowest = options->slowest,
+	};
+	struct why *why;
+	bool cut = false;
+	int ret = sandbox_confine(err);
+
+	if (ret)
+		return ret;
+	why = why_new(&question);
+	ret = why ? explain(why, input, options, &cut, err) : error_set(err, ENOMEM, "out of memory");
+	why_free(why);
+	if (!ret && fflush(stdout) && errno != EPIPE)
+		ret = error_set(err, errno, "cannot print the answer: %s", strerror(errno));
+	return ret ? ret : cut ? STATUS_CUT : STATUS_WHOLE;
+}
+
+int command_why(int argc, char **argv)
+{
+	struct why_options options;
+	struct trace_input input = {0};
+	struct error err = {""};
+	int status;
+
+	if (options_why(argc, argv, &options, &err))
+		return options_refuse("gotrace why", &err);
+	if (options.help) {
+		options_help_why();
+		return STATUS_WHOLE;
+	}
+	if (options.pid)
+		status = trace_input_record(&input, options.pid, options.duration_ns, options.quiet, &err);
+	else
+		status = trace_input_open(&input, options.input, &err);
+	if (!status)
+		status = answer(&options, &input, &err);
+	trace_input_close(&input);
+	if (status >= 0)
+		return status;
+	message_error(&err);
+	return STATUS_NONE;
+}

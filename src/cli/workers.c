@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "cli/workers.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "sandbox/inspector.h"
+#include "sandbox/privilege.h"
+#include "sandbox/remote.h"
+#include "target/reads.h"
+#include "util/available_memory.h"
+#include "util/utf8.h"
+
+/* Bytes of the log that may wait to be encoded: never more than a tenth of the memory that is free. */
+static size_t buffer_size(size_t wanted)
+{
+	const size_t most = 128u << 20, least = 4u << 20;
+	uint64_t tenth = available_memory("") / 10;
+	size_t size = wanted ? wanted : most;
+
+	size = size > tenth ? (size_t)tenth : size;
+	return size < least ? least : size;
+}
+
+int workers_open(struct workers *workers, pid_t pid, const struct flight_plan *flight, size_t buffer,
+		 const struct workers_end *end, struct error *err)
+{
+	int rc;
+
+	workers->broker = broker_new(err);
+	if (!workers->broker)
+		return -EPERM;
+	if (pid)
+		broker_allow(workers->broker, pid);
+	target_reads_by(broker_reads(workers->broker));
+	rc = sandbox_start(&workers->inspector, "the process that reads the target's files and memory",
+			   inspector_work, NULL, err);
+	if (rc)
+		return rc;
+	sandbox_limit_memory(&workers->inspector, SANDBOX_BYTES);
+	sandbox_until(&workers->inspector, end->must_end, end->ctx);
+	workers->writer = writer_new(flight, buffer_size(buffer), err);
+	if (!workers->writer)
+		return -EPERM;
+	rc = sandbox_attend(&workers->inspector, workers->broker, err);
+	return rc ? rc : writer_attend(workers->writer, workers->broker, err);
+}
+
+/* What is missing in the trace for want of an answer. */
+static void report_stalls(const struct broker *broker)
+{
+	unsigned n = broker ? broker_stalls(broker) : 0;
+
+	if (n)
+		fprintf(stderr,
+			"gotrace: %u reads of the target's memory and files were given up: a file system did "
+			"not answer; stacks and names may be missing\n",
+			n);
+}
+
+void workers_close(struct workers *workers)
+{
+	report_stalls(workers->broker);
+	target_reads_by(NULL);
+	writer_free(workers->writer);
+	if (workers->inspector.what)
+		sandbox_end(&workers->inspector);
+	broker_free(workers->broker);
+	*workers = (struct workers){.broker = NULL};
+}
+
+static int read_module(void *sandbox, int fd, const char *bytes, size_t size, struct module_code *code)
+{
+	return remote_module_read(sandbox, fd, bytes, size, code);
+}
+
+struct module_reader workers_reader(struct workers *workers)
+{
+	return (struct module_reader){.read = read_module, .ctx = &workers->inspector};
+}
+
+struct log_outlet workers_outlet(struct workers *workers)
+{
+	return (struct log_outlet){
+		.put = writer_put, .flush = writer_flush, .fill = writer_fill, .ctx = workers->writer};
+}
+
+/* Names are needed when the first generation is encoded, so the table must come early. */
+void workers_functab(struct workers *workers, struct target *target)
+{
+	struct error err = {""};
+	struct log_record record;
+	int rc = target_functab(target, &record, &err);
+
+	if (rc == 0)
+		rc = writer_functab(workers->writer, &record);
+	if (rc == 0)
+		return;
+	text_make_printable(err.text);
+	fprintf(stderr, "gotrace: stacks will have addresses without names: %s\n",
+		err.text[0] ? err.text : "the function table is not readable");
+}
+
+int workers_reduce(struct workers *workers, struct capture *capture, uint64_t *needed, struct error *err)
+{
+	*needed = capture_capabilities(capture);
+	return broker_keep(workers->broker, *needed, err);
+}
+
+bool workers_are_stopped(struct workers *workers)
+{
+	return sandbox_is_stopped(&workers->inspector) || writer_is_stopped(workers->writer);
+}
+
+bool workers_have_gone(struct workers *workers, struct error *err)
+{
+	if (broker_has_gone(workers->broker))
+		error_set(err, EPIPE, "the process that reads for gotrace has ended");
+	else if (writer_has_gone(workers->writer) || sandbox_has_gone(&workers->inspector))
+		*err = workers->inspector.why;
+	else
+		return false;
+	return true;
+}

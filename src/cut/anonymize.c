@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "cut/anonymize.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/symbol.h"
+#include "util/array.h"
+
+/* What a string is used for; the first one of these that holds decides. */
+enum string_use { USE_NONE, USE_KEPT, USE_FUNCTION, USE_FILE, USE_NAME };
+
+struct anonymizer {
+	struct strtab *strings, *texts; /* ids are those of the trace */
+	struct tables tables;
+	uint8_t *uses; /* by string id */
+	size_t use_capacity;
+	uint32_t stacks; /* so many have been looked at */
+};
+
+struct anonymizer *anonymizer_new(void)
+{
+	struct anonymizer *anonymizer = calloc(1, sizeof(*anonymizer));
+
+	if (!anonymizer)
+		return NULL;
+	anonymizer->strings = strtab_new();
+	anonymizer->texts = strtab_new();
+	if (anonymizer->strings && anonymizer->texts)
+		return anonymizer;
+	anonymizer_free(anonymizer);
+	return NULL;
+}
+
+void anonymizer_free(struct anonymizer *anonymizer)
+{
+	if (!anonymizer)
+		return;
+	if (anonymizer->strings)
+		strtab_free(anonymizer->strings);
+	if (anonymizer->texts)
+		strtab_free(anonymizer->texts);
+	free(anonymizer->uses);
+	free(anonymizer);
+}
+
+static int mark(struct anonymizer *anonymizer, uint32_t string, enum string_use use)
+{
+	if (!string || string & TEXT_ID)
+		return 0;
+	if (array_grow(&anonymizer->uses, &anonymizer->use_capacity, (size_t)string + 1, 1))
+		return -ENOMEM;
+	if (!anonymizer->uses[string] || use == USE_KEPT)
+		anonymizer->uses[string] = (uint8_t)use;
+	return 0;
+}
+
+static int mark_op(struct anonymizer *anonymizer, const struct op *op)
+{
+	switch (op->kind) {
+	case OP_GO_STATUS:
+	case OP_GO_STOP:
+	case OP_GO_BLOCK:
+	case OP_STW_BEGIN:
+	case OP_GO_LABEL:
+		return mark(anonymizer, op->string, USE_KEPT);
+	default:
+		return mark(anonymizer, op->string, USE_NAME) || mark(anonymizer, op->string2, USE_NAME)
+			       ? -ENOMEM
+			       : 0;
+	}
+}
+
+/* Functions of the runtime, and what gotrace itself puts into stacks. */
+static bool is_common(const struct tables *tables, uint32_t string)
+{
+	size_t len;
+	const char *text = strtab_get(tables->strings, string, &len);
+
+	return strncmp(text, "runtime.", 8) == 0 || strncmp(text, "[interrupt", 10) == 0 ||
+	       strcmp(text, "[lost]") == 0 || strcmp(text, "[gotrace]") == 0 || strcmp(text, "gotrace") == 0;
+}
+
+static int mark_stacks(struct anonymizer *anonymizer, const struct tables *tables)
+{
+	for (; anonymizer->stacks < tables->nstacks; anonymizer->stacks++) {
+		const struct stack *stack = &tables->stacks[anonymizer->stacks];
+
+		for (uint32_t i = 0; i < stack->n && stack->frames; i++) {
+			uint32_t func = stack->frames[i].func;
+
+			if (mark(anonymizer, func, is_common(tables, func) ? USE_KEPT : USE_FUNCTION) ||
+			    mark(anonymizer, stack->frames[i].file, USE_FILE))
+				return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/* The next string of the table, under the next id. */
+static int add_string(struct anonymizer *anonymizer, const struct tables *tables, uint32_t id)
+{
+	static const char *const formats[] = {[USE_NONE] = "string%u",
+					      [USE_FUNCTION] = "pkg.func%u",
+					      [USE_FILE] = "file%u.go",
+					      [USE_NAME] = "name%u"};
+	unsigned use = id < anonymizer->use_capacity ? anonymizer->uses[id] : USE_NONE;
+	size_t len;
+	const char *kept = strtab_get(tables->strings, id, &len);
+	char text[32];
+
+	if (use == USE_KEPT || strcmp(kept, "gotrace") == 0)
+		return strtab_add(anonymizer->strings, kept, len) == id ? 0 : -ENOMEM;
+	snprintf(text, sizeof(text), formats[use], id);
+	return strtab_add_str(anonymizer->strings, text) == id ? 0 : -ENOMEM;
+}
+
+static int add_texts(struct anonymizer *anonymizer, const struct strtab *from)
+{
+	char text[32];
+
+	strtab_clear(anonymizer->texts);
+	for (uint32_t id = 1; from && id < strtab_count(from); id++) {
+		snprintf(text, sizeof(text), "text%u", id);
+		if (strtab_add_str(anonymizer->texts, text) != id)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int anonymizer_generation(struct anonymizer *anonymizer, const struct generation *gen, struct generation *out)
+{
+	for (size_t i = 0; i < gen->nops; i++) {
+		if (mark_op(anonymizer, &gen->ops[i]))
+			return -ENOMEM;
+	}
+	if (mark_stacks(anonymizer, gen->tables))
+		return -ENOMEM;
+	for (uint32_t id = strtab_count(anonymizer->strings); id < strtab_count(gen->tables->strings); id++) {
+		if (id && add_string(anonymizer, gen->tables, id))
+			return -ENOMEM;
+	}
+	if (add_texts(anonymizer, gen->tables->texts))
+		return -ENOMEM;
+	*out = *gen;
+	anonymizer->tables = *gen->tables;
+	anonymizer->tables.strings = anonymizer->strings;
+	anonymizer->tables.texts = anonymizer->texts;
+	out->tables = &anonymizer->tables;
+	return 0;
+}

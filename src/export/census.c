@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "export/census.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/timeline.h"
+#include "symbol/symbol.h"
+#include "util/array.h"
+#include "wire/buffer.h"
+
+struct census_pass {
+	struct census *census;
+	struct op_timeline *timeline;
+	const struct tables *tables;
+};
+
+/* Traces without a clock begin in January 1970, or when the machine was started. */
+#define EARLIEST_WALL_SEC 1000000000u
+
+int census_init(struct census *census)
+{
+	*census = (struct census){.strings = strtab_new(), .n = 1};
+	if (!census->strings ||
+	    array_grow(&census->goroutines, &census->capacity, 1, sizeof(*census->goroutines)))
+		return -ENOMEM;
+	return 0;
+}
+
+void census_free(struct census *census)
+{
+	if (census->strings)
+		strtab_free(census->strings);
+	free(census->goroutines);
+	*census = (struct census){0};
+}
+
+static struct census_goroutine *at(struct census *census, uint32_t serial)
+{
+	if (array_grow(&census->goroutines, &census->capacity, (size_t)serial + 1,
+		       sizeof(*census->goroutines)))
+		return NULL;
+	if (serial >= census->n)
+		census->n = (size_t)serial + 1;
+	return &census->goroutines[serial];
+}
+
+/* The function of a frame; root: of the outermost one, else of the innermost. */
+static int take_name(const struct census_pass *pass, uint32_t stack, bool root, uint32_t *name)
+{
+	const struct tables *tables = pass->tables;
+	const struct stack *s = tables && stack < tables->nstacks ? &tables->stacks[stack] : NULL;
+	const char *text;
+	size_t len;
+
+	if (!stack || !s || !s->frames || !s->n)
+		return 0;
+	text = strtab_get(tables->strings, s->frames[root ? s->n - 1 : 0].func, &len);
+	*name = strtab_add(pass->census->strings, text, len);
+	return len && !*name ? -ENOMEM : 0;
+}
+
+/* A goroutine is named by where it began, or else by the root of the first stack that it shows (as Go's
+ * viewer does). */
+static int name_it(const struct census_pass *pass, struct census_goroutine *seen,
+		   const struct tl_change *change)
+{
+	int rc = 0;
+
+	if (!seen->name && change->g->entry)
+		rc = take_name(pass, change->g->entry, false, &seen->name);
+	if (!rc && !seen->name && !change->wakes && change->g->born != change->time)
+		rc = take_name(pass, change->to->stack, true, &seen->name);
+	return rc;
+}
+
+static int on_change(void *ctx, const struct tl_change *change)
+{
+	const struct census_pass *pass = ctx;
+	struct census_goroutine *seen = at(pass->census, change->g->serial);
+
+	if (!seen)
+		return -ENOMEM;
+	seen->goid = change->g->goid;
+	seen->changes += change->g->now.state != TL_NONE && !change->final;
+	if (change->to->m)
+		seen->m = change->to->m;
+	return name_it(pass, seen, change);
+}
+
+static int on_event(void *ctx, const struct op *op, const struct tl_goroutine *g)
+{
+	const struct census_pass *pass = ctx;
+	struct census_goroutine *seen = g ? at(pass->census, g->serial) : NULL;
+
+	if (!g)
+		return 0;
+	if (!seen)
+		return -ENOMEM;
+	seen->goid = g->goid;
+	return seen->name ? 0 : take_name(pass, op->stack, true, &seen->name);
+}
+
+static int on_tables(void *ctx, const struct generation *gen)
+{
+	struct census_pass *pass = ctx;
+
+	pass->tables = gen ? gen->tables : NULL;
+	if (!gen)
+		return 0;
+	pass->census->nops += gen->nops;
+	if (!pass->census->wall_ns && gen->wall_sec >= EARLIEST_WALL_SEC && gen->wall_sec < UINT32_MAX) {
+		pass->census->clock_ns = gen->mono_ns;
+		pass->census->wall_ns = gen->wall_sec * 1000000000 + gen->wall_nsec;
+	}
+	return 0;
+}
+
+struct census_pass *census_begin(struct census *census)
+{
+	struct census_pass *pass = calloc(1, sizeof(*pass));
+	const struct tl_visitor visitor = {
+		.ctx = pass,
+		.change = on_change,
+		.event = on_event,
+		.tables = on_tables,
+	};
+
+	if (!pass)
+		return NULL;
+	pass->census = census;
+	pass->timeline = timeline_new(&visitor);
+	if (!pass->timeline) {
+		free(pass);
+		return NULL;
+	}
+	return pass;
+}
+
+int census_generation(struct census_pass *pass, const struct generation *gen)
+{
+	return timeline_generation(pass->timeline, gen);
+}
+
+/* `function [comm]`, as threads are called whose function is known (src/model/threads_names.c). */
+static bool has_comm(const char *name, size_t len)
+{
+	return len > 2 && name[len - 1] == ']' && memmem(name, len, " [", 2);
+}
+
+/*
+ * Names of Go's functions have a dot, and no blank before a bracket. A thread
+ * whose function is not known is called by its comm alone.
+ */
+static bool are_threads(const struct census *census)
+{
+	size_t named = 0, dotted = 0;
+
+	for (size_t i = 1; i < census->n; i++) {
+		size_t len;
+		const char *name = census_name(census, (uint32_t)i, &len);
+
+		if (has_comm(name, len))
+			return true;
+		named += len > 0;
+		dotted += memchr(name, '.', len) != NULL;
+	}
+	return named && !dotted;
+}
+
+int census_end(struct census_pass *pass)
+{
+	int rc = timeline_finish(pass->timeline);
+
+	pass->census->start = timeline_start(pass->timeline);
+	pass->census->end = timeline_end(pass->timeline);
+	pass->census->threads = are_threads(pass->census);
+	return rc;
+}
+
+void census_pass_free(struct census_pass *pass)
+{
+	if (!pass)
+		return;
+	timeline_free(pass->timeline);
+	free(pass);
+}
+
+const char *census_name(const struct census *census, uint32_t serial, size_t *len)
+{
+	*len = 0;
+	if (!serial || serial >= census->n)
+		return "";
+	return strtab_get(census->strings, census->goroutines[serial].name, len);
+}

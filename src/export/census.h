@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The first pass over a trace: what an export must know before it writes its
+ * first byte. Who there is, by what name, how busy, and how long the trace is.
+ */
+#ifndef GOTRACE_EXPORT_CENSUS_H
+#define GOTRACE_EXPORT_CENSUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sched/op.h"
+#include "util/strtab.h"
+
+struct census_goroutine {
+	uint64_t goid;
+	uint32_t name; /* id in the census's own strings: of the function that it began with; 0 = not known */
+	uint32_t changes; /* of its state, from its first one on */
+	uint32_t m;       /* the thread that it was last seen on, 0 = none */
+};
+
+struct census {
+	struct strtab *strings;
+	struct census_goroutine *goroutines; /* by serial (timeline.h); [0] is none */
+	size_t n, capacity;                  /* n: serials are < this */
+	uint64_t start, end;                 /* ns */
+	uint64_t clock_ns,
+		wall_ns; /* one moment on the trace's clock and on the wall clock; wall_ns 0 = not known */
+	uint64_t nops;
+	bool threads; /* the goroutines are threads of a program that is not Go, or seen so; Ps are CPUs then
+		       */
+};
+
+struct op_timeline;
+
+/* Names last longer than the tables that they come from. 0 or -ENOMEM. */
+int census_init(struct census *census);
+void census_free(struct census *census);
+
+struct census_pass;
+/* NULL when out of memory. */
+struct census_pass *census_begin(struct census *census);
+int census_generation(struct census_pass *pass, const struct generation *gen);
+/* After the last generation. 0 or -ENOMEM. */
+int census_end(struct census_pass *pass);
+void census_pass_free(struct census_pass *pass);
+
+/* The name of a goroutine's function, or "" if it is not known. */
+const char *census_name(const struct census *census, uint32_t serial, size_t *len);
+
+#endif

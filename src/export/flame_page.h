@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Private to the module: the flame graph's page around its data. */
+#ifndef GOTRACE_EXPORT_FLAME_PAGE_H
+#define GOTRACE_EXPORT_FLAME_PAGE_H
+
+extern const char flame_page_head[], flame_page_tail[];
+
+#endif

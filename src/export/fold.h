@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Private to the module: one profile as folded stacks. */
+#ifndef GOTRACE_EXPORT_FOLD_H
+#define GOTRACE_EXPORT_FOLD_H
+
+#include "export/profile.h"
+#include "wire/buffer.h"
+
+/* Appends lines `root;...;leaf N`; N > 0 in us, CPU samples in samples. Equal lines may come twice. 0 or
+ * -ENOMEM. */
+int fold(const struct profiles *ps, const struct profile *profile, struct buffer *out);
+
+#endif

@@ -1,0 +1,711 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A trace for Perfetto's UI and trace processor. Encoded by protobuf-c, which
+ * Debian has, which is C, and whose messages are plain structs; nanopb fixes
+ * the sizes of repeated fields, and Perfetto's own SDK records what happens
+ * now, not what is read from a file. The mapping is in docs/perfetto.md.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/array.h"
+#include "export/format.h"
+#include "export/perfetto_counters.h"
+#include "export/perfetto_tracks.h"
+#include "export/profile.h"
+
+struct perfetto {
+	const struct census *census;
+	const struct tables *tables;
+	struct stacktab st;
+	struct pf_stream stream;
+	struct pf_tracks tracks;
+	struct pf_counters counters;
+	uint64_t flows;
+	struct map64 task_tracks; /* task -> index in task_uuids */
+	uint64_t *task_uuids;
+	size_t ntasks, task_capacity;
+	struct map64 named_states; /* state and reason -> string id */
+};
+
+/* --- events --- */
+
+struct pf_event {
+	uint64_t time;
+	uint64_t track;
+	enum pf_type type;
+	enum pf_category category;
+	uint32_t name;  /* string id of the stacktab, 0 = none */
+	uint32_t stack; /* of the stacktab, 0 = none */
+	uint64_t flow, end_of_flow;
+	uint64_t number; /* annotation */
+	const char *text;
+	enum pf_annotation number_is, text_is;
+	bool aside; /* out of the order of time */
+};
+
+static size_t fill_annotations(const struct pf_event *ev, Perfetto__DebugAnnotation *all)
+{
+	size_t n = 0;
+
+	if (ev->number_is) {
+		all[n] = (Perfetto__DebugAnnotation)PERFETTO__DEBUG_ANNOTATION__INIT;
+		all[n].has_name_iid = all[n].has_uint_value = true;
+		all[n].name_iid = ev->number_is;
+		all[n++].uint_value = ev->number;
+	}
+	if (ev->text_is) {
+		all[n] = (Perfetto__DebugAnnotation)PERFETTO__DEBUG_ANNOTATION__INIT;
+		all[n].has_name_iid = true;
+		all[n].name_iid = ev->text_is;
+		all[n++].string_value = (char *)ev->text;
+	}
+	return n;
+}
+
+static int put(struct perfetto *px, const struct pf_event *ev)
+{
+	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+	Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
+	Perfetto__DebugAnnotation annotations[2], *pointers[] = {&annotations[0], &annotations[1]};
+	uint64_t category = ev->category, flow = ev->flow, end_of_flow = ev->end_of_flow;
+	int rc = pf_intern_name(&px->stream, ev->name);
+
+	if (!rc)
+		rc = pf_intern_stack(&px->stream, ev->stack);
+	if (rc)
+		return rc;
+	event.has_type = event.has_track_uuid = true;
+	event.type = ev->type;
+	event.track_uuid = ev->track;
+	event.has_name_iid = ev->name;
+	event.name_iid = ev->name;
+	event.n_category_iids = ev->category != PF_NO_CATEGORY;
+	event.category_iids = &category;
+	event.has_callstack_iid = ev->stack;
+	event.callstack_iid = ev->stack;
+	event.n_flow_ids = ev->flow != 0;
+	event.flow_ids = &flow;
+	event.n_terminating_flow_ids = ev->end_of_flow != 0;
+	event.terminating_flow_ids = &end_of_flow;
+	event.n_debug_annotations = fill_annotations(ev, annotations);
+	event.debug_annotations = pointers;
+	packet.data_case = PERFETTO__TRACE_PACKET__DATA_TRACK_EVENT;
+	packet.track_event = &event;
+	return (ev->aside ? pf_put_aside : pf_put_at)(&px->stream, ev->time, &packet);
+}
+
+static int text_id(struct perfetto *px, const char *text, uint32_t *id)
+{
+	return stacktab_text(&px->st, text, strlen(text), id);
+}
+
+/* --- states of goroutines --- */
+
+/* "Running", "Waiting: sync". */
+static int state_name(struct perfetto *px, const struct tl_interval *now, uint32_t *name)
+{
+	static const char *const names[TL_STATE_COUNT] = {
+		[TL_RUNNABLE] = "Runnable", [TL_RUNNING] = "Running",       [TL_SYSCALL] = "Syscall",
+		[TL_WAITING] = "Waiting",   [TL_UNWATCHED] = "Not watched",
+	};
+	uint32_t reason = now->state == TL_WAITING ? now->reason : 0, ours;
+	uint64_t key = (uint64_t)now->state << 32 | reason;
+	char text[256];
+	int rc;
+
+	*name = map64_find(&px->named_states, key);
+	if (*name != MAP64_NONE)
+		return 0;
+	rc = stacktab_string(&px->st, px->tables, reason, &ours);
+	if (rc)
+		return rc;
+	snprintf(text, sizeof(text), ours ? "%s: %.200s" : "%s", names[now->state],
+		 strtab_get(px->st.strings, ours, NULL));
+	rc = text_id(px, text, name);
+	return rc ? rc : map64_set(&px->named_states, key, *name);
+}
+
+static int put_state(struct perfetto *px, const struct pf_goroutine *g, const struct tl_change *change)
+{
+	struct pf_event ev = {
+		.time = change->time,
+		.track = g->track,
+		.type = PF_STATE,
+		.category = PF_STATES,
+	};
+
+	if (change->to->state != TL_NONE && state_name(px, change->to, &ev.name))
+		return -ENOMEM;
+	return put(px, &ev);
+}
+
+/* In a row: an outer slice for the goroutine, the states in it. */
+static int put_row(struct perfetto *px, struct pf_goroutine *g, const struct tl_change *change)
+{
+	struct pf_event ev = {.time = change->time, .track = g->track, .type = PF_END, .category = PF_STATES};
+	char name[32];
+	int rc = g->open ? put(px, &ev) : 0;
+
+	if (rc || (change->to->state == TL_NONE && !g->open))
+		return rc;
+	if (change->to->state == TL_NONE) {
+		g->open = false;
+		return put(px, &ev);
+	}
+	ev.type = PF_BEGIN;
+	if (!g->open) {
+		snprintf(name, sizeof(name), "G%llu", (unsigned long long)change->g->goid);
+		if (text_id(px, name, &ev.name))
+			return -ENOMEM;
+		rc = put(px, &ev);
+	}
+	if (rc || state_name(px, change->to, &ev.name))
+		return rc ? rc : -ENOMEM;
+	g->open = true;
+	return put(px, &ev);
+}
+
+static int show_state(struct perfetto *px, struct pf_goroutine *g, const struct tl_change *change)
+{
+	int rc = 0;
+
+	if (g->shape == PF_TRACK)
+		rc = put_state(px, g, change);
+	else if (g->shape == PF_ROW)
+		rc = put_row(px, g, change);
+	if (!rc && change->to->state == TL_NONE)
+		rc = pf_goroutine_gone(&px->tracks, g);
+	return rc;
+}
+
+/* --- who runs on a P --- */
+
+static int leave_place(struct perfetto *px, const struct tl_change *change)
+{
+	const struct tl_interval *now = &change->g->now;
+	int rc;
+	struct pf_place *place = pf_place(&px->tracks, now->p, &rc);
+	struct pf_event ev = {.time = change->time, .type = PF_END, .category = PF_RUN};
+
+	if (!place || !place->running)
+		return rc;
+	place->running = false;
+	ev.track = place->track;
+	if (!change->final && !change->wakes &&
+	    stacktab_stack(&px->st, px->tables, change->to->stack, &ev.stack))
+		return -ENOMEM;
+	return put(px, &ev);
+}
+
+static int enter_place(struct perfetto *px, struct pf_goroutine *g, const struct tl_change *change)
+{
+	int rc;
+	struct pf_place *place = pf_place(&px->tracks, change->to->p, &rc);
+	struct pf_event ev = {
+		.time = change->time,
+		.type = PF_BEGIN,
+		.category = PF_RUN,
+		.name = g->name,
+		.end_of_flow = g->flow,
+		.number_is = PF_GOID,
+		.number = change->g->goid,
+	};
+
+	if (!place)
+		return rc;
+	g->flow = 0;
+	place->running = true;
+	ev.track = place->track;
+	return put(px, &ev);
+}
+
+static int show_waking(struct perfetto *px, struct pf_goroutine *g, const struct tl_change *change)
+{
+	int rc;
+	struct pf_place *place = pf_place(&px->tracks, change->p, &rc);
+	struct pf_event ev = {
+		.time = change->time,
+		.track = place ? place->track : px->tracks.wakers,
+		.type = PF_INSTANT,
+		.category = PF_WAKE,
+		.flow = ++px->flows,
+		.number_is = PF_GOID,
+		.number = change->g->goid,
+	};
+
+	if (rc)
+		return rc;
+	g->flow = ev.flow;
+	if (text_id(px, "wakes", &ev.name) ||
+	    stacktab_stack(&px->st, px->tables, change->to->stack, &ev.stack))
+		return -ENOMEM;
+	return put(px, &ev);
+}
+
+/* --- threads --- */
+
+/* States of Perfetto's generic_task.proto. */
+enum { TASK_RUNNABLE = 2, TASK_RUNNING = 3, TASK_SLEEPS = 4, TASK_DEAD = 7 };
+
+static void comm_of(const struct perfetto *px, uint32_t serial, char comm[64])
+{
+	size_t len;
+	const char *name = census_name(px->census, serial, &len), *from = memmem(name, len, " [", 2);
+
+	if (from && name[len - 1] == ']') {
+		from += 2;
+		len -= (size_t)(from - name) + 1;
+	} else {
+		from = name;
+	}
+	snprintf(comm, 64, "%.*s", (int)(len < 63 ? len : 63), from);
+}
+
+/* What the kernel's scheduler does with the thread; in a system call it runs on. */
+static int show_task(struct perfetto *px, const struct tl_change *change)
+{
+	static const uint8_t states[TL_STATE_COUNT] = {
+		[TL_NONE] = TASK_DEAD,       [TL_RUNNABLE] = TASK_RUNNABLE, [TL_RUNNING] = TASK_RUNNING,
+		[TL_SYSCALL] = TASK_RUNNING, [TL_WAITING] = TASK_SLEEPS,
+	};
+	const struct tl_interval *now = &change->g->now;
+	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+	Perfetto__KernelTaskState task = PERFETTO__KERNEL_TASK_STATE__INIT;
+	uint32_t tid = px->census->goroutines[change->g->serial].m;
+	uint64_t track;
+	char comm[64];
+	int rc;
+
+	if (!tid || change->final || !states[change->to->state] ||
+	    (now->state != TL_NONE && states[now->state] == states[change->to->state]))
+		return 0;
+	comm_of(px, change->g->serial, comm);
+	rc = pf_thread_track(&px->tracks, tid, comm, &track);
+	if (rc)
+		return rc;
+	task.has_cpu = task.has_tid = task.has_state = true;
+	task.cpu = change->to->p >= 0 ? change->to->p : now->p >= 0 ? now->p : 0;
+	task.comm = comm;
+	task.tid = tid;
+	task.state = states[change->to->state];
+	packet.data_case = PERFETTO__TRACE_PACKET__DATA_GENERIC_KERNEL_TASK_STATE_EVENT;
+	packet.generic_kernel_task_state_event = &task;
+	return pf_put_at(&px->stream, change->time, &packet);
+}
+
+/* A system call is a slice of the thread, named by the innermost frame: `read(7: /data/x)`. */
+static int show_call(struct perfetto *px, const struct tl_change *change)
+{
+	bool begins = change->to->state == TL_SYSCALL, ends = change->g->now.state == TL_SYSCALL;
+	uint32_t tid = px->census->goroutines[change->g->serial].m, stack;
+	struct pf_event ev = {.time = change->time, .type = PF_END, .category = PF_SYSCALL};
+	int rc = 0;
+
+	if (!tid || begins == ends)
+		return 0;
+	if (pf_thread_track(&px->tracks, tid, NULL, &ev.track))
+		return -ENOMEM;
+	if (begins) {
+		ev.type = PF_BEGIN;
+		rc = stacktab_stack(&px->st, px->tables, change->to->stack, &stack);
+		if (!rc && stack)
+			ev.name = px->st.functions[px->st.frames[px->st.frame_ids[px->st.stacks[stack].first]]
+							   .function]
+					  .name;
+		if (!rc && !ev.name)
+			rc = text_id(px, "system call", &ev.name);
+	}
+	return rc ? rc : put(px, &ev);
+}
+
+static int show_thread(struct perfetto *px, const struct tl_change *change)
+{
+	int rc = show_task(px, change);
+
+	return rc ? rc : show_call(px, change);
+}
+
+static int on_change(void *ctx, const struct tl_change *change)
+{
+	struct perfetto *px = ctx;
+	int rc;
+	struct pf_goroutine *g = pf_goroutine(&px->tracks, change->g->serial, &rc);
+
+	if (!rc && change->wakes && change->to->state != TL_UNWATCHED)
+		rc = show_waking(px, g, change);
+	if (!rc && change->g->now.state == TL_RUNNING)
+		rc = leave_place(px, change);
+	if (!rc)
+		rc = show_state(px, g, change);
+	if (!rc && px->census->threads)
+		rc = show_thread(px, change);
+	if (!rc && change->to->state == TL_RUNNING)
+		rc = enter_place(px, g, change);
+	return rc ? rc : pf_counters_change(&px->counters, change);
+}
+
+/* --- ranges --- */
+
+static int task_track(struct perfetto *px, const struct tl_range *range, bool begins, uint32_t name,
+		      uint64_t *uuid)
+{
+	uint32_t at = map64_find(&px->task_tracks, range->id);
+
+	if (at != MAP64_NONE) {
+		*uuid = px->task_uuids[at];
+		return 0;
+	}
+	if (!begins)
+		return -EINVAL;
+	if (array_grow(&px->task_uuids, &px->task_capacity, px->ntasks + 1, sizeof(*px->task_uuids)) ||
+	    pf_task_track(&px->tracks, name, uuid) ||
+	    map64_set(&px->task_tracks, range->id, (uint32_t)px->ntasks))
+		return -ENOMEM;
+	px->task_uuids[px->ntasks++] = *uuid;
+	return 0;
+}
+
+static int range_track(struct perfetto *px, const struct tl_range *range, bool begins, uint32_t name,
+		       uint64_t *uuid)
+{
+	switch (range->kind) {
+	case TL_GC:
+		*uuid = px->tracks.gc;
+		return 0;
+	case TL_STW:
+		*uuid = px->tracks.stw;
+		return 0;
+	case TL_GAP:
+		*uuid = px->tracks.gotrace;
+		return 0;
+	case TL_SWEEP:
+		return pf_sweep_track(&px->tracks, range->p, uuid);
+	case TL_TASK:
+		return task_track(px, range, begins, name, uuid);
+	default:
+		return range->g ? pf_details_track(&px->tracks, range->g, uuid) : -EINVAL;
+	}
+}
+
+static int range_name(struct perfetto *px, const struct tl_range *range, uint32_t *name)
+{
+	static const char *const names[TL_RANGE_KINDS] = {
+		[TL_GC] = "GC",           [TL_STW] = "stop-the-world",    [TL_SWEEP] = "GC sweep",
+		[TL_TASK] = "task",       [TL_ASSIST] = "GC mark assist", [TL_REGION] = "region",
+		[TL_GAP] = "Not watched",
+	};
+	int rc = stacktab_string(&px->st, px->tables, range->name, name);
+
+	return rc || *name ? rc : text_id(px, names[range->kind], name);
+}
+
+static int put_range(struct perfetto *px, const struct tl_range *range, bool begins)
+{
+	static const uint8_t categories[TL_RANGE_KINDS] = {
+		[TL_GC] = PF_GC,     [TL_STW] = PF_GC,      [TL_SWEEP] = PF_GC,    [TL_ASSIST] = PF_GC,
+		[TL_TASK] = PF_USER, [TL_REGION] = PF_USER, [TL_GAP] = PF_GOTRACE,
+	};
+	struct pf_event ev = {
+		.time = begins ? range->since : range->until,
+		.type = begins ? PF_BEGIN : PF_END,
+		.category = categories[range->kind],
+	};
+	int rc = begins ? range_name(px, range, &ev.name) : 0;
+
+	if (!rc)
+		rc = range_track(px, range, begins, ev.name, &ev.track);
+	if (rc)
+		return rc == -EINVAL ? 0 : rc; /* it has no place: nobody's region */
+	if (begins && stacktab_stack(&px->st, px->tables, range->stack, &ev.stack))
+		return -ENOMEM;
+	if (begins && range->task) {
+		ev.number_is = PF_TASK;
+		ev.number = range->task;
+	} else if (!begins && range->kind == TL_SWEEP) {
+		ev.number_is = PF_BYTES;
+		ev.number = range->arg;
+	}
+	return put(px, &ev);
+}
+
+static int on_begin(void *ctx, const struct tl_range *range)
+{
+	return put_range(ctx, range, true);
+}
+
+static int on_end(void *ctx, const struct tl_range *range)
+{
+	return put_range(ctx, range, false);
+}
+
+/* --- single events --- */
+
+static int put_log(struct perfetto *px, const struct op *op, const struct tl_goroutine *g)
+{
+	struct pf_event ev = {
+		.time = op->time,
+		.track = px->tracks.gotrace,
+		.type = PF_INSTANT,
+		.category = PF_USER,
+		.text_is = PF_MESSAGE,
+	};
+	uint32_t message;
+	int rc = stacktab_string(&px->st, px->tables, op->string, &ev.name);
+
+	if (!rc)
+		rc = stacktab_string(&px->st, px->tables, op->string2, &message);
+	if (!rc && !ev.name)
+		rc = text_id(px, "log", &ev.name);
+	if (rc)
+		return rc;
+	if (strcmp(strtab_get(px->st.strings, ev.name, NULL), "gotrace") == 0) {
+		ev.category = PF_GOTRACE;
+	} else if (g) {
+		rc = pf_details_track(&px->tracks, g->serial, &ev.track);
+		if (rc)
+			return rc;
+	}
+	if (op->arg) {
+		ev.number_is = PF_TASK;
+		ev.number = op->arg;
+	}
+	ev.text = strtab_get(px->st.strings, message, NULL);
+	return put(px, &ev);
+}
+
+static int put_sample(struct perfetto *px, const struct op *op, const struct tl_goroutine *g)
+{
+	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+	Perfetto__StackSample sample = PERFETTO__STACK_SAMPLE__INIT;
+	Perfetto__TaskContext task = PERFETTO__TASK_CONTEXT__INIT;
+	Perfetto__ExecutionContext place = PERFETTO__EXECUTION_CONTEXT__INIT;
+	char name[160];
+	uint64_t track;
+	uint32_t stack;
+	size_t len;
+	int rc = stacktab_stack(&px->st, px->tables, op->stack, &stack);
+
+	if (!rc)
+		rc = pf_intern_stack(&px->stream, stack);
+	if (!rc && op->m)
+		rc = pf_thread_track(&px->tracks, op->m, NULL, &track);
+	if (rc)
+		return rc;
+	task.has_pid = true;
+	task.pid = px->tracks.pid;
+	task.has_tid = op->m;
+	task.tid = (int32_t)op->m;
+	if (g) {
+		snprintf(name, sizeof(name), "G%llu %.100s", (unsigned long long)g->goid,
+			 census_name(px->census, g->serial, &len));
+		if (pf_intern_context(&px->stream, g->serial, name,
+				      px->census->threads ? "thread" : "goroutine"))
+			return -ENOMEM;
+		task.has_async_id = true;
+		task.async_id = g->serial;
+	}
+	if (px->census->threads && op->p >= 0) {
+		place.has_cpu = true;
+		place.cpu = (uint32_t)op->p;
+		sample.execution_context = &place;
+	}
+	sample.task_context = &task;
+	sample.has_callstack_iid = stack;
+	sample.callstack_iid = stack;
+	sample.has_primary_weight = true;
+	sample.primary_weight = PROFILE_SAMPLE_NS;
+	packet.data_case = PERFETTO__TRACE_PACKET__DATA_STACK_SAMPLE;
+	packet.stack_sample = &sample;
+	return pf_put_at(&px->stream, op->time, &packet);
+}
+
+static int on_event(void *ctx, const struct op *op, const struct tl_goroutine *g)
+{
+	struct perfetto *px = ctx;
+
+	switch (op->kind) {
+	case OP_LOG:
+		return put_log(px, op, g);
+	case OP_CPU_SAMPLE:
+		return put_sample(px, op, g);
+	default:
+		return pf_counters_op(&px->counters, op);
+	}
+}
+
+static int on_tables(void *ctx, const struct generation *gen)
+{
+	struct perfetto *px = ctx;
+
+	px->tables = gen ? gen->tables : NULL;
+	return 0;
+}
+
+/* --- the whole --- */
+
+/* The least thread id is the process's own where the main thread was seen; better than nothing. */
+static int32_t guess_pid(const struct census *census)
+{
+	uint32_t least = 0;
+
+	for (size_t i = 1; i < census->n; i++) {
+		uint32_t m = census->goroutines[i].m;
+
+		if (m && m < 1u << 22 && (!least || m < least))
+			least = m;
+	}
+	return least ? (int32_t)least : 1;
+}
+
+static int put_attributes(struct perfetto *px, const struct export_options *options, pid_t pid,
+			  const char *process)
+{
+	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+	Perfetto__TraceAttributes attributes = PERFETTO__TRACE_ATTRIBUTES__INIT;
+	Perfetto__Attribute all[8], *pointers[8];
+	const struct census *census = px->census;
+
+	for (size_t i = 0; i < 8; i++) {
+		all[i] = (Perfetto__Attribute)PERFETTO__ATTRIBUTE__INIT;
+		pointers[i] = &all[i];
+	}
+	all[0].key = (char *)"gotrace.version";
+	all[0].string_value = (char *)GOTRACE_VERSION;
+	all[1].key = (char *)"gotrace.source";
+	all[1].string_value = (char *)options->title;
+	all[2].key = (char *)"gotrace.format";
+	all[2].string_value = (char *)wire_format_name((enum wire_format)options->source);
+	all[3].key = (char *)"gotrace.duration_ns";
+	all[3].has_long_value = true;
+	all[3].long_value = (int64_t)(census->end - census->start);
+	all[4].key = (char *)"gotrace.goroutines";
+	all[4].has_long_value = true;
+	all[4].long_value = (int64_t)census->n - 1;
+	all[5].key = (char *)"gotrace.start_wall_ns";
+	all[5].has_long_value = true;
+	all[5].long_value =
+		census->wall_ns ? (int64_t)(census->wall_ns + census->start - census->clock_ns) : 0;
+	all[6].key = (char *)"gotrace.process";
+	all[6].string_value = (char *)process;
+	all[7].key = (char *)"gotrace.pid";
+	all[7].has_long_value = true;
+	all[7].long_value = pid;
+	attributes.n_attribute = 8;
+	attributes.attribute = pointers;
+	packet.data_case = PERFETTO__TRACE_PACKET__DATA_TRACE_ATTRIBUTES;
+	packet.trace_attributes = &attributes;
+	return pf_put(&px->stream, &packet);
+}
+
+static void perfetto_free(void *writer)
+{
+	struct perfetto *px = writer;
+
+	pf_tracks_free(&px->tracks);
+	pf_stream_free(&px->stream);
+	stacktab_free(&px->st);
+	map64_free(&px->task_tracks);
+	map64_free(&px->named_states);
+	free(px->task_uuids);
+	free(px);
+}
+
+/* Else what its first thread is called, else the file. */
+static const char *process_name(const struct perfetto *px, const struct export_options *options, pid_t pid,
+				char comm[64])
+{
+	const struct census *census = px->census;
+
+	if (options->process)
+		return options->process;
+	for (uint32_t i = 1; i < census->n && census->threads; i++) {
+		if (census->goroutines[i].m != (uint32_t)pid)
+			continue;
+		comm_of(px, i, comm);
+		return comm;
+	}
+	return options->title;
+}
+
+static int start(struct perfetto *px, const struct export_options *options)
+{
+	const struct census *census = px->census;
+	pid_t pid = options->pid ? options->pid : guess_pid(census);
+	char comm[64];
+	int rc = stacktab_init(&px->st);
+
+	if (!rc)
+		rc = pf_stream_init(&px->stream, &options->out, &px->st, options->part + 1);
+	if (!rc)
+		rc = pf_stream_start(&px->stream, census->start,
+				     census->wall_ns ? census->wall_ns + census->start - census->clock_ns
+						     : 0);
+	if (!rc && options->part == 0)
+		rc = put_attributes(px, options, pid, process_name(px, options, pid, comm));
+	if (!rc)
+		rc = pf_tracks_init(&px->tracks, &px->stream, census, pid,
+				    process_name(px, options, pid, comm), (uint64_t)options->part << 40);
+	px->flows = (uint64_t)options->part << 40;
+	return rc ? rc : pf_counters_init(&px->counters, &px->tracks);
+}
+
+static void *perfetto_open(const struct export_options *options, const struct census *census,
+			   struct tl_visitor *visitor, struct error *err)
+{
+	struct perfetto *px = calloc(1, sizeof(*px));
+
+	(void)err;
+	if (!px)
+		return NULL;
+	px->census = census;
+	if (start(px, options)) {
+		perfetto_free(px);
+		return NULL;
+	}
+	*visitor = (struct tl_visitor){
+		.change = on_change,
+		.begin = on_begin,
+		.end = on_end,
+		.event = on_event,
+		.tables = on_tables,
+	};
+	return px;
+}
+
+/* Goroutines that never changed: one slice over the whole trace for all of a function. */
+static int put_still(struct perfetto *px, const struct pf_function *function)
+{
+	struct pf_event ev = {
+		.type = PF_BEGIN, .category = PF_STATES, .time = px->census->start, .aside = true};
+	char name[64];
+	int rc;
+
+	snprintf(name, sizeof(name), "%u that do not change", function->still);
+	rc = pf_plain_track(&px->tracks, function->uuid, name, INT32_MAX, false, &ev.track);
+	if (!rc)
+		rc = text_id(px, name, &ev.name);
+	if (!rc)
+		rc = put(px, &ev);
+	ev.type = PF_END;
+	ev.name = 0;
+	ev.time = px->census->end;
+	return rc ? rc : put(px, &ev);
+}
+
+static int perfetto_finish(void *writer)
+{
+	struct perfetto *px = writer;
+	int rc = pf_counters_flush(&px->counters, px->census->end);
+
+	for (size_t i = 1; i < px->tracks.nfunctions && !rc; i++) {
+		if (px->tracks.functions[i].still)
+			rc = put_still(px, &px->tracks.functions[i]);
+	}
+	return rc ? rc : pf_flush(&px->stream);
+}
+
+const struct export_writer export_perfetto = {
+	.open = perfetto_open, .finish = perfetto_finish, .free = perfetto_free};

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "export/profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/array.h"
+#include "wire/buffer.h"
+
+struct profile_annotation {
+	uint32_t range; /* id of the region */
+	uint32_t name;
+	uint64_t task;
+	uint32_t below; /* the one around it; of an unused one the next */
+};
+
+/* --- labels --- */
+
+/* One id for two. 0 stands for none and for out of memory. */
+static uint32_t pair(struct profiles *ps, uint32_t a, uint32_t b)
+{
+	uint64_t key = (uint64_t)a << 32 | b;
+	uint32_t id = map64_find(&ps->pairs, key);
+
+	if (id != MAP64_NONE)
+		return id;
+	id = ++ps->npairs;
+	return map64_set(&ps->pairs, key, id) ? 0 : id;
+}
+
+/* Index of the labels, added if need be; 0 = out of memory. */
+static uint32_t labels_id(struct profiles *ps, const struct profile_labels *labels)
+{
+	uint32_t key =
+		pair(ps, pair(ps, labels->function, labels->task), pair(ps, labels->region, labels->state));
+	uint32_t id = key ? map64_find(&ps->label_of_pair, key) : 0;
+
+	if (id != MAP64_NONE)
+		return id;
+	if (array_grow(&ps->labels, &ps->label_capacity, ps->nlabels + 1, sizeof(*ps->labels)) ||
+	    map64_set(&ps->label_of_pair, key, (uint32_t)ps->nlabels))
+		return 0;
+	ps->labels[ps->nlabels] = *labels;
+	return (uint32_t)ps->nlabels++;
+}
+
+static int function_name(struct profiles *ps, uint32_t serial, uint32_t *name)
+{
+	const char *text;
+	size_t len;
+
+	if (array_grow(&ps->names, &ps->name_capacity, (size_t)serial + 1, sizeof(*ps->names)))
+		return -ENOMEM;
+	if (!ps->names[serial]) {
+		text = census_name(ps->census, serial, &len);
+		if (stacktab_text(&ps->st, text, len, name))
+			return -ENOMEM;
+		ps->names[serial] = *name + 1;
+	}
+	*name = ps->names[serial] - 1;
+	return 0;
+}
+
+static uint32_t innermost(const struct profiles *ps, uint32_t serial)
+{
+	return serial < ps->innermost_capacity ? ps->innermost[serial] : 0;
+}
+
+static int labels_of(struct profiles *ps, uint32_t serial, struct profile_labels *labels)
+{
+	uint32_t at = innermost(ps, serial), task;
+
+	*labels = (struct profile_labels){.region = ps->annotations[at].name};
+	while (at && !ps->annotations[at].task)
+		at = ps->annotations[at].below;
+	task = at ? map64_find(&ps->task_names, ps->annotations[at].task) : MAP64_NONE;
+	if (task != MAP64_NONE)
+		labels->task = task;
+	return function_name(ps, serial, &labels->function);
+}
+
+/* --- regions and tasks --- */
+
+static int begin_region(struct profiles *ps, const struct tl_range *range)
+{
+	uint32_t at = ps->unused_annotation, name;
+
+	if (stacktab_string(&ps->st, ps->tables, range->name, &name) ||
+	    array_grow(&ps->innermost, &ps->innermost_capacity, (size_t)range->g + 1, sizeof(*ps->innermost)))
+		return -ENOMEM;
+	if (at) {
+		ps->unused_annotation = ps->annotations[at].below;
+	} else {
+		if (array_grow(&ps->annotations, &ps->annotation_capacity, ps->nannotations + 1,
+			       sizeof(*ps->annotations)))
+			return -ENOMEM;
+		at = (uint32_t)ps->nannotations++;
+	}
+	ps->annotations[at] =
+		(struct profile_annotation){range->id, name, range->task, innermost(ps, range->g)};
+	ps->innermost[range->g] = at;
+	return 0;
+}
+
+static void end_region(struct profiles *ps, const struct tl_range *range)
+{
+	uint32_t at = innermost(ps, range->g);
+
+	if (!at || ps->annotations[at].range != range->id)
+		return;
+	ps->innermost[range->g] = ps->annotations[at].below;
+	ps->annotations[at].below = ps->unused_annotation;
+	ps->unused_annotation = at;
+}
+
+static int on_begin(void *ctx, const struct tl_range *range)
+{
+	struct profiles *ps = ctx;
+	uint32_t name;
+
+	if (range->kind == TL_REGION && range->g)
+		return begin_region(ps, range);
+	if (range->kind != TL_TASK)
+		return 0;
+	if (stacktab_string(&ps->st, ps->tables, range->name, &name) ||
+	    map64_set(&ps->task_names, range->task, name))
+		return -ENOMEM;
+	return 0;
+}
+
+static int on_end(void *ctx, const struct tl_range *range)
+{
+	if (range->kind == TL_REGION && range->g)
+		end_region(ctx, range);
+	return 0;
+}
+
+/* --- samples --- */
+
+static int add(struct profile *profile, uint32_t stack, uint32_t labels, uint64_t ns)
+{
+	uint64_t key = (uint64_t)labels << 32 | stack;
+	uint32_t at = map64_find(&profile->by_key, key);
+
+	if (at == MAP64_NONE) {
+		at = (uint32_t)profile->n;
+		if (array_grow(&profile->samples, &profile->capacity, profile->n + 1,
+			       sizeof(*profile->samples)) ||
+		    map64_set(&profile->by_key, key, at))
+			return -ENOMEM;
+		profile->samples[profile->n++] = (struct profile_sample){.stack = stack, .labels = labels};
+	}
+	profile->samples[at].count++;
+	profile->samples[at].ns += ns;
+	return 0;
+}
+
+static bool holds(const char *text, size_t len, const char *part)
+{
+	return memmem(text, len, part, strlen(part)) != NULL;
+}
+
+/* Which waits are whose: those of go tool trace (Go 1.26, cmd/trace/pprof.go) and one for locks. */
+static bool is_wanted(const struct profiles *ps, enum profile_kind kind, const struct tl_interval *now)
+{
+	size_t len = 0;
+	uint32_t id = now->reason < ps->st.known_string_capacity ? ps->st.known_strings[now->reason] : 0;
+	const char *reason = strtab_get(ps->st.strings, id, &len);
+
+	switch (kind) {
+	case PROFILE_WALL:
+		return now->state != TL_UNWATCHED;
+	case PROFILE_SCHED:
+		return now->state == TL_RUNNABLE;
+	case PROFILE_SYSCALL:
+		return now->state == TL_SYSCALL;
+	case PROFILE_BLOCK:
+		return now->state == TL_WAITING &&
+		       (holds(reason, len, "chan") || holds(reason, len, "sync") ||
+			holds(reason, len, "select"));
+	case PROFILE_MUTEX:
+		return now->state == TL_WAITING &&
+		       (strcmp(reason, "sync") == 0 || strncmp(reason, "sync (mutex", 11) == 0);
+	case PROFILE_NET:
+		return now->state == TL_WAITING && strcmp(reason, "network") == 0;
+	default:
+		return false;
+	}
+}
+
+/* What a goroutine does, as a label. */
+static int state_label(struct profiles *ps, const struct tl_interval *now, uint32_t *label)
+{
+	static const char *const names[TL_STATE_COUNT] = {
+		[TL_RUNNABLE] = "runnable",
+		[TL_RUNNING] = "running",
+		[TL_SYSCALL] = "system call",
+		[TL_WAITING] = "waiting",
+	};
+
+	*label = 0;
+	if (now->state == TL_WAITING && stacktab_string(&ps->st, ps->tables, now->reason, label))
+		return -ENOMEM;
+	if (*label || !names[now->state])
+		return 0;
+	return stacktab_text(&ps->st, names[now->state], strlen(names[now->state]), label);
+}
+
+static int add_interval(struct profiles *ps, struct profile *profile, const struct tl_change *change)
+{
+	const struct tl_interval *now = &change->g->now;
+	/* As go tool trace: what was so before the trace counts from where the file first says it. */
+	uint64_t since = profile->kind == PROFILE_WALL ? now->since : now->named;
+	uint32_t from = now->stack, stack, id;
+	struct profile_labels labels;
+
+	if (change->time <= since)
+		return 0;
+
+	/* Where it ran is known by where it stopped. */
+	if (now->state == TL_RUNNING)
+		from = change->final || change->wakes ? 0 : change->to->stack;
+	if (stacktab_stack(&ps->st, ps->tables, from, &stack) || labels_of(ps, change->g->serial, &labels))
+		return -ENOMEM;
+	if (profile->kind == PROFILE_WALL && state_label(ps, now, &labels.state))
+		return -ENOMEM;
+	id = labels_id(ps, &labels);
+	return id ? add(profile, stack, id, change->time - since) : -ENOMEM;
+}
+
+static int on_change(void *ctx, const struct tl_change *change)
+{
+	struct profiles *ps = ctx;
+	const struct tl_interval *now = &change->g->now;
+	uint32_t taken;
+
+	/* What ends with the trace may come when the tables are gone. */
+	if (stacktab_stack(&ps->st, ps->tables, change->to->stack, &taken) ||
+	    stacktab_string(&ps->st, ps->tables, change->to->reason, &taken))
+		return -ENOMEM;
+	if (now->state == TL_NONE || change->time <= now->since)
+		return 0;
+	for (size_t i = 0; i < ps->n; i++) {
+		/* As go tool trace: no interval without an end, nothing before the goroutine first runs. */
+		bool counts = (!change->final && change->g->ran) || ps->all[i].kind == PROFILE_WALL;
+
+		if (counts && is_wanted(ps, ps->all[i].kind, now) && add_interval(ps, &ps->all[i], change))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int on_event(void *ctx, const struct op *op, const struct tl_goroutine *g)
+{
+	struct profiles *ps = ctx;
+	struct profile_labels labels = {0};
+	uint32_t stack, id;
+
+	if (op->kind != OP_CPU_SAMPLE)
+		return 0;
+	if (stacktab_stack(&ps->st, ps->tables, op->stack, &stack) ||
+	    (g && labels_of(ps, g->serial, &labels)))
+		return -ENOMEM;
+	id = labels_id(ps, &labels);
+	for (size_t i = 0; i < ps->n; i++) {
+		if (ps->all[i].kind == PROFILE_CPU && (!id || add(&ps->all[i], stack, id, PROFILE_SAMPLE_NS)))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int on_tables(void *ctx, const struct generation *gen)
+{
+	struct profiles *ps = ctx;
+
+	ps->tables = gen ? gen->tables : NULL;
+	return 0;
+}
+
+int profiles_init(struct profiles *ps, const struct census *census, const enum profile_kind *kinds, size_t n,
+		  struct tl_visitor *visitor)
+{
+	*ps = (struct profiles){.census = census, .n = n, .nlabels = 1, .nannotations = 1};
+	ps->all = calloc(n, sizeof(*ps->all));
+	if (!ps->all || stacktab_init(&ps->st) ||
+	    array_grow(&ps->labels, &ps->label_capacity, 1, sizeof(*ps->labels)) ||
+	    array_grow(&ps->annotations, &ps->annotation_capacity, 1, sizeof(*ps->annotations)))
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		ps->all[i].kind = kinds[i];
+	*visitor = (struct tl_visitor){
+		.change = on_change,
+		.begin = on_begin,
+		.end = on_end,
+		.event = on_event,
+		.tables = on_tables,
+	};
+	return 0;
+}
+
+void profiles_free(struct profiles *ps)
+{
+	for (size_t i = 0; i < ps->n && ps->all; i++) {
+		free(ps->all[i].samples);
+		map64_free(&ps->all[i].by_key);
+	}
+	free(ps->all);
+	stacktab_free(&ps->st);
+	free(ps->labels);
+	map64_free(&ps->pairs);
+	map64_free(&ps->label_of_pair);
+	free(ps->names);
+	free(ps->annotations);
+	free(ps->innermost);
+	map64_free(&ps->task_names);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Strings, functions, frames and stacks of a trace under dense ids of the
+ * export's own, each taken over when it is first used. It outlives the tables
+ * of the trace.
+ */
+#ifndef GOTRACE_EXPORT_STACKTAB_H
+#define GOTRACE_EXPORT_STACKTAB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sched/op.h"
+#include "util/map64.h"
+
+struct st_function {
+	uint32_t name, file; /* ids in strings */
+};
+
+struct st_frame {
+	uint64_t pc;
+	uint32_t function;
+	uint32_t line;
+};
+
+struct st_stack {
+	uint32_t first, n; /* in frame_ids, leaf first */
+};
+
+/* Ids begin at 1; the counts n... are one more than the last id. */
+struct stacktab {
+	struct strtab *strings;
+	struct st_function *functions;
+	struct st_frame *frames;
+	struct st_stack *stacks;
+	uint32_t *frame_ids;
+	size_t nfunctions, nframes, nstacks, nframe_ids;
+	size_t function_capacity, frame_capacity, stack_capacity, frame_id_capacity;
+	struct map64 by_function, by_frame;
+	uint32_t *known_stacks, *known_strings; /* by id of the trace: ours, 0 = not taken over yet */
+	size_t known_stack_capacity, known_string_capacity;
+};
+
+int stacktab_init(struct stacktab *st);
+void stacktab_free(struct stacktab *st);
+/*
+ * The stack under our id; 0 for none and for one without frames. tables is
+ * NULL when they are gone: what was not taken over is 0. 0 or -ENOMEM.
+ */
+int stacktab_stack(struct stacktab *st, const struct tables *tables, uint32_t stack, uint32_t *ours);
+/* The string under our id (with or without TEXT_ID), as valid UTF-8; 0 for the empty one. As above. */
+int stacktab_string(struct stacktab *st, const struct tables *tables, uint32_t string, uint32_t *ours);
+/* Text that is not of the trace's tables. */
+int stacktab_text(struct stacktab *st, const char *text, size_t len, uint32_t *ours);
+
+#endif

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "export/timeline.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/ranges.h"
+#include "util/map64.h"
+#include "util/array.h"
+#include "wire/buffer.h"
+
+struct op_timeline {
+	struct tl_visitor visitor;
+	const struct tables *tables; /* of the open generation */
+	struct tl_goroutine *lives;  /* by index of ops */
+	size_t capacity;
+	uint32_t serials;
+	struct map64 p_of_thread; /* thread -> P + 1 */
+	struct tl_ranges ranges;
+	const struct op **samples; /* of the open generation, by time */
+	size_t sample_capacity;
+	uint64_t start, now;
+	bool began, unwatched;
+};
+
+struct op_timeline *timeline_new(const struct tl_visitor *visitor)
+{
+	struct op_timeline *tl = calloc(1, sizeof(*tl));
+
+	if (!tl)
+		return NULL;
+	tl->visitor = *visitor;
+	ranges_init(&tl->ranges, visitor);
+	return tl;
+}
+
+void timeline_free(struct op_timeline *tl)
+{
+	if (!tl)
+		return;
+	ranges_free(&tl->ranges);
+	map64_free(&tl->p_of_thread);
+	free(tl->lives);
+	free(tl->samples);
+	free(tl);
+}
+
+uint64_t timeline_start(const struct op_timeline *tl)
+{
+	return tl->start;
+}
+
+uint64_t timeline_end(const struct op_timeline *tl)
+{
+	return tl->now;
+}
+
+/* --- goroutines --- */
+
+static bool is_alive(const struct tl_goroutine *g)
+{
+	return g->known.state != TL_NONE;
+}
+
+/* The place of an index; NULL for none, and when out of memory. */
+static struct tl_goroutine *life_at(struct op_timeline *tl, uint32_t index)
+{
+	if (!index || array_grow(&tl->lives, &tl->capacity, (size_t)index + 1, sizeof(*tl->lives)))
+		return NULL;
+	return &tl->lives[index];
+}
+
+/* The goroutine of an op; one that only samples know gets a life without a state. */
+static struct tl_goroutine *life_of(struct op_timeline *tl, uint32_t index)
+{
+	struct tl_goroutine *g = life_at(tl, index);
+	uint64_t goid = index < tl->tables->ngoroutines ? tl->tables->goids[index] : 0;
+
+	if (g && (!g->serial || (g->goid != goid && goid)))
+		*g = (struct tl_goroutine){.serial = ++tl->serials, .goid = goid};
+	return g;
+}
+
+static struct tl_goroutine *new_life(struct op_timeline *tl, uint32_t index)
+{
+	struct tl_goroutine *g = life_at(tl, index);
+
+	if (g)
+		*g = (struct tl_goroutine){
+			.serial = ++tl->serials,
+			.goid = index < tl->tables->ngoroutines ? tl->tables->goids[index] : 0,
+		};
+	return g;
+}
+
+static int show(struct op_timeline *tl, struct tl_change *change, struct tl_goroutine *g,
+		const struct tl_interval *to)
+{
+	int rc = 0;
+
+	change->g = g;
+	change->to = to;
+	if (tl->visitor.change)
+		rc = tl->visitor.change(tl->visitor.ctx, change);
+	g->now = *to;
+	g->ran = g->ran || to->state == TL_RUNNING;
+	return rc;
+}
+
+/* While nothing is recorded a state is known at best, and not shown. */
+static int go_to(struct op_timeline *tl, struct tl_change *change, struct tl_goroutine *g,
+		 const struct tl_interval *to)
+{
+	const struct tl_interval unwatched = {
+		.state = TL_UNWATCHED, .since = change->time, .named = change->time, .p = NO_P};
+
+	g->known = *to;
+	if (!tl->unwatched || to->state == TL_NONE)
+		return show(tl, change, g, to);
+	return g->now.state == TL_NONE ? show(tl, change, g, &unwatched) : 0;
+}
+
+static int32_t p_of(const struct op_timeline *tl, uint32_t m)
+{
+	const uint32_t *p = map64_get(&tl->p_of_thread, m);
+
+	return p && *p ? (int32_t)*p - 1 : NO_P;
+}
+
+static int hold_p(struct op_timeline *tl, uint32_t m, int32_t p)
+{
+	return m ? map64_set(&tl->p_of_thread, m, (uint32_t)(p + 1)) : 0;
+}
+
+static int go_status(struct op_timeline *tl, const struct op *op)
+{
+	struct tl_goroutine *g = life_at(tl, op->g);
+	struct tl_change change = {.time = op->time, .m = op->m, .p = NO_P};
+	struct tl_interval to = {
+		.state = op->status,
+		.before = true,
+		.since = op->time,
+		.named = op->arg > op->time ? op->arg : op->time,
+		.reason = op->string,
+		.m = op->m,
+		.p = NO_P,
+	};
+
+	if (g && is_alive(g))
+		return 0;
+	g = new_life(tl, op->g);
+	if (!g)
+		return -ENOMEM;
+	if (op->status == G_RUNNING || op->status == G_SYSCALL)
+		to.p = p_of(tl, op->m);
+	to.stack = op->stack;
+	g->entry = op->stack2;
+	return go_to(tl, &change, g, &to);
+}
+
+/* What an op of the scheduler makes of its goroutine. */
+static const uint8_t states_after[OP_KIND_COUNT] = {
+	[OP_GO_CREATE] = TL_RUNNABLE,
+	[OP_GO_CREATE_BLOCKED] = TL_WAITING,
+	[OP_GO_CREATE_SYSCALL] = TL_SYSCALL,
+	[OP_GO_START] = TL_RUNNING,
+	[OP_GO_STOP] = TL_RUNNABLE,
+	[OP_GO_BLOCK] = TL_WAITING,
+	[OP_GO_UNBLOCK] = TL_RUNNABLE,
+	[OP_GO_SWITCH] = TL_WAITING,
+	[OP_SYSCALL_BEGIN] = TL_SYSCALL,
+	[OP_SYSCALL_END] = TL_RUNNING,
+	[OP_SYSCALL_END_BLOCKED] = TL_RUNNABLE,
+};
+
+static struct tl_interval interval_after(const struct op_timeline *tl, const struct op *op, uint8_t state)
+{
+	struct tl_interval to = {
+		.state = state, .since = op->time, .named = op->time, .p = NO_P, .stack = op->stack};
+
+	if (op->kind == OP_GO_BLOCK || op->kind == OP_GO_STOP)
+		to.reason = op->string;
+	if (state == TL_RUNNING || state == TL_SYSCALL) {
+		to.m = op->m;
+		to.p = p_of(tl, op->m);
+	}
+	return to;
+}
+
+static int birth(struct op_timeline *tl, const struct op *op)
+{
+	bool foreign = op->kind == OP_GO_CREATE_SYSCALL;
+	struct tl_goroutine *g = new_life(tl, foreign ? op->g : op->g2), *by;
+	struct tl_change change = {.time = op->time, .m = op->m, .p = op->p};
+	struct tl_interval to;
+
+	if (!g)
+		return -ENOMEM;
+	by = foreign ? NULL : life_at(tl, op->g);
+	change.by = by && is_alive(by) ? by : NULL;
+	g->entry = op->stack2;
+	g->born = op->time;
+	g->parent = change.by ? by->serial : 0;
+	to = interval_after(tl, op, states_after[op->kind]);
+	return go_to(tl, &change, g, &to);
+}
+
+/* One of the living goes on to the state. */
+static int move(struct op_timeline *tl, const struct op *op, uint32_t index, uint8_t state)
+{
+	struct tl_goroutine *g = life_at(tl, index);
+	struct tl_change change = {.time = op->time, .m = op->m, .p = op->p};
+	struct tl_interval to = interval_after(tl, op, state);
+
+	if (!g || !is_alive(g))
+		return index && !g ? -ENOMEM : 0;
+	if (op->kind == OP_GO_UNBLOCK) {
+		struct tl_goroutine *by = life_at(tl, op->g);
+
+		change.wakes = true;
+		change.by = by && is_alive(by) ? by : NULL;
+	}
+	return go_to(tl, &change, g, &to);
+}
+
+/* Three steps, 1 ns apart, as Go's readers have it: one is woken, the other waits or ends, the first one
+ * runs. */
+static int switch_to(struct op_timeline *tl, const struct op *op)
+{
+	const struct op wake = {.kind = OP_GO_UNBLOCK,
+				.time = op->time,
+				.m = op->m,
+				.p = op->p,
+				.g = op->g,
+				.stack = op->stack};
+	const struct op start = {.kind = OP_GO_START, .time = op->time + 2, .m = op->m, .p = op->p};
+	struct op leave = *op;
+	int rc = move(tl, &wake, op->g2, TL_RUNNABLE);
+
+	leave.time++;
+	leave.stack = 0;
+	if (!rc)
+		rc = move(tl, &leave, op->g, states_after[op->kind]);
+	return rc ? rc : move(tl, &start, op->g2, TL_RUNNING);
+}
+
+static int goroutine_step(struct op_timeline *tl, const struct op *op)
+{
+	switch (op->kind) {
+	case OP_GO_STATUS:
+		return go_status(tl, op);
+	case OP_GO_CREATE:
+	case OP_GO_CREATE_BLOCKED:
+	case OP_GO_CREATE_SYSCALL:
+		return birth(tl, op);
+	case OP_GO_SWITCH:
+	case OP_GO_SWITCH_DESTROY:
+		return switch_to(tl, op);
+	default:
+		return move(tl, op, op->kind == OP_GO_UNBLOCK ? op->g2 : op->g, states_after[op->kind]);
+	}
+}
+
+static int place_step(struct op_timeline *tl, const struct op *op)
+{
+	switch (op->kind) {
+	case OP_PROC_STATUS:
+	case OP_PROC_START:
+		return hold_p(tl, op->m, op->p);
+	case OP_PROC_STOP:
+		return hold_p(tl, op->m, NO_P);
+	default: /* a steal */
+		return hold_p(tl, op->m2, NO_P);
+	}
+}
+
+/* --- what was not recorded --- */
+
+static bool begins_with(const struct tables *tables, uint32_t id, const char *text)
+{
+	const struct strtab *tab = id & TEXT_ID ? tables->texts : tables->strings;
+	size_t len = 0;
+	const char *bytes = tab ? strtab_get(tab, id & ~TEXT_ID, &len) : "";
+
+	return len >= strlen(text) && memcmp(bytes, text, strlen(text)) == 0;
+}
+
+static int watch(struct op_timeline *tl, uint64_t time, bool unwatched)
+{
+	tl->unwatched = unwatched;
+	for (size_t i = 1; i < tl->capacity; i++) {
+		struct tl_goroutine *g = &tl->lives[i];
+		struct tl_change change = {.time = time, .p = NO_P};
+		struct tl_interval to = g->known;
+		int rc;
+
+		if (!is_alive(g))
+			continue;
+		if (unwatched)
+			to = (struct tl_interval){.state = TL_UNWATCHED, .p = NO_P};
+		to.since = to.named = time;
+		rc = show(tl, &change, g, &to);
+		if (rc)
+			return rc;
+	}
+	return unwatched ? ranges_gap_begin(&tl->ranges, time) : ranges_gap_end(&tl->ranges, time);
+}
+
+/* gotrace says so in log events of its own (src/capture/look.c, gap.c). */
+static int note(struct op_timeline *tl, const struct op *op)
+{
+	if (!begins_with(tl->tables, op->string, "gotrace"))
+		return 0;
+	if (!tl->unwatched && begins_with(tl->tables, op->string2, "not watched from here on"))
+		return watch(tl, op->time, true);
+	if (tl->unwatched && begins_with(tl->tables, op->string2, "watched again from here on"))
+		return watch(tl, op->time, false);
+	return 0;
+}
+
+/* --- all together --- */
+
+static int emit_event(struct op_timeline *tl, const struct op *op)
+{
+	struct tl_goroutine *g = op->g ? life_of(tl, op->g) : NULL;
+
+	if (op->g && !g)
+		return -ENOMEM;
+	return tl->visitor.event ? tl->visitor.event(tl->visitor.ctx, op, g) : 0;
+}
+
+static int step(struct op_timeline *tl, const struct op *op)
+{
+	int rc;
+
+	switch (op->kind) {
+	case OP_PROC_STATUS:
+	case OP_PROC_START:
+	case OP_PROC_STOP:
+	case OP_PROC_STEAL:
+		return place_step(tl, op);
+	case OP_GO_STATUS:
+	case OP_GO_CREATE ... OP_SYSCALL_END_BLOCKED:
+		return goroutine_step(tl, op);
+	case OP_STW_BEGIN ... OP_GC_ASSIST_END:
+	case OP_TASK_BEGIN ... OP_REGION_END: {
+		const struct tl_goroutine *g = op->g ? life_of(tl, op->g) : NULL;
+
+		return op->g && !g ? -ENOMEM : ranges_step(&tl->ranges, op, g ? g->serial : 0);
+	}
+	case OP_LOG:
+		rc = note(tl, op);
+		return rc ? rc : emit_event(tl, op);
+	case OP_NONE:
+		return 0;
+	default:
+		return emit_event(tl, op);
+	}
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct op *one = *(const struct op *const *)a, *other = *(const struct op *const *)b;
+
+	if (one->time != other->time)
+		return one->time < other->time ? -1 : 1;
+	return one < other ? -1 : one > other;
+}
+
+static int gather_samples(struct op_timeline *tl, const struct generation *gen, size_t *n)
+{
+	*n = 0;
+	for (size_t i = 0; i < gen->nops; i++) {
+		if (gen->ops[i].kind != OP_CPU_SAMPLE)
+			continue;
+		if (array_grow(&tl->samples, &tl->sample_capacity, *n + 1, sizeof(*tl->samples)))
+			return -ENOMEM;
+		tl->samples[(*n)++] = &gen->ops[i];
+	}
+	if (*n)
+		qsort(tl->samples, *n, sizeof(*tl->samples), by_time);
+	return 0;
+}
+
+static int samples_until(struct op_timeline *tl, uint64_t time, size_t *next, size_t n)
+{
+	for (; *next < n && tl->samples[*next]->time < time; (*next)++) {
+		int rc = emit_event(tl, tl->samples[*next]);
+
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+int timeline_generation(struct op_timeline *tl, const struct generation *gen)
+{
+	size_t nsamples, next = 0;
+	int rc = 0;
+
+	if (!tl->began)
+		tl->start = gen->start;
+	tl->began = true;
+	tl->tables = gen->tables;
+	if (tl->visitor.tables)
+		rc = tl->visitor.tables(tl->visitor.ctx, gen);
+	if (!rc)
+		rc = gather_samples(tl, gen, &nsamples);
+	for (size_t i = 0; i < gen->nops && !rc; i++) {
+		const struct op *op = &gen->ops[i];
+
+		if (op->kind == OP_CPU_SAMPLE)
+			continue;
+		rc = samples_until(tl, op->time, &next, nsamples);
+		if (!rc)
+			rc = step(tl, op);
+	}
+	if (!rc)
+		rc = samples_until(tl, UINT64_MAX, &next, nsamples);
+	if (gen->end > tl->now)
+		tl->now = gen->end;
+	return rc;
+}
+
+int timeline_finish(struct op_timeline *tl)
+{
+	const struct tl_interval none = {.state = TL_NONE, .since = tl->now, .p = NO_P};
+	int rc = tl->visitor.tables ? tl->visitor.tables(tl->visitor.ctx, NULL) : 0;
+
+	if (!rc)
+		rc = ranges_finish(&tl->ranges, tl->now);
+
+	for (size_t i = 1; i < tl->capacity && !rc; i++) {
+		struct tl_change change = {.time = tl->now, .final = true, .p = NO_P};
+
+		if (is_alive(&tl->lives[i]))
+			rc = show(tl, &change, &tl->lives[i], &none);
+	}
+	return rc;
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "flight/recorder_pipeline.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flight/trigger_eval.h"
+#include "flight/snapshot_bytes.h"
+#include "native/functions.h"
+
+enum {
+	/* A generation should be a small part of what may be kept. A typical event has eight bytes. */
+	EVENT_BYTES = 8,
+	PARTS = 16,
+	NAME_WIDTH = 60, /* of function names in messages */
+};
+
+/* Matches of a trigger in the open generation, with the first one in full. */
+struct trigger_matches {
+	struct match_notice first;
+	unsigned n;
+};
+
+struct recorder_pipeline {
+	struct recorder_pipeline_options options;
+	struct generation_ring *ring;
+	struct trigger_eval *eval; /* NULL: there are no triggers */
+	struct pipeline *pipe;
+	bool take_due; /* take a snapshot with the next generation */
+	bool closed;   /* the last boundary has closed a generation */
+	uint64_t lost; /* number of records lost so far */
+	struct trigger_matches fired[MAX_TRIGGERS];
+};
+
+/* --- triggers --- */
+
+static const char *string_of(void *ctx, uint32_t string)
+{
+	const struct recorder_pipeline *recorder = ctx;
+
+	return model_string(pipeline_model(recorder->pipe), string);
+}
+
+static bool is_system(void *ctx, uint32_t g)
+{
+	struct recorder_pipeline *recorder = ctx;
+	struct model *model = pipeline_model(recorder->pipe);
+	struct goroutine_stats row;
+	const char *name;
+	size_t len;
+
+	if (model_is_own(model, g))
+		return true;
+	model_describe(model, g, &row);
+	name = pipeline_function_name(recorder->pipe, &row, &len);
+	/* os/signal.loop stays in a system call until a signal arrives. */
+	return (strncmp(name, "runtime.", 8) == 0 && strcmp(name, "runtime.main") != 0) ||
+	       strcmp(name, "os/signal.loop") == 0;
+}
+
+/* "goroutine 17 (main.worker)", "thread 4711 (worker [server])" */
+static struct text describe_g(struct recorder_pipeline *recorder, uint32_t g)
+{
+	struct model *model = pipeline_model(recorder->pipe);
+	const struct log_target *target = model_target(model);
+	bool thread = target && target->flags & LOG_TARGET_THREADS;
+	struct goroutine_stats row;
+	struct text name, text;
+
+	model_describe(model, g, &row);
+	name = pipeline_function(recorder->pipe, &row, NAME_WIDTH);
+	if (g == NO_G)
+		snprintf(text.bytes, sizeof(text.bytes), "nobody known");
+	else
+		snprintf(text.bytes, sizeof(text.bytes), "%s %llu (%.*s)", thread ? "thread" : "goroutine",
+			 (unsigned long long)model_goid(model, g), NAME_WIDTH + 3, name.bytes);
+	return text;
+}
+
+static void describe(struct recorder_pipeline *recorder, const struct trigger_match *match, char *text,
+		     size_t size)
+{
+	struct text who = describe_g(recorder, match->g), time = text_time(match->value);
+	const char *trigger = match->trigger->text, *reason = string_of(recorder, match->reason);
+	const char *tense = match->still ? "has been" : "was";
+
+	switch (match->trigger->kind) {
+	case TRIGGER_BLOCKED:
+		snprintf(text, size, "%s: %s %s blocked for %s: %s", trigger, who.bytes, tense, time.bytes,
+			 reason);
+		break;
+	case TRIGGER_RUNNABLE:
+		snprintf(text, size, "%s: %s %s runnable for %s", trigger, who.bytes, tense, time.bytes);
+		break;
+	case TRIGGER_SYSCALL:
+		snprintf(text, size, "%s: %s %s in a system call for %s", trigger, who.bytes, tense,
+			 time.bytes);
+		break;
+	case TRIGGER_FUNCTION:
+		snprintf(text, size, "%s: %s %s in %.256s for %s", trigger, who.bytes, tense, reason,
+			 time.bytes);
+		break;
+	case TRIGGER_GC_PAUSE:
+		snprintf(text, size, "%s: %s stopped the world for %s: %s", trigger, who.bytes, time.bytes,
+			 reason);
+		break;
+	case TRIGGER_GOROUTINES:
+		snprintf(text, size, "%s: there are %s goroutines; the last one by %s", trigger,
+			 text_count(match->value).bytes, who.bytes);
+		break;
+	}
+}
+
+static void fire(void *ctx, const struct trigger_match *match)
+{
+	struct recorder_pipeline *recorder = ctx;
+	struct trigger_matches *fired = &recorder->fired[match->trigger - recorder->options.flight->triggers];
+	char text[sizeof(fired->first.text)];
+
+	describe(recorder, match, text, sizeof(text));
+	model_log(pipeline_model(recorder->pipe), match->place, match->stack, text);
+	if (match->over || fired->n++)
+		return;
+	fired->first.time = match->time;
+	memcpy(fired->first.text, text, sizeof(text));
+}
+
+static void report(struct recorder_pipeline *recorder, struct trigger_matches *fired)
+{
+	struct match_notice *notice = &fired->first;
+	size_t len = strlen(notice->text);
+
+	if (fired->n > 1)
+		snprintf(notice->text + len, sizeof(notice->text) - len, " (and %u more)", fired->n - 1);
+	status_page_add(recorder->options.page, notice);
+}
+
+static void watch(void *ctx, const struct op *ops, size_t n, uint64_t now)
+{
+	struct recorder_pipeline *recorder = ctx;
+
+	if (!recorder->eval)
+		return;
+	memset(recorder->fired, 0, sizeof(recorder->fired));
+	if (trigger_eval_generation(recorder->eval, ops, n, now))
+		return; /* out of memory: nothing fires */
+	for (unsigned i = 0; i < recorder->options.flight->ntriggers; i++) {
+		if (recorder->fired[i].n)
+			report(recorder, &recorder->fired[i]);
+	}
+}
+
+/* Goroutines may have changed their states without records. */
+static void notice_gaps(struct recorder_pipeline *recorder, const struct log_record *record)
+{
+	const struct log_loss *loss = &model_stats(pipeline_model(recorder->pipe))->loss;
+	uint64_t lost = loss->ring_full + loss->unreadable + loss->missed;
+	const struct log_note *note = record->type == LOG_NOTE ? record->data : NULL;
+	bool gap = note && note->flags & (LOG_NOTE_GAP | LOG_NOTE_SEEN);
+
+	if (recorder->eval && (gap || lost != recorder->lost))
+		trigger_eval_forget(recorder->eval, gap ? note->time : 0);
+	recorder->lost = lost;
+}
+
+/* --- generations --- */
+
+static int take_header(void *ctx)
+{
+	struct recorder_pipeline *recorder = ctx;
+
+	return generation_ring_header(recorder->ring);
+}
+
+static void take(struct recorder_pipeline *recorder)
+{
+	struct generation_ring_stats stats = generation_ring_stats(recorder->ring);
+	struct generation_refs *kept = generation_ring_take(recorder->ring);
+	struct error why;
+
+	if (!kept && stats.too_large)
+		error_set(&why, EFBIG, "a single generation has %zu bytes: --max-bytes is too small",
+			  stats.too_large);
+	else if (!kept)
+		error_set(&why, ENODATA, "nothing has been seen yet");
+	recorder->take_due = false;
+	snapshot_worker_put(recorder->options.worker, kept, &why);
+}
+
+static int take_generation(void *ctx, const struct generation *gen)
+{
+	struct recorder_pipeline *recorder = ctx;
+	int rc = generation_ring_generation(recorder->ring, gen->start);
+	struct generation_ring_stats stats = generation_ring_stats(recorder->ring);
+
+	status_page_update(recorder->options.page, &stats);
+	recorder->closed = true;
+	if (rc == 0 && recorder->take_due)
+		take(recorder);
+	return rc;
+}
+
+int recorder_pipeline_put(void *ctx, const struct log_record *record)
+{
+	struct recorder_pipeline *recorder = ctx;
+	int rc;
+
+	if (record->type == SNAPSHOT_TAKE || record->type == SNAPSHOT_TAKE_NOW) {
+		/* A stop-the-world delays the end of a generation. */
+		if (recorder->closed || record->type == SNAPSHOT_TAKE_NOW)
+			take(recorder);
+		else
+			recorder->take_due = true;
+		return 0;
+	}
+	recorder->closed = false;
+	rc = pipeline_put(recorder->pipe, record);
+	notice_gaps(recorder, record);
+	return rc;
+}
+
+void recorder_pipeline_finish(struct recorder_pipeline *recorder)
+{
+	pipeline_finish(recorder->pipe);
+	if (recorder->take_due)
+		take(recorder); /* there is no generation */
+}
+
+/* --- lifetime --- */
+
+static bool make_eval(struct recorder_pipeline *recorder)
+{
+	const struct flight_plan *flight = recorder->options.flight;
+	struct trigger_eval_options wanted = {
+		.triggers = flight->triggers,
+		.ntriggers = flight->ntriggers,
+		.is_system = is_system,
+		.string = string_of,
+		.fire = fire,
+		.ctx = recorder,
+	};
+
+	for (unsigned i = 0; i < flight->ntriggers; i++) {
+		const struct trigger *trigger = &flight->triggers[i];
+		const struct function_want want = {.text = trigger->name, .kind = FUNCTION_REGION};
+
+		wanted.regions[i] = trigger->kind == TRIGGER_FUNCTION ? functions_shown(&want) : NULL;
+	}
+	if (flight->ntriggers)
+		recorder->eval = trigger_eval_new(&wanted);
+	return recorder->eval || !flight->ntriggers;
+}
+
+static bool make_pipeline(struct recorder_pipeline *recorder)
+{
+	const struct flight_plan *flight = recorder->options.flight;
+	struct pipeline_keep keep = {
+		.out = {.write = generation_ring_write, .ctx = recorder->ring},
+		.header = take_header,
+		.generation = take_generation,
+		.watch = flight->ntriggers ? watch : NULL,
+		.generation_ops = flight->max_bytes / (EVENT_BYTES * PARTS),
+		.ctx = recorder,
+	};
+	struct pipeline_options wanted = {
+		.keep = &keep,
+		.format = snapshot_kept_format(recorder->options.format),
+		.runtime_frames = recorder->options.runtime_frames,
+		.off_cpu_ns = recorder->options.off_cpu_ns,
+	};
+
+	recorder->pipe = pipeline_new(&wanted);
+	return recorder->pipe;
+}
+
+struct recorder_pipeline *recorder_pipeline_new(const struct recorder_pipeline_options *options)
+{
+	/* What --after adds must not push out the time of the match. */
+	struct generation_ring_options ring = {.window_ns =
+						       options->flight->window_ns + options->flight->after_ns,
+					       .max_bytes = options->flight->max_bytes};
+	struct recorder_pipeline *recorder = calloc(1, sizeof(*recorder));
+
+	if (!recorder)
+		return NULL;
+	recorder->options = *options;
+	recorder->ring = generation_ring_new(&ring);
+	if (!recorder->ring || !make_eval(recorder) || !make_pipeline(recorder)) {
+		recorder_pipeline_free(recorder);
+		return NULL;
+	}
+	return recorder;
+}
+
+void recorder_pipeline_free(struct recorder_pipeline *recorder)
+{
+	if (!recorder)
+		return;
+	pipeline_free(recorder->pipe);
+	trigger_eval_free(recorder->eval);
+	generation_ring_free(recorder->ring);
+	free(recorder);
+}
+
+struct pipeline *recorder_pipeline_inner(struct recorder_pipeline *recorder)
+{
+	return recorder->pipe;
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "flight/snapshot_socket.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* The protocol: one line in each direction. */
+#define QUESTION "snapshot\n"
+#define WRITTEN  "written "
+#define FAILED   "failed "
+
+enum { BACKLOG = 64 };
+
+static socklen_t name_of(pid_t pid, struct sockaddr_un *name)
+{
+	*name = (struct sockaddr_un){.sun_family = AF_UNIX};
+	/* A name that begins with NUL is in the abstract namespace. */
+	snprintf(name->sun_path + 1, sizeof(name->sun_path) - 1, "gotrace-flight-%d", (int)pid);
+	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name->sun_path + 1));
+}
+
+static bool is_peer_trusted(int fd, struct ucred *peer)
+{
+	socklen_t size = sizeof(*peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &size) == 0 &&
+	       (peer->uid == 0 || peer->uid == geteuid());
+}
+
+int snapshot_socket_open(struct snapshot_socket *server, struct error *err)
+{
+	struct sockaddr_un name;
+	socklen_t size = name_of(getpid(), &name);
+
+	for (int i = 0; i < MAX_SNAPSHOT_CLIENTS; i++)
+		server->clients[i].fd = -1;
+	server->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (server->fd < 0)
+		return error_set(err, errno, "cannot make a socket: %s", strerror(errno));
+	if (bind(server->fd, (struct sockaddr *)&name, size) || listen(server->fd, BACKLOG)) {
+		int code = errno;
+
+		close(server->fd);
+		server->fd = -1;
+		return error_set(err, code, "gotrace snapshot cannot reach this recorder (use SIGUSR1): %s",
+				 strerror(code));
+	}
+	return 0;
+}
+
+static void say(int fd, const char *verdict, const char *text)
+{
+	char line[PATH_MAX + 64];
+	int n = snprintf(line, sizeof(line), "%s%s\n", verdict, text);
+
+	if (n > 0 && send(fd, line, (size_t)n < sizeof(line) ? (size_t)n : sizeof(line),
+			  MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+		return; /* the client is gone */
+}
+
+static void dismiss(struct snapshot_client *client)
+{
+	close(client->fd);
+	*client = (struct snapshot_client){.fd = -1};
+}
+
+static struct snapshot_client *free_place(struct snapshot_socket *server)
+{
+	for (int i = 0; i < MAX_SNAPSHOT_CLIENTS; i++) {
+		if (server->clients[i].fd < 0)
+			return &server->clients[i];
+	}
+	return NULL;
+}
+
+/* Does not read what the client sends. */
+static void refuse(int fd, const char *why)
+{
+	say(fd, FAILED, why);
+	close(fd);
+}
+
+static void let_in(struct snapshot_socket *server, int fd, uint64_t now_ns)
+{
+	struct snapshot_client *place = free_place(server);
+	struct ucred peer;
+
+	if (!is_peer_trusted(fd, &peer))
+		refuse(fd, "this recorder is another user's");
+	else if (!place)
+		refuse(fd, "too many are asking");
+	else
+		*place = (struct snapshot_client){.fd = fd, .come_ns = now_ns};
+}
+
+/* Further connections wait for the next call, so that a client connecting in a loop cannot keep us busy. */
+static void take_connections(struct snapshot_socket *server, uint64_t now_ns)
+{
+	for (int i = 0; i < BACKLOG && server->fd >= 0; i++) {
+		int fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (fd < 0)
+			return;
+		let_in(server, fd, now_ns);
+	}
+}
+
+/* A request is short, and arrives in one piece. */
+static void listen_to(struct snapshot_client *client, uint64_t now_ns)
+{
+	char text[sizeof(QUESTION)];
+	ssize_t n = recv(client->fd, text, sizeof(text), MSG_DONTWAIT);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR) &&
+	    now_ns < client->come_ns + REQUEST_MS * 1000000ull)
+		return;
+	if (n == sizeof(QUESTION) - 1 && memcmp(text, QUESTION, sizeof(QUESTION) - 1) == 0)
+		client->asked = true;
+	else
+		dismiss(client); /* the client is gone, or is not gotrace */
+}
+
+bool snapshot_socket_poll(struct snapshot_socket *server, uint64_t now_ns)
+{
+	bool asked = false;
+
+	take_connections(server, now_ns);
+	for (int i = 0; i < MAX_SNAPSHOT_CLIENTS; i++) {
+		struct snapshot_client *client = &server->clients[i];
+
+		if (client->fd >= 0 && !client->asked)
+			listen_to(client, now_ns);
+		asked |= client->asked && !client->awaited;
+	}
+	return asked;
+}
+
+void snapshot_socket_begin(struct snapshot_socket *server)
+{
+	for (int i = 0; i < MAX_SNAPSHOT_CLIENTS; i++)
+		server->clients[i].awaited = server->clients[i].asked;
+}
+
+void snapshot_socket_answer(struct snapshot_socket *server, const char *path, const struct error *err)
+{
+	for (int i = 0; i < MAX_SNAPSHOT_CLIENTS; i++) {
+		struct snapshot_client *client = &server->clients[i];
+
+		if (client->fd < 0 || !client->awaited)
+			continue;
+		say(client->fd, path ? WRITTEN : FAILED, path ? path : err->text);
+		dismiss(client);
+	}
+}
+
+void snapshot_socket_close(struct snapshot_socket *server)
+{
+	struct error ending = {"the recorder is ending"};
+
+	for (int i = 0; i < MAX_SNAPSHOT_CLIENTS; i++)
+		server->clients[i].awaited = true;
+	snapshot_socket_answer(server, NULL, &ending);
+	if (server->fd >= 0)
+		close(server->fd);
+	server->fd = -1;
+}
+
+/* --- the client side --- */
+
+static int reach(pid_t recorder, int fd, struct error *err)
+{
+	struct sockaddr_un name;
+	socklen_t size = name_of(recorder, &name);
+	struct ucred peer;
+
+	if (connect(fd, (struct sockaddr *)&name, size))
+		return error_set(err, errno,
+				 errno == ECONNREFUSED ? "PID %d is no gotrace flight here"
+						       : "cannot reach PID %d",
+				 (int)recorder);
+	/* Any process can take such a name. Root may ask any user's recorder, as it has named the process. */
+	if ((!is_peer_trusted(fd, &peer) && geteuid() != 0) || peer.pid != recorder)
+		return error_set(err, EPERM, "PID %d is not yours: ask as its user, or as root",
+				 (int)recorder);
+	/* A recorder that refuses may have answered and closed the connection by now. */
+	if (send(fd, QUESTION, sizeof(QUESTION) - 1, MSG_NOSIGNAL) < 0 && errno != EPIPE &&
+	    errno != ECONNRESET)
+		return error_set(err, errno, "PID %d went away", (int)recorder);
+	return 0;
+}
+
+/*
+ * Reads the whole answer, without its newline. Returns its length or a negative errno. Does not wait for
+ * more: a recorder that has not read our request resets the connection.
+ */
+static ssize_t hear(int fd, char *text, size_t size)
+{
+	size_t n = 0;
+
+	while (n == 0 || text[n - 1] != '\n') {
+		ssize_t got = n < size - 1 ? recv(fd, text + n, size - 1 - n, 0) : 0;
+
+		if (got <= 0)
+			return got ? -errno : -EPIPE;
+		n += (size_t)got;
+	}
+	text[--n] = '\0';
+	return (ssize_t)n;
+}
+
+static int take_answer(int fd, pid_t recorder, char *path, struct error *err)
+{
+	char text[PATH_MAX + 64];
+	ssize_t n = hear(fd, text, sizeof(text));
+
+	if (n == -EINTR)
+		return error_set(err, EINTR, "interrupted; the snapshot is written all the same");
+	if (n < 0)
+		return error_set(err, EPIPE, "PID %d ended before the snapshot was written", (int)recorder);
+	if (strncmp(text, WRITTEN, strlen(WRITTEN)) != 0)
+		return error_set(err, EIO, "%s",
+				 strncmp(text, FAILED, strlen(FAILED)) ? "no answer" : text + strlen(FAILED));
+	n -= (ssize_t)strlen(WRITTEN);
+	if (n >= PATH_MAX)
+		return error_set(err, ENAMETOOLONG, "the file's name is too long");
+	memcpy(path, text + strlen(WRITTEN), (size_t)n + 1);
+	return 0;
+}
+
+int snapshot_socket_ask(pid_t recorder, char *path, struct error *err)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), rc;
+
+	if (fd < 0)
+		return error_set(err, errno, "cannot make a socket: %s", strerror(errno));
+	rc = reach(recorder, fd, err);
+	if (rc == 0)
+		rc = take_answer(fd, recorder, path, err);
+	close(fd);
+	return rc;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The status of a flight recorder (recorder_pipeline.h), in memory shared with the privileged process: what
+ * is kept, and which triggers have matched. The reader does not trust it.
+ */
+#ifndef GOTRACE_FLIGHT_STATUS_PAGE_H
+#define GOTRACE_FLIGHT_STATUS_PAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "flight/generation_ring.h"
+
+enum { STATUS_PAGE_NOTICES = 16 };
+
+struct match_notice {
+	char text[1000]; /* readable description of the match */
+	uint64_t time;   /* time of the match, ns */
+};
+
+struct status_page {
+	_Atomic uint64_t bytes, start_ns, closed, dropped_soon; /* as in struct generation_ring_stats */
+	_Atomic uint32_t added, taken;                          /* total number of notices; added - taken
+								 * are pending */
+	struct match_notice notices[STATUS_PAGE_NOTICES];       /* a ring, indexed by number */
+};
+
+/* --- the recorder pipeline's side --- */
+
+void status_page_update(struct status_page *page, const struct generation_ring_stats *stats);
+/* Drops the notice if the page is full: earlier ones are still to be reported, and the trace has all
+ * matches. */
+void status_page_add(struct status_page *page, const struct match_notice *notice);
+
+/* --- the reader's side, in any process --- */
+
+/* Returns bytes, start_ns (at most `now`), closed and dropped_soon. Other fields are 0. */
+struct generation_ring_stats status_page_stats(const struct status_page *page, uint64_t now);
+/*
+ * Takes the oldest notice, with its text made printable and its time limited to now. False if there is none.
+ * *taken counts the notices taken before.
+ */
+bool status_page_take(struct status_page *page, uint32_t *taken, uint64_t now, struct match_notice *notice);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Private to the module: scans x86-64 code instruction by instruction. */
+#ifndef GOTRACE_ISA_SCAN_X86_H
+#define GOTRACE_ISA_SCAN_X86_H
+
+#include "isa/code.h"
+#include "isa/x86.h"
+
+/*
+ * Decodes the instruction at offset *at and advances *at. Returns 1, 0 at the end, or -EBADMSG if the
+ * instruction is unknown.
+ */
+int x86_next(const struct code *code, size_t *at, struct x86_insn *insn);
+/*
+ * Address of the variable or function that an instruction refers to. after: offset of the next instruction.
+ */
+uint64_t x86_named(const struct code *code, size_t after, int64_t relative);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "model/annotations.h"
+
+enum { MAX_NAMES = 1 << 16 }; /* kinds of tasks, regions and logs; Go's documentation wants few */
+
+bool annotations_init(struct model *md)
+{
+	md->annotations.texts = strtab_new();
+	return md->annotations.texts;
+}
+
+void annotations_free(struct model *md)
+{
+	strtab_free(md->annotations.texts);
+	map64_free(&md->annotations.open_tasks);
+}
+
+void annotations_lost(struct model *md)
+{
+	md->annotations.losses++;
+}
+
+void annotations_recycle(struct model *md)
+{
+	/* Early records, which wait for a snapshot, refer to these texts. */
+	if (md->early.ntexts == 0)
+		strtab_clear(md->annotations.texts);
+}
+
+/* Names stay for the whole trace (but for forget_names), so their number is limited. */
+static uint32_t name_id(struct model *md, const char *text, size_t len)
+{
+	struct strtab *strings = md->options.strings;
+	uint32_t id = strtab_find(strings, text, len);
+
+	if (id || len == 0)
+		return id;
+	if (strtab_loose(strings) >= MAX_NAMES)
+		return string_id(md, "[too many names]");
+	id = strtab_add_loose(strings, text, len);
+	if (!id)
+		md->oom = true;
+	return id;
+}
+
+static uint32_t message_id(struct model *md, const char *text, size_t len)
+{
+	uint32_t id = strtab_add(md->annotations.texts, text, len);
+
+	if (!id && len)
+		md->oom = true;
+	return id ? id | TEXT_ID : 0;
+}
+
+struct text_ids annotations_text_ids(struct model *md, const struct raw_text *text)
+{
+	bool unreadable = text->record.flags & RAW_UNREADABLE;
+	struct text_ids ids = {0};
+
+	/* Reading an empty text cannot fail: of two texts, an empty one is the one that could not be read. */
+	if (unreadable && !text->len)
+		ids.string = string_id(md, "[unreadable]");
+	else
+		ids.string = name_id(md, text->text, text->len);
+	if (unreadable && !text->len2 && text->record.site == SITE_LOG)
+		ids.string2 = string_id(md, "[unreadable]");
+	else
+		ids.string2 = message_id(md, text->text + text->len, text->len2);
+	return ids;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The texts of the user's annotations: names, which stay, and messages, which end with their generation. */
+#ifndef GOTRACE_MODEL_ANNOTATIONS_H
+#define GOTRACE_MODEL_ANNOTATIONS_H
+
+#include "model/state.h"
+
+/* False when out of memory. */
+bool annotations_init(struct model *md);
+void annotations_free(struct model *md);
+
+/* Records of these sites come with texts. */
+static inline bool has_texts(uint8_t site)
+{
+	return site == SITE_TASK_BEGIN || site == SITE_REGION_BEGIN || site == SITE_REGION_END ||
+	       site == SITE_LOG || site == SITE_REGION_START;
+}
+
+struct text_ids annotations_text_ids(struct model *md, const struct raw_text *text);
+/* Some annotations may be missing here. */
+void annotations_lost(struct model *md);
+/* A generation is over: its messages, too. */
+void annotations_recycle(struct model *md);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "model/gap.h"
+
+#include "model/stats.h"
+#include "model/step.h"
+
+static void leave_running(struct model *md, struct m *m, uint32_t reason)
+{
+	if (m->g)
+		md->front->end_call(md, m->g);
+	if (m->g && m->g->status == G_RUNNING)
+		step_go_block(md, m, reason, 0);
+	if (m->p && !m->g && m->p->status == P_RUNNING)
+		step_proc_stop(md, m);
+}
+
+void gap_begin(struct model *md, uint64_t since)
+{
+	uint32_t reason = string_id(md, "not watched");
+	enum provenance before = md->ops.provenance;
+
+	md->gap_since = since;
+	stats_gap_begin(md->stats, since, reason);
+	md->ops.provenance = INFERRED;
+	for (unsigned i = 0; i < md->entities.nms; i++) {
+		if (md->entities.ms[i] && md->entities.ms[i] != md->synthetic.m)
+			leave_running(md, md->entities.ms[i], reason);
+	}
+	md->ops.provenance = before;
+}
+
+void gap_end(struct model *md, uint64_t now)
+{
+	if (md->gap_since && now > md->gap_since)
+		md->totals.unwatched_ns += now - md->gap_since;
+	if (md->gap_since)
+		stats_gap_end(md->stats, now);
+	md->gap_since = 0;
+}

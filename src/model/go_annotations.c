@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Tasks, regions and logs of runtime/trace. Readers want regions of one
+ * goroutine to nest (Go 1.26 internal/trace/order.go, endRegion): an end must
+ * be that of the innermost one, or come where none is open. What does not fit is misuse, or follows from a
+ * loss, and is left out.
+ */
+#include "model/go_annotations.h"
+
+#include "model/regions.h"
+#include "model/repair.h"
+
+enum {
+	MAX_OPEN = 1000,          /* regions of a goroutine; deeper ones are left out */
+	MAX_OPEN_TASKS = 1 << 22, /* 96 MB */
+};
+
+static void begin_region(struct model *md, struct m *m, const struct user_region *region, uint32_t stack)
+{
+	struct region_list *regions = &m->g->regions;
+
+	if (regions->n >= MAX_OPEN || regions->beyond)
+		regions->beyond++;
+	else
+		regions_begin(md, m, region, stack);
+}
+
+/* Their ends were not seen. */
+static void end_deeper(struct model *md, struct m *m, unsigned depth)
+{
+	regions_end_deeper(md, m, depth, REPAIRED);
+}
+
+static bool matches(const struct user_region *open, const struct user_region *wanted)
+{
+	if (open->sp)
+		return false; /* the program has not begun it */
+	if (open->unnamed || wanted->unnamed)
+		return open->unnamed && wanted->unnamed;
+	return open->task == wanted->task && open->name == wanted->name;
+}
+
+/* How many are open once the innermost one that fits is out of the list; the list's length if none fits. */
+static unsigned depth_of(const struct region_list *regions, const struct user_region *wanted)
+{
+	for (unsigned i = regions->n; i--;) {
+		if (matches(&regions->open[i], wanted))
+			return i;
+	}
+	return regions->n;
+}
+
+static void end_region(struct model *md, struct m *m, const struct user_region *wanted, uint32_t stack)
+{
+	struct region_list *regions = &m->g->regions;
+	unsigned depth = depth_of(regions, wanted);
+
+	if (regions->beyond) {
+		regions->beyond--;
+		return;
+	}
+	if (depth < regions->n) {
+		end_deeper(md, m, depth + 1);
+		regions->n--;
+		regions_write_end(md, m, &regions->open[depth], stack);
+	} else if (regions->n == 0 && !wanted->unnamed) {
+		regions_write_end(md, m, wanted, stack); /* it began before the trace */
+	}
+}
+
+/*
+ * After a loss the end of an unnamed region may belong to any of them: those that were open, and the regions
+ * inside them, end at the goroutine's next annotation.
+ */
+void regions_settle(struct model *md, struct m *m)
+{
+	struct region_list *regions = &m->g->regions;
+
+	if (regions->losses == md->annotations.losses)
+		return;
+	regions->losses = md->annotations.losses;
+	regions->beyond = 0;
+	for (unsigned i = 0; i < regions->n; i++) {
+		if (regions->open[i].unnamed)
+			end_deeper(md, m, i);
+	}
+}
+
+static void on_region(struct model *md, const struct probe_hit *hit)
+{
+	const struct raw_record *rec = hit->rec;
+	struct user_region region = {
+		.task = rec->arg,
+		.name = md->annotations.ids.string,
+		.unnamed = rec->site == SITE_REGION_START || rec->site == SITE_REGION_STOP,
+	};
+
+	regions_settle(md, hit->m);
+	if (rec->site == SITE_REGION_BEGIN || rec->site == SITE_REGION_START)
+		begin_region(md, hit->m, &region, hit->stack);
+	else
+		end_region(md, hit->m, &region, hit->stack);
+}
+
+/* Readers refuse a task that begins twice. Ids are unique, so such a record is damaged. */
+static void on_task_begin(struct model *md, const struct probe_hit *hit)
+{
+	const struct raw_record *rec = hit->rec;
+	struct map64 *open = &md->annotations.open_tasks;
+	struct op *op;
+
+	if (!rec->arg || map64_get(open, rec->arg) || open->count >= MAX_OPEN_TASKS)
+		return;
+	if (map64_set(open, rec->arg, 1))
+		md->oom = true;
+	op = emit(&md->ops, OP_TASK_BEGIN, hit->m);
+	op->arg = rec->arg;
+	op->arg2 = rec->arg2;
+	op->string = md->annotations.ids.string;
+	op->stack = hit->stack;
+}
+
+static void on_task_end(struct model *md, const struct probe_hit *hit)
+{
+	const struct raw_record *rec = hit->rec;
+	struct op *op = emit(&md->ops, OP_TASK_END, hit->m);
+
+	map64_del(&md->annotations.open_tasks, rec->arg);
+	op->arg = rec->arg;
+	op->stack = hit->stack;
+}
+
+static void on_log(struct model *md, const struct probe_hit *hit)
+{
+	const struct raw_record *rec = hit->rec;
+	struct op *op = emit(&md->ops, OP_LOG, hit->m);
+
+	op->arg = rec->arg;
+	op->string = md->annotations.ids.string;
+	op->string2 = md->annotations.ids.string2;
+	op->stack = hit->stack;
+}
+
+void on_annotation(struct model *md, const struct probe_hit *hit)
+{
+	if (!running(md, hit))
+		return;
+	switch (hit->rec->site) {
+	case SITE_TASK_BEGIN:
+		on_task_begin(md, hit);
+		break;
+	case SITE_TASK_END:
+		on_task_end(md, hit);
+		break;
+	case SITE_LOG:
+		on_log(md, hit);
+		break;
+	default:
+		on_region(md, hit);
+	}
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the garbage collector was doing when a snapshot was begun. The
+ * snapshot was read between two markers: the first record behind the first
+ * of them knows better.
+ */
+#include "model/go_snapshot_gc.h"
+
+#include "model/go_gc.h"
+#include "model/step.h"
+#include "model/synthetic.h"
+
+/* Whether a cycle ran at the first marker. */
+static enum gc_phase phase_at(const struct model *md, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++) {
+		if (md->early.records[i].site == SITE_GC_BEGIN)
+			return GC_OFF;
+		if (md->early.records[i].site == SITE_GC_END)
+			return GC_ON;
+	}
+	if (!md->snapshot.heap.gc)
+		return GC_UNKNOWN;
+	return md->snapshot.heap.gc == LOG_GC_RUNS ? GC_ON : GC_OFF;
+}
+
+static bool has_goal(const struct model *md, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++) {
+		if (md->early.records[i].site == SITE_HEAP_GOAL)
+			return true;
+	}
+	return false;
+}
+
+void snapshot_start_gc(struct model *md, size_t from, size_t to)
+{
+	const struct model_snapshot *snap = &md->snapshot;
+
+	for (size_t i = 0; i < snap->ngs; i++) {
+		struct g *g = g_find(&md->entities, snap->gs[i].g);
+
+		if (g)
+			g->assists = snap->gs[i].assist == LOG_ASSIST_OPEN;
+	}
+	/* The first record of a goroutine is the last here. */
+	for (size_t i = to; i-- > from;) {
+		const struct raw_record *rec = &md->early.records[i];
+		struct g *g = g_find(&md->entities, rec->g);
+
+		if (g && (rec->site == SITE_ASSIST_BEGIN || rec->site == SITE_ASSIST_END))
+			g->assists = rec->site == SITE_ASSIST_END && !repeats_assists(md);
+	}
+	md->gc.phase = phase_at(md, from, to);
+	md->gc.heap_goal = snap->heap.goal;
+	md->gc.goal_due = snap->heap.gc && !has_goal(md, from, to);
+}
+
+/* A cycle began or ended unseen. */
+static void resync_phase(struct model *md, enum gc_phase phase)
+{
+	struct m *m;
+
+	if (phase == GC_UNKNOWN || (phase == GC_ON) == (md->gc.phase == GC_ON))
+		return;
+	if (phase == GC_OFF && !md->gc.in_file) {
+		md->gc.phase = GC_OFF; /* no event of the trace says that it was on */
+		return;
+	}
+	m = synthetic_begin(md);
+	if (!m)
+		return;
+	/* In this generation no goroutine has run that could have announced the cycle. */
+	if (phase == GC_OFF && !md->generation.gc_announced)
+		emit(&md->ops, OP_GC_ACTIVE, m);
+	emit(&md->ops, phase == GC_ON ? OP_GC_BEGIN : OP_GC_END, m)->stack =
+		phase == GC_ON ? md->synthetic.stack : 0;
+	synthetic_end(md);
+	md->gc.phase = phase;
+	md->generation.gc_announced = md->gc.in_file = true;
+}
+
+void snapshot_resync_gc(struct model *md, size_t from)
+{
+	const struct model_snapshot *snap = &md->snapshot;
+
+	if (md->gc.last < snap->info.time_before)
+		resync_phase(md, phase_at(md, from, md->early.n));
+	for (size_t i = 0; i < snap->ngs; i++) {
+		struct g *g = g_find(&md->entities, snap->gs[i].g);
+
+		if (!g || !g->assists || snap->gs[i].assist != LOG_ASSIST_NONE ||
+		    g->last_assist >= snap->info.time_before)
+			continue;
+		/* Only where it runs can it be written; else when it next does. */
+		if (g->status == G_RUNNING)
+			step_assist_end(md, g->m);
+		else
+			g->assist_over = true;
+	}
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What the collector did at a snapshot's first marker. */
+#ifndef GOTRACE_MODEL_GO_SNAPSHOT_GC_H
+#define GOTRACE_MODEL_GO_SNAPSHOT_GC_H
+
+#include "model/state.h"
+
+/* By the first snapshot and the early records [from, to) between its markers. */
+void snapshot_start_gc(struct model *md, size_t from, size_t to);
+/* After a loss: the differences, before the early records from `from` on. */
+void snapshot_resync_gc(struct model *md, size_t from);
+
+#endif

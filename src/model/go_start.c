@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The first state. The snapshot was read while the target ran, between two
+ * markers in the ring. For whatever was hit between the markers, the first
+ * hit says what it was at the first marker; the rest was as the snapshot says.
+ */
+#include "model/go_start.h"
+
+#include "model/go_hit.h"
+#include "model/go_memory.h"
+#include "model/go_runtime.h"
+#include "model/go_snapshot.h"
+#include "model/go_snapshot_gc.h"
+#include "model/step.h"
+
+/* What a record implies for the moment before it. */
+struct implied {
+	uint64_t self, other;              /* goroutines; 0 = none */
+	uint8_t self_status, other_status; /* enum g_status; other: G_DEAD = not born yet */
+	uint8_t p_status;                  /* 0 = nothing is known of the P */
+};
+
+static struct implied implied_by_hit(const struct raw_record *rec)
+{
+	struct implied im = {.self = rec->g, .self_status = G_RUNNING, .p_status = P_RUNNING};
+
+	switch (rec->site) {
+	case SITE_READY:
+	case SITE_UNBLOCK:
+	case SITE_NEWPROC:
+		im.self = rec->arg;
+		im.other = rec->g;
+		im.other_status = rec->site == SITE_NEWPROC ? G_DEAD : G_WAITING;
+		break;
+	case SITE_EXECUTE:
+	case SITE_RESUME:
+	case SITE_NEEDM:
+		im.self = 0;
+		im.other = rec->g;
+		im.other_status = rec->site == SITE_NEEDM ? G_DEAD : G_RUNNABLE;
+		im.p_status = rec->site == SITE_NEEDM ? 0 : P_RUNNING;
+		break;
+	case SITE_SYS_EXIT:
+	case SITE_CGO_EXIT:
+	case SITE_EXIT_NO_P:
+	case SITE_DROPM:
+		im.self_status = G_SYSCALL;
+		im.p_status = rec->site == SITE_SYS_EXIT || rec->site == SITE_CGO_EXIT ? P_SYSCALL : 0;
+		break;
+	case SITE_ACQUIREP:
+		im.self = 0;
+		im.p_status = P_IDLE;
+		break;
+	case SITE_RELEASEP:
+		im.self = 0;
+		break;
+	case SITE_STEALP:
+	case SITE_HANDOFFP:
+	case SITE_GCWAIT:
+	case SITE_PROCRESIZE:
+	case SITE_CPU_SAMPLE:
+	case SITE_SWEEP_END:
+		return (struct implied){0};
+	}
+	return im;
+}
+
+static bool about_memory(uint8_t site)
+{
+	return site >= SITE_ALLOC_SPAN && site <= SITE_ALLOC_STACK_FREE;
+}
+
+/* Values of the map of goroutines that were hit between the markers. */
+enum { HIT = 1, REUSED = 2 };
+
+/* A thread's P is in a system call if its goroutine is, even if the records and the snapshot disagree. */
+static uint8_t p_status_with(uint8_t g_status)
+{
+	return g_status == G_SYSCALL ? P_SYSCALL : P_RUNNING;
+}
+
+static void bind_p(struct m *m, struct p *p, uint8_t status)
+{
+	p->status = status;
+	if (status == P_IDLE)
+		return;
+	if (m->g)
+		p->status = p_status_with(m->g->status);
+	p->m = m;
+	m->p = p;
+}
+
+static void bind_g(struct m *m, struct g *g, uint8_t status)
+{
+	g->status = status;
+	g->m = m;
+	m->g = g;
+	if (m->p)
+		m->p->status = p_status_with(status);
+}
+
+/* A goroutine at its first hit; NULL if it was hit before or was not born at the first marker. */
+static struct g *first_of_g(struct model *md, struct map64 *hit, uint64_t ptr, uint64_t goid, uint8_t status)
+{
+	if (!ptr || map64_get(hit, ptr))
+		return NULL;
+	if (map64_set(hit, ptr, HIT))
+		md->oom = true;
+	return status == G_DEAD ? NULL : g_new(&md->entities, ptr, goid);
+}
+
+static void take_first_hit(struct model *md, struct map64 *hit, const struct raw_record *rec)
+{
+	struct implied im = implied_by_hit(rec);
+	uint64_t self_goid = im.self == rec->g ? rec->goid : 0;
+	struct m *m = m_get(&md->entities, rec->tid);
+	struct p *p = p_find(&md->entities, rec->p);
+	struct g *self = first_of_g(md, hit, im.self, self_goid, im.self_status);
+	struct g *other = first_of_g(md, hit, im.other, rec->goid, im.other_status);
+
+	if (other)
+		other->status = im.other_status;
+	if (self)
+		self->status = G_RUNNABLE; /* unless it has a thread and P, below */
+	if (!m)
+		return;
+	if (p && im.p_status && !p->last_hit) {
+		p->last_hit = rec->time | 1; /* 0 would mean: not hit */
+		/* From Go 1.26 on most hits name no P: one that does says which it had all the time, if it
+		 * did not change hands since. */
+		if (im.p_status == P_IDLE || (!m->last_hit && !m->p) ||
+		    (about_memory(rec->site) && !m->last_p_hit && !m->p))
+			bind_p(m, p, im.p_status);
+	}
+	if (self && !m->last_hit && (im.self_status == G_SYSCALL || m->p))
+		bind_g(m, self, im.self_status);
+	if (im.self || im.other || im.p_status)
+		m->last_hit = rec->time | 1;
+	if (!names_a_p(rec->site))
+		return;
+	if (moves_own_p(rec->site))
+		m->last_p_hit = rec->time | 1;
+	if (p)
+		p->last_hit = rec->time | 1;
+}
+
+/* A goroutine ended between the markers: what the snapshot has at its address may be the next one. */
+static void take_end(struct model *md, struct map64 *hit, const struct raw_record *rec)
+{
+	if ((rec->site == SITE_DESTROY || rec->site == SITE_DROPM) && rec->g &&
+	    map64_set(hit, rec->g, REUSED))
+		md->oom = true;
+}
+
+/* The block reason that goes with the wait reason, or where the log does not have it, the wait reason. */
+static uint32_t wait_reason(const struct model *md, const struct log_g *lg)
+{
+	uint32_t reason = reason_id(&md->reasons, REASON_PARK, lg->waitreason);
+
+	return reason ? reason : reason_id(&md->reasons, REASON_WAIT, lg->waitreason);
+}
+
+/* A goroutine that records name only as a thread's curg gets its id from the snapshot. */
+static void name_from_snapshot(struct model *md, const struct map64 *hit)
+{
+	const struct model_snapshot *snap = &md->snapshot;
+
+	for (size_t i = 0; i < snap->ngs; i++) {
+		struct g *g = g_find(&md->entities, snap->gs[i].g);
+		uint32_t *how = g ? map64_get(hit, g->ptr) : NULL;
+
+		if (!how || *how == REUSED)
+			continue;
+		g_set_goid(&md->entities, g, snap->gs[i].goid);
+		if (g->startpc == 0)
+			g->startpc = snap->gs[i].startpc;
+		if (g->status != G_WAITING)
+			continue;
+		g->stack = stack_table_find(&md->stacks, snap->gs[i].stack);
+		g->wait_reason = wait_reason(md, &snap->gs[i]);
+	}
+}
+
+static void place_from_snapshot(struct model *md, struct g *g, const struct log_m *lm, uint8_t status)
+{
+	struct m *m = lm ? m_get(&md->entities, lm->tid) : NULL;
+	struct p *p = lm ? p_find(&md->entities, snapshot_p_of(lm)) : NULL;
+	bool p_free = p && !p->last_hit && !p->m;
+
+	g->status = status == G_RUNNING || status == G_SYSCALL ? G_RUNNABLE : status;
+	if (!m || m->last_hit || m->g || g->status == status)
+		return;
+	if (status == G_RUNNING && !p_free)
+		return;
+	if (p_free && !m->p)
+		bind_p(m, p, status == G_RUNNING ? P_RUNNING : P_SYSCALL);
+	bind_g(m, g, status);
+}
+
+static void take_snapshot_g(struct model *md, const struct map64 *hit, const struct log_g *lg)
+{
+	const struct log_m *lm = snapshot_m_of(&md->snapshot, lg);
+	uint8_t status = snapshot_g_status(lg, lm);
+	struct g *g;
+
+	if (status == G_DEAD || !lg->g || map64_get(hit, lg->g) || g_find(&md->entities, lg->g))
+		return;
+	g = g_new(&md->entities, lg->g, lg->goid);
+	if (!g)
+		return;
+	g->startpc = lg->startpc;
+	g->stack = stack_table_find(&md->stacks, lg->stack);
+	g->wait_reason = wait_reason(md, lg);
+	place_from_snapshot(md, g, lm, status);
+}
+
+/*
+ * Threads that hold a P and look for work; and those that were hit, for most
+ * hits do not say with which P (from Go 1.26 on only those at which one
+ * changes hands).
+ */
+static void take_snapshot_m(struct model *md, const struct log_m *lm)
+{
+	struct m *m = snapshot_has_thread(lm) ? m_get(&md->entities, lm->tid) : NULL;
+	struct p *p = p_find(&md->entities, lm->p);
+
+	if (m && p && !m->last_p_hit && !m->p && !p->last_hit && !p->m)
+		bind_p(m, p, P_RUNNING);
+}
+
+static void take_snapshot_ps(struct model *md)
+{
+	for (size_t i = 0; i < md->snapshot.nps; i++) {
+		const struct log_p *lp = &md->snapshot.ps[i];
+
+		if (lp->status != GO_P_DEAD)
+			step_proc_get(md, lp->p, (int32_t)lp->id);
+	}
+}
+
+void go_start(struct model *md, size_t from, size_t to)
+{
+	const struct early_records *early = &md->early;
+	const struct model_snapshot *snap = &md->snapshot;
+	struct map64 hit = {0};
+
+	md->gomaxprocs = snap->info.gomaxprocs;
+	take_snapshot_ps(md);
+	for (size_t i = from; i < to; i++) {
+		if (early->records[i].site >= SITE_PARK && early->records[i].tid < SYNTHETIC_TID)
+			take_first_hit(md, &hit, &early->records[i]);
+		take_end(md, &hit, &early->records[i]);
+	}
+	name_from_snapshot(md, &hit);
+	for (size_t i = 0; i < snap->ngs; i++)
+		take_snapshot_g(md, &hit, &snap->gs[i]);
+	for (size_t i = 0; i < snap->nms; i++)
+		take_snapshot_m(md, &snap->ms[i]);
+	map64_free(&hit);
+	snapshot_start_gc(md, from, to);
+	memory_start(md, from);
+}

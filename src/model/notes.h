@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* User log events that gotrace writes, not the target. */
+#ifndef GOTRACE_MODEL_NOTES_H
+#define GOTRACE_MODEL_NOTES_H
+
+#include "model/state.h"
+
+/* Now, of a goroutine that runs, or else of the synthetic one. text: a string id, maybe with TEXT_ID. */
+void note_write(struct model *md, uint32_t text);
+/* The id of a text that stays for this generation. */
+uint32_t note_text(struct model *md, const char *text);
+/* Calls the generation_watch, and writes what it wants; the ops are complete. */
+void notes_watch(struct model *md);
+/* For the generation_watch: see model_log(). */
+void notes_add(struct model *md, long place, uint32_t stack, const char *text);
+void notes_free(struct pending_logs *logs);
+
+#endif

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Divides intervals without a CPU among the goroutines that ran on these threads. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/off_cpu.h"
+#include "model/stats.h"
+#include "sched/transition.h"
+#include "util/array.h"
+
+/* A thread that had intervals, at the op in hand. */
+struct place_thread {
+	uint32_t g; /* that runs there, 0 = none */
+	int32_t p;
+	const struct off_cpu_interval *interval; /* it is in, or NULL */
+	bool is_open;                            /* a goroutine has no CPU since: */
+	size_t place;                            /* before that op */
+	uint64_t since;
+};
+
+/* An op to be put in before ops[place]. */
+struct region_end {
+	size_t place, seq;
+	struct op op;
+};
+
+struct places {
+	struct model *md;
+	struct map64 by_tid; /* -> index in threads */
+	struct place_thread *threads;
+	size_t nthreads;
+	size_t next;       /* the first interval that has not begun */
+	uint64_t next_end; /* when the first of those that have is over; UINT64_MAX: there is none */
+	struct region_end *ends;
+	size_t n, capacity;
+	uint32_t names[OFF_CPU_REASONS];
+	uint32_t stacks[OFF_CPU_REASONS];
+};
+
+static const char *const region_names[OFF_CPU_REASONS] = {
+	[OFF_CPU_PREEMPTED] = "[off CPU: preempted]",   [OFF_CPU_THROTTLED] = "[off CPU: throttled]",
+	[OFF_CPU_PAGE_FAULT] = "[off CPU: page fault]", [OFF_CPU_ASLEEP] = "[off CPU: asleep in the kernel]",
+	[OFF_CPU_STOPPED] = "[off CPU: stopped]",
+};
+
+static int by_since(const void *a, const void *b)
+{
+	const struct off_cpu_interval *one = a, *other = b;
+
+	if (one->since != other->since)
+		return one->since < other->since ? -1 : 1;
+	return one->tid < other->tid ? -1 : one->tid > other->tid;
+}
+
+static bool open_threads(struct places *places)
+{
+	const struct off_cpu *off = &places->md->off_cpu;
+
+	places->threads = calloc(off->n, sizeof(*places->threads));
+	for (size_t i = 0; places->threads && i < off->n; i++) {
+		if (map64_find(&places->by_tid, off->intervals[i].tid) != MAP64_NONE)
+			continue;
+		places->threads[places->nthreads].p = NO_P;
+		if (map64_set(&places->by_tid, off->intervals[i].tid, (uint32_t)places->nthreads++))
+			return false;
+	}
+	return places->threads != NULL;
+}
+
+static struct place_thread *thread_of(const struct places *places, uint32_t tid)
+{
+	uint32_t at = map64_find(&places->by_tid, tid);
+
+	return at == MAP64_NONE ? NULL : &places->threads[at];
+}
+
+/* --- what is found --- */
+
+static void count_taker(struct model *md, uint32_t name, uint64_t ns)
+{
+	struct off_cpu *off = &md->off_cpu;
+
+	for (size_t i = 0; i < off->ntakers; i++) {
+		if (off->takers[i].name == name) {
+			off->takers[i].ns += ns;
+			return;
+		}
+	}
+	if (array_grow(&off->takers, &off->taker_capacity, off->ntakers + 1, sizeof(*off->takers)))
+		md->oom = true;
+	else
+		off->takers[off->ntakers++] = (struct cpu_taker){.name = name, .ns = ns};
+}
+
+static void put_end(struct places *places, enum op_kind kind, size_t place, struct op op)
+{
+	if (array_grow(&places->ends, &places->capacity, places->n + 1, sizeof(*places->ends))) {
+		places->md->oom = true;
+		return;
+	}
+	op.kind = (uint8_t)kind;
+	places->ends[places->n] = (struct region_end){.place = place, .seq = places->n, .op = op};
+	places->n++;
+}
+
+/* Viewers up to Go 1.20 crash on a region without a stack (cmd/trace/annotations.go). */
+static void name_regions(struct places *places, enum off_cpu_why why)
+{
+	struct model *md = places->md;
+	uint64_t frames[] = {string_id(md, region_names[why]), string_id(md, "gotrace")};
+
+	places->names[why] = (uint32_t)frames[0];
+	places->stacks[why] = stack_table_literal(&md->stacks, frames, 2);
+}
+
+static void put_region(struct places *places, const struct place_thread *on, size_t place, uint64_t until,
+		       enum off_cpu_why why)
+{
+	struct op op = {.m = on->interval->tid, .g = on->g, .p = on->p, .time = on->since};
+
+	if (!places->names[why])
+		name_regions(places, why);
+	op.string = places->names[why];
+	op.stack = places->stacks[why];
+	put_end(places, OP_REGION_BEGIN, on->place, op);
+	op.time = until;
+	put_end(places, OP_REGION_END, place, op);
+}
+
+/* The goroutine had no CPU up to then. */
+static void found(struct places *places, struct place_thread *on, size_t place, uint64_t until)
+{
+	struct model *md = places->md;
+	const struct off_cpu_interval *interval = on->interval;
+	uint64_t ns = until - on->since, all = interval->until - interval->since, throttled;
+
+	throttled = (uint64_t)((double)interval->throttled_ns * (double)ns / (double)all);
+	if (throttled > ns)
+		throttled = ns;
+	md->off_cpu.off_ns[OFF_CPU_THROTTLED] += throttled;
+	md->off_cpu.off_ns[interval->why] += ns - throttled;
+	if (interval->why == OFF_CPU_PREEMPTED)
+		count_taker(md, interval->taker, ns - throttled);
+	if (stats_off_cpu(md->stats, md, on->g, ns))
+		md->oom = true;
+	if (ns >= md->options.off_cpu_ns && on->p != NO_P)
+		put_region(places, on, place, until, throttled > ns / 2 ? OFF_CPU_THROTTLED : interval->why);
+}
+
+/* --- along the ops --- */
+
+static void begin_piece(struct place_thread *on, size_t place, uint64_t time)
+{
+	if (!on->interval || !on->g || on->interval->until <= time)
+		return;
+	on->is_open = true;
+	on->place = place;
+	on->since = time;
+}
+
+static void end_piece(struct places *places, struct place_thread *on, size_t place, uint64_t time)
+{
+	if (on->is_open && time > on->since)
+		found(places, on, place, time < on->interval->until ? time : on->interval->until);
+	on->is_open = false;
+}
+
+static void find_next_end(struct places *places)
+{
+	places->next_end = UINT64_MAX;
+	for (size_t i = 0; i < places->nthreads; i++) {
+		const struct off_cpu_interval *interval = places->threads[i].interval;
+
+		if (interval && interval->until < places->next_end)
+			places->next_end = interval->until;
+	}
+}
+
+static void begin_next(struct places *places, size_t place, uint64_t start)
+{
+	const struct off_cpu_interval *interval = &places->md->off_cpu.intervals[places->next++];
+	struct place_thread *on = thread_of(places, interval->tid);
+
+	end_piece(places, on, place, interval->since);
+	on->interval = interval;
+	begin_piece(on, place, interval->since > start ? interval->since : start);
+	if (interval->until < places->next_end)
+		places->next_end = interval->until;
+}
+
+static void end_next(struct places *places, size_t place)
+{
+	for (size_t i = 0; i < places->nthreads; i++) {
+		struct place_thread *on = &places->threads[i];
+
+		if (!on->interval || on->interval->until != places->next_end)
+			continue;
+		end_piece(places, on, place, places->next_end);
+		on->interval = NULL;
+	}
+	find_next_end(places);
+}
+
+/* What begins and ends before that time has its place before that op. */
+static void pass_time(struct places *places, size_t place, uint64_t time, uint64_t start)
+{
+	const struct off_cpu *off = &places->md->off_cpu;
+
+	for (;;) {
+		uint64_t begin = places->next < off->n ? off->intervals[places->next].since : UINT64_MAX;
+
+		if (begin >= time && places->next_end >= time)
+			return;
+		if (places->next_end <= begin)
+			end_next(places, place);
+		else
+			begin_next(places, place, start);
+	}
+}
+
+static void follow(struct place_thread *on, const struct op *op)
+{
+	struct g_change changes[2];
+	unsigned n = op_changes(op, changes);
+
+	if (op->p != NO_P && (op->kind == OP_PROC_START || op->kind == OP_GO_START ||
+			      op->kind == OP_SYSCALL_END || op->kind == OP_PROC_STATUS))
+		on->p = op->p;
+	for (unsigned i = 0; i < n; i++) {
+		if (changes[i].status == G_RUNNING)
+			on->g = changes[i].g;
+		else if (on->g == changes[i].g)
+			on->g = 0;
+	}
+}
+
+static void walk(struct places *places)
+{
+	const struct op_list *list = &places->md->ops;
+	uint64_t start = places->md->generation.start;
+
+	places->next_end = UINT64_MAX;
+	for (size_t i = 0; i < list->n; i++) {
+		const struct op *op = &list->ops[i];
+		struct place_thread *on = op->kind == OP_NONE ? NULL : thread_of(places, op->m);
+
+		if (i >= list->statuses)
+			pass_time(places, i, op->time, start);
+		if (!on)
+			continue;
+		end_piece(places, on, i, op->time);
+		follow(on, op);
+		if (i >= list->statuses)
+			begin_piece(on, i + 1, op->time);
+	}
+	pass_time(places, list->n, UINT64_MAX, start);
+}
+
+/* --- the regions --- */
+
+static int by_place(const void *a, const void *b)
+{
+	const struct region_end *one = a, *other = b;
+
+	if (one->place != other->place)
+		return one->place < other->place ? -1 : 1;
+	if (one->op.time != other->op.time)
+		return one->op.time < other->op.time ? -1 : 1;
+	return one->seq < other->seq ? -1 : 1;
+}
+
+/* From the end, so that nothing is overwritten before it is moved. */
+static void put_in(struct places *places)
+{
+	struct op_list *list = &places->md->ops;
+	size_t from = list->n, to, n = places->n;
+
+	if (!n)
+		return;
+	qsort(places->ends, n, sizeof(*places->ends), by_place);
+	for (size_t i = 0; i < n; i++)
+		op_list_append(list);
+	if (list->oom)
+		return;
+	for (to = list->n; n;) {
+		if (places->ends[n - 1].place == from)
+			list->ops[--to] = places->ends[--n].op;
+		else
+			list->ops[--to] = list->ops[--from];
+	}
+	op_list_keep_apart(list, from);
+}
+
+void off_cpu_close(struct model *md)
+{
+	struct off_cpu *off = &md->off_cpu;
+	struct places places = {.md = md};
+
+	if (!off->n)
+		return;
+	qsort(off->intervals, off->n, sizeof(*off->intervals), by_since);
+	if (open_threads(&places)) {
+		walk(&places);
+		put_in(&places);
+	} else {
+		md->oom = true;
+	}
+	off->n = 0;
+	free(places.threads);
+	free(places.ends);
+	map64_free(&places.by_tid);
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "model/op_list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/array.h"
+
+struct op *op_list_grow(struct op_list *list)
+{
+	static struct op nowhere; /* taken when memory is out; model_feed then fails */
+	size_t more = list->capacity ? list->capacity * 2 : 4096;
+	struct op *ops = realloc(list->ops, more * sizeof(*ops));
+
+	if (!ops) {
+		list->oom = true;
+		return &nowhere;
+	}
+	list->ops = ops;
+	list->capacity = more;
+	return &list->ops[list->n++];
+}
+
+static bool is_birth(enum op_kind kind)
+{
+	return kind == OP_GO_CREATE || kind == OP_GO_CREATE_BLOCKED || kind == OP_GO_CREATE_SYSCALL;
+}
+
+static uint64_t least_time(const struct op_spacing *before, enum op_kind kind, uint32_t m)
+{
+	uint64_t least = op_earliest(before, kind, m), apart = before->last + OP_UNIT_NS;
+
+	return is_birth(kind) && least < apart ? apart : least;
+}
+
+/* The time that is wanted, or the earliest after it. Nothing need be farther from the op before than a unit.
+ */
+static inline uint64_t time_behind(const struct op_spacing *before, enum op_kind kind, uint32_t m,
+				   uint64_t wanted)
+{
+	uint64_t least;
+
+	if (wanted > before->last && wanted - before->last >= OP_UNIT_NS)
+		return wanted;
+	least = least_time(before, kind, m);
+	return wanted > least ? wanted : least;
+}
+
+uint64_t op_list_next_time(struct op_list *list, enum op_kind kind, uint32_t tid)
+{
+	struct op_spacing *before = &list->spacing;
+
+	before->last = list->last_time;
+	/* The ring's order is the true one; the clock follows it. */
+	list->last_time = time_behind(before, kind, tid, list->now);
+	op_dated(before, tid, list->last_time);
+	return list->last_time;
+}
+
+size_t op_list_hold(struct op_list *list, uint32_t tid)
+{
+	struct op *op = op_list_append(list);
+
+	*op = (struct op){.time = op_list_next_time(list, OP_NONE, tid), .kind = OP_NONE, .p = NO_P};
+	return list->n - 1;
+}
+
+/* Where an op goes that follows the one with this number: behind the statuses at least. */
+static size_t place_behind(const struct op_list *list, uint64_t number)
+{
+	uint64_t first = list->before + list->statuses;
+	size_t place = (number > first ? number : first) - list->before;
+
+	/* If that one was moved itself, this one goes to the same place, behind it. */
+	for (size_t i = list->nmoved; i-- && list->moved[i].index + 1ull >= place;) {
+		if (list->moved[i].index + 1ull == place)
+			return list->moved[i].place;
+	}
+	return place;
+}
+
+void op_list_move_up(struct op_list *list, uint64_t behind)
+{
+	size_t place = place_behind(list, behind);
+
+	if (list->n == 0 || place >= list->n)
+		return;
+	if (array_grow(&list->moved, &list->moved_capacity, list->nmoved + 1, sizeof(*list->moved))) {
+		list->oom = true;
+		return;
+	}
+	list->moved[list->nmoved++] =
+		(struct moved_op){.index = (uint32_t)(list->n - 1), .place = (uint32_t)place};
+}
+
+/* Gives an op its time behind those before it: the earliest if it was moved, else its own if that will do. */
+static inline void date(struct op_list *list, struct op_spacing *before, size_t index, bool is_moved)
+{
+	struct op *op = &list->ops[index];
+	uint64_t time = time_behind(before, op->kind, op->m, is_moved ? 0 : op->time);
+
+	if (index == list->statuses && time < before->last + OP_UNIT_NS)
+		time = before->last + OP_UNIT_NS;
+	if (index >= list->statuses && index)
+		op->time = time;
+	op_dated(before, op->m, op->time);
+}
+
+void op_list_keep_apart(struct op_list *list, size_t from)
+{
+	struct op_spacing before = {.last = 0};
+
+	for (size_t i = 0; i < list->n; i++) {
+		if (i < from)
+			op_dated(&before, list->ops[i].m, list->ops[i].time);
+		else
+			date(list, &before, i, false);
+	}
+	if (list->n && list->ops[list->n - 1].time > list->last_time)
+		list->last_time = list->ops[list->n - 1].time;
+}
+
+/* The moved ops of a list by their places, while they are put there. */
+struct moves {
+	struct op_list *list;
+	size_t passed;   /* list->moved[passed] is the next one that is missing where it was written */
+	struct op *copy; /* of the ops that change places */
+	size_t capacity; /* of copy */
+	struct op_spacing before;
+};
+
+/* Makes it as long as the list of ops; all entries are zero. */
+static bool reserve_first_moved(struct op_list *list)
+{
+	uint32_t *bigger;
+
+	if (list->first_capacity >= list->n)
+		return true;
+	bigger = calloc(list->capacity, sizeof(*bigger));
+	if (!bigger)
+		return false;
+	free(list->first_moved);
+	list->first_moved = bigger;
+	list->first_capacity = list->capacity;
+	return true;
+}
+
+/* From the last to the first, so that each place has its ops in the order in which they were written. */
+static void sort_moves(struct op_list *list)
+{
+	for (size_t i = list->nmoved; i; i--) {
+		uint32_t *first = &list->first_moved[list->moved[i - 1].place];
+
+		list->moved[i - 1].next = *first;
+		*first = (uint32_t)i;
+	}
+}
+
+static void forget_moves(struct op_list *list)
+{
+	for (size_t i = 0; i < list->nmoved; i++)
+		list->first_moved[list->moved[i].place] = 0;
+	list->nmoved = 0;
+}
+
+/* The end of the ops that change places with each other: where no op from behind goes before it. */
+static size_t end_of_moves(const struct moves *moves, size_t from)
+{
+	const struct moved_op *moved = moves->list->moved;
+	size_t last = from;
+
+	for (size_t i = from; i <= last; i++) {
+		for (uint32_t next = moves->list->first_moved[i]; next; next = moved[next - 1].next)
+			last = moved[next - 1].index > last ? moved[next - 1].index : last;
+	}
+	return last + 1;
+}
+
+static bool copy_ops(struct moves *moves, size_t from, size_t end)
+{
+	size_t n = end - from;
+
+	if (array_grow(&moves->copy, &moves->capacity, n, sizeof(*moves->copy)))
+		return false;
+	memcpy(moves->copy, moves->list->ops + from, n * sizeof(*moves->copy));
+	return true;
+}
+
+/* Orders the ops in [from, end) anew. */
+static void reorder(struct moves *moves, size_t from, size_t end)
+{
+	struct op_list *list = moves->list;
+	const struct op *copy = moves->copy;
+
+	for (size_t i = from, to = from; i < end; i++) {
+		for (uint32_t next = moves->list->first_moved[i]; next; next = list->moved[next - 1].next) {
+			list->ops[to] = copy[list->moved[next - 1].index - from];
+			date(list, &moves->before, to++, true);
+		}
+		if (moves->passed < list->nmoved && list->moved[moves->passed].index == i) {
+			moves->passed++;
+			continue;
+		}
+		list->ops[to] = copy[i - from];
+		date(list, &moves->before, to++, false);
+	}
+}
+
+/* Most moves are over few ops, so only these are copied; all ops are gone through once. */
+static bool apply_all(struct moves *moves)
+{
+	struct op_list *list = moves->list;
+
+	for (size_t i = 0, end; i < list->n; i = end) {
+		end = i + 1;
+		if (!moves->list->first_moved[i]) {
+			date(list, &moves->before, i, false);
+			continue;
+		}
+		end = end_of_moves(moves, i);
+		if (end == i + 1) { /* it stays where it was written */
+			date(list, &moves->before, i, true);
+			moves->passed++;
+			continue;
+		}
+		if (!copy_ops(moves, i, end))
+			return false;
+		reorder(moves, i, end);
+	}
+	return true;
+}
+
+void op_list_apply_moves(struct op_list *list)
+{
+	struct moves moves = {.list = list};
+
+	if (!reserve_first_moved(list)) {
+		list->oom = true;
+		return;
+	}
+	sort_moves(list);
+	if (list->nmoved && !apply_all(&moves))
+		list->oom = true;
+	forget_moves(list);
+	if (list->n && list->ops[list->n - 1].time > list->last_time)
+		list->last_time = list->ops[list->n - 1].time;
+	free(moves.copy);
+}
+
+void op_list_next_generation(struct op_list *list)
+{
+	list->before += list->n;
+	list->n = 0;
+}
+
+void op_list_free(struct op_list *list)
+{
+	free(list->ops);
+	free(list->moved);
+	free(list->first_moved);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The ops of the open generation. Most are written in the order of the
+ * records; what is learnt late is moved up to where it belongs. The list dates
+ * each op and counts those that no record shows.
+ */
+#ifndef GOTRACE_MODEL_OP_LIST_H
+#define GOTRACE_MODEL_OP_LIST_H
+
+#include "sched/op.h"
+
+/* Where an op comes from. */
+enum provenance {
+	OBSERVED, /* a record shows it */
+	INFERRED, /* normal, but without a probe point of its own */
+	REPAIRED, /* made up so that the trace stays valid */
+};
+
+/* ops[index] belongs further up: before ops[place]. */
+struct moved_op {
+	uint32_t index, place;
+	uint32_t next; /* 1 + index of the next one with this place, 0 = none (op_list_apply_moves) */
+};
+
+struct op_list {
+	struct op *ops;
+	size_t n, capacity;
+	size_t statuses; /* the first of them are statuses */
+	uint64_t before; /* ops of all generations before */
+
+	/* The stamp of the next op. */
+	uint64_t now;       /* ns: time of the record in hand */
+	uint64_t last_time; /* ns: of the last op */
+	struct op_spacing spacing;
+	enum provenance provenance;
+
+	struct moved_op *moved;
+	size_t nmoved, moved_capacity;
+	uint32_t *first_moved; /* by place, in op_list_apply_moves: 1 + index in moved, 0 = none goes there */
+	size_t first_capacity;
+
+	uint64_t inferred, repaired; /* ops so far, over all generations */
+	bool oom;                    /* out of memory: ops are missing */
+};
+
+/* Slow path of op_list_append. */
+struct op *op_list_grow(struct op_list *list);
+
+/* A new op behind the last, not filled in. Valid until the next append. */
+static inline struct op *op_list_append(struct op_list *list)
+{
+	return list->n < list->capacity ? &list->ops[list->n++] : op_list_grow(list);
+}
+
+/* The time of the next op, of thread tid: that of the record in hand, or as much later as readers need it. */
+uint64_t op_list_next_time(struct op_list *list, enum op_kind kind, uint32_t tid);
+
+/* Appends an OP_NONE of thread tid, which the caller may fill later; returns its index. */
+size_t op_list_hold(struct op_list *list, uint32_t tid);
+
+/* The number of the last op, counted over all generations. */
+static inline uint64_t op_number(const struct op_list *list)
+{
+	return list->before + list->n;
+}
+
+/* The last op, just written, belongs right behind the one with this number. */
+void op_list_move_up(struct op_list *list, uint64_t behind);
+/* Once, when the generation is complete. */
+void op_list_apply_moves(struct op_list *list);
+/* Some ops were inserted: makes times increase strictly from index `from` on. */
+void op_list_keep_apart(struct op_list *list, size_t from);
+/* Forgets the ops of the generation that was closed. */
+void op_list_next_generation(struct op_list *list);
+void op_list_free(struct op_list *list);
+
+#endif

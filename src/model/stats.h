@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Where goroutines spend their time, by start function: one pass over the ops of each generation. */
+#ifndef GOTRACE_MODEL_STATS_H
+#define GOTRACE_MODEL_STATS_H
+
+#include "model/state.h"
+
+/* NULL when out of memory. */
+struct stats *stats_new(void);
+void stats_free(struct stats *stats);
+/* 0 or -ENOMEM. */
+int stats_add(struct stats *stats, struct model *md, const struct generation *gen);
+/* What the row of a goroutine is called: string id, 0 = by its start function. */
+uint32_t stats_row_name(struct model *md, const struct g *g);
+/*
+ * Of the time that goroutine g was running, its thread had no CPU for so many ns. To be called before the
+ * generation that holds these is added.
+ */
+int stats_off_cpu(struct stats *stats, struct model *md, uint32_t g, uint64_t ns);
+/* Sorted, the greatest first; owned by stats. At the end of the trace only. */
+const struct goroutine_stats *stats_rows(struct stats *stats, enum stat_order order, size_t *count);
+const struct whole_stats *stats_whole(const struct stats *stats); /* complete at the end of the trace */
+/*
+ * From `since` to `until` (ns) nothing is watched; to be called before the generations that hold these times.
+ * reason: string id of the wait that stands for "running before, not watched now".
+ */
+void stats_gap_begin(struct stats *stats, uint64_t since, uint32_t reason);
+void stats_gap_end(struct stats *stats, uint64_t until);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "model/synthetic.h"
+
+#include "model/step.h"
+
+static int32_t free_p_id(const struct model *md)
+{
+	int32_t id = 0;
+
+	for (unsigned i = 0; i < md->entities.nps; i++) {
+		if (md->entities.ps[i]->id >= id)
+			id = md->entities.ps[i]->id + 1;
+	}
+	return id;
+}
+
+static bool may_borrow(const struct model *md, const struct p *p)
+{
+	bool exists = md->threads || !md->gomaxprocs || (uint32_t)p->id < md->gomaxprocs;
+
+	return p->status == P_IDLE && !p->sweeps && exists && p != md->synthetic.p;
+}
+
+/* A P that the target leaves idle; only if there is none, a P that the target does not have. */
+static struct p *find_p(struct model *md)
+{
+	struct synthetic *synthetic = &md->synthetic;
+
+	for (unsigned i = 0; i < md->entities.nps; i++) {
+		if (may_borrow(md, md->entities.ps[i]))
+			return md->entities.ps[i];
+	}
+	if (!synthetic->p)
+		synthetic->p = step_proc_get(md, 0, free_p_id(md));
+	return synthetic->p;
+}
+
+static void make_thread(struct model *md)
+{
+	struct synthetic *synthetic = &md->synthetic;
+	uint64_t frames[] = {string_id(md, "[lost]"), string_id(md, "gotrace")};
+
+	synthetic->m = m_get(&md->entities, SYNTHETIC_TID);
+	synthetic->stack = stack_table_literal(&md->stacks, frames, 2);
+	synthetic->wait_stack = stack_table_literal(&md->stacks, frames + 1, 1);
+}
+
+struct m *synthetic_lend(struct model *md)
+{
+	struct synthetic *synthetic = &md->synthetic;
+	struct p *p;
+
+	if (!synthetic->m)
+		make_thread(md);
+	p = synthetic->m ? find_p(md) : NULL;
+	if (!p)
+		return NULL;
+	step_proc_start(md, synthetic->m, p);
+	return synthetic->m;
+}
+
+/* GoCreate needs no creator, and is legal in every generation. */
+static bool create(struct model *md)
+{
+	struct synthetic *synthetic = &md->synthetic;
+
+	synthetic->g = g_new(&md->entities, 0, SYNTHETIC_GOID); /* no record can name it */
+	if (!synthetic->g)
+		return false;
+	md->entities.lives--; /* it is not one of the target's */
+	step_go_create(md, synthetic->m, synthetic->g, false, 0);
+	md->ops.ops[md->ops.n - 1].stack2 = synthetic->wait_stack;
+	synthetic->g->stack = synthetic->wait_stack;
+	return true;
+}
+
+struct m *synthetic_begin(struct model *md)
+{
+	struct synthetic *synthetic = &md->synthetic;
+
+	if (!synthetic_lend(md))
+		return NULL;
+	if (synthetic->g)
+		step_go_unblock(md, synthetic->m, synthetic->g, 0);
+	else if (!create(md))
+		return NULL;
+	step_go_start(md, synthetic->m, synthetic->g);
+	return synthetic->m;
+}
+
+void synthetic_end(struct model *md)
+{
+	struct m *m = md->synthetic.m;
+
+	if (!m || !m->g)
+		return;
+	step_go_block(md, m, reason_unspecified(&md->reasons), md->synthetic.wait_stack);
+	step_proc_stop(md, m);
+}

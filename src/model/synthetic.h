@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The synthetic goroutine, shown as "gotrace", makes the transitions that no thread of the target is known to
+ * have made, and writes the log events of the trace itself where no goroutine of the target runs. It has a
+ * thread of its own and borrows an idle P. In between it waits: were it runnable, profiles of scheduling
+ * would show it.
+ */
+#ifndef GOTRACE_MODEL_SYNTHETIC_H
+#define GOTRACE_MODEL_SYNTHETIC_H
+
+#include "model/state.h"
+
+/* It runs, until synthetic_end. Returns its thread; NULL when out of memory. */
+struct m *synthetic_begin(struct model *md);
+void synthetic_end(struct model *md);
+/* Its thread with a P and no goroutine, for the last steps of another; the caller then stops the P. */
+struct m *synthetic_lend(struct model *md);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A target seen as threads on CPUs (LOG_TARGET_THREADS): what is kept of each
+ * thread, and of names. A thread's life is a goroutine, the thread itself an
+ * M, a CPU a P. Records are the kernel's; their order in the log is trusted, as
+ * for Go.
+ */
+#ifndef GOTRACE_MODEL_THREADS_STATE_H
+#define GOTRACE_MODEL_THREADS_STATE_H
+
+#include "model/state.h"
+
+/* The thread was woken while it was still on its CPU: the waking counts once it has left the CPU asleep. */
+struct early_waking {
+	uint8_t waker; /* enum waker, 0 = none */
+	uint32_t tid;  /* the waker */
+	int32_t cpu;   /* the waker's */
+	uint32_t stack;
+};
+
+/* A call of a function that the user asked for, not over yet. */
+struct function_call {
+	uint64_t sp;   /* of the caller: deeper calls have lower ones */
+	uint64_t task; /* 0 = a region only */
+	uint32_t name; /* string id */
+};
+
+struct function_calls {
+	struct function_call *open; /* innermost last */
+	unsigned n;
+	size_t capacity;
+};
+
+struct thread_life {
+	struct g *g;       /* its life; g->ptr is the tid */
+	uint64_t start_ns; /* as in struct log_thread, 0 = not known */
+	uint64_t call;     /* the system call it is in: 1 + number, 0 = none or not known */
+	uint64_t file;     /* that the call is about (WAIT_*) */
+	uint32_t call_stack;
+	uint32_t reason; /* string id: what it waits for, if it does */
+	uint32_t comm;   /* string ids */
+	uint32_t start;  /* name of its start routine, 0 = not known yet */
+	bool exiting;
+	uint32_t losses; /* then: annotations.losses */
+	/* It came back to its CPU in the middle of a call: 1 + index of the op that may begin the rest. */
+	size_t resume;
+	struct early_waking waking;
+	/* Such a waking was written: 1 + index of the op in that generation. */
+	size_t early_unblock;
+	uint32_t early_generation;
+	/* The op by which the open generation knows it first, if it is to bear its name: 1 + index. */
+	size_t birth;
+	uint32_t birth_generation;
+	struct function_calls calls;
+};
+
+/* What is known of a stack without looking at its thread; by stack id. */
+struct native_stack {
+	uint32_t start; /* name of the function it begins with, 0 = its walk did not come so far */
+	uint8_t hint;   /* enum log_symbol_hint, the innermost */
+};
+
+struct symbol_hint {
+	uint32_t function; /* string id of the outermost function at the address, 0 = not known */
+	uint8_t hint;
+};
+
+struct leaf_name { /* of a call and its file */
+	uint64_t call, file;
+	uint32_t name;
+};
+
+enum { LEAF_SETS = 256, LEAF_WAYS = 4 };
+
+struct threads_state {
+	uint32_t *used_tids; /* bits: have been the id of a goroutine */
+	uint64_t reborn;     /* ids made up because the tid had been one already */
+	bool sees_calls;     /* system calls are recorded */
+	struct map64 comms;  /* tid -> string id, for those that have no life here */
+
+	struct map64 symbols; /* address -> index */
+	struct symbol_hint *hints;
+	uint32_t nhints;
+	size_t hints_capacity;
+	struct native_stack *natives; /* by stack id */
+	uint32_t nnatives;
+	struct map64 files; /* WAIT_* -> string id */
+	struct leaf_name leaves[LEAF_SETS][LEAF_WAYS];
+	struct map64 roots; /* start << 32 | comm -> string id */
+	struct map64 named; /* (stack, leaf, root) -> stack id */
+};
+
+#endif

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "sandbox/inspector.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "native/functions.h"
+#include "native/go_functions.h"
+#include "sandbox/protocol.h"
+#include "sandbox/rpc.h"
+#include "util/array.h"
+
+struct inspector {
+	struct channel *channel;
+	struct target *target;
+	struct target_snapshot *snapshot;
+	struct function_plan functions;
+	struct log_m *ms;
+	size_t ms_capacity;
+};
+
+static int answer(struct inspector *inspector, int code, const struct error *err, const void *bytes,
+		  size_t size)
+{
+	return rpc_answer(inspector->channel, code, err, bytes, size);
+}
+
+static int send_record(void *ctx, const struct log_record *record)
+{
+	struct inspector *inspector = ctx;
+
+	return rpc_record(inspector->channel, (int32_t)record->type, record->data, record->size);
+}
+
+static int refuse(struct inspector *inspector, const char *why)
+{
+	struct error err;
+	int code = error_set(&err, EINVAL, "%s", why);
+
+	return answer(inspector, code, &err, NULL, 0);
+}
+
+static int refuse_code(struct inspector *inspector, int code)
+{
+	struct error err;
+
+	error_set(&err, -code, "%s", strerror(-code));
+	return answer(inspector, code, &err, NULL, 0);
+}
+
+/* --- targets --- */
+
+static int answer_facts(struct inspector *inspector, int code, const struct error *err)
+{
+	const struct target *target = inspector->target;
+	struct target_facts facts;
+
+	memset(&facts, 0, sizeof(facts));
+	if (code == 0) {
+		facts = (struct target_facts){
+			.go_minor = target->go_minor,
+			.go_patch = target->go_patch,
+			.nearest = target->nearest,
+			.cgo = target->cgo,
+			.pie = target->pie,
+			.stripped = target->stripped,
+			.alloc = (uint8_t)target->alloc,
+			.bias = target->bias,
+			.device = target->device,
+			.inode = target->inode,
+			.layout = target->layout,
+			.places = target->places,
+			.alloc_layout = target->alloc_layout,
+		};
+		memcpy(facts.go_version, target->go_version, sizeof(facts.go_version));
+		target_park_skips(target, facts.park_skips);
+		target_wait_texts(target, facts.wait_texts);
+	}
+	return answer(inspector, code, err, &facts, sizeof(facts));
+}
+
+static void forget_target(struct inspector *inspector)
+{
+	target_snapshot_free(inspector->snapshot);
+	inspector->snapshot = NULL;
+	target_free(inspector->target);
+	inspector->target = NULL;
+}
+
+static int open_target(struct inspector *inspector, const struct rpc_request *request)
+{
+	struct error err = {""};
+	int rc;
+
+	forget_target(inspector);
+	rc = request->kind == INSPECT_OPEN ? target_open((pid_t)request->arg, &inspector->target, &err)
+					   : target_open_file(request->bytes, &inspector->target, &err);
+	return answer_facts(inspector, rc, &err);
+}
+
+static int log_info(struct inspector *inspector, const struct rpc_request *request)
+{
+	struct target *target = inspector->target;
+	struct inspect_log_info asked = {0};
+	struct error err = {""};
+	pid_t bound = target->pid;
+	int rc;
+
+	if (request->size == sizeof(asked))
+		memcpy(&asked, request->bytes, sizeof(asked));
+	if (!bound)
+		target->pid = (pid_t)asked.pid; /* it ended before it could be inspected */
+	rc = target_log_info(target, asked.flags, send_record, inspector, &err);
+	target->pid = bound;
+	return answer(inspector, rc, &err, NULL, 0);
+}
+
+static int write_all(int fd, const char *bytes, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, bytes, size);
+
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		bytes += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+/* Copies it to sealed memory, which cannot be changed or truncated. The kernel treats it as a file. */
+static int seal_functab(const struct log_record *record, int *fd, struct error *err)
+{
+	int rc;
+
+	*fd = memfd_create("gotrace-functab", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	rc = *fd < 0 ? -errno : write_all(*fd, record->data, record->size);
+	if (rc == 0 && fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE))
+		rc = -errno;
+	if (rc == 0)
+		return 0;
+	if (*fd >= 0)
+		close(*fd);
+	return error_set(err, -rc, "cannot hold the function table (%zu bytes) in memory: %s%s",
+			 (size_t)record->size, strerror(-rc),
+			 rc == -EFBIG ? "; the size of files is limited (ulimit -f)" : "");
+}
+
+static int answer_functab(struct inspector *inspector)
+{
+	struct error err = {""};
+	struct log_record record;
+	int fd, rc = target_functab(inspector->target, &record, &err);
+
+	if (rc == 0)
+		rc = seal_functab(&record, &fd, &err);
+	if (rc)
+		return answer(inspector, rc, &err, NULL, 0);
+	rc = rpc_answer_fds(inspector->channel, NULL, 0, &fd, 1);
+	close(fd);
+	return rc;
+}
+
+static int answer_plan(struct inspector *inspector)
+{
+	struct probe_plan *plan = calloc(1, sizeof(*plan));
+	struct error err = {"out of memory"};
+	int rc = plan ? target_plan(inspector->target, plan, &err) : -ENOMEM;
+
+	rc = answer(inspector, rc, &err, plan, sizeof(*plan));
+	free(plan);
+	return rc;
+}
+
+static int answer_other_go(struct inspector *inspector)
+{
+	char path[256] = "";
+	bool found = target_other_go(inspector->target, path, sizeof(path));
+
+	return answer(inspector, 0, NULL, path, found ? strlen(path) : 0);
+}
+
+static int answer_ms(struct inspector *inspector, const struct rpc_request *request)
+{
+	size_t max = request->arg < 1u << 16 ? request->arg : 1u << 16;
+	struct error err = {"out of memory"};
+	int n = array_grow(&inspector->ms, &inspector->ms_capacity, max + 1, sizeof(*inspector->ms));
+
+	if (n == 0)
+		n = target_read_ms(inspector->target, inspector->ms, (unsigned)max, &err);
+	return answer(inspector, n, &err, inspector->ms, n > 0 ? (size_t)n * sizeof(*inspector->ms) : 0);
+}
+
+static int answer_heap_live(struct inspector *inspector)
+{
+	struct error err = {""};
+	uint64_t bytes = 0;
+	int rc = target_heap_live(inspector->target, &bytes);
+
+	return answer(inspector, rc, &err, &bytes, sizeof(bytes));
+}
+
+/* --- snapshots --- */
+
+static int begin_snapshot(struct inspector *inspector, const struct rpc_request *request)
+{
+	uint32_t most = request->arg < UINT32_MAX ? (uint32_t)request->arg : UINT32_MAX;
+	struct error err = {""};
+	int rc;
+
+	target_snapshot_free(inspector->snapshot);
+	inspector->snapshot = NULL;
+	rc = most ? target_snapshot_begin_detailed(inspector->target, most, send_record, inspector,
+						   &inspector->snapshot, &err)
+		  : target_snapshot_begin(inspector->target, send_record, inspector, &inspector->snapshot,
+					  &err);
+	return answer(inspector, rc, &err, NULL, 0);
+}
+
+static int go_on_with_snapshot(struct inspector *inspector, const struct rpc_request *request)
+{
+	struct error err = {""};
+	uint32_t markers[2] = {0};
+	int rc = 0;
+
+	if (request->kind == INSPECT_SNAPSHOT_FREE) {
+		target_snapshot_free(inspector->snapshot);
+		inspector->snapshot = NULL;
+	} else if (!inspector->snapshot) {
+		return refuse(inspector, "there is no snapshot");
+	} else if (request->kind == INSPECT_SNAPSHOT_READ) {
+		rc = target_snapshot_read(inspector->snapshot, &err);
+	} else {
+		if (request->size == sizeof(markers))
+			memcpy(markers, request->bytes, sizeof(markers));
+		rc = target_snapshot_put(inspector->snapshot, markers);
+	}
+	return answer(inspector, rc, &err, NULL, 0);
+}
+
+/* --- code files --- */
+
+static int answer_module(struct inspector *inspector, const struct rpc_request *request)
+{
+	struct module_code code;
+	struct error err = {""};
+	struct module_facts facts = {.n = 0};
+	int rc = request->fds[0] >= 0 ? module_read(request->fds[0], &code)
+				      : module_read_bytes(request->bytes, request->size, &code);
+
+	if (rc) {
+		module_free(&code);
+		return answer(inspector, rc, &err, NULL, 0);
+	}
+	memcpy(facts.segments, code.segments, sizeof(facts.segments));
+	facts.n = code.n;
+	facts.base = code.base;
+	facts.size = code.size;
+	facts.rows = code.rows.n;
+	facts.functions = code.rows.functions;
+	facts.damaged = code.rows.damaged;
+	rc = rpc_answer_parts(inspector->channel, &facts, sizeof(facts), code.rows.rows,
+			      code.rows.n * sizeof(*code.rows.rows));
+	module_free(&code);
+	return rc;
+}
+
+/* The request's texts, valid as long as the request. False if it is malformed. */
+static bool read_wants(struct rpc_request *request, struct inspect_functions *asked, char **path,
+		       struct function_want *wanted)
+{
+	size_t at = sizeof(*asked);
+
+	if (request->size < at)
+		return false;
+	memcpy(asked, request->bytes, sizeof(*asked));
+	if (asked->n > MAX_FUNCTIONS || asked->path_len >= request->size - at)
+		return false;
+	*path = request->bytes + at;
+	at += asked->path_len + 1u;
+	for (uint32_t i = 0; i < asked->n; i++) {
+		struct inspect_function one;
+
+		if (request->size - at < sizeof(one))
+			return false;
+		memcpy(&one, request->bytes + at, sizeof(one));
+		at += sizeof(one);
+		if (one.len >= request->size - at)
+			return false;
+		wanted[i] = (struct function_want){.text = request->bytes + at,
+						   .kind = (enum log_function_kind)one.kind};
+		at += one.len + 1u;
+	}
+	return true;
+}
+
+static int plan_functions(struct inspector *inspector, struct rpc_request *request)
+{
+	struct function_want wanted[MAX_FUNCTIONS];
+	struct inspect_functions asked;
+	struct error err = {""};
+	char *path;
+	int rc;
+
+	if (!read_wants(request, &asked, &path, wanted))
+		return refuse(inspector, "the request is malformed");
+	functions_free(&inspector->functions);
+	if (asked.pid || *path)
+		rc = functions_plan((pid_t)asked.pid, path, wanted, asked.n, &inspector->functions, &err);
+	else
+		rc = inspector->target ? go_functions_plan(inspector->target, wanted, asked.n,
+							   &inspector->functions, &err)
+				       : error_set(&err, EINVAL, "no program has been opened");
+	return answer(inspector, rc ? rc : (int)inspector->functions.nlists, &err, NULL, 0);
+}
+
+static int answer_list(struct inspector *inspector, const struct rpc_request *request)
+{
+	const struct function_probes *list;
+	struct function_list_facts facts;
+	char *bytes;
+	size_t size;
+	int rc;
+
+	if (request->arg >= inspector->functions.nlists)
+		return refuse(inspector, "there is no such list");
+	list = &inspector->functions.lists[request->arg];
+	facts = (struct function_list_facts){.site = list->site, .n = list->n};
+	size = list->n * sizeof(*list->probes);
+	bytes = malloc(sizeof(facts) + size);
+	if (!bytes)
+		return refuse(inspector, "out of memory");
+	memcpy(bytes, &facts, sizeof(facts));
+	memcpy(bytes + sizeof(facts), list->probes, size);
+	rc = rpc_answer_fds(inspector->channel, bytes, sizeof(facts) + size, &list->fd, 1);
+	free(bytes);
+	return rc;
+}
+
+/* --- all requests --- */
+
+static int answer_of_target(struct inspector *inspector, const struct rpc_request *request)
+{
+	struct error err = {""};
+	int rc;
+
+	switch (request->kind) {
+	case INSPECT_BIND:
+		rc = target_bind(inspector->target, (pid_t)request->arg, &err);
+		return answer_facts(inspector, rc, &err);
+	case INSPECT_WANT_ALLOC:
+		rc = target_want_alloc(inspector->target, (enum alloc_look)request->arg, &err);
+		return answer_facts(inspector, rc, &err);
+	case INSPECT_PLAN:
+		return answer_plan(inspector);
+	case INSPECT_LOG_INFO:
+		return log_info(inspector, request);
+	case INSPECT_FUNCTAB:
+		return answer_functab(inspector);
+	case INSPECT_OTHER_GO:
+		return answer_other_go(inspector);
+	case INSPECT_SNAPSHOT_BEGIN:
+		return begin_snapshot(inspector, request);
+	case INSPECT_SNAPSHOT_READ:
+	case INSPECT_SNAPSHOT_PUT:
+	case INSPECT_SNAPSHOT_FREE:
+		return go_on_with_snapshot(inspector, request);
+	case INSPECT_READ_MS:
+		return answer_ms(inspector, request);
+	case INSPECT_HEAP_LIVE:
+		return answer_heap_live(inspector);
+	default:
+		return refuse(inspector, "there is no such request");
+	}
+}
+
+static int answer_request(struct inspector *inspector, struct rpc_request *request)
+{
+	switch (request->kind) {
+	case INSPECT_OPEN:
+	case INSPECT_OPEN_FILE:
+		return open_target(inspector, request);
+	case INSPECT_MODULE:
+		return answer_module(inspector, request);
+	case INSPECT_MODULE_FILE:
+		request->fds[0] = open(request->bytes, O_RDONLY | O_CLOEXEC);
+		return request->fds[0] < 0 ? refuse_code(inspector, -errno)
+					   : answer_module(inspector, request);
+	case INSPECT_FUNCTIONS:
+		return plan_functions(inspector, request);
+	case INSPECT_FUNCTION_LIST:
+		return answer_list(inspector, request);
+	default:
+		return inspector->target ? answer_of_target(inspector, request)
+					 : refuse(inspector, "there is no target");
+	}
+}
+
+void inspector_work(struct channel *channel, void *unused)
+{
+	struct inspector inspector = {.channel = channel};
+	struct rpc_request request;
+	int rc = 0;
+
+	(void)unused;
+	while (rc == 0) {
+		rc = rpc_take(channel, &request, MOST_REQUEST);
+		if (rc == 0)
+			rc = answer_request(&inspector, &request);
+		rpc_request_free(&request);
+	}
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "target/details.h"
+
+#include <string.h>
+
+#include "target/private.h"
+
+#define WORD sizeof(uint64_t)
+/* A time that no clock shows (rawlog/check.c) is none. */
+#define LATEST_NS ((uint64_t)1 << 60)
+
+static uint64_t word_at(const uint8_t *bytes, uint32_t offset)
+{
+	uint64_t value = 0;
+
+	if (offset != LAYOUT_ABSENT)
+		memcpy(&value, bytes + offset, sizeof(value));
+	return value;
+}
+
+size_t details_size(const struct target *target)
+{
+	const struct runtime_offsets *runtime = &target->image->release->layout.runtime;
+	const uint32_t offsets[] = {
+		target->layout.g_goid,      target->layout.g_gopc,     target->layout.g_parent_goid,
+		target->layout.g_syscallsp, target->layout.g_sched_sp, runtime->g_waitsince,
+		runtime->g_tracking_seq,    runtime->g_labels,
+	};
+	size_t size = 0;
+
+	for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
+		if (offsets[i] != LAYOUT_ABSENT && offsets[i] + WORD > size)
+			size = offsets[i] + WORD;
+	}
+	return size;
+}
+
+uint64_t details_read(const struct target *target, const uint8_t *bytes, struct log_g_details *details)
+{
+	const struct runtime_offsets *runtime = &target->image->release->layout.runtime;
+	const struct go_layout *layout = &target->layout;
+
+	*details = (struct log_g_details){
+		.goid = word_at(bytes, layout->g_goid),
+		.gopc = word_at(bytes, layout->g_gopc),
+		.parent = word_at(bytes, layout->g_parent_goid),
+		.waitsince = word_at(bytes, runtime->g_waitsince),
+		.sp = word_at(bytes, layout->g_syscallsp),
+	};
+	if (!details->sp)
+		details->sp = word_at(bytes, layout->g_sched_sp);
+	if (details->waitsince >= LATEST_NS)
+		details->waitsince = 0;
+	if (runtime->g_tracking_seq != LAYOUT_ABSENT) {
+		details->seq = bytes[runtime->g_tracking_seq];
+		details->flags = LOG_G_SEQ;
+	}
+	return word_at(bytes, runtime->g_labels);
+}

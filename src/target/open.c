@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Opens a process or an executable, and collects everything about it that tracing needs. */
+#include "target/private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "target/debuginfo.h"
+#include "target/maps.h"
+#include "target/memory.h"
+#include "target/nearest.h"
+#include "target/process.h"
+#include "target/remote.h"
+#include "util/files.h"
+#include "util/machine.h"
+#include "util/window.h"
+
+static struct target *target_new(void)
+{
+	struct target *target = calloc(1, sizeof(*target));
+
+	if (target)
+		target->image = calloc(1, sizeof(*target->image));
+	if (target && !target->image) {
+		free(target);
+		return NULL;
+	}
+	return target;
+}
+
+void target_free(struct target *target)
+{
+	if (!target)
+		return;
+	if (target->remote) {
+		target->remote->free(target);
+		return;
+	}
+	functab_free(target->functab);
+	free(target->image->names);
+	debuginfo_release_free(&target->image->own);
+	load_free(&target->image->file);
+	free(target->image);
+	free(target);
+}
+
+/* Prefixes a lower level's message with "PID 123 (server): " or similar. */
+static int complain(const struct target *target, int rc, const struct error *inner, struct error *err)
+{
+	return error_set(err, -rc, "%s %s", target->image->label, inner->text);
+}
+
+static void read_link(const char *link, char *path, size_t size)
+{
+	ssize_t n = window_readlink(link, path, size - 1);
+
+	path[n > 0 ? n : 0] = '\0';
+}
+
+/* Reports why /proc/PID/exe cannot be opened. */
+static int refuse_exe(const struct target *target, int code, struct error *err)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)target->pid);
+	if (code == ESRCH || access(path, F_OK))
+		return error_set(err, ESRCH, "no process has PID %d", (int)target->pid);
+	if (code == EACCES || code == EPERM)
+		return error_set(err, EPERM, "%s: permission denied: %s", target->image->label,
+				 memory_how_to_be_allowed());
+	if (code == ENOENT)
+		return error_set(
+			err, ENOEXEC,
+			"%s is not a Go program: it has no executable (a kernel thread, or it has ended)",
+			target->image->label);
+	return error_set(err, code, "%s: cannot open its executable: %s", target->image->label,
+			 strerror(code));
+}
+
+/* First release whose arm64 code is supported. */
+#define ARM64_FIRST 22u
+
+static int read_version(struct target *target, struct error *err)
+{
+	struct go_version version;
+	int rc = buildinfo_version(&target->image->elf, &version, err);
+
+	if (rc)
+		return rc;
+	target->go_minor = version.minor;
+	target->go_patch = version.patch;
+	memcpy(target->go_version, version.text, sizeof(target->go_version));
+	if (version.minor < release_first())
+		return error_set(err, ENOTSUP, "was built by %s: releases from 1.%u on are supported",
+				 version.text, release_first());
+	if (target->image->elf.arm64 && version.minor < ARM64_FIRST)
+		return error_set(err, ENOTSUP,
+				 "was built by %s for arm64: there releases from 1.%u on are supported",
+				 version.text, ARM64_FIRST);
+	if (!version.development)
+		target->image->release = release_find(version.minor);
+	return 0;
+}
+
+/*
+ * Gets the layout of a release that is not in the table from the program's own DWARF. If that was stripped,
+ * the layouts of the nearest release are tried on the process.
+ */
+static int read_own_release(struct target *target, int fd, struct error *err)
+{
+	struct target_image *image = target->image;
+	struct error inner = {.text = ""};
+	int rc = 0;
+
+	image->own.minor = target->go_minor;
+	image->own.patch = target->go_patch;
+	if (debuginfo_release(fd, &image->elf, &image->own, &inner) == 0)
+		image->release = &image->own;
+	else
+		rc = nearest_adopt(target, err);
+	/* Rules for places and ids follow the newest known release. */
+	if (target->go_minor > release_last())
+		target->go_minor = release_last();
+	return rc;
+}
+
+static int build_functab(struct target *target, struct error *err)
+{
+	const struct target_image *image = target->image;
+	const struct module *module = &image->module;
+	struct functab_source bytes = {
+		.pclntab = image_bytes(&image->elf, module->pclntab, module->pclntab_size),
+		.gofunc_address = module->gofunc + target->bias,
+		.bias = target->bias,
+	};
+
+	bytes.gofunc = image_rest(&image->elf, module->gofunc, &bytes.gofunc_size);
+	return target_read_functab(target, &bytes, err);
+}
+
+/* Whether runtime/cgo is linked in: only it defines crosscall2 (runtime/cgo/asm_amd64.s). */
+static bool has_cgo(const struct target *target)
+{
+	struct code code;
+
+	return target_code(target, "crosscall2", &code) == 0;
+}
+
+/*
+ * Constants have a segment of their own, except with old linkers, which put them in the code segment. So the
+ * code is searched, too, if necessary.
+ */
+static int find_module(struct target_image *image, struct error *err)
+{
+	int rc = module_find(&image->elf, image->release, &image->module, err);
+
+	if (rc == 0 || load_all_code(&image->file))
+		return rc;
+	image_relocate(&image->elf, image->file.data);
+	return module_find(&image->elf, image->release, &image->module, err);
+}
+
+/* Reads everything from the file, at link-time addresses until the bias is known. */
+static int read_image(struct target *target, int fd, struct error *err)
+{
+	struct target_image *image = target->image;
+	int rc = load_file(fd, &image->file, err);
+
+	if (rc == 0)
+		rc = image_parse(&image->elf, image->file.data, image->file.size, err);
+	if (rc == 0)
+		image_relocate(&image->elf, image->file.data);
+	if (rc == 0)
+		rc = read_version(target, err);
+	if (rc == 0 && !image->release)
+		rc = read_own_release(target, fd, err);
+	if (rc == 0 && !target->nearest)
+		rc = find_module(image, err);
+	if (rc == 0)
+		rc = build_functab(target, err);
+	if (rc)
+		return rc;
+	target_take_layout(target);
+	target->pie = image->elf.pie;
+	target->stripped = !image->elf.has_symbols;
+	target->cgo = has_cgo(target);
+	/*
+	 * With cgo, g is not always in its register (runtime/tls_arm64.s), and callbacks on arm64 have not
+	 * been investigated.
+	 */
+	if (target->cgo && image->elf.arm64)
+		return error_set(err, ENOTSUP,
+				 "was built with cgo for arm64: there only programs without it are supported "
+				 "(CGO_ENABLED=0), or as threads (--as c)");
+	return 0;
+}
+
+/* Probes must go into the file that was read, whatever its path leads to later. */
+static void name_opened(struct target *target)
+{
+	snprintf(target->exe, sizeof(target->exe), "/proc/self/fd/%d", target->image->file.fd);
+}
+
+static int read_file(struct target *target, int fd, struct error *err)
+{
+	struct error inner = {.text = ""};
+	struct stat st;
+	int rc = fstat(fd, &st) ? -errno : read_image(target, fd, &inner);
+
+	if (rc)
+		return complain(target, rc, &inner, err);
+	target->device = st.st_dev;
+	target->inode = st.st_ino;
+	name_opened(target);
+	/* The layouts that the process proves decide. */
+	return target->nearest ? 0 : target_find_variables(target, err);
+}
+
+/*
+ * Verifies that the process runs this file: the header of its function table must be in memory at the
+ * expected address.
+ */
+static int compare_memory(const struct target *target, struct error *err)
+{
+	const struct target_image *image = target->image;
+	/*
+	 * All of the header except textStart, which the dynamic linker changes in a PIE from 1.18 to 1.25. Up
+	 * to 1.15 there is only the first part.
+	 */
+	static const struct {
+		unsigned since;
+		uint32_t offset, size;
+	} parts[] = {{0, 0, 0x10}, {16, 0x10, 8}, {16, 0x20, 0x20}, {18, 0x40, 8}};
+	uint8_t live[64];
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		uint64_t address = image->module.pclntab + parts[i].offset;
+		const uint8_t *bytes = image_bytes(&image->elf, address, parts[i].size);
+		int rc;
+
+		if (image->release->minor < parts[i].since)
+			break;
+		rc = memory_read(target->pid, address + target->bias, live, parts[i].size);
+		if (rc == -ESRCH)
+			return error_set(err, ESRCH, "%s is gone", image->label);
+		if (rc == -EPERM)
+			return error_set(err, EPERM, "%s: may not read its memory: %s", image->label,
+					 memory_how_to_be_allowed());
+		if (rc || !bytes || memcmp(live, bytes, parts[i].size))
+			return error_set(err, EBADMSG, "%s: its memory is not what its executable says",
+					 image->label);
+	}
+	return 0;
+}
+
+static int find_bias(struct target *target, struct error *err)
+{
+	const struct target_image *image = target->image;
+	struct maps maps;
+	int rc = maps_read(target->pid, &maps, err);
+
+	if (rc)
+		return rc;
+	if (maps.len == 0) { /* a process that exits releases its memory first */
+		maps_free(&maps);
+		return error_set(err, ESRCH, "%s is gone", image->label);
+	}
+	rc = maps_bias(&maps, &image->elf, target->device, target->inode, image->path, &target->bias);
+	maps_free(&maps);
+	if (rc || (!image->elf.pie && target->bias))
+		return error_set(err, EBADMSG, "%s: its executable is not mapped where it should be",
+				 image->label);
+	return 0;
+}
+
+/* Moves all addresses from link-time values to those of the process. */
+static int relocate(struct target *target, struct error *err)
+{
+	struct error inner = {.text = ""};
+	int rc = find_bias(target, err);
+
+	if (rc == 0)
+		rc = compare_memory(target, err);
+	if (rc)
+		return rc;
+	rc = build_functab(target, &inner);
+	if (rc)
+		return complain(target, rc, &inner, err);
+	return target->nearest ? nearest_prove(target, err) : target_find_variables(target, err);
+}
+
+static void name_process(struct target *target, pid_t pid)
+{
+	struct target_image *image = target->image;
+	char link[64];
+
+	target->pid = pid;
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	process_comm(pid, image->comm);
+	read_link(link, image->path, sizeof(image->path));
+	snprintf(image->label, sizeof(image->label), "PID %d (%s)", (int)pid, image->comm);
+}
+
+/*
+ * Code of another processor runs on this machine only in an emulator, and then the emulator is the program.
+ */
+static int check_machine(const struct target *target, struct error *err)
+{
+	if (target->image->elf.arm64 == (OWN_MACHINE == EM_AARCH64))
+		return 0;
+	return error_set(err, ENOTSUP, "%s is a program for another kind of processor than " OWN_MACHINE_NAME,
+			 target->image->label);
+}
+
+static int open_process(struct target *target, struct error *err)
+{
+	int fd = maps_open_exe(target->pid), rc;
+
+	if (fd < 0)
+		return refuse_exe(target, -fd, err);
+	rc = read_file(target, fd, err);
+	close(fd);
+	if (rc == 0)
+		rc = check_machine(target, err);
+	return rc ? rc : relocate(target, err);
+}
+
+int target_open(pid_t pid, struct target **out, struct error *err)
+{
+	struct target *target = target_new();
+	int rc;
+
+	if (!target)
+		return error_set(err, ENOMEM, "out of memory");
+	name_process(target, pid);
+	rc = open_process(target, err);
+	if (rc)
+		target_free(target);
+	else
+		*out = target;
+	return rc;
+}
+
+static void name_file(struct target *target, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct target_image *image = target->image;
+
+	snprintf(image->path, sizeof(image->path), "%s", path);
+	snprintf(image->comm, sizeof(image->comm), "%s", slash ? slash + 1 : path);
+	snprintf(image->label, sizeof(image->label), "%s", path);
+}
+
+static int open_path(struct target *target, const char *path, struct error *err)
+{
+	int fd = file_open(path), rc;
+
+	if (fd < 0)
+		return error_set(err, -fd, "cannot open %s: %s", path, strerror(-fd));
+	rc = read_file(target, fd, err);
+	close(fd);
+	return rc;
+}
+
+int target_open_file(const char *path, struct target **out, struct error *err)
+{
+	struct target *target = target_new();
+	int rc;
+
+	if (!target)
+		return error_set(err, ENOMEM, "out of memory");
+	name_file(target, path);
+	rc = open_path(target, path, err);
+	if (rc)
+		target_free(target);
+	else
+		*out = target;
+	return rc;
+}
+
+/* Not opened by path: a process without privileges may not be allowed to. */
+int target_open_exe(const struct target *target)
+{
+	int fd = target->image ? fcntl(target->image->file.fd, F_DUPFD_CLOEXEC, 0)
+			       : open(target->exe, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int target_bind(struct target *target, pid_t pid, struct error *err)
+{
+	char link[64];
+	struct stat st;
+
+	if (target->remote)
+		return target->remote->bind(target, pid, err);
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	if (window_stat(link, &st))
+		return error_set(err, errno == ENOENT ? ESRCH : errno, "PID %d: %s", (int)pid,
+				 strerror(errno));
+	if (st.st_dev != target->device || st.st_ino != target->inode)
+		return error_set(err, EBADMSG, "PID %d does not run %s", (int)pid, target->image->path);
+	name_process(target, pid);
+	return relocate(target, err);
+}

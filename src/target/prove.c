@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "target/prove.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/private.h"
+#include "target/reasons.h"
+#include "target/stack.h"
+#include "util/map64.h"
+
+/* A process that runs is at odds with itself while it is read: a snapshot that proves nothing is taken again.
+ */
+#define TRIES    3
+#define LAST_TID (1u << 22) /* PID_MAX_LIMIT of 64-bit kernels */
+/* ids are handed out one by one: no program gets there (bpf/record.h) */
+#define LAST_GOID (1ull << 52)
+
+struct collected {
+	struct log_g *gs;
+	struct log_m *ms;
+	struct log_p *ps;
+	size_t ngs, nms, nps;
+	uint32_t gomaxprocs;
+};
+
+static int append(void **rows, size_t *n, size_t size, const struct log_record *record)
+{
+	size_t more = record->size / size;
+	void *bigger = realloc(*rows, (*n + more) * size + 1);
+
+	if (!bigger)
+		return -ENOMEM;
+	*rows = bigger;
+	if (more)
+		memcpy((char *)bigger + *n * size, record->data, more * size);
+	*n += more;
+	return 0;
+}
+
+static int collect(void *ctx, const struct log_record *record)
+{
+	struct collected *all = ctx;
+
+	switch (record->type) {
+	case LOG_SNAPSHOT:
+		all->gomaxprocs = ((const struct log_snapshot *)record->data)->gomaxprocs;
+		return 0;
+	case LOG_GS:
+		return append((void **)&all->gs, &all->ngs, sizeof(*all->gs), record);
+	case LOG_MS:
+		return append((void **)&all->ms, &all->nms, sizeof(*all->ms), record);
+	case LOG_PS:
+		return append((void **)&all->ps, &all->nps, sizeof(*all->ps), record);
+	default:
+		return 0;
+	}
+}
+
+static int take_snapshot(const struct target *target, struct collected *all, struct error *err)
+{
+	static const uint32_t markers[2];
+	struct target_snapshot *snapshot = NULL;
+	int rc = target_snapshot_begin(target, collect, all, &snapshot, err);
+
+	if (rc)
+		return rc;
+	do
+		rc = target_snapshot_read(snapshot, err);
+	while (rc > 0);
+	if (rc == 0)
+		rc = target_snapshot_put(snapshot, markers);
+	target_snapshot_free(snapshot);
+	return rc;
+}
+
+static int no_proof(struct error *err, const char *what)
+{
+	return error_set(err, EBADMSG, "%s", what);
+}
+
+/* Of n things up to an eighth may have moved while they were read. */
+static bool enough(size_t good, size_t n)
+{
+	return good >= n - n / 8;
+}
+
+static bool status_is_legal(uint32_t status)
+{
+	/* Go 1.26 runtime/runtime2.go: 5, 7 and 8 are unused, an old one, and a stack that is being copied.
+	 */
+	return (status >= G_STATUS_RUNNABLE && status <= G_STATUS_WAITING) || status == 8 ||
+	       status == G_STATUS_PREEMPTED || status == G_STATUS_LEAKED;
+}
+
+static bool begins_at_function(const struct target *target, uint64_t pc)
+{
+	uint64_t entry, end;
+	const char *name;
+	size_t index;
+
+	return functab_lookup(target->functab, pc, &index) == 0 &&
+	       functab_entry(target->functab, index, &entry, &end, &name) == 0 && entry == pc;
+}
+
+static bool reason_is_legal(const struct reasons *waits, const struct log_g *lg)
+{
+	return lg->waitreason < waits->n && (lg->waitreason == 0 || waits->texts[lg->waitreason]);
+}
+
+static int prove_goroutines(const struct target *target, const struct collected *all, struct error *err)
+{
+	const struct reasons *waits = release_reasons(target->image->release, REASON_WAIT);
+	size_t legal = 0, begun = 0, waiting = 0, walked = 0, reasons = 0;
+	struct map64 ids = {0};
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < all->ngs; i++) {
+		const struct log_g *lg = &all->gs[i];
+
+		if (!lg->goid || lg->goid >= LAST_GOID || map64_get(&ids, lg->goid))
+			rc = no_proof(err, "ids of goroutines are not unique");
+		else if (map64_set(&ids, lg->goid, 1))
+			rc = error_set(err, ENOMEM, "out of memory");
+		legal += status_is_legal(lg->status);
+		begun += begins_at_function(target, lg->startpc);
+		if (lg->status != G_STATUS_WAITING)
+			continue;
+		waiting++;
+		walked += lg->stack != 0;
+		reasons += reason_is_legal(waits, lg);
+	}
+	map64_free(&ids);
+	if (rc)
+		return rc;
+	/* Go starts some goroutines of its own before main. */
+	if (all->ngs < 2 || !waiting)
+		return no_proof(err, "there are no goroutines");
+	if (!enough(legal, all->ngs))
+		return no_proof(err, "goroutines have states that do not exist");
+	if (!enough(begun, all->ngs))
+		return no_proof(err, "goroutines do not begin at functions");
+	if (!enough(reasons, waiting))
+		return no_proof(err, "goroutines have wait reasons that do not exist");
+	return enough(walked, waiting) ? 0 : no_proof(err, "stacks of goroutines cannot be walked");
+}
+
+static bool is_m(const struct collected *all, uint64_t m)
+{
+	for (size_t i = 0; i < all->nms; i++) {
+		if (all->ms[i].m == m)
+			return true;
+	}
+	return m == 0;
+}
+
+static bool is_p(const struct collected *all, uint64_t p)
+{
+	for (size_t i = 0; i < all->nps; i++) {
+		if (all->ps[i].p == p)
+			return true;
+	}
+	return p == 0;
+}
+
+/* Ms of C threads that wait to be used (runtime.extraM) have no thread. */
+static int prove_threads(const struct collected *all, struct error *err)
+{
+	size_t threads = 0, ps = 0;
+	struct map64 tids = {0};
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < all->nms; i++) {
+		const struct log_m *lm = &all->ms[i];
+
+		ps += is_p(all, lm->p) && is_p(all, lm->oldp);
+		if (!lm->tid)
+			continue;
+		threads++;
+		if (lm->tid > LAST_TID || map64_get(&tids, lm->tid))
+			rc = no_proof(err, "ids of threads are not unique");
+		else if (map64_set(&tids, lm->tid, 1))
+			rc = error_set(err, ENOMEM, "out of memory");
+	}
+	map64_free(&tids);
+	if (rc)
+		return rc;
+	if (!threads)
+		return no_proof(err, "there are no threads");
+	return enough(ps, all->nms) ? 0 : no_proof(err, "threads have Ps that do not exist");
+}
+
+static int prove_processors(const struct collected *all, struct error *err)
+{
+	size_t ms = 0;
+
+	if (all->nps == 0 || all->gomaxprocs == 0 || all->gomaxprocs > all->nps)
+		return no_proof(err, "there are fewer Ps than GOMAXPROCS");
+	for (size_t i = 0; i < all->nps; i++) {
+		if (all->ps[i].id != i)
+			return no_proof(err, "Ps have the wrong ids");
+		if (all->ps[i].status > 4)
+			return no_proof(err, "Ps have states that do not exist");
+		ms += is_m(all, all->ps[i].m);
+	}
+	return enough(ms, all->nps) ? 0 : no_proof(err, "Ps have threads that do not exist");
+}
+
+/* An M that runs a goroutine is that goroutine's. */
+static int prove_links(const struct collected *all, struct error *err)
+{
+	size_t linked = 0, running = 0;
+
+	for (size_t i = 0; i < all->ngs; i++) {
+		const struct log_g *lg = &all->gs[i];
+
+		if (lg->status != G_STATUS_RUNNING && lg->status != G_STATUS_SYSCALL)
+			continue;
+		running++;
+		linked += lg->m && is_m(all, lg->m);
+	}
+	return enough(linked, running) ? 0 : no_proof(err, "goroutines that run have no thread");
+}
+
+static int prove_once(const struct target *target, struct error *err)
+{
+	struct collected all = {0};
+	int rc = take_snapshot(target, &all, err);
+
+	if (rc == 0)
+		rc = prove_goroutines(target, &all, err);
+	if (rc == 0)
+		rc = prove_threads(&all, err);
+	if (rc == 0)
+		rc = prove_processors(&all, err);
+	if (rc == 0)
+		rc = prove_links(&all, err);
+	free(all.gs);
+	free(all.ms);
+	free(all.ps);
+	return rc;
+}
+
+int target_prove(const struct target *target, struct error *err)
+{
+	int rc = -EBADMSG;
+
+	for (int i = 0; i < TRIES && rc && rc != -ESRCH && rc != -EPERM && rc != -ENOMEM; i++)
+		rc = prove_once(target, err);
+	return rc;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "util/array.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * There may be one array per goroutine, so the first allocation is small. Large arrays grow by a smaller
+ * factor, because memory costs more than moving them (mremap).
+ */
+enum { FIRST_ITEMS = 4, MANY_ITEMS = 1 << 16 };
+
+int array_grow(void *array, size_t *capacity, size_t want, size_t item_size)
+{
+	size_t count = *capacity ? *capacity : FIRST_ITEMS;
+	char *items;
+
+	if (want <= *capacity)
+		return 0;
+	if (want > SIZE_MAX / 4 / item_size)
+		return -ENOMEM;
+	while (count < want)
+		count += count < MANY_ITEMS ? count : count / 4;
+	/* The pointer has another type than void *, so it is copied, not cast. */
+	memcpy(&items, array, sizeof(items));
+	items = realloc(items, count * item_size);
+	if (!items)
+		return -ENOMEM;
+	memset(items + *capacity * item_size, 0, (count - *capacity) * item_size);
+	memcpy(array, &items, sizeof(items));
+	*capacity = count;
+	return 0;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Trace files for future processes (--children). The process that writes the traces may not open, name or
+ * remove files. It asks the server, a thread of the privileged process, which knows how they should be named.
+ */
+#ifndef GOTRACE_WRITER_FILE_SERVER_H
+#define GOTRACE_WRITER_FILE_SERVER_H
+
+#include <stdint.h>
+#include <time.h>
+
+#include "pipeline/output.h"
+#include "sandbox/channel.h"
+
+/* --- the server side --- */
+
+struct file_server_options {
+	const char *output; /* files are named OUTPUT.PID; NULL: gotrace-PID-UTCTIME.trace */
+	const char *raw;    /* the same for raw logs; NULL: none are written */
+	time_t now;
+};
+
+struct file_server;
+
+/* *fd is the other process's end of the socket; the caller owns it. Returns NULL on failure. */
+struct file_server *file_server_new(const struct file_server_options *options, int *fd, struct error *err);
+void file_server_free(struct file_server *server); /* NULL is allowed */
+
+/* --- the client side --- */
+
+enum file_role { FILE_ROLE_TRACE, FILE_ROLE_RAW };
+
+/*
+ * Opens a file for a process; `times` counts how often this pid has occurred, including now. Publishing and
+ * discarding the file (pipeline/output.h) also go through the server.
+ */
+int file_server_open(struct channel *server, enum file_role which, pid_t pid, uint32_t times,
+		     struct output *out, struct error *err);
+
+#endif

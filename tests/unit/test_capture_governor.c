@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The level of detail as a function of cost: the decisions alone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "capture/governor.h"
+
+enum { HIT_NS = 1000, CALL_NS = 200, STRETCH_MS = 100 };
+
+/* A target that uses one CPU, with this many starts a second. Each is three hits, two without its own, or
+ * only its own. */
+static struct governor_figures busy(const struct governor *governor, uint64_t starts, uint64_t syscalls)
+{
+	uint64_t hits_a_start = governor->level == LEVEL_EXACT ? 3 : governor->level == LEVEL_LIGHT ? 2 : 1;
+	struct governor_figures figures = {.ns = STRETCH_MS * 1000000ull, .cpu_ns = STRETCH_MS * 1000000ull};
+
+	if (governor->level == LEVEL_OFF)
+		return figures;
+	figures.stops = starts * STRETCH_MS / 1000;
+	figures.cost_ns = figures.stops * hits_a_start * HIT_NS;
+	if (governor->level < LEVEL_NO_SYSCALLS)
+		figures.cost_ns += syscalls * STRETCH_MS / 1000 * CALL_NS;
+	return figures;
+}
+
+/* Runs for some seconds. Returns the time that the target spent on hits, in percent of its own. */
+static double run(struct governor *governor, unsigned seconds, uint64_t starts, uint64_t syscalls,
+		  unsigned *changes)
+{
+	double cost = 0, all = 0;
+
+	for (unsigned i = 0; i < seconds * 1000 / STRETCH_MS; i++) {
+		struct governor_figures figures = busy(governor, starts, syscalls);
+
+		cost += (double)figures.cost_ns;
+		all += (double)figures.cpu_ns;
+		*changes += governor_update(governor, &figures);
+	}
+	return 100 * cost / (all - cost);
+}
+
+static void test_few_starts_are_probed_and_many_inferred(void **state)
+{
+	struct governor_options options = {.last = LEVEL_LIGHT};
+	struct governor governor;
+	unsigned changes = 0;
+
+	(void)state;
+	governor_init(&governor, &options);
+	run(&governor, 10, 9000, 0, &changes);
+	assert_int_equal(governor.level, LEVEL_EXACT);
+	run(&governor, 1, 11000, 0, &changes);
+	assert_int_equal(governor.level, LEVEL_LIGHT);
+	run(&governor, 10, 5000, 0, &changes);
+	assert_int_equal(governor.level, LEVEL_LIGHT);
+	run(&governor, 10, 3000, 0, &changes);
+	assert_int_equal(governor.level, LEVEL_EXACT);
+	assert_int_equal(changes, 2);
+}
+
+static void test_exact_and_light_stay(void **state)
+{
+	struct governor_options exact = {.first = LEVEL_EXACT, .last = LEVEL_EXACT};
+	struct governor_options light = {.first = LEVEL_LIGHT, .last = LEVEL_LIGHT};
+	struct governor governor;
+	unsigned changes = 0;
+
+	(void)state;
+	governor_init(&governor, &exact);
+	run(&governor, 20, 300000, 100000, &changes);
+	assert_int_equal(governor.level, LEVEL_EXACT);
+	governor_init(&governor, &light);
+	run(&governor, 20, 10, 0, &changes);
+	assert_int_equal(governor.level, LEVEL_LIGHT);
+	assert_int_equal(changes, 0);
+}
+
+static void test_the_limit_holds(void **state)
+{
+	static const unsigned limits[] = {5, 10, 20, 50};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		struct governor_options options = {.last = LEVEL_OFF, .max_percent = limits[i]};
+		struct governor governor;
+		unsigned changes = 0;
+
+		governor_init(&governor, &options);
+		run(&governor, 10, 150000, 50000, &changes);
+		assert_true(run(&governor, 120, 150000, 50000, &changes) < 1.3 * limits[i]);
+		assert_true(changes > 3 || limits[i] >= 20); /* within which starts alone fit */
+	}
+}
+
+static void test_what_fits_is_kept(void **state)
+{
+	struct governor_options options = {.last = LEVEL_OFF, .max_percent = 20};
+	struct governor governor;
+	unsigned changes = 0;
+
+	(void)state;
+	governor_init(&governor, &options);
+	run(&governor, 60, 2000, 10000, &changes);
+	assert_int_equal(governor.level, LEVEL_EXACT);
+	assert_int_equal(changes, 0);
+}
+
+/* A program that takes 1 % of a CPU: a cost that is small for the machine is allowed, a larger one is not. */
+static void test_a_program_that_sleeps_is_looked_at(void **state)
+{
+	struct governor_options options = {.last = LEVEL_OFF, .max_percent = 10, .free_share = 0.005};
+	struct governor_figures figures = {.ns = STRETCH_MS * 1000000ull, .cpu_ns = STRETCH_MS * 10000ull};
+	struct governor governor;
+
+	(void)state;
+	governor_init(&governor, &options);
+	figures.cost_ns = 400 * HIT_NS; /* 4 ms per second */
+	for (unsigned i = 0; i < 600; i++)
+		assert_false(governor_update(&governor, &figures));
+	figures.cost_ns = 1000 * HIT_NS;
+	for (unsigned i = 0; i < 60; i++)
+		governor_update(&governor, &figures);
+	assert_true(governor.level > LEVEL_EXACT);
+	figures.cost_ns = 200 * HIT_NS;
+	for (unsigned i = 0; i < 3000; i++)
+		governor_update(&governor, &figures);
+	assert_int_equal(governor.level, LEVEL_EXACT);
+}
+
+/* Sweeps and heap growth: dropped if frequent, tried again at growing intervals, kept in exact mode. */
+static void test_the_heap_is_left_out_when_it_is_busy(void **state)
+{
+	struct governor_options adaptive = {.last = LEVEL_LIGHT}, exact = {.last = LEVEL_EXACT};
+	struct governor_figures calm = {.ns = STRETCH_MS * 1000000ull}, storm = calm;
+	struct governor governor;
+	unsigned on = 0;
+
+	(void)state;
+	calm.heap = 900;
+	storm.heap = 30000;
+	governor_init(&governor, &adaptive);
+	for (unsigned i = 0; i < 100; i++)
+		assert_false(governor_update(&governor, &calm));
+	assert_true(governor.heap);
+	assert_true(governor_update(&governor, &storm));
+	assert_false(governor.heap);
+	for (unsigned i = 0; i < 3000; i++) {
+		struct governor_figures seen = governor.heap ? storm : calm;
+
+		on += governor.heap;
+		seen.heap = governor.heap ? storm.heap : 0;
+		governor_update(&governor, &seen);
+	}
+	assert_true(on > 3 && on < 20);
+	for (unsigned i = 0; i < 1000 && !governor.heap; i++) {
+		calm.heap = 0;
+		governor_update(&governor, &calm);
+	}
+	assert_true(governor.heap); /* the storm is over */
+	governor_init(&governor, &exact);
+	for (unsigned i = 0; i < 100; i++)
+		assert_false(governor_update(&governor, &storm));
+	assert_true(governor.heap);
+}
+
+static void test_it_takes_back_when_the_load_falls(void **state)
+{
+	struct governor_options options = {.last = LEVEL_OFF, .max_percent = 10};
+	struct governor governor;
+	unsigned changes = 0;
+
+	(void)state;
+	governor_init(&governor, &options);
+	run(&governor, 30, 200000, 100000, &changes);
+	assert_true(governor.level > LEVEL_LIGHT);
+	run(&governor, 200, 500, 500, &changes);
+	assert_int_equal(governor.level, LEVEL_EXACT);
+}
+
+static void test_it_does_not_swing(void **state)
+{
+	/* LIGHT is within the limit, EXACT would not be: levels are tried at growing intervals. */
+	struct governor_options options = {.last = LEVEL_OFF, .max_percent = 10};
+	struct governor governor;
+	unsigned changes = 0;
+
+	(void)state;
+	governor_init(&governor, &options);
+	run(&governor, 300, 3900, 300000, &changes);
+	assert_true(changes < 40);
+}
+
+/* Records come faster than they are read: detail is lowered step by step, but never to nothing, and raised
+ * afterwards. */
+static void test_less_is_looked_at_when_records_pile_up(void **state)
+{
+	struct governor_options options = {.last = LEVEL_OFF}, exact = {.last = LEVEL_EXACT};
+	struct governor_figures full = {
+		.ns = STRETCH_MS * 1000000ull, .cpu_ns = STRETCH_MS * 1000000ull, .fill = 0.6};
+	struct governor_figures half = full, none = full;
+	struct governor governor;
+
+	(void)state;
+	half.fill = 0.3;
+	none.fill = 0;
+	governor_init(&governor, &options);
+	for (unsigned i = 0; i < 3; i++)
+		governor_update(&governor, &full);
+	assert_int_equal(governor.level, LEVEL_LIGHT);
+	for (unsigned i = 0; i < 100; i++)
+		governor_update(&governor, &full);
+	assert_int_equal(governor.level, LEVEL_NO_SYSCALLS);
+	for (unsigned i = 0; i < 100; i++)
+		governor_update(&governor, &half);
+	assert_int_equal(governor.level, LEVEL_NO_SYSCALLS);
+	for (unsigned i = 0; i < 500; i++)
+		governor_update(&governor, &none);
+	assert_int_equal(governor.level, LEVEL_EXACT);
+	assert_true(governor_press(&governor));
+	assert_int_equal(governor.level, LEVEL_LIGHT);
+	governor_init(&governor, &exact);
+	assert_false(governor_update(&governor, &full));
+	assert_false(governor_press(&governor));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_few_starts_are_probed_and_many_inferred),
+		cmocka_unit_test(test_exact_and_light_stay),
+		cmocka_unit_test(test_the_limit_holds),
+		cmocka_unit_test(test_what_fits_is_kept),
+		cmocka_unit_test(test_a_program_that_sleeps_is_looked_at),
+		cmocka_unit_test(test_the_heap_is_left_out_when_it_is_busy),
+		cmocka_unit_test(test_it_takes_back_when_the_load_falls),
+		cmocka_unit_test(test_it_does_not_swing),
+		cmocka_unit_test(test_less_is_looked_at_when_records_pile_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

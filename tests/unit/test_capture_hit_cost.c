@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The cost of hits: a guess at first, then what the programs have measured. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "capture/hit_cost.h"
+
+static void test_guessed_then_measured(void **state)
+{
+	struct hit_cost cost = {.trap_ns = 800, .dispatch_ns = 100, .function_ns = 2000};
+	const struct hit_counts probes = {.probes = 10}, calls = {.calls = 10}, functions = {.functions = 10};
+	uint64_t counts[COUNTERS] = {0};
+
+	(void)state;
+	assert_in_range(hit_cost_of(&cost, &probes), 8001, 20000);
+	assert_in_range(hit_cost_of(&cost, &calls), 1001, 10000);
+	counts[TIMED_PROBES] = 1000;
+	counts[TIMED_PROBES_NS] = 700 * 1000;
+	counts[TIMED_CALLS] = 1000;
+	counts[TIMED_CALLS_NS] = 300 * 1000;
+	hit_cost_update(&cost, counts);
+	assert_int_equal(hit_cost_of(&cost, &probes), 10 * 1500);
+	assert_int_equal(hit_cost_of(&cost, &calls), 10 * 400);
+	assert_int_equal(hit_cost_of(&cost, &functions), 10 * 2700);
+}
+
+/* A few hits are ignored. Many that cost more than before change the mean. */
+static void test_it_follows(void **state)
+{
+	struct hit_cost cost = {.trap_ns = 0};
+	const struct hit_counts one = {.probes = 1};
+	uint64_t counts[COUNTERS] = {[TIMED_PROBES] = 100, [TIMED_PROBES_NS] = 50000};
+
+	(void)state;
+	hit_cost_update(&cost, counts);
+	assert_int_equal(hit_cost_of(&cost, &one), 500);
+	counts[TIMED_PROBES] += 3;
+	counts[TIMED_PROBES_NS] += 3000000;
+	hit_cost_update(&cost, counts);
+	assert_int_equal(hit_cost_of(&cost, &one), 500);
+	for (unsigned i = 0; i < 20; i++) {
+		counts[TIMED_PROBES] += 1000;
+		counts[TIMED_PROBES_NS] += 900000;
+		hit_cost_update(&cost, counts);
+	}
+	assert_in_range(hit_cost_of(&cost, &one), 880, 920);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_guessed_then_measured),
+		cmocka_unit_test(test_it_follows),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

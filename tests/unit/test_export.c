@@ -1,0 +1,692 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Exports of real traces, decoded again: their sums must be those of the trace's ops, and every reference
+ * must be defined.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <libdeflate.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/convert.h"
+#include "export/export.h"
+#include "export/perfetto.pb-c.h"
+#include "export/profile.pb-c.h"
+#include "export/timeline.h"
+#include "util/map64.h"
+#include "wire_trace.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const char *const fixtures[] = {
+	"tests/fixtures/rawlog/go1.22.12.trace",
+	"tests/fixtures/rawlog/go1.25.1.trace",
+	"tests/fixtures/rawlog/go1.26.8.trace",
+};
+
+static struct bytes read_fixture(const char *path)
+{
+	struct bytes bytes = {0};
+	FILE *file = fopen(path, "rb");
+
+	assert_non_null(file);
+	assert_int_equal(fseek(file, 0, SEEK_END), 0);
+	bytes.len = (size_t)ftell(file);
+	rewind(file);
+	bytes.data = malloc(bytes.len);
+	assert_non_null(bytes.data);
+	assert_int_equal(fread(bytes.data, 1, bytes.len, file), bytes.len);
+	fclose(file);
+	return bytes;
+}
+
+/* --- one export --- */
+
+struct job {
+	struct census census;
+	struct census_pass *pass;
+	struct exporter *exporter;
+};
+
+static int take_census(void *ctx, const struct generation *gen)
+{
+	return census_generation(((struct job *)ctx)->pass, gen);
+}
+
+static int take_generation(void *ctx, const struct generation *gen)
+{
+	struct error err;
+
+	return exporter_generation(((struct job *)ctx)->exporter, gen, &err);
+}
+
+static void run_census(struct job *job, const struct bytes *trace)
+{
+	const struct convert_sink sink = {.generation = take_census, .ctx = job, .source_times = true};
+	struct convert_result result;
+	struct error err;
+
+	assert_int_equal(census_init(&job->census), 0);
+	job->pass = census_begin(&job->census);
+	assert_non_null(job->pass);
+	assert_int_equal(convert_trace(trace->data, trace->len, NULL, &sink, &result, &err), 0);
+	assert_int_equal(census_end(job->pass), 0);
+	census_pass_free(job->pass);
+}
+
+static struct bytes export_of(const struct bytes *trace, struct export_options options)
+{
+	struct job job = {0};
+	const struct convert_sink sink = {.generation = take_generation, .ctx = &job, .source_times = true};
+	struct convert_result result;
+	struct bytes out = {0};
+	struct error err = {""};
+
+	run_census(&job, trace);
+	options.title = "test";
+	if (!options.database)
+		options.out = (struct byte_sink){bytes_write, &out};
+	job.exporter = exporter_new(&options, &job.census, &err);
+	assert_string_equal(err.text, "");
+	assert_non_null(job.exporter);
+	assert_int_equal(convert_trace(trace->data, trace->len, NULL, &sink, &result, &err), 0);
+	assert_int_equal(exporter_finish(job.exporter, &err), 0);
+	exporter_free(job.exporter);
+	census_free(&job.census);
+	return out;
+}
+
+/* --- sums of the trace --- */
+
+struct totals {
+	struct op_timeline *timeline;
+	uint64_t count[TL_STATE_COUNT], ns[TL_STATE_COUNT]; /* intervals that end in the trace */
+	uint64_t open_ns[TL_STATE_COUNT];                   /* those that end with it */
+	uint64_t wakeups, samples, logs, ranges;
+};
+
+static int on_change(void *ctx, const struct tl_change *change)
+{
+	struct totals *totals = ctx;
+	const struct tl_interval *now = &change->g->now;
+	uint64_t ns = change->time > now->since ? change->time - now->since : 0;
+
+	totals->wakeups += change->wakes;
+	if (change->final) {
+		totals->open_ns[now->state] += ns;
+		return 0;
+	}
+	totals->count[now->state]++;
+	totals->ns[now->state] += ns;
+	return 0;
+}
+
+static int on_end(void *ctx, const struct tl_range *range)
+{
+	assert_true(range->until >= range->since);
+	((struct totals *)ctx)->ranges++;
+	return 0;
+}
+
+static int on_event(void *ctx, const struct op *op, const struct tl_goroutine *g)
+{
+	struct totals *totals = ctx;
+
+	(void)g;
+	totals->samples += op->kind == OP_CPU_SAMPLE;
+	totals->logs += op->kind == OP_LOG;
+	return 0;
+}
+
+static int take_totals(void *ctx, const struct generation *gen)
+{
+	return timeline_generation(((struct totals *)ctx)->timeline, gen);
+}
+
+static struct totals totals_of(const struct bytes *trace)
+{
+	struct totals totals = {0};
+	const struct tl_visitor visitor = {
+		.ctx = &totals, .change = on_change, .end = on_end, .event = on_event};
+	const struct convert_sink sink = {.generation = take_totals, .ctx = &totals, .source_times = true};
+	struct convert_result result;
+	struct error err;
+
+	totals.timeline = timeline_new(&visitor);
+	assert_non_null(totals.timeline);
+	assert_int_equal(convert_trace(trace->data, trace->len, NULL, &sink, &result, &err), 0);
+	assert_int_equal(timeline_finish(totals.timeline), 0);
+	timeline_free(totals.timeline);
+	return totals;
+}
+
+/* --- a trace made by hand --- */
+
+enum { M1 = 5001, UNIT = 16 * OP_UNIT_NS /* about a microsecond, so that nothing is rounded */ };
+
+#define P_IS(p_, status_, m_)                                                                                \
+	{                                                                                                    \
+		.kind = OP_PROC_STATUS, .p = p_, .status = status_, .m = m_                                  \
+	}
+#define G_IS(g_, status_, m_)                                                                                \
+	{                                                                                                    \
+		.kind = OP_GO_STATUS, .g = g_, .status = status_, .m = m_, .p = NO_P                         \
+	}
+#define AT(time_, kind_, g_, ...)                                                                            \
+	{                                                                                                    \
+		.time = time_, .kind = kind_, .m = M1, .p = 0, .g = g_, __VA_ARGS__                          \
+	}
+
+/*
+ * Goroutine 1 creates 7 at 20 us, which waits 30 us for the P. 7 runs for 10 us, 5 of them in a system call,
+ * wakes 2, and ends. 2 runs 40 us in two regions.
+ */
+static struct bytes by_hand(void)
+{
+	struct wire_trace *t = wire_trace_new();
+	uint32_t g1 = wire_trace_goroutine(t, 1), g2 = wire_trace_goroutine(t, 2),
+		 g7 = wire_trace_goroutine(t, 7);
+	uint32_t here = wire_trace_stack(t, "main.wait", "main.main", NULL),
+		 worker = wire_trace_stack(t, "main.worker", NULL);
+	uint32_t receive = wire_trace_string(t, "chan receive"), outer = wire_trace_string(t, "outer"),
+		 inner = wire_trace_string(t, "inner");
+	const uint64_t t0 = 10000000001000000ull, us = UNIT;
+	const struct op ops[] = {
+		P_IS(0, P_RUNNING, M1),
+		G_IS(g1, G_RUNNING, M1),
+		G_IS(g2, G_WAITING, NO_M),
+		AT(t0 + 20 * us, OP_GO_CREATE, g1, .g2 = g7, .stack2 = worker, .stack = here),
+		AT(t0 + 50 * us, OP_GO_BLOCK, g1, .string = receive, .stack = here),
+		AT(t0 + 51 * us, OP_GO_START, g7),
+		AT(t0 + 53 * us, OP_SYSCALL_BEGIN, g7, .stack = worker),
+		AT(t0 + 58 * us, OP_SYSCALL_END, g7),
+		AT(t0 + 60 * us, OP_GO_UNBLOCK, g7, .g2 = g2, .stack = worker),
+		AT(t0 + 61 * us, OP_GO_DESTROY, g7),
+		AT(t0 + 70 * us, OP_GO_START, g2),
+		AT(t0 + 75 * us, OP_REGION_BEGIN, g2, .string = outer, .stack = here),
+		AT(t0 + 80 * us, OP_REGION_BEGIN, g2, .string = inner, .stack = here),
+		AT(t0 + 90 * us, OP_REGION_END, g2, .string = inner, .stack = here),
+		AT(t0 + 110 * us, OP_GO_BLOCK, g2, .string = receive, .stack = here),
+		AT(t0 + 200 * us, OP_PROC_STOP, NO_G),
+	};
+	struct bytes bytes;
+
+	wire_trace_generation(t, ops, COUNT(ops));
+	wire_trace_last(t);
+	bytes = wire_trace_encode(t, WIRE_GO126);
+	wire_trace_free(t);
+	return bytes;
+}
+
+static void test_timeline(void **state)
+{
+	struct bytes trace = by_hand();
+	struct totals totals = totals_of(&trace);
+
+	(void)state;
+	assert_int_equal(totals.ns[TL_RUNNABLE], (31 + 10) * UNIT);
+	assert_int_equal(totals.ns[TL_SYSCALL], 5 * UNIT);
+	assert_int_equal(totals.count[TL_SYSCALL], 1);
+	/* 7 ran for 2 and 3 us, 2 for 40, and 1 since the start of the trace. */
+	assert_true(totals.ns[TL_RUNNING] > 45 * UNIT);
+	assert_int_equal(totals.open_ns[TL_WAITING], (150 + 90) * UNIT);
+	assert_int_equal(totals.wakeups, 1);
+	assert_int_equal(totals.ranges, 2); /* the inner one, and the outer one, which the trace's end ends */
+	free(trace.data);
+}
+
+/* --- pprof --- */
+
+static Pprof__Profile *unzip_profile(const struct bytes *zipped)
+{
+	struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
+	size_t most = 64 << 20, n = 0;
+	uint8_t *bytes = malloc(most);
+	Pprof__Profile *profile;
+
+	assert_true(d && bytes);
+	assert_int_equal(libdeflate_gzip_decompress(d, zipped->data, zipped->len, bytes, most, &n), 0);
+	profile = pprof__profile__unpack(NULL, n, bytes);
+	assert_non_null(profile);
+	libdeflate_free_decompressor(d);
+	free(bytes);
+	return profile;
+}
+
+static void check_references(const Pprof__Profile *profile)
+{
+	assert_int_equal(profile->n_sample_type, 2);
+	assert_string_equal(profile->string_table[0], "");
+	for (size_t i = 0; i < profile->n_function; i++) {
+		assert_int_equal(profile->function[i]->id, i + 1);
+		assert_true((uint64_t)profile->function[i]->name < profile->n_string_table);
+	}
+	for (size_t i = 0; i < profile->n_location; i++) {
+		assert_int_equal(profile->location[i]->id, i + 1);
+		assert_int_equal(profile->location[i]->n_line, 1);
+		assert_in_range(profile->location[i]->line[0]->function_id, 1, profile->n_function);
+	}
+	for (size_t i = 0; i < profile->n_sample; i++) {
+		const Pprof__Sample *sample = profile->sample[i];
+
+		assert_int_equal(sample->n_value, 2);
+		for (size_t j = 0; j < sample->n_location_id; j++)
+			assert_in_range(sample->location_id[j], 1, profile->n_location);
+		for (size_t j = 0; j < sample->n_label; j++)
+			assert_true((uint64_t)sample->label[j]->str < profile->n_string_table);
+	}
+}
+
+static uint64_t sum_of(const Pprof__Profile *profile, int value)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < profile->n_sample; i++)
+		sum += (uint64_t)profile->sample[i]->value[value];
+	return sum;
+}
+
+static void check_profile(const struct bytes *trace, enum profile_kind kind, uint64_t ns, bool exact)
+{
+	struct bytes out = export_of(trace, (struct export_options){.format = EXPORT_PPROF, .profile = kind});
+	Pprof__Profile *profile = unzip_profile(&out);
+
+	check_references(profile);
+	if (exact)
+		assert_int_equal(sum_of(profile, 1), ns);
+	else
+		assert_true(sum_of(profile, 1) <= ns);
+	pprof__profile__free_unpacked(profile, NULL);
+	free(out.data);
+}
+
+static void test_pprof(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(fixtures); i++) {
+		struct bytes trace = read_fixture(fixtures[i]);
+		struct totals totals = totals_of(&trace);
+		uint64_t all = 0;
+
+		for (int s = TL_RUNNABLE; s < TL_UNWATCHED; s++)
+			all += totals.ns[s] + totals.open_ns[s];
+		check_profile(&trace, PROFILE_WALL, all, true);
+		check_profile(&trace, PROFILE_SCHED, totals.ns[TL_RUNNABLE], false);
+		check_profile(&trace, PROFILE_SYSCALL, totals.ns[TL_SYSCALL], false);
+		check_profile(&trace, PROFILE_BLOCK, totals.ns[TL_WAITING], false);
+		check_profile(&trace, PROFILE_CPU, totals.samples * 10000000, true);
+		free(trace.data);
+	}
+}
+
+static void test_pprof_by_hand(void **state)
+{
+	struct bytes trace = by_hand();
+	struct bytes out = export_of(
+		&trace, (struct export_options){.format = EXPORT_PPROF, .profile = PROFILE_SYSCALL});
+	Pprof__Profile *profile = unzip_profile(&out);
+	const Pprof__Sample *sample;
+
+	(void)state;
+	check_references(profile);
+	assert_int_equal(profile->n_sample, 1);
+	sample = profile->sample[0];
+	assert_int_equal(sample->value[0], 1);
+	assert_int_equal(sample->value[1], 5 * UNIT);
+	assert_int_equal(sample->n_location_id, 1);
+	assert_string_equal(
+		profile->string_table
+			[profile->function
+				 [profile->location[sample->location_id[0] - 1]->line[0]->function_id - 1]
+					 ->name],
+		"main.worker");
+	assert_int_equal(sample->n_label, 1);
+	assert_string_equal(profile->string_table[sample->label[0]->key], "goroutine");
+	assert_string_equal(profile->string_table[sample->label[0]->str], "main.worker");
+	pprof__profile__free_unpacked(profile, NULL);
+	free(out.data);
+	free(trace.data);
+}
+
+/* --- Perfetto --- */
+
+struct decoded {
+	struct map64 names, stacks, frames, functions; /* ids that are defined */
+	struct map64 tracks;                           /* uuid -> 1 */
+	struct map64 depth;                            /* uuid -> open slices + 1 */
+	struct map64 states;                           /* uuid -> an open state + 1 */
+	struct map64 flows;                            /* id -> 1 begun, 2 ended */
+	uint64_t last, begins, ends, runs, flow_ends, wakes, samples, packets;
+	uint64_t run_ns; /* slices of go.run: sum of the ends minus the beginnings */
+	bool first;
+};
+
+static uint32_t get(const struct map64 *map, uint64_t key)
+{
+	const uint32_t *value = map64_get(map, key);
+
+	return value ? *value : 0;
+}
+
+static void take_interned(struct decoded *d, const Perfetto__InternedData *data)
+{
+	for (size_t i = 0; i < data->n_event_names; i++)
+		map64_set(&d->names, data->event_names[i]->iid, 1);
+	for (size_t i = 0; i < data->n_function_names; i++)
+		map64_set(&d->functions, data->function_names[i]->iid, 1);
+	for (size_t i = 0; i < data->n_frames; i++) {
+		if (data->frames[i]->has_function_name_id)
+			assert_int_equal(get(&d->functions, data->frames[i]->function_name_id), 1);
+		map64_set(&d->frames, data->frames[i]->iid, 1);
+	}
+	for (size_t i = 0; i < data->n_callstacks; i++) {
+		assert_true(data->callstacks[i]->n_frame_ids > 0);
+		for (size_t j = 0; j < data->callstacks[i]->n_frame_ids; j++)
+			assert_int_equal(get(&d->frames, data->callstacks[i]->frame_ids[j]), 1);
+		map64_set(&d->stacks, data->callstacks[i]->iid, 1);
+	}
+}
+
+static void take_slice(struct decoded *d, const Perfetto__TrackEvent *ev, uint64_t time)
+{
+	uint32_t depth = get(&d->depth, ev->track_uuid);
+	bool runs = ev->n_category_iids && ev->category_iids[0] == 1;
+
+	if (ev->type == 1) {
+		map64_set(&d->depth, ev->track_uuid, depth + 1);
+		d->begins++;
+		d->runs += runs;
+		d->run_ns -= runs ? time : 0;
+	} else {
+		assert_true(depth > 0);
+		map64_set(&d->depth, ev->track_uuid, depth - 1);
+		d->ends++;
+		d->run_ns += runs ? time : 0;
+	}
+}
+
+static void take_event(struct decoded *d, const Perfetto__TrackEvent *ev, uint64_t time)
+{
+	assert_int_equal(get(&d->tracks, ev->track_uuid), 1);
+	if (ev->has_name_iid)
+		assert_int_equal(get(&d->names, ev->name_iid), 1);
+	if (ev->has_callstack_iid)
+		assert_int_equal(get(&d->stacks, ev->callstack_iid), 1);
+	for (size_t i = 0; i < ev->n_flow_ids; i++) {
+		assert_int_equal(get(&d->flows, ev->flow_ids[i]), 0);
+		map64_set(&d->flows, ev->flow_ids[i], 1);
+		d->wakes++;
+	}
+	for (size_t i = 0; i < ev->n_terminating_flow_ids; i++) {
+		assert_int_equal(get(&d->flows, ev->terminating_flow_ids[i]), 1);
+		map64_set(&d->flows, ev->terminating_flow_ids[i], 2);
+		d->flow_ends++;
+	}
+	if (ev->type == 1 || ev->type == 2)
+		take_slice(d, ev, time);
+	if (ev->type == 5)
+		map64_set(&d->states, ev->track_uuid, ev->has_name_iid);
+}
+
+static void take_packets(struct decoded *d, const uint8_t *bytes, size_t n);
+
+static void inflate_packets(struct decoded *d, const ProtobufCBinaryData *zipped)
+{
+	struct libdeflate_decompressor *inflater = libdeflate_alloc_decompressor();
+	size_t most = 512 << 10, n = 0;
+	uint8_t *bytes = malloc(most);
+
+	assert_true(inflater && bytes);
+	assert_int_equal(libdeflate_zlib_decompress(inflater, zipped->data, zipped->len, bytes, most, &n), 0);
+	take_packets(d, bytes, n);
+	libdeflate_free_decompressor(inflater);
+	free(bytes);
+}
+
+static void take_packet(struct decoded *d, const Perfetto__TracePacket *packet)
+{
+	uint64_t time = packet->timestamp;
+
+	if (packet->data_case == PERFETTO__TRACE_PACKET__DATA_COMPRESSED_PACKETS) {
+		inflate_packets(d, &packet->compressed_packets);
+		return;
+	}
+	d->packets++;
+	assert_true(packet->trusted_packet_sequence_id > 0);
+	assert_int_equal(packet->sequence_flags, d->first ? 2 : 3);
+	if (!d->first)
+		assert_int_equal(packet->data_case, PERFETTO__TRACE_PACKET__DATA_CLOCK_SNAPSHOT);
+	d->first = true;
+	if (packet->has_timestamp && !packet->has_timestamp_clock_id)
+		time = d->last += packet->timestamp;
+	if (packet->interned_data)
+		take_interned(d, packet->interned_data);
+	if (packet->data_case == PERFETTO__TRACE_PACKET__DATA_CLOCK_SNAPSHOT)
+		d->last = packet->clock_snapshot->clocks[1]->timestamp;
+	else if (packet->data_case == PERFETTO__TRACE_PACKET__DATA_TRACK_DESCRIPTOR)
+		map64_set(&d->tracks, packet->track_descriptor->uuid, 1);
+	else if (packet->data_case == PERFETTO__TRACE_PACKET__DATA_TRACK_EVENT)
+		take_event(d, packet->track_event, time);
+	d->samples += packet->data_case == PERFETTO__TRACE_PACKET__DATA_STACK_SAMPLE;
+}
+
+static void take_packets(struct decoded *d, const uint8_t *bytes, size_t n)
+{
+	for (size_t at = 0; at < n;) {
+		size_t len = 0;
+		Perfetto__TracePacket *packet;
+
+		assert_int_equal(bytes[at++], 0x0a);
+		for (unsigned shift = 0;; shift += 7) {
+			assert_true(at < n && shift < 28);
+			len |= (size_t)(bytes[at] & 0x7f) << shift;
+			if (!(bytes[at++] & 0x80))
+				break;
+		}
+		assert_true(len <= n - at);
+		packet = perfetto__trace_packet__unpack(NULL, len, bytes + at);
+		assert_non_null(packet);
+		assert_int_equal(packet->base.n_unknown_fields, 0);
+		take_packet(d, packet);
+		perfetto__trace_packet__free_unpacked(packet, NULL);
+		at += len;
+	}
+}
+
+static void free_decoded(struct decoded *d)
+{
+	struct map64 *maps[] = {&d->names,  &d->stacks, &d->frames, &d->functions,
+				&d->tracks, &d->depth,  &d->states, &d->flows};
+
+	for (size_t i = 0; i < COUNT(maps); i++)
+		map64_free(maps[i]);
+}
+
+static void assert_all_zero(const struct map64 *map)
+{
+	for (size_t i = 0; i < map->capacity; i++)
+		assert_true(!map->keys[i] || map->values[i] == 0);
+}
+
+static void test_perfetto(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(fixtures); i++) {
+		struct bytes trace = read_fixture(fixtures[i]);
+		struct bytes out =
+			export_of(&trace, (struct export_options){.format = EXPORT_PERFETTO, .pid = 7});
+		struct totals totals = totals_of(&trace);
+		struct decoded d = {0};
+
+		take_packets(&d, out.data, out.len);
+		assert_true(d.packets > 1000);
+		assert_all_zero(&d.depth); /* every slice ends, and every state */
+		assert_all_zero(&d.states);
+		assert_int_equal(d.begins, d.ends);
+		assert_int_equal(d.wakes, totals.wakeups);
+		assert_true(d.flow_ends > 0 && d.flow_ends <= d.wakes);
+		assert_int_equal(d.samples, totals.samples);
+		assert_int_equal(d.run_ns, totals.ns[TL_RUNNING] + totals.open_ns[TL_RUNNING]);
+		free_decoded(&d);
+		free(out.data);
+		free(trace.data);
+	}
+}
+
+/* Two traces in one file: each is a sequence of its own, and no track belongs to both. */
+static void test_perfetto_two(void **state)
+{
+	struct bytes trace = by_hand();
+	struct bytes one = export_of(&trace, (struct export_options){.format = EXPORT_PERFETTO, .pid = 7});
+	struct bytes two =
+		export_of(&trace, (struct export_options){.format = EXPORT_PERFETTO, .pid = 8, .part = 1});
+	struct decoded first = {0}, second = {0};
+
+	(void)state;
+	take_packets(&first, one.data, one.len);
+	take_packets(&second, two.data, two.len);
+	for (size_t i = 0; i < first.tracks.capacity; i++)
+		assert_true(!first.tracks.keys[i] || !get(&second.tracks, first.tracks.keys[i]));
+	free_decoded(&first);
+	free_decoded(&second);
+	free(one.data);
+	free(two.data);
+	free(trace.data);
+}
+
+/* --- SQL --- */
+
+static uint64_t ask(sqlite3 *db, const char *query)
+{
+	sqlite3_stmt *row = NULL;
+	uint64_t answer;
+
+	assert_int_equal(sqlite3_prepare_v2(db, query, -1, &row, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_step(row), SQLITE_ROW);
+	answer = (uint64_t)sqlite3_column_int64(row, 0);
+	sqlite3_finalize(row);
+	return answer;
+}
+
+static void check_database(sqlite3 *db, const struct totals *totals)
+{
+	assert_int_equal(ask(db, "SELECT sum(dur) FROM state WHERE state = 'runnable' AND ends"),
+			 totals->ns[TL_RUNNABLE]);
+	assert_int_equal(ask(db, "SELECT sum(dur) FROM state WHERE state = 'running' AND ends"),
+			 totals->ns[TL_RUNNING]);
+	assert_int_equal(ask(db, "SELECT total(dur) FROM state WHERE state = 'running' AND NOT ends"),
+			 totals->open_ns[TL_RUNNING]);
+	assert_int_equal(ask(db, "SELECT count(*) FROM state WHERE state = 'waiting' AND ends"),
+			 totals->count[TL_WAITING]);
+	assert_int_equal(ask(db, "SELECT count(*) FROM wakeup"), totals->wakeups);
+	assert_int_equal(ask(db, "SELECT count(*) FROM sample"), totals->samples);
+	assert_int_equal(ask(db, "SELECT count(*) FROM log"), totals->logs);
+	assert_int_equal(ask(db, "SELECT (SELECT count(*) FROM gc) + (SELECT count(*) FROM task) + (SELECT "
+				 "count(*) FROM region)"),
+			 totals->ranges);
+	/* Every reference has a row. */
+	assert_int_equal(ask(db, "SELECT count(*) FROM state WHERE g NOT IN (SELECT id FROM goroutine)"), 0);
+	assert_int_equal(ask(db, "SELECT count(*) FROM state WHERE stack NOT IN (SELECT id FROM stack)"), 0);
+	assert_int_equal(ask(db, "SELECT count(*) FROM stack s WHERE depth <> (SELECT count(*) FROM frame f "
+				 "WHERE f.stack = s.id)"),
+			 0);
+	/* Intervals of a goroutine follow each other without gaps. */
+	assert_int_equal(ask(db, "SELECT count(*) FROM (SELECT ts + dur e, lead(ts) OVER (PARTITION BY g "
+				 "ORDER BY ts, dur) n FROM state) WHERE e <> n"),
+			 0);
+}
+
+static void test_sqlite(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(fixtures); i++) {
+		struct bytes trace = read_fixture(fixtures[i]), out;
+		struct totals totals = totals_of(&trace);
+		sqlite3 *db = NULL;
+
+		assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
+		export_of(&trace, (struct export_options){.format = EXPORT_SQLITE, .database = db});
+		check_database(db, &totals);
+		sqlite3_close(db);
+		/* The same as a file. */
+		out = export_of(&trace, (struct export_options){.format = EXPORT_SQLITE});
+		assert_memory_equal(out.data, "SQLite format 3", 16);
+		assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
+		assert_int_equal(sqlite3_deserialize(db, "main", out.data, (sqlite3_int64)out.len,
+						     (sqlite3_int64)out.len, SQLITE_DESERIALIZE_READONLY),
+				 SQLITE_OK);
+		check_database(db, &totals);
+		sqlite3_close(db);
+		free(out.data);
+		free(trace.data);
+	}
+}
+
+/* --- text --- */
+
+static void test_folded(void **state)
+{
+	struct bytes trace = by_hand();
+	struct bytes out =
+		export_of(&trace, (struct export_options){.format = EXPORT_FOLDED, .profile = PROFILE_WALL});
+
+	(void)state;
+	assert_int_equal(bytes_write(&out, "", 1), 0);
+	assert_non_null(strstr((char *)out.data, "main.worker;[system call] 5\n"));
+	assert_non_null(strstr((char *)out.data, "main.main;main.wait;[chan receive] "));
+	free(out.data);
+	free(trace.data);
+}
+
+static void test_flame(void **state)
+{
+	struct bytes trace = by_hand();
+	struct bytes out = export_of(&trace, (struct export_options){.format = EXPORT_FLAME});
+
+	(void)state;
+	assert_int_equal(bytes_write(&out, "", 1), 0);
+	assert_non_null(strstr((char *)out.data, "main.worker;[system call] 5\\u000a"));
+	assert_non_null(strstr((char *)out.data, "</html>"));
+	assert_null(strstr((char *)out.data, "http://")); /* no external resources */
+	free(out.data);
+	free(trace.data);
+}
+
+static void test_parse(void **state)
+{
+	enum export_format format;
+	enum profile_kind profile;
+	struct error err = {""};
+
+	(void)state;
+	assert_true(export_parse("perfetto", &format, &profile, &err));
+	assert_int_equal(format, EXPORT_PERFETTO);
+	assert_true(export_parse("pprof:sched", &format, &profile, &err));
+	assert_int_equal(format, EXPORT_PPROF);
+	assert_int_equal(profile, PROFILE_SCHED);
+	assert_string_equal(err.text, "");
+	assert_false(export_parse("pprof:nothing", &format, &profile, &err));
+	assert_non_null(strstr(err.text, "nothing"));
+	err.text[0] = '\0';
+	assert_false(export_parse("1.26", &format, &profile, &err));
+	assert_string_equal(err.text, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_timeline),      cmocka_unit_test(test_pprof),
+		cmocka_unit_test(test_pprof_by_hand), cmocka_unit_test(test_perfetto),
+		cmocka_unit_test(test_perfetto_two),  cmocka_unit_test(test_sqlite),
+		cmocka_unit_test(test_folded),        cmocka_unit_test(test_flame),
+		cmocka_unit_test(test_parse),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Who may request a snapshot from a recorder, and that others can do no harm. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "flight/snapshot_socket.h"
+
+enum { NOBODY = 65534 };
+
+#define MS 1000000ull
+
+static struct snapshot_socket server;
+static pid_t recorder; /* this process; another one may ask as well */
+
+static int set_up(void **state)
+{
+	(void)state;
+	recorder = getpid();
+	return snapshot_socket_open(&server, NULL);
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	snapshot_socket_close(&server);
+	return 0;
+}
+
+static int reach(void)
+{
+	struct sockaddr_un name = {.sun_family = AF_UNIX};
+	int n = snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1, "gotrace-flight-%d", (int)recorder);
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+
+	assert_true(fd >= 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&name, size), 0);
+	return fd;
+}
+
+static void say(int fd, const char *text)
+{
+	assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
+}
+
+/* Receives the next message, waiting for it. Returns its length, 0 at the end. */
+static ssize_t hear(int fd, char text[256])
+{
+	ssize_t n = recv(fd, text, 255, 0);
+
+	text[n > 0 ? n : 0] = '\0';
+	return n;
+}
+
+static void is_closed(int fd)
+{
+	char text[256];
+
+	assert_true(hear(fd, text) <= 0);
+	close(fd);
+}
+
+static void a_question_is_answered(void **state)
+{
+	int fd = reach();
+	char text[256];
+
+	(void)state;
+	assert_false(snapshot_socket_poll(&server, 0));
+	say(fd, "snapshot\n");
+	assert_true(snapshot_socket_poll(&server, 500 * MS));
+	snapshot_socket_begin(&server);
+	assert_false(snapshot_socket_poll(&server, 9000 * MS)); /* it may take its time now */
+	snapshot_socket_answer(&server, "/a/file", NULL);
+	assert_true(hear(fd, text) > 0);
+	assert_string_equal(text, "written /a/file\n");
+	is_closed(fd);
+}
+
+static void other_questions_are_not(void **state)
+{
+	static const char *const texts[] = {"snap", "snapshot", "snapshot\nsnapshot\n",
+					    "xxxxxxxxxxxxxxxxxxxx"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		int fd = reach();
+
+		say(fd, texts[i]);
+		assert_false(snapshot_socket_poll(&server, 0));
+		is_closed(fd);
+	}
+}
+
+static void silence_has_an_end(void **state)
+{
+	int fd = reach();
+	char text[256];
+
+	(void)state;
+	assert_false(snapshot_socket_poll(&server, 7 * MS));
+	assert_false(snapshot_socket_poll(&server, (7 + REQUEST_MS - 1) * MS));
+	assert_true(recv(fd, text, sizeof(text), MSG_DONTWAIT) < 0 && errno == EAGAIN);
+	assert_false(snapshot_socket_poll(&server, (7 + REQUEST_MS) * MS));
+	is_closed(fd);
+}
+
+static void only_so_many_wait(void **state)
+{
+	int fds[MAX_SNAPSHOT_CLIENTS], late;
+	char text[256];
+
+	(void)state;
+	for (int i = 0; i < MAX_SNAPSHOT_CLIENTS; i++)
+		fds[i] = reach();
+	late = reach();
+	assert_false(snapshot_socket_poll(&server, 0));
+	assert_true(hear(late, text) > 0);
+	assert_string_equal(text, "failed too many are asking\n");
+	is_closed(late);
+	/* Their slots are free again in time. */
+	assert_false(snapshot_socket_poll(&server, REQUEST_MS * MS));
+	late = reach();
+	say(late, "snapshot\n");
+	assert_true(snapshot_socket_poll(&server, REQUEST_MS * MS));
+	close(late);
+	for (int i = 0; i < MAX_SNAPSHOT_CLIENTS; i++)
+		is_closed(fds[i]);
+	snapshot_socket_begin(&server);
+	snapshot_socket_answer(&server, "/a/file", NULL);
+}
+
+/* Another user has sent as much as fits. Returns 0 if everything went as expected. */
+static int flood(int begin, int ready)
+{
+	static char bytes[65536];
+	char byte, text[256];
+	int fd = reach(), sent = 0;
+
+	if (read(begin, &byte, 1) != 1)
+		return 1;
+	while (send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL | MSG_DONTWAIT) > 0)
+		sent++;
+	if (!sent || write(ready, "x", 1) != 1)
+		return 2;
+	if (hear(fd, text) <= 0 || strcmp(text, "failed this recorder is another user's\n") != 0)
+		return 3;
+	/* A connection that is closed with unread data is reset: nothing was read. */
+	return hear(fd, text) < 0 && errno == ECONNRESET ? 0 : 4;
+}
+
+static void what_others_send_is_not_read(void **state)
+{
+	int begin[2], ready[2], status;
+	char byte;
+	pid_t pid;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip(); /* only root can become another user */
+	assert_int_equal(pipe(begin) | pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		if (setgid(NOBODY) || setuid(NOBODY))
+			_exit(9);
+		_exit(flood(begin[0], ready[1]));
+	}
+	assert_int_equal(write(begin[1], "x", 1), 1);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	assert_false(snapshot_socket_poll(&server, 0));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_question_is_answered), TEST(other_questions_are_not),      TEST(silence_has_an_end),
+		TEST(only_so_many_wait),      TEST(what_others_send_is_not_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Files of a recorder, written by an untrusted process into a directory that may belong to another user. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "flight/snapshot_store.h"
+
+enum { MAX_BYTES = 1000 };
+
+static struct snapshot_store store;
+static char top[32], dir[64];
+
+static int enter(void **state)
+{
+	(void)state;
+	strcpy(top, "/tmp/test-store-XXXXXX");
+	if (!mkdtemp(top) || chdir(top))
+		return -1;
+	snprintf(dir, sizeof(dir), "%s/dir", top);
+	return snapshot_store_open(&store, dir, 2, MAX_BYTES, NULL);
+}
+
+static int leave(void **state)
+{
+	char command[64];
+
+	(void)state;
+	snapshot_store_close(&store);
+	snprintf(command, sizeof(command), "rm -rf '%s'", top);
+	return chdir("/") || system(command) ? -1 : 0;
+}
+
+static int count_files(const char *path)
+{
+	DIR *entries = opendir(path);
+	int n = 0;
+
+	assert_non_null(entries);
+	while (readdir(entries))
+		n++;
+	closedir(entries);
+	return n - 2; /* . and .. */
+}
+
+/* A writer that keeps its descriptor. */
+struct writer {
+	size_t bytes;
+	int kept;
+	int code;
+};
+
+static int fill(void *ctx, int fd, size_t max_bytes, struct error *err)
+{
+	struct writer *writer = ctx;
+	char byte = 'x';
+
+	(void)max_bytes;
+	assert_true(fd >= 0);
+	writer->kept = dup(fd);
+	if (writer->bytes)
+		assert_int_equal(pwrite(fd, &byte, 1, (off_t)writer->bytes - 1), 1);
+	return writer->code ? error_set(err, writer->code, "it failed") : 0;
+}
+
+/* One second after the previous one. */
+static int write_one(struct writer *writer, struct snapshot_entry *entry, struct error *err)
+{
+	const struct snapshot_source source = {.write = fill, .ctx = writer};
+	static time_t now = 1795235400;
+
+	return snapshot_store_write(&store, &source, 77, now++, entry, err);
+}
+
+static off_t size_of(const char *path)
+{
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	return st.st_size;
+}
+
+static void writer_cannot_change_what_is_published(void **state)
+{
+	struct writer writer = {.bytes = 500};
+	struct snapshot_entry entry;
+	char byte;
+	int fd;
+
+	(void)state;
+	assert_int_equal(write_one(&writer, &entry, NULL), 0);
+	assert_int_equal(entry.bytes, 500);
+	assert_int_equal(size_of(entry.path), 500);
+	assert_int_equal(pwrite(writer.kept, "yy", 2, 499), 2);
+	assert_int_equal(ftruncate(writer.kept, 100000), 0);
+	assert_int_equal(size_of(entry.path), 500);
+	fd = open(entry.path, O_RDONLY);
+	assert_int_equal(pread(fd, &byte, 1, 499), 1);
+	assert_int_equal(byte, 'x');
+	close(fd);
+	close(writer.kept);
+	assert_int_equal(count_files(dir), 1);
+}
+
+static void what_is_no_snapshot_leaves_nothing(void **state)
+{
+	struct writer none = {.bytes = 0}, big = {.bytes = MAX_BYTES + 1}, fails = {.bytes = 5, .code = EIO};
+	struct snapshot_entry entry;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(write_one(&none, &entry, &err), -EBADMSG);
+	assert_int_equal(write_one(&big, &entry, &err), -EBADMSG);
+	assert_non_null(strstr(err.text, "it has 1001 bytes"));
+	assert_int_equal(write_one(&fails, &entry, &err), -EIO);
+	assert_int_equal(count_files(dir), 0);
+	close(none.kept);
+	close(big.kept);
+	close(fails.kept);
+}
+
+static void only_its_own_files_are_removed(void **state)
+{
+	struct snapshot_entry entries[4];
+	struct stat st;
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		struct writer writer = {.bytes = 10};
+
+		assert_int_equal(write_one(&writer, &entries[i], NULL), 0);
+		close(writer.kept);
+		/* The second name is given to another file. */
+		if (i == 1) {
+			assert_int_equal(rename(entries[1].path, "kept"), 0);
+			close(open(entries[1].path, O_WRONLY | O_CREAT, 0600));
+		}
+	}
+	assert_int_equal(lstat(entries[0].path, &st), -1);
+	assert_int_equal(size_of(entries[1].path), 0);
+	assert_int_equal(size_of("kept"), 10);
+	assert_int_equal(size_of(entries[3].path), 10);
+	assert_non_null(strstr(entries[3].path, "dir/gotrace-77-20261121T0430"));
+}
+
+static void a_directory_that_went_is_made_anew(void **state)
+{
+	struct writer writer = {.bytes = 10};
+	struct snapshot_entry entry;
+
+	(void)state;
+	assert_int_equal(rename(dir, "rotated"), 0);
+	assert_int_equal(write_one(&writer, &entry, NULL), 0);
+	assert_true(entry.made_dir);
+	assert_int_equal(size_of(entry.path), 10);
+	assert_int_equal(count_files("rotated"), 0);
+	close(writer.kept);
+}
+
+/* The directory is replaced by a link of another user. */
+static void a_link_in_its_place_is_refused(void **state)
+{
+	struct snapshot_store other;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip(); /* only root can change a link's owner */
+	assert_int_equal(rename(dir, "elsewhere"), 0);
+	assert_int_equal(symlink("elsewhere", dir), 0);
+	assert_int_equal(lchown(dir, 12345, 12345), 0);
+	assert_int_equal(snapshot_store_open(&other, dir, 0, MAX_BYTES, NULL), -ELOOP);
+	assert_int_equal(count_files("elsewhere"), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(writer_cannot_change_what_is_published), TEST(what_is_no_snapshot_leaves_nothing),
+		TEST(only_its_own_files_are_removed),         TEST(a_directory_that_went_is_made_anew),
+		TEST(a_link_in_its_place_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Triggers on lists of ops: what fires, for which goroutine, and where. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "flight/trigger_eval.h"
+
+#define MS 1000000ull
+
+enum { SYNC = 1, SLEEP, CHAN, NETWORK, GC_MARK, PROFILE, HANDLE, OTHER };
+static const char *const strings[] = {"",
+				      "sync",
+				      "sleep",
+				      "chan receive",
+				      "network",
+				      "GC mark termination",
+				      "goroutine profile",
+				      "main.handle",
+				      "main.other"};
+
+enum { SYSTEM_G = 99, MAX_FIRED = 128 };
+
+struct world {
+	struct trigger triggers[MAX_TRIGGERS];
+	unsigned ntriggers;
+	struct trigger_eval *eval;
+	struct trigger_match fired[MAX_FIRED];
+	unsigned n;
+};
+
+static bool is_system(void *ctx, uint32_t g)
+{
+	(void)ctx;
+	return g == SYSTEM_G;
+}
+
+static const char *string_of(void *ctx, uint32_t string)
+{
+	(void)ctx;
+	return string < sizeof(strings) / sizeof(strings[0]) ? strings[string] : "";
+}
+
+static void fire(void *ctx, const struct trigger_match *match)
+{
+	struct world *world = ctx;
+
+	assert_true(world->n < MAX_FIRED);
+	world->fired[world->n++] = *match;
+}
+
+static void begin(struct world *world, const char *const *texts)
+{
+	struct trigger_eval_options options = {
+		.is_system = is_system, .string = string_of, .fire = fire, .ctx = world};
+
+	*world = (struct world){.n = 0};
+	for (; texts[world->ntriggers]; world->ntriggers++)
+		assert_int_equal(
+			trigger_parse(texts[world->ntriggers], &world->triggers[world->ntriggers], NULL), 0);
+	for (unsigned i = 0; i < world->ntriggers; i++)
+		options.regions[i] = world->triggers[i].name;
+	options.triggers = world->triggers;
+	options.ntriggers = world->ntriggers;
+	world->eval = trigger_eval_new(&options);
+	assert_non_null(world->eval);
+}
+
+#define BEGIN(world, ...) begin(&(world), (const char *const[]){__VA_ARGS__, NULL})
+#define GENERATION(world, now, ...)                                                                          \
+	do {                                                                                                 \
+		const struct op list[] = {__VA_ARGS__};                                                      \
+		(world).n = 0;                                                                               \
+		assert_int_equal(                                                                            \
+			trigger_eval_generation((world).eval, list, sizeof(list) / sizeof(list[0]), (now)),  \
+			0);                                                                                  \
+	} while (0)
+
+static struct op status(uint64_t ms, uint32_t g, uint8_t is)
+{
+	return (struct op){.kind = OP_GO_STATUS, .time = ms * MS, .g = g, .status = is, .p = NO_P};
+}
+
+static struct op start(uint64_t ms, uint32_t g)
+{
+	return (struct op){.kind = OP_GO_START, .time = ms * MS, .m = 7, .g = g, .p = 0};
+}
+
+static struct op block(uint64_t ms, uint32_t g, uint32_t reason)
+{
+	return (struct op){.kind = OP_GO_BLOCK,
+			   .time = ms * MS,
+			   .m = 7,
+			   .g = g,
+			   .p = 0,
+			   .string = reason,
+			   .stack = 40 + g};
+}
+
+static struct op unblock(uint64_t ms, uint32_t by, uint32_t g)
+{
+	return (struct op){.kind = OP_GO_UNBLOCK, .time = ms * MS, .m = 8, .g = by, .g2 = g, .p = 1};
+}
+
+static struct op of(enum op_kind kind, uint64_t ms, uint32_t g)
+{
+	return (struct op){.kind = kind, .time = ms * MS, .m = 7, .g = g, .p = 0};
+}
+
+static struct op create(uint64_t ms, uint32_t by, uint32_t g)
+{
+	return (struct op){.kind = OP_GO_CREATE, .time = ms * MS, .m = 7, .g = by, .g2 = g, .p = 0};
+}
+
+static void a_wait_that_was_too_long_fires_where_it_ends(void **state)
+{
+	struct world world;
+
+	(void)state;
+	BEGIN(world, "blocked>50ms");
+	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), status(0, 2, G_RUNNING), block(100, 1, SYNC),
+		   unblock(151, 2, 1), of(OP_GO_STOP, 152, 2), start(153, 1));
+	assert_int_equal(world.n, 1);
+	assert_int_equal(world.fired[0].g, 1);
+	assert_int_equal(world.fired[0].place, 5); /* after its start, when it runs */
+	assert_int_equal(world.fired[0].value, 51 * MS);
+	assert_int_equal(world.fired[0].reason, SYNC);
+	assert_int_equal(world.fired[0].stack, 41);
+	assert_false(world.fired[0].still);
+	trigger_eval_free(world.eval);
+}
+
+static void short_waits_and_those_of_another_kind_are_silent(void **state)
+{
+	struct world world;
+
+	(void)state;
+	BEGIN(world, "blocked>50ms", "syscall>50ms", "runnable>50ms", "gc-pause>50ms", "goroutines>5");
+	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), status(0, 2, G_RUNNING), block(100, 1, SYNC),
+		   unblock(150, 2, 1), start(200, 1), block(300, 1, SLEEP), unblock(900, 2, 1), start(901, 1),
+		   block(902, 1, NETWORK), of(OP_SYSCALL_BEGIN, 905, 2), of(OP_SYSCALL_END, 955, 2));
+	assert_int_equal(world.n, 0);
+	GENERATION(world, 2000 * MS, status(1000, 1, G_WAITING), status(1000, 2, G_RUNNING));
+	assert_int_equal(world.n, 0);
+	trigger_eval_free(world.eval);
+}
+
+static void one_reason_can_be_asked_for(void **state)
+{
+	struct world world;
+
+	(void)state;
+	BEGIN(world, "blocked:chan>50ms", "blocked:network>50ms");
+	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), status(0, 2, G_RUNNING),
+		   status(0, 3, G_RUNNING), block(1, 1, SYNC), block(2, 2, CHAN), block(3, 3, NETWORK));
+	assert_int_equal(world.n, 2);
+	assert_int_equal(world.fired[0].g, 2);
+	assert_ptr_equal(world.fired[0].trigger, &world.triggers[0]);
+	assert_int_equal(world.fired[1].g, 3);
+	trigger_eval_free(world.eval);
+}
+
+static void who_never_wakes_fires_once(void **state)
+{
+	struct world world;
+
+	(void)state;
+	BEGIN(world, "blocked>500ms");
+	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), block(800, 1, CHAN));
+	assert_int_equal(world.n, 0);
+	GENERATION(world, 2000 * MS, status(1000, 1, G_WAITING));
+	assert_int_equal(world.n, 1);
+	assert_true(world.fired[0].still);
+	assert_int_equal(world.fired[0].place, NO_PLACE);
+	assert_int_equal(world.fired[0].value, 1200 * MS);
+	GENERATION(world, 3000 * MS, status(2000, 1, G_WAITING));
+	assert_int_equal(world.n, 0);
+	/* A wake-up after that is reported, but not as a new match. Another wait is a new match. */
+	GENERATION(world, 5000 * MS, status(3000, 1, G_WAITING), unblock(3001, 0, 1), start(3002, 1),
+		   block(3003, 1, CHAN));
+	assert_int_equal(world.n, 2);
+	assert_true(world.fired[0].over);
+	assert_int_equal(world.fired[0].place, 2);
+	assert_int_equal(world.fired[0].value, 2201 * MS);
+	assert_false(world.fired[1].over);
+	assert_true(world.fired[1].still);
+	trigger_eval_free(world.eval);
+}
+
+static void what_was_so_before_does_not_count(void **state)
+{
+	struct world world;
+
+	(void)state;
+	BEGIN(world, "blocked>50ms", "syscall>50ms", "runnable>50ms");
+	GENERATION(world, 9000 * MS, status(0, 1, G_WAITING), status(0, 2, G_SYSCALL),
+		   status(0, 3, G_RUNNABLE), status(0, 4, G_RUNNING), unblock(8000, 4, 1), start(8001, 1),
+		   start(8002, 3));
+	assert_int_equal(world.n, 0);
+	trigger_eval_free(world.eval);
+}
+
+static void after_a_loss_time_counts_anew(void **state)
+{
+	struct world world;
+
+	(void)state;
+	BEGIN(world, "blocked>500ms");
+	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), block(900, 1, SYNC));
+	trigger_eval_forget(world.eval, 0);
+	GENERATION(world, 1450 * MS, status(1000, 1, G_WAITING));
+	assert_int_equal(world.n, 0);
+	trigger_eval_forget(world.eval, 3000 * MS);
+	GENERATION(world, 3450 * MS, status(3000, 1, G_WAITING));
+	assert_int_equal(world.n, 0);
+	GENERATION(world, 3550 * MS, status(3450, 1, G_WAITING));
+	assert_int_equal(world.n, 1);
+	assert_int_equal(world.fired[0].value, 550 * MS);
+	/* A state found at the end of the gap, dated back to its start. */
+	trigger_eval_forget(world.eval, 9000 * MS);
+	GENERATION(world, 9400 * MS, status(3550, 1, G_WAITING), unblock(3551, 0, 1), start(9100, 1),
+		   block(9101, 1, SYNC));
+	assert_int_equal(world.n, 1);
+	assert_true(world.fired[0].over);
+	trigger_eval_free(world.eval);
+}
+
+static void waiting_for_a_p(void **state)
+{
+	struct world world;
+
+	(void)state;
+	BEGIN(world, "runnable>10ms");
+	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), create(100, 1, 2), create(100, 1, SYSTEM_G),
+		   of(OP_GO_STOP, 105, 1), start(111, 2), of(OP_GO_DESTROY, 112, 2), start(113, SYSTEM_G),
+		   of(OP_GO_STOP, 114, SYSTEM_G), start(114, 1));
+	assert_int_equal(world.n, 1);
+	assert_int_equal(world.fired[0].g, 2);
+	assert_int_equal(world.fired[0].place, 4);
+	assert_int_equal(world.fired[0].value, 11 * MS);
+	/* Another goroutine with the same index in the same generation: nothing is left of the first. */
+	GENERATION(world, 2000 * MS, status(1000, 1, G_RUNNING), create(1001, 1, 2), start(1005, 2));
+	assert_int_equal(world.n, 0);
+	trigger_eval_free(world.eval);
+}
+
+static void system_calls(void **state)
+{
+	struct world world;
+
+	(void)state;
+	BEGIN(world, "syscall>100ms");
+	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), status(0, 2, G_RUNNING),
+		   status(0, 3, G_RUNNING), of(OP_SYSCALL_BEGIN, 1, 1), of(OP_SYSCALL_END, 102, 1),
+		   of(OP_SYSCALL_BEGIN, 103, 2), of(OP_SYSCALL_END_BLOCKED, 204, 2), start(300, 2),
+		   of(OP_SYSCALL_BEGIN, 850, 3));
+	assert_int_equal(world.n, 3);
+	assert_int_equal(world.fired[0].g, 1);
+	assert_int_equal(world.fired[0].place, 4);
+	assert_int_equal(world.fired[1].g, 2);
+	assert_int_equal(world.fired[1].place, 7);
+	assert_int_equal(world.fired[1].value, 101 * MS);
+	assert_int_equal(world.fired[2].g, 3);
+	assert_true(world.fired[2].still);
+	trigger_eval_free(world.eval);
+}
+
+static struct op stop_world(uint64_t ms, uint32_t g, uint32_t kind)
+{
+	return (struct op){.kind = OP_STW_BEGIN, .time = ms * MS, .m = 7, .g = g, .p = 0, .string = kind};
+}
+
+static void pauses_of_the_collector(void **state)
+{
+	struct world world;
+
+	(void)state;
+	BEGIN(world, "gc-pause>5ms");
+	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), stop_world(1, 1, GC_MARK), of(OP_STW_END, 5, 1),
+		   stop_world(10, 1, PROFILE), of(OP_STW_END, 50, 1), stop_world(60, 1, GC_MARK),
+		   of(OP_STW_END, 67, 1));
+	assert_int_equal(world.n, 1);
+	assert_int_equal(world.fired[0].g, 1);
+	assert_int_equal(world.fired[0].place, 6);
+	assert_int_equal(world.fired[0].value, 7 * MS);
+	assert_int_equal(world.fired[0].reason, GC_MARK);
+	trigger_eval_free(world.eval);
+}
+
+static void how_many_there_are(void **state)
+{
+	struct world world;
+
+	(void)state;
+	BEGIN(world, "goroutines>3");
+	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), status(0, 2, G_RUNNABLE), create(1, 1, 3),
+		   create(2, 1, 4), create(3, 1, 5));
+	assert_int_equal(world.n, 1);
+	assert_int_equal(world.fired[0].g, 1); /* the creator */
+	assert_int_equal(world.fired[0].place, 3);
+	assert_int_equal(world.fired[0].value, 4);
+	GENERATION(world, 2000 * MS, status(1000, 1, G_RUNNING), status(1000, 2, G_RUNNABLE),
+		   status(1000, 3, G_RUNNABLE), status(1000, 4, G_RUNNABLE), status(1000, 5, G_RUNNABLE),
+		   start(1001, 3), of(OP_GO_DESTROY, 1002, 3), start(1003, 4), of(OP_GO_DESTROY, 1004, 4),
+		   start(1005, 5), of(OP_GO_DESTROY, 1006, 5), create(1007, 1, 3), create(1008, 1, 4));
+	assert_int_equal(world.n, 1); /* it dropped below the limit, and exceeded it again */
+	assert_int_equal(world.fired[0].place, 12);
+	trigger_eval_free(world.eval);
+}
+
+static void a_crowd_fires_no_more_than_it_may(void **state)
+{
+	struct op ops[1000];
+	struct world world;
+	size_t n = 0;
+
+	(void)state;
+	BEGIN(world, "blocked>50ms");
+	for (uint32_t g = 1; g <= 200; g++)
+		ops[n++] = status(0, g, G_RUNNING);
+	for (uint32_t g = 1; g <= 200; g++)
+		ops[n++] = block(1, g, SYNC);
+	for (uint32_t g = 1; g <= 200; g++)
+		ops[n++] = unblock(100, 0, g);
+	assert_int_equal(trigger_eval_generation(world.eval, ops, n, 1000 * MS), 0);
+	assert_int_equal(world.n, MAX_MATCHES);
+	/* A goroutine that did not run again has no place. */
+	for (unsigned i = 0; i < world.n; i++)
+		assert_int_equal(world.fired[i].place, NO_PLACE);
+	world.n = 0;
+	assert_int_equal(trigger_eval_generation(world.eval, ops, 0, 2000 * MS), 0);
+	assert_int_equal(world.n, 0);
+	trigger_eval_free(world.eval);
+}
+
+static struct op region(enum op_kind kind, uint64_t ms, uint32_t g, uint32_t name)
+{
+	return (struct op){
+		.kind = kind, .time = ms * MS, .m = 7, .g = g, .p = 0, .string = name, .stack = 60 + g};
+}
+
+static void calls_of_functions(void **state)
+{
+	struct world world;
+
+	(void)state;
+	BEGIN(world, "func main.handle>50ms", "func main.handle>80ms");
+	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), status(0, 2, G_RUNNING),
+		   region(OP_REGION_END, 1, 1, HANDLE), /* unknown since when */
+		   region(OP_REGION_BEGIN, 100, 1, HANDLE), region(OP_REGION_BEGIN, 105, 1, OTHER),
+		   region(OP_REGION_BEGIN, 110, 2, HANDLE), region(OP_REGION_END, 150, 2, HANDLE),
+		   region(OP_REGION_BEGIN, 160, 1, HANDLE), region(OP_REGION_END, 165, 1, HANDLE),
+		   region(OP_REGION_END, 166, 1, OTHER), region(OP_REGION_END, 170, 1, HANDLE));
+	assert_int_equal(world.n, 1);
+	assert_ptr_equal(world.fired[0].trigger, &world.triggers[0]);
+	assert_int_equal(world.fired[0].g, 1);
+	assert_int_equal(world.fired[0].place, 10);
+	assert_int_equal(world.fired[0].value, 70 * MS);
+	assert_int_equal(world.fired[0].stack, 61);
+	assert_int_equal(world.fired[0].reason, HANDLE);
+	trigger_eval_free(world.eval);
+}
+
+static void calls_that_go_on_and_that_end_with_their_goroutine(void **state)
+{
+	struct world world;
+
+	(void)state;
+	BEGIN(world, "func main.handle>50ms");
+	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), status(0, 2, G_RUNNING),
+		   region(OP_REGION_BEGIN, 900, 1, HANDLE), region(OP_REGION_BEGIN, 980, 2, HANDLE));
+	assert_int_equal(world.n, 1);
+	assert_true(world.fired[0].still);
+	assert_int_equal(world.fired[0].place, NO_PLACE);
+	GENERATION(world, 2000 * MS, region(OP_REGION_END, 1100, 1, HANDLE), of(OP_GO_DESTROY, 1200, 2));
+	assert_int_equal(world.n, 2);
+	assert_true(world.fired[0].over);
+	assert_int_equal(world.fired[0].place, 0);
+	assert_int_equal(world.fired[1].g, 2);
+	assert_false(world.fired[1].over);
+	assert_int_equal(world.fired[1].value, 220 * MS);
+	GENERATION(world, 3000 * MS, status(2000, 1, G_RUNNING));
+	assert_int_equal(world.n, 0);
+	trigger_eval_free(world.eval);
+}
+
+/* The end may have been among the lost records. */
+static void calls_from_before_a_loss_are_silent(void **state)
+{
+	struct world world;
+
+	(void)state;
+	BEGIN(world, "func main.handle>50ms");
+	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), region(OP_REGION_BEGIN, 990, 1, HANDLE));
+	trigger_eval_forget(world.eval, 0);
+	GENERATION(world, 2000 * MS, region(OP_REGION_END, 1500, 1, HANDLE),
+		   region(OP_REGION_BEGIN, 1600, 1, HANDLE), region(OP_REGION_END, 1700, 1, HANDLE));
+	assert_int_equal(world.n, 1);
+	assert_int_equal(world.fired[0].value, 100 * MS);
+	trigger_eval_free(world.eval);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_wait_that_was_too_long_fires_where_it_ends),
+		cmocka_unit_test(short_waits_and_those_of_another_kind_are_silent),
+		cmocka_unit_test(one_reason_can_be_asked_for),
+		cmocka_unit_test(who_never_wakes_fires_once),
+		cmocka_unit_test(what_was_so_before_does_not_count),
+		cmocka_unit_test(after_a_loss_time_counts_anew),
+		cmocka_unit_test(waiting_for_a_p),
+		cmocka_unit_test(system_calls),
+		cmocka_unit_test(pauses_of_the_collector),
+		cmocka_unit_test(how_many_there_are),
+		cmocka_unit_test(calls_of_functions),
+		cmocka_unit_test(calls_that_go_on_and_that_end_with_their_goroutine),
+		cmocka_unit_test(calls_from_before_a_loss_are_silent),
+		cmocka_unit_test(a_crowd_fires_no_more_than_it_may),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Calls into C of Go up to 1.21: which of the kernel's system calls are the goroutine's, and which are the
+ * runtime's. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/model.h"
+#include "op_rules.h"
+
+enum { P0 = 0xc000050000, G1 = 0xc000001000, TID = 500, START = 1000000, GSYSCALL = 3 };
+enum { NR_WRITE = 1, NR_SCHED_YIELD = 24, NR_FUTEX = 202 }; /* amd64's */
+
+struct run {
+	struct op_rules *rules;
+	struct model *model;
+	struct strtab *strings;
+	uint64_t now;
+	unsigned calls; /* calls in the ops */
+};
+
+static int take_generation(void *ctx, const struct generation *gen)
+{
+	struct run *run = ctx;
+	struct error err = {""};
+
+	if (op_rules_generation(run->rules, gen, &err))
+		fail_msg("%s", err.text);
+	for (size_t i = 0; i < gen->nops; i++)
+		run->calls += gen->ops[i].kind == OP_SYSCALL_BEGIN;
+	return 0;
+}
+
+static void feed(struct run *run, uint32_t type, const void *data, size_t size)
+{
+	struct log_record record = {.type = type, .size = (uint32_t)size, .data = data};
+	struct error err = {""};
+
+	if (model_feed(run->model, &record, &err))
+		fail_msg("%s", err.text);
+}
+
+static void put(struct run *run, struct raw_record rec)
+{
+	rec.tid = TID;
+	rec.time = run->now += 1000;
+	rec.g = rec.site == SITE_ACQUIREP ? 0 : G1;
+	rec.goid = rec.g ? 1 : 0;
+	feed(run, LOG_RECORDS, &rec, sizeof(rec));
+}
+
+/* A thread with a P, on which G1 runs, of a program that gotrace started. */
+static void begin(struct run *run, unsigned go_minor)
+{
+	struct model_options options = {.sink = take_generation, .ctx = run};
+	struct log_target target = {.flags = LOG_TARGET_GO | LOG_TARGET_SPAWNED, .go_minor = go_minor};
+
+	*run = (struct run){.rules = op_rules_new(), .strings = strtab_new(), .now = START};
+	options.strings = run->strings;
+	run->model = model_new(&options);
+	feed(run, LOG_TARGET, &target, sizeof(target));
+	put(run, (struct raw_record){.site = SITE_ACQUIREP, .p = P0, .arg2 = 3});
+	put(run, (struct raw_record){.site = SITE_NEWPROC, .p = P0});
+	put(run, (struct raw_record){.site = SITE_EXECUTE, .p = P0});
+}
+
+static unsigned end(struct run *run)
+{
+	struct error err = {""};
+
+	assert_int_equal(model_finish(run->model, &err), 0);
+	model_free(run->model);
+	op_rules_free(run->rules);
+	strtab_free(run->strings);
+	return run->calls;
+}
+
+static void kernel_call(struct run *run, uint64_t number, uint64_t tick)
+{
+	put(run, (struct raw_record){
+			 .site = SITE_SYS_ENTER, .status = GSYSCALL, .p = P0, .arg = tick, .arg2 = number});
+	put(run, (struct raw_record){.site = SITE_SYS_EXIT, .status = GSYSCALL, .arg2 = number});
+}
+
+static void call_c(struct run *run)
+{
+	put(run, (struct raw_record){.site = SITE_CGO_ENTER, .status = 2, .p = P0});
+	put(run, (struct raw_record){.site = SITE_CGO_EXIT, .status = GSYSCALL, .p = P0});
+}
+
+static void test_what_the_end_of_a_call_asks_is_no_call(void **state)
+{
+	struct run run;
+
+	(void)state;
+	begin(&run, 19);
+	call_c(&run);
+	kernel_call(&run, NR_FUTEX, 1);
+	kernel_call(&run, NR_SCHED_YIELD, 1);
+	call_c(&run);
+	assert_int_equal(end(&run), 2);
+}
+
+static void test_what_comes_behind_it_is_one(void **state)
+{
+	struct run run;
+
+	(void)state;
+	begin(&run, 19);
+	call_c(&run);
+	kernel_call(&run, NR_WRITE, 2);
+	assert_int_equal(end(&run), 2);
+}
+
+/* From 1.22 on numbers may be arm64's, and no call waits for the tracer. */
+static void test_later_releases_have_no_such_calls(void **state)
+{
+	struct run run;
+
+	(void)state;
+	begin(&run, 22);
+	call_c(&run);
+	kernel_call(&run, NR_SCHED_YIELD, 2);
+	assert_int_equal(end(&run), 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_what_the_end_of_a_call_asks_is_no_call),
+		cmocka_unit_test(test_what_comes_behind_it_is_one),
+		cmocka_unit_test(test_later_releases_have_no_such_calls),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
