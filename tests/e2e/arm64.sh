@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# What gotrace finds in Go programs for arm64, without running them: any machine can look. To be sourced by bash.
-# They run, traced, in tests/vm/arm64-go.sh.
+# What gotrace finds in Go programs for arm64, without running them, on any machine. To be sourced by bash.
+# tests/vm/arm64-go.sh runs and traces them.
 
-# arm64_target RELEASE VARIANT: prints its path, building it if need be.
+# arm64_target RELEASE VARIANT: prints its path, and builds it if needed.
 arm64_target() {
 	local binary=$E2E/target-arm64-$1-$2 flags=()
 	case $2 in
@@ -14,7 +14,8 @@ arm64_target() {
 	echo "$binary"
 }
 
-# arm64_symbols BINARY: where its symbol table has the variables that are looked for, as `places` prints them.
+# arm64_symbols BINARY: the addresses of the relevant variables in its symbol table, in the format of
+# `places`.
 arm64_symbols() {
 	nm "$1" | sed -nE 's/^0*([0-9a-f]+) . (runtime\.(allgs|allp|allm|gomaxprocs|sched|gcphase|gcController|mheap_))$/variable \2 0x\1/p' | sort
 }
@@ -27,7 +28,8 @@ check_arm64() {
 		"$E2E/places" $alloc "$binary" >"$W/$variant" 2>"$W/err" || die "$release $variant: $(tail -n 1 "$W/err")"
 		grep -q '^left out' "$W/$variant" && die "$release $variant: $(grep '^left out' "$W/$variant")"
 		grep -qx 'tells 1 1 1' "$W/$variant" || die "$release $variant: $(grep '^tells' "$W/$variant")"
-		# Nothing but what the kernel simulates, and where two functions without a stack check begin.
+		# Only instructions that the kernel simulates, and the begins of two functions without a stack
+		# check.
 		[ "$(grep '^probe' "$W/$variant" | grep -vcE ' (b\.cond|bl|cbz|tbz) ')" -le 2 ] ||
 			die "$release $variant: $(grep '^probe' "$W/$variant" | grep -vE ' (b\.cond|bl|cbz|tbz) ' | tr '\n' ' ')"
 		[ $variant = stripped ] && continue
@@ -36,7 +38,7 @@ check_arm64() {
 		[ "$(wc -l <"$W/symbols")" -ge 7 ] || die "$release $variant: few symbols"
 		grep '^variable' "$W/$variant" | sort | diff - "$W/symbols" >"$W/diff" || die "$release $variant: $(tr '\n' ' ' <"$W/diff")"
 	done
-	# Its variables may lie elsewhere: as many are found.
+	# Its variables may be at other addresses, but the same number must be found.
 	for variant in default stripped; do
 		grep '^probe' "$W/$variant" >"$W/probes-$variant"
 	done

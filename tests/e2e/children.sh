@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # A process and its descendants (--children): a trace for each. To be sourced after native.sh.
 
-# all_strict LEAST: every file $W/t.PID is valid, by gotrace, and by Go's own reader (of many, some); there are LEAST
-# at least.
+# all_strict LEAST: every file $W/t.PID is valid, by gotrace and by Go's own reader (if there are many, some
+# of them). There must be at least LEAST.
 all_strict() {
 	local file n=0
 	for file in "$W"/t.*; do
@@ -14,7 +14,7 @@ all_strict() {
 	printf '%s files' "$n"
 }
 
-# summaries: the objects of --json in $W/out are one a line, and one for each file.
+# summaries: the objects of --json in $W/out are one per line, and one per file.
 summaries() {
 	local n files
 	n=$(grep -c '^{' "$W/out")
@@ -32,12 +32,12 @@ summaries() {
 	SCRIPT
 }
 
-# named NAME: prints how many objects of --json are of processes with this name in the end.
+# named NAME: prints how many objects of --json are of processes with this final name.
 named() {
 	grep -c "\"name\":\"$1\"" "$W/out"
 }
 
-# shows FILE PATTERN: the trace has such a line, stacks included.
+# shows FILE PATTERN: the dump of the trace with stacks has such a line.
 shows() {
 	"$GOTRACE" dump --stacks "$1" >"$W/dump" 2>&1 || die "gotrace dump $1: $(tail -n 3 "$W/dump")"
 	grep -qE -- "$2" "$W/dump" || die "no '$2' in $1"
@@ -63,7 +63,8 @@ case_children_names() { # the default names have the pids; a person gets a line 
 	strict "$(ls "$W"/gotrace-*.trace | head -n 1)"
 }
 
-# Short-lived processes without an exec: whole lives, with the names of the code that they have from their parent.
+# Short-lived processes without an exec: complete lives, with the names of the code that they have from their
+# parent.
 case_children_storm() {
 	local file
 	cat >"$W/storm.c" <<-'CODE'

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# Native traces of each release, converted to each format and read by that
-# format's own readers. Sourced by run.sh; needs no privilege but for its targets.
+# Native traces of each release, converted to each format and read by that format's own readers. Sourced by
+# run.sh. Needs no privileges except for its targets.
 
 ALL_FORMATS="v0 1.5 1.7 1.8 1.9 1.10 1.11 1.19 1.21 1.22 1.23 1.25 1.26"
 
-# native_of RELEASE [MODE]: what that release's own tracer writes of a target, in $W/native-RELEASE. Up to Go 1.10
-# it now and then writes what its own tool refuses ("g 12 is not waiting before unpark"): another one, then.
+# native_of RELEASE [MODE]: makes a trace of a target with that release's own tracer, $W/native-RELEASE. Up to
+# Go 1.10 the tracer sometimes writes what its own tool rejects ("g 12 is not waiting before unpark"); then it
+# makes another one.
 native_of() {
 	local binary try
 	binary=$(target_binary "$1" default) || die "cannot build for go$1"
@@ -20,7 +21,7 @@ native_of() {
 	die "the native trace of go$1, try $try: $(tail -n 1 "$W/check.out")"
 }
 
-# format_of RELEASE: the format it writes.
+# format_of RELEASE: the format that it writes.
 format_of() {
 	case $(minor "$1") in
 	5 | 6) echo 1.5 ;;
@@ -40,7 +41,8 @@ converted() {
 	checked "$to"
 }
 
-# taken_over: of the lines of gotrace dump, how often a call lost its P to the end of another one's, which goes on with it.
+# taken_over: in the lines of gotrace dump, counts calls that lost their P to the end of another call, which
+# continues with it.
 taken_over() {
 	awk '{ p = ""; for (i = 3; i <= NF; i++) if ($i ~ /^P=/) p = $i }
 		p != "" && p in blocked { n += $2 != "ProcStop"; delete blocked[p] }
@@ -48,7 +50,7 @@ taken_over() {
 		END { print n + 0 }'
 }
 
-# told_alike A B: two traces tell the same events, as far as both formats can.
+# told_alike A B: two traces have the same events, as far as both formats can.
 told_alike() {
 	local taken
 	taken=$("$GOTRACE" dump "$1" | taken_over) || die "gotrace dump $1"
@@ -58,7 +60,7 @@ told_alike() {
 		die "$3: $(tail -n 1 "$W/counts")"
 }
 
-# read_as FORMAT FILE: by the strict readers that there are.
+# read_as FORMAT FILE: by the strict readers that exist.
 read_as() {
 	case $1 in
 	1.2[2-9]) strict "$2" ;;
@@ -100,7 +102,8 @@ case_convert_twin() { # to the newest format, step by step; of go 1.11 to go 1.2
 	for release in ${CONVERT_RELEASES:-$(in_turn 2 1.11.13 1.14.15 1.16.15 1.17.13 1.19.13 1.21.13 1.23.8 $NEWEST)}; do
 		native_of "$release"
 		converted "$W/native-$release" "$W/trace" 1.26
-		# Up to Go 1.11 inlined frames share an address, by which Go's reader knows frames: it has the wrong ones.
+		# Up to Go 1.11 inlined frames share an address, by which Go's reader identifies frames: it
+		# shows the wrong ones.
 		stacks=100
 		[ "$(minor "$release")" -gt 11 ] || stacks=99
 		timeout 100 "$JUDGE" twin -v -min-seq 100 -min-stacks $stacks "$W/native-$release" "$W/trace" >"$W/twin" 2>&1 ||
@@ -125,7 +128,7 @@ case_convert_viewed() { # new traces in old viewers, old ones in new viewers
 		(cd "$W" && timeout 200 "$JUDGE" pages -go "go$NEWEST" -rows sched,block "$W/trace") >"$W/pages" 2>&1 ||
 			die "viewer of go$NEWEST, trace of go$release: $(tail -c 600 "$W/pages")"
 	done
-	# What no release ever read, by way of the format that came after it.
+	# Formats that no release has ever read, through the format that followed.
 	converted "$W/native-1.5.4" "$W/early" v0
 	flat v0 "$W/early"
 	converted "$W/early" "$W/trace" 1.5
@@ -162,7 +165,7 @@ case_convert_bad_input() {
 	one_line
 	says 'byte 0'
 	[ ! -e "$W/trace" ] || die "a file was written all the same"
-	# A torn file of generations: those that are whole.
+	# A truncated file with generations: the complete ones are converted.
 	native_of $NEWEST
 	size=$(stat -c %s "$W/native-$NEWEST")
 	head -c $((size - 20)) "$W/native-$NEWEST" >"$W/torn"

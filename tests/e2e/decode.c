@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "target/x86.h"
+#include "isa/x86.h"
 
 enum { MAX_CODE = 4 << 20 };
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Machines that lack something: gotrace doctor and a trace say the same line, or the trace is made another way. To be
-# sourced after native.sh.
+# Machines without some feature: gotrace doctor and a trace report the same line, or the trace is made in
+# another way. To be sourced after native.sh.
 
-# lacking MODE...: prints the path of the program that runs commands without something, building it if need be.
+# lacking MODE...: prints the path of the program that runs commands without a feature, and builds it if
+# needed.
 lacking() {
 	local binary=$E2E/without
 	if [ ! -x "$binary" ] || [ tests/vm/without.c -nt "$binary" ]; then
@@ -11,7 +12,7 @@ lacking() {
 	echo "$binary"
 }
 
-# run_by WRAPPER ARG... -- ARG...: run_gotrace by another program.
+# run_by WRAPPER ARG... -- ARG...: run_gotrace through another program.
 run_by() {
 	local wrapper=()
 	while [ "$1" != -- ]; do
@@ -29,7 +30,8 @@ shown() {
 	grep -qE -- "^$1 +$2" "$W/out" || die "doctor does not say '$1 $2': $(grep -v '^ok' "$W/out" | head -c 600)"
 }
 
-# refused_alike WRAPPER... -- PATTERN: doctor ends with 1 and such a line, and so does a trace, with the same.
+# refused_alike WRAPPER... -- PATTERN: doctor exits with 1 and such a line, and a trace fails with the same
+# line.
 refused_alike() {
 	local wrapper=() line
 	while [ "$1" != -- ]; do
@@ -49,7 +51,7 @@ refused_alike() {
 	printf '%s' "$line"
 }
 
-# whole_trace GOOD: what run_by has left is a trace of $target.
+# whole_trace GOOD: checks that run_by has made a trace of $target.
 whole_trace() {
 	want 0
 	strict "$W/trace"
@@ -69,8 +71,8 @@ case_doctor_here() {
 		assert all["go"] is True and all["c"] is True, all
 		names = [one["name"] for one in all["features"]]
 		assert len(names) == len(set(names)), names
-		for name in ("kernel", "capabilities", "lockdown", "bpf(2)", "BTF", "tracepoints", "uprobes", "attach cookies",
-		             "CPU samples", "perf_event_paranoid", "tracefs"):
+		for name in ("kernel", "capabilities", "lockdown", "bpf(2)", "BTF", "tracepoints", "uprobes", "attach cookies", "register writes",
+		             "CPU samples", "perf_event_paranoid", "tracefs", "ptrace_scope"):
 		    assert name in names, name
 		for one in all["features"]:
 		    assert one["state"] in ("here", "replaced", "missing") and one["found"], one
@@ -161,7 +163,7 @@ case_doctor_tracefs() {
 	gone_on
 }
 
-# hidden_btf ARG...: gotrace where the kernel shows no BTF.
+# hidden_btf ARG...: gotrace on a kernel without BTF.
 hidden_btf() {
 	run_by unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$0" "$@"' -- "$@"
 }

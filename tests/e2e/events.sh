@@ -1,21 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# The table of events × loads (the file events), held against live traces. To be sourced after cases.sh.
+# Compares the table of events × loads (the file events) with live traces. To be sourced after cases.sh.
 
 EVENTS=tests/e2e/events
 
-# event_rows: the table without its remarks.
+# event_rows: the table without its comments.
 event_rows() {
 	grep -v '^#' "$EVENTS"
 }
 
-# event_count CELL NAME: how often it is in that cell's trace, as gotrace check has counted.
+# event_count CELL NAME: how often the event is in that cell's trace, as counted by gotrace check.
 event_count() {
 	local n
 	n=$(grep -oE "\"$2\":[0-9]+" "$W/$1.json")
 	echo $((${n##*:}))
 }
 
-# event_cell RELEASE CELL: a live trace of the load, and its counts. The longer ones must see generations begin.
+# event_cell RELEASE CELL: a live trace of the load, and its counts. The longer ones must include starts of
+# generations.
 event_cell() {
 	local mode=${2%%--*} look= variant=default seconds=1500ms
 	[ "$mode" = "$2" ] || look=--${2#*--}
@@ -29,16 +30,17 @@ event_cell() {
 	timeout 60 "$GOTRACE" check --json "$W/$2.trace" >"$W/$2.json" || die "gotrace check: $2"
 }
 
-# event_table: every type of the encoder's table has one row, and no other row is there.
+# event_table: every type of the encoder's table must have exactly one row, and there must be no other rows.
 event_table() {
-	sed -nE 's/.*(TABLE|TIMED)\("(\w+)".*/\2/p' src/wire/event.c | sort >"$W/types"
+	sed -nE 's/.*(TABLE|EVENT|BARE)\("(\w+)".*/\2/p' src/wire/event.c | sort >"$W/types"
 	event_rows | awk '{print $1}' | sort >"$W/rows"
 	[ "$(wc -l <"$W/types")" -ge 60 ] || die "the encoder's types were not found"
 	diff "$W/types" "$W/rows" >"$W/diff" || die "types (<) and rows (>) differ: $(grep '^[<>]' "$W/diff" | tr '\n' ' ')"
 	! event_rows | awk 'NF < 3 || ($3 == "-" && NF < 4)' | grep . || die "has neither a load nor a reason"
 }
 
-# event_row NAME CELL...: a line for each load that lacks it, and for each that has it although the row says it cannot be.
+# event_row NAME CELL...: prints a line for each load that should have the event and does not, and for each
+# that has it although the row rules it out.
 event_row() {
 	local name=$1 cell json n
 	shift
@@ -59,7 +61,7 @@ event_row() {
 	done
 }
 
-# events_of RELEASE: what its format does not have, has no business in its traces.
+# events_of RELEASE: its traces must not have events that its format does not have.
 events_of() {
 	local release=$1 cell again
 	event_table
@@ -68,7 +70,7 @@ events_of() {
 		has_mode "$release" cgo "${cell%%--*}" && event_cell "$release" "$cell"
 	done
 	events_lacking
-	# What is under way when a generation begins is a matter of chance: another look, at most two.
+	# What is open when a generation begins is random: tries again, at most twice.
 	for cell in 1 2; do
 		[ -s "$W/lacking" ] || break
 		for again in $(awk '{sub(/:.*/, "", $NF); print $NF}' "$W/lacking" | sort -u); do
@@ -80,7 +82,7 @@ events_of() {
 	echo "$(event_rows | wc -l) types, $(event_rows | awk '$3 == "-"' | wc -l) of them never"
 }
 
-# events_lacking: the rows of $release that its traces do not bear out, in $W/lacking.
+# events_lacking: the rows of $release that its traces do not confirm, in $W/lacking.
 events_lacking() {
 	local name since cells format=${release%.*}
 	[ "$format" = 1.24 ] && format=1.23

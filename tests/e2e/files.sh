@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Trace files of all formats, as gotrace check and gotrace dump read them. To be sourced by bash.
 
-# native_trace RELEASE MODE FILE ARG...: what Go's own tracer writes of a second of that load.
+# native_trace RELEASE MODE FILE ARG...: a trace of a second of that load by Go's own tracer.
 native_trace() {
 	local release=$1 mode=$2 file=$3 binary n
 	shift 3
@@ -15,14 +15,14 @@ native_trace() {
 	[ -s "$file" ] || die "$release: no native trace"
 }
 
-# What a release's own parser says of a file: time, name and offset, one event a line.
-# False if it refuses the file, which happens: the tracer of Go 1.5 loses a transition now and then.
+# The events according to a release's own parser: time, name and offset, one per line. False if it rejects the
+# file, which happens: the tracer of Go 1.5 sometimes loses a transition.
 old_parser() {
 	local parser=$E2E/oldparse-$1
 	[ -x "$parser" ] && [ -z "$(find tests/e2e/oldparse -newer "$parser")" ] ||
 		tests/e2e/oldparse/build.sh "$1" "$parser" >&2 || die "no parser of $1"
 	timeout 120 "$parser" "$2" >"$W/old" 2>"$W/old.err" || return 1
-	# Names that later releases changed.
+	# Names that later releases have changed.
 	sed 's/ GCSTW/ STW/; s/ NextGC / HeapGoal /' "$W/old" | cut -d ' ' -f 1-3 | sort -n -k 3
 }
 
@@ -48,7 +48,7 @@ check_native() {
 	[ -z "$profile" ] || grep -q CPUSample "$W/ours" || die "$release: no CPU samples"
 	[ "$(minor "$release")" -lt 11 ] || strict "$W/native"
 	size=$(stat -c %s "$W/native")
-	# The runtime writes the frequency last: of a torn file nothing can be kept.
+	# The runtime writes the frequency last, so nothing of a truncated file can be kept.
 	for n in 2 5 8; do
 		head -c $((size * n / 10)) "$W/native" >"$W/cut"
 		run_gotrace check "$W/cut"
@@ -71,7 +71,7 @@ case_check_v1() { # the checker takes what Go's own tracers wrote, and has the e
 	done
 }
 
-# dump_counts FILE: how often each of some events is printed, and what check has counted.
+# dump_counts FILE: compares the number of some events printed with the count of check.
 dump_counts() {
 	local name
 	timeout 60 "$GOTRACE" check --json "$1" >"$W/check.json" || die "gotrace check: $1"
@@ -113,4 +113,36 @@ case_dump() { # text, JSON, stacks; a file that is torn, and a reader that goes 
 	want 2
 	run_gotrace dump --help
 	want 0
+}
+
+# What comes through a pipe is read like a file.
+case_input_pipes() {
+	load cpu
+	run_gotrace -p "$target" -d 1s -o "$W/trace" --raw "$W/raw" -q
+	want 0
+	"$GOTRACE" check - <"$W/trace" >"$W/check" || die "check of standard input, a file"
+	cat "$W/trace" | "$GOTRACE" check - >"$W/check" || die "check of standard input, a pipe"
+	"$GOTRACE" check <(cat "$W/trace") >"$W/check" || die "check of a FIFO"
+	cat "$W/raw" | "$GOTRACE" replay - -o "$W/again" -q || die "replay of standard input"
+	cmp "$W/trace" "$W/again" || die "a replay from a pipe is not the same"
+}
+
+# The status of the program behind -- is gotrace's, unless the trace failed.
+case_command_status() {
+	run_gotrace -q -o "$W/trace" -- sh -c 'sleep 0.3; exit 7'
+	want 7
+	says 'the trace is whole; .*/sh ended with status 7'
+	timeout 30 "$GOTRACE" -q -o "$W/trace" -- sh -c 'sleep 0.3; kill -9 $$' >"$W/out" 2>"$W/err"
+	status=$?
+	want 137
+	run_gotrace -q -o "$W/no/such/trace" -- sh -c 'sleep 0.3; exit 7'
+	want 1
+}
+
+# A function that is not there: those that were meant.
+case_region_near() {
+	load cpu
+	run_gotrace -p "$target" -d 1s -o "$W/trace" --region cpuTree
+	want 1
+	says 'no function cpuTree in the program; near: main.cpuThree'
 }

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# --region and --task: every call of a C or C++ function, counted by the program itself; CPU samples of threads.
-# To be sourced after native.sh.
+# --region and --task: every call of a C or C++ function, compared with the program's own count; CPU samples
+# of threads. To be sourced after native.sh.
 
 CALLTARGETS=tests/e2e/calltargets
 
-# calltarget VARIANT: prints its path, building it if need be. VARIANT is a C compiler's options, or cxx.
+# calltarget VARIANT: prints its path, and builds it if needed. VARIANT is a C compiler's options, or cxx.
 calltarget() {
 	local binary=$E2E/calls-$1 flags compiler=gcc
 	case $1 in
@@ -31,17 +31,17 @@ calltarget() {
 	echo "$binary"
 }
 
-# start_calls VARIANT: as $target, its standard input is descriptor 9.
+# start_calls VARIANT ARG...: starts it as $target, with its standard input as descriptor 9.
 start_calls() {
 	binary=$(calltarget "$1" 2>"$W/build.err") || die "cannot build: $(tail -n 3 "$W/build.err")"
 	mkfifo "$W/in"
-	"$binary" <"$W/in" >"$W/target.out" 2>"$W/target.err" &
+	"$binary" "${@:2}" <"$W/in" >"$W/target.out" 2>"$W/target.err" &
 	target=$!
 	exec 9>"$W/in"
 	said ready
 }
 
-# said WORD: waits until the target says so.
+# said WORD: waits until the target prints this.
 said() {
 	local i
 	for ((i = 0; i < 300; i++)); do
@@ -52,9 +52,9 @@ said() {
 	die "the target does not say $1"
 }
 
-# round_of_calls OPTION...: a trace, $W/trace, of one round of calls, and what the target says of it, $W/counts.
+# round_of_calls OPTION...: a trace of one round of calls, $W/trace, and the target's own counts, $W/counts.
 round_of_calls() {
-	background -p "$target" -o "$W/trace" --raw "$W/raw" "$@"
+	background -p "$target" -o "$W/trace" --raw "$W/raw" --max-overhead none "$@"
 	begun "$W/trace"
 	sleep 0.3
 	if [ -p "$W/in" ]; then echo >&9; else kill -USR2 "$target"; fi
@@ -70,9 +70,11 @@ round_of_calls() {
 	regions_of "$W/dump" >"$W/regions"
 }
 
-# regions_of DUMP: for each name its regions (begun, ended in order), their time in ns, and the number of tasks.
+# regions_of DUMP: for each name its regions (begun, ended in order), their time in ns, and the number of
+# tasks.
 regions_of() {
 	awk '
+	/name="\[off CPU: / { next }
 	{ name = $0; sub(/.* name="/, "", name); sub(/".*/, "", name); g = $5 }
 	$2 == "UserRegionBegin" { begun[name]++; at[g, ++depth[g]] = name; from[g, depth[g]] = $1 }
 	$2 == "UserRegionEnd" {
@@ -87,7 +89,7 @@ regions_of() {
 	END { for (name in begun) print name, begun[name], ended[name] + 0, time[name] + 0, tasks[name] + 0 }' "$1"
 }
 
-# all_called NAME...: as many regions as calls, to the last one.
+# all_called NAME...: there are as many regions as calls.
 all_called() {
 	local name calls begun ended all=0
 	for name; do
@@ -104,6 +106,8 @@ all_called() {
 # --- calls ---
 
 C_FUNCTIONS="leaf inner nested recurse first second by_pointer maybe hop deep catcher switcher rare worker tick"
+
+CXX_FUNCTIONS='shop::price(int) shop::Box<int>::put shop::Cash::pay shop::attempt shop::refuse shop::Guard::~Guard'
 
 calls_of_c() { # VARIANT
 	local options=() name
@@ -150,6 +154,75 @@ case_functions_apart() {
 	calls_of_c apart
 }
 
+# same_sum ARG...: the calls have the same result as without tracing.
+same_sum() {
+	local alone
+	alone=$(timeout 60 "$binary" "$@" <<<"" | grep '^sum ')
+	[ -n "$alone" ] && grep -qx "$alone" "$W/target.out" ||
+		die "; $(grep '^sum' "$W/target.out") traced, ${alone:-nothing} alone"
+}
+
+many_calls() { # VARIANT NAME...
+	local options=() name
+	for name in "${@:2}"; do
+		options+=(--region "$name")
+	done
+	start_calls "$1" -rounds 800
+	round_of_calls "${options[@]}"
+	all_called "${@:2}"
+	same_sum -rounds 800
+	gone_on
+}
+
+case_functions_many() { # recursion, longjmp, tail calls
+	many_calls default $C_FUNCTIONS
+}
+
+case_functions_many_cxx() { # exceptions
+	many_calls cxx $CXX_FUNCTIONS
+}
+
+# stepped_as_told DOCTOR MAPS: the kernel single-steps instructions in a page that it maps for that,
+# "[uprobes]".
+stepped_as_told() {
+	if grep -q '^ok *register writes' "$1"; then
+		! grep -q '\[uprobes\]' "$2" || die "; the kernel has stepped a return"
+		printf '; no return stepped'
+	else
+		grep -q '\[uprobes\]' "$2" || die "; the kernel has not stepped the returns"
+		printf '; returns stepped'
+	fi
+}
+
+case_functions_returns() { # are run by the programs where these may write registers
+	start_calls default -rounds 2500
+	round_of_calls --region nested --region recurse --region catcher
+	all_called nested recurse catcher
+	"$GOTRACE" doctor >"$W/words"
+	stepped_as_told "$W/words" "/proc/$target/maps"
+	gone_on
+}
+
+# Two programs at each place: the first one that runs executes the `ret`.
+case_functions_twice() {
+	local other
+	start_calls default -rounds 800
+	timeout 60 "$GOTRACE" -q -p "$target" -o "$W/other" --max-overhead none --region nested --task nested --region recurse 2>"$W/other.err" &
+	other=$!
+	begun "$W/other"
+	round_of_calls --region nested --region recurse --region recurse
+	kill -INT $other
+	wait $other || die "the other: $(tail -n 3 "$W/other.err")"
+	all_called nested
+	printf '; '
+	same_sum -rounds 800
+	strict "$W/other"
+	"$GOTRACE" dump "$W/other" >"$W/dump"
+	regions_of "$W/dump" >"$W/regions"
+	all_called recurse
+	gone_on
+}
+
 case_functions_tasks() {
 	local tasks
 	start_calls default
@@ -168,14 +241,13 @@ case_functions_tasks() {
 }
 
 case_functions_cxx() {
-	local names='shop::price(int) shop::Box<int>::put shop::Cash::pay shop::attempt shop::refuse shop::Guard::~Guard'
 	local options=() name
-	for name in $names; do
+	for name in $CXX_FUNCTIONS; do
 		options+=(--region "$name")
 	done
 	start_calls cxx
 	round_of_calls "${options[@]}"
-	all_called $names
+	all_called $CXX_FUNCTIONS
 	gone_on
 }
 
@@ -204,7 +276,7 @@ case_functions_spawned() {
 refused() { # WORDS OPTION...
 	local words=$1
 	shift
-	run_gotrace -p "$target" -d 1s -o "$W/trace" "$@"
+	run_gotrace -p "$target" -d 1s -o "$W/trace" --max-overhead none "$@"
 	want 1
 	one_line
 	says "$words"
@@ -228,11 +300,11 @@ case_functions_refused() {
 	stop_target
 }
 
-# --- of Go programs ---
+# --- Go programs ---
 
 GO_FUNCTIONS="All Sleeps Recurses Catches Panics Chooses Leaf Grows Exits"
 
-# Calls on many goroutines that change threads and stacks, that panics and Goexit unwind.
+# Calls on many goroutines that change threads and stacks, unwound by panics and Goexit.
 calls_of_go() { # RELEASE VARIANT
 	local options=() names=() name
 	rm -f "$W/trace" # of the program before
@@ -285,7 +357,7 @@ case_functions_go_tasks() { # by an end of the name; of a program that gotrace s
 
 # --- CPU samples ---
 
-# The samples' innermost frames, with their numbers.
+# The innermost frames of the samples, with their counts.
 sampled_leaves() {
 	"$GOTRACE" dump --stacks "$1" | awk '
 		waits { leaf = $2; n[leaf]++; waits = 0 }
@@ -317,7 +389,7 @@ case_functions_samples() {
 	gone_on
 }
 
-# --- what is decoded ---
+# --- decoding of functions ---
 
 libraries() {
 	ldd "$GOTRACE" | awk '$3 ~ /\/lib(c|stdc\+\+|m)\.so/ {print $3}'
@@ -325,10 +397,10 @@ libraries() {
 
 case_functions_ends() { # found of nearly all functions
 	local file found refused
-	make -s build/e2e/ways >"$W/build" 2>&1 || die "cannot build: $(tail -n 3 "$W/build")"
+	make -s build/e2e/probe_points >"$W/build" 2>&1 || die "cannot build: $(tail -n 3 "$W/build")"
 	for file in $(libraries) "$GOTRACE"; do
-		timeout 300 "$E2E/ways" "$file" >"$W/ways" || die "$file: $(tail -n 2 "$W/ways")"
-		read -r found refused < <(tail -n 1 "$W/ways" | tr -d , | awk '{print $2, $4}')
+		timeout 300 "$E2E/probe_points" "$file" >"$W/points" || die "$file: $(tail -n 2 "$W/points")"
+		read -r found refused < <(tail -n 1 "$W/points" | tr -d , | awk '{print $2, $4}')
 		[ "$found" -ge 500 ] && [ $((refused * 200)) -le "$found" ] || die "$file: $found found, $refused refused"
 		printf '%s%s: %s found, %s refused' "$comma" "$(basename "$file")" "$found" "$refused"
 		comma='; '

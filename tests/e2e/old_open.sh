@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# What gotrace sees of live processes of old releases, against what they say of themselves. To be sourced by run.sh.
+# What gotrace reads from live processes of old releases, compared with their own dumps. To be sourced by
+# run.sh.
 
-# dump_goroutines: a SIGQUIT's dump on standard input, as "ID REASON | LEAF ... ROOT" of each parked goroutine. Inlined
-# functions have no frame of their own there: "name(...)".
+# dump_goroutines: converts a SIGQUIT dump on standard input to "ID REASON | LEAF ... ROOT" for each parked
+# goroutine. Inlined functions have no frame of their own there: "name(...)".
 dump_goroutines() {
 	awk '
 		function flush() { if (id != "" && id != 0) print id, reason, "|" stack; id = "" }
@@ -19,7 +20,7 @@ dump_goroutines() {
 		END { flush() }' | sort
 }
 
-# seen_goroutines: the same of what the test program snapshot prints.
+# seen_goroutines: the same from the output of the test program snapshot.
 seen_goroutines() {
 	awk '$1 == "g" && $3 == 4 { sub(/^g [0-9]+ 4 /, $2 " "); print }' | sort
 }
@@ -36,7 +37,7 @@ look_at() {
 	fi
 	kill -QUIT $pid
 	wait $pid 2>/dev/null
-	# Those that sleep do other things now and then.
+	# Goroutines that sleep do other things occasionally.
 	seen_goroutines < "$2" | grep -v "^[0-9]* sleep" > "$2.gs"
 	dump_goroutines < "$2.dump" | grep -v "^[0-9]* sleep" > "$2.own"
 }
@@ -46,7 +47,7 @@ check_open() {
 	local binary seen tid i
 	binary=$(target_binary "$1" "$2") || die "cannot build the target"
 	seen=$(mktemp "${W:-$E2E}/seen.XXXXXX")
-	# The program went on between the two looks: so again if a goroutine moved.
+	# The program continued between the two: repeat if a goroutine moved.
 	for i in 1 2 3; do
 		look_at "$binary" "$seen"
 		diff "$seen.own" "$seen.gs" > "$seen.diff" && break
@@ -55,7 +56,7 @@ check_open() {
 		die "$1 $2: wrong release or kind: $(head -1 "$seen")"
 	[ -s "$seen.diff" ] && die "$1 $2: goroutines differ: $(head -4 "$seen.diff")"
 	[ "$(wc -l < "$seen.own")" -ge 40 ] || die "$1 $2: the program shows $(wc -l < "$seen.own") goroutines"
-	# Every M but the spare one of cgo is a thread; every P is there.
+	# Every M except the spare one of cgo is a thread, and every P is there.
 	[ "$(awk '$1 == "m" && !$2' "$seen" | wc -l)" -le "$([ "$2" = default ] && echo 0 || echo 1)" ] ||
 		die "$1 $2: Ms without a thread"
 	for tid in $(awk '$1 == "m" && $2 { print $2 }' "$seen"); do

@@ -34,8 +34,8 @@ static int print_places(const char *path, enum alloc_look look, struct error *er
 		       target->gcphase, target->places.gc_controller);
 		if (target->heap)
 			printf("variable runtime.mheap_ 0x%" PRIx64 "\n", target->heap);
-		printf("tells %d %d %d\n", !!target->places.injectglist_tells, !!target->places.sweep_tells,
-		       !!target->places.assist_tells);
+		printf("tells %d %d %d\n", !!target->places.injectglist_trace_call, !!target->places.sweep_trace_call,
+		       !!target->places.assist_trace_call);
 	}
 	target_free(target);
 	return rc;

@@ -1,11 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Live targets, judged by Go's own readers. Needs root and ./gotrace.
-#   ALL=1          every cell of the matrix (long)
-#   CELL_SEED=N    which of the rotating cells; the day if not given
-#   ONLY=cells|newest|cases|NAME   one part, or the cases whose name holds NAME
+#   ALL=1          every cell of the matrix, every case (long)
+#   CELL_SEED=N    chooses the rotating cells and cases; default: the day
+#   ONLY=quick     a cell of each kind and the main cases: what `make test` runs
+#   ONLY=turn      a part of the cells and cases, others each day
+#   ONLY=cells|newest|cases|NAME   one part, or the cases whose name contains NAME
 #   CELL="RELEASE VARIANT MODE"    one cell
-#   LOOK=--light   every cell so (else they take turns: adaptive, --exact, --light, --spans)
+#   LOOK=--light   the same option for every cell (else they take turns: adaptive, --exact, --light, --spans)
 [ -n "$BASH_VERSION" ] || exec bash "$0" "$@"
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/lib.sh
@@ -14,8 +16,11 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/events.sh
 . tests/e2e/files.sh
 . tests/e2e/convert.sh
+. tests/e2e/export.sh
+. tests/e2e/analysis.sh
 . tests/e2e/old_open.sh
 . tests/e2e/flight.sh
+. tests/e2e/attackers.sh
 . tests/e2e/native.sh
 . tests/e2e/children.sh
 . tests/e2e/functions.sh
@@ -23,6 +28,13 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/spaces.sh
 . tests/e2e/doctor.sh
 . tests/e2e/arm64.sh
+. tests/e2e/load.sh
+. tests/e2e/os.sh
+. tests/e2e/ps.sh
+. tests/e2e/profiles.sh
+. tests/e2e/hostile.sh
+. tests/e2e/poked.sh
+. tests/e2e/unknown.sh
 CELL_SEED=${CELL_SEED:-$(($(date +%s) / 86400))}
 
 [ "$(id -u)" -eq 0 ] || { echo "e2e: needs root" >&2; exit 1; }
@@ -35,18 +47,25 @@ if [ -n "$CELL" ]; then
 	exit
 fi
 case ${ONLY:-everything} in
-everything | cells | newest)
+quick)
+	cells_quick
+	run_named $QUICK_CASES
+	;;
+turn)
+	cells_newest
+	cells_rotating
+	run_turn
+	;;
+cells | newest | everything)
 	if [ "$ALL" = 1 ]; then
 		cells_all
 	else
 		cells_newest
 		[ "$ONLY" = newest ] || cells_rotating
 	fi
+	[ "${ONLY:-everything}" != everything ] || run_cases ""
 	;;
-esac
-case ${ONLY:-everything} in
-cells | newest) ;;
-everything | cases) run_cases "" ;;
+cases) run_cases "" ;;
 *) run_cases "$ONLY" ;;
 esac
 finish

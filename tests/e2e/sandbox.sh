@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Least privilege: what the processes of gotrace may do once everything is attached, and what happens when one of
-# those without privileges dies. To be sourced after native.sh.
+# Least privilege: what the processes of gotrace may do once everything is attached, and what happens if one
+# of those without privileges dies. To be sourced after native.sh.
 
-# field FILE NAME: of /proc/PID/status.
+# field FILE NAME: a field of /proc/PID/status.
 field() {
 	awk -v name="$2:" '$1 == name { print $2 }' "$1"
 }
 
-# workers: the processes that $tracer has started, without the target.
+# workers: the processes that $tracer has started, except the target.
 workers() {
 	pgrep -P $tracer -x gotrace
 }
 
-# confined [THREADS]: both workers have no capability, nobody's ids, a filter and no way back; so many threads in all.
+# confined [THREADS]: both workers have no capabilities, unprivileged ids, a filter, and no way to regain
+# privileges; THREADS threads in all.
 confined() {
-	local pid status n=0 threads=0
+	local pid status id n=0 threads=0
 	for pid in $(workers); do
 		status=/proc/$pid/status
 		n=$((n + 1))
@@ -22,7 +23,8 @@ confined() {
 			die "process $pid has capabilities: $(grep Cap $status | tr '\n' ' ')"
 		[ "$(field $status Seccomp)" = 2 ] && [ "$(field $status NoNewPrivs)" = 1 ] ||
 			die "process $pid: seccomp $(field $status Seccomp), no_new_privs $(field $status NoNewPrivs)"
-		[ "$(field $status Uid)" = 65534 ] || die "process $pid runs as $(field $status Uid)"
+		id=$(field $status Uid)
+		[ "$id" -ge 60578 ] && [ "$id" -le 61183 ] || die "process $pid runs as $id"
 		threads=$((threads + $(field $status Threads)))
 		confined_threads $pid
 		[ -z "$(find /proc/$pid/fd -lname 'anon_inode:bpf*' 2>/dev/null)" ] || die "process $pid has BPF's descriptors"
@@ -31,7 +33,7 @@ confined() {
 	[ $threads -eq ${1:-2} ] || die "they have $threads threads instead of ${1:-2}"
 }
 
-# confined_threads PID: the same of each thread: capabilities and filters are a thread's own.
+# confined_threads PID: the same for each thread, because capabilities and filters are per thread.
 confined_threads() {
 	local status
 	for status in /proc/$1/task/*/status; do
@@ -40,11 +42,14 @@ confined_threads() {
 	done
 }
 
-# kept MASK...: each thread of gotrace's own has one of these sets of capabilities, and no way to more.
+# kept MASK...: each thread of gotrace itself and of its broker has one of these sets of capabilities, and no
+# way to gain more.
 kept() {
-	local status set allowed
-	for status in /proc/$tracer/task/*/status; do
-		set=$(field "$status" CapEff)
+	local status set allowed broker
+	broker=$(pgrep -P $tracer -x gotrace-broker) || die "there is no broker"
+	for status in /proc/$tracer/task/*/status /proc/$broker/task/*/status; do
+		set=$(field "$status" CapEff 2>/dev/null)
+		[ -n "$set" ] || [ -e "$status" ] || continue # a thread that has ended
 		allowed=no
 		for mask; do
 			[ "$set" = "$mask" ] && allowed=yes
@@ -56,17 +61,19 @@ kept() {
 }
 
 NONE=0000000000000000
+MAIN=0000000000000020    # CAP_KILL
 THREADS=0000010000080004 # CAP_CHECKPOINT_RESTORE, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH
+MAIN_THREADS=0000010000080024
 CLERK=000000000000000b   # CAP_FOWNER, CAP_CHOWN, CAP_DAC_OVERRIDE
 
-# probes_by_links: whether the kernel has links for many places, which take no privilege.
+# probes_by_links: true if the kernel has uprobe_multi links, which need no privilege.
 probes_by_links() {
 	local major minor
 	IFS=.- read -r major minor _ < <(uname -r)
 	[ "$major" -gt 6 ] || { [ "$major" -eq 6 ] && [ "$minor" -ge 10 ]; }
 }
 
-# rights_of MASK... -- OPTION...: of a run with these options on $target.
+# rights_of MASK... -- OPTION...: for a run with these options on $target.
 rights_of() {
 	local masks=() i
 	while [ "$1" != -- ]; do
@@ -75,7 +82,7 @@ rights_of() {
 	done
 	shift
 	rm -f "$W"/trace*
-	background -p "$target" -d 4s -o "$W/trace" "$@"
+	background -p "$target" -d 8s -o "$W/trace" "$@"
 	for ((i = 0; i < 200 && $(ls "$W"/trace* 2>/dev/null | wc -l) == 0; i++)); do sleep 0.1; done
 	sleep 1.5
 	confined
@@ -87,30 +94,30 @@ rights_of() {
 case_sandbox_rights_go() { # with probes that come and go, too
 	probes_by_links || skip "probes by perf events, which are root's: before Linux 6.10"
 	load mixed
-	rights_of $NONE --
+	rights_of $NONE $MAIN --
 	strict "$W/trace"
-	rights_of $NONE -- --max-overhead 5
+	rights_of $NONE $MAIN -- --max-overhead 5
 	strict "$W/trace"
-	rights_of $NONE -- --exact
+	rights_of $NONE $MAIN -- --exact
 	strict "$W/trace"
 	still_lives
 }
 
 case_sandbox_rights_c() {
 	start_c pingpong
-	rights_of $NONE $THREADS --
+	rights_of $NONE $THREADS $MAIN_THREADS --
 	strict "$W/trace"
 	gone_on
 }
 
 case_sandbox_rights_children() {
 	start_c pingpong
-	rights_of $NONE $THREADS $CLERK -- --children
+	rights_of $NONE $THREADS $MAIN_THREADS $CLERK -- --children
 	strict "$W/trace.$target"
 	gone_on
 }
 
-# dies N WORDS: the Nth process without privileges is killed: what was written is kept, and one line says so.
+# dies N WORDS: kills the Nth process without privileges: what was written is kept, and one line says so.
 dies() {
 	rm -f "$W/trace"
 	background -p "$target" -d 10s -o "$W/trace" -q
@@ -144,7 +151,7 @@ case_sandbox_damaged() { # programs whose ELF sections, symbols and debug inform
 	start_c pingpong
 	stop_target
 	for seed in 1 2 3 4; do
-		# Behind the segments that are mapped: the program itself runs.
+		# Damages only bytes after the mapped segments, so that the program itself runs.
 		/usr/bin/python3 - "$binary" "$W/damaged" $seed <<-'SCRIPT' || die "cannot damage $binary"
 			import random, struct, sys
 			data = bytearray(open(sys.argv[1], "rb").read())
@@ -199,5 +206,212 @@ case_sandbox_closed() { # without standard input, output, error: nothing waits f
 	sleep 2
 	kill -KILL $recorder
 	left_over "$W/dir" "a recorder without them that was killed"
+	still_lives
+}
+
+# --- hostile targets and neighbours ---
+
+now_ms() {
+	echo $(($(date +%s%N) / 1000000))
+}
+
+# ends_soon MS: $tracer ends by itself within this many ms; on a busy machine $SLACK more.
+ends_soon() {
+	local begin limit
+	begin=$(now_ms)
+	limit=$(($1 + ${SLACK:-1000}))
+	while kill -0 $tracer 2>/dev/null && [ $(($(now_ms) - begin)) -lt $limit ]; do sleep 0.05; done
+	kill -0 $tracer 2>/dev/null && {
+		kill -KILL $tracer
+		noisy "gotrace did not end within $1 ms: $(tail -n 3 "$W/err")"
+	}
+	wait $tracer
+	status=$?
+	[ $status -lt 126 ] || die "gotrace crashed with status $status: $(tail -n 3 "$W/err")"
+}
+
+# own_processes: $tracer and the processes that it has started for itself.
+own_processes() {
+	echo $tracer $(workers) $(pgrep -P $tracer -x gotrace-broker)
+}
+
+# none_lives PID...: checked within a second. Zombies do not count as alive.
+none_lives() {
+	local i pid left
+	for ((i = 0; i < 20; i++)); do
+		left=
+		for pid; do
+			case $(sed -n 's/^State:\t//p' /proc/$pid/status 2>/dev/null) in
+			'' | Z* | X*) ;;
+			*) left="$left $pid ($(tr '\n' ' ' </proc/$pid/comm), $(field /proc/$pid/status State))" ;;
+			esac
+		done
+		[ -z "$left" ] && return
+		sleep 0.05
+	done
+	die "left behind:$left"
+}
+
+# whole_or_repaired FILE: it is valid, perhaps after --repair; or it does not exist.
+whole_or_repaired() {
+	[ -s "$1" ] || return 0
+	timeout 60 "$GOTRACE" check "$1" >"$W/check.out" 2>&1 && return
+	cp "$1" "$W/torn"
+	timeout 60 "$GOTRACE" check --repair "$W/torn" >"$W/check.out" 2>&1
+	timeout 60 "$GOTRACE" check "$W/torn" >"$W/check.out" 2>&1 || grep -qi 'no whole' "$W/check.out" ||
+		[ ! -s "$W/torn" ] || die "gotrace check --repair: $(tail -n 3 "$W/check.out")"
+}
+
+# start_unserved: a target whose stacks cannot be read because its file system does not respond. The file
+# system ends with it.
+start_unserved() {
+	[ -w /dev/fuse ] || skip "no /dev/fuse here"
+	gcc -O1 -Wall -Wextra -Werror -o "$W/unserved" tests/e2e/unserved.c -pthread 2>"$W/build.err" || die "cannot build: $(tail -n 3 "$W/build.err")"
+	mkdir "$W/mount"
+	trap 'stop_unserved; kill -KILL $(jobs -p) 2>/dev/null' EXIT
+	start_target "$W/unserved" "$W/mount"
+}
+
+stop_unserved() {
+	pkill -KILL -P $target
+	kill -KILL $target
+	umount -l "$W/mount"
+} 2>/dev/null
+
+case_sandbox_unserved_stack() { # the end of -d, and of Ctrl-C, come in time; what could not be read is said
+	local begin
+	start_unserved
+	begin=$(now_ms)
+	background -p "$target" -d 1s -o "$W/trace"
+	ends_soon 5000
+	want 0
+	says 'reads .* were given up'
+	checked "$W/trace"
+	printf '%s ms for -d 1s' $(($(now_ms) - begin))
+	background -p "$target" -o "$W/trace2"
+	sleep 0.7
+	kill -INT $tracer
+	begin=$(now_ms)
+	ends_soon 2000
+	printf '; %s ms after SIGINT' $(($(now_ms) - begin))
+	whole_or_repaired "$W/trace2"
+	kill -0 $target || die "the target has ended"
+}
+
+# worker_stopped N WHEN: stops the Nth worker for good; gotrace still ends in time.
+worker_stopped() {
+	local pids i
+	rm -f "$W/trace"
+	background -p "$target" -o "$W/trace" -q
+	if [ $2 = start ]; then
+		for ((i = 0; i < 400 && $(workers | wc -l) < $1; i++)); do sleep 0.005; done
+	else
+		begun "$W/trace"
+		sleep 2.2
+	fi
+	pids=$(own_processes)
+	[ $2 = end ] && kill -INT $tracer
+	kill -STOP "$(workers | sed -n "$1p")" 2>/dev/null
+	[ $2 = middle ] && sleep 2
+	[ $2 = end ] || kill -INT $tracer
+	ends_soon 2000
+	want 0 1 3
+	[ $2 = start ] || [ $1 -eq 1 ] || { [ $2 = end ] && [ $status -eq 0 ]; } || says 'is stopped, and was given up'
+	none_lives $pids
+	[ $2 = start ] || [ -s "$W/trace" ] || die "nothing was kept"
+	[ ! -e "$W/trace" ] || checked "$W/trace"
+}
+
+case_sandbox_stopped() { # by somebody who may: at the beginning, in the midst, at the end
+	local n when
+	load mixed
+	for n in 1 2; do
+		for when in start middle end; do worker_stopped $n $when; done
+	done
+	still_lives
+	stop_target
+	start_c pingpong
+	for n in 1 2; do
+		for when in start middle end; do worker_stopped $n $when; done
+	done
+	gone_on
+}
+
+case_sandbox_stopped_flight() { # snapshots, too, are not waited for without end
+	local pids
+	load mixed
+	record -p "$target"
+	tracer=$recorder
+	sleep 1.5
+	pids=$(own_processes)
+	kill -STOP "$(workers | sed -n 2p)"
+	kill -USR1 $recorder
+	sleep 0.5
+	kill -TERM $recorder
+	ends_soon 2000
+	want 1 3
+	none_lives $pids
+	only_traces
+	still_lives
+}
+
+# one_killed WHICH AFTER: kill -9 of gotrace (0), or of the first, second or third process that it started.
+one_killed() {
+	local which=$1 pids victim
+	rm -f "$W/trace" "$W"/.gotrace* "$W"/gotrace-*
+	background -p "$target" -o "$W/trace" -q
+	sleep $2
+	pids=$(own_processes)
+	victim=$(set -- $pids && shift $which && echo $1)
+	[ -n "$victim" ] || victim=$tracer
+	[ $which -ne 0 ] || kill -STOP $(workers | sed -n 2p) 2>/dev/null
+	kill -KILL $victim 2>/dev/null
+	if [ $victim = $tracer ]; then
+		wait $tracer 2>/dev/null
+	else
+		sleep 0.3
+		kill -INT $tracer 2>/dev/null
+		ends_soon 3000
+	fi
+	none_lives $pids
+	whole_or_repaired "$W/trace"
+	bpftool link list 2>/dev/null | grep -F "($tracer)" && die "links of PID $tracer are left"
+	return 0
+}
+
+case_sandbox_killed_often() { # nothing is left of it: no process, no probe, no file that is not valid
+	local i n=30
+	[ "$ALL" = 1 ] && n=300
+	for ((i = 0; i < n; i++)); do
+		[ $((i % 20)) -ne 0 ] || load mixed
+		one_killed $((i % 4)) 0.$((RANDOM % 10))$((RANDOM % 10))
+		[ $((i % 20)) -ne 19 ] || stop_target
+	done
+	echo "$n times"
+}
+
+case_sandbox_neighbours() { # no program of another user's, of nobody's neither, can signal a worker; no two have one id
+	local first second pid
+	load mixed
+	background -p "$target" -o "$W/trace" -q
+	begun "$W/trace"
+	first=$tracer
+	pid=$(workers | head -n 1)
+	as_nobody kill -STOP $pid 2>/dev/null && die "nobody may stop a worker"
+	[ "$(field /proc/$pid/status State)" != T ] || die "it is stopped"
+	background -p "$target" -o "$W/trace2" -q
+	begun "$W/trace2"
+	second=$(field /proc/$(workers | head -n 1)/status Uid)
+	[ "$(field /proc/$pid/status Uid)" != "$second" ] || die "workers of two runs have the same id"
+	setpriv --reuid=$second --regid=$second --clear-groups --inh-caps=-all --bounding-set=-all kill -STOP $pid 2>/dev/null &&
+		die "a worker's id may stop another's worker"
+	kill -INT $tracer $first
+	ends_soon 3000
+	want 0
+	tracer=$first
+	ends_soon 3000
+	want 0
+	checked "$W/trace"
+	checked "$W/trace2"
 	still_lives
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# In the guest, sourced by what arm64-go.sh writes.
+# Runs in the guest, sourced by the script that arm64-go.sh writes.
 ifconfig lo 127.0.0.1 up
 
 # started FILE PATTERN SECONDS: waits for the line.
@@ -14,7 +14,7 @@ started() {
 	return 1
 }
 
-# exists FILE SECONDS
+# exists FILE SECONDS: waits for the file.
 exists() {
 	local i=0
 	while [ $i -lt $(($2 * 5)) ]; do
@@ -25,7 +25,7 @@ exists() {
 	return 1
 }
 
-# trace_cell RELEASE MODE OPTION...: gotrace and the runtime's own tracer watch one program at the same time.
+# trace_cell RELEASE MODE OPTION...: gotrace and the runtime's own tracer trace one program at the same time.
 trace_cell() {
 	local release=$1 mode=$2 out=/out/$1-$2 target tracer status
 	shift 2
@@ -33,7 +33,7 @@ trace_cell() {
 	/t/target-$release $mode -native $out/native -native-seconds 4 -seconds 119 >$out/target.out 2>$out/target.err </dev/null &
 	target=$!
 	started $out/target.out '^ready' 60 || return 1
-	/t/gotrace -p $target "$@" -o $out/trace --raw $out/raw >$out/gotrace.out 2>$out/gotrace.err </dev/null &
+	/t/gotrace -p $target "$@" --stats -o $out/trace --raw $out/raw >$out/gotrace.out 2>$out/gotrace.err </dev/null &
 	tracer=$!
 	exists $out/trace 60 || { tail -n 3 $out/gotrace.err; return 1; } # every probe stands then
 	sleep 1

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# The guest's first process: runs /script, hands back /out on the disk, and switches the machine off.
+# The guest's first process: runs /script, returns /out through the disk, and powers the machine off.
 /bin/busybox --install -s /bin
 mount -t proc proc /proc
 mount -t sysfs sys /sys

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # gotrace for arm64 on a kernel for arm64, under qemu-system-aarch64: no KVM, no network, no root.
 #   tests/vm/arm64.sh [CHECK...]      the checks of arm64_checks.sh, or some of them
-#   tests/vm/arm64.sh -- 'COMMAND'    runs COMMAND (busybox sh) there instead; gotrace and the targets are in /t; what it
-#                                     writes into /out is in build/vm/arm64/out afterwards
-# ARM_LIMIT=S: seconds for the machine. To be sourced, too: arm64_root makes the guest's root, arm64_boot boots it.
+#   tests/vm/arm64.sh -- 'COMMAND'    runs COMMAND (busybox sh) there instead; gotrace and the targets are in /t; files
+#                                     written to /out are in build/vm/arm64/out afterwards
+# ARM_LIMIT=S: time limit for the machine, in seconds. May also be sourced: arm64_root makes the guest's root,
+# arm64_boot boots it.
 [ -n "$BASH_VERSION" ] || exec bash "$0" "$@"
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 VM=$PWD/build/vm
@@ -13,22 +14,22 @@ ARM_SERIES=${ARM_SERIES:-6.12}
 ARM_LIMIT=${ARM_LIMIT:-900}
 ARM_OUT_SIZE=64M
 
-# arm64_root DIR: busybox, gotrace for arm64 and the libraries that it loads.
+# arm64_root DIR: busybox, gotrace for arm64, and the libraries that it loads.
 arm64_root() {
 	local root=$1 libs=build/arm64/sysroot/ name
 	rm -rf "$root"
 	mkdir -p "$root"/{bin,etc,proc,sys,dev,run,tmp,root,lib,out,t} || return 1
 	cp build/arm64/sysroot/bin/busybox "$root/bin/" || return 1
 	ln -s busybox "$root/bin/sh"
-	cp tests/vm/arm64-init.sh "$root/init" && cp build/arm64/gotrace tests/vm/guest.sh "$root/t/" || return 1
+	cp tests/vm/arm64-init.sh "$root/init" && cp "${ARM_GOTRACE:-build/arm64/gotrace}" tests/vm/guest.sh "$root/t/" || return 1
 	printf 'root:x:0:0:root:/root:/bin/sh\n' >"$root/etc/passwd"
-	for name in ld-linux-aarch64 libc libm libbpf libelf libdw libz liblzma libbz2 libzstd libstdc++ libgcc_s libseccomp libcap; do
+	for name in ld-linux-aarch64 libc libm libbpf libelf libdw libz libdeflate liblzma libbz2 libzstd libstdc++ libgcc_s libseccomp libcap libncursesw libtinfo; do
 		find -L $libs/lib $libs/usr/lib/aarch64-linux-gnu -maxdepth 2 -name "$name.so.[0-9]*" -exec cp -L {} "$root/lib/" \;
 	done
 }
 
-# arm64_boot ROOT OUT SCRIPT: runs SCRIPT (a file) in a guest with that root; what it wrote to /out is in OUT, with
-# `log` and `status`. The way back is a disk that the guest writes a tar file on, as it is.
+# arm64_boot ROOT OUT SCRIPT: runs SCRIPT (a file) in a guest with that root. Files written to /out are in
+# OUT, with `log` and `status`. They are returned through a disk to which the guest writes a plain tar file.
 arm64_boot() {
 	local root=$1 out=$2 kernel
 	kernel=$(tests/vm/fetch.sh kernel "$ARM_SERIES" arm64 cloud) || return 1
@@ -38,7 +39,7 @@ arm64_boot() {
 	(cd "$root" && find . | cpio -o -H newc -R 0:0 --quiet | gzip -1) >"$out.initrd" || return 1
 	truncate -s 0 "$out.disk" && truncate -s $ARM_OUT_SIZE "$out.disk" || return 1
 	cp "$kernel/version" "$out.version"
-	# Several threads of emulation lose the kernel's changes of its own code.
+	# With several emulation threads, the kernel's changes of its own code get lost.
 	timeout -k 5 "$ARM_LIMIT" nice -n 19 qemu-system-aarch64 -machine virt -cpu "${ARM_CPU:-cortex-a72}" -accel tcg,thread=single \
 		-smp 2 -m 1536 -nographic -no-reboot -kernel "$kernel/vmlinuz" -initrd "$out.initrd" \
 		-drive "file=$out.disk,if=none,id=out,format=raw" -device nvme,drive=out,serial=out \
@@ -50,14 +51,14 @@ arm64_boot() {
 	return 1
 }
 
-# arm_cc OUT ARG...: a program in C for arm64.
+# arm_cc OUT ARG...: compiles a C program for arm64.
 arm_cc() {
 	local out=$1
 	shift
 	aarch64-linux-gnu-gcc --sysroot=build/arm64/sysroot -std=gnu17 -Wall -Wextra -Werror -o "$out" "$@"
 }
 
-# arm_targets DIR: what is traced, and what counts its switches there.
+# arm_targets DIR: the programs to trace, and the one that counts their switches there.
 arm_targets() {
 	local dir=$1 sources
 	sources=$(find tests/e2e/ctargets -name '*.c' ! -name plugin.c)
@@ -68,7 +69,7 @@ arm_targets() {
 		(cd tests/e2e/judge && GOARCH=arm64 GOTOOLCHAIN=go$NEWEST CGO_ENABLED=0 timeout 900 go build -buildvcs=false -o "$dir/judge-arm64" .)
 }
 
-# judge_check NAME: what came back of it.
+# judge_check NAME: judges the results.
 judge_check() {
 	[ -e "$W/status" ] || die "no status came back: $(cat "$W/harness.err" "$W/shell.err" 2>/dev/null | head -c 300)"
 	[ ! -s "$W/harness.err" ] || die "$(head -c 300 "$W/harness.err")"
@@ -80,7 +81,7 @@ arm_checks() {
 	local check text
 	{
 		echo '. /t/guest.sh; . /t/arm64_checks.sh; sha256sum /t/gotrace >/out/sha256'
-		# What is ready goes out at once: a machine that takes too long has not worked for nothing.
+		# Finished results are written at once, so that they survive if the machine takes too long.
 		echo "for check in $*; do run_checks \$check; echo \$check \$(cut -d' ' -f1 /proc/uptime) >>/out/log; tar -cf /dev/nvme0n1 -C /out .; sync; done"
 		echo 'dmesg >/out/dmesg'
 	} >"$ARM/script"

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Checks of C on arm64: run_NAME in the guest (by busybox sh, after guest.sh), judge_NAME on the host, as in checks.sh.
+# Checks of C on arm64: run_NAME runs in the guest (by busybox sh, after guest.sh), judge_NAME on the host, as
+# in checks.sh.
 
-# traced_as MODE: a trace of ctarget, and the raw log.
+# traced_as MODE: a trace of ctarget, and its raw log.
 traced_as() {
 	start ctarget "$1" -seconds 800
 	traced -d 2s --raw raw
 }
 
-# valid: strict readers accept the trace, and the host's own gotrace makes the same of the raw log: names of system
-# calls, too, go by the machine that the log is of.
+# valid: strict readers accept the trace, and the host's own gotrace makes the same trace from the raw log:
+# names of system calls also depend on the machine on which the log was made.
 valid() {
 	want 0
 	strict "$W/trace"

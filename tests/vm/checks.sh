@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# The checks: run_NAME in the guest (by busybox sh, after guest.sh), judge_NAME on the host (by bash, after
-# tests/e2e's parts) with what came back in $W. A check that is refused on a kernel has its line in `expected`
-# instead of being judged.
+# The checks: run_NAME runs in the guest (by busybox sh, after guest.sh), judge_NAME on the host (by bash,
+# after tests/e2e's parts) with the results in $W. A check that is refused on a kernel is not judged, but has
+# its line in `expected`.
 
-# facts_of NAME: Go's strict reader and our own accept the trace, and it holds what facts/NAME demands.
+# facts_of NAME: Go's strict reader and our own accept the trace, and it has what facts/NAME demands.
 facts_of() {
 	want 0
 	strict "$W/trace" -expect "$TOP/tests/vm/facts/$1"
@@ -11,7 +11,7 @@ facts_of() {
 	printf '%s events, %s goroutines' "$(fact events)" "$(fact goroutines)"
 }
 
-# whole: a valid trace, nothing lost, of whatever ran.
+# whole: a valid trace without losses, of any program.
 whole() {
 	want 0
 	strict "$W/trace"
@@ -48,7 +48,7 @@ judge_go_1_22() {
 }
 
 run_go_plain() {
-	start go1.26 mixed -seconds 600
+	start newest-go mixed -seconds 600
 	traced -d 1s
 }
 judge_go_plain() {
@@ -56,7 +56,7 @@ judge_go_plain() {
 }
 
 run_go_exact() { # what the program says it did is in the trace, mark for mark
-	start go1.26 usertruth -seconds 600
+	start newest-go usertruth -seconds 600
 	tracing --exact
 	kill -USR2 $target
 	said 'truth told'
@@ -71,15 +71,15 @@ judge_go_exact() {
 }
 
 run_go_spans() {
-	start go1.26 pingpong -seconds 600
-	traced -d 700ms --spans
+	start newest-go pingpong -seconds 600
+	traced -d 2s --spans
 }
 judge_go_spans() {
 	facts_of pingpong
 }
 
 run_go_samples() {
-	start go1.26 cpu -seconds 600
+	start newest-go cpu -seconds 600
 	traced -d 1500ms --cpu-samples=200
 }
 judge_go_samples() {
@@ -87,7 +87,7 @@ judge_go_samples() {
 }
 
 run_go_command() {
-	got gotrace -o trace -- go1.26 churn -seconds 1
+	got gotrace -o trace -- newest-go churn -seconds 1
 }
 judge_go_command() {
 	facts_of command
@@ -156,6 +156,7 @@ judge_c_samples() {
 	printf '%s samples' "$all"
 }
 
+GO_CALLED="All Sleeps Recurses Catches Panics Chooses Grows Exits" # all begin with a push, which is not stepped
 CALLED="leaf inner nested recurse first second by_pointer maybe hop deep catcher switcher rare worker tick"
 run_c_region() { # every call is a region, to the last one
 	local name options=
@@ -183,6 +184,67 @@ judge_c_region() {
 	all_called $CALLED
 }
 
+run_c_returns() { # 20,800 calls, in two traces; the kernel maps [uprobes] for instructions that it steps
+	local other
+	mkfifo in
+	calls -rounds 2500 <in >target.out 2>target.err &
+	target=$!
+	exec 9>in
+	said ready
+	gotrace -q -p $target -o other --task nested --task recurse >other.err 2>&1 &
+	other=$!
+	tracing --region nested --region recurse --region catcher
+	while kill -0 $other 2>/dev/null && [ ! -e other ]; do sleep 0.1; done
+	echo >&9
+	said 'done'
+	cp /proc/$target/maps maps
+	kill -INT $other
+	traced_so_far
+	wait $other || cat other.err >>harness.err
+	gotrace doctor >words
+	rm in
+}
+judge_c_returns() {
+	want 0
+	strict "$W/trace"
+	checked "$W/trace"
+	grep -E '^[^ ]+ [0-9]+ -?[0-9]+$' "$W/target.out" >"$W/counts"
+	"$GOTRACE" dump "$W/trace" >"$W/dump" 2>"$W/dump.err" || die "dump: $(tail -n 1 "$W/dump.err")"
+	regions_of "$W/dump" >"$W/regions"
+	all_called nested recurse catcher
+	binary=$(calltarget default)
+	same_sum -rounds 2500
+	stepped_as_told "$W/words" "$W/maps"
+}
+
+run_go_region() { # on stacks that grow, through panics
+	local name options=
+	for name in $GO_CALLED; do
+		options="$options --region main.call$name"
+	done
+	start newest-go functions -seconds 600
+	tracing --format 1.26 $options
+	kill -USR2 $target
+	said 'done'
+	cp /proc/$target/maps maps
+	traced_so_far
+	gotrace doctor >words
+}
+judge_go_region() {
+	local name names=
+	want 0
+	strict "$W/trace"
+	checked "$W/trace"
+	grep -E '^[^ ]+ [0-9]+ -?[0-9]+$' "$W/target.out" >"$W/counts"
+	"$GOTRACE" dump "$W/trace" >"$W/dump" 2>"$W/dump.err" || die "dump: $(tail -n 1 "$W/dump.err")"
+	regions_of "$W/dump" >"$W/regions"
+	for name in $GO_CALLED; do
+		names="$names main.call$name"
+	done
+	all_called $names
+	stepped_as_told "$W/words" "$W/maps"
+}
+
 run_c_children() {
 	got gotrace --children -o t --json -- sh -c 'for i in 1 2; do ls / | wc; done'
 }
@@ -194,13 +256,13 @@ judge_c_children() {
 		die "; names: $(grep -o '"name":"[^"]*"' "$W/out" | sort | uniq -c | tr '\n' ' ')"
 }
 
-# --- what a machine can lack ---
+# --- missing features ---
 
 run_no_tracefs() { # neither is mounted: nothing is missing
 	umount /sys/kernel/tracing
 	umount /sys/kernel/debug/tracing 2>/dev/null
 	umount /sys/kernel/debug
-	start go1.26 pool -seconds 600
+	start newest-go pool -seconds 600
 	traced -d 500ms
 	mount -t tracefs tracefs /sys/kernel/tracing
 }
@@ -212,7 +274,7 @@ run_paranoid() { # perf_event_paranoid=3 does not keep root away
 	local was
 	was=$(cat /proc/sys/kernel/perf_event_paranoid)
 	echo 3 >/proc/sys/kernel/perf_event_paranoid
-	start go1.26 pool -seconds 600
+	start newest-go pool -seconds 600
 	traced -d 500ms
 	echo "$was" >/proc/sys/kernel/perf_event_paranoid
 }
@@ -229,7 +291,7 @@ run_no_root() {
 }
 
 run_no_sys_admin() { # Debian's perf_event_paranoid is 3: then CPU samples take that capability
-	start go1.26 idle -seconds 600
+	start newest-go idle -seconds 600
 	got without cap 21 gotrace -p $target -d 500ms --no-cpu-samples -o trace
 }
 
@@ -238,7 +300,7 @@ judge_no_sys_admin() { # uprobes by links of many (Linux 6.10) need CAP_BPF and 
 }
 
 run_no_memlock() { # up to Linux 5.10 maps count as locked memory
-	start go1.26 idle -seconds 600
+	start newest-go idle -seconds 600
 	got without memlock gotrace -p $target -d 500ms -o trace
 }
 judge_no_memlock() {
@@ -246,12 +308,12 @@ judge_no_memlock() {
 }
 
 run_no_bpf() {
-	start go1.26 idle -seconds 600
+	start newest-go idle -seconds 600
 	got without bpf gotrace -p $target -d 500ms -o trace
 }
 
 run_no_btf() {
-	start go1.26 idle -seconds 600
+	start newest-go idle -seconds 600
 	mount --bind /dev/null /sys/kernel/btf/vmlinux
 	traced -d 500ms
 	umount /sys/kernel/btf/vmlinux
@@ -270,7 +332,7 @@ judge_btf_file() {
 }
 
 run_lockdown() { # the last one: there is no way back
-	start go1.26 idle -seconds 600
+	start newest-go idle -seconds 600
 	echo confidentiality >/sys/kernel/security/lockdown
 	traced -d 500ms
 }

@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Debian packages that are not for this machine: kernels of other series, packages of other architectures. They are
-# chosen by Debian's signed indexes, unpacked into a cache outside the tree, and never installed.
+# Debian packages that are not for this machine: kernels of other series, packages of other architectures.
+# They are selected from Debian's signed indexes, unpacked into a cache outside the tree, and never installed.
 #   tests/vm/fetch.sh kernel SERIES [ARCH [FLAVOUR]]   SERIES: 5.10, 6.1, 6.12, 6.18 or newest; ARCH: amd64 or arm64;
 #                                                      FLAVOUR: generic (with modules for 9p) or cloud
 #   tests/vm/fetch.sh package SUITE ARCH NAME...       SUITE: as in SUITES; unpacked over each other
+#   tests/vm/fetch.sh file URL SHA256                  one file, known by its checksum
 #   tests/vm/fetch.sh virtme                           virtme-ng, from PyPI, in a Python environment of its own
-# Prints the directory, and on standard error what it took. That of a kernel holds `vmlinuz`, `release` (uname -r),
-# `version` (the package's) and `lib/modules/RELEASE` (with modules.dep). Without a network it takes what the cache
-# has, and says so; without both it fails.
+# Prints the directory, and on standard error what it selected. A kernel's directory has `vmlinuz`, `release`
+# (uname -r), `version` (the package's) and `lib/modules/RELEASE` (with modules.dep). Without a network it
+# uses what the cache has, and says so; if that is not enough, it fails.
 [ -n "$BASH_VERSION" ] || exec bash "$0" "$@"
 set -u
 VM_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -25,7 +26,7 @@ stop() {
 	exit 1
 }
 
-# suites SERIES: where Debian keeps that series; of the newest kernel wherever it may be.
+# suites SERIES: where Debian keeps that series; the newest kernel may be in any of them.
 suites() {
 	case $1 in
 	5.10) echo bullseye-security ;;
@@ -36,8 +37,8 @@ suites() {
 	esac
 }
 
-# state SUITE ARCH: prints the directory of an apt state of our own, making it if need be. The machine's own is only
-# asked how it gets to the network (its proxies).
+# state SUITE ARCH: prints the directory of an apt state of our own, and makes it if needed. Only the proxy
+# settings are taken from the machine's own apt.
 state() {
 	local dir=$CACHE/apt/$1-$2 archive=debian
 	case $1 in *-security) archive=debian-security ;; esac
@@ -67,7 +68,8 @@ state() {
 	echo "$dir"
 }
 
-# index SUITE ARCH: prints the state's directory, its index as new as the network has it; false if there is none.
+# index SUITE ARCH: prints the state's directory, with the index updated if there is a network. False if there
+# is no index.
 index() {
 	local dir
 	[ -r $KEYRING ] || stop "no $KEYRING: install debian-archive-keyring (tools/deps.sh)"
@@ -82,8 +84,8 @@ index() {
 	echo "$dir"
 }
 
-# kernels DIR SERIES ARCH FLAVOUR: prints `VERSION PACKAGE...` of each such kernel in an index. Since 6.19 image and
-# modules are packages of their own.
+# kernels DIR SERIES ARCH FLAVOUR: prints `VERSION PACKAGE...` for each such kernel in an index. Since 6.19
+# image and modules are separate packages.
 kernels() {
 	local series=${2//./\\.} flavour=
 	[ "$2" = newest ] && series='[0-9]+\.[0-9]+'
@@ -99,7 +101,7 @@ kernels() {
 		}'
 }
 
-# newest_line: of lines `VERSION ...` that with the highest version, as dpkg compares them.
+# newest_line: of lines `VERSION ...`, prints the one with the highest version by dpkg's order.
 newest_line() {
 	local best= line
 	while read -r line; do
@@ -109,7 +111,8 @@ newest_line() {
 	[ -n "$best" ] && echo "$best"
 }
 
-# unpack DIR INDEX VERSION NAME...: downloads (apt compares with the signed index) and unpacks into DIR, all or nothing.
+# unpack DIR INDEX VERSION NAME...: downloads (apt verifies against the signed index) and unpacks into DIR,
+# all or nothing.
 unpack() {
 	local dir=$1 conf=$2/apt.conf version=$3 name part
 	shift 3
@@ -128,10 +131,11 @@ unpack() {
 	rm -rf "$dir.new/debs"
 }
 
-# The modules that a guest needs: its host's files over 9p, a disk, an overlay.
+# The modules that a guest needs: for its host's files over 9p, a disk, an overlay.
 MODULES='9p|netfs|fscache|virtio|overlay|fuse|nvme|ext4|jbd2|mbcache|crc|failover|loop'
 
-# settle DIR VERSION: what was unpacked becomes a kernel's directory. Since 7.1 the image lies among the modules.
+# settle DIR VERSION: turns unpacked packages into a kernel's directory. Since 7.1 the image is among the
+# modules.
 settle() {
 	local new=$1.new modules release
 	modules=$(ls -d "$new"/root/{usr/,}lib/modules/* 2>/dev/null) || true
@@ -197,7 +201,19 @@ package() {
 	echo "$home/root"
 }
 
-# virtme: the release and checksum of tests/vm/requirements.txt.
+# file URL SHA256: prints its path in the cache.
+file() {
+	local path=$CACHE/files/${1##*/}
+	mkdir -p "$CACHE/files"
+	if ! echo "$2  $path" | sha256sum -c --status 2>/dev/null; then
+		/usr/lib/apt/apt-helper -o Acquire::http::Timeout=20 download-file "$1" "$path" "SHA256:$2" >"$CACHE/files/log" 2>&1 ||
+			stop "cannot fetch $1: $(grep -m 1 '^[EW]:' "$CACHE/files/log" | head -c 200)"
+	fi
+	say "$1"
+	echo "$path"
+}
+
+# virtme: with the release and checksum of tests/vm/requirements.txt.
 virtme() {
 	local home
 	home=$CACHE/virtme-$(sha256sum <"$VM_DIR/requirements.txt" | head -c 12)
@@ -219,8 +235,9 @@ main() {
 	case ${1-} in
 	kernel) [ $# -ge 2 ] && "$@" ;;
 	package) [ $# -ge 4 ] && "$@" ;;
+	file) [ $# -eq 3 ] && "$@" ;;
 	virtme) virtme ;;
-	*) sed -n '3,10s/^# *//p' "$0" >&2; exit 2 ;;
+	*) sed -n '3,11s/^# *//p' "$0" >&2; exit 2 ;;
 	esac
 }
 

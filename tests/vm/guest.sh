@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# In the guest, sourced by busybox sh: a place to work that is not the host's file system, and what checks share.
+# Runs in the guest, sourced by busybox sh: a working directory that is not on the host's file system, and
+# functions shared by the checks.
 mount -t tmpfs -o mode=1777 tmpfs /tmp
 grep -q ' /sys/kernel/tracing ' /proc/mounts || mount -t tracefs tracefs /sys/kernel/tracing
 mount -t bpf bpf /sys/fs/bpf
@@ -9,14 +10,14 @@ ulimit -l unlimited
 export PATH=/tmp/t:/bin HOME=/tmp
 cd /tmp || exit 1
 
-# start PROGRAM ARG...: the process to be traced, $target, once it is ready.
+# start PROGRAM ARG...: starts the process to be traced, $target, and waits until it is ready.
 start() {
 	"$@" >target.out 2>target.err </dev/null &
 	target=$!
 	said ready
 }
 
-# said WORD: waits until the target says so.
+# said WORD: waits until the target prints this.
 said() {
 	local i=0
 	while [ $i -lt 600 ]; do
@@ -29,18 +30,18 @@ said() {
 	return 1
 }
 
-# got COMMAND...: its output, error and exit status are the check's.
+# got COMMAND...: its output, errors and exit status are those of the check.
 got() {
 	timeout 150 "$@" >out 2>err </dev/null
 	echo $? >status
 }
 
-# traced ARG...: a trace of the target.
+# traced ARG...: makes a trace of the target.
 traced() {
 	got gotrace -p "$target" -o trace "$@"
 }
 
-# tracing ARG...: the same in the background, from when all probes stand; traced_so_far ends it.
+# tracing ARG...: the same in the background, returning when all probes are attached; traced_so_far ends it.
 tracing() {
 	gotrace -p "$target" -o trace "$@" >out 2>err </dev/null &
 	tracer=$!
@@ -58,13 +59,13 @@ traced_so_far() {
 	echo $? >status
 }
 
-# still_there: the target goes on as if nothing had been.
+# still_there: the target was not disturbed.
 still_there() {
 	kill -0 $target || echo "the target is gone" >>harness.err
 	[ ! -s target.err ] || { echo "the target complains:" && cat target.err; } >>harness.err
 }
 
-# run_checks NAME...: each in a directory of its own, which the host finds in /out.
+# run_checks NAME...: runs each in a directory of its own, which the host finds in /out.
 run_checks() {
 	local name from
 	for name; do

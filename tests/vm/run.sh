@@ -1,16 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# ./gotrace, built once, on other kernels: each boots under virtme-ng, by software emulation. Needs root and ./gotrace.
-#   tests/vm/run.sh 6.1 6.12            the checks (checks.sh) on these kernels; what they must end with is in `expected`
+# ./gotrace, built once, on other kernels: each boots under virtme-ng, by software emulation. Needs root and
+# ./gotrace.
+#   tests/vm/run.sh 6.1 6.12            the checks (checks.sh) on these kernels; their required results are in `expected`
 #   CHECKS="go_plain c_region" tests/vm/run.sh 5.10     some of them
 #   tests/vm/run.sh 5.10 -- 'COMMAND'   runs COMMAND (busybox sh) there instead, as root; gotrace and the targets are
-#                                       on PATH, what it writes into /out is in build/vm/5.10 afterwards
-#   RECORD=1                            when all is as expected: writes the kernels' versions into `verified`, and the
-#                                       table of a run on all of them into README.md
-#   VM_APPEND=preempt=full              for the kernels' command lines
-#   VM_EXTRA="FILE..."                  programs to be on PATH there, too
-#   VM_JOBS=N                           machines side by side, 2 if not given; VM_LIMIT=S: seconds for each, 480
-# Kernels: 5.10, 6.1, 6.12, 6.18, newest (fetch.sh). Nothing is tried twice.
+#                                       on PATH, files written to /out are in build/vm/5.10 afterwards
+#   RECORD=1                            if all is as expected: writes the kernels' versions to `verified`, and the
+#                                       table of a run on all of them to docs/kernels.md
+#   VM_APPEND=preempt=full              appended to the kernels' command lines
+#   VM_EXTRA="FILE..."                  further programs to put on PATH there
+#   VM_JOBS=N                           machines at a time, default 2; VM_LIMIT=S: seconds for each, default 480
+# Kernels: 5.10, 6.1, 6.12, 6.18, newest (fetch.sh). Nothing is retried.
 [ -n "$BASH_VERSION" ] || exec bash "$0" "$@"
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/lib.sh
@@ -23,7 +24,8 @@ ROOT=$VM/root
 LIMIT=${VM_LIMIT:-480}
 EXPECTED=tests/vm/expected
 
-# make_guest_root: the guest's root: busybox, gotrace with the libraries it was linked to here, and what is traced.
+# make_guest_root: the guest's root: busybox, gotrace with the libraries it was linked to here, and the
+# programs to trace.
 make_guest_root() {
 	local file
 	rm -rf "$ROOT"
@@ -41,14 +43,14 @@ make_guest_root() {
 	cp tests/vm/guest.sh tests/vm/checks.sh "$GOTRACE" ${VM_EXTRA-} "$ROOT/t/" &&
 		cp "$(target_binary 1.16.15 default)" "$ROOT/t/go1.16" &&
 		cp "$(target_binary 1.22.12 default)" "$ROOT/t/go1.22" &&
-		cp "$(target_binary $NEWEST default)" "$ROOT/t/go1.26" &&
+		cp "$(target_binary $NEWEST default)" "$ROOT/t/newest-go" &&
 		cp "$(ctarget default)" "$ROOT/t/ctarget" &&
 		cp "$(calltarget default)" "$ROOT/t/calls" &&
 		gcc -std=gnu17 -Wall -Wextra -Werror -O2 -o "$ROOT/t/without" tests/vm/without.c
 }
 
-# boot SERIES: runs the script on standard input there; what it wrote is in $VM/SERIES. Only an exit status that the
-# guest itself wrote counts: a machine whose kernel fell ends like any other.
+# boot SERIES: runs the script on standard input there; its output is in $VM/SERIES. Only an exit status
+# written by the guest itself counts: a machine whose kernel crashed ends like any other.
 boot() {
 	local kernel out=$VM/$1 status
 	kernel=$(tests/vm/fetch.sh kernel "$1" 2> >(tee "$VM/$1.fetch" >&2)) || return 1
@@ -56,9 +58,9 @@ boot() {
 	mkdir -p "$out"
 	cat >"$out/script"
 	cp "$kernel/version" "$out/version"
-	# Several threads of emulation lose the kernel's changes of its own code ("Oops: int3"); without tsc=reliable old
-	# kernels take a clock that makes a system call of each look at it; no_timer_check: on a busy host the kernel's test
-	# of its timer at boot ends in a panic.
+	# With several emulation threads, the kernel's changes of its own code get lost ("Oops: int3").
+	# Without tsc=reliable old kernels use a clock that needs a system call for each reading.
+	# no_timer_check: on a busy host the kernel's test of its timer at boot ends in a panic.
 	timeout -k 5 "$LIMIT" "$virtme/bin/virtme-run" --kimg "$kernel/vmlinuz" --mods auto --root "$ROOT" --rwdir="/out=$out" \
 		--cpus 2 --memory 2G --force-9p --disable-kvm $(printf ' -a %s' tsc=reliable no_timer_check panic=-1 ${VM_APPEND-}) --show-boot-console --busybox "$(command -v busybox)" \
 		-q=-accel -q=tcg,thread=single -q=-no-reboot \
@@ -75,14 +77,14 @@ checks() {
 	printf "%s\n" ${CHECKS:-$(awk '/^[a-z]/ {print $1}' $EXPECTED)}
 }
 
-# expectation CHECK SERIES: the word in the table.
+# expectation CHECK SERIES: its word in the table.
 expectation() {
 	awk -v check="$1" -v series="$2" '
 		/^# check / { for (i = 3; i <= NF; i++) column[$i] = i - 1 }
 		$1 == check && column[series] { print $column[series] }' $EXPECTED
 }
 
-# refused_as WORD: the exit status and the one line are those of the table; nothing was written.
+# refused_as WORD: the exit status and the line are those of the table; no file was written.
 refused_as() {
 	local code line
 	read -r _ _ code line < <(grep "^= $1 " $EXPECTED) || die "no refusal $1 in $EXPECTED"
@@ -91,8 +93,8 @@ refused_as() {
 	[ ! -e "$W/trace" ] || die "left a file"
 }
 
-# missed_some: where a kernel preempts both programs on a system call it leaves out those of another thread's call, counts it,
-# and gotrace tells (README, Limits): nothing else may be lost, and of 200 hits one at the most.
+# missed_some: a kernel that preempts both programs on a system call skips those of another thread's call,
+# counts it, and gotrace reports it (docs/limits.md). Nothing else may be lost, and at most one of 200 hits.
 missed_some() {
 	local lost missed hits
 	[ "$status" -eq 3 ] || return 0
@@ -104,7 +106,7 @@ missed_some() {
 	status=0
 }
 
-# judge_one CHECK SERIES: what came back of it.
+# judge_one CHECK SERIES: judges the results.
 judge_one() {
 	local word
 	word=$(expectation "$1" "$2")
@@ -121,7 +123,7 @@ judge_one() {
 	fi
 }
 
-# result CHECK SERIES NAME: one line, and a line of $VM/SERIES.results for the table.
+# result CHECK SERIES NAME: prints one line, and adds a line to $VM/SERIES.results for the table.
 result() {
 	local text ok word seconds
 	W=$VM/$2/$1
@@ -146,7 +148,8 @@ result() {
 	echo "$1 $word" >>"$VM/$2.results"
 }
 
-# machine SERIES: the machine as a whole: it came to its end, ran this very binary, and its kernel has no complaints.
+# machine SERIES: the machine as a whole: it finished, ran this very binary, and its kernel reported no
+# errors.
 machine() {
 	local theirs
 	[ -s "$VM/$1/status" ] || die "$(cat "$VM/$1.boot"; tail -n 3 "$VM/$1/console" 2>/dev/null)"
@@ -156,7 +159,7 @@ machine() {
 	! grep -E -m 3 'Oops|BUG:|WARNING:|Call Trace|soft lockup|rcu_sched' "$VM/$1/dmesg" || die "the kernel complains"
 }
 
-# start_machine SERIES: in the background of the caller.
+# start_machine SERIES: called in the background.
 start_machine() {
 	local began=$SECONDS
 	boot "$1" >"$VM/$1.boot" <<-SCRIPT
@@ -186,7 +189,7 @@ judge_machine() {
 	done
 }
 
-# last_verified SERIES: how this kernel stands to the one of the last full run that is recorded.
+# last_verified SERIES: compares this kernel with that of the last recorded full run.
 last_verified() {
 	local was now
 	was=$(awk -v series="$1" '$1 == series {print $2}' tests/vm/verified)
@@ -207,10 +210,10 @@ note_verified() {
 	sort -V -o tests/vm/verified tests/vm/verified
 	[ $# -eq "$(awk '/^# check / {print NF - 2}' $EXPECTED)" ] || return 0
 	{ echo && date -u +'The last full run (`make vmtest-all`), %F:' && echo && table "$@"; } >"$VM/table"
-	sed -i -e '/^<!-- vmtest-all -->$/,/^<!-- end -->$/ {/^<!--/!d}' -e "/^<!-- vmtest-all -->\$/r $VM/table" README.md
+	sed -i -e '/^<!-- vmtest-all -->$/,/^<!-- end -->$/ {/^<!--/!d}' -e "/^<!-- vmtest-all -->\$/r $VM/table" docs/kernels.md
 }
 
-# table SERIES...: kernel × check × result, as in README.
+# table SERIES...: kernel × check × result, as in docs/kernels.md.
 table() {
 	local series check row line
 	row="| check |" line="|---|"

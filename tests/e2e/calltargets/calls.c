@@ -2,7 +2,8 @@
 /*
  * Counts the calls of its own functions: prints "ready", and for each line on
  * its standard input makes a round of calls and prints for each function its
- * calls and their time (-1: it is not measured), then "done". With -burn it
+ * calls and their time (-1: it is not measured), then "sum", what they have
+ * come to, and "done". -rounds N: N turns in a round instead of 40, and a deeper recursion. With -burn it
  * spends its time in two functions, three quarters and a quarter.
  */
 #include <pthread.h>
@@ -20,7 +21,7 @@
 #define FRAME __attribute__((noinline, noclone, noipa))
 #endif
 
-enum { ROUND = 40, THREADS = 4 };
+enum { ROUND = 40, THREADS = 4, DEEPEST = 800 };
 
 enum which {
 	LEAF,
@@ -47,6 +48,7 @@ static const char *const names[N] = {"leaf",    "inner",      "nested", "recurse
 static atomic_long counts[N], times[N];
 static atomic_int sink;
 static jmp_buf back;
+static int turns = ROUND;
 
 static void count(enum which which)
 {
@@ -239,7 +241,9 @@ static void in_threads(void)
 
 static void make_round(void)
 {
-	for (int i = 0; i < ROUND; i++) {
+	count(RECURSE);
+	sink += recurse(turns < DEEPEST ? turns : DEEPEST);
+	for (int i = 0; i < turns; i++) {
 		count(NESTED);
 		sink += nested(i);
 		count(RECURSE);
@@ -298,14 +302,18 @@ int main(int argc, char **argv)
 	alarm(100);
 	if (argc > 1 && strcmp(argv[1], "-burn") == 0)
 		burn();
+	if (argc > 2 && strcmp(argv[1], "-rounds") == 0)
+		turns = atoi(argv[2]);
 	puts("ready");
 	fflush(stdout);
 	while (fgets(line, sizeof(line), stdin)) {
 		for (int i = 0; i < N; i++)
 			counts[i] = times[i] = 0;
+		sink = 0;
 		make_round();
 		for (int i = 0; i < N; i++)
 			printf("%s %ld %ld\n", names[i], (long)counts[i], i == WORKER ? (long)times[i] : -1);
+		printf("sum %d\n", (int)sink);
 		puts("done");
 		fflush(stdout);
 	}

@@ -82,11 +82,11 @@ FRAME void attempt(int depth)
 
 } // namespace shop
 
-static void make_round(shop::Till *till)
+static void make_round(shop::Till *till, int turns)
 {
 	shop::Box<int> box;
 
-	for (int i = 0; i < 40; i++) {
+	for (int i = 0; i < turns; i++) {
 		counts["shop::price(int)"]++;
 		sink = sink + shop::price(i);
 		counts["shop::price(std::string)"]++;
@@ -101,8 +101,9 @@ static void make_round(shop::Till *till)
 	}
 }
 
-int main()
+int main(int argc, char **argv)
 {
+	int turns = argc > 2 ? std::atoi(argv[2]) : 40; // -rounds N
 	shop::Cash cash;
 	char line[64];
 
@@ -111,9 +112,11 @@ int main()
 	std::fflush(stdout);
 	while (std::fgets(line, sizeof(line), stdin)) {
 		counts.clear();
-		std::thread(make_round, &cash).join();
+		sink = 0;
+		std::thread(make_round, &cash, turns).join();
 		for (const auto &one : counts)
 			std::printf("%s %ld -1\n", one.first.c_str(), one.second);
+		std::printf("sum %ld\n", sink);
 		std::puts("done");
 		std::fflush(stdout);
 	}

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,8 +27,10 @@ static const struct {
 	{"disk", mode_disk},         {"sleep", mode_sleep},   {"burn", mode_burn},
 	{"threads", mode_threads},   {"forks", mode_forks},   {"parked", mode_parked},
 	{"signal", mode_signal},     {"region", mode_region}, {"dlopen", mode_dlopen},
-	{"stall", mode_stall},
+	{"stall", mode_stall},       {"full", mode_full},
 };
+
+_Atomic long *turns;
 
 noreturn void fail(const char *what)
 {
@@ -81,6 +84,20 @@ int scratch_file(long size)
 	return fd;
 }
 
+/* The file of $TURNS, which a meter reads; without one, nowhere. */
+static void share_turns(void)
+{
+	const char *path = getenv("TURNS");
+	int fd = path ? open(path, O_RDWR) : -1;
+	int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+
+	if (path && fd < 0)
+		fail(path);
+	turns = mmap(NULL, sizeof(*turns), PROT_READ | PROT_WRITE, flags, fd, 0);
+	if (turns == MAP_FAILED)
+		fail("mmap");
+}
+
 static void on_exit_signal(int signal)
 {
 	(void)signal;
@@ -103,6 +120,7 @@ int main(int argc, char **argv)
 	signal(SIGUSR2, on_exec_signal);
 	signal(SIGALRM, on_exit_signal);
 	alarm((unsigned)seconds);
+	share_turns();
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
 		if (argc < 2 || strcmp(argv[1], modes[i].name))
 			continue;

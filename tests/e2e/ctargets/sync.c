@@ -55,6 +55,28 @@ void mode_pingpong(void)
 	start_thread("pong", pong_player, NULL);
 }
 
+/* The same without a pause, and counted. */
+static FRAME void *full_player(void *arg)
+{
+	const int mine = arg != NULL;
+
+	for (;;) {
+		pthread_mutex_lock(&table.lock);
+		wait_turn(mine);
+		pass_turn(!mine);
+		pthread_mutex_unlock(&table.lock);
+		if (mine)
+			*turns += 1;
+	}
+	return arg;
+}
+
+void mode_full(void)
+{
+	start_thread("ping", full_player, NULL);
+	start_thread("pong", full_player, &table);
+}
+
 static pthread_mutex_t door = PTHREAD_MUTEX_INITIALIZER;
 
 static FRAME void hold_door(void)

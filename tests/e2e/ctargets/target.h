@@ -22,6 +22,9 @@ void spin_us(long us);
 /* A file of `size` bytes in the current directory, open for reading and writing, without a name. */
 int scratch_file(long size);
 
+/* Counts what was done, where others can read it. */
+extern _Atomic long *turns;
+
 /* The modes: each starts its threads and returns, or goes on in the main thread for ever. */
 void mode_pingpong(void);
 void mode_lock(void);
@@ -38,6 +41,7 @@ void mode_parked(void);
 void mode_signal(void);
 void mode_region(void);
 void mode_stall(void);
+void mode_full(void);
 void mode_dlopen(void);
 
 #endif

@@ -16,83 +16,38 @@ type step struct {
 }
 
 const (
-	lookAhead = 16   // steps that an alignment is judged by
-	maxShift  = 96   // steps that may be missing at one place
-	searches  = 5000 // far and wide, for each pair of lists
+	narrow    = 64          // steps either side of where a step's time lies in the other list
+	mostCells = 100_000_000 // of the table of an alignment, a byte each
 )
 
-// ns apart: hardly the same step.
+// ns apart: hardly the same step. To leave both out costs as much as to pair two that are so far apart.
 var farApart int64 = 2_000_000
 
-// suspect ns apart: look for a better alignment. More where one of the clocks is only known from the steps.
+// suspect ns apart: more than a step that the reader moved is said to be off.
 var suspect int64 = 2_500
 
 // pair of indices; -1 where the other list has no counterpart.
 type pair struct{ native, ours int }
 
-// align pairs the steps of two lists that should be equal. Loads repeat the
-// same few steps over and over, so equal keys alone do not tell which
-// repetition is which: the times, taken from the same clock, decide.
+// align pairs the steps of two lists that should be equal: as few as possible are left without a counterpart, and
+// of the ways to do that the one whose pairs are closest in time. Loads repeat the same few steps over and over,
+// so that equal keys alone do not tell which repetition is which.
 func align(native, ours []step) []pair {
-	var (
-		pairs []pair
-		i, j  int
-		rest  int // steps for which the last search holds
-		shift = maxShift
-		spent int
-	)
 	if equal(native, ours) {
+		pairs := make([]pair, len(native))
 		for k := range native {
-			pairs = append(pairs, pair{k, k})
+			pairs[k] = pair{k, k}
 		}
 		return pairs
 	}
-	for i < len(native) && j < len(ours) {
-		skipNative, skipOurs := 0, 0
-		differ := native[i].key != ours[j].key
-		if rest--; differ || (rest < 0 && (distance(native[i], ours[j]) > suspect || i == 0 || j == 0)) {
-			skipNative, skipOurs = bestShift(native[i:], ours[j:], shift)
-			rest = lookAhead
-			// Lists that have little in common must not take for ever.
-			if spent++; spent == searches {
-				shift = maxShift / 8
-			}
-		}
-		// The same step, only much delayed in one of them.
-		for ; skipNative > 0 && skipOurs > 0 && native[i].key == ours[j].key; skipNative, skipOurs = skipNative-1, skipOurs-1 {
-			pairs = append(pairs, pair{i, j})
-			i++
-			j++
-		}
-		for ; skipNative > 0; skipNative-- {
-			pairs = append(pairs, pair{i, -1})
-			i++
-		}
-		for ; skipOurs > 0; skipOurs-- {
-			pairs = append(pairs, pair{-1, j})
-			j++
-		}
-		switch {
-		case i >= len(native) || j >= len(ours):
-		case native[i].key == ours[j].key:
-			pairs = append(pairs, pair{i, j})
-			i++
-			j++
-		case native[i].time <= ours[j].time:
-			pairs = append(pairs, pair{i, -1})
-			i++
-		default:
-			pairs = append(pairs, pair{-1, j})
-			j++
+	for width := narrow; ; width *= 4 {
+		a := newAlignment(native, ours, width)
+		a.fill()
+		pairs, clear := a.path()
+		if clear || 8*width*len(native) > mostCells {
+			return pairs
 		}
 	}
-	for ; i < len(native); i++ {
-		pairs = append(pairs, pair{i, -1})
-	}
-	for ; j < len(ours); j++ {
-		pairs = append(pairs, pair{-1, j})
-	}
-	return pairs
 }
 
 // equal lists need no clock to be paired.
@@ -111,48 +66,96 @@ func distance(native, ours step) int64 {
 	return native.time - ours.time
 }
 
-// bestShift says how many steps of each list to skip so that what follows
-// agrees best. Staying put wins unless another place is clearly better.
-func bestShift(native, ours []step, most int) (int, int) {
-	bestA, bestB := 0, 0
-	best := cost(native, ours) / 4
-	for shift := 1; shift <= most && best > 0; shift++ {
-		for a := 0; a <= shift; a++ {
-			b := shift - a
-			if a >= len(native) || b >= len(ours) || native[a].key != ours[b].key {
-				continue
-			}
-			// Steps left out of both lists must have been suspects: somewhere further on the starts,
-			// which are inferred, are always a little closer.
-			price := int64(shift)*100 + int64(min(a, b))*suspect
-			if c := cost(native[a:], ours[b:]) + price; c < best {
-				best, bestA, bestB = c, a, b
-			}
-		}
-	}
-	return bestA, bestB
+// ways into a cell of the table.
+const (
+	fromNowhere byte = iota
+	fromPair
+	fromNative // the native step has no counterpart
+	fromOurs
+)
+
+// An alignment is a table of the cheapest ways to pair the first i steps of one list with the first j of the
+// other (Needleman and Wunsch), kept to a band around the steps of the same time.
+type alignment struct {
+	native, ours []step
+	low, high    []int    // the columns of each row
+	from         [][]byte // by row and column
 }
 
-// cost of pairing the next steps one to one, in ns; a step of another kind, or none, counts as far apart.
-// The widest distance is left out: the step that others are pushed behind is as late as they are. At the end of
-// the lists the few that are left stand for as many as elsewhere: or else to skip nearly all would be cheapest.
-func cost(native, ours []step) int64 {
-	var sum, widest int64
-	n := min(lookAhead, max(len(native), len(ours)))
-	for k := 0; k < n; k++ {
-		if k >= len(native) || k >= len(ours) || native[k].key != ours[k].key {
-			sum += farApart
-			continue
+func newAlignment(native, ours []step, width int) *alignment {
+	a := &alignment{native: native, ours: ours}
+	near := 0 // of ours not after the row's native step
+	for i := 0; i <= len(native); i++ {
+		low := max(0, near-width)
+		if i < len(native) {
+			for near < len(ours) && ours[near].time <= native[i].time {
+				near++
+			}
+		} else {
+			near = len(ours)
 		}
-		apart := min(distance(native[k], ours[k]), farApart)
-		sum += apart
-		widest = max(widest, apart)
+		high := min(len(ours), near+width)
+		a.low, a.high = append(a.low, low), append(a.high, high)
+		a.from = append(a.from, make([]byte, high-low+1))
 	}
-	switch {
-	case n == 0:
-		return lookAhead * farApart
-	case n < lookAhead:
-		return sum * lookAhead / int64(n)
+	return a
+}
+
+const unreachable = int64(1) << 60
+
+func (a *alignment) fill() {
+	alone := farApart / 2
+	var above []int64
+	for i := range a.low {
+		costs := make([]int64, a.high[i]-a.low[i]+1)
+		// cost of the cell one row up, j columns from the left of all.
+		up := func(j int) int64 {
+			if i == 0 || j < a.low[i-1] || j > a.high[i-1] {
+				return unreachable
+			}
+			return above[j-a.low[i-1]]
+		}
+		for k := range costs {
+			j := a.low[i] + k
+			best, from := up(j)+alone, fromNative
+			if i == 0 && j == 0 {
+				best, from = 0, fromNowhere
+			}
+			if k > 0 && costs[k-1]+alone < best {
+				best, from = costs[k-1]+alone, fromOurs
+			}
+			if i > 0 && j > 0 && a.native[i-1].key == a.ours[j-1].key {
+				apart := min(distance(a.native[i-1], a.ours[j-1]), farApart)
+				if c := up(j-1) + apart; c <= best {
+					best, from = c, fromPair
+				}
+			}
+			costs[k], a.from[i][k] = best, from
+		}
+		above = costs
 	}
-	return sum - widest
+}
+
+// path reads the table from its end. It is clear if it nowhere runs along the edge of the band.
+func (a *alignment) path() (pairs []pair, clear bool) {
+	clear = true
+	i, j := len(a.native), len(a.ours)
+	for i > 0 || j > 0 {
+		if (j == a.low[i] && j > 0) || (j == a.high[i] && j < len(a.ours)) {
+			clear = false
+		}
+		switch a.from[i][j-a.low[i]] {
+		case fromPair:
+			i, j = i-1, j-1
+			pairs = append(pairs, pair{i, j})
+		case fromNative:
+			i--
+			pairs = append(pairs, pair{i, -1})
+		default:
+			j--
+			pairs = append(pairs, pair{-1, j})
+		}
+	}
+	slices.Reverse(pairs)
+	return pairs, clear
 }

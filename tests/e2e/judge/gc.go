@@ -187,10 +187,10 @@ func (c *comparison) gc(nativePath, oursPath string) error {
 	return nil
 }
 
-// mayMove knows the end of an assist that a goroutine comes to and then, preempted right there, tells of on another
-// P: up to Go 1.21 its tracer reads the clock behind that.
+// mayMove knows the edges of an assist: a goroutine that is preempted between our probe and its tracer's event tells
+// of it on another P. Up to Go 1.21 its tracer reads the clock behind that.
 func (c *comparison) mayMove(native *gcEvent) bool {
-	return c.threadless && native.change == "RangeEnd GC mark assist"
+	return c.threadless && strings.HasSuffix(native.change, "GC mark assist")
 }
 
 // near returns the events in the window and a little around it.

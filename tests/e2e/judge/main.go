@@ -18,6 +18,7 @@
 //	judge perftruth TRACE SWITCHES             the same compared with perf's record of the switches
 //	judge native TRACE DEMAND…                 blocks, wakers, stacks of threads
 //	judge stacktruth TRACE STACKS              compared with the debugger's stacks
+//	judge totals TRACE                         how long goroutines were in each state
 //	judge json FILE [PATH]                     is this one JSON object; print what stands at PATH
 package main
 
@@ -43,11 +44,12 @@ var commands = map[string]func(args []string) error{
 	"perftruth":  perfTruth,
 	"native":     native,
 	"stacktruth": stackTruth,
+	"totals":     totals,
 }
 
 func main() {
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: judge strict|pages|counts|v0|browser|twin|usertwin|usertruth|alloc|samples|window|schedtruth|perftruth|native|stacktruth|json [options] FILE…")
+		fmt.Fprintln(os.Stderr, "usage: judge strict|pages|counts|v0|browser|twin|usertwin|usertruth|alloc|samples|window|schedtruth|perftruth|native|stacktruth|totals|json [options] FILE…")
 		os.Exit(2)
 	}
 	if err := commands[os.Args[1]](os.Args[2:]); err != nil {

@@ -37,18 +37,24 @@ func eachEvent(path string, take func(event *trace.Event) error) error {
 	}
 }
 
-// isV1 tells by the header, "go 1.21 trace" and up to three zeros, if a trace is older than Go 1.22.
-func isV1(path string) (bool, error) {
+// formatMinor returns 22 for a trace whose header is "go 1.22 trace" and up to three zeros.
+func formatMinor(path string) (int, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	defer file.Close()
 	var minor int
 	if _, err := fmt.Fscanf(file, "go 1.%d trace", &minor); err != nil {
-		return false, fmt.Errorf("%s: not a trace: %w", path, err)
+		return 0, fmt.Errorf("%s: not a trace: %w", path, err)
 	}
-	return minor < 22, nil
+	return minor, nil
+}
+
+// isV1 tells by the header if a trace is older than Go 1.22.
+func isV1(path string) (bool, error) {
+	minor, err := formatMinor(path)
+	return minor < 22, err
 }
 
 // frames returns a stack's functions and lines, leaf first. Two things of the

@@ -5,15 +5,19 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"golang.org/x/exp/trace"
+
+	"gotrace.test/judge/testtrace"
 )
 
 // facts counts what a trace holds, by names like "reason chan receive",
@@ -56,13 +60,23 @@ type collector struct {
 	procs      map[trace.ProcID]bool
 	stacks     map[trace.Stack]bool
 	metrics    map[string]map[uint64]bool
+	validator  *testtrace.Validator // nil: the format is older than Go 1.22
 }
 
 func collect(path string) (facts, error) {
+	validator, err := validatorOf(path)
+	if err != nil {
+		return nil, err
+	}
 	c := &collector{facts{}, map[trace.GoID]bool{}, map[trace.ThreadID]bool{}, map[trace.ProcID]bool{},
-		map[trace.Stack]bool{}, map[string]map[uint64]bool{}}
+		map[trace.Stack]bool{}, map[string]map[uint64]bool{}, validator}
 	var first, last trace.Time
-	err := eachEvent(path, func(event *trace.Event) error {
+	err = eachEvent(path, func(event *trace.Event) error {
+		if validator != nil {
+			if err := withoutUnnamed(validator.Event(*event)); err != nil {
+				return fmt.Errorf("%s: Go's validator: %w in %v", path, err, event)
+			}
+		}
 		if first == 0 {
 			first = event.Time()
 		}
@@ -81,6 +95,37 @@ func collect(path string) (facts, error) {
 		c.found["distinct "+name] = len(values)
 	}
 	return c.found, nil
+}
+
+// ownFrame is what the validator says of a frame that gotrace made: their names are "gotrace" or stand in brackets. An
+// address without a name, "[vdso]+0x6b0", is none.
+var ownFrame = regexp.MustCompile(`Func:"(gotrace"|\[[^"]*\]")`)
+
+// withoutUnnamed drops what the validator says of frames without a file or line, but for gotrace's own: code without
+// debug information has none.
+func withoutUnnamed(err error) error {
+	if err == nil {
+		return nil
+	}
+	var rest []error
+	for _, line := range strings.Split(err.Error(), "\n") {
+		if !strings.HasPrefix(line, "invalid stack frame") || ownFrame.MatchString(line) {
+			rest = append(rest, errors.New(line))
+		}
+	}
+	return errors.Join(rest...)
+}
+
+// validatorOf returns Go's own validator, or nil for a format before Go 1.22: what the reader makes of those is not
+// what the validator expects.
+func validatorOf(path string) (*testtrace.Validator, error) {
+	minor, err := formatMinor(path)
+	if err != nil || minor < 22 {
+		return nil, err
+	}
+	validator := testtrace.NewValidator()
+	validator.GoVersion = minor
+	return validator, nil
 }
 
 func (c *collector) take(event *trace.Event) {

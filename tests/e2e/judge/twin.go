@@ -202,7 +202,7 @@ func twin(args []string) error {
 	minSeq := set.Float64("min-seq", 99.9, "least % of goroutines, and of transitions, that must be identical")
 	minStacks := set.Float64("min-stacks", 99, "least % of stacks that must be equal")
 	minCompared := set.Int("min-compared", 100, "least number of transitions that must have been compared")
-	maxMedian := set.Int64("max-median", 2000, "largest median of the time difference, ns")
+	maxMedian := set.Int64("max-median", 10000, "largest median of the time difference, ns")
 	wakers := set.Bool("wakers", true, "compare who woke whom, too")
 	stops := set.Bool("stops", true, "the native trace tells of stops of the world as such")
 	heap := set.Bool("heap", true, "ours, if it does not say otherwise, has every sweep and each size of the heap")

@@ -24,6 +24,11 @@ type mark struct {
 	stack string
 }
 
+// isOffCPU tells regions that gotrace makes of the kernel's switches from the program's own.
+func isOffCPU(region trace.Region) bool {
+	return strings.HasPrefix(region.Type, "[off CPU: ")
+}
+
 // Go up to 1.21 keeps messages whole, later tracers and gotrace so much of them.
 const longest = 1024
 
@@ -46,11 +51,17 @@ func marks(path string) (map[trace.GoID][]mark, error) {
 			one.id = fmt.Sprintf("done %d", event.Task().ID)
 		case trace.EventRegionBegin:
 			region := event.Region()
+			if isOffCPU(region) {
+				return nil
+			}
 			one.text = fmt.Sprintf("begin %q %q", region.Type, names[region.Task])
 			one.id = fmt.Sprintf("begin %q %d", region.Type, region.Task)
 			open[g] = append(open[g], event.Time())
 		case trace.EventRegionEnd:
 			region := event.Region()
+			if isOffCPU(region) {
+				return nil
+			}
 			one.text = fmt.Sprintf("end %q", region.Type)
 			one.id = fmt.Sprintf("end %q %d", region.Type, region.Task)
 			if last := len(open[g]) - 1; last >= 0 {

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# build.sh RELEASE OUT: the program of this folder, with the parser and by the toolchain of that release (1.5 to 1.21).
+# build.sh RELEASE OUT: builds the program of this folder, with the parser and the toolchain of that release
+# (1.5 to 1.21).
 set -eu
 out=$(realpath "$2")
 cd "$(dirname "$0")"
@@ -16,7 +17,7 @@ case "$1" in
 *) load=load_1.10.go ;;
 esac
 cp main.go "$load" "$work/src/oldparse/"
-# The parser alone: package trace, under a name that may be imported.
+# Only the parser: package trace, under a name that can be imported.
 for file in parser.go order.go; do
 	[ ! -f "$root/src/internal/trace/$file" ] || sed 's/^package trace$/package oldtrace/' "$root/src/internal/trace/$file" >"$work/src/oldtrace/$file"
 done

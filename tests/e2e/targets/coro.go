@@ -6,10 +6,30 @@ package main
 
 import (
 	"iter"
+	"sync/atomic"
 	"time"
 )
 
-func init() { modes["coro"] = coro }
+func init() {
+	modes["coro"] = coro
+	modes["full-iter"] = counted(fullIter)
+}
+
+// fullIter: an iterator that is pulled from without a pause; a turn is a hand-over there and one back.
+func fullIter(opt *options, turns *atomic.Int64) {
+	for i := 0; i < or(opt.count, 1); i++ {
+		next, _ := iter.Pull(func(yield func(int) bool) {
+			for yield(0) {
+			}
+		})
+		go func() {
+			for {
+				next()
+				turns.Add(1)
+			}
+		}()
+	}
+}
 
 // coro: iter.Pull, whose goroutines hand over to each other without the scheduler.
 func coro(opt *options) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What gotrace finds of a file's functions: `ways FILE [NAME]`. A line for each
+ * What gotrace finds of a file's functions: `probe_points FILE [NAME]`. A line for each
  * that has a size: its name, where calls begin and end, or why not; then counts.
  */
 #include <fcntl.h>
@@ -10,19 +10,19 @@
 
 #include "native/function_file.h"
 
-static void print_ways(const struct function_symbol *symbol, const struct ways *ways)
+static void print_points(const struct function_symbol *symbol, const struct probe_points *points)
 {
 	printf("%s %" PRIx64 " begin %" PRIx64 "+%u%s ends", symbol->name, symbol->address,
-	       ways->begin.address, ways->begin.distance, ways->ends_there ? "!" : "");
-	for (unsigned i = 0; i < ways->n; i++)
-		printf(" %" PRIx64 "%s", ways->ends[i].address, ways->ends[i].condition ? "?" : "");
+	       points->begin.address, points->begin.distance, points->ends_there ? "!" : "");
+	for (unsigned i = 0; i < points->n; i++)
+		printf(" %" PRIx64 "%s", points->ends[i].address, points->ends[i].condition ? "?" : "");
 	printf("\n");
 }
 
 int main(int argc, char **argv)
 {
 	unsigned found = 0, refused = 0, late = 0;
-	static struct ways ways;
+	static struct probe_points points;
 	struct function_file file;
 	struct error err;
 
@@ -34,14 +34,14 @@ int main(int argc, char **argv)
 		if (!symbol->size || symbol->indirect || strstr(symbol->name, ".cold") ||
 		    (argc > 2 && strcmp(argv[2], symbol->name) != 0))
 			continue;
-		if (function_file_ways(&file, symbol, &ways, &err)) {
+		if (function_file_probe_points(&file, symbol, &points, &err)) {
 			printf("%s %" PRIx64 " refused: %s\n", symbol->name, symbol->address, err.text);
 			refused++;
 			continue;
 		}
-		print_ways(symbol, &ways);
+		print_points(symbol, &points);
 		found++;
-		late += ways.begin.address != symbol->address;
+		late += points.begin.address != symbol->address;
 	}
 	printf("functions: %u found, %u refused; %u begin behind their first instruction\n", found, refused,
 	       late);

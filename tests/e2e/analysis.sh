@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# Programs with a planted fault, and the same ones without it: gotrace report must name the fault first, and
+# nothing if there is none. Sourced by run.sh.
+
+# MODE:FINDING[|FINDING...]
+PLANTED="lock-io:lock-io lock-io-rw:lock-io|rw-writer lock-long:lock-long lock-convoy:lock-convoy
+lock-syscall:lock-syscall|lock-io leak:leak leak-select:leak slow-consumer:slow-consumer pool-small:pool-small
+pool-workers:pool-small outlier:outlier assist:assist gc-often:gc-often rw-starve:rw-writer cond-herd:herd
+fan-in:slow-consumer tickers:timer-storm gogc10:gc-often big-alloc:assist ctx-leak:leak semaphore:pool-small
+log-printf:lock-syscall|lock-io sql-pool:pool-small slow-member:straggler"
+# FUNCTION that the first finding must name.
+declare -A NAMED=([lock-io]=refreshLocked [lock-io-rw]=refreshLocked [lock-long]=rebuild [lock-convoy]=count
+	[lock-syscall]=writeLine [leak]=poll [leak-select]=watch [slow-consumer]=produce [pool-small]=query
+	[pool-workers]=submit [outlier]=request [assist]=parse [rw-starve]=export [cond-herd]=consume [fan-in]=store
+	[tickers]=tick [big-alloc]=decodeAll [ctx-leak]=follow [semaphore]=upload [log-printf]=serve
+	[sql-pool]=get [slow-member]=member)
+# These need facts that are not in the file.
+PLANTED_LIVE="procs-low:procs-low"
+
+# planted_binary RELEASE
+planted_binary() {
+	(cd tests/e2e/planted && GOTOOLCHAIN=go$1 CGO_ENABLED=0 timeout 600 \
+		go build -buildvcs=false -o "$E2E/planted-$1" .) >&2 && echo "$E2E/planted-$1"
+}
+
+# findings_in JSON: ids and levels of the findings above "info", most important first.
+findings_in() {
+	python3 -c 'import json, sys
+for row in json.load(open(sys.argv[1]))["findings"]["rows"]:
+    if row["level"] != "info" and not row["explained_by"]:
+        print(row["id"], row["level"])' "$1"
+}
+
+# report_json ARG...: writes the report to $W/report.json.
+report_json() {
+	run_gotrace report --json "$@"
+	want 0
+	cp "$W/out" "$W/report.json"
+}
+
+# first_is FINDINGS: checks that the report's first finding is one of these.
+first_is() {
+	local first
+	first=$(findings_in "$W/report.json" | head -n 1)
+	[[ "|$1|" == *"|${first% *}|"* ]] || die "the first finding is '${first:-none}' instead of $1"
+}
+
+# figures_are MODE: the finding names the function, and its time is what the program has measured of itself, within 5 %.
+# The program's clock also runs from the wake-up until it has a P, which is long where all want the CPUs.
+figures_are() {
+	local first
+	first=$(python3 -c 'import json, sys
+print(json.load(open(sys.argv[1]))["findings"]["rows"][0]["text"])' "$W/report.json")
+	[[ "$first" == *"${NAMED[$1]}"* ]] || die "$1: ${NAMED[$1]} is not named: $first"
+	python3 -c 'import json, sys
+report = json.load(open(sys.argv[1]))
+found = report["findings"]["rows"][0]["evidence"]["total_ns"]
+measured = [int(line.split()[2]) for line in open(sys.argv[2]) if line.startswith("waited")][0]
+if measured and not found * 0.95 <= measured <= (found + report["trace"]["states_ns"]["runnable"]) * 1.05:
+    sys.exit("%d ns, and the program says %d" % (found, measured))
+' "$W/report.json" "$W/target.out" 2>"$W/err" || noisy "$1: $(tail -n 1 "$W/err")"
+}
+
+nothing_found() {
+	local found
+	found=$(findings_in "$W/report.json")
+	[ -z "$found" ] || die "$1 without its fault: $found"
+}
+
+case_report_planted() { # traces of Go's own tracer
+	local release pair mode binary
+	for release in $(in_turn 2 1.22.12 $NEWEST); do
+		binary=$(planted_binary "$release") || die "cannot build for go$release"
+		for pair in $PLANTED; do
+			mode=${pair%%:*}
+			timeout 30 "$binary" "$mode" -seconds 3 -native "$W/trace" >"$W/target.out" 2>&1 || die "$mode ended"
+			report_json "$W/trace"
+			first_is "${pair#*:}"
+			figures_are "$mode"
+			timeout 30 "$binary" "$mode" -clean -seconds 3 -native "$W/trace" >"$W/target.out" 2>&1 || die "$mode ended"
+			report_json "$W/trace"
+			nothing_found "$mode"
+		done
+	done
+}
+
+case_report_live() { # the same of a live process, in one step
+	local pair binary
+	binary=$(planted_binary $NEWEST) || die "cannot build"
+	for pair in $PLANTED_LIVE lock-io:lock-io leak:leak; do
+		start_target "$binary" "${pair%%:*}"
+		report_json -p "$target" -d 3s
+		stop_target
+		first_is "${pair#*:}"
+	done
+}
+
+# leads_to MODE TASK KIND FUNCTION: most of the slowest task is one kind of wait there, at the end of the path.
+leads_to() {
+	timeout 30 "$binary" "$1" -seconds 2 -native "$W/trace" >"$W/target.out" 2>&1 || die "the target ended"
+	run_gotrace why "$W/trace" --task "$2" --json
+	want 0
+	python3 -c 'import json, sys
+why = json.load(open(sys.argv[1]))
+explained = {part.get("explains") for part in why["path"]}
+there = 0
+for i, part in enumerate(why["path"]):
+    if i not in explained and part["for"] == sys.argv[2] and sys.argv[3] in part["where"]:
+        there += part["duration_ns"]
+if there * 2 < why["duration_ns"]:
+    sys.exit("%d of %d ns" % (there, why["duration_ns"]))' "$W/out" "$3" "$4" 2>"$W/err" ||
+		noisy "$1: the path of $2 does not lead to $3 in $4: $(tail -n 1 "$W/err")"
+}
+
+case_why_leads() { # fan-out and join, a pool whose members are handed on, and locks that are
+	local binary
+	binary=$(planted_binary $NEWEST) || die "cannot build"
+	leads_to slow-member batch sleep main.member
+	leads_to sql-pool page sleep main.sqlPool
+	leads_to pool-small query sleep main.query
+}
+
+case_why_sums() { # the parts of each level tile the window above
+	local binary
+	binary=$(planted_binary $NEWEST) || die "cannot build"
+	timeout 30 "$binary" outlier -seconds 3 -native "$W/trace" >"$W/target.out" 2>&1 || die "the target ended"
+	run_gotrace why "$W/trace" --task request --json
+	want 0
+	python3 -c 'import json, sys
+why = json.load(open(sys.argv[1]))
+windows = {None: why["duration_ns"]}
+sums = {}
+for i, part in enumerate(why["path"]):
+    above = part.get("explains")
+    windows[i] = part["duration_ns"]
+    sums[above] = sums.get(above, 0) + part["duration_ns"]
+for above, total in sums.items():
+    assert total == windows[above], (above, total, windows[above])
+sleep = sum(p["duration_ns"] for p in why["path"] if p["for"] == "sleep" and "main.request" in p["where"])
+assert sleep > 90e6, sleep' "$W/out" 2>"$W/err" || die "the path: $(tail -n 1 "$W/err")"
+	run_gotrace why "$W/trace" --task nothing
+	want 1
+	one_line
+	says "there is: request"
+}
+
+case_report_formats() { # each format gives a report, and a torn file one up to its fault
+	local release
+	for release in $(in_turn 3 1.5.4 1.7.6 1.8.7 1.10.8 1.11.13 1.16.15 1.19.13 1.21.13 1.22.12 1.23.8 1.25.1 $NEWEST); do
+		native_of "$release"
+		run_gotrace report "$W/native-$release"
+		want 0
+		grep -q '^GOROUTINES' "$W/out" || die "go$release: no goroutines"
+		[ "$(awk 'length > 90' "$W/out" | grep -vc '^  >')" -lt 8 ] || die "go$release: lines are too long"
+	done
+	head -c 3000 "$W/native-$release" >"$W/torn"
+	run_gotrace report "$W/torn"
+	want 1 3
+	one_line
+}
+
+# waits_profile RELEASE KIND: of $W/native-RELEASE by go tool trace of the newest release that defines it as gotrace does:
+# 1.21 for formats up to its own, 1.26 for later ones (up to 1.25 it leaves out transitions without a stack).
+waits_profile() {
+	local tool=1.26.8
+	[ "$(minor "$1")" -gt 21 ] || tool=1.21.13
+	GOTOOLCHAIN=go$tool go tool trace -pprof="$2" "$W/native-$1" >"$W/profile" 2>"$W/err" &&
+		GOTOOLCHAIN=go1.26.8 go tool pprof -raw "$W/profile" >"$W/samples" 2>"$W/err" ||
+		die "go tool trace -pprof=$2 of go$1: $(tail -n 1 "$W/err")"
+}
+
+case_report_sums() { # waits and calls, stack by stack, to the nanosecond as go tool trace has them
+	local release kind slack
+	for release in 1.11.13 1.19.13 1.22.12 1.26.8; do
+		native_of "$release"
+		run_gotrace report --json --max-size=64M "$W/native-$release"
+		want 0
+		# Formats up to 1.21 count in ticks, which the two make nanoseconds of in different ways.
+		slack=0
+		[ "$(minor "$release")" -gt 21 ] || slack=1
+		for kind in sync:waits net:waits syscall:syscalls; do
+			# Formats up to 1.21 do not say when a short call ends: no time is counted.
+			[ "$(minor "$release")" -gt 21 ] || [ "${kind%%:*}" != syscall ] || continue
+			waits_profile "$release" "${kind%%:*}"
+			python3 tests/e2e/same_sums.py "$W/out" "$W/samples" "${kind#*:}" $slack >"$W/sums" 2>&1 ||
+				die "go$release, ${kind%%:*}: $(head -n 3 "$W/sums" | tr '\n' ';')"
+		done
+	done
+}
+
+# c_planted MODE ARG...: a report on the C program, live.
+c_planted() {
+	start_target "$E2E/planted-c" "$1" "$W/data" "${@:2}"
+	report_json -p "$target" -d 2s
+	stop_target
+}
+
+case_report_c() { # a lock that is held while a thread writes to disk, or computes
+	gcc -O2 -g -pthread -o "$E2E/planted-c" tests/e2e/planted/locks.c || die "cannot build the C program"
+	c_planted disk
+	first_is lock-io
+	grep -q '"text":"[^"]*holder' "$W/report.json" || die "the holder is not named: $(head -c 600 "$W/report.json")"
+	c_planted long
+	first_is lock-long
+	c_planted disk clean
+	findings_in "$W/report.json" | grep '^lock' && die "a lock without the fault"
+	c_planted long clean
+	findings_in "$W/report.json" | grep '^lock' && die "a lock without the fault"
+	return 0
+}
+
+# limited PID QUOTA_US: puts the process into a cgroup of its own, $cgroup, with this quota per 100 ms.
+limited() {
+	local task
+	if [ -e /sys/fs/cgroup/cgroup.controllers ]; then
+		cgroup=/sys/fs/cgroup/gotrace-planted
+		mkdir -p $cgroup 2>/dev/null && echo "$2 100000" 2>/dev/null >$cgroup/cpu.max &&
+			echo "$1" 2>/dev/null >$cgroup/cgroup.procs
+	else
+		cgroup=/sys/fs/cgroup/cpu/gotrace-planted
+		mkdir -p $cgroup 2>/dev/null && echo "$2" 2>/dev/null >$cgroup/cpu.cfs_quota_us || return 1
+		for task in /proc/"$1"/task/*; do
+			echo "${task##*/}" >$cgroup/tasks || return 1
+		done
+	fi
+}
+
+case_report_throttled() { # a process whose quota is used up
+	local binary cgroup
+	binary=$(planted_binary $NEWEST) || die "cannot build"
+	start_target "$binary" busy
+	limited "$target" 10000 || {
+		stop_target
+		skip "no cgroup with a CPU quota can be made here"
+	}
+	report_json -p "$target" -d 3s
+	stop_target
+	rmdir "$cgroup"
+	first_is "throttled|procs-high"
+}
+
+# on_terminal ACTION...: gotrace top of the target, with its screen in $W/screen; its status.
+on_terminal() {
+	TMPDIR=$W timeout 60 python3 tests/e2e/terminal.py "$@" -- "$GOTRACE" top -p "$target" >"$W/screen" 2>&1
+}
+
+# nothing_left WHAT: no file of a round, and no process.
+nothing_left() {
+	[ -z "$(find "$W" -name 'gotrace-*')" ] || die "files are left after $1"
+	pgrep -f "gotrace top -p $target\$" >/dev/null && die "a process is left after $1"
+	return 0
+}
+
+# shown TEXT: it has been on the screen.
+on_screen() {
+	grep -aq "$1" "$W/screen" || die "'$1' was not shown"
+}
+
+case_top_go() { # on a terminal: a picture of the process within seconds, keys, sizes; q ends it, and nothing is left
+	local binary i
+	binary=$(planted_binary $NEWEST) || die "cannot build"
+	start_target "$binary" lock-io
+	on_terminal 4 key=3 1 key=m 1 size=40x10 1 size=1x1 0.2 size=120x40 3 key=0 1 key=q || die "top ended with status $?"
+	nothing_left q
+	on_screen lock-io
+	on_screen refreshLocked
+	on_screen 'LOCKS by max'
+	for i in 0.4 2.1 2.4; do
+		on_terminal $i key=$'\003' || die "Ctrl-C after $i s: status $?"
+		nothing_left "Ctrl-C after $i s"
+		on_terminal $i signal=15 || die "SIGTERM after $i s: status $?"
+		nothing_left "SIGTERM after $i s"
+	done
+	(sleep 3; kill "$target") &
+	on_terminal 4 && die "top did not fail when its target ended"
+	on_screen "no process has PID $target\|the process has ended"
+	stop_target
+	run_gotrace top -p 1
+	want 2
+	one_line
+}
+
+case_top_c() { # the same of threads
+	gcc -O2 -g -pthread -o "$E2E/planted-c" tests/e2e/planted/locks.c || die "cannot build the C program"
+	start_target "$E2E/planted-c" long "$W/data"
+	on_terminal 4 key=5 1 key=q || die "top ended with status $?"
+	stop_target
+	nothing_left q
+	on_screen 'lock-long'
+	on_screen 'SYSTEM CALLS'
+}

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# Traces in the formats of other tools, and pieces of traces, judged by other programs. Sourced by run.sh.
+# Needs no privileges except for its targets.
+
+PROFILES="block mutex sched syscall net cpu wall"
+
+# profile_sums FILE: count and ns of a pprof file, as Go's own tool reads it.
+profile_sums() {
+	GOTOOLCHAIN=go$NEWEST timeout 60 go tool pprof -raw "$1" 2>/dev/null | awk '
+		/^Samples:/ { inside = 1; next }
+		/^Locations/ { inside = 0 }
+		inside && $1 ~ /^[0-9]+$/ && $2 ~ /^[0-9]+:$/ { count += $1; ns += $2 }
+		END { printf "%.0f %.0f\n", count, ns }'
+}
+
+case_export_recorded() { # a recorded trace in each format, and a piece of it
+	local format python trace=tests/fixtures/rawlog/go1.26.8.trace
+	for format in $PROFILES; do
+		run_gotrace convert "$trace" -o "$W/x" --format "pprof:$format"
+		want 0
+		[ -n "$(profile_sums "$W/x")" ] || die "go tool pprof does not read pprof:$format"
+	done
+	run_gotrace convert "$trace" -o "$W/x.db" --format sqlite
+	want 0
+	[ "$(sqlite3 "$W/x.db" 'PRAGMA integrity_check')" = ok ] || die "sqlite3 does not find the file good"
+	run_gotrace cut -q "$trace" -o "$W/piece" --last 100ms --anonymize
+	want 0
+	strict "$W/piece"
+	python=$(perfetto_reader) || skip "no descriptions of Perfetto's format (PyPI)"
+	says_the_same "$trace"
+	says_the_same "$W/piece"
+}
+
+case_export_pprof() { # profiles are those of go tool trace -pprof, to the nanosecond
+	local release pair theirs ours
+	for release in ${EXPORT_RELEASES:-$(in_turn 2 1.22.12 1.23.8 1.25.1 $NEWEST)}; do
+		native_of "$release"
+		for pair in net:net sync:block syscall:syscall sched:sched; do
+			GOTOOLCHAIN=go$NEWEST timeout 120 go tool trace -pprof="${pair%:*}" "$W/native-$release" >"$W/theirs" \
+				2>"$W/err" || die "go tool trace -pprof=${pair%:*}: $(tail -n 1 "$W/err")"
+			run_gotrace convert -q "$W/native-$release" -o "$W/ours" --format "pprof:${pair#*:}"
+			want 0
+			theirs=$(profile_sums "$W/theirs")
+			ours=$(profile_sums "$W/ours")
+			[ "$theirs" = "$ours" ] || die "go$release ${pair#*:}: $ours instead of $theirs"
+		done
+		for pair in mutex cpu wall; do
+			run_gotrace convert -q "$W/native-$release" -o "$W/ours" --format "pprof:$pair"
+			want 0
+			[ -n "$(profile_sums "$W/ours")" ] || die "go tool pprof does not read pprof:$pair"
+		done
+		printf '%s %s; ' "$release" "$theirs"
+	done
+}
+
+case_export_sql() { # totals are those of x/exp/trace; a query cannot do more than read
+	local release theirs ours query
+	for release in ${EXPORT_RELEASES:-$(in_turn 2 1.22.12 1.23.8 1.25.1 $NEWEST)}; do
+		native_of "$release"
+		theirs=$("$JUDGE" totals "$W/native-$release") || die "judge totals"
+		run_gotrace sql --csv "$W/native-$release" \
+			"SELECT state, count(*), sum(dur) FROM state WHERE begins AND ends GROUP BY 1 ORDER BY 1"
+		want 0
+		ours=$(tail -n +2 "$W/out" | tr , ' ')
+		[ "$theirs" = "$ours" ] || die "go$release: $(echo $ours) instead of $(echo $theirs)"
+	done
+	for query in "ATTACH '$W/other.db' AS o" "CREATE TABLE t(a)" "DELETE FROM state" "PRAGMA query_only" \
+		"SELECT load_extension('x')" "SELECT 1; SELECT 2" "VACUUM INTO '$W/other.db'"; do
+		run_gotrace sql "$W/native-$release" "$query"
+		want 1
+		one_line
+	done
+	[ ! -e "$W/other.db" ] || die "a query wrote a file"
+	run_gotrace convert "$W/native-$release" -o "$W/x.db" --format sqlite
+	want 0
+	[ "$(sqlite3 "$W/x.db" 'PRAGMA integrity_check')" = ok ] || die "sqlite3 does not find the file good"
+}
+
+# perfetto_reader: prints the path of a Python that has Perfetto's descriptions, from PyPI.
+perfetto_reader() {
+	local home=$E2E/perfetto
+	[ -x "$home/bin/python" ] || python3 -m venv "$home" >&2 || return 1
+	"$home/bin/python" -c 'import perfetto.protos.perfetto.trace.perfetto_trace_pb2' 2>/dev/null ||
+		"$home/bin/pip" install -q --no-deps --disable-pip-version-check --require-hashes \
+			-r tests/e2e/perfetto-requirements.txt >&2 || return 1
+	echo "$home/bin/python"
+}
+
+# says_the_same TRACE: in Perfetto's format it has each state, run, wake-up and flow that it has.
+says_the_same() {
+	run_gotrace convert "$1" -o "$W/x.pf" --format perfetto
+	want 0
+	timeout 300 "$python" tests/e2e/read_perfetto.py "$W/x.pf" "$W/list" >"$W/said" 2>"$W/err" ||
+		die "$1: $(tail -n 1 "$W/err")"
+	run_gotrace sql "$1" "$(cat tests/e2e/perfetto_list.sql)"
+	want 0
+	tail -n +2 "$W/out" | LC_ALL=C sort >"$W/source"
+	cmp -s "$W/list" "$W/source" || die "$1: $(diff "$W/list" "$W/source" | sed -n 2,3p | tr '\n' ';')"
+	tools/trace_processor.sh check "$W/x.pf" >"$W/fault" 2>&1 || [ $? -eq 77 ] || die "$1: $(head -n 1 "$W/fault")"
+	run_gotrace sql "$1" "SELECT count(*) FROM sample"
+	grep -qx "samples $(tail -n 1 "$W/out")" "$W/said" || die "$1: $(grep samples "$W/said") of $(tail -n 1 "$W/out")"
+}
+
+case_export_perfetto() { # read with Perfetto's own descriptions, it says what the trace says
+	local python release
+	python=$(perfetto_reader) || skip "no descriptions of Perfetto's format (PyPI)"
+	for release in ${EXPORT_RELEASES:-$(in_turn 3 1.11.13 1.19.13 1.22.12 1.25.1 $NEWEST)}; do
+		native_of "$release" user
+		says_the_same "$W/native-$release"
+		printf '%s %s lines; ' "$release" "$(wc -l <"$W/source")"
+	done
+}
+
+case_export_live() { # -o FILE.perfetto-trace: a Go program, and a tree of processes by their titles
+	local python binary
+	python=$(perfetto_reader) || skip "no descriptions of Perfetto's format (PyPI)"
+	binary=$(target_binary "$NEWEST" default) || die "cannot build for go$NEWEST"
+	start_target "$binary" mixed -seconds 60
+	run_gotrace -p "$target" -d 1s -o "$W/x.perfetto-trace"
+	want 0
+	timeout 300 "$python" tests/e2e/read_perfetto.py "$W/x.perfetto-trace" >"$W/said" 2>"$W/err" || die "$(tail -n 1 "$W/err")"
+	[ "$(sed -n 's/^run \([0-9]*\) .*/\1/p' "$W/said")" -gt 1000 ] || die "$(cat "$W/said")"
+	grep -q "^process $target target-$NEWEST-default$" "$W/said" || die "$(grep process "$W/said")"
+	# shellcheck disable=SC2016
+	run_gotrace --children -o "$W/t.perfetto-trace" -- /bin/bash -c 'bash -c "exec -a \"task: one of them\" sleep 1.5"; sleep 0.5'
+	want 0
+	timeout 300 "$python" tests/e2e/read_perfetto.py "$W/t.perfetto-trace" >"$W/said" 2>"$W/err" || die "$(tail -n 1 "$W/err")"
+	grep -q '^process [0-9]* task: one of them$' "$W/said" && grep -q '^process [0-9]* sleep$' "$W/said" ||
+		die "titles: $(grep process "$W/said" | tr '\n' ';')"
+	set -- "$W"/*.parts-*
+	[ ! -e "$1" ] || die "$1 is left"
+	run_gotrace -p "$target" -d 1s -o "$W/x.perfetto-trace" --json
+	want 2
+	stop_target
+}
+
+# cut_at FROM-MS TO-MS OPTION...: a piece of $W/whole, read as $format.
+cut_at() {
+	local from=$1 to=$2
+	shift 2
+	run_gotrace cut -q "$W/whole" -o "$W/piece" --from "${from}ms" --to "${to}ms" "$@"
+	[ "$status" -eq 1 ] && grep -q 'nothing of' "$W/err" && return
+	want 0
+	checked "$W/piece"
+	read_as "$format" "$W/piece"
+}
+
+# random_cuts: $CUTS of them (2).
+random_cuts() {
+	local from
+	for _ in $(seq "${CUTS:-2}"); do
+		from=$((RANDOM % 1000))
+		cut_at $from $((from + RANDOM % 400))
+		number=$((number + 1))
+	done
+}
+
+case_cut_readers() { # pieces of native traces and of ours in every format, read by the format's own readers
+	local format from number=0 # of random cuts
+	RANDOM=$CELL_SEED
+	native_of $NEWEST
+	native_of 1.19.13
+	for format in ${EXPORT_FORMATS:-$(in_turn 3 $ALL_FORMATS)}; do
+		for from in "$W/native-1.19.13" tests/fixtures/rawlog/go1.26.8.trace "$W/native-$NEWEST"; do
+			converted "$from" "$W/whole" "$format"
+			random_cuts
+		done
+		cut_at 200 700 --goroutine 1
+		cut_at 100 300 --anonymize
+		! strings -a "$W/piece" | grep -qE 'main\.|/src/' || die "names in an anonymized trace"
+		rm -f "$W"/part.*
+		run_gotrace cut "$W/whole" -o "$W/part" --split 200k
+		want 0
+		for from in "$W"/part.*; do
+			read_as "$format" "$from"
+			[ "$(stat -c %s "$from")" -le 260000 ] || die "a piece of $(stat -c %s "$from") bytes with --split 200k"
+		done
+		printf '%s ' "$format"
+	done
+}
+
+# states_inside FILE FROM-NS TO-NS WHERE: what happens there, in order, without the time: events of one moment are a tick apart in
+# what is written.
+states_inside() {
+	run_gotrace sql "$1" "SELECT goid, state, reason, s.thread, p, k.leaf, k.root, k.depth FROM state s
+		JOIN goroutine g ON g.id = s.g LEFT JOIN stack k ON k.id = s.stack
+		WHERE begins AND ends AND ts >= $2 AND ts + dur <= $3 AND $4 ORDER BY goid, ts"
+	want 0
+	cat "$W/out"
+}
+
+case_export_postgres() { # every process of a server in one file, by what it calls itself; beside a Go program's own trace
+	local bin python title
+	python=$(perfetto_reader) || skip "no descriptions of Perfetto's format (PyPI)"
+	start_postgres 1
+	target=$(head -n 1 "$public/data/postmaster.pid")
+	cd "$TOP" || exit 1
+	background --children -p "$target" -d 4s -o "$W/t.perfetto-trace"
+	sleep 1.5
+	"$bin/pgbench" -h "$public" -U postgres -c 2 -T 2 postgres >"$W/load.out" 2>&1 </dev/null || die "pgbench: $(tail -n 3 "$W/load.out")"
+	ends 60
+	want 0
+	kill -INT "$target"
+	timeout 300 "$python" tests/e2e/read_perfetto.py "$W/t.perfetto-trace" >"$W/said" 2>"$W/err" || die "$(tail -n 1 "$W/err")"
+	for title in 'postgres: checkpointer' 'postgres: walwriter' 'postgres: postgres postgres \[local\]'; do
+		grep -q "^process [0-9]* $title" "$W/said" || die "no $title: $(grep ^process "$W/said" | tr '\n' ';')"
+	done
+	printf '%s processes' "$(grep -c ^process "$W/said")"
+	waits_for test ! -e "$public/data/postmaster.pid"
+}
+
+case_cut_inside() { # what a piece has is what the trace has there; at each edge one may be a tick too late
+	local start from to differ only busy
+	RANDOM=$CELL_SEED
+	native_of $NEWEST
+	run_gotrace sql "$W/native-$NEWEST" "SELECT value FROM info WHERE key = 'start'"
+	start=$(tail -n 1 "$W/out")
+	run_gotrace sql "$W/native-$NEWEST" "SELECT goid FROM state s JOIN goroutine g ON g.id = s.g WHERE created IS NULL
+		GROUP BY g ORDER BY count(*) DESC LIMIT 1"
+	busy=$(tail -n 1 "$W/out")
+	for only in 1 1 1 "goid = $busy"; do
+		from=$((RANDOM % 600))
+		to=$((from + 50 + RANDOM % 200))
+		run_gotrace cut -q "$W/native-$NEWEST" -o "$W/piece" --from ${from}ms --to ${to}ms \
+			$([ "$only" = 1 ] || echo --goroutine "$busy")
+		want 0
+		from=$((start + from * 1000000))
+		to=$((start + to * 1000000))
+		states_inside "$W/native-$NEWEST" $from $to "$only" >"$W/whole.list"
+		states_inside "$W/piece" $from $to "$only" >"$W/piece.list"
+		differ=$(diff "$W/whole.list" "$W/piece.list" | grep -c '^[<>]')
+		[ "$differ" -le 4 ] || die "$(diff "$W/whole.list" "$W/piece.list" | sed -n 1,3p | tr '\n' ';')"
+		[ "$(wc -l <"$W/piece.list")" -gt 10 ] || die "nothing is in the piece"
+		printf '%s ' "$(wc -l <"$W/piece.list")"
+	done
+}
+
+case_flame() { # one page, which a browser draws without a network
+	native_of $NEWEST
+	run_gotrace flame "$W/native-$NEWEST" -o "$W/x.html"
+	want 0
+	timeout 120 chromium-headless-shell --no-sandbox --dump-dom "file://$W/x.html" >"$W/dom" 2>/dev/null ||
+		skip "no browser"
+	[ "$(grep -o 'class="f"' "$W/dom" | wc -l)" -ge 20 ] || die "the page has no flame graph"
+}

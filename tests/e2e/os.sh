@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Whether running goroutines had a CPU, beside what the kernel counts: schedstat and cpu.stat. To be sourced after
+# load.sh.
+
+OS_RELEASES="1.22.12 1.26.8"
+
+# os_target RELEASE MODE ARG...: on one CPU, the last one, by which the neighbours know it.
+os_target() {
+	local release=$1
+	shift
+	cpu=$(($(nproc) - 1))
+	binary=$(target_binary "$release" default) || die "cannot build the target with Go $release"
+	start_target "$binary" "$@" -seconds 60
+}
+
+pinned() {
+	taskset -a -p -c $cpu "$target" >/dev/null
+}
+
+# figures WHAT...: the summary's beside those of the kernel. 3 % of the time that was traced is what they may be apart,
+# 15 % for what was throttled: the kernel counts a run queue's time, also while no thread of it wants to run.
+figures() {
+	local verdict=0
+	python3 - "$W/summary" "$@" <<-'PYTHON' || verdict=$?
+		import json, sys
+		summary = json.load(open(sys.argv[1]))
+		cpu, span = summary["cpu"], summary["duration_ns"]
+		busy = max(cpu["threads"], key=lambda thread: thread["on_cpu_ns"] + sum(v for k, v in thread.items() if k not in ("tid", "on_cpu_ns", "wait_ns")))
+		off = busy["preempted_ns"] + busy["throttled_ns"]
+		row = max(summary["functions"], key=lambda row: row["running_ns"])
+		had = row["running_ns"] - row["off_cpu_ns"]
+
+		def near(what, a, b, scale, most=0.03):
+		    share = abs(a - b) / scale
+		    print(f"{what} {a / 1e6:.0f} ms ({b / 1e6:.0f} by the kernel)", end="; ")
+		    if share > most:
+		        print(f"{100 * share:.1f} % apart")
+		        sys.exit(75)
+
+		# A thread that never sleeps waits only where it was preempted or throttled. Where it was when the probes
+		# came is not known for its first wait.
+		if "wait" in sys.argv[2:]:
+		    near("waited", off, busy["wait_ns"], span)
+		near("had a CPU", had, busy["on_cpu_ns"], span)
+		if "throttled" in sys.argv[2:]:
+		    near("throttled", busy["throttled_ns"], cpu["quota"]["throttled_ns"], span, 0.15)
+		    if cpu["throttled_ns"] < 0.3 * span: # where others take the CPU, the quota lasts longer
+		        print("not throttled for long")
+		        sys.exit(75)
+		if "preempted" in sys.argv[2:]:
+		    by = cpu["preempted_by"].get("neighbour", 0)
+		    print(f"by the neighbour {by / 1e6:.0f} ms", end="; ")
+		    if by < 0.1 * span: # others may be there, too
+		        sys.exit(75)
+		if "faults" in sys.argv[2:]:
+		    near("page faults", cpu["page_fault_ns"], cpu["off_cpu_ns"] - cpu["preempted_ns"], span)
+		    if cpu["page_fault_ns"] < 0.6 * span:
+		        print("hardly a page fault")
+		        sys.exit(75)
+	PYTHON
+	[ $verdict -ne 75 ] || noisy ""
+	[ $verdict -eq 0 ] || die "the figures"
+}
+
+os_trace() { # NAME
+	run_gotrace -p "$target" -d 3s -o "$W/trace" --raw "$W/raw" --json
+	want 0
+	cp "$W/out" "$W/summary"
+	strict "$W/trace"
+	checked "$W/trace"
+	[ "$(fact 'kind RegionBegin')" -gt 10 ] || noisy "only $(fact 'kind RegionBegin') regions"
+	run_gotrace replay "$W/raw" -o "$W/again" --json
+	want 0
+	cmp "$W/trace" "$W/again" || die "a replay is not the same"
+	run_gotrace replay "$W/raw" -o "$W/again" --os-regions none -q
+	want 0
+	strict "$W/again"
+	[ "$(fact 'kind RegionBegin')" -eq 0 ] || die "regions, though none are wanted"
+}
+
+case_os_quota() {
+	local release
+	cpu_group
+	for release in $OS_RELEASES; do
+		GOMAXPROCS=1 os_target "$release" busy
+		pinned
+		echo "$target" >"$group/cgroup.procs"
+		quota 10000
+		sleep 0.5
+		os_trace
+		figures wait throttled
+		run_gotrace replay "$W/raw" -o "$W/again"
+		grep -qE "had a CPU for [0-9.]+ m?s of it" "$W/err" || die "the summary does not say it: $(cat "$W/err")"
+		grep -qE 'throttled [0-9.]+ m?s \(cgroup cpu.(max 10000 100000|cfs_quota_us 10000 of 100000)\)' "$W/err" ||
+			die "the summary does not name the quota: $(grep throttled "$W/err")"
+		still_lives
+		quota max
+		stop_target
+	done
+}
+
+case_os_neighbour() {
+	local release
+	cp "$(command -v yes)" "$W/neighbour"
+	for release in $OS_RELEASES; do
+		GOMAXPROCS=1 os_target "$release" busy
+		pinned
+		taskset -c $cpu nice -n -5 "$W/neighbour" >/dev/null &
+		sleep 0.3
+		os_trace
+		kill %+
+		figures wait preempted
+		still_lives
+		stop_target
+	done
+}
+
+case_os_faults() {
+	[ -e /proc/sys/vm/unprivileged_userfaultfd ] || skip "the kernel has no userfaultfd"
+	os_target $NEWEST faults
+	os_trace
+	figures faults
+	still_lives
+}
+
+# Without it there is nothing of it.
+case_os_off() {
+	load cpu
+	run_gotrace -p "$target" -d 1s -o "$W/trace" --no-os --json
+	want 0
+	! grep -q '"cpu":' "$W/out" || die "figures of CPUs, though --no-os was given"
+	run_gotrace -p "$target" -d 1s -o "$W/trace" --json
+	grep -q '"cpu":' "$W/out" || die "no figures of CPUs"
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Threads that want one lock, which one of them holds while it writes to disk
+ * (disk), or computes (long); with "clean" it does that before it takes the lock.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { READERS = 4 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static volatile unsigned long shared;
+static int clean, disk, fd;
+
+static void nap(long us)
+{
+	struct timespec ts = {.tv_nsec = us * 1000};
+
+	nanosleep(&ts, NULL);
+}
+
+static unsigned long compute(long ms)
+{
+	struct timespec begin, now;
+	unsigned long n = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	do {
+		for (int i = 0; i < 10000; i++)
+			n += (unsigned long)i;
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < ms);
+	return n;
+}
+
+static void save(void)
+{
+	static char block[1 << 20];
+
+	if (pwrite(fd, block, sizeof(block), 0) < 0 || fsync(fd))
+		exit(1);
+}
+
+__attribute__((noinline)) static void work(void)
+{
+	if (disk)
+		save();
+	else
+		shared += compute(10);
+}
+
+__attribute__((noinline)) static void *holder(void *arg)
+{
+	for (;;) {
+		if (clean)
+			work();
+		pthread_mutex_lock(&lock);
+		if (!clean)
+			work();
+		pthread_mutex_unlock(&lock);
+		nap(5000);
+	}
+	return arg;
+}
+
+__attribute__((noinline)) static void *reader(void *arg)
+{
+	for (;;) {
+		pthread_mutex_lock(&lock);
+		shared++;
+		pthread_mutex_unlock(&lock);
+		nap(1000);
+	}
+	return arg;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+
+	if (argc < 3)
+		return 2;
+	disk = strcmp(argv[1], "disk") == 0;
+	clean = argc > 3;
+	fd = open(argv[2], O_RDWR | O_CREAT | O_TRUNC, 0600);
+	if (fd < 0)
+		return 1;
+	pthread_create(&thread, NULL, holder, NULL);
+	for (int i = 0; i < READERS; i++)
+		pthread_create(&thread, NULL, reader, NULL);
+	printf("ready %d\n", (int)getpid());
+	fflush(stdout);
+	sleep(60);
+	return 0;
+}

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Writes numbers at random into the goroutine structs of a process.
+
+usage: poke.py PID RAW SEED [--ids]
+
+Some thousand a second, until it is killed or the process has ended.
+
+RAW is a raw log of the process with a snapshot: its addresses of goroutines are used. With --ids only the ids
+are written to: the runtime does not use them. Else any word of a struct may be: of goroutines that never run again
+and are not scanned, for the program would crash.
+"""
+import collections
+import os
+import random
+import struct
+import sys
+import time
+import zlib
+
+LOG_GS = 8  # src/rawlog/rawlog.h
+EXTREMES = [0, 1, 2**64 - 1, 2**64 - 2, 2**63, 2**63 - 1, 2**53, 2**52, 2**52 + 1, 2**32, 2**31]
+
+
+def records(path):
+    data = open(path, "rb").read()
+    at = 24
+    while at + 40 <= len(data):
+        _, flags, stored, *_ = struct.unpack_from("<IIIIII", data, at)
+        payload = data[at + 40 : at + 40 + stored]
+        if flags & 1:
+            payload = zlib.decompress(payload)
+        at += 40 + stored
+        where = 0
+        while where + 8 <= len(payload):
+            kind, size = struct.unpack_from("<II", payload, where)
+            yield kind, payload[where + 8 : where + 8 + size]
+            where += 8 + (size + 7 & ~7)
+
+
+def goroutines(path):
+    """(address, id) of each in the log."""
+    found = {}
+    for kind, payload in records(path):
+        for at in range(0, len(payload) if kind == LOG_GS else 0, 56):
+            address, goid = struct.unpack_from("<QQ", payload, at)
+            found[address] = goid
+    return list(found.items())
+
+
+def place_of_id(memory, gs):
+    """The offset of g.goid: the word that is the id in most structs; some are another goroutine's by now."""
+    places = collections.Counter()
+    for address, goid in gs[:50]:
+        memory.seek(address)
+        words = struct.unpack("<50Q", memory.read(400))
+        places.update(8 * i for i, word in enumerate(words) if word == goid)
+    return places.most_common(1)[0][0]
+
+
+def main():
+    pid, raw, seed = sys.argv[1:4]
+    ids = sys.argv[4:] == ["--ids"]
+    chance = random.Random(int(seed))
+    gs = goroutines(raw)
+    with open("/proc/%s/mem" % pid, "r+b", buffering=0) as memory:
+        place = place_of_id(memory, gs)
+        print("%d goroutines, ids at +%d" % (len(gs), place), flush=True)
+        while True:
+            address, goid = chance.choice(gs)
+            number = chance.choice(EXTREMES + [chance.getrandbits(64), chance.choice(gs)[0], chance.choice(gs)[1]])
+            memory.seek(address + (place if ids or chance.random() < 0.3 else chance.randrange(0, 400, 8)))
+            try:
+                memory.write(struct.pack("<Q", number))
+            except OSError:  # what was freed meanwhile
+                if not os.path.exists("/proc/%s" % pid):
+                    return
+            time.sleep(0.0003)
+
+
+main()
