@@ -6,6 +6,7 @@ cd "$(dirname "$0")/.."
 . tools/go.sh
 seconds=${DEMO_SECONDS:-5}
 trace=gotrace-demo.trace
+page=gotrace-demo.html
 server=
 
 stop() {
@@ -19,12 +20,12 @@ sh tools/deps.sh
 find_go || { echo "demo: no Go of 1.22 or later" >&2; exit 1; }
 make
 mkdir -p build
-# The Go that is here, unless it is newer than the releases that gotrace knows.
+# Uses the local Go, unless it is newer than the releases that gotrace knows.
 case "$(go env GOVERSION)" in
-go1.2[2-6]*) toolchain=local ;;
-*) toolchain=go1.26.8 ;;
+go1.2[2-7]*) toolchain=local ;;
+*) toolchain=go1.27.4 ;;
 esac
-(cd tools/demo && GOTOOLCHAIN=$toolchain CGO_ENABLED=0 go build -buildvcs=false -o ../../build/demo-server .)
+(cd tools/demo && GOTOOLCHAIN=$toolchain CGO_ENABLED=0 go build -trimpath -buildvcs=false -o ../../build/demo-server .)
 
 build/demo-server >build/demo-server.out 2>&1 </dev/null &
 server=$!
@@ -46,5 +47,14 @@ status=0
 kill -0 $server 2>/dev/null || { echo "demo: the server died" >&2; exit 1; }
 [ $status -eq 0 ] || [ $status -eq 3 ] || exit $status
 tail -n 1 build/demo-server.out
-echo "Look at it with: go tool trace $trace"
+echo
+echo "The server has a fault. What the trace says:"
+echo "\$ ./gotrace report $trace"
+./gotrace report $trace
+# Whatever has that name is removed, not written through.
+rm -f $page
+./gotrace report $trace -q --html $page
+echo
+echo "The same as a page: open $page in a browser."
+echo "Every goroutine on a time line: go tool trace $trace"
 exit $status

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Whether a recorder's memory stays what it is: `bash tools/bench/days.sh MINUTES` (root) prints one line each ten seconds,
-# "seconds recorder-kB goroutines ns-they-took", with a snapshot a minute, and checks the last one. The memory is that of
-# the recorder and its workers, what they share counted once (Pss).
+# Checks that a recorder's memory does not grow: `bash tools/bench/days.sh MINUTES` (root) prints a line every
+# ten seconds, "seconds recorder-kB goroutines ns-they-took", takes a snapshot every minute, and checks the
+# last one. The memory is that of the recorder and its workers, with shared memory counted once (Pss).
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 minutes=${1:-60}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Calls a small function all the time; prints the CPU time of a call, in ns, ten times a second. */
+/* Calls a small function in a loop. Prints the CPU time of a call, in ns, ten times a second. */
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@ __attribute__((noinline, noclone, noipa)) void other(int x)
 	sink += x;
 }
 
-/* With a frame, and with a name for its return, which bpftrace can then be told. */
+/* With a frame, and with a symbol at its return, for bpftrace. */
 void callee(int x);
 __asm__(".text\n"
 	".globl callee, callee_return\n"

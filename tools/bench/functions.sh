@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# What a call costs of a function that --region watches, beside empty probes: `bash tools/bench/functions.sh`
-# (root). CPU time of the caller, ns a call, median of tenths of a second; all in one run, in turn.
+# The cost of a call of a function that --region watches, compared with empty probes: `bash
+# tools/bench/functions.sh` (root). CPU time of the caller, ns per call, median of tenths of a second; all in
+# one run, alternating.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 binary=build/bench-functions

@@ -4,8 +4,8 @@
 // one run: each round goes through all set-ups, so that a noisy machine
 // disturbs them alike.
 //
-//	bench [-rounds N] [-gotrace FILE] ladder|http|target|flight|consumer|replay|size|edges|shards|mix|native…
-//	bench load pingpong|http|gc|syscalls|timers|days    (the traced side, started by the above)
+//	bench [-rounds N] [-gotrace FILE] ladder|http|target|flight|consumer|replay|size|edges|shards|mix|overload|native…
+//	bench load pingpong|http|http-inside|iter|gc|syscalls|timers|days    (the traced side, started by the above)
 package main
 
 import (
@@ -28,6 +28,7 @@ type bench struct {
 	dir     string
 	program string // what runs as the load: this program, with a symbol at every site
 	sites   []string
+	apart   bool // the next load has a session of its own
 }
 
 func fail(err error) {
@@ -81,12 +82,14 @@ func main() {
 			b.replay()
 		case "flight":
 			b.flight()
+		case "overload":
+			b.overload(*only)
 		case "native":
 			b.native(*only)
 		case "shards":
 			b.shards()
 		case "mix":
-			b.mix([]string{"1.22.12", "1.23.8", "1.24.6", "1.25.1", "1.26.8"})
+			b.mix([]string{"1.22.12", "1.23.8", "1.24.6", "1.25.1", "1.26.8", "1.27.4"})
 		default:
 			fail(fmt.Errorf("no part %q", part))
 		}

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# What tracing costs: `make bench` (root). Arguments go to the bench program,
-# e.g. tools/bench/run.sh -rounds 5 ladder; BENCH_GO=1.22.12 builds the loads with that release
+# The cost of tracing: `make bench` (root). Arguments are passed to the bench program, for example
+# tools/bench/run.sh -rounds 5 ladder. BENCH_GO=1.22.12 builds the loads with that release.
 set -eu
 cd "$(dirname "$0")/../.."
 . tools/go.sh

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Recorded raw logs, played as if machines of 64 and 256 CPUs had made them:
- * what is left of the trace when their rings have been merged?
- *	bench-shards LOG...
+ * Plays recorded raw logs as if machines with 64 and 256 CPUs had made them, and shows what is left of the
+ * trace after merging their rings.
+ * 	bench-shards LOG...
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "spread.h"
 
-/* One record in a hundred is put off: far more than on any machine. */
+/* One record in a hundred is delayed: far more than on any machine. */
 enum { PUT_OFF_PM = 10000 };
 
 static const unsigned clocks[] = {0, 10, 100, 300, 1000, 5000};

@@ -2,8 +2,9 @@
 
 // Command demo is a small photo service with its clients, all in one process:
 // a server on loopback, a pool of workers behind channels, a cache behind a
-// lock, files, timers and garbage. It was written to be looked at with gotrace
-// and knows nothing of it.
+// lock, files, timers and garbage. It was written to be looked at with gotrace,
+// knows nothing of it, and has a fault that is common and hard to see from
+// outside: the janitor keeps the cache locked while it waits for the network.
 package main
 
 import (
@@ -20,6 +21,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -39,9 +41,10 @@ type job struct {
 }
 
 type service struct {
-	jobs   chan job
-	dir    string
-	served atomic.Int64
+	jobs    chan job
+	dir     string
+	replica string
+	served  atomic.Int64
 
 	mu    sync.RWMutex
 	cache map[string][]byte
@@ -57,13 +60,27 @@ func (s *service) worker() {
 	}
 }
 
-// janitor empties the cache now and then.
+// janitor empties the cache now and then, and has the replica do the same.
 func (s *service) janitor() {
-	for range time.Tick(250 * time.Millisecond) {
+	for range time.Tick(100 * time.Millisecond) {
 		s.mu.Lock()
 		clear(s.cache)
+		s.tellReplica("clear")
 		s.mu.Unlock()
 	}
+}
+
+func (s *service) tellReplica(what string) {
+	answer, err := http.Post(s.replica, "text/plain", strings.NewReader(what))
+	if err == nil {
+		io.Copy(io.Discard, answer.Body)
+		answer.Body.Close()
+	}
+}
+
+// replica stands for another machine, which is 30 ms away.
+func replica(w http.ResponseWriter, r *http.Request) {
+	time.Sleep(30 * time.Millisecond)
 }
 
 func (s *service) thumbnail(w http.ResponseWriter, r *http.Request) {
@@ -145,15 +162,17 @@ func main() {
 	for i := 0; i < workers; i++ {
 		go s.worker()
 	}
-	go s.janitor()
 	mux := http.NewServeMux()
 	mux.HandleFunc("/thumbnail", s.thumbnail)
 	mux.HandleFunc("/upload", s.upload)
+	mux.HandleFunc("/replica", replica)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		log.Fatal(err)
 	}
+	s.replica = "http://" + listener.Addr().String() + "/replica"
 	go http.Serve(listener, mux)
+	go s.janitor()
 	for i := 0; i < clients; i++ {
 		go client("http://" + listener.Addr().String())
 	}
