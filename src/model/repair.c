@@ -34,7 +34,7 @@ void force_m_free(struct model *md, struct m *m)
 	} else if (m->g && md->starts_only && m != md->synthetic.m) {
 		step_go_leave_unseen(md, m);
 	} else if (m->g) {
-		step_go_stop(md, m, reason_unspecified(&md->reasons), 0);
+		step_go_stop_unseen(md, m);
 	}
 	md->ops.provenance = before;
 }
@@ -111,6 +111,22 @@ void force_runnable(struct model *md, struct g *g)
 	md->ops.provenance = before;
 }
 
+/*
+ * The goroutine left its thread unseen, and has not run since: it blocked. The probe of gopark is hit before
+ * the status changes, so one that was preempted in between when the probes came is running in the snapshot.
+ */
+static bool has_blocked(const struct model *md, const struct g *g)
+{
+	return g->status == G_RUNNABLE && g->left && g->left_generation == md->generation.number;
+}
+
+static void turn_into_block(struct model *md, struct g *g)
+{
+	md->ops.ops[g->left - 1].kind = OP_GO_BLOCK;
+	g->status = G_WAITING;
+	g->left = 0;
+}
+
 void force_waiting(struct model *md, struct g *g)
 {
 	enum provenance before = with_provenance(md, REPAIRED);
@@ -121,12 +137,14 @@ void force_waiting(struct model *md, struct g *g)
 		force_m_free(md, g->m);
 	if (g->status == G_RUNNING) {
 		step_go_block(md, g->m, reason, 0);
+	} else if (has_blocked(md, g)) {
+		turn_into_block(md, g);
 	} else if (g->status == G_RUNNABLE) {
 		m = synthetic_lend(md);
 		if (m) {
 			step_go_start(md, m, g);
 			step_go_block(md, m, reason, 0);
-			step_proc_stop(md, m);
+			synthetic_return(md);
 		}
 	}
 	md->ops.provenance = before;
@@ -145,7 +163,7 @@ void force_dead(struct model *md, struct g *g)
 		if (m) {
 			step_go_start(md, m, g);
 			step_go_destroy(md, m);
-			step_proc_stop(md, m);
+			synthetic_return(md);
 		}
 	}
 	md->ops.provenance = before;

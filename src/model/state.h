@@ -21,7 +21,8 @@
 struct synthetic {
 	struct m *m;
 	struct g *g;
-	struct p *p;         /* its own; NULL while it has found an idle one each time */
+	struct m *host;      /* the thread that it is on now: its own, or one of the target's; NULL = none */
+	struct p *p;         /* its own; NULL while it has found another one each time */
 	uint32_t stack;      /* of its transitions */
 	uint32_t wait_stack; /* of itself */
 };

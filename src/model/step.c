@@ -238,13 +238,26 @@ struct op *step_go_block(struct model *md, struct m *m, uint32_t reason, uint32_
 	return op;
 }
 
+static void keep_open(struct model *md, struct g *g)
+{
+	g->left = md->ops.n;
+	g->left_generation = md->generation.number;
+}
+
 void step_go_leave_unseen(struct model *md, struct m *m)
 {
 	struct g *g = m->g;
 
 	step_go_block(md, m, reason_unspecified(&md->reasons), 0);
-	g->left = md->ops.n;
-	g->left_generation = md->generation.number;
+	keep_open(md, g);
+}
+
+void step_go_stop_unseen(struct model *md, struct m *m)
+{
+	struct g *g = m->g;
+
+	step_go_stop(md, m, reason_unspecified(&md->reasons), 0);
+	keep_open(md, g);
 }
 
 static void end_life(struct model *md, struct g *g)

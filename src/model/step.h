@@ -29,6 +29,8 @@ void step_go_stop(struct model *md, struct m *m, uint32_t reason, uint32_t stack
 struct op *step_go_block(struct model *md, struct m *m, uint32_t reason, uint32_t stack);
 /* m's running goroutine is not there any more: it blocked, until go_leave.c knows better. */
 void step_go_leave_unseen(struct model *md, struct m *m);
+/* The same where every wait is probed: it is runnable, until force_waiting() knows better. */
+void step_go_stop_unseen(struct model *md, struct m *m);
 /* m: the waker's thread; NULL = not known. */
 void step_go_unblock(struct model *md, struct m *m, struct g *g, uint32_t stack);
 void step_go_switch(struct model *md, struct m *m, struct g *next, bool destroy);

@@ -21,15 +21,31 @@ static bool may_borrow(const struct model *md, const struct p *p)
 	return p->status == P_IDLE && !p->sweeps && exists && p != md->synthetic.p;
 }
 
-/* A P that the target leaves idle; only if there is none, a P that the target does not have. */
-static struct p *find_p(struct model *md)
+static struct p *idle_p(const struct model *md)
 {
-	struct synthetic *synthetic = &md->synthetic;
-
 	for (unsigned i = 0; i < md->entities.nps; i++) {
 		if (may_borrow(md, md->entities.ps[i]))
 			return md->entities.ps[i];
 	}
+	return NULL;
+}
+
+/* A thread that has a P and looks for a goroutine. Steps of a C program's thread may still be moved up. */
+static struct m *idle_m(const struct model *md)
+{
+	for (unsigned i = 0; i < md->entities.nms && !md->threads; i++) {
+		struct m *m = md->entities.ms[i];
+
+		if (m && !m->g && m->p && m->p->status == P_RUNNING && !m->p->sweeps)
+			return m;
+	}
+	return NULL;
+}
+
+static struct p *own_p(struct model *md)
+{
+	struct synthetic *synthetic = &md->synthetic;
+
 	if (!synthetic->p)
 		synthetic->p = step_proc_get(md, 0, free_p_id(md));
 	return synthetic->p;
@@ -45,6 +61,8 @@ static void make_thread(struct model *md)
 	synthetic->wait_stack = stack_table_literal(&md->stacks, frames + 1, 1);
 }
 
+/* A P that the target leaves idle, or else a thread that runs no goroutine; a P that the target does not have only
+ * if every P runs a goroutine. */
 struct m *synthetic_lend(struct model *md)
 {
 	struct synthetic *synthetic = &md->synthetic;
@@ -52,11 +70,24 @@ struct m *synthetic_lend(struct model *md)
 
 	if (!synthetic->m)
 		make_thread(md);
-	p = synthetic->m ? find_p(md) : NULL;
+	if (!synthetic->m)
+		return NULL;
+	p = idle_p(md);
+	synthetic->host = p ? NULL : idle_m(md);
+	if (synthetic->host)
+		return synthetic->host;
+	p = p ? p : own_p(md);
 	if (!p)
 		return NULL;
 	step_proc_start(md, synthetic->m, p);
-	return synthetic->m;
+	return synthetic->host = synthetic->m;
+}
+
+void synthetic_return(struct model *md)
+{
+	if (md->synthetic.host == md->synthetic.m)
+		step_proc_stop(md, md->synthetic.m);
+	md->synthetic.host = NULL;
 }
 
 /* GoCreate needs no creator, and is legal in every generation. */
@@ -68,7 +99,7 @@ static bool create(struct model *md)
 	if (!synthetic->g)
 		return false;
 	md->entities.lives--; /* it is not one of the target's */
-	step_go_create(md, synthetic->m, synthetic->g, false, 0);
+	step_go_create(md, synthetic->host, synthetic->g, false, 0);
 	md->ops.ops[md->ops.n - 1].stack2 = synthetic->wait_stack;
 	synthetic->g->stack = synthetic->wait_stack;
 	return true;
@@ -81,19 +112,19 @@ struct m *synthetic_begin(struct model *md)
 	if (!synthetic_lend(md))
 		return NULL;
 	if (synthetic->g)
-		step_go_unblock(md, synthetic->m, synthetic->g, 0);
+		step_go_unblock(md, synthetic->host, synthetic->g, 0);
 	else if (!create(md))
 		return NULL;
-	step_go_start(md, synthetic->m, synthetic->g);
-	return synthetic->m;
+	step_go_start(md, synthetic->host, synthetic->g);
+	return synthetic->host;
 }
 
 void synthetic_end(struct model *md)
 {
-	struct m *m = md->synthetic.m;
+	struct m *host = md->synthetic.host;
 
-	if (!m || !m->g)
+	if (!host || !host->g)
 		return;
-	step_go_block(md, m, reason_unspecified(&md->reasons), md->synthetic.wait_stack);
-	step_proc_stop(md, m);
+	step_go_block(md, host, reason_unspecified(&md->reasons), md->synthetic.wait_stack);
+	synthetic_return(md);
 }

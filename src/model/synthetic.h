@@ -2,8 +2,8 @@
 /*
  * The synthetic goroutine, shown as "gotrace", makes the transitions that no thread of the target is known to
  * have made, and writes the log events of the trace itself where no goroutine of the target runs. It has a
- * thread of its own and borrows an idle P. In between it waits: were it runnable, profiles of scheduling
- * would show it.
+ * thread of its own and borrows an idle P; if none is idle, it runs on a thread of the target that looks for a
+ * goroutine. In between it waits: were it runnable, profiles of scheduling would show it.
  */
 #ifndef GOTRACE_MODEL_SYNTHETIC_H
 #define GOTRACE_MODEL_SYNTHETIC_H
@@ -13,7 +13,9 @@
 /* It runs, until synthetic_end. Returns its thread; NULL when out of memory. */
 struct m *synthetic_begin(struct model *md);
 void synthetic_end(struct model *md);
-/* Its thread with a P and no goroutine, for the last steps of another; the caller then stops the P. */
+/* A thread with a P and no goroutine, for the last steps of another, until synthetic_return. NULL when out of
+ * memory. */
 struct m *synthetic_lend(struct model *md);
+void synthetic_return(struct model *md);
 
 #endif

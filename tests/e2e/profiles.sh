@@ -45,8 +45,7 @@ profiles_of() {
 	load "$mode" -native "$W/native" -native-seconds 3
 	twin_cell "$mode" 100
 	strict "$W/ours"
-	# One more where no P was idle when a note needed one (src/model/synthetic.c).
-	[ "$(fact procs)" -le $(($(nproc) + 1)) ] || die "$(fact procs) Ps, where GOMAXPROCS is $(nproc)"
+	[ "$(fact procs)" -eq "$(nproc)" ] || die "$(fact procs) Ps, where GOMAXPROCS is $(nproc)"
 	for type; do
 		same_rows "$type"
 	done

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Repairs on a program all of whose Ps are busy: no P may be shown that it does not have. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "model/model.h"
+#include "op_rules.h"
+
+enum { P0 = 0xc000050000, G1 = 0xc000001000, G2 = 0xc000002000, TID = 500, START = 1000000 };
+
+struct run {
+	struct op_rules *rules;
+	struct model *model;
+	struct strtab *strings;
+	uint64_t now;
+	int32_t last_p;  /* the greatest id in the ops */
+	unsigned blocks; /* GoBlock in the ops, the synthetic goroutine's included */
+	unsigned stops;
+};
+
+static int take_generation(void *ctx, const struct generation *gen)
+{
+	struct run *run = ctx;
+	struct error err = {""};
+
+	if (op_rules_generation(run->rules, gen, &err))
+		fail_msg("%s", err.text);
+	for (size_t i = 0; i < gen->nops; i++) {
+		const struct op *op = &gen->ops[i];
+
+		if (op->p != NO_P && op->p > run->last_p)
+			run->last_p = op->p;
+		run->blocks += op->kind == OP_GO_BLOCK;
+		run->stops += op->kind == OP_GO_STOP;
+	}
+	return 0;
+}
+
+static void feed(struct run *run, uint32_t type, const void *data, size_t size)
+{
+	struct log_record record = {.type = type, .size = (uint32_t)size, .data = data};
+	struct error err = {""};
+
+	if (model_feed(run->model, &record, &err))
+		fail_msg("%s", err.text);
+}
+
+static void put(struct run *run, enum site site, uint64_t g, uint64_t arg)
+{
+	struct raw_record rec = {.site = site, .p = P0, .g = g, .arg = arg, .tid = TID};
+
+	rec.goid = g == G1 ? 1 : g == G2 ? 2 : 0;
+	rec.time = run->now += 1000;
+	feed(run, LOG_RECORDS, &rec, sizeof(rec));
+}
+
+/* One P and one thread, on which G1 runs; G2 can run. */
+static void begin(struct run *run)
+{
+	struct model_options options = {.sink = take_generation, .ctx = run};
+	struct log_target target = {.flags = LOG_TARGET_GO | LOG_TARGET_SPAWNED, .go_minor = 26};
+
+	*run = (struct run){.rules = op_rules_new(), .strings = strtab_new(), .now = START};
+	options.strings = run->strings;
+	run->model = model_new(&options);
+	feed(run, LOG_TARGET, &target, sizeof(target));
+	put(run, SITE_ACQUIREP, 0, 0);
+	put(run, SITE_NEWPROC, G1, 0);
+	put(run, SITE_EXECUTE, G1, 0);
+	put(run, SITE_NEWPROC, G2, G1);
+}
+
+static void end(struct run *run)
+{
+	struct error err = {""};
+
+	assert_int_equal(model_finish(run->model, &err), 0);
+	model_free(run->model);
+	op_rules_free(run->rules);
+	strtab_free(run->strings);
+}
+
+/* Of one that left its thread unseen, the wake-up says that it had blocked. */
+static void test_an_unseen_wait_is_known_by_its_end(void **state)
+{
+	struct run run;
+
+	(void)state;
+	begin(&run);
+	put(&run, SITE_EXECUTE, G2, 0);
+	put(&run, SITE_UNBLOCK, G1, G2);
+	end(&run);
+	assert_int_equal(run.last_p, 0);
+	assert_int_equal(run.blocks, 1);
+	assert_int_equal(run.stops, 0);
+}
+
+/* One that waits makes a hit: its wake-up and its start were not seen, and no other P is there to show them. */
+static void test_an_unseen_wake_up_is_shown_on_the_thread_itself(void **state)
+{
+	struct run run;
+
+	(void)state;
+	begin(&run);
+	put(&run, SITE_PARK, G1, 0);
+	put(&run, SITE_NEWPROC, 0xc000003000, G1);
+	end(&run);
+	assert_int_equal(run.last_p, 0);
+	assert_int_equal(run.blocks, 2); /* the other one is the synthetic goroutine's */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_an_unseen_wait_is_known_by_its_end),
+		cmocka_unit_test(test_an_unseen_wake_up_is_shown_on_the_thread_itself),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
