@@ -87,6 +87,15 @@ static __always_inline void note_taker(struct off_cpu_slot *slot, struct task_st
 	read_comm((char *)slot->comm, taker);
 }
 
+static __always_inline void note_queue(struct off_cpu_slot *slot, struct task_struct *task)
+{
+	struct cfs_rq *queue = MEMBER(task, se.cfs_rq);
+
+	slot->queue = (uint64_t)queue;
+	slot->throttled = throttled_so_far(queue);
+	slot->is_throttled = is_throttled(queue);
+}
+
 static __always_inline void leave_cpu(struct task_struct *task, struct task_struct *taker, bool preempted,
 				      uint64_t state)
 {
@@ -113,14 +122,37 @@ static __always_inline void leave_cpu(struct task_struct *task, struct task_stru
 	slot->since = bpf_ktime_get_ns();
 	slot->by = call;
 	if (left == LEFT_RUNNABLE) {
-		struct cfs_rq *queue = MEMBER(task, se.cfs_rq);
-
-		slot->queue = (uint64_t)queue;
-		slot->throttled = throttled_so_far(queue);
-		slot->is_throttled = is_throttled(queue);
+		note_queue(slot, task);
 		note_taker(slot, taker);
 	}
 	end_hit(began, TIMED_CALLS, TIMED_CALLS_NS);
+}
+
+/*
+ * Runs for each task when user space reads the iterator: threads that have no CPU when the programs come. Who
+ * took it is not known. One that gets a CPU meanwhile has its slot emptied again.
+ */
+SEC("?iter/task")
+int list_waiting(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct off_cpu_slot *slot;
+	uint32_t pid;
+
+	if (!task || (uint32_t)MEMBER(task, tgid) != target_tgid || state_of(task) || MEMBER(task, on_cpu))
+		return 0;
+	pid = MEMBER(task, pid);
+	slot = slot_of(pid);
+	if (!slot || slot->pid)
+		return 0;
+	slot->tid = tid_of(task);
+	slot->left = LEFT_RUNNABLE;
+	slot->since = bpf_ktime_get_ns();
+	note_queue(slot, task);
+	slot->pid = pid;
+	if (MEMBER(task, on_cpu))
+		slot->pid = 0;
+	return 0;
 }
 
 /* How much of the time since the thread lost its CPU is due to a quota. */

@@ -51,6 +51,7 @@ static void choose_off_cpu(struct bpf *bpf, const struct bpf_go_options *options
 		       : kernel.switch_form == SWITCH_STATE_FIRST ? skeleton->progs.off_cpu_516
 								  : skeleton->progs.off_cpu_old;
 	bpf_program__set_autoload(bpf->off_cpu, true);
+	bpf_program__set_autoload(skeleton->progs.list_waiting, options->features->tracing);
 }
 
 static void destroy(struct bpf *bpf)

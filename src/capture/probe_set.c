@@ -10,6 +10,7 @@
 #include "capture/functions.h"
 #include "capture/gap.h"
 #include "capture/notes.h"
+#include "capture/off_cpu.h"
 #include "capture/snapshot.h"
 #include "capture/tally.h"
 #include "util/clock.h"
@@ -66,6 +67,16 @@ static bool is_wanted(const struct capture *capture, uint8_t site)
 	return level < LEVEL_STARTS_ONLY || !is_switch(site);
 }
 
+static int attach_off_cpu(struct capture *capture, struct error *err)
+{
+	int rc = attach_traced(&capture->bpf.attachments, capture->bpf.skeleton->obj, capture->bpf.off_cpu,
+			       SITE_OFF_CPU, err);
+
+	if (rc == 0)
+		off_cpu_find_waiting(capture);
+	return rc;
+}
+
 static int attach_one(struct capture *capture, uint8_t site, struct error *err)
 {
 	const struct capture_options *options = &capture->options;
@@ -77,7 +88,7 @@ static int attach_one(struct capture *capture, uint8_t site, struct error *err)
 	if (site == SITE_SYS_ENTER || site == SITE_SYS_EXIT)
 		return attach_tracepoint(attachments, object, site, err);
 	if (site == SITE_OFF_CPU)
-		return attach_traced(attachments, object, capture->bpf.off_cpu, site, err);
+		return attach_off_cpu(capture, err);
 	return attach_site(attachments, object, options->pid, options->target->exe, options->plan, site,
 			   options->probe_only ? "empty" : NULL, err);
 }

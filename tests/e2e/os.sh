@@ -38,8 +38,8 @@ figures() {
 		        print(f"{100 * share:.1f} % apart")
 		        sys.exit(75)
 
-		# A thread that never sleeps waits only where it was preempted or throttled. Where it was when the probes
-		# came is not known for its first wait.
+		# A thread that never sleeps waits only where it was preempted or throttled. The kernel counts a wait when it
+		# ends, with what was before the trace.
 		if "wait" in sys.argv[2:]:
 		    near("waited", off, busy["wait_ns"], span)
 		near("had a CPU", had, busy["on_cpu_ns"], span)
@@ -88,7 +88,7 @@ case_os_quota() {
 		echo "$target" >"$group/cgroup.procs"
 		quota 10000
 		sleep 0.5
-		os_trace 6s # the kernel counts a period when it has ended: up to 100 ms at either end
+		os_trace 6s # long beside one period and one wait, which the kernel counts when they end
 		figures wait throttled
 		run_gotrace replay "$W/raw" -o "$W/again"
 		grep -qE "had a CPU for [0-9.]+ m?s of it" "$W/err" || die "the summary does not say it: $(cat "$W/err")"
@@ -108,7 +108,7 @@ case_os_neighbour() {
 		pinned
 		taskset -c $cpu nice -n -5 "$W/neighbour" >/dev/null &
 		sleep 0.3
-		os_trace 3s
+		os_trace 6s
 		kill %+
 		figures wait preempted
 		still_lives
