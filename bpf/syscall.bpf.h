@@ -51,12 +51,13 @@ static __always_inline uint64_t g_in_call(const struct pt_regs *regs)
 
 /*
  * Reads the g of a thread that enters a system call. What cannot be read is not counted as a loss: before the
- * runtime has started (C libraries' constructors, _cgo_init of Go 1.27), the TLS has the address of runtime.g0,
- * whose page nobody has touched; and a thread of C's may have arbitrary bytes there.
+ * runtime has started (C libraries' constructors, _cgo_init of Go 1.27), the TLS has the address of
+ * runtime.g0, whose page nobody has touched; and a thread of C's may have arbitrary bytes there.
  */
 static __always_inline bool read_g_in_call(struct go_g *g, uint64_t address)
 {
-	return address && !bpf_probe_read_user(g, sizeof(*g), (const void *)address) && g_status(g) == GSYSCALL;
+	return address && !bpf_probe_read_user(g, sizeof(*g), (const void *)address) &&
+	       g_status(g) == GSYSCALL;
 }
 
 static __always_inline void enter_call(const struct pt_regs *regs, long id)

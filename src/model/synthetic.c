@@ -61,8 +61,8 @@ static void make_thread(struct model *md)
 	synthetic->wait_stack = stack_table_literal(&md->stacks, frames + 1, 1);
 }
 
-/* A P that the target leaves idle, or else a thread that runs no goroutine; a P that the target does not have only
- * if every P runs a goroutine. */
+/* A P that the target leaves idle, or else a thread that runs no goroutine; a P that the target does not have
+ * only if every P runs a goroutine. */
 struct m *synthetic_lend(struct model *md)
 {
 	struct synthetic *synthetic = &md->synthetic;

@@ -2,8 +2,8 @@
 /*
  * The synthetic goroutine, shown as "gotrace", makes the transitions that no thread of the target is known to
  * have made, and writes the log events of the trace itself where no goroutine of the target runs. It has a
- * thread of its own and borrows an idle P; if none is idle, it runs on a thread of the target that looks for a
- * goroutine. In between it waits: were it runnable, profiles of scheduling would show it.
+ * thread of its own and borrows an idle P; if none is idle, it runs on a thread of the target that looks for
+ * a goroutine. In between it waits: were it runnable, profiles of scheduling would show it.
  */
 #ifndef GOTRACE_MODEL_SYNTHETIC_H
 #define GOTRACE_MODEL_SYNTHETIC_H

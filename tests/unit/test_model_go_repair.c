@@ -99,7 +99,8 @@ static void test_an_unseen_wait_is_known_by_its_end(void **state)
 	assert_int_equal(run.stops, 0);
 }
 
-/* One that waits makes a hit: its wake-up and its start were not seen, and no other P is there to show them. */
+/* One that waits makes a hit: its wake-up and its start were not seen, and no other P is there to show them.
+ */
 static void test_an_unseen_wake_up_is_shown_on_the_thread_itself(void **state)
 {
 	struct run run;
