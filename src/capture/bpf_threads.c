@@ -236,7 +236,8 @@ int bpf_check_types(const struct bpf *bpf, const struct features *features, stru
 	if (features->pointers || features->own_btf || bpf->threads->bss->regs_place)
 		return 0;
 	return error_set(err, EINVAL,
-			 "BTF: the types in %s are not those of this kernel; give those of this very one",
+			 "--btf: the types in %s are not those of the running kernel; give the BTF of the "
+			 "running kernel",
 			 features->btf);
 }
 

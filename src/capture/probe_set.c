@@ -19,14 +19,14 @@
 static const char *const level_texts[] = {
 	[LEVEL_EXACT] = "starts of goroutines are probed",
 	[LEVEL_LIGHT] = "starts of goroutines are inferred",
-	[LEVEL_STARTS_ONLY] = "starts of goroutines are all that is probed: wakers are not recorded",
+	[LEVEL_STARTS_ONLY] = "only starts of goroutines are probed: wakers are not recorded",
 	[LEVEL_FEW_FRAMES] = "stacks are cut short",
 	[LEVEL_NO_SYSCALLS] = "system calls are left out",
 	[LEVEL_OFF] = "not watched from here on: over --max-overhead",
 };
 
 #define HEAP_SEEN   "sweeps and each growth of the heap are traced"
-#define HEAP_POLLED "sweeps are left out, and the heap's size is read now and then: they were too many"
+#define HEAP_POLLED "sweeps are left out, and the heap's size is sampled: there were too many sweeps"
 
 /* Several probes can have the same site. The first one represents it. */
 static bool is_first_of_site(const struct probe_plan *plan, unsigned which)

@@ -48,7 +48,7 @@ static void warn_full(struct processes *processes)
 {
 	if (!processes->full)
 		fprintf(stderr,
-			"gotrace: there are more processes than can be traced at once: not all are\n");
+			"gotrace: there are too many processes to trace at once: some are not traced\n");
 	processes->full = true;
 }
 
@@ -105,7 +105,7 @@ int processes_follow(struct processes *processes, const struct bpf *bpf, pid_t r
 	int rc = bpf_follow(bpf, (uint32_t)root);
 
 	if (rc < 0)
-		return error_set(err, -rc, "cannot choose the process: %s", strerror(-rc));
+		return error_set(err, -rc, "cannot select the process in BPF: %s", strerror(-rc));
 	if (map64_set(&processes->live, (uint64_t)root, 1))
 		return error_set(err, ENOMEM, "out of memory");
 	return follow_descendants(processes, bpf, root, ROUNDS, err);

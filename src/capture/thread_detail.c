@@ -37,7 +37,7 @@ const char *thread_detail_text(enum detail_level level)
 	case LEVEL_OFF:
 		return "not watched from here on: over --max-overhead";
 	default:
-		return "all is seen";
+		return "everything is recorded";
 	}
 }
 

@@ -97,12 +97,12 @@ static void report_left_out(const struct conversion *conv)
 		for (unsigned kind = said[i].first; kind <= said[i].last; kind++)
 			n += result->kinds[kind];
 		if (n && conv->options->format < said[i].since)
-			fprintf(stderr, "gotrace: left out, %s cannot say it: %s %s\n",
+			fprintf(stderr, "gotrace: left out, %s cannot represent them: %s %s\n",
 				wire_format_name(conv->options->format), text_count(n).bytes, said[i].what);
 	}
 	if (result->no_ops)
 		fprintf(stderr,
-			"gotrace: left out: %s events of single objects of the heap, and of memory at no "
+			"gotrace: left out: %s events of single heap objects, and of memory without an "
 			"address\n",
 			text_count(result->no_ops).bytes);
 	if (result->nameless)
@@ -110,7 +110,7 @@ static void report_left_out(const struct conversion *conv)
 			"gotrace: %s stacks have addresses without names: give the program with --binary\n",
 			text_count(result->nameless).bytes);
 	if (result->no_place)
-		fprintf(stderr, "gotrace: left out: %s events of nobody (no goroutine or P ran there)\n",
+		fprintf(stderr, "gotrace: left out: %s events without a goroutine or P\n",
 			text_count(result->no_place).bytes);
 }
 
@@ -135,7 +135,7 @@ static int end(struct conversion *conv, struct error *err)
 	if (result->fault.text[0]) {
 		error_set(&fault, EBADMSG, "%s: byte %llu: %s%s", conv->options->input,
 			  (unsigned long long)result->error_offset, result->fault.text,
-			  result->generations ? " (what is before it was written)" : "");
+			  result->generations ? " (everything before it was written)" : "");
 		if (!result->generations) {
 			*err = fault;
 			return -EBADMSG;

@@ -185,7 +185,7 @@ static void report_small(struct flight *flight, const struct generation_ring_sta
 		return;
 	flight->small_reported = true;
 	status_line_clear(&flight->session.status);
-	fprintf(stderr, "gotrace: --max-bytes %s hold only the last %s now, not the window of %s\n",
+	fprintf(stderr, "gotrace: --max-bytes %s now holds only the last %s, not the window of %s\n",
 		text_bytes(plan->max_bytes).bytes, text_time(now_ns() - kept->start_ns).bytes,
 		text_time(plan->window_ns).bytes);
 }
@@ -211,7 +211,7 @@ static void report_broken(const struct flight *flight, const struct error *err)
 
 	if (!why->text[0])
 		why = err;
-	fprintf(stderr, "gotrace: recording PID %d broke off: %s\n", (int)flight->recording.pid,
+	fprintf(stderr, "gotrace: recording of PID %d stopped early: %s\n", (int)flight->recording.pid,
 		why->text[0] ? why->text : "the log could not be read");
 }
 
@@ -223,12 +223,12 @@ static void report_end(const struct flight *flight, enum log_end_reason reason)
 	if (reason == LOG_END_EXITED && !flight->recorder->options->look.quiet)
 		fprintf(stderr, "gotrace: PID %d has ended\n", (int)flight->recording.pid);
 	if (reason == LOG_END_EXECED && !flight->recorder->options->look.quiet)
-		fprintf(stderr, "gotrace: PID %d runs another program now\n", (int)flight->recording.pid);
+		fprintf(stderr, "gotrace: PID %d has executed another program\n", (int)flight->recording.pid);
 	if (stats->unwatched_ns)
-		fprintf(stderr, "gotrace: not watched: %s in all (the traces say when and why)\n",
+		fprintf(stderr, "gotrace: not watched: %s in all (the traces record when and why)\n",
 			text_time(stats->unwatched_ns).bytes);
 	if (lost)
-		fprintf(stderr, "gotrace: lost in all: %s records (the traces say where)\n",
+		fprintf(stderr, "gotrace: lost: %s records in all (the traces record where)\n",
 			text_count(lost).bytes);
 }
 

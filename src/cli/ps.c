@@ -38,10 +38,10 @@ static int take_look(const struct target *target, uint32_t most, struct look *lo
 		rc = target_snapshot_read(snapshot, err);
 	while (rc > 0);
 	if (rc == 0 && target_snapshot_put(snapshot, no_markers))
-		rc = error_set(err, EIO, "PID %d: its goroutines could not be read", (int)target->pid);
+		rc = error_set(err, EIO, "PID %d: cannot read its goroutines", (int)target->pid);
 	target_snapshot_free(snapshot);
 	if (rc == 0 && !look_is_whole(look))
-		rc = error_set(err, EBADMSG, "PID %d: its goroutines could not be read", (int)target->pid);
+		rc = error_set(err, EBADMSG, "PID %d: cannot read its goroutines", (int)target->pid);
 	return rc;
 }
 
@@ -111,7 +111,7 @@ static int read_goroutines(const struct ps_options *options, struct ps *ps, stru
 {
 	struct sandbox inspector;
 	struct broker *broker = NULL;
-	int rc = sandbox_start(&inspector, "the process that reads the program", inspector_work, NULL, err);
+	int rc = sandbox_start(&inspector, "the inspector process", inspector_work, NULL, err);
 
 	if (rc)
 		return rc;

@@ -59,11 +59,12 @@ static void report_written(struct recorder *recorder, const struct snapshot_entr
 {
 	recorder->files++;
 	if (recorder->last_error)
-		fprintf(stderr, "gotrace: files can be written again; %s could not so far\n",
+		fprintf(stderr, "gotrace: files can be written again; %s could not be written\n",
 			text_count(recorder->failures).bytes);
 	recorder->last_error = 0;
 	if (entry->made_dir)
-		fprintf(stderr, "gotrace: %s was gone, and was made anew\n", text_path(recorder->dir).bytes);
+		fprintf(stderr, "gotrace: %s had been removed and was created again\n",
+			text_path(recorder->dir).bytes);
 	if (!recorder->options->look.quiet)
 		fprintf(stderr, "gotrace: wrote %s (%s)\n", text_path(entry->path).bytes,
 			text_bytes(entry->bytes).bytes);
@@ -76,7 +77,7 @@ static void report_failure(struct recorder *recorder, const struct snapshot_resu
 	if (result->code == recorder->last_error)
 		return;
 	recorder->last_error = result->code;
-	fprintf(stderr, "gotrace: %s; recording goes on\n", result->error.text);
+	fprintf(stderr, "gotrace: %s; recording continues\n", result->error.text);
 }
 
 static void take_result(struct recorder *recorder, const struct recording *recording, bool wait)

@@ -278,9 +278,9 @@ static const char *left_out(const struct capture_stats *stats, bool threads)
 	case LEVEL_LIGHT:
 		return "starts inferred";
 	case LEVEL_STARTS_ONLY:
-		return "starts alone";
+		return "starts only";
 	case LEVEL_FEW_FRAMES:
-		return threads ? "short stacks" : "starts alone, short stacks";
+		return threads ? "short stacks" : "starts only, short stacks";
 	case LEVEL_NO_SYSCALLS:
 		return "no system calls";
 	case LEVEL_OFF:
@@ -302,7 +302,7 @@ void session_report_nearest(const struct target *target)
 {
 	if (target->nearest)
 		fprintf(stderr,
-			"gotrace: not verified with this release (%s): the layouts of Go 1.%u fit the "
+			"gotrace: this release (%s) is not verified: the layouts of Go 1.%u fit the "
 			"process\n",
 			target->go_version, target->nearest);
 }

@@ -308,8 +308,9 @@ static int top(const struct top_options *options, struct error *err)
 	sigaction(SIGHUP, &action, NULL);
 	if (!newterm(NULL, stdout, stdin)) {
 		free(round.text);
-		return error_set(err, ENOTTY,
-				 "this terminal (TERM) is not known: set TERM, or use gotrace report -p");
+		return error_set(
+			err, ENOTTY,
+			"the terminal type in TERM is not known: set TERM, or use gotrace report -p");
 	}
 	cbreak();
 	noecho();

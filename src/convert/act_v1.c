@@ -237,7 +237,7 @@ static int go_create(struct reader_v1 *r)
 	uint32_t g = builder_goroutine(r->b, r->ev.args[0]), entry, stack, thread;
 
 	if (g)
-		return error_set(r->b->err, EBADMSG, "goroutine %llu is created and is there already",
+		return error_set(r->b->err, EBADMSG, "goroutine %llu is created but already exists",
 				 (unsigned long long)r->ev.args[0]);
 	if (builder_new_life(r->b, r->ev.args[0], &g))
 		return v1_no_memory(r);

@@ -151,8 +151,7 @@ enum { MOST_PS = 1 << 16 }; /* limit of the encoders; GOMAXPROCS is at most 1024
 int builder_fit_p(struct builder *b, uint64_t id)
 {
 	if (id >= MOST_PS)
-		return error_set(b->err, EBADMSG,
-				 "there is a P with the number %llu, and Go has at most 1024",
+		return error_set(b->err, EBADMSG, "P %llu is out of range: Go has at most 1024 Ps",
 				 (unsigned long long)id);
 	if (sched_fit_ps(&b->sched, (size_t)id + 1))
 		return error_set(b->err, ENOMEM, "out of memory");

@@ -108,7 +108,7 @@ static int take_event(struct reader_v1 *r, size_t i)
 	v1_event_at(r->trace, i, &r->ev);
 	r->b->result->error_offset = r->ev.offset;
 	if (r->ev.time < 0 || (uint64_t)r->ev.time > LATEST_NS - r->base)
-		return error_set(r->b->err, EBADMSG, "the times are out of all proportion");
+		return error_set(r->b->err, EBADMSG, "the times are implausible");
 	r->time = r->base + (uint64_t)r->ev.time;
 	return 0;
 }

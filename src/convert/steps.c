@@ -39,12 +39,12 @@ static int broken_range(struct builder *b, const char *what, const struct violat
 {
 	switch (v->kind) {
 	case VIOLATION_RANGE_OPEN:
-		return BROKEN(b, "%s, and it has begun already", what);
+		return BROKEN(b, "%s, but it has already begun", what);
 	case VIOLATION_RANGE_LIMIT:
-		return BROKEN(b, "%s, and goroutine %llu has begun %d others", what, goid(b, v->g),
+		return BROKEN(b, "%s, but goroutine %llu has begun %d others", what, goid(b, v->g),
 			      SCHED_MAX_RANGES);
 	default:
-		return BROKEN(b, "%s, and it has not begun", what);
+		return BROKEN(b, "%s, but it has not begun", what);
 	}
 }
 

@@ -41,7 +41,7 @@ int snapshot_socket_open(struct snapshot_socket *server, struct error *err)
 		server->clients[i].fd = -1;
 	server->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (server->fd < 0)
-		return error_set(err, errno, "cannot make a socket: %s", strerror(errno));
+		return error_set(err, errno, "cannot create a socket: %s", strerror(errno));
 	if (bind(server->fd, (struct sockaddr *)&name, size) || listen(server->fd, BACKLOG)) {
 		int code = errno;
 
@@ -91,9 +91,9 @@ static void let_in(struct snapshot_socket *server, int fd, uint64_t now_ns)
 	struct ucred peer;
 
 	if (!is_peer_trusted(fd, &peer))
-		refuse(fd, "this recorder is another user's");
+		refuse(fd, "this recorder belongs to another user");
 	else if (!place)
-		refuse(fd, "too many are asking");
+		refuse(fd, "too many clients");
 	else
 		*place = (struct snapshot_client){.fd = fd, .come_ns = now_ns};
 }
@@ -180,17 +180,19 @@ static int reach(pid_t recorder, int fd, struct error *err)
 
 	if (connect(fd, (struct sockaddr *)&name, size))
 		return error_set(err, errno,
-				 errno == ECONNREFUSED ? "PID %d is no gotrace flight here"
+				 errno == ECONNREFUSED ? "PID %d is not a gotrace flight recorder"
 						       : "cannot reach PID %d",
 				 (int)recorder);
 	/* Any process can take such a name. Root may ask any user's recorder, as it has named the process. */
 	if ((!is_peer_trusted(fd, &peer) && geteuid() != 0) || peer.pid != recorder)
-		return error_set(err, EPERM, "PID %d is not yours: ask as its user, or as root",
-				 (int)recorder);
+		return error_set(
+			err, EPERM,
+			"PID %d belongs to another user: run gotrace snapshot as that user or as root",
+			(int)recorder);
 	/* A recorder that refuses may have answered and closed the connection by now. */
 	if (send(fd, QUESTION, sizeof(QUESTION) - 1, MSG_NOSIGNAL) < 0 && errno != EPIPE &&
 	    errno != ECONNRESET)
-		return error_set(err, errno, "PID %d went away", (int)recorder);
+		return error_set(err, errno, "the recorder, PID %d, has ended", (int)recorder);
 	return 0;
 }
 
@@ -219,7 +221,7 @@ static int take_answer(int fd, pid_t recorder, char *path, struct error *err)
 	ssize_t n = hear(fd, text, sizeof(text));
 
 	if (n == -EINTR)
-		return error_set(err, EINTR, "interrupted; the snapshot is written all the same");
+		return error_set(err, EINTR, "interrupted; the snapshot is written nevertheless");
 	if (n < 0)
 		return error_set(err, EPIPE, "PID %d ended before the snapshot was written", (int)recorder);
 	if (strncmp(text, WRITTEN, strlen(WRITTEN)) != 0)
@@ -237,7 +239,7 @@ int snapshot_socket_ask(pid_t recorder, char *path, struct error *err)
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), rc;
 
 	if (fd < 0)
-		return error_set(err, errno, "cannot make a socket: %s", strerror(errno));
+		return error_set(err, errno, "cannot create a socket: %s", strerror(errno));
 	rc = reach(recorder, fd, err);
 	if (rc == 0)
 		rc = take_answer(fd, recorder, path, err);

@@ -237,7 +237,7 @@ static void print_suspects(struct groups *groups, FILE *out, bool all)
 	}
 	if (n) {
 		qsort(list, n, sizeof(struct goroutine_group *), by_age);
-		fprintf(out, "\nWait for a channel, a select or a lock, and did not move in %s: %s\n",
+		fprintf(out, "\nWaiting for a channel, a select or a lock, and did not move in %s: %s\n",
 			age_text(groups->between_ns).bytes, text_count(total).bytes);
 		fprintf(out, "%*s  %-8s %-16s %s\n", INDENT - 2, "COUNT", "AGE", "WAITS FOR", "IN");
 	}

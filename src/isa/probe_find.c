@@ -83,7 +83,7 @@ static int find_begin(struct probe_walk *walk)
 	uint64_t entry = walk->pieces[0].start;
 
 	if (walk_is_jumped_to(walk, entry, entry))
-		return walk_refuse(walk, entry, "a loop begins with the function's entry,");
+		return walk_refuse(walk, entry, "a loop begins at the function's entry,");
 	return walk->ops->choose_begin(walk);
 }
 
@@ -104,7 +104,8 @@ static int separate_ends(struct probe_walk *walk)
 			continue;
 		}
 		if (end->condition)
-			return walk_refuse(walk, end->address, "it begins with a jump that may end it");
+			return walk_refuse(walk, end->address,
+					   "its first instruction is a jump that may leave it");
 		points->ends_there = true;
 	}
 	points->n = kept;

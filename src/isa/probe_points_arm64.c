@@ -115,8 +115,9 @@ static int take(struct probe_walk *walk, const struct code_piece *piece, uint64_
 		if (is_authenticated_return(word))
 			return walk_refuse(walk, address, "the kernel cannot probe the instruction");
 		if (is_unusual(word))
-			return walk_refuse(walk, address,
-					   "an instruction returns or jumps in an unusual way");
+			return walk_refuse(
+				walk, address,
+				"an instruction returns or jumps in a way that gotrace does not follow");
 		return 0;
 	}
 }
@@ -174,7 +175,7 @@ static int choose_begin(struct probe_walk *walk)
 const struct probe_walk_ops probe_walk_arm64 = {
 	.alignment = ARM64_LENGTH,
 	.return_distance = 0,
-	.no_condition_code = "it ends with a jump that depends on a register,",
+	.no_condition_code = "it ends with a jump to a register,",
 	.scan = scan_piece,
 	.makes_frame = makes_frame,
 	.choose_begin = choose_begin,

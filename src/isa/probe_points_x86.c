@@ -200,7 +200,8 @@ static int take(struct probe_walk *walk, const struct x86_insn *insn, const stru
 	if (is_return(insn))
 		return walk_add_end(walk, address, 0);
 	if (is_strange(insn))
-		return walk_refuse(walk, address, "an instruction returns or jumps in an unusual way");
+		return walk_refuse(walk, address,
+				   "an instruction returns or jumps in a way that gotrace does not follow");
 	if (is_jump_indirect(insn))
 		return take_indirect(walk, insn, past, address);
 	return insn->relative ? take_relative(walk, insn, address) : 0;
@@ -431,7 +432,7 @@ static int choose_begin(struct probe_walk *walk)
 const struct probe_walk_ops probe_walk_x86 = {
 	.alignment = 1,
 	.return_distance = RETURN_ADDRESS,
-	.no_condition_code = "it ends with a jump of an unknown kind,",
+	.no_condition_code = "it ends with an unknown kind of jump,",
 	.scan = scan_piece,
 	.makes_frame = makes_frame,
 	.choose_begin = choose_begin,

@@ -156,10 +156,9 @@ static void open_dwarf(struct native_file *file, const struct native_search *sea
 		return;
 	if (native_elf_section(elf, ".gnu_debugaltlink", &header) &&
 	    native_debug_find_alt(search, elf, &file->alt)) {
-		warn_file(
-			search,
-			"functions have no lines: the other part of its debug file, made by dwz, is missing",
-			file->path);
+		warn_file(search,
+			  "functions have no lines: the supplementary debug file that dwz made is missing",
+			  file->path);
 		return;
 	}
 	if (!is_affordable(file, elf))
@@ -306,7 +305,7 @@ static void warn_cost(struct native_file *file, const struct native_search *sear
 	file->reported = true;
 	warn_file(search,
 		  file->cost.refused
-			  ? "some functions have no names or lines: the limit of memory for names is reached"
+			  ? "some functions have no names or lines: the memory limit for names is reached"
 			  : "some functions have no names or lines: reading them takes too much CPU time",
 		  file->path);
 }

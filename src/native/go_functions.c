@@ -133,7 +133,7 @@ static int plan_one(const struct target *target, struct function_plan *plan, int
 	if (rc == 0) {
 		rc = find_probe_points(target, &function, points, &why);
 		if (rc)
-			error_set(err, -rc, "cannot find the ends of %.100s: %.300s", name, why.text);
+			error_set(err, -rc, "cannot find the returns of %.100s: %.300s", name, why.text);
 	}
 	if (rc == 0)
 		rc = plan_probe_points(target, plan, fd, points, number, err);

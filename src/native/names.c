@@ -106,7 +106,7 @@ bool names_may_look(struct names_shared *shared)
 	shared->look_earned_ns = now;
 	if (shared->looks_ns > 0)
 		return true;
-	report(shared, "programs begin faster than their files can be opened: some stacks have no names");
+	report(shared, "programs start faster than their files can be opened: some stacks have no names");
 	return false;
 }
 
@@ -218,7 +218,7 @@ static void limit_text(struct names *names)
 	}
 	names->text_left = 0;
 	names->search.report(names->search.ctx,
-			     "addresses have no names from now on: the limit of 128 MB of text is reached");
+			     "addresses have no names from now on: the limit of 128 MB for names is reached");
 	draft_begin(draft, draft->head.pc);
 }
 

@@ -145,9 +145,8 @@ static int seal_functab(const struct log_record *record, int *fd, struct error *
 		return 0;
 	if (*fd >= 0)
 		close(*fd);
-	return error_set(err, -rc, "cannot hold the function table (%zu bytes) in memory: %s%s",
-			 (size_t)record->size, strerror(-rc),
-			 rc == -EFBIG ? "; the size of files is limited (ulimit -f)" : "");
+	return error_set(err, -rc, "cannot store the function table (%zu bytes): %s%s", (size_t)record->size,
+			 strerror(-rc), rc == -EFBIG ? "; the size of files is limited (ulimit -f)" : "");
 }
 
 static int answer_functab(struct inspector *inspector)

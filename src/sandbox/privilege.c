@@ -166,6 +166,6 @@ int privilege_drop_all(struct error *err)
 	empty_bounding_set(0);
 	rc = drop_ids();
 	if (rc)
-		return error_set(err, -rc, "cannot change to the workers' user id: %s", strerror(-rc));
+		return error_set(err, -rc, "cannot change to the user ID of the workers: %s", strerror(-rc));
 	return privilege_keep(0, err);
 }

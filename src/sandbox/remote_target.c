@@ -104,7 +104,7 @@ static int take_exe(struct remote_target *remote, pid_t pid, int fd, const char 
 	if (fd < 0)
 		return error_set(err, -fd, "cannot open %s: %s", what, strerror(-fd));
 	if (file_stat(fd, &st) || st.st_dev != remote->target.device || st.st_ino != remote->target.inode)
-		return error_set(err, EAGAIN, "%s has just been replaced by another: try again", what);
+		return error_set(err, EAGAIN, "%s has just been replaced by another file: try again", what);
 	snprintf(remote->target.exe, sizeof(remote->target.exe), "/proc/self/fd/%d", remote->exe);
 	return 0;
 }

@@ -123,7 +123,7 @@ static int take_hello(struct sandbox *sandbox, struct error *err)
 		return error_set(err, -hello.code, "%s", hello.error.text);
 	return sandbox->client.memory >= 0 && sandbox->client.listener >= 0
 		       ? 0
-		       : error_set(err, EIO, "cannot set up the sandbox: no descriptors came");
+		       : error_set(err, EIO, "cannot set up the sandbox: received no descriptors");
 }
 
 /* --- limits --- */
@@ -133,15 +133,15 @@ static const char *too_slow(struct sandbox *sandbox, uint64_t now)
 	const struct sandbox_wait *wait = &sandbox->wait;
 
 	if (wait->stopped_ns && now - wait->stopped_ns >= sandbox->stopped_ms * 1000000ull)
-		return "is stopped, and was given up";
+		return "is stopped and was abandoned";
 	if (wait->ending_ns && now - wait->ending_ns >= ENDING_MS * 1000000ull)
-		return "was still busy when the trace was to end, and was given up";
+		return "was still busy when the trace was to end and was abandoned";
 	if (sandbox->has_reader)
 		return NULL;
 	if (now - wait->moved_ns >= IDLE_S * 1000000000ull)
-		return "does not go on, and was given up";
+		return "makes no progress and was abandoned";
 	return now - wait->begin_ns >= sandbox->answer_s * 1000000000ull
-		       ? "takes too long for an answer, and was given up"
+		       ? "takes too long to answer and was abandoned"
 		       : NULL;
 }
 
@@ -330,19 +330,19 @@ static void explain(struct sandbox *sandbox, int rc)
 		error_set(&sandbox->why, ETIMEDOUT, "%s %s", sandbox->what,
 			  sandbox->slow ? sandbox->slow : "does not answer");
 	else if (rc == -EBADMSG)
-		error_set(&sandbox->why, EBADMSG, "%s gave an answer that makes no sense", sandbox->what);
+		error_set(&sandbox->why, EBADMSG, "%s sent an invalid answer", sandbox->what);
 	else if (!reap(sandbox, &status))
 		error_set(&sandbox->why, EPIPE, "%s does not answer", sandbox->what);
 	else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
 		error_set(&sandbox->why, EPIPE,
-			  "%s was ended by the kernel: it made a system call that it may not make "
-			  "(a malicious or damaged file?)",
+			  "%s was killed by its seccomp filter: it made a forbidden system call (a malicious "
+			  "or damaged file?)",
 			  sandbox->what);
 	else if (WIFSIGNALED(status))
-		error_set(&sandbox->why, EPIPE, "%s was ended by signal %d (%s)", sandbox->what,
+		error_set(&sandbox->why, EPIPE, "%s was killed by signal %d (%s)", sandbox->what,
 			  WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else
-		error_set(&sandbox->why, EPIPE, "%s has ended unasked (status %d)", sandbox->what,
+		error_set(&sandbox->why, EPIPE, "%s exited unexpectedly (status %d)", sandbox->what,
 			  WEXITSTATUS(status));
 }
 

@@ -69,7 +69,7 @@ int maps_read(pid_t pid, struct maps *maps, struct error *err)
 	if (rc == -ENOENT || rc == -ESRCH)
 		return error_set(err, ESRCH, "PID %d is gone", (int)pid);
 	if (rc == -EACCES || rc == -EPERM)
-		return error_set(err, EPERM, "may not read %s: %s", path, memory_how_to_be_allowed());
+		return error_set(err, EPERM, "cannot read %s: %s", path, memory_how_to_be_allowed());
 	return error_set(err, -rc, "cannot read %s: %s", path, strerror(-rc));
 }
 

@@ -206,8 +206,8 @@ int module_find(const struct image *image, const struct release *release, struct
 	}
 	if (scan(&search, module))
 		return 0;
-	return error_set(err, ENOTSUP,
-			 "has no function table that gotrace understands (packed or changed, or not of Go "
-			 "1.%u?)",
-			 release->minor);
+	return error_set(
+		err, ENOTSUP,
+		"has no function table that gotrace understands (is it packed, modified, or not of Go 1.%u?)",
+		release->minor);
 }

@@ -27,7 +27,7 @@ int target_trace_flag(const struct target *target, uint64_t *flag)
 static int not_found(const struct target *target, const char *what, const char *function, struct error *err)
 {
 	return error_set(err, ENOTSUP,
-			 "%s: cannot find %s in the code of %s (%s): is it built in a special way?",
+			 "%s: cannot find %s in the code of %s (%s): was it built in an unusual way?",
 			 target->image->label, what, function, target->go_version);
 }
 

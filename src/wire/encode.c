@@ -644,7 +644,7 @@ static int encode_op(struct encoder_v2 *wire, const struct op *op, const char **
 	if (!stream)
 		return -ENOMEM;
 	if (now < stream->last) {
-		*why = "its time is before that of the op before it on this thread";
+		*why = "its time precedes that of the previous op on this thread";
 		return -EINVAL;
 	}
 	at = (struct event_cursor){stream->data.bytes + stream->data.len, now - stream->last};

@@ -273,7 +273,7 @@ void file_server_free(struct file_server *server)
 	free(server);
 }
 
-/* --- the client side, in the process that writes the traces --- */
+/* --- the client side, in the writer process --- */
 
 static int explain(const struct rpc *request, int rc, const char *path, struct error *err)
 {

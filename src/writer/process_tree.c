@@ -216,7 +216,8 @@ static bool may_begin(struct process_tree *tree)
 	}
 	if (!tree->full)
 		fprintf(stderr,
-			"gotrace: %d traces are the most of a run: processes from here on have none\n",
+			"gotrace: a run writes at most %d traces: processes that start from here on have "
+			"none\n",
 			MOST_TRACES);
 	tree->full = true;
 	return false;

@@ -75,8 +75,8 @@ case_arm64_refused() { # a release before 1.22, cgo's entry points, and a proces
 	(cd "$W" && GOARCH=arm64 CGO_ENABLED=0 old_go 1.21.13 build -o "$binary" main.go) 2>"$W/build.err" ||
 		die "cannot build: $(tail -n 3 "$W/build.err")"
 	"$E2E/places" "$binary" >"$W/out" 2>"$W/err" && die "taken: $(head -n 1 "$W/out")"
-	says 'was built by go1.21.13 for arm64: there releases from 1.22 on are supported'
+	says 'was built by go1.21.13 for arm64: there gotrace supports releases from 1.22 on'
 	run_gotrace -o "$W/trace" -- "$binary"
 	want 1
-	says 'another kind of processor'
+	says 'another architecture'
 }

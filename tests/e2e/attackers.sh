@@ -127,7 +127,7 @@ case_attacker_socket() {
 		kill -INT $recorder
 		wait_end $recorder 4 || noisy "$mode: SIGINT does not end it within 4 s"
 		want 0
-		! grep -q 'lost in all' "$W/err" || die "$mode: $(grep 'lost in all' "$W/err")"
+		! grep -q 'gotrace: lost: ' "$W/err" || die "$mode: $(grep 'gotrace: lost: ' "$W/err")"
 		[ ! -s "$W/attacker.err" ] || die "$mode: $(tail -n 1 "$W/attacker.err")"
 		kill -0 $attacker || die "the attacker has ended"
 		end_attack

@@ -173,7 +173,7 @@ case_unknown_release() {
 	start_target "$W/future" idle -seconds 60
 	run_gotrace -p "$target" -d 1s -o "$W/trace"
 	want 0
-	says 'not verified with this release \(go1\.99\.8\): the layouts of Go 1\.27 fit'
+	says 'this release \(go1\.99\.8\) is not verified: the layouts of Go 1\.27 fit'
 	strict "$W/trace"
 	still_lives
 }
@@ -678,7 +678,7 @@ case_two_runtimes() { # a library with Go in it, loaded into a Go program
 	grep -q lib.so "/proc/$target/maps" || die "the library is not loaded"
 	run_gotrace -p "$target" -d 1s -o "$W/trace"
 	want 0
-	says "$W/lib.so holds Go code, too"
+	says "$W/lib.so also contains Go code"
 	strict "$W/trace"
 	[ "$(fact 'func main.pingpong.func1')" -ge 1 ] || die "the program's own goroutines are not there"
 	still_lives
@@ -686,7 +686,7 @@ case_two_runtimes() { # a library with Go in it, loaded into a Go program
 	load pingpong
 	run_gotrace -p "$target" -d 500ms -o "$W/trace"
 	want 0
-	grep -q 'holds Go code' "$W/err" && die "a library where there is none"
+	grep -q 'also contains Go code' "$W/err" && die "a library where there is none"
 	return 0
 }
 

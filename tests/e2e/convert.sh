@@ -174,7 +174,7 @@ case_convert_bad_input() {
 	want 1 3
 	if [ $status -eq 3 ]; then
 		checked "$W/trace"
-		says 'what is before it was written'
+		says 'everything before it was written'
 	else
 		[ "$(cat "$W/trace")" = keep ] || die "what was there is gone"
 	fi

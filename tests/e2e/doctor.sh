@@ -99,7 +99,7 @@ case_doctor_bpf() { # a container's filter
 	local without
 	without=$(lacking) || die "cannot build"
 	start_c pingpong
-	refused_alike "$without" bpf -- 'bpf\(2\): refused: Operation not permitted; nothing can be traced; a seccomp filter is on: '
+	refused_alike "$without" bpf -- 'bpf\(2\): refused: Operation not permitted; nothing can be traced; a seccomp filter is active: '
 	gone_on
 }
 
@@ -131,9 +131,9 @@ case_doctor_capability() { # some are enough; with one less nothing can be done
 		run_by "$without" cap 21 -- -p "$target" -d 1s -o "$W/trace"
 		whole_trace
 	else
-		refused_alike "$without" cap 21 -- 'uprobes: refused: Permission denied; nothing can be traced; use sudo, or give CAP_SYS_ADMIN'
+		refused_alike "$without" cap 21 -- 'uprobes: refused: Permission denied; nothing can be traced; use sudo, or grant CAP_SYS_ADMIN'
 	fi
-	refused_alike "$without" cap 21 "$without" cap 38 -- 'capabilities: CAP_BPF CAP_SYS_PTRACE; nothing can be traced; use sudo, or give'
+	refused_alike "$without" cap 21 "$without" cap 38 -- 'capabilities: CAP_BPF CAP_SYS_PTRACE; nothing can be traced; use sudo, or grant'
 	refused_alike "$without" cap 19 -- 'capabilities: CAP_SYS_ADMIN CAP_BPF CAP_PERFMON; the memory of a process cannot be read'
 	gone_on
 }
@@ -144,7 +144,7 @@ case_doctor_memlock() { # from Linux 5.11 on nobody asks for it
 	start_c pingpong
 	run_by "$without" memlock -- doctor
 	if [ $status -eq 0 ]; then
-		shown ok 'locked memory: not asked for'
+		shown ok 'locked memory: not needed'
 		run_by "$without" memlock -- -p "$target" -d 1s -o "$W/trace"
 		whole_trace
 	else

@@ -131,7 +131,7 @@ case_input_pipes() {
 case_command_status() {
 	run_gotrace -q -o "$W/trace" -- sh -c 'sleep 0.3; exit 7'
 	want 7
-	says 'the trace is whole; .*/sh ended with status 7'
+	says 'the trace is complete; .*/sh exited with status 7'
 	timeout 30 "$GOTRACE" -q -o "$W/trace" -- sh -c 'sleep 0.3; kill -9 $$' >"$W/out" 2>"$W/err"
 	status=$?
 	want 137

@@ -325,7 +325,7 @@ case_flight_full_disk() {
 	record -p "$target" --window 5s
 	sleep 4
 	kill -USR1 $recorder
-	told 'No space left on device; recording goes on' 10
+	told 'No space left on device; recording continues' 10
 	kill -USR1 $recorder
 	sleep 1
 	run_gotrace snapshot $recorder
@@ -358,7 +358,7 @@ case_flight_keep() {
 	mv "$W/dir" "$W/rotated"
 	snapshot
 	strict "$file"
-	told 'made anew' 2
+	told 'created again' 2
 	stop_recorder 0
 }
 
@@ -545,7 +545,7 @@ case_flight_rights_successor() {
 	confined 3 # new ones
 	: >"$W/err"
 	kill -KILL "$(workers | tail -n 1)"
-	told "recording PID $target broke off: .* was ended by signal 9" 5
+	told "recording of PID $target stopped early: .* was killed by signal 9" 5
 	told "recording PID $target .go" 10 # anew
 	sleep 1.5
 	snapshot
@@ -585,7 +585,7 @@ case_flight_unit() {
 # One of the processes without privileges is killed: a line says so, the target continues, and no truncated
 # file is left.
 case_flight_dies() {
-	local which words=('' "reads the target's files and memory" 'writes the trace')
+	local which words=('' 'the inspector process' 'the writer process')
 	load mixed
 	for which in 1 2; do
 		record -p "$target" --window 1s
@@ -594,7 +594,7 @@ case_flight_dies() {
 		kill -KILL "$(workers | sed -n "${which}p")"
 		wait_end $recorder 20 || noisy "gotrace flight did not end when one of its processes had"
 		want 1
-		says "${words[which]} was ended by signal 9"
+		says "${words[which]} was killed by signal 9"
 		only_traces
 		still_lives
 	done
@@ -606,6 +606,6 @@ case_flight_screen_c() {
 	mkdir "$W/dir"
 	TERM=xterm timeout 30 script -qec "timeout -s INT 5 '$GOTRACE' flight -p $target --max-overhead 1 -o '$W/dir'" /dev/null >"$W/screen" 2>&1 </dev/null
 	grep -q 'short stacks\|no system calls\|over the limit' "$W/screen" || die "nothing is left out: $(tail -c 300 "$W/screen" | cat -v)"
-	! grep -q 'starts alone' "$W/screen" || die "starts of goroutines, of a program in C"
+	! grep -q 'starts only' "$W/screen" || die "starts of goroutines, of a program in C"
 	gone_on
 }

@@ -288,7 +288,7 @@ case_functions_refused() {
 	refused 'no function shop::prise in the program.*near:.*shop::price' --region shop::prise
 	refused 'several functions: .*shop::price\(int\)' --region shop::price
 	refused 'no function libc.so:usleeep in that file; near:.*usleep' --task libc.so:usleeep
-	refused 'cannot find the ends of memcpy.*chosen from several' --region memcpy
+	refused 'cannot find the returns of memcpy.*IFUNC' --region memcpy
 	run_gotrace -p "$target" --region ''
 	want 2
 	gone_on

@@ -129,7 +129,7 @@ static void only_so_many_wait(void **state)
 	late = reach();
 	assert_false(snapshot_socket_poll(&server, 0));
 	assert_true(hear(late, text) > 0);
-	assert_string_equal(text, "failed too many are asking\n");
+	assert_string_equal(text, "failed too many clients\n");
 	is_closed(late);
 	/* Their slots are free again in time. */
 	assert_false(snapshot_socket_poll(&server, REQUEST_MS * MS));
@@ -156,7 +156,7 @@ static int flood(int begin, int ready)
 		sent++;
 	if (!sent || write(ready, "x", 1) != 1)
 		return 2;
-	if (hear(fd, text) <= 0 || strcmp(text, "failed this recorder is another user's\n") != 0)
+	if (hear(fd, text) <= 0 || strcmp(text, "failed this recorder belongs to another user\n") != 0)
 		return 3;
 	/* A connection that is closed with unread data is reset: nothing was read. */
 	return hear(fd, text) < 0 && errno == ECONNRESET ? 0 : 4;

@@ -91,7 +91,7 @@ static void memory_is_limited(void **state)
 
 	(void)state;
 	name_all("ranges", &budget);
-	assert_non_null(strstr(said, "the limit of memory for names is reached"));
+	assert_non_null(strstr(said, "the memory limit for names is reached"));
 	assert_non_null(strstr(said, PROGRAM));
 	assert_int_equal(budget.bytes, 1 << 20);
 }

@@ -298,7 +298,7 @@ static void test_debug_file_by_build_id(void **state)
 	struct opened *it = open_it("by-id");
 	assert_unnamed(it, store_in("prog", RUN), address_of("prog", RUN));
 	assert_int_equal(world.ntold, 1);
-	assert_non_null(strstr(world.told[0], "another build than the /tmp/test-names-"));
+	assert_non_null(strstr(world.told[0], "another build of /tmp/test-names-"));
 	assert_unnamed(it, store_in("prog", "plain"), address_of("prog", "plain"));
 	assert_int_equal(world.ntold, 1);
 	close_it(it);

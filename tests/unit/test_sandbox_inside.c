@@ -533,7 +533,7 @@ static void is_not_believed(struct nonsense *nonsense)
 	assert_true(remote_target_open(&sandbox, getpid(), &opened, &err) < 0);
 	assert_null(opened);
 	assert_true(sandbox.broken);
-	assert_non_null(strstr(err.text, "makes no sense"));
+	assert_non_null(strstr(err.text, "sent an invalid answer"));
 	/* Nor afterwards. */
 	assert_true(remote_module_read(&sandbox, -1, "x", 1, &code) < 0);
 	sandbox_end(&sandbox);
@@ -585,7 +585,7 @@ static void death_is_told(void **state)
 	assert_int_equal(sandbox_start(&sandbox, "the mortal", die_at_once, NULL, &err), 0);
 	assert_false(sandbox_has_gone(&sandbox));
 	assert_true(remote_target_open(&sandbox, getpid(), &opened, &err) < 0);
-	assert_string_equal(err.text, "the mortal has ended unasked (status 3)");
+	assert_string_equal(err.text, "the mortal exited unexpectedly (status 3)");
 	assert_true(sandbox_has_gone(&sandbox));
 	sandbox_end(&sandbox);
 }

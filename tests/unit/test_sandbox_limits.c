@@ -181,7 +181,7 @@ static void an_answer_has_an_end(void **state)
 	(void)state;
 	start(&sandbox, answer_for_good, NULL);
 	assert_true(inspect(&sandbox, &inspection, &err) < 0);
-	assert_non_null(strstr(err.text, "makes no sense"));
+	assert_non_null(strstr(err.text, "sent an invalid answer"));
 	assert_int_equal(taken, MOST_RECORDS);
 	sandbox_end(&sandbox);
 }
