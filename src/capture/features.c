@@ -118,7 +118,7 @@ void feature_why_refused(const char *root, int error, const char *capabilities, 
 			 "a security module or a policy of the hypervisor refuses it: ask the administrator");
 }
 
-const struct feature *features_lack(const struct features *features, unsigned needs)
+const struct feature *features_find_missing(const struct features *features, unsigned needs)
 {
 	for (unsigned i = 0; i < features->n; i++) {
 		const struct feature *feature = &features->list[i];

@@ -276,7 +276,7 @@ void probe_priority(struct features *features)
 				 "add CAP_SYS_NICE (docker: --cap-add SYS_NICE)");
 }
 
-static int read_something(pid_t pid)
+static int read_one_byte(pid_t pid)
 {
 	char byte;
 	struct iovec to = {.iov_base = &byte, .iov_len = 1}, from = {.iov_base = NULL, .iov_len = 1};
@@ -296,7 +296,7 @@ int features_check_target(const char *root, pid_t pid, struct error *err)
 		return error_set(err, ESRCH,
 				 "/proc shows no process %d: it does not exist, or is hidden (hidepid)",
 				 (int)pid);
-	rc = read_something(pid);
+	rc = read_one_byte(pid);
 	if (rc)
 		return error_set(
 			err, -rc,

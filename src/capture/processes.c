@@ -13,7 +13,7 @@
 
 enum {
 	ROUNDS = 100, /* of the search for descendants: each finds only what the previous one missed */
-	MOST_PROCESSES = 1024,     /* at a time: bpf/thread.bpf.h */
+	MAX_PROCESSES = 1024,      /* at a time: bpf/thread.bpf.h */
 	REFRESH_NS = 20 * 1000000, /* at a time: the ring must not wait */
 };
 
@@ -151,8 +151,8 @@ static void make_stale(struct processes *processes, uint64_t pid)
 int processes_catch_up(struct processes *processes, const struct bpf *bpf, const struct log_outlet *outlet,
 		       struct error *err)
 {
-	pid_t pids[MOST_PROCESSES];
-	unsigned n = bpf_followed(bpf, pids, MOST_PROCESSES);
+	pid_t pids[MAX_PROCESSES];
+	unsigned n = bpf_followed(bpf, pids, MAX_PROCESSES);
 
 	for (unsigned i = 0; i < n; i++) {
 		int rc;

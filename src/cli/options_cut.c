@@ -18,7 +18,7 @@ enum cut_key {
 	KEY_ANONYMIZE,
 };
 
-enum { LEAST_SIZE = 4 << 10 };
+enum { MIN_SIZE = 4 << 10 };
 
 static const struct argp_option table[] = {
 	{"output", 'o', "FILE", 0,
@@ -69,10 +69,10 @@ static error_t on_option(int key, char *text, struct argp_state *state)
 	case KEY_TASK:
 		return -parse_id("--task", text, &options->task, parse->err);
 	case KEY_MAX_SIZE:
-		return -parse_size("--max-size", text, LEAST_SIZE, UINT64_MAX / 2, &options->max_bytes,
+		return -parse_size("--max-size", text, MIN_SIZE, UINT64_MAX / 2, &options->max_bytes,
 				   parse->err);
 	case KEY_SPLIT:
-		return -parse_size("--split", text, LEAST_SIZE, UINT64_MAX / 2, &options->split_bytes,
+		return -parse_size("--split", text, MIN_SIZE, UINT64_MAX / 2, &options->split_bytes,
 				   parse->err);
 	case KEY_ANONYMIZE:
 		options->anonymize = true;

@@ -115,23 +115,23 @@ static int set_bytes(const char *name, const char *text, uint64_t min, uint64_t 
 }
 
 /* How closely it looks. */
-static int set_look(struct record_options *look, int key, char *text, struct error *err)
+static int set_record_option(struct record_options *record, int key, char *text, struct error *err)
 {
 	size_t bytes;
 	int rc;
 
 	switch (key) {
 	case KEY_FORMAT:
-		return parse_format("--format", text, &look->format, err);
+		return parse_format("--format", text, &record->format, err);
 	case KEY_CPU_SAMPLES:
-		return parse_rate("--cpu-samples", text, MAX_SAMPLE_HZ, &look->sample_hz, err);
+		return parse_rate("--cpu-samples", text, MAX_SAMPLE_HZ, &record->sample_hz, err);
 	case KEY_OS_REGIONS:
-		return parse_off_cpu("--os-regions", text, &look->off_cpu_ns, err);
+		return parse_off_cpu("--os-regions", text, &record->off_cpu_ns, err);
 	case KEY_MAX_OVERHEAD:
-		return parse_overhead(text, &look->max_overhead, err);
+		return parse_overhead(text, &record->max_overhead, err);
 	default:
 		rc = set_bytes("--ring-size", text, 64u << 10, 1u << 30, &bytes, err);
-		look->ring_bytes = (uint32_t)bytes;
+		record->ring_bytes = (uint32_t)bytes;
 		return rc;
 	}
 }
@@ -140,7 +140,7 @@ static int set_value(struct flight_options *options, int key, char *text, struct
 {
 	switch (key) {
 	case 'p':
-		return parse_pid("-p", text, &options->look.pid, err);
+		return parse_pid("-p", text, &options->record.pid, err);
 	case KEY_COMM:
 		options->comm = text;
 		return 0;
@@ -163,44 +163,44 @@ static int set_value(struct flight_options *options, int key, char *text, struct
 	case KEY_KEEP:
 		return set_keep(options, text, err);
 	default:
-		return set_look(&options->look, key, text, err);
+		return set_record_option(&options->record, key, text, err);
 	}
 }
 
 static int set_flag(struct flight_options *options, int key)
 {
-	struct record_options *look = &options->look;
+	struct record_options *record = &options->record;
 
 	switch (key) {
 	case 'q':
-		look->quiet = true;
+		record->quiet = true;
 		return 0;
 	case 'h':
 		options->help = true;
 		return 0;
 	case KEY_NO_SYSCALLS:
-		look->syscalls = false;
+		record->syscalls = false;
 		return 0;
 	case KEY_OS:
-		look->off_cpu = true;
+		record->off_cpu = true;
 		return 0;
 	case KEY_NO_OS:
-		look->off_cpu = false;
+		record->off_cpu = false;
 		return 0;
 	case KEY_NO_CPU_SAMPLES:
-		look->sample_hz = 0;
+		record->sample_hz = 0;
 		return 0;
 	case KEY_RUNTIME_FRAMES:
-		look->runtime_frames = true;
+		record->runtime_frames = true;
 		return 0;
 	case KEY_EXACT:
-		look->exact = true;
+		record->exact = true;
 		return 0;
 	case KEY_LIGHT:
-		look->light = true;
+		record->light = true;
 		return 0;
 	case KEY_STARTS_ONLY:
-		look->starts_only = true;
+		record->starts_only = true;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -227,23 +227,23 @@ static error_t on_option(int key, char *text, struct argp_state *state)
 /* What is left to its default is filled in here: an option that is given is never 0. */
 static void fill_in(struct flight_options *options)
 {
-	if (!options->look.max_overhead && !options->look.exact)
-		options->look.max_overhead = 10;
-	options->look.free_share = FREE_SHARE;
+	if (!options->record.max_overhead && !options->record.exact)
+		options->record.max_overhead = 10;
+	options->record.free_share = FREE_SHARE;
 	if (!options->dir)
 		options->dir = ".";
 }
 
 static int check_together(const struct flight_options *options, struct error *err)
 {
-	int ways = (options->look.pid != 0) + (options->comm != NULL) + (options->cgroup != NULL);
+	int ways = (options->record.pid != 0) + (options->comm != NULL) + (options->cgroup != NULL);
 
 	if (ways != 1)
 		return error_set(err, EINVAL, "no process given: use -p PID, --comm NAME or --cgroup PATH");
-	if (options->look.exact &&
-	    (options->look.light || options->look.starts_only || options->look.max_overhead))
+	if (options->record.exact &&
+	    (options->record.light || options->record.starts_only || options->record.max_overhead))
 		return error_set(err, EINVAL, "--exact excludes --light, --starts-only and --max-overhead");
-	if (options->look.light && options->look.starts_only)
+	if (options->record.light && options->record.starts_only)
 		return error_set(err, EINVAL, "--light and --starts-only exclude each other");
 	if (options->plan.after_ns && !options->plan.ntriggers)
 		return error_set(err, EINVAL, "--after needs a trigger: give --on");
@@ -269,7 +269,7 @@ int options_flight(int argc, char **argv, struct flight_options *options, struct
 	int rc;
 
 	*options = (struct flight_options){
-		.look = {.syscalls = true, .off_cpu = true, .sample_hz = SAMPLE_HZ},
+		.record = {.syscalls = true, .off_cpu = true, .sample_hz = SAMPLE_HZ},
 		.plan = {.window_ns = 10 * 1000000000ull, .max_bytes = 64u << 20},
 		.every_ns = 10 * 1000000000ull,
 		.keep = 20,

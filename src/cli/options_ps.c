@@ -7,9 +7,9 @@
 #include "cli/values.h"
 #include "util/clock.h"
 
-#define BETWEEN_NS   (2 * NS_PER_S)
-#define MOST         1000000u
-#define MOST_ALLOWED 4000000u
+#define BETWEEN_NS  (2 * NS_PER_S)
+#define MOST        1000000u
+#define MAX_ALLOWED 4000000u
 
 enum ps_key { KEY_JSON = 1000, KEY_ALL, KEY_BY, KEY_MAX };
 
@@ -45,8 +45,8 @@ static int parse_most(const char *text, uint32_t *most, struct error *err)
 	uint64_t n;
 	int rc = parse_id("--max", text, &n, err);
 
-	if (rc == 0 && n > MOST_ALLOWED)
-		return error_set(err, EINVAL, "--max: %s is more than %u", text, MOST_ALLOWED);
+	if (rc == 0 && n > MAX_ALLOWED)
+		return error_set(err, EINVAL, "--max: %s is more than %u", text, MAX_ALLOWED);
 	*most = rc ? 0 : (uint32_t)n;
 	return rc;
 }

@@ -97,7 +97,7 @@ static void flush_several(void *ctx)
 }
 
 /* A process costs the writer far more than its records do: files, tables, names. At most so many may wait. */
-#define MOST_WAITING 512
+#define MAX_WAITING 512
 
 static double fill_several(void *ctx)
 {
@@ -105,7 +105,7 @@ static double fill_several(void *ctx)
 	struct writer *writer = record->session.workers.writer;
 	double bytes = writer_fill(writer);
 	uint64_t begun = writer_begun(writer);
-	double waiting = begun < record->followed ? (double)(record->followed - begun) / MOST_WAITING : 0;
+	double waiting = begun < record->followed ? (double)(record->followed - begun) / MAX_WAITING : 0;
 
 	return bytes > waiting ? bytes : waiting;
 }

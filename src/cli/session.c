@@ -23,8 +23,8 @@ int session_check_machine(struct session *session, struct error *err)
 
 	features_probe(&session->features,
 		       &(struct features_options){.root = "", .btf = session->options->btf});
-	go = features_lack(&session->features, NEED_GO);
-	c = features_lack(&session->features, NEED_C);
+	go = features_find_missing(&session->features, NEED_GO);
+	c = features_find_missing(&session->features, NEED_C);
 	return go && go == c ? error_set(err, ENOTSUP, "%s", features_line(go).text) : 0;
 }
 
@@ -255,7 +255,7 @@ enum log_end_reason session_follow(struct session *session, int poll_ms,
 	if ((rc < 0 && rc != -EINTR) || reduce(session, err))
 		return LOG_END_ERROR;
 	for (;;) {
-		if (workers_have_gone(&session->workers, err))
+		if (workers_have_exited(&session->workers, err))
 			return LOG_END_ERROR;
 		rc = step(ctx, err);
 		if (rc > 0)

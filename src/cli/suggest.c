@@ -9,12 +9,12 @@
 #include "util/edits.h"
 #include "util/text.h"
 
-enum { MOST_EDITS = 2 };
+enum { MAX_EDITS = 2 };
 
 const char *suggest_name(const char *word, const char *const *names, size_t n)
 {
 	const char *best = NULL;
-	unsigned edits = MOST_EDITS + 1;
+	unsigned edits = MAX_EDITS + 1;
 
 	for (size_t i = 0; i < n; i++) {
 		unsigned d = edits_between(word, names[i]);

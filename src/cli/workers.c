@@ -111,11 +111,11 @@ bool workers_are_stopped(struct workers *workers)
 	return sandbox_is_stopped(&workers->inspector) || writer_is_stopped(workers->writer);
 }
 
-bool workers_have_gone(struct workers *workers, struct error *err)
+bool workers_have_exited(struct workers *workers, struct error *err)
 {
-	if (broker_has_gone(workers->broker))
+	if (broker_has_exited(workers->broker))
 		error_set(err, EPIPE, "the broker process has ended");
-	else if (writer_has_gone(workers->writer) || sandbox_has_gone(&workers->inspector))
+	else if (writer_has_exited(workers->writer) || sandbox_has_exited(&workers->inspector))
 		*err = workers->inspector.why;
 	else
 		return false;

@@ -53,7 +53,7 @@ int snapshot_socket_open(struct snapshot_socket *server, struct error *err)
 	return 0;
 }
 
-static void say(int fd, const char *verdict, const char *text)
+static void send_answer(int fd, const char *verdict, const char *text)
 {
 	char line[PATH_MAX + 64];
 	int n = snprintf(line, sizeof(line), "%s%s\n", verdict, text);
@@ -81,7 +81,7 @@ static struct snapshot_client *free_place(struct snapshot_socket *server)
 /* Does not read what the client sends. */
 static void refuse(int fd, const char *why)
 {
-	say(fd, FAILED, why);
+	send_answer(fd, FAILED, why);
 	close(fd);
 }
 
@@ -95,7 +95,7 @@ static void let_in(struct snapshot_socket *server, int fd, uint64_t now_ns)
 	else if (!place)
 		refuse(fd, "too many clients");
 	else
-		*place = (struct snapshot_client){.fd = fd, .come_ns = now_ns};
+		*place = (struct snapshot_client){.fd = fd, .accepted_ns = now_ns};
 }
 
 /* Further connections wait for the next call, so that a client connecting in a loop cannot keep us busy. */
@@ -117,7 +117,7 @@ static void listen_to(struct snapshot_client *client, uint64_t now_ns)
 	ssize_t n = recv(client->fd, text, sizeof(text), MSG_DONTWAIT);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR) &&
-	    now_ns < client->come_ns + REQUEST_MS * 1000000ull)
+	    now_ns < client->accepted_ns + REQUEST_MS * 1000000ull)
 		return;
 	if (n == sizeof(QUESTION) - 1 && memcmp(text, QUESTION, sizeof(QUESTION) - 1) == 0)
 		client->asked = true;
@@ -153,7 +153,7 @@ void snapshot_socket_answer(struct snapshot_socket *server, const char *path, co
 
 		if (client->fd < 0 || !client->awaited)
 			continue;
-		say(client->fd, path ? WRITTEN : FAILED, path ? path : err->text);
+		send_answer(client->fd, path ? WRITTEN : FAILED, path ? path : err->text);
 		dismiss(client);
 	}
 }
@@ -200,7 +200,7 @@ static int reach(pid_t recorder, int fd, struct error *err)
  * Reads the whole answer, without its newline. Returns its length or a negative errno. Does not wait for
  * more: a recorder that has not read our request resets the connection.
  */
-static ssize_t hear(int fd, char *text, size_t size)
+static ssize_t receive_answer(int fd, char *text, size_t size)
 {
 	size_t n = 0;
 
@@ -218,7 +218,7 @@ static ssize_t hear(int fd, char *text, size_t size)
 static int take_answer(int fd, pid_t recorder, char *path, struct error *err)
 {
 	char text[PATH_MAX + 64];
-	ssize_t n = hear(fd, text, sizeof(text));
+	ssize_t n = receive_answer(fd, text, sizeof(text));
 
 	if (n == -EINTR)
 		return error_set(err, EINTR, "interrupted; the snapshot is written nevertheless");

@@ -5,7 +5,7 @@
 #include "isa/probe_walk.h"
 
 /* Compilers may let unreachable code jump to the address after the end. */
-static bool is_nowhere(const struct probe_walk *walk, uint64_t address)
+static bool is_past_end(const struct probe_walk *walk, uint64_t address)
 {
 	for (unsigned i = 0; i < walk->npieces; i++) {
 		if (address == walk->pieces[i].start + walk->pieces[i].size)
@@ -41,7 +41,7 @@ static int settle_jump(struct probe_walk *walk, struct code_jump *jump)
 		return end_by_jump(walk, jump);
 	if (source->range(source->ctx, jump->to, &range))
 		return walk_add_piece(walk, range.start, range.end);
-	if (is_nowhere(walk, jump->to))
+	if (is_past_end(walk, jump->to))
 		return 0;
 	return walk_refuse(walk, jump->from, "unclear where a jump leads:");
 }

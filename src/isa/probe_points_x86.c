@@ -6,9 +6,9 @@
 #include "isa/x86.h"
 
 enum {
-	LOOK_BACK = 12,     /* instructions between the load of a jump's target and the jump */
-	PROLOGUE = 24,      /* instructions searched for a cheap place to begin */
-	RETURN_ADDRESS = 8, /* size on the stack */
+	LOOKBACK_INSNS = 12, /* instructions between the load of a jump's target and the jump */
+	PROLOGUE = 24,       /* instructions searched for a cheap place to begin */
+	RETURN_ADDRESS = 8,  /* size on the stack */
 };
 
 /* The kernel refuses to probe instructions with these prefixes (arch/x86/kernel/uprobes.c, Linux 6.18). */
@@ -39,18 +39,18 @@ static bool is_refused(const uint8_t *bytes, const struct x86_insn *insn)
 /* --- indirect jumps --- */
 
 struct past { /* the previous instructions, newest first */
-	struct x86_insn insns[LOOK_BACK];
-	uint64_t addresses[LOOK_BACK];
+	struct x86_insn insns[LOOKBACK_INSNS];
+	uint64_t addresses[LOOKBACK_INSNS];
 	unsigned n;
 };
 
 static void remember(struct past *past, const struct x86_insn *insn, uint64_t address)
 {
-	memmove(&past->insns[1], &past->insns[0], (LOOK_BACK - 1) * sizeof(*insn));
-	memmove(&past->addresses[1], &past->addresses[0], (LOOK_BACK - 1) * sizeof(address));
+	memmove(&past->insns[1], &past->insns[0], (LOOKBACK_INSNS - 1) * sizeof(*insn));
+	memmove(&past->addresses[1], &past->addresses[0], (LOOKBACK_INSNS - 1) * sizeof(address));
 	past->insns[0] = *insn;
 	past->addresses[0] = address;
-	if (past->n < LOOK_BACK)
+	if (past->n < LOOKBACK_INSNS)
 		past->n++;
 }
 

@@ -17,9 +17,9 @@
 
 /* CPU time allowed per file: a constant, plus an amount per byte of debug information (50 MB per second).
  * Uncompressed bytes count up to four times the file's size, which is what compression saves. */
-#define FILE_NS    300000000ull
-#define BYTE_NS    20u
-#define MOST_RATIO 4u
+#define FILE_NS   300000000ull
+#define BYTE_NS   20u
+#define MAX_RATIO 4u
 
 struct native_file {
 	char *path;
@@ -141,7 +141,7 @@ static bool is_affordable(struct native_file *file, const struct native_elf *elf
 	if (alt > UINT64_MAX - size || !native_cost_take(&file->cost, size + alt))
 		return false;
 	size += alt;
-	more = (size / MOST_RATIO < most ? size : most * MOST_RATIO) * BYTE_NS;
+	more = (size / MAX_RATIO < most ? size : most * MAX_RATIO) * BYTE_NS;
 	file->cost.own.cpu_ns += more;
 	file->cost.all->cpu_ns += more;
 	return true;

@@ -286,7 +286,7 @@ static void fill_names(const struct summary *sum, const struct goroutine_stats *
 
 static void print_rows(const struct summary *sum, FILE *out)
 {
-	struct columns columns = {.cpu = summary_lacked_cpu(sum)};
+	struct columns columns = {.cpu = summary_short_of_cpu(sum)};
 	size_t n, most = sum->style.stats ? SHOWN_ROWS_STATS : SHOWN_ROWS;
 	const struct goroutine_stats *rows =
 		model_goroutine_stats(pipeline_model(sum->pipe), sum->style.sort, &n);

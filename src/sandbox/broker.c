@@ -170,7 +170,7 @@ unsigned broker_stalls(const struct broker *broker)
 	return atomic_load(&broker->shared->stalls);
 }
 
-bool broker_has_gone(const struct broker *broker)
+bool broker_has_exited(const struct broker *broker)
 {
 	struct pollfd fd = {.fd = broker->control, .events = 0};
 

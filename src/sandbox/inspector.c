@@ -352,7 +352,7 @@ static int answer_of_target(struct inspector *inspector, const struct rpc_reques
 		rc = target_bind(inspector->target, (pid_t)request->arg, &err);
 		return answer_facts(inspector, rc, &err);
 	case INSPECT_WANT_ALLOC:
-		rc = target_want_alloc(inspector->target, (enum alloc_look)request->arg, &err);
+		rc = target_want_alloc(inspector->target, (enum alloc_level)request->arg, &err);
 		return answer_facts(inspector, rc, &err);
 	case INSPECT_PLAN:
 		return answer_plan(inspector);
@@ -407,7 +407,7 @@ void inspector_work(struct channel *channel, void *unused)
 
 	(void)unused;
 	while (rc == 0) {
-		rc = rpc_take(channel, &request, MOST_REQUEST);
+		rc = rpc_take(channel, &request, MAX_REQUEST);
 		if (rc == 0)
 			rc = answer_request(&inspector, &request);
 		rpc_request_free(&request);

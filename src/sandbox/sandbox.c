@@ -148,9 +148,9 @@ static const char *too_slow(struct sandbox *sandbox, uint64_t now)
 /* Ctrl-Z stops all of gotrace; that time does not count. */
 static void leave_out_own_stop(struct sandbox_wait *wait, uint64_t now)
 {
-	uint64_t away = now - wait->looked_ns;
+	uint64_t away = now - wait->checked_ns;
 
-	wait->looked_ns = now;
+	wait->checked_ns = now;
 	if (away < OWN_STOP_MS * 1000000ull)
 		return;
 	wait->begin_ns += away;
@@ -190,7 +190,7 @@ static bool may_wait(void *ctx)
 
 int sandbox_begin_wait(struct sandbox *sandbox)
 {
-	sandbox->wait.begin_ns = sandbox->wait.moved_ns = sandbox->wait.looked_ns = now_ns();
+	sandbox->wait.begin_ns = sandbox->wait.moved_ns = sandbox->wait.checked_ns = now_ns();
 	sandbox->wait.stopped_ns = 0;
 	if (!sandbox->wait.ending_ns && sandbox->must_end && sandbox->must_end(sandbox->ctx))
 		sandbox->wait.ending_ns = sandbox->wait.begin_ns;
@@ -356,7 +356,7 @@ int sandbox_fail(struct sandbox *sandbox, int rc, struct error *err)
 	return error_set(err, EPIPE, "%s", sandbox->why.text);
 }
 
-bool sandbox_has_gone(struct sandbox *sandbox)
+bool sandbox_has_exited(struct sandbox *sandbox)
 {
 	struct pollfd fd = {.fd = sandbox->channel.fd, .events = 0};
 

@@ -43,7 +43,7 @@ static int find_heap(struct target *target)
 	return image_is_variable(&target->image->elf, target->heap, size) ? 0 : -ENOENT;
 }
 
-int target_want_alloc(struct target *target, enum alloc_look look, struct error *err)
+int target_want_alloc(struct target *target, enum alloc_level look, struct error *err)
 {
 	if (look == ALLOC_NOTHING)
 		return 0;

@@ -148,7 +148,7 @@ static int check_running(pid_t pid, const char *label, struct error *err)
 {
 	uint8_t bytes[sizeof(Elf64_Ehdr)];
 	size_t n;
-	int fd = maps_look_at_exe(pid, bytes, sizeof(bytes), &n);
+	int fd = maps_open_exe_header(pid, bytes, sizeof(bytes), &n);
 
 	if (fd < 0)
 		return refuse_exe(-fd, label, err);

@@ -301,9 +301,9 @@ bool writer_is_stopped(const struct writer *writer)
 	return sandbox_is_stopped(&writer->sandbox);
 }
 
-bool writer_has_gone(struct writer *writer)
+bool writer_has_exited(struct writer *writer)
 {
-	if (sandbox_has_gone(&writer->sandbox) && !writer->error.text[0])
+	if (sandbox_has_exited(&writer->sandbox) && !writer->error.text[0])
 		writer->error = writer->sandbox.why;
 	return writer->sandbox.broken;
 }

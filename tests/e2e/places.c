@@ -10,7 +10,7 @@
 
 #include "target/private.h"
 
-static int print_places(const char *path, enum alloc_look look, struct error *err)
+static int print_places(const char *path, enum alloc_level look, struct error *err)
 {
 	static struct probe_plan plan;
 	struct target *target;

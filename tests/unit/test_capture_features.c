@@ -276,7 +276,7 @@ static void test_lack(void **state)
 	(void)state;
 	feature_here(feature_add(&features, "one"), "there");
 	feature_missing(feature_add(&features, "two"), NEED_FUNCTIONS, "none", "no --region", "");
-	assert_null(features_lack(&features, NEED_GO | NEED_C | NEED_SAMPLES));
+	assert_null(features_find_missing(&features, NEED_GO | NEED_C | NEED_SAMPLES));
 	probe_cookies(&features);
 	expect(&features, FEATURE_MISSING, 0, "attach cookies: not tested: it needs bpf(2)");
 #if defined(__x86_64__)
@@ -285,9 +285,9 @@ static void test_lack(void **state)
 #endif
 	feature_missing(feature_add(&features, "three"), NEED_C, "none", "", "");
 	feature_missing(feature_add(&features, "four"), NEED_GO | NEED_C, "none", "", "");
-	assert_string_equal(features_lack(&features, NEED_C)->name, "three");
-	assert_string_equal(features_lack(&features, NEED_GO)->name, "four");
-	assert_string_equal(features_lack(&features, NEED_FUNCTIONS | NEED_GO)->name, "two");
+	assert_string_equal(features_find_missing(&features, NEED_C)->name, "three");
+	assert_string_equal(features_find_missing(&features, NEED_GO)->name, "four");
+	assert_string_equal(features_find_missing(&features, NEED_FUNCTIONS | NEED_GO)->name, "two");
 	for (int i = 0; i < 2 * MAX_FEATURES; i++)
 		feature_add(&features, "many");
 	assert_true(features.n < MAX_FEATURES);

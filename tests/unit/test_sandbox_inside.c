@@ -583,10 +583,10 @@ static void death_is_told(void **state)
 
 	(void)state;
 	assert_int_equal(sandbox_start(&sandbox, "the mortal", die_at_once, NULL, &err), 0);
-	assert_false(sandbox_has_gone(&sandbox));
+	assert_false(sandbox_has_exited(&sandbox));
 	assert_true(remote_target_open(&sandbox, getpid(), &opened, &err) < 0);
 	assert_string_equal(err.text, "the mortal exited unexpectedly (status 3)");
-	assert_true(sandbox_has_gone(&sandbox));
+	assert_true(sandbox_has_exited(&sandbox));
 	sandbox_end(&sandbox);
 }
 
