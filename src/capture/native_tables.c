@@ -70,7 +70,7 @@ struct table_process {
 struct native_tables {
 	struct array arrays[ARRAYS];
 	bool several;
-	bool reported;     /* the lack of space has been reported */
+	bool reported;     /* missing space has been reported */
 	unsigned left_out; /* number of mappings and lists */
 	unsigned skipped;  /* number of files */
 	struct error note; /* about a file, not fetched yet */

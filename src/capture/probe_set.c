@@ -194,7 +194,7 @@ static int note_change(struct capture *capture, enum detail_level before, bool h
 {
 	enum detail_level now = capture->governor.level;
 	/* Switches of goroutines were not recorded before, so their state is read again. */
-	bool anew = before >= LEVEL_STARTS_ONLY && now < LEVEL_STARTS_ONLY,
+	bool resumed = before >= LEVEL_STARTS_ONLY && now < LEVEL_STARTS_ONLY,
 	     heap = probe_set_has_heap(capture);
 	uint32_t flags = probe_set_flags(capture);
 	int rc = 0;
@@ -202,8 +202,8 @@ static int note_change(struct capture *capture, enum detail_level before, bool h
 	if (heap != heap_before)
 		rc = note_put(capture, flags, heap ? HEAP_SEEN : HEAP_POLLED);
 	if (rc == 0)
-		rc = note_level(capture, flags | (anew ? LOG_NOTE_SEEN : 0));
-	if (rc == 0 && anew)
+		rc = note_level(capture, flags | (resumed ? LOG_NOTE_SEEN : 0));
+	if (rc == 0 && resumed)
 		rc = capture_snapshot(capture, err);
 	return rc == -ESRCH ? 0 : rc; /* it is exiting */
 }

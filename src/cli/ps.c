@@ -19,12 +19,12 @@
 #include "util/message.h"
 
 struct ps {
-	struct listing listings[2];
+	struct g_listing listings[2];
 	unsigned nlistings;
 	struct log_record functab; /* a copy; no data: there is none */
 };
 
-static int take_listing(const struct target *target, uint32_t most, struct listing *listing,
+static int take_listing(const struct target *target, uint32_t most, struct g_listing *listing,
 			struct error *err)
 {
 	static const uint32_t no_markers[2];
@@ -140,7 +140,7 @@ static int print(const struct ps_options *options, const struct ps *ps, struct e
 		.label = options->by_label,
 		.all = options->all,
 	};
-	const struct listing *now = &ps->listings[ps->nlistings - 1];
+	const struct g_listing *now = &ps->listings[ps->nlistings - 1];
 	struct groups groups;
 	int rc = groups_make(&groups, ps->nlistings > 1 ? &ps->listings[0] : NULL, now,
 			     ps->functab.data ? &ps->functab : NULL, &how);

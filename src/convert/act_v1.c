@@ -417,7 +417,7 @@ static int gc(struct reader_v1 *r)
 	uint32_t thread = doer(r), stack;
 
 	/*
-	 * The first beginning in a trace may lack a goroutine. If there is no P either, the cycle began
+	 * The first beginning in a trace may have no goroutine. If there is no P either, the cycle began
 	 * before the trace.
 	 */
 	if (!thread && begins && r->b->sched.gc == GC_UNKNOWN)

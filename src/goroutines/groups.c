@@ -67,7 +67,7 @@ static int by_goid(const void *a, const void *b)
 	return one < two ? -1 : one > two;
 }
 
-static const struct listing_goroutine **sort(const struct listing *listing)
+static const struct listing_goroutine **sort(const struct g_listing *listing)
 {
 	const struct listing_goroutine **sorted = malloc(listing->n * sizeof(*sorted) + 1);
 
@@ -203,7 +203,7 @@ static int add(struct groups *groups, const struct listing_goroutine *before,
 	return 0;
 }
 
-static int add_all(struct groups *groups, const struct listing *before)
+static int add_all(struct groups *groups, const struct g_listing *before)
 {
 	const struct listing_goroutine **first = before ? sort(before) : NULL, **second = sort(groups->now);
 	size_t at = 0, nfirst = before ? before->n : 0;
@@ -252,7 +252,7 @@ static int by_size(const void *a, const void *b)
 	return one->goids[0] < two->goids[0] ? -1 : one->goids[0] > two->goids[0];
 }
 
-int groups_make(struct groups *groups, const struct listing *before, const struct listing *now,
+int groups_make(struct groups *groups, const struct g_listing *before, const struct g_listing *now,
 		const struct log_record *functab, const struct groups_options *options)
 {
 	int rc;

@@ -52,7 +52,7 @@ struct goroutine_group {
 };
 
 struct groups {
-	const struct listing *now;
+	const struct g_listing *now;
 	struct groups_options options;
 	uint64_t between_ns; /* from the end of the first listing to the beginning of the second; 0 = only one
 				listing */
@@ -70,7 +70,7 @@ struct groups {
  * before: NULL if there was only one listing. functab: LOG_FUNCTAB, or NULL. Both, and now, must stay.
  * Returns 0 or -ENOMEM; groups_free either way.
  */
-int groups_make(struct groups *groups, const struct listing *before, const struct listing *now,
+int groups_make(struct groups *groups, const struct g_listing *before, const struct g_listing *now,
 		const struct log_record *functab, const struct groups_options *options);
 void groups_free(struct groups *groups);
 

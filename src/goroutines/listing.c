@@ -7,7 +7,7 @@
 
 #include "util/array.h"
 
-static int take_reason(struct listing *listing, const struct log_record *record)
+static int take_reason(struct g_listing *listing, const struct log_record *record)
 {
 	const struct log_reason *reason = record->data;
 
@@ -18,7 +18,7 @@ static int take_reason(struct listing *listing, const struct log_record *record)
 	return listing->reasons[reason->index] ? 0 : -ENOMEM;
 }
 
-static int take_stack(struct listing *listing, const struct raw_stack *stack)
+static int take_stack(struct g_listing *listing, const struct raw_stack *stack)
 {
 	int rc = array_grow(&listing->stacks, &listing->stacks_capacity, listing->nstacks + 1,
 			    sizeof(*listing->stacks));
@@ -37,7 +37,7 @@ static int take_stack(struct listing *listing, const struct raw_stack *stack)
 	return 0;
 }
 
-static int take_goroutines(struct listing *listing, const struct log_record *record)
+static int take_goroutines(struct g_listing *listing, const struct log_record *record)
 {
 	const struct log_g *gs = record->data;
 	size_t n = record->size / sizeof(*gs);
@@ -48,7 +48,7 @@ static int take_goroutines(struct listing *listing, const struct log_record *rec
 	return rc;
 }
 
-static int take_details(struct listing *listing, const struct log_record *record)
+static int take_details(struct g_listing *listing, const struct log_record *record)
 {
 	const struct log_g_details *details = record->data;
 
@@ -64,7 +64,7 @@ static int take_details(struct listing *listing, const struct log_record *record
 	return 0;
 }
 
-static int take_labels(struct listing *listing, const struct log_record *record)
+static int take_labels(struct g_listing *listing, const struct log_record *record)
 {
 	const struct log_labels *labels = record->data;
 	size_t size = record->size - sizeof(*labels);
@@ -88,7 +88,7 @@ static int take_labels(struct listing *listing, const struct log_record *record)
 
 int listing_put(void *ctx, const struct log_record *record)
 {
-	struct listing *listing = ctx;
+	struct g_listing *listing = ctx;
 
 	switch (record->type) {
 	case LOG_TARGET:
@@ -112,12 +112,12 @@ int listing_put(void *ctx, const struct log_record *record)
 	}
 }
 
-bool listing_is_whole(const struct listing *listing)
+bool listing_is_whole(const struct g_listing *listing)
 {
 	return listing->head.time_after && listing->ndetails == listing->n;
 }
 
-void listing_free(struct listing *listing)
+void listing_free(struct g_listing *listing)
 {
 	for (unsigned i = 0; i < LISTING_REASONS; i++)
 		free(listing->reasons[i]);
@@ -131,7 +131,7 @@ void listing_free(struct listing *listing)
 }
 
 /* rawlog_check_record has seen that the texts fill the record. */
-unsigned listing_labels(const struct listing *listing, uint32_t number,
+unsigned listing_labels(const struct g_listing *listing, uint32_t number,
 			struct listing_label labels[LABELS_MAX])
 {
 	const struct listing_labels *set = number ? &listing->labels[number - 1] : NULL;
@@ -150,7 +150,7 @@ unsigned listing_labels(const struct listing *listing, uint32_t number,
 	return set ? set->n : 0;
 }
 
-struct listing_text listing_label(const struct listing *listing, uint32_t number, const char *key)
+struct listing_text listing_label(const struct g_listing *listing, uint32_t number, const char *key)
 {
 	struct listing_label labels[LABELS_MAX];
 	unsigned n = listing_labels(listing, number, labels);
@@ -163,7 +163,7 @@ struct listing_text listing_label(const struct listing *listing, uint32_t number
 	return (struct listing_text){NULL, 0};
 }
 
-const struct listing_stack *listing_stack(const struct listing *listing, uint64_t hash)
+const struct listing_stack *listing_stack(const struct g_listing *listing, uint64_t hash)
 {
 	uint32_t index = hash ? map64_find(&listing->by_hash, hash) : MAP64_NONE;
 

@@ -26,7 +26,7 @@ struct listing_labels {
 
 enum { LISTING_REASONS = 256 };
 
-struct listing {
+struct g_listing {
 	struct log_target target;
 	struct log_snapshot head;
 	char *reasons[LISTING_REASONS]; /* texts of REASON_WAIT; NULL = unknown */
@@ -43,11 +43,12 @@ struct listing {
 	size_t ntexts, texts_capacity;
 };
 
-/* A log_sink; ctx is a struct listing, which begins as zero. -EBADMSG: the records do not belong together. */
+/* A log_sink; ctx is a struct g_listing, which begins as zero. -EBADMSG: the records do not belong together.
+ */
 int listing_put(void *listing, const struct log_record *record);
 /* Whether all of a snapshot has come. */
-bool listing_is_whole(const struct listing *listing);
-void listing_free(struct listing *listing);
+bool listing_is_whole(const struct g_listing *listing);
+void listing_free(struct g_listing *listing);
 
 struct listing_text {
 	const char *bytes; /* no NUL */
@@ -59,11 +60,11 @@ struct listing_label {
 };
 
 /* The labels of a set, by their number (log_g_details.labels). Returns how many, 0 for number 0. */
-unsigned listing_labels(const struct listing *listing, uint32_t number,
+unsigned listing_labels(const struct g_listing *listing, uint32_t number,
 			struct listing_label labels[LABELS_MAX]);
 /* The value of one label; bytes is NULL if the set does not have it. */
-struct listing_text listing_label(const struct listing *listing, uint32_t number, const char *key);
+struct listing_text listing_label(const struct g_listing *listing, uint32_t number, const char *key);
 /* The stack with this hash, or NULL. */
-const struct listing_stack *listing_stack(const struct listing *listing, uint64_t hash);
+const struct listing_stack *listing_stack(const struct g_listing *listing, uint64_t hash);
 
 #endif

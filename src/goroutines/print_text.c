@@ -173,7 +173,7 @@ static void print_group(struct groups *groups, FILE *out, const struct goroutine
 
 static void print_head(const struct groups *groups, FILE *out)
 {
-	const struct listing *now = groups->now;
+	const struct g_listing *now = groups->now;
 
 	fprintf(out, "PID %u (%s), %s: %s goroutines", now->target.pid,
 		text_name(now->target.comm, strlen(now->target.comm), 15).bytes,

@@ -27,7 +27,7 @@ check_arm64() {
 		binary=$(arm64_target "$release" $variant 2>"$W/build.err") || die "cannot build: $(tail -n 3 "$W/build.err")"
 		"$E2E/places" $alloc "$binary" >"$W/$variant" 2>"$W/err" || die "$release $variant: $(tail -n 1 "$W/err")"
 		grep -q '^left out' "$W/$variant" && die "$release $variant: $(grep '^left out' "$W/$variant")"
-		grep -qx 'tells 1 1 1' "$W/$variant" || die "$release $variant: $(grep '^tells' "$W/$variant")"
+		grep -qx 'trace_calls 1 1 1' "$W/$variant" || die "$release $variant: $(grep '^trace_calls' "$W/$variant")"
 		# Only instructions that the kernel simulates, and the begins of two functions without a stack
 		# check.
 		[ "$(grep '^probe' "$W/$variant" | grep -vcE ' (b\.cond|bl|cbz|tbz) ')" -le 2 ] ||

@@ -183,7 +183,7 @@ case_limits() {
 		run_gotrace -p "$target" -d 1s -o "$W/small"
 		want 1 3
 		says 'the size of files is limited .ulimit -f'
-		! grep -q 'out of memory' "$W/err" || die "told as lack of memory: $(cat "$W/err")"
+		! grep -q 'out of memory' "$W/err" || die "reported as out of memory: $(cat "$W/err")"
 		[ $status -eq 1 ] || strict "$W/small"
 	) || exit 1
 	still_lives

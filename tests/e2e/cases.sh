@@ -508,7 +508,7 @@ case_short() {
 
 # --- working options ---
 
-case_tiny_ring() { # what there is no room for is not watched: told, counted, and no loss; with --exact it is no success
+case_tiny_ring() { # a full ring: reported and counted as not watched, not as a loss; with --exact the status is 3
 	load pingpong -count 8 -procs 8
 	run_gotrace -p "$target" -d 3s -o "$W/trace" --ring-size 65536 --max-overhead none --json
 	want 0
@@ -727,11 +727,11 @@ case_alloc() { # spans and stacks, as Go's own experiment has them
 	load gc
 	run_gotrace -p "$target" -d 1s --alloc -o "$W/trace"
 	want 0
-	grep -q '^  memory .* of one core' "$W/err" "$W/out" || die "the summary does not tell what --alloc costs"
+	grep -q '^  memory .* of one core' "$W/err" "$W/out" || die "the summary does not report what --alloc costs"
 	run_gotrace -p "$target" -d 1s -o "$W/trace"
 	want 0
 	strict "$W/trace"
-	grep -q Experimental "$W/facts" && die "memory is told of although nobody asked"
+	grep -q Experimental "$W/facts" && die "memory is recorded without --alloc"
 	run_gotrace -o "$W/trace" --alloc -d 1s -- "$binary" gc -seconds 2
 	want 0
 	strict "$W/trace"
@@ -990,7 +990,7 @@ case_terminal() {
 		die "ended with $?: $(tail -n 3 "$W/screen")"
 	strict "$W/trace"
 	LC_ALL=C grep -q "$(printf '\r')." "$W/screen" || die "no live line"
-	grep -qi 'lost' "$W/screen" || die "losses (none) are not told"
+	grep -qi 'lost' "$W/screen" || die "losses (none) are not reported"
 	grep -q 'go tool trace' "$W/screen" || die "does not say how to open the file"
 	grep -q 'main.pool.func1' "$W/screen" || die "the busiest functions are not there"
 }

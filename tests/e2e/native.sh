@@ -622,7 +622,7 @@ case_native_no_syscalls() { # states alone
 	strict "$W/trace"
 	checked "$W/trace"
 	demanded 'blocks;root=^ping_player;reason=^sync;min=100' 'wakes;root=^ping_player;by=^pong_player;min=100'
-	grep -q '"GoSyscallBegin"' "$W/out" && die "system calls are told"
+	grep -q '"GoSyscallBegin"' "$W/out" && die "system calls are recorded"
 	gone_on
 }
 

@@ -34,7 +34,7 @@ static int print_places(const char *path, enum alloc_level look, struct error *e
 		       target->gcphase, target->places.gc_controller);
 		if (target->heap)
 			printf("variable runtime.mheap_ 0x%" PRIx64 "\n", target->heap);
-		printf("tells %d %d %d\n", !!target->places.injectglist_trace_call, !!target->places.sweep_trace_call,
+		printf("trace_calls %d %d %d\n", !!target->places.injectglist_trace_call, !!target->places.sweep_trace_call,
 		       !!target->places.assist_trace_call);
 	}
 	target_free(target);

@@ -64,7 +64,7 @@ NONE=0000000000000000
 MAIN=0000000000000020    # CAP_KILL
 THREADS=0000010000080004 # CAP_CHECKPOINT_RESTORE, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH
 MAIN_THREADS=0000010000080024
-CLERK=000000000000000b   # CAP_FOWNER, CAP_CHOWN, CAP_DAC_OVERRIDE
+FILE_SERVER=000000000000000b   # CAP_FOWNER, CAP_CHOWN, CAP_DAC_OVERRIDE
 
 # probes_by_links: true if the kernel has uprobe_multi links, which need no privilege.
 probes_by_links() {
@@ -112,7 +112,7 @@ case_sandbox_rights_c() {
 
 case_sandbox_rights_children() {
 	start_c pingpong
-	rights_of $NONE $THREADS $MAIN_THREADS $CLERK -- --children
+	rights_of $NONE $THREADS $MAIN_THREADS $FILE_SERVER -- --children
 	strict "$W/trace.$target"
 	gone_on
 }

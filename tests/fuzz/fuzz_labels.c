@@ -40,7 +40,7 @@ static int take(void *ctx, const struct log_record *record)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct listing listing;
+	static struct g_listing listing;
 	const uint64_t addresses[] = {BASE, BASE + 8, BASE, 0};
 	uint32_t numbers[4];
 	struct labels *labels;

@@ -269,7 +269,7 @@ static void test_why_refused(void **state)
 }
 
 /* Without bpf(2) the rest is not tried, and the first needed feature is reported. */
-static void test_lack(void **state)
+static void test_miss(void **state)
 {
 	struct features features = {.n = 0};
 
@@ -378,7 +378,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_clock, make_root, remove_root),
 		cmocka_unit_test_setup_teardown(test_tracefs, make_root, remove_root),
 		cmocka_unit_test_setup_teardown(test_why_refused, make_root, remove_root),
-		cmocka_unit_test(test_lack),
+		cmocka_unit_test(test_miss),
 		cmocka_unit_test_setup_teardown(test_target, make_root, remove_root),
 		cmocka_unit_test(test_stat),
 		cmocka_unit_test(test_syscall),

@@ -147,7 +147,7 @@ static uint64_t key_of(int fd, enum file_kind kind)
 	return WAIT_MAKE(kind, fd, wait_mark(st.st_ino));
 }
 
-static void a_descriptor_is_told_once(void **state)
+static void a_descriptor_is_reported_once(void **state)
 {
 	struct files files = {.pid = getpid()};
 	struct heard heard = {.n = 0};
@@ -211,7 +211,7 @@ int main(void)
 		cmocka_unit_test(the_highest_cpu_is_found),
 		cmocka_unit_test(links_are_made_short),
 		cmocka_unit_test(tables_of_sockets_are_read),
-		cmocka_unit_test(a_descriptor_is_told_once),
+		cmocka_unit_test(a_descriptor_is_reported_once),
 		cmocka_unit_test(another_file_behind_it_has_another_name),
 		cmocka_unit_test(a_socket_has_its_peer),
 	};

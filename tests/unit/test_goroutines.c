@@ -22,7 +22,7 @@ struct row {
 	uint32_t labels;
 };
 
-static int put(struct listing *listing, enum log_type type, const void *data, size_t size)
+static int put(struct g_listing *listing, enum log_type type, const void *data, size_t size)
 {
 	struct log_record record = {.type = type, .size = (uint32_t)size, .data = data};
 
@@ -30,7 +30,7 @@ static int put(struct listing *listing, enum log_type type, const void *data, si
 	return listing_put(listing, &record);
 }
 
-static void put_reason(struct listing *listing, uint16_t index, const char *text)
+static void put_reason(struct g_listing *listing, uint16_t index, const char *text)
 {
 	uint64_t buffer[8];
 	struct log_reason reason = {.table = REASON_WAIT, .index = index, .len = (uint32_t)strlen(text)};
@@ -40,7 +40,7 @@ static void put_reason(struct listing *listing, uint16_t index, const char *text
 	assert_int_equal(put(listing, LOG_REASON, buffer, sizeof(reason) + reason.len), 0);
 }
 
-static void put_label(struct listing *listing, uint32_t number, const char *key, const char *value)
+static void put_label(struct g_listing *listing, uint32_t number, const char *key, const char *value)
 {
 	struct log_labels head = {.number = number, .n = 1};
 	struct log_label label = {(uint16_t)strlen(key), (uint16_t)strlen(value)};
@@ -57,7 +57,7 @@ static void put_label(struct listing *listing, uint32_t number, const char *key,
 }
 
 /* A listing that ended `at` seconds after boot. */
-static void make_listing(struct listing *listing, unsigned at, const struct row *rows, unsigned n)
+static void make_listing(struct g_listing *listing, unsigned at, const struct row *rows, unsigned n)
 {
 	struct log_snapshot head = {.time_before = at * (uint64_t)SECOND,
 				    .time_after = at * (uint64_t)SECOND};
@@ -101,7 +101,7 @@ static void test_unmoved(void **state)
 				     {6, 8, 0, WAITING, SLEEP, 3, 0},
 				     {11, 0, 0, RUNNING, 0, 1, 0}};
 	const struct groups_options options = {.by = BY_STACK};
-	struct listing before, now;
+	struct g_listing before, now;
 	struct groups groups;
 
 	(void)state;
@@ -130,7 +130,7 @@ static void test_without_sequence(void **state)
 {
 	const struct row rows[] = {{1, 7, 0, WAITING, CHAN, 0, 0}, {2, 7, SECOND, WAITING, CHAN, 0, 0}};
 	const struct groups_options options = {.by = BY_STACK};
-	struct listing before, now;
+	struct g_listing before, now;
 	struct groups groups;
 
 	(void)state;
@@ -153,7 +153,7 @@ static void test_by_label(void **state)
 				   {4, 7, 0, WAITING, CHAN, 0, 2},
 				   {5, 7, 0, WAITING, CHAN, 0, 1}};
 	const struct groups_options options = {.by = BY_LABEL, .label = "handler"};
-	struct listing now;
+	struct g_listing now;
 	struct groups groups;
 	size_t len = 9;
 
@@ -182,7 +182,7 @@ static void test_bad_records(void **state)
 	struct log_g g = {.g = 8, .goid = 1};
 	struct log_g_details other = {.goid = 2}, labelled = {.goid = 1, .labels = 1};
 	struct log_labels labels = {.number = 7};
-	struct listing listing = {.n = 0};
+	struct g_listing listing = {.n = 0};
 
 	(void)state;
 	assert_int_equal(put(&listing, LOG_G_DETAILS, &other, sizeof(other)), -EBADMSG);

@@ -575,7 +575,7 @@ static void die_at_once(struct channel *channel, void *ctx)
 	_exit(3);
 }
 
-static void death_is_told(void **state)
+static void death_is_reported(void **state)
 {
 	struct sandbox sandbox;
 	struct target *opened;
@@ -627,7 +627,7 @@ int main(void)
 		cmocka_unit_test(directories_are_limited),
 		cmocka_unit_test(everything_else_ends_it),
 		cmocka_unit_test(nonsense_is_not_believed),
-		cmocka_unit_test(death_is_told),
+		cmocka_unit_test(death_is_reported),
 		cmocka_unit_test(code_is_read_over_there),
 	};
 

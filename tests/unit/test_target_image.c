@@ -324,7 +324,7 @@ static void bounds(void **state)
 	uint8_t *file = make(&eras[0], false);
 	struct image image;
 	uint64_t offset;
-	size_t room;
+	size_t space;
 
 	(void)state;
 	assert_int_equal(image_parse(&image, file, SIZE, NULL), 0);
@@ -332,8 +332,8 @@ static void bounds(void **state)
 	assert_null(image_bytes(&image, CODE_AT, DATA + 1));
 	assert_null(image_bytes(&image, CODE_AT + 8, SIZE_MAX));
 	assert_null(image_bytes(&image, CODE_AT - 1, 1));
-	assert_null(image_rest(&image, UINT64_MAX, &room));
-	assert_int_equal(room, 0);
+	assert_null(image_rest(&image, UINT64_MAX, &space));
+	assert_int_equal(space, 0);
 	assert_true(image_code_offset(&image, CODE_AT + TEXT, &offset));
 	assert_int_equal(offset, TEXT);
 	assert_false(image_code_offset(&image, DATA_AT + DATA, &offset));

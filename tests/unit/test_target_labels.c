@@ -55,7 +55,7 @@ static int take(void *ctx, const struct log_record *record)
 }
 
 struct reading {
-	struct listing listing;
+	struct g_listing listing;
 	struct labels *labels;
 };
 

@@ -94,7 +94,7 @@ static void a_process_is_accepted(void **state)
 	assert_int_equal(process_check(proc, 70, &err), 0);
 }
 
-static void what_is_no_process_is_told(void **state)
+static void what_is_no_process_is_reported(void **state)
 {
 	(void)state;
 	refused(99, -ESRCH, "no process has PID 99");
@@ -151,7 +151,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_process_is_accepted, make_proc, remove_proc),
-		cmocka_unit_test_setup_teardown(what_is_no_process_is_told, make_proc, remove_proc),
+		cmocka_unit_test_setup_teardown(what_is_no_process_is_reported, make_proc, remove_proc),
 		cmocka_unit_test_setup_teardown(executables_of_other_kinds_are_refused, make_proc,
 						remove_proc),
 		cmocka_unit_test_setup_teardown(odd_status_does_no_harm, make_proc, remove_proc),
