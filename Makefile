@@ -258,7 +258,7 @@ load: # the part of bench, for `make bench load`
 fmt: ## format the C sources
 	$(Q)clang-format -i $(SRC) $(wildcard src/*/*.h src/*/*/*.h bpf/*.[ch] tests/unit/*.[ch] tests/fuzz/*.c tools/bench/*.c)
 
-lint: ## formatting, includes that point up the stream, function length
+lint: ## formatting, includes that point up the stream, function length, retired words
 	$(Q)clang-format --dry-run -Werror $(SRC) $(wildcard src/*/*.h src/*/*/*.h bpf/*.[ch] tests/unit/*.[ch] tests/fuzz/*.c tools/bench/*.c)
 	$(Q)sh tools/lint.sh
 

@@ -88,7 +88,7 @@ static __always_inline bool read_self(const struct pt_regs *ctx, struct raw_reco
 		return false;
 	rec->goid = g_word(g, layout.g_goid);
 	rec->status = g_status(g);
-	rec->p = p_kept_quiet(g_word(g, layout.g_m));
+	rec->p = p_after_hidden_change(g_word(g, layout.g_m));
 	return true;
 }
 

@@ -159,9 +159,9 @@ static __always_inline uint64_t p_in_syscall(uint64_t m)
  * with its P still wired (dropm). In all other cases a P changes hands at a probe, and nothing needs to be
  * read.
  */
-static __always_inline uint64_t p_kept_quiet(uint64_t m)
+static __always_inline uint64_t p_after_hidden_change(uint64_t m)
 {
-	return quiet_ps ? read_word(m + layout.m_p) : 0;
+	return hidden_p_changes ? read_word(m + layout.m_p) : 0;
 }
 
 static __always_inline uint32_t p_id(uint64_t p)

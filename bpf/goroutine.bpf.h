@@ -18,7 +18,7 @@ static __always_inline bool read_leaver(struct raw_record *rec, struct go_g *g, 
 	rec->g = address;
 	rec->goid = g_word(g, layout.g_goid);
 	rec->status = g_status(g);
-	rec->p = p_kept_quiet(g_word(g, layout.g_m));
+	rec->p = p_after_hidden_change(g_word(g, layout.g_m));
 	return true;
 }
 
@@ -253,8 +253,8 @@ static __always_inline void resume(const struct pt_regs *ctx, uint64_t gp)
 	rec.arg2 = wait_reason(&g);
 	rec.goid = g_word(&g, layout.g_goid);
 	rec.status = g_status(&g);
-	if (quiet_ps)
-		rec.p = p_kept_quiet(this_m(ctx));
+	if (hidden_p_changes)
+		rec.p = p_after_hidden_change(this_m(ctx));
 	skip = rec.arg == 1 ? park_skips[rec.arg2 & 63] : (uint8_t)stop_skip;
 	if (has_abi0() || has_stack(skip))
 		rec.stack = stack_of_stopped(&g, skip, rec.arg == 2);
@@ -291,8 +291,8 @@ HIT(destroy)
 		return;
 	rec.g = args[0];
 	name_g(&rec);
-	if (quiet_ps)
-		rec.p = p_kept_quiet(this_m(ctx));
+	if (hidden_p_changes)
+		rec.p = p_after_hidden_change(this_m(ctx));
 	send(&rec);
 }
 
@@ -334,8 +334,8 @@ HIT(coro)
 	uint8_t exits = 0;
 
 	name_g(&rec);
-	if (quiet_ps)
-		rec.p = p_kept_quiet(this_m(ctx));
+	if (hidden_p_changes)
+		rec.p = p_after_hidden_change(this_m(ctx));
 	rec.arg = read_word(read_word(GO_ARG(ctx, 0) + layout.g_coroarg) + layout.coro_gp);
 	read_user(&exits, sizeof(exits), GO_ARG(ctx, 0) + layout.g_coroexit);
 	rec.arg2 = exits;

@@ -169,7 +169,7 @@ static __always_inline uint64_t throttled_since(const struct off_cpu_slot *slot,
 	return part < all ? part : all;
 }
 
-static __always_inline void come_back(struct task_struct *task)
+static __always_inline void note_switch_in(struct task_struct *task)
 {
 	struct raw_record rec = {.site = SITE_OFF_CPU};
 	uint32_t pid = MEMBER(task, pid);
@@ -202,7 +202,7 @@ static __always_inline void switched(bool preempted, struct task_struct *prev, s
 	if ((uint32_t)MEMBER(prev, tgid) == target_tgid)
 		leave_cpu(prev, next, preempted, state);
 	if ((uint32_t)MEMBER(next, tgid) == target_tgid)
-		come_back(next);
+		note_switch_in(next);
 }
 
 /* One of these three is loaded, as with those in bpf/sched.bpf.h. */

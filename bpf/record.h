@@ -127,7 +127,7 @@ enum site {
 	 * record that needs it, and when it changes */
 	SITE_COMM = 117,
 	/* --region, --task: a call of function `arg` (LOG_FUNCTION) begins or ends. arg2 = the caller's stack
-	 * pointer in both, which tells nested calls apart */
+	 * pointer in both, which distinguishes nested calls */
 	SITE_FUNCTION_BEGIN = 118, /* stack */
 	SITE_FUNCTION_END = 119,
 	/* mmap with PROT_EXEC succeeded: the mappings have to be read again. No effect on the model. */
@@ -178,7 +178,7 @@ enum interrupt {
 /*
  * What a thread in a system call waits for: the descriptor that the call is
  * about, what kind of file it is, and a mark that distinguishes a descriptor that was
- * closed and opened anew from the one before. The text is in LOG_FILE.
+ * closed and opened again from the one before. The text is in LOG_FILE.
  */
 enum file_kind {
 	FILE_NONE = 0, /* no descriptor; with poll and select: or several, as many as WAIT_FD */
@@ -221,7 +221,7 @@ static inline uint32_t wait_mark(uint64_t inode)
 	return (uint32_t)(inode * 0x9e3779b97f4a7c15ull >> 40);
 }
 
-/* The goroutine woke in vain because another one was faster: traceFutileWakeup, Go 1.5 to 1.20
+/* The goroutine woke for nothing because another one was faster: traceFutileWakeup, Go 1.5 to 1.20
  * runtime/trace.go. */
 #define PARK_FUTILE 0x80u
 

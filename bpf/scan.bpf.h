@@ -18,8 +18,8 @@
 const volatile bool wait_reason_text;                   /* up to Go 1.10: g.waitreason is a string */
 const volatile struct wait_text wait_texts[WAIT_TEXTS]; /* all its values, by number */
 
-#define WORDS_A_RUN 64u
-#define SCAN_RUNS   (CHUNK_WORDS / WORDS_A_RUN)
+#define WORDS_PER_RUN 64u
+#define SCAN_RUNS     (CHUNK_WORDS / WORDS_PER_RUN)
 
 /* Scans some words of the chunk. Returns false at the end of the chunk. */
 __noinline int scan_some(SCRATCH_PARAMETER)
@@ -32,7 +32,7 @@ __noinline int scan_some(SCRATCH_PARAMETER)
 	text = places.text;
 	size = places.etext - text;
 	from = s->n_scanned;
-	for (uint32_t i = 0; i < WORDS_A_RUN; i++) {
+	for (uint32_t i = 0; i < WORDS_PER_RUN; i++) {
 		uint64_t at = from + i;
 		uint64_t word = s->chunk[at & (CHUNK_WORDS - 1)];
 
@@ -46,7 +46,7 @@ __noinline int scan_some(SCRATCH_PARAMETER)
 		}
 		push_pc(s, (s->first_word + at) << SCAN_SHIFT | word);
 	}
-	s->n_scanned = from + WORDS_A_RUN;
+	s->n_scanned = from + WORDS_PER_RUN;
 	return true;
 }
 

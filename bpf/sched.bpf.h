@@ -9,7 +9,7 @@
 #include "bpf/thread.bpf.h"
 
 /* Records what a traced thread that is going to sleep waits for, and its stack. */
-static __always_inline void tell_wait(struct raw_record *rec, struct task_struct *task,
+static __always_inline void fill_wait(struct raw_record *rec, struct task_struct *task,
 				      const struct user_regs *regs)
 {
 	struct call_state *known = regs->call ? known_thread(MEMBER(task, pid)) : NULL;
@@ -30,7 +30,7 @@ static __always_inline void tell_wait(struct raw_record *rec, struct task_struct
  * A thread with a pending signal stays runnable, whatever its state was. Before Linux 6.14 the tracepoint
  * passes the state from before that check (kernel/sched/core.c, __schedule).
  */
-static __always_inline void tell_leaving(struct raw_record *rec, struct task_struct *task, bool preempted,
+static __always_inline void fill_leaving(struct raw_record *rec, struct task_struct *task, bool preempted,
 					 uint64_t state)
 {
 	struct user_regs regs;
@@ -41,7 +41,7 @@ static __always_inline void tell_leaving(struct raw_record *rec, struct task_str
 	user_regs(&regs, task);
 	rec->arg = regs.call;
 	if (rec->status == LEFT_ASLEEP || rec->status == LEFT_DISK || rec->status == LEFT_STOPPED)
-		tell_wait(rec, task, &regs);
+		fill_wait(rec, task, &regs);
 }
 
 static __always_inline int switched(bool preempted, struct task_struct *prev, struct task_struct *next,
@@ -59,7 +59,7 @@ static __always_inline int switched(bool preempted, struct task_struct *prev, st
 		return 0;
 	rec.time = bpf_ktime_get_ns();
 	if (leaves)
-		tell_leaving(&rec, prev, preempted, state);
+		fill_leaving(&rec, prev, preempted, state);
 	if (several && leaves && comes && left != come) {
 		send_timed(&rec);
 		rec = (struct raw_record){.site = SITE_SWITCH, .time = rec.time};
@@ -142,7 +142,7 @@ static __always_inline uint64_t stack_of_current(struct task_struct *task)
  * In an interrupt, the interrupted thread is not the waker. The idle task does only what interrupts have left
  * to it. Kernel threads are recorded by name, because they act on their own.
  */
-static __always_inline void tell_waker(struct raw_record *rec, struct task_struct *waker,
+static __always_inline void fill_waker(struct raw_record *rec, struct task_struct *waker,
 				       const struct task_struct *woken)
 {
 	uint64_t block = cpu_block(waker);
@@ -184,7 +184,7 @@ int BPF_PROG(sched_waking, struct task_struct *woken)
 	rec.time = bpf_ktime_get_ns();
 	rec.g = tid;
 	rec.goid = tgid;
-	tell_waker(&rec, waker, woken);
+	fill_waker(&rec, waker, woken);
 	send_timed(&rec);
 	end_hit(began, TIMED_CALLS, TIMED_CALLS_NS);
 	return 0;

@@ -96,8 +96,8 @@ __noinline int next_chunk(SCRATCH_PARAMETER)
 }
 
 /* Rounds of a whole walk: frames, plus calls of next_chunk between them. */
-#define ROUNDS       (STACK_DEPTH + 2 * CHUNKS)
-#define ROUNDS_A_RUN 14u
+#define ROUNDS         (STACK_DEPTH + 2 * CHUNKS)
+#define ROUNDS_PER_RUN 14u
 
 /* Follows the chain of frame pointers for some frames. False at its end. */
 __noinline int walk_some(SCRATCH_PARAMETER)
@@ -106,7 +106,7 @@ __noinline int walk_some(SCRATCH_PARAMETER)
 
 	if (!s)
 		return false;
-	for (uint32_t i = 0; i < ROUNDS_A_RUN; i++) {
+	for (uint32_t i = 0; i < ROUNDS_PER_RUN; i++) {
 		uint64_t bp = s->bp, at = bp - s->base;
 
 		if (!bp)
@@ -141,7 +141,7 @@ __noinline int walk_frames(SCRATCH_PARAMETER)
 
 	if (!s)
 		return 0;
-	for (uint32_t i = 0; i < ROUNDS / ROUNDS_A_RUN + 1; i++) {
+	for (uint32_t i = 0; i < ROUNDS / ROUNDS_PER_RUN + 1; i++) {
 		if (!walk_some(GIVE(s)))
 			return 0;
 	}

@@ -74,7 +74,7 @@ static __always_inline void enter_call(const struct pt_regs *regs, long id)
 	if (is_newborn(id, m))
 		return;
 	rec.goid = g_word(&g, layout.g_goid);
-	if (quiet_ps)
+	if (hidden_p_changes)
 		rec.p = p_in_syscall(m);
 	if (layout.m_syscalltick != LAYOUT_ABSENT)
 		read_user(&tick, sizeof(tick), m + layout.m_syscalltick);

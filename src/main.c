@@ -60,8 +60,8 @@ int main(int argc, char **argv)
 		    diff[] = "gotrace diff", top[] = "gotrace top", flight[] = "gotrace flight",
 		    snapshot[] = "gotrace snapshot", flame[] = "gotrace flame", sql[] = "gotrace sql",
 		    cut[] = "gotrace cut", ps[] = "gotrace ps", plain[] = "gotrace";
-	enum { MOST_COMMANDS = 32 };
-	const char *names[MOST_COMMANDS];
+	enum { MAX_COMMANDS = 32 };
+	const char *names[MAX_COMMANDS];
 	size_t n = 0;
 	const struct command commands[] = {
 		{"record", record, command_record, false},
@@ -94,7 +94,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (strcmp(argv[1], commands[i].name) == 0)
 			return run_command(&commands[i], argc - 1, argv + 1);
-		if (n < MOST_COMMANDS)
+		if (n < MAX_COMMANDS)
 			names[n++] = commands[i].name;
 	}
 	if (argc > 1 && argv[1][0] != '-')

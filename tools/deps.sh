@@ -72,15 +72,15 @@ install_go() {
 }
 
 command -v dpkg-query >/dev/null || stop "this is no Debian: install by hand: $BUILD $TESTS $NATIVE $PACKAGES $VMS $ARM64, and Go 1.22 or later"
-lacking=$(missing $BUILD $TESTS $NATIVE $PACKAGES $VMS $ARM64)
+needed=$(missing $BUILD $TESTS $NATIVE $PACKAGES $VMS $ARM64)
 have_go=yes
 find_go || have_go=no
-[ -z "$lacking" ] && [ $have_go = yes ] && exit 0
+[ -z "$needed" ] && [ $have_go = yes ] && exit 0
 
-echo "deps: to be installed: ${lacking}$([ $have_go = yes ] || echo golang-go)"
+echo "deps: to be installed: ${needed}$([ $have_go = yes ] || echo golang-go)"
 as_root apt-get update -q || stop "apt-get update failed: is there a network?"
-[ -z "$lacking" ] || install_packages $lacking
+[ -z "$needed" ] || install_packages $needed
 [ $have_go = yes ] || install_go
-lacking=$(missing $BUILD $TESTS $NATIVE $PACKAGES $VMS $ARM64)
-[ -z "$lacking" ] || stop "still missing after installation: $lacking"
+needed=$(missing $BUILD $TESTS $NATIVE $PACKAGES $VMS $ARM64)
+[ -z "$needed" ] || stop "still missing after installation: $needed"
 echo "deps: complete"

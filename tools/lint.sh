@@ -9,11 +9,12 @@ most=100
 columns=120
 # Words of a private vocabulary, and the standard terms, in names and in comments.
 retired="looker=inspector clerk=file_server scribe=snapshot_worker lookout=trigger_eval keeper=generation_ring \
-shelf=cache_generation boxes=workers told=reported tell=report tells=reports telling=reporting whoever=who lacks=has_no \
-stranger=untrusted strangers=untrusted room=module_or_space rooms=modules stretch=interval"
+shelf=cache_generation boxes=workers told=reported tell=report tells=reports telling=reporting teller=trace_callee \
+whoever=who lack=have_no lacks=has_no lacked=had_no lacking=missing stranger=untrusted strangers=untrusted \
+room=module_or_space rooms=modules stretch=interval anew=again"
 status=0
 
-find src bpf -name '*.[ch]' | sort | xargs awk -v most=$most -v columns=$columns -v retired="$retired" '
+find src bpf -name '*.[ch]' | sort | xargs awk -v most=$most -v columns=$columns '
 # A module, and everything that it may include: modules above it in this list, or single headers of such
 # modules.
 function module_reads(name, list,    n, i, one, path) {
@@ -53,11 +54,6 @@ BEGIN {
 	module_reads("writer", "rawlog native sandbox pipeline report flight")
 	module_reads("cli", "goroutines sched target native sandbox capture wire convert dump export cut analysis pipeline report flight writer")
 	module_reads("main.c", "cli")
-	n = split(retired, list, " ")
-	for (i = 1; i <= n; i++) {
-		split(list[i], word, "=")
-		better[word[1]] = word[2]
-	}
 }
 function width(line,    i, n, at) {
 	if (index(line, "\t") == 0)
@@ -112,13 +108,6 @@ width($0) > columns {
 		complain("the tag " tag " is defined in " defined[tag] ", too")
 	defined[tag] = FILENAME
 }
-module != "" {
-	n = split(tolower($0), word, /[^a-z]+/)
-	for (i = 1; i <= n; i++) {
-		if (word[i] in better)
-			complain("the word \"" word[i] "\" is retired: " better[word[i]])
-	}
-}
 /uretprobe|kretprobe|SEC\("\??uret/ && !/^[ \t]*(\/\*|\*|\/\/)/ {
 	complain("no return probes: Go moves its stacks")
 }
@@ -137,6 +126,9 @@ END {
 	}
 	exit bad
 }' || status=1
+
+{ find src bpf tests -name '*.[ch]'; find tests tools -name '*.sh' ! -path tools/lint.sh; } | sort |
+	xargs awk -v retired="$retired" -f tools/words.awk || status=1
 
 sources=$(find src -name '*.c' | sort)
 # shellcheck disable=SC2086

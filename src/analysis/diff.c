@@ -17,9 +17,9 @@
 #include "util/json.h"
 #include "util/text.h"
 
-enum { SLICES = 20, LEAST_N = 5, ROWS_SHOWN = 12 };
-#define LEAST_CHANGE    0.05
-#define LEAST_CHANGE_NS 10000.0
+enum { SLICES = 20, MIN_N = 5, ROWS_SHOWN = 12 };
+#define MIN_CHANGE      0.05
+#define MIN_CHANGE_NS   10000.0
 #define FALSE_DISCOVERY 0.05
 
 enum verdict { SAME, CHANGED, TOO_FEW, NOT_TESTED };
@@ -101,10 +101,10 @@ static void test(const struct diff *diff, struct change *change, const struct in
 
 	change->p = mann_whitney(before->sample, before->nsample, after->sample, after->nsample);
 	/* Without slices there are too few instances for them: the instances alone count. */
-	if (none >= LEAST_N && nother >= LEAST_N && by_slice > change->p)
+	if (none >= MIN_N && nother >= MIN_N && by_slice > change->p)
 		change->p = by_slice;
 	change->verdict = SAME;
-	if (before->hist.n < LEAST_N || after->hist.n < LEAST_N) {
+	if (before->hist.n < MIN_N || after->hist.n < MIN_N) {
 		change->verdict = TOO_FEW;
 		change->p = -1;
 	}
@@ -279,7 +279,7 @@ static bool is_large(const struct change *change)
 {
 	double by = fabs(change->after - change->before), of = fmax(change->before, change->after);
 
-	return by >= LEAST_CHANGE * of && by >= LEAST_CHANGE_NS;
+	return by >= MIN_CHANGE * of && by >= MIN_CHANGE_NS;
 }
 
 static void judge(struct diff *diff)

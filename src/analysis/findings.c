@@ -7,7 +7,7 @@
 #include "analysis/state.h"
 
 /* Less than that shows too little of anything. */
-#define LEAST_NS 500000000ull
+#define MIN_NS 500000000ull
 
 static const struct rule rules[] = {
 	{"trust", rule_trust},
@@ -113,7 +113,7 @@ static int by_weight(const void *one, const void *other)
 void findings_make(struct analysis *a)
 {
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
-		if (watched_ns(a) < LEAST_NS && i)
+		if (watched_ns(a) < MIN_NS && i)
 			finding_not_applicable(a, rules[i].id, "less than 0.5 s was watched");
 		else
 			rules[i].apply(a);

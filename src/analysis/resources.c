@@ -234,7 +234,7 @@ static void count_release(struct analysis *a, uint32_t index, struct goroutine *
 	if (waker->held && root_of(a, waker->held) == index) {
 		uint64_t since = waker->held_since;
 
-		/* Released by another since then: it has got it anew, without a wait. */
+		/* Released by another since then: it has been acquired again, without a wait. */
 		if (res->lock && res->contended_since > since && res->waiting > 1)
 			since = res->contended_since;
 		res->by_waiters++;

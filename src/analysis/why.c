@@ -168,7 +168,7 @@ static int print_names(const struct why *why, const struct analysis *a, struct e
 			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%.60s",
 				 *names ? ", " : "", text_name(name, strlen(name), 60).bytes);
 	}
-	return error_set(err, ENOENT, "no %s '%.100s' ends in the trace (there is: %s)", what,
+	return error_set(err, ENOENT, "the trace has no %s '%.100s' that ends (it has: %s)", what,
 			 why->question.name, *names ? names : "none");
 }
 
@@ -177,8 +177,8 @@ static int choose_slowest(struct why *why, const struct instances *all, struct e
 	const struct instance *one;
 
 	if (why->question.slowest > all->nslowest)
-		return error_set(err, ENOENT, "--slowest %u: the %u slowest are known", why->question.slowest,
-				 all->nslowest);
+		return error_set(err, ENOENT, "--slowest %u: the trace has the %u slowest only",
+				 why->question.slowest, all->nslowest);
 	one = &all->slowest[why->question.slowest - 1];
 	why->begin = one->begin;
 	why->end = one->begin + one->ns;

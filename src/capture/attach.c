@@ -120,7 +120,7 @@ static int failed(const struct attachments *attachments, const char *what, int e
 	if (error == ESRCH)
 		return error_set(err, ESRCH, "the process has ended before it could be traced");
 	if (error == KERNEL_ENOTSUPP)
-		why = "it cannot be done for this instruction";
+		why = "the kernel cannot probe this instruction";
 	return error_set(err, error, "cannot attach a probe to %s: %s", what, why[0] ? why : strerror(error));
 }
 

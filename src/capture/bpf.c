@@ -57,7 +57,7 @@ int bpf_make_rings(struct bpf *bpf, struct error *err)
 
 		if (fd < 0)
 			return error_set(err, errno,
-					 "cannot make %u rings of %u KiB: %s; try a smaller --ring-size",
+					 "cannot create %u rings of %u KiB: %s; try a smaller --ring-size",
 					 bpf->rings.count, bpf->rings.bytes >> 10, strerror(errno));
 		bpf->ring_fds[i] = fd;
 		bpf->rings_made = i + 1;

@@ -78,7 +78,7 @@ static void set_constants(struct gotrace_bpf *skeleton, const struct bpf_go_opti
 	constants->inner_tids = options->inner_tids;
 	constants->go_minor = options->go_minor;
 	constants->stop_skip = options->go_minor >= 25 ? 0 : 1;
-	constants->quiet_ps = options->go_minor <= 25 || options->cgo;
+	constants->hidden_p_changes = options->go_minor <= 25 || options->cgo;
 	constants->syscall_oldp = options->go_minor <= 25;
 	constants->wait_reason_text = options->go_minor <= 10;
 	memcpy((void *)constants->park_skips, options->park_skips, PARK_SKIPS);

@@ -27,7 +27,7 @@ enum {
 	THREADS_AT_ONCE = 32768, /* threads whose system calls are remembered */
 	LIST_MAX = 1 << 20,      /* threads of a process; pid_max is at most 4 Mi */
 	LIST_STEP = 256,
-	MOST_LOOKS = 4096, /* iterations over the map of processes: four times its size */
+	MAX_LOOKS = 4096, /* iterations over the map of processes: four times its size */
 };
 
 /* Selects one of three programs by the order of the tracepoint's arguments. */
@@ -219,13 +219,13 @@ void bpf_pause_following(struct bpf *bpf, bool paused)
 	bpf->threads->bss->follow_paused = paused;
 }
 
-void bpf_see(struct bpf *bpf, uint32_t tgid)
+void bpf_trace_process(struct bpf *bpf, uint32_t tgid)
 {
 	bpf_forget_calls(bpf);
 	bpf->threads->data->traced_tgid = tgid;
 }
 
-void bpf_see_nobody(struct bpf *bpf)
+void bpf_trace_nothing(struct bpf *bpf)
 {
 	bpf->threads->data->traced_tgid = UINT32_MAX;
 }
@@ -236,7 +236,8 @@ int bpf_check_types(const struct bpf *bpf, const struct features *features, stru
 	if (features->pointers || features->own_btf || bpf->threads->bss->regs_place)
 		return 0;
 	return error_set(err, EINVAL,
-			 "BTF: the types in %s are not those of this kernel; give those of this very one",
+			 "--btf: the types in %s are not those of the running kernel; give the BTF of the "
+			 "running kernel",
 			 features->btf);
 }
 
@@ -285,7 +286,7 @@ unsigned bpf_followed(const struct bpf *bpf, pid_t *pids, unsigned most)
 	uint32_t key, pid, *from = NULL;
 	unsigned n = 0;
 
-	for (int i = 0; i < MOST_LOOKS && n < most && bpf_map_get_next_key(fd, from, &key) == 0; i++) {
+	for (int i = 0; i < MAX_LOOKS && n < most && bpf_map_get_next_key(fd, from, &key) == 0; i++) {
 		if (bpf_map_lookup_elem(fd, &key, &pid) == 0)
 			pids[n++] = (pid_t)pid;
 		from = &key;
@@ -294,14 +295,14 @@ unsigned bpf_followed(const struct bpf *bpf, pid_t *pids, unsigned most)
 }
 
 /* A process that has ended stays in the map until its parent has reaped it. */
-bool bpf_someone_lives(const struct bpf *bpf)
+bool bpf_has_live_process(const struct bpf *bpf)
 {
 	int fd = bpf_map__fd(bpf->threads->maps.traced);
 	uint32_t key, pid, *from = NULL;
 
 	/* If a key is deleted meanwhile, the kernel starts over. */
-	for (int i = 0; i < MOST_LOOKS && bpf_map_get_next_key(fd, from, &key) == 0; i++) {
-		if (bpf_map_lookup_elem(fd, &key, &pid) == 0 && process_lives("/proc", (pid_t)pid))
+	for (int i = 0; i < MAX_LOOKS && bpf_map_get_next_key(fd, from, &key) == 0; i++) {
+		if (bpf_map_lookup_elem(fd, &key, &pid) == 0 && process_is_alive("/proc", (pid_t)pid))
 			return true;
 		from = &key;
 	}
@@ -362,7 +363,7 @@ static int list_by_proc(const struct bpf *bpf, uint32_t tgid, struct raw_thread 
 
 	if (tgid)
 		n = proc_threads_add("/proc", tgid, found, n);
-	for (int i = 0; !tgid && n >= 0 && i < MOST_LOOKS && bpf_map_get_next_key(fd, from, &key) == 0; i++) {
+	for (int i = 0; !tgid && n >= 0 && i < MAX_LOOKS && bpf_map_get_next_key(fd, from, &key) == 0; i++) {
 		n = proc_threads_add("/proc", key, found, n);
 		from = &key;
 	}

@@ -36,18 +36,18 @@ int bpf_list_threads(const struct bpf *bpf, uint32_t tgid, struct raw_thread **f
  * 0 if it was or has ended, or -E2BIG if there are too many. */
 int bpf_follow(const struct bpf *bpf, uint32_t tgid);
 /* True if any traced process is still alive. */
-bool bpf_someone_lives(const struct bpf *bpf);
+bool bpf_has_live_process(const struct bpf *bpf);
 /* While paused, processes that are forked are not followed. */
 void bpf_pause_following(struct bpf *bpf, bool paused);
 void bpf_cut_stacks(struct bpf *bpf, uint32_t most_frames); /* 0 = no limit but STACK_DEPTH */
 /* Attaches or detaches the programs on system calls. */
 int bpf_see_calls(struct bpf *bpf, bool on, struct error *err);
 /* Traces this process only, instead of the one before. Not for several processes. */
-void bpf_see(struct bpf *bpf, uint32_t tgid);
+void bpf_trace_process(struct bpf *bpf, uint32_t tgid);
 /* Lists the followed processes by their ids in /proc. Returns their number. */
 unsigned bpf_followed(const struct bpf *bpf, pid_t *pids, unsigned most);
 /* Discards the state of threads in system calls. It is outdated after their exits have been missed. */
 void bpf_forget_calls(const struct bpf *bpf);
-void bpf_see_nobody(struct bpf *bpf);
+void bpf_trace_nothing(struct bpf *bpf);
 
 #endif

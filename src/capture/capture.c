@@ -65,7 +65,7 @@ static int check_features(const struct capture_options *options, struct error *e
 		needs |= NEED_FUNCTIONS;
 	if (!options->process && options->syscalls && !options->probe_only)
 		needs |= NEED_SYSCALLS;
-	missing = features_lack(options->features, needs);
+	missing = features_find_missing(options->features, needs);
 	return missing ? error_set(err, ENOTSUP, "%s", features_line(missing).text) : 0;
 }
 
@@ -325,7 +325,7 @@ static bool all_have_ended(struct capture *capture)
 	if (now < capture->next_exec_check_ns)
 		return false;
 	capture->next_exec_check_ns = now + EXEC_CHECK_MS * 1000000ull;
-	if (!watch_wait(&capture->watch, 0) || bpf_someone_lives(&capture->bpf))
+	if (!watch_wait(&capture->watch, 0) || bpf_has_live_process(&capture->bpf))
 		return false;
 	capture->end_reason = LOG_END_EXITED;
 	return true;

@@ -119,7 +119,7 @@ int control_start(struct capture_control *control, const struct capture_guard *g
 	control->attachments = attachments;
 	control->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (control->wake < 0)
-		return error_set(err, errno, "cannot make a descriptor: %s", strerror(errno));
+		return error_set(err, errno, "cannot create a file descriptor: %s", strerror(errno));
 	lease_init(&control->lease, lease);
 	/* Work before the first round may take as long as it needs. */
 	atomic_store(&control->drained_ns, UINT64_MAX / 2);

@@ -225,7 +225,7 @@ static int merge_rings(struct drain *drain)
 	return merge_run(&drain->merge, &input);
 }
 
-static void look_at_fill(struct drain *drain)
+static void update_fill(struct drain *drain)
 {
 	drain->fill = 0;
 	for (unsigned i = 0; i < drain->nrings; i++) {
@@ -237,7 +237,7 @@ static void look_at_fill(struct drain *drain)
 
 bool drain_is_empty(struct drain *drain)
 {
-	look_at_fill(drain);
+	update_fill(drain);
 	return drain->fill == 0;
 }
 
@@ -245,7 +245,7 @@ int drain_all(struct drain *drain)
 {
 	uint64_t before = drain->records + drain->stacks;
 
-	look_at_fill(drain);
+	update_fill(drain);
 	drain->is_held = !drain->is_last && drain->outlet.fill(drain->outlet.ctx) >= 1;
 	if (drain->nrings == 1)
 		take_ring(drain);

@@ -106,20 +106,19 @@ void feature_why_refused(const char *root, int error, const char *capabilities, 
 
 	if (is_filtered(root) && (may || (error != EPERM && error != EACCES)))
 		snprintf(text, size,
-			 "a seccomp filter is on: allow bpf(2) and perf_event_open(2) in it, or run outside "
-			 "of "
-			 "it");
+			 "a seccomp filter is active: allow bpf(2) and perf_event_open(2) in it, or run "
+			 "gotrace outside it");
 	else if (error == ENOSYS)
-		snprintf(text, size, "the kernel is built without it");
+		snprintf(text, size, "the kernel was built without it");
 	else if (!may || capabilities)
-		snprintf(text, size, "use sudo, or give %s",
-			 capabilities ? capabilities : "CAP_BPF and CAP_PERFMON (before Linux 5.8 root)");
+		snprintf(text, size, "use sudo, or grant %s",
+			 capabilities ? capabilities : "CAP_BPF and CAP_PERFMON (root before Linux 5.8)");
 	else
 		snprintf(text, size,
-			 "a security module or the hypervisor's policy refuses it: ask who runs it");
+			 "a security module or a policy of the hypervisor refuses it: ask the administrator");
 }
 
-const struct feature *features_lack(const struct features *features, unsigned needs)
+const struct feature *features_find_missing(const struct features *features, unsigned needs)
 {
 	for (unsigned i = 0; i < features->n; i++) {
 		const struct feature *feature = &features->list[i];

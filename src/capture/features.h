@@ -67,7 +67,7 @@ struct features_options {
 /* Tries everything, in the order of the report. Has no lasting effects. */
 void features_probe(struct features *features, const struct features_options *options);
 /* Returns the first feature that is missing and needed for this, or NULL. */
-const struct feature *features_lack(const struct features *features, unsigned needs);
+const struct feature *features_find_missing(const struct features *features, unsigned needs);
 /* Formats a feature as "name: what was found; what it costs; what to do". */
 struct feature_line {
 	char text[640];

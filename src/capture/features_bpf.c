@@ -62,7 +62,7 @@ static int try(const struct attempt *attempt, const struct bpf_insn *code, size_
 static bool untried(const struct features *features, struct feature *feature)
 {
 	if (!features->bpf)
-		feature_missing(feature, 0, "not tried without bpf(2)", "", "");
+		feature_missing(feature, 0, "not tested: it needs bpf(2)", "", "");
 	return !features->bpf;
 }
 
@@ -96,13 +96,13 @@ void probe_memlock(struct features *features, const char *root)
 	if (untried(features, feature))
 		return;
 	if (try(&(struct attempt){.type = BPF_PROG_TYPE_SOCKET_FILTER}, code, 3) == 0) {
-		feature_here(feature, "not asked for (Linux 5.11)");
+		feature_here(feature, "not needed (Linux 5.11 and later)");
 		return;
 	}
 	getrlimit(RLIMIT_MEMLOCK, &limit);
 	if (limit.rlim_cur == RLIM_INFINITY || feature_capable(root, CAP_SYS_RESOURCE) ||
 	    limit.rlim_cur >= MEMLOCK_BYTES) {
-		feature_here(feature, "as much as is needed");
+		feature_here(feature, "enough");
 		return;
 	}
 	snprintf(found, sizeof(found), "at most %llu KiB (ulimit -l), and no CAP_SYS_RESOURCE to raise it",
@@ -145,7 +145,7 @@ void probe_loops(struct features *features)
 		SET(BPF_REG_0, 0), EXIT) == 0)
 		feature_here(feature, "bounded loops");
 	else
-		feature_missing(feature, NEED_GO | NEED_C, "the verifier takes none",
+		feature_missing(feature, NEED_GO | NEED_C, "the verifier rejects bounded loops",
 				"no stack can be walked", "Linux 5.3 or later is needed");
 }
 
@@ -166,13 +166,12 @@ void probe_task_pointers(struct features *features)
 	if (features->pointers)
 		feature_here(feature, "bpf_get_current_task_btf, bpf_task_pt_regs");
 	else
-		feature_replaced(
-			feature,
-			"none (Linux 5.15, with BTF of its own): bpf_get_current_task, and a read each",
-			"hits take a little longer, and CPU samples of goroutines that are in the kernel "
-			"have "
-			"no stack",
-			"");
+		feature_replaced(feature,
+				 "none (they need Linux 5.15 with its own BTF): bpf_get_current_task, and "
+				 "one read for each member",
+				 "hits take a little longer, and CPU samples of goroutines in the kernel "
+				 "have no stack",
+				 "");
 }
 
 /*
@@ -222,10 +221,10 @@ void probe_tracepoints(struct features *features, bool thorough)
 	if (features->pointers)
 		feature_here(feature, "tp_btf");
 	else if (try(&(struct attempt){.type = BPF_PROG_TYPE_RAW_TRACEPOINT}, code, 2) == 0)
-		feature_replaced(feature, "raw ones (tp_btf is of use with task pointers)",
+		feature_replaced(feature, "raw tracepoints (tp_btf helps only with task pointers)",
 				 "hits take a little longer", "");
 	else
-		feature_missing(feature, NEED_C | NEED_SYSCALLS, "none can be used",
+		feature_missing(feature, NEED_C | NEED_SYSCALLS, "no type can be used",
 				"no threads, and no system calls of goroutines",
 				"goroutines can be traced with --no-syscalls");
 }
@@ -244,8 +243,9 @@ void probe_preempted_calls(struct features *features)
 	if (untried(features, feature))
 		return;
 	features->preempted_calls = try(&attempt, code, 2) == 0;
-	feature_here(feature, features->preempted_calls ? "programs can be preempted: each has a second one"
-							: "programs run to their end");
+	feature_here(feature, features->preempted_calls
+				      ? "programs can be preempted: each has a backup program"
+				      : "programs run to completion");
 }
 
 /* Task iterators, Linux 5.8 (eaaacd23910f), with the kernel's own BTF. */
@@ -258,11 +258,10 @@ void probe_thread_list(struct features *features)
 	if (features->tracing)
 		feature_here(feature, "from the kernel");
 	else
-		feature_replaced(
-			feature, "from /proc (no BTF in the kernel for iterators)",
-			"threads that sleep when the trace begins may have short stacks, and who ran "
-			"then is taken for runnable",
-			"");
+		feature_replaced(feature, "from /proc (no BTF in the kernel for iterators)",
+				 "threads that sleep when the trace begins may have short stacks, and those "
+				 "that run then are recorded as runnable",
+				 "");
 }
 
 /*
@@ -283,7 +282,8 @@ void probe_exchange(struct features *features)
 		feature_here(feature, "atomic");
 	else
 		feature_replaced(feature,
-				 "none (Linux 5.12): loads and stores, where nothing preempts a program",
+				 "not atomic (that needs Linux 5.12): loads and stores, in programs that "
+				 "nothing preempts",
 				 "loading takes longer", "");
 }
 
@@ -331,9 +331,9 @@ void probe_register_writes(struct features *features)
 	if (features->register_writes)
 		feature_here(feature, "programs emulate the returns of functions");
 	else
-		feature_replaced(
-			feature, "refused (Linux 6.18 is the first to take them): the kernel steps returns",
-			"a call of a function of --region or --task costs several times as much", "");
+		feature_replaced(feature, "refused (they need Linux 6.18): the kernel single-steps returns",
+				 "a call of a function of --region or --task costs several times as much",
+				 "");
 }
 
 #else

@@ -50,18 +50,18 @@ static int try_perf_uprobe(const char *root)
 
 static void explain_no_uprobes(struct feature *feature, const char *root, int error)
 {
-	const char *capabilities = error == EACCES || error == EPERM
-					   ? "CAP_SYS_ADMIN: CAP_PERFMON does not do for "
-					     "perf events on functions"
-					   : NULL;
+	const char *capabilities =
+		error == EACCES || error == EPERM
+			? "CAP_SYS_ADMIN: CAP_PERFMON is not enough for perf events on functions"
+			: NULL;
 	char found[160], advice[192];
 
 	if (error == ENODEV) {
 		feature_missing(
 			feature, NEED_GO | NEED_C,
-			"the kernel has none, or does not show them (/sys/bus/event_source/devices/uprobe)",
+			"the kernel has no uprobes, or /sys/bus/event_source/devices/uprobe is hidden",
 			"nothing can be traced",
-			"it must be built with CONFIG_UPROBE_EVENTS, and /sys be mounted");
+			"mount /sys, or use a kernel built with CONFIG_UPROBE_EVENTS");
 		return;
 	}
 	snprintf(found, sizeof(found), "refused: %s", strerror(error));
@@ -115,7 +115,7 @@ void probe_samples(struct features *features, const char *root)
 	int rc = try_clock();
 
 	if (rc == 0) {
-		feature_here(feature, "perf events of the CPUs' clocks");
+		feature_here(feature, "perf events of the CPU clock");
 		return;
 	}
 	snprintf(found, sizeof(found), "perf_event_open(2) is refused: %s", strerror(-rc));

@@ -44,9 +44,8 @@ void probe_privileges(struct features *features, const char *root)
 
 	if (!*root && rights_are_inner()) {
 		feature_missing(feature, NEED_GO | NEED_C,
-				"those of a user namespace (a rootless container?), which are none to the "
-				"kernel as a whole",
-				"nothing can be traced", "run it with sudo outside");
+				"only those of a user namespace (a rootless container?)",
+				"nothing can be traced", "run gotrace with sudo outside it");
 		return;
 	}
 	snprintf(found, sizeof(found), "%s%s%s%s", admin ? "CAP_SYS_ADMIN " : "", bpf ? "CAP_BPF " : "",
@@ -58,11 +57,11 @@ void probe_privileges(struct features *features, const char *root)
 	if (!admin && !(bpf && perfmon))
 		feature_missing(
 			feature, NEED_GO | NEED_C, found, "nothing can be traced",
-			"use sudo, or give CAP_SYS_ADMIN, or CAP_BPF and CAP_PERFMON; and CAP_SYS_PTRACE");
+			"use sudo, or grant CAP_SYS_ADMIN, or CAP_BPF and CAP_PERFMON; and CAP_SYS_PTRACE");
 	else if (!ptrace)
 		feature_missing(feature, NEED_GO | NEED_C, found,
 				"the memory of a process cannot be read (CAP_SYS_PTRACE)",
-				"use sudo, or give CAP_SYS_PTRACE");
+				"use sudo, or grant CAP_SYS_PTRACE");
 	else
 		feature_here(feature, "%s", found);
 }
@@ -84,7 +83,7 @@ static void check_btf_file(struct feature *feature, const char *path)
 {
 	struct btf *btf = btf__parse(path, NULL);
 	int rc = btf ? 0 : errno, id = btf ? btf__find_by_name_kind(btf, "task_struct", BTF_KIND_STRUCT) : -1;
-	char found[176], why[64] = "";
+	char found[192], why[64] = "";
 
 	btf__free(btf);
 	if (id > 0) {
@@ -94,11 +93,10 @@ static void check_btf_file(struct feature *feature, const char *path)
 	if (!btf)
 		libbpf_strerror(rc, why, sizeof(why)); /* its error numbers are its own */
 	snprintf(found, sizeof(found), "%.80s %s%s", path,
-		 btf ? "has no types of a kernel" : "cannot be read: ", why);
-	feature_missing(
-		feature, NEED_GO | NEED_C, found, "nothing can be traced",
-		"--btf takes the vmlinux file of this very kernel with its debug information, or BTF made "
-		"of it (pahole -J, bpftool btf dump)");
+		 btf ? "does not have the types of a kernel" : "cannot be read: ", why);
+	feature_missing(feature, NEED_GO | NEED_C, found, "nothing can be traced",
+			"--btf takes the vmlinux file of the running kernel with its debug information, or "
+			"BTF made from it (pahole -J, bpftool btf dump)");
 }
 
 /* CONFIG_DEBUG_INFO_BTF, Linux 5.4 (341dfcf8d78e). CO-RE needs it to find members of kernel structs. */
@@ -119,10 +117,10 @@ void probe_btf(struct features *features, const char *root, const char *file)
 		feature_here(feature, "/sys/kernel/btf/vmlinux");
 	else
 		feature_missing(feature, NEED_GO | NEED_C,
-				"the kernel has none (/sys/kernel/btf/vmlinux): it is built without "
+				"the kernel has none (/sys/kernel/btf/vmlinux): it was built without "
 				"CONFIG_DEBUG_INFO_BTF",
 				"nothing can be traced",
-				"--btf FILE with the BTF of this very kernel, or its vmlinux file");
+				"give --btf FILE: the BTF of the running kernel, or its vmlinux file");
 }
 
 /* Linux 5.4 (security/lockdown): "none [integrity] confidentiality". The last mode forbids programs to read
@@ -150,7 +148,7 @@ void probe_paranoid(struct features *features, const char *root)
 	char line[32];
 
 	if (feature_read(root, "/proc/sys/kernel/perf_event_paranoid", line, sizeof(line)))
-		feature_here(feature, "%s (it binds those without capabilities)", line);
+		feature_here(feature, "%s (applies only without capabilities)", line);
 	else
 		feature_here(feature, "not shown");
 }
@@ -161,7 +159,7 @@ void probe_unprivileged_bpf(struct features *features, const char *root)
 	char line[32];
 
 	if (feature_read(root, "/proc/sys/kernel/unprivileged_bpf_disabled", line, sizeof(line)))
-		feature_here(feature, "%s (it binds those without CAP_BPF)", line);
+		feature_here(feature, "%s (applies only without CAP_BPF)", line);
 	else
 		feature_here(feature, "not shown");
 }
@@ -197,10 +195,11 @@ void probe_proc(struct features *features, const char *root)
 				  !strstr(line, "hidepid=0") && !strstr(line, "hidepid=off"));
 	fclose(file);
 	if (!hides || feature_capable(root, CAP_SYS_PTRACE))
-		feature_here(feature, hides ? "hides processes, but not from us" : "shows all processes");
+		feature_here(feature,
+			     hides ? "hides processes, but not from gotrace" : "shows all processes");
 	else
 		feature_replaced(feature, "hides processes of other users (hidepid)",
-				 "those cannot be traced", "use sudo, or give CAP_SYS_PTRACE");
+				 "those cannot be traced", "use sudo, or grant CAP_SYS_PTRACE");
 }
 
 /* Linux 5.6 (kernel/time/namespace.c): the offset of CLOCK_MONOTONIC in our time namespace. BPF programs do
@@ -217,8 +216,9 @@ void probe_clock(struct features *features, const char *root)
 		feature_here(feature, "the kernel's");
 		return;
 	}
-	snprintf(found, sizeof(found), "%lld s off the kernel's, by a time namespace", sec);
-	feature_missing(feature, NEED_GO | NEED_C, found, "nothing can be traced", "run it outside of that");
+	snprintf(found, sizeof(found), "%lld s from the kernel's, because of a time namespace", sec);
+	feature_missing(feature, NEED_GO | NEED_C, found, "nothing can be traced",
+			"run gotrace outside that namespace");
 }
 
 /* security/yama: 1 = descendants only, 2 = with CAP_SYS_PTRACE only, 3 = never. Applies to
@@ -231,11 +231,12 @@ void probe_yama(struct features *features, const char *root)
 	if (!feature_read(root, "/proc/sys/kernel/yama/ptrace_scope", line, sizeof(line)))
 		feature_here(feature, "no Yama");
 	else if (atoi(line) >= 3)
-		feature_missing(feature, NEED_GO | NEED_C, "3: Yama forbids to read any process's memory",
-				"nothing can be traced",
-				"boot with kernel.yama.ptrace_scope below 3: it cannot be taken back");
+		feature_missing(feature, NEED_GO | NEED_C,
+				"3: Yama forbids reading the memory of any process", "nothing can be traced",
+				"set kernel.yama.ptrace_scope below 3 and reboot: it cannot be lowered while "
+				"Linux runs");
 	else
-		feature_here(feature, "%s (not for us)", line);
+		feature_here(feature, "%s (does not limit gotrace)", line);
 }
 
 /* Sets it for this thread, and resets it at once. */
@@ -266,7 +267,7 @@ void probe_priority(struct features *features)
 		feature_here(feature, "SCHED_RR for the threads that must not be late");
 	else if (may_step_forward())
 		feature_replaced(
-			feature, "no SCHED_RR, but niceness may be lowered",
+			feature, "no SCHED_RR, but a lower niceness",
 			"in a cgroup with a CPU limit (cpu.max) gotrace may be late, and less is watched",
 			"give it more CPU time");
 	else
@@ -275,7 +276,7 @@ void probe_priority(struct features *features)
 				 "add CAP_SYS_NICE (docker: --cap-add SYS_NICE)");
 }
 
-static int read_something(pid_t pid)
+static int read_one_byte(pid_t pid)
 {
 	char byte;
 	struct iovec to = {.iov_base = &byte, .iov_len = 1}, from = {.iov_base = NULL, .iov_len = 1};
@@ -295,7 +296,7 @@ int features_check_target(const char *root, pid_t pid, struct error *err)
 		return error_set(err, ESRCH,
 				 "/proc shows no process %d: it does not exist, or is hidden (hidepid)",
 				 (int)pid);
-	rc = read_something(pid);
+	rc = read_one_byte(pid);
 	if (rc)
 		return error_set(
 			err, -rc,

@@ -12,7 +12,7 @@
 
 enum {
 	FIRST_HOLD_MS = 100, /* after a full ring recording resumes after this time, */
-	MOST_HOLD_MS = 5000, /* which doubles, up to this, if a ring is full again soon */
+	MAX_HOLD_MS = 5000,  /* which doubles, up to this, if a ring is full again soon */
 	SOON_MS = 3000,
 };
 
@@ -34,8 +34,8 @@ static void hold_longer(struct gap *gap, uint64_t now)
 	bool soon = now < gap->end_ns + SOON_MS * MS;
 
 	gap->hold_ms = soon && gap->hold_ms ? 2 * gap->hold_ms : FIRST_HOLD_MS;
-	if (gap->hold_ms > MOST_HOLD_MS)
-		gap->hold_ms = MOST_HOLD_MS;
+	if (gap->hold_ms > MAX_HOLD_MS)
+		gap->hold_ms = MAX_HOLD_MS;
 	gap->hold_until_ns = now + gap->hold_ms * MS;
 }
 

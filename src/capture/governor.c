@@ -12,13 +12,13 @@
  * fills. */
 #define MANY_HEAP 10000.0
 
-#define SECOND_NS   1000000000ull
-#define HOLD_NS     (2 * SECOND_NS)
-#define MAX_HOLD_NS (64 * SECOND_NS)
-#define SETTLE_NS   (SECOND_NS / 5) /* until dropped probes cost nothing any more */
-#define LOOK_NS     (SECOND_NS / 5) /* recorded in one piece: less would be of no use */
-#define MIN_OFF_NS  (SECOND_NS / 4)
-#define MAX_OFF_NS  (30 * SECOND_NS)
+#define SECOND_NS       1000000000ull
+#define HOLD_NS         (2 * SECOND_NS)
+#define MAX_HOLD_NS     (64 * SECOND_NS)
+#define SETTLE_NS       (SECOND_NS / 5) /* until dropped probes cost nothing any more */
+#define MIN_RECORDED_NS (SECOND_NS / 5) /* recorded in one piece: less would be of no use */
+#define MIN_OFF_NS      (SECOND_NS / 4)
+#define MAX_OFF_NS      (30 * SECOND_NS)
 
 /* A cost of this many times the limit is more than the levels in between can save. */
 #define FAR_TOO_DEAR 3
@@ -74,7 +74,7 @@ static bool far_too_dear(const struct governor *governor)
 	return governor->options.last == LEVEL_OFF && governor->options.max_percent &&
 	       governor->percent > FAR_TOO_DEAR * (double)governor->options.max_percent &&
 	       governor->share > FAR_TOO_DEAR * governor->options.free_share &&
-	       (governor->level != LEVEL_OFF - 1 || governor->at_ns >= LOOK_NS);
+	       (governor->level != LEVEL_OFF - 1 || governor->at_ns >= MIN_RECORDED_NS);
 }
 
 static bool too_full(const struct governor *governor, const struct governor_figures *figures)
@@ -156,7 +156,7 @@ static bool update_level(struct governor *governor, const struct governor_figure
 		go_to(governor, LEVEL_OFF);
 		return true;
 	}
-	if (too_dear(governor) && (governor->level != LEVEL_OFF - 1 || governor->at_ns >= LOOK_NS))
+	if (too_dear(governor) && (governor->level != LEVEL_OFF - 1 || governor->at_ns >= MIN_RECORDED_NS))
 		return step_down(governor);
 	if (too_full(governor, figures))
 		return step_down(governor);

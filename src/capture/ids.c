@@ -60,9 +60,7 @@ static int list_all(const struct features *features, take_pair take, void *ctx, 
 		rc = read_list(skeleton, take, ctx);
 	ids_bpf__destroy(skeleton);
 	if (rc < 0)
-		error_set(err, -rc,
-			  "cannot find out what processes of this pid namespace are called outside of it: %s",
-			  strerror(-rc));
+		error_set(err, -rc, "cannot find the PIDs outside this pid namespace: %s", strerror(-rc));
 	return rc;
 }
 

@@ -89,7 +89,7 @@ void kernel_places_by_symbols(FILE *symbols, struct cpu_places *places)
 /* BTF has per-CPU variables from about Linux 5.11 on, depending on pahole. Otherwise the kernel's symbols
  * have them: they come first, sorted by address from __per_cpu_start on (needs CONFIG_KALLSYMS_ALL and
  * CAP_SYSLOG). */
-static void find_places_anyhow(const struct btf *btf, struct cpu_places *places)
+static void find_places_or_symbols(const struct btf *btf, struct cpu_places *places)
 {
 	FILE *symbols;
 
@@ -110,7 +110,7 @@ int kernel_facts(const char *path, struct kernel_facts *facts, struct error *err
 	if (!btf)
 		return error_set(err, errno, "cannot read the kernel's BTF: %s", strerror(errno));
 	facts->switch_form = switch_form(btf);
-	find_places_anyhow(btf, &facts->cpu_places);
+	find_places_or_symbols(btf, &facts->cpu_places);
 	btf__free(btf);
 	return 0;
 }

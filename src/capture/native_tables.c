@@ -70,7 +70,7 @@ struct table_process {
 struct native_tables {
 	struct array arrays[ARRAYS];
 	bool several;
-	bool reported;     /* the lack of space has been reported */
+	bool reported;     /* missing space has been reported */
 	unsigned left_out; /* number of mappings and lists */
 	unsigned skipped;  /* number of files */
 	struct error note; /* about a file, not fetched yet */
@@ -261,8 +261,8 @@ static void note_damage(struct native_tables *tables, struct native_module *modu
 	if (!module->damaged)
 		return;
 	snprintf(what, sizeof(what),
-		 "is damaged: %zu descriptions of stack frames make no sense (%zu do); stacks end where they "
-		 "need them",
+		 "is damaged: %zu frame descriptions are invalid, %zu are valid; stacks end where they need "
+		 "an invalid one",
 		 module->damaged, module->code.rows.functions);
 	note(tables, module, mapping, what);
 }
@@ -444,7 +444,7 @@ static int read_list(struct native_tables *tables, pid_t pid, struct list *list,
 	}
 	maps_free(&maps);
 	if (rc == -ENOMEM)
-		error_set(err, ENOMEM, "out of memory for the tables of PID %d's code", (int)pid);
+		error_set(err, ENOMEM, "out of memory for the unwind tables of PID %d", (int)pid);
 	return rc;
 }
 
@@ -635,7 +635,7 @@ int native_tables_refresh(struct native_tables *tables, pid_t pid, struct error 
 	rc = settle(tables, pid, list);
 	tables->behind |= tables->wanting && tables->modules.releases != releases;
 	if (rc == -ENOMEM)
-		return error_set(err, ENOMEM, "out of memory for the tables of PID %d's code", (int)pid);
+		return error_set(err, ENOMEM, "out of memory for the unwind tables of PID %d", (int)pid);
 	if (rc == -ENOSPC)
 		tables->left_out++;
 	if (tables->left_out == left_out || tables->reported)
@@ -643,7 +643,7 @@ int native_tables_refresh(struct native_tables *tables, pid_t pid, struct error 
 	tables->reported = true;
 	return error_set(
 		err, ENOSPC,
-		"PID %d has mapped more code than there is space for: stacks end where they come to it",
+		"PID %d has mapped more code than the unwind tables can hold: stacks end in the rest",
 		(int)pid);
 }
 

@@ -27,7 +27,7 @@ struct native_tables_stats {
 	unsigned modules;     /* code files, and the vDSO */
 	unsigned unreadable;  /* of these: not a known kind of ELF file; their code has no rules */
 	unsigned damaged;     /* of these: with invalid frame descriptions */
-	unsigned left_out;    /* for lack of space */
+	unsigned left_out;    /* because no space was left */
 	uint64_t rows, bytes; /* of all tables */
 };
 
@@ -55,8 +55,8 @@ void native_tables_forget(struct native_tables *tables, pid_t pid);
 /* True if a file was found damaged, or was left out, since the last call. *line is then about the first
  * one. */
 bool native_tables_note(struct native_tables *tables, struct error *line);
-/* True if files have not been read for lack of time, or of space that may be free now. Call refresh again
- * later. */
+/* True if files have not been read because time or space ran out, and space may be free now. Call refresh
+ * again later. */
 bool native_tables_behind(const struct native_tables *tables);
 
 int native_tables_prepare(struct native_tables *tables, struct bpf_object *object, struct error *err);

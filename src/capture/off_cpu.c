@@ -14,8 +14,8 @@
 #include "util/clock.h"
 
 enum {
-	MOST_TIMES = 1024, /* limit on threads whose times are read: about 10 us each */
-	MOST_OPEN = 256,
+	MAX_TIMES = 1024, /* limit on threads whose times are read: about 10 us each */
+	MAX_OPEN = 256,
 };
 
 /* --- CPU times --- */
@@ -52,7 +52,7 @@ static unsigned read_times(pid_t pid, struct log_thread_time *times)
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	tasks = opendir(path);
-	while (tasks && n < MOST_TIMES && (entry = readdir(tasks))) {
+	while (tasks && n < MAX_TIMES && (entry = readdir(tasks))) {
 		if (entry->d_name[0] != '.' && read_time(dirfd(tasks), entry->d_name, &times[n]))
 			n++;
 	}
@@ -64,7 +64,7 @@ static unsigned read_times(pid_t pid, struct log_thread_time *times)
 static int log_times(struct capture *capture)
 {
 	struct log_thread_times *times =
-		calloc(1, sizeof(*times) + MOST_TIMES * sizeof(struct log_thread_time));
+		calloc(1, sizeof(*times) + MAX_TIMES * sizeof(struct log_thread_time));
 	struct log_thread_time *all = (struct log_thread_time *)(times + 1);
 	int rc = 0;
 
@@ -123,7 +123,7 @@ static unsigned find_open(const struct off_cpu_slot *slots, uint32_t n, uint64_t
 {
 	unsigned found = 0;
 
-	for (uint32_t i = 0; i < n && found < MOST_OPEN; i++) {
+	for (uint32_t i = 0; i < n && found < MAX_OPEN; i++) {
 		const struct off_cpu_slot *slot = &slots[i];
 
 		if (!is_open(slot, now))
@@ -147,7 +147,7 @@ static int log_open(struct capture *capture)
 {
 	int map = bpf_map__fd(capture->bpf.skeleton->maps.off_cpu_slots);
 	struct off_cpu_slot *slots = calloc(OFF_CPU_SLOTS, sizeof(*slots));
-	struct raw_record *records = calloc(MOST_OPEN, sizeof(*records));
+	struct raw_record *records = calloc(MAX_OPEN, sizeof(*records));
 	uint32_t *keys = calloc(OFF_CPU_SLOTS, sizeof(*keys)), n = OFF_CPU_SLOTS, next;
 	uint64_t now = now_ns();
 	unsigned found = 0;

@@ -19,14 +19,14 @@
 static const char *const level_texts[] = {
 	[LEVEL_EXACT] = "starts of goroutines are probed",
 	[LEVEL_LIGHT] = "starts of goroutines are inferred",
-	[LEVEL_STARTS_ONLY] = "starts of goroutines are all that is probed: wakers are not recorded",
+	[LEVEL_STARTS_ONLY] = "only starts of goroutines are probed: wakers are not recorded",
 	[LEVEL_FEW_FRAMES] = "stacks are cut short",
 	[LEVEL_NO_SYSCALLS] = "system calls are left out",
 	[LEVEL_OFF] = "not watched from here on: over --max-overhead",
 };
 
 #define HEAP_SEEN   "sweeps and each growth of the heap are traced"
-#define HEAP_POLLED "sweeps are left out, and the heap's size is read now and then: they were too many"
+#define HEAP_POLLED "sweeps are left out, and the heap's size is sampled: there were too many sweeps"
 
 /* Several probes can have the same site. The first one represents it. */
 static bool is_first_of_site(const struct probe_plan *plan, unsigned which)
@@ -194,7 +194,7 @@ static int note_change(struct capture *capture, enum detail_level before, bool h
 {
 	enum detail_level now = capture->governor.level;
 	/* Switches of goroutines were not recorded before, so their state is read again. */
-	bool anew = before >= LEVEL_STARTS_ONLY && now < LEVEL_STARTS_ONLY,
+	bool resumed = before >= LEVEL_STARTS_ONLY && now < LEVEL_STARTS_ONLY,
 	     heap = probe_set_has_heap(capture);
 	uint32_t flags = probe_set_flags(capture);
 	int rc = 0;
@@ -202,8 +202,8 @@ static int note_change(struct capture *capture, enum detail_level before, bool h
 	if (heap != heap_before)
 		rc = note_put(capture, flags, heap ? HEAP_SEEN : HEAP_POLLED);
 	if (rc == 0)
-		rc = note_level(capture, flags | (anew ? LOG_NOTE_SEEN : 0));
-	if (rc == 0 && anew)
+		rc = note_level(capture, flags | (resumed ? LOG_NOTE_SEEN : 0));
+	if (rc == 0 && resumed)
 		rc = capture_snapshot(capture, err);
 	return rc == -ESRCH ? 0 : rc; /* it is exiting */
 }

@@ -14,7 +14,7 @@
 enum {
 	PATH_SIZE = 128,
 	LINE_SIZE = 1024,
-	MOST_THREADS = 1 << 20,
+	MAX_THREADS = 1 << 20,
 	TASK_EXITING = 0x4, /* PF_EXITING in include/linux/sched.h */
 };
 
@@ -128,7 +128,7 @@ int proc_threads_add(const char *proc, uint32_t tgid, struct raw_thread **found,
 
 	snprintf(directory, sizeof(directory), "%.64s/%" PRIu32 "/task", proc, tgid);
 	tasks = opendir(directory);
-	while (tasks && n < MOST_THREADS && (entry = readdir(tasks))) {
+	while (tasks && n < MAX_THREADS && (entry = readdir(tasks))) {
 		struct raw_thread thread = {.tgid = tgid}, *more;
 
 		if (entry->d_name[0] < '1' || entry->d_name[0] > '9' ||

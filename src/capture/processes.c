@@ -13,7 +13,7 @@
 
 enum {
 	ROUNDS = 100, /* of the search for descendants: each finds only what the previous one missed */
-	MOST_PROCESSES = 1024,     /* at a time: bpf/thread.bpf.h */
+	MAX_PROCESSES = 1024,      /* at a time: bpf/thread.bpf.h */
 	REFRESH_NS = 20 * 1000000, /* at a time: the ring must not wait */
 };
 
@@ -48,7 +48,7 @@ static void warn_full(struct processes *processes)
 {
 	if (!processes->full)
 		fprintf(stderr,
-			"gotrace: there are more processes than can be traced at once: not all are\n");
+			"gotrace: there are too many processes to trace at once: some are not traced\n");
 	processes->full = true;
 }
 
@@ -105,7 +105,7 @@ int processes_follow(struct processes *processes, const struct bpf *bpf, pid_t r
 	int rc = bpf_follow(bpf, (uint32_t)root);
 
 	if (rc < 0)
-		return error_set(err, -rc, "cannot choose the process: %s", strerror(-rc));
+		return error_set(err, -rc, "cannot select the process in BPF: %s", strerror(-rc));
 	if (map64_set(&processes->live, (uint64_t)root, 1))
 		return error_set(err, ENOMEM, "out of memory");
 	return follow_descendants(processes, bpf, root, ROUNDS, err);
@@ -151,8 +151,8 @@ static void make_stale(struct processes *processes, uint64_t pid)
 int processes_catch_up(struct processes *processes, const struct bpf *bpf, const struct log_outlet *outlet,
 		       struct error *err)
 {
-	pid_t pids[MOST_PROCESSES];
-	unsigned n = bpf_followed(bpf, pids, MOST_PROCESSES);
+	pid_t pids[MAX_PROCESSES];
+	unsigned n = bpf_followed(bpf, pids, MAX_PROCESSES);
 
 	for (unsigned i = 0; i < n; i++) {
 		int rc;

@@ -137,9 +137,9 @@ void quota_open(struct quota *quota, pid_t pid)
 		      {"/sys/fs/cgroup/cpu", 1},
 		      {"/sys/fs/cgroup/cpu,cpuacct", 1}};
 
-	if (quota->is_looked_for)
+	if (quota->searched)
 		return;
-	quota->is_looked_for = true;
+	quota->searched = true;
 	quota->stat = -1;
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
 		if (find_in(quota, pid, places[i].root, places[i].version))

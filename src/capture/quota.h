@@ -13,7 +13,7 @@ enum { QUOTA_PATH = 192 };
 
 struct quota {
 	int stat; /* the cgroup's cpu.stat; -1: no limit applies to the process */
-	bool is_looked_for;
+	bool searched;
 	unsigned version; /* of cgroups: 1 or 2 */
 	uint64_t quota_us, period_us;
 	char path[QUOTA_PATH]; /* of the cgroup, below the hierarchy's root */

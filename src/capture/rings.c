@@ -21,7 +21,7 @@ enum {
 	DEFAULT_BYTES = 16 << 20, /* of all rings: 230,000 records */
 	DEFAULT_EACH = 4 << 20,   /* at least: eight busy CPUs fill it in 36 ms, and it is drained every 10
 				   * ms */
-	LEAST_EACH = 64 << 10,
+	MIN_EACH = 64 << 10,
 };
 
 static unsigned count_with(unsigned cpus, unsigned shift)
@@ -40,7 +40,7 @@ static uint32_t round_up(uint32_t bytes)
 
 static uint32_t size_of_each(unsigned count, uint32_t bytes)
 {
-	uint32_t least = bytes ? LEAST_EACH : DEFAULT_EACH;
+	uint32_t least = bytes ? MIN_EACH : DEFAULT_EACH;
 	uint32_t each = (bytes ? bytes : DEFAULT_BYTES) / count;
 
 	return round_up(count > 1 && each < least ? least : each);

@@ -10,8 +10,8 @@
 #include "util/clock.h"
 
 enum {
-	SHARE = 50,    /* reading takes at most one part in this many of the time */
-	LEAST_MS = 20, /* minimum interval between readings */
+	SHARE = 50,  /* reading takes at most one part in this many of the time */
+	MIN_MS = 20, /* minimum interval between readings */
 	TEXT_MAX_BYTES = 64 << 20,
 	NAME_MAX_BYTES = 160,
 };
@@ -129,7 +129,7 @@ static void read_tables(struct sockets *sockets, pid_t pid)
 	read_table(sockets, pid, "udp6", sockets_parse_inet);
 	read_table(sockets, pid, "unix", sockets_parse_unix);
 	took = now_ns() - begin;
-	pause = took * SHARE > LEAST_MS * 1000000ull ? took * SHARE : LEAST_MS * 1000000ull;
+	pause = took * SHARE > MIN_MS * 1000000ull ? took * SHARE : MIN_MS * 1000000ull;
 	sockets->next_ns = begin + pause;
 }
 

@@ -37,7 +37,7 @@ const char *thread_detail_text(enum detail_level level)
 	case LEVEL_OFF:
 		return "not watched from here on: over --max-overhead";
 	default:
-		return "all is seen";
+		return "everything is recorded";
 	}
 }
 
@@ -72,12 +72,12 @@ static int set_programs(struct capture *capture, enum detail_level before, struc
 
 	bpf_cut_stacks(&capture->bpf, now >= LEVEL_FEW_FRAMES ? FEW_FRAMES : 0);
 	if (now == LEVEL_OFF)
-		bpf_see_nobody(&capture->bpf);
+		bpf_trace_nothing(&capture->bpf);
 	rc = bpf_see_calls(&capture->bpf, thread_detail_has_calls(capture), err);
 	if (rc == 0)
 		rc = set_functions(capture, now != LEVEL_OFF, err);
 	if (rc == 0 && before == LEVEL_OFF)
-		bpf_see(&capture->bpf, capture->bpf.outer_tgid);
+		bpf_trace_process(&capture->bpf, capture->bpf.outer_tgid);
 	sampler_switch(&capture->sampler, now != LEVEL_OFF);
 	return rc;
 }

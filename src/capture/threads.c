@@ -18,7 +18,7 @@
 #include "util/clock.h"
 
 enum {
-	THREADS_A_RECORD = 1024,
+	THREADS_PER_RECORD = 1024,
 	REFRESH_MS = 1000, /* interval between readings of the mappings if no records show changes */
 	REFRESH_PART = 2,  /* reading takes at most a third of the time */
 };
@@ -292,8 +292,8 @@ static int put_threads(struct capture *capture, const struct thread_snapshot *sn
 	struct drain *drain = &capture->drain;
 	int rc = drain_put(drain, LOG_SNAPSHOT, &snapshot->head, sizeof(snapshot->head));
 
-	for (unsigned i = 0; i < n && rc == 0; i += THREADS_A_RECORD) {
-		unsigned some = n - i < THREADS_A_RECORD ? n - i : THREADS_A_RECORD;
+	for (unsigned i = 0; i < n && rc == 0; i += THREADS_PER_RECORD) {
+		unsigned some = n - i < THREADS_PER_RECORD ? n - i : THREADS_PER_RECORD;
 
 		rc = drain_put(drain, LOG_THREADS, threads + i, some * sizeof(*threads));
 	}

@@ -56,7 +56,7 @@ int trace_input_read(const struct trace_input *input, const struct convert_sink 
 	*cut = true;
 	error_set(&fault, EBADMSG, "%s: byte %llu: %s%s", input->name,
 		  (unsigned long long)result.error_offset, result.fault.text,
-		  result.generations ? " (what is before it was read)" : "");
+		  result.generations ? " (everything before it was read)" : "");
 	if (!result.generations) {
 		*err = fault;
 		return -EBADMSG;

@@ -27,7 +27,7 @@ static int make_place(struct place *place, struct error *err)
 	snprintf(place->directory, sizeof(place->directory) - 1, "%s/gotrace-XXXXXX",
 		 tmp && *tmp == '/' ? tmp : "/tmp");
 	if (!mkdtemp(place->directory))
-		return error_set(err, errno, "cannot make a directory for the trace (%s): %s",
+		return error_set(err, errno, "cannot create a directory for the trace (%s): %s",
 				 place->directory, strerror(errno));
 	snprintf(place->trace, sizeof(place->trace), "%s/trace", place->directory);
 	snprintf(place->summary, sizeof(place->summary), "%s/summary", place->directory);

@@ -55,8 +55,8 @@ static int repair(struct checked *checked, struct error *err)
 	if (checked->valid)
 		return 0;
 	if (report->generations == 0)
-		return error_set(err, EBADMSG, "%s has no %s, there is nothing to keep; it was left as it is",
-				 path, is_v1(report) ? "valid beginning" : "whole generation");
+		return error_set(err, EBADMSG, "%s has no %s to keep; it was not changed", path,
+				 is_v1(report) ? "valid beginning" : "whole generation");
 	if (ftruncate(checked->fd, (off_t)report->valid_bytes))
 		return error_set(err, errno, "cannot cut %s: %s", path, strerror(errno));
 	checked->repaired = true;
@@ -77,9 +77,8 @@ static void print_fault(const struct checked *checked)
 	       checked->repaired ? "; cut there" : " (--repair cuts there)");
 	/* Format 1.26 ends each generation with a mark of its own; in the older ones the next begins. */
 	if (checked->repaired && report->version < WIRE_GO126 && !is_v1(report))
-		printf("this format has no mark at the end of a generation: the cut is behind the last that "
-		       "is "
-		       "whole\n");
+		printf("this format does not mark the end of a generation: the cut is after the last whole "
+		       "one\n");
 }
 
 static void print_events(const struct wire_report *report)

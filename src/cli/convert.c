@@ -33,13 +33,13 @@ struct conversion {
 };
 
 /* What formats have first, of what they leave out before. */
-struct said_since {
+struct first_format {
 	uint8_t first, last; /* enum op_kind */
 	uint8_t since;       /* enum wire_format */
 	const char *what;
 };
 
-static const struct said_since said[] = {
+static const struct first_format first_formats[] = {
 	{OP_GO_LABEL, OP_GO_LABEL, WIRE_GO18, "labels of goroutines"},
 	{OP_GC_ASSIST_ACTIVE, OP_GC_ASSIST_END, WIRE_GO19, "events of mark assists"},
 	{OP_STW_BEGIN, OP_STW_BEGIN, WIRE_GO110, "stop-the-worlds"},
@@ -91,18 +91,19 @@ static void report_left_out(const struct conversion *conv)
 {
 	const struct convert_result *result = &conv->result;
 
-	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+	for (size_t i = 0; i < sizeof(first_formats) / sizeof(first_formats[0]); i++) {
 		uint64_t n = 0;
 
-		for (unsigned kind = said[i].first; kind <= said[i].last; kind++)
+		for (unsigned kind = first_formats[i].first; kind <= first_formats[i].last; kind++)
 			n += result->kinds[kind];
-		if (n && conv->options->format < said[i].since)
-			fprintf(stderr, "gotrace: left out, %s cannot say it: %s %s\n",
-				wire_format_name(conv->options->format), text_count(n).bytes, said[i].what);
+		if (n && conv->options->format < first_formats[i].since)
+			fprintf(stderr, "gotrace: left out, %s cannot represent them: %s %s\n",
+				wire_format_name(conv->options->format), text_count(n).bytes,
+				first_formats[i].what);
 	}
 	if (result->no_ops)
 		fprintf(stderr,
-			"gotrace: left out: %s events of single objects of the heap, and of memory at no "
+			"gotrace: left out: %s events of single heap objects, and of memory without an "
 			"address\n",
 			text_count(result->no_ops).bytes);
 	if (result->nameless)
@@ -110,7 +111,7 @@ static void report_left_out(const struct conversion *conv)
 			"gotrace: %s stacks have addresses without names: give the program with --binary\n",
 			text_count(result->nameless).bytes);
 	if (result->no_place)
-		fprintf(stderr, "gotrace: left out: %s events of nobody (no goroutine or P ran there)\n",
+		fprintf(stderr, "gotrace: left out: %s events without a goroutine or P\n",
 			text_count(result->no_place).bytes);
 }
 
@@ -135,7 +136,7 @@ static int end(struct conversion *conv, struct error *err)
 	if (result->fault.text[0]) {
 		error_set(&fault, EBADMSG, "%s: byte %llu: %s%s", conv->options->input,
 			  (unsigned long long)result->error_offset, result->fault.text,
-			  result->generations ? " (what is before it was written)" : "");
+			  result->generations ? " (everything before it was written)" : "");
 		if (!result->generations) {
 			*err = fault;
 			return -EBADMSG;

@@ -58,7 +58,7 @@ static void take_quota(struct cpu_limit *limit, const char *directory, double qu
 	limit->throttled_ns = v1 ? field(text, "throttled_time") : 1000 * field(text, "throttled_usec");
 }
 
-static void look_at(struct cpu_limit *limit, const char *directory, bool v1)
+static void read_limit(struct cpu_limit *limit, const char *directory, bool v1)
 {
 	char text[128], period[128];
 	double quota_us = 0, period_us = 0;
@@ -83,7 +83,7 @@ static void climb(struct cpu_limit *limit, const char *root, const char *cgroup,
 	if (snprintf(path, sizeof(path), "%s%s", root, cgroup) >= (int)sizeof(path) || strstr(cgroup, "/.."))
 		return;
 	do {
-		look_at(limit, path, v1);
+		read_limit(limit, path, v1);
 		slash = strrchr(path + top, '/');
 		if (slash)
 			*slash = '\0';

@@ -212,8 +212,8 @@ static int write_pieces(struct cut *cut)
 	else
 		rc = 0;
 	if (!rc && !cut->pieces)
-		rc = error_set(cut->err, ENOENT, "nothing of %s is within that: it lasts %s", cut->file.path,
-			       text_time(cut->scope.end - cut->scope.start).bytes);
+		rc = error_set(cut->err, ENOENT, "no event of %s is in that range: the trace lasts %s",
+			       cut->file.path, text_time(cut->scope.end - cut->scope.start).bytes);
 	return rc;
 }
 

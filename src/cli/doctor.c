@@ -120,7 +120,7 @@ static int verdict(const struct doctor_process *process, bool go, bool c)
 	return go && c ? STATUS_WHOLE : go || c ? STATUS_CUT : STATUS_NONE;
 }
 
-static int look(const struct doctor_options *options)
+static int do_check(const struct doctor_options *options)
 {
 	struct doctor_process process = {.pid = options->pid};
 	struct features features;
@@ -128,8 +128,8 @@ static int look(const struct doctor_options *options)
 
 	features_probe(&features,
 		       &(struct features_options){.root = "", .btf = options->btf, .thorough = true});
-	go = !features_lack(&features, NEED_GO);
-	c = !features_lack(&features, NEED_C);
+	go = !features_find_missing(&features, NEED_GO);
+	c = !features_find_missing(&features, NEED_C);
 	if (process.pid)
 		examine(&process);
 	if (options->json)
@@ -150,5 +150,5 @@ int command_doctor(int argc, char **argv)
 		options_help_doctor();
 		return STATUS_WHOLE;
 	}
-	return look(&options);
+	return do_check(&options);
 }

@@ -21,9 +21,9 @@
 #include "util/text.h"
 
 enum {
-	POLL_MS = 40,  /* so long may a snapshot wait to be begun */
-	LOOK_MS = 200, /* between two looks for a process */
-	RETRY_S = 10,  /* until one that could not be recorded is tried again */
+	POLL_MS = 40,    /* how long a snapshot may wait before it begins */
+	SEARCH_MS = 200, /* between two searches for a process */
+	RETRY_S = 10,    /* until one that could not be recorded is tried again */
 };
 
 /* Half of what the kernel can remember. What is kept of stacks stays below twice that. */
@@ -40,7 +40,7 @@ struct flight {
 
 static enum wire_format format_of(const struct flight *flight)
 {
-	enum wire_format wanted = flight->recorder->options->look.format;
+	enum wire_format wanted = flight->recorder->options->record.format;
 
 	if (wanted != WIRE_NONE)
 		return wanted;
@@ -81,7 +81,7 @@ static unsigned functions_of(const struct flight_plan *plan, struct function_wan
  */
 static int begin_recorder(struct flight *flight, struct error *err)
 {
-	const struct record_options *look = &flight->recorder->options->look;
+	const struct record_options *record = &flight->recorder->options->record;
 	struct recording *recording = &flight->recording;
 	int ends[2], rc;
 
@@ -90,9 +90,10 @@ static int begin_recorder(struct flight *flight, struct error *err)
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return error_set(err, errno, "cannot set up the sandbox: %s", strerror(errno));
 	recording->files = snapshot_files_new(&flight->recorder->store, ends[0]);
-	rc = recording->files ? writer_begin_recorder(recording->writer, recording->format,
-						      look->runtime_frames, look->off_cpu_ns, ends[1], err)
-			      : error_set(err, ENOMEM, "out of memory");
+	rc = recording->files
+		     ? writer_begin_recorder(recording->writer, recording->format, record->runtime_frames,
+					     record->off_cpu_ns, ends[1], err)
+		     : error_set(err, ENOMEM, "out of memory");
 	close(ends[1]);
 	return rc;
 }
@@ -160,7 +161,7 @@ static void report_begin(const struct flight *flight)
 		session_report_nearest(flight->session.target);
 	if (flight->session.plan.left_out[0])
 		fprintf(stderr, "gotrace: not traced in this program: %s\n", flight->session.plan.left_out);
-	if (recorder->options->look.quiet)
+	if (recorder->options->record.quiet)
 		return;
 	if (flight->session.target)
 		fprintf(stderr,
@@ -181,11 +182,11 @@ static void report_small(struct flight *flight, const struct generation_ring_sta
 {
 	const struct flight_plan *plan = &flight->recorder->options->plan;
 
-	if (flight->small_reported || !kept->dropped_soon)
+	if (flight->small_reported || !kept->dropped_in_window)
 		return;
 	flight->small_reported = true;
 	status_line_clear(&flight->session.status);
-	fprintf(stderr, "gotrace: --max-bytes %s hold only the last %s now, not the window of %s\n",
+	fprintf(stderr, "gotrace: --max-bytes %s now holds only the last %s, not the window of %s\n",
 		text_bytes(plan->max_bytes).bytes, text_time(now_ns() - kept->start_ns).bytes,
 		text_time(plan->window_ns).bytes);
 }
@@ -211,7 +212,7 @@ static void report_broken(const struct flight *flight, const struct error *err)
 
 	if (!why->text[0])
 		why = err;
-	fprintf(stderr, "gotrace: recording PID %d broke off: %s\n", (int)flight->recording.pid,
+	fprintf(stderr, "gotrace: recording of PID %d stopped early: %s\n", (int)flight->recording.pid,
 		why->text[0] ? why->text : "the log could not be read");
 }
 
@@ -220,15 +221,15 @@ static void report_end(const struct flight *flight, enum log_end_reason reason)
 	const struct capture_stats *stats = capture_stats(flight->session.capture);
 	uint64_t lost = session_lost(&flight->session);
 
-	if (reason == LOG_END_EXITED && !flight->recorder->options->look.quiet)
+	if (reason == LOG_END_EXITED && !flight->recorder->options->record.quiet)
 		fprintf(stderr, "gotrace: PID %d has ended\n", (int)flight->recording.pid);
-	if (reason == LOG_END_EXECED && !flight->recorder->options->look.quiet)
-		fprintf(stderr, "gotrace: PID %d runs another program now\n", (int)flight->recording.pid);
+	if (reason == LOG_END_EXECED && !flight->recorder->options->record.quiet)
+		fprintf(stderr, "gotrace: PID %d has executed another program\n", (int)flight->recording.pid);
 	if (stats->unwatched_ns)
-		fprintf(stderr, "gotrace: not watched: %s in all (the traces say when and why)\n",
+		fprintf(stderr, "gotrace: not watched: %s in all (the traces record when and why)\n",
 			text_time(stats->unwatched_ns).bytes);
 	if (lost)
-		fprintf(stderr, "gotrace: lost in all: %s records (the traces say where)\n",
+		fprintf(stderr, "gotrace: lost: %s records in all (the traces record where)\n",
 			text_count(lost).bytes);
 }
 
@@ -238,7 +239,7 @@ static enum log_end_reason run(struct flight *flight)
 	struct error err = {""}, end_err = {""};
 	enum log_end_reason reason;
 
-	status_line_init(&flight->session.status, !flight->recorder->options->look.quiet, now_ns());
+	status_line_init(&flight->session.status, !flight->recorder->options->record.quiet, now_ns());
 	reason = session_follow(&flight->session, POLL_MS, step, flight, &err);
 	status_line_clear(&flight->session.status);
 	if (capture_stop(flight->recording.capture, reason, &end_err) && reason != LOG_END_ERROR)
@@ -271,9 +272,9 @@ static int record_one(struct recorder *recorder, const struct found_process *pro
 		return error_set(err, ENOMEM, "out of memory") ? STATUS_NONE : STATUS_NONE;
 	flight->recorder = recorder;
 	flight->wanted = *process;
-	session_init(&flight->session, &recorder->options->look, process->pid);
+	session_init(&flight->session, &recorder->options->record, process->pid);
 	/* Who is to record a successor must be able to attach once more. */
-	if (!recorder->options->look.pid)
+	if (!recorder->options->record.pid)
 		flight->session.more_capabilities = KEEP_ALL_CAPABILITIES;
 	flight->recording.pid = process->pid;
 	if (begin(flight, err) == 0) {
@@ -359,13 +360,13 @@ static int record_successors(struct recorder *recorder)
 			reported = false;
 			continue;
 		}
-		if (!reported && !options->look.quiet)
+		if (!reported && !options->record.quiet)
 			fprintf(stderr, "gotrace: waiting for a process of %s %s\n",
 				options->comm ? "the name" : "the cgroup",
 				options->comm ? options->comm : options->cgroup);
 		reported = true;
 		recorder_idle(recorder);
-		poll(NULL, 0, LOOK_MS);
+		poll(NULL, 0, SEARCH_MS);
 	}
 	free(refused);
 	return status == STATUS_NONE ? STATUS_CUT : status;
@@ -382,9 +383,9 @@ static int fly(const struct flight_options *options)
 		return STATUS_NONE;
 	if (limits_raise_files(&err) || recorder_open(recorder, options, &err)) {
 		message_error(&err);
-	} else if (options->look.pid) {
-		status =
-			record_one(recorder, &(struct found_process){.pid = options->look.pid}, &began, &err);
+	} else if (options->record.pid) {
+		status = record_one(recorder, &(struct found_process){.pid = options->record.pid}, &began,
+				    &err);
 		if (!began)
 			message_error(&err);
 	} else {

@@ -127,6 +127,7 @@ int input_open_trace(const char *path, bool to_write, uint64_t *size, struct err
 	if (fd < 0 || !is_raw_log(fd))
 		return fd;
 	close(fd);
-	return error_set(err, EINVAL, "%s is a raw log, no trace: make one with gotrace replay %s -o TRACE",
-			 path, path);
+	return error_set(err, EINVAL,
+			 "%s is a raw log, not a trace: make one with gotrace replay %s -o TRACE", path,
+			 path);
 }

@@ -121,7 +121,7 @@ struct sites_options {
 
 struct ps_options {
 	pid_t pid;
-	uint64_t between_ns;  /* from one look to the next; 0 = only one look */
+	uint64_t between_ns;  /* from one listing to the next; 0 = only one listing */
 	uint32_t most;        /* goroutines that are read */
 	bool by_labels;       /* group by whole sets of labels, too */
 	const char *by_label; /* group by this label's value first; NULL = do not */

@@ -33,7 +33,7 @@ static int parse_number(const char *option, const char *text, uint64_t min, uint
 	errno = 0;
 	*value = strtoull(text, &end, 10);
 	if (errno || *end || end == text || *text == '-' || *value < min || *value > max)
-		return error_set(err, EINVAL, "%s: %s is no number from %llu to %llu", option, text,
+		return error_set(err, EINVAL, "%s: %s is not a number from %llu to %llu", option, text,
 				 (unsigned long long)min, (unsigned long long)max);
 	return 0;
 }
@@ -46,13 +46,13 @@ static int need_one_input(const char *input, pid_t pid, struct error *err)
 }
 
 static const struct argp_option report_table[] = {
-	{"pid", 'p', "PID", 0, "Trace this process, in place of FILE", 1},
-	{"duration", 'd', "TIME", 0, "For so long (else: 5s)", 1},
+	{"pid", 'p', "PID", 0, "Trace this process instead of FILE", 1},
+	{"duration", 'd', "TIME", 0, "Trace for this long (default: 5s)", 1},
 	{"json", KEY_JSON, NULL, 0, "Print JSON", 2},
-	{"max-items", KEY_MAX_ITEMS, "N", 0, "At most so many rows of each list in JSON", 2},
-	{"max-size", KEY_MAX_SIZE, "BYTES", 0, "At most about so much JSON (else: 64k)", 2},
-	{"html", KEY_HTML, "PAGE", 0, "Write a page that needs nothing but a browser", 2},
-	{"all", KEY_ALL, NULL, 0, "Print every finding, and a thousand rows a table", 2},
+	{"max-items", KEY_MAX_ITEMS, "N", 0, "At most this many rows of each list in JSON", 2},
+	{"max-size", KEY_MAX_SIZE, "BYTES", 0, "At most about this much JSON (default: 64k)", 2},
+	{"html", KEY_HTML, "PAGE", 0, "Write an HTML page that needs only a browser", 2},
+	{"all", KEY_ALL, NULL, 0, "Print every finding, and up to 1000 rows per table", 2},
 	{"quiet", 'q', NULL, 0, "Print errors and the report only", 2},
 	OPTIONS_HELP,
 	{NULL, 0, NULL, 0, NULL, 0},
@@ -103,10 +103,9 @@ static error_t on_report(int key, char *text, struct argp_state *state)
 static const struct argp report_parser = {
 	.options = report_table,
 	.parser = on_report,
-	.doc = "What a trace (of any format, of gotrace or of Go's own tracer) says about the "
-	       "program: findings first, then tables."
-	       "\v"
-	       "Exit status: 0 read whole, 1 no report, 2 wrong usage, 3 read up to a fault in "
+	.doc = "Print what a trace (of any format, of gotrace or of Go's own tracer) shows about the "
+	       "program: findings first, then tables.\vExit status: 0 read whole, 1 no report, 2 wrong "
+	       "usage, 3 read up to a fault in "
 	       "FILE.",
 };
 
@@ -131,12 +130,12 @@ static const struct argp_option why_table[] = {
 	{"task", KEY_TASK, "NAME", 0, "Explain a task of this name", 1},
 	{"region", KEY_REGION, "NAME", 0, "Explain a region of this name", 1},
 	{"goroutine", KEY_GOROUTINE, "ID", 0,
-	 "Explain the life of this goroutine, or with --at what it did then", 1},
-	{"slowest", KEY_SLOWEST, "N", 0, "The Nth slowest of them (else: 1)", 1},
-	{"at", KEY_AT, "TIME", 0, "The one that was under way then, from the beginning of the trace: 3.401s",
-	 1},
-	{"pid", 'p', "PID", 0, "Trace this process, in place of FILE", 2},
-	{"duration", 'd', "TIME", 0, "For so long (else: 5s)", 2},
+	 "Explain the life of this goroutine or, with --at, what it did at that time", 1},
+	{"slowest", KEY_SLOWEST, "N", 0, "The Nth slowest of them (default: 1)", 1},
+	{"at", KEY_AT, "TIME", 0,
+	 "The one that was under way at this time since the start of the trace: 3.401s", 1},
+	{"pid", 'p', "PID", 0, "Trace this process instead of FILE", 2},
+	{"duration", 'd', "TIME", 0, "Trace for this long (default: 5s)", 2},
 	{"json", KEY_JSON, NULL, 0, "Print JSON", 3},
 	{"quiet", 'q', NULL, 0, "Print errors and the answer only", 3},
 	OPTIONS_HELP,
@@ -194,9 +193,7 @@ static const struct argp why_parser = {
 	.parser = on_why,
 	.doc = "Explain one slow task, region or goroutine: where its time went, across the "
 	       "goroutines that it waited for."
-	       "\v"
-	       "Exit status: 0 explained, 1 there is none, 2 wrong usage, 3 FILE has a fault "
-	       "behind it.",
+	       "\vExit status: 0 explained, 1 not found, 2 wrong usage, 3 explained up to a fault in FILE.",
 };
 
 int options_why(int argc, char **argv, struct why_options *options, struct error *err)
@@ -219,7 +216,7 @@ void options_help_why(void)
 
 static const struct argp_option diff_table[] = {
 	{"json", KEY_JSON, NULL, 0, "Print JSON", 1},
-	{"all", KEY_ALL, NULL, 0, "Print also what has not changed", 1},
+	{"all", KEY_ALL, NULL, 0, "Also print what has not changed", 1},
 	OPTIONS_HELP,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
@@ -253,11 +250,9 @@ static error_t on_diff(int key, char *text, struct argp_state *state)
 static const struct argp diff_parser = {
 	.options = diff_table,
 	.parser = on_diff,
-	.doc = "What changed from trace A to trace B of one program: tasks, regions, waits and "
-	       "functions."
-	       "\v"
-	       "Exit status: 0 compared, 1 not read, 2 wrong usage, 3 one has a fault: compared up "
-	       "to it.",
+	.doc = "Print what changed from trace A to trace B of one program: tasks, regions, waits and "
+	       "functions.\vExit status: 0 compared, 1 not read, 2 wrong usage, 3 compared up to a fault in "
+	       "A or B.",
 };
 
 int options_diff(int argc, char **argv, struct diff_options *options, struct error *err)
@@ -278,7 +273,7 @@ void options_help_diff(void)
 
 static const struct argp_option top_table[] = {
 	{"pid", 'p', "PID", 0, "Watch this process", 1},
-	{"interval", 'd', "TIME", 0, "Trace for so long before each new picture (else: 1s)", 1},
+	{"interval", 'd', "TIME", 0, "Trace for this long before each refresh (default: 1s)", 1},
 	OPTIONS_HELP,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
@@ -304,11 +299,9 @@ static error_t on_top(int key, char *text, struct argp_state *state)
 static const struct argp top_parser = {
 	.options = top_table,
 	.parser = on_top,
-	.doc = "The tables of gotrace report, of a live process, drawn anew each second. Nothing "
-	       "is kept."
-	       "\v"
-	       "Keys: Tab, Shift-Tab and digits choose the table; t, n, p and m sort by total, "
-	       "count, p99 and maximum; Space holds the picture; q ends.",
+	.doc = "Show the tables of gotrace report for a live process, refreshed every second. Nothing is "
+	       "kept.\vKeys: Tab, Shift-Tab and digits choose the table; t, n, p and m sort by total, count, "
+	       "p99 and maximum; Space pauses; q quits.",
 };
 
 int options_top(int argc, char **argv, struct top_options *options, struct error *err)
@@ -318,7 +311,7 @@ int options_top(int argc, char **argv, struct top_options *options, struct error
 	if (rc || options->help)
 		return rc;
 	if (!options->pid)
-		return error_set(err, EINVAL, "which process? give it with -p");
+		return error_set(err, EINVAL, "no process given: use -p PID");
 	if (!options->interval_ns)
 		options->interval_ns = 1000000000;
 	return 0;

@@ -47,7 +47,7 @@ int options_into(const struct argp *parser, int argc, char **argv, void *options
 int options_operand(const char **place, const char *text, struct error *err)
 {
 	if (*place)
-		return error_set(err, EINVAL, "one file at a time, please: '%s' is one too many", text);
+		return error_set(err, EINVAL, "only one file can be given: '%s' is an extra argument", text);
 	*place = text;
 	return 0;
 }

@@ -15,12 +15,13 @@ enum convert_key {
 static const struct argp_option table[] = {
 	{"output", 'o', "FILE", 0, "Write the trace here; - is standard output", 1},
 	{"format", KEY_FORMAT, "FORMAT", 0,
-	 "The format of a Go release, 1.5 to 1.26, or v0; or that of another tool: perfetto, pprof:NAME, "
+	 "The format to write: that of a Go release, 1.5 to 1.26, or v0; or that of another tool: perfetto, "
+	 "pprof:NAME, "
 	 "folded:NAME "
 	 "(NAME is block, mutex, sched, syscall, net, cpu or wall), flame, sqlite",
 	 1},
 	{"binary", KEY_BINARY, "FILE", 0,
-	 "The program that was traced: names for traces of Go 1.5, 1.6 and v0, which have addresses alone",
+	 "Take names from the traced program, for traces of Go 1.5, 1.6 and v0, which have addresses only",
 	 1},
 	{"quiet", 'q', NULL, 0, "Print errors only", 2},
 	OPTIONS_HELP,
@@ -93,10 +94,9 @@ int options_convert(int argc, char **argv, struct convert_options *options, stru
 	if (!options->input || !options->output)
 		return error_set(err, EINVAL, "convert needs a trace and -o FILE");
 	if (options->format == WIRE_NONE && options->export == EXPORT_NONE)
-		return error_set(err, EINVAL,
-				 "convert to which format? give --format, 1.5 to 1.26, v0, perfetto ...");
+		return error_set(err, EINVAL, "no format given: use --format, 1.5 to 1.26, v0, perfetto ...");
 	if (options->ninputs > 1 && options->export != EXPORT_PERFETTO)
-		return error_set(err, EINVAL, "one trace at a time: only --format perfetto takes several");
+		return error_set(err, EINVAL, "only --format perfetto takes several traces");
 	return 0;
 }
 

@@ -18,20 +18,21 @@ enum cut_key {
 	KEY_ANONYMIZE,
 };
 
-enum { LEAST_SIZE = 4 << 10 };
+enum { MIN_SIZE = 4 << 10 };
 
 static const struct argp_option table[] = {
 	{"output", 'o', "FILE", 0,
 	 "Write the piece here; - is standard output. With --split: FILE.1, FILE.2, ...", 1},
-	{"from", KEY_FROM, "TIME", 0, "Begin so long after the trace's beginning: 1.5s, 300ms, 20us, 800ns",
+	{"from", KEY_FROM, "TIME", 0,
+	 "Begin this long after the start of the trace: 1.5s, 300ms, 20us, 800ns", 1},
+	{"to", KEY_TO, "TIME", 0, "End this long after the start of the trace", 1},
+	{"last", KEY_LAST, "TIME", 0, "Keep only this much from the end of the trace", 1},
+	{"goroutine", KEY_GOROUTINE, "ID", 0, "Keep only this goroutine; may be repeated", 1},
+	{"task", KEY_TASK, "ID", 0, "Keep only the goroutines that take part in this task, while it lasts",
 	 1},
-	{"to", KEY_TO, "TIME", 0, "End so long after the trace's beginning", 1},
-	{"last", KEY_LAST, "TIME", 0, "Only the last so much", 1},
-	{"goroutine", KEY_GOROUTINE, "ID", 0, "Only this goroutine; can be given again", 1},
-	{"task", KEY_TASK, "ID", 0, "Only the goroutines that take part in this task, while it lasts", 1},
-	{"max-size", KEY_MAX_SIZE, "BYTES", 0, "End before the piece has more than this size: 500k, 10M", 1},
-	{"split", KEY_SPLIT, "BYTES", 0, "Everything, in pieces of at most about this size", 1},
-	{"anonymize", KEY_ANONYMIZE, NULL, 0, "Numbers instead of names and paths", 1},
+	{"max-size", KEY_MAX_SIZE, "BYTES", 0, "End before the piece exceeds this size: 500k, 10M", 1},
+	{"split", KEY_SPLIT, "BYTES", 0, "Write the whole trace, in pieces of at most about this size", 1},
+	{"anonymize", KEY_ANONYMIZE, NULL, 0, "Replace names and paths by numbers", 1},
 	{"quiet", 'q', NULL, 0, "Print errors only", 2},
 	OPTIONS_HELP,
 	{NULL, 0, NULL, 0, NULL, 0},
@@ -68,10 +69,10 @@ static error_t on_option(int key, char *text, struct argp_state *state)
 	case KEY_TASK:
 		return -parse_id("--task", text, &options->task, parse->err);
 	case KEY_MAX_SIZE:
-		return -parse_size("--max-size", text, LEAST_SIZE, UINT64_MAX / 2, &options->max_bytes,
+		return -parse_size("--max-size", text, MIN_SIZE, UINT64_MAX / 2, &options->max_bytes,
 				   parse->err);
 	case KEY_SPLIT:
-		return -parse_size("--split", text, LEAST_SIZE, UINT64_MAX / 2, &options->split_bytes,
+		return -parse_size("--split", text, MIN_SIZE, UINT64_MAX / 2, &options->split_bytes,
 				   parse->err);
 	case KEY_ANONYMIZE:
 		options->anonymize = true;
@@ -105,11 +106,11 @@ int options_cut(int argc, char **argv, struct cut_command_options *options, stru
 	if (!options->input || !options->output)
 		return error_set(err, EINVAL, "cut needs a trace and -o FILE");
 	if (options->has_last && (options->has_to || options->from_ns))
-		return error_set(err, EINVAL, "--last goes without --from and --to");
+		return error_set(err, EINVAL, "--last excludes --from and --to");
 	if (options->has_to && options->to_ns < options->from_ns)
 		return error_set(err, EINVAL, "--to is before --from");
 	if (options->max_bytes && options->split_bytes)
-		return error_set(err, EINVAL, "--max-size goes without --split");
+		return error_set(err, EINVAL, "--max-size excludes --split");
 	if (options->split_bytes && options->output[0] == '-' && !options->output[1])
 		return error_set(err, EINVAL, "--split needs a name for its files: -o FILE");
 	return 0;

@@ -42,8 +42,8 @@ static error_t on_option(int key, char *text, struct argp_state *state)
 static const struct argp parser = {
 	.options = table,
 	.parser = on_option,
-	.doc = "Print which features of this machine gotrace can use, which are missing, what that "
-	       "costs, and what to do. Run it with the privileges that you would trace with."
+	.doc = "Print which features of this machine gotrace can use, which are missing, what their absence "
+	       "costs, and what to do. Run it with the privileges with which you will trace."
 	       "\v"
 	       "Exit status: 0 Go programs and threads can be traced (with -p: this process), 1 "
 	       "neither can, 2 wrong usage, 3 one of the two can.",

@@ -26,13 +26,14 @@ static const struct argp_option replay_table[] = {
 	 "Write the format of this Go release, 1.5 to 1.26, or v0 (default: the target's own)", 1},
 	{"runtime-frames", KEY_RUNTIME_FRAMES, NULL, 0, "Keep the runtime's own frames in stacks", 1},
 	{"os-regions", KEY_OS_REGIONS, "TIME", 0,
-	 "Mark in the trace where a running goroutine had no CPU for this long (default: 1ms); none: nowhere",
+	 "Mark in the trace where a running goroutine had no CPU for this long (default: 1ms); none: no "
+	 "marks",
 	 1},
 	{"json", KEY_JSON, NULL, 0, "Print the summary as JSON on standard output", 2},
 	{"quiet", 'q', NULL, 0, "Print errors and losses only", 2},
-	{"stats", KEY_STATS, NULL, 0, "Say in the summary how it was watched, and show more rows", 2},
+	{"stats", KEY_STATS, NULL, 0, "Show in the summary how the trace was recorded, and more rows", 2},
 	{"sort", KEY_SORT, "COLUMN", 0,
-	 "Sort the summary's rows by running, runnable, blocked or count (else: running)", 2},
+	 "Sort the summary's rows by running, runnable, blocked or count (default: running)", 2},
 	OPTIONS_HELP,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
@@ -77,7 +78,7 @@ static error_t on_replay(int key, char *text, struct argp_state *state)
 static const struct argp replay_parser = {
 	.options = replay_table,
 	.parser = on_replay,
-	.doc = "Make a trace from a raw log that gotrace --raw has written. Needs no privilege."
+	.doc = "Make a trace from a raw log that gotrace --raw wrote. No privilege is needed."
 	       "\v"
 	       "Exit status: 0 written whole, 1 no trace, 2 wrong usage, 3 written but something "
 	       "was lost or cut.",
@@ -92,7 +93,7 @@ int options_replay(int argc, char **argv, struct replay_options *options, struct
 	if (!options->input || !options->output)
 		return error_set(err, EINVAL, "replay needs a raw log and -o FILE");
 	if (options->json && strcmp(options->output, "-") == 0)
-		return error_set(err, EINVAL, "-o - and --json both want standard output");
+		return error_set(err, EINVAL, "-o - and --json both write to standard output");
 	return 0;
 }
 
@@ -142,15 +143,15 @@ int options_check(int argc, char **argv, struct check_options *options, struct e
 	if (rc || options->help)
 		return rc;
 	if (!options->input)
-		return error_set(err, EINVAL, "which file is to be checked?");
+		return error_set(err, EINVAL, "no file given to check");
 	return 0;
 }
 
 static const struct argp_option dump_table[] = {
 	{"stacks", KEY_STACKS, NULL, 0, "Print the frames of each event's stack below it", 1},
-	{"absolute", KEY_ABSOLUTE, NULL, 0,
-	 "Print times of the file's own clock, not relative to its beginning", 1},
-	{"json", KEY_JSON, NULL, 0, "Print one JSON object a line", 1},
+	{"absolute", KEY_ABSOLUTE, NULL, 0, "Print times of the file's own clock, not relative to its start",
+	 1},
+	{"json", KEY_JSON, NULL, 0, "Print one JSON object per line", 1},
 	OPTIONS_HELP,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
@@ -183,10 +184,9 @@ static error_t on_dump(int key, char *text, struct argp_state *state)
 static const struct argp dump_parser = {
 	.options = dump_table,
 	.parser = on_dump,
-	.doc = "Print the events of a Go execution trace (of any format) in order, one a line: "
-	       "time in ns, name, thread, P and goroutine (- is none), arguments."
-	       "\v"
-	       "Of an invalid file, the events before the first fault are printed.\nExit status: 0 "
+	.doc = "Print the events of a Go execution trace (of any format) in order, one per line: time in ns, "
+	       "name, thread, P and goroutine (- is none), arguments.\vIf the file is invalid, the events "
+	       "before the first fault are printed.\nExit status: 0 "
 	       "valid, 1 not valid or not readable, 2 wrong usage, 3 valid up to a point.",
 };
 
@@ -197,7 +197,7 @@ int options_dump(int argc, char **argv, struct dump_options *options, struct err
 	if (rc || options->help)
 		return rc;
 	if (!options->input)
-		return error_set(err, EINVAL, "which file is to be printed?");
+		return error_set(err, EINVAL, "no file given to print");
 	return 0;
 }
 
@@ -214,7 +214,7 @@ static error_t on_sites(int key, char *text, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_ARG:
 		if (options->pid)
-			return -error_set(parse->err, EINVAL, "one process at a time, please");
+			return -error_set(parse->err, EINVAL, "only one process can be given");
 		return -parse_pid("sites", text, &options->pid, parse->err);
 	case 'h':
 		options->help = true;
@@ -238,7 +238,7 @@ int options_sites(int argc, char **argv, struct sites_options *options, struct e
 	if (rc || options->help)
 		return rc;
 	if (!options->pid)
-		return error_set(err, EINVAL, "which process? give its PID");
+		return error_set(err, EINVAL, "no process given: give its PID");
 	return 0;
 }
 

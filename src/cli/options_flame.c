@@ -11,7 +11,7 @@ enum flame_key { KEY_BINARY = 1000 };
 static const struct argp_option table[] = {
 	{"output", 'o', "FILE", 0, "Write the page here; - is standard output", 1},
 	{"binary", KEY_BINARY, "FILE", 0,
-	 "The program that was traced: names for traces of Go 1.5, 1.6 and v0", 1},
+	 "Take names from the traced program, for traces of Go 1.5, 1.6 and v0", 1},
 	OPTIONS_HELP,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
@@ -41,7 +41,7 @@ static error_t on_option(int key, char *text, struct argp_state *state)
 static const struct argp parser = {
 	.options = table,
 	.parser = on_option,
-	.doc = "Write a flame graph of a trace as one HTML page that needs nothing else: all time, "
+	.doc = "Write a flame graph of a trace as one self-contained HTML page: all time, "
 	       "CPU samples, blocking, locks, system calls, the network, scheduling."
 	       "\v"
 	       "Exit status: 0 written whole, 1 no page, 2 wrong usage, 3 written up to a fault in "

@@ -37,10 +37,10 @@ enum { SAMPLE_HZ = 100, MAX_SAMPLE_HZ = 10000, MAX_KEEP = 1000000 };
 
 static const struct argp_option table[] = {
 	{"pid", 'p', "PID", 0, "Record this process until it ends", 1},
-	{"comm", KEY_COMM, "NAME", 0,
-	 "Record the process of this name (/proc/PID/comm), and then its successors", 1},
+	{"comm", KEY_COMM, "NAME", 0, "Record the process of this name (/proc/PID/comm), and its successors",
+	 1},
 	{"cgroup", KEY_CGROUP, "PATH", 0,
-	 "The same of a process in this cgroup (a path below /sys/fs/cgroup)", 1},
+	 "Record the process in this cgroup (a path below /sys/fs/cgroup), and its successors", 1},
 	{"output", 'o', "DIR", 0, "Write snapshots here (default: the current directory)", 1},
 	{"window", KEY_WINDOW, "TIME", 0, "Keep at least this much of the recent past (default: 10s)", 1},
 	{"max-bytes", KEY_MAX_BYTES, "BYTES", 0, "Keep at most this much, whatever the window (default: 64M)",
@@ -56,25 +56,26 @@ static const struct argp_option table[] = {
 	{"after", KEY_AFTER, "TIME", 0,
 	 "Keep recording this long after a trigger matches (default: not at all)", 2},
 	{"keep", KEY_KEEP, "N", 0,
-	 "Keep at most N of its own files; remove the oldest (default: 20; 0: keep all)", 2},
+	 "Keep at most N of the recorder's files and remove the oldest (default: 20; 0: keep all)", 2},
 	{"quiet", 'q', NULL, 0, "Print errors and losses only", 3},
 	{"format", KEY_FORMAT, "GO", 0,
 	 "Write the format of this Go release, 1.5 to 1.26, or v0 (default: the target's own)", 3},
 	{"no-syscalls", KEY_NO_SYSCALLS, NULL, 0, "Do not record system calls", 3},
 	{"os", KEY_OS, NULL, 0, "Record when the threads of a Go program have no CPU (default)", 3},
-	{"no-os", KEY_NO_OS, NULL, 0, "Do not record that", 3},
+	{"no-os", KEY_NO_OS, NULL, 0, "Do not record when threads have no CPU", 3},
 	{"os-regions", KEY_OS_REGIONS, "TIME", 0,
-	 "Mark in the trace where a running goroutine had no CPU for this long (default: 1ms); none: nowhere",
+	 "Mark in the trace where a running goroutine had no CPU for this long (default: 1ms); none: no "
+	 "marks",
 	 3},
 	{"cpu-samples", KEY_CPU_SAMPLES, "HZ", 0,
-	 "CPU samples a second of CPU time (default: 100); 0 for none", 3},
+	 "CPU samples per second of CPU time (default: 100); 0 for none", 3},
 	{"no-cpu-samples", KEY_NO_CPU_SAMPLES, NULL, 0, "Take no CPU samples", 3},
 	{"runtime-frames", KEY_RUNTIME_FRAMES, NULL, 0, "Keep the runtime's own frames in stacks", 3},
 	{"max-overhead", KEY_MAX_OVERHEAD, "PCT", 0,
 	 "Record less when recording costs the target more than this percentage of its CPU time (default: "
 	 "10)",
 	 3},
-	{"exact", KEY_EXACT, NULL, 0, "Always probe the starts of goroutines, whatever that costs", 3},
+	{"exact", KEY_EXACT, NULL, 0, "Always probe the starts of goroutines, whatever the cost", 3},
 	{"light", KEY_LIGHT, NULL, 0, "Never probe the starts of goroutines: infer them", 3},
 	{"starts-only", KEY_STARTS_ONLY, NULL, 0,
 	 "Probe only the starts of goroutines: half the cost; wakers are not recorded", 3},
@@ -114,23 +115,23 @@ static int set_bytes(const char *name, const char *text, uint64_t min, uint64_t 
 }
 
 /* How closely it looks. */
-static int set_look(struct record_options *look, int key, char *text, struct error *err)
+static int set_record_option(struct record_options *record, int key, char *text, struct error *err)
 {
 	size_t bytes;
 	int rc;
 
 	switch (key) {
 	case KEY_FORMAT:
-		return parse_format("--format", text, &look->format, err);
+		return parse_format("--format", text, &record->format, err);
 	case KEY_CPU_SAMPLES:
-		return parse_rate("--cpu-samples", text, MAX_SAMPLE_HZ, &look->sample_hz, err);
+		return parse_rate("--cpu-samples", text, MAX_SAMPLE_HZ, &record->sample_hz, err);
 	case KEY_OS_REGIONS:
-		return parse_off_cpu("--os-regions", text, &look->off_cpu_ns, err);
+		return parse_off_cpu("--os-regions", text, &record->off_cpu_ns, err);
 	case KEY_MAX_OVERHEAD:
-		return parse_overhead(text, &look->max_overhead, err);
+		return parse_overhead(text, &record->max_overhead, err);
 	default:
 		rc = set_bytes("--ring-size", text, 64u << 10, 1u << 30, &bytes, err);
-		look->ring_bytes = (uint32_t)bytes;
+		record->ring_bytes = (uint32_t)bytes;
 		return rc;
 	}
 }
@@ -139,7 +140,7 @@ static int set_value(struct flight_options *options, int key, char *text, struct
 {
 	switch (key) {
 	case 'p':
-		return parse_pid("-p", text, &options->look.pid, err);
+		return parse_pid("-p", text, &options->record.pid, err);
 	case KEY_COMM:
 		options->comm = text;
 		return 0;
@@ -162,44 +163,44 @@ static int set_value(struct flight_options *options, int key, char *text, struct
 	case KEY_KEEP:
 		return set_keep(options, text, err);
 	default:
-		return set_look(&options->look, key, text, err);
+		return set_record_option(&options->record, key, text, err);
 	}
 }
 
 static int set_flag(struct flight_options *options, int key)
 {
-	struct record_options *look = &options->look;
+	struct record_options *record = &options->record;
 
 	switch (key) {
 	case 'q':
-		look->quiet = true;
+		record->quiet = true;
 		return 0;
 	case 'h':
 		options->help = true;
 		return 0;
 	case KEY_NO_SYSCALLS:
-		look->syscalls = false;
+		record->syscalls = false;
 		return 0;
 	case KEY_OS:
-		look->off_cpu = true;
+		record->off_cpu = true;
 		return 0;
 	case KEY_NO_OS:
-		look->off_cpu = false;
+		record->off_cpu = false;
 		return 0;
 	case KEY_NO_CPU_SAMPLES:
-		look->sample_hz = 0;
+		record->sample_hz = 0;
 		return 0;
 	case KEY_RUNTIME_FRAMES:
-		look->runtime_frames = true;
+		record->runtime_frames = true;
 		return 0;
 	case KEY_EXACT:
-		look->exact = true;
+		record->exact = true;
 		return 0;
 	case KEY_LIGHT:
-		look->light = true;
+		record->light = true;
 		return 0;
 	case KEY_STARTS_ONLY:
-		look->starts_only = true;
+		record->starts_only = true;
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -226,24 +227,23 @@ static error_t on_option(int key, char *text, struct argp_state *state)
 /* What is left to its default is filled in here: an option that is given is never 0. */
 static void fill_in(struct flight_options *options)
 {
-	if (!options->look.max_overhead && !options->look.exact)
-		options->look.max_overhead = 10;
-	options->look.free_share = FREE_SHARE;
+	if (!options->record.max_overhead && !options->record.exact)
+		options->record.max_overhead = 10;
+	options->record.free_share = FREE_SHARE;
 	if (!options->dir)
 		options->dir = ".";
 }
 
 static int check_together(const struct flight_options *options, struct error *err)
 {
-	int ways = (options->look.pid != 0) + (options->comm != NULL) + (options->cgroup != NULL);
+	int ways = (options->record.pid != 0) + (options->comm != NULL) + (options->cgroup != NULL);
 
 	if (ways != 1)
-		return error_set(err, EINVAL,
-				 "which process? give one of -p PID, --comm NAME and --cgroup PATH");
-	if (options->look.exact &&
-	    (options->look.light || options->look.starts_only || options->look.max_overhead))
+		return error_set(err, EINVAL, "no process given: use -p PID, --comm NAME or --cgroup PATH");
+	if (options->record.exact &&
+	    (options->record.light || options->record.starts_only || options->record.max_overhead))
 		return error_set(err, EINVAL, "--exact excludes --light, --starts-only and --max-overhead");
-	if (options->look.light && options->look.starts_only)
+	if (options->record.light && options->record.starts_only)
 		return error_set(err, EINVAL, "--light and --starts-only exclude each other");
 	if (options->plan.after_ns && !options->plan.ntriggers)
 		return error_set(err, EINVAL, "--after needs a trigger: give --on");
@@ -253,11 +253,11 @@ static int check_together(const struct flight_options *options, struct error *er
 static const struct argp flight_parser = {
 	.options = table,
 	.parser = on_option,
-	.doc = "Keep the last seconds of a running process, and write them as a Go execution trace "
+	.doc = "Keep the last seconds of a running process in memory, and write them as a Go execution trace "
 	       "on SIGUSR1, on gotrace snapshot, on a trigger, or when the process ends."
 	       "\v"
-	       "Examples:\n  sudo gotrace flight -p 1234 -o /var/tmp/flight\n  sudo gotrace "
-	       "snapshot PID-OF-THAT       write what there is now, print the file's name\n  sudo "
+	       "Examples:\n  sudo gotrace flight -p 1234 -o /var/tmp/flight\n  sudo gotrace snapshot "
+	       "RECORDER-PID      write what is kept now, print the file's name\n  sudo "
 	       "gotrace flight --comm server --on 'blocked>50ms' --after 2s --every 1m -o "
 	       "/var/tmp/flight\nExit status: 0 ended normally, 1 could not record, 2 wrong usage, "
 	       "3 something was lost.",
@@ -269,7 +269,7 @@ int options_flight(int argc, char **argv, struct flight_options *options, struct
 	int rc;
 
 	*options = (struct flight_options){
-		.look = {.syscalls = true, .off_cpu = true, .sample_hz = SAMPLE_HZ},
+		.record = {.syscalls = true, .off_cpu = true, .sample_hz = SAMPLE_HZ},
 		.plan = {.window_ns = 10 * 1000000000ull, .max_bytes = 64u << 20},
 		.every_ns = 10 * 1000000000ull,
 		.keep = 20,
@@ -304,7 +304,7 @@ static error_t on_snapshot(int key, char *text, struct argp_state *state)
 
 	if (key == ARGP_KEY_ARG) {
 		if (options->pid)
-			return -error_set(target->err, EINVAL, "one recorder at a time, please");
+			return -error_set(target->err, EINVAL, "only one recorder can be given");
 		return -parse_pid("PID", text, &options->pid, target->err);
 	}
 	if (key != 'h')
@@ -316,8 +316,8 @@ static error_t on_snapshot(int key, char *text, struct argp_state *state)
 static const struct argp snapshot_parser = {
 	.options = snapshot_table,
 	.parser = on_snapshot,
-	.doc = "Make a running gotrace flight write a snapshot; wait until it is written, and "
-	       "print the name of the file.",
+	.doc = "Make a running gotrace flight write a snapshot, wait until it is written, and print the name "
+	       "of the file.",
 };
 
 int options_snapshot(int argc, char **argv, struct snapshot_options *options, struct error *err)
@@ -325,11 +325,11 @@ int options_snapshot(int argc, char **argv, struct snapshot_options *options, st
 	int rc = options_into(&snapshot_parser, argc, argv, options, sizeof(*options), err);
 
 	if (rc == 0 && !options->help && !options->pid)
-		return error_set(err, EINVAL, "the PID of which recorder? (gotrace flight printed it)");
+		return error_set(err, EINVAL, "no recorder given: give the PID that gotrace flight printed");
 	return rc;
 }
 
 void options_help_snapshot(void)
 {
-	options_print_help(&snapshot_parser, "gotrace snapshot PID-OF-RECORDER");
+	options_print_help(&snapshot_parser, "gotrace snapshot RECORDER-PID");
 }

@@ -7,16 +7,16 @@
 #include "cli/values.h"
 #include "util/clock.h"
 
-#define BETWEEN_NS   (2 * NS_PER_S)
-#define MOST         1000000u
-#define MOST_ALLOWED 4000000u
+#define BETWEEN_NS  (2 * NS_PER_S)
+#define MOST        1000000u
+#define MAX_ALLOWED 4000000u
 
 enum ps_key { KEY_JSON = 1000, KEY_ALL, KEY_BY, KEY_MAX };
 
 static const struct argp_option table[] = {
 	{"pid", 'p', "PID", 0, "The process", 1},
-	{"duration", 'd', "TIME", 0, "Look twice, so far apart (default 2s); 0: look once", 1},
-	{"max", KEY_MAX, "N", 0, "Read at most this many goroutines (default 1000000)", 1},
+	{"duration", 'd', "TIME", 0, "Read the goroutines twice, this far apart (default: 2s); 0: once", 1},
+	{"max", KEY_MAX, "N", 0, "Read at most this many goroutines (default: 1000000)", 1},
 	{"by", KEY_BY, "WHAT", 0,
 	 "Group by stack (the default), by stack and labels ('labels'), or by the value of one pprof label "
 	 "('label:KEY') and stack",
@@ -36,7 +36,7 @@ static int parse_by(const char *text, struct ps_options *options, struct error *
 	if (strncmp(text, label, sizeof(label) - 1) == 0 && text[sizeof(label) - 1])
 		options->by_label = text + sizeof(label) - 1;
 	if (!options->by_labels && !options->by_label && strcmp(text, "stack") != 0)
-		return error_set(err, EINVAL, "--by: '%s' is none of stack, labels and label:KEY", text);
+		return error_set(err, EINVAL, "--by: '%s' is not stack, labels or label:KEY", text);
 	return 0;
 }
 
@@ -45,8 +45,8 @@ static int parse_most(const char *text, uint32_t *most, struct error *err)
 	uint64_t n;
 	int rc = parse_id("--max", text, &n, err);
 
-	if (rc == 0 && n > MOST_ALLOWED)
-		return error_set(err, EINVAL, "--max: %s is more than %u", text, MOST_ALLOWED);
+	if (rc == 0 && n > MAX_ALLOWED)
+		return error_set(err, EINVAL, "--max: %s is more than %u", text, MAX_ALLOWED);
 	*most = rc ? 0 : (uint32_t)n;
 	return rc;
 }
@@ -91,12 +91,12 @@ static const struct argp parser = {
 	.parser = on_option,
 	.doc = "Print the goroutines that a Go program has now, grouped by stack: how many, what "
 	       "they wait for and how long, where they were created, and their pprof labels. "
-	       "Nothing is attached to the program: its memory is read twice, and goroutines that "
-	       "wait for a channel, a select or a lock and did not move in between come first, "
-	       "because they may be leaked."
+	       "Nothing is attached to the program: its memory is read twice. Goroutines that wait for a "
+	       "channel, a select or a lock and did not move in between come first, because they may be "
+	       "leaked."
 	       "\v"
-	       "Exit status: 0 printed, 1 the process cannot be read, 2 wrong usage, 3 --max or "
-	       "unreadable memory left something out.",
+	       "Exit status: 0 printed, 1 the process cannot be read, 2 wrong usage, 3 incomplete (--max, or "
+	       "unreadable memory).",
 };
 
 int options_ps(int argc, char **argv, struct ps_options *options, struct error *err)
@@ -106,7 +106,7 @@ int options_ps(int argc, char **argv, struct ps_options *options, struct error *
 	if (rc || options->help)
 		return rc;
 	if (!options->pid)
-		return error_set(err, EINVAL, "which process? give -p PID");
+		return error_set(err, EINVAL, "no process given: use -p PID");
 	return 0;
 }
 

@@ -63,33 +63,37 @@ static const struct argp_option table[] = {
 	 "main.f. "
 	 "May be repeated",
 	 1},
-	{"task", KEY_TASK, "FUNC", 0, "The same as a user task", 1},
+	{"task", KEY_TASK, "FUNC", 0, "Record every call of this function as a user task", 1},
 	{"children", KEY_CHILDREN, NULL, 0,
-	 "Also trace its descendants, present and future, as threads; each process gets a file, FILE.PID", 1},
+	 "Also trace its descendants, present and future; all as threads, and each in a file of its own, "
+	 "FILE.PID",
+	 1},
 	{"max-size", KEY_MAX_SIZE, "BYTES", 0, "End when the trace has about this size: 500k, 100M, 2G", 1},
 	{"json", KEY_JSON, NULL, 0, "Print the summary as JSON on standard output", 2},
 	{"quiet", 'q', NULL, 0, "Print errors and losses only", 2},
-	{"stats", KEY_STATS, NULL, 0, "Say in the summary how it was watched, and show more rows", 2},
+	{"stats", KEY_STATS, NULL, 0, "Show in the summary how the trace was recorded, and more rows", 2},
 	{"sort", KEY_SORT, "COLUMN", 0,
-	 "Sort the summary's rows by running, runnable, blocked or count (else: running)", 2},
+	 "Sort the summary's rows by running, runnable, blocked or count (default: running)", 2},
 	{"format", KEY_FORMAT, "GO", 0,
 	 "Write the format of this Go release, 1.5 to 1.26, or v0 (default: the target's own)", 3},
 	{"raw", KEY_RAW, "FILE", 0, "Also keep the raw log, for gotrace replay", 3},
 	{"no-syscalls", KEY_NO_SYSCALLS, NULL, 0, "Do not record system calls", 3},
 	{"os", KEY_OS, NULL, 0, "Record when the threads of a Go program have no CPU (default)", 3},
-	{"no-os", KEY_NO_OS, NULL, 0, "Do not record that", 3},
+	{"no-os", KEY_NO_OS, NULL, 0, "Do not record when threads have no CPU", 3},
 	{"os-regions", KEY_OS_REGIONS, "TIME", 0,
-	 "Mark in the trace where a running goroutine had no CPU for this long (default: 1ms); none: nowhere",
+	 "Mark in the trace where a running goroutine had no CPU for this long (default: 1ms); none: no "
+	 "marks",
 	 3},
 	{"cpu-samples", KEY_CPU_SAMPLES, "HZ", OPTION_ARG_OPTIONAL,
-	 "CPU samples a second of CPU time (default: 100); 0 for none", 3},
+	 "CPU samples per second of CPU time (default: 100); 0 for none", 3},
 	{"no-cpu-samples", KEY_NO_CPU_SAMPLES, NULL, 0, "Take no CPU samples", 3},
 	{"alloc", KEY_ALLOC, NULL, 0, "Also record heap spans and goroutine stacks (Go 1.23 and later)", 3},
 	{"runtime-frames", KEY_RUNTIME_FRAMES, NULL, 0, "Keep the runtime's own frames in stacks", 3},
 	{"ring-size", KEY_RING_SIZE, "BYTES", 0, "Size of the ring between kernel and gotrace (default: 16M)",
 	 3},
 	{"rings", KEY_RINGS, "N", 0,
-	 "Divide that among at most N rings, each for some of the CPUs (default: one for 8 CPUs)", 3},
+	 "Divide the ring among at most N rings, each for some of the CPUs (default: one for every 8 CPUs)",
+	 3},
 	{"max-overhead", KEY_MAX_OVERHEAD, "PCT", 0,
 	 "Record less when recording costs the target more than this percentage of its own CPU time "
 	 "(default: 200); none: no limit",
@@ -103,7 +107,7 @@ static const struct argp_option table[] = {
 	 "Probe only the starts of goroutines: half the cost; wakers are not recorded", 3},
 	{"spans", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 3},
 	{"btf", KEY_BTF, "FILE", 0,
-	 "Read the kernel's types from this file (BTF, or a vmlinux with it) if the kernel has none", 3},
+	 "Read the kernel's types from this file (BTF, or a vmlinux that has it) if the kernel has none", 3},
 	{"probe-only", KEY_PROBE_ONLY, NULL, OPTION_HIDDEN, NULL, 3},
 	{"version", 'v', NULL, 0, "Print the version", 4},
 	OPTIONS_HELP,
@@ -165,7 +169,7 @@ static int set_value(struct record_options *options, int key, char *text, struct
 	case 'p':
 		if (options->pid)
 			return error_set(err, EINVAL,
-					 "-p can be given once: trace each process by a gotrace of its own");
+					 "-p can be given only once: run one gotrace for each process");
 		return parse_pid("-p", text, &options->pid, err);
 	case 'd':
 		return parse_duration("-d", text, &options->duration_ns, err);
@@ -269,8 +273,7 @@ static int take_word(const struct parse *parse, const char *word, struct argp_st
 {
 	if (!state->quoted || state->next - 1 < state->quoted)
 		return error_set(parse->err, EINVAL,
-				 "'%s' is no command or option (a program to start goes "
-				 "behind --)",
+				 "'%s' is not a command or an option (a program to start goes after --)",
 				 word);
 	parse->options->command = &state->argv[state->next - 1];
 	state->next = state->argc;
@@ -295,17 +298,18 @@ static int check_together(const struct record_options *options, struct error *er
 	if (options->pid && options->command)
 		return error_set(err, EINVAL, "-p PID and -- CMD exclude each other");
 	if (!options->pid && !options->command)
-		return error_set(err, EINVAL, "which process? give -p PID, or -- CMD to start one");
+		return error_set(err, EINVAL, "no process given: use -p PID, or -- CMD to start one");
 	if (options->children && standard)
-		return error_set(err, EINVAL, "--children writes a file for each process: -o - cannot be");
+		return error_set(err, EINVAL,
+				 "--children writes one file for each process: it excludes -o -");
 	if (options->children && options->as == AS_GO)
-		return error_set(err, EINVAL, "--children sees processes as threads: it excludes --as go");
+		return error_set(err, EINVAL, "--children traces threads: it excludes --as go");
 	if (record_exports(options->output) && options->json)
-		return error_set(err, EINVAL, "--json describes a trace: not with -o FILE.perfetto-trace");
+		return error_set(err, EINVAL, "--json excludes -o FILE.perfetto-trace");
 	if (standard && options->json)
-		return error_set(err, EINVAL, "-o - and --json both want standard output");
+		return error_set(err, EINVAL, "-o - and --json both write to standard output");
 	if (standard && options->command)
-		return error_set(err, EINVAL, "-o - and the program behind -- both want standard output");
+		return error_set(err, EINVAL, "-o - and the program after -- both write to standard output");
 	if (options->exact && (options->light || options->starts_only || options->max_overhead))
 		return error_set(err, EINVAL, "--exact excludes %s",
 				 options->light         ? "--light"
@@ -326,16 +330,16 @@ static int check_together(const struct record_options *options, struct error *er
 static const struct argp parser = {
 	.options = table,
 	.parser = on_option,
-	.doc = "Write a Go execution trace of a process that was not prepared for it."
+	.doc = "Write a Go execution trace of a running process, which needs no preparation."
 	       "\v"
 	       "Examples:\n  sudo gotrace -p 1234 -d 5s          trace a process for five "
-	       "seconds\n  sudo gotrace -p 1234 -o slow.trace  until Ctrl-C, into a file of your "
-	       "choice\n  sudo gotrace -- ./server -port 80   start a program and trace all of "
-	       "it\n  sudo gotrace -p 1234 --as c         its threads, as the operating system "
-	       "sees them\n  sudo gotrace -p 1234 --children     with all that it has started and "
-	       "will start\n  go tool trace slow.trace            look at it\n\ngotrace flight, "
+	       "seconds\n  sudo gotrace -p 1234 -o slow.trace  until Ctrl-C, into this file\n  sudo gotrace "
+	       "-- ./server -port 80   start a program and trace all of "
+	       "it\n  sudo gotrace -p 1234 --as c         its threads, as the kernel schedules them\n  sudo "
+	       "gotrace -p 1234 --children     and all its descendants, present and future\n  go tool trace "
+	       "slow.trace            open the result\n\ngotrace flight, "
 	       "replay, check, doctor and sites have a --help of their own.\nExit status: 0 "
-	       "written whole (behind --: the status of CMD), 1 no trace, 2 wrong usage, 3 written "
+	       "written whole (with --: the status of CMD), 1 no trace, 2 wrong usage, 3 written "
 	       "but something was lost or cut.",
 };
 

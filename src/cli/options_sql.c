@@ -13,10 +13,10 @@ enum sql_key {
 };
 
 static const struct argp_option table[] = {
-	{"csv", KEY_CSV, NULL, 0, "Print comma-separated values, with a line of names", 1},
-	{"json", KEY_JSON, NULL, 0, "Print one JSON object a row, one a line", 1},
+	{"csv", KEY_CSV, NULL, 0, "Print comma-separated values, with a header line", 1},
+	{"json", KEY_JSON, NULL, 0, "Print one JSON object per row, one per line", 1},
 	{"binary", KEY_BINARY, "FILE", 0,
-	 "The program that was traced: names for traces of Go 1.5, 1.6 and v0", 1},
+	 "Take names from the traced program, for traces of Go 1.5, 1.6 and v0", 1},
 	OPTIONS_HELP,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
@@ -60,11 +60,10 @@ static error_t on_option(int key, char *text, struct argp_state *state)
 static const struct argp parser = {
 	.options = table,
 	.parser = on_option,
-	.doc = "Ask a trace in SQL. Tables: goroutine, state, wakeup, stack, frame, syscall, task, "
+	.doc = "Query a trace in SQL. Tables: goroutine, state, wakeup, stack, frame, syscall, task, "
 	       "region, log, sample, gc, metric, thread_state, info."
 	       "\v"
-	       "Exit status: 0 answered, 1 no answer, 2 wrong usage, 3 answered from what is "
-	       "before a fault in FILE.",
+	       "Exit status: 0 answered, 1 no answer, 2 wrong usage, 3 answered up to a fault in FILE.",
 };
 
 int options_sql(int argc, char **argv, struct sql_options *options, struct error *err)

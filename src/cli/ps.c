@@ -19,29 +19,30 @@
 #include "util/message.h"
 
 struct ps {
-	struct look looks[2];
-	unsigned nlooks;
+	struct g_listing listings[2];
+	unsigned nlistings;
 	struct log_record functab; /* a copy; no data: there is none */
 };
 
-static int take_look(const struct target *target, uint32_t most, struct look *look, struct error *err)
+static int take_listing(const struct target *target, uint32_t most, struct g_listing *listing,
+			struct error *err)
 {
 	static const uint32_t no_markers[2];
 	struct target_snapshot *snapshot = NULL;
-	int rc = target_log_info(target, 0, look_put, look, err);
+	int rc = target_log_info(target, 0, listing_put, listing, err);
 
 	if (rc == 0)
-		rc = target_snapshot_begin_detailed(target, most, look_put, look, &snapshot, err);
+		rc = target_snapshot_begin_detailed(target, most, listing_put, listing, &snapshot, err);
 	if (rc)
 		return rc;
 	do
 		rc = target_snapshot_read(snapshot, err);
 	while (rc > 0);
 	if (rc == 0 && target_snapshot_put(snapshot, no_markers))
-		rc = error_set(err, EIO, "PID %d: its goroutines could not be read", (int)target->pid);
+		rc = error_set(err, EIO, "PID %d: cannot read its goroutines", (int)target->pid);
 	target_snapshot_free(snapshot);
-	if (rc == 0 && !look_is_whole(look))
-		rc = error_set(err, EBADMSG, "PID %d: its goroutines could not be read", (int)target->pid);
+	if (rc == 0 && !listing_is_whole(listing))
+		rc = error_set(err, EBADMSG, "PID %d: cannot read its goroutines", (int)target->pid);
 	return rc;
 }
 
@@ -75,13 +76,13 @@ static void wait_ns(uint64_t ns)
 static int read_target(struct target *target, const struct ps_options *options, struct ps *ps,
 		       struct error *err)
 {
-	int rc = take_look(target, options->most, &ps->looks[0], err);
+	int rc = take_listing(target, options->most, &ps->listings[0], err);
 
-	ps->nlooks = 1;
+	ps->nlistings = 1;
 	if (rc == 0 && options->between_ns) {
 		wait_ns(options->between_ns);
-		rc = take_look(target, options->most, &ps->looks[1], err);
-		ps->nlooks = 2;
+		rc = take_listing(target, options->most, &ps->listings[1], err);
+		ps->nlistings = 2;
 	}
 	if (rc == 0 && copy_functab(target, &ps->functab))
 		rc = error_set(err, ENOMEM, "out of memory");
@@ -111,7 +112,7 @@ static int read_goroutines(const struct ps_options *options, struct ps *ps, stru
 {
 	struct sandbox inspector;
 	struct broker *broker = NULL;
-	int rc = sandbox_start(&inspector, "the process that reads the program", inspector_work, NULL, err);
+	int rc = sandbox_start(&inspector, "the inspector process", inspector_work, NULL, err);
 
 	if (rc)
 		return rc;
@@ -139,9 +140,9 @@ static int print(const struct ps_options *options, const struct ps *ps, struct e
 		.label = options->by_label,
 		.all = options->all,
 	};
-	const struct look *now = &ps->looks[ps->nlooks - 1];
+	const struct g_listing *now = &ps->listings[ps->nlistings - 1];
 	struct groups groups;
-	int rc = groups_make(&groups, ps->nlooks > 1 ? &ps->looks[0] : NULL, now,
+	int rc = groups_make(&groups, ps->nlistings > 1 ? &ps->listings[0] : NULL, now,
 			     ps->functab.data ? &ps->functab : NULL, &how);
 
 	if (rc)
@@ -160,7 +161,7 @@ static int print(const struct ps_options *options, const struct ps *ps, struct e
 
 static int show(const struct ps_options *options, struct error *err)
 {
-	struct ps ps = {.nlooks = 0};
+	struct ps ps = {.nlistings = 0};
 	int rc = read_goroutines(options, &ps, err);
 
 	/* Names come from the target's bytes. */
@@ -168,8 +169,8 @@ static int show(const struct ps_options *options, struct error *err)
 		rc = sandbox_confine(err);
 	if (rc == 0)
 		rc = print(options, &ps, err);
-	look_free(&ps.looks[0]);
-	look_free(&ps.looks[1]);
+	listing_free(&ps.listings[0]);
+	listing_free(&ps.listings[1]);
 	free((void *)(uintptr_t)ps.functab.data);
 	return rc;
 }

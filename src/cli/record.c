@@ -97,7 +97,7 @@ static void flush_several(void *ctx)
 }
 
 /* A process costs the writer far more than its records do: files, tables, names. At most so many may wait. */
-#define MOST_WAITING 512
+#define MAX_WAITING 512
 
 static double fill_several(void *ctx)
 {
@@ -105,7 +105,7 @@ static double fill_several(void *ctx)
 	struct writer *writer = record->session.workers.writer;
 	double bytes = writer_fill(writer);
 	uint64_t begun = writer_begun(writer);
-	double waiting = begun < record->followed ? (double)(record->followed - begun) / MOST_WAITING : 0;
+	double waiting = begun < record->followed ? (double)(record->followed - begun) / MAX_WAITING : 0;
 
 	return bytes > waiting ? bytes : waiting;
 }
@@ -304,8 +304,8 @@ static void report_what_is_left_out(const struct record *record)
 		fprintf(stderr, "gotrace: not traced in this program: %s\n", record->session.plan.left_out);
 	if (target_other_go(record->session.target, library, sizeof(library)))
 		fprintf(stderr,
-			"gotrace: %s holds Go code, too (a plugin, or a runtime of its own): traced is the "
-			"executable's runtime, and code in that file has no names\n",
+			"gotrace: %s also contains Go code (a plugin, or a runtime of its own): gotrace "
+			"traces the runtime of the executable only, and code in that file has no names\n",
 			text_name(library, strlen(library), 100).bytes);
 }
 
@@ -364,7 +364,7 @@ static void trace(struct record *record)
 	stopped = capture_stop(record->session.capture, reason, &end_err);
 	writer_sync(record->session.workers.writer);
 	if (reason == LOG_END_ERROR)
-		break_off(record, &err, "tracing broke off");
+		break_off(record, &err, "tracing stopped early");
 	if (stopped)
 		break_off(record, &end_err, "the end of the trace could not be read");
 	writer_end(record->session.workers.writer);
@@ -392,7 +392,7 @@ static int passed_on(const struct record *record, int status)
 		return status;
 	own = WIFSIGNALED(own) ? 128 + WTERMSIG(own) : WEXITSTATUS(own);
 	if (own && record->options->quiet)
-		fprintf(stderr, "gotrace: the trace is whole; %s ended with status %d\n",
+		fprintf(stderr, "gotrace: the trace is complete; %s exited with status %d\n",
 			text_path(record->path).bytes, own);
 	return own;
 }

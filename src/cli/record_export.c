@@ -59,7 +59,7 @@ static int make_directory(struct live_export *live, struct error *err)
 	    (int)sizeof(live->directory) - NAME_MAX)
 		rc = error_set(err, ENAMETOOLONG, "the name of the file is too long");
 	else if (!mkdtemp(live->directory))
-		rc = error_set(err, errno, "cannot make a directory beside %s: %s", live->options->output,
+		rc = error_set(err, errno, "cannot create a directory beside %s: %s", live->options->output,
 			       strerror(errno));
 	if (rc)
 		live->directory[0] = '\0';

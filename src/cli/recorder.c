@@ -59,12 +59,13 @@ static void report_written(struct recorder *recorder, const struct snapshot_entr
 {
 	recorder->files++;
 	if (recorder->last_error)
-		fprintf(stderr, "gotrace: files can be written again; %s could not so far\n",
+		fprintf(stderr, "gotrace: files can be written again; %s could not be written\n",
 			text_count(recorder->failures).bytes);
 	recorder->last_error = 0;
 	if (entry->made_dir)
-		fprintf(stderr, "gotrace: %s was gone, and was made anew\n", text_path(recorder->dir).bytes);
-	if (!recorder->options->look.quiet)
+		fprintf(stderr, "gotrace: %s had been removed and was created again\n",
+			text_path(recorder->dir).bytes);
+	if (!recorder->options->record.quiet)
 		fprintf(stderr, "gotrace: wrote %s (%s)\n", text_path(entry->path).bytes,
 			text_bytes(entry->bytes).bytes);
 }
@@ -76,7 +77,7 @@ static void report_failure(struct recorder *recorder, const struct snapshot_resu
 	if (result->code == recorder->last_error)
 		return;
 	recorder->last_error = result->code;
-	fprintf(stderr, "gotrace: %s; recording goes on\n", result->error.text);
+	fprintf(stderr, "gotrace: %s; recording continues\n", result->error.text);
 }
 
 static void take_result(struct recorder *recorder, const struct recording *recording, bool wait)
@@ -97,7 +98,7 @@ static void take_result(struct recorder *recorder, const struct recording *recor
 
 static void report_match(struct recorder *recorder, const struct match_notice *notice)
 {
-	if (!recorder->options->look.quiet) {
+	if (!recorder->options->record.quiet) {
 		fprintf(stderr, "gotrace: %s", notice->text);
 		if (recorder->unreported)
 			fprintf(stderr, "; and %u before, within --every", recorder->unreported);
@@ -106,7 +107,7 @@ static void report_match(struct recorder *recorder, const struct match_notice *n
 	recorder->unreported = 0;
 }
 
-static void take_news(struct recorder *recorder, struct recording *recording, uint64_t now)
+static void take_notices(struct recorder *recorder, struct recording *recording, uint64_t now)
 {
 	const struct flight_options *options = recorder->options;
 	struct match_notice notice;
@@ -156,7 +157,7 @@ int recorder_serve(struct recorder *recorder, struct recording *recording, struc
 	uint64_t now = now_ns();
 
 	take_result(recorder, recording, false);
-	take_news(recorder, recording, now);
+	take_notices(recorder, recording, now);
 	if (signals_snapshots() > 0 || snapshot_socket_poll(&recorder->server, now_ns()))
 		recorder->wanted = true;
 	if (recorder->due_ns && now >= recorder->due_ns) {
@@ -188,13 +189,13 @@ static void refuse_last(struct recorder *recorder, const struct recording *recor
 
 void recorder_settle(struct recorder *recorder, struct recording *recording, bool in_any_case)
 {
-	if (writer_has_gone(recording->writer))
+	if (writer_has_exited(recording->writer))
 		snapshot_files_give_up(recording->files);
 	take_result(recorder, recording, true);
-	take_news(recorder, recording, now_ns());
+	take_notices(recorder, recording, now_ns());
 	if (signals_snapshots() > 0 || snapshot_socket_poll(&recorder->server, now_ns()))
 		recorder->wanted = true;
-	if (writer_has_gone(recording->writer))
+	if (writer_has_exited(recording->writer))
 		refuse_last(recorder, recording);
 	else if (recorder->wanted || recorder->due_ns || in_any_case)
 		take_last(recorder, recording);

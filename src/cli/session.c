@@ -23,8 +23,8 @@ int session_check_machine(struct session *session, struct error *err)
 
 	features_probe(&session->features,
 		       &(struct features_options){.root = "", .btf = session->options->btf});
-	go = features_lack(&session->features, NEED_GO);
-	c = features_lack(&session->features, NEED_C);
+	go = features_find_missing(&session->features, NEED_GO);
+	c = features_find_missing(&session->features, NEED_C);
 	return go && go == c ? error_set(err, ENOTSUP, "%s", features_line(go).text) : 0;
 }
 
@@ -255,7 +255,7 @@ enum log_end_reason session_follow(struct session *session, int poll_ms,
 	if ((rc < 0 && rc != -EINTR) || reduce(session, err))
 		return LOG_END_ERROR;
 	for (;;) {
-		if (workers_have_gone(&session->workers, err))
+		if (workers_have_exited(&session->workers, err))
 			return LOG_END_ERROR;
 		rc = step(ctx, err);
 		if (rc > 0)
@@ -278,9 +278,9 @@ static const char *left_out(const struct capture_stats *stats, bool threads)
 	case LEVEL_LIGHT:
 		return "starts inferred";
 	case LEVEL_STARTS_ONLY:
-		return "starts alone";
+		return "starts only";
 	case LEVEL_FEW_FRAMES:
-		return threads ? "short stacks" : "starts alone, short stacks";
+		return threads ? "short stacks" : "starts only, short stacks";
 	case LEVEL_NO_SYSCALLS:
 		return "no system calls";
 	case LEVEL_OFF:
@@ -302,7 +302,7 @@ void session_report_nearest(const struct target *target)
 {
 	if (target->nearest)
 		fprintf(stderr,
-			"gotrace: not verified with this release (%s): the layouts of Go 1.%u fit the "
+			"gotrace: this release (%s) is not verified: the layouts of Go 1.%u fit the "
 			"process\n",
 			target->go_version, target->nearest);
 }

@@ -11,7 +11,7 @@ static volatile sig_atomic_t seen;
 
 static void on_signal(int number)
 {
-	static const char text[] = "\ngotrace: ending already; the last events are being written\n";
+	static const char text[] = "\ngotrace: already ending; the last events are being written\n";
 	int saved = errno;
 
 	(void)number;

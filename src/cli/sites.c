@@ -99,7 +99,7 @@ static int print_sites(pid_t pid, struct error *err)
 {
 	struct sandbox inspector;
 	struct broker *broker = NULL;
-	int rc = sandbox_start(&inspector, "the process that reads the program", inspector_work, NULL, err);
+	int rc = sandbox_start(&inspector, "the inspector process", inspector_work, NULL, err);
 
 	if (rc == 0) {
 		broker = broker_new(err);

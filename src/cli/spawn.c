@@ -48,7 +48,7 @@ static int search_path(const char *name, char path[PATH_MAX], struct error *err)
 		if (*list == ':')
 			list++;
 	}
-	return error_set(err, ENOENT, "%s: no such program in PATH; name its file (./%s)", name, name);
+	return error_set(err, ENOENT, "%s: no such program in PATH; give a path (./%s)", name, name);
 }
 
 static int refuse_script(const char *path, struct error *err)
@@ -82,7 +82,7 @@ static int find(const char *name, char path[PATH_MAX], struct error *err)
 	else if (access(path, F_OK))
 		rc = error_set(err, errno, "cannot start %s: %s", path, strerror(errno));
 	else if (!is_executable_file(path))
-		rc = error_set(err, EACCES, "cannot start %s: it is no executable file", path);
+		rc = error_set(err, EACCES, "cannot start %s: it is not an executable file", path);
 	return rc ? rc : refuse_script(path, err);
 }
 
@@ -176,11 +176,11 @@ int spawn_fork(const char *path, char **argv, struct child *child, struct error 
 
 	find_identity(&who);
 	if (pipe2(release, O_CLOEXEC))
-		return error_set(err, errno, "cannot make a pipe: %s", strerror(errno));
+		return error_set(err, errno, "cannot create a pipe: %s", strerror(errno));
 	if (pipe2(report, O_CLOEXEC)) {
 		close(release[0]);
 		close(release[1]);
-		return error_set(err, errno, "cannot make a pipe: %s", strerror(errno));
+		return error_set(err, errno, "cannot create a pipe: %s", strerror(errno));
 	}
 	fflush(NULL);
 	child->pid = fork();

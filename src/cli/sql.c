@@ -146,7 +146,7 @@ static int refuse(sqlite3 *db, struct error *err)
 	if (signals_seen())
 		return error_set(err, EINTR, "interrupted");
 	return error_set(err, EINVAL, "%s%s", sqlite3_errmsg(db),
-			 sqlite3_errcode(db) == SQLITE_AUTH ? ": a query can only read the trace" : "");
+			 sqlite3_errcode(db) == SQLITE_AUTH ? ": queries can only read the trace" : "");
 }
 
 static int answer(sqlite3 *db, const struct sql_options *options, struct error *err)

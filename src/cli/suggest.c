@@ -9,12 +9,12 @@
 #include "util/edits.h"
 #include "util/text.h"
 
-enum { MOST_EDITS = 2 };
+enum { MAX_EDITS = 2 };
 
 const char *suggest_name(const char *word, const char *const *names, size_t n)
 {
 	const char *best = NULL;
-	unsigned edits = MOST_EDITS + 1;
+	unsigned edits = MAX_EDITS + 1;
 
 	for (size_t i = 0; i < n; i++) {
 		unsigned d = edits_between(word, names[i]);
@@ -35,12 +35,14 @@ int suggest_command(const char *word, const char *const *names, size_t n)
 	struct error err;
 
 	if (word[0] && strspn(word, "0123456789") == strlen(word))
-		error_set(&err, EINVAL, "'%s' is no command: did you mean 'gotrace -p %s'?", shown.bytes,
+		error_set(&err, EINVAL, "'%s' is not a command: did you mean 'gotrace -p %s'?", shown.bytes,
 			  shown.bytes);
 	else if (name)
-		error_set(&err, EINVAL, "'%s' is no command: did you mean 'gotrace %s'?", shown.bytes, name);
+		error_set(&err, EINVAL, "'%s' is not a command: did you mean 'gotrace %s'?", shown.bytes,
+			  name);
 	else
-		error_set(&err, EINVAL, "'%s' is no command or option (a program to start goes behind --)",
+		error_set(&err, EINVAL,
+			  "'%s' is not a command or an option (a program to start goes after --)",
 			  shown.bytes);
 	return options_refuse("gotrace", &err);
 }

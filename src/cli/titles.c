@@ -12,13 +12,13 @@
 #include "util/array.h"
 #include "util/text.h"
 
-enum { MOST_TITLES = 1 << 16, MOST_SHOWN = TITLE_BYTES - 8 };
+enum { MAX_TITLES = 1 << 16, MAX_SHOWN = TITLE_BYTES - 8 };
 
 #define REFRESH_NS 1000000000ull
 
 void titles_add(struct titles *titles, pid_t pid)
 {
-	if (titles->n >= MOST_TITLES ||
+	if (titles->n >= MAX_TITLES ||
 	    array_grow(&titles->all, &titles->capacity, titles->n + 1, sizeof(*titles->all)))
 		return;
 	titles->all[titles->n++] = (struct title){.pid = pid};
@@ -30,13 +30,13 @@ static void take_text(struct title *title, char *line)
 	size_t path = strcspn(line, " ");
 	char *slash = line[0] == '/' || line[0] == '.' ? memrchr(line, '/', path) : NULL;
 	const char *text = slash ? slash + 1 : line;
-	size_t len = strnlen(text, MOST_SHOWN);
+	size_t len = strnlen(text, MAX_SHOWN);
 
 	while (len && text[len - 1] == ' ')
 		len--;
 	if (len)
 		snprintf(title->text, sizeof(title->text), "%.*s", TITLE_BYTES - 1,
-			 text_name(text, len, MOST_SHOWN).bytes);
+			 text_name(text, len, MAX_SHOWN).bytes);
 }
 
 static void read_title(struct title *title)
@@ -88,7 +88,7 @@ int titles_load(struct titles *titles, int fd)
 	n = (size_t)st.st_size / sizeof(*titles->all);
 	if (!n)
 		return 0;
-	if (n > MOST_TITLES || array_grow(&titles->all, &titles->capacity, n, sizeof(*titles->all)))
+	if (n > MAX_TITLES || array_grow(&titles->all, &titles->capacity, n, sizeof(*titles->all)))
 		return -ENOMEM;
 	if (pread(fd, titles->all, n * sizeof(*titles->all), 0) != (ssize_t)(n * sizeof(*titles->all)))
 		return -EIO;

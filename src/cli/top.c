@@ -263,7 +263,7 @@ static void on_key(struct screen *screen, int key)
 }
 
 /* Waits a moment for a key, or for text of the round. True when the round has sent all. */
-static bool wait_for_news(struct screen *screen, struct round *round)
+static bool wait_for_update(struct screen *screen, struct round *round)
 {
 	struct pollfd both[] = {{.fd = STDIN_FILENO, .events = POLLIN},
 				{.fd = round->pid ? round->pipe : -1, .events = POLLIN}};
@@ -286,7 +286,7 @@ static int watch(const struct top_options *options, struct screen *screen, struc
 	while (!ret && (!screen->end || round->pid)) {
 		if (!round->pid && !screen->held)
 			ret = round_start(round, options, (unsigned)(COLS > 60 ? COLS : 60), err);
-		if (!ret && wait_for_news(screen, round))
+		if (!ret && wait_for_update(screen, round))
 			ret = round_end(round, screen, err);
 		draw(screen, options);
 	}
@@ -308,8 +308,9 @@ static int top(const struct top_options *options, struct error *err)
 	sigaction(SIGHUP, &action, NULL);
 	if (!newterm(NULL, stdout, stdin)) {
 		free(round.text);
-		return error_set(err, ENOTTY,
-				 "this terminal (TERM) is not known: set TERM, or use gotrace report -p");
+		return error_set(
+			err, ENOTTY,
+			"the terminal type in TERM is not known: set TERM, or use gotrace report -p");
 	}
 	cbreak();
 	noecho();

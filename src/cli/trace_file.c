@@ -86,7 +86,7 @@ int trace_file_status(const struct trace_file *file)
 
 	if (!file->result.fault.text[0])
 		return STATUS_WHOLE;
-	error_set(&fault, EBADMSG, "%s: byte %llu: %s (what is before it was read)", file->path,
+	error_set(&fault, EBADMSG, "%s: byte %llu: %s (everything before it was read)", file->path,
 		  (unsigned long long)file->result.error_offset, file->result.fault.text);
 	message_error(&fault);
 	return STATUS_CUT;

@@ -91,7 +91,7 @@ int parse_duration(const char *option, const char *text, uint64_t *ns, struct er
 	const uint64_t min = 1000000ull, max = 1000 * 3600 * 1000000000ull;
 
 	if (!read_decimal(text, units, sizeof(units) / sizeof(units[0]), ns))
-		return error_set(err, EINVAL, "%s '%s' is no duration (examples: 500ms, 1.5s, 2m)", option,
+		return error_set(err, EINVAL, "%s '%s' is not a duration (examples: 500ms, 1.5s, 2m)", option,
 				 text);
 	if (*ns < min || *ns > max)
 		return error_set(err, EINVAL, "%s '%s' is out of range (1ms to 1000h)", option, text);
@@ -117,8 +117,8 @@ int parse_size(const char *option, const char *text, uint64_t min, uint64_t max,
 	};
 
 	if (!read_with_unit(text, units, sizeof(units) / sizeof(units[0]), bytes))
-		return error_set(err, EINVAL, "%s '%s' is no size (examples: 65536, 512k, 10M, 2G)", option,
-				 text);
+		return error_set(err, EINVAL, "%s '%s' is not a size (examples: 65536, 512k, 10M, 2G)",
+				 option, text);
 	if (*bytes < min || *bytes > max)
 		return error_set(err, EINVAL, "%s '%s' is out of range (%llu to %llu bytes)", option, text,
 				 (unsigned long long)min, (unsigned long long)max);
@@ -131,7 +131,7 @@ int parse_pid(const char *option, const char *text, pid_t *pid, struct error *er
 	uint64_t value;
 
 	if (!read_number(text, &value, &end) || *end || value == 0 || value > INT_MAX)
-		return error_set(err, EINVAL, "%s '%s' is no process id", option, text);
+		return error_set(err, EINVAL, "%s '%s' is not a process ID", option, text);
 	*pid = (pid_t)value;
 	return 0;
 }
@@ -143,7 +143,7 @@ int parse_percent(const char *option, const char *text, unsigned *percent, struc
 
 	if (!read_with_unit(text, units, sizeof(units) / sizeof(units[0]), &value) || value < 1 ||
 	    value > 1000)
-		return error_set(err, EINVAL, "%s '%s' is no percentage (1 to 1000)", option, text);
+		return error_set(err, EINVAL, "%s '%s' is not a percentage (1 to 1000)", option, text);
 	*percent = (unsigned)value;
 	return 0;
 }
@@ -154,7 +154,8 @@ int parse_rate(const char *option, const char *text, unsigned max, unsigned *hz,
 	uint64_t value;
 
 	if (!read_with_unit(text, units, sizeof(units) / sizeof(units[0]), &value) || value > max)
-		return error_set(err, EINVAL, "%s '%s' is no rate (0 to %u a second)", option, text, max);
+		return error_set(err, EINVAL, "%s '%s' is not a rate (0 to %u per second)", option, text,
+				 max);
 	*hz = (unsigned)value;
 	return 0;
 }
@@ -163,11 +164,12 @@ int parse_format(const char *option, const char *text, enum wire_format *format,
 {
 	*format = wire_format_parse(text);
 	if (*format == WIRE_NONE)
-		return error_set(err, EINVAL,
-				 "%s '%s' is no format gotrace writes (v0, 1.5, 1.7, 1.8, 1.9, 1.10, 1.11, "
-				 "1.19, 1.21, "
-				 "1.22, 1.23, 1.25, 1.26)",
-				 option, text);
+		return error_set(
+			err, EINVAL,
+			"%s '%s' is not a format that gotrace writes (v0, 1.5, 1.7, 1.8, 1.9, 1.10, 1.11, "
+			"1.19, 1.21, "
+			"1.22, 1.23, 1.25, 1.26)",
+			option, text);
 	return 0;
 }
 
@@ -206,7 +208,7 @@ int parse_time(const char *option, const char *text, uint64_t *ns, struct error 
 			return 0;
 		}
 	}
-	return error_set(err, EINVAL, "%s: %.40s is no time: 1.5s, 300ms, 20us, 800ns", option, text);
+	return error_set(err, EINVAL, "%s: %.40s is not a time: 1.5s, 300ms, 20us, 800ns", option, text);
 }
 
 int parse_id(const char *option, const char *text, uint64_t *id, struct error *err)
@@ -216,13 +218,14 @@ int parse_id(const char *option, const char *text, uint64_t *id, struct error *e
 	errno = 0;
 	*id = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
 	if (!*id || errno || *end)
-		return error_set(err, EINVAL, "%s: %.40s is no number from 1 on", option, text);
+		return error_set(err, EINVAL, "%s: %.40s is not a number from 1 on", option, text);
 	return 0;
 }
 
 int parse_sort(const char *text, uint8_t *sort, struct error *err)
 {
 	if (!summary_sort_parse(text, sort))
-		return error_set(err, EINVAL, "--sort '%s' is not running, runnable, blocked or count", text);
+		return error_set(err, EINVAL, "--sort: '%s' is not running, runnable, blocked or count",
+				 text);
 	return 0;
 }

@@ -33,8 +33,7 @@ int workers_open(struct workers *workers, pid_t pid, const struct flight_plan *f
 	if (pid)
 		broker_allow(workers->broker, pid);
 	target_reads_by(broker_reads(workers->broker));
-	rc = sandbox_start(&workers->inspector, "the process that reads the target's files and memory",
-			   inspector_work, NULL, err);
+	rc = sandbox_start(&workers->inspector, "the inspector process", inspector_work, NULL, err);
 	if (rc)
 		return rc;
 	sandbox_limit_memory(&workers->inspector, SANDBOX_BYTES);
@@ -53,8 +52,8 @@ static void report_stalls(const struct broker *broker)
 
 	if (n)
 		fprintf(stderr,
-			"gotrace: %u reads of the target's memory and files were given up: a file system did "
-			"not answer; stacks and names may be missing\n",
+			"gotrace: %u reads of the target's memory and files were abandoned because a file "
+			"system did not answer; stacks and names may be missing\n",
 			n);
 }
 
@@ -112,11 +111,11 @@ bool workers_are_stopped(struct workers *workers)
 	return sandbox_is_stopped(&workers->inspector) || writer_is_stopped(workers->writer);
 }
 
-bool workers_have_gone(struct workers *workers, struct error *err)
+bool workers_have_exited(struct workers *workers, struct error *err)
 {
-	if (broker_has_gone(workers->broker))
-		error_set(err, EPIPE, "the process that reads for gotrace has ended");
-	else if (writer_has_gone(workers->writer) || sandbox_has_gone(&workers->inspector))
+	if (broker_has_exited(workers->broker))
+		error_set(err, EPIPE, "the broker process has ended");
+	else if (writer_has_exited(workers->writer) || sandbox_has_exited(&workers->inspector))
 		*err = workers->inspector.why;
 	else
 		return false;

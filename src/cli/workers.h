@@ -43,6 +43,6 @@ int workers_reduce(struct workers *workers, struct capture *capture, uint64_t *n
 /* Whether one of them is stopped (SIGSTOP). By any thread. */
 bool workers_are_stopped(struct workers *workers);
 /* One of them has ended unasked; err says how if it was the inspector, writer_error if it was the writer. */
-bool workers_have_gone(struct workers *workers, struct error *err);
+bool workers_have_exited(struct workers *workers, struct error *err);
 
 #endif

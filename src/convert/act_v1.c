@@ -60,7 +60,7 @@ static int fit_p(struct reader_v1 *r)
 }
 
 /* Introduces the event's P as idle. At the start of a trace all Ps are, except the tracer's. */
-static int know_p(struct reader_v1 *r)
+static int introduce_p(struct reader_v1 *r)
 {
 	const struct op op = {.p = (int32_t)r->ev.p, .status = P_IDLE};
 	int ret = fit_p(r);
@@ -98,7 +98,7 @@ static int thread_of(struct reader_v1 *r, uint32_t *thread)
 static int run_p(struct reader_v1 *r)
 {
 	uint32_t thread;
-	int ret = know_p(r);
+	int ret = introduce_p(r);
 
 	if (!ret)
 		ret = thread_of(r, &thread);
@@ -156,7 +156,7 @@ static int proc_stop(struct reader_v1 *r)
 
 	if (!has_p(r))
 		return no_place(r);
-	ret = know_p(r);
+	ret = introduce_p(r);
 	/* After GoSysBlock the P is idle already. */
 	return ret ? ret : release(r, (int32_t)r->ev.p);
 }
@@ -168,7 +168,7 @@ static int gomaxprocs(struct reader_v1 *r)
 
 	for (uint64_t i = 0; r->starting && i < r->ev.args[0] && i < 1024; i++) {
 		r->ev.p = (int64_t)i;
-		if (know_p(r))
+		if (introduce_p(r))
 			return -EBADMSG;
 	}
 	r->ev.p = p;
@@ -237,7 +237,7 @@ static int go_create(struct reader_v1 *r)
 	uint32_t g = builder_goroutine(r->b, r->ev.args[0]), entry, stack, thread;
 
 	if (g)
-		return error_set(r->b->err, EBADMSG, "goroutine %llu is created and is there already",
+		return error_set(r->b->err, EBADMSG, "goroutine %llu is created but already exists",
 				 (unsigned long long)r->ev.args[0]);
 	if (builder_new_life(r->b, r->ev.args[0], &g))
 		return v1_no_memory(r);
@@ -373,7 +373,7 @@ static int sys_exit(struct reader_v1 *r)
 
 	if (!g)
 		return no_place(r);
-	if (has_p(r) && know_p(r))
+	if (has_p(r) && introduce_p(r))
 		return -EBADMSG;
 	if (builder_p_status(r->b, r->ev.p) == P_IDLE && thread && r->b->sched.ms[thread].p == NO_P) {
 		r->ps[r->ev.p].thread = thread;
@@ -417,7 +417,7 @@ static int gc(struct reader_v1 *r)
 	uint32_t thread = doer(r), stack;
 
 	/*
-	 * The first beginning in a trace may lack a goroutine. If there is no P either, the cycle began
+	 * The first beginning in a trace may have no goroutine. If there is no P either, the cycle began
 	 * before the trace.
 	 */
 	if (!thread && begins && r->b->sched.gc == GC_UNKNOWN)

@@ -146,13 +146,12 @@ int builder_any_goroutine(struct builder *b, uint64_t goid, uint32_t *g)
 	return 0;
 }
 
-enum { MOST_PS = 1 << 16 }; /* limit of the encoders; GOMAXPROCS is at most 1024 */
+enum { MAX_PS = 1 << 16 }; /* limit of the encoders; GOMAXPROCS is at most 1024 */
 
 int builder_fit_p(struct builder *b, uint64_t id)
 {
-	if (id >= MOST_PS)
-		return error_set(b->err, EBADMSG,
-				 "there is a P with the number %llu, and Go has at most 1024",
+	if (id >= MAX_PS)
+		return error_set(b->err, EBADMSG, "P %llu is out of range: Go has at most 1024 Ps",
 				 (unsigned long long)id);
 	if (sched_fit_ps(&b->sched, (size_t)id + 1))
 		return error_set(b->err, ENOMEM, "out of memory");
@@ -215,7 +214,7 @@ int builder_open(struct builder *b, uint64_t start)
 	b->floor = b->last + 1;
 	b->last = b->floor;
 	if (!b->sink.source_times)
-		b->last += LEAD + (b->generation == 1 ? MOST_ACTIVES : 0);
+		b->last += LEAD + (b->generation == 1 ? MAX_ACTIVES : 0);
 	b->p_statuses.n = b->g_statuses.n = b->actives.n = b->ops.n = 0;
 	if (state_ps(b) || state_goroutines(b))
 		return error_set(b->err, ENOMEM, "out of memory");

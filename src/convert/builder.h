@@ -27,7 +27,7 @@ struct built_thread {
 	 * Since the first generation began: whether the thread had a goroutine or a P, and whether it did
 	 * something that requires having none.
 	 */
-	bool had_g, had_p, lacked_g, lacked_p;
+	bool had_g, had_p, missing_g, missing_p;
 };
 
 struct op_array {
@@ -35,7 +35,7 @@ struct op_array {
 	size_t n, capacity;
 };
 
-enum { MOST_ACTIVES = 1 << 12 };
+enum { MAX_ACTIVES = 1 << 12 };
 
 struct builder {
 	struct convert_sink sink;

@@ -14,8 +14,8 @@
 #include "wire/wire.h"
 
 /* A generation ends after this many ops, or after a second, as in the runtime. */
-enum { MOST_OPS = 1 << 18 };
-#define MOST_NS   1000000000ull
+enum { MAX_OPS = 1 << 18 };
+#define MAX_NS    1000000000ull
 #define LATEST_NS (INT64_MAX / 2)
 /* Time before the first event, for the start of the first generation. */
 #define EARLIEST_NS 100000u
@@ -100,7 +100,7 @@ static bool may_cut(const struct reader_v1 *r, uint8_t before)
 
 static bool is_full(const struct reader_v1 *r, uint64_t began)
 {
-	return r->b->ops.n > MOST_OPS || (r->time > began && r->time - began > MOST_NS);
+	return r->b->ops.n > MAX_OPS || (r->time > began && r->time - began > MAX_NS);
 }
 
 static int take_event(struct reader_v1 *r, size_t i)
@@ -108,7 +108,7 @@ static int take_event(struct reader_v1 *r, size_t i)
 	v1_event_at(r->trace, i, &r->ev);
 	r->b->result->error_offset = r->ev.offset;
 	if (r->ev.time < 0 || (uint64_t)r->ev.time > LATEST_NS - r->base)
-		return error_set(r->b->err, EBADMSG, "the times are out of all proportion");
+		return error_set(r->b->err, EBADMSG, "the times are implausible");
 	r->time = r->base + (uint64_t)r->ev.time;
 	return 0;
 }

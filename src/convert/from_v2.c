@@ -11,7 +11,7 @@
 #include "wire/visit.h"
 
 /* Latest accepted time, ns: 146 years. Later times could overflow sums. */
-#define MOST_NS (INT64_MAX / 2)
+#define MAX_NS (INT64_MAX / 2)
 
 struct reader_v2 {
 	struct builder *b;
@@ -102,7 +102,7 @@ static int go_status(struct reader_v2 *r, const struct wire_event *ev)
 	if (g)
 		return 0; /* stated at the start, or created since */
 	if (!ev->args[0])
-		return error_set(b->err, EBADMSG, "a goroutine has the number 0");
+		return error_set(b->err, EBADMSG, "a goroutine has the ID 0");
 	if (builder_new_life(b, ev->args[0], &op.g))
 		return no_memory(r);
 	op.stack = stack;
@@ -148,17 +148,18 @@ static bool take_memory(const struct reader_v2 *r, const struct wire_event *ev, 
 
 /* --- events --- */
 
-static int take_goroutine(struct reader_v2 *r, uint64_t goid, bool is_born, struct op *op)
+static int take_goroutine(struct reader_v2 *r, uint64_t goid, bool is_new, struct op *op)
 {
 	uint32_t g;
 
 	if (!goid)
-		return error_set(r->b->err, EBADMSG, "a goroutine has the number 0");
+		return error_set(r->b->err, EBADMSG, "a goroutine has the ID 0");
 	g = builder_goroutine(r->b, goid);
-	if (is_born && !g && builder_new_life(r->b, goid, &g))
+	if (is_new && !g && builder_new_life(r->b, goid, &g))
 		return no_memory(r);
 	if (!g)
-		return error_set(r->b->err, EBADMSG, "goroutine %llu is not there", (unsigned long long)goid);
+		return error_set(r->b->err, EBADMSG, "goroutine %llu does not exist",
+				 (unsigned long long)goid);
 	op_set_other(op, g);
 	return 0;
 }
@@ -227,8 +228,8 @@ static int on_event(void *ctx, const struct wire_event *ev)
 	int ret;
 
 	r->b->result->error_offset = ev->offset;
-	if (ev->time <= 0 || ev->time > MOST_NS)
-		return error_set(r->b->err, EBADMSG, "the times are out of all proportion");
+	if (ev->time <= 0 || ev->time > MAX_NS)
+		return error_set(r->b->err, EBADMSG, "the times are implausible");
 	switch (ev->type) {
 	case EV_PROC_STATUS:
 		ret = proc_status(r, ev);
@@ -250,8 +251,8 @@ static int add_sample(struct reader_v2 *r, const struct wire_sample *sample)
 	struct op op = {.kind = OP_CPU_SAMPLE, .p = NO_P, .time = (uint64_t)sample->time}, *new;
 	uint32_t thread;
 
-	if (sample->time <= 0 || sample->time > MOST_NS)
-		return error_set(r->b->err, EBADMSG, "the time of a CPU sample is out of all proportion");
+	if (sample->time <= 0 || sample->time > MAX_NS)
+		return error_set(r->b->err, EBADMSG, "the time of a CPU sample is implausible");
 	if (sample->p != WIRE_NO_ID && sample->p <= INT16_MAX)
 		op.p = (int32_t)sample->p;
 	if ((sample->g && builder_any_goroutine(r->b, sample->g, &op.g)) ||
@@ -294,8 +295,8 @@ static int on_begin(void *ctx, const struct wire_view *view)
 
 	r->view = *view;
 	b->result->error_offset = view->offset;
-	if (view->start < 0 || view->start > MOST_NS)
-		return error_set(b->err, EBADMSG, "the times are out of all proportion");
+	if (view->start < 0 || view->start > MAX_NS)
+		return error_set(b->err, EBADMSG, "the times are implausible");
 	/* Stop-the-worlds differ by string id, and string ids are valid for one generation. */
 	if (b->sched.nstw)
 		return error_set(b->err, EBADMSG, "a generation begins while the world is stopped");

@@ -69,13 +69,13 @@ static bool is_same(const struct stack *stack, const struct frame *frames, size_
 }
 
 /* Bounds the search in files crafted to collide: further stacks with the hash may be stored twice. */
-enum { MOST_OF_ONE_HASH = 8 };
+enum { MAX_PER_HASH = 8 };
 
 static uint32_t find(const struct stack_set *stacks, uint32_t first, const struct frame *frames, size_t n)
 {
 	uint32_t id = first;
 
-	for (unsigned i = 0; id && i < MOST_OF_ONE_HASH; i++) {
+	for (unsigned i = 0; id && i < MAX_PER_HASH; i++) {
 		if (is_same(&stacks->all[id], frames, n))
 			return id;
 		id = stacks->older[id];

@@ -33,7 +33,7 @@ int builder_add_g_status(struct builder *b, const struct op *op)
 	if (held && !op->m)
 		return BROKEN(b, "goroutine %llu is %s without a thread", (unsigned long long)b->goids[op->g],
 			      g_status_name(op->status));
-	if (held && (thread->had_g || (thread->lacked_g && op->status == G_SYSCALL)))
+	if (held && (thread->had_g || (thread->missing_g && op->status == G_SYSCALL)))
 		return BROKEN(b, "goroutine %llu was %s on thread %u, where another one was",
 			      (unsigned long long)b->goids[op->g], g_status_name(op->status), thread->tid);
 	new = array_push(&b->g_statuses);
@@ -60,7 +60,7 @@ int builder_add_p_status(struct builder *b, uint64_t time, const struct op *op)
 		return BROKEN(b, "P %d has the status %u", op->p, op->status);
 	if (held && !op->m)
 		return BROKEN(b, "P %d is %s without a thread", op->p, p_status_name(op->status));
-	if (held && (b->generation == 1 ? thread->had_p || thread->lacked_p : b->sched.ms[op->m].p != NO_P))
+	if (held && (b->generation == 1 ? thread->had_p || thread->missing_p : b->sched.ms[op->m].p != NO_P))
 		return BROKEN(b, "P %d was %s on thread %u, which had none, or another one", op->p,
 			      p_status_name(op->status), thread->tid);
 	new = array_push(b->generation == 1 ? &b->p_statuses : &b->ops);
@@ -84,7 +84,7 @@ int builder_assisted(struct builder *b, uint32_t g)
 	struct g_life *life = &b->lives[g];
 	struct op *new;
 
-	if (b->generation != 1 || !life->status_at || life->assisted || b->actives.n == MOST_ACTIVES)
+	if (b->generation != 1 || !life->status_at || life->assisted || b->actives.n == MAX_ACTIVES)
 		return 0;
 	new = array_push(&b->actives);
 	if (!new)

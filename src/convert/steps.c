@@ -39,12 +39,12 @@ static int broken_range(struct builder *b, const char *what, const struct violat
 {
 	switch (v->kind) {
 	case VIOLATION_RANGE_OPEN:
-		return BROKEN(b, "%s, and it has begun already", what);
+		return BROKEN(b, "%s, but it has already begun", what);
 	case VIOLATION_RANGE_LIMIT:
-		return BROKEN(b, "%s, and goroutine %llu has begun %d others", what, goid(b, v->g),
+		return BROKEN(b, "%s, but goroutine %llu has begun %d others", what, goid(b, v->g),
 			      SCHED_MAX_RANGES);
 	default:
-		return BROKEN(b, "%s, and it has not begun", what);
+		return BROKEN(b, "%s, but it has not begun", what);
 	}
 }
 
@@ -89,8 +89,8 @@ static void note_thread(struct builder *b, const struct op *op, bool had_g)
 
 	thread->had_g |= held->g != NO_G;
 	thread->had_p |= held->p != NO_P;
-	thread->lacked_g |= op_is_birth(op->kind) && !had_g;
-	thread->lacked_p |= leaves_call && op->p == NO_P;
+	thread->missing_g |= op_is_creation(op->kind) && !had_g;
+	thread->missing_p |= leaves_call && op->p == NO_P;
 }
 
 static int end_life(struct builder *b, uint32_t g)
@@ -137,9 +137,9 @@ static uint64_t next_unit(uint64_t t)
 }
 
 /* Whether the op creates an object with the name of one that ended: only time orders the two. */
-static bool begins_anew(const struct builder *b, const struct op *op)
+static bool reuses_name(const struct builder *b, const struct op *op)
 {
-	if (op_is_birth(op->kind))
+	if (op_is_creation(op->kind))
 		return b->lives[op_other(op)].reborn;
 	return op->kind == OP_TASK_BEGIN && map64_find(&b->task_ends, op->arg) == b->generation;
 }
@@ -154,7 +154,7 @@ uint64_t builder_date(struct builder *b, uint64_t time, const struct op *op, uin
 	least = op_earliest(&b->spacing, op->kind, m);
 	if (time < least)
 		time = least;
-	if (begins_anew(b, op) && time < next_unit(b->last_end))
+	if (reuses_name(b, op) && time < next_unit(b->last_end))
 		time = next_unit(b->last_end);
 	op_dated(&b->spacing, m, time);
 	return time;
@@ -190,7 +190,7 @@ static int append(struct builder *b, uint64_t time, const struct op *op)
 		b->last += 2;                             /* readers make three events of it */
 	if (is_active(op->kind) && !b->sink.source_times) /* only time orders it before the range's end */
 		b->last = next_unit(new->time) - 1;
-	if (op_is_birth(op->kind))
+	if (op_is_creation(op->kind))
 		b->lives[op_other(op)].birth_at = (uint32_t)b->ops.n;
 	return note_end(b, op) ? no_memory(b) : 0;
 }

@@ -216,8 +216,8 @@ static int put_samples(struct cutter *cutter, uint64_t from, uint64_t to)
 
 /* --- the end of a generation --- */
 
-/* A piece that ends while the world is stopped does not say so: the end is not in it, and no generation may
- * lack it. */
+/* A piece that ends while the world is stopped does not record the stop: its end is not in the piece, and a
+ * generation that has a begin must have the end. */
 static void drop_open_stw(struct cutter *cutter)
 {
 	for (size_t i = cutter->n; i-- > cutter->head && cutter->state.nstw;) {

@@ -23,7 +23,7 @@ static bool become(struct op *op, unsigned kind)
 	return true;
 }
 
-static const struct cut_place *place_of(const struct cut_state *state, int32_t p)
+static const struct cut_place *proc_place(const struct cut_state *state, int32_t p)
 {
 	static const struct cut_place none;
 
@@ -42,7 +42,7 @@ static int32_t held_by(const struct cut_state *state, uint32_t m)
 static bool filter_place(const struct cut_options *options, const struct cut_state *state,
 			 const struct tables *tables, struct op *op)
 {
-	const struct cut_place *place = place_of(state, op->p);
+	const struct cut_place *place = proc_place(state, op->p);
 
 	if (op->g && !is_kept(options, tables, op->g))
 		op->g = NO_G;

@@ -97,7 +97,7 @@ const char flame_page_tail[] =
 	"}\n"
 	"function choose() {\n"
 	"  const p = profiles[$('which').selectedIndex];\n"
-	"  if (!p) { $('sum').textContent = 'nothing in this trace has a duration'; return; }\n"
+	"  if (!p) { $('sum').textContent = 'no event of this trace has a duration'; return; }\n"
 	"  unit = p.unit;\n"
 	"  focus = root = parse(p);\n"
 	"  draw();\n"

@@ -177,7 +177,7 @@ static int show_state(struct perfetto *px, struct pf_goroutine *g, const struct 
 	else if (g->shape == PF_ROW)
 		rc = put_row(px, g, change);
 	if (!rc && change->to->state == TL_NONE)
-		rc = pf_goroutine_gone(&px->tracks, g);
+		rc = pf_goroutine_ended(&px->tracks, g);
 	return rc;
 }
 

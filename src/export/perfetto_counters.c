@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "export/perfetto_counters.h"
 
-enum { LEAST_NS = 1000000 };
+enum { MIN_NS = 1000000 };
 
 int pf_counters_init(struct pf_counters *counters, struct pf_tracks *tracks)
 {
@@ -47,7 +47,7 @@ static int put(struct pf_counters *counters, int i, uint64_t time)
 
 int pf_counters_flush(struct pf_counters *counters, uint64_t time)
 {
-	counters->next_ns = time + LEAST_NS;
+	counters->next_ns = time + MIN_NS;
 	for (int i = 0; i < PF_COUNTERS; i++) {
 		bool same = counters->all[i].was_shown && counters->all[i].value == counters->all[i].shown;
 		int rc;

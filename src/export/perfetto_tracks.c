@@ -93,8 +93,8 @@ static int choose(struct pf_tracks *tracks)
 	size_t n = census->n - 1;
 	uint32_t *changes;
 
-	tracks->spare_tracks = PF_MOST_TRACKS;
-	if (n <= PF_MOST_TRACKS)
+	tracks->spare_tracks = PF_MAX_TRACKS;
+	if (n <= PF_MAX_TRACKS)
 		return 0;
 	changes = malloc(n * sizeof(*changes));
 	if (!changes)
@@ -102,8 +102,8 @@ static int choose(struct pf_tracks *tracks)
 	for (size_t i = 0; i < n; i++)
 		changes[i] = census->goroutines[i + 1].changes;
 	qsort(changes, n, sizeof(*changes), more_first);
-	tracks->least_changes = changes[PF_MOST_TRACKS - 1];
-	for (size_t i = 0; i < PF_MOST_TRACKS; i++)
+	tracks->least_changes = changes[PF_MAX_TRACKS - 1];
+	for (size_t i = 0; i < PF_MAX_TRACKS; i++)
 		tracks->spare_tracks -= changes[i] > tracks->least_changes;
 	free(changes);
 	return 0;
@@ -166,7 +166,7 @@ void pf_tracks_free(struct pf_tracks *tracks)
 
 /* --- Ps --- */
 
-enum { MOST_PLACES = 1 << 16 }; /* as in src/convert/builder.c */
+enum { MAX_PLACES = 1 << 16 }; /* as in src/convert/builder.c */
 
 struct pf_place *pf_place(struct pf_tracks *tracks, int32_t p, int *rc)
 {
@@ -174,7 +174,7 @@ struct pf_place *pf_place(struct pf_tracks *tracks, int32_t p, int *rc)
 	char name[32];
 
 	*rc = 0;
-	if (p < 0 || p >= MOST_PLACES)
+	if (p < 0 || p >= MAX_PLACES)
 		return NULL;
 	*rc = array_grow(&tracks->places, &tracks->place_capacity, (size_t)p + 1, sizeof(*tracks->places));
 	if (*rc)
@@ -319,7 +319,7 @@ struct pf_goroutine *pf_goroutine(struct pf_tracks *tracks, uint32_t serial, int
 	return *rc ? NULL : g;
 }
 
-int pf_goroutine_gone(struct pf_tracks *tracks, struct pf_goroutine *g)
+int pf_goroutine_ended(struct pf_tracks *tracks, struct pf_goroutine *g)
 {
 	struct pf_function *function = &tracks->functions[g->function];
 

@@ -18,7 +18,7 @@ enum pf_shape {
 	PF_STILL, /* it never changes: one slice stands for all such of its function */
 };
 
-enum { PF_MOST_TRACKS = 2000 };
+enum { PF_MAX_TRACKS = 2000 };
 
 struct pf_function { /* goroutines that began with it */
 	uint64_t uuid;
@@ -71,7 +71,7 @@ void pf_tracks_free(struct pf_tracks *tracks);
 /* NULL with *rc set. */
 struct pf_goroutine *pf_goroutine(struct pf_tracks *tracks, uint32_t serial, int *rc);
 /* A row's goroutine is gone. */
-int pf_goroutine_gone(struct pf_tracks *tracks, struct pf_goroutine *g);
+int pf_goroutine_ended(struct pf_tracks *tracks, struct pf_goroutine *g);
 struct pf_place *pf_place(struct pf_tracks *tracks, int32_t p, int *rc);
 int pf_details_track(struct pf_tracks *tracks, uint32_t serial, uint64_t *uuid);
 int pf_sweep_track(struct pf_tracks *tracks, int32_t p, uint64_t *uuid);

@@ -134,20 +134,20 @@ static int put_location(struct pprof *pprof, size_t id)
 	return put(pprof, &profile);
 }
 
-enum { MOST_LABELS = 4 };
+enum { MAX_LABELS = 4 };
 
 static size_t fill_labels(struct pprof *pprof, const struct profile_labels *from, Pprof__Label *labels)
 {
 	const struct {
 		const char *key;
 		uint32_t value;
-	} all[MOST_LABELS] = {{"goroutine", from->function},
-			      {"task", from->task},
-			      {"region", from->region},
-			      {"state", from->state}};
+	} all[MAX_LABELS] = {{"goroutine", from->function},
+			     {"task", from->task},
+			     {"region", from->region},
+			     {"state", from->state}};
 	size_t n = 0;
 
-	for (size_t i = 0; i < MOST_LABELS; i++) {
+	for (size_t i = 0; i < MAX_LABELS; i++) {
 		if (!all[i].value)
 			continue;
 		labels[n] = (Pprof__Label)PPROF__LABEL__INIT;
@@ -165,7 +165,7 @@ static int put_sample(struct pprof *pprof, const struct profile_sample *from)
 	uint64_t locations[MAX_FRAMES];
 	Pprof__Profile profile = PPROF__PROFILE__INIT;
 	Pprof__Sample sample = PPROF__SAMPLE__INIT, *samples[] = {&sample};
-	Pprof__Label labels[MOST_LABELS], *pointers[MOST_LABELS];
+	Pprof__Label labels[MAX_LABELS], *pointers[MAX_LABELS];
 
 	for (uint32_t i = 0; i < stack->n && i < MAX_FRAMES; i++)
 		locations[sample.n_location_id++] = st->frame_ids[stack->first + i];

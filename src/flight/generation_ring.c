@@ -147,7 +147,7 @@ static void drop(struct generation_ring *ring)
 		drop_oldest(ring);
 	while (ring->n && ring->stats.bytes > ring->options.max_bytes) {
 		drop_oldest(ring);
-		ring->stats.dropped_soon++;
+		ring->stats.dropped_in_window++;
 	}
 }
 

@@ -21,13 +21,13 @@ struct generation_ring_options {
 };
 
 struct generation_ring_stats {
-	size_t bytes;          /* size of a snapshot if taken now */
-	size_t generations;    /* number of generations in it */
-	uint64_t start_ns;     /* start of the oldest one; 0 if there is none */
-	uint64_t newest_ns;    /* start of the newest one */
-	uint64_t closed;       /* number of generations seen so far */
-	uint64_t dropped_soon; /* of these: dropped although within the window */
-	size_t too_large;      /* size of the newest in bytes if it alone exceeds max_bytes; else 0 */
+	size_t bytes;               /* size of a snapshot if taken now */
+	size_t generations;         /* number of generations in it */
+	uint64_t start_ns;          /* start of the oldest one; 0 if there is none */
+	uint64_t newest_ns;         /* start of the newest one */
+	uint64_t closed;            /* number of generations seen so far */
+	uint64_t dropped_in_window; /* of these: dropped although within the window */
+	size_t too_large;           /* size of the newest in bytes if it alone exceeds max_bytes; else 0 */
 };
 
 struct generation_ring *

@@ -184,7 +184,7 @@ static void take(struct recorder_pipeline *recorder)
 		error_set(&why, EFBIG, "a single generation has %zu bytes: --max-bytes is too small",
 			  stats.too_large);
 	else if (!kept)
-		error_set(&why, ENODATA, "nothing has been seen yet");
+		error_set(&why, ENODATA, "nothing has been recorded yet");
 	recorder->take_due = false;
 	snapshot_worker_put(recorder->options.worker, kept, &why);
 }

@@ -41,7 +41,7 @@ int snapshot_socket_open(struct snapshot_socket *server, struct error *err)
 		server->clients[i].fd = -1;
 	server->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (server->fd < 0)
-		return error_set(err, errno, "cannot make a socket: %s", strerror(errno));
+		return error_set(err, errno, "cannot create a socket: %s", strerror(errno));
 	if (bind(server->fd, (struct sockaddr *)&name, size) || listen(server->fd, BACKLOG)) {
 		int code = errno;
 
@@ -53,7 +53,7 @@ int snapshot_socket_open(struct snapshot_socket *server, struct error *err)
 	return 0;
 }
 
-static void say(int fd, const char *verdict, const char *text)
+static void send_answer(int fd, const char *verdict, const char *text)
 {
 	char line[PATH_MAX + 64];
 	int n = snprintf(line, sizeof(line), "%s%s\n", verdict, text);
@@ -81,7 +81,7 @@ static struct snapshot_client *free_place(struct snapshot_socket *server)
 /* Does not read what the client sends. */
 static void refuse(int fd, const char *why)
 {
-	say(fd, FAILED, why);
+	send_answer(fd, FAILED, why);
 	close(fd);
 }
 
@@ -91,11 +91,11 @@ static void let_in(struct snapshot_socket *server, int fd, uint64_t now_ns)
 	struct ucred peer;
 
 	if (!is_peer_trusted(fd, &peer))
-		refuse(fd, "this recorder is another user's");
+		refuse(fd, "this recorder belongs to another user");
 	else if (!place)
-		refuse(fd, "too many are asking");
+		refuse(fd, "too many clients");
 	else
-		*place = (struct snapshot_client){.fd = fd, .come_ns = now_ns};
+		*place = (struct snapshot_client){.fd = fd, .accepted_ns = now_ns};
 }
 
 /* Further connections wait for the next call, so that a client connecting in a loop cannot keep us busy. */
@@ -117,7 +117,7 @@ static void listen_to(struct snapshot_client *client, uint64_t now_ns)
 	ssize_t n = recv(client->fd, text, sizeof(text), MSG_DONTWAIT);
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR) &&
-	    now_ns < client->come_ns + REQUEST_MS * 1000000ull)
+	    now_ns < client->accepted_ns + REQUEST_MS * 1000000ull)
 		return;
 	if (n == sizeof(QUESTION) - 1 && memcmp(text, QUESTION, sizeof(QUESTION) - 1) == 0)
 		client->asked = true;
@@ -153,7 +153,7 @@ void snapshot_socket_answer(struct snapshot_socket *server, const char *path, co
 
 		if (client->fd < 0 || !client->awaited)
 			continue;
-		say(client->fd, path ? WRITTEN : FAILED, path ? path : err->text);
+		send_answer(client->fd, path ? WRITTEN : FAILED, path ? path : err->text);
 		dismiss(client);
 	}
 }
@@ -180,17 +180,19 @@ static int reach(pid_t recorder, int fd, struct error *err)
 
 	if (connect(fd, (struct sockaddr *)&name, size))
 		return error_set(err, errno,
-				 errno == ECONNREFUSED ? "PID %d is no gotrace flight here"
+				 errno == ECONNREFUSED ? "PID %d is not a gotrace flight recorder"
 						       : "cannot reach PID %d",
 				 (int)recorder);
 	/* Any process can take such a name. Root may ask any user's recorder, as it has named the process. */
 	if ((!is_peer_trusted(fd, &peer) && geteuid() != 0) || peer.pid != recorder)
-		return error_set(err, EPERM, "PID %d is not yours: ask as its user, or as root",
-				 (int)recorder);
+		return error_set(
+			err, EPERM,
+			"PID %d belongs to another user: run gotrace snapshot as that user or as root",
+			(int)recorder);
 	/* A recorder that refuses may have answered and closed the connection by now. */
 	if (send(fd, QUESTION, sizeof(QUESTION) - 1, MSG_NOSIGNAL) < 0 && errno != EPIPE &&
 	    errno != ECONNRESET)
-		return error_set(err, errno, "PID %d went away", (int)recorder);
+		return error_set(err, errno, "the recorder, PID %d, has ended", (int)recorder);
 	return 0;
 }
 
@@ -198,7 +200,7 @@ static int reach(pid_t recorder, int fd, struct error *err)
  * Reads the whole answer, without its newline. Returns its length or a negative errno. Does not wait for
  * more: a recorder that has not read our request resets the connection.
  */
-static ssize_t hear(int fd, char *text, size_t size)
+static ssize_t receive_answer(int fd, char *text, size_t size)
 {
 	size_t n = 0;
 
@@ -216,10 +218,10 @@ static ssize_t hear(int fd, char *text, size_t size)
 static int take_answer(int fd, pid_t recorder, char *path, struct error *err)
 {
 	char text[PATH_MAX + 64];
-	ssize_t n = hear(fd, text, sizeof(text));
+	ssize_t n = receive_answer(fd, text, sizeof(text));
 
 	if (n == -EINTR)
-		return error_set(err, EINTR, "interrupted; the snapshot is written all the same");
+		return error_set(err, EINTR, "interrupted; the snapshot is written nevertheless");
 	if (n < 0)
 		return error_set(err, EPIPE, "PID %d ended before the snapshot was written", (int)recorder);
 	if (strncmp(text, WRITTEN, strlen(WRITTEN)) != 0)
@@ -237,7 +239,7 @@ int snapshot_socket_ask(pid_t recorder, char *path, struct error *err)
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), rc;
 
 	if (fd < 0)
-		return error_set(err, errno, "cannot make a socket: %s", strerror(errno));
+		return error_set(err, errno, "cannot create a socket: %s", strerror(errno));
 	rc = reach(recorder, fd, err);
 	if (rc == 0)
 		rc = take_answer(fd, recorder, path, err);

@@ -21,10 +21,10 @@ enum {
 };
 
 struct snapshot_client {
-	int fd;           /* -1: none */
-	uint64_t come_ns; /* time of connection (CLOCK_MONOTONIC) */
-	bool asked;       /* has requested a snapshot */
-	bool awaited;     /* and that snapshot is being written */
+	int fd;               /* -1: none */
+	uint64_t accepted_ns; /* time of connection (CLOCK_MONOTONIC) */
+	bool asked;           /* has requested a snapshot */
+	bool awaited;         /* and that snapshot is being written */
 };
 
 struct snapshot_socket {

@@ -174,7 +174,7 @@ static int explain(struct snapshot_answer *written, const char *place, struct er
 	if (code > 0 && code < 4096)
 		return error_set(err, code, "cannot write to %s: %s", place, strerror(code));
 	code = written->code < 0 && written->code > -4096 ? -written->code : EIO;
-	return error_set(err, code, "cannot make the snapshot: %s",
+	return error_set(err, code, "cannot write the snapshot: %s",
 			 written->text[0] ? written->text : strerror(code));
 }
 
@@ -193,6 +193,6 @@ int snapshot_worker_ask(struct channel *channel, enum wire_format format, size_t
 	if (rc == 0 && request.code < 0)
 		rc = request.code;
 	if (rc)
-		return error_set(err, -rc, "cannot make the snapshot: the process that writes it has ended");
+		return error_set(err, -rc, "cannot write the snapshot: the process that writes it has ended");
 	return written.code || written.nothing ? explain(&written, place, err) : 0;
 }

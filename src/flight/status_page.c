@@ -10,7 +10,7 @@ void status_page_update(struct status_page *page, const struct generation_ring_s
 	page->bytes = stats->bytes;
 	page->start_ns = stats->start_ns;
 	page->closed = stats->closed;
-	page->dropped_soon = stats->dropped_soon;
+	page->dropped_in_window = stats->dropped_in_window;
 }
 
 void status_page_add(struct status_page *page, const struct match_notice *notice)
@@ -30,7 +30,7 @@ struct generation_ring_stats status_page_stats(const struct status_page *page, u
 	return (struct generation_ring_stats){.bytes = page->bytes,
 					      .start_ns = start < now ? start : now,
 					      .closed = page->closed,
-					      .dropped_soon = page->dropped_soon};
+					      .dropped_in_window = page->dropped_in_window};
 }
 
 /* Copies the notice before checking it, because it may change meanwhile. */

@@ -19,10 +19,10 @@ struct match_notice {
 };
 
 struct status_page {
-	_Atomic uint64_t bytes, start_ns, closed, dropped_soon; /* as in struct generation_ring_stats */
-	_Atomic uint32_t added, taken;                          /* total number of notices; added - taken
-								 * are pending */
-	struct match_notice notices[STATUS_PAGE_NOTICES];       /* a ring, indexed by number */
+	_Atomic uint64_t bytes, start_ns, closed, dropped_in_window; /* as in struct generation_ring_stats */
+	_Atomic uint32_t added, taken;                               /* total number of notices; added - taken
+								      * are pending */
+	struct match_notice notices[STATUS_PAGE_NOTICES];            /* a ring, indexed by number */
 };
 
 /* --- the recorder pipeline's side --- */
@@ -34,7 +34,7 @@ void status_page_add(struct status_page *page, const struct match_notice *notice
 
 /* --- the reader's side, in any process --- */
 
-/* Returns bytes, start_ns (at most `now`), closed and dropped_soon. Other fields are 0. */
+/* Returns bytes, start_ns (at most `now`), closed and dropped_in_window. Other fields are 0. */
 struct generation_ring_stats status_page_stats(const struct status_page *page, uint64_t now);
 /*
  * Takes the oldest notice, with its text made printable and its time limited to now. False if there is none.

@@ -63,11 +63,10 @@ static int read_name(const char *name, size_t len, struct trigger *trigger, stru
 	size_t first = colon ? (size_t)(colon - name) : len;
 
 	if (!find_kind(name, first, &trigger->kind))
-		return error_set(
-			err, EINVAL,
-			"--on '%.100s': there are blocked, runnable, syscall, gc-pause, goroutines and "
-			"func NAME (example: 'blocked>50ms')",
-			trigger->text);
+		return error_set(err, EINVAL,
+				 "--on '%.100s' is not a trigger: use blocked, runnable, syscall, gc-pause, "
+				 "goroutines or func NAME (example: 'blocked>50ms')",
+				 trigger->text);
 	if (!colon)
 		return 0;
 	if (trigger->kind != TRIGGER_BLOCKED || first + 1 == len)
@@ -107,8 +106,7 @@ int trigger_parse(const char *text, struct trigger *trigger, struct error *err)
 				 (function ? TRIGGER_TEXT : SHORT_TRIGGER) - 1);
 	strcpy(trigger->text, text);
 	if (!than)
-		return error_set(err, EINVAL,
-				 "--on '%s': what is to be longer than what? (example: 'blocked>50ms')",
+		return error_set(err, EINVAL, "--on '%s' has no '>' and limit (example: 'blocked>50ms')",
 				 text);
 	while (len && text[len - 1] == ' ')
 		len--;
@@ -121,7 +119,7 @@ int trigger_parse(const char *text, struct trigger *trigger, struct error *err)
 	else
 		valid = read_value(value, times, sizeof(times) / sizeof(times[0]), &trigger->limit);
 	if (!valid)
-		return error_set(err, EINVAL, "--on '%.100s': '%.100s' is no %s", text, value,
+		return error_set(err, EINVAL, "--on '%.100s': '%.100s' is not a %s", text, value,
 				 trigger->kind == TRIGGER_GOROUTINES ? "number (example: 10000)"
 								     : "time (examples: 500us, 50ms, 2s)");
 	return 0;

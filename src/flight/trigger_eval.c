@@ -346,7 +346,7 @@ static void end_calls(struct trigger_eval *eval, uint32_t g, uint64_t now)
 		fire_call(eval, g, &calls->open[--calls->n], now, NO_PLACE, false);
 }
 
-static void look_at_calls(struct trigger_eval *eval, uint64_t now)
+static void check_calls(struct trigger_eval *eval, uint64_t now)
 {
 	for (uint32_t g = 1; eval->functions && g < eval->ngs; g++) {
 		struct open_calls *calls = &eval->calls[g];
@@ -384,7 +384,8 @@ static void count(struct trigger_eval *eval, const struct op *op, uint32_t creat
 	}
 }
 
-static void be_born(struct trigger_eval *eval, const struct op *op, uint32_t g, uint8_t status, long place)
+static void enter_created(struct trigger_eval *eval, const struct op *op, uint32_t g, uint8_t status,
+			  long place)
 {
 	bool seen = op->kind != OP_GO_STATUS;
 
@@ -437,11 +438,11 @@ static void world_goes_on(struct trigger_eval *eval, const struct op *op, long p
 
 /* --- ops --- */
 
-static void look_at_change(struct trigger_eval *eval, const struct op *op, const struct g_change *change,
-			   long place)
+static void eval_change(struct trigger_eval *eval, const struct op *op, const struct g_change *change,
+			long place)
 {
 	if (change->appears)
-		be_born(eval, op, change->g, change->status, place);
+		enter_created(eval, op, change->g, change->status, place);
 	else if (change->status == G_DEAD)
 		die(eval, op, change->g);
 	else
@@ -455,7 +456,7 @@ static void look(struct trigger_eval *eval, const struct op *op, long place)
 
 	/* If two goroutines change, ops[place] belongs to the first. */
 	for (unsigned i = 0; i < n; i++)
-		look_at_change(eval, op, &changes[i], i == 0 ? place : NO_PLACE);
+		eval_change(eval, op, &changes[i], i == 0 ? place : NO_PLACE);
 	switch (op->kind) {
 	case OP_REGION_BEGIN:
 		begin_call(eval, op);
@@ -475,7 +476,7 @@ static void look(struct trigger_eval *eval, const struct op *op, long place)
 }
 
 /* Reports deferred matches of goroutines that did not run again, and states that continue. */
-static void look_at_end(struct trigger_eval *eval, uint64_t now)
+static void eval_end(struct trigger_eval *eval, uint64_t now)
 {
 	for (size_t i = 0; i < eval->ndeferred; i++) {
 		if (!eval->deferred[i].is_flushed)
@@ -511,8 +512,8 @@ int trigger_eval_generation(struct trigger_eval *eval, const struct op *ops, siz
 		look(eval, &ops[i], (long)i);
 	}
 	if (eval->ngs) {
-		look_at_end(eval, now);
-		look_at_calls(eval, now);
+		eval_end(eval, now);
+		check_calls(eval, now);
 	}
 	return 0;
 }

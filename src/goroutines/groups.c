@@ -57,24 +57,24 @@ static bool is_block(const char *reason)
 	return false;
 }
 
-/* --- the two looks --- */
+/* --- the two listings --- */
 
 static int by_goid(const void *a, const void *b)
 {
-	uint64_t one = (*(const struct look_goroutine *const *)a)->g.goid;
-	uint64_t two = (*(const struct look_goroutine *const *)b)->g.goid;
+	uint64_t one = (*(const struct listing_goroutine *const *)a)->g.goid;
+	uint64_t two = (*(const struct listing_goroutine *const *)b)->g.goid;
 
 	return one < two ? -1 : one > two;
 }
 
-static const struct look_goroutine **sort(const struct look *look)
+static const struct listing_goroutine **sort(const struct g_listing *listing)
 {
-	const struct look_goroutine **sorted = malloc(look->n * sizeof(*sorted) + 1);
+	const struct listing_goroutine **sorted = malloc(listing->n * sizeof(*sorted) + 1);
 
-	for (size_t i = 0; sorted && i < look->n; i++)
-		sorted[i] = &look->all[i];
+	for (size_t i = 0; sorted && i < listing->n; i++)
+		sorted[i] = &listing->all[i];
 	if (sorted)
-		qsort(sorted, look->n, sizeof(*sorted), by_goid);
+		qsort(sorted, listing->n, sizeof(*sorted), by_goid);
 	return sorted;
 }
 
@@ -90,7 +90,7 @@ static bool did_not_run(const struct log_g_details *one, const struct log_g_deta
 	return two->flags & LOG_G_SEQ && one->seq == two->seq;
 }
 
-static bool is_still(const struct look_goroutine *one, const struct look_goroutine *two)
+static bool is_still(const struct listing_goroutine *one, const struct listing_goroutine *two)
 {
 	return one->g.status == WAITING && two->g.status == WAITING && one->g.g == two->g.g &&
 	       one->g.waitreason == two->g.waitreason && one->g.stack == two->g.stack &&
@@ -99,7 +99,7 @@ static bool is_still(const struct look_goroutine *one, const struct look_gorouti
 
 /* --- groups --- */
 
-static struct group_key key_of(struct groups *groups, const struct look_goroutine *one)
+static struct group_key key_of(struct groups *groups, const struct listing_goroutine *one)
 {
 	const struct groups_options *options = &groups->options;
 	struct group_key key = {
@@ -113,7 +113,7 @@ static struct group_key key_of(struct groups *groups, const struct look_goroutin
 	if (options->by == BY_LABELS)
 		key.labels = one->details.labels;
 	if (options->by == BY_LABEL) {
-		struct look_text value = look_label(groups->now, one->details.labels, options->label);
+		struct listing_text value = listing_label(groups->now, one->details.labels, options->label);
 
 		/* One more byte, so that a value that is empty differs from none. */
 		if (value.bytes) {
@@ -159,7 +159,7 @@ static void add_labels(struct goroutine_group *group, uint32_t labels)
 		group->nlabels++;
 }
 
-static void add_goid(struct goroutine_group *group, const struct look_goroutine *one)
+static void add_goid(struct goroutine_group *group, const struct listing_goroutine *one)
 {
 	if (group->n == 0)
 		group->parent = one->details.parent;
@@ -174,7 +174,8 @@ static void add_since(struct goroutine_group *group, uint64_t since)
 }
 
 /* They come in the order of their goids. */
-static int add(struct groups *groups, const struct look_goroutine *before, const struct look_goroutine *one)
+static int add(struct groups *groups, const struct listing_goroutine *before,
+	       const struct listing_goroutine *one)
 {
 	struct group_key key;
 	struct goroutine_group *group;
@@ -202,9 +203,9 @@ static int add(struct groups *groups, const struct look_goroutine *before, const
 	return 0;
 }
 
-static int add_all(struct groups *groups, const struct look *before)
+static int add_all(struct groups *groups, const struct g_listing *before)
 {
-	const struct look_goroutine **first = before ? sort(before) : NULL, **second = sort(groups->now);
+	const struct listing_goroutine **first = before ? sort(before) : NULL, **second = sort(groups->now);
 	size_t at = 0, nfirst = before ? before->n : 0;
 	int rc = second && (first || !before) ? 0 : -ENOMEM;
 
@@ -251,7 +252,7 @@ static int by_size(const void *a, const void *b)
 	return one->goids[0] < two->goids[0] ? -1 : one->goids[0] > two->goids[0];
 }
 
-int groups_make(struct groups *groups, const struct look *before, const struct look *now,
+int groups_make(struct groups *groups, const struct g_listing *before, const struct g_listing *now,
 		const struct log_record *functab, const struct groups_options *options)
 {
 	int rc;
@@ -312,7 +313,7 @@ const char *group_state(const struct groups *groups, const struct goroutine_grou
 	case SYSCALL:
 		return "system call";
 	case WAITING:
-		reason = group->key.reason < LOOK_REASONS ? groups->now->reasons[group->key.reason] : NULL;
+		reason = group->key.reason < LISTING_REASONS ? groups->now->reasons[group->key.reason] : NULL;
 		return reason && *reason ? reason : "waiting";
 	case PREEMPTED:
 		return "preempted";
@@ -331,7 +332,7 @@ bool group_is_suspect(const struct goroutine_group *group)
 
 int group_frames(struct groups *groups, const struct goroutine_group *group, struct frame frames[MAX_FRAMES])
 {
-	const struct look_stack *stack = look_stack(groups->now, group->key.stack);
+	const struct listing_stack *stack = listing_stack(groups->now, group->key.stack);
 
 	if (!stack || !stack->n)
 		return 0;

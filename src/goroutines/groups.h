@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Goroutines that do the same, from two looks at a process some seconds apart. */
+/* Goroutines that do the same, from two listings of a process some seconds apart. */
 #ifndef GOTRACE_GOROUTINES_GROUPS_H
 #define GOTRACE_GOROUTINES_GROUPS_H
 
-#include "goroutines/look.h"
+#include "goroutines/listing.h"
 #include "symbol/symbol.h"
 
 enum groups_by {
@@ -24,7 +24,7 @@ struct group_key {
 	uint64_t gopc;
 	uint64_t startpc; /* if the stack is not known */
 	uint32_t status;  /* enum runtime_status */
-	uint32_t reason;  /* index in look.reasons, of one that waits */
+	uint32_t reason;  /* index in listing.reasons, of one that waits */
 	uint32_t labels; /* BY_LABELS: number of the set. BY_LABEL: string id of the value, 0 = it has none */
 	uint32_t reserved;
 };
@@ -40,7 +40,7 @@ struct goroutine_group {
 	struct group_key key;
 	uint64_t n;
 	uint64_t label_total; /* BY_LABEL: goroutines in all groups of the same value */
-	uint64_t still; /* that waited in both looks, and did not run in between as far as can be seen */
+	uint64_t still; /* that waited in both listings, and did not run in between as far as can be seen */
 	uint64_t
 		oldest; /* the first waitsince of those that wait, CLOCK_MONOTONIC in ns; 0 = none is known */
 	uint64_t goids[GROUP_GOIDS];             /* the lowest ones */
@@ -52,10 +52,10 @@ struct goroutine_group {
 };
 
 struct groups {
-	const struct look *now;
+	const struct g_listing *now;
 	struct groups_options options;
-	uint64_t between_ns; /* from the end of the first look to the beginning of the second; 0 = only one
-				look */
+	uint64_t between_ns; /* from the end of the first listing to the beginning of the second; 0 = only one
+				listing */
 	uint64_t total, hidden, labels_lost; /* goroutines: shown; the runtime's, not shown; of those shown */
 	struct goroutine_group *all;         /* the largest first; of one label value one after the other */
 	size_t n, capacity;
@@ -67,10 +67,10 @@ struct groups {
 };
 
 /*
- * before: NULL if there was only one look. functab: LOG_FUNCTAB, or NULL. Both, and now, must stay. Returns 0
- * or -ENOMEM; groups_free either way.
+ * before: NULL if there was only one listing. functab: LOG_FUNCTAB, or NULL. Both, and now, must stay.
+ * Returns 0 or -ENOMEM; groups_free either way.
  */
-int groups_make(struct groups *groups, const struct look *before, const struct look *now,
+int groups_make(struct groups *groups, const struct g_listing *before, const struct g_listing *now,
 		const struct log_record *functab, const struct groups_options *options);
 void groups_free(struct groups *groups);
 

@@ -35,15 +35,15 @@ static void put_stack(struct json *json, struct groups *groups, const struct gor
 		put_frame(json, "created_by", groups, &frame);
 }
 
-static void put_text(struct json *json, const char *name, const struct look_text *text)
+static void put_text(struct json *json, const char *name, const struct listing_text *text)
 {
 	json_string(json, name, text->bytes, text->len);
 }
 
 static void put_label_set(struct json *json, const struct groups *groups, const struct label_count *count)
 {
-	struct look_label labels[LABELS_MAX];
-	unsigned n = look_labels(groups->now, count->labels, labels);
+	struct listing_label labels[LABELS_MAX];
+	unsigned n = listing_labels(groups->now, count->labels, labels);
 
 	json_open(json, NULL, '{');
 	json_number(json, "count", count->n);

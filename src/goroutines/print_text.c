@@ -116,8 +116,8 @@ static void print_frames(struct groups *groups, FILE *out, const struct goroutin
 
 static void print_label_set(const struct groups *groups, FILE *out, const struct label_count *count)
 {
-	struct look_label labels[LABELS_MAX];
-	unsigned n = look_labels(groups->now, count->labels, labels);
+	struct listing_label labels[LABELS_MAX];
+	unsigned n = listing_labels(groups->now, count->labels, labels);
 	unsigned column = INDENT + 7 + (unsigned)strlen(text_count(count->n).bytes);
 
 	fprintf(out, "%*slabels %s", INDENT, "", text_count(count->n).bytes);
@@ -173,7 +173,7 @@ static void print_group(struct groups *groups, FILE *out, const struct goroutine
 
 static void print_head(const struct groups *groups, FILE *out)
 {
-	const struct look *now = groups->now;
+	const struct g_listing *now = groups->now;
 
 	fprintf(out, "PID %u (%s), %s: %s goroutines", now->target.pid,
 		text_name(now->target.comm, strlen(now->target.comm), 15).bytes,
@@ -237,7 +237,7 @@ static void print_suspects(struct groups *groups, FILE *out, bool all)
 	}
 	if (n) {
 		qsort(list, n, sizeof(struct goroutine_group *), by_age);
-		fprintf(out, "\nWait for a channel, a select or a lock, and did not move in %s: %s\n",
+		fprintf(out, "\nWaiting for a channel, a select or a lock, and did not move in %s: %s\n",
 			age_text(groups->between_ns).bytes, text_count(total).bytes);
 		fprintf(out, "%*s  %-8s %-16s %s\n", INDENT - 2, "COUNT", "AGE", "WAITS FOR", "IN");
 	}

@@ -291,7 +291,7 @@ static struct arm64_insn other_access(uint32_t word)
 	return (struct arm64_insn){.op = ARM64_OTHER_ACCESS, .imm = named};
 }
 
-static struct arm64_insn what_else(uint32_t word, uint32_t group)
+static struct arm64_insn decode_other(uint32_t word, uint32_t group)
 {
 	if (is_data(group))
 		return (struct arm64_insn){.op = ARM64_OTHER, .rd = (uint8_t)field(word, 0, 5)};
@@ -320,7 +320,7 @@ bool arm64_decode(const uint8_t *bytes, size_t size, struct arm64_insn *insn)
 	else if ((group & 5) == 4)
 		known = memory(word, insn);
 	if (!known)
-		*insn = what_else(word, group);
+		*insn = decode_other(word, group);
 	return true;
 }
 

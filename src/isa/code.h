@@ -80,9 +80,9 @@ struct trace_callee {
  * they jump to the calls if these are at the function's end. Returns their number (at most max are stored) or
  * -EBADMSG.
  */
-int code_trace_guards(const struct code *code, const struct trace_callee *teller, size_t *offsets, int max);
+int code_trace_guards(const struct code *code, const struct trace_callee *callee, size_t *offsets, int max);
 /* Finds the call itself. Returns 0, or -ENOENT if there is not exactly one. */
-int code_trace_call(const struct code *code, const struct trace_callee *teller, size_t *offset);
+int code_trace_call(const struct code *code, const struct trace_callee *callee, size_t *offset);
 
 /*
  * Finds the variable that says whether the runtime's own tracer is on. runtime.goexit1 begins with a check of

@@ -58,7 +58,7 @@ struct abi0_args {
 	int64_t old, new;
 };
 
-static void know_nothing(struct abi0_args *known)
+static void forget_all(struct abi0_args *known)
 {
 	for (int i = 0; i < REGISTERS; i++)
 		known->registers[i] = CONSTANT_UNKNOWN;
@@ -88,7 +88,7 @@ static void follow(struct abi0_args *known, const struct x86_insn *insn)
 	bool wide = insn->rex & 8;
 
 	if (insn->relative) {
-		know_nothing(known);
+		forget_all(known);
 	} else if (x86_is_one(insn, OP_STORE) && is_slot(insn)) {
 		store(known, insn->disp, wide, known->registers[insn->reg]);
 	} else if (x86_is_one(insn, OP_MOV_IMM_RM) && is_slot(insn)) {
@@ -111,7 +111,7 @@ int code_stack_calls(const struct code *code, uint64_t callee, struct call_site 
 	size_t at = 0, before = 0;
 	int n = 0, rc;
 
-	know_nothing(&known);
+	forget_all(&known);
 	while ((rc = x86_next(code, &at, &insn)) > 0) {
 		if (x86_is_call(&insn) && code->address + at + (uint64_t)insn.imm == callee) {
 			if (n < max)

@@ -5,7 +5,7 @@
 #include "isa/probe_walk.h"
 
 /* Compilers may let unreachable code jump to the address after the end. */
-static bool is_nowhere(const struct probe_walk *walk, uint64_t address)
+static bool is_past_end(const struct probe_walk *walk, uint64_t address)
 {
 	for (unsigned i = 0; i < walk->npieces; i++) {
 		if (address == walk->pieces[i].start + walk->pieces[i].size)
@@ -41,7 +41,7 @@ static int settle_jump(struct probe_walk *walk, struct code_jump *jump)
 		return end_by_jump(walk, jump);
 	if (source->range(source->ctx, jump->to, &range))
 		return walk_add_piece(walk, range.start, range.end);
-	if (is_nowhere(walk, jump->to))
+	if (is_past_end(walk, jump->to))
 		return 0;
 	return walk_refuse(walk, jump->from, "unclear where a jump leads:");
 }
@@ -83,7 +83,7 @@ static int find_begin(struct probe_walk *walk)
 	uint64_t entry = walk->pieces[0].start;
 
 	if (walk_is_jumped_to(walk, entry, entry))
-		return walk_refuse(walk, entry, "a loop begins with the function's entry,");
+		return walk_refuse(walk, entry, "a loop begins at the function's entry,");
 	return walk->ops->choose_begin(walk);
 }
 
@@ -104,7 +104,8 @@ static int separate_ends(struct probe_walk *walk)
 			continue;
 		}
 		if (end->condition)
-			return walk_refuse(walk, end->address, "it begins with a jump that may end it");
+			return walk_refuse(walk, end->address,
+					   "its first instruction is a jump that may leave it");
 		points->ends_there = true;
 	}
 	points->n = kept;

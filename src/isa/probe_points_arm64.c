@@ -6,8 +6,8 @@
 #include "isa/probe_walk.h"
 
 enum {
-	LOOK_BACK = 12, /* instructions between the one that computes a jump's target and the jump */
-	PROLOGUE = 8,   /* instructions in which the frame is made */
+	LOOKBACK_INSNS = 12, /* instructions between the one that computes a jump's target and the jump */
+	PROLOGUE = 8,        /* instructions in which the frame is made */
 };
 
 static uint32_t word_at(const struct code_piece *piece, uint64_t at)
@@ -58,7 +58,7 @@ static int take_indirect(struct probe_walk *walk, const struct code_piece *piece
 		return 0;
 	if (distance)
 		return walk_refuse(walk, address, "unclear whether a jump stays in the function:");
-	for (unsigned i = 1; i <= LOOK_BACK && at >= 4 * i; i++) {
+	for (unsigned i = 1; i <= LOOKBACK_INSNS && at >= 4 * i; i++) {
 		uint32_t word = word_at(piece, at - 4 * i);
 
 		if ((word & 31) != reg || writes_none(word))
@@ -115,8 +115,9 @@ static int take(struct probe_walk *walk, const struct code_piece *piece, uint64_
 		if (is_authenticated_return(word))
 			return walk_refuse(walk, address, "the kernel cannot probe the instruction");
 		if (is_unusual(word))
-			return walk_refuse(walk, address,
-					   "an instruction returns or jumps in an unusual way");
+			return walk_refuse(
+				walk, address,
+				"an instruction returns or jumps in a way that gotrace does not follow");
 		return 0;
 	}
 }
@@ -174,7 +175,7 @@ static int choose_begin(struct probe_walk *walk)
 const struct probe_walk_ops probe_walk_arm64 = {
 	.alignment = ARM64_LENGTH,
 	.return_distance = 0,
-	.no_condition_code = "it ends with a jump that depends on a register,",
+	.no_condition_code = "it ends with a jump to a register,",
 	.scan = scan_piece,
 	.makes_frame = makes_frame,
 	.choose_begin = choose_begin,

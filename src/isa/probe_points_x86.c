@@ -6,9 +6,9 @@
 #include "isa/x86.h"
 
 enum {
-	LOOK_BACK = 12,     /* instructions between the load of a jump's target and the jump */
-	PROLOGUE = 24,      /* instructions searched for a cheap place to begin */
-	RETURN_ADDRESS = 8, /* size on the stack */
+	LOOKBACK_INSNS = 12, /* instructions between the load of a jump's target and the jump */
+	PROLOGUE = 24,       /* instructions searched for a cheap place to begin */
+	RETURN_ADDRESS = 8,  /* size on the stack */
 };
 
 /* The kernel refuses to probe instructions with these prefixes (arch/x86/kernel/uprobes.c, Linux 6.18). */
@@ -39,18 +39,18 @@ static bool is_refused(const uint8_t *bytes, const struct x86_insn *insn)
 /* --- indirect jumps --- */
 
 struct past { /* the previous instructions, newest first */
-	struct x86_insn insns[LOOK_BACK];
-	uint64_t addresses[LOOK_BACK];
+	struct x86_insn insns[LOOKBACK_INSNS];
+	uint64_t addresses[LOOKBACK_INSNS];
 	unsigned n;
 };
 
 static void remember(struct past *past, const struct x86_insn *insn, uint64_t address)
 {
-	memmove(&past->insns[1], &past->insns[0], (LOOK_BACK - 1) * sizeof(*insn));
-	memmove(&past->addresses[1], &past->addresses[0], (LOOK_BACK - 1) * sizeof(address));
+	memmove(&past->insns[1], &past->insns[0], (LOOKBACK_INSNS - 1) * sizeof(*insn));
+	memmove(&past->addresses[1], &past->addresses[0], (LOOKBACK_INSNS - 1) * sizeof(address));
 	past->insns[0] = *insn;
 	past->addresses[0] = address;
-	if (past->n < LOOK_BACK)
+	if (past->n < LOOKBACK_INSNS)
 		past->n++;
 }
 
@@ -200,7 +200,8 @@ static int take(struct probe_walk *walk, const struct x86_insn *insn, const stru
 	if (is_return(insn))
 		return walk_add_end(walk, address, 0);
 	if (is_strange(insn))
-		return walk_refuse(walk, address, "an instruction returns or jumps in an unusual way");
+		return walk_refuse(walk, address,
+				   "an instruction returns or jumps in a way that gotrace does not follow");
 	if (is_jump_indirect(insn))
 		return take_indirect(walk, insn, past, address);
 	return insn->relative ? take_relative(walk, insn, address) : 0;
@@ -431,7 +432,7 @@ static int choose_begin(struct probe_walk *walk)
 const struct probe_walk_ops probe_walk_x86 = {
 	.alignment = 1,
 	.return_distance = RETURN_ADDRESS,
-	.no_condition_code = "it ends with a jump of an unknown kind,",
+	.no_condition_code = "it ends with an unknown kind of jump,",
 	.scan = scan_piece,
 	.makes_frame = makes_frame,
 	.choose_begin = choose_begin,

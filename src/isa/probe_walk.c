@@ -41,7 +41,7 @@ int walk_add_piece(struct probe_walk *walk, uint64_t start, uint64_t end)
 	*piece = (struct code_piece){.start = start, .size = (end - start) / alignment * alignment};
 	piece->bytes = walk->source->bytes(walk->source->ctx, start, piece->size);
 	if (!piece->bytes || !piece->size)
-		return walk_refuse(walk, start, "the file does not have its code");
+		return walk_refuse(walk, start, "its code is not in the file");
 	if (alignment == 1) {
 		piece->begins = calloc(1, piece->size);
 		if (!piece->begins)

@@ -57,7 +57,7 @@ struct front_end {
 	void (*use_stacks)(struct model *md, const struct g *g); /* stack_table_use of what it holds for g */
 	void (*forget_stack)(struct model *md, uint32_t id);     /* the id may become another's */
 	void (*stacks_renewed)(struct model *md);                /* stale stacks have been forgotten */
-	void (*files_renewed)(struct model *md);                 /* the log names files anew */
+	void (*files_renewed)(struct model *md);                 /* the log names files again */
 	void (*keep_names)(struct model *md);                    /* strtab_keep of what it holds */
 };
 

@@ -34,7 +34,7 @@ uint64_t model_goid(const struct model *model, uint32_t g); /* 0 = not known yet
 int model_finish(struct model *model, struct error *err);
 
 const struct model_stats *model_stats(const struct model *model);
-/* Rows, the greatest first; owned by the model, sorted anew by each call. */
+/* Rows, the greatest first; owned by the model, sorted again by each call. */
 const struct goroutine_stats *model_goroutine_stats(struct model *model, enum stat_order order,
 						    size_t *count);
 const struct whole_stats *model_whole_stats(const struct model *model);

@@ -7,7 +7,7 @@
 #include "util/array.h"
 
 enum {
-	MOST_THREADS = 1 << 14, /* kept apart: Go's own limit is 10,000 at once */
+	MAX_THREADS = 1 << 14, /* kept apart: Go's own limit is 10,000 at once */
 	COMM_BYTES = 16,
 };
 
@@ -28,7 +28,7 @@ static struct off_cpu_thread *thread_of(struct model *md, uint32_t tid)
 
 	if (at != MAP64_NONE)
 		return &off->threads[at];
-	if (off->nthreads == MOST_THREADS)
+	if (off->nthreads == MAX_THREADS)
 		return NULL;
 	at = (uint32_t)off->nthreads;
 	if (array_grow(&off->threads, &off->thread_capacity, at + 1u, sizeof(*off->threads)) ||

@@ -186,7 +186,7 @@ static bool copy_ops(struct moves *moves, size_t from, size_t end)
 	return true;
 }
 
-/* Orders the ops in [from, end) anew. */
+/* Sorts the ops in [from, end) again. */
 static void reorder(struct moves *moves, size_t from, size_t end)
 {
 	struct op_list *list = moves->list;

@@ -215,8 +215,8 @@ static bool is_synthetic(const struct model *md, uint32_t g)
 	return md->synthetic.g && md->synthetic.g->index == g;
 }
 
-static int be_born(struct stats *stats, struct model *md, uint32_t g, uint8_t status, uint32_t reason,
-		   const struct op *op)
+static int count_created(struct stats *stats, struct model *md, uint32_t g, uint8_t status, uint32_t reason,
+			 const struct op *op)
 {
 	struct g_interval *interval = &stats->intervals[g];
 	uint32_t row;
@@ -270,7 +270,7 @@ static int add_op(struct stats *stats, struct model *md, const struct op *op)
 		uint32_t reason = changes[i].status == G_WAITING ? reason_of(md, op) : 0;
 
 		if (changes[i].appears)
-			ret = be_born(stats, md, changes[i].g, changes[i].status, reason, op);
+			ret = count_created(stats, md, changes[i].g, changes[i].status, reason, op);
 		else
 			enter(stats, changes[i].g, changes[i].status, reason, op->time);
 	}

@@ -424,7 +424,7 @@ static void index_children(struct die_walk *walk, Dwarf_Die *parent, unsigned de
 }
 
 /* Nested functions are skipped once per level; compilers write few levels. */
-#define MOST_PASSES 8u
+#define MAX_PASSES 8u
 
 static void index_unit(struct native_dwarf *dwarf, struct dwarf_unit *unit, Dwarf_Die *cu)
 {
@@ -432,7 +432,7 @@ static void index_unit(struct native_dwarf *dwarf, struct dwarf_unit *unit, Dwar
 	struct die_walk walk = {.unit = unit,
 				.cost = dwarf->cost,
 				.left = most,
-				.bytes_left = (unit->end - unit->die) * MOST_PASSES};
+				.bytes_left = (unit->end - unit->die) * MAX_PASSES};
 
 	unit->indexed = true;
 	if (!native_cost_take(dwarf->cost, (uint64_t)unit->abbreviations * ABBREVIATION_BYTES))
@@ -667,7 +667,7 @@ static bool find_frames(struct native_dwarf *dwarf, uint64_t address, const stru
 	unit = &dwarf->units[code->unit];
 	if (!dwarf_offdie(dwarf->dwarf, unit->die, &cu))
 		return false;
-	chain.walk.bytes_left = (unit->end - unit->die) * MOST_PASSES;
+	chain.walk.bytes_left = (unit->end - unit->die) * MAX_PASSES;
 	lines = has_lines(dwarf, unit, &cu);
 	if (lines)
 		place = place_of_address(&cu, address);

@@ -17,9 +17,9 @@
 
 /* CPU time allowed per file: a constant, plus an amount per byte of debug information (50 MB per second).
  * Uncompressed bytes count up to four times the file's size, which is what compression saves. */
-#define FILE_NS    300000000ull
-#define BYTE_NS    20u
-#define MOST_RATIO 4u
+#define FILE_NS   300000000ull
+#define BYTE_NS   20u
+#define MAX_RATIO 4u
 
 struct native_file {
 	char *path;
@@ -141,7 +141,7 @@ static bool is_affordable(struct native_file *file, const struct native_elf *elf
 	if (alt > UINT64_MAX - size || !native_cost_take(&file->cost, size + alt))
 		return false;
 	size += alt;
-	more = (size / MOST_RATIO < most ? size : most * MOST_RATIO) * BYTE_NS;
+	more = (size / MAX_RATIO < most ? size : most * MAX_RATIO) * BYTE_NS;
 	file->cost.own.cpu_ns += more;
 	file->cost.all->cpu_ns += more;
 	return true;
@@ -156,10 +156,9 @@ static void open_dwarf(struct native_file *file, const struct native_search *sea
 		return;
 	if (native_elf_section(elf, ".gnu_debugaltlink", &header) &&
 	    native_debug_find_alt(search, elf, &file->alt)) {
-		warn_file(
-			search,
-			"functions have no lines: the other part of its debug file, made by dwz, is missing",
-			file->path);
+		warn_file(search,
+			  "functions have no lines: the supplementary debug file that dwz made is missing",
+			  file->path);
 		return;
 	}
 	if (!is_affordable(file, elf))
@@ -306,7 +305,7 @@ static void warn_cost(struct native_file *file, const struct native_search *sear
 	file->reported = true;
 	warn_file(search,
 		  file->cost.refused
-			  ? "some functions have no names or lines: the limit of memory for names is reached"
+			  ? "some functions have no names or lines: the memory limit for names is reached"
 			  : "some functions have no names or lines: reading them takes too much CPU time",
 		  file->path);
 }

@@ -313,12 +313,12 @@ int function_file_probe_points(struct function_file *file, const struct function
 	budget_start(&context.budget);
 	if (symbol->indirect)
 		return error_set(err, ENOTSUP,
-				 "it is chosen from several when the program starts; name that "
-				 "one");
+				 "the program chooses one of several implementations when it starts (IFUNC); "
+				 "name that one");
 	if (!symbol->size && !range_at(&context, symbol->address, &range))
-		return error_set(err, ENOTSUP, "the file does not have its size");
+		return error_set(err, ENOTSUP, "its symbol has no size");
 	range.start = symbol->address;
 	rc = probe_points_find(&source, range, points, err);
-	return context.budget.spent ? error_set(err, ENOTSUP, "finding its ends takes too much CPU time")
+	return context.budget.spent ? error_set(err, ENOTSUP, "finding its returns takes too much CPU time")
 				    : rc;
 }

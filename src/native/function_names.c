@@ -150,9 +150,9 @@ int function_spec_parse(const char *text, struct function_spec *spec, struct err
 
 	*spec = (struct function_spec){.parameters = false};
 	if ((colon && !where) || !len)
-		return error_set(err, EINVAL, "'%.200s' is no function: FUNC or FILE:FUNC", text);
+		return error_set(err, EINVAL, "'%.200s' is not a function: give FUNC or FILE:FUNC", text);
 	if (where >= sizeof(spec->where) || len >= sizeof(spec->name))
-		return error_set(err, EINVAL, "'%.200s...' is too long a name", text);
+		return error_set(err, EINVAL, "the name '%.200s...' is too long", text);
 	memcpy(spec->where, text, where);
 	memcpy(spec->name, name, len + 1);
 	spec->parameters = without_parameters(name, len) < len;

@@ -156,7 +156,7 @@ static int open_path(struct function_search *search, const char *path)
 	add_file(search, fd, path, strlen(path), &(struct module_key){0});
 	if (search->n > before)
 		return 0;
-	return error_set(search->err, ENOEXEC, "%.200s is no program or library for this machine", path);
+	return error_set(search->err, ENOEXEC, "%.200s is not a program or library for this machine", path);
 }
 
 /* --- one function --- */
@@ -266,8 +266,7 @@ static int find_in_others(struct function_search *search, const struct function_
 			continue;
 		return error_set(
 			search->err, EEXIST,
-			"%.100s is the name of several functions: in %.120s and in %.120s (FILE:FUNC "
-			"says which)",
+			"%.100s is the name of several functions: in %.120s and in %.120s; give FILE:FUNC",
 			want->text, found->in->path, other.in->path);
 	}
 	return 0;
@@ -359,7 +358,8 @@ static int plan_one(struct function_search *search, const struct function_want *
 			why = *search->err;
 	}
 	if (why.text[0])
-		error_set(search->err, -rc, "cannot find the ends of %.100s: %.300s", want->text, why.text);
+		error_set(search->err, -rc, "cannot find the returns of %.100s: %.300s", want->text,
+			  why.text);
 	free(found);
 	free(points);
 	return rc == -ENOMEM ? error_set(search->err, ENOMEM, "out of memory") : rc;

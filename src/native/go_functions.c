@@ -35,7 +35,7 @@ static bool pointer(void *ctx, uint64_t address, uint64_t *to)
 
 /* True for the jump back to the entry after the call that grows the stack. The function starts over, and no
  * call has begun that could end. */
-static bool begins_anew(const struct searched *in, uint64_t address)
+static bool is_restart(const struct searched *in, uint64_t address)
 {
 	const struct target_function *function = in->function;
 	const uint8_t *code = NULL;
@@ -53,7 +53,7 @@ static int64_t distance(void *ctx, uint64_t address)
 	const struct searched *in = ctx;
 	uint32_t delta;
 
-	if (begins_anew(in, address))
+	if (is_restart(in, address))
 		return RETURN_ADDRESS;
 	if (target_function_delta(in->target, address, &delta))
 		return DISTANCE_UNKNOWN;
@@ -83,7 +83,7 @@ static int find_probe_points(const struct target *target, const struct target_fu
 	unsigned kept = 0;
 
 	for (unsigned i = 0; rc == 0 && i < points->n; i++) {
-		if (!begins_anew(&in, points->ends[i].address))
+		if (!is_restart(&in, points->ends[i].address))
 			points->ends[kept++] = points->ends[i];
 	}
 	points->n = kept;
@@ -133,7 +133,7 @@ static int plan_one(const struct target *target, struct function_plan *plan, int
 	if (rc == 0) {
 		rc = find_probe_points(target, &function, points, &why);
 		if (rc)
-			error_set(err, -rc, "cannot find the ends of %.100s: %.300s", name, why.text);
+			error_set(err, -rc, "cannot find the returns of %.100s: %.300s", name, why.text);
 	}
 	if (rc == 0)
 		rc = plan_probe_points(target, plan, fd, points, number, err);

@@ -296,7 +296,7 @@ int native_map_refresh(struct native_map *map)
 	return read_map(map, NULL);
 }
 
-void native_map_drop_gone(struct native_map *map)
+void native_map_drop_unmapped(struct native_map *map)
 {
 	drop_old(map, 0);
 }

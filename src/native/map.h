@@ -24,7 +24,7 @@ void native_map_free(struct native_map *map);
 /* Reads the mappings again. If the process is gone, the known ones stay. */
 int native_map_refresh(struct native_map *map);
 /* Closes all files that the last refresh did not find mapped. Otherwise a few of these are kept. */
-void native_map_drop_gone(struct native_map *map);
+void native_map_drop_unmapped(struct native_map *map);
 struct native_at native_map_find(const struct native_map *map, uint64_t address);
 /* Returns NULL for NO_MODULE, or if the file is not mapped any more and has been closed. */
 struct native_file *native_map_file(const struct native_map *map, uint32_t module);

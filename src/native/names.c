@@ -24,8 +24,8 @@
 #define NAMES_PART 4
 /* Time for opening the files of processes that start a program: this much at once, and this part of the
  * time. */
-#define LOOK_NS   1000000000ll
-#define LOOK_PART 4
+#define SEARCH_NS    1000000000ll
+#define SEARCH_SHARE 4
 /* Reading the mappings again takes at most about this share of the time, however often code is mapped. */
 #define REFRESH_PART 10
 
@@ -93,26 +93,27 @@ void names_shared_init(struct names_shared *shared)
 {
 	*shared = (struct names_shared){.budget = {.bytes = NAMES_BYTES, .cpu_ns = NAMES_NS},
 					.earned_ns = now_ns(),
-					.looks_ns = LOOK_NS,
-					.look_earned_ns = now_ns()};
+					.search_budget_ns = SEARCH_NS,
+					.search_refilled_ns = now_ns()};
 }
 
-bool names_may_look(struct names_shared *shared)
+bool names_may_search(struct names_shared *shared)
 {
 	uint64_t now = now_ns();
-	int64_t more = shared->looks_ns + (int64_t)((now - shared->look_earned_ns) / LOOK_PART);
+	int64_t more =
+		shared->search_budget_ns + (int64_t)((now - shared->search_refilled_ns) / SEARCH_SHARE);
 
-	shared->looks_ns = more < LOOK_NS ? more : LOOK_NS;
-	shared->look_earned_ns = now;
-	if (shared->looks_ns > 0)
+	shared->search_budget_ns = more < SEARCH_NS ? more : SEARCH_NS;
+	shared->search_refilled_ns = now;
+	if (shared->search_budget_ns > 0)
 		return true;
-	report(shared, "programs begin faster than their files can be opened: some stacks have no names");
+	report(shared, "programs start faster than their files can be opened: some stacks have no names");
 	return false;
 }
 
-void names_looked(struct names_shared *shared, uint64_t ns)
+void names_charge_search(struct names_shared *shared, uint64_t ns)
 {
-	shared->looks_ns -= (int64_t)ns;
+	shared->search_budget_ns -= (int64_t)ns;
 }
 
 void names_shared_free(struct names_shared *shared)
@@ -218,7 +219,7 @@ static void limit_text(struct names *names)
 	}
 	names->text_left = 0;
 	names->search.report(names->search.ctx,
-			     "addresses have no names from now on: the limit of 128 MB of text is reached");
+			     "addresses have no names from now on: the limit of 128 MB for names is reached");
 	draft_begin(draft, draft->head.pc);
 }
 
@@ -290,7 +291,7 @@ static int refresh(struct names *names)
 	names->stale = false;
 	if (native_map_refresh(names->map) == 0) {
 		if (names->shared->budget.bytes < NAMES_BYTES / 2)
-			native_map_drop_gone(names->map);
+			native_map_drop_unmapped(names->map);
 		rc = name_again(names);
 	}
 	end = now_ns();

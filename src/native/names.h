@@ -20,18 +20,18 @@
 struct names_shared {
 	struct map64 reported;
 	struct budget budget;
-	uint64_t earned_ns;      /* when CPU time was last added */
-	int64_t looks_ns;        /* time left for opening the files of new programs; below 0 = overdrawn */
-	uint64_t look_earned_ns; /* when such time was last added */
+	uint64_t earned_ns;       /* when CPU time was last added */
+	int64_t search_budget_ns; /* time left for opening the files of new programs; below 0 = overdrawn */
+	uint64_t search_refilled_ns; /* when such time was last added */
 };
 
 void names_shared_init(struct names_shared *shared);
 void names_shared_free(struct names_shared *shared);
 /* Whether there is time to open the files of one more program. If not, prints a message on standard error,
  * once. */
-bool names_may_look(struct names_shared *shared);
+bool names_may_search(struct names_shared *shared);
 /* Subtracts the time that this took, ns. */
-void names_looked(struct names_shared *shared, uint64_t ns);
+void names_charge_search(struct names_shared *shared, uint64_t ns);
 
 /*
  * Opens the files that the process has mapped as code. Free `*names` with names_free(). Returns 0, -ESRCH,

@@ -144,11 +144,11 @@ static int look(struct shared_names *names)
 	int rc;
 
 	leave(names);
-	if (names->all && !names_may_look(names->all))
+	if (names->all && !names_may_search(names->all))
 		return 0;
 	rc = open_image(names);
 	if (names->all)
-		names_looked(names->all, now_ns() - begin);
+		names_charge_search(names->all, now_ns() - begin);
 	return rc;
 }
 
@@ -223,7 +223,7 @@ static int on_exec(struct shared_names *names)
 	return look(names);
 }
 
-static int look_at_records(struct shared_names *names, const struct log_record *record)
+static int scan_records(struct shared_names *names, const struct log_record *record)
 {
 	const struct raw_record *records = record->data;
 	int rc = 0;
@@ -245,7 +245,7 @@ int shared_names_put(void *ctx, const struct log_record *record)
 	if (record->type == LOG_STACK && record->size >= sizeof(struct raw_stack))
 		rc = name_stack(names, record);
 	else if (record->type == LOG_RECORDS)
-		rc = look_at_records(names, record);
+		rc = scan_records(names, record);
 	passed = names->sink(names->ctx, record);
 	return rc ? rc : passed;
 }

@@ -262,7 +262,7 @@ int output_publish(struct output *out, struct error *err)
 	rights_restore(&before);
 	if (rc)
 		return error_set(err, -rc, "cannot create %s: %s", out->path,
-				 rc == -ESTALE ? "another user has removed it meanwhile" : strerror(-rc));
+				 rc == -ESTALE ? "another user has removed the new file" : strerror(-rc));
 	out->hidden = false;
 	return 0;
 }

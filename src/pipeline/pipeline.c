@@ -45,7 +45,7 @@ static const char *what_to_do(int code)
 	case EDQUOT:
 		return "; free some space, or choose another place with -o";
 	case EPIPE:
-		return "; the reader went away";
+		return "; the reader has closed the pipe";
 	case EFBIG:
 		return "; the size of files is limited (ulimit -f)";
 	default:

@@ -83,12 +83,13 @@ static int bad_block(const struct rawlog_reader *reader, const char *what, struc
 static int check_file_header(const struct file_header *header, ssize_t n, struct error *err)
 {
 	if (n >= 5 && memcmp(header->magic, "go 1.", 5) == 0)
-		return error_set(err, EBADMSG, "raw log: this is a trace, which gotrace check and dump read");
+		return error_set(err, EBADMSG, "raw log: this is a trace; use gotrace check or gotrace dump");
 	if (n < (ssize_t)sizeof(header->magic) ||
 	    memcmp(header->magic, FILE_MAGIC, sizeof(header->magic)) != 0)
-		return error_set(err, EBADMSG, "raw log: this is no raw log of gotrace (wrong first bytes)");
+		return error_set(err, EBADMSG,
+				 "raw log: this is not a raw log of gotrace (wrong first bytes)");
 	if (n < (ssize_t)sizeof(*header))
-		return error_set(err, EBADMSG, "raw log: cut in its header at byte %zd", n);
+		return error_set(err, EBADMSG, "raw log: truncated in its header at byte %zd", n);
 	if (header->crc != libdeflate_crc32(0, header, offsetof(struct file_header, crc)))
 		return error_set(err, EBADMSG, "raw log: the header at byte 0 has a wrong checksum");
 	if (header->version != FILE_VERSION)
@@ -152,7 +153,7 @@ static const char *block_fault(const struct rawlog_reader *reader, const struct 
 	if (header->crc != libdeflate_crc32(0, header, offsetof(struct block_header, crc)))
 		return "has a wrong checksum in its header";
 	if (header->flags & ~(uint32_t)(BLOCK_COMPRESSED | BLOCK_END))
-		return "has flags that this gotrace does not know";
+		return "has unknown flags";
 	if (header->sequence != reader->sequence)
 		return "is out of sequence";
 	if (header->stored > most || header->size > most || (!compressed && header->stored != header->size))
@@ -176,7 +177,7 @@ static int read_payload(struct rawlog_reader *reader, uint32_t size, struct erro
 		if (n < 0)
 			return read_error(reader, (int)n, err);
 		if ((size_t)n < step)
-			return bad_block(reader, "is cut by the end of the file", err);
+			return bad_block(reader, "is truncated by the end of the file", err);
 		done += step;
 	}
 	return 0;
@@ -198,11 +199,11 @@ static bool inflate_all(struct rawlog_reader *reader, const struct block_header 
 static int inflate_payload(struct rawlog_reader *reader, const struct block_header *header, struct error *err)
 {
 	if (header->size / MAX_RATIO > header->stored)
-		return bad_block(reader, "is compressed more than a log's blocks are", err);
+		return bad_block(reader, "is compressed more than gotrace compresses blocks", err);
 	if (reserve(&reader->inflated, header->size))
 		return error_set(err, ENOMEM, "raw log: out of memory for a block of %u bytes", header->size);
 	if (!inflate_all(reader, header))
-		return bad_block(reader, "does not inflate", err);
+		return bad_block(reader, "cannot be decompressed", err);
 	return 0;
 }
 
@@ -232,13 +233,13 @@ static int finish(struct rawlog_reader *reader, const struct block_header *heade
 	ssize_t n;
 
 	if (header->stored || header->records)
-		return bad_block(reader, "is an end with records", err);
+		return bad_block(reader, "is an end block with records", err);
 	reader->ended = true;
 	n = read_full(reader, &byte, 1);
 	if (n < 0)
 		return read_error(reader, (int)n, err);
 	if (n > 0)
-		return error_set(err, EBADMSG, "raw log: bytes follow its end, from byte %llu on",
+		return error_set(err, EBADMSG, "raw log: bytes follow its end block, from byte %llu on",
 				 (unsigned long long)reader->offset - 1);
 	return 0;
 }
@@ -247,7 +248,7 @@ static int finish(struct rawlog_reader *reader, const struct block_header *heade
 static int end_of_file(struct rawlog_reader *reader, struct error *err)
 {
 	if (reader->header_complete)
-		return bad_block(reader, "is missing though the log is marked complete", err);
+		return bad_block(reader, "is missing, although the log is marked complete", err);
 	return 0;
 }
 
@@ -266,7 +267,7 @@ static int next_block(struct rawlog_reader *reader, struct error *err)
 	if (n == 0)
 		return end_of_file(reader, err);
 	if (n < (ssize_t)sizeof(header))
-		return bad_block(reader, "is cut by the end of the file", err);
+		return bad_block(reader, "is truncated by the end of the file", err);
 	fault = block_fault(reader, &header);
 	if (fault)
 		return bad_block(reader, fault, err);
@@ -297,7 +298,7 @@ static int next_record(struct rawlog_reader *reader, struct log_record *record, 
 	size_t space = reader->size - reader->at;
 
 	if (space < sizeof(header))
-		return bad_block(reader, "has fewer records than it says", err);
+		return bad_block(reader, "has fewer records than its header says", err);
 	memcpy(&header, reader->payload + reader->at, sizeof(header));
 	if (header.size > space - sizeof(header) || record_space(header.size) > space)
 		return bad_block(reader, "has a record that is longer than the block", err);

@@ -159,7 +159,7 @@ static void place(uint8_t *at, const struct log_record *record)
 
 static bool deflate_piece(z_stream *stream, const void *data, size_t size, int flush)
 {
-	/* zlib does not write to its input, but older headers lack const. */
+	/* zlib does not write to its input, but older headers have no const. */
 	stream->next_in = (Bytef *)(uintptr_t)data;
 	stream->avail_in = (uInt)size;
 	return deflate(stream, flush) == (flush == Z_FINISH ? Z_STREAM_END : Z_OK) && stream->avail_in == 0;

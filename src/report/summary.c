@@ -66,9 +66,9 @@ const char *summary_end_name(const struct summary *sum)
 static const char *describe_end(const struct summary *sum)
 {
 	static const char *const lines[] = {
-		"the log ends early",     "stopped as asked",
+		"the log ends early",     "stopped by request",
 		"the program ended",      "the process started another program (exec)",
-		"--max-size was reached", "an error ended it",
+		"--max-size was reached", "stopped by an error",
 	};
 	const struct log_end *end = pipeline_end(sum->pipe);
 
@@ -175,7 +175,7 @@ static void print_stats(const struct summary *sum, FILE *out)
 
 	fprintf(out, "  events      %s in %s generations\n", text_count(stats->ops).bytes,
 		text_count(stats->generations).bytes);
-	fprintf(out, "  inferred    %s events (normal: places without a probe), repaired %s\n",
+	fprintf(out, "  inferred    %s events (normal: transitions without a probe), repaired %s\n",
 		text_count(stats->inferred).bytes, text_count(stats->repaired).bytes);
 	if (stats->inferred_starts)
 		fprintf(out, "  starts      %s of %s goroutine starts inferred\n",
@@ -286,7 +286,7 @@ static void fill_names(const struct summary *sum, const struct goroutine_stats *
 
 static void print_rows(const struct summary *sum, FILE *out)
 {
-	struct columns columns = {.cpu = summary_lacked_cpu(sum)};
+	struct columns columns = {.cpu = summary_short_of_cpu(sum)};
 	size_t n, most = sum->style.stats ? SHOWN_ROWS_STATS : SHOWN_ROWS;
 	const struct goroutine_stats *rows =
 		model_goroutine_stats(pipeline_model(sum->pipe), sum->style.sort, &n);

@@ -52,7 +52,7 @@ struct json;
 
 /* Of a Go program: whether running goroutines had a CPU; figures.known is false if the log does not say. */
 struct cpu_figures summary_cpu(const struct summary *sum);
-bool summary_lacked_cpu(const struct summary *sum); /* for long enough to be said */
+bool summary_short_of_cpu(const struct summary *sum); /* for long enough to be said */
 void summary_print_cpu(const struct summary *sum, FILE *out);
 void summary_put_cpu(const struct summary *sum, struct json *json);
 /* "exited with status 1", "killed by SIGKILL", "still runs" */

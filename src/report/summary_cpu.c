@@ -5,7 +5,7 @@
 #include "report/summary.h"
 #include "util/json.h"
 
-enum { WORTH_SAYING = 100, SHOWN_TAKERS = 3 }; /* 1 in so many of the time running */
+enum { MIN_SHARE = 100, SHOWN_TAKERS = 3 }; /* 1 in so many of the time running */
 
 static const char *const why_names[OFF_CPU_REASONS] = {
 	[OFF_CPU_PREEMPTED] = "preempted",    [OFF_CPU_THROTTLED] = "throttled",
@@ -42,12 +42,12 @@ struct cpu_figures summary_cpu(const struct summary *sum)
 	return figures;
 }
 
-bool summary_lacked_cpu(const struct summary *sum)
+bool summary_short_of_cpu(const struct summary *sum)
 {
 	const struct cpu_figures figures = summary_cpu(sum);
 	uint64_t off = sum_of(figures.off_ns);
 
-	return figures.known && off && off >= figures.running_ns / WORTH_SAYING;
+	return figures.known && off && off >= figures.running_ns / MIN_SHARE;
 }
 
 /* "cgroup cpu.max 30000 100000" */
@@ -120,14 +120,14 @@ void summary_print_cpu(const struct summary *sum, FILE *out)
 
 	if (!figures.known || !running)
 		return;
-	if (!summary_lacked_cpu(sum)) {
+	if (!summary_short_of_cpu(sum)) {
 		fprintf(out, "  CPU         running goroutines had one for %s of the time\n",
 			text_percent((double)on / (double)running).bytes);
 		return;
 	}
 	fprintf(out, "  CPU         goroutines were 'running' for %s and had a CPU for %s of it:\n",
 		text_time(running).bytes, text_time(on).bytes);
-	print_reasons(sum, figures, running / WORTH_SAYING / 2, out);
+	print_reasons(sum, figures, running / MIN_SHARE / 2, out);
 }
 
 /* --- JSON --- */

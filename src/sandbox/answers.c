@@ -5,7 +5,7 @@
 
 #include "util/utf8.h"
 
-#define MOST_CODE (1ull << 30) /* per file: native/modules.c */
+#define MAX_CODE (1ull << 30) /* per file: native/modules.c */
 
 enum { LAST_MINOR = 99 }; /* allows for future Go releases */
 
@@ -42,8 +42,8 @@ bool answer_plan_is_good(const struct probe_plan *plan, uint64_t file_size)
 
 bool answer_module_is_good(const struct module_facts *facts)
 {
-	if (facts->n > MODULE_SEGMENTS || facts->rows > MOST_ROWS || facts->base % UNWIND_PAGE ||
-	    facts->size > MOST_CODE || facts->base > UINT64_MAX - facts->size)
+	if (facts->n > MODULE_SEGMENTS || facts->rows > MAX_ANSWER_ROWS || facts->base % UNWIND_PAGE ||
+	    facts->size > MAX_CODE || facts->base > UINT64_MAX - facts->size)
 		return false;
 	for (unsigned i = 0; i < facts->n; i++) {
 		const struct module_segment *segment = &facts->segments[i];
@@ -66,7 +66,7 @@ bool answer_rows_are_good(const struct module_facts *facts, const struct unwind_
 bool answer_list_is_good(const struct function_list_facts *facts)
 {
 	return (facts->site == SITE_FUNCTION_BEGIN || facts->site == SITE_FUNCTION_END) && facts->n > 0 &&
-	       facts->n <= MOST_LIST_PROBES;
+	       facts->n <= MAX_LIST_PROBES;
 }
 
 bool answer_function_probes_are_good(const struct function_probe *probes, uint32_t n, unsigned nfunctions,

@@ -170,7 +170,7 @@ unsigned broker_stalls(const struct broker *broker)
 	return atomic_load(&broker->shared->stalls);
 }
 
-bool broker_has_gone(const struct broker *broker)
+bool broker_has_exited(const struct broker *broker)
 {
 	struct pollfd fd = {.fd = broker->control, .events = 0};
 
@@ -284,7 +284,7 @@ int broker_keep(struct broker *broker, uint64_t capabilities, struct error *err)
 	if (rc == 0)
 		rc = take_reply(broker, broker->control, &reply, &fd);
 	if (rc)
-		return error_set(err, EIO, "the process that reads for gotrace does not answer");
+		return error_set(err, EIO, "the broker process does not answer");
 	reply.error.text[sizeof(reply.error.text) - 1] = '\0';
 	return reply.value < 0 ? error_set(err, (int)-reply.value, "%s", reply.error.text) : 0;
 }

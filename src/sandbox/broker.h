@@ -44,7 +44,7 @@ int broker_lend(struct broker *broker, int fd, char path[64]);
 /* The number of calls given up so far because the kernel did not respond. */
 unsigned broker_stalls(const struct broker *broker);
 /* True if it has ended unexpectedly. */
-bool broker_has_gone(const struct broker *broker);
+bool broker_has_exited(const struct broker *broker);
 /* Ends the broker: later calls of workers fail. NULL is allowed. */
 void broker_free(struct broker *broker);
 

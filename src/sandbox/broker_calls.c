@@ -21,9 +21,9 @@ enum {
 	SECONDS = 10,  /* of allowance that a client can accumulate */
 };
 
-#define OPENS_A_SECOND 5000
-#define CALLS_A_SECOND 200000
-#define BYTES_A_SECOND (4ll << 30)
+#define OPENS_PER_SECOND 5000
+#define CALLS_PER_SECOND 200000
+#define BYTES_PER_SECOND (4ll << 30)
 
 /* --- allowances --- */
 
@@ -42,9 +42,9 @@ bool allowance_take(struct allowance *allowance, uint64_t now_ns, unsigned opens
 	uint64_t ns = now_ns - allowance->filled_ns;
 
 	if (ns >= 10000000) {
-		fill(&allowance->opens, OPENS_A_SECOND, ns);
-		fill(&allowance->calls, CALLS_A_SECOND, ns);
-		fill(&allowance->bytes, BYTES_A_SECOND, ns);
+		fill(&allowance->opens, OPENS_PER_SECOND, ns);
+		fill(&allowance->calls, CALLS_PER_SECOND, ns);
+		fill(&allowance->bytes, BYTES_PER_SECOND, ns);
 		allowance->filled_ns = now_ns;
 	}
 	if (allowance->opens < opens || allowance->calls < 1 || allowance->bytes < 1)
@@ -397,7 +397,7 @@ static struct answer open_exe(struct server *server, const struct broker_message
 {
 	size_t size = message->size < WINDOW_BYTES ? message->size : WINDOW_BYTES, got = 0;
 	struct answer answer =
-		with_fd(without_reading(maps_look_at_exe(message->pid, server->part, size, &got)));
+		with_fd(without_reading(maps_open_exe_header(message->pid, server->part, size, &got)));
 
 	answer.bytes = server->part;
 	answer.size = answer.fd < 0 ? 0 : got;

@@ -11,7 +11,7 @@
 #include "util/files.h"
 #include "util/rights.h"
 
-enum { MOST_LOST = 3 }; /* stuck threads; with this many, no call that may block is begun until one returns */
+enum { MAX_LOST = 3 }; /* stuck threads; with this many, no call that may block is begun until one returns */
 
 /* --- control messages; with the lock held --- */
 
@@ -123,7 +123,7 @@ bool server_must_refuse(struct server *server)
 	bool refuse;
 
 	pthread_mutex_lock(&state->lock);
-	refuse = state->nlost >= MOST_LOST;
+	refuse = state->nlost >= MAX_LOST;
 	pthread_mutex_unlock(&state->lock);
 	return refuse;
 }

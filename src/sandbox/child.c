@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { KILLED_MS = 300, POLL_MS = 5, MOST_FDS = 4 };
+enum { KILLED_MS = 300, POLL_MS = 5, MAX_FDS = 4 };
 
 /* Signals for gotrace reach the whole process group. */
 static void ignore_signals(void)
@@ -24,10 +24,10 @@ static void ignore_signals(void)
  * get. */
 static int keep_fds(const int *fds, unsigned n)
 {
-	int high[MOST_FDS];
+	int high[MAX_FDS];
 
 	for (unsigned i = 0; i < n; i++) {
-		high[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, CHILD_FD + MOST_FDS);
+		high[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, CHILD_FD + MAX_FDS);
 		if (high[i] < 0)
 			return -errno;
 	}

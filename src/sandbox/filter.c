@@ -216,8 +216,8 @@ int filter_install(int *listener, struct error *err)
 		seccomp_release(filter);
 	if (rc == -EBUSY)
 		return error_set(err, EBUSY,
-				 "cannot set up the sandbox: another supervisor of system calls is in charge "
-				 "here (a container's); run gotrace outside of it");
+				 "cannot set up the sandbox: another supervisor of system calls is active "
+				 "(that of a container?); run gotrace outside it");
 	return rc ? error_set(err, -rc,
 			      "cannot set up the sandbox: seccomp: %s (Linux 5.9 or later is needed)",
 			      strerror(-rc))

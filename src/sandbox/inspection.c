@@ -29,8 +29,8 @@ static int take_record(struct rpc *rpc, struct channel *channel, const struct me
 	void *bytes;
 	int rc;
 
-	if (message->size > MOST_RECORD || ++inspection->records > MOST_RECORDS ||
-	    (inspection->record_bytes += message->size) > MOST_RECORD_BYTES)
+	if (message->size > MAX_RECORD || ++inspection->records > MAX_ANSWER_RECORDS ||
+	    (inspection->record_bytes += message->size) > MAX_RECORD_BYTES)
 		return -EBADMSG;
 	bytes = malloc(message->size + 1);
 	if (!bytes)

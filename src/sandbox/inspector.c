@@ -145,9 +145,8 @@ static int seal_functab(const struct log_record *record, int *fd, struct error *
 		return 0;
 	if (*fd >= 0)
 		close(*fd);
-	return error_set(err, -rc, "cannot hold the function table (%zu bytes) in memory: %s%s",
-			 (size_t)record->size, strerror(-rc),
-			 rc == -EFBIG ? "; the size of files is limited (ulimit -f)" : "");
+	return error_set(err, -rc, "cannot store the function table (%zu bytes): %s%s", (size_t)record->size,
+			 strerror(-rc), rc == -EFBIG ? "; the size of files is limited (ulimit -f)" : "");
 }
 
 static int answer_functab(struct inspector *inspector)
@@ -353,7 +352,7 @@ static int answer_of_target(struct inspector *inspector, const struct rpc_reques
 		rc = target_bind(inspector->target, (pid_t)request->arg, &err);
 		return answer_facts(inspector, rc, &err);
 	case INSPECT_WANT_ALLOC:
-		rc = target_want_alloc(inspector->target, (enum alloc_look)request->arg, &err);
+		rc = target_want_alloc(inspector->target, (enum alloc_level)request->arg, &err);
 		return answer_facts(inspector, rc, &err);
 	case INSPECT_PLAN:
 		return answer_plan(inspector);
@@ -408,7 +407,7 @@ void inspector_work(struct channel *channel, void *unused)
 
 	(void)unused;
 	while (rc == 0) {
-		rc = rpc_take(channel, &request, MOST_REQUEST);
+		rc = rpc_take(channel, &request, MAX_REQUEST);
 		if (rc == 0)
 			rc = answer_request(&inspector, &request);
 		rpc_request_free(&request);

@@ -120,7 +120,7 @@ static int set_caps(uint64_t effective, uint64_t permitted)
 
 /* These were once part of CAP_SYS_ADMIN, and CAP_SYS_ADMIN still includes them (capable() ||
  * capable(CAP_SYS_ADMIN)). */
-static uint64_t stand_in(uint64_t mask)
+static uint64_t with_sys_admin(uint64_t mask)
 {
 	const uint64_t parts =
 		PRIVILEGE(RIGHT_PERFMON) | PRIVILEGE(RIGHT_BPF) | PRIVILEGE(RIGHT_CHECKPOINT_RESTORE);
@@ -132,7 +132,7 @@ int privilege_keep(uint64_t mask, struct error *err)
 {
 	int rc;
 
-	mask = stand_in(mask);
+	mask = with_sys_admin(mask);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return error_set(err, errno, "cannot give up privileges (no_new_privs): %s", strerror(errno));
 	empty_bounding_set(mask);
@@ -166,6 +166,6 @@ int privilege_drop_all(struct error *err)
 	empty_bounding_set(0);
 	rc = drop_ids();
 	if (rc)
-		return error_set(err, -rc, "cannot change to the workers' user id: %s", strerror(-rc));
+		return error_set(err, -rc, "cannot change to the user ID of the workers: %s", strerror(-rc));
 	return privilege_keep(0, err);
 }

@@ -16,7 +16,7 @@ enum inspect_kind {
 	INSPECT_OPEN = 1,       /* arg: pid -> struct target_facts */
 	INSPECT_OPEN_FILE,      /* path -> struct target_facts */
 	INSPECT_BIND,           /* arg: pid -> struct target_facts */
-	INSPECT_WANT_ALLOC,     /* arg: enum alloc_look -> struct target_facts */
+	INSPECT_WANT_ALLOC,     /* arg: enum alloc_level -> struct target_facts */
 	INSPECT_PLAN,           /* -> struct probe_plan */
 	INSPECT_LOG_INFO,       /* struct inspect_log_info -> records */
 	INSPECT_FUNCTAB,        /* -> a memory file with a LOG_FUNCTAB */
@@ -74,15 +74,15 @@ struct function_list_facts {
 
 /* Limits on what is accepted. */
 enum {
-	MOST_RECORD = 64 << 20, /* bytes per record; a LOG_GS has at most 16,384 rows */
-	MOST_RECORDS = 1 << 20, /* per answer */
-	MOST_READS = 1 << 17,   /* per snapshot: each reads some thousand goroutines */
-	MOST_ROWS = EHFRAME_ROWS_MAX,
-	MOST_LISTS = 64, /* files with functions */
-	MOST_LIST_PROBES = 1 << 20,
-	MOST_REQUEST = 1 << 20, /* bytes; the vDSO is sent in a request */
+	MAX_RECORD = 64 << 20,        /* bytes per record; a LOG_GS has at most 16,384 rows */
+	MAX_ANSWER_RECORDS = 1 << 20, /* per answer */
+	MAX_READS = 1 << 17,          /* per snapshot: each reads some thousand goroutines */
+	MAX_ANSWER_ROWS = EHFRAME_ROWS_MAX,
+	MAX_LISTS = 64, /* files with functions */
+	MAX_LIST_PROBES = 1 << 20,
+	MAX_REQUEST = 1 << 20, /* bytes; the vDSO is sent in a request */
 };
-#define MOST_RECORD_BYTES (1ull << 30) /* per answer */
-#define MOST_FUNCTAB      (2ull << 30)
+#define MAX_RECORD_BYTES (1ull << 30) /* per answer */
+#define MAX_FUNCTAB      (2ull << 30)
 
 #endif

@@ -174,7 +174,7 @@ int remote_functions_plan(struct sandbox *sandbox, pid_t pid, const char *exe,
 	rc = inspect_for(sandbox, &call, NULL, 0, err);
 	inspection_close_fd(&call);
 	free(bytes);
-	if (rc == 0 && call.rpc.code > MOST_LISTS)
+	if (rc == 0 && call.rpc.code > MAX_LISTS)
 		rc = sandbox_fail(sandbox, -EBADMSG, err);
 	if (rc == 0 && call.rpc.code) {
 		plan->lists = calloc((size_t)call.rpc.code, sizeof(*plan->lists));

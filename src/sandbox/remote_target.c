@@ -77,7 +77,7 @@ static int take_facts(struct remote_target *remote, struct inspection *call, str
 	target->inode = facts.inode;
 	target->layout = facts.layout;
 	target->places = facts.places;
-	target->alloc = (enum alloc_look)facts.alloc;
+	target->alloc = (enum alloc_level)facts.alloc;
 	target->alloc_layout = facts.alloc_layout;
 	return 0;
 }
@@ -104,7 +104,7 @@ static int take_exe(struct remote_target *remote, pid_t pid, int fd, const char 
 	if (fd < 0)
 		return error_set(err, -fd, "cannot open %s: %s", what, strerror(-fd));
 	if (file_stat(fd, &st) || st.st_dev != remote->target.device || st.st_ino != remote->target.inode)
-		return error_set(err, EAGAIN, "%s has just been replaced by another: try again", what);
+		return error_set(err, EAGAIN, "%s has just been replaced by another file: try again", what);
 	snprintf(remote->target.exe, sizeof(remote->target.exe), "/proc/self/fd/%d", remote->exe);
 	return 0;
 }
@@ -141,7 +141,7 @@ static bool remote_other_go(const struct target *target, char *path, size_t size
 	return true;
 }
 
-static int remote_want_alloc(struct target *target, enum alloc_look look, struct error *err)
+static int remote_want_alloc(struct target *target, enum alloc_level look, struct error *err)
 {
 	struct inspection call = request(INSPECT_WANT_ALLOC, look);
 
@@ -200,7 +200,7 @@ static int map_functab(struct remote_target *remote, int fd)
 	void *bytes;
 
 	if (fd < 0 || (fcntl(fd, F_GET_SEALS) & wanted) != wanted || fstat(fd, &st) ||
-	    st.st_size < (off_t)sizeof(struct log_functab) || (uint64_t)st.st_size > MOST_FUNCTAB)
+	    st.st_size < (off_t)sizeof(struct log_functab) || (uint64_t)st.st_size > MAX_FUNCTAB)
 		return -EBADMSG;
 	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (bytes == MAP_FAILED)
@@ -265,7 +265,7 @@ static int remote_snapshot_read(const struct target *target, struct error *err)
 	struct remote_target *remote = remote_of(target);
 	int rc = ask_of_snapshot(target, &call, err);
 
-	if (rc > 0 && ++remote->reads > MOST_READS)
+	if (rc > 0 && ++remote->reads > MAX_READS)
 		return sandbox_fail(remote->sandbox, -EBADMSG, err);
 	return rc > 0 ? 1 : rc;
 }

@@ -123,7 +123,7 @@ static int take_hello(struct sandbox *sandbox, struct error *err)
 		return error_set(err, -hello.code, "%s", hello.error.text);
 	return sandbox->client.memory >= 0 && sandbox->client.listener >= 0
 		       ? 0
-		       : error_set(err, EIO, "cannot set up the sandbox: no descriptors came");
+		       : error_set(err, EIO, "cannot set up the sandbox: received no descriptors");
 }
 
 /* --- limits --- */
@@ -133,24 +133,24 @@ static const char *too_slow(struct sandbox *sandbox, uint64_t now)
 	const struct sandbox_wait *wait = &sandbox->wait;
 
 	if (wait->stopped_ns && now - wait->stopped_ns >= sandbox->stopped_ms * 1000000ull)
-		return "is stopped, and was given up";
+		return "is stopped and was abandoned";
 	if (wait->ending_ns && now - wait->ending_ns >= ENDING_MS * 1000000ull)
-		return "was still busy when the trace was to end, and was given up";
+		return "was still busy when the trace was to end and was abandoned";
 	if (sandbox->has_reader)
 		return NULL;
 	if (now - wait->moved_ns >= IDLE_S * 1000000000ull)
-		return "does not go on, and was given up";
+		return "makes no progress and was abandoned";
 	return now - wait->begin_ns >= sandbox->answer_s * 1000000000ull
-		       ? "takes too long for an answer, and was given up"
+		       ? "takes too long to answer and was abandoned"
 		       : NULL;
 }
 
 /* Ctrl-Z stops all of gotrace; that time does not count. */
 static void leave_out_own_stop(struct sandbox_wait *wait, uint64_t now)
 {
-	uint64_t away = now - wait->looked_ns;
+	uint64_t away = now - wait->checked_ns;
 
-	wait->looked_ns = now;
+	wait->checked_ns = now;
 	if (away < OWN_STOP_MS * 1000000ull)
 		return;
 	wait->begin_ns += away;
@@ -190,7 +190,7 @@ static bool may_wait(void *ctx)
 
 int sandbox_begin_wait(struct sandbox *sandbox)
 {
-	sandbox->wait.begin_ns = sandbox->wait.moved_ns = sandbox->wait.looked_ns = now_ns();
+	sandbox->wait.begin_ns = sandbox->wait.moved_ns = sandbox->wait.checked_ns = now_ns();
 	sandbox->wait.stopped_ns = 0;
 	if (!sandbox->wait.ending_ns && sandbox->must_end && sandbox->must_end(sandbox->ctx))
 		sandbox->wait.ending_ns = sandbox->wait.begin_ns;
@@ -330,19 +330,19 @@ static void explain(struct sandbox *sandbox, int rc)
 		error_set(&sandbox->why, ETIMEDOUT, "%s %s", sandbox->what,
 			  sandbox->slow ? sandbox->slow : "does not answer");
 	else if (rc == -EBADMSG)
-		error_set(&sandbox->why, EBADMSG, "%s gave an answer that makes no sense", sandbox->what);
+		error_set(&sandbox->why, EBADMSG, "%s sent an invalid answer", sandbox->what);
 	else if (!reap(sandbox, &status))
 		error_set(&sandbox->why, EPIPE, "%s does not answer", sandbox->what);
 	else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
 		error_set(&sandbox->why, EPIPE,
-			  "%s was ended by the kernel: it made a system call that it may not make "
-			  "(a malicious or damaged file?)",
+			  "%s was killed by its seccomp filter: it made a forbidden system call (a malicious "
+			  "or damaged file?)",
 			  sandbox->what);
 	else if (WIFSIGNALED(status))
-		error_set(&sandbox->why, EPIPE, "%s was ended by signal %d (%s)", sandbox->what,
+		error_set(&sandbox->why, EPIPE, "%s was killed by signal %d (%s)", sandbox->what,
 			  WTERMSIG(status), strsignal(WTERMSIG(status)));
 	else
-		error_set(&sandbox->why, EPIPE, "%s has ended unasked (status %d)", sandbox->what,
+		error_set(&sandbox->why, EPIPE, "%s exited unexpectedly (status %d)", sandbox->what,
 			  WEXITSTATUS(status));
 }
 
@@ -356,7 +356,7 @@ int sandbox_fail(struct sandbox *sandbox, int rc, struct error *err)
 	return error_set(err, EPIPE, "%s", sandbox->why.text);
 }
 
-bool sandbox_has_gone(struct sandbox *sandbox)
+bool sandbox_has_exited(struct sandbox *sandbox)
 {
 	struct pollfd fd = {.fd = sandbox->channel.fd, .events = 0};
 

@@ -34,7 +34,7 @@ struct sandbox {
 		uint64_t stopped_ns;       /* since when it has been stopped; 0: it is not */
 		uint64_t ending_ns;        /* since when must_end() has been true; 0: it is not */
 		uint64_t cpu_ns, moved_ns; /* its CPU time, and when that last grew */
-		uint64_t looked_ns;        /* time of the last check */
+		uint64_t checked_ns;       /* time of the last check */
 	} wait;
 	bool broken;      /* it is gone, or sent a malformed answer */
 	const char *slow; /* why it was given up; NULL = it was not */
@@ -67,7 +67,7 @@ int sandbox_attend(struct sandbox *sandbox, struct broker *broker, struct error 
  */
 int sandbox_fail(struct sandbox *sandbox, int rc, struct error *err);
 /* True if it has ended unexpectedly. */
-bool sandbox_has_gone(struct sandbox *sandbox);
+bool sandbox_has_exited(struct sandbox *sandbox);
 /* True if a signal has stopped it. Any thread may call this. */
 bool sandbox_is_stopped(const struct sandbox *sandbox);
 /* Ends the worker by closing the channel. */

@@ -77,7 +77,7 @@ static inline bool op_waits_first(enum op_kind kind)
 	return OP_WAITS_FOR_ANOTHER >> kind & 1 && kind != OP_GO_SWITCH && kind != OP_GO_SWITCH_DESTROY;
 }
 
-static inline bool op_is_birth(enum op_kind kind)
+static inline bool op_is_creation(enum op_kind kind)
 {
 	return transitions[kind].other.from == STATUS(G_DEAD);
 }
@@ -100,7 +100,7 @@ static inline unsigned op_changes(const struct op *op, struct g_change changes[2
 	if (t->self.from && t->self.to != STATUS_KEPT)
 		changes[n++] = (struct g_change){op->g, t->self.to, false};
 	if (t->other.from)
-		changes[n++] = (struct g_change){op_other(op), t->other.to, op_is_birth(op->kind)};
+		changes[n++] = (struct g_change){op_other(op), t->other.to, op_is_creation(op->kind)};
 	return n;
 }
 

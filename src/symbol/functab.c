@@ -18,12 +18,12 @@ static int refuse_format(uint32_t magic, uint32_t go_minor, struct error *err)
 
 	if (!other)
 		return error_set(err, ENOTSUP,
-				 "function table: unknown format 0x%08x (Go 1.4 to 1.26 have 0xfffffffb, "
+				 "function table: unknown format 0x%08x (Go 1.4 to 1.26 use 0xfffffffb, "
 				 "0xfffffffa, 0xfffffff0 or 0xfffffff1)",
 				 magic);
 	return error_set(err, ENOTSUP,
-			 "function table: format 0x%08x is from Go 1.%u on, but the program is of Go 1.%u: "
-			 "it is damaged or not the program's own",
+			 "function table: format 0x%08x is that of Go 1.%u and later, but Go 1.%u built the "
+			 "program: the table is damaged or not that of the program",
 			 magic, other->first, go_minor);
 }
 
@@ -38,10 +38,11 @@ static int check_header(struct functab *tab, struct byte_span *all, struct error
 		return refuse_format(magic, go_minor, err);
 	tab->rules = release_rules_find(go_minor ? go_minor : tab->format->first);
 	if (!tab->rules)
-		return error_set(err, ENOTSUP, "function table: Go 1.%u is not supported (1.4 and later are)",
+		return error_set(err, ENOTSUP,
+				 "function table: Go 1.%u is not supported (gotrace supports 1.4 and later)",
 				 go_minor);
 	if (all->size < tab->format->header_size)
-		return error_set(err, EBADMSG, "function table: header cut at %zu bytes", all->size);
+		return error_set(err, EBADMSG, "function table: header truncated at %zu bytes", all->size);
 	tab->quantum = all->data[6];
 	if (all->data[4] || all->data[5] || (tab->quantum != 1 && tab->quantum != 4) || all->data[7] != 8)
 		return error_set(err, EBADMSG, "function table: not of a 64-bit x86 or arm64 program");
@@ -85,7 +86,7 @@ static int check_rows(struct functab *tab, const struct byte_span *all, struct e
 				 (unsigned long long)count, tab->funcs.size);
 	tab->count = (size_t)count;
 	if (tab->source.text > UINT64_MAX - UINT32_MAX)
-		return error_set(err, EBADMSG, "function table: no code can be at 0x%llx",
+		return error_set(err, EBADMSG, "function table: 0x%llx is not a valid code address",
 				 (unsigned long long)tab->source.text);
 	for (size_t i = 0; i < tab->count; i++) {
 		if (functab_entry_at(tab, i) > functab_entry_at(tab, i + 1))

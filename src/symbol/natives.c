@@ -98,7 +98,7 @@ static int parse(struct natives *natives, const struct log_symbol *head, const u
 }
 
 /* Index of an address in the list; adds it if it is new. */
-static int place_of(struct natives *natives, uint64_t ret_pc, uint32_t *place)
+static int index_of(struct natives *natives, uint64_t ret_pc, uint32_t *place)
 {
 	const uint32_t *known = map64_get(&natives->index, ret_pc);
 
@@ -117,7 +117,7 @@ static int place_of(struct natives *natives, uint64_t ret_pc, uint32_t *place)
 	return 0;
 }
 
-#define LEAST_UNUSED 4096
+#define MIN_UNUSED 4096
 
 /* Removes unused frames. */
 static int compact(struct natives *natives)
@@ -125,7 +125,7 @@ static int compact(struct natives *natives)
 	struct frame *frames;
 	size_t n = 0;
 
-	if (natives->unused < LEAST_UNUSED || natives->unused < natives->nframes / 2)
+	if (natives->unused < MIN_UNUSED || natives->unused < natives->nframes / 2)
 		return 0;
 	frames = malloc(natives->frame_capacity * sizeof(*frames));
 	if (!frames)
@@ -161,7 +161,7 @@ int natives_put(struct natives *natives, const void *payload, size_t size)
 		return -ENOMEM;
 	rc = parse(natives, &head, (const uint8_t *)payload + sizeof(head), (const uint8_t *)payload + size);
 	if (rc == 0)
-		rc = place_of(natives, head.pc, &place);
+		rc = index_of(natives, head.pc, &place);
 	if (rc)
 		return rc;
 	natives->unused += natives->entries[place].n;

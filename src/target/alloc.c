@@ -43,7 +43,7 @@ static int find_heap(struct target *target)
 	return image_is_variable(&target->image->elf, target->heap, size) ? 0 : -ENOENT;
 }
 
-int target_want_alloc(struct target *target, enum alloc_look look, struct error *err)
+int target_want_alloc(struct target *target, enum alloc_level look, struct error *err)
 {
 	if (look == ALLOC_NOTHING)
 		return 0;
@@ -51,13 +51,13 @@ int target_want_alloc(struct target *target, enum alloc_look look, struct error 
 		return target->remote->want_alloc(target, look, err);
 	if (target->go_minor < 23)
 		return error_set(err, ENOTSUP,
-				 "%s: --alloc needs a program of Go 1.23 or later, this is one of %s: its "
-				 "traces have no events for memory",
+				 "%s: --alloc needs a program of Go 1.23 or later: the traces of %s have no "
+				 "memory events",
 				 target->image->label, target->go_version);
 	if (find_stack_places(target) || find_heap(target))
 		return error_set(err, ENOTSUP,
 				 "%s: --alloc: cannot find the heap in the code of runtime.stackalloc (%s): "
-				 "is it built in a special way?",
+				 "was it built in an unusual way?",
 				 target->image->label, target->go_version);
 	target->alloc_layout.span_base = target->image->release->layout.runtime.span_base;
 	target->alloc = look;

@@ -178,11 +178,11 @@ static int variable_version(const struct image *image, struct go_version *versio
 	int n = search_variables(image, found);
 
 	if (n == 0)
-		return error_set(err, ENOEXEC, "is not a Go program: it has no record of a Go release");
+		return error_set(err, ENOEXEC, "is not a Go program: it does not record a Go release");
 	if (n > 1)
 		return error_set(err, ENOTSUP,
-				 "may be built by %s or %s%s: it has the names of several releases and no "
-				 "record of its own",
+				 "may have been built by %s or %s%s: it contains the names of several "
+				 "releases and does not record its own",
 				 found[0].text, found[1].text, n > 2 ? " or another" : "");
 	*version = found[0];
 	return 0;

@@ -29,7 +29,7 @@ static bool read_stat(const char *proc, pid_t pid, struct proc_stat *stat)
 	return proc_stat_read(path, stat);
 }
 
-bool process_lives(const char *proc, pid_t pid)
+bool process_is_alive(const char *proc, pid_t pid)
 {
 	struct proc_stat stat;
 

@@ -15,6 +15,6 @@
  */
 int descendants(const char *proc, pid_t root, pid_t **pids, struct error *err);
 /* Whether a process is alive: it exists and is not a zombie, or has threads that are not. */
-bool process_lives(const char *proc, pid_t pid);
+bool process_is_alive(const char *proc, pid_t pid);
 
 #endif

@@ -136,11 +136,10 @@ static int refuse_unknown(const struct target *target, const char *name, struct 
 	const char *last = strrchr(name, '.');
 
 	if (is_inlined(target, name))
-		return error_set(
-			err, ENOENT,
-			"%.200s has no code of its own: the compiler has put it into its callers. Name "
-			"one of these, or build it with //go:noinline",
-			name);
+		return error_set(err, ENOENT,
+				 "%.200s has no code of its own: the compiler inlined it into its callers. "
+				 "Name one of these, or build it with //go:noinline",
+				 name);
 	find_ends(target->functab, last ? last + 1 : name, &ends);
 	if (!ends.n)
 		find_near(target->functab, name, &ends);

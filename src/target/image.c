@@ -82,7 +82,7 @@ static int read_segments(struct image *image, const Elf64_Ehdr *header, struct e
 
 		if (header->e_phoff > image->size ||
 		    !take(image, header->e_phoff + i * sizeof(program), &program, sizeof(program)))
-			return error_set(err, EBADMSG, "damaged executable: program headers are cut off");
+			return error_set(err, EBADMSG, "damaged executable: program headers are truncated");
 		if (program.p_type == PT_LOAD && add_segment(image, &program, err))
 			return -EBADMSG;
 		if (program.p_type == PT_DYNAMIC && program.p_offset <= image->size) {

@@ -84,7 +84,7 @@ static int load_all(struct loaded *loaded, struct error *err)
 		rc = load_segments(loaded, false);
 	}
 	if (rc == -ERANGE)
-		return error_set(err, EBADMSG, "has a damaged or cut executable");
+		return error_set(err, EBADMSG, "has a damaged or truncated executable");
 	if (rc == -EFBIG)
 		return error_set(err, EFBIG, "has more than %llu bytes of code and data in its executable",
 				 MAX_LOADED);

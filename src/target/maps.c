@@ -69,7 +69,7 @@ int maps_read(pid_t pid, struct maps *maps, struct error *err)
 	if (rc == -ENOENT || rc == -ESRCH)
 		return error_set(err, ESRCH, "PID %d is gone", (int)pid);
 	if (rc == -EACCES || rc == -EPERM)
-		return error_set(err, EPERM, "may not read %s: %s", path, memory_how_to_be_allowed());
+		return error_set(err, EPERM, "cannot read %s: %s", path, memory_how_to_be_allowed());
 	return error_set(err, -rc, "cannot read %s: %s", path, strerror(-rc));
 }
 
@@ -175,7 +175,7 @@ int maps_open_file(pid_t pid, const struct proc_mapping *mapping)
 	return fd == -EINVAL ? -ENOENT : open_by_path(pid, mapping);
 }
 
-int maps_look_at_exe(pid_t pid, void *header, size_t size, size_t *got)
+int maps_open_exe_header(pid_t pid, void *header, size_t size, size_t *got)
 {
 	const struct target_reads *reads = target_reads();
 	struct rights before;
@@ -198,7 +198,7 @@ int maps_open_exe(pid_t pid)
 {
 	size_t got;
 
-	return maps_look_at_exe(pid, NULL, 0, &got);
+	return maps_open_exe_header(pid, NULL, 0, &got);
 }
 
 bool maps_unescape(char *path)
@@ -306,17 +306,17 @@ static bool bias_by(const struct proc_mapping *mapping, const struct image *imag
 	return false;
 }
 
-enum { BY_DEVICE, BY_INODE, BY_PATH, WAYS };
+enum { BY_DEVICE, BY_INODE, BY_PATH, KEYS };
 
-static bool is_of_file(const struct proc_mapping *mapping, int way, uint64_t device, uint64_t inode,
+static bool is_of_file(const struct proc_mapping *mapping, int key, uint64_t device, uint64_t inode,
 		       const char *exe)
 {
-	if (way == BY_PATH)
+	if (key == BY_PATH)
 		return exe && mapping->path_len == strlen(exe) &&
 		       !memcmp(mapping->path, exe, mapping->path_len);
 	if (!mapping->inode || mapping->inode != inode)
 		return false;
-	return way == BY_INODE || makedev(mapping->major, mapping->minor) == device;
+	return key == BY_INODE || makedev(mapping->major, mapping->minor) == device;
 }
 
 int maps_bias(const struct maps *maps, const struct image *image, uint64_t device, uint64_t inode,
@@ -324,11 +324,11 @@ int maps_bias(const struct maps *maps, const struct image *image, uint64_t devic
 {
 	struct proc_mapping mapping;
 
-	for (int way = 0; way < WAYS; way++) {
+	for (int key = 0; key < KEYS; key++) {
 		size_t at = 0;
 
 		while (maps_next(maps->text, maps->len, &at, &mapping)) {
-			if (is_of_file(&mapping, way, device, inode, exe) && bias_by(&mapping, image, bias))
+			if (is_of_file(&mapping, key, device, inode, exe) && bias_by(&mapping, image, bias))
 				return 0;
 		}
 	}

@@ -34,7 +34,7 @@ void maps_free(struct maps *maps);
  */
 int maps_open_exe(pid_t pid);
 /* The same, and reads up to `size` of the first bytes. */
-int maps_look_at_exe(pid_t pid, void *header, size_t size, size_t *got);
+int maps_open_exe_header(pid_t pid, void *header, size_t size, size_t *got);
 
 /*
  * Opens the mapped regular file for reading (/proc/PID/map_files), even if its path now leads elsewhere or

@@ -252,13 +252,12 @@ void memory_batch_free(struct memory_batch *batch)
 const char *memory_how_to_be_allowed(void)
 {
 	if (rights_are_inner())
-		return "this is no root but that of a user namespace (a rootless container?): run it with "
-		       "sudo "
-		       "outside";
+		return "this is the root of a user namespace only (a rootless container?): run gotrace with "
+		       "sudo outside it";
 	if (geteuid() == 0)
-		return "not even root may: gotrace must run where the process was started (outside of this "
-		       "container, with CAP_SYS_PTRACE), or a security module forbids it";
+		return "even root may not: run gotrace where the process was started (outside this "
+		       "container, with CAP_SYS_PTRACE), unless a security module forbids it";
 	if (rights_have(RIGHT_SYS_PTRACE))
-		return "its owner alone may read it: run gotrace as root, or with CAP_DAC_READ_SEARCH";
+		return "only its owner may read it: run gotrace as root, or with CAP_DAC_READ_SEARCH";
 	return "run gotrace as root, or with CAP_SYS_PTRACE";
 }

@@ -27,7 +27,7 @@ struct module_search {
 	const struct table_format *format;
 };
 
-enum { LEAST_INSTRUCTION = 6 }; /* index in table_format.magic */
+enum { MIN_INSTRUCTION = 6 }; /* index in table_format.magic */
 
 static bool begins_table(const struct module_search *search, const uint8_t *bytes)
 {
@@ -35,7 +35,7 @@ static bool begins_table(const struct module_search *search, const uint8_t *byte
 
 	memcpy(magic, search->format->magic, sizeof(magic));
 	if (search->image->arm64)
-		magic[LEAST_INSTRUCTION] = 4;
+		magic[MIN_INSTRUCTION] = 4;
 	return memcmp(bytes, magic, sizeof(magic)) == 0;
 }
 
@@ -206,8 +206,8 @@ int module_find(const struct image *image, const struct release *release, struct
 	}
 	if (scan(&search, module))
 		return 0;
-	return error_set(err, ENOTSUP,
-			 "has no function table that gotrace understands (packed or changed, or not of Go "
-			 "1.%u?)",
-			 release->minor);
+	return error_set(
+		err, ENOTSUP,
+		"has no function table that gotrace understands (is it packed, modified, or not of Go 1.%u?)",
+		release->minor);
 }

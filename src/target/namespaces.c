@@ -85,6 +85,6 @@ int namespace_check_proc(struct error *err)
 	if (n == 0 && access("/proc/self", F_OK) == 0)
 		return 0;
 	return error_set(err, ENOTSUP,
-			 "/proc is not that of the pid namespace gotrace runs in: start it where /proc was "
-			 "mounted, or mount one here (unshare --mount-proc)");
+			 "/proc belongs to another pid namespace: start gotrace where /proc was mounted, or "
+			 "mount one here (unshare --mount-proc)");
 }

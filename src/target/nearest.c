@@ -64,11 +64,10 @@ int nearest_adopt(struct target *target, struct error *err)
 			return 0;
 		}
 	}
-	return error_set(
-		err, ENOTSUP,
-		"was built by %s, which this gotrace does not know, and has no function table as the "
-		"releases nearest to it have",
-		target->go_version);
+	return error_set(err, ENOTSUP,
+			 "was built by %s, which this gotrace does not know, and its function table differs "
+			 "from those of the nearest releases",
+			 target->go_version);
 }
 
 static int try_release(struct target *target, const struct release *row, struct error *err)

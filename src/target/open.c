@@ -96,11 +96,11 @@ static int read_version(struct target *target, struct error *err)
 	target->go_patch = version.patch;
 	memcpy(target->go_version, version.text, sizeof(target->go_version));
 	if (version.minor < release_first())
-		return error_set(err, ENOTSUP, "was built by %s: releases from 1.%u on are supported",
+		return error_set(err, ENOTSUP, "was built by %s: gotrace supports releases from 1.%u on",
 				 version.text, release_first());
 	if (target->image->elf.arm64 && version.minor < ARM64_FIRST)
 		return error_set(err, ENOTSUP,
-				 "was built by %s for arm64: there releases from 1.%u on are supported",
+				 "was built by %s for arm64: there gotrace supports releases from 1.%u on",
 				 version.text, ARM64_FIRST);
 	if (!version.development)
 		target->image->release = release_find(version.minor);
@@ -195,8 +195,8 @@ static int read_image(struct target *target, int fd, struct error *err)
 	 */
 	if (target->cgo && image->elf.arm64)
 		return error_set(err, ENOTSUP,
-				 "was built with cgo for arm64: there only programs without it are supported "
-				 "(CGO_ENABLED=0), or as threads (--as c)");
+				 "was built with cgo for arm64: trace it as threads (--as c), or build it "
+				 "without cgo (CGO_ENABLED=0)");
 	return 0;
 }
 
@@ -252,7 +252,7 @@ static int compare_memory(const struct target *target, struct error *err)
 			return error_set(err, EPERM, "%s: may not read its memory: %s", image->label,
 					 memory_how_to_be_allowed());
 		if (rc || !bytes || memcmp(live, bytes, parts[i].size))
-			return error_set(err, EBADMSG, "%s: its memory is not what its executable says",
+			return error_set(err, EBADMSG, "%s: its memory does not match its executable",
 					 image->label);
 	}
 	return 0;
@@ -313,7 +313,7 @@ static int check_machine(const struct target *target, struct error *err)
 {
 	if (target->image->elf.arm64 == (OWN_MACHINE == EM_AARCH64))
 		return 0;
-	return error_set(err, ENOTSUP, "%s is a program for another kind of processor than " OWN_MACHINE_NAME,
+	return error_set(err, ENOTSUP, "%s is a program for another architecture than " OWN_MACHINE_NAME,
 			 target->image->label);
 }
 

@@ -57,7 +57,7 @@ static int compare_live(const struct planner *planner, const struct site_rule *r
 				 target->image->label, rule->function, strerror(-rc));
 	if (!code_is_breakpoint(code, live) && memcmp(live, code->bytes + offset, length))
 		return refuse(planner, rule, code, offset,
-			      "the code in memory is not that of the executable");
+			      "the code in memory differs from that of the executable");
 	return 0;
 }
 
@@ -133,7 +133,7 @@ static int check_statuses(const struct planner *planner, const struct site_rule 
 	if ((!expects || sees) && !contradicts(call->args[1], rule->old_status) &&
 	    !contradicts(call->args[2], rule->new_status))
 		return 0;
-	snprintf(why, sizeof(why), "a change of status %lld to %lld, expected %d to %d",
+	snprintf(why, sizeof(why), "it changes the status from %lld to %lld, expected %d to %d",
 		 (long long)call->args[1], (long long)call->args[2], rule->old_status, rule->new_status);
 	return refuse(planner, rule, code, call->offset, why);
 }
@@ -275,7 +275,7 @@ static int find_region_ends(struct planner *planner, const struct code *text, co
 		if (kind == REGION_USE_END)
 			rc = add_region_end(planner, text->address + jump);
 	}
-	return rc == -ENOENT ? leave_regions_out(planner, before, "an end of one is in no function") : rc;
+	return rc == -ENOENT ? leave_regions_out(planner, before, "one of its ends is in no function") : rc;
 }
 
 /*
@@ -308,7 +308,7 @@ static int plan_regions(struct planner *planner, const struct site_rule *rule, c
 	int rc;
 
 	if (region_start_code(code, &start) || start.equal_is_on != (planner->target->go_minor <= 18))
-		return leave_regions_out(planner, before, "it is not compiled as usual");
+		return leave_regions_out(planner, before, "it was compiled in an unusual way");
 	rc = add_probe(planner, rule, code, start.jump);
 	if (rc)
 		return rc;

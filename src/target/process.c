@@ -92,12 +92,13 @@ static int check_status(const char *proc, pid_t pid, struct proc_status *status,
 	if (status->tgid != pid)
 		return refuse_thread(proc, pid, status, err);
 	if (status->state == 'Z' || status->state == 'X')
-		return error_set(err, ENOTSUP,
-				 "PID %d (%s) is a zombie: it has ended, and waits for its parent to notice",
-				 (int)pid, status->name);
+		return error_set(
+			err, ENOTSUP,
+			"PID %d (%s) is a zombie: it has ended, and its parent has not waited for it",
+			(int)pid, status->name);
 	if (!status->has_memory)
-		return error_set(err, ENOTSUP, "PID %d (%s) is a thread of the kernel's, no process",
-				 (int)pid, status->name);
+		return error_set(err, ENOTSUP, "PID %d (%s) is a kernel thread, not a process", (int)pid,
+				 status->name);
 	return 0;
 }
 
@@ -107,17 +108,16 @@ static int check_header(const uint8_t *bytes, size_t n, const char *label, struc
 	Elf64_Ehdr header;
 
 	if (n < EI_NIDENT || memcmp(bytes, ELFMAG, SELFMAG))
-		return error_set(err, ENOEXEC, "%s: its executable is no ELF file", label);
+		return error_set(err, ENOEXEC, "%s: its executable is not an ELF file", label);
 	if (bytes[EI_CLASS] == ELFCLASS32)
-		return error_set(err, ENOTSUP, "%s is a 32-bit program: only 64-bit ones can be traced",
+		return error_set(err, ENOTSUP, "%s is a 32-bit program: gotrace traces 64-bit programs only",
 				 label);
 	if (n < sizeof(header))
-		return error_set(err, EBADMSG, "%s has a damaged or cut executable", label);
+		return error_set(err, EBADMSG, "%s has a damaged or truncated executable", label);
 	memcpy(&header, bytes, sizeof(header));
 	if (header.e_machine != OWN_MACHINE)
 		return error_set(err, ENOTSUP,
-				 "%s is a program for another kind of processor than " OWN_MACHINE_NAME,
-				 label);
+				 "%s is a program for another architecture than " OWN_MACHINE_NAME, label);
 	return 0;
 }
 
@@ -148,7 +148,7 @@ static int check_running(pid_t pid, const char *label, struct error *err)
 {
 	uint8_t bytes[sizeof(Elf64_Ehdr)];
 	size_t n;
-	int fd = maps_look_at_exe(pid, bytes, sizeof(bytes), &n);
+	int fd = maps_open_exe_header(pid, bytes, sizeof(bytes), &n);
 
 	if (fd < 0)
 		return refuse_exe(-fd, label, err);

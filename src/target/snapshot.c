@@ -27,11 +27,11 @@
 /* Most stacks of parked goroutines are shorter. The walk reads more on demand. */
 #define FIRST_CHUNK 2048u
 /* Limit on goroutines, whose smallest stacks (2 KiB) would take 32 GiB. */
-#define MAX_GS         (16u << 20)
-#define MAX_STACK      (1ull << 30) /* the runtime's own limit on amd64 */
-#define GS_A_RECORD    16384u
-#define AREAS_A_RECORD 32768u
-#define TRIES          5
+#define MAX_GS           (16u << 20)
+#define MAX_STACK        (1ull << 30) /* the runtime's own limit on amd64 */
+#define GS_PER_RECORD    16384u
+#define AREAS_PER_RECORD 32768u
+#define TRIES            5
 
 struct walked { /* a goroutine of the batch */
 	uint64_t g;
@@ -489,13 +489,13 @@ int target_snapshot_put(struct target_snapshot *snap, const uint32_t markers[2])
 	rc = put(snap, LOG_SNAPSHOT, &snap->head, sizeof(snap->head));
 	if (rc == 0)
 		rc = put(snap, LOG_HEAP, &snap->heap, sizeof(snap->heap));
-	for (size_t at = 0; rc == 0 && at < snap->ngs; at += GS_A_RECORD) {
-		size_t n = snap->ngs - at < GS_A_RECORD ? snap->ngs - at : GS_A_RECORD;
+	for (size_t at = 0; rc == 0 && at < snap->ngs; at += GS_PER_RECORD) {
+		size_t n = snap->ngs - at < GS_PER_RECORD ? snap->ngs - at : GS_PER_RECORD;
 
 		rc = put(snap, LOG_GS, snap->gs + at, n * sizeof(*snap->gs));
 	}
-	for (size_t at = 0; rc == 0 && snap->details && at < snap->ngs; at += GS_A_RECORD) {
-		size_t n = snap->ngs - at < GS_A_RECORD ? snap->ngs - at : GS_A_RECORD;
+	for (size_t at = 0; rc == 0 && snap->details && at < snap->ngs; at += GS_PER_RECORD) {
+		size_t n = snap->ngs - at < GS_PER_RECORD ? snap->ngs - at : GS_PER_RECORD;
 
 		rc = put(snap, LOG_G_DETAILS, snap->details + at, n * sizeof(*snap->details));
 	}
@@ -503,8 +503,8 @@ int target_snapshot_put(struct target_snapshot *snap, const uint32_t markers[2])
 		rc = put(snap, LOG_PS, threads->ps, threads->nps * sizeof(*threads->ps));
 	if (rc == 0)
 		rc = put(snap, LOG_MS, threads->ms, threads->nms * sizeof(*threads->ms));
-	for (size_t at = 0; rc == 0 && at < snap->areas.n; at += AREAS_A_RECORD) {
-		size_t n = snap->areas.n - at < AREAS_A_RECORD ? snap->areas.n - at : AREAS_A_RECORD;
+	for (size_t at = 0; rc == 0 && at < snap->areas.n; at += AREAS_PER_RECORD) {
+		size_t n = snap->areas.n - at < AREAS_PER_RECORD ? snap->areas.n - at : AREAS_PER_RECORD;
 
 		rc = put(snap, LOG_AREAS, snap->areas.all + at, n * sizeof(*snap->areas.all));
 	}

@@ -42,7 +42,7 @@ struct probe_plan {
 };
 
 /* Which parts of the program's memory to trace. */
-enum alloc_look {
+enum alloc_level {
 	ALLOC_NOTHING,
 	ALLOC_SPANS, /* spans of the heap, stacks of goroutines */
 };
@@ -67,7 +67,7 @@ struct target {
 	uint64_t allgs, allp, allm, gomaxprocs, sched;
 	bool allp_is_array; /* allp is an array of gomaxprocs pointers, not a slice (up to Go 1.9) */
 	uint64_t gcphase;   /* 0 in Go 1.4, whose collector stops the world */
-	enum alloc_look alloc;
+	enum alloc_level alloc;
 	struct alloc_layout alloc_layout; /* this and `heap` are valid if alloc is not ALLOC_NOTHING */
 	uint64_t heap;                    /* runtime.mheap_, link-time address */
 	struct target_image *image;       /* the executable's bytes, owned; private to the module */
@@ -97,7 +97,7 @@ bool target_other_go(const struct target *target, char *path, size_t size);
  * Adds the program's memory to plans and snapshots. Returns 0, or -ENOTSUP: the release's own tracer cannot
  * trace it (before 1.23), or the places are not found in this binary.
  */
-int target_want_alloc(struct target *target, enum alloc_look look, struct error *err);
+int target_want_alloc(struct target *target, enum alloc_level look, struct error *err);
 
 /* Plans all sites of the release and verifies them. On a mismatch, returns -ENOTSUP and names the site. */
 int target_plan(const struct target *target, struct probe_plan *plan, struct error *err);

@@ -27,7 +27,7 @@ int target_trace_flag(const struct target *target, uint64_t *flag)
 static int not_found(const struct target *target, const char *what, const char *function, struct error *err)
 {
 	return error_set(err, ENOTSUP,
-			 "%s: cannot find %s in the code of %s (%s): is it built in a special way?",
+			 "%s: cannot find %s in the code of %s (%s): was it built in an unusual way?",
 			 target->image->label, what, function, target->go_version);
 }
 
@@ -284,7 +284,7 @@ static uint64_t find_assist_trace_call(const struct target *target)
 }
 
 /* Up to Go 1.21 the tracer's own function is the leaf; wake-ups by injectglist have no stack. */
-static void find_abi0_trace_calls(struct target *target)
+static void find_abi0_trace_callees(struct target *target)
 {
 	struct go_places *places = &target->places;
 
@@ -311,7 +311,7 @@ static void find_trace_call_sites(struct target *target)
 		return;
 	}
 	if (target->go_minor <= 21) {
-		find_abi0_trace_calls(target);
+		find_abi0_trace_callees(target);
 		return;
 	}
 	places->injectglist_trace_call =

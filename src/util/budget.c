@@ -4,7 +4,7 @@
 #include "util/clock.h"
 
 /* Reading the clock is a system call of about 0.2 us. A step of most loops takes a tenth of that. */
-#define STEPS_A_LOOK 512
+#define STEPS_PER_CHECK 512
 
 uint64_t budget_thread_ns(void)
 {
@@ -48,7 +48,7 @@ bool budget_step(struct budget *budget)
 {
 	if (budget->spent)
 		return false;
-	if (++budget->steps < STEPS_A_LOOK)
+	if (++budget->steps < STEPS_PER_CHECK)
 		return true;
 	budget->steps = 0;
 	budget->spent = used_ns(budget) >= budget->cpu_ns;

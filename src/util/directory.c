@@ -55,7 +55,7 @@ static int follow_link(struct path_walk *walk, int link, const char *name)
 		return -ENOTDIR;
 	if (!is_trusted(walk, &st))
 		return error_set(walk->err, ELOOP,
-				 "%s: %s in it is a symbolic link of another user's (uid %u), which gotrace "
+				 "%s: %s in it is a symbolic link of another user (uid %u), which gotrace "
 				 "does not follow; name the directory itself",
 				 walk->path, name, (unsigned)st.st_uid);
 	n = readlinkat(link, "", target, sizeof(target));
@@ -135,11 +135,10 @@ static int check_end(const struct path_walk *walk)
 		return -errno;
 	if (owner_behind_sudo(&user) && st.st_uid == user.uid)
 		return 0;
-	return error_set(
-		walk->err, ELOOP,
-		"%s: a symbolic link of uid %u's leads to a directory of another user's (uid %u); name "
-		"the directory itself",
-		walk->path, (unsigned)user.uid, (unsigned)st.st_uid);
+	return error_set(walk->err, ELOOP,
+			 "%s: a symbolic link of uid %u leads to a directory of another user (uid %u); name "
+			 "the directory itself",
+			 walk->path, (unsigned)user.uid, (unsigned)st.st_uid);
 }
 
 static int finish(struct path_walk *walk, int rc)
@@ -258,6 +257,6 @@ int directory_make(const char *path, struct error *err)
 	if (parent >= 0)
 		close(parent);
 	if (rc && rc != -EEXIST)
-		return error_set(err, -rc, "cannot make the directory %s: %s", path, strerror(-rc));
+		return error_set(err, -rc, "cannot create the directory %s: %s", path, strerror(-rc));
 	return directory_open(path, err);
 }

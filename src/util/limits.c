@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 
 /* Probes, maps, rings and programs are descriptors: about 100 for a Go program, about 60 for threads. */
-enum { LEAST_FILES = 256 };
+enum { MIN_FILES = 256 };
 
 static struct rlimit before;
 static bool raised;
@@ -17,12 +17,12 @@ int limits_raise_files(struct error *err)
 
 	if (getrlimit(RLIMIT_NOFILE, &limit))
 		return 0;
-	if (limit.rlim_max < LEAST_FILES)
+	if (limit.rlim_max < MIN_FILES)
 		return error_set(
 			err, EMFILE,
 			"the limit on open files is %u, tracing needs %d: raise it (ulimit -n %d, or "
 			"LimitNOFILE= of a unit)",
-			(unsigned)limit.rlim_max, LEAST_FILES, LEAST_FILES);
+			(unsigned)limit.rlim_max, MIN_FILES, MIN_FILES);
 	before = limit;
 	limit.rlim_cur = limit.rlim_max;
 	raised = setrlimit(RLIMIT_NOFILE, &limit) == 0;

@@ -100,16 +100,15 @@ int rights_begin(struct error *err)
 		return 0;
 	if (geteuid() != getuid() || getegid() != getgid())
 		return error_set(err, EPERM,
-				 "gotrace is not made to be set-user-ID or set-group-ID: chmod ug-s it; make "
-				 "install-caps installs it for users without root");
+				 "gotrace must not be set-user-ID or set-group-ID: run chmod ug-s on it; "
+				 "make install-caps installs it for users without root");
 	forget_environment();
 	if (geteuid() == 0 || !get_sets(&sets))
 		return 0;
 	sets.permitted &= USEFUL;
 	sets.effective &= STANDING;
 	sets.inheritable = 0;
-	return set_sets(&sets) ? 0
-			       : error_set(err, errno, "cannot give back capabilities: %s", strerror(errno));
+	return set_sets(&sets) ? 0 : error_set(err, errno, "cannot drop capabilities: %s", strerror(errno));
 }
 
 void rights_give_up(void)

@@ -10,13 +10,13 @@
  * Limit on sections and segments; libelf uses 200 bytes per section. From this number on, counts are stored
  * elsewhere in the file.
  */
-#define MOST_HEADERS SHN_LORESERVE
+#define MAX_HEADERS SHN_LORESERVE
 
 static bool is_good_header(const Elf64_Ehdr *header)
 {
 	return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 && header->e_ident[EI_CLASS] == ELFCLASS64 &&
-	       header->e_ident[EI_DATA] == ELFDATA2LSB && header->e_shnum < MOST_HEADERS &&
-	       (header->e_shnum || !header->e_shoff) && header->e_phnum < MOST_HEADERS;
+	       header->e_ident[EI_DATA] == ELFDATA2LSB && header->e_shnum < MAX_HEADERS &&
+	       (header->e_shnum || !header->e_shoff) && header->e_phnum < MAX_HEADERS;
 }
 
 static bool has_packed_strings(Elf *elf)

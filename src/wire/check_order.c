@@ -152,7 +152,7 @@ static int apply(struct order_step *step, struct sequence_number *seq)
 		*seq = now;
 	if (is_gc(step->op.kind))
 		order->gc_seq = step->seq;
-	if (op_is_birth(step->op.kind))
+	if (op_is_creation(step->op.kind))
 		order_g_appears(step, op_other(&step->op));
 	return ADVANCE;
 }

@@ -90,12 +90,13 @@ static int appear(struct order_step *step, unsigned status)
 
 int order_g_status(struct order_step *step)
 {
-	unsigned said = (uint8_t)step->status; /* truncated as in Go's reader */
-	unsigned status = said ? said : STATUS_BAD;
+	unsigned written = (uint8_t)step->status; /* truncated as in Go's reader */
+	unsigned status = written ? written : STATUS_BAD;
 	struct sched_g *g = &step->order->sched.gs[step->op.g];
 
-	if (said >= G_STATUS_COUNT)
-		return BROKEN(step, "invalid status for goroutine %" PRIu64 ": %u", step->ev->args[0], said);
+	if (written >= G_STATUS_COUNT)
+		return BROKEN(step, "invalid status for goroutine %" PRIu64 ": %u", step->ev->args[0],
+			      written);
 	if (g->status != G_DEAD && g->status != status)
 		return BROKEN(step, "inconsistent status for goroutine %" PRIu64 ": old %s vs. new %s",
 			      step->ev->args[0], order_g_status_name(g->status), order_g_status_name(status));

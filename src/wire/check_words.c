@@ -22,7 +22,7 @@ const char *order_p_status_name(unsigned status)
 	return names[status % STATUS_BAD];
 }
 
-static int lack_of_p(const struct order_step *step, const char *message)
+static int report_missing(const struct order_step *step, const char *message)
 {
 	if (step->op.kind == OP_PROC_STOP)
 		return BROKEN(step, "event ProcStop for proc (-1) that doesn't exist");
@@ -168,9 +168,9 @@ int order_violation(const struct order_step *step, const struct violation *viola
 {
 	switch (violation->kind) {
 	case VIOLATION_NO_THREAD:
-		return lack_of_p(step, "expected a thread but didn't have one");
+		return report_missing(step, "expected a thread but didn't have one");
 	case VIOLATION_NO_P:
-		return lack_of_p(step, "expected a proc but didn't have one");
+		return report_missing(step, "expected a proc but didn't have one");
 	case VIOLATION_NO_G:
 		return BROKEN(step, "expected a goroutine but didn't have one");
 	case VIOLATION_HAS_G:

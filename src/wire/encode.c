@@ -58,8 +58,9 @@ struct encoder_v2 {
 	uint32_t recent[RECENT_STREAMS]; /* index of the last stream used, by thread id */
 	struct sequence *gs, *ps;        /* by goroutine index, by P */
 	size_t ngs, nps;
-	uint8_t *born_blocked; /* go 1.22: by goroutine index, 1 = waiting in the ops but runnable in the file
-				*/
+	uint8_t *created_blocked; /* go 1.22: by goroutine index, 1 = waiting in the ops but runnable in the
+				   * file
+				   */
 	size_t nborn_blocked;
 	uint64_t gc_seq;
 	uint32_t gen;  /* the open or last generation */
@@ -130,7 +131,7 @@ void encode_v2_free(struct encoder_v2 *wire)
 	free(wire->streams);
 	free(wire->gs);
 	free(wire->ps);
-	free(wire->born_blocked);
+	free(wire->created_blocked);
 	free(wire);
 }
 
@@ -282,7 +283,7 @@ static void go_status(struct encoder_v2 *wire, const struct op *op, struct event
 	unsigned status = op->status;
 
 	reset(&wire->gs[op->g], wire->gen);
-	if (wire->born_blocked[op->g])
+	if (wire->created_blocked[op->g])
 		status = G_RUNNABLE;
 	if (stack && wire->options.format >= WIRE_GO123)
 		event4(at, EV_GO_STATUS_STACK, goid(wire, op->g), thread(op->m), status, stack);
@@ -297,16 +298,16 @@ static void go_create(struct encoder_v2 *wire, const struct op *op, struct event
 	bool known = wire->options.format >= WIRE_GO123;
 
 	reset(&wire->gs[op->g2], wire->gen);
-	wire->born_blocked[op->g2] = blocked && !known;
+	wire->created_blocked[op->g2] = blocked && !known;
 	event3(at, blocked && known ? EV_GO_CREATE_BLOCKED : EV_GO_CREATE, goid(wire, op->g2),
 	       dict_stack(&wire->dict, op->stack2), dict_stack(&wire->dict, op->stack));
 }
 
 static void go_unblock(struct encoder_v2 *wire, uint32_t g, uint32_t stack, struct event_cursor *at)
 {
-	if (!wire->born_blocked[g])
+	if (!wire->created_blocked[g])
 		event3(at, EV_GO_UNBLOCK, goid(wire, g), next_g(wire, g), dict_stack(&wire->dict, stack));
-	wire->born_blocked[g] = 0;
+	wire->created_blocked[g] = 0;
 }
 
 /*
@@ -344,7 +345,7 @@ static void put_scheduler(struct encoder_v2 *wire, const struct op *op, struct e
 		break;
 	case OP_GO_CREATE_SYSCALL:
 		reset(&wire->gs[op->g], wire->gen);
-		wire->born_blocked[op->g] = 0;
+		wire->created_blocked[op->g] = 0;
 		event1(at, EV_GO_CREATE_SYSCALL, goid(wire, op->g));
 		break;
 	case OP_GO_DESTROY:
@@ -481,7 +482,7 @@ static void put_annotation(struct encoder_v2 *wire, const struct op *op, struct 
  * Memory ids as in Go's experiment AllocFree: they count pages, or smallest stacks, from the start of the
  * heap (Go 1.23 to 1.26 runtime/traceallocfree.go). A lower address wraps around, and readers wrap it back.
  */
-enum { PAGE = 8192, OBJECT_ALIGN = 8, LEAST_STACK = 2048, EXPERIMENT_ALLOC_FREE = 1, ALLOC_INFO = 1 };
+enum { PAGE = 8192, OBJECT_ALIGN = 8, MIN_STACK = 2048, EXPERIMENT_ALLOC_FREE = 1, ALLOC_INFO = 1 };
 
 static uint64_t memory_id(const struct encoder_v2 *wire, const struct op *op, uint64_t unit)
 {
@@ -511,10 +512,10 @@ static void put_memory(struct encoder_v2 *wire, const struct op *op, struct even
 	case OP_GO_STACK:
 	case OP_GO_STACK_ALLOC:
 		event2(at, op->kind == OP_GO_STACK ? EV_GO_STACK : EV_GO_STACK_ALLOC,
-		       memory_id(wire, op, LEAST_STACK), stack_order(op->arg2));
+		       memory_id(wire, op, MIN_STACK), stack_order(op->arg2));
 		break;
 	case OP_GO_STACK_FREE:
-		event1(at, EV_STACK_FREE, memory_id(wire, op, LEAST_STACK));
+		event1(at, EV_STACK_FREE, memory_id(wire, op, MIN_STACK));
 		break;
 	default:
 		break;
@@ -533,7 +534,7 @@ static int put_alloc_info(struct encoder_v2 *wire)
 	p = put_uv(p, wire->dict.tables->heap_base);
 	p = put_uv(p, PAGE);
 	p = put_uv(p, OBJECT_ALIGN);
-	p = put_uv(p, LEAST_STACK);
+	p = put_uv(p, MIN_STACK);
 	if (buffer_reserve(&wire->body, 2 + 4 * MAX_UV + sizeof(data)))
 		return -ENOMEM;
 	h = wire->body.bytes + wire->body.len;
@@ -644,7 +645,7 @@ static int encode_op(struct encoder_v2 *wire, const struct op *op, const char **
 	if (!stream)
 		return -ENOMEM;
 	if (now < stream->last) {
-		*why = "its time is before that of the op before it on this thread";
+		*why = "its time precedes that of the previous op on this thread";
 		return -EINVAL;
 	}
 	at = (struct event_cursor){stream->data.bytes + stream->data.len, now - stream->last};
@@ -724,7 +725,8 @@ static int begin(struct encoder_v2 *wire, const struct generation *gen)
 		wire->coroutine_reason = strtab_add_str(gen->tables->strings, "coroutine");
 	if (array_grow((void **)&wire->gs, &wire->ngs, n, sizeof(*wire->gs)))
 		return -ENOMEM;
-	return array_grow((void **)&wire->born_blocked, &wire->nborn_blocked, n, sizeof(*wire->born_blocked));
+	return array_grow((void **)&wire->created_blocked, &wire->nborn_blocked, n,
+			  sizeof(*wire->created_blocked));
 }
 
 static int write_generation(struct encoder_v2 *wire, struct error *err)

@@ -14,7 +14,7 @@
 #define NS_PER_SEC 1000000000
 
 /* The goroutine running on the op's P acts. */
-static void note_deed(struct encoder_v1 *wire, const struct op *op)
+static void note_action(struct encoder_v1 *wire, const struct op *op)
 {
 	switch (op->kind) {
 	case OP_GO_START:
@@ -30,7 +30,7 @@ static void note_deed(struct encoder_v1 *wire, const struct op *op)
 
 static void put_op(struct encoder_v1 *wire, const struct op *op)
 {
-	note_deed(wire, op);
+	note_action(wire, op);
 	switch (op->kind) {
 	case OP_GO_CREATE ... OP_GO_SWITCH_DESTROY:
 		put_v1_scheduler(wire, op);

@@ -81,7 +81,7 @@ enum {
 /* How an event advances its goroutine's sequence number, from go 1.7 on (order_v1.c). */
 enum v1_numbering {
 	V1_UNORDERED,  /* has no sequence number and changes none */
-	V1_BORN,       /* number 0; the next is 1 */
+	V1_CREATED,    /* number 0; the next is 1 */
 	V1_FIRST,      /* number 1; the next is 2 */
 	V1_NUMBERED,   /* argument 1 is the number; the next is one more */
 	V1_LOCAL,      /* any number, on the goroutine's last P; advances by one */

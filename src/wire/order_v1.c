@@ -134,7 +134,7 @@ static enum v1_status as_v1(unsigned g_status)
 static void set_numbers(struct ready *ready, enum v1_numbering numbering, uint64_t own)
 {
 	switch (numbering) {
-	case V1_BORN:
+	case V1_CREATED:
 		ready->next_seq = 1;
 		break;
 	case V1_FIRST:

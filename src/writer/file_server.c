@@ -19,8 +19,8 @@
 #include "util/thread.h"
 
 enum {
-	MOST_FILES = 1 << 17,
-	MOST_HIDDEN = 64, /* not published yet: each takes two descriptors here */
+	MAX_FILES = 1 << 17,
+	MAX_HIDDEN = 64, /* not published yet: each takes two descriptors here */
 };
 
 enum file_request {
@@ -80,8 +80,7 @@ static int open_file(const struct file_server *server, const struct open_request
 	const struct file_server_options *options = &server->options;
 
 	output_init(out);
-	if (asked->pid == 0 || asked->pid > INT_MAX || server->n >= MOST_FILES ||
-	    server->hidden >= MOST_HIDDEN)
+	if (asked->pid == 0 || asked->pid > INT_MAX || server->n >= MAX_FILES || server->hidden >= MAX_HIDDEN)
 		return error_set(err, EINVAL, "too many files, or no process");
 	if (asked->which == FILE_ROLE_RAW)
 		return options->raw ? open_named(out, options->raw, asked, err)
@@ -273,7 +272,7 @@ void file_server_free(struct file_server *server)
 	free(server);
 }
 
-/* --- the client side, in the process that writes the traces --- */
+/* --- the client side, in the writer process --- */
 
 static int explain(const struct rpc *request, int rc, const char *path, struct error *err)
 {

@@ -13,7 +13,7 @@
 #include "util/window.h"
 #include "writer/process_tree_report.h"
 
-enum { MOST_TRACES = 16384 }; /* per run: a storm of forks must not fill a directory */
+enum { MAX_TRACES = 16384 }; /* per run: a storm of forks must not fill a directory */
 
 /* A process that is being traced. */
 struct traced_process {
@@ -210,14 +210,15 @@ static void describe(struct traced_process *process, struct log_target *target,
 
 static bool may_begin(struct process_tree *tree)
 {
-	if (tree->ntraces < MOST_TRACES) {
+	if (tree->ntraces < MAX_TRACES) {
 		tree->ntraces++;
 		return true;
 	}
 	if (!tree->full)
 		fprintf(stderr,
-			"gotrace: %d traces are the most of a run: processes from here on have none\n",
-			MOST_TRACES);
+			"gotrace: a run writes at most %d traces: processes that start from here on have "
+			"none\n",
+			MAX_TRACES);
 	tree->full = true;
 	return false;
 }

@@ -63,8 +63,8 @@ struct writer *writer_new(const struct flight_plan *flight, size_t buffer, struc
 	if (writer->shared == MAP_FAILED) {
 		writer->shared = NULL;
 		error_set(err, ENOMEM, "out of memory");
-	} else if (writer->queue && sandbox_start(&writer->sandbox, "the process that writes the trace",
-						  writer_work, &inherited, err) == 0) {
+	} else if (writer->queue &&
+		   sandbox_start(&writer->sandbox, "the writer process", writer_work, &inherited, err) == 0) {
 		sandbox_limit_memory(&writer->sandbox, memory_limit(flight));
 		writer->sandbox.answer_s = ANSWER_S;
 		writer->sandbox.stopped_ms = STOPPED_MS;
@@ -301,9 +301,9 @@ bool writer_is_stopped(const struct writer *writer)
 	return sandbox_is_stopped(&writer->sandbox);
 }
 
-bool writer_has_gone(struct writer *writer)
+bool writer_has_exited(struct writer *writer)
 {
-	if (sandbox_has_gone(&writer->sandbox) && !writer->error.text[0])
+	if (sandbox_has_exited(&writer->sandbox) && !writer->error.text[0])
 		writer->error = writer->sandbox.why;
 	return writer->sandbox.broken;
 }

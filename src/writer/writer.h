@@ -77,7 +77,7 @@ uint64_t writer_begun(const struct writer *writer);
 /* As sandbox_is_stopped(). */
 bool writer_is_stopped(const struct writer *writer);
 /* True if it has ended unexpectedly; writer_error() says how. */
-bool writer_has_gone(struct writer *writer);
+bool writer_has_exited(struct writer *writer);
 /* Ends the log: completes the files. */
 void writer_end(struct writer *writer);
 /* Called if no trace begins: removes files that the writer has opened. */

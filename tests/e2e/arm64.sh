@@ -27,7 +27,7 @@ check_arm64() {
 		binary=$(arm64_target "$release" $variant 2>"$W/build.err") || die "cannot build: $(tail -n 3 "$W/build.err")"
 		"$E2E/places" $alloc "$binary" >"$W/$variant" 2>"$W/err" || die "$release $variant: $(tail -n 1 "$W/err")"
 		grep -q '^left out' "$W/$variant" && die "$release $variant: $(grep '^left out' "$W/$variant")"
-		grep -qx 'tells 1 1 1' "$W/$variant" || die "$release $variant: $(grep '^tells' "$W/$variant")"
+		grep -qx 'trace_calls 1 1 1' "$W/$variant" || die "$release $variant: $(grep '^trace_calls' "$W/$variant")"
 		# Only instructions that the kernel simulates, and the begins of two functions without a stack
 		# check.
 		[ "$(grep '^probe' "$W/$variant" | grep -vcE ' (b\.cond|bl|cbz|tbz) ')" -le 2 ] ||
@@ -75,8 +75,8 @@ case_arm64_refused() { # a release before 1.22, cgo's entry points, and a proces
 	(cd "$W" && GOARCH=arm64 CGO_ENABLED=0 old_go 1.21.13 build -o "$binary" main.go) 2>"$W/build.err" ||
 		die "cannot build: $(tail -n 3 "$W/build.err")"
 	"$E2E/places" "$binary" >"$W/out" 2>"$W/err" && die "taken: $(head -n 1 "$W/out")"
-	says 'was built by go1.21.13 for arm64: there releases from 1.22 on are supported'
+	says 'was built by go1.21.13 for arm64: there gotrace supports releases from 1.22 on'
 	run_gotrace -o "$W/trace" -- "$binary"
 	want 1
-	says 'another kind of processor'
+	says 'another architecture'
 }

@@ -6,7 +6,7 @@
  *   attacker swap DIR VICTIM    DIR, which comes and goes, becomes a link to VICTIM as soon as it is there
  *   attacker toggle DIR VICTIM  DIR is a directory and a link to VICTIM in turn
  *   attacker send PID N         N connections to that recorder, which send for ever
- *   attacker wait PID N         N at a time, which send nothing, and are made anew when they are closed
+ *   attacker wait PID N         N at a time, which send nothing, and are made again when they are closed
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -127,7 +127,7 @@ case_attacker_socket() {
 		kill -INT $recorder
 		wait_end $recorder 4 || noisy "$mode: SIGINT does not end it within 4 s"
 		want 0
-		! grep -q 'lost in all' "$W/err" || die "$mode: $(grep 'lost in all' "$W/err")"
+		! grep -q 'gotrace: lost: ' "$W/err" || die "$mode: $(grep 'gotrace: lost: ' "$W/err")"
 		[ ! -s "$W/attacker.err" ] || die "$mode: $(tail -n 1 "$W/attacker.err")"
 		kill -0 $attacker || die "the attacker has ended"
 		end_attack
@@ -183,7 +183,7 @@ case_limits() {
 		run_gotrace -p "$target" -d 1s -o "$W/small"
 		want 1 3
 		says 'the size of files is limited .ulimit -f'
-		! grep -q 'out of memory' "$W/err" || die "told as lack of memory: $(cat "$W/err")"
+		! grep -q 'out of memory' "$W/err" || die "reported as out of memory: $(cat "$W/err")"
 		[ $status -eq 1 ] || strict "$W/small"
 	) || exit 1
 	still_lives

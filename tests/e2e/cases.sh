@@ -173,7 +173,7 @@ case_unknown_release() {
 	start_target "$W/future" idle -seconds 60
 	run_gotrace -p "$target" -d 1s -o "$W/trace"
 	want 0
-	says 'not verified with this release \(go1\.99\.8\): the layouts of Go 1\.27 fit'
+	says 'this release \(go1\.99\.8\) is not verified: the layouts of Go 1\.27 fit'
 	strict "$W/trace"
 	still_lives
 }
@@ -508,7 +508,7 @@ case_short() {
 
 # --- working options ---
 
-case_tiny_ring() { # what there is no room for is not watched: told, counted, and no loss; with --exact it is no success
+case_tiny_ring() { # a full ring: reported and counted as not watched, not as a loss; with --exact the status is 3
 	load pingpong -count 8 -procs 8
 	run_gotrace -p "$target" -d 3s -o "$W/trace" --ring-size 65536 --max-overhead none --json
 	want 0
@@ -678,7 +678,7 @@ case_two_runtimes() { # a library with Go in it, loaded into a Go program
 	grep -q lib.so "/proc/$target/maps" || die "the library is not loaded"
 	run_gotrace -p "$target" -d 1s -o "$W/trace"
 	want 0
-	says "$W/lib.so holds Go code, too"
+	says "$W/lib.so also contains Go code"
 	strict "$W/trace"
 	[ "$(fact 'func main.pingpong.func1')" -ge 1 ] || die "the program's own goroutines are not there"
 	still_lives
@@ -686,7 +686,7 @@ case_two_runtimes() { # a library with Go in it, loaded into a Go program
 	load pingpong
 	run_gotrace -p "$target" -d 500ms -o "$W/trace"
 	want 0
-	grep -q 'holds Go code' "$W/err" && die "a library where there is none"
+	grep -q 'also contains Go code' "$W/err" && die "a library where there is none"
 	return 0
 }
 
@@ -727,11 +727,11 @@ case_alloc() { # spans and stacks, as Go's own experiment has them
 	load gc
 	run_gotrace -p "$target" -d 1s --alloc -o "$W/trace"
 	want 0
-	grep -q '^  memory .* of one core' "$W/err" "$W/out" || die "the summary does not tell what --alloc costs"
+	grep -q '^  memory .* of one core' "$W/err" "$W/out" || die "the summary does not report what --alloc costs"
 	run_gotrace -p "$target" -d 1s -o "$W/trace"
 	want 0
 	strict "$W/trace"
-	grep -q Experimental "$W/facts" && die "memory is told of although nobody asked"
+	grep -q Experimental "$W/facts" && die "memory is recorded without --alloc"
 	run_gotrace -o "$W/trace" --alloc -d 1s -- "$binary" gc -seconds 2
 	want 0
 	strict "$W/trace"
@@ -990,7 +990,7 @@ case_terminal() {
 		die "ended with $?: $(tail -n 3 "$W/screen")"
 	strict "$W/trace"
 	LC_ALL=C grep -q "$(printf '\r')." "$W/screen" || die "no live line"
-	grep -qi 'lost' "$W/screen" || die "losses (none) are not told"
+	grep -qi 'lost' "$W/screen" || die "losses (none) are not reported"
 	grep -q 'go tool trace' "$W/screen" || die "does not say how to open the file"
 	grep -q 'main.pool.func1' "$W/screen" || die "the busiest functions are not there"
 }

@@ -151,7 +151,7 @@ truth_cell() {
 	begun "$W/truth"
 	kill -USR2 "$target"
 	for ((i = 0; i < 200; i++)); do
-		grep -q '^truth told' "$W/target.out" && break
+		grep -q '^all printed' "$W/target.out" && break
 		sleep 0.1
 	done
 	sleep 0.2
@@ -159,8 +159,8 @@ truth_cell() {
 	wait_end $tracer 60 || noisy "; gotrace did not end after SIGINT"
 	[ "$status" -eq 0 ] || die "; gotrace ended with $status: $(tail -n 3 "$W/err")"
 	strict "$W/truth"
-	timeout 60 "$JUDGE" usertruth "$W/truth" "$W/target.out" >"$W/told" 2>&1 || die "; truth: $(tail -n 1 "$W/told")"
-	printf '; truth: %s' "$(cat "$W/told")"
+	timeout 60 "$JUDGE" usertruth "$W/truth" "$W/target.out" >"$W/truth.txt" 2>&1 || die "; truth: $(tail -n 1 "$W/truth.txt")"
+	printf '; truth: %s' "$(cat "$W/truth.txt")"
 }
 
 # clock: CPU time of $target in ticks (1/100 s), and the time in ns.

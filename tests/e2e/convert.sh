@@ -50,8 +50,8 @@ taken_over() {
 		END { print n + 0 }'
 }
 
-# told_alike A B: two traces have the same events, as far as both formats can.
-told_alike() {
+# read_alike A B: two traces have the same events, as far as both formats can.
+read_alike() {
 	local taken
 	taken=$("$GOTRACE" dump "$1" | taken_over) || die "gotrace dump $1"
 	"$GOTRACE" check --json "$1" >"$W/a.json" 2>"$W/err" && "$GOTRACE" check --json "$2" >"$W/b.json" 2>"$W/err" ||
@@ -87,11 +87,11 @@ case_convert_and_back() { # the same format again, and there and back, keep what
 		native_of "$release"
 		own=$(format_of "$release")
 		converted "$W/native-$release" "$W/again" "$own"
-		told_alike "$W/native-$release" "$W/again" "go$release to $own"
+		read_alike "$W/native-$release" "$W/again" "go$release to $own"
 		if [ "$(minor "$release")" -le 21 ]; then
 			converted "$W/native-$release" "$W/there" 1.26
 			converted "$W/there" "$W/back" "$own"
-			told_alike "$W/native-$release" "$W/back" "go$release to 1.26 and back"
+			read_alike "$W/native-$release" "$W/back" "go$release to 1.26 and back"
 		fi
 		printf '%s %s; ' "$release" "$(cat "$W/counts")"
 	done
@@ -174,7 +174,7 @@ case_convert_bad_input() {
 	want 1 3
 	if [ $status -eq 3 ]; then
 		checked "$W/trace"
-		says 'what is before it was written'
+		says 'everything before it was written'
 	else
 		[ "$(cat "$W/trace")" = keep ] || die "what was there is gone"
 	fi

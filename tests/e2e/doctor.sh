@@ -2,9 +2,9 @@
 # Machines without some feature: gotrace doctor and a trace report the same line, or the trace is made in
 # another way. To be sourced after native.sh.
 
-# lacking MODE...: prints the path of the program that runs commands without a feature, and builds it if
+# without_feature MODE...: prints the path of the program that runs commands without a feature, and builds it if
 # needed.
-lacking() {
+without_feature() {
 	local binary=$E2E/without
 	if [ ! -x "$binary" ] || [ tests/vm/without.c -nt "$binary" ]; then
 		gcc -std=gnu17 -Wall -Wextra -Werror -O2 -o "$binary" tests/vm/without.c >&2 || return 1
@@ -97,15 +97,15 @@ case_doctor_here() {
 
 case_doctor_bpf() { # a container's filter
 	local without
-	without=$(lacking) || die "cannot build"
+	without=$(without_feature) || die "cannot build"
 	start_c pingpong
-	refused_alike "$without" bpf -- 'bpf\(2\): refused: Operation not permitted; nothing can be traced; a seccomp filter is on: '
+	refused_alike "$without" bpf -- 'bpf\(2\): refused: Operation not permitted; nothing can be traced; a seccomp filter is active: '
 	gone_on
 }
 
 case_doctor_perf() { # no CPU samples, and the rest
 	local without
-	without=$(lacking) || die "cannot build"
+	without=$(without_feature) || die "cannot build"
 	start_c pingpong
 	run_by "$without" perf -- doctor
 	if grep -q '^ok.*uprobes: uprobe_multi' "$W/out"; then
@@ -124,27 +124,27 @@ case_doctor_perf() { # no CPU samples, and the rest
 
 case_doctor_capability() { # some are enough; with one less nothing can be done
 	local without
-	without=$(lacking) || die "cannot build"
+	without=$(without_feature) || die "cannot build"
 	start_c pingpong
 	run_by "$without" cap 21 -- doctor
 	if [ $status -eq 0 ]; then # by uprobe_multi links
 		run_by "$without" cap 21 -- -p "$target" -d 1s -o "$W/trace"
 		whole_trace
 	else
-		refused_alike "$without" cap 21 -- 'uprobes: refused: Permission denied; nothing can be traced; use sudo, or give CAP_SYS_ADMIN'
+		refused_alike "$without" cap 21 -- 'uprobes: refused: Permission denied; nothing can be traced; use sudo, or grant CAP_SYS_ADMIN'
 	fi
-	refused_alike "$without" cap 21 "$without" cap 38 -- 'capabilities: CAP_BPF CAP_SYS_PTRACE; nothing can be traced; use sudo, or give'
+	refused_alike "$without" cap 21 "$without" cap 38 -- 'capabilities: CAP_BPF CAP_SYS_PTRACE; nothing can be traced; use sudo, or grant'
 	refused_alike "$without" cap 19 -- 'capabilities: CAP_SYS_ADMIN CAP_BPF CAP_PERFMON; the memory of a process cannot be read'
 	gone_on
 }
 
 case_doctor_memlock() { # from Linux 5.11 on nobody asks for it
 	local without
-	without=$(lacking) || die "cannot build"
+	without=$(without_feature) || die "cannot build"
 	start_c pingpong
 	run_by "$without" memlock -- doctor
 	if [ $status -eq 0 ]; then
-		shown ok 'locked memory: not asked for'
+		shown ok 'locked memory: not needed'
 		run_by "$without" memlock -- -p "$target" -d 1s -o "$W/trace"
 		whole_trace
 	else
@@ -206,7 +206,7 @@ case_doctor_clock() { # a time namespace of gotrace's own; that of the process i
 	gone_on
 }
 
-case_doctor_proc() { # without it nobody can tell what capabilities there are: it is told first
+case_doctor_proc() { # without it, capabilities cannot be read: it is reported first
 	start_c pingpong
 	refused_alike unshare -m sh -c 'umount -l /proc && exec "$0" "$@"' -- '/proc: not mounted; nothing can be traced; mount -t proc'
 	gone_on

@@ -69,27 +69,27 @@ events_of() {
 		[ "$release $cell" = "1.22.12 gc--alloc" ] && continue # the experiment is of 1.23
 		has_mode "$release" cgo "${cell%%--*}" && event_cell "$release" "$cell"
 	done
-	events_lacking
+	events_unconfirmed
 	# What is open when a generation begins is random: tries again, at most twice.
 	for cell in 1 2; do
-		[ -s "$W/lacking" ] || break
-		for again in $(awk '{sub(/:.*/, "", $NF); print $NF}' "$W/lacking" | sort -u); do
+		[ -s "$W/unconfirmed" ] || break
+		for again in $(awk '{sub(/:.*/, "", $NF); print $NF}' "$W/unconfirmed" | sort -u); do
 			[[ $again = heap* ]] && event_cell "$release" "$again"
 		done
-		events_lacking
+		events_unconfirmed
 	done
-	[ ! -s "$W/lacking" ] || die "$(tr '\n' ';' <"$W/lacking")"
+	[ ! -s "$W/unconfirmed" ] || die "$(tr '\n' ';' <"$W/unconfirmed")"
 	echo "$(event_rows | wc -l) types, $(event_rows | awk '$3 == "-"' | wc -l) of them never"
 }
 
-# events_lacking: the rows of $release that its traces do not confirm, in $W/lacking.
-events_lacking() {
+# events_unconfirmed: the rows of $release that its traces do not confirm, in $W/unconfirmed.
+events_unconfirmed() {
 	local name since cells format=${release%.*}
 	[ "$format" = 1.24 ] && format=1.23
 	while read -r name since cells; do
 		[[ $since > $format ]] && cells="- later"
 		event_row "$name" $cells
-	done < <(event_rows) >"$W/lacking"
+	done < <(event_rows) >"$W/unconfirmed"
 }
 
 case_events() { events_of $NEWEST; }

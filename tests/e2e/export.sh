@@ -140,7 +140,7 @@ cut_at() {
 	local from=$1 to=$2
 	shift 2
 	run_gotrace cut -q "$W/whole" -o "$W/piece" --from "${from}ms" --to "${to}ms" "$@"
-	[ "$status" -eq 1 ] && grep -q 'nothing of' "$W/err" && return
+	[ "$status" -eq 1 ] && grep -q 'no event of' "$W/err" && return
 	want 0
 	checked "$W/piece"
 	read_as "$format" "$W/piece"

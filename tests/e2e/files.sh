@@ -96,7 +96,7 @@ case_dump() { # text, JSON, stacks; a file that is torn, and a reader that goes 
 	want 0
 	grep -q '"frames":\[{"func":"' "$W/out" || die "no frames with --stacks --json"
 	"$GOTRACE" dump "$W/native" 2>"$W/err" | head -n 1 >"$W/out"
-	[ ! -s "$W/err" ] || die "a broken pipe is told: $(head -n 1 "$W/err")"
+	[ ! -s "$W/err" ] || die "a broken pipe is reported: $(head -n 1 "$W/err")"
 	head -c $(($(stat -c %s "$W/native") / 2)) "$W/native" >"$W/cut"
 	run_gotrace dump "$W/cut"
 	want 1 3
@@ -131,7 +131,7 @@ case_input_pipes() {
 case_command_status() {
 	run_gotrace -q -o "$W/trace" -- sh -c 'sleep 0.3; exit 7'
 	want 7
-	says 'the trace is whole; .*/sh ended with status 7'
+	says 'the trace is complete; .*/sh exited with status 7'
 	timeout 30 "$GOTRACE" -q -o "$W/trace" -- sh -c 'sleep 0.3; kill -9 $$' >"$W/out" 2>"$W/err"
 	status=$?
 	want 137

@@ -62,8 +62,8 @@ memory() { # of the recorder and its two processes, in kB
 	done | awk '/^Pss:/ {sum += $2} END {print sum}'
 }
 
-# told PATTERN SECONDS: the recorder prints such a line in time.
-told() {
+# prints PATTERN SECONDS: the recorder prints such a line in time.
+prints() {
 	local i
 	for ((i = 0; i < $2 * 10; i++)); do
 		grep -qE -- "$1" "$W/err" && return
@@ -188,7 +188,7 @@ case_flight_triggers() {
 	[ "$(files)" -eq 0 ] || die "wrote a file without a stall"
 	# At the end of a second it may still last.
 	fires 'blocked>300ms' 'goroutine [0-9]+ .main.stallWorker. (was|has been) blocked for [0-9]+ ms: sync'
-	told 'func main.stallHandle>300ms: goroutine [0-9]+ .main.stallWorker. (was|has been) in main.stallHandle for [0-9]+ ms' 3
+	prints 'func main.stallHandle>300ms: goroutine [0-9]+ .main.stallWorker. (was|has been) in main.stallHandle for [0-9]+ ms' 3
 	sleep 1
 	snapshot
 	fires 'syscall>400ms' 'main.stallSleeper. (was|has been) in a system call for'
@@ -223,7 +223,7 @@ case_flight_c() {
 	! grep -q '>' "$W/err" || die "fired without a stall: $(grep '>' "$W/err" | head -n 1)"
 	[ "$(files)" -eq 0 ] || die "wrote a file without a stall"
 	fires 'blocked:sync>300ms' 'thread [0-9]+ .stall_worker.* (was|has been) blocked for [0-9]+ ms: sync .mutex'
-	told 'func stall_handle>300ms: thread [0-9]+ .stall_worker.* (was|has been) in stall_handle for [0-9]+ ms' 3
+	prints 'func stall_handle>300ms: thread [0-9]+ .stall_worker.* (was|has been) in stall_handle for [0-9]+ ms' 3
 	fires 'runnable>600ms' 'thread [0-9]+ .stall_runner.* (was|has been) runnable for'
 	fires 'goroutines>40' '41 goroutines; the last one by thread [0-9]+ .stall_planter'
 	snapshot
@@ -250,7 +250,7 @@ case_flight_after() {
 	record -p "$target" --window 1s --max-overhead 1000 --on 'blocked>300ms' --after 2s
 	sleep 1
 	kill -USR2 "$target"
-	told 'wrote .*trace' 10
+	prints 'wrote .*trace' 10
 	file=$(find "$W/dir" -name '*.trace')
 	strict "$file"
 	moment=$("$GOTRACE" dump --json "$file" | sed -n 's/^{"time":\([0-9]*\),.*blocked>300ms.*/\1/p' | head -n 1)
@@ -325,7 +325,7 @@ case_flight_full_disk() {
 	record -p "$target" --window 5s
 	sleep 4
 	kill -USR1 $recorder
-	told 'No space left on device; recording goes on' 10
+	prints 'No space left on device; recording continues' 10
 	kill -USR1 $recorder
 	sleep 1
 	run_gotrace snapshot $recorder
@@ -358,7 +358,7 @@ case_flight_keep() {
 	mv "$W/dir" "$W/rotated"
 	snapshot
 	strict "$file"
-	told 'made anew' 2
+	prints 'created again' 2
 	stop_recorder 0
 }
 
@@ -368,7 +368,7 @@ case_flight_users() {
 	sleep 1
 	public_copy
 	as_nobody "$public/gotrace" snapshot $recorder >"$W/nobody" 2>&1 && die "nobody may ask for a snapshot"
-	grep -q "another user" "$W/nobody" || die "nobody is told: $(cat "$W/nobody")"
+	grep -q "another user" "$W/nobody" || die "nobody is informed: $(cat "$W/nobody")"
 	as_nobody kill -USR1 $recorder 2>/dev/null && die "nobody may send a signal"
 	[ "$(files)" -eq 0 ] || die "a file was written all the same"
 	snapshot
@@ -383,18 +383,18 @@ case_flight_successor() {
 	mkdir -p "$W/dir"
 	env --default-signal "$GOTRACE" flight --comm $name -o "$W/dir" --window 1s >"$W/out" 2>"$W/err" </dev/null &
 	recorder=$!
-	told 'waiting for a process' 5
+	prints 'waiting for a process' 5
 	run_gotrace_aside snapshot $recorder
 	[ $status -eq 1 ] || die "a snapshot of nothing"
 	start_target "$W/$name" mixed -seconds 100
 	first=$target
-	told "recording PID $first" 10
+	prints "recording PID $first" 10
 	sleep 1
 	kill -KILL "$first"
 	wait "$first" 2>/dev/null
-	told "PID $first has ended" 10
+	prints "PID $first has ended" 10
 	start_target "$W/$name" mixed -seconds 100
-	told "recording PID $target" 10
+	prints "recording PID $target" 10
 	sleep 1
 	snapshot
 	stop_recorder 0
@@ -418,15 +418,15 @@ case_flight_cgroup() {
 	mkdir -p "$W/dir"
 	env --default-signal "$GOTRACE" flight --cgroup "${group#/sys/fs/cgroup/}" -o "$W/dir" --window 1s >"$W/out" 2>"$W/err" </dev/null &
 	recorder=$!
-	told 'waiting for a process of the cgroup' 5
+	prints 'waiting for a process of the cgroup' 5
 	load mixed
 	echo "$target" >"$group/cgroup.procs"
-	told "recording PID $target" 10
+	prints "recording PID $target" 10
 	kill -KILL "$target"
 	wait "$target" 2>/dev/null
 	load mixed
 	echo "$target" >"$group/cgroup.procs"
-	told "recording PID $target" 10
+	prints "recording PID $target" 10
 	sleep 1
 	snapshot
 	strict "$file"
@@ -504,14 +504,14 @@ flight_rights() {
 case_flight_rights_go() {
 	probes_by_links || skip "probes by perf events, which are root's: before Linux 6.10"
 	load mixed
-	flight_rights $NONE $MAIN $CLERK --
-	flight_rights $NONE $MAIN $CLERK -- --max-overhead 5 --format 1.11
+	flight_rights $NONE $MAIN $FILE_SERVER --
+	flight_rights $NONE $MAIN $FILE_SERVER -- --max-overhead 5 --format 1.11
 	still_lives
 }
 
 case_flight_rights_c() {
 	start_c pingpong
-	flight_rights $NONE $THREADS $MAIN_THREADS $CLERK -- --on 'func main>1h'
+	flight_rights $NONE $THREADS $MAIN_THREADS $FILE_SERVER -- --on 'func main>1h'
 	gone_on
 }
 
@@ -525,28 +525,28 @@ case_flight_rights_successor() {
 	env --default-signal "$GOTRACE" flight --comm $name -o "$W/dir" --window 1s >"$W/out" 2>"$W/err" </dev/null &
 	recorder=$!
 	tracer=$recorder
-	told "recording PID $target" 10
+	prints "recording PID $target" 10
 	sleep 1.5
 	confined 3
 	full=0
 	for status in /proc/$recorder/task/*/status; do
 		case $(field "$status" CapEff) in
-		$NONE | $CLERK) ;;
+		$NONE | $FILE_SERVER) ;;
 		*) full=$((full + 1)) ;;
 		esac
 	done
 	[ $full -eq 1 ] || die "$full threads with capabilities instead of one"
 	kill -KILL "$target"
 	wait "$target" 2>/dev/null
-	told "PID $target has ended" 10
+	prints "PID $target has ended" 10
 	start_target "$W/$name" mixed -seconds 100
-	told "recording PID $target" 10
+	prints "recording PID $target" 10
 	sleep 1.5
 	confined 3 # new ones
 	: >"$W/err"
 	kill -KILL "$(workers | tail -n 1)"
-	told "recording PID $target broke off: .* was ended by signal 9" 5
-	told "recording PID $target .go" 10 # anew
+	prints "recording of PID $target stopped early: .* was killed by signal 9" 5
+	prints "recording PID $target .go" 10 # again
 	sleep 1.5
 	snapshot
 	stop_recorder 0
@@ -585,7 +585,7 @@ case_flight_unit() {
 # One of the processes without privileges is killed: a line says so, the target continues, and no truncated
 # file is left.
 case_flight_dies() {
-	local which words=('' "reads the target's files and memory" 'writes the trace')
+	local which words=('' 'the inspector process' 'the writer process')
 	load mixed
 	for which in 1 2; do
 		record -p "$target" --window 1s
@@ -594,7 +594,7 @@ case_flight_dies() {
 		kill -KILL "$(workers | sed -n "${which}p")"
 		wait_end $recorder 20 || noisy "gotrace flight did not end when one of its processes had"
 		want 1
-		says "${words[which]} was ended by signal 9"
+		says "${words[which]} was killed by signal 9"
 		only_traces
 		still_lives
 	done
@@ -606,6 +606,6 @@ case_flight_screen_c() {
 	mkdir "$W/dir"
 	TERM=xterm timeout 30 script -qec "timeout -s INT 5 '$GOTRACE' flight -p $target --max-overhead 1 -o '$W/dir'" /dev/null >"$W/screen" 2>&1 </dev/null
 	grep -q 'short stacks\|no system calls\|over the limit' "$W/screen" || die "nothing is left out: $(tail -c 300 "$W/screen" | cat -v)"
-	! grep -q 'starts alone' "$W/screen" || die "starts of goroutines, of a program in C"
+	! grep -q 'starts only' "$W/screen" || die "starts of goroutines, of a program in C"
 	gone_on
 }

@@ -121,13 +121,13 @@ calls_of_c() { # VARIANT
 }
 
 case_functions_c() {
-	local own told
+	local own traced
 	calls_of_c default
 	own=$(awk '$1 == "worker" {print $3}' "$W/counts")
-	told=$(awk '$1 == "worker" {print $4}' "$W/regions")
-	[ "$told" -le "$own" ] && [ $((told * 100)) -ge $((own * 85)) ] ||
-		die "; worker took $own ns by its own clock, $told ns in the trace"
-	printf '; time %s%% of its own clock' $((told * 100 / own))
+	traced=$(awk '$1 == "worker" {print $4}' "$W/regions")
+	[ "$traced" -le "$own" ] && [ $((traced * 100)) -ge $((own * 85)) ] ||
+		die "; worker took $own ns by its own clock, $traced ns in the trace"
+	printf '; time %s%% of its own clock' $((traced * 100 / own))
 }
 
 case_functions_unoptimised() {
@@ -182,9 +182,9 @@ case_functions_many_cxx() { # exceptions
 	many_calls cxx $CXX_FUNCTIONS
 }
 
-# stepped_as_told DOCTOR MAPS: the kernel single-steps instructions in a page that it maps for that,
+# stepped_as_reported DOCTOR MAPS: the kernel single-steps instructions in a page that it maps for that,
 # "[uprobes]".
-stepped_as_told() {
+stepped_as_reported() {
 	if grep -q '^ok *register writes' "$1"; then
 		! grep -q '\[uprobes\]' "$2" || die "; the kernel has stepped a return"
 		printf '; no return stepped'
@@ -199,7 +199,7 @@ case_functions_returns() { # are run by the programs where these may write regis
 	round_of_calls --region nested --region recurse --region catcher
 	all_called nested recurse catcher
 	"$GOTRACE" doctor >"$W/words"
-	stepped_as_told "$W/words" "/proc/$target/maps"
+	stepped_as_reported "$W/words" "/proc/$target/maps"
 	gone_on
 }
 
@@ -288,7 +288,7 @@ case_functions_refused() {
 	refused 'no function shop::prise in the program.*near:.*shop::price' --region shop::prise
 	refused 'several functions: .*shop::price\(int\)' --region shop::price
 	refused 'no function libc.so:usleeep in that file; near:.*usleep' --task libc.so:usleeep
-	refused 'cannot find the ends of memcpy.*chosen from several' --region memcpy
+	refused 'cannot find the returns of memcpy.*IFUNC' --region memcpy
 	run_gotrace -p "$target" --region ''
 	want 2
 	gone_on
@@ -352,7 +352,7 @@ case_functions_go_tasks() { # by an end of the name; of a program that gotrace s
 	timeout 60 "$GOTRACE" -q -d 2s -o "$W/trace" --region main.functions -- "$binary" functions -seconds 1 >"$W/target.out" 2>"$W/err" ||
 		die "gotrace: $(tail -n 3 "$W/err")"
 	"$GOTRACE" dump "$W/trace" >"$W/dump"
-	regions_of "$W/dump" | grep -q '^main.functions 1 1 ' || die "the call at the start is not told: $(regions_of "$W/dump")"
+	regions_of "$W/dump" | grep -q '^main.functions 1 1 ' || die "the call at the start is not recorded: $(regions_of "$W/dump")"
 }
 
 # --- CPU samples ---

@@ -74,11 +74,11 @@ bombed() {
 }
 
 case_hostile_frame() { bombed frame; }
-case_hostile_cie() { bombed cie '100000 descriptions of stack frames make no sense'; }
-case_hostile_cies() { bombed cies '100000 descriptions of stack frames make no sense'; }
+case_hostile_cie() { bombed cie '100000 frame descriptions are invalid'; }
+case_hostile_cies() { bombed cies '100000 frame descriptions are invalid'; }
 case_hostile_ranges() { bombed ranges 'some functions have no names or lines'; }
 case_hostile_tables() { bombed tables 'some functions have no names or lines'; }
-case_hostile_debug() { bombed debug 'the limit of memory for names is reached'; }
+case_hostile_debug() { bombed debug 'the memory limit for names is reached'; }
 case_hostile_lines() { bombed lines 'some functions have no names or lines'; }
 case_hostile_attributes() { bombed attributes 'no lines'; }
 case_hostile_strings() { bombed strings; }

@@ -222,7 +222,7 @@ try_one() {
 	)
 }
 
-tell_logs() {
+print_logs() {
 	local log
 	echo "     logs are in $W"
 	for log in shell.err target.err err; do
@@ -246,7 +246,7 @@ run_one() {
 	if [ $ok -eq 75 ] && [ "$repeated" -lt 8 ]; then
 		repeated=$((repeated + 1))
 		echo "AGAIN $name ($((SECONDS - began)) s): $text"
-		tell_logs
+		print_logs
 		ok=0 began=$SECONDS
 		try_one "$@" || ok=1
 	fi
@@ -257,7 +257,7 @@ run_one() {
 	else
 		failed=$((failed + 1))
 		echo "FAIL $name ($((SECONDS - began)) s): $text"
-		tell_logs
+		print_logs
 	fi
 }
 

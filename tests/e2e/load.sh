@@ -279,7 +279,7 @@ stopped_said() {
 	kill -CONT $tracer
 	ends 20
 	says 'not watched: [0-9.]+ s of [0-9.]+ s'
-	! grep -q 'lost.*[1-9]' "$W/err" || die "a gap is told as loss: $(grep lost "$W/err")"
+	! grep -q 'lost.*[1-9]' "$W/err" || die "a gap is reported as loss: $(grep lost "$W/err")"
 	sound "$W/trace"
 	still_lives
 	grep -o 'not watched: .*' "$W/err"

@@ -534,7 +534,7 @@ case_native_no_process() { # what has a number, but is no process that could be 
 	start_c parked
 	tid=$(ls "/proc/$target/task" | grep -vx "$target" | head -n 1)
 	turned_away "^gotrace: $tid is a thread of process $target \(" -p "$tid"
-	turned_away 'PID 2 \(kthreadd\) is a thread of the kernel' -p 2
+	turned_away 'PID 2 \(kthreadd\) is a kernel thread' -p 2
 	sh -c 'true & exec sleep 30' &
 	sleep 0.5
 	zombie=$(ps -o pid=,stat= --ppid $! | awk '$2 ~ /^Z/ {print $1}')
@@ -622,7 +622,7 @@ case_native_no_syscalls() { # states alone
 	strict "$W/trace"
 	checked "$W/trace"
 	demanded 'blocks;root=^ping_player;reason=^sync;min=100' 'wakes;root=^ping_player;by=^pong_player;min=100'
-	grep -q '"GoSyscallBegin"' "$W/out" && die "system calls are told"
+	grep -q '"GoSyscallBegin"' "$W/out" && die "system calls are recorded"
 	gone_on
 }
 

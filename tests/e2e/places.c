@@ -10,7 +10,7 @@
 
 #include "target/private.h"
 
-static int print_places(const char *path, enum alloc_look look, struct error *err)
+static int print_places(const char *path, enum alloc_level look, struct error *err)
 {
 	static struct probe_plan plan;
 	struct target *target;
@@ -34,7 +34,7 @@ static int print_places(const char *path, enum alloc_look look, struct error *er
 		       target->gcphase, target->places.gc_controller);
 		if (target->heap)
 			printf("variable runtime.mheap_ 0x%" PRIx64 "\n", target->heap);
-		printf("tells %d %d %d\n", !!target->places.injectglist_trace_call, !!target->places.sweep_trace_call,
+		printf("trace_calls %d %d %d\n", !!target->places.injectglist_trace_call, !!target->places.sweep_trace_call,
 		       !!target->places.assist_trace_call);
 	}
 	target_free(target);

@@ -64,7 +64,7 @@ NONE=0000000000000000
 MAIN=0000000000000020    # CAP_KILL
 THREADS=0000010000080004 # CAP_CHECKPOINT_RESTORE, CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH
 MAIN_THREADS=0000010000080024
-CLERK=000000000000000b   # CAP_FOWNER, CAP_CHOWN, CAP_DAC_OVERRIDE
+FILE_SERVER=000000000000000b   # CAP_FOWNER, CAP_CHOWN, CAP_DAC_OVERRIDE
 
 # probes_by_links: true if the kernel has uprobe_multi links, which need no privilege.
 probes_by_links() {
@@ -112,7 +112,7 @@ case_sandbox_rights_c() {
 
 case_sandbox_rights_children() {
 	start_c pingpong
-	rights_of $NONE $THREADS $MAIN_THREADS $CLERK -- --children
+	rights_of $NONE $THREADS $MAIN_THREADS $FILE_SERVER -- --children
 	strict "$W/trace.$target"
 	gone_on
 }
@@ -126,7 +126,7 @@ dies() {
 	kill -KILL "$(workers | sed -n "$1p")"
 	ends 20
 	want 3
-	says "$2 was ended by signal 9"
+	says "$2 was killed by signal 9"
 	strict "$W/trace"
 	checked "$W/trace"
 	[ "$(fact events)" -gt 0 ] || die "nothing was kept"
@@ -134,15 +134,15 @@ dies() {
 
 case_sandbox_killed_go() {
 	load mixed
-	dies 1 "reads the target's files and memory"
-	dies 2 'writes the trace'
+	dies 1 'the inspector process'
+	dies 2 'the writer process'
 	still_lives
 }
 
 case_sandbox_killed_c() {
 	start_c pingpong
-	dies 1 "reads the target's files and memory"
-	dies 2 'writes the trace'
+	dies 1 'the inspector process'
+	dies 2 'the writer process'
 	gone_on
 }
 
@@ -285,7 +285,7 @@ case_sandbox_unserved_stack() { # the end of -d, and of Ctrl-C, come in time; wh
 	background -p "$target" -d 1s -o "$W/trace"
 	ends_soon 5000
 	want 0
-	says 'reads .* were given up'
+	says 'reads .* were abandoned'
 	checked "$W/trace"
 	printf '%s ms for -d 1s' $(($(now_ms) - begin))
 	background -p "$target" -o "$W/trace2"
@@ -316,7 +316,7 @@ worker_stopped() {
 	[ $2 = end ] || kill -INT $tracer
 	ends_soon 2000
 	want 0 1 3
-	[ $2 = start ] || [ $1 -eq 1 ] || { [ $2 = end ] && [ $status -eq 0 ]; } || says 'is stopped, and was given up'
+	[ $2 = start ] || [ $1 -eq 1 ] || { [ $2 = end ] && [ $status -eq 0 ]; } || says 'is stopped and was abandoned'
 	none_lives $pids
 	[ $2 = start ] || [ -s "$W/trace" ] || die "nothing was kept"
 	[ ! -e "$W/trace" ] || checked "$W/trace"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the target room sees of a live process, as text: `snapshot PID`. First
+ * What the target module sees of a live process, as text: `snapshot PID`. First
  * the release and the Ps and Ms, then a line a goroutine: its id, status and
  * wait reason, and the functions of its stack, leaf first.
  */

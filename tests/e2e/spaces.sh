@@ -123,7 +123,7 @@ case_spaces_user_flight() { # a recorder of such a user's: snapshots for the use
 	owned "$(cat "$W/out")"
 	setpriv --reuid=$((USER_ID + 2)) --regid=$GROUP_ID --clear-groups "$public/gotrace" snapshot "$recorder" >"$W/out" 2>"$W/err" &&
 		die "another user may ask"
-	says 'is not yours'
+	says 'belongs to another user'
 	kill -TERM "$recorder"
 	wait_end $! 10 || noisy "the recorder did not end"
 	want 0

@@ -12,7 +12,7 @@ without() {
 case_nearest_release() {
 	without without-26
 	cell 1.26.8 stripped mixed no yes
-	says "not verified with this release \(go1.26.8\): the layouts of Go 1.27 fit"
+	says "this release \(go1.26.8\) is not verified: the layouts of Go 1.27 fit"
 }
 
 # refused_for WORDS: the program is not traced, for that reason, and lives on.

@@ -18,8 +18,8 @@ struct stream {
 	uint32_t pid;
 	const struct world *world;
 	bool begun, over;
-	uint64_t last;         /* time of the last record */
-	bool told[HASHES + 1]; /* stacks */
+	uint64_t last;             /* time of the last record */
+	bool reported[HASHES + 1]; /* stacks */
 };
 
 struct world {
@@ -56,9 +56,9 @@ static void see(struct stream *stream, const struct raw_record *rec)
 	if (rec->site == SITE_MARKER)
 		return;
 	want(rec->goid == stream->pid || (rec->site == SITE_FORK && rec->arg == stream->pid));
-	/* A fork is told to the child, and its stack is the parent's. */
+	/* A fork is reported to the child, and its stack is the parent's. */
 	if (rec->goid == stream->pid && rec->site != SITE_EXEC && stream->world->known[rec->stack])
-		want(stream->told[rec->stack]);
+		want(stream->reported[rec->stack]);
 }
 
 static int put(void *ctx, const struct log_record *record)
@@ -71,7 +71,7 @@ static int put(void *ctx, const struct log_record *record)
 	stream->begun = true;
 	stream->over = record->type == LOG_END;
 	if (record->type == LOG_STACK)
-		stream->told[((const struct raw_stack *)record->data)->hash] = true;
+		stream->reported[((const struct raw_stack *)record->data)->hash] = true;
 	for (size_t i = 0; record->type == LOG_RECORDS && i < record->size / sizeof(*records); i++)
 		see(stream, &records[i]);
 	return 0;

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static volatile uint8_t sink;
 
-/* What the room hands out must be readable to its last byte. */
+/* What the module hands out must be readable to its last byte. */
 static void touch(const uint8_t *bytes, size_t size)
 {
 	if (bytes && size)

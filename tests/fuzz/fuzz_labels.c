@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "goroutines/look.h"
+#include "goroutines/listing.h"
 #include "target/labels.h"
 
 #define BASE 0x20000000ull
@@ -33,14 +33,14 @@ static uint8_t *memory(void)
 
 static int take(void *ctx, const struct log_record *record)
 {
-	if (rawlog_check_record(record, NULL) || look_put(ctx, record))
+	if (rawlog_check_record(record, NULL) || listing_put(ctx, record))
 		abort();
 	return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct look look;
+	static struct g_listing listing;
 	const uint64_t addresses[] = {BASE, BASE + 8, BASE, 0};
 	uint32_t numbers[4];
 	struct labels *labels;
@@ -49,20 +49,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memset(memory(), 0, SIZE);
 	memcpy(memory(), data + 1, size - 1);
-	labels = labels_new(getpid(), data[0] % 28, take, &look);
+	labels = labels_new(getpid(), data[0] % 28, take, &listing);
 	if (!labels || labels_read(labels, addresses, 4, numbers))
 		abort();
 	if (numbers[0] != numbers[2] || numbers[3])
 		abort();
 	for (unsigned i = 0; i < 4; i++) {
-		struct look_label found[LABELS_MAX];
+		struct listing_label found[LABELS_MAX];
 
-		if (numbers[i] != LABELS_LOST && numbers[i] > look.nlabels)
+		if (numbers[i] != LABELS_LOST && numbers[i] > listing.nlabels)
 			abort();
-		if (numbers[i] != LABELS_LOST && look_labels(&look, numbers[i], found) > LABELS_MAX)
+		if (numbers[i] != LABELS_LOST && listing_labels(&listing, numbers[i], found) > LABELS_MAX)
 			abort();
 	}
 	labels_free(labels);
-	look_free(&look);
+	listing_free(&listing);
 	return 0;
 }

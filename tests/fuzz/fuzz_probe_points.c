@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Any bytes as a function: its probe points lie in it, and are found again
- * with the same result. The first bytes say what .eh_frame would tell, the
+ * with the same result. The first bytes say what .eh_frame would describe, the
  * rest is code; and the text of the same bytes as what a user calls a function.
  */
 #include <stddef.h>

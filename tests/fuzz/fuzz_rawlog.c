@@ -28,14 +28,14 @@ static void put_right(uint8_t *file, size_t size)
 	header->crc = (uint32_t)crc32(0, file, offsetof(struct file_header, crc));
 	for (size_t at = sizeof(*header); at + sizeof(struct block_header) <= size;) {
 		struct block_header *block = (struct block_header *)(file + at);
-		size_t room = size - at - sizeof(*block);
+		size_t space = size - at - sizeof(*block);
 
 		block->magic = BLOCK_MAGIC;
 		block->sequence = sequence++;
-		if (block->stored <= room)
+		if (block->stored <= space)
 			block->payload_crc = (uint32_t)crc32(0, file + at + sizeof(*block), block->stored);
 		block->crc = (uint32_t)crc32(0, file + at, offsetof(struct block_header, crc));
-		if (block->stored > room || block->stored % RECORD_ALIGN)
+		if (block->stored > space || block->stored % RECORD_ALIGN)
 			break;
 		at += sizeof(*block) + block->stored;
 	}

@@ -76,9 +76,9 @@ static void replace_packed(struct file *file, const char *name, struct bytes pie
 	Elf64_Shdr *section = section_of(file, name);
 	const Elf64_Chdr head = {
 		.ch_type = ELFCOMPRESS_ZLIB, .ch_size = (uint64_t)piece.n * times, .ch_addralign = 8};
-	size_t room = sizeof(head) + compressBound(piece.n * times);
-	uint8_t *packed = malloc(room);
-	z_stream stream = {.next_out = packed + sizeof(head), .avail_out = (uInt)(room - sizeof(head))};
+	size_t space = sizeof(head) + compressBound(piece.n * times);
+	uint8_t *packed = malloc(space);
+	z_stream stream = {.next_out = packed + sizeof(head), .avail_out = (uInt)(space - sizeof(head))};
 
 	memcpy(packed, &head, sizeof(head));
 	deflateInit(&stream, 1);
@@ -106,9 +106,9 @@ static void close_file(struct file *file)
 
 /* --- contents --- */
 
-static struct bytes make(size_t room)
+static struct bytes make(size_t space)
 {
-	struct bytes bytes = {.at = calloc(1, room)};
+	struct bytes bytes = {.at = calloc(1, space)};
 
 	if (!bytes.at)
 		exit(1);

@@ -111,12 +111,11 @@ static void test_capabilities(void **state)
 	probe_privileges(&features, root);
 	expect(&features, FEATURE_MISSING, NEED_GO | NEED_C,
 	       "capabilities: CAP_SYS_ADMIN; the memory of a process cannot be read (CAP_SYS_PTRACE); use "
-	       "sudo, "
-	       "or give CAP_SYS_PTRACE");
+	       "sudo, or grant CAP_SYS_PTRACE");
 	capable(NO_CAP, "0");
 	probe_privileges(&features, root);
 	expect(&features, FEATURE_MISSING, NEED_GO | NEED_C,
-	       "capabilities: none; nothing can be traced; use sudo, or give CAP_SYS_ADMIN, or CAP_BPF and "
+	       "capabilities: none; nothing can be traced; use sudo, or grant CAP_SYS_ADMIN, or CAP_BPF and "
 	       "CAP_PERFMON; and CAP_SYS_PTRACE");
 }
 
@@ -130,10 +129,9 @@ static void test_btf(void **state)
 	probe_btf(&features, root, NULL);
 	assert_false(features.own_btf);
 	expect(&features, FEATURE_MISSING, NEED_GO | NEED_C,
-	       "BTF: the kernel has none (/sys/kernel/btf/vmlinux): it is built without "
-	       "CONFIG_DEBUG_INFO_BTF; nothing can be traced; --btf FILE with the BTF of this very kernel, "
-	       "or "
-	       "its vmlinux file");
+	       "BTF: the kernel has none (/sys/kernel/btf/vmlinux): it was built without "
+	       "CONFIG_DEBUG_INFO_BTF; nothing can be traced; give --btf FILE: the BTF of the running "
+	       "kernel, or its vmlinux file");
 	put("/sys/kernel/btf/vmlinux", &other, sizeof(other));
 	probe_btf(&features, root, NULL);
 	assert_false(features.own_btf);
@@ -190,7 +188,7 @@ static void test_yama(void **state)
 	expect(&features, FEATURE_HERE, 0, "ptrace_scope: no Yama");
 	put_text("/proc/sys/kernel/yama/ptrace_scope", "1\n");
 	probe_yama(&features, root);
-	expect(&features, FEATURE_HERE, 0, "ptrace_scope: 1 (not for us)");
+	expect(&features, FEATURE_HERE, 0, "ptrace_scope: 1 (does not limit gotrace)");
 	put_text("/proc/sys/kernel/yama/ptrace_scope", "3\n");
 	probe_yama(&features, root);
 	assert_int_equal(last(&features)->state, FEATURE_MISSING);
@@ -208,7 +206,7 @@ static void test_proc(void **state)
 	put_text("/proc/self/mounts", "proc /proc proc rw,nosuid,relatime,hidepid=invisible 0 0\n");
 	capable(ALL, "0");
 	probe_proc(&features, root);
-	expect(&features, FEATURE_HERE, 0, "/proc: hides processes, but not from us");
+	expect(&features, FEATURE_HERE, 0, "/proc: hides processes, but not from gotrace");
 	capable("000000c000000000", "0");
 	probe_proc(&features, root);
 	assert_int_equal(last(&features)->state, FEATURE_REPLACED);
@@ -232,9 +230,8 @@ static void test_clock(void **state)
 		 "monotonic       -1000         5\nboottime            0         0\n");
 	probe_clock(&features, root);
 	expect(&features, FEATURE_MISSING, NEED_GO | NEED_C,
-	       "clock: -1000 s off the kernel's, by a time namespace; nothing can be traced; run it outside "
-	       "of "
-	       "that");
+	       "clock: -1000 s from the kernel's, because of a time namespace; nothing can be traced; run "
+	       "gotrace outside that namespace");
 }
 
 static void test_tracefs(void **state)
@@ -261,36 +258,36 @@ static void test_why_refused(void **state)
 {
 	(void)state;
 	capable(ALL, "2");
-	why(EPERM, NULL, "a seccomp filter is on");
+	why(EPERM, NULL, "a seccomp filter is active");
 	capable(NO_CAP, "2");
-	why(EPERM, NULL, "use sudo, or give CAP_BPF and CAP_PERFMON");
+	why(EPERM, NULL, "use sudo, or grant CAP_BPF and CAP_PERFMON");
 	capable(BPF, "0");
-	why(EACCES, "CAP_SYS_ADMIN", "use sudo, or give CAP_SYS_ADMIN");
+	why(EACCES, "CAP_SYS_ADMIN", "use sudo, or grant CAP_SYS_ADMIN");
 	capable(ALL, "0");
-	why(ENOSYS, NULL, "the kernel is built without it");
+	why(ENOSYS, NULL, "the kernel was built without it");
 	why(EPERM, NULL, "a security module");
 }
 
 /* Without bpf(2) the rest is not tried, and the first needed feature is reported. */
-static void test_lack(void **state)
+static void test_miss(void **state)
 {
 	struct features features = {.n = 0};
 
 	(void)state;
 	feature_here(feature_add(&features, "one"), "there");
 	feature_missing(feature_add(&features, "two"), NEED_FUNCTIONS, "none", "no --region", "");
-	assert_null(features_lack(&features, NEED_GO | NEED_C | NEED_SAMPLES));
+	assert_null(features_find_missing(&features, NEED_GO | NEED_C | NEED_SAMPLES));
 	probe_cookies(&features);
-	expect(&features, FEATURE_MISSING, 0, "attach cookies: not tried without bpf(2)");
+	expect(&features, FEATURE_MISSING, 0, "attach cookies: not tested: it needs bpf(2)");
 #if defined(__x86_64__)
 	probe_register_writes(&features);
-	expect(&features, FEATURE_MISSING, 0, "register writes: not tried without bpf(2)");
+	expect(&features, FEATURE_MISSING, 0, "register writes: not tested: it needs bpf(2)");
 #endif
 	feature_missing(feature_add(&features, "three"), NEED_C, "none", "", "");
 	feature_missing(feature_add(&features, "four"), NEED_GO | NEED_C, "none", "", "");
-	assert_string_equal(features_lack(&features, NEED_C)->name, "three");
-	assert_string_equal(features_lack(&features, NEED_GO)->name, "four");
-	assert_string_equal(features_lack(&features, NEED_FUNCTIONS | NEED_GO)->name, "two");
+	assert_string_equal(features_find_missing(&features, NEED_C)->name, "three");
+	assert_string_equal(features_find_missing(&features, NEED_GO)->name, "four");
+	assert_string_equal(features_find_missing(&features, NEED_FUNCTIONS | NEED_GO)->name, "two");
 	for (int i = 0; i < 2 * MAX_FEATURES; i++)
 		feature_add(&features, "many");
 	assert_true(features.n < MAX_FEATURES);
@@ -381,7 +378,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_clock, make_root, remove_root),
 		cmocka_unit_test_setup_teardown(test_tracefs, make_root, remove_root),
 		cmocka_unit_test_setup_teardown(test_why_refused, make_root, remove_root),
-		cmocka_unit_test(test_lack),
+		cmocka_unit_test(test_miss),
 		cmocka_unit_test_setup_teardown(test_target, make_root, remove_root),
 		cmocka_unit_test(test_stat),
 		cmocka_unit_test(test_syscall),

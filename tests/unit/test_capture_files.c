@@ -127,7 +127,7 @@ struct heard {
 	char text[512];
 };
 
-static int hear(void *ctx, const struct log_record *record)
+static int keep_record(void *ctx, const struct log_record *record)
 {
 	struct heard *heard = ctx;
 	const struct log_file *file = record->data;
@@ -147,7 +147,7 @@ static uint64_t key_of(int fd, enum file_kind kind)
 	return WAIT_MAKE(kind, fd, wait_mark(st.st_ino));
 }
 
-static void a_descriptor_is_told_once(void **state)
+static void a_descriptor_is_reported_once(void **state)
 {
 	struct files files = {.pid = getpid()};
 	struct heard heard = {.n = 0};
@@ -157,7 +157,7 @@ static void a_descriptor_is_told_once(void **state)
 	(void)state;
 	assert_false(files_is_unknown(&files, 0));
 	assert_true(files_is_unknown(&files, key));
-	assert_int_equal(files_describe(&files, key, hear, &heard), 0);
+	assert_int_equal(files_describe(&files, key, keep_record, &heard), 0);
 	assert_string_equal(heard.text, "/etc/passwd");
 	assert_false(files_is_unknown(&files, key));
 	close(fd);
@@ -173,11 +173,11 @@ static void another_file_behind_it_has_another_name(void **state)
 
 	(void)state;
 	assert_int_equal(dup2(STDIN_FILENO, fd), fd);
-	assert_int_equal(files_describe(&files, key, hear, &heard), 0);
+	assert_int_equal(files_describe(&files, key, keep_record, &heard), 0);
 	assert_string_equal(heard.text, "");
 	/* It is looked up again, but not forever. */
 	for (unsigned i = 0; i < 100 && files_is_unknown(&files, key); i++)
-		assert_int_equal(files_describe(&files, key, hear, &heard), 0);
+		assert_int_equal(files_describe(&files, key, keep_record, &heard), 0);
 	assert_false(files_is_unknown(&files, key));
 	assert_int_equal(heard.n, 1);
 	close(fd);
@@ -198,7 +198,7 @@ static void a_socket_has_its_peer(void **state)
 	assert_int_equal(listen(fd, 1), 0);
 	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
 	snprintf(name, sizeof(name), "listening on 127.0.0.1:%u", ntohs(address.sin_port));
-	assert_int_equal(files_describe(&files, key_of(fd, FILE_SOCKET), hear, &heard), 0);
+	assert_int_equal(files_describe(&files, key_of(fd, FILE_SOCKET), keep_record, &heard), 0);
 	assert_string_equal(heard.text, name);
 	close(fd);
 	files_free(&files);
@@ -211,7 +211,7 @@ int main(void)
 		cmocka_unit_test(the_highest_cpu_is_found),
 		cmocka_unit_test(links_are_made_short),
 		cmocka_unit_test(tables_of_sockets_are_read),
-		cmocka_unit_test(a_descriptor_is_told_once),
+		cmocka_unit_test(a_descriptor_is_reported_once),
 		cmocka_unit_test(another_file_behind_it_has_another_name),
 		cmocka_unit_test(a_socket_has_its_peer),
 	};

@@ -9,21 +9,22 @@
 
 #include "capture/governor.h"
 
-enum { HIT_NS = 1000, CALL_NS = 200, STRETCH_MS = 100 };
+enum { HIT_NS = 1000, CALL_NS = 200, INTERVAL_MS = 100 };
 
 /* A target that uses one CPU, with this many starts a second. Each is three hits, two without its own, or
  * only its own. */
 static struct governor_figures busy(const struct governor *governor, uint64_t starts, uint64_t syscalls)
 {
 	uint64_t hits_a_start = governor->level == LEVEL_EXACT ? 3 : governor->level == LEVEL_LIGHT ? 2 : 1;
-	struct governor_figures figures = {.ns = STRETCH_MS * 1000000ull, .cpu_ns = STRETCH_MS * 1000000ull};
+	struct governor_figures figures = {.ns = INTERVAL_MS * 1000000ull,
+					   .cpu_ns = INTERVAL_MS * 1000000ull};
 
 	if (governor->level == LEVEL_OFF)
 		return figures;
-	figures.stops = starts * STRETCH_MS / 1000;
+	figures.stops = starts * INTERVAL_MS / 1000;
 	figures.cost_ns = figures.stops * hits_a_start * HIT_NS;
 	if (governor->level < LEVEL_NO_SYSCALLS)
-		figures.cost_ns += syscalls * STRETCH_MS / 1000 * CALL_NS;
+		figures.cost_ns += syscalls * INTERVAL_MS / 1000 * CALL_NS;
 	return figures;
 }
 
@@ -33,7 +34,7 @@ static double run(struct governor *governor, unsigned seconds, uint64_t starts, 
 {
 	double cost = 0, all = 0;
 
-	for (unsigned i = 0; i < seconds * 1000 / STRETCH_MS; i++) {
+	for (unsigned i = 0; i < seconds * 1000 / INTERVAL_MS; i++) {
 		struct governor_figures figures = busy(governor, starts, syscalls);
 
 		cost += (double)figures.cost_ns;
@@ -113,7 +114,7 @@ static void test_what_fits_is_kept(void **state)
 static void test_a_program_that_sleeps_is_looked_at(void **state)
 {
 	struct governor_options options = {.last = LEVEL_OFF, .max_percent = 10, .free_share = 0.005};
-	struct governor_figures figures = {.ns = STRETCH_MS * 1000000ull, .cpu_ns = STRETCH_MS * 10000ull};
+	struct governor_figures figures = {.ns = INTERVAL_MS * 1000000ull, .cpu_ns = INTERVAL_MS * 10000ull};
 	struct governor governor;
 
 	(void)state;
@@ -135,7 +136,7 @@ static void test_a_program_that_sleeps_is_looked_at(void **state)
 static void test_the_heap_is_left_out_when_it_is_busy(void **state)
 {
 	struct governor_options adaptive = {.last = LEVEL_LIGHT}, exact = {.last = LEVEL_EXACT};
-	struct governor_figures calm = {.ns = STRETCH_MS * 1000000ull}, storm = calm;
+	struct governor_figures calm = {.ns = INTERVAL_MS * 1000000ull}, storm = calm;
 	struct governor governor;
 	unsigned on = 0;
 
@@ -200,7 +201,7 @@ static void test_less_is_looked_at_when_records_pile_up(void **state)
 {
 	struct governor_options options = {.last = LEVEL_OFF}, exact = {.last = LEVEL_EXACT};
 	struct governor_figures full = {
-		.ns = STRETCH_MS * 1000000ull, .cpu_ns = STRETCH_MS * 1000000ull, .fill = 0.6};
+		.ns = INTERVAL_MS * 1000000ull, .cpu_ns = INTERVAL_MS * 1000000ull, .fill = 0.6};
 	struct governor_figures half = full, none = full;
 	struct governor governor;
 

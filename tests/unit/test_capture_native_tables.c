@@ -279,7 +279,7 @@ static void a_library_comes_and_goes(void **state)
 }
 
 /* A file with a damaged .eh_frame: its valid part is used, and a line reports the rest. */
-static void damage_is_told(void **state)
+static void damage_is_reported(void **state)
 {
 	struct walked *walked = *state;
 	char path[] = "/tmp/gotrace-test-XXXXXX", command[128];
@@ -493,7 +493,7 @@ static int read_large(void *ctx, int fd, const char *bytes, size_t size, struct 
 	return 0;
 }
 
-static void what_has_no_room_is_left_out(void **state)
+static void what_has_no_space_is_left_out(void **state)
 {
 	struct native_tables *tables = native_tables_new(false);
 	unsigned reads = 0, before;
@@ -527,13 +527,13 @@ int main(void)
 		cmocka_unit_test_setup_teardown(through_a_realigned_stack, setup, teardown),
 		cmocka_unit_test_setup_teardown(gap, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_library_comes_and_goes, setup, teardown),
-		cmocka_unit_test_setup_teardown(damage_is_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(damage_is_reported, setup, teardown),
 		cmocka_unit_test(several_processes),
 		cmocka_unit_test(a_fork_is_believed),
 		cmocka_unit_test_setup_teardown(a_touched_file, setup, teardown),
 		cmocka_unit_test(modules_give_way),
 		cmocka_unit_test(gaps_are_used),
-		cmocka_unit_test(what_has_no_room_is_left_out),
+		cmocka_unit_test(what_has_no_space_is_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

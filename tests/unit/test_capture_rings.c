@@ -149,12 +149,12 @@ static void test_what_is_being_written_holds_up(void **state)
 
 /* --- the merge, on lists --- */
 
-enum { SOURCES = 3, ROOM = 16 };
+enum { SOURCES = 3, SPACE = 16 };
 
 struct lists {
-	uint64_t times[SOURCES][ROOM]; /* 0 in between: a stack */
+	uint64_t times[SOURCES][SPACE]; /* 0 in between: a stack */
 	unsigned n[SOURCES], at[SOURCES];
-	uint64_t out[SOURCES * ROOM]; /* 1000 * source + time */
+	uint64_t out[SOURCES * SPACE]; /* 1000 * source + time */
 	unsigned nout;
 	int fail;
 };

@@ -84,7 +84,7 @@ static void test_256_cpus(void **state)
 }
 
 /* Clocks that differ by more than the distance of cause and effect do harm, and the figures show it. */
-static void test_wrong_clocks_are_told_apart(void **state)
+static void test_wrong_clocks_are_reported_apart(void **state)
 {
 	struct spread_options straight = {0}, wrong = {.cpus = 64, .clock_ns = 5000, .seed = 1};
 	struct spread_result plain, got;
@@ -105,7 +105,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_64_cpus),
 		cmocka_unit_test(test_256_cpus),
-		cmocka_unit_test(test_wrong_clocks_are_told_apart),
+		cmocka_unit_test(test_wrong_clocks_are_reported_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,7 +64,7 @@ static void child_waits_until_released(void **state)
 	spawn_close(&child);
 }
 
-static void failed_exec_is_told(void **state)
+static void failed_exec_is_reported(void **state)
 {
 	char name[] = "x";
 	char *argv[] = {name, NULL};
@@ -119,7 +119,7 @@ int main(void)
 		cmocka_unit_test(programs_are_found),
 		cmocka_unit_test(scripts_are_refused),
 		cmocka_unit_test(child_waits_until_released),
-		cmocka_unit_test(failed_exec_is_told),
+		cmocka_unit_test(failed_exec_is_reported),
 		cmocka_unit_test(child_that_is_given_up_ends),
 		cmocka_unit_test(child_runs_as_the_user_behind_sudo),
 	};

@@ -25,7 +25,7 @@ static const enum wire_format formats[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-enum { CUTS_OF_A_FORMAT = 20, MOST_GOROUTINES = 1 << 16 };
+enum { CUTS_OF_A_FORMAT = 20, MAX_GOROUTINES = 1 << 16 };
 
 static uint64_t seed = 88172645463325252ull;
 
@@ -61,7 +61,7 @@ struct facts {
 	uint64_t hash;     /* of these: kind, goroutine, time */
 	uint64_t from, to; /* count only these times */
 	uint64_t goid;     /* count only this one; 0 = all */
-	uint64_t goids[MOST_GOROUTINES];
+	uint64_t goids[MAX_GOROUTINES];
 	size_t ngoids;
 };
 
@@ -94,7 +94,7 @@ static int take_facts(void *ctx, const struct generation *gen)
 		const struct op *op = &gen->ops[i];
 
 		take_step(facts, gen->tables, op);
-		if (op->kind == OP_GO_STATUS && gen->number == 1 && facts->ngoids < MOST_GOROUTINES)
+		if (op->kind == OP_GO_STATUS && gen->number == 1 && facts->ngoids < MAX_GOROUTINES)
 			facts->goids[facts->ngoids++] = gen->tables->goids[op->g];
 	}
 	return 0;

@@ -394,7 +394,7 @@ static void a_full_trigger_list_is_silent_when_nothing_happens(void **state)
 }
 
 /* The directory is gone and cannot be made again: the snapshot for that file is discarded. */
-static void a_file_that_cannot_be_opened_is_told(void **state)
+static void a_file_that_cannot_be_opened_is_reported(void **state)
 {
 	struct world *world = *state;
 	struct snapshot_result result;
@@ -449,7 +449,7 @@ int main(void)
 		TEST(bytes_are_a_limit_for_generations_too),
 		TEST(the_end_of_the_target_is_kept),
 		TEST(triggers_are_events_and_news),
-		TEST(a_file_that_cannot_be_opened_is_told),
+		TEST(a_file_that_cannot_be_opened_is_reported),
 		TEST(nothing_on_the_board_is_believed),
 		TEST(a_full_trigger_list_is_silent_when_nothing_happens),
 	};

@@ -51,13 +51,13 @@ static int reach(void)
 	return fd;
 }
 
-static void say(int fd, const char *text)
+static void send_request(int fd, const char *text)
 {
 	assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
 }
 
 /* Receives the next message, waiting for it. Returns its length, 0 at the end. */
-static ssize_t hear(int fd, char text[256])
+static ssize_t receive(int fd, char text[256])
 {
 	ssize_t n = recv(fd, text, 255, 0);
 
@@ -69,7 +69,7 @@ static void is_closed(int fd)
 {
 	char text[256];
 
-	assert_true(hear(fd, text) <= 0);
+	assert_true(receive(fd, text) <= 0);
 	close(fd);
 }
 
@@ -80,12 +80,12 @@ static void a_question_is_answered(void **state)
 
 	(void)state;
 	assert_false(snapshot_socket_poll(&server, 0));
-	say(fd, "snapshot\n");
+	send_request(fd, "snapshot\n");
 	assert_true(snapshot_socket_poll(&server, 500 * MS));
 	snapshot_socket_begin(&server);
 	assert_false(snapshot_socket_poll(&server, 9000 * MS)); /* it may take its time now */
 	snapshot_socket_answer(&server, "/a/file", NULL);
-	assert_true(hear(fd, text) > 0);
+	assert_true(receive(fd, text) > 0);
 	assert_string_equal(text, "written /a/file\n");
 	is_closed(fd);
 }
@@ -99,7 +99,7 @@ static void other_questions_are_not(void **state)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		int fd = reach();
 
-		say(fd, texts[i]);
+		send_request(fd, texts[i]);
 		assert_false(snapshot_socket_poll(&server, 0));
 		is_closed(fd);
 	}
@@ -128,13 +128,13 @@ static void only_so_many_wait(void **state)
 		fds[i] = reach();
 	late = reach();
 	assert_false(snapshot_socket_poll(&server, 0));
-	assert_true(hear(late, text) > 0);
-	assert_string_equal(text, "failed too many are asking\n");
+	assert_true(receive(late, text) > 0);
+	assert_string_equal(text, "failed too many clients\n");
 	is_closed(late);
 	/* Their slots are free again in time. */
 	assert_false(snapshot_socket_poll(&server, REQUEST_MS * MS));
 	late = reach();
-	say(late, "snapshot\n");
+	send_request(late, "snapshot\n");
 	assert_true(snapshot_socket_poll(&server, REQUEST_MS * MS));
 	close(late);
 	for (int i = 0; i < MAX_SNAPSHOT_CLIENTS; i++)
@@ -156,10 +156,10 @@ static int flood(int begin, int ready)
 		sent++;
 	if (!sent || write(ready, "x", 1) != 1)
 		return 2;
-	if (hear(fd, text) <= 0 || strcmp(text, "failed this recorder is another user's\n") != 0)
+	if (receive(fd, text) <= 0 || strcmp(text, "failed this recorder belongs to another user\n") != 0)
 		return 3;
 	/* A connection that is closed with unread data is reset: nothing was read. */
-	return hear(fd, text) < 0 && errno == ECONNRESET ? 0 : 4;
+	return receive(fd, text) < 0 && errno == ECONNRESET ? 0 : 4;
 }
 
 static void what_others_send_is_not_read(void **state)

@@ -156,7 +156,7 @@ static void only_its_own_files_are_removed(void **state)
 	assert_non_null(strstr(entries[3].path, "dir/gotrace-77-20261121T0430"));
 }
 
-static void a_directory_that_went_is_made_anew(void **state)
+static void a_directory_that_went_is_made_again(void **state)
 {
 	struct writer writer = {.bytes = 10};
 	struct snapshot_entry entry;
@@ -191,7 +191,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(writer_cannot_change_what_is_published), TEST(what_is_no_snapshot_leaves_nothing),
-		TEST(only_its_own_files_are_removed),         TEST(a_directory_that_went_is_made_anew),
+		TEST(only_its_own_files_are_removed),         TEST(a_directory_that_went_is_made_again),
 		TEST(a_link_in_its_place_is_refused),
 	};
 

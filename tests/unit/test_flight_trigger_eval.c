@@ -204,7 +204,7 @@ static void what_was_so_before_does_not_count(void **state)
 	trigger_eval_free(world.eval);
 }
 
-static void after_a_loss_time_counts_anew(void **state)
+static void after_a_loss_time_counts_again(void **state)
 {
 	struct world world;
 
@@ -412,7 +412,7 @@ int main(void)
 		cmocka_unit_test(one_reason_can_be_asked_for),
 		cmocka_unit_test(who_never_wakes_fires_once),
 		cmocka_unit_test(what_was_so_before_does_not_count),
-		cmocka_unit_test(after_a_loss_time_counts_anew),
+		cmocka_unit_test(after_a_loss_time_counts_again),
 		cmocka_unit_test(waiting_for_a_p),
 		cmocka_unit_test(system_calls),
 		cmocka_unit_test(pauses_of_the_collector),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Groups of goroutines made of two looks' records. */
+/* Groups of goroutines made of two listings' records. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,25 +22,25 @@ struct row {
 	uint32_t labels;
 };
 
-static int put(struct look *look, enum log_type type, const void *data, size_t size)
+static int put(struct g_listing *listing, enum log_type type, const void *data, size_t size)
 {
 	struct log_record record = {.type = type, .size = (uint32_t)size, .data = data};
 
 	assert_int_equal(rawlog_check_record(&record, NULL), 0);
-	return look_put(look, &record);
+	return listing_put(listing, &record);
 }
 
-static void put_reason(struct look *look, uint16_t index, const char *text)
+static void put_reason(struct g_listing *listing, uint16_t index, const char *text)
 {
 	uint64_t buffer[8];
 	struct log_reason reason = {.table = REASON_WAIT, .index = index, .len = (uint32_t)strlen(text)};
 
 	memcpy(buffer, &reason, sizeof(reason));
 	memcpy((char *)buffer + sizeof(reason), text, reason.len);
-	assert_int_equal(put(look, LOG_REASON, buffer, sizeof(reason) + reason.len), 0);
+	assert_int_equal(put(listing, LOG_REASON, buffer, sizeof(reason) + reason.len), 0);
 }
 
-static void put_label(struct look *look, uint32_t number, const char *key, const char *value)
+static void put_label(struct g_listing *listing, uint32_t number, const char *key, const char *value)
 {
 	struct log_labels head = {.number = number, .n = 1};
 	struct log_label label = {(uint16_t)strlen(key), (uint16_t)strlen(value)};
@@ -53,21 +53,21 @@ static void put_label(struct look *look, uint32_t number, const char *key, const
 	memcpy(at, key, label.key_len);
 	memcpy(at + label.key_len, value, label.value_len);
 	at += label.key_len + label.value_len;
-	assert_int_equal(put(look, LOG_LABELS, buffer, (size_t)(at - (char *)buffer)), 0);
+	assert_int_equal(put(listing, LOG_LABELS, buffer, (size_t)(at - (char *)buffer)), 0);
 }
 
-/* A look that ended `at` seconds after boot. */
-static void make_look(struct look *look, unsigned at, const struct row *rows, unsigned n)
+/* A listing that ended `at` seconds after boot. */
+static void make_listing(struct g_listing *listing, unsigned at, const struct row *rows, unsigned n)
 {
 	struct log_snapshot head = {.time_before = at * (uint64_t)SECOND,
 				    .time_after = at * (uint64_t)SECOND};
 
-	memset(look, 0, sizeof(*look));
-	put_reason(look, CHAN, "chan receive");
-	put_reason(look, SLEEP, "sleep");
-	put_label(look, 1, "handler", "/a");
-	put_label(look, 2, "handler", "");
-	assert_int_equal(put(look, LOG_SNAPSHOT, &head, sizeof(head)), 0);
+	memset(listing, 0, sizeof(*listing));
+	put_reason(listing, CHAN, "chan receive");
+	put_reason(listing, SLEEP, "sleep");
+	put_label(listing, 1, "handler", "/a");
+	put_label(listing, 2, "handler", "");
+	assert_int_equal(put(listing, LOG_SNAPSHOT, &head, sizeof(head)), 0);
 	for (unsigned i = 0; i < n; i++) {
 		struct log_g g = {.g = 4096 + rows[i].goid,
 				  .goid = rows[i].goid,
@@ -75,7 +75,7 @@ static void make_look(struct look *look, unsigned at, const struct row *rows, un
 				  .status = rows[i].status,
 				  .waitreason = rows[i].reason};
 
-		assert_int_equal(put(look, LOG_GS, &g, sizeof(g)), 0);
+		assert_int_equal(put(listing, LOG_GS, &g, sizeof(g)), 0);
 	}
 	for (unsigned i = 0; i < n; i++) {
 		struct log_g_details details = {.goid = rows[i].goid,
@@ -84,9 +84,9 @@ static void make_look(struct look *look, unsigned at, const struct row *rows, un
 						.seq = rows[i].seq,
 						.flags = LOG_G_SEQ};
 
-		assert_int_equal(put(look, LOG_G_DETAILS, &details, sizeof(details)), 0);
+		assert_int_equal(put(listing, LOG_G_DETAILS, &details, sizeof(details)), 0);
 	}
-	assert_true(look_is_whole(look));
+	assert_true(listing_is_whole(listing));
 }
 
 static void test_unmoved(void **state)
@@ -101,12 +101,12 @@ static void test_unmoved(void **state)
 				     {6, 8, 0, WAITING, SLEEP, 3, 0},
 				     {11, 0, 0, RUNNING, 0, 1, 0}};
 	const struct groups_options options = {.by = BY_STACK};
-	struct look before, now;
+	struct g_listing before, now;
 	struct groups groups;
 
 	(void)state;
-	make_look(&before, 100, first, 4);
-	make_look(&now, 102, second, 5);
+	make_listing(&before, 100, first, 4);
+	make_listing(&now, 102, second, 5);
 	assert_int_equal(groups_make(&groups, &before, &now, NULL, &options), 0);
 	assert_int_equal(groups.n, 3);
 	assert_int_equal(groups.total, 5);
@@ -121,8 +121,8 @@ static void test_unmoved(void **state)
 	assert_false(group_is_suspect(&groups.all[1]));
 	assert_string_equal(group_state(&groups, &groups.all[2]), "running");
 	groups_free(&groups);
-	look_free(&before);
-	look_free(&now);
+	listing_free(&before);
+	listing_free(&now);
 }
 
 /* Without g.trackingSeq only what a collection has seen is known not to have run. */
@@ -130,19 +130,19 @@ static void test_without_sequence(void **state)
 {
 	const struct row rows[] = {{1, 7, 0, WAITING, CHAN, 0, 0}, {2, 7, SECOND, WAITING, CHAN, 0, 0}};
 	const struct groups_options options = {.by = BY_STACK};
-	struct look before, now;
+	struct g_listing before, now;
 	struct groups groups;
 
 	(void)state;
-	make_look(&before, 100, rows, 2);
-	make_look(&now, 102, rows, 2);
+	make_listing(&before, 100, rows, 2);
+	make_listing(&now, 102, rows, 2);
 	now.all[0].details.flags = now.all[1].details.flags = 0;
 	assert_int_equal(groups_make(&groups, &before, &now, NULL, &options), 0);
 	assert_int_equal(groups.n, 1);
 	assert_int_equal(groups.all[0].still, 1);
 	groups_free(&groups);
-	look_free(&before);
-	look_free(&now);
+	listing_free(&before);
+	listing_free(&now);
 }
 
 static void test_by_label(void **state)
@@ -153,12 +153,12 @@ static void test_by_label(void **state)
 				   {4, 7, 0, WAITING, CHAN, 0, 2},
 				   {5, 7, 0, WAITING, CHAN, 0, 1}};
 	const struct groups_options options = {.by = BY_LABEL, .label = "handler"};
-	struct look now;
+	struct g_listing now;
 	struct groups groups;
 	size_t len = 9;
 
 	(void)state;
-	make_look(&now, 100, rows, 5);
+	make_listing(&now, 100, rows, 5);
 	assert_int_equal(groups_make(&groups, NULL, &now, NULL, &options), 0);
 	assert_int_equal(groups.n, 4);
 	assert_memory_equal(group_label(&groups, &groups.all[0], &len), "/a", 2);
@@ -173,7 +173,7 @@ static void test_by_label(void **state)
 		assert_true(groups.all[i].goids[0] == 4 ? value && len == 0 : !value);
 	}
 	groups_free(&groups);
-	look_free(&now);
+	listing_free(&now);
 }
 
 /* Records that do not belong together. */
@@ -182,16 +182,16 @@ static void test_bad_records(void **state)
 	struct log_g g = {.g = 8, .goid = 1};
 	struct log_g_details other = {.goid = 2}, labelled = {.goid = 1, .labels = 1};
 	struct log_labels labels = {.number = 7};
-	struct look look = {.n = 0};
+	struct g_listing listing = {.n = 0};
 
 	(void)state;
-	assert_int_equal(put(&look, LOG_G_DETAILS, &other, sizeof(other)), -EBADMSG);
-	assert_int_equal(put(&look, LOG_GS, &g, sizeof(g)), 0);
-	assert_int_equal(put(&look, LOG_G_DETAILS, &other, sizeof(other)), -EBADMSG);
-	assert_int_equal(put(&look, LOG_G_DETAILS, &labelled, sizeof(labelled)), -EBADMSG);
-	assert_int_equal(put(&look, LOG_LABELS, &labels, sizeof(labels)), -EBADMSG);
-	assert_false(look_is_whole(&look));
-	look_free(&look);
+	assert_int_equal(put(&listing, LOG_G_DETAILS, &other, sizeof(other)), -EBADMSG);
+	assert_int_equal(put(&listing, LOG_GS, &g, sizeof(g)), 0);
+	assert_int_equal(put(&listing, LOG_G_DETAILS, &other, sizeof(other)), -EBADMSG);
+	assert_int_equal(put(&listing, LOG_G_DETAILS, &labelled, sizeof(labelled)), -EBADMSG);
+	assert_int_equal(put(&listing, LOG_LABELS, &labels, sizeof(labels)), -EBADMSG);
+	assert_false(listing_is_whole(&listing));
+	listing_free(&listing);
 }
 
 int main(void)

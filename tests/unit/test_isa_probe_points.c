@@ -117,7 +117,7 @@ static void plain(void **state)
 }
 
 /* The stack is extended before the first instruction that is cheap to probe. */
-static void room(void **state)
+static void space(void **state)
 {
 	static const uint8_t code[] = {
 		0x48, 0x83, 0xec, 0x18,       /* 00 sub $0x18, %rsp */
@@ -373,7 +373,7 @@ static void not_code(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain),           cmocka_unit_test(room),
+		cmocka_unit_test(plain),           cmocka_unit_test(space),
 		cmocka_unit_test(one_instruction), cmocka_unit_test(locked),
 		cmocka_unit_test(nop_of_five),     cmocka_unit_test(parts),
 		cmocka_unit_test(tail_calls),      cmocka_unit_test(nowhere),

@@ -30,22 +30,22 @@ static const char *string_of(const struct tables *tables, uint32_t id)
 	return strtab_get(tables->strings, id, NULL);
 }
 
-static void tell(struct story *story, const struct op *op, const struct tables *tables)
+static void report(struct story *story, const struct op *op, const struct tables *tables)
 {
-	size_t at = strlen(story->text), room = sizeof(story->text) - at;
+	size_t at = strlen(story->text), space = sizeof(story->text) - at;
 	const char *string = string_of(tables, op->string);
 	unsigned long long task = op->arg;
 
 	if (op->kind == OP_TASK_BEGIN)
-		snprintf(story->text + at, room, "task %llu %llu %s; ", task, (unsigned long long)op->arg2,
+		snprintf(story->text + at, space, "task %llu %llu %s; ", task, (unsigned long long)op->arg2,
 			 string);
 	else if (op->kind == OP_TASK_END)
-		snprintf(story->text + at, room, "done %llu; ", task);
+		snprintf(story->text + at, space, "done %llu; ", task);
 	else if (op->kind == OP_REGION_BEGIN || op->kind == OP_REGION_END)
-		snprintf(story->text + at, room, "%s %s %llu; ",
+		snprintf(story->text + at, space, "%s %s %llu; ",
 			 op->kind == OP_REGION_BEGIN ? "begin" : "end", string, task);
 	else if (op->kind == OP_LOG && strcmp(string, "gotrace") != 0)
-		snprintf(story->text + at, room, "log %llu %s %s; ", task, string,
+		snprintf(story->text + at, space, "log %llu %s %s; ", task, string,
 			 string_of(tables, op->string2));
 }
 
@@ -57,7 +57,7 @@ static int take(void *ctx, const struct generation *gen)
 	if (story->rules && op_rules_generation(story->rules, gen, &err))
 		fail_msg("%s", err.text);
 	for (size_t i = 0; i < gen->nops; i++)
-		tell(story, &gen->ops[i], gen->tables);
+		report(story, &gen->ops[i], gen->tables);
 	return 0;
 }
 
@@ -308,7 +308,7 @@ static void test_ends_without_begin(void **state)
 	begin(&story);
 	named(&story, SITE_REGION_END, 3, "early");
 	named(&story, SITE_REGION_BEGIN, 4, "a");
-	named(&story, SITE_REGION_END, 3, "stranger"); /* readers would reject it */
+	named(&story, SITE_REGION_END, 3, "unknown"); /* readers would reject it */
 	named(&story, SITE_REGION_END, 4, "a");
 	assert_int_equal(end(&story, "end early 3; begin a 4; end a 4; "), 0);
 }

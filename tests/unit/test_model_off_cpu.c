@@ -185,7 +185,7 @@ static void test_nobody_ran(void **state)
 	end(&run);
 }
 
-/* At a boundary the log tells of an interval that is not over. */
+/* At a boundary the log reports an interval that is not over. */
 static void test_an_interval_counts_once(void **state)
 {
 	struct log_boundary boundary = {.time_before = START + 30 * MS,

@@ -184,7 +184,7 @@ static void times_stay_in_the_generation(void **state)
 	assert_true(seen.samples[0].time > first_end);
 }
 
-static void its_stack_is_told_apart(void **state)
+static void its_stack_is_reported_apart(void **state)
 {
 	uint64_t words[2 + 3] = {0};
 	struct raw_stack *stack = (struct raw_stack *)words;
@@ -219,9 +219,9 @@ static void threads_of_ours_have_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_sample_names_who_ran),  cmocka_unit_test(who_is_not_known_is_nobody),
-		cmocka_unit_test(samples_change_nothing),  cmocka_unit_test(times_stay_in_the_generation),
-		cmocka_unit_test(its_stack_is_told_apart), cmocka_unit_test(threads_of_ours_have_none),
+		cmocka_unit_test(a_sample_names_who_ran),      cmocka_unit_test(who_is_not_known_is_nobody),
+		cmocka_unit_test(samples_change_nothing),      cmocka_unit_test(times_stay_in_the_generation),
+		cmocka_unit_test(its_stack_is_reported_apart), cmocka_unit_test(threads_of_ours_have_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,8 +31,8 @@ struct run {
 	struct strtab *strings;
 	uint64_t seed;
 	uint64_t ops, generations;
-	const struct sim *truth;     /* for clean streams: samples are checked against it; else NULL */
-	uint64_t samples, strangers; /* samples in the ops; of these: of goroutines without an id */
+	const struct sim *truth;   /* for clean streams: samples are checked against it; else NULL */
+	uint64_t samples, unknown; /* samples in the ops; of these: of goroutines without an id */
 	struct wire *wire;
 	enum wire_format format;
 	bool full; /* the oldest formats hold ten minutes, but the clock of broken logs jumps */
@@ -152,7 +152,7 @@ static void check_sample(struct run *run, const struct op *op, const struct tabl
 	assert_int_equal(op->p >= 0, rec->p != 0);
 	assert_int_equal(rec->g == 0, op->g == NO_G);
 	if (goid >= MADE_UP_GOID)
-		run->strangers++; /* invented: no record had its id */
+		run->unknown++; /* invented: no record had its id */
 	else
 		assert_int_equal(goid, rec->goid);
 }
@@ -633,7 +633,7 @@ static void run_clean(uint64_t seed, bool handoff, enum starts starts, struct ma
 	assert_true_gc(&run, &sim);
 	assert_true(run.ops > STEPS / 3);
 	assert_int_equal(run.samples, samples_from_marker(&sim));
-	assert_true(run.samples > STEPS / 60 && run.strangers < run.samples / 8);
+	assert_true(run.samples > STEPS / 60 && run.unknown < run.samples / 8);
 	*lives = run.lives;
 	run.lives = (struct map64){0};
 	end(&run);

@@ -66,7 +66,7 @@ struct play {
 	bool unsure;    /* after a loss: early wakeups are unknown before the snapshot */
 	bool with_calls;
 	unsigned lost;
-	struct history played[TIDS], told[TIDS];
+	struct history played[TIDS], reported[TIDS];
 };
 
 static unsigned roll(struct play *play, unsigned n)
@@ -98,8 +98,8 @@ static int index_of(const struct tables *tables, uint32_t g)
 		       : -1;
 }
 
-static void tell(struct play *play, const struct tables *tables, const struct op *op, uint32_t g,
-		 enum what what, enum state state)
+static void report(struct play *play, const struct tables *tables, const struct op *op, uint32_t g,
+		   enum what what, enum state state)
 {
 	int i = index_of(tables, g);
 	struct event event = {.time = op->time, .what = what};
@@ -110,9 +110,9 @@ static void tell(struct play *play, const struct tables *tables, const struct op
 		event.cpu = op->p;
 	if (what == WOKEN || what == BORN)
 		event.who = op->m;
-	note(&play->told[i], event);
-	play->told[i].state = state;
-	play->told[i].cpu = op->p;
+	note(&play->reported[i], event);
+	play->reported[i].state = state;
+	play->reported[i].cpu = op->p;
 }
 
 static void take_op(struct play *play, const struct generation *gen, const struct op *op)
@@ -123,28 +123,28 @@ static void take_op(struct play *play, const struct generation *gen, const struc
 	switch (op->kind) {
 	case OP_GO_STATUS:
 		if (i >= 0 && gen->number == 1)
-			play->told[i].state = op->status == G_RUNNABLE  ? RUNNABLE
-					      : op->status == G_WAITING ? WAITING
-									: RUNNING;
+			play->reported[i].state = op->status == G_RUNNABLE  ? RUNNABLE
+						  : op->status == G_WAITING ? WAITING
+									    : RUNNING;
 		break;
 	case OP_GO_CREATE:
 	case OP_GO_CREATE_BLOCKED:
-		tell(play, tables, op, op->g2, BORN, op->kind == OP_GO_CREATE ? RUNNABLE : WAITING);
+		report(play, tables, op, op->g2, BORN, op->kind == OP_GO_CREATE ? RUNNABLE : WAITING);
 		break;
 	case OP_GO_START:
-		tell(play, tables, op, op->g, STARTED, RUNNING);
+		report(play, tables, op, op->g, STARTED, RUNNING);
 		break;
 	case OP_GO_STOP:
-		tell(play, tables, op, op->g, STOPPED, RUNNABLE);
+		report(play, tables, op, op->g, STOPPED, RUNNABLE);
 		break;
 	case OP_GO_BLOCK:
-		tell(play, tables, op, op->g, BLOCKED, WAITING);
+		report(play, tables, op, op->g, BLOCKED, WAITING);
 		break;
 	case OP_GO_UNBLOCK:
-		tell(play, tables, op, op->g2, WOKEN, RUNNABLE);
+		report(play, tables, op, op->g2, WOKEN, RUNNABLE);
 		break;
 	case OP_GO_DESTROY:
-		tell(play, tables, op, op->g, DIED, NOBODY);
+		report(play, tables, op, op->g, DIED, NOBODY);
 		break;
 	}
 }
@@ -480,21 +480,22 @@ static const char *name(enum what what)
 
 static void compare(const struct play *play, int i)
 {
-	const struct history *played = &play->played[i], *told = &play->told[i];
+	const struct history *played = &play->played[i], *reported = &play->reported[i];
 
-	for (size_t k = 0; k < played->n && k < told->n; k++) {
-		const struct event *a = &played->events[k], *b = &told->events[k];
+	for (size_t k = 0; k < played->n && k < reported->n; k++) {
+		const struct event *a = &played->events[k], *b = &reported->events[k];
 		bool near = b->time + 500 > a->time && b->time < a->time + 500;
 
 		if (a->what != b->what || !near || a->cpu != b->cpu ||
 		    ((a->what == BORN || (a->what == WOKEN && a->who)) && a->who != b->who))
-			fail_msg("thread %d, event %zu: played %s at %llu cpu %d by %u, told %s at %llu cpu "
+			fail_msg("thread %d, event %zu: played %s at %llu cpu %d by %u, reported %s at %llu "
+				 "cpu "
 				 "%d "
 				 "by %u",
 				 FIRST_TID + i, k, name(a->what), (unsigned long long)a->time, a->cpu, a->who,
 				 name(b->what), (unsigned long long)b->time, b->cpu, b->who);
 	}
-	assert_int_equal(played->n + play->lives[i].doubtful, told->n);
+	assert_int_equal(played->n + play->lives[i].doubtful, reported->n);
 }
 
 static void compare_ends(const struct play *play)
@@ -502,10 +503,11 @@ static void compare_ends(const struct play *play)
 	for (int i = 0; i < TIDS; i++) {
 		if (play->lives[i].doubtful)
 			continue;
-		if (play->lives[i].state != play->told[i].state ||
-		    (play->lives[i].state == RUNNING && play->lives[i].cpu != play->told[i].cpu))
-			fail_msg("thread %d: is %d on %d, told %d on %d", FIRST_TID + i, play->lives[i].state,
-				 play->lives[i].cpu, play->told[i].state, play->told[i].cpu);
+		if (play->lives[i].state != play->reported[i].state ||
+		    (play->lives[i].state == RUNNING && play->lives[i].cpu != play->reported[i].cpu))
+			fail_msg("thread %d: is %d on %d, reported %d on %d", FIRST_TID + i,
+				 play->lives[i].state, play->lives[i].cpu, play->reported[i].state,
+				 play->reported[i].cpu);
 	}
 }
 
@@ -543,7 +545,7 @@ static void end(struct play *play)
 	strtab_free(play->strings);
 	for (int i = 0; i < TIDS; i++) {
 		free(play->played[i].events);
-		free(play->told[i].events);
+		free(play->reported[i].events);
 	}
 }
 

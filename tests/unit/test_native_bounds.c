@@ -20,12 +20,12 @@
 
 #define PROGRAM "/tmp/gotrace-test-bomb"
 
-static char said[1024];
+static char reported[1024];
 
-static void hear(void *ctx, const char *line)
+static void record_line(void *ctx, const char *line)
 {
 	(void)ctx;
-	snprintf(said, sizeof(said), "%s", line);
+	snprintf(reported, sizeof(reported), "%s", line);
 }
 
 static int build(void **state)
@@ -54,13 +54,13 @@ static int make(const char *kind)
 static double name_all(const char *kind, struct budget *budget)
 {
 	struct native_source source = {.fd = make(kind), .path = PROGRAM};
-	struct native_search search = {.roots = {-1, -1}, .report = hear, .budget = budget};
+	struct native_search search = {.roots = {-1, -1}, .report = record_line, .budget = budget};
 	struct native_file *file = native_file_new(&source);
 	uint64_t begin = budget_thread_ns();
 	static struct symbol_draft draft;
 
 	assert_non_null(file);
-	said[0] = '\0';
+	reported[0] = '\0';
 	for (uint64_t offset = 0x1000; offset < 0x1200; offset += 4) {
 		draft_begin(&draft, offset + 1);
 		native_file_frames(file, &search, offset, &draft);
@@ -79,7 +79,7 @@ static void debug_information(void **state)
 		struct budget budget = {.bytes = NAMES_BYTES, .cpu_ns = 1000000000};
 		double s = name_all(kinds[i], &budget);
 
-		print_message("%s: %.2f s: %s\n", kinds[i], s, said);
+		print_message("%s: %.2f s: %s\n", kinds[i], s, reported);
 		assert_true(s < 5);
 		assert_int_equal(budget.bytes, NAMES_BYTES); /* all memory is returned */
 	}
@@ -91,8 +91,8 @@ static void memory_is_limited(void **state)
 
 	(void)state;
 	name_all("ranges", &budget);
-	assert_non_null(strstr(said, "the limit of memory for names is reached"));
-	assert_non_null(strstr(said, PROGRAM));
+	assert_non_null(strstr(reported, "the memory limit for names is reached"));
+	assert_non_null(strstr(reported, PROGRAM));
 	assert_int_equal(budget.bytes, 1 << 20);
 }
 
@@ -102,7 +102,7 @@ static void time_is_limited(void **state)
 
 	(void)state;
 	name_all("ranges", &budget);
-	assert_non_null(strstr(said, "too much CPU time"));
+	assert_non_null(strstr(reported, "too much CPU time"));
 }
 
 static void frames(void **state)

@@ -30,8 +30,8 @@
 struct world {
 	char sources[PATH_MAX];
 	char dir[32];
-	char told[8][1024]; /* lines about debug files */
-	unsigned ntold;
+	char reported[8][1024]; /* lines about debug files */
+	unsigned nreported;
 	int roots[2];
 };
 
@@ -40,8 +40,8 @@ static struct world world;
 static void report(void *ctx, const char *line)
 {
 	(void)ctx;
-	if (world.ntold < 8)
-		snprintf(world.told[world.ntold++], sizeof(world.told[0]), "%s", line);
+	if (world.nreported < 8)
+		snprintf(world.reported[world.nreported++], sizeof(world.reported[0]), "%s", line);
 }
 
 static void run(const char *fmt, ...)
@@ -108,7 +108,7 @@ static struct opened *open_it(const char *name)
 	assert_int_equal(native_elf_open(&it->elf, open(name, O_RDONLY | O_CLOEXEC)), 0);
 	it->file = native_file_new(&source);
 	assert_non_null(it->file);
-	world.ntold = 0;
+	world.nreported = 0;
 	return it;
 }
 
@@ -217,7 +217,7 @@ static void test_inlined_callers(void **state)
 	assert_int_equal(look(it, store_in("prog", "plain")), NATIVE_NAMED);
 	assert_int_equal(it->draft.head.nframes, 1);
 	assert_line(it, 0, "plain", line_of("in plain"));
-	assert_int_equal(world.ntold, 0);
+	assert_int_equal(world.nreported, 0);
 	close_it(it);
 }
 
@@ -243,7 +243,7 @@ static void test_no_symbols(void **state)
 	run("strip -o bare prog && objcopy -R .gnu_debuglink bare");
 	it = open_it("bare");
 	assert_unnamed(it, address_of("prog", "plain") + 3, address_of("prog", "plain"));
-	assert_int_equal(world.ntold, 0);
+	assert_int_equal(world.nreported, 0);
 	/* The header shows where the program starts. */
 	assert_int_equal(look(it, address_of("prog", "_start") + 4), NATIVE_NAMED);
 	assert_line(it, 0, "_start", 0);
@@ -272,7 +272,7 @@ static void assert_whole(const char *name, const char *original)
 	assert_int_equal(it->draft.head.nframes, 3);
 	assert_line(it, 0, "inner", line_of("in inner"));
 	assert_line(it, 2, "app::Worker::run(int)", line_of("calls middle"));
-	assert_int_equal(world.ntold, 0);
+	assert_int_equal(world.nreported, 0);
 	close_it(it);
 }
 
@@ -297,10 +297,10 @@ static void test_debug_file_by_build_id(void **state)
 	    world.sources);
 	struct opened *it = open_it("by-id");
 	assert_unnamed(it, store_in("prog", RUN), address_of("prog", RUN));
-	assert_int_equal(world.ntold, 1);
-	assert_non_null(strstr(world.told[0], "another build than the /tmp/test-names-"));
+	assert_int_equal(world.nreported, 1);
+	assert_non_null(strstr(world.reported[0], "another build of /tmp/test-names-"));
 	assert_unnamed(it, store_in("prog", "plain"), address_of("prog", "plain"));
-	assert_int_equal(world.ntold, 1);
+	assert_int_equal(world.nreported, 1);
 	close_it(it);
 	run("rm -r root/usr root/elsewhere");
 }
@@ -323,7 +323,7 @@ static void test_debug_file_by_link(void **state)
 	run("rm -r root/usr && objcopy --only-keep-debug other linked.debug");
 	it = open_it("linked");
 	assert_unnamed(it, store_in("prog", RUN), address_of("prog", RUN));
-	assert_int_equal(world.ntold, 1);
+	assert_int_equal(world.nreported, 1);
 	close_it(it);
 	run("rm linked.debug");
 }
@@ -342,7 +342,7 @@ static void test_debug_file_by_checksum(void **state)
 	run("echo >> no-id.debug");
 	it = open_it("no-id");
 	assert_unnamed(it, store_in("whole", RUN), address_of("whole", RUN));
-	assert_int_equal(world.ntold, 1);
+	assert_int_equal(world.nreported, 1);
 	close_it(it);
 }
 
@@ -356,7 +356,7 @@ static void test_too_much_debug_information(void **state)
 	assert_int_equal(look(it, store_in("prog", RUN)), NATIVE_NAMED);
 	assert_int_equal(it->draft.head.nframes, 1);
 	assert_line(it, 0, "app::Worker::run(int)", 0);
-	assert_int_equal(world.ntold, 1);
+	assert_int_equal(world.nreported, 1);
 	assert_true(it->budget.bytes <= 100u << 10);
 	close_it(it);
 }

@@ -326,7 +326,7 @@ static void test_described(void **state)
 }
 
 /* A table is ignored if it is not entirely in code, has no end, or overlaps another one. */
-static void test_strangers(void **state)
+static void test_unknown(void **state)
 {
 	const struct {
 		uint64_t address, size;
@@ -379,10 +379,10 @@ static void test_strangers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_variants),  cmocka_unit_test(test_others),
-		cmocka_unit_test(test_edges),     cmocka_unit_test(test_several),
-		cmocka_unit_test(test_sections),  cmocka_unit_test(test_described),
-		cmocka_unit_test(test_strangers),
+		cmocka_unit_test(test_variants), cmocka_unit_test(test_others),
+		cmocka_unit_test(test_edges),    cmocka_unit_test(test_several),
+		cmocka_unit_test(test_sections), cmocka_unit_test(test_described),
+		cmocka_unit_test(test_unknown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

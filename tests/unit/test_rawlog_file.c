@@ -325,7 +325,7 @@ static void bytes_are_counted(void **state)
 	free_sample(sample);
 }
 
-static void full_disk_is_told_and_stays(void **state)
+static void full_disk_is_reported_and_stays(void **state)
 {
 	struct log_record record = {.type = LOG_SNAPSHOT_END};
 	struct error err;
@@ -490,7 +490,7 @@ static void any_flipped_bit_is_found(void **state)
 	free_sample(sample);
 }
 
-static void bytes_behind_the_end_are_told(void **state)
+static void bytes_behind_the_end_are_reported(void **state)
 {
 	struct sample *sample = small_sample();
 	struct image image;
@@ -592,12 +592,12 @@ int main(void)
 		cmocka_unit_test(large_records_have_their_own_block),
 		cmocka_unit_test(later_types_are_skipped),
 		cmocka_unit_test(bytes_are_counted),
-		cmocka_unit_test(full_disk_is_told_and_stays),
+		cmocka_unit_test(full_disk_is_reported_and_stays),
 		cmocka_unit_test(illegal_records_are_not_written),
 		cmocka_unit_test(what_shrinks_too_well_is_stored),
 		cmocka_unit_test(cut_anywhere),
 		cmocka_unit_test(any_flipped_bit_is_found),
-		cmocka_unit_test(bytes_behind_the_end_are_told),
+		cmocka_unit_test(bytes_behind_the_end_are_reported),
 		cmocka_unit_test(missing_block_is_found),
 		cmocka_unit_test(a_block_that_grows_too_much_is_refused),
 		cmocka_unit_test(other_versions_are_refused),

@@ -60,7 +60,7 @@ static void modules(void **state)
 	bad.n = MODULE_SEGMENTS + 1;
 	assert_false(answer_module_is_good(&bad));
 	bad = good;
-	bad.rows = (uint64_t)MOST_ROWS + 1;
+	bad.rows = (uint64_t)MAX_ANSWER_ROWS + 1;
 	assert_false(answer_module_is_good(&bad));
 	bad = good;
 	bad.base = 4097;

@@ -533,7 +533,7 @@ static void is_not_believed(struct nonsense *nonsense)
 	assert_true(remote_target_open(&sandbox, getpid(), &opened, &err) < 0);
 	assert_null(opened);
 	assert_true(sandbox.broken);
-	assert_non_null(strstr(err.text, "makes no sense"));
+	assert_non_null(strstr(err.text, "sent an invalid answer"));
 	/* Nor afterwards. */
 	assert_true(remote_module_read(&sandbox, -1, "x", 1, &code) < 0);
 	sandbox_end(&sandbox);
@@ -575,7 +575,7 @@ static void die_at_once(struct channel *channel, void *ctx)
 	_exit(3);
 }
 
-static void death_is_told(void **state)
+static void death_is_reported(void **state)
 {
 	struct sandbox sandbox;
 	struct target *opened;
@@ -583,10 +583,10 @@ static void death_is_told(void **state)
 
 	(void)state;
 	assert_int_equal(sandbox_start(&sandbox, "the mortal", die_at_once, NULL, &err), 0);
-	assert_false(sandbox_has_gone(&sandbox));
+	assert_false(sandbox_has_exited(&sandbox));
 	assert_true(remote_target_open(&sandbox, getpid(), &opened, &err) < 0);
-	assert_string_equal(err.text, "the mortal has ended unasked (status 3)");
-	assert_true(sandbox_has_gone(&sandbox));
+	assert_string_equal(err.text, "the mortal exited unexpectedly (status 3)");
+	assert_true(sandbox_has_exited(&sandbox));
 	sandbox_end(&sandbox);
 }
 
@@ -627,7 +627,7 @@ int main(void)
 		cmocka_unit_test(directories_are_limited),
 		cmocka_unit_test(everything_else_ends_it),
 		cmocka_unit_test(nonsense_is_not_believed),
-		cmocka_unit_test(death_is_told),
+		cmocka_unit_test(death_is_reported),
 		cmocka_unit_test(code_is_read_over_there),
 	};
 

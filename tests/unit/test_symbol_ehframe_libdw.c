@@ -59,7 +59,7 @@ static uint32_t rule_of_cfa(const Dwarf_Op *ops, size_t n, uint32_t rbp)
 }
 
 /* Where a register is saved. False if our rules cannot represent it. */
-static bool place_of(Dwarf_Frame *frame, int reg, bool *undefined, int64_t *at_cfa, bool *at_rbp)
+static bool register_rule(Dwarf_Frame *frame, int reg, bool *undefined, int64_t *at_cfa, bool *at_rbp)
 {
 	Dwarf_Op memory[3], *ops;
 	size_t n;
@@ -98,7 +98,7 @@ static uint32_t rule_of_frame(Dwarf_Frame *frame)
 	size_t n;
 
 	dwarf_frame_info(frame, NULL, NULL, &is_signal);
-	if (place_of(frame, 16, &undefined, &at, &at_rbp) && undefined)
+	if (register_rule(frame, 16, &undefined, &at, &at_rbp) && undefined)
 		return UNWIND_RULE(UNWIND_END, 0, 0);
 	if (dwarf_frame_cfa(frame, &ops, &n))
 		return ODD_RULE;
@@ -110,7 +110,7 @@ static uint32_t rule_of_frame(Dwarf_Frame *frame)
 		in_rdi = true;
 	else if (at != -8)
 		return ODD_RULE;
-	if (!place_of(frame, 6, &undefined, &at, &at_rbp))
+	if (!register_rule(frame, 6, &undefined, &at, &at_rbp))
 		return ODD_RULE;
 	if (at_rbp)
 		rbp = UNWIND_RBP_AT_RBP;

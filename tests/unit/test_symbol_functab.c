@@ -381,7 +381,7 @@ static void damaged_headers_are_refused(void **state)
 
 	(void)state;
 	data[0] = 0xf0;
-	expect_refusal(table, "0xfffffff0 is from Go 1.18 on");
+	expect_refusal(table, "0xfffffff0 is that of Go 1.18 and later");
 	data[0] = 0xf9;
 	expect_refusal(table, "unknown format 0xfffffff9");
 	data[0] = 0xf1;

@@ -70,11 +70,11 @@ static void test_descendants(void **state)
 	assert_int_equal(n, 1);
 	assert_int_equal(pids[0], inner);
 	free(pids);
-	assert_true(process_lives("/proc", inner));
+	assert_true(process_is_alive("/proc", inner));
 	kill(inner, SIGKILL);
 	kill(outer, SIGKILL);
 	waitpid(outer, NULL, 0);
-	assert_false(process_lives("/proc", outer));
+	assert_false(process_is_alive("/proc", outer));
 }
 
 static void test_zombies_do_not_live(void **state)
@@ -87,7 +87,7 @@ static void test_zombies_do_not_live(void **state)
 	if (pid == 0)
 		_exit(0);
 	waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT);
-	assert_false(process_lives("/proc", pid));
+	assert_false(process_is_alive("/proc", pid));
 	assert_int_equal(descendants("/proc", getpid(), &pids, &err), 0);
 	free(pids);
 	waitpid(pid, NULL, 0);

@@ -303,8 +303,9 @@ static void several_releases(void **state)
 	put64(maker.file, VARIABLE + 16, CODE_AT + VERSION);
 	put64(maker.file, VARIABLE + 24, 5); /* "go1.9" */
 	assert_int_equal(buildinfo_version(&image, &version, &err), -ENOTSUP);
-	assert_string_equal(err.text, "may be built by go1.9.7 or go1.9: it has the names of several "
-				      "releases and no record of its own");
+	assert_string_equal(err.text,
+			    "may have been built by go1.9.7 or go1.9: it contains the names of several "
+			    "releases and does not record its own");
 	/* The same name twice counts once. A text that is not a release name is ignored. */
 	put64(maker.file, VARIABLE + 24, 7);
 	assert_int_equal(buildinfo_version(&image, &version, &err), 0);
@@ -323,7 +324,7 @@ static void bounds(void **state)
 	uint8_t *file = make(&eras[0], false);
 	struct image image;
 	uint64_t offset;
-	size_t room;
+	size_t space;
 
 	(void)state;
 	assert_int_equal(image_parse(&image, file, SIZE, NULL), 0);
@@ -331,8 +332,8 @@ static void bounds(void **state)
 	assert_null(image_bytes(&image, CODE_AT, DATA + 1));
 	assert_null(image_bytes(&image, CODE_AT + 8, SIZE_MAX));
 	assert_null(image_bytes(&image, CODE_AT - 1, 1));
-	assert_null(image_rest(&image, UINT64_MAX, &room));
-	assert_int_equal(room, 0);
+	assert_null(image_rest(&image, UINT64_MAX, &space));
+	assert_int_equal(space, 0);
 	assert_true(image_code_offset(&image, CODE_AT + TEXT, &offset));
 	assert_int_equal(offset, TEXT);
 	assert_false(image_code_offset(&image, DATA_AT + DATA, &offset));

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "goroutines/look.h"
+#include "goroutines/listing.h"
 #include "target/labels.h"
 
 struct go_string {
@@ -51,24 +51,24 @@ static struct go_string string(const char *text)
 static int take(void *ctx, const struct log_record *record)
 {
 	assert_int_equal(rawlog_check_record(record, NULL), 0);
-	return look_put(ctx, record);
+	return listing_put(ctx, record);
 }
 
 struct reading {
-	struct look look;
+	struct g_listing listing;
 	struct labels *labels;
 };
 
 static void begin(unsigned go_minor, struct reading *reading)
 {
-	*reading = (struct reading){.labels = labels_new(getpid(), go_minor, take, &reading->look)};
+	*reading = (struct reading){.labels = labels_new(getpid(), go_minor, take, &reading->listing)};
 	assert_non_null(reading->labels);
 }
 
 static void end(struct reading *reading)
 {
 	labels_free(reading->labels);
-	look_free(&reading->look);
+	listing_free(&reading->listing);
 }
 
 /* The number of the set at this address. */
@@ -84,9 +84,9 @@ static uint32_t read_one(struct reading *reading, const void *at)
 /* "a=1 b=2", in the order in which they come. */
 static void assert_labels(const struct reading *reading, uint32_t number, const char *wanted)
 {
-	struct look_label labels[LABELS_MAX];
+	struct listing_label labels[LABELS_MAX];
 	char text[LABELS_MAX * 2 * LABEL_TEXT_MAX] = "";
-	unsigned n = look_labels(&reading->look, number, labels);
+	unsigned n = listing_labels(&reading->listing, number, labels);
 	size_t at = 0;
 
 	assert_int_not_equal(number, LABELS_LOST);
@@ -112,7 +112,7 @@ static void test_list(void **state)
 	assert_labels(&reading, number, "a=1 bb=");
 	/* The same content elsewhere has the same number. */
 	assert_int_equal(read_one(&reading, &other), number);
-	assert_int_equal(reading.look.nlabels, 1);
+	assert_int_equal(reading.listing.nlabels, 1);
 	assert_int_equal(read_one(&reading, &empty), 0);
 	assert_int_equal(read_one(&reading, NULL), 0);
 	end(&reading);
@@ -133,14 +133,14 @@ static void test_bad_lists(void **state)
 	memset(huge, 'x', sizeof(huge));
 	begin(25, &reading);
 	number = read_one(&reading, &long_text);
-	assert_true(reading.look.labels[number - 1].cut);
-	assert_int_equal(look_label(&reading.look, number, "a").len, LABEL_TEXT_MAX);
+	assert_true(reading.listing.labels[number - 1].cut);
+	assert_int_equal(listing_label(&reading.listing, number, "a").len, LABEL_TEXT_MAX);
 	assert_int_equal(read_one(&reading, &unordered), LABELS_LOST);
 	assert_int_equal(read_one(&reading, &nowhere), LABELS_LOST);
 	assert_int_equal(read_one(&reading, (const void *)24), LABELS_LOST);
 	number = read_one(&reading, &part);
 	assert_labels(&reading, number, "b=2");
-	assert_true(reading.look.labels[number - 1].cut);
+	assert_true(reading.listing.labels[number - 1].cut);
 	/* 64 rows from the stack: some of them may look like strings, but nothing is read out of bounds. */
 	read_one(&reading, &long_list);
 	end(&reading);
@@ -219,8 +219,8 @@ static void test_bad_maps(void **state)
 		assert_int_equal(read_one(&reading, &maps[i]), LABELS_LOST);
 	number = read_one(&reading, &map);
 	assert_int_not_equal(number, LABELS_LOST);
-	assert_true(reading.look.labels[number - 1].cut);
-	assert_in_range(reading.look.labels[number - 1].n, 1, LABELS_MAX);
+	assert_true(reading.listing.labels[number - 1].cut);
+	assert_in_range(reading.listing.labels[number - 1].n, 1, LABELS_MAX);
 	end(&reading);
 }
 
@@ -248,9 +248,9 @@ static void test_batch(void **state)
 	begin(27, &reading);
 	assert_int_equal(labels_read(reading.labels, addresses, SETS + 1, numbers), 0);
 	assert_int_equal(numbers[SETS], numbers[3]);
-	assert_int_equal(reading.look.nlabels, SETS);
+	assert_int_equal(reading.listing.nlabels, SETS);
 	for (unsigned i = 0; i < SETS; i++) {
-		struct look_text value = look_label(&reading.look, numbers[i], "39");
+		struct listing_text value = listing_label(&reading.listing, numbers[i], "39");
 
 		assert_int_equal(value.len, 3);
 		assert_memory_equal(value.bytes, texts[i][39] + 2, 3);

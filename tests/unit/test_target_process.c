@@ -94,7 +94,7 @@ static void a_process_is_accepted(void **state)
 	assert_int_equal(process_check(proc, 70, &err), 0);
 }
 
-static void what_is_no_process_is_told(void **state)
+static void what_is_no_process_is_reported(void **state)
 {
 	(void)state;
 	refused(99, -ESRCH, "no process has PID 99");
@@ -104,7 +104,7 @@ static void what_is_no_process_is_told(void **state)
 	put_status("72", "Name:\tthread\nState:\tS (sleeping)\nTgid:\t69\nPid:\t72\n");
 	refused(72, -EINVAL, "of process 69 (thread)"); /* whose process has exited meanwhile */
 	put_status("2", "Name:\tkthreadd\nState:\tS (sleeping)\nTgid:\t2\nPid:\t2\nThreads:\t1\n");
-	refused(2, -ENOTSUP, "PID 2 (kthreadd) is a thread of the kernel's");
+	refused(2, -ENOTSUP, "PID 2 (kthreadd) is a kernel thread");
 	put_status("73", "Name:\tdefunct\nState:\tZ (zombie)\nTgid:\t73\nPid:\t73\n");
 	refused(73, -ENOTSUP, "PID 73 (defunct) is a zombie");
 }
@@ -123,12 +123,12 @@ static void executables_of_other_kinds_are_refused(void **state)
 	refused(70, -ENOTSUP, "is a 32-bit program");
 	elf = header(ELFCLASS64, EM_AARCH64);
 	put("70", "exe", &elf, sizeof(elf));
-	refused(70, -ENOTSUP, "another kind of processor");
+	refused(70, -ENOTSUP, "another architecture");
 	elf = header(ELFCLASS64, EM_X86_64);
 	put("70", "exe", &elf, 20);
-	refused(70, -EBADMSG, "damaged or cut");
+	refused(70, -EBADMSG, "damaged or truncated");
 	put("70", "exe", "#!/bin/sh\n", 10);
-	refused(70, -ENOEXEC, "no ELF file");
+	refused(70, -ENOEXEC, "not an ELF file");
 }
 
 /* The kernel never writes this. A line that does not parse is skipped. */
@@ -144,14 +144,14 @@ static void odd_status_does_no_harm(void **state)
 	memset(text, 'x', sizeof(text));
 	memcpy(text, "Name:\t", 6);
 	put("70", "status", text, sizeof(text));
-	refused(70, -ENOTSUP, "is a thread of the kernel's");
+	refused(70, -ENOTSUP, "is a kernel thread");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_process_is_accepted, make_proc, remove_proc),
-		cmocka_unit_test_setup_teardown(what_is_no_process_is_told, make_proc, remove_proc),
+		cmocka_unit_test_setup_teardown(what_is_no_process_is_reported, make_proc, remove_proc),
 		cmocka_unit_test_setup_teardown(executables_of_other_kinds_are_refused, make_proc,
 						remove_proc),
 		cmocka_unit_test_setup_teardown(odd_status_does_no_harm, make_proc, remove_proc),

@@ -36,7 +36,7 @@ enum { M1 = 5001, M2 = 5002, STORY = 4096 };
 	}
 
 /* Appends "name" with the P and the goroutine, and what else distinguishes events. */
-static void tell(char story[STORY], const struct v1_event *event, unsigned format)
+static void report(char story[STORY], const struct v1_event *event, unsigned format)
 {
 	size_t at = strlen(story);
 	const char *name = event_v1_name(event->type, format);
@@ -84,7 +84,7 @@ static const char *story_of(struct wire_trace *t, enum wire_format format, char 
 	assert_int_equal(v1_trace_format(trace), format);
 	for (size_t i = 0; i < v1_count(trace); i++) {
 		v1_event_at(trace, i, &event);
-		tell(story, &event, format);
+		report(story, &event, format);
 	}
 	v1_free(trace);
 	free(bytes.data);

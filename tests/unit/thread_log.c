@@ -12,7 +12,7 @@
 
 #include "op_rules.h"
 
-__attribute__((format(printf, 2, 3))) static void say(struct thread_log *log, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void append(struct thread_log *log, const char *format, ...)
 {
 	va_list args;
 	int n;
@@ -43,18 +43,18 @@ static void say_stack(struct thread_log *log, const struct tables *tables, const
 	if (!id)
 		return;
 	assert_true(id < tables->nstacks);
-	say(log, " %s{%s", what, string(log, stack->leaf));
+	append(log, " %s{%s", what, string(log, stack->leaf));
 	for (uint32_t i = 0; i < stack->n && stack->literal; i++)
-		say(log, "|%s", string(log, stack->pcs[i]));
+		append(log, "|%s", string(log, stack->pcs[i]));
 	for (uint32_t i = 0; i < stack->n && !stack->literal; i++)
-		say(log, "|%llx", (unsigned long long)stack->pcs[i]);
-	say(log, "|%s}", string(log, stack->root));
+		append(log, "|%llx", (unsigned long long)stack->pcs[i]);
+	append(log, "|%s}", string(log, stack->root));
 }
 
 static void say_number(struct thread_log *log, const char *name, uint64_t value)
 {
 	if (value)
-		say(log, " %s%llu", name, (unsigned long long)value);
+		append(log, " %s%llu", name, (unsigned long long)value);
 }
 
 static void say_op(struct thread_log *log, const struct tables *tables, const struct op *op)
@@ -66,20 +66,21 @@ static void say_op(struct thread_log *log, const struct tables *tables, const st
 
 	if (op->kind == OP_NONE)
 		return;
-	say(log, "%s", op_name(op->kind));
+	append(log, "%s", op_name(op->kind));
 	say_number(log, "m", op->m);
 	if (op->p != NO_P)
-		say(log, " p%d", op->p);
+		append(log, " p%d", op->p);
 	say_number(log, "g", tables->goids[op->g]);
 	say_number(log, "g2=", tables->goids[op->g2]);
 	if (op->status)
-		say(log, " %s", op->kind == OP_PROC_STATUS ? p_statuses[op->status] : g_statuses[op->status]);
+		append(log, " %s",
+		       op->kind == OP_PROC_STATUS ? p_statuses[op->status] : g_statuses[op->status]);
 	say_number(log, task ? "task" : "arg=", op->arg);
 	if (op->string)
-		say(log, " '%s'", string(log, op->string));
+		append(log, " '%s'", string(log, op->string));
 	say_stack(log, tables, "", op->stack);
 	say_stack(log, tables, "entry", op->stack2);
-	say(log, "%s\n", op->inferred ? " ~" : "");
+	append(log, "%s\n", op->inferred ? " ~" : "");
 }
 
 static int keep(void *ctx, const void *bytes, size_t n)
@@ -101,7 +102,7 @@ static int take_generation(void *ctx, const struct generation *gen)
 	if (op_rules_generation(log->rules, gen, &err))
 		fail_msg("%s\n%s", err.text, log->text ? log->text : "");
 	log->generations++;
-	say(log, "-- %u\n", gen->number);
+	append(log, "-- %u\n", gen->number);
 	for (size_t i = 0; i < gen->nops; i++)
 		say_op(log, gen->tables, &gen->ops[i]);
 	if (log->wire && wire_generation(log->wire, gen, &err))
@@ -141,7 +142,7 @@ void thread_log_begin_days(struct thread_log *log)
 void thread_log_end(struct thread_log *log)
 {
 	assert_int_equal(model_finish(log->model, NULL), 0);
-	say(log, "%s", "");
+	append(log, "%s", "");
 }
 
 void thread_log_free(struct thread_log *log)

@@ -59,15 +59,15 @@ run_go_exact() { # what the program says it did is in the trace, mark for mark
 	start newest-go usertruth -seconds 600
 	tracing --exact
 	kill -USR2 $target
-	said 'truth told'
+	said 'all printed'
 	traced_so_far
 }
 judge_go_exact() {
 	want 0
 	strict "$W/trace"
 	checked "$W/trace"
-	timeout 60 "$JUDGE" usertruth "$W/trace" "$W/target.out" >"$W/told" 2>&1 || die "truth: $(tail -n 1 "$W/told")"
-	cat "$W/told"
+	timeout 60 "$JUDGE" usertruth "$W/trace" "$W/target.out" >"$W/truth.txt" 2>&1 || die "truth: $(tail -n 1 "$W/truth.txt")"
+	cat "$W/truth.txt"
 }
 
 run_go_spans() {
@@ -214,7 +214,7 @@ judge_c_returns() {
 	all_called nested recurse catcher
 	binary=$(calltarget default)
 	same_sum -rounds 2500
-	stepped_as_told "$W/words" "$W/maps"
+	stepped_as_reported "$W/words" "$W/maps"
 }
 
 run_go_region() { # on stacks that grow, through panics
@@ -242,7 +242,7 @@ judge_go_region() {
 		names="$names main.call$name"
 	done
 	all_called $names
-	stepped_as_told "$W/words" "$W/maps"
+	stepped_as_reported "$W/words" "$W/maps"
 }
 
 run_c_children() {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Runs a command on a machine that lacks something:
+ * Runs a command on a machine without some feature:
  *   without bpf CMD...      bpf(2) is refused (EPERM), by seccomp
  *   without perf CMD...     perf_event_open(2) is refused so
  *   without memlock CMD...  with 64 KiB of locked memory at most, and no right to raise that

@@ -187,7 +187,7 @@ func sharedCounter(path string) *atomic.Int64 {
 var notes = []struct{ text, name string }{
 	{"starts of goroutines are probed", ""},
 	{"starts of goroutines are inferred", "starts inferred"},
-	{"starts of goroutines are all", "starts alone"},
+	{"only starts of goroutines", "starts only"},
 	{"stacks are cut short", "short stacks"},
 	{"system calls are left out", "no system calls"},
 	{"over --max-overhead", "off"},

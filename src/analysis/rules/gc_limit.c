@@ -18,5 +18,5 @@ void rule_gc_limit(struct analysis *a)
 		     (double)gc->goal_max / 1e6, 100 * share, 100 * live);
 	finding->n = gc->cycles;
 	finding->total_ns = gc->cycles_ns;
-	finding_next(finding, "raise GOMEMLIMIT, or keep less");
+	finding_next(finding, "raise GOMEMLIMIT, or retain less memory");
 }

@@ -2,7 +2,7 @@
 /* A lock is held across reads, writes or sleeps: all others wait for the outside world, too. */
 #include "analysis/rules/rules.h"
 
-enum { LEAST_WAIT_NS = 1000000 };
+enum { MIN_WAIT_NS = 1000000 };
 
 static const char *across(const struct resource *res)
 {
@@ -19,7 +19,7 @@ static const char *across(const struct resource *res)
 static bool applies(const struct resource *res)
 {
 	/* Short calls are lock-syscall's. */
-	return res->waits.max >= LEAST_WAIT_NS && lock_share_io(res) >= 0.5 && lock_is_held_long(res);
+	return res->waits.max >= MIN_WAIT_NS && lock_share_io(res) >= 0.5 && lock_is_held_long(res);
 }
 
 void rule_lock_io(struct analysis *a)

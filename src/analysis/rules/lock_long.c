@@ -2,13 +2,13 @@
 /* A lock is held long by one that computes. */
 #include "analysis/rules/rules.h"
 
-enum { LEAST_WAIT_NS = 1000000 };
+enum { MIN_WAIT_NS = 1000000 };
 
 static bool applies(const struct resource *res)
 {
 	const struct top *released = top_first(res->released);
 
-	return res->waits.max >= LEAST_WAIT_NS && lock_share_io(res) < 0.5 && lock_is_held_some_time(res) &&
+	return res->waits.max >= MIN_WAIT_NS && lock_share_io(res) < 0.5 && lock_is_held_some_time(res) &&
 	       released->weight * 2 >= res->charged_ns;
 }
 

@@ -16,10 +16,10 @@ static void of_threads(struct analysis *a)
 		return;
 	/* With more threads than CPUs they wait for each other. */
 	finding = finding_add(a, "neighbour", utilisation(a) > 0.9 ? 0 : share_of_tasks(a, waited));
-	finding_text(
-		finding,
-		"Threads waited %s for a CPU, and ran for %s: other programs had the CPUs, or a quota ended.",
-		label_time((uint64_t)waited).text, label_time((uint64_t)running).text);
+	finding_text(finding,
+		     "Threads waited %s for a CPU, and ran for %s: other programs used the CPUs, or a CPU "
+		     "quota ran out.",
+		     label_time((uint64_t)waited).text, label_time((uint64_t)running).text);
 	finding->total_ns = (uint64_t)waited;
 	finding_evidence(finding, "CPUs %.0f %% used by this program; latency p99 %s, max %s",
 			 100 * utilisation(a), label_time(histogram_quantile(&a->latency, 0.99)).text,
@@ -38,7 +38,7 @@ static void by_clock(struct analysis *a, double on_ps)
 	finding = finding_add(a, "neighbour", off / p_time(a));
 	finding_text(finding, "Goroutines had a P for %s, and a CPU for %s of it: %s.",
 		     label_time((uint64_t)on_ps).text, label_time((uint64_t)got).text,
-		     a->options.host.throttled ? "its quota ended" : "other programs had it");
+		     a->options.host.throttled ? "its CPU quota ran out" : "other programs used it");
 	finding->total_ns = (uint64_t)off;
 	finding_evidence(finding, "the machine's CPUs were %.0f %% busy", 100 * a->options.host.machine_busy);
 	finding_next(finding, "gotrace -p PID --as c");

@@ -2,7 +2,7 @@
 /* Few of many are far slower than the rest, for one cause. */
 #include "analysis/rules/rules.h"
 
-enum { LEAST_N = 100, LEAST_EXCESS_NS = 10000000, LEAST_OF_ONE_NS = 50000000 };
+enum { MIN_N = 100, MIN_EXCESS_NS = 10000000, MIN_SINGLE_NS = 50000000 };
 
 static const char *const kinds[] = {"task", "region", "goroutine"};
 
@@ -49,9 +49,9 @@ static void look_at(struct analysis *a, const struct instances *all)
 	unsigned cause;
 	struct finding *finding;
 
-	if (all->hist.n < LEAST_N || one->ns < 10 * p50 || p90 > 3 * p50 || one->ns - p50 < LEAST_EXCESS_NS)
+	if (all->hist.n < MIN_N || one->ns < 10 * p50 || p90 > 3 * p50 || one->ns - p50 < MIN_EXCESS_NS)
 		return;
-	if (!happens_again(all) && (all->kind == INSTANCE_LIFE || one->ns < LEAST_OF_ONE_NS))
+	if (!happens_again(all) && (all->kind == INSTANCE_LIFE || one->ns < MIN_SINGLE_NS))
 		return;
 	cause = cause_of(all, one, &excess);
 	/* A wait for one that did not get a CPU is no more than bad luck. */

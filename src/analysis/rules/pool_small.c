@@ -2,7 +2,7 @@
 /* A few workers, or a few connections, are all taken, and others wait for one. */
 #include "analysis/rules/rules.h"
 
-enum { MOST_MEMBERS = 64 };
+enum { MAX_MEMBERS = 64 };
 
 /* Goroutines of the group work nearly all the time that they live. */
 static double busy_share(const struct group *group)
@@ -55,7 +55,7 @@ static bool of_workers(struct analysis *a, const struct row *row, double impact)
 	struct finding *finding;
 
 	if ((double)waker->weight < 0.8 * (double)row->hist.sum || group->system || group->peak < 2 ||
-	    group->peak > MOST_MEMBERS || group->ended * 4 > group->created + group->at_start ||
+	    group->peak > MAX_MEMBERS || group->ended * 4 > group->created + group->at_start ||
 	    top_first(row->functions)->key == waker->key || busy_share(group) < 0.9 ||
 	    utilisation(a) > 0.95 || !is_queue(a, row, group))
 		return false;
@@ -84,7 +84,7 @@ static void of_holders(struct analysis *a, const struct row *row, double impact)
 		return;
 	many = (double)res->holds.sum / (double)res->holds.n * (double)res->releases /
 	       ((double)res->contended_ns + 1);
-	if (many > MOST_MEMBERS)
+	if (many > MAX_MEMBERS)
 		return;
 	finding = finding_add(a, "pool-small", impact);
 	finding_text(finding, "%s waited %s for one of about %.0f that are all taken, each for %s (p50).",

@@ -18,7 +18,7 @@ void rule_procs_high(struct analysis *a)
 	if (a->procs <= most || (double)host->throttled_ns < 0.05 * watched)
 		return;
 	finding = finding_add(a, "procs-high", (double)host->throttled_ns / watched);
-	finding_text(finding, "GOMAXPROCS is %u for a quota of %.2g CPUs: it lasts %.0f of %.0f ms.",
+	finding_text(finding, "GOMAXPROCS is %u for a quota of %.2g CPUs: the quota lasts %.0f of %.0f ms.",
 		     a->procs, host->quota_cpus,
 		     (double)host->quota_period / 1e6 * host->quota_cpus / a->procs,
 		     (double)host->quota_period / 1e6);

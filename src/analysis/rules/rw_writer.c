@@ -2,12 +2,12 @@
 /* Readers wait behind a writer, and that writer behind one slow reader (golang/go#76808). */
 #include "analysis/rules/rules.h"
 
-enum { LEAST_WAIT_NS = 1000000, LEAST_READERS = 10 };
+enum { MIN_WAIT_NS = 1000000, MIN_READERS = 10 };
 
 static bool applies(const struct resource *res)
 {
-	return res->readers >= LEAST_READERS && res->readers_ns * 2 >= res->waits.sum && res->writers &&
-	       res->writers_ns / res->writers >= LEAST_WAIT_NS &&
+	return res->readers >= MIN_READERS && res->readers_ns * 2 >= res->waits.sum && res->writers &&
+	       res->writers_ns / res->writers >= MIN_WAIT_NS &&
 	       (res->writers_ns * 2 >= res->readers_ns / res->most_waiting);
 }
 

@@ -2,13 +2,13 @@
 /* Goroutines are started together and waited for, and most of the wait is for the last of them alone. */
 #include "analysis/rules/rules.h"
 
-enum { LEAST_N = 5, LEAST_SLACK_NS = 1000000 };
+enum { MIN_N = 5, MIN_SLACK_NS = 1000000 };
 
 static bool applies(const struct analysis *a, const struct row *row, double impact)
 {
 	/* Only lives that the trace has seen can be compared: of most of the waits. */
-	return row->activity == ACT_JOIN && row->slack_n >= LEAST_N && row->slack_n * 2 >= row->hist.n &&
-	       row->slack_ns * 2 >= row->hist.sum && row->slack_ns / row->slack_n >= LEAST_SLACK_NS &&
+	return row->activity == ACT_JOIN && row->slack_n >= MIN_N && row->slack_n * 2 >= row->hist.n &&
+	       row->slack_ns * 2 >= row->hist.sum && row->slack_ns / row->slack_n >= MIN_SLACK_NS &&
 	       row->slack_ns / row->slack_n >= 2 * histogram_quantile(&a->latency, 0.99) && impact >= 0.05;
 }
 

@@ -18,18 +18,16 @@ void rule_stw_stop(struct analysis *a)
 	else if (gc->slow_stops_ns / gc->slow_stops >= 5000000 && share < 0.05)
 		share = 0.05;
 	finding = finding_add(a, "stw-stop", share);
-	finding_text(
-		finding,
-		"Stopping the world took up to %s, because of g%llu: %s does not let itself be preempted.",
-		label_time(gc->worst_stop).text, (unsigned long long)gc->worst_stop_g,
-		label_function(a, gc->worst_stop_func).text);
+	finding_text(finding, "Stopping the world took up to %s, because of g%llu: %s cannot be preempted.",
+		     label_time(gc->worst_stop).text, (unsigned long long)gc->worst_stop_g,
+		     label_function(a, gc->worst_stop_func).text);
 	finding->n = gc->slow_stops;
 	finding->total_ns = gc->slow_stops_ns;
 	finding->max_ns = gc->worst_stop;
 	finding->worst_ns = gc->worst_stop_at - a->begin;
 	finding->worst_goid = gc->worst_stop_g;
 	finding->stack = gc->worst_stop_stack;
-	finding_evidence(finding, "%llu of %llu stops took 1 ms and more, %s in all; last stopped at %s",
+	finding_evidence(finding, "%llu of %llu stops took 1 ms or more, %s in all; last stopped at %s",
 			 (unsigned long long)gc->slow_stops, (unsigned long long)gc->stops.n,
 			 label_time(gc->slow_stops_ns).text, label_stack(a, gc->worst_stop_stack).text);
 	finding_next(finding, "gotrace why %s --goroutine %llu --at %.6fs", a->options.file,

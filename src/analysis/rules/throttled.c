@@ -9,8 +9,7 @@ void rule_throttled(struct analysis *a)
 	struct finding *finding;
 
 	if (!host->known) {
-		finding_not_applicable(a, "throttled",
-				       "the trace does not say what limits the program's CPU time");
+		finding_not_applicable(a, "throttled", "the trace does not record a CPU limit");
 		return;
 	}
 	share = (double)host->throttled_ns / (watched > 0 ? watched : 1);
@@ -18,7 +17,8 @@ void rule_throttled(struct analysis *a)
 		return;
 	finding = finding_add(a, "throttled", share);
 	finding_text(finding,
-		     "The CPU quota of %.2g CPUs was used up %llu times: the program's threads stood for %s.",
+		     "The CPU quota of %.2g CPUs was used up %llu times: the program's threads were "
+		     "throttled for %s.",
 		     host->quota_cpus, (unsigned long long)host->throttled,
 		     label_time(host->throttled_ns).text);
 	finding->total_ns = host->throttled_ns;

@@ -18,7 +18,7 @@ static void rule_unwatched(struct analysis *a)
 	if (share < 0.1)
 		return;
 	finding = finding_add(a, "trust", share);
-	finding_text(finding, "%s of %s were not watched: the figures below are of the rest.",
+	finding_text(finding, "%s of %s were not watched: the figures below cover the rest.",
 		     label_time(a->unwatched_ns).text, label_time(all).text);
 	finding_next(finding, "gotrace -p PID --light");
 }

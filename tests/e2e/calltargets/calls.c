@@ -155,17 +155,17 @@ __asm__(".text\n"
 
 FRAME void deep(int depth)
 {
-	char room[64];
+	char space[64];
 
-	memset(room, depth, sizeof(room));
-	sink += room[depth & 63];
+	memset(space, depth, sizeof(space));
+	sink += space[depth & 63];
 	if (depth == 0)
 		longjmp(back, 1);
 	if (depth < 0)
 		return; /* never, but the compiler does not know */
 	count(DEEP);
 	deep(depth - 1);
-	sink += room[1];
+	sink += space[1];
 }
 
 FRAME void catcher(void)

@@ -2,7 +2,7 @@
 /*
  * A C program to be traced: `ctarget MODE [-seconds N]` does one kind of work
  * in threads of known names and functions, prints "ready", and ends after N
- * seconds. SIGUSR1: exit at once; SIGUSR2: run itself anew (exec) in mode sleep.
+ * seconds. SIGUSR1: exit at once; SIGUSR2: run itself again (exec) in mode sleep.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -88,23 +88,23 @@ static FRAME void deep_even(int depth, int park, char *stuff);
 /* Frames of sizes that are known at run time only: the frame pointer is the CFA's register here. */
 static FRAME void deep_odd(int depth, int park, char *stuff)
 {
-	char room[(depth + 1) * 16];
+	char space[(depth + 1) * 16];
 
-	memset(room, depth, sizeof(room));
-	deep_even(depth - 1, park, room);
-	stuff[0] = room[sizeof(room) - 1];
+	memset(space, depth, sizeof(space));
+	deep_even(depth - 1, park, space);
+	stuff[0] = space[sizeof(space) - 1];
 }
 
 static FRAME void deep_even(int depth, int park, char *stuff)
 {
-	char room[48];
+	char space[48];
 
-	memset(room, park, sizeof(room));
+	memset(space, park, sizeof(space));
 	if (depth <= 0)
 		parks[park]();
 	else
-		deep_odd(depth - 1, park, room);
-	stuff[0] = room[7];
+		deep_odd(depth - 1, park, space);
+	stuff[0] = space[7];
 }
 
 static FRAME void *parked(void *arg)

@@ -7,7 +7,7 @@
  *   dlopen FILE    loads copies of the library FILE, calls a function in each, and unloads them
  *   mappings FILE  maps the file as code 60,000 times, then works
  *   forks          forks as fast as it can, with 150 children alive that live for 20 ms
- *   execs          has four children that execute this program anew after each millisecond of work
+ *   execs          has four children that execute this program again after each millisecond of work
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

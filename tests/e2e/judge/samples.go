@@ -36,7 +36,7 @@ type sampling struct {
 // of the two functions with those of the native trace's samples.
 func samples(args []string) error {
 	set := flag.NewFlagSet("samples", flag.ExitOnError)
-	hz := set.Float64("hz", 100, "samples a second of CPU time")
+	hz := set.Float64("hz", 100, "samples per second of CPU time")
 	cores := set.Float64("cores", 0, "CPU time of the target a second, as the kernel counts it; 0: the count is not judged")
 	native := set.String("native", "", "a trace by Go's own tracer with the CPU profile on")
 	tolerance := set.Float64("tolerance", 0.06, "of the share of "+threeFunc+", to 0.75 or to the native one")

@@ -232,6 +232,6 @@ func userTruth(opt *options) {
 				fmt.Printf("goroutine\n%s\n", strings.Join(one.lines, "\n"))
 			}
 		}
-		fmt.Println("truth told")
+		fmt.Println("all printed")
 	}()
 }
