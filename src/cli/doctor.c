@@ -31,7 +31,7 @@ static void examine(struct doctor_process *process)
 		rc = features_check_target("", process->pid, &process->fault);
 	if (rc)
 		return;
-	rc = target_open(process->pid, &target, &process->fault);
+	rc = target_open(process->pid, NULL, &target, &process->fault);
 	process->go = rc != -ENOEXEC;
 	if (rc == 0)
 		rc = target_plan(target, &plan, &process->fault);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/layout_file.h"
 #include "cli/options.h"
 #include "goroutines/print.h"
 #include "sandbox/inspector.h"
@@ -96,12 +97,15 @@ static int read_process(struct sandbox *inspector, const struct ps_options *opti
 	int rc = process_check("/proc", options->pid, err);
 
 	if (rc == 0)
+		rc = layout_file_give(inspector, options->layout, err);
+	if (rc == 0)
 		rc = remote_target_open(inspector, options->pid, &target, err);
 	if (rc == -ENOEXEC)
 		return error_set(err, ENOEXEC, "PID %d is not a Go program: ps shows goroutines",
 				 (int)options->pid);
 	if (rc)
 		return rc;
+	layout_report(target, options->layout);
 	rc = read_target(target, options, ps, err);
 	target_free(target);
 	return rc;

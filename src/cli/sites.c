@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/layout_file.h"
 #include "cli/options.h"
 #include "sandbox/inspector.h"
 #include "sandbox/remote.h"
@@ -77,14 +78,17 @@ static void print_probe(const struct probe *probe)
 	       (unsigned long long)probe->file_offset);
 }
 
-static int print_plan(struct sandbox *inspector, pid_t pid, struct error *err)
+static int print_plan(struct sandbox *inspector, const struct sites_options *options, struct error *err)
 {
 	struct probe_plan plan = {.n = 0};
 	struct target *target;
-	int rc = remote_target_open(inspector, pid, &target, err);
+	int rc = layout_file_give(inspector, options->layout, err);
 
+	if (rc == 0)
+		rc = remote_target_open(inspector, options->pid, &target, err);
 	if (rc)
 		return rc;
+	layout_report(target, options->layout);
 	rc = target_plan(target, &plan, err);
 	for (unsigned i = 0; rc == 0 && i < plan.n; i++)
 		print_probe(&plan.probes[i]);
@@ -95,7 +99,7 @@ static int print_plan(struct sandbox *inspector, pid_t pid, struct error *err)
 }
 
 /* The program is looked at without privileges. */
-static int print_sites(pid_t pid, struct error *err)
+static int print_sites(const struct sites_options *options, struct error *err)
 {
 	struct sandbox inspector;
 	struct broker *broker = NULL;
@@ -108,8 +112,8 @@ static int print_sites(pid_t pid, struct error *err)
 		rc = broker ? sandbox_attend(&inspector, broker, err) : -EPERM;
 	}
 	if (rc == 0) {
-		broker_allow(broker, pid);
-		rc = print_plan(&inspector, pid, err);
+		broker_allow(broker, options->pid);
+		rc = print_plan(&inspector, options, err);
 	}
 	target_reads_by(NULL);
 	sandbox_end(&inspector);
@@ -128,7 +132,7 @@ int command_sites(int argc, char **argv)
 		options_help_sites();
 		return STATUS_WHOLE;
 	}
-	if (print_sites(options.pid, &err)) {
+	if (print_sites(&options, &err)) {
 		message_error(&err);
 		return STATUS_NONE;
 	}

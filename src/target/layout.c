@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "target/layout.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "target/layouts.inc"
@@ -138,6 +139,18 @@ const struct release *release_find(unsigned minor)
 			return &releases[i];
 	}
 	return NULL;
+}
+
+void release_free(struct release *release)
+{
+	for (int table = 0; table < REASON_TABLES; table++) {
+		struct reasons *reasons = &release->reasons[table];
+
+		for (unsigned i = 0; i < reasons->n; i++)
+			free((char *)reasons->texts[i]);
+		free((void *)reasons->texts);
+		*reasons = (struct reasons){.n = 0};
+	}
 }
 
 unsigned release_first(void)

@@ -41,6 +41,11 @@ struct reasons {
 
 #define REASON_TABLES (REASON_STOP + 1) /* tables that the runtime has */
 
+/* Bounds on what a program's DWARF or a text may say. */
+#define LAYOUT_MOST_OFFSET  (1u << 20)
+#define LAYOUT_MOST_REASONS 256u /* of a table */
+#define LAYOUT_MOST_REASON  128u /* bytes of a text */
+
 struct release {
 	unsigned minor;
 	unsigned patch; /* patch release of the toolchain that the row was made with */
@@ -50,6 +55,8 @@ struct release {
 
 /* The row of a minor release, or NULL. */
 const struct release *release_find(unsigned minor);
+/* Frees the texts of a release that owns them: not of a row of the table. */
+void release_free(struct release *release);
 /* First and last release of the table, for messages. */
 unsigned release_first(void);
 unsigned release_last(void);
