@@ -26,7 +26,7 @@ static int open_program(const char *path, struct error *err)
 	return S_ISDIR(st.st_mode) ? toolchain_build(path, err) : input_open(path, false, NULL, err);
 }
 
-/* What of the runtime was not linked in: tables that lack it serve only some programs. */
+/* What of the runtime was not linked in: without it a table serves only some programs. */
 static void warn_of_gaps(const struct layout_table *table, const char *path)
 {
 	const struct release *release = &table->release;

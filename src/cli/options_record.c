@@ -371,5 +371,6 @@ void options_help_record(void)
 				    "       gotrace check [--repair] FILE\n"
 				    "       gotrace cut | convert FILE -o FILE\n"
 				    "       gotrace replay RAW -o FILE\n"
+				    "       gotrace layout --go PATH\n"
 				    "       gotrace doctor [-p PID] | sites PID");
 }

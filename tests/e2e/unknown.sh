@@ -66,7 +66,7 @@ case_layout_file() {
 	layout_of 1.26.8
 	look="--layout $W/layout"
 	cell 1.26.8 stripped mixed no yes
-	says "not verified with this release \(go1.26.8\): layout from $W/layout, which fits the process"
+	says "this release \(go1.26.8\) is not verified: layout from $W/layout, which fits the process"
 	says "^  release     not known to this gotrace: layout from $W/layout$"
 }
 
