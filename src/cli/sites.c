@@ -8,9 +8,8 @@
 
 #include "cli/layout_file.h"
 #include "cli/options.h"
-#include "sandbox/inspector.h"
+#include "cli/with_inspector.h"
 #include "sandbox/remote.h"
-#include "target/reads.h"
 #include "target/target.h"
 #include "util/message.h"
 
@@ -78,8 +77,9 @@ static void print_probe(const struct probe *probe)
 	       (unsigned long long)probe->file_offset);
 }
 
-static int print_plan(struct sandbox *inspector, const struct sites_options *options, struct error *err)
+static int print_plan(struct sandbox *inspector, void *ctx, struct error *err)
 {
+	const struct sites_options *options = ctx;
 	struct probe_plan plan = {.n = 0};
 	struct target *target;
 	int rc = layout_file_give(inspector, options->layout, err);
@@ -98,29 +98,6 @@ static int print_plan(struct sandbox *inspector, const struct sites_options *opt
 	return rc;
 }
 
-/* The program is looked at without privileges. */
-static int print_sites(const struct sites_options *options, struct error *err)
-{
-	struct sandbox inspector;
-	struct broker *broker = NULL;
-	int rc = sandbox_start(&inspector, "the inspector process", inspector_work, NULL, err);
-
-	if (rc == 0) {
-		broker = broker_new(err);
-		if (broker)
-			target_reads_by(broker_reads(broker));
-		rc = broker ? sandbox_attend(&inspector, broker, err) : -EPERM;
-	}
-	if (rc == 0) {
-		broker_allow(broker, options->pid);
-		rc = print_plan(&inspector, options, err);
-	}
-	target_reads_by(NULL);
-	sandbox_end(&inspector);
-	broker_free(broker);
-	return rc;
-}
-
 int command_sites(int argc, char **argv)
 {
 	struct sites_options options;
@@ -132,7 +109,7 @@ int command_sites(int argc, char **argv)
 		options_help_sites();
 		return STATUS_WHOLE;
 	}
-	if (print_sites(&options, &err)) {
+	if (with_inspector(options.pid, print_plan, &options, &err)) {
 		message_error(&err);
 		return STATUS_NONE;
 	}
