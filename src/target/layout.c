@@ -114,6 +114,26 @@ void layout_set(struct layout *layout, const struct layout_field *field, uint32_
 	memcpy((char *)layout + field->offset, &value, sizeof(value));
 }
 
+size_t layout_extent(const uint32_t *offsets, size_t n)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (offsets[i] != LAYOUT_ABSENT && offsets[i] + sizeof(uint64_t) > size)
+			size = offsets[i] + sizeof(uint64_t);
+	}
+	return size;
+}
+
+uint64_t layout_word(const uint8_t *bytes, uint32_t offset)
+{
+	uint64_t value = 0;
+
+	if (offset != LAYOUT_ABSENT)
+		memcpy(&value, bytes + offset, sizeof(value));
+	return value;
+}
+
 const char *reason_variable(enum log_reason_table table)
 {
 	/* Go 1.26 runtime/runtime2.go, traceruntime.go, proc.go. */

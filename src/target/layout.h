@@ -83,6 +83,10 @@ extern const unsigned layout_field_count;
 bool layout_field_goes_on(unsigned i);
 uint32_t layout_get(const struct layout *layout, const struct layout_field *field);
 void layout_set(struct layout *layout, const struct layout_field *field, uint32_t value);
+/* How many bytes of a struct have these fields, each of a word; absent ones do not count. */
+size_t layout_extent(const uint32_t *offsets, size_t n);
+/* The word at this offset of that many bytes; 0 if the release does not have the field. */
+uint64_t layout_word(const uint8_t *bytes, uint32_t offset);
 /* The runtime's variable (an array of Go strings) that holds the texts of a table; NULL if there is none. */
 const char *reason_variable(enum log_reason_table table);
 
