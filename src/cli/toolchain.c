@@ -20,7 +20,7 @@
 #include "util/files.h"
 #include "util/text.h"
 
-/* Its runtime and a few packages are compiled anew: 12 s of CPU time. */
+/* Its runtime and a few packages are compiled: 12 s of CPU time. */
 #define BUILD_NS (600 * NS_PER_S)
 #define POLL_MS  20
 
