@@ -43,6 +43,10 @@ CSTD     := -std=c17
 LIBS     := -lbpf -lelf -ldw -lz -ldeflate -llzma -lstdc++ -lseccomp -lcap -lprotobuf-c -lsqlite3 -lm -lncursesw -ltinfo
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 
+# The program of tools/layout, for gotrace layout.
+LAYOUTGO := $(sort $(wildcard tools/layout/program/*))
+LAYOUTH  := $(BUILD)/gen/src/layout_program.h
+
 # Messages of other tools' formats, made of their descriptions by protoc-c.
 PROTO    := $(wildcard src/*/*.proto)
 PROTOC   := $(PROTO:%.proto=$(BUILD)/gen/%.pb-c.c)
@@ -100,6 +104,14 @@ $(BUILD)/gen/%.pb-c.c: %.proto
 	$(call msg,PROTOC,$<)
 	@mkdir -p $(BUILD)/gen
 	$(Q)protoc-c --c_out=$(BUILD)/gen $<
+
+$(LAYOUTH): $(LAYOUTGO) Makefile
+	$(call msg,GEN,$@)
+	@mkdir -p $(@D)
+	$(Q){ echo 'static const struct { const char *name, *text; } layout_program[] = {'; \
+	  for f in $(LAYOUTGO); do printf '{"%s",\n' "$${f##*/}"; \
+	    sed 's/[\\"]/\\&/g;s/.*/"&\\n"/' "$$f"; echo '},'; done; echo '};'; } > $@
+$(BUILD)/obj/src/cli/toolchain.o $(BUILD)/san/src/cli/toolchain.o: $(LAYOUTH)
 
 $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c | $(READY)
 	$(call msg,CC,$<)

@@ -59,7 +59,8 @@ int main(int argc, char **argv)
 		    doctor[] = "gotrace doctor", report[] = "gotrace report", why[] = "gotrace why",
 		    diff[] = "gotrace diff", top[] = "gotrace top", flight[] = "gotrace flight",
 		    snapshot[] = "gotrace snapshot", flame[] = "gotrace flame", sql[] = "gotrace sql",
-		    cut[] = "gotrace cut", ps[] = "gotrace ps", plain[] = "gotrace";
+		    cut[] = "gotrace cut", ps[] = "gotrace ps", layout[] = "gotrace layout",
+		    plain[] = "gotrace";
 	enum { MAX_COMMANDS = 32 };
 	const char *names[MAX_COMMANDS];
 	size_t n = 0;
@@ -71,6 +72,7 @@ int main(int argc, char **argv)
 		{"convert", convert, command_convert, true},
 		{"sites", sites, command_sites, false},
 		{"ps", ps, command_ps, false},
+		{"layout", layout, command_layout, true},
 		{"doctor", doctor, command_doctor, false},
 		{"flight", flight, command_flight, false},
 		{"snapshot", snapshot, command_snapshot, false},

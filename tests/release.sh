@@ -213,6 +213,8 @@ release_completions() {
 		offers $shell --duration gotrace --dur
 		offers $shell --window gotrace flight --win
 		offers $shell README.md gotrace check READ
+		offers $shell README.md gotrace layout --go READ
+		offers $shell --layout gotrace ps --lay
 		! grep -qxF -e --window <("complete_$shell" gotrace check --w) || die "$shell: offers check an option of flight"
 	done
 	offers bash go gotrace --as g

@@ -20,6 +20,7 @@ int command_dump(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_sites(int argc, char **argv);
 int command_ps(int argc, char **argv);
+int command_layout(int argc, char **argv);
 int command_flight(int argc, char **argv);
 int command_snapshot(int argc, char **argv);
 int command_report(int argc, char **argv);

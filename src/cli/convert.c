@@ -163,7 +163,7 @@ static int run(struct conversion *conv, struct error *err)
 	if (output_open(&conv->trace, conv->options->output, err) ||
 	    privilege_keep(needed | output_capabilities(&conv->trace), err))
 		return -EIO;
-	if (conv->options->binary && target_open_file(conv->options->binary, &conv->binary, err))
+	if (conv->options->binary && target_open_file(conv->options->binary, NULL, &conv->binary, err))
 		return -ENOEXEC;
 	rc = open_wire(conv, err);
 	if (rc == 0)

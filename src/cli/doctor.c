@@ -8,6 +8,8 @@
 
 #include "capture/features.h"
 #include "cli/options.h"
+#include "cli/with_inspector.h"
+#include "sandbox/remote.h"
 #include "target/process.h"
 #include "target/target.h"
 #include "util/json.h"
@@ -20,25 +22,30 @@ struct doctor_process {
 	struct error fault; /* why it cannot be traced; "" = it can */
 };
 
+static int open_program(struct sandbox *inspector, void *ctx, struct error *err)
+{
+	struct doctor_process *process = ctx;
+	struct probe_plan plan = {.n = 0};
+	struct target *target;
+	int rc = remote_target_open(inspector, process->pid, &target, err);
+
+	process->go = rc != -ENOEXEC;
+	if (rc)
+		return process->go ? rc : 0;
+	rc = target_plan(target, &plan, err);
+	target_free(target);
+	return rc;
+}
+
 /* What a trace does before it attaches: finds the process and its kind, and where it would be probed. */
 static void examine(struct doctor_process *process)
 {
-	struct probe_plan plan = {.n = 0};
-	struct target *target = NULL;
 	int rc = process_check("/proc", process->pid, &process->fault);
 
 	if (rc == 0)
 		rc = features_check_target("", process->pid, &process->fault);
-	if (rc)
-		return;
-	rc = target_open(process->pid, &target, &process->fault);
-	process->go = rc != -ENOEXEC;
-	if (rc == 0)
-		rc = target_plan(target, &plan, &process->fault);
-	if (rc == 0 || !process->go)
+	if (rc == 0 && with_inspector(process->pid, open_program, process, &process->fault) == 0)
 		process->fault.text[0] = '\0';
-	if (target)
-		target_free(target);
 }
 
 static const char *mark(const struct feature *feature)

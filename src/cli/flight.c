@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/find_process.h"
+#include "cli/layout_file.h"
 #include "cli/recorder.h"
 #include "cli/session.h"
 #include "cli/signals.h"
@@ -158,7 +159,7 @@ static void report_begin(const struct flight *flight)
 	const struct recorder *recorder = flight->recorder;
 
 	if (flight->session.target)
-		session_report_nearest(flight->session.target);
+		layout_report(flight->session.target, recorder->options->record.layout);
 	if (flight->session.plan.left_out[0])
 		fprintf(stderr, "gotrace: not traced in this program: %s\n", flight->session.plan.left_out);
 	if (recorder->options->record.quiet)

@@ -43,8 +43,9 @@ struct record_options {
 	bool children;                                 /* its descendants, too; all as threads */
 	struct function_want functions[MAX_FUNCTIONS]; /* --region, --task */
 	unsigned nfunctions;
-	const char *btf; /* a file with the kernel's types; NULL = the kernel's own */
-	bool probe_only; /* for measuring: empty programs, no trace */
+	const char *btf;    /* a file with the kernel's types; NULL = the kernel's own */
+	const char *layout; /* a table for a release that is not known; NULL = none */
+	bool probe_only;    /* for measuring: empty programs, no trace */
 	/* Not an option: the processes are to be noted there, and a summary is not wanted. NULL: else. */
 	struct titles *titles;
 };
@@ -116,6 +117,12 @@ struct doctor_options {
 
 struct sites_options {
 	pid_t pid;
+	const char *layout; /* as in record_options */
+	bool help;
+};
+
+struct layout_options {
+	const char *go; /* a toolchain's root, or a program */
 	bool help;
 };
 
@@ -123,6 +130,7 @@ struct ps_options {
 	pid_t pid;
 	uint64_t between_ns;  /* from one listing to the next; 0 = only one listing */
 	uint32_t most;        /* goroutines that are read */
+	const char *layout;   /* as in record_options */
 	bool by_labels;       /* group by whole sets of labels, too */
 	const char *by_label; /* group by this label's value first; NULL = do not */
 	bool all, json, help;
@@ -143,6 +151,7 @@ int options_sql(int argc, char **argv, struct sql_options *options, struct error
 int options_dump(int argc, char **argv, struct dump_options *options, struct error *err);
 int options_doctor(int argc, char **argv, struct doctor_options *options, struct error *err);
 int options_sites(int argc, char **argv, struct sites_options *options, struct error *err);
+int options_layout(int argc, char **argv, struct layout_options *options, struct error *err);
 int options_ps(int argc, char **argv, struct ps_options *options, struct error *err);
 
 /* Prints the help of a command on standard output. */
@@ -156,6 +165,7 @@ void options_help_sql(void);
 void options_help_dump(void);
 void options_help_doctor(void);
 void options_help_sites(void);
+void options_help_layout(void);
 void options_help_ps(void);
 
 /* Prints a usage error on standard error, with a hint. Returns STATUS_USAGE. */

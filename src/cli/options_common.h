@@ -15,6 +15,16 @@
 		"usage", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 4                                      \
 	}
 
+/* A table for a release that is not known; with OPTIONS_LAYOUT_KEY. */
+#define OPTIONS_LAYOUT_KEY 2000
+#define OPTIONS_LAYOUT(group)                                                                                \
+	{                                                                                                    \
+		"layout", OPTIONS_LAYOUT_KEY, "FILE", 0,                                                     \
+			"If gotrace does not know the program's Go release: where its structs have their "   \
+			"fields, as printed by gotrace layout",                                              \
+			group                                                                                \
+	}
+
 /* What an option parser fills in: the options of its own command. */
 struct option_target {
 	void *options;

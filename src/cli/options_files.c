@@ -202,6 +202,7 @@ int options_dump(int argc, char **argv, struct dump_options *options, struct err
 }
 
 static const struct argp_option sites_table[] = {
+	OPTIONS_LAYOUT(1),
 	OPTIONS_HELP,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
@@ -216,6 +217,9 @@ static error_t on_sites(int key, char *text, struct argp_state *state)
 		if (options->pid)
 			return -error_set(parse->err, EINVAL, "only one process can be given");
 		return -parse_pid("sites", text, &options->pid, parse->err);
+	case OPTIONS_LAYOUT_KEY:
+		options->layout = text;
+		return 0;
 	case 'h':
 		options->help = true;
 		return 0;
@@ -259,5 +263,5 @@ void options_help_dump(void)
 
 void options_help_sites(void)
 {
-	options_print_help(&sites_parser, "gotrace sites PID");
+	options_print_help(&sites_parser, "gotrace sites [OPTION...] PID");
 }

@@ -80,6 +80,7 @@ static const struct argp_option table[] = {
 	{"starts-only", KEY_STARTS_ONLY, NULL, 0,
 	 "Probe only the starts of goroutines: half the cost; wakers are not recorded", 3},
 	{"spans", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 3},
+	OPTIONS_LAYOUT(3),
 	{"ring-size", KEY_RING_SIZE, "BYTES", 0, "Size of the ring between kernel and gotrace (default: 16M)",
 	 3},
 	OPTIONS_HELP,
@@ -141,6 +142,9 @@ static int set_value(struct flight_options *options, int key, char *text, struct
 	switch (key) {
 	case 'p':
 		return parse_pid("-p", text, &options->record.pid, err);
+	case OPTIONS_LAYOUT_KEY:
+		options->record.layout = text;
+		return 0;
 	case KEY_COMM:
 		options->comm = text;
 		return 0;

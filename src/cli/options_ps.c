@@ -17,6 +17,7 @@ static const struct argp_option table[] = {
 	{"pid", 'p', "PID", 0, "The process", 1},
 	{"duration", 'd', "TIME", 0, "Read the goroutines twice, this far apart (default: 2s); 0: once", 1},
 	{"max", KEY_MAX, "N", 0, "Read at most this many goroutines (default: 1000000)", 1},
+	OPTIONS_LAYOUT(1),
 	{"by", KEY_BY, "WHAT", 0,
 	 "Group by stack (the default), by stack and labels ('labels'), or by the value of one pprof label "
 	 "('label:KEY') and stack",
@@ -68,6 +69,9 @@ static error_t on_option(int key, char *text, struct argp_state *state)
 		return -parse_most(text, &options->most, parse->err);
 	case KEY_BY:
 		return -parse_by(text, options, parse->err);
+	case OPTIONS_LAYOUT_KEY:
+		options->layout = text;
+		return 0;
 	case KEY_ALL:
 		options->all = true;
 		return 0;

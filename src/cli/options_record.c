@@ -108,6 +108,7 @@ static const struct argp_option table[] = {
 	{"spans", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 3},
 	{"btf", KEY_BTF, "FILE", 0,
 	 "Read the kernel's types from this file (BTF, or a vmlinux that has it) if the kernel has none", 3},
+	OPTIONS_LAYOUT(3),
 	{"probe-only", KEY_PROBE_ONLY, NULL, OPTION_HIDDEN, NULL, 3},
 	{"version", 'v', NULL, 0, "Print the version", 4},
 	OPTIONS_HELP,
@@ -195,6 +196,9 @@ static int set_value(struct record_options *options, int key, char *text, struct
 		return add_function(options, FUNCTION_TASK, text, err);
 	case KEY_BTF:
 		options->btf = text;
+		return 0;
+	case OPTIONS_LAYOUT_KEY:
+		options->layout = text;
 		return 0;
 	case KEY_RINGS:
 		return set_rings(options, text, err);
@@ -367,5 +371,6 @@ void options_help_record(void)
 				    "       gotrace check [--repair] FILE\n"
 				    "       gotrace cut | convert FILE -o FILE\n"
 				    "       gotrace replay RAW -o FILE\n"
+				    "       gotrace layout --go PATH\n"
 				    "       gotrace doctor [-p PID] | sites PID");
 }

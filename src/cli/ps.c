@@ -8,17 +8,18 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/layout_file.h"
 #include "cli/options.h"
+#include "cli/with_inspector.h"
 #include "goroutines/print.h"
-#include "sandbox/inspector.h"
 #include "sandbox/remote.h"
 #include "target/process.h"
-#include "target/reads.h"
 #include "target/target.h"
 #include "util/clock.h"
 #include "util/message.h"
 
 struct ps {
+	const struct ps_options *options;
 	struct g_listing listings[2];
 	unsigned nlistings;
 	struct log_record functab; /* a copy; no data: there is none */
@@ -89,12 +90,15 @@ static int read_target(struct target *target, const struct ps_options *options, 
 	return rc;
 }
 
-static int read_process(struct sandbox *inspector, const struct ps_options *options, struct ps *ps,
-			struct error *err)
+static int read_process(struct sandbox *inspector, void *ctx, struct error *err)
 {
+	struct ps *ps = ctx;
+	const struct ps_options *options = ps->options;
 	struct target *target;
 	int rc = process_check("/proc", options->pid, err);
 
+	if (rc == 0)
+		rc = layout_file_give(inspector, options->layout, err);
 	if (rc == 0)
 		rc = remote_target_open(inspector, options->pid, &target, err);
 	if (rc == -ENOEXEC)
@@ -102,32 +106,9 @@ static int read_process(struct sandbox *inspector, const struct ps_options *opti
 				 (int)options->pid);
 	if (rc)
 		return rc;
+	layout_report(target, options->layout);
 	rc = read_target(target, options, ps, err);
 	target_free(target);
-	return rc;
-}
-
-/* Files and memory of the target are read by a process without privileges. */
-static int read_goroutines(const struct ps_options *options, struct ps *ps, struct error *err)
-{
-	struct sandbox inspector;
-	struct broker *broker = NULL;
-	int rc = sandbox_start(&inspector, "the inspector process", inspector_work, NULL, err);
-
-	if (rc)
-		return rc;
-	sandbox_limit_memory(&inspector, SANDBOX_BYTES);
-	broker = broker_new(err);
-	if (broker)
-		target_reads_by(broker_reads(broker));
-	rc = broker ? sandbox_attend(&inspector, broker, err) : -EPERM;
-	if (rc == 0) {
-		broker_allow(broker, options->pid);
-		rc = read_process(&inspector, options, ps, err);
-	}
-	target_reads_by(NULL);
-	sandbox_end(&inspector);
-	broker_free(broker);
 	return rc;
 }
 
@@ -161,8 +142,8 @@ static int print(const struct ps_options *options, const struct ps *ps, struct e
 
 static int show(const struct ps_options *options, struct error *err)
 {
-	struct ps ps = {.nlistings = 0};
-	int rc = read_goroutines(options, &ps, err);
+	struct ps ps = {.options = options};
+	int rc = with_inspector(options->pid, read_process, &ps, err);
 
 	/* Names come from the target's bytes. */
 	if (rc == 0)

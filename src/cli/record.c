@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/layout_file.h"
 #include "cli/record_export.h"
 #include "cli/session.h"
 #include "cli/signals.h"
@@ -131,6 +132,7 @@ static struct summary_style style_of(const struct record_options *options)
 static int begin_writing(struct record *record, struct error *err)
 {
 	const struct record_options *options = record->options;
+	const struct target *target = record->session.target;
 	const struct writer_options wanted = {
 		.trace = &record->trace,
 		.raw = options->raw ? &record->raw : NULL,
@@ -143,6 +145,7 @@ static int begin_writing(struct record *record, struct error *err)
 		.style = style_of(options),
 		.exact = options->exact,
 		.first = options->children ? record->session.pid : 0,
+		.layout = target ? layout_source(target, options->layout) : "",
 		.file_server = {.output = options->output, .raw = options->raw, .now = time(NULL)},
 	};
 
@@ -299,7 +302,7 @@ static void report_what_is_left_out(const struct record *record)
 {
 	char library[256];
 
-	session_report_nearest(record->session.target);
+	layout_report(record->session.target, record->options->layout);
 	if (record->session.plan.left_out[0])
 		fprintf(stderr, "gotrace: not traced in this program: %s\n", record->session.plan.left_out);
 	if (target_other_go(record->session.target, library, sizeof(library)))

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "cli/layout_file.h"
 #include "cli/signals.h"
 #include "sandbox/privilege.h"
 #include "sandbox/remote.h"
@@ -102,7 +103,10 @@ static int check_process(const struct session *session, struct error *err)
 static int open_go(struct session *session, struct error *err)
 {
 	struct sandbox *inspector = &session->workers.inspector;
+	int rc = layout_file_give(inspector, session->options->layout, err);
 
+	if (rc)
+		return rc;
 	return session->path ? remote_target_open_file(inspector, session->path, &session->target, err)
 			     : remote_target_open(inspector, session->pid, &session->target, err);
 }
@@ -151,6 +155,7 @@ int session_check_options(const struct session *session, const char *go_only, st
 			    : options->starts_only    ? "--starts-only"
 			    : options->runtime_frames ? "--runtime-frames"
 			    : options->probe_only     ? "--probe-only"
+			    : options->layout         ? "--layout"
 						      : go_only;
 
 	if (options->children && options->max_overhead)
@@ -296,15 +301,6 @@ uint64_t session_lost(const struct session *session)
 	const struct log_loss *loss = &stats->loss;
 
 	return loss->ring_full + loss->stack_full + loss->unreadable + loss->missed + stats->lost_samples;
-}
-
-void session_report_nearest(const struct target *target)
-{
-	if (target->nearest)
-		fprintf(stderr,
-			"gotrace: this release (%s) is not verified: the layouts of Go 1.%u fit the "
-			"process\n",
-			target->go_version, target->nearest);
 }
 
 void session_show_status(struct session *session, uint64_t bytes)

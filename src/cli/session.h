@@ -58,8 +58,6 @@ int session_open_capture(struct session *session, const struct log_outlet *outle
  */
 enum log_end_reason session_follow(struct session *session, int poll_ms,
 				   int (*step)(void *ctx, struct error *err), void *ctx, struct error *err);
-/* One line if the program's release is not known. */
-void session_report_nearest(const struct target *target);
 /* Updates the status line. bytes: of the trace, or kept in memory. */
 void session_show_status(struct session *session, uint64_t bytes);
 /* Records that were lost so far. */

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/layout_file.h"
 #include "cli/options.h"
-#include "sandbox/inspector.h"
+#include "cli/with_inspector.h"
 #include "sandbox/remote.h"
-#include "target/reads.h"
 #include "target/target.h"
 #include "util/message.h"
 
@@ -77,43 +77,24 @@ static void print_probe(const struct probe *probe)
 	       (unsigned long long)probe->file_offset);
 }
 
-static int print_plan(struct sandbox *inspector, pid_t pid, struct error *err)
+static int print_plan(struct sandbox *inspector, void *ctx, struct error *err)
 {
+	const struct sites_options *options = ctx;
 	struct probe_plan plan = {.n = 0};
 	struct target *target;
-	int rc = remote_target_open(inspector, pid, &target, err);
+	int rc = layout_file_give(inspector, options->layout, err);
 
+	if (rc == 0)
+		rc = remote_target_open(inspector, options->pid, &target, err);
 	if (rc)
 		return rc;
+	layout_report(target, options->layout);
 	rc = target_plan(target, &plan, err);
 	for (unsigned i = 0; rc == 0 && i < plan.n; i++)
 		print_probe(&plan.probes[i]);
 	if (rc == 0 && plan.left_out[0])
 		printf("# left out: %s\n", plan.left_out);
 	target_free(target);
-	return rc;
-}
-
-/* The program is looked at without privileges. */
-static int print_sites(pid_t pid, struct error *err)
-{
-	struct sandbox inspector;
-	struct broker *broker = NULL;
-	int rc = sandbox_start(&inspector, "the inspector process", inspector_work, NULL, err);
-
-	if (rc == 0) {
-		broker = broker_new(err);
-		if (broker)
-			target_reads_by(broker_reads(broker));
-		rc = broker ? sandbox_attend(&inspector, broker, err) : -EPERM;
-	}
-	if (rc == 0) {
-		broker_allow(broker, pid);
-		rc = print_plan(&inspector, pid, err);
-	}
-	target_reads_by(NULL);
-	sandbox_end(&inspector);
-	broker_free(broker);
 	return rc;
 }
 
@@ -128,7 +109,7 @@ int command_sites(int argc, char **argv)
 		options_help_sites();
 		return STATUS_WHOLE;
 	}
-	if (print_sites(options.pid, &err)) {
+	if (with_inspector(options.pid, print_plan, &options, &err)) {
 		message_error(&err);
 		return STATUS_NONE;
 	}

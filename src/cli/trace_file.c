@@ -30,7 +30,7 @@ int trace_file_open(struct trace_file *file, const char *path, const char *binar
 		file->bytes = bytes;
 		file->size = size;
 	}
-	return binary && target_open_file(binary, &file->binary, err) ? -ENOEXEC : 0;
+	return binary && target_open_file(binary, NULL, &file->binary, err) ? -ENOEXEC : 0;
 }
 
 void trace_file_close(struct trace_file *file)

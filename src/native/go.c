@@ -18,7 +18,7 @@ static bool open_table(struct native_go *go, pid_t pid)
 {
 	struct log_record record;
 
-	if (target_open(pid, &go->target, NULL) || target_functab(go->target, &record, NULL))
+	if (target_open(pid, NULL, &go->target, NULL) || target_functab(go->target, &record, NULL))
 		return false;
 	go->tab = functab_of_record(&record);
 	go->strings = strtab_new();

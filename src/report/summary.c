@@ -151,6 +151,8 @@ static void print_target(const struct summary *sum, FILE *out)
 			: text_name(target->go_version,
 				    strnlen(target->go_version, sizeof(target->go_version)), 32)
 				  .bytes);
+	if (sum->layout)
+		fprintf(out, "  release     not known to this gotrace: %s\n", sum->layout);
 	if (sum->command)
 		fprintf(out, "  program     %s: %s\n", text_path(sum->command).bytes,
 			summary_command_end(sum).bytes);

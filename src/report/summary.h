@@ -19,7 +19,8 @@ struct summary {
 	const char *raw;   /* the raw log's file, NULL = none */
 	bool exact;        /* all was asked for: what was not watched is missing */
 	struct summary_style style;
-	const char *cut; /* one line about what is missing at the end, NULL = nothing */
+	const char *layout; /* the source of the layout of a release that is not known; NULL = it is known */
+	const char *cut;    /* one line about what is missing at the end, NULL = nothing */
 	/* What the process was called last, and what it ran; NULL: as LOG_TARGET says. */
 	const char *name, *executable;
 	const char *command; /* that gotrace started, NULL = none */

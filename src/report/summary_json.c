@@ -29,6 +29,8 @@ static void put_target(struct json *json, const struct summary *sum)
 	else
 		put_fixed(json, "executable", target->exe, sizeof(target->exe));
 	put_fixed(json, "go_version", target->go_version, sizeof(target->go_version));
+	if (sum->layout)
+		json_text(json, "layout", sum->layout);
 	json_bool(json, "cgo", target->flags & LOG_TARGET_CGO);
 	json_bool(json, "threads", target->flags & LOG_TARGET_THREADS);
 	json_bool(json, "spawned", target->flags & LOG_TARGET_SPAWNED);

@@ -24,6 +24,7 @@ static bool is_text(const char *text, size_t size)
 bool answer_facts_are_good(const struct target_facts *facts)
 {
 	return facts->go_minor <= LAST_MINOR && facts->nearest <= LAST_MINOR &&
+	       facts->given <= (facts->nearest > 0) &&
 	       is_text(facts->go_version, sizeof(facts->go_version)) && facts->alloc <= ALLOC_SPANS;
 }
 

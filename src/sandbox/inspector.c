@@ -12,10 +12,13 @@
 #include "native/go_functions.h"
 #include "sandbox/protocol.h"
 #include "sandbox/rpc.h"
+#include "target/layout_text.h"
 #include "util/array.h"
 
 struct inspector {
 	struct channel *channel;
+	struct layout_table given;
+	bool has_given;
 	struct target *target;
 	struct target_snapshot *snapshot;
 	struct function_plan functions;
@@ -65,6 +68,7 @@ static int answer_facts(struct inspector *inspector, int code, const struct erro
 			.go_minor = target->go_minor,
 			.go_patch = target->go_patch,
 			.nearest = target->nearest,
+			.given = target->given,
 			.cgo = target->cgo,
 			.pie = target->pie,
 			.stripped = target->stripped,
@@ -91,14 +95,28 @@ static void forget_target(struct inspector *inspector)
 	inspector->target = NULL;
 }
 
-static int open_target(struct inspector *inspector, const struct rpc_request *request)
+static int take_layout(struct inspector *inspector, const struct rpc_request *request)
 {
 	struct error err = {""};
 	int rc;
 
 	forget_target(inspector);
-	rc = request->kind == INSPECT_OPEN ? target_open((pid_t)request->arg, &inspector->target, &err)
-					   : target_open_file(request->bytes, &inspector->target, &err);
+	release_free(&inspector->given.release);
+	rc = layout_text_parse(request->bytes, request->size, &inspector->given, &err);
+	inspector->has_given = rc == 0;
+	return answer(inspector, rc, &err, NULL, 0);
+}
+
+static int open_target(struct inspector *inspector, const struct rpc_request *request)
+{
+	const struct layout_table *given = inspector->has_given ? &inspector->given : NULL;
+	struct error err = {""};
+	int rc;
+
+	forget_target(inspector);
+	rc = request->kind == INSPECT_OPEN
+		     ? target_open((pid_t)request->arg, given, &inspector->target, &err)
+		     : target_open_file(request->bytes, given, &inspector->target, &err);
 	return answer_facts(inspector, rc, &err);
 }
 
@@ -380,6 +398,8 @@ static int answer_of_target(struct inspector *inspector, const struct rpc_reques
 static int answer_request(struct inspector *inspector, struct rpc_request *request)
 {
 	switch (request->kind) {
+	case INSPECT_LAYOUT:
+		return take_layout(inspector, request);
 	case INSPECT_OPEN:
 	case INSPECT_OPEN_FILE:
 		return open_target(inspector, request);

@@ -31,6 +31,7 @@ enum inspect_kind {
 	INSPECT_MODULE_FILE, /* the file's path -> the same */
 	INSPECT_FUNCTIONS, /* struct inspect_functions, a path, struct inspect_function and texts -> see below
 			    */
+	INSPECT_LAYOUT, /* the text of a layout (layout_text.h), for targets to be opened; closes this one */
 	INSPECT_FUNCTION_LIST, /* arg: which -> struct function_list_facts and probes, and the file's
 				* descriptor
 				*/
@@ -40,7 +41,7 @@ enum inspect_kind {
 struct target_facts {
 	uint32_t go_minor, go_patch;
 	char go_version[32];
-	uint32_t nearest, reserved; /* as in struct target */
+	uint32_t nearest, given; /* as in struct target */
 	uint8_t cgo, pie, stripped, alloc;
 	uint64_t bias, device, inode;
 	struct go_layout layout;

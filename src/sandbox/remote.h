@@ -12,6 +12,12 @@
 #include "target/target.h"
 
 /*
+ * Programs of releases that are not known are opened with this layout from now on: a text as of
+ * layout_text.h. Before the target is opened. -EBADMSG with "line 12: ..." if it is none.
+ */
+int remote_target_layout(struct sandbox *sandbox, const char *text, size_t size, struct error *err);
+
+/*
  * As target_open() and target_open_file(). All other functions of target.h work on the result. Only one such
  * target at a time.
  */

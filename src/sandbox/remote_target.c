@@ -69,6 +69,7 @@ static int take_facts(struct remote_target *remote, struct inspection *call, str
 	snprintf(target->go_version, sizeof(target->go_version), "%s", facts.go_version);
 	text_make_printable(target->go_version);
 	target->nearest = facts.nearest;
+	target->given = facts.given;
 	target->cgo = facts.cgo;
 	target->pie = facts.pie;
 	target->stripped = facts.stripped;
@@ -353,6 +354,18 @@ static int open_remote(struct sandbox *sandbox, struct inspection *call, pid_t p
 	}
 	*out = &remote->target;
 	return 0;
+}
+
+int remote_target_layout(struct sandbox *sandbox, const char *text, size_t size, struct error *err)
+{
+	struct inspection call = request(INSPECT_LAYOUT, 0);
+	int rc;
+
+	call.rpc.bytes = text;
+	call.rpc.size = size;
+	rc = inspect_for(sandbox, &call, NULL, 0, err);
+	inspection_close_fd(&call);
+	return rc;
 }
 
 int remote_target_open(struct sandbox *sandbox, pid_t pid, struct target **out, struct error *err)

@@ -93,14 +93,6 @@ int areas_add_stack(struct areas *areas, uint64_t lo, uint64_t hi)
 	return areas_add(areas, &area);
 }
 
-static uint64_t word(const uint8_t *bytes, uint32_t offset)
-{
-	uint64_t value;
-
-	memcpy(&value, bytes + offset, sizeof(value));
-	return value;
-}
-
 size_t span_view_size(const struct layout *layout)
 {
 	const struct runtime_offsets *at = &layout->runtime;
@@ -114,7 +106,7 @@ size_t span_view_size(const struct layout *layout)
 bool span_view_read(const struct layout *layout, const uint8_t *bytes, struct log_area *area)
 {
 	const struct runtime_offsets *at = &layout->runtime;
-	uint64_t base = word(bytes, at->span_base), pages = word(bytes, at->span_npages);
+	uint64_t base = layout_word(bytes, at->span_base), pages = layout_word(bytes, at->span_npages);
 	uint8_t state = bytes[at->span_state];
 
 	*area = (struct log_area){.address = base, .bytes = pages * PAGE, .kind = AREA_SPAN, .class = 1};

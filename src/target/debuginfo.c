@@ -11,12 +11,10 @@
 #include "util/budget.h"
 #include "util/safe_elf.h"
 
-#define MAX_DEBUG       (384ull << 20) /* decompressed bytes of debug information */
-#define SEARCH_NS       3000000000ull  /* CPU time */
-#define MAX_TYPEDEFS    16
-#define MAX_REASONS     256u
-#define MAX_REASON_TEXT 128u
-#define MAX_TYPES       16
+#define MAX_DEBUG    (384ull << 20) /* decompressed bytes of debug information */
+#define SEARCH_NS    3000000000ull  /* CPU time */
+#define MAX_TYPEDEFS 16
+#define MAX_TYPES    16
 
 /* Struct types named by the fields, each looked up once. */
 struct types {
@@ -114,7 +112,7 @@ static bool member_offset(Dwarf_Die *member, uint32_t *offset)
 	if (dwarf_formudata(&attribute, &value) &&
 	    (dwarf_formblock(&attribute, &block) || !block_offset(&block, &value)))
 		return false;
-	if (value > 1u << 20)
+	if (value > LAYOUT_MOST_OFFSET - *offset)
 		return false;
 	*offset += (uint32_t)value;
 	return true;
@@ -229,7 +227,7 @@ static char *read_string(const struct image *image, uint64_t address)
 	uint64_t text, len;
 
 	if (!bytes || !image_pointer(image, address, &text) || !image_pointer(image, address + 8, &len) ||
-	    !len || len > MAX_REASON_TEXT)
+	    !len || len > LAYOUT_MOST_REASON)
 		return NULL;
 	bytes = image_bytes(image, text, len);
 	return bytes ? strndup((const char *)bytes, len) : NULL;
@@ -244,7 +242,7 @@ static void read_reasons(Elf *elf, const struct image *image, enum log_reason_ta
 
 	if (!reason_variable(table) || !find_symbol(elf, reason_variable(table), &symbol))
 		return;
-	n = symbol.st_size / 16 < MAX_REASONS ? (unsigned)(symbol.st_size / 16) : MAX_REASONS;
+	n = symbol.st_size / 16 < LAYOUT_MOST_REASONS ? (unsigned)(symbol.st_size / 16) : LAYOUT_MOST_REASONS;
 	texts = calloc(n + 1, sizeof(*texts));
 	if (!texts)
 		return;
@@ -269,16 +267,4 @@ int debuginfo_release(int fd, const struct image *image, struct release *release
 	dwarf_end(dwarf);
 	elf_end(elf);
 	return rc;
-}
-
-void debuginfo_release_free(struct release *release)
-{
-	for (int table = 0; table < REASON_TABLES; table++) {
-		struct reasons *reasons = &release->reasons[table];
-
-		for (unsigned i = 0; i < reasons->n; i++)
-			free((char *)reasons->texts[i]);
-		free((void *)reasons->texts);
-		*reasons = (struct reasons){.n = 0};
-	}
 }

@@ -12,9 +12,8 @@
 /*
  * Fills in a release, whose minor number must be set, from the file. image is the loaded part of the file.
  * Returns 0, -ENODATA if the file has no DWARF or a type is missing, or another negative errno. Reasons may
- * be absent. Free with debuginfo_release_free.
+ * be absent. Free with release_free().
  */
 int debuginfo_release(int fd, const struct image *image, struct release *release, struct error *err);
-void debuginfo_release_free(struct release *release);
 
 #endif

@@ -9,15 +9,6 @@
 /* A time that no clock shows (rawlog/check.c) is none. */
 #define LATEST_NS ((uint64_t)1 << 60)
 
-static uint64_t word_at(const uint8_t *bytes, uint32_t offset)
-{
-	uint64_t value = 0;
-
-	if (offset != LAYOUT_ABSENT)
-		memcpy(&value, bytes + offset, sizeof(value));
-	return value;
-}
-
 size_t details_size(const struct target *target)
 {
 	const struct runtime_offsets *runtime = &target->image->release->layout.runtime;
@@ -26,13 +17,8 @@ size_t details_size(const struct target *target)
 		target->layout.g_syscallsp, target->layout.g_sched_sp, runtime->g_waitsince,
 		runtime->g_tracking_seq,    runtime->g_labels,
 	};
-	size_t size = 0;
 
-	for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
-		if (offsets[i] != LAYOUT_ABSENT && offsets[i] + WORD > size)
-			size = offsets[i] + WORD;
-	}
-	return size;
+	return layout_extent(offsets, sizeof(offsets) / sizeof(offsets[0]));
 }
 
 uint64_t details_read(const struct target *target, const uint8_t *bytes, struct log_g_details *details)
@@ -41,19 +27,19 @@ uint64_t details_read(const struct target *target, const uint8_t *bytes, struct 
 	const struct go_layout *layout = &target->layout;
 
 	*details = (struct log_g_details){
-		.goid = word_at(bytes, layout->g_goid),
-		.gopc = word_at(bytes, layout->g_gopc),
-		.parent = word_at(bytes, layout->g_parent_goid),
-		.waitsince = word_at(bytes, runtime->g_waitsince),
-		.sp = word_at(bytes, layout->g_syscallsp),
+		.goid = layout_word(bytes, layout->g_goid),
+		.gopc = layout_word(bytes, layout->g_gopc),
+		.parent = layout_word(bytes, layout->g_parent_goid),
+		.waitsince = layout_word(bytes, runtime->g_waitsince),
+		.sp = layout_word(bytes, layout->g_syscallsp),
 	};
 	if (!details->sp)
-		details->sp = word_at(bytes, layout->g_sched_sp);
+		details->sp = layout_word(bytes, layout->g_sched_sp);
 	if (details->waitsince >= LATEST_NS)
 		details->waitsince = 0;
 	if (runtime->g_tracking_seq != LAYOUT_ABSENT) {
 		details->seq = bytes[runtime->g_tracking_seq];
 		details->flags = LOG_G_SEQ;
 	}
-	return word_at(bytes, runtime->g_labels);
+	return layout_word(bytes, runtime->g_labels);
 }

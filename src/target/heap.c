@@ -8,14 +8,6 @@
 #include "target/memory.h"
 #include "target/remote.h"
 
-static uint64_t word(const uint8_t *bytes, uint32_t offset)
-{
-	uint64_t value;
-
-	memcpy(&value, bytes + offset, sizeof(value));
-	return value;
-}
-
 size_t heap_controller_size(const struct target *target)
 {
 	const struct runtime_offsets *at = &target->image->release->layout.runtime;
@@ -27,13 +19,8 @@ size_t heap_controller_size(const struct target *target)
 		at->gc_total_alloc,        at->gc_total_free,
 		at->gc_mapped_ready,       at->gc_heap_goal,
 	};
-	size_t size = 0;
 
-	for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
-		if (offsets[i] != LAYOUT_ABSENT && offsets[i] + sizeof(uint64_t) > size)
-			size = offsets[i] + sizeof(uint64_t);
-	}
-	return size;
+	return layout_extent(offsets, sizeof(offsets) / sizeof(offsets[0]));
 }
 
 /* Heap goal that the memory limit allows (memoryLimitHeapGoal, Go 1.19 … 1.26 runtime/mgcpacer.go). */
@@ -41,10 +28,11 @@ static uint64_t limit_goal(const struct release *release, const uint8_t *bytes)
 {
 	const struct runtime_offsets *at = &release->layout.runtime;
 	const uint64_t least_headroom = 1 << 20;
-	uint64_t limit = word(bytes, at->gc_memory_limit), mapped = word(bytes, at->gc_mapped_ready);
-	uint64_t marked = word(bytes, at->gc_heap_marked);
-	uint64_t heap = word(bytes, at->gc_heap_free) + word(bytes, at->gc_total_alloc) -
-			word(bytes, at->gc_total_free);
+	uint64_t limit = layout_word(bytes, at->gc_memory_limit),
+		 mapped = layout_word(bytes, at->gc_mapped_ready);
+	uint64_t marked = layout_word(bytes, at->gc_heap_marked);
+	uint64_t heap = layout_word(bytes, at->gc_heap_free) + layout_word(bytes, at->gc_total_alloc) -
+			layout_word(bytes, at->gc_total_free);
 	/*
 	 * The counters are not read at one moment. The runtime rereads them until they agree; this code
 	 * clamps instead.
@@ -68,10 +56,14 @@ static uint64_t computed_goal(const struct release *release, const uint8_t *byte
 {
 	const uint64_t least_runway = 64 << 10;
 	const struct runtime_offsets *at = &release->layout.runtime;
-	uint64_t goal = word(bytes, at->gc_percent_goal), limit = limit_goal(release, bytes);
-	uint64_t trigger = word(bytes, at->gc_min_trigger), triggered = word(bytes, at->gc_triggered);
+	uint64_t goal = layout_word(bytes, at->gc_percent_goal), limit = limit_goal(release, bytes);
+	uint64_t trigger = layout_word(bytes, at->gc_min_trigger),
+		 triggered = layout_word(bytes, at->gc_triggered);
 
-	if ((int32_t)word(bytes, release->layout.go.gc_percent) < 0)
+	/* A development version before 1.19 may have neither the goal nor what it is computed of. */
+	if (at->gc_memory_limit == LAYOUT_ABSENT)
+		return 0;
+	if ((int32_t)layout_word(bytes, release->layout.go.gc_percent) < 0)
 		return 0;
 	if (limit < goal)
 		return limit;
@@ -89,7 +81,7 @@ uint64_t heap_goal(const struct release *release, const uint8_t *bytes)
 
 	if (release->layout.runtime.gc_heap_goal == LAYOUT_ABSENT)
 		return computed_goal(release, bytes);
-	goal = word(bytes, release->layout.runtime.gc_heap_goal);
+	goal = layout_word(bytes, release->layout.runtime.gc_heap_goal);
 	return goal == UINT64_MAX ? 0 : goal;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "target/layout.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "target/layouts.inc"
@@ -113,6 +114,26 @@ void layout_set(struct layout *layout, const struct layout_field *field, uint32_
 	memcpy((char *)layout + field->offset, &value, sizeof(value));
 }
 
+size_t layout_extent(const uint32_t *offsets, size_t n)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (offsets[i] != LAYOUT_ABSENT && offsets[i] + sizeof(uint64_t) > size)
+			size = offsets[i] + sizeof(uint64_t);
+	}
+	return size;
+}
+
+uint64_t layout_word(const uint8_t *bytes, uint32_t offset)
+{
+	uint64_t value = 0;
+
+	if (offset != LAYOUT_ABSENT)
+		memcpy(&value, bytes + offset, sizeof(value));
+	return value;
+}
+
 const char *reason_variable(enum log_reason_table table)
 {
 	/* Go 1.26 runtime/runtime2.go, traceruntime.go, proc.go. */
@@ -138,6 +159,18 @@ const struct release *release_find(unsigned minor)
 			return &releases[i];
 	}
 	return NULL;
+}
+
+void release_free(struct release *release)
+{
+	for (int table = 0; table < REASON_TABLES; table++) {
+		struct reasons *reasons = &release->reasons[table];
+
+		for (unsigned i = 0; i < reasons->n; i++)
+			free((char *)reasons->texts[i]);
+		free((void *)reasons->texts);
+		*reasons = (struct reasons){.n = 0};
+	}
 }
 
 unsigned release_first(void)

@@ -41,6 +41,11 @@ struct reasons {
 
 #define REASON_TABLES (REASON_STOP + 1) /* tables that the runtime has */
 
+/* Bounds on what a program's DWARF or a text may say. */
+#define LAYOUT_MOST_OFFSET  (1u << 20)
+#define LAYOUT_MOST_REASONS 256u /* of a table */
+#define LAYOUT_MOST_REASON  128u /* bytes of a text */
+
 struct release {
 	unsigned minor;
 	unsigned patch; /* patch release of the toolchain that the row was made with */
@@ -50,6 +55,8 @@ struct release {
 
 /* The row of a minor release, or NULL. */
 const struct release *release_find(unsigned minor);
+/* Frees the texts of a release that owns them: not of a row of the table. */
+void release_free(struct release *release);
 /* First and last release of the table, for messages. */
 unsigned release_first(void);
 unsigned release_last(void);
@@ -76,6 +83,10 @@ extern const unsigned layout_field_count;
 bool layout_field_goes_on(unsigned i);
 uint32_t layout_get(const struct layout *layout, const struct layout_field *field);
 void layout_set(struct layout *layout, const struct layout_field *field, uint32_t value);
+/* How many bytes of a struct have these fields, each of a word; absent ones do not count. */
+size_t layout_extent(const uint32_t *offsets, size_t n);
+/* The word at this offset of that many bytes; 0 if the release does not have the field. */
+uint64_t layout_word(const uint8_t *bytes, uint32_t offset);
 /* The runtime's variable (an array of Go strings) that holds the texts of a table; NULL if there is none. */
 const char *reason_variable(enum log_reason_table table);
 

@@ -29,6 +29,14 @@ static const struct release *nearest(unsigned minor, unsigned n)
 	return NULL;
 }
 
+/* The nth layout to try. */
+static const struct release *candidate(const struct target_image *image, unsigned n)
+{
+	if (image->given)
+		return n == 0 ? &image->given->release : NULL;
+	return n < CANDIDATES ? nearest(image->near_minor, n) : NULL;
+}
+
 /* The fields of moduledata are one release's, all others another's. */
 static void take_module_fields(struct runtime_offsets *to, const struct runtime_offsets *from)
 {
@@ -45,17 +53,34 @@ static bool gofunc_is_in_file(const struct target_image *image)
 	return image_rest(&image->elf, image->module.gofunc, &size) != NULL;
 }
 
+/* Of another patch release it may be: the process has the last word. */
+static int check_given(const struct target *target, struct error *err)
+{
+	const struct layout_table *given = target->image->given;
+
+	if (given->release.minor != target->go_minor)
+		return error_set(err, ENOTSUP,
+				 "was built by %s, which this gotrace does not know, and the layout that was "
+				 "given is of %s",
+				 target->go_version, given->version.text);
+	if (given->arm64 != target->image->elf.arm64)
+		return error_set(err, ENOTSUP, "is a program for %s, and the layout that was given is of %s",
+				 given->arm64 ? "amd64" : "arm64", given->arm64 ? "arm64" : "amd64");
+	return 0;
+}
+
 int nearest_adopt(struct target *target, struct error *err)
 {
 	struct target_image *image = target->image;
 	struct error inner = {.text = ""};
+	const struct release *row;
+	int rc = image->given ? check_given(target, err) : 0;
 
+	if (rc)
+		return rc;
 	image->near_minor = target->go_minor;
-	for (unsigned n = 0; n < CANDIDATES; n++) {
-		const struct release *row = nearest(target->go_minor, n);
-
-		if (!row)
-			break;
+	target->given = image->given != NULL;
+	for (unsigned n = 0; (row = candidate(image, n)); n++) {
 		image->near = *row;
 		image->release = &image->near;
 		if (module_find(&image->elf, row, &image->module, &inner) == 0 && gofunc_is_in_file(image)) {
@@ -66,15 +91,33 @@ int nearest_adopt(struct target *target, struct error *err)
 	}
 	return error_set(err, ENOTSUP,
 			 "was built by %s, which this gotrace does not know, and its function table differs "
-			 "from those of the nearest releases",
-			 target->go_version);
+			 "from %s",
+			 target->go_version,
+			 target->given ? "that of the layout that was given"
+				       : "those of the nearest releases");
+}
+
+/*
+ * A table that was made of a program without iter.Pull does not say where a coroutine's goroutine is
+ * (runtime/coro.go): it does for programs that do not have it either.
+ */
+static int check_coroutines(const struct target *target, const struct go_layout *layout, struct error *err)
+{
+	struct code code;
+
+	if (layout->coro_gp != LAYOUT_ABSENT || target_code(target, "runtime.coroswitch_m", &code))
+		return 0;
+	return error_set(err, EBADMSG,
+			 "it has no runtime.coro, which the program has: make it of a toolchain");
 }
 
 static int try_release(struct target *target, const struct release *row, struct error *err)
 {
 	struct target_image *image = target->image;
-	int rc;
+	int rc = target->given ? check_coroutines(target, &row->layout.go, err) : 0;
 
+	if (rc)
+		return rc;
 	image->near = *row;
 	take_module_fields(&image->near.layout.runtime, &image->module_row->layout.runtime);
 	target->nearest = row->minor;
@@ -86,22 +129,27 @@ static int try_release(struct target *target, const struct release *row, struct 
 int nearest_prove(struct target *target, struct error *err)
 {
 	struct error first = {.text = ""}, inner = {.text = ""};
-	unsigned minor = target->image->near_minor, best = 0;
+	const struct release *row;
+	unsigned best = 0;
 
-	for (unsigned n = 0; n < CANDIDATES; n++) {
-		const struct release *row = nearest(minor, n);
-		int rc = row ? try_release(target, row, &inner) : -ENOENT;
+	for (unsigned n = 0; (row = candidate(target->image, n)); n++) {
+		int rc = try_release(target, row, &inner);
 
 		if (rc == 0 || rc == -ESRCH || rc == -EPERM || rc == -ENOMEM) {
 			if (rc)
 				*err = inner;
 			return rc;
 		}
-		if (n == 0 && row) {
+		if (n == 0) {
 			first = inner;
 			best = row->minor;
 		}
 	}
+	if (target->given)
+		return error_set(err, ENOTSUP,
+				 "%s was built by %s, which this gotrace does not know, and the layout that "
+				 "was given does not fit: %s",
+				 target->image->label, target->go_version, first.text);
 	return error_set(
 		err, ENOTSUP,
 		"%s was built by %s, which this gotrace does not know, and the layouts of Go 1.%u do not "

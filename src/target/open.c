@@ -20,7 +20,7 @@
 #include "util/machine.h"
 #include "util/window.h"
 
-static struct target *target_new(void)
+static struct target *target_new(const struct layout_table *given)
 {
 	struct target *target = calloc(1, sizeof(*target));
 
@@ -30,6 +30,8 @@ static struct target *target_new(void)
 		free(target);
 		return NULL;
 	}
+	if (target)
+		target->image->given = given;
 	return target;
 }
 
@@ -43,7 +45,7 @@ void target_free(struct target *target)
 	}
 	functab_free(target->functab);
 	free(target->image->names);
-	debuginfo_release_free(&target->image->own);
+	release_free(&target->image->own);
 	load_free(&target->image->file);
 	free(target->image);
 	free(target);
@@ -109,7 +111,7 @@ static int read_version(struct target *target, struct error *err)
 
 /*
  * Gets the layout of a release that is not in the table from the program's own DWARF. If that was stripped,
- * the layouts of the nearest release are tried on the process.
+ * the layout that was given, or those of the nearest releases, are tried on the process.
  */
 static int read_own_release(struct target *target, int fd, struct error *err)
 {
@@ -330,9 +332,9 @@ static int open_process(struct target *target, struct error *err)
 	return rc ? rc : relocate(target, err);
 }
 
-int target_open(pid_t pid, struct target **out, struct error *err)
+int target_open(pid_t pid, const struct layout_table *given, struct target **out, struct error *err)
 {
-	struct target *target = target_new();
+	struct target *target = target_new(given);
 	int rc;
 
 	if (!target)
@@ -367,9 +369,10 @@ static int open_path(struct target *target, const char *path, struct error *err)
 	return rc;
 }
 
-int target_open_file(const char *path, struct target **out, struct error *err)
+int target_open_file(const char *path, const struct layout_table *given, struct target **out,
+		     struct error *err)
 {
-	struct target *target = target_new();
+	struct target *target = target_new(given);
 	int rc;
 
 	if (!target)

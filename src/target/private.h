@@ -6,7 +6,7 @@
 #include "target/buildinfo.h"
 #include "isa/code.h"
 #include "target/image.h"
-#include "target/layout.h"
+#include "target/layout_table.h"
 #include "target/load.h"
 #include "target/module.h"
 #include "target/target.h"
@@ -20,6 +20,7 @@ struct target_image {
 	struct release near; /* a release that is not known: a row of the table, with moduledata's fields */
 	unsigned near_minor; /* the program's, to which that is near */
 	const struct release *module_row; /* of this row (nearest.h) */
+	const struct layout_table *given; /* tried instead of these; not owned; NULL: none */
 	struct log_functab *names;        /* once the log has asked: the record, and what functab reads */
 	size_t names_size;
 	char comm[16];

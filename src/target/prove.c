@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "target/memory.h"
 #include "target/private.h"
 #include "target/reasons.h"
 #include "target/stack.h"
@@ -12,12 +13,18 @@
 
 /* A process that runs is at odds with itself while it is read: a snapshot that proves nothing is taken again.
  */
-#define TRIES    3
+#define TRIES    5
 #define LAST_TID (1u << 22) /* PID_MAX_LIMIT of 64-bit kernels */
 /* ids are handed out one by one: no program gets there (bpf/record.h) */
 #define LAST_GOID (1ull << 52)
 
+/* So many goroutines' structs are read once more, for what a snapshot does not hold of them. */
+#define MOST_HEADS 256u
+
 struct collected {
+	const struct target *target;
+	size_t stacks, leaves; /* different stacks; those that begin in Go code */
+	struct map64 rooted;   /* hashes of those that end where goroutines begin, or go on too far to see */
 	struct log_g *gs;
 	struct log_m *ms;
 	struct log_p *ps;
@@ -39,11 +46,46 @@ static int append(void **rows, size_t *n, size_t size, const struct log_record *
 	return 0;
 }
 
+static bool is_in_function(const struct functab *functab, uint64_t pc)
+{
+	size_t index;
+
+	return functab_lookup(functab, pc, &index) == 0;
+}
+
+static bool is_root(const struct functab *functab, uint64_t pc)
+{
+	uint64_t entry, end;
+	const char *name;
+	size_t index;
+
+	return functab_lookup(functab, pc - 1, &index) == 0 &&
+	       functab_entry(functab, index, &entry, &end, &name) == 0 && strcmp(name, "runtime.goexit") == 0;
+}
+
+static int take_stack(struct collected *all, const struct log_record *record)
+{
+	const struct functab *functab = all->target->functab;
+	const struct raw_stack *head = record->data;
+	const uint64_t *pcs = (const uint64_t *)(head + 1);
+
+	if (record->size < sizeof(*head) || !head->n ||
+	    (record->size - sizeof(*head)) / sizeof(*pcs) < head->n)
+		return 0;
+	all->stacks++;
+	all->leaves += is_in_function(functab, pcs[0]);
+	if (!(head->flags & RAW_STACK_CUT) && !is_root(functab, pcs[head->n - 1]))
+		return 0;
+	return map64_set(&all->rooted, head->hash, 1);
+}
+
 static int collect(void *ctx, const struct log_record *record)
 {
 	struct collected *all = ctx;
 
 	switch (record->type) {
+	case LOG_STACK:
+		return take_stack(all, record);
 	case LOG_SNAPSHOT:
 		all->gomaxprocs = ((const struct log_snapshot *)record->data)->gomaxprocs;
 		return 0;
@@ -104,6 +146,30 @@ static bool begins_at_function(const struct target *target, uint64_t pc)
 	       functab_entry(target->functab, index, &entry, &end, &name) == 0 && entry == pc;
 }
 
+/*
+ * Goroutines that C code has called have no function of their own (runtime/proc.go, oneNewExtraM), and a
+ * snapshot puts the root of the stack in its place: so the struct itself is read.
+ */
+static int prove_heads(const struct target *target, const struct collected *all, struct error *err)
+{
+	const struct go_layout *layout = &target->layout;
+	size_t n = all->ngs < MOST_HEADS ? all->ngs : MOST_HEADS, read = 0, begun = 0, created = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t startpc, gopc;
+
+		if (memory_read(target->pid, all->gs[i].g + layout->g_startpc, &startpc, sizeof(startpc)) ||
+		    memory_read(target->pid, all->gs[i].g + layout->g_gopc, &gopc, sizeof(gopc)))
+			continue;
+		read++;
+		begun += begins_at_function(target, startpc);
+		created += is_in_function(target->functab, gopc);
+	}
+	if (begun <= read / 2)
+		return no_proof(err, "goroutines do not begin at functions");
+	return created > read / 2 ? 0 : no_proof(err, "goroutines were not created by functions");
+}
+
 static bool reason_is_legal(const struct reasons *waits, const struct log_g *lg)
 {
 	return lg->waitreason < waits->n && (lg->waitreason == 0 || waits->texts[lg->waitreason]);
@@ -112,7 +178,7 @@ static bool reason_is_legal(const struct reasons *waits, const struct log_g *lg)
 static int prove_goroutines(const struct target *target, const struct collected *all, struct error *err)
 {
 	const struct reasons *waits = release_reasons(target->image->release, REASON_WAIT);
-	size_t legal = 0, begun = 0, waiting = 0, walked = 0, reasons = 0;
+	size_t legal = 0, begun = 0, waiting = 0, walked = 0, reasons = 0, named = 0, rooted = 0;
 	struct map64 ids = {0};
 	int rc = 0;
 
@@ -129,7 +195,9 @@ static int prove_goroutines(const struct target *target, const struct collected 
 			continue;
 		waiting++;
 		walked += lg->stack != 0;
+		rooted += lg->stack && map64_get(&all->rooted, lg->stack);
 		reasons += reason_is_legal(waits, lg);
+		named += lg->waitreason != 0;
 	}
 	map64_free(&ids);
 	if (rc)
@@ -143,16 +211,29 @@ static int prove_goroutines(const struct target *target, const struct collected 
 		return no_proof(err, "goroutines do not begin at functions");
 	if (!enough(reasons, waiting))
 		return no_proof(err, "goroutines have wait reasons that do not exist");
-	return enough(walked, waiting) ? 0 : no_proof(err, "stacks of goroutines cannot be walked");
+	if (named <= waiting / 2)
+		return no_proof(err, "goroutines wait without a reason");
+	if (!enough(walked, waiting))
+		return no_proof(err, "stacks of goroutines cannot be walked");
+	if (!enough(all->leaves, all->stacks))
+		return no_proof(err, "stacks of goroutines do not begin in functions");
+	/* Frames of assembly and of C may end a walk. */
+	return rooted > walked / 2 ? 0
+				   : no_proof(err, "stacks of goroutines do not end where goroutines begin");
+}
+
+static const struct log_m *find_m(const struct collected *all, uint64_t m)
+{
+	for (size_t i = 0; m && i < all->nms; i++) {
+		if (all->ms[i].m == m)
+			return &all->ms[i];
+	}
+	return NULL;
 }
 
 static bool is_m(const struct collected *all, uint64_t m)
 {
-	for (size_t i = 0; i < all->nms; i++) {
-		if (all->ms[i].m == m)
-			return true;
-	}
-	return m == 0;
+	return m == 0 || find_m(all, m);
 }
 
 static bool is_p(const struct collected *all, uint64_t p)
@@ -191,9 +272,16 @@ static int prove_threads(const struct collected *all, struct error *err)
 	return enough(ps, all->nms) ? 0 : no_proof(err, "threads have Ps that do not exist");
 }
 
+/* The states of a P that an M has, or none (Go 1.26 runtime/runtime2.go: Pidle, Prunning, Psyscall up
+ * to 1.25, Pgcstop, Pdead). */
+static bool p_state_is_right(const struct log_p *lp)
+{
+	return lp->m ? lp->status == 1 || lp->status == 3 : lp->status != 1;
+}
+
 static int prove_processors(const struct collected *all, struct error *err)
 {
-	size_t ms = 0;
+	size_t ms = 0, right = 0, owned = 0, mutual = 0;
 
 	if (all->nps == 0 || all->gomaxprocs == 0 || all->gomaxprocs > all->nps)
 		return no_proof(err, "there are fewer Ps than GOMAXPROCS");
@@ -202,34 +290,50 @@ static int prove_processors(const struct collected *all, struct error *err)
 			return no_proof(err, "Ps have the wrong ids");
 		if (all->ps[i].status > 4)
 			return no_proof(err, "Ps have states that do not exist");
+		const struct log_m *lm = find_m(all, all->ps[i].m);
+
 		ms += is_m(all, all->ps[i].m);
+		right += p_state_is_right(&all->ps[i]);
+		owned += lm != NULL;
+		mutual += lm && lm->p == all->ps[i].p;
 	}
-	return enough(ms, all->nps) ? 0 : no_proof(err, "Ps have threads that do not exist");
+	if (!enough(ms, all->nps))
+		return no_proof(err, "Ps have threads that do not exist");
+	if (!enough(right, all->nps))
+		return no_proof(err, "Ps have states that their threads contradict");
+	/* Ps pass from thread to thread while they are read. */
+	return !owned || mutual ? 0 : no_proof(err, "threads do not have the Ps that have them");
 }
 
 /* An M that runs a goroutine is that goroutine's. */
 static int prove_links(const struct collected *all, struct error *err)
 {
-	size_t linked = 0, running = 0;
+	size_t linked = 0, running = 0, mutual = 0;
 
 	for (size_t i = 0; i < all->ngs; i++) {
 		const struct log_g *lg = &all->gs[i];
+		const struct log_m *lm = find_m(all, lg->m);
 
 		if (lg->status != G_STATUS_RUNNING && lg->status != G_STATUS_SYSCALL)
 			continue;
 		running++;
-		linked += lg->m && is_m(all, lg->m);
+		linked += lm != NULL;
+		mutual += lm && lm->curg == lg->g;
 	}
-	return enough(linked, running) ? 0 : no_proof(err, "goroutines that run have no thread");
+	if (!enough(linked, running))
+		return no_proof(err, "goroutines that run have no thread");
+	return !linked || mutual ? 0 : no_proof(err, "threads do not run the goroutines that have them");
 }
 
 static int prove_once(const struct target *target, struct error *err)
 {
-	struct collected all = {0};
+	struct collected all = {.target = target};
 	int rc = take_snapshot(target, &all, err);
 
 	if (rc == 0)
 		rc = prove_goroutines(target, &all, err);
+	if (rc == 0)
+		rc = prove_heads(target, &all, err);
 	if (rc == 0)
 		rc = prove_threads(&all, err);
 	if (rc == 0)
@@ -239,6 +343,7 @@ static int prove_once(const struct target *target, struct error *err)
 	free(all.gs);
 	free(all.ms);
 	free(all.ps);
+	map64_free(&all.rooted);
 	return rc;
 }
 

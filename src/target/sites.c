@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "bpf/record.h"
+#include "target/stack.h"
 
 #define CASGSTATUS "runtime.casgstatus"
 #define CALLBACKG  "runtime.cgocallbackg"
@@ -11,8 +12,15 @@
 #define EV_GC_MARK_ASSIST_DONE 44
 #define GC_WORKER              "runtime.(*gcControllerState).findRunnableGCWorker"
 
-/* g.atomicstatus, Go 1.26 runtime/runtime2.go; _Gdeadextra was added in 1.26. */
-enum { RUNNABLE = 1, RUNNING = 2, SYSCALL = 3, WAITING = 4, DEAD = 6, DEADEXTRA = 11 };
+/* Short, for the rules below; _Gdeadextra was added in 1.26. */
+enum {
+	RUNNABLE = G_STATUS_RUNNABLE,
+	RUNNING = G_STATUS_RUNNING,
+	SYSCALL = G_STATUS_SYSCALL,
+	WAITING = G_STATUS_WAITING,
+	DEAD = G_STATUS_DEAD,
+	DEADEXTRA = G_STATUS_DEADEXTRA,
+};
 
 #define PROLOGUE(site_, first_, last_, name)                                                                 \
 	{                                                                                                    \

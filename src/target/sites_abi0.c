@@ -4,13 +4,20 @@
 #include <stddef.h>
 
 #include "bpf/record.h"
+#include "target/stack.h"
 
 #define CASGSTATUS "runtime.casgstatus"
 #define CALLBACKG  "runtime.cgocallbackg"
 #define GC_WORKER  "runtime.(*gcControllerState).findRunnableGCWorker"
 
-/* g.atomicstatus, Go 1.16 runtime/runtime2.go. */
-enum { RUNNABLE = 1, RUNNING = 2, SYSCALL = 3, WAITING = 4, DEAD = 6 };
+/* Short, for the rules below. */
+enum {
+	RUNNABLE = G_STATUS_RUNNABLE,
+	RUNNING = G_STATUS_RUNNING,
+	SYSCALL = G_STATUS_SYSCALL,
+	WAITING = G_STATUS_WAITING,
+	DEAD = G_STATUS_DEAD,
+};
 
 #define PROLOGUE(site_, first_, last_, name)                                                                 \
 	{                                                                                                    \

@@ -3,16 +3,9 @@
 
 #include <string.h>
 
+#include "target/layout.h"
+
 #define WORD sizeof(uint64_t)
-
-static uint64_t word_at(const uint8_t *bytes, uint32_t offset)
-{
-	uint64_t value = 0;
-
-	if (offset != LAYOUT_ABSENT)
-		memcpy(&value, bytes + offset, sizeof(value));
-	return value;
-}
 
 size_t g_view_size(const struct go_layout *layout)
 {
@@ -33,46 +26,41 @@ size_t g_view_size(const struct go_layout *layout)
 		layout->g_sync_safe_point,
 		layout->g_in_mark_assist,
 	};
-	size_t size = 0;
 
-	for (size_t i = 0; i < sizeof(offsets) / sizeof(offsets[0]); i++) {
-		if (offsets[i] != LAYOUT_ABSENT && offsets[i] + WORD > size)
-			size = offsets[i] + WORD;
-	}
-	return size;
+	return layout_extent(offsets, sizeof(offsets) / sizeof(offsets[0]));
 }
 
 void g_view_read(const struct go_layout *layout, const uint8_t *bytes, struct g_view *view)
 {
 	*view = (struct g_view){
-		.goid = word_at(bytes, layout->g_goid),
-		.m = word_at(bytes, layout->g_m),
-		.startpc = word_at(bytes, layout->g_startpc),
-		.stack_lo = word_at(bytes, layout->g_stack_lo),
-		.stack_hi = word_at(bytes, layout->g_stack_hi),
-		.sp = word_at(bytes, layout->g_syscallsp),
-		.status = (uint32_t)word_at(bytes, layout->g_status) & ~(uint32_t)G_STATUS_SCAN,
+		.goid = layout_word(bytes, layout->g_goid),
+		.m = layout_word(bytes, layout->g_m),
+		.startpc = layout_word(bytes, layout->g_startpc),
+		.stack_lo = layout_word(bytes, layout->g_stack_lo),
+		.stack_hi = layout_word(bytes, layout->g_stack_hi),
+		.sp = layout_word(bytes, layout->g_syscallsp),
+		.status = (uint32_t)layout_word(bytes, layout->g_status) & ~(uint32_t)G_STATUS_SCAN,
 		.waitreason = bytes[layout->g_waitreason],
-		.wait_text = word_at(bytes, layout->g_waitreason),
-		.wait_len = word_at(bytes, layout->g_waitreason + WORD),
+		.wait_text = layout_word(bytes, layout->g_waitreason),
+		.wait_len = layout_word(bytes, layout->g_waitreason + WORD),
 	};
 	if (view->status == G_STATUS_ENQUEUE)
 		view->status = G_STATUS_WAITING;
 	if (layout->g_in_mark_assist != LAYOUT_ABSENT)
 		view->assists = bytes[layout->g_in_mark_assist] & 1;
 	if (view->sp) {
-		view->pc = word_at(bytes, layout->g_syscallpc);
+		view->pc = layout_word(bytes, layout->g_syscallpc);
 		/* Up to 1.22 entersyscall saves the frame pointer only in g.sched. */
-		view->bp = word_at(bytes, layout->g_syscallbp != LAYOUT_ABSENT ? layout->g_syscallbp
-									       : layout->g_sched_bp);
+		view->bp = layout_word(bytes, layout->g_syscallbp != LAYOUT_ABSENT ? layout->g_syscallbp
+										   : layout->g_sched_bp);
 		return;
 	}
-	view->sp = word_at(bytes, layout->g_sched_sp);
-	view->pc = word_at(bytes, layout->g_sched_pc);
-	view->bp = word_at(bytes, layout->g_sched_bp);
+	view->sp = layout_word(bytes, layout->g_sched_sp);
+	view->pc = layout_word(bytes, layout->g_sched_pc);
+	view->bp = layout_word(bytes, layout->g_sched_bp);
 	/* gobuf: ... lr, bp (Go 1.22 to 1.26 runtime/runtime2.go); lr is always 0 on amd64 */
 	if (layout->g_sched_bp != LAYOUT_ABSENT && layout->g_sched_bp >= WORD)
-		view->lr = word_at(bytes, layout->g_sched_bp - (uint32_t)WORD);
+		view->lr = layout_word(bytes, layout->g_sched_bp - (uint32_t)WORD);
 	if (layout->g_sync_safe_point != LAYOUT_ABSENT)
 		view->sync_safe_point = bytes[layout->g_sync_safe_point] & 1;
 }

@@ -48,6 +48,7 @@ enum alloc_level {
 };
 
 struct target_remote;
+struct layout_table;
 
 struct target {
 	const struct target_remote *remote; /* functions of a target that another process inspects (remote.h);
@@ -58,6 +59,7 @@ struct target {
 	unsigned go_minor, go_patch;
 	char go_version[32];
 	unsigned nearest; /* the release is not known: the one whose layouts are used; 0: it is known */
+	bool given;       /* then: they are those of the table that the user gave */
 	bool cgo, pie, stripped;
 	uint64_t bias; /* load address minus link address */
 	struct go_layout layout;
@@ -74,13 +76,15 @@ struct target {
 };
 
 /*
- * Opens a live process. Errors say what failed and what to do: no such PID (-ESRCH), no permission (-EPERM),
- * not a Go program (-ENOEXEC), a release that is not in the table, without DWARF, to which the nearest
- * layouts do not apply (-ENOTSUP), a bad executable (-EBADMSG).
+ * Opens a live process. given: for a release that is not in gotrace's table and a program without DWARF; it
+ * must outlive the target. NULL: the nearest releases' layouts are tried. Errors say what failed and what to
+ * do: no such PID (-ESRCH), no permission (-EPERM), not a Go program (-ENOEXEC), a release that is not in the
+ * table, without DWARF, to which the nearest layouts do not apply (-ENOTSUP), a bad executable (-EBADMSG).
  */
-int target_open(pid_t pid, struct target **out, struct error *err);
+int target_open(pid_t pid, const struct layout_table *given, struct target **out, struct error *err);
 /* Opens an executable that is about to be started. */
-int target_open_file(const char *path, struct target **out, struct error *err);
+int target_open_file(const char *path, const struct layout_table *given, struct target **out,
+		     struct error *err);
 /* Opens the target's executable again. Returns a descriptor, owned by the caller, or a negative errno. */
 int target_open_exe(const struct target *target);
 /* Binds a target opened from a file to the process that now runs it, which gives its load address. */

@@ -30,33 +30,12 @@ int threads_fail(const struct target *target, int rc, const char *what, struct e
 	return error_set(err, -rc, "%s: cannot read %s: %s", label, what, strerror(-rc));
 }
 
-/* 0 if the release does not have the field. */
-static uint64_t word(const uint8_t *bytes, uint32_t offset)
-{
-	uint64_t value = 0;
-
-	if (offset != LAYOUT_ABSENT)
-		memcpy(&value, bytes + offset, sizeof(value));
-	return value;
-}
-
-static size_t size_for(const uint32_t *offsets, size_t n)
-{
-	size_t size = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		if (offsets[i] != LAYOUT_ABSENT && offsets[i] + WORD > size)
-			size = offsets[i] + WORD;
-	}
-	return size;
-}
-
 static size_t m_size(const struct go_layout *layout)
 {
 	const uint32_t offsets[] = {layout->m_curg,   layout->m_p,           layout->m_oldp,
 				    layout->m_procid, layout->m_syscalltick, layout->m_alllink};
 
-	return size_for(offsets, sizeof(offsets) / sizeof(offsets[0]));
+	return layout_extent(offsets, sizeof(offsets) / sizeof(offsets[0]));
 }
 
 static int add_m(struct go_threads *threads, const struct log_m *lm)
@@ -89,12 +68,12 @@ static int walk_ms(const struct target *target, uint8_t *bytes, size_t size, str
 		rc = memory_read(target->pid, m, bytes, size);
 		if (rc)
 			break;
-		lm.curg = word(bytes, layout->m_curg);
-		lm.p = word(bytes, layout->m_p);
-		lm.oldp = word(bytes, layout->m_oldp);
-		lm.tid = (uint32_t)word(bytes, layout->m_procid);
-		lm.syscalltick = (uint32_t)word(bytes, layout->m_syscalltick);
-		m = word(bytes, layout->m_alllink);
+		lm.curg = layout_word(bytes, layout->m_curg);
+		lm.p = layout_word(bytes, layout->m_p);
+		lm.oldp = layout_word(bytes, layout->m_oldp);
+		lm.tid = (uint32_t)layout_word(bytes, layout->m_procid);
+		lm.syscalltick = (uint32_t)layout_word(bytes, layout->m_syscalltick);
+		m = layout_word(bytes, layout->m_alllink);
 		rc = add_m(threads, &lm);
 	}
 	return rc;
@@ -234,7 +213,7 @@ static int read_p_structs(const struct target *target, struct memory_batch *batc
 	}
 	for (size_t i = 0; i < n; i++)
 		pieces[i] = (struct memory_piece){.address = addresses[i],
-						  .size = (uint32_t)size_for(offsets, 3)};
+						  .size = (uint32_t)layout_extent(offsets, 3)};
 	rc = memory_gather(batch, pieces, n);
 	for (size_t i = 0; rc == 0 && i < n; i++) {
 		const uint8_t *bytes = pieces[i].bytes;
@@ -244,9 +223,9 @@ static int read_p_structs(const struct target *target, struct memory_batch *batc
 			continue;
 		*lp = (struct log_p){
 			.p = pieces[i].address,
-			.m = word(bytes, layout->p_m),
-			.id = (uint32_t)word(bytes, layout->p_id),
-			.status = (uint32_t)word(bytes, layout->p_status),
+			.m = layout_word(bytes, layout->p_m),
+			.id = (uint32_t)layout_word(bytes, layout->p_id),
+			.status = (uint32_t)layout_word(bytes, layout->p_status),
 		};
 		lp->tid = threads_tid(threads, lp->m);
 		threads->nps++;

@@ -254,6 +254,7 @@ int writer_begin(struct writer *writer, const struct writer_options *options, st
 	setup->quiet = options->quiet;
 	setup->exact = options->exact;
 	setup->style = options->style;
+	snprintf(setup->layout, sizeof(setup->layout), "%s", options->layout);
 	rc = options->first ? begin_several(writer, setup, options, err)
 			    : begin_one(writer, setup, options, err);
 	free(setup);

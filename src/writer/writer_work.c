@@ -247,6 +247,7 @@ static int report_one(struct work *work, const struct writer_exit *last)
 	snprintf(work->trace.path, sizeof(work->trace.path), "%s", last->trace);
 	report.summary.exact = work->setup.exact;
 	report.summary.style = work->setup.style;
+	report.summary.layout = work->setup.layout[0] ? work->setup.layout : NULL;
 	report.summary.command = last->has_command ? last->command : NULL;
 	report.summary.command_ended = last->command_ended;
 	report.summary.command_status = last->command_status;

@@ -36,6 +36,7 @@ struct writer_setup {
 	struct summary_style style;
 	uint8_t regular, borrowed, raw_regular, raw_borrowed; /* as in struct output */
 	char trace[PATH_MAX], raw[PATH_MAX];
+	char layout[PATH_MAX + 64]; /* as in writer_options */
 };
 
 struct writer_exit {

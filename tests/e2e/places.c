@@ -14,7 +14,7 @@ static int print_places(const char *path, enum alloc_level look, struct error *e
 {
 	static struct probe_plan plan;
 	struct target *target;
-	int rc = target_open_file(path, &target, err);
+	int rc = target_open_file(path, NULL, &target, err);
 
 	if (rc)
 		return rc;

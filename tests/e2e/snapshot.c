@@ -119,7 +119,7 @@ int main(int argc, char **argv)
 	static struct printer printer;
 	struct error err = {.text = ""};
 	struct target *target;
-	int rc = argc == 2 ? target_open(atoi(argv[1]), &target, &err) : -1;
+	int rc = argc == 2 ? target_open(atoi(argv[1]), NULL, &target, &err) : -1;
 
 	if (rc) {
 		fprintf(stderr, "%s\n", err.text);

@@ -47,3 +47,162 @@ case_nearest_command() {
 	one_line
 	says "was built by go1.26.8, which this gotrace does not know: start it"
 }
+
+# layout_of RELEASE: the table of that release, made of a program that is not stripped, as $W/layout.
+layout_of() {
+	"$GOTRACE" layout --go "$(target_binary "$1" default)" >"$W/layout" 2>"$W/err" || die "layout: $(cat "$W/err")"
+	[ ! -s "$W/err" ] || die "layout: $(cat "$W/err")"
+}
+
+# changed_layout NAME VALUE: that table with another value, as $W/changed.
+changed_layout() {
+	/usr/bin/python3 tests/e2e/move_field.py "$W/layout" "$1" "$2" >"$W/changed" || die "no such field: $1"
+}
+
+# An unknown release whose nearest layouts do not fit is traced with a table, by the twin test, too.
+case_layout_file() {
+	local look
+	without moved
+	layout_of 1.26.8
+	look="--layout $W/layout"
+	cell 1.26.8 stripped mixed no yes
+	says "this release \(go1.26.8\) is not verified: layout from $W/layout, which fits the process"
+	says "^  release     not known to this gotrace: layout from $W/layout$"
+}
+
+case_layout_commands() {
+	local recorder snapshot
+	without moved
+	layout_of 1.26.8
+	start_target "$(target_binary 1.26.8 stripped)" mixed
+	run_gotrace -p "$target" -d 500ms --layout "$W/layout" --json -o "$W/trace"
+	want 0
+	strict "$W/trace"
+	grep -qF "\"layout\": \"layout from $W/layout\"" "$W/out" || grep -qF "\"layout\":\"layout from $W/layout\"" "$W/out" ||
+		die "--json does not name the table"
+	run_gotrace ps -p "$target" -d 0 --layout "$W/layout"
+	want 0
+	says "layout from $W/layout"
+	grep -q 'main\.' "$W/out" || die "ps shows no goroutine of the program"
+	run_gotrace sites --layout "$W/layout" "$target"
+	want 0
+	says "layout from $W/layout"
+	grep -q ' park ' "$W/out" || die "sites shows no probe"
+	mkdir "$W/flight"
+	"$GOTRACE" flight -p "$target" -o "$W/flight" --layout "$W/layout" >"$W/out" 2>"$W/err" </dev/null &
+	recorder=$!
+	for ((i = 0; i < 200; i++)); do
+		grep -q 'write with' "$W/err" && break
+		sleep 0.1
+	done
+	says "layout from $W/layout"
+	sleep 1
+	snapshot=$(timeout 60 "$GOTRACE" snapshot $recorder) || die "no snapshot: $(tail -n 3 "$W/err")"
+	strict "$snapshot"
+	kill -INT $recorder
+	wait_end $recorder 60 || noisy "the recorder did not end"
+	stop_target
+}
+
+# refused_table FILE WORDS: no trace with that table, for that reason, in one line.
+refused_table() {
+	rm -f "$W/trace"
+	run_gotrace -p "$target" -d 500ms --layout "$1" -o "$W/trace"
+	want 1
+	one_line
+	says "$2"
+	[ ! -e "$W/trace" ] || die "there is a trace"
+	kill -0 "$target" || die "the target is gone"
+}
+
+# One field is elsewhere: the process shows which things do not fit then.
+case_layout_moved_field() {
+	local fits="was built by go1.26.8, which this gotrace does not know, and the layout that was given does not fit"
+	without moved
+	layout_of 1.26.8
+	start_target "$(target_binary 1.26.8 stripped)" mixed
+	while read -r field value why; do
+		changed_layout "$field" "$value"
+		refused_table "$W/changed" "$fits: $why"
+	done <<-'FIELDS'
+		go.g_goid 0xa0 ids of goroutines are not unique
+		go.g_status 0x98 goroutines have states that do not exist
+		go.g_sched_pc 0x48 stacks of goroutines do not begin in functions
+		go.g_sched_bp 0x68 stacks of goroutines do not end where goroutines begin
+		go.g_waitreason 0xb8 goroutines wait without a reason
+		go.g_startpc 0x138 goroutines do not begin at functions
+		go.g_gopc 0x128 goroutines were not created by functions
+		go.m_procid 0x48 ids of threads are not unique
+		go.m_oldp 0xe8 threads have Ps that do not exist
+		go.p_id 0x8 Ps have the wrong ids
+		go.p_m 0x38 Ps have threads that do not exist
+	FIELDS
+	# By hand, without the sum.
+	sed 's/^go.g_goid .*/go.g_goid 0xa0/' "$W/layout" >"$W/changed"
+	refused_table "$W/changed" "--layout: $W/changed: line [0-9]+: the lines before it are not those that gotrace layout"
+	refused_table "$W/nothing" "cannot open $W/nothing"
+	refused_table /etc/passwd "--layout: /etc/passwd: line 1: not a table of gotrace layout"
+	refused_table /dev/zero "cannot open /dev/zero"
+	head -c 400000 /dev/zero >"$W/large"
+	refused_table "$W/large" "is larger than a table of gotrace layout"
+	changed_layout arch arm64
+	refused_table "$W/changed" "is a program for amd64, and the layout that was given is of arm64"
+	changed_layout release go1.28.1
+	refused_table "$W/changed" "which this gotrace does not know, and the layout that was given is of go1.28.1"
+	stop_target
+}
+
+# A release that is known needs no table, and a program in C cannot use one.
+case_layout_not_needed() {
+	layout_of 1.26.8
+	start_target "$(target_binary 1.26.8 stripped)" pingpong
+	run_gotrace -p "$target" -d 500ms --layout "$W/layout" -o "$W/trace"
+	want 0
+	says "--layout is not used: the layout of this program \(go1.26.8\) is known"
+	strict "$W/trace"
+	rm "$W/trace"
+	run_gotrace -p "$target" -d 500ms --as c --layout "$W/layout" -o "$W/trace"
+	want 1
+	says "--layout is for Go programs"
+	stop_target
+	without moved
+	run_gotrace -d 1s --layout "$W/layout" -o "$W/trace" -- "$(target_binary 1.26.8 stripped)" pingpong
+	want 1
+	one_line
+	says "was built by go1.26.8, which this gotrace does not know: start it"
+}
+
+# The root of a toolchain gives the same table as a program that it has built.
+case_layout_toolchain() {
+	local root
+	root=$(cd / && GOTOOLCHAIN=go1.26.8 go env GOROOT) || die "no go1.26.8"
+	layout_of 1.26.8
+	GOCACHE=$(go env GOCACHE) TMPDIR=$W LIMIT=600 run_gotrace layout --go "$root"
+	want 0
+	cmp "$W/out" "$W/layout" || die "the toolchain's table differs from the program's"
+	compgen -G "$W/gotrace-layout-*" >/dev/null && die "the build's directory is still there"
+	run_gotrace layout --go "$root/bin"
+	want 1
+	one_line
+	says "$root/bin has no bin/go"
+	run_gotrace layout --go "$(target_binary 1.26.8 stripped)"
+	want 1
+	one_line
+	says "cannot give a layout: it has no debug information"
+	run_gotrace layout --go /bin/sh
+	want 1
+	one_line
+	says "/bin/sh is not a Go program"
+	mkdir -p "$W/root/bin"
+	printf '#!/bin/sh\nprintf "no such\\033[2J luck\\n" >&2\nexit 3\n' >"$W/root/bin/go"
+	chmod 755 "$W/root/bin/go"
+	run_gotrace layout --go "$W/root"
+	want 1
+	one_line
+	says "$W/root/bin/go cannot build a program: no such"
+	printf '#!/bin/sh\nexec sleep 1000\n' >"$W/root/bin/go"
+	TMPDIR=$W timeout -s INT 2 "$GOTRACE" layout --go "$W/root" >"$W/out" 2>"$W/err" </dev/null
+	says "stopped as asked: there is no table"
+	compgen -G "$W/gotrace-layout-*" >/dev/null && die "the build's directory is still there"
+	return 0
+}

@@ -204,6 +204,40 @@ static void help_and_version_need_nothing_else(void **state)
 	assert_true(options.version);
 }
 
+static void layouts(void **state)
+{
+	struct record_options record;
+	struct layout_options layout;
+	struct sites_options sites;
+	struct ps_options ps;
+	struct error err;
+	struct line line;
+
+	(void)state;
+	LINE(line, "--go", "/usr/local/go");
+	assert_int_equal(options_layout(line.argc, line.argv, &layout, &err), 0);
+	assert_string_equal(layout.go, "/usr/local/go");
+	LINE(line, "--go", "one", "--go", "two");
+	assert_int_equal(options_layout(line.argc, line.argv, &layout, &err), -EINVAL);
+	LINE(line, "/usr/local/go");
+	assert_int_equal(options_layout(line.argc, line.argv, &layout, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "--go PATH"));
+	line_make(&line, (const char *const[]){"gotrace", NULL});
+	assert_int_equal(options_layout(line.argc, line.argv, &layout, &err), -EINVAL);
+	LINE(line, "-p", "42", "--layout", "table");
+	assert_int_equal(options_record(line.argc, line.argv, &record, &err), 0);
+	assert_string_equal(record.layout, "table");
+	assert_int_equal(options_ps(line.argc, line.argv, &ps, &err), 0);
+	assert_string_equal(ps.layout, "table");
+	LINE(line, "--layout", "table", "42");
+	assert_int_equal(options_sites(line.argc, line.argv, &sites, &err), 0);
+	assert_string_equal(sites.layout, "table");
+	assert_int_equal(sites.pid, 42);
+	LINE(line, "-p", "42");
+	assert_int_equal(options_record(line.argc, line.argv, &record, &err), 0);
+	assert_null(record.layout);
+}
+
 static void other_commands(void **state)
 {
 	struct replay_options replay;
@@ -261,10 +295,15 @@ static void other_commands(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(record_a_process),    cmocka_unit_test(record_as),
-		cmocka_unit_test(record_flags),        cmocka_unit_test(cpu_samples),
-		cmocka_unit_test(record_alloc),        cmocka_unit_test(command_keeps_its_own_options),
-		cmocka_unit_test(nonsense_is_refused), cmocka_unit_test(help_and_version_need_nothing_else),
+		cmocka_unit_test(record_a_process),
+		cmocka_unit_test(record_as),
+		cmocka_unit_test(record_flags),
+		cmocka_unit_test(cpu_samples),
+		cmocka_unit_test(record_alloc),
+		cmocka_unit_test(command_keeps_its_own_options),
+		cmocka_unit_test(nonsense_is_refused),
+		cmocka_unit_test(help_and_version_need_nothing_else),
+		cmocka_unit_test(layouts),
 		cmocka_unit_test(other_commands),
 	};
 

@@ -29,6 +29,14 @@ static void facts(void **state)
 	bad = good;
 	bad.alloc = 2;
 	assert_false(answer_facts_are_good(&bad));
+	/* A table is used for a release that is not known, and only for that. */
+	bad = good;
+	bad.given = 1;
+	assert_false(answer_facts_are_good(&bad));
+	bad.nearest = 26;
+	assert_true(answer_facts_are_good(&bad));
+	bad.given = 2;
+	assert_false(answer_facts_are_good(&bad));
 }
 
 static void plans(void **state)

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "target/heap.h"
@@ -53,6 +54,22 @@ static void test_by_percent(void **state)
 	assert_int_equal(heap_goal(c.release, c.bytes), 40 * MIB + 64 * 1024);
 	put(&c, c.layout->runtime.gc_min_trigger, 44 * MIB);
 	assert_int_equal(heap_goal(c.release, c.bytes), 44 * MIB);
+}
+
+/* DWARF of a development version before 1.19 that has neither the goal nor its inputs. */
+static void test_absent(void **state)
+{
+	struct release release = *release_find(18);
+	uint8_t *bytes = malloc(512); /* of that size, for the sanitizer */
+
+	(void)state;
+	assert_non_null(bytes);
+	memset(bytes, 0x11, 512);
+	release.layout.go.gc_percent = 0;
+	release.layout.runtime.gc_heap_goal = LAYOUT_ABSENT;
+	assert_int_equal(release.layout.runtime.gc_memory_limit, LAYOUT_ABSENT);
+	assert_int_equal(heap_goal(&release, bytes), 0);
+	free(bytes);
 }
 
 static void test_off(void **state)
@@ -110,9 +127,8 @@ static void test_older(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_older),
-		cmocka_unit_test(test_by_percent),
-		cmocka_unit_test(test_off),
+		cmocka_unit_test(test_older),    cmocka_unit_test(test_by_percent),
+		cmocka_unit_test(test_absent),   cmocka_unit_test(test_off),
 		cmocka_unit_test(test_by_limit),
 	};
 

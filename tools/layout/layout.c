@@ -10,9 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "target/buildinfo.h"
-#include "target/debuginfo.h"
-#include "target/load.h"
+#include "target/layout_table.h"
 
 static const struct {
 	enum log_reason_table table;
@@ -24,34 +22,18 @@ static const struct {
 	{REASON_STOP, "stop", "REASON_STOP"},
 };
 
-struct row {
-	struct go_version version;
-	struct release release;
-};
-
-static int read_row(const char *file, struct row *row, struct error *err)
+static int read_row(const char *file, struct layout_table *row, struct error *err)
 {
 	int fd = open(file, O_RDONLY | O_CLOEXEC), rc;
-	struct loaded loaded;
-	struct image image;
 
 	if (fd < 0)
 		return error_set(err, 2, "cannot open it");
-	rc = load_file(fd, &loaded, err);
-	if (rc == 0)
-		rc = image_parse(&image, loaded.data, loaded.size, err);
-	if (rc == 0)
-		image_relocate(&image, loaded.data);
-	if (rc == 0)
-		rc = buildinfo_version(&image, &row->version, err);
-	row->release.minor = row->version.minor;
-	if (rc == 0)
-		rc = debuginfo_release(fd, &image, &row->release, err);
+	rc = layout_table_read(fd, row, err);
 	close(fd);
 	return rc;
 }
 
-static void print_reasons(const struct row *row)
+static void print_reasons(const struct layout_table *row)
 {
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
 		const struct reasons *reasons = &row->release.reasons[tables[i].table];
@@ -67,7 +49,7 @@ static void print_reasons(const struct row *row)
 	}
 }
 
-static void print_row(const struct row *row)
+static void print_row(const struct layout_table *row)
 {
 	printf("\t{\n\t\t/* %s */\n\t\t.minor = %u,\n\t\t.patch = %u,\n", row->version.text,
 	       row->version.minor, row->version.patch);
@@ -91,7 +73,7 @@ static void print_row(const struct row *row)
 }
 
 /* What the table says about this release and these bytes say otherwise. */
-static unsigned compare_row(const struct row *row)
+static unsigned compare_row(const struct layout_table *row)
 {
 	const struct release *known = release_find(row->version.minor);
 	unsigned wrong = 0;
@@ -118,7 +100,7 @@ static bool same_text(const char *one, const char *two)
 	return one && two ? strcmp(one, two) == 0 : one == two;
 }
 
-static unsigned compare_reasons(const struct row *row)
+static unsigned compare_reasons(const struct layout_table *row)
 {
 	const struct release *known = release_find(row->version.minor);
 	unsigned wrong = 0;
@@ -139,7 +121,7 @@ static unsigned compare_reasons(const struct row *row)
 	return wrong;
 }
 
-static int check(struct row *rows, int n)
+static int check(struct layout_table *rows, int n)
 {
 	unsigned wrong = 0;
 
@@ -152,7 +134,7 @@ static int check(struct row *rows, int n)
 	return wrong != 0;
 }
 
-static void print_table(const struct row *rows, int n)
+static void print_table(const struct layout_table *rows, int n)
 {
 	printf("/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */\n"
 	       "/* Made by tools/layout/make.sh from the toolchains' DWARF: do not edit. Oldest release "
@@ -169,7 +151,7 @@ int main(int argc, char **argv)
 {
 	bool only_check = argc > 1 && strcmp(argv[1], "--check") == 0;
 	int first = only_check ? 2 : 1, n = argc - first;
-	struct row *rows = calloc((size_t)argc, sizeof(*rows));
+	struct layout_table *rows = calloc((size_t)argc, sizeof(*rows));
 	struct error err;
 
 	if (!rows || n < 1) {

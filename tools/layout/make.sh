@@ -51,7 +51,7 @@ test -f src/target/layouts.inc ||
 	echo 'static const struct release releases[] = {{.minor = 0}};' > src/target/layouts.inc
 ${CC:-gcc} -std=c17 -D_GNU_SOURCE -I. -Isrc -O1 -Wall -Wextra -o "$work/layout" tools/layout/layout.c \
 	src/target/image.c src/target/load.c src/target/layout.c src/target/buildinfo.c \
-	src/target/debuginfo.c src/util/budget.c src/util/clock.c src/util/safe_elf.c src/util/error.c src/util/utf8.c -ldw -lelf
+	src/target/debuginfo.c src/target/layout_table.c src/util/budget.c src/util/clock.c src/util/safe_elf.c src/util/error.c src/util/utf8.c -ldw -lelf
 if [ "$check" ]; then
 	"$work/layout" --check "${files[@]}"
 else

@@ -173,10 +173,12 @@ def man_page(command, commands, date, version):
 KINDS = {"FILE": "file", "DIR": "directory", "PATH": "directory", "PID": "pid", "RAW": "file"}
 # Options with a fixed choice.
 CHOICES = {"as": "go c"}
+# A file or a directory, though others that are called so take one of them alone.
+BOTH = {"go"}
 
 
 def kind_of(option):
-    return KINDS.get(option.argument, "")
+    return "file" if option.name in BOTH else KINDS.get(option.argument, "")
 
 
 def words_of(command):

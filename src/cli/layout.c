@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* gotrace layout: the table that --layout takes, made of a toolchain or of a program. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/input.h"
+#include "cli/options.h"
+#include "cli/toolchain.h"
+#include "sandbox/sandbox.h"
+#include "target/layout_text.h"
+#include "util/message.h"
+#include "util/text.h"
+#include "util/utf8.h"
+
+static int open_program(const char *path, struct error *err)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return error_set(err, errno, "cannot open %s: %s", text_path(path).bytes, strerror(errno));
+	return S_ISDIR(st.st_mode) ? toolchain_build(path, err) : input_open(path, false, NULL, err);
+}
+
+/* What of the runtime was not linked in: without it a table serves only some programs. */
+static void warn_of_gaps(const struct layout_table *table, const char *path)
+{
+	const struct release *release = &table->release;
+	bool texts = release->reasons[REASON_BLOCK].n && release->reasons[REASON_STW].n &&
+		     release->reasons[REASON_STOP].n;
+	bool coroutines = release->layout.go.coro_gp != LAYOUT_ABSENT;
+
+	if (!texts || !coroutines)
+		fprintf(stderr,
+			"gotrace: %s does not have all of the runtime (%s%s%s): a table of the toolchain's "
+			"root is better\n",
+			text_path(path).bytes, texts ? "" : "texts of runtime/trace",
+			!texts && !coroutines ? ", " : "", coroutines ? "" : "iter.Pull");
+}
+
+static int print_table(int fd, const char *path, struct error *err)
+{
+	struct error inner = {""};
+	struct layout_table table;
+	int rc = layout_table_read(fd, &table, &inner);
+
+	if (rc == 0) {
+		rc = layout_text_print(&table, stdout, &inner);
+		warn_of_gaps(&table, path);
+		release_free(&table.release);
+	}
+	if (rc) {
+		text_make_printable(inner.text);
+		return error_set(err, -rc, "%s %s", text_path(path).bytes, inner.text);
+	}
+	return fflush(stdout) || ferror(stdout) ? error_set(err, EIO, "cannot write to standard output") : 0;
+}
+
+/* The program is untrusted input: it is read without privileges. */
+static int show(const struct layout_options *options, struct error *err)
+{
+	int fd = open_program(options->go, err), rc;
+
+	if (fd < 0)
+		return fd;
+	rc = sandbox_confine(err);
+	if (rc == 0)
+		rc = print_table(fd, options->go, err);
+	close(fd);
+	return rc;
+}
+
+int command_layout(int argc, char **argv)
+{
+	struct layout_options options;
+	struct error err = {""};
+
+	if (options_layout(argc, argv, &options, &err))
+		return options_refuse("gotrace layout", &err);
+	if (options.help) {
+		options_help_layout();
+		return STATUS_WHOLE;
+	}
+	if (show(&options, &err) == 0)
+		return STATUS_WHOLE;
+	message_error(&err);
+	return STATUS_NONE;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "cli/layout_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sandbox/remote.h"
+#include "target/layout_text.h"
+#include "util/files.h"
+#include "util/rights.h"
+#include "util/text.h"
+
+/* The user names the file, so it is opened with the user's rights. */
+static int open_as_user(const char *path)
+{
+	struct rights before = rights_as_user();
+	int fd = file_open(path);
+
+	rights_restore(&before);
+	return fd;
+}
+
+/* Up to `most` bytes. Returns their number or a negative errno. */
+static ssize_t read_up_to(int fd, char *bytes, size_t most)
+{
+	size_t size = 0;
+
+	while (size < most) {
+		ssize_t n = read(fd, bytes + size, most - size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : (ssize_t)size;
+		size += (size_t)n;
+	}
+	return (ssize_t)size;
+}
+
+static int give(struct sandbox *inspector, int fd, const char *path, struct error *err)
+{
+	char *text = malloc(LAYOUT_TEXT_MOST + 1);
+	struct error inner = {""};
+	ssize_t size = text ? read_up_to(fd, text, LAYOUT_TEXT_MOST + 1) : -ENOMEM;
+	int rc = size < 0 ? (int)size : 0;
+
+	if (rc)
+		error_set(err, -rc, "cannot read %s: %s", text_path(path).bytes, strerror(-rc));
+	else if (size > (ssize_t)LAYOUT_TEXT_MOST)
+		rc = error_set(err, EFBIG, "--layout: %s is larger than a table of gotrace layout",
+			       text_path(path).bytes);
+	else
+		rc = remote_target_layout(inspector, text, (size_t)size, &inner);
+	if (rc && inner.text[0])
+		error_set(err, -rc, "--layout: %s: %s", text_path(path).bytes, inner.text);
+	free(text);
+	return rc;
+}
+
+int layout_file_give(struct sandbox *inspector, const char *path, struct error *err)
+{
+	int fd, rc;
+
+	if (!path)
+		return 0;
+	fd = open_as_user(path);
+	if (fd < 0)
+		return error_set(err, -fd, "cannot open %s: %s", text_path(path).bytes, strerror(-fd));
+	rc = give(inspector, fd, path, err);
+	close(fd);
+	return rc;
+}
+
+const char *layout_source(const struct target *target, const char *path)
+{
+	static char text[PATH_MAX + 64];
+
+	text[0] = '\0';
+	if (target->nearest && target->given && path)
+		snprintf(text, sizeof(text), "layout from %s", text_path(path).bytes);
+	else if (target->nearest)
+		snprintf(text, sizeof(text), "layouts of Go 1.%u, not verified with this release",
+			 target->nearest);
+	return text;
+}
+
+void layout_report(const struct target *target, const char *path)
+{
+	if (target->nearest && target->given && path)
+		fprintf(stderr,
+			"gotrace: this release (%s) is not verified: layout from %s, which fits the "
+			"process\n",
+			target->go_version, text_path(path).bytes);
+	else if (target->nearest)
+		fprintf(stderr,
+			"gotrace: this release (%s) is not verified: the layouts of Go 1.%u fit the "
+			"process\n",
+			target->go_version, target->nearest);
+	else if (path)
+		fprintf(stderr, "gotrace: --layout is not used: the layout of this program (%s) is known\n",
+			target->go_version);
+}
