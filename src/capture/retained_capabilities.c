@@ -23,7 +23,7 @@ static uint64_t for_maps(const struct tracing_mode *mode)
 /* A uprobe_multi link needs only the program's descriptor. A perf event for a uprobe needs root. */
 static uint64_t for_probes(const struct tracing_mode *mode)
 {
-	return mode->reattaches && !mode->multi ? CAP(CAP_SYS_ADMIN) | CAP(PERFMON) : 0;
+	return mode->probes && mode->reattaches && !mode->multi ? CAP(CAP_SYS_ADMIN) | CAP(PERFMON) : 0;
 }
 
 /*
@@ -38,11 +38,10 @@ static uint64_t for_threads(const struct tracing_mode *mode)
 
 uint64_t retained_capabilities(const struct tracing_mode *mode)
 {
-	uint64_t mask = for_maps(mode);
+	uint64_t mask = for_maps(mode) | for_probes(mode);
 
 	if (mode->threads)
 		return mask | for_threads(mode);
-	mask |= for_probes(mode);
 	/* Up to Go 1.4 each snapshot finds thread ids through /proc/PID/task/TID/syscall. */
 	if (mode->go_minor <= 4)
 		mask |= CAP(CAP_SYS_PTRACE) | CAP(CAP_DAC_READ_SEARCH);

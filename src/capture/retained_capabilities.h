@@ -8,7 +8,8 @@
 
 struct tracing_mode {
 	bool threads;      /* traced as threads; else a Go program */
-	bool reattaches;   /* probes are attached and removed while it is traced */
+	bool probes;       /* has uprobes: a Go program, or functions were given */
+	bool reattaches;   /* what is attached is removed and attached again while it is traced */
 	bool multi;        /* uses uprobe_multi links; else perf events */
 	bool memory_open;  /* the file with the target's memory is kept open */
 	unsigned go_minor; /* of a Go program */

@@ -21,7 +21,7 @@
 static void on_a_new_kernel(void **state)
 {
 	struct tracing_mode mode = {
-		.kernel = LINUX(6, 18), .multi = true, .memory_open = true, .go_minor = 26};
+		.kernel = LINUX(6, 18), .probes = true, .multi = true, .memory_open = true, .go_minor = 26};
 
 	(void)state;
 	assert_int_equal(retained_capabilities(&mode), 0);
@@ -38,12 +38,18 @@ static void on_a_new_kernel(void **state)
 
 static void with_perf_events(void **state)
 {
-	struct tracing_mode mode = {.kernel = LINUX(6, 1), .memory_open = true, .go_minor = 26};
+	struct tracing_mode mode = {
+		.kernel = LINUX(6, 1), .probes = true, .memory_open = true, .go_minor = 26};
 
 	(void)state;
 	assert_int_equal(retained_capabilities(&mode), 0);
 	mode.reattaches = true;
 	assert_int_equal(retained_capabilities(&mode), BIT(CAP_SYS_ADMIN) | PERFMON_BIT);
+	mode.threads = true; /* with --region */
+	assert_int_equal(retained_capabilities(&mode),
+			 BIT(CAP_SYS_ADMIN) | PERFMON_BIT | LOOKS | RESTORE_BIT);
+	mode.probes = false;
+	assert_int_equal(retained_capabilities(&mode), LOOKS | RESTORE_BIT);
 }
 
 static void on_an_old_kernel(void **state)
