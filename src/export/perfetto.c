@@ -12,95 +12,9 @@
 
 #include "util/array.h"
 #include "export/format.h"
-#include "export/perfetto_counters.h"
-#include "export/perfetto_tracks.h"
+#include "export/perfetto_event.h"
+#include "export/perfetto_threads.h"
 #include "export/profile.h"
-
-struct perfetto {
-	const struct census *census;
-	const struct tables *tables;
-	struct stacktab st;
-	struct pf_stream stream;
-	struct pf_tracks tracks;
-	struct pf_counters counters;
-	uint64_t flows;
-	struct map64 task_tracks; /* task -> index in task_uuids */
-	uint64_t *task_uuids;
-	size_t ntasks, task_capacity;
-	struct map64 named_states; /* state and reason -> string id */
-};
-
-/* --- events --- */
-
-struct pf_event {
-	uint64_t time;
-	uint64_t track;
-	enum pf_type type;
-	enum pf_category category;
-	uint32_t name;  /* string id of the stacktab, 0 = none */
-	uint32_t stack; /* of the stacktab, 0 = none */
-	uint64_t flow, end_of_flow;
-	uint64_t number; /* annotation */
-	const char *text;
-	enum pf_annotation number_is, text_is;
-	bool aside; /* out of the order of time */
-};
-
-static size_t fill_annotations(const struct pf_event *ev, Perfetto__DebugAnnotation *all)
-{
-	size_t n = 0;
-
-	if (ev->number_is) {
-		all[n] = (Perfetto__DebugAnnotation)PERFETTO__DEBUG_ANNOTATION__INIT;
-		all[n].has_name_iid = all[n].has_uint_value = true;
-		all[n].name_iid = ev->number_is;
-		all[n++].uint_value = ev->number;
-	}
-	if (ev->text_is) {
-		all[n] = (Perfetto__DebugAnnotation)PERFETTO__DEBUG_ANNOTATION__INIT;
-		all[n].has_name_iid = true;
-		all[n].name_iid = ev->text_is;
-		all[n++].string_value = (char *)ev->text;
-	}
-	return n;
-}
-
-static int put(struct perfetto *px, const struct pf_event *ev)
-{
-	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
-	Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
-	Perfetto__DebugAnnotation annotations[2], *pointers[] = {&annotations[0], &annotations[1]};
-	uint64_t category = ev->category, flow = ev->flow, end_of_flow = ev->end_of_flow;
-	int rc = pf_intern_name(&px->stream, ev->name);
-
-	if (!rc)
-		rc = pf_intern_stack(&px->stream, ev->stack);
-	if (rc)
-		return rc;
-	event.has_type = event.has_track_uuid = true;
-	event.type = ev->type;
-	event.track_uuid = ev->track;
-	event.has_name_iid = ev->name;
-	event.name_iid = ev->name;
-	event.n_category_iids = ev->category != PF_NO_CATEGORY;
-	event.category_iids = &category;
-	event.has_callstack_iid = ev->stack;
-	event.callstack_iid = ev->stack;
-	event.n_flow_ids = ev->flow != 0;
-	event.flow_ids = &flow;
-	event.n_terminating_flow_ids = ev->end_of_flow != 0;
-	event.terminating_flow_ids = &end_of_flow;
-	event.n_debug_annotations = fill_annotations(ev, annotations);
-	event.debug_annotations = pointers;
-	packet.data_case = PERFETTO__TRACE_PACKET__DATA_TRACK_EVENT;
-	packet.track_event = &event;
-	return (ev->aside ? pf_put_aside : pf_put_at)(&px->stream, ev->time, &packet);
-}
-
-static int text_id(struct perfetto *px, const char *text, uint32_t *id)
-{
-	return stacktab_text(&px->st, text, strlen(text), id);
-}
 
 /* --- states of goroutines --- */
 
@@ -124,7 +38,7 @@ static int state_name(struct perfetto *px, const struct tl_interval *now, uint32
 		return rc;
 	snprintf(text, sizeof(text), ours ? "%s: %.200s" : "%s", names[now->state],
 		 strtab_get(px->st.strings, ours, NULL));
-	rc = text_id(px, text, name);
+	rc = pf_text(px, text, name);
 	return rc ? rc : map64_set(&px->named_states, key, *name);
 }
 
@@ -139,7 +53,7 @@ static int put_state(struct perfetto *px, const struct pf_goroutine *g, const st
 
 	if (change->to->state != TL_NONE && state_name(px, change->to, &ev.name))
 		return -ENOMEM;
-	return put(px, &ev);
+	return pf_put_event(px, &ev);
 }
 
 /* In a row: an outer slice for the goroutine, the states in it. */
@@ -147,25 +61,25 @@ static int put_row(struct perfetto *px, struct pf_goroutine *g, const struct tl_
 {
 	struct pf_event ev = {.time = change->time, .track = g->track, .type = PF_END, .category = PF_STATES};
 	char name[32];
-	int rc = g->open ? put(px, &ev) : 0;
+	int rc = g->open ? pf_put_event(px, &ev) : 0;
 
 	if (rc || (change->to->state == TL_NONE && !g->open))
 		return rc;
 	if (change->to->state == TL_NONE) {
 		g->open = false;
-		return put(px, &ev);
+		return pf_put_event(px, &ev);
 	}
 	ev.type = PF_BEGIN;
 	if (!g->open) {
 		snprintf(name, sizeof(name), "G%llu", (unsigned long long)change->g->goid);
-		if (text_id(px, name, &ev.name))
+		if (pf_text(px, name, &ev.name))
 			return -ENOMEM;
-		rc = put(px, &ev);
+		rc = pf_put_event(px, &ev);
 	}
 	if (rc || state_name(px, change->to, &ev.name))
 		return rc ? rc : -ENOMEM;
 	g->open = true;
-	return put(px, &ev);
+	return pf_put_event(px, &ev);
 }
 
 static int show_state(struct perfetto *px, struct pf_goroutine *g, const struct tl_change *change)
@@ -197,7 +111,7 @@ static int leave_place(struct perfetto *px, const struct tl_change *change)
 	if (!change->final && !change->wakes &&
 	    stacktab_stack(&px->st, px->tables, change->to->stack, &ev.stack))
 		return -ENOMEM;
-	return put(px, &ev);
+	return pf_put_event(px, &ev);
 }
 
 static int enter_place(struct perfetto *px, struct pf_goroutine *g, const struct tl_change *change)
@@ -219,7 +133,7 @@ static int enter_place(struct perfetto *px, struct pf_goroutine *g, const struct
 	g->flow = 0;
 	place->running = true;
 	ev.track = place->track;
-	return put(px, &ev);
+	return pf_put_event(px, &ev);
 }
 
 static int show_waking(struct perfetto *px, struct pf_goroutine *g, const struct tl_change *change)
@@ -239,93 +153,10 @@ static int show_waking(struct perfetto *px, struct pf_goroutine *g, const struct
 	if (rc)
 		return rc;
 	g->flow = ev.flow;
-	if (text_id(px, "wakes", &ev.name) ||
+	if (pf_text(px, "wakes", &ev.name) ||
 	    stacktab_stack(&px->st, px->tables, change->to->stack, &ev.stack))
 		return -ENOMEM;
-	return put(px, &ev);
-}
-
-/* --- threads --- */
-
-/* States of Perfetto's generic_task.proto. */
-enum { TASK_RUNNABLE = 2, TASK_RUNNING = 3, TASK_SLEEPS = 4, TASK_DEAD = 7 };
-
-static void comm_of(const struct perfetto *px, uint32_t serial, char comm[64])
-{
-	size_t len;
-	const char *name = census_name(px->census, serial, &len), *from = memmem(name, len, " [", 2);
-
-	if (from && name[len - 1] == ']') {
-		from += 2;
-		len -= (size_t)(from - name) + 1;
-	} else {
-		from = name;
-	}
-	snprintf(comm, 64, "%.*s", (int)(len < 63 ? len : 63), from);
-}
-
-/* What the kernel's scheduler does with the thread; in a system call it runs on. */
-static int show_task(struct perfetto *px, const struct tl_change *change)
-{
-	static const uint8_t states[TL_STATE_COUNT] = {
-		[TL_NONE] = TASK_DEAD,       [TL_RUNNABLE] = TASK_RUNNABLE, [TL_RUNNING] = TASK_RUNNING,
-		[TL_SYSCALL] = TASK_RUNNING, [TL_WAITING] = TASK_SLEEPS,
-	};
-	const struct tl_interval *now = &change->g->now;
-	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
-	Perfetto__KernelTaskState task = PERFETTO__KERNEL_TASK_STATE__INIT;
-	uint32_t tid = px->census->goroutines[change->g->serial].m;
-	uint64_t track;
-	char comm[64];
-	int rc;
-
-	if (!tid || change->final || !states[change->to->state] ||
-	    (now->state != TL_NONE && states[now->state] == states[change->to->state]))
-		return 0;
-	comm_of(px, change->g->serial, comm);
-	rc = pf_thread_track(&px->tracks, tid, comm, &track);
-	if (rc)
-		return rc;
-	task.has_cpu = task.has_tid = task.has_state = true;
-	task.cpu = change->to->p >= 0 ? change->to->p : now->p >= 0 ? now->p : 0;
-	task.comm = comm;
-	task.tid = tid;
-	task.state = states[change->to->state];
-	packet.data_case = PERFETTO__TRACE_PACKET__DATA_GENERIC_KERNEL_TASK_STATE_EVENT;
-	packet.generic_kernel_task_state_event = &task;
-	return pf_put_at(&px->stream, change->time, &packet);
-}
-
-/* A system call is a slice of the thread, named by the innermost frame: `read(7: /data/x)`. */
-static int show_call(struct perfetto *px, const struct tl_change *change)
-{
-	bool begins = change->to->state == TL_SYSCALL, ends = change->g->now.state == TL_SYSCALL;
-	uint32_t tid = px->census->goroutines[change->g->serial].m, stack;
-	struct pf_event ev = {.time = change->time, .type = PF_END, .category = PF_SYSCALL};
-	int rc = 0;
-
-	if (!tid || begins == ends)
-		return 0;
-	if (pf_thread_track(&px->tracks, tid, NULL, &ev.track))
-		return -ENOMEM;
-	if (begins) {
-		ev.type = PF_BEGIN;
-		rc = stacktab_stack(&px->st, px->tables, change->to->stack, &stack);
-		if (!rc && stack)
-			ev.name = px->st.functions[px->st.frames[px->st.frame_ids[px->st.stacks[stack].first]]
-							   .function]
-					  .name;
-		if (!rc && !ev.name)
-			rc = text_id(px, "system call", &ev.name);
-	}
-	return rc ? rc : put(px, &ev);
-}
-
-static int show_thread(struct perfetto *px, const struct tl_change *change)
-{
-	int rc = show_task(px, change);
-
-	return rc ? rc : show_call(px, change);
+	return pf_put_event(px, &ev);
 }
 
 static int on_change(void *ctx, const struct tl_change *change)
@@ -340,8 +171,8 @@ static int on_change(void *ctx, const struct tl_change *change)
 		rc = leave_place(px, change);
 	if (!rc)
 		rc = show_state(px, g, change);
-	if (!rc && px->census->threads)
-		rc = show_thread(px, change);
+	if (!rc)
+		rc = pf_threads_change(px, g, change);
 	if (!rc && change->to->state == TL_RUNNING)
 		rc = enter_place(px, g, change);
 	return rc ? rc : pf_counters_change(&px->counters, change);
@@ -399,7 +230,18 @@ static int range_name(struct perfetto *px, const struct tl_range *range, uint32_
 	};
 	int rc = stacktab_string(&px->st, px->tables, range->name, name);
 
-	return rc || *name ? rc : text_id(px, names[range->kind], name);
+	return rc || *name ? rc : pf_text(px, names[range->kind], name);
+}
+
+/* Its string may outlive the tables. */
+static bool is_off_cpu(struct perfetto *px, const struct tl_range *range)
+{
+	uint32_t name;
+
+	if (!px->census->off_cpu || range->kind != TL_REGION || !range->g ||
+	    stacktab_string(&px->st, px->tables, range->name, &name))
+		return false;
+	return strncmp(strtab_get(px->st.strings, name, NULL), CENSUS_OFF_CPU, strlen(CENSUS_OFF_CPU)) == 0;
 }
 
 static int put_range(struct perfetto *px, const struct tl_range *range, bool begins)
@@ -415,6 +257,8 @@ static int put_range(struct perfetto *px, const struct tl_range *range, bool beg
 	};
 	int rc = begins ? range_name(px, range, &ev.name) : 0;
 
+	if (!rc && is_off_cpu(px, range))
+		rc = pf_threads_off_cpu(px, range, ev.name, begins);
 	if (!rc)
 		rc = range_track(px, range, begins, ev.name, &ev.track);
 	if (rc)
@@ -428,7 +272,7 @@ static int put_range(struct perfetto *px, const struct tl_range *range, bool beg
 		ev.number_is = PF_BYTES;
 		ev.number = range->arg;
 	}
-	return put(px, &ev);
+	return pf_put_event(px, &ev);
 }
 
 static int on_begin(void *ctx, const struct tl_range *range)
@@ -458,7 +302,7 @@ static int put_log(struct perfetto *px, const struct op *op, const struct tl_gor
 	if (!rc)
 		rc = stacktab_string(&px->st, px->tables, op->string2, &message);
 	if (!rc && !ev.name)
-		rc = text_id(px, "log", &ev.name);
+		rc = pf_text(px, "log", &ev.name);
 	if (rc)
 		return rc;
 	if (strcmp(strtab_get(px->st.strings, ev.name, NULL), "gotrace") == 0) {
@@ -473,7 +317,7 @@ static int put_log(struct perfetto *px, const struct op *op, const struct tl_gor
 		ev.number = op->arg;
 	}
 	ev.text = strtab_get(px->st.strings, message, NULL);
-	return put(px, &ev);
+	return pf_put_event(px, &ev);
 }
 
 static int put_sample(struct perfetto *px, const struct op *op, const struct tl_goroutine *g)
@@ -483,7 +327,6 @@ static int put_sample(struct perfetto *px, const struct op *op, const struct tl_
 	Perfetto__TaskContext task = PERFETTO__TASK_CONTEXT__INIT;
 	Perfetto__ExecutionContext place = PERFETTO__EXECUTION_CONTEXT__INIT;
 	char name[160];
-	uint64_t track;
 	uint32_t stack;
 	size_t len;
 	int rc = stacktab_stack(&px->st, px->tables, op->stack, &stack);
@@ -491,7 +334,7 @@ static int put_sample(struct perfetto *px, const struct op *op, const struct tl_
 	if (!rc)
 		rc = pf_intern_stack(&px->stream, stack);
 	if (!rc && op->m)
-		rc = pf_thread_track(&px->tracks, op->m, NULL, &track);
+		pf_thread(&px->tracks, op->m, NULL, &rc);
 	if (rc)
 		return rc;
 	task.has_pid = true;
@@ -624,7 +467,7 @@ static const char *process_name(const struct perfetto *px, const struct export_o
 	for (uint32_t i = 1; i < census->n && census->threads; i++) {
 		if (census->goroutines[i].m != (uint32_t)pid)
 			continue;
-		comm_of(px, i, comm);
+		pf_comm(census, i, comm);
 		return comm;
 	}
 	return options->title;
@@ -686,13 +529,13 @@ static int put_still(struct perfetto *px, const struct pf_function *function)
 	snprintf(name, sizeof(name), "%u that do not change", function->still);
 	rc = pf_plain_track(&px->tracks, function->uuid, name, INT32_MAX, false, &ev.track);
 	if (!rc)
-		rc = text_id(px, name, &ev.name);
+		rc = pf_text(px, name, &ev.name);
 	if (!rc)
-		rc = put(px, &ev);
+		rc = pf_put_event(px, &ev);
 	ev.type = PF_END;
 	ev.name = 0;
 	ev.time = px->census->end;
-	return rc ? rc : put(px, &ev);
+	return rc ? rc : pf_put_event(px, &ev);
 }
 
 static int perfetto_finish(void *writer)

@@ -154,7 +154,8 @@ static int put_fixed_names(struct pf_stream *pf)
 {
 	static const char *const categories[PF_CATEGORIES] = {
 		[PF_RUN] = "go.run",   [PF_STATES] = "go.state", [PF_WAKE] = "go.wake",    [PF_GC] = "go.gc",
-		[PF_USER] = "go.user", [PF_SYSCALL] = "syscall", [PF_GOTRACE] = "gotrace",
+		[PF_USER] = "go.user", [PF_SYSCALL] = "syscall", [PF_GOTRACE] = "gotrace", [PF_THREAD] = "go.thread",
+		[PF_OS] = "os",
 	};
 	static const char *const annotations[PF_ANNOTATIONS] = {
 		[PF_GOID] = "goid", [PF_MESSAGE] = "message", [PF_TASK] = "task", [PF_BYTES] = "bytes"};

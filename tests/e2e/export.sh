@@ -112,6 +112,24 @@ case_export_perfetto() { # read with Perfetto's own descriptions, it says what t
 	done
 }
 
+case_export_os() { # threads of a Go program that have no CPU, for another one takes it
+	local python binary
+	python=$(perfetto_reader) || skip "no descriptions of Perfetto's format (PyPI)"
+	cp "$(command -v yes)" "$W/neighbour"
+	GOMAXPROCS=1 os_target $NEWEST busy
+	pinned
+	taskset -c $cpu nice -n -5 "$W/neighbour" >/dev/null &
+	sleep 0.3
+	run_gotrace -p "$target" -d 1s -o "$W/trace"
+	kill %+
+	want 0
+	says_the_same "$W/trace"
+	[ "$(grep -c '^off' "$W/list")" -gt 10 ] || noisy "$(grep -c '^off' "$W/list") intervals without a CPU"
+	grep -q '^on' "$W/list" || die "no threads"
+	printf '%s intervals' "$(grep -c '^off' "$W/list")"
+	stop_target
+}
+
 case_export_live() { # -o FILE.perfetto-trace: a Go program, and a tree of processes by their titles
 	local python binary
 	python=$(perfetto_reader) || skip "no descriptions of Perfetto's format (PyPI)"
