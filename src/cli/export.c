@@ -98,8 +98,10 @@ static int one_input(const struct export_job *job, size_t i, struct output *out,
 		.pid = job->inputs[i].pid,
 		.out = {.write = output_write, .ctx = out},
 	};
+	const struct export_input *input = &job->inputs[i];
 	struct trace_file file;
-	int rc = trace_file_open(&file, job->inputs[i].path, job->binary, err);
+	int rc = input->fd ? trace_file_open_fd(&file, input->fd, input->path, err)
+			   : trace_file_open(&file, input->path, job->binary, err);
 
 	if (!rc)
 		rc = export_file(&file, &options, err);
@@ -130,17 +132,20 @@ static int write_inputs(const struct export_job *job, struct output *out, struct
 	return rc ? error_set(err, -rc, "cannot write %s: %s", output_name(out), strerror(-rc)) : status;
 }
 
+int export_into(const struct export_job *job, struct output *out, struct error *err)
+{
+	uint64_t needed = job->binary ? PRIVILEGE(CAP_DAC_READ_SEARCH) : 0;
+
+	return privilege_keep(needed | output_capabilities(out), err) ? -EIO : write_inputs(job, out, err);
+}
+
 int export_run(const struct export_job *job, struct error *err)
 {
 	struct output out;
-	uint64_t needed = job->binary ? PRIVILEGE(CAP_DAC_READ_SEARCH) : 0;
 	int rc;
 
 	output_init(&out);
-	if (output_open(&out, job->output, err) || privilege_keep(needed | output_capabilities(&out), err))
-		rc = -EIO;
-	else
-		rc = write_inputs(job, &out, err);
+	rc = output_open(&out, job->output, err) ? -EIO : export_into(job, &out, err);
 	if (rc < 0)
 		output_discard(&out);
 	return rc;

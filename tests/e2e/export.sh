@@ -146,10 +146,49 @@ case_export_live() { # -o FILE.perfetto-trace: a Go program, and a tree of proce
 	timeout 300 "$python" tests/e2e/read_perfetto.py "$W/t.perfetto-trace" >"$W/said" 2>"$W/err" || die "$(tail -n 1 "$W/err")"
 	grep -q '^process [0-9]* task: one of them$' "$W/said" && grep -q '^process [0-9]* sleep$' "$W/said" ||
 		die "titles: $(grep process "$W/said" | tr '\n' ';')"
-	set -- "$W"/*.parts-*
-	[ ! -e "$1" ] || die "$1 is left"
-	run_gotrace -p "$target" -d 1s -o "$W/x.perfetto-trace" --json
-	want 2
+	run_gotrace -p "$target" -d 500ms -o "$W/x.perfetto-trace" --json
+	want 0
+	grep -q "\"trace\":\"$W/x.perfetto-trace\"" "$W/out" || die "--json: $(head -c 200 "$W/out")"
+	python3 tests/summary.py docs/summary.schema.json <"$W/out" || die "--json is not as its schema says"
+	run_gotrace -o "$W/x.perfetto-trace" -- /bin/sh -c 'sleep 0.2; exit 7'
+	want 7
+	timeout 300 "$python" tests/e2e/read_perfetto.py "$W/x.perfetto-trace" >"$W/said" 2>"$W/err" || die "$(tail -n 1 "$W/err")"
+	stop_target
+}
+
+# listed: what is in the directory of the output, but for the files of the case itself.
+listed() {
+	find "$W/out.d" -mindepth 1 -printf '%P\n' | sort | tr '\n' ' '
+}
+
+# nameless: the sizes of the files without a name that gotrace has there.
+nameless() {
+	find "/proc/$tracer/fd" -lname "$W/out.d/*(deleted)" -exec stat -L -c %s {} +
+}
+
+case_export_killed() { # nothing is left of a live export that is killed, and what was written is not lost with the process that traces
+	local binary option
+	binary=$(target_binary "$NEWEST" default) || die "cannot build for go$NEWEST"
+	start_target "$binary" mixed -seconds 60
+	mkdir "$W/out.d"
+	for option in "" --children; do
+		# shellcheck disable=SC2086
+		background $option -p "$target" -o "$W/out.d/x.perfetto-trace"
+		sleep 3.5
+		nameless | grep -qv '^0$' || noisy "nothing is written yet: $(tail -n 1 "$W/err")"
+		[ -z "$(listed)" ] || die "while tracing $option there is $(listed)"
+		kill -KILL "$tracer"
+		wait "$tracer" 2>/dev/null
+		sleep 1
+		[ -z "$(listed)" ] || die "killed $option, it left $(listed)"
+		still_lives
+	done
+	background -p "$target" -o "$W/out.d/x.perfetto-trace"
+	sleep 3.5
+	kill -KILL "$(pgrep -P "$tracer" | head -n 1)"
+	ends 30
+	want 3
+	[ "$(listed)" = "x.perfetto-trace " ] || die "the tracing process killed: $(listed)"
 	stop_target
 }
 

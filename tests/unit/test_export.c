@@ -551,8 +551,8 @@ static void take_packets(struct decoded *d, const uint8_t *bytes, size_t n)
 
 static void free_decoded(struct decoded *d)
 {
-	struct map64 *maps[] = {&d->threads, &d->names,  &d->stacks, &d->frames, &d->functions,
-				&d->tracks, &d->depth,  &d->states, &d->flows};
+	struct map64 *maps[] = {&d->threads, &d->names, &d->stacks, &d->frames, &d->functions,
+				&d->tracks,  &d->depth, &d->states, &d->flows};
 
 	for (size_t i = 0; i < COUNT(maps); i++)
 		map64_free(maps[i]);
@@ -809,11 +809,15 @@ static void test_parse(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_timeline),      cmocka_unit_test(test_pprof),
-		cmocka_unit_test(test_pprof_by_hand), cmocka_unit_test(test_perfetto),
+		cmocka_unit_test(test_timeline),
+		cmocka_unit_test(test_pprof),
+		cmocka_unit_test(test_pprof_by_hand),
+		cmocka_unit_test(test_perfetto),
 		cmocka_unit_test(test_perfetto_threads),
-		cmocka_unit_test(test_perfetto_two),  cmocka_unit_test(test_sqlite),
-		cmocka_unit_test(test_folded),        cmocka_unit_test(test_flame),
+		cmocka_unit_test(test_perfetto_two),
+		cmocka_unit_test(test_sqlite),
+		cmocka_unit_test(test_folded),
+		cmocka_unit_test(test_flame),
 		cmocka_unit_test(test_parse),
 	};
 
