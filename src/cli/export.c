@@ -9,7 +9,11 @@
 #include "cli/signals.h"
 #include "pipeline/output.h"
 #include "sandbox/privilege.h"
+#include "util/hash.h"
 #include "util/message.h"
+
+/* The same trace has the same id each time it is exported. */
+#define UUID_SEED 0x676f7472616365ull
 
 struct pass {
 	struct census_pass *census;
@@ -82,6 +86,10 @@ int export_file(struct trace_file *file, const struct export_options *options, s
 	full.title = trace_file_name(file);
 	full.pid = options->pid ? options->pid : trace_file_pid(file);
 	full.source = file->result.version;
+	if (options->format == EXPORT_PERFETTO && options->part == 0) {
+		full.uuid[0] = hash_bytes(UUID_SEED, file->bytes, file->size);
+		full.uuid[1] = hash_bytes(UUID_SEED + 1, file->bytes, file->size);
+	}
 	if (!rc || rc == -EBADMSG)
 		rc = write_all(file, &full, &census, err);
 	census_free(&census);
@@ -96,6 +104,7 @@ static int one_input(const struct export_job *job, size_t i, struct output *out,
 		.part = (uint32_t)i,
 		.process = job->inputs[i].title,
 		.pid = job->inputs[i].pid,
+		.machine = job->machine,
 		.out = {.write = output_write, .ctx = out},
 	};
 	const struct export_input *input = &job->inputs[i];

@@ -21,6 +21,7 @@ struct export_job {
 	const char *binary; /* as in convert_options */
 	enum export_format format;
 	enum profile_kind profile;
+	const struct export_machine *machine; /* where the traces were recorded; NULL = not known */
 };
 
 /* Writes the output. Returns the exit status, or a negative errno with err set. */

@@ -19,6 +19,7 @@
 #include "cli/cli.h"
 #include "cli/export.h"
 #include "cli/signals.h"
+#include "cli/this_machine.h"
 #include "cli/titles.h"
 #include "pipeline/output.h"
 #include "sandbox/descriptors.h"
@@ -233,6 +234,7 @@ static int export_parts(struct live_export *live, const struct titles *titles, s
 {
 	struct export_job job = {.format = EXPORT_PERFETTO, .ninputs = live->n};
 	struct export_input *inputs = calloc(live->n, sizeof(*inputs));
+	struct this_machine machine;
 	int status;
 
 	if (!inputs)
@@ -246,7 +248,9 @@ static int export_parts(struct live_export *live, const struct titles *titles, s
 						  .title = titles_find(titles, pid),
 						  .pid = pid};
 	}
+	this_machine_read(&machine);
 	job.inputs = inputs;
+	job.machine = &machine.facts;
 	status = export_into(&job, &live->out, err);
 	free(inputs);
 	return status;

@@ -98,6 +98,15 @@ static int on_begin(void *ctx, const struct tl_range *range)
 	return 0;
 }
 
+static int on_end(void *ctx, const struct tl_range *range)
+{
+	const struct census_pass *pass = ctx;
+
+	if (range->kind == TL_GAP)
+		pass->census->not_watched_ns += range->until - range->since;
+	return 0;
+}
+
 static int on_event(void *ctx, const struct op *op, const struct tl_goroutine *g)
 {
 	const struct census_pass *pass = ctx;
@@ -133,6 +142,7 @@ struct census_pass *census_begin(struct census *census)
 		.ctx = pass,
 		.change = on_change,
 		.begin = on_begin,
+		.end = on_end,
 		.event = on_event,
 		.tables = on_tables,
 	};

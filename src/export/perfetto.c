@@ -12,6 +12,7 @@
 
 #include "util/array.h"
 #include "export/format.h"
+#include "export/perfetto_about.h"
 #include "export/perfetto_event.h"
 #include "export/perfetto_threads.h"
 #include "export/profile.h"
@@ -389,60 +390,6 @@ static int on_tables(void *ctx, const struct generation *gen)
 
 /* --- the whole --- */
 
-/* The least thread id is the process's own where the main thread was seen; better than nothing. */
-static int32_t guess_pid(const struct census *census)
-{
-	uint32_t least = 0;
-
-	for (size_t i = 1; i < census->n; i++) {
-		uint32_t m = census->goroutines[i].m;
-
-		if (m && m < 1u << 22 && (!least || m < least))
-			least = m;
-	}
-	return least ? (int32_t)least : 1;
-}
-
-static int put_attributes(struct perfetto *px, const struct export_options *options, pid_t pid,
-			  const char *process)
-{
-	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
-	Perfetto__TraceAttributes attributes = PERFETTO__TRACE_ATTRIBUTES__INIT;
-	Perfetto__Attribute all[8], *pointers[8];
-	const struct census *census = px->census;
-
-	for (size_t i = 0; i < 8; i++) {
-		all[i] = (Perfetto__Attribute)PERFETTO__ATTRIBUTE__INIT;
-		pointers[i] = &all[i];
-	}
-	all[0].key = (char *)"gotrace.version";
-	all[0].string_value = (char *)GOTRACE_VERSION;
-	all[1].key = (char *)"gotrace.source";
-	all[1].string_value = (char *)options->title;
-	all[2].key = (char *)"gotrace.format";
-	all[2].string_value = (char *)wire_format_name((enum wire_format)options->source);
-	all[3].key = (char *)"gotrace.duration_ns";
-	all[3].has_long_value = true;
-	all[3].long_value = (int64_t)(census->end - census->start);
-	all[4].key = (char *)"gotrace.goroutines";
-	all[4].has_long_value = true;
-	all[4].long_value = (int64_t)census->n - 1;
-	all[5].key = (char *)"gotrace.start_wall_ns";
-	all[5].has_long_value = true;
-	all[5].long_value =
-		census->wall_ns ? (int64_t)(census->wall_ns + census->start - census->clock_ns) : 0;
-	all[6].key = (char *)"gotrace.process";
-	all[6].string_value = (char *)process;
-	all[7].key = (char *)"gotrace.pid";
-	all[7].has_long_value = true;
-	all[7].long_value = pid;
-	attributes.n_attribute = 8;
-	attributes.attribute = pointers;
-	packet.data_case = PERFETTO__TRACE_PACKET__DATA_TRACE_ATTRIBUTES;
-	packet.trace_attributes = &attributes;
-	return pf_put(&px->stream, &packet);
-}
-
 static void perfetto_free(void *writer)
 {
 	struct perfetto *px = writer;
@@ -456,28 +403,10 @@ static void perfetto_free(void *writer)
 	free(px);
 }
 
-/* Else what its first thread is called, else the file. */
-static const char *process_name(const struct perfetto *px, const struct export_options *options, pid_t pid,
-				char comm[64])
-{
-	const struct census *census = px->census;
-
-	if (options->process)
-		return options->process;
-	for (uint32_t i = 1; i < census->n && census->threads; i++) {
-		if (census->goroutines[i].m != (uint32_t)pid)
-			continue;
-		pf_comm(census, i, comm);
-		return comm;
-	}
-	return options->title;
-}
-
 static int start(struct perfetto *px, const struct export_options *options)
 {
 	const struct census *census = px->census;
-	pid_t pid = options->pid ? options->pid : guess_pid(census);
-	char comm[64];
+	const struct pf_process process = pf_process(census, options);
 	int rc = stacktab_init(&px->st);
 
 	if (!rc)
@@ -487,10 +416,10 @@ static int start(struct perfetto *px, const struct export_options *options)
 				     census->wall_ns ? census->wall_ns + census->start - census->clock_ns
 						     : 0);
 	if (!rc && options->part == 0)
-		rc = put_attributes(px, options, pid, process_name(px, options, pid, comm));
+		rc = pf_put_about(&px->stream, census, options, &process);
 	if (!rc)
-		rc = pf_tracks_init(&px->tracks, &px->stream, census, pid,
-				    process_name(px, options, pid, comm), (uint64_t)options->part << 40);
+		rc = pf_tracks_init(&px->tracks, &px->stream, census, process.pid, process.name,
+				    (uint64_t)options->part << 40);
 	px->flows = (uint64_t)options->part << 40;
 	return rc ? rc : pf_counters_init(&px->counters, &px->tracks);
 }

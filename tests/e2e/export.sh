@@ -130,8 +130,14 @@ case_export_os() { # threads of a Go program that have no CPU, for another one t
 	stop_target
 }
 
+# kernel_build_id: behind the last 12 bytes of the note's head, "GNU" included.
+kernel_build_id() {
+	python3 -c 'import re, sys
+sys.stdout.write(re.search(rb"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0(.{20})", open("/sys/kernel/notes", "rb").read(), re.S)[1].hex())'
+}
+
 case_export_live() { # -o FILE.perfetto-trace: a Go program, and a tree of processes by their titles
-	local python binary
+	local python binary fact
 	python=$(perfetto_reader) || skip "no descriptions of Perfetto's format (PyPI)"
 	binary=$(target_binary "$NEWEST" default) || die "cannot build for go$NEWEST"
 	start_target "$binary" mixed -seconds 60
@@ -140,6 +146,11 @@ case_export_live() { # -o FILE.perfetto-trace: a Go program, and a tree of proce
 	timeout 300 "$python" tests/e2e/read_perfetto.py "$W/x.perfetto-trace" >"$W/said" 2>"$W/err" || die "$(tail -n 1 "$W/err")"
 	[ "$(sed -n 's/^run \([0-9]*\) .*/\1/p' "$W/said")" -gt 1000 ] || die "$(cat "$W/said")"
 	grep -q "^process $target target-$NEWEST-default$" "$W/said" || die "$(grep process "$W/said")"
+	for fact in "attribute gotrace.host $(uname -n)" "kernel $(uname -r)" "attribute gotrace.pid $target" \
+		"attribute gotrace.kernel_build_id $(kernel_build_id)"; do
+		grep -qxF "$fact" "$W/said" || die "$fact: $(grep -E '^(attribute|kernel)' "$W/said" | tr '\n' ';')"
+	done
+	grep -q '^uuid -*[1-9]' "$W/said" || die "no id"
 	# shellcheck disable=SC2016
 	run_gotrace --children -o "$W/t.perfetto-trace" -- /bin/bash -c 'bash -c "exec -a \"task: one of them\" sleep 1.5"; sleep 0.5'
 	want 0

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """Reads a Perfetto trace with Perfetto's own descriptions, as its trace processor does, and prints what is in it.
 
-read_perfetto.py FILE [LIST]: lines "state NAME COUNT NS", "run COUNT NS", "wakes N", "flows N", "samples N", "tracks N", "process PID NAME".
+read_perfetto.py FILE [LIST]: lines "state NAME COUNT NS", "run COUNT NS", "wakes N", "flows N", "samples N", "tracks N", "process PID NAME",
+"attribute KEY VALUE", "uuid NUMBER", "kernel RELEASE".
 LIST gets a line for each thing: "state TS NS GOID NAME", "run TS NS GOID", "wake TS GOID", "flow TS TO GOID",
 of threads of a Go program "on TID GOID NS", their sum, and "off TS NS GOID".
 Fails if a packet has a field that Perfetto does not know, a reference has nothing to refer to, times go back,
@@ -95,6 +96,13 @@ class Reader:
             self.descriptor(packet.track_descriptor)
         elif packet.HasField("track_event"):
             self.event(seq, packet.track_event, time)
+        elif packet.HasField("trace_attributes"):
+            for one in packet.trace_attributes.attribute:
+                print("attribute", one.key, one.string_value if one.HasField("string_value") else one.long_value)
+        elif packet.HasField("trace_uuid"):
+            print("uuid", (packet.trace_uuid.msb << 64) + packet.trace_uuid.lsb)
+        elif packet.HasField("system_info"):
+            print("kernel", packet.system_info.utsname.release)
         elif packet.HasField("stack_sample"):
             seq.need("callstacks", packet.stack_sample.callstack_iid)
             self.counts["samples"] += 1

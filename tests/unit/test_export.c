@@ -367,6 +367,7 @@ struct thread_slices {
 };
 
 struct decoded {
+	char about[1024];     /* "key=value;" of each attribute, and what is known of the machine */
 	struct map64 threads; /* uuid -> tid */
 	char event_names[64][32];
 	struct thread_slices slices;
@@ -499,6 +500,27 @@ static void take_track(struct decoded *d, const Perfetto__TrackDescriptor *track
 		map64_set(&d->threads, track->uuid, (uint32_t)track->thread->tid);
 }
 
+static void take_about(struct decoded *d, const Perfetto__TracePacket *packet)
+{
+	size_t at = strlen(d->about), left = sizeof(d->about) - at;
+
+	if (packet->data_case == PERFETTO__TRACE_PACKET__DATA_TRACE_UUID)
+		snprintf(d->about + at, left, "uuid=%llx%llx;", (unsigned long long)packet->trace_uuid->msb,
+			 (unsigned long long)packet->trace_uuid->lsb);
+	if (packet->data_case == PERFETTO__TRACE_PACKET__DATA_SYSTEM_INFO)
+		snprintf(d->about + at, left, "release=%s;cpus=%u;", packet->system_info->utsname->release,
+			 packet->system_info->num_cpus);
+	if (packet->data_case != PERFETTO__TRACE_PACKET__DATA_TRACE_ATTRIBUTES)
+		return;
+	for (size_t i = 0; i < packet->trace_attributes->n_attribute; i++) {
+		const Perfetto__Attribute *one = packet->trace_attributes->attribute[i];
+
+		at = strlen(d->about);
+		snprintf(d->about + at, sizeof(d->about) - at, one->string_value ? "%s=%s;" : "%s=%s%lld;",
+			 one->key, one->string_value ? one->string_value : "", (long long)one->long_value);
+	}
+}
+
 static void take_packet(struct decoded *d, const Perfetto__TracePacket *packet)
 {
 	uint64_t time = packet->timestamp;
@@ -523,6 +545,7 @@ static void take_packet(struct decoded *d, const Perfetto__TracePacket *packet)
 		take_track(d, packet->track_descriptor);
 	else if (packet->data_case == PERFETTO__TRACE_PACKET__DATA_TRACK_EVENT)
 		take_event(d, packet->track_event, time);
+	take_about(d, packet);
 	d->samples += packet->data_case == PERFETTO__TRACE_PACKET__DATA_STACK_SAMPLE;
 }
 
@@ -665,6 +688,46 @@ static void test_perfetto_threads(void **state)
 	free(without.data);
 	free(trace.data);
 	free(plain.data);
+}
+
+/* A file says what it is of; what is not known is left out. */
+static void test_perfetto_about(void **state)
+{
+	static const struct export_machine machine = {.host = "here",
+						      .system = "Linux",
+						      .release = "6.18.1",
+						      .version = "#1",
+						      .machine = "x86_64",
+						      .kernel_build_id = "",
+						      .cpus = 2};
+	static const char *const parts[] = {
+		"gotrace.version=",      "gotrace.source=test;",   "gotrace.process=server;",
+		"gotrace.pid=7;",        "gotrace.goroutines=3;",  "gotrace.not_watched_ns=0;",
+		"gotrace.host=here;",    "gotrace.kernel=6.18.1;", "uuid=12;",
+		"release=6.18.1;cpus=2;"};
+	struct bytes trace = by_hand();
+	struct bytes out = export_of(&trace, (struct export_options){.format = EXPORT_PERFETTO,
+
+								     .process = "server",
+								     .pid = 7,
+								     .uuid = {1, 2},
+								     .machine = &machine});
+	struct bytes second = export_of(
+		&trace, (struct export_options){.format = EXPORT_PERFETTO, .part = 1, .machine = &machine});
+	struct decoded d = {0}, other = {0};
+
+	(void)state;
+	take_packets(&d, out.data, out.len);
+	for (size_t i = 0; i < COUNT(parts); i++)
+		assert_non_null(strstr(d.about, parts[i]));
+	assert_null(strstr(d.about, "kernel_build_id"));
+	take_packets(&other, second.data, second.len);
+	assert_string_equal(other.about, ""); /* once a file */
+	free_decoded(&d);
+	free_decoded(&other);
+	free(out.data);
+	free(second.data);
+	free(trace.data);
 }
 
 /* Two traces in one file: each is a sequence of its own, and no track belongs to both. */
@@ -814,6 +877,7 @@ int main(void)
 		cmocka_unit_test(test_pprof_by_hand),
 		cmocka_unit_test(test_perfetto),
 		cmocka_unit_test(test_perfetto_threads),
+		cmocka_unit_test(test_perfetto_about),
 		cmocka_unit_test(test_perfetto_two),
 		cmocka_unit_test(test_sqlite),
 		cmocka_unit_test(test_folded),
