@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "cli/signals.h"
 #include "pipeline/output.h"
 #include "sandbox/privilege.h"
+#include "target/target.h"
 #include "util/hash.h"
 #include "util/message.h"
 
@@ -96,7 +98,23 @@ int export_file(struct trace_file *file, const struct export_options *options, s
 	return rc;
 }
 
-static int one_input(const struct export_job *job, size_t i, struct output *out, struct error *err)
+/* All at once, while that is still allowed: traces may be another user's. */
+static int open_inputs(const struct export_job *job, struct trace_file *files, struct target **binary,
+		       struct error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < job->ninputs && !rc; i++) {
+		const struct export_input *input = &job->inputs[i];
+
+		rc = input->fd ? trace_file_open_fd(&files[i], input->fd, input->path, err)
+			       : trace_file_open(&files[i], input->path, NULL, err);
+	}
+	return !rc && job->binary && target_open_file(job->binary, binary, err) ? -ENOEXEC : rc;
+}
+
+static int one_input(const struct export_job *job, size_t i, struct trace_file *file, struct output *out,
+		     struct error *err)
 {
 	const struct export_options options = {
 		.format = job->format,
@@ -107,45 +125,61 @@ static int one_input(const struct export_job *job, size_t i, struct output *out,
 		.machine = job->machine,
 		.out = {.write = output_write, .ctx = out},
 	};
-	const struct export_input *input = &job->inputs[i];
-	struct trace_file file;
-	int rc = input->fd ? trace_file_open_fd(&file, input->fd, input->path, err)
-			   : trace_file_open(&file, input->path, job->binary, err);
+	int rc = export_file(file, &options, err);
 
-	if (!rc)
-		rc = export_file(&file, &options, err);
-	if (!rc || rc == -EBADMSG)
-		rc = trace_file_status(&file);
-	trace_file_close(&file);
-	return rc;
+	return !rc || rc == -EBADMSG ? trace_file_status(file) : rc;
 }
 
-static int write_inputs(const struct export_job *job, struct output *out, struct error *err)
+static int write_inputs(const struct export_job *job, struct trace_file *files, struct target *binary,
+			struct output *out, struct error *err)
 {
 	int status = STATUS_WHOLE, rc = 0;
 
 	for (size_t i = 0; i < job->ninputs && rc >= 0; i++) {
-		rc = one_input(job, i, out, err);
+		files[i].binary = binary;
+		rc = one_input(job, i, &files[i], out, err);
+		files[i].binary = NULL;
+		trace_file_close(&files[i]);
 		status = rc > status ? rc : status;
 	}
 	if (out->error)
 		return error_set(err, out->error, "cannot write %s: %s", output_name(out),
 				 strerror(out->error));
-	if (rc < 0)
-		return rc;
-	rc = output_commit(out);
+	return rc < 0 ? rc : status;
+}
+
+static int publish(struct output *out, struct error *err)
+{
+	int rc = output_commit(out);
+
 	if (!rc && output_publish(out, err))
 		return -EIO;
 	if (!rc)
 		rc = output_close(out);
-	return rc ? error_set(err, -rc, "cannot write %s: %s", output_name(out), strerror(-rc)) : status;
+	return rc ? error_set(err, -rc, "cannot write %s: %s", output_name(out), strerror(-rc)) : 0;
 }
 
 int export_into(const struct export_job *job, struct output *out, struct error *err)
 {
-	uint64_t needed = job->binary ? PRIVILEGE(CAP_DAC_READ_SEARCH) : 0;
+	struct trace_file *files = calloc(job->ninputs, sizeof(*files));
+	struct target *binary = NULL;
+	int rc = files ? 0 : error_set(err, ENOMEM, "out of memory");
 
-	return privilege_keep(needed | output_capabilities(out), err) ? -EIO : write_inputs(job, out, err);
+	if (!rc)
+		rc = privilege_keep(PRIVILEGE(CAP_DAC_READ_SEARCH) | output_capabilities(out), err);
+	if (!rc)
+		rc = open_inputs(job, files, &binary, err);
+	if (!rc)
+		rc = privilege_keep(output_capabilities(out), err);
+	if (!rc)
+		rc = write_inputs(job, files, binary, out, err);
+	for (size_t i = 0; files && i < job->ninputs; i++)
+		trace_file_close(&files[i]);
+	free(files);
+	target_free(binary);
+	if (rc >= 0 && publish(out, err))
+		return -EIO;
+	return rc;
 }
 
 int export_run(const struct export_job *job, struct error *err)

@@ -34,7 +34,7 @@ int trace_file_open_fd(struct trace_file *file, int fd, const char *path, struct
 
 int trace_file_open(struct trace_file *file, const char *path, const char *binary, struct error *err)
 {
-	int fd = input_open(path, false, NULL, err), rc;
+	int fd = input_open_trace(path, false, NULL, err), rc;
 
 	*file = (struct trace_file){.path = path};
 	if (fd < 0)

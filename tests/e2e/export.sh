@@ -24,6 +24,24 @@ case_export_recorded() { # a recorded trace in each format, and a piece of it
 	run_gotrace convert "$trace" -o "$W/x.db" --format sqlite
 	want 0
 	[ "$(sqlite3 "$W/x.db" 'PRAGMA integrity_check')" = ok ] || die "sqlite3 does not find the file good"
+	# Root's trace belongs to the user behind sudo, and gotrace has given up most rights when it reads.
+	cp "$trace" "$W/theirs"
+	chown 1000:1000 "$W/theirs"
+	chmod 600 "$W/theirs"
+	for format in perfetto pprof:wall folded flame sqlite 1.26; do
+		run_gotrace convert -q "$W/theirs" -o "$W/x" --format $format
+		want 0
+	done
+	run_gotrace sql --csv "$W/theirs" "SELECT max(goid, 1), 'a,\"b' FROM goroutine LIMIT 1"
+	want 0
+	grep -qxF '"max(goid, 1)","'"'a,\"\"b'"'"' "$W/out" || die "names of columns: $(head -n 1 "$W/out")"
+	for format in "sql $W/raw SELECT" "flame $W/raw -o $W/x" "cut $W/raw -o $W/x" "convert $W/raw -o $W/x --format perfetto"; do
+		cp tests/fixtures/rawlog/go1.26.8.raw "$W/raw"
+		# shellcheck disable=SC2086
+		run_gotrace $format
+		want 1
+		grep -q 'is a raw log' "$W/err" || die "$format: $(cat "$W/err")"
+	done
 	run_gotrace cut -q "$trace" -o "$W/piece" --last 100ms --anonymize
 	want 0
 	strict "$W/piece"
