@@ -309,6 +309,67 @@ static int take_anonymous(void *ctx, const struct generation *gen)
 	return wire_generation(to->wire, &other, &err);
 }
 
+/*
+ * That nothing was recorded, and that a goroutine had no CPU, stays known; so does what is a thread. What is
+ * behind that is not kept.
+ */
+static void test_anonymize_own(void **state)
+{
+	struct wire_trace *t = wire_trace_new();
+	struct bytes trace, bytes = {0};
+	const struct wire_options options = {.format = WIRE_GO126, .out = {bytes_write, &bytes}};
+	struct error err;
+	struct anonymous to = {anonymizer_new(), wire_new(&options, &err)};
+	const struct convert_sink sink = {.generation = take_anonymous, .ctx = &to};
+	struct convert_result result;
+	uint32_t g = wire_trace_goroutine(t, 1), none = wire_trace_string(t, "[off CPU: throttled]"),
+		 own = wire_trace_string(t, "gotrace"), user = wire_trace_string(t, "secret category"),
+		 here = wire_trace_stack(t, "secret_main [secret_comm]", NULL);
+	const uint64_t t0 = 10000000001000000ull;
+	const struct op ops[] = {
+		{.kind = OP_PROC_STATUS, .p = 0, .status = P_RUNNING, .m = 5},
+		{.kind = OP_GO_STATUS, .g = g, .status = G_RUNNING, .m = 5, .p = NO_P, .stack = here},
+		{.kind = OP_REGION_BEGIN, .time = t0 + 1000000, .g = g, .m = 5, .string = none, .stack = here},
+		{.kind = OP_REGION_END, .time = t0 + 2000000, .g = g, .m = 5, .string = none, .stack = here},
+		{.kind = OP_LOG,
+		 .time = t0 + 3000000,
+		 .g = g,
+		 .m = 5,
+		 .string = own,
+		 .string2 = wire_trace_string(t, "not watched from here on: over --max-overhead")},
+		{.kind = OP_LOG,
+		 .time = t0 + 4000000,
+		 .g = g,
+		 .m = 5,
+		 .string = own,
+		 .string2 = wire_trace_string(t, "watched again from here on")},
+		{.kind = OP_LOG,
+		 .time = t0 + 5000000,
+		 .g = g,
+		 .m = 5,
+		 .string = user,
+		 .string2 = wire_trace_string(t, "not watched from here on: secret")},
+	};
+
+	(void)state;
+	wire_trace_generation(t, ops, COUNT(ops));
+	wire_trace_last(t);
+	trace = wire_trace_encode(t, WIRE_GO126);
+	assert_true(to.anonymizer && to.wire);
+	assert_int_equal(convert_trace(trace.data, trace.len, NULL, &sink, &result, &err), 0);
+	assert_true(has(&trace, "secret"));
+	assert_false(has(&bytes, "secret"));
+	assert_false(has(&bytes, "overhead"));
+	assert_true(has(&bytes, "not watched from here on") && has(&bytes, "watched again from here on"));
+	assert_true(has(&bytes, "[off CPU: throttled]") && has(&bytes, "gotrace"));
+	assert_true(has(&bytes, " [thread"));
+	anonymizer_free(to.anonymizer);
+	wire_free(to.wire);
+	wire_trace_free(t);
+	free(trace.data);
+	free(bytes.data);
+}
+
 static void test_anonymize(void **state)
 {
 	struct bytes fixture = read_fixture("tests/fixtures/rawlog/go1.26.8.trace"), bytes = {0};
@@ -389,6 +450,7 @@ int main(void)
 		cmocka_unit_test(test_random_cuts),
 		cmocka_unit_test(test_split),
 		cmocka_unit_test(test_anonymize),
+		cmocka_unit_test(test_anonymize_own),
 		cmocka_unit_test(test_assist_mentioned_late),
 	};
 
