@@ -3,15 +3,14 @@
 # Perfetto's own reader of traces, as a check of what gotrace writes.
 #   tools/trace_processor.sh check FILE     does Perfetto's trace processor import FILE without an error, and do things end
 #   tools/trace_processor.sh query FILE SQL
-#   tools/trace_processor.sh build SOURCE   builds it from a copy of google/perfetto (v58 or newer) in the directory SOURCE,
-#                                           without a network: an hour on two cores
 # The program is $TRACE_PROCESSOR, or build/perfetto/trace_processor_shell, or the one on PATH; status 77: there is none.
+# Perfetto (v58 or newer) has it among its releases, and documents how to build it.
 set -eu
 cd "$(dirname "$0")/.."
 ours=build/perfetto/trace_processor_shell
 
 usage() {
-	sed -n '4,8s/^# *//p' "$0" >&2
+	sed -n '4,7s/^# *//p' "$0" >&2
 	exit 2
 }
 
@@ -19,35 +18,8 @@ find_it() {
 	for program in "${TRACE_PROCESSOR:-}" "$ours" "$(command -v trace_processor_shell || :)"; do
 		[ -n "$program" ] && [ -x "$program" ] && return
 	done
-	echo "trace_processor.sh: there is no trace_processor_shell: tools/trace_processor.sh build SOURCE makes one" >&2
+	echo "trace_processor.sh: there is no trace_processor_shell: set TRACE_PROCESSOR to one of Perfetto's releases" >&2
 	exit 77
-}
-
-# Debian 12's SQLite is 3.40.1, which serves but for the places of errors in queries; it has no percentile function, and
-# other importers cannot be left out.
-build() {
-	for tool in gn ninja protoc g++; do
-		command -v $tool >/dev/null || {
-			echo "trace_processor.sh: no $tool: apt-get install g++ python3 generate-ninja ninja-build protobuf-compiler libprotobuf-dev libprotoc-dev libsqlite3-dev zlib1g-dev" >&2
-			exit 1
-		}
-	done
-	to=$PWD/build/perfetto
-	mkdir -p "$to"
-	cd "$1"
-	sed -i 's/< 3041002/< 3040001/' src/trace_processor/sqlite/sql_source.cc
-	args=
-	for part in zstd re2 grpc ui unittests integration_tests benchmarks heapprofd traced_perf llvm_demangle etm_importer winscope \
-		x64_cpu_opt trace_processor_linenoise trace_processor_httpd trace_processor_json trace_processor_mac_instruments \
-		trace_processor_percentile; do
-		args="$args enable_perfetto_$part=false"
-	done
-	for library in protobuf sqlite zlib; do
-		args="$args perfetto_use_system_$library=true"
-	done
-	gn gen out/tp --args="$args is_debug=false is_clang=false is_hermetic_clang=false is_system_compiler=true use_custom_libcxx=false skip_buildtools_check=true extra_cflags=\"-O1 -w\""
-	nice -n 19 ninja -C out/tp trace_processor_shell
-	cp out/tp/trace_processor_shell "$to/"
 }
 
 query() {
@@ -70,10 +42,6 @@ END
 }
 
 case ${1:-} in
-build)
-	[ $# -eq 2 ] && [ -d "$2/src/trace_processor" ] || usage
-	build "$2"
-	;;
 check)
 	[ $# -eq 2 ] || usage
 	find_it

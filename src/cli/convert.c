@@ -7,11 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "cli/export.h"
-#include "cli/input.h"
 #include "cli/options.h"
 #include "cli/signals.h"
 #include "convert/convert.h"
@@ -24,11 +21,9 @@
 
 struct conversion {
 	const struct convert_options *options;
-	const uint8_t *bytes;
-	size_t size;
+	struct trace_file file;
 	struct wire *wire;
 	struct output trace;
-	struct target *binary; /* of --binary, or NULL */
 	struct convert_result result;
 };
 
@@ -163,12 +158,13 @@ static int run(struct conversion *conv, struct error *err)
 	if (output_open(&conv->trace, conv->options->output, err) ||
 	    privilege_keep(needed | output_capabilities(&conv->trace), err))
 		return -EIO;
-	if (conv->options->binary && target_open_file(conv->options->binary, NULL, &conv->binary, err))
+	if (conv->options->binary && target_open_file(conv->options->binary, NULL, &conv->file.binary, err))
 		return -ENOEXEC;
 	rc = open_wire(conv, err);
 	if (rc == 0)
-		rc = convert_trace(conv->bytes, conv->size, conv->binary ? conv->binary->functab : NULL, &out,
-				   &conv->result, err);
+		rc = convert_trace(conv->file.bytes, conv->file.size,
+				   conv->file.binary ? conv->file.binary->functab : NULL, &out, &conv->result,
+				   err);
 	if (rc && conv->trace.error)
 		return error_set(err, conv->trace.error, "cannot write %s: %s", output_name(&conv->trace),
 				 strerror(conv->trace.error));
@@ -183,27 +179,15 @@ static int run(struct conversion *conv, struct error *err)
 static int convert(const struct convert_options *options, struct error *err)
 {
 	struct conversion conv = {.options = options};
-	uint64_t size = 0;
-	void *bytes = NULL;
-	int status, fd = input_open_trace(options->input, false, &size, err);
+	int status = trace_file_open(&conv.file, options->input, NULL, err);
 
-	if (fd < 0)
-		return fd;
-	if (size > 0)
-		bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-	close(fd);
-	if (bytes == MAP_FAILED)
-		return error_set(err, errno, "cannot read %s: %s", options->input, strerror(errno));
-	conv.bytes = bytes ? bytes : (const uint8_t *)"";
-	conv.size = size;
 	output_init(&conv.trace);
-	status = run(&conv, err);
+	if (!status)
+		status = run(&conv, err);
 	if (status < 0)
 		output_discard(&conv.trace);
 	wire_free(conv.wire);
-	target_free(conv.binary);
-	if (bytes)
-		munmap(bytes, size);
+	trace_file_close(&conv.file);
 	return status;
 }
 

@@ -224,6 +224,19 @@ static void report(const struct cut *cut)
 		text_bytes(cut->largest).bytes);
 }
 
+/* Its states over that time are not what they seem. */
+static void warn(const struct cut *cut)
+{
+	uint64_t n = cutter_untold_gaps(cut->cutter);
+
+	if (n)
+		fprintf(stderr,
+			"gotrace: %s time%s nothing was recorded of what is in the piece, and it does not "
+			"say so: "
+			"gotrace sql %s \"SELECT ts, dur FROM gc WHERE kind = 'not watched'\"\n",
+			text_count(n).bytes, n == 1 ? "" : "s", cut->options->input);
+}
+
 static int run(struct cut *cut)
 {
 	int rc = trace_file_open(&cut->file, cut->options->input, NULL, cut->err);
@@ -237,7 +250,9 @@ static int run(struct cut *cut)
 		rc = write_pieces(cut);
 	if (rc)
 		output_discard(&cut->piece);
-	else if (!cut->options->quiet)
+	else
+		warn(cut);
+	if (!rc && !cut->options->quiet)
 		report(cut);
 	return rc ? rc : trace_file_status(&cut->file);
 }

@@ -3,13 +3,19 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "cli/signals.h"
 #include "pipeline/output.h"
 #include "sandbox/privilege.h"
+#include "target/target.h"
+#include "util/hash.h"
 #include "util/message.h"
+
+/* The same trace has the same id each time it is exported. */
+#define UUID_SEED 0x676f7472616365ull
 
 struct pass {
 	struct census_pass *census;
@@ -82,13 +88,33 @@ int export_file(struct trace_file *file, const struct export_options *options, s
 	full.title = trace_file_name(file);
 	full.pid = options->pid ? options->pid : trace_file_pid(file);
 	full.source = file->result.version;
+	if (options->format == EXPORT_PERFETTO && options->part == 0) {
+		full.uuid[0] = hash_bytes(UUID_SEED, file->bytes, file->size);
+		full.uuid[1] = hash_bytes(UUID_SEED + 1, file->bytes, file->size);
+	}
 	if (!rc || rc == -EBADMSG)
 		rc = write_all(file, &full, &census, err);
 	census_free(&census);
 	return rc;
 }
 
-static int one_input(const struct export_job *job, size_t i, struct output *out, struct error *err)
+/* All at once, while that is still allowed: traces may be another user's. */
+static int open_inputs(const struct export_job *job, struct trace_file *files, struct target **binary,
+		       struct error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < job->ninputs && !rc; i++) {
+		const struct export_input *input = &job->inputs[i];
+
+		rc = input->fd ? trace_file_open_fd(&files[i], input->fd, input->path, err)
+			       : trace_file_open(&files[i], input->path, NULL, err);
+	}
+	return !rc && job->binary && target_open_file(job->binary, NULL, binary, err) ? -ENOEXEC : rc;
+}
+
+static int one_input(const struct export_job *job, size_t i, struct trace_file *file, struct output *out,
+		     struct error *err)
 {
 	const struct export_options options = {
 		.format = job->format,
@@ -96,51 +122,73 @@ static int one_input(const struct export_job *job, size_t i, struct output *out,
 		.part = (uint32_t)i,
 		.process = job->inputs[i].title,
 		.pid = job->inputs[i].pid,
+		.machine = job->machine,
 		.out = {.write = output_write, .ctx = out},
 	};
-	struct trace_file file;
-	int rc = trace_file_open(&file, job->inputs[i].path, job->binary, err);
+	int rc = export_file(file, &options, err);
 
-	if (!rc)
-		rc = export_file(&file, &options, err);
-	if (!rc || rc == -EBADMSG)
-		rc = trace_file_status(&file);
-	trace_file_close(&file);
-	return rc;
+	return !rc || rc == -EBADMSG ? trace_file_status(file) : rc;
 }
 
-static int write_inputs(const struct export_job *job, struct output *out, struct error *err)
+static int write_inputs(const struct export_job *job, struct trace_file *files, struct target *binary,
+			struct output *out, struct error *err)
 {
 	int status = STATUS_WHOLE, rc = 0;
 
 	for (size_t i = 0; i < job->ninputs && rc >= 0; i++) {
-		rc = one_input(job, i, out, err);
+		files[i].binary = binary;
+		rc = one_input(job, i, &files[i], out, err);
+		files[i].binary = NULL;
+		trace_file_close(&files[i]);
 		status = rc > status ? rc : status;
 	}
 	if (out->error)
 		return error_set(err, out->error, "cannot write %s: %s", output_name(out),
 				 strerror(out->error));
-	if (rc < 0)
-		return rc;
-	rc = output_commit(out);
+	return rc < 0 ? rc : status;
+}
+
+static int publish(struct output *out, struct error *err)
+{
+	int rc = output_commit(out);
+
 	if (!rc && output_publish(out, err))
 		return -EIO;
 	if (!rc)
 		rc = output_close(out);
-	return rc ? error_set(err, -rc, "cannot write %s: %s", output_name(out), strerror(-rc)) : status;
+	return rc ? error_set(err, -rc, "cannot write %s: %s", output_name(out), strerror(-rc)) : 0;
+}
+
+int export_into(const struct export_job *job, struct output *out, struct error *err)
+{
+	struct trace_file *files = calloc(job->ninputs, sizeof(*files));
+	struct target *binary = NULL;
+	int rc = files ? 0 : error_set(err, ENOMEM, "out of memory");
+
+	if (!rc)
+		rc = privilege_keep(PRIVILEGE(CAP_DAC_READ_SEARCH) | output_capabilities(out), err);
+	if (!rc)
+		rc = open_inputs(job, files, &binary, err);
+	if (!rc)
+		rc = privilege_keep(output_capabilities(out), err);
+	if (!rc)
+		rc = write_inputs(job, files, binary, out, err);
+	for (size_t i = 0; files && i < job->ninputs; i++)
+		trace_file_close(&files[i]);
+	free(files);
+	target_free(binary);
+	if (rc >= 0 && publish(out, err))
+		return -EIO;
+	return rc;
 }
 
 int export_run(const struct export_job *job, struct error *err)
 {
 	struct output out;
-	uint64_t needed = job->binary ? PRIVILEGE(CAP_DAC_READ_SEARCH) : 0;
 	int rc;
 
 	output_init(&out);
-	if (output_open(&out, job->output, err) || privilege_keep(needed | output_capabilities(&out), err))
-		rc = -EIO;
-	else
-		rc = write_inputs(job, &out, err);
+	rc = output_open(&out, job->output, err) ? -EIO : export_into(job, &out, err);
 	if (rc < 0)
 		output_discard(&out);
 	return rc;

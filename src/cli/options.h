@@ -13,7 +13,7 @@
 #include "util/error.h"
 #include "wire/wire.h"
 
-struct titles;
+struct record_parts;
 
 enum record_as { AS_IT_IS, AS_C, AS_GO };
 
@@ -46,8 +46,8 @@ struct record_options {
 	const char *btf;    /* a file with the kernel's types; NULL = the kernel's own */
 	const char *layout; /* a table for a release that is not known; NULL = none */
 	bool probe_only;    /* for measuring: empty programs, no trace */
-	/* Not an option: the processes are to be noted there, and a summary is not wanted. NULL: else. */
-	struct titles *titles;
+	/* Not an option: the traces are handed on there, and a summary for people is not wanted. NULL: else. */
+	const struct record_parts *parts;
 };
 
 struct replay_options {

@@ -308,8 +308,6 @@ static int check_together(const struct record_options *options, struct error *er
 				 "--children writes one file for each process: it excludes -o -");
 	if (options->children && options->as == AS_GO)
 		return error_set(err, EINVAL, "--children traces threads: it excludes --as go");
-	if (record_exports(options->output) && options->json)
-		return error_set(err, EINVAL, "--json excludes -o FILE.perfetto-trace");
 	if (standard && options->json)
 		return error_set(err, EINVAL, "-o - and --json both write to standard output");
 	if (standard && options->command)

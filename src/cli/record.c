@@ -65,7 +65,7 @@ static void allow_processes(struct record *record, const struct log_record *log)
 
 static void note_processes(struct record *record, const struct log_record *log)
 {
-	struct titles *titles = record->options->titles;
+	struct titles *titles = record->options->parts ? record->options->parts->titles : NULL;
 	const struct log_target *target = log->data;
 	const struct raw_record *records = log->data;
 
@@ -133,6 +133,7 @@ static int begin_writing(struct record *record, struct error *err)
 {
 	const struct record_options *options = record->options;
 	const struct target *target = record->session.target;
+	const struct record_parts *parts = options->parts;
 	const struct writer_options wanted = {
 		.trace = &record->trace,
 		.raw = options->raw ? &record->raw : NULL,
@@ -141,12 +142,16 @@ static int begin_writing(struct record *record, struct error *err)
 		.runtime_frames = options->runtime_frames,
 		.off_cpu_ns = options->off_cpu_ns,
 		.json = options->json,
-		.quiet = options->quiet || options->titles,
+		.quiet = options->quiet || options->parts,
 		.style = style_of(options),
 		.exact = options->exact,
 		.first = options->children ? record->session.pid : 0,
 		.layout = target ? layout_source(target, options->layout) : "",
-		.file_server = {.output = options->output, .raw = options->raw, .now = time(NULL)},
+		.file_server = {.output = options->output,
+				.raw = options->raw,
+				.now = time(NULL),
+				.beside = parts ? parts->beside : NULL,
+				.handed_to = parts ? parts->socket : -1},
 	};
 
 	return writer_begin(record->session.workers.writer, &wanted, err);
@@ -159,7 +164,9 @@ static int open_files(struct record *record, struct error *err)
 
 	if (options->children)
 		return begin_writing(record, err);
-	if (options->output)
+	if (options->parts)
+		rc = output_adopt(&record->trace, options->parts->trace, options->output, true, false);
+	else if (options->output)
 		rc = output_open(&record->trace, options->output, err);
 	else
 		rc = output_open_new(&record->trace, NULL, record->session.pid, time(NULL), err);
@@ -286,8 +293,8 @@ static int start(struct record *record, struct error *err)
 		rc = release_child(record, err);
 	if (rc == 0)
 		set_deadline(record);
-	if (rc == 0 && record->options->titles && !record->options->children)
-		titles_add(record->options->titles, record->session.pid);
+	if (rc == 0 && record->options->parts && !record->options->children)
+		titles_add(record->options->parts->titles, record->session.pid);
 	/* From here on there will be a trace: now old files may go. */
 	if (rc == 0 && !record->options->children)
 		rc = output_publish(&record->trace, err);
@@ -340,8 +347,8 @@ static int step(void *ctx, struct error *err)
 	(void)err;
 	if (!record->options->children && spawn_has_ended(&record->child))
 		return LOG_END_EXITED;
-	if (record->options->titles)
-		titles_refresh(record->options->titles, now_ns());
+	if (record->options->parts)
+		titles_refresh(record->options->parts->titles, now_ns());
 	session_show_status(&record->session, writer_progress(record->session.workers.writer).written);
 	return 0;
 }

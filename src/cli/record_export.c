@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "cli/record_export.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,23 +19,29 @@
 #include "cli/cli.h"
 #include "cli/export.h"
 #include "cli/signals.h"
+#include "cli/this_machine.h"
 #include "cli/titles.h"
+#include "pipeline/output.h"
+#include "sandbox/descriptors.h"
 #include "util/array.h"
+#include "util/limits.h"
 #include "util/message.h"
-#include "util/rights.h"
 #include "util/text.h"
 
-struct part { /* a trace in the directory */
-	char *path;
-	pid_t pid;
+struct part { /* the trace of a process: a file without a name */
+	int fd;
+	pid_t pid;      /* 0: of the only process, which the titles have */
+	uint32_t times; /* how often the pid occurred before */
+	uint64_t bytes;
 };
 
 struct live_export {
 	const struct record_options *options;
-	char directory[PATH_MAX];
-	int titles; /* a file in memory */
+	struct output out;
+	int titles;    /* a file in memory */
+	int socket[2]; /* with --children; [0]: where the traces come, [1]: where they are sent */
 	struct part *parts;
-	size_t n, capacity;
+	size_t n, capacity, lost;
 };
 
 bool record_exports(const char *output)
@@ -50,21 +58,32 @@ bool record_exports(const char *output)
 	return false;
 }
 
-static int make_directory(struct live_export *live, struct error *err)
+static int add_part(struct live_export *live, int fd, pid_t pid)
 {
-	struct rights before = rights_as_user();
-	int rc = 0;
+	if (array_grow(&live->parts, &live->capacity, live->n + 1, sizeof(*live->parts)))
+		return -ENOMEM;
+	live->parts[live->n++] = (struct part){.fd = fd, .pid = pid};
+	return 0;
+}
 
-	if (snprintf(live->directory, sizeof(live->directory), "%s.parts-XXXXXX", live->options->output) >=
-	    (int)sizeof(live->directory) - NAME_MAX)
-		rc = error_set(err, ENAMETOOLONG, "the name of the file is too long");
-	else if (!mkdtemp(live->directory))
-		rc = error_set(err, errno, "cannot create a directory beside %s: %s", live->options->output,
-			       strerror(errno));
-	if (rc)
-		live->directory[0] = '\0';
-	rights_restore(&before);
-	return rc;
+/* Where the trace goes, or with --children the socket for the files of all. */
+static int prepare(struct live_export *live, struct error *err)
+{
+	int fd;
+
+	if (output_open(&live->out, live->options->output, err))
+		return -EIO;
+	live->titles = memfd_create("titles", MFD_CLOEXEC);
+	if (live->titles < 0 ||
+	    (live->options->children && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, live->socket)))
+		return error_set(err, errno, "cannot prepare tracing: %s", strerror(errno));
+	if (live->options->children)
+		return 0;
+	fd = output_open_scratch(&live->out);
+	if (fd < 0)
+		return error_set(err, -fd, "cannot create a file beside %s: %s", live->options->output,
+				 strerror(-fd));
+	return add_part(live, fd, 0) ? error_set(err, ENOMEM, "out of memory") : 0;
 }
 
 /* --- the process that traces --- */
@@ -74,13 +93,16 @@ static int trace(struct live_export *live, int (*record)(const struct record_opt
 {
 	struct record_options options = *live->options;
 	struct titles titles = {0};
-	char output[PATH_MAX];
+	const struct record_parts parts = {
+		.titles = &titles,
+		.trace = live->n ? live->parts[0].fd : -1,
+		.beside = live->options->children ? &live->out : NULL,
+		.socket = live->socket[1],
+	};
 	int status;
 
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	snprintf(output, sizeof(output), "%.*s/trace", (int)sizeof(output) - 8, live->directory);
-	options.output = output;
-	options.titles = &titles;
+	options.parts = &parts;
 	status = record(&options);
 	titles_save(&titles, live->titles);
 	titles_free(&titles);
@@ -88,30 +110,68 @@ static int trace(struct live_export *live, int (*record)(const struct record_opt
 	return status;
 }
 
-/* A terminal's signal goes to all of its processes; one that was sent to this process alone is handed on. */
-static int wait_for(pid_t child, const sigset_t *signals)
+/* False: nothing has come. */
+static bool take_part(struct live_export *live)
 {
-	siginfo_t info;
-	int status;
+	int fds[DESCRIPTORS];
+	pid_t pid;
+	ssize_t n = live->socket[0] < 0
+			    ? -1
+			    : descriptors_receive(live->socket[0], &pid, sizeof(pid), fds, MSG_DONTWAIT);
 
-	for (;;) {
-		pid_t ended = waitpid(child, &status, WNOHANG);
+	if (n <= 0)
+		return false;
+	/* Beyond the limit on open files the kernel leaves the descriptor out. */
+	if (n != sizeof(pid) || fds[0] < 0 || add_part(live, fds[0], pid))
+		live->lost++;
+	else
+		fds[0] = -1;
+	descriptors_close(fds);
+	return true;
+}
 
-		if (ended == child)
-			return WIFEXITED(status) ? WEXITSTATUS(status) : STATUS_NONE;
-		if (ended < 0 && errno != EINTR)
-			return STATUS_NONE;
-		if (sigwaitinfo(signals, &info) > 0 && info.si_signo != SIGCHLD && info.si_code != SI_KERNEL)
-			kill(child, info.si_signo);
+/* A terminal's signal goes to all of its processes; one that was sent to this process alone is handed on. */
+static void hand_on(int signals, pid_t child)
+{
+	struct signalfd_siginfo info;
+
+	if (read(signals, &info, sizeof(info)) == sizeof(info) && info.ssi_signo != SIGCHLD &&
+	    info.ssi_code != SI_KERNEL)
+		kill(child, (int)info.ssi_signo);
+}
+
+/* Of a process that was killed there is what it had written. */
+static int wait_for(struct live_export *live, pid_t child, int signals)
+{
+	struct pollfd from[] = {{.fd = signals, .events = POLLIN}, {.fd = live->socket[0], .events = POLLIN}};
+	int status = 0;
+	pid_t ended;
+
+	while ((ended = waitpid(child, &status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
+		if (poll(from, 2, -1) <= 0)
+			continue;
+		if (from[0].revents)
+			hand_on(signals, child);
+		if (from[1].revents)
+			take_part(live);
 	}
+	while (take_part(live))
+		continue;
+	if (ended != child)
+		return STATUS_NONE;
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	fprintf(stderr, "gotrace: the process that traced was killed\n");
+	return STATUS_CUT;
 }
 
 static int trace_apart(struct live_export *live, int (*record)(const struct record_options *options),
 		       struct error *err)
 {
 	sigset_t signals, before;
+	struct error ignored;
+	int status, fd;
 	pid_t child;
-	int status;
 
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
@@ -119,85 +179,79 @@ static int trace_apart(struct live_export *live, int (*record)(const struct reco
 	sigaddset(&signals, SIGHUP);
 	sigaddset(&signals, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &signals, &before);
+	fd = signalfd(-1, &signals, SFD_CLOEXEC);
 	fflush(NULL);
-	child = fork();
+	child = fd < 0 ? -1 : fork();
 	if (child == 0) {
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		_exit(trace(live, record));
 	}
+	if (child > 0)
+		limits_raise_files(&ignored); /* in vain: fewer processes are exported, and that is said */
 	status = child < 0 ? error_set(err, errno, "cannot start tracing: %s", strerror(errno))
-			   : wait_for(child, &signals);
+			   : wait_for(live, child, fd);
+	if (fd >= 0)
+		close(fd);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	return status;
 }
 
 /* --- what it has left --- */
 
-static int add_part(struct live_export *live, const char *name)
-{
-	const char *number = strncmp(name, "trace.", 6) == 0 ? name + 6 : "";
-	struct part *part;
-
-	if (strncmp(name, "trace", 5) != 0)
-		return 0;
-	if (array_grow(&live->parts, &live->capacity, live->n + 1, sizeof(*live->parts)))
-		return -ENOMEM;
-	part = &live->parts[live->n];
-	if (asprintf(&part->path, "%s/%s", live->directory, name) < 0)
-		return -ENOMEM;
-	part->pid = (pid_t)strtol(number, NULL, 10);
-	live->n++;
-	return 0;
-}
-
 static int by_pid(const void *a, const void *b)
 {
 	const struct part *one = a, *other = b;
 
-	return one->pid != other->pid ? (one->pid < other->pid ? -1 : 1) : strcmp(one->path, other->path);
+	if (one->pid != other->pid)
+		return one->pid < other->pid ? -1 : 1;
+	return one->fd < other->fd ? -1 : one->fd > other->fd; /* as they came */
 }
 
-static int find_parts(struct live_export *live, struct error *err)
+/* Processes of which nothing was written are left out. */
+static void sort_parts(struct live_export *live)
 {
-	DIR *directory = opendir(live->directory);
-	struct dirent *entry;
-	int rc =
-		directory ? 0 : error_set(err, errno, "cannot read %s: %s", live->directory, strerror(errno));
+	size_t kept = 0;
+	struct stat st;
 
-	while (!rc && (entry = readdir(directory)) != NULL) {
-		if (add_part(live, entry->d_name))
-			rc = error_set(err, ENOMEM, "out of memory");
-	}
-	if (directory)
-		closedir(directory);
-	if (!rc && live->n)
+	if (live->n)
 		qsort(live->parts, live->n, sizeof(*live->parts), by_pid);
-	return rc;
-}
+	for (size_t i = 0; i < live->n; i++) {
+		struct part *part = &live->parts[i];
 
-/* The only process of a recording without --children. */
-static void name_alone(struct live_export *live, const struct titles *titles)
-{
-	if (live->n == 1 && !live->parts[0].pid && titles->n)
-		live->parts[0].pid = titles->all[0].pid;
+		part->bytes = fstat(part->fd, &st) ? 0 : (uint64_t)st.st_size;
+		if (!part->bytes) {
+			close(part->fd);
+			continue;
+		}
+		if (kept && live->parts[kept - 1].pid == part->pid)
+			part->times = live->parts[kept - 1].times + 1;
+		live->parts[kept++] = *part;
+	}
+	live->n = kept;
 }
 
 static int export_parts(struct live_export *live, const struct titles *titles, struct error *err)
 {
-	struct export_job job = {.output = live->options->output, .format = EXPORT_PERFETTO};
+	struct export_job job = {.format = EXPORT_PERFETTO, .ninputs = live->n};
 	struct export_input *inputs = calloc(live->n, sizeof(*inputs));
+	struct this_machine machine;
 	int status;
 
 	if (!inputs)
 		return error_set(err, ENOMEM, "out of memory");
 	for (size_t i = 0; i < live->n; i++) {
 		const struct part *part = &live->parts[i];
+		pid_t pid = part->pid ? part->pid : titles->n ? titles->all[0].pid : 0;
 
-		inputs[i] = (struct export_input){part->path, titles_find(titles, part->pid), part->pid};
+		inputs[i] = (struct export_input){.path = live->options->output,
+						  .fd = part->fd,
+						  .title = titles_find(titles, pid),
+						  .pid = pid};
 	}
+	this_machine_read(&machine);
 	job.inputs = inputs;
-	job.ninputs = live->n;
-	status = export_run(&job, err);
+	job.machine = &machine.facts;
+	status = export_into(&job, &live->out, err);
 	free(inputs);
 	return status;
 }
@@ -221,7 +275,6 @@ static int export_all(struct live_export *live, struct error *err)
 
 	if (titles_load(&titles, live->titles))
 		titles = (struct titles){0};
-	name_alone(live, &titles);
 	signals_install();
 	status = export_parts(live, &titles, err);
 	titles_free(&titles);
@@ -230,43 +283,90 @@ static int export_all(struct live_export *live, struct error *err)
 	return status;
 }
 
-/* Traces that could not be exported stay, and are named. */
-static void clean_up(struct live_export *live, bool keep)
+/* FILE.trace, FILE.PID.trace, FILE.PID-2.trace */
+static int name_part(const struct live_export *live, const struct part *part, char path[PATH_MAX])
 {
-	for (size_t i = 0; i < live->n; i++) {
-		if (!keep)
-			unlink(live->parts[i].path);
-		free(live->parts[i].path);
-	}
-	free(live->parts);
-	if (live->directory[0] && rmdir(live->directory) && keep)
-		fprintf(stderr, "gotrace: the traces themselves are in %s\n",
-			text_path(live->directory).bytes);
-	if (live->titles >= 0)
-		close(live->titles);
+	char suffix[48] = "trace";
+
+	if (part->pid && part->times)
+		snprintf(suffix, sizeof(suffix), "%d-%u.trace", (int)part->pid, part->times + 1);
+	else if (part->pid)
+		snprintf(suffix, sizeof(suffix), "%d.trace", (int)part->pid);
+	return output_name_scratch(&live->out, part->fd, suffix, path);
 }
 
-static int worse(int a, int b)
+/* Traces that could not be exported get names. */
+static void name_parts(const struct live_export *live)
 {
-	return a > b ? a : b;
+	char path[PATH_MAX] = "";
+	size_t named = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < live->n && !rc; i++) {
+		rc = name_part(live, &live->parts[i], path);
+		named += !rc;
+	}
+	if (named)
+		fprintf(stderr, "gotrace: %s: %s\n",
+			named == 1 ? "the trace itself is there" : "the traces themselves are there, up to",
+			text_path(path).bytes);
+	if (rc)
+		fprintf(stderr, "gotrace: %zu trace%s lost: cannot create %s: %s\n", live->n - named,
+			live->n - named == 1 ? " is" : "s are", text_path(path).bytes, strerror(-rc));
+}
+
+static void clean_up(struct live_export *live)
+{
+	int descriptors[] = {live->titles, live->socket[0], live->socket[1]};
+
+	for (size_t i = 0; i < live->n; i++)
+		close(live->parts[i].fd);
+	free(live->parts);
+	for (size_t i = 0; i < sizeof(descriptors) / sizeof(descriptors[0]); i++) {
+		if (descriptors[i] >= 0)
+			close(descriptors[i]);
+	}
+	output_discard(&live->out); /* unless it was written */
+}
+
+/* A command's own status says nothing of the trace. */
+static bool is_traced(const struct live_export *live, int status)
+{
+	return live->n && (status == STATUS_WHOLE || status == STATUS_CUT || live->options->command);
+}
+
+static int end(struct live_export *live, int traced, struct error *err)
+{
+	int status;
+
+	sort_parts(live);
+	if (live->lost)
+		fprintf(stderr,
+			"gotrace: left out: %zu processes, there are too many open files (ulimit -n)\n",
+			live->lost);
+	if (!is_traced(live, traced))
+		return traced == STATUS_WHOLE ? STATUS_NONE : traced;
+	status = export_all(live, err);
+	if (status < 0)
+		name_parts(live);
+	return status < 0 || traced == STATUS_WHOLE ? status : traced;
 }
 
 int record_export(const struct record_options *options, int (*record)(const struct record_options *options))
 {
-	struct live_export live = {.options = options, .titles = memfd_create("titles", MFD_CLOEXEC)};
+	struct live_export live = {.options = options, .titles = -1, .socket = {-1, -1}};
 	struct error err = {""};
-	int traced = STATUS_NONE, status = make_directory(&live, &err);
+	int status;
 
+	output_init(&live.out);
+	status = prepare(&live, &err);
 	if (status == 0)
-		status = traced = trace_apart(&live, record, &err);
-	if (traced == STATUS_WHOLE || traced == STATUS_CUT)
-		status = find_parts(&live, &err);
-	if (status == 0 && live.n)
-		status = export_all(&live, &err);
-	clean_up(&live, status < 0);
-	if (status < 0) {
-		message_error(&err);
-		return STATUS_NONE;
-	}
-	return traced == STATUS_CUT ? worse(traced, status) : status;
+		status = trace_apart(&live, record, &err);
+	if (status >= 0)
+		status = end(&live, status, &err);
+	clean_up(&live);
+	if (status >= 0)
+		return status;
+	message_error(&err);
+	return STATUS_NONE;
 }

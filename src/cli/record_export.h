@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * gotrace -o FILE.perfetto-trace: the process is traced as ever, by a process of its own, into a directory
- * beside FILE; what is there at the end goes into FILE, and the directory is removed.
+ * gotrace -o FILE.perfetto-trace: the process is traced as ever, by a process of its own, into files without
+ * names beside FILE, so that nothing is left if gotrace is killed. At the end they go into FILE.
  */
 #ifndef GOTRACE_CLI_RECORD_EXPORT_H
 #define GOTRACE_CLI_RECORD_EXPORT_H
@@ -9,6 +9,17 @@
 #include <stdbool.h>
 
 #include "cli/options.h"
+
+struct output;
+struct titles;
+
+/* What the process that traces gets. */
+struct record_parts {
+	struct titles *titles;       /* the processes are noted there */
+	int trace;                   /* the file for the only process's trace, which takes it over; or: */
+	const struct output *beside; /* with --children: file_server_options */
+	int socket;                  /* the same */
+};
 
 /* Whether the name of the output asks for it. */
 bool record_exports(const char *output);

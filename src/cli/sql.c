@@ -30,13 +30,8 @@ static void print_text(const char *text, size_t len)
 	}
 }
 
-static void print_csv_value(sqlite3_stmt *query, int i)
+static void print_csv_text(const char *text, size_t len)
 {
-	const char *text = (const char *)sqlite3_column_text(query, i);
-	size_t len = (size_t)sqlite3_column_bytes(query, i);
-
-	if (!text)
-		return;
 	if (!memchr(text, ',', len) && !memchr(text, '"', len) && !memchr(text, '\n', len) &&
 	    !memchr(text, '\r', len)) {
 		print_text(text, len);
@@ -52,6 +47,14 @@ static void print_csv_value(sqlite3_stmt *query, int i)
 		fputs(end ? "\"\"" : "", stdout);
 	}
 	putchar('"');
+}
+
+static void print_csv_value(sqlite3_stmt *query, int i)
+{
+	const char *text = (const char *)sqlite3_column_text(query, i);
+
+	if (text)
+		print_csv_text(text, (size_t)sqlite3_column_bytes(query, i));
 }
 
 static void print_json_value(struct json *json, sqlite3_stmt *query, int i)
@@ -111,7 +114,10 @@ static void print_names(sqlite3_stmt *query, enum sql_output output)
 
 		if (i)
 			putchar(output == SQL_CSV ? ',' : '\t');
-		print_text(name, strlen(name));
+		if (output == SQL_CSV)
+			print_csv_text(name, strlen(name));
+		else
+			print_text(name, strlen(name));
 	}
 	if (output != SQL_JSON)
 		putchar('\n');
@@ -178,8 +184,11 @@ static int load_and_answer(sqlite3 *db, const struct sql_options *options, struc
 {
 	const struct export_options into = {.format = EXPORT_SQLITE, .database = db};
 	struct trace_file file;
-	int status = STATUS_WHOLE, rc = trace_file_open(&file, options->input, options->binary, err);
+	int status = STATUS_WHOLE, rc = privilege_keep(PRIVILEGE(CAP_DAC_READ_SEARCH), err);
 
+	if (rc)
+		return rc;
+	rc = trace_file_open(&file, options->input, options->binary, err);
 	if (!rc)
 		rc = privilege_keep(0, err);
 	if (!rc)

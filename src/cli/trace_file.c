@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -12,25 +13,35 @@
 #include "target/target.h"
 #include "util/message.h"
 
-int trace_file_open(struct trace_file *file, const char *path, const char *binary, struct error *err)
+int trace_file_open_fd(struct trace_file *file, int fd, const char *path, struct error *err)
 {
-	uint64_t size = 0;
+	struct stat st;
 	void *bytes = NULL;
-	int fd = input_open(path, false, &size, err);
 
 	*file = (struct trace_file){.path = path, .bytes = (const uint8_t *)""};
-	if (fd < 0)
-		return fd;
-	if (size > 0)
-		bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-	close(fd);
+	if (fstat(fd, &st))
+		return error_set(err, errno, "cannot read %s: %s", path, strerror(errno));
+	if (st.st_size > 0)
+		bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (bytes == MAP_FAILED)
 		return error_set(err, errno, "cannot read %s: %s", path, strerror(errno));
 	if (bytes) {
 		file->bytes = bytes;
-		file->size = size;
+		file->size = (size_t)st.st_size;
 	}
-	return binary && target_open_file(binary, NULL, &file->binary, err) ? -ENOEXEC : 0;
+	return 0;
+}
+
+int trace_file_open(struct trace_file *file, const char *path, const char *binary, struct error *err)
+{
+	int fd = input_open_trace(path, false, NULL, err), rc;
+
+	*file = (struct trace_file){.path = path};
+	if (fd < 0)
+		return fd;
+	rc = trace_file_open_fd(file, fd, path, err);
+	close(fd);
+	return !rc && binary && target_open_file(binary, NULL, &file->binary, err) ? -ENOEXEC : rc;
 }
 
 void trace_file_close(struct trace_file *file)

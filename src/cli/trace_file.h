@@ -22,6 +22,8 @@ struct trace_file {
 /* Maps the file. binary: the traced program's file, for names, or NULL. 0 or a negative errno with err set.
  */
 int trace_file_open(struct trace_file *file, const char *path, const char *binary, struct error *err);
+/* The same for a file that is open; path is what messages call it. fd stays the caller's. */
+int trace_file_open_fd(struct trace_file *file, int fd, const char *path, struct error *err);
 void trace_file_close(struct trace_file *file);
 /* The last part of its path. */
 const char *trace_file_name(const struct trace_file *file);

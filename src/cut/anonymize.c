@@ -99,6 +99,38 @@ static int mark_stacks(struct anonymizer *anonymizer, const struct tables *table
 	return 0;
 }
 
+static bool begins_with(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* Names that gotrace gives (src/model/off_cpu_place.c). */
+static bool is_own(const char *text)
+{
+	return strcmp(text, "gotrace") == 0 || begins_with(text, "[off CPU: ");
+}
+
+/*
+ * What a message begins with: readers must go on knowing when nothing was recorded (src/capture/gap.c,
+ * probe_set.c, thread_detail.c). The program's own messages could begin so, hence no more than that is kept.
+ */
+static const char *kept_beginning(const char *text)
+{
+	static const char *const kept[] = {"not watched from here on: ", "watched again from here on"};
+
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+		if (begins_with(text, kept[i]))
+			return kept[i];
+	}
+	return "";
+}
+
+/* `function [comm]`: what a thread is called, of a program that is seen as threads. */
+static bool names_thread(const char *text, size_t len)
+{
+	return len && text[len - 1] == ']' && memmem(text, len, " [", 2);
+}
+
 /* The next string of the table, under the next id. */
 static int add_string(struct anonymizer *anonymizer, const struct tables *tables, uint32_t id)
 {
@@ -109,21 +141,25 @@ static int add_string(struct anonymizer *anonymizer, const struct tables *tables
 	unsigned use = id < anonymizer->use_capacity ? anonymizer->uses[id] : USE_NONE;
 	size_t len;
 	const char *kept = strtab_get(tables->strings, id, &len);
-	char text[32];
+	char text[64];
+	int n;
 
-	if (use == USE_KEPT || strcmp(kept, "gotrace") == 0)
+	if (use == USE_KEPT || is_own(kept))
 		return strtab_add(anonymizer->strings, kept, len) == id ? 0 : -ENOMEM;
-	snprintf(text, sizeof(text), formats[use], id);
+	n = snprintf(text, sizeof(text), "%s", kept_beginning(kept));
+	n += snprintf(text + n, sizeof(text) - (size_t)n, formats[use], id);
+	if (use == USE_FUNCTION && names_thread(kept, len))
+		snprintf(text + n, sizeof(text) - (size_t)n, " [thread%u]", id);
 	return strtab_add_str(anonymizer->strings, text) == id ? 0 : -ENOMEM;
 }
 
 static int add_texts(struct anonymizer *anonymizer, const struct strtab *from)
 {
-	char text[32];
+	char text[64];
 
 	strtab_clear(anonymizer->texts);
 	for (uint32_t id = 1; from && id < strtab_count(from); id++) {
-		snprintf(text, sizeof(text), "text%u", id);
+		snprintf(text, sizeof(text), "%stext%u", kept_beginning(strtab_get(from, id, NULL)), id);
 		if (strtab_add_str(anonymizer->texts, text) != id)
 			return -ENOMEM;
 	}

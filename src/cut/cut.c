@@ -21,6 +21,8 @@ struct cutter {
 	bool begun, done;
 	bool gc_reported; /* the open generation says that a collection is under way */
 	uint64_t total;
+	bool unwatched; /* at the op in hand nothing is recorded */
+	uint64_t untold_gaps;
 };
 
 /* Between a generation's start, what is open there, and all else (src/convert/builder.c). */
@@ -47,6 +49,37 @@ void cutter_free(struct cutter *cutter)
 uint64_t cutter_ops(const struct cutter *cutter)
 {
 	return cutter->total;
+}
+
+uint64_t cutter_untold_gaps(const struct cutter *cutter)
+{
+	return cutter->untold_gaps;
+}
+
+/* --- time that was not watched --- */
+
+static bool begins_with(const struct tables *tables, uint32_t string, const char *with)
+{
+	const struct strtab *tab = string & TEXT_ID ? tables->texts : tables->strings;
+	size_t len = 0;
+	const char *text = tab ? strtab_get(tab, string & ~TEXT_ID, &len) : "";
+
+	return len >= strlen(with) && memcmp(text, with, strlen(with)) == 0;
+}
+
+/* gotrace says so in log events (src/capture/gap.c). shown: the piece has the op. */
+static void note_gap(struct cutter *cutter, const struct op *op, bool shown)
+{
+	const struct tables *tables = cutter->from->tables;
+
+	if (op->kind != OP_LOG || !begins_with(tables, op->string, "gotrace"))
+		return;
+	if (begins_with(tables, op->string2, "watched again from here on"))
+		cutter->unwatched = false;
+	if (!begins_with(tables, op->string2, "not watched from here on"))
+		return;
+	cutter->unwatched = true;
+	cutter->untold_gaps += cutter->begun && !shown;
 }
 
 static struct op *push(struct cutter *cutter)
@@ -172,6 +205,7 @@ static int begin(struct cutter *cutter, uint64_t start)
 	cutter->n = 0;
 	cutter->start = start;
 	cutter->number++;
+	cutter->untold_gaps += cutter->number == 1 && cutter->unwatched;
 	if (put_places(cutter) || put_goroutines(cutter))
 		return -ENOMEM;
 	statuses = cutter->n;
@@ -339,14 +373,23 @@ static bool is_due(struct cutter *cutter, const struct op *op)
 	return true;
 }
 
+static bool is_shown(struct cutter *cutter, struct op *op)
+{
+	return op->kind != OP_NONE && op->kind != OP_CPU_SAMPLE && !is_known(cutter, op) &&
+	       cut_filter(&cutter->options, &cutter->state, cutter->from->tables, op) &&
+	       !is_stray(cutter, op);
+}
+
 static int step(struct cutter *cutter, const struct op *from)
 {
 	struct op op = *from;
+	bool shown = is_shown(cutter, &op);
 	int rc = 0;
 
-	if (op.kind == OP_NONE || op.kind == OP_CPU_SAMPLE || is_known(cutter, &op) ||
-	    !cut_filter(&cutter->options, &cutter->state, cutter->from->tables, &op) || is_stray(cutter, &op))
+	if (!shown) {
+		note_gap(cutter, from, false);
 		return 0;
+	}
 	if (is_head(op.kind) && !is_due(cutter, &op))
 		return cut_apply(&cutter->state, &op); /* begin() puts it where it belongs */
 	if (cutter->begun && op.time < cutter->last)   /* a new P among the statuses */
@@ -362,6 +405,7 @@ static int step(struct cutter *cutter, const struct op *from)
 	}
 	if (!rc && cutter->begun)
 		rc = add(cutter, &op);
+	note_gap(cutter, from, true);
 	return rc ? rc : cut_apply(&cutter->state, &op);
 }
 

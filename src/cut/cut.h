@@ -37,5 +37,10 @@ void cutter_free(struct cutter *cutter);
 int cutter_generation(struct cutter *cutter, const struct generation *gen);
 /* How many ops were handed on that are no statuses. */
 uint64_t cutter_ops(const struct cutter *cutter);
+/*
+ * How often nothing was recorded for a time and no piece says so: a piece began then, or the note of it is of
+ * a goroutine that is not shown. States over such a time are what was known last.
+ */
+uint64_t cutter_untold_gaps(const struct cutter *cutter);
 
 #endif

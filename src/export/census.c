@@ -89,6 +89,24 @@ static int on_change(void *ctx, const struct tl_change *change)
 	return name_it(pass, seen, change);
 }
 
+static int on_begin(void *ctx, const struct tl_range *range)
+{
+	const struct census_pass *pass = ctx;
+
+	if (range->kind == TL_REGION && tl_begins_with(pass->tables, range->name, CENSUS_OFF_CPU))
+		pass->census->off_cpu = true;
+	return 0;
+}
+
+static int on_end(void *ctx, const struct tl_range *range)
+{
+	const struct census_pass *pass = ctx;
+
+	if (range->kind == TL_GAP)
+		pass->census->not_watched_ns += range->until - range->since;
+	return 0;
+}
+
 static int on_event(void *ctx, const struct op *op, const struct tl_goroutine *g)
 {
 	const struct census_pass *pass = ctx;
@@ -123,6 +141,8 @@ struct census_pass *census_begin(struct census *census)
 	const struct tl_visitor visitor = {
 		.ctx = pass,
 		.change = on_change,
+		.begin = on_begin,
+		.end = on_end,
 		.event = on_event,
 		.tables = on_tables,
 	};

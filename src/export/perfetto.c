@@ -12,95 +12,10 @@
 
 #include "util/array.h"
 #include "export/format.h"
-#include "export/perfetto_counters.h"
-#include "export/perfetto_tracks.h"
+#include "export/perfetto_about.h"
+#include "export/perfetto_event.h"
+#include "export/perfetto_threads.h"
 #include "export/profile.h"
-
-struct perfetto {
-	const struct census *census;
-	const struct tables *tables;
-	struct stacktab st;
-	struct pf_stream stream;
-	struct pf_tracks tracks;
-	struct pf_counters counters;
-	uint64_t flows;
-	struct map64 task_tracks; /* task -> index in task_uuids */
-	uint64_t *task_uuids;
-	size_t ntasks, task_capacity;
-	struct map64 named_states; /* state and reason -> string id */
-};
-
-/* --- events --- */
-
-struct pf_event {
-	uint64_t time;
-	uint64_t track;
-	enum pf_type type;
-	enum pf_category category;
-	uint32_t name;  /* string id of the stacktab, 0 = none */
-	uint32_t stack; /* of the stacktab, 0 = none */
-	uint64_t flow, end_of_flow;
-	uint64_t number; /* annotation */
-	const char *text;
-	enum pf_annotation number_is, text_is;
-	bool aside; /* out of the order of time */
-};
-
-static size_t fill_annotations(const struct pf_event *ev, Perfetto__DebugAnnotation *all)
-{
-	size_t n = 0;
-
-	if (ev->number_is) {
-		all[n] = (Perfetto__DebugAnnotation)PERFETTO__DEBUG_ANNOTATION__INIT;
-		all[n].has_name_iid = all[n].has_uint_value = true;
-		all[n].name_iid = ev->number_is;
-		all[n++].uint_value = ev->number;
-	}
-	if (ev->text_is) {
-		all[n] = (Perfetto__DebugAnnotation)PERFETTO__DEBUG_ANNOTATION__INIT;
-		all[n].has_name_iid = true;
-		all[n].name_iid = ev->text_is;
-		all[n++].string_value = (char *)ev->text;
-	}
-	return n;
-}
-
-static int put(struct perfetto *px, const struct pf_event *ev)
-{
-	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
-	Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
-	Perfetto__DebugAnnotation annotations[2], *pointers[] = {&annotations[0], &annotations[1]};
-	uint64_t category = ev->category, flow = ev->flow, end_of_flow = ev->end_of_flow;
-	int rc = pf_intern_name(&px->stream, ev->name);
-
-	if (!rc)
-		rc = pf_intern_stack(&px->stream, ev->stack);
-	if (rc)
-		return rc;
-	event.has_type = event.has_track_uuid = true;
-	event.type = ev->type;
-	event.track_uuid = ev->track;
-	event.has_name_iid = ev->name;
-	event.name_iid = ev->name;
-	event.n_category_iids = ev->category != PF_NO_CATEGORY;
-	event.category_iids = &category;
-	event.has_callstack_iid = ev->stack;
-	event.callstack_iid = ev->stack;
-	event.n_flow_ids = ev->flow != 0;
-	event.flow_ids = &flow;
-	event.n_terminating_flow_ids = ev->end_of_flow != 0;
-	event.terminating_flow_ids = &end_of_flow;
-	event.n_debug_annotations = fill_annotations(ev, annotations);
-	event.debug_annotations = pointers;
-	packet.data_case = PERFETTO__TRACE_PACKET__DATA_TRACK_EVENT;
-	packet.track_event = &event;
-	return (ev->aside ? pf_put_aside : pf_put_at)(&px->stream, ev->time, &packet);
-}
-
-static int text_id(struct perfetto *px, const char *text, uint32_t *id)
-{
-	return stacktab_text(&px->st, text, strlen(text), id);
-}
 
 /* --- states of goroutines --- */
 
@@ -124,7 +39,7 @@ static int state_name(struct perfetto *px, const struct tl_interval *now, uint32
 		return rc;
 	snprintf(text, sizeof(text), ours ? "%s: %.200s" : "%s", names[now->state],
 		 strtab_get(px->st.strings, ours, NULL));
-	rc = text_id(px, text, name);
+	rc = pf_text(px, text, name);
 	return rc ? rc : map64_set(&px->named_states, key, *name);
 }
 
@@ -139,7 +54,7 @@ static int put_state(struct perfetto *px, const struct pf_goroutine *g, const st
 
 	if (change->to->state != TL_NONE && state_name(px, change->to, &ev.name))
 		return -ENOMEM;
-	return put(px, &ev);
+	return pf_put_event(px, &ev);
 }
 
 /* In a row: an outer slice for the goroutine, the states in it. */
@@ -147,25 +62,25 @@ static int put_row(struct perfetto *px, struct pf_goroutine *g, const struct tl_
 {
 	struct pf_event ev = {.time = change->time, .track = g->track, .type = PF_END, .category = PF_STATES};
 	char name[32];
-	int rc = g->open ? put(px, &ev) : 0;
+	int rc = g->open ? pf_put_event(px, &ev) : 0;
 
 	if (rc || (change->to->state == TL_NONE && !g->open))
 		return rc;
 	if (change->to->state == TL_NONE) {
 		g->open = false;
-		return put(px, &ev);
+		return pf_put_event(px, &ev);
 	}
 	ev.type = PF_BEGIN;
 	if (!g->open) {
 		snprintf(name, sizeof(name), "G%llu", (unsigned long long)change->g->goid);
-		if (text_id(px, name, &ev.name))
+		if (pf_text(px, name, &ev.name))
 			return -ENOMEM;
-		rc = put(px, &ev);
+		rc = pf_put_event(px, &ev);
 	}
 	if (rc || state_name(px, change->to, &ev.name))
 		return rc ? rc : -ENOMEM;
 	g->open = true;
-	return put(px, &ev);
+	return pf_put_event(px, &ev);
 }
 
 static int show_state(struct perfetto *px, struct pf_goroutine *g, const struct tl_change *change)
@@ -197,7 +112,7 @@ static int leave_place(struct perfetto *px, const struct tl_change *change)
 	if (!change->final && !change->wakes &&
 	    stacktab_stack(&px->st, px->tables, change->to->stack, &ev.stack))
 		return -ENOMEM;
-	return put(px, &ev);
+	return pf_put_event(px, &ev);
 }
 
 static int enter_place(struct perfetto *px, struct pf_goroutine *g, const struct tl_change *change)
@@ -219,7 +134,7 @@ static int enter_place(struct perfetto *px, struct pf_goroutine *g, const struct
 	g->flow = 0;
 	place->running = true;
 	ev.track = place->track;
-	return put(px, &ev);
+	return pf_put_event(px, &ev);
 }
 
 static int show_waking(struct perfetto *px, struct pf_goroutine *g, const struct tl_change *change)
@@ -239,93 +154,10 @@ static int show_waking(struct perfetto *px, struct pf_goroutine *g, const struct
 	if (rc)
 		return rc;
 	g->flow = ev.flow;
-	if (text_id(px, "wakes", &ev.name) ||
+	if (pf_text(px, "wakes", &ev.name) ||
 	    stacktab_stack(&px->st, px->tables, change->to->stack, &ev.stack))
 		return -ENOMEM;
-	return put(px, &ev);
-}
-
-/* --- threads --- */
-
-/* States of Perfetto's generic_task.proto. */
-enum { TASK_RUNNABLE = 2, TASK_RUNNING = 3, TASK_SLEEPS = 4, TASK_DEAD = 7 };
-
-static void comm_of(const struct perfetto *px, uint32_t serial, char comm[64])
-{
-	size_t len;
-	const char *name = census_name(px->census, serial, &len), *from = memmem(name, len, " [", 2);
-
-	if (from && name[len - 1] == ']') {
-		from += 2;
-		len -= (size_t)(from - name) + 1;
-	} else {
-		from = name;
-	}
-	snprintf(comm, 64, "%.*s", (int)(len < 63 ? len : 63), from);
-}
-
-/* What the kernel's scheduler does with the thread; in a system call it runs on. */
-static int show_task(struct perfetto *px, const struct tl_change *change)
-{
-	static const uint8_t states[TL_STATE_COUNT] = {
-		[TL_NONE] = TASK_DEAD,       [TL_RUNNABLE] = TASK_RUNNABLE, [TL_RUNNING] = TASK_RUNNING,
-		[TL_SYSCALL] = TASK_RUNNING, [TL_WAITING] = TASK_SLEEPS,
-	};
-	const struct tl_interval *now = &change->g->now;
-	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
-	Perfetto__KernelTaskState task = PERFETTO__KERNEL_TASK_STATE__INIT;
-	uint32_t tid = px->census->goroutines[change->g->serial].m;
-	uint64_t track;
-	char comm[64];
-	int rc;
-
-	if (!tid || change->final || !states[change->to->state] ||
-	    (now->state != TL_NONE && states[now->state] == states[change->to->state]))
-		return 0;
-	comm_of(px, change->g->serial, comm);
-	rc = pf_thread_track(&px->tracks, tid, comm, &track);
-	if (rc)
-		return rc;
-	task.has_cpu = task.has_tid = task.has_state = true;
-	task.cpu = change->to->p >= 0 ? change->to->p : now->p >= 0 ? now->p : 0;
-	task.comm = comm;
-	task.tid = tid;
-	task.state = states[change->to->state];
-	packet.data_case = PERFETTO__TRACE_PACKET__DATA_GENERIC_KERNEL_TASK_STATE_EVENT;
-	packet.generic_kernel_task_state_event = &task;
-	return pf_put_at(&px->stream, change->time, &packet);
-}
-
-/* A system call is a slice of the thread, named by the innermost frame: `read(7: /data/x)`. */
-static int show_call(struct perfetto *px, const struct tl_change *change)
-{
-	bool begins = change->to->state == TL_SYSCALL, ends = change->g->now.state == TL_SYSCALL;
-	uint32_t tid = px->census->goroutines[change->g->serial].m, stack;
-	struct pf_event ev = {.time = change->time, .type = PF_END, .category = PF_SYSCALL};
-	int rc = 0;
-
-	if (!tid || begins == ends)
-		return 0;
-	if (pf_thread_track(&px->tracks, tid, NULL, &ev.track))
-		return -ENOMEM;
-	if (begins) {
-		ev.type = PF_BEGIN;
-		rc = stacktab_stack(&px->st, px->tables, change->to->stack, &stack);
-		if (!rc && stack)
-			ev.name = px->st.functions[px->st.frames[px->st.frame_ids[px->st.stacks[stack].first]]
-							   .function]
-					  .name;
-		if (!rc && !ev.name)
-			rc = text_id(px, "system call", &ev.name);
-	}
-	return rc ? rc : put(px, &ev);
-}
-
-static int show_thread(struct perfetto *px, const struct tl_change *change)
-{
-	int rc = show_task(px, change);
-
-	return rc ? rc : show_call(px, change);
+	return pf_put_event(px, &ev);
 }
 
 static int on_change(void *ctx, const struct tl_change *change)
@@ -340,8 +172,8 @@ static int on_change(void *ctx, const struct tl_change *change)
 		rc = leave_place(px, change);
 	if (!rc)
 		rc = show_state(px, g, change);
-	if (!rc && px->census->threads)
-		rc = show_thread(px, change);
+	if (!rc)
+		rc = pf_threads_change(px, g, change);
 	if (!rc && change->to->state == TL_RUNNING)
 		rc = enter_place(px, g, change);
 	return rc ? rc : pf_counters_change(&px->counters, change);
@@ -399,7 +231,18 @@ static int range_name(struct perfetto *px, const struct tl_range *range, uint32_
 	};
 	int rc = stacktab_string(&px->st, px->tables, range->name, name);
 
-	return rc || *name ? rc : text_id(px, names[range->kind], name);
+	return rc || *name ? rc : pf_text(px, names[range->kind], name);
+}
+
+/* Its string may outlive the tables. */
+static bool is_off_cpu(struct perfetto *px, const struct tl_range *range)
+{
+	uint32_t name;
+
+	if (!px->census->off_cpu || range->kind != TL_REGION || !range->g ||
+	    stacktab_string(&px->st, px->tables, range->name, &name))
+		return false;
+	return strncmp(strtab_get(px->st.strings, name, NULL), CENSUS_OFF_CPU, strlen(CENSUS_OFF_CPU)) == 0;
 }
 
 static int put_range(struct perfetto *px, const struct tl_range *range, bool begins)
@@ -415,6 +258,8 @@ static int put_range(struct perfetto *px, const struct tl_range *range, bool beg
 	};
 	int rc = begins ? range_name(px, range, &ev.name) : 0;
 
+	if (!rc && is_off_cpu(px, range))
+		rc = pf_threads_off_cpu(px, range, ev.name, begins);
 	if (!rc)
 		rc = range_track(px, range, begins, ev.name, &ev.track);
 	if (rc)
@@ -428,7 +273,7 @@ static int put_range(struct perfetto *px, const struct tl_range *range, bool beg
 		ev.number_is = PF_BYTES;
 		ev.number = range->arg;
 	}
-	return put(px, &ev);
+	return pf_put_event(px, &ev);
 }
 
 static int on_begin(void *ctx, const struct tl_range *range)
@@ -458,7 +303,7 @@ static int put_log(struct perfetto *px, const struct op *op, const struct tl_gor
 	if (!rc)
 		rc = stacktab_string(&px->st, px->tables, op->string2, &message);
 	if (!rc && !ev.name)
-		rc = text_id(px, "log", &ev.name);
+		rc = pf_text(px, "log", &ev.name);
 	if (rc)
 		return rc;
 	if (strcmp(strtab_get(px->st.strings, ev.name, NULL), "gotrace") == 0) {
@@ -473,7 +318,7 @@ static int put_log(struct perfetto *px, const struct op *op, const struct tl_gor
 		ev.number = op->arg;
 	}
 	ev.text = strtab_get(px->st.strings, message, NULL);
-	return put(px, &ev);
+	return pf_put_event(px, &ev);
 }
 
 static int put_sample(struct perfetto *px, const struct op *op, const struct tl_goroutine *g)
@@ -483,7 +328,6 @@ static int put_sample(struct perfetto *px, const struct op *op, const struct tl_
 	Perfetto__TaskContext task = PERFETTO__TASK_CONTEXT__INIT;
 	Perfetto__ExecutionContext place = PERFETTO__EXECUTION_CONTEXT__INIT;
 	char name[160];
-	uint64_t track;
 	uint32_t stack;
 	size_t len;
 	int rc = stacktab_stack(&px->st, px->tables, op->stack, &stack);
@@ -491,7 +335,7 @@ static int put_sample(struct perfetto *px, const struct op *op, const struct tl_
 	if (!rc)
 		rc = pf_intern_stack(&px->stream, stack);
 	if (!rc && op->m)
-		rc = pf_thread_track(&px->tracks, op->m, NULL, &track);
+		pf_thread(&px->tracks, op->m, NULL, &rc);
 	if (rc)
 		return rc;
 	task.has_pid = true;
@@ -546,60 +390,6 @@ static int on_tables(void *ctx, const struct generation *gen)
 
 /* --- the whole --- */
 
-/* The least thread id is the process's own where the main thread was seen; better than nothing. */
-static int32_t guess_pid(const struct census *census)
-{
-	uint32_t least = 0;
-
-	for (size_t i = 1; i < census->n; i++) {
-		uint32_t m = census->goroutines[i].m;
-
-		if (m && m < 1u << 22 && (!least || m < least))
-			least = m;
-	}
-	return least ? (int32_t)least : 1;
-}
-
-static int put_attributes(struct perfetto *px, const struct export_options *options, pid_t pid,
-			  const char *process)
-{
-	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
-	Perfetto__TraceAttributes attributes = PERFETTO__TRACE_ATTRIBUTES__INIT;
-	Perfetto__Attribute all[8], *pointers[8];
-	const struct census *census = px->census;
-
-	for (size_t i = 0; i < 8; i++) {
-		all[i] = (Perfetto__Attribute)PERFETTO__ATTRIBUTE__INIT;
-		pointers[i] = &all[i];
-	}
-	all[0].key = (char *)"gotrace.version";
-	all[0].string_value = (char *)GOTRACE_VERSION;
-	all[1].key = (char *)"gotrace.source";
-	all[1].string_value = (char *)options->title;
-	all[2].key = (char *)"gotrace.format";
-	all[2].string_value = (char *)wire_format_name((enum wire_format)options->source);
-	all[3].key = (char *)"gotrace.duration_ns";
-	all[3].has_long_value = true;
-	all[3].long_value = (int64_t)(census->end - census->start);
-	all[4].key = (char *)"gotrace.goroutines";
-	all[4].has_long_value = true;
-	all[4].long_value = (int64_t)census->n - 1;
-	all[5].key = (char *)"gotrace.start_wall_ns";
-	all[5].has_long_value = true;
-	all[5].long_value =
-		census->wall_ns ? (int64_t)(census->wall_ns + census->start - census->clock_ns) : 0;
-	all[6].key = (char *)"gotrace.process";
-	all[6].string_value = (char *)process;
-	all[7].key = (char *)"gotrace.pid";
-	all[7].has_long_value = true;
-	all[7].long_value = pid;
-	attributes.n_attribute = 8;
-	attributes.attribute = pointers;
-	packet.data_case = PERFETTO__TRACE_PACKET__DATA_TRACE_ATTRIBUTES;
-	packet.trace_attributes = &attributes;
-	return pf_put(&px->stream, &packet);
-}
-
 static void perfetto_free(void *writer)
 {
 	struct perfetto *px = writer;
@@ -613,28 +403,10 @@ static void perfetto_free(void *writer)
 	free(px);
 }
 
-/* Else what its first thread is called, else the file. */
-static const char *process_name(const struct perfetto *px, const struct export_options *options, pid_t pid,
-				char comm[64])
-{
-	const struct census *census = px->census;
-
-	if (options->process)
-		return options->process;
-	for (uint32_t i = 1; i < census->n && census->threads; i++) {
-		if (census->goroutines[i].m != (uint32_t)pid)
-			continue;
-		comm_of(px, i, comm);
-		return comm;
-	}
-	return options->title;
-}
-
 static int start(struct perfetto *px, const struct export_options *options)
 {
 	const struct census *census = px->census;
-	pid_t pid = options->pid ? options->pid : guess_pid(census);
-	char comm[64];
+	const struct pf_process process = pf_process(census, options);
 	int rc = stacktab_init(&px->st);
 
 	if (!rc)
@@ -644,10 +416,10 @@ static int start(struct perfetto *px, const struct export_options *options)
 				     census->wall_ns ? census->wall_ns + census->start - census->clock_ns
 						     : 0);
 	if (!rc && options->part == 0)
-		rc = put_attributes(px, options, pid, process_name(px, options, pid, comm));
+		rc = pf_put_about(&px->stream, census, options, &process);
 	if (!rc)
-		rc = pf_tracks_init(&px->tracks, &px->stream, census, pid,
-				    process_name(px, options, pid, comm), (uint64_t)options->part << 40);
+		rc = pf_tracks_init(&px->tracks, &px->stream, census, process.pid, process.name,
+				    (uint64_t)options->part << 40);
 	px->flows = (uint64_t)options->part << 40;
 	return rc ? rc : pf_counters_init(&px->counters, &px->tracks);
 }
@@ -686,13 +458,13 @@ static int put_still(struct perfetto *px, const struct pf_function *function)
 	snprintf(name, sizeof(name), "%u that do not change", function->still);
 	rc = pf_plain_track(&px->tracks, function->uuid, name, INT32_MAX, false, &ev.track);
 	if (!rc)
-		rc = text_id(px, name, &ev.name);
+		rc = pf_text(px, name, &ev.name);
 	if (!rc)
-		rc = put(px, &ev);
+		rc = pf_put_event(px, &ev);
 	ev.type = PF_END;
 	ev.name = 0;
 	ev.time = px->census->end;
-	return rc ? rc : put(px, &ev);
+	return rc ? rc : pf_put_event(px, &ev);
 }
 
 static int perfetto_finish(void *writer)

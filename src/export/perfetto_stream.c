@@ -153,8 +153,9 @@ static int put_clocks(struct pf_stream *pf, uint64_t start_ns, uint64_t wall_ns)
 static int put_fixed_names(struct pf_stream *pf)
 {
 	static const char *const categories[PF_CATEGORIES] = {
-		[PF_RUN] = "go.run",   [PF_STATES] = "go.state", [PF_WAKE] = "go.wake",    [PF_GC] = "go.gc",
-		[PF_USER] = "go.user", [PF_SYSCALL] = "syscall", [PF_GOTRACE] = "gotrace",
+		[PF_RUN] = "go.run",      [PF_STATES] = "go.state",  [PF_WAKE] = "go.wake",
+		[PF_GC] = "go.gc",        [PF_USER] = "go.user",     [PF_SYSCALL] = "syscall",
+		[PF_GOTRACE] = "gotrace", [PF_THREAD] = "go.thread", [PF_OS] = "os",
 	};
 	static const char *const annotations[PF_ANNOTATIONS] = {
 		[PF_GOID] = "goid", [PF_MESSAGE] = "message", [PF_TASK] = "task", [PF_BYTES] = "bytes"};

@@ -25,6 +25,8 @@ enum pf_category {
 	PF_USER,
 	PF_SYSCALL,
 	PF_GOTRACE,
+	PF_THREAD,
+	PF_OS,
 	PF_CATEGORIES
 };
 

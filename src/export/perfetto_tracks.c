@@ -159,9 +159,9 @@ void pf_tracks_free(struct pf_tracks *tracks)
 	free(tracks->functions);
 	free(tracks->places);
 	free(tracks->goroutines);
-	free(tracks->thread_uuids);
+	free(tracks->threads);
 	map64_free(&tracks->by_name);
-	map64_free(&tracks->thread_tracks);
+	map64_free(&tracks->by_tid);
 }
 
 /* --- Ps --- */
@@ -212,30 +212,46 @@ int pf_task_track(struct pf_tracks *tracks, uint32_t name, uint64_t *uuid)
 
 /* --- threads --- */
 
-int pf_thread_track(struct pf_tracks *tracks, uint32_t tid, const char *comm, uint64_t *uuid)
+static int describe_thread(struct pf_tracks *tracks, struct pf_thread *thread, uint32_t tid, const char *comm)
 {
-	uint32_t at = map64_find(&tracks->thread_tracks, tid);
 	Perfetto__TrackDescriptor d = PERFETTO__TRACK_DESCRIPTOR__INIT;
-	Perfetto__ThreadDescriptor thread = PERFETTO__THREAD_DESCRIPTOR__INIT;
+	Perfetto__ThreadDescriptor about = PERFETTO__THREAD_DESCRIPTOR__INIT;
 
-	if (at != MAP64_NONE) {
-		*uuid = tracks->thread_uuids[at];
-		return 0;
-	}
-	at = (uint32_t)tracks->nthreads;
-	if (array_grow(&tracks->thread_uuids, &tracks->thread_capacity, tracks->nthreads + 1,
-		       sizeof(*tracks->thread_uuids)) ||
-	    map64_set(&tracks->thread_tracks, tid, at))
-		return -ENOMEM;
-	tracks->nthreads++;
+	*thread = (struct pf_thread){.track = ++tracks->uuids};
 	d.has_uuid = true;
-	d.uuid = tracks->thread_uuids[at] = *uuid = ++tracks->uuids;
-	thread.has_pid = thread.has_tid = true;
-	thread.pid = tracks->pid;
-	thread.tid = (int32_t)tid;
-	thread.thread_name = (char *)comm;
-	d.thread = &thread;
+	d.uuid = thread->track;
+	about.has_pid = about.has_tid = true;
+	about.pid = tracks->pid;
+	about.tid = (int32_t)tid;
+	about.thread_name = (char *)comm;
+	d.thread = &about;
 	return pf_descriptor(tracks->pf, &d);
+}
+
+struct pf_thread *pf_thread(struct pf_tracks *tracks, uint32_t tid, const char *comm, int *rc)
+{
+	uint32_t at = map64_find(&tracks->by_tid, tid);
+
+	*rc = 0;
+	if (at != MAP64_NONE)
+		return &tracks->threads[at];
+	at = (uint32_t)tracks->nthreads;
+	if (array_grow(&tracks->threads, &tracks->thread_capacity, tracks->nthreads + 1,
+		       sizeof(*tracks->threads)) ||
+	    map64_set(&tracks->by_tid, tid, at)) {
+		*rc = -ENOMEM;
+		return NULL;
+	}
+	tracks->nthreads++;
+	*rc = describe_thread(tracks, &tracks->threads[at], tid, comm);
+	return *rc ? NULL : &tracks->threads[at];
+}
+
+int pf_thread_again(struct pf_tracks *tracks, uint32_t tid, const char *comm)
+{
+	uint32_t at = map64_find(&tracks->by_tid, tid);
+
+	return at == MAP64_NONE ? 0 : describe_thread(tracks, &tracks->threads[at], tid, comm);
 }
 
 /* --- goroutines --- */

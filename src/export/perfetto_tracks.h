@@ -36,6 +36,15 @@ struct pf_goroutine {
 	uint64_t track;
 	uint64_t details; /* track of its regions, logs and assists; 0 = none yet */
 	uint64_t flow;    /* who woke it, 0 = nobody */
+	uint32_t thread;  /* whose track has a slice for it, 0 = none */
+};
+
+struct pf_thread {
+	uint64_t track;
+	uint8_t task;     /* the last state of the kernel's scheduler that was written, 0 = none */
+	uint8_t depth;    /* open slices */
+	uint32_t serial;  /* of a Go program: the goroutine whose slice is open */
+	uint32_t off_cpu; /* id of the range that has the innermost slice, 0 = another one has it */
 };
 
 struct pf_place { /* a P */
@@ -56,8 +65,8 @@ struct pf_tracks {
 	struct map64 by_name;
 	struct pf_goroutine *goroutines; /* by serial */
 	size_t goroutine_capacity;
-	struct map64 thread_tracks;
-	uint64_t *thread_uuids;
+	struct map64 by_tid;
+	struct pf_thread *threads;
 	size_t nthreads, thread_capacity;
 	uint32_t least_changes; /* goroutines with more have a track */
 	uint32_t spare_tracks;  /* and so many of those with just as many */
@@ -76,8 +85,10 @@ struct pf_place *pf_place(struct pf_tracks *tracks, int32_t p, int *rc);
 int pf_details_track(struct pf_tracks *tracks, uint32_t serial, uint64_t *uuid);
 int pf_sweep_track(struct pf_tracks *tracks, int32_t p, uint64_t *uuid);
 int pf_task_track(struct pf_tracks *tracks, uint32_t name, uint64_t *uuid);
-/* comm may be NULL. */
-int pf_thread_track(struct pf_tracks *tracks, uint32_t tid, const char *comm, uint64_t *uuid);
+/* comm may be NULL. The thread is valid until the next call. NULL with *rc set. */
+struct pf_thread *pf_thread(struct pf_tracks *tracks, uint32_t tid, const char *comm, int *rc);
+/* The id belongs to another thread from here on. 0, -ENOMEM, or what the sink says. */
+int pf_thread_again(struct pf_tracks *tracks, uint32_t tid, const char *comm);
 int pf_counter_track(struct pf_tracks *tracks, const char *name, bool bytes, const char *axis, int32_t rank,
 		     uint64_t *uuid);
 /* The track that the UI packs into as few rows as it takes; of a name. */

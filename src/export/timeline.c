@@ -277,11 +277,11 @@ static int place_step(struct op_timeline *tl, const struct op *op)
 
 /* --- what was not recorded --- */
 
-static bool begins_with(const struct tables *tables, uint32_t id, const char *text)
+bool tl_begins_with(const struct tables *tables, uint32_t string, const char *text)
 {
-	const struct strtab *tab = id & TEXT_ID ? tables->texts : tables->strings;
+	const struct strtab *tab = string & TEXT_ID ? tables->texts : tables->strings;
 	size_t len = 0;
-	const char *bytes = tab ? strtab_get(tab, id & ~TEXT_ID, &len) : "";
+	const char *bytes = tab ? strtab_get(tab, string & ~TEXT_ID, &len) : "";
 
 	return len >= strlen(text) && memcmp(bytes, text, strlen(text)) == 0;
 }
@@ -307,14 +307,14 @@ static int watch(struct op_timeline *tl, uint64_t time, bool unwatched)
 	return unwatched ? ranges_gap_begin(&tl->ranges, time) : ranges_gap_end(&tl->ranges, time);
 }
 
-/* gotrace says so in log events of its own (src/capture/look.c, gap.c). */
+/* gotrace says so in log events of its own (src/capture/probe_set.c, gap.c). */
 static int note(struct op_timeline *tl, const struct op *op)
 {
-	if (!begins_with(tl->tables, op->string, "gotrace"))
+	if (!tl_begins_with(tl->tables, op->string, "gotrace"))
 		return 0;
-	if (!tl->unwatched && begins_with(tl->tables, op->string2, "not watched from here on"))
+	if (!tl->unwatched && tl_begins_with(tl->tables, op->string2, "not watched from here on"))
 		return watch(tl, op->time, true);
-	if (tl->unwatched && begins_with(tl->tables, op->string2, "watched again from here on"))
+	if (tl->unwatched && tl_begins_with(tl->tables, op->string2, "watched again from here on"))
 		return watch(tl, op->time, false);
 	return 0;
 }

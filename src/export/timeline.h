@@ -100,6 +100,9 @@ struct tl_visitor {
 
 struct op_timeline;
 
+/* Whether a string of these tables begins so. */
+bool tl_begins_with(const struct tables *tables, uint32_t string, const char *text);
+
 /* NULL when out of memory. The visitor is copied. */
 struct op_timeline *timeline_new(const struct tl_visitor *visitor);
 void timeline_free(struct op_timeline *tl);

@@ -216,6 +216,20 @@ int output_open_scratch(const struct output *out)
 	return fd;
 }
 
+int output_name_scratch(const struct output *out, int fd, const char *suffix, char path[PATH_MAX])
+{
+	struct rights before;
+	char part[PART_BYTES] = "";
+	int rc;
+
+	if (snprintf(path, PATH_MAX, "%s.%s", out->path, suffix) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	before = rights_as_user();
+	rc = hidden_link(fd, out->dir, part, path + (base_name(out) - out->path));
+	rights_restore(&before);
+	return rc;
+}
+
 int output_adopt(struct output *out, int fd, const char *path, bool regular, bool borrowed)
 {
 	output_init(out);

@@ -61,6 +61,9 @@ int output_open_new(struct output *out, const char *dir, pid_t pid, time_t now, 
 /* Opens an empty file for reading and writing in the same directory, which never gets a name. Returns a
  * descriptor or a negative errno. */
 int output_open_scratch(const struct output *out);
+/* Gives such a file a name after all, FILE.SUFFIX, which is in path then. 0 or a negative errno: -EEXIST,
+ * -ENOENT if the file system knows no files without a name. */
+int output_name_scratch(const struct output *out, int fd, const char *suffix, char path[PATH_MAX]);
 /* Adopts a file that another process has opened. Takes ownership of fd. Returns 0 or -ENOMEM. */
 int output_adopt(struct output *out, int fd, const char *path, bool regular, bool borrowed);
 /* Gives the file its name, replacing an existing file. Before that it has none, so a gotrace that is killed

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sandbox/descriptors.h"
 #include "sandbox/privilege.h"
 #include "sandbox/rpc.h"
 #include "util/array.h"
@@ -47,6 +48,7 @@ struct open_answer {
 struct served_file {
 	struct output *hidden; /* until it is published */
 	char *path;            /* after that, if it can be removed */
+	pid_t handed_as;       /* it gets no name: of this process; 0 = it gets one */
 	dev_t dev;
 	ino_t ino;
 };
@@ -74,6 +76,15 @@ static int open_named(struct output *out, const char *base, const struct open_re
 	return output_open(out, path, err);
 }
 
+static int open_nameless(struct output *out, const struct output *beside, struct error *err)
+{
+	int fd = output_open_scratch(beside);
+
+	if (fd < 0)
+		return error_set(err, -fd, "cannot create a file beside %s: %s", beside->path, strerror(-fd));
+	return output_adopt(out, fd, beside->path, true, false) ? error_set(err, ENOMEM, "out of memory") : 0;
+}
+
 static int open_file(const struct file_server *server, const struct open_request *asked, struct output *out,
 		     struct error *err)
 {
@@ -85,11 +96,13 @@ static int open_file(const struct file_server *server, const struct open_request
 	if (asked->which == FILE_ROLE_RAW)
 		return options->raw ? open_named(out, options->raw, asked, err)
 				    : error_set(err, EINVAL, "no raw logs are kept");
+	if (options->beside)
+		return open_nameless(out, options->beside, err);
 	return options->output ? open_named(out, options->output, asked, err)
 			       : output_open_new(out, NULL, (pid_t)asked->pid, options->now, err);
 }
 
-static int keep(struct file_server *server, const struct output *out)
+static int keep(struct file_server *server, const struct open_request *asked, const struct output *out)
 {
 	struct output *hidden = malloc(sizeof(*hidden));
 
@@ -99,6 +112,8 @@ static int keep(struct file_server *server, const struct output *out)
 	}
 	*hidden = *out;
 	server->files[server->n++] = (struct served_file){.hidden = hidden};
+	if (server->options.beside && asked->which == FILE_ROLE_TRACE)
+		server->files[server->n - 1].handed_as = (pid_t)asked->pid;
 	server->hidden++;
 	return 0;
 }
@@ -123,7 +138,7 @@ static int answer_open(struct file_server *server, const struct rpc_request *req
 		return -EBADMSG;
 	memcpy(&asked, request->bytes, sizeof(asked));
 	rc = open_file(server, &asked, &out, &err);
-	if (rc == 0 && keep(server, &out)) {
+	if (rc == 0 && keep(server, &asked, &out)) {
 		rc = error_set(&err, ENOMEM, "out of memory");
 		output_discard(&out);
 	}
@@ -134,13 +149,27 @@ static int answer_open(struct file_server *server, const struct rpc_request *req
 	return rpc_answer_fds(&server->channel, &opened, sizeof(opened), &out.fd, 1);
 }
 
+static int hand_on(struct file_server *server, struct served_file *file, struct error *err)
+{
+	const pid_t pid = file->handed_as;
+
+	if (descriptors_send(server->options.handed_to, &pid, sizeof(pid), &file->hidden->fd, 1, 0) !=
+	    sizeof(pid))
+		return error_set(err, errno, "cannot hand on a trace: %s", strerror(errno));
+	forget_hidden(server, file);
+	return 0;
+}
+
 /* From here on the file has a name, which is all that is needed to remove it. */
 static int publish_file(struct file_server *server, struct served_file *file, struct error *err)
 {
 	struct output *out = file->hidden;
 	struct stat st;
-	int rc = out ? output_publish(out, err) : 0;
+	int rc;
 
+	if (out && file->handed_as)
+		return hand_on(server, file, err);
+	rc = out ? output_publish(out, err) : 0;
 	if (rc || !out)
 		return rc;
 	if (out->regular && fstat(out->fd, &st) == 0) {

@@ -18,6 +18,9 @@ struct file_server_options {
 	const char *output; /* files are named OUTPUT.PID; NULL: gotrace-PID-UTCTIME.trace */
 	const char *raw;    /* the same for raw logs; NULL: none are written */
 	time_t now;
+	/* The traces get no names: each is created beside this output and handed on. NULL: they are named. */
+	const struct output *beside;
+	int handed_to; /* a socket that gets the pid of each process (pid_t), with the file, when it begins */
 };
 
 struct file_server;

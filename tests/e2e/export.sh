@@ -24,6 +24,24 @@ case_export_recorded() { # a recorded trace in each format, and a piece of it
 	run_gotrace convert "$trace" -o "$W/x.db" --format sqlite
 	want 0
 	[ "$(sqlite3 "$W/x.db" 'PRAGMA integrity_check')" = ok ] || die "sqlite3 does not find the file good"
+	# Root's trace belongs to the user behind sudo, and gotrace has given up most rights when it reads.
+	cp "$trace" "$W/theirs"
+	chown 1000:1000 "$W/theirs"
+	chmod 600 "$W/theirs"
+	for format in perfetto pprof:wall folded flame sqlite 1.26; do
+		run_gotrace convert -q "$W/theirs" -o "$W/x" --format $format
+		want 0
+	done
+	run_gotrace sql --csv "$W/theirs" "SELECT max(goid, 1), 'a,\"b' FROM goroutine LIMIT 1"
+	want 0
+	grep -qxF '"max(goid, 1)","'"'a,\"\"b'"'"' "$W/out" || die "names of columns: $(head -n 1 "$W/out")"
+	for format in "sql $W/raw SELECT" "flame $W/raw -o $W/x" "cut $W/raw -o $W/x" "convert $W/raw -o $W/x --format perfetto"; do
+		cp tests/fixtures/rawlog/go1.26.8.raw "$W/raw"
+		# shellcheck disable=SC2086
+		run_gotrace $format
+		want 1
+		grep -q 'is a raw log' "$W/err" || die "$format: $(cat "$W/err")"
+	done
 	run_gotrace cut -q "$trace" -o "$W/piece" --last 100ms --anonymize
 	want 0
 	strict "$W/piece"
@@ -112,8 +130,32 @@ case_export_perfetto() { # read with Perfetto's own descriptions, it says what t
 	done
 }
 
-case_export_live() { # -o FILE.perfetto-trace: a Go program, and a tree of processes by their titles
+case_export_os() { # threads of a Go program that have no CPU, for another one takes it
 	local python binary
+	python=$(perfetto_reader) || skip "no descriptions of Perfetto's format (PyPI)"
+	cp "$(command -v yes)" "$W/neighbour"
+	GOMAXPROCS=1 os_target $NEWEST busy
+	pinned
+	taskset -c $cpu nice -n -5 "$W/neighbour" >/dev/null &
+	sleep 0.3
+	run_gotrace -p "$target" -d 1s -o "$W/trace"
+	kill %+
+	want 0
+	says_the_same "$W/trace"
+	[ "$(grep -c '^off' "$W/list")" -gt 10 ] || noisy "$(grep -c '^off' "$W/list") intervals without a CPU"
+	grep -q '^on' "$W/list" || die "no threads"
+	printf '%s intervals' "$(grep -c '^off' "$W/list")"
+	stop_target
+}
+
+# kernel_build_id: behind the last 12 bytes of the note's head, "GNU" included.
+kernel_build_id() {
+	python3 -c 'import re, sys
+sys.stdout.write(re.search(rb"\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0(.{20})", open("/sys/kernel/notes", "rb").read(), re.S)[1].hex())'
+}
+
+case_export_live() { # -o FILE.perfetto-trace: a Go program, and a tree of processes by their titles
+	local python binary fact
 	python=$(perfetto_reader) || skip "no descriptions of Perfetto's format (PyPI)"
 	binary=$(target_binary "$NEWEST" default) || die "cannot build for go$NEWEST"
 	start_target "$binary" mixed -seconds 60
@@ -122,16 +164,60 @@ case_export_live() { # -o FILE.perfetto-trace: a Go program, and a tree of proce
 	timeout 300 "$python" tests/e2e/read_perfetto.py "$W/x.perfetto-trace" >"$W/said" 2>"$W/err" || die "$(tail -n 1 "$W/err")"
 	[ "$(sed -n 's/^run \([0-9]*\) .*/\1/p' "$W/said")" -gt 1000 ] || die "$(cat "$W/said")"
 	grep -q "^process $target target-$NEWEST-default$" "$W/said" || die "$(grep process "$W/said")"
+	for fact in "attribute gotrace.host $(uname -n)" "kernel $(uname -r)" "attribute gotrace.pid $target" \
+		"attribute gotrace.kernel_build_id $(kernel_build_id)"; do
+		grep -qxF "$fact" "$W/said" || die "$fact: $(grep -E '^(attribute|kernel)' "$W/said" | tr '\n' ';')"
+	done
+	grep -q '^uuid -*[1-9]' "$W/said" || die "no id"
 	# shellcheck disable=SC2016
 	run_gotrace --children -o "$W/t.perfetto-trace" -- /bin/bash -c 'bash -c "exec -a \"task: one of them\" sleep 1.5"; sleep 0.5'
 	want 0
 	timeout 300 "$python" tests/e2e/read_perfetto.py "$W/t.perfetto-trace" >"$W/said" 2>"$W/err" || die "$(tail -n 1 "$W/err")"
 	grep -q '^process [0-9]* task: one of them$' "$W/said" && grep -q '^process [0-9]* sleep$' "$W/said" ||
 		die "titles: $(grep process "$W/said" | tr '\n' ';')"
-	set -- "$W"/*.parts-*
-	[ ! -e "$1" ] || die "$1 is left"
-	run_gotrace -p "$target" -d 1s -o "$W/x.perfetto-trace" --json
-	want 2
+	run_gotrace -p "$target" -d 500ms -o "$W/x.perfetto-trace" --json
+	want 0
+	grep -q "\"trace\":\"$W/x.perfetto-trace\"" "$W/out" || die "--json: $(head -c 200 "$W/out")"
+	python3 tests/summary.py docs/summary.schema.json <"$W/out" || die "--json is not as its schema says"
+	run_gotrace -o "$W/x.perfetto-trace" -- /bin/sh -c 'sleep 0.2; exit 7'
+	want 7
+	timeout 300 "$python" tests/e2e/read_perfetto.py "$W/x.perfetto-trace" >"$W/said" 2>"$W/err" || die "$(tail -n 1 "$W/err")"
+	stop_target
+}
+
+# listed: what is in the directory of the output, but for the files of the case itself.
+listed() {
+	find "$W/out.d" -mindepth 1 -printf '%P\n' | sort | tr '\n' ' '
+}
+
+# nameless: the sizes of the files without a name that gotrace has there.
+nameless() {
+	find "/proc/$tracer/fd" -lname "$W/out.d/*(deleted)" -exec stat -L -c %s {} +
+}
+
+case_export_killed() { # nothing is left of a live export that is killed, and what was written is not lost with the process that traces
+	local binary option
+	binary=$(target_binary "$NEWEST" default) || die "cannot build for go$NEWEST"
+	start_target "$binary" mixed -seconds 60
+	mkdir "$W/out.d"
+	for option in "" --children; do
+		# shellcheck disable=SC2086
+		background $option -p "$target" -o "$W/out.d/x.perfetto-trace"
+		sleep 3.5
+		nameless | grep -qv '^0$' || noisy "nothing is written yet: $(tail -n 1 "$W/err")"
+		[ -z "$(listed)" ] || die "while tracing $option there is $(listed)"
+		kill -KILL "$tracer"
+		wait "$tracer" 2>/dev/null
+		sleep 1
+		[ -z "$(listed)" ] || die "killed $option, it left $(listed)"
+		still_lives
+	done
+	background -p "$target" -o "$W/out.d/x.perfetto-trace"
+	sleep 3.5
+	kill -KILL "$(pgrep -P "$tracer" | head -n 1)"
+	ends 30
+	want 3
+	[ "$(listed)" = "x.perfetto-trace " ] || die "the tracing process killed: $(listed)"
 	stop_target
 }
 

@@ -10,3 +10,6 @@ FROM state s JOIN goroutine g ON g.id = s.g WHERE s.g IN seen
 UNION ALL SELECT 'run ' || ts || ' ' || dur || ' ' || goid FROM runs
 UNION ALL SELECT 'wake ' || ts || ' ' || goid FROM wakeup w JOIN goroutine g ON g.id = w.g
 UNION ALL SELECT 'flow ' || ts || ' ' || next || ' ' || goid FROM pairs WHERE NOT runs AND next_runs
+UNION ALL SELECT 'on ' || s.thread || ' ' || goid || ' ' || sum(dur) FROM state s JOIN goroutine g ON g.id = s.g
+WHERE state IN ('running', 'syscall') AND s.thread IS NOT NULL AND (SELECT count(*) FROM region WHERE name GLOB '[[]off CPU: *') GROUP BY s.thread, goid
+UNION ALL SELECT 'off ' || ts || ' ' || dur || ' ' || goid FROM region r JOIN goroutine g ON g.id = r.g WHERE r.name GLOB '[[]off CPU: *'

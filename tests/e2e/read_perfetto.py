@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """Reads a Perfetto trace with Perfetto's own descriptions, as its trace processor does, and prints what is in it.
 
-read_perfetto.py FILE [LIST]: lines "state NAME COUNT NS", "run COUNT NS", "wakes N", "flows N", "samples N", "tracks N", "process PID NAME".
-LIST gets a line for each thing: "state TS NS GOID NAME", "run TS NS GOID", "wake TS GOID", "flow TS TO GOID".
+read_perfetto.py FILE [LIST]: lines "state NAME COUNT NS", "run COUNT NS", "wakes N", "flows N", "samples N", "tracks N", "process PID NAME",
+"attribute KEY VALUE", "uuid NUMBER", "kernel RELEASE".
+LIST gets a line for each thing: "state TS NS GOID NAME", "run TS NS GOID", "wake TS GOID", "flow TS TO GOID",
+of threads of a Go program "on TID GOID NS", their sum, and "off TS NS GOID".
 Fails if a packet has a field that Perfetto does not know, a reference has nothing to refer to, times go back,
 slices do not nest or have no end, a flow begins twice or ends before it begins.
 """
@@ -74,6 +76,7 @@ class Reader:
         self.counts = defaultdict(int)
         self.goids = {}
         self.list = []
+        self.on = defaultdict(int)
 
     def take(self, packet):
         seq = self.sequences[packet.trusted_packet_sequence_id]
@@ -93,6 +96,13 @@ class Reader:
             self.descriptor(packet.track_descriptor)
         elif packet.HasField("track_event"):
             self.event(seq, packet.track_event, time)
+        elif packet.HasField("trace_attributes"):
+            for one in packet.trace_attributes.attribute:
+                print("attribute", one.key, one.string_value if one.HasField("string_value") else one.long_value)
+        elif packet.HasField("trace_uuid"):
+            print("uuid", (packet.trace_uuid.msb << 64) + packet.trace_uuid.lsb)
+        elif packet.HasField("system_info"):
+            print("kernel", packet.system_info.utsname.release)
         elif packet.HasField("stack_sample"):
             seq.need("callstacks", packet.stack_sample.callstack_iid)
             self.counts["samples"] += 1
@@ -150,6 +160,10 @@ class Reader:
             self.counts["runs"] += 1
             self.counts["run_ns"] += time - since
             self.list.append(f"run {since} {time - since} {goid}")
+        if "go.thread" in categories:
+            self.on[self.tracks[track].thread.tid, goid] += time - since
+        if "os" in categories and goid:
+            self.list.append(f"off {since} {time - since} {goid}")
         if "go.state" in categories and self.slices[track]:  # a state in a row
             self.add(name, time - since)
             self.list.append(f"state {since} {time - since} {self.slices[track][0][1][1:]} {name}")
@@ -172,6 +186,7 @@ class Reader:
     def finish(self):
         if self.states or any(self.slices.values()):
             fail("something has no end")
+        self.list += [f"on {tid} {goid} {ns}" for (tid, goid), ns in self.on.items()]
         for name in sorted(self.totals):
             print("state", name, *self.totals[name])
         print("run", self.counts["runs"], self.counts["run_ns"])

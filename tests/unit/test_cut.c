@@ -309,6 +309,187 @@ static int take_anonymous(void *ctx, const struct generation *gen)
 	return wire_generation(to->wire, &other, &err);
 }
 
+/*
+ * That nothing was recorded, and that a goroutine had no CPU, stays known; so does what is a thread. What is
+ * behind that is not kept.
+ */
+static void test_anonymize_own(void **state)
+{
+	struct wire_trace *t = wire_trace_new();
+	struct bytes trace, bytes = {0};
+	const struct wire_options options = {.format = WIRE_GO126, .out = {bytes_write, &bytes}};
+	struct error err;
+	struct anonymous to = {anonymizer_new(), wire_new(&options, &err)};
+	const struct convert_sink sink = {.generation = take_anonymous, .ctx = &to};
+	struct convert_result result;
+	uint32_t g = wire_trace_goroutine(t, 1), none = wire_trace_string(t, "[off CPU: throttled]"),
+		 own = wire_trace_string(t, "gotrace"), user = wire_trace_string(t, "secret category"),
+		 here = wire_trace_stack(t, "secret_main [secret_comm]", NULL);
+	const uint64_t t0 = 10000000001000000ull;
+	const struct op ops[] = {
+		{.kind = OP_PROC_STATUS, .p = 0, .status = P_RUNNING, .m = 5},
+		{.kind = OP_GO_STATUS, .g = g, .status = G_RUNNING, .m = 5, .p = NO_P, .stack = here},
+		{.kind = OP_REGION_BEGIN,
+		 .time = t0 + 1000000,
+		 .g = g,
+		 .m = 5,
+		 .string = none,
+		 .stack = here},
+		{.kind = OP_REGION_END, .time = t0 + 2000000, .g = g, .m = 5, .string = none, .stack = here},
+		{.kind = OP_LOG,
+		 .time = t0 + 3000000,
+		 .g = g,
+		 .m = 5,
+		 .string = own,
+		 .string2 = wire_trace_string(t, "not watched from here on: over --max-overhead")},
+		{.kind = OP_LOG,
+		 .time = t0 + 4000000,
+		 .g = g,
+		 .m = 5,
+		 .string = own,
+		 .string2 = wire_trace_string(t, "watched again from here on")},
+		{.kind = OP_LOG,
+		 .time = t0 + 5000000,
+		 .g = g,
+		 .m = 5,
+		 .string = user,
+		 .string2 = wire_trace_string(t, "not watched from here on: secret")},
+	};
+
+	(void)state;
+	wire_trace_generation(t, ops, COUNT(ops));
+	wire_trace_last(t);
+	trace = wire_trace_encode(t, WIRE_GO126);
+	assert_true(to.anonymizer && to.wire);
+	assert_int_equal(convert_trace(trace.data, trace.len, NULL, &sink, &result, &err), 0);
+	assert_true(has(&trace, "secret"));
+	assert_false(has(&bytes, "secret"));
+	assert_false(has(&bytes, "overhead"));
+	assert_true(has(&bytes, "not watched from here on") && has(&bytes, "watched again from here on"));
+	assert_true(has(&bytes, "[off CPU: throttled]") && has(&bytes, "gotrace"));
+	assert_true(has(&bytes, " [thread"));
+	anonymizer_free(to.anonymizer);
+	wire_free(to.wire);
+	wire_trace_free(t);
+	free(trace.data);
+	free(bytes.data);
+}
+
+struct span {
+	uint64_t log_in_gap, block;
+	unsigned logs;
+};
+
+static int take_span(void *ctx, const struct generation *gen)
+{
+	struct span *span = ctx;
+
+	for (size_t i = 0; i < gen->nops; i++) {
+		span->logs += gen->ops[i].kind == OP_LOG;
+		if (gen->ops[i].kind == OP_LOG && span->logs == 3)
+			span->log_in_gap = gen->ops[i].time;
+		if (gen->ops[i].kind == OP_GO_BLOCK)
+			span->block = gen->ops[i].time;
+	}
+	return 0;
+}
+
+/* When ops are, in the trace's own time. */
+static struct span span_of(const struct bytes *trace)
+{
+	struct span span = {0};
+	const struct convert_sink sink = {.generation = take_span, .ctx = &span, .source_times = true};
+	struct convert_result result;
+	struct error err;
+
+	assert_int_equal(convert_trace(trace->data, trace->len, NULL, &sink, &result, &err), 0);
+	assert_int_equal(span.logs, 4);
+	return span;
+}
+
+static int drop(void *ctx, const struct generation *gen)
+{
+	(void)ctx, (void)gen;
+	return 0;
+}
+
+static int to_cutter(void *ctx, const struct generation *gen)
+{
+	return cutter_generation(ctx, gen);
+}
+
+static uint64_t untold_gaps(const struct bytes *trace, struct cut_options options)
+{
+	struct cutter *cutter;
+	const struct convert_sink sink = {.generation = to_cutter, .source_times = true};
+	struct convert_sink to = sink;
+	struct convert_result result;
+	struct error err;
+	uint64_t n;
+
+	options.generation = drop;
+	cutter = cutter_new(&options);
+	assert_non_null(cutter);
+	to.ctx = cutter;
+	assert_int_equal(convert_trace(trace->data, trace->len, NULL, &to, &result, &err), 0);
+	assert_true(cutter_ops(cutter) > 0);
+	n = cutter_untold_gaps(cutter);
+	cutter_free(cutter);
+	return n;
+}
+
+/* A piece that begins within a gap cannot say so, nor one without the goroutine that has the note. */
+static void test_untold_gaps(void **state)
+{
+	struct wire_trace *t = wire_trace_new();
+	uint32_t g = wire_trace_goroutine(t, 1), other = wire_trace_goroutine(t, 2),
+		 own = wire_trace_string(t, "gotrace"), text = wire_trace_string(t, "hello"),
+		 wait = wire_trace_string(t, "chan receive");
+	const uint64_t t0 = 10000000001000000ull, first = 1, second = 2;
+	const struct op ops[] = {
+		{.kind = OP_PROC_STATUS, .p = 0, .status = P_RUNNING, .m = 5},
+		{.kind = OP_GO_STATUS, .g = g, .status = G_RUNNING, .m = 5, .p = NO_P},
+		{.kind = OP_GO_STATUS, .g = other, .status = G_RUNNABLE, .p = NO_P},
+		{.kind = OP_HEAP_ALLOC, .time = t0 + 500000, .g = g, .m = 5, .p = 0, .arg = 4096},
+		{.kind = OP_LOG, .time = t0 + 1000000, .g = g, .m = 5, .string = own, .string2 = text},
+		{.kind = OP_LOG,
+		 .time = t0 + 2000000,
+		 .g = g,
+		 .m = 5,
+		 .string = own,
+		 .string2 = wire_trace_string(t, "not watched from here on: over --max-overhead")},
+		{.kind = OP_LOG, .time = t0 + 3000000, .g = g, .m = 5, .string = own, .string2 = text},
+		{.kind = OP_LOG,
+		 .time = t0 + 4000000,
+		 .g = g,
+		 .m = 5,
+		 .string = own,
+		 .string2 = wire_trace_string(t, "watched again from here on")},
+		{.kind = OP_GO_BLOCK, .time = t0 + 5000000, .g = g, .m = 5, .p = 0, .string = wait},
+		{.kind = OP_GO_START, .time = t0 + 6000000, .g = other, .m = 5, .p = 0},
+		{.kind = OP_PROC_STOP, .time = t0 + 9000000, .m = 5, .p = 0},
+	};
+	struct bytes trace;
+	struct span span;
+
+	(void)state;
+	wire_trace_generation(t, ops, COUNT(ops));
+	wire_trace_last(t);
+	trace = wire_trace_encode(t, WIRE_GO126);
+	span = span_of(&trace);
+	assert_int_equal(untold_gaps(&trace, (struct cut_options){.to = UINT64_MAX}), 0);
+	assert_int_equal(untold_gaps(&trace, (struct cut_options){.from = span.log_in_gap, .to = UINT64_MAX}),
+			 1);
+	assert_int_equal(untold_gaps(&trace, (struct cut_options){.from = span.block, .to = UINT64_MAX}), 0);
+	assert_int_equal(
+		untold_gaps(&trace, (struct cut_options){.to = UINT64_MAX, .goids = &first, .ngoids = 1}), 0);
+	assert_int_equal(
+		untold_gaps(&trace, (struct cut_options){.to = UINT64_MAX, .goids = &second, .ngoids = 1}),
+		1);
+	wire_trace_free(t);
+	free(trace.data);
+}
+
 static void test_anonymize(void **state)
 {
 	struct bytes fixture = read_fixture("tests/fixtures/rawlog/go1.26.8.trace"), bytes = {0};
@@ -386,10 +567,9 @@ static void test_assist_mentioned_late(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random_cuts),
-		cmocka_unit_test(test_split),
-		cmocka_unit_test(test_anonymize),
-		cmocka_unit_test(test_assist_mentioned_late),
+		cmocka_unit_test(test_random_cuts), cmocka_unit_test(test_split),
+		cmocka_unit_test(test_anonymize),   cmocka_unit_test(test_anonymize_own),
+		cmocka_unit_test(test_untold_gaps), cmocka_unit_test(test_assist_mentioned_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

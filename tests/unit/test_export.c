@@ -356,7 +356,21 @@ static void test_pprof_by_hand(void **state)
 
 /* --- Perfetto --- */
 
+/* Slices of threads, in the order of their ends. */
+struct thread_slices {
+	struct {
+		char name[32];
+		uint64_t since, until;
+		uint32_t tid, category, depth;
+	} all[16], open[16];
+	size_t n, nopen;
+};
+
 struct decoded {
+	char about[1024];     /* "key=value;" of each attribute, and what is known of the machine */
+	struct map64 threads; /* uuid -> tid */
+	char event_names[64][32];
+	struct thread_slices slices;
 	struct map64 names, stacks, frames, functions; /* ids that are defined */
 	struct map64 tracks;                           /* uuid -> 1 */
 	struct map64 depth;                            /* uuid -> open slices + 1 */
@@ -376,8 +390,12 @@ static uint32_t get(const struct map64 *map, uint64_t key)
 
 static void take_interned(struct decoded *d, const Perfetto__InternedData *data)
 {
-	for (size_t i = 0; i < data->n_event_names; i++)
+	for (size_t i = 0; i < data->n_event_names; i++) {
 		map64_set(&d->names, data->event_names[i]->iid, 1);
+		if (data->event_names[i]->iid < COUNT(d->event_names))
+			snprintf(d->event_names[data->event_names[i]->iid], sizeof(d->event_names[0]), "%s",
+				 data->event_names[i]->name);
+	}
 	for (size_t i = 0; i < data->n_function_names; i++)
 		map64_set(&d->functions, data->function_names[i]->iid, 1);
 	for (size_t i = 0; i < data->n_frames; i++) {
@@ -391,6 +409,29 @@ static void take_interned(struct decoded *d, const Perfetto__InternedData *data)
 			assert_int_equal(get(&d->frames, data->callstacks[i]->frame_ids[j]), 1);
 		map64_set(&d->stacks, data->callstacks[i]->iid, 1);
 	}
+}
+
+static void take_thread_slice(struct decoded *d, const Perfetto__TrackEvent *ev, uint64_t time)
+{
+	struct thread_slices *slices = &d->slices;
+	uint32_t tid = get(&d->threads, ev->track_uuid);
+
+	if (!tid || slices->n == COUNT(slices->all))
+		return;
+	if (ev->type == 1) {
+		assert_true(slices->nopen < COUNT(slices->open));
+		slices->open[slices->nopen].tid = tid;
+		slices->open[slices->nopen].since = time;
+		slices->open[slices->nopen].category = (uint32_t)ev->category_iids[0];
+		slices->open[slices->nopen].depth = (uint32_t)slices->nopen;
+		if (ev->name_iid < COUNT(d->event_names))
+			strcpy(slices->open[slices->nopen].name, d->event_names[ev->name_iid]);
+		slices->nopen++;
+		return;
+	}
+	assert_true(slices->nopen > 0);
+	slices->all[slices->n] = slices->open[--slices->nopen];
+	slices->all[slices->n++].until = time;
 }
 
 static void take_slice(struct decoded *d, const Perfetto__TrackEvent *ev, uint64_t time)
@@ -428,8 +469,10 @@ static void take_event(struct decoded *d, const Perfetto__TrackEvent *ev, uint64
 		map64_set(&d->flows, ev->terminating_flow_ids[i], 2);
 		d->flow_ends++;
 	}
-	if (ev->type == 1 || ev->type == 2)
+	if (ev->type == 1 || ev->type == 2) {
 		take_slice(d, ev, time);
+		take_thread_slice(d, ev, time);
+	}
 	if (ev->type == 5)
 		map64_set(&d->states, ev->track_uuid, ev->has_name_iid);
 }
@@ -447,6 +490,35 @@ static void inflate_packets(struct decoded *d, const ProtobufCBinaryData *zipped
 	take_packets(d, bytes, n);
 	libdeflate_free_decompressor(inflater);
 	free(bytes);
+}
+
+static void take_track(struct decoded *d, const Perfetto__TrackDescriptor *track)
+{
+	assert_int_equal(get(&d->tracks, track->uuid), 0);
+	map64_set(&d->tracks, track->uuid, 1);
+	if (track->thread)
+		map64_set(&d->threads, track->uuid, (uint32_t)track->thread->tid);
+}
+
+static void take_about(struct decoded *d, const Perfetto__TracePacket *packet)
+{
+	size_t at = strlen(d->about), left = sizeof(d->about) - at;
+
+	if (packet->data_case == PERFETTO__TRACE_PACKET__DATA_TRACE_UUID)
+		snprintf(d->about + at, left, "uuid=%llx%llx;", (unsigned long long)packet->trace_uuid->msb,
+			 (unsigned long long)packet->trace_uuid->lsb);
+	if (packet->data_case == PERFETTO__TRACE_PACKET__DATA_SYSTEM_INFO)
+		snprintf(d->about + at, left, "release=%s;cpus=%u;", packet->system_info->utsname->release,
+			 packet->system_info->num_cpus);
+	if (packet->data_case != PERFETTO__TRACE_PACKET__DATA_TRACE_ATTRIBUTES)
+		return;
+	for (size_t i = 0; i < packet->trace_attributes->n_attribute; i++) {
+		const Perfetto__Attribute *one = packet->trace_attributes->attribute[i];
+
+		at = strlen(d->about);
+		snprintf(d->about + at, sizeof(d->about) - at, one->string_value ? "%s=%s;" : "%s=%s%lld;",
+			 one->key, one->string_value ? one->string_value : "", (long long)one->long_value);
+	}
 }
 
 static void take_packet(struct decoded *d, const Perfetto__TracePacket *packet)
@@ -470,9 +542,10 @@ static void take_packet(struct decoded *d, const Perfetto__TracePacket *packet)
 	if (packet->data_case == PERFETTO__TRACE_PACKET__DATA_CLOCK_SNAPSHOT)
 		d->last = packet->clock_snapshot->clocks[1]->timestamp;
 	else if (packet->data_case == PERFETTO__TRACE_PACKET__DATA_TRACK_DESCRIPTOR)
-		map64_set(&d->tracks, packet->track_descriptor->uuid, 1);
+		take_track(d, packet->track_descriptor);
 	else if (packet->data_case == PERFETTO__TRACE_PACKET__DATA_TRACK_EVENT)
 		take_event(d, packet->track_event, time);
+	take_about(d, packet);
 	d->samples += packet->data_case == PERFETTO__TRACE_PACKET__DATA_STACK_SAMPLE;
 }
 
@@ -501,8 +574,8 @@ static void take_packets(struct decoded *d, const uint8_t *bytes, size_t n)
 
 static void free_decoded(struct decoded *d)
 {
-	struct map64 *maps[] = {&d->names,  &d->stacks, &d->frames, &d->functions,
-				&d->tracks, &d->depth,  &d->states, &d->flows};
+	struct map64 *maps[] = {&d->threads, &d->names, &d->stacks, &d->frames, &d->functions,
+				&d->tracks,  &d->depth, &d->states, &d->flows};
 
 	for (size_t i = 0; i < COUNT(maps); i++)
 		map64_free(maps[i]);
@@ -537,6 +610,124 @@ static void test_perfetto(void **state)
 		free(out.data);
 		free(trace.data);
 	}
+}
+
+/*
+ * Goroutine 1 runs on a thread until 51 us, and has no CPU from 20 to 30 us and from 40 to 50 us. Then 2 runs
+ * there, from 60 to 70 us in a system call.
+ */
+static struct bytes without_cpu(void)
+{
+	struct wire_trace *t = wire_trace_new();
+	uint32_t g1 = wire_trace_goroutine(t, 1), g2 = wire_trace_goroutine(t, 2);
+	uint32_t here = wire_trace_stack(t, "main.wait", "main.main", NULL);
+	uint32_t preempted = wire_trace_string(t, "[off CPU: preempted]"),
+		 receive = wire_trace_string(t, "chan receive");
+	const uint64_t t0 = 10000000001000000ull, us = UNIT;
+	const struct op ops[] = {
+		P_IS(0, P_RUNNING, M1),
+		G_IS(g1, G_RUNNING, M1),
+		G_IS(g2, G_RUNNABLE, NO_M),
+		AT(t0 + 20 * us, OP_REGION_BEGIN, g1, .string = preempted, .stack = here),
+		AT(t0 + 30 * us, OP_REGION_END, g1, .string = preempted, .stack = here),
+		AT(t0 + 40 * us, OP_REGION_BEGIN, g1, .string = preempted, .stack = here),
+		AT(t0 + 50 * us, OP_REGION_END, g1, .string = preempted, .stack = here),
+		AT(t0 + 51 * us, OP_GO_BLOCK, g1, .string = receive, .stack = here),
+		AT(t0 + 52 * us, OP_GO_START, g2),
+		AT(t0 + 60 * us, OP_SYSCALL_BEGIN, g2, .stack = here),
+		AT(t0 + 70 * us, OP_SYSCALL_END, g2),
+		AT(t0 + 80 * us, OP_GO_STOP, g2, .string = receive, .stack = here),
+		AT(t0 + 90 * us, OP_PROC_STOP, NO_G),
+	};
+	struct bytes bytes;
+
+	wire_trace_generation(t, ops, COUNT(ops));
+	wire_trace_last(t);
+	bytes = wire_trace_encode(t, WIRE_GO126);
+	wire_trace_free(t);
+	return bytes;
+}
+
+static void assert_thread_slice(const struct thread_slices *slices, size_t i, const char *name,
+				uint32_t depth, uint64_t since, uint64_t until)
+{
+	const uint64_t t0 = slices->all[0].since - 20 * UNIT;
+
+	assert_true(i < slices->n);
+	assert_int_equal(slices->all[i].tid, M1);
+	assert_string_equal(slices->all[i].name, name);
+	assert_int_equal(slices->all[i].depth, depth);
+	if (since)
+		assert_int_equal(slices->all[i].since, t0 + since * UNIT);
+	assert_int_equal(slices->all[i].until, t0 + until * UNIT);
+}
+
+/* What a thread runs, in which system call, and when it has no CPU. */
+static void test_perfetto_threads(void **state)
+{
+	struct bytes trace = without_cpu(), plain = by_hand();
+	struct bytes out = export_of(&trace, (struct export_options){.format = EXPORT_PERFETTO, .pid = 7});
+	struct bytes without = export_of(&plain, (struct export_options){.format = EXPORT_PERFETTO});
+	struct decoded d = {0}, other = {0};
+
+	(void)state;
+	take_packets(&d, out.data, out.len);
+	assert_int_equal(d.slices.n, 5);
+	assert_thread_slice(&d.slices, 0, "[off CPU: preempted]", 1, 20, 30);
+	assert_thread_slice(&d.slices, 1, "[off CPU: preempted]", 1, 40, 50);
+	assert_thread_slice(&d.slices, 2, "main.main", 0, 0, 51);
+	assert_thread_slice(&d.slices, 3, "main.wait", 1, 60, 70);
+	assert_thread_slice(&d.slices, 4, "main.main", 0, 52, 80);
+	assert_all_zero(&d.depth);
+	assert_int_equal(d.begins, d.ends);
+	take_packets(&other, without.data, without.len);
+	assert_int_equal(other.slices.n, 0); /* nothing is known of CPUs: threads would say what Ps do */
+	free_decoded(&d);
+	free_decoded(&other);
+	free(out.data);
+	free(without.data);
+	free(trace.data);
+	free(plain.data);
+}
+
+/* A file says what it is of; what is not known is left out. */
+static void test_perfetto_about(void **state)
+{
+	static const struct export_machine machine = {.host = "here",
+						      .system = "Linux",
+						      .release = "6.18.1",
+						      .version = "#1",
+						      .machine = "x86_64",
+						      .kernel_build_id = "",
+						      .cpus = 2};
+	static const char *const parts[] = {
+		"gotrace.version=",      "gotrace.source=test;",   "gotrace.process=server;",
+		"gotrace.pid=7;",        "gotrace.goroutines=3;",  "gotrace.not_watched_ns=0;",
+		"gotrace.host=here;",    "gotrace.kernel=6.18.1;", "uuid=12;",
+		"release=6.18.1;cpus=2;"};
+	struct bytes trace = by_hand();
+	struct bytes out = export_of(&trace, (struct export_options){.format = EXPORT_PERFETTO,
+
+								     .process = "server",
+								     .pid = 7,
+								     .uuid = {1, 2},
+								     .machine = &machine});
+	struct bytes second = export_of(
+		&trace, (struct export_options){.format = EXPORT_PERFETTO, .part = 1, .machine = &machine});
+	struct decoded d = {0}, other = {0};
+
+	(void)state;
+	take_packets(&d, out.data, out.len);
+	for (size_t i = 0; i < COUNT(parts); i++)
+		assert_non_null(strstr(d.about, parts[i]));
+	assert_null(strstr(d.about, "kernel_build_id"));
+	take_packets(&other, second.data, second.len);
+	assert_string_equal(other.about, ""); /* once a file */
+	free_decoded(&d);
+	free_decoded(&other);
+	free(out.data);
+	free(second.data);
+	free(trace.data);
 }
 
 /* Two traces in one file: each is a sequence of its own, and no track belongs to both. */
@@ -681,10 +872,16 @@ static void test_parse(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_timeline),      cmocka_unit_test(test_pprof),
-		cmocka_unit_test(test_pprof_by_hand), cmocka_unit_test(test_perfetto),
-		cmocka_unit_test(test_perfetto_two),  cmocka_unit_test(test_sqlite),
-		cmocka_unit_test(test_folded),        cmocka_unit_test(test_flame),
+		cmocka_unit_test(test_timeline),
+		cmocka_unit_test(test_pprof),
+		cmocka_unit_test(test_pprof_by_hand),
+		cmocka_unit_test(test_perfetto),
+		cmocka_unit_test(test_perfetto_threads),
+		cmocka_unit_test(test_perfetto_about),
+		cmocka_unit_test(test_perfetto_two),
+		cmocka_unit_test(test_sqlite),
+		cmocka_unit_test(test_folded),
+		cmocka_unit_test(test_flame),
 		cmocka_unit_test(test_parse),
 	};
 

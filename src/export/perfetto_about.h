@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Private to the module: what a file in Perfetto's format says of the whole trace, for searches in many. */
+#ifndef GOTRACE_EXPORT_PERFETTO_ABOUT_H
+#define GOTRACE_EXPORT_PERFETTO_ABOUT_H
+
+#include "export/export.h"
+#include "export/perfetto_stream.h"
+
+struct pf_process {
+	int32_t pid;
+	char name[128];
+};
+
+/* As the options say; else guessed from the threads. */
+struct pf_process pf_process(const struct census *census, const struct export_options *options);
+/* Attributes, id, and machine. 0, -ENOMEM, or what the sink says. */
+int pf_put_about(struct pf_stream *pf, const struct census *census, const struct export_options *options,
+		 const struct pf_process *process);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "export/perfetto_event.h"
+
+#include <string.h>
+
+static size_t fill_annotations(const struct pf_event *ev, Perfetto__DebugAnnotation *all)
+{
+	size_t n = 0;
+
+	if (ev->number_is) {
+		all[n] = (Perfetto__DebugAnnotation)PERFETTO__DEBUG_ANNOTATION__INIT;
+		all[n].has_name_iid = all[n].has_uint_value = true;
+		all[n].name_iid = ev->number_is;
+		all[n++].uint_value = ev->number;
+	}
+	if (ev->text_is) {
+		all[n] = (Perfetto__DebugAnnotation)PERFETTO__DEBUG_ANNOTATION__INIT;
+		all[n].has_name_iid = true;
+		all[n].name_iid = ev->text_is;
+		all[n++].string_value = (char *)ev->text;
+	}
+	return n;
+}
+
+int pf_put_event(struct perfetto *px, const struct pf_event *ev)
+{
+	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
+	Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
+	Perfetto__DebugAnnotation annotations[2], *pointers[] = {&annotations[0], &annotations[1]};
+	uint64_t category = ev->category, flow = ev->flow, end_of_flow = ev->end_of_flow;
+	int rc = pf_intern_name(&px->stream, ev->name);
+
+	if (!rc)
+		rc = pf_intern_stack(&px->stream, ev->stack);
+	if (rc)
+		return rc;
+	event.has_type = event.has_track_uuid = true;
+	event.type = ev->type;
+	event.track_uuid = ev->track;
+	event.has_name_iid = ev->name;
+	event.name_iid = ev->name;
+	event.n_category_iids = ev->category != PF_NO_CATEGORY;
+	event.category_iids = &category;
+	event.has_callstack_iid = ev->stack;
+	event.callstack_iid = ev->stack;
+	event.n_flow_ids = ev->flow != 0;
+	event.flow_ids = &flow;
+	event.n_terminating_flow_ids = ev->end_of_flow != 0;
+	event.terminating_flow_ids = &end_of_flow;
+	event.n_debug_annotations = fill_annotations(ev, annotations);
+	event.debug_annotations = pointers;
+	packet.data_case = PERFETTO__TRACE_PACKET__DATA_TRACK_EVENT;
+	packet.track_event = &event;
+	return (ev->aside ? pf_put_aside : pf_put_at)(&px->stream, ev->time, &packet);
+}
+
+int pf_text(struct perfetto *px, const char *text, uint32_t *id)
+{
+	return stacktab_text(&px->st, text, strlen(text), id);
+}
