@@ -8,30 +8,38 @@
 #include "bpf/left.bpf.h"
 #include "bpf/thread.bpf.h"
 
-/* Records what a traced thread that is going to sleep waits for, and its stack. */
-static __always_inline void fill_wait(struct raw_record *rec, struct task_struct *task,
-				      const struct user_regs *regs)
+/*
+ * Records what a traced thread that is going to sleep waits for, and its stack. With the kernel's frames the
+ * stack of its system call will not do; a thread that exits has no memory, and a kernel worker no user mode:
+ * these have only frames in the kernel.
+ */
+static __always_inline void fill_wait(void *ctx, struct raw_record *rec, struct task_struct *task,
+				      struct user_regs *regs)
 {
 	struct call_state *known = regs->call ? known_thread(MEMBER(task, pid)) : NULL;
+	bool in_call = known && known->call == regs->call;
 
-	if (known && known->call == regs->call) {
+	if (in_call) {
 		rec->arg2 = known->wait;
 		rec->stack = known->stack;
-		return;
+		if (!kernel_stacks)
+			return;
 	}
-	if (MEMBER(task, flags) & PF_EXITING || !regs->ip)
+	if (MEMBER(task, flags) & PF_EXITING)
+		regs->ip = 0;
+	if (!regs->ip && !kernel_stacks)
 		return;
-	if (regs->call)
+	if (regs->call && regs->ip && !in_call)
 		rec->arg2 = wait_in_call(task, regs, true);
-	rec->stack = stack_of(regs, MEMBER(task, tgid));
+	rec->stack = whole_stack_of(ctx, regs, MEMBER(task, tgid));
 }
 
 /*
  * A thread with a pending signal stays runnable, whatever its state was. Before Linux 6.14 the tracepoint
  * passes the state from before that check (kernel/sched/core.c, __schedule).
  */
-static __always_inline void fill_leaving(struct raw_record *rec, struct task_struct *task, bool preempted,
-					 uint64_t state)
+static __always_inline void fill_leaving(void *ctx, struct raw_record *rec, struct task_struct *task,
+					 bool preempted, uint64_t state)
 {
 	struct user_regs regs;
 
@@ -41,26 +49,30 @@ static __always_inline void fill_leaving(struct raw_record *rec, struct task_str
 	user_regs(&regs, task);
 	rec->arg = regs.call;
 	if (rec->status == LEFT_ASLEEP || rec->status == LEFT_DISK || rec->status == LEFT_STOPPED)
-		fill_wait(rec, task, &regs);
+		fill_wait(ctx, rec, task, &regs);
 }
 
-static __always_inline int switched(bool preempted, struct task_struct *prev, struct task_struct *next,
-				    uint64_t state)
+static __always_inline int switched(void *ctx, bool preempted, struct task_struct *prev,
+				    struct task_struct *next, uint64_t state)
 {
-	uint32_t left = MEMBER(prev, tgid), come = MEMBER(next, tgid);
-	bool leaves = is_traced(left), comes = is_traced(come);
 	struct raw_record rec = {.site = SITE_SWITCH};
+	bool leaves = is_traced(MEMBER(prev, tgid)), comes;
+	uint32_t come;
 	uint64_t began;
 
-	if (!leaves && !comes)
+	if (!leaves && !is_traced(MEMBER(next, tgid)))
 		return 0;
 	began = begin_hit();
 	if (!began)
 		return 0;
 	rec.time = bpf_ktime_get_ns();
 	if (leaves)
-		fill_leaving(&rec, prev, preempted, state);
-	if (several && leaves && comes && left != come) {
+		fill_leaving(ctx, &rec, prev, preempted, state);
+	barrier_var(
+		next); /* reads it again: keeping both would exceed the stack (512 bytes with all calls) */
+	come = MEMBER(next, tgid);
+	comes = is_traced(come);
+	if (several && leaves && comes && rec.goid != come) {
 		send_timed(&rec);
 		rec = (struct raw_record){.site = SITE_SWITCH, .time = rec.time};
 	}
@@ -78,7 +90,7 @@ SEC("?tp_btf/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
 {
-	return switched(preempt, prev, next, prev_state);
+	return switched(ctx, preempt, prev, next, prev_state);
 }
 
 /* 5.16 and 5.17 */
@@ -86,13 +98,13 @@ SEC("?tp_btf/sched_switch")
 int BPF_PROG(sched_switch_516, bool preempt, unsigned int prev_state, struct task_struct *prev,
 	     struct task_struct *next)
 {
-	return switched(preempt, prev, next, prev_state);
+	return switched(ctx, preempt, prev, next, prev_state);
 }
 
 SEC("?tp_btf/sched_switch")
 int BPF_PROG(sched_switch_old, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
-	return switched(preempt, prev, next, state_of(prev));
+	return switched(ctx, preempt, prev, next, state_of(prev));
 }
 
 /* Thread names of other processes that have been sent, so that each is sent once. An evicted name is sent

@@ -34,6 +34,7 @@ struct scratch {
 	volatile struct unwind_regs regs; /* bpf/unwind.bpf.h: registers of the next frame */
 	volatile uint32_t rule;           /* the same: how its caller is found */
 	volatile uint32_t space;          /* the same: list of mappings */
+	volatile uint32_t kernel_frames;  /* the same: how many of the pcs are the kernel's */
 	volatile uint64_t n_scanned;      /* bpf/scan.bpf.h: words of chunk already scanned */
 	volatile uint64_t first_word;     /* the same: place of the chunk's first word, in words from the
 					   * stack pointer at the leaf */
@@ -205,6 +206,7 @@ static __always_inline struct scratch *begin_walk(uint64_t hi, uint32_t skip)
 	s->hi = hi;
 	s->other_hi = 0;
 	s->flags = 0;
+	s->kernel_frames = 0;
 	s->hash = stack_hash_begin(skip);
 	return s;
 }

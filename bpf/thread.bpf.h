@@ -158,7 +158,8 @@ static __always_inline bool user_regs(struct user_regs *to, struct task_struct *
 	return place && probe_regs(to, (const void *)((const char *)MEMBER(task, stack) + place));
 }
 
-static __always_inline uint64_t stack_of(const struct user_regs *regs, uint32_t tgid)
+/* kernel: as in native_stack_from(). */
+static __always_inline uint64_t whole_stack_of(void *kernel, const struct user_regs *regs, uint32_t tgid)
 {
 	const struct unwind_regs from = {
 		.ip = regs->ip,
@@ -167,7 +168,12 @@ static __always_inline uint64_t stack_of(const struct user_regs *regs, uint32_t 
 		.link = LINK_OF(regs),
 	};
 
-	return native_stack_from(&from, tgid);
+	return native_stack_from(kernel, &from, tgid);
+}
+
+static __always_inline uint64_t stack_of(const struct user_regs *regs, uint32_t tgid)
+{
+	return whole_stack_of(NULL, regs, tgid);
 }
 
 /*

@@ -209,11 +209,11 @@ __noinline int native_frame(SCRATCH_PARAMETER)
 	if (!s)
 		return false;
 	rule = rule_of(s);
-	if (rule == UNWIND_NOWHERE && s->n) {
+	if (rule == UNWIND_NOWHERE && s->n > s->kernel_frames) {
 		s->flags |= RAW_STACK_BROKEN;
 		return false;
 	}
-	if (s->n >= STACK_DEPTH || (most_frames && s->n >= most_frames)) {
+	if (s->n >= STACK_DEPTH || (most_frames && s->n >= most_frames + s->kernel_frames)) {
 		s->flags |= RAW_STACK_CUT;
 		return false;
 	}
@@ -245,6 +245,35 @@ __noinline int native_frames(SCRATCH_PARAMETER)
 	return 0;
 }
 
+const volatile bool kernel_stacks; /* set by capture: --kernel-stacks */
+
+/*
+ * The kernel's frames are first read into the buffer for copies of the stack. The first few are those of the
+ * tracepoint and of the switch, which user space leaves out.
+ */
+#define KERNEL_DEPTH 64u
+
+__noinline int push_kernel_frames(SCRATCH_PARAMETER)
+{
+	SCRATCH_GIVEN(s);
+	uint32_t n;
+
+	if (!s)
+		return 0;
+	n = s->kernel_frames;
+	for (uint32_t i = 0; i < KERNEL_DEPTH && i < n; i++)
+		push_pc(s, s->chunk[i]);
+	return 0;
+}
+
+static __always_inline void take_kernel_frames(void *ctx, struct scratch *s)
+{
+	long size = bpf_get_stack(ctx, s->chunk, KERNEL_DEPTH * sizeof(s->chunk[0]), 0);
+
+	s->kernel_frames = size > 0 ? (uint32_t)size / sizeof(s->chunk[0]) : 0;
+	push_kernel_frames(GIVE(s));
+}
+
 static __always_inline bool space_of(uint32_t tgid, uint32_t *space)
 {
 	uint32_t *found;
@@ -261,9 +290,11 @@ static __always_inline bool space_of(uint32_t tgid, uint32_t *space)
 
 /*
  * The stack of a thread, from its user registers. ip is a return address (in a system call, that of the next
- * instruction), or the interrupted address plus 1. Returns the stack's hash, 0 if there is none.
+ * instruction), or the interrupted address plus 1; 0: it has no user mode. kernel: the context of a raw
+ * tracepoint in the thread itself, whose frames in the kernel come first if they are wanted; or NULL. Returns
+ * the stack's hash, 0 if there is none.
  */
-static __always_inline uint64_t native_stack_from(const struct unwind_regs *regs, uint32_t tgid)
+static __always_inline uint64_t native_stack_from(void *kernel, const struct unwind_regs *regs, uint32_t tgid)
 {
 	struct scratch *s;
 	uint32_t space;
@@ -280,7 +311,10 @@ static __always_inline uint64_t native_stack_from(const struct unwind_regs *regs
 	s->regs.sp = regs->sp;
 	s->regs.bp = regs->bp;
 	s->regs.link = regs->link;
-	native_frames(GIVE(s));
+	if (kernel && kernel_stacks)
+		take_kernel_frames(kernel, s);
+	if (!kernel || !kernel_stacks || regs->ip)
+		native_frames(GIVE(s));
 	hash = name_stack(s, 0);
 	give_back(s);
 	return hash;
@@ -296,7 +330,7 @@ static __always_inline uint64_t native_stack(const struct pt_regs *ctx, uint32_t
 		.link = REG_LINK(ctx),
 	};
 
-	return native_stack_from(&regs, tgid);
+	return native_stack_from(NULL, &regs, tgid);
 }
 
 #endif

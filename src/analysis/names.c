@@ -4,22 +4,9 @@
 #include <string.h>
 
 #include "analysis/state.h"
+#include "symbol/library.h"
 #include "symbol/symbol.h"
 #include "util/array.h"
-
-/* Packages that carry out what the program asked for: a wait in them is named by their caller. */
-static const char *const plumbing[] = {
-	"runtime", "sync",    "internal", "syscall", "os",      "net",    "time", "io",
-	"bufio",   "reflect", "fmt",      "log",     "context", "crypto", "iter",
-};
-/* Frames of C below which the program's own code begins. */
-static const char *const c_plumbing[] = {
-	"pthread_", "__pthread_",   "___pthread_", "__lll_",     "lll_",  "futex",        "__futex_",
-	"std::",    "__gthread",    "__GI_",       "clock_nano", "__",    "_IO_",         "[",
-	"syscall",  "start_thread", "usleep",      "nanosleep",  "sleep", "new_do_write", "fwrite",
-	"fflush",   "fsync",        "write",       "read",       "pread", "pwrite",       "poll",
-	"epoll_",   "recv",         "send",        "fdatasync",  "open",
-};
 
 uint32_t name_string(struct analysis *a, uint32_t id)
 {
@@ -44,65 +31,19 @@ const char *name_text(const struct analysis *a, uint32_t string)
 	return strtab_get(a->strings, string, &len);
 }
 
-/* Whether a function belongs to a package, or to one below it. */
-static bool in_package(const char *func, const char *package)
-{
-	size_t n = strlen(package);
-
-	return strncmp(func, package, n) == 0 &&
-	       (func[n] == '.' || (func[n] == '/' && strcmp(package, "net")));
-}
-
-static bool is_go(const char *func)
-{
-	return strchr(func, '.') && !strstr(func, "::") && !strchr(func, '(') ? true
-									      : strstr(func, ".(") != NULL;
-}
-
-/* A system call as gotrace names it, with its descriptor: "read(7: /data/x)", "epoll_wait(5)". */
-static bool is_call(const char *func)
-{
-	const char *bracket = strchr(func, '(');
-
-	return bracket && bracket[1] >= '0' && bracket[1] <= '9';
-}
-
-static bool is_plumbing(const char *func)
-{
-	if (!is_go(func)) {
-		for (size_t i = 0; i < sizeof(c_plumbing) / sizeof(c_plumbing[0]); i++) {
-			if (strncmp(func, c_plumbing[i], strlen(c_plumbing[i])) == 0)
-				return true;
-		}
-		return !*func || is_call(func);
-	}
-	for (size_t i = 0; i < sizeof(plumbing) / sizeof(plumbing[0]); i++) {
-		if (in_package(func, plumbing[i]))
-			return true;
-	}
-	return false;
-}
-
-/* Of the runtime, or of sync: what a lock is made of. */
-static bool is_lock_code(const char *func)
-{
-	if (!is_go(func))
-		return is_plumbing(func);
-	return in_package(func, "runtime") || in_package(func, "sync") || in_package(func, "internal");
-}
-
 bool is_system_function(const char *func)
 {
-	return in_package(func, "runtime") && strcmp(func, "runtime.main") != 0;
+	return library_in_package(func, "runtime") && strcmp(func, "runtime.main") != 0;
 }
 
 static uint32_t find_frame(const struct analysis *a, const struct stack_info *info,
 			   bool (*skip)(const char *))
 {
 	for (uint32_t i = 0; i < info->n; i++) {
-		const char *func = name_text(a, a->frames[info->first + i].func);
+		const struct code_place *place = &a->frames[info->first + i];
+		const char *func = name_text(a, place->func);
 
-		if (!skip(func))
+		if (!library_is_kernel(func, name_text(a, place->file)) && !skip(func))
 			return i;
 	}
 	return UINT32_MAX;
@@ -110,8 +51,8 @@ static uint32_t find_frame(const struct analysis *a, const struct stack_info *in
 
 static void look_at_leaf(const struct analysis *a, struct stack_info *info)
 {
-	info->near = find_frame(a, info, is_lock_code);
-	info->site = find_frame(a, info, is_plumbing);
+	info->near = find_frame(a, info, library_is_lock);
+	info->site = find_frame(a, info, library_has);
 	if (info->near == UINT32_MAX)
 		info->near = info->n ? info->n - 1 : 0;
 	/* Nothing but the standard library: its outermost layer says the most. */

@@ -108,6 +108,7 @@ static void set_constants(struct bpf *bpf, const struct bpf_threads_options *opt
 	constants->runs_returns = options->features->register_writes;
 	constants->has_shadow_stacks = options->features->shadow_stacks;
 	constants->several = constants->follow_children = constants->unwind_several = options->children;
+	constants->kernel_stacks = options->kernel_stacks;
 	memcpy((void *)&constants->cpu_places, &kernel->cpu_places, sizeof(kernel->cpu_places));
 	calls_kinds((uint8_t *)constants->call_kinds);
 	bpf_map__set_max_entries(bpf->threads->maps.threads, THREADS_AT_ONCE);

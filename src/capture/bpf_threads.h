@@ -12,6 +12,7 @@ struct bpf_threads_options {
 	bool spawned;  /* trace it only after it has exec'd */
 	bool children; /* trace its descendants, too */
 	bool syscalls;
+	bool kernel_stacks;           /* waits have their frames in the kernel, too */
 	struct native_tables *tables; /* not owned; this module binds them to the object's maps */
 	bool functions, samples;      /* load their programs */
 	uint32_t ring_bytes;          /* of all rings; 0 = default */

@@ -35,13 +35,20 @@ static int flush(struct drain *drain)
 
 static int take_stack(struct drain *drain, const void *data, size_t size)
 {
+	struct raw_stack *stack = (struct raw_stack *)drain->stack;
 	int rc = flush(drain);
 
 	if (rc || size > sizeof(drain->stack) || size < sizeof(struct raw_stack))
 		return rc;
 	drain->stacks++;
 	memcpy(drain->stack, data, size);
-	return drain_put(drain, LOG_STACK, drain->stack, size);
+	if (drain->kernel && size == sizeof(*stack) + stack->n * sizeof(stack->pcs[0])) {
+		rc = kernel_symbols_name(drain->kernel, stack, drain->outlet.put, drain->outlet.ctx);
+		size = sizeof(*stack) + stack->n * sizeof(stack->pcs[0]);
+	}
+	if (rc && !drain->sink_error)
+		drain->sink_error = rc;
+	return rc ? rc : drain_put(drain, LOG_STACK, stack, size);
 }
 
 /* Reads a text that the BPF program could not read. False if it still cannot be read. */

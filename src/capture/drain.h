@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include "capture/files.h"
+#include "capture/kernel_symbols.h"
 #include "capture/merge.h"
 #include "capture/processes.h"
 #include "capture/ring.h"
@@ -22,13 +23,14 @@ struct drain {
 	struct ring_merge merge;            /* used with more than one ring */
 	struct log_outlet outlet;
 	int sink_error;
-	bool is_held;                /* the outlet is full: the rest stays in the rings */
-	bool is_last;                /* ignore whether the outlet is full */
-	uint64_t until_ns;           /* drop later records, which were seen only in part; 0: keep all */
-	double fill;                 /* of the fullest ring at the last check: 0 to 1 */
-	pid_t pid;                   /* the target, for reading texts that the program could not */
-	struct files files;          /* that threads wait for */
-	struct processes *processes; /* NULL: there is only one */
+	bool is_held;                  /* the outlet is full: the rest stays in the rings */
+	bool is_last;                  /* ignore whether the outlet is full */
+	uint64_t until_ns;             /* drop later records, which were seen only in part; 0: keep all */
+	double fill;                   /* of the fullest ring at the last check: 0 to 1 */
+	pid_t pid;                     /* the target, for reading texts that the program could not */
+	struct files files;            /* that threads wait for */
+	struct kernel_symbols *kernel; /* NULL: stacks have no frames in the kernel. Not owned */
+	struct processes *processes;   /* NULL: there is only one */
 	uint64_t records, stacks;
 	/* of the records: from system call tracepoints; a goroutine left its thread; of sweeps and growth of
 	 * the heap */

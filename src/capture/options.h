@@ -31,6 +31,7 @@ struct capture_options {
 			      * two pages */
 	unsigned rings;      /* at most; 0 = one per eight CPUs */
 	bool syscalls;       /* trace system calls */
+	bool kernel_stacks;  /* of threads: waits have their frames in the kernel, too */
 	bool off_cpu;        /* of a Go program: threads that have no CPU (SITE_OFF_CPU), CPU times, quota */
 	unsigned sample_hz;  /* CPU samples per second of CPU time; 0 = none */
 	struct governor_options governor; /* level of detail */

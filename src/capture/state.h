@@ -44,10 +44,11 @@ struct native_tables;
 struct capture {
 	struct capture_options options;
 	const struct backend *backend;
-	struct native_tables *tables; /* for threads: tables for walking native stacks */
-	uint64_t next_refresh_ns;     /* of the tables */
-	uint64_t refresh_after_ns;    /* and not earlier, even if code is mapped */
-	struct processes processes;   /* with --children */
+	struct native_tables *tables;  /* for threads: tables for walking native stacks */
+	struct kernel_symbols *kernel; /* with --kernel-stacks */
+	uint64_t next_refresh_ns;      /* of the tables */
+	uint64_t refresh_after_ns;     /* and not earlier, even if code is mapped */
+	struct processes processes;    /* with --children */
 	struct bpf bpf;
 	struct drain drain;
 	struct capture_control control;

@@ -12,6 +12,7 @@
 #include "capture/bpf_threads.h"
 #include "capture/functions.h"
 #include "capture/kernel.h"
+#include "capture/kernel_symbols.h"
 #include "capture/snapshot.h"
 #include "capture/tally.h"
 #include "capture/thread_detail.h"
@@ -20,6 +21,7 @@
 enum {
 	THREADS_PER_RECORD = 1024,
 	REFRESH_MS = 1000, /* interval between readings of the mappings if no records show changes */
+	KERNEL_DEPTH = 64, /* frames in the kernel, as in bpf/unwind.bpf.h */
 	REFRESH_PART = 2,  /* reading takes at most a third of the time */
 };
 
@@ -51,6 +53,7 @@ static struct bpf_threads_options bpf_options(const struct capture *capture)
 		.spawned = capture->options.spawned,
 		.children = capture->options.children,
 		.syscalls = capture->options.syscalls,
+		.kernel_stacks = capture->kernel != NULL,
 		.tables = capture->tables,
 		.functions = capture->options.functions && capture->options.functions->nlists,
 		.samples = capture->options.sample_hz != 0,
@@ -91,6 +94,20 @@ static int refresh_tables(struct capture *capture, struct error *err)
 	return rc;
 }
 
+/* A kernel that hides its addresses is no reason for no trace at all. */
+static int name_kernel(struct capture *capture, struct error *err)
+{
+	int rc = capture->options.kernel_stacks ? kernel_symbols_open(&capture->kernel, err) : 0;
+
+	if (rc == -ENOMEM)
+		return rc;
+	if (rc)
+		fprintf(stderr, "gotrace: --kernel-stacks: %s; waits have no frames of the kernel\n",
+			err->text);
+	capture->drain.kernel = capture->kernel;
+	return 0;
+}
+
 /* A program that is not started yet has mapped nothing of its own. */
 static int load(struct capture *capture, struct error *err)
 {
@@ -103,8 +120,8 @@ static int load(struct capture *capture, struct error *err)
 		return error_set(err, ENOMEM, "out of memory");
 	if (capture->options.reader)
 		native_tables_use(capture->tables, capture->options.reader);
+	rc = name_kernel(capture, err);
 	options = bpf_options(capture);
-	rc = 0;
 	if (children) {
 		capture->processes.tables = capture->tables;
 		capture->drain.processes = &capture->processes;
@@ -166,8 +183,29 @@ static int log_info(struct capture *capture, struct error *err)
 	return rc;
 }
 
+/* The frames in the kernel of a thread that waits, as numbers. The kernel shows them to CAP_SYS_ADMIN only,
+ * which is gone after the first snapshot. */
+static unsigned read_kernel_stack(struct capture *capture, const struct raw_thread *thread,
+				  uint64_t pcs[KERNEL_DEPTH])
+{
+	const struct log_outlet *outlet = &capture->options.outlet;
+	char path[64];
+	FILE *lines;
+	int n;
+
+	if (!capture->kernel || thread->left == LEFT_RUNNABLE)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/stack", thread->tgid, thread->tid);
+	lines = fopen(path, "re");
+	if (!lines)
+		return 0;
+	n = kernel_symbols_of_lines(capture->kernel, lines, pcs, KERNEL_DEPTH, outlet->put, outlet->ctx);
+	fclose(lines);
+	return n > 0 ? (unsigned)n : 0;
+}
+
 /* Walks and logs the stack of a thread that is not running. The hash is the one that the BPF programs would
- * compute. */
+ * compute if there are no frames in the kernel. */
 static uint64_t put_stack(struct capture *capture, const struct raw_thread *thread)
 {
 	struct unwind_regs regs = {
@@ -175,9 +213,10 @@ static uint64_t put_stack(struct capture *capture, const struct raw_thread *thre
 	uint64_t words[sizeof(struct raw_stack) / 8 + STACK_DEPTH];
 	struct raw_stack *stack = (struct raw_stack *)words;
 	uint16_t flags = 0;
+	unsigned kernel = read_kernel_stack(capture, thread, stack->pcs);
 
-	stack->n = (uint32_t)native_tables_walk(capture->tables, (pid_t)thread->tgid, regs, stack->pcs,
-						STACK_DEPTH, &flags);
+	stack->n = kernel + (uint32_t)native_tables_walk(capture->tables, (pid_t)thread->tgid, regs,
+							 stack->pcs + kernel, STACK_DEPTH - kernel, &flags);
 	stack->site = SITE_STACK;
 	stack->skip = 0;
 	stack->flags = flags;
@@ -402,6 +441,7 @@ static int resume(struct capture *capture, struct error *err)
 static void close_tables(struct capture *capture)
 {
 	native_tables_free(capture->tables);
+	kernel_symbols_free(capture->kernel);
 	processes_free(&capture->processes);
 }
 

@@ -101,7 +101,10 @@ static void report_left_out(const struct conversion *conv)
 			"gotrace: left out: %s events of single heap objects, and of memory without an "
 			"address\n",
 			text_count(result->no_ops).bytes);
-	if (result->nameless)
+	if (result->nameless && conv->options->binary)
+		fprintf(stderr, "gotrace: %s stacks are not of %s's Go code: they go by their addresses\n",
+			text_count(result->nameless).bytes, text_path(conv->options->binary).bytes);
+	else if (result->nameless)
 		fprintf(stderr,
 			"gotrace: %s stacks have addresses without names: give the program with --binary\n",
 			text_count(result->nameless).bytes);

@@ -30,6 +30,7 @@ struct record_options {
 	double free_share;       /* of one CPU: below that max_overhead does not count */
 	unsigned sample_hz;      /* CPU samples a second of CPU time; 0 = none */
 	bool exact, light;       /* starts of goroutines: always probed, never probed */
+	bool kernel_stacks;      /* of threads: where waits are in the kernel */
 	bool off_cpu;            /* of a Go program: threads without a CPU */
 	uint64_t off_cpu_ns;     /* model_options */
 	bool alloc;              /* the heap's spans and goroutines' stacks too */

@@ -25,6 +25,7 @@ enum record_key {
 	KEY_EXACT,
 	KEY_LIGHT,
 	KEY_STARTS_ONLY,
+	KEY_KERNEL_STACKS,
 	KEY_OS,
 	KEY_NO_OS,
 	KEY_OS_REGIONS,
@@ -78,6 +79,8 @@ static const struct argp_option table[] = {
 	 "Write the format of this Go release, 1.5 to 1.26, or v0 (default: the target's own)", 3},
 	{"raw", KEY_RAW, "FILE", 0, "Also keep the raw log, for gotrace replay", 3},
 	{"no-syscalls", KEY_NO_SYSCALLS, NULL, 0, "Do not record system calls", 3},
+	{"kernel-stacks", KEY_KERNEL_STACKS, NULL, 0,
+	 "Of threads: also record where in the kernel each wait is", 3},
 	{"os", KEY_OS, NULL, 0, "Record when the threads of a Go program have no CPU (default)", 3},
 	{"no-os", KEY_NO_OS, NULL, 0, "Do not record when threads have no CPU", 3},
 	{"os-regions", KEY_OS_REGIONS, "TIME", 0,
@@ -236,6 +239,9 @@ static int set_flag(struct record_options *options, int key)
 		return 0;
 	case KEY_NO_SYSCALLS:
 		options->syscalls = false;
+		return 0;
+	case KEY_KERNEL_STACKS:
+		options->kernel_stacks = true;
 		return 0;
 	case KEY_OS:
 		options->off_cpu = true;

@@ -117,12 +117,17 @@ static void take_notices(struct recorder *recorder, struct recording *recording,
 		uint64_t due = notice.time + options->plan.after_ns;
 
 		recorder->firings++;
-		/* Several at once, and what fires while one is waited for, are in the same file. */
+		/* Several at once, and what fires while one is waited for, are in the same file: one line for
+		 * each trigger. */
 		if (now < recorder->next_trigger_ns && !recorder->due_ns) {
 			recorder->unreported++;
 			continue;
 		}
-		report_match(recorder, &notice);
+		if (!recorder->due_ns)
+			recorder->reported = 0;
+		if (!(recorder->reported & 1u << notice.trigger))
+			report_match(recorder, &notice);
+		recorder->reported |= 1u << notice.trigger;
 		if (recorder->due_ns)
 			continue;
 		recorder->due_ns = due > now ? due : now;

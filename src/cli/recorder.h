@@ -21,6 +21,7 @@ struct recorder {
 	bool writing;             /* one is being taken or written */
 	uint64_t due_ns;          /* when a trigger's is to be taken; 0 = none is due */
 	uint64_t next_trigger_ns; /* before that triggers make no file */
+	uint32_t reported;        /* triggers that have their line for the file to come, one bit each */
 	unsigned unreported;      /* matches since the last that was printed */
 	int last_error;           /* of writing: reported once; 0 = the last one went well */
 	uint64_t files, failures; /* snapshots written, and not */

@@ -160,6 +160,8 @@ int session_check_options(const struct session *session, const char *go_only, st
 
 	if (options->children && options->max_overhead)
 		return error_set(err, EINVAL, "--max-overhead is for one process, not with --children");
+	if (session->target && options->kernel_stacks)
+		return error_set(err, EINVAL, "--kernel-stacks is for threads: give --as c, too");
 	if (session->target || !wrong)
 		return 0;
 	return error_set(err, EINVAL, "%s is for Go programs: %s is traced as threads", wrong,
@@ -226,6 +228,7 @@ int session_open_capture(struct session *session, const struct log_outlet *outle
 		.ring_bytes = options->ring_bytes,
 		.rings = options->rings,
 		.syscalls = options->syscalls,
+		.kernel_stacks = options->kernel_stacks,
 		.off_cpu = options->off_cpu && session->target,
 		.sample_hz = options->sample_hz,
 		.governor = governor_options(options),

@@ -21,18 +21,27 @@ int v1_take_text(struct reader_v1 *r, struct v1_text text, uint32_t *string)
  * Converts addresses to frames by the program's function table. If it contains none of the addresses, the
  * stack belongs to another program and stays as it is.
  */
-static size_t find_names(struct reader_v1 *r, const struct v1_frame *from, size_t n, struct frame *to)
+static size_t find_names_as(struct reader_v1 *r, const uint64_t *pcs, size_t n, unsigned flags,
+			    struct frame *to)
 {
-	uint64_t pcs[MAX_FRAMES];
-	int found;
+	int found = symbol_frames(r->symbol, pcs, n, 0, flags, to);
 
-	for (size_t i = 0; i < n; i++)
-		pcs[i] = from[i].pc;
-	found = symbol_frames(r->symbol, pcs, n, 0, 0, to);
 	for (int i = 0; i < found; i++)
 		if (to[i].func)
 			return (size_t)found;
 	return 0;
+}
+
+/* A stack of nothing but what is usually left out (runtime.goexit, wrappers) has names all the same. */
+static size_t find_names(struct reader_v1 *r, const struct v1_frame *from, size_t n, struct frame *to)
+{
+	uint64_t pcs[MAX_FRAMES];
+	size_t found;
+
+	for (size_t i = 0; i < n; i++)
+		pcs[i] = from[i].pc;
+	found = find_names_as(r, pcs, n, 0, to);
+	return found ? found : find_names_as(r, pcs, n, SYMBOL_RUNTIME_FRAMES | SYMBOL_ENTRY, to);
 }
 
 /* Names an address without a function by its number: viewers group goroutines by name. */

@@ -113,6 +113,25 @@ static void describe(struct recorder_pipeline *recorder, const struct trigger_ma
 	}
 }
 
+/* " at main.fetch (fetch.go:42); ended by goroutine 5 (main.send) at main.send (fetch.go:50)". A waker that
+ * is none of the target's goroutines or threads is named by its stack alone. */
+static void describe_places(struct recorder_pipeline *recorder, const struct trigger_match *match, char *text,
+			    size_t size)
+{
+	struct place_text at = pipeline_place(recorder->pipe, match->stack),
+			  waker = pipeline_place(recorder->pipe, match->waker_stack);
+	struct text who = describe_g(recorder, match->waker);
+	const char *by = match->waker != NO_G ? who.bytes : waker.text[0] ? waker.text : "the runtime";
+	bool has_place = match->waker != NO_G && waker.text[0];
+
+	text[0] = '\0';
+	if (at.text[0])
+		snprintf(text, size, " at %s", at.text);
+	if (match->woken)
+		snprintf(text + strlen(text), size - strlen(text), "; ended by %s%s%s", by,
+			 has_place ? " at " : "", has_place ? waker.text : "");
+}
+
 static void fire(void *ctx, const struct trigger_match *match)
 {
 	struct recorder_pipeline *recorder = ctx;
@@ -120,10 +139,12 @@ static void fire(void *ctx, const struct trigger_match *match)
 	char text[sizeof(fired->first.text)];
 
 	describe(recorder, match, text, sizeof(text));
+	describe_places(recorder, match, text + strlen(text), sizeof(text) - strlen(text));
 	model_log(pipeline_model(recorder->pipe), match->place, match->stack, text);
 	if (match->over || fired->n++)
 		return;
 	fired->first.time = match->time;
+	fired->first.trigger = (uint32_t)(match->trigger - recorder->options.flight->triggers);
 	memcpy(fired->first.text, text, sizeof(text));
 }
 

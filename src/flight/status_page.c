@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "flight/trigger.h"
 #include "util/utf8.h"
 
 void status_page_update(struct status_page *page, const struct generation_ring_stats *stats)
@@ -44,6 +45,7 @@ bool status_page_take(struct status_page *page, uint32_t *taken, uint64_t now, s
 	page->taken = ++*taken;
 	notice->text[sizeof(notice->text) - 1] = '\0';
 	text_make_printable(notice->text);
+	notice->trigger %= MAX_TRIGGERS;
 	if (notice->time > now)
 		notice->time = now;
 	return true;

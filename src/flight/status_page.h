@@ -14,8 +14,9 @@
 enum { STATUS_PAGE_NOTICES = 16 };
 
 struct match_notice {
-	char text[1000]; /* readable description of the match */
-	uint64_t time;   /* time of the match, ns */
+	char text[1000];  /* readable description of the match */
+	uint64_t time;    /* time of the match, ns */
+	uint32_t trigger; /* number of the trigger, below MAX_TRIGGERS */
 };
 
 struct status_page {

@@ -204,16 +204,19 @@ static struct trigger_match match_of(const struct trigger_eval *eval, unsigned w
 }
 
 /* Ends the interval. Reports a match after this op if the goroutine runs there, else where it runs next. */
-static void leave(struct trigger_eval *eval, uint32_t g, uint64_t now, long place)
+static void leave(struct trigger_eval *eval, uint32_t g, const struct op *op, long place)
 {
-	uint16_t reported = eval->gs[g].still, fired = triggered(eval, g, now) | reported;
+	uint16_t reported = eval->gs[g].still, fired = triggered(eval, g, op->time) | reported;
 
 	for (unsigned i = 0; fired >> i; i++) {
 		struct trigger_match match;
 
 		if (!(fired >> i & 1) || !may_fire(eval, i))
 			continue;
-		match = match_of(eval, i, g, now);
+		match = match_of(eval, i, g, op->time);
+		match.woken = op->kind == OP_GO_UNBLOCK;
+		match.waker = match.woken ? op->g : NO_G;
+		match.waker_stack = match.woken ? op->stack : 0;
 		match.place = place;
 		match.over = reported >> i & 1;
 		if (place != NO_PLACE) {
@@ -253,7 +256,7 @@ static void enter(struct trigger_eval *eval, uint32_t g, uint8_t status, const s
 
 	if (g == NO_G)
 		return;
-	leave(eval, g, op->time, status == G_RUNNING ? place : NO_PLACE);
+	leave(eval, g, op, status == G_RUNNING ? place : NO_PLACE);
 	*interval = (struct interval){
 		.since = beginning(eval, op->time),
 		.reason = status == G_WAITING && op->kind == OP_GO_BLOCK ? op->string : 0,

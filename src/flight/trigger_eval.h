@@ -18,15 +18,18 @@ enum { NO_PLACE = -1 };
 
 struct trigger_match {
 	const struct trigger *trigger;
-	uint32_t g;      /* index of the goroutine concerned; NO_G: none */
-	bool still;      /* the state continues at the end of the ops */
-	bool over;       /* it was reported as `still` before, and has ended now; not a new match */
-	long place;      /* index of the op after which the goroutine runs and can be notified; NO_PLACE:
-			  * none */
-	uint64_t value;  /* ns, or number of goroutines */
-	uint64_t time;   /* ns */
-	uint32_t reason; /* string id of why it waits or the world was stopped; 0 = none */
-	uint32_t stack;  /* with which it entered the state; 0 = none */
+	uint32_t g;           /* index of the goroutine concerned; NO_G: none */
+	bool still;           /* the state continues at the end of the ops */
+	bool over;            /* it was reported as `still` before, and has ended now; not a new match */
+	long place;           /* index of the op after which the goroutine runs and can be notified; NO_PLACE:
+			       * none */
+	uint64_t value;       /* ns, or number of goroutines */
+	uint64_t time;        /* ns */
+	uint32_t reason;      /* string id of why it waits or the world was stopped; 0 = none */
+	uint32_t stack;       /* with which it entered the state; 0 = none */
+	uint32_t waker;       /* of a wait that has ended: the goroutine that ended it; NO_G: none */
+	uint32_t waker_stack; /* that one's; 0 = none */
+	bool woken;           /* the wait has ended */
 };
 
 struct trigger_eval_options {

@@ -204,6 +204,7 @@ void generation_close(struct model *md, bool last)
 	op_list_apply_moves(&md->ops);
 	if (md->options.watch) {
 		number_the_nameless(md);
+		fill_tables(md); /* as they are now: a watcher names stacks */
 		notes_watch(md);
 	}
 	off_cpu_close(md);

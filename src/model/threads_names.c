@@ -108,13 +108,25 @@ static const struct native_stack *native_of(const struct model *md, uint32_t id)
 
 static uint8_t innermost_hint(const struct threads_state *threads, const struct stack *stack)
 {
-	for (uint32_t i = 0; i < stack->n && i < HINT_DEPTH; i++) {
+	uint32_t end = (uint32_t)stack->above + HINT_DEPTH;
+
+	for (uint32_t i = stack->above; i < stack->n && i < end; i++) {
 		const struct symbol_hint *hint = hint_at(threads, stack->pcs[i]);
 
 		if (hint && hint->hint != HINT_NONE && hint->hint != HINT_START)
 			return hint->hint;
 	}
 	return HINT_NONE;
+}
+
+/* What the thread waits for stands between its frames in the kernel and its own. */
+static uint8_t frames_in_kernel(const struct stack *stack)
+{
+	uint32_t n = 0;
+
+	while (n < stack->n && n < UINT8_MAX && stack->pcs[n] & LOG_KERNEL_PC)
+		n++;
+	return (uint8_t)n;
 }
 
 /* The C library's start code is left out: what it calls is where the thread starts for its writer. */
@@ -128,6 +140,7 @@ void threads_stack(struct model *md, const struct raw_stack *raw)
 	if (!native || native->start)
 		return;
 	stack = &md->stacks.stacks[id];
+	stack->above = frames_in_kernel(stack);
 	n = stack->n;
 	while (stack->n) {
 		hint = hint_at(md->threads, stack->pcs[stack->n - 1]);
@@ -136,18 +149,18 @@ void threads_stack(struct model *md, const struct raw_stack *raw)
 		stack->n--;
 	}
 	native->hint = innermost_hint(md->threads, stack);
-	hint = stack->n ? hint_at(md->threads, stack->pcs[stack->n - 1]) : NULL;
+	hint = stack->n > stack->above ? hint_at(md->threads, stack->pcs[stack->n - 1]) : NULL;
 	/* Without such code, a walk that came to its end did so at the start. One address alone was not
 	 * walked. */
 	if (hint && (stack->n < n || (n > 1 && !(raw->flags & (RAW_STACK_BROKEN | RAW_STACK_CUT)))))
 		native->start = hint->function;
 }
 
-/* With names around it; the same ones give the same id. */
-static uint32_t named_stack(struct model *md, uint32_t base, uint32_t leaf, uint32_t root)
+/* With names around it, and without its first `cut` frames; the same ones give the same id. */
+static uint32_t cut_stack(struct model *md, uint32_t base, uint32_t leaf, uint32_t root, uint8_t cut)
 {
 	const struct stack *inner = &md->stacks.stacks[base];
-	uint64_t key = (base * 0x9e3779b97f4a7c15ull + leaf) * 0xd6e8feb86659fd93ull + root;
+	uint64_t key = ((base + cut) * 0x9e3779b97f4a7c15ull + leaf) * 0xd6e8feb86659fd93ull + root;
 	uint32_t *known, id;
 
 	if (!leaf && !root)
@@ -155,15 +168,25 @@ static uint32_t named_stack(struct model *md, uint32_t base, uint32_t leaf, uint
 	for (key |= 1; (known = map64_get(&md->threads->named, key)); key += 2) {
 		const struct stack *stack = &md->stacks.stacks[*known];
 
-		if (stack->pcs == inner->pcs && stack->leaf == leaf && stack->root == root) {
+		if (stack->pcs == inner->pcs + cut && stack->leaf == leaf && stack->root == root) {
 			stack_table_use(&md->stacks, *known);
 			return *known;
 		}
 	}
 	id = stack_table_named(&md->stacks, base, leaf, root);
+	if (id) {
+		md->stacks.stacks[id].pcs += cut;
+		md->stacks.stacks[id].n -= cut;
+		md->stacks.stacks[id].above -= cut;
+	}
 	if (id && map64_set(&md->threads->named, key, id))
 		md->oom = true;
 	return id;
+}
+
+static uint32_t named_stack(struct model *md, uint32_t base, uint32_t leaf, uint32_t root)
+{
+	return cut_stack(md, base, leaf, root, 0);
 }
 
 void threads_use_stacks(struct model *md, const struct g *g)
@@ -239,17 +262,30 @@ uint32_t thread_entry(struct model *md, const struct thread_life *t)
 	return named_stack(md, 0, 0, thread_name(md, t));
 }
 
-uint32_t thread_stack(struct model *md, struct thread_life *t, uint64_t hash, uint32_t leaf)
+static uint32_t stack_with_names(struct model *md, struct thread_life *t, uint64_t hash, uint32_t leaf,
+				 bool in_kernel)
 {
 	uint32_t base = stack_table_find(&md->stacks, hash), root = 0;
 	const struct native_stack *native = native_of(md, base);
+	uint8_t cut = in_kernel ? 0 : md->stacks.stacks[base].above;
 
 	learn_start(md, t, native->start);
 	if (native->start)
 		root = root_of(md, native->start, t->comm);
-	else if (!md->stacks.stacks[base].n)
+	else if (md->stacks.stacks[base].n == md->stacks.stacks[base].above)
 		root = thread_name(md, t);
-	return named_stack(md, base, leaf, root);
+	return cut_stack(md, base, leaf, root, cut);
+}
+
+uint32_t thread_stack(struct model *md, struct thread_life *t, uint64_t hash, uint32_t leaf)
+{
+	return stack_with_names(md, t, hash, leaf, true);
+}
+
+uint32_t thread_call_stack(struct model *md, struct thread_life *t, uint64_t hash, uint32_t leaf)
+{
+	/* The frame that names the call keeps the stack apart from the one that it is a part of. */
+	return stack_with_names(md, t, hash, leaf, !leaf);
 }
 
 static void keep_all(struct model *md, const struct map64 *map)

@@ -17,6 +17,8 @@ void threads_comm(struct model *md, const struct raw_text *text);
 uint32_t thread_leaf(struct model *md, uint64_t call, uint64_t file);
 /* The stack with this hash, with names around it; learns the thread's start routine from it. */
 uint32_t thread_stack(struct model *md, struct thread_life *t, uint64_t hash, uint32_t leaf);
+/* The same without its frames in the kernel: of the call, at whatever place in it the thread is. */
+uint32_t thread_call_stack(struct model *md, struct thread_life *t, uint64_t hash, uint32_t leaf);
 uint8_t thread_stack_hint(struct model *md, uint64_t hash);
 /* What it waits for, in words: string. */
 uint32_t thread_reason(struct model *md, const struct wait *wait);

@@ -71,7 +71,7 @@ static void fall_asleep(struct model *md, struct thread_life *t, const struct ra
 	t->reason = thread_reason(md, &wait);
 	step_go_block(md, m, t->reason, stack);
 	step_proc_stop(md, m);
-	t->call_stack = stack;
+	t->call_stack = thread_call_stack(md, t, rec->stack, leaf);
 	if (!waking.waker)
 		return;
 	thread_unblock(md, t->g, &waking);

@@ -153,13 +153,15 @@ static void take_stack(struct model *md, struct thread_life *t, const struct log
 			    .file = lt->arg2,
 			    .left = lt->left,
 			    .hint = thread_stack_hint(md, lt->stack)};
-	uint32_t stack = thread_stack(md, t, lt->stack, thread_leaf(md, wait.call, wait.file));
+	uint32_t leaf = thread_leaf(md, wait.call, wait.file);
+	uint32_t stack = thread_stack(md, t, lt->stack, leaf);
 
 	if (t->g->status != G_WAITING || lt->status != LOG_THREAD_WAITING)
 		return;
 	t->call = lt->arg;
 	t->file = lt->arg2;
-	t->g->stack = t->call_stack = stack;
+	t->g->stack = stack;
+	t->call_stack = thread_call_stack(md, t, lt->stack, leaf);
 	t->reason = thread_reason(md, &wait);
 }
 

@@ -381,7 +381,7 @@ static int name_stack(struct names *names, const struct log_record *record)
 	for (uint32_t i = 0; rc == 0 && i < stack->n; i++) {
 		uint64_t pc = stack->pcs[i];
 
-		if (pc && !find_known(names, pc) && names->n < MAX_KNOWN)
+		if (pc && !(pc & LOG_KERNEL_PC) && !find_known(names, pc) && names->n < MAX_KNOWN)
 			rc = add_known(names, pc);
 	}
 	if (rc == 0)

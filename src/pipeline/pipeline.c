@@ -10,6 +10,7 @@
 #include "symbol/natives.h"
 #include "symbol/symbol.h"
 #include "util/strtab.h"
+#include "wire/frames.h"
 
 /* Initial estimate of the trace bytes per raw record. */
 #define GUESS_BYTES_A_RECORD 10
@@ -401,4 +402,18 @@ struct text pipeline_function(struct pipeline *pipe, const struct goroutine_stat
 	else
 		snprintf(text.bytes, sizeof(text.bytes), "0x%llx", (unsigned long long)row->startpc);
 	return text;
+}
+
+struct place_text pipeline_place(struct pipeline *pipe, uint32_t stack)
+{
+	const struct tables *tables = model_tables(pipe->model);
+	struct frame_names names = {.functab = pipe->names.functab};
+	struct frame frames[MAX_FRAMES];
+	int n = 0;
+
+	if (stack && stack < tables->nstacks && make_symbol(pipe) == 0) {
+		names.symbol = pipe->names.symbol;
+		n = frames_of(&names, &tables->stacks[stack], 0, frames);
+	}
+	return place_of(pipe->strings, frames, n > 0 ? n : 0);
 }

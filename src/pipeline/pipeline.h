@@ -11,6 +11,7 @@
 
 #include "model/model.h"
 #include "pipeline/output.h"
+#include "pipeline/place.h"
 #include "rawlog/rawlog.h"
 #include "util/error.h"
 #include "util/text.h"
@@ -83,5 +84,7 @@ const struct log_end *pipeline_end(const struct pipeline *pipe);
 struct text pipeline_function(struct pipeline *pipe, const struct goroutine_stats *row, unsigned width);
 /* The same in full. Valid until the next call. */
 const char *pipeline_function_name(struct pipeline *pipe, const struct goroutine_stats *row, size_t *len);
+/* Where a stack of the model's tables is (id; 0: nowhere). */
+struct place_text pipeline_place(struct pipeline *pipe, uint32_t stack);
 
 #endif

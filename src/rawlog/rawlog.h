@@ -286,6 +286,12 @@ enum log_symbol_hint {
 	HINT_SLEEP = 8, /* nanosleep and similar */
 };
 
+/*
+ * In a stack of native code, an address with this bit is no address but the number of a kernel function,
+ * which has a LOG_SYMBOL (--kernel-stacks). They come first in the stack: the thread is in the kernel.
+ */
+#define LOG_KERNEL_PC (1ull << 63)
+
 #define SYMBOL_DEPTH 32 /* frames of one address: inlined callers, and the function itself */
 
 /*

@@ -129,6 +129,7 @@ struct stack {
 	const struct frame *frames; /* if not NULL, n frames to be written unchanged; pcs is unused */
 	/* For a thread: changes to the frames from the addresses. String ids, 0 = none. */
 	uint32_t leaf; /* an additional leaf frame: what the thread waits for */
+	uint8_t above; /* frames above that one: where it is in the kernel */
 	uint32_t root; /* replaces the function name of the last frame, or is the only frame */
 };
 

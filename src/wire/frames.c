@@ -69,18 +69,26 @@ static struct frame named_root(struct frame frame, uint32_t root)
 	return frame;
 }
 
+/* Adds the name of what a thread waits for, below its frames in the kernel. */
+static int add_leaf(const struct stack *stack, struct frame frames[MAX_FRAMES], int n)
+{
+	int at = stack->above < n ? stack->above : n;
+
+	n = n < MAX_FRAMES ? n : MAX_FRAMES - 1;
+	at = at < n ? at : n;
+	memmove(frames + at + 1, frames + at, (size_t)(n - at) * sizeof(*frames));
+	frames[at] = literal_frame(stack->leaf);
+	return n + 1;
+}
+
 /* Adds a thread's leaf and root names from the kernel. The root keeps its code address. */
 static int around(const struct stack *stack, struct frame frames[MAX_FRAMES], int n)
 {
 	if (n < 0)
 		return n;
-	if (stack->leaf) {
-		n = n < MAX_FRAMES ? n : MAX_FRAMES - 1;
-		memmove(frames + 1, frames, (size_t)n * sizeof(*frames));
-		frames[0] = literal_frame(stack->leaf);
-		n++;
-	}
-	if (stack->root && n == (stack->leaf != 0))
+	if (stack->leaf)
+		n = add_leaf(stack, frames, n);
+	if (stack->root && n == stack->above + (stack->leaf != 0))
 		frames[n++] = literal_frame(stack->root);
 	else if (stack->root && n == MAX_FRAMES) /* the stack was cut, so the last frame is not the root */
 		frames[n - 1] = literal_frame(stack->root);

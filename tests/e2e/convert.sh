@@ -139,14 +139,26 @@ case_convert_names() { # addresses get names by the program, and say so if they 
 	native_of 1.5.4
 	converted "$W/native-1.5.4" "$W/trace" 1.26 --binary "$(target_binary 1.5.4 default)"
 	strict "$W/trace"
-	timeout 60 "$GOTRACE" dump --stacks "$W/trace" >"$W/dump" 2>"$W/err" || die "dump: $(tail -n 1 "$W/err")"
+	timeout 60 "$GOTRACE" dump --stacks "$W/trace" >"$W/dump" 2>"$W/dump.err" || die "dump: $(tail -n 1 "$W/dump.err")"
 	grep -q ' main\.pool' "$W/dump" || die "no function of the program's"
+	! grep -q 'without names\|by their addresses' "$W/err" || die "names that it has are said to be missing: $(cat "$W/err")"
 	converted "$W/native-1.5.4" "$W/trace" 1.26
 	says 'addresses without names'
 	run_gotrace convert "$W/native-1.5.4" -o "$W/none" --format 1.26 --binary /bin/true
 	want 1
 	one_line
 	[ ! -e "$W/none" ] || die "a file was written all the same"
+}
+
+case_convert_names_of_others() { # a Go program has no names of a C program's addresses, and is not asked for again
+	start_c sleep
+	run_gotrace -p "$target" -d 500ms -q --format 1.5 -o "$W/old"
+	want 0
+	converted "$W/old" "$W/trace" 1.26 --binary "$(target_binary $NEWEST default)"
+	says 'stacks are not of .*: they go by their addresses'
+	! grep -q 'give the program' "$W/err" || die "asks for what it was given: $(cat "$W/err")"
+	strict "$W/trace"
+	stop_target
 }
 
 case_convert_bad_input() {

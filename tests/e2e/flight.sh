@@ -187,11 +187,11 @@ case_flight_triggers() {
 	! grep -q '>' "$W/err" || die "fired without a stall: $(grep '>' "$W/err" | head -n 1)"
 	[ "$(files)" -eq 0 ] || die "wrote a file without a stall"
 	# At the end of a second it may still last.
-	fires 'blocked>300ms' 'goroutine [0-9]+ .main.stallWorker. (was|has been) blocked for [0-9]+ ms: sync'
+	fires 'blocked>300ms' 'goroutine [0-9]+ .main.stallWorker. (was|has been) blocked for [0-9]+ ms: sync at main.stallHandle .stall.go:[0-9]+. in sync.\(\*Mutex\).Lock'
 	prints 'func main.stallHandle>300ms: goroutine [0-9]+ .main.stallWorker. (was|has been) in main.stallHandle for [0-9]+ ms' 3
 	sleep 1
 	snapshot
-	fires 'syscall>400ms' 'main.stallSleeper. (was|has been) in a system call for'
+	fires 'syscall>400ms' 'main.stallSleeper. (was|has been) in a system call for .* at main.stallSleeper .stall.go:[0-9]+.'
 	fires 'runnable>300ms' 'main.stallSpinner'
 	fires 'goroutines>500' '501 goroutines; the last one by goroutine [0-9]+ .main.stall.func'
 	fires 'gc-pause>1us' 'stopped the world for .*GC '
@@ -222,8 +222,11 @@ case_flight_c() {
 	sleep 2
 	! grep -q '>' "$W/err" || die "fired without a stall: $(grep '>' "$W/err" | head -n 1)"
 	[ "$(files)" -eq 0 ] || die "wrote a file without a stall"
-	fires 'blocked:sync>300ms' 'thread [0-9]+ .stall_worker.* (was|has been) blocked for [0-9]+ ms: sync .mutex'
+	fires 'blocked:sync>300ms' 'thread [0-9]+ .stall_worker.* (was|has been) blocked for [0-9]+ ms: sync .mutex. at stall_handle in pthread_mutex_lock'
 	prints 'func stall_handle>300ms: thread [0-9]+ .stall_worker.* (was|has been) in stall_handle for [0-9]+ ms' 3
+	# At the end of a second it may still last; the event of its end is in the trace in any case.
+	grep -q 'has been blocked' "$W/err" || grep -qE 'was blocked for .*; ended by thread [0-9]+ .stall_planter' "$W/err" ||
+		die "not by whom: $(grep 'blocked' "$W/err")"
 	fires 'runnable>600ms' 'thread [0-9]+ .stall_runner.* (was|has been) runnable for'
 	fires 'goroutines>40' '41 goroutines; the last one by thread [0-9]+ .stall_planter'
 	snapshot

@@ -260,6 +260,47 @@ case_native_disk() {
 	gone_on
 }
 
+case_native_kernel() { # --kernel-stacks: where in the kernel each wait is; and nothing of that without the option
+	start_c pipe
+	thread_trace --kernel-stacks
+	demanded 'blocks;root=^consumer;of=consume;reason=^pipe$;stack=^[a-z_]*pipe_read < .*vfs_read < .*read\(.* < consume < consumer;min=500'
+	grep -qE 'pipe_read.*\[kernel\]' <(timeout 60 "$GOTRACE" dump --stacks "$W/trace") || die "; no frame of the kernel"
+	run_gotrace replay "$W/raw" -q -o "$W/again"
+	want 0
+	cmp -s "$W/trace" "$W/again" || die "; the raw log gives another trace"
+	thread_pages sched
+	run_gotrace -p "$target" -d 500ms -q -o "$W/plain"
+	want 0
+	timeout 60 "$GOTRACE" dump --stacks "$W/plain" | grep -q 'pipe_read' && die "; frames of the kernel without the option"
+	gone_on
+	start_c fault
+	thread_trace --kernel-stacks
+	demanded 'blocks;root=^page_reader;of=touch;reason=^page fault$;stack=handle_mm_fault < .*\[page fault\] < touch < read_pages;min=100'
+	gone_on
+	start_c parked # from the kernel's list, as they wait all the time
+	thread_trace --kernel-stacks
+	grep -qE 'futex.*\[kernel\]' <(timeout 60 "$GOTRACE" dump --stacks "$W/trace") || die "; no frame of those who wait all the time"
+	gone_on
+}
+
+case_native_kernel_hidden() { # kernel.kptr_restrict: the trace is made, and the line says what it has not
+	local before
+	before=$(cat /proc/sys/kernel/kptr_restrict)
+	echo 2 >/proc/sys/kernel/kptr_restrict 2>/dev/null || skip "kernel.kptr_restrict cannot be set here"
+	start_c sleep
+	run_gotrace -p "$target" -d 500ms --kernel-stacks -o "$W/trace"
+	echo "$before" >/proc/sys/kernel/kptr_restrict
+	want 0
+	grep -q 'kernel-stacks: the kernel hides its addresses' "$W/err" || die "no line: $(cat "$W/err")"
+	strict "$W/trace"
+	gone_on
+	load pool
+	run_gotrace -p "$target" -d 500ms --kernel-stacks -o "$W/go"
+	want 1
+	grep -q 'give --as c' "$W/err" || die "of a Go program: $(cat "$W/err")"
+	stop_target
+}
+
 case_native_signal() { # a handler that sleeps: the interrupted function is below it
 	start_c signal
 	thread_trace

@@ -426,6 +426,7 @@ static void nothing_on_the_board_is_believed(void **state)
 	assert_int_equal(strlen(notice.text), sizeof(notice.text) - 1);
 	assert_null(strchr(notice.text, 0x1b));
 	assert_int_equal(notice.time, 100);
+	assert_in_range(notice.trigger, 0, MAX_TRIGGERS - 1);
 	assert_false(status_page_take(page, &world->taken, 100, &notice));
 	page->added = 1000;
 	assert_false(status_page_take(page, &world->taken, 100, &notice));

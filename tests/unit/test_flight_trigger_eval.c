@@ -103,7 +103,8 @@ static struct op block(uint64_t ms, uint32_t g, uint32_t reason)
 
 static struct op unblock(uint64_t ms, uint32_t by, uint32_t g)
 {
-	return (struct op){.kind = OP_GO_UNBLOCK, .time = ms * MS, .m = 8, .g = by, .g2 = g, .p = 1};
+	return (struct op){
+		.kind = OP_GO_UNBLOCK, .time = ms * MS, .m = 8, .g = by, .g2 = g, .p = 1, .stack = 70 + by};
 }
 
 static struct op of(enum op_kind kind, uint64_t ms, uint32_t g)
@@ -131,6 +132,28 @@ static void a_wait_that_was_too_long_fires_where_it_ends(void **state)
 	assert_int_equal(world.fired[0].reason, SYNC);
 	assert_int_equal(world.fired[0].stack, 41);
 	assert_false(world.fired[0].still);
+	assert_true(world.fired[0].woken);
+	assert_int_equal(world.fired[0].waker, 2);
+	assert_int_equal(world.fired[0].waker_stack, 72);
+	trigger_eval_free(world.eval);
+}
+
+static void a_wait_that_goes_on_has_no_waker(void **state)
+{
+	struct world world;
+
+	(void)state;
+	BEGIN(world, "blocked>50ms");
+	GENERATION(world, 1000 * MS, status(0, 1, G_RUNNING), block(100, 1, SYNC));
+	assert_int_equal(world.n, 1);
+	assert_true(world.fired[0].still);
+	assert_false(world.fired[0].woken);
+	assert_int_equal(world.fired[0].waker, NO_G);
+	GENERATION(world, 2000 * MS, status(1000, 1, G_WAITING), unblock(1200, NO_G, 1));
+	assert_int_equal(world.n, 1);
+	assert_true(world.fired[0].over);
+	assert_true(world.fired[0].woken);
+	assert_int_equal(world.fired[0].waker, NO_G);
 	trigger_eval_free(world.eval);
 }
 
@@ -408,6 +431,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_wait_that_was_too_long_fires_where_it_ends),
+		cmocka_unit_test(a_wait_that_goes_on_has_no_waker),
 		cmocka_unit_test(short_waits_and_those_of_another_kind_are_silent),
 		cmocka_unit_test(one_reason_can_be_asked_for),
 		cmocka_unit_test(who_never_wakes_fires_once),

@@ -20,7 +20,7 @@ enum {
 	CALL_FUTEX = 1 + 202
 };
 enum { MAIN_PC = 0x1000, WORKER_PC = 0x2000, MUTEX_PC = 0x3000, START_PC = 0x9000 };
-enum { STACK_MAIN = 11, STACK_WORKER, STACK_BROKEN };
+enum { STACK_MAIN = 11, STACK_WORKER, STACK_BROKEN, STACK_KERNEL, STACK_KERNEL_ALONE };
 
 static void names(struct thread_log *log)
 {
@@ -112,6 +112,50 @@ static void test_block_and_wake(void **state)
 					"ProcStop m101 p1\n"
 					"GoStop m100 p0 g100 'preempted'\n"
 					"ProcStop m100 p0\n");
+	thread_log_free(&log);
+}
+
+/* The kernel's frames are above the call, and are no part of a call that goes on. */
+static void test_kernel_frames(void **state)
+{
+	static const uint64_t pcs[] = {LOG_KERNEL_PC | 1, LOG_KERNEL_PC | 2, MUTEX_PC,
+				       WORKER_PC + 1,     WORKER_PC,         START_PC};
+	struct thread_log log;
+
+	(void)state;
+	begin(&log);
+	thread_log_symbol(&log, LOG_KERNEL_PC | 1, "futex_do_wait", 0);
+	thread_log_symbol(&log, LOG_KERNEL_PC | 2, "do_futex", 0);
+	thread_log_stack(&log, STACK_KERNEL, 0, pcs, 6);
+	thread_log_stack(&log, STACK_KERNEL_ALONE, 0, pcs, 2);
+	RECORD(&log, .site = SITE_SWITCH, .p = 1, .g = 101);
+	RECORD(&log, .site = SITE_SYSCALL_DONE, .p = 1, .tid = 101, .arg = CALL_FUTEX);
+	RECORD(&log, .site = SITE_SYSCALL, .p = 1, .tid = 101, .arg = CALL_FUTEX, .stack = STACK_WORKER);
+	RECORD(&log, .site = SITE_SWITCH, .p = 1, .tid = 101, .status = LEFT_ASLEEP, .arg = CALL_FUTEX,
+	       .stack = STACK_KERNEL);
+	RECORD(&log, .site = SITE_SWITCH, .p = 1, .g = 101, .time = log.now + 100000);
+	RECORD(&log, .site = SITE_SYSCALL_DONE, .p = 1, .tid = 101, .arg = CALL_FUTEX,
+	       .time = log.now + 100000);
+	RECORD(&log, .site = SITE_SWITCH, .p = 1, .tid = 101, .status = LEFT_DISK,
+	       .stack = STACK_KERNEL_ALONE);
+	assert_string_equal(
+		rest(&log),
+		"GoUnblock g2=101 ~\n"
+		"ProcStart m101 p1\n"
+		"GoStart m101 p1 g101\n"
+		"GoSyscallBegin m101 p1 g101 {futex|3000|2001|2000|worker [app]}\n"
+		"GoSyscallEnd m101 p1 g101\n"
+		"GoBlock m101 p1 g101 'sync (mutex)' "
+		"{futex|8000000000000001|8000000000000002|3000|2001|2000|worker [app]}\n"
+		"ProcStop m101 p1\n"
+		"GoUnblock g2=101 ~\n"
+		"ProcStart m101 p1\n"
+		"GoStart m101 p1 g101\n"
+		"GoSyscallBegin m101 p1 g101 {futex|3000|2001|2000|worker [app]} ~\n"
+		"GoSyscallEnd m101 p1 g101\n"
+		"GoBlock m101 p1 g101 'page fault' {[page fault]|8000000000000001|8000000000000002|worker "
+		"[app]}\n"
+		"ProcStop m101 p1\n");
 	thread_log_free(&log);
 }
 
@@ -762,27 +806,17 @@ static void test_rows(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names_for_days),
-		cmocka_unit_test(test_start),
-		cmocka_unit_test(test_block_and_wake),
-		cmocka_unit_test(test_early_waking),
-		cmocka_unit_test(test_early_waking_in_vain),
-		cmocka_unit_test(test_wakers),
-		cmocka_unit_test(test_calls),
-		cmocka_unit_test(test_boundaries),
-		cmocka_unit_test(test_lives),
-		cmocka_unit_test(test_exec),
-		cmocka_unit_test(test_reasons),
-		cmocka_unit_test(test_page_fault),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_losses),
-		cmocka_unit_test(test_leaving_for_good),
-		cmocka_unit_test(test_unlisted_cpu),
-		cmocka_unit_test(test_spawned),
-		cmocka_unit_test(test_forked),
-		cmocka_unit_test(test_start_between_markers),
-		cmocka_unit_test(test_functions),
-		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_names_for_days), cmocka_unit_test(test_start),
+		cmocka_unit_test(test_block_and_wake), cmocka_unit_test(test_kernel_frames),
+		cmocka_unit_test(test_early_waking),   cmocka_unit_test(test_early_waking_in_vain),
+		cmocka_unit_test(test_wakers),         cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_boundaries),     cmocka_unit_test(test_lives),
+		cmocka_unit_test(test_exec),           cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_page_fault),     cmocka_unit_test(test_names),
+		cmocka_unit_test(test_losses),         cmocka_unit_test(test_leaving_for_good),
+		cmocka_unit_test(test_unlisted_cpu),   cmocka_unit_test(test_spawned),
+		cmocka_unit_test(test_forked),         cmocka_unit_test(test_start_between_markers),
+		cmocka_unit_test(test_functions),      cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_rows),
 	};
 

@@ -601,19 +601,20 @@ static void assert_seen(const struct seen *seen, unsigned i, uint64_t pc, const 
 	assert_string_equal(seen->outermost[i].function, function);
 }
 
-/* Every address once, before the first stack with it. Nothing for Go's stacks. */
+/* Every address once, before the first stack with it. Nothing for Go's stacks and for the kernel's functions.
+ */
 static void test_names_come_before_stacks(void **state)
 {
 	struct child child = start("./prog", NULL);
 	struct seen seen;
 	void *names = name_it(child.pid, &seen);
-	const uint64_t pcs[] = {child.plain + 2, 0x1234, child.plain + 2, 0};
+	const uint64_t pcs[] = {child.plain + 2, 0x1234, child.plain + 2, 0, LOG_KERNEL_PC | 1};
 
 	(void)state;
-	put_stack(names, pcs, 4, 0);
+	put_stack(names, pcs, 5, 0);
 	assert_int_equal(seen.n, 1);
-	put_stack(names, pcs, 4, RAW_STACK_NATIVE);
-	put_stack(names, pcs, 4, RAW_STACK_NATIVE);
+	put_stack(names, pcs, 5, RAW_STACK_NATIVE);
+	put_stack(names, pcs, 5, RAW_STACK_NATIVE);
 	put_site(names, SITE_SWITCH);
 	assert_int_equal(seen.n, 6);
 	assert_seen(&seen, 1, pcs[0], "plain");

@@ -403,14 +403,16 @@ static void test_for_all(void **state)
 	struct log_loss loss = {.ring_full = 3};
 	struct log_function function = {.number = 1, .kind = FUNCTION_REGION};
 	struct log_end last = {.reason = LOG_END_STOPPED, .probe_hit_ns = 9, .hits = 1000};
+	struct log_symbol kernel = {.pc = LOG_KERNEL_PC | 1};
 
 	put_log(family, LOG_FUNCTION, &function, sizeof(function));
+	put_log(family, LOG_SYMBOL, &kernel, sizeof(kernel));
 	put_log(family, LOG_LOSS, &loss, sizeof(loss));
 	put_fork(family, ROOT, 200, FORK_FOLLOWED);
 	put_log(family, LOG_LOSS, &loss, sizeof(loss));
 	put_log(family, LOG_END, &last, sizeof(last));
-	assert_string_equal(family->streams[0].text, "type1 type24 type13 type13 end");
-	assert_string_equal(family->streams[1].text, "type1 type24 112:100>200 type13 end");
+	assert_string_equal(family->streams[0].text, "type1 type24 type22 type13 type13 end");
+	assert_string_equal(family->streams[1].text, "type1 type24 type22 112:100>200 type13 end");
 	assert_int_equal(family->streams[0].end.total.ring_full, 6);
 	assert_int_equal(family->streams[1].end.total.ring_full, 3);
 	assert_int_equal(family->streams[1].end.hits, 1);

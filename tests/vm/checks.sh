@@ -122,6 +122,18 @@ judge_c_stacks() {
 	printf '%s events' "$(fact events)"
 }
 
+run_c_kernel() { # --kernel-stacks
+	start ctarget pipe -seconds 600
+	traced -d 700ms --kernel-stacks
+}
+judge_c_kernel() {
+	want 0
+	strict "$W/trace"
+	checked "$W/trace"
+	demanded 'blocks;root=^consumer;of=consume;reason=^pipe$;stack=pipe_read < .*vfs_read < .*read\(.* < consume < consumer;min=10'
+	printf '%s events' "$(fact events)"
+}
+
 run_c_network() { # a server; its clients are other processes
 	start ctarget epoll -seconds 600
 	traced -d 700ms
