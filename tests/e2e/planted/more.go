@@ -158,7 +158,7 @@ func tickers(clean bool) {
 	if clean {
 		pace = 50 * time.Millisecond
 	}
-	for i := 0; i < 4; i++ {
+	for i := 0; i < 16; i++ {
 		go tick(pace)
 	}
 }
