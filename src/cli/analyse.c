@@ -77,7 +77,7 @@ static int take_generation(void *ctx, const struct generation *gen)
 	return analysis_generation(pass->a, gen);
 }
 
-static int begin_anew(void *ctx)
+static int begin_again(void *ctx)
 {
 	struct one_pass *pass = ctx;
 
@@ -96,8 +96,8 @@ int trace_input_analyse(const struct trace_input *input, struct analysis **a, bo
 			.host = input->host,
 		}};
 	const struct convert_sink sink = {
-		.generation = take_generation, .restart = begin_anew, .ctx = &pass, .source_times = true};
-	int ret = begin_anew(&pass);
+		.generation = take_generation, .restart = begin_again, .ctx = &pass, .source_times = true};
+	int ret = begin_again(&pass);
 
 	if (!ret)
 		ret = trace_input_read(input, &sink, cut, err);

@@ -436,7 +436,7 @@ static void test_v2_torn(void **state)
 	wire_trace_free(t);
 }
 
-/* What a sink has taken since it began, or began anew. */
+/* What a sink has taken since it began, or began again. */
 struct taken {
 	uint64_t generations, nops, ends;
 	bool last;
@@ -454,7 +454,7 @@ static int count_taken(void *ctx, const struct generation *gen)
 	return 0;
 }
 
-static int take_anew(void *ctx)
+static int restart_taking(void *ctx)
 {
 	struct taken *taken = ctx;
 
@@ -462,7 +462,7 @@ static int take_anew(void *ctx)
 	return 0;
 }
 
-/* A sink that can begin anew ends up with what one has that waits for the first fault to be found. */
+/* A sink that can begin again ends up with what one has that waits for the first fault to be found. */
 static void test_v2_restart(void **state)
 {
 	struct wire_trace *t = of_all_kinds();
@@ -476,13 +476,13 @@ static void test_v2_restart(void **state)
 		struct convert_result results[2];
 		struct error errors[2];
 
-		for (unsigned anew = 0; anew < 2; anew++) {
+		for (unsigned again = 0; again < 2; again++) {
 			const struct convert_sink sink = {.generation = count_taken,
-							  .ctx = &taken[anew],
-							  .restart = anew ? take_anew : NULL};
-			int ret = convert_trace(from.data, cut, NULL, &sink, &results[anew], &errors[anew]);
+							  .ctx = &taken[again],
+							  .restart = again ? restart_taking : NULL};
+			int ret = convert_trace(from.data, cut, NULL, &sink, &results[again], &errors[again]);
 
-			assert_int_equal(ret == 0, results[anew].fault.text[0] == '\0');
+			assert_int_equal(ret == 0, results[again].fault.text[0] == '\0');
 		}
 		assert_int_equal(taken[1].restarts, results[1].fault.text[0] != '\0');
 		taken[1].restarts = 0;
