@@ -100,8 +100,10 @@ static void count_did(const struct past_activity *past, uint64_t from, uint64_t 
 /* What is older than the goroutine's memory is shared out as the rest, which is the best guess there is. */
 static void scale(uint64_t spent[ACT_COUNT], const uint64_t part[ACT_COUNT], uint64_t covered, uint64_t all)
 {
-	for (unsigned i = 0; i < ACT_COUNT; i++)
-		spent[i] += covered ? (uint64_t)((double)part[i] * (double)all / (double)covered) : 0;
+	for (unsigned i = 0; i < ACT_COUNT; i++) {
+		if (part[i])
+			spent[i] += (uint64_t)((double)part[i] * (double)all / (double)covered);
+	}
 }
 
 void interval_meanwhile(const struct analysis *a, const struct goroutine *g, uint64_t from, uint64_t to,

@@ -144,3 +144,17 @@ const struct code_place *stack_root(const struct analysis *a, uint32_t stack)
 
 	return frame_at(a, stack, n ? n - 1 : 0);
 }
+
+bool stack_polls(const struct analysis *a, uint32_t stack)
+{
+	const struct stack_info *info = &a->stacks[stack < a->nstacks ? stack : 0];
+
+	/* runtime.chanrecv, runtime.selectnbrecv, the program's function (cmd/compile: walkSelectCases). */
+	for (uint32_t i = 0; i < info->n && i < 3; i++) {
+		const char *func = name_text(a, a->frames[info->first + i].func);
+
+		if (strncmp(func, "runtime.selectnb", 16) == 0 || strcmp(func, "runtime.selectgo") == 0)
+			return true;
+	}
+	return false;
+}

@@ -141,6 +141,8 @@ struct proc {
 	uint8_t use; /* enum p_use */
 	uint32_t g;  /* that ran on it last */
 	uint32_t last_stack;
+	uint64_t slice_ns, slice_end; /* how long that ran, and until when */
+	uint32_t fired;               /* timers since then */
 };
 
 /* All intervals of one activity with one stack. */
@@ -223,6 +225,13 @@ struct group {
 	uint64_t long_slices, long_slices_ns; /* of 30 ms and more, beside goroutines that wait for a P */
 	uint32_t instances;                   /* index of their lifetimes as instances */
 	uint64_t timer_short_runs;            /* timers fired, and it ran for less than 10 us */
+	uint64_t preempted, polling,
+		blocks;         /* ends of slices; polling: preempted in a select that never waits */
+	uint32_t polling_stack; /* of the last one */
+	uint64_t late_timers, late_slices,
+		late_slices_ns; /* timers that fired after long slices of it; those */
+	uint64_t late_at, late_most,
+		late_g; /* ns: end of the slice after which most fired, and who ran then */
 	bool system, worker;
 };
 
@@ -404,6 +413,8 @@ uint32_t stack_index(struct analysis *a, uint32_t id);
 const struct code_place *stack_site(const struct analysis *a, uint32_t stack);
 const struct code_place *stack_near(const struct analysis *a, uint32_t stack);
 const struct code_place *stack_root(const struct analysis *a, uint32_t stack);
+/* Whether it is in a select with a default branch, or in a receive or send that is one. */
+bool stack_polls(const struct analysis *a, uint32_t stack);
 bool is_system_function(const char *func);
 
 /* --- kinds.c --- */

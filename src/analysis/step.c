@@ -7,6 +7,8 @@
 #include "util/array.h"
 
 enum { MAX_GOROUTINES = 1 << 28, HERD = 8, SHORT_RUN_NS = 20000 };
+/* Timers fire late if so many fire at once, just after a slice as long as sysmon lets one be. */
+enum { LATE_TIMERS = 5, SLICE_NS = 10000000, AT_ONCE_NS = 1000000 };
 
 static struct goroutine *goroutine_at(struct analysis *a, uint32_t index)
 {
@@ -166,8 +168,12 @@ static void stop_running(struct analysis *a, struct goroutine *g, int32_t p, uin
 	}
 	g->from_timer = false;
 	interval_leave(a, g, NULL, 0, false);
-	if (proc)
+	if (proc) {
 		proc->last_stack = stack;
+		proc->slice_ns = a->now - g->slice;
+		proc->slice_end = a->now;
+		proc->fired = 0;
+	}
 	proc_use(a, p, P_SEARCHING);
 }
 
@@ -192,9 +198,21 @@ static void block(struct analysis *a, struct goroutine *g, const struct op *op)
 	uint32_t stack = stack_index(a, op->stack);
 
 	stop_running(a, g, op->p, stack);
+	a->groups[g->group].blocks++;
 	interval_enter(a, g, wait_activity(a, op->string, stack), stack);
 	note_vain(a, g);
 	resource_wait(a, g);
+}
+
+static void note_preemption(struct analysis *a, const struct goroutine *g, uint32_t stack)
+{
+	struct group *group = &a->groups[g->group];
+
+	group->preempted++;
+	if (!stack_polls(a, stack))
+		return;
+	group->polling++;
+	group->polling_stack = stack;
 }
 
 static void preempt(struct analysis *a, struct goroutine *g, const struct op *op)
@@ -206,9 +224,33 @@ static void preempt(struct analysis *a, struct goroutine *g, const struct op *op
 	stop_running(a, g, op->p, stack);
 	interval_enter(a, g, ACT_RUNNABLE, stack);
 	g->origin = strcmp(reason, "preempted") == 0 ? FROM_PREEMPTION : FROM_YIELD;
+	if (g->origin == FROM_PREEMPTION)
+		note_preemption(a, g, stack);
 }
 
 /* --- wake-ups --- */
+
+/* The P had no time for its timers while a goroutine ran. */
+static void note_late_timer(struct analysis *a, const struct op *op)
+{
+	struct proc *proc = proc_at(a, op->p);
+	struct group *group;
+
+	if (!proc || proc->slice_ns < SLICE_NS || a->now - proc->slice_end > AT_ONCE_NS ||
+	    ++proc->fired < LATE_TIMERS || proc->g >= a->ngs)
+		return;
+	group = &a->groups[a->gs[proc->g].group];
+	group->late_timers += proc->fired == LATE_TIMERS ? LATE_TIMERS : 1;
+	if (proc->fired == LATE_TIMERS) {
+		group->late_slices++;
+		group->late_slices_ns += proc->slice_ns;
+	}
+	if (proc->fired > group->late_most) {
+		group->late_most = proc->fired;
+		group->late_at = proc->slice_end;
+		group->late_g = a->gs[proc->g].goid;
+	}
+}
 
 static void count_wake(struct analysis *a, struct goroutine *g, const struct op *op)
 {
@@ -220,6 +262,8 @@ static void count_wake(struct analysis *a, struct goroutine *g, const struct op 
 		(g->activity == ACT_SLEEP || g->activity == ACT_SELECT || g->activity == ACT_RECEIVE) &&
 		op->g == NO_G;
 	a->timer_wakes += g->from_timer;
+	if (g->from_timer)
+		note_late_timer(a, op);
 	if (a->now - a->burst_begin > 1000000) {
 		a->burst_begin = a->now;
 		a->burst_n = 0;

@@ -65,26 +65,43 @@ int trace_input_read(const struct trace_input *input, const struct convert_sink 
 	return 0;
 }
 
+struct one_pass {
+	struct analysis_options options;
+	struct analysis *a;
+};
+
 static int take_generation(void *ctx, const struct generation *gen)
 {
-	return analysis_generation(ctx, gen);
+	struct one_pass *pass = ctx;
+
+	return analysis_generation(pass->a, gen);
+}
+
+static int begin_again(void *ctx)
+{
+	struct one_pass *pass = ctx;
+
+	analysis_free(pass->a);
+	pass->a = analysis_new(&pass->options);
+	return pass->a ? 0 : -ENOMEM;
 }
 
 int trace_input_analyse(const struct trace_input *input, struct analysis **a, bool *cut, struct error *err)
 {
-	const struct analysis_options options = {
-		.name = input->name,
-		.file = input->file,
-		.short_calls = input->bytes && v1_format(input->bytes, input->size) != WIRE_NONE,
-		.host = input->host,
-	};
-	struct convert_sink sink = {.generation = take_generation, .source_times = true};
-	int ret;
+	struct one_pass pass = {
+		.options = {
+			.name = input->name,
+			.file = input->file,
+			.short_calls = input->bytes && v1_format(input->bytes, input->size) != WIRE_NONE,
+			.host = input->host,
+		}};
+	const struct convert_sink sink = {
+		.generation = take_generation, .restart = begin_again, .ctx = &pass, .source_times = true};
+	int ret = begin_again(&pass);
 
-	*a = sink.ctx = analysis_new(&options);
-	if (!*a)
-		return error_set(err, ENOMEM, "out of memory");
-	ret = trace_input_read(input, &sink, cut, err);
+	if (!ret)
+		ret = trace_input_read(input, &sink, cut, err);
+	*a = pass.a;
 	if (!ret)
 		ret = analysis_end(*a);
 	if (ret && !err->text[0])

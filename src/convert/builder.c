@@ -21,7 +21,8 @@ struct op *array_push(struct op_array *array)
 {
 	struct op *op;
 
-	if (array_grow((void **)&array->ops, &array->capacity, array->n + 1, sizeof(*array->ops)))
+	if (array->n == array->capacity &&
+	    array_grow((void **)&array->ops, &array->capacity, array->n + 1, sizeof(*array->ops)))
 		return NULL;
 	op = &array->ops[array->n++];
 	*op = (struct op){.p = NO_P};
@@ -47,7 +48,12 @@ static int fit_threads(struct builder *b, size_t want)
 int builder_init(struct builder *b, const struct convert_sink *sink, struct convert_result *result,
 		 struct error *err)
 {
-	*b = (struct builder){.sink = *sink, .result = result, .err = err, .last = 1, .sched.exact = true};
+	*b = (struct builder){.sink = *sink,
+			      .result = result,
+			      .err = err,
+			      .last = 1,
+			      .sched.exact = true,
+			      .last_thread_id = UINT64_MAX};
 	b->strings = strtab_new();
 	b->texts = strtab_new();
 	if (!b->strings || !b->texts || stacks_init(&b->stacks) || grow_lives(b, 1) || fit_threads(b, 1))
@@ -98,15 +104,19 @@ int builder_new_thread(struct builder *b, uint32_t *thread)
 
 int builder_thread(struct builder *b, uint64_t id, uint32_t *thread)
 {
+	*thread = b->last_thread;
+	if (id == b->last_thread_id)
+		return 0;
 	*thread = 0;
 	if (id == UINT64_MAX)
 		return 0;
 	*thread = map64_find(&b->thread_by_id, id);
-	if (*thread != MAP64_NONE)
-		return 0;
-	if (add_thread(b, id < FIRST_MADE_TID ? (uint32_t)id : 0, thread))
+	if (*thread == MAP64_NONE && (add_thread(b, id < FIRST_MADE_TID ? (uint32_t)id : 0, thread) ||
+				      map64_set(&b->thread_by_id, id, *thread)))
 		return -ENOMEM;
-	return map64_set(&b->thread_by_id, id, *thread);
+	b->last_thread = *thread;
+	b->last_thread_id = id;
+	return 0;
 }
 
 uint32_t builder_goroutine(const struct builder *b, uint64_t goid)
@@ -304,28 +314,28 @@ static int bury(struct builder *b)
  * CPU samples are not ordered but must lie in their generation; the last generation is extended to include
  * them.
  */
-static void date_samples(struct builder *b, struct generation *gen)
+static void date_sample(struct op *op, struct generation *gen)
 {
-	for (size_t i = 0; i < b->ops.n; i++) {
-		struct op *op = &b->ops.ops[i];
-
-		if (op->kind != OP_CPU_SAMPLE)
-			continue;
-		if (op->time < gen->start)
-			op->time = gen->start;
-		if (op->time > gen->end && gen->last)
-			gen->end = op->time;
-		if (op->time > gen->end)
-			op->time = gen->end;
-	}
+	if (op->time < gen->start)
+		op->time = gen->start;
+	if (op->time > gen->end && gen->last)
+		gen->end = op->time;
+	if (op->time > gen->end)
+		op->time = gen->end;
 }
 
-static void count(struct builder *b)
+/* One pass: a generation may be larger than the caches. */
+static void count(struct builder *b, struct generation *gen)
 {
 	b->result->generations++;
 	b->result->ops += b->ops.n;
-	for (size_t i = 0; i < b->ops.n; i++)
-		b->result->kinds[b->ops.ops[i].kind]++;
+	for (size_t i = 0; i < b->ops.n; i++) {
+		struct op *op = &b->ops.ops[i];
+
+		b->result->kinds[op->kind]++;
+		if (op->kind == OP_CPU_SAMPLE)
+			date_sample(op, gen);
+	}
 }
 
 int builder_close(struct builder *b, bool last)
@@ -339,7 +349,7 @@ int builder_close(struct builder *b, bool last)
 		return error_set(b->err, ENOMEM, "out of memory");
 	date_head(b, gen.start);
 	gen.end = b->last > gen.start ? b->last : gen.start;
-	date_samples(b, &gen);
+	count(b, &gen);
 	set_clock(b, &gen);
 	gen.ops = b->ops.ops;
 	gen.nops = b->ops.n;
@@ -347,7 +357,6 @@ int builder_close(struct builder *b, bool last)
 	tables.ngoroutines = (uint32_t)b->nlives;
 	tables.stacks = b->stacks.all;
 	tables.nstacks = (uint32_t)b->stacks.n;
-	count(b);
 	ret = b->sink.generation(b->sink.ctx, &gen);
 	strtab_clear(b->texts);
 	if (!ret && bury(b))

@@ -52,6 +52,8 @@ struct builder {
 	struct built_thread *threads; /* [0] = none */
 	size_t nthreads, thread_capacity;
 	struct map64 thread_by_id;
+	uint64_t last_thread_id; /* looked up last: most events are of the same thread as the one before */
+	uint32_t last_thread;
 	uint32_t made_threads;  /* threads with invented tids */
 	struct map64 task_ends; /* task -> generation in which it ended */
 	uint64_t last_end;      /* ns: end of the last goroutine or task that ended */
@@ -97,10 +99,10 @@ int builder_fit_p(struct builder *b, uint64_t id);
 
 /*
  * Appends one step at `time` (ns) or slightly later. op.m and op.m2 are thread indices; op.g and op.p are
- * filled in from the thread if the caller has not set them. Returns 0, or -ENOMEM or -EBADMSG with the error
- * set and nothing changed.
+ * filled in from the thread, in the caller's op, if the caller has not set them: a copy costs a twentieth of
+ * the reader's time. Returns 0, or -ENOMEM or -EBADMSG with the error set and nothing appended.
  */
-int builder_step(struct builder *b, uint64_t time, const struct op *op);
+int builder_step(struct builder *b, uint64_t time, struct op *op);
 /*
  * Statuses of objects that existed earlier. In the first generation they go to its start, wherever the file
  * states them.

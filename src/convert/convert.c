@@ -15,8 +15,8 @@ bool convert_needs_names(const uint8_t *bytes, size_t n)
 	return format != WIRE_NONE && format < WIRE_GO17;
 }
 
-int convert_trace(const uint8_t *bytes, size_t n, const struct functab *names,
-		  const struct convert_sink *sink, struct convert_result *result, struct error *err)
+static int read_trace(const uint8_t *bytes, size_t n, const struct functab *names,
+		      const struct convert_sink *sink, struct convert_result *result, struct error *err)
 {
 	struct builder b;
 	int ret;
@@ -26,11 +26,26 @@ int convert_trace(const uint8_t *bytes, size_t n, const struct functab *names,
 	ret = builder_init(&b, sink, result, err);
 	if (!ret)
 		ret = v1_format(bytes, n) ? from_v1(&b, bytes, n, names) : from_v2(&b, bytes, n);
+	builder_free(&b);
+	return ret;
+}
+
+int convert_trace(const uint8_t *bytes, size_t n, const struct functab *names,
+		  const struct convert_sink *sink, struct convert_result *result, struct error *err)
+{
+	struct convert_sink patient = *sink;
+	int ret = read_trace(bytes, n, names, sink, result, err);
+
+	if (ret == -EBADMSG && sink->restart) {
+		patient.restart = NULL;
+		ret = sink->restart(sink->ctx);
+		if (!ret)
+			ret = read_trace(bytes, n, names, &patient, result, err);
+	}
 	/* Report a file that contradicts itself like one that breaks its format. */
 	if (ret == -EBADMSG && !result->fault.text[0]) {
 		result->fault = *err;
 		err->text[0] = '\0';
 	}
-	builder_free(&b);
 	return ret;
 }

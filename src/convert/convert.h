@@ -25,6 +25,12 @@ struct convert_sink {
 	 * arg of a status in the first generation is then its time in the file.
 	 */
 	bool source_times;
+	/*
+	 * If not NULL: generations are passed on before it is known whether a fault follows, which saves
+	 * reading the file twice. If one does, the sink is asked to forget all that it has taken, and the
+	 * generations before the fault come once more. Returns 0 or a negative errno.
+	 */
+	int (*restart)(void *ctx);
 };
 
 struct convert_result {

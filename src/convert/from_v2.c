@@ -324,8 +324,7 @@ int from_v2(struct builder *b, const uint8_t *bytes, size_t n)
 	if (!report)
 		return no_memory(&r);
 	/* Find the end of the valid part first, so that the last generation can be marked as the last. */
-	ret = wire_check(bytes, n, report);
-	b->result->version = report->version;
+	ret = b->sink.restart ? 0 : wire_check(bytes, n, report);
 	if (ret) {
 		n = report->valid_bytes;
 		fault = report->error;
@@ -333,6 +332,7 @@ int from_v2(struct builder *b, const uint8_t *bytes, size_t n)
 	}
 	if (!ret || report->generations)
 		ret = wire_visit(bytes, n, &visitor, report);
+	b->result->version = report->version;
 	if (fault.text[0] && (!ret || !report->generations)) {
 		b->result->fault = fault;
 		b->result->error_offset = fault_offset;

@@ -195,17 +195,16 @@ static int append(struct builder *b, uint64_t time, const struct op *op)
 	return note_end(b, op) ? no_memory(b) : 0;
 }
 
-int builder_step(struct builder *b, uint64_t time, const struct op *op)
+int builder_step(struct builder *b, uint64_t time, struct op *op)
 {
 	bool had_g = b->sched.ms[op->m].g;
 	struct violation violation;
-	struct op full = *op;
 
-	complete(b, &full);
-	if (!sched_check(&b->sched, &full, &violation))
-		return broken(b, &full, &violation);
-	if (sched_apply(&b->sched, &full))
+	complete(b, op);
+	if (!sched_check(&b->sched, op, &violation))
+		return broken(b, op, &violation);
+	if (sched_apply(&b->sched, op))
 		return no_memory(b);
-	note_thread(b, &full, had_g);
-	return note_goroutines(b, &full) ? no_memory(b) : append(b, time, &full);
+	note_thread(b, op, had_g);
+	return note_goroutines(b, op) ? no_memory(b) : append(b, time, op);
 }

@@ -149,14 +149,15 @@ enum { WAIT = 0, ADVANCE = 1 };
 
 int order_init(struct order *order);
 /*
- * Takes the event at the head of thread m if the state allows it. Returns ADVANCE, WAIT (events of other
- * threads must come first), -EBADMSG with the fault set, or -ENOMEM.
+ * Takes the event at the head of thread m if the state allows it. thread: the index of m, or 0, which is then
+ * set. Returns ADVANCE, WAIT (events of other threads must come first), -EBADMSG with the fault set, or
+ * -ENOMEM.
  */
-int order_advance(struct order *order, const struct chunk *chunk, uint64_t m, const struct event *ev,
-		  struct fault *fault);
+int order_advance(struct order *order, const struct chunk *chunk, uint64_t m, uint32_t *thread,
+		  const struct event *ev, struct fault *fault);
 void order_free(struct order *order);
-/* The P and goroutine that thread m has; NO_ID for none. */
-void order_holds(const struct order *order, uint64_t m, uint64_t *p, uint64_t *g);
+/* The P and goroutine that the thread with this index has; NO_ID for none. */
+void order_holds(const struct order *order, uint32_t thread, uint64_t *p, uint64_t *g);
 size_t order_threads(const struct order *order); /* number of threads seen */
 
 /* --- one step of the order, private to check_order.c and the files it is split into --- */

@@ -17,8 +17,9 @@
 /* Position in one thread's batches. */
 struct thread_cursor {
 	uint64_t m;
-	uint32_t batch; /* index; MAP64_NONE = no more batches */
-	uint32_t at;    /* offset in the batch's data */
+	uint32_t thread; /* its index in the order; 0 = not known yet */
+	uint32_t batch;  /* index; MAP64_NONE = no more batches */
+	uint32_t at;     /* offset in the batch's data */
 	int64_t last_time;
 	struct event ev; /* the next event */
 };
@@ -238,8 +239,8 @@ static int try_advance(struct event_merge *merge, struct order *order, struct fr
 	int ret;
 
 	if (visited)
-		order_holds(order, cursor->m, &seen.p, &seen.g);
-	ret = order_advance(order, front->chunk, cursor->m, &cursor->ev, front->fault);
+		order_holds(order, cursor->thread, &seen.p, &seen.g);
+	ret = order_advance(order, front->chunk, cursor->m, &cursor->thread, &cursor->ev, front->fault);
 	if (ret != ADVANCE)
 		return ret;
 	if (check_ids(front, &cursor->ev))
@@ -298,13 +299,14 @@ static int advance_another(struct event_merge *merge, struct order *order, struc
 	return report_stuck(front);
 }
 
-static int start_cursors(struct frontier *front, struct thread_cursor *cursors)
+static int start_cursors(struct frontier *front, const struct order *order, struct thread_cursor *cursors)
 {
 	for (size_t i = 0; i < front->chunk->nthreads; i++) {
 		const struct thread_batches *thread = &front->chunk->by_thread[i];
 		int ret;
 
-		cursors[i] = (struct thread_cursor){.m = thread->m, .batch = thread->first};
+		cursors[i] = (struct thread_cursor){
+			.m = thread->m, .thread = order_find_m(order, thread->m), .batch = thread->first};
 		ret = cursor_next(front, &cursors[i]);
 		if (ret < 0)
 			return ret;
@@ -319,7 +321,7 @@ static int start_cursors(struct frontier *front, struct thread_cursor *cursors)
 static int run(struct event_merge *merge, struct order *order, struct frontier *front,
 	       struct thread_cursor *cursors)
 {
-	int ret = start_cursors(front, cursors);
+	int ret = start_cursors(front, order, cursors);
 
 	deliver(merge, chunk_ns(front->chunk, front->chunk->min_time)); /* time of the Sync event */
 	while (ret >= 0 && front->n) {

@@ -62,13 +62,14 @@ static int take_arg(struct order_step *step, const struct event_arg *arg, uint64
 	}
 }
 
-static int decode(struct order_step *step, const struct event *ev)
+static int decode(struct order_step *step, uint32_t *thread, const struct event *ev)
 {
-	int ret;
+	int ret = 0;
 
-	step->op = (struct op){.kind = step->spec->op, .p = NO_P};
 	/* A thread exists as soon as its first event is tried. */
-	ret = order_thread(step->order, step->m, &step->op.m);
+	if (!*thread)
+		ret = order_thread(step->order, step->m, thread);
+	step->op = (struct op){.kind = step->spec->op, .p = NO_P, .m = *thread};
 	for (unsigned i = 0; i < step->spec->nargs && !ret; i++)
 		ret = take_arg(step, &step->spec->args[i], ev->args[i]);
 	return ret;
@@ -204,8 +205,8 @@ static int advance(struct order_step *step)
 	}
 }
 
-int order_advance(struct order *order, const struct chunk *chunk, uint64_t m, const struct event *ev,
-		  struct fault *fault)
+int order_advance(struct order *order, const struct chunk *chunk, uint64_t m, uint32_t *thread,
+		  const struct event *ev, struct fault *fault)
 {
 	struct order_step step; /* set field by field: zeroing it all costs a tenth of the reader's time */
 
@@ -219,14 +220,14 @@ int order_advance(struct order *order, const struct chunk *chunk, uint64_t m, co
 	if (order->initial_gen == 0)
 		order->initial_gen = chunk->number;
 	order->sched.first_generation = chunk->number == order->initial_gen;
-	if (decode(&step, ev))
+	if (decode(&step, thread, ev))
 		return -ENOMEM;
 	return advance(&step);
 }
 
-void order_holds(const struct order *order, uint64_t m, uint64_t *p, uint64_t *g)
+void order_holds(const struct order *order, uint32_t thread, uint64_t *p, uint64_t *g)
 {
-	const struct sched_m *held = &order->sched.ms[order_find_m(order, m)];
+	const struct sched_m *held = &order->sched.ms[thread];
 
 	*p = order_p_id(order, held->p);
 	*g = order_g_id(order, held->g);

@@ -38,7 +38,7 @@
 #define SEQ          {"seq", ARG_SEQ}
 #define STATUS       {"status", ARG_STATUS}
 
-static const struct event_spec specs[EV_COUNT] = {
+const struct event_spec event_specs[EV_COUNT] = {
 	[EV_EVENT_BATCH] = TABLE("EventBatch", 22),
 	[EV_STACKS] = TABLE("Stacks", 22),
 	[EV_STACK] = TABLE("Stack", 22),
@@ -103,11 +103,6 @@ static const struct event_spec specs[EV_COUNT] = {
 	[EV_STACK_FREE] = EVENT("GoroutineStackFree", 23, OP_GO_STACK_FREE, OTHER("id")),
 };
 /* clang-format on */
-
-const struct event_spec *event_spec(unsigned type)
-{
-	return type < EV_COUNT && specs[type].name ? &specs[type] : NULL;
-}
 
 const char *wire_event_name(unsigned type)
 {

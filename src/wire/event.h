@@ -4,6 +4,7 @@
 #define GOTRACE_EVENT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "wire/event_arg.h"
@@ -91,7 +92,12 @@ struct event_spec {
 	struct event_arg args[MAX_EVENT_ARGS];
 };
 
+extern const struct event_spec event_specs[EV_COUNT]; /* without a name: there is no such event */
+
 /* NULL if there is no such event. */
-const struct event_spec *event_spec(unsigned type);
+static inline const struct event_spec *event_spec(unsigned type)
+{
+	return type < EV_COUNT && event_specs[type].name ? &event_specs[type] : NULL;
+}
 
 #endif

@@ -8,13 +8,16 @@ PLANTED="lock-io:lock-io lock-io-rw:lock-io|rw-writer lock-long:lock-long lock-c
 lock-syscall:lock-syscall|lock-io leak:leak leak-select:leak slow-consumer:slow-consumer pool-small:pool-small
 pool-workers:pool-small outlier:outlier assist:assist gc-often:gc-often rw-starve:rw-writer cond-herd:herd
 fan-in:slow-consumer tickers:timer-storm gogc10:gc-often big-alloc:assist ctx-leak:leak semaphore:pool-small
-log-printf:lock-syscall|lock-io sql-pool:pool-small slow-member:straggler"
+log-printf:lock-syscall|lock-io sql-pool:pool-small slow-member:straggler timer-late:timer-late|hog"
+# Up to Go 1.22 a preemption has no stack.
+PLANTED_NEWEST="spin-select:spin"
 # FUNCTION that the first finding must name.
 declare -A NAMED=([lock-io]=refreshLocked [lock-io-rw]=refreshLocked [lock-long]=rebuild [lock-convoy]=count
 	[lock-syscall]=writeLine [leak]=poll [leak-select]=watch [slow-consumer]=produce [pool-small]=query
 	[pool-workers]=submit [outlier]=request [assist]=parse [rw-starve]=export [cond-herd]=consume [fan-in]=store
 	[tickers]=tick [big-alloc]=decodeAll [ctx-leak]=follow [semaphore]=upload [log-printf]=serve
-	[sql-pool]=get [slow-member]=member)
+	[sql-pool]=get [slow-member]=member [spin-select]=waitFor
+	[timer-late]=hold)
 # These need facts that are not in the file.
 PLANTED_LIVE="procs-low:procs-low"
 
@@ -72,7 +75,7 @@ case_report_planted() { # traces of Go's own tracer
 	local release pair mode binary
 	for release in $(in_turn 2 1.22.12 $NEWEST); do
 		binary=$(planted_binary "$release") || die "cannot build for go$release"
-		for pair in $PLANTED; do
+		for pair in $PLANTED $([ "$release" = "$NEWEST" ] && echo "$PLANTED_NEWEST"); do
 			mode=${pair%%:*}
 			timeout 30 "$binary" "$mode" -seconds 3 -native "$W/trace" >"$W/target.out" 2>&1 || die "$mode ended"
 			report_json "$W/trace"

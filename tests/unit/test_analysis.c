@@ -741,6 +741,109 @@ static void test_straggler(void **state)
 	script_free(clean);
 }
 
+/* --- what keeps a P --- */
+
+/* For 1 s a goroutine is preempted every 10 ms: in a select that does not wait, or in its own code. */
+static struct analysis *polling(struct script *s, const char *leaf, bool blocks)
+{
+	uint32_t entry = stack(s, "main.spin", NULL, 1, NULL);
+	uint32_t where = stack(s, "runtime.chanrecv", leaf, 7, "main.spin");
+	struct op *op;
+
+	procs(s, 1);
+	create(s, 1, entry);
+	for (unsigned i = 0; i < 100; i++) {
+		start(s, 1, 0);
+		s->now += 10 * MS;
+		if (blocks && i % 2) {
+			block(s, 1, 0, "chan receive", where);
+			wake(s, 0, NO_P, 1, 0);
+			continue;
+		}
+		op = add(s, OP_GO_STOP, 1, 0);
+		op->string = str(s, "preempted");
+		op->stack = where;
+	}
+	return analyse(s, NULL);
+}
+
+static void test_spin(void **state)
+{
+	struct script *s = script_new(1010 * MS), *clean = script_new(1010 * MS),
+		      *other = script_new(1010 * MS);
+	struct analysis *a = polling(s, "runtime.selectnbrecv", false);
+	const struct finding *finding = found(a, "spin");
+
+	(void)state;
+	assert_non_null(finding);
+	assert_non_null(strstr(finding->text, "main.spin"));
+	assert_int_equal(finding->n, 100);
+	assert_in_range(finding->total_ns, 1000 * MS, 1001 * MS);
+	assert_int_equal(finding->level, LEVEL_HIGH);
+	analysis_free(a);
+	a = polling(clean, "runtime.selectnbrecv", true);
+	assert_null(found(a, "spin"));
+	analysis_free(a);
+	a = polling(other, "runtime.chanrecv1", false);
+	assert_null(found(a, "spin"));
+	analysis_free(a);
+	script_free(s);
+	script_free(clean);
+	script_free(other);
+}
+
+/* Goroutine 1 runs for so long at a time, and then the timers of those fire that sleep. */
+static struct analysis *holding(struct script *s, uint64_t slice, uint32_t sleepers)
+{
+	uint32_t entry = stack(s, "main.hold", NULL, 1, NULL), tick = stack(s, "main.tick", NULL, 1, NULL);
+	uint32_t nap = stack(s, "time.Sleep", "main.tick", 3, NULL);
+
+	procs(s, 1);
+	create(s, 1, entry);
+	for (uint32_t g = 2; g < 2 + sleepers; g++) {
+		create(s, g, tick);
+		start(s, g, 0);
+		block(s, g, 0, "sleep", nap);
+	}
+	for (unsigned i = 0; i < 50; i++) {
+		start(s, 1, 0);
+		s->now += slice;
+		add(s, OP_GO_STOP, 1, 0)->string = str(s, "preempted");
+		for (uint32_t g = 2; g < 2 + sleepers; g++)
+			add(s, OP_GO_UNBLOCK, 0, 0)->g2 = g;
+		for (uint32_t g = 2; g < 2 + sleepers; g++) {
+			start(s, g, 0);
+			block(s, g, 0, "sleep", nap);
+		}
+	}
+	return analyse(s, NULL);
+}
+
+static void test_timer_late(void **state)
+{
+	struct script *s = script_new(1010 * MS), *quick = script_new(1010 * MS),
+		      *few = script_new(1010 * MS);
+	struct analysis *a = holding(s, 20 * MS, 6);
+	const struct finding *finding = found(a, "timer-late");
+
+	(void)state;
+	assert_non_null(finding);
+	assert_non_null(strstr(finding->text, "main.hold"));
+	assert_int_equal(finding->n, 300);
+	assert_in_range(finding->total_ns, 1000 * MS, 1001 * MS);
+	assert_int_equal(finding->worst_goid, 1);
+	analysis_free(a);
+	a = holding(quick, 9 * MS, 6);
+	assert_null(found(a, "timer-late"));
+	analysis_free(a);
+	a = holding(few, 20 * MS, 4);
+	assert_null(found(a, "timer-late"));
+	analysis_free(a);
+	script_free(s);
+	script_free(quick);
+	script_free(few);
+}
+
 /* --- output --- */
 
 /* The output is as large as permitted, and no larger. Names cannot escape from their block in the page. */
@@ -778,7 +881,8 @@ int main(void)
 		cmocka_unit_test(test_latency),        cmocka_unit_test(test_path),
 		cmocka_unit_test(test_path_of_none),   cmocka_unit_test(test_output),
 		cmocka_unit_test(test_random_paths),   cmocka_unit_test(test_herd),
-		cmocka_unit_test(test_straggler),
+		cmocka_unit_test(test_straggler),      cmocka_unit_test(test_spin),
+		cmocka_unit_test(test_timer_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

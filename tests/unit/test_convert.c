@@ -436,6 +436,68 @@ static void test_v2_torn(void **state)
 	wire_trace_free(t);
 }
 
+/* What a sink has taken since it began, or began again. */
+struct taken {
+	uint64_t generations, nops, ends;
+	bool last;
+	unsigned restarts;
+};
+
+static int count_taken(void *ctx, const struct generation *gen)
+{
+	struct taken *taken = ctx;
+
+	taken->generations++;
+	taken->nops += gen->nops;
+	taken->ends += gen->end;
+	taken->last = gen->last;
+	return 0;
+}
+
+static int restart_taking(void *ctx)
+{
+	struct taken *taken = ctx;
+
+	*taken = (struct taken){.restarts = taken->restarts + 1};
+	return 0;
+}
+
+/* A sink that can begin again ends up with what one has that waits for the first fault to be found. */
+static void test_v2_restart(void **state)
+{
+	struct wire_trace *t = of_all_kinds();
+	struct bytes from = wire_trace_encode(t, WIRE_GO126);
+	unsigned partial = 0;
+
+	(void)state;
+	for (size_t cut = 0; cut <= from.len;
+	     cut += cut + 7 > from.len && cut < from.len ? from.len - cut : 7) {
+		struct taken taken[2] = {{0}};
+		struct convert_result results[2];
+		struct error errors[2];
+
+		for (unsigned again = 0; again < 2; again++) {
+			const struct convert_sink sink = {.generation = count_taken,
+							  .ctx = &taken[again],
+							  .restart = again ? restart_taking : NULL};
+			int ret = convert_trace(from.data, cut, NULL, &sink, &results[again], &errors[again]);
+
+			assert_int_equal(ret == 0, results[again].fault.text[0] == '\0');
+		}
+		assert_int_equal(taken[1].restarts, results[1].fault.text[0] != '\0');
+		taken[1].restarts = 0;
+		assert_memory_equal(&taken[0], &taken[1], sizeof(taken[0]));
+		assert_memory_equal(results[0].kinds, results[1].kinds, sizeof(results[0].kinds));
+		assert_string_equal(results[0].fault.text, results[1].fault.text);
+		assert_int_equal(results[0].error_offset, results[1].error_offset);
+		assert_int_equal(results[0].version, results[1].version);
+		partial += taken[0].generations && results[0].fault.text[0];
+	}
+	assert_true(partial > 0);
+	free(from.data);
+	wire_trace_free(t);
+}
+
 /* The sink's error is returned to the caller, and nothing follows. */
 static void test_sink_fails(void **state)
 {
@@ -487,7 +549,8 @@ int main(void)
 		cmocka_unit_test(test_all_to_all),     cmocka_unit_test(test_to_its_own),
 		cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_v1_ops),
 		cmocka_unit_test(test_v1_faults),      cmocka_unit_test(test_v2_torn),
-		cmocka_unit_test(test_sink_fails),     cmocka_unit_test(test_contradiction),
+		cmocka_unit_test(test_v2_restart),     cmocka_unit_test(test_sink_fails),
+		cmocka_unit_test(test_contradiction),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,6 +49,7 @@ var modes = map[string]mode{
 	"slow-member":   slowMember,
 	"spin-select":   spinSelect,
 	"single-flight": singleFlight,
+	"timer-late":    timerLate,
 }
 
 func main() {

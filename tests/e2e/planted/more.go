@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"runtime/trace"
 	"sync"
@@ -157,7 +158,7 @@ func tickers(clean bool) {
 	if clean {
 		pace = 50 * time.Millisecond
 	}
-	for i := 0; i < 4; i++ {
+	for i := 0; i < 16; i++ {
 		go tick(pace)
 	}
 }
@@ -415,5 +416,27 @@ func singleFlight(clean bool) {
 			mu.Unlock()
 			c.Done()
 		})
+	}
+}
+
+// The CPUs are taken for as long as the scheduler allows, and timers wait.
+func timerLate(clean bool) {
+	for i := 0; i < runtime.GOMAXPROCS(0); i++ {
+		go hold(clean)
+	}
+	for i := 0; i < 20; i++ {
+		go every(4*time.Millisecond, func() {})
+	}
+}
+
+//go:noinline
+func hold(clean bool) {
+	for {
+		if clean {
+			spin(100 * time.Microsecond)
+			time.Sleep(time.Millisecond)
+			continue
+		}
+		spin(50 * time.Millisecond)
 	}
 }

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A P runs its timers between goroutines. Those that became due while one ran fire together after it
+ * (golang/go#38860, #18534).
+ */
+#include "analysis/rules/rules.h"
+
+enum { LEAST_SLICES = 10 };
+
+static const struct group *heaviest(const struct analysis *a, uint64_t *timers)
+{
+	const struct group *most = &a->groups[0];
+
+	*timers = 0;
+	for (size_t i = 1; i < a->ngroups; i++) {
+		*timers += a->groups[i].late_timers;
+		if (a->groups[i].late_timers > most->late_timers)
+			most = &a->groups[i];
+	}
+	return most;
+}
+
+void rule_timer_late(struct analysis *a)
+{
+	uint64_t timers;
+	const struct group *most = heaviest(a, &timers);
+	struct finding *finding;
+
+	if (is_of_threads(a)) {
+		finding_not_applicable(a, "timer-late", "the kernel runs the timers of threads");
+		return;
+	}
+	/* Rare ones are those whose thread has lost its CPU. */
+	if (most->late_slices < LEAST_SLICES || timers * 2 < a->timer_wakes)
+		return;
+	finding = finding_add(a, "timer-late", (double)most->late_slices_ns / p_time(a));
+	finding_text(finding,
+		     "%llu of %llu timers fired late, up to %llu at once, behind %s, which ran %s at a time.",
+		     (unsigned long long)timers, (unsigned long long)a->timer_wakes,
+		     (unsigned long long)most->late_most, label_function(a, most->func).text,
+		     label_time(most->late_slices_ns / most->late_slices).text);
+	finding->n = timers;
+	finding->total_ns = most->late_slices_ns;
+	finding->worst_ns = most->late_at - a->begin;
+	finding->worst_goid = most->late_g;
+	finding_evidence(finding, "g%llu ran until %.6f s, and %llu timers fired then",
+			 (unsigned long long)most->late_g, (double)finding->worst_ns / 1e9,
+			 (unsigned long long)most->late_most);
+	finding_next(finding, "gotrace why %s --goroutine %llu --at %.6fs", a->options.file,
+		     (unsigned long long)most->late_g, (double)(finding->worst_ns - 1000000) / 1e9);
+}
