@@ -47,7 +47,8 @@ struct record_options {
 	const char *btf;    /* a file with the kernel's types; NULL = the kernel's own */
 	const char *layout; /* a table for a release that is not known; NULL = none */
 	bool probe_only;    /* for measuring: empty programs, no trace */
-	/* Not an option: the traces are handed on there, and a summary for people is not wanted. NULL: else. */
+	/* Not an option: the traces are handed on there, and a summary for people is not wanted. NULL: else.
+	 */
 	const struct record_parts *parts;
 };
 

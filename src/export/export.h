@@ -40,12 +40,12 @@ struct export_machine {
 
 struct export_options {
 	enum export_format format;
-	enum profile_kind profile; /* of pprof and folded */
-	const char *title;         /* of the trace, for people */
-	const char *process;       /* what the traced process is called; NULL = not known */
-	pid_t pid;                 /* of it; 0 = not known */
-	unsigned source;           /* enum wire_format of the file; 0 = not known */
-	uint64_t uuid[2];          /* of perfetto: the same for the same trace; {0, 0} = none */
+	enum profile_kind profile;            /* of pprof and folded */
+	const char *title;                    /* of the trace, for people */
+	const char *process;                  /* what the traced process is called; NULL = not known */
+	pid_t pid;                            /* of it; 0 = not known */
+	unsigned source;                      /* enum wire_format of the file; 0 = not known */
+	uint64_t uuid[2];                     /* of perfetto: the same for the same trace; {0, 0} = none */
 	const struct export_machine *machine; /* of perfetto; NULL = not known */
 	uint32_t part; /* of perfetto: which one this is of the traces that go into one file, from 0 */
 	struct sqlite3 *database; /* of sqlite: rows go there; NULL = into one of its own, which is then
