@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/clock.h"
+
 /* Name and description of a note are padded to 4 bytes (ELF specification, "Note Section"). */
 static size_t padded(size_t size)
 {
@@ -45,6 +47,14 @@ static void read_build_id(char text[BUILD_ID_TEXT])
 	build_id_find(notes, n > 0 ? (size_t)n : 0, text);
 }
 
+static uint64_t suspended_ns(void)
+{
+	uint64_t monotonic = clock_ns(CLOCK_MONOTONIC), since_boot = clock_ns(CLOCK_BOOTTIME);
+
+	/* Read one after the other, they are some 100 ns apart on a machine that has never been suspended. */
+	return since_boot > monotonic + NS_PER_MS ? since_boot - monotonic : 0;
+}
+
 void this_machine_read(struct this_machine *machine)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -60,5 +70,6 @@ void this_machine_read(struct this_machine *machine)
 		.machine = machine->name.machine,
 		.kernel_build_id = machine->build_id,
 		.cpus = cpus > 0 ? (uint32_t)cpus : 0,
+		.suspended_ns = suspended_ns(),
 	};
 }

@@ -36,6 +36,7 @@ struct export_machine {
 	const char *host, *system, *release, *version, *machine; /* uname(2) */
 	const char *kernel_build_id;                             /* hexadecimal; "" = not known */
 	uint32_t cpus;
+	uint64_t suspended_ns; /* CLOCK_BOOTTIME less CLOCK_MONOTONIC */
 };
 
 struct export_options {

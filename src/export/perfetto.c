@@ -413,6 +413,7 @@ static int start(struct perfetto *px, const struct export_options *options)
 		rc = pf_stream_init(&px->stream, &options->out, &px->st, options->part + 1);
 	if (!rc)
 		rc = pf_stream_start(&px->stream, census->start,
+				     options->machine ? options->machine->suspended_ns : 0,
 				     census->wall_ns ? census->wall_ns + census->start - census->clock_ns
 						     : 0);
 	if (!rc && options->part == 0)

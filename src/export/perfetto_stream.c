@@ -14,7 +14,7 @@
 enum { BLOCK_BYTES = 400 << 10 };
 
 /* Clocks, of Perfetto's builtin_clock.proto. OUR_CLOCK belongs to the sequence. */
-enum { CLOCK_OF_WALL = 1, CLOCK_OF_MONOTONIC = 3, OUR_CLOCK = 64 };
+enum { CLOCK_OF_WALL = 1, CLOCK_OF_MONOTONIC = 3, CLOCK_SINCE_BOOT = 6, OUR_CLOCK = 64 };
 
 enum { FLAG_CLEARED = 1, FLAG_NEEDS = 2 };
 
@@ -118,20 +118,22 @@ static void set_clock(Perfetto__Clock *clock, uint32_t id, uint64_t time_ns)
 	clock->timestamp = time_ns;
 }
 
-static int put_clocks(struct pf_stream *pf, uint64_t start_ns, uint64_t wall_ns)
+/* Perfetto counts a trace whose clocks do not lead to CLOCK_BOOTTIME as an import error. */
+static int put_clocks(struct pf_stream *pf, uint64_t start_ns, uint64_t suspended_ns, uint64_t wall_ns)
 {
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
 	Perfetto__ClockSnapshot snapshot = PERFETTO__CLOCK_SNAPSHOT__INIT;
 	Perfetto__TracePacketDefaults defaults = PERFETTO__TRACE_PACKET_DEFAULTS__INIT;
 	Perfetto__StackSampleDefaults samples = PERFETTO__STACK_SAMPLE_DEFAULTS__INIT;
 	Perfetto__WeightDescriptor weight = PERFETTO__WEIGHT_DESCRIPTOR__INIT;
-	Perfetto__Clock clocks[3], *pointers[] = {&clocks[0], &clocks[1], &clocks[2]};
+	Perfetto__Clock clocks[4], *pointers[] = {&clocks[0], &clocks[1], &clocks[2], &clocks[3]};
 
 	set_clock(&clocks[0], CLOCK_OF_MONOTONIC, start_ns);
 	set_clock(&clocks[1], OUR_CLOCK, start_ns);
 	clocks[1].has_is_incremental = clocks[1].is_incremental = true;
-	set_clock(&clocks[2], CLOCK_OF_WALL, wall_ns);
-	snapshot.n_clocks = wall_ns ? 3 : 2;
+	set_clock(&clocks[2], CLOCK_SINCE_BOOT, start_ns + suspended_ns);
+	set_clock(&clocks[3], CLOCK_OF_WALL, wall_ns);
+	snapshot.n_clocks = wall_ns ? 4 : 3;
 	snapshot.clocks = pointers;
 	snapshot.has_primary_trace_clock = true;
 	snapshot.primary_trace_clock = CLOCK_OF_MONOTONIC;
@@ -184,9 +186,9 @@ static int put_fixed_names(struct pf_stream *pf)
 	return pf_put(pf, &packet);
 }
 
-int pf_stream_start(struct pf_stream *pf, uint64_t start_ns, uint64_t wall_ns)
+int pf_stream_start(struct pf_stream *pf, uint64_t start_ns, uint64_t suspended_ns, uint64_t wall_ns)
 {
-	int rc = put_clocks(pf, start_ns, wall_ns);
+	int rc = put_clocks(pf, start_ns, suspended_ns, wall_ns);
 
 	pf->last_ns = start_ns;
 	return rc ? rc : put_fixed_names(pf);

@@ -173,7 +173,7 @@ case_doctor_btf() { # none in the kernel, and then a file of it; types of no ker
 	cp /sys/kernel/btf/vmlinux "$btf" || die "no BTF here to begin with"
 	start_c pingpong
 	refused_alike unshare -m sh -c 'mount -t tmpfs none /sys/kernel/btf && exec "$0" "$@"' -- \
-		'BTF: the kernel has none \(/sys/kernel/btf/vmlinux\): .*; nothing can be traced; --btf FILE'
+		'BTF: the kernel has none \(/sys/kernel/btf/vmlinux\): .*; nothing can be traced; give --btf FILE'
 	hidden_btf doctor --btf "$btf"
 	want 0
 	shown less 'tracepoints: raw ones'
@@ -197,7 +197,7 @@ case_doctor_btf() { # none in the kernel, and then a file of it; types of no ker
 case_doctor_clock() { # a time namespace of gotrace's own; that of the process is its own affair
 	unshare -T true 2>/dev/null || skip "no time namespaces here"
 	start_c pingpong
-	refused_alike unshare -T --monotonic 100000 -- 'clock: 100000 s off the kernel'
+	refused_alike unshare -T --monotonic 100000 -- "clock: 100000 s from the kernel's"
 	gone_on
 	stop_target
 	start_target unshare -T --monotonic 100000 "$(ctarget default)" pingpong
