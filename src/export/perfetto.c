@@ -412,10 +412,9 @@ static int start(struct perfetto *px, const struct export_options *options)
 	if (!rc)
 		rc = pf_stream_init(&px->stream, &options->out, &px->st, options->part + 1);
 	if (!rc)
-		rc = pf_stream_start(&px->stream, census->start,
-				     options->machine ? options->machine->suspended_ns : 0,
-				     census->wall_ns ? census->wall_ns + census->start - census->clock_ns
-						     : 0);
+		rc = pf_stream_start(
+			&px->stream, census->start, options->machine ? options->machine->suspended_ns : 0,
+			census->wall_ns ? census->wall_ns + census->start - census->clock_ns : 0);
 	if (!rc && options->part == 0)
 		rc = pf_put_about(&px->stream, census, options, &process);
 	if (!rc)

@@ -52,8 +52,8 @@ struct pf_stream {
 /* 0 or -ENOMEM. The stacktab is not owned. */
 int pf_stream_init(struct pf_stream *pf, const struct byte_sink *out, struct stacktab *st, uint32_t sequence);
 void pf_stream_free(struct pf_stream *pf);
-/* The sequence's first packets: clocks, defaults. suspended_ns: how long the machine has been suspended since it
- * started, 0 = not known. wall_ns: the wall clock at start_ns, 0 = not known. */
+/* The sequence's first packets: clocks, defaults. suspended_ns: how long the machine has been suspended since
+ * it started, 0 = not known. wall_ns: the wall clock at start_ns, 0 = not known. */
 int pf_stream_start(struct pf_stream *pf, uint64_t start_ns, uint64_t suspended_ns, uint64_t wall_ns);
 /* Adds a packet; 0, -ENOMEM, or what the sink says. */
 int pf_put(struct pf_stream *pf, Perfetto__TracePacket *packet);

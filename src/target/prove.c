@@ -150,8 +150,9 @@ static bool begins_at_function(const struct target *target, uint64_t pc)
  * Goroutines that C code has called have no function of their own (runtime/proc.go, oneNewExtraM), and a
  * snapshot puts the root of the stack in its place: so the struct itself is read.
  */
-static int prove_heads(const struct target *target, const struct collected *all, struct error *err)
+static int prove_heads(const struct collected *all, struct error *err)
 {
+	const struct target *target = all->target;
 	const struct go_layout *layout = &target->layout;
 	size_t n = all->ngs < MOST_HEADS ? all->ngs : MOST_HEADS, read = 0, begun = 0, created = 0;
 
@@ -175,9 +176,9 @@ static bool reason_is_legal(const struct reasons *waits, const struct log_g *lg)
 	return lg->waitreason < waits->n && (lg->waitreason == 0 || waits->texts[lg->waitreason]);
 }
 
-static int prove_goroutines(const struct target *target, const struct collected *all, struct error *err)
+static int prove_goroutines(const struct collected *all, struct error *err)
 {
-	const struct reasons *waits = release_reasons(target->image->release, REASON_WAIT);
+	const struct reasons *waits = release_reasons(all->target->image->release, REASON_WAIT);
 	size_t legal = 0, begun = 0, waiting = 0, walked = 0, reasons = 0, named = 0, rooted = 0;
 	struct map64 ids = {0};
 	int rc = 0;
@@ -190,7 +191,7 @@ static int prove_goroutines(const struct target *target, const struct collected 
 		else if (map64_set(&ids, lg->goid, 1))
 			rc = error_set(err, ENOMEM, "out of memory");
 		legal += status_is_legal(lg->status);
-		begun += begins_at_function(target, lg->startpc);
+		begun += begins_at_function(all->target, lg->startpc);
 		if (lg->status != G_STATUS_WAITING)
 			continue;
 		waiting++;
@@ -325,21 +326,16 @@ static int prove_links(const struct collected *all, struct error *err)
 	return !linked || mutual ? 0 : no_proof(err, "threads do not run the goroutines that have them");
 }
 
-static int prove_once(const struct target *target, struct error *err)
+/* far: how many of the proofs held. */
+static int prove_once(const struct target *target, unsigned *far, struct error *err)
 {
+	static int (*const proofs[])(const struct collected *all, struct error *err) = {
+		prove_goroutines, prove_heads, prove_threads, prove_processors, prove_links};
 	struct collected all = {.target = target};
 	int rc = take_snapshot(target, &all, err);
 
-	if (rc == 0)
-		rc = prove_goroutines(target, &all, err);
-	if (rc == 0)
-		rc = prove_heads(target, &all, err);
-	if (rc == 0)
-		rc = prove_threads(&all, err);
-	if (rc == 0)
-		rc = prove_processors(&all, err);
-	if (rc == 0)
-		rc = prove_links(&all, err);
+	for (*far = 0; rc == 0 && *far < sizeof(proofs) / sizeof(proofs[0]); *far += rc == 0)
+		rc = proofs[*far](&all, err);
 	free(all.gs);
 	free(all.ms);
 	free(all.ps);
@@ -347,11 +343,20 @@ static int prove_once(const struct target *target, struct error *err)
 	return rc;
 }
 
+/* What is read from a process that runs may not fit together. The reason is that of the try that came
+ * furthest. */
 int target_prove(const struct target *target, struct error *err)
 {
+	unsigned far, furthest = 0;
+	struct error reason;
 	int rc = -EBADMSG;
 
-	for (int i = 0; i < TRIES && rc && rc != -ESRCH && rc != -EPERM && rc != -ENOMEM; i++)
-		rc = prove_once(target, err);
+	for (int i = 0; i < TRIES && rc && rc != -ESRCH && rc != -EPERM && rc != -ENOMEM; i++) {
+		rc = prove_once(target, &far, &reason);
+		if (rc && (i == 0 || far >= furthest || rc != -EBADMSG)) {
+			furthest = far;
+			*err = reason;
+		}
+	}
 	return rc;
 }
