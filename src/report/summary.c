@@ -233,7 +233,8 @@ static void print_memory(const struct summary *sum, FILE *out)
 
 /* Which columns there are. */
 struct columns {
-	bool cpu;      /* running goroutines were without a CPU for long */
+	bool cpu;      /* running goroutines were without a CPU for long: how long they had one */
+	bool wait;     /* and how long not; on a narrow terminal the names need the space */
 	bool reasons;  /* there is space for what blocked them */
 	unsigned name; /* the function's column; the reasons are behind it */
 };
@@ -246,10 +247,10 @@ static void fill_row(const struct summary *sum, const struct goroutine_stats *ro
 
 	cells[i++] = text_count(row->count);
 	cells[i++] = text_time(row->running_ns);
-	if (columns->cpu) {
+	if (columns->cpu)
 		cells[i++] = text_time(row->running_ns - off);
+	if (columns->wait)
 		cells[i++] = text_time(off);
-	}
 	cells[i++] = text_time(row->runnable_ns);
 	cells[i++] = text_time(row->syscall_ns);
 	cells[i++] = text_time(row->waiting_ns);
@@ -263,10 +264,10 @@ static void fill_heads(const struct summary *sum, const struct columns *columns,
 
 	text_table_set(&cells[i++], "count");
 	text_table_set(&cells[i++], "running");
-	if (columns->cpu) {
+	if (columns->cpu)
 		text_table_set(&cells[i++], "on CPU");
+	if (columns->wait)
 		text_table_set(&cells[i++], "CPU wait");
-	}
 	text_table_set(&cells[i++], "runnable");
 	text_table_set(&cells[i++], summary_is_threads(sum) ? "in calls" : "syscalls");
 	text_table_set(&cells[i++], "blocked");
@@ -296,8 +297,9 @@ static void print_rows(const struct summary *sum, FILE *out)
 
 	if (!rows || n == 0)
 		return;
-	columns.name = columns.cpu ? 7 : 5;
 	columns.reasons = summary_width(sum) >= WIDE || sum->style.stats;
+	columns.wait = columns.cpu && columns.reasons;
+	columns.name = 5 + columns.cpu + columns.wait;
 	text_table_init(&table, columns.name + 1 + columns.reasons,
 			1u << columns.name | 1u << (columns.name + 1));
 	fill_heads(sum, &columns, text_table_row(&table));

@@ -176,7 +176,7 @@ case_doctor_btf() { # none in the kernel, and then a file of it; types of no ker
 		'BTF: the kernel has none \(/sys/kernel/btf/vmlinux\): .*; nothing can be traced; give --btf FILE'
 	hidden_btf doctor --btf "$btf"
 	want 0
-	shown less 'tracepoints: raw ones'
+	shown less 'tracepoints: raw tracepoints'
 	shown less 'list of threads: from /proc'
 	hidden_btf -p "$target" -d 1500ms -o "$W/trace" --btf "$btf"
 	whole_trace
