@@ -9,7 +9,7 @@ lock-syscall:lock-syscall|lock-io leak:leak leak-select:leak slow-consumer:slow-
 pool-workers:pool-small outlier:outlier assist:assist gc-often:gc-often rw-starve:rw-writer cond-herd:herd
 fan-in:slow-consumer tickers:timer-storm gogc10:gc-often big-alloc:assist ctx-leak:leak semaphore:pool-small
 log-printf:lock-syscall|lock-io sql-pool:pool-small slow-member:straggler timer-late:timer-late|hog"
-# Up to Go 1.22 a preemption has no stack.
+# Up to Go 1.22 a preemption at a function call has no stack.
 PLANTED_NEWEST="spin-select:spin"
 # FUNCTION that the first finding must name.
 declare -A NAMED=([lock-io]=refreshLocked [lock-io-rw]=refreshLocked [lock-long]=rebuild [lock-convoy]=count
