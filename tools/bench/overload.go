@@ -47,7 +47,7 @@ type overloadSaid struct {
 // overload prints the table; only names loads.
 func (b *bench) overload(only string) {
 	fmt.Printf("== gotrace -d %v beside busy loops\n", overloadLength)
-	fmt.Println("| load | busy loops | option | the trace spans | all in all | ring full | not watched | stepped back | throughput, beside untraced |")
+	fmt.Println("| load | busy loops | option | trace length | total time | ring full | not watched | stepped back | throughput, ratio to untraced |")
 	fmt.Println("|---|---|---|---|---|---|---|---|---|")
 	for _, one := range overloads {
 		if only != "" && !slices.Contains(strings.Split(only, ","), one.name) {
