@@ -521,6 +521,24 @@ static void take_about(struct decoded *d, const Perfetto__TracePacket *packet)
 	}
 }
 
+/* Perfetto cannot place a trace whose clocks do not lead to CLOCK_BOOTTIME (6). Returns the time of clock 64.
+ */
+static uint64_t take_clocks(const Perfetto__ClockSnapshot *snapshot)
+{
+	uint64_t monotonic = 0, since_boot = 0, ours = 0;
+
+	for (size_t i = 0; i < snapshot->n_clocks; i++) {
+		const Perfetto__Clock *clock = snapshot->clocks[i];
+
+		monotonic = clock->clock_id == 3 ? clock->timestamp : monotonic;
+		since_boot = clock->clock_id == 6 ? clock->timestamp : since_boot;
+		ours = clock->clock_id == 64 ? clock->timestamp : ours;
+	}
+	assert_true(since_boot && since_boot >= monotonic);
+	assert_int_equal(ours, monotonic);
+	return ours;
+}
+
 static void take_packet(struct decoded *d, const Perfetto__TracePacket *packet)
 {
 	uint64_t time = packet->timestamp;
@@ -540,7 +558,7 @@ static void take_packet(struct decoded *d, const Perfetto__TracePacket *packet)
 	if (packet->interned_data)
 		take_interned(d, packet->interned_data);
 	if (packet->data_case == PERFETTO__TRACE_PACKET__DATA_CLOCK_SNAPSHOT)
-		d->last = packet->clock_snapshot->clocks[1]->timestamp;
+		d->last = take_clocks(packet->clock_snapshot);
 	else if (packet->data_case == PERFETTO__TRACE_PACKET__DATA_TRACK_DESCRIPTOR)
 		take_track(d, packet->track_descriptor);
 	else if (packet->data_case == PERFETTO__TRACE_PACKET__DATA_TRACK_EVENT)
