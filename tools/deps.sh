@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 . tools/go.sh
 
 BUILD="gcc libc6-dev make clang bpftool libbpf-dev libelf-dev libdw-dev zlib1g-dev libdeflate-dev liblzma-dev libstdc++-12-dev libseccomp-dev libcap-dev libcap2-bin libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev libbz2-dev libncurses-dev python3 pkg-config git"
-TESTS="sqlite3 libcmocka-dev libclang-rt-14-dev clang-format bpftrace procps util-linux bsdutils xxd xz-utils ca-certificates chromium-headless-shell mandoc zsh fish debootstrap musl-tools codespell"
+TESTS="sqlite3 libcmocka-dev libclang-rt-14-dev clang-format bpftrace procps util-linux bsdutils tmux xxd xz-utils ca-certificates chromium-headless-shell mandoc zsh fish debootstrap musl-tools codespell"
 # To build packages and to check them.
 PACKAGES="debhelper dpkg-dev fakeroot lintian man-db file"
 # For programs in C and C++: compiler, debugger, tracers to compare with, and real programs to trace.

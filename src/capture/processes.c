@@ -10,6 +10,7 @@
 #include "target/descendants.h"
 #include "target/process.h"
 #include "util/clock.h"
+#include "util/message.h"
 
 enum {
 	ROUNDS = 100, /* of the search for descendants: each finds only what the previous one missed */
@@ -24,7 +25,7 @@ static int refresh(const struct processes *processes, pid_t pid, struct error *e
 	int rc = native_tables_refresh(processes->tables, pid, &line);
 
 	if (rc == -ENOSPC)
-		fprintf(stderr, "gotrace: %s\n", line.text);
+		message("%s", line.text);
 	if (rc != -ENOMEM)
 		return 0;
 	*err = line;
@@ -47,8 +48,7 @@ int processes_find(struct processes *processes, pid_t root, struct error *err)
 static void warn_full(struct processes *processes)
 {
 	if (!processes->full)
-		fprintf(stderr,
-			"gotrace: there are too many processes to trace at once: some are not traced\n");
+		message("there are too many processes to trace at once: some are not traced");
 	processes->full = true;
 }
 

@@ -17,6 +17,7 @@
 #include "capture/tally.h"
 #include "capture/thread_detail.h"
 #include "util/clock.h"
+#include "util/message.h"
 
 enum {
 	THREADS_PER_RECORD = 1024,
@@ -67,7 +68,7 @@ static void show_note(const struct capture *capture)
 	struct error note;
 
 	if (native_tables_note(capture->tables, &note))
-		fprintf(stderr, "gotrace: %s\n", note.text);
+		message("%s", note.text);
 }
 
 /* Code that did not fit has no stacks, and a message says so. For a program that maps code all the time,
@@ -85,7 +86,7 @@ static int refresh_tables(struct capture *capture, struct error *err)
 	if (native_tables_behind(capture->tables))
 		capture->drain.mapped++;
 	if (rc == -ENOSPC)
-		fprintf(stderr, "gotrace: %s\n", line.text);
+		message("%s", line.text);
 	show_note(capture);
 	/* -EIO: it could not be read now (sandbox/broker.h). It will be tried again. */
 	if (rc == 0 || rc == -ENOSPC || rc == -ESRCH || rc == -EIO)
@@ -102,8 +103,7 @@ static int name_kernel(struct capture *capture, struct error *err)
 	if (rc == -ENOMEM)
 		return rc;
 	if (rc)
-		fprintf(stderr, "gotrace: --kernel-stacks: %s; waits have no frames of the kernel\n",
-			err->text);
+		message("--kernel-stacks: %s; waits have no frames of the kernel", err->text);
 	capture->drain.kernel = capture->kernel;
 	return 0;
 }

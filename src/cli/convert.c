@@ -92,25 +92,22 @@ static void report_left_out(const struct conversion *conv)
 		for (unsigned kind = first_formats[i].first; kind <= first_formats[i].last; kind++)
 			n += result->kinds[kind];
 		if (n && conv->options->format < first_formats[i].since)
-			fprintf(stderr, "gotrace: left out, %s cannot represent them: %s %s\n",
+			message("left out, %s cannot represent them: %s %s",
 				wire_format_name(conv->options->format), text_count(n).bytes,
 				first_formats[i].what);
 	}
 	if (result->no_ops)
-		fprintf(stderr,
-			"gotrace: left out: %s events of single heap objects, and of memory without an "
-			"address\n",
+		message("left out: %s events of single heap objects, and of memory without an "
+			"address",
 			text_count(result->no_ops).bytes);
 	if (result->nameless && conv->options->binary)
-		fprintf(stderr, "gotrace: %s stacks are not of %s's Go code: they go by their addresses\n",
+		message("%s stacks are not of %s's Go code: they go by their addresses",
 			text_count(result->nameless).bytes, text_path(conv->options->binary).bytes);
 	else if (result->nameless)
-		fprintf(stderr,
-			"gotrace: %s stacks have addresses without names: give the program with --binary\n",
+		message("%s stacks have addresses without names: give the program with --binary",
 			text_count(result->nameless).bytes);
 	if (result->no_place)
-		fprintf(stderr, "gotrace: left out: %s events without a goroutine or P\n",
-			text_count(result->no_place).bytes);
+		message("left out: %s events without a goroutine or P", text_count(result->no_place).bytes);
 }
 
 static int publish(struct conversion *conv, struct error *err)

@@ -219,9 +219,8 @@ static int write_pieces(struct cut *cut)
 
 static void report(const struct cut *cut)
 {
-	fprintf(stderr, "gotrace: wrote %s events in %u file%s, the largest has %s\n",
-		text_count(cutter_ops(cut->cutter)).bytes, cut->pieces, cut->pieces == 1 ? "" : "s",
-		text_bytes(cut->largest).bytes);
+	message("wrote %s events in %u file%s, the largest has %s", text_count(cutter_ops(cut->cutter)).bytes,
+		cut->pieces, cut->pieces == 1 ? "" : "s", text_bytes(cut->largest).bytes);
 }
 
 /* Its states over that time are not what they seem. */
@@ -230,10 +229,9 @@ static void warn(const struct cut *cut)
 	uint64_t n = cutter_untold_gaps(cut->cutter);
 
 	if (n)
-		fprintf(stderr,
-			"gotrace: %s time%s nothing was recorded of what is in the piece, and it does not "
+		message("%s time%s nothing was recorded of what is in the piece, and it does not "
 			"say so: "
-			"gotrace sql %s \"SELECT ts, dur FROM gc WHERE kind = 'not watched'\"\n",
+			"gotrace sql %s \"SELECT ts, dur FROM gc WHERE kind = 'not watched'\"",
 			text_count(n).bytes, n == 1 ? "" : "s", cut->options->input);
 }
 

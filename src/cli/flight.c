@@ -161,17 +161,15 @@ static void report_begin(const struct flight *flight)
 	if (flight->session.target)
 		layout_report(flight->session.target, recorder->options->record.layout);
 	if (flight->session.plan.left_out[0])
-		fprintf(stderr, "gotrace: not traced in this program: %s\n", flight->session.plan.left_out);
+		message("not traced in this program: %s", flight->session.plan.left_out);
 	if (recorder->options->record.quiet)
 		return;
 	if (flight->session.target)
-		fprintf(stderr,
-			"gotrace: recording PID %d (%s), %u probes; write with: gotrace snapshot %d\n",
+		message("recording PID %d (%s), %u probes; write with: gotrace snapshot %d",
 			(int)flight->recording.pid, flight->session.target->go_version,
 			capture_stats(flight->session.capture)->probes, (int)getpid());
 	else
-		fprintf(stderr,
-			"gotrace: recording PID %d (%s), its threads; write with: gotrace snapshot %d\n",
+		message("recording PID %d (%s), its threads; write with: gotrace snapshot %d",
 			(int)flight->recording.pid,
 			text_name(flight->session.process.comm, strlen(flight->session.process.comm), 16)
 				.bytes,
@@ -187,7 +185,7 @@ static void report_small(struct flight *flight, const struct generation_ring_sta
 		return;
 	flight->small_reported = true;
 	status_line_clear(&flight->session.status);
-	fprintf(stderr, "gotrace: --max-bytes %s now holds only the last %s, not the window of %s\n",
+	message("--max-bytes %s now holds only the last %s, not the window of %s",
 		text_bytes(plan->max_bytes).bytes, text_time(now_ns() - kept->start_ns).bytes,
 		text_time(plan->window_ns).bytes);
 }
@@ -213,7 +211,7 @@ static void report_broken(const struct flight *flight, const struct error *err)
 
 	if (!why->text[0])
 		why = err;
-	fprintf(stderr, "gotrace: recording of PID %d stopped early: %s\n", (int)flight->recording.pid,
+	message("recording of PID %d stopped early: %s", (int)flight->recording.pid,
 		why->text[0] ? why->text : "the log could not be read");
 }
 
@@ -223,15 +221,14 @@ static void report_end(const struct flight *flight, enum log_end_reason reason)
 	uint64_t lost = session_lost(&flight->session);
 
 	if (reason == LOG_END_EXITED && !flight->recorder->options->record.quiet)
-		fprintf(stderr, "gotrace: PID %d has ended\n", (int)flight->recording.pid);
+		message("PID %d has ended", (int)flight->recording.pid);
 	if (reason == LOG_END_EXECED && !flight->recorder->options->record.quiet)
-		fprintf(stderr, "gotrace: PID %d has executed another program\n", (int)flight->recording.pid);
+		message("PID %d has executed another program", (int)flight->recording.pid);
 	if (stats->unwatched_ns)
-		fprintf(stderr, "gotrace: not watched: %s in all (the traces record when and why)\n",
+		message("not watched: %s in all (the traces record when and why)",
 			text_time(stats->unwatched_ns).bytes);
 	if (lost)
-		fprintf(stderr, "gotrace: lost: %s records in all (the traces record where)\n",
-			text_count(lost).bytes);
+		message("lost: %s records in all (the traces record where)", text_count(lost).bytes);
 }
 
 /* What ends by itself leaves a snapshot of its end; what was asked for is written in any case. */
@@ -362,8 +359,7 @@ static int record_successors(struct recorder *recorder)
 			continue;
 		}
 		if (!reported && !options->record.quiet)
-			fprintf(stderr, "gotrace: waiting for a process of %s %s\n",
-				options->comm ? "the name" : "the cgroup",
+			message("waiting for a process of %s %s", options->comm ? "the name" : "the cgroup",
 				options->comm ? options->comm : options->cgroup);
 		reported = true;
 		recorder_idle(recorder);

@@ -35,9 +35,8 @@ static void warn_of_gaps(const struct layout_table *table, const char *path)
 	bool coroutines = release->layout.go.coro_gp != LAYOUT_ABSENT;
 
 	if (!texts || !coroutines)
-		fprintf(stderr,
-			"gotrace: %s does not have all of the runtime (%s%s%s): a table of the toolchain's "
-			"root is better\n",
+		message("%s does not have all of the runtime (%s%s%s): a table of the toolchain's "
+			"root is better",
 			text_path(path).bytes, texts ? "" : "texts of runtime/trace",
 			!texts && !coroutines ? ", " : "", coroutines ? "" : "iter.Pull");
 }

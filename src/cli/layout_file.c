@@ -10,6 +10,7 @@
 #include "sandbox/remote.h"
 #include "target/layout_text.h"
 #include "util/files.h"
+#include "util/message.h"
 #include "util/rights.h"
 #include "util/text.h"
 
@@ -90,16 +91,13 @@ const char *layout_source(const struct target *target, const char *path)
 void layout_report(const struct target *target, const char *path)
 {
 	if (target->nearest && target->given && path)
-		fprintf(stderr,
-			"gotrace: this release (%s) is not verified: layout from %s, which fits the "
-			"process\n",
+		message("this release (%s) is not verified: layout from %s, which fits the "
+			"process",
 			target->go_version, text_path(path).bytes);
 	else if (target->nearest)
-		fprintf(stderr,
-			"gotrace: this release (%s) is not verified: the layouts of Go 1.%u fit the "
-			"process\n",
+		message("this release (%s) is not verified: the layouts of Go 1.%u fit the "
+			"process",
 			target->go_version, target->nearest);
 	else if (path)
-		fprintf(stderr, "gotrace: --layout is not used: the layout of this program (%s) is known\n",
-			target->go_version);
+		message("--layout is not used: the layout of this program (%s) is known", target->go_version);
 }

@@ -311,11 +311,10 @@ static void report_what_is_left_out(const struct record *record)
 
 	layout_report(record->session.target, record->options->layout);
 	if (record->session.plan.left_out[0])
-		fprintf(stderr, "gotrace: not traced in this program: %s\n", record->session.plan.left_out);
+		message("not traced in this program: %s", record->session.plan.left_out);
 	if (target_other_go(record->session.target, library, sizeof(library)))
-		fprintf(stderr,
-			"gotrace: %s also contains Go code (a plugin, or a runtime of its own): gotrace "
-			"traces the runtime of the executable only, and code in that file has no names\n",
+		message("%s also contains Go code (a plugin, or a runtime of its own): gotrace "
+			"traces the runtime of the executable only, and code in that file has no names",
 			text_name(library, strlen(library), 100).bytes);
 }
 
@@ -329,11 +328,11 @@ static void report_begin(const struct record *record)
 	if (options->quiet || !isatty(STDERR_FILENO))
 		return;
 	if (record->session.target)
-		fprintf(stderr, "gotrace: tracing PID %d (%s), %u probes%s\n", (int)record->session.pid,
+		message("tracing PID %d (%s), %u probes%s", (int)record->session.pid,
 			record->session.target->go_version, capture_stats(record->session.capture)->probes,
 			until);
 	else
-		fprintf(stderr, "gotrace: tracing the threads of PID %d (%s)%s%s\n", (int)record->session.pid,
+		message("tracing the threads of PID %d (%s)%s%s", (int)record->session.pid,
 			text_name(record->session.process.comm, strlen(record->session.process.comm), 16)
 				.bytes,
 			options->children ? " and of its descendants" : "", until);
@@ -388,8 +387,7 @@ static void wait_for_child(struct record *record)
 	if (child->pid == 0 || spawn_wait(child, 0))
 		return;
 	if (!signals_seen() && !record->options->quiet)
-		fprintf(stderr,
-			"gotrace: the trace is written; waiting for the program to end (Ctrl-C: leave it)\n");
+		message("the trace is written; waiting for the program to end (Ctrl-C: leave it)");
 	spawn_wait(child, signals_seen() ? GRACE_MS : -1);
 }
 
@@ -402,8 +400,8 @@ static int passed_on(const struct record *record, int status)
 		return status;
 	own = WIFSIGNALED(own) ? 128 + WTERMSIG(own) : WEXITSTATUS(own);
 	if (own && record->options->quiet)
-		fprintf(stderr, "gotrace: the trace is complete; %s exited with status %d\n",
-			text_path(record->path).bytes, own);
+		message("the trace is complete; %s exited with status %d", text_path(record->path).bytes,
+			own);
 	return own;
 }
 

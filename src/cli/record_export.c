@@ -161,7 +161,7 @@ static int wait_for(struct live_export *live, pid_t child, int signals)
 		return STATUS_NONE;
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
-	fprintf(stderr, "gotrace: the process that traced was killed\n");
+	message("the process that traced was killed");
 	return STATUS_CUT;
 }
 
@@ -307,11 +307,11 @@ static void name_parts(const struct live_export *live)
 		named += !rc;
 	}
 	if (named)
-		fprintf(stderr, "gotrace: %s: %s\n",
+		message("%s: %s",
 			named == 1 ? "the trace itself is there" : "the traces themselves are there, up to",
 			text_path(path).bytes);
 	if (rc)
-		fprintf(stderr, "gotrace: %zu trace%s lost: cannot create %s: %s\n", live->n - named,
+		message("%zu trace%s lost: cannot create %s: %s", live->n - named,
 			live->n - named == 1 ? " is" : "s are", text_path(path).bytes, strerror(-rc));
 }
 
@@ -341,9 +341,7 @@ static int end(struct live_export *live, int traced, struct error *err)
 
 	sort_parts(live);
 	if (live->lost)
-		fprintf(stderr,
-			"gotrace: left out: %zu processes, there are too many open files (ulimit -n)\n",
-			live->lost);
+		message("left out: %zu processes, there are too many open files (ulimit -n)", live->lost);
 	if (!is_traced(live, traced))
 		return traced == STATUS_WHOLE ? STATUS_NONE : traced;
 	status = export_all(live, err);

@@ -59,15 +59,13 @@ static void report_written(struct recorder *recorder, const struct snapshot_entr
 {
 	recorder->files++;
 	if (recorder->last_error)
-		fprintf(stderr, "gotrace: files can be written again; %s could not be written\n",
+		message("files can be written again; %s could not be written",
 			text_count(recorder->failures).bytes);
 	recorder->last_error = 0;
 	if (entry->made_dir)
-		fprintf(stderr, "gotrace: %s had been removed and was created again\n",
-			text_path(recorder->dir).bytes);
+		message("%s had been removed and was created again", text_path(recorder->dir).bytes);
 	if (!recorder->options->record.quiet)
-		fprintf(stderr, "gotrace: wrote %s (%s)\n", text_path(entry->path).bytes,
-			text_bytes(entry->bytes).bytes);
+		message("wrote %s (%s)", text_path(entry->path).bytes, text_bytes(entry->bytes).bytes);
 }
 
 /* A disk stays full for long: the same failure is reported once. */
@@ -77,7 +75,7 @@ static void report_failure(struct recorder *recorder, const struct snapshot_resu
 	if (result->code == recorder->last_error)
 		return;
 	recorder->last_error = result->code;
-	fprintf(stderr, "gotrace: %s; recording continues\n", result->error.text);
+	message("%s; recording continues", result->error.text);
 }
 
 static void take_result(struct recorder *recorder, const struct recording *recording, bool wait)
@@ -99,10 +97,10 @@ static void take_result(struct recorder *recorder, const struct recording *recor
 static void report_match(struct recorder *recorder, const struct match_notice *notice)
 {
 	if (!recorder->options->record.quiet) {
-		fprintf(stderr, "gotrace: %s", notice->text);
 		if (recorder->unreported)
-			fprintf(stderr, "; and %u before, within --every", recorder->unreported);
-		fputc('\n', stderr);
+			message("%s; and %u before, within --every", notice->text, recorder->unreported);
+		else
+			message("%s", notice->text);
 	}
 	recorder->unreported = 0;
 }
@@ -213,7 +211,7 @@ void recorder_idle(struct recorder *recorder)
 	const struct error idle = {"there is no process to record now"};
 
 	if (signals_snapshots() > 0)
-		fprintf(stderr, "gotrace: no snapshot: %s\n", idle.text);
+		message("no snapshot: %s", idle.text);
 	if (!snapshot_socket_poll(&recorder->server, now_ns()))
 		return;
 	snapshot_socket_begin(&recorder->server);

@@ -82,13 +82,12 @@ static int replay_into(const struct replay_options *options, int fd, struct pipe
 	report.summary.style.width = (uint16_t)status_line_width();
 	report.summary.trace = trace->path;
 	if (trace->committed > 0 && !pipeline_has_names(pipe))
-		fprintf(stderr,
-			"gotrace: stacks have addresses without names: %s has no good function table\n",
+		message("stacks have addresses without names: %s has no good function table",
 			text_path(options->input).bytes);
 	if (cut.text[0])
 		report.summary.cut = cut.text;
 	if (cut.text[0] && trace->committed > 0)
-		fprintf(stderr, "gotrace: %s: %s\n", text_path(options->input).bytes, cut.text);
+		message("%s: %s", text_path(options->input).bytes, cut.text);
 	return report_end(&report);
 }
 

@@ -12,6 +12,7 @@
 #include "sandbox/remote.h"
 #include "target/namespaces.h"
 #include "util/clock.h"
+#include "util/message.h"
 
 void session_init(struct session *session, const struct record_options *options, pid_t pid)
 {
@@ -118,8 +119,8 @@ static void note_go(struct session *session)
 
 	if (session->options->as == AS_C || session->options->quiet || open_go(session, &none))
 		return;
-	fprintf(stderr, "gotrace: this is a Go program: with --children its threads are traced, not its "
-			"goroutines\n");
+	message("this is a Go program: with --children its threads are traced, not its "
+		"goroutines");
 	target_free(session->target);
 	session->target = NULL;
 }

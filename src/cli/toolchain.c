@@ -18,6 +18,7 @@
 #include "layout_program.h"
 #include "util/clock.h"
 #include "util/files.h"
+#include "util/message.h"
 #include "util/text.h"
 
 /* Its runtime and a few packages are compiled: 12 s of CPU time. */
@@ -46,7 +47,7 @@ static void remove_directory(const char *dir)
 	enum { OPEN_DIRECTORIES = 16 };
 
 	if (*dir && nftw(dir, remove_one, OPEN_DIRECTORIES, FTW_DEPTH | FTW_PHYS))
-		fprintf(stderr, "gotrace: cannot remove %s: %s\n", text_path(dir).bytes, strerror(errno));
+		message("cannot remove %s: %s", text_path(dir).bytes, strerror(errno));
 }
 
 static int write_file(const char *dir, const char *name, const char *text)

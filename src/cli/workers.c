@@ -9,6 +9,7 @@
 #include "sandbox/remote.h"
 #include "target/reads.h"
 #include "util/available_memory.h"
+#include "util/message.h"
 #include "util/utf8.h"
 
 /* Bytes of the log that may wait to be encoded: never more than a tenth of the memory that is free. */
@@ -51,9 +52,8 @@ static void report_stalls(const struct broker *broker)
 	unsigned n = broker ? broker_stalls(broker) : 0;
 
 	if (n)
-		fprintf(stderr,
-			"gotrace: %u reads of the target's memory and files were abandoned because a file "
-			"system did not answer; stacks and names may be missing\n",
+		message("%u reads of the target's memory and files were abandoned because a file "
+			"system did not answer; stacks and names may be missing",
 			n);
 }
 
@@ -96,7 +96,7 @@ void workers_functab(struct workers *workers, struct target *target)
 	if (rc == 0)
 		return;
 	text_make_printable(err.text);
-	fprintf(stderr, "gotrace: stacks will have addresses without names: %s\n",
+	message("stacks will have addresses without names: %s",
 		err.text[0] ? err.text : "the function table is not readable");
 }
 

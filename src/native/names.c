@@ -12,6 +12,7 @@
 #include "util/array.h"
 #include "util/clock.h"
 #include "util/map64.h"
+#include "util/message.h"
 #include "util/utf8.h"
 
 /* Number of distinct addresses; stacks are bounded, too (bpf/). Further addresses have no names. */
@@ -75,8 +76,7 @@ static uint64_t hash_line(const char *line)
 	return hash ? hash : 1;
 }
 
-/* Paths come from the target and are untrusted for the terminal. Overwrites a progress line, if there is
- * one. */
+/* Paths come from the target and are untrusted for the terminal. */
 static void report(void *ctx, const char *line)
 {
 	struct map64 *reported = &((struct names_shared *)ctx)->reported;
@@ -84,7 +84,7 @@ static void report(void *ctx, const char *line)
 
 	if (reported->count >= MAX_LINES || map64_get(reported, hash) || map64_set(reported, hash, 1))
 		return;
-	fputs(isatty(STDERR_FILENO) ? "\r\033[Kgotrace: " : "gotrace: ", stderr);
+	message_begin();
 	text_put(stderr, line);
 	fputs(reported->count < MAX_LINES ? "\n" : "; no more lines like this one are shown\n", stderr);
 }

@@ -49,9 +49,8 @@ static void print_losses(const struct summary *sum)
 	struct log_loss loss = summary_losses(sum);
 
 	if (summary_has_losses(sum))
-		fprintf(stderr,
-			"gotrace: lost: ring full %llu, stacks %llu, unreadable %llu, missed %llu, "
-			"CPU samples %llu\n",
+		message("lost: ring full %llu, stacks %llu, unreadable %llu, missed %llu, "
+			"CPU samples %llu",
 			(unsigned long long)loss.ring_full, (unsigned long long)loss.stack_full,
 			(unsigned long long)loss.unreadable, (unsigned long long)loss.missed,
 			(unsigned long long)summary_lost_samples(sum));

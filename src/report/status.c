@@ -47,6 +47,18 @@ unsigned status_line_width(void)
 	return size.ws_col;
 }
 
+void status_line_cut(char *line, unsigned width)
+{
+	size_t end = width;
+
+	if (strlen(line) <= width)
+		return;
+	/* Two spaces part the figures; after one space, a figure has its unit. */
+	while (end > 0 && !(line[end] == ' ' && line[end - 1] != ' ' && line[end + 1] == ' '))
+		end--;
+	line[end] = '\0';
+}
+
 void status_line_update(struct status_line *status, const struct status_figures *figures)
 {
 	char line[256];
@@ -54,8 +66,8 @@ void status_line_update(struct status_line *status, const struct status_figures 
 	if (!status->shown || figures->now_ns < status->last_ns + REFRESH_NS)
 		return;
 	status_line_format(status, figures, line, sizeof(line));
-	/* A line that wraps cannot be taken back. */
-	fprintf(stderr, "\r\033[K%.*s", (int)status_line_width() - 1, line);
+	status_line_cut(line, status_line_width() - 1);
+	fprintf(stderr, "\r\033[K%s", line);
 	fflush(stderr);
 	status->last_ns = figures->now_ns;
 	status->last_events = figures->events;

@@ -30,4 +30,8 @@ void status_line_clear(const struct status_line *status);
 void status_line_format(const struct status_line *status, const struct status_figures *figures, char *line,
 			size_t size);
 
+/* Leaves out the last figures that do not fit whole: a line that wraps cannot be taken back. width: columns.
+ */
+void status_line_cut(char *line, unsigned width);
+
 #endif

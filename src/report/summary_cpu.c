@@ -125,7 +125,7 @@ void summary_print_cpu(const struct summary *sum, FILE *out)
 			text_percent((double)on / (double)running).bytes);
 		return;
 	}
-	fprintf(out, "  CPU         goroutines were 'running' for %s and had a CPU for %s of it:\n",
+	fprintf(out, "  CPU         goroutines 'running' for %s had a CPU for %s of it:\n",
 		text_time(running).bytes, text_time(on).bytes);
 	print_reasons(sum, figures, running / MIN_SHARE / 2, out);
 }

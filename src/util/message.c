@@ -1,9 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "util/message.h"
 
-#include <stdio.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Takes back the live line, if there is a terminal. */
+static const char *prefix(void)
+{
+	return isatty(STDERR_FILENO) ? "\r\033[Kgotrace: " : "gotrace: ";
+}
+
+FILE *message_begin(void)
+{
+	fputs(prefix(), stderr);
+	return stderr;
+}
+
+/* In one write: several processes share the terminal. */
+void message(const char *format, ...)
+{
+	char *text = NULL;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	fprintf(stderr, "%s%s\n", prefix(), text ? text : "out of memory");
+	free(text);
+}
 
 void message_error(const struct error *err)
 {
-	fprintf(stderr, "gotrace: %s\n", err->text);
+	message("%s", err->text);
 }

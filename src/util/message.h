@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Messages on standard error, one line each. On a terminal, a message replaces the live line
+ * (report/status.h). */
 #ifndef GOTRACE_UTIL_MESSAGE_H
 #define GOTRACE_UTIL_MESSAGE_H
 
+#include <stdio.h>
+
 #include "util/error.h"
 
-/* Prints one line "gotrace: ..." on standard error. */
+/* Prints "gotrace: ..." and a newline. */
+void message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void message_error(const struct error *err);
+/* For a line in parts: prints "gotrace: ". The caller ends the line. Returns stderr. */
+FILE *message_begin(void);
 
 #endif

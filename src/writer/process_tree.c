@@ -10,6 +10,7 @@
 #include "native/shared_names.h"
 #include "rawlog/demux.h"
 #include "util/map64.h"
+#include "util/message.h"
 #include "util/window.h"
 #include "writer/process_tree_report.h"
 
@@ -215,9 +216,8 @@ static bool may_begin(struct process_tree *tree)
 		return true;
 	}
 	if (!tree->full)
-		fprintf(stderr,
-			"gotrace: a run writes at most %d traces: processes that start from here on have "
-			"none\n",
+		message("a run writes at most %d traces: processes that start from here on have "
+			"none",
 			MAX_TRACES);
 	tree->full = true;
 	return false;

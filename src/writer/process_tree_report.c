@@ -244,16 +244,14 @@ static void print_losses(const struct process_rows *rows)
 	const struct log_loss *loss = &rows->loss;
 
 	if (has_losses(rows))
-		fprintf(stderr,
-			"gotrace: lost: ring full %llu, stacks %llu, unreadable %llu, missed %llu, CPU "
-			"samples %llu\n",
+		message("lost: ring full %llu, stacks %llu, unreadable %llu, missed %llu, CPU "
+			"samples %llu",
 			(unsigned long long)loss->ring_full, (unsigned long long)loss->stack_full,
 			(unsigned long long)loss->unreadable, (unsigned long long)loss->missed,
 			(unsigned long long)rows->lost_samples);
 	if (rows->left_out)
-		fprintf(stderr,
-			"gotrace: %llu processes were not traced: too many at once, or out of memory or disk "
-			"space\n",
+		message("%llu processes were not traced: too many at once, or out of memory or disk "
+			"space",
 			(unsigned long long)rows->left_out);
 }
 

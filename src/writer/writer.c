@@ -322,12 +322,12 @@ static int salvage_one(struct writer *writer)
 	    (end < 0 || (uint64_t)end < whole || ftruncate(writer->trace->fd, (off_t)whole)))
 		whole = 0;
 	if (whole == 0) {
-		fprintf(stderr, "gotrace: no trace was written\n");
+		message("no trace was written");
 		output_discard(writer->trace);
 		return STATUS_NONE;
 	}
-	fprintf(stderr, "gotrace: %s holds what was written until then, %llu bytes\n",
-		output_name(writer->trace), (unsigned long long)whole);
+	message("%s holds what was written until then, %llu bytes", output_name(writer->trace),
+		(unsigned long long)whole);
 	output_close(writer->trace);
 	return STATUS_CUT;
 }
@@ -337,7 +337,7 @@ static int salvage(struct writer *writer)
 	if (!writer->file_server)
 		return salvage_one(writer);
 	message_error(&writer->sandbox.why);
-	fprintf(stderr, "gotrace: the ends of the traces may be torn: gotrace check --repair cuts them\n");
+	message("the ends of the traces may be torn: gotrace check --repair cuts them");
 	return STATUS_CUT;
 }
 

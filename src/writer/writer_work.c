@@ -13,6 +13,7 @@
 #include "native/names.h"
 #include "report/report.h"
 #include "sandbox/rpc.h"
+#include "util/message.h"
 #include "writer/file_server.h"
 #include "writer/process_tree.h"
 
@@ -71,7 +72,7 @@ static void make_names(struct work *work, const struct log_target *target)
 	if (target->flags & LOG_TARGET_THREADS && !work->names &&
 	    names_new((pid_t)target->pid, work->recorder ? recorder_pipeline_put : pipeline_put,
 		      work->recorder ? (void *)work->recorder : (void *)work->pipe, &work->names, &err))
-		fprintf(stderr, "gotrace: stacks will have addresses without names: %s\n", err.text);
+		message("stacks will have addresses without names: %s", err.text);
 }
 
 /* The trace has reached its maximum size: drops records that were on their way. */
@@ -135,8 +136,8 @@ static void take_functab(struct work *work, struct rpc_request *request)
 	work->functab = request->bytes;
 	request->bytes = NULL;
 	if (rawlog_check_record(&record, NULL) || pipeline_functab(work->pipe, &record)) {
-		fprintf(stderr, "gotrace: stacks will have addresses without names: the function table is "
-				"not readable\n");
+		message("stacks will have addresses without names: the function table is "
+			"not readable");
 		return;
 	}
 	if (pipeline_put(work->pipe, &record))

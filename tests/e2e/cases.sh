@@ -995,6 +995,59 @@ case_terminal() {
 	grep -q 'main.pool.func1' "$W/screen" || die "the busiest functions are not there"
 }
 
+# in_terminal COLUMNS COMMAND: runs it in a terminal of that width, which stays until terminal_ends.
+in_terminal() {
+	command -v tmux >/dev/null || skip "no tmux: tools/deps.sh"
+	socket=gotrace-$BASHPID-$1
+	trap 'tmux -L "$socket" kill-server 2>/dev/null; kill -KILL $(jobs -p) 2>/dev/null' EXIT
+	tmux -L "$socket" -f /dev/null new-session -d -x "$1" -y 60 "$2; echo the end; sleep 60" || die "tmux does not start"
+}
+
+terminal_shows() { # PATTERN: waits for it; the terminal's text is in $W/screen then
+	local i
+	for ((i = 0; i < 150; i++)); do
+		tmux -L "$socket" capture-pane -p >"$W/screen"
+		! grep -qE "$1" "$W/screen" || return 0
+		sleep 0.1
+	done
+	die "the terminal does not show '$1': $(cat "$W/screen")"
+}
+
+terminal_ends() {
+	terminal_shows '^the end$'
+	# Lines that wrapped are joined, and so longer than the terminal is wide. A path may be.
+	tmux -L "$socket" capture-pane -p -J >"$W/screen"
+	! sed 's/ *$//' "$W/screen" | grep -v "$W" | grep -E ".{$(($1 + 1))}" || die "a line is longer than $1 columns"
+	! grep 'events/s' "$W/screen" || die "the live line is still there"
+	tmux -L "$socket" kill-server
+}
+
+case_terminal_width() { # figures are whole, and nothing wraps
+	local columns
+	load pool
+	for columns in 40 80 120; do
+		in_terminal $columns "'$GOTRACE' -p $target -d 2s -o '$W/trace'"
+		terminal_shows 'events/s'
+		grep 'events/s' "$W/screen" | grep -qE '( events/s| lost| [kMG]?B| of a core|  [a-z, ]+)$' ||
+			die "$columns columns: the live line is cut within a figure: $(grep 'events/s' "$W/screen")"
+		[ $columns -lt 80 ] || terminal_ends $columns
+		[ $columns -ge 80 ] || terminal_shows '^the end$'
+	done
+	grep -q 'main.pool.func1.*  ' "$W/screen" || die "the busiest functions are not there"
+}
+
+case_terminal_messages() { # a message takes the place of the live line
+	load pool
+	in_terminal 80 "'$GOTRACE' flight -p $target -o '$W/f'"
+	terminal_shows 'events/s'
+	tmux -L "$socket" capture-pane -p -J >"$W/screen"
+	run_gotrace snapshot "$(sed -n 's/.*write with: gotrace snapshot \([0-9]*\).*/\1/p' "$W/screen")"
+	want 0
+	terminal_shows '^gotrace: wrote '
+	! grep -E 'gotrace: wrote.*events/s|events/s.*gotrace:' "$W/screen" || die "the message stands in the live line"
+	terminal_shows 'events/s'
+}
+
 # --- the viewer ---
 
 case_browser() { # the viewer's page shows the tracks, in both views

@@ -126,6 +126,17 @@ static void status_line(void **state)
 	now.look = "starts inferred";
 	status_line_format(&status, &now, line, sizeof(line));
 	assert_non_null(strstr(line, "a core  starts inferred"));
+	/* Where it does not fit, whole figures are left out. */
+	status_line_cut(line, (unsigned)strlen(line));
+	assert_non_null(strstr(line, "a core  starts inferred"));
+	status_line_cut(line, 70);
+	assert_string_equal(line, "2.5 s  100,000 events/s  7 lost  1.20 MB  cost 10.0 % of a core");
+	status_line_cut(line, (unsigned)strlen(line) - 1);
+	assert_string_equal(line, "2.5 s  100,000 events/s  7 lost  1.20 MB");
+	status_line_cut(line, 5);
+	assert_string_equal(line, "2.5 s");
+	status_line_cut(line, 4);
+	assert_string_equal(line, "");
 }
 
 int main(void)
