@@ -203,11 +203,11 @@ static int prove_goroutines(const struct collected *all, struct error *err)
 	map64_free(&ids);
 	if (rc)
 		return rc;
-	/* Go starts some goroutines of its own before main. */
-	if (all->ngs < 2 || !waiting)
-		return no_proof(err, "there are no goroutines");
 	if (!enough(legal, all->ngs))
 		return no_proof(err, "goroutines have states that do not exist");
+	/* Go starts some goroutines of its own before main, and most of them wait. */
+	if (all->ngs < 2 || !waiting)
+		return no_proof(err, "there are no goroutines");
 	if (!enough(begun, all->ngs))
 		return no_proof(err, "goroutines do not begin at functions");
 	if (!enough(reasons, waiting))
@@ -326,16 +326,15 @@ static int prove_links(const struct collected *all, struct error *err)
 	return !linked || mutual ? 0 : no_proof(err, "threads do not run the goroutines that have them");
 }
 
-/* far: how many of the proofs held. */
-static int prove_once(const struct target *target, unsigned *far, struct error *err)
+static int prove_once(const struct target *target, struct error *err)
 {
 	static int (*const proofs[])(const struct collected *all, struct error *err) = {
 		prove_goroutines, prove_heads, prove_threads, prove_processors, prove_links};
 	struct collected all = {.target = target};
 	int rc = take_snapshot(target, &all, err);
 
-	for (*far = 0; rc == 0 && *far < sizeof(proofs) / sizeof(proofs[0]); *far += rc == 0)
-		rc = proofs[*far](&all, err);
+	for (size_t i = 0; rc == 0 && i < sizeof(proofs) / sizeof(proofs[0]); i++)
+		rc = proofs[i](&all, err);
 	free(all.gs);
 	free(all.ms);
 	free(all.ps);
@@ -343,20 +342,37 @@ static int prove_once(const struct target *target, unsigned *far, struct error *
 	return rc;
 }
 
-/* What is read from a process that runs may not fit together. The reason is that of the try that came
- * furthest. */
-int target_prove(const struct target *target, struct error *err)
+/* What is read from a process that runs may not fit together, so one try may have another reason than the rest. */
+static const struct error *most_frequent(const struct error *reasons, unsigned n)
 {
-	unsigned far, furthest = 0;
-	struct error reason;
-	int rc = -EBADMSG;
+	unsigned best = 0, most = 0;
 
-	for (int i = 0; i < TRIES && rc && rc != -ESRCH && rc != -EPERM && rc != -ENOMEM; i++) {
-		rc = prove_once(target, &far, &reason);
-		if (rc && (i == 0 || far >= furthest || rc != -EBADMSG)) {
-			furthest = far;
-			*err = reason;
+	for (unsigned i = 0; i < n; i++) {
+		unsigned times = 0;
+
+		for (unsigned k = 0; k < n; k++)
+			times += strcmp(reasons[i].text, reasons[k].text) == 0;
+		if (times > most) {
+			most = times;
+			best = i;
 		}
 	}
+	return &reasons[best];
+}
+
+int target_prove(const struct target *target, struct error *err)
+{
+	struct error reasons[TRIES];
+	int rc = -EBADMSG;
+
+	for (unsigned i = 0; i < TRIES; i++) {
+		rc = prove_once(target, &reasons[i]);
+		if (rc == 0)
+			return 0;
+		*err = reasons[i];
+		if (rc == -ESRCH || rc == -EPERM || rc == -ENOMEM)
+			return rc;
+	}
+	*err = *most_frequent(reasons, TRIES);
 	return rc;
 }

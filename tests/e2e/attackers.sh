@@ -140,6 +140,7 @@ case_attacker_socket() {
 case_killed_at_the_start() {
 	local i file tries=60
 	[ "$ALL" = 1 ] && tries=300
+	LOAD_SECONDS=1000
 	load idle
 	mkdir "$W/dir"
 	for ((i = 0; i < tries; i++)); do
