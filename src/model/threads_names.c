@@ -148,6 +148,8 @@ void threads_stack(struct model *md, const struct raw_stack *raw)
 			break;
 		stack->n--;
 	}
+	if (stack->above > stack->n)
+		stack->above = (uint8_t)stack->n; /* no log of gotrace's: start code in the kernel */
 	native->hint = innermost_hint(md->threads, stack);
 	hint = stack->n > stack->above ? hint_at(md->threads, stack->pcs[stack->n - 1]) : NULL;
 	/* Without such code, a walk that came to its end did so at the start. One address alone was not
@@ -168,13 +170,14 @@ static uint32_t cut_stack(struct model *md, uint32_t base, uint32_t leaf, uint32
 	for (key |= 1; (known = map64_get(&md->threads->named, key)); key += 2) {
 		const struct stack *stack = &md->stacks.stacks[*known];
 
-		if (stack->pcs == inner->pcs + cut && stack->leaf == leaf && stack->root == root) {
+		if (stack->pcs == (cut ? inner->pcs + cut : inner->pcs) && stack->leaf == leaf &&
+		    stack->root == root) {
 			stack_table_use(&md->stacks, *known);
 			return *known;
 		}
 	}
 	id = stack_table_named(&md->stacks, base, leaf, root);
-	if (id) {
+	if (id && cut) {
 		md->stacks.stacks[id].pcs += cut;
 		md->stacks.stacks[id].n -= cut;
 		md->stacks.stacks[id].above -= cut;

@@ -10,7 +10,7 @@ enum {
 	SHOWN_ROWS = 8, /* one screen of 24 lines with all the rest; with --stats: */
 	SHOWN_ROWS_STATS = 24,
 	SHOWN_REASONS = 3,
-	WIDE = 110, /* columns from which on rows say what blocked them */
+	WIDE = 110,       /* columns from which on rows say what blocked them */
 	TIME_COLUMN = 10, /* "1,234 ms" and the space before it */
 	NAME_LEAST = 12,
 	NAME_ENOUGH = 22, /* what reasons leave to names */

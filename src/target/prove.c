@@ -342,7 +342,8 @@ static int prove_once(const struct target *target, struct error *err)
 	return rc;
 }
 
-/* What is read from a process that runs may not fit together, so one try may have another reason than the rest. */
+/* What is read from a process that runs may not fit together, so one try may have another reason than the
+ * rest. */
 static const struct error *most_frequent(const struct error *reasons, unsigned n)
 {
 	unsigned best = 0, most = 0;
