@@ -239,16 +239,16 @@ struct columns {
 	bool wait;     /* and how long not; on a narrow terminal the names need the space */
 	bool reasons;  /* there is space for what blocked them */
 	unsigned name; /* the function's column; the reasons are behind it */
-	size_t room;   /* for the reasons: bytes */
+	size_t space;  /* for the reasons: bytes */
 };
 
 /* As many as there is space for, and one at least. */
-static void fill_reasons(const struct summary *sum, const struct goroutine_stats *row, size_t room,
+static void fill_reasons(const struct summary *sum, const struct goroutine_stats *row, size_t space,
 			 struct text *cell)
 {
 	for (unsigned n = SHOWN_REASONS; n > 0; n--) {
 		summary_list_reasons(sum, row, n, cell);
-		if (strlen(cell->bytes) <= room)
+		if (strlen(cell->bytes) <= space)
 			return;
 	}
 }
@@ -269,7 +269,7 @@ static void fill_row(const struct summary *sum, const struct goroutine_stats *ro
 	cells[i++] = text_time(row->syscall_ns);
 	cells[i++] = text_time(row->waiting_ns);
 	if (columns->reasons)
-		fill_reasons(sum, row, columns->room, &cells[columns->name + 1]);
+		fill_reasons(sum, row, columns->space, &cells[columns->name + 1]);
 }
 
 static void fill_heads(const struct summary *sum, const struct columns *columns, struct text *cells)
@@ -301,7 +301,7 @@ static void fill_names(const struct summary *sum, const struct goroutine_stats *
 	text_table_set(&table->cells[0][column], summary_is_threads(sum) ? "thread" : "function");
 }
 
-static size_t room_for_reasons(const struct summary *sum, const struct columns *columns)
+static size_t space_for_reasons(const struct summary *sum, const struct columns *columns)
 {
 	size_t others = columns->name * TIME_COLUMN + NAME_ENOUGH + 2;
 
@@ -321,7 +321,7 @@ static void print_rows(const struct summary *sum, FILE *out)
 	columns.reasons = summary_width(sum) >= WIDE || sum->style.stats;
 	columns.wait = columns.cpu && columns.reasons;
 	columns.name = 5 + columns.cpu + columns.wait;
-	columns.room = room_for_reasons(sum, &columns);
+	columns.space = space_for_reasons(sum, &columns);
 	text_table_init(&table, columns.name + 1 + columns.reasons,
 			1u << columns.name | 1u << (columns.name + 1));
 	fill_heads(sum, &columns, text_table_row(&table));
