@@ -129,19 +129,15 @@ type gcRow struct {
 	Ours   [2]uint64 `json:"our_sums"`
 	Ns     int64     `json:"native_ns"` // from begin to end, of pairs of ranges that both have whole
 	OursNs int64     `json:"our_ns"`
-	Begins ratio     `json:"begins"` // ranges that begin at the same time in both
-	Ends   ratio     `json:"ends"`   // and that end so
+	Long   ratio     `json:"long"` // ranges that last as long in both
 }
 
-// lasts takes a range of both: the times of its begin and its end.
-func (r *gcRow) lasts(native, ours [2]int64) {
-	r.Ns += native[1] - native[0]
-	r.OursNs += ours[1] - ours[0]
-	length := native[1] - native[0]
-	near := func(off int64) bool { return max(off, -off) <= maxRangeNs+length*maxRangePercent/100 }
-	asLong := near(ours[1] - ours[0] - length) // whatever the clocks of the two are apart
-	r.Begins.count(asLong || near(ours[0]-native[0]))
-	r.Ends.count(asLong || near(ours[1]-native[1]))
+// lasts takes the time of a range in both.
+func (r *gcRow) lasts(native, ours int64) {
+	r.Ns += native
+	r.OursNs += ours
+	off := float64(ours - native)
+	r.Long.count(max(off, -off) <= maxRangeNs+float64(native)*maxRangeOff/100)
 }
 
 type gcRows map[string]*gcRow
@@ -186,8 +182,7 @@ func (c *comparison) gc(nativePath, oursPath string) error {
 		row.Events.settle()
 		row.Values.settle()
 		row.Stacks.settle()
-		row.Begins.settle()
-		row.Ends.settle()
+		row.Long.settle()
 	}
 	return nil
 }
@@ -292,7 +287,7 @@ func (c *comparison) gcList(native, ours []gcEvent) {
 		case strings.HasPrefix(n.change, "RangeBegin"):
 			begin = &[2]int64{n.time, o.time}
 		case begin != nil:
-			row.lasts([2]int64{begin[0], n.time}, [2]int64{begin[1], o.time})
+			row.lasts(n.time-begin[0], o.time-begin[1])
 			begin = nil
 		}
 	}
@@ -348,14 +343,9 @@ const (
 	minHeapValues = 95.0 // % of the heap's sizes that must be equal
 	minLabels     = 95.0 // % of the labels: those of 1.26 between a cycle's begin and its marking are stale
 	maxSumOff     = 0.1  // % by which sums of bytes may differ
-	// What the begin or the end of a range may be off: so many ns, and a share of the range.
-	maxRangeNs      = 10_000
-	maxRangePercent = 5
-	// % of the ends that may not be; a thread can lose its CPU between both tracers' looks
-	minEnds = 90.0
-	// % of the begins: the tracer takes its time after it has taken the stack. Of 40 sweeps of Go 1.27, whose first
-	// span the probe sees 1 us earlier, that was 16 to 26 us later for six, and 1.3 ms for one that was preempted.
-	minBegins = 75.0
+	maxRangeOff   = 5.0  // % by which the time of a range may differ, and so many ns:
+	maxRangeNs    = 10_000
+	minLong       = 90.0 // % of the ranges that may not; a thread can lose its CPU between both tracers' looks
 )
 
 // leftOut is what our trace says that it does not see: each sweep, when there are too many; where only starts
@@ -392,14 +382,8 @@ func (r gcRows) judge(minSeq float64, leftOut func(what string) bool) (bad []str
 				bad = append(bad, fmt.Sprintf("sum %.0f instead of %.0f of %s", ours, native, what))
 			}
 		}
-		tooMany := func(r ratio, least float64) bool {
-			return !inEmulator && float64(r.Of-r.Equal) > 1+float64(r.Of)*(100-least)/100
-		}
-		if tooMany(row.Ends, minEnds) {
-			bad = append(bad, fmt.Sprintf("%d of %d ranges end at other times: %s", row.Ends.Of-row.Ends.Equal, row.Ends.Of, what))
-		}
-		if tooMany(row.Begins, minBegins) {
-			bad = append(bad, fmt.Sprintf("%d of %d ranges begin at other times: %s", row.Begins.Of-row.Begins.Equal, row.Begins.Of, what))
+		if n := row.Long.Of - row.Long.Equal; !inEmulator && float64(n) > 1+float64(row.Long.Of)*(100-minLong)/100 {
+			bad = append(bad, fmt.Sprintf("%d of %d ranges do not last as long: %s", n, row.Long.Of, what))
 		}
 	}
 	return bad
@@ -417,8 +401,7 @@ func (r gcRows) print() {
 			fmt.Printf("; stacks %7.3f %% equal", row.Stacks.Pct)
 		}
 		if row.Ns > 0 {
-			fmt.Printf("; begins %.1f %% and ends %.1f %% equal, %d us against %d us", row.Begins.Pct, row.Ends.Pct,
-				row.OursNs/1000, row.Ns/1000)
+			fmt.Printf("; %.1f %% as long, %d us against %d us", row.Long.Pct, row.OursNs/1000, row.Ns/1000)
 		}
 		fmt.Println()
 	}

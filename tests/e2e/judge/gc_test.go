@@ -64,17 +64,3 @@ func TestGCSeesLongerRanges(t *testing.T) {
 		t.Fatal("passes although the ranges are three times as long")
 	}
 }
-
-func TestGCSeesEarlierRanges(t *testing.T) {
-	for share, passes := range map[int]bool{2: false, 8: true} { // one begin of so many, as of a delayed tracer
-		bad := gcCompare(func(list []gcEvent) []gcEvent {
-			for k := 0; k < len(list); k += 2 * share {
-				list[k].time -= 30_000
-			}
-			return list
-		})
-		if (bad == nil) != passes {
-			t.Fatalf("one of %d ranges begins earlier: %v", share, bad)
-		}
-	}
-}
