@@ -141,3 +141,19 @@ void bpf_unload(struct bpf *bpf)
 		bpf->destroy(bpf);
 	bpf->object = NULL;
 }
+
+int bpf_iterate_tasks(const struct bpf_program *program, uint32_t tgid, struct bpf_link **link)
+{
+	union bpf_iter_link_info which = {.task = {.pid = tgid}};
+	DECLARE_LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &which,
+			    .link_info_len = sizeof(which));
+	int fd;
+
+	*link = bpf_program__attach_iter(program, tgid ? &options : NULL);
+	if (!*link && errno == ESRCH)
+		return -ESRCH;
+	if (!*link)
+		*link = bpf_program__attach_iter(program, NULL);
+	fd = *link ? bpf_iter_create(bpf_link__fd(*link)) : -1;
+	return fd < 0 ? -errno : fd;
+}

@@ -52,4 +52,11 @@ uint64_t bpf_read_missed(const struct bpf *bpf);
 int bpf_forget_stacks(const struct bpf *bpf);
 void bpf_unload(struct bpf *bpf);
 
+/*
+ * Opens a task iterator over the threads of one process, or over all tasks if tgid is 0 or the kernel is
+ * older than 6.1. Returns the descriptor to read, or -errno (-ESRCH: the process has ended). The caller
+ * destroys *link, which is NULL if there is none.
+ */
+int bpf_iterate_tasks(const struct bpf_program *program, uint32_t tgid, struct bpf_link **link);
+
 #endif

@@ -310,22 +310,13 @@ bool bpf_has_live_process(const struct bpf *bpf)
 	return false;
 }
 
-/* From Linux 6.1 on the kernel can list the threads of one process; older kernels go through all. */
 static int open_list(const struct bpf *bpf, uint32_t tgid, struct bpf_link **link, struct error *err)
 {
-	union bpf_iter_link_info which = {.task = {.pid = tgid}};
-	DECLARE_LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &which,
-			    .link_info_len = sizeof(which));
-	const struct bpf_program *program = bpf->threads->progs.list_thread;
-	int fd;
+	int fd = bpf_iterate_tasks(bpf->threads->progs.list_thread, tgid, link);
 
-	*link = bpf_program__attach_iter(program, tgid ? &options : NULL);
-	if (!*link && errno == ESRCH)
+	if (fd == -ESRCH)
 		return error_set(err, ESRCH, "the process has ended");
-	if (!*link)
-		*link = bpf_program__attach_iter(program, NULL);
-	fd = *link ? bpf_iter_create(bpf_link__fd(*link)) : -1;
-	return fd < 0 ? error_set(err, errno, "cannot list the threads: %s", strerror(errno)) : fd;
+	return fd < 0 ? error_set(err, -fd, "cannot list the threads: %s", strerror(-fd)) : fd;
 }
 
 static int read_list(int fd, struct raw_thread **found)

@@ -81,28 +81,16 @@ static int log_times(struct capture *capture)
 
 /* --- threads without a CPU --- */
 
-/* From Linux 6.1 on the kernel can list the threads of one process; older kernels go through all. */
-static struct bpf_link *attach_list(const struct capture *capture)
-{
-	union bpf_iter_link_info which = {.task = {.pid = (uint32_t)capture->options.pid}};
-	DECLARE_LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &which,
-			    .link_info_len = sizeof(which));
-	const struct bpf_program *program = capture->bpf.skeleton->progs.list_waiting;
-	struct bpf_link *link = bpf_program__attach_iter(program, &options);
-
-	return link || errno == ESRCH ? link : bpf_program__attach_iter(program, NULL);
-}
-
 void off_cpu_find_waiting(struct capture *capture)
 {
+	const struct bpf_program *program = capture->bpf.skeleton->progs.list_waiting;
 	struct bpf_link *link;
 	char nothing[64];
 	int list;
 
-	if (!bpf_program__autoload(capture->bpf.skeleton->progs.list_waiting))
+	if (!bpf_program__autoload(program))
 		return;
-	link = attach_list(capture);
-	list = link ? bpf_iter_create(bpf_link__fd(link)) : -1;
+	list = bpf_iterate_tasks(program, (uint32_t)capture->options.pid, &link);
 	/* The program writes nothing: a read goes through all tasks, unless it is interrupted. */
 	while (list >= 0 && read(list, nothing, sizeof(nothing)) < 0 && (errno == EINTR || errno == EAGAIN))
 		;
