@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Why a thread leaves its CPU, from its state. */
+/* Where a thread is, and why it leaves its CPU. */
 #ifndef GOTRACE_LEFT_BPF_H
 #define GOTRACE_LEFT_BPF_H
 
@@ -24,6 +24,16 @@ static __always_inline uint64_t state_of(const struct task_struct *task)
 	if (bpf_core_field_exists(task->__state))
 		return MEMBER(task, __state);
 	return BPF_CORE_READ(old, state);
+}
+
+/* The CPU that the thread is on, or was last. */
+static __always_inline uint32_t cpu_of(const struct task_struct *task)
+{
+	const struct task_struct___old *old = (const void *)task;
+
+	if (bpf_core_field_exists(old->cpu))
+		return BPF_CORE_READ(old, cpu);
+	return MEMBER(task, thread_info.cpu);
 }
 
 static __always_inline enum left left_in(uint64_t state)

@@ -12,6 +12,9 @@
 #include "bpf/common.bpf.h"
 #include "bpf/left.bpf.h"
 
+/* Set by capture before loading: records say which CPU a thread runs on, too. */
+const volatile bool watch_cpus;
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, OFF_CPU_SLOTS);
@@ -79,6 +82,31 @@ static __always_inline void send_death(struct task_struct *task)
 	put(&rec, sizeof(rec));
 }
 
+/* The thread is, or was last, on that CPU (counted from 1). False: that is known. */
+static __always_inline bool note_cpu(struct task_struct *task, uint32_t cpu)
+{
+	uint32_t pid = MEMBER(task, pid);
+	struct off_cpu_slot *slot = slot_of(pid);
+
+	if (!slot || (slot->cpu_pid == pid && slot->cpu == cpu))
+		return false;
+	slot->cpu_pid = pid;
+	slot->cpu_tid = tid_of(task);
+	slot->cpu = cpu;
+	return true;
+}
+
+static __always_inline void send_cpu(struct task_struct *task, uint32_t cpu)
+{
+	struct raw_record rec = {.site = SITE_CPU, .arg = cpu};
+
+	if (!note_cpu(task, cpu) || !begin_hit())
+		return;
+	rec.tid = tid_of(task);
+	rec.time = bpf_ktime_get_ns();
+	put(&rec, sizeof(rec));
+}
+
 static __always_inline void note_taker(struct off_cpu_slot *slot, struct task_struct *taker)
 {
 	uint32_t tgid = MEMBER(taker, tgid);
@@ -105,6 +133,8 @@ static __always_inline void leave_cpu(struct task_struct *task, struct task_stru
 	uint64_t call = 0, began;
 
 	if (left == LEFT_DEAD) {
+		if (watch_cpus)
+			send_cpu(task, 0);
 		send_death(task);
 		return;
 	}
@@ -130,7 +160,8 @@ static __always_inline void leave_cpu(struct task_struct *task, struct task_stru
 
 /*
  * Runs for each task when user space reads the iterator: threads that have no CPU when the programs come. Who
- * took it is not known. One that gets a CPU meanwhile has its slot emptied again.
+ * took it is not known. One that gets a CPU meanwhile has its slot emptied again. User space reads which CPUs
+ * the threads are on.
  */
 SEC("?iter/task")
 int list_waiting(struct bpf_iter__task *ctx)
@@ -139,7 +170,11 @@ int list_waiting(struct bpf_iter__task *ctx)
 	struct off_cpu_slot *slot;
 	uint32_t pid;
 
-	if (!task || (uint32_t)MEMBER(task, tgid) != target_tgid || state_of(task) || MEMBER(task, on_cpu))
+	if (!task || (uint32_t)MEMBER(task, tgid) != target_tgid)
+		return 0;
+	if (watch_cpus)
+		note_cpu(task, 1 + cpu_of(task));
+	if (state_of(task) || MEMBER(task, on_cpu))
 		return 0;
 	pid = MEMBER(task, pid);
 	slot = slot_of(pid);
@@ -201,8 +236,11 @@ static __always_inline void switched(bool preempted, struct task_struct *prev, s
 {
 	if ((uint32_t)MEMBER(prev, tgid) == target_tgid)
 		leave_cpu(prev, next, preempted, state);
-	if ((uint32_t)MEMBER(next, tgid) == target_tgid)
+	if ((uint32_t)MEMBER(next, tgid) == target_tgid) {
+		if (watch_cpus)
+			send_cpu(next, 1 + bpf_get_smp_processor_id());
 		note_switch_in(next);
+	}
 }
 
 /* One of these three is loaded, as with those in bpf/sched.bpf.h. */

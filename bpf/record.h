@@ -141,6 +141,8 @@ enum site {
 	 * waited for a CPU, ns in total.
 	 */
 	SITE_OFF_CPU = 121,
+	SITE_CPU = 122, /* --cpus: a thread of a Go program, tid, runs on CPU arg - 1 from now on; 0 = it has
+			   ended */
 };
 
 #define OFF_CPU_OWN          0xffffffffffffffffull
@@ -153,6 +155,8 @@ enum left {
 	LEFT_DISK = 2,    /* uninterruptible */
 	LEFT_STOPPED = 3, /* by a signal or a debugger */
 	LEFT_DEAD = 4,
+	LEFT_INTERRUPTED = 5, /* SITE_OFF_CPU only: it did not leave; arg until the record's time is as long
+			       * as its latest interrupts took in all */
 };
 
 enum fork {
@@ -367,6 +371,9 @@ struct off_cpu_slot {
 	uint8_t left; /* enum left */
 	uint8_t is_throttled;
 	uint8_t reserved[6];
+	uint32_t cpu_pid, cpu_tid; /* --cpus: a thread, 0 = none, and */
+	uint32_t cpu;              /* 1 + the CPU that it was last seen on */
+	uint32_t reserved2;
 };
 
 #define OFF_CPU_SLOTS 16384u

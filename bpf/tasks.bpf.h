@@ -5,15 +5,6 @@
 
 #include "bpf/sched.bpf.h"
 
-static __always_inline uint32_t cpu_of(const struct task_struct *task)
-{
-	const struct task_struct___old *old = (const void *)task;
-
-	if (bpf_core_field_exists(old->cpu))
-		return BPF_CORE_READ(old, cpu);
-	return MEMBER(task, thread_info.cpu);
-}
-
 /* Runs for each task when user space reads the iterator. */
 SEC("?iter/task")
 int list_thread(struct bpf_iter__task *ctx)

@@ -52,6 +52,10 @@ static void choose_off_cpu(struct bpf *bpf, const struct bpf_go_options *options
 								  : skeleton->progs.off_cpu_old;
 	bpf_program__set_autoload(bpf->off_cpu, true);
 	bpf_program__set_autoload(skeleton->progs.list_waiting, options->features->tracing);
+	bpf_program__set_autoload(skeleton->progs.hard_interrupt, options->cpus);
+	bpf_program__set_autoload(skeleton->progs.hard_interrupt_end, options->cpus);
+	bpf_program__set_autoload(skeleton->progs.soft_interrupt, options->cpus);
+	bpf_program__set_autoload(skeleton->progs.soft_interrupt_end, options->cpus);
 }
 
 static void destroy(struct bpf *bpf)
@@ -79,6 +83,7 @@ static void set_constants(struct gotrace_bpf *skeleton, const struct bpf_go_opti
 	constants->go_minor = options->go_minor;
 	constants->stop_skip = options->go_minor >= 25 ? 0 : 1;
 	constants->hidden_p_changes = options->go_minor <= 25 || options->cgo;
+	constants->watch_cpus = options->cpus;
 	constants->syscall_oldp = options->go_minor <= 25;
 	constants->wait_reason_text = options->go_minor <= 10;
 	memcpy((void *)constants->park_skips, options->park_skips, PARK_SKIPS);
@@ -125,7 +130,7 @@ int bpf_load_go(struct bpf *bpf, const struct bpf_go_options *options, struct er
 		return rc;
 	destroy(bpf);
 	bpf->off_cpu = NULL;
-	less.off_cpu = false;
+	less.off_cpu = less.cpus = false;
 	return load(bpf, &less, err);
 }
 

@@ -18,7 +18,7 @@ struct bpf_go_options {
 	uint32_t ring_bytes; /* of all rings; 0 = default */
 	unsigned rings;      /* at most; 0 = chosen by the number of CPUs */
 	bool syscalls;
-	bool off_cpu;
+	bool off_cpu, cpus;
 	bool samples;
 	bool probe_only; /* attach the empty program to every site */
 	bool functions;  /* --region, --task: calls of the user's functions */

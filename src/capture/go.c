@@ -39,6 +39,7 @@ static int load(struct capture *capture, struct error *err)
 		.rings = options->rings,
 		.syscalls = options->syscalls && !options->probe_only,
 		.off_cpu = options->off_cpu,
+		.cpus = options->cpus,
 		.samples = options->sample_hz && !options->probe_only,
 		.probe_only = options->probe_only,
 		.plan = options->plan,

@@ -16,6 +16,7 @@
 enum {
 	MAX_TIMES = 1024, /* limit on threads whose times are read: about 10 us each */
 	MAX_OPEN = 256,
+	MAX_CPUS = 4096, /* threads of which the CPU is repeated in each generation */
 };
 
 /* --- CPU times --- */
@@ -106,6 +107,20 @@ static bool is_open(const struct off_cpu_slot *slot, uint64_t now)
 	return slot->pid && slot->since && slot->since < now && slot->left <= LEFT_STOPPED;
 }
 
+static unsigned find_cpus(const struct off_cpu_slot *slots, uint32_t n, uint64_t now,
+			  struct raw_record *records)
+{
+	unsigned found = 0;
+
+	for (uint32_t i = 0; i < n && found < MAX_CPUS; i++) {
+		if (!slots[i].cpu_pid || !slots[i].cpu)
+			continue;
+		records[found++] = (struct raw_record){
+			.tid = slots[i].cpu_tid, .site = SITE_CPU, .time = now, .arg = slots[i].cpu};
+	}
+	return found;
+}
+
 static unsigned find_open(const struct off_cpu_slot *slots, uint32_t n, uint64_t now,
 			  struct raw_record *records)
 {
@@ -135,7 +150,7 @@ static int log_open(struct capture *capture)
 {
 	int map = bpf_map__fd(capture->bpf.skeleton->maps.off_cpu_slots);
 	struct off_cpu_slot *slots = calloc(OFF_CPU_SLOTS, sizeof(*slots));
-	struct raw_record *records = calloc(MAX_OPEN, sizeof(*records));
+	struct raw_record *records = calloc(MAX_OPEN + MAX_CPUS, sizeof(*records));
 	uint32_t *keys = calloc(OFF_CPU_SLOTS, sizeof(*keys)), n = OFF_CPU_SLOTS, next;
 	uint64_t now = now_ns();
 	unsigned found = 0;
@@ -144,6 +159,8 @@ static int log_open(struct capture *capture)
 	if (slots && records && keys &&
 	    (bpf_map_lookup_batch(map, NULL, &next, keys, slots, &n, NULL) == 0 || errno == ENOENT))
 		found = find_open(slots, n, now, records);
+	if (slots && records && capture->options.cpus)
+		found += find_cpus(slots, n, now, records + found);
 	if (found)
 		rc = drain_put(&capture->drain, LOG_RECORDS, records, found * sizeof(*records));
 	free(slots);

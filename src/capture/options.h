@@ -33,6 +33,7 @@ struct capture_options {
 	bool syscalls;       /* trace system calls */
 	bool kernel_stacks;  /* of threads: waits have their frames in the kernel, too */
 	bool off_cpu;        /* of a Go program: threads that have no CPU (SITE_OFF_CPU), CPU times, quota */
+	bool cpus;           /* and which CPUs they run on (SITE_CPU) */
 	unsigned sample_hz;  /* CPU samples per second of CPU time; 0 = none */
 	struct governor_options governor; /* level of detail */
 	unsigned generation_ms;           /* 0 = default (1000) */

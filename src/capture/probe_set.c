@@ -67,11 +67,26 @@ static bool is_wanted(const struct capture *capture, uint8_t site)
 	return level < LEVEL_STARTS_ONLY || !is_switch(site);
 }
 
+static int attach_interrupts(struct capture *capture, struct error *err)
+{
+	const struct gotrace_bpf *skeleton = capture->bpf.skeleton;
+	const struct bpf_program *programs[] = {
+		skeleton->progs.hard_interrupt, skeleton->progs.hard_interrupt_end,
+		skeleton->progs.soft_interrupt, skeleton->progs.soft_interrupt_end};
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]) && rc == 0; i++)
+		rc = attach_traced(&capture->bpf.attachments, skeleton->obj, programs[i], SITE_OFF_CPU, err);
+	return rc;
+}
+
 static int attach_off_cpu(struct capture *capture, struct error *err)
 {
 	int rc = attach_traced(&capture->bpf.attachments, capture->bpf.skeleton->obj, capture->bpf.off_cpu,
 			       SITE_OFF_CPU, err);
 
+	if (rc == 0 && capture->options.cpus)
+		rc = attach_interrupts(capture, err);
 	if (rc == 0)
 		off_cpu_find_waiting(capture);
 	return rc;

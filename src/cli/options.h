@@ -32,6 +32,7 @@ struct record_options {
 	bool exact, light;       /* starts of goroutines: always probed, never probed */
 	bool kernel_stacks;      /* of threads: where waits are in the kernel */
 	bool off_cpu;            /* of a Go program: threads without a CPU */
+	bool cpus;               /* and the CPUs that they run on */
 	uint64_t off_cpu_ns;     /* model_options */
 	bool alloc;              /* the heap's spans and goroutines' stacks too */
 	bool starts_only;        /* nothing else of their switches is probed */

@@ -29,6 +29,7 @@ enum record_key {
 	KEY_OS,
 	KEY_NO_OS,
 	KEY_OS_REGIONS,
+	KEY_CPUS,
 	KEY_MAX_OVERHEAD,
 	KEY_BUFFER,
 	KEY_RINGS,
@@ -86,6 +87,9 @@ static const struct argp_option table[] = {
 	{"os-regions", KEY_OS_REGIONS, "TIME", 0,
 	 "Mark in the trace where a running goroutine had no CPU for this long (default: 1ms); none: no "
 	 "marks",
+	 3},
+	{"cpus", KEY_CPUS, NULL, 0,
+	 "Also record which CPU each thread runs on, and what interrupts take; mark every time without one",
 	 3},
 	{"cpu-samples", KEY_CPU_SAMPLES, "HZ", OPTION_ARG_OPTIONAL,
 	 "CPU samples per second of CPU time (default: 100); 0 for none", 3},
@@ -249,6 +253,9 @@ static int set_flag(struct record_options *options, int key)
 	case KEY_NO_OS:
 		options->off_cpu = false;
 		return 0;
+	case KEY_CPUS:
+		options->cpus = true;
+		return 0;
 	case KEY_CPU_SAMPLES:
 		options->sample_hz = SAMPLE_HZ;
 		return 0;
@@ -325,6 +332,8 @@ static int check_together(const struct record_options *options, struct error *er
 							: "--max-overhead");
 	if (options->light && options->starts_only)
 		return error_set(err, EINVAL, "--light and --starts-only exclude each other");
+	if (options->cpus && !options->off_cpu)
+		return error_set(err, EINVAL, "--cpus and --no-os exclude each other");
 	if (options->alloc && options->format != WIRE_NONE && options->format < WIRE_GO123)
 		return error_set(err, EINVAL,
 				 "--alloc: formats before that of Go 1.23 have no memory events");

@@ -21,6 +21,7 @@
 #include "cli/signals.h"
 #include "cli/this_machine.h"
 #include "cli/titles.h"
+#include "pipeline/pipeline.h"
 #include "pipeline/output.h"
 #include "sandbox/descriptors.h"
 #include "util/array.h"
@@ -103,6 +104,8 @@ static int trace(struct live_export *live, int (*record)(const struct record_opt
 
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	options.parts = &parts;
+	if (options.off_cpu && options.off_cpu_ns != OFF_CPU_NO_REGIONS)
+		options.cpus = true; /* Perfetto shows them */
 	status = record(&options);
 	titles_save(&titles, live->titles);
 	titles_free(&titles);

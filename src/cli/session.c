@@ -150,14 +150,15 @@ int session_open_target(struct session *session, struct error *err)
 int session_check_options(const struct session *session, const char *go_only, struct error *err)
 {
 	const struct record_options *options = session->options;
-	const char *wrong = options->alloc            ? "--alloc"
-			    : options->exact          ? "--exact"
-			    : options->light          ? "--light"
-			    : options->starts_only    ? "--starts-only"
-			    : options->runtime_frames ? "--runtime-frames"
-			    : options->probe_only     ? "--probe-only"
-			    : options->layout         ? "--layout"
-						      : go_only;
+	const char *wrong = options->alloc                     ? "--alloc"
+			    : options->exact                   ? "--exact"
+			    : options->light                   ? "--light"
+			    : options->starts_only             ? "--starts-only"
+			    : options->runtime_frames          ? "--runtime-frames"
+			    : options->probe_only              ? "--probe-only"
+			    : options->layout                  ? "--layout"
+			    : options->cpus && !options->parts ? "--cpus"
+							       : go_only;
 
 	if (options->children && options->max_overhead)
 		return error_set(err, EINVAL, "--max-overhead is for one process, not with --children");
@@ -231,6 +232,7 @@ int session_open_capture(struct session *session, const struct log_outlet *outle
 		.syscalls = options->syscalls,
 		.kernel_stacks = options->kernel_stacks,
 		.off_cpu = options->off_cpu && session->target,
+		.cpus = options->cpus && session->target,
 		.sample_hz = options->sample_hz,
 		.governor = governor_options(options),
 		.outlet = *outlet,

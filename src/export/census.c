@@ -112,6 +112,8 @@ static int on_event(void *ctx, const struct op *op, const struct tl_goroutine *g
 	const struct census_pass *pass = ctx;
 	struct census_goroutine *seen = g ? at(pass->census, g->serial) : NULL;
 
+	if (op->kind == OP_LOG && tl_begins_with(pass->tables, op->string, CENSUS_CPU))
+		pass->census->cpus = true;
 	if (!g)
 		return 0;
 	if (!seen)

@@ -13,6 +13,7 @@
 #include "util/array.h"
 #include "export/format.h"
 #include "export/perfetto_about.h"
+#include "export/perfetto_cpus.h"
 #include "export/perfetto_event.h"
 #include "export/perfetto_threads.h"
 #include "export/profile.h"
@@ -297,7 +298,7 @@ static int put_log(struct perfetto *px, const struct op *op, const struct tl_gor
 		.category = PF_USER,
 		.text_is = PF_MESSAGE,
 	};
-	uint32_t message;
+	uint32_t message, cpu;
 	int rc = stacktab_string(&px->st, px->tables, op->string, &ev.name);
 
 	if (!rc)
@@ -306,6 +307,10 @@ static int put_log(struct perfetto *px, const struct op *op, const struct tl_gor
 		rc = pf_text(px, "log", &ev.name);
 	if (rc)
 		return rc;
+	if (!px->census->threads && op->m &&
+	    pf_cpu_of_log(strtab_get(px->st.strings, ev.name, NULL),
+			  strtab_get(px->st.strings, message, NULL), &cpu))
+		return pf_threads_move(px, op->m, cpu, op->time);
 	if (strcmp(strtab_get(px->st.strings, ev.name, NULL), "gotrace") == 0) {
 		ev.category = PF_GOTRACE;
 	} else if (g) {

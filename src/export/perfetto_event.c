@@ -13,6 +13,12 @@ static size_t fill_annotations(const struct pf_event *ev, Perfetto__DebugAnnotat
 		all[n].name_iid = ev->number_is;
 		all[n++].uint_value = ev->number;
 	}
+	if (ev->tid) {
+		all[n] = (Perfetto__DebugAnnotation)PERFETTO__DEBUG_ANNOTATION__INIT;
+		all[n].has_name_iid = all[n].has_uint_value = true;
+		all[n].name_iid = PF_TID;
+		all[n++].uint_value = ev->tid;
+	}
 	if (ev->text_is) {
 		all[n] = (Perfetto__DebugAnnotation)PERFETTO__DEBUG_ANNOTATION__INIT;
 		all[n].has_name_iid = true;
@@ -26,7 +32,8 @@ int pf_put_event(struct perfetto *px, const struct pf_event *ev)
 {
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
 	Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
-	Perfetto__DebugAnnotation annotations[2], *pointers[] = {&annotations[0], &annotations[1]};
+	Perfetto__DebugAnnotation annotations[3];
+	Perfetto__DebugAnnotation *pointers[] = {&annotations[0], &annotations[1], &annotations[2]};
 	uint64_t category = ev->category, flow = ev->flow, end_of_flow = ev->end_of_flow;
 	int rc = pf_intern_name(&px->stream, ev->name);
 

@@ -29,6 +29,7 @@ struct pf_event {
 	uint32_t stack; /* of the stacktab, 0 = none */
 	uint64_t flow, end_of_flow;
 	uint64_t number; /* annotation */
+	uint32_t tid;    /* annotation, 0 = none */
 	const char *text;
 	enum pf_annotation number_is, text_is;
 	bool aside; /* out of the order of time */

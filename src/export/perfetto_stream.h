@@ -27,10 +27,11 @@ enum pf_category {
 	PF_GOTRACE,
 	PF_THREAD,
 	PF_OS,
+	PF_CPU,
 	PF_CATEGORIES
 };
 
-enum pf_annotation { PF_NO_ANNOTATION, PF_GOID, PF_MESSAGE, PF_TASK, PF_BYTES, PF_ANNOTATIONS };
+enum pf_annotation { PF_NO_ANNOTATION, PF_GOID, PF_MESSAGE, PF_TASK, PF_BYTES, PF_TID, PF_ANNOTATIONS };
 
 struct pf_marks { /* which ids have been interned */
 	uint8_t *seen;

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "export/perfetto_cpus.h"
+
 /* --- a program that is seen as threads --- */
 
 void pf_comm(const struct census *census, uint32_t serial, char comm[64])
@@ -117,12 +119,6 @@ static int show_call(struct perfetto *px, const struct tl_change *change)
 
 /* --- a Go program --- */
 
-/*
- * On a thread's track the goroutine is the outermost slice; a system call, or an interval without a CPU, is
- * within it.
- */
-enum { DEPTH_IDLE, DEPTH_GOROUTINE };
-
 /* Ends slices until so many are left. */
 static int close_to(struct perfetto *px, struct pf_thread *thread, uint8_t depth, uint64_t time)
 {
@@ -130,7 +126,7 @@ static int close_to(struct perfetto *px, struct pf_thread *thread, uint8_t depth
 	int rc = 0;
 
 	while (thread->depth > depth && !rc) {
-		ev.category = thread->depth == DEPTH_GOROUTINE ? PF_THREAD : PF_OS;
+		ev.category = thread->depth == PF_DEPTH_GOROUTINE ? PF_THREAD : PF_OS;
 		thread->depth--;
 		thread->off_cpu = 0;
 		rc = pf_put_event(px, &ev);
@@ -158,7 +154,7 @@ static int enter_thread(struct perfetto *px, struct pf_goroutine *g, const struc
 
 	if (!thread)
 		return rc;
-	rc = close_to(px, thread, DEPTH_IDLE, change->time);
+	rc = close_to(px, thread, PF_DEPTH_IDLE, change->time);
 	thread->serial = change->g->serial;
 	g->thread = change->to->m;
 	return rc ? rc : open_slice(px, thread, &ev);
@@ -194,7 +190,7 @@ static bool is_on_thread(const struct tl_interval *interval)
 }
 
 /* As it is at the end of a system call that kept its thread: the slice of the goroutine goes on. */
-static int show_goroutine(struct perfetto *px, struct pf_goroutine *g, const struct tl_change *change)
+static int move_goroutine(struct perfetto *px, struct pf_goroutine *g, const struct tl_change *change)
 {
 	bool on = is_on_thread(change->to);
 	int rc;
@@ -202,7 +198,7 @@ static int show_goroutine(struct perfetto *px, struct pf_goroutine *g, const str
 	bool stays = thread && on && g->thread == change->to->m;
 
 	if (thread)
-		rc = close_to(px, thread, stays ? DEPTH_GOROUTINE : DEPTH_IDLE, change->time);
+		rc = close_to(px, thread, stays ? PF_DEPTH_GOROUTINE : PF_DEPTH_IDLE, change->time);
 	if (!stays)
 		g->thread = 0;
 	if (!rc && on && !stays)
@@ -210,7 +206,19 @@ static int show_goroutine(struct perfetto *px, struct pf_goroutine *g, const str
 	return rc || !on || change->to->state != TL_SYSCALL ? rc : begin_call(px, change);
 }
 
-int pf_threads_off_cpu(struct perfetto *px, const struct tl_range *range, uint32_t name, bool begins)
+static int show_goroutine(struct perfetto *px, struct pf_goroutine *g, const struct tl_change *change)
+{
+	uint32_t before = g->thread;
+	int rc = move_goroutine(px, g, change);
+
+	if (!rc && before)
+		rc = pf_cpus_update(px, before, change->time);
+	if (!rc && g->thread && g->thread != before)
+		rc = pf_cpus_update(px, g->thread, change->time);
+	return rc;
+}
+
+static int show_off_cpu(struct perfetto *px, const struct tl_range *range, uint32_t name, bool begins)
 {
 	int rc;
 	const struct pf_goroutine *g = pf_goroutine(&px->tracks, range->g, &rc);
@@ -230,12 +238,31 @@ int pf_threads_off_cpu(struct perfetto *px, const struct tl_range *range, uint32
 	return open_slice(px, thread, &ev);
 }
 
+int pf_threads_off_cpu(struct perfetto *px, const struct tl_range *range, uint32_t name, bool begins)
+{
+	int rc = show_off_cpu(px, range, name, begins);
+	const struct pf_goroutine *g = rc ? NULL : pf_goroutine(&px->tracks, range->g, &rc);
+
+	return g && g->thread ? pf_cpus_update(px, g->thread, begins ? range->since : range->until) : rc;
+}
+
+int pf_threads_move(struct perfetto *px, uint32_t tid, uint32_t cpu, uint64_t time)
+{
+	int rc;
+	struct pf_thread *thread = pf_thread(&px->tracks, tid, NULL, &rc);
+
+	if (!thread)
+		return rc;
+	thread->cpu = cpu;
+	return pf_cpus_update(px, tid, time);
+}
+
 int pf_threads_change(struct perfetto *px, struct pf_goroutine *g, const struct tl_change *change)
 {
 	int rc;
 
 	if (!px->census->threads)
-		return px->census->off_cpu ? show_goroutine(px, g, change) : 0;
+		return px->census->off_cpu || px->census->cpus ? show_goroutine(px, g, change) : 0;
 	rc = show_task(px, change);
 	return rc ? rc : show_call(px, change);
 }

@@ -14,5 +14,7 @@ void pf_comm(const struct census *census, uint32_t serial, char comm[64]);
 int pf_threads_change(struct perfetto *px, struct pf_goroutine *g, const struct tl_change *change);
 /* Of a Go program: an interval without a CPU, which gotrace writes as a region of the goroutine. */
 int pf_threads_off_cpu(struct perfetto *px, const struct tl_range *range, uint32_t name, bool begins);
+/* Of a Go program: a thread runs on this CPU, counted from 1, from now on. */
+int pf_threads_move(struct perfetto *px, uint32_t tid, uint32_t cpu, uint64_t time);
 
 #endif

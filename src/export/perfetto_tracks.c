@@ -158,6 +158,7 @@ void pf_tracks_free(struct pf_tracks *tracks)
 		free(tracks->functions[i].rows);
 	free(tracks->functions);
 	free(tracks->places);
+	free(tracks->cpus);
 	free(tracks->goroutines);
 	free(tracks->threads);
 	map64_free(&tracks->by_name);
@@ -201,6 +202,13 @@ int pf_sweep_track(struct pf_tracks *tracks, int32_t p, uint64_t *uuid)
 		rc = pf_plain_track(tracks, tracks->places_group, name, 2 * p + 1, false, &place->sweeps);
 	*uuid = place->sweeps;
 	return rc;
+}
+
+int pf_cpu_track(struct pf_tracks *tracks, const char *name, int32_t rank, uint64_t *uuid)
+{
+	int rc = tracks->cpus_group ? 0 : group(tracks, tracks->go, "CPUs", 19, &tracks->cpus_group);
+
+	return rc ? rc : pf_plain_track(tracks, tracks->cpus_group, name, rank, false, uuid);
 }
 
 int pf_task_track(struct pf_tracks *tracks, uint32_t name, uint64_t *uuid)

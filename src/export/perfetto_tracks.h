@@ -39,12 +39,26 @@ struct pf_goroutine {
 	uint32_t thread;  /* whose track has a slice for it, 0 = none */
 };
 
+/*
+ * On a Go program's thread the goroutine is the outermost slice; a system call, or an interval without a CPU,
+ * is within it.
+ */
+enum { PF_DEPTH_IDLE, PF_DEPTH_GOROUTINE };
+
 struct pf_thread {
 	uint64_t track;
-	uint8_t task;     /* the last state of the kernel's scheduler that was written, 0 = none */
-	uint8_t depth;    /* open slices */
-	uint32_t serial;  /* of a Go program: the goroutine whose slice is open */
-	uint32_t off_cpu; /* id of the range that has the innermost slice, 0 = another one has it */
+	uint8_t task;          /* the last state of the kernel's scheduler that was written, 0 = none */
+	uint8_t depth;         /* open slices */
+	uint32_t serial;       /* of a Go program: the goroutine whose slice is open */
+	uint32_t off_cpu;      /* id of the range that has the innermost slice, 0 = another one has it */
+	uint32_t cpu;          /* 1 + the CPU that it is on, 0 = not known */
+	uint32_t shown;        /* the same for the CPU whose track has a slice for it, */
+	uint32_t shown_serial; /* and for this goroutine */
+};
+
+struct pf_cpu {
+	uint64_t track;
+	uint32_t tid; /* whose slice is open, 0 = none */
 };
 
 struct pf_place { /* a P */
@@ -60,6 +74,9 @@ struct pf_tracks {
 	uint64_t process, go, gc, stw, gotrace, wakers, places_group, tasks, goroutines_group;
 	struct pf_place *places;
 	size_t place_capacity;
+	uint64_t cpus_group;
+	struct pf_cpu *cpus; /* by 1 + number */
+	size_t cpu_capacity;
 	struct pf_function *functions;
 	size_t nfunctions, function_capacity;
 	struct map64 by_name;
@@ -89,6 +106,7 @@ int pf_task_track(struct pf_tracks *tracks, uint32_t name, uint64_t *uuid);
 struct pf_thread *pf_thread(struct pf_tracks *tracks, uint32_t tid, const char *comm, int *rc);
 /* The id belongs to another thread from here on. 0, -ENOMEM, or what the sink says. */
 int pf_thread_again(struct pf_tracks *tracks, uint32_t tid, const char *comm);
+int pf_cpu_track(struct pf_tracks *tracks, const char *name, int32_t rank, uint64_t *uuid);
 int pf_counter_track(struct pf_tracks *tracks, const char *name, bool bytes, const char *axis, int32_t rank,
 		     uint64_t *uuid);
 /* The track that the UI packs into as few rows as it takes; of a name. */

@@ -5,6 +5,7 @@
 #include "model/annotations.h"
 #include "model/forget.h"
 #include "model/notes.h"
+#include "model/cpus.h"
 #include "model/off_cpu.h"
 #include "model/sample.h"
 #include "model/stats.h"
@@ -208,6 +209,7 @@ void generation_close(struct model *md, bool last)
 		notes_watch(md);
 	}
 	off_cpu_close(md);
+	cpus_close(md);
 	sample_flush(md);
 	gen.end = md->ops.last_time;
 	gen.nops = md->ops.n;

@@ -84,6 +84,8 @@ void go_observe(struct model *md, const struct raw_record *rec)
 		sample_take(md, rec);
 	if (rec->site == SITE_OFF_CPU)
 		off_cpu_take(md, rec);
+	if (rec->site == SITE_CPU)
+		off_cpu_take_move(md, rec);
 	if (!handle || !rec->tid || rec->tid >= SYNTHETIC_TID)
 		return;
 	hit.m = m_get(&md->entities, rec->tid);

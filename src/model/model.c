@@ -25,8 +25,6 @@ struct model *model_new(const struct model_options *options)
 	md->options = *options;
 	if (!md->options.generation_ops || md->options.generation_ops > MAX_GENERATION_OPS)
 		md->options.generation_ops = MAX_GENERATION_OPS;
-	if (!md->options.off_cpu_ns)
-		md->options.off_cpu_ns = OFF_CPU_REGION_NS;
 	md->front = &go_front_end; /* until LOG_TARGET */
 	md->reasons.strings = options->strings;
 	md->stats = stats_new();
@@ -85,9 +83,10 @@ static int feed_some(struct model *md, const struct raw_record *records, size_t 
 	if (md->phase != RUNNING)
 		return early_keep(&md->early, records, n);
 	for (size_t i = 0; i < n; i++) {
-		bool due = md->generation.boundary_due ||
-			   md->ops.n + md->samples.n + md->off_cpu.n - md->ops.statuses >=
-				   md->options.generation_ops;
+		bool due =
+			md->generation.boundary_due ||
+			md->ops.n + md->samples.n + md->off_cpu.n + md->off_cpu.nmoves - md->ops.statuses >=
+				md->options.generation_ops;
 
 		md->front->observe(md, &records[i]);
 		if (due && !md->gc.stw) {

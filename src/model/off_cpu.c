@@ -9,11 +9,13 @@
 enum {
 	MAX_THREADS = 1 << 14, /* kept apart: Go's own limit is 10,000 at once */
 	COMM_BYTES = 16,
+	MAX_CPU = 1 << 13, /* CONFIG_NR_CPUS is at most 8192 (Linux 6.18 arch/x86/Kconfig) */
 };
 
 void off_cpu_free(struct off_cpu *off)
 {
 	free(off->intervals);
+	free(off->moves);
 	free(off->threads);
 	free(off->takers);
 	free(off->listed);
@@ -51,6 +53,8 @@ static enum off_cpu_why why_of(const struct raw_record *rec)
 		return rec->g ? OFF_CPU_ASLEEP : OFF_CPU_PAGE_FAULT;
 	case LEFT_STOPPED:
 		return OFF_CPU_STOPPED;
+	case LEFT_INTERRUPTED:
+		return OFF_CPU_INTERRUPTS;
 	default:
 		return OFF_CPU_PREEMPTED;
 	}
@@ -139,6 +143,20 @@ void off_cpu_take(struct model *md, const struct raw_record *rec)
 	if (rec->status == LEFT_RUNNABLE)
 		interval.throttled_ns = rec->arg2;
 	keep(md, thread, interval);
+}
+
+void off_cpu_take_move(struct model *md, const struct raw_record *rec)
+{
+	struct off_cpu *off = &md->off_cpu;
+
+	if (rec->arg > MAX_CPU || !thread_of(md, rec->tid))
+		return;
+	off->knows_cpus = true;
+	if (array_grow(&off->moves, &off->move_capacity, off->nmoves + 1, sizeof(*off->moves)))
+		md->oom = true;
+	else
+		off->moves[off->nmoves++] =
+			(struct cpu_move){.time = rec->time, .tid = rec->tid, .cpu = (uint32_t)rec->arg};
 }
 
 void off_cpu_watched_since(struct model *md, uint64_t time)

@@ -12,6 +12,8 @@
 void off_cpu_free(struct off_cpu *off);
 /* A SITE_OFF_CPU record. */
 void off_cpu_take(struct model *md, const struct raw_record *rec);
+/* A SITE_CPU record. */
+void off_cpu_take_move(struct model *md, const struct raw_record *rec);
 /* CPU times of the threads, as the kernel counts them: LOG_THREAD_TIMES. */
 void off_cpu_take_times(struct model *md, const struct log_thread_times *times);
 /* LOG_QUOTA. */

@@ -3,25 +3,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/inserts.h"
 #include "model/off_cpu.h"
+#include "model/runs_on.h"
 #include "model/stats.h"
-#include "sched/transition.h"
 #include "util/array.h"
 
 /* A thread that had intervals, at the op in hand. */
 struct place_thread {
-	uint32_t g; /* that runs there, 0 = none */
-	int32_t p;
+	struct runs_on on;
 	const struct off_cpu_interval *interval; /* it is in, or NULL */
 	bool is_open;                            /* a goroutine has no CPU since: */
 	size_t place;                            /* before that op */
 	uint64_t since;
-};
-
-/* An op to be put in before ops[place]. */
-struct region_end {
-	size_t place, seq;
-	struct op op;
 };
 
 struct places {
@@ -31,8 +25,7 @@ struct places {
 	size_t nthreads;
 	size_t next;       /* the first interval that has not begun */
 	uint64_t next_end; /* when the first of those that have is over; UINT64_MAX: there is none */
-	struct region_end *ends;
-	size_t n, capacity;
+	struct insert_list ends;
 	uint32_t names[OFF_CPU_REASONS];
 	uint32_t stacks[OFF_CPU_REASONS];
 };
@@ -40,7 +33,7 @@ struct places {
 static const char *const region_names[OFF_CPU_REASONS] = {
 	[OFF_CPU_PREEMPTED] = "[off CPU: preempted]",   [OFF_CPU_THROTTLED] = "[off CPU: throttled]",
 	[OFF_CPU_PAGE_FAULT] = "[off CPU: page fault]", [OFF_CPU_ASLEEP] = "[off CPU: asleep in the kernel]",
-	[OFF_CPU_STOPPED] = "[off CPU: stopped]",
+	[OFF_CPU_STOPPED] = "[off CPU: stopped]",       [OFF_CPU_INTERRUPTS] = "[off CPU: interrupts]",
 };
 
 static int by_since(const void *a, const void *b)
@@ -60,7 +53,7 @@ static bool open_threads(struct places *places)
 	for (size_t i = 0; places->threads && i < off->n; i++) {
 		if (map64_find(&places->by_tid, off->intervals[i].tid) != MAP64_NONE)
 			continue;
-		places->threads[places->nthreads].p = NO_P;
+		places->threads[places->nthreads].on.p = NO_P;
 		if (map64_set(&places->by_tid, off->intervals[i].tid, (uint32_t)places->nthreads++))
 			return false;
 	}
@@ -94,13 +87,9 @@ static void count_taker(struct model *md, uint32_t name, uint64_t ns)
 
 static void put_end(struct places *places, enum op_kind kind, size_t place, struct op op)
 {
-	if (array_grow(&places->ends, &places->capacity, places->n + 1, sizeof(*places->ends))) {
-		places->md->oom = true;
-		return;
-	}
 	op.kind = (uint8_t)kind;
-	places->ends[places->n] = (struct region_end){.place = place, .seq = places->n, .op = op};
-	places->n++;
+	if (inserts_add(&places->ends, place, &op))
+		places->md->oom = true;
 }
 
 /* Viewers up to Go 1.20 crash on a region without a stack (cmd/trace/annotations.go). */
@@ -116,7 +105,7 @@ static void name_regions(struct places *places, enum off_cpu_why why)
 static void put_region(struct places *places, const struct place_thread *on, size_t place, uint64_t until,
 		       enum off_cpu_why why)
 {
-	struct op op = {.m = on->interval->tid, .g = on->g, .p = on->p, .time = on->since};
+	struct op op = {.m = on->interval->tid, .g = on->on.g, .p = on->on.p, .time = on->since};
 
 	if (!places->names[why])
 		name_regions(places, why);
@@ -125,6 +114,14 @@ static void put_region(struct places *places, const struct place_thread *on, siz
 	put_end(places, OP_REGION_BEGIN, on->place, op);
 	op.time = until;
 	put_end(places, OP_REGION_END, place, op);
+}
+
+/* How long an interval must be for a region. Where CPUs are known, all of them show who had one. */
+static uint64_t region_ns(const struct model *md)
+{
+	if (md->options.off_cpu_ns)
+		return md->options.off_cpu_ns;
+	return md->off_cpu.knows_cpus ? 1 : OFF_CPU_REGION_NS;
 }
 
 /* The goroutine had no CPU up to then. */
@@ -141,9 +138,9 @@ static void found(struct places *places, struct place_thread *on, size_t place, 
 	md->off_cpu.off_ns[interval->why] += ns - throttled;
 	if (interval->why == OFF_CPU_PREEMPTED)
 		count_taker(md, interval->taker, ns - throttled);
-	if (stats_off_cpu(md->stats, md, on->g, ns))
+	if (stats_off_cpu(md->stats, md, on->on.g, ns))
 		md->oom = true;
-	if (ns >= md->options.off_cpu_ns && on->p != NO_P)
+	if (ns >= region_ns(md) && on->on.p != NO_P)
 		put_region(places, on, place, until, throttled > ns / 2 ? OFF_CPU_THROTTLED : interval->why);
 }
 
@@ -151,7 +148,7 @@ static void found(struct places *places, struct place_thread *on, size_t place, 
 
 static void begin_piece(struct place_thread *on, size_t place, uint64_t time)
 {
-	if (!on->interval || !on->g || on->interval->until <= time)
+	if (!on->interval || !on->on.g || on->interval->until <= time)
 		return;
 	on->is_open = true;
 	on->place = place;
@@ -218,22 +215,6 @@ static void pass_time(struct places *places, size_t place, uint64_t time, uint64
 	}
 }
 
-static void follow(struct place_thread *on, const struct op *op)
-{
-	struct g_change changes[2];
-	unsigned n = op_changes(op, changes);
-
-	if (op->p != NO_P && (op->kind == OP_PROC_START || op->kind == OP_GO_START ||
-			      op->kind == OP_SYSCALL_END || op->kind == OP_PROC_STATUS))
-		on->p = op->p;
-	for (unsigned i = 0; i < n; i++) {
-		if (changes[i].status == G_RUNNING)
-			on->g = changes[i].g;
-		else if (on->g == changes[i].g)
-			on->g = 0;
-	}
-}
-
 static void walk(struct places *places)
 {
 	const struct op_list *list = &places->md->ops;
@@ -249,46 +230,11 @@ static void walk(struct places *places)
 		if (!on)
 			continue;
 		end_piece(places, on, i, op->time);
-		follow(on, op);
+		runs_on_follow(&on->on, op);
 		if (i >= list->statuses)
 			begin_piece(on, i + 1, op->time);
 	}
 	pass_time(places, list->n, UINT64_MAX, start);
-}
-
-/* --- the regions --- */
-
-static int by_place(const void *a, const void *b)
-{
-	const struct region_end *one = a, *other = b;
-
-	if (one->place != other->place)
-		return one->place < other->place ? -1 : 1;
-	if (one->op.time != other->op.time)
-		return one->op.time < other->op.time ? -1 : 1;
-	return one->seq < other->seq ? -1 : 1;
-}
-
-/* From the end, so that nothing is overwritten before it is moved. */
-static void put_in(struct places *places)
-{
-	struct op_list *list = &places->md->ops;
-	size_t from = list->n, to, n = places->n;
-
-	if (!n)
-		return;
-	qsort(places->ends, n, sizeof(*places->ends), by_place);
-	for (size_t i = 0; i < n; i++)
-		op_list_append(list);
-	if (list->oom)
-		return;
-	for (to = list->n; n;) {
-		if (places->ends[n - 1].place == from)
-			list->ops[--to] = places->ends[--n].op;
-		else
-			list->ops[--to] = list->ops[--from];
-	}
-	op_list_keep_apart(list, from);
 }
 
 void off_cpu_close(struct model *md)
@@ -301,12 +247,12 @@ void off_cpu_close(struct model *md)
 	qsort(off->intervals, off->n, sizeof(*off->intervals), by_since);
 	if (open_threads(&places)) {
 		walk(&places);
-		put_in(&places);
+		inserts_apply(&places.ends, &md->ops);
 	} else {
 		md->oom = true;
 	}
 	off->n = 0;
 	free(places.threads);
-	free(places.ends);
+	inserts_free(&places.ends);
 	map64_free(&places.by_tid);
 }

@@ -70,11 +70,19 @@ struct off_cpu_interval {
 	uint8_t why;           /* enum off_cpu_why; OFF_CPU_PREEMPTED for the part that was not throttled */
 };
 
+/* A thread is on another CPU from then on. */
+struct cpu_move {
+	uint64_t time; /* ns */
+	uint32_t tid;
+	uint32_t cpu; /* 1 + its number; 0: the thread has ended */
+};
+
 struct off_cpu_thread {
 	struct thread_cpu cpu;
 	uint64_t since, until,
 		throttled_ns;         /* the latest interval, from its beginning to where it is known */
 	uint64_t cpu_seen, wait_seen; /* the kernel's figures, when they were last read */
+	uint32_t on;                  /* the CPU at the end of the previous generation, as in cpu_move */
 };
 
 struct off_cpu {
@@ -82,6 +90,9 @@ struct off_cpu {
 	uint64_t watched_since;             /* ns */
 	struct off_cpu_interval *intervals; /* of the open generation */
 	size_t n, capacity;
+	struct cpu_move *moves; /* of the open generation */
+	size_t nmoves, move_capacity;
+	bool knows_cpus; /* there was one */
 	struct off_cpu_thread *threads;
 	size_t nthreads, thread_capacity;
 	struct map64 thread_by_tid; /* -> index */

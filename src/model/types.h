@@ -28,7 +28,7 @@ struct model_options {
 	generation_watch watch; /* may be NULL */
 	void *watch_ctx;
 	/* Intervals in which a running goroutine has no CPU become regions if they are so long, ns. */
-	uint64_t off_cpu_ns; /* 0 = OFF_CPU_REGION_NS; or OFF_CPU_NO_REGIONS */
+	uint64_t off_cpu_ns; /* 0 = OFF_CPU_REGION_NS, or all if CPUs are known; or OFF_CPU_NO_REGIONS */
 	/* Any generation may be the first one of a file, and the format is 1.22 or later: each generation
 	 * announces all that is open, and stacks may be forgotten when the log repeats them (LOG_NOTE_RENEW).
 	 */
@@ -61,6 +61,7 @@ enum off_cpu_why {
 	OFF_CPU_PAGE_FAULT,
 	OFF_CPU_ASLEEP,  /* in the kernel, for another reason */
 	OFF_CPU_STOPPED, /* by a signal or a debugger */
+	OFF_CPU_INTERRUPTS,
 	OFF_CPU_REASONS
 };
 

@@ -10,13 +10,13 @@ enum { MIN_SHARE = 100, SHOWN_TAKERS = 3 }; /* 1 in so many of the time running 
 static const char *const why_names[OFF_CPU_REASONS] = {
 	[OFF_CPU_PREEMPTED] = "preempted",    [OFF_CPU_THROTTLED] = "throttled",
 	[OFF_CPU_PAGE_FAULT] = "page faults", [OFF_CPU_ASLEEP] = "asleep in the kernel",
-	[OFF_CPU_STOPPED] = "stopped",
+	[OFF_CPU_STOPPED] = "stopped",        [OFF_CPU_INTERRUPTS] = "interrupts",
 };
 
 static const char *const json_names[OFF_CPU_REASONS] = {
 	[OFF_CPU_PREEMPTED] = "preempted_ns",   [OFF_CPU_THROTTLED] = "throttled_ns",
 	[OFF_CPU_PAGE_FAULT] = "page_fault_ns", [OFF_CPU_ASLEEP] = "asleep_ns",
-	[OFF_CPU_STOPPED] = "stopped_ns",
+	[OFF_CPU_STOPPED] = "stopped_ns",       [OFF_CPU_INTERRUPTS] = "interrupts_ns",
 };
 
 static uint64_t sum_of(const uint64_t off_ns[OFF_CPU_REASONS])

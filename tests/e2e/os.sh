@@ -133,3 +133,43 @@ case_os_off() {
 	run_gotrace -p "$target" -d 1s -o "$W/trace" --json
 	grep -q '"cpu":' "$W/out" || die "no figures of CPUs"
 }
+
+# The process is moved from one CPU to the other: the logs say so, and the tracks of the CPUs have the time that
+# goroutines had one.
+case_os_cpus() {
+	local python
+	os_target $NEWEST http
+	taskset -a -p -c 0 "$target" >/dev/null
+	(sleep 1.5 && taskset -a -p -c $cpu "$target") >/dev/null &
+	run_gotrace -p "$target" -d 3s --cpus -o "$W/trace" --json
+	want 0
+	cp "$W/out" "$W/summary"
+	strict "$W/trace"
+	checked "$W/trace"
+	run_gotrace dump "$W/trace"
+	sed -nE 's/^ *([0-9]+) .* M=([0-9]+) .*key="\[CPU\]" message="([0-9]+)".*/\1 \2 \3/p' "$W/out" >"$W/cpus"
+	awk -v to=$cpu '
+		{ on[$3]++ }
+		$3 != 0 && $3 != to { print "thread " $2 " on CPU " $3; exit 1 }
+		moved[$2] && $3 == 0 { print "thread " $2 " back on CPU 0"; exit 1 }
+		$1 > 2500000000 && $3 == 0 { print "thread " $2 " still on CPU 0"; exit 1 }
+		$3 == to { moved[$2] = 1 }
+		END { exit on[0] < 2 || on[to] < 2 }' "$W/cpus" >"$W/wrong" ||
+		die "$(cat "$W/wrong") ($(wc -l <"$W/cpus") logs of CPUs)"
+	run_gotrace convert --format perfetto "$W/trace" -o "$W/trace.perfetto-trace"
+	want 0
+	python=$(perfetto_reader) || skip "no descriptions of Perfetto's format (PyPI)"
+	timeout 300 "$python" tests/e2e/read_perfetto.py "$W/trace.perfetto-trace" >"$W/read" 2>"$W/err" ||
+		die "$(tail -n 1 "$W/err")"
+	python3 - "$W/summary" "$W/read" <<-'PYTHON' || die "the tracks of CPUs"
+		import json, sys
+		cpu = json.load(open(sys.argv[1]))["cpu"]
+		had = cpu["running_ns"] - cpu["off_cpu_ns"]
+		tracks = [int(line.split()[2]) for line in open(sys.argv[2]) if line.startswith("CPU ")]
+		print(f"{had / 1e6:.0f} ms on CPUs, tracks {[ns // 1000000 for ns in tracks]} ms", end="; ")
+		sys.exit(len(tracks) != 2 or min(tracks) < 0.1 * had or abs(sum(tracks) - had) > 0.03 * had)
+	PYTHON
+	[ "$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["cpu"]["interrupts_ns"])' "$W/summary")" -gt 0 ] ||
+		die "no interrupts, though the network was busy"
+	still_lives
+}

@@ -77,6 +77,7 @@ class Reader:
         self.goids = {}
         self.list = []
         self.on = defaultdict(int)
+        self.cpus = defaultdict(int)  # name of a track -> ns
 
     def take(self, packet):
         seq = self.sequences[packet.trusted_packet_sequence_id]
@@ -162,6 +163,8 @@ class Reader:
             self.list.append(f"run {since} {time - since} {goid}")
         if "go.thread" in categories:
             self.on[self.tracks[track].thread.tid, goid] += time - since
+        if "cpu" in categories:
+            self.cpus[self.tracks[track].name] += time - since
         if "os" in categories and goid:
             self.list.append(f"off {since} {time - since} {goid}")
         if "go.state" in categories and self.slices[track]:  # a state in a row
@@ -192,6 +195,8 @@ class Reader:
         print("run", self.counts["runs"], self.counts["run_ns"])
         for name in ("wakes", "flows", "samples"):
             print(name, self.counts[name])
+        for name in sorted(self.cpus):
+            print(name, self.cpus[name])
         print("tracks", len(self.tracks))
         for track in self.tracks.values():
             if track.HasField("process"):

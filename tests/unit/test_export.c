@@ -168,7 +168,7 @@ static struct totals totals_of(const struct bytes *trace)
 
 /* --- a trace made by hand --- */
 
-enum { M1 = 5001, UNIT = 16 * OP_UNIT_NS /* about a microsecond, so that nothing is rounded */ };
+enum { M1 = 5001, M2 = 5002, UNIT = 16 * OP_UNIT_NS /* about a microsecond, so that nothing is rounded */ };
 
 #define P_IS(p_, status_, m_)                                                                                \
 	{                                                                                                    \
@@ -366,11 +366,23 @@ struct thread_slices {
 	size_t n, nopen;
 };
 
+struct cpu_slice {
+	uint32_t cpu;
+	uint64_t tid, goid, since, until;
+};
+
+struct cpu_slices {
+	struct cpu_slice all[32];
+	size_t n;
+};
+
 struct decoded {
 	char about[1024];     /* "key=value;" of each attribute, and what is known of the machine */
 	struct map64 threads; /* uuid -> tid */
 	char event_names[64][32];
 	struct thread_slices slices;
+	struct map64 cpus; /* uuid of a track -> 1 + the number of its CPU */
+	struct cpu_slices cpu_slices;
 	struct map64 names, stacks, frames, functions; /* ids that are defined */
 	struct map64 tracks;                           /* uuid -> 1 */
 	struct map64 depth;                            /* uuid -> open slices + 1 */
@@ -434,6 +446,35 @@ static void take_thread_slice(struct decoded *d, const Perfetto__TrackEvent *ev,
 	slices->all[slices->n++].until = time;
 }
 
+static void take_cpu_slice(struct decoded *d, const Perfetto__TrackEvent *ev, uint64_t time)
+{
+	struct cpu_slices *slices = &d->cpu_slices;
+	uint32_t cpu = get(&d->cpus, ev->track_uuid);
+
+	if (!cpu)
+		return;
+	if (ev->type == 1) {
+		assert_true(slices->n < COUNT(slices->all));
+		slices->all[slices->n] = (struct cpu_slice){.cpu = cpu - 1, .since = time};
+		for (size_t i = 0; i < ev->n_debug_annotations; i++) {
+			if (ev->debug_annotations[i]->name_iid == 1)
+				slices->all[slices->n].goid = ev->debug_annotations[i]->uint_value;
+			else
+				slices->all[slices->n].tid = ev->debug_annotations[i]->uint_value;
+		}
+		slices->n++;
+		return;
+	}
+	for (size_t i = slices->n; i--;) {
+		if (slices->all[i].cpu == cpu - 1) {
+			assert_int_equal(slices->all[i].until, 0);
+			slices->all[i].until = time;
+			return;
+		}
+	}
+	fail();
+}
+
 static void take_slice(struct decoded *d, const Perfetto__TrackEvent *ev, uint64_t time)
 {
 	uint32_t depth = get(&d->depth, ev->track_uuid);
@@ -472,6 +513,7 @@ static void take_event(struct decoded *d, const Perfetto__TrackEvent *ev, uint64
 	if (ev->type == 1 || ev->type == 2) {
 		take_slice(d, ev, time);
 		take_thread_slice(d, ev, time);
+		take_cpu_slice(d, ev, time);
 	}
 	if (ev->type == 5)
 		map64_set(&d->states, ev->track_uuid, ev->has_name_iid);
@@ -496,6 +538,8 @@ static void take_track(struct decoded *d, const Perfetto__TrackDescriptor *track
 {
 	assert_int_equal(get(&d->tracks, track->uuid), 0);
 	map64_set(&d->tracks, track->uuid, 1);
+	if (track->name && strncmp(track->name, "CPU ", 4) == 0)
+		map64_set(&d->cpus, track->uuid, 1 + (uint32_t)atoi(track->name + 4));
 	if (track->thread)
 		map64_set(&d->threads, track->uuid, (uint32_t)track->thread->tid);
 }
@@ -593,7 +637,7 @@ static void take_packets(struct decoded *d, const uint8_t *bytes, size_t n)
 static void free_decoded(struct decoded *d)
 {
 	struct map64 *maps[] = {&d->threads, &d->names, &d->stacks, &d->frames, &d->functions,
-				&d->tracks,  &d->depth, &d->states, &d->flows};
+				&d->tracks,  &d->depth, &d->states, &d->flows,  &d->cpus};
 
 	for (size_t i = 0; i < COUNT(maps); i++)
 		map64_free(maps[i]);
@@ -706,6 +750,84 @@ static void test_perfetto_threads(void **state)
 	free(without.data);
 	free(trace.data);
 	free(plain.data);
+}
+
+/*
+ * M1's thread runs goroutine 1 on CPU 3 until 50 us, without a CPU from 20 to 30 us, and is on CPU 1 from 40
+ * us on. Then it runs 2, from 60 to 70 us in a system call. Another thread comes to CPU 1 at 75 us, unseen by
+ * the first.
+ */
+static struct bytes on_cpus(void)
+{
+	struct wire_trace *t = wire_trace_new();
+	uint32_t g1 = wire_trace_goroutine(t, 1), g2 = wire_trace_goroutine(t, 2),
+		 g3 = wire_trace_goroutine(t, 3);
+	uint32_t here = wire_trace_stack(t, "main.wait", "main.main", NULL);
+	uint32_t preempted = wire_trace_string(t, "[off CPU: preempted]"),
+		 cpu = wire_trace_string(t, "[CPU]"), one = wire_trace_string(t, "1"),
+		 three = wire_trace_string(t, "3"), wrong = wire_trace_string(t, "3x"),
+		 receive = wire_trace_string(t, "chan receive");
+	const uint64_t t0 = 10000000001000000ull, us = UNIT;
+	const struct op ops[] = {
+		P_IS(0, P_RUNNING, M1),
+		P_IS(1, P_RUNNING, M2),
+		G_IS(g1, G_RUNNING, M1),
+		G_IS(g2, G_RUNNABLE, NO_M),
+		G_IS(g3, G_RUNNING, M2),
+		AT(t0 + 10 * us, OP_LOG, g1, .string = cpu, .string2 = three, .stack = here),
+		AT(t0 + 15 * us, OP_LOG, g1, .string = cpu, .string2 = wrong, .stack = here),
+		AT(t0 + 20 * us, OP_REGION_BEGIN, g1, .string = preempted, .stack = here),
+		AT(t0 + 30 * us, OP_REGION_END, g1, .string = preempted, .stack = here),
+		AT(t0 + 40 * us, OP_LOG, g1, .string = cpu, .string2 = one, .stack = here),
+		AT(t0 + 50 * us, OP_GO_BLOCK, g1, .string = receive, .stack = here),
+		AT(t0 + 55 * us, OP_GO_START, g2),
+		AT(t0 + 60 * us, OP_SYSCALL_BEGIN, g2, .stack = here),
+		AT(t0 + 70 * us, OP_SYSCALL_END, g2),
+		{.time = t0 + 75 * us,
+		 .kind = OP_LOG,
+		 .m = M2,
+		 .p = 1,
+		 .g = g3,
+		 .string = cpu,
+		 .string2 = one,
+		 .stack = here},
+		AT(t0 + 80 * us, OP_GO_STOP, g2, .string = receive, .stack = here),
+		AT(t0 + 90 * us, OP_PROC_STOP, NO_G),
+	};
+	struct bytes bytes;
+
+	wire_trace_generation(t, ops, COUNT(ops));
+	wire_trace_last(t);
+	bytes = wire_trace_encode(t, WIRE_GO126);
+	wire_trace_free(t);
+	return bytes;
+}
+
+static void test_perfetto_cpus(void **state)
+{
+	const struct cpu_slice wanted[] = {
+		{3, M1, 1, 10, 20}, {3, M1, 1, 30, 40}, {1, M1, 1, 40, 50},
+		{1, M1, 2, 55, 60}, {1, M1, 2, 70, 75}, {1, M2, 3, 75, 90},
+	};
+	struct bytes trace = on_cpus();
+	struct bytes out = export_of(&trace, (struct export_options){.format = EXPORT_PERFETTO, .pid = 7});
+	struct decoded d = {0};
+	const struct cpu_slice *got = d.cpu_slices.all;
+
+	(void)state;
+	take_packets(&d, out.data, out.len);
+	assert_int_equal(d.cpu_slices.n, COUNT(wanted));
+	for (size_t i = 0; i < COUNT(wanted); i++) {
+		assert_int_equal(got[i].cpu, wanted[i].cpu);
+		assert_int_equal(got[i].tid, wanted[i].tid);
+		assert_int_equal(got[i].goid, wanted[i].goid);
+		assert_int_equal(got[i].since - got[0].since, (wanted[i].since - 10) * UNIT);
+		assert_int_equal(got[i].until - got[0].since, (wanted[i].until - 10) * UNIT);
+	}
+	assert_all_zero(&d.depth);
+	free_decoded(&d);
+	free(out.data);
+	free(trace.data);
 }
 
 /* A file says what it is of; what is not known is left out. */
@@ -895,6 +1017,7 @@ int main(void)
 		cmocka_unit_test(test_pprof_by_hand),
 		cmocka_unit_test(test_perfetto),
 		cmocka_unit_test(test_perfetto_threads),
+		cmocka_unit_test(test_perfetto_cpus),
 		cmocka_unit_test(test_perfetto_about),
 		cmocka_unit_test(test_perfetto_two),
 		cmocka_unit_test(test_sqlite),

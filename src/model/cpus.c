@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "model/cpus.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "model/inserts.h"
+#include "model/runs_on.h"
+
+/* A thread, at the op in hand. */
+struct cpu_thread {
+	struct runs_on on;
+	uint32_t due; /* the CPU is to be logged (as in cpu_move), 0 = it is not known, or was logged */
+};
+
+struct walk {
+	struct model *md;
+	struct cpu_thread *threads; /* by index in off_cpu.threads */
+	size_t next;                /* the first move that is still to come */
+	uint32_t category, stack;
+	struct insert_list logs;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct cpu_move *one = a, *other = b;
+
+	if (one->time != other->time)
+		return one->time < other->time ? -1 : 1;
+	return one->tid < other->tid ? -1 : one->tid > other->tid;
+}
+
+static uint32_t number_text(struct model *md, uint32_t number)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", number);
+	return string_id(md, text);
+}
+
+/* The log, if a goroutine runs on the thread. */
+static void put_log(struct walk *walk, uint32_t at, size_t place, uint64_t time)
+{
+	struct cpu_thread *thread = &walk->threads[at];
+	struct op op = {.kind = OP_LOG,
+			.m = walk->md->off_cpu.threads[at].cpu.tid,
+			.g = thread->on.g,
+			.p = thread->on.p,
+			.time = time,
+			.string = walk->category,
+			.stack = walk->stack};
+
+	if (!thread->due || !thread->on.g || thread->on.p == NO_P)
+		return;
+	op.string2 = number_text(walk->md, thread->due - 1);
+	thread->due = 0;
+	if (inserts_add(&walk->logs, place, &op))
+		walk->md->oom = true;
+}
+
+/* Moves before that time take effect before that op. */
+static void pass_time(struct walk *walk, size_t place, uint64_t time)
+{
+	struct off_cpu *off = &walk->md->off_cpu;
+	uint64_t start = walk->md->generation.start;
+
+	for (; walk->next < off->nmoves && off->moves[walk->next].time < time; walk->next++) {
+		const struct cpu_move *move = &off->moves[walk->next];
+		uint32_t at = map64_find(&off->thread_by_tid, move->tid);
+
+		if (off->threads[at].on == move->cpu)
+			continue;
+		off->threads[at].on = walk->threads[at].due = move->cpu;
+		put_log(walk, at, place, move->time > start ? move->time : start);
+	}
+}
+
+static void follow_ops(struct walk *walk)
+{
+	const struct off_cpu *off = &walk->md->off_cpu;
+	const struct op_list *list = &walk->md->ops;
+	uint64_t start = walk->md->generation.start;
+
+	for (size_t i = 0; i < list->n; i++) {
+		const struct op *op = &list->ops[i];
+		uint32_t at = op->kind == OP_NONE ? MAP64_NONE : map64_find(&off->thread_by_tid, op->m);
+
+		for (uint32_t t = 0; i == list->statuses && t < off->nthreads; t++)
+			put_log(walk, t, i, start);
+		if (i >= list->statuses)
+			pass_time(walk, i, op->time);
+		if (at == MAP64_NONE)
+			continue;
+		runs_on_follow(&walk->threads[at].on, op);
+		if (i >= list->statuses)
+			put_log(walk, at, i + 1, op->time);
+	}
+	pass_time(walk, list->n, UINT64_MAX);
+}
+
+/* Viewers up to Go 1.20 crash on annotations without a stack (cmd/trace/annotations.go). */
+static void name_logs(struct walk *walk)
+{
+	struct model *md = walk->md;
+	uint64_t frames[] = {string_id(md, "[CPU]"), string_id(md, "gotrace")};
+
+	walk->category = (uint32_t)frames[0];
+	walk->stack = stack_table_literal(&md->stacks, frames, 2);
+}
+
+static void log_cpus(struct model *md)
+{
+	struct off_cpu *off = &md->off_cpu;
+	struct walk walk = {.md = md, .threads = calloc(off->nthreads, sizeof(*walk.threads))};
+
+	if (!walk.threads) {
+		md->oom = true;
+		return;
+	}
+	for (size_t i = 0; i < off->nthreads; i++)
+		walk.threads[i] = (struct cpu_thread){.on.p = NO_P, .due = off->threads[i].on};
+	if (off->nmoves)
+		qsort(off->moves, off->nmoves, sizeof(*off->moves), by_time);
+	name_logs(&walk);
+	follow_ops(&walk);
+	inserts_apply(&walk.logs, &md->ops);
+	off->nmoves = 0;
+	inserts_free(&walk.logs);
+	free(walk.threads);
+}
+
+void cpus_close(struct model *md)
+{
+	if (md->options.off_cpu_ns == OFF_CPU_NO_REGIONS)
+		md->off_cpu.nmoves = 0;
+	else if (md->off_cpu.knows_cpus)
+		log_cpus(md);
+}

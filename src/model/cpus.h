@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Which CPUs the threads of a Go program run on (--cpus). */
+#ifndef GOTRACE_MODEL_CPUS_H
+#define GOTRACE_MODEL_CPUS_H
+
+#include "model/state.h"
+
+/*
+ * A trace says it by logs of category "[CPU]", whose message is the number: from there on the log's thread
+ * runs on that CPU. They belong to the goroutine that runs on the thread then, or next, and each generation
+ * has one for each thread that runs goroutines. To be called after off_cpu_close().
+ */
+void cpus_close(struct model *md);
+
+#endif

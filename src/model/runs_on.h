@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What runs on a thread, followed along the ops of a generation. */
+#ifndef GOTRACE_MODEL_RUNS_ON_H
+#define GOTRACE_MODEL_RUNS_ON_H
+
+#include "sched/op.h"
+
+struct runs_on {
+	uint32_t g; /* the running goroutine, 0 = none */
+	int32_t p;  /* the thread's P, or NO_P */
+};
+
+/* op: of this thread. */
+void runs_on_follow(struct runs_on *on, const struct op *op);
+
+#endif
