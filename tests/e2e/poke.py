@@ -6,8 +6,8 @@ usage: poke.py PID RAW SEED [--ids]
 Some thousand a second, until it is killed or the process has ended.
 
 RAW is a raw log of the process with a snapshot: its addresses of goroutines are used. With --ids only the ids
-are written to: the runtime does not use them. Else any word of a struct may be: of goroutines that never run again
-and are not scanned, for the program would crash.
+are written to: the runtime does not use them. Otherwise any word of a struct is, but only of the goroutines that began
+with the commonest function: they must never run again and not be scanned, or the program would crash.
 """
 import collections
 import os
@@ -38,19 +38,24 @@ def records(path):
 
 
 def goroutines(path):
-    """(address, id) of each in the log."""
+    """(address, id, address of the function that it began with) of each in the log."""
     found = {}
     for kind, payload in records(path):
         for at in range(0, len(payload) if kind == LOG_GS else 0, 56):
-            address, goid = struct.unpack_from("<QQ", payload, at)
-            found[address] = goid
-    return list(found.items())
+            address, goid, _, start = struct.unpack_from("<QQQQ", payload, at)
+            found[address] = (address, goid, start)
+    return list(found.values())
+
+
+def of_commonest_function(gs):
+    ((start, _),) = collections.Counter(g[2] for g in gs).most_common(1)
+    return [g for g in gs if g[2] == start]
 
 
 def place_of_id(memory, gs):
     """The offset of g.goid: the word that is the id in most structs; some are another goroutine's by now."""
     places = collections.Counter()
-    for address, goid in gs[:50]:
+    for address, goid, _ in gs[:50]:
         memory.seek(address)
         words = struct.unpack("<50Q", memory.read(400))
         places.update(8 * i for i, word in enumerate(words) if word == goid)
@@ -64,9 +69,11 @@ def main():
     gs = goroutines(raw)
     with open("/proc/%s/mem" % pid, "r+b", buffering=0) as memory:
         place = place_of_id(memory, gs)
+        if not ids:
+            gs = of_commonest_function(gs)
         print("%d goroutines, ids at +%d" % (len(gs), place), flush=True)
         while True:
-            address, goid = chance.choice(gs)
+            address, _, _ = chance.choice(gs)
             number = chance.choice(EXTREMES + [chance.getrandbits(64), chance.choice(gs)[0], chance.choice(gs)[1]])
             memory.seek(address + (place if ids or chance.random() < 0.3 else chance.randrange(0, 400, 8)))
             try:

@@ -25,7 +25,10 @@ import (
 	"time"
 )
 
-const hardCap = 120 * time.Second
+const (
+	usualLife = 120 * time.Second
+	hardCap   = 20 * time.Minute
+)
 
 // A mode starts its load and returns; the load runs until the program exits.
 type mode func(opt *options)
@@ -67,7 +70,7 @@ func parse(args []string) (string, *options) {
 	set := flag.NewFlagSet("target", flag.ExitOnError)
 	set.IntVar(&opt.procs, "procs", 0, "GOMAXPROCS; 0 leaves it alone")
 	set.IntVar(&opt.count, "count", 0, "how many goroutines; 0 is the mode's own number")
-	set.Float64Var(&opt.seconds, "seconds", hardCap.Seconds(), "how long to run")
+	set.Float64Var(&opt.seconds, "seconds", usualLife.Seconds(), "how long to run")
 	set.StringVar(&opt.then, "then", "exit", "what to do at the end: exit, exec (this program anew), crash or kill")
 	set.StringVar(&opt.native, "native", "", "file for a trace by Go's own tracer")
 	set.DurationVar(&opt.nativeDelay, "native-delay", 0, "when to start Go's tracer; 0 waits for SIGUSR1")
