@@ -70,6 +70,32 @@ judge_go_exact() {
 	cat "$W/truth.txt"
 }
 
+# A cgroup of version 2 with a quota; and which CPUs the threads run on.
+run_go_quota() {
+	mkdir -p /tmp/groups
+	mount -t cgroup2 cgroup2 /tmp/groups
+	echo +cpu >/tmp/groups/cgroup.subtree_control
+	mkdir -p /tmp/groups/limited
+	echo "20000 100000" >/tmp/groups/limited/cpu.max
+	start newest-go cpu -seconds 600
+	echo "$target" >/tmp/groups/limited/cgroup.procs
+	traced -d 3s --cpus --max-overhead none --json
+	gotrace dump trace | grep -c 'key="\[CPU\]"' >cpus
+	cat /tmp/groups/limited/cpu.stat >stat
+}
+judge_go_quota() {
+	whole
+	python3 - "$W/out" "$(cat "$W/cpus")" <<-'PYTHON' || die "; $(tr '\n' ' ' <"$W/stat")"
+		import json, sys
+		cpu = json.load(open(sys.argv[1]))["cpu"]
+		quota = cpu["quota"]
+		print(f"; throttled {cpu['throttled_ns'] / cpu['running_ns']:.0%} of running, {sys.argv[2]} logs of CPUs")
+		assert (quota["version"], quota["quota_us"], quota["period_us"]) == (2, 20000, 100000), quota
+		assert quota["cgroup"].endswith("/limited") and quota["throttled_periods"] >= 5, quota
+		assert cpu["throttled_ns"] > 0.3 * cpu["running_ns"] and int(sys.argv[2]) > 3
+	PYTHON
+}
+
 run_go_spans() {
 	start newest-go pingpong -seconds 600
 	traced -d 2s --spans
