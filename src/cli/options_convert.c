@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "cli/options_common.h"
+#include "cli/record_export.h"
 #include "cli/values.h"
 
 enum convert_key {
@@ -18,7 +19,8 @@ static const struct argp_option table[] = {
 	 "The format to write: that of a Go release, 1.5 to 1.26, or v0; or that of another tool: perfetto, "
 	 "pprof:NAME, "
 	 "folded:NAME "
-	 "(NAME is block, mutex, sched, syscall, net, cpu or wall), flame, sqlite",
+	 "(NAME is block, mutex, sched, syscall, net, cpu or wall), flame, sqlite "
+	 "(default: perfetto for -o FILE.perfetto-trace)",
 	 1},
 	{"binary", KEY_BINARY, "FILE", 0,
 	 "Take names from the traced program, for traces of Go 1.5, 1.6 and v0, which have addresses only",
@@ -93,6 +95,8 @@ int options_convert(int argc, char **argv, struct convert_options *options, stru
 		return rc;
 	if (!options->input || !options->output)
 		return error_set(err, EINVAL, "convert needs a trace and -o FILE");
+	if (options->format == WIRE_NONE && options->export == EXPORT_NONE && record_exports(options->output))
+		options->export = EXPORT_PERFETTO;
 	if (options->format == WIRE_NONE && options->export == EXPORT_NONE)
 		return error_set(err, EINVAL, "no format given: use --format, 1.5 to 1.26, v0, perfetto ...");
 	if (options->ninputs > 1 && options->export != EXPORT_PERFETTO)

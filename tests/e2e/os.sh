@@ -156,7 +156,7 @@ case_os_cpus() {
 		$3 == to { moved[$2] = 1 }
 		END { exit on[0] < 2 || on[to] < 2 }' "$W/cpus" >"$W/wrong" ||
 		die "$(cat "$W/wrong") ($(wc -l <"$W/cpus") logs of CPUs)"
-	run_gotrace convert --format perfetto "$W/trace" -o "$W/trace.perfetto-trace"
+	run_gotrace convert "$W/trace" -o "$W/trace.perfetto-trace"
 	want 0
 	python=$(perfetto_reader) || skip "no descriptions of Perfetto's format (PyPI)"
 	timeout 300 "$python" tests/e2e/read_perfetto.py "$W/trace.perfetto-trace" >"$W/read" 2>"$W/err" ||
