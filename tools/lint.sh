@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 most=100
 columns=120
 # Words of a private vocabulary, and the standard terms, in names and in comments.
-retired="looker=inspector clerk=file_server scribe=snapshot_worker lookout=trigger_eval keeper=generation_ring \
+retired="lend=share lent=shared looker=inspector clerk=file_server scribe=snapshot_worker lookout=trigger_eval keeper=generation_ring \
 shelf=cache_generation boxes=workers told=reported tell=report tells=reports telling=reporting teller=trace_callee \
 whoever=who lack=have_no lacks=has_no lacked=had_no lacking=missing stranger=untrusted strangers=untrusted \
 room=module_or_space rooms=modules stretch=interval anew=again"
@@ -127,7 +127,9 @@ END {
 	exit bad
 }' || status=1
 
-{ find src bpf tests -name '*.[ch]'; find tests tools -name '*.sh' ! -path tools/lint.sh; } | sort |
+{ find src bpf tests -name '*.[ch]'; find tests tools \( -name '*.sh' -o -name '*.go' -o -name '*.py' \) ! -path tools/lint.sh \
+	! -path 'tests/e2e/judge/testtrace/*' ! -path 'tests/fixtures/*'
+	git ls-files '*.md' '*.man'; } | sort |
 	xargs awk -v retired="$retired" -f tools/words.awk || status=1
 
 sources=$(find src -name '*.c' | sort)

@@ -113,7 +113,7 @@ static struct g *new_slot(struct goroutine_table *gs)
 }
 
 /*
- * The runtime counts its goroutines, and no program lives to create 2^52: a
+ * The runtime counts its goroutines, and no program runs long enough to create 2^52: a
  * larger id is damage. Readers refuse 2^64-1, and two goroutines of one id at a
  * time. In both cases the goroutine gets a made-up id later.
  */
@@ -144,7 +144,7 @@ struct g *g_new(struct entities *all, uint64_t ptr, uint64_t goid)
 	g->ptr = ptr;
 	all->gs.goids[g->index] = 0;
 	take_goid(all, g, goid);
-	all->lives++;
+	all->created++;
 	return g;
 }
 

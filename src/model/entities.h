@@ -107,7 +107,7 @@ struct goroutine_table {
 	struct map64 by_ptr;                /* runtime.g -> index, of those that live */
 	struct g *recent[1 << RECENT_BITS]; /* found last, maybe dead since */
 	struct map64 by_goid;               /* the same by id: readers refuse two of one id */
-	struct map64 ended_goids;           /* of lives that ended in this generation */
+	struct map64 ended_goids;           /* of goroutines that ended in this generation */
 	uint32_t *ended;                    /* indices to be used again after this generation */
 	uint32_t nended;
 	size_t ended_capacity;
@@ -125,7 +125,7 @@ struct entities {
 	unsigned nms;
 	struct map64 m_by_tid;          /* -> index */
 	struct m *recent_ms[RECENT_MS]; /* found last, by tid */
-	uint64_t lives;                 /* goroutines so far, without the synthetic one */
+	uint64_t created;               /* goroutines so far, without the synthetic one */
 	bool oom;                       /* out of memory: something is missing */
 };
 

@@ -323,7 +323,7 @@ static int dispatch(struct model *md, const struct log_record *record)
 
 static void count(struct model *md)
 {
-	md->totals.goroutines = md->entities.lives;
+	md->totals.goroutines = md->entities.created;
 	md->totals.inferred = md->ops.inferred;
 	md->totals.repaired = md->ops.repaired;
 }

@@ -140,7 +140,7 @@ void force_waiting(struct model *md, struct g *g)
 	} else if (has_blocked(md, g)) {
 		turn_into_block(md, g);
 	} else if (g->status == G_RUNNABLE) {
-		m = synthetic_lend(md);
+		m = synthetic_thread(md);
 		if (m) {
 			step_go_start(md, m, g);
 			step_go_block(md, m, reason, 0);
@@ -159,7 +159,7 @@ void force_dead(struct model *md, struct g *g)
 		step_go_destroy(md, g->m);
 	} else if (g->status != G_DEAD) {
 		force_runnable(md, g);
-		m = synthetic_lend(md);
+		m = synthetic_thread(md);
 		if (m) {
 			step_go_start(md, m, g);
 			step_go_destroy(md, m);

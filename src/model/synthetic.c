@@ -63,7 +63,7 @@ static void make_thread(struct model *md)
 
 /* A P that the target leaves idle, or else a thread that runs no goroutine; a P that the target does not have
  * only if every P runs a goroutine. */
-struct m *synthetic_lend(struct model *md)
+struct m *synthetic_thread(struct model *md)
 {
 	struct synthetic *synthetic = &md->synthetic;
 	struct p *p;
@@ -98,7 +98,7 @@ static bool create(struct model *md)
 	synthetic->g = g_new(&md->entities, 0, SYNTHETIC_GOID); /* no record can name it */
 	if (!synthetic->g)
 		return false;
-	md->entities.lives--; /* it is not one of the target's */
+	md->entities.created--; /* it is not one of the target's */
 	step_go_create(md, synthetic->host, synthetic->g, false, 0);
 	md->ops.ops[md->ops.n - 1].stack2 = synthetic->wait_stack;
 	synthetic->g->stack = synthetic->wait_stack;
@@ -109,7 +109,7 @@ struct m *synthetic_begin(struct model *md)
 {
 	struct synthetic *synthetic = &md->synthetic;
 
-	if (!synthetic_lend(md))
+	if (!synthetic_thread(md))
 		return NULL;
 	if (synthetic->g)
 		step_go_unblock(md, synthetic->host, synthetic->g, 0);

@@ -15,7 +15,7 @@ struct m *synthetic_begin(struct model *md);
 void synthetic_end(struct model *md);
 /* A thread with a P and no goroutine, for the last steps of another, until synthetic_return. NULL when out of
  * memory. */
-struct m *synthetic_lend(struct model *md);
+struct m *synthetic_thread(struct model *md);
 void synthetic_return(struct model *md);
 
 #endif

@@ -118,7 +118,7 @@ struct model_stats {
 			      calls, starts) */
 	uint64_t inferred_starts; /* of these: starts of goroutines */
 	uint64_t repaired;        /* ops made up to keep the trace valid */
-	uint64_t goroutines;      /* lives seen */
+	uint64_t goroutines;      /* seen */
 	uint64_t unnumbered;      /* goroutines whose id was never seen: they have a made-up one */
 	struct log_loss loss;     /* what capture lost */
 	uint64_t unwatched_ns;    /* of the time in between nothing was recorded */

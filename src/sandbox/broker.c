@@ -31,7 +31,7 @@ struct broker {
 	int control, reads;
 	struct broker_shared *shared;
 	uint64_t number; /* number of the last question */
-	uint64_t lent;   /* number of the last lent file */
+	uint64_t files;  /* number of the last shared file */
 	bool silent;     /* it did not answer in time, and is not asked again */
 	struct target_reads functions;
 };
@@ -267,11 +267,11 @@ void broker_allow(struct broker *broker, pid_t pid)
 	close(fd);
 }
 
-int broker_lend(struct broker *broker, int fd, char path[64])
+int broker_share(struct broker *broker, int fd, char path[64])
 {
-	const struct broker_message message = {.ask = BROKER_LEND, .number = ++broker->lent};
+	const struct broker_message message = {.ask = BROKER_SHARE, .number = ++broker->files};
 
-	snprintf(path, 64, REQUEST_LENT_AT "%llu", (unsigned long long)message.number);
+	snprintf(path, 64, REQUEST_SHARED_AT "%llu", (unsigned long long)message.number);
 	return send_control(broker, &message, &fd, 1);
 }
 

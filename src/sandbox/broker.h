@@ -40,7 +40,7 @@ const struct target_reads *broker_reads(struct broker *broker);
  * Lets a worker open the file behind a descriptor of broker_reads(), by the path that is stored here. Returns
  * 0 or a negative errno.
  */
-int broker_lend(struct broker *broker, int fd, char path[64]);
+int broker_share(struct broker *broker, int fd, char path[64]);
 /* The number of calls given up so far because the kernel did not respond. */
 unsigned broker_stalls(const struct broker *broker);
 /* True if it has ended unexpectedly. */

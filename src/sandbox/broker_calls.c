@@ -131,8 +131,8 @@ static int open_request(struct server *server, const struct request *request, ui
 		return or_errno(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	case REQUEST_IN_ROOT:
 		return open_in_root(process, request->rest);
-	case REQUEST_LENT:
-		return only_program(server_lent(server, request->number));
+	case REQUEST_SHARED:
+		return only_program(server_file(server, request->number));
 	case REQUEST_FILE:
 		return only_program(open_users(request->rest));
 	default:

@@ -20,7 +20,7 @@ enum broker_ask {
 	/* On the control socket: */
 	BROKER_ADD = 1, /* window; listener, memory and window's file */
 	BROKER_ALLOW,   /* pid; /proc/PID */
-	BROKER_LEND,    /* number; the file */
+	BROKER_SHARE,   /* number; the file */
 	BROKER_KEEP,    /* number: a set of capabilities -> struct broker_reply */
 	/* On the socket for reading, each -> struct broker_reply: */
 	BROKER_MEMORY,  /* pid, address, size -> bytes in the window */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* State that the privileged process sets: allowed processes, lent files, clients. */
+/* State that the privileged process sets: allowed processes, shared files, clients. */
 #include "sandbox/broker_state.h"
 
 #include <errno.h>
@@ -39,14 +39,14 @@ static void allow(struct broker_state *state, pid_t pid, int dir)
 	*process = (struct allowed){.pid = pid, .dir = dir, .serial = ++state->serial};
 }
 
-static void lend(struct broker_state *state, uint64_t number, int fd)
+static void share(struct broker_state *state, uint64_t number, int fd)
 {
-	unsigned which = state->nlent++ % LENT;
+	unsigned which = state->nfiles++ % SHARED_FILES;
 
-	if (state->lent[which].number)
-		close(state->lent[which].fd);
-	state->lent[which].number = number;
-	state->lent[which].fd = fd;
+	if (state->files[which].number)
+		close(state->files[which].fd);
+	state->files[which].number = number;
+	state->files[which].fd = fd;
 }
 
 static void add_client(struct broker_state *state, const struct broker_message *message, int *fds)
@@ -83,8 +83,8 @@ bool broker_take_control(struct broker_state *state, bool is_first)
 	if (message.ask == BROKER_ALLOW && fds[0] >= 0) {
 		allow(state, message.pid, fds[0]);
 		fds[0] = -1;
-	} else if (message.ask == BROKER_LEND && fds[0] >= 0) {
-		lend(state, message.number, fds[0]);
+	} else if (message.ask == BROKER_SHARE && fds[0] >= 0) {
+		share(state, message.number, fds[0]);
 		fds[0] = -1;
 	} else if (message.ask == BROKER_ADD && fds[2] >= 0) {
 		add_client(state, &message, fds);
@@ -128,7 +128,7 @@ bool server_must_refuse(struct server *server)
 	return refuse;
 }
 
-int server_lent(struct server *server, uint64_t number)
+int server_file(struct server *server, uint64_t number)
 {
 	struct broker_state *state = server->state;
 	struct rights before;
@@ -137,9 +137,9 @@ int server_lent(struct server *server, uint64_t number)
 	pthread_mutex_lock(&state->lock);
 	while (broker_take_control(state, false))
 		continue;
-	for (unsigned i = 0; i < LENT; i++) {
-		if (state->lent[i].number == number)
-			handle = fcntl(state->lent[i].fd, F_DUPFD_CLOEXEC, 0);
+	for (unsigned i = 0; i < SHARED_FILES; i++) {
+		if (state->files[i].number == number)
+			handle = fcntl(state->files[i].fd, F_DUPFD_CLOEXEC, 0);
 	}
 	pthread_mutex_unlock(&state->lock);
 	if (handle < 0)

@@ -15,7 +15,7 @@ enum {
 	CLIENTS = 5,      /* including the privileged process, which is the first */
 	PROCESSES = 4096, /* allowed ones; the oldest is replaced */
 	ROOTS = 4,        /* directories per worker in which files are looked up */
-	LENT = 8,         /* files that a worker may open */
+	SHARED_FILES = 8, /* files that a worker may open */
 };
 
 /* What a client may use per second. Unused amounts accumulate for some seconds. */
@@ -75,8 +75,8 @@ struct broker_state {
 	struct {
 		uint64_t number;
 		int fd;
-	} lent[LENT];
-	unsigned nlent;
+	} files[SHARED_FILES];
+	unsigned nfiles;
 	unsigned nlost; /* threads that are stuck */
 	uint64_t keep, keep_number;
 	struct error keep_error;
@@ -102,8 +102,8 @@ bool broker_take_control(struct broker_state *state, bool is_first_thread);
 struct held_process *server_process(struct server *server, pid_t pid);
 /* True if too many threads are stuck to begin another call that may block. */
 bool server_must_refuse(struct server *server);
-/* Returns a duplicate of the file that was lent under this number, or a negative errno. */
-int server_lent(struct server *server, uint64_t number);
+/* Returns a duplicate of the file that was shared under this number, or a negative errno. */
+int server_file(struct server *server, uint64_t number);
 /* Handles a worker's system call. */
 struct answer answer_call(struct server *server, const struct seccomp_data *call);
 /* Handles a question of the privileged process. fd: came with it; the caller owns it. */

@@ -51,7 +51,7 @@ int remote_module_read(struct sandbox *sandbox, int fd, const char *bytes, size_
 
 	*code = (struct module_code){.n = 0};
 	if (is_handle(fd)) {
-		rc = sandbox->broker ? broker_lend(sandbox->broker, fd, path) : -EBADF;
+		rc = sandbox->broker ? broker_share(sandbox->broker, fd, path) : -EBADF;
 		if (rc)
 			return rc;
 		call.rpc = (struct rpc){.kind = INSPECT_MODULE_FILE, .bytes = path, .size = strlen(path)};

@@ -123,10 +123,10 @@ void request_parse(const char *path, struct request *request)
 		}
 		request->kind = kind_of(at);
 		strcpy(request->rest, request->kind == REQUEST_IN_ROOT ? at + 4 : at);
-	} else if (strncmp(path, REQUEST_LENT_AT, sizeof(REQUEST_LENT_AT) - 1) == 0) {
-		at = path + sizeof(REQUEST_LENT_AT) - 1;
+	} else if (strncmp(path, REQUEST_SHARED_AT, sizeof(REQUEST_SHARED_AT) - 1) == 0) {
+		at = path + sizeof(REQUEST_SHARED_AT) - 1;
 		if (take_number(&at, &request->number) && !*at)
-			request->kind = REQUEST_LENT;
+			request->kind = REQUEST_SHARED;
 	} else if (strcmp(path, "/") == 0) {
 		request->kind = REQUEST_OWN_ROOT;
 	} else if (!is_of_kernel(path)) {

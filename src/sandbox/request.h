@@ -21,16 +21,16 @@ enum request_kind {
 	REQUEST_IN_ROOT,  /* a program file below it: `rest` is the path in that root */
 	REQUEST_OWN_ROOT, /* our own root directory, for looking up files */
 	REQUEST_FILE,     /* a program file by path */
-	REQUEST_LENT,     /* a program file that the privileged process has lent: REQUEST_LENT_AT */
+	REQUEST_SHARED,   /* a program file that the privileged process shares: REQUEST_SHARED_AT */
 };
 
 /* Followed by its number. */
-#define REQUEST_LENT_AT "/dev/gotrace-lent/"
+#define REQUEST_SHARED_AT "/dev/gotrace-file/"
 
 struct request {
 	enum request_kind kind;
 	pid_t pid;       /* 0: none */
-	uint64_t number; /* of a lent file */
+	uint64_t number; /* of a shared file */
 	char rest[PATH_MAX];
 };
 

@@ -46,8 +46,8 @@ static void files_of_processes(void **state)
 	allowed("/", REQUEST_OWN_ROOT, 0, "");
 	allowed("/usr/bin/server", REQUEST_FILE, 0, "/usr/bin/server");
 	allowed("./server", REQUEST_FILE, 0, "./server");
-	allowed("/dev/gotrace-lent/7", REQUEST_LENT, 0, "");
-	assert_int_equal(parsed("/dev/gotrace-lent/7").number, 7);
+	allowed("/dev/gotrace-file/7", REQUEST_SHARED, 0, "");
+	assert_int_equal(parsed("/dev/gotrace-file/7").number, 7);
 }
 
 static void everything_else_is_refused(void **state)
@@ -58,11 +58,11 @@ static void everything_else_is_refused(void **state)
 		"/proc/",
 
 		"/proc/123/",
-		"/dev/gotrace-lent/",
-		"/dev/gotrace-lent/0",
-		"/dev/gotrace-lent/7x",
-		"/dev/gotrace-lent/../null",
-		"/dev/gotrace-lent/99999999999999999999",
+		"/dev/gotrace-file/",
+		"/dev/gotrace-file/0",
+		"/dev/gotrace-file/7x",
+		"/dev/gotrace-file/../null",
+		"/dev/gotrace-file/99999999999999999999",
 		"/proc/self/maps",
 		"/proc/thread-self/maps",
 		"/proc/0/maps",

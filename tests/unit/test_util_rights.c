@@ -87,7 +87,7 @@ static void in_child(int (*steps)(void))
 	pid_t child;
 
 	if (geteuid() != 0 || rights_are_inner())
-		skip(); /* only root can lend */
+		skip(); /* only root can give it */
 	child = fork();
 	if (child == 0)
 		_exit(steps());

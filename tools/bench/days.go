@@ -48,15 +48,15 @@ func aside(path uint32, depth int, wait func()) {
 // days is hard on what has to remember: goroutines that live for a second and wait with a stack that never comes
 // again, tasks with names that are new, threads that end.
 func days(count *atomic.Int64) {
-	room := make(chan struct{}, daysAlive)
+	slots := make(chan struct{}, daysAlive)
 	go func() {
 		for range time.Tick(daysStep) {
 			for range daysLot {
-				room <- struct{}{}
+				slots <- struct{}{}
 				go func() {
 					down(rand.Uint32(), 24, func() { time.Sleep(time.Second) })
 					count.Add(1)
-					<-room
+					<-slots
 				}()
 			}
 		}

@@ -135,7 +135,7 @@ func (b *bench) bpftrace(l *load, functions []string) func() error {
 	}
 }
 
-// load is the traced program, told by words what to do.
+// load is the traced program, which takes commands as words.
 type load struct {
 	name    string
 	command *exec.Cmd

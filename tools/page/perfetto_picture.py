@@ -55,9 +55,9 @@ def box(row, y, scale):
     x, width = LABEL + int(row["ts"]) * scale, max(int(row["dur"]) * scale, 0.4)
     shape = (f'<rect x="{x:.2f}" y="{y}" width="{width:.2f}" height="{LANE}" '
              f'fill="{colour(int(row["rank"]), row["value"])}"/>')
-    room = int(width / 6.2)
-    fits = room > 6 and (int(row["rank"]) < 2 or row["value"].startswith("Waiting"))
-    return shape + (text(x + 3, y + 12, row["value"][:room]) if fits else "")
+    letters = int(width / 6.2)
+    fits = letters > 6 and (int(row["rank"]) < 2 or row["value"].startswith("Waiting"))
+    return shape + (text(x + 3, y + 12, row["value"][:letters]) if fits else "")
 
 
 def draw(rows, length_ms):
@@ -68,9 +68,9 @@ def draw(rows, length_ms):
     for ms in range(0, length_ms + 1, max(length_ms // 10, 1)):
         x = LABEL + ms * 1e6 * scale
         body.append(text(x, 12, f"{ms} ms", "#868e96", "end" if ms == length_ms else "middle"))
-    for (_, lane), boxes in sorted(lanes.items()):
+    for (_, lane), slices in sorted(lanes.items()):
         body.append(text(0, y + 12, lane[:36]))
-        body += [box(row, y, scale) for row in boxes]
+        body += [box(row, y, scale) for row in slices]
         y += LANE + GAP
     x = LABEL
     for name, fill in [*COLOURS.items(), ("Waiting for something else", OTHER_WAIT)]:

@@ -9,7 +9,7 @@ type step struct {
 	time   int64  // ns
 	key    uint32 // from, to and reason, interned
 	stack  uint32 // interned; 0 = none
-	waker  uint32 // the stack of whoever did it, if that is another
+	waker  uint32 // the stack of the goroutine that did it, if that is another
 	p, m   int64
 	change string // for people: "Running->Waiting chan receive"
 	pushed bool   // the reader moved it behind an event that it must follow: its time is only the latest it can be
@@ -31,7 +31,7 @@ type pair struct{ native, ours int }
 
 // align pairs the steps of two lists that should be equal: as few as possible are left without a counterpart, and
 // of the ways to do that the one whose pairs are closest in time. Loads repeat the same few steps over and over,
-// so that equal keys alone do not tell which repetition is which.
+// so that equal keys alone do not show which repetition is which.
 func align(native, ours []step) []pair {
 	if equal(native, ours) {
 		pairs := make([]pair, len(native))

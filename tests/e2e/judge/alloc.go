@@ -27,7 +27,7 @@ type place struct {
 	address uint64
 }
 
-// An allocTrace is what a trace tells of memory.
+// An allocTrace is what a trace has of memory.
 type allocTrace struct {
 	base, page, least uint64                 // what ids count from, and in
 	exist             map[place][2]uint64    // at its beginning
@@ -78,7 +78,7 @@ func (t *allocTrace) add(ev trace.Event) error {
 		args[i-1] = x.ArgValue(i).Uint64()
 	}
 	if x.Name == "Span" || x.Name == "GoroutineStack" {
-		// The runtime tells of the stacks of dead goroutines that have none, too.
+		// The runtime also reports stacks of dead goroutines that have none.
 		if !p.stack || args[0] != 0 {
 			t.exist[p] = args
 		}
@@ -180,7 +180,7 @@ func compareAlloc(native, ours *allocTrace) (there, here share) {
 	return there, here
 }
 
-// alloc compares what two traces of the same time tell of spans and stacks: kind, address, size, thread and goroutine.
+// alloc compares what two traces of the same time have of spans and stacks: kind, address, size, thread and goroutine.
 func alloc(args []string) error {
 	flags := flag.NewFlagSet("alloc", flag.ContinueOnError)
 	least := flags.Int("min-compared", 1000, "least number of native events")

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// A browser without a window, told by Chrome's DevTools protocol over a pair of pipes what to do: JSON messages, each
+// A browser without a window, controlled by Chrome's DevTools protocol over a pair of pipes: JSON messages, each
 // with a zero byte at its end.
 type browser struct {
 	command *exec.Cmd
@@ -96,7 +96,7 @@ func (b *browser) stop() {
 	os.RemoveAll(b.profile)
 }
 
-// call sends one command and waits for its answer; what else the browser tells is not asked for.
+// call sends one command and waits for its answer; other messages of the browser are ignored.
 func (b *browser) call(method string, params, result any) error {
 	b.last++
 	message, err := json.Marshal(struct {
@@ -191,17 +191,17 @@ func (b *browser) titles(url string, want []string, limit time.Duration) ([]stri
 		if err != nil {
 			return nil, err
 		}
-		lacking := slices.DeleteFunc(slices.Clone(want), func(one string) bool {
+		missing := slices.DeleteFunc(slices.Clone(want), func(one string) bool {
 			return slices.ContainsFunc(shown, func(title string) bool {
 				start, any := strings.CutSuffix(one, "*")
 				return title == one || any && strings.HasPrefix(title, start)
 			})
 		})
-		if len(lacking) == 0 {
+		if len(missing) == 0 {
 			return shown, nil
 		}
 		if time.Now().After(end) {
-			return nil, fmt.Errorf("the page does not show %q, but %q", lacking, shown)
+			return nil, fmt.Errorf("the page does not show %q, but %q", missing, shown)
 		}
 	}
 }

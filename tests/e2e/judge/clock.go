@@ -11,11 +11,11 @@ import (
 )
 
 // Times of v1 traces are relative to their first event. Which time of one trace is which of another is found
-// by what both tell: for each pair of steps of the same goroutine that are of one kind there is a shift that
+// by what both have: for each pair of steps of the same goroutine that are of one kind there is a shift that
 // makes them one. Of all shifts the true one is found for nearly every step, any other for a few.
 
 const (
-	shiftPairs = 4_000_000 // looked at, at most; goroutines that do little come first, for they tell most
+	shiftPairs = 4_000_000 // looked at, at most; goroutines that do little come first, for they show most
 	shiftBin   = 10_000    // ns
 	shiftNear  = 50_000    // ns: steps so near each other under a shift are the same
 	shiftPause = 300_000   // ns

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// account is something that a flat format (v0, go 1.5 to go 1.21) and one with generations both tell, each
+// account is something that a flat format (v0, go 1.5 to go 1.21) and one with generations both report, each
 // with events of its own.
 type account struct {
 	flat, generations []string
@@ -112,9 +112,9 @@ func counts(args []string) error {
 	return nil
 }
 
-// notTold are records that two files of one format may have in different numbers though they tell the same:
+// notCounted are records that two files of one format may have in different numbers though they say the same:
 // tables; and what a file of another format between the two had no word for.
-var notTold = map[string]bool{"Batch": true, "EventBatch": true, "Stack": true, "Stacks": true, "String": true,
+var notCounted = map[string]bool{"Batch": true, "EventBatch": true, "Stack": true, "Stacks": true, "String": true,
 	"Strings": true, "Frequency": true, "TimerGoroutine": true, "GCScanStart": true, "GCScanDone": true}
 
 // sameCounts compares two traces of one format, one made from the other: of what was open at the end, the
@@ -137,7 +137,7 @@ func sameCounts(a, b *counted, taken int) error {
 		if name == "ProcStart" || name == "ProcStop" {
 			m += taken
 		}
-		if !notTold[name] && (n < m || n > m+slack) {
+		if !notCounted[name] && (n < m || n > m+slack) {
 			wrong = append(wrong, fmt.Sprintf("%s %d, %d", name, m, n))
 		}
 		compared += m

@@ -55,10 +55,10 @@ func gcScope(event *trace.Event, threadless bool) (scope, what string, values [2
 			}
 			return fmt.Sprintf("%v %s", event.Thread(), m.Name), m.Name, values
 		}
-		// GOMAXPROCS is also told at the beginning of each generation, which no program does.
-		told := stackText(event.Stack())
-		byTracer := told == "" || strings.HasPrefix(told, "runtime.traceAdvance") ||
-			strings.HasPrefix(told, "runtime.StartTrace")
+		// GOMAXPROCS is also reported at the beginning of each generation, which no program does.
+		stack := stackText(event.Stack())
+		byTracer := stack == "" || strings.HasPrefix(stack, "runtime.traceAdvance") ||
+			strings.HasPrefix(stack, "runtime.StartTrace")
 		if m.Name == "/gc/heap/goal:bytes" || (m.Name == "/sched/gomaxprocs:threads" && !byTracer) {
 			return m.Name, m.Name, values
 		}
@@ -112,7 +112,7 @@ func readGC(path string, keys, stacks *names, threadless bool, workers map[strin
 	return h, err
 }
 
-// keepWorkers leaves out labels of goroutines that neither trace knows as workers: not every format tells the
+// keepWorkers leaves out labels of goroutines that neither trace knows as workers: not every format has the
 // function of one that was there before.
 func (h gcHistory) keepWorkers(workers map[string]bool) {
 	maps.DeleteFunc(h, func(scope string, _ []gcEvent) bool {
@@ -187,7 +187,7 @@ func (c *comparison) gc(nativePath, oursPath string) error {
 	return nil
 }
 
-// mayMove knows the edges of an assist: a goroutine that is preempted between our probe and its tracer's event tells
+// mayMove knows the edges of an assist: a goroutine that is preempted between our probe and its tracer's event says
 // of it on another P. Up to Go 1.21 its tracer reads the clock behind that.
 func (c *comparison) mayMove(native *gcEvent) bool {
 	return c.threadless && strings.HasSuffix(native.change, "GC mark assist")

@@ -5,7 +5,7 @@
 //	judge strict [-expect FILE] TRACE          read by golang.org/x/exp/trace, which forgives nothing
 //	judge pages -go TOOLCHAIN [-rows …] TRACE  served by that release's go tool trace
 //	judge pages -goroot DIR [-binary FILE] TRACE  the same of an old release
-//	judge counts FLAT TRACE                     do two outputs of gotrace check --json tell the same
+//	judge counts FLAT TRACE                     do two outputs of gotrace check --json say the same
 //	judge v0 TRACE                             read as the readers of early 2015 did
 //	judge browser -titles LIST TRACE           the viewer's page as a browser shows it
 //	judge twin NATIVE OURS                     compared with what Go's own tracer saw

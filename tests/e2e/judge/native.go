@@ -159,7 +159,7 @@ const ownGoroutine = "gotrace"
 
 func (t *threadTrace) transition(event *trace.Event, change trace.StateTransition) {
 	g, own := change.Resource.Goroutine(), functions(change.Stack)
-	// A thread that did not hold still when the trace began has but its own name there, until it tells of a stack.
+	// A thread that was running when the trace began has only its own name there, until it has a stack.
 	if len(own) > 0 && (t.names[g] == "" || !strings.Contains(t.names[g], " [") && strings.HasSuffix(own[len(own)-1], " ["+t.names[g]+"]")) {
 		t.names[g] = own[len(own)-1]
 	}

@@ -183,7 +183,7 @@ func pageList(need string, threads bool) []page {
 	return list
 }
 
-// plot is told, but not judged: on some traces of Go's own, too, the viewer (Go 1.26
+// plot is printed, but not judged: on some traces of Go's own, too, the viewer (Go 1.26
 // internal/trace/gc.go, MutatorUtilizationV2) indexes with -1 when a goroutine in a
 // mark assist leaves a system call without a P.
 var plot = page{"mmu-plot", "/mmu?mode=plot&flags=system|background|assist|stw|sweep", count(`\[`), 1}

@@ -33,7 +33,7 @@ func perfTruth(args []string) error {
 	set := flag.NewFlagSet("perftruth", flag.ExitOnError)
 	share := set.Float64("run", 0.01, "share by which time on a CPU may differ")
 	slack := set.Int64("slack", 300, "ns by which a switch may, on average")
-	unseen := set.Int64("unseen", 0, "switches that the kernel's tracepoints did not tell of, as gotrace has found; either may lack them")
+	unseen := set.Int64("unseen", 0, "switches that the kernel's tracepoints did not report, as gotrace has found; either may be without them")
 	set.Parse(args)
 	if set.NArg() != 2 {
 		return fmt.Errorf("needs a trace, and what perf script prints of sched:sched_switch")
@@ -79,7 +79,7 @@ func perfTruth(args []string) error {
 	if threads == 0 || other.voluntary+other.forced == 0 {
 		return fmt.Errorf("nothing to compare")
 	}
-	fmt.Printf("perf: %d threads, of %d it lacks begins; on CPU %.3f / %.3f ms (%+.3f %%), voluntary %d / %d, involuntary %d / %d\n", threads, untimed,
+	fmt.Printf("perf: %d threads, of %d it has no begins; on CPU %.3f / %.3f ms (%+.3f %%), voluntary %d / %d, involuntary %d / %d\n", threads, untimed,
 		ms(all.run), ms(other.run), off(all.run, other.run), all.voluntary, other.voluntary, all.forced, other.forced)
 	return nil
 }

@@ -51,7 +51,7 @@ func formatMinor(path string) (int, error) {
 	return minor, nil
 }
 
-// isV1 tells by the header if a trace is older than Go 1.22.
+// isV1 reports by the header whether a trace is older than Go 1.22.
 func isV1(path string) (bool, error) {
 	minor, err := formatMinor(path)
 	return minor < 22, err

@@ -21,7 +21,7 @@ var (
 )
 
 // emulated is for programs that ran in an emulator of a machine: its CPUs take turns, so that between a hit and
-// what it tells of there may be a turn of the other.
+// what it reports there may be a turn of the other.
 func emulated() {
 	trim, margin = 1_500_000_000, 300_000_000
 	suspect, farApart = 50_000_000, 1_000_000_000
@@ -189,7 +189,7 @@ type comparison struct {
 	keys, stacks *names
 	wakers       bool
 	noHeap       bool
-	noStops      bool // of the world are told of
+	noStops      bool // of the world are reported
 	offsets      []int64
 	starts       []int64
 	tallies      map[string]map[string]int // kind of difference -> what -> how often
@@ -204,9 +204,9 @@ func twin(args []string) error {
 	minCompared := set.Int("min-compared", 100, "least number of transitions that must have been compared")
 	maxMedian := set.Int64("max-median", 10000, "largest median of the time difference, ns")
 	wakers := set.Bool("wakers", true, "compare who woke whom, too")
-	stops := set.Bool("stops", true, "the native trace tells of stops of the world as such")
+	stops := set.Bool("stops", true, "the native trace has stops of the world as such")
 	heap := set.Bool("heap", true, "ours, if it does not say otherwise, has every sweep and each size of the heap")
-	conds := set.Bool("conds", true, "ours tells a condition from a mutex")
+	conds := set.Bool("conds", true, "ours distinguishes a condition from a mutex")
 	slow := set.Bool("emulated", false, "the program ran in an emulator of a machine")
 	verbose := set.Bool("v", false, "show the first differences")
 	show := set.Int("n", 10, "how many differences -v shows")
@@ -257,8 +257,8 @@ func (c *comparison) run(nativePath, oursPath string) error {
 	c.from = max(native.first, ours.first) + trim
 	c.to = min(native.last, ours.last) - trim
 	if c.threadless {
-		// What a call of the system ended with is told when its goroutine next runs, and of what had begun
-		// before the tracer did it tells no end.
+		// What a system call ended with is known when its goroutine next runs, and of what had begun
+		// before the tracer did it reports no end.
 		c.from += edge
 		c.to -= edge
 	}

@@ -14,7 +14,7 @@ func compare(native, ours []step) *comparison {
 	return c
 }
 
-// slow is cycles with room between the steps, so that the margin ends inside of the lists.
+// slow is cycles with time between the steps, so that the margin ends inside the lists.
 func slow() []step {
 	list := cycles(1000)
 	for i := range list {

@@ -24,7 +24,7 @@ type mark struct {
 	stack string
 }
 
-// isOffCPU tells regions that gotrace makes of the kernel's switches from the program's own.
+// isOffCPU distinguishes regions that gotrace makes of the kernel's switches from the program's own.
 func isOffCPU(region trace.Region) bool {
 	return strings.HasPrefix(region.Type, "[off CPU: ")
 }
@@ -84,26 +84,26 @@ func marks(path string) (map[trace.GoID][]mark, error) {
 	return list, err
 }
 
-// told is what a goroutine says it did: the words of its marks, and how long its regions took.
-type told struct {
+// ownMarks is what a goroutine says it did: the words of its marks, and how long its regions took.
+type ownMarks struct {
 	lines []string
 	spent []time.Duration // by line; 0 where it is no end
 }
 
-func readTruth(path string) ([]told, error) {
+func readTruth(path string) ([]ownMarks, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	var list []told
+	var list []ownMarks
 	for lines := bufio.NewScanner(file); lines.Scan(); {
 		line := lines.Text()
 		switch {
 		case line == "all printed":
 			return list, nil
 		case line == "goroutine":
-			list = append(list, told{})
+			list = append(list, ownMarks{})
 			continue
 		case len(list) == 0:
 			continue
@@ -222,7 +222,7 @@ func userTwin(args []string) error {
 		return err
 	}
 	// trace.Start lets the runtime's tracer begin some time before StartRegion
-	// hears of it, and trace.Stop tells StartRegion first.
+	// hears of it, and trace.Stop informs StartRegion first.
 	on, off := trace.Time(math.MaxInt64), trace.Time(0)
 	for _, list := range native {
 		on = min(on, list[0].time)

@@ -15,7 +15,7 @@ import (
 // The format of early 2015, between Go 1.4 and 1.5: no release reads it. What follows is from the description
 // of its tracer and reader alone.
 
-// v0Kind is one type of event: the values that follow its time, and what happens to whoever runs on its P.
+// v0Kind is one type of event: the values that follow its time, and what happens to the goroutine that runs on its P.
 type v0Kind struct {
 	name   string
 	values int  // after the time, with the stack
@@ -166,7 +166,7 @@ func parseV0(raw []byte) (*v0File, error) {
 				return nil, fmt.Errorf("offset %d: bad stack of %d values", offset, len(values))
 			}
 			if file.stacks[values[0]] != nil {
-				return nil, fmt.Errorf("offset %d: stack %d is told twice", offset, values[0])
+				return nil, fmt.Errorf("offset %d: stack %d is defined twice", offset, values[0])
 			}
 			file.stacks[values[0]] = values[2:]
 		default:

@@ -24,7 +24,7 @@ func spin(d time.Duration) {
 }
 
 // pingpong: two goroutines hand a token to and fro over unbuffered channels;
-// a pause every hundred turns leaves room for other programs.
+// a pause every hundred turns leaves time for other programs.
 func pingpong(opt *options) {
 	for i := 0; i < or(opt.count, 2); i++ {
 		ping, pong := make(chan int), make(chan int)

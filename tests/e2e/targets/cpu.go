@@ -11,7 +11,7 @@ func init() { modes["cpu"] = cpuLoad }
 
 var cpuSink atomic.Uint64
 
-// cpuWork is a leaf without a frame: whoever walks the stack from it by frame pointers misses its caller.
+// cpuWork is a leaf without a frame: a walk of the stack by frame pointers from it misses its caller.
 //
 //go:noinline
 func cpuWork(n int) uint64 {

@@ -34,20 +34,20 @@ func callRecurses(n int) {
 //
 //go:noinline
 func callGrows(n int) byte {
-	var room [1024]byte
+	var space [1024]byte
 	if n > 0 {
-		room[n%1024] = callGrowsDeeper(n - 1)
+		space[n%1024] = callGrowsDeeper(n - 1)
 	}
-	return room[(n+1)%1024]
+	return space[(n+1)%1024]
 }
 
 //go:noinline
 func callGrowsDeeper(n int) byte {
-	var room [2048]byte
+	var space [2048]byte
 	if n > 0 {
-		room[n%1024] = callGrowsDeeper(n - 1)
+		space[n%1024] = callGrowsDeeper(n - 1)
 	}
-	return room[(n+1)%1024]
+	return space[(n+1)%1024]
 }
 
 //go:noinline

@@ -71,7 +71,7 @@ func parse(args []string) (string, *options) {
 	set.IntVar(&opt.procs, "procs", 0, "GOMAXPROCS; 0 leaves it alone")
 	set.IntVar(&opt.count, "count", 0, "how many goroutines; 0 is the mode's own number")
 	set.Float64Var(&opt.seconds, "seconds", usualLife.Seconds(), "how long to run")
-	set.StringVar(&opt.then, "then", "exit", "what to do at the end: exit, exec (this program anew), crash or kill")
+	set.StringVar(&opt.then, "then", "exit", "what to do at the end: exit, exec (this program again), crash or kill")
 	set.StringVar(&opt.native, "native", "", "file for a trace by Go's own tracer")
 	set.DurationVar(&opt.nativeDelay, "native-delay", 0, "when to start Go's tracer; 0 waits for SIGUSR1")
 	set.Float64Var(&opt.nativeSeconds, "native-seconds", 2, "how long Go's tracer runs")

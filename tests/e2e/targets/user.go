@@ -69,7 +69,7 @@ func (j *job) deferred(depth int) {
 	}
 }
 
-// opened leaves the end to whoever calls it.
+// opened leaves the end to its caller.
 func (j *job) opened() *trace.Region {
 	r := trace.StartRegion(j.ctx, j.in("handed"))
 	j.notes.begin(j.in("handed"), j.task)
