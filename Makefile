@@ -72,7 +72,7 @@ FUZZSRC  := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ     := $(FUZZSRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 FUZZ_SECONDS ?= 20
 
-.PHONY: FORCE all help deps demo test test-unit test-arm64 test-golden test-e2e vmtest vmtest-arm64 vmtest-all test-all fuzz \
+.PHONY: FORCE all bpf help deps demo test test-unit test-arm64 test-golden test-e2e vmtest vmtest-arm64 vmtest-all test-all fuzz \
 	bench load fmt lint static pages deb sbom install uninstall install-caps clean
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -218,6 +218,8 @@ deps: ## install what building and testing need (Debian 12, root)
 
 demo: ## trace a bundled Go server under load, live (root)
 	$(Q)sh tools/demo.sh
+
+bpf: $(BPFSRC:bpf/%.bpf.c=$(BUILD)/bpf/%.bpf.o) $(BPFSRC:bpf/%.bpf.c=$(BUILD)/bpf/%_before512.bpf.o) # the programs alone
 
 test: ## install what is missing, build, run each kind of test once: ten minutes (root)
 	$(Q)sh tests/run.sh

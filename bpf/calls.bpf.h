@@ -159,7 +159,7 @@ static __always_inline bool maps_code(const struct pt_regs *user, long id, long 
 static __always_inline void exit_call(struct task_struct *task, uint32_t tgid, struct pt_regs *user,
 				      long result)
 {
-	struct raw_record rec = {.site = SITE_SYSCALL_DONE, .arg2 = result};
+	struct raw_record rec = {.site = SITE_MAPPED};
 	uint32_t tid = MEMBER(task, pid);
 	struct call_state *known;
 	struct pt_regs copy;
@@ -171,16 +171,15 @@ static __always_inline void exit_call(struct task_struct *task, uint32_t tgid, s
 	known = known_thread(tid);
 	rec.tid = tid;
 	rec.goid = tgid;
+	if (maps_code(user, (long)CALL_OF(user), result))
+		send_thread(&rec);
+	rec.site = SITE_SYSCALL_DONE;
 	rec.arg = CALL_OF(user) + 1;
+	rec.arg2 = result;
 	/* rt_sigreturn leaves the registers of the context that it returns to. */
 	if (known && known->call) {
 		rec.arg = known->call;
 		known->call = 0;
-	}
-	if (maps_code(user, (long)CALL_OF(user), result)) {
-		struct raw_record mapped = {.site = SITE_MAPPED, .tid = tid, .goid = tgid};
-
-		send_thread(&mapped);
 	}
 	send_thread(&rec);
 }

@@ -78,6 +78,8 @@ fuzz() {
 offline() {
 	step build make -j"$(nproc)"
 	one
+	step bpf-arm64 make -j"$(nproc)" ARCH=arm64 bpf
+	one
 	step lint make lint
 	one
 	step unit make -j"$(nproc)" -k test-unit
