@@ -52,7 +52,8 @@ static int leave(struct perfetto *px, struct pf_cpu *cpu, uint64_t time)
 	return rc ? rc : pf_put_event(px, &ev);
 }
 
-/* Who was there has lost the CPU without a trace of it: for less than --os-regions. */
+/* Another thread that is still shown there has lost the CPU for less than --os-regions, which the trace
+ * leaves out. */
 static int enter(struct perfetto *px, uint32_t number, uint32_t tid, uint32_t serial, uint64_t time)
 {
 	struct pf_event ev = {.time = time,
