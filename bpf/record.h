@@ -155,8 +155,8 @@ enum left {
 	LEFT_DISK = 2,    /* uninterruptible */
 	LEFT_STOPPED = 3, /* by a signal or a debugger */
 	LEFT_DEAD = 4,
-	LEFT_INTERRUPTED = 5, /* SITE_OFF_CPU only: it did not leave; arg until the record's time is as long
-			       * as its latest interrupts took in all */
+	LEFT_INTERRUPTED = 5, /* SITE_OFF_CPU: it kept its CPU, but its latest interrupts took as long as from
+			       * arg to the record's time */
 };
 
 enum fork {

@@ -6,9 +6,9 @@
 #include "model/state.h"
 
 /*
- * A trace says it by logs of category "[CPU]", whose message is the number: from there on the log's thread
- * runs on that CPU. They belong to the goroutine that runs on the thread then, or next, and each generation
- * has one for each thread that runs goroutines. To be called after off_cpu_close().
+ * Writes logs of category "[CPU]", whose message is a number: the log's thread runs on that CPU from then on.
+ * A log belongs to the goroutine that runs on the thread at that time, or next. Each generation has one for
+ * each thread that runs goroutines. To be called after off_cpu_close().
  */
 void cpus_close(struct model *md);
 
