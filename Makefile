@@ -20,7 +20,7 @@ SYSROOT := $(BUILD)/sysroot
 CC      := aarch64-linux-gnu-gcc --sysroot=$(SYSROOT)
 # Leaks are looked for with ptrace, which the emulator does not have.
 EMULATE := ASAN_OPTIONS=detect_leaks=0 qemu-aarch64-static -L $(SYSROOT)
-READY   := $(SYSROOT)/usr/lib
+READY   := $(BUILD)/sysroot.made
 endif
 # 0.9.0 for the tag v0.9.0, 0.9.0-3-gabcdef behind it; without tags and outside of git the newest in CHANGELOG.md.
 RELEASE := $(shell sed -n 's/^\#\# \([0-9][0-9.]*\).*/\1/p' CHANGELOG.md | head -n 1)
@@ -96,9 +96,9 @@ $(STATIC): $(OBJ)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -static -o $@ $^ $(STATIC_LIBS)
 
-$(READY):
+$(READY): tools/sysroot.sh
 	$(call msg,SYSROOT,$(SYSROOT))
-	$(Q)sh tools/sysroot.sh $(SYSROOT)
+	$(Q)sh tools/sysroot.sh $(SYSROOT) && touch $@
 
 $(BUILD)/gen/%.pb-c.c: %.proto
 	$(call msg,PROTOC,$<)
