@@ -86,7 +86,7 @@ static int check_status(const char *proc, pid_t pid, struct proc_status *status,
 	int rc = read_status(proc, pid, status);
 
 	if (rc == -ENOENT || rc == -ESRCH)
-		return error_set(err, ESRCH, "no process has PID %d", (int)pid);
+		return error_set(err, ESRCH, "no process has PID %d: pgrep -a NAME finds it", (int)pid);
 	if (rc)
 		return error_set(err, -rc, "PID %d: cannot read its status: %s", (int)pid, strerror(-rc));
 	if (status->tgid != pid)

@@ -97,7 +97,7 @@ static void a_process_is_accepted(void **state)
 static void what_is_no_process_is_reported(void **state)
 {
 	(void)state;
-	refused(99, -ESRCH, "no process has PID 99");
+	refused(99, -ESRCH, "no process has PID 99: pgrep -a NAME finds it");
 	put_status("70", STATUS);
 	put_status("71", "Name:\tworker\nState:\tS (sleeping)\nTgid:\t70\nPid:\t71\nVmSize:\t 1 kB\n");
 	refused(71, -EINVAL, "71 is a thread of process 70 (server): trace that, with -p 70");
