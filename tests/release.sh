@@ -140,9 +140,23 @@ release_musl() {
 	mounted "$root" both "$root"
 }
 
+# reads_in ROOT: replays a log there, and reads the trace, with nothing mounted, not even /proc.
+reads_in() {
+	local words
+	mkdir -p "$1/out"
+	cp "$STATIC" "$1/gotrace" && cp tests/fixtures/rawlog/go1.22.12.raw "$1/out/log" || die "cannot copy"
+	chroot "$1" /gotrace replay -q /out/log -o /out/replayed 2>"$W/err" || die "replay: $(tail -n 1 "$W/err")"
+	cmp "$1/out/replayed" tests/fixtures/rawlog/go1.22.12.trace >&2 || die "replays another trace"
+	for words in "check /out/replayed" "report /out/replayed" "convert /out/replayed -o /out/v1 --format 1.19"; do
+		chroot "$1" /gotrace $words >"$W/out" 2>"$W/err" || die "$words: $(tail -n 1 "$W/err")"
+	done
+	chroot "$1" /gotrace check - <"$1/out/replayed" >"$W/out" 2>"$W/err" || die "check -: $(tail -n 1 "$W/err")"
+}
+
 # A root without a file, as of an image from scratch.
 release_empty() {
 	new_root empty
+	reads_in "$root"
 	mounted "$root" both "$root"
 	[ -z "$(find "$root" -xdev -type f ! -path "$root/out/*" ! -name gotrace ! -name target ! -path '*/dev/null')" ] || die "the root is not empty"
 }

@@ -42,6 +42,7 @@ static int open_standard_input(struct error *err)
 		fd = open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC);
 		if (fd >= 0)
 			return fd;
+		/* Without /proc it is copied. */
 	}
 	return copy_of(STDIN_FILENO, "standard input", err);
 }
@@ -65,6 +66,20 @@ static int find(const char *path, bool to_write, struct error *err)
 	return fd;
 }
 
+/* Without /proc only the name is left, and it must still be that of the file that was checked. */
+static int open_by_name(const char *path, const struct stat *checked)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd >= 0 && (fstat(fd, &st) || st.st_dev != checked->st_dev || st.st_ino != checked->st_ino)) {
+		close(fd);
+		errno = ESTALE;
+		return -1;
+	}
+	return fd;
+}
+
 static int open_found(int found, const char *path, bool to_write, struct error *err)
 {
 	char here[64];
@@ -79,6 +94,10 @@ static int open_found(int found, const char *path, bool to_write, struct error *
 		return error_set(err, EINVAL, "%s is not a regular file", path);
 	snprintf(here, sizeof(here), "/proc/self/fd/%d", found);
 	fd = open(here, (to_write ? O_RDWR : O_RDONLY) | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT && S_ISREG(st.st_mode) && !to_write)
+		fd = open_by_name(path, &st);
+	if (fd < 0 && errno == ENOENT)
+		return error_set(err, ENOENT, "cannot open %s: /proc is not mounted", path);
 	if (fd < 0)
 		return error_set(err, errno, "cannot open %s: %s", path, strerror(errno));
 	if (S_ISREG(st.st_mode))

@@ -98,15 +98,19 @@ static int create_part(int dir, int access, char part[PART_BYTES])
 	return -errno;
 }
 
-static int create(int dir, int access, char part[PART_BYTES])
+static int create(int dir, int mode, char part[PART_BYTES])
 {
-	int fd = openat(dir, ".", access | O_TMPFILE | O_CLOEXEC, 0600);
+	int fd;
 
+	/* Without /proc a nameless file would stay so (link_nameless()). */
+	if (access("/proc/self/fd", X_OK))
+		return create_part(dir, mode, part);
+	fd = openat(dir, ".", mode | O_TMPFILE | O_CLOEXEC, 0600);
 	part[0] = '\0';
 	if (fd >= 0)
 		return fd;
 	/* EISDIR: the kernel or file system does not support O_TMPFILE. */
-	return errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL ? create_part(dir, access, part)
+	return errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL ? create_part(dir, mode, part)
 									 : -errno;
 }
 
