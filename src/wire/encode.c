@@ -277,6 +277,18 @@ static inline void reset(struct sequence *seq, uint32_t gen)
 	*seq = (struct sequence){.gen = gen};
 }
 
+/*
+ * Looking up an id may assign it, and the order in which C evaluates arguments depends on the machine: where
+ * an event has two ids, they are looked up one after the other. A log gives the same bytes everywhere.
+ */
+static inline void string_and_stack(struct event_cursor *at, enum event_type type, struct dict *dict,
+				    const struct op *op)
+{
+	uint32_t stack = dict_stack(dict, op->stack);
+
+	event2(at, type, dict_string(dict, op->string), stack);
+}
+
 static void go_status(struct encoder_v2 *wire, const struct op *op, struct event_cursor *at)
 {
 	uint32_t stack = op->stack ? dict_stack(&wire->dict, op->stack) : 0;
@@ -296,11 +308,12 @@ static void go_create(struct encoder_v2 *wire, const struct op *op, struct event
 {
 	bool blocked = op->kind == OP_GO_CREATE_BLOCKED;
 	bool known = wire->options.format >= WIRE_GO123;
+	uint32_t stack = dict_stack(&wire->dict, op->stack);
 
 	reset(&wire->gs[op->g2], wire->gen);
 	wire->created_blocked[op->g2] = blocked && !known;
 	event3(at, blocked && known ? EV_GO_CREATE_BLOCKED : EV_GO_CREATE, goid(wire, op->g2),
-	       dict_stack(&wire->dict, op->stack2), dict_stack(&wire->dict, op->stack));
+	       dict_stack(&wire->dict, op->stack2), stack);
 }
 
 static void go_unblock(struct encoder_v2 *wire, uint32_t g, uint32_t stack, struct event_cursor *at)
@@ -337,7 +350,7 @@ static void put_scheduler(struct encoder_v2 *wire, const struct op *op, struct e
 
 	switch (op->kind) {
 	case OP_GO_STOP:
-		event2(at, EV_GO_STOP, dict_string(dict, op->string), dict_stack(dict, op->stack));
+		string_and_stack(at, EV_GO_STOP, dict, op);
 		break;
 	case OP_GO_CREATE:
 	case OP_GO_CREATE_BLOCKED:
@@ -405,7 +418,7 @@ static void put_world(struct encoder_v2 *wire, const struct op *op, struct event
 
 	switch (op->kind) {
 	case OP_STW_BEGIN:
-		event2(at, EV_STW_BEGIN, dict_string(dict, op->string), dict_stack(dict, op->stack));
+		string_and_stack(at, EV_STW_BEGIN, dict, op);
 		break;
 	case OP_STW_END:
 		event(at, EV_STW_END);
@@ -558,7 +571,7 @@ static void put_op(struct encoder_v2 *wire, const struct op *op, struct event_cu
 		event2(at, EV_GO_START, goid(wire, op->g), next_g(wire, op->g));
 		break;
 	case OP_GO_BLOCK:
-		event2(at, EV_GO_BLOCK, dict_string(dict, op->string), dict_stack(dict, op->stack));
+		string_and_stack(at, EV_GO_BLOCK, dict, op);
 		break;
 	case OP_GO_UNBLOCK:
 		go_unblock(wire, op->g2, op->stack, at);
