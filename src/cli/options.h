@@ -34,6 +34,7 @@ struct record_options {
 	bool off_cpu;            /* of a Go program: threads without a CPU */
 	bool cpus;               /* and the CPUs that they run on */
 	uint64_t off_cpu_ns;     /* model_options */
+	bool locks;              /* the same */
 	bool alloc;              /* the heap's spans and goroutines' stacks too */
 	bool starts_only;        /* nothing else of their switches is probed */
 	const char *output;      /* NULL = the default name */
@@ -56,7 +57,7 @@ struct record_options {
 struct replay_options {
 	const char *input, *output;
 	enum wire_format format;
-	bool runtime_frames, json, quiet, help;
+	bool locks, runtime_frames, json, quiet, help;
 	uint64_t off_cpu_ns; /* as in record_options */
 	struct summary_style style;
 };

@@ -30,6 +30,7 @@ enum record_key {
 	KEY_NO_OS,
 	KEY_OS_REGIONS,
 	KEY_CPUS,
+	KEY_LOCKS,
 	KEY_MAX_OVERHEAD,
 	KEY_BUFFER,
 	KEY_RINGS,
@@ -91,6 +92,8 @@ static const struct argp_option table[] = {
 	{"cpus", KEY_CPUS, NULL, 0,
 	 "Also record which CPU each thread runs on, and what interrupts take; mark every time without one",
 	 3},
+	{"locks", KEY_LOCKS, NULL, 0,
+	 "Log at each wait for a lock or channel which one it is, by address (a user log, category lock)", 3},
 	{"cpu-samples", KEY_CPU_SAMPLES, "HZ", OPTION_ARG_OPTIONAL,
 	 "CPU samples per second of CPU time (default: 100); 0 for none", 3},
 	{"no-cpu-samples", KEY_NO_CPU_SAMPLES, NULL, 0, "Take no CPU samples", 3},
@@ -255,6 +258,9 @@ static int set_flag(struct record_options *options, int key)
 		return 0;
 	case KEY_CPUS:
 		options->cpus = true;
+		return 0;
+	case KEY_LOCKS:
+		options->locks = true;
 		return 0;
 	case KEY_CPU_SAMPLES:
 		options->sample_hz = SAMPLE_HZ;

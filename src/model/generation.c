@@ -4,6 +4,7 @@
 #include "model/announce.h"
 #include "model/annotations.h"
 #include "model/forget.h"
+#include "model/locks.h"
 #include "model/notes.h"
 #include "model/cpus.h"
 #include "model/off_cpu.h"
@@ -203,6 +204,7 @@ void generation_close(struct model *md, bool last)
 	announce_left_ranges(md);
 	md->front->end_generation(md, last);
 	op_list_apply_moves(&md->ops);
+	lock_logs_complete(md);
 	if (md->options.watch) {
 		number_the_nameless(md);
 		fill_tables(md); /* as they are now: a watcher names stacks */

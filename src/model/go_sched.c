@@ -5,6 +5,7 @@
 
 #include "model/go_leave.h"
 #include "model/go_runtime.h"
+#include "model/locks.h"
 #include "model/repair.h"
 #include "model/step.h"
 #include "model/synthetic.h"
@@ -50,9 +51,11 @@ static uint32_t block_reason(const struct model *md, const struct raw_record *re
 
 void on_park(struct model *md, const struct probe_hit *hit)
 {
-	if (running(md, hit))
-		step_go_block(md, hit->m, block_reason(md, hit->rec), hit->stack)->arg =
-			hit->rec->arg & PARK_FUTILE ? 1 : 0;
+	if (!running(md, hit))
+		return;
+	lock_note_park(md, hit->m, hit->rec->arg2, hit->stack);
+	step_go_block(md, hit->m, block_reason(md, hit->rec), hit->stack)->arg =
+		hit->rec->arg & PARK_FUTILE ? 1 : 0;
 }
 
 void on_preemptpark(struct model *md, const struct probe_hit *hit)

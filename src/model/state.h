@@ -158,6 +158,7 @@ struct model {
 	struct function_table functions;
 	struct open_generation generation;
 	struct pending_logs logs;
+	size_t lock_logs; /* of the open generation, without messages yet (locks.c) */
 	struct off_cpu off_cpu;
 
 	/* --- before and after what was not watched --- */

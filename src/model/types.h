@@ -21,6 +21,16 @@ enum { LOG_AT_END = -1 };
 #define OFF_CPU_REGION_NS  1000000u
 #define OFF_CPU_NO_REGIONS UINT64_MAX
 
+/* What a semaphore of Go's runtime belongs to. */
+enum lock_kind {
+	LOCK_SEMAPHORE, /* not known */
+	LOCK_MUTEX,
+	LOCK_READER,       /* of an RWMutex, behind a writer */
+	LOCK_WRITER,       /* of an RWMutex, behind readers */
+	LOCK_WRITER_QUEUE, /* of an RWMutex, behind another writer */
+	LOCK_WAIT_GROUP,
+};
+
 struct model_options {
 	generation_sink sink;
 	void *ctx;
@@ -29,6 +39,9 @@ struct model_options {
 	void *watch_ctx;
 	/* Intervals in which a running goroutine has no CPU become regions if they are so long, ns. */
 	uint64_t off_cpu_ns; /* 0 = OFF_CPU_REGION_NS, or all if CPUs are known; or OFF_CPU_NO_REGIONS */
+	bool locks;          /* write what goroutines and threads wait for (locks.h) */
+	/* The kind of lock that a goroutine with this stack waits for; ctx is that of sink. May be NULL. */
+	enum lock_kind (*lock_kind)(void *ctx, const struct stack *stack);
 	/* Any generation may be the first one of a file, and the format is 1.22 or later: each generation
 	 * announces all that is open, and stacks may be forgotten when the log repeats them (LOG_NOTE_RENEW).
 	 */
