@@ -216,6 +216,8 @@ static void show(struct analysis *a, const struct goroutine *g, const struct gor
 			    .stack = g->stack,
 			    .waker_stack = waker_stack,
 			    .activity = g->activity,
+			    .lock = g->lock,
+			    .lock_taken = g->lock ? g->lock_taken : 0,
 			    .before = g->cut,
 			    .cut = cut,
 			    .created = g->activity == ACT_RUNNABLE && g->origin == FROM_CREATE};

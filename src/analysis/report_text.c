@@ -291,6 +291,45 @@ static void print_lock(const struct page *page, uint32_t i)
 			did->key >> 8 ? spot(page, (uint32_t)(did->key >> 8), 62).bytes : "its own code");
 }
 
+static void print_end_of_waits(const struct page *page, const char *what, const struct top tops[TOPS])
+{
+	if (top_first(tops)->n && top_first(tops)->key)
+		fprintf(page->out, "%33s  %s %s\n", "", what,
+			spot(page, (uint32_t)top_first(tops)->key, 37 + (unsigned)strlen(what)).bytes);
+}
+
+static void print_holder(const struct page *page, const struct lock *lock)
+{
+	const struct top *holder = top_first(lock->holders);
+
+	if (!holder->n)
+		return;
+	fprintf(page->out, "%33s  held by g%llu for %u%% of that", "", (unsigned long long)holder->key,
+		percent((double)holder->weight, (double)lock->charged_ns));
+	if (lock->known < lock->releases)
+		fprintf(page->out, "; taken without a wait %u%%",
+			percent((double)(lock->releases - lock->known), (double)lock->releases));
+	fputc('\n', page->out);
+}
+
+static void print_address(const struct page *page, uint32_t i)
+{
+	const struct lock *lock = &page->a->locks[i];
+	const struct histogram *hist = &lock->waits;
+
+	fprintf(page->out, "%7s%8s%8s%9s  %s\n", count_cell(hist->n).text, time_cell(hist->sum).text,
+		time_cell(histogram_quantile(hist, 0.5)).text, time_cell(hist->max).text,
+		label_lock(lock).text);
+	print_end_of_waits(page, "waits in", lock->waited);
+	if (!lock_is_held(lock)) {
+		print_end_of_waits(page, "ended by", lock->released);
+		return;
+	}
+	print_holder(page, lock);
+	print_end_of_waits(page, "taken in", lock->taken);
+	print_end_of_waits(page, "released in", lock->released);
+}
+
 static void print_instances(const struct page *page, uint32_t i)
 {
 	const struct instances *all = &page->a->instances[i];
@@ -324,6 +363,7 @@ static const struct {
 	{TABLE_TASKS, "TASKS", "      n   total     p50     p99      max  name", print_instances},
 	{TABLE_REGIONS, "REGIONS", "      n   total     p50     p99      max  name", print_instances},
 	{TABLE_LOCKS, "LOCKS", "  waits   total hold p50 hold max wait max  where", print_lock},
+	{TABLE_ADDRESSES, "LOCKS BY ADDRESS", "  waits   total     p50      max  which", print_address},
 	{TABLE_WAITS, "WAITS", "      n   total     p50     p99      max  for       where", print_row},
 	{TABLE_SYSCALLS, "SYSTEM CALLS", "      n   total     p50     p99      max            where",
 	 print_row},

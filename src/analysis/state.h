@@ -48,6 +48,7 @@ enum {
 	TOPS = 4,    /* heaviest of a kind that a row remembers */
 	SLOWEST = 8,
 	RESERVOIR = 1024,
+	WOKEN = 8, /* readers of a lock that are remembered */
 };
 
 struct code_place {          /* a frame */
@@ -116,6 +117,9 @@ struct goroutine {
 	uint32_t group; /* index in groups; 0 = not known yet */
 	uint32_t stack; /* of its activity */
 	uint32_t assist_stack;
+	uint32_t lock_logged; /* index of the lock that it has announced a wait for; 0 = none */
+	uint32_t lock;        /* index of the lock that it waits for, 0 = not known */
+	uint32_t lock_taken;  /* stack where the one who ended the wait had taken it, 0 = not known */
 	uint32_t waker;       /* 1 + index of who made it runnable; 0 = nobody known */
 	uint32_t held;        /* resource that it has waited for and got, 0 = none */
 	uint64_t held_since;  /* ns; 0 = when it starts */
@@ -134,6 +138,7 @@ struct goroutine {
 	bool behind_reader; /* what it holds it got from a reader */
 	bool from_timer;    /* it runs because a timer fired */
 	bool herd;          /* it was woken with many others, and has done next to nothing since */
+	bool lock_reads;    /* for reading */
 	bool sound;         /* no part of its life is missing */
 };
 
@@ -205,6 +210,45 @@ struct resource {
 	uint64_t readers, readers_ns; /* waits of readers */
 	uint64_t writers, writers_ns; /* waits of writers that a reader ended */
 	uint64_t contended_ns;        /* in which somebody waited */
+};
+
+enum lock_form {
+	LOCK_MUTEX,
+	LOCK_RWMUTEX,
+	LOCK_SEMAPHORE,
+	LOCK_FUTEX, /* the last that is held by someone */
+	LOCK_WAITGROUP,
+	LOCK_COND,
+	LOCK_CHAN,
+};
+
+struct lock_taker {
+	uint32_t g;     /* index of the goroutine, 0 = none */
+	uint32_t stack; /* where it had waited; 0 = it had not */
+};
+
+/* A lock, or another thing that is waited for, whose address the trace has. */
+struct lock {
+	uint64_t address;
+	struct histogram waits;
+	uint64_t max_at, max_g, max_waker; /* the longest wait: ns, goids */
+	uint64_t changed;                  /* ns: when `waiting` changed */
+	uint64_t open_ns;                  /* waits since it was released last */
+	uint64_t contended_since;          /* ns: it was released, or waited for, first */
+	uint64_t contended_ns;             /* in which somebody waited */
+	uint64_t charged_ns;               /* waits that a release ended, to holders */
+	uint64_t releases;                 /* that ended a wait */
+	uint64_t known, known_ns;          /* of these, and of charged_ns: it is known where it was taken */
+	uint64_t readers, readers_ns;
+	struct lock_taker woken[WOKEN]; /* that were woken for it and may hold it; of a Mutex only the last */
+	struct lock_taker last;         /* who released it last */
+	uint64_t released_at;           /* ns: then */
+	struct top holders[TOPS];       /* goid, ns charged */
+	struct top released[TOPS];      /* stacks, ns charged */
+	struct top taken[TOPS];         /* stacks, ns charged */
+	struct top waited[TOPS];        /* stacks, ns */
+	uint32_t waiting, most_waiting;
+	uint8_t kind; /* enum lock_form */
 };
 
 /* Goroutines that run one function, created at one site. */
@@ -365,6 +409,10 @@ struct analysis {
 	struct map64 pair_of;
 	struct resource *resources;
 	size_t nresources, resource_capacity;
+	struct lock *locks; /* by address; [0] = none */
+	size_t nlocks, lock_capacity;
+	uint64_t locks_left_out; /* waits for locks beyond the limit */
+	struct map64 lock_of;    /* address and kind */
 	struct group *groups;
 	size_t ngroups, group_capacity;
 	struct map64 group_of;
@@ -458,6 +506,16 @@ void resources_end(struct analysis *a);
 void resource_wait(struct analysis *a, const struct goroutine *g);
 void resource_wake(struct analysis *a, struct goroutine *g, struct goroutine *waker, uint32_t waker_stack);
 
+/* --- locks.c --- */
+void lock_log(struct analysis *a, struct goroutine *g, const char *message); /* before it waits */
+void lock_wait(struct analysis *a, struct goroutine *g);
+/* Before its wait ends. */
+void lock_wake(struct analysis *a, struct goroutine *g, const struct goroutine *waker, uint32_t stack);
+void lock_leave(struct analysis *a, struct goroutine *g);
+void locks_end(struct analysis *a);
+const char *lock_kind_name(const struct lock *lock);
+bool lock_is_held(const struct lock *lock); /* by somebody, while others wait */
+
 /* --- groups.c --- */
 uint32_t group_get(struct analysis *a, uint32_t func, uint32_t file, uint32_t line, uint32_t creator);
 void group_from_stack(struct analysis *a, struct goroutine *g, uint32_t stack);
@@ -504,6 +562,7 @@ struct label {
 struct label label_stack(const struct analysis *a, uint32_t stack); /* "(*Cache).Get (main.go:40)" */
 struct label label_near(const struct analysis *a, uint32_t stack);
 struct label label_time(uint64_t ns);
+struct label label_lock(const struct lock *lock); /* "mutex 0xc000012340" */
 struct label label_function(const struct analysis *a, uint32_t string);
 
 #endif

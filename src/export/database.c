@@ -20,7 +20,7 @@ static const char schema[] =
 	"INTEGER,"
 	" ended INTEGER, entry INTEGER, thread INTEGER);"
 	"CREATE TABLE state(ts INTEGER, dur INTEGER, g INTEGER, state TEXT, reason TEXT, stack INTEGER,"
-	" thread INTEGER, p INTEGER, begins INTEGER, ends INTEGER);"
+	" thread INTEGER, p INTEGER, begins INTEGER, ends INTEGER, lock TEXT);"
 	"CREATE TABLE wakeup(ts INTEGER, waker INTEGER, g INTEGER, stack INTEGER, thread INTEGER, p INTEGER);"
 	"CREATE TABLE stack(id INTEGER PRIMARY KEY, leaf TEXT, root TEXT, depth INTEGER);"
 	"CREATE TABLE frame(stack INTEGER, depth INTEGER, func TEXT, file TEXT, line INTEGER, pc INTEGER);"
@@ -49,7 +49,7 @@ static const char indices[] = "CREATE INDEX state_by_g ON state(g, ts);"
 
 static const char *const inserts[TABLE_COUNT] = {
 	[TABLE_GOROUTINE] = "INSERT INTO goroutine VALUES(?,?,?,?,?,?,?,?)",
-	[TABLE_STATE] = "INSERT INTO state VALUES(?,?,?,?,?,?,?,?,?,?)",
+	[TABLE_STATE] = "INSERT INTO state VALUES(?,?,?,?,?,?,?,?,?,?,?)",
 	[TABLE_WAKEUP] = "INSERT INTO wakeup VALUES(?,?,?,?,?,?)",
 	[TABLE_STACK] = "INSERT INTO stack VALUES(?,?,?,?)",
 	[TABLE_FRAME] = "INSERT INTO frame VALUES(?,?,?,?,?,?)",

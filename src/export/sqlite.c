@@ -19,7 +19,9 @@ struct sqlite {
 	struct stacktab st;
 	struct database *db;
 	struct byte_sink out;
-	size_t stacks; /* so many are in the database */
+	size_t stacks;   /* so many are in the database */
+	uint32_t *locks; /* by serial: what the goroutine waits for or is about to, of st.strings; 0 = not
+			    known */
 };
 
 /* --- values --- */
@@ -134,6 +136,7 @@ static int put_state(struct sqlite *sq, const struct tl_change *change)
 	bind_place(row, 8, now->p);
 	sqlite3_bind_int(row, 9, !now->before);
 	sqlite3_bind_int(row, 10, !change->final);
+	bind_text(sq, row, 11, now->state == TL_WAITING ? sq->locks[change->g->serial] : 0);
 	return database_add(sq->db, row);
 }
 
@@ -188,6 +191,8 @@ static int on_change(void *ctx, const struct tl_change *change)
 		return -EINVAL;
 	if (change->g->now.state != TL_NONE)
 		rc = put_state(sq, change);
+	if (change->to->state != TL_WAITING)
+		sq->locks[change->g->serial] = 0;
 	if (!rc && change->wakes)
 		rc = put_wakeup(sq, change);
 	return rc || change->to->state != TL_NONE ? rc : put_goroutine(sq, change);
@@ -265,6 +270,17 @@ static int on_end(void *ctx, const struct tl_range *range)
 
 /* --- single events --- */
 
+/* A log of category "lock" says what its goroutine is about to wait for (docs/analysis.md). */
+static int keep_lock(struct sqlite *sq, const struct op *op, const struct tl_goroutine *g)
+{
+	size_t len;
+	const char *category = strtab_get(sq->tables->strings, op->string, &len);
+
+	if (!g || g->serial >= sq->census->n || strcmp(category, "lock") != 0)
+		return 0;
+	return stacktab_string(&sq->st, sq->tables, op->string2, &sq->locks[g->serial]);
+}
+
 static int put_log(struct sqlite *sq, const struct op *op, const struct tl_goroutine *g)
 {
 	sqlite3_stmt *row = database_row(sq->db, TABLE_LOG);
@@ -273,7 +289,7 @@ static int put_log(struct sqlite *sq, const struct op *op, const struct tl_gorou
 	bind_id(row, 2, g ? g->serial : 0);
 	bind_id(row, 3, op->arg);
 	if (bind_string(sq, row, 4, op->string) || bind_string(sq, row, 5, op->string2) ||
-	    bind_stack(sq, row, 6, op->stack))
+	    bind_stack(sq, row, 6, op->stack) || keep_lock(sq, op, g))
 		return -ENOMEM;
 	return database_add(sq->db, row);
 }
@@ -336,6 +352,7 @@ static void sqlite_free(void *writer)
 
 	database_free(sq->db);
 	stacktab_free(&sq->st);
+	free(sq->locks);
 	free(sq);
 }
 
@@ -349,7 +366,10 @@ static void *sqlite_open(const struct export_options *options, const struct cens
 	sq->census = census;
 	sq->out = options->out;
 	sq->stacks = 1;
-	sq->db = stacktab_init(&sq->st) ? NULL : database_new(options->database, census, options->title, err);
+	sq->locks = calloc((size_t)census->n + 1, sizeof(*sq->locks));
+	sq->db = !sq->locks || stacktab_init(&sq->st)
+			 ? NULL
+			 : database_new(options->database, census, options->title, err);
 	if (!sq->db) {
 		sqlite_free(sq);
 		return NULL;
