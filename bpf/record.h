@@ -193,8 +193,8 @@ enum awaited_kind {
 
 #define AWAITED_BITS           47u /* of an address in a process */
 #define AWAITED_REASON(arg2)   ((uint8_t)(arg2))
-#define AWAITED_ADDRESS(arg2)  ((arg2) >> 8 & ((1ull << AWAITED_BITS) - 1))
-#define AWAITED_KIND(arg2)     ((uint8_t)((arg2) >> 56 & 3))
+#define AWAITED_ADDRESS(arg2)  ((uint64_t)(arg2) >> 8 & ((1ull << AWAITED_BITS) - 1))
+#define AWAITED_KIND(arg2)     ((uint8_t)((uint64_t)(arg2) >> 56 & 3))
 #define AWAITED(kind, address) ((uint64_t)(kind) << 56 | (uint64_t)(address) << 8)
 
 /*

@@ -5,71 +5,14 @@
 
 #include "model/emit.h"
 
-enum { LOCK_TEXT = 48 };
-
-/* sync.Mutex, the same in Go 1.4 to 1.27: state int32, sema uint32. */
-enum { MUTEX_SEMA = 4 };
-/* sync.RWMutex: w Mutex, writerSem, readerSem uint32, ... */
-enum { RWMUTEX_WRITER_SEMA = 8, RWMUTEX_READER_SEMA = 12 };
-/* sync.Cond: L Locker, notify notifyList, ... */
-enum { COND_NOTIFY = 16 };
-
-/*
- * sync.WaitGroup. From 1.18 on, and up to 1.17 where it is aligned to eight bytes, the semaphore is at 8;
- * else the semaphore comes first, and then what must be aligned. Up to 1.10 it is at 12.
- */
-static uint64_t wait_group_of(unsigned go_minor, uint64_t semaphore)
-{
-	if (go_minor <= 10)
-		return semaphore - 12;
-	return semaphore % 8 && go_minor <= 17 ? semaphore : semaphore - 8;
-}
-
-static void print_semaphore(const struct model *md, uint64_t address, uint32_t stack, char text[LOCK_TEXT])
+/* Of a semaphore, the function that waits says what it belongs to. */
+static enum lock_kind kind_of(const struct model *md, const struct op *op)
 {
 	const struct model_options *options = &md->options;
-	enum lock_kind kind = LOCK_SEMAPHORE;
 
-	if (options->lock_kind && stack)
-		kind = options->lock_kind(options->ctx, &md->stacks.stacks[stack]);
-	switch (kind) {
-	case LOCK_MUTEX:
-		snprintf(text, LOCK_TEXT, "mutex 0x%llx", (unsigned long long)address - MUTEX_SEMA);
-		break;
-	case LOCK_WRITER_QUEUE:
-		snprintf(text, LOCK_TEXT, "rwmutex 0x%llx (write)", (unsigned long long)address - MUTEX_SEMA);
-		break;
-	case LOCK_WRITER:
-		snprintf(text, LOCK_TEXT, "rwmutex 0x%llx (write)",
-			 (unsigned long long)address - RWMUTEX_WRITER_SEMA);
-		break;
-	case LOCK_READER:
-		snprintf(text, LOCK_TEXT, "rwmutex 0x%llx (read)",
-			 (unsigned long long)address - RWMUTEX_READER_SEMA);
-		break;
-	case LOCK_WAIT_GROUP:
-		snprintf(text, LOCK_TEXT, "waitgroup 0x%llx",
-			 (unsigned long long)wait_group_of(md->target.go_minor, address));
-		break;
-	default:
-		snprintf(text, LOCK_TEXT, "semaphore 0x%llx", (unsigned long long)address);
-	}
-}
-
-static void print_awaited(const struct model *md, const struct op *op, char text[LOCK_TEXT])
-{
-	unsigned long long address = AWAITED_ADDRESS(op->arg2);
-
-	switch (AWAITED_KIND(op->arg2)) {
-	case AWAITED_CHANNEL:
-		snprintf(text, LOCK_TEXT, "chan 0x%llx", address);
-		break;
-	case AWAITED_NOTIFY_LIST:
-		snprintf(text, LOCK_TEXT, "cond 0x%llx", address - COND_NOTIFY);
-		break;
-	default:
-		print_semaphore(md, address, op->stack2, text);
-	}
+	if (AWAITED_KIND(op->arg2) != AWAITED_SEMAPHORE || !options->lock_kind || !op->stack2)
+		return LOCK_SEMAPHORE;
+	return options->lock_kind(options->ctx, &md->stacks.stacks[op->stack2]);
 }
 
 /* The record says what is waited for. Go 1.4's arg2 is the beginning of a text. */
@@ -109,7 +52,8 @@ void lock_fill_place(struct model *md, size_t block, uint64_t arg2, uint32_t sta
 	const struct op *at = &md->ops.ops[block];
 	struct op *op = block ? &md->ops.ops[block - 1] : NULL;
 
-	if (!op || op->kind != OP_NONE || op->m != at->m || !has_address(md, arg2))
+	/* Only the end of a range may have come in between. */
+	if (!op || op->kind != OP_NONE || !has_address(md, arg2))
 		return;
 	*op = (struct op){
 		.time = op->time, .kind = OP_LOG, .m = at->m, .g = at->g, .p = at->p, .inferred = true};
@@ -120,7 +64,7 @@ void lock_fill_place(struct model *md, size_t block, uint64_t arg2, uint32_t sta
 void lock_logs_complete(struct model *md)
 {
 	uint32_t category = md->lock_logs ? string_id(md, "lock") : 0;
-	char text[LOCK_TEXT];
+	char text[AWAITED_TEXT];
 
 	for (size_t i = md->ops.statuses; md->lock_logs && i < md->ops.n; i++) {
 		struct op *op = &md->ops.ops[i];
@@ -131,7 +75,7 @@ void lock_logs_complete(struct model *md)
 			snprintf(text, sizeof(text), "futex 0x%llx",
 				 (unsigned long long)WAIT_FUTEX_ADDRESS(op->arg2));
 		else
-			print_awaited(md, op, text);
+			awaited_text(op->arg2, md->target.go_minor, kind_of(md, op), text);
 		op->string2 = strtab_add_str(md->annotations.texts, text);
 		md->oom = md->oom || !op->string2;
 		op->string2 |= TEXT_ID;

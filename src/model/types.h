@@ -3,6 +3,7 @@
 #ifndef GOTRACE_MODEL_TYPES_H
 #define GOTRACE_MODEL_TYPES_H
 
+#include "rawlog/awaited.h"
 #include "rawlog/rawlog.h"
 #include "sched/op.h"
 
@@ -20,16 +21,6 @@ enum { LOG_AT_END = -1 };
 
 #define OFF_CPU_REGION_NS  1000000u
 #define OFF_CPU_NO_REGIONS UINT64_MAX
-
-/* What a semaphore of Go's runtime belongs to. */
-enum lock_kind {
-	LOCK_SEMAPHORE, /* not known */
-	LOCK_MUTEX,
-	LOCK_READER,       /* of an RWMutex, behind a writer */
-	LOCK_WRITER,       /* of an RWMutex, behind readers */
-	LOCK_WRITER_QUEUE, /* of an RWMutex, behind another writer */
-	LOCK_WAIT_GROUP,
-};
 
 struct model_options {
 	generation_sink sink;

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/lock_kind.h"
 #include "symbol/functab_record.h"
+#include "symbol/lock_kind.h"
 #include "symbol/natives.h"
 #include "symbol/symbol.h"
 #include "util/strtab.h"

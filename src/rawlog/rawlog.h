@@ -183,8 +183,30 @@ struct log_g {
 	uint32_t tid;       /* procid of g.m, 0 if none */
 	uint8_t waitreason; /* index in REASON_WAIT */
 	uint8_t assist;     /* enum log_assist: g.inMarkAssist */
-	uint8_t reserved[6];
+	/* In a snapshot with LOG_G_DETAILS, what it waits for: see log_g_set_awaited. 0 = not known. */
+	uint8_t awaited[6];
 };
+
+/* Addresses of what can be waited for are multiples of 4: the lowest bits have the kind. */
+static inline void log_g_set_awaited(struct log_g *g, uint64_t awaited)
+{
+	uint64_t address = AWAITED_ADDRESS(awaited),
+		 packed = address & 3 ? 0 : address | AWAITED_KIND(awaited);
+
+	for (unsigned i = 0; i < sizeof(g->awaited); i++)
+		g->awaited[i] = (uint8_t)(packed >> 8 * i);
+}
+
+/* AWAITED of a kind, or 0. */
+static inline uint64_t log_g_awaited(const struct log_g *g)
+{
+	uint64_t packed = 0;
+
+	for (unsigned i = 0; i < sizeof(g->awaited); i++)
+		packed |= (uint64_t)g->awaited[i] << 8 * i;
+	return packed & 3 && packed >> 2 ? AWAITED(packed & 3, packed & ~3ull & ((1ull << AWAITED_BITS) - 1))
+					 : 0;
+}
 
 enum log_g_details_flags {
 	LOG_G_SEQ = 1,         /* seq is known */

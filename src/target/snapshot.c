@@ -11,6 +11,7 @@
 
 #include "bpf/stack_hash.h"
 #include "target/alloc.h"
+#include "target/awaited.h"
 #include "target/details.h"
 #include "target/heap.h"
 #include "target/labels.h"
@@ -38,6 +39,7 @@ struct walked { /* a goroutine of the batch */
 	struct g_view view;
 	struct log_g_details details; /* if they are wanted */
 	uint64_t labels;              /* g.labels */
+	uint64_t awaited;             /* AWAITED; 0 = not known, or details are not wanted */
 	bool exists;
 	uint16_t flags;
 	unsigned n; /* number of PCs, 0 = no stack */
@@ -161,6 +163,7 @@ static int read_structs(struct target_snapshot *snap, const uint64_t *addresses,
 		snap->walked[i].exists = false;
 		snap->walked[i].n = 0;
 		snap->walked[i].labels = 0;
+		snap->walked[i].awaited = 0;
 		add_piece(snap, &n, addresses[i], size, i);
 	}
 	rc = memory_gather(&snap->batch, snap->pieces, n);
@@ -199,9 +202,12 @@ static int read_stacks(struct target_snapshot *snap, size_t count)
 	for (size_t i = 0; rc == 0 && i < n; i++) {
 		struct walked *walked = &snap->walked[snap->pieces[i].owner];
 
-		if (snap->pieces[i].bytes)
-			walked->n = walker_walk(&snap->walker, walked->g, &walked->view, &snap->pieces[i],
-						walked->pcs, &walked->flags);
+		if (!snap->pieces[i].bytes)
+			continue;
+		walked->n = walker_walk(&snap->walker, walked->g, &walked->view, &snap->pieces[i],
+					walked->pcs, &walked->flags);
+		if (snap->most)
+			walked->awaited = awaited_read(snap->target, &walked->view, &snap->pieces[i]);
 	}
 	return rc;
 }
@@ -335,6 +341,7 @@ static int deliver(struct target_snapshot *snap, size_t count)
 		if (!lg->startpc)
 			lg->startpc = root_function(snap->target->functab, walked);
 		if (walked->n) {
+			log_g_set_awaited(lg, walked->awaited);
 			lg->stack = target_stack_hash(walked->pcs, walked->n, 0);
 			rc = send_stack(snap, walked, lg->stack);
 		}

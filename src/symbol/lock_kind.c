@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "pipeline/lock_kind.h"
+#include "symbol/lock_kind.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -24,12 +24,22 @@ static enum lock_kind kind_of(const char *function)
 	return LOCK_SEMAPHORE;
 }
 
+/* The runtime's own frames, and those that it has for sync: "sync.runtime_SemacquireMutex". */
+static bool is_runtime(const char *function)
+{
+	return strncmp(function, "runtime.", 8) == 0 || strstr(function, "sync.runtime_");
+}
+
 /* A writer first locks the Mutex in the RWMutex. Its own address is the RWMutex's. */
 enum lock_kind lock_kind_of(const struct strtab *strings, const struct frame *frames, int n)
 {
-	enum lock_kind kind = n ? kind_of(strtab_get(strings, frames[0].func, NULL)) : LOCK_SEMAPHORE;
+	enum lock_kind kind;
+	int i = 0;
 
-	for (int i = 1; i < n && kind == LOCK_MUTEX; i++) {
+	while (i < n && is_runtime(strtab_get(strings, frames[i].func, NULL)))
+		i++;
+	kind = i < n ? kind_of(strtab_get(strings, frames[i].func, NULL)) : LOCK_SEMAPHORE;
+	for (i++; i < n && kind == LOCK_MUTEX; i++) {
 		enum lock_kind caller = kind_of(strtab_get(strings, frames[i].func, NULL));
 
 		if (caller == LOCK_WRITER)
