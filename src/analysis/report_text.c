@@ -301,14 +301,14 @@ static void print_end_of_waits(const struct page *page, const char *what, const 
 static void print_holder(const struct page *page, const struct lock *lock)
 {
 	const struct top *holder = top_first(lock->holders);
+	unsigned unseen = percent((double)(lock->releases - lock->known), (double)lock->releases);
 
 	if (!holder->n)
 		return;
-	fprintf(page->out, "%33s  held by g%llu for %u%% of that", "", (unsigned long long)holder->key,
+	fprintf(page->out, "%33s  held by g%llu %u%%", "", (unsigned long long)holder->key,
 		percent((double)holder->weight, (double)lock->charged_ns));
-	if (lock->known < lock->releases)
-		fprintf(page->out, "; taken without a wait %u%%",
-			percent((double)(lock->releases - lock->known), (double)lock->releases));
+	if (unseen)
+		fprintf(page->out, "; taken unseen %u%%", unseen);
 	fputc('\n', page->out);
 }
 

@@ -48,7 +48,7 @@ case_locks_go() {
 }
 
 case_locks_c() {
-	gcc -O2 -g -fno-omit-frame-pointer -pthread -o "$E2E/pthreads" tests/e2e/locks/pthreads.c || die "cannot build"
+	gcc -O2 -g -fno-optimize-sibling-calls -pthread -o "$E2E/pthreads" tests/e2e/locks/pthreads.c || die "cannot build"
 	start_target "$E2E/pthreads"
 	locks_round
 }
@@ -61,7 +61,8 @@ case_locks_starts_only() {
 	sleep 0.3
 	stop_target
 	strict "$W/trace"
-	locks_compare
+	# When a goroutine left is inferred; and why, not at all if the wait reaches over a generation's end.
+	MISSING=0.03 locks_compare
 }
 
 # The addresses are in the raw log whether or not they are asked for.
@@ -114,5 +115,6 @@ if not waiting or waiting - said - {name for name in waiting if name.startswith(
 	grep -qx 1 "$W/out" || die "sql has no waits for $address"
 	run_gotrace report "$W/trace"
 	grep -q "  $address$" "$W/out" || die "the report does not have $address"
-	awk 'length($0) > 80 {exit 1}' "$W/out" || die "lines of more than 80 columns"
+	sed -n '/^LOCKS BY ADDRESS/,/^$/p' "$W/out" >"$W/table"
+	awk 'length($0) > 80 {exit 1}' "$W/table" || die "lines of more than 80 columns"
 }
