@@ -48,7 +48,7 @@ case_locks_go() {
 }
 
 case_locks_c() {
-	gcc -O2 -g -fno-optimize-sibling-calls -pthread -o "$E2E/pthreads" tests/e2e/locks/pthreads.c || die "cannot build"
+	gcc -O2 -g -fno-optimize-sibling-calls -pthread -o "$E2E/pthreads" tests/e2e/locks_pthreads.c || die "cannot build"
 	start_target "$E2E/pthreads"
 	locks_round
 }
