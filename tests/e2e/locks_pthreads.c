@@ -38,15 +38,16 @@ static void say(const char *what, int64_t since, int64_t until, const void *mute
 
 __attribute__((noinline)) static void use_mutex(pthread_mutex_t *mutex)
 {
-	int64_t since = now_ns(), got;
+	int64_t since = now_ns(), got, until;
 
 	pthread_mutex_lock(mutex);
 	got = now_ns();
 	if (got - since >= SHORTEST_NS)
 		say("wait", since, got, mutex);
 	nap(HOLD_NS);
-	say("held", got, now_ns(), mutex);
+	until = now_ns();
 	pthread_mutex_unlock(mutex);
+	say("held", got, until, mutex);
 }
 
 static void *work(void *mutex)

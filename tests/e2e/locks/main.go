@@ -54,8 +54,9 @@ func waited(kind string, address unsafe.Pointer, suffix string, since int64) {
 	}
 }
 
-func released(kind string, address unsafe.Pointer, since int64) {
-	say("held g%d %d %d %s 0x%x\n", goid(), since, nanotime(), kind, uintptr(address))
+// Printed once the lock has been released, so that printing does not prolong what it reports.
+func held(kind string, address unsafe.Pointer, since, until int64) {
+	say("held g%d %d %d %s 0x%x\n", goid(), since, until, kind, uintptr(address))
 }
 
 func work() { time.Sleep(hold) }
@@ -66,8 +67,9 @@ func useMutex(lock *sync.Mutex) {
 	got := nanotime()
 	waited("mutex", unsafe.Pointer(lock), "", since)
 	work()
-	released("mutex", unsafe.Pointer(lock), got)
+	until := nanotime()
 	lock.Unlock()
+	held("mutex", unsafe.Pointer(lock), got, until)
 }
 
 func read(lock *sync.RWMutex) {
@@ -84,8 +86,9 @@ func write(lock *sync.RWMutex) {
 	got := nanotime()
 	waited("rwmutex", unsafe.Pointer(lock), " (write)", since)
 	work()
-	released("rwmutex", unsafe.Pointer(lock), got)
+	until := nanotime()
 	lock.Unlock()
+	held("rwmutex", unsafe.Pointer(lock), got, until)
 }
 
 func join(group *sync.WaitGroup) {
