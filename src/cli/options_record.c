@@ -10,6 +10,7 @@
 #include "cli/options_common.h"
 #include "cli/record_export.h"
 #include "cli/values.h"
+#include "native/value_list.h"
 
 enum record_key {
 	KEY_FORMAT = 1000,
@@ -162,11 +163,15 @@ static int add_function(struct record_options *options, enum log_function_kind k
 			struct error *err)
 {
 	const char *option = kind == FUNCTION_TASK ? "--task" : "--region";
+	struct value_list list;
+	struct error why;
 
 	if (!*text)
 		return error_set(err, EINVAL, "%s: which function?", option);
 	if (options->nfunctions == MAX_FUNCTIONS)
 		return error_set(err, EINVAL, "%s: more than %u functions", option, MAX_FUNCTIONS);
+	if (value_list_parse(text, &list, &why))
+		return error_set(err, EINVAL, "%s: %s", option, why.text);
 	options->functions[options->nfunctions++] = (struct function_want){.text = text, .kind = kind};
 	return 0;
 }

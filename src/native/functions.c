@@ -14,6 +14,8 @@
 #include "native/function_file.h"
 #include "target/maps.h"
 #include "native/modules.h"
+#include "native/value_plan.h"
+#include "util/machine.h"
 #include "util/files.h"
 #include "util/window.h"
 
@@ -315,13 +317,51 @@ static int find_function(struct function_search *search, const struct function_w
 	return rc;
 }
 
+/* A function to find, and what to read of its arguments. */
+struct wanted_function {
+	struct found found;
+	struct value_list list;
+	struct function_want want;
+	char name[sizeof(((struct function_spec *)NULL)->where) + FUNCTION_NAME_MAX];
+};
+
+static int name_without_list(struct wanted_function *wanted, const char *text, size_t len, struct error *err)
+{
+	if (len >= sizeof(wanted->name))
+		return error_set(err, EINVAL, "the name '%.200s...' is too long", text);
+	memcpy(wanted->name, text, len);
+	wanted->name[len] = '\0';
+	wanted->want.text = wanted->name;
+	return 0;
+}
+
+/* What is no list for certain may be the parameters of a C++ function: those are looked for first. */
+static int find_wanted(struct function_search *search, const struct function_want *want,
+		       struct wanted_function *wanted)
+{
+	struct value_list *list = &wanted->list;
+	int rc = value_list_parse(want->text, list, search->err);
+
+	wanted->want = *want;
+	if (rc)
+		return rc;
+	if (!list->certain) {
+		rc = find_function(search, want, &wanted->found);
+		if (rc != -ENOENT || !list->n) {
+			list->n = 0;
+			return rc;
+		}
+	}
+	rc = name_without_list(wanted, want->text, list->name_len, search->err);
+	return rc ? rc : find_function(search, &wanted->want, &wanted->found);
+}
+
 /* --- its probes --- */
 
 static int add_probe(struct function_search *search, struct mapped *in, uint8_t site,
-		     const struct probe_point *point, uint32_t number, bool ends_there)
+		     const struct probe_point *point, uint32_t number, uint64_t flags)
 {
-	uint64_t cookie = FUNCTION_COOKIE(number, point->distance / WORD, point->condition) |
-			  (ends_there ? FUNCTION_ENDS_THERE : 0);
+	uint64_t cookie = FUNCTION_COOKIE(number, point->distance / WORD, point->condition) | flags;
 	uint64_t offset;
 
 	if (!native_elf_offset(&in->file.elf, point->address, &offset))
@@ -330,37 +370,62 @@ static int add_probe(struct function_search *search, struct mapped *in, uint8_t 
 	return function_plan_add(search->plan, in->file.elf.fd, site, offset, cookie, search->err);
 }
 
-static int plan_copy(struct function_search *search, const struct found *found, unsigned copy,
+/* What the probe at a copy's begin reads of its arguments: returns its number, 0 = nothing. */
+static int plan_values(struct function_search *search, const struct function_symbol *symbol,
+		       const struct probe_points *points, const struct value_list *list, uint32_t number)
+{
+	struct function_values values = {.number = number, .site = SITE_FUNCTION_BEGIN};
+	struct call_facts facts = {
+		.abi = {.arm64 = OWN_MACHINE == EM_AARCH64},
+		.entry = symbol->address,
+		.begin = points->begin.address,
+		.is_copy = symbol->name[function_base(symbol->name)] == '.',
+	};
+	int rc = list->n ? values_plan(list, &facts, &values, search->err) : 0;
+
+	if (rc || !list->n)
+		return rc;
+	return function_plan_read(search->plan, &values, search->err);
+}
+
+static int plan_copy(struct function_search *search, const struct wanted_function *wanted, unsigned copy,
 		     uint32_t number, struct probe_points *points)
 {
-	int rc = function_file_probe_points(&found->in->file, found->copies[copy], points, search->err);
+	const struct found *found = &wanted->found;
+	const struct function_symbol *symbol = found->copies[copy];
+	int values = 0, rc = function_file_probe_points(&found->in->file, symbol, points, search->err);
 
+	if (rc == 0) {
+		values = plan_values(search, symbol, points, &wanted->list, number);
+		rc = values < 0 ? values : 0;
+	}
 	if (rc == 0)
 		rc = add_probe(search, found->in, SITE_FUNCTION_BEGIN, &points->begin, number,
-			       points->ends_there);
+			       (points->ends_there ? FUNCTION_ENDS_THERE : 0) | FUNCTION_READS(values));
 	for (unsigned i = 0; i < points->n && rc == 0; i++)
-		rc = add_probe(search, found->in, SITE_FUNCTION_END, &points->ends[i], number, false);
+		rc = add_probe(search, found->in, SITE_FUNCTION_END, &points->ends[i], number, 0);
 	return rc;
 }
 
 static int plan_one(struct function_search *search, const struct function_want *want, uint32_t number)
 {
 	struct probe_points *points = malloc(sizeof(*points));
-	struct found *found = malloc(sizeof(*found));
+	struct wanted_function *wanted = calloc(1, sizeof(*wanted));
 	struct error why = {""};
 	int rc = -ENOMEM;
 
-	if (points && found)
-		rc = find_function(search, want, found);
-	for (unsigned i = 0; rc == 0 && i < found->n; i++) {
-		rc = plan_copy(search, found, i, number, points);
+	if (points && wanted)
+		rc = find_wanted(search, want, wanted);
+	for (unsigned i = 0; rc == 0 && i < wanted->found.n; i++) {
+		rc = plan_copy(search, wanted, i, number, points);
 		if (rc && search->err)
 			why = *search->err;
 	}
 	if (why.text[0])
-		error_set(search->err, -rc, "cannot find the returns of %.100s: %.300s", want->text,
+		error_set(search->err, -rc, "%s %.100s: %.300s",
+			  rc == -ENOTSUP ? "cannot find the returns of" : "cannot trace", want->text,
 			  why.text);
-	free(found);
+	free(wanted);
 	free(points);
 	return rc == -ENOMEM ? error_set(search->err, ENOMEM, "out of memory") : rc;
 }
@@ -395,6 +460,17 @@ int functions_plan(pid_t pid, const char *exe, const struct function_want *wante
 	return rc;
 }
 
+/* A function's copies are read in different ways, but their values have the same names. */
+static const struct function_values *values_of(const struct function_plan *plan, uint32_t number,
+					       uint8_t site)
+{
+	for (unsigned i = 0; i < plan->nvalues; i++) {
+		if (plan->values[i].number == number && plan->values[i].site == site)
+			return &plan->values[i];
+	}
+	return NULL;
+}
+
 /* Parses the text again to skip FILE; it has been accepted before. */
 const char *functions_shown(const struct function_want *want)
 {
@@ -403,6 +479,48 @@ const char *functions_shown(const struct function_want *want)
 	if (function_spec_parse(want->text, &spec, NULL) || !spec.where[0])
 		return want->text;
 	return want->text + strlen(spec.where) + 1;
+}
+
+/* The length of that name in the log: without the list of values, if it has one. */
+static size_t shown_len(const struct function_plan *plan, uint32_t number, const char *name)
+{
+	struct value_list list = {.name_len = 0};
+
+	if (!values_of(plan, number, SITE_FUNCTION_BEGIN) || value_list_parse(name, &list, NULL))
+		return strnlen(name, FUNCTION_NAME_MAX);
+	return list.name_len < FUNCTION_NAME_MAX ? list.name_len : FUNCTION_NAME_MAX;
+}
+
+static int log_values(const struct function_values *values, log_sink sink, void *ctx)
+{
+	_Alignas(8) char payload[sizeof(struct log_values) + VALUES_MAX * VALUE_LABEL_MAX];
+	struct log_values head = {
+		.number = values->number, .n = (uint16_t)values->rules.n, .site = values->site};
+	struct log_record record = {.type = LOG_VALUES, .data = payload};
+	char *to = payload + sizeof(head);
+
+	memcpy(payload, &head, sizeof(head));
+	for (uint32_t i = 0; i < values->rules.n && i < VALUES_MAX; i++) {
+		size_t len = strnlen(values->labels[i], VALUE_LABEL_MAX - 1);
+
+		*to++ = (char)len;
+		memcpy(to, values->labels[i], len);
+		to += len;
+	}
+	record.size = (uint32_t)(to - payload);
+	return sink(ctx, &record);
+}
+
+static int log_all_values(const struct function_plan *plan, uint32_t number, log_sink sink, void *ctx)
+{
+	int rc = 0;
+
+	for (uint8_t site = SITE_FUNCTION_BEGIN; site <= SITE_FUNCTION_END && rc == 0; site++) {
+		const struct function_values *values = values_of(plan, number, site);
+
+		rc = values ? log_values(values, sink, ctx) : 0;
+	}
+	return rc;
 }
 
 int functions_log(const struct function_plan *plan, log_sink sink, void *ctx)
@@ -415,7 +533,7 @@ int functions_log(const struct function_plan *plan, log_sink sink, void *ctx)
 		struct log_function function = {
 			.number = i + 1,
 			.kind = (uint16_t)plan->wanted[i].kind,
-			.len = (uint16_t)strnlen(name, FUNCTION_NAME_MAX),
+			.len = (uint16_t)shown_len(plan, i + 1, name),
 		};
 		struct log_record record = {
 			.type = LOG_FUNCTION, .size = sizeof(function) + function.len, .data = payload};
@@ -423,6 +541,8 @@ int functions_log(const struct function_plan *plan, log_sink sink, void *ctx)
 		memcpy(payload, &function, sizeof(function));
 		memcpy(payload + sizeof(function), name, function.len);
 		rc = sink(ctx, &record);
+		if (rc == 0)
+			rc = log_all_values(plan, i + 1, sink, ctx);
 	}
 	return rc;
 }

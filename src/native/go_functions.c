@@ -9,7 +9,10 @@
 
 #include "bpf/record.h"
 #include "isa/probe_points.h"
+#include "native/function_names.h"
+#include "native/value_plan.h"
 #include "target/function.h"
+#include "util/machine.h"
 #include "isa/x86.h"
 
 enum { RETURN_ADDRESS = 8, WORD = 8 };
@@ -108,10 +111,32 @@ static uint64_t cookie_of(const struct probe_point *point, uint32_t number)
 	return FUNCTION_COOKIE(number, point->distance / WORD, point->condition);
 }
 
-static int plan_probe_points(const struct target *target, struct function_plan *plan, int fd,
-			     const struct probe_points *points, uint32_t number, struct error *err)
+/* What the probe at a function's begin reads of its arguments: returns its number, 0 = nothing. */
+static int plan_values(const struct target *target, struct function_plan *plan,
+		       const struct target_function *function, const struct probe_points *points,
+		       const struct value_list *list, uint32_t number, struct error *err)
 {
-	uint64_t begin = cookie_of(&points->begin, number) | (points->ends_there ? FUNCTION_ENDS_THERE : 0);
+	struct function_values values = {.number = number, .site = SITE_FUNCTION_BEGIN};
+	struct call_facts facts = {
+		.abi = {.go = true, .go_minor = target->go_minor, .arm64 = OWN_MACHINE == EM_AARCH64},
+		.entry = function->entry,
+		.begin = points->begin.address,
+	};
+	int rc;
+
+	if (!list->n)
+		return 0;
+	call_facts_of_go(&facts, function->name);
+	rc = values_plan(list, &facts, &values, err);
+	return rc ? rc : function_plan_read(plan, &values, err);
+}
+
+static int plan_probe_points(const struct target *target, struct function_plan *plan, int fd,
+			     const struct probe_points *points, uint32_t number, int values,
+			     struct error *err)
+{
+	uint64_t begin = cookie_of(&points->begin, number) | FUNCTION_READS(values) |
+			 (points->ends_there ? FUNCTION_ENDS_THERE : 0);
 	int rc = add(target, plan, fd, SITE_FUNCTION_BEGIN, &points->begin, begin, err);
 
 	for (unsigned i = 0; i < points->n && rc == 0; i++)
@@ -120,24 +145,55 @@ static int plan_probe_points(const struct target *target, struct function_plan *
 	return rc;
 }
 
+/* What is needed for one function. */
+struct wanted_go_function {
+	char name[FUNCTION_NAME_MAX];
+	struct value_list list;
+	struct target_function function;
+	struct probe_points points;
+};
+
+static int parse(const char *text, struct wanted_go_function *wanted, struct error *err)
+{
+	int rc = value_list_parse(text, &wanted->list, err);
+
+	if (rc)
+		return rc;
+	if (wanted->list.name_len >= sizeof(wanted->name))
+		return error_set(err, EINVAL, "the name '%.200s...' is too long", text);
+	memcpy(wanted->name, text, wanted->list.name_len);
+	wanted->name[wanted->list.name_len] = '\0';
+	return 0;
+}
+
+static int plan_wanted(const struct target *target, struct function_plan *plan, int fd, uint32_t number,
+		       struct wanted_go_function *wanted, struct error *err)
+{
+	struct error why = {""};
+	int values, rc = target_function(target, wanted->name, &wanted->function, err);
+
+	if (rc)
+		return rc;
+	rc = find_probe_points(target, &wanted->function, &wanted->points, &why);
+	if (rc)
+		return error_set(err, -rc, "cannot find the returns of %.100s: %.300s", wanted->name,
+				 why.text);
+	values = plan_values(target, plan, &wanted->function, &wanted->points, &wanted->list, number, &why);
+	if (values < 0)
+		return error_set(err, -values, "%.100s: %.300s", wanted->name, why.text);
+	return plan_probe_points(target, plan, fd, &wanted->points, number, values, err);
+}
+
 static int plan_one(const struct target *target, struct function_plan *plan, int fd, uint32_t number,
 		    struct error *err)
 {
-	const char *name = plan->wanted[number - 1].text;
-	struct probe_points *points = malloc(sizeof(*points));
-	struct error why = {""};
-	struct target_function function;
-	int rc = points ? target_function(target, name, &function, err)
+	struct wanted_go_function *wanted = calloc(1, sizeof(*wanted));
+	int rc = wanted ? parse(plan->wanted[number - 1].text, wanted, err)
 			: error_set(err, ENOMEM, "out of memory");
 
-	if (rc == 0) {
-		rc = find_probe_points(target, &function, points, &why);
-		if (rc)
-			error_set(err, -rc, "cannot find the returns of %.100s: %.300s", name, why.text);
-	}
 	if (rc == 0)
-		rc = plan_probe_points(target, plan, fd, points, number, err);
-	free(points);
+		rc = plan_wanted(target, plan, fd, number, wanted, err);
+	free(wanted);
 	return rc;
 }
 
