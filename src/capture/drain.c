@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "capture/values.h"
+#include "rawlog/values_settle.h"
 #include "target/memory.h"
 #include "util/clock.h"
 

@@ -14,6 +14,7 @@
 #include "native/function_file.h"
 #include "target/maps.h"
 #include "native/modules.h"
+#include "native/value_debug.h"
 #include "native/value_plan.h"
 #include "util/machine.h"
 #include "util/files.h"
@@ -27,6 +28,7 @@ struct mapped { /* a mapped file */
 	char path[PATH_MAX];
 	struct module_key key;
 	struct function_file file;
+	struct value_debug debug;
 };
 
 struct function_search {
@@ -371,21 +373,31 @@ static int add_probe(struct function_search *search, struct mapped *in, uint8_t 
 }
 
 /* What the probe at a copy's begin reads of its arguments: returns its number, 0 = nothing. */
-static int plan_values(struct function_search *search, const struct function_symbol *symbol,
-		       const struct probe_points *points, const struct value_list *list, uint32_t number)
+static int plan_values(struct function_search *search, struct mapped *in,
+		       const struct function_symbol *symbol, struct probe_points *points,
+		       const struct value_list *list, uint32_t number)
 {
 	struct function_values values = {.number = number, .site = SITE_FUNCTION_BEGIN};
 	struct call_facts facts = {
 		.abi = {.arm64 = OWN_MACHINE == EM_AARCH64},
 		.entry = symbol->address,
 		.begin = points->begin.address,
+		.written = points->written,
 		.is_copy = symbol->name[function_base(symbol->name)] == '.',
 	};
-	int rc = list->n ? values_plan(list, &facts, &values, search->err) : 0;
+	int rc;
 
-	if (rc || !list->n)
-		return rc;
-	return function_plan_read(search->plan, &values, search->err);
+	if (!list->n)
+		return 0;
+	search->debug.path = in->path;
+	facts.dwarf = value_debug_open(&in->debug, &in->file.elf, &in->file.symbols_of, &search->debug);
+	rc = values_plan(list, &facts, &values, search->err);
+	if (rc == -EAGAIN && points->first.address) {
+		points->begin = points->first;
+		facts.written = 0;
+		rc = values_plan(list, &facts, &values, search->err);
+	}
+	return rc ? rc : function_plan_read(search->plan, &values, search->err);
 }
 
 static int plan_copy(struct function_search *search, const struct wanted_function *wanted, unsigned copy,
@@ -396,7 +408,7 @@ static int plan_copy(struct function_search *search, const struct wanted_functio
 	int values = 0, rc = function_file_probe_points(&found->in->file, symbol, points, search->err);
 
 	if (rc == 0) {
-		values = plan_values(search, symbol, points, &wanted->list, number);
+		values = plan_values(search, found->in, symbol, points, &wanted->list, number);
 		rc = values < 0 ? values : 0;
 	}
 	if (rc == 0)
@@ -451,8 +463,10 @@ int functions_plan(pid_t pid, const char *exe, const struct function_want *wante
 		rc = pid ? open_mapped(&search, pid) : open_path(&search, exe);
 	for (unsigned i = 0; rc == 0 && i < n; i++)
 		rc = plan_one(&search, &wanted[i], i + 1);
-	while (search.n)
-		function_file_close(&search.files[--search.n].file);
+	while (search.n) {
+		value_debug_close(&search.files[--search.n].debug);
+		function_file_close(&search.files[search.n].file);
+	}
 	free(search.files);
 	close_roots(&search);
 	if (rc)

@@ -10,6 +10,7 @@
 #include "bpf/record.h"
 #include "isa/probe_points.h"
 #include "native/function_names.h"
+#include "native/value_debug.h"
 #include "native/value_plan.h"
 #include "target/function.h"
 #include "util/machine.h"
@@ -112,7 +113,7 @@ static uint64_t cookie_of(const struct probe_point *point, uint32_t number)
 }
 
 /* What the probe at a function's begin reads of its arguments: returns its number, 0 = nothing. */
-static int plan_values(const struct target *target, struct function_plan *plan,
+static int plan_values(const struct target *target, struct function_plan *plan, struct native_dwarf *dwarf,
 		       const struct target_function *function, const struct probe_points *points,
 		       const struct value_list *list, uint32_t number, struct error *err)
 {
@@ -121,6 +122,8 @@ static int plan_values(const struct target *target, struct function_plan *plan,
 		.abi = {.go = true, .go_minor = target->go_minor, .arm64 = OWN_MACHINE == EM_AARCH64},
 		.entry = function->entry,
 		.begin = points->begin.address,
+		.written = points->written,
+		.dwarf = dwarf,
 	};
 	int rc;
 
@@ -166,8 +169,32 @@ static int parse(const char *text, struct wanted_go_function *wanted, struct err
 	return 0;
 }
 
-static int plan_wanted(const struct target *target, struct function_plan *plan, int fd, uint32_t number,
-		       struct wanted_go_function *wanted, struct error *err)
+/* The executable, for its debug information. */
+struct go_executable {
+	int fd;
+	struct native_elf elf;
+	struct value_debug debug;
+	bool opened;
+};
+
+static struct native_dwarf *debug_information(struct go_executable *exe)
+{
+	if (!exe->opened && native_elf_open(&exe->elf, fcntl(exe->fd, F_DUPFD_CLOEXEC, 3)))
+		exe->elf = (struct native_elf){.fd = -1};
+	exe->opened = true;
+	return value_debug_open(&exe->debug, &exe->elf, NULL, NULL);
+}
+
+static void close_executable(struct go_executable *exe)
+{
+	value_debug_close(&exe->debug);
+	if (exe->opened)
+		native_elf_close(&exe->elf);
+	close(exe->fd);
+}
+
+static int plan_wanted(const struct target *target, struct function_plan *plan, struct go_executable *exe,
+		       uint32_t number, struct wanted_go_function *wanted, struct error *err)
 {
 	struct error why = {""};
 	int values, rc = target_function(target, wanted->name, &wanted->function, err);
@@ -178,21 +205,22 @@ static int plan_wanted(const struct target *target, struct function_plan *plan, 
 	if (rc)
 		return error_set(err, -rc, "cannot find the returns of %.100s: %.300s", wanted->name,
 				 why.text);
-	values = plan_values(target, plan, &wanted->function, &wanted->points, &wanted->list, number, &why);
+	values = plan_values(target, plan, wanted->list.n ? debug_information(exe) : NULL, &wanted->function,
+			     &wanted->points, &wanted->list, number, &why);
 	if (values < 0)
 		return error_set(err, -values, "%.100s: %.300s", wanted->name, why.text);
-	return plan_probe_points(target, plan, fd, &wanted->points, number, values, err);
+	return plan_probe_points(target, plan, exe->fd, &wanted->points, number, values, err);
 }
 
-static int plan_one(const struct target *target, struct function_plan *plan, int fd, uint32_t number,
-		    struct error *err)
+static int plan_one(const struct target *target, struct function_plan *plan, struct go_executable *exe,
+		    uint32_t number, struct error *err)
 {
 	struct wanted_go_function *wanted = calloc(1, sizeof(*wanted));
 	int rc = wanted ? parse(plan->wanted[number - 1].text, wanted, err)
 			: error_set(err, ENOMEM, "out of memory");
 
 	if (rc == 0)
-		rc = plan_wanted(target, plan, fd, number, wanted, err);
+		rc = plan_wanted(target, plan, exe, number, wanted, err);
 	free(wanted);
 	return rc;
 }
@@ -200,7 +228,8 @@ static int plan_one(const struct target *target, struct function_plan *plan, int
 int go_functions_plan(const struct target *target, const struct function_want *wanted, unsigned n,
 		      struct function_plan *plan, struct error *err)
 {
-	int fd, rc = 0;
+	struct go_executable exe = {.fd = -1};
+	int rc = 0;
 
 	*plan = (struct function_plan){.nwanted = n};
 	if (n == 0)
@@ -208,12 +237,12 @@ int go_functions_plan(const struct target *target, const struct function_want *w
 	if (n > MAX_FUNCTIONS)
 		return error_set(err, EINVAL, "more than %u functions", MAX_FUNCTIONS);
 	memcpy(plan->wanted, wanted, n * sizeof(*wanted));
-	fd = target_open_exe(target);
-	if (fd < 0)
-		return error_set(err, -fd, "cannot open the executable: %s", strerror(-fd));
+	exe.fd = target_open_exe(target);
+	if (exe.fd < 0)
+		return error_set(err, -exe.fd, "cannot open the executable: %s", strerror(-exe.fd));
 	for (uint32_t number = 1; number <= n && rc == 0; number++)
-		rc = plan_one(target, plan, fd, number, err);
-	close(fd);
+		rc = plan_one(target, plan, &exe, number, err);
+	close_executable(&exe);
 	if (rc)
 		functions_free(plan);
 	return rc;

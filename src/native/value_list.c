@@ -130,9 +130,8 @@ static int take_type(struct cursor *in, struct value_item *item)
 	}
 	return rc ? rc
 		  : error_set(in->err, EINVAL,
-			      "%.200s: '%.40s' is not a type of gotrace's: int, uint8, bool, string, bytes, "
-			      "len, "
-			      "cstring, ptr and others that gotrace --help's manual page lists",
+			      "%.200s: '%.40s' is not a type that gotrace knows, such as int, uint8, bool, "
+			      "string, bytes, len, cstring or ptr (gotrace(1) lists them)",
 			      in->whole, name);
 }
 

@@ -2,138 +2,16 @@
 #include "native/value_plan.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "isa/value_places.h"
+#include "native/value_access.h"
+#include "native/value_dwarf.h"
 
 enum {
 	WORD = 8,
 	MOST_ARGUMENTS = 99,
-	FARTHEST = 1 << 28, /* offset of a field */
 };
-
-/* --- what a name says --- */
-
-/* The last part of a name that the compiler gives functions without one: main.f.func1, main.f.gowrap2. */
-static bool is_closure_name(const char *last)
-{
-	size_t word = strncmp(last, "func", 4) == 0 ? 4 : strncmp(last, "gowrap", 6) == 0 ? 6 : 0;
-	size_t digits = strspn(last + word, "0123456789");
-
-	return word && digits && (!last[word + digits] || last[word + digits] == '-');
-}
-
-/*
- * main.f, main.(*T).f, main.T.f, main.f[...], main.(*T).f.func1. A name with one more point than main.f is
- * that of a method, or of a closure in a package's variables (main.glob..func1).
- */
-void call_facts_of_go(struct call_facts *facts, const char *name)
-{
-	const char *slash = strrchr(name, '/'), *part = strchr(slash ? slash : name, '.'), *last;
-
-	facts->is_generic = strstr(name, "[...]") != NULL;
-	if (!part)
-		return;
-	last = strrchr(part, '.');
-	facts->is_closure = is_closure_name(last + 1) || strstr(name, "-fm") != NULL;
-	if (facts->is_closure || last == part)
-		return;
-	facts->has_receiver = true;
-	facts->receiver_is_pointer = part[1] == '(' && part[2] == '*';
-}
-
-/* --- places --- */
-
-struct value_access access_begin(const struct value_home *home, const struct value_layout *layout,
-				 const char *label)
-{
-	struct value_access access = {.home = home, .layout = layout, .in_home = true, .label = label};
-
-	if (home->on_stack) {
-		access.in_home = false;
-		access.rule.place = VALUE_STACK;
-		access.rule.nsteps = 1;
-		access.rule.offsets[0] = home->stack;
-	}
-	return access;
-}
-
-int access_field(struct value_access *access, uint64_t offset, struct error *err)
-{
-	int32_t *last = access->rule.nsteps ? &access->rule.offsets[access->rule.nsteps - 1] : NULL;
-
-	if (offset > FARTHEST || (last && *last > FARTHEST))
-		return error_set(err, EINVAL, "%s: the field is too far from the struct's beginning",
-				 access->label);
-	if (access->in_home)
-		access->offset += (uint32_t)offset;
-	else if (last)
-		*last += (int32_t)offset;
-	return 0;
-}
-
-/* The register that has what lies at this offset in the parameter. */
-static int register_at(const struct value_access *access, uint32_t offset, int *place, struct error *err)
-{
-	const struct value_layout *layout = access->layout;
-
-	for (unsigned i = 0; i < layout->nparts; i++) {
-		if (layout->parts[i].offset != offset)
-			continue;
-		*place = access->home->places[i];
-		if (*place == PLACE_NONE)
-			return error_set(err, EINVAL,
-					 "%s is in a floating-point register, which probes cannot read",
-					 access->label);
-		return 0;
-	}
-	return error_set(err, EINVAL, "%s shares a register with another field, or has none", access->label);
-}
-
-int access_pointer(struct value_access *access, struct error *err)
-{
-	struct value_rule *rule = &access->rule;
-	int place = 0, rc;
-
-	if (access->in_home) {
-		rc = register_at(access, access->offset, &place, err);
-		rule->place = (uint8_t)place;
-		access->in_home = false;
-		rule->nsteps = 1;
-		return rc;
-	}
-	if (rule->nsteps == VALUE_STEPS)
-		return error_set(err, EINVAL, "%s: more than %u pointers to follow", access->label,
-				 VALUE_STEPS);
-	rule->offsets[rule->nsteps++] = 0;
-	return 0;
-}
-
-static bool is_in_memory_only(uint8_t kind)
-{
-	return kind == VALUE_CHARS || kind == VALUE_BYTES;
-}
-
-int access_end(struct value_access *access, uint8_t kind, uint8_t size, struct error *err)
-{
-	struct value_rule *rule = &access->rule;
-	int place = 0, place2 = 0, rc;
-
-	rule->kind = kind;
-	rule->size = size;
-	rule->max = VALUE_TEXT;
-	if (!access->in_home)
-		return 0;
-	if (is_in_memory_only(kind))
-		return error_set(err, EINVAL, "%s is in a register", access->label);
-	rc = register_at(access, access->offset, &place, err);
-	if (rc == 0 && kind == VALUE_GO_STRING)
-		rc = register_at(access, access->offset + WORD, &place2, err);
-	rule->place = (uint8_t)place;
-	rule->place2 = (uint8_t)place2;
-	return rc;
-}
 
 /* --- types that the user gives --- */
 
@@ -191,10 +69,13 @@ static int skip_receiver(const struct call_facts *facts, const struct given *giv
 			 struct call_cursor *cursor, struct value_layout *layout, struct value_home *home,
 			 struct error *err)
 {
-	if (facts->is_generic)
-		call_next(cursor, &one_word, home);
-	if (!facts->has_receiver)
+	struct value_home dictionary;
+
+	if (!facts->has_receiver) {
+		if (facts->is_generic)
+			call_next(cursor, &one_word, home);
 		return 0;
+	}
 	if (given->receiver)
 		*layout = layout_of(given->receiver, true);
 	else if (facts->receiver_is_pointer)
@@ -204,6 +85,8 @@ static int skip_receiver(const struct call_facts *facts, const struct given *giv
 				 "the receiver's type is not known, as the program has no debug information: "
 				 "give it as _=recv:TYPE, or use wordN");
 	call_next(cursor, layout, home);
+	if (facts->is_generic) /* cmd/compile/internal/noder/reader.go, shapeSig */
+		call_next(cursor, &one_word, &dictionary);
 	return 0;
 }
 

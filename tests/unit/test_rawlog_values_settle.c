@@ -5,8 +5,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "capture/values.h"
 #include "rawlog/values.h"
+#include "rawlog/values_settle.h"
 #include "values_record.h"
 
 /* Memory of a target: two pages at PLACE, and nothing else. */
