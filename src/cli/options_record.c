@@ -63,10 +63,12 @@ static const struct argp_option table[] = {
 	 1},
 	{"region", KEY_REGION, "FUNC", 0,
 	 "Record every call of this function as a user region: f, ns::f, ns::f(int), libz.so:f, file.c:f, "
-	 "main.f. "
+	 "main.f. In parentheses behind it, arguments to show as a log: 'main.f(id, r.URL.Path, "
+	 "n=arg3:len)'. "
 	 "May be repeated",
 	 1},
-	{"task", KEY_TASK, "FUNC", 0, "Record every call of this function as a user task", 1},
+	{"task", KEY_TASK, "FUNC", 0,
+	 "Record every call of this function as a user task, with arguments as for --region", 1},
 	{"children", KEY_CHILDREN, NULL, 0,
 	 "Also trace its descendants, present and future; all as threads, and each in a file of its own, "
 	 "FILE.PID",

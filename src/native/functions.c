@@ -372,6 +372,16 @@ static int add_probe(struct function_search *search, struct mapped *in, uint8_t 
 	return function_plan_add(search->plan, in->file.elf.fd, site, offset, cookie, search->err);
 }
 
+/* Go passes arguments in other registers. Its functions have a package in their names. */
+static bool is_of_go(const struct mapped *in, const struct function_symbol *symbol)
+{
+	GElf_Shdr header;
+
+	return strchr(symbol->name, '.') &&
+	       (native_elf_section(&in->file.elf, ".gopclntab", &header) ||
+		native_elf_section(&in->file.elf, ".data.rel.ro.gopclntab", &header));
+}
+
 /* What the probe at a copy's begin reads of its arguments: returns its number, 0 = nothing. */
 static int plan_values(struct function_search *search, struct mapped *in,
 		       const struct function_symbol *symbol, struct probe_points *points,
@@ -389,6 +399,10 @@ static int plan_values(struct function_search *search, struct mapped *in,
 
 	if (!list->n)
 		return 0;
+	if (is_of_go(in, symbol))
+		return error_set(
+			search->err, EINVAL,
+			"it is a Go function, whose arguments can be read only if goroutines are traced");
 	search->debug.path = in->path;
 	facts.dwarf = value_debug_open(&in->debug, &in->file.elf, &in->file.symbols_of, &search->debug);
 	rc = values_plan(list, &facts, &values, search->err);

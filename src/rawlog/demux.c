@@ -387,6 +387,7 @@ static void take_values(struct demux *demux, const struct log_record *record)
 		return;
 	put_references(demux, process, rec);
 	flush(demux, process);
+	process->hits++;
 	put(demux, process, LOG_TEXT, record->data, record->size);
 }
 
