@@ -46,3 +46,18 @@ int place_register(bool arm64, int place)
 	}
 	return PLACE_NONE;
 }
+
+const char *place_name(uint8_t place)
+{
+#if defined(__aarch64__)
+	static const char *const names[] = {"x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x6",  "x7",
+					    "x8",  "x9",  "x10", "x11", "x12", "x13", "x14", "x15",
+					    "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23",
+					    "x24", "x25", "x26", "x27", "x28", "x29", "x30"};
+#else
+	static const char *const names[] = {"r15", "r14", "r13", "r12", "rbp", "rbx", "r11", "r10",
+					    "r9",  "r8",  "rax", "rcx", "rdx", "rsi", "rdi"};
+#endif
+
+	return place < COUNT(names) ? names[place] : "?";
+}

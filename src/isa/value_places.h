@@ -22,5 +22,7 @@ int place_of_c_word(bool arm64, unsigned i);
 int place_of_dwarf_register(bool arm64, uint64_t number);
 /* The register's number in machine code, for probe_points.written. */
 int place_register(bool arm64, int place);
+/* The name of the register in this word of struct pt_regs, of the architecture that gotrace runs on. */
+const char *place_name(uint8_t place);
 
 #endif

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "isa/value_places.h"
 #include "util/array.h"
 
 static bool is_same_file(int one, int other)
@@ -44,6 +45,11 @@ int function_plan_add(struct function_plan *plan, int fd, uint8_t site, uint64_t
 		return error_set(err, ENOMEM, "out of memory");
 	list->probes[list->n++] = (struct function_probe){.offset = offset, .cookie = cookie};
 	return 0;
+}
+
+const char *function_place_name(uint8_t place)
+{
+	return place_name(place);
 }
 
 int function_plan_read(struct function_plan *plan, const struct function_values *values, struct error *err)

@@ -509,9 +509,9 @@ const char *functions_shown(const struct function_want *want)
 	return want->text + strlen(spec.where) + 1;
 }
 
-/* The length of that name in the log: without the list of values, if it has one. */
-static size_t shown_len(const struct function_plan *plan, uint32_t number, const char *name)
+size_t functions_shown_len(const struct function_plan *plan, uint32_t number)
 {
+	const char *name = functions_shown(&plan->wanted[number - 1]);
 	struct value_list list = {.name_len = 0};
 
 	if (!values_of(plan, number, SITE_FUNCTION_BEGIN) || value_list_parse(name, &list, NULL))
@@ -561,7 +561,7 @@ int functions_log(const struct function_plan *plan, log_sink sink, void *ctx)
 		struct log_function function = {
 			.number = i + 1,
 			.kind = (uint16_t)plan->wanted[i].kind,
-			.len = (uint16_t)shown_len(plan, i + 1, name),
+			.len = (uint16_t)functions_shown_len(plan, i + 1),
 		};
 		struct log_record record = {
 			.type = LOG_FUNCTION, .size = sizeof(function) + function.len, .data = payload};

@@ -133,3 +133,16 @@ case_values_refused() {
 	refuses_values "$binary" 'main.handle(w=word10:int)' "word 10 is not in a register"
 	refuses_values "$binary" 'main.pair.sum(arg1:int)' "the receiver's type is not known"
 }
+
+case_values_sites() { # what would be read, without tracing
+	binary=$(value_target $NEWEST 2>"$W/build.err") || die "cannot build: $(tail -n 3 "$W/build.err")"
+	"$binary" 1 >"$W/out" &
+	target=$!
+	sleep 0.1
+	"$GOTRACE" sites --region 'main.(*server).serve(r.URL.Path, code)' $target >"$W/sites" 2>"$W/err" ||
+		die "sites: $(head -n 1 "$W/err")"
+	wait $target
+	grep -qx 'main.(\*server).serve r.URL.Path: string \[\[rbx+24\]+16\]' "$W/sites" || die "sites: $(tail -n 2 "$W/sites")"
+	grep -qx 'main.(\*server).serve code: unsigned8 rcx' "$W/sites" || die "sites: $(tail -n 2 "$W/sites")"
+	grep -q '^main.(\*server).serve begin 0x' "$W/sites" || die "no probe: $(head -n 2 "$W/sites")"
+}
