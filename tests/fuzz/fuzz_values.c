@@ -11,6 +11,8 @@
 #include "native/value_list.h"
 #include "rawlog/values_settle.h"
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 enum { MEMORY = 4096 };
 
 static bool read_memory(void *ctx, uint64_t address, void *to, size_t len)

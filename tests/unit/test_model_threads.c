@@ -759,6 +759,7 @@ static void test_calls_with_values(void **state)
 					"UserRegionEnd m100 p0 g100 'parse'\n"
 					"GoDestroy m100 p0 g100\n"
 					"ProcStop m100 p0\n");
+	thread_log_free(&log);
 }
 
 static void test_functions(void **state)
