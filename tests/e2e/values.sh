@@ -26,18 +26,24 @@ value_target() {
 # values_of TARGET CALLS OPTION...: traces the whole program. What the trace says of the values, $W/seen, is
 # what the program has printed about the functions that were asked for, $W/said.
 values_of() {
-	local names
 	timeout 120 "$GOTRACE" -q --max-overhead none -o "$W/trace" --raw "$W/raw" --format 1.26 "${@:3}" -- \
 		"$1" "$2" >"$W/out" 2>"$W/err" || die "gotrace: $(tail -n 3 "$W/err")"
+	values_in_trace "${@:3}"
+}
+
+# values_in_trace OPTION...: compares them.
+values_in_trace() {
+	local names option
 	"$GOTRACE" dump "$W/trace" >"$W/dump" 2>"$W/err" || die "dump: $(tail -n 3 "$W/err")"
 	# The dump quotes the message once more.
 	sed -n 's/^.* UserLog .* key="\([^"]*\)" message="\(.*\)" stack=[0-9]*$/\1 \2/p' "$W/dump" |
 		grep -v '^\[\|^gotrace' | sed 's/\\\(["\\]\)/\1/g' | sort >"$W/seen"
-	names=$(cut -d ' ' -f 1 "$W/seen" | sort -u | sed 's/[][*().]/\\&/g; s/^/^/; s/$/ /' | tr '\n' '|')
-	[ -n "$names" ] || die "no values: $(tail -n 3 "$W/err")"
+	names=$(for option in "$@"; do
+		[ "${option#--}" = "$option" ] && echo "${option%(*}"
+	done | sed 's/[][*().]/\\&/g; s/^/^/; s/$/ /' | tr '\n' '|')
 	grep -E "${names%|}" "$W/out" | sort >"$W/said"
 	cmp -s "$W/seen" "$W/said" ||
-		die "values differ ($1): $(diff "$W/seen" "$W/said" | head -n 6 | cut -c 1-200 | tr '\n' ';')"
+		die "values differ (${binary##*/}): $(diff "$W/seen" "$W/said" | head -n 6 | cut -c 1-200 | tr '\n' ';')"
 	printf '%s' "$(wc -l <"$W/seen") values of $(cut -d ' ' -f 1 "$W/seen" | sort -u | wc -l) functions; "
 }
 
@@ -94,6 +100,23 @@ case_values_c() {
 	binary=$(value_target c -O2 -s -rdynamic 2>"$W/build.err") || die "cannot build: $(tail -n 3 "$W/build.err")"
 	values_of "$binary" 200 --region 'handle(id=arg1:int, name=arg2:cstring, flag=arg3:uint8, big=word4:ulong)' \
 		--task 'odd(text=arg1:cstring)'
+}
+
+case_values_apart() { # the debug information is in a file of its own; the process runs already
+	binary=$(value_target c -g -O2 2>"$W/build.err") || die "cannot build: $(tail -n 3 "$W/build.err")"
+	(cd "$W" && objcopy --only-keep-debug "$binary" "$binary.debug" && strip "$binary" &&
+		objcopy --add-gnu-debuglink="$binary.debug" "$binary") 2>"$W/build.err" || die "$(head -n 1 "$W/build.err")"
+	values_of "$binary" 200 "${C_VALUES[@]}"
+	(sleep 3 && exec "$binary" 200) >"$W/out" &
+	target=$!
+	for ((i = 0; i < 100; i++)); do
+		[ "$(readlink /proc/$target/exe)" = "$(readlink -f "$binary")" ] && break
+		sleep 0.05
+	done
+	timeout 60 "$GOTRACE" -q -p $target --max-overhead none -o "$W/trace" "${C_VALUES[@]}" >"$W/err" 2>&1 ||
+		die "gotrace -p: $(tail -n 3 "$W/err")"
+	wait $target
+	values_in_trace "${C_VALUES[@]}"
 }
 
 case_values_cxx() {
