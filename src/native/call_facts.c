@@ -41,7 +41,8 @@ void call_facts_of_go(struct call_facts *facts, const char *name)
 	without_brackets(name, plain);
 	slash = strrchr(plain, '/');
 	part = strchr(slash ? slash : plain, '.');
-	facts->is_generic = strstr(name, "[...]") != NULL;
+	/* Shared code of several types: since Go 1.20 the function table has the shape that they share. */
+	facts->is_generic = strstr(name, "[...]") || strstr(name, "[go.shape.");
 	if (!part)
 		return;
 	last = strrchr(part, '.');

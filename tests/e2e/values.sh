@@ -74,6 +74,21 @@ case_values_go() {
 	done
 }
 
+case_values_generic() {
+	local release options
+	options=(--region 'main.(*box[go.shape.string]).put(b.content, content, n)'
+		--region 'main.first[go.shape.int](one, name)' --region 'main.main.func1(id, text)')
+	for release in $NEWEST 1.22.12; do
+		binary=$W/generic-$release
+		(cd $VALUETARGETS/generic && GOTOOLCHAIN=go$release CGO_ENABLED=0 go build -buildvcs=false -o "$binary" .) \
+			2>"$W/build.err" || die "cannot build: $(tail -n 3 "$W/build.err")"
+		values_of "$binary" 100 "${options[@]}"
+	done
+	(cd $VALUETARGETS/generic && GOTOOLCHAIN=go$NEWEST CGO_ENABLED=0 go build -buildvcs=false -ldflags "-s -w" -o "$binary" .) \
+		2>"$W/build.err" || die "cannot build: $(tail -n 3 "$W/build.err")"
+	values_of "$binary" 100 --region 'main.first[go.shape.int](one=arg1:int, name=arg2:string)'
+}
+
 case_values_go_every() {
 	local release
 	[ "$ALL" = 1 ] || skip "with ALL=1"
