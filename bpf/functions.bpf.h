@@ -10,6 +10,7 @@
 #include "bpf/condition.bpf.h"
 #include "bpf/return.bpf.h"
 #include "bpf/thread.bpf.h"
+#include "bpf/values.bpf.h"
 
 static __always_inline bool is_traced_now(struct raw_record *rec)
 {
@@ -18,6 +19,23 @@ static __always_inline bool is_traced_now(struct raw_record *rec)
 	rec->tid = (uint32_t)ids;
 	rec->goid = ids >> 32;
 	return is_traced(ids >> 32);
+}
+
+/* With the values that the probe reads. */
+static __always_inline void send_call(const struct pt_regs *ctx, struct raw_record *rec, uint64_t cookie)
+{
+	struct raw_record shown;
+
+	if (!reads_values || !FUNCTION_VALUES(cookie)) {
+		send_thread(rec);
+		return;
+	}
+	shown = *rec;
+	shown.p = bpf_get_smp_processor_id();
+	shown.time = bpf_ktime_get_ns();
+	if (own_level)
+		translate_ids(&shown);
+	put_values(ctx, &shown, FUNCTION_VALUES(cookie), rec->arg2);
 }
 
 HIT(function_begin)
@@ -29,7 +47,7 @@ HIT(function_begin)
 		rec.arg = FUNCTION_NUMBER(cookie);
 		rec.arg2 = REG_SP(ctx) + FUNCTION_DISTANCE(cookie) * 8;
 		rec.stack = native_stack(ctx, (uint32_t)rec.goid);
-		send_thread(&rec);
+		send_call(ctx, &rec, cookie);
 		if (cookie & FUNCTION_ENDS_THERE) {
 			rec.site = SITE_FUNCTION_END;
 			rec.stack = 0;
@@ -47,7 +65,7 @@ static __always_inline void end_call(struct pt_regs *ctx, uint64_t cookie)
 		return;
 	rec.arg = FUNCTION_NUMBER(cookie);
 	rec.arg2 = caller_sp(ctx, cookie);
-	send_thread(&rec);
+	send_call(ctx, &rec, cookie);
 }
 
 /* run_return() runs the `ret` even if the lease is closed: otherwise the kernel would single-step it. */

@@ -12,6 +12,7 @@
 #include "bpf/return.bpf.h"
 #include "bpf/scan.bpf.h"
 #include "bpf/user.bpf.h"
+#include "bpf/values.bpf.h"
 
 /* Fills in the record of the goroutine that makes this call. False for the scheduler's own calls, and for
  * gotrace's (calibration). */
@@ -34,6 +35,18 @@ static __always_inline bool is_call(const struct pt_regs *ctx, struct raw_record
 	return true;
 }
 
+/* With the values that the probe reads. */
+static __always_inline void send_call(const struct pt_regs *ctx, struct raw_record *rec, uint64_t cookie)
+{
+	if (!reads_values || !FUNCTION_VALUES(cookie)) {
+		send(rec);
+		return;
+	}
+	rec->tid = own_tid();
+	rec->time = bpf_ktime_get_ns();
+	put_values(ctx, rec, FUNCTION_VALUES(cookie), caller_sp(ctx, cookie));
+}
+
 HIT(function_begin)
 {
 	uint64_t cookie = bpf_get_attach_cookie(ctx);
@@ -47,7 +60,7 @@ HIT(function_begin)
 	else if (FUNCTION_DISTANCE(cookie) == 1)
 		rec.stack =
 			walk_entry(REG_PC(ctx) + 1, REG_SP(ctx), REG_FP(ctx), g_word(&g, layout.g_stack_hi));
-	send(&rec);
+	send_call(ctx, &rec, cookie);
 	if (cookie & FUNCTION_ENDS_THERE) {
 		rec.site = SITE_FUNCTION_END;
 		rec.stack = 0;
@@ -61,7 +74,7 @@ static __always_inline void end_call(struct pt_regs *ctx, uint64_t cookie)
 	struct go_g g;
 
 	if (is_call(ctx, &rec, &g, cookie))
-		send(&rec);
+		send_call(ctx, &rec, cookie);
 }
 
 /* run_return() runs the `ret` even if the lease is closed: otherwise the kernel would single-step it. */

@@ -237,6 +237,8 @@ enum file_kind {
 #define FUNCTION_ENDS_THERE        (1ull << 40)
 #define FUNCTION_RETURNS           (1ull << 41)
 #define FUNCTION_PLACE(cookie)     ((cookie) >> 42 & 0xfff)
+#define FUNCTION_VALUES(cookie)    ((uint32_t)((cookie) >> 54)) /* number of its value_rules, 0: none */
+#define FUNCTION_READS(values)     ((uint64_t)(values) << 54)
 #define FUNCTION_RETURN_AT(place)  (FUNCTION_RETURNS | ((uint64_t)(place)&0xfff) << 42)
 #define FUNCTION_COOKIE(number, words, condition)                                                            \
 	((uint64_t)(number) | (uint64_t)(words) << 16 | (uint64_t)(condition) << 32)
@@ -284,6 +286,7 @@ enum raw_flags {
 	 * the next instruction plus 1; all of them are looked up at pc - 1.
 	 */
 	RAW_STACK_NATIVE = 32,
+	RAW_VALUES = 64, /* a raw_text whose texts are values (struct raw_value) */
 };
 
 #define SCAN_SHIFT 48u /* addresses of a process on amd64 have 47 bits */
@@ -336,6 +339,80 @@ struct raw_text {
 	 * and this is its length. */
 	uint16_t away, away2;
 	char text[];
+};
+
+/*
+ * Values that a hit reads. The rules are made in user space, one value_rules for each probe that reads
+ * something. A hit sends what it has read as a raw_text with RAW_VALUES in its record's flags: the first text
+ * is an array of struct raw_value, one for each rule and in their order; the second text has the bytes of
+ * those values that are texts, one behind the other.
+ */
+#define VALUES_MAX  4u    /* values of a hit */
+#define VALUE_STEPS 4u    /* pointers to follow for a value */
+#define VALUE_SETS  1023u /* value_rules; their numbers begin with 1 */
+
+/* Stored in raw logs. */
+enum value_kind {
+	VALUE_SIGNED = 1,
+	VALUE_UNSIGNED = 2,
+	VALUE_BOOL = 3,
+	VALUE_FLOAT = 4, /* 4 or 8 bytes, in memory */
+	VALUE_POINTER = 5,
+	VALUE_BYTES = 6,     /* 1 to 16 bytes as they are, in memory */
+	VALUE_GO_STRING = 7, /* pointer and length, or the first two words of a []byte */
+	VALUE_C_STRING = 8,  /* a pointer to text that ends with a NUL */
+	VALUE_CHARS = 9,     /* the text itself, in memory; ends with a NUL, or after `max` bytes */
+};
+
+/*
+ * Where a value begins: the number of a word in struct pt_regs (isa/value_places.h has them by argument), or
+ * VALUE_STACK: the caller's stack pointer. Up to Go 1.16 argument word n is in memory at 8 * n above that.
+ */
+#define VALUE_REGS  34u /* words of arm64's struct pt_regs; amd64's has 21 */
+#define VALUE_STACK 0xffu
+
+/*
+ * v = the register, or the stack pointer. For each offset but the last: v = the word at address v + offset.
+ * The value is in memory at v + the last offset. With no steps the value is v itself (a Go string: the
+ * registers place and place2).
+ */
+struct value_rule {
+	uint8_t kind; /* enum value_kind */
+	uint8_t size; /* bytes of a number, or of VALUE_BYTES */
+	uint8_t place, place2;
+	uint8_t nsteps; /* at most VALUE_STEPS */
+	uint8_t reserved;
+	uint16_t max; /* bytes of a text; the rest is cut off */
+	int32_t offsets[VALUE_STEPS];
+};
+
+struct value_rules {
+	uint32_t n;
+	uint32_t reserved;
+	struct value_rule rules[VALUES_MAX];
+};
+
+enum value_flags {
+	VALUE_UNREADABLE = 1,
+	VALUE_NULL = 2, /* with VALUE_UNREADABLE: because a pointer on the way is 0 */
+	VALUE_CUT = 4,  /* the text was longer */
+	/*
+	 * In the ring only: not in memory at the moment. Bits is its address, and it has no bytes in the
+	 * second text. User space reads it later.
+	 */
+	VALUE_AWAY = 8,
+};
+
+/* Most bytes of all texts of a hit: the rest is cut off. Of one text, if nothing else is asked for. */
+#define VALUE_TEXTS_MAX 952u
+#define VALUE_TEXT      200u
+
+struct raw_value {
+	uint8_t kind;  /* enum value_kind */
+	uint8_t flags; /* enum value_flags */
+	uint16_t len;  /* bytes in the second text; 0: the value is in `bits` */
+	uint32_t size; /* bytes of a number */
+	uint64_t bits; /* zero-extended; of a text: its whole length, if known */
 };
 
 /* Counters that the programs keep per CPU. */

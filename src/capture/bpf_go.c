@@ -12,6 +12,7 @@
 #include "capture/bpf_compat.h"
 #include "capture/kernel.h"
 #include "capture/libbpf_log.h"
+#include "capture/values.h"
 
 /* Loads only programs whose sites are in the plan, because verification takes time. */
 static void choose_programs(struct bpf *bpf, const struct bpf_go_options *options)
@@ -105,6 +106,7 @@ static int load(struct bpf *bpf, const struct bpf_go_options *options, struct er
 		return rc;
 	bpf_begin(bpf, bpf->skeleton->obj, options->features);
 	set_constants(bpf->skeleton, options);
+	values_prepare(bpf, options->values, (bool *)&bpf->skeleton->rodata->reads_values);
 	choose_programs(bpf, options);
 	choose_off_cpu(bpf, options);
 	compat_choose(options->features, bpf->object);

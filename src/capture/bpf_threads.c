@@ -21,6 +21,7 @@
 #include "capture/libbpf_log.h"
 #include "capture/self_probes.h"
 #include "capture/proc_threads.h"
+#include "capture/values.h"
 #include "target/descendants.h"
 
 enum {
@@ -143,6 +144,7 @@ int bpf_load_threads(struct bpf *bpf, const struct bpf_threads_options *options,
 	choose_programs(bpf, options, &kernel);
 	compat_choose(options->features, bpf->object);
 	set_constants(bpf, options, &kernel);
+	values_prepare(bpf, options->values, (bool *)&bpf->threads->rodata->reads_values);
 	rc = set_ids(bpf, options, err);
 	if (rc)
 		return rc;

@@ -15,6 +15,7 @@ struct bpf_threads_options {
 	bool kernel_stacks;           /* waits have their frames in the kernel, too */
 	struct native_tables *tables; /* not owned; this module binds them to the object's maps */
 	bool functions, samples;      /* load their programs */
+	unsigned values;              /* value_rules of the functions' probes */
 	uint32_t ring_bytes;          /* of all rings; 0 = default */
 	unsigned rings;               /* at most; 0 = chosen by the number of CPUs */
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "rawlog/values_settle.h"
 #include "target/memory.h"
 #include "util/clock.h"
 
@@ -97,6 +98,32 @@ static int take_text(struct drain *drain, const void *data, size_t size)
 	return drain_put(drain, LOG_TEXT, text, sizeof(*text) + text->len + text->len2);
 }
 
+static bool read_value(void *ctx, uint64_t address, void *to, size_t len)
+{
+	const pid_t *pid = ctx;
+
+	return *pid && memory_read(*pid, address, to, len) == 0;
+}
+
+/* With several processes, a thread's record says which one it is from. */
+static int take_values(struct drain *drain, const void *data, size_t size)
+{
+	const struct raw_text *sent = data;
+	pid_t pid = drain->processes ? (pid_t)sent->record.goid : drain->pid;
+	const struct value_source source = {&pid, read_value};
+	struct raw_text *text = (struct raw_text *)drain->text;
+	int rc = flush(drain);
+
+	if (rc)
+		return rc;
+	size = values_settle(sent, size, text, &source);
+	if (!size)
+		return 0;
+	drain->records++;
+	drain->functions++;
+	return drain_put(drain, LOG_TEXT, text, size);
+}
+
 int drain_describe_file(struct drain *drain, uint64_t key, uint64_t pid)
 {
 	int rc;
@@ -142,6 +169,8 @@ static int take(struct drain *drain, const struct ring_record *next)
 		return take_stack(drain, next->data, next->size);
 	if (is_too_late(drain, sent))
 		return 0;
+	if (sent->flags & RAW_VALUES)
+		return take_values(drain, next->data, next->size);
 	if (next->size != sizeof(*record))
 		return take_text(drain, next->data, next->size);
 	if (sent->site == SITE_SWITCH || sent->site == SITE_SYSCALL)

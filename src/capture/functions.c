@@ -11,6 +11,7 @@
 
 #include "bpf/record.h"
 #include "capture/self_probes.h"
+#include "capture/values.h"
 
 /* The prefixes rep and bnd have no effect. A `ret` that pops arguments is not used by this ABI. */
 uint64_t functions_return(const uint8_t code[2], uint64_t offset)
@@ -73,7 +74,7 @@ static int attach_list(struct bpf *bpf, pid_t pid, const struct function_probes 
 
 int functions_attach(struct bpf *bpf, pid_t pid, const struct function_plan *plan, struct error *err)
 {
-	int rc = 0;
+	int rc = values_pass(bpf, plan, err);
 
 	for (unsigned i = 0; i < plan->nlists && rc == 0; i++)
 		rc = attach_list(bpf, pid, &plan->lists[i], err);

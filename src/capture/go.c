@@ -44,6 +44,7 @@ static int load(struct capture *capture, struct error *err)
 		.probe_only = options->probe_only,
 		.plan = options->plan,
 		.functions = has_functions(capture),
+		.values = has_functions(capture) ? options->functions->nvalues : 0,
 	};
 
 	int rc = ids_outer(options->features, options->pid, &wanted.tgid, err);

@@ -57,6 +57,7 @@ static struct bpf_threads_options bpf_options(const struct capture *capture)
 		.kernel_stacks = capture->kernel != NULL,
 		.tables = capture->tables,
 		.functions = capture->options.functions && capture->options.functions->nlists,
+		.values = capture->options.functions ? capture->options.functions->nvalues : 0,
 		.samples = capture->options.sample_hz != 0,
 		.ring_bytes = capture->options.ring_bytes,
 		.rings = capture->options.rings,

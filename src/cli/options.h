@@ -121,7 +121,9 @@ struct doctor_options {
 
 struct sites_options {
 	pid_t pid;
-	const char *layout; /* as in record_options */
+	const char *layout;                            /* as in record_options */
+	struct function_want functions[MAX_FUNCTIONS]; /* --region: print their probes instead */
+	unsigned nfunctions;
 	bool help;
 };
 

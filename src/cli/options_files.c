@@ -7,6 +7,7 @@
 
 #include "cli/options_common.h"
 #include "cli/values.h"
+#include "native/value_list.h"
 
 enum files_key {
 	KEY_FORMAT = 1000,
@@ -207,11 +208,32 @@ int options_dump(int argc, char **argv, struct dump_options *options, struct err
 	return 0;
 }
 
+enum sites_key { KEY_SITES_REGION = 3000 };
+
 static const struct argp_option sites_table[] = {
+	{"region", KEY_SITES_REGION, "FUNC", 0,
+	 "Print instead where calls of this function would be probed, and which arguments would be read from "
+	 "where, with FUNC as for gotrace --region. May be repeated",
+	 1},
 	OPTIONS_LAYOUT(1),
 	OPTIONS_HELP,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
+
+static int add_function(struct sites_options *options, const char *text, struct error *err)
+{
+	struct value_list list;
+	struct error why;
+
+	if (!*text || options->nfunctions == MAX_FUNCTIONS)
+		return error_set(err, EINVAL, "--region: %s",
+				 *text ? "too many functions" : "which function?");
+	if (value_list_parse(text, &list, &why))
+		return error_set(err, EINVAL, "--region: %s", why.text);
+	options->functions[options->nfunctions++] =
+		(struct function_want){.text = text, .kind = FUNCTION_REGION};
+	return 0;
+}
 
 static error_t on_sites(int key, char *text, struct argp_state *state)
 {
@@ -223,6 +245,8 @@ static error_t on_sites(int key, char *text, struct argp_state *state)
 		if (options->pid)
 			return -error_set(parse->err, EINVAL, "only one process can be given");
 		return -parse_pid("sites", text, &options->pid, parse->err);
+	case KEY_SITES_REGION:
+		return -add_function(options, text, parse->err);
 	case OPTIONS_LAYOUT_KEY:
 		options->layout = text;
 		return 0;

@@ -10,6 +10,7 @@
 #include "cli/options_common.h"
 #include "cli/record_export.h"
 #include "cli/values.h"
+#include "native/value_list.h"
 
 enum record_key {
 	KEY_FORMAT = 1000,
@@ -63,10 +64,12 @@ static const struct argp_option table[] = {
 	 1},
 	{"region", KEY_REGION, "FUNC", 0,
 	 "Record every call of this function as a user region: f, ns::f, ns::f(int), libz.so:f, file.c:f, "
-	 "main.f. "
+	 "main.f. In parentheses behind it, arguments to show as a log: 'main.f(id, r.URL.Path, "
+	 "n=arg3:len)'. "
 	 "May be repeated",
 	 1},
-	{"task", KEY_TASK, "FUNC", 0, "Record every call of this function as a user task", 1},
+	{"task", KEY_TASK, "FUNC", 0,
+	 "Record every call of this function as a user task, with arguments as for --region", 1},
 	{"children", KEY_CHILDREN, NULL, 0,
 	 "Also trace its descendants, present and future; all as threads, and each in a file of its own, "
 	 "FILE.PID",
@@ -165,11 +168,15 @@ static int add_function(struct record_options *options, enum log_function_kind k
 			struct error *err)
 {
 	const char *option = kind == FUNCTION_TASK ? "--task" : "--region";
+	struct value_list list;
+	struct error why;
 
 	if (!*text)
 		return error_set(err, EINVAL, "%s: which function?", option);
 	if (options->nfunctions == MAX_FUNCTIONS)
 		return error_set(err, EINVAL, "%s: more than %u functions", option, MAX_FUNCTIONS);
+	if (value_list_parse(text, &list, &why))
+		return error_set(err, EINVAL, "%s: %s", option, why.text);
 	options->functions[options->nfunctions++] = (struct function_want){.text = text, .kind = kind};
 	return 0;
 }

@@ -8,6 +8,7 @@
 
 #include "cli/layout_file.h"
 #include "cli/options.h"
+#include "cli/sites_functions.h"
 #include "cli/with_inspector.h"
 #include "sandbox/remote.h"
 #include "target/target.h"
@@ -77,6 +78,21 @@ static void print_probe(const struct probe *probe)
 	       (unsigned long long)probe->file_offset);
 }
 
+/* The target is NULL if the process is not a Go program that can be traced as one. */
+static int print_functions(struct sandbox *inspector, const struct sites_options *options,
+			   const struct target *target, struct error *err)
+{
+	struct function_plan plan;
+	int rc = remote_functions_plan(inspector, target ? 0 : options->pid, "", options->functions,
+				       options->nfunctions, &plan, err);
+
+	if (rc)
+		return rc;
+	sites_functions_print(&plan);
+	functions_free(&plan);
+	return 0;
+}
+
 static int print_plan(struct sandbox *inspector, void *ctx, struct error *err)
 {
 	const struct sites_options *options = ctx;
@@ -86,9 +102,16 @@ static int print_plan(struct sandbox *inspector, void *ctx, struct error *err)
 
 	if (rc == 0)
 		rc = remote_target_open(inspector, options->pid, &target, err);
+	if (rc && options->nfunctions)
+		return print_functions(inspector, options, NULL, err);
 	if (rc)
 		return rc;
 	layout_report(target, options->layout);
+	if (options->nfunctions) {
+		rc = print_functions(inspector, options, target, err);
+		target_free(target);
+		return rc;
+	}
 	rc = target_plan(target, &plan, err);
 	for (unsigned i = 0; rc == 0 && i < plan.n; i++)
 		print_probe(&plan.probes[i]);

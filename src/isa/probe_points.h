@@ -60,6 +60,11 @@ struct probe_points {
 	bool ends_there; /* the call also ends at `begin`: the function is one instruction long */
 	struct probe_point ends[PROBE_POINTS_ENDS];
 	unsigned n; /* number of ends; 0 without ends_there: the function never returns */
+	/* Registers, by their numbers, that the code in front of `begin` may have changed. */
+	uint32_t written;
+	/* The function's first instruction, where none has been changed; its address is 0 if that cannot be
+	 * probed. Such a probe may cost ten times as much. */
+	struct probe_point first;
 };
 
 /*

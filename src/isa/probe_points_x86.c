@@ -403,6 +403,37 @@ static bool find_cheap(const struct probe_walk *walk, struct probe_point *begin,
 	return false;
 }
 
+enum { ALL_REGISTERS = 0xffff };
+
+/* The registers that the instruction may write, as bits. Those of which written() says nothing are all. */
+static uint32_t written_mask(const struct x86_insn *insn)
+{
+	uint8_t op = insn->opcode;
+	int reg = written(insn);
+
+	if (insn->vex || reg == -2)
+		return ALL_REGISTERS;
+	if (insn->map == X86_0F && reg == -1 && op != 0x1e && op != 0x1f && op != 0x18)
+		return ALL_REGISTERS; /* some of SSE's move numbers to general registers */
+	if (insn->map == X86_ONE && (op == 0x98 || op == 0x99 || op == 0xf6 || op == 0xf7))
+		return 1u << X86_RAX | 1u << X86_RDX | (reg >= 0 ? 1u << reg : 0);
+	return reg >= 0 ? 1u << reg : 0;
+}
+
+static uint32_t written_before(const struct probe_walk *walk, uint64_t address)
+{
+	const struct code_piece *piece = &walk->pieces[0];
+	struct x86_insn insn;
+	uint32_t mask = 0;
+
+	for (uint64_t at = 0; piece->start + at < address; at += insn.length) {
+		if (!x86_decode(piece->bytes + at, piece->size - at, &insn))
+			return ALL_REGISTERS;
+		mask |= written_mask(&insn);
+	}
+	return mask;
+}
+
 static bool is_end(const struct probe_points *points, uint64_t address)
 {
 	for (unsigned i = 0; i < points->n; i++) {
@@ -426,6 +457,9 @@ static int choose_begin(struct probe_walk *walk)
 	else
 		return walk_refuse(walk, start, "the kernel cannot probe its first instruction");
 	walk->points->begin = entry;
+	walk->points->written = written_before(walk, entry.address);
+	if (first.address == start && !is_end(walk->points, start))
+		walk->points->first = first;
 	return 0;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "model/annotations.h"
 
+#include "model/values.h"
+
 enum { MAX_NAMES = 1 << 16 }; /* kinds of tasks, regions and logs; Go's documentation wants few */
 
 bool annotations_init(struct model *md)
@@ -52,11 +54,24 @@ static uint32_t message_id(struct model *md, const char *text, size_t len)
 	return id ? id | TEXT_ID : 0;
 }
 
+/* The message of the log that shows the values. */
+static struct text_ids values_text_ids(struct model *md, const struct raw_text *text)
+{
+	const struct raw_record *rec = &text->record;
+	const uint32_t *labels = functions_labels(&md->functions, rec->arg, rec->site);
+	struct values_message message;
+
+	values_message(&message, text, md->options.strings, labels);
+	return (struct text_ids){.string2 = message_id(md, message.text, message.len)};
+}
+
 struct text_ids annotations_text_ids(struct model *md, const struct raw_text *text)
 {
 	bool unreadable = text->record.flags & RAW_UNREADABLE;
 	struct text_ids ids = {0};
 
+	if (text->record.flags & RAW_VALUES)
+		return values_text_ids(md, text);
 	/* Reading an empty text cannot fail: of two texts, an empty one is the one that could not be read. */
 	if (unreadable && !text->len)
 		ids.string = string_id(md, "[unreadable]");

@@ -9,11 +9,13 @@
 bool annotations_init(struct model *md);
 void annotations_free(struct model *md);
 
-/* Records of these sites come with texts. */
-static inline bool has_texts(uint8_t site)
+/* Records of these sites come with texts, and those with values. */
+static inline bool has_texts(const struct raw_record *rec)
 {
-	return site == SITE_TASK_BEGIN || site == SITE_REGION_BEGIN || site == SITE_REGION_END ||
-	       site == SITE_LOG || site == SITE_REGION_START;
+	uint8_t site = rec->site;
+
+	return rec->flags & RAW_VALUES || site == SITE_TASK_BEGIN || site == SITE_REGION_BEGIN ||
+	       site == SITE_REGION_END || site == SITE_LOG || site == SITE_REGION_START;
 }
 
 struct text_ids annotations_text_ids(struct model *md, const struct raw_text *text);

@@ -18,6 +18,21 @@ enum { MAX_DEPTH = 1000 };
 /* The ids that runtime/trace gives count up from 1. */
 #define FIRST_TASK (1ull << 48)
 
+/* What was read of its arguments, as a log of the goroutine. */
+static void log_values(struct model *md, struct m *m, const struct raw_record *rec,
+		       const struct user_region *region, uint32_t stack)
+{
+	struct op *op;
+
+	if (!(rec->flags & RAW_VALUES))
+		return;
+	op = emit(&md->ops, OP_LOG, m);
+	op->arg = region->task;
+	op->string = region->name;
+	op->string2 = md->annotations.ids.string2;
+	op->stack = stack;
+}
+
 static void begin_call(struct model *md, struct m *m, const struct raw_record *rec, uint32_t stack)
 {
 	const struct watched_function *function = functions_find(&md->functions, rec->arg);
@@ -31,6 +46,7 @@ static void begin_call(struct model *md, struct m *m, const struct raw_record *r
 	if (region.own_task)
 		region.task = FIRST_TASK + ++md->functions.tasks;
 	regions_begin(md, m, &region, stack);
+	log_values(md, m, rec, &region, stack);
 }
 
 /* Without one that fits it began before the trace. */
@@ -44,6 +60,7 @@ static void end_call(struct model *md, struct m *m, const struct raw_record *rec
 	if (depth == regions->n)
 		return;
 	regions_end_deeper(md, m, depth + 1, INFERRED); /* what it has begun and left open itself */
+	log_values(md, m, rec, &regions->open[depth], 0);
 	regions_end_deeper(md, m, depth, OBSERVED);
 }
 

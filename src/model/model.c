@@ -105,7 +105,7 @@ static int feed_records(struct model *md, const struct log_record *record)
 
 	/* What comes without its texts is no annotation. */
 	for (size_t i = 0, next; i < n && ret == 0; i = next + 1) {
-		for (next = i; next < n && !has_texts(records[next].site);)
+		for (next = i; next < n && !has_texts(&records[next]);)
 			next++;
 		if (next > i)
 			ret = feed_some(md, records + i, next - i, NULL);
@@ -115,7 +115,12 @@ static int feed_records(struct model *md, const struct log_record *record)
 
 static int feed_text(struct model *md, const struct raw_text *text)
 {
-	return has_texts(text->record.site) ? feed_some(md, &text->record, 1, text) : 0;
+	return has_texts(&text->record) ? feed_some(md, &text->record, 1, text) : 0;
+}
+
+static bool is_with_values(const struct raw_text *text)
+{
+	return text->record.flags & RAW_VALUES;
 }
 
 static void feed_target(struct model *md, const struct log_target *target)
@@ -219,7 +224,7 @@ static void observe_early(struct model *md, size_t from)
 	for (size_t i = 0; i < early->n; i++) {
 		const struct raw_record *rec = &early->records[i];
 
-		if (has_texts(rec->site))
+		if (has_texts(rec))
 			md->annotations.ids = early->texts[text++];
 		if (i >= from)
 			md->front->observe(md, rec);
@@ -271,7 +276,7 @@ static int dispatch(struct model *md, const struct log_record *record)
 	case LOG_RECORDS:
 		return feed_records(md, record);
 	case LOG_TEXT:
-		if (md->front->annotates)
+		if (md->front->annotates || is_with_values(record->data))
 			return feed_text(md, record->data);
 		md->front->learn_name(md, record);
 		return 0;
@@ -285,6 +290,9 @@ static int dispatch(struct model *md, const struct log_record *record)
 		return 0;
 	case LOG_FUNCTION:
 		md->oom = md->oom || !functions_learn(&md->functions, md->options.strings, record->data);
+		return 0;
+	case LOG_VALUES:
+		functions_learn_values(&md->functions, md->options.strings, record->data);
 		return 0;
 	case LOG_SNAPSHOT:
 	case LOG_HEAP:

@@ -14,8 +14,8 @@
 
 enum { MAX_DEPTH = 1000 };
 
-static void write_op(struct model *md, enum op_kind kind, struct m *m, const struct function_call *call,
-		     uint32_t stack)
+static struct op *write_op(struct model *md, enum op_kind kind, struct m *m, const struct function_call *call,
+			   uint32_t stack)
 {
 	struct op *op = emit(&md->ops, kind, m);
 
@@ -23,6 +23,15 @@ static void write_op(struct model *md, enum op_kind kind, struct m *m, const str
 	op->stack = stack;
 	if (kind != OP_TASK_END)
 		op->string = call->name;
+	return op;
+}
+
+/* What was read of its arguments, as a log of the thread. */
+static void log_values(struct model *md, struct m *m, const struct raw_record *rec,
+		       const struct function_call *call, uint32_t stack)
+{
+	if (rec->flags & RAW_VALUES)
+		write_op(md, OP_LOG, m, call, stack)->string2 = md->annotations.ids.string2;
 }
 
 static void end_innermost(struct model *md, struct thread_life *t)
@@ -72,6 +81,7 @@ void function_begin(struct model *md, struct thread_life *t, const struct raw_re
 	if (call.task)
 		write_op(md, OP_TASK_BEGIN, t->g->m, &call, stack);
 	write_op(md, OP_REGION_BEGIN, t->g->m, &call, stack);
+	log_values(md, t->g->m, rec, &call, stack);
 	calls->open[calls->n++] = call;
 }
 
@@ -81,6 +91,8 @@ void function_end(struct model *md, struct thread_life *t, const struct raw_reco
 	struct function_calls *calls = &t->calls;
 
 	end_deeper(md, t, rec->arg2, false);
-	if (calls->n && calls->open[calls->n - 1].sp == rec->arg2)
-		end_innermost(md, t);
+	if (!calls->n || calls->open[calls->n - 1].sp != rec->arg2)
+		return;
+	log_values(md, t->g->m, rec, &calls->open[calls->n - 1], 0);
+	end_innermost(md, t);
 }

@@ -3,6 +3,7 @@
 
 #include <dwarf.h>
 #include <elfutils/libdwelf.h>
+#include <errno.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -695,4 +696,28 @@ bool native_dwarf_frames(struct native_dwarf *dwarf, uint64_t address, const str
 		return draft->head.nframes > 0;
 	}
 	return find_frames(dwarf, address, symbol, draft);
+}
+
+static int look_at(struct native_dwarf *dwarf, uint64_t address, int (*look)(void *ctx, Dwarf_Die *function),
+		   void *ctx)
+{
+	const struct pc_range *code = ranges_find(&dwarf->code, address), *function;
+	Dwarf_Die cu, die;
+
+	if (!code || !dwarf_offdie(dwarf->dwarf, dwarf->units[code->unit].die, &cu))
+		return -ENODATA;
+	function = find_function(dwarf, &dwarf->units[code->unit], &cu, address);
+	return function && dwarf_offdie(dwarf->dwarf, function->die, &die) ? look(ctx, &die) : -ENODATA;
+}
+
+int native_dwarf_look(struct native_dwarf *dwarf, uint64_t address,
+		      int (*look)(void *ctx, Dwarf_Die *function), void *ctx)
+{
+	if (dwarf->broken)
+		return -ENODATA;
+	if (setjmp(out_of_memory)) {
+		dwarf->broken = dwarf->cost->refused = true;
+		return -ENODATA;
+	}
+	return look_at(dwarf, address, look, ctx);
 }

@@ -43,4 +43,11 @@ void native_dwarf_free(struct native_dwarf *dwarf);
 bool native_dwarf_frames(struct native_dwarf *dwarf, uint64_t address, const struct native_symbol *symbol,
 			 struct symbol_draft *draft);
 
+/*
+ * Calls `look` with the entry of the function that contains a link-time address. Returns its result; -ENODATA
+ * if the debug information has no such function, or memory is short.
+ */
+int native_dwarf_look(struct native_dwarf *dwarf, uint64_t address,
+		      int (*look)(void *ctx, Dwarf_Die *function), void *ctx);
+
 #endif

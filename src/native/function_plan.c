@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "isa/value_places.h"
 #include "util/array.h"
 
 static bool is_same_file(int one, int other)
@@ -46,6 +47,27 @@ int function_plan_add(struct function_plan *plan, int fd, uint8_t site, uint64_t
 	return 0;
 }
 
+const char *function_place_name(uint8_t place)
+{
+	return place_name(place);
+}
+
+int function_plan_read(struct function_plan *plan, const struct function_values *values, struct error *err)
+{
+	struct function_values *grown;
+
+	if (plan->nvalues == VALUE_SETS)
+		return error_set(err, ENOSPC,
+				 "more than %u functions, or copies of them, whose arguments are read",
+				 VALUE_SETS);
+	grown = realloc(plan->values, (plan->nvalues + 1) * sizeof(*grown));
+	if (!grown)
+		return error_set(err, ENOMEM, "out of memory");
+	plan->values = grown;
+	grown[plan->nvalues] = *values;
+	return (int)++plan->nvalues;
+}
+
 void functions_free(struct function_plan *plan)
 {
 	for (unsigned i = 0; i < plan->nlists; i++) {
@@ -54,5 +76,6 @@ void functions_free(struct function_plan *plan)
 			close(plan->lists[i].fd);
 	}
 	free(plan->lists);
+	free(plan->values);
 	*plan = (struct function_plan){.nwanted = 0};
 }

@@ -14,6 +14,9 @@
 #include "native/function_file.h"
 #include "target/maps.h"
 #include "native/modules.h"
+#include "native/value_debug.h"
+#include "native/value_plan.h"
+#include "util/machine.h"
 #include "util/files.h"
 #include "util/window.h"
 
@@ -25,6 +28,7 @@ struct mapped { /* a mapped file */
 	char path[PATH_MAX];
 	struct module_key key;
 	struct function_file file;
+	struct value_debug debug;
 };
 
 struct function_search {
@@ -315,13 +319,51 @@ static int find_function(struct function_search *search, const struct function_w
 	return rc;
 }
 
+/* A function to find, and what to read of its arguments. */
+struct wanted_function {
+	struct found found;
+	struct value_list list;
+	struct function_want want;
+	char name[sizeof(((struct function_spec *)NULL)->where) + FUNCTION_NAME_MAX];
+};
+
+static int name_without_list(struct wanted_function *wanted, const char *text, size_t len, struct error *err)
+{
+	if (len >= sizeof(wanted->name))
+		return error_set(err, EINVAL, "the name '%.200s...' is too long", text);
+	memcpy(wanted->name, text, len);
+	wanted->name[len] = '\0';
+	wanted->want.text = wanted->name;
+	return 0;
+}
+
+/* What is no list for certain may be the parameters of a C++ function: those are looked for first. */
+static int find_wanted(struct function_search *search, const struct function_want *want,
+		       struct wanted_function *wanted)
+{
+	struct value_list *list = &wanted->list;
+	int rc = value_list_parse(want->text, list, search->err);
+
+	wanted->want = *want;
+	if (rc)
+		return rc;
+	if (!list->certain) {
+		rc = find_function(search, want, &wanted->found);
+		if (rc != -ENOENT || !list->n) {
+			list->n = 0;
+			return rc;
+		}
+	}
+	rc = name_without_list(wanted, want->text, list->name_len, search->err);
+	return rc ? rc : find_function(search, &wanted->want, &wanted->found);
+}
+
 /* --- its probes --- */
 
 static int add_probe(struct function_search *search, struct mapped *in, uint8_t site,
-		     const struct probe_point *point, uint32_t number, bool ends_there)
+		     const struct probe_point *point, uint32_t number, uint64_t flags)
 {
-	uint64_t cookie = FUNCTION_COOKIE(number, point->distance / WORD, point->condition) |
-			  (ends_there ? FUNCTION_ENDS_THERE : 0);
+	uint64_t cookie = FUNCTION_COOKIE(number, point->distance / WORD, point->condition) | flags;
 	uint64_t offset;
 
 	if (!native_elf_offset(&in->file.elf, point->address, &offset))
@@ -330,37 +372,86 @@ static int add_probe(struct function_search *search, struct mapped *in, uint8_t 
 	return function_plan_add(search->plan, in->file.elf.fd, site, offset, cookie, search->err);
 }
 
-static int plan_copy(struct function_search *search, const struct found *found, unsigned copy,
+/* Go passes arguments in other registers. Its functions have a package in their names. */
+static bool is_of_go(const struct mapped *in, const struct function_symbol *symbol)
+{
+	GElf_Shdr header;
+
+	return strchr(symbol->name, '.') &&
+	       (native_elf_section(&in->file.elf, ".gopclntab", &header) ||
+		native_elf_section(&in->file.elf, ".data.rel.ro.gopclntab", &header));
+}
+
+/* What the probe at a copy's begin reads of its arguments: returns its number, 0 = nothing. */
+static int plan_values(struct function_search *search, struct mapped *in,
+		       const struct function_symbol *symbol, struct probe_points *points,
+		       const struct value_list *list, uint32_t number)
+{
+	struct function_values values = {.number = number, .site = SITE_FUNCTION_BEGIN};
+	struct call_facts facts = {
+		.abi = {.arm64 = OWN_MACHINE == EM_AARCH64},
+		.entry = symbol->address,
+		.begin = points->begin.address,
+		.written = points->written,
+		.is_copy = symbol->name[function_base(symbol->name)] == '.',
+	};
+	int rc;
+
+	if (!list->n)
+		return 0;
+	if (is_of_go(in, symbol))
+		return error_set(
+			search->err, EINVAL,
+			"it is a Go function, whose arguments can be read only if goroutines are traced");
+	search->debug.path = in->path;
+	facts.dwarf = value_debug_open(&in->debug, &in->file.elf, &in->file.symbols_of, &search->debug);
+	rc = values_plan(list, &facts, &values, search->err);
+	if (rc == -EAGAIN && points->first.address) {
+		points->begin = points->first;
+		facts.written = 0;
+		rc = values_plan(list, &facts, &values, search->err);
+	}
+	return rc ? rc : function_plan_read(search->plan, &values, search->err);
+}
+
+static int plan_copy(struct function_search *search, const struct wanted_function *wanted, unsigned copy,
 		     uint32_t number, struct probe_points *points)
 {
-	int rc = function_file_probe_points(&found->in->file, found->copies[copy], points, search->err);
+	const struct found *found = &wanted->found;
+	const struct function_symbol *symbol = found->copies[copy];
+	int values = 0, rc = function_file_probe_points(&found->in->file, symbol, points, search->err);
 
+	if (rc == 0) {
+		values = plan_values(search, found->in, symbol, points, &wanted->list, number);
+		rc = values < 0 ? values : 0;
+	}
 	if (rc == 0)
 		rc = add_probe(search, found->in, SITE_FUNCTION_BEGIN, &points->begin, number,
-			       points->ends_there);
+			       (points->ends_there ? FUNCTION_ENDS_THERE : 0) | FUNCTION_READS(values));
 	for (unsigned i = 0; i < points->n && rc == 0; i++)
-		rc = add_probe(search, found->in, SITE_FUNCTION_END, &points->ends[i], number, false);
+		rc = add_probe(search, found->in, SITE_FUNCTION_END, &points->ends[i], number, 0);
 	return rc;
 }
 
 static int plan_one(struct function_search *search, const struct function_want *want, uint32_t number)
 {
 	struct probe_points *points = malloc(sizeof(*points));
-	struct found *found = malloc(sizeof(*found));
+	struct wanted_function *wanted = calloc(1, sizeof(*wanted));
 	struct error why = {""};
 	int rc = -ENOMEM;
 
-	if (points && found)
-		rc = find_function(search, want, found);
-	for (unsigned i = 0; rc == 0 && i < found->n; i++) {
-		rc = plan_copy(search, found, i, number, points);
+	if (points && wanted)
+		rc = find_wanted(search, want, wanted);
+	for (unsigned i = 0; rc == 0 && i < wanted->found.n; i++) {
+		rc = plan_copy(search, wanted, i, number, points);
 		if (rc && search->err)
 			why = *search->err;
 	}
 	if (why.text[0])
-		error_set(search->err, -rc, "cannot find the returns of %.100s: %.300s", want->text,
+		error_set(search->err, -rc, "%s %.100s: %.300s",
+			  rc == -ENOTSUP ? "cannot find the returns of" : "cannot trace", want->text,
 			  why.text);
-	free(found);
+	free(wanted);
 	free(points);
 	return rc == -ENOMEM ? error_set(search->err, ENOMEM, "out of memory") : rc;
 }
@@ -386,13 +477,26 @@ int functions_plan(pid_t pid, const char *exe, const struct function_want *wante
 		rc = pid ? open_mapped(&search, pid) : open_path(&search, exe);
 	for (unsigned i = 0; rc == 0 && i < n; i++)
 		rc = plan_one(&search, &wanted[i], i + 1);
-	while (search.n)
-		function_file_close(&search.files[--search.n].file);
+	while (search.n) {
+		value_debug_close(&search.files[--search.n].debug);
+		function_file_close(&search.files[search.n].file);
+	}
 	free(search.files);
 	close_roots(&search);
 	if (rc)
 		functions_free(plan);
 	return rc;
+}
+
+/* A function's copies are read in different ways, but their values have the same names. */
+static const struct function_values *values_of(const struct function_plan *plan, uint32_t number,
+					       uint8_t site)
+{
+	for (unsigned i = 0; i < plan->nvalues; i++) {
+		if (plan->values[i].number == number && plan->values[i].site == site)
+			return &plan->values[i];
+	}
+	return NULL;
 }
 
 /* Parses the text again to skip FILE; it has been accepted before. */
@@ -405,6 +509,48 @@ const char *functions_shown(const struct function_want *want)
 	return want->text + strlen(spec.where) + 1;
 }
 
+size_t functions_shown_len(const struct function_plan *plan, uint32_t number)
+{
+	const char *name = functions_shown(&plan->wanted[number - 1]);
+	struct value_list list = {.name_len = 0};
+
+	if (!values_of(plan, number, SITE_FUNCTION_BEGIN) || value_list_parse(name, &list, NULL))
+		return strnlen(name, FUNCTION_NAME_MAX);
+	return list.name_len < FUNCTION_NAME_MAX ? list.name_len : FUNCTION_NAME_MAX;
+}
+
+static int log_values(const struct function_values *values, log_sink sink, void *ctx)
+{
+	_Alignas(8) char payload[sizeof(struct log_values) + VALUES_MAX * VALUE_LABEL_MAX];
+	struct log_values head = {
+		.number = values->number, .n = (uint16_t)values->rules.n, .site = values->site};
+	struct log_record record = {.type = LOG_VALUES, .data = payload};
+	char *to = payload + sizeof(head);
+
+	memcpy(payload, &head, sizeof(head));
+	for (uint32_t i = 0; i < values->rules.n && i < VALUES_MAX; i++) {
+		size_t len = strnlen(values->labels[i], VALUE_LABEL_MAX - 1);
+
+		*to++ = (char)len;
+		memcpy(to, values->labels[i], len);
+		to += len;
+	}
+	record.size = (uint32_t)(to - payload);
+	return sink(ctx, &record);
+}
+
+static int log_all_values(const struct function_plan *plan, uint32_t number, log_sink sink, void *ctx)
+{
+	int rc = 0;
+
+	for (uint8_t site = SITE_FUNCTION_BEGIN; site <= SITE_FUNCTION_END && rc == 0; site++) {
+		const struct function_values *values = values_of(plan, number, site);
+
+		rc = values ? log_values(values, sink, ctx) : 0;
+	}
+	return rc;
+}
+
 int functions_log(const struct function_plan *plan, log_sink sink, void *ctx)
 {
 	int rc = 0;
@@ -415,7 +561,7 @@ int functions_log(const struct function_plan *plan, log_sink sink, void *ctx)
 		struct log_function function = {
 			.number = i + 1,
 			.kind = (uint16_t)plan->wanted[i].kind,
-			.len = (uint16_t)strnlen(name, FUNCTION_NAME_MAX),
+			.len = (uint16_t)functions_shown_len(plan, i + 1),
 		};
 		struct log_record record = {
 			.type = LOG_FUNCTION, .size = sizeof(function) + function.len, .data = payload};
@@ -423,6 +569,8 @@ int functions_log(const struct function_plan *plan, log_sink sink, void *ctx)
 		memcpy(payload, &function, sizeof(function));
 		memcpy(payload + sizeof(function), name, function.len);
 		rc = sink(ctx, &record);
+		if (rc == 0)
+			rc = log_all_values(plan, i + 1, sink, ctx);
 	}
 	return rc;
 }

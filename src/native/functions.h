@@ -35,11 +35,21 @@ struct function_probes {
 	size_t capacity;
 };
 
+/* What the probes of a function's copy read of its arguments, and what the values are called. */
+struct function_values {
+	struct value_rules rules;
+	uint32_t number; /* of the function */
+	uint8_t site;    /* SITE_FUNCTION_BEGIN or _END */
+	char labels[VALUES_MAX][VALUE_LABEL_MAX];
+};
+
 struct function_plan {
 	struct function_want wanted[MAX_FUNCTIONS]; /* a function's number is its index + 1 */
 	unsigned nwanted;
 	struct function_probes *lists;
 	unsigned nlists;
+	struct function_values *values; /* FUNCTION_VALUES(cookie) is an index + 1 */
+	unsigned nvalues;
 };
 
 /*
@@ -54,9 +64,16 @@ void functions_free(struct function_plan *plan);
 /* Used to build plans: adds a probe in the file fd, of which the plan keeps a duplicate. */
 int function_plan_add(struct function_plan *plan, int fd, uint8_t site, uint64_t offset, uint64_t cookie,
 		      struct error *err);
+/* The register of a value_rule's place, for users. */
+const char *function_place_name(uint8_t place);
+/* Adds what to read. Returns its number for FUNCTION_READS(), or -ENOSPC or -ENOMEM. */
+int function_plan_read(struct function_plan *plan, const struct function_values *values, struct error *err);
 /* The name of the regions that represent its calls: the function's name without the FILE part. */
 const char *functions_shown(const struct function_want *want);
-/* Writes LOG_FUNCTIONs. Call it before the first record of a probe. */
+/* The length of that name without a list of values. The function's number counts from 1. */
+size_t functions_shown_len(const struct function_plan *plan, uint32_t number);
+/* Writes LOG_FUNCTIONs, and LOG_VALUES of those whose arguments are read. Call it before the first record of
+ * a probe. */
 int functions_log(const struct function_plan *plan, log_sink sink, void *ctx);
 
 #endif

@@ -9,7 +9,11 @@
 
 #include "bpf/record.h"
 #include "isa/probe_points.h"
+#include "native/function_names.h"
+#include "native/value_debug.h"
+#include "native/value_plan.h"
 #include "target/function.h"
+#include "util/machine.h"
 #include "isa/x86.h"
 
 enum { RETURN_ADDRESS = 8, WORD = 8 };
@@ -108,10 +112,34 @@ static uint64_t cookie_of(const struct probe_point *point, uint32_t number)
 	return FUNCTION_COOKIE(number, point->distance / WORD, point->condition);
 }
 
-static int plan_probe_points(const struct target *target, struct function_plan *plan, int fd,
-			     const struct probe_points *points, uint32_t number, struct error *err)
+/* What the probe at a function's begin reads of its arguments: returns its number, 0 = nothing. */
+static int plan_values(const struct target *target, struct function_plan *plan, struct native_dwarf *dwarf,
+		       const struct target_function *function, const struct probe_points *points,
+		       const struct value_list *list, uint32_t number, struct error *err)
 {
-	uint64_t begin = cookie_of(&points->begin, number) | (points->ends_there ? FUNCTION_ENDS_THERE : 0);
+	struct function_values values = {.number = number, .site = SITE_FUNCTION_BEGIN};
+	struct call_facts facts = {
+		.abi = {.go = true, .go_minor = target->go_minor, .arm64 = OWN_MACHINE == EM_AARCH64},
+		.entry = function->entry,
+		.begin = points->begin.address,
+		.written = points->written,
+		.dwarf = dwarf,
+	};
+	int rc;
+
+	if (!list->n)
+		return 0;
+	call_facts_of_go(&facts, function->name);
+	rc = values_plan(list, &facts, &values, err);
+	return rc ? rc : function_plan_read(plan, &values, err);
+}
+
+static int plan_probe_points(const struct target *target, struct function_plan *plan, int fd,
+			     const struct probe_points *points, uint32_t number, int values,
+			     struct error *err)
+{
+	uint64_t begin = cookie_of(&points->begin, number) | FUNCTION_READS(values) |
+			 (points->ends_there ? FUNCTION_ENDS_THERE : 0);
 	int rc = add(target, plan, fd, SITE_FUNCTION_BEGIN, &points->begin, begin, err);
 
 	for (unsigned i = 0; i < points->n && rc == 0; i++)
@@ -120,31 +148,88 @@ static int plan_probe_points(const struct target *target, struct function_plan *
 	return rc;
 }
 
-static int plan_one(const struct target *target, struct function_plan *plan, int fd, uint32_t number,
-		    struct error *err)
-{
-	const char *name = plan->wanted[number - 1].text;
-	struct probe_points *points = malloc(sizeof(*points));
-	struct error why = {""};
+/* What is needed for one function. */
+struct wanted_go_function {
+	char name[FUNCTION_NAME_MAX];
+	struct value_list list;
 	struct target_function function;
-	int rc = points ? target_function(target, name, &function, err)
+	struct probe_points points;
+};
+
+static int parse(const char *text, struct wanted_go_function *wanted, struct error *err)
+{
+	int rc = value_list_parse(text, &wanted->list, err);
+
+	if (rc)
+		return rc;
+	if (wanted->list.name_len >= sizeof(wanted->name))
+		return error_set(err, EINVAL, "the name '%.200s...' is too long", text);
+	memcpy(wanted->name, text, wanted->list.name_len);
+	wanted->name[wanted->list.name_len] = '\0';
+	return 0;
+}
+
+/* The executable, for its debug information. */
+struct go_executable {
+	int fd;
+	struct native_elf elf;
+	struct value_debug debug;
+	bool opened;
+};
+
+static struct native_dwarf *debug_information(struct go_executable *exe)
+{
+	if (!exe->opened && native_elf_open(&exe->elf, fcntl(exe->fd, F_DUPFD_CLOEXEC, 3)))
+		exe->elf = (struct native_elf){.fd = -1};
+	exe->opened = true;
+	return value_debug_open(&exe->debug, &exe->elf, NULL, NULL);
+}
+
+static void close_executable(struct go_executable *exe)
+{
+	value_debug_close(&exe->debug);
+	if (exe->opened)
+		native_elf_close(&exe->elf);
+	close(exe->fd);
+}
+
+static int plan_wanted(const struct target *target, struct function_plan *plan, struct go_executable *exe,
+		       uint32_t number, struct wanted_go_function *wanted, struct error *err)
+{
+	struct error why = {""};
+	int values, rc = target_function(target, wanted->name, &wanted->function, err);
+
+	if (rc)
+		return rc;
+	rc = find_probe_points(target, &wanted->function, &wanted->points, &why);
+	if (rc)
+		return error_set(err, -rc, "cannot find the returns of %.100s: %.300s", wanted->name,
+				 why.text);
+	values = plan_values(target, plan, wanted->list.n ? debug_information(exe) : NULL, &wanted->function,
+			     &wanted->points, &wanted->list, number, &why);
+	if (values < 0)
+		return error_set(err, -values, "%.100s: %.300s", wanted->name, why.text);
+	return plan_probe_points(target, plan, exe->fd, &wanted->points, number, values, err);
+}
+
+static int plan_one(const struct target *target, struct function_plan *plan, struct go_executable *exe,
+		    uint32_t number, struct error *err)
+{
+	struct wanted_go_function *wanted = calloc(1, sizeof(*wanted));
+	int rc = wanted ? parse(plan->wanted[number - 1].text, wanted, err)
 			: error_set(err, ENOMEM, "out of memory");
 
-	if (rc == 0) {
-		rc = find_probe_points(target, &function, points, &why);
-		if (rc)
-			error_set(err, -rc, "cannot find the returns of %.100s: %.300s", name, why.text);
-	}
 	if (rc == 0)
-		rc = plan_probe_points(target, plan, fd, points, number, err);
-	free(points);
+		rc = plan_wanted(target, plan, exe, number, wanted, err);
+	free(wanted);
 	return rc;
 }
 
 int go_functions_plan(const struct target *target, const struct function_want *wanted, unsigned n,
 		      struct function_plan *plan, struct error *err)
 {
-	int fd, rc = 0;
+	struct go_executable exe = {.fd = -1};
+	int rc = 0;
 
 	*plan = (struct function_plan){.nwanted = n};
 	if (n == 0)
@@ -152,12 +237,12 @@ int go_functions_plan(const struct target *target, const struct function_want *w
 	if (n > MAX_FUNCTIONS)
 		return error_set(err, EINVAL, "more than %u functions", MAX_FUNCTIONS);
 	memcpy(plan->wanted, wanted, n * sizeof(*wanted));
-	fd = target_open_exe(target);
-	if (fd < 0)
-		return error_set(err, -fd, "cannot open the executable: %s", strerror(-fd));
+	exe.fd = target_open_exe(target);
+	if (exe.fd < 0)
+		return error_set(err, -exe.fd, "cannot open the executable: %s", strerror(-exe.fd));
 	for (uint32_t number = 1; number <= n && rc == 0; number++)
-		rc = plan_one(target, plan, fd, number, err);
-	close(fd);
+		rc = plan_one(target, plan, &exe, number, err);
+	close_executable(&exe);
 	if (rc)
 		functions_free(plan);
 	return rc;

@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "rawlog/values.h"
+
 /* All of these are stored in files. If a size changes, the version must change. */
 _Static_assert(sizeof(struct raw_record) == 64, "stored");
 _Static_assert(sizeof(struct raw_stack) == 16, "stored");
@@ -33,6 +35,8 @@ _Static_assert(sizeof(struct log_symbol) == 16, "stored");
 _Static_assert(sizeof(struct log_symbol_frame) == 8, "stored");
 _Static_assert(sizeof(struct log_file) == 16, "stored");
 _Static_assert(sizeof(struct log_function) == 8, "stored");
+_Static_assert(sizeof(struct log_values) == 8, "stored");
+_Static_assert(sizeof(struct raw_value) == 16, "stored");
 _Static_assert(sizeof(struct log_thread_times) == 16, "stored");
 _Static_assert(sizeof(struct log_thread_time) == 24, "stored");
 _Static_assert(sizeof(struct log_quota) == 56, "stored");
@@ -141,10 +145,29 @@ static bool check_note(const struct log_record *record)
 static bool check_text(const struct log_record *record)
 {
 	const struct raw_text *text = record->data;
+	struct value values[VALUES_MAX];
 
 	return record->size >= sizeof(*text) && is_time(text->record.time) && text->len <= TEXT_MAX &&
 	       text->len2 <= TEXT_MAX && !text->away && !text->away2 &&
-	       record->size - sizeof(*text) == (uint32_t)text->len + text->len2;
+	       record->size - sizeof(*text) == (uint32_t)text->len + text->len2 &&
+	       (!(text->record.flags & RAW_VALUES) || values_unpack(text, values) >= 0);
+}
+
+/* The names fill the record. */
+static bool check_values(const struct log_record *record)
+{
+	const struct log_values *values = record->data;
+	const uint8_t *names = (const uint8_t *)(values + 1);
+	size_t at = 0, size = record->size - sizeof(*values);
+
+	if (record->size < sizeof(*values) || values->n > VALUES_MAX)
+		return false;
+	for (unsigned i = 0; i < values->n; i++) {
+		if (at == size || names[at] >= VALUE_LABEL_MAX || size - at - 1 < names[at])
+			return false;
+		at += 1u + names[at];
+	}
+	return at == size;
 }
 
 static bool check_threads(const struct log_record *record)
@@ -288,6 +311,8 @@ static bool is_legal(const struct log_record *record)
 		return check_file(record);
 	case LOG_FUNCTION:
 		return check_function(record);
+	case LOG_VALUES:
+		return check_values(record);
 	case LOG_THREAD_TIMES:
 		return check_thread_times(record);
 	case LOG_QUOTA:

@@ -377,6 +377,20 @@ static void take_name(struct demux *demux, const struct log_record *record)
 	put_once(demux, process, &process->names, &demux->names, text->record.tid);
 }
 
+/* A hit with values belongs to one process, as any record. */
+static void take_values(struct demux *demux, const struct log_record *record)
+{
+	const struct raw_record *rec = &((const struct raw_text *)record->data)->record;
+	struct demux_process *process = find(demux, rec->goid);
+
+	if (!process)
+		return;
+	put_references(demux, process, rec);
+	flush(demux, process);
+	process->hits++;
+	put(demux, process, LOG_TEXT, record->data, record->size);
+}
+
 static void keep_common(struct demux *demux, const struct log_record *record)
 {
 	void *copy = malloc(record->size ? record->size : 1);
@@ -530,7 +544,10 @@ static void dispatch(struct demux *demux, const struct log_record *record)
 						      ((const struct log_file *)record->data)->key, record));
 		break;
 	case LOG_TEXT:
-		take_name(demux, record);
+		if (((const struct raw_text *)record->data)->record.flags & RAW_VALUES)
+			take_values(demux, record);
+		else
+			take_name(demux, record);
 		break;
 	case LOG_TARGET:
 		take_target(demux, record);
@@ -554,6 +571,7 @@ static void dispatch(struct demux *demux, const struct log_record *record)
 		take_end(demux, record);
 		break;
 	case LOG_FUNCTION:
+	case LOG_VALUES:
 	case LOG_REASON:
 	case LOG_SYMBOL: /* of the kernel: capture names no other code */
 		keep_common(demux, record);

@@ -45,9 +45,10 @@ enum log_type {
 	LOG_G_DETAILS =
 		27,      /* struct log_g_details[]: as many as LOG_GS has, in the same order, if asked for */
 	LOG_LABELS = 28, /* struct log_labels and texts: before the LOG_G_DETAILS with its number */
+	LOG_VALUES = 30, /* struct log_values and names: after the LOG_FUNCTION with its number */
 };
 
-#define LOG_LAST LOG_LABELS
+#define LOG_LAST LOG_VALUES
 
 struct log_record {
 	uint32_t type;    /* enum log_type */
@@ -352,6 +353,19 @@ struct log_function {
 	uint32_t number; /* raw_record.arg of SITE_FUNCTION_BEGIN */
 	uint16_t kind;   /* enum log_function_kind */
 	uint16_t len;    /* bytes of the name that follow, no NUL */
+};
+
+#define VALUE_LABEL_MAX 64 /* bytes of a value's name, with a NUL in memory */
+
+/*
+ * What the values are called that a function's probes read (RAW_VALUES). Followed by n times a byte with the
+ * length of the name, below VALUE_LABEL_MAX, and the name.
+ */
+struct log_values {
+	uint32_t number; /* of the function */
+	uint16_t n;      /* at most VALUES_MAX */
+	uint8_t site;    /* SITE_FUNCTION_BEGIN or _END */
+	uint8_t reserved;
 };
 
 enum log_area_kind {

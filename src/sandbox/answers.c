@@ -70,13 +70,42 @@ bool answer_list_is_good(const struct function_list_facts *facts)
 	       facts->n <= MAX_LIST_PROBES;
 }
 
+static bool is_rule(const struct value_rule *rule)
+{
+	if (rule->kind < VALUE_SIGNED || rule->kind > VALUE_CHARS || rule->nsteps > VALUE_STEPS ||
+	    rule->max > VALUE_TEXTS_MAX || (rule->place >= VALUE_REGS && rule->place != VALUE_STACK) ||
+	    rule->place2 >= VALUE_REGS)
+		return false;
+	if (rule->kind == VALUE_BYTES)
+		return rule->size >= 1 && rule->size <= 16;
+	return rule->size == 1 || rule->size == 2 || rule->size == 4 || rule->size == 8;
+}
+
+bool answer_values_are_good(const struct function_values *values, size_t n, unsigned nfunctions)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct function_values *one = &values[i];
+
+		if (one->number < 1 || one->number > nfunctions || one->site != SITE_FUNCTION_BEGIN ||
+		    one->rules.n < 1 || one->rules.n > VALUES_MAX)
+			return false;
+		for (uint32_t j = 0; j < one->rules.n; j++) {
+			if (!is_rule(&one->rules.rules[j]) ||
+			    !is_text(one->labels[j], sizeof(one->labels[j])))
+				return false;
+		}
+	}
+	return n <= VALUE_SETS;
+}
+
 bool answer_function_probes_are_good(const struct function_probe *probes, uint32_t n, unsigned nfunctions,
-				     uint64_t file_size)
+				     unsigned nvalues, uint64_t file_size)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t number = FUNCTION_NUMBER(probes[i].cookie);
 
-		if (probes[i].offset >= file_size || number < 1 || number > nfunctions)
+		if (probes[i].offset >= file_size || number < 1 || number > nfunctions ||
+		    FUNCTION_VALUES(probes[i].cookie) > nvalues)
 			return false;
 	}
 	return true;

@@ -335,6 +335,14 @@ static int plan_functions(struct inspector *inspector, struct rpc_request *reque
 	return answer(inspector, rc ? rc : (int)inspector->functions.nlists, &err, NULL, 0);
 }
 
+static int answer_values(struct inspector *inspector)
+{
+	const struct function_plan *plan = &inspector->functions;
+	struct error none = {""};
+
+	return answer(inspector, 0, &none, plan->values, plan->nvalues * sizeof(*plan->values));
+}
+
 static int answer_list(struct inspector *inspector, const struct rpc_request *request)
 {
 	const struct function_probes *list;
@@ -411,6 +419,8 @@ static int answer_request(struct inspector *inspector, struct rpc_request *reque
 					   : answer_module(inspector, request);
 	case INSPECT_FUNCTIONS:
 		return plan_functions(inspector, request);
+	case INSPECT_FUNCTION_VALUES:
+		return answer_values(inspector);
 	case INSPECT_FUNCTION_LIST:
 		return answer_list(inspector, request);
 	default:

@@ -32,9 +32,10 @@ enum inspect_kind {
 	INSPECT_FUNCTIONS, /* struct inspect_functions, a path, struct inspect_function and texts -> see below
 			    */
 	INSPECT_LAYOUT, /* the text of a layout (layout_text.h), for targets to be opened; closes this one */
-	INSPECT_FUNCTION_LIST, /* arg: which -> struct function_list_facts and probes, and the file's
-				* descriptor
-				*/
+	INSPECT_FUNCTION_LIST,   /* arg: which -> struct function_list_facts and probes, and the file's
+				  * descriptor
+				  */
+	INSPECT_FUNCTION_VALUES, /* -> struct function_values[]: what their probes read */
 };
 
 /* The properties of a target, except those that only the inspector can use. */

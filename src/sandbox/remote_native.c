@@ -129,8 +129,8 @@ static int take_probes(struct sandbox *sandbox, struct inspection *call, const s
 		return error_set(err, ENOMEM, "out of memory");
 	list->capacity = list->n;
 	rc = inspection_read(sandbox, call, list->probes, size, err);
-	if (rc == 0 &&
-	    !answer_function_probes_are_good(list->probes, list->n, plan->nwanted, (uint64_t)st.st_size))
+	if (rc == 0 && !answer_function_probes_are_good(list->probes, list->n, plan->nwanted, plan->nvalues,
+							(uint64_t)st.st_size))
 		rc = sandbox_fail(sandbox, -EBADMSG, err);
 	return rc;
 }
@@ -155,6 +155,28 @@ static int take_list(struct sandbox *sandbox, struct function_plan *plan, unsign
 	return take_probes(sandbox, &call, plan, list, err);
 }
 
+/* What the probes read of arguments. */
+static int take_values(struct sandbox *sandbox, struct function_plan *plan, struct error *err)
+{
+	struct inspection call = {.rpc = {.kind = INSPECT_FUNCTION_VALUES}};
+	int rc = inspect(sandbox, &call, err);
+	uint64_t size = call.rpc.left;
+
+	inspection_close_fd(&call);
+	if (rc || !size)
+		return rc;
+	if (size % sizeof(*plan->values) || size / sizeof(*plan->values) > VALUE_SETS)
+		return sandbox_fail(sandbox, -EBADMSG, err);
+	plan->values = malloc(size);
+	if (!plan->values)
+		return error_set(err, ENOMEM, "out of memory");
+	plan->nvalues = (unsigned)(size / sizeof(*plan->values));
+	rc = inspection_read(sandbox, &call, plan->values, size, err);
+	if (rc == 0 && !answer_values_are_good(plan->values, plan->nvalues, plan->nwanted))
+		rc = sandbox_fail(sandbox, -EBADMSG, err);
+	return rc;
+}
+
 int remote_functions_plan(struct sandbox *sandbox, pid_t pid, const char *exe,
 			  const struct function_want *wanted, unsigned n, struct function_plan *plan,
 			  struct error *err)
@@ -176,6 +198,8 @@ int remote_functions_plan(struct sandbox *sandbox, pid_t pid, const char *exe,
 	free(bytes);
 	if (rc == 0 && call.rpc.code > MAX_LISTS)
 		rc = sandbox_fail(sandbox, -EBADMSG, err);
+	if (rc == 0 && n)
+		rc = take_values(sandbox, plan, err);
 	if (rc == 0 && call.rpc.code) {
 		plan->lists = calloc((size_t)call.rpc.code, sizeof(*plan->lists));
 		rc = plan->lists ? 0 : error_set(err, ENOMEM, "out of memory");

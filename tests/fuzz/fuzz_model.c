@@ -121,6 +121,47 @@ static void feed_text(struct model *model, const uint8_t b[8], uint64_t *now)
 	feed(model, LOG_TEXT, text, sizeof(*text) + text->len + text->len2);
 }
 
+static void feed_function(struct model *model, const uint8_t b[8])
+{
+	_Alignas(8) char bytes[16] = {0};
+	struct log_function function = {.number = b[1] % 4, .kind = 1 + b[2] % 2, .len = 1};
+	struct log_values values = {
+		.number = b[3] % 4, .n = 1, .site = b[4] % 2 ? SITE_FUNCTION_BEGIN : SITE_FUNCTION_END};
+
+	memcpy(bytes, &function, sizeof(function));
+	bytes[sizeof(function)] = 'f';
+	feed(model, LOG_FUNCTION, bytes, sizeof(function) + 1);
+	memcpy(bytes, &values, sizeof(values));
+	memcpy(bytes + sizeof(values), "\1x", 2);
+	feed(model, LOG_VALUES, bytes, sizeof(values) + 2);
+}
+
+/* A call with values, as well-formed as the log's check demands. */
+static void feed_values(struct model *model, const uint8_t b[8], uint64_t *now)
+{
+	_Alignas(8) char bytes[sizeof(struct raw_text) + sizeof(struct raw_value) + 8];
+	struct raw_value value = {
+		.kind = b[4] % 10, .size = 1u << b[6] % 4, .flags = b[5] % 8, .len = b[6] % 5, .bits = b[7]};
+	struct raw_text *text = (struct raw_text *)bytes;
+	struct log_record record = {.type = LOG_TEXT, .data = bytes};
+
+	*now += b[7] * 16;
+	memset(bytes, b[6], sizeof(bytes));
+	*text = (struct raw_text){.len = sizeof(value), .len2 = value.len};
+	text->record = (struct raw_record){.tid = 100 + b[1] % 6,
+					   .site = b[2] % 4 ? SITE_FUNCTION_BEGIN : SITE_FUNCTION_END,
+					   .time = *now,
+					   .flags = RAW_VALUES};
+	text->record.g = pointer(b[2], 0xc000001000);
+	text->record.goid = small_or_extreme(b[3], b[2] % 12 + 1u);
+	text->record.arg = b[3] % 4;
+	text->record.arg2 = b[5] % 7 * 16;
+	memcpy(text->text, &value, sizeof(value));
+	record.size = (uint32_t)(sizeof(*text) + text->len + text->len2);
+	if (rawlog_check_record(&record, NULL) == 0)
+		feed(model, LOG_TEXT, bytes, record.size);
+}
+
 static void feed_snapshot(struct model *model, const uint8_t b[8], uint64_t now)
 {
 	struct log_snapshot head = {.marker_before = 1,
@@ -200,6 +241,12 @@ static void feed_bytes(struct model *model, const uint8_t *data, size_t size)
 		case 74:
 		case 75:
 			feed_text(model, data, &now);
+			break;
+		case 77:
+			feed_values(model, data, &now);
+			break;
+		case 78:
+			feed_function(model, data);
 			break;
 		case 76:
 			record = (struct raw_record){.tid = 100 + data[1] % 6, .site = SITE_REGION_STOP};

@@ -11,6 +11,7 @@
 
 #include "model/model.h"
 #include "op_rules.h"
+#include "values_record.h"
 
 /* The annotations of the trace as text: "begin name 3", "end name 3", "task 3 1 name", "done 3", "log 3 k
  * v". */
@@ -186,6 +187,71 @@ static void test_calls_nest(void **state)
 	call(&story, SITE_FUNCTION_END, 9, 0x80);
 	call(&story, SITE_FUNCTION_END, 1, 0x40);
 	assert_int_equal(end(&story, "begin f 0; begin g 0; begin g 0; end g 0; end g 0; end f 0; "), 0);
+}
+
+static void call_with(struct story *story, uint64_t number, uint64_t below, uint64_t value, const char *name)
+{
+	struct values_record made;
+
+	values_begin(&made, SITE_FUNCTION_BEGIN);
+	values_add(&made, (struct raw_value){.kind = VALUE_SIGNED, .size = 8, .bits = value});
+	values_add(&made,
+		   (struct raw_value){.kind = VALUE_GO_STRING, .size = 8, .len = (uint16_t)strlen(name)});
+	values_add_text(&made, name, strlen(name));
+	values_text(&made)->record = record(story, SITE_FUNCTION_BEGIN);
+	values_text(&made)->record.flags = RAW_VALUES;
+	values_text(&made)->record.arg = number;
+	values_text(&made)->record.arg2 = 0 - below;
+	feed(story, LOG_TEXT, made.bytes, made.size);
+}
+
+static void learn_values(struct story *story, uint32_t number)
+{
+	_Alignas(8) char bytes[sizeof(struct log_values) + 8];
+	struct log_values head = {.number = number, .n = 2, .site = SITE_FUNCTION_BEGIN};
+
+	memcpy(bytes, &head, sizeof(head));
+	memcpy(bytes + sizeof(head), "\2id\4name", 8);
+	feed(story, LOG_VALUES, bytes, sizeof(bytes));
+}
+
+/* A log behind the begin of the region, which has its task. */
+static void test_calls_with_values(void **state)
+{
+	struct story story;
+
+	(void)state;
+	begin_calls(&story);
+	learn_values(&story, 1);
+	learn_values(&story, 3);
+	learn_values(&story, 77); /* of no function */
+	call_with(&story, 1, 0x40, 17, "foo");
+	call_with(&story, 3, 0x80, UINT64_MAX, "");
+	call(&story, SITE_FUNCTION_END, 3, 0x80);
+	call(&story, SITE_FUNCTION_END, 1, 0x40);
+	call_with(&story, 2, 0x40, 1, "no names"); /* none are known */
+	call(&story, SITE_FUNCTION_BEGIN, 2, 0x40);
+	assert_int_equal(end(&story, "begin f 0; log 0 f id=17 name=\"foo\"; task 281474976710657 0 t; "
+				     "begin t 281474976710657; log 281474976710657 t id=-1 name=\"\"; "
+				     "end t 281474976710657; done 281474976710657; end f 0; "
+				     "begin g 0; log 0 g =1 =\"no names\"; end g 0; begin g 0; "),
+			 0);
+}
+
+/* What says that it has values and comes among other records has none. */
+static void test_values_without_texts(void **state)
+{
+	struct raw_record rec;
+	struct story story;
+
+	(void)state;
+	begin_calls(&story);
+	rec = record(&story, SITE_FUNCTION_BEGIN);
+	rec.flags = RAW_VALUES;
+	rec.arg = 1;
+	rec.arg2 = 0 - 0x40ull;
+	feed(&story, LOG_RECORDS, &rec, sizeof(rec));
+	assert_int_equal(end(&story, ""), 0);
 }
 
 static void test_calls_that_are_unwound_end_with_the_next(void **state)
@@ -485,6 +551,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_calls_nest),
+		cmocka_unit_test(test_calls_with_values),
+		cmocka_unit_test(test_values_without_texts),
 		cmocka_unit_test(test_calls_that_are_unwound_end_with_the_next),
 		cmocka_unit_test(test_calls_end_with_their_goroutine),
 		cmocka_unit_test(test_calls_among_regions),

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "thread_log.h"
+#include "values_record.h"
 
 enum {
 	CALL_READ = 1 + 0,
@@ -727,6 +728,40 @@ static void test_start_between_markers(void **state)
 	thread_log_free(&log);
 }
 
+/* A log behind the begin of the region, of the same thread. */
+static void test_calls_with_values(void **state)
+{
+	_Alignas(8) char names[sizeof(struct log_values) + 3];
+	struct log_values head = {.number = 0, .n = 1, .site = SITE_FUNCTION_BEGIN};
+	struct values_record made;
+	struct thread_log log;
+
+	(void)state;
+	begin(&log);
+	thread_log_function(&log, 0, FUNCTION_REGION, "parse");
+	memcpy(names, &head, sizeof(head));
+	memcpy(names + sizeof(head), "\2id", 3);
+	thread_log_put(&log, LOG_VALUES, names, sizeof(names));
+	values_begin(&made, SITE_FUNCTION_BEGIN);
+	values_add(&made, (struct raw_value){.kind = VALUE_C_STRING, .size = 8, .len = 2});
+	values_add_text(&made, "ok", 2);
+	values_text(&made)->record = (struct raw_record){.site = SITE_FUNCTION_BEGIN,
+							 .flags = RAW_VALUES,
+							 .tid = 100,
+							 .goid = 100,
+							 .time = log.now += 10,
+							 .arg2 = 0x7000};
+	thread_log_put(&log, LOG_TEXT, made.bytes, made.size);
+	RECORD(&log, .site = SITE_FUNCTION_END, .tid = 100, .arg = 0, .arg2 = 0x7000);
+	RECORD(&log, .site = SITE_SWITCH, .tid = 100, .status = LEFT_DEAD);
+	assert_string_equal(rest(&log), "UserRegionBegin m100 p0 g100 'parse' {|app}\n"
+					"UserLog m100 p0 g100 'parse' {|app}\n"
+					"UserRegionEnd m100 p0 g100 'parse'\n"
+					"GoDestroy m100 p0 g100\n"
+					"ProcStop m100 p0\n");
+	thread_log_free(&log);
+}
+
 static void test_functions(void **state)
 {
 	struct thread_log log;
@@ -806,17 +841,29 @@ static void test_rows(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names_for_days), cmocka_unit_test(test_start),
-		cmocka_unit_test(test_block_and_wake), cmocka_unit_test(test_kernel_frames),
-		cmocka_unit_test(test_early_waking),   cmocka_unit_test(test_early_waking_in_vain),
-		cmocka_unit_test(test_wakers),         cmocka_unit_test(test_calls),
-		cmocka_unit_test(test_boundaries),     cmocka_unit_test(test_lives),
-		cmocka_unit_test(test_exec),           cmocka_unit_test(test_reasons),
-		cmocka_unit_test(test_page_fault),     cmocka_unit_test(test_names),
-		cmocka_unit_test(test_losses),         cmocka_unit_test(test_leaving_for_good),
-		cmocka_unit_test(test_unlisted_cpu),   cmocka_unit_test(test_spawned),
-		cmocka_unit_test(test_forked),         cmocka_unit_test(test_start_between_markers),
-		cmocka_unit_test(test_functions),      cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_names_for_days),
+		cmocka_unit_test(test_start),
+		cmocka_unit_test(test_block_and_wake),
+		cmocka_unit_test(test_kernel_frames),
+		cmocka_unit_test(test_early_waking),
+		cmocka_unit_test(test_early_waking_in_vain),
+		cmocka_unit_test(test_wakers),
+		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_boundaries),
+		cmocka_unit_test(test_lives),
+		cmocka_unit_test(test_exec),
+		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_page_fault),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_losses),
+		cmocka_unit_test(test_leaving_for_good),
+		cmocka_unit_test(test_unlisted_cpu),
+		cmocka_unit_test(test_spawned),
+		cmocka_unit_test(test_forked),
+		cmocka_unit_test(test_start_between_markers),
+		cmocka_unit_test(test_calls_with_values),
+		cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_rows),
 	};
 

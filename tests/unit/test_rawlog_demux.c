@@ -419,6 +419,28 @@ static void test_for_all(void **state)
 	assert_int_equal(family->streams[1].end.probe_hit_ns, 9);
 }
 
+/* Values belong to the process that made the call, in the order of its other records. */
+static void test_values(void **state)
+{
+	struct family *family = *state;
+	struct raw_text text = {
+		.record = {.site = SITE_FUNCTION_BEGIN, .tid = 200, .goid = 200, .flags = RAW_VALUES}};
+	struct log_values values = {.number = 1, .site = SITE_FUNCTION_BEGIN};
+	struct log_end last = {.reason = LOG_END_STOPPED};
+
+	put_log(family, LOG_VALUES, &values, sizeof(values));
+	put_fork(family, ROOT, 200, FORK_FOLLOWED);
+	text.record.time = family->now;
+	put_log(family, LOG_TEXT, &text, sizeof(text));
+	put_record(family, (struct raw_record){.site = SITE_FUNCTION_END, .tid = 200, .goid = 200});
+	text.record.goid = 999; /* no process of ours */
+	put_log(family, LOG_TEXT, &text, sizeof(text));
+	put_log(family, LOG_END, &last, sizeof(last));
+	assert_string_equal(family->streams[0].text, "type1 type30 end");
+	assert_string_equal(family->streams[1].text, "type1 type30 112:100>200 name200 119:200>0 end");
+	assert_int_equal(family->streams[1].end.hits, 3);
+}
+
 static void test_bad_records(void **state)
 {
 	struct family *family = *state;
@@ -474,6 +496,7 @@ int main(void)
 		CASE(test_snapshot),
 		CASE(test_ended_since_the_snapshot),
 		CASE(test_for_all),
+		CASE(test_values),
 		CASE(test_bad_records),
 		cmocka_unit_test(test_store_forgets),
 	};

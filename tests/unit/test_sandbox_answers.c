@@ -111,13 +111,53 @@ static void functions(void **state)
 	assert_false(answer_list_is_good(&list));
 	list.n = UINT32_MAX;
 	assert_false(answer_list_is_good(&list));
-	assert_true(answer_function_probes_are_good(&probe, 1, 1, 100));
-	assert_false(answer_function_probes_are_good(&probe, 1, 1, 99));
-	assert_false(answer_function_probes_are_good(&probe, 1, 0, 100));
+	assert_true(answer_function_probes_are_good(&probe, 1, 1, 0, 100));
+	assert_false(answer_function_probes_are_good(&probe, 1, 1, 0, 99));
+	assert_false(answer_function_probes_are_good(&probe, 1, 0, 0, 100));
 	probe.cookie = FUNCTION_COOKIE(2, 0, 0);
-	assert_false(answer_function_probes_are_good(&probe, 1, 1, 100));
+	assert_false(answer_function_probes_are_good(&probe, 1, 1, 0, 100));
 	probe.cookie = 0;
-	assert_false(answer_function_probes_are_good(&probe, 1, 1, 100));
+	assert_false(answer_function_probes_are_good(&probe, 1, 1, 0, 100));
+	probe.cookie = FUNCTION_COOKIE(1, 0, 0) | FUNCTION_READS(2);
+	assert_true(answer_function_probes_are_good(&probe, 1, 1, 2, 100));
+	assert_false(answer_function_probes_are_good(&probe, 1, 1, 1, 100));
+}
+
+static struct function_values good_values(void)
+{
+	struct function_values values = {.number = 1, .site = SITE_FUNCTION_BEGIN, .rules = {.n = 1}};
+
+	values.rules.rules[0] =
+		(struct value_rule){.kind = VALUE_SIGNED, .size = 8, .place = VALUE_STACK, .nsteps = 1};
+	memcpy(values.labels[0], "id", 3);
+	return values;
+}
+
+static bool is_refused(const struct function_values *values)
+{
+	return !answer_values_are_good(values, 1, 1);
+}
+
+static void values(void **state)
+{
+	struct function_values good = good_values(), bad;
+
+	(void)state;
+	assert_true(answer_values_are_good(&good, 1, 1));
+	assert_false(answer_values_are_good(&good, 1, 0));
+	bad = good, bad.number = 0, assert_true(is_refused(&bad));
+	bad = good, bad.site = SITE_PARK, assert_true(is_refused(&bad));
+	bad = good, bad.rules.n = 0, assert_true(is_refused(&bad));
+	bad = good, bad.rules.n = VALUES_MAX + 1, assert_true(is_refused(&bad));
+	bad = good, bad.rules.rules[0].kind = 0, assert_true(is_refused(&bad));
+	bad = good, bad.rules.rules[0].kind = VALUE_CHARS + 1, assert_true(is_refused(&bad));
+	bad = good, bad.rules.rules[0].size = 3, assert_true(is_refused(&bad));
+	bad = good, bad.rules.rules[0].place = VALUE_REGS, assert_true(is_refused(&bad));
+	bad = good, bad.rules.rules[0].place2 = VALUE_STACK, assert_true(is_refused(&bad));
+	bad = good, bad.rules.rules[0].nsteps = VALUE_STEPS + 1, assert_true(is_refused(&bad));
+	bad = good, bad.rules.rules[0].max = VALUE_TEXTS_MAX + 1, assert_true(is_refused(&bad));
+	bad = good, bad.labels[0][0] = '\x1b', assert_true(is_refused(&bad));
+	bad = good, memset(bad.labels[0], 'x', sizeof(bad.labels[0])), assert_true(is_refused(&bad));
 }
 
 static void records(void **state)
@@ -139,8 +179,9 @@ static void records(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(facts), cmocka_unit_test(plans),     cmocka_unit_test(modules),
-		cmocka_unit_test(rows),  cmocka_unit_test(functions), cmocka_unit_test(records),
+		cmocka_unit_test(facts),   cmocka_unit_test(plans),     cmocka_unit_test(modules),
+		cmocka_unit_test(rows),    cmocka_unit_test(functions), cmocka_unit_test(values),
+		cmocka_unit_test(records),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Values of a call's arguments, read by rules that user space has made (struct value_rule in bpf/record.h).
+ * What cannot be read is marked as such, and the record is sent in any case.
+ */
+#ifndef GOTRACE_VALUES_BPF_H
+#define GOTRACE_VALUES_BPF_H
+
+#include "bpf/scratch.bpf.h"
+
+/* Set by capture before loading: some probe reads values. Programs without this have no code for it. */
+const volatile bool reads_values;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* capture sets the number */
+	__type(key, uint32_t);
+	__type(value, struct value_rules);
+} value_rules SEC(".maps");
+
+/*
+ * Parts of a scratch's chunk. The state is in memory and volatile for the verifier's sake, as in struct
+ * scratch. Head and texts are sent together: a struct raw_text.
+ */
+struct value_reader {
+	uint64_t head[sizeof(struct raw_text) / 8];
+	struct raw_value values[TEXT_MAX / 4 / sizeof(struct raw_value)]; /* and after them the texts */
+	uint64_t texts[(2 * TEXT_MAX - TEXT_MAX / 4) / 8 + 2];
+	uint64_t regs[64]; /* a copy of pt_regs, VALUE_REGS words */
+	uint64_t pair[2];  /* of a string: its address and length */
+	volatile uint64_t at;
+	uint64_t sp;
+};
+
+_Static_assert(sizeof(struct value_reader) <= CHUNK, "fits the chunk");
+_Static_assert(sizeof(struct pt_regs) <= 64 * 8, "fits regs");
+
+static __always_inline uint64_t word_at(const struct value_reader *in, uint8_t place)
+{
+	return place == VALUE_STACK ? in->sp : in->regs[place & 63];
+}
+
+static __always_inline void set_unreadable(struct raw_value *to, uint64_t pointer)
+{
+	to->flags = VALUE_UNREADABLE | (pointer ? 0 : VALUE_NULL);
+}
+
+/* Where the rule's pointers lead. False if they cannot be followed. With no steps, it is the value itself. */
+static __always_inline bool find_value(const struct value_reader *in, const struct value_rule *rule,
+				       struct raw_value *to, uint64_t *end)
+{
+	uint64_t v = word_at(in, rule->place);
+
+	for (uint32_t i = 0; i < VALUE_STEPS; i++) {
+		if (i >= rule->nsteps)
+			break;
+		if (!v) {
+			set_unreadable(to, 0);
+			return false;
+		}
+		v += (uint64_t)(__s64)rule->offsets[i];
+		if (i + 1 == rule->nsteps)
+			break;
+		if (bpf_probe_read_user(&v, sizeof(v), (const void *)v)) {
+			set_unreadable(to, 1);
+			return false;
+		}
+	}
+	*end = v;
+	return true;
+}
+
+/* The place for the next text. *len is reduced to what fits. */
+static __always_inline char *space_for(struct value_reader *in, uint64_t *len)
+{
+	uint64_t at = in->at & (TEXT_MAX - 1), most = TEXT_MAX - 1 - at;
+
+	if (*len > most)
+		*len = most;
+	barrier_var(at);
+	return (char *)in->values + (at & (TEXT_MAX - 1));
+}
+
+static __always_inline void set_away(struct raw_value *to, uint64_t address)
+{
+	to->flags |= VALUE_AWAY;
+	to->bits = address;
+}
+
+/* A text of len bytes, of which at most max are read. */
+static __always_inline void read_text(struct value_reader *in, const struct value_rule *rule,
+				      struct raw_value *to, uint64_t address, uint64_t whole)
+{
+	uint64_t len = whole > rule->max ? rule->max : whole;
+	char *place = space_for(in, &len);
+
+	to->bits = whole;
+	to->len = len;
+	if (len < whole)
+		to->flags |= VALUE_CUT;
+	barrier_var(len);
+	len &= TEXT_MAX - 1;
+	if (!len)
+		return;
+	if (bpf_probe_read_user(place, len, (const void *)address))
+		set_away(to, address);
+	else
+		in->at += len;
+}
+
+/*
+ * A text that ends with a NUL, or at the end of its array. Its whole length is not known: one byte more than
+ * is wanted shows whether it is cut.
+ */
+static __always_inline void read_chars(struct value_reader *in, const struct value_rule *rule,
+				       struct raw_value *to, uint64_t address)
+{
+	uint64_t most = rule->max, size;
+	char *place = space_for(in, &most);
+	long got;
+
+	to->len = most;
+	size = most + (rule->kind == VALUE_CHARS ? 1 : 2);
+	barrier_var(size);
+	if (!size || size > TEXT_MAX + 1)
+		return;
+	got = bpf_probe_read_user_str(place, size, (const void *)address);
+	if (got <= 0) {
+		set_away(to, address);
+		return;
+	}
+	if (got - 1 > most)
+		to->flags |= VALUE_CUT;
+	else
+		to->len = got - 1;
+	in->at += to->len;
+}
+
+static __always_inline void read_string(struct value_reader *in, const struct value_rule *rule,
+					struct raw_value *to, uint64_t v)
+{
+	if (rule->nsteps) {
+		if (bpf_probe_read_user(in->pair, sizeof(in->pair), (const void *)v)) {
+			set_unreadable(to, 1);
+			return;
+		}
+	} else {
+		in->pair[0] = v;
+		in->pair[1] = word_at(in, rule->place2);
+	}
+	read_text(in, rule, to, in->pair[0], in->pair[1]);
+}
+
+static __always_inline void read_c_string(struct value_reader *in, const struct value_rule *rule,
+					  struct raw_value *to, uint64_t v)
+{
+	if (rule->nsteps && bpf_probe_read_user(&v, sizeof(v), (const void *)v)) {
+		set_unreadable(to, 1);
+		return;
+	}
+	if (v)
+		read_chars(in, rule, to, v);
+	else
+		set_unreadable(to, 0);
+}
+
+static __always_inline void read_number(const struct value_rule *rule, struct raw_value *to, uint64_t v)
+{
+	uint64_t bits = v, size = rule->size;
+
+	if (rule->nsteps) {
+		bits = 0;
+		barrier_var(size);
+		if (size > sizeof(bits))
+			size = sizeof(bits);
+		if (bpf_probe_read_user(&bits, size, (const void *)v)) {
+			set_away(to, v);
+			return;
+		}
+	}
+	to->bits = bits;
+}
+
+static __always_inline void read_value(struct value_reader *in, const struct value_rule *rule,
+				       struct raw_value *to)
+{
+	uint64_t v;
+
+	*to = (struct raw_value){.kind = rule->kind, .size = rule->size};
+	if (!find_value(in, rule, to, &v))
+		return;
+	switch (rule->kind) {
+	case VALUE_GO_STRING:
+		read_string(in, rule, to, v);
+		break;
+	case VALUE_C_STRING:
+		read_c_string(in, rule, to, v);
+		break;
+	case VALUE_CHARS:
+		read_chars(in, rule, to, v);
+		break;
+	case VALUE_BYTES:
+		read_text(in, rule, to, v, rule->size);
+		break;
+	default:
+		read_number(rule, to, v);
+	}
+}
+
+/* Reads by the rules; in->head is then a raw_text, complete but for its record. */
+static __always_inline void read_values(const struct pt_regs *ctx, struct value_reader *in,
+					const struct value_rules *rules, uint64_t sp)
+{
+	struct raw_text *text = (struct raw_text *)in->head;
+	uint32_t n = rules->n;
+
+	if (n > VALUES_MAX)
+		n = VALUES_MAX;
+	bpf_probe_read_kernel(in->regs, sizeof(*ctx), ctx);
+	in->sp = sp;
+	in->at = n * sizeof(struct raw_value);
+	for (uint32_t i = 0; i < VALUES_MAX; i++) {
+		if (i >= n)
+			break;
+		read_value(in, &rules->rules[i], &in->values[i]);
+	}
+	text->len = n * sizeof(struct raw_value);
+	text->len2 = in->at - text->len;
+	text->away = text->away2 = 0;
+}
+
+/*
+ * Sends a record together with the values that rules `number` describe, in one piece, so that neither can be
+ * lost alone. The record is complete, its thread and time included. sp: the caller's stack pointer.
+ */
+static __always_inline void put_values(const struct pt_regs *ctx, struct raw_record *rec, uint32_t number,
+				       uint64_t sp)
+{
+	const struct value_rules *rules = bpf_map_lookup_elem(&value_rules, &number);
+	struct scratch *s = rules ? take_scratch() : NULL;
+	struct value_reader *in;
+
+	if (!s) {
+		put(rec, sizeof(*rec));
+		return;
+	}
+	in = (struct value_reader *)s->chunk;
+	read_values(ctx, in, rules, sp);
+	*(struct raw_record *)in->head = *rec;
+	((struct raw_record *)in->head)->flags |= RAW_VALUES;
+	put(in->head, sizeof(in->head) + (in->at & (2 * TEXT_MAX - 1)));
+	give_back(s);
+}
+
+#endif

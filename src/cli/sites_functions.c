@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "cli/sites_functions.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+static const char *kind_name(uint8_t kind)
+{
+	static const char *const names[] = {
+		[VALUE_SIGNED] = "signed",    [VALUE_UNSIGNED] = "unsigned", [VALUE_BOOL] = "bool",
+		[VALUE_FLOAT] = "float",      [VALUE_POINTER] = "pointer",   [VALUE_BYTES] = "bytes",
+		[VALUE_GO_STRING] = "string", [VALUE_C_STRING] = "cstring",  [VALUE_CHARS] = "chars",
+	};
+
+	return kind < sizeof(names) / sizeof(names[0]) && names[kind] ? names[kind] : "other";
+}
+
+/* [[bx+16]+56]: in memory, behind a pointer. */
+static void print_place(const struct value_rule *rule)
+{
+	for (unsigned i = 0; i < rule->nsteps; i++)
+		putchar('[');
+	if (rule->place == VALUE_STACK)
+		printf("stack");
+	else
+		printf("%s", function_place_name(rule->place));
+	for (unsigned i = 0; i < rule->nsteps && i < VALUE_STEPS; i++)
+		printf("%+d]", rule->offsets[i]);
+	if (rule->kind == VALUE_GO_STRING && !rule->nsteps)
+		printf(" length %s", function_place_name(rule->place2));
+}
+
+static void print_name(const struct function_plan *plan, uint32_t number)
+{
+	printf("%.*s ", (int)functions_shown_len(plan, number), functions_shown(&plan->wanted[number - 1]));
+}
+
+static bool is_number(uint8_t kind)
+{
+	return kind >= VALUE_SIGNED && kind <= VALUE_FLOAT;
+}
+
+static void print_values(const struct function_plan *plan, const struct function_values *values)
+{
+	for (uint32_t i = 0; i < values->rules.n; i++) {
+		const struct value_rule *rule = &values->rules.rules[i];
+
+		print_name(plan, values->number);
+		printf("%s: %s", values->labels[i], kind_name(rule->kind));
+		if (is_number(rule->kind))
+			printf("%u", 8u * rule->size);
+		printf(" ");
+		print_place(rule);
+		putchar('\n');
+	}
+}
+
+static void print_probes(const struct function_plan *plan, const struct function_probes *list)
+{
+	for (unsigned i = 0; i < list->n; i++) {
+		print_name(plan, FUNCTION_NUMBER(list->probes[i].cookie));
+		printf("%s 0x%llx\n", list->site == SITE_FUNCTION_BEGIN ? "begin" : "end",
+		       (unsigned long long)list->probes[i].offset);
+	}
+}
+
+void sites_functions_print(const struct function_plan *plan)
+{
+	for (unsigned i = 0; i < plan->nlists; i++)
+		print_probes(plan, &plan->lists[i]);
+	for (unsigned i = 0; i < plan->nvalues; i++)
+		print_values(plan, &plan->values[i]);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "native/call_facts.h"
+
+#include <string.h>
+
+/* The last part of a name that the compiler gives functions without one: main.f.func1, main.f.gowrap2. */
+static bool is_closure_name(const char *last)
+{
+	size_t word = strncmp(last, "func", 4) == 0 ? 4 : strncmp(last, "gowrap", 6) == 0 ? 6 : 0;
+	size_t digits = strspn(last + word, "0123456789");
+
+	return word && digits && (!last[word + digits] || last[word + digits] == '-');
+}
+
+enum { NAME_MAX_BYTES = 512 };
+
+/* The name without what is in square brackets: the types of a generic function. A longer name is cut. */
+static void without_brackets(const char *name, char plain[NAME_MAX_BYTES])
+{
+	size_t n = 0;
+	int depth = 0;
+
+	for (const char *at = name; *at && n + 1 < NAME_MAX_BYTES; at++) {
+		depth += *at == '[';
+		if (depth == 0)
+			plain[n++] = *at;
+		depth -= *at == ']' && depth > 0;
+	}
+	plain[n] = '\0';
+}
+
+/*
+ * main.f, main.(*T).f, main.T.f, main.f[...], main.(*T).f.func1. A name with one more point than main.f is
+ * that of a method, or of a closure in a package's variables (main.glob..func1).
+ */
+void call_facts_of_go(struct call_facts *facts, const char *name)
+{
+	const char *slash, *part, *last;
+	char plain[NAME_MAX_BYTES];
+
+	without_brackets(name, plain);
+	slash = strrchr(plain, '/');
+	part = strchr(slash ? slash : plain, '.');
+	/* Shared code of several types: since Go 1.20 the function table has the shape that they share. */
+	facts->is_generic = strstr(name, "[...]") || strstr(name, "[go.shape.");
+	if (!part)
+		return;
+	last = strrchr(part, '.');
+	facts->is_closure = is_closure_name(last + 1) || strstr(name, "-fm") != NULL;
+	if (facts->is_closure || last == part)
+		return;
+	facts->has_receiver = true;
+	facts->receiver_is_pointer = part[1] == '(' && part[2] == '*';
+}

@@ -1,0 +1,3 @@
+module generic
+
+go 1.18

@@ -1,0 +1,3 @@
+module valuetargets
+
+go 1.16
