@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "model/annotations.h"
 
+#include "model/labels.h"
+
 enum { MAX_NAMES = 1 << 16 }; /* kinds of tasks, regions and logs; Go's documentation wants few */
 
 bool annotations_init(struct model *md)
@@ -57,6 +59,8 @@ struct text_ids annotations_text_ids(struct model *md, const struct raw_text *te
 	bool unreadable = text->record.flags & RAW_UNREADABLE;
 	struct text_ids ids = {0};
 
+	if (text->record.site == SITE_LABELS)
+		return (struct text_ids){.string = labels_of_text(md, text)};
 	/* Reading an empty text cannot fail: of two texts, an empty one is the one that could not be read. */
 	if (unreadable && !text->len)
 		ids.string = string_id(md, "[unreadable]");

@@ -13,7 +13,7 @@ void annotations_free(struct model *md);
 static inline bool has_texts(uint8_t site)
 {
 	return site == SITE_TASK_BEGIN || site == SITE_REGION_BEGIN || site == SITE_REGION_END ||
-	       site == SITE_LOG || site == SITE_REGION_START;
+	       site == SITE_LOG || site == SITE_REGION_START || site == SITE_LABELS;
 }
 
 struct text_ids annotations_text_ids(struct model *md, const struct raw_text *text);

@@ -4,6 +4,8 @@
 #include "model/announce.h"
 #include "model/annotations.h"
 #include "model/forget.h"
+#include "model/go_labels.h"
+#include "model/labels.h"
 #include "model/notes.h"
 #include "model/cpus.h"
 #include "model/off_cpu.h"
@@ -93,6 +95,7 @@ void generation_open(struct model *md)
 		if (m->g && m->g->status == G_RUNNING) {
 			announce_procs(md, m, 0);
 			announce_gc(md, m);
+			labels_announce(md, m);
 		}
 	}
 	announce_open_ranges(md);
@@ -201,6 +204,7 @@ void generation_close(struct model *md, bool last)
 	if (md->gc.stw)
 		step_stw_end(md, REPAIRED);
 	announce_left_ranges(md);
+	labels_announce_left(md);
 	md->front->end_generation(md, last);
 	op_list_apply_moves(&md->ops);
 	if (md->options.watch) {
@@ -226,6 +230,7 @@ void generation_close(struct model *md, bool last)
 		md->sink_error = md->options.sink(md->options.ctx, &gen);
 	g_recycle(&md->entities);
 	annotations_recycle(md);
+	labels_recycle(md);
 	forget_stacks(md);
 	forget_names(md);
 	forget_threads(md);
