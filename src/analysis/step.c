@@ -42,6 +42,7 @@ static void born(struct analysis *a, struct goroutine *g, const struct op *op)
 	uint32_t stack = stack_index(a, op->stack), entry = stack_index(a, op->stack2);
 
 	open_regions_drop(a, g);
+	labels_drop(g);
 	*g = (struct goroutine){.goid = a->gen->tables->goids[index_of(a, g)], .born = a->now, .p = NO_P};
 	g->sound = true;
 	group_born(a, g, entry, stack, false);
@@ -52,9 +53,11 @@ static void dead(struct analysis *a, struct goroutine *g)
 	if (g->creator)
 		a->gs[g->creator].child_end = a->now;
 	interval_leave(a, g, NULL, 0, false);
+	g->activity = ACT_NONE;
+	labels_end(a, g, false);
 	group_ended(a, g);
 	open_regions_drop(a, g);
-	g->activity = ACT_NONE;
+	labels_drop(g);
 }
 
 static enum activity status_activity(struct analysis *a, const struct op *op, uint32_t stack)
@@ -92,6 +95,7 @@ static void go_status(struct analysis *a, const struct op *op)
 	}
 	interval_leave(a, g, NULL, 0, true);
 	open_regions_drop(a, g);
+	labels_drop(g);
 	*g = (struct goroutine){.goid = a->gen->tables->goids[op->g], .p = NO_P};
 	group_born(a, g, stack_index(a, op->stack2), 0, true);
 	if (!g->group && stack)
@@ -580,6 +584,7 @@ void step(struct analysis *a, const struct op *op)
 		break;
 	case OP_LOG:
 		user_log(a, op);
+		labels_log(a, op);
 		break;
 	default:
 		if (g)
@@ -599,5 +604,6 @@ void goroutines_end(struct analysis *a)
 		if (g->activity == ACT_NONE)
 			continue;
 		interval_leave(a, g, NULL, 0, true);
+		labels_end(a, g, true);
 	}
 }
