@@ -330,6 +330,9 @@ HIT(newproc)
 		rec.goid = next_goid(rec.p);
 	else
 		rec.goid = read_word(rec.g + layout.g_goid);
+	/* newproc1 sets them before this call, of system goroutines up to 1.17 only. */
+	if (g_labels && read_word(rec.g + g_labels))
+		rec.flags |= RAW_HAS_LABELS;
 	rec.stack = acting_stack(curg, 2);
 	send(&rec);
 }

@@ -144,6 +144,12 @@ enum site {
 	SITE_OFF_CPU = 121,
 	SITE_CPU = 122, /* --cpus: a thread of a Go program, tid, runs on CPU arg - 1 from now on; 0 = it has
 			   ended */
+
+	/*
+	 * runtime/pprof.runtime_setProfLabel: g's pprof labels change. A struct raw_text whose text is a list
+	 * of struct raw_label with their texts; an empty one: g has no labels from here on.
+	 */
+	SITE_LABELS = 125,
 };
 
 #define OFF_CPU_OWN          0xffffffffffffffffull
@@ -286,7 +292,11 @@ enum raw_flags {
 	 * the next instruction plus 1; all of them are looked up at pc - 1.
 	 */
 	RAW_STACK_NATIVE = 32,
-	RAW_VALUES = 64, /* a raw_text whose texts are values (struct raw_value) */
+	/* SITE_NEWPROC: g has labels, which are those of its creator. */
+	RAW_HAS_LABELS = 64,
+	/* SITE_LABELS: labels, or parts of their texts, were left out. */
+	RAW_LABELS_CUT = 128,
+	RAW_VALUES = 256, /* a raw_text whose texts are values (struct raw_value) */
 };
 
 #define SCAN_SHIFT 48u /* addresses of a process on amd64 have 47 bits */
@@ -414,6 +424,16 @@ struct raw_value {
 	uint32_t size; /* bytes of a number */
 	uint64_t bits; /* zero-extended; of a text: its whole length, if known */
 };
+
+/* A label in a SITE_LABELS: its key and its value follow. */
+struct raw_label {
+	uint16_t key_len, value_len; /* at most RAW_LABEL_TEXT */
+};
+
+#define RAW_LABELS     16u
+#define RAW_LABEL_TEXT 128u
+/* In a length, in the ring only: the text could not be read, and the record has its address (8 bytes). */
+#define RAW_LABEL_AWAY 0x8000u
 
 /* Counters that the programs keep per CPU. */
 enum counter {

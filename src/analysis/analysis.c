@@ -58,8 +58,10 @@ static void free_tables(struct analysis *a)
 	}
 	for (size_t i = 0; i < a->ninstances; i++)
 		histogram_free(&a->instances[i].hist);
-	for (size_t i = 0; a->gs && i < a->ngs; i++)
+	for (size_t i = 0; a->gs && i < a->ngs; i++) {
 		open_regions_drop(a, &a->gs[i]);
+		labels_drop(&a->gs[i]);
+	}
 	for (unsigned i = 0; i < ORIGIN_COUNT; i++)
 		histogram_free(&a->latency_from[i]);
 	histogram_free(&a->latency);
@@ -81,6 +83,7 @@ void analysis_free(struct analysis *a)
 	map64_free(&a->lock_of);
 	map64_free(&a->group_of);
 	map64_free(&a->instances_of);
+	map64_free(&a->index_of_goid);
 	map64_free(&a->task_of);
 	free(a->activity_of);
 	free(a->stack_of);

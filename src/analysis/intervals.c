@@ -247,7 +247,7 @@ void interval_leave(struct analysis *a, struct goroutine *g, const struct gorout
 	g->spent[g->activity] += ns;
 	if (g->activity == ACT_RUNNABLE)
 		leave_runnable(a, g, ns);
-	if (g->activity == ACT_CODE || g->activity == ACT_UNWATCHED)
+	if (g->activity == ACT_CODE || g->activity == ACT_UNWATCHED || (a->options.label && !g->matches))
 		return;
 	row = row_get(a, (enum activity)g->activity, g->stack);
 	if (cut) {

@@ -20,6 +20,7 @@ const char *table_name(enum table table)
 		[TABLE_LEAKS] = "leaks",
 		[TABLE_ASSISTS] = "assists",
 		[TABLE_ADDRESSES] = "locks_by_address",
+		[TABLE_LABELS] = "labels",
 	};
 
 	return names[table];
@@ -75,6 +76,8 @@ static uint64_t weigh(const struct analysis *a, enum table table, size_t i)
 		return a->instances[i].kind == INSTANCE_REGION ? a->instances[i].hist.sum : 0;
 	case TABLE_ADDRESSES:
 		return a->locks[i].waits.sum + a->locks[i].waits.n;
+	case TABLE_LABELS:
+		return a->instances[i].kind == INSTANCE_LABEL ? total(a->instances[i].spent) : 0;
 	case TABLE_LEAKS:
 		return a->groups[i].system ? 0 : a->groups[i].suspects;
 	default:
@@ -95,6 +98,7 @@ static const struct histogram *histogram_of(const struct analysis *a, enum table
 		return &a->locks[i].waits;
 	case TABLE_TASKS:
 	case TABLE_REGIONS:
+	case TABLE_LABELS:
 		return &a->instances[i].hist;
 	default:
 		return NULL;
@@ -125,6 +129,7 @@ static size_t size_of(const struct analysis *a, enum table table)
 		return a->nlocks;
 	case TABLE_TASKS:
 	case TABLE_REGIONS:
+	case TABLE_LABELS:
 		return a->ninstances;
 	default:
 		return a->nrows;

@@ -15,6 +15,7 @@ enum table {
 	TABLE_LEAKS,
 	TABLE_ASSISTS,
 	TABLE_ADDRESSES, /* of locks; only in traces that have them */
+	TABLE_LABELS,
 	TABLE_COUNT
 };
 

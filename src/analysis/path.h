@@ -59,5 +59,6 @@ struct why {
 };
 
 int path_find(struct why *why);
+const char *why_kind_name(enum why_kind kind);
 
 #endif

@@ -195,6 +195,12 @@ static void put_instances(struct json *json, const struct analysis *a, uint32_t 
 	json_close(json, ']');
 }
 
+static void put_label(struct json *json, const struct analysis *a, uint32_t i)
+{
+	put_instances(json, a, i);
+	json_number(json, "cut", a->instances[i].cut);
+}
+
 static void put_leak(struct json *json, const struct analysis *a, uint32_t i)
 {
 	const struct group *group = &a->groups[i];
@@ -215,6 +221,7 @@ static const put_item putters[TABLE_COUNT] = {
 	[TABLE_GOROUTINES] = put_group, [TABLE_WAITS] = put_row,       [TABLE_LOCKS] = put_lock,
 	[TABLE_SYSCALLS] = put_row,     [TABLE_TASKS] = put_instances, [TABLE_REGIONS] = put_instances,
 	[TABLE_LEAKS] = put_leak,       [TABLE_ASSISTS] = put_row,     [TABLE_ADDRESSES] = put_address,
+	[TABLE_LABELS] = put_label,
 };
 
 static void put_finding(struct json *json, const struct analysis *a, uint32_t i)

@@ -114,6 +114,8 @@ struct goroutine {
 	struct past_activity past[PAST];
 	struct region_in_progress *regions;
 	size_t nregions, region_capacity;
+	struct label_open *labels; /* that it has (labels.c) */
+	size_t nlabels, label_capacity;
 	uint32_t group; /* index in groups; 0 = not known yet */
 	uint32_t stack; /* of its activity */
 	uint32_t assist_stack;
@@ -140,6 +142,8 @@ struct goroutine {
 	bool herd;          /* it was woken with many others, and has done next to nothing since */
 	bool lock_reads;    /* for reading */
 	bool sound;         /* no part of its life is missing */
+	bool labels_known;  /* the trace has said which it has */
+	bool matches;       /* it has analysis_options.label */
 };
 
 struct proc {
@@ -286,15 +290,16 @@ struct instance {
 	uint8_t activity;
 };
 
-enum instance_kind { INSTANCE_TASK, INSTANCE_REGION, INSTANCE_LIFE };
+enum instance_kind { INSTANCE_TASK, INSTANCE_REGION, INSTANCE_LIFE, INSTANCE_LABEL };
 
-/* All tasks of a name, or regions, or goroutines of a function. */
+/* All tasks of a name, or regions, goroutines of a function, or goroutines while they have a label
+ * ("key=value"). */
 struct instances {
 	uint32_t name;
 	uint8_t kind;
 	struct histogram hist;
-	uint64_t cut;
-	uint64_t spent[ACT_COUNT];
+	uint64_t cut;                     /* of labels: how many began before the trace, or ended after it */
+	uint64_t spent[ACT_COUNT];        /* of labels: by those, too */
 	struct instance slowest[SLOWEST]; /* descending */
 	unsigned nslowest;
 	float sample[RESERVOIR];         /* ns, a uniform sample */
@@ -419,6 +424,9 @@ struct analysis {
 	struct instances *instances;
 	size_t ninstances, instance_capacity;
 	struct map64 instances_of;
+	size_t nlabels;             /* of the instances, rows of labels */
+	struct map64 index_of_goid; /* of the goroutines that there are; of that generation: */
+	uint64_t goids_of;
 	struct open_task *tasks;
 	size_t ntasks, task_count; /* places; in use or free */
 	uint32_t free_task;
@@ -533,6 +541,14 @@ void task_end(struct analysis *a, const struct op *op);
 void region_begin(struct analysis *a, const struct op *op);
 void region_end(struct analysis *a, const struct op *op);
 void open_regions_drop(struct analysis *a, struct goroutine *g);
+
+/* --- labels.c --- */
+struct labels_read;
+void labels_log(struct analysis *a, const struct op *op); /* a log event, which may be about labels */
+/* The goroutine ends; cut: the trace does, and what it was doing has been counted. */
+void labels_end(struct analysis *a, struct goroutine *g, bool cut);
+void labels_drop(struct goroutine *g);
+bool labels_match(const char *wanted, const struct labels_read *set); /* wanted: "key=value" */
 
 /* --- gc.c --- */
 void gc_step(struct analysis *a, const struct op *op);

@@ -42,6 +42,7 @@ static void born(struct analysis *a, struct goroutine *g, const struct op *op)
 	uint32_t stack = stack_index(a, op->stack), entry = stack_index(a, op->stack2);
 
 	open_regions_drop(a, g);
+	labels_drop(g);
 	*g = (struct goroutine){.goid = a->gen->tables->goids[index_of(a, g)], .born = a->now, .p = NO_P};
 	g->sound = true;
 	group_born(a, g, entry, stack, false);
@@ -53,9 +54,11 @@ static void dead(struct analysis *a, struct goroutine *g)
 		a->gs[g->creator].child_end = a->now;
 	interval_leave(a, g, NULL, 0, false);
 	lock_leave(a, g);
+	g->activity = ACT_NONE;
+	labels_end(a, g, false);
 	group_ended(a, g);
 	open_regions_drop(a, g);
-	g->activity = ACT_NONE;
+	labels_drop(g);
 }
 
 static enum activity status_activity(struct analysis *a, const struct op *op, uint32_t stack)
@@ -94,6 +97,7 @@ static void go_status(struct analysis *a, const struct op *op)
 	interval_leave(a, g, NULL, 0, true);
 	lock_leave(a, g);
 	open_regions_drop(a, g);
+	labels_drop(g);
 	*g = (struct goroutine){.goid = a->gen->tables->goids[op->g], .p = NO_P};
 	group_born(a, g, stack_index(a, op->stack2), 0, true);
 	if (!g->group && stack)
@@ -588,6 +592,7 @@ void step(struct analysis *a, const struct op *op)
 		break;
 	case OP_LOG:
 		user_log(a, op, g);
+		labels_log(a, op);
 		break;
 	default:
 		if (g)
@@ -608,5 +613,6 @@ void goroutines_end(struct analysis *a)
 			continue;
 		interval_leave(a, g, NULL, 0, true);
 		lock_leave(a, g);
+		labels_end(a, g, true);
 	}
 }

@@ -241,7 +241,7 @@ static void print_typical(const struct why *why, FILE *out)
 static void print_head(const struct why *why, const struct analysis *a, FILE *out)
 {
 	const struct why_question *question = &why->question;
-	const char *kind = question->kind == WHY_TASK ? "task" : "region";
+	const char *kind = why_kind_name(question->kind);
 	char order[48] = "slowest";
 
 	if (question->slowest > 1)

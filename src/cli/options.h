@@ -40,7 +40,7 @@ struct record_options {
 	const char *output;      /* NULL = the default name */
 	const char *raw;         /* NULL = none */
 	enum wire_format format; /* WIRE_NONE = the target's own */
-	bool syscalls, runtime_frames, json, quiet, help, version;
+	bool syscalls, labels, runtime_frames, json, quiet, help, version;
 	struct summary_style style;
 	enum record_as as;
 	bool children;                                 /* its descendants, too; all as threads */

@@ -20,6 +20,7 @@ enum record_key {
 	KEY_SORT,
 	KEY_MAX_SIZE,
 	KEY_NO_SYSCALLS,
+	KEY_NO_LABELS,
 	KEY_RING_SIZE,
 	KEY_RUNTIME_FRAMES,
 	KEY_PROBE_ONLY,
@@ -84,6 +85,7 @@ static const struct argp_option table[] = {
 	 "Write the format of this Go release, 1.5 to 1.26, or v0 (default: the target's own)", 3},
 	{"raw", KEY_RAW, "FILE", 0, "Also keep the raw log, for gotrace replay", 3},
 	{"no-syscalls", KEY_NO_SYSCALLS, NULL, 0, "Do not record system calls", 3},
+	{"no-labels", KEY_NO_LABELS, NULL, 0, "Do not record pprof labels of goroutines", 3},
 	{"kernel-stacks", KEY_KERNEL_STACKS, NULL, 0,
 	 "Of threads: also record where in the kernel each wait is", 3},
 	{"os", KEY_OS, NULL, 0, "Record when the threads of a Go program have no CPU (default)", 3},
@@ -254,6 +256,9 @@ static int set_flag(struct record_options *options, int key)
 	case KEY_NO_SYSCALLS:
 		options->syscalls = false;
 		return 0;
+	case KEY_NO_LABELS:
+		options->labels = false;
+		return 0;
 	case KEY_KERNEL_STACKS:
 		options->kernel_stacks = true;
 		return 0;
@@ -378,7 +383,8 @@ int options_record(int argc, char **argv, struct record_options *options, struct
 	struct parse parse = {.options = options, .err = err};
 	int rc;
 
-	*options = (struct record_options){.syscalls = true, .off_cpu = true, .sample_hz = SAMPLE_HZ};
+	*options = (struct record_options){
+		.syscalls = true, .labels = true, .off_cpu = true, .sample_hz = SAMPLE_HZ};
 	err->text[0] = '\0';
 	rc = options_parse(&parser, argc, argv, &parse);
 	if (rc || options->help || options->version)

@@ -183,6 +183,8 @@ int session_make_plan(struct session *session, const struct function_want *funct
 					   path, functions, n, &session->functions, err);
 	if (rc == 0 && session->target)
 		rc = target_plan(session->target, &session->plan, err);
+	if (rc == 0 && session->target && !session->options->labels)
+		target_plan_drop(&session->plan, SITE_LABELS);
 	return rc;
 }
 

@@ -15,7 +15,8 @@ static inline bool has_texts(const struct raw_record *rec)
 	uint8_t site = rec->site;
 
 	return rec->flags & RAW_VALUES || site == SITE_TASK_BEGIN || site == SITE_REGION_BEGIN ||
-	       site == SITE_REGION_END || site == SITE_LOG || site == SITE_REGION_START;
+	       site == SITE_REGION_END || site == SITE_LOG || site == SITE_REGION_START ||
+	       site == SITE_LABELS;
 }
 
 struct text_ids annotations_text_ids(struct model *md, const struct raw_text *text);

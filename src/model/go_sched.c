@@ -6,6 +6,7 @@
 #include "model/go_leave.h"
 #include "model/go_runtime.h"
 #include "model/locks.h"
+#include "model/labels.h"
 #include "model/repair.h"
 #include "model/step.h"
 #include "model/synthetic.h"
@@ -147,6 +148,7 @@ void on_newproc(struct model *md, const struct probe_hit *hit)
 		name_last(md, hit->p, g, rec->goid);
 	g->startpc = rec->arg2;
 	g->last_hit = rec->time;
+	labels_inherit(g, g_find(&md->entities, rec->arg), rec->flags & RAW_HAS_LABELS);
 	if (!on_thread)
 		m = synthetic_begin(md);
 	step_go_create(md, m, g, rec->status == GO_G_WAITING /* a coroutine */, hit->stack);

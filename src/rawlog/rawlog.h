@@ -43,9 +43,11 @@ enum log_type {
 	LOG_THREAD_TIMES = 25, /* struct log_thread_times + struct log_thread_time[]: of a Go program */
 	LOG_QUOTA = 26,        /* struct log_quota + path of the cgroup: of a Go program */
 	LOG_G_DETAILS =
-		27,      /* struct log_g_details[]: as many as LOG_GS has, in the same order, if asked for */
-	LOG_LABELS = 28, /* struct log_labels and texts: before the LOG_G_DETAILS with its number */
-	LOG_VALUES = 30, /* struct log_values and names: after the LOG_FUNCTION with its number */
+		27, /* struct log_g_details[]: as many as LOG_GS has, in the same order, if asked for */
+	/* struct log_labels and texts: before the LOG_G_DETAILS or LOG_G_LABELS with its number */
+	LOG_LABELS = 28,
+	LOG_G_LABELS = 29, /* struct log_g_labels[]: of the open snapshot, goroutines with labels */
+	LOG_VALUES = 30,   /* struct log_values and names: after the LOG_FUNCTION with its number */
 };
 
 #define LOG_LAST LOG_VALUES
@@ -254,6 +256,14 @@ struct log_labels {
 /* Followed by key and value, no NULs; the next label follows at once. */
 struct log_label {
 	uint16_t key_len, value_len;
+};
+
+/* A goroutine with labels. */
+struct log_g_labels {
+	uint64_t g;
+	uint64_t goid;
+	uint32_t labels; /* of a LOG_LABELS before, 0 = lost */
+	uint32_t flags;  /* enum log_g_details_flags: LOG_G_LABELS_LOST */
 };
 
 struct log_p {
