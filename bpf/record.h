@@ -143,6 +143,12 @@ enum site {
 	SITE_OFF_CPU = 121,
 	SITE_CPU = 122, /* --cpus: a thread of a Go program, tid, runs on CPU arg - 1 from now on; 0 = it has
 			   ended */
+	/*
+	 * --requests: a request of preset `arg` (LOG_FUNCTION) begins or ends, with values (RAW_VALUES). A
+	 * begin with a route alone names the request that its goroutine serves.
+	 */
+	SITE_REQUEST_BEGIN = 130, /* stack */
+	SITE_REQUEST_END = 131,
 };
 
 #define OFF_CPU_OWN          0xffffffffffffffffull

@@ -7,6 +7,7 @@
 #include "model/notes.h"
 #include "model/cpus.h"
 #include "model/off_cpu.h"
+#include "model/requests.h"
 #include "model/sample.h"
 #include "model/stats.h"
 #include "model/step.h"
@@ -201,6 +202,7 @@ void generation_close(struct model *md, bool last)
 	if (md->gc.stw)
 		step_stw_end(md, REPAIRED);
 	announce_left_ranges(md);
+	requests_settle(md);
 	md->front->end_generation(md, last);
 	op_list_apply_moves(&md->ops);
 	if (md->options.watch) {
