@@ -150,6 +150,12 @@ enum site {
 	 * of struct raw_label with their texts; an empty one: g has no labels from here on.
 	 */
 	SITE_LABELS = 125,
+	/*
+	 * --requests: a request of preset `arg` (LOG_FUNCTION) begins or ends, with values (RAW_VALUES). A
+	 * begin with a route alone names the request that its goroutine serves.
+	 */
+	SITE_REQUEST_BEGIN = 130, /* stack */
+	SITE_REQUEST_END = 131,
 };
 
 #define OFF_CPU_OWN          0xffffffffffffffffull

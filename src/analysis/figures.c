@@ -61,12 +61,14 @@ double share_of_tasks(const struct analysis *a, double lost_ns)
 }
 
 /* "main.(*Cache).Get" of "example.com/x/main.(*Cache).Get": the path ends at the last slash before an
- * argument. */
+ * argument. What has a space first is no function: the name of a request ("GET /orders"). */
 const char *short_function(const char *func)
 {
 	const char *begin = func;
 
 	for (const char *at = func; *at && *at != '(' && *at != '[' && *at != '<'; at++) {
+		if (*at == ' ')
+			return func;
 		if (*at == '/')
 			begin = at + 1;
 	}

@@ -71,6 +71,8 @@ static const struct {
 	{SITE_ALLOC_STACK_FREE, "alloc_stack_free"},
 	{SITE_FUNCTION_BEGIN, "function_begin"},
 	{SITE_FUNCTION_END, "function_end"},
+	{SITE_REQUEST_BEGIN, "request_begin"},
+	{SITE_REQUEST_END, "request_end"},
 	{SITE_SYS_ENTER, "sys_enter"},
 	{SITE_SYS_EXIT, "sys_exit"},
 };

@@ -25,6 +25,8 @@ static void choose_programs(struct bpf *bpf, const struct bpf_go_options *option
 			      attach_program(skeleton->obj, options->plan->probes[i].site));
 	for (unsigned site = SITE_FUNCTION_BEGIN; options->functions && site <= SITE_FUNCTION_END; site++)
 		attach_choose(&bpf->attachments, attach_program(skeleton->obj, (uint8_t)site));
+	for (unsigned site = SITE_REQUEST_BEGIN; options->requests && site <= SITE_REQUEST_END; site++)
+		attach_choose(&bpf->attachments, attach_program(skeleton->obj, (uint8_t)site));
 	attach_choose(&bpf->attachments, skeleton->progs.marker);
 	attach_choose(&bpf->attachments, skeleton->progs.renew);
 	attach_choose(&bpf->attachments, skeleton->progs.empty);

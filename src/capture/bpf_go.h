@@ -22,6 +22,7 @@ struct bpf_go_options {
 	bool samples;
 	bool probe_only; /* attach the empty program to every site */
 	bool functions;  /* --region, --task: calls of the user's functions */
+	bool requests;   /* --requests */
 	unsigned values; /* how many value_rules their probes have */
 	const struct probe_plan *plan;
 };

@@ -72,6 +72,11 @@ static int attach_list(struct bpf *bpf, pid_t pid, const struct function_probes 
 	return rc;
 }
 
+bool functions_are_on(const struct bpf *bpf, const struct function_plan *plan)
+{
+	return !plan->nlists || attach_is_on(&bpf->attachments, plan->lists[0].site);
+}
+
 int functions_attach(struct bpf *bpf, pid_t pid, const struct function_plan *plan, struct error *err)
 {
 	int rc = values_pass(bpf, plan, err);

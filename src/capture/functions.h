@@ -16,6 +16,8 @@
 uint64_t functions_calibrate(struct bpf *bpf);
 /* Part of the attach cookie: FUNCTION_RETURN_AT if the instruction at the offset is a plain `ret`, else 0. */
 uint64_t functions_return(const uint8_t code[2], uint64_t offset);
+/* Whether the plan's probes are attached. */
+bool functions_are_on(const struct bpf *bpf, const struct function_plan *plan);
 /* Attaches the plan's probes. The programs must be loaded. */
 int functions_attach(struct bpf *bpf, pid_t pid, const struct function_plan *plan, struct error *err);
 

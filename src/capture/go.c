@@ -44,6 +44,7 @@ static int load(struct capture *capture, struct error *err)
 		.probe_only = options->probe_only,
 		.plan = options->plan,
 		.functions = has_functions(capture),
+		.requests = has_functions(capture) && options->functions->report[0],
 		.values = has_functions(capture) ? options->functions->nvalues : 0,
 	};
 

@@ -118,7 +118,7 @@ static int attach_wanted(struct capture *capture, struct error *err)
 			rc = attach_one(capture, options->plan->probes[i].site, err);
 	}
 	if (rc == 0 && options->functions && is_wanted(capture, SITE_FUNCTION_BEGIN) &&
-	    !attach_is_on(&capture->bpf.attachments, SITE_FUNCTION_BEGIN))
+	    !functions_are_on(&capture->bpf, options->functions))
 		rc = functions_attach(&capture->bpf, options->pid, options->functions, err);
 	if (rc == 0)
 		rc = attach_one(capture, SITE_SYS_ENTER, err);

@@ -46,9 +46,11 @@ struct record_options {
 	bool children;                                 /* its descendants, too; all as threads */
 	struct function_want functions[MAX_FUNCTIONS]; /* --region, --task */
 	unsigned nfunctions;
-	const char *btf;    /* a file with the kernel's types; NULL = the kernel's own */
-	const char *layout; /* a table for a release that is not known; NULL = none */
-	bool probe_only;    /* for measuring: empty programs, no trace */
+	const char *requests; /* kinds: "http,sql", "auto"; NULL = none */
+	bool request_values;  /* what may be secret, too */
+	const char *btf;      /* a file with the kernel's types; NULL = the kernel's own */
+	const char *layout;   /* a table for a release that is not known; NULL = none */
+	bool probe_only;      /* for measuring: empty programs, no trace */
 	/* Not an option: the traces are handed on there, and a summary for people is not wanted. NULL: else.
 	 */
 	const struct record_parts *parts;

@@ -10,6 +10,7 @@
 #include "cli/options_common.h"
 #include "cli/record_export.h"
 #include "cli/values.h"
+#include "native/request_wants.h"
 #include "native/value_list.h"
 
 enum record_key {
@@ -44,6 +45,8 @@ enum record_key {
 	KEY_REGION,
 	KEY_TASK,
 	KEY_BTF,
+	KEY_REQUESTS,
+	KEY_REQUEST_VALUES,
 };
 
 /* As many as capture takes. */
@@ -71,6 +74,12 @@ static const struct argp_option table[] = {
 	 1},
 	{"task", KEY_TASK, "FUNC", 0,
 	 "Record every call of this function as a user task, with arguments as for --region", 1},
+	{"requests", KEY_REQUESTS, "KINDS", 0,
+	 "Record the requests that a Go program serves and makes as user tasks: http, sql; auto: all that it "
+	 "has",
+	 1},
+	{"request-values", KEY_REQUEST_VALUES, NULL, 0, "With --requests: show query strings of URLs, too",
+	 1},
 	{"children", KEY_CHILDREN, NULL, 0,
 	 "Also trace its descendants, present and future; all as threads, and each in a file of its own, "
 	 "FILE.PID",
@@ -213,6 +222,9 @@ static int set_value(struct record_options *options, int key, char *text, struct
 		return add_function(options, FUNCTION_REGION, text, err);
 	case KEY_TASK:
 		return add_function(options, FUNCTION_TASK, text, err);
+	case KEY_REQUESTS:
+		options->requests = text;
+		return request_list_check(text, err);
 	case KEY_BTF:
 		options->btf = text;
 		return 0;
@@ -243,6 +255,9 @@ static int set_flag(struct record_options *options, int key)
 		return 0;
 	case 'h':
 		options->help = true;
+		return 0;
+	case KEY_REQUEST_VALUES:
+		options->request_values = true;
 		return 0;
 	case KEY_CHILDREN:
 		options->children = true;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/layout_file.h"
@@ -13,6 +14,7 @@
 #include "target/namespaces.h"
 #include "util/clock.h"
 #include "util/message.h"
+#include "util/utf8.h"
 
 void session_init(struct session *session, const struct record_options *options, pid_t pid)
 {
@@ -157,6 +159,7 @@ int session_check_options(const struct session *session, const char *go_only, st
 			    : options->runtime_frames          ? "--runtime-frames"
 			    : options->probe_only              ? "--probe-only"
 			    : options->layout                  ? "--layout"
+			    : options->requests                ? "--requests"
 			    : options->cpus && !options->parts ? "--cpus"
 							       : go_only;
 
@@ -170,6 +173,49 @@ int session_check_options(const struct session *session, const char *go_only, st
 			 session->process.label);
 }
 
+/*
+ * What is left out although the program has it, a line each. "Nothing" is an error: the user asked for it.
+ */
+static int report_requests(const struct session *session, struct error *err)
+{
+	char text[sizeof(session->functions.report)], *save = NULL;
+	bool any = false;
+
+	memcpy(text, session->functions.report, sizeof(text));
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		any = any || strstr(line, ": traced");
+		text_make_printable(line);
+		if (*line == '!')
+			message("--requests: %s", line + 1);
+	}
+	if (any)
+		return 0;
+	return error_set(
+		err, ENOENT,
+		"--requests: the program has nothing that '%s' means: gotrace doctor -p PID lists what "
+		"it has",
+		session->options->requests);
+}
+
+static int plan_functions(struct session *session, const char *path, const struct function_want *functions,
+			  unsigned n, struct error *err)
+{
+	const struct record_options *options = session->options;
+	struct function_want all[MAX_FUNCTIONS];
+	int rc = 0;
+
+	memcpy(all, functions, n * sizeof(*all));
+	if (options->requests)
+		rc = request_wants_add(&session->wants, options->requests, options->request_values, all, &n,
+				       err);
+	if (rc == 0 && n)
+		rc = remote_functions_plan(&session->workers.inspector, session->target ? 0 : session->pid,
+					   path, all, n, &session->functions, err);
+	if (rc == 0 && options->requests)
+		rc = report_requests(session, err);
+	return rc;
+}
+
 int session_make_plan(struct session *session, const struct function_want *functions, unsigned n,
 		      struct error *err)
 {
@@ -178,9 +224,8 @@ int session_make_plan(struct session *session, const struct function_want *funct
 
 	if (session->target && session->options->alloc)
 		rc = target_want_alloc(session->target, ALLOC_SPANS, err);
-	if (rc == 0 && n)
-		rc = remote_functions_plan(&session->workers.inspector, session->target ? 0 : session->pid,
-					   path, functions, n, &session->functions, err);
+	if (rc == 0)
+		rc = plan_functions(session, path, functions, n, err);
 	if (rc == 0 && session->target)
 		rc = target_plan(session->target, &session->plan, err);
 	if (rc == 0 && session->target && !session->options->labels)

@@ -9,6 +9,7 @@
 #include "capture/capture.h"
 #include "cli/options.h"
 #include "cli/workers.h"
+#include "native/request_wants.h"
 #include "report/status.h"
 
 #define KEEP_ALL_CAPABILITIES UINT64_MAX
@@ -24,6 +25,7 @@ struct session {
 	struct process process; /* traced as threads */
 	struct probe_plan plan;
 	struct function_plan functions;
+	struct request_wants wants; /* texts of those that are --requests */
 	struct capture *capture;
 	struct status_line status;
 	_Atomic uint64_t deadline_ns; /* 0: none */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "model/annotations.h"
 
+#include <string.h>
+
 #include "model/values.h"
 #include "model/labels.h"
 
@@ -66,11 +68,37 @@ static struct text_ids values_text_ids(struct model *md, const struct raw_text *
 	return (struct text_ids){.string2 = message_id(md, message.text, message.len)};
 }
 
+/* A record that waits for a snapshot: its bytes are kept as a text. */
+static struct text_ids keep_values(struct model *md, const struct raw_text *text)
+{
+	return (struct text_ids){
+		.string2 = message_id(md, (const char *)text, sizeof(*text) + text->len + text->len2)};
+}
+
+void annotations_restore(struct model *md, const struct raw_record *rec, struct text_ids ids,
+			 struct kept_values *kept)
+{
+	size_t size = 0;
+	const char *bytes = strtab_get(md->annotations.texts, ids.string2 & ~TEXT_ID, &size);
+
+	md->annotations.ids = ids;
+	md->annotations.values = NULL;
+	if (!is_request_site(rec->site) || !ids.string2 || size > sizeof(*kept))
+		return;
+	memcpy(kept, bytes, size);
+	md->annotations.values = &kept->text;
+}
+
 struct text_ids annotations_text_ids(struct model *md, const struct raw_text *text)
 {
 	bool unreadable = text->record.flags & RAW_UNREADABLE;
 	struct text_ids ids = {0};
 
+	md->annotations.values = NULL;
+	if (is_request_site(text->record.site)) {
+		md->annotations.values = text;
+		return md->phase == RUNNING ? ids : keep_values(md, text);
+	}
 	if (text->record.flags & RAW_VALUES)
 		return values_text_ids(md, text);
 	if (text->record.site == SITE_LABELS)

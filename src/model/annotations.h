@@ -19,6 +19,22 @@ static inline bool has_texts(const struct raw_record *rec)
 	       site == SITE_LABELS;
 }
 
+static inline bool is_request_site(uint8_t site)
+{
+	return site == SITE_REQUEST_BEGIN || site == SITE_REQUEST_END;
+}
+
+/* The values of a request's record, as they are in the log. */
+struct kept_values {
+	union {
+		struct raw_text text;
+		uint64_t words[(sizeof(struct raw_text) + 2 * TEXT_MAX) / 8];
+	};
+};
+
+/* Makes the texts of an early record those of the record in hand; the values are valid as long as `kept`. */
+void annotations_restore(struct model *md, const struct raw_record *rec, struct text_ids ids,
+			 struct kept_values *kept);
 struct text_ids annotations_text_ids(struct model *md, const struct raw_text *text);
 /* Some annotations may be missing here. */
 void annotations_lost(struct model *md);

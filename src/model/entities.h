@@ -15,6 +15,7 @@ struct user_region {
 	uint64_t sp;   /* of a call as a region: its caller's, from the end of the stack; 0: no call */
 	uint32_t name; /* string id */
 	bool own_task; /* the task ends with the region */
+	bool request;  /* of a request (requests.h) */
 	bool unnamed;  /* of StartRegion while the runtime's tracer was off: its end carries no name */
 };
 
@@ -54,6 +55,7 @@ struct g {
 	bool assists;     /* a mark assist is open */
 	bool assist_over; /* it is open in the ops only: the target has ended it */
 	struct region_list regions;
+	uint32_t request;           /* the innermost request that is open: 1 + index, 0 = none */
 	uint32_t name;              /* of a thread that has ended: string id */
 	struct thread_life *thread; /* owned by threads_front_end; NULL for a target seen as goroutines */
 };

@@ -10,6 +10,7 @@
 #include "model/notes.h"
 #include "model/cpus.h"
 #include "model/off_cpu.h"
+#include "model/requests.h"
 #include "model/sample.h"
 #include "model/stats.h"
 #include "model/step.h"
@@ -206,6 +207,7 @@ void generation_close(struct model *md, bool last)
 		step_stw_end(md, REPAIRED);
 	announce_left_ranges(md);
 	labels_announce_left(md);
+	requests_settle(md);
 	md->front->end_generation(md, last);
 	op_list_apply_moves(&md->ops);
 	lock_logs_complete(md);

@@ -8,6 +8,7 @@
 #include "model/go_gc.h"
 #include "model/go_memory.h"
 #include "model/go_procs.h"
+#include "model/go_requests.h"
 #include "model/go_sched.h"
 #include "model/go_syscalls.h"
 #include "model/go_labels.h"
@@ -56,6 +57,8 @@ static const probe_hit_handler handlers[256] = {
 	[SITE_REGION_STOP] = on_annotation,
 	[SITE_FUNCTION_BEGIN] = on_function,
 	[SITE_FUNCTION_END] = on_function,
+	[SITE_REQUEST_BEGIN] = on_request,
+	[SITE_REQUEST_END] = on_request,
 	[SITE_HEAP_ALLOC] = on_heap_alloc,
 	[SITE_HEAP_GOAL] = on_heap_goal,
 	[SITE_SWEEP_BEGIN] = on_sweep_begin,

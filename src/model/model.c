@@ -11,6 +11,7 @@
 #include "model/labels.h"
 #include "model/notes.h"
 #include "model/off_cpu.h"
+#include "model/requests.h"
 #include "model/stats.h"
 #include "model/step.h"
 
@@ -54,6 +55,7 @@ void model_free(struct model *md)
 	notes_free(&md->logs);
 	off_cpu_free(&md->off_cpu);
 	free(md->functions.all);
+	requests_free(md);
 	free(md);
 }
 
@@ -222,13 +224,14 @@ static void observe_early(struct model *md, size_t from)
 {
 	const struct early_records *early = &md->early;
 	size_t text = 0;
+	struct kept_values kept;
 
 	md->phase = RUNNING;
 	for (size_t i = 0; i < early->n; i++) {
 		const struct raw_record *rec = &early->records[i];
 
 		if (has_texts(rec))
-			md->annotations.ids = early->texts[text++];
+			annotations_restore(md, rec, early->texts[text++], &kept);
 		if (i >= from)
 			md->front->observe(md, rec);
 	}

@@ -113,10 +113,22 @@ struct memory {
 
 /* The user's annotations. */
 struct annotations {
-	struct strtab *texts;    /* messages of logs, of the open generation */
-	struct map64 open_tasks; /* ids */
-	uint32_t losses;         /* how often records were lost, or nothing was seen */
-	struct text_ids ids;     /* of the record in hand */
+	struct strtab *texts;          /* messages of logs, of the open generation */
+	struct map64 open_tasks;       /* ids */
+	uint32_t losses;               /* how often records were lost, or nothing was seen */
+	struct text_ids ids;           /* of the record in hand */
+	const struct raw_text *values; /* of the record in hand, if it is a request's; NULL: by ids.string2 */
+};
+
+struct live_request; /* requests.h */
+
+struct request_table {
+	struct live_request *all;
+	size_t n, capacity;
+	uint32_t free;       /* an entry that is free: 1 + index, 0 = none */
+	struct map64 by_key; /* of key and kind -> 1 + index of the innermost */
+	struct map64 names;  /* string ids that this generation has */
+	uint64_t tasks;      /* ids given so far */
 };
 
 /* pprof labels (labels.c). */
@@ -166,6 +178,7 @@ struct model {
 	struct annotations annotations;
 	struct label_sets labels;
 	struct function_table functions;
+	struct request_table requests;
 	struct open_generation generation;
 	struct pending_logs logs;
 	size_t lock_logs; /* of the open generation, without messages yet (locks.c) */

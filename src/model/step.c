@@ -5,6 +5,7 @@
 #include "model/apply.h"
 #include "model/labels.h"
 #include "model/regions.h"
+#include "model/requests.h"
 
 void drop_held_end(struct m *m)
 {
@@ -286,6 +287,7 @@ void step_go_destroy(struct model *md, struct m *m)
 
 	end_ranges_of(md, m);
 	end_assist_of(md, m);
+	requests_end_all(md, m);
 	regions_end_calls(md, m, UINT64_MAX, true, INFERRED);
 	step_self(md, OP_GO_DESTROY, m);
 	end_life(md, g);

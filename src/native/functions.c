@@ -504,7 +504,7 @@ const char *functions_shown(const struct function_want *want)
 {
 	struct function_spec spec;
 
-	if (function_spec_parse(want->text, &spec, NULL) || !spec.where[0])
+	if (want->kind == FUNCTION_REQUEST || function_spec_parse(want->text, &spec, NULL) || !spec.where[0])
 		return want->text;
 	return want->text + strlen(spec.where) + 1;
 }
@@ -514,6 +514,8 @@ size_t functions_shown_len(const struct function_plan *plan, uint32_t number)
 	const char *name = functions_shown(&plan->wanted[number - 1]);
 	struct value_list list = {.name_len = 0};
 
+	if (plan->wanted[number - 1].kind == FUNCTION_REQUEST)
+		return strcspn(name, "/");
 	if (!values_of(plan, number, SITE_FUNCTION_BEGIN) || value_list_parse(name, &list, NULL))
 		return strnlen(name, FUNCTION_NAME_MAX);
 	return list.name_len < FUNCTION_NAME_MAX ? list.name_len : FUNCTION_NAME_MAX;
@@ -543,8 +545,11 @@ static int log_all_values(const struct function_plan *plan, uint32_t number, log
 {
 	int rc = 0;
 
-	for (uint8_t site = SITE_FUNCTION_BEGIN; site <= SITE_FUNCTION_END && rc == 0; site++) {
-		const struct function_values *values = values_of(plan, number, site);
+	static const uint8_t sites[] = {SITE_FUNCTION_BEGIN, SITE_FUNCTION_END, SITE_REQUEST_BEGIN,
+					SITE_REQUEST_END};
+
+	for (size_t i = 0; i < sizeof(sites) && rc == 0; i++) {
+		const struct function_values *values = values_of(plan, number, sites[i]);
 
 		rc = values ? log_values(values, sink, ctx) : 0;
 	}

@@ -50,6 +50,7 @@ struct function_plan {
 	unsigned nlists;
 	struct function_values *values; /* FUNCTION_VALUES(cookie) is an index + 1 */
 	unsigned nvalues;
+	char report[4096]; /* of --requests, a line each: '+' traced, '!' not completely, '-' not there */
 };
 
 /*

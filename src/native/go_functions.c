@@ -12,6 +12,7 @@
 #include "native/function_names.h"
 #include "native/value_debug.h"
 #include "native/value_plan.h"
+#include "native/go_requests.h"
 #include "target/function.h"
 #include "util/machine.h"
 #include "isa/x86.h"
@@ -240,8 +241,12 @@ int go_functions_plan(const struct target *target, const struct function_want *w
 	exe.fd = target_open_exe(target);
 	if (exe.fd < 0)
 		return error_set(err, -exe.fd, "cannot open the executable: %s", strerror(-exe.fd));
-	for (uint32_t number = 1; number <= n && rc == 0; number++)
-		rc = plan_one(target, plan, &exe, number, err);
+	for (uint32_t number = 1; number <= n && rc == 0; number++) {
+		if (wanted[number - 1].kind != FUNCTION_REQUEST)
+			rc = plan_one(target, plan, &exe, number, err);
+	}
+	if (rc == 0)
+		rc = go_requests_plan(target, plan, exe.fd, err);
 	close_executable(&exe);
 	if (rc)
 		functions_free(plan);

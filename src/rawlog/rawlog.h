@@ -357,6 +357,7 @@ struct log_file {
 enum log_function_kind {
 	FUNCTION_REGION = 1,
 	FUNCTION_TASK = 2,
+	FUNCTION_REQUEST = 3, /* a probe of --requests; the name is the preset's: "http.server" */
 };
 
 struct log_function {

@@ -70,8 +70,10 @@ bool answer_rows_are_good(const struct module_facts *facts, const struct unwind_
 
 bool answer_list_is_good(const struct function_list_facts *facts)
 {
-	return (facts->site == SITE_FUNCTION_BEGIN || facts->site == SITE_FUNCTION_END) && facts->n > 0 &&
-	       facts->n <= MAX_LIST_PROBES;
+	bool site = facts->site == SITE_FUNCTION_BEGIN || facts->site == SITE_FUNCTION_END ||
+		    facts->site == SITE_REQUEST_BEGIN || facts->site == SITE_REQUEST_END;
+
+	return site && facts->n > 0 && facts->n <= MAX_LIST_PROBES;
 }
 
 static bool is_rule(const struct value_rule *rule)
@@ -85,12 +87,17 @@ static bool is_rule(const struct value_rule *rule)
 	return rule->size == 1 || rule->size == 2 || rule->size == 4 || rule->size == 8;
 }
 
+static bool has_values(uint8_t site)
+{
+	return site == SITE_FUNCTION_BEGIN || site == SITE_REQUEST_BEGIN || site == SITE_REQUEST_END;
+}
+
 bool answer_values_are_good(const struct function_values *values, size_t n, unsigned nfunctions)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct function_values *one = &values[i];
 
-		if (one->number < 1 || one->number > nfunctions || one->site != SITE_FUNCTION_BEGIN ||
+		if (one->number < 1 || one->number > nfunctions || !has_values(one->site) ||
 		    one->rules.n < 1 || one->rules.n > VALUES_MAX)
 			return false;
 		for (uint32_t j = 0; j < one->rules.n; j++) {

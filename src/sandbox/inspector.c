@@ -421,6 +421,9 @@ static int answer_request(struct inspector *inspector, struct rpc_request *reque
 		return plan_functions(inspector, request);
 	case INSPECT_FUNCTION_VALUES:
 		return answer_values(inspector);
+	case INSPECT_REQUEST_REPORT:
+		return answer(inspector, 0, &(struct error){""}, inspector->functions.report,
+			      strlen(inspector->functions.report));
 	case INSPECT_FUNCTION_LIST:
 		return answer_list(inspector, request);
 	default:

@@ -36,6 +36,7 @@ enum inspect_kind {
 	INSPECT_FUNCTION_LIST,   /* arg: which -> struct function_list_facts and probes, and the file's
 				  * descriptor
 				  */
+	INSPECT_REQUEST_REPORT,  /* -> text: which requests their probes show (function_plan.report) */
 	INSPECT_FUNCTION_VALUES, /* -> struct function_values[]: what their probes read */
 };
 

@@ -177,6 +177,32 @@ static int take_values(struct sandbox *sandbox, struct function_plan *plan, stru
 	return rc;
 }
 
+/* What is traced of requests, and what not. */
+static int take_report(struct sandbox *sandbox, struct function_plan *plan, struct error *err)
+{
+	struct inspection call = {.rpc = {.kind = INSPECT_REQUEST_REPORT}};
+	int rc = inspect(sandbox, &call, err);
+	size_t size = call.rpc.left;
+
+	inspection_close_fd(&call);
+	if (rc)
+		return rc;
+	if (size >= sizeof(plan->report))
+		return sandbox_fail(sandbox, -EBADMSG, err);
+	rc = inspection_read(sandbox, &call, plan->report, size, err);
+	plan->report[rc ? 0 : size] = '\0';
+	return rc;
+}
+
+static bool has_requests(const struct function_want *wanted, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (wanted[i].kind == FUNCTION_REQUEST)
+			return true;
+	}
+	return false;
+}
+
 int remote_functions_plan(struct sandbox *sandbox, pid_t pid, const char *exe,
 			  const struct function_want *wanted, unsigned n, struct function_plan *plan,
 			  struct error *err)
@@ -200,6 +226,8 @@ int remote_functions_plan(struct sandbox *sandbox, pid_t pid, const char *exe,
 		rc = sandbox_fail(sandbox, -EBADMSG, err);
 	if (rc == 0 && n)
 		rc = take_values(sandbox, plan, err);
+	if (rc == 0 && has_requests(wanted, n))
+		rc = take_report(sandbox, plan, err);
 	if (rc == 0 && call.rpc.code) {
 		plan->lists = calloc((size_t)call.rpc.code, sizeof(*plan->lists));
 		rc = plan->lists ? 0 : error_set(err, ENOMEM, "out of memory");

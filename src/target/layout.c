@@ -70,6 +70,11 @@ const struct layout_field layout_fields[] = {
 	RT(module_etext, 5, "runtime.moduledata", "etext"),
 	RT(module_gofunc, 18, "runtime.moduledata", "gofunc"),
 	RT(module_pclntable, 5, "runtime.moduledata", "pclntable"),
+	/* Needed for --requests alone. */
+	RT(module_types, OPTIONAL, "runtime.moduledata", "types"), /* 1.7 on */
+	RT(module_etypes, OPTIONAL, "runtime.moduledata", "etypes"),
+	RT(module_typelinks, OPTIONAL, "runtime.moduledata", "typelinks"),     /* up to 1.26 */
+	RT(module_typedesclen, OPTIONAL, "runtime.moduledata", "typedesclen"), /* 1.27 on */
 	RT(sched_lock, 4, "runtime.schedt", "lock"),
 	RT(g_barriers, OPTIONAL, "runtime.g", "stkbar"), /* 1.5 to 1.8 */
 	/* Needed by gotrace ps alone: a release without them can be traced. */

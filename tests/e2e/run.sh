@@ -25,6 +25,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/children.sh
 . tests/e2e/functions.sh
 . tests/e2e/values.sh
+. tests/e2e/requests.sh
 . tests/e2e/sandbox.sh
 . tests/e2e/spaces.sh
 . tests/e2e/doctor.sh

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the values of a record are for is said by their names in the log (target/request_presets.h), so this
+ * knows neither functions nor releases.
+ */
+#include "model/go_requests.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/annotations.h"
+#include "model/repair.h"
+#include "model/requests.h"
+
+/* What differs between presets, by their names in the log. */
+struct preset_kind {
+	const char *name;
+	const char *first; /* word of the name; NULL: the method */
+	const char *other; /* for the name of those that are too many */
+	bool statement;    /* the name is a statement, whose first word is the method */
+	bool alone;        /* a goroutine has one at a time: another one's end was lost */
+	bool implicit_200; /* a status of 0 */
+};
+
+static const struct preset_kind kinds[] = {
+	{.name = "http.server", .other = "(other paths)", .alone = true, .implicit_200 = true},
+	{.name = "http.client", .first = "client", .other = "(other paths)"},
+	{.name = "sql.query", .other = "(other statements)", .statement = true},
+	{.name = "sql.exec", .other = "(other statements)", .statement = true},
+};
+
+static const struct preset_kind unknown = {.other = "(others)"};
+
+/* The values of a record by their names; NULL: not there. */
+struct request_hit {
+	const struct preset_kind *kind;
+	uint32_t preset; /* string id of its name */
+	struct value values[VALUES_MAX];
+	const struct value *key, *keys, *done, *method, *path, *host, *query, *route;
+	const struct value *status, *code, *error, *trace, *trace2;
+};
+
+static const struct preset_kind *find_kind(const char *name)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strcmp(kinds[i].name, name) == 0)
+			return &kinds[i];
+	}
+	return &unknown;
+}
+
+static void take_value(struct request_hit *in, const char *role, const struct value *value)
+{
+	const struct {
+		const char *role;
+		const struct value **to;
+	} roles[] = {
+		{"key", &in->key},       {"keys", &in->keys}, {"done", &in->done},   {"method", &in->method},
+		{"path", &in->path},     {"host", &in->host}, {"query", &in->query}, {"route", &in->route},
+		{"status", &in->status}, {"code", &in->code}, {"error", &in->error}, {"trace", &in->trace},
+		{"trace2", &in->trace2},
+	};
+
+	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
+		if (strcmp(roles[i].role, role) == 0)
+			*roles[i].to = value;
+	}
+}
+
+/* False if it is no request's. */
+static bool read_hit(struct model *md, const struct raw_record *rec, struct request_hit *in)
+{
+	const struct watched_function *function = functions_find(&md->functions, rec->arg);
+	const uint32_t *labels = functions_labels(&md->functions, rec->arg, rec->site);
+	const struct raw_text *text = md->annotations.values;
+	int n = rec->flags & RAW_VALUES && text ? values_unpack(text, in->values) : 0;
+
+	if (!function || function->kind != FUNCTION_REQUEST || n < 0)
+		return false;
+	in->preset = function->name;
+	in->kind = find_kind(strtab_get(md->options.strings, function->name, NULL));
+	for (int i = 0; i < n; i++)
+		take_value(in, strtab_get(md->options.strings, labels[i], NULL), &in->values[i]);
+	return true;
+}
+
+static uint64_t number(const struct value *value)
+{
+	if (!value || value->flags & VALUE_UNREADABLE)
+		return 0;
+	return value->size < 8 ? value->bits & ((1ull << 8 * value->size) - 1) : value->bits;
+}
+
+/* --- names --- */
+
+static void put(struct request_text *to, const struct value *value)
+{
+	if (value)
+		request_text_put(to, value);
+}
+
+/* "SELECT" and the rest. */
+static void split_statement(struct request_text *statement, struct request_text *first)
+{
+	const char *space = memchr(statement->text, ' ', statement->len);
+	size_t len = space ? (size_t)(space - statement->text) : statement->len;
+
+	*first = *statement;
+	first->len = len;
+	first->text[len] = '\0';
+	first->cut = false;
+	if (!space)
+		*statement = (struct request_text){.len = 0};
+	else
+		memmove(statement->text, space + 1, statement->len -= len + 1);
+	statement->text[statement->len] = '\0';
+}
+
+static void name_request(const struct request_hit *in, struct live_request *request)
+{
+	const struct preset_kind *kind = in->kind;
+
+	request->other = kind->other;
+	if (kind->statement) {
+		put(&request->rest, in->method);
+		split_statement(&request->rest, &request->method);
+		return;
+	}
+	if (kind->first)
+		request_text_add(&request->method, kind->first);
+	if (kind->first && in->method && in->path)
+		request_text_add(&request->method, " ");
+	if (in->method)
+		request_text_put(in->path ? &request->method : &request->rest, in->method);
+	put(&request->rest, in->host);
+	put(&request->rest, in->path);
+	if (in->query && in->query->len) {
+		request_text_add(&request->rest, "?");
+		put(&request->rest, in->query);
+	}
+}
+
+/* --- begin --- */
+
+/* A trace id is 16 bytes, a span id 8, in the order of their bytes (OpenTelemetry's SpanContext). */
+static void log_span(struct model *md, struct m *m, const struct request_hit *in,
+		     const struct live_request *request)
+{
+	char text[80];
+
+	if (!in->trace || !in->trace2)
+		return;
+	snprintf(text, sizeof(text), "trace=%016" PRIx64 "%016" PRIx64 " span=%016" PRIx64,
+		 __builtin_bswap64(in->trace->bits), __builtin_bswap64(in->trace2->bits),
+		 __builtin_bswap64(number(in->key)));
+	requests_log(md, m, request, text);
+}
+
+static void end_lost(struct model *md, struct m *m, struct live_request *request)
+{
+	enum provenance before = set_provenance(md, REPAIRED);
+
+	requests_end(md, m, request, NULL);
+	md->ops.provenance = before;
+}
+
+/* Whether it is one that has begun already: in an outer function, or in an earlier attempt. */
+static bool has_begun(struct model *md, const struct request_hit *in, struct m *m)
+{
+	uint64_t key = number(in->key);
+	struct live_request *request = requests_of_key(md, in->preset, key);
+
+	if (in->kind->statement)
+		return false;
+	if (request && request->losses == md->annotations.losses)
+		return true;
+	if (!request && in->kind->alone)
+		request = requests_of_g(md, m->g, in->preset);
+	if (request)
+		end_lost(md, m, request);
+	return false;
+}
+
+static void begin(struct model *md, const struct request_hit *in, const struct probe_hit *hit)
+{
+	struct live_request request = {.kind = in->preset, .key = number(in->key)};
+	const struct live_request *begun;
+
+	if (has_begun(md, in, hit->m))
+		return;
+	name_request(in, &request);
+	begun = requests_begin(md, hit->m, &request, hit->stack);
+	if (begun)
+		log_span(md, hit->m, in, begun);
+}
+
+static void take_route(struct model *md, const struct request_hit *in, const struct g *g)
+{
+	struct live_request *request = requests_of_g(md, g, in->preset);
+	struct request_text route = {.len = 0};
+
+	if (!request || request->name || !in->route->len)
+		return;
+	request_text_put(&route, in->route);
+	requests_set_name(md, request, &route);
+}
+
+/* --- end --- */
+
+static const char *message_of(const struct request_hit *in, char *text, size_t size)
+{
+	uint64_t status = number(in->status);
+
+	if (in->error && number(in->error))
+		snprintf(text, size, "error");
+	else if (in->status && (status || in->kind->implicit_200))
+		snprintf(text, size, "status=%" PRId64, status ? (int64_t)status : 200);
+	else if (in->code)
+		snprintf(text, size, "code=%" PRIu64, number(in->code));
+	else
+		return NULL;
+	return text;
+}
+
+static void end(struct model *md, const struct request_hit *in, struct m *m)
+{
+	uint64_t key = number(in->keys ? in->keys : in->key);
+	struct live_request *request;
+	char text[40];
+	const char *message = message_of(in, text, sizeof(text));
+
+	if (number(in->done))
+		return;
+	do {
+		request = in->key || in->keys ? requests_of_key(md, in->preset, key)
+					      : requests_of_g(md, m->g, in->preset);
+		if (request)
+			requests_end(md, m, request, message);
+	} while (request && in->keys);
+}
+
+void on_request(struct model *md, const struct probe_hit *hit)
+{
+	const struct raw_record *rec = hit->rec;
+	struct g *g = g_of_record(md, rec->g, rec->goid, G_RUNNABLE);
+	struct request_hit in = {.kind = NULL};
+
+	if (!g || !force_running(md, hit->m, g, hit->p) || !read_hit(md, rec, &in))
+		return;
+	g->last_hit = rec->time;
+	if (rec->site == SITE_REQUEST_END)
+		end(md, &in, hit->m);
+	else if (in.route)
+		take_route(md, &in, g);
+	else
+		begin(md, &in, hit);
+}

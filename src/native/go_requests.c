@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "native/go_requests.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "native/request_wants.h"
+#include "target/function.h"
+#include "target/requests.h"
+
+enum { WORD = 8 };
+
+/* A preset in this program. */
+struct preset_plan {
+	const struct request_preset *preset;
+	uint32_t numbers[REQUEST_PROBES]; /* of its probes, 0: not wanted */
+	bool all_values;
+	struct request_point points[REQUEST_PROBES];
+	int found[REQUEST_PROBES]; /* as of request_point_find(); 1: not for this release */
+	struct error why[REQUEST_PROBES];
+	unsigned begins, ends; /* that were found */
+};
+
+struct request_planner {
+	const struct target *target;
+	struct function_plan *plan;
+	struct request_names names;
+	int fd;
+	struct error *err;
+};
+
+/* --- the report --- */
+
+__attribute__((format(printf, 2, 3))) static void say(struct function_plan *plan, const char *format, ...)
+{
+	size_t len = strlen(plan->report);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(plan->report + len, sizeof(plan->report) - len, format, args);
+	va_end(args);
+}
+
+/* Why the preset is not traced: the first reason of a probe without which it cannot be. */
+static void report_left_out(struct function_plan *plan, const struct preset_plan *in)
+{
+	bool absent = true;
+	const char *why = "not known for this release of Go";
+
+	for (unsigned i = 0; in->preset->probes[i].function; i++) {
+		if (in->found[i] == 0 || in->found[i] == 1 || in->preset->probes[i].part)
+			continue;
+		absent = absent && in->found[i] == -ESRCH;
+		why = in->why[i].text;
+	}
+	if (absent && !in->begins)
+		say(plan, "-%s: not in the program\n", in->preset->title);
+	else
+		say(plan, "!%s: left out: %.150s\n", in->preset->title, why);
+}
+
+/* What is missing of a preset that is traced. */
+static void report_traced(const struct request_planner *planner, const struct preset_plan *in)
+{
+	struct function_plan *plan = planner->plan;
+	char missing[400] = "";
+	size_t len = 0;
+
+	for (unsigned i = 0; in->preset->probes[i].function && len < sizeof(missing); i++) {
+		const struct request_probe *probe = &in->preset->probes[i];
+		const char *host = request_inlined_in(&planner->names, probe->function);
+
+		if (in->found[i] < 0)
+			len += (size_t)snprintf(missing + len, sizeof(missing) - len, "; without %s: %.100s",
+						probe->part ? probe->part : "some", in->why[i].text);
+		else if (in->found[i] == 0 && host)
+			len += (size_t)snprintf(missing + len, sizeof(missing) - len,
+						"; incomplete: %.80s is also inlined into %.80s",
+						probe->function, host);
+	}
+	say(plan, "%c%s: traced%s\n", *missing ? '!' : '+', in->preset->title, missing);
+}
+
+/* --- probes --- */
+
+static int add_values(struct request_planner *planner, const struct request_point *point, uint32_t number,
+		      uint8_t site)
+{
+	struct function_values values = {.rules = point->rules, .number = number, .site = site};
+
+	if (!point->rules.n)
+		return 0;
+	for (uint32_t i = 0; i < point->rules.n; i++)
+		snprintf(values.labels[i], sizeof(values.labels[i]), "%s", point->roles[i]);
+	return function_plan_read(planner->plan, &values, planner->err);
+}
+
+static int add_probe(struct request_planner *planner, const struct preset_plan *in, unsigned i)
+{
+	const struct request_point *point = &in->points[i];
+	uint8_t site = in->preset->probes[i].site;
+	uint64_t cookie = FUNCTION_COOKIE(in->numbers[i], point->distance / WORD, point->condition);
+	int values = add_values(planner, point, in->numbers[i], site);
+	uint64_t offset;
+
+	if (values < 0)
+		return values;
+	if (!target_function_offset(planner->target, point->address, &offset))
+		return error_set(planner->err, EBADMSG, "its code at 0x%llx is not in the file",
+				 (unsigned long long)point->address);
+	return function_plan_add(planner->plan, planner->fd, site, offset,
+				 cookie | FUNCTION_READS((uint64_t)values), planner->err);
+}
+
+static void find_points(struct request_planner *planner, struct preset_plan *in)
+{
+	for (unsigned i = 0; in->preset->probes[i].function; i++) {
+		const struct request_probe *probe = &in->preset->probes[i];
+
+		in->found[i] = 1;
+		if (!in->numbers[i] || !request_probe_is_for(planner->target, probe))
+			continue;
+		in->found[i] = request_point_find(planner->target, probe, &planner->names, in->all_values,
+						  &in->points[i], &in->why[i]);
+		if (in->found[i] == 0 && probe->place != REQUEST_BEHIND_CALL)
+			*(probe->site == SITE_REQUEST_BEGIN ? &in->begins : &in->ends) += 1;
+	}
+}
+
+static int plan_preset(struct request_planner *planner, struct preset_plan *in)
+{
+	int rc = 0;
+
+	find_points(planner, in);
+	if (!in->begins || !in->ends) {
+		report_left_out(planner->plan, in);
+		return 0;
+	}
+	report_traced(planner, in);
+	for (unsigned i = 0; rc == 0 && in->preset->probes[i].function; i++) {
+		if (in->found[i] == 0)
+			rc = add_probe(planner, in, i);
+	}
+	return rc;
+}
+
+/* Collects the numbers of a preset's probes. False if it is not wanted. */
+static bool is_wanted(const struct function_plan *plan, const struct request_preset *preset,
+		      struct preset_plan *in)
+{
+	bool any = false;
+
+	*in = (struct preset_plan){.preset = preset};
+	for (uint32_t i = 0; i < plan->nwanted; i++) {
+		const struct request_preset *of;
+		const struct request_probe *probe = request_wanted(&plan->wanted[i], &of, &in->all_values);
+
+		if (!probe || of != preset)
+			continue;
+		in->numbers[probe - preset->probes] = i + 1;
+		any = true;
+	}
+	return any;
+}
+
+int go_requests_plan(const struct target *target, struct function_plan *plan, int fd, struct error *err)
+{
+	struct request_planner planner = {.target = target, .plan = plan, .fd = fd, .err = err};
+	struct preset_plan *in = malloc(sizeof(*in));
+	int rc = in ? request_names_find(target, &planner.names) : -ENOMEM;
+
+	for (unsigned i = 0; rc == 0 && i < request_preset_count; i++) {
+		if (is_wanted(plan, &request_presets[i], in))
+			rc = plan_preset(&planner, in);
+	}
+	request_names_free(&planner.names);
+	free(in);
+	return rc == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : rc;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What --requests traces: for each kind of request the functions where one begins and ends, and what to read
+ * there. The offsets come from the program's own type descriptors, so the tables name fields, not numbers.
+ * Words of arguments and the pairing of begin and end were verified in the releases of docs/requests.md.
+ */
+#ifndef GOTRACE_TARGET_REQUEST_PRESETS_H
+#define GOTRACE_TARGET_REQUEST_PRESETS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bpf/record.h"
+
+/* What a value is for. The log has these as the names of values, so they are never changed. */
+#define REQUEST_KEY    "key"    /* the same at begin and end; without it, the goroutine pairs them */
+#define REQUEST_KEYS   "keys"   /* at an end: of all that are open with it */
+#define REQUEST_DONE   "done"   /* at an end: not 0: it has been seen before */
+#define REQUEST_METHOD "method" /* first word of the name */
+#define REQUEST_PATH   "path"   /* second word, unless there is a route */
+#define REQUEST_HOST   "host"   /* before the path */
+#define REQUEST_QUERY  "query"  /* behind the path, if asked for */
+#define REQUEST_ROUTE  "route"
+#define REQUEST_STATUS "status" /* 0: none was set */
+#define REQUEST_CODE   "code"
+#define REQUEST_ERROR  "error" /* not 0: it failed */
+#define REQUEST_TRACE  "trace" /* the first and second half of a trace id */
+#define REQUEST_TRACE2 "trace2"
+
+enum request_place {
+	REQUEST_AT_BEGIN,    /* where the function begins */
+	REQUEST_BEHIND_CALL, /* the first conditional jump behind the only call of `callee` */
+	/* The jump on the second result, an error, of the only indirect call whose error is checked at once.
+	 */
+	REQUEST_BEHIND_METHOD,
+};
+
+enum { REQUEST_WORDS = 2, REQUEST_VALUES = 8, REQUEST_PROBES = 6 };
+
+/* A value is in word `word` of the arguments, or if `path` is given in the struct to which that points. */
+struct request_value {
+	const char *role; /* NULL: the end of the list */
+	uint8_t word;
+	uint8_t kind;            /* enum value_kind */
+	uint8_t size;            /* of a number */
+	bool on_stack;           /* the word is on the stack, counted from the first argument there */
+	bool only_if_asked;      /* --request-values */
+	const char *type, *path; /* as in struct type_field */
+	uint8_t nsteps;          /* pointers to follow from there on, and what to add */
+	uint8_t steps[REQUEST_WORDS];
+};
+
+struct request_probe {
+	const char *function; /* NULL: the end of the list */
+	uint8_t site;         /* SITE_REQUEST_BEGIN or _END */
+	uint8_t place;        /* enum request_place */
+	const char *callee;
+	uint8_t since, last; /* minor releases of Go; 0: any */
+	const char *part;    /* for messages: "HTTP/2"; NULL: the preset itself */
+	/* Of several values of one role, the first that the program's types have is read. */
+	struct request_value values[REQUEST_VALUES];
+};
+
+struct request_preset {
+	const char *name;  /* "http.server": of the log's LOG_FUNCTION, never changed */
+	const char *group; /* as the user gives it: "http" */
+	const char *title; /* "HTTP server" */
+	struct request_probe probes[REQUEST_PROBES];
+};
+
+extern const struct request_preset request_presets[];
+extern const unsigned request_preset_count;
+
+/* NULL: there is no such preset. */
+const struct request_preset *request_preset(const char *name);
+
+#endif

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# --requests: the requests that a Go program serves and makes, compared with its own counts. To be sourced after
+# functions.sh.
+
+# The oldest has no routes; the last two are the releases before and after net/http's HTTP/2 moved.
+REQUEST_RELEASES="1.19.13 1.22.12 1.26.8 1.27.4"
+
+# request_target RELEASE VARIANT: prints its path, and builds it if needed.
+request_target() {
+	local binary=$E2E/requests-$1-$2 flags=()
+	case $2 in
+	stripped) flags=(-ldflags='-s -w') ;;
+	pie) flags=(-buildmode=pie) ;;
+	esac
+	if [ "$(minor "$1")" -le 21 ]; then
+		[ -x "$binary" ] && [ -z "$(find tests/e2e/requests -newer "$binary")" ] ||
+			(cd tests/e2e/requests && CGO_ENABLED=0 old_go "$1" build "${flags[@]}" -o "$binary" .) >&2 || return 1
+	else
+		(cd tests/e2e/requests && GOTOOLCHAIN=go$1 CGO_ENABLED=0 timeout 900 \
+			go build -buildvcs=false "${flags[@]}" -o "$binary" .) >&2 || return 1
+	fi
+	echo "$binary"
+}
+
+start_requests() { # RELEASE VARIANT ARG...
+	binary=$(request_target "$1" "$2" 2>"$W/build.err") || die "cannot build: $(tail -n 3 "$W/build.err")"
+	start_target "$binary" "${@:3}"
+}
+
+# round_of_requests OPTION...: a trace of one round, and the target's counts of it, $W/counts: name, status, n.
+round_of_requests() {
+	background -p "$target" -o "$W/trace" --max-overhead none "$@"
+	begun "$W/trace"
+	sleep 0.3
+	kill -USR2 "$target"
+	said done
+	sleep 0.2
+	kill -INT $tracer
+	ends 60
+	want 0
+	awk -F'\t' '$1 == "count" {print $2 "\t" $3 "\t" $4}' "$W/target.out" | sort >"$W/counts"
+	strict "$W/trace"
+	checked "$W/trace"
+	"$GOTRACE" dump "$W/trace" >"$W/dump" 2>"$W/err" || die "dump: $(tail -n 3 "$W/err")"
+	tasks_of "$W/dump" | sort >"$W/tasks"
+}
+
+# tasks_of DUMP: for each name and status, "-" if there is none, the number of tasks; of those that have not
+# ended the status is "open". Those that take 200 ms, and what nobody could read, are left out.
+tasks_of() {
+	awk '
+	match($0, / task=[0-9]+/) { task = substr($0, RSTART + 6, RLENGTH - 6) }
+	$2 == "UserTaskBegin" || $2 == "UserTaskCreate" {
+		name[task] = $0
+		sub(/.* name="/, "", name[task])
+		sub(/"( stack=[0-9]+)?$/, "", name[task])
+		status[task] = "-"
+		open[task] = 1
+	}
+	$2 == "UserLog" && /key="request" message="(status|code|error)/ {
+		status[task] = $0
+		sub(/.* message="/, "", status[task])
+		sub(/".*/, "", status[task])
+	}
+	$2 == "UserTaskEnd" { open[task] = 0 }
+	END {
+		for (task in name)
+			n[name[task] "\t" (open[task] ? "open" : status[task])]++
+		for (key in n)
+			print key "\t" n[key]
+	}' "$1"
+}
+
+# as_counted: there are as many tasks of each name and status as requests, and no others.
+as_counted() {
+	sed -i -e '/\/slow/d' -e '/^hostile/d' "$W/counts"
+	sed -i -e '/\/slow/d' -e '/^?\t-/d' -e '/^LONG LONG .*\xe2\x80\xa6\t-\t1$/d' -e '/^SELECT .a b c?\[31m?/d' "$W/tasks"
+	diff "$W/counts" "$W/tasks" >"$W/diff" ||
+		die "tasks (>) are not what the program counted (<): $(head -n 6 "$W/diff" | tr '\n' ';')"
+	printf '%s requests of %s names' "$(awk -F'\t' '{n += $3} END {print n}' "$W/counts")" "$(wc -l <"$W/counts")"
+}
+
+requests_cell() { # RELEASE VARIANT
+	start_requests "$1" "$2"
+	round_of_requests --requests=http,sql
+	as_counted
+	! grep -q secret "$W/dump" || die "; a secret is in the trace"
+	gone_on
+}
+
+case_requests_stripped() {
+	requests_cell "$NEWEST" stripped
+}
+
+case_requests_pie() {
+	requests_cell 1.26.8 pie
+}
+
+case_requests_122() {
+	requests_cell 1.22.12 default
+}
+
+case_requests_119() {
+	requests_cell 1.19.13 stripped
+}
+
+# Requests that no begin was seen of are left out; their ends are nobody else's.
+case_requests_under_way() {
+	start_requests "$NEWEST" default slow
+	round_of_requests --requests=auto
+	grep -F 'GET /slow' "$W/tasks" >"$W/slow"
+	awk -F'\t' '$1 != "GET /slow" && $1 !~ /^client GET [0-9.:]*\/slow$/ {exit 1}
+		$2 != "status=200" && $2 != "open" {exit 1}' "$W/slow" || die "misnamed: $(head -n 3 "$W/slow")"
+	[ "$(awk -F'\t' '$2 == "open" {n += $3} END {print n + 0}' "$W/slow")" -le 40 ] || die "left open: $(cat "$W/slow")"
+	as_counted
+	gone_on
+}
+
+# What is in the program is hostile: a statement of 1 GB, strings of any length at addresses that are not mapped.
+case_requests_hostile() {
+	start_requests "$NEWEST" default
+	round_of_requests --requests=sql
+	[ "$(awk -F'\t' '$1 == "?" {n += $3} END {print n + 0}' "$W/tasks")" = 3 ] || die "$(grep -F '?' "$W/tasks")"
+	grep -q $'^LONG LONG .*\xe2\x80\xa6\t-\t1$' "$W/tasks" || die "no long statement"
+	grep -q "^SELECT 'a b c?\[31m?'"$'\t-\t1$' "$W/tasks" || die "no strange statement: $(grep "'a" "$W/tasks")"
+	gone_on
+}
+
+case_requests_refused() {
+	start_requests "$NEWEST" default
+	run_gotrace -p "$target" -d 1s -o "$W/trace" --requests=http,ftp
+	want 2
+	one_line
+	says 'ftp'
+	gone_on
+	start_target "$(target_binary "$NEWEST" default)" pool
+	run_gotrace -p "$target" -d 1s -o "$W/trace" --requests=sql
+	want 1
+	one_line
+	says 'nothing'
+	gone_on
+}
+
+# Queries are read only if they are asked for.
+case_requests_values() {
+	start_requests "$NEWEST" default
+	round_of_requests --requests=http --request-values
+	grep -q '^client GET 127.0.0.1:[0-9]*/items/1?token=secret' "$W/tasks" || die "no query"
+	gone_on
+}
+
+case_requests_analysis() {
+	start_requests "$NEWEST" default
+	round_of_requests --requests=auto
+	"$GOTRACE" report "$W/trace" >"$W/out" 2>"$W/err" || true
+	grep -qE '^ +400 .* GET /items/\{id\}|^ +800 .* GET /items/\{id\}' "$W/out" || die "no tasks in the report: $(grep -A12 TASKS "$W/out")"
+	"$GOTRACE" why --task 'GET /items/{id}' "$W/trace" >"$W/out" 2>"$W/err" || die "why: $(cat "$W/err")"
+	grep -q '^task GET /items/{id}, slowest of 800' "$W/out" || die "why: $(head -n 3 "$W/out")"
+	gone_on
+}

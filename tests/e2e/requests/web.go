@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"time"
+)
+
+type server struct {
+	plain, secure *httptest.Server
+}
+
+type key struct{}
+
+// wrap passes a copy of the request on, as middleware does: the mux then sets the copy's Pattern.
+func wrap(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), key{}, 1)))
+	})
+}
+
+func newServer() *server {
+	mux := http.NewServeMux()
+	handle(mux)
+	s := &server{httptest.NewServer(wrap(mux)), httptest.NewUnstartedServer(mux)}
+	s.plain.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.secure.EnableHTTP2 = true
+	s.secure.StartTLS()
+	return s
+}
+
+// ask makes a request, and counts it as a client.
+func ask(client *http.Client, method, url string) {
+	request, err := http.NewRequest(method, url, strings.NewReader(""))
+	if err != nil {
+		panic(err)
+	}
+	name := "client " + method + " " + request.URL.Host + request.URL.Path
+	since := time.Now()
+	response, err := client.Do(request)
+	if err != nil {
+		count(name, "error", since)
+		return
+	}
+	count(name, fmt.Sprintf("status=%d", response.StatusCode), since)
+	io.Copy(io.Discard, response.Body)
+	response.Body.Close()
+}
+
+func (s *server) round() {
+	var group sync.WaitGroup
+	for worker := 0; worker < 4; worker++ {
+		group.Add(2)
+		go func() {
+			defer group.Done()
+			client := &http.Client{Transport: &http.Transport{}}
+			for i := 0; i < 100; i++ {
+				ask(client, "GET", fmt.Sprintf("%s/items/%d?token=secret", s.plain.URL, i%7))
+				ask(client, "POST", s.plain.URL+"/orders")
+				ask(client, "GET", s.plain.URL+"/missing")
+				if i%10 == 0 {
+					ask(client, "GET", s.plain.URL+"/panics")
+				}
+			}
+			client.CloseIdleConnections()
+		}()
+		go func() {
+			defer group.Done()
+			for i := 0; i < 100; i++ {
+				ask(s.secure.Client(), "GET", s.secure.URL+"/items/1")
+			}
+		}()
+	}
+	group.Wait()
+	refused(s.plain)
+}
+
+// refused asks a server that does not listen.
+func refused(*httptest.Server) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	listener.Close()
+	ask(http.DefaultClient, "GET", "http://"+listener.Addr().String()+"/")
+}
+
+func (s *server) slowly() {
+	for {
+		response, err := http.Get(s.plain.URL + "/slow")
+		if err == nil {
+			io.Copy(io.Discard, response.Body)
+			response.Body.Close()
+		}
+	}
+}
+
+func item(w http.ResponseWriter, r *http.Request)  { io.WriteString(w, "an item") }
+func order(w http.ResponseWriter, r *http.Request) { w.WriteHeader(201) }
+func fails(w http.ResponseWriter, r *http.Request) { panic("on purpose") }
+func slow(w http.ResponseWriter, r *http.Request)  { time.Sleep(200 * time.Millisecond) }
+func gone(w http.ResponseWriter, r *http.Request)  { w.WriteHeader(404) }

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Requests of one goroutine, and of others: the ops made from their records. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model/model.h"
+#include "op_rules.h"
+
+/* Presets' probes by their numbers in LOG_FUNCTION. */
+enum { SERVE = 1, ROUTE, FINISH, QUERY, ROWS, PUT_CONN, EXEC, EXEC_END };
+
+struct story {
+	struct op_rules *rules;
+	struct strtab *strings;
+	struct model *model;
+	uint64_t now;
+	uint64_t first; /* task id */
+	char text[1 << 16];
+};
+
+static const char *string_of(const struct tables *tables, uint32_t id)
+{
+	if (id & TEXT_ID)
+		return strtab_get(tables->texts, id & ~TEXT_ID, NULL);
+	return strtab_get(tables->strings, id, NULL);
+}
+
+/* Task ids begin with 1 here. */
+static void report(struct story *story, const struct op *op, const struct tables *tables)
+{
+	size_t at = strlen(story->text), space = sizeof(story->text) - at;
+	const char *string = string_of(tables, op->string);
+	unsigned task, parent;
+
+	if (op->kind == OP_TASK_BEGIN && !story->first)
+		story->first = op->arg - 1;
+	task = (unsigned)(op->arg - story->first);
+	parent = op->arg2 ? (unsigned)(op->arg2 - story->first) : 0;
+	if (op->kind == OP_TASK_BEGIN)
+		snprintf(story->text + at, space, "task %u %u %s; ", task, parent, string);
+	else if (op->kind == OP_TASK_END)
+		snprintf(story->text + at, space, "done %u; ", task);
+	else if (op->kind == OP_REGION_BEGIN || op->kind == OP_REGION_END)
+		snprintf(story->text + at, space, "%s %s; ", op->kind == OP_REGION_BEGIN ? "begin" : "end",
+			 string);
+	else if (op->kind == OP_LOG && strcmp(string, "gotrace") != 0)
+		snprintf(story->text + at, space, "log %u %s %s; ", task, string,
+			 string_of(tables, op->string2));
+}
+
+static int take(void *ctx, const struct generation *gen)
+{
+	struct story *story = ctx;
+	struct error err = {""};
+
+	if (op_rules_generation(story->rules, gen, &err))
+		fail_msg("%s", err.text);
+	for (size_t i = 0; i < gen->nops; i++)
+		report(story, &gen->ops[i], gen->tables);
+	return 0;
+}
+
+static void feed(struct story *story, uint32_t type, const void *data, size_t size)
+{
+	struct log_record record = {.type = type, .size = (uint32_t)size, .data = data};
+
+	assert_int_equal(model_feed(story->model, &record, NULL), 0);
+}
+
+static struct raw_record record(struct story *story, uint8_t site, unsigned g)
+{
+	return (struct raw_record){.tid = 100 + g,
+				   .site = site,
+				   .time = story->now += 1000,
+				   .g = 0xc000001000 + g * 0x1000ull,
+				   .goid = 7 + g,
+				   .status = 2};
+}
+
+static void start(struct story *story, unsigned g)
+{
+	struct raw_record rec = record(story, SITE_ACQUIREP, g);
+
+	rec.g = rec.goid = 0;
+	rec.p = 0xc000050000 + g * 0x1000ull;
+	rec.arg2 = g;
+	feed(story, LOG_RECORDS, &rec, sizeof(rec));
+	rec = record(story, SITE_NEWPROC, g);
+	rec.status = 1;
+	feed(story, LOG_RECORDS, &rec, sizeof(rec));
+	rec = record(story, SITE_EXECUTE, g);
+	feed(story, LOG_RECORDS, &rec, sizeof(rec));
+}
+
+static void learn(struct story *story, uint32_t number, const char *name, uint8_t site, const char *labels)
+{
+	_Alignas(8) char bytes[256];
+	struct log_function function = {
+		.number = number, .kind = FUNCTION_REQUEST, .len = (uint16_t)strlen(name)};
+	struct log_values values = {.number = number, .site = site};
+	char *to = bytes + sizeof(values);
+
+	memcpy(bytes, &function, sizeof(function));
+	memcpy(bytes + sizeof(function), name, function.len);
+	feed(story, LOG_FUNCTION, bytes, sizeof(function) + function.len);
+	for (const char *at = labels; *at; at += strcspn(at, " "), at += *at == ' ') {
+		*to = (char)strcspn(at, " ");
+		memcpy(to + 1, at, (size_t)*to);
+		to += *to + 1;
+		values.n++;
+	}
+	memcpy(bytes, &values, sizeof(values));
+	feed(story, LOG_VALUES, bytes, (size_t)(to - bytes));
+}
+
+static void begin(struct story *story)
+{
+	struct model_options options = {.sink = take, .ctx = story};
+	struct log_target target = {.flags = LOG_TARGET_GO | LOG_TARGET_SPAWNED, .go_minor = 26};
+
+	*story = (struct story){.rules = op_rules_new(), .strings = strtab_new(), .now = 1000};
+	options.strings = story->strings;
+	story->model = model_new(&options);
+	assert_non_null(story->model);
+	feed(story, LOG_TARGET, &target, sizeof(target));
+	learn(story, SERVE, "http.server", SITE_REQUEST_BEGIN, "key method path");
+	learn(story, ROUTE, "http.server", SITE_REQUEST_BEGIN, "route");
+	learn(story, FINISH, "http.server", SITE_REQUEST_END, "key status");
+	learn(story, QUERY, "sql.query", SITE_REQUEST_BEGIN, "key method");
+	learn(story, ROWS, "sql.query", SITE_REQUEST_END, "key done error");
+	learn(story, PUT_CONN, "sql.query", SITE_REQUEST_END, "keys error");
+	learn(story, EXEC, "sql.exec", SITE_REQUEST_BEGIN, "method");
+	start(story, 0);
+	start(story, 1);
+}
+
+/* The trace is over; compares its text. */
+static void end(struct story *story, const char *expected)
+{
+	assert_int_equal(model_finish(story->model, NULL), 0);
+	if (expected)
+		assert_string_equal(story->text, expected);
+	model_free(story->model);
+	op_rules_free(story->rules);
+	strtab_free(story->strings);
+}
+
+struct part {
+	const char *text; /* NULL: a number */
+	uint64_t number;
+	uint8_t flags;
+};
+
+#define N(value)                                                                                             \
+	(struct part)                                                                                        \
+	{                                                                                                    \
+		NULL, value, 0                                                                               \
+	}
+#define T(value)                                                                                             \
+	(struct part)                                                                                        \
+	{                                                                                                    \
+		value, 0, 0                                                                                  \
+	}
+
+static void send(struct story *story, uint8_t site, unsigned g, uint32_t number, unsigned n,
+		 const struct part *parts)
+{
+	_Alignas(8) char bytes[4096];
+	struct raw_text *text = (struct raw_text *)bytes;
+	char *to = text->text + n * sizeof(struct raw_value);
+
+	*text = (struct raw_text){.record = record(story, site, g),
+				  .len = (uint16_t)(n * sizeof(struct raw_value))};
+	text->record.arg = number;
+	text->record.arg2 = 0xfffffffffffff000;
+	text->record.flags = n ? RAW_VALUES : 0;
+	for (unsigned i = 0; i < n; i++) {
+		size_t len = parts[i].text ? strlen(parts[i].text) : 0;
+		struct raw_value value = {.kind = parts[i].text ? VALUE_GO_STRING : VALUE_UNSIGNED,
+					  .flags = parts[i].flags,
+					  .len = (uint16_t)len,
+					  .size = 8,
+					  .bits = parts[i].text ? len : parts[i].number};
+
+		memcpy(text->text + i * sizeof(value), &value, sizeof(value));
+		if (len)
+			memcpy(to, parts[i].text, len);
+		to += len;
+		text->len2 = (uint16_t)(text->len2 + len);
+	}
+	if (n)
+		feed(story, LOG_TEXT, bytes, sizeof(*text) + text->len + text->len2);
+	else
+		feed(story, LOG_RECORDS, &text->record, sizeof(text->record));
+}
+
+#define BEGIN(story, g, number, ...)                                                                         \
+	send(story, SITE_REQUEST_BEGIN, g, number,                                                           \
+	     sizeof((struct part[]){__VA_ARGS__}) / sizeof(struct part), (struct part[]){__VA_ARGS__})
+#define END(story, g, number, ...)                                                                           \
+	send(story, SITE_REQUEST_END, g, number, sizeof((struct part[]){__VA_ARGS__}) / sizeof(struct part), \
+	     (struct part[]){__VA_ARGS__})
+
+static void boundary(struct story *story)
+{
+	struct log_boundary line = {.time_before = story->now + 100, .clock = {.mono_ns = story->now + 100}};
+
+	story->now += 1000;
+	feed(story, LOG_BOUNDARY, &line, sizeof(line));
+}
+
+static void test_route(void **state)
+{
+	struct story story;
+
+	(void)state;
+	begin(&story);
+	BEGIN(&story, 0, SERVE, N(0xc1), T("GET"), T("/items/17"));
+	BEGIN(&story, 0, SERVE, N(0xc1), T("GET"), T("/again")); /* in an inner function */
+	BEGIN(&story, 0, ROUTE, T("GET /items/{id}"));
+	END(&story, 1, FINISH, N(0xc2), N(500)); /* another one, which began before the trace */
+	END(&story, 0, FINISH, N(0xc1), N(404));
+	BEGIN(&story, 0, SERVE, N(0xc1), T("PUT"), T("/x"));
+	BEGIN(&story, 0, ROUTE, T("/"));
+	END(&story, 0, FINISH, N(0xc1), N(0));
+	END(&story, 0, FINISH, N(0xc1), N(0));
+	end(&story, "task 1 0 GET /items/{id}; begin GET /items/{id}; log 1 request status=404; "
+		    "end GET /items/{id}; done 1; task 2 0 PUT /; begin PUT /; log 2 request status=200; "
+		    "end PUT /; done 2; ");
+}
+
+/* Without a route, and over several generations. */
+static void test_path(void **state)
+{
+	struct story story;
+
+	(void)state;
+	begin(&story);
+	BEGIN(&story, 0, SERVE, N(0xc1), T("GET"), T("/a"));
+	boundary(&story);
+	BEGIN(&story, 0, ROUTE, T("too late"));
+	END(&story, 0, FINISH, N(0xc1), N(200));
+	end(&story, "task 1 0 GET /a; begin GET /a; log 1 request status=200; end GET /a; done 1; ");
+}
+
+static void test_lost_end(void **state)
+{
+	struct story story;
+
+	(void)state;
+	begin(&story);
+	BEGIN(&story, 0, SERVE, N(0xc1), T("GET"), T("/a"));
+	BEGIN(&story, 0, SERVE, N(0xc2), T("GET"), T("/b"));
+	BEGIN(&story, 1, SERVE, N(0xc3), T("GET"), T("/c"));
+	send(&story, SITE_DESTROY, 0, 0, 0, NULL);
+	end(&story, "task 1 0 GET /a; begin GET /a; end GET /a; done 1; task 2 0 GET /b; begin GET /b; "
+		    "task 3 0 GET /c; begin GET /c; end GET /b; done 2; ");
+}
+
+static void test_sql(void **state)
+{
+	struct story story;
+
+	(void)state;
+	begin(&story);
+	BEGIN(&story, 0, SERVE, N(0xc1), T("GET"), T("/a"));
+	BEGIN(&story, 0, QUERY, N(0xd1), T("  SELECT\n\t1 "));
+	BEGIN(&story, 0, EXEC, T("DELETE"));
+	send(&story, SITE_REQUEST_END, 0, EXEC, 0, NULL);
+	END(&story, 1, ROWS, N(0xd1), N(0), N(0));
+	END(&story, 0, ROWS, N(0xd1), N(1), N(0)); /* closed again */
+	BEGIN(&story, 0, QUERY, N(0xd2), T("bad"));
+	END(&story, 0, PUT_CONN, N(0xd2), N(0xe44));
+	END(&story, 0, FINISH, N(0xc1), N(200));
+	end(&story, "task 1 0 GET /a; begin GET /a; task 2 1 SELECT 1 ; begin SELECT 1 ; task 3 2 DELETE; "
+		    "begin DELETE; end DELETE; done 3; done 2; task 4 1 bad; begin bad; "
+		    "log 4 request error; end bad; done 4; log 1 request status=200; end SELECT 1 ; "
+		    "end GET /a; done 1; ");
+}
+
+static void test_names(void **state)
+{
+	char path[32], expected[300], long_path[300];
+	struct story story;
+	struct part bad = {.text = "", .flags = VALUE_UNREADABLE};
+
+	(void)state;
+	begin(&story);
+	memset(long_path, 'x', sizeof(long_path) - 1);
+	long_path[sizeof(long_path) - 1] = '\0';
+	BEGIN(&story, 0, SERVE, N(0xc1), T("GET"), T("/\x1b[31m\xff\x80"));
+	BEGIN(&story, 0, SERVE, N(0xc2), bad, bad);
+	BEGIN(&story, 0, SERVE, N(0xc3), T("GET"), T(long_path));
+	snprintf(expected, sizeof(expected),
+		 "task 1 0 GET /?[31m??; begin GET /?[31m??; end GET /?[31m??; done 1; task 2 0 ? ?; begin ? "
+		 "?; end ? ?; done 2; task 3 0 GET %.88s\xe2\x80\xa6; begin GET",
+		 long_path);
+	for (unsigned i = 0; i < 1000; i++) {
+		snprintf(path, sizeof(path), "/%u", i);
+		BEGIN(&story, 0, SERVE, N(0xf0 + i), T("GET"), T(path));
+	}
+	assert_int_equal(model_finish(story.model, NULL), 0);
+	story.text[strlen(expected)] = '\0';
+	assert_string_equal(story.text, expected);
+	story.text[strlen(expected)] = ' ';
+	assert_non_null(strstr(story.text, "begin GET /300;"));
+	assert_null(strstr(story.text, "begin GET /999;"));
+	assert_non_null(strstr(story.text, "begin GET (other paths);"));
+	model_free(story.model);
+	op_rules_free(story.rules);
+	strtab_free(story.strings);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_route), cmocka_unit_test(test_path),  cmocka_unit_test(test_lost_end),
+		cmocka_unit_test(test_sql),   cmocka_unit_test(test_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Compares what the type descriptors of Go programs say about the fields that --requests reads with their
+# DWARF: `check.sh [RELEASE ...]`, by default one patch of every minor release from 1.9 on. Each program is
+# built with DWARF, stripped, and as a PIE; the last two must have the same offsets as the first.
+set -eu
+cd "$(dirname "$0")/../.."
+. tools/go.sh
+find_go || { echo "check.sh: needs Go 1.22 or later" >&2; exit 1; }
+releases=${*:-1.9.7 1.10.8 1.11.13 1.12.17 1.13.15 1.14.15 1.15.15 1.16.15 1.17.13 1.18.10 1.19.13 1.20.14 \
+	1.21.13 1.22.12 1.23.8 1.24.6 1.25.1 1.26.8 1.27.4}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+${CC:-gcc} -std=c17 -D_GNU_SOURCE -I. -Isrc -O1 -Wall -Wextra -o "$work/fields" tools/requests/fields.c \
+	src/target/image.c src/target/load.c src/target/layout.c src/target/buildinfo.c src/target/module.c \
+	src/target/type_descriptors.c src/target/request_presets.c src/util/array.c src/util/hash.c \
+	src/util/map64.c src/util/error.c src/util/utf8.c
+(cd tools/requests/dwarf && go build -o "$work/dwarf" .)
+"$work/fields" --names >"$work/names"
+
+build() { # RELEASE FILE FLAG...
+	local release=$1 file=$2
+	shift 2
+	case $release in
+	1.9.* | 1.1[0-9].* | 1.2[01].*)
+		(cd tools/requests/program && CGO_ENABLED=0 old_go "$release" build "$@" -o "$file" .)
+		;;
+	*)
+		(cd tools/requests/program && GO111MODULE=off GOTOOLCHAIN=local CGO_ENABLED=0 GOFLAGS= \
+			"$(go_root "$release")/bin/go" build "$@" -o "$file" .)
+		;;
+	esac
+}
+
+wrong=0
+for release in $releases; do
+	build "$release" "$work/plain"
+	build "$release" "$work/stripped" -ldflags='-s -w'
+	build "$release" "$work/pie" -buildmode=pie || cp "$work/plain" "$work/pie"
+	"$work/dwarf" "$work/plain" <"$work/names" >"$work/expected"
+	for file in plain stripped pie; do
+		"$work/fields" "$work/$file" >"$work/got" || wrong=1
+		if ! diff -u --label DWARF "$work/expected" --label "$file" "$work/got"; then
+			echo "$release: other offsets ($file)"
+			wrong=1
+		fi
+	done
+	echo "$release: $(wc -l <"$work/expected") fields"
+done
+exit $wrong

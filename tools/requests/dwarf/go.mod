@@ -1,0 +1,3 @@
+module dwarf
+
+go 1.22
