@@ -97,6 +97,24 @@ static struct process_row *new_row(struct process_rows *rows)
 	return &rows->rows[rows->n++];
 }
 
+/*
+ * A process that ended between the attachment of the probes and the first snapshot is not part of the trace:
+ * neither its files nor its row stay.
+ */
+static bool ended_before_trace(const struct process_row *row, const struct ended_process *ended)
+{
+	const struct log_end *end = pipeline_end(ended->pipe);
+
+	return !ended->trace->committed && !row->cut && end && end->reason == LOG_END_EXITED;
+}
+
+static void discard_files(const struct ended_process *ended)
+{
+	output_discard(ended->trace);
+	if (ended->raw)
+		output_discard(ended->raw);
+}
+
 /* As with a single process, a file without a complete generation is not a trace. */
 static void close_files(struct process_rows *rows, struct process_row *row, struct ended_process *ended)
 {
@@ -137,6 +155,11 @@ void process_rows_add(struct process_rows *rows, struct ended_process *ended)
 	}
 	snprintf(row->comm, sizeof(row->comm), "%s", ended->comm);
 	fill_row(rows, row, &sum);
+	if (ended_before_trace(row, ended)) {
+		discard_files(ended);
+		rows->n--;
+		return;
+	}
 	sum.exit_status = row->cut || row->lossy ? STATUS_CUT : STATUS_WHOLE;
 	close_files(rows, row, ended);
 	if (ended->json && row->path)

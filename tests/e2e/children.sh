@@ -129,6 +129,30 @@ case_children_attach() { # those that are there already, and those to come; one 
 	kill $(pgrep -P "$target") "$target" 2>/dev/null
 }
 
+# Processes that end while the probes are being attached: a raw log is there only with its trace, and gives it
+# again.
+case_children_ended_early() {
+	local file round busy=""
+	/bin/sh -c 'while :; do /bin/sleep 0.02; done' </dev/null >/dev/null 2>&1 &
+	target=$!
+	for round in 1 2 3; do
+		sh -c 'while :; do :; done' &
+		busy="$busy $!"
+	done
+	for round in 1 2 3 4 5 6 7 8 9 10 11 12; do
+		run_gotrace --children -p "$target" -d 300ms -o "$W/t" --raw "$W/raw" --json
+		want 0
+		summaries
+		for file in "$W"/raw.*; do
+			[ -e "$W/t.${file##*.}" ] || die "round $round: $file has no trace"
+			"$GOTRACE" replay -q "$file" -o "$W/again" || die "replay of $file"
+			cmp -s "$W/again" "$W/t.${file##*.}" || die "the raw log $file does not give its trace again"
+		done
+		rm -f "$W"/raw.* "$W"/t.*
+	done
+	kill $busy "$target"
+}
+
 case_children_killed() { # gotrace dies: the files are there, and nobody has noticed
 	/bin/sh -c 'while :; do /bin/sleep 0.1; done' </dev/null >/dev/null 2>&1 &
 	target=$!
