@@ -94,21 +94,23 @@ static __always_inline bool read_self(const struct pt_regs *ctx, struct raw_reco
 
 /* --- stacks --- */
 
-/* The stack of a goroutine that is not running Go code now. */
-static __always_inline uint64_t stack_of_stopped(const struct go_g *g, uint8_t skip, bool preempted)
+/* The stack of a goroutine that is not running Go code now. awaited: what it waits for if it has parked
+ * (AWAITED), or NULL. */
+static __always_inline uint64_t stack_of_stopped(const struct go_g *g, uint8_t skip, bool preempted,
+						 uint64_t *awaited)
 {
-	return has_abi0() ? scan_g(g, skip) : walk_stopped(g, skip, preempted);
+	return has_abi0() ? scan_g(g, skip, awaited) : walk_stopped(g, skip, preempted, awaited);
 }
 
 static __always_inline uint64_t stack_of_g(const struct go_g *g, uint8_t skip)
 {
-	return stack_of_stopped(g, skip, false);
+	return stack_of_stopped(g, skip, false, NULL);
 }
 
 /* The stack of a goroutine in a system call. bp is its thread's frame pointer in user mode. */
 static __always_inline uint64_t stack_in_call(const struct go_g *g, uint64_t bp)
 {
-	return has_abi0() ? scan_g(g, 1) : walk_in_call(g, bp);
+	return has_abi0() ? scan_g(g, 1, NULL) : walk_in_call(g, bp);
 }
 
 /* The stack from the caller of the probed function on. The function has not made its frame yet. */

@@ -58,6 +58,11 @@ static __always_inline uint64_t wait_on(struct task_struct *task, uint32_t fd, b
 	return WAIT_MAKE(epoll ? FILE_EPOLL : kind_of(inode, mode), fd, wait_mark(number));
 }
 
+static __always_inline uint64_t futex_in_call(const struct user_regs *regs)
+{
+	return FUTEX_DOES_NOT_WAIT >> (FUTEX_COMMAND(regs->args[1]) & 31) & 1 ? 0 : WAIT_FUTEX(regs->args[0]);
+}
+
 /* What the system call operates on. The call is the current thread's, or that of a thread inspected from
  * outside (current = false). */
 static __always_inline uint64_t wait_in_call(struct task_struct *task, const struct user_regs *regs,
@@ -72,6 +77,8 @@ static __always_inline uint64_t wait_in_call(struct task_struct *task, const str
 	kind = call_kinds[number & (CALL_NUMBERS - 1)];
 	if (kind == CALL_NO_FILE)
 		return 0;
+	if (kind == CALL_FUTEX)
+		return futex_in_call(regs);
 	if (kind == CALL_SELECT)
 		return fd;
 	if (kind == CALL_POLL) {

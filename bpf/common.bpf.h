@@ -21,6 +21,7 @@ const volatile uint32_t go_minor;
 const volatile uint32_t stop_skip;    /* leaf frames left out of a GoStop: 1 up to Go 1.24, 0 from 1.25 on */
 const volatile bool hidden_p_changes; /* a P can change hands without a probe: up to Go 1.25, and with cgo */
 const volatile bool syscall_oldp;     /* up to Go 1.25: in a system call the P is in m.oldp, not m.p */
+const volatile uint32_t g_labels;     /* offset of g.labels; 0: labels are not traced */
 
 const volatile uint8_t park_skips[64]; /* by g.waitreason: leaf frames left out of the stack, as the
 					* runtime does */

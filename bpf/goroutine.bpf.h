@@ -29,7 +29,7 @@ static __always_inline void leave(struct raw_record *rec, uint64_t address, uint
 	if (!read_leaver(rec, &g, address))
 		return;
 	if (has_stack(skip))
-		rec->stack = stack_of_stopped(&g, skip, rec->site == SITE_GOYIELD);
+		rec->stack = stack_of_stopped(&g, skip, rec->site == SITE_GOYIELD, NULL);
 	send(rec);
 }
 
@@ -72,13 +72,16 @@ HIT(park)
 {
 	struct raw_record rec = {.site = SITE_PARK};
 	uint64_t args[1];
+	uint64_t awaited = 0;
 	struct go_g g;
 	uint8_t skip;
 
 	if (!entry_args(ctx, args, 1) || !read_leaver(&rec, &g, args[0]) || !why_parks(&rec, &g, &skip))
 		return;
 	if (has_stack(skip))
-		rec.stack = stack_of_g(&g, skip);
+		rec.stack = stack_of_stopped(&g, skip, false, &awaited);
+	if (layout.m_block_reason != LAYOUT_ABSENT)
+		rec.arg2 |= awaited;
 	send(&rec);
 }
 
@@ -241,6 +244,7 @@ static __always_inline uint8_t wait_reason(const struct go_g *g)
 static __always_inline void resume(const struct pt_regs *ctx, uint64_t gp)
 {
 	struct raw_record rec = {.site = SITE_RESUME, .g = gp};
+	uint64_t awaited = 0;
 	struct go_g g;
 	uint8_t skip;
 
@@ -257,7 +261,9 @@ static __always_inline void resume(const struct pt_regs *ctx, uint64_t gp)
 		rec.p = p_after_hidden_change(this_m(ctx));
 	skip = rec.arg == 1 ? park_skips[rec.arg2 & 63] : (uint8_t)stop_skip;
 	if (has_abi0() || has_stack(skip))
-		rec.stack = stack_of_stopped(&g, skip, rec.arg == 2);
+		rec.stack = stack_of_stopped(&g, skip, rec.arg == 2, &awaited);
+	if (rec.arg == 1)
+		rec.arg2 |= awaited;
 	send(&rec);
 }
 
@@ -324,6 +330,9 @@ HIT(newproc)
 		rec.goid = next_goid(rec.p);
 	else
 		rec.goid = read_word(rec.g + layout.g_goid);
+	/* newproc1 sets them before this call, of system goroutines up to 1.17 only. */
+	if (g_labels && read_word(rec.g + g_labels))
+		rec.flags |= RAW_HAS_LABELS;
 	rec.stack = acting_stack(curg, 2);
 	send(&rec);
 }

@@ -8,6 +8,7 @@
 #include "bpf/go_functions.bpf.h"
 #include "bpf/goroutine.bpf.h"
 #include "bpf/interrupts.bpf.h"
+#include "bpf/labels.bpf.h"
 #include "bpf/off_cpu.bpf.h"
 #include "bpf/proc.bpf.h"
 #include "bpf/requests.bpf.h"

@@ -29,8 +29,9 @@ enum site {
 	SITE_MARKER = 2, /* not a hit: arg = number of the marker */
 
 	/* goroutines; g = the goroutine that changes */
-	SITE_PARK = 10,    /* park_m: running -> waiting. arg = block reason, arg2 = wait reason; Go 1.4: no
-			    * arg, and arg2 = the first eight bytes of the wait reason's text */
+	SITE_PARK = 10,    /* park_m: running -> waiting. arg = block reason, arg2 = wait reason, and what is
+			    * waited for (AWAITED_*); Go 1.4: no arg, and arg2 = the first eight bytes of the
+			    * wait reason's text */
 	SITE_READY = 11,   /* ready: waiting -> runnable. arg = curg (the waker), stack = the waker's */
 	SITE_UNBLOCK = 12, /* inline waiting -> runnable (netpoll, injectglist, GC workers). arg =
 			    * curg, arg2 = the mode if g is a GC worker (p.gcMarkWorkerMode) */
@@ -43,7 +44,7 @@ enum site {
 		18, /* newproc1: dead -> status. arg = curg (the creator), arg2 = g.startpc; goid may be 0 */
 	SITE_CORO = 19, /* coroswitch_m: g hands over to arg = next g; arg2 = 1 if g ends */
 	/* execute, if leaving is not probed: how the goroutine last left its thread. stack = its own there,
-	 * arg = 1 if it parked, 2 if it was preempted, arg2 = wait reason */
+	 * arg = 1 if it parked, 2 if it was preempted, arg2 as in SITE_PARK */
 	SITE_RESUME = 20,
 
 	/* system calls; g = the goroutine in the call */
@@ -143,6 +144,12 @@ enum site {
 	SITE_OFF_CPU = 121,
 	SITE_CPU = 122, /* --cpus: a thread of a Go program, tid, runs on CPU arg - 1 from now on; 0 = it has
 			   ended */
+
+	/*
+	 * runtime/pprof.runtime_setProfLabel: g's pprof labels change. A struct raw_text whose text is a list
+	 * of struct raw_label with their texts; an empty one: g has no labels from here on.
+	 */
+	SITE_LABELS = 125,
 	/*
 	 * --requests: a request of preset `arg` (LOG_FUNCTION) begins or ends, with values (RAW_VALUES). A
 	 * begin with a route alone names the request that its goroutine serves.
@@ -186,6 +193,23 @@ enum interrupt {
 };
 
 /*
+ * In arg2 of SITE_PARK and SITE_RESUME, above the wait reason: the kind and address of what the goroutine
+ * waits for. 0 = not known.
+ */
+enum awaited_kind {
+	AWAITED_NONE = 0,
+	AWAITED_CHANNEL = 1,     /* runtime.hchan */
+	AWAITED_SEMAPHORE = 2,   /* a word in a Mutex, RWMutex, WaitGroup, ... */
+	AWAITED_NOTIFY_LIST = 3, /* in a Cond */
+};
+
+#define AWAITED_BITS           47u /* of an address in a process */
+#define AWAITED_REASON(arg2)   ((uint8_t)(arg2))
+#define AWAITED_ADDRESS(arg2)  ((uint64_t)(arg2) >> 8 & ((1ull << AWAITED_BITS) - 1))
+#define AWAITED_KIND(arg2)     ((uint8_t)((uint64_t)(arg2) >> 56 & 3))
+#define AWAITED(kind, address) ((uint64_t)(kind) << 56 | (uint64_t)(address) << 8)
+
+/*
  * What a thread in a system call waits for: the descriptor that the call is
  * about, what kind of file it is, and a mark that distinguishes a descriptor that was
  * closed and opened again from the one before. The text is in LOG_FILE.
@@ -201,6 +225,7 @@ enum file_kind {
 	FILE_EVENT = 7,   /* What a thread in a system call waits for: the call's descriptor, the kind of
 			   * file, and a mark that distinguishes the descriptor from an earlier file with
 			   * the same number. The text is in LOG_FILE. */
+	FILE_FUTEX = 8,   /* no file: the call waits at a futex; WAIT_FUTEX_ADDRESS */
 };
 
 #define WAIT_FD(wait)   ((uint32_t)(wait))               /* unless FILE_NONE */
@@ -208,6 +233,9 @@ enum file_kind {
 #define WAIT_MARK(wait) ((uint32_t)((wait) >> 40))
 #define WAIT_MAKE(kind, fd, mark)                                                                            \
 	((uint64_t)(uint32_t)(fd) | (uint64_t)(uint8_t)(kind) << 32 | (uint64_t)(mark) << 40)
+/* An address of a process has at most 56 bits. */
+#define WAIT_FUTEX(address)      WAIT_MAKE(FILE_FUTEX, address, (uint64_t)(address) >> 32)
+#define WAIT_FUTEX_ADDRESS(wait) ((uint64_t)WAIT_MARK(wait) << 32 | WAIT_FD(wait))
 
 /*
  * Attach cookie of a --region or --task probe: the function's number; the distance from the stack pointer at
@@ -270,7 +298,11 @@ enum raw_flags {
 	 * the next instruction plus 1; all of them are looked up at pc - 1.
 	 */
 	RAW_STACK_NATIVE = 32,
-	RAW_VALUES = 64, /* a raw_text whose texts are values (struct raw_value) */
+	/* SITE_NEWPROC: g has labels, which are those of its creator. */
+	RAW_HAS_LABELS = 64,
+	/* SITE_LABELS: labels, or parts of their texts, were left out. */
+	RAW_LABELS_CUT = 128,
+	RAW_VALUES = 256, /* a raw_text whose texts are values (struct raw_value) */
 };
 
 #define SCAN_SHIFT 48u /* addresses of a process on amd64 have 47 bits */
@@ -398,6 +430,16 @@ struct raw_value {
 	uint32_t size; /* bytes of a number */
 	uint64_t bits; /* zero-extended; of a text: its whole length, if known */
 };
+
+/* A label in a SITE_LABELS: its key and its value follow. */
+struct raw_label {
+	uint16_t key_len, value_len; /* at most RAW_LABEL_TEXT */
+};
+
+#define RAW_LABELS     16u
+#define RAW_LABEL_TEXT 128u
+/* In a length, in the ring only: the text could not be read, and the record has its address (8 bytes). */
+#define RAW_LABEL_AWAY 0x8000u
 
 /* Counters that the programs keep per CPU. */
 enum counter {
@@ -540,7 +582,12 @@ struct go_places {
 	uint64_t gc_worker;              /* up to Go 1.15: runtime.gcBgMarkWorker */
 	uint64_t reclaim, reclaim_end;   /* runtime.(*mheap).reclaim, calls sweepone up to 1.11 */
 	uint64_t newstack, newstack_end; /* runtime.newstack, 1.4 only */
-	uint64_t assist_trace_callee;    /* up to 1.11, the call in traceGCMarkAssistStart */
+	/* Functions that park their goroutine; the first argument is the address of what it waits for. */
+	uint64_t chanrecv, chanrecv_end;
+	uint64_t chansend, chansend_end;
+	uint64_t semacquire, semacquire_end;   /* runtime.semacquire1 */
+	uint64_t notify_wait, notify_wait_end; /* sync.runtime_notifyListWait */
+	uint64_t assist_trace_callee;          /* up to 1.11, the call in traceGCMarkAssistStart */
 };
 
 /* Where a value is at a given instruction: in a register (numbered as in machine code), or on the stack. */

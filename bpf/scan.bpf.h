@@ -67,6 +67,8 @@ __noinline int scan_words(SCRATCH_PARAMETER)
 			s->flags |= RAW_STACK_BROKEN;
 			return 0;
 		}
+		if (s->parked_bp)
+			find_awaited(s);
 		s->whole_frames++; /* any word can be an address, including the last */
 		s->n_scanned = 0;
 		for (uint32_t run = 0; run < SCAN_RUNS; run++) {
@@ -83,9 +85,12 @@ __noinline int scan_words(SCRATCH_PARAMETER)
 	return 0;
 }
 
-/* The stack whose leaf is pc and whose callers' frames begin at sp. */
-static __always_inline uint64_t scan_from(uint64_t pc, uint64_t sp, uint64_t hi, uint32_t skip,
-					  uint64_t flags)
+/*
+ * The stack whose leaf is pc and whose callers' frames begin at sp. awaited: of a goroutine that has parked,
+ * what it waits for (AWAITED), where gopark has its frame at parked_bp; else NULL.
+ */
+static __always_inline uint64_t scan_awaited(uint64_t pc, uint64_t sp, uint64_t hi, uint32_t skip,
+					     uint64_t flags, uint64_t parked_bp, uint64_t *awaited)
 {
 	struct scratch *s = begin_walk(hi, SCANNED_STACK | skip);
 	uint64_t hash;
@@ -95,11 +100,20 @@ static __always_inline uint64_t scan_from(uint64_t pc, uint64_t sp, uint64_t hi,
 	s->flags = flags | RAW_STACK_SCAN;
 	s->first_word = 0;
 	s->bp = sp;
+	s->parked_bp = parked_bp;
 	push_pc(s, pc);
 	scan_words(GIVE(s));
 	hash = name_stack(s, (uint8_t)skip);
+	if (awaited)
+		*awaited = s->awaited;
 	give_back(s);
 	return hash;
+}
+
+static __always_inline uint64_t scan_from(uint64_t pc, uint64_t sp, uint64_t hi, uint32_t skip,
+					  uint64_t flags)
+{
+	return scan_awaited(pc, sp, hi, skip, flags, 0, NULL);
 }
 
 /*
@@ -130,13 +144,14 @@ static __always_inline uint64_t scan_trace_call(const struct pt_regs *ctx, uint6
 
 /* As walk_stopped(): from where the system call was entered if g is in one, else from where g left its
  * thread. */
-static __always_inline uint64_t scan_g(const struct go_g *g, uint8_t skip)
+static __always_inline uint64_t scan_g(const struct go_g *g, uint8_t skip, uint64_t *awaited)
 {
 	bool in_call = g_word(g, layout.g_syscallsp) != 0;
 
-	return scan_from(g_word(g, in_call ? layout.g_syscallpc : layout.g_sched_pc),
-			 g_word(g, in_call ? layout.g_syscallsp : layout.g_sched_sp),
-			 g_word(g, layout.g_stack_hi), skip, 0);
+	return scan_awaited(g_word(g, in_call ? layout.g_syscallpc : layout.g_sched_pc),
+			    g_word(g, in_call ? layout.g_syscallsp : layout.g_sched_sp),
+			    g_word(g, layout.g_stack_hi), skip, 0, awaited ? g_word(g, layout.g_sched_bp) : 0,
+			    awaited);
 }
 
 /* The stack of the code that was hit, which g is running. Its leaf is the instruction at ip. */

@@ -38,6 +38,8 @@ struct scratch {
 	volatile uint64_t n_scanned;      /* bpf/scan.bpf.h: words of chunk already scanned */
 	volatile uint64_t first_word;     /* the same: place of the chunk's first word, in words from the
 					   * stack pointer at the leaf */
+	volatile uint64_t parked_bp;      /* bpf/awaited.bpf.h: frame of gopark; 0 = not asked */
+	volatile uint64_t awaited;        /* the same: what the goroutine waits for */
 	uint64_t hi;                      /* end of the stack */
 	uint64_t other_lo, other_hi;      /* a stack on which the chain may continue; other_hi = 0: none */
 	uint64_t base;                    /* address of chunk in the target */
@@ -207,6 +209,8 @@ static __always_inline struct scratch *begin_walk(uint64_t hi, uint32_t skip)
 	s->other_hi = 0;
 	s->flags = 0;
 	s->kernel_frames = 0;
+	s->parked_bp = 0;
+	s->awaited = 0;
 	s->hash = stack_hash_begin(skip);
 	return s;
 }

@@ -7,6 +7,7 @@
 #ifndef GOTRACE_STACK_BPF_H
 #define GOTRACE_STACK_BPF_H
 
+#include "bpf/awaited.bpf.h"
 #include "bpf/go.bpf.h"
 #include "bpf/scratch.bpf.h"
 
@@ -89,8 +90,11 @@ __noinline int next_chunk(SCRATCH_PARAMETER)
 		s->flags |= RAW_STACK_CUT;
 		return false;
 	}
-	if (fill_chunk(s))
+	if (fill_chunk(s)) {
+		if (s->parked_bp)
+			find_awaited(s);
 		return true;
+	}
 	s->flags |= RAW_STACK_BROKEN;
 	return false;
 }
@@ -149,15 +153,26 @@ __noinline int walk_frames(SCRATCH_PARAMETER)
 	return 0;
 }
 
-static __always_inline uint64_t end_walk(struct scratch *s, uint64_t bp, uint8_t skip)
+/* awaited: of a goroutine that has parked, what it waits for (AWAITED); else NULL. */
+static __always_inline uint64_t end_walk_awaited(struct scratch *s, uint64_t bp, uint8_t skip,
+						 uint64_t *awaited)
 {
 	uint64_t hash;
 
 	s->bp = bp;
+	if (awaited)
+		s->parked_bp = bp;
 	walk_frames(GIVE(s));
 	hash = name_stack(s, skip);
+	if (awaited)
+		*awaited = s->awaited;
 	give_back(s);
 	return hash;
+}
+
+static __always_inline uint64_t end_walk(struct scratch *s, uint64_t bp, uint8_t skip)
+{
+	return end_walk_awaited(s, bp, skip, NULL);
 }
 
 /* The stack that begins with pc and continues at bp. */
@@ -211,7 +226,8 @@ static __always_inline bool hides_caller(const struct go_g *g, uint64_t pc, bool
  * The stack of a goroutine that is not running Go code now, from the same place as traceStack (Go 1.26
  * runtime/tracestack.go): in a system call from g.syscall*, else from g.sched.
  */
-static __always_inline uint64_t walk_stopped(const struct go_g *g, uint8_t skip, bool preempted)
+static __always_inline uint64_t walk_stopped(const struct go_g *g, uint8_t skip, bool preempted,
+					     uint64_t *awaited)
 {
 	bool in_call = g_word(g, layout.g_syscallsp) != 0 && layout.g_syscallbp != LAYOUT_ABSENT;
 	struct scratch *s = begin_walk(g_word(g, layout.g_stack_hi), skip);
@@ -222,7 +238,8 @@ static __always_inline uint64_t walk_stopped(const struct go_g *g, uint8_t skip,
 	push_pc(s, pc);
 	if (!in_call && hides_caller(g, pc, preempted))
 		push_pc(s, return_of_stopped(g));
-	return end_walk(s, g_word(g, in_call ? layout.g_syscallbp : layout.g_sched_bp), skip);
+	return end_walk_awaited(s, g_word(g, in_call ? layout.g_syscallbp : layout.g_sched_bp), skip,
+				awaited);
 }
 
 /* True if the runtime's tracer records a stack for this skip. Up to Go 1.21 it records none for 0
@@ -263,7 +280,7 @@ static __always_inline uint64_t walk_in_call(const struct go_g *g, uint64_t user
 	uint64_t bp;
 
 	if (layout.g_syscallbp != LAYOUT_ABSENT)
-		return walk_stopped(g, 1, false);
+		return walk_stopped(g, 1, false, NULL);
 #if defined(__TARGET_ARCH_arm64)
 	/* A frame record begins right below the function's stack pointer (cmd/internal/obj/arm64/obj7.go,
 	 * preprocess). */

@@ -16,6 +16,7 @@ static bool make_tables(struct analysis *a)
 	return a->strings && a->timeline && !array_grow(&a->rows, &a->row_capacity, 1, sizeof(*a->rows)) &&
 	       !array_grow(&a->pairs, &a->pair_capacity, 1, sizeof(*a->pairs)) &&
 	       !array_grow(&a->resources, &a->resource_capacity, 1, sizeof(*a->resources)) &&
+	       !array_grow(&a->locks, &a->lock_capacity, 1, sizeof(*a->locks)) &&
 	       !array_grow(&a->groups, &a->group_capacity, 1, sizeof(*a->groups)) &&
 	       !array_grow(&a->instances, &a->instance_capacity, 1, sizeof(*a->instances)) &&
 	       !array_grow(&a->stacks, &a->stack_capacity, 1, sizeof(*a->stacks)) &&
@@ -33,7 +34,8 @@ struct analysis *analysis_new(const struct analysis_options *options)
 		analysis_free(a);
 		return NULL;
 	}
-	a->nstacks = a->nrows = a->npairs = a->nresources = a->ngroups = a->ninstances = a->task_count = 1;
+	a->nstacks = a->nrows = a->npairs = a->nresources = a->nlocks = a->ngroups = a->ninstances =
+		a->task_count = 1;
 	a->timeline->width = 1000000;
 	a->series_width = 1000000;
 	return a;
@@ -48,14 +50,18 @@ static void free_tables(struct analysis *a)
 		histogram_free(&a->resources[i].holds);
 		histogram_free(&a->resources[i].least);
 	}
+	for (size_t i = 0; i < a->nlocks; i++)
+		histogram_free(&a->locks[i].waits);
 	for (size_t i = 0; i < a->ngroups; i++) {
 		histogram_free(&a->groups[i].lifetimes);
 		histogram_free(&a->groups[i].latency);
 	}
 	for (size_t i = 0; i < a->ninstances; i++)
 		histogram_free(&a->instances[i].hist);
-	for (size_t i = 0; a->gs && i < a->ngs; i++)
+	for (size_t i = 0; a->gs && i < a->ngs; i++) {
 		open_regions_drop(a, &a->gs[i]);
+		labels_drop(&a->gs[i]);
+	}
 	for (unsigned i = 0; i < ORIGIN_COUNT; i++)
 		histogram_free(&a->latency_from[i]);
 	histogram_free(&a->latency);
@@ -74,8 +80,10 @@ void analysis_free(struct analysis *a)
 	map64_free(&a->proc_of_m);
 	map64_free(&a->row_of);
 	map64_free(&a->pair_of);
+	map64_free(&a->lock_of);
 	map64_free(&a->group_of);
 	map64_free(&a->instances_of);
+	map64_free(&a->index_of_goid);
 	map64_free(&a->task_of);
 	free(a->activity_of);
 	free(a->stack_of);
@@ -87,6 +95,7 @@ void analysis_free(struct analysis *a)
 	free(a->rows);
 	free(a->pairs);
 	free(a->resources);
+	free(a->locks);
 	free(a->groups);
 	free(a->instances);
 	free(a->tasks);
@@ -122,6 +131,7 @@ int analysis_end(struct analysis *a)
 {
 	goroutines_end(a);
 	resources_end(a);
+	locks_end(a);
 	gc_end(a);
 	if (!a->procs)
 		a->procs = a->most_procs = (uint32_t)a->nps;

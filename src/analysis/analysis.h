@@ -32,6 +32,9 @@ struct analysis_options {
 	const char *file; /* the same in the commands that findings name; not owned */
 	bool short_calls; /* the format does not say when a short system call ends: up to Go 1.21 */
 	struct analysis_host host;
+	/* pprof labels; not owned, NULL = any. by_label: of this key alone rows are made. label: "key=value":
+	 * the tables of waits, system calls, assists, tasks and regions are of goroutines that have it. */
+	const char *by_label, *label;
 };
 
 struct analysis;

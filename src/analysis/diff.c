@@ -35,7 +35,16 @@ struct change {
 	double weight;
 };
 
-enum section { DIFF_TASKS, DIFF_REGIONS, DIFF_LIVES, DIFF_WAITS, DIFF_FUNCTIONS, DIFF_TRACE, SECTIONS };
+enum section {
+	DIFF_TASKS,
+	DIFF_REGIONS,
+	DIFF_LABELS,
+	DIFF_LIVES,
+	DIFF_WAITS,
+	DIFF_FUNCTIONS,
+	DIFF_TRACE,
+	SECTIONS
+};
 
 struct diff {
 	const struct analysis *before, *after;
@@ -114,14 +123,18 @@ static void test(const struct diff *diff, struct change *change, const struct in
 
 static void compare_instances(struct diff *diff)
 {
-	static const uint8_t sections[] = {
-		[INSTANCE_TASK] = DIFF_TASKS, [INSTANCE_REGION] = DIFF_REGIONS, [INSTANCE_LIFE] = DIFF_LIVES};
+	static const uint8_t sections[] = {[INSTANCE_TASK] = DIFF_TASKS,
+					   [INSTANCE_REGION] = DIFF_REGIONS,
+					   [INSTANCE_LIFE] = DIFF_LIVES,
+					   [INSTANCE_LABEL] = DIFF_LABELS};
 
 	for (size_t i = 1; i < diff->after->ninstances; i++) {
 		const struct instances *after = &diff->after->instances[i], *before;
 		const char *name = name_text(diff->after, after->name);
 		struct change *change;
 
+		if (diff->after->options.label && after->kind == INSTANCE_LIFE)
+			continue;
 		before = same_instances(diff->before, name, after->kind);
 		change = before && after->hist.n ? add(diff, sections[after->kind], name) : NULL;
 		if (!change)
@@ -196,7 +209,8 @@ static void sum_up(struct diff *diff, const struct analysis *a, struct sums *sum
 				      name_text(a, stack_site(a, row->stack)->func)),
 			      a, (double)row->hist.sum, row->hist.n);
 	}
-	for (size_t i = 1; i < a->ngroups; i++) {
+	/* What goroutines of a function did is not known by label. */
+	for (size_t i = 1; i < a->ngroups && !a->options.label; i++) {
 		const struct group *group = &a->groups[i];
 
 		if (!group->system)
@@ -348,7 +362,7 @@ static const char *const verdicts[] = {"not changed", "changed", "too few", ""};
 
 static void print_change(const struct change *change, FILE *out)
 {
-	const char *name = short_function(change->name);
+	const char *name = change->kind == DIFF_LABELS ? change->name : short_function(change->name);
 	char ratio[64] = "";
 
 	if (change->before > 0)
@@ -369,7 +383,7 @@ static void print_change(const struct change *change, FILE *out)
 /* Sums are of interest if they make a hundredth of what changed. */
 static bool is_shown(const struct change *change, const struct report_style *style)
 {
-	return style->all || change->kind <= DIFF_REGIONS || change->kind == DIFF_TRACE ||
+	return style->all || change->kind <= DIFF_LABELS || change->kind == DIFF_TRACE ||
 	       change->verdict == CHANGED || (change->verdict == NOT_TESTED && is_large(change));
 }
 
@@ -385,12 +399,11 @@ static void print_warnings(const struct diff *diff, FILE *out)
 
 void diff_text(const struct diff *diff, FILE *out, const struct report_style *style)
 {
-	static const char *const titles[SECTIONS] = {[DIFF_TASKS] = "TASKS (median)",
-						     [DIFF_REGIONS] = "REGIONS (median)",
-						     [DIFF_LIVES] = "LIVES OF GOROUTINES (median)",
-						     [DIFF_WAITS] = "WAITS AND CALLS",
-						     [DIFF_FUNCTIONS] = "RUNNING",
-						     [DIFF_TRACE] = "THE WHOLE"};
+	static const char *const titles[SECTIONS] = {
+		[DIFF_TASKS] = "TASKS (median)",   [DIFF_REGIONS] = "REGIONS (median)",
+		[DIFF_LABELS] = "LABELS (median)", [DIFF_LIVES] = "LIVES OF GOROUTINES (median)",
+		[DIFF_WAITS] = "WAITS AND CALLS",  [DIFF_FUNCTIONS] = "RUNNING",
+		[DIFF_TRACE] = "THE WHOLE"};
 	unsigned shown = 0;
 	int section = -1;
 
@@ -419,7 +432,7 @@ void diff_text(const struct diff *diff, FILE *out, const struct report_style *st
 
 void diff_json(const struct diff *diff, FILE *out)
 {
-	static const char *const kinds[SECTIONS] = {"task", "region",   "goroutine",
+	static const char *const kinds[SECTIONS] = {"task", "region",   "label", "goroutine",
 						    "wait", "function", "trace"};
 	static const char *const words[] = {"same", "changed", "too few", "not tested"};
 	struct json json = {.out = out};

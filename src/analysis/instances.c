@@ -156,7 +156,8 @@ void task_end(struct analysis *a, const struct op *op)
 		since_then(a, g, task->spent, one.spent);
 		instance_longest_wait(a, g, &one);
 	}
-	instance_add(a, instances_get(a, INSTANCE_TASK, task->name), &one);
+	if (!a->options.label || (g->goid == task->goid && g->matches))
+		instance_add(a, instances_get(a, INSTANCE_TASK, task->name), &one);
 	map64_del(&a->task_of, op->arg);
 	task->next = a->free_task;
 	a->free_task = free_index;
@@ -195,7 +196,7 @@ void region_end(struct analysis *a, const struct op *op)
 	if (!g->nregions)
 		return;
 	region = &g->regions[--g->nregions];
-	if (is_off_cpu(a, region->name))
+	if (is_off_cpu(a, region->name) || (a->options.label && !g->matches))
 		return;
 	one.begin = region->begin;
 	one.ns = a->now - region->begin;

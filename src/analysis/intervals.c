@@ -216,6 +216,8 @@ static void show(struct analysis *a, const struct goroutine *g, const struct gor
 			    .stack = g->stack,
 			    .waker_stack = waker_stack,
 			    .activity = g->activity,
+			    .lock = g->lock,
+			    .lock_taken = g->lock ? g->lock_taken : 0,
 			    .before = g->cut,
 			    .cut = cut,
 			    .created = g->activity == ACT_RUNNABLE && g->origin == FROM_CREATE};
@@ -245,7 +247,7 @@ void interval_leave(struct analysis *a, struct goroutine *g, const struct gorout
 	g->spent[g->activity] += ns;
 	if (g->activity == ACT_RUNNABLE)
 		leave_runnable(a, g, ns);
-	if (g->activity == ACT_CODE || g->activity == ACT_UNWATCHED)
+	if (g->activity == ACT_CODE || g->activity == ACT_UNWATCHED || (a->options.label && !g->matches))
 		return;
 	row = row_get(a, (enum activity)g->activity, g->stack);
 	if (cut) {

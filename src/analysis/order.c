@@ -11,9 +11,16 @@ struct weighed {
 const char *table_name(enum table table)
 {
 	static const char *const names[TABLE_COUNT] = {
-		[TABLE_GOROUTINES] = "goroutines", [TABLE_WAITS] = "waits",     [TABLE_LOCKS] = "locks",
-		[TABLE_SYSCALLS] = "syscalls",     [TABLE_TASKS] = "tasks",     [TABLE_REGIONS] = "regions",
-		[TABLE_LEAKS] = "leaks",           [TABLE_ASSISTS] = "assists",
+		[TABLE_GOROUTINES] = "goroutines",
+		[TABLE_WAITS] = "waits",
+		[TABLE_LOCKS] = "locks",
+		[TABLE_SYSCALLS] = "syscalls",
+		[TABLE_TASKS] = "tasks",
+		[TABLE_REGIONS] = "regions",
+		[TABLE_LEAKS] = "leaks",
+		[TABLE_ASSISTS] = "assists",
+		[TABLE_ADDRESSES] = "locks_by_address",
+		[TABLE_LABELS] = "labels",
 	};
 
 	return names[table];
@@ -67,6 +74,10 @@ static uint64_t weigh(const struct analysis *a, enum table table, size_t i)
 		return a->instances[i].kind == INSTANCE_TASK ? a->instances[i].hist.sum : 0;
 	case TABLE_REGIONS:
 		return a->instances[i].kind == INSTANCE_REGION ? a->instances[i].hist.sum : 0;
+	case TABLE_ADDRESSES:
+		return a->locks[i].waits.sum + a->locks[i].waits.n;
+	case TABLE_LABELS:
+		return a->instances[i].kind == INSTANCE_LABEL ? total(a->instances[i].spent) : 0;
 	case TABLE_LEAKS:
 		return a->groups[i].system ? 0 : a->groups[i].suspects;
 	default:
@@ -83,8 +94,11 @@ static const struct histogram *histogram_of(const struct analysis *a, enum table
 		return &a->rows[i].hist;
 	case TABLE_LOCKS:
 		return &a->resources[i].waits;
+	case TABLE_ADDRESSES:
+		return &a->locks[i].waits;
 	case TABLE_TASKS:
 	case TABLE_REGIONS:
+	case TABLE_LABELS:
 		return &a->instances[i].hist;
 	default:
 		return NULL;
@@ -111,8 +125,11 @@ static size_t size_of(const struct analysis *a, enum table table)
 		return a->ngroups;
 	case TABLE_LOCKS:
 		return a->nresources;
+	case TABLE_ADDRESSES:
+		return a->nlocks;
 	case TABLE_TASKS:
 	case TABLE_REGIONS:
+	case TABLE_LABELS:
 		return a->ninstances;
 	default:
 		return a->nrows;

@@ -14,6 +14,8 @@ enum table {
 	TABLE_REGIONS,
 	TABLE_LEAKS,
 	TABLE_ASSISTS,
+	TABLE_ADDRESSES, /* of locks; only in traces that have them */
+	TABLE_LABELS,
 	TABLE_COUNT
 };
 

@@ -99,6 +99,8 @@ static void take_span(struct why *why, const struct path_window *window, const s
 	segment->stack = span->stack;
 	segment->waker = span->waker;
 	segment->waker_stack = span->waker_stack;
+	segment->lock = span->lock;
+	segment->lock_taken = span->lock_taken;
 	segment->activity = span->activity;
 	segment->delay = span->delay;
 	if (!is_wait(span->activity) || is_leaf(span->activity))

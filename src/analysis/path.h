@@ -11,6 +11,8 @@ struct span {
 	uint64_t start, end;
 	uint64_t waker; /* goid of who ended the wait, or created it; 0 = nobody known */
 	uint32_t stack, waker_stack;
+	uint32_t lock;       /* index of the lock that it waited for, 0 = not known */
+	uint32_t lock_taken; /* stack where the waker had taken it, 0 = not known */
 	uint8_t activity;
 	uint8_t delay; /* enum delay, of one that was runnable: the largest part */
 	bool created;  /* the first of a goroutine that was created then */
@@ -30,6 +32,7 @@ enum leaf_note { NOTE_NONE, NOTE_BEFORE, NOTE_NO_WAKER, NOTE_UNKNOWN, NOTE_DEEP 
 struct path_segment {
 	uint64_t start, end, goid;
 	uint32_t stack, waker_stack;
+	uint32_t lock, lock_taken; /* as in struct span */
 	uint64_t waker;
 	uint8_t activity, delay, note;
 	uint8_t depth;
@@ -56,5 +59,6 @@ struct why {
 };
 
 int path_find(struct why *why);
+const char *why_kind_name(enum why_kind kind);
 
 #endif

@@ -125,6 +125,58 @@ static void put_lock(struct json *json, const struct analysis *a, uint32_t i)
 		put_frames(json, a, "holder_in", (uint32_t)(top_first(res->did)->key >> 8));
 }
 
+static void put_tops(struct json *json, const struct analysis *a, const char *name,
+		     const struct top tops[TOPS])
+{
+	const struct top *first = top_first(tops);
+
+	if (first->n && first->key)
+		put_frames(json, a, name, (uint32_t)first->key);
+}
+
+static void put_holders(struct json *json, const struct lock *lock)
+{
+	json_open(json, "holders", '[');
+	for (unsigned i = 0; i < TOPS; i++) {
+		if (!lock->holders[i].n)
+			continue;
+		json_open(json, NULL, '{');
+		json_number(json, "goroutine", lock->holders[i].key);
+		json_number(json, "waits_ns", lock->holders[i].weight);
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+}
+
+static void put_address(struct json *json, const struct analysis *a, uint32_t i)
+{
+	const struct lock *lock = &a->locks[i];
+	char address[24];
+
+	snprintf(address, sizeof(address), "0x%llx", (unsigned long long)lock->address);
+	json_text(json, "kind", lock_kind_name(lock));
+	json_text(json, "address", address);
+	put_histogram(json, &lock->waits);
+	json_number(json, "max_at_ns", from_begin(a, lock->max_at));
+	json_number(json, "max_goroutine", lock->max_g);
+	json_number(json, "max_waker", lock->max_waker);
+	json_number(json, "most_waiting", lock->most_waiting);
+	json_number(json, "contended_ns", lock->contended_ns);
+	json_number(json, "readers", lock->readers);
+	json_number(json, "readers_ns", lock->readers_ns);
+	put_tops(json, a, "waits", lock->waited);
+	if (!lock_is_held(lock)) {
+		put_tops(json, a, "ended_by", lock->released);
+		return;
+	}
+	json_number(json, "releases", lock->releases);
+	json_number(json, "held_ns", lock->charged_ns);
+	json_number(json, "taken_known", lock->known);
+	put_holders(json, lock);
+	put_tops(json, a, "taken", lock->taken);
+	put_tops(json, a, "released", lock->released);
+}
+
 static void put_instances(struct json *json, const struct analysis *a, uint32_t i)
 {
 	const struct instances *all = &a->instances[i];
@@ -141,6 +193,12 @@ static void put_instances(struct json *json, const struct analysis *a, uint32_t 
 		json_close(json, '}');
 	}
 	json_close(json, ']');
+}
+
+static void put_label(struct json *json, const struct analysis *a, uint32_t i)
+{
+	put_instances(json, a, i);
+	json_number(json, "cut", a->instances[i].cut);
 }
 
 static void put_leak(struct json *json, const struct analysis *a, uint32_t i)
@@ -162,7 +220,8 @@ typedef void (*put_item)(struct json *json, const struct analysis *a, uint32_t i
 static const put_item putters[TABLE_COUNT] = {
 	[TABLE_GOROUTINES] = put_group, [TABLE_WAITS] = put_row,       [TABLE_LOCKS] = put_lock,
 	[TABLE_SYSCALLS] = put_row,     [TABLE_TASKS] = put_instances, [TABLE_REGIONS] = put_instances,
-	[TABLE_LEAKS] = put_leak,       [TABLE_ASSISTS] = put_row,
+	[TABLE_LEAKS] = put_leak,       [TABLE_ASSISTS] = put_row,     [TABLE_ADDRESSES] = put_address,
+	[TABLE_LABELS] = put_label,
 };
 
 static void put_finding(struct json *json, const struct analysis *a, uint32_t i)
@@ -330,13 +389,15 @@ static void put_not_applicable(struct sheet *sheet)
 
 static void put_tables(struct sheet *sheet)
 {
+	/* The last one is only in traces that have addresses. */
+	unsigned tables = sheet->a->nlocks > 1 ? TABLE_COUNT : TABLE_ADDRESSES;
+
 	json_open(&sheet->json, "tables", '{');
-	for (unsigned i = 0; i < TABLE_COUNT; i++) {
+	for (unsigned i = 0; i < tables; i++) {
 		size_t n;
 		uint32_t *order = order_table(sheet->a, (enum table)i, SORT_TOTAL, &n);
 
-		put_list(sheet, table_name((enum table)i), putters[i], order, n,
-			 sheet->left / (TABLE_COUNT - i));
+		put_list(sheet, table_name((enum table)i), putters[i], order, n, sheet->left / (tables - i));
 		free(order);
 	}
 	json_close(&sheet->json, '}');

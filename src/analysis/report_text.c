@@ -291,6 +291,45 @@ static void print_lock(const struct page *page, uint32_t i)
 			did->key >> 8 ? spot(page, (uint32_t)(did->key >> 8), 62).bytes : "its own code");
 }
 
+static void print_end_of_waits(const struct page *page, const char *what, const struct top tops[TOPS])
+{
+	if (top_first(tops)->n && top_first(tops)->key)
+		fprintf(page->out, "%33s  %s %s\n", "", what,
+			spot(page, (uint32_t)top_first(tops)->key, 37 + (unsigned)strlen(what)).bytes);
+}
+
+static void print_holder(const struct page *page, const struct lock *lock)
+{
+	const struct top *holder = top_first(lock->holders);
+	unsigned unseen = percent((double)(lock->releases - lock->known), (double)lock->releases);
+
+	if (!holder->n)
+		return;
+	fprintf(page->out, "%33s  held by g%llu %u%%", "", (unsigned long long)holder->key,
+		percent((double)holder->weight, (double)lock->charged_ns));
+	if (unseen)
+		fprintf(page->out, "; taken unseen %u%%", unseen);
+	fputc('\n', page->out);
+}
+
+static void print_address(const struct page *page, uint32_t i)
+{
+	const struct lock *lock = &page->a->locks[i];
+	const struct histogram *hist = &lock->waits;
+
+	fprintf(page->out, "%7s%8s%8s%9s  %s\n", count_cell(hist->n).text, time_cell(hist->sum).text,
+		time_cell(histogram_quantile(hist, 0.5)).text, time_cell(hist->max).text,
+		label_lock(lock).text);
+	print_end_of_waits(page, "waits in", lock->waited);
+	if (!lock_is_held(lock)) {
+		print_end_of_waits(page, "ended by", lock->released);
+		return;
+	}
+	print_holder(page, lock);
+	print_end_of_waits(page, "taken in", lock->taken);
+	print_end_of_waits(page, "released in", lock->released);
+}
+
 static void print_instances(const struct page *page, uint32_t i)
 {
 	const struct instances *all = &page->a->instances[i];
@@ -300,6 +339,38 @@ static void print_instances(const struct page *page, uint32_t i)
 		time_cell(all->hist.sum).text, time_cell(histogram_quantile(&all->hist, 0.5)).text,
 		time_cell(histogram_quantile(&all->hist, 0.99)).text, time_cell(all->hist.max).text,
 		fit(page, name.text, page->width - 24).bytes, states(all->spent).text);
+}
+
+static uint64_t waits_of(const uint64_t spent[ACT_COUNT])
+{
+	uint64_t ns = 0;
+
+	for (unsigned i = ACT_NETWORK; i < ACT_UNWATCHED; i++)
+		ns += spent[i];
+	return ns;
+}
+
+/* Of goroutines while they had a label, or none. */
+static void print_spent(const struct page *page, const char *n, const uint64_t spent[ACT_COUNT],
+			const char *name)
+{
+	uint64_t running = spent[ACT_CODE] + spent[ACT_ASSIST], waiting = waits_of(spent);
+
+	fprintf(page->out, "%7s%8s%8s%9s%7s%8s  %s\n", n,
+		time_cell(running + spent[ACT_RUNNABLE] + spent[ACT_SYSCALL] + waiting).text,
+		time_cell(running).text, time_cell(spent[ACT_RUNNABLE]).text,
+		time_cell(spent[ACT_SYSCALL]).text, time_cell(waiting).text, fit(page, name, 49).bytes);
+}
+
+static void print_label(const struct page *page, uint32_t i)
+{
+	const struct instances *all = &page->a->instances[i];
+	const char *name = name_text(page->a, all->name);
+
+	/* With --by-label the key is in the title. */
+	if (page->a->options.by_label)
+		name = strchr(name, '=') ? name + strlen(page->a->options.by_label) + 1 : name;
+	print_spent(page, count_cell(all->hist.n + all->cut).text, all->spent, name);
 }
 
 static void print_leak(const struct page *page, uint32_t i)
@@ -324,6 +395,7 @@ static const struct {
 	{TABLE_TASKS, "TASKS", "      n   total     p50     p99      max  name", print_instances},
 	{TABLE_REGIONS, "REGIONS", "      n   total     p50     p99      max  name", print_instances},
 	{TABLE_LOCKS, "LOCKS", "  waits   total hold p50 hold max wait max  where", print_lock},
+	{TABLE_ADDRESSES, "LOCKS BY ADDRESS", "  waits   total     p50      max  which", print_address},
 	{TABLE_WAITS, "WAITS", "      n   total     p50     p99      max  for       where", print_row},
 	{TABLE_SYSCALLS, "SYSTEM CALLS", "      n   total     p50     p99      max            where",
 	 print_row},
@@ -331,6 +403,7 @@ static const struct {
 	 " start   peak    end  created     ran  mostly                       function", print_group},
 	{TABLE_LEAKS, "NOT ENDED", "waiting created   ended  function", print_leak},
 	{TABLE_ASSISTS, "GC ASSISTS", "      n   total     p50     p99      max            where", print_row},
+	{TABLE_LABELS, "LABELS", "      n   total running runnable  calls waiting  label", print_label},
 };
 
 static void print_table(const struct page *page, size_t which)
@@ -347,6 +420,55 @@ static void print_table(const struct page *page, size_t which)
 		tables[which].print(page, order[i]);
 	rest(page, n);
 	free(order);
+}
+
+/* What no row of a label has, of the program's own goroutines. */
+static void print_unlabelled(const struct page *page)
+{
+	const struct analysis *a = page->a;
+	uint64_t spent[ACT_COUNT];
+
+	memcpy(spent, a->total_spent, sizeof(spent));
+	for (size_t i = 1; i < a->ninstances; i++) {
+		for (unsigned j = 0; a->instances[i].kind == INSTANCE_LABEL && j < ACT_COUNT; j++)
+			spent[j] -= spent[j] < a->instances[i].spent[j] ? spent[j] : a->instances[i].spent[j];
+	}
+	print_spent(page, "", spent, "(without it)");
+}
+
+/* --by-label */
+static void print_by_label(const struct page *page)
+{
+	struct analysis *a = page->a;
+	size_t n, last = sizeof(tables) / sizeof(tables[0]) - 1;
+	uint32_t *order = order_table(a, TABLE_LABELS, page->style->sort, &n);
+
+	heading(page, text_name(a->options.by_label, strlen(a->options.by_label), 60).bytes);
+	fprintf(page->out, "%s%s%s\n", paint(page, "\033[2m"), tables[last].columns, paint(page, "\033[0m"));
+	for (size_t i = 0; i < n && i < ROWS_OF_ALL; i++)
+		print_label(page, order[i]);
+	print_unlabelled(page);
+	free(order);
+}
+
+/* The tables that --label restricts. */
+static bool is_of_label(enum table table)
+{
+	return table == TABLE_TASKS || table == TABLE_REGIONS || table == TABLE_WAITS ||
+	       table == TABLE_SYSCALLS || table == TABLE_ASSISTS || table == TABLE_LABELS;
+}
+
+static void print_with_label(const struct page *page)
+{
+	char text[200];
+
+	snprintf(text, sizeof(text), "Goroutines with %s",
+		 text_name(page->a->options.label, strlen(page->a->options.label), 60).bytes);
+	heading(page, text);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		if (is_of_label(tables[i].table))
+			print_table(page, i);
+	}
 }
 
 static void print_origins(const struct page *page)
@@ -377,6 +499,14 @@ void report_text(struct analysis *a, FILE *out, const struct report_style *style
 	print_head(&page);
 	print_latency(&page);
 	print_gc(&page);
+	if (a->options.by_label) {
+		print_by_label(&page);
+		return;
+	}
+	if (a->options.label) {
+		print_with_label(&page);
+		return;
+	}
 	print_findings(&page);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		print_table(&page, i);

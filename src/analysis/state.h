@@ -48,6 +48,7 @@ enum {
 	TOPS = 4,    /* heaviest of a kind that a row remembers */
 	SLOWEST = 8,
 	RESERVOIR = 1024,
+	WOKEN = 8, /* readers of a lock that are remembered */
 };
 
 struct code_place {          /* a frame */
@@ -113,9 +114,14 @@ struct goroutine {
 	struct past_activity past[PAST];
 	struct region_in_progress *regions;
 	size_t nregions, region_capacity;
+	struct label_open *labels; /* that it has (labels.c) */
+	size_t nlabels, label_capacity;
 	uint32_t group; /* index in groups; 0 = not known yet */
 	uint32_t stack; /* of its activity */
 	uint32_t assist_stack;
+	uint32_t lock_logged; /* index of the lock that it has announced a wait for; 0 = none */
+	uint32_t lock;        /* index of the lock that it waits for, 0 = not known */
+	uint32_t lock_taken;  /* stack where the one who ended the wait had taken it, 0 = not known */
 	uint32_t waker;       /* 1 + index of who made it runnable; 0 = nobody known */
 	uint32_t held;        /* resource that it has waited for and got, 0 = none */
 	uint64_t held_since;  /* ns; 0 = when it starts */
@@ -134,7 +140,10 @@ struct goroutine {
 	bool behind_reader; /* what it holds it got from a reader */
 	bool from_timer;    /* it runs because a timer fired */
 	bool herd;          /* it was woken with many others, and has done next to nothing since */
+	bool lock_reads;    /* for reading */
 	bool sound;         /* no part of its life is missing */
+	bool labels_known;  /* the trace has said which it has */
+	bool matches;       /* it has analysis_options.label */
 };
 
 struct proc {
@@ -207,6 +216,45 @@ struct resource {
 	uint64_t contended_ns;        /* in which somebody waited */
 };
 
+enum lock_form {
+	LOCK_MUTEX,
+	LOCK_RWMUTEX,
+	LOCK_SEMAPHORE,
+	LOCK_FUTEX, /* the last that is held by someone */
+	LOCK_WAITGROUP,
+	LOCK_COND,
+	LOCK_CHAN,
+};
+
+struct lock_taker {
+	uint32_t g;     /* index of the goroutine, 0 = none */
+	uint32_t stack; /* where it had waited; 0 = it had not */
+};
+
+/* A lock, or another thing that is waited for, whose address the trace has. */
+struct lock {
+	uint64_t address;
+	struct histogram waits;
+	uint64_t max_at, max_g, max_waker; /* the longest wait: ns, goids */
+	uint64_t changed;                  /* ns: when `waiting` changed */
+	uint64_t open_ns;                  /* waits since it was released last */
+	uint64_t contended_since;          /* ns: it was released, or waited for, first */
+	uint64_t contended_ns;             /* in which somebody waited */
+	uint64_t charged_ns;               /* waits that a release ended, to holders */
+	uint64_t releases;                 /* that ended a wait */
+	uint64_t known, known_ns;          /* of these, and of charged_ns: it is known where it was taken */
+	uint64_t readers, readers_ns;
+	struct lock_taker woken[WOKEN]; /* that were woken for it and may hold it; of a Mutex only the last */
+	struct lock_taker last;         /* who released it last */
+	uint64_t released_at;           /* ns: then */
+	struct top holders[TOPS];       /* goid, ns charged */
+	struct top released[TOPS];      /* stacks, ns charged */
+	struct top taken[TOPS];         /* stacks, ns charged */
+	struct top waited[TOPS];        /* stacks, ns */
+	uint32_t waiting, most_waiting;
+	uint8_t kind; /* enum lock_form */
+};
+
 /* Goroutines that run one function, created at one site. */
 struct group {
 	uint32_t func; /* string */
@@ -242,15 +290,16 @@ struct instance {
 	uint8_t activity;
 };
 
-enum instance_kind { INSTANCE_TASK, INSTANCE_REGION, INSTANCE_LIFE };
+enum instance_kind { INSTANCE_TASK, INSTANCE_REGION, INSTANCE_LIFE, INSTANCE_LABEL };
 
-/* All tasks of a name, or regions, or goroutines of a function. */
+/* All tasks of a name, or regions, goroutines of a function, or goroutines while they have a label
+ * ("key=value"). */
 struct instances {
 	uint32_t name;
 	uint8_t kind;
 	struct histogram hist;
-	uint64_t cut;
-	uint64_t spent[ACT_COUNT];
+	uint64_t cut;                     /* of labels: how many began before the trace, or ended after it */
+	uint64_t spent[ACT_COUNT];        /* of labels: by those, too */
 	struct instance slowest[SLOWEST]; /* descending */
 	unsigned nslowest;
 	float sample[RESERVOIR];         /* ns, a uniform sample */
@@ -365,12 +414,19 @@ struct analysis {
 	struct map64 pair_of;
 	struct resource *resources;
 	size_t nresources, resource_capacity;
+	struct lock *locks; /* by address; [0] = none */
+	size_t nlocks, lock_capacity;
+	uint64_t locks_left_out; /* waits for locks beyond the limit */
+	struct map64 lock_of;    /* address and kind */
 	struct group *groups;
 	size_t ngroups, group_capacity;
 	struct map64 group_of;
 	struct instances *instances;
 	size_t ninstances, instance_capacity;
 	struct map64 instances_of;
+	size_t nlabels;             /* of the instances, rows of labels */
+	struct map64 index_of_goid; /* of the goroutines that there are; of that generation: */
+	uint64_t goids_of;
 	struct open_task *tasks;
 	size_t ntasks, task_count; /* places; in use or free */
 	uint32_t free_task;
@@ -458,6 +514,16 @@ void resources_end(struct analysis *a);
 void resource_wait(struct analysis *a, const struct goroutine *g);
 void resource_wake(struct analysis *a, struct goroutine *g, struct goroutine *waker, uint32_t waker_stack);
 
+/* --- locks.c --- */
+void lock_log(struct analysis *a, struct goroutine *g, const char *message); /* before it waits */
+void lock_wait(struct analysis *a, struct goroutine *g);
+/* Before its wait ends. */
+void lock_wake(struct analysis *a, struct goroutine *g, const struct goroutine *waker, uint32_t stack);
+void lock_leave(struct analysis *a, struct goroutine *g);
+void locks_end(struct analysis *a);
+const char *lock_kind_name(const struct lock *lock);
+bool lock_is_held(const struct lock *lock); /* by somebody, while others wait */
+
 /* --- groups.c --- */
 uint32_t group_get(struct analysis *a, uint32_t func, uint32_t file, uint32_t line, uint32_t creator);
 void group_from_stack(struct analysis *a, struct goroutine *g, uint32_t stack);
@@ -475,6 +541,14 @@ void task_end(struct analysis *a, const struct op *op);
 void region_begin(struct analysis *a, const struct op *op);
 void region_end(struct analysis *a, const struct op *op);
 void open_regions_drop(struct analysis *a, struct goroutine *g);
+
+/* --- labels.c --- */
+struct labels_read;
+void labels_log(struct analysis *a, const struct op *op); /* a log event, which may be about labels */
+/* The goroutine ends; cut: the trace does, and what it was doing has been counted. */
+void labels_end(struct analysis *a, struct goroutine *g, bool cut);
+void labels_drop(struct goroutine *g);
+bool labels_match(const char *wanted, const struct labels_read *set); /* wanted: "key=value" */
 
 /* --- gc.c --- */
 void gc_step(struct analysis *a, const struct op *op);
@@ -504,6 +578,7 @@ struct label {
 struct label label_stack(const struct analysis *a, uint32_t stack); /* "(*Cache).Get (main.go:40)" */
 struct label label_near(const struct analysis *a, uint32_t stack);
 struct label label_time(uint64_t ns);
+struct label label_lock(const struct lock *lock); /* "mutex 0xc000012340" */
 struct label label_function(const struct analysis *a, uint32_t string);
 
 #endif

@@ -42,6 +42,7 @@ static void born(struct analysis *a, struct goroutine *g, const struct op *op)
 	uint32_t stack = stack_index(a, op->stack), entry = stack_index(a, op->stack2);
 
 	open_regions_drop(a, g);
+	labels_drop(g);
 	*g = (struct goroutine){.goid = a->gen->tables->goids[index_of(a, g)], .born = a->now, .p = NO_P};
 	g->sound = true;
 	group_born(a, g, entry, stack, false);
@@ -52,9 +53,12 @@ static void dead(struct analysis *a, struct goroutine *g)
 	if (g->creator)
 		a->gs[g->creator].child_end = a->now;
 	interval_leave(a, g, NULL, 0, false);
+	lock_leave(a, g);
+	g->activity = ACT_NONE;
+	labels_end(a, g, false);
 	group_ended(a, g);
 	open_regions_drop(a, g);
-	g->activity = ACT_NONE;
+	labels_drop(g);
 }
 
 static enum activity status_activity(struct analysis *a, const struct op *op, uint32_t stack)
@@ -91,7 +95,9 @@ static void go_status(struct analysis *a, const struct op *op)
 		return;
 	}
 	interval_leave(a, g, NULL, 0, true);
+	lock_leave(a, g);
 	open_regions_drop(a, g);
+	labels_drop(g);
 	*g = (struct goroutine){.goid = a->gen->tables->goids[op->g], .p = NO_P};
 	group_born(a, g, stack_index(a, op->stack2), 0, true);
 	if (!g->group && stack)
@@ -123,6 +129,7 @@ static void start(struct analysis *a, struct goroutine *g, const struct op *op)
 	g->slice = a->now;
 	g->p = op->p;
 	resource_got(a, g);
+	g->lock_logged = 0;
 	if (proc)
 		proc->g = index_of(a, g);
 	proc_use(a, op->p, g->worker ? P_GC : P_CODE);
@@ -202,6 +209,7 @@ static void block(struct analysis *a, struct goroutine *g, const struct op *op)
 	interval_enter(a, g, wait_activity(a, op->string, stack), stack);
 	note_vain(a, g);
 	resource_wait(a, g);
+	lock_wait(a, g);
 }
 
 static void note_preemption(struct analysis *a, const struct goroutine *g, uint32_t stack)
@@ -325,8 +333,10 @@ static void wake(struct analysis *a, struct goroutine *g, struct goroutine *wake
 	if (waker && g->activity == ACT_JOIN)
 		note_slack(a, g, waker);
 	resource_wake(a, g, waker, stack);
+	lock_wake(a, g, waker, stack);
 	g->waited_at = g->since;
 	interval_leave(a, g, waker, stack, false);
+	lock_leave(a, g);
 	interval_enter(a, g, ACT_RUNNABLE, stack);
 	g->origin = FROM_WAKE;
 	g->waker = waker ? 1 + index_of(a, waker) : 0;
@@ -437,18 +447,20 @@ static void assist(struct analysis *a, struct goroutine *g, const struct op *op)
 	interval_enter(a, g, g->assists ? ACT_ASSIST : ACT_CODE, g->assists ? g->assist_stack : 0);
 }
 
-static void user_log(struct analysis *a, const struct op *op)
+static void user_log(struct analysis *a, const struct op *op, struct goroutine *g)
 {
 	const struct strtab *texts = a->gen->tables->texts;
-	const char *text;
+	const char *category, *text;
 	size_t len;
 
 	if (!(op->string2 & TEXT_ID) || !texts || !op->string)
 		return;
-	text = strtab_get(a->gen->tables->strings, op->string, &len);
-	if (strcmp(text, "gotrace") != 0)
-		return;
+	category = strtab_get(a->gen->tables->strings, op->string, &len);
 	text = strtab_get(texts, op->string2 & ~TEXT_ID, &len);
+	if (g && strcmp(category, "lock") == 0)
+		lock_log(a, g, text);
+	if (strcmp(category, "gotrace") != 0)
+		return;
 	integrate(a, a->now);
 	if (strncmp(text, "not watched from here on", 24) == 0 && !a->unwatched_since) {
 		a->unwatched_since = a->now;
@@ -579,7 +591,8 @@ void step(struct analysis *a, const struct op *op)
 		task_end(a, op);
 		break;
 	case OP_LOG:
-		user_log(a, op);
+		user_log(a, op, g);
+		labels_log(a, op);
 		break;
 	default:
 		if (g)
@@ -599,5 +612,7 @@ void goroutines_end(struct analysis *a)
 		if (g->activity == ACT_NONE)
 			continue;
 		interval_leave(a, g, NULL, 0, true);
+		lock_leave(a, g);
+		labels_end(a, g, true);
 	}
 }

@@ -100,11 +100,19 @@ static void on_span(void *ctx, const struct analysis *a, uint64_t goid, const st
 		choose_by_goroutine(why, a, goid, span);
 }
 
+static unsigned kind_of(const struct why *why)
+{
+	static const uint8_t kinds[] = {[WHY_TASK] = INSTANCE_TASK,
+					[WHY_REGION] = INSTANCE_REGION,
+					[WHY_LABEL] = INSTANCE_LABEL,
+					[WHY_GOROUTINE] = INSTANCE_LIFE};
+
+	return kinds[why->question.kind];
+}
+
 static bool is_asked(const struct why *why, const struct analysis *a, const struct instances *all)
 {
-	unsigned kind = why->question.kind == WHY_TASK ? INSTANCE_TASK : INSTANCE_REGION;
-
-	return why->question.kind != WHY_GOROUTINE && all->kind == kind &&
+	return why->question.kind != WHY_GOROUTINE && all->kind == kind_of(why) &&
 	       strcmp(name_text(a, all->name), why->question.name) == 0;
 }
 
@@ -154,17 +162,23 @@ static const struct instances *find_instances(const struct why *why, const struc
 	return NULL;
 }
 
+const char *why_kind_name(enum why_kind kind)
+{
+	static const char *const names[] = {"task", "region", "label", "goroutine"};
+
+	return names[kind];
+}
+
 /* Names that there are, for one who asked for another. */
 static int print_names(const struct why *why, const struct analysis *a, struct error *err)
 {
-	unsigned kind = why->question.kind == WHY_TASK ? INSTANCE_TASK : INSTANCE_REGION;
-	const char *what = kind == INSTANCE_TASK ? "task" : "region";
+	const char *what = why_kind_name(why->question.kind);
 	char names[300] = "";
 
 	for (size_t i = 1; i < a->ninstances; i++) {
 		const char *name = name_text(a, a->instances[i].name);
 
-		if (a->instances[i].kind == kind && strlen(names) < 200)
+		if (a->instances[i].kind == kind_of(why) && strlen(names) < 200)
 			snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%.60s",
 				 *names ? ", " : "", text_name(name, strlen(name), 60).bytes);
 	}

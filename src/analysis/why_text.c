@@ -129,6 +129,56 @@ static void print_line(struct printer *printer, const struct chain_line *line, u
 		times);
 }
 
+/* Words, broken at the width, indented by so many columns. */
+static void print_wrapped(const struct printer *printer, const char *text, unsigned indent)
+{
+	unsigned at = indent;
+
+	fprintf(printer->out, "%*s", (int)indent, "");
+	while (*text) {
+		unsigned n = (unsigned)strcspn(text, " ");
+
+		if (at > indent && at + 1 + n > printer->width) {
+			fprintf(printer->out, "\n%*s", (int)indent + 2, "");
+			at = indent + 2;
+		} else if (at > indent) {
+			fputc(' ', printer->out);
+			at++;
+		}
+		fwrite(text, 1, n, printer->out);
+		at += n;
+		text += n + (text[n] == ' ');
+	}
+	fputc('\n', printer->out);
+}
+
+/* What it waited for, and who had that. */
+static void print_lock(const struct printer *printer, const struct path_segment *segment, unsigned depth)
+{
+	const struct lock *lock = &printer->a->locks[segment->lock];
+	struct label label = label_lock(lock), taken = label_stack(printer->a, segment->lock_taken);
+	struct label released = label_stack(printer->a, segment->waker_stack);
+	struct text taken_in = text_name(taken.text, strlen(taken.text), 120);
+	struct text released_in = text_name(released.text, strlen(released.text), 120);
+	unsigned long long waker = segment->waker;
+	char text[600];
+
+	if (!segment->lock)
+		return;
+	if (!waker || !segment->waker_stack)
+		snprintf(text, sizeof(text), "%s", label.text);
+	else if (!lock_is_held(lock))
+		snprintf(text, sizeof(text), "%s, ended by g%llu in %s", label.text, waker,
+			 released_in.bytes);
+	else if (!segment->lock_taken)
+		snprintf(text, sizeof(text), "%s, held by g%llu, which released it in %s", label.text, waker,
+			 released_in.bytes);
+	else
+		snprintf(text, sizeof(text), "%s, held by g%llu, which took it in %s and released it in %s",
+			 label.text, waker, taken_in.bytes, released_in.bytes);
+	print_wrapped(printer, text, 2 * depth + 10);
+}
+
 static bool has_children(const struct why *why, uint32_t index)
 {
 	return index < why->nsegments && why->segments[index].parent == index;
@@ -160,6 +210,7 @@ static void print_lines(struct printer *printer, uint32_t parent, size_t from, u
 	qsort(lines, shown, sizeof(*lines), by_time);
 	for (size_t i = 0; i < shown; i++) {
 		print_line(printer, &lines[i], depth);
+		print_lock(printer, &printer->why->segments[lines[i].longest - 1], depth);
 		if (depth < MAX_SHOWN_DEPTH && has_children(printer->why, lines[i].longest))
 			print_lines(printer, lines[i].longest, lines[i].longest, depth + 1);
 		else
@@ -190,7 +241,7 @@ static void print_typical(const struct why *why, FILE *out)
 static void print_head(const struct why *why, const struct analysis *a, FILE *out)
 {
 	const struct why_question *question = &why->question;
-	const char *kind = question->kind == WHY_TASK ? "task" : "region";
+	const char *kind = why_kind_name(question->kind);
 	char order[48] = "slowest";
 
 	if (question->slowest > 1)
@@ -223,6 +274,23 @@ void why_text(const struct why *why, const struct analysis *a, FILE *out, const 
 	print_typical(why, out);
 }
 
+/* The waker held it. */
+static void put_lock(struct json *json, const struct analysis *a, const struct path_segment *segment)
+{
+	const struct lock *lock = &a->locks[segment->lock];
+
+	if (!segment->lock)
+		return;
+	json_text(json, "lock", label_lock(lock).text);
+	if (!segment->waker || !lock_is_held(lock))
+		return;
+	json_number(json, "holder", segment->waker);
+	if (segment->lock_taken)
+		json_text(json, "taken_at", label_stack(a, segment->lock_taken).text);
+	if (segment->waker_stack)
+		json_text(json, "released_at", label_stack(a, segment->waker_stack).text);
+}
+
 static void put_segment(struct json *json, const struct why *why, const struct analysis *a,
 			const struct path_segment *segment)
 {
@@ -245,6 +313,7 @@ static void put_segment(struct json *json, const struct why *why, const struct a
 		if (segment->waker_stack)
 			json_text(json, "woken_at", waker.text);
 	}
+	put_lock(json, a, segment);
 	json_close(json, '}');
 	(void)why;
 }

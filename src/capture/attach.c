@@ -53,6 +53,7 @@ static const struct {
 	{SITE_TASK_END, "task_end"},
 	{SITE_REGION_BEGIN, "region"},
 	{SITE_LOG, "user_log"},
+	{SITE_LABELS, "set_labels"},
 	{SITE_REGION_START, "region_start"},
 	{SITE_REGION_STOP, "region_stop"},
 	{SITE_HEAP_ALLOC, "heap_alloc"},

@@ -63,6 +63,7 @@ static const struct {
 	{SYS_select, CALL_SELECT},
 #endif
 	{SYS_pselect6, CALL_SELECT},
+	{SYS_futex, CALL_FUTEX},
 };
 
 void calls_kinds(uint8_t kinds[CALL_NUMBERS])

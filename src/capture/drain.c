@@ -82,6 +82,75 @@ static bool fits(const struct raw_text *text, size_t size)
 	       (!text->away2 || text->len2 == 8) && size >= sizeof(*text) + (size_t)text->len + text->len2;
 }
 
+static size_t label_bytes(uint16_t len)
+{
+	return len & RAW_LABEL_AWAY ? sizeof(uint64_t) : len;
+}
+
+static uint16_t label_len(uint16_t len)
+{
+	return len & (uint16_t)~RAW_LABEL_AWAY;
+}
+
+/* A whole label, whose texts fit. */
+static bool is_label(const struct raw_label *label, size_t left)
+{
+	return left >= label_bytes(label->key_len) + label_bytes(label->value_len) &&
+	       label_len(label->key_len) <= RAW_LABEL_TEXT && label_len(label->value_len) <= RAW_LABEL_TEXT;
+}
+
+/* Appends one text of a label. Returns false if it cannot be read. */
+static bool settle_label(const struct drain *drain, struct raw_text *text, const char *bytes, uint16_t len)
+{
+	uint64_t address;
+	uint16_t n = label_len(len);
+
+	if (len & RAW_LABEL_AWAY) {
+		memcpy(&address, bytes, sizeof(address));
+		if (!fetch(drain, address, text->text + text->len, n))
+			return false;
+	} else {
+		memcpy(text->text + text->len, bytes, n);
+	}
+	text->len += n;
+	return true;
+}
+
+/* The same for a list of labels. One of whose texts cannot be read is left out. */
+static void settle_labels(const struct drain *drain, struct raw_text *text, const char *bytes, size_t size)
+{
+	for (size_t at = 0; size - at >= sizeof(struct raw_label);) {
+		struct raw_label label, whole;
+		uint16_t before = text->len;
+
+		memcpy(&label, bytes + at, sizeof(label));
+		at += sizeof(label);
+		if (!is_label(&label, size - at))
+			return;
+		whole.key_len = label_len(label.key_len);
+		whole.value_len = label_len(label.value_len);
+		if (before + sizeof(label) + whole.key_len + whole.value_len > TEXT_MAX) {
+			text->record.flags |= RAW_LABELS_CUT;
+			return;
+		}
+		memcpy(text->text + before, &whole, sizeof(whole));
+		text->len = (uint16_t)(before + sizeof(whole));
+		if (!settle_label(drain, text, bytes + at, label.key_len) ||
+		    !settle_label(drain, text, bytes + at + label_bytes(label.key_len), label.value_len)) {
+			text->len = before;
+			text->record.flags |= RAW_LABELS_CUT;
+		}
+		at += label_bytes(label.key_len) + label_bytes(label.value_len);
+	}
+}
+
+static int take_labels(struct drain *drain, const struct raw_text *sent, struct raw_text *text)
+{
+	text->len = text->len2 = 0;
+	settle_labels(drain, text, sent->text, sent->len);
+	return drain_put(drain, LOG_TEXT, text, sizeof(*text) + text->len);
+}
+
 static int take_text(struct drain *drain, const void *data, size_t size)
 {
 	const struct raw_text *sent = data;
@@ -93,6 +162,8 @@ static int take_text(struct drain *drain, const void *data, size_t size)
 	drain->records++;
 	text->record = sent->record;
 	text->away = text->away2 = 0;
+	if (sent->record.site == SITE_LABELS)
+		return take_labels(drain, sent, text);
 	text->len = settle_text(drain, text, 0, sent->text, sent->len, sent->away);
 	text->len2 = settle_text(drain, text, text->len, sent->text + sent->len, sent->len2, sent->away2);
 	return drain_put(drain, LOG_TEXT, text, sizeof(*text) + text->len + text->len2);

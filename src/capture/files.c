@@ -20,9 +20,12 @@ enum { TRIES = 8, LOGGED = TRIES };
 
 bool files_is_unknown(const struct files *files, uint64_t key)
 {
-	const uint32_t *tries = WAIT_KIND(key) != FILE_NONE ? map64_get(&files->logged, key) : NULL;
+	const uint32_t *tries;
 
-	return WAIT_KIND(key) != FILE_NONE && (!tries || *tries < LOGGED);
+	if (WAIT_KIND(key) == FILE_NONE || WAIT_KIND(key) == FILE_FUTEX)
+		return false;
+	tries = map64_get(&files->logged, key);
+	return !tries || *tries < LOGGED;
 }
 
 /* "pipe:[81]", "anon_inode:[eventfd]", "anon_inode:inotify" (fs/anon_inodes.c, fs/pipe.c) */

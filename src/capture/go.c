@@ -115,8 +115,8 @@ static int read_snapshot(struct capture *capture, void **out, struct error *err)
 {
 	const struct capture_options *options = &capture->options;
 	struct target_snapshot *snapshot = NULL;
-	int more, rc = target_snapshot_begin(options->target, options->outlet.put, options->outlet.ctx,
-					     &snapshot, err);
+	int more, rc = target_snapshot_begin(options->target, options->plan->g_labels != 0,
+					     options->outlet.put, options->outlet.ctx, &snapshot, err);
 
 	*out = snapshot;
 	if (rc)

@@ -94,6 +94,8 @@ int trace_input_analyse(const struct trace_input *input, struct analysis **a, bo
 			.file = input->file,
 			.short_calls = input->bytes && v1_format(input->bytes, input->size) != WIRE_NONE,
 			.host = input->host,
+			.by_label = input->by_label,
+			.label = input->label,
 		}};
 	const struct convert_sink sink = {
 		.generation = take_generation, .restart = begin_again, .ctx = &pass, .source_times = true};

@@ -15,6 +15,7 @@ struct trace_input {
 	uint8_t *bytes;   /* mapped */
 	uint64_t size;
 	struct analysis_host host;
+	const char *by_label, *label; /* as in analysis_options */
 };
 
 /* Maps the file. 0, or a negative errno with the line set. */

@@ -44,9 +44,10 @@ static void remove_place(const struct place *place)
 /* In the new process: the command itself, with its summary in a file. */
 static int run_record(const struct place *place, pid_t pid, uint64_t duration_ns)
 {
-	char name[] = "gotrace record", opt_p[] = "-p", opt_d[] = "-d", opt_o[] = "-o", json[] = "--json";
+	char name[] = "gotrace record", opt_p[] = "-p", opt_d[] = "-d", opt_o[] = "-o", json[] = "--json",
+	     locks[] = "--locks";
 	char number[16], duration[32], trace[sizeof(place->trace)];
-	char *argv[] = {name, opt_p, number, opt_d, duration, opt_o, trace, json, NULL};
+	char *argv[] = {name, opt_p, number, opt_d, duration, opt_o, trace, json, locks, NULL};
 	int fd = open(place->summary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
 	if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0)
@@ -54,7 +55,7 @@ static int run_record(const struct place *place, pid_t pid, uint64_t duration_ns
 	snprintf(number, sizeof(number), "%d", (int)pid);
 	snprintf(duration, sizeof(duration), "%llums", (unsigned long long)(duration_ns / 1000000));
 	memcpy(trace, place->trace, sizeof(trace));
-	return command_record(8, argv);
+	return command_record(9, argv);
 }
 
 /* Ctrl-C goes to all of the terminal's processes: it ends the trace, and then comes the report. */

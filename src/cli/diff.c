@@ -43,6 +43,7 @@ static int run(const struct diff_options *options, struct trace_input inputs[2],
 	bool cut = false;
 	int ret = sandbox_confine(err);
 
+	inputs[0].label = inputs[1].label = options->label;
 	for (unsigned i = 0; i < 2 && !ret; i++)
 		ret = trace_input_analyse(&inputs[i], &both[i], &cut, err);
 	if (!ret)

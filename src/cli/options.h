@@ -34,12 +34,13 @@ struct record_options {
 	bool off_cpu;            /* of a Go program: threads without a CPU */
 	bool cpus;               /* and the CPUs that they run on */
 	uint64_t off_cpu_ns;     /* model_options */
+	bool locks;              /* the same */
 	bool alloc;              /* the heap's spans and goroutines' stacks too */
 	bool starts_only;        /* nothing else of their switches is probed */
 	const char *output;      /* NULL = the default name */
 	const char *raw;         /* NULL = none */
 	enum wire_format format; /* WIRE_NONE = the target's own */
-	bool syscalls, runtime_frames, json, quiet, help, version;
+	bool syscalls, labels, runtime_frames, json, quiet, help, version;
 	struct summary_style style;
 	enum record_as as;
 	bool children;                                 /* its descendants, too; all as threads */
@@ -58,7 +59,7 @@ struct record_options {
 struct replay_options {
 	const char *input, *output;
 	enum wire_format format;
-	bool runtime_frames, json, quiet, help;
+	bool locks, runtime_frames, json, quiet, help;
 	uint64_t off_cpu_ns; /* as in record_options */
 	struct summary_style style;
 };

@@ -19,6 +19,8 @@ enum key {
 	KEY_GOROUTINE,
 	KEY_AT,
 	KEY_SLOWEST,
+	KEY_LABEL,
+	KEY_BY_LABEL,
 };
 
 /* How long a process is traced that is not said to be traced for another time. */
@@ -38,6 +40,14 @@ static int parse_number(const char *option, const char *text, uint64_t min, uint
 	return 0;
 }
 
+static int set_label(const char **label, const char *text, struct error *err)
+{
+	if (!strchr(text, '='))
+		return error_set(err, EINVAL, "--label: %s is not KEY=VALUE", text);
+	*label = text;
+	return 0;
+}
+
 static int need_one_input(const char *input, pid_t pid, struct error *err)
 {
 	if (!input == !pid)
@@ -52,6 +62,8 @@ static const struct argp_option report_table[] = {
 	{"max-items", KEY_MAX_ITEMS, "N", 0, "At most this many rows of each list in JSON", 2},
 	{"max-size", KEY_MAX_SIZE, "BYTES", 0, "At most about this much JSON (default: 64k)", 2},
 	{"html", KEY_HTML, "PAGE", 0, "Write an HTML page that needs only a browser", 2},
+	{"by-label", KEY_BY_LABEL, "KEY", 0, "Print what goroutines did by the value of this pprof label", 2},
+	{"label", KEY_LABEL, "KEY=VALUE", 0, "Print tables of goroutines while they had this pprof label", 2},
 	{"all", KEY_ALL, NULL, 0, "Print every finding, and up to 1000 rows per table", 2},
 	{"quiet", 'q', NULL, 0, "Print errors and the report only", 2},
 	OPTIONS_HELP,
@@ -83,6 +95,11 @@ static error_t on_report(int key, char *text, struct argp_state *state)
 	case KEY_HTML:
 		options->html = text;
 		return 0;
+	case KEY_BY_LABEL:
+		options->by_label = text;
+		return 0;
+	case KEY_LABEL:
+		return -set_label(&options->label, text, parse->err);
 	case KEY_JSON:
 		options->json = true;
 		return 0;
@@ -117,6 +134,8 @@ int options_report(int argc, char **argv, struct report_options *options, struct
 		return rc;
 	if (!options->duration_ns)
 		options->duration_ns = DEFAULT_NS;
+	if (options->html && (options->by_label || options->label))
+		return error_set(err, EINVAL, "--html excludes --by-label and --label");
 	return need_one_input(options->input, options->pid, err);
 }
 
@@ -129,6 +148,7 @@ void options_help_report(void)
 static const struct argp_option why_table[] = {
 	{"task", KEY_TASK, "NAME", 0, "Explain a task of this name", 1},
 	{"region", KEY_REGION, "NAME", 0, "Explain a region of this name", 1},
+	{"label", KEY_LABEL, "KEY=VALUE", 0, "Explain what a goroutine did while it had this pprof label", 1},
 	{"goroutine", KEY_GOROUTINE, "ID", 0,
 	 "Explain the life of this goroutine or, with --at, what it did at that time", 1},
 	{"slowest", KEY_SLOWEST, "N", 0, "The Nth slowest of them (default: 1)", 1},
@@ -166,6 +186,8 @@ static error_t on_why(int key, char *text, struct argp_state *state)
 	case KEY_REGION:
 		options->region = text;
 		return 0;
+	case KEY_LABEL:
+		return -set_label(&options->label, text, parse->err);
 	case KEY_GOROUTINE:
 		return -parse_number("--goroutine", text, 1, UINT64_MAX - 1, &options->goroutine, parse->err);
 	case KEY_SLOWEST:
@@ -204,8 +226,8 @@ int options_why(int argc, char **argv, struct why_options *options, struct error
 		return rc;
 	if (!options->duration_ns)
 		options->duration_ns = DEFAULT_NS;
-	if (!options->task + !options->region + !options->goroutine != 2)
-		return error_set(err, EINVAL, "give one of --task, --region and --goroutine");
+	if (!options->task + !options->region + !options->label + !options->goroutine != 3)
+		return error_set(err, EINVAL, "give one of --task, --region, --label and --goroutine");
 	return need_one_input(options->input, options->pid, err);
 }
 
@@ -216,6 +238,7 @@ void options_help_why(void)
 
 static const struct argp_option diff_table[] = {
 	{"json", KEY_JSON, NULL, 0, "Print JSON", 1},
+	{"label", KEY_LABEL, "KEY=VALUE", 0, "Compare goroutines while they had this pprof label", 1},
 	{"all", KEY_ALL, NULL, 0, "Also print what has not changed", 1},
 	OPTIONS_HELP,
 	{NULL, 0, NULL, 0, NULL, 0},
@@ -233,6 +256,8 @@ static error_t on_diff(int key, char *text, struct argp_state *state)
 			return 0;
 		}
 		return -options_operand(&options->after, text, parse->err);
+	case KEY_LABEL:
+		return -set_label(&options->label, text, parse->err);
 	case KEY_JSON:
 		options->json = true;
 		return 0;

@@ -16,6 +16,8 @@ struct report_options {
 	pid_t pid;            /* in place of input; 0 = none */
 	uint64_t duration_ns; /* of a trace of pid */
 	const char *html;     /* a file to write; NULL = none */
+	const char *by_label; /* a key; NULL = none */
+	const char *label;    /* "key=value"; NULL = none */
 	size_t max_bytes;     /* of JSON; 0 = the default */
 	unsigned max_items;   /* of a list in JSON; 0 = as many as fit */
 	bool json, all, quiet, help;
@@ -26,6 +28,7 @@ struct why_options {
 	pid_t pid;
 	uint64_t duration_ns;
 	const char *task, *region; /* a name; NULL = none */
+	const char *label;         /* "key=value"; NULL = none */
 	uint64_t goroutine;        /* 0 = none */
 	uint64_t at_ns;            /* from the trace's begin; UINT64_MAX = not given */
 	unsigned slowest;          /* 1 = the slowest */
@@ -40,6 +43,7 @@ struct top_options {
 
 struct diff_options {
 	const char *before, *after;
+	const char *label; /* "key=value"; NULL = none */
 	bool json, all, help;
 };
 

@@ -14,6 +14,7 @@ enum files_key {
 	KEY_JSON,
 	KEY_STATS,
 	KEY_OS_REGIONS,
+	KEY_LOCKS,
 	KEY_SORT,
 	KEY_RUNTIME_FRAMES,
 	KEY_REPAIR,
@@ -30,6 +31,8 @@ static const struct argp_option replay_table[] = {
 	 "Mark in the trace where a running goroutine had no CPU for this long (default: 1ms); none: no "
 	 "marks",
 	 1},
+	{"locks", KEY_LOCKS, NULL, 0,
+	 "Log at each wait for a lock or channel which one it is, by address (a user log, category lock)", 1},
 	{"json", KEY_JSON, NULL, 0, "Print the summary as JSON on standard output", 2},
 	{"quiet", 'q', NULL, 0, "Print errors and losses only", 2},
 	{"stats", KEY_STATS, NULL, 0, "Show in the summary how the trace was recorded, and more rows", 2},
@@ -63,6 +66,9 @@ static error_t on_replay(int key, char *text, struct argp_state *state)
 		return 0;
 	case KEY_OS_REGIONS:
 		return -parse_off_cpu("--os-regions", text, &options->off_cpu_ns, parse->err);
+	case KEY_LOCKS:
+		options->locks = true;
+		return 0;
 	case KEY_SORT:
 		return -parse_sort(text, &options->style.sort, parse->err);
 	case 'q':

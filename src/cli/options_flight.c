@@ -20,6 +20,7 @@ enum flight_key {
 	KEY_KEEP,
 	KEY_FORMAT,
 	KEY_NO_SYSCALLS,
+	KEY_NO_LABELS,
 	KEY_CPU_SAMPLES,
 	KEY_NO_CPU_SAMPLES,
 	KEY_RUNTIME_FRAMES,
@@ -62,6 +63,7 @@ static const struct argp_option table[] = {
 	{"format", KEY_FORMAT, "GO", 0,
 	 "Write the format of this Go release, 1.5 to 1.26, or v0 (default: the target's own)", 3},
 	{"no-syscalls", KEY_NO_SYSCALLS, NULL, 0, "Do not record system calls", 3},
+	{"no-labels", KEY_NO_LABELS, NULL, 0, "Do not record pprof labels of goroutines", 3},
 	{"kernel-stacks", KEY_KERNEL_STACKS, NULL, 0,
 	 "Of threads: also record where in the kernel each wait is", 3},
 	{"os", KEY_OS, NULL, 0, "Record when the threads of a Go program have no CPU (default)", 3},
@@ -188,6 +190,9 @@ static int set_flag(struct flight_options *options, int key)
 	case KEY_NO_SYSCALLS:
 		record->syscalls = false;
 		return 0;
+	case KEY_NO_LABELS:
+		record->labels = false;
+		return 0;
 	case KEY_KERNEL_STACKS:
 		record->kernel_stacks = true;
 		return 0;
@@ -279,7 +284,7 @@ int options_flight(int argc, char **argv, struct flight_options *options, struct
 	int rc;
 
 	*options = (struct flight_options){
-		.record = {.syscalls = true, .off_cpu = true, .sample_hz = SAMPLE_HZ},
+		.record = {.syscalls = true, .labels = true, .off_cpu = true, .sample_hz = SAMPLE_HZ},
 		.plan = {.window_ns = 10 * 1000000000ull, .max_bytes = 64u << 20},
 		.every_ns = 10 * 1000000000ull,
 		.keep = 20,

@@ -21,6 +21,7 @@ enum record_key {
 	KEY_SORT,
 	KEY_MAX_SIZE,
 	KEY_NO_SYSCALLS,
+	KEY_NO_LABELS,
 	KEY_RING_SIZE,
 	KEY_RUNTIME_FRAMES,
 	KEY_PROBE_ONLY,
@@ -32,6 +33,7 @@ enum record_key {
 	KEY_NO_OS,
 	KEY_OS_REGIONS,
 	KEY_CPUS,
+	KEY_LOCKS,
 	KEY_MAX_OVERHEAD,
 	KEY_BUFFER,
 	KEY_RINGS,
@@ -92,6 +94,7 @@ static const struct argp_option table[] = {
 	 "Write the format of this Go release, 1.5 to 1.26, or v0 (default: the target's own)", 3},
 	{"raw", KEY_RAW, "FILE", 0, "Also keep the raw log, for gotrace replay", 3},
 	{"no-syscalls", KEY_NO_SYSCALLS, NULL, 0, "Do not record system calls", 3},
+	{"no-labels", KEY_NO_LABELS, NULL, 0, "Do not record pprof labels of goroutines", 3},
 	{"kernel-stacks", KEY_KERNEL_STACKS, NULL, 0,
 	 "Of threads: also record where in the kernel each wait is", 3},
 	{"os", KEY_OS, NULL, 0, "Record when the threads of a Go program have no CPU (default)", 3},
@@ -103,6 +106,8 @@ static const struct argp_option table[] = {
 	{"cpus", KEY_CPUS, NULL, 0,
 	 "Also record which CPU each thread runs on, and what interrupts take; mark every time without one",
 	 3},
+	{"locks", KEY_LOCKS, NULL, 0,
+	 "Log at each wait for a lock or channel which one it is, by address (a user log, category lock)", 3},
 	{"cpu-samples", KEY_CPU_SAMPLES, "HZ", OPTION_ARG_OPTIONAL,
 	 "CPU samples per second of CPU time (default: 100); 0 for none", 3},
 	{"no-cpu-samples", KEY_NO_CPU_SAMPLES, NULL, 0, "Take no CPU samples", 3},
@@ -266,6 +271,9 @@ static int set_flag(struct record_options *options, int key)
 	case KEY_NO_SYSCALLS:
 		options->syscalls = false;
 		return 0;
+	case KEY_NO_LABELS:
+		options->labels = false;
+		return 0;
 	case KEY_KERNEL_STACKS:
 		options->kernel_stacks = true;
 		return 0;
@@ -277,6 +285,9 @@ static int set_flag(struct record_options *options, int key)
 		return 0;
 	case KEY_CPUS:
 		options->cpus = true;
+		return 0;
+	case KEY_LOCKS:
+		options->locks = true;
 		return 0;
 	case KEY_CPU_SAMPLES:
 		options->sample_hz = SAMPLE_HZ;
@@ -387,7 +398,8 @@ int options_record(int argc, char **argv, struct record_options *options, struct
 	struct parse parse = {.options = options, .err = err};
 	int rc;
 
-	*options = (struct record_options){.syscalls = true, .off_cpu = true, .sample_hz = SAMPLE_HZ};
+	*options = (struct record_options){
+		.syscalls = true, .labels = true, .off_cpu = true, .sample_hz = SAMPLE_HZ};
 	err->text[0] = '\0';
 	rc = options_parse(&parser, argc, argv, &parse);
 	if (rc || options->help || options->version)

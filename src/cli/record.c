@@ -141,6 +141,7 @@ static int begin_writing(struct record *record, struct error *err)
 		.max_bytes = options->max_bytes,
 		.runtime_frames = options->runtime_frames,
 		.off_cpu_ns = options->off_cpu_ns,
+		.locks = options->locks,
 		.json = options->json,
 		.quiet = options->quiet || options->parts,
 		.style = style_of(options),

@@ -99,6 +99,7 @@ static int replay(const struct replay_options *options, int fd, struct error *er
 		.format = options->format,
 		.runtime_frames = options->runtime_frames,
 		.off_cpu_ns = options->off_cpu_ns,
+		.locks = options->locks,
 	};
 	struct pipeline *pipe = pipeline_new(&wanted);
 	struct rawlog_reader *names = NULL;

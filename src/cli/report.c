@@ -50,6 +50,8 @@ static int report(const struct report_options *options, struct trace_input *inpu
 		if (!html)
 			return error_set(err, errno, "cannot write %s: %s", options->html, strerror(errno));
 	}
+	input->by_label = options->by_label;
+	input->label = options->label;
 	ret = sandbox_confine(err);
 	if (!ret)
 		ret = trace_input_analyse(input, &a, &cut, err);

@@ -228,6 +228,8 @@ int session_make_plan(struct session *session, const struct function_want *funct
 		rc = plan_functions(session, path, functions, n, err);
 	if (rc == 0 && session->target)
 		rc = target_plan(session->target, &session->plan, err);
+	if (rc == 0 && session->target && !session->options->labels)
+		target_plan_drop(&session->plan, SITE_LABELS);
 	return rc;
 }
 

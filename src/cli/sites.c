@@ -50,6 +50,7 @@ static const char *site_name(unsigned site)
 		[SITE_TASK_END] = "task_end",
 		[SITE_REGION_BEGIN] = "region",
 		[SITE_LOG] = "user_log",
+		[SITE_LABELS] = "labels",
 		[SITE_REGION_START] = "region_start",
 		[SITE_REGION_STOP] = "region_stop",
 		[SITE_HEAP_ALLOC] = "heap_alloc",

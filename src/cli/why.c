@@ -67,8 +67,11 @@ static int answer(const struct why_options *options, const struct trace_input *i
 	const struct why_question question = {
 		.kind = options->task     ? WHY_TASK
 			: options->region ? WHY_REGION
+			: options->label  ? WHY_LABEL
 					  : WHY_GOROUTINE,
-		.name = options->task ? options->task : options->region,
+		.name = options->task     ? options->task
+			: options->region ? options->region
+					  : options->label,
 		.goroutine = options->goroutine,
 		.at_ns = options->at_ns,
 		.slowest = options->slowest,

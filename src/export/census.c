@@ -122,6 +122,20 @@ static int on_event(void *ctx, const struct op *op, const struct tl_goroutine *g
 	return seen->name ? 0 : take_name(pass, op->stack, true, &seen->name);
 }
 
+/* What it is said to have had before, it has had from its beginning. */
+static int on_labels(void *ctx, const struct tl_goroutine *g, const struct tl_labels *labels)
+{
+	const struct census_pass *pass = ctx;
+	struct census_goroutine *seen = at(pass->census, g->serial);
+
+	if (!seen)
+		return -ENOMEM;
+	if (!labels->first || !labels->held)
+		return 0;
+	seen->labels = strtab_add(pass->census->strings, labels->text, labels->len);
+	return seen->labels ? 0 : -ENOMEM;
+}
+
 static int on_tables(void *ctx, const struct generation *gen)
 {
 	struct census_pass *pass = ctx;
@@ -146,13 +160,14 @@ struct census_pass *census_begin(struct census *census)
 		.begin = on_begin,
 		.end = on_end,
 		.event = on_event,
+		.labels = on_labels,
 		.tables = on_tables,
 	};
 
 	if (!pass)
 		return NULL;
 	pass->census = census;
-	pass->timeline = timeline_new(&visitor);
+	pass->timeline = timeline_new(&visitor, NULL);
 	if (!pass->timeline) {
 		free(pass);
 		return NULL;

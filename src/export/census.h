@@ -17,6 +17,8 @@ struct census_goroutine {
 	uint32_t name; /* id in the census's own strings: of the function that it began with; 0 = not known */
 	uint32_t changes; /* of its state, from its first one on */
 	uint32_t m;       /* the thread that it was last seen on, 0 = none */
+	uint32_t labels;  /* id in the census's own strings: of those that it has from its beginning, 0 = none
+			   */
 };
 
 struct census {

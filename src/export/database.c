@@ -20,7 +20,7 @@ static const char schema[] =
 	"INTEGER,"
 	" ended INTEGER, entry INTEGER, thread INTEGER);"
 	"CREATE TABLE state(ts INTEGER, dur INTEGER, g INTEGER, state TEXT, reason TEXT, stack INTEGER,"
-	" thread INTEGER, p INTEGER, begins INTEGER, ends INTEGER);"
+	" thread INTEGER, p INTEGER, begins INTEGER, ends INTEGER, lock TEXT);"
 	"CREATE TABLE wakeup(ts INTEGER, waker INTEGER, g INTEGER, stack INTEGER, thread INTEGER, p INTEGER);"
 	"CREATE TABLE stack(id INTEGER PRIMARY KEY, leaf TEXT, root TEXT, depth INTEGER);"
 	"CREATE TABLE frame(stack INTEGER, depth INTEGER, func TEXT, file TEXT, line INTEGER, pc INTEGER);"
@@ -29,6 +29,8 @@ static const char schema[] =
 	"CREATE TABLE region(name TEXT, ts INTEGER, dur INTEGER, g INTEGER, task INTEGER, stack INTEGER,"
 	" ends INTEGER);"
 	"CREATE TABLE log(ts INTEGER, g INTEGER, task INTEGER, category TEXT, message TEXT, stack INTEGER);"
+	"CREATE TABLE label(ts INTEGER, dur INTEGER, g INTEGER, key TEXT, value TEXT, begins INTEGER, ends "
+	"INTEGER);"
 	"CREATE TABLE sample(ts INTEGER, g INTEGER, thread INTEGER, p INTEGER, stack INTEGER);"
 	"CREATE TABLE gc(ts INTEGER, dur INTEGER, kind TEXT, name TEXT, g INTEGER, p INTEGER, stack INTEGER,"
 	" swept INTEGER, reclaimed INTEGER, ends INTEGER);"
@@ -44,18 +46,20 @@ static const char finish[] =
 
 /* Of a file. For a single query they cost more than they save: SQLite makes what a join takes by itself. */
 static const char indices[] = "CREATE INDEX state_by_g ON state(g, ts);"
+			      "CREATE INDEX label_by_g ON label(g, ts);"
 			      "CREATE INDEX wakeup_by_g ON wakeup(g, ts);"
 			      "CREATE INDEX frame_by_stack ON frame(stack, depth);";
 
 static const char *const inserts[TABLE_COUNT] = {
 	[TABLE_GOROUTINE] = "INSERT INTO goroutine VALUES(?,?,?,?,?,?,?,?)",
-	[TABLE_STATE] = "INSERT INTO state VALUES(?,?,?,?,?,?,?,?,?,?)",
+	[TABLE_STATE] = "INSERT INTO state VALUES(?,?,?,?,?,?,?,?,?,?,?)",
 	[TABLE_WAKEUP] = "INSERT INTO wakeup VALUES(?,?,?,?,?,?)",
 	[TABLE_STACK] = "INSERT INTO stack VALUES(?,?,?,?)",
 	[TABLE_FRAME] = "INSERT INTO frame VALUES(?,?,?,?,?,?)",
 	[TABLE_TASK] = "INSERT INTO task VALUES(?,?,?,?,?,?,?,?)",
 	[TABLE_REGION] = "INSERT INTO region VALUES(?,?,?,?,?,?,?)",
 	[TABLE_LOG] = "INSERT INTO log VALUES(?,?,?,?,?,?)",
+	[TABLE_LABEL] = "INSERT INTO label VALUES(?,?,?,?,?,?,?)",
 	[TABLE_SAMPLE] = "INSERT INTO sample VALUES(?,?,?,?,?)",
 	[TABLE_GC] = "INSERT INTO gc VALUES(?,?,?,?,?,?,?,?,?,?)",
 	[TABLE_METRIC] = "INSERT INTO metric VALUES(?,?,?)",

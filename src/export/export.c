@@ -93,7 +93,7 @@ struct exporter *exporter_new(const struct export_options *options, const struct
 	if (!exporter->writer)
 		return refuse(exporter, err);
 	visitor.ctx = exporter->writer;
-	exporter->timeline = timeline_new(&visitor);
+	exporter->timeline = timeline_new(&visitor, census);
 	return exporter->timeline ? exporter : refuse(exporter, err);
 }
 

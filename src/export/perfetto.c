@@ -51,6 +51,7 @@ static int put_state(struct perfetto *px, const struct pf_goroutine *g, const st
 		.track = g->track,
 		.type = PF_STATE,
 		.category = PF_STATES,
+		.labels = change->to->state != TL_NONE ? g->labels : 0,
 	};
 
 	if (change->to->state != TL_NONE && state_name(px, change->to, &ev.name))
@@ -80,6 +81,7 @@ static int put_row(struct perfetto *px, struct pf_goroutine *g, const struct tl_
 	}
 	if (rc || state_name(px, change->to, &ev.name))
 		return rc ? rc : -ENOMEM;
+	ev.labels = g->labels;
 	g->open = true;
 	return pf_put_event(px, &ev);
 }
@@ -126,6 +128,7 @@ static int enter_place(struct perfetto *px, struct pf_goroutine *g, const struct
 		.category = PF_RUN,
 		.name = g->name,
 		.end_of_flow = g->flow,
+		.labels = g->labels,
 		.number_is = PF_GOID,
 		.number = change->g->goid,
 	};
@@ -178,6 +181,22 @@ static int on_change(void *ctx, const struct tl_change *change)
 	if (!rc && change->to->state == TL_RUNNING)
 		rc = enter_place(px, g, change);
 	return rc ? rc : pf_counters_change(&px->counters, change);
+}
+
+/* Labels change while a goroutine runs: its slice goes on as another one. */
+static int on_labels(void *ctx, const struct tl_goroutine *g, const struct tl_labels *labels)
+{
+	struct perfetto *px = ctx;
+	const struct tl_change change = {.time = labels->time, .g = g, .to = &g->now};
+	int rc;
+	struct pf_goroutine *shown = pf_goroutine(&px->tracks, g->serial, &rc);
+
+	if (!shown)
+		return rc;
+	shown->labels = 0;
+	if (g->labels && stacktab_text(&px->st, labels->text, labels->len, &shown->labels))
+		return -ENOMEM;
+	return g->now.state == TL_RUNNING ? show_state(px, shown, &change) : 0;
 }
 
 /* --- ranges --- */
@@ -447,6 +466,7 @@ static void *perfetto_open(const struct export_options *options, const struct ce
 		.begin = on_begin,
 		.end = on_end,
 		.event = on_event,
+		.labels = on_labels,
 		.tables = on_tables,
 	};
 	return px;

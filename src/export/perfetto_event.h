@@ -32,7 +32,8 @@ struct pf_event {
 	uint32_t tid;    /* annotation, 0 = none */
 	const char *text;
 	enum pf_annotation number_is, text_is;
-	bool aside; /* out of the order of time */
+	uint32_t labels; /* string id of the stacktab: pprof labels as text (util/labels.h), 0 = none */
+	bool aside;      /* out of the order of time */
 };
 
 /* Its name and stack are interned if they are new. 0, -ENOMEM, or what the sink says. */

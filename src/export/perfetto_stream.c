@@ -160,11 +160,9 @@ static int put_fixed_names(struct pf_stream *pf)
 		[PF_GOTRACE] = "gotrace", [PF_THREAD] = "go.thread", [PF_OS] = "os",
 		[PF_CPU] = "cpu",
 	};
-	static const char *const annotations[PF_ANNOTATIONS] = {[PF_GOID] = "goid",
-								[PF_MESSAGE] = "message",
-								[PF_TASK] = "task",
-								[PF_BYTES] = "bytes",
-								[PF_TID] = "tid"};
+	static const char *const annotations[PF_ANNOTATIONS] = {
+		[PF_GOID] = "goid",   [PF_MESSAGE] = "message", [PF_TASK] = "task",
+		[PF_BYTES] = "bytes", [PF_TID] = "tid",         [PF_LABELS] = "labels"};
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
 	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
 	Perfetto__NamedText texts[PF_CATEGORIES + PF_ANNOTATIONS], *pointers[PF_CATEGORIES + PF_ANNOTATIONS];

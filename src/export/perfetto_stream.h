@@ -31,7 +31,16 @@ enum pf_category {
 	PF_CATEGORIES
 };
 
-enum pf_annotation { PF_NO_ANNOTATION, PF_GOID, PF_MESSAGE, PF_TASK, PF_BYTES, PF_TID, PF_ANNOTATIONS };
+enum pf_annotation {
+	PF_NO_ANNOTATION,
+	PF_GOID,
+	PF_MESSAGE,
+	PF_TASK,
+	PF_BYTES,
+	PF_TID,
+	PF_LABELS,
+	PF_ANNOTATIONS
+};
 
 struct pf_marks { /* which ids have been interned */
 	uint8_t *seen;

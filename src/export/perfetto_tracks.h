@@ -37,6 +37,7 @@ struct pf_goroutine {
 	uint64_t details; /* track of its regions, logs and assists; 0 = none yet */
 	uint64_t flow;    /* who woke it, 0 = nobody */
 	uint32_t thread;  /* whose track has a slice for it, 0 = none */
+	uint32_t labels;  /* string id: its pprof labels as text, 0 = none */
 };
 
 /*

@@ -7,6 +7,7 @@
 
 #include "export/format.h"
 #include "export/profile.h"
+#include "util/labels.h"
 #include "export/protobuf.h"
 #include "export/profile.pb-c.h"
 
@@ -55,6 +56,7 @@ static void *pprof_open(const struct export_options *options, const struct censu
 		pprof_free(pprof);
 		return NULL;
 	}
+	pprof->profiles.wants_sets = true;
 	return pprof;
 }
 
@@ -134,27 +136,44 @@ static int put_location(struct pprof *pprof, size_t id)
 	return put(pprof, &profile);
 }
 
-enum { MAX_LABELS = 4 };
+/* Its own, and those of the program. */
+enum { OWN_LABELS = 4, MAX_LABELS = OWN_LABELS + LABELS_TEXT_LABELS };
+
+static size_t add_set(struct pprof *pprof, uint32_t id, Pprof__Label *labels, size_t n)
+{
+	size_t len;
+	const char *text = strtab_get(pprof->profiles.st.strings, id, &len);
+	struct labels_read set;
+
+	if (!id || labels_parse(text, len, &set) < 0)
+		return n;
+	for (unsigned i = 0; i < set.n; i++) {
+		labels[n] = (Pprof__Label)PPROF__LABEL__INIT;
+		labels[n].key = strtab_add(pprof->strings, set.labels[i].key, set.labels[i].key_len);
+		labels[n++].str = strtab_add(pprof->strings, set.labels[i].value, set.labels[i].value_len);
+	}
+	return n;
+}
 
 static size_t fill_labels(struct pprof *pprof, const struct profile_labels *from, Pprof__Label *labels)
 {
 	const struct {
 		const char *key;
 		uint32_t value;
-	} all[MAX_LABELS] = {{"goroutine", from->function},
+	} all[OWN_LABELS] = {{"goroutine", from->function},
 			     {"task", from->task},
 			     {"region", from->region},
 			     {"state", from->state}};
 	size_t n = 0;
 
-	for (size_t i = 0; i < MAX_LABELS; i++) {
+	for (size_t i = 0; i < OWN_LABELS; i++) {
 		if (!all[i].value)
 			continue;
 		labels[n] = (Pprof__Label)PPROF__LABEL__INIT;
 		labels[n].key = text_id(pprof, all[i].key);
 		labels[n++].str = string_id(pprof, all[i].value);
 	}
-	return n;
+	return add_set(pprof, from->set, labels, n);
 }
 
 static int put_sample(struct pprof *pprof, const struct profile_sample *from)

@@ -15,6 +15,21 @@ struct profile_annotation {
 	uint32_t below; /* the one around it; of an unused one the next */
 };
 
+enum { PARTS = 64 };
+
+/* What a goroutine did with other labels, since the beginning of the interval that it is in. */
+struct profile_part {
+	uint32_t set;
+	uint64_t ns;
+};
+
+struct profile_life {
+	uint32_t set;   /* now */
+	uint64_t since; /* ns: of these labels, if there are parts */
+	struct profile_part *parts;
+	size_t n, capacity;
+};
+
 /* --- labels --- */
 
 /* One id for two. 0 stands for none and for out of memory. */
@@ -34,8 +49,11 @@ static uint32_t labels_id(struct profiles *ps, const struct profile_labels *labe
 {
 	uint32_t key =
 		pair(ps, pair(ps, labels->function, labels->task), pair(ps, labels->region, labels->state));
-	uint32_t id = key ? map64_find(&ps->label_of_pair, key) : 0;
+	uint32_t id;
 
+	if (labels->set)
+		key = pair(ps, key, labels->set);
+	id = key ? map64_find(&ps->label_of_pair, key) : 0;
 	if (id != MAP64_NONE)
 		return id;
 	if (array_grow(&ps->labels, &ps->label_capacity, ps->nlabels + 1, sizeof(*ps->labels)) ||
@@ -78,6 +96,47 @@ static int labels_of(struct profiles *ps, uint32_t serial, struct profile_labels
 	if (task != MAP64_NONE)
 		labels->task = task;
 	return function_name(ps, serial, &labels->function);
+}
+
+static uint32_t set_of(const struct profiles *ps, uint32_t serial)
+{
+	return serial < ps->life_capacity ? ps->lives[serial].set : 0;
+}
+
+/* The set that ends counts for what the goroutine has done since it began to do that. */
+static int keep_part(struct profile_life *life, uint64_t from, uint64_t until)
+{
+	size_t i = 0;
+
+	while (i < life->n && life->parts[i].set != life->set)
+		i++;
+	if (i == life->n && life->n < PARTS) {
+		if (array_grow(&life->parts, &life->capacity, life->n + 1, sizeof(*life->parts)))
+			return -ENOMEM;
+		life->parts[life->n++] = (struct profile_part){.set = life->set};
+	}
+	life->parts[i < life->n ? i : life->n - 1].ns += until > from ? until - from : 0;
+	return 0;
+}
+
+static int on_labels(void *ctx, const struct tl_goroutine *g, const struct tl_labels *labels)
+{
+	struct profiles *ps = ctx;
+	struct profile_life *life;
+	uint32_t set = 0;
+
+	if (!ps->wants_sets)
+		return 0;
+	if (array_grow(&ps->lives, &ps->life_capacity, (size_t)g->serial + 1, sizeof(*ps->lives)) ||
+	    (g->labels && stacktab_text(&ps->st, labels->text, labels->len, &set)))
+		return -ENOMEM;
+	life = &ps->lives[g->serial];
+	if (g->now.state != TL_NONE && g->now.state != TL_UNWATCHED && set != life->set &&
+	    keep_part(life, life->n ? life->since : g->now.since, labels->time))
+		return -ENOMEM;
+	life->set = set;
+	life->since = labels->time;
+	return 0;
 }
 
 /* --- regions and tasks --- */
@@ -207,12 +266,33 @@ static int state_label(struct profiles *ps, const struct tl_interval *now, uint3
 	return stacktab_text(&ps->st, names[now->state], strlen(names[now->state]), label);
 }
 
+/* Each set of labels that the goroutine had in the interval gets its part of it. */
+static int add_parts(struct profiles *ps, struct profile *profile, uint32_t stack,
+		     struct profile_labels *labels, uint32_t serial, uint64_t ns)
+{
+	const struct profile_life *life = serial < ps->life_capacity ? &ps->lives[serial] : NULL;
+	uint32_t id;
+
+	for (size_t i = 0; life && i < life->n; i++) {
+		uint64_t part = life->parts[i].ns < ns ? life->parts[i].ns : ns;
+
+		labels->set = life->parts[i].set;
+		id = labels_id(ps, labels);
+		if (!id || (part && add(profile, stack, id, part)))
+			return -ENOMEM;
+		ns -= part;
+	}
+	labels->set = set_of(ps, serial);
+	id = labels_id(ps, labels);
+	return id ? add(profile, stack, id, ns) : -ENOMEM;
+}
+
 static int add_interval(struct profiles *ps, struct profile *profile, const struct tl_change *change)
 {
 	const struct tl_interval *now = &change->g->now;
 	/* As go tool trace: what was so before the trace counts from where the file first says it. */
 	uint64_t since = profile->kind == PROFILE_WALL ? now->since : now->named;
-	uint32_t from = now->stack, stack, id;
+	uint32_t from = now->stack, stack;
 	struct profile_labels labels;
 
 	if (change->time <= since)
@@ -225,8 +305,7 @@ static int add_interval(struct profiles *ps, struct profile *profile, const stru
 		return -ENOMEM;
 	if (profile->kind == PROFILE_WALL && state_label(ps, now, &labels.state))
 		return -ENOMEM;
-	id = labels_id(ps, &labels);
-	return id ? add(profile, stack, id, change->time - since) : -ENOMEM;
+	return add_parts(ps, profile, stack, &labels, change->g->serial, change->time - since);
 }
 
 static int on_change(void *ctx, const struct tl_change *change)
@@ -248,6 +327,8 @@ static int on_change(void *ctx, const struct tl_change *change)
 		if (counts && is_wanted(ps, ps->all[i].kind, now) && add_interval(ps, &ps->all[i], change))
 			return -ENOMEM;
 	}
+	if (change->g->serial < ps->life_capacity)
+		ps->lives[change->g->serial].n = 0;
 	return 0;
 }
 
@@ -262,6 +343,7 @@ static int on_event(void *ctx, const struct op *op, const struct tl_goroutine *g
 	if (stacktab_stack(&ps->st, ps->tables, op->stack, &stack) ||
 	    (g && labels_of(ps, g->serial, &labels)))
 		return -ENOMEM;
+	labels.set = g ? set_of(ps, g->serial) : 0;
 	id = labels_id(ps, &labels);
 	for (size_t i = 0; i < ps->n; i++) {
 		if (ps->all[i].kind == PROFILE_CPU && (!id || add(&ps->all[i], stack, id, PROFILE_SAMPLE_NS)))
@@ -294,6 +376,7 @@ int profiles_init(struct profiles *ps, const struct census *census, const enum p
 		.begin = on_begin,
 		.end = on_end,
 		.event = on_event,
+		.labels = on_labels,
 		.tables = on_tables,
 	};
 	return 0;
@@ -313,5 +396,8 @@ void profiles_free(struct profiles *ps)
 	free(ps->names);
 	free(ps->annotations);
 	free(ps->innermost);
+	for (size_t i = 0; i < ps->life_capacity; i++)
+		free(ps->lives[i].parts);
+	free(ps->lives);
 	map64_free(&ps->task_names);
 }

@@ -17,6 +17,7 @@ struct profile_labels {
 	uint32_t function; /* of the goroutine */
 	uint32_t task, region;
 	uint32_t state; /* only in wall: "Running", or why it does not run */
+	uint32_t set;   /* pprof labels, as text (util/labels.h); only if they are wanted */
 };
 
 struct profile_sample {
@@ -32,6 +33,7 @@ struct profile {
 };
 
 struct profile_annotation; /* a region that a goroutine is in */
+struct profile_life;       /* the pprof labels of a goroutine */
 
 /* Several profiles of one trace, made in one pass. */
 struct profiles {
@@ -53,6 +55,9 @@ struct profiles {
 	uint32_t *innermost; /* by serial: in annotations */
 	size_t innermost_capacity;
 	struct map64 task_names; /* task -> string id */
+	bool wants_sets;
+	struct profile_life *lives; /* by serial, if wants_sets */
+	size_t life_capacity;
 	uint64_t start, end;
 };
 

@@ -12,6 +12,19 @@
 #include "export/format.h"
 #include "export/stacktab.h"
 #include "util/array.h"
+#include "util/labels.h"
+
+struct open_label {          /* that a goroutine has */
+	uint32_t key, value; /* string ids of the stacktab; 0 = empty */
+	uint64_t since;
+	bool before; /* it had it when the trace began */
+	bool kept;   /* scratch */
+};
+
+struct label_list {
+	struct open_label *all;
+	size_t n, capacity;
+};
 
 struct sqlite {
 	const struct census *census;
@@ -19,7 +32,11 @@ struct sqlite {
 	struct stacktab st;
 	struct database *db;
 	struct byte_sink out;
-	size_t stacks; /* so many are in the database */
+	size_t stacks;   /* so many are in the database */
+	uint32_t *locks; /* by serial: what the goroutine waits for or is about to, of st.strings; 0 = not
+			    known */
+	struct label_list *labels; /* by serial */
+	size_t label_capacity;
 };
 
 /* --- values --- */
@@ -134,6 +151,7 @@ static int put_state(struct sqlite *sq, const struct tl_change *change)
 	bind_place(row, 8, now->p);
 	sqlite3_bind_int(row, 9, !now->before);
 	sqlite3_bind_int(row, 10, !change->final);
+	bind_text(sq, row, 11, now->state == TL_WAITING ? sq->locks[change->g->serial] : 0);
 	return database_add(sq->db, row);
 }
 
@@ -173,6 +191,103 @@ static int put_goroutine(struct sqlite *sq, const struct tl_change *change)
 	return database_add(sq->db, row);
 }
 
+/* --- labels --- */
+
+static void bind_label(struct sqlite *sq, sqlite3_stmt *row, int column, uint32_t string)
+{
+	if (string)
+		bind_text(sq, row, column, string);
+	else
+		sqlite3_bind_text(row, column, "", 0, SQLITE_STATIC);
+}
+
+static int put_label(struct sqlite *sq, uint32_t serial, const struct open_label *label, uint64_t until,
+		     bool ends)
+{
+	sqlite3_stmt *row = database_row(sq->db, TABLE_LABEL);
+
+	sqlite3_bind_int64(row, 1, (sqlite3_int64)label->since);
+	sqlite3_bind_int64(row, 2, (sqlite3_int64)(until > label->since ? until - label->since : 0));
+	sqlite3_bind_int64(row, 3, serial);
+	bind_label(sq, row, 4, label->key);
+	bind_label(sq, row, 5, label->value);
+	sqlite3_bind_int(row, 6, !label->before);
+	sqlite3_bind_int(row, 7, ends);
+	return database_add(sq->db, row);
+}
+
+static int keep_or_open(struct label_list *list, struct open_label label)
+{
+	for (size_t i = 0; i < list->n; i++) {
+		if (list->all[i].key == label.key && list->all[i].value == label.value) {
+			list->all[i].kept = true;
+			return 0;
+		}
+	}
+	if (array_grow(&list->all, &list->capacity, list->n + 1, sizeof(*list->all)))
+		return -ENOMEM;
+	list->all[list->n++] = label;
+	return 0;
+}
+
+/* Ends those that are not kept. */
+static int end_labels(struct sqlite *sq, uint32_t serial, uint64_t time, bool ends)
+{
+	struct label_list *list = &sq->labels[serial];
+	size_t kept = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < list->n; i++) {
+		if (list->all[i].kept)
+			list->all[kept++] = list->all[i];
+		else if (!rc)
+			rc = put_label(sq, serial, &list->all[i], time, ends);
+	}
+	list->n = kept;
+	for (size_t i = 0; i < kept; i++)
+		list->all[i].kept = false;
+	return rc;
+}
+
+static int on_labels(void *ctx, const struct tl_goroutine *g, const struct tl_labels *labels)
+{
+	struct sqlite *sq = ctx;
+	struct labels_read set;
+	int rc = 0;
+
+	if (array_grow(&sq->labels, &sq->label_capacity, (size_t)g->serial + 1, sizeof(*sq->labels)))
+		return -ENOMEM;
+	if (labels_parse(labels->text, labels->len, &set) < 0)
+		return 0;
+	for (unsigned i = 0; i < set.n && !rc; i++) {
+		const struct pprof_label *from = &set.labels[i];
+		struct open_label label = {
+			.since = labels->time, .before = labels->held && !g->born, .kept = true};
+
+		if (stacktab_text(&sq->st, from->key, from->key_len, &label.key) ||
+		    stacktab_text(&sq->st, from->value, from->value_len, &label.value))
+			return -ENOMEM;
+		rc = keep_or_open(&sq->labels[g->serial], label);
+	}
+	return rc ? rc : end_labels(sq, g->serial, labels->time, true);
+}
+
+static void free_labels(struct sqlite *sq)
+{
+	for (size_t i = 0; i < sq->label_capacity; i++)
+		free(sq->labels[i].all);
+	free(sq->labels);
+}
+
+static int end_goroutine(struct sqlite *sq, const struct tl_change *change)
+{
+	int rc = put_goroutine(sq, change);
+
+	if (rc || change->g->serial >= sq->label_capacity)
+		return rc;
+	return end_labels(sq, change->g->serial, change->time, !change->final);
+}
+
 static int on_change(void *ctx, const struct tl_change *change)
 {
 	struct sqlite *sq = ctx;
@@ -188,9 +303,11 @@ static int on_change(void *ctx, const struct tl_change *change)
 		return -EINVAL;
 	if (change->g->now.state != TL_NONE)
 		rc = put_state(sq, change);
+	if (change->to->state != TL_WAITING)
+		sq->locks[change->g->serial] = 0;
 	if (!rc && change->wakes)
 		rc = put_wakeup(sq, change);
-	return rc || change->to->state != TL_NONE ? rc : put_goroutine(sq, change);
+	return rc || change->to->state != TL_NONE ? rc : end_goroutine(sq, change);
 }
 
 /* --- ranges --- */
@@ -265,6 +382,17 @@ static int on_end(void *ctx, const struct tl_range *range)
 
 /* --- single events --- */
 
+/* A log of category "lock" says what its goroutine is about to wait for (docs/analysis.md). */
+static int keep_lock(struct sqlite *sq, const struct op *op, const struct tl_goroutine *g)
+{
+	size_t len;
+	const char *category = strtab_get(sq->tables->strings, op->string, &len);
+
+	if (!g || g->serial >= sq->census->n || strcmp(category, "lock") != 0)
+		return 0;
+	return stacktab_string(&sq->st, sq->tables, op->string2, &sq->locks[g->serial]);
+}
+
 static int put_log(struct sqlite *sq, const struct op *op, const struct tl_goroutine *g)
 {
 	sqlite3_stmt *row = database_row(sq->db, TABLE_LOG);
@@ -273,7 +401,7 @@ static int put_log(struct sqlite *sq, const struct op *op, const struct tl_gorou
 	bind_id(row, 2, g ? g->serial : 0);
 	bind_id(row, 3, op->arg);
 	if (bind_string(sq, row, 4, op->string) || bind_string(sq, row, 5, op->string2) ||
-	    bind_stack(sq, row, 6, op->stack))
+	    bind_stack(sq, row, 6, op->stack) || keep_lock(sq, op, g))
 		return -ENOMEM;
 	return database_add(sq->db, row);
 }
@@ -336,6 +464,8 @@ static void sqlite_free(void *writer)
 
 	database_free(sq->db);
 	stacktab_free(&sq->st);
+	free(sq->locks);
+	free_labels(sq);
 	free(sq);
 }
 
@@ -349,7 +479,10 @@ static void *sqlite_open(const struct export_options *options, const struct cens
 	sq->census = census;
 	sq->out = options->out;
 	sq->stacks = 1;
-	sq->db = stacktab_init(&sq->st) ? NULL : database_new(options->database, census, options->title, err);
+	sq->locks = calloc((size_t)census->n + 1, sizeof(*sq->locks));
+	sq->db = !sq->locks || stacktab_init(&sq->st)
+			 ? NULL
+			 : database_new(options->database, census, options->title, err);
 	if (!sq->db) {
 		sqlite_free(sq);
 		return NULL;
@@ -359,6 +492,7 @@ static void *sqlite_open(const struct export_options *options, const struct cens
 		.begin = on_begin,
 		.end = on_end,
 		.event = on_event,
+		.labels = on_labels,
 		.tables = on_tables,
 	};
 	return sq;

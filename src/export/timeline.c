@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "export/census.h"
 #include "export/ranges.h"
+#include "util/labels.h"
 #include "util/map64.h"
 #include "util/array.h"
 #include "wire/buffer.h"
@@ -18,19 +20,29 @@ struct op_timeline {
 	uint32_t serials;
 	struct map64 p_of_thread; /* thread -> P + 1 */
 	struct tl_ranges ranges;
+	const struct census *census;
+	struct strtab *sets;        /* of labels, as text */
+	struct map64 index_of_goid; /* of the living, of generation goids_of */
+	uint64_t generations, goids_of;
 	const struct op **samples; /* of the open generation, by time */
 	size_t sample_capacity;
 	uint64_t start, now;
 	bool began, unwatched;
 };
 
-struct op_timeline *timeline_new(const struct tl_visitor *visitor)
+struct op_timeline *timeline_new(const struct tl_visitor *visitor, const struct census *census)
 {
 	struct op_timeline *tl = calloc(1, sizeof(*tl));
 
 	if (!tl)
 		return NULL;
+	tl->sets = strtab_new();
+	if (!tl->sets) {
+		free(tl);
+		return NULL;
+	}
 	tl->visitor = *visitor;
+	tl->census = census;
 	ranges_init(&tl->ranges, visitor);
 	return tl;
 }
@@ -41,6 +53,8 @@ void timeline_free(struct op_timeline *tl)
 		return;
 	ranges_free(&tl->ranges);
 	map64_free(&tl->p_of_thread);
+	map64_free(&tl->index_of_goid);
+	strtab_free(tl->sets);
 	free(tl->lives);
 	free(tl->samples);
 	free(tl);
@@ -92,6 +106,89 @@ static struct tl_goroutine *new_life(struct op_timeline *tl, uint32_t index)
 			.goid = index < tl->tables->ngoroutines ? tl->tables->goids[index] : 0,
 		};
 	return g;
+}
+
+/* --- labels --- */
+
+static int set_labels(struct op_timeline *tl, struct tl_goroutine *g, const struct tl_labels *labels)
+{
+	bool empty = labels->len == 2; /* {} */
+	uint32_t set = empty ? 0 : strtab_add(tl->sets, labels->text, labels->len);
+
+	if (!set && !empty)
+		return -ENOMEM;
+	if (set == g->labels && !labels->first)
+		return 0;
+	g->labels = set;
+	return tl->visitor.labels ? tl->visitor.labels(tl->visitor.ctx, g, labels) : 0;
+}
+
+/* A goroutine appears: those that the trace says later that it has. */
+static int first_labels(struct op_timeline *tl, struct tl_goroutine *g, uint64_t time)
+{
+	const struct census *census = tl->census;
+	struct tl_labels labels = {.time = time, .held = true};
+
+	if (!census || g->serial >= census->n || !census->goroutines[g->serial].labels)
+		return 0;
+	labels.text = strtab_get(census->strings, census->goroutines[g->serial].labels, &labels.len);
+	return set_labels(tl, g, &labels);
+}
+
+static int say_labels(struct op_timeline *tl, struct tl_goroutine *g, struct tl_labels *labels)
+{
+	labels->first = !g->labels_said;
+	g->labels_said = true;
+	return set_labels(tl, g, labels);
+}
+
+static struct tl_goroutine *find_life(struct op_timeline *tl, uint64_t goid)
+{
+	const uint32_t *index;
+
+	for (size_t i = 1; tl->goids_of != tl->generations && i < tl->capacity; i++) {
+		if (is_alive(&tl->lives[i]) && map64_set(&tl->index_of_goid, tl->lives[i].goid, (uint32_t)i))
+			return NULL;
+	}
+	tl->goids_of = tl->generations;
+	index = map64_get(&tl->index_of_goid, goid);
+	return index && tl->lives[*index].goid == goid && is_alive(&tl->lives[*index]) ? &tl->lives[*index]
+										       : NULL;
+}
+
+static const char *text_of(const struct op_timeline *tl, uint32_t string, size_t *len)
+{
+	const struct strtab *tab = string & TEXT_ID ? tl->tables->texts : tl->tables->strings;
+
+	*len = 0;
+	return tab && (string & ~TEXT_ID) < strtab_count(tab) ? strtab_get(tab, string & ~TEXT_ID, len) : "";
+}
+
+static int labels_step(struct op_timeline *tl, const struct op *op)
+{
+	size_t len, at;
+	const char *text = text_of(tl, op->string, &len);
+	enum labels_log kind = labels_log_kind(text, len);
+	struct tl_labels labels = {.time = op->time, .held = kind != LABELS_LOG_SET};
+	struct tl_goroutine *g = op->g && op->g < tl->capacity ? &tl->lives[op->g] : NULL;
+	struct labels_read set;
+	uint64_t goid;
+	int rc = 0, size;
+
+	if (kind == LABELS_LOG_NONE)
+		return 0;
+	labels.text = text = text_of(tl, op->string2, &len);
+	size = labels_parse(text, len, &set);
+	if (size < 0)
+		return 0;
+	labels.len = at = (size_t)size;
+	if (kind != LABELS_LOG_OTHERS)
+		return g && is_alive(g) ? say_labels(tl, g, &labels) : 0;
+	while (!rc && (goid = labels_next_goid(text, len, &at))) {
+		g = find_life(tl, goid);
+		rc = g ? say_labels(tl, g, &labels) : 0;
+	}
+	return rc;
 }
 
 static int show(struct op_timeline *tl, struct tl_change *change, struct tl_goroutine *g,
@@ -156,7 +253,7 @@ static int go_status(struct op_timeline *tl, const struct op *op)
 		to.p = p_of(tl, op->m);
 	to.stack = op->stack;
 	g->entry = op->stack2;
-	return go_to(tl, &change, g, &to);
+	return first_labels(tl, g, op->time) ? -ENOMEM : go_to(tl, &change, g, &to);
 }
 
 /* What an op of the scheduler makes of its goroutine. */
@@ -203,7 +300,7 @@ static int birth(struct op_timeline *tl, const struct op *op)
 	g->born = op->time;
 	g->parent = change.by ? by->serial : 0;
 	to = interval_after(tl, op, states_after[op->kind]);
-	return go_to(tl, &change, g, &to);
+	return first_labels(tl, g, op->time) ? -ENOMEM : go_to(tl, &change, g, &to);
 }
 
 /* One of the living goes on to the state. */
@@ -351,6 +448,8 @@ static int step(struct op_timeline *tl, const struct op *op)
 	}
 	case OP_LOG:
 		rc = note(tl, op);
+		if (!rc)
+			rc = labels_step(tl, op);
 		return rc ? rc : emit_event(tl, op);
 	case OP_NONE:
 		return 0;
@@ -402,6 +501,8 @@ int timeline_generation(struct op_timeline *tl, const struct generation *gen)
 	if (!tl->began)
 		tl->start = gen->start;
 	tl->began = true;
+	tl->generations++;
+	map64_clear(&tl->index_of_goid);
 	tl->tables = gen->tables;
 	if (tl->visitor.tables)
 		rc = tl->visitor.tables(tl->visitor.ctx, gen);

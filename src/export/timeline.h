@@ -42,6 +42,8 @@ struct tl_goroutine {
 	uint32_t parent;          /* serial of who created it, 0 = not known */
 	uint64_t born;            /* ns, 0 = before the trace */
 	bool ran;                 /* it was seen to run before what ends now */
+	bool labels_said;         /* the trace has said which labels it has */
+	uint32_t labels;          /* its set of pprof labels, 0 = none: equal sets have equal numbers */
 	struct tl_interval now;   /* what exports show */
 	struct tl_interval known; /* the same while nothing is recorded */
 };
@@ -85,6 +87,15 @@ struct tl_change {
 	int32_t p;
 };
 
+/* The pprof labels of a goroutine from here on, as text (util/labels.h). */
+struct tl_labels {
+	uint64_t time;
+	const char *text; /* valid during the call */
+	size_t len;
+	bool held;  /* it has had them before, too, as far as that was not said */
+	bool first; /* the trace says it for the first time */
+};
+
 /* Each returns 0, or a negative errno that ends the pass. NULL: not wanted. */
 struct tl_visitor {
 	void *ctx;
@@ -93,6 +104,8 @@ struct tl_visitor {
 	int (*end)(void *ctx, const struct tl_range *range);
 	/* Logs, CPU samples, labels, sizes of the heap, GOMAXPROCS; g may be NULL. */
 	int (*event)(void *ctx, const struct op *op, const struct tl_goroutine *g);
+	/* g has other labels; g->now is what it does meanwhile. */
+	int (*labels)(void *ctx, const struct tl_goroutine *g, const struct tl_labels *labels);
 	/* A generation begins: from here on these are the tables. gen is NULL at the end, when they are gone.
 	 */
 	int (*tables)(void *ctx, const struct generation *gen);
@@ -103,8 +116,12 @@ struct op_timeline;
 /* Whether a string of these tables begins so. */
 bool tl_begins_with(const struct tables *tables, uint32_t string, const char *text);
 
-/* NULL when out of memory. The visitor is copied. */
-struct op_timeline *timeline_new(const struct tl_visitor *visitor);
+struct census;
+/*
+ * NULL when out of memory. The visitor is copied. census: of an earlier pass, not owned; it knows the labels
+ * that goroutines have from their beginning, which the trace says later. NULL: none.
+ */
+struct op_timeline *timeline_new(const struct tl_visitor *visitor, const struct census *census);
 void timeline_free(struct op_timeline *tl);
 /* 0, -ENOMEM, or what the visitor says. */
 int timeline_generation(struct op_timeline *tl, const struct generation *gen);

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "goroutines/locks.h"
 #include "symbol/functab_record.h"
+#include "symbol/lock_kind.h"
 #include "util/array.h"
 #include "util/hash.h"
 
@@ -173,6 +175,21 @@ static void add_since(struct goroutine_group *group, uint64_t since)
 		group->oldest = since;
 }
 
+/* All of a group wait in the same functions. */
+static int count_lock(struct groups *groups, struct goroutine_group *group, uint64_t awaited)
+{
+	struct frame frames[MAX_FRAMES];
+
+	if (!awaited)
+		return 0;
+	if (!group->lock_kind) {
+		int n = group_frames(groups, group, frames);
+
+		group->lock_kind = (uint8_t)(1 + lock_kind_of(groups->strings, frames, n > 0 ? n : 0));
+	}
+	return locks_count(groups, group, awaited);
+}
+
 /* They come in the order of their goids. */
 static int add(struct groups *groups, const struct listing_goroutine *before,
 	       const struct listing_goroutine *one)
@@ -200,7 +217,7 @@ static int add(struct groups *groups, const struct listing_goroutine *before,
 		one->g.status == LEAKED || (one->g.status == WAITING && !is_system(groups, one->g.startpc) &&
 					    is_block(groups->now->reasons[one->g.waitreason]));
 	add_labels(group, one->details.labels);
-	return 0;
+	return count_lock(groups, group, log_g_awaited(&one->g));
 }
 
 static int add_all(struct groups *groups, const struct g_listing *before)
@@ -270,6 +287,7 @@ int groups_make(struct groups *groups, const struct g_listing *before, const str
 		rc = count_labels(groups);
 	if (rc == 0 && groups->n)
 		qsort(groups->all, groups->n, sizeof(*groups->all), by_size);
+	locks_sort(groups);
 	return rc;
 }
 
@@ -283,6 +301,8 @@ void groups_free(struct groups *groups)
 		strtab_free(groups->strings);
 	map64_free(&groups->by_key);
 	map64_free(&groups->systems);
+	map64_free(&groups->lock_by_name);
+	free(groups->locks);
 	free(groups->all);
 	*groups = (struct groups){.now = NULL};
 }

@@ -34,7 +34,13 @@ struct label_count {
 	uint32_t n;
 };
 
-enum { GROUP_GOIDS = 3, GROUP_LABELS = 8 };
+/* How many wait for one lock or channel. */
+struct lock_waiters {
+	uint32_t name; /* string id: "rwmutex 0xc000012340 (read)" */
+	uint32_t n;
+};
+
+enum { GROUP_GOIDS = 3, GROUP_LABELS = 8, GROUP_LOCKS = 4 };
 
 struct goroutine_group {
 	struct group_key key;
@@ -49,6 +55,10 @@ struct goroutine_group {
 	struct label_count labels[GROUP_LABELS]; /* the first sets that were met */
 	unsigned nlabels;
 	uint64_t labelled, other_labels; /* goroutines: with labels; with sets that are not in the list */
+	struct lock_waiters locks[GROUP_LOCKS]; /* the first that were met */
+	unsigned nlocks;
+	uint64_t other_locks; /* goroutines that wait for locks that are not in the list */
+	uint8_t lock_kind;    /* 1 + enum lock_kind; 0 = not looked at */
 };
 
 struct groups {
@@ -59,6 +69,9 @@ struct groups {
 	uint64_t total, hidden, labels_lost; /* goroutines: shown; the runtime's, not shown; of those shown */
 	struct goroutine_group *all;         /* the largest first; of one label value one after the other */
 	size_t n, capacity;
+	struct lock_waiters *locks; /* of all groups, without (read) and (write); the most waiters first */
+	size_t nlocks, locks_capacity;
+	struct map64 lock_by_name; /* until they are sorted */
 	struct strtab *strings;
 	struct functab *functab; /* NULL: no names */
 	struct symbol *symbol;

@@ -69,6 +69,24 @@ static void put_labels(struct json *json, const struct groups *groups, const str
 	json_close(json, ']');
 }
 
+enum { MOST_LOCKS = 1000 };
+
+static void put_locks(struct json *json, const struct groups *groups, const char *name,
+		      const struct lock_waiters *locks, size_t n)
+{
+	json_open(json, name, '[');
+	for (size_t i = 0; i < n && i < MOST_LOCKS; i++) {
+		size_t len;
+		const char *text = strtab_get(groups->strings, locks[i].name, &len);
+
+		json_open(json, NULL, '{');
+		json_string(json, "lock", text, len);
+		json_number(json, "count", locks[i].n);
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+}
+
 static void put_group(struct json *json, struct groups *groups, const struct goroutine_group *group)
 {
 	uint64_t most = group_most_ns(groups, group);
@@ -92,6 +110,10 @@ static void put_group(struct json *json, struct groups *groups, const struct gor
 	if (group->parent)
 		json_number(json, "parent", group->parent);
 	put_stack(json, groups, group);
+	if (group->nlocks) {
+		put_locks(json, groups, "waits_for", group->locks, group->nlocks);
+		json_number(json, "waits_for_others", group->other_locks);
+	}
 	put_labels(json, groups, group);
 	json_close(json, '}');
 }
@@ -112,6 +134,7 @@ void groups_print_json(struct groups *groups, FILE *out)
 	json_number(&json, "labels_lost", groups->labels_lost);
 	if (groups->options.by == BY_LABEL)
 		json_text(&json, "by_label", groups->options.label);
+	put_locks(&json, groups, "locks", groups->locks, groups->nlocks);
 	json_open(&json, "groups", '[');
 	for (size_t i = 0; i < groups->n; i++)
 		put_group(&json, groups, &groups->all[i]);

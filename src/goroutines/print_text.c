@@ -10,6 +10,7 @@ enum {
 	GROUPS_SHOWN = 30,
 	FRAMES_SHOWN = 4,
 	SUSPECTS_SHOWN = 10,
+	LOCKS_SHOWN = 10,
 	INDENT = 11, /* of what belongs to a group */
 	COLUMNS = 80,
 	FUNCTION_WIDTH = 44,
@@ -144,6 +145,18 @@ static void print_labels(const struct groups *groups, FILE *out, const struct go
 		fprintf(out, "%*slabels %s others\n", INDENT, "", text_count(group->other_labels).bytes);
 }
 
+static void print_locks(const struct groups *groups, FILE *out, const struct goroutine_group *group)
+{
+	for (unsigned i = 0; i < group->nlocks; i++) {
+		fprintf(out, "%*sfor %s", INDENT, "", string(groups, group->locks[i].name, 48).bytes);
+		if (group->n > 1)
+			fprintf(out, ": %s", text_count(group->locks[i].n).bytes);
+		fputc('\n', out);
+	}
+	if (group->other_locks)
+		fprintf(out, "%*sfor others: %s\n", INDENT, "", text_count(group->other_locks).bytes);
+}
+
 static void print_goids(FILE *out, const struct goroutine_group *group)
 {
 	fprintf(out, "%*sgoroutine%s", INDENT, "", group->n > 1 ? "s" : "");
@@ -168,6 +181,7 @@ static void print_group(struct groups *groups, FILE *out, const struct goroutine
 	fputc('\n', out);
 	print_frames(groups, out, group, all);
 	print_goids(out, group);
+	print_locks(groups, out, group);
 	print_labels(groups, out, group);
 }
 
@@ -248,6 +262,23 @@ static void print_suspects(struct groups *groups, FILE *out, bool all)
 	free(list);
 }
 
+/* --- who waits for the same --- */
+
+static void print_shared_locks(const struct groups *groups, FILE *out, bool all)
+{
+	size_t n = 0;
+
+	while (n < groups->nlocks && groups->locks[n].n > 1)
+		n++;
+	if (n)
+		fputs("\nWait for the same lock or channel:\n", out);
+	for (size_t i = 0; i < n && (all || i < LOCKS_SHOWN); i++)
+		fprintf(out, "%*s  %s\n", INDENT - 2, text_count(groups->locks[i].n).bytes,
+			string(groups, groups->locks[i].name, 48).bytes);
+	if (!all && n > LOCKS_SHOWN)
+		fprintf(out, "%*s  ... %zu more (--all)\n", INDENT - 2, "", n - LOCKS_SHOWN);
+}
+
 /* A line in front of the groups of a label's value. */
 static void print_value(const struct groups *groups, FILE *out, const struct goroutine_group *group)
 {
@@ -269,6 +300,7 @@ void groups_print_text(struct groups *groups, FILE *out, bool all)
 
 	print_head(groups, out);
 	print_suspects(groups, out, all);
+	print_shared_locks(groups, out, all);
 	for (size_t i = 0; i < shown; i++) {
 		const struct goroutine_group *group = &groups->all[i];
 

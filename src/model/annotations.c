@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/values.h"
+#include "model/labels.h"
 
 enum { MAX_NAMES = 1 << 16 }; /* kinds of tasks, regions and logs; Go's documentation wants few */
 
@@ -100,6 +101,8 @@ struct text_ids annotations_text_ids(struct model *md, const struct raw_text *te
 	}
 	if (text->record.flags & RAW_VALUES)
 		return values_text_ids(md, text);
+	if (text->record.site == SITE_LABELS)
+		return (struct text_ids){.string = labels_of_text(md, text)};
 	/* Reading an empty text cannot fail: of two texts, an empty one is the one that could not be read. */
 	if (unreadable && !text->len)
 		ids.string = string_id(md, "[unreadable]");

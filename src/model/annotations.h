@@ -15,7 +15,8 @@ static inline bool has_texts(const struct raw_record *rec)
 	uint8_t site = rec->site;
 
 	return rec->flags & RAW_VALUES || site == SITE_TASK_BEGIN || site == SITE_REGION_BEGIN ||
-	       site == SITE_REGION_END || site == SITE_LOG || site == SITE_REGION_START;
+	       site == SITE_REGION_END || site == SITE_LOG || site == SITE_REGION_START ||
+	       site == SITE_LABELS;
 }
 
 static inline bool is_request_site(uint8_t site)

@@ -4,6 +4,9 @@
 #include "model/announce.h"
 #include "model/annotations.h"
 #include "model/forget.h"
+#include "model/locks.h"
+#include "model/go_labels.h"
+#include "model/labels.h"
 #include "model/notes.h"
 #include "model/cpus.h"
 #include "model/off_cpu.h"
@@ -94,6 +97,7 @@ void generation_open(struct model *md)
 		if (m->g && m->g->status == G_RUNNING) {
 			announce_procs(md, m, 0);
 			announce_gc(md, m);
+			labels_announce(md, m);
 		}
 	}
 	announce_open_ranges(md);
@@ -202,9 +206,11 @@ void generation_close(struct model *md, bool last)
 	if (md->gc.stw)
 		step_stw_end(md, REPAIRED);
 	announce_left_ranges(md);
+	labels_announce_left(md);
 	requests_settle(md);
 	md->front->end_generation(md, last);
 	op_list_apply_moves(&md->ops);
+	lock_logs_complete(md);
 	if (md->options.watch) {
 		number_the_nameless(md);
 		fill_tables(md); /* as they are now: a watcher names stacks */
@@ -228,6 +234,7 @@ void generation_close(struct model *md, bool last)
 		md->sink_error = md->options.sink(md->options.ctx, &gen);
 	g_recycle(&md->entities);
 	annotations_recycle(md);
+	labels_recycle(md);
 	forget_stacks(md);
 	forget_names(md);
 	forget_threads(md);

@@ -2,6 +2,7 @@
 #include "model/go_leave.h"
 
 #include "model/go_runtime.h"
+#include "model/locks.h"
 #include "model/repair.h"
 
 /* preemptPark, which stops a goroutine for a scan, takes the request back, but leaves the wait reason. */
@@ -10,9 +11,9 @@ static bool is_blocked(struct model *md, enum leaving how, uint32_t reason)
 	return how == PARKED || (how == YIELDED && reason == string_id(md, "preempted"));
 }
 
-void settle_leaving(struct model *md, struct g *g, enum leaving how, uint64_t wait_reason, uint32_t stack)
+void settle_leaving(struct model *md, struct g *g, enum leaving how, uint64_t arg2, uint32_t stack)
 {
-	uint32_t reason = reason_id(&md->reasons, REASON_PARK, wait_reason);
+	uint32_t reason = reason_id(&md->reasons, REASON_PARK, AWAITED_REASON(arg2));
 	struct op *op;
 
 	if (g->m)
@@ -22,14 +23,15 @@ void settle_leaving(struct model *md, struct g *g, enum leaving how, uint64_t wa
 	if (!g->left || g->left_generation != md->generation.number)
 		return;
 	op = &md->ops.ops[g->left - 1];
-	g->left = 0;
 	op->stack = stack;
 	if (is_blocked(md, how, reason)) {
 		op->string = reason ? reason : op->string;
+		lock_fill_place(md, g->left - 1, arg2, stack);
 	} else if (g->status == G_WAITING) {
 		op->kind = OP_GO_STOP;
 		op->string = reason_id(&md->reasons, REASON_STOP,
 				       how == PREEMPTED ? GO_STOP_PREEMPTED : GO_STOP_SCHED);
 		g->status = G_RUNNABLE;
 	}
+	g->left = 0;
 }

@@ -12,7 +12,7 @@
 
 enum leaving { YIELDED, PARKED, PREEMPTED }; /* raw_record.arg of SITE_RESUME */
 
-/* How g left the last time, if that was not seen. wait_reason: g.waitreason. */
-void settle_leaving(struct model *md, struct g *g, enum leaving how, uint64_t wait_reason, uint32_t stack);
+/* How g left the last time, if that was not seen. arg2: of SITE_RESUME, or g.waitreason alone. */
+void settle_leaving(struct model *md, struct g *g, enum leaving how, uint64_t arg2, uint32_t stack);
 
 #endif

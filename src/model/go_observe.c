@@ -11,6 +11,7 @@
 #include "model/go_requests.h"
 #include "model/go_sched.h"
 #include "model/go_syscalls.h"
+#include "model/go_labels.h"
 #include "model/off_cpu.h"
 #include "model/sample.h"
 #include "model/step.h"
@@ -51,6 +52,7 @@ static const probe_hit_handler handlers[256] = {
 	[SITE_REGION_BEGIN] = on_annotation,
 	[SITE_REGION_END] = on_annotation,
 	[SITE_LOG] = on_annotation,
+	[SITE_LABELS] = on_labels,
 	[SITE_REGION_START] = on_annotation,
 	[SITE_REGION_STOP] = on_annotation,
 	[SITE_FUNCTION_BEGIN] = on_function,

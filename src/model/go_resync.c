@@ -11,6 +11,7 @@
 #include "model/go_snapshot.h"
 #include "model/go_snapshot_gc.h"
 #include "model/go_runtime.h"
+#include "model/go_labels.h"
 #include "model/repair.h"
 #include "model/step.h"
 
@@ -133,6 +134,8 @@ void go_resync(struct model *md)
 	for (size_t i = 0; i < snap->ngs; i++)
 		resync_g(md, &ended, &snap->gs[i]);
 	end_unlisted(md);
+	labels_resync(md, early_find_marker(&md->early, snap->info.marker_before, md->early.n),
+		      early_find_marker(&md->early, snap->info.marker_after, md->early.n));
 	snapshot_resync_gc(md, early_find_marker(&md->early, snap->info.marker_before, md->early.n));
 	map64_free(&ended);
 	memory_resync(md);

@@ -11,6 +11,7 @@
 #include "model/go_runtime.h"
 #include "model/go_snapshot.h"
 #include "model/go_snapshot_gc.h"
+#include "model/go_labels.h"
 #include "model/step.h"
 
 /* What a record implies for the moment before it. */
@@ -257,6 +258,7 @@ void go_start(struct model *md, size_t from, size_t to)
 	for (size_t i = 0; i < snap->nms; i++)
 		take_snapshot_m(md, &snap->ms[i]);
 	map64_free(&hit);
+	labels_start(md, from, to);
 	snapshot_start_gc(md, from, to);
 	memory_start(md, from);
 }

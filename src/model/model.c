@@ -8,6 +8,7 @@
 #include "model/annotations.h"
 #include "model/gap.h"
 #include "model/generation.h"
+#include "model/labels.h"
 #include "model/notes.h"
 #include "model/off_cpu.h"
 #include "model/requests.h"
@@ -30,7 +31,7 @@ struct model *model_new(const struct model_options *options)
 	md->reasons.strings = options->strings;
 	md->stats = stats_new();
 	if (!md->stats || !stack_table_init(&md->stacks) || !entities_init(&md->entities) ||
-	    !annotations_init(md)) {
+	    !annotations_init(md) || !labels_init(md)) {
 		model_free(md);
 		return NULL;
 	}
@@ -47,6 +48,7 @@ void model_free(struct model *md)
 	stats_free(md->stats);
 	snapshot_free(&md->snapshot);
 	annotations_free(md);
+	labels_free_all(md);
 	early_free(&md->early);
 	op_list_free(&md->ops);
 	free(md->samples.ops);
@@ -172,6 +174,7 @@ static void feed_note(struct model *md, const struct log_note *note)
 		gap_begin(md, note->time);
 	md->ops.provenance = OBSERVED;
 	if (note->flags & (LOG_NOTE_GAP | LOG_NOTE_SEEN)) {
+		labels_lost(md);
 		generation_close(md, false);
 		generation_open(md);
 		/* The last records, and the first ones, are of some sites only. */
@@ -303,9 +306,13 @@ static int dispatch(struct model *md, const struct log_record *record)
 	case LOG_PS:
 	case LOG_MS:
 	case LOG_AREAS:
+	case LOG_G_LABELS:
 	case LOG_THREADS:
 	case LOG_SNAPSHOT_END:
 		return feed_snapshot(md, record);
+	case LOG_LABELS:
+		labels_learn(md, record);
+		return 0;
 	case LOG_BOUNDARY:
 		feed_boundary(md, record);
 		return 0;

@@ -15,9 +15,11 @@ uint32_t note_text(struct model *md, const char *text)
 	return id ? id | TEXT_ID : 0;
 }
 
-static void fill(struct model *md, struct op *op, uint32_t text, uint32_t stack)
+#define CATEGORY "gotrace"
+
+static void fill(struct model *md, struct op *op, const char *category, uint32_t text, uint32_t stack)
 {
-	op->string = string_id(md, "gotrace");
+	op->string = string_id(md, category);
 	op->string2 = text;
 	op->stack = stack;
 }
@@ -37,18 +39,23 @@ static struct m *any_running(const struct model *md)
 	return NULL;
 }
 
-void note_write(struct model *md, uint32_t text)
+void note_write_as(struct model *md, const char *category, uint32_t text)
 {
 	struct m *m = any_running(md);
 	struct op *op;
 
 	if (m) {
-		fill(md, emit(&md->ops, OP_LOG, m), text, 0);
+		fill(md, emit(&md->ops, OP_LOG, m), category, text, 0);
 		return;
 	}
 	op = emit(&md->ops, OP_LOG, synthetic_begin(md));
-	fill(md, op, text, md->synthetic.wait_stack);
+	fill(md, op, category, text, md->synthetic.wait_stack);
 	synthetic_end(md);
+}
+
+void note_write(struct model *md, uint32_t text)
+{
+	note_write_as(md, CATEGORY, text);
 }
 
 void notes_add(struct model *md, long place, uint32_t stack, const char *text)
@@ -128,7 +135,7 @@ static void put_in(struct model *md, const struct pending_log *logs, size_t n)
 			struct op log = {
 				.time = at->time, .kind = OP_LOG, .m = at->m, .g = at->g, .p = at->p};
 
-			fill(md, &log, logs[n - 1].text, logs[n - 1].stack);
+			fill(md, &log, CATEGORY, logs[n - 1].text, logs[n - 1].stack);
 			ops[--to] = log;
 			n--;
 		} else {

@@ -7,6 +7,8 @@
 
 /* Now, of a goroutine that runs, or else of the synthetic one. text: a string id, maybe with TEXT_ID. */
 void note_write(struct model *md, uint32_t text);
+/* The same with another category than "gotrace". */
+void note_write_as(struct model *md, const char *category, uint32_t text);
 /* The id of a text that stays for this generation. */
 uint32_t note_text(struct model *md, const char *text);
 /* Calls the generation_watch, and writes what it wants; the ops are complete. */

@@ -131,6 +131,15 @@ struct request_table {
 	uint64_t tasks;      /* ids given so far */
 };
 
+/* pprof labels (labels.c). */
+struct label_sets {
+	struct strtab *sets; /* as text, of goroutines that live; may be removed at a generation's end */
+	bool any;            /* some goroutine has had labels */
+	bool unsure;         /* they may have changed unseen: a snapshot follows */
+	uint32_t *numbers;   /* of the LOG_LABELS of the snapshot that is being read: ids */
+	size_t nnumbers, number_capacity;
+};
+
 /* A log event that a generation_watch wants (notes.c). */
 struct pending_log {
 	long place;
@@ -167,10 +176,12 @@ struct model {
 	uint32_t gomaxprocs;
 	struct memory memory;
 	struct annotations annotations;
+	struct label_sets labels;
 	struct function_table functions;
 	struct request_table requests;
 	struct open_generation generation;
 	struct pending_logs logs;
+	size_t lock_logs; /* of the open generation, without messages yet (locks.c) */
 	struct off_cpu off_cpu;
 
 	/* --- before and after what was not watched --- */

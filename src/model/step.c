@@ -3,6 +3,7 @@
 
 #include "model/announce.h"
 #include "model/apply.h"
+#include "model/labels.h"
 #include "model/regions.h"
 #include "model/requests.h"
 
@@ -160,6 +161,7 @@ static void started(struct model *md, struct m *m, bool unseen)
 		step_assist_end(md, m);
 		md->ops.provenance = before;
 	}
+	labels_announce(md, m);
 	m->g->worker = 0;
 	/* The viewer ignores labels before it knows the number of Ps. */
 	if (!worker || worker >= sizeof(labels) / sizeof(labels[0]) || !md->generation.procs_announced)

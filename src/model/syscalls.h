@@ -16,6 +16,12 @@ struct wait {
 	uint8_t hint;  /* enum log_symbol_hint: the innermost one of its stack */
 };
 
+/* The file of a WAIT_*, if it has one. */
+static inline uint64_t wait_file(uint64_t wait)
+{
+	return WAIT_KIND(wait) == FILE_FUTEX ? 0 : wait;
+}
+
 /* Numbers are those of the architecture that the log's target has. NULL: 0, or a number that this table does
  * not have. `call` is 1 + number. */
 const char *syscall_name(const struct log_target *target, uint64_t call);

@@ -10,6 +10,7 @@
  */
 #include "model/threads_observe.h"
 
+#include "model/locks.h"
 #include "model/sample.h"
 #include "model/step.h"
 #include "model/syscalls.h"
@@ -60,15 +61,17 @@ static void fall_asleep(struct model *md, struct thread_life *t, const struct ra
 {
 	struct m *m = t->g->m;
 	bool faults = !rec->arg && rec->status != LEFT_STOPPED;
-	uint32_t leaf = faults ? string_id(md, "[page fault]") : thread_leaf(md, rec->arg, rec->arg2);
+	uint32_t leaf =
+		faults ? string_id(md, "[page fault]") : thread_leaf(md, rec->arg, wait_file(rec->arg2));
 	uint32_t stack = thread_stack(md, t, rec->stack, leaf);
 	struct early_waking waking = t->waking;
 	struct wait wait = {.call = rec->arg,
-			    .file = rec->arg2,
+			    .file = wait_file(rec->arg2),
 			    .left = rec->status,
 			    .hint = thread_stack_hint(md, rec->stack)};
 
 	t->reason = thread_reason(md, &wait);
+	lock_note_futex(md, m, rec->arg2);
 	step_go_block(md, m, t->reason, stack);
 	step_proc_stop(md, m);
 	t->call_stack = thread_call_stack(md, t, rec->stack, leaf);
@@ -96,7 +99,7 @@ static void switch_out(struct model *md, const struct seen *seen)
 	}
 	thread_end_call(md, t);
 	t->call = rec->arg;
-	t->file = rec->arg2;
+	t->file = wait_file(rec->arg2);
 	if (rec->status == LEFT_RUNNABLE) {
 		step_go_stop(md, m, stop_reason(md, t), 0);
 		step_proc_stop(md, m);
@@ -293,8 +296,8 @@ static void on_call(struct model *md, const struct seen *seen)
 	md->threads->sees_calls = true;
 	thread_end_call(md, t);
 	t->call = rec->arg;
-	t->file = rec->arg2;
-	t->call_stack = thread_stack(md, t, rec->stack, thread_leaf(md, rec->arg, rec->arg2));
+	t->file = wait_file(rec->arg2);
+	t->call_stack = thread_stack(md, t, rec->stack, thread_leaf(md, rec->arg, t->file));
 	step_syscall_begin(md, t->g->m, t->call_stack);
 }
 

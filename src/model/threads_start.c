@@ -150,7 +150,7 @@ static void place_listed(struct model *md, struct thread_life *t, const struct l
 static void take_stack(struct model *md, struct thread_life *t, const struct log_thread *lt)
 {
 	struct wait wait = {.call = lt->arg,
-			    .file = lt->arg2,
+			    .file = wait_file(lt->arg2),
 			    .left = lt->left,
 			    .hint = thread_stack_hint(md, lt->stack)};
 	uint32_t leaf = thread_leaf(md, wait.call, wait.file);
@@ -159,7 +159,7 @@ static void take_stack(struct model *md, struct thread_life *t, const struct log
 	if (t->g->status != G_WAITING || lt->status != LOG_THREAD_WAITING)
 		return;
 	t->call = lt->arg;
-	t->file = lt->arg2;
+	t->file = wait.file;
 	t->g->stack = stack;
 	t->call_stack = thread_call_stack(md, t, lt->stack, leaf);
 	t->reason = thread_reason(md, &wait);

@@ -3,6 +3,7 @@
 #ifndef GOTRACE_MODEL_TYPES_H
 #define GOTRACE_MODEL_TYPES_H
 
+#include "rawlog/awaited.h"
 #include "rawlog/rawlog.h"
 #include "sched/op.h"
 
@@ -29,6 +30,9 @@ struct model_options {
 	void *watch_ctx;
 	/* Intervals in which a running goroutine has no CPU become regions if they are so long, ns. */
 	uint64_t off_cpu_ns; /* 0 = OFF_CPU_REGION_NS, or all if CPUs are known; or OFF_CPU_NO_REGIONS */
+	bool locks;          /* write what goroutines and threads wait for (locks.h) */
+	/* The kind of lock that a goroutine with this stack waits for; ctx is that of sink. May be NULL. */
+	enum lock_kind (*lock_kind)(void *ctx, const struct stack *stack);
 	/* Any generation may be the first one of a file, and the format is 1.22 or later: each generation
 	 * announces all that is open, and stacks may be forgotten when the log repeats them (LOG_NOTE_RENEW).
 	 */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "symbol/functab_record.h"
+#include "symbol/lock_kind.h"
 #include "symbol/natives.h"
 #include "symbol/symbol.h"
 #include "util/strtab.h"
@@ -143,11 +144,31 @@ static int take_generation(void *ctx, const struct generation *gen)
 	return rc;
 }
 
+/* For the model: runtime frames are those that the stack skips anyway. */
+static enum lock_kind find_lock_kind(void *ctx, const struct stack *stack)
+{
+	struct pipeline *pipe = ctx;
+	struct frame_names names = {.functab = pipe->names.functab};
+	struct frame frames[MAX_FRAMES];
+	int n;
+
+	if (!pipe->names.functab || make_symbol(pipe))
+		return LOCK_SEMAPHORE;
+	names.symbol = pipe->names.symbol;
+	n = frames_of(&names, stack, 0, frames);
+	return lock_kind_of(pipe->strings, frames, n > 0 ? n : 0);
+}
+
 struct pipeline *pipeline_new(const struct pipeline_options *options)
 {
 	struct pipeline *pipe = calloc(1, sizeof(*pipe));
 	struct model_options model = {
-		.sink = take_generation, .ctx = pipe, .off_cpu_ns = options->off_cpu_ns};
+		.sink = take_generation,
+		.ctx = pipe,
+		.off_cpu_ns = options->off_cpu_ns,
+		.locks = options->locks,
+		.lock_kind = find_lock_kind,
+	};
 
 	if (!pipe)
 		return NULL;

@@ -35,6 +35,7 @@ struct pipeline_options {
 	struct output *raw;   /* not owned; NULL = no raw log is written */
 	enum wire_format format; /* WIRE_NONE: the format of the target's own release */
 	uint64_t off_cpu_ns;     /* model.h */
+	bool locks;              /* model.h */
 	bool runtime_frames;     /* keep the runtime's frames in stacks */
 };
 

@@ -23,6 +23,8 @@ _Static_assert(sizeof(struct log_g) == 56, "stored");
 _Static_assert(sizeof(struct log_g_details) == 48, "stored");
 _Static_assert(sizeof(struct log_labels) == 8, "stored");
 _Static_assert(sizeof(struct log_label) == 4, "stored");
+_Static_assert(sizeof(struct raw_label) == 4, "stored");
+_Static_assert(sizeof(struct log_g_labels) == 24, "stored");
 _Static_assert(sizeof(struct log_p) == 32, "stored");
 _Static_assert(sizeof(struct log_m) == 48, "stored");
 _Static_assert(sizeof(struct log_area) == 24, "stored");
@@ -295,6 +297,8 @@ static bool is_legal(const struct log_record *record)
 		return check_g_details(record);
 	case LOG_LABELS:
 		return check_labels(record);
+	case LOG_G_LABELS:
+		return record->size % sizeof(struct log_g_labels) == 0;
 	case LOG_PS:
 		return record->size % sizeof(struct log_p) == 0;
 	case LOG_MS:

@@ -43,9 +43,11 @@ enum log_type {
 	LOG_THREAD_TIMES = 25, /* struct log_thread_times + struct log_thread_time[]: of a Go program */
 	LOG_QUOTA = 26,        /* struct log_quota + path of the cgroup: of a Go program */
 	LOG_G_DETAILS =
-		27,      /* struct log_g_details[]: as many as LOG_GS has, in the same order, if asked for */
-	LOG_LABELS = 28, /* struct log_labels and texts: before the LOG_G_DETAILS with its number */
-	LOG_VALUES = 30, /* struct log_values and names: after the LOG_FUNCTION with its number */
+		27, /* struct log_g_details[]: as many as LOG_GS has, in the same order, if asked for */
+	/* struct log_labels and texts: before the LOG_G_DETAILS or LOG_G_LABELS with its number */
+	LOG_LABELS = 28,
+	LOG_G_LABELS = 29, /* struct log_g_labels[]: of the open snapshot, goroutines with labels */
+	LOG_VALUES = 30,   /* struct log_values and names: after the LOG_FUNCTION with its number */
 };
 
 #define LOG_LAST LOG_VALUES
@@ -184,8 +186,30 @@ struct log_g {
 	uint32_t tid;       /* procid of g.m, 0 if none */
 	uint8_t waitreason; /* index in REASON_WAIT */
 	uint8_t assist;     /* enum log_assist: g.inMarkAssist */
-	uint8_t reserved[6];
+	/* In a snapshot with LOG_G_DETAILS, what it waits for: see log_g_set_awaited. 0 = not known. */
+	uint8_t awaited[6];
 };
+
+/* Addresses of what can be waited for are multiples of 4: the lowest bits have the kind. */
+static inline void log_g_set_awaited(struct log_g *g, uint64_t awaited)
+{
+	uint64_t address = AWAITED_ADDRESS(awaited),
+		 packed = address & 3 ? 0 : address | AWAITED_KIND(awaited);
+
+	for (unsigned i = 0; i < sizeof(g->awaited); i++)
+		g->awaited[i] = (uint8_t)(packed >> 8 * i);
+}
+
+/* AWAITED of a kind, or 0. */
+static inline uint64_t log_g_awaited(const struct log_g *g)
+{
+	uint64_t packed = 0;
+
+	for (unsigned i = 0; i < sizeof(g->awaited); i++)
+		packed |= (uint64_t)g->awaited[i] << 8 * i;
+	return packed & 3 && packed >> 2 ? AWAITED(packed & 3, packed & ~3ull & ((1ull << AWAITED_BITS) - 1))
+					 : 0;
+}
 
 enum log_g_details_flags {
 	LOG_G_SEQ = 1,         /* seq is known */
@@ -232,6 +256,14 @@ struct log_labels {
 /* Followed by key and value, no NULs; the next label follows at once. */
 struct log_label {
 	uint16_t key_len, value_len;
+};
+
+/* A goroutine with labels. */
+struct log_g_labels {
+	uint64_t g;
+	uint64_t goid;
+	uint32_t labels; /* of a LOG_LABELS before, 0 = lost */
+	uint32_t flags;  /* enum log_g_details_flags: LOG_G_LABELS_LOST */
 };
 
 struct log_p {

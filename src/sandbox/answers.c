@@ -7,7 +7,10 @@
 
 #define MAX_CODE (1ull << 30) /* per file: native/modules.c */
 
-enum { LAST_MINOR = 99 }; /* allows for future Go releases */
+enum {
+	LAST_MINOR = 99,     /* allows for future Go releases */
+	MAX_OFFSET = 0x1000, /* of a field of runtime.g */
+};
 
 /* The text is printed, so it must not contain control characters. */
 static bool is_text(const char *text, size_t size)
@@ -30,7 +33,8 @@ bool answer_facts_are_good(const struct target_facts *facts)
 
 bool answer_plan_is_good(const struct probe_plan *plan, uint64_t file_size)
 {
-	if (plan->n > MAX_PROBES || !is_text(plan->left_out, sizeof(plan->left_out)))
+	if (plan->n > MAX_PROBES || plan->g_labels > MAX_OFFSET ||
+	    !is_text(plan->left_out, sizeof(plan->left_out)))
 		return false;
 	for (unsigned i = 0; i < plan->n; i++) {
 		const struct probe *probe = &plan->probes[i];

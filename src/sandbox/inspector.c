@@ -225,7 +225,7 @@ static int answer_heap_live(struct inspector *inspector)
 
 static int begin_snapshot(struct inspector *inspector, const struct rpc_request *request)
 {
-	uint32_t most = request->arg < UINT32_MAX ? (uint32_t)request->arg : UINT32_MAX;
+	uint32_t most = (uint32_t)request->arg;
 	struct error err = {""};
 	int rc;
 
@@ -233,8 +233,8 @@ static int begin_snapshot(struct inspector *inspector, const struct rpc_request 
 	inspector->snapshot = NULL;
 	rc = most ? target_snapshot_begin_detailed(inspector->target, most, send_record, inspector,
 						   &inspector->snapshot, &err)
-		  : target_snapshot_begin(inspector->target, send_record, inspector, &inspector->snapshot,
-					  &err);
+		  : target_snapshot_begin(inspector->target, request->arg & SNAPSHOT_LABELLED, send_record,
+					  inspector, &inspector->snapshot, &err);
 	return answer(inspector, rc, &err, NULL, 0);
 }
 

@@ -13,17 +13,18 @@
 #include "target/target.h"
 
 enum inspect_kind {
-	INSPECT_OPEN = 1,       /* arg: pid -> struct target_facts */
-	INSPECT_OPEN_FILE,      /* path -> struct target_facts */
-	INSPECT_BIND,           /* arg: pid -> struct target_facts */
-	INSPECT_WANT_ALLOC,     /* arg: enum alloc_level -> struct target_facts */
-	INSPECT_PLAN,           /* -> struct probe_plan */
-	INSPECT_LOG_INFO,       /* struct inspect_log_info -> records */
-	INSPECT_FUNCTAB,        /* -> a memory file with a LOG_FUNCTAB */
-	INSPECT_OTHER_GO,       /* -> a path without NUL; empty: there is none */
-	INSPECT_SNAPSHOT_BEGIN, /* arg: 0, or at most so many goroutines with details -> records */
-	INSPECT_SNAPSHOT_READ,  /* -> records; code 1: there is more */
-	INSPECT_SNAPSHOT_PUT,   /* uint32_t[2] -> records */
+	INSPECT_OPEN = 1,   /* arg: pid -> struct target_facts */
+	INSPECT_OPEN_FILE,  /* path -> struct target_facts */
+	INSPECT_BIND,       /* arg: pid -> struct target_facts */
+	INSPECT_WANT_ALLOC, /* arg: enum alloc_level -> struct target_facts */
+	INSPECT_PLAN,       /* -> struct probe_plan */
+	INSPECT_LOG_INFO,   /* struct inspect_log_info -> records */
+	INSPECT_FUNCTAB,    /* -> a memory file with a LOG_FUNCTAB */
+	INSPECT_OTHER_GO,   /* -> a path without NUL; empty: there is none */
+	/* arg: 0, or at most so many goroutines with details, or SNAPSHOT_LABELLED -> records */
+	INSPECT_SNAPSHOT_BEGIN,
+	INSPECT_SNAPSHOT_READ, /* -> records; code 1: there is more */
+	INSPECT_SNAPSHOT_PUT,  /* uint32_t[2] -> records */
 	INSPECT_SNAPSHOT_FREE,
 	INSPECT_READ_MS,   /* arg: most Ms -> struct log_m[] */
 	INSPECT_HEAP_LIVE, /* -> uint64_t */
@@ -38,6 +39,8 @@ enum inspect_kind {
 	INSPECT_REQUEST_REPORT,  /* -> text: which requests their probes show (function_plan.report) */
 	INSPECT_FUNCTION_VALUES, /* -> struct function_values[]: what their probes read */
 };
+
+#define SNAPSHOT_LABELLED (1ull << 32)
 
 /* The properties of a target, except those that only the inspector can use. */
 struct target_facts {

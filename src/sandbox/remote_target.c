@@ -248,11 +248,11 @@ static int ask_of_snapshot(const struct target *target, struct inspection *call,
 	return ask_for(target, call, NULL, 0, err);
 }
 
-static int remote_snapshot_begin(const struct target *target, uint32_t most, log_sink sink, void *ctx,
-				 struct error *err)
+static int remote_snapshot_begin(const struct target *target, uint32_t most, bool labelled, log_sink sink,
+				 void *ctx, struct error *err)
 {
 	struct remote_target *remote = remote_of(target);
-	struct inspection call = request(INSPECT_SNAPSHOT_BEGIN, most);
+	struct inspection call = request(INSPECT_SNAPSHOT_BEGIN, most | (labelled ? SNAPSHOT_LABELLED : 0));
 
 	remote->sink = sink;
 	remote->ctx = ctx;

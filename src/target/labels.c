@@ -21,6 +21,9 @@
 /* No string of Go is longer: the address space has 47 bits. */
 #define MAX_LEN (1ull << 47)
 
+/* No process has memory there: user space has 56 bits at most (amd64 with five levels of page tables). */
+#define MAX_ADDRESS (1ull << 56)
+
 #define RECORD_MAX (sizeof(struct log_labels) + LABELS_MAX * (sizeof(struct log_label) + 2 * LABEL_TEXT_MAX))
 
 struct labels {
@@ -85,6 +88,12 @@ static int add_set(struct labels *labels, uint64_t address)
 	return 0;
 }
 
+/* Reads of other addresses fail as a whole, and with them those of other sets. */
+static bool may_be_read(uint64_t address, uint64_t size)
+{
+	return address && address < MAX_ADDRESS - size;
+}
+
 /*
  * Reads size bytes at set->at of each set, unless that is 0, and calls take with them. A set that cannot be
  * read is lost.
@@ -98,7 +107,9 @@ static int each_set(struct labels *labels, uint32_t (*size)(const struct label_s
 	for (size_t i = 0; i < labels->nsets; i++) {
 		uint32_t bytes = size(&labels->sets[i]);
 
-		if (bytes)
+		if (bytes && !may_be_read(labels->sets[i].at, bytes))
+			labels->sets[i].lost = true;
+		else if (bytes)
 			labels->pieces[n++] = (struct memory_piece){
 				.address = labels->sets[i].at, .size = bytes, .owner = (uint32_t)i};
 	}
@@ -190,7 +201,7 @@ static uint32_t text_size(uint64_t len)
 static void want_text(struct labels *labels, size_t *n, uint32_t owner, uint64_t address, uint64_t len)
 {
 	labels->texts[owner] = NULL;
-	if (len && len <= MAX_LEN)
+	if (len && len <= MAX_LEN && may_be_read(address, text_size(len)))
 		labels->pieces[(*n)++] =
 			(struct memory_piece){.address = address, .size = text_size(len), .owner = owner};
 }

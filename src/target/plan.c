@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "target/labels.h"
 #include "target/memory.h"
 #include "isa/regions.h"
 #include "target/sites.h"
@@ -349,6 +350,15 @@ static int plan_rule(struct planner *planner, const struct site_rule *rule)
 	}
 }
 
+static bool has_site(const struct probe_plan *plan, uint8_t site)
+{
+	for (unsigned i = 0; i < plan->n; i++) {
+		if (plan->probes[i].site == site)
+			return true;
+	}
+	return false;
+}
+
 int target_plan(const struct target *target, struct probe_plan *plan, struct error *err)
 {
 	struct planner planner = {.target = target, .plan = plan, .err = err};
@@ -362,5 +372,20 @@ int target_plan(const struct target *target, struct probe_plan *plan, struct err
 	*plan = (struct probe_plan){.n = 0};
 	for (unsigned i = 0; rc == 0 && i < n; i++)
 		rc = plan_rule(&planner, &rules[i]);
+	if (rc == 0 && has_site(plan, SITE_LABELS) && labels_are_known(target))
+		plan->g_labels = target->image->release->layout.runtime.g_labels;
 	return rc;
+}
+
+void target_plan_drop(struct probe_plan *plan, uint8_t site)
+{
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < plan->n; i++) {
+		if (plan->probes[i].site != site)
+			plan->probes[kept++] = plan->probes[i];
+	}
+	plan->n = kept;
+	if (site == SITE_LABELS)
+		plan->g_labels = 0;
 }

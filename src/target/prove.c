@@ -104,7 +104,7 @@ static int take_snapshot(const struct target *target, struct collected *all, str
 {
 	static const uint32_t markers[2];
 	struct target_snapshot *snapshot = NULL;
-	int rc = target_snapshot_begin(target, collect, all, &snapshot, err);
+	int rc = target_snapshot_begin(target, false, collect, all, &snapshot, err);
 
 	if (rc)
 		return rc;

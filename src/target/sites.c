@@ -149,6 +149,8 @@ const struct site_rule site_rules[] = {
 	USER(SITE_REGION_BEGIN, PLACE_PROLOGUE, "runtime/trace.userRegion"),
 	USER(SITE_LOG, PLACE_PROLOGUE, "runtime/trace.userLog"),
 	USER(SITE_REGION_START, PLACE_REGION, "runtime/trace.StartRegion"),
+	/* Has the new set as its argument, and stores it in g.labels (runtime/proflabel.go). */
+	USER(SITE_LABELS, PLACE_PROLOGUE, "runtime/pprof.runtime_setProfLabel"),
 	/*
 	 * An assist begins in one place and ends in three. Up to 1.21, the end checks a local variable that
 	 * says whether the beginning was traced.

@@ -179,6 +179,7 @@ const struct site_rule abi0_site_rules[] = {
 	IF_PRESENT(SITE_TASK_END, 11, "runtime/trace.userTaskEnd"),
 	IF_PRESENT(SITE_REGION_BEGIN, 11, "runtime/trace.userRegion"),
 	IF_PRESENT(SITE_LOG, 11, "runtime/trace.userLog"),
+	IF_PRESENT(SITE_LABELS, 9, "runtime/pprof.runtime_setProfLabel"),
 };
 
 const unsigned abi0_site_rule_count = sizeof(abi0_site_rules) / sizeof(abi0_site_rules[0]);

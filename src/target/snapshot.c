@@ -11,6 +11,7 @@
 
 #include "bpf/stack_hash.h"
 #include "target/alloc.h"
+#include "target/awaited.h"
 #include "target/details.h"
 #include "target/heap.h"
 #include "target/labels.h"
@@ -38,6 +39,7 @@ struct walked { /* a goroutine of the batch */
 	struct g_view view;
 	struct log_g_details details; /* if they are wanted */
 	uint64_t labels;              /* g.labels */
+	uint64_t awaited;             /* AWAITED; 0 = not known, or details are not wanted */
 	bool exists;
 	uint16_t flags;
 	unsigned n; /* number of PCs, 0 = no stack */
@@ -57,13 +59,16 @@ struct target_snapshot {
 	size_t naddresses, at;
 	struct log_g *gs;
 	size_t ngs;
-	uint32_t most;                 /* goroutines to read, with details; 0: all, without */
-	struct log_g_details *details; /* ngs of them, if they are wanted */
-	struct labels *labels;         /* if they are wanted and the release has them */
-	struct areas areas;            /* memory in use, if requested */
-	struct map64 sent;             /* hashes of stacks already logged */
-	struct walked *walked;         /* BATCH entries */
-	struct memory_piece *pieces;   /* BATCH entries */
+	uint32_t most;                  /* goroutines to read, with details; 0: all, without */
+	bool labelled;                  /* log their labels alone */
+	struct log_g_details *details;  /* ngs of them, if they are wanted */
+	struct labels *labels;          /* if they are wanted and the release has them */
+	struct log_g_labels *labels_of; /* nlabels_of of them: goroutines with labels, if labelled */
+	size_t nlabels_of;
+	struct areas areas;          /* memory in use, if requested */
+	struct map64 sent;           /* hashes of stacks already logged */
+	struct walked *walked;       /* BATCH entries */
+	struct memory_piece *pieces; /* BATCH entries */
 };
 
 uint64_t target_stack_hash(const uint64_t *pcs, unsigned n, unsigned skip)
@@ -142,11 +147,17 @@ static void read_view(const struct target *target, const uint8_t *bytes, struct 
 		view->m = 0;
 }
 
+/* They have the address of the labels. */
+static bool has_details(const struct target_snapshot *snap)
+{
+	return snap->most || snap->labelled;
+}
+
 /* How many bytes of a g are read. */
 static size_t struct_size(const struct target_snapshot *snap)
 {
 	size_t size = g_view_size(&snap->target->layout);
-	size_t details = snap->most ? details_size(snap->target) : 0;
+	size_t details = has_details(snap) ? details_size(snap->target) : 0;
 
 	return size > details ? size : details;
 }
@@ -161,6 +172,7 @@ static int read_structs(struct target_snapshot *snap, const uint64_t *addresses,
 		snap->walked[i].exists = false;
 		snap->walked[i].n = 0;
 		snap->walked[i].labels = 0;
+		snap->walked[i].awaited = 0;
 		add_piece(snap, &n, addresses[i], size, i);
 	}
 	rc = memory_gather(&snap->batch, snap->pieces, n);
@@ -170,7 +182,7 @@ static int read_structs(struct target_snapshot *snap, const uint64_t *addresses,
 		if (!snap->pieces[i].bytes)
 			continue;
 		read_view(snap->target, snap->pieces[i].bytes, &walked->view);
-		if (snap->most)
+		if (has_details(snap))
 			walked->labels = details_read(snap->target, snap->pieces[i].bytes, &walked->details);
 		/* A goroutine that has ended may keep its stack for the next one. */
 		if (snap->target->alloc)
@@ -199,9 +211,12 @@ static int read_stacks(struct target_snapshot *snap, size_t count)
 	for (size_t i = 0; rc == 0 && i < n; i++) {
 		struct walked *walked = &snap->walked[snap->pieces[i].owner];
 
-		if (snap->pieces[i].bytes)
-			walked->n = walker_walk(&snap->walker, walked->g, &walked->view, &snap->pieces[i],
-						walked->pcs, &walked->flags);
+		if (!snap->pieces[i].bytes)
+			continue;
+		walked->n = walker_walk(&snap->walker, walked->g, &walked->view, &snap->pieces[i],
+					walked->pcs, &walked->flags);
+		if (snap->most)
+			walked->awaited = awaited_read(snap->target, &walked->view, &snap->pieces[i]);
 	}
 	return rc;
 }
@@ -310,6 +325,20 @@ static uint64_t root_function(const struct functab *functab, const struct walked
 	return 0;
 }
 
+static void deliver_labels(struct target_snapshot *snap, const struct walked *walked)
+{
+	const struct log_g_details *details = &walked->details;
+	bool lost = details->flags & LOG_G_LABELS_LOST;
+
+	if (snap->labels_of && (details->labels || lost))
+		snap->labels_of[snap->nlabels_of++] = (struct log_g_labels){
+			.g = walked->g,
+			.goid = details->goid,
+			.labels = details->labels,
+			.flags = lost ? LOG_G_LABELS_LOST : 0,
+		};
+}
+
 static int deliver(struct target_snapshot *snap, size_t count)
 {
 	int rc = 0;
@@ -332,9 +361,11 @@ static int deliver(struct target_snapshot *snap, size_t count)
 		};
 		if (snap->details)
 			snap->details[snap->ngs] = walked->details;
+		deliver_labels(snap, walked);
 		if (!lg->startpc)
 			lg->startpc = root_function(snap->target->functab, walked);
 		if (walked->n) {
+			log_g_set_awaited(lg, walked->awaited);
 			lg->stack = target_stack_hash(walked->pcs, walked->n, 0);
 			rc = send_stack(snap, walked, lg->stack);
 		}
@@ -360,10 +391,13 @@ static int read_batch(struct target_snapshot *snap, const uint64_t *addresses, s
 
 static int begin_details(struct target_snapshot *snap)
 {
-	if (!snap->most)
+	if (!has_details(snap))
 		return 0;
-	snap->details = malloc(snap->naddresses * sizeof(*snap->details) + 1);
-	if (!snap->details)
+	if (snap->most)
+		snap->details = malloc(snap->naddresses * sizeof(*snap->details) + 1);
+	else
+		snap->labels_of = malloc(snap->naddresses * sizeof(*snap->labels_of) + 1);
+	if (!snap->details && !snap->labels_of)
 		return -ENOMEM;
 	if (!labels_are_known(snap->target))
 		return 0;
@@ -405,7 +439,7 @@ static int begin(struct target_snapshot *snap, struct error *err)
 	return rc ? fail(snap, rc, err) : 0;
 }
 
-static int begin_snapshot(const struct target *target, uint32_t most, log_sink sink, void *ctx,
+static int begin_snapshot(const struct target *target, uint32_t most, bool labelled, log_sink sink, void *ctx,
 			  struct target_snapshot **out, struct error *err)
 {
 	struct target_snapshot *snap = calloc(1, sizeof(*snap));
@@ -418,10 +452,12 @@ static int begin_snapshot(const struct target *target, uint32_t most, log_sink s
 		.sink = sink,
 		.ctx = ctx,
 		.most = most,
+		.labelled = labelled,
 		.batch = {.pid = target->pid},
 		.head = {.time_before = now_ns()},
 	};
-	rc = target->remote ? target->remote->snapshot_begin(target, most, sink, ctx, err) : begin(snap, err);
+	rc = target->remote ? target->remote->snapshot_begin(target, most, labelled, sink, ctx, err)
+			    : begin(snap, err);
 	if (rc)
 		target_snapshot_free(snap);
 	else
@@ -429,16 +465,16 @@ static int begin_snapshot(const struct target *target, uint32_t most, log_sink s
 	return rc;
 }
 
-int target_snapshot_begin(const struct target *target, log_sink sink, void *ctx, struct target_snapshot **out,
-			  struct error *err)
+int target_snapshot_begin(const struct target *target, bool labelled, log_sink sink, void *ctx,
+			  struct target_snapshot **out, struct error *err)
 {
-	return begin_snapshot(target, 0, sink, ctx, out, err);
+	return begin_snapshot(target, 0, labelled, sink, ctx, out, err);
 }
 
 int target_snapshot_begin_detailed(const struct target *target, uint32_t most, log_sink sink, void *ctx,
 				   struct target_snapshot **out, struct error *err)
 {
-	return begin_snapshot(target, most, sink, ctx, out, err);
+	return begin_snapshot(target, most, false, sink, ctx, out, err);
 }
 
 /* Reads a batch of spans, after all goroutines. */
@@ -499,6 +535,11 @@ int target_snapshot_put(struct target_snapshot *snap, const uint32_t markers[2])
 
 		rc = put(snap, LOG_G_DETAILS, snap->details + at, n * sizeof(*snap->details));
 	}
+	for (size_t at = 0; rc == 0 && at < snap->nlabels_of; at += GS_PER_RECORD) {
+		size_t n = snap->nlabels_of - at < GS_PER_RECORD ? snap->nlabels_of - at : GS_PER_RECORD;
+
+		rc = put(snap, LOG_G_LABELS, snap->labels_of + at, n * sizeof(*snap->labels_of));
+	}
 	if (rc == 0)
 		rc = put(snap, LOG_PS, threads->ps, threads->nps * sizeof(*threads->ps));
 	if (rc == 0)
@@ -528,6 +569,7 @@ void target_snapshot_free(struct target_snapshot *snap)
 	free(snap->gs);
 	free(snap->details);
 	labels_free(snap->labels);
+	free(snap->labels_of);
 	free(snap->walked);
 	free(snap->pieces);
 	free(snap);

@@ -38,6 +38,7 @@ struct probe_plan {
 	unsigned n;
 	uint64_t task_key_type, task_type; /* as in struct go_layout */
 	uint32_t region_flag_register;     /* as in struct go_layout */
+	uint32_t g_labels;                 /* offset of g.labels, if changes of labels are probed; 0 = none */
 	char left_out[96];                 /* what is not probed in this program, and why; "" = nothing */
 };
 
@@ -105,6 +106,8 @@ int target_want_alloc(struct target *target, enum alloc_level look, struct error
 
 /* Plans all sites of the release and verifies them. On a mismatch, returns -ENOTSUP and names the site. */
 int target_plan(const struct target *target, struct probe_plan *plan, struct error *err);
+/* Leaves this site out. */
+void target_plan_drop(struct probe_plan *plan, uint8_t site);
 
 /*
  * By g.waitreason: the number of leaf frames that the tracer skips at the request of runtime.gopark's caller.
@@ -140,10 +143,11 @@ struct target_snapshot;
  * A snapshot of goroutines, Ps and Ms, read from memory in steps so that the caller can do other work in
  * between: begin, read until complete, put. While it is read, LOG_STACKs of parked goroutines go to the sink.
  * A stack is used only if the goroutine's status and saved PC are the same before and after the stack is
- * read. All functions return 0 or a negative errno: -ESRCH if the process is gone, or the sink's error.
+ * read. If labelled, LOG_LABELS go there, too, and LOG_G_LABELS follow the LOG_GS. All functions return 0 or
+ * a negative errno: -ESRCH if the process is gone, or the sink's error.
  */
-int target_snapshot_begin(const struct target *target, log_sink sink, void *ctx, struct target_snapshot **out,
-			  struct error *err);
+int target_snapshot_begin(const struct target *target, bool labelled, log_sink sink, void *ctx,
+			  struct target_snapshot **out, struct error *err);
 /*
  * The same with LOG_LABELS while it is read and LOG_G_DETAILS at the end. Reads the first `most` goroutines
  * (> 0) of the runtime's list at most.

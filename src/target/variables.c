@@ -237,6 +237,11 @@ static void find_ranges(struct target *target)
 
 	functab_range(target->functab, &places->text, &places->etext);
 	target_find_function(target, "runtime.gopark", &places->gopark, &places->gopark_end);
+	functab_find(target->functab, "runtime.chanrecv", &places->chanrecv, &places->chanrecv_end);
+	functab_find(target->functab, "runtime.chansend", &places->chansend, &places->chansend_end);
+	functab_find(target->functab, "runtime.semacquire1", &places->semacquire, &places->semacquire_end);
+	functab_find(target->functab, "sync.runtime_notifyListWait", &places->notify_wait,
+		     &places->notify_wait_end);
 	functab_find(target->functab, "runtime.gcStart", &places->gc_start, &places->gc_start_end);
 	functab_find(target->functab, "runtime.gcMarkDone", &places->gc_mark_done, &places->gc_mark_done_end);
 	functab_find(target->functab, "runtime.systemstack_switch", &places->stack_switch,

@@ -181,7 +181,11 @@ static void free_process(struct traced_process *process)
 static int open_process(struct traced_process *process, const struct traced_process *parent,
 			struct error *err)
 {
-	struct pipeline_options wanted = {.trace = &process->trace, .format = process->tree->options.format};
+	struct pipeline_options wanted = {
+		.trace = &process->trace,
+		.format = process->tree->options.format,
+		.locks = process->tree->options.locks,
+	};
 	int rc = take_files(process, err);
 
 	if (rc)

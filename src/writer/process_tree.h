@@ -13,7 +13,8 @@ struct process_tree_options {
 	struct channel *file_server; /* not owned; opens the files */
 	bool raw;                    /* write raw logs */
 	enum wire_format format;
-	bool json; /* make JSON summaries of the processes */
+	bool locks; /* as in pipeline_options */
+	bool json;  /* make JSON summaries of the processes */
 };
 
 struct process_tree;

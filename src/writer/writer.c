@@ -250,6 +250,7 @@ int writer_begin(struct writer *writer, const struct writer_options *options, st
 	setup->max_bytes = options->max_bytes;
 	setup->runtime_frames = options->runtime_frames;
 	setup->off_cpu_ns = options->off_cpu_ns;
+	setup->locks = options->locks;
 	setup->json = options->json;
 	setup->quiet = options->quiet;
 	setup->exact = options->exact;

@@ -21,7 +21,7 @@ struct writer_options {
 	enum wire_format format;
 	uint64_t max_bytes;  /* approximate size of the trace; 0 = no limit */
 	uint64_t off_cpu_ns; /* as in model_options */
-	bool runtime_frames, json, quiet, exact;
+	bool locks, runtime_frames, json, quiet, exact;
 	struct summary_style style;
 	const char *layout; /* the source of the layout of a release that is not known; "" = it is known */
 	pid_t first; /* first of several processes (--children); 0: there is only one. Instead of the two

@@ -167,6 +167,7 @@ static int begin_one(struct work *work, int fd)
 		.format = (enum wire_format)setup->format,
 		.runtime_frames = setup->runtime_frames,
 		.off_cpu_ns = setup->off_cpu_ns,
+		.locks = setup->locks,
 	};
 
 	if (output_adopt(&work->trace, fd, setup->trace, setup->regular, setup->borrowed))
@@ -205,6 +206,7 @@ static int begin_several(struct work *work, int fd)
 		.file_server = &work->file_server,
 		.raw = work->setup.has_raw,
 		.format = (enum wire_format)work->setup.format,
+		.locks = work->setup.locks,
 		.json = work->setup.json,
 	};
 	struct error err = {""};

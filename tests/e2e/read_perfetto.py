@@ -4,11 +4,13 @@
 read_perfetto.py FILE [LIST]: lines "state NAME COUNT NS", "run COUNT NS", "wakes N", "flows N", "samples N", "tracks N", "process PID NAME",
 "attribute KEY VALUE", "uuid NUMBER", "kernel RELEASE".
 LIST gets a line for each thing: "state TS NS GOID NAME", "run TS NS GOID", "wake TS GOID", "flow TS TO GOID",
-of threads of a Go program "on TID GOID NS", their sum, and "off TS NS GOID".
+of threads of a Go program "on TID GOID NS", their sum, and "off TS NS GOID"; "labels TS NAME LABELS" of a slice of a
+goroutine with pprof labels, as JSON.
 Fails if a packet has a field that Perfetto does not know, a reference has nothing to refer to, times go back,
 slices do not nest or have no end, a flow begins twice or ends before it begins.
 """
 
+import json
 import sys
 import zlib
 from collections import defaultdict
@@ -137,12 +139,21 @@ class Reader:
             self.flows[flow] = None
             self.counts["flows"] += 1
             self.list.append(f"flow {since} {time} {goid}")
+        self.labels(seq, event, name, time)
         if event.type == BEGIN:
             self.slices[event.track_uuid].append((time, name, categories, self.goid(seq, event)))
         elif event.type == END:
             self.end(event.track_uuid, time)
         elif event.type == STATE:
             self.state(event.track_uuid, name, time)
+
+    def labels(self, seq, event, name, time):
+        for note in event.debug_annotations:
+            if note.name_iid and seq.need("debug_annotation_names", note.name_iid).name == "labels":
+                labels = {entry.name: entry.string_value for entry in note.dict_entries}
+                if not labels or event.type not in (BEGIN, STATE):
+                    fail("labels that are none, or of no slice")
+                self.list.append(f"labels {time} {name} {json.dumps(labels, ensure_ascii=False)}")
 
     @staticmethod
     def goid(seq, event):

@@ -33,6 +33,8 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/load.sh
 . tests/e2e/os.sh
 . tests/e2e/ps.sh
+. tests/e2e/locks.sh
+. tests/e2e/labels.sh
 . tests/e2e/profiles.sh
 . tests/e2e/hostile.sh
 . tests/e2e/poked.sh

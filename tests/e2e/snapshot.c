@@ -101,7 +101,7 @@ static int print_snapshot(struct printer *printer, struct error *err)
 {
 	const uint32_t markers[2] = {0, 0};
 	struct target_snapshot *snapshot;
-	int rc = target_snapshot_begin(printer->target, on_record, printer, &snapshot, err);
+	int rc = target_snapshot_begin(printer->target, false, on_record, printer, &snapshot, err);
 
 	if (rc)
 		return rc;

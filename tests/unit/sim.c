@@ -206,6 +206,7 @@ static void create(struct sim *sim, int m)
 	rec->arg = curg(sim, m);
 	rec->arg2 = 0x401000;
 	rec->status = 1;
+	rec->flags = rec->arg ? RAW_HAS_LABELS : 0; /* if that has some */
 	if (late)
 		rec->goid = 0;
 	set(sim, g, SIM_RUNNABLE);
@@ -251,12 +252,14 @@ static void annotate(struct sim *sim, int m)
 		put(sim, m, SITE_TASK_END, sim->ms[m].g)->arg = 1 + sim_random(sim, sim->tasks + 1);
 		break;
 	case 2:
-		put(sim, m, SITE_LOG, sim->ms[m].g)->arg2 = sim_random(sim, 3);
+		/* Of a label: its value, 0 = no labels. */
+		put(sim, m, sim->now % 2 ? SITE_LABELS : SITE_LOG, sim->ms[m].g)->arg2 = sim_random(sim, 3);
 		break;
 	case 3:
 		if (g->nregions)
 			end_region(sim, m, g);
 		break;
+
 	default:
 		if (g->nregions < SIM_DEPTH)
 			begin_region(sim, m, g);
@@ -461,7 +464,21 @@ void sim_step(struct sim *sim)
 
 static bool has_texts(uint8_t site)
 {
-	return (site >= SITE_TASK_BEGIN && site <= SITE_REGION_START && site != SITE_TASK_END);
+	return (site >= SITE_TASK_BEGIN && site <= SITE_REGION_START && site != SITE_TASK_END) ||
+	       site == SITE_LABELS;
+}
+
+/* "k" has this value; 0: no labels. */
+static size_t put_label(struct raw_text *text, uint64_t value)
+{
+	struct raw_label label = {.key_len = 1, .value_len = 1};
+	char texts[] = {'k', (char)('0' + value)};
+
+	if (!value)
+		return 0;
+	memcpy(text->text, &label, sizeof(label));
+	memcpy(text->text + sizeof(label), texts, sizeof(texts));
+	return text->len = sizeof(label) + sizeof(texts);
 }
 
 size_t sim_text(const struct raw_record *rec, void *buffer)
@@ -472,6 +489,8 @@ size_t sim_text(const struct raw_record *rec, void *buffer)
 	if (!has_texts(rec->site))
 		return 0;
 	*text = (struct raw_text){.record = *rec};
+	if (rec->site == SITE_LABELS)
+		return sizeof(*text) + put_label(text, rec->arg2);
 	text->len = (uint16_t)snprintf(text->text, 32, "n%" PRIu64, name);
 	if (rec->site == SITE_LOG)
 		text->len2 = (uint16_t)snprintf(text->text + text->len, 32, "at %" PRIu64, rec->time);

@@ -19,7 +19,7 @@ enum { MAX_OPS = 1 << 16, MAX_STACKS_MADE = 64, MAX_GS = 4096 };
 
 /* A trace being built. Goroutine i has the id i, and runs on P i % procs. */
 struct script {
-	struct strtab *strings;
+	struct strtab *strings, *texts; /* texts: messages of logs */
 	struct stack stacks[MAX_STACKS_MADE];
 	struct frame frames[MAX_STACKS_MADE][4];
 	uint32_t nstacks;
@@ -34,6 +34,7 @@ static struct script *script_new(uint64_t end)
 	struct script *s = calloc(1, sizeof(*s));
 
 	s->strings = strtab_new();
+	s->texts = strtab_new();
 	s->ops = calloc(MAX_OPS, sizeof(*s->ops));
 	s->nstacks = 1;
 	s->now = 1000;
@@ -46,6 +47,7 @@ static struct script *script_new(uint64_t end)
 static void script_free(struct script *s)
 {
 	strtab_free(s->strings);
+	strtab_free(s->texts);
 	free(s->ops);
 	free(s);
 }
@@ -127,6 +129,7 @@ static struct analysis *analyse(struct script *s, struct why *why)
 {
 	const struct analysis_options options = {.name = "t", .file = "t"};
 	const struct tables tables = {.strings = s->strings,
+				      .texts = s->texts,
 				      .goids = s->goids,
 				      .ngoroutines = MAX_GS,
 				      .stacks = s->stacks,
@@ -182,6 +185,144 @@ static void test_histogram(void **state)
 	histogram_free(&hist);
 }
 
+/* --- pprof labels --- */
+
+static void say(struct script *s, uint32_t g, const char *category, const char *text)
+{
+	struct op *op = add(s, OP_LOG, g, 0);
+
+	op->string = str(s, category);
+	op->string2 = str(s, text);
+}
+
+/*
+ * Goroutine 1 has h=a for 10 ms of three times, the last one open at the end; in each it waits for 4 ms. 2
+ * waits, and has had h=b since it was created.
+ */
+static struct script *labelled(void)
+{
+	struct script *s = script_new(1000 * MS);
+	uint32_t entry = stack(s, "main.f", NULL, 1, NULL), wait = stack(s, "main.wait", "main.f", 7, NULL);
+
+	procs(s, 1);
+	create(s, 1, entry);
+	create(s, 2, entry);
+	start(s, 2, 0);
+	say(s, 2, "labels held", "{\"h\":\"b\"}");
+	block(s, 2, 0, "chan receive", wait);
+	for (uint64_t i = 0; i < 3; i++) {
+		at(s, (100 * i + 1) * MS);
+		if (i)
+			wake(s, 0, NO_P, 1, 0);
+		start(s, 1, 0);
+		say(s, 1, "labels", "{\"h\":\"a\"}");
+		say(s, 1, "labels", "{\"h\":\"a\", \"n\":\"1\"}");
+		block(s, 1, 0, "sleep", wait);
+		at(s, (100 * i + 5) * MS);
+		wake(s, 0, NO_P, 1, 0);
+		start(s, 1, 0);
+		at(s, (100 * i + 11) * MS);
+		if (i < 2)
+			say(s, 1, "labels", i ? "{\"x\":\"y\"}" : "{}");
+		block(s, 1, 0, "chan receive", wait);
+	}
+	return s;
+}
+
+static const struct instances *label_row(const struct analysis *a, const char *name)
+{
+	for (size_t i = 1; i < a->ninstances; i++) {
+		if (a->instances[i].kind == INSTANCE_LABEL &&
+		    strcmp(name_text(a, a->instances[i].name), name) == 0)
+			return &a->instances[i];
+	}
+	return NULL;
+}
+
+static void test_labels(void **state)
+{
+	struct script *s = labelled();
+	struct analysis *a = analyse(s, NULL);
+	const struct instances *row = label_row(a, "h=a");
+	uint64_t all = 0;
+
+	(void)state;
+	assert_non_null(row);
+	assert_int_equal(row->hist.n, 2);
+	assert_int_equal(row->cut, 1);
+	assert_true(row->hist.max > 9 * MS && row->hist.max < 11 * MS);
+	assert_true(row->spent[ACT_SLEEP] > 11 * MS && row->spent[ACT_SLEEP] < 13 * MS);
+	row = label_row(a, "h=b"); /* since it was created, until the end */
+	assert_non_null(row);
+	assert_int_equal(row->cut, 1);
+	for (unsigned i = 0; i < ACT_COUNT; i++)
+		all += row->spent[i];
+	assert_true(all > 999 * MS && all <= 1000 * MS);
+	assert_non_null(label_row(a, "x=y"));
+	assert_int_equal(label_row(a, "n=1")->hist.n, 2);
+	analysis_free(a);
+	script_free(s);
+}
+
+static void test_labels_filter(void **state)
+{
+	const struct analysis_options options = {.name = "t", .file = "t", .label = "h=a"};
+	struct script *s = labelled();
+	const struct tables tables = {.strings = s->strings,
+				      .goids = s->goids,
+				      .ngoroutines = MAX_GS,
+				      .stacks = s->stacks,
+				      .nstacks = s->nstacks};
+	const struct generation gen = {.number = 1,
+				       .last = true,
+				       .start = 1000,
+				       .end = s->end,
+				       .ops = s->ops,
+				       .nops = s->n,
+				       .tables = &tables};
+	struct analysis *a = analysis_new(&options);
+
+	(void)state;
+	assert_non_null(a);
+	assert_int_equal(analysis_generation(a, &gen), 0);
+	assert_int_equal(analysis_end(a), 0);
+	for (size_t i = 1; i < a->nrows; i++) {
+		if (a->rows[i].activity == ACT_SLEEP)
+			assert_int_equal(a->rows[i].hist.n, 3);
+		if (a->rows[i].activity == ACT_RECEIVE) /* its own last one, and none of the others' */
+			assert_int_equal(a->rows[i].hist.n + a->rows[i].cut_n, 1);
+	}
+	assert_null(label_row(a, "h=b"));
+	assert_non_null(label_row(a, "n=1"));
+	analysis_free(a);
+	script_free(s);
+}
+
+/* Any number of values: bounded, and the rest is one row. */
+static void test_labels_are_bounded(void **state)
+{
+	struct script *s = script_new(1000 * MS);
+	uint32_t entry = stack(s, "main.f", NULL, 1, NULL);
+	char text[64];
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 1);
+	create(s, 1, entry);
+	start(s, 1, 0);
+	for (unsigned i = 0; i < 6000; i++) {
+		snprintf(text, sizeof(text), i < 5000 ? "{\"id\":\"%u\"}" : "{\"id%u\":\"\"}", i);
+		say(s, 1, "labels", text);
+	}
+	a = analyse(s, NULL);
+	assert_int_equal(label_row(a, "id=1000")->hist.n, 1);
+	assert_int_equal(label_row(a, "id=(other values)")->hist.n, 5000 - 1024);
+	assert_int_equal(label_row(a, "=(other labels)")->hist.n + label_row(a, "=(other labels)")->cut,
+			 1000 - 255);
+	analysis_free(a);
+	script_free(s);
+}
+
 /* --- locks --- */
 
 enum { READER = 1, HOLDER, FIRST_WAITER = 10 };
@@ -233,6 +374,159 @@ static struct script *locked(bool io)
 		wake(s, 0, NO_P, HOLDER, 0);
 	}
 	return s;
+}
+
+/* The goroutine logs which lock it is about to wait for. */
+static void log_lock(struct script *s, uint32_t g, int32_t p, const char *text)
+{
+	struct op *op = add(s, OP_LOG, g, p);
+
+	op->string = str(s, "lock");
+	op->string2 = strtab_add_str(s->texts, text) | TEXT_ID;
+}
+
+static const struct lock *lock_at(const struct analysis *a, uint64_t address)
+{
+	for (size_t i = 1; i < a->nlocks; i++) {
+		if (a->locks[i].address == address)
+			return &a->locks[i];
+	}
+	return NULL;
+}
+
+/* Goroutine 1 holds a mutex; 2 waits for it 10 ms, and then holds it 5 ms while 3 waits for it. */
+static struct script *handed_on(const char *message)
+{
+	struct script *s = script_new(100 * MS);
+	uint32_t wait = stack(s, "sync.(*Mutex).Lock", "main.take", 7, "main.main");
+	uint32_t release = stack(s, "sync.(*Mutex).Unlock", "main.give", 9, "main.main");
+	uint32_t nap = stack(s, "time.Sleep", "main.take", 3, "main.main");
+
+	procs(s, 3);
+	for (uint32_t g = 1; g <= 3; g++)
+		create(s, g, nap);
+	start(s, 1, 0);
+	at(s, 10 * MS);
+	start(s, 2, 1);
+	log_lock(s, 2, 1, message);
+	block(s, 2, 1, "sync", wait);
+	at(s, 20 * MS);
+	wake(s, 1, 0, 2, release);
+	start(s, 2, 1);
+	start(s, 3, 2);
+	log_lock(s, 3, 2, message);
+	block(s, 3, 2, "sync", wait);
+	at(s, 25 * MS);
+	wake(s, 2, 1, 3, release);
+	start(s, 3, 2);
+	block(s, 3, 2, "sleep", nap); /* no lock */
+	return s;
+}
+
+static void test_locks_by_address(void **state)
+{
+	struct script *s = handed_on("mutex 0xc000012340");
+	struct analysis *a = analyse(s, NULL);
+	const struct lock *lock = lock_at(a, 0xc000012340);
+
+	(void)state;
+	assert_int_equal(a->nlocks, 2);
+	assert_non_null(lock);
+	assert_string_equal(label_lock(lock).text, "mutex 0xc000012340");
+	assert_int_equal(lock->waits.n, 2);
+	assert_true(lock->waits.sum > 14 * MS && lock->waits.sum < 16 * MS);
+	assert_int_equal(lock->waiting, 0);
+	assert_int_equal(lock->most_waiting, 1);
+	assert_int_equal(lock->releases, 2);
+	/* Goroutine 1 had taken it before anybody waited; goroutine 2 where it had waited. */
+	assert_int_equal(lock->known, 1);
+	assert_true(lock->known_ns > 4 * MS && lock->known_ns < 6 * MS);
+	assert_int_equal(top_first(lock->holders)->key, 1);
+	assert_string_equal(name_text(a, stack_site(a, (uint32_t)top_first(lock->taken)->key)->func),
+			    "main.take");
+	assert_string_equal(name_text(a, stack_site(a, (uint32_t)top_first(lock->released)->key)->func),
+			    "main.give");
+	analysis_free(a);
+	script_free(s);
+}
+
+/* Who ends a wait for a channel does not hold it; what is no message of gotrace's is no lock. */
+static void test_logs_of_no_lock(void **state)
+{
+	static const char *const texts[] = {"",
+					    " ",
+					    "mutex",
+					    "mutex ",
+					    "mutex c000012340",
+					    "mutex 0x",
+					    "mutex 0x0",
+					    "mutex 0xc0 ",
+					    "mutex 0xc0 (read) x",
+					    "mutexes 0xc0",
+					    "MUTEX 0xc0",
+					    "futex 0xc0(read)",
+					    "0xc000012340"};
+	struct script *s = handed_on("chan 0xc000012340");
+	struct analysis *a = analyse(s, NULL);
+
+	(void)state;
+	assert_int_equal(lock_at(a, 0xc000012340)->waits.n, 2);
+	assert_int_equal(lock_at(a, 0xc000012340)->releases, 0);
+	analysis_free(a);
+	script_free(s);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		s = handed_on(texts[i]);
+		a = analyse(s, NULL);
+		assert_int_equal(a->nlocks, 1);
+		analysis_free(a);
+		script_free(s);
+	}
+}
+
+/* One Unlock of an RWMutex wakes two readers, both of which it had kept waiting; the last reader lets a
+ * writer in. */
+static void test_rwmutex_holders(void **state)
+{
+	struct script *s = script_new(100 * MS);
+	uint32_t read = stack(s, "sync.(*RWMutex).RLock", "main.read", 7, "main.main");
+	uint32_t write = stack(s, "sync.(*RWMutex).Lock", "main.write", 8, "main.main");
+	uint32_t unlock = stack(s, "sync.(*RWMutex).Unlock", "main.write", 9, "main.main");
+	uint32_t runlock = stack(s, "sync.(*RWMutex).RUnlock", "main.read", 10, "main.main");
+	struct analysis *a;
+	const struct lock *lock;
+
+	(void)state;
+	procs(s, 4);
+	for (uint32_t g = 1; g <= 4; g++) {
+		create(s, g, read);
+		start(s, g, (int32_t)g - 1);
+	}
+	for (uint32_t g = 2; g <= 3; g++) {
+		log_lock(s, g, (int32_t)g - 1, "rwmutex 0xc000012340 (read)");
+		block(s, g, (int32_t)g - 1, "sync", read);
+	}
+	at(s, 10 * MS);
+	wake(s, 1, 0, 2, unlock);
+	wake(s, 1, 0, 3, unlock);
+	start(s, 2, 1);
+	start(s, 3, 2);
+	log_lock(s, 4, 3, "rwmutex 0xc000012340 (write)");
+	block(s, 4, 3, "sync", write);
+	at(s, 20 * MS);
+	wake(s, 2, 1, 4, runlock);
+	start(s, 4, 3);
+	a = analyse(s, NULL);
+	lock = lock_at(a, 0xc000012340);
+	assert_non_null(lock);
+	assert_int_equal(lock->waits.n, 3);
+	assert_int_equal(lock->readers, 2);
+	assert_int_equal(lock->releases, 3);
+	assert_int_equal(lock->known, 1);
+	assert_true(lock->readers_ns > 19 * MS && lock->readers_ns < 21 * MS);
+	assert_string_equal(name_text(a, stack_site(a, (uint32_t)top_first(lock->taken)->key)->func),
+			    "main.read");
+	analysis_free(a);
+	script_free(s);
 }
 
 static void check_lock(bool io, const char *id, const char *other)
@@ -876,13 +1170,22 @@ static void test_output(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_histogram),      cmocka_unit_test(test_lock_held_across_io),
-		cmocka_unit_test(test_lock_held_long), cmocka_unit_test(test_leak),
-		cmocka_unit_test(test_latency),        cmocka_unit_test(test_path),
-		cmocka_unit_test(test_path_of_none),   cmocka_unit_test(test_output),
-		cmocka_unit_test(test_random_paths),   cmocka_unit_test(test_herd),
-		cmocka_unit_test(test_straggler),      cmocka_unit_test(test_spin),
-		cmocka_unit_test(test_timer_late),
+		cmocka_unit_test(test_histogram),       cmocka_unit_test(test_lock_held_across_io),
+		cmocka_unit_test(test_lock_held_long),  cmocka_unit_test(test_leak),
+		cmocka_unit_test(test_latency),         cmocka_unit_test(test_path),
+		cmocka_unit_test(test_path_of_none),    cmocka_unit_test(test_output),
+		cmocka_unit_test(test_random_paths),    cmocka_unit_test(test_herd),
+		cmocka_unit_test(test_straggler),       cmocka_unit_test(test_spin),
+		cmocka_unit_test(test_timer_late),      cmocka_unit_test(test_locks_by_address),
+		cmocka_unit_test(test_logs_of_no_lock), cmocka_unit_test(test_rwmutex_holders),
+		cmocka_unit_test(test_histogram),       cmocka_unit_test(test_lock_held_across_io),
+		cmocka_unit_test(test_lock_held_long),  cmocka_unit_test(test_leak),
+		cmocka_unit_test(test_latency),         cmocka_unit_test(test_path),
+		cmocka_unit_test(test_path_of_none),    cmocka_unit_test(test_output),
+		cmocka_unit_test(test_random_paths),    cmocka_unit_test(test_herd),
+		cmocka_unit_test(test_straggler),       cmocka_unit_test(test_spin),
+		cmocka_unit_test(test_timer_late),      cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_labels_filter),   cmocka_unit_test(test_labels_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

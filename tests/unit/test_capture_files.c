@@ -35,12 +35,12 @@ static void calls_have_their_descriptors(void **state)
 #ifdef SYS_select
 	assert_int_equal(kinds[SYS_select], CALL_SELECT);
 #endif
+	assert_int_equal(kinds[SYS_futex], CALL_FUTEX);
 	/* The first argument of these is something else. */
-	assert_int_equal(kinds[SYS_futex], CALL_NO_FILE);
 	assert_int_equal(kinds[SYS_openat], CALL_NO_FILE);
 	assert_int_equal(kinds[SYS_wait4], CALL_NO_FILE);
 	for (unsigned i = 0; i < CALL_NUMBERS; i++)
-		assert_in_range(kinds[i], CALL_NO_FILE, CALL_SELECT);
+		assert_in_range(kinds[i], CALL_NO_FILE, CALL_FUTEX);
 }
 
 static void the_highest_cpu_is_found(void **state)

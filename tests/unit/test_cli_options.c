@@ -77,10 +77,10 @@ static void record_flags(void **state)
 	struct line line;
 
 	(void)state;
-	LINE(line, "--pid=7", "--no-syscalls", "--runtime-frames", "--json", "-q", "--raw", "r",
-	     "--ring-size", "1M", "--rings", "2", "--probe-only");
+	LINE(line, "--pid=7", "--no-syscalls", "--no-labels", "--runtime-frames", "--json", "-q", "--raw",
+	     "r", "--ring-size", "1M", "--rings", "2", "--probe-only");
 	assert_int_equal(options_record(line.argc, line.argv, &options, &err), 0);
-	assert_false(options.syscalls);
+	assert_false(options.syscalls || options.labels);
 	assert_true(options.runtime_frames && options.json && options.quiet && options.probe_only);
 	assert_string_equal(options.raw, "r");
 	assert_int_equal(options.ring_bytes, 1 << 20);
@@ -96,6 +96,7 @@ static void record_alloc(void **state)
 	(void)state;
 	LINE(line, "-p", "42");
 	assert_int_equal(options_record(line.argc, line.argv, &options, &err), 0);
+	assert_true(options.labels);
 	assert_false(options.alloc);
 	LINE(line, "-p", "42", "--alloc", "--format", "1.23");
 	assert_int_equal(options_record(line.argc, line.argv, &options, &err), 0);

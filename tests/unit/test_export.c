@@ -158,7 +158,7 @@ static struct totals totals_of(const struct bytes *trace)
 	struct convert_result result;
 	struct error err;
 
-	totals.timeline = timeline_new(&visitor);
+	totals.timeline = timeline_new(&visitor, NULL);
 	assert_non_null(totals.timeline);
 	assert_int_equal(convert_trace(trace->data, trace->len, NULL, &sink, &result, &err), 0);
 	assert_int_equal(timeline_finish(totals.timeline), 0);
@@ -905,6 +905,115 @@ static uint64_t ask(sqlite3 *db, const char *query)
 	return answer;
 }
 
+/* --- pprof labels --- */
+
+/*
+ * Goroutine 1 has h=a from 10 us to 60, and step=1 from 30 to 40. It creates 7 at 50, which has its labels
+ * and ends at 100. 2 and 3 have had h=b since before the trace; 2 runs for 10 us, 3 does not.
+ */
+static struct bytes labelled(void)
+{
+	struct wire_trace *t = wire_trace_new();
+	uint32_t g1 = wire_trace_goroutine(t, 1), g2 = wire_trace_goroutine(t, 2),
+		 g3 = wire_trace_goroutine(t, 3), g7 = wire_trace_goroutine(t, 7);
+	uint32_t here = wire_trace_stack(t, "main.wait", "main.main", NULL),
+		 worker = wire_trace_stack(t, "main.worker", NULL);
+	uint32_t receive = wire_trace_string(t, "chan receive"), set = wire_trace_string(t, "labels"),
+		 held = wire_trace_string(t, "labels held"),
+		 others = wire_trace_string(t, "labels of goroutines");
+	uint32_t a = wire_trace_string(t, "{\"h\":\"a\"}"), b = wire_trace_string(t, "{\"h\":\"b\"}"),
+		 step = wire_trace_string(t, "{\"h\":\"a\", \"step\":\"1\"}"),
+		 three = wire_trace_string(t, "{\"h\":\"b\"} 3 99"), none = wire_trace_string(t, "{}"),
+		 bad = wire_trace_string(t, "{\"h\":7}");
+	const uint64_t t0 = 10000000001000000ull, us = UNIT;
+	const struct op ops[] = {
+		P_IS(0, P_RUNNING, M1),
+		G_IS(g1, G_RUNNING, M1),
+		G_IS(g2, G_WAITING, NO_M),
+		G_IS(g3, G_WAITING, NO_M),
+		AT(t0 + 10 * us, OP_LOG, g1, .string = set, .string2 = a),
+		AT(t0 + 30 * us, OP_LOG, g1, .string = set, .string2 = step),
+		AT(t0 + 35 * us, OP_LOG, g1, .string = set, .string2 = bad),
+		AT(t0 + 40 * us, OP_LOG, g1, .string = set, .string2 = a),
+		AT(t0 + 50 * us, OP_GO_CREATE, g1, .g2 = g7, .stack2 = worker, .stack = here),
+		AT(t0 + 60 * us, OP_LOG, g1, .string = set, .string2 = none),
+		AT(t0 + 65 * us, OP_LOG, g1, .string = others, .string2 = three),
+		AT(t0 + 70 * us, OP_GO_BLOCK, g1, .string = receive, .stack = here),
+		AT(t0 + 71 * us, OP_GO_START, g7),
+		AT(t0 + 72 * us, OP_LOG, g7, .string = held, .string2 = a),
+		AT(t0 + 90 * us, OP_GO_UNBLOCK, g7, .g2 = g2, .stack = worker),
+		AT(t0 + 100 * us, OP_GO_DESTROY, g7),
+		AT(t0 + 110 * us, OP_GO_START, g2),
+		AT(t0 + 111 * us, OP_LOG, g2, .string = held, .string2 = b),
+		AT(t0 + 120 * us, OP_GO_BLOCK, g2, .string = receive, .stack = here),
+		AT(t0 + 200 * us, OP_PROC_STOP, NO_G),
+	};
+	struct bytes bytes;
+
+	wire_trace_generation(t, ops, COUNT(ops));
+	wire_trace_last(t);
+	bytes = wire_trace_encode(t, WIRE_GO126);
+	wire_trace_free(t);
+	return bytes;
+}
+
+static uint64_t sum_with(const Pprof__Profile *profile, const char *key, const char *value)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < profile->n_sample; i++) {
+		const Pprof__Sample *sample = profile->sample[i];
+
+		for (size_t j = 0; j < sample->n_label; j++) {
+			if (strcmp(profile->string_table[sample->label[j]->key], key) == 0 &&
+			    strcmp(profile->string_table[sample->label[j]->str], value) == 0)
+				sum += (uint64_t)sample->value[1];
+		}
+	}
+	return sum;
+}
+
+static void test_labels_in_pprof(void **state)
+{
+	struct bytes trace = labelled();
+	struct bytes out =
+		export_of(&trace, (struct export_options){.format = EXPORT_PPROF, .profile = PROFILE_WALL});
+	Pprof__Profile *profile = unzip_profile(&out);
+
+	(void)state;
+	check_references(profile);
+	assert_int_equal(sum_with(profile, "h", "a"), (50 + 50) * UNIT);
+	assert_int_equal(sum_with(profile, "step", "1"), 10 * UNIT);
+	assert_true(sum_with(profile, "h", "b") >= 2 * 200 * UNIT);
+	pprof__profile__free_unpacked(profile, NULL);
+	free(out.data);
+	free(trace.data);
+}
+
+static void test_labels_in_sqlite(void **state)
+{
+	struct bytes trace = labelled();
+	sqlite3 *db = NULL;
+
+	(void)state;
+	assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
+	free(export_of(&trace, (struct export_options){.format = EXPORT_SQLITE, .database = db}).data);
+	assert_int_equal(ask(db, "SELECT count(*) FROM label"), 5);
+	assert_int_equal(ask(db, "SELECT sum(dur) FROM label WHERE value = 'a' AND begins AND ends"),
+			 100 * UNIT);
+	assert_int_equal(ask(db, "SELECT dur FROM label WHERE key = 'step' AND value = '1'"), 10 * UNIT);
+	assert_int_equal(
+		ask(db, "SELECT count(*) FROM label l JOIN goroutine g ON g.id = l.g WHERE goid IN (2, 3) "
+			"AND value = 'b' AND NOT begins AND NOT ends AND l.ts = "
+			"(SELECT value FROM info WHERE key = 'start')"),
+		2);
+	assert_int_equal(ask(db, "SELECT l.ts = g.created AND l.ts + l.dur = g.ended FROM label l "
+				 "JOIN goroutine g ON g.id = l.g WHERE goid = 7"),
+			 1);
+	sqlite3_close(db);
+	free(trace.data);
+}
+
 static void check_database(sqlite3 *db, const struct totals *totals)
 {
 	assert_int_equal(ask(db, "SELECT sum(dur) FROM state WHERE state = 'runnable' AND ends"),
@@ -1021,6 +1130,8 @@ int main(void)
 		cmocka_unit_test(test_perfetto_about),
 		cmocka_unit_test(test_perfetto_two),
 		cmocka_unit_test(test_sqlite),
+		cmocka_unit_test(test_labels_in_pprof),
+		cmocka_unit_test(test_labels_in_sqlite),
 		cmocka_unit_test(test_folded),
 		cmocka_unit_test(test_flame),
 		cmocka_unit_test(test_parse),

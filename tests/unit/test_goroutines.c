@@ -177,6 +177,41 @@ static void test_by_label(void **state)
 }
 
 /* Records that do not belong together. */
+/* Without names of functions a semaphore is nobody's. */
+static void test_same_lock(void **state)
+{
+	const struct row rows[] = {{1, 7, 0, WAITING, CHAN, 0, 0},
+				   {2, 7, 0, WAITING, CHAN, 0, 0},
+				   {3, 8, 0, WAITING, CHAN, 0, 0},
+				   {4, 8, 0, WAITING, SLEEP, 0, 0}};
+	static const uint64_t awaited[] = {AWAITED(AWAITED_CHANNEL, 0xc000010000),
+					   AWAITED(AWAITED_CHANNEL, 0xc000020000),
+					   AWAITED(AWAITED_CHANNEL, 0xc000020000), 0};
+	const struct groups_options options = {.by = BY_STACK};
+	struct g_listing now;
+	struct groups groups;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	(void)state;
+	make_listing(&now, 100, rows, 4);
+	for (unsigned i = 0; i < 4; i++)
+		log_g_set_awaited(&now.all[i].g, awaited[i]);
+	assert_int_equal(groups_make(&groups, NULL, &now, NULL, &options), 0);
+	assert_int_equal(groups.nlocks, 2);
+	assert_int_equal(groups.locks[0].n, 2);
+	assert_string_equal(strtab_get(groups.strings, groups.locks[0].name, NULL), "chan 0xc000020000");
+	assert_int_equal(groups.all[0].nlocks, 2);
+	groups_print_text(&groups, out, false);
+	fclose(out);
+	assert_non_null(strstr(text, "Wait for the same lock or channel:\n        2  chan 0xc000020000\n\n"));
+	assert_non_null(strstr(text, "for chan 0xc000010000: 1\n"));
+	free(text);
+	groups_free(&groups);
+	listing_free(&now);
+}
+
 static void test_bad_records(void **state)
 {
 	struct log_g g = {.g = 8, .goid = 1};
@@ -197,9 +232,8 @@ static void test_bad_records(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_unmoved),
-		cmocka_unit_test(test_without_sequence),
-		cmocka_unit_test(test_by_label),
+		cmocka_unit_test(test_unmoved),     cmocka_unit_test(test_without_sequence),
+		cmocka_unit_test(test_by_label),    cmocka_unit_test(test_same_lock),
 		cmocka_unit_test(test_bad_records),
 	};
 

@@ -82,6 +82,14 @@ static void note_life(struct run *run, uint64_t goid, const struct op *op)
 	assert_int_equal(map64_set(&run->lives, goid, life), 0);
 }
 
+/* Labels that a goroutine has had before are said again in each generation in which it runs. */
+static bool repeats_labels(const struct op *op, const struct tables *tables)
+{
+	const char *category = strtab_get(tables->strings, op->kind == OP_LOG ? op->string : 0, NULL);
+
+	return strncmp(category, "labels ", 7) == 0;
+}
+
 static void note_status(struct run *run, uint32_t g, uint32_t status, const struct tables *tables)
 {
 	if (g)
@@ -233,7 +241,7 @@ static int check_generation(void *ctx, const struct generation *gen)
 		if (op->kind == OP_CPU_SAMPLE)
 			check_sample(run, op, gen->tables);
 		follow_gc(run, op, gen->tables);
-		if (op->g)
+		if (op->g && !repeats_labels(op, gen->tables))
 			note_life(run, gen->tables->goids[op->g], op);
 		if (op->g2)
 			note_life(run, gen->tables->goids[op->g2], op);

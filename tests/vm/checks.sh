@@ -104,6 +104,36 @@ judge_go_spans() {
 	facts_of pingpong
 }
 
+# Labels of both kinds: a map, and a list. The programs say which goroutine had which.
+labels_traced() {
+	start "$1" profile
+	tracing
+	kill -USR1 $target
+	said 'done'
+	traced_so_far
+}
+labels_compared() {
+	want 0
+	checked "$W/trace"
+	"$GOTRACE" dump "$W/trace" >"$W/dump"
+	python3 tests/e2e/labels/compare.py "$W/dump" "$W/target.out" "$W/profile" "$@" || die "labels differ"
+}
+
+run_go_labels() {
+	labels_traced newest-labels
+}
+judge_go_labels() {
+	strict "$W/trace"
+	labels_compared
+}
+
+run_go_map() {
+	labels_traced labels1.16
+}
+judge_go_map() {
+	labels_compared --system
+}
+
 run_go_samples() {
 	start newest-go cpu -seconds 600
 	traced -d 1500ms --cpu-samples=200

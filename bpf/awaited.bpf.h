@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What a goroutine that parks waits for. The function that called gopark (chanrecv, chansend, semacquire1,
+ * notifyListWait) has it as its first argument. Such an argument is used again after the wait, so the
+ * function has stored it where its caller reserved memory for it, right above the return address: register
+ * arguments have such a slot, too (Go 1.17 to 1.27 cmd/compile/abi-internal.md, "spill space"), and it is the
+ * argument itself up to 1.16. The walk has copied that part of the stack already.
+ */
+#ifndef GOTRACE_AWAITED_BPF_H
+#define GOTRACE_AWAITED_BPF_H
+
+#include "bpf/go.bpf.h"
+#include "bpf/scratch.bpf.h"
+
+#if defined(__TARGET_ARCH_arm64)
+#define HAS_SPILL_SLOTS false /* they are in the caller's frame; not verified */
+#else
+#define HAS_SPILL_SLOTS true
+#endif
+
+/* gopark's caller; goparkunlock may be between them. */
+#define AWAITED_FRAMES 2
+
+static __always_inline uint8_t awaited_kind(uint64_t pc)
+{
+	if (lies_in(pc, places.semacquire, places.semacquire_end))
+		return AWAITED_SEMAPHORE;
+	if (lies_in(pc, places.chanrecv, places.chanrecv_end) ||
+	    lies_in(pc, places.chansend, places.chansend_end))
+		return AWAITED_CHANNEL;
+	if (lies_in(pc, places.notify_wait, places.notify_wait_end))
+		return AWAITED_NOTIFY_LIST;
+	return AWAITED_NONE;
+}
+
+/* A word of the chunk. False if the address is not in it. */
+static __always_inline bool chunk_word(const struct scratch *s, uint64_t address, uint64_t *word)
+{
+	uint64_t at = address - s->base;
+
+	if (at & 7 || at >> 3 > s->whole_frames)
+		return false;
+	*word = s->chunk[at >> 3 & (CHUNK_WORDS - 1)];
+	return true;
+}
+
+/* Called when the chunk with gopark's frame has been read. */
+static __always_inline void find_awaited(struct scratch *s)
+{
+	uint64_t bp = s->parked_bp, pc, address;
+
+	s->parked_bp = 0;
+	if (!HAS_SPILL_SLOTS)
+		return;
+	for (uint32_t i = 0; i < AWAITED_FRAMES; i++) {
+		uint8_t kind;
+
+		if (!chunk_word(s, bp + 8, &pc) || !chunk_word(s, bp, &bp))
+			return;
+		kind = awaited_kind(pc);
+		if (!kind)
+			continue;
+		if (chunk_word(s, bp + 16, &address) && address && !(address >> AWAITED_BITS))
+			s->awaited = AWAITED(kind, address);
+		return;
+	}
+}
+
+#endif

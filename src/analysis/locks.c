@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Locks by address, in traces that say which lock a wait is for (gotrace --locks: a log of category "lock"
+ * right before the block). Who ends a wait released the lock, so that goroutine held it. Where it took it is
+ * known if it had waited for it itself, and was the last that was woken for it. As in resources.c, the time
+ * of all who wait is charged to the one who releases next.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/state.h"
+#include "util/array.h"
+
+enum { MAX_LOCKS = 8192, ONE_UNLOCK_NS = 50000 };
+
+static const char *const kinds[] = {
+	[LOCK_MUTEX] = "mutex", [LOCK_RWMUTEX] = "rwmutex",     [LOCK_SEMAPHORE] = "semaphore",
+	[LOCK_FUTEX] = "futex", [LOCK_WAITGROUP] = "waitgroup", [LOCK_COND] = "cond",
+	[LOCK_CHAN] = "chan",
+};
+
+const char *lock_kind_name(const struct lock *lock)
+{
+	return kinds[lock->kind];
+}
+
+/* Who wakes one that waits for it has held it. Who sends to a channel has not. */
+bool lock_is_held(const struct lock *lock)
+{
+	return lock->kind <= LOCK_FUTEX;
+}
+
+struct label label_lock(const struct lock *lock)
+{
+	struct label label;
+
+	snprintf(label.text, sizeof(label.text), "%s 0x%llx", lock_kind_name(lock),
+		 (unsigned long long)lock->address);
+	return label;
+}
+
+/* --- which one --- */
+
+/* "rwmutex 0xc000012340 (read)". False if it is not a message of gotrace's. */
+static bool parse(const char *text, struct lock *lock, bool *reads)
+{
+	size_t len = strcspn(text, " ");
+	char *end;
+
+	lock->kind = LOCK_MUTEX;
+	while (strlen(kinds[lock->kind]) != len || strncmp(kinds[lock->kind], text, len) != 0) {
+		if (++lock->kind == sizeof(kinds) / sizeof(kinds[0]))
+			return false;
+	}
+	if (strncmp(text + len, " 0x", 3) != 0)
+		return false;
+	lock->address = strtoull(text + len + 1, &end, 16);
+	*reads = strcmp(end, " (read)") == 0;
+	return lock->address && (!*end || *reads || strcmp(end, " (write)") == 0);
+}
+
+static uint32_t find(struct analysis *a, const struct lock *wanted)
+{
+	uint64_t key = wanted->address ^ (uint64_t)(wanted->kind + 1) << 56;
+	const uint32_t *known = map64_get(&a->lock_of, key);
+
+	if (known)
+		return *known;
+	if (a->nlocks >= MAX_LOCKS) {
+		a->locks_left_out++;
+		return 0;
+	}
+	if (array_grow(&a->locks, &a->lock_capacity, a->nlocks + 1, sizeof(*a->locks)) ||
+	    map64_set(&a->lock_of, key, (uint32_t)a->nlocks)) {
+		a->oom = true;
+		return 0;
+	}
+	a->locks[a->nlocks] = *wanted;
+	return (uint32_t)a->nlocks++;
+}
+
+void lock_log(struct analysis *a, struct goroutine *g, const char *message)
+{
+	struct lock wanted = {0};
+	bool reads;
+
+	if (!parse(message, &wanted, &reads))
+		return;
+	g->lock_logged = find(a, &wanted);
+	g->lock_reads = reads;
+}
+
+/* --- who may hold it --- */
+
+/* Where the goroutine had waited for the lock, if it was woken for it; 0 = not known. */
+static uint32_t taker_forget(struct lock *lock, uint32_t g)
+{
+	uint32_t stack = 0;
+
+	for (unsigned i = 0; i < WOKEN; i++) {
+		if (lock->woken[i].g != g)
+			continue;
+		stack = lock->woken[i].stack;
+		lock->woken[i] = (struct lock_taker){0};
+	}
+	if (lock->last.g == g)
+		lock->last = (struct lock_taker){0};
+	return stack;
+}
+
+/* Several readers may hold it at a time; and a writer may have been woken that still has to wait for them. */
+static void taker_add(struct lock *lock, uint32_t g, uint32_t stack)
+{
+	unsigned free = 0;
+
+	for (unsigned i = 0; lock->kind == LOCK_RWMUTEX && i < WOKEN; i++) {
+		if (!lock->woken[i].g)
+			free = i;
+	}
+	lock->woken[free] = (struct lock_taker){g, stack};
+}
+
+/*
+ * Where the one who releases the lock now has taken it. One Unlock of an RWMutex wakes all readers, and then
+ * a writer.
+ */
+static uint32_t taken_by(const struct analysis *a, struct lock *lock, uint32_t g)
+{
+	struct lock_taker last = lock->last;
+
+	if (lock->kind == LOCK_RWMUTEX && last.g == g && a->now - lock->released_at < ONE_UNLOCK_NS)
+		return last.stack;
+	return taker_forget(lock, g);
+}
+
+/* --- waits --- */
+
+static void pass_time(struct analysis *a, struct lock *lock)
+{
+	uint64_t ns = lock->waiting ? a->now - lock->changed : 0;
+
+	lock->open_ns += ns * lock->waiting;
+	lock->contended_ns += ns;
+	lock->changed = a->now;
+}
+
+void lock_wait(struct analysis *a, struct goroutine *g)
+{
+	struct lock *lock = &a->locks[g->lock_logged];
+
+	g->lock = g->lock_logged;
+	g->lock_logged = 0;
+	if (!g->lock)
+		return;
+	pass_time(a, lock);
+	if (!lock->waiting++)
+		lock->contended_since = a->now;
+	if (lock->waiting > lock->most_waiting)
+		lock->most_waiting = lock->waiting;
+	/* Another was faster, or it has released the lock since: it does not hold it any more. */
+	taker_forget(lock, (uint32_t)(g - a->gs));
+}
+
+static void count_wait(struct analysis *a, struct lock *lock, const struct goroutine *g,
+		       const struct goroutine *waker)
+{
+	uint64_t ns = a->now - g->since;
+
+	if (histogram_add(&lock->waits, ns))
+		a->oom = true;
+	if (ns >= lock->waits.max) {
+		lock->max_at = g->since;
+		lock->max_g = g->goid;
+		lock->max_waker = waker ? waker->goid : 0;
+	}
+	if (g->lock_reads) {
+		lock->readers++;
+		lock->readers_ns += ns;
+	}
+	top_add(lock->waited, g->stack, ns);
+}
+
+static void charge(struct analysis *a, struct lock *lock, struct goroutine *g, const struct goroutine *waker,
+		   uint32_t stack)
+{
+	uint32_t index = (uint32_t)(waker - a->gs), taken = taken_by(a, lock, index);
+
+	lock->releases++;
+	lock->charged_ns += lock->open_ns;
+	top_add(lock->holders, waker->goid, lock->open_ns);
+	top_add(lock->released, stack, lock->open_ns);
+	lock->last = (struct lock_taker){index, taken};
+	lock->released_at = a->now;
+	g->lock_taken = taken;
+	if (!taken)
+		return;
+	lock->known++;
+	lock->known_ns += lock->open_ns;
+	top_add(lock->taken, taken, lock->open_ns);
+}
+
+void lock_wake(struct analysis *a, struct goroutine *g, const struct goroutine *waker, uint32_t stack)
+{
+	struct lock *lock = &a->locks[g->lock];
+
+	g->lock_taken = 0;
+	if (!g->lock)
+		return;
+	pass_time(a, lock);
+	if (!g->cut)
+		count_wait(a, lock, g, waker);
+	if (waker && lock_is_held(lock))
+		charge(a, lock, g, waker, stack);
+	else if (waker)
+		top_add(lock->released, stack, a->now - g->since);
+	lock->open_ns = 0;
+	lock->contended_since = a->now;
+	taker_add(lock, (uint32_t)(g - a->gs), g->stack);
+}
+
+void lock_leave(struct analysis *a, struct goroutine *g)
+{
+	struct lock *lock = &a->locks[g->lock];
+
+	if (!g->lock)
+		return;
+	pass_time(a, lock);
+	if (lock->waiting)
+		lock->waiting--;
+	g->lock = 0;
+}
+
+void locks_end(struct analysis *a)
+{
+	for (size_t i = 1; i < a->nlocks; i++)
+		pass_time(a, &a->locks[i]);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "target/awaited.h"
+
+#include <string.h>
+
+#include "target/private.h"
+
+enum { FRAMES = 2 }; /* gopark's caller; goparkunlock may be between them */
+
+static bool lies_in(uint64_t pc, uint64_t begin, uint64_t end)
+{
+	return pc >= begin && pc < end;
+}
+
+static uint8_t kind_of(const struct go_places *places, uint64_t pc)
+{
+	if (lies_in(pc, places->semacquire, places->semacquire_end))
+		return AWAITED_SEMAPHORE;
+	if (lies_in(pc, places->chanrecv, places->chanrecv_end) ||
+	    lies_in(pc, places->chansend, places->chansend_end))
+		return AWAITED_CHANNEL;
+	if (lies_in(pc, places->notify_wait, places->notify_wait_end))
+		return AWAITED_NOTIFY_LIST;
+	return AWAITED_NONE;
+}
+
+static bool word_at(const struct memory_piece *stack, uint64_t address, uint64_t *word)
+{
+	if (address % sizeof(*word) || address < stack->address || stack->size < sizeof(*word) ||
+	    address - stack->address > stack->size - sizeof(*word))
+		return false;
+	memcpy(word, stack->bytes + (address - stack->address), sizeof(*word));
+	return true;
+}
+
+uint64_t awaited_read(const struct target *target, const struct g_view *view,
+		      const struct memory_piece *stack)
+{
+	uint64_t bp = view->bp, pc, address;
+
+	/* On arm64 arguments have their slots elsewhere. */
+	if (view->status != G_STATUS_WAITING || target->image->elf.arm64)
+		return 0;
+	for (unsigned i = 0; i < FRAMES; i++) {
+		uint8_t kind;
+
+		if (!word_at(stack, bp + 8, &pc) || !word_at(stack, bp, &bp))
+			return 0;
+		kind = kind_of(&target->places, pc);
+		if (kind && word_at(stack, bp + 16, &address) && address && !(address >> AWAITED_BITS))
+			return AWAITED(kind, address);
+		if (kind)
+			return 0;
+	}
+	return 0;
+}

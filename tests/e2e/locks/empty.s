@@ -1,0 +1,1 @@
+// Functions without a body are allowed in packages that have assembly.
