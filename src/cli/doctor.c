@@ -9,6 +9,7 @@
 #include "capture/features.h"
 #include "cli/options.h"
 #include "cli/with_inspector.h"
+#include "native/request_wants.h"
 #include "sandbox/remote.h"
 #include "target/process.h"
 #include "target/target.h"
@@ -17,10 +18,27 @@
 
 /* The process that was asked for. */
 struct doctor_process {
-	pid_t pid;          /* 0 = none */
-	bool go;            /* a Go program; else threads */
-	struct error fault; /* why it cannot be traced; "" = it can */
+	pid_t pid;                                                  /* 0 = none */
+	bool go;                                                    /* a Go program; else threads */
+	struct error fault;                                         /* why it cannot be traced; "" = it can */
+	char requests[sizeof(((struct function_plan *)0)->report)]; /* as function_plan.report */
 };
+
+/* What --requests=auto would trace. That it cannot be found out is no fault: the program can be traced. */
+static void find_requests(struct sandbox *inspector, struct doctor_process *process)
+{
+	static struct function_want wanted[MAX_FUNCTIONS];
+	static struct request_wants wants;
+	struct function_plan functions;
+	struct error why;
+	unsigned n = 0;
+
+	if (request_wants_add(&wants, "auto", false, wanted, &n, &why) ||
+	    remote_functions_plan(inspector, 0, "", wanted, n, &functions, &why))
+		return;
+	memcpy(process->requests, functions.report, sizeof(process->requests));
+	functions_free(&functions);
+}
 
 static int open_program(struct sandbox *inspector, void *ctx, struct error *err)
 {
@@ -33,6 +51,8 @@ static int open_program(struct sandbox *inspector, void *ctx, struct error *err)
 	if (rc)
 		return process->go ? rc : 0;
 	rc = target_plan(target, &plan, err);
+	if (rc == 0)
+		find_requests(inspector, process);
 	target_free(target);
 	return rc;
 }
@@ -56,6 +76,21 @@ static const char *mark(const struct feature *feature)
 	return marks[feature->state];
 }
 
+static void print_requests(const struct doctor_process *process)
+{
+	char text[sizeof(process->requests)], *save = NULL;
+
+	memcpy(text, process->requests, sizeof(text));
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		text_make_printable(line);
+		printf("%s --requests: %s\n",
+		       *line == '+'   ? "ok  "
+		       : *line == '!' ? "less"
+				      : "--  ",
+		       line + 1);
+	}
+}
+
 static void print_lines(const struct features *features, const struct doctor_process *process, bool go,
 			bool c)
 {
@@ -66,6 +101,7 @@ static void print_lines(const struct features *features, const struct doctor_pro
 	else if (process->pid)
 		printf("ok   process %d: %s\n", (int)process->pid,
 		       process->go ? "a Go program" : "not a Go program: its threads");
+	print_requests(process);
 	printf("Go programs %s be traced, C and C++ programs %s.\n", go ? "can" : "cannot",
 	       c ? "can" : "cannot");
 }
@@ -98,6 +134,21 @@ static void print_feature(struct json *json, const struct feature *feature)
 	json_close(json, '}');
 }
 
+static void print_json_requests(struct json *json, const struct doctor_process *process)
+{
+	char text[sizeof(process->requests)], *save = NULL;
+
+	memcpy(text, process->requests, sizeof(text));
+	json_open(json, "requests", '[');
+	for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+		json_open(json, NULL, '{');
+		json_text(json, "state", *line == '+' ? "traced" : *line == '!' ? "incomplete" : "absent");
+		json_text(json, "text", line + 1);
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+}
+
 static void print_json(const struct features *features, const struct doctor_process *process, bool go, bool c)
 {
 	struct json json = {.out = stdout};
@@ -114,6 +165,7 @@ static void print_json(const struct features *features, const struct doctor_proc
 		json_integer(&json, "pid", process->pid);
 		json_text(&json, "kind", process->fault.text[0] ? NULL : process->go ? "go" : "c");
 		json_or_null(&json, "fault", process->fault.text);
+		print_json_requests(&json, process);
 		json_close(&json, '}');
 	}
 	json_close(&json, '}');

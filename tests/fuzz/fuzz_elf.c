@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Any bytes as an executable: headers, sections, relocations, version, function table. */
+/* Any bytes as an executable: headers, sections, relocations, version, function table, type descriptors. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +8,7 @@
 #include "target/buildinfo.h"
 #include "target/layout.h"
 #include "target/module.h"
+#include "target/type_descriptors.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -40,6 +41,21 @@ static void build_functab(const struct image *image, const struct module *module
 	functab_free(functab_new(&source, NULL));
 }
 
+static void find_types(const struct image *image, const struct module *module, unsigned minor)
+{
+	struct type_field fields[] = {
+		{.type = "net/http.Request", .path = "URL.Path"},
+		{.type = "database/sql.Rows", .path = "dc"},
+	};
+	struct type_places places;
+
+	if (!type_places_find(image, module->address, release_find(minor), minor, &places))
+		return;
+	if (type_fields_find(image, &places, fields, 2) == 0 &&
+	    (fields[0].n > TYPE_PATH_STEPS || fields[1].n > TYPE_PATH_STEPS))
+		abort();
+}
+
 static void look_at(const struct image *image)
 {
 	struct go_version version;
@@ -60,8 +76,10 @@ static void look_at(const struct image *image)
 			abort();
 	}
 	for (unsigned minor = release_first(); minor <= release_last(); minor++) {
-		if (module_find(image, release_find(minor), &module, NULL) == 0)
-			build_functab(image, &module, minor);
+		if (module_find(image, release_find(minor), &module, NULL))
+			continue;
+		build_functab(image, &module, minor);
+		find_types(image, &module, minor);
 	}
 }
 

@@ -162,6 +162,80 @@ static void feed_values(struct model *model, const uint8_t b[8], uint64_t *now)
 		feed(model, LOG_TEXT, bytes, record.size);
 }
 
+/* Probes of requests: two values each, a key and a name, a key and a status. */
+static const struct {
+	const char *preset, *role;
+	uint8_t site;
+} request_probes[] = {
+	{"http.server", "path", SITE_REQUEST_BEGIN}, {"http.server", "route", SITE_REQUEST_BEGIN},
+	{"http.server", "status", SITE_REQUEST_END}, {"sql.query", "method", SITE_REQUEST_BEGIN},
+	{"sql.query", "done", SITE_REQUEST_END},     {"sql.exec", "trace", SITE_REQUEST_BEGIN},
+	{"sql.exec", "error", SITE_REQUEST_END},     {"none", "method", SITE_REQUEST_BEGIN},
+};
+
+enum { FIRST_REQUEST_PROBE = 8 };
+
+static void feed_request_probe(struct model *model, const uint8_t b[8])
+{
+	unsigned which = b[1] % 8;
+	_Alignas(8) char bytes[64] = {0};
+	struct log_function function = {.number = FIRST_REQUEST_PROBE + which,
+					.kind = FUNCTION_REQUEST,
+					.len = (uint16_t)strlen(request_probes[which].preset)};
+	struct log_values values = {
+		.number = FIRST_REQUEST_PROBE + which, .n = 2, .site = request_probes[which].site};
+	size_t len = strlen(request_probes[which].role);
+
+	memcpy(bytes, &function, sizeof(function));
+	memcpy(bytes + sizeof(function), request_probes[which].preset, function.len);
+	feed(model, LOG_FUNCTION, bytes, sizeof(function) + function.len);
+	memcpy(bytes, &values, sizeof(values));
+	memcpy(bytes + sizeof(values), b[2] % 2 ? "\3key" : "\4keys", 5);
+	bytes[sizeof(values) + 4 + !(b[2] % 2)] = (char)len;
+	memcpy(bytes + sizeof(values) + 5 + !(b[2] % 2), request_probes[which].role, len);
+	feed(model, LOG_VALUES, bytes, sizeof(values) + 5 + !(b[2] % 2) + len);
+}
+
+/* If the log's check takes it. */
+static void feed_if_good(struct model *model, const struct raw_text *text)
+{
+	struct log_record record = {
+		.type = LOG_TEXT, .size = (uint32_t)(sizeof(*text) + text->len + text->len2), .data = text};
+
+	if (rawlog_check_record(&record, NULL) == 0)
+		feed(model, LOG_TEXT, text, record.size);
+}
+
+static void feed_request(struct model *model, const uint8_t b[8], uint64_t *now)
+{
+	unsigned which = b[5] % 8;
+	_Alignas(8) char bytes[sizeof(struct raw_text) + 2 * sizeof(struct raw_value) + 8];
+	struct raw_text *text = (struct raw_text *)bytes;
+	struct raw_value key = {.kind = VALUE_UNSIGNED, .size = 8, .bits = b[4] % 3};
+	struct raw_value name = {.kind = b[4] & 8 ? VALUE_GO_STRING : VALUE_UNSIGNED,
+				 .flags = b[4] >> 4 & VALUE_CUT,
+				 .size = 8,
+				 .len = b[4] & 8 ? b[6] % 4 : 0,
+				 .bits = b[6] % 2};
+
+	*now += b[7] * 16;
+	memset(bytes, b[6], sizeof(bytes));
+	*text = (struct raw_text){.len = sizeof(key) + sizeof(name), .len2 = name.len};
+	text->record = (struct raw_record){.tid = 100 + b[1] % 6,
+					   .site = request_probes[which].site,
+					   .time = *now,
+					   .flags = b[3] % 16 ? RAW_VALUES : 0};
+	text->record.g = pointer(b[2], 0xc000001000);
+	text->record.goid = small_or_extreme(b[3], b[2] % 12 + 1u);
+	text->record.arg = FIRST_REQUEST_PROBE + which;
+	memcpy(text->text, &key, sizeof(key));
+	memcpy(text->text + sizeof(key), &name, sizeof(name));
+	if (text->record.flags)
+		feed_if_good(model, text);
+	else
+		feed(model, LOG_RECORDS, &text->record, sizeof(text->record));
+}
+
 static void feed_snapshot(struct model *model, const uint8_t b[8], uint64_t now)
 {
 	struct log_snapshot head = {.marker_before = 1,
@@ -247,6 +321,12 @@ static void feed_bytes(struct model *model, const uint8_t *data, size_t size)
 			break;
 		case 78:
 			feed_function(model, data);
+			break;
+		case 79:
+			feed_request_probe(model, data);
+			break;
+		case 80 ... 84:
+			feed_request(model, data, &now);
 			break;
 		case 76:
 			record = (struct raw_record){.tid = 100 + data[1] % 6, .site = SITE_REGION_STOP};

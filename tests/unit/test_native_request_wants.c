@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* --requests: lists of kinds, and the names of probes that they become. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "native/request_wants.h"
+
+static void test_lists(void **state)
+{
+	struct error err;
+
+	(void)state;
+	assert_int_equal(request_list_check("http", NULL), 0);
+	assert_int_equal(request_list_check("sql,http", NULL), 0);
+	assert_int_equal(request_list_check("auto", NULL), 0);
+	assert_int_not_equal(request_list_check("", &err), 0);
+	assert_int_not_equal(request_list_check("http,,sql", &err), 0);
+	assert_int_not_equal(request_list_check("http.server", &err), 0);
+	assert_int_not_equal(request_list_check("htt", &err), 0);
+	assert_non_null(strstr(err.text, "'htt' is none of http, sql, auto"));
+}
+
+/* Each probe of each preset, once, is found again by its name. */
+static void test_probes(void **state)
+{
+	static struct function_want wanted[MAX_FUNCTIONS];
+	static struct request_wants wants;
+	const struct request_preset *preset;
+	unsigned n = 0, seen = 0;
+	bool all;
+
+	(void)state;
+	assert_int_equal(request_wants_add(&wants, "auto,http", true, wanted, &n, NULL), 0);
+	for (unsigned i = 0; i < request_preset_count; i++) {
+		for (unsigned k = 0; request_presets[i].probes[k].function; k++, seen++) {
+			assert_ptr_equal(request_wanted(&wanted[seen], &preset, &all),
+					 &request_presets[i].probes[k]);
+			assert_ptr_equal(preset, &request_presets[i]);
+			assert_true(all);
+		}
+	}
+	assert_int_equal(seen, n);
+	wanted[0].text = "http.server/99";
+	assert_null(request_wanted(&wanted[0], &preset, &all));
+	wanted[0].text = "http.server";
+	assert_null(request_wanted(&wanted[0], &preset, &all));
+	wanted[0].text = "http.server/";
+	assert_null(request_wanted(&wanted[0], &preset, &all));
+	wanted[0].text = "main.f/0";
+	assert_null(request_wanted(&wanted[0], &preset, &all));
+	n = MAX_FUNCTIONS - 2;
+	assert_int_not_equal(request_wants_add(&wants, "http", false, wanted, &n, NULL), 0);
+}
+
+/* Tables end before their last entry, and values fit into a hit with and without those asked for. */
+static void test_tables(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < request_preset_count; i++) {
+		const struct request_preset *preset = &request_presets[i];
+
+		assert_null(preset->probes[REQUEST_PROBES - 1].function);
+		assert_true(strlen(preset->name) + 4 < sizeof(((struct request_wants *)0)->names[0]));
+		for (const struct request_probe *probe = preset->probes; probe->function; probe++)
+			assert_null(probe->values[REQUEST_VALUES - 1].role);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lists),
+		cmocka_unit_test(test_probes),
+		cmocka_unit_test(test_tables),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
