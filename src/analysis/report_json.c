@@ -387,17 +387,24 @@ static void put_not_applicable(struct sheet *sheet)
 	json_close(&sheet->json, ']');
 }
 
+/* Addresses of locks are only in traces with --locks. */
+static bool has_table(const struct analysis *a, enum table table)
+{
+	return table != TABLE_ADDRESSES || a->nlocks > 1;
+}
+
 static void put_tables(struct sheet *sheet)
 {
-	/* The last one is only in traces that have addresses. */
-	unsigned tables = sheet->a->nlocks > 1 ? TABLE_COUNT : TABLE_ADDRESSES;
-
 	json_open(&sheet->json, "tables", '{');
-	for (unsigned i = 0; i < tables; i++) {
+	for (unsigned i = 0; i < TABLE_COUNT; i++) {
 		size_t n;
-		uint32_t *order = order_table(sheet->a, (enum table)i, SORT_TOTAL, &n);
+		uint32_t *order;
 
-		put_list(sheet, table_name((enum table)i), putters[i], order, n, sheet->left / (tables - i));
+		if (!has_table(sheet->a, (enum table)i))
+			continue;
+		order = order_table(sheet->a, (enum table)i, SORT_TOTAL, &n);
+		put_list(sheet, table_name((enum table)i), putters[i], order, n,
+			 sheet->left / (TABLE_COUNT - i));
 		free(order);
 	}
 	json_close(&sheet->json, '}');
