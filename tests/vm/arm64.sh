@@ -14,18 +14,33 @@ ARM_SERIES=${ARM_SERIES:-6.12}
 ARM_LIMIT=${ARM_LIMIT:-900}
 ARM_OUT_SIZE=64M
 
+# arm64_needed FILE: the names of the libraries that it loads.
+arm64_needed() {
+	readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'
+}
+
+# arm64_libraries SYSROOT DIR NAME...: copies them to DIR, and those that they load.
+arm64_libraries() {
+	local from=$1 to=$2 name file
+	shift 2
+	for name; do
+		[ -e "$to/$name" ] && continue
+		file=$(find -L "$from/lib" "$from/usr/lib/aarch64-linux-gnu" -maxdepth 2 -name "$name" -print -quit)
+		[ -n "$file" ] && cp -L "$file" "$to/" || { echo "no $name in $from" >&2 && return 1; }
+		arm64_libraries "$from" "$to" $(arm64_needed "$to/$name") || return 1
+	done
+}
+
 # arm64_root DIR: busybox, gotrace for arm64, and the libraries that it loads.
 arm64_root() {
-	local root=$1 libs=build/arm64/sysroot/ name
+	local root=$1 libs=build/arm64/sysroot
 	rm -rf "$root"
 	mkdir -p "$root"/{bin,etc,proc,sys,dev,run,tmp,root,lib,out,t} || return 1
 	cp build/arm64/sysroot/bin/busybox "$root/bin/" || return 1
 	ln -s busybox "$root/bin/sh"
 	cp tests/vm/arm64-init.sh "$root/init" && cp "${ARM_GOTRACE:-build/arm64/gotrace}" tests/vm/guest.sh "$root/t/" || return 1
 	printf 'root:x:0:0:root:/root:/bin/sh\n' >"$root/etc/passwd"
-	for name in ld-linux-aarch64 libc libm libbpf libelf libdw libz libdeflate liblzma libbz2 libzstd libstdc++ libgcc_s libseccomp libcap libncursesw libtinfo; do
-		find -L $libs/lib $libs/usr/lib/aarch64-linux-gnu -maxdepth 2 -name "$name.so.[0-9]*" -exec cp -L {} "$root/lib/" \;
-	done
+	arm64_libraries "$libs" "$root/lib" ld-linux-aarch64.so.1 $(arm64_needed "${ARM_GOTRACE:-build/arm64/gotrace}")
 }
 
 # arm64_boot ROOT OUT SCRIPT: runs SCRIPT (a file) in a guest with that root. Files written to /out are in
