@@ -45,7 +45,6 @@ static void take(struct model *md, const struct map64 *newer, const struct log_g
 
 	if (!g || map64_get(newer, one->g))
 		return;
-	g->labels_listed = true;
 	set = labels_of_number(md, one->labels);
 	if (set == g->labels)
 		return;
@@ -70,24 +69,26 @@ void labels_start(struct model *md, size_t from, size_t to)
 /* A snapshot has all goroutines that have labels: others have lost theirs unseen. */
 void labels_resync(struct model *md, size_t from, size_t to)
 {
-	struct map64 newer = {0};
+	struct map64 known = {0}; /* by records or by the snapshot */
 
 	md->labels.unsure = false;
 	if (!md->labels.any && !md->snapshot.nlabels)
 		return;
-	list_newer(md, from, to, &newer);
-	for (size_t i = 0; i < md->snapshot.nlabels; i++)
-		take(md, &newer, &md->snapshot.labels[i]);
+	list_newer(md, from, to, &known);
+	for (size_t i = 0; i < md->snapshot.nlabels; i++) {
+		take(md, &known, &md->snapshot.labels[i]);
+		if (map64_set(&known, md->snapshot.labels[i].g, 1))
+			md->oom = true;
+	}
 	for (uint32_t i = 1; i < md->entities.gs.n; i++) {
 		struct g *g = md->entities.gs.all[i];
 
-		if (g->status != G_DEAD && g->labels && !g->labels_listed && !map64_get(&newer, g->ptr)) {
+		if (g->status != G_DEAD && g->labels && !map64_get(&known, g->ptr)) {
 			g->labels = 0;
 			g->labels_due = true;
 		}
-		g->labels_listed = false;
 	}
-	map64_free(&newer);
+	map64_free(&known);
 	md->labels.nnumbers = 0;
 	md->labels.unsure = false;
 }
