@@ -48,10 +48,20 @@ static void born(struct analysis *a, struct goroutine *g, const struct op *op)
 	group_born(a, g, entry, stack, false);
 }
 
+/* NULL: it is not known, or has ended, and its index is another's. */
+static struct goroutine *creator_of(struct analysis *a, const struct goroutine *g)
+{
+	struct goroutine *creator = g->creator ? &a->gs[g->creator] : NULL;
+
+	return creator && creator->goid == g->creator_goid ? creator : NULL;
+}
+
 static void dead(struct analysis *a, struct goroutine *g)
 {
-	if (g->creator)
-		a->gs[g->creator].child_end = a->now;
+	struct goroutine *creator = creator_of(a, g);
+
+	if (creator)
+		creator->child_end = a->now;
 	interval_leave(a, g, NULL, 0, false);
 	lock_leave(a, g);
 	g->activity = ACT_NONE;
@@ -309,7 +319,7 @@ static void note_slack(struct analysis *a, const struct goroutine *g, const stru
 {
 	struct row *row;
 
-	if (waker->creator != index_of(a, g) || g->child_end < g->since || g->cut)
+	if (creator_of(a, waker) != g || g->child_end < g->since || g->cut)
 		return;
 	row = row_get(a, (enum activity)g->activity, g->stack);
 	row->slack_n++;
@@ -348,7 +358,8 @@ static void create(struct analysis *a, struct goroutine *g, const struct op *op)
 	interval_enter(a, g, op->kind == OP_GO_CREATE ? ACT_RUNNABLE : ACT_OTHER, stack_index(a, op->stack));
 	g->origin = FROM_CREATE;
 	g->waker = op->g ? 1 + op->g : 0;
-	g->creator = op->g;
+	g->creator = op->g < a->ngs ? op->g : 0;
+	g->creator_goid = a->gs[g->creator].goid;
 }
 
 static void go_switch(struct analysis *a, struct goroutine *g, struct goroutine *g2, const struct op *op)
