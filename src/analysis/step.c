@@ -5,6 +5,7 @@
 
 #include "analysis/state.h"
 #include "util/array.h"
+#include "util/gap_log.h"
 
 enum { MAX_GOROUTINES = 1 << 28, HERD = 8, SHORT_RUN_NS = 20000 };
 /* Timers fire late if so many fire at once, just after a slice as long as sysmon lets one be. */
@@ -460,22 +461,19 @@ static void assist(struct analysis *a, struct goroutine *g, const struct op *op)
 
 static void user_log(struct analysis *a, const struct op *op, struct goroutine *g)
 {
-	const struct strtab *texts = a->gen->tables->texts;
-	const char *category, *text;
-	size_t len;
+	size_t category_len, len;
+	const char *category = tables_string(a->gen->tables, op->string, &category_len);
+	const char *text = tables_string(a->gen->tables, op->string2, &len);
+	enum gap_log kind = gap_log_kind(category, category_len, text, len);
 
-	if (!(op->string2 & TEXT_ID) || !texts || !op->string)
-		return;
-	category = strtab_get(a->gen->tables->strings, op->string, &len);
-	text = strtab_get(texts, op->string2 & ~TEXT_ID, &len);
 	if (g && strcmp(category, "lock") == 0)
 		lock_log(a, g, text);
-	if (strcmp(category, "gotrace") != 0)
+	if (kind == GAP_LOG_NONE)
 		return;
 	integrate(a, a->now);
-	if (strncmp(text, "not watched from here on", 24) == 0 && !a->unwatched_since) {
+	if (kind == GAP_LOG_BEGINS && !a->unwatched_since) {
 		a->unwatched_since = a->now;
-	} else if (strncmp(text, "watched again", 13) == 0 && a->unwatched_since) {
+	} else if (kind == GAP_LOG_ENDS && a->unwatched_since) {
 		a->unwatched_ns += a->now - a->unwatched_since;
 		a->unwatched_since = 0;
 	}

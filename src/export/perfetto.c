@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/gap_log.h"
 #include "export/format.h"
 #include "export/perfetto_about.h"
 #include "export/perfetto_cpus.h"
@@ -330,7 +331,7 @@ static int put_log(struct perfetto *px, const struct op *op, const struct tl_gor
 	    pf_cpu_of_log(strtab_get(px->st.strings, ev.name, NULL),
 			  strtab_get(px->st.strings, message, NULL), &cpu))
 		return pf_threads_move(px, op->m, cpu, op->time);
-	if (strcmp(strtab_get(px->st.strings, ev.name, NULL), "gotrace") == 0) {
+	if (strcmp(strtab_get(px->st.strings, ev.name, NULL), OWN_LOG_CATEGORY) == 0) {
 		ev.category = PF_GOTRACE;
 	} else if (g) {
 		rc = pf_details_track(&px->tracks, g->serial, &ev.track);
