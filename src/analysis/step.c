@@ -6,6 +6,7 @@
 #include "analysis/state.h"
 #include "util/array.h"
 #include "util/gap_log.h"
+#include "util/own_names.h"
 
 enum { MAX_GOROUTINES = 1 << 28, HERD = 8, SHORT_RUN_NS = 20000 };
 /* Timers fire late if so many fire at once, just after a slice as long as sysmon lets one be. */
@@ -466,7 +467,7 @@ static void user_log(struct analysis *a, const struct op *op, struct goroutine *
 	const char *text = tables_string(a->gen->tables, op->string2, &len);
 	enum gap_log kind = gap_log_kind(category, category_len, text, len);
 
-	if (g && strcmp(category, "lock") == 0)
+	if (g && strcmp(category, LOCK_LOG_CATEGORY) == 0)
 		lock_log(a, g, text);
 	if (kind == GAP_LOG_NONE)
 		return;

@@ -9,6 +9,7 @@
 #include "symbol/symbol.h"
 #include "util/array.h"
 #include "util/gap_log.h"
+#include "util/own_names.h"
 
 /* What a string is used for; the first one of these that holds decides. */
 enum string_use { USE_NONE, USE_KEPT, USE_FUNCTION, USE_FILE, USE_NAME };
@@ -105,10 +106,10 @@ static bool begins_with(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Names that gotrace gives (src/model/off_cpu_place.c). */
+/* Names that gotrace gives. */
 static bool is_own(const char *text)
 {
-	return strcmp(text, OWN_LOG_CATEGORY) == 0 || begins_with(text, "[off CPU: ");
+	return strcmp(text, OWN_LOG_CATEGORY) == 0 || begins_with(text, OFF_CPU_REGION);
 }
 
 /*

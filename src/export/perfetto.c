@@ -12,6 +12,7 @@
 
 #include "util/array.h"
 #include "util/gap_log.h"
+#include "util/own_names.h"
 #include "export/format.h"
 #include "export/perfetto_about.h"
 #include "export/perfetto_cpus.h"
@@ -263,7 +264,7 @@ static bool is_off_cpu(struct perfetto *px, const struct tl_range *range)
 	if (!px->census->off_cpu || range->kind != TL_REGION || !range->g ||
 	    stacktab_string(&px->st, px->tables, range->name, &name))
 		return false;
-	return strncmp(strtab_get(px->st.strings, name, NULL), CENSUS_OFF_CPU, strlen(CENSUS_OFF_CPU)) == 0;
+	return strncmp(strtab_get(px->st.strings, name, NULL), OFF_CPU_REGION, strlen(OFF_CPU_REGION)) == 0;
 }
 
 static int put_range(struct perfetto *px, const struct tl_range *range, bool begins)

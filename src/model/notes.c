@@ -6,6 +6,7 @@
 #include "model/synthetic.h"
 #include "util/array.h"
 #include "util/gap_log.h"
+#include "util/own_names.h"
 
 uint32_t note_text(struct model *md, const char *text)
 {

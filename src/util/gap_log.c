@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "util/own_names.h"
+
 static bool begins_with(const char *text, size_t len, const char *beginning)
 {
 	size_t n = strlen(beginning);

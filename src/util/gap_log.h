@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Log events by which a trace says that nothing was recorded for a time. Their category is that of all log
- * events of gotrace's own. Such a text is untrusted: any program can write one.
+ * Log events by which a trace says that nothing was recorded for a time. Their category is
+ * OWN_LOG_CATEGORY. Such a text is untrusted: any program can write one.
  */
 #ifndef GOTRACE_UTIL_GAP_LOG_H
 #define GOTRACE_UTIL_GAP_LOG_H
 
 #include <stddef.h>
-
-#define OWN_LOG_CATEGORY "gotrace"
 
 /* What the texts begin with. The reason for the gap follows the first one, behind a colon and a space. */
 #define GAP_LOG_BEGIN "not watched from here on"
