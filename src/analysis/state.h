@@ -228,7 +228,7 @@ enum lock_form {
 };
 
 struct lock_taker {
-	uint32_t g;     /* index of the goroutine, 0 = none */
+	uint64_t goid;  /* 0 = none */
 	uint32_t stack; /* where it had waited; 0 = it had not */
 };
 
