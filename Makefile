@@ -58,7 +58,7 @@ SANOBJ   := $(patsubst $(BUILD)/obj/%,$(BUILD)/san/%,$(LIBOBJ))
 BPFSRC   := $(wildcard bpf/*.bpf.c)
 SKEL     := $(BPFSRC:bpf/%.bpf.c=$(BUILD)/bpf/%.skel.h) $(BPFSRC:bpf/%.bpf.c=$(BUILD)/bpf/%_before512.skel.h)
 # Made of x86 assembly or rules, or of programs that they compile and start: not for arm64.
-UNITX86  := $(patsubst %,tests/unit/test_%.c,capture_native_tables native_bounds native_names native_value_plan \
+UNITX86  := $(patsubst %,tests/unit/test_%.c,capture_native_tables native_bounds native_names native_type_layout native_value_plan \
 	symbol_ehframe_libdw)
 # These need calls of the kernel that the emulator of user mode does not pass on: openat2, process_vm_readv,
 # seccomp, ids of children in /proc.

@@ -222,9 +222,7 @@ enum file_kind {
 	FILE_REGULAR = 4, /* and directories, block devices */
 	FILE_TTY = 5,     /* character devices */
 	FILE_EPOLL = 6,   /* assumed to be network */
-	FILE_EVENT = 7,   /* What a thread in a system call waits for: the call's descriptor, the kind of
-			   * file, and a mark that distinguishes the descriptor from an earlier file with
-			   * the same number. The text is in LOG_FILE. */
+	FILE_EVENT = 7,   /* eventfd, timerfd, signalfd and the like */
 	FILE_FUTEX = 8,   /* no file: the call waits at a futex; WAIT_FUTEX_ADDRESS */
 };
 

@@ -18,6 +18,8 @@ struct {
 	__type(value, struct value_rules);
 } value_rules SEC(".maps");
 
+#define REG_WORDS 64u /* a power of two: a mask bounds the index */
+
 /*
  * Parts of a scratch's chunk. The state is in memory and volatile for the verifier's sake, as in struct
  * scratch. Head and texts are sent together: a struct raw_text.
@@ -26,23 +28,29 @@ struct value_reader {
 	uint64_t head[sizeof(struct raw_text) / 8];
 	struct raw_value values[TEXT_MAX / 4 / sizeof(struct raw_value)]; /* and after them the texts */
 	uint64_t texts[(2 * TEXT_MAX - TEXT_MAX / 4) / 8 + 2];
-	uint64_t regs[64]; /* a copy of pt_regs, VALUE_REGS words */
-	uint64_t pair[2];  /* of a string: its address and length */
+	uint64_t regs[REG_WORDS]; /* a copy of struct pt_regs */
+	uint64_t pair[2];         /* of a string: its address and length */
 	volatile uint64_t at;
 	uint64_t sp;
 };
 
 _Static_assert(sizeof(struct value_reader) <= CHUNK, "fits the chunk");
-_Static_assert(sizeof(struct pt_regs) <= 64 * 8, "fits regs");
+_Static_assert(sizeof(struct pt_regs) <= REG_WORDS * 8, "fits regs");
 
 static __always_inline uint64_t word_at(const struct value_reader *in, uint8_t place)
 {
-	return place == VALUE_STACK ? in->sp : in->regs[place & 63];
+	return place == VALUE_STACK ? in->sp : in->regs[place & (REG_WORDS - 1)];
 }
 
-static __always_inline void set_unreadable(struct raw_value *to, uint64_t pointer)
+static __always_inline void set_unreadable(struct raw_value *to)
 {
-	to->flags = VALUE_UNREADABLE | (pointer ? 0 : VALUE_NULL);
+	to->flags = VALUE_UNREADABLE;
+}
+
+/* A pointer on the way is 0. */
+static __always_inline void set_null(struct raw_value *to)
+{
+	to->flags = VALUE_UNREADABLE | VALUE_NULL;
 }
 
 /* Where the rule's pointers lead. False if they cannot be followed. With no steps, it is the value itself. */
@@ -55,14 +63,14 @@ static __always_inline bool find_value(const struct value_reader *in, const stru
 		if (i >= rule->nsteps)
 			break;
 		if (!v) {
-			set_unreadable(to, 0);
+			set_null(to);
 			return false;
 		}
 		v += (uint64_t)(__s64)rule->offsets[i];
 		if (i + 1 == rule->nsteps)
 			break;
 		if (bpf_probe_read_user(&v, sizeof(v), (const void *)v)) {
-			set_unreadable(to, 1);
+			set_unreadable(to);
 			return false;
 		}
 	}
@@ -87,7 +95,7 @@ static __always_inline void set_away(struct raw_value *to, uint64_t address)
 	to->bits = address;
 }
 
-/* A text of len bytes, of which at most max are read. */
+/* A text of that many bytes (whole), of which at most max are read. */
 static __always_inline void read_text(struct value_reader *in, const struct value_rule *rule,
 				      struct raw_value *to, uint64_t address, uint64_t whole)
 {
@@ -141,7 +149,7 @@ static __always_inline void read_string(struct value_reader *in, const struct va
 {
 	if (rule->nsteps) {
 		if (bpf_probe_read_user(in->pair, sizeof(in->pair), (const void *)v)) {
-			set_unreadable(to, 1);
+			set_unreadable(to);
 			return;
 		}
 	} else {
@@ -155,13 +163,13 @@ static __always_inline void read_c_string(struct value_reader *in, const struct 
 					  struct raw_value *to, uint64_t v)
 {
 	if (rule->nsteps && bpf_probe_read_user(&v, sizeof(v), (const void *)v)) {
-		set_unreadable(to, 1);
+		set_unreadable(to);
 		return;
 	}
 	if (v)
 		read_chars(in, rule, to, v);
 	else
-		set_unreadable(to, 0);
+		set_null(to);
 }
 
 static __always_inline void read_number(const struct value_rule *rule, struct raw_value *to, uint64_t v)

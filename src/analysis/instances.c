@@ -5,6 +5,7 @@
 
 #include "analysis/state.h"
 #include "util/array.h"
+#include "util/own_names.h"
 
 enum { MAX_TASKS = 1 << 20, MAX_REGIONS = 256 };
 
@@ -182,7 +183,7 @@ void region_begin(struct analysis *a, const struct op *op)
 /* gotrace's own, of the kernel's switches (model/off_cpu.h): no work of the program's. */
 static bool is_off_cpu(const struct analysis *a, uint32_t name)
 {
-	static const char begin[] = "[off CPU: ";
+	static const char begin[] = OFF_CPU_REGION;
 
 	return strncmp(name_text(a, name), begin, sizeof(begin) - 1) == 0;
 }

@@ -226,19 +226,10 @@ static struct goroutine *find_goroutine(struct analysis *a, uint64_t goid)
 											 : NULL;
 }
 
-static const char *text_of(const struct analysis *a, uint32_t id, size_t *len)
-{
-	const struct tables *tables = a->gen->tables;
-	const struct strtab *from = id & TEXT_ID ? tables->texts : tables->strings;
-
-	*len = 0;
-	return from && (id & ~TEXT_ID) < strtab_count(from) ? strtab_get(from, id & ~TEXT_ID, len) : "";
-}
-
 void labels_log(struct analysis *a, const struct op *op)
 {
 	size_t category_len, len, at;
-	const char *category = text_of(a, op->string, &category_len), *text;
+	const char *category = tables_string(a->gen->tables, op->string, &category_len), *text;
 	enum labels_log kind = labels_log_kind(category, category_len);
 	struct goroutine *g = op->g && op->g < a->ngs ? &a->gs[op->g] : NULL;
 	struct labels_read set;
@@ -247,7 +238,7 @@ void labels_log(struct analysis *a, const struct op *op)
 
 	if (kind == LABELS_LOG_NONE)
 		return;
-	text = text_of(a, op->string2, &len);
+	text = tables_string(a->gen->tables, op->string2, &len);
 	size = labels_parse(text, len, &set);
 	if (size < 0)
 		return;

@@ -93,44 +93,44 @@ void lock_log(struct analysis *a, struct goroutine *g, const char *message)
 /* --- who may hold it --- */
 
 /* Where the goroutine had waited for the lock, if it was woken for it; 0 = not known. */
-static uint32_t taker_forget(struct lock *lock, uint32_t g)
+static uint32_t taker_forget(struct lock *lock, uint64_t goid)
 {
 	uint32_t stack = 0;
 
 	for (unsigned i = 0; i < WOKEN; i++) {
-		if (lock->woken[i].g != g)
+		if (lock->woken[i].goid != goid)
 			continue;
 		stack = lock->woken[i].stack;
 		lock->woken[i] = (struct lock_taker){0};
 	}
-	if (lock->last.g == g)
+	if (lock->last.goid == goid)
 		lock->last = (struct lock_taker){0};
 	return stack;
 }
 
 /* Several readers may hold it at a time; and a writer may have been woken that still has to wait for them. */
-static void taker_add(struct lock *lock, uint32_t g, uint32_t stack)
+static void taker_add(struct lock *lock, uint64_t goid, uint32_t stack)
 {
 	unsigned free = 0;
 
 	for (unsigned i = 0; lock->kind == LOCK_RWMUTEX && i < WOKEN; i++) {
-		if (!lock->woken[i].g)
+		if (!lock->woken[i].goid)
 			free = i;
 	}
-	lock->woken[free] = (struct lock_taker){g, stack};
+	lock->woken[free] = (struct lock_taker){goid, stack};
 }
 
 /*
  * Where the one who releases the lock now has taken it. One Unlock of an RWMutex wakes all readers, and then
  * a writer.
  */
-static uint32_t taken_by(const struct analysis *a, struct lock *lock, uint32_t g)
+static uint32_t taken_by(const struct analysis *a, struct lock *lock, uint64_t goid)
 {
 	struct lock_taker last = lock->last;
 
-	if (lock->kind == LOCK_RWMUTEX && last.g == g && a->now - lock->released_at < ONE_UNLOCK_NS)
+	if (lock->kind == LOCK_RWMUTEX && last.goid == goid && a->now - lock->released_at < ONE_UNLOCK_NS)
 		return last.stack;
-	return taker_forget(lock, g);
+	return taker_forget(lock, goid);
 }
 
 /* --- waits --- */
@@ -158,7 +158,7 @@ void lock_wait(struct analysis *a, struct goroutine *g)
 	if (lock->waiting > lock->most_waiting)
 		lock->most_waiting = lock->waiting;
 	/* Another was faster, or it has released the lock since: it does not hold it any more. */
-	taker_forget(lock, (uint32_t)(g - a->gs));
+	taker_forget(lock, g->goid);
 }
 
 static void count_wait(struct analysis *a, struct lock *lock, const struct goroutine *g,
@@ -183,13 +183,13 @@ static void count_wait(struct analysis *a, struct lock *lock, const struct gorou
 static void charge(struct analysis *a, struct lock *lock, struct goroutine *g, const struct goroutine *waker,
 		   uint32_t stack)
 {
-	uint32_t index = (uint32_t)(waker - a->gs), taken = taken_by(a, lock, index);
+	uint32_t taken = taken_by(a, lock, waker->goid);
 
 	lock->releases++;
 	lock->charged_ns += lock->open_ns;
 	top_add(lock->holders, waker->goid, lock->open_ns);
 	top_add(lock->released, stack, lock->open_ns);
-	lock->last = (struct lock_taker){index, taken};
+	lock->last = (struct lock_taker){waker->goid, taken};
 	lock->released_at = a->now;
 	g->lock_taken = taken;
 	if (!taken)
@@ -215,7 +215,7 @@ void lock_wake(struct analysis *a, struct goroutine *g, const struct goroutine *
 		top_add(lock->released, stack, a->now - g->since);
 	lock->open_ns = 0;
 	lock->contended_since = a->now;
-	taker_add(lock, (uint32_t)(g - a->gs), g->stack);
+	taker_add(lock, g->goid, g->stack);
 }
 
 void lock_leave(struct analysis *a, struct goroutine *g)

@@ -10,15 +10,10 @@
 
 uint32_t name_string(struct analysis *a, uint32_t id)
 {
-	const struct strtab *from = id & TEXT_ID ? a->gen->tables->texts : a->gen->tables->strings;
-	const char *text;
-	uint32_t string;
 	size_t len;
+	const char *text = tables_string(a->gen->tables, id, &len);
+	uint32_t string = strtab_add(a->strings, text, len);
 
-	if (!(id & ~TEXT_ID) || !from)
-		return 0;
-	text = strtab_get(from, id & ~TEXT_ID, &len);
-	string = strtab_add(a->strings, text, len);
 	if (len && !string)
 		a->oom = true;
 	return string;

@@ -129,9 +129,10 @@ struct goroutine {
 	uint64_t waited_at;   /* start of its last wait */
 	uint64_t ran_at_wake; /* ns: it had run so long when it was woken in a herd */
 	uint32_t herd_stack;  /* of the wait which that ended */
-	uint32_t creator;     /* index; 0 = not known */
-	uint64_t child_end;   /* ns: when one that it created ended last */
-	uint32_t npast;       /* ever */
+	uint32_t creator;     /* index; 0 = not known. It may be another's by now: */
+	uint64_t creator_goid;
+	uint64_t child_end; /* ns: when one that it created ended last */
+	uint32_t npast;     /* ever */
 	int32_t p;
 	uint8_t activity, origin;
 	bool cut; /* its activity began before the trace, or where nothing was watched */
@@ -227,7 +228,7 @@ enum lock_form {
 };
 
 struct lock_taker {
-	uint32_t g;     /* index of the goroutine, 0 = none */
+	uint64_t goid;  /* 0 = none */
 	uint32_t stack; /* where it had waited; 0 = it had not */
 };
 

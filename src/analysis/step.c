@@ -5,6 +5,8 @@
 
 #include "analysis/state.h"
 #include "util/array.h"
+#include "util/gap_log.h"
+#include "util/own_names.h"
 
 enum { MAX_GOROUTINES = 1 << 28, HERD = 8, SHORT_RUN_NS = 20000 };
 /* Timers fire late if so many fire at once, just after a slice as long as sysmon lets one be. */
@@ -48,10 +50,20 @@ static void born(struct analysis *a, struct goroutine *g, const struct op *op)
 	group_born(a, g, entry, stack, false);
 }
 
+/* NULL: it is not known, or has ended, and its index is another's. */
+static struct goroutine *creator_of(struct analysis *a, const struct goroutine *g)
+{
+	struct goroutine *creator = g->creator ? &a->gs[g->creator] : NULL;
+
+	return creator && creator->goid == g->creator_goid ? creator : NULL;
+}
+
 static void dead(struct analysis *a, struct goroutine *g)
 {
-	if (g->creator)
-		a->gs[g->creator].child_end = a->now;
+	struct goroutine *creator = creator_of(a, g);
+
+	if (creator)
+		creator->child_end = a->now;
 	interval_leave(a, g, NULL, 0, false);
 	lock_leave(a, g);
 	g->activity = ACT_NONE;
@@ -309,7 +321,7 @@ static void note_slack(struct analysis *a, const struct goroutine *g, const stru
 {
 	struct row *row;
 
-	if (waker->creator != index_of(a, g) || g->child_end < g->since || g->cut)
+	if (creator_of(a, waker) != g || g->child_end < g->since || g->cut)
 		return;
 	row = row_get(a, (enum activity)g->activity, g->stack);
 	row->slack_n++;
@@ -348,7 +360,8 @@ static void create(struct analysis *a, struct goroutine *g, const struct op *op)
 	interval_enter(a, g, op->kind == OP_GO_CREATE ? ACT_RUNNABLE : ACT_OTHER, stack_index(a, op->stack));
 	g->origin = FROM_CREATE;
 	g->waker = op->g ? 1 + op->g : 0;
-	g->creator = op->g;
+	g->creator = op->g < a->ngs ? op->g : 0;
+	g->creator_goid = a->gs[g->creator].goid;
 }
 
 static void go_switch(struct analysis *a, struct goroutine *g, struct goroutine *g2, const struct op *op)
@@ -449,22 +462,19 @@ static void assist(struct analysis *a, struct goroutine *g, const struct op *op)
 
 static void user_log(struct analysis *a, const struct op *op, struct goroutine *g)
 {
-	const struct strtab *texts = a->gen->tables->texts;
-	const char *category, *text;
-	size_t len;
+	size_t category_len, len;
+	const char *category = tables_string(a->gen->tables, op->string, &category_len);
+	const char *text = tables_string(a->gen->tables, op->string2, &len);
+	enum gap_log kind = gap_log_kind(category, category_len, text, len);
 
-	if (!(op->string2 & TEXT_ID) || !texts || !op->string)
-		return;
-	category = strtab_get(a->gen->tables->strings, op->string, &len);
-	text = strtab_get(texts, op->string2 & ~TEXT_ID, &len);
-	if (g && strcmp(category, "lock") == 0)
+	if (g && strcmp(category, LOCK_LOG_CATEGORY) == 0)
 		lock_log(a, g, text);
-	if (strcmp(category, "gotrace") != 0)
+	if (kind == GAP_LOG_NONE)
 		return;
 	integrate(a, a->now);
-	if (strncmp(text, "not watched from here on", 24) == 0 && !a->unwatched_since) {
+	if (kind == GAP_LOG_BEGINS && !a->unwatched_since) {
 		a->unwatched_since = a->now;
-	} else if (strncmp(text, "watched again", 13) == 0 && a->unwatched_since) {
+	} else if (kind == GAP_LOG_ENDS && a->unwatched_since) {
 		a->unwatched_ns += a->now - a->unwatched_since;
 		a->unwatched_since = 0;
 	}

@@ -7,6 +7,7 @@
 #include "capture/notes.h"
 #include "capture/snapshot.h"
 #include "util/clock.h"
+#include "util/gap_log.h"
 
 #define MS 1000000ull
 
@@ -45,14 +46,14 @@ static void notice(struct capture *capture, uint64_t now)
 	uint64_t full = lease_full_since(&control->lease), end = lease_end(&control->lease);
 
 	if (full) {
-		begin(capture, full, "not watched from here on: records came faster than they could be read");
+		begin(capture, full, GAP_LOG_BEGIN ": records came faster than they could be read");
 		hold_longer(&capture->gap, now);
 		capture->pressed = governor_press(&capture->governor);
 	} else if (atomic_load(&control->is_held_up)) {
-		begin(capture, now, "not watched from here on: a process of gotrace's own is stopped");
+		begin(capture, now, GAP_LOG_BEGIN ": a process of gotrace's own is stopped");
 	} else if (atomic_load(&control->is_over)) {
 		begin(capture, end < now ? end : now,
-		      "not watched from here on: gotrace was stopped, or did not get a CPU");
+		      GAP_LOG_BEGIN ": gotrace was stopped, or did not get a CPU");
 	}
 }
 
@@ -90,8 +91,7 @@ static int end(struct capture *capture, uint64_t now, struct error *err)
 	capture->drain.until_ns = 0;
 	capture->interrupted = true;
 	control_reopen(&capture->control);
-	rc = note_put(capture, LOG_NOTE_SEEN | capture->backend->note_flags(capture),
-		      "watched again from here on");
+	rc = note_put(capture, LOG_NOTE_SEEN | capture->backend->note_flags(capture), GAP_LOG_END);
 	capture_let_hits_end();
 	if (rc == 0)
 		rc = note_level(capture, capture->backend->note_flags(capture));

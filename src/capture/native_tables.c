@@ -4,12 +4,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "capture/map_array.h"
 #include "capture/native_modules.h"
 #include "symbol/native_walk.h"
 #include "target/memory.h"
@@ -29,18 +29,9 @@
 #define READING_NS   2000000000ull
 #define READING_PART 8
 
-/* An array that is moved into a BPF map of the same layout. */
-struct array {
-	const char *map;
-	size_t size; /* of an element: a multiple of 8 */
-	char *at;
-	uint32_t n, capacity;
-	bool placed; /* `at` is the map's memory */
-};
-
 enum { ROWS, PAGES, MAPPINGS, SPACE_LISTS, KEPT_RULES, ARRAYS };
 
-static const struct array empty_arrays[ARRAYS] = {
+static const struct map_array empty_arrays[ARRAYS] = {
 	[ROWS] = {.map = "unwind_rows", .size = sizeof(struct unwind_row)},
 	[PAGES] = {.map = "unwind_pages", .size = sizeof(struct unwind_page)},
 	[MAPPINGS] = {.map = "unwind_mappings", .size = sizeof(struct unwind_mapping)},
@@ -68,7 +59,7 @@ struct table_process {
 };
 
 struct native_tables {
-	struct array arrays[ARRAYS];
+	struct map_array arrays[ARRAYS];
 	bool several;
 	bool reported;     /* missing space has been reported */
 	unsigned left_out; /* number of mappings and lists */
@@ -115,22 +106,6 @@ void native_tables_use(struct native_tables *tables, const struct module_reader 
 	tables->reader = *reader;
 }
 
-static size_t mapped_size(const struct array *array)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-	return (array->capacity * array->size + page - 1) & ~(page - 1);
-}
-
-static void free_array(struct array *array)
-{
-	if (array->placed)
-		munmap(array->at, mapped_size(array));
-	else
-		free(array->at);
-	array->at = NULL;
-}
-
 static void free_list(struct native_tables *tables, struct list *list)
 {
 	for (uint32_t i = 0; i < list->n; i++) {
@@ -147,35 +122,12 @@ void native_tables_free(struct native_tables *tables)
 	if (!tables)
 		return;
 	for (unsigned i = 0; i < ARRAYS; i++)
-		free_array(&tables->arrays[i]);
+		map_array_free(&tables->arrays[i]);
 	for (unsigned i = 0; i < SPACES; i++)
 		free_list(tables, &tables->spaces[i].list);
 	native_modules_free(&tables->modules);
 	free(tables->processes);
 	free(tables);
-}
-
-static uint32_t most_of(const struct array *array, uint32_t most)
-{
-	return array->placed ? array->capacity : most;
-}
-
-/* Grows an array that is not placed yet to n elements. */
-static int reserve(struct array *array, uint32_t n)
-{
-	uint32_t capacity = array->capacity ? array->capacity : 1024;
-	char *bigger;
-
-	if (n <= array->capacity)
-		return 0;
-	while (capacity < n)
-		capacity *= 2;
-	bigger = realloc(array->at, capacity * array->size);
-	if (!bigger)
-		return -ENOMEM;
-	array->at = bigger;
-	array->capacity = capacity;
-	return 0;
 }
 
 static struct unwind_page *pages_of(const struct native_tables *tables)
@@ -186,8 +138,8 @@ static struct unwind_page *pages_of(const struct native_tables *tables)
 /* Evicts unmapped files until there is space. */
 static bool find_space(struct native_tables *tables, struct native_module *module)
 {
-	uint32_t most_rows = most_of(&tables->arrays[ROWS], MAX_ROWS);
-	uint32_t most_pages = most_of(&tables->arrays[PAGES], MAX_PAGES);
+	uint32_t most_rows = map_array_most(&tables->arrays[ROWS], MAX_ROWS);
+	uint32_t most_pages = map_array_most(&tables->arrays[PAGES], MAX_PAGES);
 
 	if (module->rows.n > most_rows || module->pages.n > most_pages)
 		return false;
@@ -204,14 +156,14 @@ static bool find_space(struct native_tables *tables, struct native_module *modul
 
 static int fill_space(struct native_tables *tables, struct native_module *module)
 {
-	struct array *rows = &tables->arrays[ROWS], *pages = &tables->arrays[PAGES];
+	struct map_array *rows = &tables->arrays[ROWS], *pages = &tables->arrays[PAGES];
 	const struct ehframe_rows *own = &module->code.rows;
 	uint32_t rows_end = module->rows.first + module->rows.n;
 	uint32_t pages_end = module->pages.first + module->pages.n;
-	int rc = reserve(rows, rows_end);
+	int rc = map_array_reserve(rows, rows_end);
 
 	if (rc == 0)
-		rc = reserve(pages, pages_end);
+		rc = map_array_reserve(pages, pages_end);
 	if (rc)
 		return rc;
 	memcpy(rows->at + module->rows.first * rows->size, own->rows, own->n * rows->size);
@@ -270,12 +222,12 @@ static void note_damage(struct native_tables *tables, struct native_module *modu
 static void note_left_out(struct native_tables *tables, struct native_module *module,
 			  const struct proc_mapping *mapping, int rc)
 {
-	const struct array *rows = &tables->arrays[ROWS];
+	const struct map_array *rows = &tables->arrays[ROWS];
 	char what[160], why[80];
 
 	if (rc == -ENOSPC || rc == -EFBIG)
 		snprintf(why, sizeof(why), "the limit of %zu MB for all files is reached",
-			 most_of(rows, MAX_ROWS) * rows->size >> 20);
+			 map_array_most(rows, MAX_ROWS) * rows->size >> 20);
 	else if (rc == -ETIME)
 		snprintf(why, sizeof(why), "reading them takes too much CPU time");
 	else if (rc == -ENOMEM)
@@ -481,7 +433,7 @@ static uint64_t *space_word(const struct native_tables *tables, uint32_t space)
 static void show_list(struct native_tables *tables, uint32_t which, bool forget)
 {
 	struct space *space = &tables->spaces[which];
-	struct array *mappings = &tables->arrays[MAPPINGS], *kept = &tables->arrays[KEPT_RULES];
+	struct map_array *mappings = &tables->arrays[MAPPINGS], *kept = &tables->arrays[KEPT_RULES];
 	union {
 		struct unwind_space list;
 		uint64_t word;
@@ -702,32 +654,11 @@ int native_tables_prepare(struct native_tables *tables, struct bpf_object *objec
 	entries[SPACE_LISTS] = spaces;
 	entries[KEPT_RULES] = KEPT * (spaces < KEPT_SPACES ? spaces : KEPT_SPACES);
 	for (unsigned i = 0; i < ARRAYS; i++) {
-		struct bpf_map *map = bpf_object__find_map_by_name(object, tables->arrays[i].map);
-		int rc = map ? bpf_map__set_max_entries(map, entries[i]) : -ENOENT;
+		int rc = map_array_size_map(&tables->arrays[i], object, entries[i], err);
 
 		if (rc)
-			return error_set(err, -rc, "cannot size the BPF map %s: %s", tables->arrays[i].map,
-					 strerror(-rc));
+			return rc;
 	}
-	return 0;
-}
-
-static int place_array(struct array *array, const struct bpf_object *object, struct error *err)
-{
-	struct bpf_map *map = bpf_object__find_map_by_name(object, array->map);
-	struct array placed = *array;
-
-	if (!map)
-		return error_set(err, ENOENT, "the BPF object has no map %s", array->map);
-	placed.capacity = bpf_map__max_entries(map);
-	placed.at = mmap(NULL, mapped_size(&placed), PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
-	if (placed.at == MAP_FAILED)
-		return error_set(err, errno, "cannot map the BPF map %s: %s", array->map, strerror(errno));
-	placed.placed = true;
-	if (array->n)
-		memcpy(placed.at, array->at, array->n * array->size);
-	free(array->at);
-	*array = placed;
 	return 0;
 }
 
@@ -736,7 +667,7 @@ int native_tables_place(struct native_tables *tables, const struct bpf_object *o
 	struct bpf_map *processes = bpf_object__find_map_by_name(object, "unwind_processes");
 
 	for (unsigned i = 0; i < ARRAYS; i++) {
-		int rc = place_array(&tables->arrays[i], object, err);
+		int rc = map_array_place(&tables->arrays[i], object, err);
 
 		if (rc)
 			return rc;

@@ -14,6 +14,7 @@
 #include "capture/snapshot.h"
 #include "capture/tally.h"
 #include "util/clock.h"
+#include "util/gap_log.h"
 
 /* The trace's note when a level begins. */
 static const char *const level_texts[] = {
@@ -22,7 +23,7 @@ static const char *const level_texts[] = {
 	[LEVEL_STARTS_ONLY] = "only starts of goroutines are probed: wakers are not recorded",
 	[LEVEL_FEW_FRAMES] = "stacks are cut short",
 	[LEVEL_NO_SYSCALLS] = "system calls are left out",
-	[LEVEL_OFF] = "not watched from here on: over --max-overhead",
+	[LEVEL_OFF] = GAP_LOG_BEGIN ": over --max-overhead",
 };
 
 #define HEAP_SEEN   "sweeps and each growth of the heap are traced"

@@ -9,6 +9,7 @@
 #include "capture/gap.h"
 #include "capture/notes.h"
 #include "capture/tally.h"
+#include "util/gap_log.h"
 
 static enum detail_level last_level(const struct capture *capture)
 {
@@ -35,7 +36,7 @@ const char *thread_detail_text(enum detail_level level)
 	case LEVEL_NO_SYSCALLS:
 		return "system calls are left out";
 	case LEVEL_OFF:
-		return "not watched from here on: over --max-overhead";
+		return GAP_LOG_BEGIN ": over --max-overhead";
 	default:
 		return "everything is recorded";
 	}

@@ -8,6 +8,8 @@
 
 #include "symbol/symbol.h"
 #include "util/array.h"
+#include "util/gap_log.h"
+#include "util/own_names.h"
 
 /* What a string is used for; the first one of these that holds decides. */
 enum string_use { USE_NONE, USE_KEPT, USE_FUNCTION, USE_FILE, USE_NAME };
@@ -104,19 +106,19 @@ static bool begins_with(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Names that gotrace gives (src/model/off_cpu_place.c). */
+/* Names that gotrace gives. */
 static bool is_own(const char *text)
 {
-	return strcmp(text, "gotrace") == 0 || begins_with(text, "[off CPU: ");
+	return strcmp(text, OWN_LOG_CATEGORY) == 0 || begins_with(text, OFF_CPU_REGION);
 }
 
 /*
- * What a message begins with: readers must go on knowing when nothing was recorded (src/capture/gap.c,
- * probe_set.c, thread_detail.c). The program's own messages could begin so, hence no more than that is kept.
+ * What a message begins with: readers must go on knowing when nothing was recorded. The program's own
+ * messages could begin so, hence no more than that is kept.
  */
 static const char *kept_beginning(const char *text)
 {
-	static const char *const kept[] = {"not watched from here on: ", "watched again from here on"};
+	static const char *const kept[] = {GAP_LOG_BEGIN ": ", GAP_LOG_END};
 
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
 		if (begins_with(text, kept[i]))

@@ -8,6 +8,7 @@
 #include "cut/filter.h"
 #include "cut/state.h"
 #include "util/array.h"
+#include "util/gap_log.h"
 
 struct cutter {
 	struct cut_options options;
@@ -58,28 +59,24 @@ uint64_t cutter_untold_gaps(const struct cutter *cutter)
 
 /* --- time that was not watched --- */
 
-static bool begins_with(const struct tables *tables, uint32_t string, const char *with)
+static enum gap_log gap_log_of(const struct tables *tables, const struct op *op)
 {
-	const struct strtab *tab = string & TEXT_ID ? tables->texts : tables->strings;
-	size_t len = 0;
-	const char *text = tab ? strtab_get(tab, string & ~TEXT_ID, &len) : "";
+	size_t category_len, len;
+	const char *category = tables_string(tables, op->string, &category_len);
+	const char *text = tables_string(tables, op->string2, &len);
 
-	return len >= strlen(with) && memcmp(text, with, strlen(with)) == 0;
+	return op->kind == OP_LOG ? gap_log_kind(category, category_len, text, len) : GAP_LOG_NONE;
 }
 
-/* gotrace says so in log events (src/capture/gap.c). shown: the piece has the op. */
+/* shown: the piece has the op. */
 static void note_gap(struct cutter *cutter, const struct op *op, bool shown)
 {
-	const struct tables *tables = cutter->from->tables;
+	enum gap_log kind = gap_log_of(cutter->from->tables, op);
 
-	if (op->kind != OP_LOG || !begins_with(tables, op->string, "gotrace"))
+	if (kind == GAP_LOG_NONE)
 		return;
-	if (begins_with(tables, op->string2, "watched again from here on"))
-		cutter->unwatched = false;
-	if (!begins_with(tables, op->string2, "not watched from here on"))
-		return;
-	cutter->unwatched = true;
-	cutter->untold_gaps += cutter->begun && !shown;
+	cutter->unwatched = kind == GAP_LOG_BEGINS;
+	cutter->untold_gaps += cutter->unwatched && cutter->begun && !shown;
 }
 
 static struct op *push(struct cutter *cutter)

@@ -8,6 +8,7 @@
 #include "export/timeline.h"
 #include "symbol/symbol.h"
 #include "util/array.h"
+#include "util/own_names.h"
 #include "wire/buffer.h"
 
 struct census_pass {
@@ -93,7 +94,7 @@ static int on_begin(void *ctx, const struct tl_range *range)
 {
 	const struct census_pass *pass = ctx;
 
-	if (range->kind == TL_REGION && tl_begins_with(pass->tables, range->name, CENSUS_OFF_CPU))
+	if (range->kind == TL_REGION && tl_begins_with(pass->tables, range->name, OFF_CPU_REGION))
 		pass->census->off_cpu = true;
 	return 0;
 }
@@ -112,7 +113,7 @@ static int on_event(void *ctx, const struct op *op, const struct tl_goroutine *g
 	const struct census_pass *pass = ctx;
 	struct census_goroutine *seen = g ? at(pass->census, g->serial) : NULL;
 
-	if (op->kind == OP_LOG && tl_begins_with(pass->tables, op->string, CENSUS_CPU))
+	if (op->kind == OP_LOG && tl_begins_with(pass->tables, op->string, CPU_LOG_CATEGORY))
 		pass->census->cpus = true;
 	if (!g)
 		return 0;

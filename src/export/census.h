@@ -30,12 +30,9 @@ struct census {
 		wall_ns; /* one moment on the trace's clock and on the wall clock; wall_ns 0 = not known */
 	uint64_t nops;
 	uint64_t not_watched_ns;
-	bool off_cpu;               /* it says when running goroutines had no CPU: */
-#define CENSUS_OFF_CPU "[off CPU: " /* so the names of these regions begin (src/model/off_cpu_place.c) */
-	bool cpus;                  /* it says where threads run: */
-#define CENSUS_CPU "[CPU]"          /* the category of these logs (src/model/cpus.h) */
-	bool threads; /* the goroutines are threads of a program that is not Go, or seen so; Ps are CPUs then
-		       */
+	bool off_cpu; /* it says when running goroutines had no CPU (OFF_CPU_REGION) */
+	bool cpus;    /* it says where threads run (CPU_LOG_CATEGORY) */
+	bool threads; /* the goroutines are threads of a program that is not Go, or seen so; Ps are CPUs */
 };
 
 struct op_timeline;

@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/gap_log.h"
+#include "util/own_names.h"
 #include "export/format.h"
 #include "export/perfetto_about.h"
 #include "export/perfetto_cpus.h"
@@ -262,7 +264,7 @@ static bool is_off_cpu(struct perfetto *px, const struct tl_range *range)
 	if (!px->census->off_cpu || range->kind != TL_REGION || !range->g ||
 	    stacktab_string(&px->st, px->tables, range->name, &name))
 		return false;
-	return strncmp(strtab_get(px->st.strings, name, NULL), CENSUS_OFF_CPU, strlen(CENSUS_OFF_CPU)) == 0;
+	return strncmp(strtab_get(px->st.strings, name, NULL), OFF_CPU_REGION, strlen(OFF_CPU_REGION)) == 0;
 }
 
 static int put_range(struct perfetto *px, const struct tl_range *range, bool begins)
@@ -330,7 +332,7 @@ static int put_log(struct perfetto *px, const struct op *op, const struct tl_gor
 	    pf_cpu_of_log(strtab_get(px->st.strings, ev.name, NULL),
 			  strtab_get(px->st.strings, message, NULL), &cpu))
 		return pf_threads_move(px, op->m, cpu, op->time);
-	if (strcmp(strtab_get(px->st.strings, ev.name, NULL), "gotrace") == 0) {
+	if (strcmp(strtab_get(px->st.strings, ev.name, NULL), OWN_LOG_CATEGORY) == 0) {
 		ev.category = PF_GOTRACE;
 	} else if (g) {
 		rc = pf_details_track(&px->tracks, g->serial, &ev.track);

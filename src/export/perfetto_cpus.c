@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/own_names.h"
 
 enum { MAX_CPUS = 1 << 13 }; /* as in src/model/off_cpu.c */
 
@@ -15,7 +16,7 @@ bool pf_cpu_of_log(const char *category, const char *message, uint32_t *cpu)
 	unsigned long number;
 	char *end;
 
-	if (strcmp(category, CENSUS_CPU) != 0 || *message < '0' || *message > '9')
+	if (strcmp(category, CPU_LOG_CATEGORY) != 0 || *message < '0' || *message > '9')
 		return false;
 	number = strtoul(message, &end, 10);
 	*cpu = (uint32_t)number + 1;

@@ -7,9 +7,10 @@
 
 #include "export/census.h"
 #include "export/ranges.h"
+#include "util/array.h"
+#include "util/gap_log.h"
 #include "util/labels.h"
 #include "util/map64.h"
-#include "util/array.h"
 #include "wire/buffer.h"
 
 struct op_timeline {
@@ -156,18 +157,10 @@ static struct tl_goroutine *find_life(struct op_timeline *tl, uint64_t goid)
 										       : NULL;
 }
 
-static const char *text_of(const struct op_timeline *tl, uint32_t string, size_t *len)
-{
-	const struct strtab *tab = string & TEXT_ID ? tl->tables->texts : tl->tables->strings;
-
-	*len = 0;
-	return tab && (string & ~TEXT_ID) < strtab_count(tab) ? strtab_get(tab, string & ~TEXT_ID, len) : "";
-}
-
 static int labels_step(struct op_timeline *tl, const struct op *op)
 {
 	size_t len, at;
-	const char *text = text_of(tl, op->string, &len);
+	const char *text = tables_string(tl->tables, op->string, &len);
 	enum labels_log kind = labels_log_kind(text, len);
 	struct tl_labels labels = {.time = op->time, .held = kind != LABELS_LOG_SET};
 	struct tl_goroutine *g = op->g && op->g < tl->capacity ? &tl->lives[op->g] : NULL;
@@ -177,7 +170,7 @@ static int labels_step(struct op_timeline *tl, const struct op *op)
 
 	if (kind == LABELS_LOG_NONE)
 		return 0;
-	labels.text = text = text_of(tl, op->string2, &len);
+	labels.text = text = tables_string(tl->tables, op->string2, &len);
 	size = labels_parse(text, len, &set);
 	if (size < 0)
 		return 0;
@@ -376,9 +369,8 @@ static int place_step(struct op_timeline *tl, const struct op *op)
 
 bool tl_begins_with(const struct tables *tables, uint32_t string, const char *text)
 {
-	const struct strtab *tab = string & TEXT_ID ? tables->texts : tables->strings;
-	size_t len = 0;
-	const char *bytes = tab ? strtab_get(tab, string & ~TEXT_ID, &len) : "";
+	size_t len;
+	const char *bytes = tables_string(tables, string, &len);
 
 	return len >= strlen(text) && memcmp(bytes, text, strlen(text)) == 0;
 }
@@ -404,15 +396,15 @@ static int watch(struct op_timeline *tl, uint64_t time, bool unwatched)
 	return unwatched ? ranges_gap_begin(&tl->ranges, time) : ranges_gap_end(&tl->ranges, time);
 }
 
-/* gotrace says so in log events of its own (src/capture/probe_set.c, gap.c). */
 static int note(struct op_timeline *tl, const struct op *op)
 {
-	if (!tl_begins_with(tl->tables, op->string, "gotrace"))
-		return 0;
-	if (!tl->unwatched && tl_begins_with(tl->tables, op->string2, "not watched from here on"))
-		return watch(tl, op->time, true);
-	if (tl->unwatched && tl_begins_with(tl->tables, op->string2, "watched again from here on"))
-		return watch(tl, op->time, false);
+	size_t category_len, len;
+	const char *category = tables_string(tl->tables, op->string, &category_len);
+	const char *text = tables_string(tl->tables, op->string2, &len);
+	enum gap_log kind = gap_log_kind(category, category_len, text, len);
+
+	if (kind == (tl->unwatched ? GAP_LOG_ENDS : GAP_LOG_BEGINS))
+		return watch(tl, op->time, !tl->unwatched);
 	return 0;
 }
 

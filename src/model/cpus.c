@@ -6,6 +6,7 @@
 
 #include "model/inserts.h"
 #include "model/runs_on.h"
+#include "util/own_names.h"
 
 /* A thread, at the op in hand. */
 struct cpu_thread {
@@ -102,7 +103,7 @@ static void follow_ops(struct walk *walk)
 static void name_logs(struct walk *walk)
 {
 	struct model *md = walk->md;
-	uint64_t frames[] = {string_id(md, "[CPU]"), string_id(md, "gotrace")};
+	uint64_t frames[] = {string_id(md, CPU_LOG_CATEGORY), string_id(md, "gotrace")};
 
 	walk->category = (uint32_t)frames[0];
 	walk->stack = stack_table_literal(&md->stacks, frames, 2);

@@ -6,7 +6,7 @@
 #include "model/state.h"
 
 /*
- * Writes logs of category "[CPU]", whose message is a number: the log's thread runs on that CPU from then on.
+ * Writes logs of CPU_LOG_CATEGORY, whose message is a number: the log's thread runs on that CPU from then on.
  * A log belongs to the goroutine that runs on the thread at that time, or next. Each generation has one for
  * each thread that runs goroutines. To be called after off_cpu_close().
  */

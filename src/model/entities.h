@@ -48,7 +48,6 @@ struct g {
 	uint32_t labels;              /* id in label_sets.sets, 0 = none */
 	uint32_t labels_logged_in;    /* the generation in which they were logged last */
 	bool labels_due;              /* they have changed, or are new, and are not logged */
-	bool labels_listed;           /* scratch of a resync: the snapshot has them */
 	uint8_t status;               /* enum g_status */
 	uint8_t worker;   /* the GC work that it will do once it starts (p.gcMarkWorkerMode), 0 = none */
 	bool listed;      /* scratch of a resync: the snapshot has it */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* pprof labels of goroutines: what records and snapshots say of them, and goroutines that do not run. */
+/* pprof labels of goroutines: what records and snapshots say of them. */
 #ifndef GOTRACE_MODEL_GO_LABELS_H
 #define GOTRACE_MODEL_GO_LABELS_H
 
@@ -10,7 +10,5 @@ void on_labels(struct model *md, const struct probe_hit *hit);
  */
 void labels_start(struct model *md, size_t from, size_t to);
 void labels_resync(struct model *md, size_t from, size_t to);
-/* The generation ends: names goroutines with labels that readers may not know of yet. */
-void labels_announce_left(struct model *md);
 
 #endif

@@ -126,6 +126,7 @@ void go_resync(struct model *md)
 		if (snap->ps[i].status != GO_P_DEAD)
 			step_proc_get(md, snap->ps[i].p, (int32_t)snap->ps[i].id);
 	}
+	snapshot_resync_assists(md);
 	for (size_t i = 0; i < snap->nms; i++)
 		resync_m(md, &snap->ms[i]);
 	for (size_t i = 0; i < snap->nms; i++)

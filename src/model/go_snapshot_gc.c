@@ -7,6 +7,7 @@
 #include "model/go_snapshot_gc.h"
 
 #include "model/go_gc.h"
+#include "model/repair.h"
 #include "model/step.h"
 #include "model/synthetic.h"
 
@@ -80,22 +81,69 @@ static void resync_phase(struct model *md, enum gc_phase phase)
 	md->generation.gc_announced = md->gc.in_file = true;
 }
 
-void snapshot_resync_gc(struct model *md, size_t from)
+/* The target has ended an assist that is open in the ops. */
+static bool ended_unseen(const struct model *md, const struct g *g, const struct log_g *lg)
+{
+	return g && g->assists && lg->assist == LOG_ASSIST_NONE &&
+	       g->last_assist < md->snapshot.info.time_before;
+}
+
+void snapshot_resync_assists(struct model *md)
 {
 	const struct model_snapshot *snap = &md->snapshot;
 
-	if (md->gc.last < snap->info.time_before)
-		resync_phase(md, phase_at(md, from, md->early.n));
 	for (size_t i = 0; i < snap->ngs; i++) {
 		struct g *g = g_find(&md->entities, snap->gs[i].g);
 
-		if (!g || !g->assists || snap->gs[i].assist != LOG_ASSIST_NONE ||
-		    g->last_assist >= snap->info.time_before)
+		if (!ended_unseen(md, g, &snap->gs[i]))
 			continue;
-		/* Only where it runs can it be written; else when it next does. */
+		/* Only where it runs can it be written; else at its next start. */
 		if (g->status == G_RUNNING)
 			step_assist_end(md, g->m);
 		else
 			g->assist_over = true;
 	}
+}
+
+/*
+ * A goroutine that ended its assist has run since the loss, even if its status is the one it had before. Its
+ * next start may be far off, and the assist has not lasted until then.
+ */
+static void show_run(struct model *md, struct g *g, const struct log_g *lg)
+{
+	uint32_t reason = reason_id(&md->reasons, REASON_PARK, lg->waitreason);
+	bool waits = g->status == G_WAITING;
+	struct m *m;
+
+	force_runnable(md, g);
+	m = synthetic_thread(md);
+	if (!m)
+		return;
+	step_go_start(md, m, g); /* ends the assist */
+	if (waits)
+		step_go_block(md, m, reason ? reason : reason_unspecified(&md->reasons),
+			      stack_table_find(&md->stacks, lg->stack));
+	else
+		step_go_stop(md, m, reason_unspecified(&md->reasons), 0);
+	synthetic_return(md);
+}
+
+static void end_assists_left(struct model *md)
+{
+	const struct model_snapshot *snap = &md->snapshot;
+
+	for (size_t i = 0; i < snap->ngs; i++) {
+		struct g *g = g_find(&md->entities, snap->gs[i].g);
+
+		if (g && g->assist_over && g->last_hit < snap->info.time_before &&
+		    (g->status == G_RUNNABLE || g->status == G_WAITING))
+			show_run(md, g, &snap->gs[i]);
+	}
+}
+
+void snapshot_resync_gc(struct model *md, size_t from)
+{
+	if (md->gc.last < md->snapshot.info.time_before)
+		resync_phase(md, phase_at(md, from, md->early.n));
+	end_assists_left(md);
 }

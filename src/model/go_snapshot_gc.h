@@ -7,7 +7,11 @@
 
 /* By the first snapshot and the early records [from, to) between its markers. */
 void snapshot_start_gc(struct model *md, size_t from, size_t to);
-/* After a loss: the differences, before the early records from `from` on. */
+/* After a loss, before goroutines are placed: assists that ended unseen end where their goroutines run next.
+ */
+void snapshot_resync_assists(struct model *md);
+/* After a loss, once goroutines are placed: the other differences, before the early records from `from` on.
+ */
 void snapshot_resync_gc(struct model *md, size_t from);
 
 #endif

@@ -3,7 +3,7 @@
  * pprof labels of goroutines, as user logs (util/labels.h). A goroutine whose labels change logs them. One
  * that has had them before, from its creator or from before the trace, logs them when it first runs in a
  * generation, so that every piece of a trace has them. Those that do not run are named at the generation's
- * end, if readers may not know them (go_labels.c).
+ * end, if readers may not know them (labels_others.h).
  */
 #ifndef GOTRACE_MODEL_LABELS_H
 #define GOTRACE_MODEL_LABELS_H

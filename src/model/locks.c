@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "model/emit.h"
+#include "util/own_names.h"
 
 /* Of a semaphore, the function that waits says what it belongs to. */
 static enum lock_kind kind_of(const struct model *md, const struct op *op)
@@ -23,7 +24,7 @@ static bool has_address(const struct model *md, uint64_t arg2)
 
 static void write_log(struct model *md, struct op *op, uint64_t awaited, uint32_t stack)
 {
-	op->string = string_id(md, "lock");
+	op->string = string_id(md, LOCK_LOG_CATEGORY);
 	op->arg2 = awaited;
 	op->stack2 = stack;
 	md->lock_logs++;
@@ -63,7 +64,7 @@ void lock_fill_place(struct model *md, size_t block, uint64_t arg2, uint32_t sta
 
 void lock_logs_complete(struct model *md)
 {
-	uint32_t category = md->lock_logs ? string_id(md, "lock") : 0;
+	uint32_t category = md->lock_logs ? string_id(md, LOCK_LOG_CATEGORY) : 0;
 	char text[AWAITED_TEXT];
 
 	for (size_t i = md->ops.statuses; md->lock_logs && i < md->ops.n; i++) {

@@ -5,6 +5,8 @@
 
 #include "model/synthetic.h"
 #include "util/array.h"
+#include "util/gap_log.h"
+#include "util/own_names.h"
 
 uint32_t note_text(struct model *md, const char *text)
 {
@@ -14,8 +16,6 @@ uint32_t note_text(struct model *md, const char *text)
 		md->oom = true;
 	return id ? id | TEXT_ID : 0;
 }
-
-#define CATEGORY "gotrace"
 
 static void fill(struct model *md, struct op *op, const char *category, uint32_t text, uint32_t stack)
 {
@@ -55,7 +55,7 @@ void note_write_as(struct model *md, const char *category, uint32_t text)
 
 void note_write(struct model *md, uint32_t text)
 {
-	note_write_as(md, CATEGORY, text);
+	note_write_as(md, OWN_LOG_CATEGORY, text);
 }
 
 void notes_add(struct model *md, long place, uint32_t stack, const char *text)
@@ -135,7 +135,7 @@ static void put_in(struct model *md, const struct pending_log *logs, size_t n)
 			struct op log = {
 				.time = at->time, .kind = OP_LOG, .m = at->m, .g = at->g, .p = at->p};
 
-			fill(md, &log, CATEGORY, logs[n - 1].text, logs[n - 1].stack);
+			fill(md, &log, OWN_LOG_CATEGORY, logs[n - 1].text, logs[n - 1].stack);
 			ops[--to] = log;
 			n--;
 		} else {

@@ -8,6 +8,7 @@
 #include "model/runs_on.h"
 #include "model/stats.h"
 #include "util/array.h"
+#include "util/own_names.h"
 
 /* A thread that had intervals, at the op in hand. */
 struct place_thread {
@@ -31,9 +32,12 @@ struct places {
 };
 
 static const char *const region_names[OFF_CPU_REASONS] = {
-	[OFF_CPU_PREEMPTED] = "[off CPU: preempted]",   [OFF_CPU_THROTTLED] = "[off CPU: throttled]",
-	[OFF_CPU_PAGE_FAULT] = "[off CPU: page fault]", [OFF_CPU_ASLEEP] = "[off CPU: asleep in the kernel]",
-	[OFF_CPU_STOPPED] = "[off CPU: stopped]",       [OFF_CPU_INTERRUPTS] = "[off CPU: interrupts]",
+	[OFF_CPU_PREEMPTED] = OFF_CPU_REGION "preempted]",
+	[OFF_CPU_THROTTLED] = OFF_CPU_REGION "throttled]",
+	[OFF_CPU_PAGE_FAULT] = OFF_CPU_REGION "page fault]",
+	[OFF_CPU_ASLEEP] = OFF_CPU_REGION "asleep in the kernel]",
+	[OFF_CPU_STOPPED] = OFF_CPU_REGION "stopped]",
+	[OFF_CPU_INTERRUPTS] = OFF_CPU_REGION "interrupts]",
 };
 
 static int by_since(const void *a, const void *b)

@@ -144,6 +144,18 @@ static void start(struct model *md, struct m *m, struct g *g)
 	step(md, OP_GO_START, m, g, NULL);
 }
 
+/* Its goroutine runs, so what ended unseen can be ended now. */
+static void end_assist_over(struct model *md, struct m *m)
+{
+	enum provenance before;
+
+	if (!m->g->assist_over || !m->g->assists)
+		return;
+	before = set_provenance(md, REPAIRED);
+	step_assist_end(md, m);
+	md->ops.provenance = before;
+}
+
 /* What must follow a start; `unseen`: the start was moved up. */
 static void started(struct model *md, struct m *m, bool unseen)
 {
@@ -151,16 +163,11 @@ static void started(struct model *md, struct m *m, bool unseen)
 	uint64_t start = op_number(&md->ops);
 	bool announced = md->generation.procs_announced;
 	uint8_t worker = m->g->worker;
-	enum provenance before;
 
 	announce_procs(md, m, 0);
 	announce_gc(md, m);
 	announce_assist(md, m->g);
-	if (m->g->assist_over && m->g->assists) {
-		before = set_provenance(md, REPAIRED);
-		step_assist_end(md, m);
-		md->ops.provenance = before;
-	}
+	end_assist_over(md, m);
 	labels_announce(md, m);
 	m->g->worker = 0;
 	/* The viewer ignores labels before it knows the number of Ps. */
@@ -364,6 +371,7 @@ void step_syscall_end(struct model *md, struct m *m)
 	else
 		step_self(md, OP_SYSCALL_END, m);
 	drop_held_end(m);
+	end_assist_over(md, m);
 }
 
 void step_syscall_end_blocked(struct model *md, struct m *m)

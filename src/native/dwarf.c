@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "native/abbreviations.h"
+#include "native/pc_ranges.h"
 #include "util/array.h"
 #include "util/safe_elf.h"
 
@@ -18,34 +19,21 @@
 #define MAX_FILE_ENTRIES   (64u << 20) /* in all of its units */
 #define MAX_LOOKUP_ENTRIES (1u << 18)  /* in one function, for one address */
 #define MAX_NESTING        64
-#define MAX_RANGES         (1u << 20) /* of a file's units, or of the functions in one unit */
 #define MAX_LINE_PROGRAM   (4u << 20) /* per unit */
 #define MAX_UNIT           (64u << 20)
 #define MAX_ABBREVIATIONS  (64u << 20) /* per file */
-#define MAX_BACK           256         /* ranges that begin later and end earlier */
 /* Memory that libdw takes for a row of a line table (each byte of the program may produce one), for a unit,
  * and for an abbreviation of a unit. */
 #define LINE_BYTES         40u
 #define UNIT_BYTES         512u
 #define ABBREVIATION_BYTES 96u
 
-struct pc_range {
-	uint64_t low, high;
-	Dwarf_Off die;
-	uint32_t unit; /* index */
-};
-
-struct ranges {
-	struct pc_range *list;
-	size_t n, capacity;
-};
-
 enum lines_state { LINES_UNKNOWN, LINES_GOOD, LINES_NONE };
 
 struct dwarf_unit {
 	Dwarf_Off die, end;
 	uint32_t abbreviations; /* number in its table */
-	struct ranges functions;
+	struct pc_ranges functions;
 	bool indexed;
 	uint8_t lines; /* enum lines_state */
 };
@@ -54,30 +42,14 @@ struct native_dwarf {
 	Dwarf *dwarf, *alt;
 	struct native_cost *cost;
 	Elf_Data *line_section;
-	struct ranges code; /* of all units */
+	struct pc_ranges code; /* of all units */
 	struct dwarf_unit *units;
 	size_t nunits, unit_capacity;
 	uint32_t entries_left; /* entries that may still be read for units */
 	bool broken;           /* libdw was interrupted by a longjmp */
 };
 
-/* --- costs --- */
-
-bool native_cost_take(struct native_cost *cost, uint64_t bytes)
-{
-	if (!budget_take(cost->all, bytes)) {
-		cost->refused = true;
-		return false;
-	}
-	cost->taken += bytes;
-	return true;
-}
-
-void native_cost_give(struct native_cost *cost, uint64_t bytes)
-{
-	budget_give(cost->all, bytes);
-	cost->taken -= bytes;
-}
+/* --- memory --- */
 
 /*
  * libdw calls this if malloc fails, and it must not return. The memory that libdw holds is leaked then, and
@@ -88,84 +60,6 @@ static _Thread_local jmp_buf out_of_memory;
 static __attribute__((noreturn)) void on_no_memory(void)
 {
 	longjmp(out_of_memory, 1);
-}
-
-/* --- ranges --- */
-
-static bool range_add(struct ranges *ranges, const struct pc_range *range, struct native_cost *cost)
-{
-	if (ranges->n == ranges->capacity) {
-		size_t capacity = ranges->capacity ? ranges->capacity * 2 : 4;
-		struct pc_range *bigger;
-
-		if (!native_cost_take(cost, (capacity - ranges->capacity) * sizeof(*bigger)))
-			return false;
-		bigger = realloc(ranges->list, capacity * sizeof(*bigger));
-		if (!bigger)
-			return false;
-		ranges->list = bigger;
-		ranges->capacity = capacity;
-	}
-	ranges->list[ranges->n++] = *range;
-	return true;
-}
-
-/* Sorts outer before inner ranges, so that the last one that contains an address is the innermost. */
-static int compare(const void *a, const void *b)
-{
-	const struct pc_range *x = a, *y = b;
-
-	if (x->low != y->low)
-		return x->low < y->low ? -1 : 1;
-	return x->high == y->high ? 0 : x->high > y->high ? -1 : 1;
-}
-
-static void ranges_sort(struct ranges *ranges)
-{
-	if (ranges->n)
-		qsort(ranges->list, ranges->n, sizeof(*ranges->list), compare);
-}
-
-static const struct pc_range *ranges_find(const struct ranges *ranges, uint64_t address)
-{
-	size_t low = 0, high = ranges->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ranges->list[middle].low <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (size_t i = low; i > 0 && low - i < MAX_BACK; i--) {
-		if (address < ranges->list[i - 1].high)
-			return &ranges->list[i - 1];
-	}
-	return NULL;
-}
-
-/* Returns false if the budget is spent. The ranges added by then are used. */
-static bool add_ranges_of(struct ranges *ranges, Dwarf_Die *die, uint32_t unit, struct native_cost *cost)
-{
-	Dwarf_Addr base, low, high;
-	ptrdiff_t offset = 0;
-
-	for (;;) {
-		struct pc_range range;
-
-		offset = dwarf_ranges(die, offset, &base, &low, &high);
-		if (offset <= 0)
-			break;
-		cost->refused |= ranges->n >= MAX_RANGES;
-		if (!budget_step(&cost->own) || ranges->n >= MAX_RANGES)
-			return false;
-		/* Code that the linker has discarded is at 0. */
-		range = (struct pc_range){low, high, dwarf_dieoffset(die), unit};
-		if (low && low < high && !range_add(ranges, &range, cost))
-			return false;
-	}
-	return true;
 }
 
 /* --- units --- */
@@ -182,7 +76,7 @@ static bool add_unit(struct native_dwarf *dwarf, const struct unit_header *heade
 		return false;
 	dwarf->units[dwarf->nunits] =
 		(struct dwarf_unit){.die = header->die, .end = header->end, .abbreviations = abbreviations};
-	return add_ranges_of(&dwarf->code, die, (uint32_t)dwarf->nunits++, dwarf->cost);
+	return pc_ranges_add(&dwarf->code, die, (uint32_t)dwarf->nunits++, dwarf->cost);
 }
 
 static bool next_unit(Dwarf *dwarf, struct unit_header *header)
@@ -260,7 +154,7 @@ static bool find_units(struct native_dwarf *dwarf, const struct unit_source *sou
 		    !add_unit(dwarf, &header, n, &die))
 			break;
 	}
-	ranges_sort(&dwarf->code);
+	pc_ranges_sort(&dwarf->code);
 	return true;
 }
 
@@ -398,7 +292,7 @@ static void index_entry(struct die_walk *walk, Dwarf_Die *die, unsigned depth)
 {
 	switch (dwarf_tag(die)) {
 	case DW_TAG_subprogram:
-		add_ranges_of(&walk->unit->functions, die, 0, walk->cost);
+		pc_ranges_add(&walk->unit->functions, die, 0, walk->cost);
 		break;
 	case DW_TAG_namespace:
 	case DW_TAG_module:
@@ -440,7 +334,7 @@ static void index_unit(struct native_dwarf *dwarf, struct dwarf_unit *unit, Dwar
 		return;
 	index_children(&walk, cu, 0);
 	dwarf->entries_left -= most - walk.left;
-	ranges_sort(&unit->functions);
+	pc_ranges_sort(&unit->functions);
 }
 
 static const struct pc_range *find_function(struct native_dwarf *dwarf, struct dwarf_unit *unit,
@@ -448,7 +342,7 @@ static const struct pc_range *find_function(struct native_dwarf *dwarf, struct d
 {
 	if (!unit->indexed)
 		index_unit(dwarf, unit, cu);
-	return ranges_find(&unit->functions, address);
+	return pc_ranges_find(&unit->functions, address);
 }
 
 /* --- inlined calls --- */
@@ -656,7 +550,7 @@ static void add_chain(struct chain *chain, Dwarf_Die *cu, struct die_place place
 static bool find_frames(struct native_dwarf *dwarf, uint64_t address, const struct native_symbol *symbol,
 			struct symbol_draft *draft)
 {
-	const struct pc_range *code = ranges_find(&dwarf->code, address), *function;
+	const struct pc_range *code = pc_ranges_find(&dwarf->code, address), *function;
 	struct chain chain = {.walk = {.cost = dwarf->cost, .left = MAX_LOOKUP_ENTRIES}};
 	struct die_place place = {.line = 0};
 	struct dwarf_unit *unit;
@@ -701,7 +595,7 @@ bool native_dwarf_frames(struct native_dwarf *dwarf, uint64_t address, const str
 static int look_at(struct native_dwarf *dwarf, uint64_t address, int (*look)(void *ctx, Dwarf_Die *function),
 		   void *ctx)
 {
-	const struct pc_range *code = ranges_find(&dwarf->code, address), *function;
+	const struct pc_range *code = pc_ranges_find(&dwarf->code, address), *function;
 	Dwarf_Die cu, die;
 
 	if (!code || !dwarf_offdie(dwarf->dwarf, dwarf->units[code->unit].die, &cu))

@@ -9,23 +9,11 @@
 
 #include <elfutils/libdw.h>
 
+#include "native/cost.h"
 #include "native/elf.h"
 #include "native/text.h"
-#include "util/budget.h"
 
 struct native_dwarf;
-
-/* What a file has cost, and what it may still cost. */
-struct native_cost {
-	struct budget *all; /* shared by all files; its bytes are the limit */
-	uint64_t taken;     /* part of these bytes */
-	struct budget own;  /* this file's CPU time */
-	bool refused;       /* something was left out for want of bytes or time */
-};
-
-/* Reserves bytes. False if there are not that many left; `refused` is then set. */
-bool native_cost_take(struct native_cost *cost, uint64_t bytes);
-void native_cost_give(struct native_cost *cost, uint64_t bytes);
 
 /*
  * Opens the debug information in `file`, which must stay open, together with the parts that dwz has moved to

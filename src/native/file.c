@@ -89,21 +89,31 @@ static bool begins_with(const char *text, const char *beginning)
 	return strncmp(text, beginning, strlen(beginning)) == 0;
 }
 
+/* With a version behind it, or without: libc.so.6, but not libc.sockets. */
+static bool is_library(const char *text, const char *name)
+{
+	const char *behind = text + strlen(name);
+
+	return begins_with(text, name) && (!*behind || *behind == '.');
+}
+
 bool native_file_is_libc(const struct native_file *file)
 {
-	static const char *const names[] = {"libc.so",       "libc-2.",    "libpthread.so",
-					    "libpthread-2.", "libc.musl-", "ld-musl-"};
+	static const char *const with_version[] = {"libc-2.", "libpthread-2.", "libc.musl-", "ld-musl-"};
+	const char *name = base_name(file);
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (begins_with(base_name(file), names[i]))
+	for (size_t i = 0; i < sizeof(with_version) / sizeof(with_version[0]); i++) {
+		if (begins_with(name, with_version[i]))
 			return true;
 	}
+	if (is_library(name, "libc.so") || is_library(name, "libpthread.so"))
+		return true;
 	return file->kind == ELF_STATIC; /* it includes the C library */
 }
 
 bool native_file_is_libcxx(const struct native_file *file)
 {
-	return begins_with(base_name(file), "libstdc++.so") || begins_with(base_name(file), "libc++.so");
+	return is_library(base_name(file), "libstdc++.so") || is_library(base_name(file), "libc++.so");
 }
 
 /* --- opening --- */

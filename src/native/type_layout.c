@@ -251,9 +251,14 @@ static bool layout_of_go(Dwarf_Die *type, const struct leaves *leaves, struct va
 	return layout->size || !leaves->n || dwarf_tag(type) != DW_TAG_structure_type;
 }
 
-/* Numbers that share eight bytes share a register; a general one unless all are floating-point. */
+/*
+ * Numbers that share eight bytes share a register; a general one unless all are floating-point. Structs of
+ * more bytes are in memory, and nothing else has more.
+ */
 static bool layout_of_c(const struct leaves *leaves, struct value_layout *layout)
 {
+	if (layout->size > C_IN_REGISTERS)
+		return false;
 	layout->align = leaves->align;
 	layout->nparts = (layout->size + WORD - 1) / WORD;
 	for (unsigned i = 0; i < layout->nparts; i++)

@@ -244,7 +244,7 @@ static bool is_certain(const char *begin, const char *end)
 
 int value_list_parse(const char *text, struct value_list *list, struct error *err)
 {
-	const char *open = last_group(text), *close = text + strlen(text) - 1;
+	const char *open = last_group(text), *close;
 	struct error line;
 	struct cursor in = {.whole = text, .err = err ? err : &line};
 	int rc;
@@ -252,6 +252,7 @@ int value_list_parse(const char *text, struct value_list *list, struct error *er
 	*list = (struct value_list){.name_len = strlen(text)};
 	if (!open || open == text)
 		return 0;
+	close = text + strlen(text) - 1;
 	list->certain = is_certain(open + 1, close);
 	if (!list->certain)
 		in.err = &line;

@@ -55,3 +55,11 @@ const char *op_name(enum op_kind kind)
 {
 	return (unsigned)kind < OP_KIND_COUNT ? op_names[kind] : "?";
 }
+
+const char *tables_string(const struct tables *tables, uint32_t id, size_t *len)
+{
+	const struct strtab *from = id & TEXT_ID ? tables->texts : tables->strings;
+
+	*len = 0;
+	return from ? strtab_get(from, id & ~TEXT_ID, len) : "";
+}

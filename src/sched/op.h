@@ -154,6 +154,9 @@ struct tables {
 			       ops */
 };
 
+/* The string under an id, with or without TEXT_ID; "" if the tables do not have it. len may not be NULL. */
+const char *tables_string(const struct tables *tables, uint32_t id, size_t *len);
+
 /* A self-contained part of the trace: statuses first, then events. */
 struct generation {
 	uint32_t number; /* from 1 */

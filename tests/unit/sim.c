@@ -242,7 +242,7 @@ static void annotate(struct sim *sim, int m)
 	struct sim_g *g = &sim->gs[sim->ms[m].g];
 	struct raw_record *rec;
 
-	switch (sim_random(sim, 6)) {
+	switch (sim_random(sim, 7)) {
 	case 0:
 		rec = put(sim, m, SITE_TASK_BEGIN, sim->ms[m].g);
 		rec->arg2 = sim_random(sim, sim->tasks + 1);
@@ -259,7 +259,9 @@ static void annotate(struct sim *sim, int m)
 		if (g->nregions)
 			end_region(sim, m, g);
 		break;
-
+	case 4:
+		put(sim, m, SITE_LOG, sim->ms[m].g)->arg2 = sim_random(sim, 3);
+		break;
 	default:
 		if (g->nregions < SIM_DEPTH)
 			begin_region(sim, m, g);

@@ -125,28 +125,35 @@ static void wake(struct script *s, uint32_t g, int32_t p, uint32_t g2, uint32_t 
 	op->stack = id;
 }
 
-static struct analysis *analyse(struct script *s, struct why *why)
+/* Passes on the ops from that one on, as a generation. */
+static void pass_on(struct analysis *a, struct script *s, size_t from, bool last)
 {
-	const struct analysis_options options = {.name = "t", .file = "t"};
 	const struct tables tables = {.strings = s->strings,
 				      .texts = s->texts,
 				      .goids = s->goids,
 				      .ngoroutines = MAX_GS,
 				      .stacks = s->stacks,
 				      .nstacks = s->nstacks};
-	const struct generation gen = {.number = 1,
-				       .last = true,
-				       .start = 1000,
-				       .end = s->end,
-				       .ops = s->ops,
-				       .nops = s->n,
+	const struct generation gen = {.number = from ? 2 : 1,
+				       .last = last,
+				       .start = from ? s->ops[from].time : 1000,
+				       .end = last ? s->end : s->now,
+				       .ops = s->ops + from,
+				       .nops = s->n - from,
 				       .tables = &tables};
+
+	assert_int_equal(analysis_generation(a, &gen), 0);
+}
+
+static struct analysis *analyse(struct script *s, struct why *why)
+{
+	const struct analysis_options options = {.name = "t", .file = "t"};
 	struct analysis *a = analysis_new(&options);
 
 	assert_non_null(a);
 	if (why)
 		why_watch(why, a);
-	assert_int_equal(analysis_generation(a, &gen), 0);
+	pass_on(a, s, 0, true);
 	assert_int_equal(analysis_end(a), 0);
 	return a;
 }
@@ -446,6 +453,47 @@ static void test_locks_by_address(void **state)
 			    "main.take");
 	assert_string_equal(name_text(a, stack_site(a, (uint32_t)top_first(lock->released)->key)->func),
 			    "main.give");
+	analysis_free(a);
+	script_free(s);
+}
+
+/*
+ * Goroutine 2 ends with the lock in hand, as far as is known. Its index becomes that of goroutine 77, which
+ * has never waited for the lock.
+ */
+static void test_a_holder_ends(void **state)
+{
+	const struct analysis_options options = {.name = "t", .file = "t"};
+	struct script *s = script_new(100 * MS);
+	uint32_t wait = stack(s, "sync.(*Mutex).Lock", "main.take", 7, "main.main");
+	uint32_t release = stack(s, "sync.(*Mutex).Unlock", "main.give", 9, "main.main");
+	struct analysis *a = analysis_new(&options);
+	size_t first;
+
+	(void)state;
+	procs(s, 3);
+	for (uint32_t g = 1; g <= 3; g++)
+		create(s, g, wait);
+	start(s, 1, 0);
+	start(s, 2, 1);
+	log_lock(s, 2, 1, "mutex 0xc000012340");
+	block(s, 2, 1, "sync", wait);
+	wake(s, 1, 0, 2, release);
+	start(s, 2, 1);
+	add(s, OP_GO_DESTROY, 2, 1);
+	pass_on(a, s, 0, false);
+	first = s->n;
+	s->goids[2] = 77;
+	create(s, 2, wait);
+	add(s, OP_GO_START, 2, 1);
+	start(s, 3, 2);
+	log_lock(s, 3, 2, "mutex 0xc000012340");
+	block(s, 3, 2, "sync", wait);
+	wake(s, 2, 1, 3, release);
+	pass_on(a, s, first, true);
+	assert_int_equal(analysis_end(a), 0);
+	assert_int_equal(lock_at(a, 0xc000012340)->releases, 2);
+	assert_int_equal(lock_at(a, 0xc000012340)->known, 0);
 	analysis_free(a);
 	script_free(s);
 }
@@ -1170,22 +1218,39 @@ static void test_output(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_histogram),       cmocka_unit_test(test_lock_held_across_io),
-		cmocka_unit_test(test_lock_held_long),  cmocka_unit_test(test_leak),
-		cmocka_unit_test(test_latency),         cmocka_unit_test(test_path),
-		cmocka_unit_test(test_path_of_none),    cmocka_unit_test(test_output),
-		cmocka_unit_test(test_random_paths),    cmocka_unit_test(test_herd),
-		cmocka_unit_test(test_straggler),       cmocka_unit_test(test_spin),
-		cmocka_unit_test(test_timer_late),      cmocka_unit_test(test_locks_by_address),
-		cmocka_unit_test(test_logs_of_no_lock), cmocka_unit_test(test_rwmutex_holders),
-		cmocka_unit_test(test_histogram),       cmocka_unit_test(test_lock_held_across_io),
-		cmocka_unit_test(test_lock_held_long),  cmocka_unit_test(test_leak),
-		cmocka_unit_test(test_latency),         cmocka_unit_test(test_path),
-		cmocka_unit_test(test_path_of_none),    cmocka_unit_test(test_output),
-		cmocka_unit_test(test_random_paths),    cmocka_unit_test(test_herd),
-		cmocka_unit_test(test_straggler),       cmocka_unit_test(test_spin),
-		cmocka_unit_test(test_timer_late),      cmocka_unit_test(test_labels),
-		cmocka_unit_test(test_labels_filter),   cmocka_unit_test(test_labels_are_bounded),
+		cmocka_unit_test(test_histogram),
+		cmocka_unit_test(test_lock_held_across_io),
+		cmocka_unit_test(test_lock_held_long),
+		cmocka_unit_test(test_leak),
+		cmocka_unit_test(test_latency),
+		cmocka_unit_test(test_path),
+		cmocka_unit_test(test_path_of_none),
+		cmocka_unit_test(test_output),
+		cmocka_unit_test(test_random_paths),
+		cmocka_unit_test(test_herd),
+		cmocka_unit_test(test_straggler),
+		cmocka_unit_test(test_spin),
+		cmocka_unit_test(test_timer_late),
+		cmocka_unit_test(test_locks_by_address),
+		cmocka_unit_test(test_a_holder_ends),
+		cmocka_unit_test(test_logs_of_no_lock),
+		cmocka_unit_test(test_rwmutex_holders),
+		cmocka_unit_test(test_histogram),
+		cmocka_unit_test(test_lock_held_across_io),
+		cmocka_unit_test(test_lock_held_long),
+		cmocka_unit_test(test_leak),
+		cmocka_unit_test(test_latency),
+		cmocka_unit_test(test_path),
+		cmocka_unit_test(test_path_of_none),
+		cmocka_unit_test(test_output),
+		cmocka_unit_test(test_random_paths),
+		cmocka_unit_test(test_herd),
+		cmocka_unit_test(test_straggler),
+		cmocka_unit_test(test_spin),
+		cmocka_unit_test(test_timer_late),
+		cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_labels_filter),
+		cmocka_unit_test(test_labels_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -368,6 +368,33 @@ static void test_a_snapshot_after_a_gap(void **state)
 	end(&story, "7 labels {\"k\":\"v\"}; | | 7 labels held {}; 8 labels held {\"k\":\"other\"}; | ");
 }
 
+/* Labels from before the trace that were lost in the first gap. */
+static void test_the_first_gap_takes_labels(void **state)
+{
+	const struct log_g_labels with[] = {{.g = G(7), .goid = 7, .labels = 1},
+					    {.g = G(8), .goid = 8, .labels = 1}};
+	struct log_note gap = {.flags = LOG_NOTE_GAP}, seen = {.flags = LOG_NOTE_SEEN};
+	struct story story;
+
+	(void)state;
+	begin_as(&story, 0, false);
+	mark(&story, 1);
+	put_set(&story, 1, "v");
+	mark(&story, 2);
+	snapshot(&story, with, 2, 1);
+	gap.time = ++story.now;
+	feed(&story, LOG_NOTE, &gap, sizeof(gap));
+	seen.time = ++story.now;
+	feed(&story, LOG_NOTE, &seen, sizeof(seen));
+	mark(&story, 3);
+	put_set(&story, 1, "v");
+	mark(&story, 4);
+	snapshot(&story, with + 1, 1, 3);
+	hit(&story, SITE_PARK, 7);
+	hit(&story, SITE_EXECUTE, 7);
+	end(&story, "7 labels held {\"k\":\"v\"}; | | 7 labels held {}; | ");
+}
+
 /* Many sets in one generation, and their end. */
 static void test_sets_are_bounded(void **state)
 {
@@ -401,6 +428,7 @@ int main(void)
 		cmocka_unit_test(test_labels_from_before_the_trace),
 		cmocka_unit_test(test_records_are_newer_than_the_snapshot),
 		cmocka_unit_test(test_a_snapshot_after_a_gap),
+		cmocka_unit_test(test_the_first_gap_takes_labels),
 		cmocka_unit_test(test_sets_are_bounded),
 	};
 

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Log events by which a trace says that nothing was recorded for a time. Their category is
+ * OWN_LOG_CATEGORY. Such a text is untrusted: any program can write one.
+ */
+#ifndef GOTRACE_UTIL_GAP_LOG_H
+#define GOTRACE_UTIL_GAP_LOG_H
+
+#include <stddef.h>
+
+/* What the texts begin with. The reason for the gap follows the first one, behind a colon and a space. */
+#define GAP_LOG_BEGIN "not watched from here on"
+#define GAP_LOG_END   "watched again from here on"
+
+enum gap_log {
+	GAP_LOG_NONE, /* it is about something else */
+	GAP_LOG_BEGINS,
+	GAP_LOG_ENDS,
+};
+
+enum gap_log gap_log_kind(const char *category, size_t category_len, const char *text, size_t len);
+
+#endif
