@@ -24,6 +24,14 @@ static int by_set(const void *a, const void *b)
 	return one->g < two->g ? -1 : one->g > two->g;
 }
 
+/* Outside a flight recorder, readers know the sets that earlier generations have logged. */
+static bool is_left(const struct model *md, const struct g *g)
+{
+	if (md->generation.number == 1 || md->options.any_first)
+		return labels_are_due(md, g);
+	return g->labels && !g->labels_logged_in;
+}
+
 static size_t list_left(struct model *md, struct labelled **all)
 {
 	size_t n = 0, capacity = 0;
@@ -32,7 +40,7 @@ static size_t list_left(struct model *md, struct labelled **all)
 	for (uint32_t i = 1; i < md->entities.gs.n; i++) {
 		struct g *g = md->entities.gs.all[i];
 
-		if (g->status == G_DEAD || !md->entities.gs.goids[i] || !labels_are_due(md, g))
+		if (g->status == G_DEAD || !md->entities.gs.goids[i] || !is_left(md, g))
 			continue;
 		if (array_grow(all, &capacity, n + 1, sizeof(**all))) {
 			md->oom = true;
@@ -72,7 +80,10 @@ void labels_announce_left(struct model *md)
 	struct labelled *all;
 	size_t n, at = 0;
 
-	if (!md->labels.any || md->labels.unsure || (md->generation.number != 1 && !md->options.any_first))
+	if (md->labels.unsure || (md->labels.left_known && !md->options.any_first))
+		return;
+	md->labels.left_known = true;
+	if (!md->labels.any)
 		return;
 	n = list_left(md, &all);
 	md->ops.provenance = INFERRED;

@@ -136,6 +136,7 @@ struct label_sets {
 	struct strtab *sets; /* as text, of goroutines that live; may be removed at a generation's end */
 	bool any;            /* some goroutine has had labels */
 	bool unsure;         /* they may have changed unseen: a snapshot follows */
+	bool left_known;     /* those from before the trace are logged, of goroutines that did not run too */
 	uint32_t *numbers;   /* of the LOG_LABELS of the snapshot that is being read: ids */
 	size_t nnumbers, number_capacity;
 };

@@ -392,7 +392,8 @@ static void test_the_first_gap_takes_labels(void **state)
 	snapshot(&story, with + 1, 1, 3);
 	hit(&story, SITE_PARK, 7);
 	hit(&story, SITE_EXECUTE, 7);
-	end(&story, "7 labels held {\"k\":\"v\"}; | | 7 labels held {}; | ");
+	end(&story, "7 labels held {\"k\":\"v\"}; | | 7 labels held {}; "
+		    "7 labels of goroutines {\"k\":\"v\"} 8; | ");
 }
 
 /* Many sets in one generation, and their end. */
