@@ -273,32 +273,48 @@ static bool is_made_call(const struct x86_insn *insn)
 	return nop && !insn->vex && insn->length == 5;
 }
 
-/* The general register that the instruction writes; -1 = none, -2 = unknown. */
+/* What an instruction writes, if it is none of the general registers, or not known. */
+enum { WRITES_NONE = -1, WRITES_UNKNOWN = -2 };
+
+/* The register in the second operand's place. */
+static int rm_register(const struct x86_insn *insn)
+{
+	return insn->mod == 3 ? insn->rm : WRITES_NONE;
+}
+
+/* The same as written(), of instructions of two bytes. */
+static int written_0f(const struct x86_insn *insn)
+{
+	uint8_t op = insn->opcode;
+
+	if (op == 0x1e || op == 0x1f || op == 0x18)
+		return WRITES_NONE;
+	if ((op >= 0x40 && op <= 0x4f) || op == 0xaf || (op >= 0xb6 && op <= 0xbf && op != 0xba))
+		return insn->reg;
+	if (op >= 0x90 && op <= 0x9f)
+		return rm_register(insn);
+	/* SSE; instructions that write a general register never write the stack pointer */
+	if ((op >= 0x10 && op <= 0x17) || (op >= 0x28 && op <= 0x2f) || (op >= 0x51 && op <= 0x76) ||
+	    op == 0x7e || op == 0x7f || op == 0xc6 || op >= 0xd0)
+		return WRITES_NONE;
+	return WRITES_UNKNOWN;
+}
+
+/* The general register that the instruction writes, or one of WRITES_*. */
 static int written(const struct x86_insn *insn)
 {
 	uint8_t op = insn->opcode;
-	int rm = insn->mod == 3 ? insn->rm : -1;
+	int rm = rm_register(insn);
 
 	if (insn->vex)
-		return -1; /* BMI instructions never write the stack pointer */
-	if (insn->map == X86_0F) {
-		if (op == 0x1e || op == 0x1f || op == 0x18)
-			return -1;
-		if ((op >= 0x40 && op <= 0x4f) || op == 0xaf || (op >= 0xb6 && op <= 0xbf && op != 0xba))
-			return insn->reg;
-		if (op >= 0x90 && op <= 0x9f)
-			return rm;
-		/* SSE; instructions that write a general register never write the stack pointer */
-		if ((op >= 0x10 && op <= 0x17) || (op >= 0x28 && op <= 0x2f) || (op >= 0x51 && op <= 0x76) ||
-		    op == 0x7e || op == 0x7f || op == 0xc6 || op >= 0xd0)
-			return -1;
-		return -2;
-	}
+		return WRITES_NONE; /* BMI instructions never write the stack pointer */
+	if (insn->map == X86_0F)
+		return written_0f(insn);
 	if (insn->map != X86_ONE)
-		return -2;
+		return WRITES_UNKNOWN;
 	if (op < 0x40) {
 		if (op >= 0x38)
-			return -1; /* cmp */
+			return WRITES_NONE; /* cmp */
 		return (op & 7) < 2 ? rm : (op & 7) < 4 ? insn->reg : X86_RAX;
 	}
 	if (op >= 0xb0 && op <= 0xbf)
@@ -314,12 +330,12 @@ static int written(const struct x86_insn *insn)
 	case 0x80:
 	case 0x81:
 	case 0x83:
-		return (insn->reg & 7) == 7 ? -1 : rm;
+		return (insn->reg & 7) == 7 ? WRITES_NONE : rm;
 	case 0x84:
 	case 0x85:
 	case 0xa8:
 	case 0xa9:
-		return -1;
+		return WRITES_NONE;
 	case 0x88:
 	case 0x89:
 	case 0xc0:
@@ -336,9 +352,9 @@ static int written(const struct x86_insn *insn)
 		return X86_RDX;
 	case 0xf6:
 	case 0xf7:
-		return (insn->reg & 7) < 2 ? -1 : (insn->reg & 7) < 4 ? rm : X86_RDX;
+		return (insn->reg & 7) < 2 ? WRITES_NONE : (insn->reg & 7) < 4 ? rm : X86_RDX;
 	default:
-		return -2;
+		return WRITES_UNKNOWN;
 	}
 }
 
@@ -362,7 +378,7 @@ static bool makes_frame(const struct probe_walk *walk)
 			return false;
 		if (is_push(&insn) || stack_reserved(&insn))
 			return true;
-		if (is_emulated(&insn) || written(&insn) == -2)
+		if (is_emulated(&insn) || written(&insn) == WRITES_UNKNOWN)
 			return false;
 	}
 	return false;
@@ -397,7 +413,7 @@ static bool find_cheap(const struct probe_walk *walk, struct probe_point *begin,
 		bytes = stack_reserved(&insn);
 		begin->distance += bytes;
 		reg = written(&insn);
-		if (reg == -2 || (reg == X86_RSP && !bytes))
+		if (reg == WRITES_UNKNOWN || (reg == X86_RSP && !bytes))
 			return false;
 	}
 	return false;
@@ -411,9 +427,9 @@ static uint32_t written_mask(const struct x86_insn *insn)
 	uint8_t op = insn->opcode;
 	int reg = written(insn);
 
-	if (insn->vex || reg == -2)
+	if (insn->vex || reg == WRITES_UNKNOWN)
 		return ALL_REGISTERS;
-	if (insn->map == X86_0F && reg == -1 && op != 0x1e && op != 0x1f && op != 0x18)
+	if (insn->map == X86_0F && reg == WRITES_NONE && op != 0x1e && op != 0x1f && op != 0x18)
 		return ALL_REGISTERS; /* some of SSE's move numbers to general registers */
 	if (insn->map == X86_ONE && (op == 0x98 || op == 0x99 || op == 0xf6 || op == 0xf7))
 		return 1u << X86_RAX | 1u << X86_RDX | (reg >= 0 ? 1u << reg : 0);

@@ -58,7 +58,7 @@ struct live_request *requests_of_key(struct model *md, uint32_t kind, uint64_t k
 
 /* --- names --- */
 
-/* 0: the generation, or the trace, has too many names already. */
+/* 0: the name is empty, or the generation or the trace has too many names already. */
 static uint32_t name_id(struct model *md, const char *name, size_t len, size_t most)
 {
 	struct request_table *requests = &md->requests;
@@ -67,7 +67,7 @@ static uint32_t name_id(struct model *md, const char *name, size_t len, size_t m
 
 	if (id && map64_get(&requests->names, id))
 		return id;
-	if (requests->names.count >= most || (!id && strtab_loose(strings) >= MAX_STRINGS))
+	if (!len || requests->names.count >= most || (!id && strtab_loose(strings) >= MAX_STRINGS))
 		return 0;
 	id = strtab_add_loose(strings, name, len);
 	if (!id || map64_set(&requests->names, id, 1))

@@ -114,7 +114,7 @@ int main(int argc, char **argv)
 	int n = argc > 1 ? atoi(argv[1]) : 5;
 	char path[64];
 
-	usleep(300000);
+	usleep(argc > 2 ? (useconds_t)atoi(argv[2]) * 1000 : 300000); /* until it is traced */
 	for (int i = 0; i < n; i++) {
 		struct address url = {"http", path};
 		struct request req = {-i, "GET", &url, {(uint16_t)(i * 3), (short)-i}, 0};
