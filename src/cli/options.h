@@ -116,8 +116,8 @@ struct dump_options {
 };
 
 struct doctor_options {
-	pid_t pid;       /* 0 = the machine alone */
-	const char *btf; /* as in record_options */
+	pid_t pid;                /* 0 = the machine alone */
+	const char *btf, *layout; /* as in record_options */
 	bool json, help;
 };
 
