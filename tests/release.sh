@@ -195,6 +195,7 @@ release_man() {
 	for word in NAME SYNOPSIS DESCRIPTION OPTIONS; do
 		mandoc -T utf8 build/pages/man/gotrace.1 | col -b | grep -q "^$word" || die "gotrace.1 has no section $word"
 	done
+	mandoc -T utf8 build/pages/man/gotrace-report.1 | col -b | grep -qx ' *How the process of -p is recorded' || die "gotrace-report.1 does not have its header"
 	echo -n "$(echo "$pages" | wc -l) pages"
 }
 
@@ -229,6 +230,8 @@ release_completions() {
 		offers $shell README.md gotrace check READ
 		offers $shell README.md gotrace layout --go READ
 		offers $shell --layout gotrace ps --lay
+		offers $shell --requests gotrace report --reque
+		offers $shell --locks gotrace flight --loc
 		! grep -qxF -e --window <("complete_$shell" gotrace check --w) || die "$shell: offers check an option of flight"
 	done
 	offers bash go gotrace --as g

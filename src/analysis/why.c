@@ -112,8 +112,13 @@ static unsigned kind_of(const struct why *why)
 
 static bool is_asked(const struct why *why, const struct analysis *a, const struct instances *all)
 {
-	return why->question.kind != WHY_GOROUTINE && all->kind == kind_of(why) &&
-	       strcmp(name_text(a, all->name), why->question.name) == 0;
+	const struct why_question *question = &why->question;
+	const char *name;
+
+	if (question->kind == WHY_GOROUTINE || all->kind != kind_of(why))
+		return false;
+	name = name_text(a, all->name);
+	return strcmp(name, question->name) == 0 || (question->also && strcmp(name, question->also) == 0);
 }
 
 static void on_instance(void *ctx, const struct analysis *a, const struct instances *all,

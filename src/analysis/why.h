@@ -16,6 +16,7 @@ enum why_kind { WHY_TASK, WHY_REGION, WHY_LABEL, WHY_GOROUTINE };
 struct why_question {
 	enum why_kind kind;
 	const char *name;   /* of the task or region, or "key=value" of the label; not owned */
+	const char *also;   /* another name of the task or region; NULL = none; not owned */
 	uint64_t goroutine; /* its id */
 	uint64_t at_ns; /* from the trace's begin: the instance that was under way then; UINT64_MAX = none */
 	unsigned slowest; /* the Nth slowest, from 1, if there is no time */

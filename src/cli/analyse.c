@@ -12,7 +12,7 @@
 #include "wire/read_v1.h"
 #include "wire/wire.h"
 
-static int map_file(struct trace_input *input, int fd, uint64_t size, struct error *err)
+int trace_input_map(struct trace_input *input, int fd, uint64_t size, struct error *err)
 {
 	void *bytes = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
 
@@ -31,7 +31,7 @@ int trace_input_open(struct trace_input *input, const char *path, struct error *
 	*input = (struct trace_input){.name = path, .file = path};
 	if (fd < 0)
 		return fd;
-	ret = map_file(input, fd, size, err);
+	ret = trace_input_map(input, fd, size, err);
 	close(fd);
 	return ret;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A trace file, or a live process, as input of report, why and diff. */
+/* A trace file, or a live process, as input of report, why, diff and top. */
 #ifndef GOTRACE_CLI_ANALYSE_H
 #define GOTRACE_CLI_ANALYSE_H
 
 #include <sys/types.h>
 
 #include "analysis/analysis.h"
+#include "cli/options.h"
 #include "convert/convert.h"
 #include "util/error.h"
 
@@ -20,12 +21,13 @@ struct trace_input {
 
 /* Maps the file. 0, or a negative errno with the line set. */
 int trace_input_open(struct trace_input *input, const char *path, struct error *err);
+/* The same of an open file of this size, which may be closed then. The input has its names. */
+int trace_input_map(struct trace_input *input, int fd, uint64_t size, struct error *err);
 /*
- * Traces the process for so long (0: until Ctrl-C) into a file without a name,
- * and maps that. Needs the rights that tracing takes. As above.
+ * Records a process, with these options, into a file without a name, and maps that. Needs the rights that
+ * tracing takes. 0, or a negative errno; the line is empty if one was printed already.
  */
-int trace_input_record(struct trace_input *input, pid_t pid, uint64_t duration_ns, bool quiet,
-		       struct error *err);
+int trace_input_record(struct trace_input *input, const struct record_options *record, struct error *err);
 void trace_input_close(struct trace_input *input);
 /* Hands the generations on. A fault of the file goes to standard error, and *cut says so. */
 int trace_input_read(const struct trace_input *input, const struct convert_sink *sink, bool *cut,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Traces a process for a moment, by gotrace record in a process of its own, into a file that has no name
- * left. */
+/* Records a process for a moment, in a process of its own, into a file that never has a name. */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,51 +15,72 @@
 #include "cli/analyse.h"
 #include "cli/cli.h"
 #include "cli/cpu_limit.h"
+#include "cli/record.h"
+#include "pipeline/hidden.h"
+#include "util/rights.h"
 
-struct place {
-	char directory[PATH_MAX], trace[PATH_MAX + 16], summary[PATH_MAX + 16];
+/* Files of one recording. */
+struct recorded_files {
+	int trace, summary;
 };
 
-static int make_place(struct place *place, struct error *err)
+/* On a file system that knows no files without a name it has one for a moment. */
+static int open_nameless(const char *directory)
+{
+	struct rights before = rights_as_user();
+	int dir = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd;
+	char part[PART_BYTES];
+
+	fd = dir < 0 ? -errno : hidden_create(dir, O_RDWR, part);
+	if (fd >= 0)
+		hidden_remove(fd, dir, part);
+	if (dir >= 0)
+		close(dir);
+	rights_restore(&before);
+	return fd;
+}
+
+/* The trace may be large: it goes to a disk. */
+static int open_files(struct recorded_files *files, struct error *err)
 {
 	const char *tmp = getenv("TMPDIR");
 
-	snprintf(place->directory, sizeof(place->directory) - 1, "%s/gotrace-XXXXXX",
-		 tmp && *tmp == '/' ? tmp : "/tmp");
-	if (!mkdtemp(place->directory))
-		return error_set(err, errno, "cannot create a directory for the trace (%s): %s",
-				 place->directory, strerror(errno));
-	snprintf(place->trace, sizeof(place->trace), "%s/trace", place->directory);
-	snprintf(place->summary, sizeof(place->summary), "%s/summary", place->directory);
-	return 0;
+	tmp = tmp && *tmp == '/' ? tmp : "/tmp";
+	files->trace = open_nameless(tmp);
+	if (files->trace < 0)
+		return error_set(err, -files->trace,
+				 "cannot create a file for the trace in %.200s: %s; TMPDIR can name another "
+				 "directory",
+				 tmp, strerror(-files->trace));
+	files->summary = memfd_create("summary", MFD_CLOEXEC);
+	if (files->summary >= 0)
+		return 0;
+	error_set(err, errno, "cannot create a file in memory: %s", strerror(errno));
+	close(files->trace);
+	return -EIO;
 }
 
-static void remove_place(const struct place *place)
+static void close_files(const struct recorded_files *files)
 {
-	unlink(place->trace);
-	unlink(place->summary);
-	rmdir(place->directory);
+	close(files->trace);
+	close(files->summary);
 }
 
-/* In the new process: the command itself, with its summary in a file. */
-static int run_record(const struct place *place, pid_t pid, uint64_t duration_ns)
+/* In the new process, which ends with the one that started it. The summary is its standard output. */
+static int record_into(const struct recorded_files *files, const struct record_options *record)
 {
-	char name[] = "gotrace record", opt_p[] = "-p", opt_d[] = "-d", opt_o[] = "-o", json[] = "--json",
-	     locks[] = "--locks";
-	char number[16], duration[32], trace[sizeof(place->trace)];
-	char *argv[] = {name, opt_p, number, opt_d, duration, opt_o, trace, json, locks, NULL};
-	int fd = open(place->summary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	struct record_options options = *record;
 
-	if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0)
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (dup2(files->summary, STDOUT_FILENO) < 0)
 		return STATUS_NONE;
-	snprintf(number, sizeof(number), "%d", (int)pid);
-	snprintf(duration, sizeof(duration), "%llums", (unsigned long long)(duration_ns / 1000000));
-	memcpy(trace, place->trace, sizeof(trace));
-	return command_record(9, argv);
+	options.trace_fd = files->trace;
+	options.json = true;
+	return record_process(&options);
 }
 
 /* Ctrl-C goes to all of the terminal's processes: it ends the trace, and then comes the report. */
-static int wait_for(pid_t child)
+static int wait_for(pid_t child, struct error *err)
 {
 	struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
 	int status = 0;
@@ -68,7 +89,29 @@ static int wait_for(pid_t child)
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
 	sigaction(SIGINT, &before, NULL);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : STATUS_NONE;
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	error_set(err, ECHILD, "the process that records was killed");
+	return STATUS_NONE;
+}
+
+static int record_apart(const struct recorded_files *files, const struct record_options *record,
+			struct error *err)
+{
+	pid_t child;
+	int status;
+
+	fflush(NULL);
+	child = fork();
+	if (child == 0) {
+		status = record_into(files, record);
+		fflush(NULL);
+		_exit(status);
+	}
+	if (child > 0)
+		return wait_for(child, err);
+	error_set(err, errno, "cannot start recording: %s", strerror(errno));
+	return STATUS_NONE;
 }
 
 static uint64_t number_in(const char *text, const char *name)
@@ -79,17 +122,14 @@ static uint64_t number_in(const char *text, const char *name)
 }
 
 /* The summary is ours, and short; only its figures are used. */
-static void take_summary(const struct place *place, struct analysis_host *host)
+static void take_summary(int fd, struct analysis_host *host)
 {
 	char text[1 << 16];
-	FILE *file = fopen(place->summary, "re");
-	size_t n;
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
 
-	if (!file)
+	if (n < 0)
 		return;
-	n = fread(text, 1, sizeof(text) - 1, file);
 	text[n] = '\0';
-	fclose(file);
 	host->tracing_ns = number_in(text, "\"hits\":") * number_in(text, "\"hit_ns\":");
 	host->lost = number_in(text, "\"ring_full\":") + number_in(text, "\"missed\":");
 }
@@ -114,49 +154,38 @@ static void take_limits(const struct cpu_limit *before, const struct cpu_limit *
 		host->throttled_ns = after->throttled_ns - before->throttled_ns;
 }
 
-static int map_trace(struct trace_input *input, const struct place *place, struct error *err)
+static int map_trace(struct trace_input *input, int fd, struct error *err)
 {
-	struct trace_input file;
-	int ret = trace_input_open(&file, place->trace, err);
+	struct stat st;
 
-	if (ret)
-		return ret;
-	input->bytes = file.bytes;
-	input->size = file.size;
-	return 0;
+	if (fstat(fd, &st))
+		return error_set(err, errno, "cannot read the trace: %s", strerror(errno));
+	return trace_input_map(input, fd, (uint64_t)st.st_size, err);
 }
 
-int trace_input_record(struct trace_input *input, pid_t pid, uint64_t duration_ns, bool quiet,
-		       struct error *err)
+int trace_input_record(struct trace_input *input, const struct record_options *record, struct error *err)
 {
 	static char name[32];
 	struct cpu_limit before, after;
-	struct place place;
-	pid_t child;
-	int ret, status;
+	struct recorded_files files;
+	int rc, status;
 
-	(void)quiet;
-	snprintf(name, sizeof(name), "-p %d", (int)pid);
+	err->text[0] = '\0';
+	snprintf(name, sizeof(name), "-p %d", (int)record->pid);
 	*input = (struct trace_input){.name = name, .file = "FILE"};
-	ret = make_place(&place, err);
-	if (ret)
-		return ret;
-	cpu_limit_read(pid, &before);
-	child = fork();
-	if (child == 0) {
-		status = run_record(&place, pid, duration_ns);
-		fflush(NULL);
-		_exit(status);
-	}
-	status = child < 0 ? STATUS_NONE : wait_for(child);
-	cpu_limit_read(pid, &after);
+	rc = open_files(&files, err);
+	if (rc)
+		return rc;
+	cpu_limit_read(record->pid, &before);
+	status = record_apart(&files, record, err);
+	cpu_limit_read(record->pid, &after);
 	if (status == STATUS_WHOLE || status == STATUS_CUT) {
-		take_summary(&place, &input->host);
+		take_summary(files.summary, &input->host);
 		take_limits(&before, &after, &input->host);
-		ret = map_trace(input, &place, err);
+		rc = map_trace(input, files.trace, err);
 	} else {
-		ret = error_set(err, ECHILD, "process %d could not be traced", (int)pid);
+		rc = -ECHILD; /* that process has printed why, if it could */
 	}
-	remove_place(&place);
-	return ret;
+	close_files(&files);
+	return rc;
 }

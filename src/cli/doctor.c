@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "capture/features.h"
+#include "cli/layout_file.h"
 #include "cli/options.h"
 #include "cli/with_inspector.h"
 #include "native/request_wants.h"
@@ -19,6 +20,7 @@
 /* The process that was asked for. */
 struct doctor_process {
 	pid_t pid;                                                  /* 0 = none */
+	const char *layout;                                         /* of --layout; NULL = none */
 	bool go;                                                    /* a Go program; else threads */
 	struct error fault;                                         /* why it cannot be traced; "" = it can */
 	char requests[sizeof(((struct function_plan *)0)->report)]; /* as function_plan.report */
@@ -45,11 +47,19 @@ static int open_program(struct sandbox *inspector, void *ctx, struct error *err)
 	struct doctor_process *process = ctx;
 	struct probe_plan plan = {.n = 0};
 	struct target *target;
-	int rc = remote_target_open(inspector, process->pid, &target, err);
+	int rc = layout_file_give(inspector, process->layout, err);
 
+	if (rc)
+		return rc;
+	rc = remote_target_open(inspector, process->pid, &target, err);
 	process->go = rc != -ENOEXEC;
+	if (rc == -ENOEXEC && process->layout)
+		return error_set(err, EINVAL,
+				 "--layout is for Go programs: this process is traced as threads");
 	if (rc)
 		return process->go ? rc : 0;
+	if (process->layout)
+		layout_report(target, process->layout);
 	rc = target_plan(target, &plan, err);
 	if (rc == 0)
 		find_requests(inspector, process);
@@ -181,7 +191,7 @@ static int verdict(const struct doctor_process *process, bool go, bool c)
 
 static int do_check(const struct doctor_options *options)
 {
-	struct doctor_process process = {.pid = options->pid};
+	struct doctor_process process = {.pid = options->pid, .layout = options->layout};
 	struct features features;
 	bool go, c;
 

@@ -16,6 +16,7 @@
 #include "cli/recorder.h"
 #include "cli/session.h"
 #include "cli/signals.h"
+#include "native/value_list.h"
 #include "util/clock.h"
 #include "util/limits.h"
 #include "util/message.h"
@@ -58,22 +59,44 @@ static const char *go_trigger(const struct flight_plan *plan)
 	return NULL;
 }
 
-/* The functions that triggers are about, each once. */
-static unsigned functions_of(const struct flight_plan *plan, struct function_want wanted[MAX_TRIGGERS])
+/* Whether calls of this function are regions of that name: with the values in parentheses, too. */
+static bool has_name(const struct function_want *want, const char *name, bool go)
 {
-	unsigned n = 0, which;
+	struct value_list list;
 
-	for (unsigned i = 0; i < plan->ntriggers; i++) {
-		const struct trigger *trigger = &plan->triggers[i];
+	if (strcmp(want->text, name) == 0)
+		return true;
+	/* In C++ these may be a function's parameters, and part of its name. */
+	if (value_list_parse(want->text, &list, NULL) || !list.n || (!go && !list.certain))
+		return false;
+	return strlen(name) == list.name_len && memcmp(want->text, name, list.name_len) == 0;
+}
+
+/* The functions of --region and --task, and those that triggers are about, each once. */
+static int functions_of(const struct flight *flight, struct function_want wanted[MAX_FUNCTIONS], unsigned *n,
+			struct error *err)
+{
+	const struct flight_options *options = flight->recorder->options;
+	unsigned which;
+
+	*n = options->record.nfunctions;
+	memcpy(wanted, options->record.functions, *n * sizeof(*wanted));
+	for (unsigned i = 0; i < options->plan.ntriggers; i++) {
+		const struct trigger *trigger = &options->plan.triggers[i];
 
 		if (trigger->kind != TRIGGER_FUNCTION)
 			continue;
-		for (which = 0; which < n && strcmp(wanted[which].text, trigger->name) != 0;)
+		for (which = 0;
+		     which < *n && !has_name(&wanted[which], trigger->name, flight->session.target);)
 			which++;
-		wanted[which] = (struct function_want){.text = trigger->name, .kind = FUNCTION_REGION};
-		n += which == n;
+		if (which == MAX_FUNCTIONS)
+			return error_set(err, EINVAL, "more than %u functions by --region, --task and --on",
+					 MAX_FUNCTIONS);
+		if (which == *n)
+			wanted[(*n)++] =
+				(struct function_want){.text = trigger->name, .kind = FUNCTION_REGION};
 	}
-	return n;
+	return 0;
 }
 
 /*
@@ -83,18 +106,20 @@ static unsigned functions_of(const struct flight_plan *plan, struct function_wan
 static int begin_recorder(struct flight *flight, struct error *err)
 {
 	const struct record_options *record = &flight->recorder->options->record;
+	const struct writer_options options = {.format = format_of(flight),
+					       .runtime_frames = record->runtime_frames,
+					       .off_cpu_ns = record->off_cpu_ns,
+					       .locks = record->locks};
 	struct recording *recording = &flight->recording;
 	int ends[2], rc;
 
 	recording->writer = flight->session.workers.writer;
-	recording->format = format_of(flight);
+	recording->format = options.format;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return error_set(err, errno, "cannot set up the sandbox: %s", strerror(errno));
 	recording->files = snapshot_files_new(&flight->recorder->store, ends[0]);
-	rc = recording->files
-		     ? writer_begin_recorder(recording->writer, recording->format, record->runtime_frames,
-					     record->off_cpu_ns, ends[1], err)
-		     : error_set(err, ENOMEM, "out of memory");
+	rc = recording->files ? writer_begin_recorder(recording->writer, &options, ends[1], err)
+			      : error_set(err, ENOMEM, "out of memory");
 	close(ends[1]);
 	return rc;
 }
@@ -113,13 +138,16 @@ static int hold_process(struct flight *flight, struct error *err)
 static int open_target(struct flight *flight, struct error *err)
 {
 	const struct flight_plan *plan = &flight->recorder->options->plan;
-	struct function_want functions[MAX_TRIGGERS];
+	struct function_want functions[MAX_FUNCTIONS];
+	unsigned n = 0;
 	int rc = session_open_target(&flight->session, err);
 
 	if (rc == 0)
 		rc = session_check_options(&flight->session, go_trigger(plan), err);
 	if (rc == 0)
-		rc = session_make_plan(&flight->session, functions, functions_of(plan, functions), err);
+		rc = functions_of(flight, functions, &n, err);
+	if (rc == 0)
+		rc = session_make_plan(&flight->session, functions, n, err);
 	return rc;
 }
 

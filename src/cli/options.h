@@ -46,6 +46,7 @@ struct record_options {
 	bool children;                                 /* its descendants, too; all as threads */
 	struct function_want functions[MAX_FUNCTIONS]; /* --region, --task */
 	unsigned nfunctions;
+	bool try_functions;   /* not an option: those that the program does not have are left out */
 	const char *requests; /* kinds: "http,sql", "auto"; NULL = none */
 	bool request_values;  /* what may be secret, too */
 	const char *btf;      /* a file with the kernel's types; NULL = the kernel's own */
@@ -54,6 +55,7 @@ struct record_options {
 	/* Not an option: the traces are handed on there, and a summary for people is not wanted. NULL: else.
 	 */
 	const struct record_parts *parts;
+	int trace_fd; /* not an option: an open file for the trace, which is taken over; 0 = none */
 };
 
 struct replay_options {
@@ -116,8 +118,8 @@ struct dump_options {
 };
 
 struct doctor_options {
-	pid_t pid;       /* 0 = the machine alone */
-	const char *btf; /* as in record_options */
+	pid_t pid;                /* 0 = the machine alone */
+	const char *btf, *layout; /* as in record_options */
 	bool json, help;
 };
 

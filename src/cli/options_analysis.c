@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "cli/options_common.h"
+#include "cli/options_recording.h"
 #include "cli/values.h"
+#include "native/value_list.h"
 
 enum key {
 	KEY_JSON = 1000,
@@ -25,6 +27,23 @@ enum key {
 
 /* How long a process is traced that is not said to be traced for another time. */
 #define DEFAULT_NS 5000000000ull
+
+/* Of a command with a live form. */
+struct live_parse {
+	void *options; /* of the command */
+	struct error *err;
+	struct recording_parse recording;
+};
+
+/* The last group: what pages.py finds below a header belongs to that. */
+static const struct argp_child live_children[] = {
+	{.argp = &recording_live, .header = RECORDING_HEADER, .group = 5},
+	{.argp = NULL},
+};
+static const struct argp_child why_children[] = {
+	{.argp = &recording_why, .header = RECORDING_HEADER, .group = 5},
+	{.argp = NULL},
+};
 
 /* A whole number from min to max. */
 static int parse_number(const char *option, const char *text, uint64_t min, uint64_t max, uint64_t *value,
@@ -48,10 +67,32 @@ static int set_label(const char **label, const char *text, struct error *err)
 	return 0;
 }
 
-static int need_one_input(const char *input, pid_t pid, struct error *err)
+/* Clears the options, of so many bytes, and fills them in; what `record` in them has by default. */
+static int parse_live(const struct argp *parser, int argc, char **argv, struct live_parse *parse, size_t size)
 {
-	if (!input == !pid)
-		return error_set(err, EINVAL, "give a trace file, or a process with -p");
+	memset(parse->options, 0, size);
+	*parse->recording.options = recording_live_defaults();
+	parse->err->text[0] = '\0';
+	return options_parse(parser, argc, argv, parse);
+}
+
+/* A trace file, or a process with options. */
+static int check_input(const char *input, const struct live_parse *parse)
+{
+	const struct record_options *record = parse->recording.options;
+
+	if (!input == !record->pid)
+		return error_set(parse->err, EINVAL, "give a trace file, or a process with -p");
+	if (input)
+		return recording_refuse(&parse->recording, parse->err);
+	return recording_check(record, parse->err);
+}
+
+static int check_label(const char *option, const char *label, const struct record_options *record,
+		       struct error *err)
+{
+	if (label && !record->labels)
+		return error_set(err, EINVAL, "%s and --no-labels exclude each other", option);
 	return 0;
 }
 
@@ -72,18 +113,21 @@ static const struct argp_option report_table[] = {
 
 static error_t on_report(int key, char *text, struct argp_state *state)
 {
-	const struct option_target *parse = state->input;
+	struct live_parse *parse = state->input;
 	struct report_options *options = parse->options;
 	uint64_t number = 0;
 	int ret = 0;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		recording_inputs(state, live_children, &parse->recording);
+		return 0;
 	case ARGP_KEY_ARG:
 		return -options_operand(&options->input, text, parse->err);
 	case 'p':
-		return -parse_pid("-p", text, &options->pid, parse->err);
+		return -parse_pid("-p", text, &options->record.pid, parse->err);
 	case 'd':
-		return -parse_duration("-d", text, &options->duration_ns, parse->err);
+		return -parse_duration("-d", text, &options->record.duration_ns, parse->err);
 	case KEY_MAX_ITEMS:
 		ret = parse_number("--max-items", text, 1, 1000000, &number, parse->err);
 		options->max_items = (unsigned)number;
@@ -107,7 +151,7 @@ static error_t on_report(int key, char *text, struct argp_state *state)
 		options->all = true;
 		return 0;
 	case 'q':
-		options->quiet = true;
+		options->record.quiet = true;
 		return 0;
 	case 'h':
 		options->help = true;
@@ -120,6 +164,7 @@ static error_t on_report(int key, char *text, struct argp_state *state)
 static const struct argp report_parser = {
 	.options = report_table,
 	.parser = on_report,
+	.children = live_children,
 	.doc = "Print what a trace (of any format, of gotrace or of Go's own tracer) shows about the "
 	       "program: findings first, then tables.\vExit status: 0 read whole, 1 no report, 2 wrong "
 	       "usage, 3 read up to a fault in "
@@ -128,26 +173,34 @@ static const struct argp report_parser = {
 
 int options_report(int argc, char **argv, struct report_options *options, struct error *err)
 {
-	int rc = options_into(&report_parser, argc, argv, options, sizeof(*options), err);
+	struct live_parse parse = {
+		.options = options, .err = err, .recording = {.options = &options->record, .err = err}};
+	int rc = parse_live(&report_parser, argc, argv, &parse, sizeof(*options));
 
 	if (rc || options->help)
 		return rc;
-	if (!options->duration_ns)
-		options->duration_ns = DEFAULT_NS;
+	if (!options->record.duration_ns)
+		options->record.duration_ns = DEFAULT_NS;
 	if (options->html && (options->by_label || options->label))
 		return error_set(err, EINVAL, "--html excludes --by-label and --label");
-	return need_one_input(options->input, options->pid, err);
+	rc = check_input(options->input, &parse);
+	if (rc == 0)
+		rc = check_label("--label", options->label, &options->record, err);
+	return rc ? rc : check_label("--by-label", options->by_label, &options->record, err);
 }
 
 void options_help_report(void)
 {
 	options_print_help(&report_parser,
-			   "gotrace report [OPTION...] FILE\ngotrace report [OPTION...] -p PID");
+			   "gotrace report [OPTION...] FILE\n       gotrace report [OPTION...] -p PID");
 }
 
 static const struct argp_option why_table[] = {
-	{"task", KEY_TASK, "NAME", 0, "Explain a task of this name", 1},
-	{"region", KEY_REGION, "NAME", 0, "Explain a region of this name", 1},
+	{"task", KEY_TASK, "NAME", 0,
+	 "Explain a task of this name; with -p, NAME may also be a function, as for gotrace --task "
+	 "(main.handle): its calls are recorded as tasks",
+	 1},
+	{"region", KEY_REGION, "NAME", 0, "Explain a region of this name; with -p, as for --task", 1},
 	{"label", KEY_LABEL, "KEY=VALUE", 0, "Explain what a goroutine did while it had this pprof label", 1},
 	{"goroutine", KEY_GOROUTINE, "ID", 0,
 	 "Explain the life of this goroutine or, with --at, what it did at that time", 1},
@@ -164,22 +217,23 @@ static const struct argp_option why_table[] = {
 
 static error_t on_why(int key, char *text, struct argp_state *state)
 {
-	const struct option_target *parse = state->input;
+	struct live_parse *parse = state->input;
 	struct why_options *options = parse->options;
 	uint64_t number = 0;
 	int ret = 0;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
+		recording_inputs(state, why_children, &parse->recording);
 		options->at_ns = UINT64_MAX;
 		options->slowest = 1;
 		return 0;
 	case ARGP_KEY_ARG:
 		return -options_operand(&options->input, text, parse->err);
 	case 'p':
-		return -parse_pid("-p", text, &options->pid, parse->err);
+		return -parse_pid("-p", text, &options->record.pid, parse->err);
 	case 'd':
-		return -parse_duration("-d", text, &options->duration_ns, parse->err);
+		return -parse_duration("-d", text, &options->record.duration_ns, parse->err);
 	case KEY_TASK:
 		options->task = text;
 		return 0;
@@ -200,7 +254,7 @@ static error_t on_why(int key, char *text, struct argp_state *state)
 		options->json = true;
 		return 0;
 	case 'q':
-		options->quiet = true;
+		options->record.quiet = true;
 		return 0;
 	case 'h':
 		options->help = true;
@@ -213,27 +267,50 @@ static error_t on_why(int key, char *text, struct argp_state *state)
 static const struct argp why_parser = {
 	.options = why_table,
 	.parser = on_why,
+	.children = why_children,
 	.doc = "Explain one slow task, region or goroutine: where its time went, across the "
 	       "goroutines that it waited for."
 	       "\vExit status: 0 explained, 1 not found, 2 wrong usage, 3 explained up to a fault in FILE.",
 };
 
+/* The task or region may be of calls of a function, or the program's own. */
+static void want_function(struct why_options *options)
+{
+	const char *text = options->task ? options->task : options->region;
+	struct value_list list;
+
+	if (!text || value_list_parse(text, &list, NULL))
+		return;
+	options->record.functions[0] =
+		(struct function_want){.text = text, .kind = options->task ? FUNCTION_TASK : FUNCTION_REGION};
+	options->record.nfunctions = 1;
+	options->record.try_functions = true;
+}
+
 int options_why(int argc, char **argv, struct why_options *options, struct error *err)
 {
-	int rc = options_into(&why_parser, argc, argv, options, sizeof(*options), err);
+	struct live_parse parse = {
+		.options = options, .err = err, .recording = {.options = &options->record, .err = err}};
+	int rc = parse_live(&why_parser, argc, argv, &parse, sizeof(*options));
 
 	if (rc || options->help)
 		return rc;
-	if (!options->duration_ns)
-		options->duration_ns = DEFAULT_NS;
+	if (!options->record.duration_ns)
+		options->record.duration_ns = DEFAULT_NS;
 	if (!options->task + !options->region + !options->label + !options->goroutine != 3)
 		return error_set(err, EINVAL, "give one of --task, --region, --label and --goroutine");
-	return need_one_input(options->input, options->pid, err);
+	rc = check_input(options->input, &parse);
+	if (rc == 0)
+		rc = check_label("--label", options->label, &options->record, err);
+	if (rc == 0 && options->record.pid)
+		want_function(options);
+	return rc;
 }
 
 void options_help_why(void)
 {
-	options_print_help(&why_parser, "gotrace why [OPTION...] FILE\ngotrace why [OPTION...] -p PID");
+	options_print_help(&why_parser,
+			   "gotrace why [OPTION...] FILE\n       gotrace why [OPTION...] -p PID");
 }
 
 static const struct argp_option diff_table[] = {
@@ -305,14 +382,17 @@ static const struct argp_option top_table[] = {
 
 static error_t on_top(int key, char *text, struct argp_state *state)
 {
-	const struct option_target *parse = state->input;
+	struct live_parse *parse = state->input;
 	struct top_options *options = parse->options;
 
 	switch (key) {
+	case ARGP_KEY_INIT:
+		recording_inputs(state, live_children, &parse->recording);
+		return 0;
 	case 'p':
-		return -parse_pid("-p", text, &options->pid, parse->err);
+		return -parse_pid("-p", text, &options->record.pid, parse->err);
 	case 'd':
-		return -parse_duration("-d", text, &options->interval_ns, parse->err);
+		return -parse_duration("-d", text, &options->record.duration_ns, parse->err);
 	case 'h':
 		options->help = true;
 		return 0;
@@ -324,6 +404,7 @@ static error_t on_top(int key, char *text, struct argp_state *state)
 static const struct argp top_parser = {
 	.options = top_table,
 	.parser = on_top,
+	.children = live_children,
 	.doc = "Show the tables of gotrace report for a live process, refreshed every second. Nothing is "
 	       "kept.\vKeys: Tab, Shift-Tab and digits choose the table; t, n, p and m sort by total, count, "
 	       "p99 and maximum; Space pauses; q quits.",
@@ -331,15 +412,17 @@ static const struct argp top_parser = {
 
 int options_top(int argc, char **argv, struct top_options *options, struct error *err)
 {
-	int rc = options_into(&top_parser, argc, argv, options, sizeof(*options), err);
+	struct live_parse parse = {
+		.options = options, .err = err, .recording = {.options = &options->record, .err = err}};
+	int rc = parse_live(&top_parser, argc, argv, &parse, sizeof(*options));
 
 	if (rc || options->help)
 		return rc;
-	if (!options->pid)
+	if (!options->record.pid)
 		return error_set(err, EINVAL, "no process given: use -p PID");
-	if (!options->interval_ns)
-		options->interval_ns = 1000000000;
-	return 0;
+	if (!options->record.duration_ns)
+		options->record.duration_ns = 1000000000;
+	return recording_check(&options->record, err);
 }
 
 void options_help_top(void)

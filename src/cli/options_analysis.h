@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The command lines of report, why and diff. */
+/* The command lines of report, why, diff and top. */
 #ifndef GOTRACE_CLI_OPTIONS_ANALYSIS_H
 #define GOTRACE_CLI_OPTIONS_ANALYSIS_H
 
@@ -13,31 +13,28 @@
 
 struct report_options {
 	const char *input;
-	pid_t pid;            /* in place of input; 0 = none */
-	uint64_t duration_ns; /* of a trace of pid */
-	const char *html;     /* a file to write; NULL = none */
-	const char *by_label; /* a key; NULL = none */
-	const char *label;    /* "key=value"; NULL = none */
-	size_t max_bytes;     /* of JSON; 0 = the default */
-	unsigned max_items;   /* of a list in JSON; 0 = as many as fit */
+	struct record_options record; /* of a process, in place of input; its pid is 0: there is none */
+	const char *html;             /* a file to write; NULL = none */
+	const char *by_label;         /* a key; NULL = none */
+	const char *label;            /* "key=value"; NULL = none */
+	size_t max_bytes;             /* of JSON; 0 = the default */
+	unsigned max_items;           /* of a list in JSON; 0 = as many as fit */
 	bool json, all, quiet, help;
 };
 
 struct why_options {
 	const char *input;
-	pid_t pid;
-	uint64_t duration_ns;
-	const char *task, *region; /* a name; NULL = none */
-	const char *label;         /* "key=value"; NULL = none */
-	uint64_t goroutine;        /* 0 = none */
-	uint64_t at_ns;            /* from the trace's begin; UINT64_MAX = not given */
-	unsigned slowest;          /* 1 = the slowest */
+	struct record_options record; /* as above */
+	const char *task, *region;    /* a name; NULL = none */
+	const char *label;            /* "key=value"; NULL = none */
+	uint64_t goroutine;           /* 0 = none */
+	uint64_t at_ns;               /* from the trace's begin; UINT64_MAX = not given */
+	unsigned slowest;             /* 1 = the slowest */
 	bool json, quiet, help;
 };
 
 struct top_options {
-	pid_t pid;
-	uint64_t interval_ns;
+	struct record_options record; /* each time */
 	bool help;
 };
 

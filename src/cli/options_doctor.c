@@ -10,6 +10,7 @@ enum doctor_key { KEY_JSON = 1000, KEY_BTF };
 static const struct argp_option table[] = {
 	{"pid", 'p', "PID", 0, "Also check whether this process can be traced; nothing is attached to it", 1},
 	{"btf", KEY_BTF, "FILE", 0, "Read the kernel's types from this file, as for a trace", 1},
+	OPTIONS_LAYOUT(1),
 	{"json", KEY_JSON, NULL, 0, "Print JSON", 1},
 	OPTIONS_HELP,
 	{NULL, 0, NULL, 0, NULL, 0},
@@ -27,6 +28,9 @@ static error_t on_option(int key, char *text, struct argp_state *state)
 		return -parse_pid("-p", text, &options->pid, parse->err);
 	case KEY_BTF:
 		options->btf = text;
+		return 0;
+	case OPTIONS_LAYOUT_KEY:
+		options->layout = text;
 		return 0;
 	case KEY_JSON:
 		options->json = true;
@@ -51,7 +55,13 @@ static const struct argp parser = {
 
 int options_doctor(int argc, char **argv, struct doctor_options *options, struct error *err)
 {
-	return options_into(&parser, argc, argv, options, sizeof(*options), err);
+	int rc = options_into(&parser, argc, argv, options, sizeof(*options), err);
+
+	if (rc || options->help)
+		return rc;
+	if (options->layout && !options->pid)
+		return error_set(err, EINVAL, "--layout is for a process: give -p PID, too");
+	return 0;
 }
 
 void options_help_doctor(void)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/options_common.h"
+#include "cli/options_recording.h"
 #include "cli/values.h"
 
 enum flight_key {
@@ -18,24 +19,13 @@ enum flight_key {
 	KEY_EVERY,
 	KEY_AFTER,
 	KEY_KEEP,
-	KEY_FORMAT,
-	KEY_NO_SYSCALLS,
-	KEY_NO_LABELS,
-	KEY_CPU_SAMPLES,
-	KEY_NO_CPU_SAMPLES,
-	KEY_RUNTIME_FRAMES,
-	KEY_MAX_OVERHEAD,
-	KEY_EXACT,
-	KEY_LIGHT,
-	KEY_STARTS_ONLY,
-	KEY_KERNEL_STACKS,
-	KEY_OS,
-	KEY_NO_OS,
-	KEY_OS_REGIONS,
-	KEY_RING_SIZE,
+	/* Refused, with a reason. */
+	KEY_ALLOC,
+	KEY_CHILDREN,
+	KEY_RAW,
 };
 
-enum { SAMPLE_HZ = 100, MAX_SAMPLE_HZ = 10000, MAX_KEEP = 1000000 };
+enum { MAX_KEEP = 1000000 };
 
 static const struct argp_option table[] = {
 	{"pid", 'p', "PID", 0, "Record this process until it ends", 1},
@@ -60,34 +50,9 @@ static const struct argp_option table[] = {
 	{"keep", KEY_KEEP, "N", 0,
 	 "Keep at most N of the recorder's files and remove the oldest (default: 20; 0: keep all)", 2},
 	{"quiet", 'q', NULL, 0, "Print errors and losses only", 3},
-	{"format", KEY_FORMAT, "GO", 0,
-	 "Write the format of this Go release, 1.5 to 1.26, or v0 (default: the target's own)", 3},
-	{"no-syscalls", KEY_NO_SYSCALLS, NULL, 0, "Do not record system calls", 3},
-	{"no-labels", KEY_NO_LABELS, NULL, 0, "Do not record pprof labels of goroutines", 3},
-	{"kernel-stacks", KEY_KERNEL_STACKS, NULL, 0,
-	 "Of threads: also record where in the kernel each wait is", 3},
-	{"os", KEY_OS, NULL, 0, "Record when the threads of a Go program have no CPU (default)", 3},
-	{"no-os", KEY_NO_OS, NULL, 0, "Do not record when threads have no CPU", 3},
-	{"os-regions", KEY_OS_REGIONS, "TIME", 0,
-	 "Mark in the trace where a running goroutine had no CPU for this long (default: 1ms); none: no "
-	 "marks",
-	 3},
-	{"cpu-samples", KEY_CPU_SAMPLES, "HZ", 0,
-	 "CPU samples per second of CPU time (default: 100); 0 for none", 3},
-	{"no-cpu-samples", KEY_NO_CPU_SAMPLES, NULL, 0, "Take no CPU samples", 3},
-	{"runtime-frames", KEY_RUNTIME_FRAMES, NULL, 0, "Keep the runtime's own frames in stacks", 3},
-	{"max-overhead", KEY_MAX_OVERHEAD, "PCT", 0,
-	 "Record less when recording costs the target more than this percentage of its CPU time (default: "
-	 "10)",
-	 3},
-	{"exact", KEY_EXACT, NULL, 0, "Always probe the starts of goroutines, whatever the cost", 3},
-	{"light", KEY_LIGHT, NULL, 0, "Never probe the starts of goroutines: infer them", 3},
-	{"starts-only", KEY_STARTS_ONLY, NULL, 0,
-	 "Probe only the starts of goroutines: half the cost; wakers are not recorded", 3},
-	{"spans", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 3},
-	OPTIONS_LAYOUT(3),
-	{"ring-size", KEY_RING_SIZE, "BYTES", 0, "Size of the ring between kernel and gotrace (default: 16M)",
-	 3},
+	{"alloc", KEY_ALLOC, NULL, OPTION_HIDDEN, NULL, 3},
+	{"children", KEY_CHILDREN, NULL, OPTION_HIDDEN, NULL, 3},
+	{"raw", KEY_RAW, "FILE", OPTION_HIDDEN, NULL, 3},
 	OPTIONS_HELP,
 	{NULL, 0, NULL, 0, NULL, 0},
 };
@@ -120,26 +85,19 @@ static int set_bytes(const char *name, const char *text, uint64_t min, uint64_t 
 	return rc;
 }
 
-/* How closely it looks. */
-static int set_record_option(struct record_options *record, int key, char *text, struct error *err)
+/* These work in a trace alone. */
+static int refuse_option(int key, struct error *err)
 {
-	size_t bytes;
-	int rc;
-
-	switch (key) {
-	case KEY_FORMAT:
-		return parse_format("--format", text, &record->format, err);
-	case KEY_CPU_SAMPLES:
-		return parse_rate("--cpu-samples", text, MAX_SAMPLE_HZ, &record->sample_hz, err);
-	case KEY_OS_REGIONS:
-		return parse_off_cpu("--os-regions", text, &record->off_cpu_ns, err);
-	case KEY_MAX_OVERHEAD:
-		return parse_overhead(text, &record->max_overhead, err);
-	default:
-		rc = set_bytes("--ring-size", text, 64u << 10, 1u << 30, &bytes, err);
-		record->ring_bytes = (uint32_t)bytes;
-		return rc;
-	}
+	if (key == KEY_ALLOC)
+		return error_set(err, EINVAL,
+				 "--alloc: a flight recorder does not keep what the heap had before its "
+				 "window: trace with gotrace -p PID --alloc");
+	if (key == KEY_CHILDREN)
+		return error_set(err, EINVAL,
+				 "--children: a flight recorder records one process: start one for each");
+	return error_set(err, EINVAL,
+			 "--raw: a flight recorder keeps encoded generations, not the raw log: trace with "
+			 "gotrace -p PID --raw");
 }
 
 static int set_value(struct flight_options *options, int key, char *text, struct error *err)
@@ -147,9 +105,6 @@ static int set_value(struct flight_options *options, int key, char *text, struct
 	switch (key) {
 	case 'p':
 		return parse_pid("-p", text, &options->record.pid, err);
-	case OPTIONS_LAYOUT_KEY:
-		options->record.layout = text;
-		return 0;
 	case KEY_COMM:
 		options->comm = text;
 		return 0;
@@ -172,65 +127,48 @@ static int set_value(struct flight_options *options, int key, char *text, struct
 	case KEY_KEEP:
 		return set_keep(options, text, err);
 	default:
-		return set_record_option(&options->record, key, text, err);
+		return refuse_option(key, err);
 	}
 }
 
-static int set_flag(struct flight_options *options, int key)
+static int set_flag(struct flight_options *options, int key, struct error *err)
 {
-	struct record_options *record = &options->record;
-
 	switch (key) {
 	case 'q':
-		record->quiet = true;
+		options->record.quiet = true;
 		return 0;
 	case 'h':
 		options->help = true;
 		return 0;
-	case KEY_NO_SYSCALLS:
-		record->syscalls = false;
-		return 0;
-	case KEY_NO_LABELS:
-		record->labels = false;
-		return 0;
-	case KEY_KERNEL_STACKS:
-		record->kernel_stacks = true;
-		return 0;
-	case KEY_OS:
-		record->off_cpu = true;
-		return 0;
-	case KEY_NO_OS:
-		record->off_cpu = false;
-		return 0;
-	case KEY_NO_CPU_SAMPLES:
-		record->sample_hz = 0;
-		return 0;
-	case KEY_RUNTIME_FRAMES:
-		record->runtime_frames = true;
-		return 0;
-	case KEY_EXACT:
-		record->exact = true;
-		return 0;
-	case KEY_LIGHT:
-		record->light = true;
-		return 0;
-	case KEY_STARTS_ONLY:
-		record->starts_only = true;
-		return 0;
+	case KEY_ALLOC:
+	case KEY_CHILDREN:
+		return -refuse_option(key, err);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
+static const struct argp_child children[] = {{.argp = &recording_common},
+					     {.argp = &recording_functions},
+					     {.argp = &recording_in_file},
+					     {.argp = &recording_flight},
+					     {.argp = NULL}};
+
+struct flight_parse {
+	struct flight_options *options;
+	struct recording_parse recording;
+};
+
 static error_t on_option(int key, char *text, struct argp_state *state)
 {
-	struct option_target *target = state->input;
+	struct flight_parse *parse = state->input;
+	struct error *err = parse->recording.err;
 
+	if (key == ARGP_KEY_INIT)
+		recording_inputs(state, children, &parse->recording);
 	if (key == ARGP_KEY_ARG)
-		return -error_set(target->err, EINVAL, "'%s' is not an option", text);
-	if (text)
-		return -set_value(target->options, key, text, target->err);
-	return set_flag(target->options, key);
+		return -error_set(err, EINVAL, "'%s' is not an option", text);
+	return text ? -set_value(parse->options, key, text, err) : set_flag(parse->options, key, err);
 }
 
 /*
@@ -255,19 +193,15 @@ static int check_together(const struct flight_options *options, struct error *er
 
 	if (ways != 1)
 		return error_set(err, EINVAL, "no process given: use -p PID, --comm NAME or --cgroup PATH");
-	if (options->record.exact &&
-	    (options->record.light || options->record.starts_only || options->record.max_overhead))
-		return error_set(err, EINVAL, "--exact excludes --light, --starts-only and --max-overhead");
-	if (options->record.light && options->record.starts_only)
-		return error_set(err, EINVAL, "--light and --starts-only exclude each other");
 	if (options->plan.after_ns && !options->plan.ntriggers)
 		return error_set(err, EINVAL, "--after needs a trigger: give --on");
-	return 0;
+	return recording_check(&options->record, err);
 }
 
 static const struct argp flight_parser = {
 	.options = table,
 	.parser = on_option,
+	.children = children,
 	.doc = "Keep the last seconds of a running process in memory, and write them as a Go execution trace "
 	       "on SIGUSR1, on gotrace snapshot, on a trigger, or when the process ends."
 	       "\v"
@@ -280,17 +214,18 @@ static const struct argp flight_parser = {
 
 int options_flight(int argc, char **argv, struct flight_options *options, struct error *err)
 {
-	struct option_target target = {.options = options, .err = err};
+	struct flight_parse parse = {.options = options,
+				     .recording = {.options = &options->record, .err = err}};
 	int rc;
 
 	*options = (struct flight_options){
-		.record = {.syscalls = true, .labels = true, .off_cpu = true, .sample_hz = SAMPLE_HZ},
+		.record = recording_defaults(),
 		.plan = {.window_ns = 10 * 1000000000ull, .max_bytes = 64u << 20},
 		.every_ns = 10 * 1000000000ull,
 		.keep = 20,
 	};
 	err->text[0] = '\0';
-	rc = options_parse(&flight_parser, argc, argv, &target);
+	rc = options_parse(&flight_parser, argc, argv, &parse);
 	if (rc || options->help)
 		return rc;
 	rc = check_together(options, err);

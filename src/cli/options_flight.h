@@ -7,11 +7,7 @@
 #include "flight/flight.h"
 
 struct flight_options {
-	/*
-	 * How closely it looks, as in a plain trace: pid, format, exact, light, starts_only, max_overhead,
-	 * syscalls, sample_hz, runtime_frames, rings, ring_bytes, quiet.
-	 */
-	struct record_options record;
+	struct record_options record; /* what options_recording.h parses, pid and quiet */
 	/* Instead of a PID: processes of this name or cgroup are looked for, one after the other; else NULL.
 	 */
 	const char *comm, *cgroup;

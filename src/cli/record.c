@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /* gotrace -p PID, gotrace -- CMD: traces a live process. */
-#include "cli/cli.h"
+#include "cli/record.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
 #include "cli/layout_file.h"
 #include "cli/record_export.h"
 #include "cli/session.h"
@@ -167,6 +168,8 @@ static int open_files(struct record *record, struct error *err)
 		return begin_writing(record, err);
 	if (options->parts)
 		rc = output_adopt(&record->trace, options->parts->trace, options->output, true, false);
+	else if (options->trace_fd)
+		rc = output_adopt(&record->trace, options->trace_fd, "the trace", true, false);
 	else if (options->output)
 		rc = output_open(&record->trace, options->output, err);
 	else
@@ -444,7 +447,7 @@ static void discard(struct record *record, const struct error *err)
 		writer_discard(record->session.workers.writer);
 }
 
-static int run(const struct record_options *options)
+int record_process(const struct record_options *options)
 {
 	struct record *record = calloc(1, sizeof(*record));
 	struct error err = {""};
@@ -486,5 +489,6 @@ int command_record(int argc, char **argv)
 		printf("gotrace %s\n", GOTRACE_VERSION);
 		return STATUS_WHOLE;
 	}
-	return record_exports(options.output) ? record_export(&options, run) : run(&options);
+	return record_exports(options.output) ? record_export(&options, record_process)
+					      : record_process(&options);
 }

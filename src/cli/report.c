@@ -80,8 +80,8 @@ int command_report(int argc, char **argv)
 		options_help_report();
 		return STATUS_WHOLE;
 	}
-	if (options.pid)
-		status = trace_input_record(&input, options.pid, options.duration_ns, options.quiet, &err);
+	if (options.record.pid)
+		status = trace_input_record(&input, &options.record, &err);
 	else
 		status = trace_input_open(&input, options.input, &err);
 	if (!status)
@@ -89,6 +89,7 @@ int command_report(int argc, char **argv)
 	trace_input_close(&input);
 	if (status >= 0)
 		return status;
-	message_error(&err);
+	if (err.text[0])
+		message_error(&err);
 	return STATUS_NONE;
 }

@@ -14,6 +14,7 @@
 #include "target/namespaces.h"
 #include "util/clock.h"
 #include "util/message.h"
+#include "util/text.h"
 #include "util/utf8.h"
 
 void session_init(struct session *session, const struct record_options *options, pid_t pid)
@@ -197,8 +198,8 @@ static int report_requests(const struct session *session, struct error *err)
 		session->options->requests);
 }
 
-static int plan_functions(struct session *session, const char *path, const struct function_want *functions,
-			  unsigned n, struct error *err)
+static int plan_these(struct session *session, const char *path, const struct function_want *functions,
+		      unsigned n, struct error *err)
 {
 	const struct record_options *options = session->options;
 	struct function_want all[MAX_FUNCTIONS];
@@ -214,6 +215,40 @@ static int plan_functions(struct session *session, const char *path, const struc
 	if (rc == 0 && options->requests)
 		rc = report_requests(session, err);
 	return rc;
+}
+
+/* Goroutines have tasks and regions of their own, too. The names of Go functions have a package. */
+static bool may_be_function(const struct session *session, const struct function_want *want)
+{
+	return !session->target || (strchr(want->text, '.') && !strchr(want->text, ' '));
+}
+
+/* Leaves out what the program does not have, or cannot be probed. */
+static int try_functions(struct session *session, const char *path, const struct function_want *functions,
+			 unsigned n, struct error *err)
+{
+	const struct feature *missing = features_find_missing(&session->features, NEED_FUNCTIONS);
+	struct error why = {""};
+	int rc;
+
+	if (!n || !may_be_function(session, &functions[0]))
+		return plan_these(session, path, functions, 0, err);
+	rc = missing ? error_set(&why, ENOTSUP, "%s", features_line(missing).text)
+		     : plan_these(session, path, functions, n, &why);
+	if (rc != -ENOENT && rc != -EEXIST && rc != -ENOTSUP && rc != -EINVAL) {
+		*err = why;
+		return rc;
+	}
+	message("calls of %s are not recorded: %s",
+		text_name(functions[0].text, strlen(functions[0].text), 80).bytes, why.text);
+	return plan_these(session, path, functions, 0, err);
+}
+
+static int plan_functions(struct session *session, const char *path, const struct function_want *functions,
+			  unsigned n, struct error *err)
+{
+	return session->options->try_functions ? try_functions(session, path, functions, n, err)
+					       : plan_these(session, path, functions, n, err);
 }
 
 int session_make_plan(struct session *session, const struct function_want *functions, unsigned n,

@@ -72,7 +72,7 @@ static int trace_and_send(const struct top_options *options, FILE *out, unsigned
 	struct trace_input input;
 	struct analysis *a = NULL;
 	bool cut = false;
-	int ret = trace_input_record(&input, options->pid, options->interval_ns, true, err);
+	int ret = trace_input_record(&input, &options->record, err);
 
 	if (!ret)
 		ret = sandbox_confine(err);
@@ -217,8 +217,8 @@ static void draw(const struct screen *screen, const struct top_options *options)
 
 	erase();
 	attron(A_REVERSE);
-	mvprintw(0, 0, "gotrace top -p %d  %u %s by %s%s  (Tab, 0-8; t n p m; Space; q)", (int)options->pid,
-		 screen->view, report_view_name(screen->view), sorts[screen->sort],
+	mvprintw(0, 0, "gotrace top -p %d  %u %s by %s%s  (Tab, 0-8; t n p m; Space; q)",
+		 (int)options->record.pid, screen->view, report_view_name(screen->view), sorts[screen->sort],
 		 screen->held ? "  HELD" : "");
 	attroff(A_REVERSE);
 	text = find_block(screen->text, screen->view * SORT_KINDS + screen->sort, &n);
@@ -331,12 +331,14 @@ int command_top(int argc, char **argv)
 
 	if (options_top(argc, argv, &options, &err))
 		return options_refuse("gotrace top", &err);
+	options.record.quiet = true;
 	if (options.help) {
 		options_help_top();
 		return STATUS_WHOLE;
 	}
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-		error_set(&err, ENOTTY, "top needs a terminal: use gotrace report -p %d", (int)options.pid);
+		error_set(&err, ENOTTY, "top needs a terminal: use gotrace report -p %d",
+			  (int)options.record.pid);
 		message_error(&err);
 		return STATUS_USAGE;
 	}

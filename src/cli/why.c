@@ -10,6 +10,9 @@
 #include "analysis/why.h"
 #include "cli/analyse.h"
 #include "cli/options_analysis.h"
+#include "native/function_names.h"
+#include "native/functions.h"
+#include "native/value_list.h"
 #include "sandbox/sandbox.h"
 #include "util/message.h"
 
@@ -62,8 +65,27 @@ static int explain(struct why *why, const struct trace_input *input, const struc
 	return ret;
 }
 
+/*
+ * The name that calls of a function have, where that is another than what was given: without FILE and
+ * without values. NULL: no function may be meant.
+ */
+static const char *name_of_calls(const struct record_options *record, char name[FUNCTION_NAME_MAX])
+{
+	struct value_list list;
+	const char *shown;
+
+	if (!record->nfunctions)
+		return NULL;
+	shown = functions_shown(&record->functions[0]);
+	if (value_list_parse(shown, &list, NULL))
+		return NULL;
+	snprintf(name, FUNCTION_NAME_MAX, "%.*s", (int)list.name_len, shown);
+	return name;
+}
+
 static int answer(const struct why_options *options, const struct trace_input *input, struct error *err)
 {
+	char calls[FUNCTION_NAME_MAX];
 	const struct why_question question = {
 		.kind = options->task     ? WHY_TASK
 			: options->region ? WHY_REGION
@@ -72,6 +94,7 @@ static int answer(const struct why_options *options, const struct trace_input *i
 		.name = options->task     ? options->task
 			: options->region ? options->region
 					  : options->label,
+		.also = name_of_calls(&options->record, calls),
 		.goroutine = options->goroutine,
 		.at_ns = options->at_ns,
 		.slowest = options->slowest,
@@ -103,8 +126,8 @@ int command_why(int argc, char **argv)
 		options_help_why();
 		return STATUS_WHOLE;
 	}
-	if (options.pid)
-		status = trace_input_record(&input, options.pid, options.duration_ns, options.quiet, &err);
+	if (options.record.pid)
+		status = trace_input_record(&input, &options.record, &err);
 	else
 		status = trace_input_open(&input, options.input, &err);
 	if (!status)
@@ -112,6 +135,7 @@ int command_why(int argc, char **argv)
 	trace_input_close(&input);
 	if (status >= 0)
 		return status;
-	message_error(&err);
+	if (err.text[0])
+		message_error(&err);
 	return STATUS_NONE;
 }

@@ -290,6 +290,7 @@ static bool make_pipeline(struct recorder_pipeline *recorder)
 		.format = snapshot_kept_format(recorder->options.format),
 		.runtime_frames = recorder->options.runtime_frames,
 		.off_cpu_ns = recorder->options.off_cpu_ns,
+		.locks = recorder->options.locks,
 	};
 
 	recorder->pipe = pipeline_new(&wanted);

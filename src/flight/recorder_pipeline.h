@@ -20,6 +20,7 @@ struct recorder_pipeline_options {
 	enum wire_format format;          /* of the files */
 	bool runtime_frames;              /* as in pipeline_options */
 	uint64_t off_cpu_ns;              /* the same */
+	bool locks;                       /* the same */
 	struct snapshot_worker *worker;   /* not owned */
 	struct status_page *page;         /* not owned */
 };

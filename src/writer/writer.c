@@ -262,17 +262,18 @@ int writer_begin(struct writer *writer, const struct writer_options *options, st
 	return rc;
 }
 
-int writer_begin_recorder(struct writer *writer, enum wire_format format, bool runtime_frames,
-			  uint64_t off_cpu_ns, int worker, struct error *err)
+int writer_begin_recorder(struct writer *writer, const struct writer_options *options, int worker,
+			  struct error *err)
 {
 	struct writer_setup *setup = calloc(1, sizeof(*setup));
 	int rc;
 
 	if (!setup)
 		return error_set(err, ENOMEM, "out of memory");
-	setup->format = (uint32_t)format;
-	setup->runtime_frames = runtime_frames;
-	setup->off_cpu_ns = off_cpu_ns;
+	setup->format = (uint32_t)options->format;
+	setup->runtime_frames = options->runtime_frames;
+	setup->off_cpu_ns = options->off_cpu_ns;
+	setup->locks = options->locks;
 	rc = send_setup(writer, setup, worker, -1, err);
 	free(setup);
 	return rc;

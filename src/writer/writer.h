@@ -48,9 +48,12 @@ struct writer *writer_new(const struct flight_plan *flight, size_t buffer, struc
 int writer_attend(struct writer *writer, struct broker *broker, struct error *err);
 /* Sets up the files. Call it before the first record. */
 int writer_begin(struct writer *writer, const struct writer_options *options, struct error *err);
-/* The same for a flight recorder. worker: the snapshot worker's end of a socket; the caller keeps it. */
-int writer_begin_recorder(struct writer *writer, enum wire_format format, bool runtime_frames,
-			  uint64_t off_cpu_ns, int worker, struct error *err);
+/*
+ * The same for a flight recorder, which takes format, off_cpu_ns, locks and runtime_frames of the options.
+ * worker: the snapshot worker's end of a socket; the caller keeps it.
+ */
+int writer_begin_recorder(struct writer *writer, const struct writer_options *options, int worker,
+			  struct error *err);
 /* The status page of its flight recorder. */
 struct status_page *writer_status_page(struct writer *writer);
 /*

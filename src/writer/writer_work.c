@@ -186,6 +186,7 @@ static int begin_recorder(struct work *work, int fd)
 		.format = (enum wire_format)work->setup.format,
 		.runtime_frames = work->setup.runtime_frames,
 		.off_cpu_ns = work->setup.off_cpu_ns,
+		.locks = work->setup.locks,
 		.page = &work->shared->page,
 	};
 

@@ -243,15 +243,140 @@ case_report_throttled() { # a process whose quota is used up
 	first_is "throttled|procs-high"
 }
 
-# on_terminal ACTION...: gotrace top of the target, with its screen in $W/screen; its status.
+# has_row TABLE NAME: the report in $W/report.json has such a row.
+has_row() {
+	python3 -c 'import json, sys
+rows = json.load(open(sys.argv[1]))["tables"][sys.argv[2]]["rows"]
+sys.exit(not any(row.get("name") == sys.argv[3] and row["n"] for row in rows))' "$W/report.json" "$1" "$2"
+}
+
+# addresses: of locks and channels in $W/report.json.
+addresses() {
+	python3 -c 'import json, sys
+print(len(json.load(open(sys.argv[1]))["tables"].get("locks_by_address", {}).get("rows", [])))' "$W/report.json"
+}
+
+# usage_error WORDS ARG...: wrong usage, in one line that says WORDS.
+usage_error() {
+	local words=$1
+	shift
+	run_gotrace "$@"
+	want 2
+	one_line
+	says "$words"
+}
+
+case_report_recording() { # the options of a trace with -p, and none of them with a file
+	local binary
+	binary=$(planted_binary $NEWEST) || die "cannot build"
+	start_target "$binary" outlier
+	report_json -p "$target" -d 1s --task main.request --region 'main.spin(d)'
+	has_row tasks main.request || die "no task main.request"
+	has_row tasks request || die "the program's own task is missing"
+	has_row regions main.spin || die "no region main.spin"
+	[ "$(addresses)" -gt 0 ] || die "no addresses of locks and channels"
+	report_json -p "$target" -d 1s --no-locks --no-os --no-cpu-samples --light
+	[ "$(addresses)" -eq 0 ] || die "addresses of locks and channels with --no-locks"
+	! has_row tasks main.request || die "a task main.request that nobody asked for"
+	python3 -c 'import json, sys
+sys.exit(json.load(open(sys.argv[1]))["trace"]["cpu_samples"] != 0)' "$W/report.json" || die "CPU samples with --no-cpu-samples"
+	report_json -p "$target" -d 1s --as c
+	grep -q '"of": *"threads"' "$W/report.json" || die "not of threads: $(head -c 300 "$W/report.json")"
+	run_gotrace report -p "$target" -d 1s --region main.nothing
+	want 1
+	one_line
+	says 'no function main.nothing'
+	run_gotrace report -p "$target" -d 1s --kernel-stacks
+	want 1
+	one_line
+	says 'kernel-stacks is for threads'
+	usage_error '--exact excludes --light' report -p "$target" --exact --light
+	usage_error '--region says how a process is recorded: it needs -p PID' report --region f "$binary"
+	usage_error '--no-locks says' why --no-locks --goroutine 1 "$binary"
+	stop_target
+	run_gotrace report -p "$target" -d 1s
+	want 1
+	[ "$(wc -l <"$W/err")" = 1 ] || die "not one line: $(cat "$W/err")"
+	says "^gotrace: .*$target"
+	run_gotrace why -p "$target" -d 1s --goroutine 1
+	want 1
+	[ "$(wc -l <"$W/err")" = 1 ] || die "not one line: $(cat "$W/err")"
+}
+
+case_report_requests() { # requests of a live process, as tasks
+	local tracer i
+	start_requests $NEWEST default
+	timeout 60 "$GOTRACE" report -p "$target" -d 4s --requests=http --max-overhead none --json --max-size 1M >"$W/report.json" 2>"$W/err" </dev/null &
+	tracer=$!
+	for ((i = 0; i < 6; i++)); do # one of them is recorded from its begin
+		sleep 0.7
+		kill -USR2 "$target"
+	done
+	wait $tracer
+	status=$?
+	want 0
+	has_row tasks 'GET /items/{id}' || die "no requests among the tasks"
+	! grep -q 'SELECT n FROM' "$W/report.json" || die "statements, too, with --requests=http"
+	gone_on
+}
+
+case_why_recording() { # calls of a function, recorded for the question; and the program's own tasks as before
+	local binary
+	binary=$(planted_binary $NEWEST) || die "cannot build"
+	start_target "$binary" outlier
+	run_gotrace why -p "$target" -d 1s --region main.request
+	want 0
+	grep -q '^region main.request, slowest of [0-9,]\+' "$W/out" || die "no answer: $(head -n 2 "$W/out")"
+	run_gotrace why -p "$target" -d 1s --task 'main.request(slow)' --slowest 2
+	want 0
+	grep -q '^task main.request' "$W/out" || grep -q '^task .*, 2' "$W/out" || die "no answer: $(head -n 2 "$W/out")"
+	run_gotrace why -p "$target" -d 1s --task request
+	want 0
+	[ ! -s "$W/err" ] || die "says: $(cat "$W/err")"
+	grep -q '^task request, slowest of' "$W/out" || die "no answer: $(head -n 2 "$W/out")"
+	run_gotrace why -p "$target" -d 1s --region main.nothing
+	want 1
+	says 'calls of main.nothing are not recorded: no function main.nothing'
+	stop_target
+	gcc -O2 -g -pthread -o "$E2E/planted-c" tests/e2e/planted/locks.c || die "cannot build the C program"
+	start_target "$E2E/planted-c" long "$W/data"
+	run_gotrace why -p "$target" -d 1s --region locks.c:work
+	want 0
+	grep -q '^region .*work, slowest of' "$W/out" || die "no answer: $(head -n 2 "$W/out")"
+	stop_target
+}
+
+case_report_killed() { # no file is left, nor a process
+	local binary reporter i
+	binary=$(planted_binary $NEWEST) || die "cannot build"
+	start_target "$binary" outlier
+	mkdir "$W/tmp"
+	TMPDIR=$W/tmp "$GOTRACE" report -p "$target" -d 50s >"$W/out" 2>"$W/err" </dev/null &
+	reporter=$!
+	sleep 2
+	[ -n "$(pgrep -P $reporter)" ] || die "nothing records"
+	ls -l /proc/"$(pgrep -P $reporter | head -n 1)"/fd 2>/dev/null | grep -qF "$W/tmp/" || die "the trace is elsewhere"
+	kill -KILL $reporter
+	wait $reporter 2>/dev/null
+	[ -z "$(ls -A "$W/tmp")" ] || die "left: $(ls -A "$W/tmp")"
+	for ((i = 0; i < 100; i++)); do
+		pgrep -f "gotrace report -p $target -d 50s" >/dev/null || break
+		sleep 0.1
+	done
+	! pgrep -f "gotrace report -p $target -d 50s" >/dev/null || die "a process goes on recording"
+	still_lives
+	stop_target
+}
+
+# on_terminal ACTION...: gotrace top $TOP_WITH of the target, with its screen in $W/screen; its status.
 on_terminal() {
-	TMPDIR=$W timeout 60 python3 tests/e2e/terminal.py "$@" -- "$GOTRACE" top -p "$target" >"$W/screen" 2>&1
+	TMPDIR=$W timeout 60 python3 tests/e2e/terminal.py "$@" -- "$GOTRACE" top $TOP_WITH -p "$target" >"$W/screen" 2>&1
 }
 
 # nothing_left WHAT: no file of a round, and no process.
 nothing_left() {
 	[ -z "$(find "$W" -name 'gotrace-*')" ] || die "files are left after $1"
-	pgrep -f "gotrace top -p $target\$" >/dev/null && die "a process is left after $1"
+	pgrep -f "gotrace top .*-p $target\$" >/dev/null && die "a process is left after $1"
 	return 0
 }
 
@@ -269,6 +394,8 @@ case_top_go() { # on a terminal: a picture of the process within seconds, keys, 
 	on_screen lock-io
 	on_screen refreshLocked
 	on_screen 'LOCKS by max'
+	TOP_WITH="--no-locks --region main.nothing" on_terminal 4 && die "top recorded a function that there is not"
+	on_screen 'no function main.nothing'
 	for i in 0.4 2.1 2.4; do
 		on_terminal $i key=$'\003' || die "Ctrl-C after $i s: status $?"
 		nothing_left "Ctrl-C after $i s"
@@ -287,7 +414,7 @@ case_top_go() { # on a terminal: a picture of the process within seconds, keys, 
 case_top_c() { # the same of threads
 	gcc -O2 -g -pthread -o "$E2E/planted-c" tests/e2e/planted/locks.c || die "cannot build the C program"
 	start_target "$E2E/planted-c" long "$W/data"
-	on_terminal 4 key=5 1 key=q || die "top ended with status $?"
+	on_terminal 4 key=6 1 key=q || die "top ended with status $?"
 	stop_target
 	nothing_left q
 	on_screen 'lock-long'

@@ -213,6 +213,67 @@ case_flight_triggers() {
 	awk '$1 == $2 {found = 1} END {exit !found}' "$W/who" || die "no event of stallWorker's on itself: $(head -n 1 "$W/who")"
 }
 
+# The options of a trace: what is recorded, and how closely.
+case_flight_recording() {
+	local args
+	load stall -procs 1
+	record -p "$target" --window 2s --every 1ms --max-overhead 1000 --locks --cpus --buffer 32M --rings 2 \
+		--task main.stallHandle --on 'func main.stallHandle>300ms'
+	sleep 1
+	fires 'func main.stallHandle>300ms' 'main.stallWorker'
+	sleep 2
+	snapshot
+	stop_recorder 0
+	for file in "$W"/dir/*.trace; do
+		strict "$file"
+		checked "$file"
+		"$GOTRACE" dump "$file"
+	done >"$W/dump"
+	grep -q 'key="lock" message="\(mutex\|chan\) 0x' "$W/dump" || die "no lock"
+	grep -q 'key="\[CPU\]"' "$W/dump" || die "no CPUs"
+	grep -q 'UserTask.*main.stallHandle' "$W/dump" || die "no task of the function"
+	# One function, one probe, one match.
+	[ "$(grep -c 'func main.stallHandle>300ms: ' "$W/err")" = 1 ] || die "matches: $(grep main.stallHandle "$W/err")"
+	rm -r "$W/dir"
+	record -p "$target" --window 1s --as c --kernel-stacks
+	sleep 1
+	snapshot
+	strict "$file"
+	"$GOTRACE" dump "$file" | grep -q 'key="lock"' && die "a lock without --locks"
+	stop_recorder 0
+	run_gotrace flight -p "$target" --kernel-stacks
+	want 1
+	one_line
+	run_gotrace flight -p "$target" --requests=sql
+	want 1
+	one_line
+	says 'nothing'
+	for args in --alloc --children --raw=x '--cpus --no-os'; do
+		run_gotrace flight -p "$target" $args
+		want 2
+		one_line
+		says "${args%%[= ]*}"
+	done
+	still_lives
+}
+
+case_flight_requests() {
+	start_requests $NEWEST default
+	record -p "$target" --window 5s --max-overhead none --requests=http --region 'net/http.(*conn).serve'
+	kill -USR2 "$target"
+	for _ in $(seq 200); do
+		grep -q '^done' "$W/target.out" && break
+		sleep 0.1
+	done
+	snapshot
+	strict "$file"
+	"$GOTRACE" dump "$file" >"$W/dump" || die "dump"
+	grep -q 'name="GET /items/{id}"' "$W/dump" || die "no requests"
+	grep -q 'key="request" message="status=200"' "$W/dump" || die "no status"
+	stop_recorder 0
+	stop_target
+}
+
 # The same for a program in C, traced as threads. $PLANT is the signal that requests a stall.
 case_flight_c() {
 	start_c stall

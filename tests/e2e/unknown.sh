@@ -88,6 +88,17 @@ case_layout_commands() {
 	want 0
 	says "layout from $W/layout"
 	grep -q ' park ' "$W/out" || die "sites shows no probe"
+	run_gotrace report -p "$target" -d 500ms --layout "$W/layout"
+	want 0
+	says "layout from $W/layout"
+	grep -q 'main\.' "$W/out" || die "report shows nothing of the program"
+	run_gotrace doctor -p "$target"
+	want 1
+	grep -q 'NO .*was built by go1.26.8, which this gotrace does not know' "$W/out" || die "doctor: $(tail -n 3 "$W/out")"
+	run_gotrace doctor -p "$target" --layout "$W/layout"
+	want 0
+	says "layout from $W/layout"
+	grep -q "^ok .*process $target: a Go program" "$W/out" || die "doctor: $(tail -n 3 "$W/out")"
 	mkdir "$W/flight"
 	"$GOTRACE" flight -p "$target" -o "$W/flight" --layout "$W/layout" >"$W/out" 2>"$W/err" </dev/null &
 	recorder=$!

@@ -8,6 +8,8 @@
 #include <cmocka.h>
 
 #include "cli/options.h"
+#include "cli/options_analysis.h"
+#include "cli/options_flight.h"
 
 enum { MAX_WORDS = 16 };
 
@@ -185,6 +187,188 @@ static void nonsense_is_refused(void **state)
 	REFUSE("from 1 to 64", "-p", "1", "--rings", "65");
 	REFUSE("from 1 to 64", "-p", "1", "--rings", "-1");
 	REFUSE("from 1 to 64", "-p", "1", "--rings", "2x");
+	REFUSE("--exact excludes --light", "-p", "1", "--exact", "--light");
+	REFUSE("--exact excludes --max-overhead", "-p", "1", "--exact", "--max-overhead", "10");
+	REFUSE("--light and --starts-only", "-p", "1", "--light", "--spans");
+	REFUSE("--cpus and --no-os", "-p", "1", "--cpus", "--no-os");
+}
+
+/* Every option that gotrace and gotrace flight share sets the same, and the last one counts. */
+static void recording_as_in(const struct record_options *options)
+{
+	assert_int_equal(options->as, AS_GO);
+	assert_int_equal(options->format, WIRE_GO123);
+	assert_int_equal(options->off_cpu_ns, 2000000);
+	assert_int_equal(options->sample_hz, 49);
+	assert_int_equal(options->max_overhead, OVERHEAD_NONE);
+	assert_int_equal(options->buffer_bytes, 8 << 20);
+	assert_true(options->cpus && options->locks && options->off_cpu && options->labels);
+	assert_false(options->syscalls || options->exact || options->light);
+}
+
+static void recording_is_shared(void **state)
+{
+	struct record_options record;
+	struct flight_options flight;
+	struct error err;
+	struct line line;
+
+	(void)state;
+	LINE(line, "-p1", "--as=go", "--format=1.23", "--os-regions=2ms", "--cpu-samples=49",
+	     "--max-overhead=none", "--buffer=8M", "--cpus", "--no-locks", "--locks", "--no-os", "--os",
+	     "--no-syscalls");
+	assert_int_equal(options_record(line.argc, line.argv, &record, &err), 0);
+	recording_as_in(&record);
+	assert_int_equal(options_flight(line.argc, line.argv, &flight, &err), 0);
+	recording_as_in(&flight.record);
+	LINE(line, "-p1", "--task=f", "--region", "main.g(id)", "--requests=http", "--request-values");
+	assert_int_equal(options_record(line.argc, line.argv, &record, &err), 0);
+	assert_int_equal(options_flight(line.argc, line.argv, &flight, &err), 0);
+	assert_int_equal(record.nfunctions, 2);
+	assert_int_equal(flight.record.nfunctions, 2);
+	assert_int_equal(flight.record.functions[0].kind, FUNCTION_TASK);
+	assert_string_equal(flight.record.functions[1].text, "main.g(id)");
+	assert_string_equal(flight.record.requests, record.requests);
+	assert_true(flight.record.request_values && !flight.record.try_functions);
+}
+
+static void flight_defaults(void **state)
+{
+	struct flight_options flight;
+	struct error err;
+	struct line line;
+
+	(void)state;
+	LINE(line, "-p1");
+	assert_int_equal(options_flight(line.argc, line.argv, &flight, &err), 0);
+	assert_int_equal(flight.record.max_overhead, 10);
+	assert_int_equal(flight.record.sample_hz, 100);
+	assert_false(flight.record.locks || flight.record.cpus || flight.record.requests);
+	LINE(line, "-p1", "--cpu-samples", "7"); /* its argument is not optional here */
+	assert_int_equal(options_flight(line.argc, line.argv, &flight, &err), 0);
+	assert_int_equal(flight.record.sample_hz, 7);
+	LINE(line, "-p1", "--exact");
+	assert_int_equal(options_flight(line.argc, line.argv, &flight, &err), 0);
+	assert_int_equal(flight.record.max_overhead, 0);
+}
+
+static void flight_refuses(const char *option, const char *text)
+{
+	struct flight_options flight;
+	struct error err;
+	struct line line;
+
+	LINE(line, "-p1", option);
+	assert_int_equal(options_flight(line.argc, line.argv, &flight, &err), -EINVAL);
+	assert_non_null(strstr(err.text, text));
+}
+
+static void flight_cannot(void **state)
+{
+	(void)state;
+	flight_refuses("--alloc", "--alloc: a flight recorder");
+	flight_refuses("--children", "--children: a flight recorder");
+	flight_refuses("--raw=log", "--raw: a flight recorder");
+	flight_refuses("--requests=ftp", "ftp");
+	flight_refuses("--rings=65", "from 1 to 64");
+}
+
+static void live_recording(void **state)
+{
+	struct report_options report;
+	struct top_options top;
+	struct error err;
+	struct line line;
+
+	(void)state;
+	LINE(line, "-p", "42");
+	assert_int_equal(options_report(line.argc, line.argv, &report, &err), 0);
+	assert_int_equal(report.record.pid, 42);
+	assert_int_equal(report.record.duration_ns, 5000000000);
+	assert_true(report.record.locks && report.record.labels && report.record.off_cpu);
+	assert_int_equal(report.record.sample_hz, 100);
+	LINE(line, "-p", "42", "-d", "2s", "--no-locks", "--no-os", "--requests=http", "--layout", "table",
+	     "--region", "main.f");
+	assert_int_equal(options_report(line.argc, line.argv, &report, &err), 0);
+	assert_int_equal(report.record.duration_ns, 2000000000);
+	assert_false(report.record.locks || report.record.off_cpu || report.record.try_functions);
+	assert_string_equal(report.record.requests, "http");
+	assert_string_equal(report.record.layout, "table");
+	assert_int_equal(report.record.nfunctions, 1);
+	assert_int_equal(options_top(line.argc, line.argv, &top, &err), 0);
+	assert_int_equal(top.record.duration_ns, 2000000000);
+	assert_string_equal(top.record.layout, "table");
+	assert_false(top.record.locks);
+	LINE(line, "-p", "42", "--exact", "--light");
+	assert_int_equal(options_report(line.argc, line.argv, &report, &err), -EINVAL);
+	assert_int_equal(options_top(line.argc, line.argv, &top, &err), -EINVAL);
+	LINE(line, "-p", "42", "--label", "a=b", "--no-labels");
+	assert_int_equal(options_report(line.argc, line.argv, &report, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "--label and --no-labels"));
+	LINE(line, "-p", "42", "--by-label", "a", "--no-labels");
+	assert_int_equal(options_report(line.argc, line.argv, &report, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "--by-label and --no-labels"));
+}
+
+/* With a trace file there is nothing to record. */
+static void file_refuses(const char *option, const char *name)
+{
+	struct report_options report;
+	struct why_options why;
+	struct error err;
+	struct line line;
+
+	LINE(line, option, "file");
+	assert_int_equal(options_report(line.argc, line.argv, &report, &err), -EINVAL);
+	assert_non_null(strstr(err.text, name));
+	assert_non_null(strstr(err.text, "-p PID"));
+	LINE(line, option, "file", "--goroutine", "1");
+	assert_int_equal(options_why(line.argc, line.argv, &why, &err), -EINVAL);
+	assert_non_null(strstr(err.text, name));
+}
+
+static void files_are_recorded(void **state)
+{
+	struct report_options report;
+	struct error err;
+	struct line line;
+
+	(void)state;
+	file_refuses("--layout=x", "--layout says");
+	file_refuses("--requests=http", "--requests says");
+	file_refuses("--locks", "--locks says");
+	file_refuses("--no-locks", "--no-locks says");
+	file_refuses("--exact", "--exact says");
+	file_refuses("--spans", "--starts-only says");
+	LINE(line, "file", "--region=f", "--light");
+	assert_int_equal(options_report(line.argc, line.argv, &report, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "--region says"));
+	LINE(line, "file", "--all", "-q");
+	assert_int_equal(options_report(line.argc, line.argv, &report, &err), 0);
+}
+
+static void why_a_function(void **state)
+{
+	struct why_options why;
+	struct error err;
+	struct line line;
+
+	(void)state;
+	LINE(line, "file", "--region", "main.f");
+	assert_int_equal(options_why(line.argc, line.argv, &why, &err), 0);
+	assert_int_equal(why.record.nfunctions, 0);
+	LINE(line, "-p1", "--region", "main.f", "--no-syscalls");
+	assert_int_equal(options_why(line.argc, line.argv, &why, &err), 0);
+	assert_int_equal(why.record.nfunctions, 1);
+	assert_int_equal(why.record.functions[0].kind, FUNCTION_REGION);
+	assert_true(why.record.try_functions && why.record.locks && !why.record.syscalls);
+	LINE(line, "-p1", "--task", "main.f");
+	assert_int_equal(options_why(line.argc, line.argv, &why, &err), 0);
+	assert_int_equal(why.record.functions[0].kind, FUNCTION_TASK);
+	LINE(line, "-p1", "--task", "load(a=b:nothing)"); /* the program's own, or of --requests */
+	assert_int_equal(options_why(line.argc, line.argv, &why, &err), 0);
+	assert_int_equal(why.record.nfunctions, 0);
+	assert_string_equal(why.task, "load(a=b:nothing)");
 }
 
 static void help_and_version_need_nothing_else(void **state)
@@ -209,6 +393,7 @@ static void layouts(void **state)
 {
 	struct record_options record;
 	struct layout_options layout;
+	struct doctor_options doctor;
 	struct sites_options sites;
 	struct ps_options ps;
 	struct error err;
@@ -230,6 +415,11 @@ static void layouts(void **state)
 	assert_string_equal(record.layout, "table");
 	assert_int_equal(options_ps(line.argc, line.argv, &ps, &err), 0);
 	assert_string_equal(ps.layout, "table");
+	assert_int_equal(options_doctor(line.argc, line.argv, &doctor, &err), 0);
+	assert_string_equal(doctor.layout, "table");
+	LINE(line, "--layout", "table");
+	assert_int_equal(options_doctor(line.argc, line.argv, &doctor, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "-p PID"));
 	LINE(line, "--layout", "table", "42");
 	assert_int_equal(options_sites(line.argc, line.argv, &sites, &err), 0);
 	assert_string_equal(sites.layout, "table");
@@ -303,6 +493,12 @@ int main(void)
 		cmocka_unit_test(record_alloc),
 		cmocka_unit_test(command_keeps_its_own_options),
 		cmocka_unit_test(nonsense_is_refused),
+		cmocka_unit_test(recording_is_shared),
+		cmocka_unit_test(flight_defaults),
+		cmocka_unit_test(flight_cannot),
+		cmocka_unit_test(live_recording),
+		cmocka_unit_test(files_are_recorded),
+		cmocka_unit_test(why_a_function),
 		cmocka_unit_test(help_and_version_need_nothing_else),
 		cmocka_unit_test(layouts),
 		cmocka_unit_test(other_commands),

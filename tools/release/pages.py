@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 # "  -d, --duration=TIME        End after this time", "      --cpu-samples[=HZ]     CPU samples"
+HEADING = re.compile(r"^ (\S.*):$")  # of the options below it
 OPTION = re.compile(r"^ +(?:-(\w), )?(?:--([\w-]+)(\[?)=?([^\s\]]+)?\]?|-(\w))(?:  +(.*))?$")
 
 
@@ -26,6 +27,7 @@ class Option:
     optional: bool  # the argument may be left out
     argument: str  # "" if it takes none
     text: str = ""
+    heading: str = ""
 
 
 @dataclass
@@ -59,12 +61,16 @@ def help_of(program, name):
 def parse(program, name):
     command = Command(name)
     part = command.usage
+    heading = ""
     for line in help_of(program, name):
         found = OPTION.match(line)
-        if found and part is not command.notes:
+        named = HEADING.match(line)
+        if found and not command.notes:
             short, long, bracket, argument, alone, text = found.groups()
-            command.options.append(Option(short or alone or "", long or "", bracket == "[", argument or "", text or ""))
+            command.options.append(Option(short or alone or "", long or "", bracket == "[", argument or "", text or "", heading))
             part = command.options
+        elif named and command.options and not command.notes:
+            heading = named.group(1)
         elif part is command.options and line.startswith(" " * 20):
             option = command.options[-1]
             option.text = (option.text + " " + line.strip()).strip()
@@ -148,7 +154,11 @@ def man_page(command, commands, date, version):
     lines += filled(sentence(command)) + [".SH SYNOPSIS", ".nf"]
     lines += [roff(usage) for usage in command.usage] + [".fi", ".SH DESCRIPTION"]
     lines += filled(" ".join(command.purpose)) + [".SH OPTIONS"]
+    heading = ""
     for option in command.options:
+        if option.heading != heading:
+            heading = option.heading
+            lines.append(f".SS {roff(heading)}")
         lines += man_option(option)
     lines += man_notes(command.notes)
     if not command.name:

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#include "cli/options_recording.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/options_common.h"
+#include "cli/values.h"
+#include "native/request_wants.h"
+#include "native/value_list.h"
+
+/* Unique among all tables: recording_refuse() finds an option by its key. */
+enum recording_key {
+	KEY_AS = 3000,
+	KEY_REGION,
+	KEY_TASK,
+	KEY_REQUESTS,
+	KEY_REQUEST_VALUES,
+	KEY_FORMAT,
+	KEY_NO_SYSCALLS,
+	KEY_NO_LABELS,
+	KEY_KERNEL_STACKS,
+	KEY_OS,
+	KEY_NO_OS,
+	KEY_OS_REGIONS,
+	KEY_CPUS,
+	KEY_LOCKS,
+	KEY_NO_LOCKS,
+	KEY_CPU_SAMPLES,
+	KEY_NO_CPU_SAMPLES,
+	KEY_RUNTIME_FRAMES,
+	KEY_RING_SIZE,
+	KEY_RINGS,
+	KEY_MAX_OVERHEAD,
+	KEY_BUFFER,
+	KEY_EXACT,
+	KEY_LIGHT,
+	KEY_STARTS_ONLY,
+	KEY_BTF,
+};
+
+/* As many as capture takes. */
+#define MAX_RINGS 64
+
+/* 100 is what Go's own profiler takes; 10,000 a CPU is a sample each 100 us, and costs some percent. */
+enum { SAMPLE_HZ = 100, MAX_SAMPLE_HZ = 10000 };
+
+static const struct argp_option common_table[] = {
+	{"as", KEY_AS, "KIND", 0,
+	 "go: trace goroutines; c: trace threads, of any program (default: goroutines of Go programs, "
+	 "threads of others)",
+	 1},
+	{"requests", KEY_REQUESTS, "KINDS", 0,
+	 "Record the requests that a Go program serves and makes as user tasks: http, sql; auto: all that it "
+	 "has",
+	 1},
+	{"request-values", KEY_REQUEST_VALUES, NULL, 0, "With --requests: show query strings of URLs, too",
+	 1},
+	{"no-syscalls", KEY_NO_SYSCALLS, NULL, 0, "Do not record system calls", 3},
+	{"no-labels", KEY_NO_LABELS, NULL, 0, "Do not record pprof labels of goroutines", 3},
+	{"kernel-stacks", KEY_KERNEL_STACKS, NULL, 0,
+	 "Of threads: also record where in the kernel each wait is", 3},
+	{"os", KEY_OS, NULL, 0, "Record when the threads of a Go program have no CPU (default)", 3},
+	{"no-os", KEY_NO_OS, NULL, 0, "Do not record when threads have no CPU", 3},
+	{"no-cpu-samples", KEY_NO_CPU_SAMPLES, NULL, 0, "Take no CPU samples", 3},
+	{"runtime-frames", KEY_RUNTIME_FRAMES, NULL, 0, "Keep the runtime's own frames in stacks", 3},
+	{"ring-size", KEY_RING_SIZE, "BYTES", 0, "Size of the ring between kernel and gotrace (default: 16M)",
+	 3},
+	{"rings", KEY_RINGS, "N", 0,
+	 "Divide the ring among at most N rings, each for some of the CPUs (default: one for every 8 CPUs)",
+	 3},
+	{"buffer", KEY_BUFFER, "BYTES", 0,
+	 "Memory for records that wait to be encoded (default: 128M, at most a tenth of the free memory)", 3},
+	{"light", KEY_LIGHT, NULL, 0, "Never probe the starts of goroutines: infer them", 3},
+	{"starts-only", KEY_STARTS_ONLY, NULL, 0,
+	 "Probe only the starts of goroutines: half the cost; wakers are not recorded", 3},
+	{"spans", 0, NULL, OPTION_ALIAS | OPTION_HIDDEN, NULL, 3},
+	{"btf", KEY_BTF, "FILE", 0,
+	 "Read the kernel's types from this file (BTF, or a vmlinux that has it) if the kernel has none", 3},
+	OPTIONS_LAYOUT(3),
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+static const struct argp_option functions_table[] = {
+	{"region", KEY_REGION, "FUNC", 0,
+	 "Record every call of this function as a user region: f, ns::f, ns::f(int), libz.so:f, file.c:f, "
+	 "main.f. In parentheses behind it, arguments to show as a log: 'main.f(id, r.URL.Path, "
+	 "n=arg3:len)'. "
+	 "May be repeated",
+	 1},
+	{"task", KEY_TASK, "FUNC", 0,
+	 "Record every call of this function as a user task, with arguments as for --region", 1},
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+static const struct argp_option in_file_table[] = {
+	{"format", KEY_FORMAT, "GO", 0,
+	 "Write the format of this Go release, 1.5 to 1.26, or v0 (default: the target's own)", 3},
+	{"os-regions", KEY_OS_REGIONS, "TIME", 0,
+	 "Mark in the trace where a running goroutine had no CPU for this long (default: 1ms); none: no "
+	 "marks",
+	 3},
+	{"cpus", KEY_CPUS, NULL, 0,
+	 "Also record which CPU each thread runs on, and what interrupts take; mark every time without one",
+	 3},
+	{"locks", KEY_LOCKS, NULL, 0,
+	 "Log at each wait for a lock or channel which one it is, by address (a user log, category lock)", 3},
+	{"no-locks", KEY_NO_LOCKS, NULL, 0, "Do not log which lock or channel a wait is for (default)", 3},
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+/* The limits of all but a flight recorder. */
+#define USUAL_LIMITS                                                                                         \
+	{"cpu-samples",                                                                                      \
+	 KEY_CPU_SAMPLES,                                                                                    \
+	 "HZ",                                                                                               \
+	 OPTION_ARG_OPTIONAL,                                                                                \
+	 "CPU samples per second of CPU time (default: 100); 0 for none",                                    \
+	 3},                                                                                                 \
+	{                                                                                                    \
+		"max-overhead", KEY_MAX_OVERHEAD, "PCT", 0,                                                  \
+			"Record less when recording costs the target more than this percentage of its own "  \
+			"CPU time (default: 200); none: no limit",                                           \
+			3                                                                                    \
+	}
+
+static const struct argp_option limits_table[] = {
+	USUAL_LIMITS,
+	{"exact", KEY_EXACT, NULL, 0,
+	 "Record everything, whatever it costs; exit with status 3 if that was not possible", 3},
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+static const struct argp_option flight_table[] = {
+	{"cpu-samples", KEY_CPU_SAMPLES, "HZ", 0,
+	 "CPU samples per second of CPU time (default: 100); 0 for none", 3},
+	{"max-overhead", KEY_MAX_OVERHEAD, "PCT", 0,
+	 "Record less when recording costs the target more than this percentage of its CPU time (default: "
+	 "10); none: no limit",
+	 3},
+	{"exact", KEY_EXACT, NULL, 0, "Always probe the starts of goroutines, whatever the cost", 3},
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+static const struct argp_option live_table[] = {
+	USUAL_LIMITS,
+	{"exact", KEY_EXACT, NULL, 0, "Record everything, whatever it costs", 3},
+	{"locks", KEY_LOCKS, NULL, 0, "Record which lock or channel each wait is for (default)", 3},
+	{"no-locks", KEY_NO_LOCKS, NULL, 0, "Do not record which lock or channel each wait is for", 3},
+	{NULL, 0, NULL, 0, NULL, 0},
+};
+
+/* --- values --- */
+
+static int set_kind(struct record_options *options, const char *text, struct error *err)
+{
+	if (strcmp(text, "go") && strcmp(text, "c"))
+		return error_set(err, EINVAL, "--as: '%s' is neither go nor c", text);
+	options->as = strcmp(text, "go") ? AS_C : AS_GO;
+	return 0;
+}
+
+static int set_ring(struct record_options *options, const char *text, struct error *err)
+{
+	uint64_t bytes;
+	/* The kernel takes a power of two of pages below 4 GiB; gotrace rounds up. */
+	int rc = parse_size("--ring-size", text, 64u << 10, 1u << 30, &bytes, err);
+
+	if (rc == 0)
+		options->ring_bytes = (uint32_t)bytes;
+	return rc;
+}
+
+static int set_rings(struct record_options *options, const char *text, struct error *err)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || n < 1 || n > MAX_RINGS)
+		return error_set(err, EINVAL, "--rings: '%s' is not a number from 1 to %d", text, MAX_RINGS);
+	options->rings = (unsigned)n;
+	return 0;
+}
+
+static int add_function(struct record_options *options, enum log_function_kind kind, const char *text,
+			struct error *err)
+{
+	const char *option = kind == FUNCTION_TASK ? "--task" : "--region";
+	struct value_list list;
+	struct error why;
+
+	if (!*text)
+		return error_set(err, EINVAL, "%s: which function?", option);
+	if (options->nfunctions == MAX_FUNCTIONS)
+		return error_set(err, EINVAL, "%s: more than %u functions", option, MAX_FUNCTIONS);
+	if (value_list_parse(text, &list, &why))
+		return error_set(err, EINVAL, "%s: %s", option, why.text);
+	options->functions[options->nfunctions++] = (struct function_want){.text = text, .kind = kind};
+	return 0;
+}
+
+static int set_value(struct record_options *options, int key, char *text, struct error *err)
+{
+	switch (key) {
+	case KEY_AS:
+		return set_kind(options, text, err);
+	case KEY_REGION:
+		return add_function(options, FUNCTION_REGION, text, err);
+	case KEY_TASK:
+		return add_function(options, FUNCTION_TASK, text, err);
+	case KEY_REQUESTS:
+		options->requests = text;
+		return request_list_check(text, err);
+	case KEY_FORMAT:
+		return parse_format("--format", text, &options->format, err);
+	case KEY_OS_REGIONS:
+		return parse_off_cpu("--os-regions", text, &options->off_cpu_ns, err);
+	case KEY_CPU_SAMPLES:
+		return parse_rate("--cpu-samples", text, MAX_SAMPLE_HZ, &options->sample_hz, err);
+	case KEY_MAX_OVERHEAD:
+		return parse_overhead(text, &options->max_overhead, err);
+	case KEY_BUFFER:
+		return parse_buffer(text, &options->buffer_bytes, err);
+	case KEY_RING_SIZE:
+		return set_ring(options, text, err);
+	case KEY_RINGS:
+		return set_rings(options, text, err);
+	case KEY_BTF:
+		options->btf = text;
+		return 0;
+	default:
+		options->layout = text;
+		return 0;
+	}
+}
+
+static int set_flag(struct record_options *options, int key)
+{
+	switch (key) {
+	case KEY_REQUEST_VALUES:
+		options->request_values = true;
+		return 0;
+	case KEY_NO_SYSCALLS:
+		options->syscalls = false;
+		return 0;
+	case KEY_NO_LABELS:
+		options->labels = false;
+		return 0;
+	case KEY_KERNEL_STACKS:
+		options->kernel_stacks = true;
+		return 0;
+	case KEY_OS:
+	case KEY_NO_OS:
+		options->off_cpu = key == KEY_OS;
+		return 0;
+	case KEY_CPUS:
+		options->cpus = true;
+		return 0;
+	case KEY_LOCKS:
+	case KEY_NO_LOCKS:
+		options->locks = key == KEY_LOCKS;
+		return 0;
+	case KEY_CPU_SAMPLES:
+	case KEY_NO_CPU_SAMPLES:
+		options->sample_hz = key == KEY_CPU_SAMPLES ? SAMPLE_HZ : 0;
+		return 0;
+	case KEY_RUNTIME_FRAMES:
+		options->runtime_frames = true;
+		return 0;
+	case KEY_EXACT:
+		options->exact = true;
+		return 0;
+	case KEY_LIGHT:
+		options->light = true;
+		return 0;
+	case KEY_STARTS_ONLY:
+		options->starts_only = true;
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* --- the parsers --- */
+
+static bool is_option(int key)
+{
+	return (key >= KEY_AS && key <= KEY_BTF) || key == OPTIONS_LAYOUT_KEY;
+}
+
+static error_t on_option(int key, char *text, struct argp_state *state)
+{
+	struct recording_parse *parse = state->input;
+
+	if (!is_option(key))
+		return ARGP_ERR_UNKNOWN;
+	if (!parse->given)
+		parse->given = key;
+	return text ? -set_value(parse->options, key, text, parse->err) : set_flag(parse->options, key);
+}
+
+static const struct argp_child live_children[] = {
+	{.argp = &recording_common}, {.argp = &recording_functions}, {.argp = NULL}};
+static const struct argp_child why_children[] = {{.argp = &recording_common}, {.argp = NULL}};
+
+static error_t on_live(int key, char *text, struct argp_state *state)
+{
+	if (key == ARGP_KEY_INIT)
+		recording_inputs(state, live_children, state->input);
+	return on_option(key, text, state);
+}
+
+static error_t on_why(int key, char *text, struct argp_state *state)
+{
+	if (key == ARGP_KEY_INIT)
+		recording_inputs(state, why_children, state->input);
+	return on_option(key, text, state);
+}
+
+const struct argp recording_common = {.options = common_table, .parser = on_option};
+const struct argp recording_functions = {.options = functions_table, .parser = on_option};
+const struct argp recording_in_file = {.options = in_file_table, .parser = on_option};
+const struct argp recording_limits = {.options = limits_table, .parser = on_option};
+const struct argp recording_flight = {.options = flight_table, .parser = on_option};
+const struct argp recording_live = {.options = live_table, .parser = on_live, .children = live_children};
+const struct argp recording_why = {.options = live_table, .parser = on_why, .children = why_children};
+
+void recording_inputs(struct argp_state *state, const struct argp_child *children,
+		      struct recording_parse *parse)
+{
+	for (unsigned i = 0; children[i].argp; i++)
+		state->child_inputs[i] = parse;
+}
+
+/* --- before and after parsing --- */
+
+struct record_options recording_defaults(void)
+{
+	return (struct record_options){
+		.syscalls = true, .labels = true, .off_cpu = true, .sample_hz = SAMPLE_HZ};
+}
+
+struct record_options recording_live_defaults(void)
+{
+	struct record_options options = recording_defaults();
+
+	options.locks = true;
+	return options;
+}
+
+int recording_check(const struct record_options *options, struct error *err)
+{
+	if (options->exact && (options->light || options->starts_only || options->max_overhead))
+		return error_set(err, EINVAL, "--exact excludes %s",
+				 options->light         ? "--light"
+				 : options->starts_only ? "--starts-only"
+							: "--max-overhead");
+	if (options->light && options->starts_only)
+		return error_set(err, EINVAL, "--light and --starts-only exclude each other");
+	if (options->cpus && !options->off_cpu)
+		return error_set(err, EINVAL, "--cpus and --no-os exclude each other");
+	return 0;
+}
+
+static const char *name_of(int key)
+{
+	static const struct argp_option *const tables[] = {common_table, functions_table, live_table};
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		for (const struct argp_option *row = tables[i]; row->name; row++) {
+			if (row->key == key)
+				return row->name;
+		}
+	}
+	return "?";
+}
+
+int recording_refuse(const struct recording_parse *parse, struct error *err)
+{
+	if (!parse->given)
+		return 0;
+	return error_set(err, EINVAL,
+			 "--%s says how a process is recorded: it needs -p PID instead of a trace file",
+			 name_of(parse->given));
+}
