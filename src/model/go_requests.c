@@ -270,11 +270,17 @@ static const char *message_of(const struct request_hit *in, char *text, size_t s
 	return text;
 }
 
-static struct live_request *of_goroutine(struct model *md, const struct request_hit *in, const struct g *g)
+/* Without a key, records that were lost may have been its end, and this the end of a later one. */
+static void end_of_goroutine(struct model *md, const struct request_hit *in, struct m *m, const char *message)
 {
-	struct live_request *request = requests_of_g(md, g, in->preset);
+	struct live_request *request = requests_of_g(md, m->g, in->preset);
 
-	return request && in->kind->newest && request->passed ? NULL : request;
+	if (!request || (in->kind->newest && request->passed))
+		return;
+	if (request->losses == md->annotations.losses)
+		requests_end(md, m, request, message);
+	else
+		end_lost(md, m, request);
 }
 
 static void end(struct model *md, const struct request_hit *in, struct m *m)
@@ -286,9 +292,12 @@ static void end(struct model *md, const struct request_hit *in, struct m *m)
 
 	if (number(in->done) || (in->failed && !number(in->failed)))
 		return;
+	if (!in->key && !in->keys) {
+		end_of_goroutine(md, in, m, message);
+		return;
+	}
 	do {
-		request = in->key || in->keys ? requests_of_key(md, in->preset, key)
-					      : of_goroutine(md, in, m->g);
+		request = requests_of_key(md, in->preset, key);
 		if (request)
 			requests_end(md, m, request, message);
 	} while (request && in->keys);

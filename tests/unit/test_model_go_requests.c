@@ -27,6 +27,8 @@ enum {
 	CALL,
 	CALL_END,
 	CALL_FAILED,
+	ASK,
+	ASK_END,
 	COMMAND,
 	PIPELINE,
 	COMMAND_END,
@@ -160,6 +162,8 @@ static void begin(struct story *story)
 	learn(story, CALL, "grpc.client", SITE_REQUEST_BEGIN, "key path");
 	learn(story, CALL_END, "grpc.client", SITE_REQUEST_END, "key type=0badcafe,00000e0f code");
 	learn(story, CALL_FAILED, "grpc.client", SITE_REQUEST_END, "failed type=0badcafe,00000e0f code");
+	learn(story, ASK, "http.client", SITE_REQUEST_BEGIN, "method path");
+	learn(story, ASK_END, "http.client", SITE_REQUEST_END, "status error");
 	learn(story, COMMAND, "redis.command", SITE_REQUEST_BEGIN, "path");
 	learn(story, PIPELINE, "redis.command", SITE_REQUEST_BEGIN, "");
 	learn(story, COMMAND_END, "redis.command", SITE_REQUEST_END, "");
@@ -397,6 +401,27 @@ static void test_rpc_refused(void **state)
 		    "end client /strange; done 3; log 1 request code=OK; end client /stream; done 1; ");
 }
 
+/* What ends behind a loss may be a later one: its status is not that of the first. */
+static void test_lost_status(void **state)
+{
+	struct story story;
+	struct log_loss loss = {.ring_full = 1};
+
+	(void)state;
+	begin(&story);
+	BEGIN(&story, 0, ASK, T("GET"), T("a/b"));
+	END(&story, 0, ASK_END, N(404), N(0));
+	BEGIN(&story, 0, ASK, T("POST"), T("a/b"));
+	feed(&story, LOG_LOSS, &loss, sizeof(loss));
+	END(&story, 0, ASK_END, N(200), N(0));
+	BEGIN(&story, 0, ASK, T("GET"), T("a/c"));
+	END(&story, 0, ASK_END, N(0), N(0xe44));
+	end(&story, "task 1 0 client GET a/b; begin client GET a/b; log 1 request status=404; "
+		    "end client GET a/b; done 1; task 2 0 client POST a/b; begin client POST a/b; "
+		    "end client POST a/b; done 2; task 3 0 client GET a/c; begin client GET a/c; "
+		    "log 3 request error; end client GET a/c; done 3; ");
+}
+
 /* Commands have no keys: they nest on a goroutine, and one whose end was lost is not an outer one. */
 static void test_redis(void **state)
 {
@@ -482,7 +507,8 @@ int main(void)
 		cmocka_unit_test(test_lost_end),    cmocka_unit_test(test_sql),
 		cmocka_unit_test(test_names),       cmocka_unit_test(test_rpc),
 		cmocka_unit_test(test_rpc_client),  cmocka_unit_test(test_redis),
-		cmocka_unit_test(test_rpc_refused), cmocka_unit_test(test_spans),
+		cmocka_unit_test(test_lost_status), cmocka_unit_test(test_rpc_refused),
+		cmocka_unit_test(test_spans),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
