@@ -298,7 +298,7 @@ void probe_cookies(struct features *features)
 	if (features->cookies)
 		feature_here(feature, "there");
 	else
-		feature_missing(feature, NEED_FUNCTIONS, "none", "no --region and --task",
+		feature_missing(feature, NEED_FUNCTIONS, "none", "no --region, --task and --requests",
 				"Linux 5.15 or later is needed for these");
 }
 

@@ -16,16 +16,22 @@
 /* What differs between presets, by their names in the log. */
 struct preset_kind {
 	const char *name;
-	const char *first; /* word of the name; NULL: the method */
-	const char *other; /* for the name of those that are too many */
-	bool statement;    /* the name is a statement, whose first word is the method */
-	bool alone;        /* a goroutine has one at a time: another one's end was lost */
-	bool implicit_200; /* a status of 0 */
+	const char *first;   /* word of the name; NULL: the method */
+	const char *other;   /* for the name of those that are too many */
+	const char *unnamed; /* what is called so is one without a path */
+	bool statement;      /* the name is a statement, whose first word is the method */
+	bool alone;          /* a goroutine has one at a time: another one's end was lost */
+	bool implicit_200;   /* a status of 0 */
+	bool newest;         /* an end without a key is of the one that began last */
 };
 
 static const struct preset_kind kinds[] = {
 	{.name = "http.server", .other = "(other paths)", .alone = true, .implicit_200 = true},
 	{.name = "http.client", .first = "client", .other = "(other paths)"},
+	{.name = "grpc.server", .other = "(other methods)", .alone = true},
+	{.name = "grpc.client", .first = "client", .other = "(other methods)", .newest = true},
+	{.name = "redis.command", .first = "redis", .other = "(other commands)", .unnamed = "pipeline"},
+	{.name = "otel.span", .first = "span", .other = "(other spans)"},
 	{.name = "sql.query", .other = "(other statements)", .statement = true},
 	{.name = "sql.exec", .other = "(other statements)", .statement = true},
 };
@@ -37,8 +43,9 @@ struct request_hit {
 	const struct preset_kind *kind;
 	uint32_t preset; /* string id of its name */
 	struct value values[VALUES_MAX];
-	const struct value *key, *keys, *done, *method, *path, *host, *query, *route;
-	const struct value *status, *code, *error, *trace, *trace2;
+	const struct value *key, *keys, *done, *failed, *method, *path, *host, *query, *route;
+	const struct value *status, *code, *error, *trace, *trace2, *type;
+	unsigned types[2]; /* what `type` is compared with */
 };
 
 static const struct preset_kind *find_kind(const char *name)
@@ -56,16 +63,19 @@ static void take_value(struct request_hit *in, const char *role, const struct va
 		const char *role;
 		const struct value **to;
 	} roles[] = {
-		{"key", &in->key},       {"keys", &in->keys}, {"done", &in->done},   {"method", &in->method},
-		{"path", &in->path},     {"host", &in->host}, {"query", &in->query}, {"route", &in->route},
-		{"status", &in->status}, {"code", &in->code}, {"error", &in->error}, {"trace", &in->trace},
-		{"trace2", &in->trace2},
+		{"key", &in->key},       {"keys", &in->keys},     {"done", &in->done},
+		{"method", &in->method}, {"path", &in->path},     {"host", &in->host},
+		{"query", &in->query},   {"route", &in->route},   {"status", &in->status},
+		{"code", &in->code},     {"error", &in->error},   {"trace", &in->trace},
+		{"trace2", &in->trace2}, {"failed", &in->failed},
 	};
 
 	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
 		if (strcmp(roles[i].role, role) == 0)
 			*roles[i].to = value;
 	}
+	if (sscanf(role, "type=%8x,%8x", &in->types[0], &in->types[1]) == 2)
+		in->type = value;
 }
 
 /* False if it is no request's. */
@@ -135,6 +145,8 @@ static void name_request(const struct request_hit *in, struct live_request *requ
 		request_text_put(in->path ? &request->method : &request->rest, in->method);
 	put(&request->rest, in->host);
 	put(&request->rest, in->path);
+	if (kind->unnamed && !in->path)
+		request_text_add(&request->rest, kind->unnamed);
 	if (in->query && in->query->len) {
 		request_text_add(&request->rest, "?");
 		put(&request->rest, in->query);
@@ -175,8 +187,11 @@ static bool has_begun(struct model *md, const struct request_hit *in, struct m *
 		return false;
 	if (request && request->losses == md->annotations.losses)
 		return true;
-	if (!request && in->kind->alone)
+	if (!request && (in->kind->alone || !key))
 		request = requests_of_g(md, m->g, in->preset);
+	/* Without a key they nest, unless the end was lost. */
+	if (request && !in->kind->alone && request->losses == md->annotations.losses)
+		return false;
 	if (request)
 		end_lost(md, m, request);
 	return false;
@@ -208,6 +223,36 @@ static void take_route(struct model *md, const struct request_hit *in, const str
 
 /* --- end --- */
 
+/* Of google.golang.org/grpc/codes; others have numbers, in the same form as its Code.String(). */
+static void name_code(uint64_t code, char *text, size_t size)
+{
+	static const char *const names[] = {
+		"OK",       "Canceled",        "Unknown",          "InvalidArgument",   "DeadlineExceeded",
+		"NotFound", "AlreadyExists",   "PermissionDenied", "ResourceExhausted", "FailedPrecondition",
+		"Aborted",  "OutOfRange",      "Unimplemented",    "Internal",          "Unavailable",
+		"DataLoss", "Unauthenticated",
+	};
+
+	if (code < sizeof(names) / sizeof(names[0]))
+		snprintf(text, size, "code=%s", names[code]);
+	else
+		snprintf(text, size, "code=Code(%" PRIu64 ")", code);
+}
+
+/* What ends an RPC: a status, or the error that was made of it. Without one it is a success. */
+static void name_outcome(const struct request_hit *in, char *text, size_t size)
+{
+	const struct value *type = in->type;
+	bool is_null = type ? type->flags & VALUE_NULL : in->code->flags & VALUE_NULL;
+
+	if (is_null || (type && number(type) == in->types[1]))
+		name_code(0, text, size);
+	else if ((type && number(type) != in->types[0]) || in->code->flags & VALUE_UNREADABLE)
+		snprintf(text, size, "error");
+	else
+		name_code(number(in->code), text, size);
+}
+
 static const char *message_of(const struct request_hit *in, char *text, size_t size)
 {
 	uint64_t status = number(in->status);
@@ -217,10 +262,25 @@ static const char *message_of(const struct request_hit *in, char *text, size_t s
 	else if (in->status && (status || in->kind->implicit_200))
 		snprintf(text, size, "status=%" PRId64, status ? (int64_t)status : 200);
 	else if (in->code)
-		snprintf(text, size, "code=%" PRIu64, number(in->code));
+		name_outcome(in, text, size);
+	else if (in->failed)
+		snprintf(text, size, "error");
 	else
 		return NULL;
 	return text;
+}
+
+/* Without a key, records that were lost may have been its end, and this the end of a later one. */
+static void end_of_goroutine(struct model *md, const struct request_hit *in, struct m *m, const char *message)
+{
+	struct live_request *request = requests_of_g(md, m->g, in->preset);
+
+	if (!request || (in->kind->newest && request->passed))
+		return;
+	if (request->losses == md->annotations.losses)
+		requests_end(md, m, request, message);
+	else
+		end_lost(md, m, request);
 }
 
 static void end(struct model *md, const struct request_hit *in, struct m *m)
@@ -230,11 +290,14 @@ static void end(struct model *md, const struct request_hit *in, struct m *m)
 	char text[40];
 	const char *message = message_of(in, text, sizeof(text));
 
-	if (number(in->done))
+	if (number(in->done) || (in->failed && !number(in->failed)))
 		return;
+	if (!in->key && !in->keys) {
+		end_of_goroutine(md, in, m, message);
+		return;
+	}
 	do {
-		request = in->key || in->keys ? requests_of_key(md, in->preset, key)
-					      : requests_of_g(md, m->g, in->preset);
+		request = requests_of_key(md, in->preset, key);
 		if (request)
 			requests_end(md, m, request, message);
 	} while (request && in->keys);

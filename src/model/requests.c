@@ -10,6 +10,7 @@
 enum {
 	MAX_OPEN_REQUESTS = 1 << 16,
 	MAX_REGIONS = 1000,
+	MAX_LOOKED_AT = 64,      /* requests of one goroutine */
 	MAX_REQUEST_NAMES = 400, /* different ones in a generation */
 	MAX_STRINGS = 1 << 16,   /* as in annotations.c */
 };
@@ -168,6 +169,30 @@ static void add_to_key(struct model *md, struct live_request *request)
 		md->oom = true;
 }
 
+/* Whether a request that began on this goroutine has not ended; true if there are too many to look at. */
+static bool is_open(struct model *md, const struct g *g, uint64_t task)
+{
+	struct live_request *request = at(md, g->request);
+
+	for (unsigned i = 0; request && i < MAX_LOOKED_AT; i++) {
+		if (request->task == task)
+			return true;
+		request = at(md, request->next_of_g);
+	}
+	return request;
+}
+
+/* Ends innermost regions of requests that have ended on other goroutines. */
+static void end_regions_elsewhere(struct model *md, struct m *m)
+{
+	const struct region_list *regions = &m->g->regions;
+	unsigned depth = regions->n;
+
+	while (depth && regions->open[depth - 1].request && !is_open(md, m->g, regions->open[depth - 1].task))
+		depth--;
+	regions_end_deeper(md, m, depth, INFERRED);
+}
+
 static void write_begin(struct model *md, struct m *m, struct live_request *request, uint64_t parent,
 			uint32_t stack)
 {
@@ -202,6 +227,7 @@ struct live_request *requests_begin(struct model *md, struct m *m, const struct 
 	now->next_of_g = m->g->request;
 	m->g->request = number;
 	add_to_key(md, now);
+	end_regions_elsewhere(md, m);
 	write_begin(md, m, now, parent, stack);
 	return now;
 }
@@ -233,15 +259,27 @@ static void remove_from_key(struct model *md, const struct live_request *request
 		map64_del(&md->requests.by_key, key);
 }
 
+/* What began before it on the goroutine is not the newest any more. */
+static void pass_outer(struct model *md, const struct live_request *request)
+{
+	struct live_request *outer = at(md, request->next_of_g);
+
+	while (outer && outer->kind != request->kind)
+		outer = at(md, outer->next_of_g);
+	if (outer)
+		outer->passed = true;
+}
+
 static void forget(struct model *md, struct live_request *request)
 {
+	pass_outer(md, request);
 	remove_from_key(md, request);
 	remove_from_g(md, request);
 	*request = (struct live_request){.next_of_g = md->requests.free};
 	md->requests.free = number_of(md, request);
 }
 
-/* Ends its region, and those inside it. On another goroutine a region cannot be ended: it stays open. */
+/* Ends its region, and those inside it. One of another goroutine stays open until the next begin there. */
 static void end_region(struct model *md, struct m *m, const struct live_request *request)
 {
 	struct region_list *regions = &m->g->regions;

@@ -19,6 +19,7 @@ struct live_request {
 	uint32_t next_of_g;     /* 1 + index of the one that this goroutine began before, 0 = none */
 	uint32_t next_of_key;   /* the same with this key and kind */
 	uint32_t losses;        /* annotations.losses at its begin */
+	bool passed;            /* one that began later on its goroutine, of its kind, has ended */
 	uint32_t name;          /* string id; 0: not known yet, and the next are valid: */
 	uint32_t begin, region; /* indices of its ops, in this generation */
 	struct request_text method, rest;

@@ -2,6 +2,7 @@
 #include "native/go_requests.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,6 +63,25 @@ static void report_left_out(struct function_plan *plan, const struct preset_plan
 		say(plan, "!%s: left out: %.150s\n", in->preset->title, why);
 }
 
+static bool is_same_part(const struct request_probe *one, const struct request_probe *two)
+{
+	return strcmp(one->part ? one->part : "", two->part ? two->part : "") == 0;
+}
+
+/* Versions of a library differ: what is missing may be another probe's. */
+static bool is_missing(const struct preset_plan *in, unsigned i)
+{
+	const struct request_probe *probe = &in->preset->probes[i], *other = in->preset->probes;
+
+	if (in->found[i] >= 0 || !probe->may_be_absent)
+		return in->found[i] < 0;
+	for (unsigned k = 0; other[k].function; k++) {
+		if (in->found[k] == 0 && other[k].site == probe->site && is_same_part(&other[k], probe))
+			return false;
+	}
+	return in->found[i] != -ESRCH;
+}
+
 /* What is missing of a preset that is traced. */
 static void report_traced(const struct request_planner *planner, const struct preset_plan *in)
 {
@@ -73,7 +93,7 @@ static void report_traced(const struct request_planner *planner, const struct pr
 		const struct request_probe *probe = &in->preset->probes[i];
 		const char *host = request_inlined_in(&planner->names, probe->function);
 
-		if (in->found[i] < 0)
+		if (is_missing(in, i))
 			len += (size_t)snprintf(missing + len, sizeof(missing) - len, "; without %s: %.100s",
 						probe->part ? probe->part : "some", in->why[i].text);
 		else if (in->found[i] == 0 && host)
@@ -86,6 +106,15 @@ static void report_traced(const struct request_planner *planner, const struct pr
 
 /* --- probes --- */
 
+static void put_label(const struct request_point *point, const char *role, char label[VALUE_LABEL_MAX])
+{
+	if (strcmp(role, REQUEST_TYPE) == 0)
+		snprintf(label, VALUE_LABEL_MAX, "%s=%08" PRIx32 ",%08" PRIx32, role, point->hashes[0],
+			 point->hashes[1]);
+	else
+		snprintf(label, VALUE_LABEL_MAX, "%s", role);
+}
+
 static int add_values(struct request_planner *planner, const struct request_point *point, uint32_t number,
 		      uint8_t site)
 {
@@ -94,7 +123,7 @@ static int add_values(struct request_planner *planner, const struct request_poin
 	if (!point->rules.n)
 		return 0;
 	for (uint32_t i = 0; i < point->rules.n; i++)
-		snprintf(values.labels[i], sizeof(values.labels[i]), "%s", point->roles[i]);
+		put_label(point, point->roles[i], values.labels[i]);
 	return function_plan_read(planner->plan, &values, planner->err);
 }
 
@@ -115,6 +144,41 @@ static int add_probe(struct request_planner *planner, const struct preset_plan *
 				 cookie | FUNCTION_READS((uint64_t)values), planner->err);
 }
 
+/* Of a part that has ends, none was found: what begins would never end. */
+static bool has_no_end(const struct preset_plan *in, const struct request_probe *begin)
+{
+	bool has_ends = false;
+
+	for (unsigned i = 0; in->preset->probes[i].function; i++) {
+		const struct request_probe *end = &in->preset->probes[i];
+
+		if (end->site != SITE_REQUEST_END || !is_same_part(begin, end))
+			continue;
+		if (in->found[i] == 0)
+			return false;
+		has_ends = true;
+	}
+	return has_ends;
+}
+
+static bool begins_task(const struct request_probe *probe)
+{
+	return probe->site == SITE_REQUEST_BEGIN && probe->place == REQUEST_AT_BEGIN;
+}
+
+static void count_points(struct preset_plan *in)
+{
+	for (unsigned i = 0; in->preset->probes[i].function; i++) {
+		const struct request_probe *probe = &in->preset->probes[i];
+
+		if (in->found[i] == 0 && begins_task(probe) && has_no_end(in, probe))
+			in->found[i] = error_set(&in->why[i], ENOTSUP, "the end of %s is not known",
+						 probe->function);
+		in->begins += in->found[i] == 0 && begins_task(probe);
+		in->ends += in->found[i] == 0 && probe->site == SITE_REQUEST_END;
+	}
+}
+
 static void find_points(struct request_planner *planner, struct preset_plan *in)
 {
 	for (unsigned i = 0; in->preset->probes[i].function; i++) {
@@ -125,9 +189,8 @@ static void find_points(struct request_planner *planner, struct preset_plan *in)
 			continue;
 		in->found[i] = request_point_find(planner->target, probe, &planner->names, in->all_values,
 						  &in->points[i], &in->why[i]);
-		if (in->found[i] == 0 && probe->place != REQUEST_BEHIND_CALL)
-			*(probe->site == SITE_REQUEST_BEGIN ? &in->begins : &in->ends) += 1;
 	}
+	count_points(in);
 }
 
 static int plan_preset(struct request_planner *planner, struct preset_plan *in)

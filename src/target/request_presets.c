@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "target/type_descriptors.h"
+
 #define NUMBER(the_role, the_word, bytes)                                                                    \
 	{                                                                                                    \
 		.role = the_role, .word = the_word, .kind = VALUE_UNSIGNED, .size = bytes                    \
@@ -27,12 +29,65 @@
 		.path = the_path, .only_if_asked = true                                                      \
 	}
 
+#define TYPE_OF(the_word, one, two)                                                                          \
+	{                                                                                                    \
+		.role = REQUEST_TYPE, .word = the_word, .kind = VALUE_UNSIGNED, .size = 4, .nsteps = 2,      \
+		.steps = {8, TYPE_HASH}, .types = {                                                          \
+			one,                                                                                 \
+			two                                                                                  \
+		}                                                                                            \
+	}
+
+#define GRPC           "google.golang.org/grpc"
+#define GRPC_TRANSPORT GRPC "/internal/transport"
+#define GRPC_STATUS    GRPC "/internal/status"
+/* (t *http2Server) WriteStatus(s *Stream, st *status.Status) error */
+#define GRPC_END(the_function, the_part)                                                                     \
+	{                                                                                                    \
+		.function = GRPC_TRANSPORT the_function, .site = SITE_REQUEST_END, .part = the_part,         \
+		.may_be_absent = true, .values = {                                                           \
+			NUMBER(REQUEST_KEY, 1, 8),                                                           \
+			NUMBER_IN(REQUEST_CODE, 2, 4, GRPC_STATUS ".Status", "s.Code"),                      \
+		}                                                                                            \
+	}
+
+#define HTTP2        "net/http/internal/http2"
+#define XNET         "golang.org/x/net/http2"
+#define REDIS        "github.com/redis/go-redis/v9"
+#define REDIS_CLIENT REDIS ".(*baseClient)"
+#define OTEL         "go.opentelemetry.io/otel"
+
+#define REDIS_PIPELINE(the_function)                                                                         \
+	{                                                                                                    \
+		.function = REDIS_CLIENT the_function, .site = SITE_REQUEST_BEGIN, .since = 17,              \
+		.part = "pipelines", .may_be_absent = true                                                   \
+	}
+#define REDIS_END(the_function, the_callee, the_part)                                                        \
+	{                                                                                                    \
+		.function = REDIS_CLIENT the_function, .site = SITE_REQUEST_END,                             \
+		.place = REQUEST_BEHIND_CALL, .callee = REDIS_CLIENT the_callee, .since = 17,                \
+		.part = the_part, .may_be_absent = true                                                      \
+	}
+
+/* A word on the stack, if a SpanContext is as long as expected. */
+#define SPAN_WORD(the_role, the_word)                                                                        \
+	{                                                                                                    \
+		.role = the_role, .word = the_word, .kind = VALUE_UNSIGNED, .size = 8, .on_stack = true,     \
+		.given_type = OTEL "/trace.SpanContext", .given_path = "remote", .given_at = 56              \
+	}
+#define SPAN_NAME_GIVEN(the_word, the_path)                                                                  \
+	{                                                                                                    \
+		.role = REQUEST_PATH, .word = the_word, .kind = VALUE_GO_STRING,                             \
+		.given_type = OTEL "/sdk/trace.tracer", .given_path = the_path                               \
+	}
+
 const struct request_preset request_presets[] = {
 	/*
 	 * ServeHTTP(sh serverHandler, rw ResponseWriter, req *Request), for HTTP/1 and net/http's HTTP/2: sh
 	 * is one pointer. A response or a http2responseWriter is what rw's second word points to, and the
 	 * receiver of the functions that end it. ServeMux is known to net/http alone; other routers' routes
-	 * are not read.
+	 * are not read. golang.org/x/net/http2 serves by itself up to Go 1.26, later by net/http's code, and
+	 * may call ServeHTTP: runHandler(sc *serverConn, rw *responseWriter, req *Request, handler func).
 	 */
 	{
 		.name = "http.server",
@@ -100,6 +155,50 @@ const struct request_preset request_presets[] = {
 								  "rws.status"),
 						},
 				},
+				{
+					.function = "net/http/internal/http2.(*serverConn).runHandler",
+					.site = SITE_REQUEST_BEGIN,
+					.since = 27,
+					.given_function = XNET ".(*Server).ServeConn",
+					.part = "HTTP/2",
+					.may_be_absent = true,
+					.values =
+						{
+							NUMBER(REQUEST_KEY, 1, 8),
+							TEXT_IN(REQUEST_METHOD, 2, HTTP2 ".ServerRequest",
+								"Method"),
+							TEXT_IN(REQUEST_PATH, 2, HTTP2 ".ServerRequest",
+								"URL.Path"),
+							QUERY_IN(2, HTTP2 ".ServerRequest", "URL.RawQuery"),
+						},
+				},
+				{
+					.function = XNET ".(*serverConn).runHandler",
+					.site = SITE_REQUEST_BEGIN,
+					.part = "x/net/http2",
+					.may_be_absent = true,
+					.values =
+						{
+							NUMBER(REQUEST_KEY, 1, 8),
+							TEXT_IN(REQUEST_METHOD, 2, "net/http.Request",
+								"Method"),
+							TEXT_IN(REQUEST_PATH, 2, "net/http.Request",
+								"URL.Path"),
+							QUERY_IN(2, "net/http.Request", "URL.RawQuery"),
+						},
+				},
+				{
+					.function = XNET ".(*responseWriter).handlerDone",
+					.site = SITE_REQUEST_END,
+					.part = "x/net/http2",
+					.may_be_absent = true,
+					.values =
+						{
+							NUMBER(REQUEST_KEY, 0, 8),
+							NUMBER_IN(REQUEST_STATUS, 0, 8,
+								  XNET ".responseWriter", "rws.status"),
+						},
+				},
 			},
 	},
 	/*
@@ -137,6 +236,164 @@ const struct request_preset request_presets[] = {
 							NUMBER_IN(REQUEST_STATUS, 0, 8, "net/http.Response",
 								  "StatusCode"),
 							NUMBER(REQUEST_ERROR, 1, 8),
+						},
+				},
+			},
+	},
+	/*
+	 * handleStream(s *Server, t transport.ServerTransport, stream), one on a goroutine at a time. stream
+	 * is a *transport.Stream, and from 1.69 on a *ServerStream with the former in it. Every RPC whose
+	 * client is still there ends with a status. There are two transports: gRPC's own, and net/http's.
+	 */
+	{
+		.name = "grpc.server",
+		.group = "grpc",
+		.title = "gRPC server",
+		.probes =
+			{
+				{
+					.function = GRPC ".(*Server).handleStream",
+					.site = SITE_REQUEST_BEGIN,
+					.since = 17,
+					.values =
+						{
+							NUMBER(REQUEST_KEY, 3, 8),
+							TEXT_IN(REQUEST_PATH, 3,
+								GRPC_TRANSPORT ".ServerStream",
+								"Stream.method"),
+							TEXT_IN(REQUEST_PATH, 3, GRPC_TRANSPORT ".Stream",
+								"method"),
+						},
+				},
+				GRPC_END(".(*http2Server).writeStatus", NULL),
+				GRPC_END(".(*http2Server).WriteStatus", NULL),
+				GRPC_END(".(*serverHandlerTransport).writeStatus", "ServeHTTP"),
+				GRPC_END(".(*serverHandlerTransport).WriteStatus", "ServeHTTP"),
+			},
+	},
+	/*
+	 * newAttemptLocked(cs *clientStream, isTransparent bool), once more for each retry. finish(cs, err
+	 * error): the first one counts. err is nil, io.EOF, or what toRPCErr (rpc_util.go) made of it, nearly
+	 * always a *status.Error. Without a connection there is no stream to finish: `if err :=
+	 * cs.withRetry(...); err != nil { return nil, err }`.
+	 */
+	{
+		.name = "grpc.client",
+		.group = "grpc",
+		.title = "gRPC client",
+		.probes =
+			{
+				{
+					.function = GRPC ".(*clientStream).newAttemptLocked",
+					.site = SITE_REQUEST_BEGIN,
+					.since = 17,
+					.values =
+						{
+							NUMBER(REQUEST_KEY, 0, 8),
+							TEXT_IN(REQUEST_PATH, 0, GRPC ".clientStream",
+								"callHdr.Method"),
+						},
+				},
+				{
+					.function = GRPC ".(*clientStream).finish",
+					.site = SITE_REQUEST_END,
+					.since = 17,
+					.values =
+						{
+							NUMBER(REQUEST_KEY, 0, 8),
+							TYPE_OF(1, GRPC_STATUS ".Error",
+								"errors.errorString"),
+							NUMBER_IN(REQUEST_CODE, 2, 4, GRPC_STATUS ".Error",
+								  "s.s.Code"),
+						},
+				},
+				{
+					.function = GRPC ".newClientStreamWithParams",
+					.site = SITE_REQUEST_END,
+					.place = REQUEST_BEHIND_CALL,
+					.callee = GRPC ".(*clientStream).withRetry",
+					.since = 17,
+					.part = "failed connections",
+					.values =
+						{
+							NUMBER(REQUEST_FAILED, 0, 8),
+							TYPE_OF(0, GRPC_STATUS ".Error",
+								"errors.errorString"),
+							NUMBER_IN(REQUEST_CODE, 1, 4, GRPC_STATUS ".Error",
+								  "s.s.Code"),
+						},
+				},
+			},
+	},
+	/*
+	 * _process(c *baseClient, ctx, cmd Cmder, attempt int), once more for each retry, and inside of a
+	 * first command for those that set up a connection. cmd's data begin with a baseCmd, whose first
+	 * argument is the command's name. All that takes time is in `err := c.withConn(...)`, or for
+	 * pipelines in later versions withPipelineConn; behind it the attempt is over.
+	 */
+	{
+		.name = "redis.command",
+		.group = "redis",
+		.title = "Redis commands",
+		.probes =
+			{
+				{
+					.function = REDIS_CLIENT "._process",
+					.site = SITE_REQUEST_BEGIN,
+					.since = 17,
+					.values = {{.role = REQUEST_PATH,
+						    .word = 4,
+						    .kind = VALUE_GO_STRING,
+						    .type = REDIS ".baseCmd",
+						    .path = "args",
+						    .nsteps = 2,
+						    .steps = {8, 0}}},
+				},
+				REDIS_END("._process", ".withConn", NULL),
+				REDIS_PIPELINE(".generalProcessPipeline"),
+				REDIS_END(".generalProcessPipeline", ".withConn", "pipelines"),
+				REDIS_END(".generalProcessPipeline", ".withPipelineConn", "pipelines"),
+				REDIS_PIPELINE(".generalProcessPipelineFrom"),
+				REDIS_END(".generalProcessPipelineFrom", ".withPipelineConn", "pipelines"),
+			},
+	},
+	/*
+	 * newRecordingSpan(tr *tracer, psc, sc trace.SpanContext, name string, ...): the contexts are on the
+	 * stack. From 1.38 on ctx is before psc; the tracer's fields differ, too. End(s *recordingSpan, ...)
+	 * of a span that has ended does nothing. Spans that are not recorded do not come here.
+	 */
+	{
+		.name = "otel.span",
+		.group = "otel",
+		.title = "OpenTelemetry spans",
+		.probes =
+			{
+				{
+					.function = OTEL "/sdk/trace.(*tracer).newRecordingSpan",
+					.site = SITE_REQUEST_BEGIN,
+					.since = 17,
+					.values =
+						{
+							SPAN_WORD(REQUEST_KEY, 10),
+							SPAN_WORD(REQUEST_TRACE, 8),
+							SPAN_WORD(REQUEST_TRACE2, 9),
+							SPAN_NAME_GIVEN(3, "inst"),
+							SPAN_NAME_GIVEN(3, "selfObservabilityEnabled"),
+							TEXT(REQUEST_PATH, 1),
+						},
+				},
+				{
+					.function = OTEL "/sdk/trace.(*recordingSpan).End",
+					.site = SITE_REQUEST_END,
+					.since = 17,
+					.values =
+						{
+							NUMBER_IN(REQUEST_KEY, 0, 8,
+								  OTEL "/sdk/trace.recordingSpan",
+								  "spanContext.spanID"),
+							NUMBER_IN(REQUEST_DONE, 0, 8,
+								  OTEL "/sdk/trace.recordingSpan",
+								  "endTime.ext"),
 						},
 				},
 			},

@@ -16,13 +16,19 @@
 #define REQUEST_KEY    "key"    /* the same at begin and end; without it, the goroutine pairs them */
 #define REQUEST_KEYS   "keys"   /* at an end: of all that are open with it */
 #define REQUEST_DONE   "done"   /* at an end: not 0: it has been seen before */
+#define REQUEST_FAILED "failed" /* at an end: 0: it is not one; otherwise an error */
 #define REQUEST_METHOD "method" /* first word of the name */
 #define REQUEST_PATH   "path"   /* second word, unless there is a route */
 #define REQUEST_HOST   "host"   /* before the path */
 #define REQUEST_QUERY  "query"  /* behind the path, if asked for */
 #define REQUEST_ROUTE  "route"
 #define REQUEST_STATUS "status" /* 0: none was set */
-#define REQUEST_CODE   "code"
+#define REQUEST_CODE   "code"   /* of gRPC */
+/*
+ * At an end: the hash of an error's type. Its name in the log is "type=HASH,HASH2", eight hexadecimal digits
+ * each: of the type for which there is a code, and of io.EOF's, which is no failure. No error: no failure.
+ */
+#define REQUEST_TYPE   "type"
 #define REQUEST_ERROR  "error" /* not 0: it failed */
 #define REQUEST_TRACE  "trace" /* the first and second half of a trace id */
 #define REQUEST_TRACE2 "trace2"
@@ -35,7 +41,7 @@ enum request_place {
 	REQUEST_BEHIND_METHOD,
 };
 
-enum { REQUEST_WORDS = 2, REQUEST_VALUES = 8, REQUEST_PROBES = 6 };
+enum { REQUEST_WORDS = 2, REQUEST_VALUES = 8, REQUEST_PROBES = 9, REQUEST_TYPES = 2 };
 
 /* A value is in word `word` of the arguments, or if `path` is given in the struct to which that points. */
 struct request_value {
@@ -48,6 +54,10 @@ struct request_value {
 	const char *type, *path; /* as in struct type_field */
 	uint8_t nsteps;          /* pointers to follow from there on, and what to add */
 	uint8_t steps[REQUEST_WORDS];
+	const char *types[REQUEST_TYPES]; /* of REQUEST_TYPE: structs to which such an error points */
+	/* Not NULL: only if the type has this field, and if `given_at` is not 0 at this offset. */
+	const char *given_type, *given_path;
+	uint32_t given_at;
 };
 
 struct request_probe {
@@ -55,8 +65,11 @@ struct request_probe {
 	uint8_t site;         /* SITE_REQUEST_BEGIN or _END */
 	uint8_t place;        /* enum request_place */
 	const char *callee;
-	uint8_t since, last; /* minor releases of Go; 0: any */
-	const char *part;    /* for messages: "HTTP/2"; NULL: the preset itself */
+	uint8_t since, last;        /* minor releases of Go; 0: any */
+	const char *given_function; /* not NULL: only if the program has this one, too */
+	const char *part;           /* for messages: "HTTP/2"; NULL: the preset itself */
+	/* Not worth a message, if the program does not have it or another probe of the same part is there. */
+	bool may_be_absent;
 	/* Of several values of one role, the first that the program's types have is read. */
 	struct request_value values[REQUEST_VALUES];
 };

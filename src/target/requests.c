@@ -17,20 +17,33 @@
 
 /* --- names --- */
 
+static void list_field(struct type_field *fields, unsigned *n, const char *type, const char *path)
+{
+	if (!path)
+		return;
+	if (fields)
+		fields[*n] = (struct type_field){.type = type, .path = path};
+	++*n;
+}
+
+static void list_fields_of(const struct request_probe *probe, struct type_field *fields, unsigned *n)
+{
+	for (const struct request_value *value = probe->values; value->role; value++) {
+		list_field(fields, n, value->type, value->path);
+		list_field(fields, n, value->given_type, value->given_path);
+		for (unsigned i = 0; i < REQUEST_TYPES && value->types[i]; i++)
+			list_field(fields, n, value->types[i], TYPE_POINTER_TO);
+	}
+}
+
+/* Returns how many there are. With fields NULL only counts. */
 static unsigned list_fields(struct type_field *fields)
 {
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < request_preset_count; i++) {
-		for (const struct request_probe *probe = request_presets[i].probes; probe->function;
-		     probe++) {
-			for (const struct request_value *value = probe->values; value->role; value++) {
-				if (value->path && fields)
-					fields[n] =
-						(struct type_field){.type = value->type, .path = value->path};
-				n += value->path != NULL;
-			}
-		}
+		for (const struct request_probe *probe = request_presets[i].probes; probe->function; probe++)
+			list_fields_of(probe, fields, &n);
 	}
 	return n;
 }
@@ -83,14 +96,13 @@ const char *request_inlined_in(const struct request_names *names, const char *fu
 	return NULL;
 }
 
-static const struct type_field *find_field(const struct request_names *names,
-					   const struct request_value *value)
+static const struct type_field *find_field(const struct request_names *names, const char *type,
+					   const char *path)
 {
 	for (unsigned i = 0; i < names->nfields; i++) {
 		const struct type_field *field = &names->fields[i];
 
-		if (field->n && strcmp(field->type, value->type) == 0 &&
-		    strcmp(field->path, value->path) == 0)
+		if (field->n && strcmp(field->type, type) == 0 && strcmp(field->path, path) == 0)
 			return field;
 	}
 	return NULL;
@@ -110,6 +122,8 @@ static bool fits(const struct request_value *value, const struct type_field *fie
 	case VALUE_BYTES:
 		return field->kind == TYPE_ARRAY;
 	default:
+		if (field->kind == TYPE_ARRAY)
+			return field->size == value->size;
 		return value->size == 8 ? field->kind == TYPE_INT || field->kind == TYPE_POINTER ||
 						  field->kind == TYPE_INT64 || field->kind == TYPE_UINT64
 		       : value->size == 4 ? field->kind == TYPE_INT32 || field->kind == TYPE_UINT32
@@ -145,6 +159,17 @@ static bool add_step(struct value_rule *rule, uint32_t offset)
 	return true;
 }
 
+/* Whether the library is of a version of which this holds. */
+static bool is_given(const struct request_value *value, const struct request_names *names)
+{
+	const struct type_field *field;
+
+	if (!value->given_path)
+		return true;
+	field = find_field(names, value->given_type, value->given_path);
+	return field && field->n == 1 && (!value->given_at || field->offsets[0] == value->given_at);
+}
+
 /* False if the program's types do not have it. */
 static bool make_rule(const struct target *target, const struct request_value *value,
 		      const struct request_names *names, struct value_rule *rule)
@@ -156,7 +181,7 @@ static bool make_rule(const struct target *target, const struct request_value *v
 		.kind = value->kind, .size = value->size ? value->size : 8, .max = REQUEST_TEXT};
 	ok = set_place(target, value, rule);
 	if (ok && value->path) {
-		field = find_field(names, value);
+		field = find_field(names, value->type, value->path);
 		ok = field && fits(value, field);
 		for (unsigned i = 0; ok && i < field->n; i++)
 			ok = add_step(rule, field->offsets[i]);
@@ -175,11 +200,29 @@ static bool has_role(const struct request_point *point, const char *role)
 	return false;
 }
 
-/* A value without which a begin and its end are not known to belong together, or an end is not one. */
+/*
+ * A value without which a begin and its end are not known to belong together, an end is not one, or another
+ * value cannot be trusted.
+ */
 static bool is_needed(const char *role)
 {
 	return strcmp(role, REQUEST_KEY) == 0 || strcmp(role, REQUEST_KEYS) == 0 ||
-	       strcmp(role, REQUEST_DONE) == 0;
+	       strcmp(role, REQUEST_DONE) == 0 || strcmp(role, REQUEST_FAILED) == 0 ||
+	       strcmp(role, REQUEST_TYPE) == 0;
+}
+
+/* False if the program has not all of these types. */
+static bool find_hashes(const struct request_value *value, const struct request_names *names,
+			struct request_point *point)
+{
+	for (unsigned i = 0; i < REQUEST_TYPES && value->types[i]; i++) {
+		const struct type_field *type = find_field(names, value->types[i], TYPE_POINTER_TO);
+
+		if (!type || !type->hash)
+			return false;
+		point->hashes[i] = type->hash;
+	}
+	return true;
 }
 
 static int make_rules(const struct target *target, const struct request_probe *probe,
@@ -191,14 +234,16 @@ static int make_rules(const struct target *target, const struct request_probe *p
 
 		if ((value->only_if_asked && !all_values) || has_role(point, value->role) || n == VALUES_MAX)
 			continue;
-		if (make_rule(target, value, names, &point->rules.rules[n])) {
+		if (is_given(value, names) && find_hashes(value, names, point) &&
+		    make_rule(target, value, names, &point->rules.rules[n])) {
 			point->roles[n] = value->role;
 			point->rules.n++;
 		}
 	}
 	for (const struct request_value *value = probe->values; value->role; value++) {
 		if (is_needed(value->role) && !has_role(point, value->role))
-			return error_set(err, ENOTSUP, "the program does not describe %s.%s", value->type,
+			return error_set(err, ENOTSUP, "the program does not describe %s.%s",
+					 value->type ? value->type : probe->function,
 					 value->path ? value->path : value->role);
 	}
 	return 0;
@@ -235,6 +280,8 @@ static int find_place(const struct target *target, const struct request_probe *p
 	uint64_t entry, end;
 	struct target_function function;
 
+	if (probe->given_function && !functab_has_name(target->functab, probe->given_function))
+		return error_set(err, ESRCH, "the program does not have %s", probe->given_function);
 	if (target_find_function(target, probe->function, &entry, &end))
 		return error_set(err, functab_has_name(target->functab, probe->function) ? ENOENT : ESRCH,
 				 functab_has_name(target->functab, probe->function)

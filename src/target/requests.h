@@ -21,7 +21,8 @@ struct request_point {
 	uint32_t distance; /* from the stack pointer there to the caller's, bytes */
 	uint8_t condition; /* as in struct probe_point */
 	struct value_rules rules;
-	const char *roles[VALUES_MAX]; /* of the values */
+	const char *roles[VALUES_MAX];  /* of the values */
+	uint32_t hashes[REQUEST_TYPES]; /* of REQUEST_TYPE; the first is not 0 if there is one */
 };
 
 /* Looks for fields, and for inlined functions. Returns 0 or -ENOMEM; free in any case. */

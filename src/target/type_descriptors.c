@@ -24,9 +24,11 @@ enum {
 
 /* Offsets in a descriptor, and sizes. */
 enum {
+	SIZE = 0,
 	FLAGS = 20,
 	KIND = 23,
 	NAME = 40,
+	POINTER_TO = 44, /* the type of pointers to it, an offset; 0: there is none */
 	HEAD = 48,
 	ELEM = 48, /* of arrays, channels, pointers and slices; key of a map */
 	MAP_ELEM = 56,
@@ -224,6 +226,7 @@ static void find_path(struct type_walk *walk, const uint8_t *descriptor, struct 
 		if (!*name) {
 			memcpy(wanted->offsets, offsets, sizeof(offsets));
 			wanted->kind = type[KIND] & KIND_MASK;
+			wanted->size = word_at(type + SIZE);
 			wanted->n = (uint8_t)n;
 			return;
 		}
@@ -235,6 +238,23 @@ static void find_path(struct type_walk *walk, const uint8_t *descriptor, struct 
 		}
 		descriptor = struct_at(walk, field.type);
 	}
+}
+
+/* Go: "ptrToThis". Named types have it if the program uses such pointers (cmd/compile, writeType). */
+static void find_pointer(const struct type_walk *walk, uint64_t address, const uint8_t *descriptor,
+			 struct type_field *wanted)
+{
+	const struct type_places *places = walk->places;
+	uint32_t offset = half_at(descriptor + POINTER_TO);
+	const uint8_t *bytes = NULL;
+
+	if (offset && offset < places->etypes - places->types)
+		bytes = image_bytes(walk->image, places->types + offset, ELEM + 8);
+	if (!bytes || (bytes[KIND] & KIND_MASK) != TYPE_POINTER || word_at(bytes + ELEM) != address)
+		return;
+	wanted->hash = half_at(bytes + TYPE_HASH);
+	wanted->kind = TYPE_POINTER;
+	wanted->n = 1;
 }
 
 /* --- the walk --- */
@@ -298,7 +318,11 @@ static void look_at_struct(struct type_walk *walk, uint64_t address)
 	for (unsigned i = 0; i < walk->nfields; i++) {
 		struct type_field *wanted = &walk->fields[i];
 
-		if (!wanted->n && is_type(walk, bytes, &name, wanted->type))
+		if (wanted->n || !is_type(walk, bytes, &name, wanted->type))
+			continue;
+		if (strcmp(wanted->path, TYPE_POINTER_TO) == 0)
+			find_pointer(walk, address, bytes, wanted);
+		else
 			find_path(walk, bytes, wanted);
 	}
 }

@@ -12,6 +12,10 @@
 
 /* Pointers on the way to a field, and one more. */
 #define TYPE_PATH_STEPS 4u
+/* Instead of a path: the type of pointers to the struct, which interfaces have. */
+#define TYPE_POINTER_TO "*"
+/* Where a descriptor has its hash, which interfaces' types are compared by (internal/abi, Type.Hash). */
+#define TYPE_HASH 16u
 
 /* The kinds of a field that callers ask for (internal/abi, Kind); others have their own numbers. */
 enum type_kind {
@@ -48,7 +52,9 @@ struct type_field {
 	 */
 	uint32_t offsets[TYPE_PATH_STEPS];
 	uint8_t n;
-	uint8_t kind; /* enum type_kind */
+	uint8_t kind;  /* enum type_kind */
+	uint64_t size; /* of the field, bytes */
+	uint32_t hash; /* of TYPE_POINTER_TO: of that type, with n = 1 */
 };
 
 /* Where moduledata has the addresses of the descriptors. */

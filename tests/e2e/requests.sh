@@ -5,13 +5,17 @@
 # The oldest has no routes; the last two are the releases before and after net/http's HTTP/2 moved.
 REQUEST_RELEASES="1.19.13 1.22.12 1.26.8 1.27.4"
 
-# request_target RELEASE VARIANT: prints its path, and builds it if needed.
+# request_target RELEASE VARIANT: prints its path, and builds it if needed. Variants of several words, with "-"
+# between them: stripped, pie; old, new: with the libraries of old.mod or new.mod.
 request_target() {
-	local binary=$E2E/requests-$1-$2 flags=()
-	case $2 in
-	stripped) flags=(-ldflags='-s -w') ;;
-	pie) flags=(-buildmode=pie) ;;
-	esac
+	local binary=$E2E/requests-$1-$2 flags=() word
+	for word in ${2//-/ }; do
+		case $word in
+		stripped) flags+=(-ldflags='-s -w') ;;
+		pie) flags+=(-buildmode=pie) ;;
+		old | new) flags+=(-tags=libraries "-modfile=$word.mod") ;;
+		esac
+	done
 	if [ "$(minor "$1")" -le 21 ]; then
 		[ -x "$binary" ] && [ -z "$(find tests/e2e/requests -newer "$binary")" ] ||
 			(cd tests/e2e/requests && CGO_ENABLED=0 old_go "$1" build "${flags[@]}" -o "$binary" .) >&2 || return 1
@@ -29,6 +33,7 @@ start_requests() { # RELEASE VARIANT ARG...
 
 # round_of_requests OPTION...: a trace of one round, and the target's counts of it, $W/counts: name, status, n.
 round_of_requests() {
+	rm -f "$W/trace" # of an earlier round
 	background -p "$target" -o "$W/trace" --max-overhead none "$@"
 	begun "$W/trace"
 	sleep 0.3
@@ -38,6 +43,11 @@ round_of_requests() {
 	kill -INT $tracer
 	ends 60
 	want 0
+	find_tasks
+}
+
+# find_tasks: the tasks in $W/trace, $W/tasks, and what the target counted, $W/counts.
+find_tasks() {
 	awk -F'\t' '$1 == "count" {print $2 "\t" $3 "\t" $4}' "$W/target.out" | sort >"$W/counts"
 	strict "$W/trace"
 	checked "$W/trace"
@@ -46,7 +56,7 @@ round_of_requests() {
 }
 
 # tasks_of DUMP: for each name and status, "-" if there is none, the number of tasks; of those that have not
-# ended the status is "open". Those that take 200 ms, and what nobody could read, are left out.
+# ended the status is "open". What a new connection to Redis does by itself is left out.
 tasks_of() {
 	awk '
 	match($0, / task=[0-9]+/) { task = substr($0, RSTART + 6, RLENGTH - 6) }
@@ -56,6 +66,8 @@ tasks_of() {
 		sub(/"( stack=[0-9]+)?$/, "", name[task])
 		status[task] = "-"
 		open[task] = 1
+		match($0, / parent=[0-9]+/)
+		parent[task] = substr($0, RSTART + 8, RLENGTH - 8)
 	}
 	$2 == "UserLog" && /key="request" message="(status|code|error)/ {
 		status[task] = $0
@@ -65,7 +77,8 @@ tasks_of() {
 	$2 == "UserTaskEnd" { open[task] = 0 }
 	END {
 		for (task in name)
-			n[name[task] "\t" (open[task] ? "open" : status[task])]++
+			if (name[task] !~ /^redis/ || name[parent[task]] !~ /^redis/)
+				n[name[task] "\t" (open[task] ? "open" : status[task])]++
 		for (key in n)
 			print key "\t" n[key]
 	}' "$1"
@@ -74,7 +87,8 @@ tasks_of() {
 # as_counted: there are as many tasks of each name and status as requests, and no others.
 as_counted() {
 	sed -i -e '/\/slow/d' -e '/^hostile/d' "$W/counts"
-	sed -i -e '/\/slow/d' -e '/^?\t-/d' -e '/^LONG LONG .*\xe2\x80\xa6\t-\t1$/d' -e '/^SELECT .a b c?\[31m?/d' "$W/tasks"
+	# What takes 200 ms, and what cannot be read; with h2c, a connection is a request, too.
+	sed -i -e '/\/slow/d' -e '/^PRI \*\t/d' -e '/^?\t-/d' -e '/^LONG LONG .*\xe2\x80\xa6\t-\t1$/d' -e '/^SELECT .a b c?\[31m?/d' "$W/tasks"
 	diff "$W/counts" "$W/tasks" >"$W/diff" ||
 		die "tasks (>) are not what the program counted (<): $(head -n 6 "$W/diff" | tr '\n' ';')"
 	printf '%s requests of %s names' "$(awk -F'\t' '{n += $3} END {print n}' "$W/counts")" "$(wc -l <"$W/counts")"
@@ -86,6 +100,66 @@ requests_cell() { # RELEASE VARIANT
 	as_counted
 	! grep -q secret "$W/dump" || die "; a secret is in the trace"
 	gone_on
+}
+
+# as_timed NAME: the tasks of an RPC take as long as the program's own clock says: no less than its handler, and
+# no more than what the client's caller sees.
+as_timed() {
+	local handler caller server client
+	read -r handler < <(awk -F'\t' -v name="$1" '$1 == "count" && $2 == name {print $5}' "$W/target.out")
+	read -r caller < <(awk -F'\t' -v name="client $1" '$1 == "count" && $2 == name {print $5}' "$W/target.out")
+	server=$(time_of "$1" "$W/dump")
+	client=$(time_of "client $1" "$W/dump")
+	[ "$handler" -le "$server" ] && [ "$server" -le "$caller" ] && [ "$handler" -le "$client" ] && [ "$client" -le "$caller" ] ||
+		die "; $1 took $handler ns in handlers, $server in the server's tasks, $client in the client's, $caller for callers"
+	printf '; times are right'
+}
+
+# time_of NAME DUMP: of all tasks of this name, ns.
+time_of() {
+	awk -v name=" name=\"$1\"" '
+	match($0, / task=[0-9]+/) { task = substr($0, RSTART + 6, RLENGTH - 6) }
+	$2 == "UserTaskBegin" && index($0, name) { begin[task] = $1 }
+	$2 == "UserTaskEnd" && task in begin { sum += $1 - begin[task] }
+	END { printf "%.0f\n", sum }' "$2"
+}
+
+# as_identified: each span's task has a log of its trace and span ids, as the program printed them.
+as_identified() {
+	awk -F'\t' '$1 == "span" {print $2 "\t" $3}' "$W/target.out" | sort >"$W/ids"
+	awk '
+	match($0, / task=[0-9]+/) { task = substr($0, RSTART + 6, RLENGTH - 6) }
+	$2 == "UserTaskBegin" && match($0, / name="span [^"]*"/) { name[task] = substr($0, RSTART + 12, RLENGTH - 13) }
+	$2 == "UserLog" && match($0, / message="trace=[^"]*"/) { print name[task] "\t" substr($0, RSTART + 10, RLENGTH - 11) }
+	' "$W/dump" | sort >"$W/logs"
+	[ -s "$W/ids" ] && diff "$W/ids" "$W/logs" >"$W/diff" || die "; ids of spans differ: $(head -n 4 "$W/diff")"
+	printf '; %s spans' "$(wc -l <"$W/ids")"
+}
+
+libraries_cell() { # RELEASE VARIANT
+	start_requests "$1" "$2"
+	round_of_requests --requests=auto
+	as_counted
+	! grep -q secret "$W/dump" || die "; a secret is in the trace"
+	as_timed /tests.Words/Short
+	as_identified
+	gone_on
+}
+
+case_requests_libraries_old() {
+	libraries_cell 1.22.12 old-stripped
+	printf '; with symbols '
+	libraries_cell 1.22.12 old
+}
+
+case_requests_libraries_old_newest() {
+	libraries_cell "$NEWEST" old-stripped
+}
+
+case_requests_libraries_new() {
+	libraries_cell "$NEWEST" new-stripped
+	printf '; with symbols '
+	libraries_cell "$NEWEST" new
 }
 
 case_requests_stripped() {
@@ -112,6 +186,21 @@ case_requests_under_way() {
 	awk -F'\t' '$1 != "GET /slow" && $1 !~ /^client GET [0-9.:]*\/slow$/ {exit 1}
 		$2 != "status=200" && $2 != "open" {exit 1}' "$W/slow" || die "misnamed: $(head -n 3 "$W/slow")"
 	[ "$(awk -F'\t' '$2 == "open" {n += $3} END {print n + 0}' "$W/slow")" -le 40 ] || die "left open: $(cat "$W/slow")"
+	as_counted
+	gone_on
+}
+
+# The same for RPCs.
+case_requests_libraries_under_way() {
+	start_requests "$NEWEST" new slow
+	round_of_requests --requests=grpc
+	grep -F '/tests.Words/Slow' "$W/tasks" >"$W/slow"
+	awk -F'\t' '$1 !~ /^(client )?\/tests.Words\/Slow$/ || $2 != "code=OK" && $2 != "open" {exit 1}' "$W/slow" ||
+		die "misnamed: $(head -n 3 "$W/slow")"
+	awk -F'\t' '$2 == "code=OK" {n++} END {exit n != 2}' "$W/slow" || die "not of both sides: $(cat "$W/slow")"
+	[ "$(awk -F'\t' '$2 == "open" {n += $3} END {print n + 0}' "$W/slow")" -le 40 ] || die "left open: $(cat "$W/slow")"
+	sed -i '/Words\/Slow/d' "$W/tasks" "$W/counts"
+	sed -i -E '/^(client )?\/tests\./!d' "$W/counts"
 	as_counted
 	gone_on
 }

@@ -167,17 +167,24 @@ static const struct {
 	const char *preset, *role;
 	uint8_t site;
 } request_probes[] = {
-	{"http.server", "path", SITE_REQUEST_BEGIN}, {"http.server", "route", SITE_REQUEST_BEGIN},
-	{"http.server", "status", SITE_REQUEST_END}, {"sql.query", "method", SITE_REQUEST_BEGIN},
-	{"sql.query", "done", SITE_REQUEST_END},     {"sql.exec", "trace", SITE_REQUEST_BEGIN},
-	{"sql.exec", "error", SITE_REQUEST_END},     {"none", "method", SITE_REQUEST_BEGIN},
+	{"http.server", "path", SITE_REQUEST_BEGIN},
+	{"http.server", "route", SITE_REQUEST_BEGIN},
+	{"http.server", "status", SITE_REQUEST_END},
+	{"sql.query", "method", SITE_REQUEST_BEGIN},
+	{"sql.query", "done", SITE_REQUEST_END},
+	{"sql.exec", "trace", SITE_REQUEST_BEGIN},
+	{"sql.exec", "error", SITE_REQUEST_END},
+	{"none", "method", SITE_REQUEST_BEGIN},
+	{"grpc.client", "path", SITE_REQUEST_BEGIN},
+	{"grpc.client", "code", SITE_REQUEST_END},
+	{"grpc.client", "type=00000000,00000001", SITE_REQUEST_END},
 };
 
-enum { FIRST_REQUEST_PROBE = 8 };
+enum { FIRST_REQUEST_PROBE = 8, REQUEST_PROBE_COUNT = sizeof(request_probes) / sizeof(request_probes[0]) };
 
 static void feed_request_probe(struct model *model, const uint8_t b[8])
 {
-	unsigned which = b[1] % 8;
+	unsigned which = b[1] % REQUEST_PROBE_COUNT;
 	_Alignas(8) char bytes[64] = {0};
 	struct log_function function = {.number = FIRST_REQUEST_PROBE + which,
 					.kind = FUNCTION_REQUEST,
@@ -208,7 +215,7 @@ static void feed_if_good(struct model *model, const struct raw_text *text)
 
 static void feed_request(struct model *model, const uint8_t b[8], uint64_t *now)
 {
-	unsigned which = b[5] % 8;
+	unsigned which = b[5] % REQUEST_PROBE_COUNT;
 	_Alignas(8) char bytes[sizeof(struct raw_text) + 2 * sizeof(struct raw_value) + 8];
 	struct raw_text *text = (struct raw_text *)bytes;
 	struct raw_value key = {.kind = VALUE_UNSIGNED, .size = 8, .bits = b[4] % 3};

@@ -13,7 +13,28 @@
 #include "op_rules.h"
 
 /* Presets' probes by their numbers in LOG_FUNCTION. */
-enum { SERVE = 1, ROUTE, FINISH, QUERY, ROWS, PUT_CONN, EXEC, EXEC_END };
+enum {
+	SERVE = 1,
+	ROUTE,
+	FINISH,
+	QUERY,
+	ROWS,
+	PUT_CONN,
+	EXEC,
+	EXEC_END,
+	RPC,
+	RPC_END,
+	CALL,
+	CALL_END,
+	CALL_FAILED,
+	ASK,
+	ASK_END,
+	COMMAND,
+	PIPELINE,
+	COMMAND_END,
+	SPAN,
+	SPAN_END
+};
 
 struct story {
 	struct op_rules *rules;
@@ -136,6 +157,18 @@ static void begin(struct story *story)
 	learn(story, ROWS, "sql.query", SITE_REQUEST_END, "key done error");
 	learn(story, PUT_CONN, "sql.query", SITE_REQUEST_END, "keys error");
 	learn(story, EXEC, "sql.exec", SITE_REQUEST_BEGIN, "method");
+	learn(story, RPC, "grpc.server", SITE_REQUEST_BEGIN, "key path");
+	learn(story, RPC_END, "grpc.server", SITE_REQUEST_END, "key code");
+	learn(story, CALL, "grpc.client", SITE_REQUEST_BEGIN, "key path");
+	learn(story, CALL_END, "grpc.client", SITE_REQUEST_END, "key type=0badcafe,00000e0f code");
+	learn(story, CALL_FAILED, "grpc.client", SITE_REQUEST_END, "failed type=0badcafe,00000e0f code");
+	learn(story, ASK, "http.client", SITE_REQUEST_BEGIN, "method path");
+	learn(story, ASK_END, "http.client", SITE_REQUEST_END, "status error");
+	learn(story, COMMAND, "redis.command", SITE_REQUEST_BEGIN, "path");
+	learn(story, PIPELINE, "redis.command", SITE_REQUEST_BEGIN, "");
+	learn(story, COMMAND_END, "redis.command", SITE_REQUEST_END, "");
+	learn(story, SPAN, "otel.span", SITE_REQUEST_BEGIN, "key trace trace2 path");
+	learn(story, SPAN_END, "otel.span", SITE_REQUEST_END, "key done");
 	start(story, 0);
 	start(story, 1);
 }
@@ -279,9 +312,159 @@ static void test_sql(void **state)
 	END(&story, 0, PUT_CONN, N(0xd2), N(0xe44));
 	END(&story, 0, FINISH, N(0xc1), N(200));
 	end(&story, "task 1 0 GET /a; begin GET /a; task 2 1 SELECT 1 ; begin SELECT 1 ; task 3 2 DELETE; "
-		    "begin DELETE; end DELETE; done 3; done 2; task 4 1 bad; begin bad; "
-		    "log 4 request error; end bad; done 4; log 1 request status=200; end SELECT 1 ; "
-		    "end GET /a; done 1; ");
+		    "begin DELETE; end DELETE; done 3; done 2; end SELECT 1 ; task 4 1 bad; begin bad; "
+		    "log 4 request error; end bad; done 4; log 1 request status=200; end GET /a; done 1; ");
+}
+
+/* On two goroutines; a status without a message is 0. */
+static void test_rpc(void **state)
+{
+	struct story story;
+	struct part null = {.flags = VALUE_UNREADABLE | VALUE_NULL}, bad = {.flags = VALUE_UNREADABLE};
+
+	(void)state;
+	begin(&story);
+	BEGIN(&story, 0, RPC, N(0xc1), T("/a.B/C"));
+	END(&story, 1, RPC_END, N(0xc2), N(5)); /* another one, which began before the trace */
+	BEGIN(&story, 1, RPC, N(0xc2), T("/a.B/D"));
+	END(&story, 0, RPC_END, N(0xc1), N(5));
+	END(&story, 0, RPC_END, N(0xc1), N(6)); /* again */
+	END(&story, 1, RPC_END, N(0xc2), null);
+	BEGIN(&story, 1, RPC, N(0xc3), T("/lost"));
+	BEGIN(&story, 1, RPC, N(0xc4), T("/next"));
+	END(&story, 1, RPC_END, N(0xc4), N(42));
+	BEGIN(&story, 1, RPC, N(0xc5), bad);
+	END(&story, 1, RPC_END, N(0xc5), bad);
+	end(&story,
+	    "task 1 0 /a.B/C; begin /a.B/C; task 2 0 /a.B/D; begin /a.B/D; "
+	    "log 1 request code=NotFound; end /a.B/C; done 1; log 2 request code=OK; end /a.B/D; "
+	    "done 2; task 3 0 /lost; begin /lost; end /lost; done 3; task 4 0 /next; begin /next; "
+	    "log 4 request code=Code(42); end /next; done 4; task 5 0 ?; begin ?; log 5 request error; "
+	    "end ?; done 5; ");
+}
+
+/* A code is only read of the error that has one. */
+static void test_rpc_client(void **state)
+{
+	struct story story;
+	struct part null = {.flags = VALUE_UNREADABLE | VALUE_NULL}, bad = {.flags = VALUE_UNREADABLE};
+
+	(void)state;
+	begin(&story);
+	BEGIN(&story, 0, CALL, N(0xc1), T("/a.B/C"));
+	BEGIN(&story, 0, CALL, N(0xc1), T("/a.B/C")); /* a retry */
+	END(&story, 0, CALL_END, N(0xc1), N(0xbadcafe), N(14));
+	BEGIN(&story, 0, CALL, N(0xc2), T("/ok"));
+	END(&story, 0, CALL_END, N(0xc2), null, null);
+	BEGIN(&story, 0, CALL, N(0xc3), T("/eof"));
+	END(&story, 1, CALL_END, N(0xc3), N(0xe0f), N(77)); /* of another goroutine: the region stays open */
+	BEGIN(&story, 0, CALL, N(0xc7), T("/next"));
+	END(&story, 0, CALL_END, N(0xc7), null, null);
+	BEGIN(&story, 1, CALL, N(0xc4), T("/other"));
+	END(&story, 1, CALL_END, N(0xc4), N(1), N(77));
+	BEGIN(&story, 1, CALL, N(0xc5), T("/unread"));
+	END(&story, 1, CALL_END, N(0xc5), bad, N(77));
+	BEGIN(&story, 1, CALL, N(0xc6), T("/halfread"));
+	END(&story, 1, CALL_END, N(0xc6), N(0xbadcafe), bad);
+	end(&story,
+	    "task 1 0 client /a.B/C; begin client /a.B/C; log 1 request code=Unavailable; "
+	    "end client /a.B/C; done 1; task 2 0 client /ok; begin client /ok; "
+	    "log 2 request code=OK; end client /ok; done 2; task 3 0 client /eof; "
+	    "begin client /eof; log 3 request code=OK; done 3; end client /eof; task 4 0 client /next; "
+	    "begin client /next; log 4 request code=OK; end client /next; done 4; "
+	    "task 5 0 client /other; begin client /other; log 5 request error; end client /other; "
+	    "done 5; task 6 0 client /unread; begin client /unread; log 6 request error; "
+	    "end client /unread; done 6; task 7 0 client /halfread; begin client /halfread; "
+	    "log 7 request error; end client /halfread; done 7; ");
+}
+
+/* Without a connection: an end without a key, of the newest alone. */
+static void test_rpc_refused(void **state)
+{
+	struct story story;
+	struct part null = {.flags = VALUE_UNREADABLE | VALUE_NULL};
+
+	(void)state;
+	begin(&story);
+	BEGIN(&story, 0, CALL, N(0xc1), T("/stream"));
+	END(&story, 0, CALL_FAILED, N(0), null, null); /* it did not fail */
+	BEGIN(&story, 0, CALL, N(0xc2), T("/refused"));
+	END(&story, 0, CALL_FAILED, N(0xe44), N(0xbadcafe), N(14));
+	END(&story, 0, CALL_FAILED, N(0xe44), N(0xbadcafe),
+	    N(14)); /* of one that was finished, or not seen */
+	BEGIN(&story, 1, CALL, N(0xc3), T("/strange"));
+	END(&story, 1, CALL_FAILED, N(0xe44), N(1), null);
+	END(&story, 0, CALL_END, N(0xc1), null, null);
+	end(&story, "task 1 0 client /stream; begin client /stream; task 2 1 client /refused; "
+		    "begin client /refused; log 2 request code=Unavailable; end client /refused; done 2; "
+		    "task 3 0 client /strange; begin client /strange; log 3 request error; "
+		    "end client /strange; done 3; log 1 request code=OK; end client /stream; done 1; ");
+}
+
+/* What ends behind a loss may be a later one: its status is not that of the first. */
+static void test_lost_status(void **state)
+{
+	struct story story;
+	struct log_loss loss = {.ring_full = 1};
+
+	(void)state;
+	begin(&story);
+	BEGIN(&story, 0, ASK, T("GET"), T("a/b"));
+	END(&story, 0, ASK_END, N(404), N(0));
+	BEGIN(&story, 0, ASK, T("POST"), T("a/b"));
+	feed(&story, LOG_LOSS, &loss, sizeof(loss));
+	END(&story, 0, ASK_END, N(200), N(0));
+	BEGIN(&story, 0, ASK, T("GET"), T("a/c"));
+	END(&story, 0, ASK_END, N(0), N(0xe44));
+	end(&story, "task 1 0 client GET a/b; begin client GET a/b; log 1 request status=404; "
+		    "end client GET a/b; done 1; task 2 0 client POST a/b; begin client POST a/b; "
+		    "end client POST a/b; done 2; task 3 0 client GET a/c; begin client GET a/c; "
+		    "log 3 request error; end client GET a/c; done 3; ");
+}
+
+/* Commands have no keys: they nest on a goroutine, and one whose end was lost is not an outer one. */
+static void test_redis(void **state)
+{
+	struct story story;
+	struct log_loss loss = {.ring_full = 1};
+
+	(void)state;
+	begin(&story);
+	send(&story, SITE_REQUEST_END, 0, COMMAND_END, 0, NULL); /* of one that began before the trace */
+	BEGIN(&story, 0, COMMAND, T("get"));
+	BEGIN(&story, 0, COMMAND, T("hello"));
+	send(&story, SITE_REQUEST_END, 0, COMMAND_END, 0, NULL);
+	send(&story, SITE_REQUEST_END, 0, COMMAND_END, 0, NULL);
+	send(&story, SITE_REQUEST_BEGIN, 1, PIPELINE, 0, NULL);
+	send(&story, SITE_REQUEST_END, 1, COMMAND_END, 0, NULL);
+	BEGIN(&story, 1, COMMAND, T("lost"));
+	feed(&story, LOG_LOSS, &loss, sizeof(loss));
+	BEGIN(&story, 1, COMMAND, T("set"));
+	send(&story, SITE_REQUEST_END, 1, COMMAND_END, 0, NULL);
+	end(&story, "task 1 0 redis get; begin redis get; task 2 1 redis hello; begin redis hello; "
+		    "end redis hello; done 2; end redis get; done 1; task 3 0 redis pipeline; "
+		    "begin redis pipeline; end redis pipeline; done 3; task 4 0 redis lost; "
+		    "begin redis lost; end redis lost; done 4; task 5 0 redis set; begin redis set; "
+		    "end redis set; done 5; ");
+}
+
+static void test_spans(void **state)
+{
+	struct story story;
+
+	(void)state;
+	begin(&story);
+	BEGIN(&story, 0, SPAN, N(0x0807060504030201), N(0x1111111111111110), N(0xff22222222222222),
+	      T("outer"));
+	BEGIN(&story, 0, SPAN, N(0x8), N(1), N(2), T("inner"));
+	END(&story, 1, SPAN_END, N(0x8), N(0));
+	END(&story, 0, SPAN_END, N(0x0807060504030201), N(0));
+	END(&story, 0, SPAN_END, N(0x0807060504030201), N(1)); /* again */
+	end(&story, "task 1 0 span outer; begin span outer; "
+		    "log 1 request trace=101111111111111122222222222222ff span=0102030405060708; "
+		    "task 2 1 span inner; begin span inner; "
+		    "log 2 request trace=01000000000000000200000000000000 span=0800000000000000; done 2; "
+		    "end span inner; end span outer; done 1; ");
 }
 
 static void test_names(void **state)
@@ -320,8 +503,12 @@ static void test_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_route), cmocka_unit_test(test_path),  cmocka_unit_test(test_lost_end),
-		cmocka_unit_test(test_sql),   cmocka_unit_test(test_names),
+		cmocka_unit_test(test_route),       cmocka_unit_test(test_path),
+		cmocka_unit_test(test_lost_end),    cmocka_unit_test(test_sql),
+		cmocka_unit_test(test_names),       cmocka_unit_test(test_rpc),
+		cmocka_unit_test(test_rpc_client),  cmocka_unit_test(test_redis),
+		cmocka_unit_test(test_lost_status), cmocka_unit_test(test_rpc_refused),
+		cmocka_unit_test(test_spans),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

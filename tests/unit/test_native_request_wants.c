@@ -23,7 +23,7 @@ static void test_lists(void **state)
 	assert_int_not_equal(request_list_check("http,,sql", &err), 0);
 	assert_int_not_equal(request_list_check("http.server", &err), 0);
 	assert_int_not_equal(request_list_check("htt", &err), 0);
-	assert_non_null(strstr(err.text, "'htt' is none of http, sql, auto"));
+	assert_non_null(strstr(err.text, "'htt' is none of http, grpc, redis, otel, sql, auto"));
 }
 
 /* Each probe of each preset, once, is found again by its name. */
@@ -67,8 +67,12 @@ static void test_tables(void **state)
 
 		assert_null(preset->probes[REQUEST_PROBES - 1].function);
 		assert_true(strlen(preset->name) + 4 < sizeof(((struct request_wants *)0)->names[0]));
-		for (const struct request_probe *probe = preset->probes; probe->function; probe++)
+		for (const struct request_probe *probe = preset->probes; probe->function; probe++) {
 			assert_null(probe->values[REQUEST_VALUES - 1].role);
+			for (unsigned k = 0; probe->values[k].role; k++)
+				assert_int_equal(strcmp(probe->values[k].role, REQUEST_TYPE) == 0,
+						 probe->values[k].types[0] && probe->values[k].types[1]);
+		}
 	}
 }
 

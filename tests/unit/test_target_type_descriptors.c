@@ -105,6 +105,8 @@ static void make(struct maker *maker, unsigned minor)
 			 (struct made_field[]){{"Scheme", string, 0}, {"Path", string, 56}}, 2);
 	url_pointer = put_type(maker, TYPE_POINTER, "*url.URL", 0, 56);
 	put64(maker, url_pointer + 48, BASE + url);
+	put32(maker, url_pointer + 16, 0xabcd1234);
+	put32(maker, url + 44, url_pointer - TYPES);
 	inner = put_struct(maker, "*http.inner", "net/http", (struct made_field[]){{"URL", url_pointer, 8}},
 			   1);
 	request = put_struct(maker, "*http.Request", "net/http",
@@ -145,7 +147,12 @@ static bool find(const struct maker *maker, struct type_field *fields, unsigned 
 			{.type = "http.Request", .path = "Method"},                                          \
 			{.type = "net/http.Request", .path = "Method.x"},                                    \
 			{.type = "net/http.Request", .path = ""},                                            \
+			{.type = "net/http.Request",                                                         \
+			 .path = TYPE_POINTER_TO}, /* there are no such pointers */                          \
+			{.type = "net/url.URL", .path = TYPE_POINTER_TO},                                    \
 	}
+
+#define FIELD_COUNT 11
 
 static const unsigned minors[] = {9, 16, 17, 18, 19, 22, 26, 27};
 
@@ -157,7 +164,7 @@ static void test_intact(void **state)
 		struct maker maker;
 
 		make(&maker, minors[i]);
-		assert_true(find(&maker, fields, 9));
+		assert_true(find(&maker, fields, FIELD_COUNT));
 		assert_int_equal(fields[0].n, 1);
 		assert_int_equal(fields[0].offsets[0], 0);
 		assert_int_equal(fields[0].kind, TYPE_STRING);
@@ -169,8 +176,10 @@ static void test_intact(void **state)
 		assert_int_equal(fields[3].offsets[0], 24);
 		assert_int_equal(fields[3].offsets[1], 56);
 		assert_int_equal(fields[4].offsets[0], 56);
-		for (unsigned k = 5; k < 9; k++)
+		for (unsigned k = 5; k < 10; k++)
 			assert_int_equal(fields[k].n, 0);
+		assert_int_equal(fields[10].n, 1);
+		assert_int_equal(fields[10].hash, 0xabcd1234);
 	}
 }
 
@@ -191,7 +200,7 @@ static void test_damaged(void **state)
 
 				*maker = good;
 				maker->bytes[at] = values[k];
-				find(maker, fields, 9);
+				find(maker, fields, FIELD_COUNT);
 			}
 		}
 		free(maker);
@@ -207,14 +216,21 @@ static void test_hostile(void **state)
 	(void)state;
 	make(&maker, 26);
 	put64(&maker, maker.types[4] + 96 + 24 + 8, BASE + maker.types[4]);
-	assert_true(find(&maker, fields, 9));
+	assert_true(find(&maker, fields, FIELD_COUNT));
 	assert_int_equal(fields[0].n, 1);
 	assert_int_equal(fields[3].n, 0);
 	put64(&maker, maker.types[4] + 64, 1ull << 61);
-	assert_true(find(&maker, fields, 9));
+	assert_true(find(&maker, fields, FIELD_COUNT));
 	assert_int_equal(fields[0].n, 0);
+	make(&maker, 26);
+	put64(&maker, maker.types[2] + 48, BASE + maker.types[0]); /* a pointer to something else */
+	assert_true(find(&maker, fields, FIELD_COUNT));
+	assert_int_equal(fields[10].n, 0);
+	put32(&maker, maker.types[1] + 44, 0xffffff00);
+	assert_true(find(&maker, fields, FIELD_COUNT));
+	assert_int_equal(fields[10].n, 0);
 	make(&maker, 8);
-	assert_false(find(&maker, fields, 9));
+	assert_false(find(&maker, fields, FIELD_COUNT));
 }
 
 int main(void)

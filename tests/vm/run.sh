@@ -19,6 +19,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/children.sh
 . tests/e2e/functions.sh
 . tests/e2e/labels.sh
+. tests/e2e/requests.sh
 . tests/vm/checks.sh
 VM=$TOP/build/vm
 ROOT=$VM/root
@@ -47,6 +48,7 @@ make_guest_root() {
 		cp "$(target_binary $NEWEST default)" "$ROOT/t/newest-go" &&
 		cp "$(labels_binary 1.16.15 default)" "$ROOT/t/labels1.16" &&
 		cp "$(labels_binary $NEWEST default)" "$ROOT/t/newest-labels" &&
+		cp "$(request_target $NEWEST new-stripped)" "$ROOT/t/newest-requests" &&
 		cp "$(ctarget default)" "$ROOT/t/ctarget" &&
 		cp "$(calltarget default)" "$ROOT/t/calls" &&
 		gcc -std=gnu17 -Wall -Wextra -Werror -O2 -o "$ROOT/t/without" tests/vm/without.c

@@ -1,14 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Compares what the type descriptors of Go programs say about the fields that --requests reads with their
-# DWARF: `check.sh [RELEASE ...]`, by default one patch of every minor release from 1.9 on. Each program is
-# built with DWARF, stripped, and as a PIE; the last two must have the same offsets as the first.
+# DWARF: `check.sh [RELEASE ...]`, by default one patch of every minor release from 1.9 on, and two with the
+# libraries of tests/e2e/requests/old.mod and new.mod, RELEASE-old and RELEASE-new. Each program is built with
+# DWARF, stripped, and as a PIE; the last two must have the same offsets as the first.
 set -eu
 cd "$(dirname "$0")/../.."
 . tools/go.sh
 find_go || { echo "check.sh: needs Go 1.22 or later" >&2; exit 1; }
 releases=${*:-1.9.7 1.10.8 1.11.13 1.12.17 1.13.15 1.14.15 1.15.15 1.16.15 1.17.13 1.18.10 1.19.13 1.20.14 \
-	1.21.13 1.22.12 1.23.8 1.24.6 1.25.1 1.26.8 1.27.4}
+	1.21.13 1.22.12 1.23.8 1.24.6 1.25.1 1.26.8 1.27.4 \
+	1.22.12-old 1.27.4-new}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -33,19 +35,33 @@ build() { # RELEASE FILE FLAG...
 	esac
 }
 
+# Programs with the libraries, of two years.
+build_libraries() { # RELEASE-VERSION FILE FLAG...
+	local release=${1%-*} version=${1#*-} file=$2
+	shift 2
+	(cd tests/e2e/requests && GOTOOLCHAIN=go$release CGO_ENABLED=0 \
+		go build -buildvcs=false -tags=libraries -modfile="$version.mod" "$@" -o "$file" .)
+}
+
 wrong=0
-for release in $releases; do
-	build "$release" "$work/plain"
-	build "$release" "$work/stripped" -ldflags='-s -w'
-	build "$release" "$work/pie" -buildmode=pie || cp "$work/plain" "$work/pie"
+check() { # NAME BUILD
+	$2 "$1" "$work/plain"
+	$2 "$1" "$work/stripped" -ldflags='-s -w'
+	$2 "$1" "$work/pie" -buildmode=pie || cp "$work/plain" "$work/pie"
 	"$work/dwarf" "$work/plain" <"$work/names" >"$work/expected"
 	for file in plain stripped pie; do
 		"$work/fields" "$work/$file" >"$work/got" || wrong=1
 		if ! diff -u --label DWARF "$work/expected" --label "$file" "$work/got"; then
-			echo "$release: other offsets ($file)"
+			echo "$1: other offsets ($file)"
 			wrong=1
 		fi
 	done
-	echo "$release: $(wc -l <"$work/expected") fields"
+	echo "$1: $(wc -l <"$work/expected") fields"
+}
+for release in $releases; do
+	case $release in
+	*-*) check "$release" build_libraries ;;
+	*) check "$release" build ;;
+	esac
 done
 exit $wrong

@@ -27,6 +27,8 @@ static unsigned list_fields(struct type_field *fields)
 			for (const struct request_value *value = probe->values; value->role && n < MOST; value++) {
 				if (value->path)
 					fields[n++] = (struct type_field){.type = value->type, .path = value->path};
+				if (value->given_path && n < MOST)
+					fields[n++] = (struct type_field){.type = value->given_type, .path = value->given_path};
 			}
 		}
 	}

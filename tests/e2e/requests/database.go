@@ -99,7 +99,7 @@ func database() {
 		group.Add(1)
 		go func() {
 			defer group.Done()
-			for i := 0; i < 50; i++ {
+			for i := 0; i < 50/few; i++ {
 				query(db, "SELECT n FROM t WHERE password = $1", "secret")
 				exec(db, "INSERT INTO t VALUES ($1)", "secret")
 				query(db, "bad query")

@@ -4,7 +4,8 @@
 
 // Command requests serves and makes requests, and counts them. Each SIGUSR2 makes a round of them, after which
 // it prints a line for each name and status: "count", name, status, how many, and their time in ns by its own
-// clock, between tabs. With the argument "slow", requests that take 200 ms are always under way.
+// clock, between tabs. With the argument "slow", requests that take 200 ms are always under way; with "few", a
+// round is short.
 package main
 
 import (
@@ -47,6 +48,9 @@ func printCounts() {
 	counts.Unlock()
 }
 
+// few is what loops are shortened by.
+var few = 1
+
 // statusWriter notes the status that a handler sets.
 type statusWriter struct {
 	http.ResponseWriter
@@ -78,7 +82,12 @@ func main() {
 	rounds := make(chan os.Signal, 1)
 	signal.Notify(rounds, syscall.SIGUSR2)
 	server := newServer()
-	if len(os.Args) > 1 && os.Args[1] == "slow" {
+	slow := len(os.Args) > 1 && os.Args[1] == "slow"
+	if len(os.Args) > 1 && os.Args[1] == "few" {
+		few = 10
+	}
+	startLibraries(slow)
+	if slow {
 		for i := 0; i < 20; i++ {
 			go server.slowly()
 		}
@@ -88,8 +97,10 @@ func main() {
 	for range rounds {
 		server.round()
 		database()
-		hostile()
-		more()
+		if few == 1 {
+			hostile()
+		}
+		libraries()
 		time.Sleep(300 * time.Millisecond) // ends of requests come after the answers
 		printCounts()
 		fmt.Println("done")

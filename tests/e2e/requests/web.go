@@ -33,6 +33,7 @@ func newServer() *server {
 	handle(mux)
 	s := &server{httptest.NewServer(wrap(mux)), httptest.NewUnstartedServer(mux)}
 	s.plain.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.secure.Config.ErrorLog = s.plain.Config.ErrorLog
 	s.secure.EnableHTTP2 = true
 	s.secure.StartTLS()
 	return s
@@ -40,6 +41,11 @@ func newServer() *server {
 
 // ask makes a request, and counts it as a client.
 func ask(client *http.Client, method, url string) {
+	askBy(1, client, method, url)
+}
+
+// askBy does so with this version of HTTP.
+func askBy(version int, client *http.Client, method, url string) {
 	request, err := http.NewRequest(method, url, strings.NewReader(""))
 	if err != nil {
 		panic(err)
@@ -50,6 +56,9 @@ func ask(client *http.Client, method, url string) {
 	if err != nil {
 		count(name, "error", since)
 		return
+	}
+	if response.ProtoMajor != version {
+		panic(response.Proto)
 	}
 	count(name, fmt.Sprintf("status=%d", response.StatusCode), since)
 	io.Copy(io.Discard, response.Body)
@@ -63,7 +72,7 @@ func (s *server) round() {
 		go func() {
 			defer group.Done()
 			client := &http.Client{Transport: &http.Transport{}}
-			for i := 0; i < 100; i++ {
+			for i := 0; i < 100/few; i++ {
 				ask(client, "GET", fmt.Sprintf("%s/items/%d?token=secret", s.plain.URL, i%7))
 				ask(client, "POST", s.plain.URL+"/orders")
 				ask(client, "GET", s.plain.URL+"/missing")
@@ -75,8 +84,12 @@ func (s *server) round() {
 		}()
 		go func() {
 			defer group.Done()
-			for i := 0; i < 100; i++ {
-				ask(s.secure.Client(), "GET", s.secure.URL+"/items/1")
+			for i := 0; i < 100/few; i++ {
+				askBy(2, s.secure.Client(), "GET", s.secure.URL+"/items/1")
+				if i%10 == 0 {
+					askBy(2, s.secure.Client(), "POST", s.secure.URL+"/orders")
+					askBy(2, s.secure.Client(), "GET", s.secure.URL+"/panics")
+				}
 			}
 		}()
 	}
