@@ -349,6 +349,9 @@ int builder_close(struct builder *b, bool last)
 		return error_set(b->err, ENOMEM, "out of memory");
 	date_head(b, gen.start);
 	gen.end = b->last > gen.start ? b->last : gen.start;
+	/* What is open when nothing happens any more lasts until then. */
+	if (last && b->until > gen.end)
+		gen.end = b->until;
 	count(b, &gen);
 	set_clock(b, &gen);
 	gen.ops = b->ops.ops;

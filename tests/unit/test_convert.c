@@ -37,6 +37,7 @@ struct story {
 	uint64_t goids[MAX_OPS]; /* of ops[].g, or of g2 if there is one */
 	char strings[MAX_OPS][48];
 	unsigned generations, last;
+	uint64_t start, end; /* ns: of the last generation */
 	int refuse; /* result of the sink */
 };
 
@@ -66,6 +67,8 @@ static int take(void *ctx, const struct generation *gen)
 	assert_false(story->last);
 	story->generations++;
 	story->last = gen->last;
+	story->start = gen->start;
+	story->end = gen->end;
 	for (size_t i = 0; i < gen->nops; i++)
 		remember(story, &gen->ops[i], gen->tables);
 	return wire_generation(story->wire, gen, &err);
@@ -250,6 +253,38 @@ static void test_to_its_own(void **state)
 		assert_same_events(&before, &after, formats[i] >= WIRE_GO122);
 		free(from.data);
 	}
+	wire_trace_free(t);
+}
+
+/* That nothing happened at last: the end is the time of the tables, also in what is made of the file. */
+static void test_idle_end(void **state)
+{
+	const uint64_t second = 1000000000, unit = 64;
+	struct wire_trace *t = of_all_kinds();
+	struct bytes eventful = wire_trace_encode(t, WIRE_GO126);
+
+	(void)state;
+	wire_trace_idle(t, second);
+	for (size_t i = 0; i < COUNT(formats); i++) {
+		struct bytes from = wire_trace_encode(t, formats[i]);
+		struct wire_report report;
+		struct story *story, *again;
+
+		if (formats[i] < WIRE_GO122) {
+			free(from.data);
+			continue;
+		}
+		story = good(from.data, from.len, formats[i], &report);
+		assert_in_range(story->end - story->start, second, second + second / 1000);
+		again = good(story->bytes.data, story->bytes.len, WIRE_GO126, &report);
+		assert_in_range(again->end, story->end - unit, story->end);
+		if (formats[i] == WIRE_GO126)
+			assert_int_equal(from.len, eventful.len);
+		story_free(again);
+		story_free(story);
+		free(from.data);
+	}
+	free(eventful.data);
 	wire_trace_free(t);
 }
 
@@ -550,7 +585,7 @@ int main(void)
 		cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_v1_ops),
 		cmocka_unit_test(test_v1_faults),      cmocka_unit_test(test_v2_torn),
 		cmocka_unit_test(test_v2_restart),     cmocka_unit_test(test_sink_fails),
-		cmocka_unit_test(test_contradiction),
+		cmocka_unit_test(test_contradiction),  cmocka_unit_test(test_idle_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
