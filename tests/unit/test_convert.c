@@ -38,7 +38,7 @@ struct story {
 	char strings[MAX_OPS][48];
 	unsigned generations, last;
 	uint64_t start, end; /* ns: of the last generation */
-	int refuse; /* result of the sink */
+	int refuse;          /* result of the sink */
 };
 
 static void remember(struct story *story, const struct op *op, const struct tables *tables)
