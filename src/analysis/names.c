@@ -55,6 +55,9 @@ static void look_at_leaf(const struct analysis *a, struct stack_info *info)
 		info->site = info->near;
 	for (uint32_t i = 0; i < info->n && i <= info->near + 1 && !info->primitive; i++)
 		info->primitive = (uint8_t)primitive_of(name_text(a, a->frames[info->first + i].func));
+	/* Above the program's own code it is a system call, or the library's way to one. */
+	for (uint32_t i = 0; i < info->n && i < info->site && !info->io_call; i++)
+		info->io_call = io_call_of(name_text(a, a->frames[info->first + i].func));
 	info->outside = info->n == 1 && name_text(a, a->frames[info->first].func)[0] == '[';
 }
 

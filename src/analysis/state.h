@@ -80,6 +80,7 @@ struct stack_info {
 	uint32_t near;     /* the first frame outside of runtime and sync */
 	uint32_t resource; /* that is waited for or released here, as of near; 0 = not looked at */
 	uint8_t primitive; /* enum primitive */
+	uint8_t io_call;   /* reads, writes, or the like: 1 + index for io_call_name(); 0 = something else */
 	bool outside;      /* who woke is named by the frame: another process, an interrupt */
 };
 
@@ -212,6 +213,7 @@ struct resource {
 	struct top released[TOPS];    /* stacks of releases, ns charged */
 	struct top waited[TOPS];      /* stacks of waits, ns */
 	uint64_t calls;               /* releases before which the holder was in a system call */
+	uint64_t io_calls;            /* of these, in one that reads, writes, or the like */
 	uint64_t readers, readers_ns; /* waits of readers */
 	uint64_t writers, writers_ns; /* waits of writers that a reader ended */
 	uint64_t contended_ns;        /* in which somebody waited */
@@ -479,6 +481,10 @@ const char *activity_name(enum activity activity);
 const char *delay_name(enum delay delay);
 enum activity wait_activity(struct analysis *a, uint32_t reason, uint32_t stack);
 enum primitive primitive_of(const char *func);
+/* 1 + index of the call if a library function of this name, or a system call "read(3: path)", does I/O; else
+ * 0. */
+uint8_t io_call_of(const char *func);
+const char *io_call_name(uint8_t io_call); /* "write"; NULL for 0 */
 
 /* --- step.c --- */
 void step(struct analysis *a, const struct op *op);

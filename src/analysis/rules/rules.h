@@ -51,6 +51,9 @@ bool lock_matters(const struct analysis *a, const struct resource *res, double *
 double lock_share_io(const struct resource *res);
 double lock_share_running(const struct resource *res);
 double lock_share_calls(const struct resource *res);
+/* Half of the holds, and 5 % of the time of tasks, are calls, most of which read, write, or the like. */
+bool lock_is_for_calls(const struct resource *res, double impact);
+bool lock_is_for_io(const struct resource *res);
 /*
  * Most of the waiting is for holders that had it for 500 us (100 us) and
  * more, and those are no rare accident, as when one loses its CPU.
