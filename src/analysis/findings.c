@@ -37,6 +37,7 @@ static const struct rule rules[] = {
 	{"timer-storm", rule_timer_storm},
 	{"herd", rule_herd},
 	{"straggler", rule_straggler},
+	{"single-flight", rule_single_flight},
 	{"retake", rule_retake},
 };
 
@@ -87,6 +88,11 @@ static const struct explanation {
 	{"herd", "lock-convoy"},
 	{"herd", "procs-low"},
 	{"straggler", "outlier"},
+	{"single-flight", "outlier"},
+	{"lock-io", "single-flight"},
+	{"lock-long", "single-flight"},
+	{"slow-consumer", "single-flight"},
+	{"pool-small", "single-flight"},
 	{"lock-io", "straggler"},
 	{"lock-long", "straggler"},
 	{"spin", "hog"},

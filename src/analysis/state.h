@@ -173,7 +173,9 @@ struct row {
 	uint64_t lost_p;            /* system calls that lost their P */
 	uint64_t lost_p_wait;       /* ns: then runnable */
 	uint64_t vain, vain_ns; /* wake-ups in a herd after which it waited here again; ns that they ran */
-	uint64_t slack_n, slack_ns; /* joins; ns after the second to last had ended */
+	uint64_t flights, shared_n, shared_ns; /* times that one ended many waits at once; these, ns */
+	uint32_t most_shared;                  /* by one */
+	uint64_t slack_n, slack_ns;            /* joins; ns after the second to last had ended */
 };
 
 /* Waits of a row that ended at one stack of a waker. */
@@ -453,6 +455,10 @@ struct analysis {
 	uint32_t herd_waker, herd_n; /* who has woken so many in one slice */
 	uint64_t herd_slice;
 	uint32_t herd_most;
+	struct {
+		uint32_t waker, stack, n;
+		uint64_t slice, ns;
+	} flight; /* waits at one stack that one goroutine ends without a break */
 	uint64_t alive, alive_start, created, ended;
 	uint64_t total_spent[ACT_COUNT]; /* user goroutines */
 

@@ -8,7 +8,7 @@
 #include "util/gap_log.h"
 #include "util/own_names.h"
 
-enum { MAX_GOROUTINES = 1 << 28, HERD = 8, SHORT_RUN_NS = 20000 };
+enum { MAX_GOROUTINES = 1 << 28, HERD = 8, SHARED = 4, SHORT_RUN_NS = 20000 };
 /* Timers fire late if so many fire at once, just after a slice as long as sysmon lets one be. */
 enum { LATE_TIMERS = 5, SLICE_NS = 10000000, AT_ONCE_NS = 1000000 };
 
@@ -316,6 +316,39 @@ static void note_herd(struct analysis *a, struct goroutine *g, const struct goro
 	g->ran_at_wake = g->spent[ACT_CODE] + g->spent[ACT_ASSIST];
 }
 
+/* A peer of those that wait, or one that a peer has started, gives them what they wait for. */
+static bool is_of_peers(const struct analysis *a, const struct goroutine *g, const struct goroutine *waker)
+{
+	return waker->group == g->group || (waker->creator && a->gs[waker->creator].group == g->group);
+}
+
+/* Many wait at one place for the result of one call. */
+static void note_flight(struct analysis *a, const struct goroutine *g, const struct goroutine *waker)
+{
+	uint32_t index = index_of(a, waker);
+	struct row *row;
+
+	if (!g->group || g->cut || !is_of_peers(a, g, waker))
+		return;
+	if (a->flight.waker != index || a->flight.slice != waker->slice || a->flight.stack != g->stack) {
+		a->flight.waker = index;
+		a->flight.slice = waker->slice;
+		a->flight.stack = g->stack;
+		a->flight.n = 0;
+		a->flight.ns = 0;
+	}
+	a->flight.ns += a->now - g->since;
+	if (++a->flight.n < SHARED)
+		return;
+	row = row_get(a, (enum activity)g->activity, g->stack);
+	row->flights += a->flight.n == SHARED;
+	row->shared_n += a->flight.n == SHARED ? SHARED : 1;
+	row->shared_ns += a->flight.ns;
+	a->flight.ns = 0;
+	if (a->flight.n > row->most_shared)
+		row->most_shared = a->flight.n;
+}
+
 /* How long only one of those that it has created, and waits for, was missing. */
 static void note_slack(struct analysis *a, const struct goroutine *g, const struct goroutine *waker)
 {
@@ -344,6 +377,8 @@ static void wake(struct analysis *a, struct goroutine *g, struct goroutine *wake
 		note_herd(a, g, waker);
 	if (waker && g->activity == ACT_JOIN)
 		note_slack(a, g, waker);
+	if (waker && (g->activity == ACT_JOIN || g->activity == ACT_RECEIVE || g->activity == ACT_SELECT))
+		note_flight(a, g, waker);
 	resource_wake(a, g, waker, stack);
 	lock_wake(a, g, waker, stack);
 	g->waited_at = g->since;

@@ -82,11 +82,81 @@ static void test_io_calls(void **state)
 	assert_null(io_call_name(0));
 }
 
+/* --- one call for many --- */
+
+/*
+ * Six want a result. One of them makes the call, which takes 20 ms or 100 us; a goroutine it has started (or
+ * one that is none of them) makes it in its place.
+ */
+static struct analysis *flying(struct script *s, uint64_t took, bool join, bool started, bool stranger)
+{
+	uint32_t entry = stack(s, "main.serve", NULL, 1, NULL), other = stack(s, "main.load", NULL, 1, NULL);
+	uint32_t wait =
+		stack(s, join ? "sync.(*WaitGroup).Wait" : "runtime.chanrecv1", "main.do", 7, "main.serve");
+	uint32_t done =
+		stack(s, join ? "sync.(*WaitGroup).Done" : "runtime.closechan", "main.do", 9, "main.serve");
+	uint32_t net = stack(s, "internal/poll.runtime_pollWait", "main.load", 5, "main.serve");
+	uint32_t caller = started || stranger ? 8 : 1;
+
+	procs(s, 8);
+	for (uint32_t g = 1; g <= 6; g++)
+		create(s, g, entry);
+	create(s, 8, other);
+	if (started)
+		s->ops[s->n - 1].g = 1;
+	for (uint32_t g = 1; g <= 6; g++)
+		start(s, g, (int32_t)g - 1);
+	start(s, 8, 7);
+	for (unsigned i = 0; i < 40; i++) {
+		block(s, caller, (int32_t)caller - 1, "network", net);
+		for (uint32_t g = 2; g <= 6; g++)
+			block(s, g, (int32_t)g - 1, join ? "sync" : "chan receive", wait);
+		s->now += took;
+		wake(s, 0, NO_P, caller, 0);
+		start(s, caller, (int32_t)caller - 1);
+		for (uint32_t g = 2; g <= 6; g++)
+			wake(s, caller, (int32_t)caller - 1, g, done);
+		for (uint32_t g = 2; g <= 6; g++)
+			start(s, g, (int32_t)g - 1);
+	}
+	return analyse(s, NULL);
+}
+
+static void check_flights(uint64_t took, bool join, bool started, bool stranger, bool wanted)
+{
+	struct script *s = script_new(1000 * MS);
+	struct analysis *a = flying(s, took, join, started, stranger);
+	const struct finding *finding = found(a, "single-flight");
+
+	assert_true(wanted == (finding != NULL));
+	if (finding) {
+		assert_non_null(strstr(finding->text, "main.do"));
+		assert_non_null(strstr(finding->text, "network in main.load"));
+		assert_non_null(strstr(finding->text, "Up to 5 "));
+		assert_int_equal(finding->level, LEVEL_HIGH);
+		assert_true(finding->total_ns >= 4000 * MS && finding->total_ns < 4001 * MS);
+	}
+	analysis_free(a);
+	script_free(s);
+}
+
+static void test_single_flight(void **state)
+{
+	(void)state;
+	check_flights(20 * MS, true, false, false, true);
+	check_flights(20 * MS, false, false, false, true);
+	check_flights(20 * MS, false, true, false, true);
+	check_flights(100000, true, false, false, false);
+	/* Workers that wait for a dispatcher have nothing to do: it is no peer. */
+	check_flights(20 * MS, false, false, true, false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lock_short_calls),
 		cmocka_unit_test(test_io_calls),
+		cmocka_unit_test(test_single_flight),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

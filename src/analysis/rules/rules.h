@@ -42,6 +42,18 @@ void rule_timer_storm(struct analysis *a);
 void rule_retake(struct analysis *a);
 void rule_herd(struct analysis *a);
 void rule_straggler(struct analysis *a);
+void rule_single_flight(struct analysis *a);
+
+/* --- what the rules about waits share: pairs.c --- */
+
+/* The pair of a row that took the most time; one of zeros if there is none. */
+const struct pair *pair_heaviest(const struct analysis *a, uint32_t row);
+/* Of the time in which others waited for it: what it did not spend on waiting for them. 0 to 1. */
+double pair_busy_share(const struct pair *pair);
+/* What the waker did meanwhile: "network in main.fetch (main.go:7)". */
+struct label pair_did(const struct analysis *a, const struct pair *pair);
+/* Count, percentiles, worst wait, stack; and the command that shows more. */
+void row_evidence(const struct analysis *a, struct finding *finding, const struct row *row);
 
 /* --- what the rules about locks share: locks.c --- */
 
