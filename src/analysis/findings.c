@@ -39,6 +39,7 @@ static const struct rule rules[] = {
 	{"straggler", rule_straggler},
 	{"single-flight", rule_single_flight},
 	{"retake", rule_retake},
+	{"locked-thread", rule_locked_thread},
 };
 
 /* What a finding of the first explains of one of the second, in whole or to a large part. */
@@ -89,6 +90,9 @@ static const struct explanation {
 	{"herd", "procs-low"},
 	{"straggler", "outlier"},
 	{"single-flight", "outlier"},
+	{"locked-thread", "slow-consumer"},
+	{"locked-thread", "pool-small"},
+	{"locked-thread", "idle-p"},
 	{"lock-io", "single-flight"},
 	{"lock-long", "single-flight"},
 	{"slow-consumer", "single-flight"},

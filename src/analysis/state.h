@@ -48,6 +48,7 @@ enum {
 	TOPS = 4,    /* heaviest of a kind that a row remembers */
 	SLOWEST = 8,
 	RESERVOIR = 1024,
+	RECENT_MS = 1024,
 	WOKEN = 8, /* readers of a lock that are remembered */
 };
 
@@ -105,6 +106,16 @@ struct region_in_progress {
 	bool cut;
 };
 
+/* Of Ps to the thread that a goroutine is locked to. */
+struct handovers {
+	uint64_t n, ns, most;
+	uint64_t at, g; /* ns, goid: of the longest */
+};
+
+struct last_on_thread {
+	uint32_t m, g; /* id; index */
+};
+
 struct goroutine {
 	uint64_t goid;
 	uint64_t born;  /* ns; 0 = before the trace */
@@ -132,8 +143,10 @@ struct goroutine {
 	uint32_t herd_stack;  /* of the wait which that ended */
 	uint32_t creator;     /* index; 0 = not known. It may be another's by now: */
 	uint64_t creator_goid;
-	uint64_t child_end; /* ns: when one that it created ended last */
-	uint32_t npast;     /* ever */
+	uint64_t child_end;         /* ns: when one that it created ended last */
+	uint32_t npast;             /* ever */
+	struct handovers handovers; /* since it has been on the same thread, alone */
+	uint32_t last_m;            /* on which it started last */
 	int32_t p;
 	uint8_t activity, origin;
 	bool cut; /* its activity began before the trace, or where nothing was watched */
@@ -154,6 +167,7 @@ struct proc {
 	uint32_t last_stack;
 	uint64_t slice_ns, slice_end; /* how long that ran, and until when */
 	uint32_t fired;               /* timers since then */
+	uint64_t stopped_at; /* ns: when a thread gave it up; 0 = a goroutine has started on it since */
 };
 
 /* All intervals of one activity with one stack. */
@@ -283,6 +297,7 @@ struct group {
 	uint32_t polling_stack; /* of the last one */
 	uint64_t late_timers, late_slices,
 		late_slices_ns; /* timers that fired after long slices of it; those */
+	struct handovers handovers;
 	uint64_t late_at, late_most,
 		late_g; /* ns: end of the slice after which most fired, and who ran then */
 	bool system, worker;
@@ -455,6 +470,7 @@ struct analysis {
 	uint32_t herd_waker, herd_n; /* who has woken so many in one slice */
 	uint64_t herd_slice;
 	uint32_t herd_most;
+	struct last_on_thread last_on_thread[RECENT_MS]; /* by the thread's id; the latest of each place */
 	struct {
 		uint32_t waker, stack, n;
 		uint64_t slice, ns;

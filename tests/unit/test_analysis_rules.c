@@ -88,7 +88,7 @@ static void test_io_calls(void **state)
  * Six want a result. One of them makes the call, which takes 20 ms or 100 us; a goroutine it has started (or
  * one that is none of them) makes it in its place.
  */
-static struct analysis *flying(struct script *s, uint64_t took, bool join, bool started, bool stranger)
+static struct analysis *flying(struct script *s, uint64_t took, bool join, bool started, bool dispatcher)
 {
 	uint32_t entry = stack(s, "main.serve", NULL, 1, NULL), other = stack(s, "main.load", NULL, 1, NULL);
 	uint32_t wait =
@@ -96,7 +96,7 @@ static struct analysis *flying(struct script *s, uint64_t took, bool join, bool 
 	uint32_t done =
 		stack(s, join ? "sync.(*WaitGroup).Done" : "runtime.closechan", "main.do", 9, "main.serve");
 	uint32_t net = stack(s, "internal/poll.runtime_pollWait", "main.load", 5, "main.serve");
-	uint32_t caller = started || stranger ? 8 : 1;
+	uint32_t caller = started || dispatcher ? 8 : 1;
 
 	procs(s, 8);
 	for (uint32_t g = 1; g <= 6; g++)
@@ -122,10 +122,10 @@ static struct analysis *flying(struct script *s, uint64_t took, bool join, bool 
 	return analyse(s, NULL);
 }
 
-static void check_flights(uint64_t took, bool join, bool started, bool stranger, bool wanted)
+static void check_flights(uint64_t took, bool join, bool started, bool dispatcher, bool wanted)
 {
 	struct script *s = script_new(1000 * MS);
-	struct analysis *a = flying(s, took, join, started, stranger);
+	struct analysis *a = flying(s, took, join, started, dispatcher);
 	const struct finding *finding = found(a, "single-flight");
 
 	assert_true(wanted == (finding != NULL));
@@ -151,12 +151,79 @@ static void test_single_flight(void **state)
 	check_flights(20 * MS, false, false, true, false);
 }
 
+/* --- locked threads --- */
+
+/*
+ * A goroutine waits for its work on thread 7000. When it is woken, the thread that has the only P gives it to
+ * that one, 20 us before it starts there; or it had given the P up before. With `others`, another goroutine
+ * runs on the thread now and then.
+ */
+static struct analysis *handing(struct script *s, bool late, bool others)
+{
+	uint32_t entry = stack(s, "main.draw", NULL, 1, NULL), asks = stack(s, "main.ask", NULL, 1, NULL);
+	uint32_t wait = stack(s, "runtime.chanrecv1", "main.draw", 7, NULL);
+	uint32_t nap = stack(s, "time.Sleep", "main.ask", 3, NULL);
+
+	procs(s, 1);
+	create(s, 1, entry);
+	create(s, 2, asks);
+	for (unsigned i = 0; i < 1000; i++) {
+		add(s, OP_PROC_START, 0, 0);
+		add(s, OP_GO_START, 2, 0);
+		if (i && !late)
+			wake(s, 2, 0, 1, 0);
+		block(s, 2, 0, "sleep", nap);
+		if (i && late)
+			wake(s, 0, NO_P, 1, 0);
+		s->now += 20000;
+		add(s, OP_PROC_START, 0, 0)->m = 7000;
+		add(s, OP_GO_START, 1, 0)->m = 7000;
+		s->now += 5000;
+		block(s, 1, 0, "chan receive", wait);
+		s->ops[s->n - 1].m = s->ops[s->n - 2].m = 7000;
+		wake(s, 0, NO_P, 2, 0);
+		if (others && i % 50 == 0) {
+			add(s, OP_PROC_START, 0, 0)->m = 7000;
+			add(s, OP_GO_START, 2, 0)->m = 7000;
+			block(s, 2, 0, "sleep", nap);
+			wake(s, 0, NO_P, 2, 0);
+		}
+	}
+	return analyse(s, NULL);
+}
+
+static void test_locked_thread(void **state)
+{
+	struct script *s = script_new(1000 * MS), *late = script_new(1000 * MS),
+		      *others = script_new(1000 * MS);
+	struct analysis *a = handing(s, false, false);
+	const struct finding *finding = found(a, "locked-thread");
+
+	(void)state;
+	assert_non_null(finding);
+	assert_non_null(strstr(finding->text, "main.draw"));
+	assert_int_equal(finding->n, 999);
+	assert_in_range(finding->total_ns, 999 * 20000, 999 * 20010);
+	assert_int_equal(finding->level, LEVEL_LOW);
+	analysis_free(a);
+	a = handing(late, true, false);
+	assert_null(found(a, "locked-thread"));
+	analysis_free(a);
+	a = handing(others, false, true);
+	assert_null(found(a, "locked-thread"));
+	analysis_free(a);
+	script_free(s);
+	script_free(late);
+	script_free(others);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lock_short_calls),
 		cmocka_unit_test(test_io_calls),
 		cmocka_unit_test(test_single_flight),
+		cmocka_unit_test(test_locked_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,6 +50,7 @@ var modes = map[string]mode{
 	"spin-select":   spinSelect,
 	"single-flight": singleFlight,
 	"timer-late":    timerLate,
+	"locked-thread": lockedThread,
 }
 
 func main() {

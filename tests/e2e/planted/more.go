@@ -453,3 +453,29 @@ func hold(clean bool) {
 		spin(50 * time.Millisecond)
 	}
 }
+
+// Workers that are locked to their threads, as those of a graphics library in C are.
+func lockedThread(clean bool) {
+	for i := 0; i < 2; i++ {
+		work, drawn := make(chan int), make(chan int)
+		go draw(work, drawn, clean)
+		go func() {
+			for {
+				work <- 1
+				<-drawn
+				spin(20 * time.Microsecond)
+			}
+		}()
+	}
+}
+
+//go:noinline
+func draw(work <-chan int, drawn chan<- int, clean bool) {
+	if !clean {
+		runtime.LockOSThread()
+	}
+	for n := range work {
+		spin(5 * time.Microsecond)
+		drawn <- n
+	}
+}
