@@ -40,6 +40,7 @@ static const struct rule rules[] = {
 	{"single-flight", rule_single_flight},
 	{"retake", rule_retake},
 	{"locked-thread", rule_locked_thread},
+	{"dns", rule_dns},
 };
 
 /* What a finding of the first explains of one of the second, in whole or to a large part. */
@@ -90,6 +91,7 @@ static const struct explanation {
 	{"herd", "procs-low"},
 	{"straggler", "outlier"},
 	{"single-flight", "outlier"},
+	{"dns", "outlier"},
 	{"locked-thread", "slow-consumer"},
 	{"locked-thread", "pool-small"},
 	{"locked-thread", "idle-p"},

@@ -82,6 +82,7 @@ struct stack_info {
 	uint32_t resource; /* that is waited for or released here, as of near; 0 = not looked at */
 	uint8_t primitive; /* enum primitive */
 	uint8_t io_call;   /* reads, writes, or the like: 1 + index for io_call_name(); 0 = something else */
+	bool lookup;       /* in the resolution of a host's name */
 	bool outside;      /* who woke is named by the frame: another process, an interrupt */
 };
 

@@ -217,6 +217,69 @@ static void test_locked_thread(void **state)
 	script_free(others);
 }
 
+/* --- names of hosts --- */
+
+/* A request waits 10 ms, 50 times, at the end of this stack; what it waits for is done in another goroutine.
+ */
+static struct analysis *resolving(struct script *s, const char *wait, const char *site, const char *work,
+				  bool in_c)
+{
+	uint32_t entry = stack(s, "main.serve", NULL, 1, NULL);
+	uint32_t in_request = stack(s, "runtime.selectgo", wait, 7, site);
+	uint32_t in_resolver = stack(s, work, wait, 9, "net.doBlockingWithCtx[...].func1");
+
+	procs(s, 2);
+	create(s, 1, entry);
+	create(s, 2, stack(s, "net.doBlockingWithCtx[...].func1", NULL, 1, NULL));
+	for (unsigned i = 0; i < 50; i++) {
+		start(s, 1, 0);
+		block(s, 1, 0, "select", in_request);
+		start(s, 2, 1);
+		if (in_c)
+			call(s, 2, 1, 10 * MS, in_resolver);
+		else
+			s->now += 10 * MS;
+		wake(s, 2, 1, 1, 0);
+		block(s, 2, 1, "network", in_resolver);
+		wake(s, 0, NO_P, 2, 0);
+		add(s, OP_PROC_STOP, 0, 0);
+	}
+	return analyse(s, NULL);
+}
+
+static void check_names(const char *wait, const char *site, const char *work, bool in_c, const char *text)
+{
+	struct script *s = script_new(1000 * MS);
+	struct analysis *a = resolving(s, wait, site, work, in_c);
+	const struct finding *finding = found(a, "dns");
+
+	assert_true((text != NULL) == (finding != NULL));
+	if (text) {
+		assert_non_null(strstr(finding->text, text));
+		assert_non_null(strstr(finding->text, site));
+		assert_int_equal(finding->n, 50);
+		assert_in_range(finding->total_ns, 500 * MS, 501 * MS);
+		assert_int_equal(finding->level, LEVEL_HIGH);
+	}
+	analysis_free(a);
+	script_free(s);
+}
+
+static void test_dns(void **state)
+{
+	static const char lookup[] = "net.(*Resolver).lookupIPAddr";
+
+	(void)state;
+	check_names(lookup, "main.serve", "internal/poll.runtime_pollWait", false, "Go's resolver");
+	check_names(lookup, "main.serve", "net._C2func_getaddrinfo", true, "(cgo)");
+	check_names("net.goLookupIPOrder", "main.serve", "net.runtime_pollWait", false, "Go's resolver");
+	/* the resolver's own, and other waits */
+	check_names(lookup, "net.(*Resolver).goLookupIPCNAMEOrder.func3.1", "internal/poll.runtime_pollWait",
+		    false, NULL);
+	check_names("net.(*conn).Read", "main.serve", "internal/poll.runtime_pollWait", false, NULL);
+	check_names("main.lookupIPAddr", "main.serve", "internal/poll.runtime_pollWait", false, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,6 +287,7 @@ int main(void)
 		cmocka_unit_test(test_io_calls),
 		cmocka_unit_test(test_single_flight),
 		cmocka_unit_test(test_locked_thread),
+		cmocka_unit_test(test_dns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

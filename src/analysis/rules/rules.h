@@ -44,6 +44,7 @@ void rule_herd(struct analysis *a);
 void rule_straggler(struct analysis *a);
 void rule_single_flight(struct analysis *a);
 void rule_locked_thread(struct analysis *a);
+void rule_dns(struct analysis *a);
 
 /* --- what the rules about waits share: pairs.c --- */
 

@@ -51,6 +51,7 @@ var modes = map[string]mode{
 	"single-flight": singleFlight,
 	"timer-late":    timerLate,
 	"locked-thread": lockedThread,
+	"dns":           slowNames,
 }
 
 func main() {
