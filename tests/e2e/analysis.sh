@@ -215,6 +215,22 @@ case_report_c() { # a lock that is held while a thread writes to disk, or comput
 	return 0
 }
 
+case_report_c_queues() { # threads that queue for a lock, or are woken for nothing
+	gcc -O2 -g -pthread -o "$E2E/planted-c" tests/e2e/planted/locks.c || die "cannot build the C program"
+	c_planted convoy
+	first_is lock-convoy
+	grep -q '"text":"[^"]*counter' "$W/report.json" || die "the lock is not named: $(head -c 600 "$W/report.json")"
+	c_planted herd
+	first_is herd
+	grep -q '"text":"[^"]*producer[^"]*consumer' "$W/report.json" ||
+		die "the threads are not named: $(head -c 600 "$W/report.json")"
+	c_planted convoy clean
+	findings_in "$W/report.json" | grep '^lock\|^herd' && die "a queue without the fault"
+	c_planted herd clean
+	findings_in "$W/report.json" | grep '^lock\|^herd' && die "a queue without the fault"
+	return 0
+}
+
 # limited PID QUOTA_US: puts the process into a cgroup of its own, $cgroup, with this quota per 100 ms.
 limited() {
 	local task
