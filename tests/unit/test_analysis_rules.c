@@ -68,6 +68,19 @@ static void test_lock_short_calls(void **state)
 	check_call("getrandom", "lock-syscall", "lock-io", "system call");
 }
 
+/* What a thread needs to unlock is no call that it makes under the lock. */
+static void test_lock_own_calls(void **state)
+{
+	struct script *s = script_new(600 * MS);
+	struct analysis *a = calling(s, "__GI___pthread_mutex_unlock", false);
+
+	(void)state;
+	assert_null(found(a, "lock-io"));
+	assert_null(found(a, "lock-syscall"));
+	analysis_free(a);
+	script_free(s);
+}
+
 static void test_io_calls(void **state)
 {
 	(void)state;
@@ -283,11 +296,9 @@ static void test_dns(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lock_short_calls),
-		cmocka_unit_test(test_io_calls),
-		cmocka_unit_test(test_single_flight),
-		cmocka_unit_test(test_locked_thread),
-		cmocka_unit_test(test_dns),
+		cmocka_unit_test(test_lock_short_calls), cmocka_unit_test(test_io_calls),
+		cmocka_unit_test(test_lock_own_calls),   cmocka_unit_test(test_single_flight),
+		cmocka_unit_test(test_locked_thread),    cmocka_unit_test(test_dns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
