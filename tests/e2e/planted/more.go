@@ -461,9 +461,12 @@ func lockedThread(clean bool) {
 		go draw(work, drawn, clean)
 		go func() {
 			for {
-				work <- 1
-				<-drawn
-				spin(20 * time.Microsecond)
+				for n := 0; n < 10; n++ {
+					work <- n
+					<-drawn
+					spin(20 * time.Microsecond)
+				}
+				time.Sleep(500 * time.Microsecond)
 			}
 		}()
 	}
