@@ -160,10 +160,15 @@ static int by_weight(const void *one, const void *other)
 	return strcmp(a->text, b->text);
 }
 
+bool findings_need_more(const struct analysis *a)
+{
+	return watched_ns(a) < MIN_NS;
+}
+
 void findings_make(struct analysis *a)
 {
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
-		if (watched_ns(a) < MIN_NS && i)
+		if (findings_need_more(a) && i)
 			finding_not_applicable(a, rules[i].id, "less than 0.5 s was watched");
 		else
 			rules[i].apply(a);

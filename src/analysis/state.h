@@ -587,6 +587,7 @@ void gc_end(struct analysis *a);
 
 /* --- findings.c --- */
 void findings_make(struct analysis *a);
+bool findings_need_more(const struct analysis *a); /* too little was watched for the rules */
 struct finding *finding_add(struct analysis *a, const char *id, double impact);
 void finding_weigh(struct finding *finding, double impact); /* again; sets the level, too */
 void finding_evidence(struct finding *finding, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
