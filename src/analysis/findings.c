@@ -37,7 +37,10 @@ static const struct rule rules[] = {
 	{"timer-storm", rule_timer_storm},
 	{"herd", rule_herd},
 	{"straggler", rule_straggler},
+	{"single-flight", rule_single_flight},
 	{"retake", rule_retake},
+	{"locked-thread", rule_locked_thread},
+	{"dns", rule_dns},
 };
 
 /* What a finding of the first explains of one of the second, in whole or to a large part. */
@@ -87,6 +90,15 @@ static const struct explanation {
 	{"herd", "lock-convoy"},
 	{"herd", "procs-low"},
 	{"straggler", "outlier"},
+	{"single-flight", "outlier"},
+	{"dns", "outlier"},
+	{"locked-thread", "slow-consumer"},
+	{"locked-thread", "pool-small"},
+	{"locked-thread", "idle-p"},
+	{"lock-io", "single-flight"},
+	{"lock-long", "single-flight"},
+	{"slow-consumer", "single-flight"},
+	{"pool-small", "single-flight"},
 	{"lock-io", "straggler"},
 	{"lock-long", "straggler"},
 	{"spin", "hog"},
@@ -148,10 +160,15 @@ static int by_weight(const void *one, const void *other)
 	return strcmp(a->text, b->text);
 }
 
+bool findings_need_more(const struct analysis *a)
+{
+	return watched_ns(a) < MIN_NS;
+}
+
 void findings_make(struct analysis *a)
 {
 	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
-		if (watched_ns(a) < MIN_NS && i)
+		if (findings_need_more(a) && i)
 			finding_not_applicable(a, rules[i].id, "less than 0.5 s was watched");
 		else
 			rules[i].apply(a);

@@ -64,10 +64,10 @@ static void join(struct analysis *a, struct goroutine *g, uint32_t index, bool b
 	g->group = index;
 	g->worker = group->worker;
 	if (before) {
+		/* It has been there all the time, so that there were as many more at any time. */
 		group->at_start++;
 		group->alive++;
-		if (group->alive > group->peak)
-			group->peak = group->alive;
+		group->peak++;
 		if (!group->system) {
 			a->alive++;
 			a->alive_start++;
@@ -115,12 +115,14 @@ void group_ended(struct analysis *a, struct goroutine *g)
 {
 	struct group *group = &a->groups[g->group];
 
+	/* It has never had a stack. What the runtime runs does not end. */
+	if (!g->group)
+		join(a, g, 0, !g->born);
 	for (unsigned i = 0; i < ACT_COUNT; i++)
 		group->spent[i] += g->spent[i];
 	group->ended++;
 	a->ended++;
-	if (g->group)
-		count(a, group, -1);
+	count(a, group, -1);
 	if (g->born)
 		add_life(a, g, group);
 }

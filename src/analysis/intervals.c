@@ -89,12 +89,21 @@ static void remember(struct goroutine *g, uint64_t start, enum activity activity
 		(struct past_activity){.start = start, .stack = stack, .activity = (uint8_t)activity};
 }
 
-static void count_did(const struct past_activity *past, uint64_t from, uint64_t to, uint64_t spent[ACT_COUNT],
-		      struct top did[TOPS])
+/* A thread locks and unlocks with system calls of its own (futex): they are no calls that it makes meanwhile.
+ */
+static uint8_t activity_of(const struct analysis *a, const struct past_activity *past)
 {
-	spent[past->activity] += to - from;
+	return past->activity == ACT_SYSCALL && a->stacks[past->stack].primitive ? ACT_CODE : past->activity;
+}
+
+static void count_did(const struct analysis *a, const struct past_activity *past, uint64_t from, uint64_t to,
+		      uint64_t spent[ACT_COUNT], struct top did[TOPS])
+{
+	uint8_t activity = activity_of(a, past);
+
+	spent[activity] += to - from;
 	if (did)
-		top_add(did, (uint64_t)past->stack << 8 | past->activity, to - from);
+		top_add(did, (uint64_t)past->stack << 8 | activity, to - from);
 }
 
 /* What is older than the goroutine's memory is shared out as the rest, which is the best guess there is. */
@@ -112,13 +121,12 @@ void interval_meanwhile(const struct analysis *a, const struct goroutine *g, uin
 	uint64_t part[ACT_COUNT] = {0}, end = to, covered = 0;
 	uint32_t n = g->npast < PAST ? g->npast : PAST;
 
-	(void)a;
 	for (uint32_t i = 1; i <= n && end > from; i++) {
 		const struct past_activity *past = &g->past[(g->npast - i) % PAST];
 		uint64_t start = past->start > from ? past->start : from;
 
 		if (start < end) {
-			count_did(past, start, end, part, did);
+			count_did(a, past, start, end, part, did);
 			covered += end - start;
 			end = start;
 		}

@@ -2,6 +2,7 @@
 /* What a reason, and the functions at a stack's leaf, say about a wait. */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "analysis/state.h"
 #include "util/array.h"
@@ -125,6 +126,41 @@ enum primitive primitive_of(const char *func)
 {
 	return look_up(primitive_words, sizeof(primitive_words) / sizeof(primitive_words[0]), func,
 		       PRIM_NONE);
+}
+
+/* Calls that wait for a disk or for another program, however fast that is today. */
+static const char *const io_calls[] = {
+	"read",           "write",        "pread",           "pwrite",    "pread64",         "pwrite64",
+	"readv",          "writev",       "preadv",          "pwritev",   "preadv2",         "pwritev2",
+	"fsync",          "fdatasync",    "sync_file_range", "syncfs",    "msync",           "sendfile",
+	"splice",         "fallocate",    "truncate",        "ftruncate", "copy_file_range", "open",
+	"openat",         "openat2",      "unlink",          "unlinkat",  "rename",          "renameat",
+	"renameat2",      "recv",         "recvfrom",        "recvmsg",   "recvmmsg",        "send",
+	"sendto",         "sendmsg",      "sendmmsg",        "connect",   "accept",          "accept4",
+	"io_uring_enter", "io_getevents", "io_pgetevents",   "io_submit",
+};
+
+uint8_t io_call_of(const char *func)
+{
+	size_t n = strcspn(func, "(");
+	const char *dot;
+
+	/* "syscall.write", "internal/poll.(*FD).Fsync"; of C "pwrite64(3: /tmp/data)" */
+	dot = n == strlen(func) || func[n + 1] == '*' ? strrchr(func, '.') : NULL;
+	if (dot) {
+		func = dot + 1;
+		n = strlen(func);
+	}
+	for (size_t i = 0; i < sizeof(io_calls) / sizeof(io_calls[0]); i++) {
+		if (strlen(io_calls[i]) == n && strncasecmp(io_calls[i], func, n) == 0)
+			return (uint8_t)(i + 1);
+	}
+	return 0;
+}
+
+const char *io_call_name(uint8_t io_call)
+{
+	return io_call ? io_calls[io_call - 1] : NULL;
 }
 
 static enum activity of_primitive(enum primitive primitive)

@@ -44,6 +44,32 @@ static uint32_t find_frame(const struct analysis *a, const struct stack_info *in
 	return UINT32_MAX;
 }
 
+/*
+ * Go's resolver (src/net/lookup.go, dnsclient_unix.go, cgo_unix.go; in releases before 1.8 they are
+ * functions), and the C library's.
+ */
+static bool is_lookup(const char *func)
+{
+	static const char *const begins[] = {
+		"net.(*Resolver).lookup", "net.(*Resolver).goLookup", "net.(*Resolver).resolveAddrList",
+		"net.lookupIP",           "net.lookupHost",           "net.goLookup",
+		"net.cgoLookup",          "net.cgoResolve",
+	};
+	static const char *const whole[] = {
+		"getaddrinfo", "__GI_getaddrinfo", "gethostbyname", "gethostbyname_r", "getnameinfo",
+	};
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+		if (strncmp(func, begins[i], strlen(begins[i])) == 0)
+			return true;
+	}
+	for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
+		if (strcmp(func, whole[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void look_at_leaf(const struct analysis *a, struct stack_info *info)
 {
 	info->near = find_frame(a, info, library_is_lock);
@@ -55,6 +81,11 @@ static void look_at_leaf(const struct analysis *a, struct stack_info *info)
 		info->site = info->near;
 	for (uint32_t i = 0; i < info->n && i <= info->near + 1 && !info->primitive; i++)
 		info->primitive = (uint8_t)primitive_of(name_text(a, a->frames[info->first + i].func));
+	/* Above the program's own code it is a system call, or the library's way to one. */
+	for (uint32_t i = 0; i < info->n && i < info->site && !info->io_call; i++)
+		info->io_call = io_call_of(name_text(a, a->frames[info->first + i].func));
+	for (uint32_t i = 0; i < info->n && !info->lookup; i++)
+		info->lookup = is_lookup(name_text(a, a->frames[info->first + i].func));
 	info->outside = info->n == 1 && name_text(a, a->frames[info->first].func)[0] == '[';
 }
 

@@ -201,7 +201,8 @@ static void print_findings(const struct page *page)
 
 	fputc('\n', page->out);
 	if (!a->nfindings)
-		fprintf(page->out, "No findings.\n");
+		fprintf(page->out, findings_need_more(a) ? "No findings: less than 0.5 s was watched.\n"
+							 : "No findings.\n");
 	for (unsigned i = 0; i < n; i++)
 		print_finding(page, &a->findings[i], i + 1);
 	if (n < a->nfindings)

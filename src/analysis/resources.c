@@ -97,6 +97,7 @@ static void merge_sums(struct resource *to, const struct resource *from)
 	to->long_n += from->long_n;
 	to->medium_n += from->medium_n;
 	to->calls += from->calls;
+	to->io_calls += from->io_calls;
 	to->readers += from->readers;
 	to->readers_ns += from->readers_ns;
 	for (unsigned i = 0; i < ACT_COUNT; i++)
@@ -184,6 +185,14 @@ static void count_wait(struct analysis *a, struct resource *res, const struct go
 	}
 }
 
+/* Of one that waits in such a call for something that has no name of its own, too. */
+static bool is_io(const struct analysis *a, uint64_t did)
+{
+	unsigned activity = did & 0xff;
+
+	return (activity == ACT_SYSCALL || activity == ACT_OTHER) && a->stacks[did >> 8].io_call;
+}
+
 /* What the holder did since the resource was released last, as many times as others waited. */
 static void charge_time(struct analysis *a, struct resource *res, const struct goroutine *waker,
 			uint64_t span)
@@ -191,15 +200,20 @@ static void charge_time(struct analysis *a, struct resource *res, const struct g
 	uint64_t spent[ACT_COUNT] = {0};
 	double times = span ? (double)res->open_ns / (double)span : 0;
 	struct top did[TOPS] = {0};
+	bool io = false;
 
 	interval_meanwhile(a, waker, res->contended_since, a->now, spent, did);
 	for (unsigned i = 0; i < ACT_COUNT; i++)
 		res->meanwhile[i] += (uint64_t)((double)spent[i] * times);
 	for (unsigned i = 0; i < TOPS; i++) {
-		if (did[i].n)
-			top_add(res->did, did[i].key, (uint64_t)((double)did[i].weight * times));
+		if (!did[i].n)
+			continue;
+		io = io || is_io(a, did[i].key);
+		top_add(res->did, did[i].key, (uint64_t)((double)did[i].weight * times));
 	}
-	res->calls += spent[ACT_SYSCALL] || spent[ACT_NETWORK] || spent[ACT_DISK];
+	io = io || spent[ACT_NETWORK] || spent[ACT_DISK];
+	res->calls += io || spent[ACT_SYSCALL];
+	res->io_calls += io;
 }
 
 static void charge(struct analysis *a, struct resource *res, const struct goroutine *waker, uint32_t stack)

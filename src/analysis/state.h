@@ -48,6 +48,7 @@ enum {
 	TOPS = 4,    /* heaviest of a kind that a row remembers */
 	SLOWEST = 8,
 	RESERVOIR = 1024,
+	RECENT_MS = 1024,
 	WOKEN = 8, /* readers of a lock that are remembered */
 };
 
@@ -80,6 +81,8 @@ struct stack_info {
 	uint32_t near;     /* the first frame outside of runtime and sync */
 	uint32_t resource; /* that is waited for or released here, as of near; 0 = not looked at */
 	uint8_t primitive; /* enum primitive */
+	uint8_t io_call;   /* reads, writes, or the like: 1 + index for io_call_name(); 0 = something else */
+	bool lookup;       /* in the resolution of a host's name */
 	bool outside;      /* who woke is named by the frame: another process, an interrupt */
 };
 
@@ -102,6 +105,16 @@ struct region_in_progress {
 	uint64_t task;
 	uint32_t name; /* string */
 	bool cut;
+};
+
+/* Of Ps to the thread that a goroutine is locked to. */
+struct handovers {
+	uint64_t n, ns, most;
+	uint64_t at, g; /* ns, goid: of the longest */
+};
+
+struct last_on_thread {
+	uint32_t m, g; /* id; index */
 };
 
 struct goroutine {
@@ -131,8 +144,10 @@ struct goroutine {
 	uint32_t herd_stack;  /* of the wait which that ended */
 	uint32_t creator;     /* index; 0 = not known. It may be another's by now: */
 	uint64_t creator_goid;
-	uint64_t child_end; /* ns: when one that it created ended last */
-	uint32_t npast;     /* ever */
+	uint64_t child_end;         /* ns: when one that it created ended last */
+	uint32_t npast;             /* ever */
+	struct handovers handovers; /* since it has been on the same thread, alone */
+	uint32_t last_m;            /* on which it started last */
 	int32_t p;
 	uint8_t activity, origin;
 	bool cut; /* its activity began before the trace, or where nothing was watched */
@@ -153,6 +168,7 @@ struct proc {
 	uint32_t last_stack;
 	uint64_t slice_ns, slice_end; /* how long that ran, and until when */
 	uint32_t fired;               /* timers since then */
+	uint64_t stopped_at; /* ns: when a thread gave it up; 0 = a goroutine has started on it since */
 };
 
 /* All intervals of one activity with one stack. */
@@ -172,7 +188,9 @@ struct row {
 	uint64_t lost_p;            /* system calls that lost their P */
 	uint64_t lost_p_wait;       /* ns: then runnable */
 	uint64_t vain, vain_ns; /* wake-ups in a herd after which it waited here again; ns that they ran */
-	uint64_t slack_n, slack_ns; /* joins; ns after the second to last had ended */
+	uint64_t flights, shared_n, shared_ns; /* times that one ended many waits at once; these, ns */
+	uint32_t most_shared;                  /* by one */
+	uint64_t slack_n, slack_ns;            /* joins; ns after the second to last had ended */
 };
 
 /* Waits of a row that ended at one stack of a waker. */
@@ -212,6 +230,7 @@ struct resource {
 	struct top released[TOPS];    /* stacks of releases, ns charged */
 	struct top waited[TOPS];      /* stacks of waits, ns */
 	uint64_t calls;               /* releases before which the holder was in a system call */
+	uint64_t io_calls;            /* of these, in one that reads, writes, or the like */
 	uint64_t readers, readers_ns; /* waits of readers */
 	uint64_t writers, writers_ns; /* waits of writers that a reader ended */
 	uint64_t contended_ns;        /* in which somebody waited */
@@ -279,6 +298,7 @@ struct group {
 	uint32_t polling_stack; /* of the last one */
 	uint64_t late_timers, late_slices,
 		late_slices_ns; /* timers that fired after long slices of it; those */
+	struct handovers handovers;
 	uint64_t late_at, late_most,
 		late_g; /* ns: end of the slice after which most fired, and who ran then */
 	bool system, worker;
@@ -451,6 +471,11 @@ struct analysis {
 	uint32_t herd_waker, herd_n; /* who has woken so many in one slice */
 	uint64_t herd_slice;
 	uint32_t herd_most;
+	struct last_on_thread last_on_thread[RECENT_MS]; /* by the thread's id; the latest of each place */
+	struct {
+		uint32_t waker, stack, n;
+		uint64_t slice, ns;
+	} flight; /* waits at one stack that one goroutine ends without a break */
 	uint64_t alive, alive_start, created, ended;
 	uint64_t total_spent[ACT_COUNT]; /* user goroutines */
 
@@ -479,6 +504,10 @@ const char *activity_name(enum activity activity);
 const char *delay_name(enum delay delay);
 enum activity wait_activity(struct analysis *a, uint32_t reason, uint32_t stack);
 enum primitive primitive_of(const char *func);
+/* 1 + index of the call if a library function of this name, or a system call "read(3: path)", does I/O; else
+ * 0. */
+uint8_t io_call_of(const char *func);
+const char *io_call_name(uint8_t io_call); /* "write"; NULL for 0 */
 
 /* --- step.c --- */
 void step(struct analysis *a, const struct op *op);
@@ -558,6 +587,7 @@ void gc_end(struct analysis *a);
 
 /* --- findings.c --- */
 void findings_make(struct analysis *a);
+bool findings_need_more(const struct analysis *a); /* too little was watched for the rules */
 struct finding *finding_add(struct analysis *a, const char *id, double impact);
 void finding_weigh(struct finding *finding, double impact); /* again; sets the level, too */
 void finding_evidence(struct finding *finding, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

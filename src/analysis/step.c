@@ -8,7 +8,7 @@
 #include "util/gap_log.h"
 #include "util/own_names.h"
 
-enum { MAX_GOROUTINES = 1 << 28, HERD = 8, SHORT_RUN_NS = 20000 };
+enum { MAX_GOROUTINES = 1 << 28, HERD = 8, SHARED = 4, LOCKED_STARTS = 100, SHORT_RUN_NS = 20000 };
 /* Timers fire late if so many fire at once, just after a slice as long as sysmon lets one be. */
 enum { LATE_TIMERS = 5, SLICE_NS = 10000000, AT_ONCE_NS = 1000000 };
 
@@ -58,6 +58,22 @@ static struct goroutine *creator_of(struct analysis *a, const struct goroutine *
 	return creator && creator->goid == g->creator_goid ? creator : NULL;
 }
 
+/* A goroutine that is locked to its thread stays there. */
+static void count_handovers(struct analysis *a, const struct goroutine *g)
+{
+	struct handovers *all = &a->groups[g->group].handovers;
+
+	if (g->handovers.n < LOCKED_STARTS)
+		return;
+	all->n += g->handovers.n;
+	all->ns += g->handovers.ns;
+	if (g->handovers.most <= all->most)
+		return;
+	all->most = g->handovers.most;
+	all->at = g->handovers.at;
+	all->g = g->goid;
+}
+
 static void dead(struct analysis *a, struct goroutine *g)
 {
 	struct goroutine *creator = creator_of(a, g);
@@ -66,6 +82,7 @@ static void dead(struct analysis *a, struct goroutine *g)
 		creator->child_end = a->now;
 	interval_leave(a, g, NULL, 0, false);
 	lock_leave(a, g);
+	count_handovers(a, g);
 	g->activity = ACT_NONE;
 	labels_end(a, g, false);
 	group_ended(a, g);
@@ -130,10 +147,46 @@ static void go_status(struct analysis *a, const struct op *op)
 
 /* --- running --- */
 
+/*
+ * A thread that takes a goroutine which is locked to another one from the queue gives that one its P, and
+ * sleeps (Go 1.26 runtime/proc.go, startlockedm). Else a thread does not give its P up while goroutines can
+ * run. That one, too, gives the P away when its goroutine waits, to a thread that runs any other one.
+ */
+static void note_handover(struct analysis *a, struct goroutine *g, struct proc *proc, bool stays)
+{
+	uint64_t since = proc ? proc->stopped_at : 0, ns = a->now - since;
+
+	if (proc)
+		proc->stopped_at = 0;
+	if (!stays)
+		g->handovers = (struct handovers){0};
+	if (!stays || !since || g->activity != ACT_RUNNABLE || g->cut || since <= g->since)
+		return;
+	g->handovers.n++;
+	g->handovers.ns += ns;
+	if (ns <= g->handovers.most)
+		return;
+	g->handovers.most = ns;
+	g->handovers.at = since;
+	g->handovers.g = g->goid;
+}
+
+/* Whether it starts on the thread on which it ran last, and nothing else has run there since. */
+static bool stays_on_thread(struct analysis *a, const struct goroutine *g, uint32_t m)
+{
+	struct last_on_thread *last = &a->last_on_thread[m % RECENT_MS];
+	bool stays = last->m == m && last->g == index_of(a, g) && g->last_m == m;
+
+	*last = (struct last_on_thread){m, index_of(a, g)};
+	return stays;
+}
+
 static void start(struct analysis *a, struct goroutine *g, const struct op *op)
 {
 	struct proc *proc = proc_at(a, op->p);
 
+	note_handover(a, g, proc, stays_on_thread(a, g, op->m));
+	g->last_m = op->m;
 	a->starts++;
 	a->starts_as_thread += g->goid == op->m;
 	interval_leave(a, g, g->waker ? &a->gs[g->waker - 1] : NULL, 0, false);
@@ -316,6 +369,41 @@ static void note_herd(struct analysis *a, struct goroutine *g, const struct goro
 	g->ran_at_wake = g->spent[ACT_CODE] + g->spent[ACT_ASSIST];
 }
 
+/* A peer of those that wait, or one that a peer has started, gives them what they wait for. */
+static bool is_of_peers(struct analysis *a, const struct goroutine *g, const struct goroutine *waker)
+{
+	const struct goroutine *creator = creator_of(a, waker);
+
+	return waker->group == g->group || (creator && creator->group == g->group);
+}
+
+/* Many wait at one place for the result of one call. */
+static void note_flight(struct analysis *a, const struct goroutine *g, const struct goroutine *waker)
+{
+	uint32_t index = index_of(a, waker);
+	struct row *row;
+
+	if (!g->group || g->cut || !is_of_peers(a, g, waker))
+		return;
+	if (a->flight.waker != index || a->flight.slice != waker->slice || a->flight.stack != g->stack) {
+		a->flight.waker = index;
+		a->flight.slice = waker->slice;
+		a->flight.stack = g->stack;
+		a->flight.n = 0;
+		a->flight.ns = 0;
+	}
+	a->flight.ns += a->now - g->since;
+	if (++a->flight.n < SHARED)
+		return;
+	row = row_get(a, (enum activity)g->activity, g->stack);
+	row->flights += a->flight.n == SHARED;
+	row->shared_n += a->flight.n == SHARED ? SHARED : 1;
+	row->shared_ns += a->flight.ns;
+	a->flight.ns = 0;
+	if (a->flight.n > row->most_shared)
+		row->most_shared = a->flight.n;
+}
+
 /* How long only one of those that it has created, and waits for, was missing. */
 static void note_slack(struct analysis *a, const struct goroutine *g, const struct goroutine *waker)
 {
@@ -344,6 +432,8 @@ static void wake(struct analysis *a, struct goroutine *g, struct goroutine *wake
 		note_herd(a, g, waker);
 	if (waker && g->activity == ACT_JOIN)
 		note_slack(a, g, waker);
+	if (waker && (g->activity == ACT_JOIN || g->activity == ACT_RECEIVE || g->activity == ACT_SELECT))
+		note_flight(a, g, waker);
 	resource_wake(a, g, waker, stack);
 	lock_wake(a, g, waker, stack);
 	g->waited_at = g->since;
@@ -490,6 +580,8 @@ static void count_sample(struct analysis *a, const struct op *op)
 
 static void step_proc(struct analysis *a, const struct op *op)
 {
+	struct proc *proc;
+
 	switch (op->kind) {
 	case OP_PROC_STATUS:
 		proc_status(a, op);
@@ -503,6 +595,9 @@ static void step_proc(struct analysis *a, const struct op *op)
 	default:
 		proc_use(a, op->p, P_UNUSED);
 		gc_proc_stopped(a, op->p);
+		proc = proc_at(a, op->p);
+		if (proc && op->kind == OP_PROC_STOP)
+			proc->stopped_at = a->now;
 	}
 }
 
@@ -623,6 +718,7 @@ void goroutines_end(struct analysis *a)
 			continue;
 		interval_leave(a, g, NULL, 0, true);
 		lock_leave(a, g);
+		count_handovers(a, g);
 		labels_end(a, g, true);
 	}
 }

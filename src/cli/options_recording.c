@@ -52,7 +52,8 @@ static const struct argp_option common_table[] = {
 	 "threads of others)",
 	 1},
 	{"requests", KEY_REQUESTS, "KINDS", 0,
-	 "Record the requests that a Go program serves and makes as user tasks: http, grpc, redis, otel, sql; "
+	 "Record the requests that a Go program serves and makes as user tasks: http, grpc, redis, otel, "
+	 "sql; "
 	 "auto: all that it has",
 	 1},
 	{"request-values", KEY_REQUEST_VALUES, NULL, 0, "With --requests: show query strings of URLs, too",

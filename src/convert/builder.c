@@ -254,16 +254,15 @@ static int compose(struct builder *b)
 /* Start of the generation: as in the file, but before all its ops. */
 static uint64_t start_time(const struct builder *b)
 {
-	uint64_t latest = b->floor, lead = b->sink.source_times ? 0 : 2 * GAP + b->actives.n, start = b->hint,
-		 first = b->last;
+	uint64_t latest = b->floor, lead = b->sink.source_times ? 0 : 2 * GAP + b->actives.n, start = b->hint;
 	size_t i = 0;
 
 	while (i < b->ops.n && b->ops.ops[i].kind == OP_CPU_SAMPLE)
 		i++;
-	if (i < b->ops.n)
-		first = b->ops.ops[i].time;
-	if (first > b->floor + lead)
-		latest = first - lead;
+	if (i == b->ops.n) /* nothing happens in it */
+		latest = start;
+	else if (b->ops.ops[i].time > b->floor + lead)
+		latest = b->ops.ops[i].time - lead;
 	if (start > latest)
 		start = latest;
 	return start < b->floor ? b->floor : start;
@@ -338,6 +337,14 @@ static void count(struct builder *b, struct generation *gen)
 	}
 }
 
+static uint64_t last_time(const struct builder *b, uint64_t start)
+{
+	size_t nhead = b->p_statuses.n + b->g_statuses.n + b->actives.n;
+	uint64_t head = nhead ? b->ops.ops[nhead - 1].time : start;
+
+	return b->last > head ? b->last : head;
+}
+
 int builder_close(struct builder *b, bool last)
 {
 	struct tables tables = {.strings = b->strings, .texts = b->texts, .heap_base = b->heap_base};
@@ -348,7 +355,11 @@ int builder_close(struct builder *b, bool last)
 	if (compose(b))
 		return error_set(b->err, ENOMEM, "out of memory");
 	date_head(b, gen.start);
-	gen.end = b->last > gen.start ? b->last : gen.start;
+	b->last = last_time(b, gen.start);
+	gen.end = b->last;
+	/* What is open when nothing happens any more lasts until then. */
+	if (last && b->until > gen.end)
+		gen.end = b->until;
 	count(b, &gen);
 	set_clock(b, &gen);
 	gen.ops = b->ops.ops;

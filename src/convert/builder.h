@@ -63,6 +63,7 @@ struct builder {
 	uint64_t hint;       /* ns: where the generation begins in the file */
 	uint64_t floor;      /* ns: the earliest possible start */
 	uint64_t last;       /* ns: time of the last op */
+	uint64_t until;      /* ns: the file's end, if no generation follows; 0 = not known */
 	struct op_spacing spacing;
 	uint64_t heap_base;
 	uint64_t clock_ns, wall_sec; /* both clocks at one moment; wall_sec = wall_nsec = 0: unknown */

@@ -295,6 +295,7 @@ static int on_begin(void *ctx, const struct wire_view *view)
 
 	r->view = *view;
 	b->result->error_offset = view->offset;
+	b->until = view->until > 0 && view->until <= MAX_NS ? (uint64_t)view->until : 0;
 	if (view->start < 0 || view->start > MAX_NS)
 		return error_set(b->err, EBADMSG, "the times are implausible");
 	/* Stop-the-worlds differ by string id, and string ids are valid for one generation. */

@@ -266,13 +266,21 @@ static void drop_open_stw(struct cutter *cutter)
 	}
 }
 
+/* What is cut out may end with silence. */
+static uint64_t end_time(const struct cutter *cutter)
+{
+	uint64_t end = cutter->from->end < cutter->options.to ? cutter->from->end : cutter->options.to;
+
+	return end > cutter->last ? end : cutter->last;
+}
+
 static int end(struct cutter *cutter, bool last)
 {
 	const struct generation *from = cutter->from;
 	struct generation gen = {
 		.number = cutter->number,
 		.start = cutter->start,
-		.end = cutter->last,
+		.end = end_time(cutter),
 		.mono_ns = cutter->start,
 		.tables = from->tables,
 	};

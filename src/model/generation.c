@@ -192,6 +192,18 @@ static void fill_tables(struct model *md)
 	};
 }
 
+/* A boundary comes about once a second; in a log that was silent for an hour, a clock is wrong. */
+#define MAX_SILENCE_NS (3600 * 1000000000ull)
+
+/* Silence up to the boundary belongs to the generation. */
+static uint64_t end_time(struct model *md)
+{
+	uint64_t until = md->generation.until, last = md->ops.last_time;
+
+	md->generation.until = 0;
+	return until > last && until - last < MAX_SILENCE_NS ? until : last;
+}
+
 void generation_close(struct model *md, bool last)
 {
 	struct generation gen = {
@@ -219,7 +231,7 @@ void generation_close(struct model *md, bool last)
 	off_cpu_close(md);
 	cpus_close(md);
 	sample_flush(md);
-	gen.end = md->ops.last_time;
+	gen.end = end_time(md);
 	gen.nops = md->ops.n;
 	gen.ops = md->ops.ops;
 	md->generation.boundary_due = false;
@@ -240,9 +252,6 @@ void generation_close(struct model *md, bool last)
 	forget_threads(md);
 }
 
-/* A boundary comes about once a second; in a log that was silent for an hour, a clock is wrong. */
-#define MAX_SILENCE_NS (3600 * 1000000000ull)
-
 void generation_boundary(struct model *md, const struct log_boundary *boundary, const struct log_m *ms)
 {
 	if (!md->generation.number)
@@ -254,6 +263,7 @@ void generation_boundary(struct model *md, const struct log_boundary *boundary, 
 		md->generation.boundary_due = true;
 		return;
 	}
+	md->generation.until = boundary->time_before;
 	generation_close(md, false);
 	/* The log holds all that was before: the next generation begins when the Ms were read, even if little
 	 * happened. */

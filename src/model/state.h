@@ -37,6 +37,7 @@ enum model_phase {
 struct open_generation {
 	uint32_t number;        /* from 1; 0 = none is open */
 	uint64_t start;         /* ns */
+	uint64_t until;         /* ns: of the boundary that closes it; 0 = not known */
 	struct log_clock clock; /* the newest */
 	bool boundary_due;      /* waits for the end of a stop-the-world */
 	bool renew_due;         /* stacks are to be forgotten at its end */

@@ -60,10 +60,10 @@ struct clock {
 };
 
 struct chunk {
-	uint64_t number; /* 0 = no batch yet */
-	uint64_t min_time;
-	uint64_t offset, end; /* in the file */
-	double freq;          /* ns per unit; 0 = not seen */
+	uint64_t number;             /* 0 = no batch yet */
+	uint64_t min_time, max_time; /* units: of its batches, tables included */
+	uint64_t offset, end;        /* in the file */
+	double freq;                 /* ns per unit; 0 = not seen */
 	bool has_clock, has_heap;
 	struct clock clock;
 	uint64_t heap[4]; /* base address; bytes per page, object alignment, smallest stack */

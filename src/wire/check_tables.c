@@ -353,6 +353,8 @@ int chunk_add(struct chunk *chunk, const struct batch *batch, unsigned version, 
 
 	if (chunk->min_time == 0 || batch->time < chunk->min_time)
 		chunk->min_time = batch->time;
+	if (batch->time > chunk->max_time)
+		chunk->max_time = batch->time;
 	count_batch(chunk, batch, type);
 	if (type == EV_STRINGS)
 		return add_strings(chunk, &r);
@@ -434,7 +436,7 @@ void chunk_reset(struct chunk *chunk)
 	map64_free(&chunk->threads);
 	chunk->ntexts = chunk->nframes = chunk->nbatches = chunk->nthreads = chunk->nsamples = 0;
 	chunk->nplaces = 0;
-	chunk->number = chunk->min_time = chunk->offset = chunk->end = 0;
+	chunk->number = chunk->min_time = chunk->max_time = chunk->offset = chunk->end = 0;
 	chunk->freq = 0;
 	chunk->has_clock = chunk->has_heap = false;
 	memset(chunk->events, 0, sizeof(chunk->events));

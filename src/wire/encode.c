@@ -20,6 +20,7 @@ enum {
 	STREAM_LIMIT = MAX_BATCH_DATA - MAX_OP_BYTES,
 	MAX_P = 1 << 16, /* far above the GOMAXPROCS limit of 1024 */
 	RECENT_STREAMS = 16,
+	IDLE_END_NS = 10000000, /* silence at a generation's end that readers should see */
 };
 
 /*
@@ -722,6 +723,18 @@ static int put_sync(struct encoder_v2 *wire, const struct generation *gen)
 	return buffer_append(&wire->head, data, (size_t)(p - data));
 }
 
+/*
+ * The time of the tables' batches. Nothing but the least time of a generation's batches matters to Go's
+ * reader (internal/trace/generation.go, minTs). The runtime's tracer writes the tables when a generation
+ * ends; so do we where that is not to be seen in the events, because nothing happened at last.
+ */
+static uint64_t tables_time(const struct encoder_v2 *wire, const struct generation *gen)
+{
+	uint64_t last = gen->nops ? gen->ops[gen->nops - 1].time : gen->start;
+
+	return gen->end > last && gen->end - last >= IDLE_END_NS ? to_units(gen->end) : wire->time;
+}
+
 static int begin(struct encoder_v2 *wire, const struct generation *gen)
 {
 	uint64_t first = gen->mono_ns < gen->start ? gen->mono_ns : gen->start;
@@ -733,7 +746,7 @@ static int begin(struct encoder_v2 *wire, const struct generation *gen)
 	wire->nstreams = 0;
 	map64_clear(&wire->stream_by_m);
 	table_clear(&wire->samples);
-	dict_begin(&wire->dict, gen, wire->time);
+	dict_begin(&wire->dict, gen, tables_time(wire, gen));
 	if (wire->options.format < WIRE_GO123)
 		wire->coroutine_reason = strtab_add_str(gen->tables->strings, "coroutine");
 	if (array_grow((void **)&wire->gs, &wire->ngs, n, sizeof(*wire->gs)))

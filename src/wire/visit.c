@@ -13,6 +13,7 @@ struct wire_view chunk_view(const struct chunk *chunk, unsigned version)
 		.number = chunk->number,
 		.offset = chunk->offset,
 		.start = chunk_ns(chunk, chunk->min_time),
+		.until = chunk_ns(chunk, chunk->max_time),
 		.has_clock = chunk->has_clock,
 		.clock_time = chunk->has_clock ? chunk_ns(chunk, clock->time + clock->dt) : 0,
 		.mono_ns = clock->mono,

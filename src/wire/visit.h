@@ -37,6 +37,7 @@ struct wire_view {
 	uint64_t offset;    /* in the file */
 	bool last;          /* no valid generation follows */
 	int64_t start;      /* ns: its Sync event, before all other events */
+	int64_t until;      /* ns: of its latest batch; the tables' are written when it ends (Go's tracer) */
 	bool has_clock;     /* go 1.25 and later: both clocks at one moment */
 	int64_t clock_time; /* ns, in the time base used here */
 	uint64_t mono_ns, wall_sec, wall_nsec;

@@ -8,7 +8,8 @@ PLANTED="lock-io:lock-io lock-io-rw:lock-io|rw-writer lock-long:lock-long lock-c
 lock-syscall:lock-syscall|lock-io leak:leak leak-select:leak slow-consumer:slow-consumer pool-small:pool-small
 pool-workers:pool-small outlier:outlier assist:assist gc-often:gc-often rw-starve:rw-writer cond-herd:herd
 fan-in:slow-consumer tickers:timer-storm gogc10:gc-often big-alloc:assist ctx-leak:leak semaphore:pool-small
-log-printf:lock-syscall|lock-io sql-pool:pool-small slow-member:straggler timer-late:timer-late|hog"
+log-printf:lock-syscall|lock-io sql-pool:pool-small slow-member:straggler timer-late:timer-late|hog
+single-flight:single-flight locked-thread:locked-thread dns:dns"
 # Up to Go 1.22 a preemption at a function call has no stack.
 PLANTED_NEWEST="spin-select:spin"
 # FUNCTION that the first finding must name.
@@ -17,7 +18,8 @@ declare -A NAMED=([lock-io]=refreshLocked [lock-io-rw]=refreshLocked [lock-long]
 	[pool-workers]=submit [outlier]=request [assist]=parse [rw-starve]=export [cond-herd]=consume [fan-in]=store
 	[tickers]=tick [big-alloc]=decodeAll [ctx-leak]=follow [semaphore]=upload [log-printf]=serve
 	[sql-pool]=get [slow-member]=member [spin-select]=waitFor
-	[timer-late]=hold)
+	[timer-late]=hold [single-flight]=load [locked-thread]=draw
+	[dns]=backend)
 # These need facts that are not in the file.
 PLANTED_LIVE="procs-low:procs-low"
 
@@ -42,10 +44,12 @@ report_json() {
 	cp "$W/out" "$W/report.json"
 }
 
-# first_is FINDINGS: checks that the report's first finding is one of these.
+# first_is FINDINGS: checks that the report's first finding is one of these. That other programs used the CPUs is
+# said of the machine.
 first_is() {
 	local first
 	first=$(findings_in "$W/report.json" | head -n 1)
+	[ "${first% *}" != neighbour ] || noisy "other programs used the CPUs instead of $1"
 	[[ "|$1|" == *"|${first% *}|"* ]] || die "the first finding is '${first:-none}' instead of $1"
 }
 
@@ -211,6 +215,48 @@ case_report_c() { # a lock that is held while a thread writes to disk, or comput
 	c_planted long clean
 	findings_in "$W/report.json" | grep '^lock' && die "a lock without the fault"
 	return 0
+}
+
+case_report_c_queues() { # threads that queue for a lock, or are woken for nothing
+	gcc -O2 -g -pthread -o "$E2E/planted-c" tests/e2e/planted/locks.c || die "cannot build the C program"
+	c_planted convoy
+	first_is lock-convoy
+	grep -q '"text":"[^"]*counter' "$W/report.json" || die "the lock is not named: $(head -c 600 "$W/report.json")"
+	c_planted herd
+	# What is lost is little: other programs that use the CPUs may come first.
+	findings_in "$W/report.json" | grep -q '^herd ' || die "no herd: $(findings_in "$W/report.json" | tr '\n' ' ')"
+	grep -q '"text":"[^"]*producer[^"]*consumer' "$W/report.json" ||
+		die "the threads are not named: $(head -c 600 "$W/report.json")"
+	c_planted convoy clean
+	findings_in "$W/report.json" | grep '^lock\|^herd' && die "a queue without the fault"
+	c_planted herd clean
+	findings_in "$W/report.json" | grep '^lock\|^herd' && die "a queue without the fault"
+	return 0
+}
+
+# lasts FILE SECONDS: Go's strict reader accepts the trace, and the report shows it as long as that, or more.
+lasts() {
+	strict "$1"
+	report_json "$1"
+	python3 -c 'import json, sys
+duration = json.load(open(sys.argv[1]))["trace"]["duration_ns"]
+sys.exit(0 if duration >= float(sys.argv[2]) * 1e9 else "%.3f s" % (duration / 1e9))' \
+		"$W/report.json" "$2" 2>"$W/err" || die "$1 shows $(tail -n 1 "$W/err") of $2 s"
+}
+
+case_report_idle_end() { # nothing happens up to the end of a trace, and of a snapshot
+	local binary
+	binary=$(planted_binary $NEWEST) || die "cannot build"
+	start_target "$binary" idle
+	run_gotrace -p "$target" -d 2500ms -o "$W/trace"
+	want 0
+	lasts "$W/trace" 2.4
+	record -p "$target"
+	sleep 3.2
+	snapshot
+	lasts "$file" 2.9
+	stop_recorder 0
+	stop_target
 }
 
 # limited PID QUOTA_US: puts the process into a cgroup of its own, $cgroup, with this quota per 100 ms.

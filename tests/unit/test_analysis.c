@@ -10,162 +10,7 @@
 #include <cmocka.h>
 
 #include "analysis/order.h"
-#include "analysis/path.h"
-#include "symbol/symbol.h"
-
-#define MS 1000000ull
-
-enum { MAX_OPS = 1 << 16, MAX_STACKS_MADE = 64, MAX_GS = 4096 };
-
-/* A trace being built. Goroutine i has the id i, and runs on P i % procs. */
-struct script {
-	struct strtab *strings, *texts; /* texts: messages of logs */
-	struct stack stacks[MAX_STACKS_MADE];
-	struct frame frames[MAX_STACKS_MADE][4];
-	uint32_t nstacks;
-	uint64_t goids[MAX_GS];
-	struct op *ops;
-	size_t n;
-	uint64_t now, end;
-};
-
-static struct script *script_new(uint64_t end)
-{
-	struct script *s = calloc(1, sizeof(*s));
-
-	s->strings = strtab_new();
-	s->texts = strtab_new();
-	s->ops = calloc(MAX_OPS, sizeof(*s->ops));
-	s->nstacks = 1;
-	s->now = 1000;
-	s->end = 1000 + end;
-	for (uint32_t i = 0; i < MAX_GS; i++)
-		s->goids[i] = i;
-	return s;
-}
-
-static void script_free(struct script *s)
-{
-	strtab_free(s->strings);
-	strtab_free(s->texts);
-	free(s->ops);
-	free(s);
-}
-
-static uint32_t str(struct script *s, const char *text)
-{
-	return strtab_add_str(s->strings, text);
-}
-
-/* Leaf first. */
-static uint32_t stack(struct script *s, const char *leaf, const char *site, uint32_t line, const char *root)
-{
-	const char *const funcs[] = {leaf, site, root};
-	uint32_t id = s->nstacks++, n = 0;
-
-	for (unsigned i = 0; i < 3; i++) {
-		if (funcs[i])
-			s->frames[id][n++] =
-				(struct frame){.pc = 1000 * id + i, .func = str(s, funcs[i]), .line = line};
-	}
-	s->stacks[id] = (struct stack){.frames = s->frames[id], .n = n};
-	return id;
-}
-
-static struct op *add(struct script *s, enum op_kind kind, uint32_t g, int32_t p)
-{
-	struct op *op = &s->ops[s->n++];
-
-	assert_true(s->n < MAX_OPS);
-	*op = (struct op){.time = ++s->now, .kind = (uint8_t)kind, .g = g, .p = p, .m = (uint32_t)p + 5000};
-	return op;
-}
-
-static void at(struct script *s, uint64_t ns)
-{
-	assert_true(1000 + ns >= s->now);
-	s->now = 1000 + ns;
-}
-
-static void procs(struct script *s, unsigned n)
-{
-	add(s, OP_PROCS_CHANGE, 0, NO_P)->arg = n;
-	for (unsigned i = 0; i < n; i++)
-		add(s, OP_PROC_STATUS, 0, (int32_t)i)->status = P_IDLE;
-}
-
-static void create(struct script *s, uint32_t g, uint32_t entry)
-{
-	struct op *op = add(s, OP_GO_CREATE, 0, 0);
-
-	op->g2 = g;
-	op->stack2 = entry;
-}
-
-static void start(struct script *s, uint32_t g, int32_t p)
-{
-	add(s, OP_PROC_START, 0, p);
-	add(s, OP_GO_START, g, p);
-}
-
-static void block(struct script *s, uint32_t g, int32_t p, const char *reason, uint32_t id)
-{
-	struct op *op = add(s, OP_GO_BLOCK, g, p);
-
-	op->string = str(s, reason);
-	op->stack = id;
-	add(s, OP_PROC_STOP, 0, p);
-}
-
-static void wake(struct script *s, uint32_t g, int32_t p, uint32_t g2, uint32_t id)
-{
-	struct op *op = add(s, OP_GO_UNBLOCK, g, g ? p : NO_P);
-
-	op->g2 = g2;
-	op->stack = id;
-}
-
-/* Passes on the ops from that one on, as a generation. */
-static void pass_on(struct analysis *a, struct script *s, size_t from, bool last)
-{
-	const struct tables tables = {.strings = s->strings,
-				      .texts = s->texts,
-				      .goids = s->goids,
-				      .ngoroutines = MAX_GS,
-				      .stacks = s->stacks,
-				      .nstacks = s->nstacks};
-	const struct generation gen = {.number = from ? 2 : 1,
-				       .last = last,
-				       .start = from ? s->ops[from].time : 1000,
-				       .end = last ? s->end : s->now,
-				       .ops = s->ops + from,
-				       .nops = s->n - from,
-				       .tables = &tables};
-
-	assert_int_equal(analysis_generation(a, &gen), 0);
-}
-
-static struct analysis *analyse(struct script *s, struct why *why)
-{
-	const struct analysis_options options = {.name = "t", .file = "t"};
-	struct analysis *a = analysis_new(&options);
-
-	assert_non_null(a);
-	if (why)
-		why_watch(why, a);
-	pass_on(a, s, 0, true);
-	assert_int_equal(analysis_end(a), 0);
-	return a;
-}
-
-static const struct finding *found(const struct analysis *a, const char *id)
-{
-	for (unsigned i = 0; i < a->nfindings; i++) {
-		if (strcmp(a->findings[i].id, id) == 0)
-			return &a->findings[i];
-	}
-	return NULL;
-}
+#include "script.h"
 
 /* --- histogram --- */
 
@@ -1218,39 +1063,16 @@ static void test_output(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_histogram),
-		cmocka_unit_test(test_lock_held_across_io),
-		cmocka_unit_test(test_lock_held_long),
-		cmocka_unit_test(test_leak),
-		cmocka_unit_test(test_latency),
-		cmocka_unit_test(test_path),
-		cmocka_unit_test(test_path_of_none),
-		cmocka_unit_test(test_output),
-		cmocka_unit_test(test_random_paths),
-		cmocka_unit_test(test_herd),
-		cmocka_unit_test(test_straggler),
-		cmocka_unit_test(test_spin),
-		cmocka_unit_test(test_timer_late),
-		cmocka_unit_test(test_locks_by_address),
-		cmocka_unit_test(test_a_holder_ends),
-		cmocka_unit_test(test_logs_of_no_lock),
-		cmocka_unit_test(test_rwmutex_holders),
-		cmocka_unit_test(test_histogram),
-		cmocka_unit_test(test_lock_held_across_io),
-		cmocka_unit_test(test_lock_held_long),
-		cmocka_unit_test(test_leak),
-		cmocka_unit_test(test_latency),
-		cmocka_unit_test(test_path),
-		cmocka_unit_test(test_path_of_none),
-		cmocka_unit_test(test_output),
-		cmocka_unit_test(test_random_paths),
-		cmocka_unit_test(test_herd),
-		cmocka_unit_test(test_straggler),
-		cmocka_unit_test(test_spin),
-		cmocka_unit_test(test_timer_late),
-		cmocka_unit_test(test_labels),
-		cmocka_unit_test(test_labels_filter),
-		cmocka_unit_test(test_labels_are_bounded),
+		cmocka_unit_test(test_histogram),       cmocka_unit_test(test_lock_held_across_io),
+		cmocka_unit_test(test_lock_held_long),  cmocka_unit_test(test_leak),
+		cmocka_unit_test(test_latency),         cmocka_unit_test(test_path),
+		cmocka_unit_test(test_path_of_none),    cmocka_unit_test(test_output),
+		cmocka_unit_test(test_random_paths),    cmocka_unit_test(test_herd),
+		cmocka_unit_test(test_straggler),       cmocka_unit_test(test_spin),
+		cmocka_unit_test(test_timer_late),      cmocka_unit_test(test_locks_by_address),
+		cmocka_unit_test(test_a_holder_ends),   cmocka_unit_test(test_logs_of_no_lock),
+		cmocka_unit_test(test_rwmutex_holders), cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_labels_filter),   cmocka_unit_test(test_labels_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

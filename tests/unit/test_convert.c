@@ -37,7 +37,8 @@ struct story {
 	uint64_t goids[MAX_OPS]; /* of ops[].g, or of g2 if there is one */
 	char strings[MAX_OPS][48];
 	unsigned generations, last;
-	int refuse; /* result of the sink */
+	uint64_t start, end, before; /* ns: of the last generation; end of the one before */
+	int refuse;                  /* result of the sink */
 };
 
 static void remember(struct story *story, const struct op *op, const struct tables *tables)
@@ -66,6 +67,9 @@ static int take(void *ctx, const struct generation *gen)
 	assert_false(story->last);
 	story->generations++;
 	story->last = gen->last;
+	story->before = story->end;
+	story->start = gen->start;
+	story->end = gen->end;
 	for (size_t i = 0; i < gen->nops; i++)
 		remember(story, &gen->ops[i], gen->tables);
 	return wire_generation(story->wire, gen, &err);
@@ -248,6 +252,72 @@ static void test_to_its_own(void **state)
 		wire_check(from.data, from.len, &before);
 		story_free(good(from.data, from.len, formats[i], &after));
 		assert_same_events(&before, &after, formats[i] >= WIRE_GO122);
+		free(from.data);
+	}
+	wire_trace_free(t);
+}
+
+/* That nothing happened at last: the end is the time of the tables, also in what is made of the file. */
+static void test_idle_end(void **state)
+{
+	const uint64_t second = 1000000000, unit = 64;
+	struct wire_trace *t = of_all_kinds();
+	struct bytes eventful = wire_trace_encode(t, WIRE_GO126);
+
+	(void)state;
+	wire_trace_idle(t, second);
+	for (size_t i = 0; i < COUNT(formats); i++) {
+		struct bytes from = wire_trace_encode(t, formats[i]);
+		struct wire_report report;
+		struct story *story, *again;
+
+		if (formats[i] < WIRE_GO122) {
+			free(from.data);
+			continue;
+		}
+		story = good(from.data, from.len, formats[i], &report);
+		assert_in_range(story->end - story->start, second, second + second / 1000);
+		again = good(story->bytes.data, story->bytes.len, WIRE_GO126, &report);
+		assert_in_range(again->end, story->end - unit, story->end);
+		if (formats[i] == WIRE_GO126)
+			assert_int_equal(from.len, eventful.len);
+		story_free(again);
+		story_free(story);
+		free(from.data);
+	}
+	free(eventful.data);
+	wire_trace_free(t);
+}
+
+/* Nothing happens in the last generation: it begins where the file says, and not where the one before ends.
+ */
+static void test_idle_generation(void **state)
+{
+	const uint64_t second = 1000000000;
+	struct wire_trace *t = of_all_kinds();
+	/* As of_all_kinds leaves them; goroutine 3, which is index 3, is runnable. */
+	const struct op still[] = {
+		P_IS(0, P_RUNNING, M1),   P_IS(1, P_IDLE, NO_M),     G_IS(1, G_WAITING, NO_M),
+		G_IS(2, G_WAITING, NO_M), G_IS(3, G_RUNNABLE, NO_M),
+	};
+
+	(void)state;
+	wire_trace_skip(t, 2 * second);
+	wire_trace_generation(t, still, COUNT(still));
+	for (size_t i = 0; i < COUNT(formats); i++) {
+		struct bytes from = wire_trace_encode(t, formats[i]);
+		struct wire_report report;
+		struct story *story;
+
+		if (formats[i] < WIRE_GO122) {
+			free(from.data);
+			continue;
+		}
+		story = good(from.data, from.len, formats[i], &report);
+		assert_int_equal(story->generations, 3);
+		assert_in_range(story->start - story->before, 2 * second - 1000, 2 * second + 1000000);
+		assert_in_range(report.last_ns - report.first_ns, 2 * second, 2 * second + 1000000);
+		story_free(story);
 		free(from.data);
 	}
 	wire_trace_free(t);
@@ -546,11 +616,12 @@ static void test_contradiction(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_to_all),     cmocka_unit_test(test_to_its_own),
-		cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_v1_ops),
-		cmocka_unit_test(test_v1_faults),      cmocka_unit_test(test_v2_torn),
-		cmocka_unit_test(test_v2_restart),     cmocka_unit_test(test_sink_fails),
-		cmocka_unit_test(test_contradiction),
+		cmocka_unit_test(test_all_to_all),      cmocka_unit_test(test_to_its_own),
+		cmocka_unit_test(test_there_and_back),  cmocka_unit_test(test_v1_ops),
+		cmocka_unit_test(test_v1_faults),       cmocka_unit_test(test_v2_torn),
+		cmocka_unit_test(test_v2_restart),      cmocka_unit_test(test_sink_fails),
+		cmocka_unit_test(test_contradiction),   cmocka_unit_test(test_idle_end),
+		cmocka_unit_test(test_idle_generation),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,6 +26,7 @@ struct run {
 	struct strtab *strings;
 	struct found logs[16];
 	unsigned n;
+	uint64_t ends[4]; /* ns from START: of generations, from number 1 on */
 };
 
 static int take_generation(void *ctx, const struct generation *gen)
@@ -35,6 +36,8 @@ static int take_generation(void *ctx, const struct generation *gen)
 
 	if (op_rules_generation(run->rules, gen, &err))
 		fail_msg("%s", err.text);
+	if (gen->number < 4)
+		run->ends[gen->number] = gen->end - START;
 	for (size_t i = 0; i < gen->nops; i++) {
 		const struct op *op = &gen->ops[i];
 		struct found *log = &run->logs[run->n];
@@ -162,6 +165,9 @@ static void test_each_generation_has_it(void **state)
 	assert_log(&run, 1, "3", 10);
 	assert_log(&run, 2, "2", 18);
 	assert_true(run.logs[1].generation > run.logs[0].generation);
+	/* A generation lasts until the boundary, and the last one as long as something happens. */
+	assert_int_equal(run.ends[1], 10 * MS);
+	assert_in_range(run.ends[2], 20 * MS, 20 * MS + 1000);
 }
 
 static void test_a_thread_that_ended(void **state)

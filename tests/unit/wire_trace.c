@@ -89,6 +89,12 @@ void wire_trace_skip(struct wire_trace *trace, uint64_t ns)
 	trace->clock += ns;
 }
 
+void wire_trace_idle(struct wire_trace *trace, uint64_t ns)
+{
+	trace->clock += ns;
+	trace->generations[trace->ngenerations - 1].end = trace->clock;
+}
+
 void wire_trace_last(struct wire_trace *trace)
 {
 	trace->generations[trace->ngenerations - 1].last = true;

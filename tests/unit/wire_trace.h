@@ -30,6 +30,8 @@ uint32_t wire_trace_goroutine(struct wire_trace *trace, uint64_t goid);
 void wire_trace_generation(struct wire_trace *trace, const struct op *ops, size_t n);
 /* Advances the clock before the next generation. */
 void wire_trace_skip(struct wire_trace *trace, uint64_t ns);
+/* Nothing happens for so long at the end of the last generation. */
+void wire_trace_idle(struct wire_trace *trace, uint64_t ns);
 /* Marks the last generation as the last of the trace. */
 void wire_trace_last(struct wire_trace *trace);
 /* The size of the first n generations. */

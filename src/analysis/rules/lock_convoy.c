@@ -21,8 +21,9 @@ void rule_lock_convoy(struct analysis *a)
 		if (res->parent != i || !lock_matters(a, res, &impact) || !applies(a, res))
 			continue;
 		finding = finding_add(a, "lock-convoy", impact);
-		finding_text(finding, "%u goroutines queue up to %s for a lock that is held for %s, in %s.",
-			     res->most_waiting, label_time(res->waits.max).text,
+		finding_text(finding, "%u %s queue up to %s for a lock that is held for %s, in %s.",
+			     res->most_waiting, is_of_threads(a) ? "threads" : "goroutines",
+			     label_time(res->waits.max).text,
 			     label_time(histogram_quantile(&res->least, 0.5)).text, lock_waiter(a, res).text);
 		lock_evidence(a, finding, res);
 	}

@@ -4,7 +4,7 @@
 
 enum { MIN_WAIT_NS = 1000000 };
 
-static const char *across(const struct resource *res)
+static const char *kind_of(const struct resource *res)
 {
 	const uint64_t *did = res->meanwhile;
 
@@ -16,9 +16,34 @@ static const char *across(const struct resource *res)
 	return did[ACT_SLEEP] >= did[ACT_SYSCALL] ? "a sleep" : "system calls";
 }
 
-static bool applies(const struct resource *res)
+/* The call that takes the holders longest, if it is one that does I/O. */
+static const char *heaviest_call(const struct analysis *a, const struct resource *res)
 {
-	/* Short calls are lock-syscall's. */
+	const struct top *most = NULL;
+
+	for (unsigned i = 0; i < TOPS; i++) {
+		const struct top *did = &res->did[i];
+
+		if (did->n && a->stacks[did->key >> 8].io_call && (!most || did->weight > most->weight))
+			most = did;
+	}
+	return most ? io_call_name(a->stacks[most->key >> 8].io_call) : NULL;
+}
+
+static struct label across(const struct analysis *a, const struct resource *res)
+{
+	const char *kind = kind_of(res), *call = heaviest_call(a, res);
+	struct label label;
+
+	snprintf(label.text, sizeof(label.text), call ? "%s (%s)" : "%s", kind, call);
+	return label;
+}
+
+static bool applies(const struct resource *res, double impact)
+{
+	/* However fast the disk is: each hold waits for it. */
+	if (lock_is_for_calls(res, impact) && lock_is_for_io(res))
+		return true;
 	return res->waits.max >= MIN_WAIT_NS && lock_share_io(res) >= 0.5 && lock_is_held_long(res);
 }
 
@@ -29,12 +54,12 @@ void rule_lock_io(struct analysis *a)
 		struct finding *finding;
 		double impact;
 
-		if (res->parent != i || !lock_matters(a, res, &impact) || !applies(res))
+		if (res->parent != i || !lock_matters(a, res, &impact) || !applies(res, impact))
 			continue;
 		finding = finding_add(a, "lock-io", impact);
 		finding_text(finding, "%s waited %s for %s, which holds the lock across %s.",
 			     lock_waiter(a, res).text, label_time(res->waits.sum).text,
-			     lock_holder(a, res).text, across(res));
+			     lock_holder(a, res).text, across(a, res).text);
 		lock_evidence(a, finding, res);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A system call is made under a lock each time: a log line, a write to one file. */
+/* A system call that is no I/O is made under a lock each time: lock-io has the others. */
 #include "analysis/rules/rules.h"
 
 void rule_lock_syscall(struct analysis *a)
@@ -9,8 +9,8 @@ void rule_lock_syscall(struct analysis *a)
 		struct finding *finding;
 		double impact;
 
-		if (res->parent != i || !lock_matters(a, res, &impact) || impact < 0.05 ||
-		    lock_share_calls(res) < 0.5 || lock_is_held_long(res))
+		if (res->parent != i || !lock_matters(a, res, &impact) || !lock_is_for_calls(res, impact) ||
+		    lock_is_for_io(res) || lock_is_held_long(res))
 			continue;
 		finding = finding_add(a, "lock-syscall", impact);
 		finding_text(finding, "%s makes a system call under a lock; others waited %s for it, in %s.",

@@ -59,6 +59,16 @@ double lock_share_calls(const struct resource *res)
 	return res->releases ? (double)res->calls / (double)res->releases : 0;
 }
 
+bool lock_is_for_calls(const struct resource *res, double impact)
+{
+	return impact >= 0.05 && lock_share_calls(res) >= 0.5;
+}
+
+bool lock_is_for_io(const struct resource *res)
+{
+	return res->io_calls * 2 >= res->calls;
+}
+
 struct label lock_waiter(const struct analysis *a, const struct resource *res)
 {
 	return label_stack(a, (uint32_t)top_first(res->waited)->key);

@@ -15,26 +15,6 @@ static double busy_share(const struct group *group)
 	return all > 0 ? 1 - idle / all : 0;
 }
 
-static void evidence(struct analysis *a, struct finding *finding, const struct row *row)
-{
-	finding->n = row->hist.n;
-	finding->total_ns = row->hist.sum;
-	finding->p50_ns = histogram_quantile(&row->hist, 0.5);
-	finding->p99_ns = histogram_quantile(&row->hist, 0.99);
-	finding->max_ns = row->hist.max;
-	finding->first_ns = row->first - a->begin;
-	finding->worst_ns = row->max_at - a->begin;
-	finding->worst_goid = row->max_g;
-	finding->stack = row->stack;
-	finding_evidence(finding, "n %llu, total %s, p50 %s, p99 %s, max %s at %s (g%llu)",
-			 (unsigned long long)row->hist.n, label_time(row->hist.sum).text,
-			 label_time(finding->p50_ns).text, label_time(finding->p99_ns).text,
-			 label_time(row->hist.max).text, label_time(finding->worst_ns).text,
-			 (unsigned long long)row->max_g);
-	finding_next(finding, "gotrace why %s --goroutine %llu --at %.6fs", a->options.file,
-		     (unsigned long long)row->max_g, (double)(finding->worst_ns + row->hist.max / 2) / 1e9);
-}
-
 /* More goroutines wait here than there are workers, on average: some of them are not served. */
 static bool is_queue(struct analysis *a, const struct row *row, const struct group *group)
 {
@@ -64,7 +44,7 @@ static bool of_workers(struct analysis *a, const struct row *row, double impact)
 		     label_stack(a, row->stack).text, label_time(row->hist.sum).text,
 		     (unsigned long long)group->peak, label_function(a, group->func).text,
 		     100 * busy_share(group));
-	evidence(a, finding, row);
+	row_evidence(a, finding, row);
 	return true;
 }
 
@@ -90,7 +70,7 @@ static void of_holders(struct analysis *a, const struct row *row, double impact)
 	finding_text(finding, "%s waited %s for one of about %.0f that are all taken, each for %s (p50).",
 		     label_stack(a, row->stack).text, label_time(row->hist.sum).text, many < 1 ? 1 : many,
 		     label_time(hold).text);
-	evidence(a, finding, row);
+	row_evidence(a, finding, row);
 	finding_evidence(finding, "given back at %s; held up to %s",
 			 label_stack(a, (uint32_t)top_first(res->released)->key).text,
 			 label_time(res->holds.max).text);

@@ -42,6 +42,20 @@ void rule_timer_storm(struct analysis *a);
 void rule_retake(struct analysis *a);
 void rule_herd(struct analysis *a);
 void rule_straggler(struct analysis *a);
+void rule_single_flight(struct analysis *a);
+void rule_locked_thread(struct analysis *a);
+void rule_dns(struct analysis *a);
+
+/* --- what the rules about waits share: pairs.c --- */
+
+/* The pair of a row that took the most time; one of zeros if there is none. */
+const struct pair *pair_heaviest(const struct analysis *a, uint32_t row);
+/* Of the time in which others waited for it: what it did not spend on waiting for them. 0 to 1. */
+double pair_busy_share(const struct pair *pair);
+/* What the waker did meanwhile: "network in main.fetch (main.go:7)". */
+struct label pair_did(const struct analysis *a, const struct pair *pair);
+/* Count, percentiles, worst wait, stack; and the command that shows more. */
+void row_evidence(const struct analysis *a, struct finding *finding, const struct row *row);
 
 /* --- what the rules about locks share: locks.c --- */
 
@@ -51,6 +65,9 @@ bool lock_matters(const struct analysis *a, const struct resource *res, double *
 double lock_share_io(const struct resource *res);
 double lock_share_running(const struct resource *res);
 double lock_share_calls(const struct resource *res);
+/* Half of the holds, and 5 % of the time of tasks, are calls, most of which read, write, or the like. */
+bool lock_is_for_calls(const struct resource *res, double impact);
+bool lock_is_for_io(const struct resource *res);
 /*
  * Most of the waiting is for holders that had it for 500 us (100 us) and
  * more, and those are no rare accident, as when one loses its CPU.

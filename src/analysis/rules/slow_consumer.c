@@ -2,38 +2,16 @@
 /* Many senders wait for one goroutine that takes from their channel, and is busy. */
 #include "analysis/rules/rules.h"
 
-static const struct pair *heaviest_pair(const struct analysis *a, uint32_t row)
-{
-	const struct pair *most = &a->pairs[0];
-
-	for (size_t i = 1; i < a->npairs; i++) {
-		if (a->pairs[i].row == row && a->pairs[i].ns > most->ns)
-			most = &a->pairs[i];
-	}
-	return most;
-}
-
-/* Of the time in which others waited for it: what it did not spend on waiting for them. */
-static double busy_share(const struct pair *pair)
-{
-	uint64_t all = 0, idle = pair->meanwhile[ACT_RECEIVE] + pair->meanwhile[ACT_SELECT] +
-				 pair->meanwhile[ACT_COND];
-
-	for (unsigned i = 0; i < ACT_COUNT; i++)
-		all += pair->meanwhile[i];
-	return all ? 1 - (double)idle / (double)all : 0;
-}
-
 static void look_at(struct analysis *a, uint32_t index)
 {
 	const struct row *row = &a->rows[index];
 	const struct top *waker = top_first(row->wakers), *did;
-	const struct pair *pair = heaviest_pair(a, index);
+	const struct pair *pair = pair_heaviest(a, index);
 	double impact = share_of_tasks(a, (double)row->hist.sum);
 	struct finding *finding;
 
 	if (row->activity != ACT_SEND || impact < 0.05 || row->hist.n < 5 ||
-	    (double)waker->weight < 0.8 * (double)row->hist.sum || busy_share(pair) < 0.8)
+	    (double)waker->weight < 0.8 * (double)row->hist.sum || pair_busy_share(pair) < 0.8)
 		return;
 	did = top_first(pair->did);
 	finding = finding_add(a, "slow-consumer", impact);
@@ -54,7 +32,7 @@ static void look_at(struct analysis *a, uint32_t index)
 			 "n %llu, p50 %s, p99 %s, max %s; the receiver is %.0f %% busy, mostly %s in %s",
 			 (unsigned long long)row->hist.n, label_time(finding->p50_ns).text,
 			 label_time(finding->p99_ns).text, label_time(row->hist.max).text,
-			 100 * busy_share(pair), activity_name((enum activity)(did->key & 0xff)),
+			 100 * pair_busy_share(pair), activity_name((enum activity)(did->key & 0xff)),
 			 did->key >> 8 ? label_stack(a, (uint32_t)(did->key >> 8)).text
 				       : label_stack(a, pair->stack).text);
 	finding_next(finding, "gotrace why %s --goroutine %llu --at %.6fs", a->options.file,

@@ -2,6 +2,8 @@
 /*
  * Threads that want one lock, which one of them holds while it writes to disk
  * (disk), or computes (long); with "clean" it does that before it takes the lock.
+ * Or many take one lock for a moment all the time (convoy), or each its own; or
+ * each item wakes all that wait for one (herd), or one of them.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -11,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { READERS = 4 };
+enum { READERS = 4, WORKERS = 24 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static volatile unsigned long shared;
@@ -79,9 +81,76 @@ __attribute__((noinline)) static void *reader(void *arg)
 	return arg;
 }
 
-int main(int argc, char **argv)
+static pthread_mutex_t locks[WORKERS];
+static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
+static int items;
+
+static unsigned long compute_us(long us)
+{
+	struct timespec begin, now;
+	unsigned long n = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	do {
+		for (int i = 0; i < 1000; i++)
+			n += (unsigned long)i;
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while ((now.tv_sec - begin.tv_sec) * 1000000 + (now.tv_nsec - begin.tv_nsec) / 1000 < us);
+	return n;
+}
+
+__attribute__((noinline)) static void *counter(void *arg)
+{
+	pthread_mutex_t *own = &locks[clean ? (long)arg : 0];
+
+	for (;;) {
+		pthread_mutex_lock(own);
+		shared += compute_us(30);
+		pthread_mutex_unlock(own);
+		nap(clean ? 20000 : 300);
+	}
+	return NULL;
+}
+
+__attribute__((noinline)) static void *consumer(void *arg)
+{
+	for (;;) {
+		pthread_mutex_lock(&lock);
+		while (!items)
+			pthread_cond_wait(&filled, &lock);
+		items--;
+		pthread_mutex_unlock(&lock);
+	}
+	return arg;
+}
+
+__attribute__((noinline)) static void *producer(void *arg)
+{
+	for (;;) {
+		nap(2000);
+		pthread_mutex_lock(&lock);
+		items++;
+		pthread_mutex_unlock(&lock);
+		if (clean)
+			pthread_cond_signal(&filled);
+		else
+			pthread_cond_broadcast(&filled);
+	}
+	return arg;
+}
+
+static void start(int n, void *(*run)(void *))
 {
 	pthread_t thread;
+
+	for (long i = 0; i < n; i++) {
+		if (pthread_create(&thread, NULL, run, (void *)i))
+			exit(1);
+	}
+}
+
+int main(int argc, char **argv)
+{
 
 	if (argc < 3)
 		return 2;
@@ -90,9 +159,17 @@ int main(int argc, char **argv)
 	fd = open(argv[2], O_RDWR | O_CREAT | O_TRUNC, 0600);
 	if (fd < 0)
 		return 1;
-	pthread_create(&thread, NULL, holder, NULL);
-	for (int i = 0; i < READERS; i++)
-		pthread_create(&thread, NULL, reader, NULL);
+	for (int i = 0; i < WORKERS; i++)
+		pthread_mutex_init(&locks[i], NULL);
+	if (strcmp(argv[1], "convoy") == 0) {
+		start(WORKERS, counter);
+	} else if (strcmp(argv[1], "herd") == 0) {
+		start(WORKERS, consumer);
+		start(1, producer);
+	} else {
+		start(1, holder);
+		start(READERS, reader);
+	}
 	printf("ready %d\n", (int)getpid());
 	fflush(stdout);
 	sleep(60);

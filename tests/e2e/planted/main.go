@@ -50,6 +50,8 @@ var modes = map[string]mode{
 	"spin-select":   spinSelect,
 	"single-flight": singleFlight,
 	"timer-late":    timerLate,
+	"locked-thread": lockedThread,
+	"dns":           slowNames,
 }
 
 func main() {

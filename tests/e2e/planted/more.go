@@ -390,32 +390,45 @@ func waitFor(news <-chan int, clean bool) {
 	}
 }
 
-// One asks, the others wait for its answer.
+type flights struct {
+	mu   sync.Mutex
+	call *sync.WaitGroup
+}
+
+// golang.org/x/sync/singleflight in small: one makes the call, the others wait for its result.
+//
+//go:noinline
+func (f *flights) do(call func()) {
+	f.mu.Lock()
+	if c := f.call; c != nil {
+		f.mu.Unlock()
+		begin := time.Now()
+		c.Wait()
+		measured(begin)
+		return
+	}
+	c := new(sync.WaitGroup)
+	c.Add(1)
+	f.call = c
+	f.mu.Unlock()
+	call()
+	f.mu.Lock()
+	f.call = nil
+	f.mu.Unlock()
+	c.Done()
+}
+
 func singleFlight(clean bool) {
-	var mu sync.Mutex
-	var call *sync.WaitGroup
+	all := new(flights)
 	for i := 0; i < 16; i++ {
-		go every(2*time.Millisecond, func() {
-			mu.Lock()
-			if c := call; c != nil {
-				mu.Unlock()
-				begin := time.Now()
-				c.Wait()
-				measured(begin)
-				return
-			}
-			c := new(sync.WaitGroup)
-			c.Add(1)
-			call = c
-			mu.Unlock()
-			if !clean {
-				time.Sleep(20 * time.Millisecond)
-			}
-			mu.Lock()
-			call = nil
-			mu.Unlock()
-			c.Done()
-		})
+		go every(2*time.Millisecond, func() { all.do(func() { load(clean) }) })
+	}
+}
+
+//go:noinline
+func load(clean bool) {
+	if !clean {
+		time.Sleep(20 * time.Millisecond)
 	}
 }
 
@@ -438,5 +451,34 @@ func hold(clean bool) {
 			continue
 		}
 		spin(50 * time.Millisecond)
+	}
+}
+
+// Workers that are locked to their threads, as those of a graphics library in C are.
+func lockedThread(clean bool) {
+	for i := 0; i < 2; i++ {
+		work, drawn := make(chan int), make(chan int)
+		go draw(work, drawn, clean)
+		go func() {
+			for {
+				for n := 0; n < 10; n++ {
+					work <- n
+					<-drawn
+					spin(20 * time.Microsecond)
+				}
+				time.Sleep(500 * time.Microsecond)
+			}
+		}()
+	}
+}
+
+//go:noinline
+func draw(work <-chan int, drawn chan<- int, clean bool) {
+	if !clean {
+		runtime.LockOSThread()
+	}
+	for n := range work {
+		spin(5 * time.Microsecond)
+		drawn <- n
 	}
 }

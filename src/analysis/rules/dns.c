@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Requests wait until the name of a host is resolved. */
+#include <string.h>
+
+#include "analysis/rules/rules.h"
+
+enum { LEAST = 5, MIN_MEAN_NS = 1000000 };
+
+/* The goroutines that Go's resolver starts do the work; those that wait for them are counted. */
+static bool is_resolvers(const struct analysis *a, uint32_t stack)
+{
+	const char *root = name_text(a, stack_root(a, stack)->func);
+
+	return strncmp(root, "net.", 4) == 0 || strncmp(root, "internal/singleflight.", 22) == 0;
+}
+
+static bool is_lookup(const struct analysis *a, const struct row *row)
+{
+	return row->stack && a->stacks[row->stack].lookup && row->activity >= ACT_SYSCALL &&
+	       row->activity < ACT_GC;
+}
+
+struct lookups {
+	const struct row *most;    /* of those that wait */
+	const struct row *working; /* what takes the resolver longest */
+	uint64_t n, ns;
+};
+
+static struct lookups gather(const struct analysis *a)
+{
+	struct lookups all = {&a->rows[0], &a->rows[0], 0, 0};
+
+	for (size_t i = 1; i < a->nrows; i++) {
+		const struct row *row = &a->rows[i];
+		bool works = row->activity == ACT_NETWORK || row->activity == ACT_SYSCALL;
+
+		if (!is_lookup(a, row))
+			continue;
+		if (works && row->hist.sum > all.working->hist.sum)
+			all.working = row;
+		if (is_resolvers(a, row->stack))
+			continue;
+		all.n += row->hist.n;
+		all.ns += row->hist.sum;
+		if (row->hist.sum > all.most->hist.sum || all.most == &a->rows[0])
+			all.most = row;
+	}
+	return all;
+}
+
+/* In a call into C, or in one of its own for the server's answer. */
+static const char *resolver(const struct analysis *a, const struct row *working)
+{
+	if (is_of_threads(a))
+		return "the C library";
+	return working->activity == ACT_SYSCALL ? "the C library (cgo)" : "Go's resolver";
+}
+
+void rule_dns(struct analysis *a)
+{
+	struct lookups all = gather(a);
+	double impact = share_of_tasks(a, (double)all.ns);
+	struct finding *finding;
+
+	if (all.n < LEAST || all.ns / all.n < MIN_MEAN_NS || impact < 0.05)
+		return;
+	finding = finding_add(a, "dns", impact);
+	finding_text(finding, "%s, and others like it, waited %s until %s had resolved the name of a host.",
+		     label_stack(a, all.most->stack).text, label_time(all.ns).text, resolver(a, all.working));
+	row_evidence(a, finding, all.most);
+	finding->n = all.n;
+	finding->total_ns = all.ns;
+	if (all.working->hist.n)
+		finding_evidence(finding, "%llu lookups, %s each (mean); the resolver waits %s (p50) in %s",
+				 (unsigned long long)all.n, label_time(all.ns / all.n).text,
+				 label_time(histogram_quantile(&all.working->hist, 0.5)).text,
+				 label_near(a, all.working->stack).text);
+}

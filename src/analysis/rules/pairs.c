@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What the rules about waits share. */
+#include "analysis/rules/rules.h"
+
+const struct pair *pair_heaviest(const struct analysis *a, uint32_t row)
+{
+	const struct pair *most = &a->pairs[0];
+
+	for (size_t i = 1; i < a->npairs; i++) {
+		if (a->pairs[i].row == row && a->pairs[i].ns > most->ns)
+			most = &a->pairs[i];
+	}
+	return most;
+}
+
+double pair_busy_share(const struct pair *pair)
+{
+	uint64_t all = 0, idle = pair->meanwhile[ACT_RECEIVE] + pair->meanwhile[ACT_SELECT] +
+				 pair->meanwhile[ACT_COND];
+
+	for (unsigned i = 0; i < ACT_COUNT; i++)
+		all += pair->meanwhile[i];
+	return all ? 1 - (double)idle / (double)all : 0;
+}
+
+struct label pair_did(const struct analysis *a, const struct pair *pair)
+{
+	const struct top *did = top_first(pair->did);
+	uint32_t stack = (uint32_t)(did->key >> 8);
+	struct label label;
+
+	snprintf(label.text, sizeof(label.text), "%.20s in %.120s",
+		 activity_name((enum activity)(did->key & 0xff)),
+		 label_stack(a, stack ? stack : pair->stack).text);
+	return label;
+}
+
+void row_evidence(const struct analysis *a, struct finding *finding, const struct row *row)
+{
+	finding->n = row->hist.n;
+	finding->total_ns = row->hist.sum;
+	finding->p50_ns = histogram_quantile(&row->hist, 0.5);
+	finding->p99_ns = histogram_quantile(&row->hist, 0.99);
+	finding->max_ns = row->hist.max;
+	finding->first_ns = row->first ? row->first - a->begin : 0;
+	finding->worst_ns = row->max_at ? row->max_at - a->begin : 0;
+	finding->worst_goid = row->max_g;
+	finding->stack = row->stack;
+	finding_evidence(finding, "n %llu, total %s, p50 %s, p99 %s, max %s at %s (g%llu)",
+			 (unsigned long long)row->hist.n, label_time(row->hist.sum).text,
+			 label_time(finding->p50_ns).text, label_time(finding->p99_ns).text,
+			 label_time(row->hist.max).text, label_time(finding->worst_ns).text,
+			 (unsigned long long)row->max_g);
+	finding_next(finding, "gotrace why %s --goroutine %llu --at %.6fs", a->options.file,
+		     (unsigned long long)row->max_g, (double)(finding->worst_ns + row->hist.max / 2) / 1e9);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Many wait at one place for the result of a call that one of them makes: golang.org/x/sync/singleflight, a
+ * cache that is filled once, a barrier. As slow as that call is, they all are.
+ */
+#include "analysis/rules/rules.h"
+
+enum { MIN_FLIGHTS = 5, MIN_MEAN_NS = 1000000 };
+
+static bool applies(const struct analysis *a, const struct row *row, const struct pair *pair, double impact)
+{
+	if (row->flights < MIN_FLIGHTS || row->shared_ns * 2 < row->hist.sum ||
+	    row->shared_ns / row->shared_n < MIN_MEAN_NS || impact < 0.05)
+		return false;
+	/* Who sends to many may have waited for them before; who closes a channel, or ends a WaitGroup, not.
+	 */
+	return row->activity == ACT_JOIN || a->stacks[pair->stack].primitive == PRIM_CLOSE ||
+	       pair_busy_share(pair) >= 0.8;
+}
+
+void rule_single_flight(struct analysis *a)
+{
+	for (size_t i = 1; i < a->nrows; i++) {
+		const struct row *row = &a->rows[i];
+		double impact = share_of_tasks(a, (double)row->shared_ns);
+		const struct pair *pair = pair_heaviest(a, (uint32_t)i);
+		struct finding *finding;
+
+		if (!applies(a, row, pair, impact))
+			continue;
+		finding = finding_add(a, "single-flight", impact);
+		finding_text(finding,
+			     "Up to %u goroutines at once waited %s in %s for one of them: mostly %s.",
+			     row->most_shared, label_time(row->shared_ns).text,
+			     label_stack(a, row->stack).text, pair_did(a, pair).text);
+		row_evidence(a, finding, row);
+		finding->total_ns = row->shared_ns;
+		finding->waker_stack = pair->stack;
+		finding_evidence(finding, "%llu times one ended the waits of %.1f, at %s",
+				 (unsigned long long)row->flights,
+				 (double)row->shared_n / (double)row->flights,
+				 label_stack(a, pair->stack).text);
+	}
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Rules, each on a program with its fault and on the same one without it. */
+#include "script.h"
+
+/* --- locks --- */
+
+/*
+ * Four goroutines in turn take a lock, make a call of 100 us under it, and give it to the next one that
+ * waits. With "clean" each has its own lock.
+ */
+static struct analysis *calling(struct script *s, const char *leaf, bool clean)
+{
+	uint32_t entry = stack(s, "main.save", NULL, 1, NULL);
+	uint32_t wait = stack(s, "sync.(*Mutex).Lock", "main.save", 7, "main.main");
+	uint32_t release = stack(s, "sync.(*Mutex).Unlock", "main.save", 9, "main.main");
+	uint32_t where = stack(s, leaf, "main.save", 8, "main.main");
+
+	procs(s, 4);
+	for (uint32_t g = 1; g <= 4; g++)
+		create(s, g, entry);
+	for (uint32_t g = 1; g <= 4; g++) {
+		start(s, g, (int32_t)g - 1);
+		if (g > 1 && !clean)
+			block(s, g, (int32_t)g - 1, "sync", wait);
+	}
+	for (unsigned i = 0; i < 1000; i++) {
+		uint32_t g = 1 + i % 4, next = 1 + (i + 1) % 4;
+
+		call(s, g, (int32_t)g - 1, 100000, where);
+		if (clean)
+			continue;
+		wake(s, g, (int32_t)g - 1, next, release);
+		block(s, g, (int32_t)g - 1, "sync", wait);
+		start(s, next, (int32_t)next - 1);
+	}
+	s->end = s->now > s->end ? s->now : s->end;
+	return analyse(s, NULL);
+}
+
+static void check_call(const char *leaf, const char *id, const char *other, const char *text)
+{
+	struct script *s = script_new(600 * MS), *clean = script_new(600 * MS);
+	struct analysis *a = calling(s, leaf, false);
+	const struct finding *finding = found(a, id);
+
+	assert_non_null(finding);
+	assert_null(found(a, other));
+	assert_true(finding->level >= LEVEL_MEDIUM);
+	assert_non_null(strstr(finding->text, "main.save"));
+	assert_non_null(strstr(finding->text, text));
+	analysis_free(a);
+	a = calling(clean, leaf, true);
+	assert_null(found(a, id));
+	assert_null(found(a, other));
+	analysis_free(a);
+	script_free(s);
+	script_free(clean);
+}
+
+/* I/O on a fast disk is I/O, too. */
+static void test_lock_short_calls(void **state)
+{
+	(void)state;
+	check_call("syscall.write", "lock-io", "lock-syscall", "(write)");
+	check_call("internal/poll.(*FD).Fsync", "lock-io", "lock-syscall", "(fsync)");
+	check_call("pwrite64(3: /tmp/a.b)", "lock-io", "lock-syscall", "(pwrite64)");
+	check_call("syscall.Getrusage", "lock-syscall", "lock-io", "system call");
+	check_call("getrandom", "lock-syscall", "lock-io", "system call");
+}
+
+/* What a thread needs to unlock is no call that it makes under the lock. */
+static void test_lock_own_calls(void **state)
+{
+	struct script *s = script_new(600 * MS);
+	struct analysis *a = calling(s, "__GI___pthread_mutex_unlock", false);
+
+	(void)state;
+	assert_null(found(a, "lock-io"));
+	assert_null(found(a, "lock-syscall"));
+	analysis_free(a);
+	script_free(s);
+}
+
+static void test_io_calls(void **state)
+{
+	(void)state;
+	assert_string_equal(io_call_name(io_call_of("fsync")), "fsync");
+	assert_string_equal(io_call_name(io_call_of("syscall.Pread")), "pread");
+	assert_int_equal(io_call_of("reader"), 0);
+	assert_int_equal(io_call_of("futex(read)"), 0);
+	assert_int_equal(io_call_of("main.f(x.read"), 0);
+	assert_int_equal(io_call_of(""), 0);
+	assert_int_equal(io_call_of("("), 0);
+	assert_int_equal(io_call_of("syscall."), 0);
+	assert_null(io_call_name(0));
+}
+
+/* --- one call for many --- */
+
+/*
+ * Six want a result. One of them makes the call, which takes 20 ms or 100 us; a goroutine it has started (or
+ * one that is none of them) makes it in its place.
+ */
+static struct analysis *flying(struct script *s, uint64_t took, bool join, bool started, bool dispatcher)
+{
+	uint32_t entry = stack(s, "main.serve", NULL, 1, NULL), other = stack(s, "main.load", NULL, 1, NULL);
+	uint32_t wait =
+		stack(s, join ? "sync.(*WaitGroup).Wait" : "runtime.chanrecv1", "main.do", 7, "main.serve");
+	uint32_t done =
+		stack(s, join ? "sync.(*WaitGroup).Done" : "runtime.closechan", "main.do", 9, "main.serve");
+	uint32_t net = stack(s, "internal/poll.runtime_pollWait", "main.load", 5, "main.serve");
+	uint32_t caller = started || dispatcher ? 8 : 1;
+
+	procs(s, 8);
+	for (uint32_t g = 1; g <= 6; g++)
+		create(s, g, entry);
+	create(s, 8, other);
+	if (started)
+		s->ops[s->n - 1].g = 1;
+	for (uint32_t g = 1; g <= 6; g++)
+		start(s, g, (int32_t)g - 1);
+	start(s, 8, 7);
+	for (unsigned i = 0; i < 40; i++) {
+		block(s, caller, (int32_t)caller - 1, "network", net);
+		for (uint32_t g = 2; g <= 6; g++)
+			block(s, g, (int32_t)g - 1, join ? "sync" : "chan receive", wait);
+		s->now += took;
+		wake(s, 0, NO_P, caller, 0);
+		start(s, caller, (int32_t)caller - 1);
+		for (uint32_t g = 2; g <= 6; g++)
+			wake(s, caller, (int32_t)caller - 1, g, done);
+		for (uint32_t g = 2; g <= 6; g++)
+			start(s, g, (int32_t)g - 1);
+	}
+	return analyse(s, NULL);
+}
+
+static void check_flights(uint64_t took, bool join, bool started, bool dispatcher, bool wanted)
+{
+	struct script *s = script_new(1000 * MS);
+	struct analysis *a = flying(s, took, join, started, dispatcher);
+	const struct finding *finding = found(a, "single-flight");
+
+	assert_true(wanted == (finding != NULL));
+	if (finding) {
+		assert_non_null(strstr(finding->text, "main.do"));
+		assert_non_null(strstr(finding->text, "network in main.load"));
+		assert_non_null(strstr(finding->text, "Up to 5 "));
+		assert_int_equal(finding->level, LEVEL_HIGH);
+		assert_true(finding->total_ns >= 4000 * MS && finding->total_ns < 4001 * MS);
+	}
+	analysis_free(a);
+	script_free(s);
+}
+
+static void test_single_flight(void **state)
+{
+	(void)state;
+	check_flights(20 * MS, true, false, false, true);
+	check_flights(20 * MS, false, false, false, true);
+	check_flights(20 * MS, false, true, false, true);
+	check_flights(100000, true, false, false, false);
+	/* Workers that wait for a dispatcher have nothing to do: it is no peer. */
+	check_flights(20 * MS, false, false, true, false);
+}
+
+/* --- locked threads --- */
+
+/*
+ * A goroutine waits for its work on thread 7000. When it is woken, the thread that has the only P gives it to
+ * that one, 20 us before it starts there; or it had given the P up before. With `others`, another goroutine
+ * runs on the thread now and then.
+ */
+static struct analysis *handing(struct script *s, bool late, bool others)
+{
+	uint32_t entry = stack(s, "main.draw", NULL, 1, NULL), asks = stack(s, "main.ask", NULL, 1, NULL);
+	uint32_t wait = stack(s, "runtime.chanrecv1", "main.draw", 7, NULL);
+	uint32_t nap = stack(s, "time.Sleep", "main.ask", 3, NULL);
+
+	procs(s, 1);
+	create(s, 1, entry);
+	create(s, 2, asks);
+	for (unsigned i = 0; i < 1000; i++) {
+		add(s, OP_PROC_START, 0, 0);
+		add(s, OP_GO_START, 2, 0);
+		if (i && !late)
+			wake(s, 2, 0, 1, 0);
+		block(s, 2, 0, "sleep", nap);
+		if (i && late)
+			wake(s, 0, NO_P, 1, 0);
+		s->now += 20000;
+		add(s, OP_PROC_START, 0, 0)->m = 7000;
+		add(s, OP_GO_START, 1, 0)->m = 7000;
+		s->now += 5000;
+		block(s, 1, 0, "chan receive", wait);
+		s->ops[s->n - 1].m = s->ops[s->n - 2].m = 7000;
+		wake(s, 0, NO_P, 2, 0);
+		if (others && i % 50 == 0) {
+			add(s, OP_PROC_START, 0, 0)->m = 7000;
+			add(s, OP_GO_START, 2, 0)->m = 7000;
+			block(s, 2, 0, "sleep", nap);
+			wake(s, 0, NO_P, 2, 0);
+		}
+	}
+	return analyse(s, NULL);
+}
+
+static void test_locked_thread(void **state)
+{
+	struct script *s = script_new(1000 * MS), *late = script_new(1000 * MS),
+		      *others = script_new(1000 * MS);
+	struct analysis *a = handing(s, false, false);
+	const struct finding *finding = found(a, "locked-thread");
+
+	(void)state;
+	assert_non_null(finding);
+	assert_non_null(strstr(finding->text, "main.draw"));
+	assert_int_equal(finding->n, 999);
+	assert_in_range(finding->total_ns, 999 * 20000, 999 * 20010);
+	assert_int_equal(finding->level, LEVEL_LOW);
+	analysis_free(a);
+	a = handing(late, true, false);
+	assert_null(found(a, "locked-thread"));
+	analysis_free(a);
+	a = handing(others, false, true);
+	assert_null(found(a, "locked-thread"));
+	analysis_free(a);
+	script_free(s);
+	script_free(late);
+	script_free(others);
+}
+
+/* --- names of hosts --- */
+
+/* A request waits 10 ms, 50 times, at the end of this stack; what it waits for is done in another goroutine.
+ */
+static struct analysis *resolving(struct script *s, const char *wait, const char *site, const char *work,
+				  bool in_c)
+{
+	uint32_t entry = stack(s, "main.serve", NULL, 1, NULL);
+	uint32_t in_request = stack(s, "runtime.selectgo", wait, 7, site);
+	uint32_t in_resolver = stack(s, work, wait, 9, "net.doBlockingWithCtx[...].func1");
+
+	procs(s, 2);
+	create(s, 1, entry);
+	create(s, 2, stack(s, "net.doBlockingWithCtx[...].func1", NULL, 1, NULL));
+	for (unsigned i = 0; i < 50; i++) {
+		start(s, 1, 0);
+		block(s, 1, 0, "select", in_request);
+		start(s, 2, 1);
+		if (in_c)
+			call(s, 2, 1, 10 * MS, in_resolver);
+		else
+			s->now += 10 * MS;
+		wake(s, 2, 1, 1, 0);
+		block(s, 2, 1, "network", in_resolver);
+		wake(s, 0, NO_P, 2, 0);
+		add(s, OP_PROC_STOP, 0, 0);
+	}
+	return analyse(s, NULL);
+}
+
+static void check_names(const char *wait, const char *site, const char *work, bool in_c, const char *text)
+{
+	struct script *s = script_new(1000 * MS);
+	struct analysis *a = resolving(s, wait, site, work, in_c);
+	const struct finding *finding = found(a, "dns");
+
+	assert_true((text != NULL) == (finding != NULL));
+	if (text) {
+		assert_non_null(strstr(finding->text, text));
+		assert_non_null(strstr(finding->text, site));
+		assert_int_equal(finding->n, 50);
+		assert_in_range(finding->total_ns, 500 * MS, 501 * MS);
+		assert_int_equal(finding->level, LEVEL_HIGH);
+	}
+	analysis_free(a);
+	script_free(s);
+}
+
+static void test_dns(void **state)
+{
+	static const char lookup[] = "net.(*Resolver).lookupIPAddr";
+
+	(void)state;
+	check_names(lookup, "main.serve", "internal/poll.runtime_pollWait", false, "Go's resolver");
+	check_names(lookup, "main.serve", "net._C2func_getaddrinfo", true, "(cgo)");
+	check_names("net.goLookupIPOrder", "main.serve", "net.runtime_pollWait", false, "Go's resolver");
+	/* the resolver's own, and other waits */
+	check_names(lookup, "net.(*Resolver).goLookupIPCNAMEOrder.func3.1", "internal/poll.runtime_pollWait",
+		    false, NULL);
+	check_names("net.(*conn).Read", "main.serve", "internal/poll.runtime_pollWait", false, NULL);
+	check_names("main.lookupIPAddr", "main.serve", "internal/poll.runtime_pollWait", false, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lock_short_calls), cmocka_unit_test(test_io_calls),
+		cmocka_unit_test(test_lock_own_calls),   cmocka_unit_test(test_single_flight),
+		cmocka_unit_test(test_locked_thread),    cmocka_unit_test(test_dns),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
