@@ -79,12 +79,18 @@ static void join(struct analysis *a, struct goroutine *g, uint32_t index, bool b
 	count(a, group, 1);
 }
 
+/* In a stack without frames of the thread itself, its name stands for its first function. */
+static bool is_thread_name(const struct code_place *root)
+{
+	return root->func && root->func == root->file;
+}
+
 void group_born(struct analysis *a, struct goroutine *g, uint32_t entry, uint32_t creator, bool before)
 {
 	const struct code_place *at = stack_root(a, entry);
 
 	/* One whose function is not known yet is in no group until it has a stack. */
-	if (before && !at->func)
+	if (before && (!at->func || is_thread_name(at)))
 		return;
 	join(a, g, group_get(a, at->func, at->file, at->line, creator), before);
 }
@@ -93,9 +99,17 @@ void group_from_stack(struct analysis *a, struct goroutine *g, uint32_t stack)
 {
 	const struct code_place *root = stack_root(a, stack);
 
-	if (!root->func || a->ngroups >= MAX_ROWS)
+	if (!root->func || is_thread_name(root) || a->ngroups >= MAX_ROWS)
 		return;
 	join(a, g, group_get(a, root->func, root->file, 0, 0), !g->born);
+}
+
+/* No better stack comes: by the name of the thread, or among those whose function is not known. */
+static void join_at_last(struct analysis *a, struct goroutine *g)
+{
+	const struct code_place *root = stack_root(a, g->stack);
+
+	join(a, g, is_thread_name(root) ? group_get(a, root->func, root->file, 0, 0) : 0, !g->born);
 }
 
 static void add_life(struct analysis *a, struct goroutine *g, struct group *group)
@@ -113,11 +127,12 @@ static void add_life(struct analysis *a, struct goroutine *g, struct group *grou
 
 void group_ended(struct analysis *a, struct goroutine *g)
 {
-	struct group *group = &a->groups[g->group];
+	struct group *group;
 
-	/* It has never had a stack. What the runtime runs does not end. */
+	/* What the runtime runs does not end. */
 	if (!g->group)
-		join(a, g, 0, !g->born);
+		join_at_last(a, g);
+	group = &a->groups[g->group];
 	for (unsigned i = 0; i < ACT_COUNT; i++)
 		group->spent[i] += g->spent[i];
 	group->ended++;
@@ -147,6 +162,12 @@ void groups_end(struct analysis *a)
 {
 	uint64_t after[MAX_ROWS];
 
+	for (size_t i = 1; i < a->ngs; i++) {
+		struct goroutine *g = &a->gs[i];
+
+		if (g->activity != ACT_NONE && !g->group && is_thread_name(stack_root(a, g->stack)))
+			join_at_last(a, g);
+	}
 	for (size_t i = 0; i < a->ngroups; i++)
 		after[i] = suspect_after(a, &a->groups[i]);
 	for (size_t i = 1; i < a->ngs; i++) {

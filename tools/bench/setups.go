@@ -41,6 +41,10 @@ var setups = []setup{
 	gotraceWith("no-syscalls", "--no-syscalls", "--max-overhead", "none"),
 	gotraceWith("no-samples", "--no-cpu-samples", "--max-overhead", "none"),
 	gotraceWith("alloc", "--alloc", "--max-overhead", "none"),
+	gotraceWith("locks", "--locks", "--max-overhead", "none"),
+	gotraceWith("cpus", "--cpus", "--max-overhead", "none"),
+	gotraceWith("requests", "--requests=http", "--max-overhead", "none"),
+	gotraceWith("task", "--task", "net/http.serverHandler.ServeHTTP", "--max-overhead", "none"),
 	gotraceWith("default"),
 	gotraceWith("max-10%", "--max-overhead", "10"),
 	{"native", func(b *bench, l *load) func() error {
@@ -57,6 +61,7 @@ var setups = []setup{
 		}
 		return b.watch(nil, path, "trace", "-s", "-p", l.pidText())
 	}},
+	{"otel-ebpf", otelEBPF},
 	{"bpftrace-sites", func(b *bench, l *load) func() error {
 		if len(b.sites) == 0 {
 			return nil
@@ -109,6 +114,17 @@ func (b *bench) watch(also []int, name string, args ...string) func() error {
 		}
 		return nil
 	}
+}
+
+// OpenTelemetry's instrumentation by eBPF (the command of go.opentelemetry.io/auto/cli), whose spans go nowhere.
+func otelEBPF(b *bench, l *load) func() error {
+	path, err := exec.LookPath("otel-go-instrumentation")
+	if err != nil || l.name != "http" {
+		return nil
+	}
+	os.Setenv("OTEL_TRACES_EXPORTER", "none")
+	os.Setenv("OTEL_SERVICE_NAME", "bench")
+	return b.watch(nil, path, "-target-pid", l.pidText())
 }
 
 // bpftrace counts at the functions' first instructions, as its users write it.
