@@ -61,7 +61,6 @@ var setups = []setup{
 		}
 		return b.watch(nil, path, "trace", "-s", "-p", l.pidText())
 	}},
-	{"otel-ebpf", otelEBPF},
 	{"bpftrace-sites", func(b *bench, l *load) func() error {
 		if len(b.sites) == 0 {
 			return nil
@@ -114,17 +113,6 @@ func (b *bench) watch(also []int, name string, args ...string) func() error {
 		}
 		return nil
 	}
-}
-
-// OpenTelemetry's instrumentation by eBPF (the command of go.opentelemetry.io/auto/cli), whose spans go nowhere.
-func otelEBPF(b *bench, l *load) func() error {
-	path, err := exec.LookPath("otel-go-instrumentation")
-	if err != nil || l.name != "http" {
-		return nil
-	}
-	os.Setenv("OTEL_TRACES_EXPORTER", "none")
-	os.Setenv("OTEL_SERVICE_NAME", "bench")
-	return b.watch(nil, path, "-target-pid", l.pidText())
 }
 
 // bpftrace counts at the functions' first instructions, as its users write it.
