@@ -54,7 +54,7 @@ static int leave(struct perfetto *px, struct pf_cpu *cpu, uint64_t time)
 }
 
 /* Another thread that is still shown there has lost the CPU for less than --os-regions, which the trace
- * leaves out. */
+ * leaves out: `below` keeps it, so that it is shown again when this one leaves. */
 static int enter(struct perfetto *px, uint32_t number, uint32_t tid, uint32_t serial, uint64_t time)
 {
 	struct pf_event ev = {.time = time,
@@ -66,34 +66,61 @@ static int enter(struct perfetto *px, uint32_t number, uint32_t tid, uint32_t se
 	int rc;
 	struct pf_cpu *cpu = cpu_at(px, number, &rc);
 	const struct pf_goroutine *g = cpu ? pf_goroutine(&px->tracks, serial, &rc) : NULL;
+	struct pf_thread *thread = g ? pf_thread(&px->tracks, tid, NULL, &rc) : NULL;
 
-	if (g && cpu->tid)
-		rc = leave(px, cpu, time);
-	if (!g || rc)
+	if (!thread)
 		return rc;
+	if (cpu->tid) {
+		thread->below = cpu->tid;
+		rc = leave(px, cpu, time);
+	}
+	if (rc)
+		return rc;
+	thread->shown = number;
+	thread->shown_serial = serial;
 	cpu->tid = tid;
 	ev.name = g->name;
 	ev.track = cpu->track;
 	return pf_put_event(px, &ev);
 }
 
+/* The CPU whose track is to show the thread, 0 = none. */
+static uint32_t cpu_of(const struct pf_thread *thread)
+{
+	return thread->depth == PF_DEPTH_GOROUTINE ? thread->cpu : 0;
+}
+
+/* The thread that was shown there before @left, and has not left since. Each link is followed once, so that
+ * two threads that are below each other are no circle. */
+static int resume(struct perfetto *px, uint32_t number, struct pf_thread *left, uint64_t time)
+{
+	int rc = 0;
+	uint32_t tid;
+
+	while (left && (tid = left->below)) {
+		left->below = 0;
+		left = pf_thread(&px->tracks, tid, NULL, &rc);
+		if (left && !left->shown && cpu_of(left) == number)
+			return enter(px, number, tid, left->serial, time);
+	}
+	return rc;
+}
+
 int pf_cpus_update(struct perfetto *px, uint32_t tid, uint64_t time)
 {
 	int rc;
 	struct pf_thread *thread = pf_thread(&px->tracks, tid, NULL, &rc);
-	uint32_t wanted, serial;
+	uint32_t wanted, old;
 
 	if (!thread)
 		return rc;
-	wanted = thread->depth == PF_DEPTH_GOROUTINE ? thread->cpu : 0;
-	serial = thread->serial;
-	if (thread->shown == wanted && (!wanted || thread->shown_serial == serial))
+	wanted = cpu_of(thread);
+	old = thread->shown;
+	if (old == wanted && (!wanted || thread->shown_serial == thread->serial))
 		return 0;
-	if (thread->shown)
-		rc = leave(px, &px->tracks.cpus[thread->shown], time);
-	if (rc || !wanted)
-		return rc;
-	thread->shown = wanted;
-	thread->shown_serial = serial;
-	return enter(px, wanted, tid, serial, time);
+	if (old)
+		rc = leave(px, &px->tracks.cpus[old], time);
+	if (!rc && old && old != wanted)
+		rc = resume(px, old, thread, time);
+	return rc || !wanted ? rc : enter(px, wanted, tid, thread->serial, time);
 }

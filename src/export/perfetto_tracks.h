@@ -55,6 +55,7 @@ struct pf_thread {
 	uint32_t cpu;          /* 1 + the CPU that it is on, 0 = not known */
 	uint32_t shown;        /* the same for the CPU whose track has a slice for it, */
 	uint32_t shown_serial; /* and for this goroutine */
+	uint32_t below;        /* tid of the thread that was shown there before, 0 = none */
 };
 
 struct pf_cpu {

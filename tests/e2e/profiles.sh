@@ -42,6 +42,7 @@ same_rows() {
 profiles_of() {
 	local mode=$1 type look=--exact
 	shift
+	[ "$mode" = http ] && export GODEBUG=gcshrinkstackoff=1 # as in cell()
 	load "$mode" -native "$W/native" -native-seconds 3
 	twin_cell "$mode" 100
 	strict "$W/ours"

@@ -412,7 +412,7 @@ static void test_perfetto_threads(void **state)
 /*
  * M1's thread runs goroutine 1 on CPU 3 until 50 us, without a CPU from 20 to 30 us, and is on CPU 1 from 40
  * us on. Then it runs 2, from 60 to 70 us in a system call. Another thread comes to CPU 1 at 75 us, unseen by
- * the first.
+ * the first, and stops at 78 us: the first has the CPU again.
  */
 static struct bytes on_cpus(void)
 {
@@ -448,6 +448,13 @@ static struct bytes on_cpus(void)
 		 .string = cpu,
 		 .string2 = one,
 		 .stack = here},
+		{.time = t0 + 78 * us,
+		 .kind = OP_GO_STOP,
+		 .m = M2,
+		 .p = 1,
+		 .g = g3,
+		 .string = receive,
+		 .stack = here},
 		AT(t0 + 80 * us, OP_GO_STOP, g2, .string = receive, .stack = here),
 		AT(t0 + 90 * us, OP_PROC_STOP, NO_G),
 	};
@@ -463,8 +470,8 @@ static struct bytes on_cpus(void)
 static void test_perfetto_cpus(void **state)
 {
 	const struct cpu_slice wanted[] = {
-		{3, M1, 1, 10, 20}, {3, M1, 1, 30, 40}, {1, M1, 1, 40, 50},
-		{1, M1, 2, 55, 60}, {1, M1, 2, 70, 75}, {1, M2, 3, 75, 90},
+		{3, M1, 1, 10, 20}, {3, M1, 1, 30, 40}, {1, M1, 1, 40, 50}, {1, M1, 2, 55, 60},
+		{1, M1, 2, 70, 75}, {1, M2, 3, 75, 78}, {1, M1, 2, 78, 80},
 	};
 	struct bytes trace = on_cpus();
 	struct bytes out = export_of(&trace, (struct export_options){.format = EXPORT_PERFETTO, .pid = 7});
