@@ -22,33 +22,41 @@ enum { MAX_OPS = 1 << 18 };
 
 /* --- before the first event --- */
 
-static bool blocks_next(const struct map64 *next, uint64_t g)
+/*
+ * Marks system calls that lose their P: the goroutine's next event says so. last: by goroutine, 1 + the index
+ * of its last event if that is such a call, 0 = it is another one.
+ */
+static int mark_blocking(struct reader_v1 *r, struct map64 *last)
 {
-	return map64_find(next, g) == 1;
+	struct v1_event ev;
+	uint32_t call;
+
+	for (uint32_t i = 0; v1_next(r->trace, &ev); i++) {
+		if (ev.type == V1_CPU_SAMPLE)
+			continue;
+		call = map64_find(last, ev.g);
+		if (call != MAP64_NONE && call && ev.type == V1_GO_SYS_BLOCK)
+			r->blocks[(call - 1) / 8] |= (uint8_t)(1 << (call - 1) % 8);
+		if (ev.type != V1_GO_SYSCALL && (call == MAP64_NONE || !call))
+			continue;
+		if (map64_set(last, ev.g, ev.type == V1_GO_SYSCALL ? i + 1 : 0))
+			return v1_no_memory(r);
+	}
+	return 0;
 }
 
-/* Marks system calls that lose their P: the goroutine's next event says so. Scans backwards. */
-static int find_blocking(struct reader_v1 *r, size_t n)
+static int find_blocking(struct reader_v1 *r, uint64_t n)
 {
-	struct map64 next = {0};
-	struct v1_event ev;
+	struct map64 last = {0};
+	int ret;
 
 	r->blocks = calloc(n / 8 + 1, 1);
 	if (!r->blocks)
 		return v1_no_memory(r);
-	for (size_t i = n; i-- > 0;) {
-		v1_event_at(r->trace, i, &ev);
-		if (ev.type == V1_GO_SYSCALL && blocks_next(&next, ev.g))
-			r->blocks[i / 8] |= (uint8_t)(1 << i % 8);
-		if (ev.type == V1_CPU_SAMPLE || (ev.type != V1_GO_SYS_BLOCK && !blocks_next(&next, ev.g)))
-			continue;
-		if (map64_set(&next, ev.g, ev.type == V1_GO_SYS_BLOCK)) {
-			map64_free(&next);
-			return v1_no_memory(r);
-		}
-	}
-	map64_free(&next);
-	return 0;
+	v1_rewind(r->trace);
+	ret = mark_blocking(r, &last);
+	map64_free(&last);
+	return ret;
 }
 
 /* Whether there is a Gomaxprocs, which ends the initial list of goroutines. */
@@ -61,17 +69,15 @@ static bool has_start(const struct reader_v1 *r)
 }
 
 /* Keeps the file's clock if it has one; else the trace begins shortly after 0. */
-static int set_base(struct reader_v1 *r, size_t n)
+static int set_base(struct reader_v1 *r)
 {
 	uint64_t freq = v1_trace_frequency(r->trace);
 	struct v1_event ev;
 	__uint128_t ns;
 
 	r->base = EARLIEST_NS;
-	if (n == 0 || freq == 0)
-		return 0;
-	v1_event_at(r->trace, 0, &ev);
-	if (ev.ticks < 0 || ev.time < 0)
+	v1_rewind(r->trace);
+	if (freq == 0 || !v1_next(r->trace, &ev) || ev.ticks < 0 || ev.time < 0)
 		return 0;
 	ns = (__uint128_t)ev.ticks * 1000000000u / freq;
 	if (ns > EARLIEST_NS && ns < LATEST_NS)
@@ -103,9 +109,8 @@ static bool is_full(const struct reader_v1 *r, uint64_t began)
 	return r->b->ops.n > MAX_OPS || (r->time > began && r->time - began > MAX_NS);
 }
 
-static int take_event(struct reader_v1 *r, size_t i)
+static int take_event(struct reader_v1 *r)
 {
-	v1_event_at(r->trace, i, &r->ev);
 	r->b->result->error_offset = r->ev.offset;
 	if (r->ev.time < 0 || (uint64_t)r->ev.time > LATEST_NS - r->base)
 		return error_set(r->b->err, EBADMSG, "the times are implausible");
@@ -113,14 +118,15 @@ static int take_event(struct reader_v1 *r, size_t i)
 	return 0;
 }
 
-static int act_all(struct reader_v1 *r, size_t n)
+static int act_all(struct reader_v1 *r)
 {
 	uint64_t began = r->base;
 	uint8_t before = 0;
 	int ret = builder_open(r->b, r->base);
 
-	for (size_t i = 0; i < n && !ret; i++) {
-		ret = take_event(r, i);
+	v1_rewind(r->trace);
+	for (size_t i = 0; !ret && v1_next(r->trace, &r->ev); i++) {
+		ret = take_event(r);
 		if (!ret && is_full(r, began) && may_cut(r, before)) {
 			began = r->time;
 			ret = next_generation(r);
@@ -136,16 +142,15 @@ static int act_all(struct reader_v1 *r, size_t n)
 
 static int convert(struct reader_v1 *r)
 {
-	size_t n = v1_count(r->trace);
 	int ret;
 
 	r->format = v1_trace_format(r->trace);
 	r->b->result->version = r->format;
 	r->starting = has_start(r);
-	ret = set_base(r, n);
+	ret = set_base(r);
 	if (!ret)
-		ret = find_blocking(r, n);
-	return ret ? ret : act_all(r, n);
+		ret = find_blocking(r, v1_count(r->trace));
+	return ret ? ret : act_all(r);
 }
 
 /* Shortens *n to the valid part of the file, before its first fault. */

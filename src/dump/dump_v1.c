@@ -10,7 +10,7 @@ enum { MAX_TEXT = 4096 }; /* printed of a string */
 
 struct dump_v1 {
 	struct dump *dump;
-	const struct v1_trace *trace;
+	struct v1_trace *trace;
 	uint64_t *threads; /* by P: LINE_NONE = not known */
 	struct v1_frame *frames;
 };
@@ -81,20 +81,17 @@ static int64_t absolute(const struct v1_trace *trace, int64_t ticks)
 	return frequency ? (int64_t)((__int128)ticks * 1000000000 / (__int128)frequency) : ticks;
 }
 
-static int print_event(struct dump_v1 *d, size_t i)
+static int print_event(struct dump_v1 *d, const struct v1_event *event)
 {
-	struct v1_event event;
-	struct line line;
+	struct line line = {.name = event_v1_name(event->type, v1_trace_format(d->trace)),
+			    .time = d->dump->absolute ? absolute(d->trace, event->ticks) : event->time,
+			    .m = thread_of(d, event),
+			    .p = event->p < 0 ? LINE_NONE : (uint64_t)event->p,
+			    .g = event->g ? event->g : LINE_NONE,
+			    .offset = event->offset,
+			    .stack = event->stack};
 
-	v1_event_at(d->trace, i, &event);
-	line = (struct line){.name = event_v1_name(event.type, v1_trace_format(d->trace)),
-			     .time = d->dump->absolute ? absolute(d->trace, event.ticks) : event.time,
-			     .m = thread_of(d, &event),
-			     .p = event.p < 0 ? LINE_NONE : (uint64_t)event.p,
-			     .g = event.g ? event.g : LINE_NONE,
-			     .offset = event.offset,
-			     .stack = event.stack};
-	add_args(&line, d, &event);
+	add_args(&line, d, event);
 	if (d->dump->stacks)
 		add_frames(&line, d);
 	return line_write(&line, d->dump->json, d->dump->out);
@@ -102,7 +99,8 @@ static int print_event(struct dump_v1 *d, size_t i)
 
 static int print_all(struct dump_v1 *d)
 {
-	size_t procs = v1_procs(d->trace), n = v1_count(d->trace);
+	size_t procs = v1_procs(d->trace);
+	struct v1_event event;
 	int ret = 0;
 
 	d->threads = malloc((procs + 1) * sizeof(*d->threads));
@@ -111,8 +109,9 @@ static int print_all(struct dump_v1 *d)
 		ret = -ENOMEM;
 	for (size_t i = 0; i < procs && !ret; i++)
 		d->threads[i] = LINE_NONE;
-	for (size_t i = 0; i < n && !ret; i++)
-		ret = print_event(d, i);
+	v1_rewind(d->trace);
+	while (!ret && v1_next(d->trace, &event))
+		ret = print_event(d, &event);
 	free(d->threads);
 	free(d->frames);
 	return ret;

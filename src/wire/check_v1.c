@@ -429,7 +429,7 @@ static int check_event(struct rules *rules, const struct event_v1 *ev)
 /* Readers of v0 convert ticks in 64 bits, and longer spans wrap. */
 static int check_span(const struct rules *rules, const struct event_v1 *ev)
 {
-	int64_t span = (int64_t)((uint64_t)ev->record->time - (uint64_t)v1_ordered(rules->trace, 0)->time);
+	int64_t span = (int64_t)((uint64_t)ev->record->time - (uint64_t)rules->trace->start);
 
 	if (rules->trace->format != WIRE_V0 || (span >= 0 && span <= INT64_MAX / 1000000000))
 		return 0;
@@ -438,20 +438,41 @@ static int check_span(const struct rules *rules, const struct event_v1 *ev)
 		   span, INT64_MAX / 1000000000);
 }
 
-static int check_one(struct rules *rules, size_t i)
+static int check_one(struct rules *rules, struct event_v1 *ev)
+{
+	const struct v1_trace *trace = rules->trace;
+
+	if (touch_g(rules, ev->record->g, &ev->g))
+		return -ENOMEM;
+	ev->spec = event_v1_spec(ev->record->type, trace->format);
+	ev->p = &rules->ps[ev->record->p];
+	ev->pid = trace->ps[ev->record->p].id;
+	if (check_span(rules, ev))
+		return -EBADMSG;
+	return check_event(rules, ev);
+}
+
+/* The order ends before the first event that breaks a rule. */
+static int check_all(struct rules *rules)
 {
 	struct v1_trace *trace = rules->trace;
-	struct event_v1 ev = {.record = v1_ordered(trace, i)};
+	struct v1_record record;
+	struct event_v1 ev = {.record = &record};
+	uint64_t good = 0;
+	int ret = 0;
 
-	v1_decode_again(trace, trace->order[i], &ev.raw);
-	if (touch_g(rules, ev.record->g, &ev.g))
-		return -ENOMEM;
-	ev.spec = event_v1_spec(ev.record->type, trace->format);
-	ev.p = &rules->ps[ev.record->p];
-	ev.pid = trace->ps[ev.record->p].id;
-	if (check_span(rules, &ev))
-		return -EBADMSG;
-	return check_event(rules, &ev);
+	v1_rewind(trace);
+	while (v1_walk_next(trace, &record, &ev.raw)) {
+		ret = check_one(rules, &ev);
+		if (ret)
+			break;
+		good++;
+		trace->last = record.time;
+		trace->counts[record.type]++;
+	}
+	trace->norder = good;
+	v1_rewind(trace);
+	return ret;
 }
 
 /* --- tables --- */
@@ -498,11 +519,8 @@ int v1_check(struct v1_trace *trace, struct fault *fault)
 	rules.ps = calloc(trace->nps + 1, sizeof(*rules.ps));
 	if (!rules.ps || add_g(&rules, 0, V1_RUNNING, &zero))
 		ret = -ENOMEM;
-	for (size_t i = 0; i < trace->norder && !ret; i++) {
-		ret = check_one(&rules, i);
-		if (ret)
-			trace->norder = i;
-	}
+	if (!ret)
+		ret = check_all(&rules);
 	if (!ret)
 		ret = check_stacks(trace, fault);
 	map64_free(&rules.g_index);

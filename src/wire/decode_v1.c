@@ -128,11 +128,11 @@ int v1_decode(const struct v1_trace *trace, uint64_t offset, struct v1_raw *raw,
 	return ret;
 }
 
-void v1_decode_again(const struct v1_trace *trace, uint32_t record, struct v1_raw *raw)
+void v1_decode_again(const struct v1_trace *trace, uint64_t offset, struct v1_raw *raw)
 {
 	struct fault none = {0};
 
-	v1_decode(trace, trace->records[record].offset, raw, &none);
+	v1_decode(trace, offset, raw, &none);
 }
 
 uint64_t v1_arg(const struct v1_trace *trace, const struct v1_raw *raw, unsigned i)

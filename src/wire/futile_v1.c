@@ -25,6 +25,13 @@ struct dropping {
 	bool *drop;
 };
 
+/* The event in hand. */
+struct marked_event {
+	uint32_t at; /* index in the order */
+	struct v1_record record;
+	struct v1_raw raw;
+};
+
 static int find(struct dropping *d, uint64_t g, struct wakeup **wakeup)
 {
 	uint32_t index = map64_find(&d->index, g);
@@ -40,41 +47,38 @@ static int find(struct dropping *d, uint64_t g, struct wakeup **wakeup)
 	return 0;
 }
 
-static int on_unblock(struct dropping *d, uint32_t at)
+static int on_unblock(struct dropping *d, const struct marked_event *ev)
 {
 	struct wakeup *wakeup;
-	struct v1_raw raw;
 
-	v1_decode_again(d->trace, d->trace->order[at], &raw);
-	if (find(d, v1_arg(d->trace, &raw, 0), &wakeup))
+	if (find(d, v1_arg(d->trace, &ev->raw, 0), &wakeup))
 		return -ENOMEM;
-	wakeup->last = at;
-	d->before[at] = MAP64_NONE;
+	wakeup->last = ev->at;
+	d->before[ev->at] = MAP64_NONE;
 	return 0;
 }
 
-static int on_run(struct dropping *d, uint32_t at)
+static int on_run(struct dropping *d, const struct marked_event *ev)
 {
-	const struct v1_record *record = v1_ordered(d->trace, at);
 	struct wakeup *wakeup;
 
-	if (find(d, record->g, &wakeup))
+	if (find(d, ev->record.g, &wakeup))
 		return -ENOMEM;
-	d->before[at] = wakeup->last;
-	wakeup->last = at;
-	if (record->type == V1_FUTILE_WAKEUP)
+	d->before[ev->at] = wakeup->last;
+	wakeup->last = ev->at;
+	if (ev->record.type == V1_FUTILE_WAKEUP)
 		wakeup->futile = true;
 	return 0;
 }
 
-static int on_block(struct dropping *d, uint32_t at)
+static int on_block(struct dropping *d, const struct marked_event *ev)
 {
 	struct wakeup *wakeup;
 
-	if (find(d, v1_ordered(d->trace, at)->g, &wakeup))
+	if (find(d, ev->record.g, &wakeup))
 		return -ENOMEM;
 	if (wakeup->futile) {
-		d->drop[at] = true;
+		d->drop[ev->at] = true;
 		for (uint32_t i = wakeup->last; i != MAP64_NONE; i = d->before[i])
 			d->drop[i] = true;
 	}
@@ -82,57 +86,58 @@ static int on_block(struct dropping *d, uint32_t at)
 	return 0;
 }
 
-static int mark(struct dropping *d, uint32_t at)
+static int mark(struct dropping *d, const struct marked_event *ev)
 {
-	unsigned type = v1_ordered(d->trace, at)->type;
-
-	switch (type) {
+	switch (ev->record.type) {
 	case V1_GO_UNBLOCK:
-		return on_unblock(d, at);
+		return on_unblock(d, ev);
 	case V1_GO_START:
 	case V1_GO_PREEMPT:
 	case V1_FUTILE_WAKEUP:
-		return on_run(d, at);
+		return on_run(d, ev);
 	default:
-		return event_v1_spec(type, d->trace->format)->futile ? on_block(d, at) : 0;
+		return event_v1_spec(ev->record.type, d->trace->format)->futile ? on_block(d, ev) : 0;
 	}
 }
 
-static void take_out(struct v1_trace *trace, const bool *drop)
+static void take_out(struct v1_trace *trace, bool *drop)
 {
-	size_t kept = 0;
-
-	for (size_t i = 0; i < trace->norder; i++)
-		if (!drop[i])
-			trace->order[kept++] = trace->order[i];
-	trace->dropped += trace->norder - kept;
-	trace->norder = kept;
+	for (uint64_t i = 0; i < trace->norder; i++)
+		trace->dropped += drop[i];
+	trace->norder -= trace->dropped;
+	trace->drop = drop;
 }
 
-static int drop_all(struct v1_trace *trace)
+static int mark_all(struct dropping *d)
 {
-	struct dropping d = {.trace = trace};
+	struct marked_event ev = {.at = 0};
 	int ret = 0;
 
-	d.before = calloc(trace->norder, sizeof(*d.before));
-	d.drop = calloc(trace->norder, sizeof(*d.drop));
-	if (!d.before || !d.drop)
-		ret = -ENOMEM;
-	for (size_t i = 0; i < trace->norder && !ret; i++)
-		ret = mark(&d, (uint32_t)i);
-	if (!ret)
-		take_out(trace, d.drop);
-	map64_free(&d.index);
-	free(d.wakeups);
-	free(d.before);
-	free(d.drop);
+	v1_rewind(d->trace);
+	while (!ret && v1_walk_next(d->trace, &ev.record, &ev.raw)) {
+		ret = mark(d, &ev);
+		ev.at++;
+	}
 	return ret;
 }
 
 int v1_drop_futile(struct v1_trace *trace)
 {
-	for (size_t i = 0; i < trace->norder; i++)
-		if (v1_ordered(trace, i)->type == V1_FUTILE_WAKEUP)
-			return drop_all(trace);
-	return 0;
+	struct dropping d = {.trace = trace};
+	int ret = -ENOMEM;
+
+	if (!trace->has_futile)
+		return 0;
+	d.before = calloc(trace->norder + 1, sizeof(*d.before));
+	d.drop = calloc(trace->norder + 1, sizeof(*d.drop));
+	if (d.before && d.drop)
+		ret = mark_all(&d);
+	if (ret)
+		free(d.drop);
+	else
+		take_out(trace, d.drop);
+	map64_free(&d.index);
+	free(d.wakeups);
+	free(d.before);
+	return ret;
 }

@@ -40,7 +40,12 @@ struct ready {
 
 /* Position in one P's events, or in the samples. */
 struct p_cursor {
-	uint32_t record; /* the next record; MAP64_NONE = no more */
+	struct v1_stream stream;
+	size_t sample;           /* the next one */
+	bool has_event;          /* the next event, if there is one: */
+	struct v1_record record; /* the type is as in the file */
+	bool is_real;            /* it names its real time: */
+	int64_t real;
 	uint32_t next_waiting;
 	struct ready step;
 };
@@ -57,48 +62,46 @@ struct p_merge {
 	uint32_t *waiting; /* hash table of chains of cursors */
 	size_t buckets;    /* a power of two */
 	uint64_t seed;
+	struct v1_record last; /* the event before, if there is one */
+	bool has_last;
+	struct fault misplaced; /* the first real time that is not possible; the order ends before it */
+	bool is_misplaced;
 };
 
 /* --- sorting --- */
 
-/* Stable merge sort of indices by key; sorted input takes one pass. scratch has space for n. */
-static void sort_by(uint32_t *items, uint32_t *scratch, size_t n, int64_t (*key)(const void *ctx, uint32_t),
-		    const void *ctx)
+static bool by_time(const struct v1_placed *a, const struct v1_placed *b)
 {
+	return a->record.time < b->record.time;
+}
+
+static bool by_seq(const struct v1_placed *a, const struct v1_placed *b)
+{
+	return a->seq < b->seq;
+}
+
+/* Stable merge sort; sorted input takes one pass. */
+static int sort_placed(struct v1_placed *items, size_t n,
+		       bool (*is_less)(const struct v1_placed *, const struct v1_placed *))
+{
+	struct v1_placed *scratch = n > 1 ? malloc(n * sizeof(*scratch)) : NULL;
+
+	if (n > 1 && !scratch)
+		return -ENOMEM;
 	for (size_t width = 1; width < n; width *= 2) {
 		for (size_t low = 0; low + width < n; low += 2 * width) {
 			size_t mid = low + width, high = mid + width < n ? mid + width : n;
 			size_t left = low, right = mid, to = low;
 
-			if (key(ctx, items[mid - 1]) <= key(ctx, items[mid]))
+			if (!is_less(&items[mid], &items[mid - 1]))
 				continue;
 			memcpy(scratch + low, items + low, (mid - low) * sizeof(*items));
 			while (left < mid && right < high)
-				items[to++] = key(ctx, items[right]) < key(ctx, scratch[left])
-						      ? items[right++]
-						      : scratch[left++];
+				items[to++] = is_less(&items[right], &scratch[left]) ? items[right++]
+										     : scratch[left++];
 			memcpy(items + to, scratch + left, (mid - left) * sizeof(*items));
 		}
 	}
-}
-
-static int64_t key_time(const void *ctx, uint32_t record)
-{
-	return ((const struct v1_trace *)ctx)->records[record].time;
-}
-
-static int64_t key_seq(const void *ctx, uint32_t record)
-{
-	return ((const struct v1_trace *)ctx)->seqs[record];
-}
-
-static int sort_order(struct v1_trace *trace, int64_t (*key)(const void *ctx, uint32_t))
-{
-	uint32_t *scratch = calloc(trace->norder + 1, sizeof(*scratch));
-
-	if (!scratch)
-		return -ENOMEM;
-	sort_by(trace->order, scratch, trace->norder, key, trace);
 	free(scratch);
 	return 0;
 }
@@ -154,16 +157,12 @@ static void set_numbers(struct ready *ready, enum v1_numbering numbering, uint64
 	}
 }
 
-static struct ready when_ready(const struct v1_trace *trace, uint32_t record)
+static struct ready when_ready(const struct v1_trace *trace, const struct v1_raw *raw, uint64_t g)
 {
-	const struct event_v1_spec *spec;
+	const struct event_v1_spec *spec = event_v1_spec(raw->type, trace->format);
 	struct ready ready = {.g = UNORDERED};
-	struct v1_raw raw;
-	uint64_t first;
+	uint64_t first = v1_arg(trace, raw, 0);
 
-	v1_decode_again(trace, record, &raw);
-	spec = event_v1_spec(raw.type, trace->format);
-	first = v1_arg(trace, &raw, 0);
 	if (spec->numbering == V1_UNORDERED)
 		return ready;
 	if (spec->numbering == V1_COUNTED) {
@@ -171,11 +170,10 @@ static struct ready when_ready(const struct v1_trace *trace, uint32_t record)
 		set_numbers(&ready, V1_COUNTED, first);
 		return ready;
 	}
-	ready.g = spec->args[0].role == ARG_G || spec->args[0].role == ARG_NEW_G ? first
-										 : trace->records[record].g;
+	ready.g = spec->args[0].role == ARG_G || spec->args[0].role == ARG_NEW_G ? first : g;
 	ready.status = as_v1(event_v1_before(spec));
 	ready.next_status = as_v1(event_v1_after(spec));
-	set_numbers(&ready, spec->numbering, v1_arg(trace, &raw, 1));
+	set_numbers(&ready, spec->numbering, v1_arg(trace, raw, 1));
 	return ready;
 }
 
@@ -191,9 +189,8 @@ static bool is_ready(const struct p_merge *merge, const struct ready *step)
 
 static bool is_before(const struct p_merge *merge, size_t i, size_t j)
 {
-	const struct v1_record *records = merge->trace->records;
 	uint32_t a = merge->heap[i], b = merge->heap[j];
-	int64_t x = records[merge->cursors[a].record].time, y = records[merge->cursors[b].record].time;
+	int64_t x = merge->cursors[a].record.time, y = merge->cursors[b].record.time;
 
 	return x != y ? x < y : a < b;
 }
@@ -274,13 +271,34 @@ static void wake(struct p_merge *merge, uint32_t index, uint64_t seq, uint64_t s
 
 /* --- the merge --- */
 
+/* Reads the cursor's next event. */
+static void read_next(struct p_merge *merge, struct p_cursor *cursor, bool samples)
+{
+	const struct v1_trace *trace = merge->trace;
+	struct v1_raw raw;
+
+	cursor->is_real = false;
+	if (samples) {
+		cursor->has_event = cursor->sample < trace->nsamples;
+		if (cursor->has_event)
+			cursor->record = trace->samples[cursor->sample++].record;
+		cursor->step = (struct ready){.g = UNORDERED};
+		return;
+	}
+	cursor->has_event = v1_stream_next(trace, &cursor->stream, &cursor->record, &raw);
+	if (!cursor->has_event)
+		return;
+	cursor->step = when_ready(trace, &raw, cursor->record.g);
+	cursor->is_real = v1_real_time(trace, &raw, &cursor->real);
+}
+
 static int load(struct p_merge *merge, uint32_t index)
 {
 	struct p_cursor *cursor = &merge->cursors[index];
 
-	if (cursor->record == MAP64_NONE)
+	read_next(merge, cursor, index == merge->trace->nps);
+	if (!cursor->has_event)
 		return 0;
-	cursor->step = when_ready(merge->trace, cursor->record);
 	if (cursor->step.g != UNORDERED && find_g(merge, cursor->step.g, &cursor->step.index))
 		return -ENOMEM;
 	if (is_ready(merge, &cursor->step))
@@ -288,21 +306,6 @@ static int load(struct p_merge *merge, uint32_t index)
 	else
 		add_waiting(merge, index);
 	return 0;
-}
-
-/* Local forms matter only for ordering. */
-static uint8_t full_form(uint8_t type)
-{
-	switch (type) {
-	case V1_GO_START_LOCAL:
-		return V1_GO_START;
-	case V1_GO_UNBLOCK_LOCAL:
-		return V1_GO_UNBLOCK;
-	case V1_GO_SYS_EXIT_LOCAL:
-		return V1_GO_SYS_EXIT;
-	default:
-		return type;
-	}
 }
 
 static void advance(struct p_merge *merge, const struct ready *step)
@@ -320,12 +323,10 @@ static void advance(struct p_merge *merge, const struct ready *step)
 	wake(merge, step->index, NO_SEQ, g->status);
 }
 
-static int check_time(struct v1_trace *trace, uint32_t index, struct fault *fault)
+static int check_time(const struct v1_trace *trace, const struct v1_record *last,
+		      const struct v1_record *record, struct fault *fault)
 {
-	const struct v1_record *record = &trace->records[index];
-	const struct v1_record *last = trace->norder ? v1_ordered(trace, trace->norder - 1) : record;
-
-	if (record->time >= last->time)
+	if (!last || record->time >= last->time)
 		return 0;
 	return fault_set(fault, record->offset,
 			 "time stamps out of order: %s at %" PRId64 " ticks has to follow %s of byte %" PRIu64
@@ -334,22 +335,89 @@ static int check_time(struct v1_trace *trace, uint32_t index, struct fault *faul
 			 event_v1_name(last->type, trace->format), last->offset, last->time);
 }
 
-static int take(struct p_merge *merge, uint32_t index)
+/* --- ends of system calls --- */
+
+/* GoSysExit is written late. Once its place in the order is known, it gets its real time. */
+static int check_exit(struct p_merge *merge, const struct p_cursor *cursor, int64_t blocked)
+{
+	const struct v1_record *record = &cursor->record;
+
+	if (blocked == 0)
+		return fault_set(&merge->misplaced, record->offset,
+				 "stray syscall exit: goroutine %" PRIu64 " was in no blocked call",
+				 record->g);
+	if (cursor->real < blocked)
+		return fault_set(&merge->misplaced, record->offset,
+				 "time stamps out of order: the call of goroutine %" PRIu64
+				 " ended at %" PRId64 " ticks, before it blocked at %" PRId64,
+				 record->g, cursor->real, blocked);
+	return 0;
+}
+
+static int place_exit(struct p_merge *merge, const struct p_cursor *cursor)
 {
 	struct v1_trace *trace = merge->trace;
-	struct p_cursor *cursor = &merge->cursors[index];
-	struct v1_record *record = &trace->records[cursor->record];
+	struct v1_placed *placed;
+	uint32_t g;
 
-	if (!is_ready(merge, &cursor->step))
+	if (find_g(merge, cursor->record.g, &g))
+		return -ENOMEM;
+	merge->is_misplaced = check_exit(merge, cursor, merge->gs[g].blocked) != 0;
+	if (merge->is_misplaced)
+		return 0;
+	if (array_grow((void **)&trace->placed, &trace->placed_capacity, trace->nplaced + 1,
+		       sizeof(*trace->placed)))
+		return -ENOMEM;
+	placed = &trace->placed[trace->nplaced++];
+	*placed = (struct v1_placed){.record = cursor->record, .before = trace->nplain};
+	placed->record.time = cursor->real;
+	return 0;
+}
+
+static int note_block(struct p_merge *merge, const struct v1_record *record)
+{
+	uint32_t g;
+
+	if (record->type != V1_GO_SYS_BLOCK && record->type != V1_GO_IN_SYSCALL)
+		return 0;
+	if (find_g(merge, record->g, &g))
+		return -ENOMEM;
+	merge->gs[g].blocked = record->time;
+	return 0;
+}
+
+/* The cursor's event is the next one of the order. */
+static int append(struct p_merge *merge, uint32_t index)
+{
+	struct v1_trace *trace = merge->trace;
+	const struct p_cursor *cursor = &merge->cursors[index];
+
+	if (merge->is_misplaced)
+		return 0;
+	if (cursor->is_real)
+		return place_exit(merge, cursor);
+	memcpy(trace->order + trace->nplain++ * trace->order_width, &index, trace->order_width);
+	return note_block(merge, &cursor->record);
+}
+
+static int take(struct p_merge *merge, uint32_t index)
+{
+	struct p_cursor *cursor = &merge->cursors[index];
+	const struct v1_record *record = &cursor->record;
+	const struct ready step = cursor->step;
+
+	if (!is_ready(merge, &step))
 		return fault_set(merge->fault, record->offset,
 				 "%s of goroutine %" PRIu64 ": two Ps claim the same step of it",
-				 event_v1_name(record->type, trace->format), cursor->step.g);
-	if (check_time(trace, cursor->record, merge->fault))
+				 event_v1_name(record->type, merge->trace->format), step.g);
+	if (check_time(merge->trace, merge->has_last ? &merge->last : NULL, record, merge->fault))
 		return -EBADMSG;
-	record->type = full_form(record->type);
-	trace->order[trace->norder++] = cursor->record;
-	cursor->record = trace->next[cursor->record];
-	advance(merge, &cursor->step);
+	if (append(merge, index))
+		return -ENOMEM;
+	merge->last = *record;
+	merge->last.type = v1_full_form(record->type);
+	merge->has_last = true;
+	advance(merge, &step);
 	return load(merge, index);
 }
 
@@ -362,9 +430,7 @@ static const struct p_cursor *find_stuck(const struct p_merge *merge)
 	for (size_t i = 0; i <= trace->nps; i++) {
 		const struct p_cursor *cursor = &merge->cursors[i];
 
-		if (cursor->record == MAP64_NONE)
-			continue;
-		if (!first || trace->records[cursor->record].offset < trace->records[first->record].offset)
+		if (cursor->has_event && (!first || cursor->record.offset < first->record.offset))
 			first = cursor;
 	}
 	return first;
@@ -382,7 +448,7 @@ static int report_stuck(const struct p_merge *merge)
 
 	if (!stuck)
 		return 0;
-	record = &trace->records[stuck->record];
+	record = &stuck->record;
 	g = &merge->gs[stuck->step.index];
 	if (record->type == V1_GC_START)
 		return fault_set(merge->fault, record->offset,
@@ -403,7 +469,8 @@ static int run(struct p_merge *merge)
 	int ret = 0;
 
 	for (uint32_t i = 0; i <= trace->nps && !ret; i++) {
-		merge->cursors[i].record = i < trace->nps ? trace->ps[i].first : trace->samples;
+		if (i < trace->nps)
+			merge->cursors[i].stream = v1_stream_of(trace, i);
 		ret = load(merge, i);
 	}
 	while (!ret && merge->nready)
@@ -411,84 +478,14 @@ static int run(struct p_merge *merge)
 	return ret ? ret : report_stuck(merge);
 }
 
-/* --- ends of system calls --- */
-
-/* GoSysExit is written late. Once the order is known it gets its real time. */
-static int place_exit(struct p_merge *merge, struct v1_record *record, uint32_t index)
-{
-	const struct v1_trace *trace = merge->trace;
-	struct v1_raw raw;
-	uint32_t g;
-	int64_t real;
-
-	v1_decode_again(trace, index, &raw);
-	real = (int64_t)v1_arg(trace, &raw, 2);
-	if (real == 0)
-		return 0;
-	if (find_g(merge, record->g, &g))
-		return -ENOMEM;
-	if (merge->gs[g].blocked == 0)
-		return fault_set(merge->fault, record->offset,
-				 "stray syscall exit: goroutine %" PRIu64 " was in no blocked call",
-				 record->g);
-	if (real < merge->gs[g].blocked)
-		return fault_set(merge->fault, record->offset,
-				 "time stamps out of order: the call of goroutine %" PRIu64
-				 " ended at %" PRId64 " ticks, before it blocked at %" PRId64,
-				 record->g, real, merge->gs[g].blocked);
-	record->time = real;
-	return 0;
-}
-
-static int place_exits(struct p_merge *merge)
-{
-	struct v1_trace *trace = merge->trace;
-
-	for (size_t i = 0; i < trace->norder; i++) {
-		struct v1_record *record = v1_ordered(trace, i);
-		int ret = 0;
-		uint32_t g;
-
-		if (record->type == V1_GO_SYS_EXIT) {
-			ret = place_exit(merge, record, trace->order[i]);
-		} else if (record->type == V1_GO_SYS_BLOCK || record->type == V1_GO_IN_SYSCALL) {
-			ret = find_g(merge, record->g, &g);
-			if (!ret)
-				merge->gs[g].blocked = record->time;
-		}
-		if (ret) {
-			trace->norder = i;
-			return ret;
-		}
-	}
-	return 0;
-}
-
 /* --- formats --- */
 
-/* Sorts the chain of samples by time. */
-static int sort_samples(struct v1_trace *trace)
+/* Sorts the samples, and makes space for the order. */
+static int open_order(struct v1_trace *trace)
 {
-	uint32_t *items = NULL, *scratch;
-	size_t n = 0;
-
-	for (uint32_t i = trace->samples; i != MAP64_NONE; i = trace->next[i])
-		n++;
-	if (n == 0)
-		return 0;
-	items = calloc(2 * n, sizeof(*items));
-	if (!items)
-		return -ENOMEM;
-	scratch = items + n;
-	n = 0;
-	for (uint32_t i = trace->samples; i != MAP64_NONE; i = trace->next[i])
-		items[n++] = i;
-	sort_by(items, scratch, n, key_time, trace);
-	trace->samples = items[0];
-	for (size_t i = 0; i < n; i++)
-		trace->next[items[i]] = i + 1 < n ? items[i + 1] : MAP64_NONE;
-	free(items);
-	return 0;
+	trace->order_width = trace->nps <= UINT8_MAX ? 1 : trace->nps <= UINT16_MAX ? 2 : 4;
+	trace->order = malloc((trace->nrecords + 1) * trace->order_width);
+	return !trace->order || sort_placed(trace->samples, trace->nsamples, by_time) ? -ENOMEM : 0;
 }
 
 static int merge_prepare(struct p_merge *merge)
@@ -507,56 +504,62 @@ static int merge_prepare(struct p_merge *merge)
 	if (getrandom(&merge->seed, sizeof(merge->seed), GRND_NONBLOCK) < 0)
 		merge->seed = (uintptr_t)merge->heap;
 	/* Creates an entry for events without a goroutine, so that every index is valid. */
-	return find_g(merge, UNORDERED, &(uint32_t){0}) || sort_samples(merge->trace) ? -ENOMEM : 0;
+	return find_g(merge, UNORDERED, &(uint32_t){0}) || open_order(merge->trace) ? -ENOMEM : 0;
+}
+
+static void merge_free(struct p_merge *merge)
+{
+	map64_free(&merge->g_index);
+	free(merge->gs);
+	free(merge->cursors);
+	free(merge->heap);
+	free(merge->waiting);
 }
 
 static int order_by_state(struct v1_trace *trace, struct fault *fault)
 {
 	struct p_merge merge = {.trace = trace, .fault = fault};
-	int ret = merge_prepare(&merge), placed;
+	int ret = merge_prepare(&merge);
 
 	if (!ret)
 		ret = run(&merge);
-	if (ret != -ENOMEM) {
-		placed = place_exits(&merge);
-		ret = placed == -ENOMEM || !ret ? placed : ret;
+	if (!ret && merge.is_misplaced) {
+		*fault = merge.misplaced;
+		ret = -EBADMSG;
 	}
-	if (ret != -ENOMEM && sort_order(trace, key_time))
+	if (ret != -ENOMEM && sort_placed(trace->placed, trace->nplaced, by_time))
 		ret = -ENOMEM;
-	map64_free(&merge.g_index);
-	free(merge.gs);
-	free(merge.cursors);
-	free(merge.heap);
-	free(merge.waiting);
+	trace->norder = trace->nplain + trace->nplaced;
+	merge_free(&merge);
 	return ret;
 }
 
 /* Readers' sort is unstable, so events with equal numbers have no defined order. */
-static int check_number(struct v1_trace *trace, uint32_t index, struct fault *fault)
+static int check_number(const struct v1_trace *trace, const struct v1_placed *last,
+			const struct v1_placed *now, struct fault *fault)
 {
-	const struct v1_record *last = trace->norder ? v1_ordered(trace, trace->norder - 1) : NULL;
-
-	if (!last || trace->seqs[index] != trace->seqs[last - trace->records])
+	if (!last || now->seq != last->seq)
 		return 0;
-	return fault_set(fault, trace->records[index].offset,
+	return fault_set(fault, now->record.offset,
 			 "%s and %s of byte %" PRIu64 " have the same number %" PRId64,
-			 event_v1_name(trace->records[index].type, trace->format),
-			 event_v1_name(last->type, trace->format), last->offset, trace->seqs[index]);
+			 event_v1_name(now->record.type, trace->format),
+			 event_v1_name(last->record.type, trace->format), last->record.offset, now->seq);
 }
 
 static int order_by_number(struct v1_trace *trace, struct fault *fault)
 {
-	size_t n = trace->nrecords;
+	const struct v1_placed *last = NULL;
 
-	for (trace->norder = 0; trace->norder < n; trace->norder++)
-		trace->order[trace->norder] = (uint32_t)trace->norder;
-	if (sort_order(trace, key_seq))
+	if (sort_placed(trace->placed, trace->nplaced, by_seq))
 		return -ENOMEM;
-	for (trace->norder = 0; trace->norder < n; trace->norder++) {
-		uint32_t index = trace->order[trace->norder];
+	for (size_t i = 0; i < trace->nplaced; i++) {
+		const struct v1_placed *now = &trace->placed[i];
 
-		if (check_number(trace, index, fault) || check_time(trace, index, fault))
+		if (check_number(trace, last, now, fault) ||
+		    check_time(trace, last ? &last->record : NULL, &now->record, fault))
 			return -EBADMSG;
+		last = now;
+		trace->norder++;
 	}
 	return 0;
 }
@@ -564,18 +567,15 @@ static int order_by_number(struct v1_trace *trace, struct fault *fault)
 /* Readers of v0 sort by time with an unstable sort, so equal times have no defined order. */
 static int order_by_time(struct v1_trace *trace, struct fault *fault)
 {
-	size_t n = trace->nrecords;
-
-	for (trace->norder = 0; trace->norder < n; trace->norder++)
-		trace->order[trace->norder] = (uint32_t)trace->norder;
-	if (sort_order(trace, key_time))
+	if (sort_placed(trace->placed, trace->nplaced, by_time))
 		return -ENOMEM;
-	for (size_t i = 1; i < n; i++) {
-		const struct v1_record *last = v1_ordered(trace, i - 1), *record = v1_ordered(trace, i);
+	for (trace->norder = 0; trace->norder < trace->nplaced; trace->norder++) {
+		const struct v1_record *record = &trace->placed[trace->norder].record;
+		const struct v1_record *last =
+			trace->norder ? &trace->placed[trace->norder - 1].record : NULL;
 
-		if (record->time != last->time)
+		if (!last || record->time != last->time)
 			continue;
-		trace->norder = i;
 		return fault_set(fault, record->offset,
 				 "%s and %s of byte %" PRIu64
 				 " have the same time: this format has no other order",
@@ -585,14 +585,30 @@ static int order_by_time(struct v1_trace *trace, struct fault *fault)
 	return 0;
 }
 
-int v1_order(struct v1_trace *trace, struct fault *fault)
+static int order(struct v1_trace *trace, struct fault *fault)
 {
-	trace->order = calloc(trace->nrecords + 1, sizeof(*trace->order));
-	if (!trace->order)
-		return -ENOMEM;
 	if (trace->format == WIRE_V0)
 		return order_by_time(trace, fault);
 	if (trace->format == WIRE_GO15)
 		return order_by_number(trace, fault);
 	return order_by_state(trace, fault);
+}
+
+int v1_order(struct v1_trace *trace, struct fault *fault)
+{
+	struct v1_record first;
+	struct v1_raw raw;
+	int ret;
+
+	trace->walk.streams = calloc(trace->nps + 1, sizeof(*trace->walk.streams));
+	if (!trace->walk.streams)
+		return -ENOMEM;
+	ret = order(trace, fault);
+	if (ret == -ENOMEM)
+		return ret;
+	v1_rewind(trace);
+	if (v1_walk_next(trace, &first, &raw))
+		trace->start = trace->last = first.time;
+	v1_rewind(trace);
+	return ret;
 }

@@ -16,7 +16,9 @@ struct reading {
 	struct v1_trace *trace;
 	struct fault *fault;
 	uint64_t offset;
-	uint32_t p; /* MAP64_NONE before the first batch */
+	uint32_t p;   /* MAP64_NONE before the first batch */
+	uint64_t *gs; /* by P: running */
+	size_t g_capacity;
 	int64_t time, seq;
 	uint64_t sampled; /* OR of the time deltas of CPU samples in this batch */
 };
@@ -54,7 +56,7 @@ unsigned v1_format(const uint8_t *bytes, size_t n)
 
 /* --- Ps --- */
 
-/* Makes the P with this id the one that the following events belong to. */
+/* Finds the P with this id, or adds it, as the one that the following events belong to. */
 static int select_p(struct reading *r, uint64_t id)
 {
 	struct v1_trace *trace = r->trace;
@@ -63,12 +65,44 @@ static int select_p(struct reading *r, uint64_t id)
 	if (p == MAP64_NONE) {
 		p = (uint32_t)trace->nps;
 		if (array_grow((void **)&trace->ps, &trace->p_capacity, trace->nps + 1, sizeof(*trace->ps)) ||
+		    array_grow((void **)&r->gs, &r->g_capacity, trace->nps + 1, sizeof(*r->gs)) ||
 		    map64_set(&trace->p_index, id, p))
 			return -ENOMEM;
 		trace->ps[trace->nps++] =
 			(struct v1_proc){.id = (int64_t)id, .first = MAP64_NONE, .last = MAP64_NONE};
+		r->gs[p] = 0;
 	}
 	r->p = p;
+	return 0;
+}
+
+/* The records up to that offset belong to the open piece. */
+static void end_piece(struct v1_trace *trace, uint64_t offset)
+{
+	if (trace->npieces)
+		trace->pieces[trace->npieces - 1].end = offset;
+}
+
+/* The following records, from that offset on, belong to the P with this id. */
+static int begin_piece(struct reading *r, uint64_t id, uint64_t offset)
+{
+	struct v1_trace *trace = r->trace;
+	uint32_t index = (uint32_t)trace->npieces;
+	struct v1_proc *p;
+
+	if (select_p(r, id) || trace->npieces >= MAP64_NONE - 1 ||
+	    array_grow((void **)&trace->pieces, &trace->piece_capacity, trace->npieces + 1,
+		       sizeof(*trace->pieces)))
+		return -ENOMEM;
+	end_piece(trace, r->offset);
+	trace->pieces[trace->npieces++] =
+		(struct v1_piece){.offset = offset, .end = offset, .time = r->time, .next = MAP64_NONE};
+	p = &trace->ps[r->p];
+	if (p->last == MAP64_NONE)
+		p->first = index;
+	else
+		trace->pieces[p->last].next = index;
+	p->last = index;
 	return 0;
 }
 
@@ -83,7 +117,7 @@ static int read_batch(struct reading *r, const struct v1_raw *raw)
 	r->seq = seq ? (int64_t)raw->values[1] : 0;
 	r->time = (int64_t)raw->values[seq ? 2 : 1];
 	r->sampled = 0;
-	return select_p(r, raw->values[0]);
+	return begin_piece(r, raw->values[0], raw->end);
 }
 
 /* --- tables --- */
@@ -150,85 +184,39 @@ static int read_stack(struct reading *r, const struct v1_raw *raw)
 
 /* --- timed events --- */
 
-/* The event's goroutine. Also updates the goroutine running on the P. */
-static uint64_t whose(struct v1_proc *p, const struct v1_trace *trace, const struct v1_raw *raw)
+static int add_placed(struct v1_placed **all, size_t *n, size_t *capacity, const struct v1_placed *one)
 {
-	uint64_t g = p->g;
-
-	switch (raw->type) {
-	case V1_GO_START:
-	case V1_GO_START_LOCAL:
-	case V1_GO_START_LABEL:
-		p->g = v1_arg(trace, raw, 0);
-		return p->g;
-	case V1_GO_END:
-	case V1_GO_STOP:
-	case V1_GO_SCHED:
-	case V1_GO_PREEMPT:
-	case V1_GO_SLEEP:
-	case V1_GO_BLOCK:
-	case V1_GO_BLOCK_SEND:
-	case V1_GO_BLOCK_RECV:
-	case V1_GO_BLOCK_SELECT:
-	case V1_GO_BLOCK_SYNC:
-	case V1_GO_BLOCK_COND:
-	case V1_GO_BLOCK_NET:
-	case V1_GO_BLOCK_GC:
-	case V1_GO_SYS_BLOCK:
-		p->g = 0;
-		return g;
-	case V1_GO_SYS_EXIT:
-	case V1_GO_WAITING:
-	case V1_GO_IN_SYSCALL:
-		return v1_arg(trace, raw, 0);
-	case V1_CPU_SAMPLE:
-		return v1_arg(trace, raw, 2);
-	default:
-		return g;
-	}
-}
-
-static int add_record(struct reading *r, const struct v1_record *record)
-{
-	struct v1_trace *trace = r->trace;
-	struct v1_proc *p = &trace->ps[r->p];
-	bool sample = record->type == V1_CPU_SAMPLE;
-	uint32_t *first = sample ? &trace->samples : &p->first;
-	uint32_t *last = sample ? &trace->last_sample : &p->last;
-	uint32_t index = (uint32_t)trace->nrecords;
-
-	if (trace->nrecords >= MAP64_NONE - 1)
-		return BAD(r, "more than 4,294,967,294 events");
-	if (array_grow((void **)&trace->records, &trace->record_capacity, trace->nrecords + 1,
-		       sizeof(*trace->records)) ||
-	    array_grow((void **)&trace->next, &trace->next_capacity, trace->nrecords + 1,
-		       sizeof(*trace->next)) ||
-	    (trace->format == WIRE_GO15 && array_grow((void **)&trace->seqs, &trace->seq_capacity,
-						      trace->nrecords + 1, sizeof(*trace->seqs))))
+	if (array_grow((void **)all, capacity, *n + 1, sizeof(**all)))
 		return -ENOMEM;
-	trace->records[index] = *record;
-	trace->next[index] = MAP64_NONE;
-	if (*last == MAP64_NONE)
-		*first = index;
-	else
-		trace->next[*last] = index;
-	*last = index;
-	trace->nrecords++;
+	(*all)[(*n)++] = *one;
 	return 0;
 }
 
 /* In go 1.5 the end of a system call was written late: it contains its real sequence number and time. */
-static void number_record(struct reading *r, const struct v1_raw *raw)
+static int64_t number(const struct reading *r, const struct v1_raw *raw, struct v1_record *record)
+{
+	if (raw->type != V1_GO_SYS_EXIT)
+		return r->seq;
+	if (v1_arg(r->trace, raw, 2))
+		record->time = (int64_t)v1_arg(r->trace, raw, 2);
+	return (int64_t)v1_arg(r->trace, raw, 1);
+}
+
+/* Keeps what is not ordered along the batches: samples, and all events of the formats before go 1.7. */
+static int add_record(struct reading *r, const struct v1_raw *raw, struct v1_record *record)
 {
 	struct v1_trace *trace = r->trace;
-	size_t index = trace->nrecords - 1;
+	struct v1_placed placed = {.seq = trace->format == WIRE_GO15 ? number(r, raw, record) : 0};
 
-	trace->seqs[index] = r->seq;
-	if (raw->type != V1_GO_SYS_EXIT)
-		return;
-	trace->seqs[index] = (int64_t)v1_arg(trace, raw, 1);
-	if (v1_arg(trace, raw, 2))
-		trace->records[index].time = (int64_t)v1_arg(trace, raw, 2);
+	if (trace->nrecords >= MAP64_NONE - 1)
+		return BAD(r, "more than 4,294,967,294 events");
+	trace->nrecords++;
+	placed.record = *record;
+	if (raw->type == V1_CPU_SAMPLE)
+		return add_placed(&trace->samples, &trace->nsamples, &trace->sample_capacity, &placed);
+	if (trace->format == WIRE_V0 || trace->format == WIRE_GO15)
+		return add_placed(&trace->placed, &trace->nplaced, &trace->placed_capacity, &placed);
+	return 0;
 }
 
 /* Readers up to Go 1.22 add a sample's delta to the time of later events; newer ones do not. */
@@ -246,8 +234,7 @@ static int read_timed(struct reading *r, const struct event_v1_spec *spec, const
 {
 	struct v1_trace *trace = r->trace;
 	unsigned lead = v1_lead(trace->format), want = lead + event_v1_args(spec, trace->format);
-	struct v1_record record = {.offset = r->offset, .type = raw->type};
-	int ret;
+	struct v1_record record = {.offset = r->offset, .p = r->p, .type = raw->type};
 
 	if (raw->nvalues != want)
 		return BAD(r, "%s has %u values, expected %u", event_v1_name(raw->type, trace->format),
@@ -257,12 +244,9 @@ static int read_timed(struct reading *r, const struct event_v1_spec *spec, const
 	r->time = (int64_t)((uint64_t)r->time + raw->values[lead - 1]);
 	r->seq = (int64_t)((uint64_t)r->seq + raw->values[0]);
 	record.time = raw->type == V1_CPU_SAMPLE ? (int64_t)raw->values[1] : r->time;
-	record.p = r->p;
-	record.g = whose(&trace->ps[r->p], trace, raw);
-	ret = add_record(r, &record);
-	if (!ret && trace->format == WIRE_GO15)
-		number_record(r, raw);
-	return ret;
+	record.g = v1_whose(trace, raw, &r->gs[r->p]);
+	trace->has_futile |= raw->type == V1_FUTILE_WAKEUP;
+	return add_record(r, raw, &record);
 }
 
 /* Events before the first batch: old readers assume P 0 at time 0, readers from Go 1.23 on refuse them. */
@@ -272,7 +256,7 @@ static int need_p(struct reading *r, const struct v1_raw *raw)
 		return 0;
 	if (r->trace->format >= WIRE_GO111)
 		return BAD(r, "%s stands before the first Batch", event_v1_name(raw->type, r->trace->format));
-	return event_v1_spec(raw->type, r->trace->format)->timed ? select_p(r, 0) : 0;
+	return event_v1_spec(raw->type, r->trace->format)->timed ? begin_piece(r, 0, r->offset) : 0;
 }
 
 static int read_record(struct reading *r, const struct v1_raw *raw)
@@ -284,7 +268,7 @@ static int read_record(struct reading *r, const struct v1_raw *raw)
 		return ret;
 	if (spec->timed)
 		return read_timed(r, spec, raw);
-	r->trace->tables[raw->type]++;
+	r->trace->counts[raw->type]++;
 	switch (raw->type) {
 	case V1_BATCH:
 		return read_batch(r, raw);
@@ -300,36 +284,40 @@ static int read_record(struct reading *r, const struct v1_raw *raw)
 }
 
 /* Reads all records up to the first broken one. */
-static int read_records(struct v1_trace *trace, struct fault *fault)
+static int read_records(struct reading *r)
 {
-	struct reading r = {.trace = trace, .fault = fault, .p = MAP64_NONE};
+	struct v1_trace *trace = r->trace;
 	uint64_t at = trace->format == WIRE_V0 ? V0_HEADER_SIZE : V1_HEADER_SIZE;
+	int ret = 0;
 
-	while (at < trace->n) {
+	while (at < trace->n && !ret) {
 		struct v1_raw raw;
-		int ret;
 
-		r.offset = at;
-		ret = v1_decode(trace, at, &raw, fault);
+		r->offset = at;
+		ret = v1_decode(trace, at, &raw, r->fault);
 		if (!ret)
-			ret = read_record(&r, &raw);
-		if (ret)
-			return ret;
-		at = raw.end;
+			ret = read_record(r, &raw);
+		if (!ret)
+			at = raw.end;
 	}
+	end_piece(trace, at);
+	if (ret)
+		return ret;
 	if (!trace->nrecords)
-		return fault_set(fault, trace->n, "the trace has no events");
+		return fault_set(r->fault, trace->n, "the trace has no events");
 	if (!trace->frequency)
-		return fault_set(fault, trace->n, "the trace ends without its Frequency");
+		return fault_set(r->fault, trace->n, "the trace ends without its Frequency");
 	return 0;
 }
 
 /* Also orders and checks what was read before a fault, because that part may have an earlier fault. */
 static int read_all(struct v1_trace *trace, struct fault *fault)
 {
-	int torn = read_records(trace, fault), ret;
+	struct reading r = {.trace = trace, .fault = fault, .p = MAP64_NONE};
+	int torn = read_records(&r), ret;
 	struct fault later = {0};
 
+	free(r.gs);
 	if (torn == -ENOMEM)
 		return torn;
 	trace->torn = torn != 0;
@@ -355,8 +343,7 @@ int v1_read(const uint8_t *bytes, size_t n, struct v1_trace **trace, struct faul
 	*trace = calloc(1, sizeof(**trace));
 	if (!*trace)
 		return -ENOMEM;
-	**trace = (struct v1_trace){
-		.bytes = bytes, .n = n, .format = format, .samples = MAP64_NONE, .last_sample = MAP64_NONE};
+	**trace = (struct v1_trace){.bytes = bytes, .n = n, .format = format};
 	ret = read_all(*trace, fault);
 	if (ret == -ENOMEM)
 		fault_set(fault, 0, "no memory to read this trace");

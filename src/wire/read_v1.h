@@ -4,7 +4,8 @@
  * that contemporary readers give them.
  *
  * The file must stay in memory while the trace exists. Events are decoded from it on demand, so a trace costs
- * 40 bytes per event.
+ * some bytes per batch and, from go 1.7 on, one or two per event; 48 for a sample, for the end of a blocking
+ * system call, and for any event of an older format.
  */
 #ifndef GOTRACE_READ_V1_H
 #define GOTRACE_READ_V1_H
@@ -67,10 +68,12 @@ void v1_free(struct v1_trace *trace);
 unsigned v1_trace_format(const struct v1_trace *trace); /* enum wire_format */
 /* ticks per second; 0 = unknown (truncated file) */
 uint64_t v1_trace_frequency(const struct v1_trace *trace);
-size_t v1_count(const struct v1_trace *trace);
-size_t v1_procs(const struct v1_trace *trace); /* Ps that have batches; "no P" counts as one */
-/* Event i of the order, i < v1_count. */
-void v1_event_at(const struct v1_trace *trace, size_t i, struct v1_event *event);
+uint64_t v1_count(const struct v1_trace *trace); /* events in order */
+size_t v1_procs(const struct v1_trace *trace);   /* Ps that have batches; "no P" counts as one */
+/* Goes back to before the first event. A trace has one position. */
+void v1_rewind(struct v1_trace *trace);
+/* The next event in order. False: there is none. */
+bool v1_next(struct v1_trace *trace, struct v1_event *event);
 /* Returns an empty text if there is no such string. */
 struct v1_text v1_string(const struct v1_trace *trace, uint64_t id);
 /*

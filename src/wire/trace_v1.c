@@ -15,11 +15,13 @@ void v1_free(struct v1_trace *trace)
 	map64_free(&trace->string_index);
 	map64_free(&trace->stack_index);
 	map64_free(&trace->timers);
-	free(trace->records);
-	free(trace->next);
-	free(trace->seqs);
+	free(trace->pieces);
 	free(trace->ps);
+	free(trace->samples);
+	free(trace->placed);
 	free(trace->order);
+	free(trace->drop);
+	free(trace->walk.streams);
 	free(trace->strings);
 	free(trace->stacks);
 	free(trace);
@@ -35,7 +37,7 @@ uint64_t v1_trace_frequency(const struct v1_trace *trace)
 	return trace->frequency;
 }
 
-size_t v1_count(const struct v1_trace *trace)
+uint64_t v1_count(const struct v1_trace *trace)
 {
 	return trace->norder;
 }
@@ -70,32 +72,33 @@ struct v1_text v1_string(const struct v1_trace *trace, uint64_t id)
 /* Converts in floating point, as readers do. A value out of range becomes the smallest integer. */
 static int64_t to_ns(const struct v1_trace *trace, int64_t ticks)
 {
-	int64_t span = (int64_t)((uint64_t)ticks - (uint64_t)v1_ordered(trace, 0)->time);
+	int64_t span = (int64_t)((uint64_t)ticks - (uint64_t)trace->start);
 	double ns = (double)span * (trace->frequency ? 1e9 / (double)trace->frequency : 1);
 
 	return ns >= -9223372036854775808.0 && ns < 9223372036854775808.0 ? (int64_t)ns : INT64_MIN;
 }
 
-void v1_event_at(const struct v1_trace *trace, size_t i, struct v1_event *event)
+bool v1_next(struct v1_trace *trace, struct v1_event *event)
 {
-	const struct v1_record *record = v1_ordered(trace, i);
 	const struct event_v1_spec *spec;
+	struct v1_record record;
 	struct v1_raw raw;
 	unsigned n;
 
-	v1_decode_again(trace, trace->order[i], &raw);
+	if (!v1_walk_next(trace, &record, &raw))
+		return false;
 	spec = event_v1_spec(raw.type, trace->format);
 	n = event_v1_args(spec, trace->format);
-	*event = (struct v1_event){.offset = record->offset,
-				   .type = record->type,
-				   .time = to_ns(trace, record->time),
-				   .ticks = record->time,
-				   .p = trace->ps[record->p].id,
-				   .proc = record->p,
-				   .g = record->g,
+	*event = (struct v1_event){.offset = record.offset,
+				   .type = record.type,
+				   .time = to_ns(trace, record.time),
+				   .ticks = record.time,
+				   .p = trace->ps[record.p].id,
+				   .proc = record.p,
+				   .g = record.g,
 				   .nargs = event_v1_has_stack(spec) && n ? n - 1 : n,
 				   .message = raw.text};
-	if (record->type == V1_CPU_SAMPLE)
+	if (record.type == V1_CPU_SAMPLE)
 		event->p = (int64_t)v1_arg(trace, &raw, 1);
 	for (unsigned arg = 0; arg < event->nargs; arg++) {
 		event->args[arg] = v1_arg(trace, &raw, arg);
@@ -104,6 +107,7 @@ void v1_event_at(const struct v1_trace *trace, size_t i, struct v1_event *event)
 	}
 	if (event->nargs < n)
 		event->stack = v1_arg(trace, &raw, event->nargs);
+	return true;
 }
 
 /* Skips a value of a record that has been decoded before. */
@@ -148,11 +152,9 @@ void v1_summarize(const struct v1_trace *trace, struct v1_summary *summary)
 {
 	*summary = (struct v1_summary){
 		.goroutines = trace->goroutines, .threads = trace->threads, .dropped = trace->dropped};
-	memcpy(summary->events, trace->tables, sizeof(summary->events));
-	for (size_t i = 0; i < trace->norder; i++)
-		summary->events[v1_ordered(trace, i)->type]++;
+	memcpy(summary->events, trace->counts, sizeof(summary->events));
 	for (size_t i = 0; i < trace->nps; i++)
 		summary->procs += trace->ps[i].id >= 0;
 	if (trace->norder)
-		summary->last_time = to_ns(trace, v1_ordered(trace, trace->norder - 1)->time);
+		summary->last_time = to_ns(trace, trace->last);
 }

@@ -82,10 +82,8 @@ static const char *story_of(struct wire_trace *t, enum wire_format format, char 
 	v1_read(bytes.data, bytes.len, &trace, &fault);
 	assert_string_equal(fault.error.text, "");
 	assert_int_equal(v1_trace_format(trace), format);
-	for (size_t i = 0; i < v1_count(trace); i++) {
-		v1_event_at(trace, i, &event);
+	while (v1_next(trace, &event))
 		report(story, &event, format);
-	}
 	v1_free(trace);
 	free(bytes.data);
 	return story;
@@ -409,15 +407,14 @@ static void test_deep_stack(void **state)
 		struct fault fault = {0};
 		struct v1_trace *trace;
 		struct v1_event event;
+		uint64_t blocked_at = 0;
 		size_t n;
 
 		assert_int_equal(v1_read(bytes.data, bytes.len, &trace, &fault), 0);
-		for (size_t k = v1_count(trace); k-- > 0;) {
-			v1_event_at(trace, k, &event);
+		while (v1_next(trace, &event))
 			if (event.type == V1_GO_BLOCK)
-				break;
-		}
-		n = v1_stack(trace, event.stack, read, DEPTH);
+				blocked_at = event.stack;
+		n = v1_stack(trace, blocked_at, read, DEPTH);
 		assert_in_range(n, 100, DEPTH);
 		for (size_t k = 0; k < n; k++)
 			assert_int_equal(read[k].pc, frames[k].pc);

@@ -164,6 +164,15 @@ static void start(struct file *f, unsigned format)
 	EV(f, V1_GOMAXPROCS, U(0), U(2), U(0));
 }
 
+/* Event i of the order. */
+static void event_at(struct v1_trace *trace, uint64_t i, struct v1_event *event)
+{
+	v1_rewind(trace);
+	do
+		assert_true(v1_next(trace, event));
+	while (i-- > 0);
+}
+
 static void expect_valid(const struct file *f)
 {
 	struct wire_report report;
@@ -305,7 +314,7 @@ static void expect_events(const uint8_t *bytes, size_t n, const struct seen *wan
 	for (size_t i = 0; i < count; i++) {
 		struct v1_event event;
 
-		v1_event_at(trace, i, &event);
+		assert_true(v1_next(trace, &event));
 		assert_int_equal(event.type, want[i].type);
 		assert_int_equal(event.time, want[i].time);
 		assert_int_equal(event.p, want[i].p);
@@ -421,7 +430,7 @@ static void syscall_ends_move(void **state)
 	EV(&f, V1_GO_START, U(0), U(1), U(3));
 	expect_valid(&f);
 	assert_int_equal(v1_read(f.bytes, f.n, &trace, &fault), 0);
-	v1_event_at(trace, 8, &event);
+	event_at(trace, 8, &event);
 	assert_int_equal(event.type, V1_GO_SYS_EXIT);
 	assert_int_equal(event.ticks, 1010);
 	assert_int_equal(event.time, 9);
@@ -767,12 +776,12 @@ static void samples_are_sorted(void **state)
 	EV(&f, V1_CPU_SAMPLE, U(5), U(1100), UINT64_MAX, U(0), U(1));
 	expect_valid(&f);
 	assert_int_equal(v1_read(f.bytes, f.n, &trace, &fault), 0);
-	v1_event_at(trace, v1_count(trace) - 1, &event);
+	event_at(trace, v1_count(trace) - 1, &event);
 	assert_int_equal(event.ticks, 1200);
 	assert_int_equal(event.p, 1);
 	assert_int_equal(event.g, 1);
 	assert_int_equal(event.stack, 1);
-	v1_event_at(trace, v1_count(trace) - 2, &event);
+	event_at(trace, v1_count(trace) - 2, &event);
 	assert_int_equal(event.ticks, 1100);
 	assert_int_equal(event.p, -1);
 	v1_free(trace);
