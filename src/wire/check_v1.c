@@ -47,7 +47,7 @@ struct rules {
 struct event_v1 {
 	const struct v1_record *record;
 	const struct event_v1_spec *spec;
-	struct v1_raw raw;
+	const struct v1_raw *raw;
 	uint32_t g; /* index */
 	struct p_rules *p;
 	int64_t pid;
@@ -61,7 +61,7 @@ static const char *const status_names[] = {"dead", "runnable", "running", "waiti
 
 static uint64_t arg(const struct rules *rules, const struct event_v1 *ev, unsigned i)
 {
-	return v1_arg(rules->trace, &ev->raw, i);
+	return v1_arg(rules->trace, ev->raw, i);
 }
 
 /* --- goroutines --- */

@@ -24,10 +24,16 @@ unsigned v1_lead(unsigned format)
 	return format == WIRE_GO15 ? 2 : 1;
 }
 
-static int read_value(struct record_reader *place, uint64_t *v)
+/* Most values have one byte. */
+static inline int read_value(struct record_reader *place, uint64_t *v)
 {
-	int n = get_uv(place->p, place->end, v);
+	int n;
 
+	if (place->p < place->end && *place->p < 0x80) {
+		*v = *place->p++;
+		return 0;
+	}
+	n = get_uv(place->p, place->end, v);
 	if (n > 0) {
 		place->p += n;
 		return 0;
@@ -64,7 +70,7 @@ static int read_string(struct record_reader *place, struct v1_raw *raw)
 
 static int take_value(struct record_reader *place, struct v1_raw *raw)
 {
-	uint64_t v;
+	uint64_t v = 0;
 
 	if (read_value(place, &v))
 		return -EBADMSG;
@@ -79,7 +85,7 @@ static int read_long(struct record_reader *place, struct v1_raw *raw)
 {
 	const uint8_t *end = place->end;
 	struct v1_text body;
-	uint64_t len;
+	uint64_t len = 0;
 
 	if (read_value(place, &len))
 		return -EBADMSG;
@@ -99,7 +105,7 @@ static int read_long(struct record_reader *place, struct v1_raw *raw)
 
 static int read_message(struct record_reader *place, struct v1_raw *raw)
 {
-	uint64_t len;
+	uint64_t len = 0;
 
 	if (read_value(place, &len))
 		return -EBADMSG;
@@ -112,7 +118,9 @@ int v1_decode(const struct v1_trace *trace, uint64_t offset, struct v1_raw *raw,
 	unsigned first = *place.p++, inline_values = first >> V1_COUNT_SHIFT;
 	int ret = 0;
 
-	*raw = (struct v1_raw){.type = first & V1_TYPE_MASK};
+	raw->type = first & V1_TYPE_MASK;
+	raw->nvalues = 0; /* those that are not there are not set */
+	raw->text = (struct v1_text){NULL, 0};
 	if (!event_v1_spec(raw->type, trace->format))
 		return BAD(&place, "unknown event type %u", raw->type);
 	if (raw->type == V1_STRING)

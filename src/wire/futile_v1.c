@@ -29,7 +29,7 @@ struct dropping {
 struct marked_event {
 	uint32_t at; /* index in the order */
 	struct v1_record record;
-	struct v1_raw raw;
+	const struct v1_raw *raw;
 };
 
 static int find(struct dropping *d, uint64_t g, struct wakeup **wakeup)
@@ -51,7 +51,7 @@ static int on_unblock(struct dropping *d, const struct marked_event *ev)
 {
 	struct wakeup *wakeup;
 
-	if (find(d, v1_arg(d->trace, &ev->raw, 0), &wakeup))
+	if (find(d, v1_arg(d->trace, ev->raw, 0), &wakeup))
 		return -ENOMEM;
 	wakeup->last = ev->at;
 	d->before[ev->at] = MAP64_NONE;

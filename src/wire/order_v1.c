@@ -597,7 +597,7 @@ static int order(struct v1_trace *trace, struct fault *fault)
 int v1_order(struct v1_trace *trace, struct fault *fault)
 {
 	struct v1_record first;
-	struct v1_raw raw;
+	const struct v1_raw *raw;
 	int ret;
 
 	trace->walk.streams = calloc(trace->nps + 1, sizeof(*trace->walk.streams));

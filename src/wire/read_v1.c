@@ -163,10 +163,12 @@ static int read_string(struct reading *r, const struct v1_raw *raw)
 static int read_stack(struct reading *r, const struct v1_raw *raw)
 {
 	struct v1_trace *trace = r->trace;
-	uint64_t id = raw->values[0], frames = raw->values[1];
+	uint64_t id, frames;
 
 	if (raw->nvalues < 2)
 		return BAD(r, "Stack has %u values, expected at least 2", raw->nvalues);
+	id = raw->values[0];
+	frames = raw->values[1];
 	if (frames > V1_FRAME_LIMIT)
 		return BAD(r, "a stack of %" PRIu64 " frames, at most %d allowed", frames, V1_FRAME_LIMIT);
 	if (raw->nvalues != 2 + frames * v1_frame_values(trace))

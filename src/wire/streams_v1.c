@@ -165,23 +165,24 @@ static bool is_placed(struct v1_trace *trace)
 	       (placed->record.time == walk->next.time && placed->before <= walk->plain);
 }
 
-static void step(struct v1_trace *trace, struct v1_record *record, struct v1_raw *raw)
+static void step(struct v1_trace *trace, struct v1_record *record, const struct v1_raw **raw)
 {
 	struct v1_walk *walk = &trace->walk;
 
 	if (is_placed(trace)) {
 		*record = trace->placed[walk->placed++].record;
-		v1_decode_again(trace, record->offset, raw);
+		v1_decode_again(trace, record->offset, &walk->placed_raw);
+		*raw = &walk->placed_raw;
 	} else {
 		*record = walk->next;
-		*raw = walk->raw;
+		*raw = &walk->raw;
 		walk->plain++;
 		walk->has_next = false;
 	}
 	record->type = v1_full_form(record->type);
 }
 
-bool v1_walk_next(struct v1_trace *trace, struct v1_record *record, struct v1_raw *raw)
+bool v1_walk_next(struct v1_trace *trace, struct v1_record *record, const struct v1_raw **raw)
 {
 	struct v1_walk *walk = &trace->walk;
 

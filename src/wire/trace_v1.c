@@ -82,12 +82,12 @@ bool v1_next(struct v1_trace *trace, struct v1_event *event)
 {
 	const struct event_v1_spec *spec;
 	struct v1_record record;
-	struct v1_raw raw;
+	const struct v1_raw *raw;
 	unsigned n;
 
 	if (!v1_walk_next(trace, &record, &raw))
 		return false;
-	spec = event_v1_spec(raw.type, trace->format);
+	spec = event_v1_spec(raw->type, trace->format);
 	n = event_v1_args(spec, trace->format);
 	*event = (struct v1_event){.offset = record.offset,
 				   .type = record.type,
@@ -97,16 +97,16 @@ bool v1_next(struct v1_trace *trace, struct v1_event *event)
 				   .proc = record.p,
 				   .g = record.g,
 				   .nargs = event_v1_has_stack(spec) && n ? n - 1 : n,
-				   .message = raw.text};
+				   .message = raw->text};
 	if (record.type == V1_CPU_SAMPLE)
-		event->p = (int64_t)v1_arg(trace, &raw, 1);
+		event->p = (int64_t)v1_arg(trace, raw, 1);
 	for (unsigned arg = 0; arg < event->nargs; arg++) {
-		event->args[arg] = v1_arg(trace, &raw, arg);
+		event->args[arg] = v1_arg(trace, raw, arg);
 		if (spec->args[arg].role == ARG_STRING)
 			event->text = v1_string(trace, event->args[arg]);
 	}
 	if (event->nargs < n)
-		event->stack = v1_arg(trace, &raw, event->nargs);
+		event->stack = v1_arg(trace, raw, event->nargs);
 	return true;
 }
 

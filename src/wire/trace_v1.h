@@ -18,7 +18,7 @@ enum v1_status { V1_DEAD, V1_RUNNABLE, V1_RUNNING, V1_WAITING }; /* of goroutine
 /* One record of the file, decoded. */
 struct v1_raw {
 	uint8_t type;
-	uint32_t nvalues; /* of the record; values holds the first V1_MAX_VALUES */
+	uint32_t nvalues; /* of the record; values holds the first V1_MAX_VALUES of them */
 	uint64_t values[V1_MAX_VALUES];
 	struct v1_text text; /* of String its bytes, of UserLog the message */
 	uint64_t end;        /* offset of the next record */
@@ -72,7 +72,7 @@ struct v1_walk {
 	uint64_t plain, placed, sample;
 	bool has_next; /* the next event of v1_trace.order has been read: */
 	struct v1_record next;
-	struct v1_raw raw;
+	struct v1_raw raw, placed_raw;
 };
 
 /*
@@ -145,8 +145,8 @@ bool v1_stream_next(const struct v1_trace *trace, struct v1_stream *stream, stru
 bool v1_real_time(const struct v1_trace *trace, const struct v1_raw *raw, int64_t *real);
 /* The full form of a Local one, which matters for ordering only. */
 uint8_t v1_full_form(uint8_t type);
-/* The next event of the order, after v1_rewind. False: there is none. */
-bool v1_walk_next(struct v1_trace *trace, struct v1_record *record, struct v1_raw *raw);
+/* The next event of the order, after v1_rewind; *raw is valid until the next call. False: there is none. */
+bool v1_walk_next(struct v1_trace *trace, struct v1_record *record, const struct v1_raw **raw);
 
 /* wire_check for a file whose v1_format is known (report_v1.c). */
 int wire_check_v1(const uint8_t *bytes, size_t n, struct wire_report *report);
