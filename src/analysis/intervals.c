@@ -198,7 +198,7 @@ static void leave_runnable(struct analysis *a, struct goroutine *g, uint64_t ns)
 		a->latency_by[i] += a->delays[i] - g->delays_at[i];
 		waited += a->delays[i] - g->delays_at[i];
 	}
-	if (g->cut)
+	if (g->cut || a->unwatched_since)
 		return;
 	if (histogram_add(&a->latency, ns) || histogram_add(&a->latency_from[g->origin], ns) ||
 	    histogram_add(&a->groups[g->group].latency, ns))
@@ -218,7 +218,7 @@ static void leave_runnable(struct analysis *a, struct goroutine *g, uint64_t ns)
 static void show(struct analysis *a, const struct goroutine *g, const struct goroutine *waker,
 		 uint32_t waker_stack, bool cut)
 {
-	struct span span = {.start = g->since,
+	struct span span = {.start = g->since > g->shown ? g->since : g->shown,
 			    .end = a->now,
 			    .waker = waker ? waker->goid : 0,
 			    .stack = g->stack,
@@ -239,6 +239,20 @@ static void show(struct analysis *a, const struct goroutine *g, const struct gor
 		}
 	}
 	a->observer.span(a->observer.ctx, a, g->goid, &span);
+}
+
+/* A wait that crosses a time that was not watched is shown in parts: what it was meanwhile is not known. */
+void interval_show_part(struct analysis *a, struct goroutine *g, bool watched)
+{
+	uint8_t activity = g->activity;
+
+	if (!a->observer.ctx || activity == ACT_NONE || activity == ACT_UNWATCHED)
+		return;
+	if (!watched)
+		g->activity = ACT_UNWATCHED;
+	show(a, g, NULL, 0, true);
+	g->activity = activity;
+	g->shown = a->now;
 }
 
 void interval_leave(struct analysis *a, struct goroutine *g, const struct goroutine *waker,

@@ -121,6 +121,7 @@ struct goroutine {
 	uint64_t goid;
 	uint64_t born;  /* ns; 0 = before the trace */
 	uint64_t since; /* ns: of its activity */
+	uint64_t shown; /* ns: up to when the observer knows it already */
 	uint64_t slice; /* ns: since when it runs without a break */
 	double delays_at[DELAY_COUNT];
 	uint64_t spent[ACT_COUNT];
@@ -527,6 +528,8 @@ struct time_span {
 	bool cut;
 };
 void interval_enter(struct analysis *a, struct goroutine *g, enum activity activity, uint32_t stack);
+/* Shows the observer what the goroutine did up to now, as its activity or as time that was not watched. */
+void interval_show_part(struct analysis *a, struct goroutine *g, bool watched);
 void interval_leave(struct analysis *a, struct goroutine *g, const struct goroutine *waker,
 		    uint32_t waker_stack, bool cut_end);
 /* Adds what a goroutine did in [from, to) to spent, and to the tops by stack, if not NULL. */

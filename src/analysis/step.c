@@ -550,6 +550,28 @@ static void assist(struct analysis *a, struct goroutine *g, const struct op *op)
 	interval_enter(a, g, g->assists ? ACT_ASSIST : ACT_CODE, g->assists ? g->assist_stack : 0);
 }
 
+/* Goroutines that were ready for a P did not wait for one all that time. Of waits it is known that they
+ * began. */
+static void begin_gap(struct analysis *a)
+{
+	a->unwatched_since = a->now;
+	for (size_t i = 1; i < a->ngs; i++) {
+		interval_show_part(a, &a->gs[i], true);
+		if (a->gs[i].activity != ACT_RUNNABLE)
+			continue;
+		interval_leave(a, &a->gs[i], NULL, 0, true);
+		interval_enter(a, &a->gs[i], ACT_UNWATCHED, 0);
+	}
+}
+
+static void end_gap(struct analysis *a)
+{
+	a->unwatched_ns += a->now - a->unwatched_since;
+	for (size_t i = 1; i < a->ngs; i++)
+		interval_show_part(a, &a->gs[i], false);
+	a->unwatched_since = 0;
+}
+
 static void user_log(struct analysis *a, const struct op *op, struct goroutine *g)
 {
 	size_t category_len, len;
@@ -563,10 +585,9 @@ static void user_log(struct analysis *a, const struct op *op, struct goroutine *
 		return;
 	integrate(a, a->now);
 	if (kind == GAP_LOG_BEGINS && !a->unwatched_since) {
-		a->unwatched_since = a->now;
+		begin_gap(a);
 	} else if (kind == GAP_LOG_ENDS && a->unwatched_since) {
-		a->unwatched_ns += a->now - a->unwatched_since;
-		a->unwatched_since = 0;
+		end_gap(a);
 	}
 }
 
@@ -710,7 +731,7 @@ void goroutines_end(struct analysis *a)
 	a->now = a->end > a->now ? a->end : a->now;
 	integrate(a, a->now);
 	if (a->unwatched_since)
-		a->unwatched_ns += a->now - a->unwatched_since;
+		end_gap(a);
 	for (size_t i = 1; i < a->ngs; i++) {
 		struct goroutine *g = &a->gs[i];
 

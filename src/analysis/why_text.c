@@ -188,7 +188,8 @@ static void note_leaf(struct printer *printer, const struct chain_line *line)
 {
 	struct label place = where(printer->a, &line->first);
 
-	if (line->ns <= printer->leaf_ns || line->first.activity == ACT_NONE)
+	if (line->ns <= printer->leaf_ns || line->first.activity == ACT_NONE ||
+	    line->first.activity == ACT_UNWATCHED)
 		return;
 	printer->leaf_ns = line->ns;
 	snprintf(printer->leaf.text, sizeof(printer->leaf.text), "%s in g%llu%s%.110s", what(&line->first),

@@ -614,6 +614,64 @@ static void test_path(void **state)
 	script_free(s);
 }
 
+static void add_log(struct script *s, uint64_t ns, const char *text)
+{
+	struct op *op;
+
+	at(s, ns);
+	op = add(s, OP_LOG, 2, 1);
+	op->string = str(s, "gotrace");
+	op->string2 = str(s, text);
+}
+
+/*
+ * Nothing is watched from 30 to 60 ms. Goroutine 1 waits from 10 to 90 ms, and 3 is ready for a P from 20 to
+ * 70 ms: what they did meanwhile is not known.
+ */
+static void test_path_across_gap(void **state)
+{
+	const struct why_question question = {.kind = WHY_GOROUTINE, .goroutine = 1, .at_ns = UINT64_MAX};
+	struct script *s = script_new(1000 * MS);
+	uint32_t entry = stack(s, "main.waiter", NULL, 1, NULL);
+	uint32_t receive = stack(s, "runtime.chanrecv1", "main.waiter", 5, NULL);
+	struct why *why = why_new(&question);
+	struct error err = {""};
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 2);
+	for (uint32_t g = 1; g <= 3; g++)
+		create(s, g, entry);
+	start(s, 1, 0);
+	start(s, 2, 1);
+	start(s, 3, 0);
+	at(s, 10 * MS);
+	block(s, 1, 0, "chan receive", receive);
+	block(s, 3, 0, "chan receive", receive);
+	at(s, 20 * MS);
+	wake(s, 2, 1, 3, 0);
+	add_log(s, 30 * MS, "not watched from here on: over --max-overhead");
+	add_log(s, 60 * MS, "watched again from here on");
+	at(s, 70 * MS);
+	start(s, 3, 0);
+	at(s, 90 * MS);
+	wake(s, 2, 1, 1, 0);
+	start(s, 1, 0);
+	at(s, 100 * MS);
+	add(s, OP_GO_DESTROY, 1, 0);
+	a = analyse(s, why);
+	assert_true(a->latency.max < MS);
+	assert_int_equal(why_choose(why, a, &err), 0);
+	analysis_free(a);
+	a = analyse(s, why);
+	assert_int_equal(why_explain(why, a, &err), 0);
+	assert_true(about(on_path(why, 0, 1, ACT_UNWATCHED), 30 * MS));
+	assert_true(about(on_path(why, 0, 1, ACT_RECEIVE), 50 * MS));
+	analysis_free(a);
+	why_free(why);
+	script_free(s);
+}
+
 static void test_path_of_none(void **state)
 {
 	const struct why_question question = {
@@ -1063,16 +1121,27 @@ static void test_output(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_histogram),       cmocka_unit_test(test_lock_held_across_io),
-		cmocka_unit_test(test_lock_held_long),  cmocka_unit_test(test_leak),
-		cmocka_unit_test(test_latency),         cmocka_unit_test(test_path),
-		cmocka_unit_test(test_path_of_none),    cmocka_unit_test(test_output),
-		cmocka_unit_test(test_random_paths),    cmocka_unit_test(test_herd),
-		cmocka_unit_test(test_straggler),       cmocka_unit_test(test_spin),
-		cmocka_unit_test(test_timer_late),      cmocka_unit_test(test_locks_by_address),
-		cmocka_unit_test(test_a_holder_ends),   cmocka_unit_test(test_logs_of_no_lock),
-		cmocka_unit_test(test_rwmutex_holders), cmocka_unit_test(test_labels),
-		cmocka_unit_test(test_labels_filter),   cmocka_unit_test(test_labels_are_bounded),
+		cmocka_unit_test(test_histogram),
+		cmocka_unit_test(test_lock_held_across_io),
+		cmocka_unit_test(test_lock_held_long),
+		cmocka_unit_test(test_leak),
+		cmocka_unit_test(test_latency),
+		cmocka_unit_test(test_path),
+		cmocka_unit_test(test_path_across_gap),
+		cmocka_unit_test(test_path_of_none),
+		cmocka_unit_test(test_output),
+		cmocka_unit_test(test_random_paths),
+		cmocka_unit_test(test_herd),
+		cmocka_unit_test(test_straggler),
+		cmocka_unit_test(test_spin),
+		cmocka_unit_test(test_timer_late),
+		cmocka_unit_test(test_locks_by_address),
+		cmocka_unit_test(test_a_holder_ends),
+		cmocka_unit_test(test_logs_of_no_lock),
+		cmocka_unit_test(test_rwmutex_holders),
+		cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_labels_filter),
+		cmocka_unit_test(test_labels_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

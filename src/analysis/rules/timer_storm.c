@@ -24,9 +24,10 @@ void rule_timer_storm(struct analysis *a)
 	finding = finding_add(a, "timer-storm", rate * 3000 / 1e9 / (a->procs ? a->procs : 1));
 	most = heaviest(a);
 	finding_text(finding,
-		     "Timers wake goroutines %.0f times a second that run for less than 10 us, %.0f %% of "
+		     "Timers wake %s %.0f times a second that run for less than 10 us, %.0f %% of "
 		     "them in %s.",
-		     rate, 100 * (double)most->timer_short_runs / (double)a->timer_short_runs,
+		     is_of_threads(a) ? "threads" : "goroutines", rate,
+		     100 * (double)most->timer_short_runs / (double)a->timer_short_runs,
 		     label_function(a, most->func).text);
 	finding->n = a->timer_short_runs;
 	finding_next(finding, "gotrace report %s --all", a->options.file);
