@@ -14,11 +14,15 @@
 /* What a string is used for; the first one of these that holds decides. */
 enum string_use { USE_NONE, USE_KEPT, USE_FUNCTION, USE_FILE, USE_NAME };
 
+enum { MAX_CPU_DIGITS = 4 }; /* CONFIG_NR_CPUS is at most 8192 (Linux 6.18 arch/x86/Kconfig) */
+
 struct anonymizer {
 	struct strtab *strings, *texts; /* ids are those of the trace */
 	struct tables tables;
 	uint8_t *uses; /* by string id */
 	size_t use_capacity;
+	bool *kept_texts; /* by id in this generation's texts */
+	size_t text_capacity;
 	uint32_t stacks; /* so many have been looked at */
 };
 
@@ -45,6 +49,7 @@ void anonymizer_free(struct anonymizer *anonymizer)
 	if (anonymizer->texts)
 		strtab_free(anonymizer->texts);
 	free(anonymizer->uses);
+	free(anonymizer->kept_texts);
 	free(anonymizer);
 }
 
@@ -59,9 +64,58 @@ static int mark(struct anonymizer *anonymizer, uint32_t string, enum string_use 
 	return 0;
 }
 
-static int mark_op(struct anonymizer *anonymizer, const struct op *op)
+/* `word 0x123`: what a goroutine waits for. */
+static bool is_lock(const char *text)
+{
+	size_t word = strspn(text, "abcdefghijklmnopqrstuvwxyz");
+	const char *address = text + word + 3;
+
+	return word && strncmp(text + word, " 0x", 3) == 0 && *address &&
+	       !address[strspn(address, "0123456789abcdef")];
+}
+
+static bool is_cpu(const char *text)
+{
+	size_t digits = strspn(text, "0123456789");
+
+	return digits && digits <= MAX_CPU_DIGITS && !text[digits];
+}
+
+/* A log by which gotrace says where a thread runs or what a goroutine waits for: it names nothing. */
+static bool is_own_log(const struct op *op, const struct tables *tables)
+{
+	size_t len;
+	const char *category = tables_string(tables, op->string, &len);
+	const char *text = tables_string(tables, op->string2, &len);
+
+	return (strcmp(category, LOCK_LOG_CATEGORY) == 0 && is_lock(text)) ||
+	       (strcmp(category, CPU_LOG_CATEGORY) == 0 && is_cpu(text));
+}
+
+static int keep_message(struct anonymizer *anonymizer, uint32_t id)
+{
+	if (!(id & TEXT_ID))
+		return mark(anonymizer, id, USE_KEPT);
+	id &= ~TEXT_ID;
+	if (array_grow(&anonymizer->kept_texts, &anonymizer->text_capacity, (size_t)id + 1, 1))
+		return -ENOMEM;
+	anonymizer->kept_texts[id] = true;
+	return 0;
+}
+
+static int mark_log(struct anonymizer *anonymizer, const struct op *op, const struct tables *tables)
+{
+	if (is_own_log(op, tables))
+		return keep_message(anonymizer, op->string2);
+	return mark(anonymizer, op->string, USE_NAME) || mark(anonymizer, op->string2, USE_NAME) ? -ENOMEM
+												 : 0;
+}
+
+static int mark_op(struct anonymizer *anonymizer, const struct op *op, const struct tables *tables)
 {
 	switch (op->kind) {
+	case OP_LOG:
+		return mark_log(anonymizer, op, tables);
 	case OP_GO_STATUS:
 	case OP_GO_STOP:
 	case OP_GO_BLOCK:
@@ -109,7 +163,8 @@ static bool begins_with(const char *text, const char *with)
 /* Names that gotrace gives. */
 static bool is_own(const char *text)
 {
-	return strcmp(text, OWN_LOG_CATEGORY) == 0 || begins_with(text, OFF_CPU_REGION);
+	return strcmp(text, OWN_LOG_CATEGORY) == 0 || strcmp(text, LOCK_LOG_CATEGORY) == 0 ||
+	       strcmp(text, CPU_LOG_CATEGORY) == 0 || begins_with(text, OFF_CPU_REGION);
 }
 
 /*
@@ -161,17 +216,22 @@ static int add_texts(struct anonymizer *anonymizer, const struct strtab *from)
 
 	strtab_clear(anonymizer->texts);
 	for (uint32_t id = 1; from && id < strtab_count(from); id++) {
-		snprintf(text, sizeof(text), "%stext%u", kept_beginning(strtab_get(from, id, NULL)), id);
-		if (strtab_add_str(anonymizer->texts, text) != id)
+		const char *given = strtab_get(from, id, NULL);
+		bool is_kept = id < anonymizer->text_capacity && anonymizer->kept_texts[id];
+
+		snprintf(text, sizeof(text), "%stext%u", kept_beginning(given), id);
+		if (strtab_add_str(anonymizer->texts, is_kept ? given : text) != id)
 			return -ENOMEM;
 	}
+	if (anonymizer->kept_texts)
+		memset(anonymizer->kept_texts, 0, anonymizer->text_capacity);
 	return 0;
 }
 
 int anonymizer_generation(struct anonymizer *anonymizer, const struct generation *gen, struct generation *out)
 {
 	for (size_t i = 0; i < gen->nops; i++) {
-		if (mark_op(anonymizer, &gen->ops[i]))
+		if (mark_op(anonymizer, &gen->ops[i], gen->tables))
 			return -ENOMEM;
 	}
 	if (mark_stacks(anonymizer, gen->tables))

@@ -324,6 +324,7 @@ static void test_anonymize_own(void **state)
 	struct convert_result result;
 	uint32_t g = wire_trace_goroutine(t, 1), none = wire_trace_string(t, "[off CPU: throttled]"),
 		 own = wire_trace_string(t, "gotrace"), user = wire_trace_string(t, "secret category"),
+		 lock = wire_trace_string(t, "lock"), cpu = wire_trace_string(t, "[CPU]"),
 		 here = wire_trace_stack(t, "secret_main [secret_comm]", NULL);
 	const uint64_t t0 = 10000000001000000ull;
 	const struct op ops[] = {
@@ -354,6 +355,30 @@ static void test_anonymize_own(void **state)
 		 .m = 5,
 		 .string = user,
 		 .string2 = wire_trace_string(t, "not watched from here on: secret")},
+		{.kind = OP_LOG,
+		 .time = t0 + 5000001,
+		 .g = g,
+		 .m = 5,
+		 .string = lock,
+		 .string2 = wire_trace_string(t, "mutex 0xc000012345")},
+		{.kind = OP_LOG,
+		 .time = t0 + 5000002,
+		 .g = g,
+		 .m = 5,
+		 .string = lock,
+		 .string2 = wire_trace_string(t, "secret mutex 0xc000012345")},
+		{.kind = OP_LOG,
+		 .time = t0 + 5000003,
+		 .g = g,
+		 .m = 5,
+		 .string = cpu,
+		 .string2 = wire_trace_string(t, "4711")},
+		{.kind = OP_LOG,
+		 .time = t0 + 5000004,
+		 .g = g,
+		 .m = 5,
+		 .string = user,
+		 .string2 = wire_trace_string(t, "8150")},
 	};
 
 	(void)state;
@@ -367,6 +392,8 @@ static void test_anonymize_own(void **state)
 	assert_false(has(&bytes, "overhead"));
 	assert_true(has(&bytes, "not watched from here on") && has(&bytes, "watched again from here on"));
 	assert_true(has(&bytes, "[off CPU: throttled]") && has(&bytes, "gotrace"));
+	assert_true(has(&bytes, "mutex 0xc000012345") && has(&bytes, "[CPU]") && has(&bytes, "4711"));
+	assert_true(has(&trace, "8150") && !has(&bytes, "8150"));
 	assert_true(has(&bytes, " [thread"));
 	anonymizer_free(to.anonymizer);
 	wire_free(to.wire);
