@@ -127,7 +127,7 @@ static int proc_status(struct reader_v2 *r, const struct wire_event *ev)
 
 /* --- memory --- */
 
-/* Addresses count units from the start of the heap (wire/encode.c). */
+/* Addresses count units from the start of the heap (wire/events_v2.c). */
 static bool take_memory(const struct reader_v2 *r, const struct wire_event *ev, struct op *op)
 {
 	bool stack = ev->type >= EV_GO_STACK;

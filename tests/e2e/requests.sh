@@ -162,6 +162,10 @@ case_requests_libraries_new() {
 	libraries_cell "$NEWEST" new
 }
 
+case_requests_libraries_pie() {
+	libraries_cell 1.26.8 new-pie-stripped
+}
+
 case_requests_stripped() {
 	requests_cell "$NEWEST" stripped
 }

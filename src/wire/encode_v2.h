@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Private to the encoder of v2: its state, and the step from an op to events. */
+#ifndef GOTRACE_WIRE_ENCODE_V2_H
+#define GOTRACE_WIRE_ENCODE_V2_H
+
+#include "util/map64.h"
+#include "wire/dict.h"
+#include "wire/encode.h"
+#include "wire/event.h"
+#include "wire/varint.h"
+#include "wire/wire.h"
+
+enum {
+	MAX_OP_BYTES = 3 * (1 + 5 * MAX_UV), /* a coroutine switch in go 1.22 is three events */
+	RECENT_STREAMS = 16,
+};
+
+/*
+ * Time unit of the file, as in the runtime's own tracer on amd64 (traceTimeDiv, Go 1.26
+ * runtime/tracetime.go): the typical distance of two events fits into one byte. Events in the same unit are
+ * still ordered, on a thread by their batch, else by sequence numbers. Readers convert a batch's time with
+ * float64: multiples of 64 ns are exact for 18 years of uptime.
+ */
+#define FREQUENCY (1000000000ull / OP_UNIT_NS) /* units per second */
+
+static inline uint64_t to_units(uint64_t ns)
+{
+	return ns / OP_UNIT_NS;
+}
+
+/* As events name a thread. */
+static inline uint64_t thread(uint32_t m)
+{
+	return m == NO_M ? UINT64_MAX : m;
+}
+
+/* The open batch of one thread. Slots are reused for other threads in each generation. */
+struct stream {
+	struct buffer data;
+	uint64_t m;
+	uint64_t base, last; /* units: time of the batch, and of its last event */
+};
+
+/* Sequence numbers restart from 0 in each generation. */
+struct sequence {
+	uint32_t gen, n;
+};
+
+struct encoder_v2 {
+	struct wire_options options;
+	struct dict dict;
+	struct out_table samples;
+	struct buffer head, body;
+	struct stream *streams;
+	size_t nstreams, stream_capacity;
+	struct map64 stream_by_m;
+	uint32_t recent[RECENT_STREAMS]; /* index of the last stream used, by thread id */
+	struct sequence *gs, *ps;        /* by goroutine index, by P */
+	size_t ngs, nps;
+	uint8_t *created_blocked; /* go 1.22: by goroutine index, 1 = waiting in the ops but runnable in the
+				   * file
+				   */
+	size_t nborn_blocked;
+	uint64_t gc_seq;
+	uint32_t gen;  /* the open or last generation */
+	uint64_t time; /* of the open generation's tables: units */
+	uint64_t bytes;
+	uint32_t coroutine_reason;     /* string id of GoBlock's reason for a coroutine switch in go 1.22 */
+	bool has_memory, named_memory; /* has memory ops; has written the units of their ids */
+	int failed;                    /* a generation failed: no more can be written */
+};
+
+/* Output position for the events of one op. */
+struct event_cursor {
+	uint8_t *p;
+	uint64_t dt; /* time delta of the next event; 0 after the first event */
+};
+
+/* Appends the op's events, at most MAX_OP_BYTES. The goroutines and the P are within the encoder's arrays. */
+void events_v2_put(struct encoder_v2 *wire, const struct op *op, struct event_cursor *at);
+/* Appends a CPU sample to its table. 0 or -ENOMEM. */
+int events_v2_put_sample(struct encoder_v2 *wire, const struct op *op);
+/* Writes the units of memory ids, once, in the first generation that has memory ops. 0 or -ENOMEM. */
+int events_v2_put_alloc_info(struct encoder_v2 *wire);
+
+#endif
