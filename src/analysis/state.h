@@ -137,6 +137,7 @@ struct goroutine {
 	uint32_t lock;        /* index of the lock that it waits for, 0 = not known */
 	uint32_t lock_taken;  /* stack where the one who ended the wait had taken it, 0 = not known */
 	uint32_t waker;       /* 1 + index of who made it runnable; 0 = nobody known */
+	uint64_t waker_goid;  /* of that one, whose index another goroutine may have meanwhile */
 	uint32_t held;        /* resource that it has waited for and got, 0 = none */
 	uint64_t held_since;  /* ns; 0 = when it starts */
 	uint32_t held_stack;  /* of the wait for it */

@@ -181,6 +181,14 @@ static bool stays_on_thread(struct analysis *a, const struct goroutine *g, uint3
 	return stays;
 }
 
+/* NULL: nobody is known, or that goroutine has ended and another one has its index. */
+static const struct goroutine *waker_of(const struct analysis *a, const struct goroutine *g)
+{
+	const struct goroutine *waker = g->waker ? &a->gs[g->waker - 1] : NULL;
+
+	return waker && waker->goid == g->waker_goid ? waker : NULL;
+}
+
 static void start(struct analysis *a, struct goroutine *g, const struct op *op)
 {
 	struct proc *proc = proc_at(a, op->p);
@@ -189,7 +197,7 @@ static void start(struct analysis *a, struct goroutine *g, const struct op *op)
 	g->last_m = op->m;
 	a->starts++;
 	a->starts_as_thread += g->goid == op->m;
-	interval_leave(a, g, g->waker ? &a->gs[g->waker - 1] : NULL, 0, false);
+	interval_leave(a, g, waker_of(a, g), 0, false);
 	interval_enter(a, g, g->assists ? ACT_ASSIST : ACT_CODE, g->assists ? g->assist_stack : 0);
 	g->slice = a->now;
 	g->p = op->p;
@@ -442,6 +450,7 @@ static void wake(struct analysis *a, struct goroutine *g, struct goroutine *wake
 	interval_enter(a, g, ACT_RUNNABLE, stack);
 	g->origin = FROM_WAKE;
 	g->waker = waker ? 1 + index_of(a, waker) : 0;
+	g->waker_goid = waker ? waker->goid : 0;
 }
 
 static void create(struct analysis *a, struct goroutine *g, const struct op *op)
@@ -449,9 +458,10 @@ static void create(struct analysis *a, struct goroutine *g, const struct op *op)
 	born(a, g, op);
 	interval_enter(a, g, op->kind == OP_GO_CREATE ? ACT_RUNNABLE : ACT_OTHER, stack_index(a, op->stack));
 	g->origin = FROM_CREATE;
-	g->waker = op->g ? 1 + op->g : 0;
 	g->creator = op->g < a->ngs ? op->g : 0;
 	g->creator_goid = a->gs[g->creator].goid;
+	g->waker = g->creator ? 1 + g->creator : 0;
+	g->waker_goid = g->creator_goid;
 }
 
 static void go_switch(struct analysis *a, struct goroutine *g, struct goroutine *g2, const struct op *op)
