@@ -155,12 +155,13 @@ static bool read_plain(struct v1_trace *trace)
 static bool is_placed(struct v1_trace *trace)
 {
 	const struct v1_walk *walk = &trace->walk;
-	const struct v1_placed *placed = &trace->placed[walk->placed];
+	const struct v1_placed *placed;
 
 	if (!read_plain(trace))
 		return true;
 	if (walk->placed == trace->nplaced)
 		return false;
+	placed = &trace->placed[walk->placed];
 	return placed->record.time < walk->next.time ||
 	       (placed->record.time == walk->next.time && placed->before <= walk->plain);
 }
