@@ -483,7 +483,7 @@ static int run(struct p_merge *merge)
 /* Sorts the samples, and makes space for the order. */
 static int open_order(struct v1_trace *trace)
 {
-	trace->order_width = trace->nps <= UINT8_MAX ? 1 : trace->nps <= UINT16_MAX ? 2 : 4;
+	trace->order_width = trace->nps <= UINT8_MAX ? 1 : 2;
 	trace->order = malloc((trace->nrecords + 1) * trace->order_width);
 	return !trace->order || sort_placed(trace->samples, trace->nsamples, by_time) ? -ENOMEM : 0;
 }

@@ -64,6 +64,8 @@ static int select_p(struct reading *r, uint64_t id)
 
 	if (p == MAP64_NONE) {
 		p = (uint32_t)trace->nps;
+		if (p == V1_MOST_PS)
+			return BAD(r, "more than %d Ps", V1_MOST_PS);
 		if (array_grow((void **)&trace->ps, &trace->p_capacity, trace->nps + 1, sizeof(*trace->ps)) ||
 		    array_grow((void **)&r->gs, &r->g_capacity, trace->nps + 1, sizeof(*r->gs)) ||
 		    map64_set(&trace->p_index, id, p))
@@ -89,10 +91,12 @@ static int begin_piece(struct reading *r, uint64_t id, uint64_t offset)
 	struct v1_trace *trace = r->trace;
 	uint32_t index = (uint32_t)trace->npieces;
 	struct v1_proc *p;
+	int ret = select_p(r, id);
 
-	if (select_p(r, id) || trace->npieces >= MAP64_NONE - 1 ||
-	    array_grow((void **)&trace->pieces, &trace->piece_capacity, trace->npieces + 1,
-		       sizeof(*trace->pieces)))
+	if (ret)
+		return ret;
+	if (trace->npieces >= MAP64_NONE - 1 || array_grow((void **)&trace->pieces, &trace->piece_capacity,
+							   trace->npieces + 1, sizeof(*trace->pieces)))
 		return -ENOMEM;
 	end_piece(trace, r->offset);
 	trace->pieces[trace->npieces++] =

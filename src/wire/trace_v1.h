@@ -10,7 +10,8 @@
 enum {
 	V1_STRING_LIMIT = 1000000, /* limits of the readers */
 	V1_FRAME_LIMIT = 1000,
-	V1_MAX_VALUES = 8, /* of a record other than a stack; more is an error */
+	V1_MAX_VALUES = 8,   /* of a record other than a stack; more is an error */
+	V1_MOST_PS = 0xffff, /* gotrace's own limit: an index of a P has two bytes */
 };
 
 enum v1_status { V1_DEAD, V1_RUNNABLE, V1_RUNNING, V1_WAITING }; /* of goroutines */
@@ -95,7 +96,7 @@ struct v1_trace {
 	struct v1_placed *placed;
 	size_t nplaced, placed_capacity;
 	uint8_t *order;       /* by event: index of the P that has it; nps = the next sample */
-	unsigned order_width; /* bytes of such an index */
+	unsigned order_width; /* bytes of such an index: 1 or 2 */
 	uint64_t nplain;      /* of them */
 	uint64_t norder;      /* events in order, with those in `placed` */
 	bool *drop;           /* by event: it belongs to a futile wake-up; NULL = none does */

@@ -882,9 +882,34 @@ static void arguments_have_names(void **state)
 	}
 }
 
+/* A cursor for each P costs memory: a file of batches cannot ask for any number of them. */
+static void ps_have_a_limit(void **state)
+{
+	enum { MOST = 0xffff };
+	struct wire_report report;
+	static uint8_t bytes[V1_HEADER_SIZE + 8 * (MOST + 1)];
+	struct file head, batch = {.format = WIRE_GO111};
+	size_t n = V1_HEADER_SIZE, last = 0;
+
+	(void)state;
+	begin(&head, WIRE_GO111);
+	memcpy(bytes, head.bytes, V1_HEADER_SIZE);
+	for (uint64_t p = 0; p <= MOST; p++) {
+		batch.n = 0;
+		EV(&batch, V1_BATCH, p, U(1000));
+		memcpy(bytes + n, batch.bytes, batch.n);
+		last = n;
+		n += batch.n;
+	}
+	assert_int_equal(wire_check(bytes, n, &report), -EBADMSG);
+	assert_non_null(strstr(report.error.text, "more than 65535 Ps"));
+	assert_int_equal(report.error_offset, last);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ps_have_a_limit),
 		cmocka_unit_test(small_files_are_valid),
 		cmocka_unit_test(headers),
 		cmocka_unit_test(every_cut_is_noticed),
