@@ -529,7 +529,8 @@ static int order_by_state(struct v1_trace *trace, struct fault *fault)
 	}
 	if (ret != -ENOMEM && sort_placed(trace->placed, trace->nplaced, by_time))
 		ret = -ENOMEM;
-	trace->norder = trace->nplain + trace->nplaced;
+	if (ret != -ENOMEM)
+		trace->norder = trace->nplain + trace->nplaced;
 	merge_free(&merge);
 	return ret;
 }

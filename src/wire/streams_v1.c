@@ -117,7 +117,7 @@ void v1_rewind(struct v1_trace *trace)
 	struct v1_stream *streams = trace->walk.streams;
 
 	trace->walk = (struct v1_walk){.streams = streams};
-	for (uint32_t p = 0; p < trace->nps; p++)
+	for (uint32_t p = 0; streams && p < trace->nps; p++)
 		streams[p] = v1_stream_of(trace, p);
 }
 
