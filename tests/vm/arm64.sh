@@ -129,6 +129,9 @@ arm_main() {
 	mkdir -p "$ARM" "$E2E"
 	make ARCH=arm64 && arm64_root "$ARM/root" && arm_targets "$ARM" && build_judge || { echo "arm64: cannot build" >&2; exit 1; }
 	cp "$ARM"/{ctarget,ctarget.so,ctarget-debug,calls,judge-arm64} "$ARM/root/t/"
+	# A static gotrace loads none of those that the targets load.
+	arm64_libraries build/arm64/sysroot "$ARM/root/lib" \
+		$(for program in ctarget ctarget.so ctarget-debug calls; do arm64_needed "$ARM/$program"; done) || exit 1
 	if [ "${1-}" = -- ]; then
 		echo ". /t/guest.sh; $2" >"$ARM/script"
 		arm64_boot "$ARM/root" "$ARM/out" "$ARM/script" || exit 1
