@@ -10,58 +10,30 @@
 
 #include "analysis/state.h"
 #include "util/array.h"
+#include "util/own_logs.h"
 
 enum { MAX_LOCKS = 8192, ONE_UNLOCK_NS = 50000 };
-
-static const char *const kinds[] = {
-	[LOCK_MUTEX] = "mutex", [LOCK_RWMUTEX] = "rwmutex",     [LOCK_SEMAPHORE] = "semaphore",
-	[LOCK_FUTEX] = "futex", [LOCK_WAITGROUP] = "waitgroup", [LOCK_COND] = "cond",
-	[LOCK_CHAN] = "chan",
-};
-
-const char *lock_kind_name(const struct lock *lock)
-{
-	return kinds[lock->kind];
-}
 
 /* Who wakes one that waits for it has held it. Who sends to a channel has not. */
 bool lock_is_held(const struct lock *lock)
 {
-	return lock->kind <= LOCK_FUTEX;
+	return lock->form <= FORM_FUTEX;
 }
 
 struct label label_lock(const struct lock *lock)
 {
 	struct label label;
 
-	snprintf(label.text, sizeof(label.text), "%s 0x%llx", lock_kind_name(lock),
+	snprintf(label.text, sizeof(label.text), "%s 0x%llx", lock_form_name(lock->form),
 		 (unsigned long long)lock->address);
 	return label;
 }
 
 /* --- which one --- */
 
-/* "rwmutex 0xc000012340 (read)". False if it is not a message of gotrace's. */
-static bool parse(const char *text, struct lock *lock, bool *reads)
-{
-	size_t len = strcspn(text, " ");
-	char *end;
-
-	lock->kind = LOCK_MUTEX;
-	while (strlen(kinds[lock->kind]) != len || strncmp(kinds[lock->kind], text, len) != 0) {
-		if (++lock->kind == sizeof(kinds) / sizeof(kinds[0]))
-			return false;
-	}
-	if (strncmp(text + len, " 0x", 3) != 0)
-		return false;
-	lock->address = strtoull(text + len + 1, &end, 16);
-	*reads = strcmp(end, " (read)") == 0;
-	return lock->address && (!*end || *reads || strcmp(end, " (write)") == 0);
-}
-
 static uint32_t find(struct analysis *a, const struct lock *wanted)
 {
-	uint64_t key = wanted->address ^ (uint64_t)(wanted->kind + 1) << 56;
+	uint64_t key = wanted->address ^ (uint64_t)(wanted->form + 1) << 56;
 	const uint32_t *known = map64_get(&a->lock_of, key);
 
 	if (known)
@@ -79,15 +51,14 @@ static uint32_t find(struct analysis *a, const struct lock *wanted)
 	return (uint32_t)a->nlocks++;
 }
 
-void lock_log(struct analysis *a, struct goroutine *g, const char *message)
+void lock_log(struct analysis *a, struct goroutine *g, const char *category, const char *message)
 {
-	struct lock wanted = {0};
-	bool reads;
+	struct lock_log log;
 
-	if (!parse(message, &wanted, &reads))
+	if (!lock_log_parse(category, message, &log))
 		return;
-	g->lock_logged = find(a, &wanted);
-	g->lock_reads = reads;
+	g->lock_logged = find(a, &(struct lock){.address = log.address, .form = (uint8_t)log.form});
+	g->lock_reads = log.reads;
 }
 
 /* --- who may hold it --- */
@@ -113,7 +84,7 @@ static void taker_add(struct lock *lock, uint64_t goid, uint32_t stack)
 {
 	unsigned free = 0;
 
-	for (unsigned i = 0; lock->kind == LOCK_RWMUTEX && i < WOKEN; i++) {
+	for (unsigned i = 0; lock->form == FORM_RWMUTEX && i < WOKEN; i++) {
 		if (!lock->woken[i].goid)
 			free = i;
 	}
@@ -128,7 +99,7 @@ static uint32_t taken_by(const struct analysis *a, struct lock *lock, uint64_t g
 {
 	struct lock_taker last = lock->last;
 
-	if (lock->kind == LOCK_RWMUTEX && last.goid == goid && a->now - lock->released_at < ONE_UNLOCK_NS)
+	if (lock->form == FORM_RWMUTEX && last.goid == goid && a->now - lock->released_at < ONE_UNLOCK_NS)
 		return last.stack;
 	return taker_forget(lock, goid);
 }

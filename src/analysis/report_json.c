@@ -6,6 +6,7 @@
 #include "analysis/order.h"
 #include "analysis/state.h"
 #include "util/json.h"
+#include "util/own_logs.h"
 
 enum { DEFAULT_BYTES = 64 << 10, FRAMES = 12, MAX_TEXT = 200, TAIL_BYTES = 1024 };
 
@@ -154,7 +155,7 @@ static void put_address(struct json *json, const struct analysis *a, uint32_t i)
 	char address[24];
 
 	snprintf(address, sizeof(address), "0x%llx", (unsigned long long)lock->address);
-	json_text(json, "kind", lock_kind_name(lock));
+	json_text(json, "kind", lock_form_name(lock->form));
 	json_text(json, "address", address);
 	put_histogram(json, &lock->waits);
 	json_number(json, "max_at_ns", from_begin(a, lock->max_at));

@@ -121,7 +121,7 @@ struct goroutine {
 	uint64_t goid;
 	uint64_t born;  /* ns; 0 = before the trace */
 	uint64_t since; /* ns: of its activity */
-	uint64_t shown; /* ns: up to when the observer knows it already */
+	uint64_t shown; /* ns: the observer has what was before */
 	uint64_t slice; /* ns: since when it runs without a break */
 	double delays_at[DELAY_COUNT];
 	uint64_t spent[ACT_COUNT];
@@ -238,16 +238,6 @@ struct resource {
 	uint64_t contended_ns;        /* in which somebody waited */
 };
 
-enum lock_form {
-	LOCK_MUTEX,
-	LOCK_RWMUTEX,
-	LOCK_SEMAPHORE,
-	LOCK_FUTEX, /* the last that is held by someone */
-	LOCK_WAITGROUP,
-	LOCK_COND,
-	LOCK_CHAN,
-};
-
 struct lock_taker {
 	uint64_t goid;  /* 0 = none */
 	uint32_t stack; /* where it had waited; 0 = it had not */
@@ -274,7 +264,7 @@ struct lock {
 	struct top taken[TOPS];         /* stacks, ns charged */
 	struct top waited[TOPS];        /* stacks, ns */
 	uint32_t waiting, most_waiting;
-	uint8_t kind; /* enum lock_form */
+	uint8_t form; /* enum lock_form */
 };
 
 /* Goroutines that run one function, created at one site. */
@@ -549,13 +539,13 @@ void resource_wait(struct analysis *a, const struct goroutine *g);
 void resource_wake(struct analysis *a, struct goroutine *g, struct goroutine *waker, uint32_t waker_stack);
 
 /* --- locks.c --- */
-void lock_log(struct analysis *a, struct goroutine *g, const char *message); /* before it waits */
+/* A log of the goroutine's, perhaps one that says what it is about to wait for. */
+void lock_log(struct analysis *a, struct goroutine *g, const char *category, const char *message);
 void lock_wait(struct analysis *a, struct goroutine *g);
 /* Before its wait ends. */
 void lock_wake(struct analysis *a, struct goroutine *g, const struct goroutine *waker, uint32_t stack);
 void lock_leave(struct analysis *a, struct goroutine *g);
 void locks_end(struct analysis *a);
-const char *lock_kind_name(const struct lock *lock);
 bool lock_is_held(const struct lock *lock); /* by somebody, while others wait */
 
 /* --- groups.c --- */

@@ -6,7 +6,6 @@
 #include "analysis/state.h"
 #include "util/array.h"
 #include "util/gap_log.h"
-#include "util/own_names.h"
 
 enum { MAX_GOROUTINES = 1 << 28, HERD = 8, SHARED = 4, LOCKED_STARTS = 100, SHORT_RUN_NS = 20000 };
 /* Timers fire late if so many fire at once, just after a slice as long as sysmon lets one be. */
@@ -560,8 +559,8 @@ static void assist(struct analysis *a, struct goroutine *g, const struct op *op)
 	interval_enter(a, g, g->assists ? ACT_ASSIST : ACT_CODE, g->assists ? g->assist_stack : 0);
 }
 
-/* Goroutines that were ready for a P did not wait for one all that time. Of waits it is known that they
- * began. */
+/* A runnable goroutine may run unseen in the gap, so its time there counts as not watched. A wait remains one
+ * interval, whose length is not counted if it ends in the gap. */
 static void begin_gap(struct analysis *a)
 {
 	a->unwatched_since = a->now;
@@ -589,8 +588,8 @@ static void user_log(struct analysis *a, const struct op *op, struct goroutine *
 	const char *text = tables_string(a->gen->tables, op->string2, &len);
 	enum gap_log kind = gap_log_kind(category, category_len, text, len);
 
-	if (g && strcmp(category, LOCK_LOG_CATEGORY) == 0)
-		lock_log(a, g, text);
+	if (g)
+		lock_log(a, g, category, text);
 	if (kind == GAP_LOG_NONE)
 		return;
 	integrate(a, a->now);

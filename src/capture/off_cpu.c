@@ -16,7 +16,7 @@
 enum {
 	MAX_TIMES = 1024, /* limit on threads whose times are read: about 10 us each */
 	MAX_OPEN = 256,
-	MAX_CPUS = 4096, /* threads of which the CPU is repeated in each generation */
+	MAX_REPEATED = 4096, /* threads of which the CPU is repeated in each generation */
 };
 
 /* --- CPU times --- */
@@ -112,7 +112,7 @@ static unsigned find_cpus(const struct off_cpu_slot *slots, uint32_t n, uint64_t
 {
 	unsigned found = 0;
 
-	for (uint32_t i = 0; i < n && found < MAX_CPUS; i++) {
+	for (uint32_t i = 0; i < n && found < MAX_REPEATED; i++) {
 		if (!slots[i].cpu_pid || !slots[i].cpu)
 			continue;
 		records[found++] = (struct raw_record){
@@ -150,7 +150,7 @@ static int log_open(struct capture *capture)
 {
 	int map = bpf_map__fd(capture->bpf.skeleton->maps.off_cpu_slots);
 	struct off_cpu_slot *slots = calloc(OFF_CPU_SLOTS, sizeof(*slots));
-	struct raw_record *records = calloc(MAX_OPEN + MAX_CPUS, sizeof(*records));
+	struct raw_record *records = calloc(MAX_OPEN + MAX_REPEATED, sizeof(*records));
 	uint32_t *keys = calloc(OFF_CPU_SLOTS, sizeof(*keys)), n = OFF_CPU_SLOTS, next;
 	uint64_t now = now_ns();
 	unsigned found = 0;

@@ -9,12 +9,11 @@
 #include "symbol/symbol.h"
 #include "util/array.h"
 #include "util/gap_log.h"
+#include "util/own_logs.h"
 #include "util/own_names.h"
 
 /* What a string is used for; the first one of these that holds decides. */
 enum string_use { USE_NONE, USE_KEPT, USE_FUNCTION, USE_FILE, USE_NAME };
-
-enum { MAX_CPU_DIGITS = 4 }; /* CONFIG_NR_CPUS is at most 8192 (Linux 6.18 arch/x86/Kconfig) */
 
 struct anonymizer {
 	struct strtab *strings, *texts; /* ids are those of the trace */
@@ -64,32 +63,16 @@ static int mark(struct anonymizer *anonymizer, uint32_t string, enum string_use 
 	return 0;
 }
 
-/* `word 0x123`: what a goroutine waits for. */
-static bool is_lock(const char *text)
-{
-	size_t word = strspn(text, "abcdefghijklmnopqrstuvwxyz");
-	const char *address = text + word + 3;
-
-	return word && strncmp(text + word, " 0x", 3) == 0 && *address &&
-	       !address[strspn(address, "0123456789abcdef")];
-}
-
-static bool is_cpu(const char *text)
-{
-	size_t digits = strspn(text, "0123456789");
-
-	return digits && digits <= MAX_CPU_DIGITS && !text[digits];
-}
-
 /* A log by which gotrace says where a thread runs or what a goroutine waits for: it names nothing. */
 static bool is_own_log(const struct op *op, const struct tables *tables)
 {
 	size_t len;
 	const char *category = tables_string(tables, op->string, &len);
 	const char *text = tables_string(tables, op->string2, &len);
+	struct lock_log lock;
+	uint32_t cpu;
 
-	return (strcmp(category, LOCK_LOG_CATEGORY) == 0 && is_lock(text)) ||
-	       (strcmp(category, CPU_LOG_CATEGORY) == 0 && is_cpu(text));
+	return lock_log_parse(category, text, &lock) || cpu_log_parse(category, text, &cpu);
 }
 
 static int keep_message(struct anonymizer *anonymizer, uint32_t id)

@@ -12,6 +12,7 @@
 
 #include "util/array.h"
 #include "util/gap_log.h"
+#include "util/own_logs.h"
 #include "util/own_names.h"
 #include "export/format.h"
 #include "export/perfetto_about.h"
@@ -329,9 +330,9 @@ static int put_log(struct perfetto *px, const struct op *op, const struct tl_gor
 	if (rc)
 		return rc;
 	if (!px->census->threads && op->m &&
-	    pf_cpu_of_log(strtab_get(px->st.strings, ev.name, NULL),
+	    cpu_log_parse(strtab_get(px->st.strings, ev.name, NULL),
 			  strtab_get(px->st.strings, message, NULL), &cpu))
-		return pf_threads_move(px, op->m, cpu, op->time);
+		return pf_threads_move(px, op->m, cpu + 1, op->time);
 	if (strcmp(strtab_get(px->st.strings, ev.name, NULL), OWN_LOG_CATEGORY) == 0) {
 		ev.category = PF_GOTRACE;
 	} else if (g) {

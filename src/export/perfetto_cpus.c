@@ -3,25 +3,8 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "util/array.h"
-#include "util/own_names.h"
-
-enum { MAX_CPUS = 1 << 13 }; /* as in src/model/off_cpu.c */
-
-bool pf_cpu_of_log(const char *category, const char *message, uint32_t *cpu)
-{
-	unsigned long number;
-	char *end;
-
-	if (strcmp(category, CPU_LOG_CATEGORY) != 0 || *message < '0' || *message > '9')
-		return false;
-	number = strtoul(message, &end, 10);
-	*cpu = (uint32_t)number + 1;
-	return !*end && number < MAX_CPUS;
-}
 
 static struct pf_cpu *cpu_at(struct perfetto *px, uint32_t number, int *rc)
 {

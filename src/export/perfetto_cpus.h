@@ -8,9 +8,6 @@
 
 #include "export/perfetto_event.h"
 
-/* True if this log's category and message say where its thread runs from now on; *cpu is 1 + the number. */
-bool pf_cpu_of_log(const char *category, const char *message, uint32_t *cpu);
-
 /* The goroutine of this thread, or its CPU, or whether it has one, may have changed. 0, -ENOMEM, or what the
  * sink says. */
 int pf_cpus_update(struct perfetto *px, uint32_t tid, uint64_t time);

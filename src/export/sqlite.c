@@ -13,7 +13,7 @@
 #include "export/stacktab.h"
 #include "util/array.h"
 #include "util/labels.h"
-#include "util/own_names.h"
+#include "util/own_logs.h"
 
 struct open_label {          /* that a goroutine has */
 	uint32_t key, value; /* string ids of the stacktab; 0 = empty */
@@ -383,13 +383,15 @@ static int on_end(void *ctx, const struct tl_range *range)
 
 /* --- single events --- */
 
-/* A log of LOCK_LOG_CATEGORY says what its goroutine is about to wait for (docs/analysis.md). */
+/* A log may say what its goroutine is about to wait for (docs/analysis.md). */
 static int keep_lock(struct sqlite *sq, const struct op *op, const struct tl_goroutine *g)
 {
 	size_t len;
-	const char *category = strtab_get(sq->tables->strings, op->string, &len);
+	const char *category = tables_string(sq->tables, op->string, &len);
+	const char *message = tables_string(sq->tables, op->string2, &len);
+	struct lock_log log;
 
-	if (!g || g->serial >= sq->census->n || strcmp(category, LOCK_LOG_CATEGORY) != 0)
+	if (!g || g->serial >= sq->census->n || !lock_log_parse(category, message, &log))
 		return 0;
 	return stacktab_string(&sq->st, sq->tables, op->string2, &sq->locks[g->serial]);
 }

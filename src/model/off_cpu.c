@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/machine.h"
 
 enum {
 	MAX_THREADS = 1 << 14, /* kept apart: Go's own limit is 10,000 at once */
 	COMM_BYTES = 16,
-	MAX_CPU = 1 << 13, /* CONFIG_NR_CPUS is at most 8192 (Linux 6.18 arch/x86/Kconfig) */
 };
 
 void off_cpu_free(struct off_cpu *off)
@@ -149,7 +149,7 @@ void off_cpu_take_move(struct model *md, const struct raw_record *rec)
 {
 	struct off_cpu *off = &md->off_cpu;
 
-	if (rec->arg > MAX_CPU || !thread_of(md, rec->tid))
+	if (rec->arg > MAX_CPUS || !thread_of(md, rec->tid))
 		return;
 	off->knows_cpus = true;
 	if (array_grow(&off->moves, &off->move_capacity, off->nmoves + 1, sizeof(*off->moves)))

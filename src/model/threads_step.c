@@ -5,9 +5,7 @@
 #include "model/repair.h"
 #include "model/step.h"
 #include "model/threads_functions.h"
-
-/* Linux 6.18 arch/x86/Kconfig, NR_CPUS_RANGE_END: a log with more is damaged. */
-enum { MAX_CPUS = 8192 };
+#include "util/machine.h"
 
 /* Shorter rests of system calls are left out: nearly all calls return at once when what they wait for is
  * there. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The architecture that gotrace was built for, by its names in ELF files. Only programs for it can be traced.
+ * And how large a machine can be.
  */
 #ifndef GOTRACE_MACHINE_H
 #define GOTRACE_MACHINE_H
@@ -18,5 +19,8 @@
 #else
 #error "gotrace runs on x86-64 and arm64"
 #endif
+
+/* CONFIG_NR_CPUS is at most 8192 (Linux 6.18 arch/x86/Kconfig): data with a higher number is damaged. */
+enum { MAX_CPUS = 8192 };
 
 #endif

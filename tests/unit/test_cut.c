@@ -379,6 +379,12 @@ static void test_anonymize_own(void **state)
 		 .m = 5,
 		 .string = user,
 		 .string2 = wire_trace_string(t, "8150")},
+		{.kind = OP_LOG,
+		 .time = t0 + 5000010,
+		 .g = g,
+		 .m = 5,
+		 .string = lock,
+		 .string2 = wire_trace_string(t, "rwmutex 0xc000054321 (read)")},
 	};
 
 	(void)state;
@@ -392,7 +398,8 @@ static void test_anonymize_own(void **state)
 	assert_false(has(&bytes, "overhead"));
 	assert_true(has(&bytes, "not watched from here on") && has(&bytes, "watched again from here on"));
 	assert_true(has(&bytes, "[off CPU: throttled]") && has(&bytes, "gotrace"));
-	assert_true(has(&bytes, "mutex 0xc000012345") && has(&bytes, "[CPU]") && has(&bytes, "4711"));
+	assert_true(has(&bytes, "mutex 0xc000012345") && has(&bytes, "rwmutex 0xc000054321 (read)"));
+	assert_true(has(&bytes, "[CPU]") && has(&bytes, "4711"));
 	assert_true(has(&trace, "8150") && !has(&bytes, "8150"));
 	assert_true(has(&bytes, " [thread"));
 	anonymizer_free(to.anonymizer);
