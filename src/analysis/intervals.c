@@ -214,25 +214,25 @@ static void leave_runnable(struct analysis *a, struct goroutine *g, uint64_t ns)
 	}
 }
 
-/* For the one who looks for a path. */
-static void show(struct analysis *a, const struct goroutine *g, const struct goroutine *waker,
-		 uint32_t waker_stack, bool cut)
+/* Reports what the observer does not know yet of the goroutine's interval. */
+static void show(struct analysis *a, const struct goroutine *g, enum activity activity,
+		 const struct goroutine *waker, uint32_t waker_stack, bool cut)
 {
 	struct span span = {.start = g->since > g->shown ? g->since : g->shown,
 			    .end = a->now,
 			    .waker = waker ? waker->goid : 0,
 			    .stack = g->stack,
 			    .waker_stack = waker_stack,
-			    .activity = g->activity,
+			    .activity = (uint8_t)activity,
 			    .lock = g->lock,
 			    .lock_taken = g->lock ? g->lock_taken : 0,
 			    .before = g->cut,
 			    .cut = cut,
-			    .created = g->activity == ACT_RUNNABLE && g->origin == FROM_CREATE};
+			    .created = activity == ACT_RUNNABLE && g->origin == FROM_CREATE};
 	double most = -1;
 
 	integrate(a, a->now);
-	for (unsigned i = 0; g->activity == ACT_RUNNABLE && i < DELAY_COUNT; i++) {
+	for (unsigned i = 0; activity == ACT_RUNNABLE && i < DELAY_COUNT; i++) {
 		if (a->delays[i] - g->delays_at[i] > most) {
 			most = a->delays[i] - g->delays_at[i];
 			span.delay = (uint8_t)i;
@@ -241,17 +241,11 @@ static void show(struct analysis *a, const struct goroutine *g, const struct gor
 	a->observer.span(a->observer.ctx, a, g->goid, &span);
 }
 
-/* A wait that crosses a time that was not watched is shown in parts: what it was meanwhile is not known. */
 void interval_show_part(struct analysis *a, struct goroutine *g, bool watched)
 {
-	uint8_t activity = g->activity;
-
-	if (!a->observer.ctx || activity == ACT_NONE || activity == ACT_UNWATCHED)
+	if (!a->observer.ctx || g->activity == ACT_NONE || g->activity == ACT_UNWATCHED)
 		return;
-	if (!watched)
-		g->activity = ACT_UNWATCHED;
-	show(a, g, NULL, 0, true);
-	g->activity = activity;
+	show(a, g, watched ? (enum activity)g->activity : ACT_UNWATCHED, NULL, 0, true);
 	g->shown = a->now;
 }
 
@@ -265,7 +259,7 @@ void interval_leave(struct analysis *a, struct goroutine *g, const struct gorout
 	if (g->activity == ACT_NONE)
 		return;
 	if (a->observer.ctx)
-		show(a, g, waker, waker_stack, cut_end);
+		show(a, g, (enum activity)g->activity, waker, waker_stack, cut_end);
 	g->spent[g->activity] += ns;
 	if (g->activity == ACT_RUNNABLE)
 		leave_runnable(a, g, ns);
