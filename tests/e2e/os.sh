@@ -135,12 +135,12 @@ case_os_off() {
 }
 
 # The process is moved from one CPU to the other: the logs say so, and the tracks of the CPUs have the time that
-# goroutines had one. They may have less: a thread that sleeps in the runtime's own system call, such as the
-# futex of a lock, makes no record (bpf/off_cpu.bpf.h) and counts as running, while the track has the thread that
-# took the CPU. Beside three busy loops that was up to 2.5 %.
+# goroutines had one. Without garbage collections: a goroutine that stops the others sleeps in a futex of the
+# runtime, counts as running (docs/limits.md), and its CPU's track has the thread that runs there. Beside three
+# busy loops that is up to 2.3 % of the time.
 case_os_cpus() {
 	local python
-	os_target $NEWEST http
+	GOGC=off os_target $NEWEST http
 	taskset -a -p -c 0 "$target" >/dev/null
 	(sleep 1.5 && taskset -a -p -c $cpu "$target") >/dev/null &
 	run_gotrace -p "$target" -d 3s --cpus -o "$W/trace" --json
@@ -163,13 +163,13 @@ case_os_cpus() {
 	python=$(perfetto_reader) || skip "no descriptions of Perfetto's format (PyPI)"
 	timeout 300 "$python" tests/e2e/read_perfetto.py "$W/trace.perfetto-trace" >"$W/read" 2>"$W/err" ||
 		die "$(tail -n 1 "$W/err")"
-	python3 - "$W/summary" "$W/read" <<-'PYTHON' || noisy "the tracks of CPUs"
+	python3 - "$W/summary" "$W/read" <<-'PYTHON' || die "the tracks of CPUs"
 		import json, sys
 		cpu = json.load(open(sys.argv[1]))["cpu"]
 		had = cpu["running_ns"] - cpu["off_cpu_ns"]
 		tracks = [int(line.split()[2]) for line in open(sys.argv[2]) if line.startswith("CPU ")]
 		print(f"{had / 1e6:.0f} ms on CPUs, tracks {[ns // 1000000 for ns in tracks]} ms", end="; ")
-		sys.exit(len(tracks) != 2 or min(tracks) < 0.1 * had or not 0.9 * had < sum(tracks) < 1.03 * had)
+		sys.exit(len(tracks) != 2 or min(tracks) < 0.1 * had or abs(sum(tracks) - had) > 0.03 * had)
 	PYTHON
 	[ "$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["cpu"]["interrupts_ns"])' "$W/summary")" -gt 0 ] ||
 		die "no interrupts, though the network was busy"
