@@ -55,6 +55,8 @@ struct g {
 	bool assist_over; /* it is open in the ops only: the target has ended it */
 	struct region_list regions;
 	uint32_t request;           /* the innermost request that is open: 1 + index, 0 = none */
+	uint32_t statement;         /* that it has begun to run (requests_prepare): string id, 0 = none */
+	uint32_t statement_losses;  /* annotations.losses then */
 	uint32_t name;              /* of a thread that has ended: string id */
 	struct thread_life *thread; /* owned by threads_front_end; NULL for a target seen as goroutines */
 };

@@ -54,6 +54,7 @@ void forget_names(struct model *md)
 	for (uint32_t i = 1; i < md->entities.gs.n; i++) {
 		const struct region_list *regions = &md->entities.gs.all[i]->regions;
 
+		strtab_keep(strings, md->entities.gs.all[i]->statement);
 		for (unsigned k = 0; k < regions->n; k++)
 			strtab_keep(strings, regions->open[k].name);
 	}

@@ -44,7 +44,7 @@ struct request_hit {
 	uint32_t preset; /* string id of its name */
 	struct value values[VALUES_MAX];
 	const struct value *key, *keys, *done, *failed, *method, *path, *host, *query, *route;
-	const struct value *status, *code, *error, *trace, *trace2, *type;
+	const struct value *status, *code, *error, *trace, *trace2, *type, *prepared;
 	unsigned types[2]; /* what `type` is compared with */
 };
 
@@ -67,7 +67,7 @@ static void take_value(struct request_hit *in, const char *role, const struct va
 		{"method", &in->method}, {"path", &in->path},     {"host", &in->host},
 		{"query", &in->query},   {"route", &in->route},   {"status", &in->status},
 		{"code", &in->code},     {"error", &in->error},   {"trace", &in->trace},
-		{"trace2", &in->trace2}, {"failed", &in->failed},
+		{"trace2", &in->trace2}, {"failed", &in->failed}, {"prepared", &in->prepared},
 	};
 
 	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
@@ -127,13 +127,16 @@ static void split_statement(struct request_text *statement, struct request_text 
 	statement->text[statement->len] = '\0';
 }
 
-static void name_request(const struct request_hit *in, struct live_request *request)
+/* prepared: the text of a statement that has none of its own. */
+static void name_request(const struct request_hit *in, const char *prepared, struct live_request *request)
 {
 	const struct preset_kind *kind = in->kind;
 
 	request->other = kind->other;
 	if (kind->statement) {
 		put(&request->rest, in->method);
+		if (!in->method)
+			request_text_add(&request->rest, prepared);
 		split_statement(&request->rest, &request->method);
 		return;
 	}
@@ -197,17 +200,37 @@ static bool has_begun(struct model *md, const struct request_hit *in, struct m *
 	return false;
 }
 
+/*
+ * A function that runs prepared statements is called for others, too, if their driver prepares all: they have
+ * begun already, with their own text.
+ */
+static bool is_inner(const struct request_hit *in, const char *prepared)
+{
+	return in->kind->statement && !in->method && !prepared;
+}
+
 static void begin(struct model *md, const struct request_hit *in, const struct probe_hit *hit)
 {
 	struct live_request request = {.kind = in->preset, .key = number(in->key)};
+	const char *prepared = requests_prepared(md, hit->m->g);
 	const struct live_request *begun;
 
-	if (has_begun(md, in, hit->m))
+	if (has_begun(md, in, hit->m) || is_inner(in, prepared))
 		return;
-	name_request(in, &request);
+	name_request(in, prepared, &request);
+	if (in->kind->statement && in->method)
+		hit->m->g->statement = 0;
 	begun = requests_begin(md, hit->m, &request, hit->stack);
 	if (begun)
 		log_span(md, hit->m, in, begun);
+}
+
+static void take_prepared(struct model *md, const struct request_hit *in, struct g *g)
+{
+	struct request_text text = {.len = 0};
+
+	request_text_put(&text, in->prepared);
+	requests_prepare(md, g, &text);
 }
 
 static void take_route(struct model *md, const struct request_hit *in, const struct g *g)
@@ -314,6 +337,8 @@ void on_request(struct model *md, const struct probe_hit *hit)
 	g->last_hit = rec->time;
 	if (rec->site == SITE_REQUEST_END)
 		end(md, &in, hit->m);
+	else if (in.prepared)
+		take_prepared(md, &in, g);
 	else if (in.route)
 		take_route(md, &in, g);
 	else

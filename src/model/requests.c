@@ -136,6 +136,27 @@ void requests_set_name(struct model *md, struct live_request *request, const str
 	write_name(md, request);
 }
 
+/* --- prepared statements --- */
+
+void requests_prepare(struct model *md, struct g *g, const struct request_text *text)
+{
+	struct strtab *strings = md->options.strings;
+
+	g->statement = strtab_find(strings, text->text, text->len);
+	if (!g->statement && text->len && strtab_loose(strings) < MAX_STRINGS) {
+		g->statement = strtab_add_loose(strings, text->text, text->len);
+		md->oom = md->oom || !g->statement;
+	}
+	g->statement_losses = md->annotations.losses;
+}
+
+const char *requests_prepared(const struct model *md, const struct g *g)
+{
+	if (!g->statement || g->statement_losses != md->annotations.losses)
+		return NULL;
+	return strtab_get(md->options.strings, g->statement, NULL);
+}
+
 /* --- begin and end --- */
 
 /* An index of an entry that is free: number - 1. 0: there is none. */

@@ -32,6 +32,11 @@ struct live_request *requests_of_key(struct model *md, uint32_t kind, uint64_t k
 /* The innermost of any kind: the parent of what begins now. */
 struct live_request *requests_innermost(struct model *md, const struct g *g);
 
+/* Notes the text of what the goroutine begins next. */
+void requests_prepare(struct model *md, struct g *g, const struct request_text *text);
+/* The text that was noted; NULL if there is none, or if records have been lost since. */
+const char *requests_prepared(const struct model *md, const struct g *g);
+
 /* Writes a begin on m's goroutine. NULL if too many are open, or when out of memory. */
 struct live_request *requests_begin(struct model *md, struct m *m, const struct live_request *request,
 				    uint32_t stack);

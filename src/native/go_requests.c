@@ -163,7 +163,10 @@ static bool has_no_end(const struct preset_plan *in, const struct request_probe 
 
 static bool begins_task(const struct request_probe *probe)
 {
-	return probe->site == SITE_REQUEST_BEGIN && probe->place == REQUEST_AT_BEGIN;
+	const char *role = probe->values[0].role;
+
+	return probe->site == SITE_REQUEST_BEGIN && probe->place == REQUEST_AT_BEGIN &&
+	       !(role && strcmp(role, REQUEST_PREPARED) == 0);
 }
 
 static void count_points(struct preset_plan *in)

@@ -81,6 +81,44 @@
 		.given_type = OTEL "/sdk/trace.tracer", .given_path = the_path                               \
 	}
 
+#define SQL "database/sql."
+#define SQL_PREPARED(the_function)                                                                           \
+	{                                                                                                    \
+		.function = SQL the_function, .site = SITE_REQUEST_BEGIN,                                    \
+		.part = "texts of prepared statements", .may_be_absent = true, .values = {                   \
+			TEXT_IN(REQUEST_PREPARED, 0, SQL "Stmt", "query")                                    \
+		}                                                                                            \
+	}
+#define SQL_STATEMENT(the_function)                                                                          \
+	{                                                                                                    \
+		.function = SQL the_function, .site = SITE_REQUEST_BEGIN, .part = "prepared statements",     \
+		.given_function = SQL "(*Stmt).connStmt", .may_be_absent = true, .values = {                 \
+			{.role = REQUEST_KEY,                                                                \
+			 .word = 4,                                                                          \
+			 .kind = VALUE_UNSIGNED,                                                             \
+			 .size = 8,                                                                          \
+			 .type = SQL "driverStmt",                                                           \
+			 .path = "Locker",                                                                   \
+			 .part = 8}                                                                          \
+		}                                                                                            \
+	}
+/* putConn(db, dc *driverConn, err error, resetSession bool) */
+#define SQL_RETURNED                                                                                         \
+	{                                                                                                    \
+		.function = SQL "(*DB).putConn", .site = SITE_REQUEST_END, .values = {                       \
+			NUMBER(REQUEST_KEYS, 1, 8),                                                          \
+			NUMBER(REQUEST_ERROR, 2, 8)                                                          \
+		}                                                                                            \
+	}
+/* Method values, called with an error once the statement is over, where it was made. */
+#define SQL_RELEASED(the_function, the_part, the_role)                                                       \
+	{                                                                                                    \
+		.function = SQL the_function, .site = SITE_REQUEST_END, .part = the_part,                    \
+		.may_be_absent = true, .values = {                                                           \
+			NUMBER(the_role, 0, 8)                                                               \
+		}                                                                                            \
+	}
+
 const struct request_preset request_presets[] = {
 	/*
 	 * ServeHTTP(sh serverHandler, rw ResponseWriter, req *Request), for HTTP/1 and net/http's HTTP/2: sh
@@ -401,7 +439,10 @@ const struct request_preset request_presets[] = {
 	/*
 	 * queryDC(db, ctx, txctx, dc *driverConn, releaseConn func(error), query string, args), of DB, Tx and
 	 * Conn. A query is over when its rows are closed for the first time (later its connection may be
-	 * another query's), or after an error when its connection is returned.
+	 * another query's), or after an error when its connection is returned: to the DB, or to the Tx or
+	 * Conn that has it. QueryContext(s *Stmt, ctx, args) calls rowsiFromStatement(ctx, ci, ds
+	 * *driverStmt, args), once for each attempt; so does queryDC, if the driver prepares all statements.
+	 * The data of ds.Locker is the *driverConn.
 	 */
 	{
 		.name = "sql.query",
@@ -410,32 +451,33 @@ const struct request_preset request_presets[] = {
 		.probes =
 			{
 				{
-					.function = "database/sql.(*DB).queryDC",
+					.function = SQL "(*DB).queryDC",
 					.site = SITE_REQUEST_BEGIN,
 					.values = {NUMBER(REQUEST_KEY, 5, 8), TEXT(REQUEST_METHOD, 7)},
 				},
+				SQL_PREPARED("(*Stmt).QueryContext"),
+				SQL_STATEMENT("rowsiFromStatement"),
 				{
-					.function = "database/sql.(*Rows).close",
+					.function = SQL "(*Rows).close",
 					.site = SITE_REQUEST_END,
 					.values =
 						{
-							NUMBER_IN(REQUEST_KEY, 0, 8, "database/sql.Rows",
-								  "dc"),
-							NUMBER_IN(REQUEST_DONE, 0, 1, "database/sql.Rows",
-								  "closed"),
+							NUMBER_IN(REQUEST_KEY, 0, 8, SQL "Rows", "dc"),
+							NUMBER_IN(REQUEST_DONE, 0, 1, SQL "Rows", "closed"),
 							NUMBER(REQUEST_ERROR, 1, 8),
 						},
 				},
-				{
-					.function = "database/sql.(*DB).putConn",
-					.site = SITE_REQUEST_END,
-					.values = {NUMBER(REQUEST_KEYS, 1, 8), NUMBER(REQUEST_ERROR, 2, 8)},
-				},
+				SQL_RETURNED,
+				SQL_RELEASED("(*Tx).closemuRUnlockRelease-fm", "transactions",
+					     REQUEST_FAILED),
+				SQL_RELEASED("(*Conn).closemuRUnlockCondReleaseConn-fm", "connections",
+					     REQUEST_FAILED),
 			},
 	},
 	/*
-	 * execDC(db, ctx, dc, release func(error), query string, args). Its deferred closure always runs, on
-	 * the same goroutine.
+	 * execDC(db, ctx, dc *driverConn, release func(error), query string, args). A statement is over when
+	 * its connection is returned. ExecContext(s *Stmt, ctx, args) calls resultFromStatement(ctx, ci, ds,
+	 * args), and execDC may, as above.
 	 */
 	{
 		.name = "sql.exec",
@@ -444,14 +486,16 @@ const struct request_preset request_presets[] = {
 		.probes =
 			{
 				{
-					.function = "database/sql.(*DB).execDC",
+					.function = SQL "(*DB).execDC",
 					.site = SITE_REQUEST_BEGIN,
-					.values = {TEXT(REQUEST_METHOD, 5)},
+					.values = {NUMBER(REQUEST_KEY, 3, 8), TEXT(REQUEST_METHOD, 5)},
 				},
-				{
-					.function = "database/sql.(*DB).execDC.func1",
-					.site = SITE_REQUEST_END,
-				},
+				SQL_PREPARED("(*Stmt).ExecContext"),
+				SQL_STATEMENT("resultFromStatement"),
+				SQL_RETURNED,
+				SQL_RELEASED("(*Tx).closemuRUnlockRelease-fm", "transactions", REQUEST_ERROR),
+				SQL_RELEASED("(*Conn).closemuRUnlockCondReleaseConn-fm", "connections",
+					     REQUEST_ERROR),
 			},
 	},
 };

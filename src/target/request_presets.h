@@ -32,6 +32,8 @@
 #define REQUEST_ERROR  "error" /* not 0: it failed */
 #define REQUEST_TRACE  "trace" /* the first and second half of a trace id */
 #define REQUEST_TRACE2 "trace2"
+/* Nothing begins here: the name of what the goroutine begins next, if that has no name of its own. */
+#define REQUEST_PREPARED "prepared"
 
 enum request_place {
 	REQUEST_AT_BEGIN,    /* where the function begins */
@@ -49,6 +51,7 @@ struct request_value {
 	uint8_t word;
 	uint8_t kind;            /* enum value_kind */
 	uint8_t size;            /* of a number */
+	uint8_t part;            /* bytes from the field on: 8 is the data of an interface */
 	bool on_stack;           /* the word is on the stack, counted from the first argument there */
 	bool only_if_asked;      /* --request-values */
 	const char *type, *path; /* as in struct type_field */

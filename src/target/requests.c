@@ -113,6 +113,8 @@ static const struct type_field *find_field(const struct request_names *names, co
 /* Whether a field can be read as this value. */
 static bool fits(const struct request_value *value, const struct type_field *field)
 {
+	if (value->part)
+		return field->kind == TYPE_INTERFACE;
 	if (value->nsteps)
 		return field->kind == TYPE_SLICE || field->kind == TYPE_POINTER ||
 		       field->kind == TYPE_INTERFACE;
@@ -184,7 +186,7 @@ static bool make_rule(const struct target *target, const struct request_value *v
 		field = find_field(names, value->type, value->path);
 		ok = field && fits(value, field);
 		for (unsigned i = 0; ok && i < field->n; i++)
-			ok = add_step(rule, field->offsets[i]);
+			ok = add_step(rule, field->offsets[i] + (i + 1 == field->n ? value->part : 0));
 	}
 	for (unsigned i = 0; ok && i < value->nsteps; i++)
 		ok = add_step(rule, value->steps[i]);
@@ -201,14 +203,14 @@ static bool has_role(const struct request_point *point, const char *role)
 }
 
 /*
- * A value without which a begin and its end are not known to belong together, an end is not one, or another
- * value cannot be trusted.
+ * A value without which a begin and its end are not known to belong together, an end is not one, another
+ * value cannot be trusted, or the probe is of no use.
  */
 static bool is_needed(const char *role)
 {
 	return strcmp(role, REQUEST_KEY) == 0 || strcmp(role, REQUEST_KEYS) == 0 ||
 	       strcmp(role, REQUEST_DONE) == 0 || strcmp(role, REQUEST_FAILED) == 0 ||
-	       strcmp(role, REQUEST_TYPE) == 0;
+	       strcmp(role, REQUEST_TYPE) == 0 || strcmp(role, REQUEST_PREPARED) == 0;
 }
 
 /* False if the program has not all of these types. */

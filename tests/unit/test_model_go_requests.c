@@ -20,8 +20,14 @@ enum {
 	QUERY,
 	ROWS,
 	PUT_CONN,
+	QUERY_PREPARED,
+	QUERY_STATEMENT,
+	QUERY_RELEASED,
 	EXEC,
-	EXEC_END,
+	EXEC_PREPARED,
+	EXEC_STATEMENT,
+	EXEC_RETURNED,
+	EXEC_RELEASED,
 	RPC,
 	RPC_END,
 	CALL,
@@ -156,7 +162,14 @@ static void begin(struct story *story)
 	learn(story, QUERY, "sql.query", SITE_REQUEST_BEGIN, "key method");
 	learn(story, ROWS, "sql.query", SITE_REQUEST_END, "key done error");
 	learn(story, PUT_CONN, "sql.query", SITE_REQUEST_END, "keys error");
-	learn(story, EXEC, "sql.exec", SITE_REQUEST_BEGIN, "method");
+	learn(story, QUERY_PREPARED, "sql.query", SITE_REQUEST_BEGIN, "prepared");
+	learn(story, QUERY_STATEMENT, "sql.query", SITE_REQUEST_BEGIN, "key");
+	learn(story, QUERY_RELEASED, "sql.query", SITE_REQUEST_END, "failed");
+	learn(story, EXEC, "sql.exec", SITE_REQUEST_BEGIN, "key method");
+	learn(story, EXEC_PREPARED, "sql.exec", SITE_REQUEST_BEGIN, "prepared");
+	learn(story, EXEC_STATEMENT, "sql.exec", SITE_REQUEST_BEGIN, "key");
+	learn(story, EXEC_RETURNED, "sql.exec", SITE_REQUEST_END, "keys error");
+	learn(story, EXEC_RELEASED, "sql.exec", SITE_REQUEST_END, "error");
 	learn(story, RPC, "grpc.server", SITE_REQUEST_BEGIN, "key path");
 	learn(story, RPC_END, "grpc.server", SITE_REQUEST_END, "key code");
 	learn(story, CALL, "grpc.client", SITE_REQUEST_BEGIN, "key path");
@@ -304,8 +317,8 @@ static void test_sql(void **state)
 	begin(&story);
 	BEGIN(&story, 0, SERVE, N(0xc1), T("GET"), T("/a"));
 	BEGIN(&story, 0, QUERY, N(0xd1), T("  SELECT\n\t1 "));
-	BEGIN(&story, 0, EXEC, T("DELETE"));
-	send(&story, SITE_REQUEST_END, 0, EXEC, 0, NULL);
+	BEGIN(&story, 0, EXEC, N(0xd3), T("DELETE"));
+	END(&story, 0, EXEC_RETURNED, N(0xd3), N(0));
 	END(&story, 1, ROWS, N(0xd1), N(0), N(0));
 	END(&story, 0, ROWS, N(0xd1), N(1), N(0)); /* closed again */
 	BEGIN(&story, 0, QUERY, N(0xd2), T("bad"));
@@ -314,6 +327,88 @@ static void test_sql(void **state)
 	end(&story, "task 1 0 GET /a; begin GET /a; task 2 1 SELECT 1 ; begin SELECT 1 ; task 3 2 DELETE; "
 		    "begin DELETE; end DELETE; done 3; done 2; end SELECT 1 ; task 4 1 bad; begin bad; "
 		    "log 4 request error; end bad; done 4; log 1 request status=200; end GET /a; done 1; ");
+}
+
+/* The text is the statement's; each attempt is a task. */
+static void test_prepared(void **state)
+{
+	struct story story;
+
+	(void)state;
+	begin(&story);
+	BEGIN(&story, 0, QUERY_PREPARED, T("SELECT a\nFROM b"));
+	BEGIN(&story, 0, QUERY_STATEMENT, N(0xd1));
+	END(&story, 0, PUT_CONN, N(0xd1), N(0xe44));
+	BEGIN(&story, 0, QUERY_STATEMENT, N(0xd2));
+	BEGIN(&story, 1, EXEC_PREPARED, T("DELETE"));
+	BEGIN(&story, 1, EXEC_STATEMENT, N(0xd1));
+	END(&story, 1, EXEC_RETURNED, N(0xd1), N(0));
+	boundary(&story);
+	END(&story, 1, ROWS, N(0xd2), N(0), N(0));
+	end(&story, "task 1 0 SELECT a FROM b; begin SELECT a FROM b; log 1 request error; "
+		    "end SELECT a FROM b; done 1; task 2 0 SELECT a FROM b; begin SELECT a FROM b; "
+		    "task 3 0 DELETE; begin DELETE; end DELETE; done 3; done 2; ");
+}
+
+/* A driver that prepares all statements: they begin once, with their own text, whatever was prepared before.
+ */
+static void test_prepared_by_driver(void **state)
+{
+	struct story story;
+
+	(void)state;
+	begin(&story);
+	BEGIN(&story, 0, QUERY_STATEMENT, N(0xd1)); /* prepared before the trace */
+	BEGIN(&story, 0, QUERY_PREPARED, T("no connection"));
+	BEGIN(&story, 0, QUERY, N(0xd1), T("SELECT 1"));
+	BEGIN(&story, 0, QUERY_STATEMENT, N(0xd1));
+	END(&story, 0, ROWS, N(0xd1), N(0), N(0));
+	BEGIN(&story, 0, EXEC_PREPARED, T("no connection"));
+	BEGIN(&story, 0, EXEC, N(0xd1), T("DELETE 1"));
+	BEGIN(&story, 0, EXEC_STATEMENT, N(0xd1));
+	END(&story, 0, EXEC_RETURNED, N(0xd1), N(0xe44));
+	end(&story, "task 1 0 SELECT 1; begin SELECT 1; end SELECT 1; done 1; task 2 0 DELETE 1; "
+		    "begin DELETE 1; log 2 request error; end DELETE 1; done 2; ");
+}
+
+/* In a transaction the connection is not returned, but to the transaction. */
+static void test_transaction(void **state)
+{
+	struct story story;
+
+	(void)state;
+	begin(&story);
+	BEGIN(&story, 0, QUERY, N(0xd1), T("SELECT rows"));
+	END(&story, 0, QUERY_RELEASED, N(0)); /* of a statement */
+	BEGIN(&story, 0, EXEC, N(0xd1), T("UPDATE"));
+	END(&story, 0, QUERY_RELEASED, N(0));
+	END(&story, 0, EXEC_RELEASED, N(0));
+	BEGIN(&story, 0, QUERY, N(0xd1), T("bad"));
+	END(&story, 0, QUERY_RELEASED, N(0xe44));
+	END(&story, 0, EXEC_RELEASED, N(0xe44));
+	END(&story, 0, ROWS, N(0xd1), N(0), N(0));
+	END(&story, 0, QUERY_RELEASED, N(0));
+	END(&story, 0, EXEC_RELEASED, N(0));
+	end(&story, "task 1 0 SELECT rows; begin SELECT rows; task 2 1 UPDATE; begin UPDATE; end UPDATE; "
+		    "done 2; task 3 1 bad; begin bad; log 3 request error; end bad; done 3; "
+		    "end SELECT rows; done 1; ");
+}
+
+/* After a loss it is not known what the goroutine has begun. */
+static void test_prepared_lost(void **state)
+{
+	struct story story;
+	struct log_loss loss = {.ring_full = 1};
+
+	(void)state;
+	begin(&story);
+	BEGIN(&story, 0, QUERY_PREPARED, T("SELECT 1"));
+	feed(&story, LOG_LOSS, &loss, sizeof(loss));
+	BEGIN(&story, 0, QUERY_STATEMENT, N(0xd1));
+	BEGIN(&story, 0, QUERY_PREPARED, T("SELECT 2"));
+	BEGIN(&story, 0, QUERY_STATEMENT, N(0xd1));
+	END(&story, 0, ROWS, N(0xd1), N(0), N(0));
+	end(&story, "task 1 0 SELECT 2; begin SELECT 2; end SELECT 2; done 1; ");
 }
 
 /* On two goroutines; a status without a message is 0. */
@@ -505,6 +600,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_route),       cmocka_unit_test(test_path),
 		cmocka_unit_test(test_lost_end),    cmocka_unit_test(test_sql),
+		cmocka_unit_test(test_prepared),    cmocka_unit_test(test_prepared_by_driver),
+		cmocka_unit_test(test_transaction), cmocka_unit_test(test_prepared_lost),
 		cmocka_unit_test(test_names),       cmocka_unit_test(test_rpc),
 		cmocka_unit_test(test_rpc_client),  cmocka_unit_test(test_redis),
 		cmocka_unit_test(test_lost_status), cmocka_unit_test(test_rpc_refused),

@@ -16,19 +16,19 @@ import (
 // A driver that has no database: database/sql is what is traced.
 type fakeDriver struct{}
 type fakeConn struct{}
+type fakeStmt struct{ query string }
 type fakeRows struct{ left int }
 type fakeTx struct{}
 
 var errWanted = errors.New("on purpose")
 
-func (fakeDriver) Open(string) (driver.Conn, error)  { return fakeConn{}, nil }
-func (fakeConn) Prepare(string) (driver.Stmt, error) { return nil, errWanted }
-func (fakeConn) Close() error                        { return nil }
-func (fakeConn) Begin() (driver.Tx, error)           { return fakeTx{}, nil }
-func (fakeTx) Commit() error                         { return nil }
-func (fakeTx) Rollback() error                       { return nil }
-func (*fakeRows) Columns() []string                  { return []string{"n"} }
-func (*fakeRows) Close() error                       { return nil }
+func (fakeDriver) Open(string) (driver.Conn, error) { return fakeConn{}, nil }
+func (fakeConn) Close() error                       { return nil }
+func (fakeConn) Begin() (driver.Tx, error)          { return fakeTx{}, nil }
+func (fakeTx) Commit() error                        { return nil }
+func (fakeTx) Rollback() error                      { return nil }
+func (*fakeRows) Columns() []string                 { return []string{"n"} }
+func (*fakeRows) Close() error                      { return nil }
 func (r *fakeRows) Next(to []driver.Value) error {
 	if r.left == 0 {
 		return io.EOF
@@ -38,15 +38,44 @@ func (r *fakeRows) Next(to []driver.Value) error {
 	return nil
 }
 
-func (fakeConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+// outcome of a statement: one that begins with "prepare" has to be prepared, by database/sql if not by the program.
+func outcome(query string) error {
 	if len(query) < 100 && strings.HasPrefix(query, "bad") {
-		return nil, errWanted
+		return errWanted
+	}
+	if len(query) < 100 && strings.HasPrefix(query, "prepare") {
+		return driver.ErrSkip
+	}
+	return nil
+}
+
+func (fakeConn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
+	if err := outcome(query); err != nil {
+		return nil, err
 	}
 	return &fakeRows{3}, nil
 }
 
 func (fakeConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	if len(query) < 100 && strings.HasPrefix(query, "bad") {
+	if err := outcome(query); err != nil {
+		return nil, err
+	}
+	return driver.ResultNoRows, nil
+}
+
+func (fakeConn) Prepare(query string) (driver.Stmt, error) { return fakeStmt{query}, nil }
+func (fakeStmt) Close() error                              { return nil }
+func (fakeStmt) NumInput() int                             { return -1 }
+
+func (s fakeStmt) Query(args []driver.Value) (driver.Rows, error) {
+	if outcome(s.query) == errWanted {
+		return nil, errWanted
+	}
+	return &fakeRows{3}, nil
+}
+
+func (s fakeStmt) Exec(args []driver.Value) (driver.Result, error) {
+	if outcome(s.query) == errWanted {
 		return nil, errWanted
 	}
 	return driver.ResultNoRows, nil
@@ -81,10 +110,64 @@ func exec(db querier, statement string, args ...interface{}) {
 	since := time.Now()
 	_, err := db.Exec(statement, args...)
 	if err != nil {
-		count(statement, "-", since)
+		count(statement, "error", since)
 		return
 	}
 	count(statement, "-", since)
+}
+
+// prepared runs the same statement as often as the program asks for it.
+type prepared struct{ *sql.Stmt }
+
+func (p prepared) Query(query string, args ...interface{}) (*sql.Rows, error) {
+	return p.Stmt.Query(args...)
+}
+
+func (p prepared) Exec(query string, args ...interface{}) (sql.Result, error) {
+	return p.Stmt.Exec(args...)
+}
+
+func prepare(stmt *sql.Stmt, err error) prepared {
+	if err != nil {
+		panic(err)
+	}
+	return prepared{stmt}
+}
+
+// statements are prepared for all connections, for one, and for a transaction.
+func statements(db *sql.DB) {
+	ctx := context.Background()
+	selects := prepare(db.Prepare("SELECT prepared WHERE password = ?"))
+	defer selects.Close()
+	deletes := prepare(db.Prepare("DELETE prepared"))
+	defer deletes.Close()
+	bad := prepare(db.Prepare("bad prepared"))
+	defer bad.Close()
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		panic(err)
+	}
+	own := prepare(conn.PrepareContext(ctx, "UPDATE prepared for a connection"))
+	for i := 0; i < 3; i++ {
+		exec(own, "UPDATE prepared for a connection")
+	}
+	own.Close()
+	conn.Close()
+	for i := 0; i < 5; i++ {
+		query(selects, "SELECT prepared WHERE password = ?", "secret")
+		exec(deletes, "DELETE prepared")
+		query(bad, "bad prepared")
+		exec(bad, "bad prepared")
+	}
+	tx, err := db.Begin()
+	if err != nil {
+		panic(err)
+	}
+	exec(prepared{tx.Stmt(deletes.Stmt)}, "DELETE prepared")
+	query(prepared{tx.Stmt(selects.Stmt)}, "SELECT prepared WHERE password = ?", "secret")
+	query(prepared{tx.Stmt(bad.Stmt)}, "bad prepared")
+	exec(prepare(tx.Prepare("bad prepared for a transaction")), "bad prepared for a transaction")
+	tx.Commit()
 }
 
 func database() {
@@ -110,8 +193,13 @@ func database() {
 				}
 				query(tx, "SELECT in a transaction")
 				exec(tx, "UPDATE in a transaction")
+				query(tx, "bad query in a transaction")
+				exec(tx, "bad statement in a transaction")
 				tx.Commit()
+				query(db, "prepare and query")
+				exec(db, "prepare and execute")
 			}
+			statements(db)
 		}()
 	}
 	group.Wait()
