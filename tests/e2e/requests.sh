@@ -6,21 +6,22 @@
 REQUEST_RELEASES="1.19.13 1.22.12 1.26.8 1.27.4"
 
 # request_target RELEASE VARIANT: prints its path, and builds it if needed. Variants of several words, with "-"
-# between them: stripped, pie; old, new: with the libraries of old.mod or new.mod.
+# between them: stripped, pie; old, new: with the libraries of old.mod or new.mod; olddb, newdb: the drivers.
 request_target() {
-	local binary=$E2E/requests-$1-$2 flags=() word
+	local binary=$E2E/requests-$1-$2 flags=() word cgo=0
 	for word in ${2//-/ }; do
 		case $word in
 		stripped) flags+=(-ldflags='-s -w') ;;
 		pie) flags+=(-buildmode=pie) ;;
 		old | new) flags+=(-tags=libraries "-modfile=$word.mod") ;;
+		olddb | newdb) flags+=(-tags=databases,libsqlite3 "-modfile=$word.mod") cgo=1 ;;
 		esac
 	done
 	if [ "$(minor "$1")" -le 21 ]; then
 		[ -x "$binary" ] && [ -z "$(find tests/e2e/requests -newer "$binary")" ] ||
 			(cd tests/e2e/requests && CGO_ENABLED=0 old_go "$1" build "${flags[@]}" -o "$binary" .) >&2 || return 1
 	else
-		(cd tests/e2e/requests && GOTOOLCHAIN=go$1 CGO_ENABLED=0 timeout 900 \
+		(cd tests/e2e/requests && GOTOOLCHAIN=go$1 CGO_ENABLED=$cgo timeout 900 \
 			go build -buildvcs=false "${flags[@]}" -o "$binary" .) >&2 || return 1
 	fi
 	echo "$binary"
@@ -144,6 +145,43 @@ libraries_cell() { # RELEASE VARIANT
 	as_timed /tests.Words/Short
 	as_identified
 	gone_on
+}
+
+# databases_cell RELEASE VARIANT: PostgreSQL, by both of its drivers, and SQLite.
+databases_cell() {
+	local bin table
+	start_postgres 1
+	cd "$TOP" || exit 1
+	mkdir "$W/store"
+	export PGHOST=$public PGUSER=postgres PGDATABASE=postgres PGSSLMODE=disable STORE=$W/store
+	start_requests "$1" "$2"
+	round_of_requests --requests=http,sql
+	as_counted
+	! grep -q secret "$W/dump" || die "; a secret is in the trace"
+	for table in pq pgx; do
+		as_long "SELECT 1 FROM pg_sleep(0.02) -- $table"
+	done
+	gone_on
+	kill -INT "$(head -n 1 "$public/data/postmaster.pid")"
+	waits_for test ! -e "$public/data/postmaster.pid"
+}
+
+# as_long NAME: the tasks of a query take as long as the program's own clock says, within 1 %.
+as_long() {
+	local own tasks
+	read -r own < <(awk -F'\t' -v name="$1" '$1 == "count" && $2 == name {print $5}' "$W/target.out")
+	tasks=$(time_of "$1" "$W/dump")
+	[ "$tasks" -le "$own" ] || die "; $1 took $own ns, and $tasks in tasks"
+	[ $((tasks * 100)) -ge $((own * 99)) ] || noisy "; $1 took $own ns, and $tasks in tasks"
+	printf '; tasks have %s %% of the time' "$(awk "BEGIN {printf \"%.2f\", 100 * $tasks / $own}")"
+}
+
+case_requests_databases_old() {
+	databases_cell 1.22.12 olddb-stripped
+}
+
+case_requests_databases_new() {
+	databases_cell "$NEWEST" newdb-stripped
 }
 
 case_requests_libraries_old() {

@@ -16,7 +16,8 @@ func main() {
 	if err == nil {
 		db.Exec("delete from t")
 		rows, _ := db.Query("select 1")
-		fmt.Println(rows)
+		stmt, _ := db.Prepare("select 2")
+		fmt.Println(rows, stmt)
 	}
 	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		http.Get("http://localhost/" + r.URL.Path)

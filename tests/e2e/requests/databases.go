@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+
+//go:build databases
+
+package main
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	_ "github.com/jackc/pgx/v5/stdlib"
+	_ "github.com/lib/pq"
+	_ "github.com/mattn/go-sqlite3"
+)
+
+// Real databases, by the drivers that people use: PostgreSQL, where PGHOST and its like say, and SQLite by way of
+// cgo. go.mod does not have them: build with -tags=databases,libsqlite3 and -modfile=olddb.mod or -modfile=newdb.mod,
+// which differ by two years.
+
+const workers = 3
+
+// store is a database with its driver's name, which begins the names of tables, so that statements differ.
+type store struct {
+	*sql.DB
+	name string
+}
+
+var stores []store
+
+func open(driver, name, address, types string) {
+	db, err := sql.Open(driver, address)
+	if err != nil {
+		panic(err)
+	}
+	db.SetMaxOpenConns(workers)
+	for _, statement := range []string{"DROP TABLE IF EXISTS %s", "CREATE TABLE %s (n " + types + " PRIMARY KEY, text TEXT)"} {
+		if _, err := db.Exec(fmt.Sprintf(statement, name)); err != nil {
+			panic(err)
+		}
+	}
+	for n := 0; n < 100; n++ {
+		if _, err := db.Exec("INSERT INTO "+name+" VALUES ($1, $2)", n, "secret"); err != nil {
+			panic(err)
+		}
+	}
+	stores = append(stores, store{db, name})
+}
+
+func startLibraries(slow bool) {
+	open("postgres", "pq", "", "integer")
+	open("pgx", "pgx", "", "integer")
+	open("sqlite3", "sqlite", "file:"+filepath.Join(os.Getenv("STORE"), "file.db")+"?_busy_timeout=60000", "integer")
+}
+
+// work has statements that succeed, and that fail at once or when they are run.
+func (s store) work(worker int) {
+	read := "SELECT n FROM " + s.name + " WHERE n < $1"
+	write := "UPDATE " + s.name + " SET text = $1 WHERE n = $2"
+	insert := "INSERT INTO " + s.name + " VALUES ($1, $2)"
+	reader := prepare(s.Prepare(read + " ORDER BY n"))
+	defer reader.Close()
+	inserter := prepare(s.Prepare(insert))
+	defer inserter.Close()
+	for i := 0; i < 20; i++ {
+		query(s, read, 10)
+		query(reader, read+" ORDER BY n", 10)
+		exec(s, write, "secret", worker)
+		exec(s, insert, 0, "secret") // there is one
+		exec(inserter, insert, 0, "secret")
+		query(s, "SELECT n FROM "+s.name+"_nothing")
+	}
+	s.transaction(func(tx *sql.Tx) {
+		query(tx, read, 20)
+		query(prepared{tx.Stmt(reader.Stmt)}, read+" ORDER BY n", 20)
+		exec(tx, write, "secret", 50+worker)
+		exec(prepare(tx.Prepare(write)), write, "secret", 60+worker)
+	})
+	s.transaction(func(tx *sql.Tx) {
+		exec(prepared{tx.Stmt(inserter.Stmt)}, insert, 0, "secret")
+	})
+	s.transaction(func(tx *sql.Tx) {
+		query(tx, "SELECT n FROM "+s.name+"_nothing in a transaction")
+	})
+}
+
+// transaction is rolled back, so that rounds are alike.
+func (s store) transaction(work func(*sql.Tx)) {
+	tx, err := s.Begin()
+	if err != nil {
+		panic(err)
+	}
+	work(tx)
+	tx.Rollback()
+}
+
+func libraries() {
+	var group sync.WaitGroup
+	for _, s := range stores {
+		for worker := 0; worker < workers; worker++ {
+			group.Add(1)
+			go func(s store, worker int) {
+				defer group.Done()
+				s.work(worker)
+			}(s, worker)
+		}
+	}
+	group.Wait()
+	for _, s := range stores[:2] {
+		for i := 0; i < 10; i++ {
+			query(s, "SELECT 1 FROM pg_sleep(0.02) -- "+s.name)
+		}
+	}
+}
