@@ -111,13 +111,19 @@
 		}                                                                                            \
 	}
 /* Method values, called with an error once the statement is over, where it was made. */
-#define SQL_RELEASED(the_function, the_part, the_role)                                                       \
+#define SQL_RELEASED(the_function, the_part, the_role, ...)                                                  \
 	{                                                                                                    \
 		.function = SQL the_function, .site = SITE_REQUEST_END, .part = the_part,                    \
-		.may_be_absent = true, .values = {                                                           \
-			NUMBER(the_role, 0, 8)                                                               \
-		}                                                                                            \
+		.may_be_absent = true, .values = {NUMBER(the_role, 0, 8)}, __VA_ARGS__                       \
 	}
+#define SQL_RELEASED_TX(the_role)                                                                            \
+	SQL_RELEASED("(*Tx).closemuRUnlockRelease-fm", "transactions", the_role, .since = 11),               \
+		SQL_RELEASED("(*Tx).(database/sql.closemuRUnlockRelease)-fm", "transactions", the_role,      \
+			     .last = 10)
+#define SQL_RELEASED_CONN(the_role)                                                                          \
+	SQL_RELEASED("(*Conn).closemuRUnlockCondReleaseConn-fm", "connections", the_role, .since = 11),      \
+		SQL_RELEASED("(*Conn).(database/sql.closemuRUnlockCondReleaseConn)-fm", "connections",       \
+			     the_role, .last = 10)
 
 const struct request_preset request_presets[] = {
 	/*
@@ -468,10 +474,8 @@ const struct request_preset request_presets[] = {
 						},
 				},
 				SQL_RETURNED,
-				SQL_RELEASED("(*Tx).closemuRUnlockRelease-fm", "transactions",
-					     REQUEST_FAILED),
-				SQL_RELEASED("(*Conn).closemuRUnlockCondReleaseConn-fm", "connections",
-					     REQUEST_FAILED),
+				SQL_RELEASED_TX(REQUEST_FAILED),
+				SQL_RELEASED_CONN(REQUEST_FAILED),
 			},
 	},
 	/*
@@ -493,9 +497,8 @@ const struct request_preset request_presets[] = {
 				SQL_PREPARED("(*Stmt).ExecContext"),
 				SQL_STATEMENT("resultFromStatement"),
 				SQL_RETURNED,
-				SQL_RELEASED("(*Tx).closemuRUnlockRelease-fm", "transactions", REQUEST_ERROR),
-				SQL_RELEASED("(*Conn).closemuRUnlockCondReleaseConn-fm", "connections",
-					     REQUEST_ERROR),
+				SQL_RELEASED_TX(REQUEST_ERROR),
+				SQL_RELEASED_CONN(REQUEST_ERROR),
 			},
 	},
 };

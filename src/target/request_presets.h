@@ -43,7 +43,7 @@ enum request_place {
 	REQUEST_BEHIND_METHOD,
 };
 
-enum { REQUEST_WORDS = 2, REQUEST_VALUES = 8, REQUEST_PROBES = 9, REQUEST_TYPES = 2 };
+enum { REQUEST_WORDS = 2, REQUEST_VALUES = 8, REQUEST_PROBES = 10, REQUEST_TYPES = 2 };
 
 /* A value is in word `word` of the arguments, or if `path` is given in the struct to which that points. */
 struct request_value {
