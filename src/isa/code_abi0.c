@@ -14,12 +14,21 @@ enum {
 	MAX_STACK_CHECK = 10,
 };
 
-/* cmp of registers or memory; cmp and sub with an immediate; lea; mov from memory. */
+/* Of registers or memory, or with an immediate: a huge frame's size. */
+static bool is_compare(const struct x86_insn *insn)
+{
+	bool immediate = x86_is_one(insn, 0x81) || x86_is_one(insn, 0x83);
+
+	return x86_is_one(insn, 0x39) || x86_is_one(insn, 0x3b) || x86_is_one(insn, 0x3d) ||
+	       (immediate && (insn->reg & 7) == 7);
+}
+
+/* cmp; sub of registers or with an immediate; lea; mov from memory. */
 static bool may_precede_check(const struct x86_insn *insn)
 {
-	return x86_is_one(insn, 0x39) || x86_is_one(insn, 0x3b) || x86_is_one(insn, 0x81) ||
-	       x86_is_one(insn, 0x83) || x86_is_one(insn, 0x29) || x86_is_one(insn, 0x2b) ||
-	       x86_is_one(insn, 0x8d) || x86_is_one(insn, 0x8b) || x86_is_one(insn, OP_MOV_IMM_RM);
+	return is_compare(insn) || x86_is_one(insn, 0x81) || x86_is_one(insn, 0x83) ||
+	       x86_is_one(insn, 0x29) || x86_is_one(insn, 0x2b) || x86_is_one(insn, 0x8d) ||
+	       x86_is_one(insn, 0x8b) || x86_is_one(insn, OP_MOV_IMM_RM);
 }
 
 /* jbe; in 1.4 a ja around the call of morestack. */
@@ -46,7 +55,7 @@ int code_stack_check(const struct code *code, size_t *offset)
 		/* For a huge frame, another jump comes first: it tests for stackPreempt. */
 		if (!may_precede_check(&insn) && !x86_is_jcc(&insn))
 			break;
-		compared = x86_is_one(&insn, 0x39) || x86_is_one(&insn, 0x3b);
+		compared = is_compare(&insn);
 		before = at;
 	}
 	return -ENOENT;

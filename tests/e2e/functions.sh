@@ -302,7 +302,7 @@ case_functions_refused() {
 
 # --- Go programs ---
 
-GO_FUNCTIONS="All Sleeps Recurses Catches Panics Chooses Leaf Grows Exits"
+GO_FUNCTIONS="All Sleeps Recurses Catches Panics Chooses Leaf Grows Begins Exits"
 
 # Calls on many goroutines that change threads and stacks, unwound by panics and Goexit.
 calls_of_go() { # RELEASE VARIANT

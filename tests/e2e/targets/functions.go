@@ -50,6 +50,17 @@ func callGrowsDeeper(n int) byte {
 	return space[(n+1)%1024]
 }
 
+// callBegins has to move to another stack before it can begin.
+//
+//go:noinline
+func callBegins(n int) byte {
+	var space [12 << 10]byte
+	for i := n; i > 0; i /= 2 { // which old releases do not inline
+		space[i] = 1
+	}
+	return space[n/2]
+}
+
 //go:noinline
 func callPanics(n int) {
 	if n >= 0 {
@@ -110,10 +121,14 @@ func callAll(n int) {
 	callRecurses(3)
 	callCatches()
 	callSink += callChooses(n) + callInlined(n)
-	wait.Add(2)
+	wait.Add(3)
 	go func() {
 		defer wait.Done()
 		callGrows(20)
+	}()
+	go func() {
+		defer wait.Done()
+		callBegins(n)
 	}()
 	go func() {
 		defer wait.Done()
@@ -145,7 +160,7 @@ func callRound() {
 		name  string
 		calls int
 	}{{"All", all}, {"Sleeps", all}, {"Recurses", 4 * all}, {"Catches", all}, {"Panics", all}, {"Chooses", all},
-		{"Leaf", all / 16}, {"Grows", all}, {"Exits", all}} {
+		{"Leaf", all / 16}, {"Grows", all}, {"Begins", all}, {"Exits", all}} {
 		fmt.Printf("main.call%s %d 0\n", one.name, one.calls)
 	}
 	fmt.Println("done")
