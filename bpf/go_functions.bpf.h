@@ -57,7 +57,7 @@ HIT(function_begin)
 		return;
 	if (has_abi0())
 		rec.stack = scan_here(ctx, &g, 0);
-	else if (FUNCTION_DISTANCE(cookie) == 1)
+	else if (FUNCTION_DISTANCE(cookie) <= 1) /* no frame yet */
 		rec.stack =
 			walk_entry(REG_PC(ctx) + 1, REG_SP(ctx), REG_FP(ctx), g_word(&g, layout.g_stack_hi));
 	send_call(ctx, &rec, cookie);

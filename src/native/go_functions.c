@@ -8,16 +8,21 @@
 #include <unistd.h>
 
 #include "bpf/record.h"
+#include "isa/arm64.h"
 #include "isa/probe_points.h"
+#include "isa/x86.h"
 #include "native/function_names.h"
 #include "native/value_debug.h"
 #include "native/value_plan.h"
 #include "native/go_requests.h"
 #include "target/function.h"
 #include "util/machine.h"
-#include "isa/x86.h"
 
-enum { RETURN_ADDRESS = 8, WORD = 8 };
+enum {
+	WORD = 8,
+	/* On the stack at a call's begin and end; arm64 has it in a register. */
+	RETURN_ADDRESS = OWN_MACHINE == EM_AARCH64 ? 0 : WORD,
+};
 
 struct searched {
 	const struct target *target;
@@ -38,18 +43,28 @@ static bool pointer(void *ctx, uint64_t address, uint64_t *to)
 	return target_function_pointer(in->target, address, to);
 }
 
+static bool jumps_to(const uint8_t *code, size_t size, uint64_t address, uint64_t to)
+{
+	struct arm64_insn jump;
+	struct x86_insn insn;
+
+	if (OWN_MACHINE == EM_AARCH64)
+		return arm64_decode(code, size, &jump) && jump.op == ARM64_B &&
+		       address + (uint64_t)jump.imm == to;
+	return x86_decode(code, size, &insn) && insn.relative &&
+	       address + insn.length + (uint64_t)insn.imm == to;
+}
+
 /* True for the jump back to the entry after the call that grows the stack. The function starts over, and no
  * call has begun that could end. */
 static bool is_restart(const struct searched *in, uint64_t address)
 {
 	const struct target_function *function = in->function;
 	const uint8_t *code = NULL;
-	struct x86_insn insn;
 
 	if (address >= function->begin && address < function->end && function->begin != function->entry)
 		code = target_function_bytes(in->target, address, function->end - address);
-	return code && x86_decode(code, function->end - address, &insn) && insn.relative &&
-	       address + insn.length + (uint64_t)insn.imm == function->entry;
+	return code && jumps_to(code, function->end - address, address, function->entry);
 }
 
 /* Up to Go 1.5 the table still has the frame at the jump back to the entry. */
@@ -78,7 +93,8 @@ static int find_probe_points(const struct target *target, const struct target_fu
 			     struct probe_points *points, struct error *err)
 {
 	struct searched in = {target, function};
-	const struct code_source source = {.ctx = &in,
+	const struct code_source source = {.arm64 = OWN_MACHINE == EM_AARCH64,
+					   .ctx = &in,
 					   .bytes = bytes,
 					   .pointer = pointer,
 					   .distance = distance,

@@ -6,11 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "target/private.h"
+#include "isa/arm64.h"
 #include "isa/x86.h"
+#include "target/private.h"
 #include "util/edits.h"
 
-enum { MAX_SHOWN = 4, ABOVE = 7 /* ABOVE: condition code of `ja` */ };
+enum { MAX_SHOWN = 4 };
+/* Condition codes of a stack pointer above its limit: `ja`, and arm64's `hi`. */
+enum { ABOVE_X86 = 7, ABOVE_ARM64 = 8 };
 
 const uint8_t *target_function_bytes(const struct target *target, uint64_t address, size_t size)
 {
@@ -149,22 +152,33 @@ static int refuse_unknown(const struct target *target, const char *name, struct 
 
 /* --- where a call begins --- */
 
+static bool is_conditional(const struct code *code, size_t at)
+{
+	struct arm64_insn arm64;
+	struct x86_insn x86;
+
+	if (code->arm64)
+		return arm64_decode(code->bytes + at, code->size - at, &arm64) &&
+		       arm64_is_conditional(&arm64);
+	return x86_decode(code->bytes + at, code->size - at, &x86) && x86_is_jcc(&x86);
+}
+
 /*
- * A call begins at the push that makes the frame, after the stack check. Up to Go 1.20 there is no push, so
- * it begins at the jump of the check: a `jbe` to the code that grows the stack, in Go 1.4 a `ja` around that
- * code. The stack is large enough if the stack pointer is above the limit.
+ * A call begins at the push that makes the frame, after the stack check. Up to Go 1.20 and on arm64 no push
+ * is probed, so it begins at the jump of the check: a `jbe` or `b.ls` to the code that grows the stack, in
+ * Go 1.4 a `ja` around that code. That code also gives up the P, and the function starts again behind it. The
+ * stack is large enough if the stack pointer is above the limit.
  */
 static void find_begin(const struct code *code, struct target_function *found)
 {
-	struct x86_insn insn;
 	size_t at;
 
 	found->begin = found->entry;
-	if (code_prologue(code, &at) && code_stack_check(code, &at))
+	if (code_prologue(code, &at) && (code->arm64 || code_stack_check(code, &at)))
 		return; /* neither a frame nor a check */
 	found->begin = found->entry + at;
-	if (x86_decode(code->bytes + at, code->size - at, &insn) && x86_is_jcc(&insn))
-		found->condition = 1 + ABOVE;
+	if (is_conditional(code, at))
+		found->condition = 1 + (code->arm64 ? ABOVE_ARM64 : ABOVE_X86);
 }
 
 static int take(const struct target *target, size_t index, struct target_function *found, struct error *err)
