@@ -378,6 +378,8 @@ const struct code_ops code_ops_arm64 = {
 	.references = references,
 	.slice_result = arm64_slice_result,
 	.receiver = arm64_receiver,
+	.jump_behind_call = arm64_jump_behind_call,
+	.jump_on_error = arm64_jump_on_error,
 	.region_start = arm64_region_start,
 	.region_next_use = arm64_region_next_use,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Dispatches the functions of code.h to the code's processor. */
+/* Dispatches the functions of code.h, jumps.h and regions.h to the code's processor. */
 #include "isa/code_ops.h"
 
 static const struct code_ops *ops_of(const struct code *code)
@@ -51,6 +51,16 @@ int code_slice_result(const struct code *code, size_t jump, struct value_place *
 int code_receiver(const struct code *code, uint64_t callee, uint64_t *variable)
 {
 	return ops_of(code)->receiver(code, callee, variable);
+}
+
+int code_jump_behind_call(const struct code *code, uint64_t callee, size_t *offset)
+{
+	return ops_of(code)->jump_behind_call(code, callee, offset);
+}
+
+int code_jump_on_error(const struct code *code, size_t *offset)
+{
+	return ops_of(code)->jump_on_error(code, offset);
 }
 
 int region_start_code(const struct code *code, struct start_region *start)

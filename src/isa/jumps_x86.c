@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-#include "isa/jumps_x86.h"
-
 #include <errno.h>
 
+#include "isa/code_ops.h"
 #include "isa/x86.h"
 
 enum { FAR = 12, NEAR = 4 }; /* instructions behind a call that are looked at */
@@ -29,13 +28,13 @@ static bool ends_block(const struct x86_insn *insn)
 	       x86_is_one(insn, 0xc3);
 }
 
-int code_jump_behind_call(const struct code *code, uint64_t callee, size_t *offset)
+int x86_jump_behind_call(const struct code *code, uint64_t callee, size_t *offset)
 {
 	struct call_site site;
 	struct x86_insn insn;
 	size_t at;
 
-	if (code->arm64 || code_calls(code, callee, &site, 1) != 1 || !decode_at(code, site.offset, &insn))
+	if (code_calls(code, callee, &site, 1) != 1 || !decode_at(code, site.offset, &insn))
 		return -ENOENT;
 	at = site.offset + insn.length;
 	for (unsigned i = 0; i < FAR && decode_at(code, at, &insn) && !ends_block(&insn); i++) {
@@ -79,12 +78,12 @@ static bool find_check(const struct code *code, size_t at, size_t *offset)
 	return false;
 }
 
-int code_jump_on_error(const struct code *code, size_t *offset)
+int x86_jump_on_error(const struct code *code, size_t *offset)
 {
 	struct x86_insn insn;
 	unsigned found = 0;
 
-	for (size_t at = 0; !code->arm64 && decode_at(code, at, &insn); at += insn.length) {
+	for (size_t at = 0; decode_at(code, at, &insn); at += insn.length) {
 		if (is_group5(&insn, 2) && insn.mod == 3 && find_check(code, at + insn.length, offset))
 			found++;
 	}

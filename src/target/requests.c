@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "isa/jumps_x86.h"
+#include "isa/jumps.h"
 #include "isa/value_places.h"
 #include "symbol/inlined.h"
 #include "target/function.h"

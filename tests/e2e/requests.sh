@@ -6,13 +6,14 @@
 REQUEST_RELEASES="1.19.13 1.22.12 1.26.8 1.27.4"
 
 # request_target RELEASE VARIANT: prints its path, and builds it if needed. Variants of several words, with "-"
-# between them: stripped, pie; old, new: with the libraries of old.mod or new.mod; olddb, newdb: the drivers.
+# between them: stripped, pie, arm64; old, new: with the libraries of old.mod or new.mod; olddb, newdb: the drivers.
 request_target() {
-	local binary=$E2E/requests-$1-$2 flags=() word cgo=0
+	local binary=$E2E/requests-$1-$2 flags=() word cgo=0 arch=
 	for word in ${2//-/ }; do
 		case $word in
 		stripped) flags+=(-ldflags='-s -w') ;;
 		pie) flags+=(-buildmode=pie) ;;
+		arm64) arch=arm64 ;;
 		old | new) flags+=(-tags=libraries "-modfile=$word.mod") ;;
 		olddb | newdb) flags+=(-tags=databases,libsqlite3 "-modfile=$word.mod") cgo=1 ;;
 		esac
@@ -21,7 +22,7 @@ request_target() {
 		[ -x "$binary" ] && [ -z "$(find tests/e2e/requests -newer "$binary")" ] ||
 			(cd tests/e2e/requests && CGO_ENABLED=0 old_go "$1" build "${flags[@]}" -o "$binary" .) >&2 || return 1
 	else
-		(cd tests/e2e/requests && GOTOOLCHAIN=go$1 CGO_ENABLED=$cgo timeout 900 \
+		(cd tests/e2e/requests && GOTOOLCHAIN=go$1 GOARCH=$arch CGO_ENABLED=$cgo timeout 900 \
 			go build -buildvcs=false "${flags[@]}" -o "$binary" .) >&2 || return 1
 	fi
 	echo "$binary"
@@ -101,6 +102,30 @@ requests_cell() { # RELEASE VARIANT
 	as_counted
 	! grep -q secret "$W/dump" || die "; a secret is in the trace"
 	gone_on
+}
+
+# within_counts: an emulated machine may be too slow for gotrace to watch all the time. What has ended is then
+# something that was counted, and most are there. Routes may be missing in names.
+within_counts() {
+	awk -F'\t' '
+	NR == FNR { counted[$1 "\t" $2] = $3; all += $3; next }
+	$2 == "open" || $2 == "-" || $1 ~ /^GET \/(items|h2c)\/|^PRI|^redis/ { next }
+	$3 > counted[$1 "\t" $2] { print; wrong = 1; exit 1 }
+	{ n += $3 }
+	END { if (!wrong) { printf "%d of %d requests, not watched all the time", n, all; exit n * 4 < all } exit wrong }
+	' "$W/counts" "$W/tasks" || die "; tasks are not what was counted"
+}
+
+# requests_as_counted: of a trace that was made in an emulated machine.
+requests_as_counted() {
+	want 0
+	find_tasks
+	if grep -q 'not watched from here on' "$W/dump"; then
+		within_counts
+		return
+	fi
+	as_counted
+	as_identified
 }
 
 # as_timed NAME: the tasks of an RPC take as long as the program's own clock says: no less than its handler, and

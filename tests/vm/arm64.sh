@@ -73,6 +73,15 @@ arm_cc() {
 	aarch64-linux-gnu-gcc --sysroot=build/arm64/sysroot -std=gnu17 -Wall -Wextra -Werror -o "$out" "$@"
 }
 
+# arm_redis ROOT: redis-server, with the libraries that it loads.
+arm_redis() {
+	local root=$1 from
+	from=$(tests/vm/fetch.sh package bookworm arm64 redis-server redis-tools libc6 libatomic1 liblzf1 libjemalloc2 \
+		libsystemd0 libcap2 libgcrypt20 libgpg-error0 liblzma5 libzstd1 liblz4-1 libssl3 libgcc-s1 libstdc++6) || return 1
+	cp -L "$from/usr/bin/redis-server" "$root/bin/" &&
+		arm64_libraries "$from" "$root/lib" $(arm64_needed "$root/bin/redis-server")
+}
+
 # arm_targets DIR: the programs to trace, and the one that counts their switches there.
 arm_targets() {
 	local dir=$1 sources
@@ -81,6 +90,9 @@ arm_targets() {
 		arm_cc "$dir/ctarget" -O2 -fomit-frame-pointer $sources &&
 		arm_cc "$dir/ctarget-debug" -O0 -g -fno-pie -no-pie $sources &&
 		arm_cc "$dir/calls" -O2 -fomit-frame-pointer tests/e2e/calltargets/calls.c -pthread &&
+		cp "$(arm64_target "$NEWEST" default)" "$dir/go" &&
+		cp "$(request_target "$NEWEST" new-arm64-stripped)" "$dir/requests-newest" &&
+		cp "$(request_target 1.22.12 old-arm64)" "$dir/requests-old" &&
 		(cd tests/e2e/judge && GOARCH=arm64 GOTOOLCHAIN=go$NEWEST CGO_ENABLED=0 timeout 900 go build -buildvcs=false -o "$dir/judge-arm64" .)
 }
 
@@ -125,10 +137,12 @@ arm_main() {
 	. tests/e2e/lib.sh
 	. tests/e2e/native.sh
 	. tests/e2e/functions.sh
+	. tests/e2e/requests.sh
+	. tests/e2e/arm64.sh
 	. tests/vm/arm64_checks.sh
 	mkdir -p "$ARM" "$E2E"
-	make ARCH=arm64 && arm64_root "$ARM/root" && arm_targets "$ARM" && build_judge || { echo "arm64: cannot build" >&2; exit 1; }
-	cp "$ARM"/{ctarget,ctarget.so,ctarget-debug,calls,judge-arm64} "$ARM/root/t/"
+	make ARCH=arm64 && arm64_root "$ARM/root" && arm_redis "$ARM/root" && arm_targets "$ARM" && build_judge || { echo "arm64: cannot build" >&2; exit 1; }
+	cp "$ARM"/{ctarget,ctarget.so,ctarget-debug,calls,judge-arm64,go,requests-newest,requests-old} "$ARM/root/t/"
 	# A static gotrace loads none of those that the targets load.
 	arm64_libraries build/arm64/sysroot "$ARM/root/lib" \
 		$(for program in ctarget ctarget.so ctarget-debug calls; do arm64_needed "$ARM/$program"; done) || exit 1

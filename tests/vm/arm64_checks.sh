@@ -133,6 +133,56 @@ judge_arm_samples() {
 	printf ', %s samples' "$all"
 }
 
+GO_CALLED="All Sleeps Recurses Catches Panics Chooses Grows Begins Exits"
+run_arm_go_region() { # on stacks that grow, where a function starts again, and through panics
+	local name options=
+	for name in $GO_CALLED; do
+		options="$options --region main.call$name"
+	done
+	start go functions -seconds 800
+	tracing --max-overhead none --format 1.26 $options
+	kill -USR2 $target
+	said 'done'
+	traced_so_far
+}
+judge_arm_go_region() {
+	want 0
+	strict "$W/trace"
+	checked "$W/trace"
+	grep -E '^[^ ]+ [0-9]+ -?[0-9]+$' "$W/target.out" >"$W/counts"
+	"$GOTRACE" dump "$W/trace" >"$W/dump" 2>"$W/dump.err" || die "dump: $(tail -n 1 "$W/dump.err")"
+	regions_of "$W/dump" >"$W/regions"
+	all_called $(printf 'main.call%s ' $GO_CALLED)
+}
+
+# requests_as RELEASE: the requests of a round, of a program with libraries.
+requests_as() {
+	start "requests-$1" few
+	tracing --requests=auto --max-overhead none
+	kill -USR2 $target
+	said 'done'
+	traced_so_far
+}
+
+run_arm_requests() { # Go 1.22 and the newest: jumps behind calls are compiled differently
+	requests_as newest
+}
+judge_arm_requests() {
+	missed_some_samples
+	requests_as_counted
+}
+# missed_some_samples: the emulated machine may be too slow for the samples.
+missed_some_samples() {
+	[ "$status" -ne 3 ] || ! grep -qE 'ring full 0, stacks 0, unreadable 0, missed by the kernel 0, CPU samples [0-9]+$' "$W/err" || status=0
+}
+run_arm_requests_old() {
+	requests_as old
+}
+judge_arm_requests_old() {
+	missed_some_samples
+	requests_as_counted
+}
+
 ARM_CALLED="leaf inner nested recurse first second by_pointer maybe hop deep catcher switcher rare worker tick"
 run_arm_region() { # --region: as many regions as the program counts calls, to the last one
 	local name options=
