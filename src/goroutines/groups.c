@@ -92,9 +92,15 @@ static bool did_not_run(const struct log_g_details *one, const struct log_g_deta
 	return two->flags & LOG_G_SEQ && one->seq == two->seq;
 }
 
+/* LEAKED (Go 1.26 and later): it waits, and the leak profile has found that nothing can wake it. */
+static bool waits(uint32_t status)
+{
+	return status == WAITING || status == LEAKED;
+}
+
 static bool is_still(const struct listing_goroutine *one, const struct listing_goroutine *two)
 {
-	return one->g.status == WAITING && two->g.status == WAITING && one->g.g == two->g.g &&
+	return waits(one->g.status) && waits(two->g.status) && one->g.g == two->g.g &&
 	       one->g.waitreason == two->g.waitreason && one->g.stack == two->g.stack &&
 	       one->details.sp == two->details.sp && did_not_run(&one->details, &two->details);
 }
@@ -109,7 +115,7 @@ static struct group_key key_of(struct groups *groups, const struct listing_gorou
 		.gopc = one->details.gopc,
 		.startpc = one->g.stack ? 0 : one->g.startpc,
 		.status = one->g.status,
-		.reason = one->g.status == WAITING ? one->g.waitreason : 0,
+		.reason = waits(one->g.status) ? one->g.waitreason : 0,
 	};
 
 	if (options->by == BY_LABELS)
@@ -209,7 +215,7 @@ static int add(struct groups *groups, const struct listing_goroutine *before,
 	group->n++;
 	groups->total++;
 	groups->labels_lost += (one->details.flags & LOG_G_LABELS_LOST) != 0;
-	if (one->g.status == WAITING)
+	if (waits(one->g.status))
 		add_since(group, one->details.waitsince);
 	if (before && is_still(before, one))
 		group->still++;
@@ -333,21 +339,26 @@ const char *group_state(const struct groups *groups, const struct goroutine_grou
 	case SYSCALL:
 		return "system call";
 	case WAITING:
+	case LEAKED:
 		reason = group->key.reason < LISTING_REASONS ? groups->now->reasons[group->key.reason] : NULL;
 		return reason && *reason ? reason : "waiting";
 	case PREEMPTED:
 		return "preempted";
-	case LEAKED:
-		return "leaked"; /* the collector has found that nothing can wake it */
 	default:
 		return "changing";
 	}
 }
 
+bool group_is_leaked(const struct goroutine_group *group)
+{
+	return group->key.status == LEAKED;
+}
+
 /* Not the main goroutine, which many programs let wait. */
 bool group_is_suspect(const struct goroutine_group *group)
 {
-	return group->blocked && group->still && !(group->n == 1 && group->goids[0] == 1);
+	return group_is_leaked(group) ||
+	       (group->blocked && group->still && !(group->n == 1 && group->goids[0] == 1));
 }
 
 int group_frames(struct groups *groups, const struct goroutine_group *group, struct frame frames[MAX_FRAMES])

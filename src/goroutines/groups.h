@@ -92,7 +92,9 @@ void groups_free(struct groups *groups);
 const char *group_label(const struct groups *groups, const struct goroutine_group *group, size_t *len);
 /* "chan receive" of one that waits, else "running" and so on. */
 const char *group_state(const struct groups *groups, const struct goroutine_group *group);
-/* Whether some of it are likely to be leaked. */
+/* Whether the runtime's leak profile has found that nothing can wake it. */
+bool group_is_leaked(const struct goroutine_group *group);
+/* Whether some of it are leaked, or likely to be. */
 bool group_is_suspect(const struct goroutine_group *group);
 /* Frames of its stack, leaf first, at most MAX_FRAMES; 0 = not known. */
 int group_frames(struct groups *groups, const struct goroutine_group *group, struct frame frames[MAX_FRAMES]);

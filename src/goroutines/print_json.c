@@ -100,6 +100,7 @@ static void put_group(struct json *json, struct groups *groups, const struct gor
 		json_string(json, "label", label, len);
 	json_number(json, "unmoved", group->still);
 	json_bool(json, "suspect", group_is_suspect(group));
+	json_bool(json, "leaked", group_is_leaked(group));
 	json_number(json, "age_least_ns", group->still == group->n ? groups->between_ns : 0);
 	if (most)
 		json_number(json, "age_most_ns", most);

@@ -174,6 +174,7 @@ static void print_group(struct groups *groups, FILE *out, const struct goroutine
 
 	fprintf(out, "%*s  %s", INDENT - 2, text_count(group->n).bytes,
 		text_name(group_state(groups, group), strlen(group_state(groups, group)), 40).bytes);
+	fputs(group_is_leaked(group) ? ", leaked" : "", out);
 	if (wait.bytes[0])
 		fprintf(out, ", %s", wait.bytes);
 	if (groups->between_ns && group->still && group->still < group->n)
@@ -206,7 +207,8 @@ static void print_head(const struct groups *groups, FILE *out)
 
 /* --- what may be leaked --- */
 
-/* The oldest first: of one cycle of the garbage collector the largest. One that no cycle has seen is young.
+/* Known leaks first, then the oldest: of one cycle of the garbage collector the largest. One that no cycle
+ * has seen is young.
  */
 static int by_age(const void *a, const void *b)
 {
@@ -215,9 +217,16 @@ static int by_age(const void *a, const void *b)
 	uint64_t since_one = one->oldest ? one->oldest : UINT64_MAX;
 	uint64_t since_two = two->oldest ? two->oldest : UINT64_MAX;
 
+	if (group_is_leaked(one) != group_is_leaked(two))
+		return group_is_leaked(one) ? -1 : 1;
 	if (since_one != since_two)
 		return since_one < since_two ? -1 : 1;
 	return one->n > two->n ? -1 : one->n < two->n;
+}
+
+static size_t unmoved(const struct goroutine_group *group)
+{
+	return group_is_leaked(group) ? group->n : group->still;
 }
 
 static void print_suspect(struct groups *groups, FILE *out, const struct goroutine_group *group)
@@ -226,15 +235,28 @@ static void print_suspect(struct groups *groups, FILE *out, const struct gorouti
 	uint64_t most = group_most_ns(groups, group);
 	int n = group_frames(groups, group, frames);
 	struct text age = age_text(most ? most : groups->between_ns);
+	const char *state = group_is_leaked(group) ? "leaked" : group_state(groups, group);
 	char shown[24];
 
 	snprintf(shown, sizeof(shown), "%s%.20s", most ? "<" : ">", age.bytes);
-	fprintf(out, "%*s  %-8s %-16s ", INDENT - 2, text_count(group->still).bytes, shown,
-		text_name(group_state(groups, group), strlen(group_state(groups, group)), 16).bytes);
+	if (!most && !groups->between_ns)
+		strcpy(shown, "-");
+	fprintf(out, "%*s  %-8s %-16s ", INDENT - 2, text_count(unmoved(group)).bytes, shown,
+		text_name(state, strlen(state), 16).bytes);
 	if (n)
 		print_place(groups, out, &frames[first_frame(groups, frames, n, false)],
 			    COLUMNS - INDENT - 26);
 	fputc('\n', out);
+}
+
+/* After a single reading only the runtime's own leak profile is known. */
+static void print_suspects_head(const struct groups *groups, FILE *out, uint64_t total)
+{
+	if (!groups->between_ns)
+		fprintf(out, "\nLeaked, as the program's leak profile says: %s\n", text_count(total).bytes);
+	else
+		fprintf(out, "\nWaiting for a channel, a select or a lock, and did not move in %s: %s\n",
+			age_text(groups->between_ns).bytes, text_count(total).bytes);
 }
 
 static void print_suspects(struct groups *groups, FILE *out, bool all)
@@ -246,13 +268,12 @@ static void print_suspects(struct groups *groups, FILE *out, bool all)
 	for (size_t i = 0; list && i < groups->n; i++) {
 		if (!group_is_suspect(&groups->all[i]))
 			continue;
-		total += groups->all[i].still;
+		total += unmoved(&groups->all[i]);
 		list[n++] = &groups->all[i];
 	}
 	if (n) {
 		qsort(list, n, sizeof(struct goroutine_group *), by_age);
-		fprintf(out, "\nWaiting for a channel, a select or a lock, and did not move in %s: %s\n",
-			age_text(groups->between_ns).bytes, text_count(total).bytes);
+		print_suspects_head(groups, out, total);
 		fprintf(out, "%*s  %-8s %-16s %s\n", INDENT - 2, "COUNT", "AGE", "WAITS FOR", "IN");
 	}
 	for (size_t i = 0; i < n && (all || i < SUSPECTS_SHOWN); i++)

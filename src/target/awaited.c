@@ -39,7 +39,7 @@ uint64_t awaited_read(const struct target *target, const struct g_view *view,
 	uint64_t bp = view->bp, pc, address;
 
 	/* On arm64 arguments have their slots elsewhere. */
-	if (view->status != G_STATUS_WAITING || target->image->elf.arm64)
+	if ((view->status != G_STATUS_WAITING && view->status != G_STATUS_LEAKED) || target->image->elf.arm64)
 		return 0;
 	for (unsigned i = 0; i < FRAMES; i++) {
 		uint8_t kind;

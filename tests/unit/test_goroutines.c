@@ -13,7 +13,7 @@
 
 #include "goroutines/print.h"
 
-enum { CHAN = 1, SLEEP = 2, RUNNING = 2, WAITING = 4, SECOND = 1000000000 };
+enum { CHAN = 1, SLEEP = 2, RUNNING = 2, WAITING = 4, LEAKED = 10, SECOND = 1000000000 };
 
 struct row {
 	uint64_t goid, stack, waitsince;
@@ -120,6 +120,33 @@ static void test_unmoved(void **state)
 	assert_int_equal(groups.all[1].still, 1);
 	assert_false(group_is_suspect(&groups.all[1]));
 	assert_string_equal(group_state(&groups, &groups.all[2]), "running");
+	groups_free(&groups);
+	listing_free(&before);
+	listing_free(&now);
+}
+
+/* The leak profile has found them between the readings; they wait on. */
+static void test_leaked(void **state)
+{
+	const struct row first[] = {{5, 7, SECOND, WAITING, CHAN, 3, 0}};
+	const struct row second[] = {{5, 7, SECOND, LEAKED, CHAN, 3, 0}, {6, 7, SECOND, WAITING, CHAN, 3, 0}};
+	const struct groups_options options = {.by = BY_STACK};
+	struct g_listing before, now;
+	struct groups groups;
+
+	(void)state;
+	make_listing(&before, 100, first, 1);
+	make_listing(&now, 102, second, 2);
+	assert_int_equal(groups_make(&groups, &before, &now, NULL, &options), 0);
+	assert_int_equal(groups.n, 2);
+	assert_true(group_is_leaked(&groups.all[0]) && group_is_suspect(&groups.all[0]));
+	assert_string_equal(group_state(&groups, &groups.all[0]), "chan receive");
+	assert_int_equal(groups.all[0].still, 1);
+	assert_int_equal(group_most_ns(&groups, &groups.all[0]), 101ull * SECOND);
+	assert_false(group_is_leaked(&groups.all[1]) || group_is_suspect(&groups.all[1]));
+	groups_free(&groups);
+	assert_int_equal(groups_make(&groups, NULL, &now, NULL, &options), 0);
+	assert_true(group_is_suspect(&groups.all[0]));
 	groups_free(&groups);
 	listing_free(&before);
 	listing_free(&now);
@@ -232,9 +259,9 @@ static void test_bad_records(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_unmoved),     cmocka_unit_test(test_without_sequence),
-		cmocka_unit_test(test_by_label),    cmocka_unit_test(test_same_lock),
-		cmocka_unit_test(test_bad_records),
+		cmocka_unit_test(test_unmoved),          cmocka_unit_test(test_leaked),
+		cmocka_unit_test(test_without_sequence), cmocka_unit_test(test_by_label),
+		cmocka_unit_test(test_same_lock),        cmocka_unit_test(test_bad_records),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

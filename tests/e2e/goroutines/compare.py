@@ -70,8 +70,10 @@ def main():
         if function:
             ours[function, labels] += count
             if not group["state"].startswith(states[function]["state"]) or \
-                    group["suspect"] != states[function]["suspect"] or group["unmoved"] != group["count"]:
-                sys.exit(f"{function}: {group['state']}, suspect {group['suspect']}, {group['unmoved']} unmoved")
+                    group["suspect"] != states[function]["suspect"] or \
+                    group["leaked"] != states[function]["leaked"] or group["unmoved"] != group["count"]:
+                sys.exit(f"{function}: {group['state']}, suspect {group['suspect']}, "
+                         f"leaked {group['leaked']}, {group['unmoved']} unmoved")
             if not group.get("created_by", {}).get("function", "").startswith("main.start"):
                 sys.exit(f"{function}: created by {group.get('created_by')}")
         stacks[stack, labels] += count

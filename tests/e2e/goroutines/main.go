@@ -12,6 +12,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/ioutil"
 	"os"
 	"os/signal"
 	"runtime"
@@ -27,6 +28,7 @@ type kind struct {
 	State    string            `json:"state"` // how the reason begins
 	Count    int               `json:"count"`
 	Suspect  bool              `json:"suspect"`
+	Leaked   bool              `json:"leaked"`
 	Labels   map[string]string `json:"labels"`
 }
 
@@ -38,6 +40,9 @@ var (
 
 //go:noinline
 func receive() { <-quiet; never <- 1 }
+
+//go:noinline
+func leak() { <-make(chan int); never <- 1 }
 
 //go:noinline
 func choose() {
@@ -97,10 +102,15 @@ func main() {
 	start(1, kind{Function: "main.sleep", State: "sleep", Labels: numbered(61)}, sleep)
 	start(extra, kind{Function: "main.many", State: "chan receive", Suspect: true,
 		Labels: map[string]string{"handler": "/many"}}, many)
+	leaks := pprof.Lookup("goroutineleak") // from Go 1.27 on
+	start(6, kind{Function: "main.leak", State: "chan receive", Suspect: true, Leaked: leaks != nil}, leak)
 	time.Sleep(time.Second)
 	// From the second collection on g.waitsince has a time.
 	for i := 0; i < 3; i++ {
 		runtime.GC()
+	}
+	if leaks != nil {
+		leaks.WriteTo(ioutil.Discard, 0) // what it finds has another status until the next collection
 	}
 	fmt.Println("ready")
 	for range signals {
