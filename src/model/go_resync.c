@@ -56,6 +56,17 @@ static void list_ended(struct model *md, struct map64 *ended)
 	}
 }
 
+/* Its stack in the snapshot has all frames. The runtime's tracer, at the block, leaves its own out. */
+static void settle_parked(struct model *md, struct g *g, const struct log_g *lg)
+{
+	uint32_t stack = stack_table_find(&md->stacks, lg->stack);
+	uint8_t skip = g->left ? reason_skip(&md->reasons, AWAITED_REASON(lg->waitreason)) : 0;
+
+	settle_leaving(md, g, PARKED, lg->waitreason, stack_table_skip(&md->stacks, stack, skip));
+	if (stack)
+		g->stack = stack;
+}
+
 static void resync_g(struct model *md, const struct map64 *ended, const struct log_g *lg)
 {
 	const struct log_m *lm = snapshot_m_of(&md->snapshot, lg);
@@ -77,7 +88,7 @@ static void resync_g(struct model *md, const struct map64 *ended, const struct l
 	if (g->status != status || g->status == G_RUNNING)
 		set_status(md, g, lm, status);
 	if (g->status == G_WAITING && lg->stack)
-		settle_leaving(md, g, PARKED, lg->waitreason, stack_table_find(&md->stacks, lg->stack));
+		settle_parked(md, g, lg);
 }
 
 static void end_unlisted(struct model *md)

@@ -279,6 +279,9 @@ static int dispatch(struct model *md, const struct log_record *record)
 	case LOG_REASON:
 		reasons_add(&md->reasons, record->data);
 		return 0;
+	case LOG_PARK_SKIPS:
+		reasons_learn_skips(&md->reasons, record);
+		return 0;
 	case LOG_RECORDS:
 		return feed_records(md, record);
 	case LOG_TEXT:

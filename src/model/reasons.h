@@ -12,9 +12,11 @@ struct reason_table {
 	struct strtab *strings;                   /* not owned */
 	uint32_t ids[REASON_TABLES][MAX_REASONS]; /* by enum log_reason_table */
 	uint32_t unspecified;                     /* 0: not needed yet */
+	uint8_t park_skips[MAX_REASONS];          /* LOG_PARK_SKIPS */
 };
 
 void reasons_add(struct reason_table *reasons, const struct log_reason *reason);
+void reasons_learn_skips(struct reason_table *reasons, const struct log_record *record);
 /* The reason that stands for none. */
 uint32_t reason_unspecified(struct reason_table *reasons);
 
@@ -22,6 +24,12 @@ uint32_t reason_unspecified(struct reason_table *reasons);
 static inline uint32_t reason_id(const struct reason_table *reasons, unsigned table, uint64_t index)
 {
 	return index < MAX_REASONS ? reasons->ids[table][index] : 0;
+}
+
+/* Frames to be left out at the leaf of the stack of one that waits. */
+static inline uint8_t reason_skip(const struct reason_table *reasons, uint64_t waitreason)
+{
+	return waitreason < MAX_REASONS ? reasons->park_skips[waitreason] : 0;
 }
 
 #endif

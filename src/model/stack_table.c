@@ -112,6 +112,24 @@ uint32_t stack_table_find(struct stack_table *st, uint64_t hash)
 	return *id;
 }
 
+uint32_t stack_table_skip(struct stack_table *st, uint32_t id, uint8_t skip)
+{
+	uint64_t hash = hash_u64(skip, st->uses[id].hash);
+	uint32_t known = stack_table_find(st, hash), copy;
+
+	if (known || !id || !skip || !st->uses[id].hash || st->stacks[id].skip)
+		return known ? known : id;
+	copy = add(st, st->stacks[id].pcs, st->stacks[id].n);
+	if (!copy)
+		return id;
+	st->stacks[copy].skip = skip;
+	st->stacks[copy].scan = st->stacks[id].scan;
+	st->uses[copy] = (struct stack_use){.hash = hash, .epoch = st->epoch};
+	if (map64_set(&st->by_hash, hash, copy))
+		st->oom = true;
+	return copy;
+}
+
 void stack_table_use(struct stack_table *st, uint32_t id)
 {
 	st->uses[st->uses[id].base].epoch = st->epoch;

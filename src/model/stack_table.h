@@ -41,6 +41,8 @@ void stack_table_free(struct stack_table *table);
 uint32_t stack_table_add(struct stack_table *table, const struct raw_stack *raw);
 /* The id of the stack with this hash; 0 if the log has not sent it. */
 uint32_t stack_table_find(struct stack_table *table, uint64_t hash);
+/* The same stack without `skip` frames at its leaf; @id itself if it has some left out already. */
+uint32_t stack_table_skip(struct stack_table *table, uint32_t id, uint8_t skip);
 /* The stack of one frame that stands for a function's entry; 0 if startpc is 0. */
 uint32_t stack_table_entry(struct stack_table *table, uint64_t startpc);
 /* A stack whose frames are function names: string ids, leaf first. */

@@ -277,6 +277,8 @@ static bool is_legal(const struct log_record *record)
 		return check_target(record);
 	case LOG_REASON:
 		return check_reason(record);
+	case LOG_PARK_SKIPS:
+		return record->size <= PARK_SKIPS;
 	case LOG_FUNCTAB:
 		return check_functab(record);
 	case LOG_MAPPING:

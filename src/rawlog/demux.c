@@ -573,6 +573,7 @@ static void dispatch(struct demux *demux, const struct log_record *record)
 	case LOG_FUNCTION:
 	case LOG_VALUES:
 	case LOG_REASON:
+	case LOG_PARK_SKIPS:
 	case LOG_SYMBOL: /* of the kernel: capture names no other code */
 		keep_common(demux, record);
 		to_all(demux, record);

@@ -48,9 +48,14 @@ enum log_type {
 	LOG_LABELS = 28,
 	LOG_G_LABELS = 29, /* struct log_g_labels[]: of the open snapshot, goroutines with labels */
 	LOG_VALUES = 30,   /* struct log_values and names: after the LOG_FUNCTION with its number */
+	/* uint8_t[]: by g.waitreason, the frames at the leaf that the runtime's tracer leaves out of a block
+	 */
+	LOG_PARK_SKIPS = 31,
 };
 
-#define LOG_LAST LOG_VALUES
+#define LOG_LAST LOG_PARK_SKIPS
+
+enum { PARK_SKIPS = 64 }; /* wait reasons, at most */
 
 struct log_record {
 	uint32_t type;    /* enum log_type */

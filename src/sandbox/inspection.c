@@ -10,10 +10,10 @@
 
 bool inspection_record_is_good(const struct log_record *record)
 {
-	static const uint8_t types[] = {LOG_TARGET,   LOG_REASON,  LOG_MAPPING,      LOG_STACK,
-					LOG_SNAPSHOT, LOG_HEAP,    LOG_GS,           LOG_PS,
-					LOG_MS,       LOG_AREAS,   LOG_SNAPSHOT_END, LOG_G_DETAILS,
-					LOG_LABELS,   LOG_G_LABELS};
+	static const uint8_t types[] = {LOG_TARGET,   LOG_REASON,   LOG_MAPPING,      LOG_STACK,
+					LOG_SNAPSHOT, LOG_HEAP,     LOG_GS,           LOG_PS,
+					LOG_MS,       LOG_AREAS,    LOG_SNAPSHOT_END, LOG_G_DETAILS,
+					LOG_LABELS,   LOG_G_LABELS, LOG_PARK_SKIPS};
 
 	for (size_t i = 0; i < sizeof(types); i++) {
 		if (types[i] == record->type)

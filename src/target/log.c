@@ -99,6 +99,14 @@ static int log_park_reasons(const struct reasons *waits, unsigned go_minor, log_
 	return rc;
 }
 
+static int log_park_skips(const struct target *target, log_sink sink, void *ctx)
+{
+	_Alignas(8) uint8_t skips[PARK_SKIPS];
+
+	target_park_skips(target, skips);
+	return put(sink, ctx, LOG_PARK_SKIPS, skips, sizeof(skips));
+}
+
 uint8_t target_wait_reason(const struct target *target, uint64_t text, uint64_t len)
 {
 	const uint8_t *bytes = image_bytes(&target->image->elf, text - target->bias, len);
@@ -155,6 +163,8 @@ int target_log_info(const struct target *target, unsigned extra_flags, log_sink 
 		rc = log_reasons(release_reasons(release, table), table, sink, ctx);
 	if (rc == 0)
 		rc = log_park_reasons(release_reasons(release, REASON_WAIT), release->minor, sink, ctx);
+	if (rc == 0)
+		rc = log_park_skips(target, sink, ctx);
 	if (rc)
 		return error_set(err, -rc, "cannot write the log: %s", strerror(-rc));
 	return target->pid ? target_log_mappings(target->pid, sink, ctx, err) : 0;

@@ -44,8 +44,7 @@ static const struct park_rule {
 	{"force gc", "system goroutine wait", 1, 0},           /* proc.go */
 	{"GOMAXPROCS updater", "system goroutine wait", 1, 0},
 	{"panicwait", "forever", 1, 0},
-	{"trace reader", "system goroutine wait", 2, 22},
-	{"trace reader", "system goroutine wait", 4, 0},           /* trace.go */
+	{"trace reader", "system goroutine wait", 2, 0},           /* trace.go */
 	{"semarelease", "sync.(*Cond).Wait", 3, 0},                /* up to 1.6: sema.go */
 	{"timer goroutine (idle)", "system goroutine wait", 1, 0}, /* up to 1.13: time.go */
 	{"mark worker (idle)", "system goroutine wait", 0, 0},     /* 1.5: mgc.go */

@@ -112,7 +112,6 @@ void target_plan_drop(struct probe_plan *plan, uint8_t site);
 /*
  * By g.waitreason: the number of leaf frames that the tracer skips at the request of runtime.gopark's caller.
  */
-#define PARK_SKIPS 64
 void target_park_skips(const struct target *target, uint8_t skips[PARK_SKIPS]);
 /*
  * Up to Go 1.10, where a wait reason is a string: the known strings, indexed by target_wait_reason's numbers.

@@ -18,9 +18,8 @@ next_look() {
 	look=${LOOK-${LOOKS[cells_run++ % 4]}}
 }
 
-# Options of the twin test if only starts are probed: wakers are not recorded; the garbage collector withdraws
-# its preemption request, so that a goroutine seems to have yielded by itself; and a goroutine that has not
-# started again for a generation is read with the frames that lead to gopark.
+# Options of the twin test if only starts are probed: wakers are not recorded; and the garbage collector withdraws
+# its preemption request, so that a goroutine seems to have yielded by itself.
 twin_marks() {
 	# Formats up to go 1.21 cannot note that not every sweep is recorded.
 	[ "$(minor "$2")" -ge 22 ] || [ "$look" = --exact ] || echo -heap=false
@@ -38,7 +37,7 @@ twin_marks() {
 	[ "$(minor "$2")" -ge 11 ] || echo -conds=false
 	case $1 in
 	gc) echo -wakers=false -min-seq 80 -min-stacks 98 ;;
-	idle) echo -wakers=false -min-seq 98 -min-stacks 80 ;;
+	idle) echo -wakers=false -min-seq 98 ;;
 	# Goroutines with some 20 events each; with other work running 95.5 to 97.2 % of them.
 	timers) echo -wakers=false -min-seq 94 ;;
 	*) echo -wakers=false -min-seq 98 ;;

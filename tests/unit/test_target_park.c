@@ -68,6 +68,8 @@ static void test_skips(void **state)
 	assert_int_equal(skip_of(8, "select"), 2);
 	assert_int_equal(skip_of(9, "select"), 1);
 	assert_int_equal(skip_of(10, "sleep"), 2);
+	assert_int_equal(skip_of(19, "trace reader (blocked)"), 2);
+	assert_int_equal(skip_of(26, "trace reader (blocked)"), 2);
 }
 
 static void test_block_reasons(void **state)
