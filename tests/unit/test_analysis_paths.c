@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Critical paths of small programs, known by construction, and of random ones. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analysis/order.h"
+#include "script.h"
+
+/* A task waits for a worker, which runs, sleeps and runs: 1 + 2 + 30 + 3 + 1 ms. */
+static struct script *pipeline(void)
+{
+	struct script *s = script_new(1000 * MS);
+	uint32_t entry = stack(s, "main.handle", NULL, 1, NULL),
+		 work = stack(s, "main.worker", NULL, 1, NULL);
+	uint32_t receive = stack(s, "runtime.chanrecv1", "main.handle", 5, NULL);
+	uint32_t send = stack(s, "runtime.chansend1", "main.worker", 6, NULL);
+	uint32_t nap = stack(s, "time.Sleep", "main.worker", 4, NULL);
+	struct op *op;
+
+	procs(s, 2);
+	create(s, 1, entry);
+	start(s, 1, 0);
+	at(s, 10 * MS - 1);
+	op = add(s, OP_TASK_BEGIN, 1, 0);
+	op->arg = 1;
+	op->string = str(s, "handle");
+	at(s, 11 * MS);
+	op = add(s, OP_GO_CREATE, 1, 0);
+	op->g2 = 2;
+	op->stack2 = work;
+	block(s, 1, 0, "chan receive", receive);
+	start(s, 2, 1);
+	at(s, 13 * MS);
+	block(s, 2, 1, "sleep", nap);
+	at(s, 43 * MS);
+	wake(s, 0, NO_P, 2, 0);
+	start(s, 2, 1);
+	at(s, 46 * MS);
+	wake(s, 2, 1, 1, send);
+	start(s, 1, 0);
+	at(s, 47 * MS - 1);
+	add(s, OP_TASK_END, 1, 0)->arg = 1;
+	at(s, 60 * MS);
+	add(s, OP_GO_DESTROY, 1, 0);
+	return s;
+}
+
+static uint64_t on_path(const struct why *why, unsigned depth, uint64_t goid, unsigned activity)
+{
+	uint64_t ns = 0;
+
+	for (size_t i = 0; i < why->nsegments; i++) {
+		const struct path_segment *segment = &why->segments[i];
+
+		if (segment->depth == depth && segment->goid == goid && segment->activity == activity)
+			ns += segment->end - segment->start;
+	}
+	return ns;
+}
+
+static bool about(uint64_t ns, uint64_t want)
+{
+	return ns + 100 > want && ns < want + 100;
+}
+
+static void test_path(void **state)
+{
+	const struct why_question question = {
+		.kind = WHY_TASK, .name = "handle", .at_ns = UINT64_MAX, .slowest = 1};
+	struct script *s = pipeline();
+	struct why *why = why_new(&question);
+	struct analysis *a = analyse(s, why);
+	struct error err = {""};
+	uint64_t sums[2] = {0};
+
+	(void)state;
+	assert_int_equal(why_choose(why, a, &err), 0);
+	analysis_free(a);
+	a = analyse(s, why);
+	assert_int_equal(why_explain(why, a, &err), 0);
+	assert_true(about(why->end - why->begin, 37 * MS));
+	assert_true(about(on_path(why, 0, 1, ACT_CODE), 2 * MS));
+	assert_true(about(on_path(why, 0, 1, ACT_RECEIVE), 35 * MS));
+	assert_true(about(on_path(why, 1, 2, ACT_CODE), 5 * MS));
+	assert_true(about(on_path(why, 1, 2, ACT_SLEEP), 30 * MS));
+	for (size_t i = 0; i < why->nsegments; i++)
+		sums[why->segments[i].depth] += why->segments[i].end - why->segments[i].start;
+	assert_int_equal(sums[0], why->end - why->begin);
+	assert_int_equal(sums[1], on_path(why, 0, 1, ACT_RECEIVE));
+	analysis_free(a);
+	why_free(why);
+	script_free(s);
+}
+
+static void add_log(struct script *s, uint64_t ns, const char *text)
+{
+	struct op *op;
+
+	at(s, ns);
+	op = add(s, OP_LOG, 2, 1);
+	op->string = str(s, "gotrace");
+	op->string2 = str(s, text);
+}
+
+/*
+ * Nothing is watched from 30 to 60 ms. Goroutine 1 waits from 10 to 90 ms, and 3 is ready for a P from 20 to
+ * 70 ms: what they did meanwhile is not known.
+ */
+static void test_path_across_gap(void **state)
+{
+	const struct why_question question = {.kind = WHY_GOROUTINE, .goroutine = 1, .at_ns = UINT64_MAX};
+	struct script *s = script_new(1000 * MS);
+	uint32_t entry = stack(s, "main.waiter", NULL, 1, NULL);
+	uint32_t receive = stack(s, "runtime.chanrecv1", "main.waiter", 5, NULL);
+	struct why *why = why_new(&question);
+	struct error err = {""};
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 2);
+	for (uint32_t g = 1; g <= 3; g++)
+		create(s, g, entry);
+	start(s, 1, 0);
+	start(s, 2, 1);
+	start(s, 3, 0);
+	at(s, 10 * MS);
+	block(s, 1, 0, "chan receive", receive);
+	block(s, 3, 0, "chan receive", receive);
+	at(s, 20 * MS);
+	wake(s, 2, 1, 3, 0);
+	add_log(s, 30 * MS, "not watched from here on: over --max-overhead");
+	add_log(s, 60 * MS, "watched again from here on");
+	at(s, 70 * MS);
+	start(s, 3, 0);
+	at(s, 90 * MS);
+	wake(s, 2, 1, 1, 0);
+	start(s, 1, 0);
+	at(s, 100 * MS);
+	add(s, OP_GO_DESTROY, 1, 0);
+	a = analyse(s, why);
+	assert_true(a->latency.max < MS);
+	assert_int_equal(why_choose(why, a, &err), 0);
+	analysis_free(a);
+	a = analyse(s, why);
+	assert_int_equal(why_explain(why, a, &err), 0);
+	assert_true(about(on_path(why, 0, 1, ACT_UNWATCHED), 30 * MS));
+	assert_true(about(on_path(why, 0, 1, ACT_RECEIVE), 50 * MS));
+	analysis_free(a);
+	why_free(why);
+	script_free(s);
+}
+
+static void test_path_of_none(void **state)
+{
+	const struct why_question question = {
+		.kind = WHY_TASK, .name = "nothing", .at_ns = UINT64_MAX, .slowest = 1};
+	struct script *s = pipeline();
+	struct why *why = why_new(&question);
+	struct analysis *a = analyse(s, why);
+	struct error err = {""};
+
+	(void)state;
+	assert_int_equal(why_choose(why, a, &err), -2);
+	assert_non_null(strstr(err.text, "handle"));
+	analysis_free(a);
+	why_free(why);
+	script_free(s);
+}
+
+/* --- paths of random traces --- */
+
+enum { RANDOM_GS = 40, RANDOM_PS = 3, RANDOM_STEPS = 3000 };
+
+struct random_run {
+	struct script *s;
+	uint64_t seed, tasks;
+	enum { GONE, READY, RUNS, WAITS, CALLS } state[RANDOM_GS + 1];
+	int32_t p[RANDOM_GS + 1];
+	uint64_t task[RANDOM_GS + 1];
+	bool taken[RANDOM_PS];
+	uint32_t stacks[6];
+};
+
+static uint32_t dice(struct random_run *r, uint32_t n)
+{
+	r->seed = r->seed * 6364136223846793005ull + 1442695040888963407ull;
+	return (uint32_t)(r->seed >> 33) % n;
+}
+
+static void leave_p(struct random_run *r, uint32_t g)
+{
+	r->taken[r->p[g]] = false;
+}
+
+static void random_block(struct random_run *r, uint32_t g)
+{
+	static const char *const reasons[] = {"chan receive", "chan send", "select",
+					      "sync",         "sleep",     "network"};
+	uint32_t i = dice(r, 6);
+
+	block(r->s, g, r->p[g], reasons[i], r->stacks[i]);
+	r->state[g] = WAITS;
+	leave_p(r, g);
+}
+
+static void random_create(struct random_run *r, uint32_t creator, uint32_t g)
+{
+	struct op *op;
+
+	if (r->state[g] != GONE || g == creator)
+		return;
+	op = add(r->s, OP_GO_CREATE, creator, r->p[creator]);
+	op->g2 = g;
+	op->stack2 = r->stacks[0];
+	r->state[g] = READY;
+	r->task[g] = 0;
+}
+
+static void random_task(struct random_run *r, uint32_t g)
+{
+	struct op *op = add(r->s, r->task[g] ? OP_TASK_END : OP_TASK_BEGIN, g, r->p[g]);
+
+	if (!r->task[g]) {
+		r->task[g] = ++r->tasks;
+		op->string = str(r->s, "job");
+		op->arg = r->task[g];
+		return;
+	}
+	op->arg = r->task[g];
+	r->task[g] = 0;
+}
+
+static void random_act(struct random_run *r, uint32_t g, uint32_t other)
+{
+	switch (dice(r, 8)) {
+	case 0 ... 1:
+		random_block(r, g);
+		break;
+	case 2 ... 3:
+		if (r->state[other] != WAITS)
+			break;
+		wake(r->s, g, r->p[g], other, r->stacks[dice(r, 6)]);
+		r->state[other] = READY;
+		break;
+	case 4:
+		random_create(r, g, other);
+		break;
+	case 5:
+		random_task(r, g);
+		break;
+	case 6:
+		add(r->s, OP_SYSCALL_BEGIN, g, r->p[g])->stack = r->stacks[1];
+		r->state[g] = CALLS;
+		break;
+	default:
+		add(r->s, dice(r, 3) ? OP_GO_STOP : OP_GO_DESTROY, g, r->p[g])->string =
+			str(r->s, "preempted");
+		r->state[g] = r->s->ops[r->s->n - 1].kind == OP_GO_STOP ? READY : GONE;
+		add(r->s, OP_PROC_STOP, 0, r->p[g]);
+		leave_p(r, g);
+	}
+}
+
+static void random_step(struct random_run *r)
+{
+	uint32_t g = 1 + dice(r, RANDOM_GS), p = dice(r, RANDOM_PS);
+
+	r->s->now += dice(r, 4) ? dice(r, 1000) : dice(r, 200000);
+	if (r->state[g] == READY && !r->taken[p]) {
+		start(r->s, g, (int32_t)p);
+		r->state[g] = RUNS;
+		r->p[g] = (int32_t)p;
+		r->taken[p] = true;
+	} else if (r->state[g] == RUNS) {
+		random_act(r, g, 1 + dice(r, RANDOM_GS));
+	} else if (r->state[g] == CALLS) {
+		add(r->s, OP_SYSCALL_END, g, r->p[g]);
+		r->state[g] = RUNS;
+	} else if (r->state[g] == WAITS && !dice(r, 8)) {
+		wake(r->s, 0, NO_P, g, 0);
+		r->state[g] = READY;
+	}
+}
+
+static struct script *random_script(uint64_t seed)
+{
+	static const char *const leaves[] = {"runtime.chanrecv1", "runtime.chansend1",
+					     "runtime.selectgo",  "sync.(*Mutex).Lock",
+					     "time.Sleep",        "internal/poll.runtime_pollWait"};
+	struct random_run r = {.s = script_new(10000 * MS), .seed = seed};
+
+	for (unsigned i = 0; i < 6; i++)
+		r.stacks[i] = stack(r.s, leaves[i], "main.work", i + 1, "main.main");
+	procs(r.s, RANDOM_PS);
+	for (uint32_t g = 1; g <= RANDOM_GS / 2; g++) {
+		create(r.s, g, r.stacks[0]);
+		r.state[g] = READY;
+	}
+	for (unsigned i = 0; i < RANDOM_STEPS; i++)
+		random_step(&r);
+	r.s->end = r.s->now + 1000;
+	return r.s;
+}
+
+/* Each level tiles the window above it: from its begin to its end, without a gap and without an overlap. */
+static void check_tiles(const struct why *why, uint32_t parent, uint64_t begin, uint64_t end)
+{
+	uint64_t at_ns = begin;
+
+	for (size_t i = 0; i < why->nsegments; i++) {
+		const struct path_segment *segment = &why->segments[i];
+
+		if (segment->parent != parent)
+			continue;
+		assert_int_equal(segment->start, at_ns);
+		assert_true(segment->end > segment->start);
+		at_ns = segment->end;
+	}
+	if (!parent || at_ns != begin)
+		assert_int_equal(at_ns, end);
+}
+
+static size_t check_instance(struct script *s, const struct why_question *question)
+{
+	struct why *why = why_new(question);
+	struct error err = {""};
+	struct analysis *a = analyse(s, why);
+	int ret = why_choose(why, a, &err);
+	size_t n;
+
+	analysis_free(a);
+	if (!ret) {
+		a = analyse(s, why);
+		assert_int_equal(why_explain(why, a, &err), 0);
+		analysis_free(a);
+		check_tiles(why, 0, why->begin, why->end);
+		for (size_t i = 0; i < why->nsegments; i++)
+			check_tiles(why, (uint32_t)i + 1, why->segments[i].start, why->segments[i].end);
+	}
+	n = ret ? 0 : why->nsegments;
+	why_free(why);
+	return n;
+}
+
+static void test_random_paths(void **state)
+{
+	size_t parts = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		struct script *s = random_script(seed);
+		struct why_question question = {.kind = WHY_TASK, .name = "job", .at_ns = UINT64_MAX};
+
+		for (question.slowest = 1; question.slowest <= 3; question.slowest++)
+			parts += check_instance(s, &question);
+		question.kind = WHY_GOROUTINE;
+		question.goroutine = 1 + seed % RANDOM_GS;
+		parts += check_instance(s, &question);
+		script_free(s);
+	}
+	assert_true(parts > 1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_path),
+		cmocka_unit_test(test_path_across_gap),
+		cmocka_unit_test(test_path_of_none),
+		cmocka_unit_test(test_random_paths),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
