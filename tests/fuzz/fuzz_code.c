@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "isa/jumps.h"
 #include "isa/scan_x86.h"
 #include "target/go14_tids.h"
 #include "isa/regions.h"
@@ -45,6 +46,18 @@ static bool may_be_probed(const uint8_t *bytes, size_t size)
 	return bytes[0] == 0x55 || bytes[0] == 0x76 || (size > 1 && bytes[0] == 0x0f && bytes[1] == 0x86);
 }
 
+/* Places of jumps are whole instructions of the code. */
+static void look_for_jumps(const struct code *code)
+{
+	size_t offset;
+
+	if (code_jump_behind_call(code, code->address + (code->size / 2 & ~(size_t)3), &offset) == 0 &&
+	    offset >= code->size)
+		abort();
+	if (code_jump_on_error(code, &offset) == 0 && offset >= code->size)
+		abort();
+}
+
 /* The same bytes as code of the other processor. */
 static void look_at_arm64(const uint8_t *data, size_t size)
 {
@@ -74,6 +87,7 @@ static void look_at_arm64(const uint8_t *data, size_t size)
 	code_references(&code, references, 16);
 	code_receiver(&code, 0x400000, &flag);
 	look_for_regions(&code);
+	look_for_jumps(&code);
 	if (size && code_slice_result(&code, data[0] & ~3u, &base, &added) == 0 && base.on_stack > 1)
 		abort();
 }
@@ -92,6 +106,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	read_line(data, size);
 	look_at_arm64(data, size);
+	look_for_jumps(&code);
 	while (x86_next(&code, &at, &insn) > 0) {
 		if (insn.length == 0 || insn.length > 15 || at > size)
 			abort();
