@@ -61,6 +61,16 @@ var setups = []setup{
 		}
 		return b.watch(nil, path, "trace", "-s", "-p", l.pidText())
 	}},
+	// OpenTelemetry's eBPF instrumentation for Go, if the variable has the path of its program: it is not in
+	// Debian, and its module (go.opentelemetry.io/auto, cli) has to be built with `go generate` first.
+	{"otel-auto", func(b *bench, l *load) func() error {
+		path := os.Getenv("OTEL_GO_AUTO")
+		if path == "" {
+			return nil
+		}
+		os.Setenv("OTEL_TRACES_EXPORTER", "none")
+		return b.watch(nil, path, "-target-pid", l.pidText())
+	}},
 	{"bpftrace-sites", func(b *bench, l *load) func() error {
 		if len(b.sites) == 0 {
 			return nil
