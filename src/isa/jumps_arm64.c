@@ -13,7 +13,6 @@ int arm64_jump_behind_call(const struct code *code, uint64_t callee, size_t *off
 {
 	struct call_site site;
 	struct arm64_insn insn;
-
 	size_t next;
 
 	if (code_calls(code, callee, &site, 1) != 1)

@@ -221,8 +221,11 @@ static void begin(struct model *md, const struct request_hit *in, const struct p
 	if (in->kind->statement && in->method)
 		hit->m->g->statement = 0;
 	begun = requests_begin(md, hit->m, &request, hit->stack);
-	if (begun)
-		log_span(md, hit->m, in, begun);
+	if (!begun)
+		return;
+	if (in->kind->statement)
+		hit->m->g->last_statement = begun->task;
+	log_span(md, hit->m, in, begun);
 }
 
 static void take_prepared(struct model *md, const struct request_hit *in, struct g *g)
@@ -293,12 +296,19 @@ static const char *message_of(const struct request_hit *in, char *text, size_t s
 	return text;
 }
 
+/* A query whose rows are open has not failed; a statement that was made meanwhile has. */
+static bool is_others_failure(const struct request_hit *in, const struct g *g,
+			      const struct live_request *request)
+{
+	return in->kind->statement && in->failed && request->task != g->last_statement;
+}
+
 /* Without a key, records that were lost may have been its end, and this the end of a later one. */
 static void end_of_goroutine(struct model *md, const struct request_hit *in, struct m *m, const char *message)
 {
 	struct live_request *request = requests_of_g(md, m->g, in->preset);
 
-	if (!request || (in->kind->newest && request->passed))
+	if (!request || (in->kind->newest && request->passed) || is_others_failure(in, m->g, request))
 		return;
 	if (request->losses == md->annotations.losses)
 		requests_end(md, m, request, message);

@@ -394,6 +394,26 @@ static void test_transaction(void **state)
 		    "end SELECT rows; done 1; ");
 }
 
+/* It fails while rows are being read, on the same connection: they are read on. */
+static void test_failure_beside_open_rows(void **state)
+{
+	struct story story;
+
+	(void)state;
+	begin(&story);
+	BEGIN(&story, 0, QUERY, N(0xd1), T("SELECT rows"));
+	BEGIN(&story, 0, EXEC, N(0xd1), T("bad"));
+	END(&story, 0, EXEC_RELEASED, N(0xe44)); /* the kernel runs two probes of a place in any order */
+	END(&story, 0, QUERY_RELEASED, N(0xe44));
+	BEGIN(&story, 0, EXEC, N(0xd1), T("worse"));
+	END(&story, 0, QUERY_RELEASED, N(0xe44));
+	END(&story, 0, EXEC_RELEASED, N(0xe44));
+	END(&story, 0, ROWS, N(0xd1), N(0), N(0));
+	end(&story, "task 1 0 SELECT rows; begin SELECT rows; task 2 1 bad; begin bad; log 2 request error; "
+		    "end bad; done 2; task 3 1 worse; begin worse; log 3 request error; end worse; done 3; "
+		    "end SELECT rows; done 1; ");
+}
+
 /* After a loss it is not known what the goroutine has begun. */
 static void test_prepared_lost(void **state)
 {
@@ -598,13 +618,21 @@ static void test_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_route),       cmocka_unit_test(test_path),
-		cmocka_unit_test(test_lost_end),    cmocka_unit_test(test_sql),
-		cmocka_unit_test(test_prepared),    cmocka_unit_test(test_prepared_by_driver),
-		cmocka_unit_test(test_transaction), cmocka_unit_test(test_prepared_lost),
-		cmocka_unit_test(test_names),       cmocka_unit_test(test_rpc),
-		cmocka_unit_test(test_rpc_client),  cmocka_unit_test(test_redis),
-		cmocka_unit_test(test_lost_status), cmocka_unit_test(test_rpc_refused),
+		cmocka_unit_test(test_route),
+		cmocka_unit_test(test_path),
+		cmocka_unit_test(test_lost_end),
+		cmocka_unit_test(test_sql),
+		cmocka_unit_test(test_prepared),
+		cmocka_unit_test(test_prepared_by_driver),
+		cmocka_unit_test(test_transaction),
+		cmocka_unit_test(test_prepared_lost),
+		cmocka_unit_test(test_failure_beside_open_rows),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_rpc),
+		cmocka_unit_test(test_rpc_client),
+		cmocka_unit_test(test_redis),
+		cmocka_unit_test(test_lost_status),
+		cmocka_unit_test(test_rpc_refused),
 		cmocka_unit_test(test_spans),
 	};
 

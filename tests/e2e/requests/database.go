@@ -167,6 +167,17 @@ func statements(db *sql.DB) {
 	query(prepared{tx.Stmt(selects.Stmt)}, "SELECT prepared WHERE password = ?", "secret")
 	query(prepared{tx.Stmt(bad.Stmt)}, "bad prepared")
 	exec(prepare(tx.Prepare("bad prepared for a transaction")), "bad prepared for a transaction")
+	rows, err := tx.Query("SELECT while others fail")
+	if err != nil {
+		panic(err)
+	}
+	since := time.Now()
+	for rows.Next() {
+		exec(tx, "bad beside open rows")
+		query(tx, "bad query beside open rows")
+	}
+	rows.Close()
+	count("SELECT while others fail", "-", since)
 	tx.Commit()
 }
 
