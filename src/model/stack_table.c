@@ -115,10 +115,13 @@ uint32_t stack_table_find(struct stack_table *st, uint64_t hash)
 uint32_t stack_table_skip(struct stack_table *st, uint32_t id, uint8_t skip)
 {
 	uint64_t hash = hash_u64(skip, st->uses[id].hash);
-	uint32_t known = stack_table_find(st, hash), copy;
+	uint32_t known, copy;
 
-	if (known || !id || !skip || !st->uses[id].hash || st->stacks[id].skip)
-		return known ? known : id;
+	if (!skip || !st->uses[id].hash || st->stacks[id].skip)
+		return id;
+	known = stack_table_find(st, hash);
+	if (known)
+		return known;
 	copy = add(st, st->stacks[id].pcs, st->stacks[id].n);
 	if (!copy)
 		return id;

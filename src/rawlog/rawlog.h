@@ -46,11 +46,9 @@ enum log_type {
 		27, /* struct log_g_details[]: as many as LOG_GS has, in the same order, if asked for */
 	/* struct log_labels and texts: before the LOG_G_DETAILS or LOG_G_LABELS with its number */
 	LOG_LABELS = 28,
-	LOG_G_LABELS = 29, /* struct log_g_labels[]: of the open snapshot, goroutines with labels */
-	LOG_VALUES = 30,   /* struct log_values and names: after the LOG_FUNCTION with its number */
-	/* uint8_t[]: by g.waitreason, the frames at the leaf that the runtime's tracer leaves out of a block
-	 */
-	LOG_PARK_SKIPS = 31,
+	LOG_G_LABELS = 29,   /* struct log_g_labels[]: of the open snapshot, goroutines with labels */
+	LOG_VALUES = 30,     /* struct log_values and names: after the LOG_FUNCTION with its number */
+	LOG_PARK_SKIPS = 31, /* uint8_t[]: frames to leave out at the leaf of a block, by g.waitreason */
 };
 
 #define LOG_LAST LOG_PARK_SKIPS
