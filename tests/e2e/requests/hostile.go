@@ -15,7 +15,7 @@ func text(address, length uintptr) string {
 	return *(*string)(unsafe.Pointer(&header))
 }
 
-// hostile has statements that are long, or that nobody can read.
+// hostile has statements that are long, or that nobody can read; each is also prepared.
 func hostile() {
 	db, err := sql.Open("fake", "")
 	if err != nil {
@@ -31,5 +31,13 @@ func hostile() {
 			rows.Close()
 		}
 		count("hostile", "-", since)
+		stmt := prepare(db.Prepare(statement))
+		since = time.Now()
+		rows, err = stmt.Query("")
+		if err == nil {
+			rows.Close()
+		}
+		count("hostile", "-", since)
+		stmt.Close()
 	}
 }
