@@ -7,6 +7,14 @@ field() {
 	awk -v name="$2:" '$1 == name { print $2 }' "$1"
 }
 
+# fields FILE NAME...: several of them, as they were at one time.
+fields() {
+	local file=$1
+	shift
+	awk -v names="$*" '{ value[$1] = $2 }
+		END { n = split(names, name, " "); for (i = 1; i <= n; i++) printf "%s ", value[name[i] ":"]; print "" }' "$file"
+}
+
 # workers: the processes that $tracer has started, except the target.
 workers() {
 	pgrep -P $tracer -x gotrace
@@ -45,18 +53,18 @@ confined_threads() {
 # kept MASK...: each thread of gotrace itself and of its broker has one of these sets of capabilities, and no
 # way to gain more.
 kept() {
-	local status set allowed broker
+	local status set prm privs allowed broker
 	broker=$(pgrep -P $tracer -x gotrace-broker) || die "there is no broker"
 	for status in /proc/$tracer/task/*/status /proc/$broker/task/*/status; do
-		set=$(field "$status" CapEff 2>/dev/null)
+		read -r set prm privs < <(fields "$status" CapEff CapPrm NoNewPrivs 2>/dev/null)
 		[ -n "$set" ] || [ -e "$status" ] || continue # a thread that has ended
 		allowed=no
 		for mask; do
 			[ "$set" = "$mask" ] && allowed=yes
 		done
 		[ $allowed = yes ] || die "a thread has the capabilities $set instead of $*"
-		[ "$(field "$status" CapPrm)" = "$set" ] || die "a thread may take up $(field "$status" CapPrm)"
-		[ "$(field "$status" NoNewPrivs)" = 1 ] || die "a thread may gain privileges"
+		[ "$prm" = "$set" ] || die "a thread may take up $prm"
+		[ "$privs" = 1 ] || die "a thread may gain privileges"
 	done
 }
 
