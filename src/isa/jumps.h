@@ -9,8 +9,9 @@
 #include "isa/code.h"
 
 /*
- * The first conditional jump behind the only call of the function at `callee`, with no call in between.
- * arm64: the instruction behind the call, if that jump comes too late for x0 to x3. Returns 0 or -ENOENT.
+ * The first conditional jump behind the only call of the function at `callee`, with no call in between. If
+ * there is none, or if on arm64 it comes too late for x0 to x3, the instruction behind the call, where a
+ * probe costs one step more. Returns 0 or -ENOENT.
  */
 int code_jump_behind_call(const struct code *code, uint64_t callee, size_t *offset);
 /*

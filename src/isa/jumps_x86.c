@@ -37,14 +37,17 @@ int x86_jump_behind_call(const struct code *code, uint64_t callee, size_t *offse
 	if (code_calls(code, callee, &site, 1) != 1 || !decode_at(code, site.offset, &insn))
 		return -ENOENT;
 	at = site.offset + insn.length;
+	if (!decode_at(code, at, &insn))
+		return -ENOENT;
+	*offset = at; /* single-stepped */
 	for (unsigned i = 0; i < FAR && decode_at(code, at, &insn) && !ends_block(&insn); i++) {
 		if (x86_is_jcc(&insn)) {
 			*offset = at;
-			return 0;
+			break;
 		}
 		at += insn.length;
 	}
-	return -ENOENT;
+	return 0;
 }
 
 /* `mov reg, N(%rsp)`: a result is stored. */

@@ -19,6 +19,7 @@ struct preset_kind {
 	const char *first;   /* word of the name; NULL: the method */
 	const char *other;   /* for the name of those that are too many */
 	const char *unnamed; /* what is called so is one without a path */
+	const char *part_of; /* another preset: what begins during one of these is the same request */
 	bool statement;      /* the name is a statement, whose first word is the method */
 	bool alone;          /* a goroutine has one at a time: another one's end was lost */
 	bool implicit_200;   /* a status of 0 */
@@ -28,6 +29,7 @@ struct preset_kind {
 static const struct preset_kind kinds[] = {
 	{.name = "http.server", .other = "(other paths)", .alone = true, .implicit_200 = true},
 	{.name = "http.client", .first = "client", .other = "(other paths)"},
+	{.name = "http.transport", .first = "client", .other = "(other paths)", .part_of = "http.client"},
 	{.name = "grpc.server", .other = "(other methods)", .alone = true},
 	{.name = "grpc.client", .first = "client", .other = "(other methods)", .newest = true},
 	{.name = "redis.command", .first = "redis", .other = "(other commands)", .unnamed = "pipeline"},
@@ -100,6 +102,19 @@ static uint64_t number(const struct value *value)
 	if (!value || value->flags & VALUE_UNREADABLE)
 		return 0;
 	return value->size < 8 ? value->bits & ((1ull << 8 * value->size) - 1) : value->bits;
+}
+
+/* Whether the goroutine is in a request of the preset that makes those of this kind. */
+static bool is_part(struct model *md, const struct request_hit *in, const struct g *g)
+{
+	const char *name = in->kind->part_of;
+	uint32_t preset = name ? strtab_find(md->options.strings, name, strlen(name)) : 0;
+	const struct live_request *outer = preset ? requests_of_g(md, g, preset) : NULL, *own;
+
+	if (!outer || outer->losses != md->annotations.losses)
+		return false;
+	own = requests_of_g(md, g, in->preset);
+	return !own || own->task < outer->task;
 }
 
 /* --- names --- */
@@ -345,6 +360,8 @@ void on_request(struct model *md, const struct probe_hit *hit)
 	if (!g || !force_running(md, hit->m, g, hit->p) || !read_hit(md, rec, &in))
 		return;
 	g->last_hit = rec->time;
+	if (is_part(md, &in, g))
+		return;
 	if (rec->site == SITE_REQUEST_END)
 		end(md, &in, hit->m);
 	else if (in.prepared)

@@ -285,6 +285,46 @@ const struct request_preset request_presets[] = {
 			},
 	},
 	/*
+	 * RoundTrip(t *Transport, req *Request) of those that have no Client, as reverse proxies. It ends
+	 * with `return t.roundTrip(req)`. The model leaves out what is called by send.
+	 */
+	{
+		.name = "http.transport",
+		.group = "http",
+		.title = "HTTP transport",
+		.probes =
+			{
+				{
+					.function = "net/http.(*Transport).RoundTrip",
+					.site = SITE_REQUEST_BEGIN,
+					.since = 17,
+					.values =
+						{
+							TEXT_IN(REQUEST_METHOD, 1, "net/http.Request",
+								"Method"),
+							TEXT_IN(REQUEST_HOST, 1, "net/http.Request",
+								"URL.Host"),
+							TEXT_IN(REQUEST_PATH, 1, "net/http.Request",
+								"URL.Path"),
+							QUERY_IN(1, "net/http.Request", "URL.RawQuery"),
+						},
+				},
+				{
+					.function = "net/http.(*Transport).RoundTrip",
+					.site = SITE_REQUEST_END,
+					.place = REQUEST_BEHIND_CALL,
+					.callee = "net/http.(*Transport).roundTrip",
+					.since = 17,
+					.values =
+						{
+							NUMBER_IN(REQUEST_STATUS, 0, 8, "net/http.Response",
+								  "StatusCode"),
+							NUMBER(REQUEST_ERROR, 1, 8),
+						},
+				},
+			},
+	},
+	/*
 	 * handleStream(s *Server, t transport.ServerTransport, stream), one on a goroutine at a time. stream
 	 * is a *transport.Stream, and from 1.69 on a *ServerStream with the former in it. Every RPC whose
 	 * client is still there ends with a status. There are two transports: gRPC's own, and net/http's.

@@ -37,7 +37,7 @@
 
 enum request_place {
 	REQUEST_AT_BEGIN,    /* where the function begins */
-	REQUEST_BEHIND_CALL, /* the first conditional jump behind the only call of `callee` */
+	REQUEST_BEHIND_CALL, /* behind the only call of `callee`, at a conditional jump if there is one */
 	/* The jump on the second result, an error, of the only indirect call whose error is checked at once.
 	 */
 	REQUEST_BEHIND_METHOD,

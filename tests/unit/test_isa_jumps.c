@@ -34,8 +34,21 @@ static void test_behind_call(void **state)
 	assert_int_equal(code_jump_behind_call(&code, 0x643520, &offset), 0);
 	assert_int_equal(offset, 24);
 	assert_int_not_equal(code_jump_behind_call(&code, 0x643521, &offset), 0);
-	code.size = 24;
+	code.size = 5;
 	assert_int_not_equal(code_jump_behind_call(&code, 0x643520, &offset), 0);
+}
+
+/* (*Transport).RoundTrip: call roundTrip; add $0x10, %rsp; pop %rbp; ret; and another function's je */
+static void test_behind_last_call(void **state)
+{
+	static const uint8_t returns[] = {0xe8, 0x68, 0x15, 0xff, 0xff, 0x48, 0x83,
+					  0xc4, 0x10, 0x5d, 0xc3, 0x74, 0x34, 0xc3};
+	struct code code = code_of(returns, sizeof(returns));
+	size_t offset = 0;
+
+	(void)state;
+	assert_int_equal(code_jump_behind_call(&code, AT + 5 - 0xea98, &offset), 0);
+	assert_int_equal(offset, 5);
 }
 
 static void test_on_error(void **state)
@@ -122,9 +135,8 @@ static void test_on_error_arm64(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_behind_call),
-		cmocka_unit_test(test_on_error),
-		cmocka_unit_test(test_behind_call_arm64),
+		cmocka_unit_test(test_behind_call),    cmocka_unit_test(test_behind_last_call),
+		cmocka_unit_test(test_on_error),       cmocka_unit_test(test_behind_call_arm64),
 		cmocka_unit_test(test_on_error_arm64),
 	};
 

@@ -35,6 +35,8 @@ enum {
 	CALL_FAILED,
 	ASK,
 	ASK_END,
+	TRIP,
+	TRIP_END,
 	COMMAND,
 	PIPELINE,
 	COMMAND_END,
@@ -177,6 +179,8 @@ static void begin(struct story *story)
 	learn(story, CALL_FAILED, "grpc.client", SITE_REQUEST_END, "failed type=0badcafe,00000e0f code");
 	learn(story, ASK, "http.client", SITE_REQUEST_BEGIN, "method path");
 	learn(story, ASK_END, "http.client", SITE_REQUEST_END, "status error");
+	learn(story, TRIP, "http.transport", SITE_REQUEST_BEGIN, "method path");
+	learn(story, TRIP_END, "http.transport", SITE_REQUEST_END, "status error");
 	learn(story, COMMAND, "redis.command", SITE_REQUEST_BEGIN, "path");
 	learn(story, PIPELINE, "redis.command", SITE_REQUEST_BEGIN, "");
 	learn(story, COMMAND_END, "redis.command", SITE_REQUEST_END, "");
@@ -537,6 +541,39 @@ static void test_lost_status(void **state)
 		    "log 3 request error; end client GET a/c; done 3; ");
 }
 
+/* A transport makes a client's requests, and others; those may be made with another client on the way. */
+static void test_transport(void **state)
+{
+	struct story story;
+	struct log_loss loss = {.ring_full = 1};
+
+	(void)state;
+	begin(&story);
+	BEGIN(&story, 0, ASK, T("GET"), T("a/b"));
+	BEGIN(&story, 0, TRIP, T("GET"), T("a/b"));
+	END(&story, 0, TRIP_END, N(404), N(0));
+	END(&story, 0, ASK_END, N(404), N(0));
+	BEGIN(&story, 0, TRIP, T("GET"), T("backend/x"));
+	BEGIN(&story, 0, ASK, T("GET"), T("names/x"));
+	BEGIN(&story, 0, TRIP, T("GET"), T("names/x"));
+	END(&story, 0, TRIP_END, N(200), N(0));
+	END(&story, 0, ASK_END, N(200), N(0));
+	END(&story, 0, TRIP_END, N(502), N(0));
+	BEGIN(&story, 1, ASK, T("GET"), T("a/lost"));
+	feed(&story, LOG_LOSS, &loss, sizeof(loss));
+	BEGIN(&story, 1, TRIP, T("GET"), T("backend/y"));
+	END(&story, 1, TRIP_END, N(0), N(0xe44));
+	end(&story, "task 1 0 client GET a/b; begin client GET a/b; log 1 request status=404; "
+		    "end client GET a/b; done 1; "
+		    "task 2 0 client GET backend/x; begin client GET backend/x; "
+		    "task 3 2 client GET names/x; begin client GET names/x; log 3 request status=200; "
+		    "end client GET names/x; done 3; log 2 request status=502; "
+		    "end client GET backend/x; done 2; "
+		    "task 4 0 client GET a/lost; begin client GET a/lost; "
+		    "task 5 4 client GET backend/y; begin client GET backend/y; log 5 request error; "
+		    "end client GET backend/y; done 5; ");
+}
+
 /* Commands have no keys: they nest on a goroutine, and one whose end was lost is not an outer one. */
 static void test_redis(void **state)
 {
@@ -630,6 +667,7 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_rpc),
 		cmocka_unit_test(test_rpc_client),
+		cmocka_unit_test(test_transport),
 		cmocka_unit_test(test_redis),
 		cmocka_unit_test(test_lost_status),
 		cmocka_unit_test(test_rpc_refused),

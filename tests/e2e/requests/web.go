@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
 	"strings"
 	"sync"
 	"time"
@@ -39,6 +40,14 @@ func newServer() *server {
 	return s
 }
 
+func countAnswer(name string, response *http.Response, err error, since time.Time) {
+	if err != nil {
+		count(name, "error", since)
+		return
+	}
+	count(name, fmt.Sprintf("status=%d", response.StatusCode), since)
+}
+
 // ask makes a request, and counts it as a client.
 func ask(client *http.Client, method, url string) {
 	askBy(1, client, method, url)
@@ -53,14 +62,13 @@ func askBy(version int, client *http.Client, method, url string) {
 	name := "client " + method + " " + request.URL.Host + request.URL.Path
 	since := time.Now()
 	response, err := client.Do(request)
+	countAnswer(name, response, err, since)
 	if err != nil {
-		count(name, "error", since)
 		return
 	}
 	if response.ProtoMajor != version {
 		panic(response.Proto)
 	}
-	count(name, fmt.Sprintf("status=%d", response.StatusCode), since)
 	io.Copy(io.Discard, response.Body)
 	response.Body.Close()
 }
@@ -94,6 +102,7 @@ func (s *server) round() {
 		}()
 	}
 	group.Wait()
+	s.proxied()
 	refused(s.plain)
 }
 
@@ -105,6 +114,43 @@ func refused(*httptest.Server) {
 	}
 	listener.Close()
 	ask(http.DefaultClient, "GET", "http://"+listener.Addr().String()+"/")
+}
+
+// counting is a transport that has no client.
+type counting struct{ next http.RoundTripper }
+
+func (c counting) RoundTrip(request *http.Request) (*http.Response, error) {
+	since := time.Now()
+	response, err := c.next.RoundTrip(request)
+	countAnswer("client "+request.Method+" "+request.URL.Host+request.URL.Path, response, err, since)
+	return response, err
+}
+
+// proxied asks by way of a reverse proxy.
+func (s *server) proxied() {
+	transport := &http.Transport{}
+	proxy := &httputil.ReverseProxy{
+		Director: func(r *http.Request) {
+			r.URL.Scheme, r.URL.Host = "http", s.plain.Listener.Addr().String()
+			r.URL.Path = strings.TrimPrefix(r.URL.Path, "/front")
+		},
+		ErrorLog:  s.plain.Config.ErrorLog,
+		Transport: counting{transport},
+	}
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		counted(r.Method+" "+r.URL.Path, proxy.ServeHTTP)(w, r)
+	}))
+	client := &http.Client{Transport: &http.Transport{}}
+	for i := 0; i < 100/few; i++ {
+		ask(client, "GET", front.URL+"/front/items/1?token=secret")
+		ask(client, "GET", front.URL+"/front/missing")
+		if i%10 == 0 {
+			ask(client, "GET", front.URL+"/front/panics")
+		}
+	}
+	client.CloseIdleConnections()
+	transport.CloseIdleConnections()
+	front.Close()
 }
 
 func (s *server) slowly() {
