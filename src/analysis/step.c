@@ -559,8 +559,8 @@ static void assist(struct analysis *a, struct goroutine *g, const struct op *op)
 	interval_enter(a, g, g->assists ? ACT_ASSIST : ACT_CODE, g->assists ? g->assist_stack : 0);
 }
 
-/* A runnable goroutine may run unseen in the gap, so its time there counts as not watched. A wait remains one
- * interval, whose length is not counted if it ends in the gap. */
+/* A runnable goroutine may run unseen in the gap, so its time there counts as not watched. A wait or a
+ * call remains one interval, unless it ends in the gap, or the trace does. */
 static void begin_gap(struct analysis *a)
 {
 	a->unwatched_since = a->now;
@@ -578,7 +578,6 @@ static void end_gap(struct analysis *a)
 	a->unwatched_ns += a->now - a->unwatched_since;
 	for (size_t i = 1; i < a->ngs; i++)
 		interval_show_part(a, &a->gs[i], false);
-	a->unwatched_since = 0;
 }
 
 static void user_log(struct analysis *a, const struct op *op, struct goroutine *g)
@@ -597,6 +596,7 @@ static void user_log(struct analysis *a, const struct op *op, struct goroutine *
 		begin_gap(a);
 	} else if (kind == GAP_LOG_ENDS && a->unwatched_since) {
 		end_gap(a);
+		a->unwatched_since = 0;
 	}
 }
 
@@ -751,4 +751,5 @@ void goroutines_end(struct analysis *a)
 		count_handovers(a, g);
 		labels_end(a, g, true);
 	}
+	a->unwatched_since = 0;
 }

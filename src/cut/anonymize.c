@@ -156,7 +156,7 @@ static bool is_own(const char *text)
  */
 static const char *kept_beginning(const char *text)
 {
-	static const char *const kept[] = {GAP_LOG_BEGIN ": ", GAP_LOG_END};
+	static const char *const kept[] = {GAP_LOG_BEGIN ": ", GAP_LOG_END, GAP_LOG_LAST};
 
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
 		if (begins_with(text, kept[i]))

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "model/gap.h"
 
+#include "model/notes.h"
 #include "model/stats.h"
 #include "model/step.h"
+#include "util/gap_log.h"
 
 static void leave_running(struct model *md, struct m *m, uint32_t reason)
 {
@@ -36,4 +38,15 @@ void gap_end(struct model *md, uint64_t now)
 	if (md->gap_since)
 		stats_gap_end(md->stats, now);
 	md->gap_since = 0;
+}
+
+void gap_end_of_trace(struct model *md, uint64_t now)
+{
+	if (md->gap_since && md->generation.number && now > md->ops.now) {
+		md->ops.now = now;
+		md->ops.provenance = INFERRED;
+		note_write(md, note_text(md, GAP_LOG_LAST));
+		md->ops.provenance = OBSERVED;
+	}
+	gap_end(md, now);
 }

@@ -10,7 +10,9 @@
 
 /* Nothing is recorded since then, ns. */
 void gap_begin(struct model *md, uint64_t since);
-/* It is recorded again, or the trace ends, ns. */
+/* It is recorded again, ns. */
 void gap_end(struct model *md, uint64_t now);
+/* The trace ends, ns: a log event makes it as long as the recording. */
+void gap_end_of_trace(struct model *md, uint64_t now);
 
 #endif

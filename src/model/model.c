@@ -326,7 +326,7 @@ static int dispatch(struct model *md, const struct log_record *record)
 		feed_note(md, record->data);
 		return 0;
 	case LOG_END:
-		gap_end(md, ((const struct log_end *)record->data)->clock.mono_ns);
+		gap_end_of_trace(md, ((const struct log_end *)record->data)->clock.mono_ns);
 		return 0;
 	case LOG_HEAP_LIVE:
 		feed_heap_live(md, record->data);

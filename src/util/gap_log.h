@@ -11,6 +11,8 @@
 /* What the texts begin with. The reason for the gap follows the first one, behind a colon and a space. */
 #define GAP_LOG_BEGIN "not watched from here on"
 #define GAP_LOG_END   "watched again from here on"
+/* The last event of a trace, at the end of the recording, if nothing was recorded again before. */
+#define GAP_LOG_LAST "not watched until here, the end of the trace"
 
 enum gap_log {
 	GAP_LOG_NONE, /* it is about something else */

@@ -156,6 +156,39 @@ static void test_path_across_gap(void **state)
 	script_free(s);
 }
 
+/* Nothing is watched from 30 ms to the end. Goroutine 1 waits since 10 ms, and 3 is in a system call
+ * since 20. */
+static void test_gap_to_the_end(void **state)
+{
+	struct script *s = script_new(1000 * MS);
+	uint32_t entry = stack(s, "main.waiter", NULL, 1, NULL);
+	uint32_t receive = stack(s, "runtime.chanrecv1", "main.waiter", 5, NULL);
+	uint32_t call = stack(s, "syscall.Syscall", "main.caller", 6, NULL);
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 2);
+	for (uint32_t g = 1; g <= 3; g++)
+		create(s, g, entry);
+	start(s, 1, 0);
+	start(s, 2, 1);
+	at(s, 10 * MS);
+	block(s, 1, 0, "chan receive", receive);
+	start(s, 3, 0);
+	at(s, 20 * MS);
+	add(s, OP_SYSCALL_BEGIN, 3, 0)->stack = call;
+	add_log(s, 30 * MS, "not watched from here on: over --max-overhead");
+	add_log(s, 1030 * MS, "not watched until here, the end of the trace");
+	a = analyse(s, NULL);
+	assert_true(about(a->unwatched_ns, 1000 * MS));
+	for (size_t i = 0; i < a->nrows; i++)
+		assert_true(a->rows[i].cut_max < 31 * MS);
+	assert_true(about(a->total_spent[ACT_RECEIVE], 20 * MS));
+	assert_true(about(a->total_spent[ACT_SYSCALL], 10 * MS));
+	analysis_free(a);
+	script_free(s);
+}
+
 static void test_path_of_none(void **state)
 {
 	const struct why_question question = {
@@ -370,9 +403,8 @@ static void test_random_paths(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_path),
-		cmocka_unit_test(test_path_across_gap),
-		cmocka_unit_test(test_path_of_none),
+		cmocka_unit_test(test_path),           cmocka_unit_test(test_path_across_gap),
+		cmocka_unit_test(test_gap_to_the_end), cmocka_unit_test(test_path_of_none),
 		cmocka_unit_test(test_random_paths),
 	};
 

@@ -913,6 +913,45 @@ static void test_a_gap_heals(void **state)
 		run_loss(seed, seed % 2, feed_gap);
 }
 
+/* Recording goes on for 2 s, in which nothing is watched: the trace is as long. */
+static void run_gap_to_the_end(uint64_t seed)
+{
+	struct log_note note = {.flags = LOG_NOTE_GAP};
+	struct log_end last = {.reason = LOG_END_STOPPED};
+	const struct model_stats *stats;
+	struct sim sim;
+	struct run run;
+	struct snap snap;
+	size_t fed = 0;
+
+	sim_init(&sim, seed, seed % 2);
+	simulate_start(&sim, &snap, 10, 10);
+	begin(&run, seed, seed % 2 ? 25 : 26);
+	feed_new_records(&run, &sim, &fed);
+	feed_snapshot(&run, &snap);
+	for (unsigned i = 0; i < 500; i++)
+		sim_step(&sim);
+	feed_new_records(&run, &sim, &fed);
+	note.time = sim.now;
+	feed(&run, LOG_NOTE, &note, sizeof(note));
+	last.clock.mono_ns = sim.now + 2000000000;
+	feed(&run, LOG_END, &last, sizeof(last));
+	assert_int_equal(model_finish(run.model, NULL), 0);
+	stats = model_stats(run.model);
+	assert_int_equal(stats->unwatched_ns, 2000000000);
+	assert_in_range(stats->end_ns, last.clock.mono_ns, last.clock.mono_ns + 1000);
+	assert_sums(&run);
+	end(&run);
+	sim_free(&sim);
+}
+
+static void test_a_gap_to_the_end(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 50; seed++)
+		run_gap_to_the_end(seed);
+}
+
 static void test_spans_heal(void **state)
 {
 	(void)state;
@@ -1004,6 +1043,7 @@ int main(void)
 		cmocka_unit_test(test_mutilated_streams_stay_valid),
 		cmocka_unit_test(test_a_loss_heals),
 		cmocka_unit_test(test_a_gap_heals),
+		cmocka_unit_test(test_a_gap_to_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
