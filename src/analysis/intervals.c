@@ -249,24 +249,17 @@ void interval_show_part(struct analysis *a, struct goroutine *g, bool watched)
 	g->shown = a->now;
 }
 
-/* A wait or call that ends while nothing is watched: it may have ended at any time since then. */
+/* A wait or call that ends while nothing is watched: it may have ended at any time since the gap began. */
 static bool ends_unseen(const struct analysis *a, const struct goroutine *g)
 {
 	return a->unwatched_since && (is_wait(g->activity) || g->activity == ACT_SYSCALL);
 }
 
-static uint64_t unwatched_part(const struct analysis *a, const struct goroutine *g)
-{
-	if (!ends_unseen(a, g))
-		return 0;
-	return a->now - (a->unwatched_since > g->since ? a->unwatched_since : g->since);
-}
-
 void interval_leave(struct analysis *a, struct goroutine *g, const struct goroutine *waker,
 		    uint32_t waker_stack, bool cut_end)
 {
-	uint64_t unwatched = unwatched_part(a, g), ns = a->now - g->since - unwatched;
-	bool cut = cut_end || g->cut || ends_unseen(a, g);
+	bool unseen = ends_unseen(a, g), cut = cut_end || g->cut || unseen;
+	uint64_t all = a->now - g->since, ns = unseen ? watched_since(a, g->since) : all;
 	struct row *row;
 
 	if (g->activity == ACT_NONE)
@@ -274,7 +267,7 @@ void interval_leave(struct analysis *a, struct goroutine *g, const struct gorout
 	if (a->observer.ctx)
 		show(a, g, (enum activity)g->activity, waker, waker_stack, cut_end);
 	g->spent[g->activity] += ns;
-	g->spent[ACT_UNWATCHED] += unwatched;
+	g->spent[ACT_UNWATCHED] += all - ns;
 	if (g->activity == ACT_RUNNABLE)
 		leave_runnable(a, g, ns);
 	if (g->activity == ACT_CODE || g->activity == ACT_UNWATCHED || (a->options.label && !g->matches))

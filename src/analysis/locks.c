@@ -5,9 +5,6 @@
  * known if it had waited for it itself, and was the last that was woken for it. As in resources.c, the time
  * of all who wait is charged to the one who releases next.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "analysis/state.h"
 #include "util/array.h"
 #include "util/own_logs.h"
@@ -108,7 +105,7 @@ static uint32_t taken_by(const struct analysis *a, struct lock *lock, uint64_t g
 
 static void pass_time(struct analysis *a, struct lock *lock)
 {
-	uint64_t ns = lock->waiting ? a->now - lock->changed : 0;
+	uint64_t ns = lock->waiting ? watched_since(a, lock->changed) : 0;
 
 	lock->open_ns += ns * lock->waiting;
 	lock->contended_ns += ns;

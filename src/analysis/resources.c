@@ -63,7 +63,7 @@ static uint32_t resource_at(struct analysis *a, uint32_t stack)
 
 static void pass_time(struct analysis *a, struct resource *res)
 {
-	uint64_t ns = res->waiting ? a->now - res->changed : 0;
+	uint64_t ns = res->waiting ? watched_since(a, res->changed) : 0;
 
 	res->open_ns += ns * res->waiting;
 	if (res->waiting)

@@ -591,6 +591,8 @@ void finding_not_applicable(struct analysis *a, const char *id, const char *why)
 
 /* --- figures.c: what several rules and the tables share --- */
 uint64_t watched_ns(const struct analysis *a);
+/* From `since` to now, without the unwatched time that has not ended, ns. */
+uint64_t watched_since(const struct analysis *a, uint64_t since);
 double p_time(const struct analysis *a);      /* ns: GOMAXPROCS over time */
 bool is_of_threads(const struct analysis *a); /* and not of goroutines */
 double utilisation(const struct analysis *a); /* of the Ps, 0 to 1 */

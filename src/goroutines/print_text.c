@@ -235,7 +235,7 @@ static void print_suspect(struct groups *groups, FILE *out, const struct gorouti
 	uint64_t most = group_most_ns(groups, group);
 	int n = group_frames(groups, group, frames);
 	struct text age = age_text(most ? most : groups->between_ns);
-	const char *state = group_is_leaked(group) ? "leaked" : group_state(groups, group);
+	const char *state = group_state(groups, group), *mark = group_is_leaked(group) ? " (leaked)" : "";
 	char shown[24];
 
 	snprintf(shown, sizeof(shown), "%s%.20s", most ? "<" : ">", age.bytes);
@@ -245,17 +245,18 @@ static void print_suspect(struct groups *groups, FILE *out, const struct gorouti
 		text_name(state, strlen(state), 16).bytes);
 	if (n)
 		print_place(groups, out, &frames[first_frame(groups, frames, n, false)],
-			    COLUMNS - INDENT - 26);
-	fputc('\n', out);
+			    COLUMNS - INDENT - 26 - (unsigned)strlen(mark));
+	fprintf(out, "%s\n", mark);
 }
 
-/* After a single reading only the runtime's own leak profile is known. */
-static void print_suspects_head(const struct groups *groups, FILE *out, uint64_t total)
+/* After a single reading only the runtime's own leak profile is known, whose groups come first. */
+static void print_suspects_head(const struct groups *groups, FILE *out, bool any_leaked, uint64_t total)
 {
 	if (!groups->between_ns)
 		fprintf(out, "\nLeaked, as the program's leak profile says: %s\n", text_count(total).bytes);
 	else
-		fprintf(out, "\nWaiting for a channel, a select or a lock, and did not move in %s: %s\n",
+		fprintf(out, "\n%s, and did not move in %s: %s\n",
+			any_leaked ? "Leaked, or waiting" : "Waiting for a channel, a select or a lock",
 			age_text(groups->between_ns).bytes, text_count(total).bytes);
 }
 
@@ -273,7 +274,7 @@ static void print_suspects(struct groups *groups, FILE *out, bool all)
 	}
 	if (n) {
 		qsort(list, n, sizeof(struct goroutine_group *), by_age);
-		print_suspects_head(groups, out, total);
+		print_suspects_head(groups, out, group_is_leaked(list[0]), total);
 		fprintf(out, "%*s  %-8s %-16s %s\n", INDENT - 2, "COUNT", "AGE", "WAITS FOR", "IN");
 	}
 	for (size_t i = 0; i < n && (all || i < SUSPECTS_SHOWN); i++)

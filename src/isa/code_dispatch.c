@@ -58,11 +58,6 @@ int code_jump_behind_call(const struct code *code, uint64_t callee, size_t *offs
 	return ops_of(code)->jump_behind_call(code, callee, offset);
 }
 
-int code_jump_on_error(const struct code *code, size_t *offset)
-{
-	return ops_of(code)->jump_on_error(code, offset);
-}
-
 int region_start_code(const struct code *code, struct start_region *start)
 {
 	return ops_of(code)->region_start(code, start);

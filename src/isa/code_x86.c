@@ -425,7 +425,6 @@ const struct code_ops code_ops_x86 = {
 	.slice_result = x86_slice_result,
 	.receiver = x86_receiver,
 	.jump_behind_call = x86_jump_behind_call,
-	.jump_on_error = x86_jump_on_error,
 	.region_start = x86_region_start,
 	.region_next_use = x86_region_next_use,
 };

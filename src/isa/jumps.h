@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Conditional jumps behind a call at which the call's results are still in registers: places where a probe
+ * Places behind a call at which its results are still in registers: mostly conditional jumps, where a probe
  * sees them without the cost of one on a return. Go 1.17 (arm64: 1.18) and later, which return in registers.
  */
 #ifndef GOTRACE_ISA_JUMPS_H
@@ -14,12 +14,5 @@
  * probe costs one step more. Returns 0 or -ENOENT.
  */
 int code_jump_behind_call(const struct code *code, uint64_t callee, size_t *offset);
-/*
- * The jump that checks an error, the second result, of a method of an interface: a call of an address in a
- * register, up to some instructions that store results or do nothing, and the check. x86-64: `test
- * %rbx,%rbx`, `jcc`; arm64: `cbz x1` or `cbnz x1`. Returns 0, or -ENOENT if there is not exactly one such
- * place.
- */
-int code_jump_on_error(const struct code *code, size_t *offset);
 
 #endif

@@ -4,7 +4,7 @@
 #include "isa/code_ops.h"
 #include "isa/x86.h"
 
-enum { FAR = 12, NEAR = 4 }; /* instructions behind a call that are looked at */
+enum { FAR = 12 }; /* instructions behind a call that are looked at */
 
 static bool decode_at(const struct code *code, size_t at, struct x86_insn *insn)
 {
@@ -48,47 +48,4 @@ int x86_jump_behind_call(const struct code *code, uint64_t callee, size_t *offse
 		at += insn.length;
 	}
 	return 0;
-}
-
-/* `mov reg, N(%rsp)`: a result is stored. */
-static bool is_store(const struct x86_insn *insn)
-{
-	return x86_is_one(insn, 0x89) && insn->mod != 3 && (insn->rm & 7) == X86_RSP;
-}
-
-static bool is_test_of_error(const struct x86_insn *insn)
-{
-	return x86_is_one(insn, 0x85) && insn->mod == 3 && insn->reg == X86_RBX && insn->rm == X86_RBX;
-}
-
-/* The jump if `at` is behind a call whose error is checked at once. */
-static bool find_check(const struct code *code, size_t at, size_t *offset)
-{
-	struct x86_insn insn;
-	bool tested = false;
-
-	for (unsigned i = 0; i < 2 * NEAR && decode_at(code, at, &insn); i++) {
-		if (tested && x86_is_jcc(&insn)) {
-			*offset = at;
-			return true;
-		}
-		if (is_test_of_error(&insn))
-			tested = true;
-		else if (!is_store(&insn) && !x86_is_nop(&insn))
-			return false;
-		at += insn.length;
-	}
-	return false;
-}
-
-int x86_jump_on_error(const struct code *code, size_t *offset)
-{
-	struct x86_insn insn;
-	unsigned found = 0;
-
-	for (size_t at = 0; decode_at(code, at, &insn); at += insn.length) {
-		if (is_group5(&insn, 2) && insn.mod == 3 && find_check(code, at + insn.length, offset))
-			found++;
-	}
-	return found == 1 ? 0 : -ENOENT;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Regions in arm64 code (Go 1.22 to 1.26). */
+/* Regions in arm64 code (Go 1.22 to 1.27). */
 #include "isa/code_ops.h"
 #include "isa/scan_arm64.h"
 

@@ -57,7 +57,6 @@ struct g {
 	uint32_t request;           /* the innermost request that is open: 1 + index, 0 = none */
 	uint32_t statement;         /* that it has begun to run (requests_prepare): string id, 0 = none */
 	uint32_t statement_losses;  /* annotations.losses then */
-	uint64_t last_statement;    /* the task of the statement that began last */
 	uint32_t name;              /* of a thread that has ended: string id */
 	struct thread_life *thread; /* owned by threads_front_end; NULL for a target seen as goroutines */
 };

@@ -34,8 +34,8 @@ static const struct preset_kind kinds[] = {
 	{.name = "grpc.client", .first = "client", .other = "(other methods)", .newest = true},
 	{.name = "redis.command", .first = "redis", .other = "(other commands)", .unnamed = "pipeline"},
 	{.name = "otel.span", .first = "span", .other = "(other spans)"},
-	{.name = "sql.query", .other = "(other statements)", .statement = true},
-	{.name = "sql.exec", .other = "(other statements)", .statement = true},
+	{.name = "sql.query", .other = OTHER_STATEMENTS, .statement = true},
+	{.name = "sql.exec", .other = OTHER_STATEMENTS, .statement = true},
 };
 
 static const struct preset_kind unknown = {.other = "(others)"};
@@ -46,7 +46,7 @@ struct request_hit {
 	uint32_t preset; /* string id of its name */
 	struct value values[VALUES_MAX];
 	const struct value *key, *keys, *done, *failed, *method, *path, *host, *query, *route;
-	const struct value *status, *code, *error, *trace, *trace2, *type, *prepared;
+	const struct value *status, *code, *error, *trace, *trace2, *type, *prepared, *rows;
 	unsigned types[2]; /* what `type` is compared with */
 };
 
@@ -70,6 +70,7 @@ static void take_value(struct request_hit *in, const char *role, const struct va
 		{"query", &in->query},   {"route", &in->route},   {"status", &in->status},
 		{"code", &in->code},     {"error", &in->error},   {"trace", &in->trace},
 		{"trace2", &in->trace2}, {"failed", &in->failed}, {"prepared", &in->prepared},
+		{"rows", &in->rows},
 	};
 
 	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
@@ -236,11 +237,8 @@ static void begin(struct model *md, const struct request_hit *in, const struct p
 	if (in->kind->statement && in->method)
 		hit->m->g->statement = 0;
 	begun = requests_begin(md, hit->m, &request, hit->stack);
-	if (!begun)
-		return;
-	if (in->kind->statement)
-		hit->m->g->last_statement = begun->task;
-	log_span(md, hit->m, in, begun);
+	if (begun)
+		log_span(md, hit->m, in, begun);
 }
 
 static void take_prepared(struct model *md, const struct request_hit *in, struct g *g)
@@ -249,6 +247,14 @@ static void take_prepared(struct model *md, const struct request_hit *in, struct
 
 	request_text_put(&text, in->prepared);
 	requests_prepare(md, g, &text);
+}
+
+static void take_rows(struct model *md, const struct request_hit *in)
+{
+	struct live_request *request = requests_of_key(md, in->preset, number(in->rows));
+
+	if (request)
+		request->has_rows = true;
 }
 
 static void take_route(struct model *md, const struct request_hit *in, const struct g *g)
@@ -311,11 +317,10 @@ static const char *message_of(const struct request_hit *in, char *text, size_t s
 	return text;
 }
 
-/* A query whose rows are open has not failed; a statement that was made meanwhile has. */
-static bool is_others_failure(const struct request_hit *in, const struct g *g,
-			      const struct live_request *request)
+/* A query whose rows are open has not failed: something else on its connection has. */
+static bool is_others_failure(const struct request_hit *in, const struct live_request *request)
 {
-	return in->kind->statement && in->failed && request->task != g->last_statement;
+	return in->failed && request->has_rows;
 }
 
 /* Without a key, records that were lost may have been its end, and this the end of a later one. */
@@ -323,7 +328,7 @@ static void end_of_goroutine(struct model *md, const struct request_hit *in, str
 {
 	struct live_request *request = requests_of_g(md, m->g, in->preset);
 
-	if (!request || (in->kind->newest && request->passed) || is_others_failure(in, m->g, request))
+	if (!request || (in->kind->newest && request->passed) || is_others_failure(in, request))
 		return;
 	if (request->losses == md->annotations.losses)
 		requests_end(md, m, request, message);
@@ -366,6 +371,8 @@ void on_request(struct model *md, const struct probe_hit *hit)
 		end(md, &in, hit->m);
 	else if (in.prepared)
 		take_prepared(md, &in, g);
+	else if (in.rows)
+		take_rows(md, &in);
 	else if (in.route)
 		take_route(md, &in, g);
 	else

@@ -138,15 +138,24 @@ void requests_set_name(struct model *md, struct live_request *request, const str
 
 /* --- prepared statements --- */
 
+/* Its first word stays, as in name_or_other(). */
+static uint32_t other_statement(struct model *md, struct request_text text)
+{
+	uint32_t id;
+
+	text.cut = false;
+	text.len = strcspn(text.text, " ");
+	text.text[text.len] = '\0';
+	request_text_add(&text, " " OTHER_STATEMENTS);
+	id = name_id(md, text.text, text.len, 2 * MAX_REQUEST_NAMES);
+	return id ? id : string_id(md, "? " OTHER_STATEMENTS);
+}
+
 void requests_prepare(struct model *md, struct g *g, const struct request_text *text)
 {
-	struct strtab *strings = md->options.strings;
-
-	g->statement = strtab_find(strings, text->text, text->len);
-	if (!g->statement && text->len && strtab_loose(strings) < MAX_STRINGS) {
-		g->statement = strtab_add_loose(strings, text->text, text->len);
-		md->oom = md->oom || !g->statement;
-	}
+	g->statement = name_id(md, text->text, text->len, MAX_REQUEST_NAMES);
+	if (!g->statement && text->len)
+		g->statement = other_statement(md, *text);
 	g->statement_losses = md->annotations.losses;
 }
 

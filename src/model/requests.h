@@ -10,6 +10,9 @@
 #include "model/state.h"
 #include "model/request_name.h"
 
+/* Of SQL, instead of texts that are too many. */
+#define OTHER_STATEMENTS "(other statements)"
+
 struct live_request {
 	uint64_t key;
 	uint64_t task;          /* 0: this entry is free */
@@ -19,6 +22,7 @@ struct live_request {
 	uint32_t next_of_g;     /* 1 + index of the one that this goroutine began before, 0 = none */
 	uint32_t next_of_key;   /* the same with this key and kind */
 	uint32_t losses;        /* annotations.losses at its begin */
+	bool has_rows;          /* of a query that has succeeded */
 	bool passed;            /* one that began later on its goroutine, of its kind, has ended */
 	uint32_t name;          /* string id; 0: not known yet, and the next are valid: */
 	uint32_t begin, region; /* indices of its ops, in this generation */

@@ -75,6 +75,14 @@ static uint32_t add(struct stack_table *st, const uint64_t *pcs, uint32_t n)
 	return id;
 }
 
+/* From now on it is found by this hash. */
+static void publish(struct stack_table *st, uint32_t id, uint64_t hash)
+{
+	st->uses[id] = (struct stack_use){.hash = hash, .epoch = st->epoch};
+	if (map64_set(&st->by_hash, hash, id))
+		st->oom = true;
+}
+
 uint32_t stack_table_add(struct stack_table *st, const struct raw_stack *raw)
 {
 	uint32_t id = stack_table_find(st, raw->hash);
@@ -89,9 +97,7 @@ uint32_t stack_table_add(struct stack_table *st, const struct raw_stack *raw)
 	st->stacks[id].skip = raw->skip;
 	st->stacks[id].sample = raw->flags & RAW_STACK_SAMPLE;
 	st->stacks[id].scan = raw->flags & RAW_STACK_SCAN;
-	st->uses[id] = (struct stack_use){.hash = raw->hash, .epoch = st->epoch};
-	if (map64_set(&st->by_hash, raw->hash, id))
-		st->oom = true;
+	publish(st, id, raw->hash);
 	return id;
 }
 
@@ -127,9 +133,7 @@ uint32_t stack_table_skip(struct stack_table *st, uint32_t id, uint8_t skip)
 		return id;
 	st->stacks[copy].skip = skip;
 	st->stacks[copy].scan = st->stacks[id].scan;
-	st->uses[copy] = (struct stack_use){.hash = hash, .epoch = st->epoch};
-	if (map64_set(&st->by_hash, hash, copy))
-		st->oom = true;
+	publish(st, copy, hash);
 	return copy;
 }
 

@@ -166,7 +166,7 @@ static bool begins_task(const struct request_probe *probe)
 	const char *role = probe->values[0].role;
 
 	return probe->site == SITE_REQUEST_BEGIN && probe->place == REQUEST_AT_BEGIN &&
-	       !(role && strcmp(role, REQUEST_PREPARED) == 0);
+	       !(role && (strcmp(role, REQUEST_PREPARED) == 0 || strcmp(role, REQUEST_ROWS) == 0));
 }
 
 static void count_points(struct preset_plan *in)

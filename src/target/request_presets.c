@@ -110,7 +110,7 @@
 			NUMBER(REQUEST_ERROR, 2, 8)                                                          \
 		}                                                                                            \
 	}
-/* Method values, called with an error once the statement is over, where it was made. */
+/* Method values, called on the goroutine that made the statement when it is over, with its error or nil. */
 #define SQL_RELEASED(the_function, the_part, the_role, ...)                                                  \
 	{                                                                                                    \
 		.function = SQL the_function, .site = SITE_REQUEST_END, .part = the_part,                    \
@@ -246,8 +246,8 @@ const struct request_preset request_presets[] = {
 			},
 	},
 	/*
-	 * send(ireq *Request, rt RoundTripper, deadline time.Time), once for each redirect. Behind
-	 * rt.RoundTrip(req) are a *Response and an error. The response's body comes later.
+	 * send(ireq *Request, rt RoundTripper, deadline time.Time), once for each redirect, returns a
+	 * *Response, a function and an error. The response's body comes later.
 	 */
 	{
 		.name = "http.client",
@@ -271,22 +271,23 @@ const struct request_preset request_presets[] = {
 						},
 				},
 				{
-					.function = "net/http.send",
+					.function = "net/http.(*Client).send",
 					.site = SITE_REQUEST_END,
-					.place = REQUEST_BEHIND_METHOD,
+					.place = REQUEST_BEHIND_CALL,
+					.callee = "net/http.send",
 					.since = 17,
 					.values =
 						{
 							NUMBER_IN(REQUEST_STATUS, 0, 8, "net/http.Response",
 								  "StatusCode"),
-							NUMBER(REQUEST_ERROR, 1, 8),
+							NUMBER(REQUEST_ERROR, 2, 8),
 						},
 				},
 			},
 	},
 	/*
-	 * RoundTrip(t *Transport, req *Request) of those that have no Client, as reverse proxies. It ends
-	 * with `return t.roundTrip(req)`. The model leaves out what is called by send.
+	 * RoundTrip(t *Transport, req *Request) of callers without a Client, such as reverse proxies. It ends
+	 * with `return t.roundTrip(req)`. The model leaves out what send calls.
 	 */
 	{
 		.name = "http.transport",
@@ -488,7 +489,8 @@ const struct request_preset request_presets[] = {
 	 * another query's), or after an error when its connection is returned: to the DB, or to the Tx or
 	 * Conn that has it. QueryContext(s *Stmt, ctx, args) calls rowsiFromStatement(ctx, ci, ds
 	 * *driverStmt, args), once for each attempt; so does queryDC, if the driver prepares all statements.
-	 * The data of ds.Locker is the *driverConn.
+	 * The data of ds.Locker is the *driverConn. initContextClose(rs *Rows, ctx, txctx) is called when
+	 * rows are open: later errors on the connection are not the query's.
 	 */
 	{
 		.name = "sql.query",
@@ -503,6 +505,12 @@ const struct request_preset request_presets[] = {
 				},
 				SQL_PREPARED("(*Stmt).QueryContext"),
 				SQL_STATEMENT("rowsiFromStatement"),
+				{
+					.function = SQL "(*Rows).initContextClose",
+					.site = SITE_REQUEST_BEGIN,
+					.part = "errors beside open rows",
+					.values = {NUMBER_IN(REQUEST_ROWS, 0, 8, SQL "Rows", "dc")},
+				},
 				{
 					.function = SQL "(*Rows).close",
 					.site = SITE_REQUEST_END,

@@ -34,16 +34,15 @@
 #define REQUEST_TRACE2 "trace2"
 /* Nothing begins here: the name of what the goroutine begins next, if that has no name of its own. */
 #define REQUEST_PREPARED "prepared"
+/* Nothing begins here: the rows of the query with this key are open, so it has not failed. */
+#define REQUEST_ROWS "rows"
 
 enum request_place {
 	REQUEST_AT_BEGIN,    /* where the function begins */
 	REQUEST_BEHIND_CALL, /* behind the only call of `callee`, at a conditional jump if there is one */
-	/* The jump on the second result, an error, of the only indirect call whose error is checked at once.
-	 */
-	REQUEST_BEHIND_METHOD,
 };
 
-enum { REQUEST_WORDS = 2, REQUEST_VALUES = 8, REQUEST_PROBES = 10, REQUEST_TYPES = 2 };
+enum { REQUEST_WORDS = 2, REQUEST_VALUES = 8, REQUEST_PROBES = 11, REQUEST_TYPES = 2 };
 
 /* A value is in word `word` of the arguments, or if `path` is given in the struct to which that points. */
 struct request_value {

@@ -210,7 +210,8 @@ static bool is_needed(const char *role)
 {
 	return strcmp(role, REQUEST_KEY) == 0 || strcmp(role, REQUEST_KEYS) == 0 ||
 	       strcmp(role, REQUEST_DONE) == 0 || strcmp(role, REQUEST_FAILED) == 0 ||
-	       strcmp(role, REQUEST_TYPE) == 0 || strcmp(role, REQUEST_PREPARED) == 0;
+	       strcmp(role, REQUEST_TYPE) == 0 || strcmp(role, REQUEST_PREPARED) == 0 ||
+	       strcmp(role, REQUEST_ROWS) == 0;
 }
 
 /* False if the program has not all of these types. */
@@ -256,17 +257,16 @@ static int make_rules(const struct target *target, const struct request_probe *p
 static int find_jump(const struct target *target, const struct request_probe *probe,
 		     struct request_point *point, struct error *err)
 {
-	uint64_t callee = 0, end;
+	uint64_t callee, end;
 	struct code code;
 	size_t offset;
 	uint32_t delta;
 	int rc = target_code(target, probe->function, &code);
 
-	if (rc == 0 && probe->callee)
+	if (rc == 0)
 		rc = target_find_function(target, probe->callee, &callee, &end);
 	if (rc == 0)
-		rc = probe->callee ? code_jump_behind_call(&code, callee - target->bias, &offset)
-				   : code_jump_on_error(&code, &offset);
+		rc = code_jump_behind_call(&code, callee - target->bias, &offset);
 	if (rc == 0)
 		rc = target_function_delta(target, code.address + offset, &delta);
 	if (rc)

@@ -18,6 +18,7 @@ enum {
 	ROUTE,
 	FINISH,
 	QUERY,
+	QUERY_ROWS,
 	ROWS,
 	PUT_CONN,
 	QUERY_PREPARED,
@@ -50,7 +51,7 @@ struct story {
 	struct model *model;
 	uint64_t now;
 	uint64_t first; /* task id */
-	char text[1 << 16];
+	char text[1 << 18];
 };
 
 static const char *string_of(const struct tables *tables, uint32_t id)
@@ -164,6 +165,7 @@ static void begin(struct story *story)
 	learn(story, QUERY, "sql.query", SITE_REQUEST_BEGIN, "key method");
 	learn(story, ROWS, "sql.query", SITE_REQUEST_END, "key done error");
 	learn(story, PUT_CONN, "sql.query", SITE_REQUEST_END, "keys error");
+	learn(story, QUERY_ROWS, "sql.query", SITE_REQUEST_BEGIN, "rows");
 	learn(story, QUERY_PREPARED, "sql.query", SITE_REQUEST_BEGIN, "prepared");
 	learn(story, QUERY_STATEMENT, "sql.query", SITE_REQUEST_BEGIN, "key");
 	learn(story, QUERY_RELEASED, "sql.query", SITE_REQUEST_END, "failed");
@@ -405,17 +407,48 @@ static void test_failure_beside_open_rows(void **state)
 
 	(void)state;
 	begin(&story);
+	BEGIN(&story, 0, QUERY_ROWS, N(0xd2)); /* of a query that began before the trace */
 	BEGIN(&story, 0, QUERY, N(0xd1), T("SELECT rows"));
+	BEGIN(&story, 0, QUERY_ROWS, N(0xd1));
 	BEGIN(&story, 0, EXEC, N(0xd1), T("bad"));
 	END(&story, 0, EXEC_RELEASED, N(0xe44)); /* the kernel runs two probes of a place in any order */
 	END(&story, 0, QUERY_RELEASED, N(0xe44));
 	BEGIN(&story, 0, EXEC, N(0xd1), T("worse"));
 	END(&story, 0, QUERY_RELEASED, N(0xe44));
 	END(&story, 0, EXEC_RELEASED, N(0xe44));
+	END(&story, 0, QUERY_RELEASED, N(0xe44)); /* of what is no statement: Prepare, Ping */
+	BEGIN(&story, 0, QUERY, N(0xd1), T("SELECT nothing"));
+	END(&story, 0, QUERY_RELEASED, N(0xe44));
 	END(&story, 0, ROWS, N(0xd1), N(0), N(0));
-	end(&story, "task 1 0 SELECT rows; begin SELECT rows; task 2 1 bad; begin bad; log 2 request error; "
-		    "end bad; done 2; task 3 1 worse; begin worse; log 3 request error; end worse; done 3; "
-		    "end SELECT rows; done 1; ");
+	end(&story,
+	    "task 1 0 SELECT rows; begin SELECT rows; task 2 1 bad; begin bad; log 2 request error; "
+	    "end bad; done 2; task 3 1 worse; begin worse; log 3 request error; end worse; done 3; "
+	    "task 4 1 SELECT nothing; begin SELECT nothing; log 4 request error; end SELECT nothing; done 4; "
+	    "end SELECT rows; done 1; ");
+}
+
+/* A program that makes new statements all the time does not fill the table of names. */
+static void test_prepared_many(void **state)
+{
+	struct story story;
+	char text[40];
+
+	(void)state;
+	begin(&story);
+	for (unsigned i = 0; i < 2000; i++) {
+		snprintf(text, sizeof(text), "SELECT %u", i);
+		BEGIN(&story, 0, QUERY_PREPARED, T(text));
+		BEGIN(&story, 0, QUERY_STATEMENT, N(0xd1));
+		BEGIN(&story, 0, QUERY_ROWS, N(0xd1));
+		END(&story, 0, ROWS, N(0xd1), N(0), N(0));
+	}
+	assert_true(strtab_loose(story.strings) < 500);
+	assert_int_equal(model_finish(story.model, NULL), 0);
+	assert_non_null(strstr(story.text, "SELECT 1; "));
+	assert_non_null(strstr(story.text, "task 1999 0 SELECT (other statements); "));
+	model_free(story.model);
+	op_rules_free(story.rules);
+	strtab_free(story.strings);
 }
 
 /* After a loss it is not known what the goroutine has begun. */
@@ -655,23 +688,15 @@ static void test_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_route),
-		cmocka_unit_test(test_path),
-		cmocka_unit_test(test_lost_end),
-		cmocka_unit_test(test_sql),
-		cmocka_unit_test(test_prepared),
-		cmocka_unit_test(test_prepared_by_driver),
-		cmocka_unit_test(test_transaction),
-		cmocka_unit_test(test_prepared_lost),
-		cmocka_unit_test(test_failure_beside_open_rows),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_rpc),
-		cmocka_unit_test(test_rpc_client),
-		cmocka_unit_test(test_transport),
-		cmocka_unit_test(test_redis),
-		cmocka_unit_test(test_lost_status),
-		cmocka_unit_test(test_rpc_refused),
-		cmocka_unit_test(test_spans),
+		cmocka_unit_test(test_route),         cmocka_unit_test(test_path),
+		cmocka_unit_test(test_lost_end),      cmocka_unit_test(test_sql),
+		cmocka_unit_test(test_prepared),      cmocka_unit_test(test_prepared_by_driver),
+		cmocka_unit_test(test_transaction),   cmocka_unit_test(test_prepared_many),
+		cmocka_unit_test(test_prepared_lost), cmocka_unit_test(test_failure_beside_open_rows),
+		cmocka_unit_test(test_names),         cmocka_unit_test(test_rpc),
+		cmocka_unit_test(test_rpc_client),    cmocka_unit_test(test_transport),
+		cmocka_unit_test(test_redis),         cmocka_unit_test(test_lost_status),
+		cmocka_unit_test(test_rpc_refused),   cmocka_unit_test(test_spans),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

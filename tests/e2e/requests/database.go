@@ -63,9 +63,14 @@ func (fakeConn) ExecContext(ctx context.Context, query string, args []driver.Nam
 	return driver.ResultNoRows, nil
 }
 
-func (fakeConn) Prepare(query string) (driver.Stmt, error) { return fakeStmt{query}, nil }
-func (fakeStmt) Close() error                              { return nil }
-func (fakeStmt) NumInput() int                             { return -1 }
+func (fakeConn) Prepare(query string) (driver.Stmt, error) {
+	if query == "unprepared" {
+		return nil, errWanted
+	}
+	return fakeStmt{query}, nil
+}
+func (fakeStmt) Close() error  { return nil }
+func (fakeStmt) NumInput() int { return -1 }
 
 func (s fakeStmt) Query(args []driver.Value) (driver.Rows, error) {
 	if outcome(s.query) == errWanted {
@@ -175,6 +180,9 @@ func statements(db *sql.DB) {
 	for rows.Next() {
 		exec(tx, "bad beside open rows")
 		query(tx, "bad query beside open rows")
+		if _, err := tx.Prepare("unprepared"); err == nil {
+			panic("prepared")
+		}
 	}
 	rows.Close()
 	count("SELECT while others fail", "-", since)

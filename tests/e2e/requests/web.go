@@ -106,7 +106,7 @@ func (s *server) round() {
 	refused(s.plain)
 }
 
-// refused asks a server that does not listen.
+// refused asks a server that does not listen, and asks by a request that was received, which clients refuse.
 func refused(*httptest.Server) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -114,6 +114,10 @@ func refused(*httptest.Server) {
 	}
 	listener.Close()
 	ask(http.DefaultClient, "GET", "http://"+listener.Addr().String()+"/")
+	request := httptest.NewRequest("GET", "http://"+listener.Addr().String()+"/received", nil)
+	since := time.Now()
+	_, err = http.DefaultClient.Do(request)
+	count("client GET "+request.URL.Host+"/received", "error", since)
 }
 
 // counting is a transport that has no client.
