@@ -38,6 +38,15 @@
 		}                                                                                            \
 	}
 
+#define LAST_ERROR_IN(the_word, the_type, the_path)                                                          \
+	{                                                                                                    \
+		.role = REQUEST_LAST, .word = the_word, .kind = VALUE_UNSIGNED, .size = 4, .type = the_type, \
+		.path = the_path, .nsteps = 2, .steps = {8, TYPE_HASH}, .types = {                           \
+			"errors.errorString",                                                                \
+			"errors.errorString"                                                                 \
+		}                                                                                            \
+	}
+
 #define GRPC           "google.golang.org/grpc"
 #define GRPC_TRANSPORT GRPC "/internal/transport"
 #define GRPC_STATUS    GRPC "/internal/status"
@@ -519,6 +528,7 @@ const struct request_preset request_presets[] = {
 							NUMBER_IN(REQUEST_KEY, 0, 8, SQL "Rows", "dc"),
 							NUMBER_IN(REQUEST_DONE, 0, 1, SQL "Rows", "closed"),
 							NUMBER(REQUEST_ERROR, 1, 8),
+							LAST_ERROR_IN(0, SQL "Rows", "lasterr"),
 						},
 				},
 				SQL_RETURNED,

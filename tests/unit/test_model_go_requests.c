@@ -20,6 +20,7 @@ enum {
 	QUERY,
 	QUERY_ROWS,
 	ROWS,
+	ROWS_READ,
 	PUT_CONN,
 	QUERY_PREPARED,
 	QUERY_STATEMENT,
@@ -165,6 +166,7 @@ static void begin(struct story *story)
 	learn(story, QUERY, "sql.query", SITE_REQUEST_BEGIN, "key method");
 	learn(story, ROWS, "sql.query", SITE_REQUEST_END, "key done error");
 	learn(story, PUT_CONN, "sql.query", SITE_REQUEST_END, "keys error");
+	learn(story, ROWS_READ, "sql.query", SITE_REQUEST_END, "key done error last=00000e0f,00000e0f");
 	learn(story, QUERY_ROWS, "sql.query", SITE_REQUEST_BEGIN, "rows");
 	learn(story, QUERY_PREPARED, "sql.query", SITE_REQUEST_BEGIN, "prepared");
 	learn(story, QUERY_STATEMENT, "sql.query", SITE_REQUEST_BEGIN, "key");
@@ -398,6 +400,30 @@ static void test_transaction(void **state)
 	end(&story, "task 1 0 SELECT rows; begin SELECT rows; task 2 1 UPDATE; begin UPDATE; end UPDATE; "
 		    "done 2; task 3 1 bad; begin bad; log 3 request error; end bad; done 3; "
 		    "end SELECT rows; done 1; ");
+}
+
+/* Rows end with no error if they are closed early, with io.EOF, or with another. */
+static void test_error_of_rows(void **state)
+{
+	const struct part null = {NULL, 0, VALUE_UNREADABLE | VALUE_NULL};
+	struct story story;
+
+	(void)state;
+	begin(&story);
+	BEGIN(&story, 0, QUERY, N(0xd1), T("SELECT early"));
+	END(&story, 0, ROWS_READ, N(0xd1), N(0), N(0), null);
+	BEGIN(&story, 0, QUERY, N(0xd1), T("SELECT all"));
+	END(&story, 0, ROWS_READ, N(0xd1), N(0), N(0), N(0xe0f));
+	BEGIN(&story, 0, QUERY, N(0xd1), T("SELECT broken"));
+	END(&story, 0, ROWS_READ, N(0xd1), N(0), N(0), N(0xe44));
+	BEGIN(&story, 0, QUERY, N(0xd1), T("SELECT late"));
+	END(&story, 0, ROWS_READ, N(0xd1), N(0), N(0xe44), null);
+	end(&story,
+	    "task 1 0 SELECT early; begin SELECT early; end SELECT early; done 1; "
+	    "task 2 0 SELECT all; begin SELECT all; end SELECT all; done 2; "
+	    "task 3 0 SELECT broken; begin SELECT broken; log 3 request error; end SELECT broken; "
+	    "done 3; "
+	    "task 4 0 SELECT late; begin SELECT late; log 4 request error; end SELECT late; done 4; ");
 }
 
 /* It fails while rows are being read, on the same connection: they are read on. */
@@ -688,15 +714,25 @@ static void test_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_route),         cmocka_unit_test(test_path),
-		cmocka_unit_test(test_lost_end),      cmocka_unit_test(test_sql),
-		cmocka_unit_test(test_prepared),      cmocka_unit_test(test_prepared_by_driver),
-		cmocka_unit_test(test_transaction),   cmocka_unit_test(test_prepared_many),
-		cmocka_unit_test(test_prepared_lost), cmocka_unit_test(test_failure_beside_open_rows),
-		cmocka_unit_test(test_names),         cmocka_unit_test(test_rpc),
-		cmocka_unit_test(test_rpc_client),    cmocka_unit_test(test_transport),
-		cmocka_unit_test(test_redis),         cmocka_unit_test(test_lost_status),
-		cmocka_unit_test(test_rpc_refused),   cmocka_unit_test(test_spans),
+		cmocka_unit_test(test_route),
+		cmocka_unit_test(test_path),
+		cmocka_unit_test(test_lost_end),
+		cmocka_unit_test(test_sql),
+		cmocka_unit_test(test_prepared),
+		cmocka_unit_test(test_prepared_by_driver),
+		cmocka_unit_test(test_transaction),
+		cmocka_unit_test(test_prepared_many),
+		cmocka_unit_test(test_prepared_lost),
+		cmocka_unit_test(test_error_of_rows),
+		cmocka_unit_test(test_failure_beside_open_rows),
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_rpc),
+		cmocka_unit_test(test_rpc_client),
+		cmocka_unit_test(test_transport),
+		cmocka_unit_test(test_redis),
+		cmocka_unit_test(test_lost_status),
+		cmocka_unit_test(test_rpc_refused),
+		cmocka_unit_test(test_spans),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

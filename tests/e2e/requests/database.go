@@ -17,19 +17,27 @@ import (
 type fakeDriver struct{}
 type fakeConn struct{}
 type fakeStmt struct{ query string }
-type fakeRows struct{ left int }
+type fakeRows struct {
+	left  int
+	fails bool
+}
 type fakeTx struct{}
+type rowError struct{}
 
 var errWanted = errors.New("on purpose")
 
 func (fakeDriver) Open(string) (driver.Conn, error) { return fakeConn{}, nil }
 func (fakeConn) Close() error                       { return nil }
 func (fakeConn) Begin() (driver.Tx, error)          { return fakeTx{}, nil }
+func (rowError) Error() string                      { return "on purpose, of a row" }
 func (fakeTx) Commit() error                        { return nil }
 func (fakeTx) Rollback() error                      { return nil }
 func (*fakeRows) Columns() []string                 { return []string{"n"} }
 func (*fakeRows) Close() error                      { return nil }
 func (r *fakeRows) Next(to []driver.Value) error {
+	if r.left == 0 && r.fails {
+		return rowError{}
+	}
 	if r.left == 0 {
 		return io.EOF
 	}
@@ -38,12 +46,15 @@ func (r *fakeRows) Next(to []driver.Value) error {
 	return nil
 }
 
+// begins is for statements that hostile.go makes, too, of which not all can be read.
+func begins(query, with string) bool { return len(query) < 100 && strings.HasPrefix(query, with) }
+
 // outcome of a statement: one that begins with "prepare" has to be prepared, by database/sql if not by the program.
 func outcome(query string) error {
-	if len(query) < 100 && strings.HasPrefix(query, "bad") {
+	if begins(query, "bad") {
 		return errWanted
 	}
-	if len(query) < 100 && strings.HasPrefix(query, "prepare") {
+	if begins(query, "prepare") {
 		return driver.ErrSkip
 	}
 	return nil
@@ -53,7 +64,7 @@ func (fakeConn) QueryContext(ctx context.Context, query string, args []driver.Na
 	if err := outcome(query); err != nil {
 		return nil, err
 	}
-	return &fakeRows{3}, nil
+	return &fakeRows{3, begins(query, "fails")}, nil
 }
 
 func (fakeConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
@@ -76,7 +87,7 @@ func (s fakeStmt) Query(args []driver.Value) (driver.Rows, error) {
 	if outcome(s.query) == errWanted {
 		return nil, errWanted
 	}
-	return &fakeRows{3}, nil
+	return &fakeRows{3, begins(s.query, "fails")}, nil
 }
 
 func (s fakeStmt) Exec(args []driver.Value) (driver.Result, error) {
@@ -107,6 +118,10 @@ func query(db querier, statement string, args ...interface{}) {
 		if err := rows.Scan(&n); err != nil {
 			panic(err)
 		}
+	}
+	if rows.Err() != nil {
+		count(statement, "error", since)
+		return
 	}
 	count(statement, "-", since)
 }
@@ -216,6 +231,7 @@ func database() {
 				exec(tx, "bad statement in a transaction")
 				tx.Commit()
 				query(db, "prepare and query")
+				query(db, "fails while rows are read")
 				exec(db, "prepare and execute")
 			}
 			statements(db)

@@ -22,15 +22,16 @@ import (
 
 const workers = 3
 
-// store is a database with its driver's name, which begins the names of tables, so that statements differ.
+// store is a database with its driver's name, which begins the names of tables, so that statements differ. Reading the
+// rows of broken fails.
 type store struct {
 	*sql.DB
-	name string
+	name, broken string
 }
 
 var stores []store
 
-func open(driver, name, address, types string) {
+func open(driver, name, address, types, broken string) {
 	db, err := sql.Open(driver, address)
 	if err != nil {
 		panic(err)
@@ -46,13 +47,14 @@ func open(driver, name, address, types string) {
 			panic(err)
 		}
 	}
-	stores = append(stores, store{db, name})
+	stores = append(stores, store{db, name, broken})
 }
 
 func startLibraries(slow bool) {
-	open("postgres", "pq", "", "integer")
-	open("pgx", "pgx", "", "integer")
-	open("sqlite3", "sqlite", "file:"+filepath.Join(os.Getenv("STORE"), "file.db")+"?_busy_timeout=60000", "integer")
+	open("postgres", "pq", "", "integer", "SELECT 1/(5-n) FROM pq WHERE n < 10 ORDER BY n")
+	open("pgx", "pgx", "", "integer", "SELECT 1/(5-n) FROM pgx WHERE n < 10 ORDER BY n")
+	open("sqlite3", "sqlite", "file:"+filepath.Join(os.Getenv("STORE"), "file.db")+"?_busy_timeout=60000", "integer",
+		"SELECT n FROM sqlite WHERE n < 5 UNION ALL SELECT abs(-9223372036854775807 - 1)")
 }
 
 // work has statements that succeed, and that fail at once or when they are run.
@@ -66,6 +68,7 @@ func (s store) work(worker int) {
 	defer inserter.Close()
 	for i := 0; i < 20; i++ {
 		query(s, read, 10)
+		query(s, s.broken)
 		query(reader, read+" ORDER BY n", 10)
 		exec(s, write, "secret", worker)
 		exec(s, insert, 0, "secret") // there is one
