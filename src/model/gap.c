@@ -42,11 +42,13 @@ void gap_end(struct model *md, uint64_t now)
 
 void gap_end_of_trace(struct model *md, uint64_t now)
 {
+	enum provenance before = md->ops.provenance;
+
 	if (md->gap_since && md->generation.number && now > md->ops.now) {
 		md->ops.now = now;
 		md->ops.provenance = INFERRED;
 		note_write(md, note_text(md, GAP_LOG_LAST));
-		md->ops.provenance = OBSERVED;
+		md->ops.provenance = before;
 	}
 	gap_end(md, now);
 }

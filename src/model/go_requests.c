@@ -46,8 +46,8 @@ struct request_hit {
 	uint32_t preset; /* string id of its name */
 	struct value values[VALUES_MAX];
 	const struct value *key, *keys, *done, *failed, *method, *path, *host, *query, *route;
-	const struct value *status, *code, *error, *trace, *trace2, *type, *last, *prepared, *rows;
-	unsigned types[2]; /* what `type` or `last` is compared with */
+	const struct value *status, *code, *error, *trace, *trace2, *type, *prepared, *rows;
+	unsigned types[2]; /* what `type` is compared with */
 };
 
 static const struct preset_kind *find_kind(const char *name)
@@ -79,8 +79,6 @@ static void take_value(struct request_hit *in, const char *role, const struct va
 	}
 	if (sscanf(role, "type=%8x,%8x", &in->types[0], &in->types[1]) == 2)
 		in->type = value;
-	if (sscanf(role, "last=%8x,%8x", &in->types[0], &in->types[1]) == 2)
-		in->last = value;
 }
 
 /* False if it is no request's. */
@@ -302,17 +300,18 @@ static void name_outcome(const struct request_hit *in, char *text, size_t size)
 		name_code(number(in->code), text, size);
 }
 
-/* Reading ended with an error: not with io.EOF, nor early, when there is none. */
-static bool is_read_error(const struct request_hit *in)
+/* An error without a code, such as that of rows: neither nil nor of io.EOF's type. */
+static bool is_plain_error(const struct request_hit *in)
 {
-	return in->last && !(in->last->flags & VALUE_UNREADABLE) && number(in->last) != in->types[1];
+	return in->type && !in->code && !(in->type->flags & VALUE_UNREADABLE) &&
+	       number(in->type) != in->types[1];
 }
 
 static const char *message_of(const struct request_hit *in, char *text, size_t size)
 {
 	uint64_t status = number(in->status);
 
-	if ((in->error && number(in->error)) || is_read_error(in))
+	if ((in->error && number(in->error)) || is_plain_error(in))
 		snprintf(text, size, "error");
 	else if (in->status && (status || in->kind->implicit_200))
 		snprintf(text, size, "status=%" PRId64, status ? (int64_t)status : 200);

@@ -22,7 +22,7 @@ struct live_request {
 	uint32_t next_of_g;     /* 1 + index of the one that this goroutine began before, 0 = none */
 	uint32_t next_of_key;   /* the same with this key and kind */
 	uint32_t losses;        /* annotations.losses at its begin */
-	bool has_rows;          /* of a query that has succeeded */
+	bool has_rows;          /* a query has succeeded, and its rows are read */
 	bool passed;            /* one that began later on its goroutine, of its kind, has ended */
 	uint32_t name;          /* string id; 0: not known yet, and the next are valid: */
 	uint32_t begin, region; /* indices of its ops, in this generation */

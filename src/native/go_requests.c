@@ -108,7 +108,7 @@ static void report_traced(const struct request_planner *planner, const struct pr
 
 static void put_label(const struct request_point *point, const char *role, char label[VALUE_LABEL_MAX])
 {
-	if (strcmp(role, REQUEST_TYPE) == 0 || strcmp(role, REQUEST_LAST) == 0)
+	if (strcmp(role, REQUEST_TYPE) == 0)
 		snprintf(label, VALUE_LABEL_MAX, "%s=%08" PRIx32 ",%08" PRIx32, role, point->hashes[0],
 			 point->hashes[1]);
 	else

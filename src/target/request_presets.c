@@ -38,14 +38,27 @@
 		}                                                                                            \
 	}
 
-#define LAST_ERROR_IN(the_word, the_type, the_path)                                                          \
+/* An error without a code, in a struct. */
+#define ERROR_IN(the_word, the_type, the_path)                                                               \
 	{                                                                                                    \
-		.role = REQUEST_LAST, .word = the_word, .kind = VALUE_UNSIGNED, .size = 4, .type = the_type, \
+		.role = REQUEST_TYPE, .word = the_word, .kind = VALUE_UNSIGNED, .size = 4, .type = the_type, \
 		.path = the_path, .nsteps = 2, .steps = {8, TYPE_HASH}, .types = {                           \
 			"errors.errorString",                                                                \
 			"errors.errorString"                                                                 \
 		}                                                                                            \
 	}
+
+#define HTTP_REQUEST  "net/http.Request"
+#define HTTP_RESPONSE "net/http.Response"
+/* What a client asks, and what it gets. */
+#define HTTP_ASKED(the_word)                                                                                 \
+	TEXT_IN(REQUEST_METHOD, the_word, HTTP_REQUEST, "Method"),                                           \
+		TEXT_IN(REQUEST_HOST, the_word, HTTP_REQUEST, "URL.Host"),                                   \
+		TEXT_IN(REQUEST_PATH, the_word, HTTP_REQUEST, "URL.Path"),                                   \
+		QUERY_IN(the_word, HTTP_REQUEST, "URL.RawQuery")
+#define HTTP_ANSWERED(the_word, error_word)                                                                  \
+	NUMBER_IN(REQUEST_STATUS, the_word, 8, HTTP_RESPONSE, "StatusCode"),                                 \
+		NUMBER(REQUEST_ERROR, error_word, 8)
 
 #define GRPC           "google.golang.org/grpc"
 #define GRPC_TRANSPORT GRPC "/internal/transport"
@@ -268,16 +281,7 @@ const struct request_preset request_presets[] = {
 					.function = "net/http.send",
 					.site = SITE_REQUEST_BEGIN,
 					.since = 17,
-					.values =
-						{
-							TEXT_IN(REQUEST_METHOD, 0, "net/http.Request",
-								"Method"),
-							TEXT_IN(REQUEST_HOST, 0, "net/http.Request",
-								"URL.Host"),
-							TEXT_IN(REQUEST_PATH, 0, "net/http.Request",
-								"URL.Path"),
-							QUERY_IN(0, "net/http.Request", "URL.RawQuery"),
-						},
+					.values = {HTTP_ASKED(0)},
 				},
 				{
 					.function = "net/http.(*Client).send",
@@ -285,12 +289,7 @@ const struct request_preset request_presets[] = {
 					.place = REQUEST_BEHIND_CALL,
 					.callee = "net/http.send",
 					.since = 17,
-					.values =
-						{
-							NUMBER_IN(REQUEST_STATUS, 0, 8, "net/http.Response",
-								  "StatusCode"),
-							NUMBER(REQUEST_ERROR, 2, 8),
-						},
+					.values = {HTTP_ANSWERED(0, 2)},
 				},
 			},
 	},
@@ -308,16 +307,7 @@ const struct request_preset request_presets[] = {
 					.function = "net/http.(*Transport).RoundTrip",
 					.site = SITE_REQUEST_BEGIN,
 					.since = 17,
-					.values =
-						{
-							TEXT_IN(REQUEST_METHOD, 1, "net/http.Request",
-								"Method"),
-							TEXT_IN(REQUEST_HOST, 1, "net/http.Request",
-								"URL.Host"),
-							TEXT_IN(REQUEST_PATH, 1, "net/http.Request",
-								"URL.Path"),
-							QUERY_IN(1, "net/http.Request", "URL.RawQuery"),
-						},
+					.values = {HTTP_ASKED(1)},
 				},
 				{
 					.function = "net/http.(*Transport).RoundTrip",
@@ -325,12 +315,7 @@ const struct request_preset request_presets[] = {
 					.place = REQUEST_BEHIND_CALL,
 					.callee = "net/http.(*Transport).roundTrip",
 					.since = 17,
-					.values =
-						{
-							NUMBER_IN(REQUEST_STATUS, 0, 8, "net/http.Response",
-								  "StatusCode"),
-							NUMBER(REQUEST_ERROR, 1, 8),
-						},
+					.values = {HTTP_ANSWERED(0, 1)},
 				},
 			},
 	},
@@ -528,7 +513,7 @@ const struct request_preset request_presets[] = {
 							NUMBER_IN(REQUEST_KEY, 0, 8, SQL "Rows", "dc"),
 							NUMBER_IN(REQUEST_DONE, 0, 1, SQL "Rows", "closed"),
 							NUMBER(REQUEST_ERROR, 1, 8),
-							LAST_ERROR_IN(0, SQL "Rows", "lasterr"),
+							ERROR_IN(0, SQL "Rows", "lasterr"),
 						},
 				},
 				SQL_RETURNED,

@@ -27,10 +27,9 @@
 /*
  * At an end: the hash of an error's type. Its name in the log is "type=HASH,HASH2", eight hexadecimal digits
  * each: of the type for which there is a code, and of io.EOF's, which is no failure. No error: no failure.
+ * Where there are no codes, both are io.EOF's.
  */
-#define REQUEST_TYPE "type"
-/* At an end: the same of the error that reading ended with. "last=HASH,HASH": of io.EOF's type, twice. */
-#define REQUEST_LAST   "last"
+#define REQUEST_TYPE   "type"
 #define REQUEST_ERROR  "error" /* not 0: it failed */
 #define REQUEST_TRACE  "trace" /* the first and second half of a trace id */
 #define REQUEST_TRACE2 "trace2"
@@ -58,7 +57,7 @@ struct request_value {
 	const char *type, *path; /* as in struct type_field */
 	uint8_t nsteps;          /* pointers to follow from there on, and what to add */
 	uint8_t steps[REQUEST_WORDS];
-	const char *types[REQUEST_TYPES]; /* of _TYPE and _LAST: structs to which such an error points */
+	const char *types[REQUEST_TYPES]; /* of REQUEST_TYPE: structs to which such an error points */
 	/* Not NULL: only if the type has this field, and if `given_at` is not 0 at this offset. */
 	const char *given_type, *given_path;
 	uint32_t given_at;

@@ -22,7 +22,7 @@ struct request_point {
 	uint8_t condition; /* as in struct probe_point */
 	struct value_rules rules;
 	const char *roles[VALUES_MAX];  /* of the values */
-	uint32_t hashes[REQUEST_TYPES]; /* of such an error; the first is not 0 if there is one */
+	uint32_t hashes[REQUEST_TYPES]; /* of REQUEST_TYPE; the first is not 0 if there is one */
 };
 
 /* Looks for fields, and for inlined functions. Returns 0 or -ENOMEM; free in any case. */

@@ -166,7 +166,7 @@ static void begin(struct story *story)
 	learn(story, QUERY, "sql.query", SITE_REQUEST_BEGIN, "key method");
 	learn(story, ROWS, "sql.query", SITE_REQUEST_END, "key done error");
 	learn(story, PUT_CONN, "sql.query", SITE_REQUEST_END, "keys error");
-	learn(story, ROWS_READ, "sql.query", SITE_REQUEST_END, "key done error last=00000e0f,00000e0f");
+	learn(story, ROWS_READ, "sql.query", SITE_REQUEST_END, "key done error type=00000e0f,00000e0f");
 	learn(story, QUERY_ROWS, "sql.query", SITE_REQUEST_BEGIN, "rows");
 	learn(story, QUERY_PREPARED, "sql.query", SITE_REQUEST_BEGIN, "prepared");
 	learn(story, QUERY_STATEMENT, "sql.query", SITE_REQUEST_BEGIN, "key");

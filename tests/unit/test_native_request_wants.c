@@ -58,12 +58,6 @@ static void test_probes(void **state)
 	assert_int_not_equal(request_wants_add(&wants, "http", false, wanted, &n, NULL), 0);
 }
 
-/* The type of an error, which is compared with two others. */
-static bool is_type(const char *role)
-{
-	return strcmp(role, REQUEST_TYPE) == 0 || strcmp(role, REQUEST_LAST) == 0;
-}
-
 /* Tables end before their last entry, and values fit into a hit with and without those asked for. */
 static void test_tables(void **state)
 {
@@ -76,7 +70,7 @@ static void test_tables(void **state)
 		for (const struct request_probe *probe = preset->probes; probe->function; probe++) {
 			assert_null(probe->values[REQUEST_VALUES - 1].role);
 			for (unsigned k = 0; probe->values[k].role; k++)
-				assert_int_equal(is_type(probe->values[k].role),
+				assert_int_equal(strcmp(probe->values[k].role, REQUEST_TYPE) == 0,
 						 probe->values[k].types[0] && probe->values[k].types[1]);
 		}
 	}
