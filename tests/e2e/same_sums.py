@@ -4,8 +4,8 @@
 
 same_sums.py REPORT.json PROFILE TABLE [SLACK]: PROFILE is the output of go tool pprof -raw of go tool trace -pprof=KIND, TABLE
 is waits or syscalls. Each of the profile's pairs of leaf and caller must be there, with the same count and the same sum
-(within SLACK ns an interval), but for those of the runtime's own goroutines, which the report leaves out. Prints what was
-compared.
+(within SLACK ns an interval), but for those of the runtime's own goroutines and its tracer's, which the report leaves out:
+the tracer's goroutine waits when it assists the collector. Prints what was compared.
 """
 import collections
 import json
@@ -30,7 +30,7 @@ def read_profile(path):
     sums = collections.defaultdict(lambda: [0, 0])
     for count, ns, ids in samples:
         root = locations[ids[-1]] if ids else ""
-        if root.startswith("runtime.") and root != "runtime.main":
+        if root.startswith(("runtime.", "runtime/")) and root != "runtime.main":
             continue
         key = tuple(locations[i] for i in ids[:FRAMES])
         sums[key][0] += count
