@@ -4,8 +4,8 @@
 
 same_sums.py REPORT.json PROFILE TABLE [SLACK]: PROFILE is the output of go tool pprof -raw of go tool trace -pprof=KIND, TABLE
 is waits or syscalls. Each of the profile's pairs of leaf and caller must be there, with the same count and the same sum
-(within SLACK ns an interval), but for those of the runtime's own goroutines and its tracer's, which the report leaves out:
-the tracer's goroutine waits when it assists the collector. Prints what was compared.
+(within SLACK ns an interval), but for waits of the runtime's own goroutines and of runtime/trace's, which the report leaves
+out: the latter waits when it assists the collector. Prints what was compared.
 """
 import collections
 import json
@@ -16,7 +16,11 @@ FRAMES = 2  # further up the profile has one name for a function and those that 
 NAME = 90  # characters of a function's name: the report cuts long ones
 
 
-def read_profile(path):
+def is_left_out(root, table):
+    return table == "waits" and root.startswith(("runtime.", "runtime/")) and root != "runtime.main"
+
+
+def read_profile(path, table):
     samples, locations, part = [], {}, ""
     for line in open(path):
         words = line.split()
@@ -30,7 +34,7 @@ def read_profile(path):
     sums = collections.defaultdict(lambda: [0, 0])
     for count, ns, ids in samples:
         root = locations[ids[-1]] if ids else ""
-        if root.startswith(("runtime.", "runtime/")) and root != "runtime.main":
+        if is_left_out(root, table):
             continue
         key = tuple(locations[i] for i in ids[:FRAMES])
         sums[key][0] += count
@@ -50,7 +54,7 @@ def read_report(path, table):
 
 
 def main():
-    report, profile = read_report(sys.argv[1], sys.argv[3]), read_profile(sys.argv[2])
+    report, profile = read_report(sys.argv[1], sys.argv[3]), read_profile(sys.argv[2], sys.argv[3])
     slack = int(sys.argv[4]) if len(sys.argv) > 4 else 0
     failed = 0
     for key, (count, ns) in sorted(profile.items(), key=lambda item: -item[1][1]):
