@@ -64,19 +64,35 @@ static unsigned look_up(const struct keyword *words, size_t n, const char *text,
 	return none;
 }
 
-/* What Go calls "sync" is a Mutex or a WaitGroup, or a semaphore of the runtime's own: the stack shows which.
- */
-enum { GO_SYNC = ACT_COUNT };
+enum {
+	/* A Mutex or a WaitGroup, or a semaphore of the runtime's own: the stack shows which. */
+	GO_SYNC = ACT_COUNT,
+	/* By the collector or the tracer (suspendG, runtime/preempt.go): in any function. */
+	GO_SUSPENDED,
+};
 
 /* Reasons of Go 1.22 to 1.26 (runtime/traceruntime.go), which the converter writes for older formats, too;
  * and of threads (model/threads_names.c). The first one that fits counts. */
 static const struct keyword reason_words[] = {
-	{"network", ACT_NETWORK},  {"chan send", ACT_SEND},    {"chan receive", ACT_RECEIVE},
-	{"select", ACT_SELECT},    {"sync.(*Cond)", ACT_COND}, {"sync (condition", ACT_COND},
-	{"sync (mutex", ACT_LOCK}, {"sync (join", ACT_JOIN},   {"sync (barrier", ACT_JOIN},
-	{"sync (", ACT_LOCK},      {"sync", GO_SYNC},          {"sleep", ACT_SLEEP},
-	{"GC ", ACT_GC},           {"wait until GC", ACT_GC},  {"forever", ACT_FOREVER},
-	{"disk", ACT_DISK},        {"page fault", ACT_DISK},   {"not watched", ACT_UNWATCHED},
+	{"network", ACT_NETWORK},
+	{"chan send", ACT_SEND},
+	{"chan receive", ACT_RECEIVE},
+	{"select", ACT_SELECT},
+	{"sync.(*Cond)", ACT_COND},
+	{"sync (condition", ACT_COND},
+	{"sync (mutex", ACT_LOCK},
+	{"sync (join", ACT_JOIN},
+	{"sync (barrier", ACT_JOIN},
+	{"sync (", ACT_LOCK},
+	{"sync", GO_SYNC},
+	{"sleep", ACT_SLEEP},
+	{"GC ", ACT_GC},
+	{"wait until GC", ACT_GC},
+	{"forever", ACT_FOREVER},
+	{"disk", ACT_DISK},
+	{"page fault", ACT_DISK},
+	{"not watched", ACT_UNWATCHED},
+	{"preempted", GO_SUSPENDED},
 };
 
 static const struct keyword primitive_words[] = {
@@ -209,8 +225,19 @@ enum activity wait_activity(struct analysis *a, uint32_t reason, uint32_t stack)
 
 	if (activity == GO_SYNC)
 		return stack ? by_stack : ACT_LOCK;
+	if (activity == GO_SUSPENDED)
+		return ACT_OTHER;
 	/* Of threads it is said of any futex, and statuses have no reason at all. */
 	if ((activity == ACT_LOCK || activity == ACT_OTHER) && by_stack != ACT_OTHER)
 		return by_stack;
 	return (enum activity)activity;
+}
+
+/*
+ * Up to go 1.21 the wait of each primitive has an event of its own. The general event has no reason: the
+ * goroutine was suspended, or is the runtime's.
+ */
+enum activity block_activity(struct analysis *a, uint32_t reason, uint32_t stack)
+{
+	return reason ? wait_activity(a, reason, stack) : ACT_OTHER;
 }

@@ -494,7 +494,9 @@ bool is_system_function(const char *func);
 /* --- kinds.c --- */
 const char *activity_name(enum activity activity);
 const char *delay_name(enum delay delay);
+/* Of a status, which may be without a reason, and of an event. */
 enum activity wait_activity(struct analysis *a, uint32_t reason, uint32_t stack);
+enum activity block_activity(struct analysis *a, uint32_t reason, uint32_t stack);
 enum primitive primitive_of(const char *func);
 /* 1 + index of the call if a library function of this name, or a system call "read(3: path)", does I/O; else
  * 0. */

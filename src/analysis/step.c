@@ -278,7 +278,7 @@ static void block(struct analysis *a, struct goroutine *g, const struct op *op)
 
 	stop_running(a, g, op->p, stack);
 	a->groups[g->group].blocks++;
-	interval_enter(a, g, wait_activity(a, op->string, stack), stack);
+	interval_enter(a, g, block_activity(a, op->string, stack), stack);
 	note_vain(a, g);
 	resource_wait(a, g);
 	lock_wait(a, g);

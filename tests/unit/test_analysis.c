@@ -194,6 +194,39 @@ static void test_latency(void **state)
 	script_free(s);
 }
 
+/* A goroutine that was suspended did not wait for what the function would wait for. */
+static void test_suspended(void **state)
+{
+	struct script *s = script_new(1000 * MS);
+	uint32_t entry = stack(s, "main.work", NULL, 1, NULL);
+	uint32_t lock = stack(s, "sync.(*Mutex).Lock", "main.work", 7, "main.main");
+	uint32_t choice = stack(s, "runtime.selectgo", "main.work", 9, "main.main");
+	const struct {
+		const char *reason;
+		uint32_t stack;
+		uint64_t ms;
+	} waits[] = {{"sync", lock, 10}, {"preempted", lock, 20}, {"", choice, 30}, {"select", choice, 40}};
+	struct analysis *a;
+
+	(void)state;
+	procs(s, 1);
+	create(s, 1, entry);
+	for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		start(s, 1, 0);
+		block(s, 1, 0, waits[i].reason, waits[i].stack);
+		s->now += waits[i].ms * MS;
+		wake(s, 0, NO_P, 1, 0);
+	}
+	start(s, 1, 0);
+	add(s, OP_GO_DESTROY, 1, 0);
+	a = analyse(s, NULL);
+	assert_int_equal(a->total_spent[ACT_LOCK] / MS, 10);
+	assert_int_equal(a->total_spent[ACT_SELECT] / MS, 40);
+	assert_int_equal(a->total_spent[ACT_OTHER] / MS, 50);
+	analysis_free(a);
+	script_free(s);
+}
+
 /* --- herds and stragglers --- */
 
 /* Twenty wait for a condition; each 6 ms one of them, or all, are woken, and all wait again. */
@@ -434,9 +467,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_histogram),      cmocka_unit_test(test_lock_held_across_io),
 		cmocka_unit_test(test_lock_held_long), cmocka_unit_test(test_leak),
-		cmocka_unit_test(test_latency),        cmocka_unit_test(test_herd),
-		cmocka_unit_test(test_straggler),      cmocka_unit_test(test_spin),
-		cmocka_unit_test(test_timer_late),     cmocka_unit_test(test_output),
+		cmocka_unit_test(test_latency),        cmocka_unit_test(test_suspended),
+		cmocka_unit_test(test_herd),           cmocka_unit_test(test_straggler),
+		cmocka_unit_test(test_spin),           cmocka_unit_test(test_timer_late),
+		cmocka_unit_test(test_output),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
