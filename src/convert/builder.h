@@ -104,6 +104,8 @@ int builder_fit_p(struct builder *b, uint64_t id);
  * the reader's time. Returns 0, or -ENOMEM or -EBADMSG with the error set and nothing appended.
  */
 int builder_step(struct builder *b, uint64_t time, struct op *op);
+/* An event at `time` (ns) that makes no op. What follows is dated as if it made one. */
+void builder_no_op(struct builder *b, uint64_t time);
 /*
  * Statuses of objects that existed earlier. In the first generation they go to its start, wherever the file
  * states them.

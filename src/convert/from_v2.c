@@ -225,6 +225,7 @@ static int step(struct reader_v2 *r, const struct wire_event *ev)
 static int on_event(void *ctx, const struct wire_event *ev)
 {
 	struct reader_v2 *r = ctx;
+	uint64_t before = r->b->last;
 	int ret;
 
 	r->b->result->error_offset = ev->offset;
@@ -241,6 +242,8 @@ static int on_event(void *ctx, const struct wire_event *ev)
 	default:
 		ret = step(r, ev);
 	}
+	if (r->b->last == before)
+		builder_no_op(r->b, (uint64_t)ev->time);
 	return ret;
 }
 
