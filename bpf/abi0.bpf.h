@@ -9,8 +9,8 @@
  * ABI0, in the first case the stack pointer points to the return address and the arguments are above it; in
  * the second, the stack pointer points to the callee's arguments.
  *
- * The number of leaf frames that a stack leaves out is what each traceGo... function passes to traceEvent (Go
- * 1.5 to 1.16 runtime/trace.go, proc.go). Where that is 0, the runtime's own trace has no stack.
+ * The number of leaf frames to skip in a stack is the value that each traceGo... function passes to
+ * traceEvent (Go 1.5 to 1.16 runtime/trace.go, proc.go). If it is 0, the runtime's own trace has no stack.
  */
 #ifndef GOTRACE_ABI0_BPF_H
 #define GOTRACE_ABI0_BPF_H
@@ -19,7 +19,7 @@
 
 /* --- arguments --- */
 
-/* Loads n arguments from registers, or n words of the stack from REG_SP + above on. n is a constant. */
+/* Loads the first n arguments from registers, or under ABI0 from the stack at REG_SP + above. */
 static __always_inline bool load_args(const struct pt_regs *ctx, uint64_t *args, uint32_t n, uint32_t above)
 {
 	if (has_abi0())
@@ -36,14 +36,16 @@ static __always_inline bool load_args(const struct pt_regs *ctx, uint64_t *args,
 	return true;
 }
 
-/* Reads the first n words of arguments of the function that was hit at its stack check. False if they cannot
- * be read. */
+/*
+ * Reads the first n argument words of a function probed at its stack check. Returns false if they cannot be
+ * read.
+ */
 static __always_inline bool entry_args(const struct pt_regs *ctx, uint64_t *args, uint32_t n)
 {
 	return load_args(ctx, args, n, 8);
 }
 
-/* The same for the arguments of the callee, at a call. */
+/* As entry_args(), for the callee's arguments at a probed call. */
 static __always_inline bool call_args(const struct pt_regs *ctx, uint64_t *args, uint32_t n)
 {
 	return load_args(ctx, args, n, 0);
@@ -67,7 +69,7 @@ static __always_inline bool comes_again(const struct pt_regs *ctx)
 
 /* --- the current goroutine --- */
 
-/* The g of the code that was hit; scheduler code runs on g0. Returns 0 for a thread that is not Go's. */
+/* Returns the g of the probed code; scheduler code runs on g0. Returns 0 for a thread that is not Go's. */
 static __always_inline uint64_t this_g(const struct pt_regs *ctx)
 {
 	return has_abi0() ? thread_g() : REG_G(ctx);
@@ -80,7 +82,7 @@ static __always_inline uint64_t this_m(const struct pt_regs *ctx)
 	return g ? m_of_g(g) : 0;
 }
 
-/* Reads the goroutine that runs the code that was hit. */
+/* Reads the goroutine that runs the probed code. */
 static __always_inline bool read_self(const struct pt_regs *ctx, struct raw_record *rec, struct go_g *g)
 {
 	rec->g = this_g(ctx);
@@ -94,8 +96,10 @@ static __always_inline bool read_self(const struct pt_regs *ctx, struct raw_reco
 
 /* --- stacks --- */
 
-/* The stack of a goroutine that is not running Go code now. awaited: what it waits for if it has parked
- * (AWAITED), or NULL. */
+/*
+ * The stack of a goroutine that is not running Go code now. awaited: NULL, or receives what a parked
+ * goroutine waits for (AWAITED).
+ */
 static __always_inline uint64_t stack_of_stopped(const struct go_g *g, uint8_t skip, bool preempted,
 						 uint64_t *awaited)
 {
@@ -113,7 +117,7 @@ static __always_inline uint64_t stack_in_call(const struct go_g *g, uint64_t bp)
 	return has_abi0() ? scan_g(g, 1, NULL) : walk_in_call(g, bp);
 }
 
-/* The stack from the caller of the probed function on. The function has not made its frame yet. */
+/* The stack that begins with the caller of the probed function, which has not made its frame yet. */
 static __always_inline uint64_t stack_of_caller(const struct pt_regs *ctx, const struct go_g *g, uint8_t skip)
 {
 	uint64_t hi = g_word(g, layout.g_stack_hi);

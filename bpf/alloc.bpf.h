@@ -36,7 +36,7 @@ static __always_inline uint64_t value_at(const struct pt_regs *ctx, const volati
 	return place->on_stack ? read_word(REG_SP(ctx) + place->slot) : reg_value(ctx, place->reg);
 }
 
-/* stackalloc(n), where it checks whether a trace is on: it has chosen the stack. n is a uint32. */
+/* stackalloc(n uint32), at its check whether a trace is on: it has chosen the stack by then. */
 HIT(alloc_stack)
 {
 	about_memory(ctx, SITE_ALLOC_STACK, value_at(ctx, &alloc_layout.stack_base),

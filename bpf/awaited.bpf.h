@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a goroutine that parks waits for. The function that called gopark (chanrecv, chansend, semacquire1,
- * notifyListWait) has it as its first argument. Such an argument is used again after the wait, so the
- * function has stored it where its caller reserved memory for it, right above the return address: register
- * arguments have such a slot, too (Go 1.17 to 1.27 cmd/compile/abi-internal.md, "spill space"), and it is the
- * argument itself up to 1.16. The walk has copied that part of the stack already.
+ * What a parking goroutine waits for: the first argument of the function that called gopark (chanrecv,
+ * chansend, semacquire1, notifyListWait). The function uses this argument again after the wait, so it has
+ * stored it in the memory that its caller reserved for it, right above the return address. Register arguments
+ * have such a slot, too (Go 1.17 to 1.27 cmd/compile/abi-internal.md, "spill space"); up to 1.16 it is the
+ * argument itself. The walk has already copied that part of the stack.
  */
 #ifndef GOTRACE_AWAITED_BPF_H
 #define GOTRACE_AWAITED_BPF_H
@@ -18,7 +18,7 @@
 #define HAS_SPILL_SLOTS true
 #endif
 
-/* gopark's caller; goparkunlock may be between them. */
+/* Frames to search for gopark's caller: goparkunlock may come first. */
 #define AWAITED_FRAMES 2
 
 static __always_inline uint8_t awaited_kind(uint64_t pc)
@@ -33,7 +33,7 @@ static __always_inline uint8_t awaited_kind(uint64_t pc)
 	return AWAITED_NONE;
 }
 
-/* A word of the chunk. False if the address is not in it. */
+/* Reads a word from the chunk. Returns false if the address is not in it. */
 static __always_inline bool chunk_word(const struct scratch *s, uint64_t address, uint64_t *word)
 {
 	uint64_t at = address - s->base;

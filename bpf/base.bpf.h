@@ -51,8 +51,10 @@ static __always_inline void send(struct raw_record *rec)
 	put(rec, sizeof(*rec));
 }
 
-/* Attached to a function of gotrace itself, whose argument is the marker's number. Puts the marker into the
- * ring in order, whether or not the lease is open. */
+/*
+ * Attached to a function of gotrace itself; the argument is the marker's number. Puts the marker into the
+ * ring in order, whether or not the lease is open.
+ */
 SEC("?uprobe")
 int marker(struct pt_regs *ctx)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the programs need to know about system calls. src/capture/calls.c classifies them. */
+/* Kinds of system calls that the programs distinguish. src/capture/calls.c classifies the calls. */
 #ifndef GOTRACE_CALL_KIND_H
 #define GOTRACE_CALL_KIND_H
 

@@ -63,8 +63,10 @@ static __always_inline uint64_t futex_in_call(const struct user_regs *regs)
 	return FUTEX_DOES_NOT_WAIT >> (FUTEX_COMMAND(regs->args[1]) & 31) & 1 ? 0 : WAIT_FUTEX(regs->args[0]);
 }
 
-/* What the system call operates on. The call is the current thread's, or that of a thread inspected from
- * outside (current = false). */
+/*
+ * Returns what the system call operates on (WAIT_*), or 0. current: the call is the current thread's, not
+ * that of another thread being inspected.
+ */
 static __always_inline uint64_t wait_in_call(struct task_struct *task, const struct user_regs *regs,
 					     bool current)
 {
@@ -183,7 +185,7 @@ static __always_inline void exit_call(struct task_struct *task, uint32_t tgid, s
 	rec.site = SITE_SYSCALL_DONE;
 	rec.arg = CALL_OF(user) + 1;
 	rec.arg2 = result;
-	/* rt_sigreturn leaves the registers of the context that it returns to. */
+	/* After rt_sigreturn, the registers are those of the context that it returned to. */
 	if (known && known->call) {
 		rec.arg = known->call;
 		known->call = 0;

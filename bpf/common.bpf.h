@@ -23,11 +23,11 @@ const volatile bool hidden_p_changes; /* a P can change hands without a probe: u
 const volatile bool syscall_oldp;     /* up to Go 1.25: in a system call the P is in m.oldp, not m.p */
 const volatile uint32_t g_labels;     /* offset of g.labels; 0: labels are not traced */
 
-const volatile uint8_t park_skips[64]; /* by g.waitreason: leaf frames left out of the stack, as the
-					* runtime does */
+/* By g.waitreason: leaf frames left out of the stack, as in the runtime. */
+const volatile uint8_t park_skips[64];
 
 /* Set by capture while the programs run. */
-volatile bool starts_only; /* of a goroutine's switches, only execute is probed */
+volatile bool starts_only; /* of all goroutine switches, only execute is probed */
 volatile struct go_places places;
 
 #endif

@@ -3,7 +3,8 @@
 #ifndef GOTRACE_CPU_PLACES_H
 #define GOTRACE_CPU_PLACES_H
 
-struct cpu_places {             /* bytes from the start of the per-CPU area; 0 = not in this kernel */
+/* Bytes from the start of the per-CPU area; 0 = not in this kernel. */
+struct cpu_places {
 	uint32_t run_queue;     /* runqueues */
 	uint32_t preempt_count; /* __preempt_count */
 	uint32_t hot;           /* pcpu_hot, which holds the count from Linux 6.2 to 6.14 */

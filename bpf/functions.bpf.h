@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Calls of the functions named by --region and --task. Probes are placed where a call begins and at every
- * instruction that may end it. They are not placed at the return address, as return probes are: a stack
- * walker would find the kernel's address there, and an exception could not be thrown past it.
+ * instruction that may end it. Return probes are not used: they replace the return address, so a stack walker
+ * would find the kernel's address there, and an exception could not be thrown past it.
  */
 #ifndef GOTRACE_FUNCTIONS_BPF_H
 #define GOTRACE_FUNCTIONS_BPF_H
@@ -21,7 +21,7 @@ static __always_inline bool is_traced_now(struct raw_record *rec)
 	return is_traced(ids >> 32);
 }
 
-/* With the values that the probe reads. */
+/* Sends the record with the values that the probe reads. */
 static __always_inline void send_call(const struct pt_regs *ctx, struct raw_record *rec, uint64_t cookie)
 {
 	struct raw_record shown;

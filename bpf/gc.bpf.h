@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Stop-the-world, garbage collection cycles, and the heap. The runtime's own tracer accounts for sweeping
- * only while it is on (p.trace), so these programs keep that account themselves: Go 1.22 … 1.26
+ * only while it is on (p.trace), so these programs do the accounting themselves: Go 1.22 … 1.26
  * runtime/mgcsweep.go, mcentral.go, mheap.go, traceruntime.go (GCSweepStart, GCSweepSpan, GCSweepDone).
  */
 #ifndef GOTRACE_GC_BPF_H
@@ -9,7 +9,7 @@
 
 #include "bpf/proc.bpf.h"
 
-/* Numbered as by traceGCSTWStart (Go 1.10 to 1.20 runtime/trace.go). Up to 1.9 no stop is traced. */
+/* Numbered as in traceGCSTWStart (Go 1.10 to 1.20 runtime/trace.go). Up to 1.9 no stop is traced. */
 enum { STW_MARK_TERMINATION, STW_SWEEP_TERMINATION, STW_UNKNOWN };
 
 /*
@@ -96,9 +96,9 @@ static __always_inline uint64_t assist_stack(const struct pt_regs *ctx, const st
 }
 
 /*
- * At each of the places where gcAssistAlloc calls the tracer: at one an assist begins, at three others it
- * ends. The runtime sets g.inMarkAssist after the first and clears it after the others, whether or not it is
- * traced. Up to Go 1.21 that field does not exist, and assist_end reports the ends.
+ * At each call of the tracer in gcAssistAlloc: one begins an assist, the three others end it. The runtime
+ * sets g.inMarkAssist after the first and clears it after the others, whether or not a trace is on. Up to Go
+ * 1.21 that field does not exist, and assist_end reports the ends.
  */
 HIT(assist)
 {
@@ -130,23 +130,24 @@ HIT(assist_end)
 /* pagesPerReclaimerChunk, Go 1.22 … 1.26 runtime/mheap.go */
 #define RECLAIM_PAGES 512u
 
-/* What a span is swept for. The tracer records only sweeping that an allocation waits for, not
- * SWEEP_OTHER. */
+/* Why a span is swept. The tracer records only sweeping that an allocation waits for, not SWEEP_OTHER. */
 enum sweeper { SWEEP_OTHER, SWEEP_CENTRAL, SWEEP_CREDIT, SWEEP_RECLAIM };
 
-/* What a thread has swept for one allocation, which is one range in the trace. */
+/* A thread's sweeping for one allocation, which is one range in the trace. */
 struct sweep {
 	uint64_t span; /* the mspan being swept, 0 = none */
 	uint64_t npages, elemsize;
 	uint64_t allocated; /* objects in it before sweeping */
 	uint64_t swept, reclaimed;
 	uint64_t freed; /* pages freed in the current chunk (SWEEP_RECLAIM) */
-	uint64_t last;  /* ns: when the last work so far ended */
+	uint64_t last;  /* ns: end of the latest work */
 	uint64_t who;   /* enum sweeper */
 };
 
-/* Keyed by thread id: the thread keeps its P in between (mallocgc holds it), so there are no more entries
- * than Ps. */
+/*
+ * Keyed by thread id. The thread keeps its P from the first span to the last (mallocgc holds it), so there
+ * are no more entries than Ps.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);
@@ -165,7 +166,7 @@ static __always_inline void end_sweep(uint32_t tid, const struct sweep *sweep)
 		.site = SITE_SWEEP_END, .goid = sweep->last, .arg = sweep->swept, .arg2 = sweep->reclaimed};
 
 	send(&rec);
-	count(HITS_SILENT, -1); /* the hit is accounted to another record, or counted there */
+	count(HITS_SILENT, -1); /* an extra record: the hit also makes its own, or counts itself as silent */
 	bpf_map_delete_elem(&sweeps, &tid);
 }
 
@@ -235,12 +236,12 @@ static __always_inline void send_sweep(const struct pt_regs *ctx)
 }
 
 /*
- * The functions that called sweep: up to three, innermost first, by frame pointers, which are reliable here.
- * On g0 there may be none. *span is the span being swept.
+ * The caller of sweep. Frame pointers, which are reliable here, lead to the functions above it; on g0 there
+ * may be none.
  */
 struct sweep_call {
-	uint64_t bp, pc; /* of the caller of sweep: its frame, and the return address into it */
-	uint64_t span;
+	uint64_t bp, pc; /* the caller's frame, and the return address into the caller */
+	uint64_t span;   /* the span; from Go 1.17 on, the address of a pointer to it */
 };
 
 /* From Go 1.17 on, at the entry of (*sweepLocked).sweep(preserve): the receiver is &sweepLocked{*mspan}. */
@@ -257,8 +258,9 @@ static __always_inline bool sweep_by_frame(const struct pt_regs *ctx, struct swe
 }
 
 /*
- * Finds out what sweep was called for: by cacheSpan or reclaimChunk, or by sweepone on behalf of reclaim or
- * deductSweepCredit. Up to Go 1.11 gosweepone called sweepone through systemstack, which makes no frame.
+ * Determines on whose behalf sweep was called: that of cacheSpan or reclaimChunk, which call it directly, or
+ * of reclaim or deductSweepCredit, which call it through sweepone. Up to Go 1.11 gosweepone called sweepone
+ * through systemstack, which makes no frame.
  */
 static __always_inline enum sweeper sweeper(const struct sweep_call *call)
 {
@@ -324,7 +326,7 @@ HIT(sweep_begin)
 		send_sweep(ctx);
 }
 
-/* Where sweep would add to the bytes reclaimed: the span's count of objects has been updated by now. */
+/* Where sweep would add to the reclaimed bytes: the span's object count has been updated by now. */
 HIT(sweep_span)
 {
 	uint32_t tid = this_thread();

@@ -8,8 +8,7 @@
 #define GSCAN    0x1000u /* _Gscan, set while the garbage collector scans the stack */
 #define GSYSCALL 3u      /* _Gsyscall */
 
-/* From g.stack to past g.waitreason and g.syncSafePoint in every release: one read gets every field of g that
- * a hit needs. */
+/* Covers g.stack to g.waitreason and g.syncSafePoint in every release: all that a hit needs of g. */
 #define G_HEAD 0xe0
 
 struct go_g {
@@ -121,14 +120,14 @@ static __always_inline uint64_t thread_g(void)
 
 	if (bpf_probe_read_user(&g, sizeof(g),
 				(const void *)(MEMBER(task, THREAD_POINTER) + (__s64)layout.tls_g)))
-		return 0; /* before the thread has set it up */
+		return 0; /* the thread has not set it up yet */
 #endif
 	return g;
 }
 
 /*
- * The same, but from the thread's registers on arm64 if it is in user mode, without cgo. The only foreign
- * code that Go calls in that mode is the vDSO, which preserves g's register (runtime/sys_linux_arm64.s).
+ * As thread_g(), but on arm64 it reads g's register. In user mode without cgo, that always holds g: the only
+ * foreign code that Go calls is the vDSO, which preserves the register (runtime/sys_linux_arm64.s).
  */
 static __always_inline uint64_t current_g(const struct pt_regs *regs)
 {

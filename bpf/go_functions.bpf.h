@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Calls of a Go program's functions named by --region and --task, as functions.bpf.h does for threads. A
- * goroutine may be on another thread, and on another stack, when the call ends. The distance from the
+ * Calls of a Go program's functions named by --region and --task; functions.bpf.h does the same for threads.
+ * A goroutine may be on another thread, and on another stack, when the call ends. The distance from the
  * caller's stack pointer to the end of the stack does not change: copystack (Go 1.26 runtime/stack.go) moves
  * everything in use to the end of the new stack.
  */
@@ -14,8 +14,10 @@
 #include "bpf/user.bpf.h"
 #include "bpf/values.bpf.h"
 
-/* Fills in the record of the goroutine that makes this call. False for the scheduler's own calls, and for
- * gotrace's (calibration). */
+/*
+ * Fills in the record of the goroutine that makes the call. Returns false if the probed jump is not taken,
+ * and for calls of the scheduler and of gotrace itself (calibration).
+ */
 static __always_inline bool is_call(const struct pt_regs *ctx, struct raw_record *rec, struct go_g *g,
 				    uint64_t cookie)
 {
@@ -35,7 +37,7 @@ static __always_inline bool is_call(const struct pt_regs *ctx, struct raw_record
 	return true;
 }
 
-/* With the values that the probe reads. */
+/* Sends the record with the values that the probe reads. */
 static __always_inline void send_call(const struct pt_regs *ctx, struct raw_record *rec, uint64_t cookie)
 {
 	if (!reads_values || !FUNCTION_VALUES(cookie)) {

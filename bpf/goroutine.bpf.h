@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Goroutine state changes. Scheduler code runs on g0. The number of leaf frames that a stack leaves out is
- * what the runtime's own tracer passes to traceStack for the event (Go 1.22 to 1.26,
+ * Goroutine state changes. Scheduler code runs on g0. The number of leaf frames to skip in a stack is the
+ * value that the runtime's own tracer passes to traceStack for the event (Go 1.22 to 1.26,
  * runtime/traceruntime.go).
  */
 #ifndef GOTRACE_GOROUTINE_BPF_H
@@ -33,7 +33,7 @@ static __always_inline void leave(struct raw_record *rec, uint64_t address, uint
 	send(rec);
 }
 
-/* Up to Go 1.10 g.waitreason is a string. Its first eight bytes identify each of 1.4's texts. */
+/* Up to Go 1.10 g.waitreason is a string. Its first eight bytes identify every wait reason of 1.4. */
 static __always_inline uint64_t begin_of_text(const struct go_g *g, uint32_t offset)
 {
 	uint64_t text = g_word(g, offset), len = g_word(g, offset + 8), bytes;
@@ -45,8 +45,8 @@ static __always_inline uint64_t begin_of_text(const struct go_g *g, uint32_t off
 }
 
 /*
- * m.waitTraceSkip and m.waitTraceBlockReason (one byte) are adjacent. Go 1.4 has neither; there the frame
- * left out is gopark's own.
+ * m.waitTraceSkip and m.waitTraceBlockReason (one byte) are adjacent. Go 1.4 has neither; there, only
+ * gopark's own frame is skipped.
  */
 static __always_inline bool why_parks(struct raw_record *rec, const struct go_g *g, uint8_t *skip)
 {
@@ -86,8 +86,9 @@ HIT(park)
 }
 
 /*
- * goschedImpl(gp, preempted). Up to Go 1.21 its callers are probed, and the probed function says whether this
- * is a preemption. Go 1.4: gosched_m, which newstack also calls for a goroutine that is being preempted.
+ * goschedImpl(gp, preempted). Up to Go 1.21 its callers are probed instead; which of them was hit shows
+ * whether this is a preemption. Go 1.4: gosched_m, which newstack also calls for a goroutine that is being
+ * preempted.
  */
 static __always_inline bool is_preempted(const struct pt_regs *ctx, const uint64_t *args)
 {
@@ -126,7 +127,10 @@ HIT(preemptpark)
 		leave(&rec, args[0], 0);
 }
 
-/* Reads the M's current goroutine and P, when the thread changes the state of another goroutine. */
+/*
+ * Reads the M's current goroutine and P, for a thread that changes the state of another goroutine. Returns
+ * the current goroutine, or 0.
+ */
 static __always_inline uint64_t acting(struct raw_record *rec, uint64_t m_address)
 {
 	struct go_m m;
@@ -138,8 +142,10 @@ static __always_inline uint64_t acting(struct raw_record *rec, uint64_t m_addres
 	return m.curg;
 }
 
-/* The stack of the goroutine that acts. Walk last in a program: the verifier checks the code after the walk
- * once for each of the walk's many exits. */
+/*
+ * The stack of the acting goroutine. The walk must come last in a program: the verifier checks the code after
+ * the walk once for each of the walk's many exits.
+ */
 static __always_inline uint64_t acting_stack(uint64_t curg, uint8_t skip)
 {
 	struct go_g g;
@@ -176,9 +182,9 @@ HIT(ready)
 }
 
 /*
- * What g does as a GC worker, in the numbering of gcMarkWorkerMode from 1.16 on. The mode is set before the
- * worker becomes runnable, and its P then runs it at once (findRunnable). Before 1.16, 0 is also a mode, and
- * the goroutine's start function shows whether it is a worker.
+ * The GC worker mode of g, numbered as gcMarkWorkerMode from 1.16 on. The mode is set before the worker
+ * becomes runnable, and its P then runs it at once (findRunnable). Before 1.16, 0 is also a mode, and the
+ * goroutine's start function shows whether it is a worker.
  */
 static __always_inline uint8_t worker_mode(const struct raw_record *rec)
 {
@@ -191,7 +197,7 @@ static __always_inline uint8_t worker_mode(const struct raw_record *rec)
 
 /*
  * At a call of casgstatus(gp, ...). A goroutine itself may call injectglist (at the end of a GC cycle); its
- * stack then continues from here, in the middle of a function.
+ * stack then begins at this call, in the middle of a function.
  */
 HIT(unblock)
 {
@@ -302,8 +308,10 @@ HIT(destroy)
 	send(&rec);
 }
 
-/* Up to Go 1.23 newproc1 assigns the id after this probe: it is the next one in the P's cache, unless that is
- * empty. */
+/*
+ * Up to Go 1.23 newproc1 assigns the id after this probe: the next one in the P's cache. Returns 0 if the
+ * cache is empty.
+ */
 static __always_inline uint64_t next_goid(uint64_t p)
 {
 	uint64_t next = read_word(p + layout.p_goidcache);
@@ -330,7 +338,7 @@ HIT(newproc)
 		rec.goid = next_goid(rec.p);
 	else
 		rec.goid = read_word(rec.g + layout.g_goid);
-	/* newproc1 sets them before this call, of system goroutines up to 1.17 only. */
+	/* newproc1 sets the labels before this call. From 1.18 on, system goroutines get none. */
 	if (g_labels && read_word(rec.g + g_labels))
 		rec.flags |= RAW_HAS_LABELS;
 	rec.stack = acting_stack(curg, 2);

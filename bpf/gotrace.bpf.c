@@ -16,7 +16,7 @@
 #include "bpf/syscall.bpf.h"
 #include "bpf/user.bpf.h"
 
-/* Does nothing. Measures the price of a trap on gotrace itself, and is the baseline of the benchmarks. */
+/* Does nothing. Measures the cost of a trap on gotrace itself, and is the benchmarks' baseline. */
 SEC("?uprobe")
 int empty(struct pt_regs *ctx)
 {

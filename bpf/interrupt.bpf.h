@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Determines whether a wakeup comes from an interrupt, and from which. The kernel's per-CPU state shows that
- * at the time of the wakeup, so nothing has to be recorded when interrupts begin.
+ * Determines whether a wakeup comes from an interrupt, and from which. The kernel's per-CPU state at the time
+ * of the wakeup shows that, so nothing has to be recorded when interrupts begin.
  *
  * Programs can get the addresses of per-CPU variables only if the kernel was built with CONFIG_KALLSYMS_ALL.
  * Their offsets within the per-CPU area are always in BTF. The area's address follows from the address of the
@@ -64,7 +64,7 @@ static __always_inline bool in_hard_timer(uint64_t block)
 	return timers && BPF_CORE_READ_BITFIELD_PROBED(timers, in_hrtirq);
 }
 
-/* Timers of the wheel (kernel/time/timer.c): those of this CPU, or those of any CPU. */
+/* Set while a timer wheel runs its timers (kernel/time/timer.c): this CPU's, or those of any CPU. */
 static __always_inline bool in_wheel(uint64_t block, uint32_t which)
 {
 	const struct timer_base *wheel;
@@ -92,8 +92,10 @@ static __always_inline bool in_network(uint64_t block)
 	       BPF_CORE_READ(net, in_net_rx_action);
 }
 
-/* A thread in io_schedule waits for a disk. An interrupt that wakes it, if it is not a timer's, is the
- * disk's. */
+/*
+ * A thread in io_schedule waits for a disk. An interrupt that wakes it is the disk's, unless it is a timer's
+ * or the network's.
+ */
 static __always_inline enum interrupt interrupt_that_wakes(uint64_t block, uint32_t count,
 							   const struct task_struct *woken)
 {

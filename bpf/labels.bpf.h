@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * pprof labels of goroutines (runtime/pprof.Do, SetGoroutineLabels). A set that has been published never
- * changes, so it is whole at the hit; later its memory may be another's. What it refers to is untrusted: any
- * program can store anything there by linkname.
+ * pprof labels of goroutines (runtime/pprof.Do, SetGoroutineLabels). A published set never changes, so it is
+ * complete at the hit; later its memory may be reused. Its contents are untrusted input: any program can
+ * store anything there by linkname.
  */
 #ifndef GOTRACE_LABELS_BPF_H
 #define GOTRACE_LABELS_BPF_H
 
 #include "bpf/abi0.bpf.h"
 
-/* A label as the program has it: two strings. From Go 1.24 on a set is a list of these
+/*
+ * A label in the program's memory: two strings. From Go 1.24 on, a set is a list of these
  * (runtime/pprof/label.go).
  */
 struct go_label {
@@ -20,8 +21,8 @@ struct go_label {
 #define LAST_LABEL_MAP 23 /* up to this release a set is a map[string]string */
 
 /*
- * A bucket of such a map, and what is read of its head (Go 1.9 to 1.23 runtime/map.go; hashmap.go up
- * to 1.10).
+ * A bucket of such a map, and the part of the map's header that is read (Go 1.9 to 1.23 runtime/map.go;
+ * hashmap.go up to 1.10).
  */
 struct label_bucket {
 	uint8_t hashes[8];
@@ -37,17 +38,17 @@ struct label_map_head {
 	uint64_t buckets, old;
 };
 
-/* A map of RAW_LABELS labels has at most four buckets; each step reads one, or one that overflowed. */
+/* A map of RAW_LABELS labels has at most four buckets. Each step reads one of them, or an overflow bucket. */
 #define MOST_B       3u
 #define BUCKET_STEPS 12
 
-/* The least hash of a slot that is in use. */
+/* The lowest hash of a slot that is in use. */
 static __always_inline uint8_t least_hash(void)
 {
 	return go_minor <= 11 ? 4 : 5;
 }
 
-/* In the scratch: pcs = labels found so far, n = their number; chunk = the record, behind it a bucket. */
+/* Use of the scratch: pcs = the n labels found so far; chunk = the record, followed by a bucket. */
 #define BUCKET_PLACE (CHUNK_WORDS / 2)
 
 static __always_inline void cut_labels(struct scratch *s)
@@ -100,8 +101,10 @@ static __always_inline void take_slot(struct scratch *s, const struct label_buck
 	s->n = n + 1;
 }
 
-/* The next bucket of a map, or the one that follows it. base: address of the latter; last_bp: of the former;
- * n_scanned: how many are left. */
+/*
+ * Returns the next bucket to read, 0 at the end: the pending overflow bucket (base), or the next of the map's
+ * buckets (last_bp), of which n_scanned are left.
+ */
 static __always_inline uint64_t next_bucket(struct scratch *s)
 {
 	uint64_t address = s->base;
@@ -131,7 +134,7 @@ static __always_inline bool take_bucket(struct scratch *s)
 	return true;
 }
 
-/* A map that grows while it has so few labels has moved them all by the time it is published. */
+/* A growing map with so few labels has moved them all by the time it is published. */
 static __always_inline void find_in_map(struct scratch *s, uint64_t set)
 {
 	struct label_map_head head;
@@ -161,7 +164,7 @@ static __always_inline void find_in_map(struct scratch *s, uint64_t set)
 		cut_labels(s);
 }
 
-/* Copies a text, or its address if its page has not been faulted in. Returns how many bytes that are. */
+/* Copies a string, or its address if its page is not present. Returns the number of bytes written. */
 static __always_inline uint32_t copy_label(char *to, uint64_t address, uint64_t len, uint16_t *sent)
 {
 	if (len > RAW_LABEL_TEXT)
@@ -177,7 +180,7 @@ static __always_inline uint32_t copy_label(char *to, uint64_t address, uint64_t 
 	return sizeof(address);
 }
 
-/* Bytes of a label beside its texts, which may be addresses instead. */
+/* Maximum size of a label besides its strings, each of which may be replaced by an address. */
 #define LABEL_HEAD (sizeof(struct raw_label) + 2 * sizeof(uint64_t))
 #define AT_MASK    (TEXT_MAX - 1)
 
@@ -186,7 +189,7 @@ static __always_inline uint64_t least_of(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* `chunks`: bytes of the record's text so far. */
+/* s->chunks: bytes of the record's text so far. */
 static __always_inline void add_label(struct scratch *s, const struct go_label *label)
 {
 	struct raw_text *text = (struct raw_text *)s->chunk;
@@ -209,7 +212,7 @@ static __always_inline void add_label(struct scratch *s, const struct go_label *
 	s->chunks = at;
 }
 
-/* The set of labels at this address, 0 = none. */
+/* Collects the labels of the set at this address; 0 = no labels. */
 static __always_inline void find_labels(struct scratch *s, uint64_t set)
 {
 	s->n = 0;

@@ -33,7 +33,7 @@ static __always_inline uint64_t begin_hit(void)
 	return now % TIMED_TICKS ? 1 : bpf_ktime_get_ns();
 }
 
-/* A longer hit was preempted and is not counted. */
+/* Longer hits were preempted and are not counted. */
 #define LONGEST_HIT_NS 20000u
 
 static __always_inline void end_hit(uint64_t began, enum counter hits, enum counter ns)
@@ -77,8 +77,8 @@ static __always_inline void close_lease(void)
 }
 
 /*
- * Attached to a function of gotrace itself: own_renew(ticks), or ticks | LEASE_OPEN. An expired lease stays
- * closed until it is opened again, when user space has read the earlier records.
+ * Attached to a function of gotrace itself: own_renew(ticks) or own_renew(ticks | LEASE_OPEN). An expired
+ * lease stays closed until LEASE_OPEN opens it again, after user space has read the earlier records.
  */
 SEC("?uprobe")
 int renew(struct pt_regs *ctx)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Where a thread is, and why it leaves its CPU. */
+/* The CPU of a thread, and why the thread leaves it. */
 #ifndef GOTRACE_LEFT_BPF_H
 #define GOTRACE_LEFT_BPF_H
 
@@ -26,7 +26,7 @@ static __always_inline uint64_t state_of(const struct task_struct *task)
 	return BPF_CORE_READ(old, state);
 }
 
-/* The CPU that the thread is on, or was last. */
+/* The CPU that the thread runs on or last ran on. */
 static __always_inline uint32_t cpu_of(const struct task_struct *task)
 {
 	const struct task_struct___old *old = (const void *)task;

@@ -2,9 +2,9 @@
 /*
  * Threads of a Go program that lose their CPU involuntarily: preempted, throttled, in a page fault, or
  * stopped. The runtime considers their goroutines running. A thread that sleeps in a system call has given up
- * its CPU; most switches are of this kind, and they make no record.
+ * its CPU voluntarily; most switches are of this kind, and they are not recorded.
  *
- * What was stored when the thread left its CPU is sent as one record when it gets a CPU again.
+ * The state stored when a thread leaves its CPU is sent as one record when the thread gets a CPU again.
  */
 #ifndef GOTRACE_OFF_CPU_BPF_H
 #define GOTRACE_OFF_CPU_BPF_H
@@ -12,7 +12,7 @@
 #include "bpf/common.bpf.h"
 #include "bpf/left.bpf.h"
 
-/* Set by capture before loading: records say which CPU a thread runs on, too. */
+/* Set by capture before loading: also record which CPU a thread runs on. */
 const volatile bool watch_cpus;
 
 struct {
@@ -38,8 +38,7 @@ static __always_inline uint32_t tid_of(struct task_struct *task)
 	return pid ? id_at(pid, level_of(pid)) : (uint32_t)MEMBER(task, pid);
 }
 
-/* How long the thread's run queue has been throttled so far, ns. The latest interval counts only once it is
- * over. */
+/* How long the thread's run queue has been throttled, ns. An interval counts only once it is over. */
 static __always_inline uint64_t throttled_so_far(struct cfs_rq *queue)
 {
 	struct cfs_rq___old *old = (void *)queue;
@@ -51,13 +50,13 @@ static __always_inline uint64_t throttled_so_far(struct cfs_rq *queue)
 	return 0;
 }
 
-/* True if its cgroup, or one above it, has used up its quota. */
+/* True if the queue's cgroup or a parent of it has used up its quota. */
 static __always_inline bool is_throttled(struct cfs_rq *queue)
 {
 	return bpf_core_field_exists(queue->throttle_count) && MEMBER(queue, throttle_count) > 0;
 }
 
-/* 1 + number of the system call that the current thread is in; 0 = none. */
+/* 1 + number of the system call that the current thread is in; 0 = none; or OFF_CPU_CALL_UNKNOWN. */
 static __always_inline uint64_t call_of(struct task_struct *task)
 {
 	const struct pt_regs *regs;
@@ -82,7 +81,10 @@ static __always_inline void send_death(struct task_struct *task)
 	put(&rec, sizeof(rec));
 }
 
-/* The thread is, or was last, on that CPU (counted from 1). False: that is known. */
+/*
+ * Notes that the thread runs or last ran on this CPU (counted from 1; 0 = it has ended). Returns false if
+ * that is known already.
+ */
 static __always_inline bool note_cpu(struct task_struct *task, uint32_t cpu)
 {
 	uint32_t pid = MEMBER(task, pid);
@@ -159,9 +161,9 @@ static __always_inline void leave_cpu(struct task_struct *task, struct task_stru
 }
 
 /*
- * Runs for each task when user space reads the iterator: threads that have no CPU when the programs come. Who
- * took it is not known. One that gets a CPU meanwhile has its slot emptied again. User space reads which CPUs
- * the threads are on.
+ * Runs for each task when user space reads the iterator: notes threads that have no CPU when tracing begins.
+ * Which thread took the CPU is not known. If a thread gets a CPU meanwhile, its slot is emptied again. User
+ * space reads from the slots which CPUs the threads are on.
  */
 SEC("?iter/task")
 int list_waiting(struct bpf_iter__task *ctx)
@@ -190,15 +192,15 @@ int list_waiting(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* How much of the time since the thread lost its CPU is due to a quota. */
+/* How much of the time since the thread lost its CPU is due to a quota, ns. */
 static __always_inline uint64_t throttled_since(const struct off_cpu_slot *slot, struct task_struct *task,
 						uint64_t now)
 {
 	struct cfs_rq *queue = MEMBER(task, se.cfs_rq);
 	uint64_t all = now - slot->since, part;
 
-	if ((uint64_t)queue != slot->queue) /* it was moved to another CPU, and the clocks belong to the
-					     * queue */
+	/* The clocks belong to the queue, and the thread was moved to another one. */
+	if ((uint64_t)queue != slot->queue)
 		return slot->is_throttled ? all : 0;
 	part = throttled_so_far(queue) - slot->throttled;
 	return part < all ? part : all;
@@ -243,7 +245,7 @@ static __always_inline void switched(bool preempted, struct task_struct *prev, s
 	}
 }
 
-/* One of these three is loaded, as with those in bpf/sched.bpf.h. */
+/* Exactly one of these three is loaded, as in bpf/sched.bpf.h. */
 SEC("?tp_btf/sched_switch")
 int BPF_PROG(off_cpu, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)

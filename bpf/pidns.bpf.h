@@ -36,8 +36,7 @@ struct {
 	__type(value, uint32_t);
 } pidns_ids SEC(".maps");
 
-/* Marks the id of a thread outside our namespace. The bit is above all valid ids (PID_MAX_LIMIT is 1 <<
- * 22). */
+/* Marks the id of a thread outside our namespace. All valid ids are less (PID_MAX_LIMIT is 1 << 22). */
 #define ID_OUTSIDE 0x40000000u
 
 static __always_inline uint32_t pidns_id(uint32_t id)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Ps change hands. These events are rare compared to goroutine switches. */
+/* Ps that change hands. These events are rare compared with goroutine switches. */
 #ifndef GOTRACE_PROC_BPF_H
 #define GOTRACE_PROC_BPF_H
 
@@ -45,8 +45,8 @@ HIT(handoffp)
 }
 
 /*
- * Records something that the thread's own goroutine does, on g0 or on its own stack. skip: leaf frames that
- * the stack leaves out; NO_STACK: record no stack.
+ * Sends the record of an action of the thread's own goroutine, on g0 or on its own stack. skip: leaf frames
+ * to leave out of the stack; NO_STACK: no stack.
  */
 #define NO_STACK (-1)
 

@@ -29,32 +29,39 @@ enum site {
 	SITE_MARKER = 2, /* not a hit: arg = number of the marker */
 
 	/* goroutines; g = the goroutine that changes */
-	SITE_PARK = 10,    /* park_m: running -> waiting. arg = block reason, arg2 = wait reason, and what is
-			    * waited for (AWAITED_*); Go 1.4: no arg, and arg2 = the first eight bytes of the
-			    * wait reason's text */
-	SITE_READY = 11,   /* ready: waiting -> runnable. arg = curg (the waker), stack = the waker's */
-	SITE_UNBLOCK = 12, /* inline waiting -> runnable (netpoll, injectglist, GC workers). arg =
-			    * curg, arg2 = the mode if g is a GC worker (p.gcMarkWorkerMode) */
-	SITE_EXECUTE = 13, /* execute: runnable -> running on this thread */
-	SITE_GOSCHED = 14, /* goschedImpl: running -> runnable. arg = 1 if preempted */
-	SITE_GOYIELD = 15, /* goyield_m: running -> runnable, "preempted" */
+	/*
+	 * park_m: running -> waiting. arg = block reason, arg2 = wait reason and what is waited for
+	 * (AWAITED_*). Go 1.4: no arg, and arg2 = the first eight bytes of the wait reason's text.
+	 */
+	SITE_PARK = 10,
+	SITE_READY = 11, /* ready: waiting -> runnable. arg = curg (the waker), stack = the waker's */
+	/*
+	 * inline waiting -> runnable (netpoll, injectglist, GC workers). arg = curg, arg2 = the mode if g is
+	 * a GC worker (p.gcMarkWorkerMode)
+	 */
+	SITE_UNBLOCK = 12,
+	SITE_EXECUTE = 13,     /* execute: runnable -> running on this thread */
+	SITE_GOSCHED = 14,     /* goschedImpl: running -> runnable. arg = 1 if preempted */
+	SITE_GOYIELD = 15,     /* goyield_m: running -> runnable, "preempted" */
 	SITE_PREEMPTPARK = 16, /* preemptPark: running -> waiting, "preempted" */
 	SITE_DESTROY = 17,     /* gdestroy: running -> dead */
-	SITE_NEWPROC =
-		18, /* newproc1: dead -> status. arg = curg (the creator), arg2 = g.startpc; goid may be 0 */
+	/* newproc1: dead -> status. arg = curg (the creator), arg2 = g.startpc; goid may be 0 */
+	SITE_NEWPROC = 18,
 	SITE_CORO = 19, /* coroswitch_m: g hands over to arg = next g; arg2 = 1 if g ends */
-	/* execute, if leaving is not probed: how the goroutine last left its thread. stack = its own there,
-	 * arg = 1 if it parked, 2 if it was preempted, arg2 as in SITE_PARK */
+	/*
+	 * execute, if no other switch is probed: how the goroutine last left its thread. arg = 1 if it
+	 * parked, 2 if it was preempted; arg2 as in SITE_PARK; stack = where it left
+	 */
 	SITE_RESUME = 20,
 
 	/* system calls; g = the goroutine in the call */
 	SITE_SYS_ENTER = 30,     /* kernel entry. arg = m.syscalltick, arg2 = number */
 	SITE_SYS_EXIT = 31,      /* kernel exit. arg2 = number; goid and p are not set */
-	SITE_SYSCALL_BLOCK = 32, /* entersyscallblock: running -> syscall, gives P up */
+	SITE_SYSCALL_BLOCK = 32, /* entersyscallblock: running -> syscall, gives up its P */
 	SITE_CGO_ENTER = 33,     /* cgo: Go calls C: running -> syscall */
 	SITE_CGO_EXIT = 34,      /* cgo: C returned, or calls back into Go: syscall -> running or runnable */
 	SITE_EXIT_NO_P = 35,     /* exitsyscall found no P: syscall -> runnable */
-	SITE_NEEDM = 36,         /* a C thread enters Go: g is born in a system call */
+	SITE_NEEDM = 36,         /* a C thread enters Go: g starts in a system call */
 	SITE_DROPM = 37,         /* a C thread leaves Go for good: g ends in a system call */
 	SITE_CGO_RETURN = 38,    /* cgo: a callback returns to C: running -> syscall */
 
@@ -72,30 +79,34 @@ enum site {
 	SITE_GC_BEGIN = 62,
 	SITE_GC_END = 63,
 
-	/* the heap; g = curg. The last three are probe points only: no record has them. */
-	SITE_HEAP_ALLOC = 70,   /* arg = bytes of live heap after the change */
-	SITE_HEAP_GOAL = 71,    /* arg = bytes at which the next cycle should end, 0 = none */
-	SITE_SWEEP_BEGIN = 72,  /* the first span that an allocation sweeps. stack */
-	SITE_SWEEP_END = 73,    /* after the last span; goid = its end in ns. arg = bytes swept, arg2 =
-				 * bytes reclaimed */
+	/* the heap; g = curg. The last three are probe points only; no record has them. */
+	SITE_HEAP_ALLOC = 70,  /* arg = bytes of live heap after the change */
+	SITE_HEAP_GOAL = 71,   /* arg = bytes at which the next cycle should end, 0 = none */
+	SITE_SWEEP_BEGIN = 72, /* the first span that an allocation sweeps. stack */
+	/* after the last span; goid = its end in ns. arg = bytes swept, arg2 = bytes reclaimed */
+	SITE_SWEEP_END = 73,
 	SITE_ASSIST_BEGIN = 74, /* gcAssistAlloc: g has to help with marking. stack */
 	SITE_ASSIST_END = 75,
 	SITE_HEAP_RESET = 76,    /* after marking */
 	SITE_SWEEP_SPAN = 77,    /* a span has been swept */
 	SITE_RECLAIM_CHUNK = 78, /* a range of pages has been inspected */
 
-	/* runtime/trace's annotations; g = the goroutine that makes them. Those with text are sent as a
-	 * struct raw_text */
+	/*
+	 * runtime/trace's annotations; g = the goroutine that makes them. Those with text are sent as a
+	 * struct raw_text.
+	 */
 	SITE_TASK_BEGIN = 80,   /* userTaskCreate. arg = task, arg2 = its parent; text = name */
 	SITE_TASK_END = 81,     /* userTaskEnd. arg = task */
 	SITE_REGION_BEGIN = 82, /* userRegion. arg = task; text = name */
 	SITE_REGION_END = 83,   /* the same at its end */
 	SITE_LOG = 84,          /* userLog. arg = task; text = category, text 2 = message */
 	SITE_REGION_START = 85, /* StartRegion while the runtime's tracer is off. arg = task; text = name */
-	SITE_REGION_STOP = 86,  /* End of a Region from such a StartRegion; which one is not known */
+	SITE_REGION_STOP = 86,  /* the End of a Region from such a StartRegion; it is not known which */
 
-	/* not a probe: the per-CPU clock fired while the thread ran; g = curg, p = m.p, stack:
-	 * RAW_STACK_SAMPLE */
+	/*
+	 * not a probe: the per-CPU clock fired while the thread ran; g = curg, p = m.p, stack:
+	 * RAW_STACK_SAMPLE
+	 */
 	SITE_CPU_SAMPLE = 90,
 
 	/* memory (--alloc); g = curg, status its own */
@@ -105,30 +116,37 @@ enum site {
 	SITE_ALLOC_STACK_FREE = 103, /* arg = lowest address */
 
 	/*
-	 * Threads of any program, seen by the kernel's tracepoints (LOG_TARGET_THREADS). In all of these,
+	 * Threads of any program, reported by the kernel's tracepoints (LOG_TARGET_THREADS). In all of these,
 	 * goid = the process (tgid) concerned, p = the CPU, and `stack` is of native code (RAW_STACK_NATIVE).
 	 */
-	/* sched_switch. tid = the thread that leaves the CPU, 0 = not traced; g = the thread that gets it, 0
-	 * = not traced; status = enum left; arg = 1 + the number of the system call it is in, 0 = none (then
-	 * it was preempted, or waits for a page); arg2 = what it waits for (WAIT_*); stack = of the thread
-	 * that leaves, unless LEFT_RUNNABLE */
-	SITE_SWITCH = 110,
-	/* sched_waking. g = the thread woken; tid = the current thread, 0 in an interrupt; status = enum
-	 * waker; arg = with WAKER_OTHER the waker's process, with WAKER_INTERRUPT an enum interrupt; stack =
-	 * the waker's, with WAKER_THREAD only */
-	SITE_WAKING = 111,
-	/* tid = the creator; g = the new thread; arg = its process; status = enum fork; stack = the creator's
+	/*
+	 * sched_switch. tid = the thread that leaves the CPU, g = the thread that gets it; 0 = not traced.
+	 * status = enum left; arg = 1 + number of the system call that tid is in, 0 = none (then it was
+	 * preempted, or waits for a page); arg2 = what it waits for (WAIT_*); stack = tid's, unless
+	 * LEFT_RUNNABLE
 	 */
+	SITE_SWITCH = 110,
+	/*
+	 * sched_waking. g = the thread woken; tid = the current thread, 0 in an interrupt; status = enum
+	 * waker; arg = the waker's process (WAKER_OTHER), or an enum interrupt (WAKER_INTERRUPT); stack = the
+	 * waker's (WAKER_THREAD only)
+	 */
+	SITE_WAKING = 111,
+	/* tid = the creator; g = the new thread, arg = its process; status = enum fork; stack = tid's */
 	SITE_FORK = 112,
 	SITE_THREAD_EXIT = 113,  /* tid ends. status = EXIT_OF_LAST if it is the last thread of its process */
 	SITE_EXEC = 114,         /* tid has executed a new program; g = the tid it had before */
 	SITE_SYSCALL = 115,      /* sys_enter. arg = 1 + number, arg2 = as in SITE_SWITCH; stack */
 	SITE_SYSCALL_DONE = 116, /* sys_exit. arg = 1 + number, arg2 = the result */
-	/* A struct raw_text: the name (comm) of thread tid, which is traced or a waker. Sent before the first
-	 * record that needs it, and when it changes */
+	/*
+	 * A struct raw_text: the name (comm) of thread tid, which is traced or a waker. Sent before the first
+	 * record that needs it, and when it changes.
+	 */
 	SITE_COMM = 117,
-	/* --region, --task: a call of function `arg` (LOG_FUNCTION) begins or ends. arg2 = the caller's stack
-	 * pointer in both, which distinguishes nested calls */
+	/*
+	 * --region, --task: a call of function `arg` (LOG_FUNCTION) begins or ends. arg2 = the caller's stack
+	 * pointer in both records, which distinguishes nested calls.
+	 */
 	SITE_FUNCTION_BEGIN = 118, /* stack */
 	SITE_FUNCTION_END = 119,
 	/* mmap with PROT_EXEC succeeded: the mappings have to be read again. No effect on the model. */
@@ -137,22 +155,22 @@ enum site {
 	 * A thread of a Go program, tid, had no CPU from arg (ns) until now; status = enum left.
 	 * LEFT_RUNNABLE: arg2 = how much of that time is due to its cgroup's quota, ns; g = the process whose
 	 * thread took its CPU, 0 = none, OFF_CPU_OWN = its own; goid, p = that thread's name (comm), 16
-	 * bytes. LEFT_ASLEEP, LEFT_DISK: g = 1 + number of the system call that tid is in, 0 = none: a page
-	 * fault; or OFF_CPU_CALL_UNKNOWN. LEFT_DEAD: tid has ended; arg = its CPU time, arg2 = how long it
-	 * waited for a CPU, ns in total.
+	 * bytes. LEFT_ASLEEP, LEFT_DISK: g = 1 + number of the system call that tid is in; 0 = none (a page
+	 * fault); or OFF_CPU_CALL_UNKNOWN. LEFT_DEAD: tid has ended; arg = its CPU time, arg2 = how long it
+	 * waited for a CPU; both are totals in ns.
 	 */
 	SITE_OFF_CPU = 121,
-	SITE_CPU = 122, /* --cpus: a thread of a Go program, tid, runs on CPU arg - 1 from now on; 0 = it has
-			   ended */
+	/* --cpus: a thread of a Go program, tid, runs on CPU arg - 1 from now on; arg 0 = it has ended */
+	SITE_CPU = 122,
 
 	/*
 	 * runtime/pprof.runtime_setProfLabel: g's pprof labels change. A struct raw_text whose text is a list
-	 * of struct raw_label with their texts; an empty one: g has no labels from here on.
+	 * of struct raw_label, each followed by its key and value. Empty: g has no labels from now on.
 	 */
 	SITE_LABELS = 125,
 	/*
 	 * --requests: a request of preset `arg` (LOG_FUNCTION) begins or ends, with values (RAW_VALUES). A
-	 * begin with a route alone names the request that its goroutine serves.
+	 * begin that has only a route names the request that its goroutine is serving.
 	 */
 	SITE_REQUEST_BEGIN = 130, /* stack */
 	SITE_REQUEST_END = 131,
@@ -168,8 +186,8 @@ enum left {
 	LEFT_DISK = 2,    /* uninterruptible */
 	LEFT_STOPPED = 3, /* by a signal or a debugger */
 	LEFT_DEAD = 4,
-	LEFT_INTERRUPTED = 5, /* SITE_OFF_CPU: it kept its CPU, but its latest interrupts took as long as from
-			       * arg to the record's time */
+	/* SITE_OFF_CPU: it kept its CPU; its latest interrupts took the record's time minus arg. */
+	LEFT_INTERRUPTED = 5,
 };
 
 enum fork {
@@ -203,27 +221,27 @@ enum awaited_kind {
 	AWAITED_NOTIFY_LIST = 3, /* in a Cond */
 };
 
-#define AWAITED_BITS           47u /* of an address in a process */
+#define AWAITED_BITS           47u /* of a user-space address */
 #define AWAITED_REASON(arg2)   ((uint8_t)(arg2))
 #define AWAITED_ADDRESS(arg2)  ((uint64_t)(arg2) >> 8 & ((1ull << AWAITED_BITS) - 1))
 #define AWAITED_KIND(arg2)     ((uint8_t)((uint64_t)(arg2) >> 56 & 3))
 #define AWAITED(kind, address) ((uint64_t)(kind) << 56 | (uint64_t)(address) << 8)
 
 /*
- * What a thread in a system call waits for: the descriptor that the call is
- * about, what kind of file it is, and a mark that distinguishes a descriptor that was
- * closed and opened again from the one before. The text is in LOG_FILE.
+ * What a thread in a system call waits for: the call's descriptor, the kind of its file, and a mark that
+ * distinguishes a descriptor that was closed and opened again from its predecessor. LOG_FILE describes the
+ * file.
  */
 enum file_kind {
-	FILE_NONE = 0, /* no descriptor; with poll and select: or several, as many as WAIT_FD */
+	FILE_NONE = 0, /* no descriptor; for poll and select, WAIT_FD is the number of descriptors */
 	FILE_OTHER = 1,
 	FILE_SOCKET = 2,
 	FILE_PIPE = 3,
-	FILE_REGULAR = 4, /* and directories, block devices */
+	FILE_REGULAR = 4, /* also directories and block devices */
 	FILE_TTY = 5,     /* character devices */
 	FILE_EPOLL = 6,   /* assumed to be network */
 	FILE_EVENT = 7,   /* eventfd, timerfd, signalfd and the like */
-	FILE_FUTEX = 8,   /* no file: the call waits at a futex; WAIT_FUTEX_ADDRESS */
+	FILE_FUTEX = 8,   /* no file: the call waits on a futex; WAIT_FUTEX_ADDRESS */
 };
 
 #define WAIT_FD(wait)   ((uint32_t)(wait))               /* unless FILE_NONE */
@@ -231,7 +249,7 @@ enum file_kind {
 #define WAIT_MARK(wait) ((uint32_t)((wait) >> 40))
 #define WAIT_MAKE(kind, fd, mark)                                                                            \
 	((uint64_t)(uint32_t)(fd) | (uint64_t)(uint8_t)(kind) << 32 | (uint64_t)(mark) << 40)
-/* An address of a process has at most 56 bits. */
+/* A user-space address has at most 56 bits. */
 #define WAIT_FUTEX(address)      WAIT_MAKE(FILE_FUTEX, address, (uint64_t)(address) >> 32)
 #define WAIT_FUTEX_ADDRESS(wait) ((uint64_t)WAIT_MARK(wait) << 32 | WAIT_FD(wait))
 
@@ -253,20 +271,19 @@ enum file_kind {
 #define FUNCTION_COOKIE(number, words, condition)                                                            \
 	((uint64_t)(number) | (uint64_t)(words) << 16 | (uint64_t)(condition) << 32)
 
-/* A mark from the number of the file's inode. Every socket and pipe has an inode of its own. */
+/* Derives a mark from a file's inode number. Every socket and pipe has its own inode. */
 static inline uint32_t wait_mark(uint64_t inode)
 {
 	return (uint32_t)(inode * 0x9e3779b97f4a7c15ull >> 40);
 }
 
-/* The goroutine woke for nothing because another one was faster: traceFutileWakeup, Go 1.5 to 1.20
- * runtime/trace.go. */
+/* A futile wakeup: another goroutine was faster (traceFutileWakeup, Go 1.5 to 1.20 runtime/trace.go). */
 #define PARK_FUTILE 0x80u
 
 /* Span type: spanAllocType, Go 1.23 to 1.26 runtime/mheap.go. The other types do not hold objects. */
 #define SPAN_FOR_HEAP 0u
 
-/* True for the sites that allocations hit repeatedly, not those of a cycle as a whole. */
+/* True for the sites that allocations hit repeatedly; false for those of a whole GC cycle. */
 static inline int is_heap_site(uint8_t site)
 {
 	return site == SITE_HEAP_ALLOC || site == SITE_SWEEP_BEGIN || site == SITE_SWEEP_END ||
@@ -277,18 +294,19 @@ static inline int is_heap_site(uint8_t site)
 enum raw_flags {
 	RAW_STACK_BROKEN = 1, /* the walk reached memory that could not be read or was no frame */
 	RAW_STACK_CUT = 2,    /* the walk ended at STACK_DEPTH */
-	RAW_UNREADABLE = 4,   /* g, m or p could not be read, and ids are 0; raw_text: a text could not be
-			       * read and is empty */
+	/* g, m or p could not be read, and ids are 0; raw_text: a text could not be read and is empty. */
+	RAW_UNREADABLE = 4,
 	/*
 	 * raw_stack: of SITE_CPU_SAMPLE. pcs[0] is the interrupted instruction's address plus 1. pcs[1] is
-	 * the return address of its function if that has no frame at this point, which user space finds out;
-	 * otherwise it may be any other word in Go's code, or 0.
+	 * the return address of its function, if that function has no frame at this point, which user space
+	 * determines. Otherwise pcs[1] may be any word that points into Go's code, or 0.
 	 */
 	RAW_STACK_SAMPLE = 8,
 	/*
-	 * raw_stack: not walked. pcs[0] is the leaf as in any stack; the others are words of stack memory
-	 * that lie in Go's code, lowest first, each with its distance in words from the stack pointer at the
-	 * leaf, above SCAN_SHIFT. The tables of frame sizes show which of them are return addresses.
+	 * raw_stack: not walked. pcs[0] is the leaf, as in any stack. The others are words of stack memory
+	 * that point into Go's code, lowest address first; their bits from SCAN_SHIFT on are the distance
+	 * from the leaf's stack pointer, in words. The tables of frame sizes show which of them are return
+	 * addresses.
 	 */
 	RAW_STACK_SCAN = 16,
 	/*
@@ -303,10 +321,9 @@ enum raw_flags {
 	RAW_VALUES = 256, /* a raw_text whose texts are values (struct raw_value) */
 };
 
-#define SCAN_SHIFT 48u /* addresses of a process on amd64 have 47 bits */
+#define SCAN_SHIFT 48u /* user-space addresses on amd64 have 47 bits */
 #define SCAN_FRAME                                                                                           \
-	(0xffffull << SCAN_SHIFT) /* the first entries with this distance are frames that replace the        \
-				   * leaf's */
+	(0xffffull << SCAN_SHIFT) /* distance of leading entries that are frames replacing the leaf's */
 #define SCAN_DEPTH    250         /* of a RAW_STACK_SCAN, instead of STACK_DEPTH */
 #define SCANNED_STACK 0x200u      /* in the hash: keeps these stacks apart from others */
 #define NATIVE_STACK  0x400u      /* the same for a RAW_STACK_NATIVE */
@@ -318,8 +335,7 @@ enum raw_flags {
 struct raw_record {
 	uint32_t tid;   /* kernel thread id of the thread that was hit */
 	uint8_t site;   /* enum site */
-	uint8_t status; /* g.atomicstatus before the change, without the scan bit; SITE_NEWPROC: after the
-			 * change */
+	uint8_t status; /* g.atomicstatus before the change (SITE_NEWPROC: after), without the scan bit */
 	uint16_t flags; /* enum raw_flags */
 	uint64_t time;  /* CLOCK_MONOTONIC, ns */
 	uint64_t g;
@@ -340,29 +356,33 @@ struct raw_stack {
 	uint64_t pcs[];
 };
 
-/* The length to which the runtime's own tracer cuts a text (maxTraceStringLen, Go 1.22 ... 1.26
- * runtime/tracestring.go). */
+/*
+ * The runtime's own tracer truncates strings to this length (maxTraceStringLen, Go 1.22 ... 1.26
+ * runtime/tracestring.go).
+ */
 #define TEXT_MAX 1024u
 
-/* A hit with texts from the program, which may hold any bytes. */
+/* A hit with strings from the program, which may hold any bytes. */
 struct raw_text {
 	struct raw_record record;
-	uint16_t len, len2; /* of the first text, and of the second, which follows it; at most TEXT_MAX
-			     * each */
-	/* In the ring only: for a text that could not be read, the record has its address (8 bytes) instead,
-	 * and this is its length. */
+	/* Lengths of the first text, and of the second, which follows it; each at most TEXT_MAX. */
+	uint16_t len, len2;
+	/*
+	 * In the ring only: the length of a text that could not be read, 0 = none. The record has the text's
+	 * address (8 bytes) instead.
+	 */
 	uint16_t away, away2;
 	char text[];
 };
 
 /*
- * Values that a hit reads. The rules are made in user space, one value_rules for each probe that reads
- * something. A hit sends what it has read as a raw_text with RAW_VALUES in its record's flags: the first text
- * is an array of struct raw_value, one for each rule and in their order; the second text has the bytes of
- * those values that are texts, one behind the other.
+ * Values that a hit reads. User space makes the rules, one struct value_rules for each probe that reads
+ * values. The hit sends a raw_text with RAW_VALUES in its record's flags: the first text is an array of
+ * struct raw_value, one for each rule, in their order; the second text has the bytes of those values that are
+ * strings, one after the other.
  */
 #define VALUES_MAX  4u    /* values of a hit */
-#define VALUE_STEPS 4u    /* pointers to follow for a value */
+#define VALUE_STEPS 4u    /* pointers to follow for one value */
 #define VALUE_SETS  1023u /* value_rules; their numbers begin with 1 */
 
 /* Stored in raw logs. */
@@ -372,15 +392,16 @@ enum value_kind {
 	VALUE_BOOL = 3,
 	VALUE_FLOAT = 4, /* 4 or 8 bytes, in memory */
 	VALUE_POINTER = 5,
-	VALUE_BYTES = 6,     /* 1 to 16 bytes as they are, in memory */
+	VALUE_BYTES = 6,     /* 1 to 16 raw bytes, in memory */
 	VALUE_GO_STRING = 7, /* pointer and length, or the first two words of a []byte */
 	VALUE_C_STRING = 8,  /* a pointer to text that ends with a NUL */
 	VALUE_CHARS = 9,     /* the text itself, in memory; ends with a NUL, or after `max` bytes */
 };
 
 /*
- * Where a value begins: the number of a word in struct pt_regs (isa/value_places.h has them by argument), or
- * VALUE_STACK: the caller's stack pointer. Up to Go 1.16 argument word n is in memory at 8 * n above that.
+ * Where a value begins: the index of a word in struct pt_regs (isa/value_places.h has them by argument), or
+ * VALUE_STACK: the caller's stack pointer. Up to Go 1.16, argument word n is in memory 8 * n bytes above
+ * that.
  */
 #define VALUE_REGS  34u /* words of arm64's struct pt_regs; amd64's has 21 */
 #define VALUE_STACK 0xffu
@@ -411,13 +432,13 @@ enum value_flags {
 	VALUE_NULL = 2, /* with VALUE_UNREADABLE: because a pointer on the way is 0 */
 	VALUE_CUT = 4,  /* the text was longer */
 	/*
-	 * In the ring only: not in memory at the moment. Bits is its address, and it has no bytes in the
-	 * second text. User space reads it later.
+	 * In the ring only: the value is not in memory at the moment. `bits` is its address, and the second
+	 * text has no bytes of it. User space reads it later.
 	 */
 	VALUE_AWAY = 8,
 };
 
-/* Most bytes of all texts of a hit: the rest is cut off. Of one text, if nothing else is asked for. */
+/* Maximum bytes of all strings of a hit, and of one string by default. The rest is cut off. */
 #define VALUE_TEXTS_MAX 952u
 #define VALUE_TEXT      200u
 
@@ -426,28 +447,28 @@ struct raw_value {
 	uint8_t flags; /* enum value_flags */
 	uint16_t len;  /* bytes in the second text; 0: the value is in `bits` */
 	uint32_t size; /* bytes of a number */
-	uint64_t bits; /* zero-extended; of a text: its whole length, if known */
+	uint64_t bits; /* zero-extended; for a string: its whole length, if known */
 };
 
-/* A label in a SITE_LABELS: its key and its value follow. */
+/* A label in a SITE_LABELS. Its key and value follow. */
 struct raw_label {
 	uint16_t key_len, value_len; /* at most RAW_LABEL_TEXT */
 };
 
 #define RAW_LABELS     16u
 #define RAW_LABEL_TEXT 128u
-/* In a length, in the ring only: the text could not be read, and the record has its address (8 bytes). */
+/* Flag in a length, in the ring only: the string was unreadable; the record has its address (8 bytes). */
 #define RAW_LABEL_AWAY 0x8000u
 
 /* Counters that the programs keep per CPU. */
 enum counter {
-	LOSS_RECORD, /* no memory to assemble a record with texts */
+	LOSS_RECORD, /* no memory to assemble a record with strings */
 	LOSS_UNREADABLE,
 	LOSS_SCRATCH_BUSY,
 	LOSS_SAMPLE,
-	HITS_SILENT,    /* no loss: hits minus records, as a hit need not make one */
-	HITS_BACKUP,    /* no loss: a first program was left out, a second one was not
-			   (bpf/recursion_backup.bpf.h) */
+	HITS_SILENT, /* no loss: hits minus records, as a hit need not make one */
+	/* no loss: the first program was skipped, but not its backup (bpf/recursion_backup.bpf.h) */
+	HITS_BACKUP,
 	HITS_UNWATCHED, /* no loss: hits while the lease was closed */
 	RING_FULL,      /* no loss: how often a full ring closed the lease */
 	TIMED_PROBES,   /* hits of uprobes that were timed, and the sum of their times */
@@ -459,7 +480,7 @@ enum counter {
 
 #define LEASE_OPEN (1ull << 63)
 
-/* Until when hits are recorded; see bpf/lease.bpf.h. */
+/* The time until which hits are recorded; see bpf/lease.bpf.h. */
 struct lease {
 	uint64_t until;      /* kernel ticks; 0: closed */
 	uint64_t closed_ns;  /* when a ring became full, CLOCK_MONOTONIC; 0: none is full */
@@ -494,8 +515,8 @@ struct off_cpu_slot {
 	uint8_t left; /* enum left */
 	uint8_t is_throttled;
 	uint8_t reserved[6];
-	uint32_t cpu_pid, cpu_tid; /* --cpus: a thread, 0 = none, and */
-	uint32_t cpu;              /* 1 + the CPU that it was last seen on */
+	uint32_t cpu_pid, cpu_tid; /* --cpus: the thread that `cpu` is about, 0 = none */
+	uint32_t cpu;              /* 1 + the CPU that this thread was last seen on */
 	uint32_t reserved2;
 };
 
@@ -561,7 +582,7 @@ struct go_places {
 	uint64_t stack_switch, stack_switch_end;   /* runtime.systemstack_switch */
 	uint64_t async_preempt, async_preempt_end; /* runtime.asyncPreempt2 */
 	uint64_t goyield, goyield_end;             /* runtime.goyield */
-	uint64_t syscalls, syscalls_end; /* up to 1.18: from syscall.Syscall to where syscall.Syscall6 ends */
+	uint64_t syscalls, syscalls_end; /* up to 1.18: from syscall.Syscall to the end of syscall.Syscall6 */
 	/* Return addresses of the calls to the runtime's tracer in these functions. */
 	uint64_t injectglist_trace_call; /* GoUnpark */
 	uint64_t sweep_trace_call;       /* GCSweepSpan */
@@ -575,8 +596,8 @@ struct go_places {
 	/* Functions that stop the world for the collector: up to Go 1.20 the caller is the reason. */
 	uint64_t gc_start, gc_start_end;         /* runtime.gcStart: to finish sweeping */
 	uint64_t gc_mark_done, gc_mark_done_end; /* runtime.gcMarkDone: to finish marking */
-	uint64_t next_gc;                /* up to Go 1.18: heapGoal of gcController; up to 1.16 next_gc of
-					  * memstats */
+	/* Up to Go 1.18: heapGoal of gcController; up to 1.16 next_gc of memstats. */
+	uint64_t next_gc;
 	uint64_t gc_worker;              /* up to Go 1.15: runtime.gcBgMarkWorker */
 	uint64_t reclaim, reclaim_end;   /* runtime.(*mheap).reclaim, calls sweepone up to 1.11 */
 	uint64_t newstack, newstack_end; /* runtime.newstack, 1.4 only */
@@ -594,7 +615,7 @@ struct value_place {
 	uint32_t reg, slot;
 };
 
-/* A wait reason of Go up to 1.10, with enough of it to distinguish it from the others. */
+/* A wait reason of Go up to 1.10: enough of it to distinguish it from the others. */
 struct wait_text {
 	uint64_t begin; /* its first eight bytes, zero-padded */
 	uint64_t len;   /* 0: no wait reason has this number */
@@ -602,7 +623,7 @@ struct wait_text {
 
 #define WAIT_TEXTS 32
 
-/* What the probes of --alloc need to know about the binary. */
+/* Facts about the binary that the probes of --alloc need. */
 struct alloc_layout {
 	uint32_t span_base;                        /* offset of mspan.startAddr */
 	struct value_place stack_base, stack_size; /* in runtime.stackalloc, once it has the stack */

@@ -2,11 +2,11 @@
 /*
  * Backup programs for the system call tracepoints. The kernel skips, and counts, a tracepoint's program if
  * another thread's run of it has not finished on the same CPU (__bpf_trace_run in kernel/trace/bpf_trace.c).
- * If programs can be preempted, it skips all calls of other threads for a time slice. So the first program
- * stores its thread in a per-CPU variable. The second one follows directly, and does the work if it does not
- * find its own thread there. A hit is lost if both are skipped, and recorded twice if the thread is
- * preempted, or changes its CPU, between the two. The kernel's count includes threads of other processes; the
- * loss is the number of skipped first programs minus the number that the backups made up for.
+ * If programs can be preempted, this affects all calls of other threads for a time slice. So the first
+ * program stores its thread in a per-CPU variable. The second program runs right after it, and does the work
+ * if it does not find its own thread there. A hit is lost if both are skipped, and recorded twice if the
+ * thread is preempted, or changes its CPU, between the two. The kernel's count includes threads of other
+ * processes; the loss is the number of skipped first programs minus the number that the backups made up for.
  */
 #ifndef GOTRACE_RECURSION_BACKUP_BPF_H
 #define GOTRACE_RECURSION_BACKUP_BPF_H
@@ -37,7 +37,7 @@ static __always_inline void note_run(uint32_t side)
 		*tid = current_tid();
 }
 
-/* In a second program: true if the first one was skipped. */
+/* Called in a second program. Returns true if the first one was skipped. */
 static __always_inline bool was_left_out(uint32_t side)
 {
 	volatile uint32_t *tid = bpf_map_lookup_elem(&was_run, &side);

@@ -44,8 +44,10 @@
 #define CALL_ARG_4(regs)   ((regs)->r8)
 #define IS_USER_MODE(regs) (((regs)->cs & 3) == 3)
 
-/* Where a leaf may keep its return address. vfork keeps it in the register of its first argument, because the
- * child overwrites what is below the stack pointer (glibc sysdeps/unix/sysv/linux/x86_64/vfork.S). */
+/*
+ * Where a leaf may keep its return address. vfork keeps it in the register of its first argument, because the
+ * child overwrites the memory below the stack pointer (glibc sysdeps/unix/sysv/linux/x86_64/vfork.S).
+ */
 #define LINK_FIELD
 #define KEEP_LINK(to, regs)
 #define LINK_OF(user_regs) ((user_regs)->call ? (user_regs)->args[0] : 0)

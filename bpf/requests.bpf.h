@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Requests that a Go program serves and makes (--requests): where one begins and where it ends, with the
- * values that name it and pair the two. No place is a `ret`.
+ * Requests that a Go program serves and makes (--requests): probes where a request begins and ends, with
+ * values that name it and pair its begin with its end. No probe is on a `ret`.
  */
 #ifndef GOTRACE_REQUESTS_BPF_H
 #define GOTRACE_REQUESTS_BPF_H

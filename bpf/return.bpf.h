@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Runs the `ret` under a probe in the BPF program. Under a uprobe, x86 kernels emulate a push, a jump or a
- * call, but single-step a return out of line (arch/x86/kernel/uprobes.c), which costs ten times the probe in
- * a virtual machine. From Linux 6.18 on a uprobe's program may write registers (7384893d970e), and the kernel
+ * Executes a probed `ret` in the BPF program. Under a uprobe, x86 kernels emulate a push, a jump or a call,
+ * but single-step a return out of line (arch/x86/kernel/uprobes.c), which costs ten times the probe in a
+ * virtual machine. From Linux 6.18 on a uprobe's program may write registers (7384893d970e), and the kernel
  * does not run the instruction if the program has changed ip (kernel/events/uprobes.c, handle_swbp). On arm64
  * the kernel emulates `ret` itself (arch/arm64/kernel/probes/decode-insn.c).
  */
@@ -33,7 +33,7 @@ static __always_inline bool on_shadow_stack(void)
 	       MEMBER(task, thread.features) & ARCH_SHSTK_SHSTK;
 }
 
-/* True if another program at this place, of this gotrace or another one, has already run the `ret`. */
+/* True if another program at this probe, of this or another gotrace, has already run the `ret`. */
 static __always_inline bool has_returned(const struct pt_regs *ctx, uint64_t cookie)
 {
 	return runs_returns && cookie & FUNCTION_RETURNS && (REG_PC(ctx) & 0xfff) != FUNCTION_PLACE(cookie);
@@ -44,17 +44,17 @@ struct stack_top {
 };
 
 /*
- * Rejects an address that the processor would fault at, and that of the `ret` itself, because the kernel runs
- * the instruction if ip has not changed. The last check prevents running the `ret` twice: if the return
- * address has the same offset within its page as the `ret`, has_returned() is wrong; but an address just
- * popped is still in the word below the stack pointer, and equals ip.
+ * Rejects a return address at which the processor would fault, and that of the `ret` itself, because the
+ * kernel runs the instruction if ip has not changed. The last check prevents running the `ret` twice: if the
+ * return address has the same offset within its page as the `ret`, has_returned() is wrong; but an address
+ * just popped is still in the word below the stack pointer, and equals ip.
  */
 static __always_inline bool can_return(const struct pt_regs *ctx, const struct stack_top *top)
 {
 	return !(top->address >> USER_BITS) && top->address != REG_PC(ctx) && top->below != REG_PC(ctx);
 }
 
-/* If this leaves the registers alone, the kernel single-steps the `ret`. */
+/* If this does not change the registers, the kernel single-steps the `ret`. */
 static __always_inline void run_return(struct pt_regs *ctx, uint64_t cookie)
 {
 	struct stack_top top;

@@ -37,10 +37,10 @@ struct {
 /*
  * Since Linux 6.13 (x86; arm64 later) programs of the types kprobe, tracepoint and perf_event that need 64
  * bytes of stack or more have their stack in per-CPU memory (kernel/bpf/verifier.c, bpf_enable_priv_stack),
- * on the assumption that such a program does not run twice at once on a CPU. Uprobe programs do, because they
+ * on the assumption that such a program never runs twice at once on a CPU. Uprobe programs can, because they
  * can be preempted (bpf_prog_run_array_uprobe disables migration only): on a preemptible kernel (preempt=lazy
- * or full), one thread's hit would overwrite another's record. A program with a tail call keeps its stack on
- * the thread's. The verifier looks for the call before it eliminates dead code, so this costs nothing.
+ * or full), one thread's hit would overwrite another's record. A program with a tail call keeps its frame on
+ * the thread's stack. The verifier looks for the call before it eliminates dead code, so this costs nothing.
  */
 const volatile uint32_t never;
 
@@ -50,8 +50,10 @@ static __always_inline void keep_own_stack(void)
 		__asm__ volatile("call 12" ::: "r0", "r1", "r2", "r3", "r4", "r5"); /* BPF_FUNC_tail_call */
 }
 
-/* Writes to this CPU's ring. Returns nonzero if it is full. Never wakes the consumer, which drains by the
- * clock: a wakeup costs more than everything else here. */
+/*
+ * Writes to this CPU's ring. Returns nonzero if it is full. Never wakes the consumer, which drains at
+ * intervals: a wakeup costs more than everything else here.
+ */
 static __always_inline long output(void *data, uint64_t size)
 {
 	uint32_t which;
@@ -67,8 +69,10 @@ static __always_inline long output(void *data, uint64_t size)
 	return own ? bpf_ringbuf_output(own, data, size, BPF_RB_NO_WAKEUP) : -1;
 }
 
-/* Writes to this CPU's ring if the lease is open. Nonzero: recording has ended because a ring is full,
- * possibly only now. */
+/*
+ * Writes to this CPU's ring if the lease is open. Returns nonzero if recording has ended because a ring is
+ * full, possibly only now.
+ */
 static __always_inline long put(void *data, uint64_t size)
 {
 	if (!lease.until)

@@ -3,7 +3,7 @@
  * CPU samples: a per-CPU software clock fires; a sample is emitted if the target is running. The cost to the
  * target is only these interrupts, however often its threads start, end and switch.
  *
- * A sample holds what the runtime's profiler would have given the tracer (Go 1.22 … 1.26, sigprof in
+ * A sample holds the data that the runtime's profiler would pass to the tracer (Go 1.22 … 1.26, sigprof in
  * runtime/proc.go). A thread without a g is a C thread; the runtime's profiler does not report those either.
  */
 #ifndef GOTRACE_SAMPLE_BPF_H
@@ -11,7 +11,7 @@
 
 #include "bpf/syscall.bpf.h"
 
-/* Stacks of samples are hashed separately, because their first two addresses have another meaning. */
+/* Stacks of samples are hashed separately, because their first two addresses have a special meaning. */
 #define SAMPLE_STACK 0x100u
 
 /* Where the thread was, and where its stack continues. */
@@ -119,7 +119,7 @@ static __always_inline void climb_to_go(struct sampled *at)
 
 /*
  * The goroutine called C: uses the stack that led to the call (cgocall, below the frame of asmcgocall). A C
- * thread that has been in Go before has a goroutine, too, but that called nothing.
+ * thread that has been in Go before has a goroutine, too, but that goroutine made no call.
  */
 static __always_inline void leave_c(struct sampled *at, const struct go_g *curg)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Stack scans, for releases whose chain of frame pointers is not reliable. Go 1.4 to 1.6 keep none, 1.7 to
- * 1.13 lose them in nanotime and walltime (runtime/sys_linux_amd64.s). Up to 1.20 the runtime's own tracer
- * walks by the compiler's tables, so its stacks include frames that the chain skips (systemstack's caller,
- * the caller of a function stopped in its prologue).
+ * Stack scans, for releases whose frame pointers are not reliable. Go 1.4 to 1.6 keep none, 1.7 to 1.13 lose
+ * them in nanotime and walltime (runtime/sys_linux_amd64.s). Up to 1.20 the runtime's own tracer walks by the
+ * compiler's tables, so its stacks include frames that the chain skips (systemstack's caller, the caller of a
+ * function stopped in its prologue).
  *
- * The unwinder needs only the return addresses and their places. So every word that lies in Go's code is kept
- * with its place, and user space selects the return addresses by the sizes of the frames (symbol/scan.h).
+ * The unwinder needs only the return addresses and their positions. So every word that points into Go's code
+ * is kept with its position, and user space selects the return addresses by the frame sizes (symbol/scan.h).
  * Other words, which change all the time, are left out, so that the same stack has the same hash each time.
  */
 #ifndef GOTRACE_SCAN_BPF_H
@@ -21,7 +21,7 @@ const volatile struct wait_text wait_texts[WAIT_TEXTS]; /* all its values, by nu
 #define WORDS_PER_RUN 64u
 #define SCAN_RUNS     (CHUNK_WORDS / WORDS_PER_RUN)
 
-/* Scans some words of the chunk. Returns false at the end of the chunk. */
+/* Scans some words of the chunk. Returns false at its end, or if the stack is cut. */
 __noinline int scan_some(SCRATCH_PARAMETER)
 {
 	SCRATCH_GIVEN(s);
@@ -50,7 +50,7 @@ __noinline int scan_some(SCRATCH_PARAMETER)
 	return true;
 }
 
-/* Most chunks of stack in one scan. */
+/* Maximum number of stack chunks in one scan. */
 #define SCAN_CHUNKS 4u
 
 /* Scans the words from s->bp to the end of the stack. */
@@ -86,8 +86,8 @@ __noinline int scan_words(SCRATCH_PARAMETER)
 }
 
 /*
- * The stack whose leaf is pc and whose callers' frames begin at sp. awaited: of a goroutine that has parked,
- * what it waits for (AWAITED), where gopark has its frame at parked_bp; else NULL.
+ * The stack whose leaf is pc and whose callers' frames begin at sp. awaited: NULL, or receives what a
+ * goroutine that has parked waits for (AWAITED), if gopark's frame is at parked_bp.
  */
 static __always_inline uint64_t scan_awaited(uint64_t pc, uint64_t sp, uint64_t hi, uint32_t skip,
 					     uint64_t flags, uint64_t parked_bp, uint64_t *awaited)
@@ -117,8 +117,8 @@ static __always_inline uint64_t scan_from(uint64_t pc, uint64_t sp, uint64_t hi,
 }
 
 /*
- * The same from the code that was hit, whose frame is set up. Its leaf is replaced by the call of the tracer,
- * followed by the call within that function.
+ * The stack from the probed code, whose frame is set up. Two frames replace its leaf: `callee`, the call
+ * within the tracer's function, and its caller `call`, the call of that function; 0 = none.
  */
 static __always_inline uint64_t scan_trace_call(const struct pt_regs *ctx, uint64_t hi, uint64_t callee,
 						uint64_t call)
@@ -154,7 +154,7 @@ static __always_inline uint64_t scan_g(const struct go_g *g, uint8_t skip, uint6
 			    awaited);
 }
 
-/* The stack of the code that was hit, which g is running. Its leaf is the instruction at ip. */
+/* The stack of the probed code, which g is running. Its leaf is the instruction at ip. */
 static __always_inline uint64_t scan_here(const struct pt_regs *ctx, const struct go_g *g, uint8_t skip)
 {
 	return scan_from(REG_PC(ctx) + 1, REG_SP(ctx), g_word(g, layout.g_stack_hi), skip, 0);

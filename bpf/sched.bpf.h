@@ -9,9 +9,9 @@
 #include "bpf/thread.bpf.h"
 
 /*
- * Records what a traced thread that is going to sleep waits for, and its stack. With the kernel's frames the
- * stack of its system call will not do; a thread that exits has no memory, and a kernel worker no user mode:
- * these have only frames in the kernel.
+ * Records what a traced thread that is about to sleep waits for, and its stack. With --kernel-stacks, the
+ * stack recorded when its system call began is not enough. An exiting thread has no memory and a kernel
+ * worker no user mode: their stacks have only frames in the kernel.
  */
 static __always_inline void fill_wait(void *ctx, struct raw_record *rec, struct task_struct *task,
 				      struct user_regs *regs)
@@ -68,8 +68,8 @@ static __always_inline int switched(void *ctx, bool preempted, struct task_struc
 	rec.time = bpf_ktime_get_ns();
 	if (leaves)
 		fill_leaving(ctx, &rec, prev, preempted, state);
-	barrier_var(
-		next); /* reads it again: keeping both would exceed the stack (512 bytes with all calls) */
+	/* Forces another read: keeping both would exceed the stack (512 bytes with all calls). */
+	barrier_var(next);
 	come = MEMBER(next, tgid);
 	comes = is_traced(come);
 	if (several && leaves && comes && rec.goid != come) {
@@ -85,7 +85,7 @@ static __always_inline int switched(void *ctx, bool preempted, struct task_struc
 	return 0;
 }
 
-/* One of these three is loaded. From Linux 5.18 on (fa2c3254d7cf, 9c2136be0878): */
+/* Exactly one of these three is loaded. From Linux 5.18 on (fa2c3254d7cf, 9c2136be0878): */
 SEC("?tp_btf/sched_switch")
 int BPF_PROG(sched_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
 	     unsigned int prev_state)
@@ -107,8 +107,10 @@ int BPF_PROG(sched_switch_old, bool preempt, struct task_struct *prev, struct ta
 	return switched(ctx, preempt, prev, next, state_of(prev));
 }
 
-/* Thread names of other processes that have been sent, so that each is sent once. An evicted name is sent
- * again. */
+/*
+ * Names of threads of other processes that have been sent, so that each is sent once. An evicted name is sent
+ * again.
+ */
 #define OUTSIDERS 1024u
 
 struct outsider {
@@ -151,8 +153,8 @@ static __always_inline uint64_t stack_of_current(struct task_struct *task)
 }
 
 /*
- * In an interrupt, the interrupted thread is not the waker. The idle task does only what interrupts have left
- * to it. Kernel threads are recorded by name, because they act on their own.
+ * In an interrupt, the interrupted thread is not the waker. The idle task only finishes the work of
+ * interrupts. Kernel threads are recorded by name, because they act on their own.
  */
 static __always_inline void fill_waker(struct raw_record *rec, struct task_struct *waker,
 				       const struct task_struct *woken)
@@ -189,7 +191,7 @@ int BPF_PROG(sched_waking, struct task_struct *woken)
 	waker = current_task();
 	tid = MEMBER(woken, pid);
 	if ((uint32_t)MEMBER(waker, pid) == tid)
-		return 0; /* it was about to sleep, and no longer is */
+		return 0; /* it was about to sleep, but no longer is */
 	began = begin_hit();
 	if (!began)
 		return 0;
@@ -276,8 +278,8 @@ int BPF_PROG(sched_process_exit, struct task_struct *task)
 		return 0;
 	rec.tid = MEMBER(task, pid);
 	rec.goid = tgid;
-	if (several && MEMBER(task, signal, live.counter) == 0) /* decremented before this tracepoint, in
-								 * do_exit */
+	/* do_exit decrements the counter before this tracepoint. */
+	if (several && MEMBER(task, signal, live.counter) == 0)
 		rec.status = EXIT_OF_LAST;
 	send_thread(&rec);
 	return 0;
@@ -300,7 +302,7 @@ int BPF_PROG(sched_process_free, struct task_struct *task)
 	return 0;
 }
 
-/* If a single process is traced, what it does after an exec is not part of the trace. */
+/* If a single process is traced, its trace ends at an exec; that of a spawned process begins there. */
 SEC("?tp_btf/sched_process_exec")
 int BPF_PROG(sched_process_exec, struct task_struct *task, int old_pid)
 {

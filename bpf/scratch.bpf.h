@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Shared by all stack walks, of Go and of native code: buffers, and the dictionary that makes sure a stack's
- * frames are sent once.
+ * Shared by all stack walks, of Go and of native code: buffers, and the table of sent stacks, so that a
+ * stack's frames are sent once.
  */
 #ifndef GOTRACE_SCRATCH_BPF_H
 #define GOTRACE_SCRATCH_BPF_H
@@ -24,7 +24,7 @@
  */
 struct scratch {
 	volatile uint32_t taken;
-	uint32_t fences, index;    /* for kernels before 5.12; index: its number in the map */
+	uint32_t fences, index;    /* for kernels before 5.12; index: this entry's number in the map */
 	volatile uint32_t n;       /* pcs so far */
 	volatile uint32_t chunks;  /* read so far */
 	volatile uint64_t bp;      /* next frame: [bp+8] is the next return address */
@@ -34,10 +34,9 @@ struct scratch {
 	volatile struct unwind_regs regs; /* bpf/unwind.bpf.h: registers of the next frame */
 	volatile uint32_t rule;           /* the same: how its caller is found */
 	volatile uint32_t space;          /* the same: list of mappings */
-	volatile uint32_t kernel_frames;  /* the same: how many of the pcs are the kernel's */
+	volatile uint32_t kernel_frames;  /* the same: number of pcs that are the kernel's */
 	volatile uint64_t n_scanned;      /* bpf/scan.bpf.h: words of chunk already scanned */
-	volatile uint64_t first_word;     /* the same: place of the chunk's first word, in words from the
-					   * stack pointer at the leaf */
+	volatile uint64_t first_word;     /* the same: the chunk's distance from the leaf's sp, in words */
 	volatile uint64_t parked_bp;      /* bpf/awaited.bpf.h: frame of gopark; 0 = not asked */
 	volatile uint64_t awaited;        /* the same: what the goroutine waits for */
 	uint64_t hi;                      /* end of the stack */
@@ -91,7 +90,7 @@ static __always_inline bool take(struct scratch *s, uint32_t index)
 	return true;
 }
 
-/* A barrier: these kernels have just one atomic instruction. */
+/* A barrier: these kernels have only one atomic instruction. */
 static __always_inline void fence(struct scratch *s)
 {
 	__sync_fetch_and_add(&s->fences, 1);
@@ -150,7 +149,7 @@ static __always_inline bool was_sent(const struct sent_set *set, uint64_t hash)
 	       set->hashes[3] == hash;
 }
 
-/* Chooses a free slot; else one by hash bits that did not select the set. */
+/* Chooses a free slot, or else one by hash bits that did not select the set. */
 static __always_inline uint32_t way_for(const struct sent_set *set, uint64_t hash)
 {
 	for (uint32_t i = 0; i < SENT_WAYS; i++) {

@@ -11,7 +11,7 @@
 #include "bpf/go.bpf.h"
 #include "bpf/scratch.bpf.h"
 
-/* Copies the stack from s->bp on. False if it cannot be read. */
+/* Copies the stack from s->bp on. Returns false if it cannot be read. */
 static __always_inline bool fill_chunk(struct scratch *s)
 {
 	uint64_t bp = s->bp, want = s->hi - bp;
@@ -30,17 +30,18 @@ static __always_inline bool fill_chunk(struct scratch *s)
 #define CALLBACK_FRAME 40
 
 /*
- * Called when the chain has left the goroutine's stack. If that is at a callback from C, the walk continues
- * with asmcgocall, whose frame is where the goroutine's stack was left: cgocallback made its own frame right
- * below, with the saved g.sched.pc as its return address (Go 1.17 … 1.26 runtime/asm_amd64.s). A C thread has
- * nothing above. Up to Go 1.20 asmcgocall has no frame: its return address, into cgocall, is there instead.
+ * Called when the chain has left the goroutine's stack. If it left at a callback from C, the walk continues
+ * with asmcgocall, whose frame is where execution left the goroutine's stack: cgocallback made its own frame
+ * right below, with the saved g.sched.pc as its return address (Go 1.17 … 1.26 runtime/asm_amd64.s). A C
+ * thread has nothing above. Up to Go 1.20 asmcgocall has no frame: its return address, into cgocall, is there
+ * instead.
  */
 static __always_inline bool cross_callback(struct scratch *s)
 {
-	uint64_t left = s->last_bp + 16 + CALLBACK_FRAME; /* the stack pointer when asmcgocall left this
-							   * stack */
-	uint64_t pc = s->last_pc, words[3]; /* [0]: return address of cgocallback, [1] on: frame of
-					     * asmcgocall */
+	/* The stack pointer when asmcgocall left this stack. */
+	uint64_t left = s->last_bp + 16 + CALLBACK_FRAME;
+	/* words[0]: return address of cgocallback; words[1] on: frame of asmcgocall */
+	uint64_t pc = s->last_pc, words[3];
 
 	if (pc < places.cgocallback || pc >= places.cgocallback_end)
 		return false;
@@ -70,10 +71,10 @@ static __always_inline bool cross_stacks(struct scratch *s)
 	return true;
 }
 
-/* Most chunks of stack in one walk: 24 KiB. The deepest HTTP handlers use a fifth of that. */
+/* Maximum number of stack chunks in one walk: 24 KiB. The deepest HTTP handlers use a fifth of that. */
 #define CHUNKS 6u
 
-/* The next frame is not in the chunk. Reads more, or ends the walk. */
+/* Called when the next frame is not in the chunk. Reads more, or returns false: the walk ends. */
 __noinline int next_chunk(SCRATCH_PARAMETER)
 {
 	SCRATCH_GIVEN(s);
@@ -103,7 +104,7 @@ __noinline int next_chunk(SCRATCH_PARAMETER)
 #define ROUNDS         (STACK_DEPTH + 2 * CHUNKS)
 #define ROUNDS_PER_RUN 14u
 
-/* Follows the chain of frame pointers for some frames. False at its end. */
+/* Follows the chain of frame pointers for some frames. Returns false at its end. */
 __noinline int walk_some(SCRATCH_PARAMETER)
 {
 	SCRATCH_GIVEN(s);
@@ -153,7 +154,7 @@ __noinline int walk_frames(SCRATCH_PARAMETER)
 	return 0;
 }
 
-/* awaited: of a goroutine that has parked, what it waits for (AWAITED); else NULL. */
+/* awaited: NULL, or receives what a goroutine that has parked waits for (AWAITED). */
 static __always_inline uint64_t end_walk_awaited(struct scratch *s, uint64_t bp, uint8_t skip,
 						 uint64_t *awaited)
 {

@@ -4,7 +4,7 @@
  * of the snapshot, so that a stack has the same hash on both sides. It is stored in raw logs: never change
  * it.
  *
- * With 64 bits, a collision among a million different stacks has a chance of about one in 37 million. The
+ * With 64 bits, the chance of a collision among a million different stacks is about one in 37 million. The
  * cost is two operations and a multiplication per frame. Include bpf/record.h (or vmlinux.h) first, for the
  * types.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * System calls of Go programs. The kernel's tracepoints see them at a fifth of the cost of a uprobe. Calls
+ * System calls of Go programs. The kernel's tracepoints report them at a fifth of the cost of a uprobe. Calls
  * that Go does not treat as system calls (raw ones, the runtime's own) are recognised by g's status. Calls
  * into C do not enter the kernel and need uprobes.
  */
@@ -25,8 +25,8 @@ static __always_inline bool is_target(void)
 #endif
 
 /*
- * A new thread has its creator's TLS (arm64: registers), and so its g, until its own is set. Until then it
- * makes only these two calls (clone and settls in runtime/sys_linux_amd64.s, Go 1.4 … 1.26; clone in
+ * A new thread has its creator's TLS (arm64: registers), and so its creator's g, until its own is set. Until
+ * then it makes only these two calls (clone and settls in runtime/sys_linux_amd64.s, Go 1.4 … 1.26; clone in
  * sys_linux_arm64.s).
  */
 static __always_inline bool is_newborn(long id, uint64_t m)
@@ -50,9 +50,10 @@ static __always_inline uint64_t g_in_call(const struct pt_regs *regs)
 }
 
 /*
- * Reads the g of a thread that enters a system call. What cannot be read is not counted as a loss: before the
- * runtime has started (C libraries' constructors, _cgo_init of Go 1.27), the TLS has the address of
- * runtime.g0, whose page nobody has touched; and a thread of C's may have arbitrary bytes there.
+ * Reads the g of a thread that enters a system call. Returns false if it is not a goroutine in one. A failed
+ * read is not counted as a loss: before the runtime has started (C libraries' constructors, _cgo_init of Go
+ * 1.27), the TLS has the address of runtime.g0, whose page has not been touched; and a C thread may have
+ * arbitrary bytes there.
  */
 static __always_inline bool read_g_in_call(struct go_g *g, uint64_t address)
 {
@@ -78,7 +79,7 @@ static __always_inline void enter_call(const struct pt_regs *regs, long id)
 		rec.p = p_in_syscall(m);
 	if (layout.m_syscalltick != LAYOUT_ABSENT)
 		read_user(&tick, sizeof(tick), m + layout.m_syscalltick);
-	else if (rec.p) /* 1.4 has only the P's */
+	else if (rec.p) /* 1.4 has only the P's tick */
 		read_user(&tick, sizeof(tick), rec.p + layout.p_syscalltick);
 	rec.arg = tick;
 	rec.stack = stack_in_call(&g, MEMBER(regs, REG_FP_MEMBER));
@@ -170,8 +171,9 @@ static __always_inline bool read_caller(struct raw_record *rec, struct go_g *g, 
 }
 
 /*
- * entersyscallblock, before its push %rbp: the stack from what it will save as syscallpc and syscallbp. Up to
- * Go 1.20 there is no such push, and the probe is at its call of casgstatus, when it has saved them.
+ * entersyscallblock, before its push %rbp: the stack begins with the values that it will save as syscallpc
+ * and syscallbp. Up to Go 1.20 there is no such push, and the probe is at its call of casgstatus, when it has
+ * saved them.
  */
 HIT(syscall_block)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Access to kernel structs, on kernels that verify pointers to them and on those that do not. Where they do,
+ * Access to kernel structs, on kernels that verify pointers to them and on those that do not. On the former,
  * a member is a plain load (needs BTF; for the current task Linux 5.11, 3ca1032ab7ab; for its registers 5.15,
- * dd6e10fbd9fb). Elsewhere programs are attached to raw tracepoints, whose arguments are plain numbers to the
- * verifier, and read members by a helper. The choice is a constant to the verifier, so the other branch is
- * eliminated as dead code.
+ * dd6e10fbd9fb). On the latter, programs are attached to raw tracepoints, whose arguments are plain numbers
+ * to the verifier, and read members by a helper. The choice is a constant to the verifier, so the other
+ * branch is eliminated as dead code.
  */
 #ifndef GOTRACE_TASK_BPF_H
 #define GOTRACE_TASK_BPF_H
@@ -16,7 +16,7 @@
 
 const volatile bool probed_tasks; /* set by capture (src/capture/features.h): use the helper */
 
-/* A member, or one behind a chain of pointers: MEMBER(task, tgid), MEMBER(task, signal, live.counter). */
+/* Reads a member, directly or through pointers: MEMBER(task, tgid), MEMBER(task, signal, live.counter). */
 #define PICK_MEMBER(_1, _2, _3, _4, pick, ...) pick
 #define LOAD_1(from, a)                        ((from)->a)
 #define LOAD_2(from, a, b)                     ((from)->a->b)
@@ -41,9 +41,9 @@ static __always_inline uint32_t current_tgid(void)
 	return probed_tasks ? bpf_get_current_pid_tgid() >> 32 : (uint32_t)bpf_get_current_task_btf()->tgid;
 }
 
-/* Reads a thread's name. */
 #define TASK_COMM 16u
 
+/* Reads a thread's name. */
 static __always_inline void read_comm(char comm[TASK_COMM], const struct task_struct *task)
 {
 	if (probed_tasks)

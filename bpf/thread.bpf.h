@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Shared by the programs that trace threads: which processes are traced, the state kept of a thread between
- * two of its records, its user registers.
+ * Shared by the programs that trace threads: which processes are traced, the state of a thread between two of
+ * its records, its user registers.
  */
 #ifndef GOTRACE_THREAD_BPF_H
 #define GOTRACE_THREAD_BPF_H
@@ -9,7 +9,7 @@
 #include "bpf/pidns.bpf.h"
 #include "bpf/unwind.bpf.h"
 
-/* Of task_struct.flags (include/linux/sched.h; PF_USER_WORKER from Linux 6.4 on). */
+/* Bits of task_struct.flags (include/linux/sched.h; PF_USER_WORKER from Linux 6.4 on). */
 #define PF_EXITING     0x4u
 #define PF_IO_WORKER   0x10u
 #define PF_USER_WORKER 0x4000u
@@ -30,14 +30,14 @@ volatile uint32_t traced_tgid = NO_PROCESS;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1024); /* processes at a time: README */
+	__uint(max_entries, 1024); /* maximum number of processes at a time: README */
 	__type(key, uint32_t);     /* tgid */
 	__type(value, uint32_t);   /* its id in /proc */
 } traced SEC(".maps");
 
 /* State of a thread in a system call, used when it switches during the call. */
 struct call_state {
-	uint64_t call;  /* 1 + number; 0: in none, or none that was recorded */
+	uint64_t call;  /* 1 + number; 0: in none, or in one that was not recorded */
 	uint64_t wait;  /* WAIT_* */
 	uint64_t stack; /* hash */
 };
@@ -49,7 +49,7 @@ struct {
 	__type(value, struct call_state);
 } threads SEC(".maps");
 
-/* The only check for threads of other processes when there is one target: a load and a compare. */
+/* With one target, the only cost for threads of other processes: a load and a compare. */
 static __always_inline bool is_traced(uint32_t tgid)
 {
 	if (!several)
@@ -65,7 +65,7 @@ static __always_inline struct call_state *known_thread(uint32_t tid)
 /* A thread's user-mode registers. call = 1 + number of the system call it is in, 0 = none. */
 struct user_regs {
 	uint64_t call;
-	uint64_t ip; /* as native_stack_from() takes it */
+	uint64_t ip; /* as in native_stack_from() */
 	uint64_t sp, bp;
 	uint64_t args[2]; /* of the call */
 	LINK_FIELD
@@ -81,7 +81,7 @@ static __always_inline bool has_user_side(const struct task_struct *task)
  * gotrace's own thread (bpf/threads.bpf.c, calibrate). 0: not measured. */
 volatile uint32_t regs_place;
 
-#define REGS_PLACE_MAX (1u << 17) /* kernel stacks have 16 KiB on x86-64, at most 64 on arm64 */
+#define REGS_PLACE_MAX (1u << 17) /* kernel stacks have 16 KiB on x86-64, at most 64 KiB on arm64 */
 
 static __always_inline void take_regs(struct user_regs *to, const struct pt_regs *regs)
 {
@@ -177,8 +177,8 @@ static __always_inline uint64_t stack_of(const struct user_regs *regs, uint32_t 
 }
 
 /*
- * The caller sets the record's tid, as it need not be the current thread's. It also sets the time, if it
- * walks a stack: the time of the event is before the walk.
+ * The caller sets the record's tid, which need not be the current thread's, and its time, because the event
+ * precedes any walk of the stack.
  */
 static __always_inline void send_timed(struct raw_record *rec)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Stack walks of native code, most of which keeps no frame pointers, by the tables that user space makes from
- * .eh_frame (bpf/unwind.h). Code is called from few places, so rules that were looked up are cached.
+ * Stack walks of native code, most of which keeps no frame pointers. They use tables that user space makes
+ * from .eh_frame (bpf/unwind.h). Code is called from few places, so rules that were looked up are cached.
  */
 #ifndef GOTRACE_UNWIND_BPF_H
 #define GOTRACE_UNWIND_BPF_H
@@ -96,7 +96,7 @@ static __always_inline const struct unwind_row *unwind_row_at(void *where, uint3
 	return bpf_map_lookup_elem(&unwind_rows, &i);
 }
 
-/* A shorter copy is not worthwhile: the next page is read as well. */
+/* A shorter copy is not worthwhile, so it includes part of the next page. */
 #define SHORT_COPY 1024u
 
 /* Copies the stack from s->base to the end of its page. A thread's stack ends at a page boundary. */
@@ -198,7 +198,7 @@ static __always_inline uint32_t rule_of(struct scratch *s)
 	return s->rule;
 }
 
-/* One frame of the walk: stores its address, and finds its caller. False at the end. */
+/* One frame of the walk: stores its address, and finds its caller. Returns false at the end. */
 __noinline int native_frame(SCRATCH_PARAMETER)
 {
 	SCRATCH_GIVEN(s);
@@ -248,8 +248,8 @@ __noinline int native_frames(SCRATCH_PARAMETER)
 const volatile bool kernel_stacks; /* set by capture: --kernel-stacks */
 
 /*
- * The kernel's frames are first read into the buffer for copies of the stack. The first few are those of the
- * tracepoint and of the switch, which user space leaves out.
+ * The kernel's frames are first read into the buffer for copies of the stack. The first few belong to the
+ * tracepoint and the switch; user space leaves them out.
  */
 #define KERNEL_DEPTH 64u
 
@@ -290,9 +290,9 @@ static __always_inline bool space_of(uint32_t tgid, uint32_t *space)
 
 /*
  * The stack of a thread, from its user registers. ip is a return address (in a system call, that of the next
- * instruction), or the interrupted address plus 1; 0: it has no user mode. kernel: the context of a raw
- * tracepoint in the thread itself, whose frames in the kernel come first if they are wanted; or NULL. Returns
- * the stack's hash, 0 if there is none.
+ * instruction), or the interrupted address plus 1; 0: no user mode. kernel: NULL, or the context of a raw
+ * tracepoint that runs in the thread itself; with --kernel-stacks, the frames in the kernel then come first.
+ * Returns the stack's hash, 0 if there is none.
  */
 static __always_inline uint64_t native_stack_from(void *kernel, const struct unwind_regs *regs, uint32_t tgid)
 {

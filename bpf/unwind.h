@@ -23,7 +23,7 @@
  * 3.2.2 and 3.7.
  */
 enum unwind_kind {
-	UNWIND_NONE = 0,     /* not known: the walk ends broken */
+	UNWIND_NONE = 0,     /* not known: the walk ends as broken */
 	UNWIND_END = 1,      /* the outermost frame: _start, clone3 */
 	UNWIND_SP = 2,       /* CFA = rsp + offset */
 	UNWIND_BP = 3,       /* CFA = rbp + offset */
@@ -33,19 +33,19 @@ enum unwind_kind {
 	UNWIND_SIGNAL = 7,   /* a ucontext is at rsp: the context that the signal interrupted */
 	UNWIND_CHAIN = 8,    /* no tables: rbp is the frame pointer */
 	UNWIND_NOWHERE = 9,  /* no code is mapped at this address */
-	UNWIND_SP_LINK =
-		10, /* as UNWIND_SP, but the return address is in unwind_regs.link: vfork, arm64's leaves */
+	/* as UNWIND_SP, but the return address is in unwind_regs.link: vfork, arm64's leaves */
+	UNWIND_SP_LINK = 10,
 	/*
-	 * arm64, where the return address may be anywhere; a "pair" has it right above the caller's x29. The
-	 * field that holds rbp's place in other rules is a count of words n.
+	 * arm64, where the return address may be anywhere; in a "pair" it is right above the caller's x29.
+	 * The field that locates rbp in other rules is a number of words, n.
 	 */
 	UNWIND_SP_PAIR = 11,  /* CFA = sp + offset; the pair is at CFA - 8 * n */
 	UNWIND_SP_FRAME = 12, /* CFA = sp + offset; the pair is at sp + 8 * n */
 	UNWIND_FP_FRAME = 13, /* CFA = x29 + offset; the pair is at x29 + 8 * n */
-	UNWIND_SP_ALONE =
-		14, /* CFA = sp + offset; the return address is at CFA - 8 * n, x29 is the caller's own */
-	UNWIND_SP_APART =
-		15, /* CFA = sp + offset; n's lower half is for the return address, its upper half for x29 */
+	/* CFA = sp + offset; the return address is at CFA - 8 * n, x29 is the caller's own */
+	UNWIND_SP_ALONE = 14,
+	/* CFA = sp + offset; n's lower half is for the return address, its upper half for x29 */
+	UNWIND_SP_APART = 15,
 };
 
 #define UNWIND_APART(ra, fp) ((uint32_t)(ra) | (uint32_t)(fp) << 5)
@@ -96,8 +96,8 @@ struct unwind_space {
 struct unwind_regs {
 	uint64_t ip; /* a return address, or the next instruction's address plus 1 */
 	uint64_t sp, bp;
-	uint64_t link; /* possible return address of a leaf: amd64's rdi in a system call, arm64's x30; 0:
-			* not known */
+	/* Possible return address of a leaf: amd64's rdi in a system call, arm64's x30; 0: not known. */
+	uint64_t link;
 };
 
 /* gregs[REG_RBP], [REG_RSP] and [REG_RIP] in struct ucontext_t (glibc
@@ -124,8 +124,8 @@ struct unwind_regs {
 #endif
 
 /*
- * Go calls C on another stack (runtime.asmcgocall), which is above the goroutine's stack that frame pointers
- * lead back to: goroutine stacks are in an arena from 0xc000000000 on, threads' stacks at the upper end of
+ * Go calls C on another stack (runtime.asmcgocall), above the goroutine's stack to which the frame pointers
+ * lead back: goroutine stacks are in an arena from 0xc000000000 on, threads' stacks at the upper end of
  * memory.
  */
 #define UNWIND_STACKS_APART (1ull << 30)

@@ -70,8 +70,10 @@ UNWIND_INLINE uint32_t unwind_rule_at(void *where, struct unwind_space space, ui
 	return page ? unwind_rule_among(where, page->first, page->count, (uint32_t)at) : UNWIND_NONE;
 }
 
-/* On amd64 only vfork keeps its return address in a register, because the child overwrites what is below the
- * stack pointer. */
+/*
+ * On amd64 only vfork keeps its return address in a register, because the child overwrites the memory below
+ * the stack pointer.
+ */
 UNWIND_INLINE enum unwind_result unwind_step_link(uint32_t rule, struct unwind_regs *regs)
 {
 	regs->ip = regs->link;
@@ -126,7 +128,7 @@ UNWIND_INLINE _Bool unwind_cfa(void *where, uint32_t rule, const struct unwind_r
 }
 
 /*
- * The frame from which a chain continues: bp, or the one right above its slot. runtime/cgo's crosscall2,
+ * Gets the frame from which a chain continues: bp, or the one right above its slot. runtime/cgo's crosscall2,
  * through which C calls Go, makes one frame for the C caller and one for itself, without a return address
  * between them (Go 1.21 to 1.26 runtime/cgo/asm_amd64.s, abi_amd64.h). Frames of two functions cannot be
  * adjacent like that.

@@ -14,8 +14,8 @@ struct go_text {
 };
 
 /*
- * A text may be in a page that has not been faulted in, and BPF cannot fault pages in. User space gets the
- * address instead, and reads the text later.
+ * Copies a text. BPF cannot fault pages in: if the text's page is not present, stores its address instead,
+ * and user space reads the text later. Returns the number of bytes stored.
  */
 static __always_inline uint16_t copy_text(struct raw_text *to, uint32_t at, struct go_text text,
 					  uint16_t *away)
@@ -57,8 +57,8 @@ static __always_inline void send_text(const struct raw_record *rec, struct go_te
 	}
 	text = (struct raw_text *)s->chunk;
 	fill_text(text, rec, one, other);
-	size = (sizeof(*text) + text->len + text->len2) &
-	       (CHUNK - 1); /* smaller in any case; the mask is for the verifier */
+	/* It is smaller in any case; the mask is for the verifier. */
+	size = (sizeof(*text) + text->len + text->len2) & (CHUNK - 1);
 	put(text, size);
 	give_back(s);
 }
@@ -129,7 +129,7 @@ HIT(user_log)
 	send_text(&rec, category, message);
 }
 
-/* Most nested contexts that are searched for a task. */
+/* Maximum number of nested contexts to search for a task. */
 #define CONTEXTS 24
 
 /* A program's load offset is a multiple of the page size. */
@@ -142,8 +142,8 @@ static __always_inline bool is_task(uint64_t key_type, uint64_t value_type)
 }
 
 /*
- * The task of a context, found as fromContext does; 0 if there is none. Every context of package context that
- * has a parent has it as its first field, and a valueCtx has its key and value after it (Go 1.22 ... 1.26
+ * The task of a context, found as fromContext does; 0 if there is none. In package context, every context
+ * with a parent has it as its first field; in a valueCtx, key and value follow (Go 1.22 ... 1.26
  * context/context.go).
  */
 static __always_inline uint64_t task_of(uint64_t context)

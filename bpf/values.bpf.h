@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Values of a call's arguments, read by rules that user space has made (struct value_rule in bpf/record.h).
- * What cannot be read is marked as such, and the record is sent in any case.
+ * Unreadable values are marked as such; the record is sent in any case.
  */
 #ifndef GOTRACE_VALUES_BPF_H
 #define GOTRACE_VALUES_BPF_H
 
 #include "bpf/scratch.bpf.h"
 
-/* Set by capture before loading: some probe reads values. Programs without this have no code for it. */
+/* Set by capture before loading: some probe reads values. Otherwise the programs have no code for it. */
 const volatile bool reads_values;
 
 struct {
@@ -21,12 +21,12 @@ struct {
 #define REG_WORDS 64u /* a power of two: a mask bounds the index */
 
 /*
- * Parts of a scratch's chunk. The state is in memory and volatile for the verifier's sake, as in struct
- * scratch. Head and texts are sent together: a struct raw_text.
+ * Layout of a scratch's chunk. The state is in memory and volatile for the verifier's sake, as in struct
+ * scratch. Head, values and texts are sent together as a struct raw_text.
  */
 struct value_reader {
 	uint64_t head[sizeof(struct raw_text) / 8];
-	struct raw_value values[TEXT_MAX / 4 / sizeof(struct raw_value)]; /* and after them the texts */
+	struct raw_value values[TEXT_MAX / 4 / sizeof(struct raw_value)]; /* followed by the texts */
 	uint64_t texts[(2 * TEXT_MAX - TEXT_MAX / 4) / 8 + 2];
 	uint64_t regs[REG_WORDS]; /* a copy of struct pt_regs */
 	uint64_t pair[2];         /* of a string: its address and length */
@@ -47,13 +47,16 @@ static __always_inline void set_unreadable(struct raw_value *to)
 	to->flags = VALUE_UNREADABLE;
 }
 
-/* A pointer on the way is 0. */
+/* A pointer that leads to the value is 0. */
 static __always_inline void set_null(struct raw_value *to)
 {
 	to->flags = VALUE_UNREADABLE | VALUE_NULL;
 }
 
-/* Where the rule's pointers lead. False if they cannot be followed. With no steps, it is the value itself. */
+/*
+ * Follows the rule's pointers to the value; with no steps, *end is the value itself. Returns false if they
+ * cannot be followed.
+ */
 static __always_inline bool find_value(const struct value_reader *in, const struct value_rule *rule,
 				       struct raw_value *to, uint64_t *end)
 {
@@ -78,7 +81,7 @@ static __always_inline bool find_value(const struct value_reader *in, const stru
 	return true;
 }
 
-/* The place for the next text. *len is reduced to what fits. */
+/* The place for the next text. Reduces *len to the space that is left. */
 static __always_inline char *space_for(struct value_reader *in, uint64_t *len)
 {
 	uint64_t at = in->at & (TEXT_MAX - 1), most = TEXT_MAX - 1 - at;
@@ -95,7 +98,7 @@ static __always_inline void set_away(struct raw_value *to, uint64_t address)
 	to->bits = address;
 }
 
-/* A text of that many bytes (whole), of which at most max are read. */
+/* Reads a text of `whole` bytes, but at most rule->max of them. */
 static __always_inline void read_text(struct value_reader *in, const struct value_rule *rule,
 				      struct raw_value *to, uint64_t address, uint64_t whole)
 {
@@ -117,8 +120,8 @@ static __always_inline void read_text(struct value_reader *in, const struct valu
 }
 
 /*
- * A text that ends with a NUL, or at the end of its array. Its whole length is not known: one byte more than
- * is wanted shows whether it is cut.
+ * Reads a text that ends with a NUL, or at the end of its array. Its whole length is not known: reading one
+ * byte more than is wanted shows whether it is cut.
  */
 static __always_inline void read_chars(struct value_reader *in, const struct value_rule *rule,
 				       struct raw_value *to, uint64_t address)
@@ -215,7 +218,7 @@ static __always_inline void read_value(struct value_reader *in, const struct val
 	}
 }
 
-/* Reads by the rules; in->head is then a raw_text, complete but for its record. */
+/* Applies the rules. in->head is then a raw_text, complete except for its record. */
 static __always_inline void read_values(const struct pt_regs *ctx, struct value_reader *in,
 					const struct value_rules *rules, uint64_t sp)
 {
@@ -238,8 +241,8 @@ static __always_inline void read_values(const struct pt_regs *ctx, struct value_
 }
 
 /*
- * Sends a record together with the values that rules `number` describe, in one piece, so that neither can be
- * lost alone. The record is complete, its thread and time included. sp: the caller's stack pointer.
+ * Sends a record and the values that rules `number` describe in one piece, so that neither can be lost alone.
+ * The record must be complete, including thread and time. sp: the caller's stack pointer.
  */
 static __always_inline void put_values(const struct pt_regs *ctx, struct raw_record *rec, uint32_t number,
 				       uint64_t sp)

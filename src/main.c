@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* gotrace: which command is meant. */
+/* gotrace: dispatches to the commands. */
 #include <fcntl.h>
 #include <malloc.h>
 #include <stdbool.h>
@@ -16,7 +16,7 @@ struct command {
 	const char *name;
 	char *title; /* argv[0] of the command, for its messages */
 	int (*run)(int argc, char **argv);
-	bool with_files; /* and with nothing else: no rights are needed but the user's own */
+	bool with_files; /* works on files only: needs no rights beyond the user's own */
 };
 
 static int run_command(const struct command *command, int argc, char **argv)
@@ -28,10 +28,9 @@ static int run_command(const struct command *command, int argc, char **argv)
 }
 
 /*
- * The memory of gotrace is bounded, so what is freed has to be used again, or
- * go back: one heap for both threads; and large arrays outside of it, which
- * can grow in place (mremap), whatever was freed before (glibc moves the
- * threshold up to 32 MiB then).
+ * The memory of gotrace is bounded, so freed memory must be reused or returned to the kernel: both threads
+ * share one heap, and large arrays are mapped outside it, where they can grow in place (mremap). A fixed
+ * threshold keeps glibc from raising it (up to 32 MiB) when mapped blocks are freed.
  */
 static void set_up_memory(void)
 {
@@ -40,15 +39,17 @@ static void set_up_memory(void)
 }
 
 /*
- * Who was started without standard input, output or error keeps these numbers free of anything else: the
- * sandbox would hold its own other end as its way for messages, and wait for ever; and messages would go into
- * a trace. A directory can neither be read nor written, and is not handed on to a program that is started.
+ * If descriptors 0-2 are closed, reserves them. Otherwise a worker could inherit the other end of its own
+ * channel as standard output or error and wait forever, and messages could be written into a trace. A
+ * directory can be neither read nor written, and is closed on exec.
  */
 static void hold_standard_files(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		if (fcntl(fd, F_GETFD) < 0)
-			(void)!open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* the lowest that is free */
+			(void)!open("/",
+				    /* Takes the lowest free number. */
+				    O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	}
 }
 

@@ -8,7 +8,7 @@
 #include "analysis/state.h"
 #include "util/array.h"
 
-/* The first row of each table is what is not known, or is beyond the table's limit. */
+/* Row 0 of each table stands for what is unknown, or beyond the table's limit. */
 static bool make_tables(struct analysis *a)
 {
 	a->strings = strtab_new();

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Instances of tasks, regions and goroutines are compared by their medians,
- * waits and functions by their time for each task, or for each second where
- * there are no tasks. Neighbouring instances are alike, so that a test of all
- * of them is too sure of itself: the medians of twenty slices of time must differ, too.
+ * Compares instances of tasks, regions and goroutines by their medians, and waits and functions by their time
+ * per task, or per second if there are no tasks. Neighbouring instances are alike, which makes a test of all
+ * of them overconfident: the medians of twenty time slices must differ, too.
  */
 #include "analysis/diff.h"
 
@@ -29,9 +28,9 @@ struct change {
 	uint8_t activity; /* of waits */
 	uint8_t verdict;  /* enum verdict */
 	char name[160];
-	double before, after; /* ns: medians; or for a task, or a second */
+	double before, after; /* ns: median, or time per task or second */
 	uint64_t n_before, n_after;
-	double p, low, high; /* low, high: of the ratio; 0 = not known */
+	double p, low, high; /* low, high: of the ratio; 0 = unknown */
 	double weight;
 };
 
@@ -48,7 +47,7 @@ enum section {
 
 struct diff {
 	const struct analysis *before, *after;
-	double per_before, per_after; /* tasks; or seconds */
+	double per_before, per_after; /* tasks, or seconds */
 	bool per_task;
 	struct change *all;
 	size_t n, capacity;
@@ -80,7 +79,7 @@ static const struct instances *same_instances(const struct analysis *a, const ch
 	return NULL;
 }
 
-/* Medians of the sample's slices of time; slices without a value are left out. */
+/* Computes the medians of the sample's time slices, without empty slices. Returns their number. */
 static size_t slice_medians(const struct analysis *a, const struct instances *all, float medians[SLICES])
 {
 	double width = (double)(a->end - a->begin) / 1e6 / SLICES;
@@ -109,7 +108,7 @@ static void test(const struct diff *diff, struct change *change, const struct in
 	double by_slice = mann_whitney(one, none, other, nother);
 
 	change->p = mann_whitney(before->sample, before->nsample, after->sample, after->nsample);
-	/* Without slices there are too few instances for them: the instances alone count. */
+	/* With too few slices, only the test of all instances counts. */
 	if (none >= MIN_N && nother >= MIN_N && by_slice > change->p)
 		change->p = by_slice;
 	change->verdict = SAME;
@@ -151,7 +150,7 @@ static void compare_instances(struct diff *diff)
 
 /* --- waits and functions: sums --- */
 
-/* A site of both traces, by name: lines move when code changes. */
+/* A site in both traces, by name: line numbers change with the code. */
 struct sum {
 	char name[160];
 	uint8_t section, activity;
@@ -209,7 +208,7 @@ static void sum_up(struct diff *diff, const struct analysis *a, struct sums *sum
 				      name_text(a, stack_site(a, row->stack)->func)),
 			      a, (double)row->hist.sum, row->hist.n);
 	}
-	/* What goroutines of a function did is not known by label. */
+	/* The times of a function's goroutines are not known by label. */
 	for (size_t i = 1; i < a->ngroups && !a->options.label; i++) {
 		const struct group *group = &a->groups[i];
 
@@ -380,7 +379,7 @@ static void print_change(const struct change *change, FILE *out)
 			change->p < 0.001 ? 0.001 : change->p);
 }
 
-/* Sums are of interest if they make a hundredth of what changed. */
+/* Sums are shown if their change is large. */
 static bool is_shown(const struct change *change, const struct report_style *style)
 {
 	return style->all || change->kind <= DIFF_LABELS || change->kind == DIFF_TRACE ||

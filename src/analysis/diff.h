@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What changed between two traces of one program: before and after. */
+/* Compares two traces of one program, before and after a change. */
 #ifndef GOTRACE_ANALYSIS_DIFF_H
 #define GOTRACE_ANALYSIS_DIFF_H
 
@@ -7,7 +7,10 @@
 
 struct diff;
 
-/* Compares two analyses that have ended; neither is owned, and both outlive it. NULL when out of memory. */
+/*
+ * Compares two analyses, after analysis_end(). They are not owned and must outlive the diff. Returns NULL
+ * when out of memory.
+ */
 struct diff *diff_new(struct analysis *before, struct analysis *after);
 void diff_free(struct diff *diff);
 void diff_text(const struct diff *diff, FILE *out, const struct report_style *style);

@@ -45,7 +45,7 @@ double user_running_ns(const struct analysis *a)
 	return (double)(a->total_spent[ACT_CODE] + a->total_spent[ACT_ASSIST]);
 }
 
-/* Whole tasks; or, where there are none, whole regions. */
+/* Total time of the whole instances of a kind. */
 static double annotated_ns(const struct analysis *a, enum instance_kind kind)
 {
 	double ns = 0;
@@ -68,7 +68,7 @@ double share_of_tasks(const struct analysis *a, double lost_ns)
 }
 
 /* "main.(*Cache).Get" of "example.com/x/main.(*Cache).Get": the path ends at the last slash before an
- * argument. What has a space first is no function: the name of a request ("GET /orders"). */
+ * argument. A name with a space before that is no function but, for example, a request ("GET /orders"). */
 const char *short_function(const char *func)
 {
 	const char *begin = func;

@@ -18,7 +18,7 @@ void finding_weigh(struct finding *finding, double impact)
 
 struct finding *finding_add(struct analysis *a, const char *id, double impact)
 {
-	static struct finding scratch; /* for what is beyond the limit: written, and never read */
+	static struct finding scratch; /* for findings beyond the limit; never read */
 	struct finding *finding = a->nfindings < MAX_FINDINGS ? &a->findings[a->nfindings++] : &scratch;
 
 	*finding = (struct finding){.id = id};

@@ -6,7 +6,7 @@
 #include "analysis/rules/rules.h"
 #include "analysis/state.h"
 
-/* Less than that shows too little of anything. */
+/* All rules but trust need at least this much watched time. */
 #define MIN_NS 500000000ull
 
 static const struct rule rules[] = {
@@ -43,7 +43,7 @@ static const struct rule rules[] = {
 	{"dns", rule_dns},
 };
 
-/* What a finding of the first explains of one of the second, in whole or to a large part. */
+/* A finding of the first rule explains one of the second, wholly or largely. */
 static const struct explanation {
 	const char *cause, *effect;
 } explanations[] = {
@@ -128,8 +128,8 @@ static bool is_mutual(const struct explanation *one)
 	return false;
 }
 
-/* A cause explains what weighs no more than twice as much; of two that explain each other the heavier one
- * does. */
+/* A cause explains an effect of at most twice its impact. Of two that explain each other, the heavier one is
+ * the cause. */
 static void explain(struct analysis *a)
 {
 	for (size_t i = 0; i < sizeof(explanations) / sizeof(explanations[0]); i++) {

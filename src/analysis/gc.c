@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The collector: cycles, pauses, and how long it takes until all Ps stand. */
+/* The collector: cycles, pauses, and how long it takes to stop all Ps. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Goroutines by function and creation site; those that never end. */
+/* Groups goroutines by function and creation site, and finds those that never end. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,7 +64,7 @@ static void join(struct analysis *a, struct goroutine *g, uint32_t index, bool b
 	g->group = index;
 	g->worker = group->worker;
 	if (before) {
-		/* It has been there all the time, so that there were as many more at any time. */
+		/* It existed from the start, so the peak is one higher, too. */
 		group->at_start++;
 		group->alive++;
 		group->peak++;
@@ -79,7 +79,7 @@ static void join(struct analysis *a, struct goroutine *g, uint32_t index, bool b
 	count(a, group, 1);
 }
 
-/* In a stack without frames of the thread itself, its name stands for its first function. */
+/* A stack without frames of the thread itself has the thread's name in place of its first function. */
 static bool is_thread_name(const struct code_place *root)
 {
 	return root->func && root->func == root->file;
@@ -89,7 +89,7 @@ void group_born(struct analysis *a, struct goroutine *g, uint32_t entry, uint32_
 {
 	const struct code_place *at = stack_root(a, entry);
 
-	/* One whose function is not known yet is in no group until it has a stack. */
+	/* A goroutine of unknown function has no group until it has a stack. */
 	if (before && (!at->func || is_thread_name(at)))
 		return;
 	join(a, g, group_get(a, at->func, at->file, at->line, creator), before);
@@ -104,7 +104,7 @@ void group_from_stack(struct analysis *a, struct goroutine *g, uint32_t stack)
 	join(a, g, group_get(a, root->func, root->file, 0, 0), !g->born);
 }
 
-/* No better stack comes: by the name of the thread, or among those whose function is not known. */
+/* No better stack will come: uses the thread's name, or the group of unknown functions. */
 static void join_at_last(struct analysis *a, struct goroutine *g)
 {
 	const struct code_place *root = stack_root(a, g->stack);
@@ -129,7 +129,7 @@ void group_ended(struct analysis *a, struct goroutine *g)
 {
 	struct group *group;
 
-	/* What the runtime runs does not end. */
+	/* The runtime's goroutines do not end, so this one is the program's. */
 	if (!g->group)
 		join_at_last(a, g);
 	group = &a->groups[g->group];
@@ -142,7 +142,7 @@ void group_ended(struct analysis *a, struct goroutine *g)
 		add_life(a, g, group);
 }
 
-/* Waits since a second, and far longer than those that ended lived. */
+/* Returns the least wait of a suspect, ns: the longest of 1 s, a quarter of the trace, 10 p99 lifetimes. */
 static uint64_t suspect_after(const struct analysis *a, const struct group *group)
 {
 	uint64_t least = 1000000000ull, quarter = (a->end - a->begin) / 4;

@@ -7,8 +7,7 @@
 
 enum { BUCKET_BITS = 6, BUCKETS = 1 << BUCKET_BITS };
 
-/* Values below 64 have octave 0 and a bucket each; from there on the six bits behind the highest one count.
- */
+/* Values below 64 have octave 0 and a bucket each. Above, the six bits after the highest select a bucket. */
 static unsigned octave_of(uint64_t ns)
 {
 	return ns < BUCKETS ? 0 : 64 - BUCKET_BITS - (unsigned)__builtin_clzll(ns);
@@ -19,7 +18,7 @@ static unsigned bucket_of(uint64_t ns, unsigned octave)
 	return octave ? (unsigned)(ns >> (octave - 1)) & (BUCKETS - 1) : (unsigned)ns;
 }
 
-/* The middle of a bucket. */
+/* Returns the middle of a bucket. */
 static uint64_t value_of(unsigned octave, unsigned bucket)
 {
 	uint64_t low = (uint64_t)(BUCKETS + bucket);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A log-linear histogram of durations: 64 buckets an octave, so that a
- * percentile is within 1.6 % of the value. Count, sum and maximum are exact.
- * An octave takes memory when its first value arrives.
+ * A log-linear histogram of durations with 64 buckets per octave, so that percentiles are within 1.6 %.
+ * Count, sum and maximum are exact. An octave is allocated when its first value arrives.
  */
 #ifndef GOTRACE_ANALYSIS_HISTOGRAM_H
 #define GOTRACE_ANALYSIS_HISTOGRAM_H
@@ -16,11 +15,11 @@ struct histogram {
 	uint32_t *octaves[HISTOGRAM_OCTAVES];
 };
 
-/* 0, or -ENOMEM: then the value is in n, sum and max only. */
+/* Adds a value. Returns 0, or -ENOMEM with the value only in n, sum and max. */
 int histogram_add(struct histogram *hist, uint64_t ns);
-/* The value that a share of part (0 to 1) of all values does not exceed, ns; 0 if there are none. */
+/* Returns the quantile `part` (0 to 1) in ns; 0 if the histogram is empty. */
 uint64_t histogram_quantile(const struct histogram *hist, double part);
-/* Adds what `from` holds. 0 or -ENOMEM. */
+/* Adds the values of `from`. Returns 0 or -ENOMEM. */
 int histogram_merge(struct histogram *hist, const struct histogram *from);
 void histogram_free(struct histogram *hist);
 

@@ -45,8 +45,8 @@ static void keep_slowest(struct instances *all, const struct instance *one)
 	all->slowest[i] = *one;
 }
 
-/* Algorithm R (Vitter 1985), with a hash of the count for a random number: the same trace gives the same
- * sample. */
+/* Algorithm R (Vitter 1985). A hash of the count replaces the random number, so that a trace always gives the
+ * same sample. */
 static void keep_sample(const struct analysis *a, struct instances *all, const struct instance *one)
 {
 	uint64_t n = all->hist.n, at = all->nsample;
@@ -73,7 +73,7 @@ void instance_add(struct analysis *a, struct instances *all, const struct instan
 	keep_sample(a, all, one);
 }
 
-/* What the goroutine has done up to now, with what it is doing. */
+/* The goroutine's times up to now, including its current interval. */
 static void spent_now(const struct analysis *a, const struct goroutine *g, uint64_t spent[ACT_COUNT])
 {
 	memcpy(spent, g->spent, sizeof(g->spent));
@@ -180,7 +180,7 @@ void region_begin(struct analysis *a, const struct op *op)
 	spent_now(a, g, region->spent);
 }
 
-/* gotrace's own, of the kernel's switches (model/off_cpu.h): no work of the program's. */
+/* A region of gotrace's own, for time without a CPU (model/off_cpu.h): no work of the program. */
 static bool is_off_cpu(const struct analysis *a, uint32_t name)
 {
 	static const char begin[] = OFF_CPU_REGION;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A goroutine enters an activity and leaves it: here the interval goes into every table. */
+/* Goroutines enter and leave activities. Leaving one adds the interval to every table. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ void top_add(struct top tops[TOPS], uint64_t key, uint64_t weight)
 		if (!least->n)
 			break;
 	}
-	/* The one that is replaced leaves its weight behind, so that a heavy one that comes late is kept. */
+	/* The new key inherits the weight of the one it replaces, so that late heavy keys are kept. */
 	*least = (struct top){.key = key, .weight = least->weight + weight, .n = least->n + 1};
 }
 
@@ -89,8 +89,7 @@ static void remember(struct goroutine *g, uint64_t start, enum activity activity
 		(struct past_activity){.start = start, .stack = stack, .activity = (uint8_t)activity};
 }
 
-/* A thread locks and unlocks with system calls of its own (futex): they are no calls that it makes meanwhile.
- */
+/* The system calls (futex) by which a thread itself locks and unlocks count as code, not as calls. */
 static uint8_t activity_of(const struct analysis *a, const struct past_activity *past)
 {
 	return past->activity == ACT_SYSCALL && a->stacks[past->stack].primitive ? ACT_CODE : past->activity;
@@ -106,7 +105,7 @@ static void count_did(const struct analysis *a, const struct past_activity *past
 		top_add(did, (uint64_t)past->stack << 8 | activity, to - from);
 }
 
-/* What is older than the goroutine's memory is shared out as the rest, which is the best guess there is. */
+/* Time before the oldest remembered interval is distributed like the rest, which is the best guess. */
 static void scale(uint64_t spent[ACT_COUNT], const uint64_t part[ACT_COUNT], uint64_t covered, uint64_t all)
 {
 	for (unsigned i = 0; i < ACT_COUNT; i++) {
@@ -143,7 +142,7 @@ void interval_enter(struct analysis *a, struct goroutine *g, enum activity activ
 	g->stack = stack;
 	g->cut = a->unwatched_since != 0;
 	g->waker = 0;
-	/* The stack of one that is runnable is its waker's. */
+	/* A runnable goroutine's stack is its waker's. */
 	remember(g, a->now, activity, activity == ACT_RUNNABLE ? 0 : stack);
 	if (activity == ACT_RUNNABLE) {
 		integrate(a, a->now);
@@ -214,7 +213,7 @@ static void leave_runnable(struct analysis *a, struct goroutine *g, uint64_t ns)
 	}
 }
 
-/* Reports what the observer does not know yet of the goroutine's interval. */
+/* Reports the part of the goroutine's interval that the observer has not seen. */
 static void show(struct analysis *a, const struct goroutine *g, enum activity activity,
 		 const struct goroutine *waker, uint32_t waker_stack, bool cut)
 {
@@ -249,7 +248,7 @@ void interval_show_part(struct analysis *a, struct goroutine *g, bool watched)
 	g->shown = a->now;
 }
 
-/* A wait or call that ends while nothing is watched: it may have ended at any time since the gap began. */
+/* A wait or call that ends in a gap may have ended at any time since the gap began. */
 static bool ends_unseen(const struct analysis *a, const struct goroutine *g)
 {
 	return a->unwatched_since && (is_wait(g->activity) || g->activity == ACT_SYSCALL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What a reason, and the functions at a stack's leaf, say about a wait. */
+/* Classifies waits by their reason and by the functions at the leaf of their stack. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -46,7 +46,7 @@ const char *delay_name(enum delay delay)
 }
 
 struct keyword {
-	const char *text; /* that the name begins with, or with * in front holds */
+	const char *text; /* a prefix of the name; after a *, any part of it */
 	uint8_t meaning;
 };
 
@@ -65,14 +65,14 @@ static unsigned look_up(const struct keyword *words, size_t n, const char *text,
 }
 
 enum {
-	/* A Mutex or a WaitGroup, or a semaphore of the runtime's own: the stack shows which. */
+	/* A Mutex, a WaitGroup or a semaphore of the runtime: the stack shows which. */
 	GO_SYNC = ACT_COUNT,
-	/* By the collector or the tracer (suspendG, runtime/preempt.go): in any function. */
+	/* By the collector or the tracer (suspendG, runtime/preempt.go), in any function. */
 	GO_SUSPENDED,
 };
 
-/* Reasons of Go 1.22 to 1.26 (runtime/traceruntime.go), which the converter writes for older formats, too;
- * and of threads (model/threads_names.c). The first one that fits counts. */
+/* Reasons of Go 1.22 to 1.26 (runtime/traceruntime.go), which the converter also writes for older formats,
+ * and of threads (model/threads_names.c). The first match counts. */
 static const struct keyword reason_words[] = {
 	{"network", ACT_NETWORK},
 	{"chan send", ACT_SEND},
@@ -144,7 +144,7 @@ enum primitive primitive_of(const char *func)
 		       PRIM_NONE);
 }
 
-/* Calls that wait for a disk or for another program, however fast that is today. */
+/* Calls that may wait for a disk or another program, even if they were fast in this trace. */
 static const char *const io_calls[] = {
 	"read",           "write",        "pread",           "pwrite",    "pread64",         "pwrite64",
 	"readv",          "writev",       "preadv",          "pwritev",   "preadv2",         "pwritev2",
@@ -227,15 +227,15 @@ enum activity wait_activity(struct analysis *a, uint32_t reason, uint32_t stack)
 		return stack ? by_stack : ACT_LOCK;
 	if (activity == GO_SUSPENDED)
 		return ACT_OTHER;
-	/* Of threads it is said of any futex, and statuses have no reason at all. */
+	/* A thread that waits for any futex has a lock reason, and statuses have no reason at all. */
 	if ((activity == ACT_LOCK || activity == ACT_OTHER) && by_stack != ACT_OTHER)
 		return by_stack;
 	return (enum activity)activity;
 }
 
 /*
- * Up to go 1.21 the wait of each primitive has an event of its own. The general event has no reason: the
- * goroutine was suspended, or is the runtime's.
+ * Up to Go 1.21, each primitive has a block event of its own. The general event has no reason: the goroutine
+ * was suspended, or is the runtime's.
  */
 enum activity block_activity(struct analysis *a, uint32_t reason, uint32_t stack)
 {

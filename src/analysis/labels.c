@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * pprof labels: how long a goroutine has a label without a break is an instance of that label, as a region is
- * one of its name. In a server that labels what it does for a request, that is the request.
+ * pprof labels. Each period in which a goroutine has a label without a break is an instance of that label. In
+ * a server that labels its work by request, the instance is the request.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +11,14 @@
 #include "util/hash.h"
 #include "util/labels.h"
 
-/* Rows of labels; the values of a key beyond that are one, then all labels are. */
+/* Limits of rows. Beyond the first, new values of a key share a row; beyond the second, new labels do. */
 enum { MOST_LABELS = 1024, MOST_WITH_REST = MOST_LABELS + 256 };
 
 struct label_open {
 	uint64_t begin;
-	uint64_t spent[ACT_COUNT]; /* of the goroutine, then */
-	uint64_t text;             /* hash of the label: of a row of several values the one */
-	uint32_t row;              /* in instances */
+	uint64_t spent[ACT_COUNT]; /* the goroutine's times at begin */
+	uint64_t text;             /* hash of the label: identifies a value in a row of several */
+	uint32_t row;              /* index in instances */
 	bool cut;                  /* it began before the trace */
 	bool kept;                 /* scratch */
 };
@@ -40,7 +40,7 @@ static void name_label(struct label_name *name, const struct pprof_label *label,
 	name->len = (size_t)label->key_len + 1 + len;
 }
 
-/* 0: there is none. */
+/* Returns 0 if there is none. */
 static uint32_t find_row(const struct analysis *a, const struct label_name *name)
 {
 	uint32_t string = strtab_find(a->strings, name->text, name->len);
@@ -106,7 +106,7 @@ bool labels_match(const char *wanted, const struct labels_read *set)
 
 /* --- instances --- */
 
-/* What the goroutine has done since then; open: with what it is doing. */
+/* The goroutine's times since `then`. open: includes its current interval. */
 static void spend(const struct analysis *a, const struct goroutine *g, const uint64_t then[ACT_COUNT],
 		  bool open, uint64_t spent[ACT_COUNT])
 {
@@ -132,7 +132,7 @@ static void end_label(struct analysis *a, const struct goroutine *g, const struc
 	instance_add(a, all, &one);
 }
 
-/* before: the goroutine has had it all the time, as far as is known. */
+/* before: as far as is known, the goroutine has had the label from its start. */
 static void begin_label(struct analysis *a, struct goroutine *g, uint32_t row, uint64_t text, bool before)
 {
 	struct label_open *label;
@@ -206,7 +206,7 @@ void labels_drop(struct goroutine *g)
 
 /* --- log events --- */
 
-/* NULL: it is not there. */
+/* Returns NULL if it does not exist. */
 static struct goroutine *find_goroutine(struct analysis *a, uint64_t goid)
 {
 	const struct tables *tables = a->gen->tables;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Locks by address, in traces that say which lock a wait is for (gotrace --locks: a log of category "lock"
- * right before the block). Who ends a wait released the lock, so that goroutine held it. Where it took it is
- * known if it had waited for it itself, and was the last that was woken for it. As in resources.c, the time
- * of all who wait is charged to the one who releases next.
+ * Locks by address, in traces that record which lock a wait is for (gotrace --locks: a log of category "lock"
+ * right before the block). The goroutine that ends a wait released the lock, so it held it. Where it took the
+ * lock is known only if it had waited for it, and was the last one woken for it. As in resources.c, the time
+ * of all waiters is charged to the next release.
  */
 #include "analysis/state.h"
 #include "util/array.h"
@@ -11,7 +11,7 @@
 
 enum { MAX_LOCKS = 8192, ONE_UNLOCK_NS = 50000 };
 
-/* Who wakes one that waits for it has held it. Who sends to a channel has not. */
+/* The waker of a lock's waiter held the lock. The sender on a channel did not. */
 bool lock_is_held(const struct lock *lock)
 {
 	return lock->form <= FORM_FUTEX;
@@ -60,7 +60,7 @@ void lock_log(struct analysis *a, struct goroutine *g, const char *category, con
 
 /* --- who may hold it --- */
 
-/* Where the goroutine had waited for the lock, if it was woken for it; 0 = not known. */
+/* Forgets that the goroutine was woken for the lock. Returns the stack of that wait; 0 = unknown. */
 static uint32_t taker_forget(struct lock *lock, uint64_t goid)
 {
 	uint32_t stack = 0;
@@ -76,7 +76,7 @@ static uint32_t taker_forget(struct lock *lock, uint64_t goid)
 	return stack;
 }
 
-/* Several readers may hold it at a time; and a writer may have been woken that still has to wait for them. */
+/* Several readers may hold an RWMutex, and a writer may have been woken that must still wait for them. */
 static void taker_add(struct lock *lock, uint64_t goid, uint32_t stack)
 {
 	unsigned free = 0;
@@ -89,8 +89,8 @@ static void taker_add(struct lock *lock, uint64_t goid, uint32_t stack)
 }
 
 /*
- * Where the one who releases the lock now has taken it. One Unlock of an RWMutex wakes all readers, and then
- * a writer.
+ * Returns the stack where the releasing goroutine took the lock; 0 = unknown. One Unlock of an RWMutex wakes
+ * all readers, and then a writer.
  */
 static uint32_t taken_by(const struct analysis *a, struct lock *lock, uint64_t goid)
 {
@@ -125,7 +125,7 @@ void lock_wait(struct analysis *a, struct goroutine *g)
 		lock->contended_since = a->now;
 	if (lock->waiting > lock->most_waiting)
 		lock->most_waiting = lock->waiting;
-	/* Another was faster, or it has released the lock since: it does not hold it any more. */
+	/* It no longer holds the lock: another goroutine was faster, or it has released the lock since. */
 	taker_forget(lock, g->goid);
 }
 

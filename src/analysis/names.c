@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Strings and stacks of the tables, copied once: they outlive the reader of the trace. */
+/* Copies strings and stacks of the tables, once each. The copies outlive the reader of the trace. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,8 +45,8 @@ static uint32_t find_frame(const struct analysis *a, const struct stack_info *in
 }
 
 /*
- * Go's resolver (src/net/lookup.go, dnsclient_unix.go, cgo_unix.go; in releases before 1.8 they are
- * functions), and the C library's.
+ * True for Go's resolver (src/net/lookup.go, dnsclient_unix.go, cgo_unix.go; functions rather than methods
+ * before Go 1.8), and the C library's.
  */
 static bool is_lookup(const char *func)
 {
@@ -76,12 +76,12 @@ static void look_at_leaf(const struct analysis *a, struct stack_info *info)
 	info->site = find_frame(a, info, library_has);
 	if (info->near == UINT32_MAX)
 		info->near = info->n ? info->n - 1 : 0;
-	/* Nothing but the standard library: its outermost layer says the most. */
+	/* If all frames are the library's, use the first one outside runtime and sync. */
 	if (info->site == UINT32_MAX)
 		info->site = info->near;
 	for (uint32_t i = 0; i < info->n && i <= info->near + 1 && !info->primitive; i++)
 		info->primitive = (uint8_t)primitive_of(name_text(a, a->frames[info->first + i].func));
-	/* Above the program's own code it is a system call, or the library's way to one. */
+	/* Frames above the program's own code are a system call, or library code that leads to one. */
 	for (uint32_t i = 0; i < info->n && i < info->site && !info->io_call; i++)
 		info->io_call = io_call_of(name_text(a, a->frames[info->first + i].func));
 	for (uint32_t i = 0; i < info->n && !info->lookup; i++)
@@ -99,7 +99,7 @@ static bool copy_frames(struct analysis *a, const struct stack *from, struct sta
 		return false;
 	info->first = (uint32_t)a->nframes;
 	for (uint32_t i = 0; i < n; i++) {
-		/* The root is kept also of a stack that is cut: it says what the goroutine is. */
+		/* A truncated stack keeps its root, which identifies the goroutine. */
 		const struct frame *frame = &from->frames[i == MAX_FRAMES_KEPT - 1 ? from->n - 1 : i];
 
 		a->frames[a->nframes++] = (struct code_place){

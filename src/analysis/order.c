@@ -35,7 +35,7 @@ static uint64_t total(const uint64_t spent[ACT_COUNT])
 	return ns;
 }
 
-/* Those that run are the program; those that only wait come after them. */
+/* Groups that run weigh more than groups that only wait. */
 static uint64_t weigh_group(const struct group *group)
 {
 	uint64_t busy = group->spent[ACT_CODE] + group->spent[ACT_ASSIST] + group->spent[ACT_RUNNABLE] +
@@ -44,8 +44,7 @@ static uint64_t weigh_group(const struct group *group)
 	return 1 + busy * 64 + total(group->spent) / 64;
 }
 
-/* Waits for something to do are most of the time of idle workers, and of no interest: what the collector and
- * the runtime wait for is left out. */
+/* Leaves out waits of the runtime and the collector: they are mostly idle workers that wait for work. */
 static uint64_t weigh_wait(const struct analysis *a, const struct row *row)
 {
 	const struct top *function = top_first(row->functions);

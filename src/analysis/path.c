@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The walk: backwards through a goroutine's intervals. What it waited for is
- * explained by what the one who woke it did in that time, and by nothing
- * before; so windows nest and shrink, and the leaves tile the whole.
+ * Walks backwards through a goroutine's intervals. A wait is explained by what its waker did during the wait,
+ * and by nothing earlier, so windows nest and shrink, and the leaves tile the whole.
  */
 #include "analysis/path.h"
 
@@ -27,7 +26,7 @@ static const struct track *track_find(const struct why *why, uint64_t goid)
 	return index ? &why->tracks[*index] : NULL;
 }
 
-/* The last span that begins before hi; -1 if there is none. */
+/* Returns the index of the last span that begins before hi; -1 if there is none. */
 static long last_before(const struct track *track, uint64_t hi)
 {
 	long low = 0, high = track ? (long)track->n : 0;
@@ -81,7 +80,7 @@ static bool is_wait(unsigned activity)
 	return activity >= ACT_NETWORK && activity < ACT_UNWATCHED;
 }
 
-/* What the network, a timer or a disk takes nobody explains. */
+/* No goroutine explains the time that the network, a timer or a disk takes. */
 static bool is_leaf(unsigned activity)
 {
 	return activity == ACT_NETWORK || activity == ACT_SLEEP || activity == ACT_DISK ||
@@ -113,7 +112,7 @@ static void take_span(struct why *why, const struct path_window *window, const s
 		walk(why, (struct path_window){span->waker, start, end, index, window->depth + 1});
 }
 
-/* Segments of one level come out backwards, each before its children; path_find turns them round. */
+/* Emits the segments of one level backwards, each before its children. path_find() sorts them. */
 static void walk(struct why *why, struct path_window window)
 {
 	const struct track *track = track_find(why, window.goid);
@@ -137,7 +136,7 @@ static void walk(struct why *why, struct path_window window)
 		}
 		take_span(why, &window, span, start, end);
 		hi = start;
-		/* Before it was created, its creator was on the way to create it. */
+		/* Before its creation, continue with its creator. */
 		if (span->created && span->waker && hi > window.lo) {
 			window.goid = span->waker;
 			track = track_find(why, window.goid);
@@ -155,7 +154,7 @@ static int by_place(const void *one, const void *other)
 	return (*a)->depth < (*b)->depth ? -1 : (*a)->depth > (*b)->depth;
 }
 
-/* By start, and at one start the outer one first: the order in which a tree of windows is read. */
+/* Sorts by start, then outermost first: the pre-order of the tree of windows. */
 static int sort_segments(struct why *why)
 {
 	size_t n = why->nsegments;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Private to the module: intervals of all goroutines in a window of time, and the path through them. */
+/* Private to the module: the intervals of all goroutines in a time window, and the path through them. */
 #ifndef GOTRACE_ANALYSIS_PATH_H
 #define GOTRACE_ANALYSIS_PATH_H
 
@@ -9,13 +9,13 @@
 /* One activity of a goroutine. */
 struct span {
 	uint64_t start, end;
-	uint64_t waker; /* goid of who ended the wait, or created it; 0 = nobody known */
+	uint64_t waker; /* goid of the goroutine that ended the wait or created it; 0 = unknown */
 	uint32_t stack, waker_stack;
-	uint32_t lock;       /* index of the lock that it waited for, 0 = not known */
-	uint32_t lock_taken; /* stack where the waker had taken it, 0 = not known */
+	uint32_t lock;       /* index of the lock that it waited for; 0 = unknown */
+	uint32_t lock_taken; /* stack where the waker had taken it; 0 = unknown */
 	uint8_t activity;
-	uint8_t delay; /* enum delay, of one that was runnable: the largest part */
-	bool created;  /* the first of a goroutine that was created then */
+	uint8_t delay; /* if runnable: enum delay, the largest cause */
+	bool created;  /* the first span of a goroutine that was created then */
 	bool before;   /* it began before the trace */
 	bool cut;      /* the trace ended first */
 };
@@ -36,25 +36,25 @@ struct path_segment {
 	uint64_t waker;
 	uint8_t activity, delay, note;
 	uint8_t depth;
-	uint32_t parent; /* 1 + index of the one that it explains, 0 = none */
+	uint32_t parent; /* 1 + index of the segment that it explains; 0 = none */
 };
 
 struct why {
 	struct why_question question;
 	unsigned pass;
-	uint64_t begin, end, goid; /* of what is explained, ns */
+	uint64_t begin, end, goid; /* of the explained instance; ns */
 	uint64_t ended_at;         /* end of the chosen instance */
 	uint64_t n;                /* instances */
 	bool found, oom, overflow;
 	uint64_t p40, p60;
-	uint64_t typical[ACT_COUNT], ntypical, typical_ns; /* sums over those between p40 and p60 */
-	uint64_t spent[ACT_COUNT];                         /* of the one */
+	uint64_t typical[ACT_COUNT], ntypical, typical_ns; /* sums over instances between p40 and p60 */
+	uint64_t spent[ACT_COUNT];                         /* by the explained instance */
 
 	struct track *tracks;
 	size_t ntracks, track_capacity;
 	struct map64 track_of;
 	size_t nspans;
-	struct path_segment *segments; /* children behind their parents, in order of time */
+	struct path_segment *segments; /* in time order, children after their parent */
 	size_t nsegments, segment_capacity;
 };
 

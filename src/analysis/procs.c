@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the Ps do, as integrals over time. A runnable goroutine's delay is the
- * difference of two readings of the integrals, whatever happened between.
+ * Integrates what the Ps do over time. The delay of a runnable goroutine is the difference of two readings of
+ * the integrals.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static void halve(struct timeline *line)
 	line->width *= 2;
 }
 
-/* Finds the point of a time, and makes space for it. */
+/* Selects the point that contains `time`, and widens the points until there is one. */
 static void seek(struct analysis *a, uint64_t time)
 {
 	struct timeline *line = a->timeline;
@@ -61,7 +61,7 @@ static void draw(struct analysis *a, uint64_t from, uint64_t to)
 	}
 }
 
-/* The weights of the causes now; they sum to 1. */
+/* Distributes ns over the current causes of delay. */
 static void weigh(const struct analysis *a, double ns, double delays[DELAY_COUNT])
 {
 	double all = a->uses[P_CODE] + a->uses[P_GC] + a->uses[P_IN_SYSCALL];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The report as one page: the JSON in a block that is no script, and a script
- * of ours that shows it. Nothing of the trace gets into the markup: names are
- * set as text. The policy allows no other script, and no network.
+ * The report as one HTML page: the JSON in a data block, and a script that shows it. Nothing from the trace
+ * becomes markup: names are set as text. The content security policy allows no other script and no network.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,7 @@
 
 enum { PAGE_BYTES = 4 << 20 };
 
-/* Ends no block: a "<" of a name is written as JSON's escape for it. */
+/* Writes <, > and & as JSON escapes, so that no name can end the block. */
 static void put_escaped(FILE *out, const char *text, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -23,7 +22,7 @@ static void put_escaped(FILE *out, const char *text, size_t n)
 	}
 }
 
-/* Shares of the Ps' time over the trace: code, GC, calls, searching. */
+/* The Ps' time in ns over the trace: code, GC, system calls, searching, unused. */
 static void put_line(const struct analysis *a, FILE *out)
 {
 	const struct timeline *line = a->timeline;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The report as JSON, the most important first, until it is as large as it may be: docs/report-schema.md. */
+/* The report as JSON, the most important items first, up to the size limit (docs/report-schema.md). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +13,8 @@ enum { DEFAULT_BYTES = 64 << 10, FRAMES = 12, MAX_TEXT = 200, TAIL_BYTES = 1024 
 struct sheet {
 	const struct analysis *a;
 	struct json json;
-	size_t left;    /* bytes */
-	unsigned items; /* of a list, at most */
+	size_t left;    /* bytes that may still be written */
+	unsigned items; /* limit per list; 0 = none */
 };
 
 static void put_text(struct json *json, const char *name, const char *text)
@@ -254,7 +254,7 @@ static void put_finding(struct json *json, const struct analysis *a, uint32_t i)
 	json_text(json, "next", finding->next);
 }
 
-/* --- lists, as long as there is space --- */
+/* --- lists, up to the limit --- */
 
 static bool put_one(struct sheet *sheet, put_item put, uint32_t i)
 {
@@ -388,7 +388,7 @@ static void put_not_applicable(struct sheet *sheet)
 	json_close(&sheet->json, ']');
 }
 
-/* Addresses of locks are only in traces with --locks. */
+/* Only traces made with --locks have addresses of locks. */
 static bool has_table(const struct analysis *a, enum table table)
 {
 	return table != TABLE_ADDRESSES || a->nlocks > 1;
@@ -416,7 +416,7 @@ void report_json(struct analysis *a, FILE *out, const struct report_style *style
 	struct sheet sheet = {.a = a, .json = {.out = out}, .items = style->max_items};
 	size_t most = style->max_bytes ? style->max_bytes : DEFAULT_BYTES;
 
-	/* The parts of fixed size take about as much. */
+	/* The parts of fixed size take about 4 KiB. */
 	sheet.left = most > 5 * TAIL_BYTES ? most - 4 * TAIL_BYTES : TAIL_BYTES;
 	json_open(&sheet.json, NULL, '{');
 	json_number(&sheet.json, "schema", 1);

@@ -45,7 +45,7 @@ static const char *paint(const struct page *page, const char *code)
 	return page->style->color ? code : "";
 }
 
-/* Words, broken at the width; lines after the first one are indented. */
+/* Prints words, wrapped at the width; lines after the first one are indented. */
 static void wrap(const struct page *page, const char *text, unsigned at, unsigned indent)
 {
 	while (*text) {
@@ -86,13 +86,13 @@ static void rest(const struct page *page, size_t n)
 		fprintf(page->out, "  ... %zu more (--all)\n", n - shown(page, n));
 }
 
-/* A name, cut so that it fits behind so many columns. */
+/* A name, truncated to fit after `used` columns. */
 static struct text fit(const struct page *page, const char *name, unsigned used)
 {
 	return text_name(name, strlen(name), page->width > used + 10 ? page->width - used : 10);
 }
 
-/* "http.(*conn).serve:812", cut in front. */
+/* "http.(*conn).serve:812", truncated at its beginning. */
 static struct text spot(const struct page *page, uint32_t stack, unsigned used)
 {
 	const struct code_place *at = stack_site(page->a, stack);
@@ -351,7 +351,7 @@ static uint64_t waits_of(const uint64_t spent[ACT_COUNT])
 	return ns;
 }
 
-/* Of goroutines while they had a label, or none. */
+/* Prints the times of goroutines with a label, or without one. */
 static void print_spent(const struct page *page, const char *n, const uint64_t spent[ACT_COUNT],
 			const char *name)
 {
@@ -423,7 +423,7 @@ static void print_table(const struct page *page, size_t which)
 	free(order);
 }
 
-/* What no row of a label has, of the program's own goroutines. */
+/* Prints the time of the program's own goroutines that is in no label's row. */
 static void print_unlabelled(const struct page *page)
 {
 	const struct analysis *a = page->a;

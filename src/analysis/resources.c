@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Locks and queues. A trace says who waits and who ends the wait, and not for
- * what: the one who ends it held it. The time of all who wait is charged to
- * the one who releases it next, piece by piece, so that the last of a long
- * queue does not pay for all before it.
+ * Locks and queues. A trace records who waits and who ends the wait, but not what for: the goroutine that
+ * ends it held the lock. Each release is charged the time of all waiters since the previous one, so that the
+ * last holder in a long queue is not charged for all before it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +41,7 @@ static uint32_t add_resource(struct analysis *a)
 	return (uint32_t)a->nresources++;
 }
 
-/* The resource that a stack's first frame outside of sync and runtime stands for. */
+/* Returns the index of the resource of the stack's first frame outside sync and runtime; 0 = none. */
 static uint32_t resource_at(struct analysis *a, uint32_t stack)
 {
 	struct stack_info *info = &a->stacks[stack];
@@ -104,7 +103,7 @@ static void merge_sums(struct resource *to, const struct resource *from)
 		to->meanwhile[i] += from->meanwhile[i];
 }
 
-/* One lock turns out to be the same as another: a wake-up leads from one to the other. */
+/* Merges two resources that a wake-up connects: they are the same lock. */
 static void merge(struct analysis *a, uint32_t one, uint32_t other)
 {
 	struct resource *to = &a->resources[one], *from = &a->resources[other];
@@ -154,7 +153,7 @@ void resource_wait(struct analysis *a, const struct goroutine *g)
 		res->contended_since = a->now;
 	if (res->waiting > res->most_waiting)
 		res->most_waiting = res->waiting;
-	/* It was woken, and another was faster. */
+	/* It was woken, but another goroutine was faster. */
 	if (g->held && root_of(a, g->held) == index)
 		a->gs[g - a->gs].held = 0;
 }
@@ -185,7 +184,7 @@ static void count_wait(struct analysis *a, struct resource *res, const struct go
 	}
 }
 
-/* Of one that waits in such a call for something that has no name of its own, too. */
+/* ACT_OTHER is a wait without a name of its own, which may be inside an I/O call. */
 static bool is_io(const struct analysis *a, uint64_t did)
 {
 	unsigned activity = did & 0xff;
@@ -193,7 +192,7 @@ static bool is_io(const struct analysis *a, uint64_t did)
 	return (activity == ACT_SYSCALL || activity == ACT_OTHER) && a->stacks[did >> 8].io_call;
 }
 
-/* What the holder did since the resource was released last, as many times as others waited. */
+/* Adds what the holder did since contended_since, times the mean number of waiters. */
 static void charge_time(struct analysis *a, struct resource *res, const struct goroutine *waker,
 			uint64_t span)
 {
@@ -220,7 +219,7 @@ static void charge(struct analysis *a, struct resource *res, const struct gorout
 {
 	uint64_t span = a->now - res->contended_since;
 
-	/* Who sends to a channel does not hold it. */
+	/* A sender does not hold its channel. */
 	if (res->lock)
 		charge_time(a, res, waker, span);
 	res->charged_ns += res->open_ns;
@@ -248,7 +247,7 @@ static void count_release(struct analysis *a, uint32_t index, struct goroutine *
 	if (waker->held && root_of(a, waker->held) == index) {
 		uint64_t since = waker->held_since;
 
-		/* Released by another since then: it has been acquired again, without a wait. */
+		/* Another goroutine has released it since, so this one acquired it again without a wait. */
 		if (res->lock && res->contended_since > since && res->waiting > 1)
 			since = res->contended_since;
 		res->by_waiters++;
@@ -261,8 +260,8 @@ static void count_release(struct analysis *a, uint32_t index, struct goroutine *
 }
 
 /*
- * A writer of an RWMutex waited for a reader, and now lets readers in: no wake-up joins the place where it
- * locked to the one where it unlocks, but they are in one function.
+ * A writer of an RWMutex waited for a reader, and now lets readers in. No wake-up connects its Lock to its
+ * Unlock, but both are in one function.
  */
 static bool is_writer_between_readers(const struct analysis *a, const struct goroutine *g,
 				      const struct goroutine *waker, uint32_t waker_stack)
@@ -291,7 +290,7 @@ void resource_wake(struct analysis *a, struct goroutine *g, struct goroutine *wa
 	}
 	res = &a->resources[index];
 	pass_time(a, res);
-	/* One that waited already when the trace began. */
+	/* It was already waiting when the trace began. */
 	if (!res->waiting)
 		res->contended_since = g->since > res->contended_since ? g->since : res->contended_since;
 	if (!g->cut)

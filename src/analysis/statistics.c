@@ -33,8 +33,8 @@ static int by_ranked(const void *one, const void *other)
 	return by_value(&((const struct ranked *)one)->value, &((const struct ranked *)other)->value);
 }
 
-/* Sum of the ranks of side 0, equal values sharing theirs; *ties = sum of t^3 - t over groups of t equal
- * ones. */
+/* Returns the sum of the ranks of side 0; equal values share the mean rank. *ties = sum of t^3 - t over
+ * groups of t equal values. */
 static double rank_sum(struct ranked *all, size_t n, double *ties)
 {
 	double sum = 0;
@@ -120,7 +120,7 @@ void false_discovery(const double *p, size_t n, double rate, unsigned char *keep
 	memset(keep, 0, n);
 	for (size_t i = 0; i < n; i++)
 		tests += p[i] >= 0;
-	/* The largest p of which k are no larger, and that is at most rate * k / tests. */
+	/* Find the largest p that is at most rate * k / tests, where k values are no larger than p. */
 	for (size_t i = 0; i < n; i++) {
 		below = 0;
 		for (size_t j = 0; j < n; j++)

@@ -13,11 +13,11 @@ double median(float *values, size_t n);
  * Statistical Methods, 4.1). 1 with fewer than 4 values on a side.
  */
 double mann_whitney(const float *a, size_t na, const float *b, size_t nb);
-/* The 95 % interval of median(b) / median(a), by 1,000 bootstrap samples; always the same ones. */
+/* The 95 % interval of median(b) / median(a), from 1,000 bootstrap samples with a fixed seed. */
 void ratio_interval(const float *a, size_t na, const float *b, size_t nb, double *low, double *high);
 /*
- * Benjamini and Hochberg: marks in keep[] which of n tests are significant at
- * this false discovery rate. p of less than 0 is of no test.
+ * Benjamini-Hochberg procedure: sets keep[i] for those of n tests that are significant at this false
+ * discovery rate. A p below 0 is not a test.
  */
 void false_discovery(const double *p, size_t n, double rate, unsigned char *keep);
 

@@ -9,7 +9,7 @@
 #include "util/text.h"
 #include "util/array.h"
 
-/* 40 bytes each: 320 MB at the most. */
+/* 48 bytes each: 384 MiB at most. */
 enum { MAX_SPANS = 8 << 20 };
 
 struct why *why_new(const struct why_question *question)
@@ -66,7 +66,7 @@ static void keep_span(struct why *why, uint64_t goid, const struct span *span)
 	why->nspans++;
 }
 
-/* The goroutine's life; or what it did at one time. */
+/* Selects the goroutine's whole life, or its interval at the given time. */
 static void choose_by_goroutine(struct why *why, const struct analysis *a, uint64_t goid,
 				const struct span *span)
 {
@@ -130,7 +130,7 @@ static void on_instance(void *ctx, const struct analysis *a, const struct instan
 	if (!is_asked(why, a, all))
 		return;
 	if (why->pass == 1) {
-		/* Of several that were under way the one that ends first. */
+		/* Of several that were under way, the one that ends first. */
 		if (why->question.at_ns != UINT64_MAX && one->begin <= at && at < one->begin + one->ns &&
 		    !why->found) {
 			why->begin = one->begin;
@@ -174,7 +174,7 @@ const char *why_kind_name(enum why_kind kind)
 	return names[kind];
 }
 
-/* Names that there are, for one who asked for another. */
+/* Sets *err to the names that the trace has. Returns -ENOENT. */
 static int print_names(const struct why *why, const struct analysis *a, struct error *err)
 {
 	const char *what = why_kind_name(why->question.kind);
@@ -218,7 +218,7 @@ int why_choose(struct why *why, struct analysis *a, struct error *err)
 		why->n = all->hist.n;
 		why->p40 = histogram_quantile(&all->hist, 0.4);
 		why->p60 = histogram_quantile(&all->hist, 0.6);
-		/* Values are known to 1.6 %. */
+		/* Histogram values are within 1.6 %. */
 		why->p40 -= why->p40 / 60;
 		why->p60 += why->p60 / 60;
 		if (why->question.at_ns == UINT64_MAX)

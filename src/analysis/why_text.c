@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The path as lines: what is further in explains what is above it, and sums to it. */
+/* The path as lines. Lines that are further indented explain the line above them, and sum to it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,12 +9,12 @@
 
 enum { LINES = 12, MAX_SHOWN_DEPTH = 8 };
 
-/* Segments of one level and parent that say the same. */
+/* Segments of one parent that look the same, as one line. */
 struct chain_line {
 	struct path_segment first;
 	uint32_t parent; /* of the first one */
 	uint64_t ns, n;
-	uint32_t longest; /* index of the longest one: its children are shown */
+	uint32_t longest; /* 1 + index of the longest segment, whose children are shown */
 	uint64_t longest_ns;
 };
 
@@ -56,7 +56,7 @@ static bool alike(const struct path_segment *one, const struct path_segment *oth
 	       one->delay == other->delay && one->note == other->note;
 }
 
-/* Lines of all children of a parent, in order of their first time. NULL when out of memory. */
+/* Returns the lines of all children of a parent, by first occurrence. NULL when out of memory. */
 static struct chain_line *gather(const struct why *why, uint32_t parent, size_t from, size_t *n,
 				 size_t *until)
 {
@@ -129,7 +129,7 @@ static void print_line(struct printer *printer, const struct chain_line *line, u
 		times);
 }
 
-/* Words, broken at the width, indented by so many columns. */
+/* Prints words, wrapped at the width and indented by `indent` columns. */
 static void print_wrapped(const struct printer *printer, const char *text, unsigned indent)
 {
 	unsigned at = indent;
@@ -152,7 +152,7 @@ static void print_wrapped(const struct printer *printer, const char *text, unsig
 	fputc('\n', printer->out);
 }
 
-/* What it waited for, and who had that. */
+/* Prints the lock that a segment waited for, and its holder. */
 static void print_lock(const struct printer *printer, const struct path_segment *segment, unsigned depth)
 {
 	const struct lock *lock = &printer->a->locks[segment->lock];
@@ -275,7 +275,7 @@ void why_text(const struct why *why, const struct analysis *a, FILE *out, const 
 	print_typical(why, out);
 }
 
-/* The waker held it. */
+/* The waker held the lock. */
 static void put_lock(struct json *json, const struct analysis *a, const struct path_segment *segment)
 {
 	const struct lock *lock = &a->locks[segment->lock];

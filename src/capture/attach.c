@@ -93,8 +93,8 @@ struct bpf_program *attach_program(const struct bpf_object *object, uint8_t site
 	return name ? bpf_object__find_program_by_name(object, name) : NULL;
 }
 
-/* Arguments of BPF_LINK_CREATE for these links (Linux 6.6 include/uapi/linux/bpf.h), which Debian 12's header
- * does not have. */
+/* Arguments of BPF_LINK_CREATE for uprobe_multi links (Linux 6.6 include/uapi/linux/bpf.h). Debian 12's
+ * header does not define them. */
 enum { TRACE_UPROBE_MULTI = 48 };
 
 #define KERNEL_ENOTSUPP 524 /* include/linux/errno.h, internal to the kernel */
@@ -176,9 +176,9 @@ static int link_multi(int program, pid_t pid, const char *path, const uint64_t *
 }
 
 /*
- * "/" is not a file with code. A kernel with these links reports that (EBADF). If it filters by process
- * (46ba0e49b642), it looks up the process first, and reports an invalid pid (EINVAL). Kernels without the
- * links load the program, too, but fail both attempts with EINVAL.
+ * Probes "/", which is not a file with code. A kernel with these links returns EBADF. If it filters by
+ * process (46ba0e49b642), it looks up the process first, and returns EINVAL for an invalid pid. Kernels
+ * without the links also load the program, but fail both attempts with EINVAL.
  */
 bool attach_has_multi(void)
 {
@@ -261,7 +261,7 @@ bool attach_is_backup(const struct bpf_program *program)
 	return len > end && strcmp(name + len - end, SECOND) == 0;
 }
 
-/* The backup of a tracepoint's program; NULL if there is none, or it was not loaded. */
+/* Returns the backup of a tracepoint's program, or NULL if there is none or it was not loaded. */
 static const struct bpf_program *backup_of(const struct bpf_object *object, const struct bpf_program *program)
 {
 	const struct bpf_program *second;
@@ -293,7 +293,7 @@ int attach_tracepoint(struct attachments *attachments, struct bpf_object *object
 	return attach_traced(attachments, object, attach_program(object, site), site, err);
 }
 
-/* The place of a function of this program in its file. */
+/* The file offset of an address in gotrace itself. */
 struct own_place {
 	uintptr_t address;
 	uint64_t offset;
@@ -315,7 +315,7 @@ static int find_place(struct dl_phdr_info *info, size_t size, void *ctx)
 			place->found = true;
 		}
 	}
-	return 1; /* the program itself comes first */
+	return 1; /* stop: the main program comes first */
 }
 
 int attach_self_at(struct attachments *attachments, struct bpf_object *object, const char *name,
@@ -350,8 +350,8 @@ static void *detach_one(void *attachment)
 	return NULL;
 }
 
-/* For each link, the kernel waits for a grace period (0.1 to 0.2 s on a busy machine, Linux 6.18). Detached
- * at the same time, the links share it. */
+/* The kernel waits for a grace period when a link is detached (0.1 to 0.2 s on a busy machine, Linux 6.18).
+ * Links that are detached concurrently share it. */
 static void *detach_dropped(void *ctx)
 {
 	struct attachments *attachments = ctx;

@@ -30,7 +30,7 @@ struct attachments {
 	bool multi; /* uses uprobe_multi links; else perf events */
 	struct attachment all[MAX_ATTACHMENTS];
 	unsigned n;
-	pthread_t dropper; /* detaches what was dropped last */
+	pthread_t dropper; /* detaches the links in `dropped` */
 	struct attachment dropped[MAX_ATTACHMENTS];
 	unsigned ndropped;
 	/* Another thread may call attach_end(). Nothing is added after that. */
@@ -43,18 +43,18 @@ struct attachments {
 void attach_init(struct attachments *attachments);
 
 /*
- * True if the kernel has uprobe_multi links that filter by process: Linux 6.10. From 6.6 on the kernel had
- * these links, but took the pid for a single thread's. They attach many probes at once, and are detached
- * without a grace period for each.
+ * Returns whether the kernel has uprobe_multi links that filter by process (Linux 6.10). Linux 6.6 introduced
+ * these links, but matched the pid against a single thread. One link attaches many probes, and they are
+ * detached without a grace period for each.
  */
 bool attach_has_multi(void);
-/* Returns the program for a site, NULL if there is none. */
+/* Returns the program for a site, or NULL if there is none. */
 struct bpf_program *attach_program(const struct bpf_object *object, uint8_t site);
-/* Marks the program to be loaded, for the kind of link that will be used. Does nothing if it is NULL. */
+/* Marks the program for loading with the kind of link in use. Does nothing if it is NULL. */
 void attach_choose(const struct attachments *attachments, struct bpf_program *program);
 
-/* Attaches all probes of the plan with this site. If `program` is not NULL, attaches that instead of the
- * site's own. Returns 0 or a negative errno. */
+/* Attaches all probes of the plan with this site. A non-NULL `program` replaces the site's own program.
+ * Returns 0 or a negative errno. */
 int attach_site(struct attachments *attachments, struct bpf_object *object, pid_t pid, const char *exe,
 		const struct probe_plan *plan, uint8_t site, const char *program, struct error *err);
 
@@ -67,26 +67,26 @@ struct attach_places {
 };
 int attach_places(struct attachments *attachments, const struct bpf_object *object, pid_t pid,
 		  const struct attach_places *places, struct error *err);
-/* Attaches a program to the tracepoint that its section names, and then its backup if that was loaded
- * (bpf/recursion_backup.bpf.h). site: identifies them to attach_drop_sites(), or 0. */
+/* Attaches a program to the tracepoint that its section names, then its backup if one was loaded
+ * (bpf/recursion_backup.bpf.h). site: identifies both to attach_drop_sites(), or 0. */
 int attach_traced(struct attachments *attachments, const struct bpf_object *object,
 		  const struct bpf_program *program, uint8_t site, struct error *err);
 int attach_tracepoint(struct attachments *attachments, struct bpf_object *object, uint8_t site,
 		      struct error *err);
-/* True if the program is a backup. */
+/* Returns true if the program is a backup. */
 bool attach_is_backup(const struct bpf_program *program);
-/* Attaches a program to a function of gotrace itself, or to one of its instructions with a cookie. */
+/* attach_self() attaches a program to a function of gotrace itself; attach_self_at() attaches it to one
+ * instruction, with a cookie. */
 int attach_self(struct attachments *attachments, struct bpf_object *object, const char *program,
 		const void *function, struct error *err);
 int attach_self_at(struct attachments *attachments, struct bpf_object *object, const char *program,
 		   const void *code, uint64_t cookie, struct error *err);
 bool attach_is_on(const struct attachments *attachments, uint8_t site);
-/* Removes the probes of these sites. Does not wait for the kernel, but waits for the previous drop to
- * finish. */
+/* Removes the probes of these sites. Waits for the previous drop to finish, but not for the kernel. */
 void attach_drop_sites(struct attachments *attachments, const bool sites[UINT8_MAX + 1]);
-/* Starts to remove all probes, each in a thread of its own, without waiting: breakpoints go away at once,
- * while detaching in the kernel waits for a grace period. Later attempts to attach fail with -ECANCELED. */
+/* Starts removing all probes, each link in a thread of its own, and does not wait: breakpoints disappear at
+ * once, but detaching takes a grace period. Later attempts to attach fail with -ECANCELED. */
 void attach_end(struct attachments *attachments);
-void attach_none(struct attachments *attachments); /* the same, but waits */
+void attach_none(struct attachments *attachments); /* attach_end(), then waits until all are detached */
 
 #endif

@@ -19,20 +19,20 @@ struct backend {
 	int (*read_snapshot)(struct capture *capture, void **snapshot, struct error *err);
 	int (*put_snapshot)(struct capture *capture, void *snapshot, const uint32_t markers[2],
 			    struct error *err);
-	void (*free_snapshot)(void *snapshot); /* NULL is allowed */
-	/* Called at a boundary. Reads at most MAX_MS Ms into capture->ms and returns their number. NULL:
-	 * there are none. */
+	void (*free_snapshot)(void *snapshot); /* snapshot may be NULL */
+	/* Called at a boundary. Reads at most MAX_MS Ms into capture->ms. Returns their number, or a negative
+	 * errno. NULL if the target has no Ms. */
 	int (*read_ms)(struct capture *capture, struct error *err);
-	/* Called in each round: adapts the level of detail, and does what is done periodically. */
+	/* Called in each round. Adapts the level of detail, and does periodic work. */
 	int (*adapt)(struct capture *capture, uint64_t now, struct error *err);
-	/* Called before recording resumes after a gap, to catch up with changes. NULL: nothing to do. */
+	/* Called before recording resumes after a gap, to catch up with changes. May be NULL. */
 	int (*resume)(struct capture *capture, struct error *err);
-	/* Flags of a note for the current level of detail: enum log_note_flags. */
+	/* Returns the flags of a note for the current level of detail: enum log_note_flags. */
 	uint32_t (*note_flags)(const struct capture *capture);
-	/* The text of the note when a level begins. */
+	/* Returns the text of the note that begins a level. */
 	const char *(*level_text)(enum detail_level level);
-	void (*close)(struct capture *capture); /* frees what load() made apart from the BPF object; NULL:
-						 * nothing */
+	/* Frees what load() made, except the BPF object. May be NULL. */
+	void (*close)(struct capture *capture);
 };
 
 extern const struct backend go_backend;      /* go.c */

@@ -43,7 +43,7 @@ void bpf_plan_rings(struct bpf *bpf, uint32_t bytes, unsigned rings, uint32_t *c
 	bpf_map__set_max_entries(map_of(bpf, "rings"), bpf->rings.count);
 }
 
-/* With several rings, the object has just the array for them, and they are created here. */
+/* With several rings, the object contains only an array for them, and they are created here. */
 int bpf_make_rings(struct bpf *bpf, struct error *err)
 {
 	int array = bpf_map__fd(map_of(bpf, "rings"));
@@ -95,8 +95,8 @@ static uint64_t misses_of(const struct bpf_program *program)
 	return fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &size) ? info.recursion_misses : 0;
 }
 
-/* A miss of a backup is lost only if the first program missed it too, so backups are not counted. The other
- * two programs are for gotrace itself. */
+/* Counts the misses of first programs, minus the hits that their backups handled. "calibrate" and "empty" are
+ * for gotrace itself, so they are left out. */
 uint64_t bpf_read_missed(const struct bpf *bpf)
 {
 	uint64_t missed = 0, counts[COUNTERS] = {0};

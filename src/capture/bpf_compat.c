@@ -20,8 +20,8 @@ int compat_open(const struct features *features, struct bpf_object_skeleton *ske
 		skeleton->data = (void *)before_512->data;
 		skeleton->data_sz = before_512->size;
 	}
-	/* Programs use this handler as long as they exist, so it stays registered. bpf_program__set_type
-	 * would leave them the section's handler (libbpf 1.1), which looks for the kernel's BTF. */
+	/* The handler must stay registered as long as the programs exist. bpf_program__set_type would leave
+	 * them the section's handler (libbpf 1.1), which looks for the kernel's BTF. */
 	if (!features->pointers &&
 	    libbpf_register_prog_handler("tp_btf+", BPF_PROG_TYPE_RAW_TRACEPOINT, 0, NULL) < 0)
 		return error_set(err, ENOMEM, "out of memory");

@@ -21,11 +21,11 @@ struct compat_bytes {
 /* Opens a skeleton that was just created. Returns 0 or a negative errno. */
 int compat_open(const struct features *features, struct bpf_object_skeleton *skeleton,
 		const struct compat_bytes *before_512, struct error *err);
-/* Called before the object is loaded, when the wanted programs have been chosen. */
+/* Disables programs that this kernel cannot load. Call it after choosing programs, before loading. */
 void compat_choose(const struct features *features, struct bpf_object *object);
-/* True if the program is for a kernel tracepoint, and compat_attach() attaches it. */
+/* Returns whether the program is for a kernel tracepoint, to be attached with compat_attach(). */
 bool compat_is_tracepoint(const struct bpf_program *program);
-/* Returns NULL and sets errno on failure. */
+/* Attaches a tracepoint program. Returns NULL and sets errno on failure. */
 struct bpf_link *compat_attach(const struct bpf_program *program);
 
 #endif

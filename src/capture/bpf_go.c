@@ -37,8 +37,8 @@ static void choose_programs(struct bpf *bpf, const struct bpf_go_options *option
 	bpf_program__set_autoload(skeleton->progs.cpu_sample, options->samples);
 }
 
-/* One of three programs, by the order of the tracepoint's arguments. Without facts of the kernel's there is
- * none. */
+/* Selects one of three programs by the order of the tracepoint's arguments, or none if the kernel's BTF
+ * cannot be read. */
 static void choose_off_cpu(struct bpf *bpf, const struct bpf_go_options *options)
 {
 	struct gotrace_bpf *skeleton = bpf->skeleton;
@@ -125,7 +125,7 @@ static int load(struct bpf *bpf, const struct bpf_go_options *options, struct er
 	return bpf_make_rings(bpf, err);
 }
 
-/* A kernel that refuses the program on its switches may take all others. */
+/* If loading fails with the sched_switch program, tries again without it. */
 int bpf_load_go(struct bpf *bpf, const struct bpf_go_options *options, struct error *err)
 {
 	struct bpf_go_options less = *options;

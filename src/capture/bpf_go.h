@@ -15,24 +15,24 @@ struct bpf_go_options {
 	struct wait_text wait_texts[WAIT_TEXTS];
 	uint32_t tgid;       /* in the initial pid namespace */
 	bool inner_tids;     /* the process is in another pid namespace */
-	uint32_t ring_bytes; /* of all rings; 0 = default */
-	unsigned rings;      /* at most; 0 = chosen by the number of CPUs */
+	uint32_t ring_bytes; /* total size of all rings, bytes; 0 = default */
+	unsigned rings;      /* maximum number; 0 = chosen by the number of CPUs */
 	bool syscalls;
 	bool off_cpu, cpus;
 	bool samples;
 	bool probe_only; /* attach the empty program to every site */
 	bool functions;  /* --region, --task: calls of the user's functions */
 	bool requests;   /* --requests */
-	unsigned values; /* how many value_rules their probes have */
+	unsigned values; /* number of value_rules of their probes */
 	const struct probe_plan *plan;
 };
 
-/* Opens and loads the object. bpf_unload() releases it, also after an error. */
+/* Opens and loads the object. Returns 0 or a negative errno. bpf_unload() releases it even after an error. */
 int bpf_load_go(struct bpf *bpf, const struct bpf_go_options *options, struct error *err);
 /*
- * Passes addresses in the process to the programs, once it has been loaded into memory. Until then there are
- * no CPU samples, parks cannot be distinguished from yields (SITE_RESUME), and the purpose of sweeps is
- * unknown.
+ * Passes addresses in the target to the programs, once the target has been loaded into memory. Until then
+ * there are no CPU samples, parks cannot be distinguished from yields (SITE_RESUME), and the purpose of
+ * sweeps is unknown.
  */
 void bpf_set_places(struct bpf *bpf, const struct go_places *places);
 

@@ -28,7 +28,7 @@ enum {
 	THREADS_AT_ONCE = 32768, /* threads whose system calls are remembered */
 	LIST_MAX = 1 << 20,      /* threads of a process; pid_max is at most 4 Mi */
 	LIST_STEP = 256,
-	MAX_LOOKS = 4096, /* iterations over the map of processes: four times its size */
+	MAX_LOOKS = 4096, /* limit on steps through the map of processes: four times its size */
 };
 
 /* Selects one of three programs by the order of the tracepoint's arguments. */
@@ -76,7 +76,7 @@ static void choose_programs(struct bpf *bpf, const struct bpf_threads_options *o
 	attach_choose(&bpf->attachments, skeleton->progs.renew);
 }
 
-/* Sets the ids before the programs are loaded. In a pid namespace of our own, the programs translate ids. */
+/* Sets the ids before loading. If gotrace is in its own pid namespace, the programs translate ids. */
 static int set_ids(struct bpf *bpf, const struct bpf_threads_options *options, struct error *err)
 {
 	struct threads_bpf__rodata *constants = bpf->threads->rodata;
@@ -172,7 +172,7 @@ uint64_t bpf_calibrate_threads(const struct bpf *bpf)
 	return traced > bare ? traced - bare : 0;
 }
 
-/* The site by which system call programs can be removed later; 0 for other programs. */
+/* Returns the site by which a system call program can be removed later, or 0 for other programs. */
 static uint8_t site_of_call(const struct bpf *bpf, const struct bpf_program *program)
 {
 	return program == bpf->threads->progs.sys_enter  ? SITE_SYSCALL
@@ -180,7 +180,6 @@ static uint8_t site_of_call(const struct bpf *bpf, const struct bpf_program *pro
 							 : 0;
 }
 
-/* The remembered state of threads in system calls is outdated after their exits have been missed. */
 void bpf_forget_calls(const struct bpf *bpf)
 {
 	int fd = bpf_map__fd(bpf->threads->maps.threads);
@@ -233,7 +232,7 @@ void bpf_trace_nothing(struct bpf *bpf)
 	bpf->threads->data->traced_tgid = UINT32_MAX;
 }
 
-/* With the types of another kernel, gotrace's own thread is not found (bpf/threads.bpf.c, find_regs()). */
+/* With the types of another kernel, find_regs() in bpf/threads.bpf.c does not find gotrace's own thread. */
 int bpf_check_types(const struct bpf *bpf, const struct features *features, struct error *err)
 {
 	if (features->pointers || features->own_btf || bpf->threads->bss->regs_place)
@@ -349,7 +348,7 @@ static int read_list(int fd, struct raw_thread **found)
 	}
 }
 
-/* Without iterators: lists the threads of one process, or of all traced processes. */
+/* Lists the threads of one process, or of all traced processes, without iterators. */
 static int list_by_proc(const struct bpf *bpf, uint32_t tgid, struct raw_thread **found, struct error *err)
 {
 	int fd = bpf_map__fd(bpf->threads->maps.traced), n = 0;

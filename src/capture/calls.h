@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Private to the module, and pure: which system calls operate on a descriptor, and in which argument they
- * have it. */
+/* Private to the module, and pure: which system calls take a file descriptor, and in which argument. */
 #ifndef GOTRACE_CAPTURE_CALLS_H
 #define GOTRACE_CAPTURE_CALLS_H
 

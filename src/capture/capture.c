@@ -24,19 +24,19 @@
 
 enum {
 	GENERATION_MS = 1000,
-	DRAIN_MS = 10,   /* between two rounds; 16 MiB hold 220,000 records */
+	DRAIN_MS = 10,   /* interval between rounds; 16 MiB hold 220,000 records */
 	IDLE_MS = 40,    /* the same if the rings were empty */
 	RESYNC_MS = 200, /* minimum interval between two snapshots after losses */
 	EXEC_CHECK_MS = 50,
 	END_WAIT_MS = 100,
-	REST_MS = 50,         /* at most */
-	MANY_FILES = 1 << 14, /* files whose names the log has */
+	REST_MS = 50,         /* maximum rest after a round */
+	MANY_FILES = 1 << 14, /* logged file names at which a renewal is due */
 };
 
 /* From this fill level on, a ring is drained as often as possible. */
 #define FILL_TO_HURRY 0.25
 
-/* Both clocks at a moment that is now or a little earlier. */
+/* Returns both clocks at `mono`, which is now or slightly earlier. */
 static struct log_clock clock_at(uint64_t mono)
 {
 	uint64_t wall = clock_ns(CLOCK_REALTIME) - (now_ns() - mono);
@@ -45,7 +45,7 @@ static struct log_clock clock_at(uint64_t mono)
 		.mono_ns = mono, .wall_sec = wall / 1000000000, .wall_nsec = (uint32_t)(wall % 1000000000)};
 }
 
-/* The trace ends when recording ended, however late that is written. */
+/* Limits a time to the end of recording: the log may be written later. */
 static uint64_t not_past_end(const struct capture *capture, uint64_t now)
 {
 	uint64_t end = atomic_load(&capture->control.ended_ns);
@@ -112,8 +112,8 @@ static void see_program(struct capture *capture)
 
 /*
  * The draining thread has little to do but must not be late, and the target may compete for every CPU. A
- * real-time policy gets a CPU at once, and is exempt from the cgroup's limit (cpu.max); rest_after() makes
- * the thread leave others as much CPU time as it uses. Both calls need CAP_SYS_NICE.
+ * real-time thread gets a CPU at once, and is exempt from the cgroup's limit (cpu.max); rest_after() makes it
+ * leave others as much CPU time as it uses. Both calls need CAP_SYS_NICE.
  */
 static void step_forward(void)
 {
@@ -123,8 +123,7 @@ static void step_forward(void)
 		setpriority(PRIO_PROCESS, 0, -20);
 }
 
-/* The PID may have been reused by now, and the probes are in the new process. In that case nothing is
- * recorded. */
+/* If the PID has been reused, the probes are in another process. Fails before anything is recorded. */
 static int check_same_process(const struct capture *capture, struct error *err)
 {
 	if (!watch_wait(&capture->watch, 0))
@@ -154,7 +153,7 @@ int capture_start(struct capture *capture, struct error *err)
 	return rc;
 }
 
-/* True if the state read from the target now has records that match. */
+/* Returns whether state that is read from the target now has matching records. */
 static bool is_watching(const struct capture *capture)
 {
 	return capture->gap.state == GAP_NONE && !capture->drain.is_held;
@@ -171,7 +170,7 @@ static int log_boundary(struct capture *capture, struct error *err)
 	int rc;
 
 	if (n < 0)
-		n = 0; /* it is exiting: there is nothing to settle by */
+		n = 0; /* it is exiting: no Ms to settle system calls by */
 	size = sizeof(*boundary) + (size_t)n * sizeof(*capture->ms);
 	boundary = calloc(1, size);
 	if (!boundary)
@@ -181,7 +180,7 @@ static int log_boundary(struct capture *capture, struct error *err)
 					  .clock = clock_at(not_past_end(capture, after)),
 					  .nm = (uint32_t)n};
 	memcpy(boundary + 1, capture->ms, (size_t)n * sizeof(*capture->ms));
-	/* State that was read after recording ended matches no record. */
+	/* State that was read after the end of recording matches no record. */
 	if (boundary->time_after < after) {
 		boundary->nm = 0;
 		size = sizeof(*boundary);
@@ -244,8 +243,8 @@ static int resync(struct capture *capture, uint64_t now, struct error *err)
 	return rc == -ESRCH ? 0 : rc;
 }
 
-/* If only starts are probed, a snapshot shows why and where goroutines that have not started again left their
- * threads. */
+/* If only starts are probed, takes a snapshot: it shows why and where goroutines that have not started again
+ * left their threads. */
 static int end_generation(struct capture *capture, uint64_t now, struct error *err)
 {
 	unsigned ms = capture->options.generation_ms ? capture->options.generation_ms : GENERATION_MS;
@@ -257,9 +256,9 @@ static int end_generation(struct capture *capture, uint64_t now, struct error *e
 }
 
 /*
- * Stacks and file names are logged once, and in a long trace would have to be remembered forever. The note is
- * written first: stacks that are sent after the kernel has forgotten them follow it in the log
- * (tables_renew() relies on that).
+ * Stacks and file names are logged once. In a long trace, readers would have to keep them forever, so they
+ * are renewed. The note is written first: stacks that are sent after the kernel has forgotten them follow it
+ * in the log (tables_renew() relies on that).
  */
 static int renew_stacks(struct capture *capture)
 {
@@ -304,8 +303,8 @@ static int round_of_work(struct capture *capture, struct error *err)
 }
 
 /*
- * How long to rest after a round that took `took` ns: at least as long, so that draining uses at most half of
- * a CPU, but no longer if the rings are filling up.
+ * Returns how long to rest, in ms, after a round that took `took` ns: at least as long as the round, so that
+ * draining uses at most half of a CPU, but no longer than that if the rings are filling up.
  */
 static int rest_after(const struct capture *capture, uint64_t took, bool busy)
 {
@@ -340,7 +339,7 @@ int capture_boundary(struct capture *capture, struct error *err)
 	rc = drain_all(&capture->drain);
 	if (rc < 0)
 		return rc;
-	/* While nothing is recorded, a snapshot would show state that no records lead to. */
+	/* In a gap, a snapshot would show state that does not follow from any records. */
 	if (!is_watching(capture))
 		return log_boundary(capture, err);
 	return end_generation(capture, now_ns(), err);
@@ -398,7 +397,7 @@ static uint64_t mean_hit_ns(struct capture *capture)
 	uint64_t hits = drain_hits(&capture->drain) + capture->silent;
 	struct governor_figures last;
 
-	capture->tally.ns = capture->tally.ns ? 1 : 0; /* forces a tally, whenever the last one was */
+	capture->tally.ns = capture->tally.ns ? 1 : 0; /* forces a tally, however recent the last one */
 	tally_take(capture, now_ns(), &last);
 	return hits ? capture->cost_ns / hits : 0;
 }
@@ -427,7 +426,7 @@ int capture_stop(struct capture *capture, enum log_end_reason reason, struct err
 	}
 	if (!capture->info_logged)
 		rc = log_info(capture, err);
-	/* Still recording: what the threads are doing now settles the last system calls. */
+	/* Still recording: the present state of the threads settles the last system calls. */
 	if (rc == 0 && capture->gap.state != GAP_CLOSING)
 		rc = log_boundary(capture, err);
 	control_end(&capture->control);

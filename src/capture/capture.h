@@ -10,16 +10,15 @@
 
 struct capture;
 
-/* Loads the programs if the kernel has the features that they need. An error says what is missing and how to
- * get it. */
+/* Loads the programs if the kernel has the features that they need. Returns 0 and sets *out, or returns a
+ * negative errno. If a feature is missing, *err names it and how to get it. */
 int capture_open(const struct capture_options *options, struct capture **out, struct error *err);
-/* Attaches every probe of the plan, calibrates, and writes the target's information and the first snapshot to
- * the log. */
+/* Attaches every probe of the plan, calibrates, and logs information about the target and the first snapshot.
+ * Returns 0 or a negative errno. */
 int capture_start(struct capture *capture, struct error *err);
 /*
- * Returns the capabilities (as 1 << CAP_...) that are needed from now on, by this process and by the
- * processes that read the target for it. Call it when the program is known: first after capture_start(), or
- * after target_bind().
+ * Returns the capabilities (as 1 << CAP_...) that this process, and the processes that read the target for
+ * it, still need. Call it once the program is known: after capture_start() or target_bind().
  */
 uint64_t capture_capabilities(struct capture *capture);
 /*
@@ -27,11 +26,10 @@ uint64_t capture_capabilities(struct capture *capture);
  * exited or exec'd (capture_end_reason() says which), or a negative errno, which may be the sink's.
  */
 int capture_poll(struct capture *capture, unsigned timeout_ms, struct error *err);
-/* Ends the open generation now. Call it between two calls of capture_poll(). Returns 0 or a negative
- * errno. */
+/* Ends the open generation now. Call it between calls of capture_poll(). Returns 0 or a negative errno. */
 int capture_boundary(struct capture *capture, struct error *err);
-/* Settles what is open, drains the rest, and writes LOG_END. capture_free() removes the probes. The caller
- * writes LOG_FUNCTAB (target_functab()). */
+/* Settles open system calls, ends recording, drains the rings, and writes LOG_END. capture_free() removes the
+ * probes. The caller writes LOG_FUNCTAB (target_functab()). Returns 0 or a negative errno. */
 int capture_stop(struct capture *capture, enum log_end_reason reason, struct error *err);
 enum log_end_reason capture_end_reason(const struct capture *capture);
 const struct capture_stats *capture_stats(struct capture *capture);

@@ -23,28 +23,29 @@ struct capture_control {
 	struct attachments *attachments; /* not owned */
 	pthread_t thread;
 	bool started;
-	int wake;                    /* an eventfd: recording has to end */
+	int wake;                    /* an eventfd: signals that recording has to end */
 	_Atomic int reason;          /* enum log_end_reason; 0: recording goes on */
 	_Atomic uint64_t drained_ns; /* when the rings were last drained */
-	_Atomic bool is_over;        /* the lease is closed, though not at the request of gap_pause() */
+	_Atomic bool is_over;        /* the lease is closed, but not by gap_pause() */
 	_Atomic bool is_held_up;     /* a process of gotrace is stopped */
 	_Atomic bool is_settled;     /* the draining thread needs no more records */
 	_Atomic uint64_t ended_ns;   /* when recording ended; 0: not yet */
 };
 
-/* Opens the lease and starts the thread. What is attached records from here on. */
+/* Opens the lease and starts the thread. Attached programs record from here on. Returns 0 or a negative
+ * errno. */
 int control_start(struct capture_control *control, const struct capture_guard *guard,
 		  struct attachments *attachments, volatile struct lease *lease, struct error *err);
-/* Called by the draining thread. check: before a round, which has to know whether the lease has expired.
- * beat: after it. */
+/* Called by the draining thread: control_check() before each round, to find out whether the lease has
+ * expired, and control_beat() after it. */
 void control_check(struct capture_control *control);
 void control_beat(struct capture_control *control);
-/* Waits up to timeout_ms. True if recording has to end. */
+/* Waits up to timeout_ms. Returns true if recording has to end. */
 bool control_wait(struct capture_control *control, int timeout_ms);
 /* Opens the lease again after it was closed. */
 void control_reopen(struct capture_control *control);
-/* Ends recording now and starts to remove the probes. Waits until nothing more is recorded, but not for the
- * kernel to detach. */
+/* Ends recording now and starts removing the probes. Waits until nothing more is recorded, but not until the
+ * kernel has detached them. */
 void control_end(struct capture_control *control);
 void control_free(struct capture_control *control);
 

@@ -10,9 +10,9 @@
 #include "util/clock.h"
 
 enum {
-	UNTIL_TRIES = 400, /* of drain_until(): after that a writer is stuck, and the records that it holds
-			    * up come later */
-	UNTIL_NS = 500000, /* between tries */
+	/* Tries of drain_until(). After that a writer is stuck; the records behind it come later. */
+	UNTIL_TRIES = 400,
+	UNTIL_NS = 500000, /* interval between tries */
 };
 
 int drain_put(struct drain *drain, uint32_t type, const void *data, size_t size)
@@ -52,7 +52,7 @@ static int take_stack(struct drain *drain, const void *data, size_t size)
 	return rc ? rc : drain_put(drain, LOG_STACK, stack, size);
 }
 
-/* Reads a text that the BPF program could not read. False if it still cannot be read. */
+/* Reads a text that the BPF program could not read. Returns false if it still cannot be read. */
 static bool fetch(const struct drain *drain, uint64_t address, void *to, uint16_t len)
 {
 	return drain->pid && memory_read(drain->pid, address, to, len) == 0;
@@ -92,7 +92,7 @@ static uint16_t label_len(uint16_t len)
 	return len & (uint16_t)~RAW_LABEL_AWAY;
 }
 
-/* A whole label, whose texts fit. */
+/* Returns whether the label is complete and its texts fit. */
 static bool is_label(const struct raw_label *label, size_t left)
 {
 	return left >= label_bytes(label->key_len) + label_bytes(label->value_len) &&
@@ -116,7 +116,7 @@ static bool settle_label(const struct drain *drain, struct raw_text *text, const
 	return true;
 }
 
-/* The same for a list of labels. One of whose texts cannot be read is left out. */
+/* Appends the labels of a list. Leaves out a label if one of its texts cannot be read. */
 static void settle_labels(const struct drain *drain, struct raw_text *text, const char *bytes, size_t size)
 {
 	for (size_t at = 0; size - at >= sizeof(struct raw_label);) {
@@ -176,7 +176,7 @@ static bool read_value(void *ctx, uint64_t address, void *to, size_t len)
 	return *pid && memory_read(*pid, address, to, len) == 0;
 }
 
-/* With several processes, a thread's record says which one it is from. */
+/* With several processes, a thread's record names its process. */
 static int take_values(struct drain *drain, const void *data, size_t size)
 {
 	const struct raw_text *sent = data;
@@ -223,8 +223,8 @@ static bool is_stack(const struct ring_record *next)
 	       ((const struct raw_record *)next->data)->site == SITE_STACK;
 }
 
-/* Recorded after recording had stopped for others. Stacks are kept, as the kernel takes them for sent, and so
- * are markers, which are ours. */
+/* Returns whether the record is later than the time at which recording stopped for other threads. Stacks are
+ * kept because the kernel considers them sent, and markers because gotrace makes them. */
 static bool is_too_late(const struct drain *drain, const struct raw_record *record)
 {
 	return drain->until_ns && record->time > drain->until_ns && record->site != SITE_MARKER;
@@ -281,8 +281,8 @@ int drain_open(struct drain *drain, const int *fds, const struct rings_plan *pla
 }
 
 /*
- * The order of a single ring is the order of the log. Because a producer may be faster than this, a round
- * ends where the ring ended at its beginning.
+ * The order of a single ring is the order of the log. Producers may be faster than this loop, so a round
+ * stops at the position where the ring ended when the round began.
  */
 static int take_ring(struct drain *drain)
 {

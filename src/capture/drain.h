@@ -25,18 +25,18 @@ struct drain {
 	int sink_error;
 	bool is_held;                  /* the outlet is full: the rest stays in the rings */
 	bool is_last;                  /* ignore whether the outlet is full */
-	uint64_t until_ns;             /* drop later records, which were seen only in part; 0: keep all */
+	uint64_t until_ns;             /* drop later records, which are incomplete; 0: keep all */
 	double fill;                   /* of the fullest ring at the last check: 0 to 1 */
-	pid_t pid;                     /* the target, for reading texts that the program could not */
-	struct files files;            /* that threads wait for */
-	struct kernel_symbols *kernel; /* NULL: stacks have no frames in the kernel. Not owned */
+	pid_t pid;                     /* the target, for texts that the program could not read */
+	struct files files;            /* files that threads wait for */
+	struct kernel_symbols *kernel; /* not owned; NULL: stacks have no kernel frames */
 	struct processes *processes;   /* NULL: there is only one */
 	uint64_t records, stacks;
-	/* of the records: from system call tracepoints; a goroutine left its thread; of sweeps and growth of
-	 * the heap */
+	/* Of the records: from system call and off-CPU tracepoints; goroutines that left their threads;
+	 * sweeps and heap growth. */
 	uint64_t syscalls, stops, heap;
-	uint64_t functions;   /* of the records: of the user's functions */
-	uint64_t samples;     /* of the records: CPU samples, which are no hits */
+	uint64_t functions;   /* of the records: from the user's functions */
+	uint64_t samples;     /* of the records: CPU samples, which are not hits */
 	uint64_t mapped;      /* of the records: code was mapped, or a program was exec'd */
 	uint64_t last_marker; /* number of the newest marker seen */
 	unsigned n;
@@ -45,25 +45,25 @@ struct drain {
 	uint64_t text[(sizeof(struct raw_text) + 2 * TEXT_MAX) / 8];
 };
 
-/* fds: the descriptors of plan->count ring buffers. */
+/* Maps the rings. fds: file descriptors of plan->count ring buffers. Returns 0 or a negative errno. */
 int drain_open(struct drain *drain, const int *fds, const struct rings_plan *plan,
 	       const struct log_outlet *outlet, struct error *err);
 /*
- * Passes the present contents of the rings to the outlet: everything of a single ring, everything but the
- * last moment of several, and less if the outlet is full. Records that arrive meanwhile are left for the next
- * call. Returns the number of records, or a negative errno.
+ * Passes the present contents of the rings to the outlet: all of a single ring, all but the last moment of
+ * several, and less if the outlet is full. Leaves records that arrive meanwhile for the next call. Returns
+ * the number of records and stacks, or a negative errno.
  */
 int drain_all(struct drain *drain);
-/* Continues until everything from before `time` (ns, not in the future) has been passed on. Returns 0 or a
+/* Drains until everything from before `time` (ns, not in the future) has been passed on. Returns 0 or a
  * negative errno. */
 int drain_until(struct drain *drain, uint64_t time);
-/* True if the rings are empty. */
+/* Returns true if the rings are empty. */
 bool drain_is_empty(struct drain *drain);
-/* The number of records so far that cost the target a hit of a probe or a tracepoint. */
+/* Returns the number of records so far that cost the target a hit of a probe or a tracepoint. */
 uint64_t drain_hits(const struct drain *drain);
 /* Passes another record to the outlet, after the records drained so far. */
 int drain_put(struct drain *drain, uint32_t type, const void *data, size_t size);
-/* Logs what a process's descriptor (WAIT_*) refers to, unless the log already has it. */
+/* Logs what a file descriptor of a process refers to (key: WAIT_*), unless the log already has it. */
 int drain_describe_file(struct drain *drain, uint64_t key, uint64_t pid);
 void drain_close(struct drain *drain);
 

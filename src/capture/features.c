@@ -66,7 +66,7 @@ bool feature_read(const char *root, const char *path, char *text, size_t size)
 	return read;
 }
 
-/* Finds a line of /proc/self/status. False if there is none. */
+/* Gets the value of a line of /proc/self/status. Returns false if there is none. */
 static bool own_status(const char *root, const char *key, char *value, size_t size)
 {
 	char path[512], line[256];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What this kernel supports and permits. Features are tried out wherever possible, because distributions
- * backport some and forbid others. A missing feature is replaced by another, or reported in one line, which
- * is the same in `gotrace doctor` and when a trace cannot be made.
+ * Detects what this kernel supports and permits. Features are tested by use wherever possible, because
+ * distributions backport some and forbid others. A missing feature is replaced by another, or reported in one
+ * line, which is the same in `gotrace doctor` and when a trace cannot be made.
  */
 #ifndef GOTRACE_CAPTURE_FEATURES_H
 #define GOTRACE_CAPTURE_FEATURES_H
@@ -14,12 +14,12 @@
 #include "util/error.h"
 
 enum feature_state {
-	FEATURE_HERE,     /* or not needed */
+	FEATURE_HERE,     /* available, or not needed */
 	FEATURE_REPLACED, /* by something else, at some cost */
 	FEATURE_MISSING,
 };
 
-/* What cannot be traced without a feature. */
+/* Kinds of tracing that need a feature. */
 enum feature_need {
 	NEED_GO = 1,        /* a Go program's goroutines */
 	NEED_C = 2,         /* threads */
@@ -45,28 +45,28 @@ struct features {
 	/* Choices that follow from the features. */
 	bool bpf;             /* bpf(2) may be used */
 	bool own_btf;         /* the running kernel has BTF */
-	bool tracing;         /* tracing programs by the kernel's BTF: task iterators; else /proc */
-	bool pointers;        /* plain loads of members, and tp_btf; else helper reads, and raw tracepoints */
+	bool tracing;         /* tracing programs with the kernel's BTF: task iterators; else /proc */
+	bool pointers;        /* direct loads of members, and tp_btf; else helper reads, raw tracepoints */
 	bool preempted_calls; /* system call programs can be preempted: each has a backup */
 	bool exchange;        /* atomic exchange, and global functions with pointers to memory */
 	bool multi;           /* uprobe_multi links that filter by process; else perf events */
-	bool uprobes;         /* either kind */
+	bool uprobes;         /* uprobes of either kind */
 	bool cookies;
-	bool register_writes; /* uprobe programs may write registers: they run a `ret` themselves */
+	bool register_writes; /* uprobe programs may write registers: they emulate a `ret` themselves */
 	bool shadow_stacks;   /* threads of the target may use shadow stacks */
-	const char *btf; /* a file to read types from instead; NULL = libbpf reads the kernel's own. Owned by
-			  * the caller */
+	/* File to read types from, owned by the caller; NULL = libbpf reads the kernel's own BTF. */
+	const char *btf;
 };
 
 struct features_options {
 	const char *root; /* prefix for /proc and /sys, without trailing slash; "" except in tests */
 	const char *btf;  /* NULL = none; must outlive the features */
-	bool thorough;    /* also tries what a trace would find out by itself (takes tens of ms) */
+	bool thorough;    /* also tests what a trace would find out by itself (takes tens of ms) */
 };
 
-/* Tries everything, in the order of the report. Has no lasting effects. */
+/* Tests all features, in the order of the report. Has no lasting effects. */
 void features_probe(struct features *features, const struct features_options *options);
-/* Returns the first feature that is missing and needed for this, or NULL. */
+/* Returns the first missing feature that is needed for any of `needs` (enum feature_need bits), or NULL. */
 const struct feature *features_find_missing(const struct features *features, unsigned needs);
 /* Formats a feature as "name: what was found; what it costs; what to do". */
 struct feature_line {
@@ -75,8 +75,8 @@ struct feature_line {
 struct feature_line features_line(const struct feature *feature);
 const char *features_state_name(enum feature_state state);
 
-/* Checks that this process can be read: /proc shows it, and process_vm_readv(2) is allowed. Returns 0, or a
- * negative errno with the reason in err. */
+/* Checks that a process can be read: /proc shows it, and process_vm_readv(2) is allowed. Returns 0, or a
+ * negative errno with the reason in *err. */
 int features_check_target(const char *root, pid_t pid, struct error *err);
 
 /* --- for the probes: capture/features_probes.h --- */
@@ -88,9 +88,9 @@ void feature_replaced(struct feature *feature, const char *found, const char *co
 void feature_missing(struct feature *feature, unsigned needs, const char *found, const char *cost,
 		     const char *advice);
 
-/* Reads the first line of a file below root. False if there is none. */
+/* Reads the first line of a file below root. Returns false if there is none. */
 bool feature_read(const char *root, const char *path, char *text, size_t size);
-/* True if this process has a capability (linux/capability.h), according to root/proc/self/status. */
+/* Returns true if this process has a capability (linux/capability.h), according to root/proc/self/status. */
 bool feature_capable(const char *root, unsigned bit);
 /* Explains why a system call may have failed with this errno: a missing capability, a seccomp filter, ... */
 void feature_why_refused(const char *root, int error, const char *capabilities, char *text, size_t size);

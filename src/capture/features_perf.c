@@ -30,9 +30,9 @@ static int open_event(struct perf_event_attr *attr, pid_t pid, int cpu)
 }
 
 /*
- * Tries a uprobe by a perf event (Linux 4.17, 33ea4b24277b) on "/". That is not a file with code, but
- * permission is checked before that is found. From 5.8 on CAP_PERFMON was enough; since 6.17 (ba677dbe77af),
- * and in stable kernels of all series, CAP_SYS_ADMIN is needed.
+ * Tests a perf event uprobe (Linux 4.17, 33ea4b24277b) on "/". That is not a file with code, but the kernel
+ * checks permission first. From 5.8 on CAP_PERFMON was enough; since 6.17 (ba677dbe77af), and in stable
+ * kernels of all series, CAP_SYS_ADMIN is needed.
  */
 static int try_perf_uprobe(const char *root)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Private to the module: the feature probes. Each adds its own line, and sets the choices that follow from
- * it. */
+/* Private to the module: feature probes. Each adds its own line, and sets the choices that follow from it. */
 #ifndef GOTRACE_CAPTURE_FEATURES_PROBES_H
 #define GOTRACE_CAPTURE_FEATURES_PROBES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What files reveal about the machine. All paths are below a given root. */
+/* Feature probes that read files. All paths are below a given root. */
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
@@ -31,9 +31,9 @@ void probe_kernel(struct features *features)
 }
 
 /*
- * Linux 5.8 split CAP_SYS_ADMIN: CAP_BPF and CAP_PERFMON load and attach programs. What they do not cover is
- * found out by trying (uprobes, samples). Reading the memory of another user's process, or with Yama's
- * ptrace_scope of one's own, needs CAP_SYS_PTRACE (kernel/ptrace.c, __ptrace_may_access).
+ * Linux 5.8 split CAP_SYS_ADMIN: CAP_BPF and CAP_PERFMON load and attach programs. Other probes test what
+ * they do not cover (uprobes, samples). CAP_SYS_PTRACE is needed to read the memory of another user's process
+ * or, with Yama's ptrace_scope, one's own (kernel/ptrace.c, __ptrace_may_access).
  */
 void probe_privileges(struct features *features, const char *root)
 {
@@ -91,7 +91,7 @@ static void check_btf_file(struct feature *feature, const char *path)
 		return;
 	}
 	if (!btf)
-		libbpf_strerror(rc, why, sizeof(why)); /* its error numbers are its own */
+		libbpf_strerror(rc, why, sizeof(why)); /* libbpf has its own error numbers */
 	snprintf(found, sizeof(found), "%.80s %s%s", path,
 		 btf ? "does not have the types of a kernel" : "cannot be read: ", why);
 	feature_missing(feature, NEED_GO | NEED_C, found, "nothing can be traced",
@@ -107,8 +107,8 @@ void probe_btf(struct features *features, const char *root, const char *file)
 
 	snprintf(path, sizeof(path), "%s/sys/kernel/btf/vmlinux", root);
 	features->own_btf = begins_as_btf(path);
-	/* libbpf would look for a type that this kernel does not have in modules, which needs CAP_SYS_ADMIN
-	 * (BPF_BTF_GET_NEXT_ID). It does not do that if the types come from a file. */
+	/* libbpf would search modules for a type that the kernel does not have, which needs CAP_SYS_ADMIN
+	 * (BPF_BTF_GET_NEXT_ID). It does not if the types come from a file. */
 	if (features->own_btf && !file && !feature_capable(root, CAP_SYS_ADMIN))
 		features->btf = "/sys/kernel/btf/vmlinux";
 	if (file)
@@ -124,7 +124,7 @@ void probe_btf(struct features *features, const char *root, const char *file)
 }
 
 /* Linux 5.4 (security/lockdown): "none [integrity] confidentiality". The last mode forbids programs to read
- * kernel memory; probe_kernel_reads() tries that. */
+ * kernel memory, which probe_kernel_reads() tests. */
 void probe_lockdown(struct features *features, const char *root)
 {
 	struct feature *feature = feature_add(features, "lockdown");
@@ -141,7 +141,7 @@ void probe_lockdown(struct features *features, const char *root)
 }
 
 /* kernel.perf_event_paranoid does not restrict CAP_PERFMON. Debian's kernels have level 3, at which all perf
- * events need CAP_SYS_ADMIN (up to Linux 6.x). Opening clocks has been tried separately. */
+ * events need CAP_SYS_ADMIN (up to Linux 6.x). probe_samples() tests opening clocks. */
 void probe_paranoid(struct features *features, const char *root)
 {
 	struct feature *feature = feature_add(features, "perf_event_paranoid");
@@ -164,7 +164,7 @@ void probe_unprivileged_bpf(struct features *features, const char *root)
 		feature_here(feature, "not shown");
 }
 
-/* Programs are attached to tracepoints by bpf(2), and to functions by perf events or links. Neither needs
+/* Programs are attached to tracepoints by bpf(2), to functions by perf events or links: none needs
  * tracefs. */
 void probe_tracefs(struct features *features, const char *root)
 {
@@ -175,7 +175,7 @@ void probe_tracefs(struct features *features, const char *root)
 	feature_here(feature, access(path, F_OK) ? "not mounted, and not needed" : "mounted (not needed)");
 }
 
-/* hidepid=2 hides other users' processes from those without CAP_SYS_PTRACE or the group. */
+/* hidepid=2 hides other users' processes, except from readers with CAP_SYS_PTRACE or in the group. */
 void probe_proc(struct features *features, const char *root)
 {
 	struct feature *feature = feature_add(features, "/proc");
@@ -239,7 +239,7 @@ void probe_yama(struct features *features, const char *root)
 		feature_here(feature, "%s (does not limit gotrace)", line);
 }
 
-/* Sets it for this thread, and resets it at once. */
+/* Sets SCHED_RR for this thread, and resets it at once. */
 static bool may_be_real_time(void)
 {
 	const struct sched_param least = {.sched_priority = 1};

@@ -12,10 +12,10 @@
 #include "util/files.h"
 #include "util/rights.h"
 
-/* A key that has been forgotten is looked up again. */
+/* At LOGGED_MAX keys, all are forgotten, and are looked up again. */
 enum { LOGGED_MAX = 1 << 20, MAX_TEXT = 512 };
 
-/* A file that was closed before it was looked up may be open the next time. */
+/* If a file was closed before it was looked up, the next lookup may find it open. */
 enum { TRIES = 8, LOGGED = TRIES };
 
 bool files_is_unknown(const struct files *files, uint64_t key)

@@ -18,12 +18,12 @@ struct files {
 	struct sockets sockets;
 };
 
-/* True if the key must be described in the log first. A key of 0 is none. */
+/* Returns whether the key must be described in the log first: false for 0, which is no key. */
 bool files_is_unknown(const struct files *files, uint64_t key);
 /* Looks up the descriptor and logs its description. Returns 0, -ENOMEM, or the sink's error. */
 int files_describe(struct files *files, uint64_t key, log_sink sink, void *ctx);
 size_t files_count(const struct files *files); /* number of keys remembered */
-void files_forget(struct files *files);        /* all are described again */
+void files_forget(struct files *files);        /* all keys are described again */
 void files_free(struct files *files);
 
 /* Pure: shortens the target of a link /proc/PID/fd/N, in place, to its common name. */

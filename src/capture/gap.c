@@ -12,8 +12,8 @@
 #define MS 1000000ull
 
 enum {
-	FIRST_HOLD_MS = 100, /* after a full ring recording resumes after this time, */
-	MAX_HOLD_MS = 5000,  /* which doubles, up to this, if a ring is full again soon */
+	FIRST_HOLD_MS = 100, /* pause after a ring was full */
+	MAX_HOLD_MS = 5000,  /* limit: the pause doubles if a ring is full again within SOON_MS */
 	SOON_MS = 3000,
 };
 

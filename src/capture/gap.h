@@ -6,8 +6,8 @@
 #include "capture/state.h"
 
 /*
- * Called once a round. Notices that the lease is closed, and why; notes the gap in the log once everything
- * before it has been drained; resumes recording when the records can be read again. Returns 0 or a negative
+ * Called once per round. Detects that the lease has closed, and why. Notes the gap in the log once everything
+ * before it has been drained. Resumes recording when records can be read again. Returns 0 or a negative
  * errno.
  */
 int gap_update(struct capture *capture, uint64_t now, struct error *err);

@@ -8,22 +8,21 @@
 #define MANY_STARTS 10000.0
 #define FEW_STARTS  4000.0
 
-/* Hits per second of sweeps and heap growth: up to three per span (8 KiB of small objects) that a program
- * fills. */
+/* Hits per second of sweeps and heap growth: up to three per span (8 KiB of small objects) that is filled. */
 #define MANY_HEAP 10000.0
 
 #define SECOND_NS       1000000000ull
 #define HOLD_NS         (2 * SECOND_NS)
 #define MAX_HOLD_NS     (64 * SECOND_NS)
-#define SETTLE_NS       (SECOND_NS / 5) /* until dropped probes cost nothing any more */
-#define MIN_RECORDED_NS (SECOND_NS / 5) /* recorded in one piece: less would be of no use */
+#define SETTLE_NS       (SECOND_NS / 5) /* until dropped probes no longer cost anything */
+#define MIN_RECORDED_NS (SECOND_NS / 5) /* minimum length of a recorded interval: less would be of no use */
 #define MIN_OFF_NS      (SECOND_NS / 4)
 #define MAX_OFF_NS      (30 * SECOND_NS)
 
 /* A cost of this many times the limit is more than the levels in between can save. */
 #define FAR_TOO_DEAR 3
 
-/* Fill level of the space for records: above the first, less is probed; below the second, more again. */
+/* Fill levels of the space for records: above the first, less is probed; below the second, more again. */
 #define FILL_TOO_MUCH 0.5
 #define FILL_LITTLE   0.25
 
@@ -83,8 +82,7 @@ static bool too_full(const struct governor *governor, const struct governor_figu
 	       governor->at_ns >= SETTLE_NS;
 }
 
-/* The level above costs more than this one, by up to half in the usual mix. There must be a margin for
- * that. */
+/* Returns whether there is a margin for the level above, which costs up to half more in the usual mix. */
 static bool has_slack(const struct governor *governor, const struct governor_figures *figures)
 {
 	if (governor->at_ns < governor->hold_ns || figures->fill > FILL_LITTLE)
@@ -127,7 +125,7 @@ static bool switch_heap(struct governor *governor, bool on)
 	return true;
 }
 
-/* Only probing shows whether there are few hits again. That is tried at growing intervals. */
+/* Only probing shows whether the hits have become few again, so it is tried at growing intervals. */
 static bool update_heap(struct governor *governor, const struct governor_figures *figures)
 {
 	if (governor->options.last == LEVEL_EXACT)

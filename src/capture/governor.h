@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The overhead governor: chooses the level of detail by what it costs the target, and by whether records can
- * be read as fast as they come. Pure: capture carries out its decisions.
+ * The overhead governor: chooses the level of detail by its cost to the target, and by whether records are
+ * read as fast as they arrive. Pure: capture carries out its decisions.
  */
 #ifndef GOTRACE_CAPTURE_GOVERNOR_H
 #define GOTRACE_CAPTURE_GOVERNOR_H
@@ -41,7 +41,7 @@ struct governor {
 	struct governor_options options;
 	enum detail_level level;
 	uint64_t at_ns;        /* time spent at this level */
-	uint64_t hold_ns;      /* how long to stay at a level before trying the one above again */
+	uint64_t hold_ns;      /* time at a level before the one above is tried again */
 	bool tried;            /* the last change was to more detail */
 	bool heap;             /* sweeps and heap growth are probed */
 	uint64_t heap_at_ns;   /* time since `heap` last changed */
@@ -52,10 +52,10 @@ struct governor {
 };
 
 void governor_init(struct governor *governor, const struct governor_options *options);
-/* Accounts for an interval of 50 ms or more. True if the level or `heap` has changed. */
+/* Accounts for an interval of 50 ms or more. Returns true if the level or `heap` has changed. */
 bool governor_update(struct governor *governor, const struct governor_figures *figures);
-/* Called if records came faster than they could be read. True if the level has changed. Never goes to
- * LEVEL_OFF. */
+/* Lowers the level because records came faster than they could be read, but never to LEVEL_OFF. Returns true
+ * if the level has changed. */
 bool governor_press(struct governor *governor);
 
 #endif

@@ -8,11 +8,11 @@
 
 /* Callbacks of the control thread. It calls must_end and is_held_up every few milliseconds. */
 struct capture_guard {
-	void (*begin)(void *ctx); /* called once in that thread, for example to drop privileges; may be
-				   * NULL */
+	/* Called once in that thread, for example to drop privileges. May be NULL. */
+	void (*begin)(void *ctx);
 	/* Returns a reason to end recording now (enum log_end_reason), or 0. */
 	int (*must_end)(void *ctx);
-	/* True if a process that consumes the log is stopped. Nothing is recorded then. */
+	/* Returns true if a process that consumes the log is stopped. Nothing is recorded then. */
 	bool (*is_held_up)(void *ctx);
 	void *ctx;
 };

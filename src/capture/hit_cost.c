@@ -2,7 +2,7 @@
 #include "capture/hit_cost.h"
 
 enum {
-	ENOUGH = 32,      /* hits whose mean is better than a guess */
+	ENOUGH = 32,      /* hits needed for a mean that is better than a guess */
 	GUESSED_NS = 400, /* for a program with a stack, until there are enough */
 	GUESSED_CALL_NS = 250,
 };

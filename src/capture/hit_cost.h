@@ -20,8 +20,8 @@ struct running_mean {
 struct hit_cost {
 	uint64_t trap_ns;     /* of a uprobe, without the program's work */
 	uint64_t dispatch_ns; /* of a tracepoint, the same */
-	uint64_t function_ns; /* of a uprobe on a function that the user named; its end may be
-			       * single-stepped */
+	/* Of a uprobe on a function that the user named. Its end may be single-stepped. */
+	uint64_t function_ns;
 	struct running_mean probes, calls;
 };
 

@@ -112,7 +112,7 @@ static int put_pair(void *ctx, const struct id_pair *pair)
 {
 	const int *map = ctx;
 
-	/* If the map is full, the thread is shown as an outside one. */
+	/* If the map is full, the thread is treated as one outside the namespace. */
 	bpf_map_update_elem(*map, &pair->outer, &pair->own, BPF_ANY);
 	return 0;
 }

@@ -12,7 +12,8 @@
 #include "capture/features.h"
 #include "util/error.h"
 
-/* Translates an id of our own pid namespace to the initial one. -ESRCH if there is no such process. */
+/* Translates an id of our own pid namespace to the initial one. Returns 0, or a negative errno (-ESRCH: no
+ * such process). */
 int ids_outer(const struct features *features, pid_t pid, uint32_t *outer, struct error *err);
 
 /* Our own pid namespace: its depth below the initial one (0: it is the initial one), and its inode. */
@@ -21,10 +22,11 @@ struct ids_space {
 };
 int ids_space(const struct features *features, struct ids_space *space, struct error *err);
 
-/* Most threads of our namespace that can be distinguished from outside ones at a time. */
+/* Maximum number of threads of our namespace that can be distinguished from outside ones at a time. */
 #define IDS_MAX (1u << 16)
 
-/* Fills a map with every thread of our namespace: id in the initial namespace -> id here. */
+/* Fills a map with every thread of our namespace: id in the initial namespace -> id here. Returns 0 or a
+ * negative errno. */
 int ids_fill(const struct features *features, int map, struct error *err);
 
 #endif

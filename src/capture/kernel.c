@@ -33,7 +33,7 @@ static enum switch_form switch_form(const struct btf *btf)
 	return second && btf_is_ptr(second) ? SWITCH_STATE_LAST : SWITCH_STATE_FIRST;
 }
 
-enum { MAX_CPU_BLOCK = 1 << 20 }; /* bytes of per-CPU variables: some 200 KiB */
+enum { MAX_CPU_BLOCK = 1 << 20 }; /* limit on the bytes of per-CPU variables, which are some 200 KiB */
 
 static void note_place(struct cpu_places *places, const char *name, uint32_t offset)
 {

@@ -23,7 +23,7 @@ struct kernel_facts {
 	struct cpu_places cpu_places;
 };
 
-/* btf: a file to read the facts from; NULL = the kernel's own BTF. */
+/* Reads the facts from file `btf`, or from the kernel's own BTF if NULL. Returns 0 or a negative errno. */
 int kernel_facts(const char *btf, struct kernel_facts *facts, struct error *err);
 
 /* Pure: takes the places from the lines of /proc/kallsyms. Places that are not found stay unchanged. symbols
@@ -32,7 +32,7 @@ void kernel_places_by_symbols(FILE *symbols, struct cpu_places *places);
 
 /* Returns the highest number of a present CPU, online or not, plus 1. */
 uint32_t kernel_cpu_count(void);
-/* Pure: the highest number in a CPU list of the kernel's, "0-3,8"; 0 if the list is empty. */
+/* Pure: returns the highest number in a CPU list of the kernel, "0-3,8"; 0 if the list is empty. */
 uint32_t kernel_last_cpu(const char *list);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Private to the module: names of the kernel's functions, for --kernel-stacks. Addresses of the kernel do not
- * leave this process, because a trace is shown to others and they would defeat the randomization of the
- * kernel's place: a stack in the log has a number for each function instead (LOG_KERNEL_PC).
+ * Private to the module: names of kernel functions, for --kernel-stacks. Kernel addresses do not leave this
+ * process: in a trace that is shared, they would defeat the kernel's address randomization. A stack in the
+ * log has a number for each function instead (LOG_KERNEL_PC).
  */
 #ifndef GOTRACE_CAPTURE_KERNEL_SYMBOLS_H
 #define GOTRACE_CAPTURE_KERNEL_SYMBOLS_H
@@ -23,15 +23,15 @@ int kernel_symbols_parse(struct kernel_symbols **symbols, FILE *lines, struct er
 void kernel_symbols_free(struct kernel_symbols *symbols);
 
 /*
- * Replaces the kernel's addresses at the stack's beginning by numbers, and leaves out the scheduler's own
- * functions and BPF programs. Names that the log does not have yet go to the sink first. Returns 0, or the
- * sink's error.
+ * Replaces the kernel addresses at the start of the stack by numbers, and leaves out the scheduler's own
+ * functions and BPF programs. Names that the log does not have yet go to the sink first. Returns 0, -ENOMEM,
+ * or the sink's error.
  */
 int kernel_symbols_name(struct kernel_symbols *symbols, struct raw_stack *stack, log_sink sink, void *ctx);
 
 /*
- * The kernel's stack of a thread that waits, from the lines of /proc/PID/task/TID/stack, as numbers. Writes
- * at most `most` of them. Returns how many, or a negative errno of the sink.
+ * Reads the kernel stack of a waiting thread from the lines of /proc/PID/task/TID/stack. Writes at most
+ * `most` numbers to pcs. Returns how many, -ENOMEM, or the sink's error.
  */
 int kernel_symbols_of_lines(struct kernel_symbols *symbols, FILE *lines, uint64_t *pcs, unsigned most,
 			    log_sink sink, void *ctx);

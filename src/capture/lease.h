@@ -19,17 +19,17 @@ enum {
 	LEASE_RENEW_MS = 50, /* interval between renewals */
 };
 
-/* The renewal's program must be attached to own_renew() by the time of lease_open(). */
+/* The renewal program must be attached to own_renew() before lease_open() is called. */
 void lease_init(struct lease_holder *holder, volatile struct lease *lease);
 /* Opens a new lease, whatever the state of the previous one. */
 void lease_open(const struct lease_holder *holder);
-/* False: the lease is closed, and stays so until lease_open(). */
+/* Renews the lease. Returns false if it is closed; it stays closed until lease_open(). */
 bool lease_renew(const struct lease_holder *holder);
 /* Closes the lease. Nothing is recorded from here on. */
 void lease_close(const struct lease_holder *holder);
-/* When a ring became full, in ns; 0: no ring is full. */
+/* Returns when a ring became full, in ns, or 0 if no ring is full. */
 uint64_t lease_full_since(const struct lease_holder *holder);
-/* When an unrenewed lease expired, in ns, accurate to a tick. */
+/* Returns when an unrenewed lease expires, in ns, accurate to a tick. */
 uint64_t lease_end(const struct lease_holder *holder);
 
 #endif

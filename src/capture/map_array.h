@@ -12,23 +12,23 @@
 struct bpf_object;
 
 struct map_array {
-	const char *map; /* its name */
+	const char *map; /* the map's name */
 	size_t size;     /* of an element: a multiple of 8 */
 	char *at;
 	uint32_t n, capacity;
 	bool placed; /* `at` is the map's memory */
 };
 
-/* How many elements it can have: `most`, as long as it is not placed. */
+/* Returns how many elements the array can have: `most` until it is placed, then the size of the map. */
 uint32_t map_array_most(const struct map_array *array, uint32_t most);
 /* Makes space for n elements, at most map_array_most() of them. Returns 0 or -ENOMEM. */
 int map_array_reserve(struct map_array *array, uint32_t n);
-/* Before the object is loaded: the map will have n elements. Returns 0 or a negative errno. */
+/* Sets the map's size to n elements. Call it before the object is loaded. Returns 0 or a negative errno. */
 int map_array_size_map(const struct map_array *array, struct bpf_object *object, uint32_t n,
 		       struct error *err);
-/* Once the object is loaded: moves the elements into the map. Returns 0 or a negative errno. */
+/* Moves the elements into the map. Call it once the object is loaded. Returns 0 or a negative errno. */
 int map_array_place(struct map_array *array, const struct bpf_object *object, struct error *err);
-/* The array is empty then, but not the map. */
+/* Frees the array. The map keeps its contents. */
 void map_array_free(struct map_array *array);
 
 #endif

@@ -45,7 +45,7 @@ static void sink_down(struct ring_merge *merge, unsigned at)
 	merge->heads[at] = head;
 }
 
-/* Finds the next record of a source. False if it is not due yet. */
+/* Finds the next record of a source. Returns false if there is none, or it is not due yet. */
 static bool look(struct ring_merge *merge, unsigned source, uint64_t until, const struct merge_input *input,
 		 struct merge_head *head)
 {

@@ -27,7 +27,7 @@
 /*
  * ns. The clocks of two CPUs may differ by some ns (the kernel drops a TSC that does not fit, but BPF
  * programs read the clock without its lock), and a store takes a while to become visible. So the last moment
- * before a check is held back. It is much longer than both, and much shorter than the interval of draining.
+ * before a check is held back: an interval much longer than both, and much shorter than that between drains.
  */
 enum { MERGE_GUARD_NS = 100000 };
 
@@ -38,8 +38,8 @@ struct merge_head {
 
 struct ring_merge {
 	unsigned sources;
-	uint64_t passed;                    /* everything up to this time has been emitted, except late
-					     * records */
+	/* Everything up to this time has been emitted, except late records. */
+	uint64_t passed;
 	uint64_t late;                      /* number of records whose time had already been passed */
 	uint64_t whole[MAX_RINGS];          /* time of the last check that found the source complete */
 	uint64_t latest[MAX_RINGS];         /* latest time so far, by source */
@@ -50,14 +50,15 @@ struct ring_merge {
 /* Source and destination of the records. */
 struct merge_input {
 	void *ctx;
-	/* Sets *time to that of the source's next record, 0 if it has none. False if there is no record. */
+	/* Sets *time to the time of the source's next record, or to 0 if the record has none. Returns false
+	 * if there is no record. */
 	bool (*peek)(void *ctx, unsigned source, uint64_t *time);
 	/* Takes the record last peeked. Returns 0, or a negative errno that ends the run. */
 	int (*take)(void *ctx, unsigned source);
 };
 
 void merge_init(struct ring_merge *merge, unsigned sources, uint64_t now);
-/* Called before a run: at `now`, everything reserved in the source could be peeked. */
+/* Called before a run: at `now`, all records reserved in the source were complete. */
 void merge_whole(struct ring_merge *merge, unsigned source, uint64_t now);
 /* Takes all records that are due. Returns 0 or the error of take(). */
 int merge_run(struct ring_merge *merge, const struct merge_input *input);

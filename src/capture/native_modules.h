@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The code files whose tables are loaded (capture/native_tables.h), and the extents that they occupy in the
- * arrays of rows and pages. Their number is bounded. A module that is in no list of mappings any more is
- * evicted for a new one, least recently used first, and read again when it is mapped again.
+ * arrays of rows and pages. Their number is bounded: a new module evicts the least recently used one that is
+ * no longer in any list of mappings. An evicted module is read again when it is mapped again.
  */
 #ifndef GOTRACE_CAPTURE_NATIVE_MODULES_H
 #define GOTRACE_CAPTURE_NATIVE_MODULES_H
@@ -15,7 +15,8 @@
 
 #define NATIVE_MODULES_MAX 4096u /* as many as a list of mappings has entries: bpf/unwind.h */
 
-struct native_extent { /* of an array */
+/* Part of an array. */
+struct native_extent {
 	uint32_t first, n;
 };
 
@@ -45,7 +46,7 @@ struct native_module *native_modules_find(const struct native_modules *modules, 
 /* Returns NULL if NATIVE_MODULES_MAX are in use, or out of memory. */
 struct native_module *native_modules_add(struct native_modules *modules, const struct module_key *key);
 void native_modules_drop(struct native_modules *modules, struct native_module *module);
-/* Drops the oldest unused module, but never `but`. False if all are in use. */
+/* Drops the least recently used module that is not in use, except `but`. Returns false if all are in use. */
 bool native_modules_evict(struct native_modules *modules, const struct native_module *but);
 void native_modules_use(struct native_modules *modules, struct native_module *module);
 void native_modules_release(struct native_modules *modules, struct native_module *module);

@@ -20,12 +20,13 @@
 #define KEPT_SPACES 16u              /* only the first ones have a rule cache */
 #define MAX_ROWS    EHFRAME_ROWS_MAX /* of all files */
 #define MAX_PAGES   (2u << 20)       /* 16 MiB, for 512 MiB of code */
-#define SPARE_ROWS  (256u << 10)     /* at least, for libraries that are loaded later */
+#define SPARE_ROWS  (256u << 10)     /* minimum, for libraries that are loaded later */
 #define SPARE_PAGES (64u << 10)      /* 16 MiB of code */
 #define SPARE_LIST  256u
 #define MAX_NOTES   16u /* messages about files */
 
-/* Reading files delays draining. This much time is allowed at once, and later this share of the time. */
+/* Reading files delays draining, so its time is limited: to READING_NS at once, and later to one part in
+ * READING_PART of the time. */
 #define READING_NS   2000000000ull
 #define READING_PART 8
 
@@ -50,7 +51,7 @@ struct list {
 struct space {
 	unsigned users; /* number of processes */
 	struct list list;
-	bool second; /* which half of its part of the mappings has the list */
+	bool second; /* the list is in the second half of the space's mappings */
 };
 
 struct table_process {
@@ -64,12 +65,12 @@ struct native_tables {
 	bool reported;     /* missing space has been reported */
 	unsigned left_out; /* number of mappings and lists */
 	unsigned skipped;  /* number of files */
-	struct error note; /* about a file, not fetched yet */
+	struct error note; /* about a file; not yet fetched by the caller */
 	unsigned notes;
 	uint32_t half; /* mappings per half; 0 until native_tables_prepare() */
 	struct native_modules modules;
-	struct budget reading; /* time for reading files; wall time, because reading waits for another
-				* process */
+	/* Time for reading files: wall time, because reading waits for another process. */
+	struct budget reading;
 	uint64_t earned_ns;
 	bool wanting; /* there was no space for a file of the list being read */
 	bool behind;  /* files are waiting to be read */
@@ -287,8 +288,8 @@ static void read_module(struct native_tables *tables, pid_t pid, const struct pr
 	settle_module(tables, module, mapping, rc);
 }
 
-/* Returns the module of an open file. Reads it if it is new, or if it did not fit and there may be space now.
- * NULL: left out. */
+/* Returns the module of an open file, or NULL if it is left out. Reads it if it is new, or if it did not fit
+ * before and there may be space now. */
 static struct native_module *known_or_read(struct native_tables *tables, pid_t pid,
 					   const struct proc_mapping *mapping, int fd,
 					   const struct module_key *key)
@@ -313,7 +314,8 @@ static struct native_module *known_or_read(struct native_tables *tables, pid_t p
 	return module;
 }
 
-/* Returns the module of a mapping. NULL: it is not a file's, cannot be opened, or is left out. */
+/* Returns the module of a mapping, or NULL if the mapping is not of a file, or the file cannot be opened or
+ * is left out. */
 static struct native_module *module_of(struct native_tables *tables, pid_t pid,
 				       const struct proc_mapping *mapping)
 {
@@ -406,7 +408,7 @@ static bool same_list(const struct list *one, const struct list *two)
 	       (!one->n || !memcmp(one->mappings, two->mappings, one->n * sizeof(*one->mappings)));
 }
 
-/* True if rules cached by the old list are valid with the new one. */
+/* Returns whether rules cached for the old list are valid for the new one. */
 static bool extends(const struct list *old, const struct list *new)
 {
 	uint32_t j = 0;
@@ -426,9 +428,9 @@ static uint64_t *space_word(const struct native_tables *tables, uint32_t space)
 }
 
 /*
- * Writes a list where no walk looks, and then publishes it by a single store: a walk sees the old list or the
- * new one. The rules cached by the old list are cleared after that; a walk that adds another meanwhile reads
- * the word again (search_rule()).
+ * Writes a list to the unused half, then publishes it with a single store: a walk sees the old list or the
+ * new one. Then clears the rules cached for the old list; a walk that caches one meanwhile checks the word
+ * again (search_rule()).
  */
 static void show_list(struct native_tables *tables, uint32_t which, bool forget)
 {
@@ -620,7 +622,7 @@ void native_tables_forget(struct native_tables *tables, pid_t pid)
 	drop_process(tables, pid);
 }
 
-/* The length of the longest list. */
+/* Returns the length of the longest list. */
 static uint32_t longest_list(const struct native_tables *tables)
 {
 	uint32_t most = 0;

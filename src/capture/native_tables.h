@@ -6,7 +6,7 @@
  * Call order: native_tables_new(), native_tables_refresh() for existing processes, native_tables_prepare()
  * between opening and loading the object, native_tables_place(). The maps do not grow: they get twice the
  * size needed at that time, and at most 48 MiB for the rows and pages of all files. Files that are no longer
- * mapped are evicted. What does not fit is left out.
+ * mapped are evicted. Code that does not fit is left out.
  */
 #ifndef GOTRACE_CAPTURE_NATIVE_TABLES_H
 #define GOTRACE_CAPTURE_NATIVE_TABLES_H
@@ -44,19 +44,19 @@ struct module_reader {
 void native_tables_use(struct native_tables *tables, const struct module_reader *reader);
 void native_tables_free(struct native_tables *tables);
 
-/* Reads the mappings of a process, again or for the first time. Returns 0, -ESRCH, -EPERM or -ENOMEM; -ENOSPC
- * the first time that some code was left out, with a line about it. */
+/* Reads the mappings of a process, for the first time or again. Returns 0, -ESRCH, -EPERM or -ENOMEM; or
+ * -ENOSPC, with a message in *err, the first time that some code is left out. */
 int native_tables_refresh(struct native_tables *tables, pid_t pid, struct error *err);
 /* Records a fork: the child has its parent's code, if that is known. The BPF side has recorded that itself
  * (same_space()). Returns 0 or -ENOMEM. */
 int native_tables_fork(struct native_tables *tables, pid_t parent, pid_t child);
 void native_tables_forget(struct native_tables *tables, pid_t pid);
 
-/* True if a file was found damaged, or was left out, since the last call. *line is then about the first
- * one. */
+/* Returns true if a file was found damaged, or was left out, since the last call, and sets *line to a message
+ * about the first one. */
 bool native_tables_note(struct native_tables *tables, struct error *line);
-/* True if files have not been read because time or space ran out, and space may be free now. Call refresh
- * again later. */
+/* Returns true if files have not been read because time or space ran out, and space may be free now. Call
+ * native_tables_refresh() again later. */
 bool native_tables_behind(const struct native_tables *tables);
 
 int native_tables_prepare(struct native_tables *tables, struct bpf_object *object, struct error *err);
@@ -64,8 +64,8 @@ int native_tables_place(struct native_tables *tables, const struct bpf_object *o
 
 /*
  * Walks a stack of a process from its registers, as bpf/unwind.bpf.h does. Stores at most max addresses, all
- * to be looked up at pc - 1. Returns their number (0: unknown process). *flags are those for its struct
- * raw_stack.
+ * to be looked up at pc - 1, and sets *flags for the struct raw_stack. Returns the number of addresses (0:
+ * unknown process).
  */
 size_t native_tables_walk(const struct native_tables *tables, pid_t pid, struct unwind_regs regs,
 			  uint64_t *pcs, size_t max, uint16_t *flags);

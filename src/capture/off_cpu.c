@@ -16,7 +16,7 @@
 enum {
 	MAX_TIMES = 1024, /* limit on threads whose times are read: about 10 us each */
 	MAX_OPEN = 256,
-	MAX_REPEATED = 4096, /* threads of which the CPU is repeated in each generation */
+	MAX_REPEATED = 4096, /* limit on threads whose CPU is repeated in each generation */
 };
 
 /* --- CPU times --- */
@@ -169,7 +169,7 @@ static int log_open(struct capture *capture)
 	return rc;
 }
 
-/* --- quota, and all of it --- */
+/* --- CPU quota, and the combined report --- */
 
 static int log_quota(struct capture *capture)
 {

@@ -16,8 +16,8 @@
 int off_cpu_log(struct capture *capture);
 
 /*
- * Has the programs note which threads have no CPU now. Called once they are attached. Where the kernel has no
- * iterators, or refuses, the first interval of such a thread stays unknown.
+ * Makes the programs note which threads have no CPU now. Called once they are attached. If the kernel has no
+ * iterators, or refuses them, the first interval of such a thread stays unknown.
  */
 void off_cpu_find_waiting(struct capture *capture);
 

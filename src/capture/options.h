@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the caller of capture requests, and the statistics that it gets. */
+/* Options of a capture, and its statistics. */
 #ifndef GOTRACE_CAPTURE_OPTIONS_H
 #define GOTRACE_CAPTURE_OPTIONS_H
 
@@ -16,25 +16,27 @@ struct capture_options {
 	const struct features *features;       /* not owned; of this kernel */
 	struct target *target;                 /* not owned; a Go program */
 	const struct probe_plan *plan;         /* not owned; for a Go program */
-	struct process *process;               /* not owned; instead of both: trace as threads */
+	struct process *process;               /* not owned; instead of target and plan: trace as threads */
 	const struct function_plan *functions; /* not owned; may be NULL */
 	pid_t pid;                             /* process to trace; may be a child that has not exec'd yet */
-	int pidfd; /* held since before the process was first inspected (process_hold()). Not owned */
-	const struct module_reader *reader; /* of files with native code; copied. NULL: they are read in
-					     * this process */
-	bool spawned;                       /* started by us: no first snapshot. The caller lets it run after
-					     * capture_start(), and calls target_bind() before it polls */
-	bool children;       /* of a process traced as threads: trace its descendants, too, in one log
-			      * (rawlog/demux.h) */
-	bool probe_only;     /* attach empty programs to every site and log nothing: the minimum cost */
-	uint32_t ring_bytes; /* of all rings; 0 = default (16 MiB, or 4 MiB each); rounded up to powers of
-			      * two pages */
-	unsigned rings;      /* at most; 0 = one per eight CPUs */
-	bool syscalls;       /* trace system calls */
-	bool kernel_stacks;  /* of threads: waits have their frames in the kernel, too */
-	bool off_cpu;        /* of a Go program: threads that have no CPU (SITE_OFF_CPU), CPU times, quota */
-	bool cpus;           /* and which CPUs they run on (SITE_CPU) */
-	unsigned sample_hz;  /* CPU samples per second of CPU time; 0 = none */
+	/* Not owned. Opened before the process was first inspected (process_hold()). */
+	int pidfd;
+	/* Reads files with native code. Copied. NULL: they are read in this process. */
+	const struct module_reader *reader;
+	/* Started by gotrace: no first snapshot. The caller lets it run after capture_start(), and calls
+	 * target_bind() before it polls. */
+	bool spawned;
+	/* Of a process traced as threads: also trace its descendants, in one log (rawlog/demux.h). */
+	bool children;
+	bool probe_only; /* attach empty programs to every site and log nothing: the minimum cost */
+	/* Bytes of all rings, rounded up to powers of two pages; 0 = default (16 MiB, or 4 MiB each). */
+	uint32_t ring_bytes;
+	unsigned rings;     /* maximum number; 0 = one per eight CPUs */
+	bool syscalls;      /* trace system calls */
+	bool kernel_stacks; /* of threads: stacks of waits include kernel frames */
+	bool off_cpu;       /* of a Go program: threads that have no CPU (SITE_OFF_CPU), CPU times, quota */
+	bool cpus;          /* and the CPUs that they run on (SITE_CPU) */
+	unsigned sample_hz; /* CPU samples per second of CPU time; 0 = none */
 	struct governor_options governor; /* level of detail */
 	unsigned generation_ms;           /* 0 = default (1000) */
 	/* After this many stacks the kernel forgets which ones it has sent, and the log says so

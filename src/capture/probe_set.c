@@ -16,7 +16,7 @@
 #include "util/clock.h"
 #include "util/gap_log.h"
 
-/* The trace's note when a level begins. */
+/* The note in the trace that begins each level. */
 static const char *const level_texts[] = {
 	[LEVEL_EXACT] = "starts of goroutines are probed",
 	[LEVEL_LIGHT] = "starts of goroutines are inferred",
@@ -137,7 +137,7 @@ static void drop_unwanted(struct capture *capture)
 	attach_drop_sites(&capture->bpf.attachments, drop);
 }
 
-/* Sets what the level changes in the programs themselves. */
+/* Sets the programs' variables that depend on the level. */
 static void set_variables(struct capture *capture)
 {
 	enum detail_level level = capture->governor.level;
@@ -175,8 +175,8 @@ int probe_set_begin(struct capture *capture, struct error *err)
 	return rc;
 }
 
-/* A sweep that is open when its probes are removed would later be recorded as ending when they are attached
- * again. */
+/* Discards open sweeps once their probes are removed. They would be recorded as ending when the probes are
+ * attached again. */
 static void forget_sweeps(struct capture *capture)
 {
 	int fd = bpf_map__fd(capture->bpf.skeleton->maps.sweeps);

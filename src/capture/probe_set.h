@@ -9,7 +9,7 @@
 int probe_set_begin(struct capture *capture, struct error *err);
 /* Adapts the level of detail to the cost, and notes a change in the log. */
 int probe_set_adapt(struct capture *capture, uint64_t now, struct error *err);
-/* True if sweeps and heap growth are probed now. */
+/* Returns true if sweeps and heap growth are probed now. */
 bool probe_set_has_heap(const struct capture *capture);
 /* Implement note_flags and level_text of struct backend. */
 uint32_t probe_set_flags(const struct capture *capture);

@@ -13,8 +13,8 @@
 #include "bpf/record.h"
 #include "util/error.h"
 
-/* Appends to *found, an array of n threads, which it grows by realloc. `proc` is "/proc". Returns the new
- * number of threads, or -ENOMEM. A process that is gone has none. */
+/* Appends the threads of a process to *found, an array of n threads, which it grows by realloc. `proc` is
+ * "/proc". Returns the new number of threads, or -ENOMEM. A process that is gone has none. */
 int proc_threads_add(const char *proc, uint32_t tgid, struct raw_thread **found, int n);
 
 /* Pure: parse a line of /proc/PID/task/TID/stat or syscall. False if it is malformed. */

@@ -13,12 +13,12 @@
 #include "util/message.h"
 
 enum {
-	ROUNDS = 100, /* of the search for descendants: each finds only what the previous one missed */
+	ROUNDS = 100,              /* limit on searches: each finds only what the previous one missed */
 	MAX_PROCESSES = 1024,      /* at a time: bpf/thread.bpf.h */
-	REFRESH_NS = 20 * 1000000, /* at a time: the ring must not wait */
+	REFRESH_NS = 20 * 1000000, /* limit per call: the ring must not wait */
 };
 
-/* A process that has ended meanwhile has no code. Code that does not fit has no stacks. */
+/* Ignores a process that has ended. Reports code that does not fit: it has no stacks. */
 static int refresh(const struct processes *processes, pid_t pid, struct error *err)
 {
 	struct error line = {""};
@@ -66,7 +66,7 @@ static int add_found(struct processes *processes, pid_t pid)
 	return 0;
 }
 
-/* Returns how many were new. Processes that the kernel already follows are found by their forks. */
+/* Returns how many were new, or -ENOMEM. Fork records show those that the kernel already follows. */
 static int follow_some(struct processes *processes, const struct bpf *bpf, const pid_t *pids, int n)
 {
 	int found = 0;

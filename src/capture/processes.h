@@ -23,26 +23,27 @@ struct processes {
 	bool oom;
 };
 
-/* Before there are records: reads the code of existing processes. Returns 0, -ENOMEM, or the error of reading
- * /proc. */
+/* Reads the code of existing processes. Call it before records arrive. Returns 0, -ENOMEM, or the error of
+ * reading /proc. */
 int processes_find(struct processes *processes, pid_t root, struct error *err);
-/* With the programs attached: traces all of them, and those forked meanwhile. */
+/* Traces root and all its descendants, including those forked meanwhile. Call it once the programs are
+ * attached. Returns 0 or a negative errno. */
 int processes_follow(struct processes *processes, const struct bpf *bpf, pid_t root, struct error *err);
 /* Called for every record, in log order. */
 void processes_see(struct processes *processes, const struct raw_record *rec);
 /* Called periodically: reads code that is not known yet, for a bounded time. all: reads the code of all
- * processes again. */
+ * processes again. Returns 0 or a negative errno. */
 int processes_refresh(struct processes *processes, bool all, struct error *err);
 /*
- * pause: stops following forks, because there are more processes than can be handled. go_on: resumes,
- * including the descendants that were missed.
+ * processes_pause() stops following forks, because there are more processes than can be handled.
+ * processes_go_on() resumes, and adds the descendants that were missed.
  */
 void processes_pause(struct processes *processes, struct bpf *bpf);
 int processes_go_on(struct processes *processes, struct bpf *bpf, pid_t root, struct error *err);
 /* Writes LOG_TARGET for the processes found since the last call. */
 int processes_log(struct processes *processes, log_sink sink, void *ctx, struct error *err);
-/* After an interval in which forks were not seen: picks up the processes that are followed by now, and writes
- * LOG_TARGET for each. */
+/* Called after an interval in which forks were not seen: adds the processes that are followed by now, and
+ * writes LOG_TARGET for each new one. */
 int processes_catch_up(struct processes *processes, const struct bpf *bpf, const struct log_outlet *outlet,
 		       struct error *err);
 void processes_free(struct processes *processes);

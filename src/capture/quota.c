@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* "N:cpu,cpuacct:/path" of v1, "0::/path" of v2. */
+/* Returns whether a line is the CPU controller's: "N:cpu,cpuacct:/path" in v1, "0::/path" in v2. */
 static bool is_of(char *line, bool v1)
 {
 	char *names = strchr(line, ':'), *rest, *name;
@@ -126,7 +126,7 @@ static bool find_in(struct quota *quota, pid_t pid, const char *root, unsigned v
 	return found && find_limit(quota, root);
 }
 
-/* The usual mount points. */
+/* Searches the usual mount points. */
 void quota_open(struct quota *quota, pid_t pid)
 {
 	static const struct {

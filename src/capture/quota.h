@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Private to the module: the cgroup that limits a process's CPU time, of cgroups v1 or v2. */
+/* Private to the module: the cgroup (v1 or v2) that limits a process's CPU time. */
 #ifndef GOTRACE_CAPTURE_QUOTA_H
 #define GOTRACE_CAPTURE_QUOTA_H
 
@@ -21,8 +21,7 @@ struct quota {
 
 /* Finds the nearest limit at or above the process's cgroup. Only the first call searches. */
 void quota_open(struct quota *quota, pid_t pid);
-/* Reads the limit and what it has caused so far: all fields except time and path. Returns false if there is
- * no limit. */
+/* Reads the limit and its throttling so far: all fields but time and len. Returns false if there is none. */
 bool quota_read(const struct quota *quota, struct log_quota *to);
 void quota_close(struct quota *quota);
 

@@ -9,7 +9,7 @@
 struct tracing_mode {
 	bool threads;      /* traced as threads; else a Go program */
 	bool probes;       /* has uprobes: a Go program, or functions were given */
-	bool reattaches;   /* what is attached is removed and attached again while it is traced */
+	bool reattaches;   /* probes are removed and attached again while tracing */
 	bool multi;        /* uses uprobe_multi links; else perf events */
 	bool memory_open;  /* the file with the target's memory is kept open */
 	unsigned go_minor; /* of a Go program */
@@ -17,7 +17,7 @@ struct tracing_mode {
 	bool bpf_for_all;  /* kernel.unprivileged_bpf_disabled is 0 */
 };
 
-/* A mask of 1 << CAP_..., as in linux/capability.h. */
+/* Returns a mask of 1 << CAP_..., as in linux/capability.h. */
 uint64_t retained_capabilities(const struct tracing_mode *mode);
 
 #endif

@@ -2,8 +2,7 @@
 /*
  * The layout of a ring is part of the kernel's interface (Documentation/bpf/ringbuf.rst; libbpf's ringbuf.c
  * is the reference): a page with the consumer's position, one with the producer's, and the data twice. libbpf
- * reads rings one by one to their ends; to merge several, the next record must be inspected before it is
- * consumed.
+ * reads each ring to its end; merging several requires inspecting the next record before consuming it.
  */
 #include "capture/ring.h"
 

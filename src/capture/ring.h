@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Private to the module: the consumer side of a BPF ring buffer. Records come in the order in which they were
- * reserved, and complete: a record that is still being written holds up those behind it.
+ * Private to the module: the consumer side of a BPF ring buffer. Records arrive complete and in the order of
+ * their reservation: a record that is still being written holds up those behind it.
  */
 #ifndef GOTRACE_CAPTURE_RING_H
 #define GOTRACE_CAPTURE_RING_H
@@ -20,8 +20,8 @@ struct ring {
 	uint64_t mask;            /* size - 1 */
 	uint64_t at;              /* consumed up to here */
 	uint64_t committed;       /* last value stored to *consumer */
-	uint64_t whole;           /* every record before it is complete; may lag `at` until ring_is_whole()
-				   * is called */
+	/* Every record before this position is complete. May lag `at` until ring_is_whole() is called. */
+	uint64_t whole;
 	size_t page;
 };
 
@@ -33,13 +33,13 @@ struct ring_record {
 
 int ring_map(struct ring *ring, int fd, uint32_t bytes, struct error *err);
 void ring_unmap(struct ring *ring);
-/* The end of the data reserved so far. */
+/* Returns the end of the data reserved so far. */
 uint64_t ring_end(const struct ring *ring);
-/* The share of the ring that is not consumed: 0 to 1. */
+/* Returns the share of the ring that is not consumed: 0 to 1. */
 double ring_fill(const struct ring *ring);
-/* Checks that all records before `end` are complete. Advances ring->whole as far as they are. */
+/* Returns whether all records before `end` are complete. Advances ring->whole as far as they are. */
 bool ring_is_whole(struct ring *ring, uint64_t end);
-/* The next record before `end`. False if there is none, or it is still being written. */
+/* Gets the next record before `end`. Returns false if there is none, or it is still being written. */
 bool ring_peek(struct ring *ring, uint64_t end, struct ring_record *record);
 /* Consumes the record. Its space is returned some time later. */
 void ring_pass(struct ring *ring, const struct ring_record *record);

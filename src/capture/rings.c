@@ -19,8 +19,8 @@
 enum {
 	SHARING_SHIFT = 3,        /* eight CPUs per ring; on many machines they also share a cache */
 	DEFAULT_BYTES = 16 << 20, /* of all rings: 230,000 records */
-	DEFAULT_EACH = 4 << 20,   /* at least: eight busy CPUs fill it in 36 ms, and it is drained every 10
-				   * ms */
+	/* At least: eight busy CPUs fill it in 36 ms, and it is drained every 10 ms. */
+	DEFAULT_EACH = 4 << 20,
 	MIN_EACH = 64 << 10,
 };
 

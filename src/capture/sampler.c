@@ -15,8 +15,8 @@
 #include "capture/bpf.h"
 
 /*
- * The period is one percent longer than requested. A clock that fires exactly every 10 ms would keep step
- * with the program's own tickers (and Go's sysmon), and always see the same moment of them.
+ * The period is one percent longer than requested. A clock that fires exactly every 10 ms would run in step
+ * with the program's own tickers (and Go's sysmon), and always sample the same phase of them.
  */
 #define SECOND_AND_A_BIT_NS 1010000000ull
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * These functions begin with an instruction that the kernel emulates under a uprobe, whatever the compiler
- * would have chosen.
- */
+/* These functions are in assembly, to begin with an instruction that the kernel emulates under a uprobe. */
 #include "capture/self_probes.h"
 
 #include <stddef.h>
@@ -52,7 +49,7 @@ __attribute__((naked, noinline, no_sanitize("undefined", "address"))) void own_c
 
 enum {
 	ROUNDS = 150,
-	OTHERS = 256 << 10, /* bytes: memory that a program touches between two hits */
+	OTHERS = 256 << 10, /* bytes of memory that a program touches between two hits */
 	LINE = 64,
 };
 
@@ -64,8 +61,8 @@ static int by_value(const void *a, const void *b)
 }
 
 /*
- * Returns the median of single calls, each with caches that were used otherwise since the last one, as for a
- * hit in a real program. In a tight loop a call costs half as much.
+ * Returns the median cost of single calls, in ns. Other memory is touched between calls, as between the hits
+ * of a real program; in a tight loop a call costs half as much.
  */
 static uint64_t usual_ns(void (*call)(const void *), const void *arg)
 {

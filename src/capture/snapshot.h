@@ -5,10 +5,10 @@
 
 #include "capture/state.h"
 
-/* Drains the rings and notifies the control thread. Returns as drain_all(). */
+/* Drains the rings and notifies the control thread. Returns as drain_all() does. */
 int capture_drain(struct capture *capture);
 /*
- * Takes a snapshot between two markers, and logs it after every record of the time in which it was read.
+ * Takes a snapshot between two markers, and logs it after every record from the time in which it was read.
  * Returns 0, -ESRCH if the target is exiting, or another negative errno.
  */
 int capture_snapshot(struct capture *capture, struct error *err);

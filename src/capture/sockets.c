@@ -10,7 +10,7 @@
 #include "util/clock.h"
 
 enum {
-	SHARE = 50,  /* reading takes at most one part in this many of the time */
+	SHARE = 50,  /* reading takes at most 1/SHARE of the time */
 	MIN_MS = 20, /* minimum interval between readings */
 	TEXT_MAX_BYTES = 64 << 20,
 	NAME_MAX_BYTES = 160,

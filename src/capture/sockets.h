@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Private to the module: the peers of sockets, from the kernel's tables of all sockets in the process's
- * network namespace (/proc/PID/net). These can be long, so they are read again only as often as takes a small
+ * network namespace (/proc/PID/net). The tables can be long, so reading them again is limited to a small
  * share of the time.
  */
 #ifndef GOTRACE_CAPTURE_SOCKETS_H

@@ -47,7 +47,7 @@ struct capture {
 	struct native_tables *tables;  /* for threads: tables for walking native stacks */
 	struct kernel_symbols *kernel; /* with --kernel-stacks */
 	uint64_t next_refresh_ns;      /* of the tables */
-	uint64_t refresh_after_ns;     /* and not earlier, even if code is mapped */
+	uint64_t refresh_after_ns;     /* no refresh before this time, even if code is mapped */
 	struct processes processes;    /* with --children */
 	struct bpf bpf;
 	struct drain drain;
@@ -56,7 +56,7 @@ struct capture {
 	struct watch watch;
 	struct sampler sampler;
 	struct capture_stats stats;
-	struct log_loss reported; /* losses that the log has */
+	struct log_loss reported; /* losses logged so far */
 	uint64_t silent;          /* hits without a record, so far */
 	struct hit_cost hit_cost; /* cost of a hit */
 	uint64_t cost_ns;         /* cost of all hits so far */

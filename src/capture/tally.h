@@ -8,13 +8,13 @@
 enum { TALLY_MS = 50 }; /* the shortest interval */
 
 /*
- * Counts what happened since the last call, and adds its cost to capture->cost_ns. Returns false and leaves
+ * Counts the hits since the last call, and adds their cost to capture->cost_ns. Returns false and leaves
  * *figures unset if the last call was less than TALLY_MS ago. Returns false, but sets *figures, if the
  * interval is the first one or contains a gap.
  */
 bool tally_take(struct capture *capture, uint64_t now, struct governor_figures *figures);
-/* The used share of the space for records, in the fullest ring or the queue behind it, whichever is
- * fuller. */
+/* Returns the used share of the space for records: of the fullest ring or of the queue behind it, whichever
+ * is fuller. */
 double tally_fill(const struct capture *capture);
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Private to the module: the level of detail of threads, as probe_set.h for a Go program. */
+/* Private to the module: the level of detail of threads, like probe_set.h for Go programs. */
 #ifndef GOTRACE_CAPTURE_THREAD_DETAIL_H
 #define GOTRACE_CAPTURE_THREAD_DETAIL_H
 
 #include "capture/state.h"
 
-/* Call it when the cost of a hit is known. LEVEL_STARTS_ONLY is full detail for threads. */
+/* Initializes the governor. Call it once the cost of a hit is known. LEVEL_STARTS_ONLY is full detail for
+ * threads. */
 void thread_detail_begin(struct capture *capture);
-/* True if system calls are recorded now. */
+/* Returns true if system calls are recorded now. */
 bool thread_detail_has_calls(const struct capture *capture);
 /* Adapts the level of detail to the cost. Returns 0 or a negative errno. */
 int thread_detail_adapt(struct capture *capture, uint64_t now, struct error *err);

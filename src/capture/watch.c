@@ -23,7 +23,7 @@ int watch_open(struct watch *watch, pid_t pid, int pidfd, struct error *err)
 	return 0;
 }
 
-/* Each exec chooses another one. Returns 0 if it cannot be read. */
+/* Returns the start address of the stack, which changes with each exec, or 0 if it cannot be read. */
 static uint64_t start_of_stack(pid_t pid)
 {
 	struct proc_stat stat;

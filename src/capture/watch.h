@@ -16,15 +16,15 @@ struct watch {
 	uint64_t program; /* the start address of its stack: an exec changes it. 0 = not known yet */
 };
 
-/* Watches a process. Duplicates its pidfd. */
+/* Watches a process. Duplicates its pidfd. Returns 0 or a negative errno. */
 int watch_open(struct watch *watch, pid_t pid, int pidfd, struct error *err);
 /* Remembers the present program; later changes are detected. */
 void watch_program(struct watch *watch);
-/* Waits at most timeout_ms for the process to exit. True if it has. */
+/* Waits at most timeout_ms for the process to exit. Returns true if it has. */
 bool watch_wait(const struct watch *watch, int timeout_ms);
-/* True if the process has replaced its program since watch_program. */
+/* Returns true if the process has replaced its program since watch_program(). */
 bool watch_has_execed(const struct watch *watch);
-/* Total CPU time of the process, ns; 0 if it is gone. */
+/* Returns the total CPU time of the process in ns, or 0 if it is gone. */
 uint64_t watch_cpu_ns(const struct watch *watch);
 void watch_close(struct watch *watch);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Records a process for a moment, in a process of its own, into a file that never has a name. */
+/* Records a process briefly, in a child process, into an unnamed file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -24,7 +24,7 @@ struct recorded_files {
 	int trace, summary;
 };
 
-/* On a file system that knows no files without a name it has one for a moment. */
+/* On a file system without O_TMPFILE, the file has a name for a moment. */
 static int open_nameless(const char *directory)
 {
 	struct rights before = rights_as_user();
@@ -40,7 +40,7 @@ static int open_nameless(const char *directory)
 	return fd;
 }
 
-/* The trace may be large: it goes to a disk. */
+/* The trace may be large, so it goes to disk. */
 static int open_files(struct recorded_files *files, struct error *err)
 {
 	const char *tmp = getenv("TMPDIR");
@@ -66,7 +66,7 @@ static void close_files(const struct recorded_files *files)
 	close(files->summary);
 }
 
-/* In the new process, which ends with the one that started it. The summary is its standard output. */
+/* Runs in the child, which ends when its parent ends. Its standard output is the summary. */
 static int record_into(const struct recorded_files *files, const struct record_options *record)
 {
 	struct record_options options = *record;
@@ -79,7 +79,7 @@ static int record_into(const struct recorded_files *files, const struct record_o
 	return record_process(&options);
 }
 
-/* Ctrl-C goes to all of the terminal's processes: it ends the trace, and then comes the report. */
+/* Ctrl-C reaches all of the terminal's processes: it ends the trace, after which the parent reports. */
 static int wait_for(pid_t child, struct error *err)
 {
 	struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
@@ -121,7 +121,7 @@ static uint64_t number_in(const char *text, const char *name)
 	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
-/* The summary is ours, and short; only its figures are used. */
+/* The summary is gotrace's own output, and short. Only its figures are used. */
 static void take_summary(int fd, struct analysis_host *host)
 {
 	char text[1 << 16];
@@ -184,7 +184,7 @@ int trace_input_record(struct trace_input *input, const struct record_options *r
 		take_limits(&before, &after, &input->host);
 		rc = map_trace(input, files.trace, err);
 	} else {
-		rc = -ECHILD; /* that process has printed why, if it could */
+		rc = -ECHILD; /* the child has printed the reason, if it could */
 	}
 	close_files(&files);
 	return rc;

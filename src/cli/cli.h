@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The person at the terminal: one function a command. Each gets the
- * command's own arguments (argv[0] is how the command is called, for
- * messages) and returns the exit status of gotrace.
+ * The commands of gotrace, one function each. argv holds the command's own arguments; argv[0] is the
+ * command's name for messages. Each function returns the exit status of gotrace.
  */
 #ifndef GOTRACE_CLI_H
 #define GOTRACE_CLI_H

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where the hierarchies are mounted: by systemd, and by others. */
+/* Where systemd and others mount the hierarchies. */
 static const char *const v2_roots[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
 static const char *const v1_roots[] = {"/sys/fs/cgroup/cpu,cpuacct", "/sys/fs/cgroup/cpu"};
 
@@ -29,7 +29,7 @@ static bool read_file(const char *directory, const char *name, char *text, size_
 	return n > 0;
 }
 
-/* The number behind a word at the beginning of a line; 0 if there is none. */
+/* Returns the number after `word` at the beginning of a line, or 0 if there is none. */
 static uint64_t field(const char *text, const char *word)
 {
 	size_t n = strlen(word);
@@ -73,7 +73,7 @@ static void read_limit(struct cpu_limit *limit, const char *directory, bool v1)
 	}
 }
 
-/* The cgroup, and each above it. */
+/* Reads the limits of the cgroup and its ancestors. */
 static void climb(struct cpu_limit *limit, const char *root, const char *cgroup, bool v1)
 {
 	char path[PATH_MAX];
@@ -90,7 +90,7 @@ static void climb(struct cpu_limit *limit, const char *root, const char *cgroup,
 	} while (slash);
 }
 
-/* Whether a list like "cpuset,cpu" has "cpu". */
+/* Whether a list such as "cpuset,cpu" contains "cpu". */
 static bool has_cpu(const char *controllers)
 {
 	for (const char *at = controllers; *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
@@ -116,7 +116,7 @@ static void take_line(struct cpu_limit *limit, char *line)
 	}
 }
 
-/* utime and stime are the 14th and 15th field; the second one, in parentheses, may hold anything. */
+/* utime and stime are fields 14 and 15. Field 2, in parentheses, may contain any character. */
 static void take_cpu_time(struct cpu_limit *limit, const char *directory)
 {
 	char text[1024];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* How much CPU time a process may have: its affinity, and the quotas of its cgroups (v1 and v2). */
+/* The CPU time available to a process: its affinity, and the quotas of its cgroups (v1 and v2). */
 #ifndef GOTRACE_CLI_CPU_LIMIT_H
 #define GOTRACE_CLI_CPU_LIMIT_H
 
@@ -9,16 +9,16 @@
 
 struct cpu_limit {
 	bool known;
-	double cpus;           /* that the affinity allows */
-	double quota_cpus;     /* the least of the cgroup and those above it; 0 = none */
+	double cpus;           /* allowed by the affinity */
+	double quota_cpus;     /* lowest quota of the cgroup and its ancestors; 0 = none */
 	uint64_t period_ns;    /* of that quota */
-	uint64_t throttled;    /* periods, ever, in which that quota was used up */
-	uint64_t throttled_ns; /* ever, sum over the CPUs */
-	uint64_t cpu_ns;       /* of the process, ever */
-	uint64_t busy, all;    /* of the machine's CPUs, ever, in the kernel's ticks */
+	uint64_t throttled;    /* cumulative number of periods in which that quota was used up */
+	uint64_t throttled_ns; /* cumulative, summed over the CPUs */
+	uint64_t cpu_ns;       /* of the process, cumulative */
+	uint64_t busy, all;    /* of the machine's CPUs, cumulative, in clock ticks */
 };
 
-/* What cannot be read counts as no limit. known is false if the process is not there. */
+/* A limit that cannot be read counts as none. known is false if the process does not exist. */
 void cpu_limit_read(pid_t pid, struct cpu_limit *limit);
 
 #endif

@@ -14,7 +14,7 @@
 #include "util/hash.h"
 #include "util/message.h"
 
-/* The same trace has the same id each time it is exported. */
+/* Constant, so that a trace gets the same id each time it is exported. */
 #define UUID_SEED 0x676f7472616365ull
 
 struct pass {
@@ -98,7 +98,7 @@ int export_file(struct trace_file *file, const struct export_options *options, s
 	return rc;
 }
 
-/* All at once, while that is still allowed: traces may be another user's. */
+/* Opens all inputs before the privilege to do so is dropped: traces may belong to another user. */
 static int open_inputs(const struct export_job *job, struct trace_file *files, struct target **binary,
 		       struct error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Traces into the formats of other tools. */
+/* Exports traces to the formats of other tools. */
 #ifndef GOTRACE_CLI_EXPORT_H
 #define GOTRACE_CLI_EXPORT_H
 
@@ -9,27 +9,29 @@
 
 struct export_input {
 	const char *path;
-	int fd;            /* the file, if it is open and path is but what messages call it; else 0 */
-	const char *title; /* of the process; NULL: as the file says */
-	pid_t pid;         /* 0: as the file's name says */
+	int fd;            /* an open file, with path as its name for messages; 0 = open path */
+	const char *title; /* of the process; NULL = from the file */
+	pid_t pid;         /* 0 = from the file's name */
 };
 
 struct export_job {
-	const struct export_input *inputs; /* several only for perfetto */
+	const struct export_input *inputs; /* more than one only for Perfetto */
 	size_t ninputs;
 	const char *output;
 	const char *binary; /* as in convert_options */
 	enum export_format format;
 	enum profile_kind profile;
-	const struct export_machine *machine; /* where the traces were recorded; NULL = not known */
+	const struct export_machine *machine; /* where the traces were recorded; NULL = unknown */
 };
 
-/* Writes the output. Returns the exit status, or a negative errno with err set. */
+/* Writes the output. Returns the exit status, or a negative errno and sets *err. */
 int export_run(const struct export_job *job, struct error *err);
-/* The same into an output that is open (job->output is not used). After an error the output stays open. */
+/* The same for an open output; job->output is ignored. After an error the output stays open. */
 int export_into(const struct export_job *job, struct output *out, struct error *err);
-/* Two passes over a file, into an export with these options. 0, -EBADMSG as trace_file_read(), or an error
- * with err set. */
+/*
+ * Exports a file in two passes. Returns 0, -EBADMSG as trace_file_read() does, or another negative errno and
+ * sets *err.
+ */
 int export_file(struct trace_file *file, const struct export_options *options, struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Processes by their name or their cgroup. */
+/* Finds processes by name or cgroup. */
 #ifndef GOTRACE_CLI_FIND_PROCESS_H
 #define GOTRACE_CLI_FIND_PROCESS_H
 
@@ -11,19 +11,19 @@
 
 struct found_process {
 	pid_t pid;
-	uint64_t start; /* clock ticks since boot: PIDs recur */
+	uint64_t start; /* clock ticks since boot, because PIDs are reused */
 };
 
 enum { MAX_FOUND = 64 };
 
 /*
- * The newest first, at most MAX_FOUND, without ourselves. comm: as in /proc/PID/comm, of which there are 15
- * characters; or, if it is NULL, cgroup: a path below /sys/fs/cgroup, with or without that. Returns how many;
- * a negative errno if there is no such cgroup.
+ * Finds at most MAX_FOUND processes other than gotrace itself, newest first. comm: as in /proc/PID/comm,
+ * which has 15 characters; if NULL, cgroup: a path with or without the leading /sys/fs/cgroup/. Returns the
+ * number found, or a negative errno, for example if the cgroup does not exist.
  */
 int find_processes(const char *comm, const char *cgroup, struct found_process found[MAX_FOUND],
 		   struct error *err);
-/* When a process was started; 0 if it is gone. */
+/* Returns the start time of a process in clock ticks since boot, or 0 if it is gone. */
 uint64_t process_start(pid_t pid);
 
 #endif

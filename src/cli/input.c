@@ -11,7 +11,7 @@
 
 #include "util/directory.h"
 
-/* What comes through a pipe is copied, for it is read more than once. The copy has no name. */
+/* Copies a pipe to an unnamed file, because the input is read more than once. */
 static int copy_of(int pipe, const char *path, struct error *err)
 {
 	int copy = memfd_create("gotrace input", MFD_CLOEXEC);
@@ -32,7 +32,7 @@ static int copy_of(int pipe, const char *path, struct error *err)
 	return -EIO;
 }
 
-/* "-" */
+/* Opens "-". */
 static int open_standard_input(struct error *err)
 {
 	struct stat st;
@@ -42,14 +42,14 @@ static int open_standard_input(struct error *err)
 		fd = open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC);
 		if (fd >= 0)
 			return fd;
-		/* Without /proc it is copied. */
+		/* Without /proc, it is copied. */
 	}
 	return copy_of(STDIN_FILENO, "standard input", err);
 }
 
 /*
- * What is to be changed is found without the links of other users'; as everything else it is opened by its
- * descriptor once it is known to be a file: a device might do something.
+ * A path to be written is resolved without following other users' links. The result is an O_PATH descriptor,
+ * which is reopened once it is known to be a file: opening a device may have side effects.
  */
 static int find(const char *path, bool to_write, struct error *err)
 {
@@ -66,7 +66,7 @@ static int find(const char *path, bool to_write, struct error *err)
 	return fd;
 }
 
-/* Without /proc only the name is left, and it must still be that of the file that was checked. */
+/* Without /proc, reopens the file by its name, and checks that it is still the same file. */
 static int open_by_name(const char *path, const struct stat *checked)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -129,7 +129,7 @@ int input_open(const char *path, bool to_write, uint64_t *size, struct error *er
 	return fd;
 }
 
-/* The first bytes of rawlog/format.h; a trace of early 2015 has a NUL in the last place. */
+/* The first bytes in rawlog/format.h. In a trace of early 2015, the last of them is a NUL. */
 static bool is_raw_log(int fd)
 {
 	static const char magic[] = "gotrace\x01";

@@ -24,7 +24,7 @@ static int open_as_user(const char *path)
 	return fd;
 }
 
-/* Up to `most` bytes. Returns their number or a negative errno. */
+/* Reads up to `most` bytes. Returns their number or a negative errno. */
 static ssize_t read_up_to(int fd, char *bytes, size_t most)
 {
 	size_t size = 0;

@@ -5,7 +5,7 @@
 
 #include "cli/options.h"
 
-/* Records as the options say, which have been checked. Prints errors itself. Returns enum exit_status. */
+/* Records with these options, which must be valid. Prints errors itself. Returns an enum exit_status. */
 int record_process(const struct record_options *options);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * gotrace -o FILE.perfetto-trace: the process is traced as ever, by a process of its own, into files without
- * names beside FILE, so that nothing is left if gotrace is killed. At the end they go into FILE.
+ * gotrace -o FILE.perfetto-trace: a child process traces as usual, into unnamed files in the directory of
+ * FILE, so that nothing is left if gotrace is killed. At the end they are exported into FILE.
  */
 #ifndef GOTRACE_CLI_RECORD_EXPORT_H
 #define GOTRACE_CLI_RECORD_EXPORT_H
@@ -13,17 +13,17 @@
 struct output;
 struct titles;
 
-/* What the process that traces gets. */
+/* Input of the child that traces. */
 struct record_parts {
-	struct titles *titles;       /* the processes are noted there */
-	int trace;                   /* the file for the only process's trace, which takes it over; or: */
-	const struct output *beside; /* with --children: file_server_options */
-	int socket;                  /* the same */
+	struct titles *titles;       /* processes are added here */
+	int trace;                   /* without --children: file for the trace; owned by record() */
+	const struct output *beside; /* with --children: as in file_server_options */
+	int socket;                  /* with --children: handed_to of file_server_options */
 };
 
-/* Whether the name of the output asks for it. */
+/* Whether the name of the output selects this format. */
 bool record_exports(const char *output);
-/* record() traces, in the new process, and returns an exit status; so does this. */
+/* Runs record(), which traces, in a child process. Both return an exit status. */
 int record_export(const struct record_options *options, int (*record)(const struct record_options *options));
 
 #endif

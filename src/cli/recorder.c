@@ -12,7 +12,7 @@
 #include "util/message.h"
 #include "util/text.h"
 
-/* gotrace snapshot may run in another directory. */
+/* Makes the directory absolute, as gotrace snapshot may run in another one. */
 static int find_dir(struct recorder *recorder, struct error *err)
 {
 	const char *dir = recorder->options->dir;
@@ -43,7 +43,7 @@ int recorder_open(struct recorder *recorder, const struct flight_options *option
 	if (rc)
 		return rc;
 	if (snapshot_socket_open(&recorder->server, &deaf))
-		message_error(&deaf); /* a signal will do */
+		message_error(&deaf); /* a signal still requests a snapshot */
 	return 0;
 }
 
@@ -53,7 +53,7 @@ void recorder_close(struct recorder *recorder)
 	snapshot_store_close(&recorder->store);
 }
 
-/* --- what was written --- */
+/* --- results --- */
 
 static void report_written(struct recorder *recorder, const struct snapshot_entry *entry)
 {
@@ -68,7 +68,7 @@ static void report_written(struct recorder *recorder, const struct snapshot_entr
 		message("wrote %s (%s)", text_path(entry->path).bytes, text_bytes(entry->bytes).bytes);
 }
 
-/* A disk stays full for long: the same failure is reported once. */
+/* A disk may stay full for long, so the same failure is reported only once. */
 static void report_failure(struct recorder *recorder, const struct snapshot_result *result)
 {
 	recorder->failures++;
@@ -92,7 +92,7 @@ static void take_result(struct recorder *recorder, const struct recording *recor
 	snapshot_socket_answer(&recorder->server, result.code ? NULL : result.entry.path, &result.error);
 }
 
-/* --- what is wanted --- */
+/* --- requests --- */
 
 static void report_match(struct recorder *recorder, const struct match_notice *notice)
 {
@@ -115,8 +115,7 @@ static void take_notices(struct recorder *recorder, struct recording *recording,
 		uint64_t due = notice.time + options->plan.after_ns;
 
 		recorder->firings++;
-		/* Several at once, and what fires while one is waited for, are in the same file: one line for
-		 * each trigger. */
+		/* Matches at the same time, or while a snapshot is due, share it: one message per trigger. */
 		if (now < recorder->next_trigger_ns && !recorder->due_ns) {
 			recorder->unreported++;
 			continue;
@@ -180,7 +179,7 @@ static void take_last(struct recorder *recorder, const struct recording *recordi
 	take_result(recorder, recording, true);
 }
 
-/* What was kept has gone with the process that had it. */
+/* The recording was lost with the writer process. */
 static void refuse_last(struct recorder *recorder, const struct recording *recording)
 {
 	if (!recorder->wanted)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A flight recorder: what outlives the process that is recorded, and the snapshots that are asked of it. */
+/* A flight recorder: the state that outlives the recorded process, and snapshot requests. */
 #ifndef GOTRACE_CLI_RECORDER_H
 #define GOTRACE_CLI_RECORDER_H
 
@@ -14,46 +14,44 @@
 
 struct recorder {
 	const struct flight_options *options;
-	char dir[PATH_MAX]; /* from the root on */
+	char dir[PATH_MAX]; /* absolute */
 	struct snapshot_store store;
 	struct snapshot_socket server;
-	bool wanted;              /* a snapshot, as soon as the one before is written */
-	bool writing;             /* one is being taken or written */
-	uint64_t due_ns;          /* when a trigger's is to be taken; 0 = none is due */
-	uint64_t next_trigger_ns; /* before that triggers make no file */
-	uint32_t reported;        /* triggers that have their line for the file to come, one bit each */
-	unsigned unreported;      /* matches since the last that was printed */
-	int last_error;           /* of writing: reported once; 0 = the last one went well */
-	uint64_t files, failures; /* snapshots written, and not */
+	bool wanted;              /* take a snapshot as soon as the previous one is written */
+	bool writing;             /* a snapshot is being taken or written */
+	uint64_t due_ns;          /* when to take a trigger's snapshot; 0 = none is due */
+	uint64_t next_trigger_ns; /* until then, triggers take no snapshot */
+	uint32_t reported;        /* triggers already reported for the snapshot that is due, one bit each */
+	unsigned unreported;      /* matches since the last one printed */
+	int last_error;           /* negative errno of the last write, reported once; 0 = it succeeded */
+	uint64_t files, failures; /* snapshots that were written, and that failed */
 	uint64_t firings;
 };
 
-/* What it has of one process. */
+/* The recorder's state for one process. */
 struct recording {
 	pid_t pid;
 	enum wire_format format; /* of the files */
 	struct writer *writer;   /* not owned; has the recorder pipeline */
 	struct snapshot_files *files;
 	struct capture *capture;
-	uint32_t notices_taken; /* from the page */
+	uint32_t notices_taken; /* from the status page */
 };
 
-/* Opens the directory, begins to listen. */
+/* Opens the directory and listens for requests. Returns 0 or a negative errno. */
 int recorder_open(struct recorder *recorder, const struct flight_options *options, struct error *err);
 void recorder_close(struct recorder *recorder);
 
 /*
- * To be called every few hundredths of a second: takes in who asks and what has
- * fired, reports what was written; takes a snapshot if one is due. 0 or a
- * negative errno: recording is over.
+ * Call this every few hundredths of a second. Takes requests and trigger notices, reports written snapshots,
+ * and takes a snapshot if one is due. Returns 0, or a negative errno if recording is over.
  */
 int recorder_serve(struct recorder *recorder, struct recording *recording, struct error *err);
 /*
- * The log is over: writes what was asked for, or what there is in any case; waits for
- * it.
+ * Call this at the end of the log. Writes a snapshot if one is due or in_any_case is set, and waits for it.
  */
 void recorder_settle(struct recorder *recorder, struct recording *recording, bool in_any_case);
-/* Refuses those who ask while there is nothing to record. */
+/* Refuses requests while there is no process to record. */
 void recorder_idle(struct recorder *recorder);
 
 #endif

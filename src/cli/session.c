@@ -43,7 +43,7 @@ int session_hold(struct session *session, struct error *err)
 	return session->pidfd < 0 ? session->pidfd : 0;
 }
 
-/* --- asked by the thread that controls the recording, and by the one that waits for the inspector --- */
+/* --- called by the thread that controls the recording, and by the one that waits for the inspector --- */
 
 static void drop_privileges(void *ctx)
 {
@@ -115,7 +115,7 @@ static int open_go(struct session *session, struct error *err)
 			     : remote_target_open(inspector, session->pid, &session->target, err);
 }
 
-/* With --children all processes are traced in one way, because some may be no Go programs. */
+/* With --children all processes are traced as threads, because some may not be Go programs. */
 static void note_go(struct session *session)
 {
 	struct error none;
@@ -175,7 +175,8 @@ int session_check_options(const struct session *session, const char *go_only, st
 }
 
 /*
- * What is left out although the program has it, a line each. "Nothing" is an error: the user asked for it.
+ * Reports probe groups that the program has but that are not traced, one per line. Fails if nothing is
+ * traced, because the user asked for it.
  */
 static int report_requests(const struct session *session, struct error *err)
 {
@@ -217,13 +218,13 @@ static int plan_these(struct session *session, const char *path, const struct fu
 	return rc;
 }
 
-/* Goroutines have tasks and regions of their own, too. The names of Go functions have a package. */
+/* The name may be that of a task or region of the program. Names of Go functions contain a package. */
 static bool may_be_function(const struct session *session, const struct function_want *want)
 {
 	return !session->target || (strchr(want->text, '.') && !strchr(want->text, ' '));
 }
 
-/* Leaves out what the program does not have, or cannot be probed. */
+/* Leaves out functions that the program does not have, or that cannot be probed. */
 static int try_functions(struct session *session, const char *path, const struct function_want *functions,
 			 unsigned n, struct error *err)
 {
@@ -269,8 +270,8 @@ int session_make_plan(struct session *session, const struct function_want *funct
 }
 
 /*
- * Percent of the target's own CPU time. What saturated servers were measured to cost is below
- * (docs/costs.md); above it are programs that do little else but switch goroutines.
+ * In percent of the target's own CPU time. Saturated servers were measured to cost less (docs/costs.md);
+ * programs that do little but switch goroutines cost more.
  */
 #define DEFAULT_OVERHEAD 200
 
@@ -329,7 +330,7 @@ int session_open_capture(struct session *session, const struct log_outlet *outle
 
 /* --- while it runs --- */
 
-/* All is attached, and what is needed from here on is known. */
+/* Everything is attached: drops privileges that are no longer needed. */
 static int reduce(struct session *session, struct error *err)
 {
 	uint64_t needed;
@@ -362,7 +363,7 @@ enum log_end_reason session_follow(struct session *session, int poll_ms,
 	}
 }
 
-/* What a level leaves out of goroutines, or of threads, for people; "" = nothing. */
+/* Describes what the current level leaves out of goroutines or threads; "" = nothing. */
 static const char *left_out(const struct capture_stats *stats, bool threads)
 {
 	if (stats->unwatched && stats->level != LEVEL_OFF)

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <unistd.h>
 
-/* A handler can reach nothing else. */
+/* A handler has access to static data only. */
 static volatile sig_atomic_t seen;
 
 static void on_signal(int number)

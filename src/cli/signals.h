@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * SIGINT, SIGTERM and SIGHUP end the trace properly; a broken pipe or a file-size limit is an error of write.
+ * SIGINT, SIGTERM and SIGHUP end the trace properly. SIGPIPE and SIGXFSZ are ignored: write() fails instead.
  */
 #ifndef GOTRACE_CLI_SIGNALS_H
 #define GOTRACE_CLI_SIGNALS_H
 
 void signals_install(void);
-/* How often we were asked to end. */
+/* Returns how many of the former have been received, at most 100. */
 int signals_seen(void);
-/* SIGUSR1 no longer ends us, but is counted. */
+/* Counts SIGUSR1, which then no longer ends the process. */
 void signals_count_snapshots(void);
-/* How many came since the last call. */
+/* Returns how many SIGUSR1 have been received since the last call. */
 int signals_snapshots(void);
-/* In a forked child: back to what a program expects. */
+/* In a forked child: restores the default actions. */
 void signals_reset(void);
 
 #endif

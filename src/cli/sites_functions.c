@@ -15,7 +15,7 @@ static const char *kind_name(uint8_t kind)
 	return kind < sizeof(names) / sizeof(names[0]) && names[kind] ? names[kind] : "other";
 }
 
-/* [[bx+16]+56]: in memory, behind a pointer. */
+/* Prints a place in memory behind pointers as [[bx+16]+56]. */
 static void print_place(const struct value_rule *rule)
 {
 	for (unsigned i = 0; i < rule->nsteps; i++)

@@ -21,7 +21,7 @@
 #include "util/owner.h"
 #include "util/rights.h"
 
-/* What a shell does without PATH. */
+/* The search path of a shell without PATH. */
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 
 static bool is_executable_file(const char *path)
@@ -86,7 +86,7 @@ static int find(const char *name, char path[PATH_MAX], struct error *err)
 	return rc ? rc : refuse_script(path, err);
 }
 
-/* What the user may not look at is not found either. */
+/* Programs that the user may not access are not found. */
 int spawn_find(const char *name, char path[PATH_MAX], struct error *err)
 {
 	struct rights before = rights_as_user();
@@ -96,7 +96,7 @@ int spawn_find(const char *name, char path[PATH_MAX], struct error *err)
 	return rc;
 }
 
-/* Who the child becomes; looked up before the fork. */
+/* The user that the child becomes; looked up before the fork. */
 struct child_identity {
 	bool change;
 	struct owner owner;
@@ -104,9 +104,8 @@ struct child_identity {
 };
 
 /*
- * A statically linked gotrace must not load modules of the name service, which
- * belong to the C library of the system (nsswitch.conf(5)): it reads the files
- * only. Without an interpreter there is no AT_BASE (getauxval(3)).
+ * A statically linked gotrace must not load name service modules, which belong to the system's C library
+ * (nsswitch.conf(5)), so it reads only the files. Without an interpreter there is no AT_BASE (getauxval(3)).
  */
 static void look_users_up_in_files_if_static(void)
 {

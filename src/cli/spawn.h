@@ -14,23 +14,23 @@
 
 struct child {
 	pid_t pid;      /* 0 = none */
-	int release_fd; /* written to: go on */
-	int report_fd;  /* read from: an errno if exec failed, else end of file */
+	int release_fd; /* writing to it releases the child */
+	int report_fd;  /* reading from it yields an errno if exec failed, or end of file */
 	bool reaped;
 	int status; /* of waitpid, once reaped */
 };
 
-/* The file that a shell would run for this name. Refuses scripts and what cannot be executed. */
+/* Finds the file that a shell would run for this name. Refuses scripts and files that are not executable. */
 int spawn_find(const char *name, char path[PATH_MAX], struct error *err);
 /* Forks the child, which waits. argv ends with NULL. */
 int spawn_fork(const char *path, char **argv, struct child *child, struct error *err);
-/* Lets the child go on, and waits until it has become the program (or could not). */
+/* Releases the child, and waits until its exec has succeeded or failed. */
 int spawn_release(struct child *child, struct error *err);
-/* True once the child has ended; it stays a zombie, so that its pid is not used again. */
+/* True once the child has ended. It stays a zombie, so that its PID is not reused. */
 bool spawn_has_ended(const struct child *child);
-/* Waits for the end, at most timeout_ms (negative: until a signal comes). Returns whether it has ended. */
+/* Waits for the child to end, at most timeout_ms (negative: until a signal). Returns whether it has ended. */
 bool spawn_wait(struct child *child, int timeout_ms);
-/* Closes what is open; a child that was not released yet ends. Without a child, nothing. */
+/* Closes the descriptors, which ends a child that was not released. Does nothing without a child. */
 void spawn_close(struct child *child);
 
 #endif

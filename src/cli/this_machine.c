@@ -51,7 +51,7 @@ static uint64_t suspended_ns(void)
 {
 	uint64_t monotonic = clock_ns(CLOCK_MONOTONIC), since_boot = clock_ns(CLOCK_BOOTTIME);
 
-	/* Read one after the other, they are some 100 ns apart on a machine that has never been suspended. */
+	/* On a machine that was never suspended, the two reads are about 100 ns apart. */
 	return since_boot > monotonic + NS_PER_MS ? since_boot - monotonic : 0;
 }
 

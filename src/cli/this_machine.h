@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The machine that gotrace runs on, as exports name it. */
+/* The machine that gotrace runs on, described for exports. */
 #ifndef GOTRACE_CLI_THIS_MACHINE_H
 #define GOTRACE_CLI_THIS_MACHINE_H
 
@@ -13,11 +13,11 @@ enum { BUILD_ID_TEXT = 2 * 32 + 1 };
 struct this_machine {
 	struct utsname name;
 	char build_id[BUILD_ID_TEXT];
-	struct export_machine facts; /* points to the above */
+	struct export_machine facts; /* points to the members above */
 };
 
 void this_machine_read(struct this_machine *machine);
-/* The build id among ELF notes (binutils' NT_GNU_BUILD_ID), in hexadecimal; "" if there is none. */
+/* Finds the build id in ELF notes (binutils' NT_GNU_BUILD_ID). text: hexadecimal; "" if there is none. */
 void build_id_find(const unsigned char *notes, size_t size, char text[BUILD_ID_TEXT]);
 
 #endif

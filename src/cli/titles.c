@@ -24,7 +24,7 @@ void titles_add(struct titles *titles, pid_t pid)
 	titles->all[titles->n++] = (struct title){.pid = pid};
 }
 
-/* A path stands for its last part. Arguments end at the first NUL. */
+/* Shortens a path to its last component. The text ends at the first NUL. */
 static void take_text(struct title *title, char *line)
 {
 	size_t path = strcspn(line, " ");

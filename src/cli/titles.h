@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the processes of a trace are called, for exports: the first word of the command line, which servers
- * set to say what a process is for ("postgres: checkpointer").
+ * Titles of the processes in a trace, for exports: the first word of the command line, which servers set to
+ * describe a process ("postgres: checkpointer").
  */
 #ifndef GOTRACE_CLI_TITLES_H
 #define GOTRACE_CLI_TITLES_H
@@ -14,25 +14,25 @@ enum { TITLE_BYTES = 128 };
 
 struct title {
 	pid_t pid;
-	char text[TITLE_BYTES]; /* printable; "": not known */
+	char text[TITLE_BYTES]; /* printable; "" = unknown */
 };
 
 struct titles {
 	struct title *all;
 	size_t n, capacity;
-	size_t fresh; /* from here on they have not been read */
-	uint64_t
-		next_ns; /* then all are read again: processes rename themselves; 0: one is another program */
+	size_t fresh; /* index of the first one that has not been read */
+	/* Time to read all again, because processes rename themselves; 0 = now, after an exec. */
+	uint64_t next_ns;
 };
 
-/* A process is there. Without memory it has no title. */
+/* Adds a process. If out of memory, it has no title. */
 void titles_add(struct titles *titles, pid_t pid);
-/* Reads the titles of new processes, and of all once a second; those of processes that ended stay. */
+/* Reads the titles of new processes, and of all once a second. Titles of ended processes are kept. */
 void titles_refresh(struct titles *titles, uint64_t now_ns);
-/* Into a file and back, for another process. 0 or a negative errno. */
+/* Save to and load from a file, for another process. Return 0 or a negative errno. */
 int titles_save(const struct titles *titles, int fd);
 int titles_load(struct titles *titles, int fd);
-/* The title of the last process with this number, or NULL. */
+/* Returns the title of the last process with this PID, or NULL. */
 const char *titles_find(const struct titles *titles, pid_t pid);
 void titles_free(struct titles *titles);
 

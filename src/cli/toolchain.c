@@ -21,14 +21,14 @@
 #include "util/message.h"
 #include "util/text.h"
 
-/* Its runtime and a few packages are compiled: 12 s of CPU time. */
+/* Time limit. The build compiles the runtime and a few packages: 12 s of CPU time. */
 #define BUILD_NS (600 * NS_PER_S)
 #define POLL_MS  20
 
 struct build {
 	char go[PATH_MAX];
 	char dir[PATH_MAX]; /* "" = not made yet */
-	int log;            /* what the build prints; -1: none */
+	int log;            /* output of the build; -1 = none */
 };
 
 /* --- the directory --- */
@@ -41,7 +41,7 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 	return remove(path) ? -1 : 0;
 }
 
-/* Nobody else can write below it. */
+/* Only this user can write below it. */
 static void remove_directory(const char *dir)
 {
 	enum { OPEN_DIRECTORIES = 16 };
@@ -104,7 +104,7 @@ static int make_directory(struct build *build, struct error *err)
 
 /* --- the build --- */
 
-/* Of the environment: no other toolchain, no network, nothing of the user's but a cache that is named. */
+/* No other toolchain, no network, and no settings of the user except an explicit GOCACHE. */
 static void set_environment(const char *dir)
 {
 	static const char *const fixed[][2] = {
@@ -143,7 +143,7 @@ static void run_go(const struct build *build)
 	_exit(127);
 }
 
-/* Its compilers, too, are in its process group. */
+/* Kills the build and its compilers, which are in its process group. */
 static int end_build(pid_t pid, int code)
 {
 	kill(-pid, SIGKILL);
@@ -172,7 +172,7 @@ static int wait_for_build(pid_t pid)
 	return status;
 }
 
-/* The beginning of what the build has printed, as one line. */
+/* Reads the beginning of the build's output as one line. */
 static void read_log(int log, char *line, size_t size)
 {
 	ssize_t n = pread(log, line, size - 1, 0);

@@ -59,7 +59,7 @@ const char *trace_file_name(const struct trace_file *file)
 	return slash ? slash + 1 : file->path;
 }
 
-/* A process id that ends with one of the characters (or the text's end); else 0. */
+/* Returns the PID at the start of text if ends_with follows it, or 0. */
 static pid_t pid_at(const char *text, char ends_with)
 {
 	char *end;

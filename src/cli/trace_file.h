@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A trace file that is read as ops, several times if need be. */
+/* A trace file that is read as ops, possibly several times. */
 #ifndef GOTRACE_CLI_TRACE_FILE_H
 #define GOTRACE_CLI_TRACE_FILE_H
 
@@ -15,25 +15,25 @@ struct trace_file {
 	const char *path;
 	const uint8_t *bytes;
 	size_t size;
-	struct target *binary;        /* has names for addresses; or NULL */
+	struct target *binary;        /* names for addresses; or NULL */
 	struct convert_result result; /* of the last pass */
 };
 
-/* Maps the file. binary: the traced program's file, for names, or NULL. 0 or a negative errno with err set.
+/*
+ * Maps the file. binary: the traced program's file, for names, or NULL. Returns 0, or a negative errno and
+ * sets *err.
  */
 int trace_file_open(struct trace_file *file, const char *path, const char *binary, struct error *err);
-/* The same for a file that is open; path is what messages call it. fd stays the caller's. */
+/* The same for an open file; path is its name for messages. The caller keeps fd. */
 int trace_file_open_fd(struct trace_file *file, int fd, const char *path, struct error *err);
 void trace_file_close(struct trace_file *file);
-/* The last part of its path. */
+/* Returns the last component of its path. */
 const char *trace_file_name(const struct trace_file *file);
-/* The process that it is of, if the name says so as gotrace names files (gotrace-PID-UTCTIME.trace,
- * FILE.PID); else 0. */
+/* Returns the traced PID if the file's name contains it (gotrace-PID-UTCTIME.trace, FILE.PID), or 0. */
 pid_t trace_file_pid(const struct trace_file *file);
 /*
- * One pass. 0; -EBADMSG if the file has a fault and something before it was
- * handed on (result.fault says which); or another error with err set, unless
- * it is that of the sink.
+ * Makes one pass. Returns 0; -EBADMSG if the file has a fault after generations that were passed on (see
+ * result.fault); or another negative errno, with err set unless the sink returned it.
  */
 int trace_file_read(struct trace_file *file, const struct convert_sink *sink, struct error *err);
 /* Prints the fault of the last pass, if there is one. Returns the exit status, STATUS_CUT or STATUS_WHOLE. */

@@ -12,7 +12,7 @@
 #include "util/message.h"
 #include "util/utf8.h"
 
-/* Bytes of the log that may wait to be encoded: never more than a tenth of the memory that is free. */
+/* Bytes of log that may wait to be encoded: at most a tenth of the free memory, but at least 4 MiB. */
 static size_t buffer_size(size_t wanted)
 {
 	const size_t most = 128u << 20, least = 4u << 20;
@@ -46,7 +46,7 @@ int workers_open(struct workers *workers, pid_t pid, const struct flight_plan *f
 	return rc ? rc : writer_attend(workers->writer, workers->broker, err);
 }
 
-/* What is missing in the trace for want of an answer. */
+/* Reports reads that were abandoned, whose data is missing from the trace. */
 static void report_stalls(const struct broker *broker)
 {
 	unsigned n = broker ? broker_stalls(broker) : 0;

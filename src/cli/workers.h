@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The two processes without privileges that belong to one run of tracing, and what opens files for them: the
- * plain trace and the flight recorder alike.
+ * The two unprivileged processes of a run of tracing, and the broker that opens files for them. Used for the
+ * plain trace and the flight recorder.
  */
 #ifndef GOTRACE_CLI_WORKERS_H
 #define GOTRACE_CLI_WORKERS_H
@@ -16,33 +16,37 @@
 struct workers {
 	struct broker *broker;
 	struct sandbox inspector; /* reads the target's files and memory */
-	struct writer *writer;    /* makes the trace */
+	struct writer *writer;    /* encodes the trace */
 };
 
-/* Whether the run is to end; asked by the thread that waits for the inspector. */
+/* Whether the run is to end; called by the thread that waits for the inspector. */
 struct workers_end {
 	bool (*must_end)(void *ctx);
 	void *ctx;
 };
 
 /*
- * Starts both: before there is any other thread. pid: may be looked at; 0 = none yet. flight and buffer: as
- * for writer_new; buffer 0: what there is memory for. After a failure, too, workers_close is due.
+ * Starts both. Call it before there are other threads. pid: a process that may be inspected; 0 = none yet.
+ * flight and buffer: as for writer_new(); buffer 0 = depends on the free memory. Call workers_close() even
+ * after a failure.
  */
 int workers_open(struct workers *workers, pid_t pid, const struct flight_plan *flight, size_t buffer,
 		 const struct workers_end *end, struct error *err);
 void workers_close(struct workers *workers);
-/* How capture is to read files with native code. Not for longer than workers. */
+/* Lets capture read files with native code. Valid as long as workers. */
 struct module_reader workers_reader(struct workers *workers);
-/* Where the log of the run goes. Not for longer than workers. */
+/* The destination of the log. Valid as long as workers. */
 struct log_outlet workers_outlet(struct workers *workers);
-/* Gives the writer the function table. If there is none, a message says that the trace has addresses only. */
+/* Sends the function table to the writer. If there is none, reports that stacks have only addresses. */
 void workers_functab(struct workers *workers, struct target *target);
-/* Everything is attached: the broker keeps only what is needed from here on, which is returned in *needed. */
+/*
+ * Call this when everything is attached. The broker keeps only the capabilities that are still needed, which
+ * are stored in *needed.
+ */
 int workers_reduce(struct workers *workers, struct capture *capture, uint64_t *needed, struct error *err);
-/* Whether one of them is stopped (SIGSTOP). By any thread. */
+/* True if one of them is stopped (SIGSTOP). Any thread may call this. */
 bool workers_are_stopped(struct workers *workers);
-/* One of them has ended unasked; err says how if it was the inspector, writer_error if it was the writer. */
+/* True if one of them has ended unexpectedly. Sets *err; for the writer, see writer_error(). */
 bool workers_have_exited(struct workers *workers, struct error *err);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Converts each v1 event to steps of ops. A v1 file describes Ps and what runs on them; of threads, it has
- * only the number when a P starts. The rest is inferred: a P starts on the thread that is named and keeps it
- * until it stops, and a goroutine in a system call stays on its thread. As far as v1 files go, the result
- * agrees with golang.org/x/exp/trace (tracev1.go): a system call that did not lose its P lasts one
- * nanosecond.
+ * Converts each v1 event to steps of ops. A v1 file describes Ps and what runs on them; it names a thread
+ * only when a P starts. The rest is inferred: a P starts on the named thread and keeps it until it stops, and
+ * a goroutine in a system call stays on its thread. The result agrees with golang.org/x/exp/trace
+ * (tracev1.go) as far as v1 files allow: a system call that did not lose its P lasts one nanosecond.
  */
 #include <errno.h>
 
@@ -39,7 +38,7 @@ static uint32_t p_thread(const struct reader_v1 *r)
 	return builder_p_status(r->b, r->ev.p) == P_RUNNING ? r->b->sched.ps[r->ev.p].m : 0;
 }
 
-/* The thread of the goroutine that the event is of; 0 if there is none. */
+/* Returns the thread of the event's goroutine if that runs on the event's P; 0 otherwise. */
 static uint32_t doer(struct reader_v1 *r)
 {
 	const struct sched *sched = &r->b->sched;
@@ -59,7 +58,7 @@ static int fit_p(struct reader_v1 *r)
 	return ret;
 }
 
-/* Introduces the event's P as idle. At the start of a trace all Ps are, except the tracer's. */
+/* Introduces the event's P as idle. At the start of a trace, all Ps are idle except the tracer's. */
 static int introduce_p(struct reader_v1 *r)
 {
 	const struct op op = {.p = (int32_t)r->ev.p, .status = P_IDLE};
@@ -83,7 +82,7 @@ static int release(struct reader_v1 *r, int32_t p)
 	return 0;
 }
 
-/* The thread that has the P, or had it last. */
+/* Sets *thread to the thread that has the event's P or had it last; a new one if there is none. */
 static int thread_of(struct reader_v1 *r, uint32_t *thread)
 {
 	int ret = 0;
@@ -112,10 +111,7 @@ static int run_p(struct reader_v1 *r)
 	return ret ? ret : STEP_P(r, (int32_t)r->ev.p, .kind = OP_PROC_START, .m = thread);
 }
 
-/*
- * A thread that runs a goroutine on another P cannot be the one that starts this P, even if the file gives
- * its number.
- */
+/* Returns true if the thread runs a goroutine on another P: then it cannot start the event's P. */
 static bool is_busy(const struct reader_v1 *r, uint32_t thread)
 {
 	const struct sched_m *held = &r->b->sched.ms[thread];
@@ -135,7 +131,7 @@ static int proc_start(struct reader_v1 *r)
 	ret = fit_p(r);
 	if (ret)
 		return ret;
-	/* M 0 is the process's first thread; in ops no thread has the number 0. */
+	/* M 0 is the process's first thread; in ops, no thread has the number 0. */
 	ret = builder_thread(r->b, id, &thread);
 	if (!ret && (!thread || is_busy(r, thread)))
 		ret = builder_new_thread(r->b, &thread);
@@ -210,7 +206,7 @@ static int make_runnable(struct reader_v1 *r, uint32_t g, bool inferred)
 	return ret ? ret : STEP(r, .kind = OP_SYSCALL_END_BLOCKED, .m = thread, .inferred = inferred);
 }
 
-/* The thread is about to run another goroutine, so its system call has ended, although no event said so. */
+/* The thread is about to run another goroutine: ends its current one or its system call without an event. */
 static int free_thread(struct reader_v1 *r, uint32_t thread)
 {
 	uint32_t g = r->b->sched.ms[thread].g;
@@ -253,16 +249,13 @@ static int go_create(struct reader_v1 *r)
 	thread = p_thread(r);
 	if (!thread)
 		return create_on_no_p(r, g);
-	/*
-	 * A goroutine that creates another one is not in a system call; the event of the call's end may be
-	 * missing.
-	 */
+	/* The creating goroutine is not in a system call; the event that ends the call may be missing. */
 	if (r->b->sched.gs[r->b->sched.ms[thread].g].status == G_SYSCALL && free_thread(r, thread))
 		return -EBADMSG;
 	return STEP(r, .kind = OP_GO_CREATE, .m = thread, .g2 = g, .stack = stack, .stack2 = entry);
 }
 
-/* The goroutine was created by the event before, but is not runnable: it waits, or is in a system call. */
+/* The previous event created the goroutine, but it is not runnable: it waits or is in a system call. */
 static int go_status(struct reader_v1 *r, unsigned status)
 {
 	uint32_t g = builder_goroutine(r->b, r->ev.args[0]), thread = 0;
@@ -363,8 +356,8 @@ static int sys_block(struct reader_v1 *r)
 }
 
 /*
- * If the end of one system call takes the P of another, there is no ProcStop and ProcStart in between
- * (exitsyscallfast_reacquired, Go 1.21 runtime/proc.go). The P continues on the thread of the former.
+ * If a thread returning from a system call takes the P of another call, the file has no ProcStop and
+ * ProcStart of the P (exitsyscallfast_reacquired, Go 1.21 runtime/proc.go). The P continues on that thread.
  */
 static int sys_exit(struct reader_v1 *r)
 {
@@ -392,7 +385,7 @@ static const char *stw_kind(const struct reader_v1 *r)
 {
 	uint64_t kind = r->ev.args[0];
 
-	if (r->format < WIRE_GO110) /* gcMark's scan happens in mark termination */
+	if (r->format < WIRE_GO110) /* gcMark scans during mark termination */
 		return event_v1_stw(1);
 	if (r->format < WIRE_GO121)
 		return event_v1_stw(kind < 2 ? kind + 1 : 0);
@@ -416,10 +409,7 @@ static int gc(struct reader_v1 *r)
 	bool on = r->b->sched.gc == GC_ON, begins = r->ev.type == V1_GC_START;
 	uint32_t thread = doer(r), stack;
 
-	/*
-	 * The first beginning in a trace may have no goroutine. If there is no P either, the cycle began
-	 * before the trace.
-	 */
+	/* The first GCStart may have no goroutine. Without a P, too, the cycle began before the trace. */
 	if (!thread && begins && r->b->sched.gc == GC_UNKNOWN)
 		thread = p_thread(r);
 	if (!thread && begins && r->b->sched.gc == GC_UNKNOWN)

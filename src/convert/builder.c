@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The builder's objects, and how generations are opened and closed. Steps are in steps.c. */
+/* The builder's objects, and the opening and closing of generations. Steps are in steps.c. */
 #include "convert/builder.h"
 
 #include <errno.h>
@@ -9,12 +9,12 @@
 #include "wire/buffer.h"
 
 /*
- * Invented thread ids begin here, above every id of Linux (PID_MAX_LIMIT in the kernel's threads.h). Thread
- * ids in a file that exceed Linux's limit are replaced, too.
+ * The first invented thread id, above every Linux thread id (PID_MAX_LIMIT in the kernel's threads.h). Thread
+ * ids in a file that exceed this limit are replaced, too.
  */
 #define FIRST_MADE_TID (1u << 22)
 
-/* Distances in ns between a generation's start, its open ranges, and all other ops (OP_UNIT_NS). */
+/* Minimum distances in ns between a generation's start, its open ranges, and all other ops (OP_UNIT_NS). */
 enum { GAP = OP_UNIT_NS, LEAD = 3 * GAP };
 
 struct op *array_push(struct op_array *array)
@@ -151,8 +151,8 @@ int builder_any_goroutine(struct builder *b, uint64_t goid, uint32_t *g)
 	if (builder_new_life(b, goid, g) ||
 	    array_grow((void **)&b->ended, &b->ended_capacity, b->nended + 1, sizeof(*b->ended)))
 		return -ENOMEM;
-	b->ended[b->nended++] =
-		*g; /* no goroutine lives there yet: the index becomes free with the generation */
+	/* No goroutine uses this index yet; it becomes free when the generation ends. */
+	b->ended[b->nended++] = *g;
 	return 0;
 }
 
@@ -231,7 +231,7 @@ int builder_open(struct builder *b, uint64_t start)
 	return 0;
 }
 
-/* Order: statuses of Ps, statuses of goroutines, ranges already open, then everything else. */
+/* Order of ops: statuses of Ps, statuses of goroutines, open ranges, all others. */
 static int compose(struct builder *b)
 {
 	struct op_array *all = &b->ops;
@@ -251,7 +251,7 @@ static int compose(struct builder *b)
 	return 0;
 }
 
-/* Start of the generation: as in the file, but before all its ops. */
+/* Returns the generation's start: that of the file, or earlier if needed to precede all ops. */
 static uint64_t start_time(const struct builder *b)
 {
 	uint64_t latest = b->floor, lead = b->sink.source_times ? 0 : 2 * GAP + b->actives.n, start = b->hint;
@@ -259,7 +259,7 @@ static uint64_t start_time(const struct builder *b)
 
 	while (i < b->ops.n && b->ops.ops[i].kind == OP_CPU_SAMPLE)
 		i++;
-	if (i == b->ops.n) /* nothing happens in it */
+	if (i == b->ops.n) /* no ops but samples */
 		latest = start;
 	else if (b->ops.ops[i].time > b->floor + lead)
 		latest = b->ops.ops[i].time - lead;
@@ -278,8 +278,8 @@ static void date_head(struct builder *b, uint64_t start)
 }
 
 /*
- * Wall clock at the start. If a file has none, its own clock is used, which gives a day in January 1970, or
- * the time since boot: order and distances are right.
+ * Sets the wall clock at the start. A file without one uses its own clock, which gives a day in January 1970
+ * or the time since boot; order and durations are still right.
  */
 static void set_clock(const struct builder *b, struct generation *gen)
 {
@@ -296,7 +296,7 @@ static void set_clock(const struct builder *b, struct generation *gen)
 	gen->wall_nsec = (uint32_t)ns;
 }
 
-/* Frees the indices of dead goroutines. Their ids can no longer be found. */
+/* Frees the indices of dead goroutines. Their ids can no longer be looked up. */
 static int bury(struct builder *b)
 {
 	if (array_grow((void **)&b->unused, &b->unused_capacity, b->nunused + b->nended, sizeof(*b->unused)))
@@ -309,10 +309,7 @@ static int bury(struct builder *b)
 	return 0;
 }
 
-/*
- * CPU samples are not ordered but must lie in their generation; the last generation is extended to include
- * them.
- */
+/* CPU samples are not ordered but must be within their generation. The last generation is extended to fit. */
 static void date_sample(struct op *op, struct generation *gen)
 {
 	if (op->time < gen->start)
@@ -323,7 +320,7 @@ static void date_sample(struct op *op, struct generation *gen)
 		op->time = gen->end;
 }
 
-/* One pass: a generation may be larger than the caches. */
+/* Counts and dates in one pass, because a generation may be larger than the CPU caches. */
 static void count(struct builder *b, struct generation *gen)
 {
 	b->result->generations++;
@@ -357,7 +354,7 @@ int builder_close(struct builder *b, bool last)
 	date_head(b, gen.start);
 	b->last = last_time(b, gen.start);
 	gen.end = b->last;
-	/* What is open when nothing happens any more lasts until then. */
+	/* Ranges that are open after the last op last until the end of the file. */
 	if (last && b->until > gen.end)
 		gen.end = b->until;
 	count(b, &gen);

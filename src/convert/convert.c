@@ -42,7 +42,7 @@ int convert_trace(const uint8_t *bytes, size_t n, const struct functab *names,
 		if (!ret)
 			ret = read_trace(bytes, n, names, &patient, result, err);
 	}
-	/* Report a file that contradicts itself like one that breaks its format. */
+	/* An inconsistent file is reported like one that breaks its format. */
 	if (ret == -EBADMSG && !result->fault.text[0]) {
 		result->fault = *err;
 		err->text[0] = '\0';

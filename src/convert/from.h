@@ -6,9 +6,9 @@
 #include "convert/builder.h"
 
 /*
- * Read the file into the builder. Return 0; -EBADMSG with result->error_offset set and either result->fault
- * (the file breaks its format) or the builder's error (the file contradicts itself); or another negative
- * errno with the builder's error set.
+ * Read the file into the builder. Return 0; -EBADMSG with result->error_offset and either result->fault (the
+ * file breaks its format) or the builder's error (the file is inconsistent) set; or another negative errno
+ * with the builder's error set.
  */
 int from_v1(struct builder *b, const uint8_t *bytes, size_t n, const struct functab *names);
 int from_v2(struct builder *b, const uint8_t *bytes, size_t n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Converts a v1 or v0 file to ops: its tables, and its events in order. The format has no generations; they
- * are made here, so that only one is in memory at a time.
+ * Converts the tables and ordered events of a v1 or v0 file to ops. The format has no generations; this file
+ * makes them, so that only one is in memory at a time.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "wire/buffer.h"
 #include "wire/wire.h"
 
-/* A generation ends after this many ops, or after a second, as in the runtime. */
+/* A generation ends after this many ops or, as in the runtime, after a second. */
 enum { MAX_OPS = 1 << 18 };
 #define MAX_NS    1000000000ull
 #define LATEST_NS (INT64_MAX / 2)
@@ -23,8 +23,8 @@ enum { MAX_OPS = 1 << 18 };
 /* --- before the first event --- */
 
 /*
- * Marks system calls that lose their P: the goroutine's next event says so. last: by goroutine, 1 + the index
- * of its last event if that is such a call, 0 = it is another one.
+ * Marks system calls that lose their P: the goroutine's next event is then GoSysBlock. last: by goroutine,
+ * 1 + the index of its last event if that is a system call, else 0.
  */
 static int mark_blocking(struct reader_v1 *r, struct map64 *last)
 {
@@ -59,7 +59,7 @@ static int find_blocking(struct reader_v1 *r, uint64_t n)
 	return ret;
 }
 
-/* Whether there is a Gomaxprocs, which ends the initial list of goroutines. */
+/* Returns true if there is a Gomaxprocs, which ends the initial list of goroutines. */
 static bool has_start(const struct reader_v1 *r)
 {
 	struct v1_summary summary;
@@ -68,7 +68,7 @@ static bool has_start(const struct reader_v1 *r)
 	return summary.events[V1_GOMAXPROCS];
 }
 
-/* Keeps the file's clock if it has one; else the trace begins shortly after 0. */
+/* Keeps the file's clock if it has one. Otherwise the trace begins shortly after 0. */
 static int set_base(struct reader_v1 *r)
 {
 	uint64_t freq = v1_trace_frequency(r->trace);
@@ -95,9 +95,7 @@ static int next_generation(struct reader_v1 *r)
 	return ret ? ret : builder_open(r->b, r->b->last + 1);
 }
 
-/*
- * No generation begins while the world is stopped, or between GoCreate and the status of the new goroutine.
- */
+/* No generation begins while the world is stopped, or between GoCreate and the new goroutine's status. */
 static bool may_cut(const struct reader_v1 *r, uint8_t before)
 {
 	return !r->starting && r->b->sched.nstw == 0 && before != V1_GO_CREATE &&
@@ -153,7 +151,7 @@ static int convert(struct reader_v1 *r)
 	return ret ? ret : act_all(r);
 }
 
-/* Shortens *n to the valid part of the file, before its first fault. */
+/* Reduces *n to the valid prefix of the file. */
 static int find_good_part(struct reader_v1 *r, const uint8_t *bytes, size_t *n)
 {
 	struct wire_report *report = calloc(1, sizeof(*report));
@@ -169,7 +167,7 @@ static int find_good_part(struct reader_v1 *r, const uint8_t *bytes, size_t *n)
 	return ret;
 }
 
-/* Strings of names go into the builder's table. */
+/* Prepares the lookup of names for frames without them. The names go into the builder's string table. */
 static int open_names(struct reader_v1 *r, const struct functab *names)
 {
 	if (!names || v1_trace_format(r->trace) >= WIRE_GO17)

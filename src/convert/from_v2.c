@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Converts a v2 file to ops. Nearly every event becomes one op, as both describe the same things. A file
- * states statuses as late as possible; here they go to the start of their generation.
+ * Converts a v2 file to ops. Nearly every event becomes one op. A file states statuses as late as possible;
+ * in the ops, they are at the start of their generation.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 struct reader_v2 {
 	struct builder *b;
 	struct wire_view view;
-	struct map64 strings, stacks; /* ids of the file's generation -> ours */
+	struct map64 strings, stacks; /* ids of the file's generation -> ids of the builder */
 };
 
 static int no_memory(struct reader_v2 *r)
@@ -44,7 +44,7 @@ static int take_string(struct reader_v2 *r, uint64_t id, uint32_t *string)
 	return map64_set(&r->strings, id, *string) ? no_memory(r) : 0;
 }
 
-/* Messages rarely repeat, so they are kept for one generation only. */
+/* Messages rarely repeat, so they are stored for one generation only. */
 static int take_text(struct reader_v2 *r, uint64_t id, uint32_t *string)
 {
 	const char *text;
@@ -100,13 +100,13 @@ static int go_status(struct reader_v2 *r, const struct wire_event *ev)
 	if (g && has_status(b, g))
 		builder_g_stack(b, g, stack);
 	if (g)
-		return 0; /* stated at the start, or created since */
+		return 0; /* stated at the start, or created since then */
 	if (!ev->args[0])
 		return error_set(b->err, EBADMSG, "a goroutine has the ID 0");
 	if (builder_new_life(b, ev->args[0], &op.g))
 		return no_memory(r);
 	op.stack = stack;
-	/* A running goroutine is on the event's thread, whatever thread the status names. */
+	/* A running goroutine is on the event's thread; the status may name another one. */
 	if (builder_thread(b, op.status == G_RUNNING ? ev->m : ev->args[1], &op.m))
 		return no_memory(r);
 	return builder_add_g_status(b, &op);
@@ -284,7 +284,7 @@ static int on_end(void *ctx)
 	return builder_close(r->b, r->view.last);
 }
 
-/* Forgets ids left over from a generation that had no end. */
+/* Discards ids of a generation that had no end. */
 static void forget_ids(struct reader_v2 *r)
 {
 	map64_free(&r->strings);
@@ -301,7 +301,7 @@ static int on_begin(void *ctx, const struct wire_view *view)
 	b->until = view->until > 0 && view->until <= MAX_NS ? (uint64_t)view->until : 0;
 	if (view->start < 0 || view->start > MAX_NS)
 		return error_set(b->err, EBADMSG, "the times are implausible");
-	/* Stop-the-worlds differ by string id, and string ids are valid for one generation. */
+	/* Stop-the-worlds are identified by string id, which is valid for one generation only. */
 	if (b->sched.nstw)
 		return error_set(b->err, EBADMSG, "a generation begins while the world is stopped");
 	if (view->has_heap && !b->heap_base) {
@@ -327,7 +327,7 @@ int from_v2(struct builder *b, const uint8_t *bytes, size_t n)
 
 	if (!report)
 		return no_memory(&r);
-	/* Find the end of the valid part first, so that the last generation can be marked as the last. */
+	/* Find the end of the valid part first, so that the last valid generation can be marked as last. */
 	ret = b->sink.restart ? 0 : wire_check(bytes, n, report);
 	if (ret) {
 		n = report->valid_bytes;

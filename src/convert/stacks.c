@@ -68,7 +68,7 @@ static bool is_same(const struct stack *stack, const struct frame *frames, size_
 	return true;
 }
 
-/* Bounds the search in files crafted to collide: further stacks with the hash may be stored twice. */
+/* Bounds the search in files crafted to collide; more stacks with one hash may be stored twice. */
 enum { MAX_PER_HASH = 8 };
 
 static uint32_t find(const struct stack_set *stacks, uint32_t first, const struct frame *frames, size_t n)

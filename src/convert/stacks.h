@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Stacks of frames, stored once each for the whole trace. */
+/* The stacks of a whole trace, each stored once. */
 #ifndef GOTRACE_STACKS_H
 #define GOTRACE_STACKS_H
 
@@ -20,11 +20,11 @@ struct stack_set {
 
 int stacks_init(struct stack_set *stacks);
 void stacks_free(struct stack_set *stacks);
-/* Stores the id of a stack of these frames in *id; 0 for n = 0. Returns 0 or -ENOMEM. */
+/* Adds a stack of these frames if it is new. Sets *id to its id, 0 for n = 0. Returns 0 or -ENOMEM. */
 int stacks_add(struct stack_set *stacks, const struct frame *frames, size_t n, uint32_t *id);
 
 /*
- * Gives the frame a PC of its own if its PC is used with another function, file or line: readers identify
+ * Gives the frame a unique PC if its PC is already used with another function, file or line. Readers identify
  * frames by PC, and up to Go 1.10 inlined frames shared the PC of their callers. Returns 0 or -ENOMEM.
  */
 int stacks_distinct(struct stack_set *stacks, struct frame *frame);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Objects that existed before the trace. In its first generation a file states each of these goroutines and
- * Ps where it is first named. Here all of them are stated at the generation's start. So the thread of such a
- * goroutine or P must not have done anything earlier that contradicts the status.
+ * Objects that existed before the trace. In its first generation, a file states the status of each such
+ * goroutine and P where it first names it. The ops state all of them at the generation's start, so the thread
+ * of such an object must not have done anything earlier that contradicts the status.
  */
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Steps: an op that the automaton accepts is completed, dated and appended. The automaton runs in exact mode:
- * it enforces the rules of Go's reader, and those of a real machine (a thread runs at most one goroutine).
+ * Steps: completes, dates and appends an op that the automaton accepts. The automaton runs in exact mode: it
+ * enforces the rules of Go's reader and those of a real machine (a thread runs at most one goroutine).
  */
 #include <errno.h>
 
@@ -80,7 +80,7 @@ static int no_memory(struct builder *b)
 	return error_set(b->err, ENOMEM, "out of memory");
 }
 
-/* Records what is needed to judge statuses that the file states later (builder_add_g_status). */
+/* Records facts that later statuses in the file are checked against (builder_add_g_status). */
 static void note_thread(struct builder *b, const struct op *op, bool had_g)
 {
 	struct built_thread *thread = &b->threads[op->m];
@@ -119,7 +119,7 @@ static int note_goroutines(struct builder *b, const struct op *op)
 
 /* --- time --- */
 
-/* Fills in the goroutine and the P from the thread where the caller has not set them. */
+/* Fills in the goroutine and the P of the thread if the caller has not set them. */
 static void complete(const struct builder *b, struct op *op)
 {
 	const struct sched_m *held = &b->sched.ms[op->m];
@@ -130,13 +130,13 @@ static void complete(const struct builder *b, struct op *op)
 		op->p = held->p;
 }
 
-/* The beginning of the time unit after t's. */
+/* Returns the start of the time unit that follows t's. */
 static uint64_t next_unit(uint64_t t)
 {
 	return (t / OP_UNIT_NS + 1) * OP_UNIT_NS;
 }
 
-/* Whether the op creates an object with the name of one that ended: only time orders the two. */
+/* Returns true if the op creates an object with the id of one that ended: only time orders the two. */
 static bool reuses_name(const struct builder *b, const struct op *op)
 {
 	if (op_is_creation(op->kind))
@@ -160,7 +160,7 @@ uint64_t builder_date(struct builder *b, uint64_t time, const struct op *op, uin
 	return time;
 }
 
-/* Readers date events that are due at once a ns apart, whatever they are. */
+/* Readers date events with equal times 1 ns apart, including those without an op. */
 void builder_no_op(struct builder *b, uint64_t time)
 {
 	if (b->sink.source_times && b->last >= time)
@@ -194,7 +194,7 @@ static int append(struct builder *b, uint64_t time, const struct op *op)
 	new->time = builder_date(b, time, op, new->m);
 	b->last = new->time;
 	if (b->sink.source_times && (op->kind == OP_GO_SWITCH || op->kind == OP_GO_SWITCH_DESTROY))
-		b->last += 2;                             /* readers make three events of it */
+		b->last += 2;                             /* readers expand it to three events */
 	if (is_active(op->kind) && !b->sink.source_times) /* only time orders it before the range's end */
 		b->last = next_unit(new->time) - 1;
 	if (op_is_creation(op->kind))

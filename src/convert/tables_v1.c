@@ -18,8 +18,8 @@ int v1_take_text(struct reader_v1 *r, struct v1_text text, uint32_t *string)
 }
 
 /*
- * Converts addresses to frames by the program's function table. If it contains none of the addresses, the
- * stack belongs to another program and stays as it is.
+ * Converts addresses to frames by the program's function table. If the table contains none of the addresses,
+ * the stack belongs to another program: returns 0.
  */
 static size_t find_names_as(struct reader_v1 *r, const uint64_t *pcs, size_t n, unsigned flags,
 			    struct frame *to)
@@ -32,7 +32,7 @@ static size_t find_names_as(struct reader_v1 *r, const uint64_t *pcs, size_t n, 
 	return 0;
 }
 
-/* A stack of nothing but what is usually left out (runtime.goexit, wrappers) has names all the same. */
+/* If a stack has only frames that are normally left out (runtime.goexit, wrappers), they are kept. */
 static size_t find_names(struct reader_v1 *r, const struct v1_frame *from, size_t n, struct frame *to)
 {
 	uint64_t pcs[MAX_FRAMES];
@@ -44,7 +44,7 @@ static size_t find_names(struct reader_v1 *r, const struct v1_frame *from, size_
 	return found ? found : find_names_as(r, pcs, n, SYMBOL_RUNTIME_FRAMES | SYMBOL_ENTRY, to);
 }
 
-/* Names an address without a function by its number: viewers group goroutines by name. */
+/* Names a frame after its address, because viewers group goroutines by name. */
 static int name_address(struct reader_v1 *r, struct frame *frame)
 {
 	char name[24];

@@ -12,7 +12,7 @@
 #include "util/own_logs.h"
 #include "util/own_names.h"
 
-/* What a string is used for; the first one of these that holds decides. */
+/* What a string is used for. The first use decides, except that USE_KEPT overrides all others. */
 enum string_use { USE_NONE, USE_KEPT, USE_FUNCTION, USE_FILE, USE_NAME };
 
 struct anonymizer {
@@ -22,7 +22,7 @@ struct anonymizer {
 	size_t use_capacity;
 	bool *kept_texts; /* by id in this generation's texts */
 	size_t text_capacity;
-	uint32_t stacks; /* so many have been looked at */
+	uint32_t stacks; /* number of stacks already marked */
 };
 
 struct anonymizer *anonymizer_new(void)
@@ -63,7 +63,7 @@ static int mark(struct anonymizer *anonymizer, uint32_t string, enum string_use 
 	return 0;
 }
 
-/* A log by which gotrace says where a thread runs or what a goroutine waits for: it names nothing. */
+/* Returns true for gotrace's own logs of CPUs and lock waits, which contain no names of the program. */
 static bool is_own_log(const struct op *op, const struct tables *tables)
 {
 	size_t len;
@@ -112,7 +112,7 @@ static int mark_op(struct anonymizer *anonymizer, const struct op *op, const str
 	}
 }
 
-/* Functions of the runtime, and what gotrace itself puts into stacks. */
+/* Returns true for functions of the runtime, and for frames that gotrace itself adds to stacks. */
 static bool is_common(const struct tables *tables, uint32_t string)
 {
 	size_t len;
@@ -143,7 +143,7 @@ static bool begins_with(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Names that gotrace gives. */
+/* Returns true for names that gotrace itself writes. */
 static bool is_own(const char *text)
 {
 	return strcmp(text, OWN_LOG_CATEGORY) == 0 || strcmp(text, LOCK_LOG_CATEGORY) == 0 ||
@@ -151,8 +151,8 @@ static bool is_own(const char *text)
 }
 
 /*
- * What a message begins with: readers must go on knowing when nothing was recorded. The program's own
- * messages could begin so, hence no more than that is kept.
+ * Returns the prefix of a gap message, or "". Readers need it to find the times when nothing was recorded.
+ * Only the prefix is kept, because the program's own messages could begin the same way.
  */
 static const char *kept_beginning(const char *text)
 {
@@ -165,13 +165,13 @@ static const char *kept_beginning(const char *text)
 	return "";
 }
 
-/* `function [comm]`: what a thread is called, of a program that is seen as threads. */
+/* Returns true for `function [comm]`, the name of a thread in a trace of threads. */
 static bool names_thread(const char *text, size_t len)
 {
 	return len && text[len - 1] == ']' && memmem(text, len, " [", 2);
 }
 
-/* The next string of the table, under the next id. */
+/* Adds the string with this id, anonymized, under the same id. */
 static int add_string(struct anonymizer *anonymizer, const struct tables *tables, uint32_t id)
 {
 	static const char *const formats[] = {[USE_NONE] = "string%u",

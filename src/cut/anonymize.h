@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A trace without its names: functions, files, tasks, regions and messages
- * become numbers, equal ones the same number. What the runtime and the kernel
- * are called stays, and so do reasons: they are the same in every program.
+ * Replaces the names in a trace: functions, files, tasks, regions and messages become numbers, equal names
+ * the same number. Names of the runtime and the kernel, and block reasons, are kept: they are the same in
+ * every program.
  */
 #ifndef GOTRACE_CUT_ANONYMIZE_H
 #define GOTRACE_CUT_ANONYMIZE_H
@@ -14,8 +14,8 @@ struct anonymizer;
 struct anonymizer *anonymizer_new(void); /* NULL when out of memory */
 void anonymizer_free(struct anonymizer *anonymizer);
 /*
- * Makes `out` the same generation with other tables, which are the
- * anonymizer's and last until the next call. 0 or -ENOMEM.
+ * Sets *out to gen with anonymized tables. The anonymizer owns the tables; they are valid until the next
+ * call. Returns 0 or -ENOMEM.
  */
 int anonymizer_generation(struct anonymizer *anonymizer, const struct generation *gen,
 			  struct generation *out);

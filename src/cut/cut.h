@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A piece of a trace that is a trace itself: takes generations of ops, and
- * hands on those of an interval of time, of some goroutines, in pieces of some
- * number of ops. Each piece begins with the statuses of all that it shows.
- * Memory: one generation, and what is alive.
+ * Cuts pieces out of a trace; each piece is a complete trace. The cutter takes generations of ops and passes
+ * on those of a time interval and of some goroutines, in pieces of limited size. Each piece begins with the
+ * statuses of all objects that it shows. Memory: one generation, plus the state of live objects.
  */
 #ifndef GOTRACE_CUT_H
 #define GOTRACE_CUT_H
@@ -14,15 +13,15 @@
 #include "sched/op.h"
 
 struct cut_options {
-	uint64_t from, to;     /* ns of the trace's clock, both included */
-	const uint64_t *goids; /* sorted: these goroutines alone; NULL = all. Not owned */
+	uint64_t from, to;     /* inclusive; the trace's clock, ns */
+	const uint64_t *goids; /* show only these goroutines, sorted; NULL = all. Not owned. */
 	size_t ngoids;
-	size_t most_ops; /* generations of no more ops than about this; 0 = as they come */
-	/* Takes one generation, whole; 0 or a negative errno that ends the pass. */
+	size_t most_ops; /* approximate maximum number of ops per generation; 0 = as in the input */
+	/* Takes one complete generation. Returns 0, or a negative errno that ends the pass. */
 	int (*generation)(void *ctx, const struct generation *gen);
 	/*
-	 * Whether the piece ends with a generation of so many ops; asked before each but the trace's last
-	 * one. The next generation, if there is one, has number 1. NULL: never.
+	 * Returns true if the piece ends with this generation of nops ops. Called before each generation but
+	 * the trace's last one. The next generation then has number 1. NULL: one piece.
 	 */
 	bool (*ends)(void *ctx, size_t nops);
 	void *ctx;
@@ -30,16 +29,16 @@ struct cut_options {
 
 struct cutter;
 
-/* NULL when out of memory. The options are copied. */
+/* Copies *options. Returns NULL when out of memory. */
 struct cutter *cutter_new(const struct cut_options *options);
 void cutter_free(struct cutter *cutter);
-/* The next generation of the trace. 0, -ENOMEM, or what the callback says. */
+/* Processes the next generation of the trace. Returns 0, -ENOMEM, or the error of a callback. */
 int cutter_generation(struct cutter *cutter, const struct generation *gen);
-/* How many ops were handed on that are no statuses. */
+/* Returns the number of ops passed on, not counting the head of each generation. */
 uint64_t cutter_ops(const struct cutter *cutter);
 /*
- * How often nothing was recorded for a time and no piece says so: a piece began then, or the note of it is of
- * a goroutine that is not shown. States over such a time are what was known last.
+ * Returns the number of recording gaps that no piece reports: a piece began inside the gap, or a goroutine
+ * that is not shown logged it. The states during a gap are the last known ones.
  */
 uint64_t cutter_untold_gaps(const struct cutter *cutter);
 

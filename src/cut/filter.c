@@ -30,7 +30,7 @@ static const struct cut_place *proc_place(const struct cut_state *state, int32_t
 	return p >= 0 && (size_t)p < state->place_capacity ? &state->places[p] : &none;
 }
 
-/* The P of a thread as the piece shows it. */
+/* Returns the thread's P as shown in the piece, or NO_P. */
 static int32_t held_by(const struct cut_state *state, uint32_t m)
 {
 	const uint32_t *at = map64_get(&state->thread_by_id, m);
@@ -38,7 +38,7 @@ static int32_t held_by(const struct cut_state *state, uint32_t m)
 	return at ? state->threads[*at].p : NO_P;
 }
 
-/* A P in the call of a goroutine that is not shown goes on running, until its thread gives it up. */
+/* A P in a system call of a goroutine that is not shown appears as running until its thread releases it. */
 static bool filter_place(const struct cut_options *options, const struct cut_state *state,
 			 const struct tables *tables, struct op *op)
 {
@@ -56,7 +56,7 @@ static bool filter_place(const struct cut_options *options, const struct cut_sta
 	return become(op, OP_PROC_STOP);
 }
 
-/* What one does that is not shown. */
+/* Filters an op of a goroutine that is not shown. */
 static bool filter_other(const struct cut_options *options, const struct cut_state *state,
 			 const struct tables *tables, struct op *op)
 {
@@ -78,7 +78,7 @@ static bool filter_other(const struct cut_options *options, const struct cut_sta
 	}
 }
 
-/* Goroutines that are switched to and from are shown together (src/cli/cut_scope.c). */
+/* The two goroutines of a coroutine switch are shown or hidden together (src/cli/cut_scope.c). */
 bool cut_filter(const struct cut_options *options, const struct cut_state *state, const struct tables *tables,
 		struct op *op)
 {
@@ -88,7 +88,7 @@ bool cut_filter(const struct cut_options *options, const struct cut_state *state
 	case OP_PROC_STATUS:
 	case OP_PROC_START ... OP_PROC_STEAL:
 		return filter_place(options, state, tables, op);
-	case OP_GC_ACTIVE ... OP_GC_SWEEP_END: /* one goroutine begins, another one ends them */
+	case OP_GC_ACTIVE ... OP_GC_SWEEP_END: /* begin and end may be of different goroutines */
 		return false;
 	case OP_GO_CREATE:
 	case OP_GO_CREATE_BLOCKED:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Private to the module: the ops that are left when only some goroutines are shown. */
+/* Private to the module: filters ops so that only some goroutines are shown. */
 #ifndef GOTRACE_CUT_FILTER_H
 #define GOTRACE_CUT_FILTER_H
 
@@ -7,8 +7,8 @@
 #include "cut/state.h"
 
 /*
- * Makes of an op what is left of it. False: nothing. What others do to those
- * that are shown is done by nobody; Ps and who holds them stay.
+ * Reduces *op to what is shown. Returns false if nothing is left. Actions of hidden goroutines on shown ones
+ * have no acting goroutine; Ps and their threads are kept.
  */
 bool cut_filter(const struct cut_options *options, const struct cut_state *state, const struct tables *tables,
 		struct op *op);

@@ -74,7 +74,7 @@ static int place_step(struct cut_state *state, const struct op *op)
 		return set_place(state, op->p, op->status, op->m);
 	case OP_PROC_START:
 		return set_place(state, op->p, P_RUNNING, op->m);
-	default: /* a stop, a steal */
+	default: /* stop or steal */
 		return set_place(state, op->p, P_IDLE, NO_M);
 	}
 }
@@ -108,7 +108,7 @@ static int appear(struct cut_state *state, uint32_t index, unsigned status, uint
 
 	if (!g)
 		return -ENOMEM;
-	/* What is known before its status is of an assist that a native trace mentions later (cut.c). */
+	/* An assist noted before the goroutine's status is one that a native trace states later (cut.c). */
 	*g = (struct cut_goroutine){.entry = entry, .stack = stack, .assists = !g->status && g->assists};
 	return bind(state, index, status, m);
 }
@@ -140,7 +140,7 @@ static int set_call(struct cut_state *state, const struct op *op, unsigned g_sta
 	return 0;
 }
 
-/* The P of a thread whose goroutine ends in a system call is nobody's. */
+/* When a goroutine ends in a system call, its thread's P is abandoned. */
 static int destroy_in_call(struct cut_state *state, const struct op *op)
 {
 	struct cut_thread *thread = cut_thread(state, op->m);

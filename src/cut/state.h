@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Private to the module: who is there, and in what state, as the piece shows it. */
+/* Private to the module: the goroutines, Ps and threads of the piece, and their states. */
 #ifndef GOTRACE_CUT_STATE_H
 #define GOTRACE_CUT_STATE_H
 
@@ -7,13 +7,13 @@
 #include "util/map64.h"
 
 struct cut_goroutine {
-	uint8_t status; /* enum g_status; 0 = not there */
+	uint8_t status; /* enum g_status; 0 = does not exist */
 	bool assists;
-	uint8_t nstw; /* it has stopped the world so often */
-	uint8_t ends; /* of these, seen on the way back from the end of a piece */
+	uint8_t nstw; /* its open stop-the-worlds */
+	uint8_t ends; /* their ends, counted backwards from the end of a piece */
 	uint32_t m;
-	uint32_t entry; /* stack of the function that it began with; 0 = not known */
-	uint32_t stack; /* where it is, if it does not run; 0 = not known */
+	uint32_t entry; /* stack of its entry function; 0 = unknown */
+	uint32_t stack; /* its stack when it is not running; 0 = unknown */
 };
 
 struct cut_place { /* a P */
@@ -28,7 +28,7 @@ struct cut_thread {
 };
 
 struct cut_state {
-	struct cut_goroutine *goroutines; /* by index of ops */
+	struct cut_goroutine *goroutines; /* by index, as in ops */
 	size_t goroutine_capacity;
 	struct cut_place *places;
 	size_t place_capacity;
@@ -40,11 +40,11 @@ struct cut_state {
 };
 
 void cut_state_free(struct cut_state *state);
-/* NULL when out of memory; for index and P of any op. */
+/* Return the entry of an op's goroutine, P or thread, added if needed. NULL for NO_P or if out of memory. */
 struct cut_goroutine *cut_goroutine(struct cut_state *state, uint32_t g);
 struct cut_place *cut_place(struct cut_state *state, int32_t p);
 struct cut_thread *cut_thread(struct cut_state *state, uint32_t m);
-/* What an op changes. 0 or -ENOMEM. */
+/* Applies an op to the state. Returns 0 or -ENOMEM. */
 int cut_apply(struct cut_state *state, const struct op *op);
 
 #endif

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The events of a v1 or v0 file as lines. */
+/* Prints the events of a v1 or v0 file as lines. */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "dump/dump.h"
 #include "wire/read_v1.h"
 
-enum { MAX_TEXT = 4096 }; /* printed of a string */
+enum { MAX_TEXT = 4096 }; /* bytes printed of a string */
 
 struct dump_v1 {
 	struct dump *dump;
 	struct v1_trace *trace;
-	uint64_t *threads; /* by P: LINE_NONE = not known */
+	uint64_t *threads; /* by P; LINE_NONE = unknown */
 	struct v1_frame *frames;
 };
 
-/* The runtime writes 1024 bytes at most; a file may have longer names, and name them again and again. */
+/* The runtime writes at most 1024 bytes. A file may contain longer strings and refer to them many times. */
 static struct line_text as_text(struct v1_text text)
 {
 	return (struct line_text){(const char *)text.bytes, text.len < MAX_TEXT ? text.len : MAX_TEXT};
 }
 
-/* ProcStart names the thread; after ProcStop it is not known. */
+/* ProcStart names the thread; after ProcStop it is unknown. */
 static uint64_t thread_of(struct dump_v1 *d, const struct v1_event *event)
 {
 	uint64_t *thread = &d->threads[event->proc], m;
@@ -50,7 +50,7 @@ static void add_arg(struct line *line, const struct dump_v1 *d, const struct v1_
 
 static void add_args(struct line *line, const struct dump_v1 *d, const struct v1_event *event)
 {
-	/* GCStart and GoSysExit gained a number: the count of arguments says whether the format has it. */
+	/* GCStart and GoSysExit gained an argument; nargs shows whether the format has it. */
 	for (unsigned i = 0; i < event->nargs; i++)
 		add_arg(line, d, event, i);
 	if (event->type == V1_USER_LOG)
@@ -131,7 +131,7 @@ int dump_v1(struct dump *dump, const uint8_t *bytes, size_t n, struct wire_repor
 	if (printed)
 		return printed;
 	if (ret == -EBADMSG)
-		wire_check(bytes, n, report); /* how much of it is good */
+		wire_check(bytes, n, report); /* how much of it is valid */
 	report->error = fault.error;
 	report->error_offset = fault.offset;
 	return ret;

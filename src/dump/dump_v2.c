@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The events of a v2 file as lines, generation by generation. */
+/* Prints the events of a v2 file as lines, generation by generation. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +11,10 @@ struct dump_v2 {
 	struct dump *dump;
 	struct wire_view view;
 	const struct wire_sample **samples; /* of the generation, by time */
-	size_t next;                        /* the first that is not printed */
+	size_t next;                        /* index of the first sample that has not been printed */
 	bool any, printed;
-	int64_t base; /* ns: what times count from */
-	int64_t last; /* printed */
+	int64_t base; /* ns; subtracted from all times */
+	int64_t last; /* last printed time */
 	struct wire_frame frames[MAX_FRAMES];
 };
 
@@ -31,7 +31,7 @@ static int print(struct dump_v2 *d, struct line *line)
 	struct dump *dump = d->dump;
 
 	line->time = (int64_t)((uint64_t)line->time - (uint64_t)d->base);
-	/* As Go's reader does: no two at the same time, and a generation begins behind the last one's end. */
+	/* As in Go's reader: times increase strictly, and a generation begins after the last one's end. */
 	if (d->printed && line->time <= d->last && d->last < INT64_MAX)
 		line->time = d->last + 1;
 	d->last = line->time;
@@ -47,7 +47,7 @@ static int print(struct dump_v2 *d, struct line *line)
 	return line_write(line, dump->json, dump->out);
 }
 
-/* --- CPU samples, which a generation has apart --- */
+/* --- CPU samples, which a generation stores separately --- */
 
 static int by_time(const void *a, const void *b)
 {
@@ -93,7 +93,7 @@ static int print_samples(struct dump_v2 *d, int64_t until)
 
 /* --- events --- */
 
-/* A generation begins with a line of its own, as in the readers. */
+/* Prints a line for the beginning of a generation, as the readers do. */
 static int on_begin(void *ctx, const struct wire_view *view)
 {
 	struct dump_v2 *d = ctx;

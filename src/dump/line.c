@@ -28,7 +28,7 @@ void line_add_text(struct line *line, const char *name, const char *bytes, size_
 	field->text = (struct line_text){bytes, len};
 }
 
-/* --- for people --- */
+/* --- text --- */
 
 static void put_text(const struct line_text *text, FILE *out)
 {
@@ -102,7 +102,7 @@ static void line_print(const struct line *line, FILE *out)
 		put_frame(&line->frames[i], out);
 }
 
-/* --- for programs --- */
+/* --- JSON --- */
 
 static void put_id(struct json *json, const char *name, uint64_t id)
 {

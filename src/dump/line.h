@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* One event as gotrace dump prints it, whatever format it comes from. */
+/* One event as gotrace dump prints it, for all trace formats. */
 #ifndef GOTRACE_DUMP_LINE_H
 #define GOTRACE_DUMP_LINE_H
 
@@ -8,16 +8,16 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define LINE_NONE UINT64_MAX /* no thread, no P, no goroutine; as an argument -1 */
+#define LINE_NONE UINT64_MAX /* no thread, P or goroutine; an argument of -1 */
 
 enum { LINE_MAX_FIELDS = 6 };
 
 struct line_text {
-	const char *bytes; /* any */
+	const char *bytes; /* any bytes */
 	size_t len;
 };
 
-/* An argument: a number, or a text. */
+/* An argument: a number or a text. */
 struct line_field {
 	const char *name;
 	uint64_t value;
@@ -32,7 +32,7 @@ struct line_frame {
 
 struct line {
 	int64_t time;    /* ns */
-	uint64_t offset; /* in the file; of v2, of its batch */
+	uint64_t offset; /* in the file; in v2, that of the event's batch */
 	const char *name;
 	uint64_t m, p, g;
 	struct line_field fields[LINE_MAX_FIELDS];
@@ -44,7 +44,7 @@ struct line {
 
 void line_add_number(struct line *line, const char *name, uint64_t value);
 void line_add_text(struct line *line, const char *name, const char *bytes, size_t len);
-/* One line of text, and one for each frame, or with json one object on one line. 0 or -EPIPE, -EIO. */
+/* Prints a line of text and one per frame or, with json, an object on one line. Returns 0, -EPIPE or -EIO. */
 int line_write(const struct line *line, bool json, FILE *out);
 
 #endif

@@ -17,7 +17,7 @@ struct census_pass {
 	const struct tables *tables;
 };
 
-/* Traces without a clock begin in January 1970, or when the machine was started. */
+/* Earlier wall times are not real: traces without a clock count from January 1970, or from boot. */
 #define EARLIEST_WALL_SEC 1000000000u
 
 int census_init(struct census *census)
@@ -47,7 +47,7 @@ static struct census_goroutine *at(struct census *census, uint32_t serial)
 	return &census->goroutines[serial];
 }
 
-/* The function of a frame; root: of the outermost one, else of the innermost. */
+/* Sets *name to the function of the stack's outermost frame if root, else of the innermost one. */
 static int take_name(const struct census_pass *pass, uint32_t stack, bool root, uint32_t *name)
 {
 	const struct tables *tables = pass->tables;
@@ -62,7 +62,7 @@ static int take_name(const struct census_pass *pass, uint32_t stack, bool root, 
 	return len && !*name ? -ENOMEM : 0;
 }
 
-/* A goroutine is named by where it began, or else by the root of the first stack that it shows (as Go's
+/* Names a goroutine after the function that it began with, or else the root of its first stack (as Go's
  * viewer does). */
 static int name_it(const struct census_pass *pass, struct census_goroutine *seen,
 		   const struct tl_change *change)
@@ -123,7 +123,7 @@ static int on_event(void *ctx, const struct op *op, const struct tl_goroutine *g
 	return seen->name ? 0 : take_name(pass, op->stack, true, &seen->name);
 }
 
-/* What it is said to have had before, it has had from its beginning. */
+/* Labels that the first record says it had before, it has had from its beginning. */
 static int on_labels(void *ctx, const struct tl_goroutine *g, const struct tl_labels *labels)
 {
 	const struct census_pass *pass = ctx;
@@ -181,15 +181,15 @@ int census_generation(struct census_pass *pass, const struct generation *gen)
 	return timeline_generation(pass->timeline, gen);
 }
 
-/* `function [comm]`, as threads are called whose function is known (src/model/threads_names.c). */
+/* True for `function [comm]`, the name of a thread whose function is known (src/model/threads_names.c). */
 static bool has_comm(const char *name, size_t len)
 {
 	return len > 2 && name[len - 1] == ']' && memmem(name, len, " [", 2);
 }
 
 /*
- * Names of Go's functions have a dot, and no blank before a bracket. A thread
- * whose function is not known is called by its comm alone.
+ * Names of Go functions have a dot, and no blank before a bracket. A thread whose function is unknown is
+ * named by its comm alone.
  */
 static bool are_threads(const struct census *census)
 {

@@ -44,7 +44,7 @@ static const char finish[] =
 	"CREATE VIEW thread_state AS SELECT s.ts, s.dur, s.thread, s.p, s.g, s.state"
 	" FROM state s WHERE s.state IN ('running', 'syscall') AND s.thread IS NOT NULL;";
 
-/* Of a file. For a single query they cost more than they save: SQLite makes what a join takes by itself. */
+/* Only in files. For a single query they cost more than they save: SQLite itself indexes for a join. */
 static const char indices[] = "CREATE INDEX state_by_g ON state(g, ts);"
 			      "CREATE INDEX label_by_g ON label(g, ts);"
 			      "CREATE INDEX wakeup_by_g ON wakeup(g, ts);"
@@ -105,7 +105,7 @@ static int open_database(struct database *database, sqlite3 *db)
 {
 	database->db = db;
 	database->owned = !db;
-	/* The one VFS whose bytes can be had without a copy. It has a limit of 1 GiB if it is given none. */
+	/* memdb is the only VFS that can be serialized without a copy. Its default size limit is 1 GiB. */
 	if (!db && sqlite3_open_v2("file:gotrace?vfs=memdb", &database->db,
 				   SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI |
 					   SQLITE_OPEN_NOMUTEX,

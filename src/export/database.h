@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Private to the module: the tables, and rows into them. */
+/* Private to the module: the tables of the database, and their rows. */
 #ifndef GOTRACE_EXPORT_DATABASE_H
 #define GOTRACE_EXPORT_DATABASE_H
 
@@ -28,17 +28,18 @@ enum database_table {
 struct database;
 
 /*
- * Empty tables in db, or, if that is NULL, in a database of its own in memory.
- * A db of the caller's is not owned. NULL with err set.
+ * Creates empty tables in db, which is not owned, or in a new in-memory database if db is NULL. Returns NULL
+ * on failure, and sets *err unless out of memory.
  */
 struct database *database_new(sqlite3 *db, const struct census *census, const char *title, struct error *err);
 void database_free(struct database *database);
-/* A row to be bound and added; columns are those of the table, from 1. */
+/* Returns a row to bind and add. Its parameters are the table's columns, from 1. */
 sqlite3_stmt *database_row(struct database *database, enum database_table table);
+/* Returns 0 or -EIO. */
 int database_add(struct database *database, sqlite3_stmt *row);
-/* Indices and views, after the last row. */
+/* Adds indices and views, after the last row. Returns 0 or -EIO. */
 int database_finish(struct database *database);
-/* The file's bytes. */
+/* Writes the database as a file. */
 int database_write(struct database *database, const struct byte_sink *out);
 const char *database_fault(const struct database *database);
 

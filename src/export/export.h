@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* From generations of ops to the formats of other tools: Perfetto, pprof, folded stacks, a flame graph,
+/* Exports generations of ops to the formats of other tools: Perfetto, pprof, folded stacks, a flame graph,
  * SQLite. */
 #ifndef GOTRACE_EXPORT_H
 #define GOTRACE_EXPORT_H
@@ -31,32 +31,32 @@ enum profile_kind {
 	PROFILE_KINDS,
 };
 
-/* Where a trace was recorded. */
+/* The machine on which a trace was recorded. */
 struct export_machine {
 	const char *host, *system, *release, *version, *machine; /* uname(2) */
-	const char *kernel_build_id;                             /* hexadecimal; "" = not known */
+	const char *kernel_build_id;                             /* hexadecimal; "" = unknown */
 	uint32_t cpus;
-	uint64_t suspended_ns; /* CLOCK_BOOTTIME less CLOCK_MONOTONIC */
+	uint64_t suspended_ns; /* CLOCK_BOOTTIME minus CLOCK_MONOTONIC */
 };
 
 struct export_options {
 	enum export_format format;
-	enum profile_kind profile;            /* of pprof and folded */
+	enum profile_kind profile;            /* pprof and folded */
 	const char *title;                    /* of the trace, for people */
-	const char *process;                  /* what the traced process is called; NULL = not known */
-	pid_t pid;                            /* of it; 0 = not known */
-	unsigned source;                      /* enum wire_format of the file; 0 = not known */
-	uint64_t uuid[2];                     /* of perfetto: the same for the same trace; {0, 0} = none */
-	const struct export_machine *machine; /* of perfetto; NULL = not known */
-	uint32_t part; /* of perfetto: which one this is of the traces that go into one file, from 0 */
-	struct sqlite3 *database; /* of sqlite: rows go there; NULL = into one of its own, which is then
-				     written out */
+	const char *process;                  /* name of the traced process; NULL = unknown */
+	pid_t pid;                            /* of the traced process; 0 = unknown */
+	unsigned source;                      /* enum wire_format of the file; 0 = unknown */
+	uint64_t uuid[2];                     /* perfetto: the same for the same trace; {0, 0} = none */
+	const struct export_machine *machine; /* perfetto; NULL = unknown */
+	uint32_t part; /* perfetto: number of this trace among those in one file, from 0 */
+	/* sqlite: receives the rows; NULL = a new database, which is then written to out */
+	struct sqlite3 *database;
 	struct byte_sink out;
 };
 
 /*
- * "perfetto", "pprof:NAME", "folded", "folded:NAME", "flame", "sqlite". False
- * if it is none of these; then err says so if the text means to be one.
+ * Parses "perfetto", "pprof:NAME", "folded", "folded:NAME", "flame" or "sqlite". Returns false if the text is
+ * none of these, and sets *err if only NAME is unknown.
  */
 bool export_parse(const char *text, enum export_format *format, enum profile_kind *profile,
 		  struct error *err);
@@ -64,12 +64,12 @@ const char *profile_name(enum profile_kind kind);
 
 struct exporter;
 
-/* The census is that of the same trace and not owned. NULL with err set. */
+/* census: of the same trace; not owned. Returns NULL and sets *err on failure. */
 struct exporter *exporter_new(const struct export_options *options, const struct census *census,
 			      struct error *err);
-/* 0, or a negative errno, with err set unless it is the sink's. */
+/* Returns 0, or a negative errno and sets *err unless the error is the sink's. */
 int exporter_generation(struct exporter *exporter, const struct generation *gen, struct error *err);
-/* Writes what is left. As above. */
+/* Writes the rest. Returns as exporter_generation() does. */
 int exporter_finish(struct exporter *exporter, struct error *err);
 void exporter_free(struct exporter *exporter);
 

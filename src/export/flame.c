@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A flame graph as one HTML page that needs nothing else: folded stacks of
- * every profile that the trace has, and a script that draws them.
+ * A flame graph as one self-contained HTML page: folded stacks of every profile that the trace has, and a
+ * script that draws them.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ static void *flame_open(const struct export_options *options, const struct censu
 	return flame;
 }
 
-/* In a script a `<` could end it: JSON has another way to write it. */
+/* Writes `<` as a JSON escape: in a script it could end the script. */
 static int put_json_text(struct buffer *out, const char *text, size_t len)
 {
 	char *json = NULL;

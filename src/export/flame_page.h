@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Private to the module: the flame graph's page around its data. */
+/* Private to the module: the HTML page around the flame graph's data. */
 #ifndef GOTRACE_EXPORT_FLAME_PAGE_H
 #define GOTRACE_EXPORT_FLAME_PAGE_H
 

@@ -7,7 +7,7 @@
 
 #include "util/utf8.h"
 
-/* A name in a line: what separates names and lines is none of it. */
+/* Appends a name, with the characters that separate names and lines replaced. */
 static int put_name(struct buffer *out, const char *text, size_t len)
 {
 	if (buffer_reserve(out, len))

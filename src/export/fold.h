@@ -6,8 +6,8 @@
 #include "export/profile.h"
 #include "wire/buffer.h"
 
-/* Appends lines `root;...;leaf N`; N > 0 in us, CPU samples in samples. Equal lines may come twice. 0 or
- * -ENOMEM. */
+/* Appends lines `root;...;leaf N`. N > 0 is in us; for CPU samples, their number. Equal lines may repeat.
+ * Returns 0 or -ENOMEM. */
 int fold(const struct profiles *ps, const struct profile *profile, struct buffer *out);
 
 #endif

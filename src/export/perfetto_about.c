@@ -7,7 +7,7 @@
 
 /* --- the process --- */
 
-/* The least thread id is the process's own where the main thread was seen; better than nothing. */
+/* The lowest thread id is the pid if the main thread was seen. That is better than nothing. */
 static int32_t guess_pid(const struct census *census)
 {
 	uint32_t least = 0;
@@ -21,7 +21,7 @@ static int32_t guess_pid(const struct census *census)
 	return least ? (int32_t)least : 1;
 }
 
-/* Else what its first thread is called, else the file. */
+/* The name is from the options, else the main thread's, else the title. */
 struct pf_process pf_process(const struct census *census, const struct export_options *options)
 {
 	struct pf_process process = {.pid = options->pid ? options->pid : guess_pid(census)};
@@ -58,7 +58,7 @@ static Perfetto__Attribute *add(struct attributes *attributes, const char *key)
 	return new;
 }
 
-/* What is not known is left out. */
+/* Unknown values are left out. */
 static void add_text(struct attributes *attributes, const char *key, const char *text)
 {
 	if (text && text[0])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Private to the module: what a file in Perfetto's format says of the whole trace, for searches in many. */
+/* Private to the module: what a Perfetto file records about the whole trace, for searches over many. */
 #ifndef GOTRACE_EXPORT_PERFETTO_ABOUT_H
 #define GOTRACE_EXPORT_PERFETTO_ABOUT_H
 
@@ -11,9 +11,9 @@ struct pf_process {
 	char name[128];
 };
 
-/* As the options say; else guessed from the threads. */
+/* Returns the process in the options, else one guessed from the threads. */
 struct pf_process pf_process(const struct census *census, const struct export_options *options);
-/* Attributes, id, and machine. 0, -ENOMEM, or what the sink says. */
+/* Writes attributes, UUID and machine. Returns 0, -ENOMEM, or the sink's error. */
 int pf_put_about(struct pf_stream *pf, const struct census *census, const struct export_options *options,
 		 const struct pf_process *process);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Private to the module: what changes with nearly every event, at most once a millisecond. */
+/* Private to the module: counters, which change with nearly every event. Written at most once per ms. */
 #ifndef GOTRACE_EXPORT_PERFETTO_COUNTERS_H
 #define GOTRACE_EXPORT_PERFETTO_COUNTERS_H
 
@@ -24,12 +24,12 @@ struct pf_counters {
 		int64_t value, shown;
 		bool known, was_shown;
 	} all[PF_COUNTERS];
-	uint64_t next_ns; /* not written before */
+	uint64_t next_ns; /* earliest time of the next write */
 };
 
 int pf_counters_init(struct pf_counters *counters, struct pf_tracks *tracks);
 int pf_counters_change(struct pf_counters *counters, const struct tl_change *change);
-/* Of others than sizes of the heap and GOMAXPROCS nothing is taken. */
+/* Ignores all ops but heap sizes and GOMAXPROCS. */
 int pf_counters_op(struct pf_counters *counters, const struct op *op);
 int pf_counters_flush(struct pf_counters *counters, uint64_t time);
 

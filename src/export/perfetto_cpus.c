@@ -23,7 +23,7 @@ static struct pf_cpu *cpu_at(struct perfetto *px, uint32_t number, int *rc)
 	return *rc ? NULL : cpu;
 }
 
-/* The slice ends. */
+/* Ends the CPU's slice. */
 static int leave(struct perfetto *px, struct pf_cpu *cpu, uint64_t time)
 {
 	struct pf_event ev = {.time = time, .track = cpu->track, .type = PF_END, .category = PF_CPU};
@@ -36,8 +36,8 @@ static int leave(struct perfetto *px, struct pf_cpu *cpu, uint64_t time)
 	return rc ? rc : pf_put_event(px, &ev);
 }
 
-/* Another thread that is still shown there has lost the CPU for less than --os-regions, which the trace
- * leaves out: `below` keeps it, so that it is shown again when this one leaves. */
+/* Another thread that is still shown there lost the CPU for less than --os-regions, which the trace omits.
+ * `below` remembers it, so that it is shown again when this one leaves. */
 static int enter(struct perfetto *px, uint32_t number, uint32_t tid, uint32_t serial, uint64_t time)
 {
 	struct pf_event ev = {.time = time,
@@ -67,14 +67,14 @@ static int enter(struct perfetto *px, uint32_t number, uint32_t tid, uint32_t se
 	return pf_put_event(px, &ev);
 }
 
-/* The CPU whose track is to show the thread, 0 = none. */
+/* Returns 1 + the CPU whose track should show the thread; 0 = none. */
 static uint32_t cpu_of(const struct pf_thread *thread)
 {
 	return thread->depth == PF_DEPTH_GOROUTINE ? thread->cpu : 0;
 }
 
-/* The thread that was shown there before @left, and has not left since. Each link is followed once, so that
- * two threads that are below each other are no circle. */
+/* Shows the thread that was shown there before @left, unless it has left since. Each link is followed once,
+ * so that two threads below each other do not loop. */
 static int resume(struct perfetto *px, uint32_t number, struct pf_thread *left, uint64_t time)
 {
 	int rc = 0;

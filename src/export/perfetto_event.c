@@ -5,10 +5,10 @@
 
 #include "util/labels.h"
 
-/* Of the labels: a dictionary. */
+/* The labels as a dictionary annotation. */
 struct label_dictionary {
 	struct labels_read set;
-	char texts[LABELS_TEXT_MAX + 2 * LABELS_TEXT_LABELS + 32]; /* the same with NULs */
+	char texts[LABELS_TEXT_MAX + 2 * LABELS_TEXT_LABELS + 32]; /* the same, NUL-terminated */
 	Perfetto__DebugAnnotation entries[LABELS_TEXT_LABELS], *pointers[LABELS_TEXT_LABELS];
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Private to the module: what the parts of the Perfetto export share, and one event on a track. */
+/* Private to the module: the state that the parts of the Perfetto export share, and events on tracks. */
 #ifndef GOTRACE_EXPORT_PERFETTO_EVENT_H
 #define GOTRACE_EXPORT_PERFETTO_EVENT_H
 
@@ -33,12 +33,12 @@ struct pf_event {
 	const char *text;
 	enum pf_annotation number_is, text_is;
 	uint32_t labels; /* string id of the stacktab: pprof labels as text (util/labels.h), 0 = none */
-	bool aside;      /* out of the order of time */
+	bool aside;      /* out of time order */
 };
 
-/* Its name and stack are interned if they are new. 0, -ENOMEM, or what the sink says. */
+/* Writes an event, and interns its name and stack if new. Returns 0, -ENOMEM, or the sink's error. */
 int pf_put_event(struct perfetto *px, const struct pf_event *ev);
-/* The id of a name. 0 or -ENOMEM. */
+/* Sets *id to the stacktab's id of a name. Returns 0 or -ENOMEM. */
 int pf_text(struct perfetto *px, const char *text, uint32_t *id);
 
 #endif

@@ -10,10 +10,10 @@
 #include "export/protobuf.h"
 #include "symbol/symbol.h"
 
-/* What is unpacked from one packet must stay below 512 KB. */
+/* What one compressed packet unpacks to must stay below 512 KB. */
 enum { BLOCK_BYTES = 400 << 10 };
 
-/* Clocks, of Perfetto's builtin_clock.proto. OUR_CLOCK belongs to the sequence. */
+/* Clock ids in Perfetto's builtin_clock.proto. OUR_CLOCK belongs to the sequence. */
 enum { CLOCK_OF_WALL = 1, CLOCK_OF_MONOTONIC = 3, CLOCK_SINCE_BOOT = 6, OUR_CLOCK = 64 };
 
 enum { FLAG_CLEARED = 1, FLAG_NEEDS = 2 };
@@ -90,7 +90,7 @@ int pf_put_at(struct pf_stream *pf, uint64_t time_ns, Perfetto__TracePacket *pac
 	return pf_put(pf, packet);
 }
 
-/* Packets with a clock of their own do not count for the distances. */
+/* A packet with a clock of its own does not change the base of the deltas. */
 int pf_put_aside(struct pf_stream *pf, uint64_t time_ns, Perfetto__TracePacket *packet)
 {
 	packet->has_timestamp = packet->has_timestamp_clock_id = true;
@@ -118,7 +118,7 @@ static void set_clock(Perfetto__Clock *clock, uint32_t id, uint64_t time_ns)
 	clock->timestamp = time_ns;
 }
 
-/* Perfetto counts a trace whose clocks do not lead to CLOCK_BOOTTIME as an import error. */
+/* Perfetto reports an import error if it cannot convert a trace's clocks to CLOCK_BOOTTIME. */
 static int put_clocks(struct pf_stream *pf, uint64_t start_ns, uint64_t suspended_ns, uint64_t wall_ns)
 {
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
@@ -198,7 +198,7 @@ int pf_stream_start(struct pf_stream *pf, uint64_t start_ns, uint64_t suspended_
 
 /* --- interned --- */
 
-/* Whether it is new; then it is not from here on. -ENOMEM. */
+/* Marks the id as known. Returns 1 if it was new, 0 if not, or -ENOMEM. */
 static int is_new(struct pf_marks *marks, uint32_t id)
 {
 	if (array_grow(&marks->seen, &marks->capacity, (size_t)id + 1, 1))
@@ -262,7 +262,7 @@ static void set_text(const struct pf_stream *pf, Perfetto__Text *text, uint32_t 
 	text->str.len = len;
 }
 
-/* One frame, with its function's name and file if they are new. */
+/* Interns a frame, and its function's name and file if they are new. */
 static int intern_frame(struct pf_stream *pf, uint32_t id)
 {
 	const struct st_frame *from = &pf->st->frames[id];
@@ -297,7 +297,7 @@ static int intern_frame(struct pf_stream *pf, uint32_t id)
 	return put_interned(pf, &data);
 }
 
-/* Perfetto has the root first. */
+/* Perfetto's stacks have the root first. */
 int pf_intern_stack(struct pf_stream *pf, uint32_t stack)
 {
 	const struct st_stack *from = &pf->st->stacks[stack];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Private to the module: one sequence of Perfetto packets. Texts and stacks
- * are interned under the ids of the stacktab, times are distances to the
- * packet before, packets are compressed in blocks.
+ * Private to the module: one sequence of Perfetto packets. Texts and stacks are interned under the ids of the
+ * stacktab, timestamps are deltas to the previous packet, and packets are compressed in blocks.
  */
 #ifndef GOTRACE_EXPORT_PERFETTO_STREAM_H
 #define GOTRACE_EXPORT_PERFETTO_STREAM_H
@@ -50,30 +49,30 @@ struct pf_marks { /* which ids have been interned */
 struct pf_stream {
 	struct byte_sink out;
 	struct libdeflate_compressor *compressor;
-	struct buffer block; /* packets that are not written yet */
+	struct buffer block; /* packets not yet written */
 	struct buffer zipped;
 	struct stacktab *st;
 	uint32_t sequence;
-	uint64_t last_ns; /* time of the last packet with one */
+	uint64_t last_ns; /* the last packet's timestamp */
 	struct pf_marks names, functions, paths, frames, stacks, contexts;
 	uint64_t packets; /* so far */
 };
 
-/* 0 or -ENOMEM. The stacktab is not owned. */
+/* The stacktab is not owned. Returns 0 or -ENOMEM. */
 int pf_stream_init(struct pf_stream *pf, const struct byte_sink *out, struct stacktab *st, uint32_t sequence);
 void pf_stream_free(struct pf_stream *pf);
-/* The sequence's first packets: clocks, defaults. suspended_ns: how long the machine has been suspended since
- * it started, 0 = not known. wall_ns: the wall clock at start_ns, 0 = not known. */
+/* Writes the sequence's first packets: clocks, defaults. suspended_ns: how long the machine has been
+ * suspended since boot; wall_ns: the wall clock at start_ns; 0 = unknown. */
 int pf_stream_start(struct pf_stream *pf, uint64_t start_ns, uint64_t suspended_ns, uint64_t wall_ns);
-/* Adds a packet; 0, -ENOMEM, or what the sink says. */
+/* Each adds a packet. Returns 0, -ENOMEM, or the sink's error. */
 int pf_put(struct pf_stream *pf, Perfetto__TracePacket *packet);
 int pf_put_at(struct pf_stream *pf, uint64_t time_ns, Perfetto__TracePacket *packet);
 int pf_descriptor(struct pf_stream *pf, Perfetto__TrackDescriptor *descriptor);
-/* Out of the order of time. */
+/* The same, out of time order. */
 int pf_put_aside(struct pf_stream *pf, uint64_t time_ns, Perfetto__TracePacket *packet);
 int pf_flush(struct pf_stream *pf);
 
-/* Before a packet names it by its id. id 0 is none. */
+/* Interns an item. Call before a packet refers to its id. Id 0 is none. */
 int pf_intern_name(struct pf_stream *pf, uint32_t string);
 int pf_intern_stack(struct pf_stream *pf, uint32_t stack);
 int pf_intern_context(struct pf_stream *pf, uint32_t id, const char *name, const char *kind);

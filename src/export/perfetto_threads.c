@@ -7,7 +7,7 @@
 
 #include "export/perfetto_cpus.h"
 
-/* --- a program that is seen as threads --- */
+/* --- a program traced as threads --- */
 
 void pf_comm(const struct census *census, uint32_t serial, char comm[64])
 {
@@ -36,7 +36,7 @@ static int put_task(struct perfetto *px, uint64_t time, const Perfetto__KernelTa
 	return pf_put_at(&px->stream, time, &packet);
 }
 
-/* Behind a thread's death Perfetto accepts nothing but that its id is free again. */
+/* After a thread's death, Perfetto accepts only an event that frees its id. */
 static int replace_dead(struct perfetto *px, uint64_t time, Perfetto__KernelTaskState task)
 {
 	int rc;
@@ -47,8 +47,8 @@ static int replace_dead(struct perfetto *px, uint64_t time, Perfetto__KernelTask
 }
 
 /*
- * What the kernel's scheduler does with the thread; in a system call it runs on. Perfetto refuses the same
- * state twice, and has none for a time that was not watched: the last one stands.
+ * Writes the thread's scheduler state; a thread in a system call is running. Perfetto rejects a repeated
+ * state, and has none for a gap: the last one stands.
  */
 static int show_task(struct perfetto *px, const struct tl_change *change)
 {
@@ -70,7 +70,7 @@ static int show_task(struct perfetto *px, const struct tl_change *change)
 	if (!thread || thread->task == states[change->to->state])
 		return rc;
 	if (thread->task == TASK_DEAD && (int32_t)tid == px->tracks.pid)
-		return 0; /* with its main thread the whole process would end */
+		return 0; /* the whole process would end with its main thread */
 	task.has_cpu = task.has_tid = task.has_state = true;
 	task.cpu = change->to->p >= 0 ? change->to->p : now->p >= 0 ? now->p : 0;
 	task.comm = comm;
@@ -96,7 +96,7 @@ static int call_name(struct perfetto *px, uint32_t stack, uint32_t *name)
 	return rc || *name ? rc : pf_text(px, "system call", name);
 }
 
-/* A system call is a slice of the thread. */
+/* Shows a system call as a slice of the thread. */
 static int show_call(struct perfetto *px, const struct tl_change *change)
 {
 	bool begins = change->to->state == TL_SYSCALL, ends = change->g->now.state == TL_SYSCALL;
@@ -119,7 +119,7 @@ static int show_call(struct perfetto *px, const struct tl_change *change)
 
 /* --- a Go program --- */
 
-/* Ends slices until so many are left. */
+/* Ends slices until only `depth` are open. */
 static int close_to(struct perfetto *px, struct pf_thread *thread, uint8_t depth, uint64_t time)
 {
 	struct pf_event ev = {.time = time, .track = thread->track, .type = PF_END};
@@ -172,7 +172,7 @@ static int begin_call(struct perfetto *px, const struct tl_change *change)
 	return rc ? rc : open_slice(px, thread, &ev);
 }
 
-/* The thread that the goroutine was on, if it is still there. */
+/* Returns the thread that the goroutine was on, if it is still there, else NULL. */
 static struct pf_thread *thread_of(struct perfetto *px, const struct pf_goroutine *g, uint32_t serial,
 				   int *rc)
 {
@@ -189,7 +189,7 @@ static bool is_on_thread(const struct tl_interval *interval)
 	return interval->m && (interval->state == TL_RUNNING || interval->state == TL_SYSCALL);
 }
 
-/* As it is at the end of a system call that kept its thread: the slice of the goroutine goes on. */
+/* If the goroutine keeps its thread, as at the end of a system call, its slice continues. */
 static int move_goroutine(struct perfetto *px, struct pf_goroutine *g, const struct tl_change *change)
 {
 	bool on = is_on_thread(change->to);

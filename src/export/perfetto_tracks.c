@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* TrackDescriptor, of Perfetto's track_descriptor.proto. */
+/* Values of TrackDescriptor in Perfetto's track_descriptor.proto. */
 enum { ORDER_EXPLICIT = 3, MERGE_BY_NAME = 1, MERGE_NONE = 2 };
 enum { UNIT_COUNT = 2, UNIT_BYTES = 3 };
 
@@ -28,7 +28,7 @@ static Perfetto__TrackDescriptor descriptor_of(struct pf_tracks *tracks, uint64_
 	return d;
 }
 
-/* One whose children stand in the order of their ranks. */
+/* Writes a track whose children are ordered by rank. */
 static int group(struct pf_tracks *tracks, uint64_t parent, const char *name, int32_t rank, uint64_t *uuid)
 {
 	Perfetto__TrackDescriptor d = descriptor_of(tracks, parent, name, rank);

@@ -136,7 +136,7 @@ static int put_location(struct pprof *pprof, size_t id)
 	return put(pprof, &profile);
 }
 
-/* Its own, and those of the program. */
+/* gotrace's own labels, and the program's. */
 enum { OWN_LABELS = 4, MAX_LABELS = OWN_LABELS + LABELS_TEXT_LABELS };
 
 static size_t add_set(struct pprof *pprof, uint32_t id, Pprof__Label *labels, size_t n)

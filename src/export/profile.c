@@ -12,12 +12,12 @@ struct profile_annotation {
 	uint32_t range; /* id of the region */
 	uint32_t name;
 	uint64_t task;
-	uint32_t below; /* the one around it; of an unused one the next */
+	uint32_t below; /* the enclosing one; if unused: the next unused one */
 };
 
 enum { PARTS = 64 };
 
-/* What a goroutine did with other labels, since the beginning of the interval that it is in. */
+/* Time that a goroutine spent with other labels in its current interval. */
 struct profile_part {
 	uint32_t set;
 	uint64_t ns;
@@ -25,14 +25,14 @@ struct profile_part {
 
 struct profile_life {
 	uint32_t set;   /* now */
-	uint64_t since; /* ns: of these labels, if there are parts */
+	uint64_t since; /* ns: start of these labels, if there are parts */
 	struct profile_part *parts;
 	size_t n, capacity;
 };
 
 /* --- labels --- */
 
-/* One id for two. 0 stands for none and for out of memory. */
+/* Returns one id for two; 0 when out of memory. A parameter of 0 stands for none. */
 static uint32_t pair(struct profiles *ps, uint32_t a, uint32_t b)
 {
 	uint64_t key = (uint64_t)a << 32 | b;
@@ -44,7 +44,7 @@ static uint32_t pair(struct profiles *ps, uint32_t a, uint32_t b)
 	return map64_set(&ps->pairs, key, id) ? 0 : id;
 }
 
-/* Index of the labels, added if need be; 0 = out of memory. */
+/* Returns the index of the labels, and adds them if new; 0 when out of memory. */
 static uint32_t labels_id(struct profiles *ps, const struct profile_labels *labels)
 {
 	uint32_t key =
@@ -103,7 +103,7 @@ static uint32_t set_of(const struct profiles *ps, uint32_t serial)
 	return serial < ps->life_capacity ? ps->lives[serial].set : 0;
 }
 
-/* The set that ends counts for what the goroutine has done since it began to do that. */
+/* Adds the time in [from, until) to the part of the set that ends. */
 static int keep_part(struct profile_life *life, uint64_t from, uint64_t until)
 {
 	size_t i = 0;
@@ -220,7 +220,7 @@ static bool holds(const char *text, size_t len, const char *part)
 	return memmem(text, len, part, strlen(part)) != NULL;
 }
 
-/* Which waits are whose: those of go tool trace (Go 1.26, cmd/trace/pprof.go) and one for locks. */
+/* Selects the intervals of a profile: as go tool trace (Go 1.26, cmd/trace/pprof.go), and one for locks. */
 static bool is_wanted(const struct profiles *ps, enum profile_kind kind, const struct tl_interval *now)
 {
 	size_t len = 0;
@@ -290,7 +290,7 @@ static int add_parts(struct profiles *ps, struct profile *profile, uint32_t stac
 static int add_interval(struct profiles *ps, struct profile *profile, const struct tl_change *change)
 {
 	const struct tl_interval *now = &change->g->now;
-	/* As go tool trace: what was so before the trace counts from where the file first says it. */
+	/* As go tool trace: a state from before the trace counts from where the file first records it. */
 	uint64_t since = profile->kind == PROFILE_WALL ? now->since : now->named;
 	uint32_t from = now->stack, stack;
 	struct profile_labels labels;
@@ -298,7 +298,7 @@ static int add_interval(struct profiles *ps, struct profile *profile, const stru
 	if (change->time <= since)
 		return 0;
 
-	/* Where it ran is known by where it stopped. */
+	/* The stack of a run is the one at which it stopped. */
 	if (now->state == TL_RUNNING)
 		from = change->final || change->wakes ? 0 : change->to->stack;
 	if (stacktab_stack(&ps->st, ps->tables, from, &stack) || labels_of(ps, change->g->serial, &labels))
@@ -314,14 +314,14 @@ static int on_change(void *ctx, const struct tl_change *change)
 	const struct tl_interval *now = &change->g->now;
 	uint32_t taken;
 
-	/* What ends with the trace may come when the tables are gone. */
+	/* What ends with the trace may come when the tables are gone: copy it now. */
 	if (stacktab_stack(&ps->st, ps->tables, change->to->stack, &taken) ||
 	    stacktab_string(&ps->st, ps->tables, change->to->reason, &taken))
 		return -ENOMEM;
 	if (now->state == TL_NONE || change->time <= now->since)
 		return 0;
 	for (size_t i = 0; i < ps->n; i++) {
-		/* As go tool trace: no interval without an end, nothing before the goroutine first runs. */
+		/* As go tool trace: no interval without an end, and none before the goroutine first runs. */
 		bool counts = (!change->final && change->g->ran) || ps->all[i].kind == PROFILE_WALL;
 
 		if (counts && is_wanted(ps, ps->all[i].kind, now) && add_interval(ps, &ps->all[i], change))

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Time by stack and by what the goroutine was doing: what pprof, folded stacks
- * and flame graphs are made of. Memory is bounded by different stacks and
- * labels, not by events.
+ * Time by stack and by what the goroutine was doing, for pprof, folded stacks and flame graphs. Memory is
+ * bounded by distinct stacks and labels, not by events.
  */
 #ifndef GOTRACE_EXPORT_PROFILE_H
 #define GOTRACE_EXPORT_PROFILE_H
@@ -12,16 +11,16 @@
 #include "export/timeline.h"
 #include "util/map64.h"
 
-/* What a sample carries beside its stack; string ids of stacktab, 0 = none. */
+/* What a sample has besides its stack. String ids of the stacktab; 0 = none. */
 struct profile_labels {
 	uint32_t function; /* of the goroutine */
 	uint32_t task, region;
-	uint32_t state; /* only in wall: "Running", or why it does not run */
-	uint32_t set;   /* pprof labels, as text (util/labels.h); only if they are wanted */
+	uint32_t state; /* only in wall: "running", or why it does not run */
+	uint32_t set;   /* pprof labels as text (util/labels.h); only if wants_sets */
 };
 
 struct profile_sample {
-	uint32_t stack, labels; /* ids of stacktab, index in labels */
+	uint32_t stack, labels; /* id of the stacktab; index in labels */
 	uint64_t count, ns;
 };
 
@@ -44,15 +43,15 @@ struct profiles {
 	size_t n;
 	struct profile_labels *labels; /* [0] = none */
 	size_t nlabels, label_capacity;
-	struct map64 pairs; /* two ids -> an id for both */
+	struct map64 pairs; /* two ids -> one id for both */
 	uint32_t npairs;
 	struct map64 label_of_pair;
-	uint32_t *names; /* by serial: string id + 1 of the function's name */
+	uint32_t *names; /* by serial: 1 + string id of the function's name */
 	size_t name_capacity;
 	struct profile_annotation *annotations; /* [0] = none */
 	size_t nannotations, annotation_capacity;
 	uint32_t unused_annotation;
-	uint32_t *innermost; /* by serial: in annotations */
+	uint32_t *innermost; /* by serial: index in annotations */
 	size_t innermost_capacity;
 	struct map64 task_names; /* task -> string id */
 	bool wants_sets;
@@ -61,13 +60,12 @@ struct profiles {
 	uint64_t start, end;
 };
 
-/* kinds: n of them, each once. 0 or -ENOMEM. Fills in the visitor (but for ctx, which is the struct
- * profiles). */
+/* kinds: n of them, each once. Fills in the visitor, but its ctx must be ps. Returns 0 or -ENOMEM. */
 int profiles_init(struct profiles *ps, const struct census *census, const enum profile_kind *kinds, size_t n,
 		  struct tl_visitor *visitor);
 void profiles_free(struct profiles *ps);
 
-/* Of one CPU sample, ns: Go's tracer and gotrace take 100 a second, unless another rate was asked for. */
+/* ns per CPU sample: Go's tracer and gotrace take 100 per second, unless another rate was requested. */
 #define PROFILE_SAMPLE_NS 10000000u
 
 #endif

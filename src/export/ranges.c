@@ -38,8 +38,7 @@ static const uint8_t kinds[OP_KIND_COUNT] = {
 	[OP_REGION_END] = TL_REGION,
 };
 
-/* What is different between ranges that may be open at the same time: an end belongs to the latest of its
- * key. */
+/* Distinguishes ranges that may be open at the same time. An end belongs to the latest range of its key. */
 static uint64_t key_of(uint8_t kind, uint32_t g, int32_t p, uint64_t task)
 {
 	switch (kind) {
@@ -69,7 +68,7 @@ static uint32_t find(const struct tl_ranges *ranges, uint64_t key)
 
 /* --- beginnings and ends --- */
 
-/* A free place; 0 when out of memory. */
+/* Returns a free slot; 0 when out of memory. */
 static uint32_t take_slot(struct tl_ranges *ranges)
 {
 	uint32_t at = ranges->unused;
@@ -147,7 +146,7 @@ int ranges_step(struct tl_ranges *ranges, const struct op *op, uint32_t g)
 	if (is_end(op->kind) || is_active(op->kind))
 		at = find(ranges, key_of(kinds[op->kind], g, op->p, op->arg));
 	if (is_active(op->kind) && at)
-		return 0; /* it is said again at the start of a generation */
+		return 0; /* repeated at the start of a generation */
 	if (!is_end(op->kind))
 		return begin_of(ranges, op, g);
 	if (!at)

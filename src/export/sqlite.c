@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The trace as a SQLite database: one row an interval, a wake-up, an event.
- * docs/sql.md has the tables. Loaded, not virtual: a query costs the same, an
- * index makes look-ups cheap, and the database can be kept.
+ * The trace as a SQLite database, with one row per interval, wake-up and event (docs/sql.md). Rows are loaded
+ * rather than virtual: a query costs the same, an index makes lookups cheap, and the database can be kept.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@
 #include "util/labels.h"
 #include "util/own_logs.h"
 
-struct open_label {          /* that a goroutine has */
+struct open_label {          /* a label that a goroutine has */
 	uint32_t key, value; /* string ids of the stacktab; 0 = empty */
 	uint64_t since;
 	bool before; /* it had it when the trace began */
@@ -33,9 +32,9 @@ struct sqlite {
 	struct stacktab st;
 	struct database *db;
 	struct byte_sink out;
-	size_t stacks;   /* so many are in the database */
-	uint32_t *locks; /* by serial: what the goroutine waits for or is about to, of st.strings; 0 = not
-			    known */
+	size_t stacks; /* stacks with lower ids are in the database */
+	/* by serial: id in st.strings of what the goroutine waits for or is about to; 0 = unknown */
+	uint32_t *locks;
 	struct label_list *labels; /* by serial */
 	size_t label_capacity;
 };
@@ -231,7 +230,7 @@ static int keep_or_open(struct label_list *list, struct open_label label)
 	return 0;
 }
 
-/* Ends those that are not kept. */
+/* Ends the labels that are not marked as kept. */
 static int end_labels(struct sqlite *sq, uint32_t serial, uint64_t time, bool ends)
 {
 	struct label_list *list = &sq->labels[serial];
@@ -295,7 +294,7 @@ static int on_change(void *ctx, const struct tl_change *change)
 	uint32_t taken;
 	int rc = 0;
 
-	/* What ends with the trace may come when the tables are gone. */
+	/* What ends with the trace may come when the tables are gone: copy it now. */
 	if (stacktab_stack(&sq->st, sq->tables, change->to->stack, &taken) ||
 	    stacktab_stack(&sq->st, sq->tables, change->g->entry, &taken) ||
 	    stacktab_string(&sq->st, sq->tables, change->to->reason, &taken))
@@ -383,7 +382,7 @@ static int on_end(void *ctx, const struct tl_range *range)
 
 /* --- single events --- */
 
-/* A log may say what its goroutine is about to wait for (docs/analysis.md). */
+/* A log may announce what its goroutine is about to wait for (docs/analysis.md). */
 static int keep_lock(struct sqlite *sq, const struct op *op, const struct tl_goroutine *g)
 {
 	size_t len;
@@ -439,7 +438,7 @@ static int on_event(void *ctx, const struct op *op, const struct tl_goroutine *g
 		return put_log(ctx, op, g);
 	case OP_CPU_SAMPLE:
 		return put_sample(ctx, op, g);
-	/* Names as in Go's runtime/metrics and in its readers of traces. */
+	/* Names as in Go's runtime/metrics and its trace readers. */
 	case OP_HEAP_ALLOC:
 		return put_metric(ctx, op, "/memory/classes/heap/objects:bytes");
 	case OP_HEAP_GOAL:

@@ -46,7 +46,7 @@ static bool is_clean(const char *text, size_t len)
 	return true;
 }
 
-/* What is no UTF-8, and NUL, becomes a question mark: readers of the formats refuse or cut such text. */
+/* Replaces invalid UTF-8 and NUL by question marks: readers of the formats reject or cut such text. */
 static int add_cleaned(struct stacktab *st, const char *text, size_t len, uint32_t *ours)
 {
 	char *copy = malloc(len);
@@ -126,8 +126,7 @@ static int take_function(struct stacktab *st, const struct tables *tables, const
 	return 0;
 }
 
-/* A PC is nearly always one frame; where it is not, the same frame may get several ids, which does no harm.
- */
+/* A PC nearly always has one frame. If not, the same frame may get several ids, which does no harm. */
 static int take_frame(struct stacktab *st, const struct tables *tables, const struct frame *frame,
 		      uint32_t *ours)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Strings, functions, frames and stacks of a trace under dense ids of the
- * export's own, each taken over when it is first used. It outlives the tables
- * of the trace.
+ * Copies of a trace's strings, functions, frames and stacks, under dense ids of the export's own. Each is
+ * copied when it is first used. A stacktab outlives the tables of the trace.
  */
 #ifndef GOTRACE_EXPORT_STACKTAB_H
 #define GOTRACE_EXPORT_STACKTAB_H
@@ -27,7 +26,7 @@ struct st_stack {
 	uint32_t first, n; /* in frame_ids, leaf first */
 };
 
-/* Ids begin at 1; the counts n... are one more than the last id. */
+/* Ids begin at 1. nfunctions, nframes and nstacks are one more than the last id. */
 struct stacktab {
 	struct strtab *strings;
 	struct st_function *functions;
@@ -37,20 +36,20 @@ struct stacktab {
 	size_t nfunctions, nframes, nstacks, nframe_ids;
 	size_t function_capacity, frame_capacity, stack_capacity, frame_id_capacity;
 	struct map64 by_function, by_frame;
-	uint32_t *known_stacks, *known_strings; /* by id of the trace: ours, 0 = not taken over yet */
+	uint32_t *known_stacks, *known_strings; /* by id of the trace: our id; 0 = not copied yet */
 	size_t known_stack_capacity, known_string_capacity;
 };
 
 int stacktab_init(struct stacktab *st);
 void stacktab_free(struct stacktab *st);
 /*
- * The stack under our id; 0 for none and for one without frames. tables is
- * NULL when they are gone: what was not taken over is 0. 0 or -ENOMEM.
+ * Sets *ours to our id of a stack; 0 for none, and for one without frames. If tables is NULL, because they
+ * are gone, stacks not yet copied are 0. Returns 0 or -ENOMEM.
  */
 int stacktab_stack(struct stacktab *st, const struct tables *tables, uint32_t stack, uint32_t *ours);
-/* The string under our id (with or without TEXT_ID), as valid UTF-8; 0 for the empty one. As above. */
+/* The same for a string id, with or without TEXT_ID. Our string is valid UTF-8; the empty one is 0. */
 int stacktab_string(struct stacktab *st, const struct tables *tables, uint32_t string, uint32_t *ours);
-/* Text that is not of the trace's tables. */
+/* The same for text that is not in the trace's tables. */
 int stacktab_text(struct stacktab *st, const char *text, size_t len, uint32_t *ours);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A flight recorder keeps the last seconds of a process in memory, and writes them when something happens. */
+/* A flight recorder keeps the last seconds of a trace in memory and writes them to a file on a trigger. */
 #ifndef GOTRACE_FLIGHT_H
 #define GOTRACE_FLIGHT_H
 
@@ -8,11 +8,11 @@
 
 #include "flight/trigger.h"
 
-/* What the recorder keeps, and what triggers a snapshot. */
+/* The recorder's limits and triggers. */
 struct flight_plan {
-	uint64_t window_ns; /* keep at least this much of the recent past */
+	uint64_t window_ns; /* minimum time to keep */
 	size_t max_bytes;   /* of a file, regardless of the window */
-	uint64_t after_ns;  /* how long to record after a trigger's match */
+	uint64_t after_ns;  /* time to record after a trigger's match */
 	struct trigger triggers[MAX_TRIGGERS];
 	unsigned ntriggers;
 };

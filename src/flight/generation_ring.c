@@ -28,7 +28,7 @@ struct generation_ring {
 	struct header header;
 	uint8_t *gathered; /* bytes of the generation being encoded */
 	size_t ngathered, gathered_capacity;
-	struct stored_generation **slots; /* a ring that starts at `first`, oldest first */
+	struct stored_generation **slots; /* a ring buffer; the oldest is at `first` */
 	size_t first, n, capacity;
 	struct generation_ring_stats stats;
 };
@@ -134,7 +134,7 @@ static struct stored_generation *make_generation(struct generation_ring *ring, u
 	return generation;
 }
 
-/* The oldest generation is not needed if the second one reaches back far enough. */
+/* Returns true if the window is covered without the oldest generation. */
 static bool is_old(const struct generation_ring *ring)
 {
 	return ring->n > 1 &&

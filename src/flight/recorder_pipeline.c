@@ -11,13 +11,13 @@
 #include "native/functions.h"
 
 enum {
-	/* A generation should be a small part of what may be kept. A typical event has eight bytes. */
+	/* A generation should be a small part of max_bytes. A typical event has eight bytes. */
 	EVENT_BYTES = 8,
 	PARTS = 16,
-	NAME_WIDTH = 60, /* of function names in messages */
+	NAME_WIDTH = 60, /* width of function names in messages */
 };
 
-/* Matches of a trigger in the open generation, with the first one in full. */
+/* The first match of a trigger in the open generation, and the number of matches. */
 struct trigger_matches {
 	struct match_notice first;
 	unsigned n;
@@ -29,7 +29,7 @@ struct recorder_pipeline {
 	struct trigger_eval *eval; /* NULL: there are no triggers */
 	struct pipeline *pipe;
 	bool take_due; /* take a snapshot with the next generation */
-	bool closed;   /* the last boundary has closed a generation */
+	bool closed;   /* the last record closed a generation */
 	uint64_t lost; /* number of records lost so far */
 	struct trigger_matches fired[MAX_TRIGGERS];
 };
@@ -113,8 +113,10 @@ static void describe(struct recorder_pipeline *recorder, const struct trigger_ma
 	}
 }
 
-/* " at main.fetch (fetch.go:42); ended by goroutine 5 (main.send) at main.send (fetch.go:50)". A waker that
- * is none of the target's goroutines or threads is named by its stack alone. */
+/*
+ * " at main.fetch (fetch.go:42); ended by goroutine 5 (main.send) at main.send (fetch.go:50)". A waker that
+ * is not one of the target's goroutines or threads is described only by its stack.
+ */
 static void describe_places(struct recorder_pipeline *recorder, const struct trigger_match *match, char *text,
 			    size_t size)
 {
@@ -173,7 +175,7 @@ static void watch(void *ctx, const struct op *ops, size_t n, uint64_t now)
 	}
 }
 
-/* Goroutines may have changed their states without records. */
+/* After a gap or loss, goroutines may have changed state without a record: restarts all durations. */
 static void notice_gaps(struct recorder_pipeline *recorder, const struct log_record *record)
 {
 	const struct log_loss *loss = &model_stats(pipeline_model(recorder->pipe))->loss;
@@ -246,7 +248,7 @@ void recorder_pipeline_finish(struct recorder_pipeline *recorder)
 {
 	pipeline_finish(recorder->pipe);
 	if (recorder->take_due)
-		take(recorder); /* there is no generation */
+		take(recorder); /* no generation was closed */
 }
 
 /* --- lifetime --- */
@@ -299,7 +301,7 @@ static bool make_pipeline(struct recorder_pipeline *recorder)
 
 struct recorder_pipeline *recorder_pipeline_new(const struct recorder_pipeline_options *options)
 {
-	/* What --after adds must not push out the time of the match. */
+	/* Recording for --after must not push the match out of the window. */
 	struct generation_ring_options ring = {.window_ns =
 						       options->flight->window_ns + options->flight->after_ns,
 					       .max_bytes = options->flight->max_bytes};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The pipeline of a flight recorder: from the log of one process to a ring of encoded generations, evaluating
- * triggers on the way. It runs in the writer, without privileges. The status page has what the privileged
- * process needs to know.
+ * The pipeline of a flight recorder turns the log of one process into a ring of encoded generations and
+ * evaluates the triggers. It runs in the writer, without privileges, and reports to the privileged process
+ * through the status page.
  */
 #ifndef GOTRACE_FLIGHT_RECORDER_PIPELINE_H
 #define GOTRACE_FLIGHT_RECORDER_PIPELINE_H
@@ -25,19 +25,19 @@ struct recorder_pipeline_options {
 	struct status_page *page;         /* not owned */
 };
 
-struct recorder_pipeline *
-recorder_pipeline_new(const struct recorder_pipeline_options *options); /* NULL if out of memory */
+/* Returns NULL if out of memory. */
+struct recorder_pipeline *recorder_pipeline_new(const struct recorder_pipeline_options *options);
 void recorder_pipeline_free(struct recorder_pipeline *recorder);
 struct pipeline *recorder_pipeline_inner(struct recorder_pipeline *recorder);
 
 /*
- * A log_sink that accepts two more types of records. SNAPSHOT_TAKE follows the boundary that was made for a
- * snapshot: it passes the kept generations to the snapshot worker. SNAPSHOT_TAKE_NOW does the same at the end
- * of the log.
+ * A log_sink that accepts two more types of records. SNAPSHOT_TAKE follows the generation boundary made for a
+ * snapshot, and passes the kept generations to the snapshot worker. SNAPSHOT_TAKE_NOW does so at the end of
+ * the log, without a boundary.
  */
 enum { SNAPSHOT_TAKE = 0x1000, SNAPSHOT_TAKE_NOW };
 int recorder_pipeline_put(void *recorder, const struct log_record *record);
-/* Closes the last generation. If a SNAPSHOT_TAKE is pending, its snapshot goes to the worker. */
+/* Closes the last generation. A pending SNAPSHOT_TAKE is passed to the worker. */
 void recorder_pipeline_finish(struct recorder_pipeline *recorder);
 
 #endif

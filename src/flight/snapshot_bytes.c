@@ -60,7 +60,7 @@ static int convert(const struct whole *whole, const struct wire_options *options
 	return rc;
 }
 
-/* In formats whose generations depend on each other, a snapshot is converted from the format that is kept. */
+/* Formats whose generations depend on each other are converted from the format that the recorder keeps. */
 static int write_converted(const struct generation_refs *refs, enum wire_format format, struct output *out,
 			   struct error *err)
 {
@@ -77,8 +77,8 @@ static int write_converted(const struct generation_refs *refs, enum wire_format 
 }
 
 /*
- * Old formats need up to half as much space again. If the file gets too large, the oldest generations are
- * left out and it is written again.
+ * Files in old formats are up to 50% larger. If the file exceeds max_bytes, the oldest generations are
+ * dropped and the file is written again.
  */
 static int write_cut(struct generation_refs *refs, enum wire_format format, size_t max_bytes,
 		     struct output *out, struct error *err)

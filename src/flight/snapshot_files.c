@@ -44,8 +44,7 @@ static void write_it(struct snapshot_files *files)
 					    &result->error);
 }
 
-/* The thread writes files in any directory, on behalf of the user behind sudo, and needs no other
- * privileges. */
+/* The thread writes files in any directory, for the user who ran sudo. It needs no other privileges. */
 static int keep_files_alone(struct error *err)
 {
 	return privilege_keep(PRIVILEGE(CAP_DAC_OVERRIDE) | PRIVILEGE(CAP_CHOWN) | PRIVILEGE(CAP_FOWNER),

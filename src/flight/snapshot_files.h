@@ -13,32 +13,25 @@
 
 struct snapshot_files;
 
-/* The result of one snapshot. */
 struct snapshot_result {
-	int code; /* 0 or a negative errno, with error */
+	int code; /* 0, or a negative errno with `error` set */
 	struct error error;
 	struct snapshot_entry entry;
 };
 
 /*
- * store: not owned; only the thread uses it until this is freed. fd: one end of a socket, the other of which
- * belongs to a snapshot worker; ownership is taken. The thread keeps only the privileges needed for files.
- * Returns NULL if memory or threads cannot be had.
+ * Starts the thread, which keeps only the privileges needed for files. store is not owned, but used only by
+ * the thread until snapshot_files_free(). fd is one end of a socket; a snapshot worker has the other end.
+ * Takes ownership of fd. Returns NULL if memory or a thread cannot be allocated.
  */
 struct snapshot_files *snapshot_files_new(struct snapshot_store *store, int fd);
-/* Waits for the snapshot that is being written. NULL is allowed. */
+/* Waits for the snapshot being written. NULL is allowed. */
 void snapshot_files_free(struct snapshot_files *files);
-/* Called if the writing process was given up: makes the current snapshot fail now. */
+/* Makes the current snapshot fail immediately. Call it if the writing process has been abandoned. */
 void snapshot_files_give_up(struct snapshot_files *files);
-/*
- * Requests a snapshot of this process, to be written in this format. The previous result must have been
- * taken.
- */
+/* Requests a snapshot of process pid in this format. The previous result must have been taken. */
 void snapshot_files_put(struct snapshot_files *files, enum wire_format format, pid_t pid);
-/*
- * Takes the result of the last request, once. Returns false if there is none (yet). `wait`: waits for a
- * pending request.
- */
+/* Takes the result of the last request, once. If `wait`, waits for it. Returns false if there is none. */
 bool snapshot_files_result(struct snapshot_files *files, bool wait, struct snapshot_result *result);
 
 #endif

@@ -78,7 +78,7 @@ static struct snapshot_client *free_place(struct snapshot_socket *server)
 	return NULL;
 }
 
-/* Does not read what the client sends. */
+/* Answers without reading the client's request. */
 static void refuse(int fd, const char *why)
 {
 	send_answer(fd, FAILED, why);
@@ -98,7 +98,7 @@ static void let_in(struct snapshot_socket *server, int fd, uint64_t now_ns)
 		*place = (struct snapshot_client){.fd = fd, .accepted_ns = now_ns};
 }
 
-/* Further connections wait for the next call, so that a client connecting in a loop cannot keep us busy. */
+/* Accepts at most BACKLOG connections per call, so that a client connecting in a loop cannot block us. */
 static void take_connections(struct snapshot_socket *server, uint64_t now_ns)
 {
 	for (int i = 0; i < BACKLOG && server->fd >= 0; i++) {
@@ -110,7 +110,7 @@ static void take_connections(struct snapshot_socket *server, uint64_t now_ns)
 	}
 }
 
-/* A request is short, and arrives in one piece. */
+/* A request is short and arrives in one piece. */
 static void listen_to(struct snapshot_client *client, uint64_t now_ns)
 {
 	char text[sizeof(QUESTION)];
@@ -183,13 +183,13 @@ static int reach(pid_t recorder, int fd, struct error *err)
 				 errno == ECONNREFUSED ? "PID %d is not a gotrace flight recorder"
 						       : "cannot reach PID %d",
 				 (int)recorder);
-	/* Any process can take such a name. Root may ask any user's recorder, as it has named the process. */
+	/* Any process can bind such a name. Root may ask any user's recorder: it specified the PID. */
 	if ((!is_peer_trusted(fd, &peer) && geteuid() != 0) || peer.pid != recorder)
 		return error_set(
 			err, EPERM,
 			"PID %d belongs to another user: run gotrace snapshot as that user or as root",
 			(int)recorder);
-	/* A recorder that refuses may have answered and closed the connection by now. */
+	/* A recorder that refuses may already have answered and closed the connection. */
 	if (send(fd, QUESTION, sizeof(QUESTION) - 1, MSG_NOSIGNAL) < 0 && errno != EPIPE &&
 	    errno != ECONNRESET)
 		return error_set(err, errno, "the recorder, PID %d, has ended", (int)recorder);
@@ -197,8 +197,8 @@ static int reach(pid_t recorder, int fd, struct error *err)
 }
 
 /*
- * Reads the whole answer, without its newline. Returns its length or a negative errno. Does not wait for
- * more: a recorder that has not read our request resets the connection.
+ * Reads the answer up to the newline, which is removed. Returns its length or a negative errno. Does not read
+ * on to the end of file: a recorder that has not read our request resets the connection.
  */
 static ssize_t receive_answer(int fd, char *text, size_t size)
 {

@@ -14,14 +14,14 @@
 #include "pipeline/output.h"
 #include "util/directory.h"
 
-/* Identified by inode, so that another file that got the name meanwhile is not removed. */
+/* Identified by inode, so that another file that has taken the name is not removed. */
 struct snapshot_store_file {
 	char name[NAME_MAX + 1];
 	dev_t dev;
 	ino_t ino;
 };
 
-/* Log rotation may have removed the directory. */
+/* Creates the directory if it is missing: log rotation may have removed it. */
 static int open_output(const struct snapshot_store *store, struct output *out, pid_t pid, time_t now,
 		       bool *made, struct error *err)
 {
@@ -104,7 +104,7 @@ static int check_size(const struct snapshot_store *store, int fd, struct error *
 	return 0;
 }
 
-/* Copies to the end of the file, whose size may change meanwhile, but at most `most` bytes. */
+/* Copies at most `most` bytes, up to the end of the file, whose size may change during the copy. */
 static int copy_all(int from, int to, uint64_t most, uint64_t *copied)
 {
 	ssize_t n = 1;
@@ -120,8 +120,8 @@ static int copy_all(int from, int to, uint64_t most, uint64_t *copied)
 }
 
 /*
- * The process that writes the snapshot has no privileges, is not trusted, and keeps its descriptor. So what
- * is published is a copy that it cannot access.
+ * The process that writes the snapshot has no privileges, is not trusted, and keeps its descriptor. The
+ * published file is therefore a copy that it cannot access.
  */
 static int take_copy(const struct snapshot_store *store, int scratch, struct output *out, struct error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The directory of a flight recorder. Snapshots get their names when they are complete. If there are too
- * many, the oldest files made by this recorder are removed.
+ * The directory of a flight recorder. A snapshot gets its name when it is complete. If there are too many
+ * snapshots, the oldest files made by this recorder are removed.
  */
 #ifndef GOTRACE_FLIGHT_SNAPSHOT_STORE_H
 #define GOTRACE_FLIGHT_SNAPSHOT_STORE_H
@@ -26,15 +26,18 @@ struct snapshot_store {
 struct snapshot_entry {
 	char path[PATH_MAX];
 	size_t bytes;
-	bool made_dir; /* the directory was missing and has been made again */
+	bool made_dir; /* the directory was missing and has been created again */
 };
 
-/* Makes the directory if it does not exist, and checks that files can be created in it. */
+/*
+ * Creates the directory if needed, and checks that files can be created in it. Returns 0, or a negative errno
+ * and sets *err.
+ */
 int snapshot_store_open(struct snapshot_store *store, const char *dir, unsigned keep, size_t max_bytes,
 			struct error *err);
 /*
- * Provides a snapshot's contents. fd: an empty file open for writing; -1: there is no file, and the snapshot
- * must be discarded.
+ * Provides a snapshot's contents. fd is an empty file open for writing, or -1 if there is no file and the
+ * snapshot must be discarded; err may then be NULL.
  */
 struct snapshot_source {
 	int (*write)(void *ctx, int fd, size_t max_bytes, struct error *err);
@@ -42,8 +45,8 @@ struct snapshot_source {
 };
 
 /*
- * Writes a snapshot as DIR/gotrace-PID-UTCTIME.trace, with -2, -3 … appended if that exists. On error no file
- * is left.
+ * Writes a snapshot as DIR/gotrace-PID-UTCTIME.trace, with -2, -3 … appended if that exists. Returns 0, or a
+ * negative errno and sets *err. An error before the file has its name leaves no file.
  */
 int snapshot_store_write(struct snapshot_store *store, const struct snapshot_source *source, pid_t pid,
 			 time_t now, struct snapshot_entry *entry, struct error *err);

@@ -38,7 +38,7 @@ struct snapshot_worker {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	bool full, ending;
-	struct generation_refs *refs; /* valid if full; NULL: there is none, for this reason: */
+	struct generation_refs *refs; /* the snapshot, if `full`; NULL: there is none, see `why` */
 	struct error why;
 };
 
@@ -109,8 +109,8 @@ static int serve(struct snapshot_worker *worker)
 
 static void *work(void *ctx)
 {
-	setpriority(PRIO_PROCESS, 0,
-		    FILTER_NICE); /* of this thread: lower than the target's, but a user waits for it */
+	/* The thread's priority is lower than the target's, but not the lowest: a user waits for it. */
+	setpriority(PRIO_PROCESS, 0, FILTER_NICE);
 	while (serve(ctx) == 0)
 		continue;
 	return NULL;

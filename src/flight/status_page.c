@@ -34,7 +34,7 @@ struct generation_ring_stats status_page_stats(const struct status_page *page, u
 					      .dropped_in_window = page->dropped_in_window};
 }
 
-/* Copies the notice before checking it, because it may change meanwhile. */
+/* Copies the notice before checking it, because the other process may change it. */
 bool status_page_take(struct status_page *page, uint32_t *taken, uint64_t now, struct match_notice *notice)
 {
 	uint32_t there = page->added - *taken;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The status of a flight recorder (recorder_pipeline.h), in memory shared with the privileged process: what
- * is kept, and which triggers have matched. The reader does not trust it.
+ * The status of a flight recorder (recorder_pipeline.h), in memory shared with the privileged process:
+ * statistics of the ring, and matches of triggers. The reader does not trust it.
  */
 #ifndef GOTRACE_FLIGHT_STATUS_PAGE_H
 #define GOTRACE_FLIGHT_STATUS_PAGE_H
@@ -21,16 +21,15 @@ struct match_notice {
 
 struct status_page {
 	_Atomic uint64_t bytes, start_ns, closed, dropped_in_window; /* as in struct generation_ring_stats */
-	_Atomic uint32_t added, taken;                               /* total number of notices; added - taken
-								      * are pending */
-	struct match_notice notices[STATUS_PAGE_NOTICES];            /* a ring, indexed by number */
+	/* Number of notices added and taken so far; the difference is pending. */
+	_Atomic uint32_t added, taken;
+	struct match_notice notices[STATUS_PAGE_NOTICES]; /* a ring buffer, indexed by number */
 };
 
 /* --- the recorder pipeline's side --- */
 
 void status_page_update(struct status_page *page, const struct generation_ring_stats *stats);
-/* Drops the notice if the page is full: earlier ones are still to be reported, and the trace has all
- * matches. */
+/* Drops the notice if the page is full; the trace contains all matches. */
 void status_page_add(struct status_page *page, const struct match_notice *notice);
 
 /* --- the reader's side, in any process --- */
@@ -38,8 +37,8 @@ void status_page_add(struct status_page *page, const struct match_notice *notice
 /* Returns bytes, start_ns (at most `now`), closed and dropped_in_window. Other fields are 0. */
 struct generation_ring_stats status_page_stats(const struct status_page *page, uint64_t now);
 /*
- * Takes the oldest notice, with its text made printable and its time limited to now. False if there is none.
- * *taken counts the notices taken before.
+ * Takes the oldest notice; makes its text printable and limits its time to now (ns). Returns false if there
+ * is none. *taken counts the notices taken so far.
  */
 bool status_page_take(struct status_page *page, uint32_t *taken, uint64_t now, struct match_notice *notice);
 

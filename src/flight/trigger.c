@@ -56,7 +56,7 @@ static bool find_kind(const char *name, size_t len, enum trigger_kind *kind)
 	return false;
 }
 
-/* In "blocked:chan receive", the part after the colon. */
+/* Parses "blocked" or "blocked:chan receive", where the part after the colon is the reason. */
 static int read_name(const char *name, size_t len, struct trigger *trigger, struct error *err)
 {
 	const char *colon = memchr(name, ':', len);
@@ -77,7 +77,7 @@ static int read_name(const char *name, size_t len, struct trigger *trigger, stru
 	return 0;
 }
 
-/* In "func main.handle", the part after the word. */
+/* Parses "func main.handle", where the part after "func" is the name. */
 static bool is_function(const char *name, size_t len, struct trigger *trigger)
 {
 	static const char word[] = "func ";
@@ -94,7 +94,7 @@ static bool is_function(const char *name, size_t len, struct trigger *trigger)
 
 int trigger_parse(const char *text, struct trigger *trigger, struct error *err)
 {
-	/* The last one, because function names may also contain some (C++). */
+	/* The last '>', because C++ function names may contain others. */
 	const char *than = strrchr(text, '>'), *value = than ? than + 1 : NULL;
 	size_t len = than ? (size_t)(than - text) : 0;
 	bool valid, function;

@@ -8,19 +8,21 @@
 #include "sched/transition.h"
 #include "util/array.h"
 
-/* The present state of a goroutine. */
+/* The current state of a goroutine. */
 struct interval {
 	uint64_t since;
 	uint32_t reason, stack;
-	uint16_t still;    /* one bit per trigger: reported while it lasted */
+	uint16_t still;    /* one bit per trigger: reported as still open */
 	uint16_t fired;    /* one bit per trigger: fired for this interval */
 	uint8_t status;    /* enum g_status, 0 = dead or unknown */
 	bool counts;       /* its start was observed */
 	bool has_deferred; /* a deferred match of the goroutine is pending */
 };
 
-/* A match at a time when the goroutine did not run. It is reported where the goroutine runs next, or at the
- * end of the generation. */
+/*
+ * A match while the goroutine was not running. It is reported when the goroutine runs next, or at the end of
+ * the generation.
+ */
 struct deferred_match {
 	struct trigger_match match;
 	bool is_flushed;
@@ -31,7 +33,7 @@ struct open_call {
 	uint64_t since;
 	uint32_t region; /* string id of its name */
 	uint32_t stack;
-	uint16_t still; /* one bit per trigger: reported while it lasted */
+	uint16_t still; /* one bit per trigger: reported as still open */
 };
 
 /* The open calls of a goroutine, innermost last. */
@@ -43,18 +45,17 @@ struct open_calls {
 struct trigger_eval {
 	struct trigger_eval_options options;
 	struct interval *gs;      /* by goroutine index */
-	struct open_calls *calls; /* by goroutine index; NULL: no trigger is about functions */
+	struct open_calls *calls; /* by goroutine index; NULL without TRIGGER_FUNCTION */
 	uint32_t ngs;
-	bool functions;                    /* some trigger is about functions */
-	uint32_t region_ids[MAX_TRIGGERS]; /* string ids of the regions' names, once seen */
+	bool functions;                    /* there is a TRIGGER_FUNCTION */
+	uint32_t region_ids[MAX_TRIGGERS]; /* string ids of the regions' names; 0 = not seen yet */
 	struct deferred_match *deferred;
 	size_t ndeferred;
 	unsigned matches[MAX_TRIGGERS]; /* number in this generation */
 	uint64_t alive;                 /* number of goroutines */
 	uint64_t now;                   /* end of the last generation */
-	uint16_t above;                 /* one bit per trigger: the limit is exceeded, and the trigger has
-					 * fired */
-	uint64_t seen_from;             /* before this time events may be missing, whatever the ops say */
+	uint16_t above;                 /* one bit per trigger: has fired and is still above the limit */
+	uint64_t seen_from;             /* before this time, events may be missing */
 	struct trigger_match stw; /* the open stop: time, g, reason, stack; time 0 = the world is running */
 };
 
@@ -130,7 +131,7 @@ static bool may_fire(struct trigger_eval *eval, unsigned which)
 
 /* --- states of goroutines --- */
 
-/* Reasons that are not waits for another goroutine of the program, and whose duration is intended. */
+/* Reasons for intended waits, which are not waits for another goroutine of the program. */
 static const char *const own_reasons[] = {
 	"forever",   "network",     "sleep", "system goroutine wait", "GC background sweeper wait",
 	"preempted", "unspecified", "",
@@ -167,7 +168,7 @@ static bool is_meant(const struct trigger_eval *eval, const struct trigger *trig
 	}
 }
 
-/* Returns the triggers that the interval fires now for the first time, one bit each. */
+/* Returns the triggers that this interval newly fires, one bit each. */
 static uint16_t triggered(struct trigger_eval *eval, uint32_t g, uint64_t now)
 {
 	const struct trigger_eval_options *options = &eval->options;
@@ -203,7 +204,7 @@ static struct trigger_match match_of(const struct trigger_eval *eval, unsigned w
 	};
 }
 
-/* Ends the interval. Reports a match after this op if the goroutine runs there, else where it runs next. */
+/* Ends the interval. Reports matches after this op if the goroutine runs there, else when it runs next. */
 static void leave(struct trigger_eval *eval, uint32_t g, const struct op *op, long place)
 {
 	uint16_t reported = eval->gs[g].still, fired = triggered(eval, g, op->time) | reported;
@@ -243,7 +244,7 @@ static void flush_deferred(struct trigger_eval *eval, uint32_t g, long place)
 	eval->gs[g].has_deferred = false;
 }
 
-/* States found out at the end of a gap are dated back to its start. */
+/* States found at the end of a gap are dated back to its start. Their durations count from seen_from. */
 static uint64_t beginning(const struct trigger_eval *eval, uint64_t time)
 {
 	return time > eval->seen_from ? time : eval->seen_from;
@@ -296,13 +297,13 @@ static void begin_call(struct trigger_eval *eval, const struct op *op)
 	if (!eval->functions || op->g == NO_G || !waiting_for(eval, op->string))
 		return;
 	calls = &eval->calls[op->g];
-	/* If out of memory, it does not fire. */
+	/* Out of memory: the call does not fire. */
 	if (array_grow(&calls->open, &calls->capacity, calls->n + 1, sizeof(*calls->open)) == 0)
 		calls->open[calls->n++] = (struct open_call){
 			.since = beginning(eval, op->time), .region = op->string, .stack = op->stack};
 }
 
-/* Fires for a call that has ended, or that is `still` open. The goroutine runs after ops[place]. */
+/* Fires for a call that has ended or is `still` open. The goroutine runs after ops[place]. */
 static void fire_call(struct trigger_eval *eval, uint32_t g, struct open_call *call, uint64_t now, long place,
 		      bool still)
 {
@@ -330,7 +331,7 @@ static void fire_call(struct trigger_eval *eval, uint32_t g, struct open_call *c
 	}
 }
 
-/* Regions nest. */
+/* Regions nest, so only the innermost call can end. */
 static void end_call(struct trigger_eval *eval, const struct op *op, long place)
 {
 	struct open_calls *calls = eval->functions && op->g != NO_G ? &eval->calls[op->g] : NULL;
@@ -340,7 +341,7 @@ static void end_call(struct trigger_eval *eval, const struct op *op, long place)
 	fire_call(eval, op->g, &calls->open[--calls->n], op->time, place, false);
 }
 
-/* The goroutine's end ends all its open calls. */
+/* Ends all open calls of a goroutine that has ended. */
 static void end_calls(struct trigger_eval *eval, uint32_t g, uint64_t now)
 {
 	struct open_calls *calls = eval->functions ? &eval->calls[g] : NULL;
@@ -371,7 +372,7 @@ static void count(struct trigger_eval *eval, const struct op *op, uint32_t creat
 
 		if (trigger->kind != TRIGGER_GOROUTINES)
 			continue;
-		/* The number must drop clearly below the limit before it fires again. */
+		/* The trigger fires again only after the number has dropped 10% below the limit. */
 		if (eval->alive < trigger->limit - trigger->limit / 10)
 			eval->above &= (uint16_t)~bit;
 		if (eval->alive <= trigger->limit || eval->above & bit || !may_fire(eval, i))
@@ -528,7 +529,7 @@ void trigger_eval_forget(struct trigger_eval *eval, uint64_t now)
 	eval->seen_from = now;
 	for (uint32_t g = 0; g < eval->ngs; g++)
 		eval->gs[g].since = now;
-	/* A call may have ended without a record, and would then seem to last as long as its goroutine. */
+	/* A call may have ended without a record; it would then appear to last as long as its goroutine. */
 	for (uint32_t g = 0; eval->functions && g < eval->ngs; g++)
 		eval->calls[g].n = 0;
 	eval->stw.time = 0;

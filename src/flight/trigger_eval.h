@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Evaluates triggers on the ops of each generation: how long each goroutine has been in its state. A state
- * that began before the trace, or that may have changed during a gap, does not count, because its duration is
- * unknown.
+ * that began before the trace does not count, because its duration is unknown. A gap restarts all durations.
  */
 #ifndef GOTRACE_FLIGHT_TRIGGER_EVAL_H
 #define GOTRACE_FLIGHT_TRIGGER_EVAL_H
@@ -20,26 +19,25 @@ struct trigger_match {
 	const struct trigger *trigger;
 	uint32_t g;           /* index of the goroutine concerned; NO_G: none */
 	bool still;           /* the state continues at the end of the ops */
-	bool over;            /* it was reported as `still` before, and has ended now; not a new match */
-	long place;           /* index of the op after which the goroutine runs and can be notified; NO_PLACE:
-			       * none */
+	bool over;            /* the end of a state that was reported as `still`; not a new match */
+	long place;           /* index of the op after which the goroutine runs, for a log; or NO_PLACE */
 	uint64_t value;       /* ns, or number of goroutines */
 	uint64_t time;        /* ns */
-	uint32_t reason;      /* string id of why it waits or the world was stopped; 0 = none */
-	uint32_t stack;       /* with which it entered the state; 0 = none */
-	uint32_t waker;       /* of a wait that has ended: the goroutine that ended it; NO_G: none */
-	uint32_t waker_stack; /* that one's; 0 = none */
+	uint32_t reason;      /* string id: reason of the wait or stop, name of the function; 0 = none */
+	uint32_t stack;       /* on entry to the state; 0 = none */
+	uint32_t waker;       /* if woken: the goroutine that ended the wait; NO_G: none */
+	uint32_t waker_stack; /* stack of the waker; 0 = none */
 	bool woken;           /* the wait has ended */
 };
 
 struct trigger_eval_options {
 	const struct trigger *triggers; /* not owned */
 	unsigned ntriggers;             /* at most MAX_TRIGGERS */
-	/* True for a goroutine of the runtime itself, whose waits are normal. */
+	/* Returns true for a goroutine of the runtime or of gotrace, whose waits are normal. */
 	bool (*is_system)(void *ctx, uint32_t g);
 	/* Returns the text of a string id. */
 	const char *(*string)(void *ctx, uint32_t string);
-	/* For a TRIGGER_FUNCTION: the name of the user regions that represent its calls. */
+	/* By trigger, for TRIGGER_FUNCTION: the name of the user regions that represent its calls. */
 	const char *regions[MAX_TRIGGERS];
 	/* Called for each match; at most MAX_MATCHES times per trigger and generation. */
 	void (*fire)(void *ctx, const struct trigger_match *match);
@@ -52,11 +50,11 @@ struct trigger_eval;
 
 struct trigger_eval *trigger_eval_new(const struct trigger_eval_options *options); /* NULL if out of memory */
 void trigger_eval_free(struct trigger_eval *eval);
-/* Evaluates all ops of a generation; now = its end in ns. Returns 0 or -ENOMEM. */
+/* Evaluates all ops of a generation that ends at now (ns). Returns 0 or -ENOMEM. */
 int trigger_eval_generation(struct trigger_eval *eval, const struct op *ops, size_t n, uint64_t now);
 /*
- * Call it if events up to now (ns; 0: the end of the last generation) may be missing. Durations of states
- * count from there on.
+ * Restarts all durations at now (ns), or at the end of the last generation if that is later. Call it if
+ * events before that time may be missing.
  */
 void trigger_eval_forget(struct trigger_eval *eval, uint64_t now);
 

@@ -14,10 +14,9 @@
 /* g.atomicstatus, Go 1.26 runtime/runtime2.go. */
 enum { RUNNABLE = 1, RUNNING = 2, SYSCALL = 3, WAITING = 4, PREEMPTED = 9, LEAKED = 10 };
 
-/* --- of the runtime or of the program --- */
+/* --- runtime or program --- */
 
-/* isSystemGoroutine, Go 1.26 runtime/traceback.go; which of them runs a finalizer just now is not looked at.
- */
+/* isSystemGoroutine, Go 1.26 runtime/traceback.go, without its check for a running finalizer. */
 static bool is_system_function(const char *name)
 {
 	static const char *const others[] = {"runtime.main", "runtime.handleAsyncEvent", "runtime.corostart"};
@@ -47,7 +46,7 @@ static bool is_system(struct groups *groups, uint64_t startpc)
 	return system;
 }
 
-/* Nothing but another goroutine ends such a wait. */
+/* True for waits that only another goroutine can end. */
 static bool is_block(const char *reason)
 {
 	static const char *const blocks[] = {"chan ", "select", "sync.", "semacquire", "semarelease"};
@@ -81,9 +80,9 @@ static const struct listing_goroutine **sort(const struct g_listing *listing)
 }
 
 /*
- * Whether it did not run in between. The runtime clears g.waitsince when a goroutine runs (execute, Go 1.26
- * runtime/proc.go), and from 1.17 on g.trackingSeq counts, modulo 256, how often it stopped running; before,
- * one that no collection has seen may have run and come back.
+ * True if it did not run in between. The runtime clears g.waitsince when a goroutine runs (execute, Go 1.26
+ * runtime/proc.go). Since Go 1.17, g.trackingSeq counts, modulo 256, how often it stopped running. Before
+ * that, a goroutine that no garbage collection has seen waiting may have run and come back.
  */
 static bool did_not_run(const struct log_g_details *one, const struct log_g_details *two)
 {
@@ -92,7 +91,7 @@ static bool did_not_run(const struct log_g_details *one, const struct log_g_deta
 	return two->flags & LOG_G_SEQ && one->seq == two->seq;
 }
 
-/* LEAKED (Go 1.26 and later): it waits, and the leak profile has found that nothing can wake it. */
+/* LEAKED (since Go 1.26): it waits, and the leak profile has found that nothing can wake it. */
 static bool waits(uint32_t status)
 {
 	return status == WAITING || status == LEAKED;
@@ -123,7 +122,7 @@ static struct group_key key_of(struct groups *groups, const struct listing_gorou
 	if (options->by == BY_LABEL) {
 		struct listing_text value = listing_label(groups->now, one->details.labels, options->label);
 
-		/* One more byte, so that a value that is empty differs from none. */
+		/* The leading '=' distinguishes an empty value from none. */
 		if (value.bytes) {
 			char text[LABEL_TEXT_MAX + 1] = "=";
 
@@ -181,7 +180,7 @@ static void add_since(struct goroutine_group *group, uint64_t since)
 		group->oldest = since;
 }
 
-/* All of a group wait in the same functions. */
+/* All goroutines of a group wait in the same functions. */
 static int count_lock(struct groups *groups, struct goroutine_group *group, uint64_t awaited)
 {
 	struct frame frames[MAX_FRAMES];
@@ -196,7 +195,7 @@ static int count_lock(struct groups *groups, struct goroutine_group *group, uint
 	return locks_count(groups, group, awaited);
 }
 
-/* They come in the order of their goids. */
+/* Called in the order of the goids. */
 static int add(struct groups *groups, const struct listing_goroutine *before,
 	       const struct listing_goroutine *one)
 {
@@ -261,7 +260,7 @@ static int count_labels(struct groups *groups)
 	return rc;
 }
 
-/* The largest first; groups of one label value stay together. */
+/* Largest first. Groups of one label value stay together. */
 static int by_size(const void *a, const void *b)
 {
 	const struct goroutine_group *one = a, *two = b;
@@ -315,7 +314,7 @@ void groups_free(struct groups *groups)
 
 /* --- of one group --- */
 
-/* The table has a '=' in front of it. */
+/* The string table stores it with a leading '='. */
 const char *group_label(const struct groups *groups, const struct goroutine_group *group, size_t *len)
 {
 	const char *text;
@@ -354,7 +353,7 @@ bool group_is_leaked(const struct goroutine_group *group)
 	return group->key.status == LEAKED;
 }
 
-/* Not the main goroutine, which many programs let wait. */
+/* Excludes the main goroutine, which waits in many programs. */
 bool group_is_suspect(const struct goroutine_group *group)
 {
 	return group_is_leaked(group) ||
@@ -393,7 +392,7 @@ bool group_start(struct groups *groups, const struct goroutine_group *group, str
 	return true;
 }
 
-/* Those that no cycle of the collector has seen wait for a shorter time. */
+/* Goroutines that no garbage collection has seen waiting have waited for a shorter time. */
 uint64_t group_most_ns(const struct groups *groups, const struct goroutine_group *group)
 {
 	uint64_t now = groups->now->head.time_before;

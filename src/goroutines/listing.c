@@ -130,7 +130,7 @@ void listing_free(struct g_listing *listing)
 	memset(listing, 0, sizeof(*listing));
 }
 
-/* rawlog_check_record has seen that the texts fill the record. */
+/* rawlog_check_record() has verified that the texts fill the record. */
 unsigned listing_labels(const struct g_listing *listing, uint32_t number,
 			struct listing_label labels[LABELS_MAX])
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The goroutines of a process at one moment: the records of one detailed snapshot (target/target.h), by their
- * use. */
+/* The goroutines of a process at one moment, from the records of a detailed snapshot (target/target.h). */
 #ifndef GOTRACE_GOROUTINES_LISTING_H
 #define GOTRACE_GOROUTINES_LISTING_H
 
@@ -32,7 +31,7 @@ struct g_listing {
 	char *reasons[LISTING_REASONS]; /* texts of REASON_WAIT; NULL = unknown */
 	struct listing_goroutine *all;
 	size_t n, capacity, ndetails;
-	struct map64 by_hash; /* of a stack -> index */
+	struct map64 by_hash; /* of a stack -> index in stacks */
 	struct listing_stack *stacks;
 	size_t nstacks, stacks_capacity;
 	uint64_t *pcs;
@@ -43,10 +42,9 @@ struct g_listing {
 	size_t ntexts, texts_capacity;
 };
 
-/* A log_sink; ctx is a struct g_listing, which begins as zero. -EBADMSG: the records do not belong together.
- */
+/* A log_sink; ctx is a struct g_listing, initially zero. -EBADMSG: the records do not belong together. */
 int listing_put(void *listing, const struct log_record *record);
-/* Whether all of a snapshot has come. */
+/* True if a complete snapshot has arrived. */
 bool listing_is_whole(const struct g_listing *listing);
 void listing_free(struct g_listing *listing);
 
@@ -59,12 +57,12 @@ struct listing_label {
 	struct listing_text key, value;
 };
 
-/* The labels of a set, by their number (log_g_details.labels). Returns how many, 0 for number 0. */
+/* Stores the labels of a set (number: log_g_details.labels). Returns how many there are; 0 for number 0. */
 unsigned listing_labels(const struct g_listing *listing, uint32_t number,
 			struct listing_label labels[LABELS_MAX]);
-/* The value of one label; bytes is NULL if the set does not have it. */
+/* Returns the value of one label; bytes is NULL if the set does not have it. */
 struct listing_text listing_label(const struct g_listing *listing, uint32_t number, const char *key);
-/* The stack with this hash, or NULL. */
+/* Returns the stack with this hash, or NULL. */
 const struct listing_stack *listing_stack(const struct g_listing *listing, uint64_t hash);
 
 #endif

@@ -57,7 +57,7 @@ int locks_count(struct groups *groups, struct goroutine_group *group, uint64_t a
 	return name ? count_in_all(groups, name) : -ENOMEM;
 }
 
-/* Of equal ones the first that was met. */
+/* Of equal ones, the first one found. */
 static int by_waiters(const void *a, const void *b)
 {
 	const struct lock_waiters *one = a, *two = b;

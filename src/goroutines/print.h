@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Groups of goroutines as text for people, 80 columns wide, and as JSON (docs/ps.schema.json). */
+/* Prints groups of goroutines as text, 80 columns wide, and as JSON (docs/ps.schema.json). */
 #ifndef GOTRACE_GOROUTINES_PRINT_H
 #define GOTRACE_GOROUTINES_PRINT_H
 
@@ -7,7 +7,7 @@
 
 #include "goroutines/groups.h"
 
-/* All: each group and each frame, else the largest groups and the frames nearest to the leaf. */
+/* all: prints every group and frame, otherwise the largest groups and the frames nearest to the leaf. */
 void groups_print_text(struct groups *groups, FILE *out, bool all);
 void groups_print_json(struct groups *groups, FILE *out);
 

@@ -11,12 +11,12 @@ enum {
 	FRAMES_SHOWN = 4,
 	SUSPECTS_SHOWN = 10,
 	LOCKS_SHOWN = 10,
-	INDENT = 11, /* of what belongs to a group */
+	INDENT = 11, /* of a group's details */
 	COLUMNS = 80,
 	FUNCTION_WIDTH = 44,
 };
 
-/* "2.0s", "3m12s", "5h04m". */
+/* Formats an age: "2.0s", "3m12s", "5h04m". */
 static struct text age_text(uint64_t ns)
 {
 	unsigned long long s = ns / NS_PER_S;
@@ -31,7 +31,7 @@ static struct text age_text(uint64_t ns)
 	return text;
 }
 
-/* What is known of how long all of a group have waited: "2.0s to 3m12s"; "" = nothing. */
+/* Formats how long all goroutines of a group have waited: "2.0s to 3m12s"; "" = unknown. */
 static struct text wait_text(const struct groups *groups, const struct goroutine_group *group)
 {
 	uint64_t most = group_most_ns(groups, group);
@@ -55,7 +55,7 @@ static struct text string(const struct groups *groups, uint32_t id, unsigned wid
 	return text_name(text, len, width);
 }
 
-/* "function file:line", cut to so many columns. */
+/* Prints "function file:line", limited to `columns`. */
 static void print_place(const struct groups *groups, FILE *out, const struct frame *frame, unsigned columns)
 {
 	struct text function = string(groups, frame->func, FUNCTION_WIDTH), file;
@@ -75,8 +75,9 @@ static bool is_of(const char *function, const char *package)
 	return strncmp(function, package, strlen(package)) == 0;
 }
 
-/* The runtime's own at the leaf say no more than the state does; nor do those of sync, if they are not
- * wanted. */
+/*
+ * Skips frames of the runtime at the leaf, which only repeat the state, and those of sync unless with_sync.
+ */
 static int first_frame(const struct groups *groups, const struct frame *frames, int n, bool with_sync)
 {
 	int at = 0;
@@ -205,10 +206,11 @@ static void print_head(const struct groups *groups, FILE *out)
 			text_count(groups->labels_lost).bytes);
 }
 
-/* --- what may be leaked --- */
+/* --- possible leaks --- */
 
-/* Known leaks first, then the oldest: of one cycle of the garbage collector the largest. One that no cycle
- * has seen is young.
+/*
+ * Known leaks first, then oldest first; among those of one garbage collection, largest first. A group that no
+ * collection has seen waiting is young.
  */
 static int by_age(const void *a, const void *b)
 {
@@ -249,7 +251,7 @@ static void print_suspect(struct groups *groups, FILE *out, const struct gorouti
 	fprintf(out, "%s\n", mark);
 }
 
-/* After a single reading only the runtime's own leak profile is known, whose groups come first. */
+/* With a single listing, only leaks from the runtime's leak profile are known. These come first. */
 static void print_suspects_head(const struct groups *groups, FILE *out, bool any_leaked, uint64_t total)
 {
 	if (!groups->between_ns)
@@ -284,7 +286,7 @@ static void print_suspects(struct groups *groups, FILE *out, bool all)
 	free(list);
 }
 
-/* --- who waits for the same --- */
+/* --- shared locks --- */
 
 static void print_shared_locks(const struct groups *groups, FILE *out, bool all)
 {
@@ -301,7 +303,7 @@ static void print_shared_locks(const struct groups *groups, FILE *out, bool all)
 		fprintf(out, "%*s  ... %zu more (--all)\n", INDENT - 2, "", n - LOCKS_SHOWN);
 }
 
-/* A line in front of the groups of a label's value. */
+/* Prints a heading for the groups of a label's value. */
 static void print_value(const struct groups *groups, FILE *out, const struct goroutine_group *group)
 {
 	const char *key = groups->options.label;

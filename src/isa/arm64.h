@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Decodes arm64 (A64) instructions, as far as needed for code of Go's runtime. Other instructions are
- * reported as unknown. All have four bytes, so a scan can continue after them. Pure.
+ * Decodes the arm64 (A64) instructions needed for code of Go's runtime. Other instructions are reported as
+ * unknown. All have four bytes, so a scan can continue after them. Pure.
  */
 #ifndef GOTRACE_ISA_ARM64_H
 #define GOTRACE_ISA_ARM64_H
@@ -64,9 +64,9 @@ struct arm64_insn {
 	uint8_t op;         /* enum arm64_op */
 	uint8_t rd, rn, rm; /* of loads and stores, rd is the first register, and rm the second of a pair */
 	bool wide;          /* 64 bits */
-	bool before,
-		after; /* rn becomes rn + imm before the access, or after it (then the access is to [rn]) */
-	uint8_t size;  /* bytes accessed; for a pair, by each register */
+	/* rn becomes rn + imm before the access, or after it (then the access is to [rn]). */
+	bool before, after;
+	uint8_t size;      /* bytes accessed; for a pair, by each register */
 	uint8_t condition; /* ARM64_B_COND */
 	uint8_t bit;       /* ARM64_TBZ, ARM64_TBNZ */
 	int64_t imm;

@@ -43,15 +43,17 @@ struct probe_insn {
 
 /* Describes the instruction at the offset. Returns 0, or -ENOENT if it is not of a kind that is probed. */
 int code_probe_insn(const struct code *code, size_t offset, struct probe_insn *insn);
-/* Whether bytes of a live process, as many as an instruction has, are a breakpoint set by the kernel. */
+/*
+ * Whether these bytes of a live process, the length of one instruction, are a breakpoint set by the kernel.
+ */
 bool code_is_breakpoint(const struct code *code, const uint8_t *live);
 
 #define CONSTANT_UNKNOWN (-1)
 
 struct call_site {
-	size_t offset;   /* of the call */
-	int64_t args[3]; /* first arguments, if constants loaded directly before the call, else
-			    CONSTANT_UNKNOWN */
+	size_t offset; /* of the call */
+	/* First arguments, if constants loaded directly before the call, else CONSTANT_UNKNOWN. */
+	int64_t args[3];
 };
 
 /* Finds all calls of the function at `callee`. Returns their number (at most max are stored) or -EBADMSG. */
@@ -85,8 +87,8 @@ int code_trace_guards(const struct code *code, const struct trace_callee *callee
 int code_trace_call(const struct code *code, const struct trace_callee *callee, size_t *offset);
 
 /*
- * Finds the variable that says whether the runtime's own tracer is on. runtime.goexit1 begins with a check of
- * it: in Go 1.22 `mov trace.gen, reg; test; jcc`, later `cmpb $0, trace.enabled; jcc` (arm64: a load and
+ * Finds the variable that shows whether the runtime's own tracer is on. runtime.goexit1 begins with a check
+ * of it: in Go 1.22 `mov trace.gen, reg; test; jcc`, later `cmpb $0, trace.enabled; jcc` (arm64: a load and
  * `cbnz` or `tbnz`). Returns 0 or -ENOENT.
  */
 int code_flag(const struct code *code, uint64_t *flag);
@@ -116,15 +118,14 @@ int code_references(const struct code *code, struct reference *references, int m
 /*
  * x86-64 only: gets g's offset from the thread's fs base, from the first instruction that uses it (Go 1.26
  * runtime/asm_amd64.s: gogo, mcall, systemstack). Returns 0 or -ENOENT. If the code loads the offset from
- * memory, *got is that address, else 0; got may be NULL.
+ * memory, *got is that address, else 0.
  */
 int code_tls(const struct code *code, int64_t *offset, uint64_t *got);
 
 /*
- * Finds where the function's first two results are at a conditional jump near its end. Execution is followed
- * from the jump to the return, with the outcome of the jump for a flag of zero, i.e. nothing is traced. The
- * first result must be a copy of some value, the second the sum of that value and of `added`. Returns 0 or
- * -ENOENT.
+ * Finds where the function's first two results are at a conditional jump near its end. Follows execution from
+ * the jump to the return, as if the flag were zero, i.e. nothing is traced. The first result must be a copy
+ * of some value, the second the sum of that value and of `added`. Returns 0 or -ENOENT.
  */
 int code_slice_result(const struct code *code, size_t jump, struct value_place *base,
 		      struct value_place *added);

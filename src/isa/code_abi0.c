@@ -14,7 +14,7 @@ enum {
 	MAX_STACK_CHECK = 10,
 };
 
-/* Of registers or memory, or with an immediate: a huge frame's size. */
+/* A comparison of registers or memory, or with an immediate: a huge frame's size. */
 static bool is_compare(const struct x86_insn *insn)
 {
 	bool immediate = x86_is_one(insn, 0x81) || x86_is_one(insn, 0x83);
@@ -31,7 +31,7 @@ static bool may_precede_check(const struct x86_insn *insn)
 	       x86_is_one(insn, 0x8b) || x86_is_one(insn, OP_MOV_IMM_RM);
 }
 
-/* jbe; in 1.4 a ja around the call of morestack. */
+/* jbe, or in 1.4 a ja around the call of morestack. */
 static bool is_stack_jump(const struct x86_insn *insn)
 {
 	uint8_t condition = insn->opcode & 0x0f;

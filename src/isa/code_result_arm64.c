@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Finds where compiled arm64 code has a value at a given place. */
+/* Finds where compiled arm64 code holds a value at a given instruction. */
 #include "isa/code_ops.h"
 #include "isa/scan_arm64.h"
 
@@ -18,7 +18,7 @@ static bool same_place(const struct value_place *one, const struct value_place *
 	return one->on_stack == two->on_stack && one->reg == two->reg && one->slot == two->slot;
 }
 
-/* A load from the frame. Frame pointer and link register are not needed afterwards. */
+/* A load from the frame. Loads that restore the frame pointer or link register are not needed. */
 static struct arm64_held loaded(const struct arm64_insn *insn)
 {
 	struct arm64_held slot = {
@@ -38,7 +38,7 @@ static struct arm64_held sum(const struct arm64_held *one, const struct arm64_he
 	return one->what == HELD_VALUE && two->what == HELD_VALUE ? both : (struct arm64_held){0};
 }
 
-/* Returns false for instructions that cannot be part of a function's end that only returns values. */
+/* Returns false if the instruction cannot be part of a function's end that only returns values. */
 static bool follow(struct arm64_held held[ARM64_REGISTERS], const struct arm64_insn *insn)
 {
 	const struct arm64_held zero = {.what = HELD_ZERO};

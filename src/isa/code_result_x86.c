@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Finds where compiled x86-64 code has a value at a given place, by following the few instructions after it.
- */
+/* Finds where compiled x86-64 code holds a value at a given instruction, by following the few after it. */
 #include "isa/code_ops.h"
 #include "isa/scan_x86.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The probe points of a compiled function: the instruction at which a probe
- * sees each call begin, once, and those at which it sees each call end, once.
- * Pure functions; the bytes are untrusted input; all addresses are link-time
- * addresses.
+ * The probe points of a compiled function: the instruction at which a probe sees each call begin exactly
+ * once, and those at which it sees each call end exactly once. Pure functions; the bytes are untrusted input;
+ * all addresses are link-time addresses.
  */
 #ifndef GOTRACE_ISA_PROBE_POINTS_H
 #define GOTRACE_ISA_PROBE_POINTS_H
@@ -20,7 +19,7 @@ struct code_range {
 	uint64_t start, end;
 };
 
-/* A file with code, and what the file says about the code. */
+/* A file with code, and the file's information about the code. */
 struct code_source {
 	bool arm64; /* else x86-64 */
 	void *ctx;  /* passed to all callbacks */
@@ -34,7 +33,7 @@ struct code_source {
 	/*
 	 * Distance in bytes from the stack pointer before the instruction at this address to the caller's
 	 * stack pointer after the call (.eh_frame); DISTANCE_BY_FRAME if it is relative to another register;
-	 * DISTANCE_UNKNOWN.
+	 * or DISTANCE_UNKNOWN.
 	 */
 	int64_t (*distance)(void *ctx, uint64_t address);
 	/*
@@ -60,10 +59,12 @@ struct probe_points {
 	bool ends_there; /* the call also ends at `begin`: the function is one instruction long */
 	struct probe_point ends[PROBE_POINTS_ENDS];
 	unsigned n; /* number of ends; 0 without ends_there: the function never returns */
-	/* Registers, by their numbers, that the code in front of `begin` may have changed. */
+	/* Registers that the code before `begin` may have changed, one bit per register number. */
 	uint32_t written;
-	/* The function's first instruction, where none has been changed; its address is 0 if that cannot be
-	 * probed. Such a probe may cost ten times as much. */
+	/*
+	 * The function's first instruction, where no register has been changed; address 0 if it cannot be
+	 * probed. Such a probe may cost ten times as much.
+	 */
 	struct probe_point first;
 };
 

@@ -11,9 +11,7 @@
 struct code_piece {
 	uint64_t start, size;
 	const uint8_t *bytes;
-	/*
-	 * Per byte of the code: 1 where an instruction begins; NULL if all instructions have the same length
-	 */
+	/* Per byte of the code: 1 where an instruction begins; NULL if all instructions have one length. */
 	uint8_t *begins;
 };
 

@@ -10,15 +10,15 @@
 
 /* Facts from the code of StartRegion (Go 1.17 ... 1.26 runtime/trace/annotation.go). */
 struct start_region {
-	size_t jump; /* offset of the jump on "is the tracer on"; arguments are still in registers. "Equal"
-			means off ... */
-	bool equal_is_on;                  /* ... or, up to 1.18, on */
+	/* Offset of the jump that tests whether the tracer is on; arguments are still in registers there. */
+	size_t jump;
+	bool equal_is_on;                  /* "equal" means that the tracer is on (up to 1.18), not off */
 	uint8_t flag_register;             /* arm64: the tracer is off if this register is zero (32 bits) */
 	uint64_t noop;                     /* address of the variable noopRegion */
 	uint64_t task_key_type, task_type; /* type descriptors of traceContextKey and *Task */
 };
 
-/* Returns 0, or -ENOENT if the code is not as an optimizing Go compiler makes it. */
+/* Returns 0, or -ENOENT if the code is not what an optimizing Go compiler generates. */
 int region_start_code(const struct code *code, struct start_region *start);
 
 enum region_use {
@@ -28,8 +28,8 @@ enum region_use {
 };
 
 /*
- * Finds the next instruction after offset *at of a text segment that uses the variable. *use is its offset;
- * *at moves past it.
+ * Finds the next instruction that uses the variable, at or after offset *at of a text segment. *use is its
+ * offset; *at moves past it.
  */
 enum region_use region_next_use(const struct code *text, uint64_t noop, size_t *at, size_t *use,
 				size_t *jump);

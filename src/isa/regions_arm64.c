@@ -65,7 +65,7 @@ static bool is_compared(const struct code *code, size_t at, uint8_t reg)
 	return insn.op == ARM64_CMP_REG && (insn.rn == reg || insn.rm == reg);
 }
 
-/* The first is the type of the key, the second argument of ctx.Value. */
+/* The first type is that of the key, which ctx.Value takes as its second argument. */
 static void take_type(const struct code *code, size_t after, uint8_t reg, uint64_t type,
 		      struct start_region *start)
 {

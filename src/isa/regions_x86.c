@@ -114,7 +114,7 @@ static void take_type(const struct code *code, size_t at, const struct x86_insn 
 {
 	uint64_t type = x86_named(code, at, insn->disp);
 
-	/* The first is the type of the key, which ctx.Value takes in BX. */
+	/* The first type is that of the key, which ctx.Value takes in BX. */
 	if (!start->task_key_type && insn->reg == X86_RBX)
 		start->task_key_type = type;
 	else if (start->task_key_type && !start->task_type && is_compared(code, at, insn->reg))

@@ -8,7 +8,7 @@ enum { R15, R14, R13, R12, BP, BX, R11, R10, R9, R8, AX, CX, DX, SI, DI };
 
 static const uint8_t go_amd64[] = {AX, BX, CX, DI, SI, R8, R9, R10, R11};
 static const uint8_t c_amd64[] = {DI, SI, DX, CX, R8, R9};
-/* By their numbers in machine code. The stack pointer is not among them: the caller's is known. */
+/* By register number in machine code. The stack pointer is not included: the caller's is known. */
 static const int8_t machine_amd64[] = {AX, CX, DX, BX, -1, BP, SI, DI, R8, R9, R10, R11, R12, R13, R14, R15};
 /* DWARF has its own order of the first eight (System V ABI for x86-64, figure 3.36). */
 static const int8_t dwarf_amd64[] = {AX, DX, CX, BX, SI, DI, BP, -1, R8, R9, R10, R11, R12, R13, R14, R15};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Where a call's arguments are when it begins, as numbers of words in the kernel's struct pt_regs
+ * Where a call's arguments are when it begins, as indices of words in the kernel's struct pt_regs
  * (value_rule.place). PLACE_NONE: there is no such register, or a hit does not have it.
  */
 #ifndef GOTRACE_ISA_VALUE_PLACES_H
@@ -11,7 +11,7 @@
 
 enum { PLACE_NONE = -1 };
 
-/* How many registers Go passes floating-point arguments in; hits do not have them. */
+/* Number of registers that pass floating-point arguments; hits do not have these registers. */
 enum { GO_FLOATS_AMD64 = 15, GO_FLOATS_ARM64 = 16, C_FLOATS = 8 };
 
 /* Word i of Go's arguments in registers, from Go 1.17 on (src/cmd/compile/abi-internal.md). */

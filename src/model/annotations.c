@@ -6,7 +6,7 @@
 #include "model/values.h"
 #include "model/labels.h"
 
-enum { MAX_NAMES = 1 << 16 }; /* kinds of tasks, regions and logs; Go's documentation wants few */
+enum { MAX_NAMES = 1 << 16 }; /* distinct names of tasks, regions and logs; Go's documentation asks for few */
 
 bool annotations_init(struct model *md)
 {
@@ -27,12 +27,12 @@ void annotations_lost(struct model *md)
 
 void annotations_recycle(struct model *md)
 {
-	/* Early records, which wait for a snapshot, refer to these texts. */
+	/* Early records waiting for a snapshot refer to these texts. */
 	if (md->early.ntexts == 0)
 		strtab_clear(md->annotations.texts);
 }
 
-/* Names stay for the whole trace (but for forget_names), so their number is limited. */
+/* Names stay for the whole trace unless forget_names() drops them, so their number is limited. */
 static uint32_t name_id(struct model *md, const char *text, size_t len)
 {
 	struct strtab *strings = md->options.strings;
@@ -57,7 +57,7 @@ static uint32_t message_id(struct model *md, const char *text, size_t len)
 	return id ? id | TEXT_ID : 0;
 }
 
-/* The message of the log that shows the values. */
+/* Makes the message of the log event that shows the values. */
 static struct text_ids values_text_ids(struct model *md, const struct raw_text *text)
 {
 	const struct raw_record *rec = &text->record;
@@ -68,7 +68,7 @@ static struct text_ids values_text_ids(struct model *md, const struct raw_text *
 	return (struct text_ids){.string2 = message_id(md, message.text, message.len)};
 }
 
-/* A record that waits for a snapshot: its bytes are kept as a text. */
+/* The record waits for a snapshot: keeps its bytes as a text. */
 static struct text_ids keep_values(struct model *md, const struct raw_text *text)
 {
 	return (struct text_ids){
@@ -103,7 +103,10 @@ struct text_ids annotations_text_ids(struct model *md, const struct raw_text *te
 		return values_text_ids(md, text);
 	if (text->record.site == SITE_LABELS)
 		return (struct text_ids){.string = labels_of_text(md, text)};
-	/* Reading an empty text cannot fail: of two texts, an empty one is the one that could not be read. */
+	/*
+	 * Reading an empty text cannot fail, so in an unreadable record the empty text is the one that
+	 * failed.
+	 */
 	if (unreadable && !text->len)
 		ids.string = string_id(md, "[unreadable]");
 	else

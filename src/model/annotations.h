@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The texts of the user's annotations: names, which stay, and messages, which end with their generation. */
+/* The texts of user annotations: names, which are permanent, and messages, which last for one generation. */
 #ifndef GOTRACE_MODEL_ANNOTATIONS_H
 #define GOTRACE_MODEL_ANNOTATIONS_H
 
 #include "model/state.h"
 
-/* False when out of memory. */
+/* Returns false when out of memory. */
 bool annotations_init(struct model *md);
 void annotations_free(struct model *md);
 
-/* Records of these sites come with texts, and those with values. */
+/* Whether the record comes with texts: records of these sites and records with values do. */
 static inline bool has_texts(const struct raw_record *rec)
 {
 	uint8_t site = rec->site;
@@ -24,7 +24,7 @@ static inline bool is_request_site(uint8_t site)
 	return site == SITE_REQUEST_BEGIN || site == SITE_REQUEST_END;
 }
 
-/* The values of a request's record, as they are in the log. */
+/* A request's record with its values, in the format of the log. */
 struct kept_values {
 	union {
 		struct raw_text text;
@@ -32,13 +32,13 @@ struct kept_values {
 	};
 };
 
-/* Makes the texts of an early record those of the record in hand; the values are valid as long as `kept`. */
+/* Makes the texts of an early record current. Its values stay valid as long as *kept. */
 void annotations_restore(struct model *md, const struct raw_record *rec, struct text_ids ids,
 			 struct kept_values *kept);
 struct text_ids annotations_text_ids(struct model *md, const struct raw_text *text);
-/* Some annotations may be missing here. */
+/* Notes that annotations may be missing at this point. */
 void annotations_lost(struct model *md);
-/* A generation is over: its messages, too. */
+/* Drops the messages of the generation that has ended. */
 void annotations_recycle(struct model *md);
 
 #endif

@@ -31,14 +31,14 @@ bool announce_gc_before(struct model *md)
 	if (md->generation.number != 1 || md->gc.in_file)
 		return false;
 	emit(&md->ops, OP_GC_ACTIVE, NULL);
-	op_list_move_up(&md->ops,
-			0); /* the numbers of a cycle's events order them, whatever thread they are on */
+	/* Sequence numbers order the events of a cycle, whatever thread they are on. */
+	op_list_move_up(&md->ops, 0);
 	md->gc.phase = GC_ON;
 	md->generation.gc_announced = md->gc.in_file = true;
 	return true;
 }
 
-/* On the thread that has the P: what it does next must not come before. */
+/* Written on the thread that has the P, so that the thread's next op cannot precede it. */
 static void write_sweep_active(struct model *md, struct p *p)
 {
 	struct op *op = emit(&md->ops, OP_GC_SWEEP_ACTIVE, NULL);

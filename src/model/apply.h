@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The transition table of sched, on the model's goroutines, Ps and Ms. */
+/* Applies the transition table of sched to the model's goroutines, Ps and Ms. */
 #ifndef GOTRACE_MODEL_APPLY_H
 #define GOTRACE_MODEL_APPLY_H
 
@@ -35,10 +35,10 @@ static inline void change_p(struct p *p, const struct status_change *change, str
 }
 
 /*
- * Makes the state what it is behind an op of m (NULL: of no thread). other: the goroutine that the op names
- * beside m's own; p: the P that it names (P_NAMED); NULL = none. Nothing is checked. Inline: each op of the
- * model goes through here. What the statuses imply follows: a goroutine has a thread while it runs or is in a
- * system call, a P while it is running or in one.
+ * Applies an op of m (NULL: of no thread) to the state. other: the goroutine that the op names besides m's
+ * own; p: the P that it names (P_NAMED); NULL = none. Nothing is checked. The links follow from the statuses:
+ * a goroutine or a P has a thread while it is running or in a system call. Inline because every op of the
+ * model goes through here.
  */
 static inline void apply_op(enum op_kind kind, struct m *m, struct g *other, struct p *p)
 {

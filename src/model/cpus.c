@@ -8,16 +8,16 @@
 #include "model/runs_on.h"
 #include "util/own_names.h"
 
-/* A thread, at the op in hand. */
+/* The state of a thread at the current op. */
 struct cpu_thread {
 	struct runs_on on;
-	uint32_t due; /* the CPU is to be logged (as in cpu_move), 0 = it is not known, or was logged */
+	uint32_t due; /* the CPU still to be logged (as in cpu_move), 0 = unknown, or already logged */
 };
 
 struct walk {
 	struct model *md;
 	struct cpu_thread *threads; /* by index in off_cpu.threads */
-	size_t next;                /* the first move that is still to come */
+	size_t next;                /* the next move to be applied */
 	uint32_t category, stack;
 	struct insert_list logs;
 };
@@ -39,7 +39,7 @@ static uint32_t number_text(struct model *md, uint32_t number)
 	return string_id(md, text);
 }
 
-/* The log, if a goroutine runs on the thread. */
+/* Adds the log if one is due and a goroutine runs on the thread. */
 static void put_log(struct walk *walk, uint32_t at, size_t place, uint64_t time)
 {
 	struct cpu_thread *thread = &walk->threads[at];
@@ -59,7 +59,7 @@ static void put_log(struct walk *walk, uint32_t at, size_t place, uint64_t time)
 		walk->md->oom = true;
 }
 
-/* Moves before that time take effect before that op. */
+/* Applies the moves before this time, ahead of the op at `place`. */
 static void pass_time(struct walk *walk, size_t place, uint64_t time)
 {
 	struct off_cpu *off = &walk->md->off_cpu;

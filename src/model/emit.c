@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "model/emit.h"
 
-/* The last op has to do with m, and with what it runs and holds. */
+/* Notes that the last op concerns m, its goroutine and its P. */
 static void touch(const struct op_list *list, struct m *m)
 {
 	uint64_t number = op_number(list);

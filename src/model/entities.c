@@ -72,7 +72,7 @@ void entities_free(struct entities *all)
 	map64_free(&all->m_by_tid);
 }
 
-/* The multiplier of Fibonacci hashing: runtime.g's lie at multiples of their size. */
+/* Fibonacci hashing, because runtime.g structs are at multiples of their size. */
 static struct g **recent_g(struct entities *all, uint64_t ptr)
 {
 	return &all->gs.recent[ptr * 0x9e3779b97f4a7c15ull >> (64 - RECENT_BITS)];
@@ -113,9 +113,9 @@ static struct g *new_slot(struct goroutine_table *gs)
 }
 
 /*
- * The runtime counts its goroutines, and no program runs long enough to create 2^52: a
- * larger id is damage. Readers refuse 2^64-1, and two goroutines of one id at a
- * time. In both cases the goroutine gets a made-up id later.
+ * goids count up, and no program runs long enough to create 2^52 goroutines: a larger id is corrupt. Readers
+ * reject 2^64-1, and two live goroutines with the same id. In these cases the goroutine gets a made-up id
+ * later.
  */
 static void take_goid(struct entities *all, struct g *g, uint64_t goid)
 {
@@ -128,7 +128,7 @@ static void take_goid(struct entities *all, struct g *g, uint64_t goid)
 
 void g_set_goid(struct entities *all, struct g *g, uint64_t goid)
 {
-	/* The id is valid from the goroutine's creation on, so no other may have had it since. */
+	/* The id applies from the goroutine's creation on: no goroutine that ended since may have had it. */
 	if (!all->gs.goids[g->index] && goid && !map64_get(&all->gs.ended_goids, goid))
 		take_goid(all, g, goid);
 }
@@ -187,7 +187,7 @@ struct p *p_find(const struct entities *all, uint64_t ptr)
 	return index ? all->ps[*index] : NULL;
 }
 
-/* Linux runs on 8,192 CPUs at most; a log with more is damaged. */
+/* Linux supports at most 8,192 CPUs; a log with more is corrupt. */
 enum { MAX_PS = 1 << 14 };
 
 struct p *p_by_id(const struct entities *all, int32_t id)
@@ -266,10 +266,10 @@ struct m *m_get(struct entities *all, uint32_t tid)
 	return *recent;
 }
 
-/* So many may be idle before any is forgotten: Go's own limit on threads is 10,000. */
+/* The number of Ms at which idle ones are dropped. Go's own limit is 10,000 threads. */
 enum { MANY_MS = 1 << 14 };
 
-/* Nothing of it is pending, and nothing points to it: it is as one that was never seen. */
+/* Whether nothing is pending on m and nothing points to it, so that it can be dropped. */
 static bool is_idle(const struct m *m, uint64_t since)
 {
 	return !m->g && !m->p && !m->end.held && !m->ended_by_switch && m->last_hit < since;

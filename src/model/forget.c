@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "model/forget.h"
 
-/* Half of how many there may be. */
+/* Half of the limit on names. */
 enum { MANY_NAMES = 1 << 15 };
 #define IDLE_NS (10 * 1000000000ull)
 
-/* The last stacks of goroutines are in the statuses of each generation. */
+/* Each generation's statuses refer to the goroutines' latest stacks. */
 static void use_held(struct model *md)
 {
 	for (uint32_t i = 1; i < md->entities.gs.n; i++) {
@@ -19,15 +19,15 @@ static void use_held(struct model *md)
 }
 
 /*
- * The kernel sends a stack's frames once, until it is made to forget what it
- * has sent: right after the record that leads here (capture_renew). So each
- * stack that it does not send again was sent, or used, in this epoch or in the one before.
+ * The kernel side sends a stack's frames once, until it is made to forget what it has sent, directly after
+ * the record that leads here (capture_renew). So every stack that it does not send again was sent or used in
+ * this epoch or the one before.
  */
 void forget_stacks(struct model *md)
 {
 	struct stack_table *stacks = &md->stacks;
 
-	/* Records that wait for a snapshot name their stacks by hash. */
+	/* Records waiting for a snapshot refer to stacks by hash. */
 	if (!md->generation.renew_due || md->phase != RUNNING)
 		return;
 	md->generation.renew_due = false;
@@ -44,7 +44,7 @@ void forget_names(struct model *md)
 {
 	struct strtab *strings = md->options.strings;
 
-	/* Records that wait for a snapshot have names here. */
+	/* Records waiting for a snapshot refer to names. */
 	if (!md->options.any_first || md->phase != RUNNING || strtab_loose(strings) < MANY_NAMES)
 		return;
 	for (uint32_t id = 1; id < md->stacks.n; id++) {

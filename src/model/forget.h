@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What is forgotten between generations, so that memory stays bounded. A generation has just been closed. */
+/*
+ * Drops unused data between generations, to bound memory. To be called when a generation has just been
+ * closed.
+ */
 #ifndef GOTRACE_MODEL_FORGET_H
 #define GOTRACE_MODEL_FORGET_H
 
 #include "model/state.h"
 
-/* After LOG_NOTE_RENEW, which means that the log repeats stacks: those that neither this epoch nor the one
- * before has used. */
+/* After LOG_NOTE_RENEW, when the log repeats stacks: drops those unused in this epoch and the one before. */
 void forget_stacks(struct model *md);
-/* Names of the target's that nothing refers to any more, if they have become many. */
+/* If there are many names of the target, drops those that nothing refers to. */
 void forget_names(struct model *md);
-/* Threads that have been idle for long, if they are many: thread ids recur, and their number has no limit. */
+/* If there are many threads, drops those idle for long: thread ids recur, and their number is unlimited. */
 void forget_threads(struct model *md);
 
 #endif

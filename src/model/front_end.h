@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What differs between targets seen as goroutines and as threads. The sequence is the same (model.c,
- * generation.c). Every member is set; one that has nothing to do in a front end is a function that does
- * nothing.
+ * The differences between targets traced as goroutines and as threads. The sequence is the same (model.c,
+ * generation.c). Every member is set; where a front end has nothing to do, the function is empty.
  */
 #ifndef GOTRACE_MODEL_FRONT_END_H
 #define GOTRACE_MODEL_FRONT_END_H
@@ -14,51 +13,51 @@ struct model;
 struct g;
 
 struct front_end {
-	/* Records with texts are the user's annotations; else a LOG_TEXT is a thread's name. */
+	/* Records with texts are user annotations; otherwise a LOG_TEXT is a thread's name. */
 	bool annotates;
-	/* Makes what it keeps of its own. False when out of memory. */
+	/* Allocates the front end's own state. Returns false when out of memory. */
 	bool (*open)(struct model *md);
 	void (*close)(struct model *md);
 
 	/* --- records --- */
-	/* One record of a probe. */
+	/* Handles one record of a probe. */
 	void (*observe)(struct model *md, const struct raw_record *rec);
-	/* What stacks, addresses, files and threads are called: LOG_STACK, LOG_SYMBOL, LOG_FILE, LOG_TEXT. */
+	/* Learns names of stacks, addresses, files and threads: LOG_STACK, LOG_SYMBOL, LOG_FILE, LOG_TEXT. */
 	void (*learn_name)(struct model *md, const struct log_record *record);
-	/* System calls are not seen from here on. */
+	/* System calls are not recorded from here on. */
 	void (*lose_calls)(struct model *md);
-	/* Ms were read at a boundary: settles what their records left open. */
+	/* Settles what records left open, from the Ms read at a boundary. */
 	void (*settle)(struct model *md, const struct log_boundary *boundary, const struct log_m *ms);
-	/* Nothing is recorded from here on: g, which has a thread, is in no system call. */
+	/* Recording stops here: ends the system call, if any, of g, which has a thread. */
 	void (*end_call)(struct model *md, struct g *g);
 
-	/* --- the first state, and the state after a loss --- */
-	/* From md->snapshot and the early records [from, to) between its markers. */
+	/* --- the initial state, and the state after a loss --- */
+	/* Sets the state from md->snapshot and the early records [from, to) between its markers. */
 	void (*start)(struct model *md, size_t from, size_t to);
-	/* Of a program that gotrace started: there was nothing before its first record. */
+	/* Sets the state of a program that gotrace started: nothing precedes its first record. */
 	void (*start_spawned)(struct model *md, const struct raw_record *first);
 	/* Writes the differences from md->snapshot as ops. */
 	void (*resync)(struct model *md);
 
 	/* --- generations --- */
-	/* Writes what a file's first generation has beside statuses. */
+	/* Writes what a file's first generation has besides statuses. */
 	void (*write_first)(struct model *md);
 	/* Completes the status of g at a generation's start. */
 	void (*describe_status)(struct model *md, struct g *g, struct op *op);
-	/* The ops are complete but for what this settles. */
+	/* Settles what is still open; the ops are otherwise complete. */
 	void (*end_generation)(struct model *md, bool last);
 
 	/* --- names and stacks --- */
 	uint32_t (*entry_stack)(struct model *md, const struct g *g); /* stack id, 0 = not known */
-	/* What a row of the statistics is called: string id, 0 = by its start function. */
+	/* Returns the name of g's row in the statistics: string id, 0 = its start function. */
 	uint32_t (*row_name)(struct model *md, const struct g *g);
-	/* The life is over; the goroutine is in the list of the ended. */
+	/* g has ended and is in the list of ended goroutines. */
 	void (*end_life)(struct model *md, struct g *g);
-	void (*use_stacks)(struct model *md, const struct g *g); /* stack_table_use of what it holds for g */
-	void (*forget_stack)(struct model *md, uint32_t id);     /* the id may become another's */
+	void (*use_stacks)(struct model *md, const struct g *g); /* marks its stacks of g as used */
+	void (*forget_stack)(struct model *md, uint32_t id);     /* the id may be reused */
 	void (*stacks_renewed)(struct model *md);                /* stale stacks have been forgotten */
 	void (*files_renewed)(struct model *md);                 /* the log names files again */
-	void (*keep_names)(struct model *md);                    /* strtab_keep of what it holds */
+	void (*keep_names)(struct model *md);                    /* calls strtab_keep() on its names */
 };
 
 extern const struct front_end go_front_end;      /* go.c */

@@ -16,7 +16,7 @@
 #include "model/step.h"
 #include "model/synthetic.h"
 
-/* The statuses of a generation all bear its start time. */
+/* All statuses of a generation have its start time. */
 static void date_back(struct model *md, struct op *op)
 {
 	op->time = md->generation.start;
@@ -36,7 +36,7 @@ static void write_g_status(struct model *md, struct g *g)
 	g->opened_in = md->generation.number;
 }
 
-/* Ps first: a reader must know what a thread holds before any other event of it. */
+/* Ps come first: a reader must know a thread's P before any other event of the thread. */
 static void write_statuses(struct model *md)
 {
 	for (unsigned i = 0; i < md->entities.nps; i++) {
@@ -50,7 +50,7 @@ static void write_statuses(struct model *md)
 	}
 }
 
-/* What there is beside goroutines and Ps stands among the statuses. */
+/* Objects other than goroutines and Ps are written among the statuses. */
 static void write_first(struct model *md)
 {
 	size_t from = md->ops.n;
@@ -69,7 +69,7 @@ static void carry_held_ends(struct model *md)
 	}
 }
 
-/* Makes what follows later in every format: statuses and open ranges have no sequence numbers. */
+/* Makes the next op later in every format: statuses and open ranges have no sequence numbers. */
 static void let_time_pass(struct model *md)
 {
 	md->ops.last_time += OP_UNIT_NS - 1;
@@ -105,7 +105,7 @@ void generation_open(struct model *md)
 	md->ops.provenance = before;
 }
 
-/* No thread has run that could have announced it; after a file's first generation that needs one. */
+/* No thread has run to announce the cycle. After a file's first generation, the event needs a thread. */
 static void announce_gc_left(struct model *md)
 {
 	if (md->gc.phase != GC_ON || announce_gc_before(md) || md->generation.gc_announced)
@@ -115,7 +115,7 @@ static void announce_gc_left(struct model *md)
 	md->generation.gc_announced = md->gc.in_file = true;
 }
 
-/* After the file's first generation readers accept no range that has not been announced. */
+/* After a file's first generation, readers accept only ranges that have been announced. */
 static void announce_left_ranges(struct model *md)
 {
 	if (md->generation.number != 1 && !md->options.any_first)
@@ -131,9 +131,8 @@ static void announce_left_ranges(struct model *md)
 }
 
 /*
- * Up to Go 1.23 a goroutine gets its id after the probe on its creation, and
- * the next record about it brings it. One that has had none by the end of the
- * generation keeps a made-up id for its life.
+ * Up to Go 1.23 a goroutine gets its id after the probe on its creation, and its next record has the id. A
+ * goroutine without an id at the end of the generation keeps a made-up one for life.
  */
 static void number(struct model *md, uint32_t g)
 {
@@ -150,7 +149,7 @@ static bool has_nameless(const struct model *md)
 	return g < md->entities.gs.n;
 }
 
-/* In the order in which they appear. */
+/* Numbers them in order of appearance. */
 static void number_the_nameless(struct model *md)
 {
 	size_t n = has_nameless(md) ? md->ops.n : 0;
@@ -192,10 +191,10 @@ static void fill_tables(struct model *md)
 	};
 }
 
-/* A boundary comes about once a second; in a log that was silent for an hour, a clock is wrong. */
+/* Boundaries come about once a second; if a log was silent for an hour, a clock is wrong. */
 #define MAX_SILENCE_NS (3600 * 1000000000ull)
 
-/* Silence up to the boundary belongs to the generation. */
+/* The silence before the boundary belongs to the generation. */
 static uint64_t end_time(struct model *md)
 {
 	uint64_t until = md->generation.until, last = md->ops.last_time;
@@ -225,7 +224,7 @@ void generation_close(struct model *md, bool last)
 	lock_logs_complete(md);
 	if (md->options.watch) {
 		number_the_nameless(md);
-		fill_tables(md); /* as they are now: a watcher names stacks */
+		fill_tables(md); /* for the watcher, which refers to stacks */
 		notes_watch(md);
 	}
 	off_cpu_close(md);
@@ -257,16 +256,20 @@ void generation_boundary(struct model *md, const struct log_boundary *boundary, 
 	if (!md->generation.number)
 		return;
 	md->front->settle(md, boundary, ms);
-	/* Readers distinguish kinds of stop-the-world by string id, which is valid in one generation: wait,
-	 * but once. */
+	/*
+	 * Readers distinguish kinds of stop-the-world by string id, which is valid in one generation. So wait
+	 * for the end, but only until the next boundary.
+	 */
 	if (md->gc.stw && !md->generation.boundary_due) {
 		md->generation.boundary_due = true;
 		return;
 	}
 	md->generation.until = boundary->time_before;
 	generation_close(md, false);
-	/* The log holds all that was before: the next generation begins when the Ms were read, even if little
-	 * happened. */
+	/*
+	 * The log holds everything before the boundary, so the next generation begins when the Ms were read,
+	 * even if little happened.
+	 */
 	if (boundary->time_before > md->ops.last_time &&
 	    boundary->time_before - md->ops.last_time < MAX_SILENCE_NS)
 		md->ops.last_time = boundary->time_before;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A target seen as goroutines. */
+/* The front end of a target traced as goroutines. */
 #include "model/front_end.h"
 #include "model/go_boundary.h"
 #include "model/go_memory.h"
@@ -37,7 +37,8 @@ static void describe_status(struct model *md, struct g *g, struct op *op)
 {
 	if (md->generation.number != 1)
 		return;
-	op->stack2 = stack_table_entry(&md->stacks, g->startpc); /* formats that have no statuses create it */
+	/* Formats without statuses write a creation with this stack instead. */
+	op->stack2 = stack_table_entry(&md->stacks, g->startpc);
 	if (g->status == G_WAITING)
 		op->string = g->wait_reason;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Tasks, regions and logs of runtime/trace. Readers want regions of one
- * goroutine to nest (Go 1.26 internal/trace/order.go, endRegion): an end must
- * be that of the innermost one, or come where none is open. What does not fit is misuse, or follows from a
- * loss, and is left out.
+ * Tasks, regions and logs of runtime/trace. Readers require the regions of a goroutine to nest (Go 1.26
+ * internal/trace/order.go, endRegion): an end must belong to the innermost region, or come when none is open.
+ * Other ends are misuse or follow from a loss, and are left out.
  */
 #include "model/go_annotations.h"
 
@@ -25,7 +24,7 @@ static void begin_region(struct model *md, struct m *m, const struct user_region
 		regions_begin(md, m, region, stack);
 }
 
-/* Their ends were not seen. */
+/* Ends deeper regions, whose ends were not seen. */
 static void end_deeper(struct model *md, struct m *m, unsigned depth)
 {
 	regions_end_deeper(md, m, depth, REPAIRED);
@@ -34,13 +33,13 @@ static void end_deeper(struct model *md, struct m *m, unsigned depth)
 static bool matches(const struct user_region *open, const struct user_region *wanted)
 {
 	if (open->sp)
-		return false; /* the program has not begun it */
+		return false; /* a traced call, not begun by the program */
 	if (open->unnamed || wanted->unnamed)
 		return open->unnamed && wanted->unnamed;
 	return open->task == wanted->task && open->name == wanted->name;
 }
 
-/* How many are open once the innermost one that fits is out of the list; the list's length if none fits. */
+/* Returns the index of the innermost region that matches, or the list's length if none does. */
 static unsigned depth_of(const struct region_list *regions, const struct user_region *wanted)
 {
 	for (unsigned i = regions->n; i--;) {
@@ -69,8 +68,8 @@ static void end_region(struct model *md, struct m *m, const struct user_region *
 }
 
 /*
- * After a loss the end of an unnamed region may belong to any of them: those that were open, and the regions
- * inside them, end at the goroutine's next annotation.
+ * After a loss, the end of an unnamed region may belong to any of them. So unnamed regions that were open,
+ * and the regions inside them, end at the goroutine's next annotation.
  */
 void regions_settle(struct model *md, struct m *m)
 {
@@ -102,7 +101,7 @@ static void on_region(struct model *md, const struct probe_hit *hit)
 		end_region(md, hit->m, &region, hit->stack);
 }
 
-/* Readers refuse a task that begins twice. Ids are unique, so such a record is damaged. */
+/* Readers reject a task that begins twice. Ids are unique, so such a record is corrupt. */
 static void on_task_begin(struct model *md, const struct probe_hit *hit)
 {
 	const struct raw_record *rec = hit->rec;

@@ -5,9 +5,9 @@
 
 #include "model/go_hit.h"
 
-/* Its strings are in md->annotations.ids. */
+/* Handles an annotation; its strings are in md->annotations.ids. */
 void on_annotation(struct model *md, const struct probe_hit *hit);
-/* Before any region of m's goroutine begins or ends: what is open may have ended in a loss. */
+/* To be called before a region of m's goroutine begins or ends: open regions may have ended in a loss. */
 void regions_settle(struct model *md, struct m *m);
 
 #endif

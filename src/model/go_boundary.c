@@ -6,9 +6,9 @@
 #include "model/step.h"
 
 /*
- * A goroutine whose start has no record has been running since before the boundary, if neither it nor its
- * thread has sent a record since. If the thread's last record is the one by which it left, its status may
- * just not have been changed yet.
+ * A goroutine whose start has no record has been running since before the boundary if neither it nor its
+ * thread has a record since then. But if the thread's last record is the one at which the goroutine left, its
+ * status in memory may just not have changed yet.
  */
 static void find_running(struct model *md, struct m *m, const struct log_m *seen, uint64_t time_before)
 {
@@ -20,7 +20,7 @@ static void find_running(struct model *md, struct m *m, const struct log_m *seen
 		force_running(md, m, g, m->p);
 }
 
-/* The thread's system call may have ended with its P kept: its memory shows what no record has shown yet. */
+/* The thread's system call may have ended with its P kept, which so far only the target's memory shows. */
 static void settle_call(struct model *md, struct m *m, const struct log_m *seen, uint64_t time_before)
 {
 	if (!m->end.held || m->end.time >= time_before)

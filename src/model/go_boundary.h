@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Ms as they are read at a boundary. */
+/* The Ms as read at a boundary. */
 #ifndef GOTRACE_MODEL_GO_BOUNDARY_H
 #define GOTRACE_MODEL_GO_BOUNDARY_H
 

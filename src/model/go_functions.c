@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Calls of a Go program's functions that the user asked for, as regions and
- * tasks of the goroutine that makes them. A call is known by how far its caller's stack
- * pointer is below the end of the goroutine's stack (raw_record.arg2 is the
- * difference, so a deeper call has a lower number): that stays the same when
- * the stack is moved. What lies deeper is over when something higher begins or
- * ends: a panic that was recovered has unwound it, and no return was seen.
+ * Traced function calls of a Go program, as regions and tasks of the calling goroutine. A call is identified
+ * by its caller's stack pointer relative to the end of the goroutine's stack (raw_record.arg2, the
+ * difference; lower for deeper calls), which does not change when the stack is moved. When a call begins or
+ * ends, all deeper calls are over: a recovered panic unwound them, and no return was seen.
  */
 #include "model/go_functions.h"
 
@@ -15,10 +13,10 @@
 
 enum { MAX_DEPTH = 1000 };
 
-/* The ids that runtime/trace gives count up from 1. */
+/* The ids of runtime/trace count up from 1. */
 #define FIRST_TASK (1ull << 48)
 
-/* What was read of its arguments, as a log of the goroutine. */
+/* Writes the argument values as a log of the goroutine. */
 static void log_values(struct model *md, struct m *m, const struct raw_record *rec,
 		       const struct user_region *region, uint32_t stack)
 {
@@ -49,7 +47,7 @@ static void begin_call(struct model *md, struct m *m, const struct raw_record *r
 	log_values(md, m, rec, &region, stack);
 }
 
-/* Without one that fits it began before the trace. */
+/* If no open call matches, it began before the trace. */
 static void end_call(struct model *md, struct m *m, const struct raw_record *rec)
 {
 	struct region_list *regions = &m->g->regions;
@@ -59,7 +57,7 @@ static void end_call(struct model *md, struct m *m, const struct raw_record *rec
 	depth = regions_call_depth(regions, rec->arg2, true);
 	if (depth == regions->n)
 		return;
-	regions_end_deeper(md, m, depth + 1, INFERRED); /* what it has begun and left open itself */
+	regions_end_deeper(md, m, depth + 1, INFERRED); /* regions that the call left open */
 	log_values(md, m, rec, &regions->open[depth], 0);
 	regions_end_deeper(md, m, depth, OBSERVED);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Calls of functions that the user asked for. */
+/* Traced function calls. */
 #ifndef GOTRACE_MODEL_GO_FUNCTIONS_H
 #define GOTRACE_MODEL_GO_FUNCTIONS_H
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Stop-the-world, cycles of the garbage collector, sweeping, mark assists and
- * the size of the heap. Readers refuse an end without a beginning; a range that began before the trace is
- * announced at the trace's start.
+ * Stop-the-world, cycles of the garbage collector, sweeping, mark assists and the size of the heap. Readers
+ * reject an end without a begin; a range that began before the trace is announced at the trace's start.
  */
 #include "model/go_gc.h"
 
@@ -27,14 +26,14 @@ void on_stw_end(struct model *md, const struct probe_hit *hit)
 	struct g *g = running(md, hit);
 
 	if (!g || md->gc.stw != g)
-		return; /* it began before the trace did */
+		return; /* it began before the trace */
 	step_stw_end(md, OBSERVED);
 }
 
 static void write_gc(struct model *md, struct m *m, enum op_kind kind, uint32_t stack)
 {
 	if (kind == OP_GC_END && (!md->gc.in_file || md->options.any_first))
-		announce_gc(md, m); /* no goroutine has run that could have announced it */
+		announce_gc(md, m); /* no goroutine has run to announce it */
 	emit(&md->ops, kind, m)->stack = stack;
 	md->gc.phase = kind == OP_GC_BEGIN ? GC_ON : GC_OFF;
 	md->generation.gc_announced = md->gc.in_file = true;
@@ -46,7 +45,7 @@ void on_gc_begin(struct model *md, const struct probe_hit *hit)
 	if (!running(md, hit))
 		return;
 	if (md->gc.phase == GC_ON) {
-		/* The end of the one before was not seen. */
+		/* The end of the previous cycle was not seen. */
 		md->ops.provenance = REPAIRED;
 		write_gc(md, hit->m, OP_GC_END, 0);
 		md->ops.provenance = OBSERVED;
@@ -61,13 +60,13 @@ void on_gc_end(struct model *md, const struct probe_hit *hit)
 		write_gc(md, hit->m, OP_GC_END, 0);
 }
 
-/* The thread has a P that runs, and so does the goroutine on it, if the record names one. */
+/* Whether the thread has a running P and, if the record names a goroutine, runs that. */
 static bool on_p(struct model *md, const struct probe_hit *hit)
 {
 	return acting(md, hit, hit->rec->g) && hit->m->p && hit->m->p->status == P_RUNNING;
 }
 
-/* The viewer counts ranges by P, and ignores a P beyond the last ProcsChange. */
+/* The viewer counts ranges by P and ignores Ps beyond the last ProcsChange. */
 static bool p_counts(struct model *md, struct m *m)
 {
 	if (m->g)
@@ -109,7 +108,7 @@ void on_sweep_end(struct model *md, const struct probe_hit *hit)
 	struct m *m = hit->m;
 
 	if (hit->rec->goid < md->ops.now)
-		md->ops.now = hit->rec->goid; /* if nothing has been written since */
+		md->ops.now = hit->rec->goid; /* the sweep's end, if no op has been written since */
 	if (m->p && m->p->status == P_RUNNING &&
 	    (m->p->sweeps || (p_counts(md, m) && announce_sweep_before(md, m->p))))
 		step_sweep_end(md, m, hit->rec->arg, hit->rec->arg2);

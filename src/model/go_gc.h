@@ -16,8 +16,8 @@ void on_sweep_end(struct model *md, const struct probe_hit *hit);
 void on_assist_begin(struct model *md, const struct probe_hit *hit);
 void on_assist_end(struct model *md, const struct probe_hit *hit);
 /*
- * Up to Go 1.21 gcAssistAlloc remembers in a variable of its own whether it has written that the assist
- * began: it may come by there again and again, and by the end only.
+ * Whether assists may begin repeatedly, and end without a begin: up to Go 1.21 gcAssistAlloc remembers in a
+ * local variable whether it has traced the begin.
  */
 bool repeats_assists(const struct model *md);
 

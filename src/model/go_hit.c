@@ -26,7 +26,7 @@ bool acting(struct model *md, const struct probe_hit *hit, uint64_t curg)
 	return force_running(md, hit->m, g, hit->p);
 }
 
-/* _Gwaiting and _Gcopystack with a thread are statuses of a goroutine that runs, too. */
+/* A goroutine with a thread also runs if its status is _Gwaiting or _Gcopystack. */
 void on_behalf(struct model *md, const struct probe_hit *hit)
 {
 	const uint8_t status = hit->rec->status;

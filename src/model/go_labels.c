@@ -19,7 +19,7 @@ void on_labels(struct model *md, const struct probe_hit *hit)
 
 /* --- snapshots --- */
 
-/* Goroutines that such a record is about: what the snapshot has of them may be older or newer. */
+/* Lists goroutines with a record about their labels: the snapshot may be older or newer than it. */
 static void list_newer(struct model *md, size_t from, size_t to, struct map64 *newer)
 {
 	for (size_t i = from; i < to; i++) {
@@ -59,10 +59,10 @@ void labels_start(struct model *md, size_t from, size_t to)
 	md->labels.unsure = false;
 }
 
-/* A snapshot has all goroutines that have labels: others have lost theirs unseen. */
+/* A snapshot lists every goroutine with labels; others have lost theirs unobserved. */
 void labels_resync(struct model *md, size_t from, size_t to)
 {
-	struct map64 known = {0}; /* by records or by the snapshot */
+	struct map64 known = {0}; /* from records or the snapshot */
 
 	md->labels.unsure = false;
 	if (!md->labels.any && !md->snapshot.nlabels)

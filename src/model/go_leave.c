@@ -5,7 +5,7 @@
 #include "model/locks.h"
 #include "model/repair.h"
 
-/* preemptPark, which stops a goroutine for a scan, takes the request back, but leaves the wait reason. */
+/* preemptPark, which stops a goroutine for a scan, clears the preempt request but leaves the wait reason. */
 static bool is_blocked(struct model *md, enum leaving how, uint32_t reason)
 {
 	return how == PARKED || (how == YIELDED && reason == string_id(md, "preempted"));

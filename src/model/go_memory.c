@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Spans of the heap and stacks of goroutines (--alloc). What is in use is kept
- * by address, so that the ops stay consistent after losses: nothing is allocated twice, and nothing is freed
- * that is not in use.
+ * Heap spans and goroutine stacks (--alloc). Those in use are tracked by address, so that the ops stay
+ * consistent after losses: nothing is allocated twice, and nothing is freed that is not in use.
  */
 #include "model/go_memory.h"
 
@@ -10,7 +9,9 @@
 
 #include "model/emit.h"
 
-/* Values of the maps: in use, in the snapshot in hand (scratch), and the time in ms: 12 days until it wraps.
+/*
+ * Map values: in use, listed in the current snapshot (scratch), and the time in ms, which wraps after 12
+ * days.
  */
 enum { IN_USE = 1u << 31, LISTED = 1 << 30, TIME_MASK = LISTED - 1 };
 
@@ -23,7 +24,7 @@ static uint32_t stamp(uint64_t time)
 	return (uint32_t)(time / 1000000) & TIME_MASK;
 }
 
-/* Whether there was a record of it at or after that time. */
+/* Whether the area's last record is from that time or later. */
 static bool is_newer(uint32_t value, uint64_t time)
 {
 	return ((value - stamp(time)) & TIME_MASK) < LISTED / 2;
@@ -60,7 +61,7 @@ static void write_free(struct model *md, bool is_stack, struct m *m, uint64_t ad
 	write_op(md, is_stack ? OP_GO_STACK_FREE : OP_MSPAN_FREE, m, address);
 }
 
-/* The stand-in's thread needs no goroutine and no P for this. */
+/* The synthetic thread needs no goroutine and no P for these ops. */
 static struct m *synthetic_m(struct model *md)
 {
 	return m_get(&md->entities, SYNTHETIC_TID);
@@ -72,8 +73,10 @@ static void learn_base(struct model *md, uint64_t address)
 		md->memory.base = address >= CHUNK ? address & ~(uint64_t)(CHUNK - 1) : PAGE_BYTES;
 }
 
-/* The size and class of a span, as the format has them (traceSpanTypeAndClass, Go 1.26
- * runtime/traceallocfree.go). */
+/*
+ * The size and class of a span, in the format's encoding (traceSpanTypeAndClass, Go 1.26
+ * runtime/traceallocfree.go).
+ */
 static uint64_t span_shape(uint64_t what)
 {
 	uint64_t class = (what >> 8 & 0xff) == SPAN_FOR_HEAP ? (what & 0xff) << 1 : 1;
@@ -92,8 +95,7 @@ void on_memory(struct model *md, const struct probe_hit *hit)
 	on_behalf(md, hit);
 	if (!address || (is_stack && !is_free && !rec->arg2))
 		return;
-	/* This includes what was not known and is free now: a snapshot that is being taken may still have it.
-	 */
+	/* This includes unknown areas that are freed: a snapshot in progress may still list them. */
 	set(md, is_stack, address, stamp(rec->time) | (is_free ? 0 : IN_USE));
 	if (was_in_use) {
 		md->ops.provenance = is_free ? OBSERVED : REPAIRED;
@@ -107,7 +109,7 @@ void on_memory(struct model *md, const struct probe_hit *hit)
 		is_stack ? rec->arg2 : span_shape(rec->arg2);
 }
 
-/* --- what there is already --- */
+/* --- areas that exist already --- */
 
 static void write_area(struct model *md, const struct log_area *area, uint64_t time)
 {
@@ -123,7 +125,7 @@ static bool is_area(const struct log_area *area)
 	return area->address && area->bytes && (area->kind == AREA_SPAN || area->kind == AREA_STACK);
 }
 
-/* What the first record about it allocates was not there before. */
+/* An area whose first record is an allocation did not exist before. */
 static void find_younger(struct model *md, const struct early_records *early, size_t from,
 			 struct map64 younger[2])
 {

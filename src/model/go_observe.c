@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* From raw records to ops: what each site of the runtime means. */
+/* Translates raw records of the runtime's sites to ops. */
 #include "model/go_observe.h"
 
 #include "model/announce.h"
@@ -71,7 +71,7 @@ static const probe_hit_handler handlers[256] = {
 	[SITE_ALLOC_STACK_FREE] = on_memory,
 };
 
-/* Mostly the one that its thread holds already. */
+/* Returns the record's P, usually the one that the thread already holds. */
 static struct p *p_of_record(struct model *md, const struct m *m, const struct raw_record *rec)
 {
 	if (m->p && rec->p && m->p->ptr == rec->p)

@@ -6,14 +6,16 @@
 #include "model/repair.h"
 #include "model/step.h"
 
-/* procresize: the P went away, and its goroutine, which has stopped the world, goes on with P 0 (1.22 and
- * later trace GoSched there). */
+/*
+ * procresize: the P is gone, and its goroutine, which has stopped the world, continues on P 0 (Go 1.22 and
+ * later trace GoSched there).
+ */
 static void change_p_of(struct model *md, struct m *m, struct p *p)
 {
 	struct g *g = m->g, *stw = md->gc.stw;
 
 	if (stw == g)
-		md->gc.stw = NULL; /* it stays stopped */
+		md->gc.stw = NULL; /* the world stays stopped */
 	step_go_stop(md, m, reason_id(&md->reasons, REASON_STOP, GO_STOP_SCHED), 0);
 	if (m->p)
 		step_proc_stop(md, m);
@@ -82,7 +84,7 @@ static void take_p(struct model *md, const struct probe_hit *hit, struct p *p)
 
 void on_take(struct model *md, const struct probe_hit *hit)
 {
-	/* handoffp also gets Ps that are idle already: then nothing happens here. */
+	/* handoffp also gets Ps that are already idle; nothing happens then. */
 	if (hit->p)
 		take_p(md, hit, hit->p);
 }

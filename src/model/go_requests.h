@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Requests that a Go program serves and makes (--requests), as tasks. */
+/* Requests that a Go program serves or makes (--requests), as tasks. */
 #ifndef GOTRACE_MODEL_GO_REQUESTS_H
 #define GOTRACE_MODEL_GO_REQUESTS_H
 

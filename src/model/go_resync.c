@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * After a loss: compares the state with a new snapshot and writes the
- * differences as transitions. What was hit since the first marker is left
- * alone: its records are newer than the snapshot.
+ * After a loss: compares the state with a new snapshot and writes the differences as transitions. Objects
+ * with a record since the first marker are left alone: the record is newer than the snapshot.
  */
 #include "model/go_resync.h"
 
@@ -45,7 +44,7 @@ static void set_status(struct model *md, struct g *g, const struct log_m *lm, ui
 	}
 }
 
-/* Structs of goroutines that ended after the snapshot was begun: the snapshot may still show them. */
+/* Lists goroutines that ended after the snapshot was begun: it may still show them. */
 static void list_ended(struct model *md, struct map64 *ended)
 {
 	for (uint32_t i = 0; i < md->entities.gs.nended; i++) {
@@ -56,7 +55,7 @@ static void list_ended(struct model *md, struct map64 *ended)
 	}
 }
 
-/* Its stack in the snapshot has all frames. The runtime's tracer, at the block, leaves its own out. */
+/* The stack in the snapshot has all frames; at a block, the runtime's tracer omits the runtime's own. */
 static void settle_parked(struct model *md, struct g *g, const struct log_g *lg)
 {
 	uint32_t stack = stack_table_find(&md->stacks, lg->stack);
@@ -102,7 +101,7 @@ static void end_unlisted(struct model *md)
 	}
 }
 
-/* Which thread holds which P: a thread can run for long without a record that shows it. */
+/* Sets which thread holds which P: a thread can run for long without a record that shows it. */
 static void resync_p(struct model *md, const struct log_m *lm)
 {
 	struct m *m = snapshot_has_thread(lm) ? m_get(&md->entities, lm->tid) : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Numbers of the Go runtime that records and snapshots carry. */
+/* Constants of the Go runtime that appear in records and snapshots. */
 #ifndef GOTRACE_MODEL_GO_RUNTIME_H
 #define GOTRACE_MODEL_GO_RUNTIME_H
 

@@ -11,7 +11,7 @@
 #include "model/step.h"
 #include "model/synthetic.h"
 
-/* The length of a string if its text begins with these bytes, at most eight and no zeros; else SIZE_MAX. */
+/* Returns the length of a string if it begins with these bytes (at most eight, no zeros), else SIZE_MAX. */
 static size_t length_if(const struct model *md, uint32_t string, uint64_t bytes)
 {
 	size_t len, n = 0;
@@ -23,9 +23,8 @@ static size_t length_if(const struct model *md, uint32_t string, uint64_t bytes)
 }
 
 /*
- * Go 1.4 has no number for it: the record has the beginning of the text of
- * g.waitreason. The shortest that begins so is the usual one ("chan receive",
- * not "chan receive (nil chan)").
+ * Go 1.4 has no numbers for reasons: the record has the beginning of the text of g.waitreason. The shortest
+ * reason that begins with it is the usual one ("chan receive", not "chan receive (nil chan)").
  */
 static uint32_t reason_by_text(const struct model *md, const struct raw_record *rec)
 {
@@ -108,7 +107,7 @@ void on_execute(struct model *md, const struct probe_hit *hit)
 
 void on_destroy(struct model *md, const struct probe_hit *hit)
 {
-	/* gdestroy also runs at the end of a coroutine, after the switch that has ended it already. */
+	/* gdestroy also runs at the end of a coroutine, after the switch that has already ended it. */
 	if (hit->m->ended_by_switch == hit->rec->g) {
 		hit->m->ended_by_switch = 0;
 		return;
@@ -118,8 +117,8 @@ void on_destroy(struct model *md, const struct probe_hit *hit)
 }
 
 /*
- * Up to Go 1.23 a P takes ids in batches of 16, and the probe does not see the
- * first of a batch: the next creation there shows it.
+ * Up to Go 1.23 a P takes ids in batches of 16, and the probe does not see the first id of a batch. The P's
+ * next creation reveals it.
  */
 static void name_last(struct model *md, struct p *p, const struct g *created, uint64_t goid)
 {

@@ -29,7 +29,7 @@ uint8_t snapshot_g_status(const struct log_g *lg, const struct log_m *lm)
 		return lm ? G_RUNNING : G_RUNNABLE;
 	case GO_G_SYSCALL:
 		return lm ? G_SYSCALL : G_RUNNABLE;
-	case GO_G_WAITING: /* with its M while it stops the world or waits for a scan: it runs */
+	case GO_G_WAITING: /* with an M, it runs: it stops the world or waits for a scan */
 	case GO_G_COPYSTACK:
 		return lm ? G_RUNNING : G_WAITING;
 	case GO_G_PREEMPTED:
@@ -42,8 +42,7 @@ uint8_t snapshot_g_status(const struct log_g *lg, const struct log_m *lm)
 
 uint64_t snapshot_p_of(const struct log_m *lm)
 {
-	/* Up to Go 1.25 entersyscall clears m.p and leaves the P in _Psyscall until another thread takes
-	 * it. */
+	/* Up to Go 1.25 entersyscall clears m.p and leaves the P in _Psyscall until another M takes it. */
 	if (!lm->p && lm->status == GO_G_SYSCALL && lm->p_status == GO_P_SYSCALL)
 		return lm->oldp;
 	return lm->p;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the garbage collector was doing when a snapshot was begun. The
- * snapshot was read between two markers: the first record behind the first
- * of them knows better.
+ * The garbage collector's state when a snapshot was begun. The snapshot was read between two markers; the
+ * first record after the first marker overrides it.
  */
 #include "model/go_snapshot_gc.h"
 
@@ -11,7 +10,7 @@
 #include "model/step.h"
 #include "model/synthetic.h"
 
-/* Whether a cycle ran at the first marker. */
+/* Returns whether a cycle ran at the first marker. */
 static enum gc_phase phase_at(const struct model *md, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++) {
@@ -44,7 +43,7 @@ void snapshot_start_gc(struct model *md, size_t from, size_t to)
 		if (g)
 			g->assists = snap->gs[i].assist == LOG_ASSIST_OPEN;
 	}
-	/* The first record of a goroutine is the last here. */
+	/* Backwards, so that a goroutine's first record takes effect last. */
 	for (size_t i = to; i-- > from;) {
 		const struct raw_record *rec = &md->early.records[i];
 		struct g *g = g_find(&md->entities, rec->g);
@@ -57,7 +56,7 @@ void snapshot_start_gc(struct model *md, size_t from, size_t to)
 	md->gc.goal_due = snap->heap.gc && !has_goal(md, from, to);
 }
 
-/* A cycle began or ended unseen. */
+/* Writes that a cycle began or ended unobserved. */
 static void resync_phase(struct model *md, enum gc_phase phase)
 {
 	struct m *m;
@@ -71,7 +70,7 @@ static void resync_phase(struct model *md, enum gc_phase phase)
 	m = synthetic_begin(md);
 	if (!m)
 		return;
-	/* In this generation no goroutine has run that could have announced the cycle. */
+	/* No goroutine has run in this generation to announce the cycle. */
 	if (phase == GC_OFF && !md->generation.gc_announced)
 		emit(&md->ops, OP_GC_ACTIVE, m);
 	emit(&md->ops, phase == GC_ON ? OP_GC_BEGIN : OP_GC_END, m)->stack =
@@ -81,7 +80,7 @@ static void resync_phase(struct model *md, enum gc_phase phase)
 	md->generation.gc_announced = md->gc.in_file = true;
 }
 
-/* The target has ended an assist that is open in the ops. */
+/* Whether the target has ended an assist that is open in the ops. */
 static bool ended_unseen(const struct model *md, const struct g *g, const struct log_g *lg)
 {
 	return g && g->assists && lg->assist == LOG_ASSIST_NONE &&
@@ -97,7 +96,7 @@ void snapshot_resync_assists(struct model *md)
 
 		if (!ended_unseen(md, g, &snap->gs[i]))
 			continue;
-		/* Only where it runs can it be written; else at its next start. */
+		/* The end can be written only while the goroutine runs; else at its next start. */
 		if (g->status == G_RUNNING)
 			step_assist_end(md, g->m);
 		else
@@ -106,8 +105,8 @@ void snapshot_resync_assists(struct model *md)
 }
 
 /*
- * A goroutine that ended its assist has run since the loss, even if its status is the one it had before. Its
- * next start may be far off, and the assist has not lasted until then.
+ * A goroutine that ended its assist has run since the loss, even if its status is the same as before. Its
+ * next start may be far off, and the assist did not last that long.
  */
 static void show_run(struct model *md, struct g *g, const struct log_g *lg)
 {

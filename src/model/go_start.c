@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The first state. The snapshot was read while the target ran, between two
- * markers in the ring. For whatever was hit between the markers, the first
- * hit says what it was at the first marker; the rest was as the snapshot says.
+ * The initial state. The snapshot was read while the target ran, between two markers in the ring. If an
+ * object was hit between the markers, its first hit shows its state at the first marker; otherwise the
+ * snapshot does.
  */
 #include "model/go_start.h"
 
@@ -14,11 +14,11 @@
 #include "model/go_labels.h"
 #include "model/step.h"
 
-/* What a record implies for the moment before it. */
+/* The state that a record implies for the moment before it. */
 struct implied {
 	uint64_t self, other;              /* goroutines; 0 = none */
-	uint8_t self_status, other_status; /* enum g_status; other: G_DEAD = not born yet */
-	uint8_t p_status;                  /* 0 = nothing is known of the P */
+	uint8_t self_status, other_status; /* enum g_status; other: G_DEAD = not created yet */
+	uint8_t p_status;                  /* 0 = unknown */
 };
 
 static struct implied implied_by_hit(const struct raw_record *rec)
@@ -100,7 +100,7 @@ static void bind_g(struct m *m, struct g *g, uint8_t status)
 		m->p->status = p_status_with(status);
 }
 
-/* A goroutine at its first hit; NULL if it was hit before or was not born at the first marker. */
+/* Adds a goroutine at its first hit. Returns NULL if it was hit before, or created after the first marker. */
 static struct g *first_of_g(struct model *md, struct map64 *hit, uint64_t ptr, uint64_t goid, uint8_t status)
 {
 	if (!ptr || map64_get(hit, ptr))
@@ -126,9 +126,11 @@ static void take_first_hit(struct model *md, struct map64 *hit, const struct raw
 	if (!m)
 		return;
 	if (p && im.p_status && !p->last_hit) {
-		p->last_hit = rec->time | 1; /* 0 would mean: not hit */
-		/* From Go 1.26 on most hits name no P: one that does says which it had all the time, if it
-		 * did not change hands since. */
+		p->last_hit = rec->time | 1; /* 0 would mean "not hit" */
+		/*
+		 * From Go 1.26 on most hits name no P. One that does shows the P that the thread has had all
+		 * along, if no P has changed hands since.
+		 */
 		if (im.p_status == P_IDLE || (!m->last_hit && !m->p) ||
 		    (about_memory(rec->site) && !m->last_p_hit && !m->p))
 			bind_p(m, p, im.p_status);
@@ -145,7 +147,7 @@ static void take_first_hit(struct model *md, struct map64 *hit, const struct raw
 		p->last_hit = rec->time | 1;
 }
 
-/* A goroutine ended between the markers: what the snapshot has at its address may be the next one. */
+/* A goroutine ended between the markers: the snapshot may show its successor at that address. */
 static void take_end(struct model *md, struct map64 *hit, const struct raw_record *rec)
 {
 	if ((rec->site == SITE_DESTROY || rec->site == SITE_DROPM) && rec->g &&
@@ -153,7 +155,7 @@ static void take_end(struct model *md, struct map64 *hit, const struct raw_recor
 		md->oom = true;
 }
 
-/* The block reason that goes with the wait reason, or where the log does not have it, the wait reason. */
+/* Returns the block reason for the wait reason, or the wait reason itself if the log has none. */
 static uint32_t wait_reason(const struct model *md, const struct log_g *lg)
 {
 	uint32_t reason = reason_id(&md->reasons, REASON_PARK, lg->waitreason);
@@ -216,9 +218,8 @@ static void take_snapshot_g(struct model *md, const struct map64 *hit, const str
 }
 
 /*
- * Threads that hold a P and look for work; and those that were hit, for most
- * hits do not say with which P (from Go 1.26 on only those at which one
- * changes hands).
+ * Takes the Ps of threads that look for work, and of threads that were hit: most hits do not name the P (from
+ * Go 1.26 on, only those at which one changes hands do).
  */
 static void take_snapshot_m(struct model *md, const struct log_m *lm)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The first state of a Go program. */
+/* The initial state of a Go program. */
 #ifndef GOTRACE_MODEL_GO_START_H
 #define GOTRACE_MODEL_GO_START_H
 

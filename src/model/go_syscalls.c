@@ -18,10 +18,10 @@ static bool in_syscall(struct model *md, const struct probe_hit *hit)
 }
 
 /*
- * What exitsyscall itself asks of the kernel on its way (Go 1.5 … 1.21 runtime/proc.go) is no call of the
- * goroutine's: it wakes sysmon (exitsyscallfast_pidle), and while the runtime's own tracer is on it yields
- * until that has written that the P was taken (exitsyscallfast). The numbers are amd64's (asm/unistd_64.h),
- * where alone these releases are traced.
+ * System calls that exitsyscall itself makes (Go 1.5 … 1.21 runtime/proc.go) do not belong to the goroutine:
+ * it wakes sysmon (exitsyscallfast_pidle), and while the runtime's own tracer is on, it yields until the
+ * tracer has written that the P was taken (exitsyscallfast). The numbers are those of amd64
+ * (asm/unistd_64.h), the only architecture on which these releases are traced.
  */
 #define NR_SCHED_YIELD 24
 #define NR_FUTEX       202
@@ -45,7 +45,7 @@ void on_sys_enter(struct model *md, const struct probe_hit *hit)
 	if (!in_syscall(md, hit)) {
 		begin_syscall(md, hit);
 	} else if (end->exited && (end->explicit_end || end->tick != (uint32_t)hit->rec->arg)) {
-		/* exitsyscall counts p.syscalltick on, so another tick is another call. */
+		/* exitsyscall increments p.syscalltick, so a different tick means a different call. */
 		begin_syscall(md, hit);
 	} else {
 		if (end->unseen_begin)
@@ -97,7 +97,7 @@ void on_exit_no_p(struct model *md, const struct probe_hit *hit)
 	step_syscall_end_blocked(md, m);
 }
 
-/* A mark assist whose end was not seen can be ended only where the goroutine runs. */
+/* A mark assist whose end was not seen can be ended only while the goroutine runs. */
 static void end_in_call(struct model *md, struct m *m)
 {
 	if (m->g->assists)
@@ -106,8 +106,10 @@ static void end_in_call(struct model *md, struct m *m)
 		step_go_destroy_syscall(md, m);
 }
 
-/* Up to Go 1.20 a thread of C's own has a goroutine for each of its calls: mostly the same one. Between calls
- * it is shown as being in C, as the tracers of those releases do. */
+/*
+ * Up to Go 1.20 a C thread has a goroutine for each of its calls into Go, mostly the same one. Between calls
+ * it is shown as being in C, as the tracers of those releases do.
+ */
 static bool keeps_callback(const struct model *md)
 {
 	return md->target.go_minor <= 20;
@@ -167,7 +169,7 @@ void on_gcwait(struct model *md, const struct probe_hit *hit)
 	if (!m->p || m->p->status != P_SYSCALL)
 		return;
 	if (md->target.go_minor >= 26)
-		step_proc_stop(md, m); /* entersyscallHandleGCWait of 1.26 traces ProcStop, */
+		step_proc_stop(md, m); /* ProcStop, as entersyscallHandleGCWait traces since 1.26 */
 	else
-		step_proc_steal(md, m, m->p); /* entersyscall_gcwait before that ProcSteal from itself */
+		step_proc_steal(md, m, m->p); /* ProcSteal from itself, as entersyscall_gcwait did */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* System calls and calls of C. */
+/* System calls and cgo calls. */
 #ifndef GOTRACE_MODEL_GO_SYSCALLS_H
 #define GOTRACE_MODEL_GO_SYSCALLS_H
 

@@ -26,7 +26,7 @@ static int by_place(const void *a, const void *b)
 	return one->seq < other->seq ? -1 : 1;
 }
 
-/* Goes from the end, so that nothing is overwritten before it is moved. */
+/* Works from the end, so that no op is overwritten before it is moved. */
 void inserts_apply(struct insert_list *inserts, struct op_list *list)
 {
 	size_t from = list->n, to, n = inserts->n;

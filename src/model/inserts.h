@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Ops that are put between those of a complete generation. */
+/* Ops to be inserted into a complete generation. */
 #ifndef GOTRACE_MODEL_INSERTS_H
 #define GOTRACE_MODEL_INSERTS_H
 
 #include "model/op_list.h"
 
 struct insert {
-	size_t place, seq; /* before ops[place]; in the order in which they were added */
+	size_t place, seq; /* place: before ops[place]; seq: the order of addition */
 	struct op op;
 };
 
@@ -15,9 +15,9 @@ struct insert_list {
 	size_t n, capacity;
 };
 
-/* Copies the op. 0 or -ENOMEM. */
+/* Copies the op. Returns 0 or -ENOMEM. */
 int inserts_add(struct insert_list *inserts, size_t place, const struct op *op);
-/* Those of one place stand in the order of their times. */
+/* Inserts all ops; those with the same place are sorted by time. */
 void inserts_apply(struct insert_list *inserts, struct op_list *list);
 void inserts_free(struct insert_list *inserts);
 

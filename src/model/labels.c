@@ -7,9 +7,9 @@
 #include "util/array.h"
 #include "util/labels.h"
 
-enum { MAX_SETS = 1 << 16 }; /* different ones of a generation: at most 64 MB */
+enum { MAX_SETS = 1 << 16 }; /* distinct sets in a generation: at most 64 MB */
 
-/* What a set is that could not be read. */
+/* Represents a set that could not be read. */
 #define NO_SET "{}..."
 
 bool labels_init(struct model *md)
@@ -38,7 +38,7 @@ static uint32_t intern(struct model *md, const char *text, size_t len)
 	return id;
 }
 
-/* n labels, or what is left of them. No labels: 0, unless some are missing. */
+/* Returns the set of n labels; 0 if there are none, unless some are missing (cut). */
 static uint32_t make_set(struct model *md, struct pprof_label *labels, unsigned n, bool cut)
 {
 	char text[LABELS_TEXT_MAX + 1];
@@ -48,7 +48,7 @@ static uint32_t make_set(struct model *md, struct pprof_label *labels, unsigned 
 	return intern(md, text, labels_write(labels, n, cut, text));
 }
 
-/* The labels in a list of struct log_label or raw_label, which are the same. */
+/* Splits a list of struct log_label or raw_label, which are the same, into labels. Returns their number. */
 static unsigned split(const char *bytes, size_t size, struct pprof_label labels[LABELS_MAX])
 {
 	unsigned n = 0;
@@ -78,7 +78,7 @@ uint32_t labels_of_text(struct model *md, const struct raw_text *text)
 	return make_set(md, labels, split(text->text, text->len, labels), cut);
 }
 
-/* Numbers begin with 1 in each snapshot. */
+/* Numbers start at 1 in each snapshot. */
 void labels_learn(struct model *md, const struct log_record *record)
 {
 	const struct log_labels *head = record->data;
@@ -106,7 +106,7 @@ uint32_t labels_of_number(struct model *md, uint32_t number)
 	return make_set(md, NULL, 0, true);
 }
 
-/* --- whose they are --- */
+/* --- labels of goroutines --- */
 
 bool labels_are_due(const struct model *md, const struct g *g)
 {
@@ -118,7 +118,7 @@ const char *labels_text(const struct model *md, uint32_t set)
 	return set ? strtab_get(md->labels.sets, set, NULL) : "{}";
 }
 
-/* The id of that text in this generation. */
+/* Returns the id of the set's text in this generation. */
 static uint32_t text_of(struct model *md, uint32_t set)
 {
 	uint32_t id = strtab_add_str(md->annotations.texts, labels_text(md, set));
@@ -159,7 +159,7 @@ void labels_recycle(struct model *md)
 {
 	struct label_sets *sets = &md->labels;
 
-	/* Records that wait for a snapshot have sets, too. */
+	/* Records waiting for a snapshot refer to sets, too. */
 	if (!sets->any || md->early.ntexts || sets->nnumbers)
 		return;
 	for (uint32_t i = 1; i < md->entities.gs.n; i++) {

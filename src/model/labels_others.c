@@ -54,7 +54,7 @@ static size_t list_left(struct model *md, struct labelled **all)
 	return n;
 }
 
-/* As many as one log event can name, with the same set. Returns how many. */
+/* Writes a log event that lists as many goroutines with the first set as fit. Returns their number. */
 static size_t write_others(struct model *md, const struct labelled *all, size_t n)
 {
 	char text[TEXT_MAX];

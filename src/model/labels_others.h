@@ -5,7 +5,7 @@
 
 #include "model/state.h"
 
-/* The generation ends: names goroutines with labels that readers may not know of yet. */
+/* At the end of a generation: lists goroutines with labels that readers may not know yet. */
 void labels_announce_left(struct model *md);
 
 #endif

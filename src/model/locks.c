@@ -6,7 +6,7 @@
 #include "model/emit.h"
 #include "util/own_names.h"
 
-/* Of a semaphore, the function that waits says what it belongs to. */
+/* For a semaphore, the waiting function shows what kind of lock it belongs to. */
 static enum lock_kind kind_of(const struct model *md, const struct op *op)
 {
 	const struct model_options *options = &md->options;
@@ -16,7 +16,7 @@ static enum lock_kind kind_of(const struct model *md, const struct op *op)
 	return options->lock_kind(options->ctx, &md->stacks.stacks[op->stack2]);
 }
 
-/* The record says what is waited for. Go 1.4's arg2 is the beginning of a text. */
+/* Whether the record says what is waited for. Go 1.4's arg2 is the beginning of a text. */
 static bool has_address(const struct model *md, uint64_t arg2)
 {
 	return md->options.locks && md->target.go_minor != 4 && AWAITED_KIND(arg2) && AWAITED_ADDRESS(arg2);

@@ -15,7 +15,7 @@
 #include "model/stats.h"
 #include "model/step.h"
 
-/* A generation with so many ops besides statuses is closed early, so that memory stays bounded. */
+/* A generation is closed early at this many ops besides statuses, to bound memory. */
 enum { MAX_GENERATION_OPS = 1 << 18 };
 
 struct model *model_new(const struct model_options *options)
@@ -64,7 +64,7 @@ static bool is_out_of_memory(const struct model *md)
 	return md->oom || md->ops.oom || md->entities.oom || md->stacks.oom;
 }
 
-/* Nothing existed before a program that gotrace started: no snapshot to wait for. */
+/* Nothing precedes the first record of a program that gotrace started: no snapshot to wait for. */
 static void start_from_nothing(struct model *md, const struct raw_record *first)
 {
 	md->phase = RUNNING;
@@ -74,7 +74,7 @@ static void start_from_nothing(struct model *md, const struct raw_record *first)
 	generation_open(md);
 }
 
-/* Records with texts come one at a time, and never among others: `texts` is theirs. */
+/* A record with texts comes alone, with `texts`; otherwise texts is NULL. */
 static int feed_some(struct model *md, const struct raw_record *records, size_t n,
 		     const struct raw_text *texts)
 {
@@ -107,7 +107,7 @@ static int feed_records(struct model *md, const struct log_record *record)
 	size_t n = record->size / sizeof(*records);
 	int ret = 0;
 
-	/* What comes without its texts is no annotation. */
+	/* Skip records that come without their texts: they are no annotations. */
 	for (size_t i = 0, next; i < n && ret == 0; i = next + 1) {
 		for (next = i; next < n && !has_texts(&records[next]);)
 			next++;
@@ -157,7 +157,7 @@ static void feed_note(struct model *md, const struct log_note *note)
 	md->starts_only = note->flags & LOG_NOTE_SPANS;
 	if (!md->generation.number)
 		return;
-	/* What was seen before counts from the snapshot on, which follows. */
+	/* Earlier observations take effect with the snapshot that follows. */
 	if (note->flags & (LOG_NOTE_GAP | LOG_NOTE_SEEN) && note->time > md->ops.now)
 		md->ops.now = note->time;
 	if (note->flags & LOG_NOTE_SEEN) {
@@ -177,7 +177,7 @@ static void feed_note(struct model *md, const struct log_note *note)
 		labels_lost(md);
 		generation_close(md, false);
 		generation_open(md);
-		/* The last records, and the first ones, are of some sites only. */
+		/* The last records before a gap and the first ones after it are of some sites only. */
 		md->phase = AFTER_GAP;
 		early_clear(&md->early);
 		annotations_lost(md);
@@ -190,7 +190,7 @@ static void feed_heap_live(struct model *md, const struct log_heap_live *live)
 	md->gc.heap_live = live->bytes;
 }
 
-/* The loss is written into the file, and a new generation begins. */
+/* Writes the loss into the file and begins a new generation. */
 static void feed_loss(struct model *md, const struct log_loss *loss)
 {
 	char text[160];
@@ -238,7 +238,7 @@ static void observe_early(struct model *md, size_t from)
 	early_free(&md->early);
 }
 
-/* The state is that of the first marker; what came since is in the early records. */
+/* The snapshot gives the state at the first marker; later records are among the early ones. */
 static void take_snapshot(struct model *md)
 {
 	const struct log_snapshot *info = &md->snapshot.info;

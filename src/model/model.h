@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The state machine of goroutines, Ps and Ms. Takes the records of the raw
- * log in their order and turns them into ops, generation by generation. What
- * has no site to probe is inferred, what was lost is repaired; the ops are
- * valid whatever the log holds.
+ * The state machine of goroutines, Ps and Ms. It takes the records of the raw log in order and turns them
+ * into ops, generation by generation. Steps without a probe point are inferred, and lost ones are repaired.
+ * The ops are valid whatever the log holds.
  */
 #ifndef GOTRACE_MODEL_H
 #define GOTRACE_MODEL_H
@@ -15,34 +14,37 @@ struct model;
 
 struct model *model_new(const struct model_options *options);
 void model_free(struct model *model);
-/* Feeds one record of the log. 0, or a negative errno: the sink's, -ENOMEM, -EBADMSG. */
+/* Feeds one record of the log. Returns 0; -ENOMEM or -EBADMSG, with *err set; or the sink's error. */
 int model_feed(struct model *model, const struct log_record *record, struct error *err);
 /*
- * For a generation_watch: a user log event right behind ops[place], of the goroutine that runs there, with
- * this stack (0: none); or, with LOG_AT_END or where no goroutine runs, of the goroutine "gotrace" at the end
- * of the generation.
+ * For a generation_watch: adds a user log event directly after ops[place], of the goroutine that runs there,
+ * with this stack (0: none). If place is LOG_AT_END or no goroutine runs there, the event goes to the end of
+ * the generation, to a running goroutine or else to "gotrace".
  */
 void model_log(struct model *model, long place, uint32_t stack, const char *text);
-/* The text of a string id, of this generation too; "" if there is none. */
+/* Returns the text of a string id, also of one valid only in this generation; "" if there is none. */
 const char *model_string(const struct model *model, uint32_t string);
-/* What a goroutine, by its index in tables.goroutines, runs, or a thread is called: startpc and name. */
+/* Sets startpc and name of *row for goroutine index g: its start function, or its name as a thread. */
 void model_describe(struct model *model, uint32_t g, struct goroutine_stats *row);
-/* The goroutine "gotrace", which is none of the target's. */
+/* Whether g is the goroutine "gotrace", which does not belong to the target. */
 bool model_is_own(const struct model *model, uint32_t g);
 uint64_t model_goid(const struct model *model, uint32_t g); /* 0 = not known yet */
-/* Closes the last generation. May be called with a log that ended anywhere. */
+/*
+ * Closes the last generation. The log may have ended anywhere. Returns 0, or a negative errno: -ENOMEM, with
+ * *err set, or the sink's error.
+ */
 int model_finish(struct model *model, struct error *err);
 
 const struct model_stats *model_stats(const struct model *model);
-/* Rows, the greatest first; owned by the model, sorted again by each call. */
+/* Returns rows, greatest first. The model owns them, and each call sorts them again. */
 const struct goroutine_stats *model_goroutine_stats(struct model *model, enum stat_order order,
 						    size_t *count);
 const struct whole_stats *model_whole_stats(const struct model *model);
-/* After model_finish; pointers are the model's. */
+/* To be called after model_finish(). The model owns the memory behind the pointers. */
 void model_cpu_figures(struct model *model, struct cpu_figures *figures);
-unsigned model_threads(const struct model *model); /* that are known now */
+unsigned model_threads(const struct model *model); /* number known now */
 const struct tables *model_tables(const struct model *model);
-/* The target, as LOG_TARGET describes it; NULL before that. */
+/* Returns the target as described by LOG_TARGET; NULL before that record. */
 const struct log_target *model_target(const struct model *model);
 
 #endif

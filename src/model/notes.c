@@ -25,8 +25,8 @@ static void fill(struct model *md, struct op *op, const char *category, uint32_t
 }
 
 /*
- * A thread whose goroutine runs; NULL if there is none. The system call of a thread may still be moved up, to
- * before a log event.
+ * Returns a thread whose goroutine runs, or NULL. For a target traced as threads, always NULL: the system
+ * call of a thread may still be moved up, before a log event.
  */
 static struct m *any_running(const struct model *md)
 {
@@ -78,7 +78,7 @@ static int by_place(const void *a, const void *b)
 	return one->text < other->text ? -1 : one->text > other->text; /* in the order of the calls */
 }
 
-/* Whether the goroutine still runs behind such an op, on the same thread and P. */
+/* Whether the goroutine still runs after such an op, on the same thread and P. */
 static bool runs_on(enum op_kind kind)
 {
 	switch (kind) {
@@ -95,7 +95,10 @@ static bool runs_on(enum op_kind kind)
 	}
 }
 
-/* Behind the statuses, where a goroutine of the target's runs on its P: readers want all three for a log. */
+/*
+ * Whether the place is after the statuses, where a target goroutine runs on its P: readers require all three
+ * for a log.
+ */
 static bool has_place(const struct model *md, const struct pending_log *log)
 {
 	const struct op *op;
@@ -117,7 +120,7 @@ static void write_at_end(struct model *md, const struct pending_log *log, uint64
 	md->ops.provenance = before;
 }
 
-/* Inserts each behind its op, from the end, so that nothing is overwritten before it is moved. */
+/* Inserts each log after its op, working from the end so that no op is overwritten before it is moved. */
 static void put_in(struct model *md, const struct pending_log *logs, size_t n)
 {
 	size_t from = md->ops.n;

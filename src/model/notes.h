@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* User log events that gotrace writes, not the target. */
+/* User log events written by gotrace, not by the target. */
 #ifndef GOTRACE_MODEL_NOTES_H
 #define GOTRACE_MODEL_NOTES_H
 
 #include "model/state.h"
 
-/* Now, of a goroutine that runs, or else of the synthetic one. text: a string id, maybe with TEXT_ID. */
+/*
+ * Writes a log event now, of a running goroutine or else the synthetic one. text: a string id, with or
+ * without TEXT_ID.
+ */
 void note_write(struct model *md, uint32_t text);
-/* The same with another category than "gotrace". */
+/* The same with a category other than "gotrace". */
 void note_write_as(struct model *md, const char *category, uint32_t text);
-/* The id of a text that stays for this generation. */
+/* Returns the id of a text that is valid in this generation. */
 uint32_t note_text(struct model *md, const char *text);
-/* Calls the generation_watch, and writes what it wants; the ops are complete. */
+/* Calls the generation_watch and writes the events that it adds. The ops must be complete. */
 void notes_watch(struct model *md);
 /* For the generation_watch: see model_log(). */
 void notes_add(struct model *md, long place, uint32_t stack, const char *text);

@@ -8,7 +8,7 @@
 #include "util/machine.h"
 
 enum {
-	MAX_THREADS = 1 << 14, /* kept apart: Go's own limit is 10,000 at once */
+	MAX_THREADS = 1 << 14, /* tracked individually; Go's own limit is 10,000 at once */
 	COMM_BYTES = 16,
 };
 
@@ -22,7 +22,7 @@ void off_cpu_free(struct off_cpu *off)
 	map64_free(&off->thread_by_tid);
 }
 
-/* NULL: there are too many, or no memory. */
+/* Returns NULL if there are too many threads, or when out of memory. */
 static struct off_cpu_thread *thread_of(struct model *md, uint32_t tid)
 {
 	struct off_cpu *off = &md->off_cpu;
@@ -60,7 +60,7 @@ static enum off_cpu_why why_of(const struct raw_record *rec)
 	}
 }
 
-/* Whose thread took the CPU; 0: nobody's, which waits because of a quota or for a moment only. */
+/* Returns the name of what took the CPU; 0 = nothing: the thread waits because of a quota or only briefly. */
 static uint32_t taker_of(struct model *md, const struct raw_record *rec)
 {
 	const uint64_t words[] = {rec->goid, rec->p};
@@ -74,7 +74,7 @@ static uint32_t taker_of(struct model *md, const struct raw_record *rec)
 	return string_id(md, comm);
 }
 
-/* What is known of the interval already is left out: the log may report one that is not over yet. */
+/* Removes the part of the interval that is already known: the log may report one that is not over yet. */
 static void leave_out(struct off_cpu_interval *interval, const struct off_cpu_thread *thread,
 		      uint64_t watched_since)
 {
@@ -121,7 +121,7 @@ static void take_death(struct model *md, const struct raw_record *rec)
 		thread->cpu.wait_ns += rec->arg2 - thread->wait_seen;
 		thread->cpu.has_times = true;
 	}
-	/* The id may become another thread's, which begins at 0. */
+	/* The tid may be reused by a thread whose times begin at 0. */
 	thread->cpu_seen = thread->wait_seen = 0;
 }
 
@@ -164,9 +164,9 @@ void off_cpu_watched_since(struct model *md, uint64_t time)
 	md->off_cpu.watched_since = time;
 }
 
-/* --- figures of the kernel's --- */
+/* --- figures from the kernel --- */
 
-/* A thread that is there at the first reading has a life from before the trace; later ones are new. */
+/* A thread in the first reading existed before the trace; later ones are new. */
 static void take_time(struct model *md, const struct log_thread_time *now, bool first)
 {
 	struct off_cpu_thread *thread = thread_of(md, now->tid);

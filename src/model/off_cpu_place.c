@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Divides intervals without a CPU among the goroutines that ran on these threads. */
+/* Divides intervals without a CPU among the goroutines that ran on their threads. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,12 +10,12 @@
 #include "util/array.h"
 #include "util/own_names.h"
 
-/* A thread that had intervals, at the op in hand. */
+/* The state of a thread that had intervals, at the current op. */
 struct place_thread {
 	struct runs_on on;
-	const struct off_cpu_interval *interval; /* it is in, or NULL */
-	bool is_open;                            /* a goroutine has no CPU since: */
-	size_t place;                            /* before that op */
+	const struct off_cpu_interval *interval; /* the current one, or NULL */
+	bool is_open;                            /* a goroutine has had no CPU since `since` */
+	size_t place;                            /* index of the first op after `since` */
 	uint64_t since;
 };
 
@@ -25,7 +25,7 @@ struct places {
 	struct place_thread *threads;
 	size_t nthreads;
 	size_t next;       /* the first interval that has not begun */
-	uint64_t next_end; /* when the first of those that have is over; UINT64_MAX: there is none */
+	uint64_t next_end; /* earliest end of those that have begun; UINT64_MAX: none */
 	struct insert_list ends;
 	uint32_t names[OFF_CPU_REASONS];
 	uint32_t stacks[OFF_CPU_REASONS];
@@ -71,7 +71,7 @@ static struct place_thread *thread_of(const struct places *places, uint32_t tid)
 	return at == MAP64_NONE ? NULL : &places->threads[at];
 }
 
-/* --- what is found --- */
+/* --- results --- */
 
 static void count_taker(struct model *md, uint32_t name, uint64_t ns)
 {
@@ -120,7 +120,7 @@ static void put_region(struct places *places, const struct place_thread *on, siz
 	put_end(places, OP_REGION_END, place, op);
 }
 
-/* How long an interval must be for a region. Where CPUs are known, all of them show who had one. */
+/* Returns the minimum length of a region, ns. If CPUs are known, all intervals show who had one. */
 static uint64_t region_ns(const struct model *md)
 {
 	if (md->options.off_cpu_ns)
@@ -128,7 +128,7 @@ static uint64_t region_ns(const struct model *md)
 	return md->off_cpu.knows_cpus ? 1 : OFF_CPU_REGION_NS;
 }
 
-/* The goroutine had no CPU up to then. */
+/* The goroutine had no CPU until `until`. */
 static void found(struct places *places, struct place_thread *on, size_t place, uint64_t until)
 {
 	struct model *md = places->md;
@@ -202,7 +202,7 @@ static void end_next(struct places *places, size_t place)
 	find_next_end(places);
 }
 
-/* What begins and ends before that time has its place before that op. */
+/* Handles intervals that begin or end before this time, ahead of the op at `place`. */
 static void pass_time(struct places *places, size_t place, uint64_t time, uint64_t start)
 {
 	const struct off_cpu *off = &places->md->off_cpu;

@@ -8,7 +8,7 @@
 
 struct op *op_list_grow(struct op_list *list)
 {
-	static struct op nowhere; /* taken when memory is out; model_feed then fails */
+	static struct op nowhere; /* used when out of memory; model_feed() then fails */
 	size_t more = list->capacity ? list->capacity * 2 : 4096;
 	struct op *ops = realloc(list->ops, more * sizeof(*ops));
 
@@ -33,7 +33,9 @@ static uint64_t least_time(const struct op_spacing *before, enum op_kind kind, u
 	return is_birth(kind) && least < apart ? apart : least;
 }
 
-/* The time that is wanted, or the earliest after it. Nothing need be farther from the op before than a unit.
+/*
+ * Returns the wanted time, or the earliest possible one after it. No op need be more than a unit after the
+ * previous one.
  */
 static inline uint64_t time_behind(const struct op_spacing *before, enum op_kind kind, uint32_t m,
 				   uint64_t wanted)
@@ -51,7 +53,7 @@ uint64_t op_list_next_time(struct op_list *list, enum op_kind kind, uint32_t tid
 	struct op_spacing *before = &list->spacing;
 
 	before->last = list->last_time;
-	/* The ring's order is the true one; the clock follows it. */
+	/* The ring's order is authoritative; timestamps are adjusted to it. */
 	list->last_time = time_behind(before, kind, tid, list->now);
 	op_dated(before, tid, list->last_time);
 	return list->last_time;
@@ -65,13 +67,13 @@ size_t op_list_hold(struct op_list *list, uint32_t tid)
 	return list->n - 1;
 }
 
-/* Where an op goes that follows the one with this number: behind the statuses at least. */
+/* Returns the place of an op that follows the one with this number: at least after the statuses. */
 static size_t place_behind(const struct op_list *list, uint64_t number)
 {
 	uint64_t first = list->before + list->statuses;
 	size_t place = (number > first ? number : first) - list->before;
 
-	/* If that one was moved itself, this one goes to the same place, behind it. */
+	/* If that op was itself moved, this one goes to the same place, after it. */
 	for (size_t i = list->nmoved; i-- && list->moved[i].index + 1ull >= place;) {
 		if (list->moved[i].index + 1ull == place)
 			return list->moved[i].place;
@@ -93,7 +95,7 @@ void op_list_move_up(struct op_list *list, uint64_t behind)
 		(struct moved_op){.index = (uint32_t)(list->n - 1), .place = (uint32_t)place};
 }
 
-/* Gives an op its time behind those before it: the earliest if it was moved, else its own if that will do. */
+/* Dates an op after those before it: the earliest time if it was moved, else its own time if possible. */
 static inline void date(struct op_list *list, struct op_spacing *before, size_t index, bool is_moved)
 {
 	struct op *op = &list->ops[index];
@@ -120,16 +122,17 @@ void op_list_keep_apart(struct op_list *list, size_t from)
 		list->last_time = list->ops[list->n - 1].time;
 }
 
-/* The moved ops of a list by their places, while they are put there. */
+/* The state of moving the ops of a list to their places. */
 struct moves {
 	struct op_list *list;
-	size_t passed;   /* list->moved[passed] is the next one that is missing where it was written */
+	/* list->moved[passed] is the next op that has left the position where it was written. */
+	size_t passed;
 	struct op *copy; /* of the ops that change places */
 	size_t capacity; /* of copy */
 	struct op_spacing before;
 };
 
-/* Makes it as long as the list of ops; all entries are zero. */
+/* Makes first_moved as long as the list of ops; all entries are zero. */
 static bool reserve_first_moved(struct op_list *list)
 {
 	uint32_t *bigger;
@@ -145,7 +148,7 @@ static bool reserve_first_moved(struct op_list *list)
 	return true;
 }
 
-/* From the last to the first, so that each place has its ops in the order in which they were written. */
+/* Links moves from last to first, so that each place has its ops in the order in which they were written. */
 static void sort_moves(struct op_list *list)
 {
 	for (size_t i = list->nmoved; i; i--) {
@@ -163,7 +166,7 @@ static void forget_moves(struct op_list *list)
 	list->nmoved = 0;
 }
 
-/* The end of the ops that change places with each other: where no op from behind goes before it. */
+/* Returns the end of a group of ops that change places with each other: no later op moves into the group. */
 static size_t end_of_moves(const struct moves *moves, size_t from)
 {
 	const struct moved_op *moved = moves->list->moved;
@@ -186,7 +189,7 @@ static bool copy_ops(struct moves *moves, size_t from, size_t end)
 	return true;
 }
 
-/* Sorts the ops in [from, end) again. */
+/* Reorders the ops in [from, end). */
 static void reorder(struct moves *moves, size_t from, size_t end)
 {
 	struct op_list *list = moves->list;
@@ -206,7 +209,7 @@ static void reorder(struct moves *moves, size_t from, size_t end)
 	}
 }
 
-/* Most moves are over few ops, so only these are copied; all ops are gone through once. */
+/* Most moves span few ops, so only those are copied. One pass over all ops. */
 static bool apply_all(struct moves *moves)
 {
 	struct op_list *list = moves->list;

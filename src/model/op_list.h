@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The ops of the open generation. Most are written in the order of the
- * records; what is learnt late is moved up to where it belongs. The list dates
- * each op and counts those that no record shows.
+ * The ops of the open generation. Most are written in the order of the records; an op that is learnt late is
+ * moved up to its place. The list dates each op and counts those that no record shows.
  */
 #ifndef GOTRACE_MODEL_OP_LIST_H
 #define GOTRACE_MODEL_OP_LIST_H
@@ -25,18 +24,18 @@ struct moved_op {
 struct op_list {
 	struct op *ops;
 	size_t n, capacity;
-	size_t statuses; /* the first of them are statuses */
-	uint64_t before; /* ops of all generations before */
+	size_t statuses; /* number of statuses, which come first */
+	uint64_t before; /* number of ops in all earlier generations */
 
-	/* The stamp of the next op. */
-	uint64_t now;       /* ns: time of the record in hand */
+	/* For the timestamp of the next op. */
+	uint64_t now;       /* ns: time of the current record */
 	uint64_t last_time; /* ns: of the last op */
 	struct op_spacing spacing;
 	enum provenance provenance;
 
 	struct moved_op *moved;
 	size_t nmoved, moved_capacity;
-	uint32_t *first_moved; /* by place, in op_list_apply_moves: 1 + index in moved, 0 = none goes there */
+	uint32_t *first_moved; /* by place, in op_list_apply_moves: 1 + index in moved, 0 = none */
 	size_t first_capacity;
 
 	uint64_t inferred, repaired; /* ops so far, over all generations */
@@ -46,16 +45,16 @@ struct op_list {
 /* Slow path of op_list_append. */
 struct op *op_list_grow(struct op_list *list);
 
-/* A new op behind the last, not filled in. Valid until the next append. */
+/* Appends an op that is not filled in. It is valid until the next append. */
 static inline struct op *op_list_append(struct op_list *list)
 {
 	return list->n < list->capacity ? &list->ops[list->n++] : op_list_grow(list);
 }
 
-/* The time of the next op, of thread tid: that of the record in hand, or as much later as readers need it. */
+/* Returns the time of the next op, of thread tid: the current record's, or as much later as readers need. */
 uint64_t op_list_next_time(struct op_list *list, enum op_kind kind, uint32_t tid);
 
-/* Appends an OP_NONE of thread tid, which the caller may fill later; returns its index. */
+/* Appends an OP_NONE of thread tid, which the caller may fill in later. Returns its index. */
 size_t op_list_hold(struct op_list *list, uint32_t tid);
 
 /* The number of the last op, counted over all generations. */
@@ -64,13 +63,13 @@ static inline uint64_t op_number(const struct op_list *list)
 	return list->before + list->n;
 }
 
-/* The last op, just written, belongs right behind the one with this number. */
+/* Moves the last op, just written, up to directly after the op with this number. */
 void op_list_move_up(struct op_list *list, uint64_t behind);
-/* Once, when the generation is complete. */
+/* Applies the moves. To be called once, when the generation is complete. */
 void op_list_apply_moves(struct op_list *list);
-/* Some ops were inserted: makes times increase strictly from index `from` on. */
+/* After ops were inserted: makes times increase strictly from index `from` on. */
 void op_list_keep_apart(struct op_list *list, size_t from);
-/* Forgets the ops of the generation that was closed. */
+/* Drops the ops of the closed generation. */
 void op_list_next_generation(struct op_list *list);
 void op_list_free(struct op_list *list);
 

@@ -9,13 +9,13 @@ static enum provenance with_provenance(struct model *md, enum provenance cause)
 {
 	enum provenance before = md->ops.provenance;
 
-	/* What a repair needs is a repair, too. */
+	/* Ops that a repair needs are repairs, too. */
 	if (before != REPAIRED)
 		md->ops.provenance = cause;
 	return before;
 }
 
-/* If only starts are probed, it is normal that a goroutine leaves unseen. */
+/* If only starts are probed, goroutines normally leave unobserved. */
 static enum provenance unseen(const struct model *md)
 {
 	return md->starts_only ? INFERRED : REPAIRED;
@@ -26,7 +26,7 @@ void force_m_free(struct model *md, struct m *m)
 	enum provenance before = with_provenance(md, unseen(md));
 
 	if (md->starts_only && m->g && m->g->status == G_SYSCALL && m->end.held)
-		step_syscall_end(md, m); /* it came back, and has left since */
+		step_syscall_end(md, m); /* it returned from the call and has left since */
 	if (m->g && m->g->status == G_SYSCALL) {
 		drop_held_end(m);
 		if (m->p && m->p->status == P_SYSCALL)
@@ -42,14 +42,13 @@ void force_m_free(struct model *md, struct m *m)
 }
 
 /*
- * A P may be taken as soon as its goroutine's status says system call, which is
- * before the kernel's entry: the taker's record can come before the one of the
- * thread that has just entered the call.
+ * A P may be taken as soon as its goroutine's status is _Gsyscall, before the thread enters the kernel. So
+ * the taker's record can precede that of the thread which has just entered the call.
  */
 static void begin_unseen_syscall(struct model *md, struct m *holder)
 {
 	step_syscall_begin(md, holder, 0);
-	holder->end.unseen_begin = md->ops.n; /* its stack may still come */
+	holder->end.unseen_begin = md->ops.n; /* its stack may still arrive */
 }
 
 void force_p_idle(struct model *md, struct m *by, struct p *p)
@@ -79,7 +78,7 @@ bool force_m_hold(struct model *md, struct m *m, struct p *p)
 	if (m->p && (!p || m->p == p)) {
 		if (m->p->status == P_RUNNING)
 			return true;
-		force_m_free(md, m); /* the goroutine in the system call goes, and the P with it */
+		force_m_free(md, m); /* the goroutine in the system call leaves, and the P with it */
 		if (m->p)
 			step_proc_steal(md, m, m->p);
 	}
@@ -114,8 +113,9 @@ void force_runnable(struct model *md, struct g *g)
 }
 
 /*
- * The goroutine left its thread unseen, and has not run since: it blocked. The probe of gopark is hit before
- * the status changes, so one that was preempted in between when the probes came is running in the snapshot.
+ * Whether the goroutine left its thread unobserved and has not run since: then it blocked. The probe of
+ * gopark is hit before the status changes, so a goroutine that was preempted in between while the probes were
+ * attached is running in the snapshot.
  */
 static bool has_blocked(const struct model *md, const struct g *g)
 {
@@ -171,7 +171,7 @@ void force_dead(struct model *md, struct g *g)
 	md->ops.provenance = before;
 }
 
-/* The goroutine of m has come back from its system call and runs on p. */
+/* m's goroutine has returned from its system call and runs on p. */
 static bool end_syscall(struct model *md, struct m *m, struct p *p)
 {
 	enum provenance before = with_provenance(md, INFERRED);
@@ -199,7 +199,7 @@ static bool end_syscall(struct model *md, struct m *m, struct p *p)
 	return runs;
 }
 
-/* Only the start was not seen: no repair, starts may be left to inference. */
+/* Only the start was not seen. That is no repair: starts may be inferred. */
 static bool start_unseen(struct model *md, struct m *m, struct g *g, const struct p *p)
 {
 	enum provenance before = md->ops.provenance;
@@ -230,7 +230,7 @@ bool force_running(struct model *md, struct m *m, struct g *g, struct p *p)
 	return m->g == g;
 }
 
-/* The struct has a new goroutine in it. Ids that were made up (number_the_nameless) prove nothing. */
+/* Whether the runtime.g now holds another goroutine. Made-up ids (number_the_nameless) prove nothing. */
 static bool is_another(const struct model *md, const struct g *g, uint64_t goid)
 {
 	uint64_t known = md->entities.gs.goids[g->index];
@@ -249,7 +249,7 @@ struct g *g_of_record(struct model *md, uint64_t ptr, uint64_t goid, uint8_t sta
 	if (!ptr)
 		return NULL;
 	if (g && is_another(md, g, goid)) {
-		force_dead(md, g); /* its end was not seen, and the struct is another's now */
+		force_dead(md, g); /* its end was not seen, and its runtime.g has been reused */
 		g = NULL;
 	}
 	if (g) {

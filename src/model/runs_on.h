@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What runs on a thread, followed along the ops of a generation. */
+/* Tracks what runs on a thread along the ops of a generation. */
 #ifndef GOTRACE_MODEL_RUNS_ON_H
 #define GOTRACE_MODEL_RUNS_ON_H
 
@@ -10,7 +10,7 @@ struct runs_on {
 	int32_t p;  /* the thread's P, or NO_P */
 };
 
-/* op: of this thread. */
+/* Applies an op of this thread. */
 void runs_on_follow(struct runs_on *on, const struct op *op);
 
 #endif

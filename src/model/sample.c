@@ -17,9 +17,8 @@ static struct op *append_sample(struct model *md)
 }
 
 /*
- * A goroutine that no record was about yet, or another one in its place, is as
- * good as none. One that has had no number yet (newproc1 gives it late up to
- * Go 1.23) has it from here on; a made-up one contradicts nothing.
+ * Returns NO_G if the goroutine is unknown, or if its runtime.g has been reused. A goroutine without a goid
+ * (up to Go 1.23 newproc1 assigns it late) has the record's from here on; a made-up goid proves nothing.
  */
 static uint32_t sampled_g(struct model *md, const struct raw_record *rec)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A snapshot, as its records come. */
+/* Collects a snapshot from its records. */
 #ifndef GOTRACE_MODEL_SNAPSHOT_H
 #define GOTRACE_MODEL_SNAPSHOT_H
 
@@ -22,8 +22,8 @@ struct model_snapshot {
 };
 
 /*
- * Takes a record from LOG_SNAPSHOT to LOG_SNAPSHOT_END. Returns 1 if the snapshot is complete now, 0, or
- * -ENOMEM.
+ * Takes one record of a snapshot, from LOG_SNAPSHOT to LOG_SNAPSHOT_END. Returns 1 if the snapshot is now
+ * complete, 0 if not, or -ENOMEM.
  */
 int snapshot_take(struct model_snapshot *snap, const struct log_record *record);
 void snapshot_free(struct model_snapshot *snap);

@@ -20,7 +20,7 @@ void stack_table_free(struct stack_table *st)
 	for (uint32_t i = 0; st->stacks && st->uses && i < st->n; i++) {
 		const struct stack *stack = &st->stacks[i];
 
-		if (!stack->leaf && !stack->root) /* else they are another one's */
+		if (!stack->leaf && !stack->root) /* else they belong to its base */
 			free((void *)stack->pcs);
 	}
 	free(st->stacks);
@@ -50,7 +50,7 @@ static bool grow(struct stack_table *st)
 	return true;
 }
 
-/* An unused id; 0 when out of memory. */
+/* Returns an unused id; 0 when out of memory. */
 static uint32_t take_id(struct stack_table *st)
 {
 	if (st->nfree)
@@ -58,7 +58,7 @@ static uint32_t take_id(struct stack_table *st)
 	return grow(st) ? st->n++ : 0;
 }
 
-/* Copies n addresses into a new stack; returns its id, 0 when out of memory. */
+/* Copies n addresses into a new stack. Returns its id; 0 when out of memory. */
 static uint32_t add(struct stack_table *st, const uint64_t *pcs, uint32_t n)
 {
 	uint64_t *copy = malloc((n ? n : 1) * sizeof(*copy));
@@ -75,7 +75,7 @@ static uint32_t add(struct stack_table *st, const uint64_t *pcs, uint32_t n)
 	return id;
 }
 
-/* From now on it is found by this hash. */
+/* Allows the stack to be found by this hash. */
 static void publish(struct stack_table *st, uint32_t id, uint64_t hash)
 {
 	st->uses[id] = (struct stack_use){.hash = hash, .epoch = st->epoch};
@@ -157,7 +157,7 @@ bool stack_table_forget(struct stack_table *st, uint32_t id)
 		return false;
 	if (st->uses[id].hash)
 		map64_del(&st->by_hash, st->uses[id].hash);
-	if (!st->uses[id].named) /* else they are another one's */
+	if (!st->uses[id].named) /* else they belong to its base */
 		free((void *)st->stacks[id].pcs);
 	st->stacks[id] = (struct stack){.pcs = NULL};
 	st->uses[id] = (struct stack_use){.hash = 0};
@@ -174,7 +174,7 @@ bool stack_table_is_stale(const struct stack_table *st, uint32_t id)
 {
 	const struct stack_use *use = &st->uses[id];
 
-	/* One with a name is used with its base: it never outlives it. */
+	/* A named stack is used together with its base, so it never outlives it. */
 	return (use->hash || use->named) && use->epoch + 1 < st->epoch;
 }
 

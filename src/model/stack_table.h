@@ -9,11 +9,11 @@
 
 enum { RECENT_STACKS = 256 };
 
-/* The log repeats the frames of stacks after a renewal; what is not used any more is then forgotten. */
+/* After a renewal the log repeats stacks; those that are no longer used are then dropped. */
 struct stack_use {
-	uint64_t hash;  /* by which records name it; 0: it is kept for ever, or its id is free */
+	uint64_t hash;  /* by which records refer to it; 0: kept for ever or named, or its id is free */
 	uint32_t epoch; /* of its last use */
-	uint32_t base;  /* of a named one: its pcs are those of this */
+	uint32_t base;  /* of a named stack: the stack whose pcs it shares */
 	bool named;
 };
 
@@ -22,41 +22,47 @@ struct stack_table {
 	struct stack_use *uses; /* by id */
 	uint32_t n, capacity;
 	uint32_t epoch; /* counts renewals */
-	uint32_t *free; /* ids to be used again */
+	uint32_t *free; /* ids for reuse */
 	uint32_t nfree;
 	size_t free_capacity;
 	struct map64 by_hash; /* raw_stack.hash -> id */
 	struct {
 		uint64_t hash;
 		uint32_t id;
-	} recent[RECENT_STACKS]; /* found last, by hash */
+	} recent[RECENT_STACKS]; /* found recently, by hash */
 	struct map64 by_entry;   /* start PC -> id of its one-frame stack */
 	bool oom;                /* out of memory: stacks are missing */
 };
 
-/* False when out of memory. */
+/* Returns false when out of memory. */
 bool stack_table_init(struct stack_table *table);
 void stack_table_free(struct stack_table *table);
-/* Copies a stack of the log; returns its id, 0 if it is empty or out of memory. */
+/* Copies a stack of the log. Returns its id; 0 if it is empty, or when out of memory. */
 uint32_t stack_table_add(struct stack_table *table, const struct raw_stack *raw);
-/* The id of the stack with this hash; 0 if the log has not sent it. */
+/* Returns the id of the stack with this hash; 0 if the log has not sent it. */
 uint32_t stack_table_find(struct stack_table *table, uint64_t hash);
-/* The same stack without `skip` frames at its leaf; @id itself if it has some left out already. */
+/* Returns the same stack without `skip` frames at its leaf; `id` itself if it already skips some. */
 uint32_t stack_table_skip(struct stack_table *table, uint32_t id, uint8_t skip);
-/* The stack of one frame that stands for a function's entry; 0 if startpc is 0. */
+/* Returns the one-frame stack that represents a function's entry; 0 if startpc is 0. */
 uint32_t stack_table_entry(struct stack_table *table, uint64_t startpc);
 /* A stack whose frames are function names: string ids, leaf first. */
 uint32_t stack_table_literal(struct stack_table *table, const uint64_t *names, uint32_t n);
-/* Stack `base` (0 = none) with names around it (string ids, 0 = none): always a new id. */
+/*
+ * Returns a new id for stack `base` (0 = none) with names around it (string ids, 0 = none); `base` itself if
+ * both are 0.
+ */
 uint32_t stack_table_named(struct stack_table *table, uint32_t base, uint32_t leaf, uint32_t root);
-/* Keeps the stack over the next renewal. */
+/* Keeps the stack across the next renewal. */
 void stack_table_use(struct stack_table *table, uint32_t id);
 
-/* Renewal: a new epoch; the caller then uses what it holds, and forgets what is stale. */
+/*
+ * Renewal: begins a new epoch. The caller then calls stack_table_use() for stacks that it holds, and drops
+ * stale ones.
+ */
 void stack_table_renew(struct stack_table *table);
-/* Neither this epoch nor the one before has used it. */
+/* Whether neither this epoch nor the one before has used it. */
 bool stack_table_is_stale(const struct stack_table *table, uint32_t id);
-/* Its id may become another's. False when out of memory: it stays. */
+/* Drops the stack; its id may be reused. Returns false when out of memory: the stack stays. */
 bool stack_table_forget(struct stack_table *table, uint32_t id);
 
 #endif

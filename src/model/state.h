@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Private to the model: what is known of the target now. Each part has a file
- * of its own that changes it; what is defined here is what several files see.
+ * Private to the model: the current state of the target. Each part is changed by a file of its own; this
+ * header defines what several files use.
  */
 #ifndef GOTRACE_MODEL_STATE_H
 #define GOTRACE_MODEL_STATE_H
@@ -22,14 +22,14 @@ struct synthetic {
 	struct m *m;
 	struct g *g;
 	struct m *host;      /* the thread that it is on now: its own, or one of the target's; NULL = none */
-	struct p *p;         /* its own; NULL while it has found another one each time */
+	struct p *p;         /* its own; NULL while it has always found another one */
 	uint32_t stack;      /* of its transitions */
-	uint32_t wait_stack; /* of itself */
+	uint32_t wait_stack; /* of the synthetic goroutine itself, while it waits */
 };
 
 enum model_phase {
-	BEFORE_SNAPSHOT, /* records are kept until the first snapshot has come */
-	AFTER_GAP,       /* the same, but there is a state from before */
+	BEFORE_SNAPSHOT, /* records are kept until the first snapshot arrives */
+	AFTER_GAP,       /* the same, but a state from before the gap exists */
 	RUNNING,
 };
 
@@ -42,7 +42,7 @@ struct open_generation {
 	bool boundary_due;      /* waits for the end of a stop-the-world */
 	bool renew_due;         /* stacks are to be forgotten at its end */
 	bool procs_announced;   /* ProcsChange was written */
-	bool gc_announced;      /* it has an event of a cycle, or says that one runs */
+	bool gc_announced;      /* it has an event of a cycle, or announces that one runs */
 };
 
 /* The garbage collector, and the stopped world. */
@@ -56,22 +56,22 @@ struct collector {
 	uint64_t heap_goal, heap_live; /* bytes */
 };
 
-/* CPU samples of the open generation: they stand behind its ops, for they are not part of the order. */
+/* CPU samples of the open generation. They follow its ops, because they are not ordered with them. */
 struct sample_list {
 	struct op *ops;
 	size_t n, capacity;
 	uint64_t last; /* ns: time of the latest */
 };
 
-/* A thread that had no CPU (off_cpu.c). */
+/* An interval in which a thread had no CPU (off_cpu.c). */
 struct off_cpu_interval {
 	uint64_t since, until; /* ns */
-	uint64_t throttled_ns; /* of that */
+	uint64_t throttled_ns; /* part of it due to a quota */
 	uint32_t tid, taker;   /* taker: string id, 0 = none */
-	uint8_t why;           /* enum off_cpu_why; OFF_CPU_PREEMPTED for the part that was not throttled */
+	uint8_t why;           /* enum off_cpu_why, for the part that was not throttled */
 };
 
-/* A thread is on another CPU from then on. */
+/* A thread moves to another CPU. */
 struct cpu_move {
 	uint64_t time; /* ns */
 	uint32_t tid;
@@ -80,9 +80,9 @@ struct cpu_move {
 
 struct off_cpu_thread {
 	struct thread_cpu cpu;
-	uint64_t since, until,
-		throttled_ns;         /* the latest interval, from its beginning to where it is known */
-	uint64_t cpu_seen, wait_seen; /* the kernel's figures, when they were last read */
+	/* The latest interval: its begin, how far it is known, and the throttled part of it, ns. */
+	uint64_t since, until, throttled_ns;
+	uint64_t cpu_seen, wait_seen; /* the kernel's figures at the last reading */
 	uint32_t on;                  /* the CPU at the end of the previous generation, as in cpu_move */
 };
 
@@ -93,7 +93,7 @@ struct off_cpu {
 	size_t n, capacity;
 	struct cpu_move *moves; /* of the open generation */
 	size_t nmoves, move_capacity;
-	bool knows_cpus; /* there was one */
+	bool knows_cpus; /* there was a move */
 	struct off_cpu_thread *threads;
 	size_t nthreads, thread_capacity;
 	struct map64 thread_by_tid; /* -> index */
@@ -106,7 +106,7 @@ struct off_cpu {
 	bool has_quota, has_times;
 };
 
-/* The heap's spans, and stacks: address -> whether it is in use, and its latest record (go_memory.c). */
+/* Heap spans and stacks: address -> whether it is in use, and the time of its latest record (go_memory.c). */
 struct memory {
 	struct map64 spans, stacks;
 	uint64_t base; /* of the heap, 0 = nothing is known of memory */
@@ -114,11 +114,12 @@ struct memory {
 
 /* The user's annotations. */
 struct annotations {
-	struct strtab *texts;          /* messages of logs, of the open generation */
-	struct map64 open_tasks;       /* ids */
-	uint32_t losses;               /* how often records were lost, or nothing was seen */
-	struct text_ids ids;           /* of the record in hand */
-	const struct raw_text *values; /* of the record in hand, if it is a request's; NULL: by ids.string2 */
+	struct strtab *texts;    /* messages of logs, of the open generation */
+	struct map64 open_tasks; /* ids */
+	uint32_t losses;         /* number of losses and gaps so far */
+	struct text_ids ids;     /* of the current record */
+	/* Of the current record, if it is a request's; NULL: ids.string2 has them. */
+	const struct raw_text *values;
 };
 
 struct live_request; /* requests.h */
@@ -126,23 +127,23 @@ struct live_request; /* requests.h */
 struct request_table {
 	struct live_request *all;
 	size_t n, capacity;
-	uint32_t free;       /* an entry that is free: 1 + index, 0 = none */
-	struct map64 by_key; /* of key and kind -> 1 + index of the innermost */
-	struct map64 names;  /* string ids that this generation has */
-	uint64_t tasks;      /* ids given so far */
+	uint32_t free;       /* a free entry: 1 + index, 0 = none */
+	struct map64 by_key; /* key and kind -> 1 + index of the innermost */
+	struct map64 names;  /* string ids used in this generation */
+	uint64_t tasks;      /* task ids assigned so far */
 };
 
 /* pprof labels (labels.c). */
 struct label_sets {
-	struct strtab *sets; /* as text, of goroutines that live; may be removed at a generation's end */
-	bool any;            /* some goroutine has had labels */
-	bool unsure;         /* they may have changed unseen: a snapshot follows */
-	bool left_known;     /* those from before the trace are logged, of goroutines that did not run too */
-	uint32_t *numbers;   /* of the LOG_LABELS of the snapshot that is being read: ids */
+	struct strtab *sets; /* as text, of live goroutines; unused ones are dropped at a generation's end */
+	bool any;            /* a goroutine has had labels */
+	bool unsure;         /* they may have changed unobserved; a snapshot follows */
+	bool left_known;   /* labels from before the trace are logged, also of goroutines that did not run */
+	uint32_t *numbers; /* set ids, by LOG_LABELS number, of the snapshot that is being read */
 	size_t nnumbers, number_capacity;
 };
 
-/* A log event that a generation_watch wants (notes.c). */
+/* A log event added by a generation_watch (notes.c). */
 struct pending_log {
 	long place;
 	uint32_t stack, text; /* text: a string id */
@@ -165,7 +166,7 @@ struct model {
 	int sink_error;
 
 	const struct front_end *front;
-	struct threads_state *threads; /* of threads_front_end; NULL = the target is seen as goroutines */
+	struct threads_state *threads; /* of threads_front_end; NULL = the target is traced as goroutines */
 
 	/* --- the state, and the ops that led to it --- */
 	struct entities entities;
@@ -183,28 +184,28 @@ struct model {
 	struct request_table requests;
 	struct open_generation generation;
 	struct pending_logs logs;
-	size_t lock_logs; /* of the open generation, without messages yet (locks.c) */
+	size_t lock_logs; /* number in the open generation, without messages yet (locks.c) */
 	struct off_cpu off_cpu;
 
-	/* --- before and after what was not watched --- */
+	/* --- before and after gaps --- */
 	enum model_phase phase;
-	uint64_t gap_since; /* since when nothing is recorded, ns; 0: it is */
+	uint64_t gap_since; /* begin of the open gap, ns; 0 = none */
 	struct early_records early;
 	struct model_snapshot snapshot;
 
-	/* --- what is handed out --- */
+	/* --- output --- */
 	struct tables tables;
 	struct stats *stats;
 	struct model_stats totals;
 };
 
-/* The id of a string that stays for the whole trace. */
+/* Returns the id of a string that is valid for the whole trace. */
 static inline uint32_t string_id(struct model *md, const char *text)
 {
 	return strtab_add_str(md->options.strings, text);
 }
 
-/* Sets the provenance of the ops to come; returns the one to go back to. */
+/* Sets the provenance of the following ops. Returns the previous one, to be restored. */
 static inline enum provenance set_provenance(struct model *md, enum provenance provenance)
 {
 	enum provenance before = md->ops.provenance;

@@ -11,12 +11,12 @@
 
 /* What a goroutine is doing, and since when. */
 struct g_interval {
-	uint64_t since, unwatched; /* ns; the unwatched time before it */
+	uint64_t since, unwatched; /* ns; total unwatched time before `since` */
 	uint64_t assists_since;    /* 0 = no mark assist is open */
 	uint32_t row;              /* index in stats.rows */
 	uint32_t reason;           /* string id, while waiting */
 	uint8_t status;            /* enum g_status, or G_DEAD */
-	bool is_whole;             /* the status began in the trace */
+	bool is_whole;             /* the status began within the trace */
 };
 
 /* The latest interval that was not watched; empty before the first. */
@@ -31,10 +31,11 @@ struct stats {
 	size_t nrows, capacity;
 	struct map64 row_by_key; /* startpc + 1, so that 0 is a key too; or a name's id | NAMED */
 	struct unwatched gap;
-	uint64_t unwatched_ns;     /* in the gaps before */
-	uint32_t unwatched_reason; /* string id of the wait in which running goroutines are put meanwhile */
-	uint32_t other_reasons;    /* string id */
-	bool threads;              /* of a target seen as threads */
+	uint64_t unwatched_ns; /* in earlier gaps */
+	/* String id of the wait reason of goroutines that were running when a gap began. */
+	uint32_t unwatched_reason;
+	uint32_t other_reasons; /* string id */
+	bool threads;           /* of a target traced as threads */
 	struct whole_program whole;
 };
 
@@ -87,7 +88,7 @@ static int fit_intervals(struct stats *stats, uint32_t n)
 	return 0;
 }
 
-/* Of the time before t, how much was not watched, ns. */
+/* Returns how much of the time before t was not watched, ns. */
 static uint64_t unwatched_before(const struct stats *stats, uint64_t t)
 {
 	const struct unwatched *gap = &stats->gap;
@@ -110,7 +111,7 @@ void stats_gap_end(struct stats *stats, uint64_t until)
 		stats->gap.until = until;
 }
 
-/* The last place takes all reasons that there is no place for. */
+/* The last slot takes all reasons that do not fit. */
 static void add_waiting(struct stats *stats, struct goroutine_stats *row, uint32_t reason, uint64_t ns)
 {
 	unsigned i = 0;
@@ -157,7 +158,7 @@ static void charge(struct stats *stats, const struct g_interval *interval, uint6
 	add_time(stats, row, interval, all - dark);
 }
 
-/* From runnable to running, if all of it was watched. */
+/* Counts the time from runnable to running, if all of it was watched. */
 static void add_latency(struct stats *stats, const struct g_interval *interval, uint8_t status, uint64_t now)
 {
 	if (interval->status == G_RUNNABLE && status == G_RUNNING && interval->is_whole &&
@@ -246,7 +247,7 @@ static int whole_add_op(struct stats *stats, const struct model *md, const struc
 	return whole_add(&stats->whole, op, unwatched_before(stats, op->time));
 }
 
-/* Why a goroutine waits after the op: string id. */
+/* Returns why a goroutine waits after the op: string id. */
 static uint32_t reason_of(struct model *md, const struct op *op)
 {
 	bool has_reason = op->kind == OP_GO_BLOCK || op->kind == OP_GO_STATUS;
@@ -342,7 +343,7 @@ const struct goroutine_stats *stats_rows(struct stats *stats, enum stat_order or
 {
 	if (stats->nrows)
 		qsort_r(stats->rows, stats->nrows, sizeof(*stats->rows), compare, &order);
-	map64_clear(&stats->row_by_key); /* the rows have moved: only to be asked at the end */
+	map64_clear(&stats->row_by_key); /* the rows have moved: to be called at the end only */
 	*count = stats->nrows;
 	return stats->rows;
 }

@@ -8,21 +8,21 @@
 /* NULL when out of memory. */
 struct stats *stats_new(void);
 void stats_free(struct stats *stats);
-/* 0 or -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int stats_add(struct stats *stats, struct model *md, const struct generation *gen);
-/* What the row of a goroutine is called: string id, 0 = by its start function. */
+/* Returns the name of a goroutine's row: string id, 0 = its start function. */
 uint32_t stats_row_name(struct model *md, const struct g *g);
 /*
- * Of the time that goroutine g was running, its thread had no CPU for so many ns. To be called before the
- * generation that holds these is added.
+ * Adds time, ns, during which goroutine g was running but its thread had no CPU. To be called before the
+ * generation that contains it is added. Returns 0 or -ENOMEM.
  */
 int stats_off_cpu(struct stats *stats, struct model *md, uint32_t g, uint64_t ns);
-/* Sorted, the greatest first; owned by stats. At the end of the trace only. */
+/* Returns the rows, greatest first, owned by stats. Call only at the end of the trace. */
 const struct goroutine_stats *stats_rows(struct stats *stats, enum stat_order order, size_t *count);
 const struct whole_stats *stats_whole(const struct stats *stats); /* complete at the end of the trace */
 /*
- * From `since` to `until` (ns) nothing is watched; to be called before the generations that hold these times.
- * reason: string id of the wait that stands for "running before, not watched now".
+ * Nothing is watched from `since` to `until` (ns). Call before the generations that contain these times are
+ * added. reason: string id of the wait that stands for "running before, not watched now".
  */
 void stats_gap_begin(struct stats *stats, uint64_t since, uint32_t reason);
 void stats_gap_end(struct stats *stats, uint64_t until);

@@ -30,7 +30,10 @@ static struct p *idle_p(const struct model *md)
 	return NULL;
 }
 
-/* A thread that has a P and looks for a goroutine. Steps of a C program's thread may still be moved up. */
+/*
+ * Returns a thread that has a P and looks for a goroutine. Not one of a target traced as threads, whose steps
+ * may still be moved up.
+ */
 static struct m *idle_m(const struct model *md)
 {
 	for (unsigned i = 0; i < md->entities.nms && !md->threads; i++) {
@@ -61,8 +64,10 @@ static void make_thread(struct model *md)
 	synthetic->wait_stack = stack_table_literal(&md->stacks, frames + 1, 1);
 }
 
-/* A P that the target leaves idle, or else a thread that runs no goroutine; a P that the target does not have
- * only if every P runs a goroutine. */
+/*
+ * Uses a P that the target leaves idle, or else a thread that runs no goroutine. Only if every P runs a
+ * goroutine, uses a P that the target does not have.
+ */
 struct m *synthetic_thread(struct model *md)
 {
 	struct synthetic *synthetic = &md->synthetic;

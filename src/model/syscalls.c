@@ -5,7 +5,7 @@
 
 #include "model/syscall_table.h"
 
-/* By the machine that the log comes from, not by the one that reads it. */
+/* Uses the architecture of the log, not that of its reader. */
 static const struct syscall *find(const struct log_target *target, uint64_t call)
 {
 	static const struct syscall none = {NULL, SYSCALL_OTHER};
@@ -40,7 +40,7 @@ static const char *file_reason(uint64_t file)
 {
 	switch (WAIT_KIND(file)) {
 	case FILE_SOCKET:
-	case FILE_EPOLL: /* it watches sockets as a rule */
+	case FILE_EPOLL: /* it usually watches sockets */
 		return "network";
 	case FILE_PIPE:
 		return "pipe";
@@ -85,7 +85,7 @@ const char *wait_reason(const struct log_target *target, const struct wait *wait
 
 	if (wait->left == LEFT_STOPPED)
 		return "stopped";
-	if (!wait->call) /* only a page that is not there makes a program sleep in its own code */
+	if (!wait->call) /* in its own code, a program sleeps only for a missing page */
 		return "page fault";
 	if (class == SYSCALL_LOCK)
 		return "sync (file lock)";

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 #include "model/syscall_table.h"
 
-/* Linux 6.18 include/uapi/asm-generic/unistd.h and scripts/syscall.tbl: the numbers that newer architectures
- * share. */
+/*
+ * Linux 6.18 include/uapi/asm-generic/unistd.h and scripts/syscall.tbl: the numbers shared by newer
+ * architectures.
+ */
 const struct syscall syscalls_arm64[SYSCALLS_KNOWN] = {
 	[0] = {"io_setup"},
 	[1] = {"io_destroy"},

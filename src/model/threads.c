@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A target seen as threads, and how they stand at the borders of generations. */
+/* The front end of a target traced as threads, and the threads' state at generation boundaries. */
 #include <stdlib.h>
 
 #include "model/front_end.h"
@@ -79,7 +79,7 @@ static void write_nothing(struct model *md)
 	(void)md;
 }
 
-/* Where it is is known only of one that waits or is in a system call. */
+/* A thread's location is known only if it waits or is in a system call. */
 static void describe_status(struct model *md, struct g *g, struct op *op)
 {
 	if (!g->thread)
@@ -93,7 +93,7 @@ static void describe_status(struct model *md, struct g *g, struct op *op)
 	thread_first_op(md, g->thread);
 }
 
-/* The stack has no address, only a name: it is not known where the thread was. */
+/* Whether the stack has no address, only a name: the thread's location is unknown. */
 static bool is_name(const struct model *md, uint32_t stack)
 {
 	const struct stack *known = &md->stacks.stacks[stack];
@@ -123,7 +123,7 @@ static void end_thread(struct model *md, struct thread_life *t, bool last)
 	thread_settle_resume(md, t, true);
 	thread_doubt_waking(md, t);
 	if (last && t->exiting && t->losses == md->annotations.losses && t->g->m) {
-		md->ops.provenance = INFERRED; /* its exit was seen, and this follows */
+		md->ops.provenance = INFERRED; /* this follows from its exit, which was seen */
 		thread_die(md, t);
 		return;
 	}

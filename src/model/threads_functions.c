@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Calls of functions that the user asked for, as regions and tasks. A call is
- * known by the stack pointer that its caller has: stacks grow down, so what
- * lies deeper is over when something higher begins or ends (longjmp, an
- * exception, a tail call). Threads that switch between stacks of their own
- * look the same as that.
+ * Traced function calls, as regions and tasks. A call is identified by its caller's stack pointer. Stacks
+ * grow down, so deeper calls are over when a higher one begins or ends (longjmp, an exception, a tail call).
+ * A thread that switches between its own stacks looks the same.
  */
 #include "model/threads_functions.h"
 
@@ -26,7 +24,7 @@ static struct op *write_op(struct model *md, enum op_kind kind, struct m *m, con
 	return op;
 }
 
-/* What was read of its arguments, as a log of the thread. */
+/* Writes the argument values as a log of the thread. */
 static void log_values(struct model *md, struct m *m, const struct raw_record *rec,
 		       const struct function_call *call, uint32_t stack)
 {
@@ -43,7 +41,7 @@ static void end_innermost(struct model *md, struct thread_life *t)
 		write_op(md, OP_TASK_END, t->g->m, &call, 0);
 }
 
-/* Their returns were not seen. */
+/* Ends deeper calls, whose returns were not seen. */
 static void end_deeper(struct model *md, struct thread_life *t, uint64_t sp, bool at_sp)
 {
 	struct function_calls *calls = &t->calls;
@@ -85,7 +83,7 @@ void function_begin(struct model *md, struct thread_life *t, const struct raw_re
 	calls->open[calls->n++] = call;
 }
 
-/* Without one that fits it began before the trace. */
+/* If no open call matches, it began before the trace. */
 void function_end(struct model *md, struct thread_life *t, const struct raw_record *rec)
 {
 	struct function_calls *calls = &t->calls;

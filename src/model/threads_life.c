@@ -27,7 +27,7 @@ struct thread_life *thread_find(struct model *md, uint64_t tid)
 	return g ? g->thread : NULL;
 }
 
-/* The tid, but that no two lives of a trace may share an id: then it is at the end of a greater one. */
+/* Returns the tid, or, because no two lives of a trace may share an id, a greater id that ends with it. */
 static uint64_t goid_of(struct threads_state *threads, uint32_t tid)
 {
 	if (tid < MAX_TIDS && !(threads->used_tids[tid / 32] & 1u << tid % 32)) {

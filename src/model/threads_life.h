@@ -5,16 +5,16 @@
 
 #include "model/threads_state.h"
 
-/* False when out of memory. */
+/* Returns false when out of memory. */
 bool threads_init_tids(struct threads_state *threads);
 bool is_tid(uint64_t tid);
-/* NULL if it does not live. */
+/* Returns NULL if the thread is not alive. */
 struct thread_life *thread_find(struct model *md, uint64_t tid);
-/* A new life; status G_DEAD until the caller says otherwise. NULL when out of memory. */
+/* Adds a life, with status G_DEAD until the caller changes it. Returns NULL when out of memory. */
 struct thread_life *thread_new(struct model *md, uint32_t tid);
-/* Finds it, or has the synthetic goroutine create it: where it came from was not seen. */
+/* Finds the thread, or has the synthetic goroutine create it, because its creation was not seen. */
 struct thread_life *thread_get(struct model *md, uint64_t tid, bool waiting);
-/* The op just written is the first that the generation has of the thread. */
+/* Notes that the op just written is the generation's first one about the thread. */
 void thread_first_op(struct model *md, struct thread_life *t);
 
 #endif

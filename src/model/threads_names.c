@@ -10,14 +10,14 @@
 #include "util/array.h"
 
 enum {
-	MAX_NAMES = 1 << 16, /* of strings made from the target's names */
+	MAX_NAMES = 1 << 16, /* strings made from the target's names */
 	MAX_FILE_TEXT = 256,
-	MAX_FUNCTION_TEXT = 900, /* with a comm behind it, it fits into a string of every format */
+	MAX_FUNCTION_TEXT = 900, /* with a comm appended, it fits into a string of every format */
 	MAX_COMM = 64,
-	HINT_DEPTH = 8, /* a lock's own frames in the C library are no more */
+	HINT_DEPTH = 8, /* a lock has no more frames of its own in the C library */
 };
 
-/* Once there are too many, new ones are all `otherwise`. */
+/* Returns `otherwise` for new strings once there are too many. */
 static uint32_t bounded_string(struct model *md, const char *text, size_t len, uint32_t otherwise)
 {
 	uint32_t id = strtab_find(md->options.strings, text, len);
@@ -33,7 +33,7 @@ static uint32_t bounded_string(struct model *md, const char *text, size_t len, u
 
 /* --- addresses --- */
 
-/* The function that has the address in its own code: what was inlined into it comes before it. */
+/* Returns the function whose own code contains the address; functions inlined into it come before it. */
 static uint32_t outermost_function(struct model *md, const struct log_symbol *symbol)
 {
 	const char *at = (const char *)(symbol + 1), *name = NULL;
@@ -119,7 +119,7 @@ static uint8_t innermost_hint(const struct threads_state *threads, const struct 
 	return HINT_NONE;
 }
 
-/* What the thread waits for stands between its frames in the kernel and its own. */
+/* Counts the frames in the kernel. What the thread waits for goes between them and its own frames. */
 static uint8_t frames_in_kernel(const struct stack *stack)
 {
 	uint32_t n = 0;
@@ -129,7 +129,10 @@ static uint8_t frames_in_kernel(const struct stack *stack)
 	return (uint8_t)n;
 }
 
-/* The C library's start code is left out: what it calls is where the thread starts for its writer. */
+/*
+ * Leaves out the C library's start code: to its programmer, the thread starts in the function that this
+ * calls.
+ */
 void threads_stack(struct model *md, const struct raw_stack *raw)
 {
 	uint32_t id = stack_table_find(&md->stacks, raw->hash), n;
@@ -149,16 +152,15 @@ void threads_stack(struct model *md, const struct raw_stack *raw)
 		stack->n--;
 	}
 	if (stack->above > stack->n)
-		stack->above = (uint8_t)stack->n; /* no log of gotrace's: start code in the kernel */
+		stack->above = (uint8_t)stack->n; /* not a log of gotrace: start code in the kernel */
 	native->hint = innermost_hint(md->threads, stack);
 	hint = stack->n > stack->above ? hint_at(md->threads, stack->pcs[stack->n - 1]) : NULL;
-	/* Without such code, a walk that came to its end did so at the start. One address alone was not
-	 * walked. */
+	/* Without start code, a complete walk ended at the thread's start. A single address is no walk. */
 	if (hint && (stack->n < n || (n > 1 && !(raw->flags & (RAW_STACK_BROKEN | RAW_STACK_CUT)))))
 		native->start = hint->function;
 }
 
-/* With names around it, and without its first `cut` frames; the same ones give the same id. */
+/* Returns the stack with names around it, without its first `cut` frames. Equal arguments give one id. */
 static uint32_t cut_stack(struct model *md, uint32_t base, uint32_t leaf, uint32_t root, uint8_t cut)
 {
 	const struct stack *inner = &md->stacks.stacks[base];
@@ -245,7 +247,7 @@ uint32_t thread_name(struct model *md, const struct thread_life *t)
 	return root_of(md, t->start, t->comm);
 }
 
-/* Names that begin so are the C library's and the loader's. */
+/* Whether the name is one of the C library or the loader. */
 static bool is_reserved(const struct model *md, uint32_t name)
 {
 	size_t len;
@@ -253,7 +255,7 @@ static bool is_reserved(const struct model *md, uint32_t name)
 	return strtab_get(md->options.strings, name, &len)[0] == '_';
 }
 
-/* What runs before main, or after the thread's own routine, must not stand for it. */
+/* A function that runs before main, or after the thread's own routine, must not name the thread. */
 static void learn_start(struct model *md, struct thread_life *t, uint32_t start)
 {
 	if (start && (!t->start || (is_reserved(md, t->start) && !is_reserved(md, start))))
@@ -287,7 +289,7 @@ uint32_t thread_stack(struct model *md, struct thread_life *t, uint64_t hash, ui
 
 uint32_t thread_call_stack(struct model *md, struct thread_life *t, uint64_t hash, uint32_t leaf)
 {
-	/* The frame that names the call keeps the stack apart from the one that it is a part of. */
+	/* The frame that names the call distinguishes the stack from the one that it is a part of. */
 	return stack_with_names(md, t, hash, leaf, !leaf);
 }
 
@@ -312,7 +314,7 @@ void threads_keep_names(struct model *md)
 	}
 	keep_all(md, &threads->files);
 	keep_all(md, &threads->comms);
-	/* These are made again. */
+	/* These are rebuilt when needed. */
 	map64_clear(&threads->roots);
 	memset(threads->leaves, 0, sizeof(threads->leaves));
 }

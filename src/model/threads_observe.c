@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * From the kernel's records to ops. A handler first makes the state what the record implies, then takes the
- * step.
+ * Translates the kernel's records to ops. A handler first brings the state to what the record implies, then
+ * takes the step.
  *
- * The kernel's order (Linux 6.18 kernel/sched/core.c): sched_waking comes before
- * its thread can be chosen, sched_switch while the CPU's queue is locked,
- * sched_process_fork before the child is woken. Only a waking can be early: the sleeper has set its state,
- * but is still on its CPU.
+ * The kernel's order (Linux 6.18 kernel/sched/core.c): sched_waking comes before its thread can be chosen to
+ * run, sched_switch while the CPU's run queue is locked, sched_process_fork before the child is woken. Only a
+ * waking can be early: the sleeper has set its state but is still on its CPU.
  */
 #include "model/threads_observe.h"
 
@@ -26,8 +25,10 @@ struct seen {
 	struct p *cpu;
 };
 
-/* The thread that acts in this record, put on its CPU. It has not gone to sleep: an earlier waking had no
- * effect. */
+/*
+ * Puts the thread that acts in this record on its CPU and returns it. It has not gone to sleep, so an earlier
+ * waking had no effect.
+ */
 static struct thread_life *acting(struct model *md, const struct seen *seen)
 {
 	struct thread_life *t = thread_get(md, seen->rec->tid, false);
@@ -40,8 +41,8 @@ static struct thread_life *acting(struct model *md, const struct seen *seen)
 }
 
 /*
- * A thread that was not listed, and whose creation was not seen although nothing was lost, is off the
- * process's list already and leaves its CPU for the last time (release_task, Linux 6.18 kernel/exit.c).
+ * A thread that was not listed, and whose creation was not seen although nothing was lost, is already off the
+ * process's list and leaves its CPU for the last time (release_task, Linux 6.18 kernel/exit.c).
  */
 static bool is_gone(struct model *md, uint64_t tid)
 {
@@ -145,7 +146,7 @@ static void on_switch(struct model *md, const struct seen *seen)
 
 /* --- being woken --- */
 
-/* The waker's own frames, if it is a thread of ours. */
+/* Sets the waker's stack: its own frames if it is a thread of the target. */
 static bool describe_waker(struct model *md, const struct seen *seen, struct early_waking *waking)
 {
 	const struct raw_record *rec = seen->rec;
@@ -183,7 +184,7 @@ static void on_waking(struct model *md, const struct seen *seen)
 		return;
 	thread_take_back_unblock(md, t);
 	if (t->g->m) {
-		t->waking = waking; /* it proves nothing: that it left its CPU may have been lost */
+		t->waking = waking; /* proves nothing: a record that it left its CPU may have been lost */
 		return;
 	}
 	t->g->last_hit = rec->time;
@@ -193,7 +194,9 @@ static void on_waking(struct model *md, const struct seen *seen)
 
 /* --- lives --- */
 
-/* It inherits the name (copy_process). A parent outside of the process created it together with the process.
+/*
+ * The child inherits the name (copy_process). A parent outside the process created the child together with
+ * the process.
  */
 static void on_fork(struct model *md, const struct seen *seen)
 {
@@ -203,7 +206,7 @@ static void on_fork(struct model *md, const struct seen *seen)
 
 	if (rec->arg != md->target.pid || !is_tid(rec->g) || rec->g == rec->tid)
 		return;
-	/* The process itself: the log has begun with its first thread (threads_start_spawned). */
+	/* The process itself: the model has begun with its first thread (threads_start_spawned). */
 	if (old && rec->goid != md->target.pid && !old->g->last_hit) {
 		old->g->last_hit = rec->time;
 		return;
@@ -241,8 +244,8 @@ static void on_exit(struct model *md, const struct seen *seen)
 }
 
 /*
- * exec by a thread that is not the first: it takes the first one's tid, whose
- * life is over (de_thread, Linux 6.18 fs/exec.c). Names of its code are gone.
+ * exec by a thread other than the first: it takes over the tid of the first thread, whose life is over
+ * (de_thread, Linux 6.18 fs/exec.c). Names of its code are gone.
  */
 static void take_over_tid(struct model *md, const struct seen *seen, struct thread_life *old)
 {
@@ -333,7 +336,7 @@ static void on_sample(struct model *md, const struct seen *seen)
 	struct thread_life *t = is_tid(rec.tid) ? thread_find(md, rec.tid) : NULL;
 	struct op *op;
 
-	rec.p++; /* as the keys of CPUs are */
+	rec.p++; /* the key of a CPU is 1 + its number */
 	rec.g = t ? rec.tid : 0;
 	rec.goid = 0;
 	op = sample_take(md, &rec);

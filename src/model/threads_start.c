@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The first state of threads, and the state after a loss. The snapshot was
- * read while they ran, between two markers among the records: the first record about a thread shows what it
- * did at the first marker; the others were as in the snapshot.
+ * The initial state of threads, and the state after a loss. The snapshot was read while they ran, between two
+ * markers among the records. The first record about a thread shows its state at the first marker; for threads
+ * without a record, the snapshot does.
  */
 #include "model/threads_start.h"
 
@@ -13,13 +13,13 @@
 #include "model/threads_step.h"
 #include "model/threads_wake.h"
 
-/* What the first records about a thread imply for the moment before them. */
+/* The state that a thread's first records imply for the moment before them. */
 enum before {
 	NOT_NOTED,
 	WAS_RUNNING, /* on the CPU in the rest of the value */
 	WAS_RUNNABLE,
 	WAS_WAITING,
-	WAS_WOKEN, /* it waited, or was still on its CPU on the way to it */
+	WAS_WOKEN, /* it waited, or was about to and still on its CPU */
 	WAS_UNBORN,
 };
 
@@ -27,7 +27,7 @@ enum { BEFORE_BITS = 3 };
 
 struct marker_window {
 	struct map64 threads;  /* tid -> enum before, and the CPU above BEFORE_BITS */
-	struct map64 switched; /* CPUs (+ 1) that have gone from one thread to another */
+	struct map64 switched; /* CPUs (+ 1) that have switched threads */
 };
 
 static enum before before_of(const struct marker_window *window, uint64_t tid)
@@ -43,7 +43,7 @@ static void note(struct model *md, struct marker_window *window, uint64_t tid, e
 		md->oom = true;
 }
 
-/* The thread that acts runs there, and has done so since the first marker, unless records are missing. */
+/* The acting thread runs on this CPU, and has done so since the first marker, unless records are missing. */
 static void note_acting(struct model *md, struct marker_window *window, const struct raw_record *rec)
 {
 	enum before now = is_tid(rec->tid) ? before_of(window, rec->tid) : NOT_NOTED;
@@ -146,7 +146,7 @@ static void place_listed(struct model *md, struct thread_life *t, const struct l
 	place(md, t, status, (uint64_t)lt->cpu);
 }
 
-/* Where it waits, and its start routine, if its stack shows it. */
+/* Takes where the thread waits, and its start routine if its stack shows it. */
 static void take_stack(struct model *md, struct thread_life *t, const struct log_thread *lt)
 {
 	struct wait wait = {.call = lt->arg,
@@ -190,7 +190,7 @@ static void take_listed(struct model *md, const struct log_thread *lt, const str
 	take_stack(md, t, lt);
 }
 
-/* Those that ended before they could be listed. */
+/* Adds threads that ended before they could be listed. */
 static void take_unlisted(struct model *md, const struct marker_window *window)
 {
 	uint64_t *tids = map64_sorted_keys(&window->threads);
@@ -230,7 +230,7 @@ void threads_start(struct model *md, size_t from, size_t to)
 	map64_free(&window.switched);
 }
 
-/* Its first thread has the process's id, and is what the first record is about as a rule. */
+/* The first thread has the process's id, and the first record is usually about it. */
 void threads_start_spawned(struct model *md, const struct raw_record *first)
 {
 	struct thread_life *t = is_tid(md->target.pid) ? thread_new(md, md->target.pid) : NULL;
@@ -276,7 +276,7 @@ static void resync_thread(struct model *md, const struct log_thread *lt)
 		return;
 	}
 	if (t && t->start_ns && lt->start_ns && t->start_ns != lt->start_ns) {
-		thread_die(md, t); /* the tid is another's by now */
+		thread_die(md, t); /* the tid has been reused */
 		t = NULL;
 	}
 	if (!t)
@@ -289,7 +289,7 @@ static void resync_thread(struct model *md, const struct log_thread *lt)
 	take_stack(md, t, lt);
 }
 
-/* Threads that ended after the snapshot was begun: it may still show them. */
+/* Lists threads that ended after the snapshot was begun: it may still show them. */
 static void list_ended(struct model *md, struct map64 *ended)
 {
 	for (uint32_t i = 0; i < md->entities.gs.nended; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The first state of threads, and the state after a loss. */
+/* The initial state of threads, and the state after a loss. */
 #ifndef GOTRACE_MODEL_THREADS_START_H
 #define GOTRACE_MODEL_THREADS_START_H
 

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A target seen as threads on CPUs (LOG_TARGET_THREADS): what is kept of each
- * thread, and of names. A thread's life is a goroutine, the thread itself an
- * M, a CPU a P. Records are the kernel's; their order in the log is trusted, as
- * for Go.
+ * A target traced as threads on CPUs (LOG_TARGET_THREADS): what is kept of each thread, and of names. A
+ * thread's life is represented by a goroutine, the thread itself by an M, a CPU by a P. Records come from the
+ * kernel; their order in the log is trusted, as for Go.
  */
 #ifndef GOTRACE_MODEL_THREADS_STATE_H
 #define GOTRACE_MODEL_THREADS_STATE_H
 
 #include "model/state.h"
 
-/* The thread was woken while it was still on its CPU: the waking counts once it has left the CPU asleep. */
+/* A waking of a thread that was still on its CPU. It takes effect once the thread has left the CPU asleep. */
 struct early_waking {
 	uint8_t waker; /* enum waker, 0 = none */
 	uint32_t tid;  /* the waker */
@@ -18,9 +17,9 @@ struct early_waking {
 	uint32_t stack;
 };
 
-/* A call of a function that the user asked for, not over yet. */
+/* An open call of a traced function. */
 struct function_call {
-	uint64_t sp;   /* of the caller: deeper calls have lower ones */
+	uint64_t sp;   /* of the caller: lower for deeper calls */
 	uint64_t task; /* 0 = a region only */
 	uint32_t name; /* string id */
 };
@@ -35,28 +34,28 @@ struct thread_life {
 	struct g *g;       /* its life; g->ptr is the tid */
 	uint64_t start_ns; /* as in struct log_thread, 0 = not known */
 	uint64_t call;     /* the system call it is in: 1 + number, 0 = none or not known */
-	uint64_t file;     /* that the call is about (WAIT_*) */
+	uint64_t file;     /* file of the call (WAIT_*) */
 	uint32_t call_stack;
-	uint32_t reason; /* string id: what it waits for, if it does */
+	uint32_t reason; /* string id: what it waits for, while it waits */
 	uint32_t comm;   /* string ids */
 	uint32_t start;  /* name of its start routine, 0 = not known yet */
 	bool exiting;
-	uint32_t losses; /* then: annotations.losses */
-	/* It came back to its CPU in the middle of a call: 1 + index of the op that may begin the rest. */
+	uint32_t losses; /* annotations.losses when its exit was seen */
+	/* It returned to its CPU in the middle of a call: 1 + index of the op that may begin the rest. */
 	size_t resume;
 	struct early_waking waking;
-	/* Such a waking was written: 1 + index of the op in that generation. */
+	/* 1 + index of the op that was written for an early waking, in early_generation. */
 	size_t early_unblock;
 	uint32_t early_generation;
-	/* The op by which the open generation knows it first, if it is to bear its name: 1 + index. */
+	/* 1 + index of the generation's first op about it, if that op is to bear its name. */
 	size_t birth;
 	uint32_t birth_generation;
 	struct function_calls calls;
 };
 
-/* What is known of a stack without looking at its thread; by stack id. */
+/* What is known of a stack independently of its thread; by stack id. */
 struct native_stack {
-	uint32_t start; /* name of the function it begins with, 0 = its walk did not come so far */
+	uint32_t start; /* name of the function it begins with, 0 = the walk did not reach it */
 	uint8_t hint;   /* enum log_symbol_hint, the innermost */
 };
 
@@ -73,12 +72,12 @@ struct leaf_name { /* of a call and its file */
 enum { LEAF_SETS = 256, LEAF_WAYS = 4 };
 
 struct threads_state {
-	uint32_t *used_tids; /* bits: have been the id of a goroutine */
-	uint64_t reborn;     /* ids made up because the tid had been one already */
+	uint32_t *used_tids; /* bits: tids that have been the id of a goroutine */
+	uint64_t reborn;     /* number of ids made up because the tid had been one already */
 	bool sees_calls;     /* system calls are recorded */
-	struct map64 comms;  /* tid -> string id, for those that have no life here */
+	struct map64 comms;  /* tid -> string id, also for threads without a life here */
 
-	struct map64 symbols; /* address -> index */
+	struct map64 symbols; /* address -> index in hints */
 	struct symbol_hint *hints;
 	uint32_t nhints;
 	size_t hints_capacity;

@@ -7,8 +7,7 @@
 #include "model/threads_functions.h"
 #include "util/machine.h"
 
-/* Shorter rests of system calls are left out: nearly all calls return at once when what they wait for is
- * there. */
+/* Shorter remainders of system calls are left out: nearly all calls return at once after their wait. */
 enum { RESUME_NS = 10000 };
 
 static enum provenance repairing(struct model *md)
@@ -120,7 +119,7 @@ void thread_enter_cpu(struct model *md, struct thread_life *t, struct p *p)
 	t->waking = (struct early_waking){0};
 }
 
-/* Wakings that have no record have no waker. */
+/* A waking without a record has no waker. */
 void thread_make_runnable(struct model *md, struct thread_life *t)
 {
 	enum provenance before = repairing(md);

@@ -39,10 +39,6 @@ void thread_unblock(struct model *md, struct g *g, const struct early_waking *wa
 	}
 }
 
-/*
- * A thread that is runnable is not woken: that it was said to have been, by
- * what came before it left its CPU, was wrong. That waking only kept it there.
- */
 void thread_take_back_unblock(struct model *md, struct thread_life *t)
 {
 	struct op *op;
@@ -56,7 +52,7 @@ void thread_take_back_unblock(struct model *md, struct thread_life *t)
 	t->g->status = G_WAITING;
 }
 
-/* What has not come to a CPU for so long has most likely not been woken: few queues are as long. */
+/* A thread that has not reached a CPU for this long was most likely not woken: few run queues are as long. */
 enum { DOUBT_NS = 100000000 };
 
 void thread_doubt_waking(struct model *md, struct thread_life *t)

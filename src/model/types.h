@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the model is given, and what it counts: the data types of model.h. */
+/* Options and statistics of the model: the data types of model.h. */
 #ifndef GOTRACE_MODEL_TYPES_H
 #define GOTRACE_MODEL_TYPES_H
 
@@ -7,12 +7,15 @@
 #include "rawlog/rawlog.h"
 #include "sched/op.h"
 
-/* Takes one closed generation; owned by the model, valid during the call. 0 or a negative errno. */
+/*
+ * Takes one closed generation, which the model owns and which is valid during the call. Returns 0 or a
+ * negative errno.
+ */
 typedef int (*generation_sink)(void *ctx, const struct generation *gen);
 
 /*
- * Looks at the ops of a generation that is about to be closed, all of them in their places but for CPU
- * samples, which follow. now: ns, of the end. It may call model_log, and must not keep the pointers.
+ * Inspects the ops of a generation that is about to be closed. All are in their places except CPU samples,
+ * which follow. now: time of the end, ns. It may call model_log() and must not keep the pointers.
  */
 typedef void (*generation_watch)(void *ctx, const struct op *ops, size_t n, uint64_t now);
 
@@ -28,30 +31,37 @@ struct model_options {
 	struct strtab *strings; /* not owned; shared with symbol */
 	generation_watch watch; /* may be NULL */
 	void *watch_ctx;
-	/* Intervals in which a running goroutine has no CPU become regions if they are so long, ns. */
-	uint64_t off_cpu_ns; /* 0 = OFF_CPU_REGION_NS, or all if CPUs are known; or OFF_CPU_NO_REGIONS */
-	bool locks;          /* write what goroutines and threads wait for (locks.h) */
+	/*
+	 * Minimum length, ns, of an interval without a CPU that becomes a region of the running goroutine. 0:
+	 * OFF_CPU_REGION_NS, or any length if CPUs are known; OFF_CPU_NO_REGIONS: no regions.
+	 */
+	uint64_t off_cpu_ns;
+	bool locks; /* write what goroutines and threads wait for (locks.h) */
 	/* The kind of lock that a goroutine with this stack waits for; ctx is that of sink. May be NULL. */
 	enum lock_kind (*lock_kind)(void *ctx, const struct stack *stack);
-	/* Any generation may be the first one of a file, and the format is 1.22 or later: each generation
-	 * announces all that is open, and stacks may be forgotten when the log repeats them (LOG_NOTE_RENEW).
+	/*
+	 * Any generation may be the first one of a file, and the format is 1.22 or later: each generation
+	 * announces all open ranges, and stacks may be dropped when the log repeats them (LOG_NOTE_RENEW).
 	 */
 	bool any_first;
-	size_t generation_ops; /* a generation is closed early when it has so many besides statuses; 0 =
-				  default */
+	/* A generation is closed early at this many ops besides statuses; 0 = default. */
+	size_t generation_ops;
 };
 
 /* Time per state and counts, for the summary. The last reason stands for all that do not fit. */
 enum { STAT_REASONS = 24 };
 
-struct goroutine_stats {  /* one row a start function */
+/* One row per start function. */
+struct goroutine_stats {
 	uint64_t startpc; /* 0 = not known */
 	uint32_t name;    /* of threads: string id of start routine and comm; 0 for goroutines */
 	uint64_t count;   /* goroutines seen */
-	/* Their sum is the time that they lived in the trace; but of threads, running_ns includes syscall_ns.
+	/*
+	 * Their sum is the goroutines' lifetime within the trace, except that of threads, running_ns includes
+	 * syscall_ns.
 	 */
 	uint64_t running_ns, runnable_ns, syscall_ns, waiting_ns, not_watched_ns;
-	uint64_t off_cpu_ns; /* of running_ns: their threads had no CPU */
+	uint64_t off_cpu_ns; /* part of running_ns in which their threads had no CPU */
 	struct {
 		uint32_t reason; /* string id, 0 = unused */
 		uint64_t ns;
@@ -69,27 +79,27 @@ enum off_cpu_why {
 	OFF_CPU_REASONS
 };
 
-/* A thread of a Go program, in the trace; all times in ns. */
+/* CPU time of a thread of a Go program within the trace; all times in ns. */
 struct thread_cpu {
 	uint32_t tid;
 	bool has_times;              /* the next two are known */
-	uint64_t on_cpu_ns, wait_ns; /* waited for a CPU, since it was woken, too */
+	uint64_t on_cpu_ns, wait_ns; /* wait_ns: waited for a CPU, also after a wake-up */
 	uint64_t off_ns[OFF_CPU_REASONS];
 };
 
-/* Whose threads took the CPU from running goroutines. */
+/* A program whose threads took the CPU from running goroutines. */
 struct cpu_taker {
 	uint32_t name; /* string id */
 	uint64_t ns;
 };
 
-/* What the kernel says of the CPUs that a Go program had. Complete after model_finish. */
+/* The kernel's figures of the CPUs that a Go program had. Complete after model_finish(). */
 struct cpu_figures {
 	bool known;                       /* the log has such records */
 	uint64_t running_ns;              /* of all goroutines, as in their rows */
-	uint64_t off_ns[OFF_CPU_REASONS]; /* of that, their threads had no CPU */
+	uint64_t off_ns[OFF_CPU_REASONS]; /* part of it in which their threads had no CPU */
 	uint64_t on_cpu_ns, wait_ns;      /* of all threads whose times are known */
-	const struct cpu_taker *takers;   /* the greatest first; their sum is off_ns[OFF_CPU_PREEMPTED] */
+	const struct cpu_taker *takers;   /* greatest first; their sum is off_ns[OFF_CPU_PREEMPTED] */
 	unsigned ntakers;
 	const struct thread_cpu *threads;
 	unsigned nthreads;
@@ -101,31 +111,31 @@ struct cpu_figures {
 
 enum stat_order { BY_RUNNING, BY_RUNNABLE, BY_BLOCKED, BY_COUNT };
 
-/* Of the program as a whole. Complete after model_finish. */
+/* Statistics of the whole program. Complete after model_finish(). */
 struct whole_stats {
 	uint64_t goroutines_at_start, goroutines_peak, goroutines_at_end;
 	uint32_t gomaxprocs; /* the last one */
-	/* Of all Ps: the sum is the time that they existed. */
+	/* Of all Ps; their sum is the time that the Ps existed. */
 	uint64_t p_running_ns, p_syscall_ns, p_idle_ns, p_not_watched_ns;
-	/* From runnable to running; quantiles are up to a quarter too high. */
+	/* From runnable to running; quantiles are up to 25% too high. */
 	uint64_t latency_count, latency_p50_ns, latency_p99_ns, latency_max_ns;
-	uint64_t gc_cycles, gc_ns;              /* begun or found running; while one ran */
+	uint64_t gc_cycles, gc_ns;              /* cycles begun or found running; time while one ran */
 	uint64_t assists_ns;                    /* from the start to the end of each mark assist */
-	uint64_t stw_count, stw_ns, stw_max_ns; /* stopped world, whatever for */
+	uint64_t stw_count, stw_ns, stw_max_ns; /* stopped world, for any reason */
 };
 
 struct model_stats {
 	uint64_t start_ns, end_ns; /* of the trace */
 	uint64_t generations;
 	uint64_t ops;
-	uint64_t inferred; /* ops without an observation of their own that are normal (fast ends of system
-			      calls, starts) */
+	/* Normal ops without an observation of their own (fast ends of system calls, starts). */
+	uint64_t inferred;
 	uint64_t inferred_starts; /* of these: starts of goroutines */
 	uint64_t repaired;        /* ops made up to keep the trace valid */
 	uint64_t goroutines;      /* seen */
 	uint64_t unnumbered;      /* goroutines whose id was never seen: they have a made-up one */
 	struct log_loss loss;     /* what capture lost */
-	uint64_t unwatched_ns;    /* of the time in between nothing was recorded */
+	uint64_t unwatched_ns;    /* part of the time in between in which nothing was recorded */
 	uint64_t by_kind[OP_KIND_COUNT];
 };
 

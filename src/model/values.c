@@ -84,7 +84,7 @@ static void put_hex(struct values_message *message, const struct value *value)
 	}
 }
 
-/* A character of which only the beginning is there has no length of its own. */
+/* Whether only the beginning of a character is there; it then has no length of its own. */
 static bool is_cut_character(const char *text, size_t len)
 {
 	uint8_t first = (uint8_t)*text;

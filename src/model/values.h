@@ -7,14 +7,14 @@
 #include "util/strtab.h"
 
 struct values_message {
-	char text[TEXT_MAX]; /* printable; no NUL at its end */
+	char text[TEXT_MAX]; /* printable; not NUL-terminated */
 	size_t len;
 };
 
 /*
- * The record has been checked (rawlog_check_record()). labels: VALUES_MAX string ids. Texts are quoted, with
- * escapes as in Go; a text that was cut ends in an ellipsis; a value that could not be read is "?", and "nil"
- * if it lies behind a null pointer.
+ * Writes the values of a record that rawlog_check_record() has checked. labels: VALUES_MAX string ids. Texts
+ * are quoted, with escapes as in Go; a truncated text ends in an ellipsis. A value that could not be read is
+ * "?", or "nil" if it lies behind a null pointer.
  */
 void values_message(struct values_message *message, const struct raw_text *text, const struct strtab *strings,
 		    const uint32_t labels[VALUES_MAX]);

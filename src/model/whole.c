@@ -81,7 +81,7 @@ static void charge_p(struct whole_stats *stats, const struct p_time *p, uint64_t
 		stats->p_syscall_ns += ns;
 }
 
-/* The status that an op gives its P; 0: it leaves it as it is. */
+/* Returns the status that an op gives its P; 0 = unchanged. */
 static uint8_t p_status_after(const struct op *op)
 {
 	switch (op->kind) {
@@ -158,7 +158,7 @@ static void add_to_world(struct whole_program *whole, const struct op *op)
 	}
 }
 
-/* --- all of it --- */
+/* --- the whole program --- */
 
 static bool is_status(enum op_kind kind)
 {

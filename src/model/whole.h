@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Figures of the program as a whole: scheduling latency, how busy its Ps were, garbage collection, how many
- * goroutines there were. They are taken from the ops, in their order.
+ * Statistics of the whole program: scheduling latency, how busy its Ps were, garbage collection, number of
+ * goroutines. They are computed from the ops, in order.
  */
 #ifndef GOTRACE_MODEL_WHOLE_H
 #define GOTRACE_MODEL_WHOLE_H
 
 #include "model/model.h"
 
-/* Durations by size: four buckets for each power of two, so that a bucket's end is at most 1.25 times its
- * start. */
+/* Durations by size: four buckets per power of two, so a bucket's end is at most 1.25 times its start. */
 enum { LATENCY_BUCKETS = 256 };
 
 struct latencies {
@@ -18,11 +17,11 @@ struct latencies {
 };
 
 void latencies_add(struct latencies *all, uint64_t ns);
-/* The duration that `part` (0 ... 1) of all do not exceed, ns; 0 if there are none. */
+/* Returns the duration, ns, that a fraction `part` (0 to 1) of all does not exceed; 0 if there are none. */
 uint64_t latencies_quantile(const struct latencies *all, double part);
 
 struct p_time {
-	uint64_t since, unwatched; /* when it took its status, ns; the unwatched time up to then */
+	uint64_t since, unwatched; /* ns: when it took its status; total unwatched time before that */
 	uint8_t status;            /* enum p_status, 0 = it has not appeared */
 };
 
@@ -38,9 +37,9 @@ struct whole_program {
 };
 
 void whole_free(struct whole_program *whole);
-/* One op; unwatched: the time before it that was not watched, ns in all. 0 or -ENOMEM. */
+/* Takes one op. unwatched: total unwatched time before it, ns. Returns 0 or -ENOMEM. */
 int whole_add(struct whole_program *whole, const struct op *op, uint64_t unwatched);
-/* Goroutines that appear and end, one at a time. */
+/* A goroutine appears or ends. */
 void whole_birth(struct whole_program *whole);
 void whole_death(struct whole_program *whole);
 void whole_end(struct whole_program *whole, uint64_t now, uint64_t unwatched);

@@ -7,7 +7,7 @@ struct abbreviation_reader {
 	const uint8_t *at, *end;
 };
 
-/* False at the end of the bytes. */
+/* Reads a ULEB128. Returns false at the end of the bytes. */
 static bool uleb(struct abbreviation_reader *reader, uint64_t *value)
 {
 	*value = 0;

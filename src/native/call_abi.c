@@ -5,13 +5,13 @@
 
 enum {
 	WORD = 8,
-	GO_REGISTERS_SINCE = 17, /* on amd64; from 1.18 on arm64 */
+	GO_REGISTERS_SINCE = 17, /* on amd64; 18 on arm64 */
 	C_WORDS = 6,
 	C_WORDS_ARM64 = 8,
-	C_LARGEST = 16, /* bytes that go into registers */
+	C_LARGEST = 16, /* bytes; larger values are in memory */
 };
 
-/* arm64: Go's caller keeps the word at its stack pointer for the callee's link register. */
+/* On arm64, a Go caller reserves the word at its stack pointer for the callee's link register. */
 struct call_cursor call_begin(const struct call_abi *abi)
 {
 	return (struct call_cursor){.abi = abi, .stack = abi->go && abi->arm64 ? WORD : 0};
@@ -51,7 +51,7 @@ static unsigned count_floats(const struct value_layout *layout)
 	return n;
 }
 
-/* A value is in registers as a whole, or on the stack. */
+/* A value is entirely in registers or entirely on the stack. */
 static bool next_of_go(struct call_cursor *cursor, const struct value_layout *layout, struct value_home *home)
 {
 	bool arm64 = cursor->abi->arm64;
@@ -75,7 +75,7 @@ static bool next_of_c(struct call_cursor *cursor, const struct value_layout *lay
 	unsigned most = arm64 ? C_WORDS_ARM64 : C_WORDS;
 
 	if (arm64 && (large || layout->nparts > 1))
-		return false; /* composite values have more rules there */
+		return false; /* arm64 has more rules for composite values */
 	if (layout->size && !layout->nparts && !large)
 		return false;
 	if (large || cursor->integers + integers > most || cursor->floats + floats > C_FLOATS)

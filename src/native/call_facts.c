@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The last part of a name that the compiler gives functions without one: main.f.func1, main.f.gowrap2. */
+/* True if the last component of a name is compiler-generated: main.f.func1, main.f.gowrap2. */
 static bool is_closure_name(const char *last)
 {
 	size_t word = strncmp(last, "func", 4) == 0 ? 4 : strncmp(last, "gowrap", 6) == 0 ? 6 : 0;
@@ -14,7 +14,7 @@ static bool is_closure_name(const char *last)
 
 enum { NAME_MAX_BYTES = 512 };
 
-/* The name without what is in square brackets: the types of a generic function. A longer name is cut. */
+/* Copies the name without text in square brackets, a generic function's types. Cuts a longer name. */
 static void without_brackets(const char *name, char plain[NAME_MAX_BYTES])
 {
 	size_t n = 0;
@@ -30,8 +30,8 @@ static void without_brackets(const char *name, char plain[NAME_MAX_BYTES])
 }
 
 /*
- * main.f, main.(*T).f, main.T.f, main.f[...], main.(*T).f.func1. A name with one more point than main.f is
- * that of a method, or of a closure in a package's variables (main.glob..func1).
+ * Parses main.f, main.(*T).f, main.T.f, main.f[...], main.(*T).f.func1. A name with one more dot than main.f
+ * belongs to a method, or to a closure in a package's variables (main.glob..func1).
  */
 void call_facts_of_go(struct call_facts *facts, const char *name)
 {
@@ -41,7 +41,7 @@ void call_facts_of_go(struct call_facts *facts, const char *name)
 	without_brackets(name, plain);
 	slash = strrchr(plain, '/');
 	part = strchr(slash ? slash : plain, '.');
-	/* Shared code of several types: since Go 1.20 the function table has the shape that they share. */
+	/* Code shared by several types. Since Go 1.20, the function table has the shape that they share. */
 	facts->is_generic = strstr(name, "[...]") || strstr(name, "[go.shape.");
 	if (!part)
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What is known of a function whose arguments are to be read. */
+/* Facts about a function whose arguments are read. */
 #ifndef GOTRACE_NATIVE_CALL_FACTS_H
 #define GOTRACE_NATIVE_CALL_FACTS_H
 
@@ -7,20 +7,19 @@
 
 struct native_dwarf;
 
-/* What is known of a function. */
 struct call_facts {
 	struct call_abi abi;
 	bool has_receiver; /* its first parameter is the receiver of a Go method */
 	bool receiver_is_pointer;
-	bool is_generic;            /* Go: a dictionary comes before the parameters */
-	bool is_closure;            /* Go: its name does not say of what kind it is */
-	bool is_copy;               /* made by the compiler: it may take other arguments than the function */
-	struct native_dwarf *dwarf; /* of its file; NULL: none */
-	uint64_t entry, begin;      /* link-time addresses: of the function, of the probe */
-	uint32_t written;           /* registers that the code in front of the probe changes, by number */
+	bool is_generic; /* Go: a dictionary precedes the parameters */
+	bool is_closure; /* Go: a closure or method value, whose kind the name does not show */
+	bool is_copy;    /* a copy made by the compiler, which may take other arguments than the original */
+	struct native_dwarf *dwarf; /* debug information of its file, or NULL */
+	uint64_t entry, begin;      /* link-time addresses of the function and of the probe */
+	uint32_t written;           /* bitmap of registers that code before the probe changes, by number */
 };
 
-/* Fills in what a Go function's name says: whether it is a method, or generic. */
+/* Sets the facts that a Go function's name shows: whether it is a method, generic, or a closure. */
 void call_facts_of_go(struct call_facts *facts, const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What reading a file's debug information has cost, and what it may still cost. */
+/* Memory and CPU time that reading a file's debug information has used, and may still use. */
 #ifndef GOTRACE_NATIVE_COST_H
 #define GOTRACE_NATIVE_COST_H
 
@@ -10,12 +10,12 @@
 
 struct native_cost {
 	struct budget *all; /* shared by all files; its bytes are the limit */
-	uint64_t taken;     /* part of these bytes */
+	uint64_t taken;     /* bytes taken from `all` by this file */
 	struct budget own;  /* this file's CPU time */
-	bool refused;       /* something was left out for want of bytes or time */
+	bool refused;       /* something was left out because a limit was reached */
 };
 
-/* Reserves bytes. False if there are not that many left; `refused` is then set. */
+/* Reserves bytes. If fewer are left, sets `refused` and returns false. */
 bool native_cost_take(struct native_cost *cost, uint64_t bytes);
 void native_cost_give(struct native_cost *cost, uint64_t bytes);
 

@@ -52,8 +52,8 @@ struct native_dwarf {
 /* --- memory --- */
 
 /*
- * libdw calls this if malloc fails, and it must not return. The memory that libdw holds is leaked then, and
- * the file's debug information is not used any more.
+ * libdw calls this handler if malloc fails, and it must not return. libdw's memory is then leaked, and the
+ * file's debug information is no longer used.
  */
 static _Thread_local jmp_buf out_of_memory;
 
@@ -129,9 +129,8 @@ static uint64_t unit_bytes(const struct unit_source *source, const struct unit_h
 }
 
 /*
- * Lists all units, and checks all tables of abbreviations. dwarf_addrdie is not an option, because clang
- * writes no .debug_aranges. Split units are not requested: libdw would open files named by the debug
- * information.
+ * Lists all units and checks all abbreviation tables. dwarf_addrdie is not an option, because clang writes no
+ * .debug_aranges. Split units are not requested: libdw would open files named by the debug information.
  */
 static bool find_units(struct native_dwarf *dwarf, const struct unit_source *source)
 {
@@ -158,7 +157,7 @@ static bool find_units(struct native_dwarf *dwarf, const struct unit_source *sou
 	return true;
 }
 
-/* Also checks what dwz has moved out: references lead to its units. */
+/* Checks the abbreviation tables of the dwz file, whose units are the targets of references. */
 static bool check_tables(Dwarf *dwarf, const Elf_Data *tables, struct native_cost *cost)
 {
 	struct unit_header header = {.end = 0};
@@ -190,7 +189,7 @@ static bool has_alt_link(Dwarf *dwarf)
 	return dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id) > 0;
 }
 
-/* Without its other part such a file is useless, and libdw would search for that part itself. */
+/* Joins the dwz file. Without it the debug file is useless, and libdw would search for it on its own. */
 static bool join_alt(struct native_dwarf *dwarf, const struct native_elf *alt)
 {
 	const Elf_Data *tables;
@@ -265,11 +264,11 @@ struct die_walk {
 	struct dwarf_unit *unit;
 	struct native_cost *cost;
 	uint32_t left; /* entries that may still be read */
-	/* Skipping an entry reads everything in it, and walking into it reads that again. */
+	/* Skipping an entry reads all of it, and descending into it reads it again. */
 	uint64_t bytes_left;
 };
 
-/* Moves to the next sibling. False at the end, or if no more may be read. */
+/* Moves to the next sibling. Returns false at the end, or when a limit is reached. */
 static bool next_entry(struct die_walk *walk, Dwarf_Die *die)
 {
 	Dwarf_Off from = dwarf_dieoffset(die), to;
@@ -286,8 +285,10 @@ static bool next_entry(struct die_walk *walk, Dwarf_Die *die)
 
 static void index_children(struct die_walk *walk, Dwarf_Die *parent, unsigned depth);
 
-/* Functions occur in namespaces. That of a lambda is in a class within the enclosing function, which may have
- * no code of its own. */
+/*
+ * Functions occur in namespaces. A lambda's function is in a class inside the enclosing function, which may
+ * have no code of its own.
+ */
 static void index_entry(struct die_walk *walk, Dwarf_Die *die, unsigned depth)
 {
 	switch (dwarf_tag(die)) {
@@ -318,7 +319,7 @@ static void index_children(struct die_walk *walk, Dwarf_Die *parent, unsigned de
 	} while (next_entry(walk, &die));
 }
 
-/* Nested functions are skipped once per level; compilers write few levels. */
+/* Nested functions are skipped once per level; compilers emit few levels. */
 #define MAX_PASSES 8u
 
 static void index_unit(struct native_dwarf *dwarf, struct dwarf_unit *unit, Dwarf_Die *cu)
@@ -348,12 +349,12 @@ static const struct pc_range *find_function(struct native_dwarf *dwarf, struct d
 /* --- inlined calls --- */
 
 struct chain {
-	Dwarf_Die dies[SYMBOL_DEPTH]; /* the function, then the inlined ones, each within the one before */
+	Dwarf_Die dies[SYMBOL_DEPTH]; /* the function, then inlined functions, each inside the previous one */
 	unsigned n;
 	struct die_walk walk;
 };
 
-/* As dwarf_haspc(), but bounded: range lists may be arbitrarily long. */
+/* Like dwarf_haspc(), but bounded: range lists may be arbitrarily long. */
 static bool has_address(struct die_walk *walk, Dwarf_Die *die, uint64_t address)
 {
 	Dwarf_Addr base, low, high;
@@ -386,7 +387,7 @@ static bool enter(struct chain *chain, Dwarf_Die *die, uint64_t address, unsigne
 		descend(chain, die, address, depth + 1);
 		return true;
 	}
-	/* A block without addresses may have nested blocks with code. */
+	/* A block without addresses may contain blocks with code. */
 	return tag != DW_TAG_inlined_subroutine && descend(chain, die, address, depth + 1);
 }
 
@@ -432,7 +433,7 @@ static const char *function_name(Dwarf_Die *die)
 	return name && name[0] ? name : "?";
 }
 
-/* The symbol table may have a better name: the mangled one, or in libc nanosleep for __nanosleep. */
+/* The symbol table may have a better name: the mangled one, or nanosleep for libc's __nanosleep. */
 static const char *outermost_name(Dwarf_Die *die, const struct native_symbol *symbol)
 {
 	const char *name = function_name(die);
@@ -448,7 +449,7 @@ static const char *outermost_name(Dwarf_Die *die, const struct native_symbol *sy
 		       : name;
 }
 
-/* Returns the size of the unit's line program; 0: there is none, or it is too long. */
+/* Returns the size of the unit's line program, or 0 if there is none or it is too long. */
 static uint32_t line_program(const struct native_dwarf *dwarf, Dwarf_Die *cu)
 {
 	const Elf_Data *data = dwarf->line_section;
@@ -468,7 +469,7 @@ static uint32_t line_program(const struct native_dwarf *dwarf, Dwarf_Die *cu)
 	return 0;
 }
 
-/* Reserves memory for the maximum number of rows, and returns what is not used. */
+/* Reserves memory for the maximum number of rows, and releases what is not used. */
 static bool read_lines(const struct native_dwarf *dwarf, Dwarf_Die *cu)
 {
 	uint64_t most = (uint64_t)line_program(dwarf, cu) * LINE_BYTES;
@@ -579,7 +580,7 @@ static bool find_frames(struct native_dwarf *dwarf, uint64_t address, const stru
 	return symbol != NULL;
 }
 
-/* If libdw fails, frames that were added before stay in the draft. */
+/* If libdw runs out of memory, frames added so far stay in the draft. */
 bool native_dwarf_frames(struct native_dwarf *dwarf, uint64_t address, const struct native_symbol *symbol,
 			 struct symbol_draft *draft)
 {

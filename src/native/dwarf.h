@@ -17,8 +17,9 @@ struct native_dwarf;
 
 /*
  * Opens the debug information in `file`, which must stay open, together with the parts that dwz has moved to
- * `alt` (may be NULL). Memory beyond the sections themselves is charged to cost, which must live as long.
- * What is too expensive is left out. Returns NULL if there is no valid debug information, or out of memory.
+ * `alt` (may be NULL). Memory beyond the sections themselves is charged to cost, which must outlive the
+ * result. Parts that are too expensive are left out. Returns NULL if there is no valid debug information or
+ * no memory.
  */
 struct native_dwarf *native_dwarf_new(const struct native_elf *file, const struct native_elf *alt,
 				      struct native_cost *cost);
@@ -32,8 +33,8 @@ bool native_dwarf_frames(struct native_dwarf *dwarf, uint64_t address, const str
 			 struct symbol_draft *draft);
 
 /*
- * Calls `look` with the entry of the function that contains a link-time address. Returns its result; -ENODATA
- * if the debug information has no such function, or memory is short.
+ * Calls `look` with the entry of the function that contains a link-time address. Returns the result of
+ * `look`, or -ENODATA if the debug information has no such function or memory runs out.
  */
 int native_dwarf_look(struct native_dwarf *dwarf, uint64_t address,
 		      int (*look)(void *ctx, Dwarf_Die *function), void *ctx);

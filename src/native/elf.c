@@ -96,8 +96,7 @@ uint64_t native_elf_size(const struct native_elf *file)
 
 		if (!gelf_getshdr(section, &header) || header.sh_type == SHT_NOBITS)
 			continue;
-		/* A symbol of 24 bytes becomes a struct native_symbol of 40, and the list grows by half each
-		 * time. */
+		/* A symbol takes 24 bytes in the file and 32 in the list, which may have unused capacity. */
 		if (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM)
 			size = header.sh_size < MAX_SECTION ? 3 * header.sh_size : UINT64_MAX;
 		else
@@ -204,7 +203,7 @@ struct eh_entry {
 	int32_t start, description; /* relative to the section's address */
 };
 
-/* The relevant fields of a description, in the matching encoding. */
+/* The relevant fields of an FDE, in the matching encoding. */
 struct eh_description {
 	uint32_t size, cie;
 	int32_t start; /* relative to this field */
@@ -446,7 +445,7 @@ void native_symbols_sort(struct native_symbols *symbols)
 		qsort(symbols->list, symbols->n, sizeof(*symbols->list), compare);
 }
 
-/* How many symbols back one may begin that encloses others. */
+/* Maximum number of symbols to search backwards for one that encloses the address. */
 #define MAX_BACK 256
 
 const struct native_symbol *native_symbols_find(const struct native_symbols *symbols, uint64_t address)

@@ -21,9 +21,12 @@ struct native_elf {
  * would kill gotrace by SIGBUS. Returns 0, or -ENOEXEC if it is not an ELF file for this machine.
  */
 int native_elf_open(struct native_elf *file, int fd);
-int native_elf_memory(struct native_elf *file, const void *bytes, size_t size); /* not owned */
-/* Opens the ELF file in .gnu_debugdata: compressed symbols that were stripped from the file. -ENOENT if there
- * is none. */
+/* The same for bytes in memory, which are not owned. */
+int native_elf_memory(struct native_elf *file, const void *bytes, size_t size);
+/*
+ * Opens the ELF file in .gnu_debugdata: compressed symbols that were stripped from the file. Returns 0,
+ * -ENOENT if there is none, or another negative errno.
+ */
 int native_elf_debugdata(const struct native_elf *outer, struct native_elf *file);
 void native_elf_close(struct native_elf *file);
 
@@ -35,9 +38,9 @@ enum native_elf_kind {
 
 enum native_elf_kind native_elf_kind(const struct native_elf *file);
 
-/* Finds a section by name that has contents in the file. NULL if there is none. */
+/* Finds a section by name that has contents in the file. Returns NULL if there is none. */
 Elf_Scn *native_elf_section(const struct native_elf *file, const char *name, GElf_Shdr *header);
-/* The memory that symbols, strings and the other sections read will take, without debug information. */
+/* Estimates the bytes of memory for symbols, strings and other sections read, without debug information. */
 uint64_t native_elf_size(const struct native_elf *file);
 /* Converts an offset in the file to the address that it was linked for. */
 bool native_elf_address(const struct native_elf *file, uint64_t offset, uint64_t *address);
@@ -51,7 +54,7 @@ bool native_elf_function(const struct native_elf *file, uint64_t address, uint64
 struct native_symbol {
 	uint64_t address, size;
 	const char *name; /* in the file */
-	uint8_t rank;     /* of several symbols for one place, the one with the highest rank is shown */
+	uint8_t rank;     /* of several symbols at one address, the one with the highest rank is shown */
 };
 
 struct native_symbols {
@@ -59,8 +62,10 @@ struct native_symbols {
 	size_t n, capacity;
 };
 
-/* Adds the functions of .symtab and .dynsym that have a size. Their names stay in the file, which must stay
- * open. */
+/*
+ * Adds the functions of .symtab and .dynsym that have a size. Their names point into the file, which must
+ * stay open. Returns 0 or -ENOMEM.
+ */
 int native_symbols_add(struct native_symbols *symbols, const struct native_elf *file);
 void native_symbols_sort(struct native_symbols *symbols); /* call it before native_symbols_find() */
 /* Returns the innermost symbol that covers the address, NULL if none does. */

@@ -27,13 +27,15 @@ enum native_found {
 
 /*
  * Adds the frames of the instruction at an offset in the file, innermost first. The first call opens the file
- * and looks for debug information. The hint is set from this address alone. search->path is ignored: the file
- * has its own.
+ * and looks for debug information. Sets the hint from this address alone. Ignores search->path, because the
+ * file has its own.
  */
 enum native_found native_file_frames(struct native_file *file, const struct native_search *search,
 				     uint64_t offset, struct symbol_draft *draft);
-/* True if the file is, by its name, libc or a part of it that has the code in which threads start, or if it
- * is a program statically linked with libc. */
+/*
+ * True if the file's name is that of libc, or of the part of libc in which threads start, or if the file is a
+ * program statically linked with libc.
+ */
 bool native_file_is_libc(const struct native_file *file);
 bool native_file_is_libcxx(const struct native_file *file);
 

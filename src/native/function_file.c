@@ -112,8 +112,8 @@ void function_file_close(struct function_file *file)
 struct context {
 	struct function_file *file;
 	const struct function_symbol *symbol;
-	size_t base;          /* length of the name that its parts share */
-	struct budget budget; /* CPU time: tables are searched for each jump that leads elsewhere */
+	size_t base;          /* length of the name that the function's parts share */
+	struct budget budget; /* CPU time: each jump out of the function searches tables */
 };
 
 static const uint8_t *bytes_at(void *ctx, uint64_t address, size_t size)

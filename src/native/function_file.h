@@ -14,7 +14,7 @@ struct function_file {
 	struct native_elf symbols_of; /* the file that has its symbols, if separate; else closed */
 	struct function_symbol *symbols;
 	size_t n, capacity;
-	struct module_code code; /* its rows, made when first needed */
+	struct module_code code; /* its unwind rows, made when first needed */
 	bool has_code;
 };
 

@@ -28,14 +28,14 @@ struct function_probe {
 
 /* Probes of one site in one file. */
 struct function_probes {
-	int fd;       /* the file; the kernel gets it as /proc/self/fd/N */
+	int fd;       /* the file; passed to the kernel as /proc/self/fd/N */
 	uint8_t site; /* SITE_FUNCTION_BEGIN or _END */
 	struct function_probe *probes;
 	unsigned n;
 	size_t capacity;
 };
 
-/* What the probes of a function's copy read of its arguments, and what the values are called. */
+/* What a probe of one copy of a function reads of its arguments, and the names of the values. */
 struct function_values {
 	struct value_rules rules;
 	uint32_t number; /* of the function */
@@ -50,31 +50,35 @@ struct function_plan {
 	unsigned nlists;
 	struct function_values *values; /* FUNCTION_VALUES(cookie) is an index + 1 */
 	unsigned nvalues;
-	char report[4096]; /* of --requests, a line each: '+' traced, '!' not completely, '-' not there */
+	/* for --requests, one line per preset: '+' traced, '!' incomplete or left out, '-' absent */
+	char report[4096];
 };
 
 /*
- * Looks for the functions in the files that the process has mapped, its executable first. With pid 0, looks
- * in the file `exe` that is about to be started and, if FILE is a path, in that. Returns 0, and the caller
- * frees the plan; or -ENOENT if there is no function of the name (err has similar names), -EEXIST if there
- * are several, -ENOTSUP if the exits of one cannot be found, -EINVAL, -ESRCH or -ENOMEM.
+ * Looks up the functions in the files that the process has mapped, its executable first. With pid 0, searches
+ * the file `exe`, which is about to be started, and FILE if that is a path. On success, returns 0, and the
+ * caller frees the plan with functions_free(). Otherwise returns -ENOENT if a name is unknown (err lists
+ * similar names), -EEXIST if it is ambiguous, -ENOTSUP if a function's exits cannot be found, -EINVAL, -ESRCH
+ * or -ENOMEM.
  */
 int functions_plan(pid_t pid, const char *exe, const struct function_want *wanted, unsigned n,
 		   struct function_plan *plan, struct error *err);
 void functions_free(struct function_plan *plan);
-/* Used to build plans: adds a probe in the file fd, of which the plan keeps a duplicate. */
+/* Adds a probe in the file fd, of which the plan keeps a duplicate. Returns 0 or -ENOMEM. */
 int function_plan_add(struct function_plan *plan, int fd, uint8_t site, uint64_t offset, uint64_t cookie,
 		      struct error *err);
-/* The register of a value_rule's place, for users. */
+/* The name of the register in a value_rule's place, for messages. */
 const char *function_place_name(uint8_t place);
-/* Adds what to read. Returns its number for FUNCTION_READS(), or -ENOSPC or -ENOMEM. */
+/* Adds a set of values to read. Returns its number for FUNCTION_READS(), -ENOSPC or -ENOMEM. */
 int function_plan_read(struct function_plan *plan, const struct function_values *values, struct error *err);
-/* The name of the regions that represent its calls: the function's name without the FILE part. */
+/* Returns the name of the regions that represent calls: the text without FILE. */
 const char *functions_shown(const struct function_want *want);
-/* The length of that name without a list of values. The function's number counts from 1. */
+/* Returns the length of that name without a list of values. `number` counts functions from 1. */
 size_t functions_shown_len(const struct function_plan *plan, uint32_t number);
-/* Writes LOG_FUNCTIONs, and LOG_VALUES of those whose arguments are read. Call it before the first record of
- * a probe. */
+/*
+ * Writes a LOG_FUNCTION for each function, and LOG_VALUES if its arguments are read. Must be called before
+ * the first record of a probe. Returns 0 or the sink's error.
+ */
 int functions_log(const struct function_plan *plan, log_sink sink, void *ctx);
 
 #endif

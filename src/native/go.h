@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Go's code in a process traced as threads. Its function table exists even in stripped programs. */
+/* Names for Go code in a process traced as threads. The function table exists even in stripped programs. */
 #ifndef GOTRACE_NATIVE_GO_H
 #define GOTRACE_NATIVE_GO_H
 

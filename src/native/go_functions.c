@@ -55,8 +55,10 @@ static bool jumps_to(const uint8_t *code, size_t size, uint64_t address, uint64_
 	       address + insn.length + (uint64_t)insn.imm == to;
 }
 
-/* True for the jump back to the entry after the call that grows the stack. The function starts over, and no
- * call has begun that could end. */
+/*
+ * True for the jump back to the entry after the call that grows the stack. The function starts over: no call
+ * has begun yet, so none ends.
+ */
 static bool is_restart(const struct searched *in, uint64_t address)
 {
 	const struct target_function *function = in->function;
@@ -67,7 +69,7 @@ static bool is_restart(const struct searched *in, uint64_t address)
 	return code && jumps_to(code, function->end - address, address, function->entry);
 }
 
-/* Up to Go 1.5 the table still has the frame at the jump back to the entry. */
+/* Up to Go 1.5, the table still counts the frame at the jump back to the entry. */
 static int64_t distance(void *ctx, uint64_t address)
 {
 	const struct searched *in = ctx;
@@ -129,7 +131,10 @@ static uint64_t cookie_of(const struct probe_point *point, uint32_t number)
 	return FUNCTION_COOKIE(number, point->distance / WORD, point->condition);
 }
 
-/* What the probe at a function's begin reads of its arguments: returns its number, 0 = nothing. */
+/*
+ * Plans what the probe at a function's start reads of its arguments. Returns the number of the values, 0 if
+ * nothing is read, or a negative errno.
+ */
 static int plan_values(const struct target *target, struct function_plan *plan, struct native_dwarf *dwarf,
 		       const struct target_function *function, const struct probe_points *points,
 		       const struct value_list *list, uint32_t number, struct error *err)
@@ -165,7 +170,7 @@ static int plan_probe_points(const struct target *target, struct function_plan *
 	return rc;
 }
 
-/* What is needed for one function. */
+/* The state needed to plan one function. */
 struct wanted_go_function {
 	char name[FUNCTION_NAME_MAX];
 	struct value_list list;

@@ -6,7 +6,7 @@
 #include "native/functions.h"
 #include "target/target.h"
 
-/* As functions_plan(), but uses the program's own function table, which even stripped programs have. */
+/* Like functions_plan(), but uses the program's own function table, which even stripped programs have. */
 int go_functions_plan(const struct target *target, const struct function_want *wanted, unsigned n,
 		      struct function_plan *plan, struct error *err);
 

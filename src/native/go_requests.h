@@ -7,9 +7,8 @@
 #include "target/target.h"
 
 /*
- * Plans the probes of those wanted functions of the plan that are probes of requests: their texts are names
- * of request_probe_name(). fd: the executable. What the program does not have is left out, and plan->report
- * says so. Returns 0 or a negative errno.
+ * Plans the request probes (request_wanted()) among the plan's wanted functions. fd: the executable. Requests
+ * that the program does not have are left out and noted in plan->report. Returns 0 or a negative errno.
  */
 int go_requests_plan(const struct target *target, struct function_plan *plan, int fd, struct error *err);
 

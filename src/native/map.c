@@ -158,7 +158,7 @@ static void drop_module(struct native_map *map, uint32_t at)
 	memmove(&map->modules[at], &map->modules[at + 1], (map->nmodules - at) * sizeof(*map->modules));
 }
 
-/* Of the files that are no longer mapped, keeps those that were mapped last. */
+/* Keeps at most `most` of the files that are no longer mapped: those that were mapped last. */
 static void drop_old(struct native_map *map, uint32_t most)
 {
 	uint32_t gone = 0;

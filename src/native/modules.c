@@ -115,7 +115,7 @@ static int read_segments(struct source *source, struct module_code *code)
 	return code->n ? 0 : -ENOEXEC;
 }
 
-/* The range of all code. Segments far behind the first are left out. */
+/* Finds the range of all code. Segments far beyond the first are left out. */
 static int find_range(struct module_code *code)
 {
 	uint64_t base = UINT64_MAX, end = 0;
@@ -238,7 +238,7 @@ static int by_address(const void *a, const void *b)
 	return one->start < two->start ? -1 : one->start > two->start;
 }
 
-/* The bytes that are mapped at these addresses, whatever the section header says about their offset. */
+/* Returns the bytes mapped at these addresses, whatever offset the section header gives. */
 static const uint8_t *code_bytes(const struct source *source, const struct module_code *code,
 				 struct plt_range at)
 {

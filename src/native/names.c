@@ -19,15 +19,19 @@
 #define MAX_KNOWN (1u << 20)
 #define MAX_TEXT  (128ull << 20) /* bytes of names, including addresses that are named again */
 #define MAX_LINES 64             /* messages about files */
-/* CPU time: this much is allowed at once, and later this share of the time that passes. Debug information
- * that is read adds to it (native/file.c). */
+/*
+ * CPU time: NAMES_NS at once, then 1/NAMES_PART of the time that passes. Reading debug information adds to it
+ * (native/file.c).
+ */
 #define NAMES_NS   1000000000ull
 #define NAMES_PART 4
-/* Time for opening the files of processes that start a program: this much at once, and this part of the
- * time. */
+/*
+ * Time for opening the files of processes that start a program: SEARCH_NS at once, then 1/SEARCH_SHARE of the
+ * time that passes.
+ */
 #define SEARCH_NS    1000000000ll
 #define SEARCH_SHARE 4
-/* Reading the mappings again takes at most about this share of the time, however often code is mapped. */
+/* Reading the mappings again takes at most about 1/REFRESH_PART of the time, however often code is mapped. */
 #define REFRESH_PART 10
 
 /* Since glibc 2.34 __libc_start_main itself calls only constructors. */
@@ -62,7 +66,7 @@ struct names {
 	size_t capacity;
 	uint64_t text_left;
 	bool stale;            /* the mappings have changed */
-	uint64_t next_refresh; /* ns: no refresh earlier */
+	uint64_t next_refresh; /* ns; no refresh before that */
 	struct symbol_draft draft;
 };
 
@@ -208,7 +212,7 @@ static void find_name(struct names *names, struct named_address *known)
 										       : TO_NOTHING;
 }
 
-/* A reader of the log keeps every name. */
+/* Readers of the log keep every name, so the total is limited. */
 static void limit_text(struct names *names)
 {
 	struct symbol_draft *draft = &names->draft;
@@ -246,7 +250,7 @@ static int add_known(struct names *names, uint64_t pc)
 		return -ENOMEM;
 	known = &names->known[names->n++];
 	*known = (struct named_address){.pc = pc, .at = native_map_find(names->map, pc - 1)};
-	/* It may have been mapped since, and the record of that was lost. */
+	/* The code may have been mapped since, and the record of it lost. */
 	if (known->at.module == NO_MODULE)
 		names->stale = true;
 	return name(names, known);

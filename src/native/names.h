@@ -15,22 +15,23 @@
 /* Memory for the symbols and the debug information of all files. */
 #define NAMES_BYTES (320ull << 20)
 
-/* Shared between several instances: messages about files that have been shown, memory, CPU time, and time for
- * new programs. */
+/* State shared by several instances: messages already shown, memory, CPU time, and time for new programs. */
 struct names_shared {
 	struct map64 reported;
 	struct budget budget;
 	uint64_t earned_ns;       /* when CPU time was last added */
 	int64_t search_budget_ns; /* time left for opening the files of new programs; below 0 = overdrawn */
-	uint64_t search_refilled_ns; /* when such time was last added */
+	uint64_t search_refilled_ns; /* when that time was last added */
 };
 
 void names_shared_init(struct names_shared *shared);
 void names_shared_free(struct names_shared *shared);
-/* Whether there is time to open the files of one more program. If not, prints a message on standard error,
- * once. */
+/*
+ * Returns true if there is time to open the files of one more program. Otherwise prints a message on standard
+ * error, once.
+ */
 bool names_may_search(struct names_shared *shared);
-/* Subtracts the time that this took, ns. */
+/* Charges ns nanoseconds for opening the files of a program. */
 void names_charge_search(struct names_shared *shared, uint64_t ns);
 
 /*
@@ -44,7 +45,7 @@ int names_new(pid_t pid, log_sink sink, void *ctx, void **names, struct error *e
  * each. Not thread-safe.
  */
 int names_put(void *names, const struct log_record *record);
-/* Uses `shared` instead of its own; not owned. Call it right after names_new(). */
+/* Uses `shared`, which is not owned, instead of the instance's own state. Call it right after names_new(). */
 void names_share(void *names, struct names_shared *shared);
 void names_free(void *names);
 

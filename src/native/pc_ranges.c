@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #define MAX_RANGES (1u << 20) /* of a file's units, or of the functions in one unit */
-#define MAX_BACK   256        /* ranges that begin later and end earlier */
+#define MAX_BACK   256        /* maximum number of ranges to search backwards */
 
 static bool range_add(struct pc_ranges *ranges, const struct pc_range *range, struct native_cost *cost)
 {

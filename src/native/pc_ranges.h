@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Ranges of code that entries of debug information cover, to be found by address. */
+/* Code ranges of entries of debug information, found by address. */
 #ifndef GOTRACE_NATIVE_PC_RANGES_H
 #define GOTRACE_NATIVE_PC_RANGES_H
 
@@ -19,11 +19,11 @@ struct pc_ranges {
 };
 
 /*
- * Adds the ranges of an entry; `unit` is kept with them. False if the budget is spent, or there is no memory:
- * the ranges added by then can be used.
+ * Adds the ranges of an entry, with `unit`. Returns false if the budget is spent or there is no memory; the
+ * ranges added by then can be used.
  */
 bool pc_ranges_add(struct pc_ranges *ranges, Dwarf_Die *die, uint32_t unit, struct native_cost *cost);
-/* Before they are searched. */
+/* Must be called before pc_ranges_find(). */
 void pc_ranges_sort(struct pc_ranges *ranges);
 /* The innermost range that contains the address, or NULL. */
 const struct pc_range *pc_ranges_find(const struct pc_ranges *ranges, uint64_t address);

@@ -27,7 +27,7 @@ struct shared_names {
 	struct names_shared *all;   /* shared by all */
 	struct shared_image *image; /* NULL: not inspected yet */
 	struct shared_names *next;  /* next of the image's users */
-	struct map64 known;         /* addresses that its log has */
+	struct map64 known;         /* addresses that are in its log */
 };
 
 static uint64_t address_of(const struct log_record *symbol)
@@ -80,7 +80,7 @@ static int keep_symbol(struct shared_image *image, const struct log_record *reco
 	return rc;
 }
 
-/* Receives symbols from `names`. Users whose logs have the address under another name get the new one. */
+/* Receives symbols from `names`. Users whose logs already have the address get the new name. */
 static int learn(void *ctx, const struct log_record *record)
 {
 	struct shared_image *image = ctx;

@@ -15,9 +15,9 @@
 struct shared_names;
 
 /*
- * Creates names for a process that runs the same program as `like`, or one of its own if that is NULL. A
- * process that cannot be inspected (it has ended by now) has no names, which is not an error. all: see
- * names_share(); may be NULL. Returns NULL if out of memory.
+ * Creates names for a process that runs the same program as `like`, or its own program if `like` is NULL. A
+ * process that cannot be inspected, for example because it has exited, has no names; this is not an error.
+ * all: see names_share(); may be NULL. Returns NULL if out of memory.
  */
 struct shared_names *shared_names_new(pid_t pid, log_sink sink, void *ctx, const struct shared_names *like,
 				      struct names_shared *all);

@@ -13,13 +13,13 @@ extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, i
 #define MAX_MANGLED 16384
 
 /*
- * A mangled name of a hundred bytes may expand to gigabytes, by references to references, and the library
- * writes out all of them. So first compute a bound: what a reference stands for was written before it, and
- * before every earlier reference to something younger. Of 75,000 names in LLVM and libstdc++, none exceeds
- * 2^23.
+ * A mangled name of a hundred bytes may expand to gigabytes through references to references, all of which
+ * the library writes out. So a bound is computed first: the text that a reference stands for was written
+ * before it, and before every earlier reference to something newer. Of 75,000 names in LLVM and libstdc++,
+ * none exceeds 2^23.
  */
 #define MAX_WRITTEN (16u << 20)
-#define MAX_REFS    64 /* tracked; for further ones the bound is only less tight */
+#define MAX_REFS    64 /* tracked; with more, the bound is only less tight */
 
 struct demangler_reference {
 	unsigned index;
@@ -123,11 +123,11 @@ size_t native_readable(const char *name, char readable[NATIVE_FUNCTION_MAX])
 
 /* --- hints --- */
 
-/* Without leading underscores and suffixes such as _impl. From glibc 2.17 to 2.41 and musl 1.2. */
+/* Names without leading underscores and suffixes such as _impl, from glibc 2.17 to 2.41 and musl 1.2. */
 struct hint_name {
 	const char *name;
 	uint8_t hint;
-	bool libc; /* only if it is in the C library: programs may use the name for a function of their own */
+	bool libc; /* only in the C library: programs may define the name themselves */
 };
 
 static const struct hint_name hint_names[] = {
@@ -192,14 +192,16 @@ static const struct hint_name hint_names[] = {
 	{"thrd_sleep", HINT_SLEEP, false},
 };
 
-/* Frames between a thread and the function given to std::thread: libstdc++ 12, libc++ 14. Some have a return
- * type in front. */
+/*
+ * Frames between a thread and the function given to std::thread: libstdc++ 12, libc++ 14. Some begin with a
+ * return type.
+ */
 static const char *const thread_plumbing[] = {
 	"std::thread::_State_impl<", "std::thread::_Invoker<",     "std::__invoke_impl<", "std::__invoke<",
 	"std::__1::__thread_proxy",  "std::__1::__thread_execute",
 };
 
-/* Files with these functions: in some programs the inlined ones have short names. */
+/* Files that define these functions: in some programs, the inlined ones have short names. */
 static const char *const plumbing_files[] = {"/bits/std_thread.h", "/bits/invoke.h"};
 
 static bool ends_in(const char *text, size_t *len, const char *ending)

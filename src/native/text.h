@@ -25,16 +25,18 @@ void draft_begin(struct symbol_draft *draft, uint64_t pc);
 /* Adds a frame, innermost first; file may be NULL. Demangles the name. Does nothing beyond SYMBOL_DEPTH. */
 void draft_add(struct symbol_draft *draft, const char *function, const char *file, uint32_t line);
 /*
- * Sets the hint from the functions' names. If std::thread's own frames are inlined into one with the function
- * that they run, only that function is kept. `libc`: the code belongs to the C library, whose names may also
- * occur elsewhere.
+ * Sets the hint from the functions' names. If the function that a std::thread runs is inlined into
+ * std::thread's own frames, only that function is kept. `libc`: the code is in the C library; some of its
+ * names also occur elsewhere.
  */
 void draft_finish(struct symbol_draft *draft, bool libc);
 
 bool draft_outermost_is(const struct symbol_draft *draft, const char *beginning);
 
-/* Demangles C++. For other names, and those too long to be sane, returns the name itself without a symbol
- * version. Returns the length. */
+/*
+ * Demangles a C++ name. Copies other names, and those too long to be sane, without a symbol version. Returns
+ * the length; `readable` is not NUL-terminated.
+ */
 size_t native_readable(const char *name, char readable[NATIVE_FUNCTION_MAX]);
 enum log_symbol_hint native_hint(const char *readable, size_t len, bool libc);
 

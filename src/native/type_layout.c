@@ -11,8 +11,8 @@ enum {
 	WORD = 8,
 	MOST_TYPEDEFS = 16,
 	MOST_MEMBERS = 4096,
-	MOST_DEPTH = 8,       /* structs in structs */
-	MOST_NESTED = 4,      /* of those without a name of their own */
+	MOST_DEPTH = 8,       /* nesting of structs */
+	MOST_NESTED = 4,      /* nesting of structs without a name of their own */
 	MOST_STRUCTS = 64,    /* searched for a member */
 	MOST_LEAVES = 64,     /* numbers in a value that is passed in registers */
 	LARGEST = 1 << 24,    /* bytes of a value */
@@ -85,7 +85,7 @@ static bool number_of(Dwarf_Die *die, unsigned name, uint64_t *value)
 	return true;
 }
 
-/* DW_OP_plus_uconst N: as Go's linker wrote it up to 1.10. */
+/* Parses DW_OP_plus_uconst N, as Go's linker wrote it up to 1.10. */
 static bool offset_in_block(Dwarf_Attribute *attribute, uint64_t *offset)
 {
 	Dwarf_Block block;
@@ -99,7 +99,7 @@ static bool offset_in_block(Dwarf_Attribute *attribute, uint64_t *offset)
 	return true;
 }
 
-/* The members of a union are all at 0. False if there is no offset in whole bytes. */
+/* Gets a member's offset. Members of a union are at 0. Returns false if the offset is not in whole bytes. */
 static bool member_offset(Dwarf_Die *member, uint64_t *offset)
 {
 	Dwarf_Attribute attribute;
@@ -131,7 +131,7 @@ struct leaves {
 	unsigned n;
 	unsigned visited; /* entries */
 	uint32_t align;
-	bool in_memory; /* Go: an array of two or more */
+	bool in_memory; /* Go: contains an array of two or more */
 };
 
 static bool add_leaf(struct leaves *leaves, uint32_t offset, uint32_t size, bool is_float)
@@ -252,8 +252,8 @@ static bool layout_of_go(Dwarf_Die *type, const struct leaves *leaves, struct va
 }
 
 /*
- * Numbers that share eight bytes share a register; a general one unless all are floating-point. Structs of
- * more bytes are in memory, and nothing else has more.
+ * Numbers in the same eight bytes share a register, a general one unless all are floating-point. Structs of
+ * more than C_IN_REGISTERS bytes are in memory; no other type is larger.
  */
 static bool layout_of_c(const struct leaves *leaves, struct value_layout *layout)
 {
@@ -267,7 +267,7 @@ static bool layout_of_c(const struct leaves *leaves, struct value_layout *layout
 		const struct value_part *leaf = &leaves->list[i];
 
 		if (!leaf->size || leaf->offset % leaf->size || leaf->offset + leaf->size > layout->size)
-			return false; /* packed: in memory, which is not worth a guess */
+			return false; /* packed structs are in memory; their place is not guessed */
 		layout->parts[leaf->offset / WORD].is_float &= leaf->is_float;
 	}
 	return leaves->n > 0;
@@ -282,7 +282,7 @@ static bool is_c(Dwarf_Die *type)
 	       language == DW_LANG_C11 || language == 0x3e; /* DW_LANG_C17 */
 }
 
-/* A C++ class with a copy constructor of its own is passed by reference, which compilers write down. */
+/* A C++ class with its own copy constructor is passed by reference, as DW_AT_calling_convention shows. */
 static bool struct_of_c(Dwarf_Die *type, struct value_layout *layout)
 {
 	uint64_t convention = 0;
@@ -290,7 +290,7 @@ static bool struct_of_c(Dwarf_Die *type, struct value_layout *layout)
 	number_of(type, DW_AT_calling_convention, &convention);
 	layout->by_reference = convention == PASS_BY_REFERENCE;
 	layout->in_memory = layout->size > C_IN_REGISTERS;
-	layout->align = WORD; /* with more than that it would not be known */
+	layout->align = WORD; /* type_layout() rejects types with another alignment */
 	return layout->by_reference || convention == PASS_BY_VALUE || is_c(type);
 }
 
@@ -333,7 +333,7 @@ static bool is_without_name(Dwarf_Die *member)
 	return !name || !*name || embedded || dwarf_tag(member) == DW_TAG_inheritance;
 }
 
-/* The members of one struct. Returns -ENOENT if none has the name. */
+/* Finds a direct member of a struct. Returns 0, -ENOENT if there is none, or -ENOTDIR. */
 static int find_member(Dwarf_Die *type, const char *name, Dwarf_Die *member)
 {
 	if (!is_struct(type))
@@ -351,7 +351,7 @@ static int find_member(Dwarf_Die *type, const char *name, Dwarf_Die *member)
 	return -ENOENT;
 }
 
-/* The search for a member. Each struct that it enters takes from what it may enter. */
+/* A search for a member. `left` is the number of structs that may still be entered. */
 struct member_search {
 	const char *name;
 	Dwarf_Die *type;
@@ -361,7 +361,7 @@ struct member_search {
 
 static int search_type(struct member_search *search, Dwarf_Die *type, unsigned levels);
 
-/* In a struct that is a member, if that has no name of its own. */
+/* Searches a member that is a struct without a name of its own. */
 static int search_nested(struct member_search *search, Dwarf_Die *member, unsigned levels)
 {
 	int rc, tag = dwarf_tag(member);
@@ -441,7 +441,7 @@ static uint8_t kind_of_number(Dwarf_Die *type)
 	}
 }
 
-/* An enumeration may have a type of its own that says whether it is signed. */
+/* An enumeration may have an underlying type, which determines whether it is signed. */
 static void shape_number(Dwarf_Die *type, struct type_shape *shape)
 {
 	Dwarf_Die base;
@@ -504,7 +504,7 @@ static void shape_go_struct(Dwarf_Die *type, struct type_shape *shape)
 					     .words = "a slice"};
 }
 
-/* std::string of libstdc++: a pointer, and the length behind it. */
+/* std::string of libstdc++: a pointer, followed by the length. */
 static void shape_struct(Dwarf_Die *type, struct type_shape *shape)
 {
 	const char *name = dwarf_diename(type);

@@ -8,7 +8,7 @@
 
 enum {
 	WORD = 8,
-	FARTHEST = 1 << 28, /* offset of a field */
+	FARTHEST = 1 << 28, /* largest offset of a field */
 };
 
 struct value_access access_begin(const struct value_home *home, const struct value_layout *layout,
@@ -39,7 +39,7 @@ int access_field(struct value_access *access, uint64_t offset, struct error *err
 	return 0;
 }
 
-/* The register that has what lies at this offset in the parameter. */
+/* Finds the register that holds the part at this offset of the parameter. */
 static int register_at(const struct value_access *access, uint32_t offset, int *place, struct error *err)
 {
 	const struct value_layout *layout = access->layout;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The rule for a value, made step by step: from a parameter to a field, through pointers. */
+/* Builds the rule for a value step by step: from a parameter, through pointers, to a field. */
 #ifndef GOTRACE_NATIVE_VALUE_ACCESS_H
 #define GOTRACE_NATIVE_VALUE_ACCESS_H
 
@@ -7,23 +7,23 @@
 #include "native/call_abi.h"
 #include "util/error.h"
 
-/* A place that is being made from a parameter by its fields. */
+/* A rule under construction. */
 struct value_access {
 	const struct value_home *home;
 	const struct value_layout *layout;
 	uint32_t offset; /* in the parameter, while in_home */
-	bool in_home;    /* else the rule's steps lead to it, and the last one can be increased */
+	bool in_home;    /* else the rule leads to the value, and its last offset can still grow */
 	struct value_rule rule;
 	const char *label; /* for messages */
 };
 
 struct value_access access_begin(const struct value_home *home, const struct value_layout *layout,
 				 const char *label);
-/* Goes to a field. -EINVAL if it is too far away. */
+/* Moves to a field, `offset` bytes further. Returns 0, or -EINVAL if it is too far away. */
 int access_field(struct value_access *access, uint64_t offset, struct error *err);
-/* Follows the pointer at this place. */
+/* Follows the pointer at this place. Returns 0 or -EINVAL. */
 int access_pointer(struct value_access *access, struct error *err);
-/* Completes the rule: a number, a text, ... of this kind is here. */
+/* Completes the rule: a value of this kind and size is here. Returns 0 or -EINVAL. */
 int access_end(struct value_access *access, uint8_t kind, uint8_t size, struct error *err);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "util/safe_elf.h"
 
-/* What reading it may take: sections and what libdw makes of them, and CPU time. */
+/* Limits: bytes of the sections and of what libdw makes of them, and CPU time. */
 #define MOST_BYTES (1ull << 30)
 #define MOST_NS    8000000000ull
 

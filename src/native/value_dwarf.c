@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Places of parameters and of their fields by debug information. It says which parameters there are, and of
- * which types; the calling convention then says where they are, and where the debug information has a place,
- * too, both must agree. It is untrusted input: every walk through it is bounded.
+ * Locates parameters and their fields by debug information, which gives the parameters and their types. The
+ * calling convention gives their places. If the debug information has a place as well, both must agree. Debug
+ * information is untrusted input: every walk through it is bounded.
  */
 #include "native/value_dwarf.h"
 
@@ -22,7 +22,7 @@ enum {
 	MOST_PARAMETERS = 256,
 	MOST_MEMBERS = 4096,
 	LISTED = 8,        /* names in a message */
-	NO_LOCATIONS = 17, /* Go 1.17: some are of slots that have not been written yet */
+	NO_LOCATIONS = 17, /* Go 1.17: some locations are slots that have not been written yet */
 };
 
 struct search {
@@ -30,12 +30,12 @@ struct search {
 	const struct call_facts *facts;
 	struct value_rule *rule;
 	struct error *err;
-	Dwarf_Die function; /* as it was compiled */
-	Dwarf_Die list;     /* has the parameters: the same, or what it is an instance of */
+	Dwarf_Die function; /* the concrete entry, as compiled */
+	Dwarf_Die list;     /* the entry with the parameters: `function` or its abstract origin */
 	struct value_home home;
 	struct value_layout layout;
 	Dwarf_Die type;                     /* of the parameter */
-	char names[LISTED][VALUE_NAME_MAX]; /* of the parameters there are */
+	char names[LISTED][VALUE_NAME_MAX]; /* of existing parameters, for messages */
 	unsigned nnames;
 };
 
@@ -65,7 +65,7 @@ static const char *name_of(Dwarf_Die *die)
 	return name ? name : "";
 }
 
-/* Go has results among the parameters. */
+/* Go lists results among the parameters. */
 static bool is_parameter(const struct search *search, Dwarf_Die *die)
 {
 	return dwarf_tag(die) == DW_TAG_formal_parameter &&
@@ -74,7 +74,7 @@ static bool is_parameter(const struct search *search, Dwarf_Die *die)
 
 /* --- places in the debug information --- */
 
-/* The parameter as it was compiled, which has a place. */
+/* Finds the concrete entry of a parameter, which has a place. */
 static bool find_compiled(struct search *search, Dwarf_Die *parameter, Dwarf_Die *compiled)
 {
 	Dwarf_Die origin;
@@ -139,7 +139,7 @@ static int compare_register(const struct search *search, const Dwarf_Op *op)
 	return 0;
 }
 
-/* In Go the frame's base is the caller's stack pointer. Up to 1.16 composite values are described in part. */
+/* Go's frame base is the caller's stack pointer. Up to 1.16, composite values are described only in part. */
 static int compare_stack(const struct search *search, const Dwarf_Op *op)
 {
 	int64_t offset = op->atom == DW_OP_fbreg ? (int64_t)op->number : 0;
@@ -152,7 +152,7 @@ static int compare_stack(const struct search *search, const Dwarf_Op *op)
 	return 0;
 }
 
-/* A function that is not called from elsewhere may take other arguments than its source says. */
+/* A local function, or a copy, may take other arguments than in its source. */
 static bool may_differ(struct search *search)
 {
 	return !search->facts->abi.go &&
@@ -178,7 +178,7 @@ static int compare_places(struct search *search, Dwarf_Die *parameter)
 
 /* --- parameters --- */
 
-/* What a parameter is for the user. */
+/* The parameters so far: all of them, and those that argN counts. */
 struct parameter_count {
 	unsigned all, numbered;
 };
@@ -241,7 +241,7 @@ static int refuse_unknown(const struct search *search)
 static const struct value_layout one_word = {
 	.size = WORD, .align = WORD, .nparts = 1, .parts = {{.size = WORD}}};
 
-/* A pointer to where the result shall go comes first (System V ABI for x86-64, 3.2.3). */
+/* If the result is returned in memory, a pointer to it comes first (System V ABI for x86-64, 3.2.3). */
 static bool skip_result(struct search *search, struct call_cursor *cursor)
 {
 	const struct call_abi *abi = &search->facts->abi;
@@ -265,8 +265,6 @@ static int take_parameter(struct search *search, struct call_cursor *cursor, Dwa
 	enum parameter_kind kind = kind_of(search, die, count->all);
 	const char *name = name_of(die);
 
-	/* The dictionary of a generic function is behind the receiver (cmd/compile/internal/noder/reader.go,
-	 * shapeSig). */
 	note_name(search, kind, name);
 	count->numbered += kind == PARAMETER;
 	if (!type_of_entry(die, &search->type) ||
@@ -299,6 +297,10 @@ static int find_parameter(struct search *search)
 		if (is_parameter(search, &die)) {
 			if (strcmp(name_of(&die), ".dict") == 0)
 				dictionary = false;
+			/*
+			 * A generic function's dictionary follows the receiver
+			 * (cmd/compile/internal/noder/reader.go, shapeSig).
+			 */
 			if (dictionary && count.all >= facts->has_receiver) {
 				call_next(&cursor, &one_word, &home);
 				dictionary = false;
@@ -350,7 +352,7 @@ static int refuse_type(const struct search *search, const struct type_shape *sha
 			 search->item->label, shape->words, search->item->type->name);
 }
 
-/* The type that the user gives must fit what the debug information says. */
+/* True if the type that the user gives fits the debug information. */
 static bool fits(const struct value_type *type, const struct type_shape *shape, bool go)
 {
 	unsigned size = go ? type->size : type->c_size;
@@ -374,7 +376,7 @@ static bool fits(const struct value_type *type, const struct type_shape *shape, 
 	}
 }
 
-/* How a value is shown for which the user gives no type. */
+/* Completes the rule by the debug information alone. */
 static int end_by_shape(struct search *search, struct value_access *access, const struct type_shape *shape)
 {
 	int rc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Rules for values by debug information. */
+/* Makes rules for values from debug information. */
 #ifndef GOTRACE_NATIVE_VALUE_DWARF_H
 #define GOTRACE_NATIVE_VALUE_DWARF_H
 
@@ -7,8 +7,8 @@
 #include "native/value_list.h"
 
 /*
- * The same as values_plan() for one item, by debug information. Returns -ENODATA if there is none of this
- * function, and -ENOENT if the function has no such parameter.
+ * Like values_plan(), but for one item and from debug information. Returns 0, -ENODATA if there is none for
+ * this function, -ENOENT if the function has no such parameter, or -EINVAL.
  */
 int value_plan_dwarf(const struct value_item *item, const struct call_facts *facts, struct value_rule *rule,
 		     struct error *err);

@@ -78,7 +78,7 @@ static int take_name(struct cursor *in, char *to, size_t size, const char *what)
 	return 0;
 }
 
-/* N of argN or wordN: 0 if the name is not of this kind, -1 if there is no such number. */
+/* Returns N of argN or wordN; 0 if the name has another form; -1 if N is not valid. */
 static int numbered(const char *name, const char *word)
 {
 	size_t len = strlen(word);
@@ -209,7 +209,7 @@ static int take_list(struct cursor *in, struct value_list *list)
 	return rc ? rc : check_shown(in, list);
 }
 
-/* Where the last pair of parentheses opens that ends the text; NULL if none does. */
+/* Finds the opening parenthesis of a pair that ends the text. Returns NULL if there is none. */
 static const char *last_group(const char *text)
 {
 	size_t len = strlen(text);
@@ -226,7 +226,7 @@ static const char *last_group(const char *text)
 	return NULL;
 }
 
-/* A label or argN, which the parameters in a C++ function's name do not have. */
+/* True if there is a label, argN or wordN, which parameters in a C++ function's name do not have. */
 static bool is_certain(const char *begin, const char *end)
 {
 	bool starts = true;
@@ -261,7 +261,7 @@ int value_list_parse(const char *text, struct value_list *list, struct error *er
 	rc = take_list(&in, list);
 	if (rc && !list->certain) {
 		list->n = 0;
-		return 0; /* parameters of a C++ function, or no function: its search says so */
+		return 0; /* parameters of a C++ function, or an unknown function: the search reports it */
 	}
 	list->name_len = (size_t)(open - text);
 	while (list->name_len && text[list->name_len - 1] == ' ')

@@ -90,7 +90,7 @@ static int skip_receiver(const struct call_facts *facts, const struct given *giv
 	return 0;
 }
 
-/* Where the argument is, if the types of all before it are given. */
+/* Finds the place of the argument. The types of all arguments before it must be given. */
 static int find_argument(const struct value_item *item, const struct call_facts *facts,
 			 const struct given *given, struct value_layout *layout, struct value_home *home,
 			 struct error *err)
@@ -133,7 +133,7 @@ static int word_place(const struct call_facts *facts, unsigned word, struct valu
 	return abi->go && abi->go_minor > 16 && home->on_stack ? -EINVAL : 0;
 }
 
-/* The words from this one on that the type takes, as one value. */
+/* Finds the place of a value that begins at this word and takes as many words as its type. */
 static int find_words(const struct value_item *item, const struct call_facts *facts,
 		      struct value_layout *layout, struct value_home *home, struct error *err)
 {
@@ -201,7 +201,7 @@ static int plan_given(const struct value_item *item, const struct call_facts *fa
 	return rc;
 }
 
-/* The probe may stand behind code that has used a register for something else. */
+/* Code before the probe may have used a register for something else. */
 static int check_written(const struct value_item *item, const struct call_facts *facts,
 			 const struct value_rule *rule, struct error *err)
 {

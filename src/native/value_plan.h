@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* From the arguments that the user names to the rules by which a probe reads them. */
+/* Turns the arguments that the user names into the rules by which a probe reads them. */
 #ifndef GOTRACE_NATIVE_VALUE_PLAN_H
 #define GOTRACE_NATIVE_VALUE_PLAN_H
 
@@ -8,8 +8,9 @@
 #include "native/value_list.h"
 
 /*
- * Makes the rules of a list whose n is not 0. Returns 0; -EINVAL, with err saying which value cannot be read
- * and why; or -EAGAIN if it could be read at the function's first instruction, but not at the probe.
+ * Makes the rules of a list that is not empty. Returns 0; -EINVAL or -ENOENT, with the value and the reason
+ * in err, if a value cannot be read; or -EAGAIN if it could be read at the function's first instruction, but
+ * not at the probe.
  */
 int values_plan(const struct value_list *list, const struct call_facts *facts, struct function_values *values,
 		struct error *err);

@@ -33,9 +33,9 @@ static bool is_sigreturn(const uint8_t *code, size_t n, size_t i)
 }
 
 /*
- * Finds the rules of instructions, in reverse order: there is no frame after the instruction that removes it,
- * and there is one from there back to the instruction that made it. So code that is jumped to has the frame
- * of the exit that it runs into.
+ * Finds the rules of instructions, in reverse order. There is no frame after the instruction that removes it;
+ * there is one from there back to the instruction that made it. So the target of a jump has the frame of the
+ * exit that it runs into.
  */
 static void find_rules(const uint8_t *code, size_t n, uint32_t *rules)
 {

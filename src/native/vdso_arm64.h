@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * arm64's vDSO has no .eh_frame (since Linux 5.8: 87676cfca141). It has only a few simple functions: the
- * kernel's compiler makes a frame by `stp x29, x30, [sp, #-N]!` and undoes it by `ldp x29, x30, [sp], #N`.
+ * arm64's vDSO has no .eh_frame (since Linux 5.8: 87676cfca141). It has only a few simple functions, in which
+ * the compiler makes a frame with `stp x29, x30, [sp, #-N]!` and removes it with `ldp x29, x30, [sp], #N`.
  */
 #ifndef GOTRACE_NATIVE_VDSO_ARM64_H
 #define GOTRACE_NATIVE_VDSO_ARM64_H

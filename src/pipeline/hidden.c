@@ -74,7 +74,7 @@ static void part_name(char part[PART_BYTES], int number)
 	snprintf(part, PART_BYTES, ".gotrace-%d-%d.part", (int)getpid(), number);
 }
 
-/* Between creation and lock another gotrace may have removed the file. Then it tries the next name. */
+/* Between creation and lock another gotrace may have removed the file. In that case, tries the next name. */
 static int create_part(int dir, int access, char part[PART_BYTES])
 {
 	int fd = -1;
@@ -102,7 +102,7 @@ static int create(int dir, int mode, char part[PART_BYTES])
 {
 	int fd;
 
-	/* Without /proc a nameless file would stay so (link_nameless()). */
+	/* Without /proc, an unnamed file can never be named (link_nameless()). */
 	if (access("/proc/self/fd", X_OK))
 		return create_part(dir, mode, part);
 	fd = openat(dir, ".", mode | O_TMPFILE | O_CLOEXEC, 0600);

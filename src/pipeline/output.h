@@ -27,21 +27,25 @@ struct output_keeping {
 
 struct output {
 	int fd;
-	int dir;               /* its directory; -1 = it has none, or it is not ours */
+	int dir;               /* its directory; -1 = it has none, or another process opened it */
 	bool regular;          /* can be truncated and removed */
-	bool borrowed;         /* standard output: not ours to close */
+	bool borrowed;         /* standard output: must not be closed */
 	bool hidden;           /* has no name, or `part`, until output_publish */
 	char path[PATH_MAX];   /* its final name; "-" = standard output */
 	char part[PART_BYTES]; /* pipeline/hidden.h */
-	pid_t pid;  /* its name will be gotrace-PID-UTCTIME.trace, with -2, -3 … appended if that exists; */
-	time_t now; /* pid 0 = path is its name, and an existing file is replaced */
+	/*
+	 * If not 0, the final name is gotrace-PID-UTCTIME.trace, with -2, -3 … appended if that exists. If 0,
+	 * path is the final name, and an existing file is replaced.
+	 */
+	pid_t pid;
+	time_t now; /* for UTCTIME */
 	uint8_t *buffer;
 	size_t used;
 	uint64_t written;                     /* bytes passed to the kernel */
 	uint64_t committed;                   /* of these, bytes that will be kept */
 	const struct output_keeping *keeping; /* NULL: this process names and removes it */
 	void *keeping_ctx;                    /* for keeping */
-	uint64_t number;                      /* the same */
+	uint64_t number;                      /* for keeping */
 	int error;                            /* errno of the first failed write; 0 = none */
 };
 
@@ -58,16 +62,22 @@ int output_open(struct output *out, const char *path, struct error *err);
  * no such directory.
  */
 int output_open_new(struct output *out, const char *dir, pid_t pid, time_t now, struct error *err);
-/* Opens an empty file for reading and writing in the same directory, which never gets a name. Returns a
- * descriptor or a negative errno. */
+/*
+ * Opens an unnamed empty file for reading and writing in the same directory. Returns a descriptor or a
+ * negative errno.
+ */
 int output_open_scratch(const struct output *out);
-/* Gives such a file a name after all, FILE.SUFFIX, which is in path then. 0 or a negative errno: -EEXIST,
- * -ENOENT if the file system knows no files without a name. */
+/*
+ * Names such a file FILE.SUFFIX, and stores that in path. Returns 0 or a negative errno: -EEXIST, or -ENOENT
+ * if the file system does not support unnamed files.
+ */
 int output_name_scratch(const struct output *out, int fd, const char *suffix, char path[PATH_MAX]);
 /* Adopts a file that another process has opened. Takes ownership of fd. Returns 0 or -ENOMEM. */
 int output_adopt(struct output *out, int fd, const char *path, bool regular, bool borrowed);
-/* Gives the file its name, replacing an existing file. Before that it has none, so a gotrace that is killed
- * leaves nothing. */
+/*
+ * Gives the file its name, replacing an existing file. Before that it has none, so a killed gotrace leaves
+ * nothing.
+ */
 int output_publish(struct output *out, struct error *err);
 /* Writes all n bytes, or returns a negative errno (-ENOSPC, -EPIPE …). ctx is a struct output. */
 int output_write(void *ctx, const void *bytes, size_t n);
@@ -75,11 +85,15 @@ int output_write(void *ctx, const void *bytes, size_t n);
 int output_commit(struct output *out);
 /* Truncates the file to nothing, if it can be truncated. Returns 0 or a negative errno. */
 int output_restart(struct output *out);
-/* After an error: truncates the file to the last commit, if it can be truncated. Returns 0 or a negative
- * errno. */
+/*
+ * After an error: truncates the file to the last commit, if it can be truncated. Returns 0 or a negative
+ * errno.
+ */
 int output_cut(struct output *out);
-/* The capabilities (1 << CAP_...) needed to name or remove the file, which may be in another user's
- * directory, or another user's. */
+/*
+ * Returns the capabilities (1 << CAP_...) needed to name or remove the file: the file or its directory may
+ * belong to another user.
+ */
 uint64_t output_capabilities(const struct output *out);
 /* Its name for messages. */
 const char *output_name(const struct output *out);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * From the raw log to the trace: one object for live tracing and replay. Records go to the raw log's file (if
- * requested) and to the model. The model's generations are encoded and written one at a time. Symbols come
- * only from the log.
+ * Turns the raw log into the trace, both for live tracing and for replay. Records go to the raw log's file
+ * (if requested) and to the model. The model's generations are encoded and written one at a time. Symbols
+ * come only from the log.
  */
 #ifndef GOTRACE_PIPELINE_H
 #define GOTRACE_PIPELINE_H
@@ -17,15 +17,14 @@
 #include "util/text.h"
 #include "wire/wire.h"
 
-/* Keeps the trace in memory instead of a file. All functions are called by the thread that feeds the
- * pipeline. */
+/* Keeps the trace in memory instead of a file. The thread that feeds the pipeline calls all functions. */
 struct pipeline_keep {
 	struct byte_sink out;     /* takes the bytes */
 	int (*header)(void *ctx); /* all bytes before this call are the file's header */
-	int (*generation)(void *ctx, const struct generation *gen); /* all bytes since then, or since the last
-								     * call, are this generation */
-	generation_watch watch;                                     /* model.h; may be NULL */
-	size_t generation_ops;                                      /* model.h */
+	/* All bytes since then, or since the last call, are this generation. */
+	int (*generation)(void *ctx, const struct generation *gen);
+	generation_watch watch; /* model.h; may be NULL */
+	size_t generation_ops;  /* model.h */
 	void *ctx;
 };
 
@@ -61,8 +60,7 @@ bool pipeline_has_names(const struct pipeline *pipe);
 /* Closes the last generation, and completes the raw log. The two functions below report errors. */
 void pipeline_finish(struct pipeline *pipe);
 
-/* The errors; "" if there were none. After an error the file has been truncated to its last complete
- * generation. */
+/* The errors; "" = none. After an error the file has been truncated to its last complete generation. */
 const struct error *pipeline_trace_error(const struct pipeline *pipe);
 const struct error *pipeline_raw_error(const struct pipeline *pipe);
 
@@ -83,9 +81,9 @@ struct model *pipeline_model(const struct pipeline *pipe);
 const struct log_end *pipeline_end(const struct pipeline *pipe);
 /* For messages: the function that the goroutines of this row run, or the name of its threads. */
 struct text pipeline_function(struct pipeline *pipe, const struct goroutine_stats *row, unsigned width);
-/* The same in full. Valid until the next call. */
+/* Returns the full name. Valid until the next call. */
 const char *pipeline_function_name(struct pipeline *pipe, const struct goroutine_stats *row, size_t *len);
-/* Where a stack of the model's tables is (id; 0: nowhere). */
+/* Describes where a stack is. stack: its id in the model's tables; 0 = none. */
 struct place_text pipeline_place(struct pipeline *pipe, uint32_t stack);
 
 #endif

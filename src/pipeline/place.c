@@ -14,7 +14,7 @@ struct placed_frames {
 	const struct strtab *strings;
 	const struct frame *frames;
 	int n;
-	int first; /* below the kernel's */
+	int first; /* index of the first frame that is not the kernel's */
 };
 
 static const char *function(const struct placed_frames *stack, int i)
@@ -27,7 +27,7 @@ static const char *file(const struct placed_frames *stack, int i)
 	return strtab_get(stack->strings, stack->frames[i].file, NULL);
 }
 
-/* The program's own function that the stack is in; n = none. */
+/* Returns the index of the program's own function that the stack is in, or n if there is none. */
 static int find_own(const struct placed_frames *stack)
 {
 	int i = stack->first;
@@ -37,7 +37,7 @@ static int find_own(const struct placed_frames *stack)
 	return i;
 }
 
-/* Go's runtime acts for the program everywhere; "" if there is nothing else. */
+/* Returns the first function outside Go's runtime, which acts for the program everywhere, or "". */
 static const char *find_outside_runtime(const struct placed_frames *stack)
 {
 	for (int i = stack->first; i < stack->n; i++) {
@@ -61,7 +61,7 @@ static void append_line(struct place_text *place, const struct placed_frames *st
 	const char *path = file(stack, i), *slash = strrchr(path, '/');
 	char line[16];
 
-	/* What has no code has itself for a file. */
+	/* A frame without code has its own name as its file. */
 	if (!*path || !stack->frames[i].line || strcmp(path, function(stack, i)) == 0)
 		return;
 	snprintf(line, sizeof(line), ":%u)", stack->frames[i].line);

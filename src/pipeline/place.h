@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* For messages: where a stack is, in one line. Pure. */
+/* Describes in one line, for messages, where a stack is. Pure. */
 #ifndef GOTRACE_PIPELINE_PLACE_H
 #define GOTRACE_PIPELINE_PLACE_H
 
@@ -11,9 +11,10 @@ struct place_text {
 };
 
 /*
- * "main.fetch (fetch.go:42) in sync.(*Mutex).Lock", "consume in read: read(3: pipe)": the program's own
- * function, what it called, and the system call with its file. A stack without a function of the program is
- * named by its innermost function outside of Go's runtime, "[interrupt: disk]" too. Names are printable.
+ * The program's own function, the function that it called, and the system call with its file, as in
+ * "main.fetch (fetch.go:42) in sync.(*Mutex).Lock" or "consume in read: read(3: pipe)". A stack without a
+ * function of the program is named by its innermost function outside Go's runtime, or "[interrupt: disk]".
+ * Names are printable.
  */
 struct place_text place_of(const struct strtab *strings, const struct frame *frames, int n);
 

@@ -43,7 +43,7 @@ static void make_space(struct attribute_cache *cache)
 	cache->young = (struct cache_generation){0};
 }
 
-/* Moves a record that is used from the old to the young generation. */
+/* Moves a record that is in use from the old generation to the young one. */
 static struct cached_record *rejuvenate(struct attribute_cache *cache, uint64_t key)
 {
 	struct cached_record **place = find(&cache->old, key), *item = place ? *place : NULL;

@@ -11,7 +11,7 @@
 
 struct cached_record {
 	uint64_t key;
-	uint32_t version; /* unique for each content that was put */
+	uint32_t version; /* unique for each content that was stored */
 	struct log_record record;
 };
 
@@ -30,7 +30,7 @@ struct attribute_cache {
 
 /* Stores a copy and replaces the key's previous record. The key must not be 0. Returns 0 or -ENOMEM. */
 int attribute_cache_put(struct attribute_cache *cache, uint64_t key, const struct log_record *record);
-/* Returns NULL if there is none. Valid until the next call of put or get. */
+/* Returns the key's record, or NULL if there is none. It is valid until the next put or get. */
 const struct cached_record *attribute_cache_get(struct attribute_cache *cache, uint64_t key);
 void attribute_cache_free(struct attribute_cache *cache);
 

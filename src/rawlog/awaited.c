@@ -11,8 +11,8 @@ enum { RWMUTEX_WRITER_SEMA = 8, RWMUTEX_READER_SEMA = 12 };
 enum { COND_NOTIFY = 16 };
 
 /*
- * sync.WaitGroup. From 1.18 on, and up to 1.17 where it is aligned to eight bytes, the semaphore is at 8;
- * else the semaphore comes first, and then what must be aligned. Up to 1.10 it is at 12.
+ * sync.WaitGroup. The semaphore is at offset 12 up to Go 1.10, and at 8 from 1.18 on. In between, it is at 8
+ * if the struct is aligned to eight bytes; otherwise it comes first.
  */
 static uint64_t wait_group_of(unsigned go_minor, uint64_t semaphore)
 {

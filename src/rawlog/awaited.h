@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What a goroutine waits for, in words: "mutex 0xc000012340" (AWAITED in bpf/record.h). */
+/* Describes what a goroutine waits for: "mutex 0xc000012340" (AWAITED in bpf/record.h). */
 #ifndef GOTRACE_RAWLOG_AWAITED_H
 #define GOTRACE_RAWLOG_AWAITED_H
 
@@ -7,7 +7,7 @@
 
 #include "bpf/record.h"
 
-/* What a semaphore of Go's runtime belongs to. */
+/* The kind of lock that a semaphore of Go's runtime belongs to. */
 enum lock_kind {
 	LOCK_SEMAPHORE, /* not known */
 	LOCK_MUTEX,
@@ -20,8 +20,8 @@ enum lock_kind {
 enum { AWAITED_TEXT = 48 };
 
 /*
- * awaited: AWAITED of a kind. The address in the text is that of the lock itself, whose semaphore or list the
- * program of this Go release waits for. kind: of a semaphore.
+ * Describes an AWAITED value. The address in the text is that of the lock that contains the semaphore or
+ * list, by the layout of this Go release. kind: the kind of lock, for a semaphore.
  */
 void awaited_text(uint64_t awaited, unsigned go_minor, enum lock_kind kind, char text[AWAITED_TEXT]);
 

@@ -155,7 +155,7 @@ static bool check_text(const struct log_record *record)
 	       (!(text->record.flags & RAW_VALUES) || values_unpack(text, values) >= 0);
 }
 
-/* The names fill the record. */
+/* The names must fill the record. */
 static bool check_values(const struct log_record *record)
 {
 	const struct log_values *values = record->data;
@@ -247,7 +247,7 @@ static bool check_g_details(const struct log_record *record)
 	return i == n && record->size % sizeof(*details) == 0;
 }
 
-/* The labels with their texts fill the record. */
+/* The labels with their texts must fill the record. */
 static bool check_labels(const struct log_record *record)
 {
 	const struct log_labels *labels = record->data;
@@ -334,7 +334,7 @@ static bool is_legal(const struct log_record *record)
 	case LOG_NOTE:
 		return check_note(record);
 	}
-	return true; /* from a later gotrace: skipped without a check */
+	return true; /* from a newer gotrace: skipped without a check */
 }
 
 int rawlog_check_record(const struct log_record *record, struct error *err)

@@ -14,7 +14,7 @@ enum {
 	KEPT_NAMES = 1 << 17,  /* of threads; per generation of the cache */
 	KEPT_FILES = 1 << 16,
 	MAX_SENT = 1 << 18,        /* above this limit, everything is sent again */
-	BOUNDARIES_AFTER_EXIT = 2, /* after this, the ends of its threads are no longer awaited */
+	BOUNDARIES_AFTER_EXIT = 2, /* after this many, the ends of its threads are no longer awaited */
 	KEPT_ENDED = 1 << 16,
 };
 
@@ -26,7 +26,7 @@ struct demux_process {
 	struct log_loss loss; /* since the process began */
 	uint64_t hits;
 	int threads;         /* living threads */
-	unsigned boundaries; /* since the process began or, after its exit, since then */
+	unsigned boundaries; /* since the process began, or since its exit */
 	bool exited, listed;
 	unsigned n;
 	struct raw_record batch[BATCH];
@@ -104,8 +104,8 @@ static void deliver(struct demux *demux, struct demux_process *process, const st
 }
 
 /*
- * Sends the record that a key refers to before it is needed, once per version. It may thus precede records
- * that were logged earlier.
+ * Sends the record that a key refers to, once per version, before the first record that needs it. It may thus
+ * precede records that were logged earlier.
  */
 static void put_once(struct demux *demux, const struct demux_process *process, struct map64 *sent,
 		     struct attribute_cache *cache, uint64_t key)
@@ -279,7 +279,8 @@ static void on_fork(struct demux *demux, const struct raw_record *rec)
 		deliver(demux, child, rec);
 }
 
-/* After an exec, addresses have new meanings. Addresses sent earlier get their names from the new program. */
+/* After an exec, addresses have new meanings, so stacks are sent again. Addresses sent earlier get their
+ * names from the new program. */
 static void on_exec(struct demux *demux, struct demux_process *process, const struct raw_record *rec)
 {
 	struct log_boundary boundary = {
@@ -359,10 +360,7 @@ static void take_records(struct demux *demux, const struct log_record *record)
 
 /* --- records logged once for all --- */
 
-/*
- * A changed name of a thread is sent to its own process at once, to other processes when the thread acts
- * there.
- */
+/* A thread's new name is sent to its own process at once, and to others when the thread acts there. */
 static void take_name(struct demux *demux, const struct log_record *record)
 {
 	const struct raw_text *text = record->data;
@@ -377,7 +375,7 @@ static void take_name(struct demux *demux, const struct log_record *record)
 	put_once(demux, process, &process->names, &demux->names, text->record.tid);
 }
 
-/* A hit with values belongs to one process, as any record. */
+/* A hit with values belongs to one process, like any record. */
 static void take_values(struct demux *demux, const struct log_record *record)
 {
 	const struct raw_record *rec = &((const struct raw_text *)record->data)->record;
@@ -432,7 +430,7 @@ static struct demux_process *begin_listed(struct demux *demux, const struct log_
 	return process;
 }
 
-/* Whether the process was alive when the snapshot listed it, but ended before the list was logged. */
+/* Returns whether the process was alive when the snapshot listed it, but ended before the list was logged. */
 static bool has_ended_since(const struct demux *demux, uint32_t pid)
 {
 	const uint32_t *tick = pid ? map64_get(&demux->ended, pid) : NULL;
@@ -574,7 +572,7 @@ static void dispatch(struct demux *demux, const struct log_record *record)
 	case LOG_VALUES:
 	case LOG_REASON:
 	case LOG_PARK_SKIPS:
-	case LOG_SYMBOL: /* of the kernel: capture names no other code */
+	case LOG_SYMBOL: /* kernel symbols: capture names no other code */
 		keep_common(demux, record);
 		to_all(demux, record);
 		break;

@@ -27,9 +27,9 @@ struct demux;
 struct demux *demux_new(const struct demux_options *options); /* NULL: out of memory */
 /* A log_sink. Returns the first error of a stream's sink; the other streams still get their records. */
 int demux_put(void *demux, const struct log_record *record);
-/* Number of processes without a log: forked when there were too many, or omitted by `begin`. */
+/* Returns the number of processes without a log: forked when there were too many, or omitted by `begin`. */
 uint64_t demux_left_out(const struct demux *demux);
-/* Ends the logs that LOG_END has not ended. */
+/* Frees demux, and ends the streams that LOG_END has not ended. */
 void demux_free(struct demux *demux);
 
 #endif

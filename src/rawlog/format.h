@@ -6,7 +6,7 @@
  *
  * A block is a header followed by a payload of complete records. A record is its type, its size, and its
  * bytes padded to a multiple of 8. The payload of a big block (a function table) is one zlib stream. The end
- * block has no payload. It is the last block of every complete log, also if the file header could not be
+ * block has no payload. It is the last block of every complete log, even if the file header could not be
  * rewritten (a pipe).
  */
 #ifndef GOTRACE_RAWLOG_FORMAT_H
@@ -56,13 +56,10 @@ struct record_header {
 
 /* A block of this size is written even if it was not flushed. */
 #define BLOCK_FILL (256u << 10)
-/* Limits on a payload: larger ones are neither written nor accepted. */
+/* Maximum bytes of a payload: larger ones are neither written nor accepted. */
 #define MAX_BLOCK      (64u << 20)
 #define MAX_COMPRESSED (256u << 20)
-/*
- * Function tables compress to a third or a fifth. The limit keeps a reader's memory in proportion to the
- * file.
- */
+/* Function tables compress to a third or a fifth. Keeps a reader's memory in proportion to the file. */
 #define MAX_RATIO    64u
 #define RECORD_ALIGN 8u
 

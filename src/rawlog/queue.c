@@ -30,7 +30,7 @@ struct queue_shared {
 	_Atomic uint64_t opened;      /* by the producer; records are appended to the last slot */
 	_Atomic uint64_t closed;      /* by the consumer: slots completely taken */
 	_Atomic uint64_t taken;       /* by the consumer: bytes taken */
-	_Atomic uint32_t is_sleeping; /* whether the consumer sleeps: a futex */
+	_Atomic uint32_t is_sleeping; /* a futex: 1 while the consumer sleeps */
 	struct queue_slot slots[CHUNKS];
 };
 
@@ -48,7 +48,7 @@ struct queue {
 	uint64_t put; /* bytes */
 	uint64_t free[CHUNKS / WORD_BITS];
 	uint32_t touched;               /* chunks up to this one may have memory */
-	struct queue_slot past[CHUNKS]; /* copies of the slots made when they were opened */
+	struct queue_slot past[CHUNKS]; /* copies of the slots, made when they were opened */
 	/* Private to the consumer. */
 	uint64_t slot;
 	uint32_t at; /* bytes of the slot already taken */
@@ -171,7 +171,7 @@ static bool open_slot(struct queue *queue, size_t need)
 	return true;
 }
 
-/* Space for an entry in the open slot, or in a new one. NULL if there is none. */
+/* Returns space for an entry in the open slot or a new one, or NULL if there is none. */
 static struct queue_entry *space_for(struct queue *queue, size_t need)
 {
 	size_t space = queue->opened ? (size_t)queue->last.n * CHUNK_BYTES - queue->last.used : 0;
@@ -227,7 +227,7 @@ static bool next_slot(struct queue *queue)
 	return true;
 }
 
-/* Bytes used in the slot being read. Once a later slot is open, it does not grow any more. */
+/* Returns the bytes used in the slot being read. Once a later slot is open, it no longer grows. */
 static uint32_t used_now(struct queue *queue)
 {
 	return atomic_load_explicit(&queue->shared->slots[queue->slot % CHUNKS].used, memory_order_acquire);

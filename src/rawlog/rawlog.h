@@ -29,7 +29,7 @@ enum log_type {
 	LOG_SNAPSHOT_END = 11, /* empty */
 	LOG_BOUNDARY = 12,     /* struct log_boundary + struct log_m[]: end of a generation */
 	LOG_LOSS = 13,         /* struct log_loss: since the previous LOG_LOSS; a snapshot follows */
-	LOG_END = 14,          /* struct log_end: the last record of a whole log */
+	LOG_END = 14,          /* struct log_end: the last record of a complete log */
 	LOG_NOTE = 15,         /* struct log_note + text: a message for the trace at this time */
 	LOG_TEXT = 16,         /* one struct raw_text, in the ring's order between LOG_RECORDS */
 	LOG_HEAP = 17,         /* struct log_heap: of the open snapshot */
@@ -42,13 +42,13 @@ enum log_type {
 	LOG_FUNCTION = 24,     /* struct log_function + name: before the first record with its number */
 	LOG_THREAD_TIMES = 25, /* struct log_thread_times + struct log_thread_time[]: of a Go program */
 	LOG_QUOTA = 26,        /* struct log_quota + path of the cgroup: of a Go program */
-	LOG_G_DETAILS =
-		27, /* struct log_g_details[]: as many as LOG_GS has, in the same order, if asked for */
+	/* struct log_g_details[], if requested: as many as LOG_GS has, in the same order */
+	LOG_G_DETAILS = 27,
 	/* struct log_labels and texts: before the LOG_G_DETAILS or LOG_G_LABELS with its number */
 	LOG_LABELS = 28,
 	LOG_G_LABELS = 29,   /* struct log_g_labels[]: of the open snapshot, goroutines with labels */
 	LOG_VALUES = 30,     /* struct log_values and names: after the LOG_FUNCTION with its number */
-	LOG_PARK_SKIPS = 31, /* uint8_t[]: frames to leave out at the leaf of a block, by g.waitreason */
+	LOG_PARK_SKIPS = 31, /* uint8_t[]: leaf frames to skip in the stack of a block, by g.waitreason */
 };
 
 #define LOG_LAST LOG_PARK_SKIPS
@@ -64,7 +64,7 @@ struct log_record {
 /* Accepts one record. Returns 0, or a negative errno, which ends the stream. */
 typedef int (*log_sink)(void *ctx, const struct log_record *record);
 
-/* Whether a process was forked that is traced from then on. */
+/* Returns whether the record is a fork of a process that is traced from then on. */
 static inline bool log_is_followed_fork(const struct raw_record *rec)
 {
 	return rec->site == SITE_FORK && rec->arg != rec->goid && rec->status == FORK_FOLLOWED;
@@ -128,7 +128,7 @@ struct log_reason {
 	uint32_t len; /* bytes of text that follow, no NUL */
 };
 
-/* Addresses are those of the live process (after relocation), also in the table up to Go 1.17. */
+/* Addresses are those of the live process (after relocation). Up to Go 1.17, so are those in the table. */
 struct log_functab {
 	uint64_t text; /* moduledata.text */
 	uint64_t etext;
@@ -167,7 +167,7 @@ struct log_heap {
 	uint32_t reserved;
 };
 
-/* 0: unknown. */
+/* g.inMarkAssist; 0 = unknown. */
 enum log_assist {
 	LOG_ASSIST_NONE = 1,
 	LOG_ASSIST_OPEN = 2,
@@ -193,7 +193,7 @@ struct log_g {
 	uint8_t awaited[6];
 };
 
-/* Addresses of what can be waited for are multiples of 4: the lowest bits have the kind. */
+/* Packs an AWAITED value. Its address is a multiple of 4: the lowest two bits hold the kind. */
 static inline void log_g_set_awaited(struct log_g *g, uint64_t awaited)
 {
 	uint64_t address = AWAITED_ADDRESS(awaited),
@@ -203,7 +203,7 @@ static inline void log_g_set_awaited(struct log_g *g, uint64_t awaited)
 		g->awaited[i] = (uint8_t)(packed >> 8 * i);
 }
 
-/* AWAITED of a kind, or 0. */
+/* Returns the AWAITED value, or 0 if it is not known. */
 static inline uint64_t log_g_awaited(const struct log_g *g)
 {
 	uint64_t packed = 0;
@@ -219,27 +219,27 @@ enum log_g_details_flags {
 	LOG_G_LABELS_LOST = 2, /* it has labels that could not be read */
 };
 
-/* What the trace itself does not need of a goroutine. */
+/* Details of a goroutine that the trace itself does not need. */
 struct log_g_details {
 	uint64_t goid;
 	uint64_t gopc;   /* the return address in the function that created it */
 	uint64_t parent; /* goid of its creator; 0 = not known (up to Go 1.20) */
 	/*
 	 * g.waitsince: CLOCK_MONOTONIC in ns, 0 = not known. The garbage collector sets it when it first sees
-	 * the goroutine wait, to the end of the cycle before (Go 1.26 runtime/mgcmark.go, work.tstart).
+	 * the goroutine wait, to the end of the previous cycle (Go 1.26 runtime/mgcmark.go, work.tstart).
 	 */
 	uint64_t waitsince;
-	uint64_t sp;     /* where it stopped */
-	uint32_t labels; /* of a LOG_LABELS before, 0 = none */
+	uint64_t sp;     /* stack pointer where it stopped */
+	uint32_t labels; /* number of an earlier LOG_LABELS, 0 = none */
 	uint8_t seq;     /* g.trackingSeq: counts how often it stopped running, modulo 256 */
 	uint8_t flags;   /* enum log_g_details_flags */
 	uint8_t reserved[2];
 };
 
 enum {
-	LABELS_MAX = 64,          /* labels of a set */
+	LABELS_MAX = 64,          /* labels in a set */
 	LABEL_TEXT_MAX = 128,     /* bytes of a key, or of a value */
-	LABEL_SETS_MAX = 1 << 18, /* of a snapshot */
+	LABEL_SETS_MAX = 1 << 18, /* label sets in a snapshot */
 };
 
 enum log_labels_flags {
@@ -247,7 +247,7 @@ enum log_labels_flags {
 };
 
 /*
- * A set of pprof labels. Followed by n times struct log_label with its texts, by key. Numbers begin with 1
+ * A set of pprof labels, followed by n struct log_label with their texts, sorted by key. Numbers begin with 1
  * in each snapshot.
  */
 struct log_labels {
@@ -256,7 +256,7 @@ struct log_labels {
 	uint16_t flags; /* enum log_labels_flags */
 };
 
-/* Followed by key and value, no NULs; the next label follows at once. */
+/* Followed by the key and the value, without NULs. The next label follows without padding. */
 struct log_label {
 	uint16_t key_len, value_len;
 };
@@ -265,7 +265,7 @@ struct log_label {
 struct log_g_labels {
 	uint64_t g;
 	uint64_t goid;
-	uint32_t labels; /* of a LOG_LABELS before, 0 = lost */
+	uint32_t labels; /* number of an earlier LOG_LABELS, 0 = lost */
 	uint32_t flags;  /* enum log_g_details_flags: LOG_G_LABELS_LOST */
 };
 
@@ -309,7 +309,7 @@ enum log_thread_status {
 	LOG_THREAD_WAITING = 3,
 };
 
-/* What the model derives from the name of a function. */
+/* The role of a function, which the model derives from its name. */
 enum log_symbol_hint {
 	HINT_NONE = 0,
 	HINT_START = 1, /* libc's start code: the function above it in the stack is the thread's */
@@ -323,17 +323,17 @@ enum log_symbol_hint {
 };
 
 /*
- * In a stack of native code, an address with this bit is no address but the number of a kernel function,
- * which has a LOG_SYMBOL (--kernel-stacks). They come first in the stack: the thread is in the kernel.
+ * In a stack of native code, an entry with this bit is the number of a kernel function, which has a
+ * LOG_SYMBOL (--kernel-stacks). Kernel functions come first in the stack.
  */
 #define LOG_KERNEL_PC (1ull << 63)
 
 #define SYMBOL_DEPTH 32 /* frames of one address: inlined callers, and the function itself */
 
 /*
- * An address of native code as it appears in stacks (a return address). Followed by nframes times struct
- * log_symbol_frame with its texts, innermost inlined function first; nframes = 0: no name. A later record for
- * an address replaces the earlier one: another library has been mapped there.
+ * An address of native code as it appears in stacks (a return address). Followed by nframes struct
+ * log_symbol_frame with their texts, innermost inlined function first; nframes = 0: no name. A later record
+ * for an address replaces the earlier one: another library has been mapped there.
  */
 struct log_symbol {
 	uint64_t pc;
@@ -342,9 +342,7 @@ struct log_symbol {
 	uint8_t reserved[5];
 };
 
-/*
- * Followed by the function's name and the file's path without NULs. The next frame follows without padding.
- */
+/* Followed by the function's name and the file's path, without NULs. The next frame follows unpadded. */
 struct log_symbol_frame {
 	uint32_t line; /* 0 = unknown */
 	uint16_t function_len;
@@ -369,11 +367,11 @@ struct log_function {
 	uint16_t len;    /* bytes of the name that follow, no NUL */
 };
 
-#define VALUE_LABEL_MAX 64 /* bytes of a value's name, with a NUL in memory */
+#define VALUE_LABEL_MAX 64 /* bytes of a value's name, including a NUL in memory */
 
 /*
- * What the values are called that a function's probes read (RAW_VALUES). Followed by n times a byte with the
- * length of the name, below VALUE_LABEL_MAX, and the name.
+ * Names of the values that a function's probes read (RAW_VALUES). Followed by n names, each of which is a
+ * byte with its length, below VALUE_LABEL_MAX, and the text.
  */
 struct log_values {
 	uint32_t number; /* of the function */
@@ -387,41 +385,39 @@ enum log_area_kind {
 	AREA_STACK = 2, /* of a goroutine */
 };
 
-struct log_area { /* a part of the program's memory that is in use */
+/* A part of the program's memory that is in use. */
+struct log_area {
 	uint64_t address;
 	uint64_t bytes;
 	uint32_t kind;  /* enum log_area_kind */
 	uint32_t class; /* AREA_SPAN: size class << 1 if it holds objects, else 1 */
 };
 
-/* Of all threads that there are, as many as are read. */
+/* CPU times of threads. If there are too many threads, some are missing. */
 struct log_thread_times {
 	uint64_t time; /* ns */
 	uint32_t n;    /* struct log_thread_time that follow */
 	uint32_t reserved;
 };
 
-/* /proc/PID/task/TID/schedstat: since the thread was made. */
+/* /proc/PID/task/TID/schedstat: since the thread was created. */
 struct log_thread_time {
 	uint32_t tid;
 	uint32_t reserved;
-	uint64_t cpu_ns, wait_ns; /* had a CPU; waited for one */
+	uint64_t cpu_ns, wait_ns; /* time on a CPU; time waiting for one */
 };
 
-/* The cgroup that limits the process's CPU time, and what came of it so far. */
+/* The cgroup that limits the process's CPU time, and its throttling so far. */
 struct log_quota {
 	uint64_t time;                /* ns */
 	uint64_t quota_us, period_us; /* CPU time that it may use in each period */
 	uint64_t periods, throttled_periods;
-	uint64_t throttled_ns; /* of all its CPUs */
+	uint64_t throttled_ns; /* summed over all its CPUs */
 	uint32_t version;      /* of cgroups: 1 or 2 */
 	uint32_t len;          /* bytes of path that follow, no NUL */
 };
 
-/*
- * The ring was drained after the Ms were read, so every record before time_before precedes this one in the
- * log.
- */
+/* The ring was drained after the Ms were read: every record before time_before precedes this one. */
 struct log_boundary {
 	uint64_t time_before, time_after; /* ns: when reading the Ms began and ended */
 	struct log_clock clock;
@@ -465,9 +461,9 @@ enum log_end_reason {
 };
 
 struct log_end {
-	uint32_t reason;       /* enum log_end_reason */
-	uint32_t lost_samples; /* CPU samples that could not be taken; 0 in logs from before CPU samples
-				  existed */
+	uint32_t reason; /* enum log_end_reason */
+	/* CPU samples that could not be taken; 0 in logs from before CPU samples existed. */
+	uint32_t lost_samples;
 	struct log_clock clock;
 	struct log_loss total; /* over the whole trace */
 	uint64_t hits;         /* records seen, without CPU samples */
@@ -480,9 +476,9 @@ struct rawlog_writer;
 struct rawlog_reader;
 
 /*
- * Starts a log on fd, which the caller keeps and closes. Records are collected in blocks, each with its own
- * checksum. The header says "incomplete" until rawlog_writer_finish. Large LOG_FUNCTAB payloads are
- * compressed.
+ * Starts a log on fd, which the caller owns and keeps open. Returns NULL and sets *err on failure. Records
+ * are collected in blocks, each with its own checksum. The header says "incomplete" until
+ * rawlog_writer_finish. Large LOG_FUNCTAB payloads are compressed.
  */
 struct rawlog_writer *rawlog_writer_new(int fd, struct error *err);
 int rawlog_writer_put(struct rawlog_writer *writer, const struct log_record *record, struct error *err);
@@ -493,7 +489,7 @@ int rawlog_writer_finish(struct rawlog_writer *writer, struct error *err);
 uint64_t rawlog_writer_bytes(const struct rawlog_writer *writer);
 void rawlog_writer_free(struct rawlog_writer *writer);
 
-/* Opens a log from fd. Refuses files that are not raw logs, and other versions. */
+/* Opens a log from fd. Returns NULL and sets *err if the file is not a raw log or is of another version. */
 struct rawlog_reader *rawlog_reader_new(int fd, struct error *err);
 /*
  * Reads the next record, which is valid until the next call. Returns 1, 0 at the end, or a negative errno:
@@ -501,13 +497,11 @@ struct rawlog_reader *rawlog_reader_new(int fd, struct error *err);
  * before it were valid. Every record has been checked for the minimum size of its type.
  */
 int rawlog_reader_next(struct rawlog_reader *reader, struct log_record *record, struct error *err);
-/* Whether the header says that the writer finished. */
+/* Returns whether the header, or an end block that has been read, says that the writer finished. */
 bool rawlog_reader_complete(const struct rawlog_reader *reader);
 void rawlog_reader_free(struct rawlog_reader *reader);
 
-/*
- * Checks that the payload's size is valid for the record's type and the counts in it. Returns 0 or -EBADMSG.
- */
+/* Checks the payload's size against the record's type and the counts in it. Returns 0 or -EBADMSG. */
 int rawlog_check_record(const struct log_record *record, struct error *err);
 
 #endif

@@ -183,7 +183,7 @@ static int read_payload(struct rawlog_reader *reader, uint32_t size, struct erro
 	return 0;
 }
 
-/* Decompresses the stored bytes. Returns whether they are a zlib stream of exactly `size` bytes. */
+/* Decompresses the stored bytes. Returns whether they were a zlib stream of exactly `size` bytes. */
 static bool inflate_all(struct rawlog_reader *reader, const struct block_header *header)
 {
 	struct libdeflate_decompressor *decompressor = libdeflate_alloc_decompressor();
@@ -291,7 +291,7 @@ static int check_record(const struct rawlog_reader *reader, const struct log_rec
 			 (unsigned long long)reader->block_offset);
 }
 
-/* Gets the next record of the block. The block's size has been checked. */
+/* Gets the next record of the block, whose size has been checked. Returns 0 or a negative errno. */
 static int next_record(struct rawlog_reader *reader, struct log_record *record, struct error *err)
 {
 	struct record_header header;

@@ -14,7 +14,7 @@ static bool is_size(uint32_t size)
 	return size == 1 || size == 2 || size == 4 || size == 8;
 }
 
-/* What a number and a text have in common with no other record: one has a size, the other a length. */
+/* Returns whether the fields are valid: a number has a size, a text has a length. */
 static bool is_possible(const struct raw_value *raw)
 {
 	if (raw->flags & ~(VALUE_UNREADABLE | VALUE_NULL | VALUE_CUT))

@@ -5,7 +5,7 @@
 
 #include "rawlog/values.h"
 
-/* A number of a size that is no register's is read as that many bytes. */
+/* Reads a number of any size up to 8 bytes. */
 static void read_number(struct raw_value *value, const struct value_source *source)
 {
 	uint64_t bits = 0;
@@ -22,9 +22,9 @@ static bool ends_with_nul(uint8_t kind)
 	return kind == VALUE_C_STRING || kind == VALUE_CHARS;
 }
 
-enum { PAGE = 4096 }; /* the smallest; the text may end in the last one that there is */
+enum { PAGE = 4096 }; /* the smallest page size; the page after the text may be unmapped */
 
-/* Reads up to a NUL, and no further page than that. Returns the text's length, or -1. */
+/* Reads up to a NUL, and no page beyond it. Returns the text's length, or -1 if it cannot be read. */
 static int read_chars(const struct raw_value *value, char *to, const struct value_source *source)
 {
 	size_t done = 0;
@@ -45,7 +45,7 @@ static int read_chars(const struct raw_value *value, char *to, const struct valu
 	return (int)done;
 }
 
-/* Returns the bytes written. */
+/* Returns the number of bytes written. */
 static size_t read_text(struct raw_value *value, char *to, const struct value_source *source)
 {
 	int len = value->len;
@@ -53,7 +53,7 @@ static size_t read_text(struct raw_value *value, char *to, const struct value_so
 	if (ends_with_nul(value->kind)) {
 		len = read_chars(value, to, source);
 		if (len == value->len && value->kind == VALUE_C_STRING)
-			value->flags |= VALUE_CUT; /* perhaps */
+			value->flags |= VALUE_CUT; /* no NUL found: it may be cut */
 	} else if (!source->read(source->ctx, value->bits, to, value->len)) {
 		len = -1;
 	}
@@ -64,7 +64,7 @@ static size_t read_text(struct raw_value *value, char *to, const struct value_so
 	return value->len;
 }
 
-/* Lengths as the programs send them. */
+/* Returns whether the lengths are as the programs send them. */
 static bool fits(const struct raw_text *sent, size_t size)
 {
 	return size >= sizeof(*sent) && sent->len % sizeof(struct raw_value) == 0 &&

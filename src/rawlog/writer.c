@@ -15,8 +15,8 @@
 
 struct rawlog_writer {
 	int fd;
-	int failed;  /* negative errno of the first failed write: nothing may be written after a truncated
-			block */
+	/* Negative errno of the first failed write: nothing may be written after a truncated block. */
+	int failed;
 	off_t start; /* of the file header; -1 if it cannot be rewritten */
 	uint64_t written;
 	uint64_t sequence;
@@ -25,7 +25,7 @@ struct rawlog_writer {
 	uint8_t *block;   /* a block header, then BLOCK_FILL bytes of payload */
 };
 
-/* A pipe or terminal may be non-blocking because another process shares it. If it is full, waits. */
+/* Waits until fd is writable: a pipe or terminal that another process shares may be non-blocking. */
 static int wait_writable(int fd)
 {
 	struct pollfd poll_fd = {.fd = fd, .events = POLLOUT};
@@ -87,7 +87,7 @@ static void seal(struct block_header *header, struct rawlog_writer *writer, cons
 	header->crc = libdeflate_crc32(0, header, offsetof(struct block_header, crc));
 }
 
-/* Position of the header if it can be rewritten, else -1: not in a pipe, and not with O_APPEND. */
+/* Returns the position of the header, or -1 if it cannot be rewritten: in a pipe, or with O_APPEND. */
 static off_t rewritable_at(int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
@@ -179,7 +179,7 @@ static bool deflate_record(z_stream *stream, const struct log_record *record, ui
 	       deflate_piece(stream, zeros, padding, Z_FINISH);
 }
 
-/* Returns the payload as one zlib stream, to be freed by the caller. NULL when out of memory. */
+/* Returns the payload as one zlib stream, to be freed by the caller, or NULL if out of memory. */
 static uint8_t *pack_at(int level, const struct log_record *record, struct block_header *header)
 {
 	z_stream stream = {0};

@@ -4,7 +4,7 @@
 #define GOTRACE_REPORT_EXIT_STATUS_H
 
 enum exit_status {
-	STATUS_WHOLE = 0, /* written whole; the file is valid */
+	STATUS_WHOLE = 0, /* written completely; the file is valid */
 	STATUS_NONE = 1,  /* no trace; the file is invalid */
 	STATUS_USAGE = 2,
 	STATUS_CUT = 3, /* written, but something was lost or cut */

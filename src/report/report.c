@@ -28,7 +28,7 @@ static int end_without_trace(struct report *report, const struct error *failure)
 	return STATUS_NONE;
 }
 
-/* The size that was asked for was reached: the trace is good, and shorter than its time. */
+/* True if the trace reached --max-size: it is valid, but does not cover the requested time. */
 static bool ended_by_size(const struct summary *sum)
 {
 	const struct log_end *end = pipeline_end(sum->pipe);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The end of a trace: closes the files, prints the result, decides the exit status. */
+/* Ends a trace: closes the files, prints the result, decides the exit status. */
 #ifndef GOTRACE_REPORT_H
 #define GOTRACE_REPORT_H
 
@@ -8,15 +8,15 @@
 #include "report/summary.h"
 
 struct report {
-	struct summary summary; /* pipe, trace, raw and the command are set; `cut` if it is known why */
+	/* The caller sets pipe, trace, raw, the command, and `cut` if the reason is known. */
+	struct summary summary;
 	struct output *trace;
 	struct output *raw; /* NULL = none */
 	bool json, quiet;
 };
 
 /*
- * The pipeline must have been finished. Returns enum exit_status: a trace
- * without a whole generation is removed, and is none.
+ * The pipeline must be finished. A trace without a complete generation is removed. Returns enum exit_status.
  */
 int report_end(struct report *report);
 

@@ -53,7 +53,7 @@ void status_line_cut(char *line, unsigned width)
 
 	if (strlen(line) <= width)
 		return;
-	/* Two spaces part the figures; after one space, a figure has its unit. */
+	/* Two spaces separate figures; one space separates a figure from its unit. */
 	while (end > 0 && !(line[end] == ' ' && line[end - 1] != ' ' && line[end + 1] == ' '))
 		end--;
 	line[end] = '\0';

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The one live line on the terminal. Where there is no terminal, nothing is written. */
+/* The live line on the terminal. Without a terminal, nothing is written. */
 #ifndef GOTRACE_REPORT_STATUS_H
 #define GOTRACE_REPORT_STATUS_H
 
@@ -18,20 +18,19 @@ struct status_figures {
 	uint64_t events, lost;
 	uint64_t bytes;   /* of the file */
 	uint64_t cost_ns; /* of all hits so far */
-	const char *look; /* what is not looked at now; "" = nothing is left out */
+	const char *look; /* what is currently left out; "" = nothing */
 };
 
 void status_line_init(struct status_line *status, bool wanted, uint64_t now_ns);
-/* Draws the line if the last one is a third of a second old. */
+/* Draws the line if the last one is at least a third of a second old. */
 void status_line_update(struct status_line *status, const struct status_figures *figures);
-unsigned status_line_width(void); /* columns of standard error; 80 if it is no terminal */
+unsigned status_line_width(void); /* columns of standard error; 80 if it is not a terminal */
 void status_line_clear(const struct status_line *status);
-/* The text of the line; rates are over the time since the last one. */
+/* Formats the line. Rates are over the time since the last one. */
 void status_line_format(const struct status_line *status, const struct status_figures *figures, char *line,
 			size_t size);
 
-/* Leaves out the last figures that do not fit whole: a line that wraps cannot be taken back. width: columns.
- */
+/* Drops the last figures that do not fit into `width` columns, because a wrapped line cannot be erased. */
 void status_line_cut(char *line, unsigned width);
 
 #endif

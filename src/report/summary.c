@@ -7,13 +7,13 @@
 #include "report/table.h"
 
 enum {
-	SHOWN_ROWS = 8, /* one screen of 24 lines with all the rest; with --stats: */
-	SHOWN_ROWS_STATS = 24,
+	SHOWN_ROWS = 8,        /* the whole summary fits on a screen of 24 lines */
+	SHOWN_ROWS_STATS = 24, /* with --stats */
 	SHOWN_REASONS = 3,
-	WIDE = 110,       /* columns from which on rows say what blocked them */
+	WIDE = 110,       /* columns needed to show what blocked each row */
 	TIME_COLUMN = 10, /* "1,234 ms" and the space before it */
 	NAME_LEAST = 12,
-	NAME_ENOUGH = 22, /* what reasons leave to names */
+	NAME_ENOUGH = 22, /* columns for the name beside the reasons */
 	NAME_MOST = 48,
 };
 
@@ -123,7 +123,7 @@ static uint64_t lost_events(const struct summary *sum)
 	return loss.ring_full + loss.unreadable + loss.missed;
 }
 
-/* In words: is it all there, and why does it end. */
+/* Reports whether the trace is complete, and why it ended. */
 static void print_wholeness(const struct summary *sum, FILE *out)
 {
 	uint64_t lost = lost_events(sum);
@@ -172,7 +172,7 @@ static void print_losses(const struct summary *sum, FILE *out)
 		text_count(summary_lost_samples(sum)).bytes);
 }
 
-/* How it was watched. */
+/* Prints figures about tracing itself. */
 static void print_stats(const struct summary *sum, FILE *out)
 {
 	const struct model_stats *stats = model_stats(pipeline_model(sum->pipe));
@@ -217,7 +217,7 @@ static void print_cost(const struct summary *sum, FILE *out)
 		text_percent((double)end->hits * (double)end->probe_hit_ns / (double)span).bytes);
 }
 
-/* What --alloc adds to that. */
+/* Prints the part of the cost that --alloc adds. */
 static void print_memory(const struct summary *sum, FILE *out)
 {
 	const struct model_stats *stats = model_stats(pipeline_model(sum->pipe));
@@ -233,16 +233,16 @@ static void print_memory(const struct summary *sum, FILE *out)
 		text_percent((double)(spans + stacks) * (double)end->probe_hit_ns / (double)span).bytes);
 }
 
-/* Which columns there are. */
+/* The columns to be shown. */
 struct columns {
-	bool cpu;      /* running goroutines were without a CPU for long: how long they had one */
-	bool wait;     /* and how long not; on a narrow terminal the names need the space */
-	bool reasons;  /* there is space for what blocked them */
-	unsigned name; /* the function's column; the reasons are behind it */
-	size_t space;  /* for the reasons: bytes */
+	bool cpu;      /* time on a CPU, if running goroutines often had none */
+	bool wait;     /* time without a CPU; not on a narrow terminal */
+	bool reasons;  /* what blocked them, if there is space */
+	unsigned name; /* index of the function's column; the reasons follow it */
+	size_t space;  /* for the reasons, in bytes */
 };
 
-/* As many as there is space for, and one at least. */
+/* Fills in as many reasons as fit, and at least one. */
 static void fill_reasons(const struct summary *sum, const struct goroutine_stats *row, size_t space,
 			 struct text *cell)
 {
@@ -289,7 +289,7 @@ static void fill_heads(const struct summary *sum, const struct columns *columns,
 		text_table_set(&cells[columns->name + 1], "blocked by");
 }
 
-/* The function's column takes what the others leave. */
+/* The function's column takes the remaining width. */
 static void fill_names(const struct summary *sum, const struct goroutine_stats *rows, unsigned column,
 		       struct text_table *table)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What all parts of the summary ask of the trace. */
+/* Queries that all parts of the summary use. */
 #include "report/summary.h"
 
 unsigned summary_width(const struct summary *sum)

@@ -5,7 +5,8 @@
 #include "report/summary.h"
 #include "util/json.h"
 
-enum { MIN_SHARE = 100, SHOWN_TAKERS = 3 }; /* 1 in so many of the time running */
+/* Time off CPU is reported if it is at least 1/MIN_SHARE of the running time. */
+enum { MIN_SHARE = 100, SHOWN_TAKERS = 3 };
 
 static const char *const why_names[OFF_CPU_REASONS] = {
 	[OFF_CPU_PREEMPTED] = "preempted",    [OFF_CPU_THROTTLED] = "throttled",
@@ -95,7 +96,7 @@ static void print_reason(const struct summary *sum, const struct cpu_figures *fi
 		print_takers(sum, figures, out);
 }
 
-/* The greatest first, each on a line of its own: names may be long. */
+/* Prints the longest first, one per line because names may be long. */
 static void print_reasons(const struct summary *sum, struct cpu_figures figures, uint64_t least, FILE *out)
 {
 	for (;;) {

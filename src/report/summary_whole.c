@@ -8,7 +8,7 @@ enum { SHOWN_BLOCKED = 4, REASONS = 64 };
 
 /* --- what blocked them --- */
 
-/* The index of the greatest reason that is not taken, or -1. */
+/* Returns the index of the longest wait that is not taken, or -1. */
 static int next_reason(const struct goroutine_stats *row, const bool *taken)
 {
 	int best = -1;
@@ -77,7 +77,7 @@ static struct reason_sum *greatest(struct reason_sum *sums)
 	return best;
 }
 
-/* "chan receive 61.0 %, select 20.0 %": shares of all time blocked. */
+/* Prints shares of all blocked time: "chan receive 61.0 %, select 20.0 %". */
 static void print_blocked(const struct summary *sum, FILE *out)
 {
 	size_t n;
@@ -139,7 +139,7 @@ static void print_latency(const struct whole_stats *whole, FILE *out)
 			text_time(whole->latency_p99_ns).bytes, text_time(whole->latency_max_ns).bytes);
 }
 
-/* Running time of the goroutines that mark for the collector. */
+/* Running time of the garbage collector's mark workers. */
 uint64_t summary_gc_workers(const struct summary *sum)
 {
 	static const char worker[] = "runtime.gcBgMarkWorker";
@@ -187,7 +187,7 @@ void summary_print_whole(const struct summary *sum, FILE *out)
 	struct whole_stats whole = *model_whole_stats(pipeline_model(sum->pipe));
 
 	if (summary_is_threads(sum))
-		whole.gomaxprocs = 0; /* no property of the program */
+		whole.gomaxprocs = 0; /* not a property of the program */
 	print_ps(&whole, out);
 	summary_print_cpu(sum, out);
 	print_lives(sum, &whole, out);

@@ -14,13 +14,13 @@ enum { TABLE_COLUMNS = 9, TABLE_ROWS = 32 };
 struct text_table {
 	struct text cells[TABLE_ROWS][TABLE_COLUMNS];
 	unsigned columns, rows;
-	unsigned left; /* bit i: column i is set to the left */
+	unsigned left; /* bit i: column i is left-aligned */
 };
 
 void text_table_init(struct text_table *table, unsigned columns, unsigned left);
-/* Begins a row; its cells are empty. Returns them, or NULL when the table is full. */
+/* Adds an empty row. Returns its cells, or NULL if the table is full. */
 struct text *text_table_row(struct text_table *table);
-/* Of what it has now, without an indent. */
+/* Returns the width of the table so far, without an indent. */
 unsigned text_table_width(const struct text_table *table);
 void text_table_set(struct text *cell, const char *text);
 void text_table_print(const struct text_table *table, FILE *out, const char *indent);

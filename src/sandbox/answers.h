@@ -18,9 +18,9 @@ bool answer_module_is_good(const struct module_facts *facts);
 /* `facts` must have passed answer_module_is_good(). */
 bool answer_rows_are_good(const struct module_facts *facts, const struct unwind_row *rows);
 bool answer_list_is_good(const struct function_list_facts *facts);
-/* What the probes of nfunctions functions read. */
+/* values: n sets of what the probes of nfunctions functions read. */
 bool answer_values_are_good(const struct function_values *values, size_t n, unsigned nfunctions);
-/* nvalues: how many of these there are. */
+/* nvalues: number of sets of values. */
 bool answer_function_probes_are_good(const struct function_probe *probes, uint32_t n, unsigned nfunctions,
 				     unsigned nvalues, uint64_t file_size);
 

@@ -251,8 +251,10 @@ int broker_add(struct broker *broker, const struct broker_client *client)
 	return rc;
 }
 
-/* Opens the directory here, while the PID still means this process. If the socket is full, the process is not
- * allowed. */
+/*
+ * Opens the directory here, while the PID still means this process. If the socket is full, the process is not
+ * allowed.
+ */
 void broker_allow(struct broker *broker, pid_t pid)
 {
 	const struct broker_message message = {.ask = BROKER_ALLOW, .pid = pid};

@@ -21,7 +21,7 @@ struct broker;
 
 /* Starts the process. Call it before there are other threads. Returns NULL on failure. */
 struct broker *broker_new(struct error *err);
-/* What the broker needs to serve a worker. Ownership of all descriptors is taken. */
+/* What the broker needs to serve a worker. broker_add() takes ownership of all descriptors. */
 struct broker_client {
 	int listener;         /* its seccomp listener */
 	int memory;           /* /proc/PID/mem, to read the calls' arguments */

@@ -56,7 +56,7 @@ bool allowance_take(struct allowance *allowance, uint64_t now_ns, unsigned opens
 
 /* --- files --- */
 
-/* Only programs are passed on, whatever else may be mapped or be at a path. */
+/* Passes on only programs, whatever else is mapped or found at a path. */
 static int only_program(int fd)
 {
 	uint8_t bytes[64];

@@ -57,8 +57,10 @@ struct broker_shared {
 
 /* Sends a message of `size` bytes with n descriptors. Returns 0 or a negative errno. */
 int broker_send(int fd, const void *message, size_t size, const int *fds, unsigned n, int flags);
-/* Receives one message. Returns its size; 0: the other side is gone; or a negative errno. fds: as
- * descriptors_receive(). */
+/*
+ * Receives one message. Returns its size, 0 if the other side is gone, or a negative errno. fds: as in
+ * descriptors_receive().
+ */
 ssize_t broker_take(int fd, void *message, size_t size, int *fds, int flags);
 
 #endif

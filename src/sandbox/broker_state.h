@@ -108,7 +108,7 @@ int server_file(struct server *server, uint64_t number);
 struct answer answer_call(struct server *server, const struct seccomp_data *call);
 /* Handles a question of the privileged process. fd: came with it; the caller owns it. */
 struct answer answer_question(struct server *server, const struct broker_message *message, int fd);
-/* Takes a call and a number of opened files from the allowance. False: it is used up. */
+/* Takes a call and `opens` opened files from the allowance. Returns false if it is used up. */
 bool allowance_take(struct allowance *allowance, uint64_t now_ns, unsigned opens);
 
 #endif

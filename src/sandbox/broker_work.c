@@ -66,11 +66,9 @@ static void reduce_all(struct broker_state *state, uint64_t mask)
 	broker_send(state->control, &reply, sizeof(reply), NULL, 0, MSG_DONTWAIT);
 }
 
-/* --- a server --- */
+/* --- a server: answers, with the lock held --- */
 
-/* --- answers; under the lock --- */
-
-/* A descriptor number that is reused is not a root any more. */
+/* A descriptor number that is reused is no longer a root. */
 static void note_root(struct client *client, int theirs, int ours)
 {
 	for (unsigned i = 0; i < client->nroots; i++) {
@@ -199,8 +197,7 @@ static bool serve_own(struct server *server)
 	return true;
 }
 
-/* If a single process is traced, keeps its memory open, because opening it later may need a capability that
- * is dropped now. */
+/* If one process is traced, keeps its memory open: opening it later may need a dropped capability. */
 static void hold_memory(struct server *server)
 {
 	struct broker_state *state = server->state;

@@ -20,8 +20,10 @@ static void ignore_signals(void)
 		signal(meant[i], SIG_IGN);
 }
 
-/* First duplicates the descriptors above all target numbers, as one may have a number that another one should
- * get. */
+/*
+ * First duplicates the descriptors above all target numbers, because one may have a number that is the target
+ * of another.
+ */
 static int keep_fds(const int *fds, unsigned n)
 {
 	int high[MAX_FDS];

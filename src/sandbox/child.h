@@ -16,12 +16,13 @@ enum { CHILD_FD = 3 }; /* the first of the descriptors that it keeps, after the 
 int child_begin(const char *name, const int *fds, unsigned n, bool talks, pid_t parent);
 /*
  * From here on the child dies with its parent (PDEATHSIG, which a change of its ids clears). Returns false if
- * the parent has died already.
+ * the parent has already died.
  */
 bool child_end_with(pid_t parent);
 /*
  * In the parent: kills the child if it has not exited by itself after ms milliseconds. Discards its status.
- * False: it does not exit (the kernel holds it, or we may not signal it), and is left alone.
+ * Returns false if it does not exit (the kernel holds it, or gotrace may not signal it); it is then left
+ * alone.
  */
 bool child_end(pid_t pid, int ms);
 /* Waits at most ms milliseconds for the child to exit. */

@@ -93,8 +93,10 @@ static int add_list(scmp_filter_ctx filter, uint32_t action, const int *calls, s
 	return 0;
 }
 
-/* Allows threads, which have the process's filter and can do no more, but no processes or namespaces. A
- * filter cannot inspect the flags of clone3; if that fails, libc uses clone. */
+/*
+ * Allows threads, which have the process's filter and can do no more, but no processes or namespaces. A
+ * filter cannot inspect the flags of clone3; if that fails, libc uses clone.
+ */
 static int add_threads(scmp_filter_ctx filter)
 {
 	const scmp_datum_t thread = CLONE_THREAD | CLONE_VM | CLONE_SIGHAND;

@@ -46,8 +46,10 @@ static int take_record(struct rpc *rpc, struct channel *channel, const struct me
 	return rc;
 }
 
-/* The inspector has no privileges, so its advice on permissions would be about itself. Replace it by the
- * caller's. */
+/*
+ * The inspector has no privileges, so its advice on permissions would be about itself. Replaces it by the
+ * caller's.
+ */
 static int explain_denied(const struct error *sent, struct error *err)
 {
 	const char *colon = strrchr(sent->text, ':');
@@ -56,7 +58,7 @@ static int explain_denied(const struct error *sent, struct error *err)
 	return error_set(err, EPERM, "%.*s: %s", len, sent->text, memory_how_to_be_allowed());
 }
 
-/* Keeps one of the received descriptors, as no answer uses more. */
+/* Keeps one of the received descriptors; no answer uses more. */
 static void keep_one_fd(struct inspection *inspection)
 {
 	inspection->fd = inspection->rpc.fds[0];

@@ -286,7 +286,7 @@ static int answer_module(struct inspector *inspector, const struct rpc_request *
 	return rc;
 }
 
-/* The request's texts, valid as long as the request. False if it is malformed. */
+/* Gets the request's texts, valid as long as the request. Returns false if it is malformed. */
 static bool read_wants(struct rpc_request *request, struct inspect_functions *asked, char **path,
 		       struct function_want *wanted)
 {

@@ -36,8 +36,7 @@ static bool is_users(uid_t id)
 	return found;
 }
 
-/* One byte of the file represents each id. Without the file, other instances of gotrace cannot be
- * detected. */
+/* Each id is one byte of the file. Without the file, other instances of gotrace cannot be detected. */
 static bool lock_id(uid_t id)
 {
 	struct flock lock = {
@@ -118,8 +117,9 @@ static int set_caps(uint64_t effective, uint64_t permitted)
 	return rc;
 }
 
-/* These were once part of CAP_SYS_ADMIN, and CAP_SYS_ADMIN still includes them (capable() ||
- * capable(CAP_SYS_ADMIN)). */
+/*
+ * These were once part of CAP_SYS_ADMIN, which still includes them (capable() || capable(CAP_SYS_ADMIN)).
+ */
 static uint64_t with_sys_admin(uint64_t mask)
 {
 	const uint64_t parts =
@@ -141,8 +141,8 @@ int privilege_keep(uint64_t mask, struct error *err)
 }
 
 /*
- * A user namespace may not have such a user; then the ids stay, without capabilities. They also stay if we
- * could not signal a process with other ids, because it would outlive us.
+ * A user namespace may not have such a user; then the ids stay, without capabilities. They also stay if
+ * gotrace could not signal a process with other ids, because that process would outlive it.
  */
 static int drop_ids(void)
 {

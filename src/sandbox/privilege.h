@@ -12,7 +12,7 @@
 #define PRIVILEGE(cap) (1ull << (cap)) /* of linux/capability.h; a set of capabilities is a mask */
 
 /*
- * Needed to end workers, which have other ids, by the thread that started them, for as long as it lives
+ * Needed to end workers, which have other ids. The thread that started them keeps it as long as it lives
  * (PDEATHSIG checks it).
  */
 #define PRIVILEGE_WORKERS PRIVILEGE(CAP_KILL)
@@ -28,8 +28,7 @@ int privilege_keep(uint64_t mask, struct error *err);
  * while this process lives.
  */
 void privilege_choose_id(void);
-/* For a child process: drops all capabilities and, if it is root's, all groups, and changes to the chosen
- * ids. */
+/* For a child: drops all capabilities and, if it is root's, all groups, and changes to the chosen ids. */
 int privilege_drop_all(struct error *err);
 
 #endif

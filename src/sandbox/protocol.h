@@ -21,7 +21,7 @@ enum inspect_kind {
 	INSPECT_LOG_INFO,   /* struct inspect_log_info -> records */
 	INSPECT_FUNCTAB,    /* -> a memory file with a LOG_FUNCTAB */
 	INSPECT_OTHER_GO,   /* -> a path without NUL; empty: there is none */
-	/* arg: 0, or at most so many goroutines with details, or SNAPSHOT_LABELLED -> records */
+	/* arg: 0, the most goroutines to read with details, or SNAPSHOT_LABELLED -> records */
 	INSPECT_SNAPSHOT_BEGIN,
 	INSPECT_SNAPSHOT_READ, /* -> records; code 1: there is more */
 	INSPECT_SNAPSHOT_PUT,  /* uint32_t[2] -> records */
@@ -30,13 +30,13 @@ enum inspect_kind {
 	INSPECT_HEAP_LIVE, /* -> uint64_t */
 	INSPECT_MODULE,    /* a descriptor of the file, or the file's bytes -> struct module_facts and rows */
 	INSPECT_MODULE_FILE, /* the file's path -> the same */
-	INSPECT_FUNCTIONS, /* struct inspect_functions, a path, struct inspect_function and texts -> see below
-			    */
-	INSPECT_LAYOUT, /* the text of a layout (layout_text.h), for targets to be opened; closes this one */
-	INSPECT_FUNCTION_LIST,   /* arg: which -> struct function_list_facts and probes, and the file's
-				  * descriptor
-				  */
-	INSPECT_REQUEST_REPORT,  /* -> text: which requests their probes show (function_plan.report) */
+	/* struct inspect_functions, a path, struct inspect_function and texts -> code: number of lists */
+	INSPECT_FUNCTIONS,
+	/* the text of a layout (layout_text.h), for targets to be opened later; closes this one */
+	INSPECT_LAYOUT,
+	/* arg: which -> struct function_list_facts and probes, and the file's descriptor */
+	INSPECT_FUNCTION_LIST,
+	INSPECT_REQUEST_REPORT,  /* -> text: which requests are traced (function_plan.report) */
 	INSPECT_FUNCTION_VALUES, /* -> struct function_values[]: what their probes read */
 };
 

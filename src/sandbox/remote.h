@@ -12,14 +12,14 @@
 #include "target/target.h"
 
 /*
- * Programs of releases that are not known are opened with this layout from now on: a text as of
- * layout_text.h. Before the target is opened. -EBADMSG with "line 12: ..." if it is none.
+ * Uses this layout, a text as in layout_text.h, for programs of unknown releases that are opened from now on.
+ * Returns 0 or a negative errno: -EBADMSG with "line 12: ..." if the text is invalid.
  */
 int remote_target_layout(struct sandbox *sandbox, const char *text, size_t size, struct error *err);
 
 /*
- * As target_open() and target_open_file(). All other functions of target.h work on the result. Only one such
- * target at a time.
+ * As target_open() and target_open_file(). All other functions of target.h work on the result. There can be
+ * only one such target at a time.
  */
 int remote_target_open(struct sandbox *sandbox, pid_t pid, struct target **out, struct error *err);
 int remote_target_open_file(struct sandbox *sandbox, const char *path, struct target **out,

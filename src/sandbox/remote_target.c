@@ -52,7 +52,7 @@ static int ask_for(const struct target *target, struct inspection *call, void *t
 	return rc ? rc : call->rpc.code;
 }
 
-/* Sets only what a request can change. We know the process ourselves. */
+/* Sets only what a request can change. The caller knows the process. */
 static int take_facts(struct remote_target *remote, struct inspection *call, struct error *err)
 {
 	struct target *target = &remote->target;
@@ -192,7 +192,7 @@ static int remote_log_info(const struct target *target, unsigned extra_flags, lo
 	return ask_for(target, &call, NULL, 0, err);
 }
 
-/* The memory is sealed, so it cannot be truncated or changed while we read it. */
+/* The memory is sealed, so it cannot be truncated or changed while it is read. */
 static int map_functab(struct remote_target *remote, int fd)
 {
 	const int wanted = F_SEAL_SHRINK | F_SEAL_WRITE | F_SEAL_GROW;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What a worker may open: files of the traced processes, under their names in /proc, and programs, libraries
- * and debug files. Pure functions; every byte is untrusted.
+ * Decides what a worker may open: files of the traced processes, under their names in /proc, and programs,
+ * libraries and debug files. Pure functions; every byte is untrusted.
  */
 #ifndef GOTRACE_SANDBOX_REQUEST_H
 #define GOTRACE_SANDBOX_REQUEST_H
@@ -19,7 +19,7 @@ enum request_kind {
 	REQUEST_LINK,     /* a procfs link to a program file: exe, map_files/A-B */
 	REQUEST_ROOT,     /* the root directory of the process, for looking up files */
 	REQUEST_IN_ROOT,  /* a program file below it: `rest` is the path in that root */
-	REQUEST_OWN_ROOT, /* our own root directory, for looking up files */
+	REQUEST_OWN_ROOT, /* gotrace's own root directory, for looking up files */
 	REQUEST_FILE,     /* a program file by path */
 	REQUEST_SHARED,   /* a program file that the privileged process shares: REQUEST_SHARED_AT */
 };

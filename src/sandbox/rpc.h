@@ -38,9 +38,9 @@ struct rpc {
 int rpc_send(struct channel *channel, const struct rpc *rpc);
 /* Takes the answer to the last request. */
 int rpc_take_answer(struct channel *channel, struct rpc *rpc);
-/* Both. */
+/* Sends the request and takes its answer. */
 int rpc_call(struct channel *channel, struct rpc *rpc);
-/* Both, for a result of exactly `size` bytes, or an error. Closes received descriptors. */
+/* The same, for a result of exactly `size` bytes, or an error. Closes received descriptors. */
 int rpc_call_for(struct channel *channel, struct rpc *rpc, void *to, size_t size);
 /* Reads part of the result's bytes. */
 int rpc_read(struct channel *channel, struct rpc *rpc, void *to, size_t size);

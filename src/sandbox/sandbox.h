@@ -22,11 +22,14 @@ struct sandbox {
 	const char *what;            /* "the process that reads the target's files", for messages */
 	struct channel channel;      /* to the worker; used by one thread at a time */
 	struct broker *broker;       /* serves it; NULL: none */
-	struct broker_client client; /* kept here until the broker has it */
+	struct broker_client client; /* kept here until it is passed to the broker */
 	/* Limits on waiting for it. */
 	unsigned answer_s, stopped_ms;
-	bool has_reader; /* it writes to a pipe, whose reader may be arbitrarily slow: only a stop, or the
-			  * end of the trace, limits a wait */
+	/*
+	 * It writes to a pipe, whose reader may be arbitrarily slow: only a stop, or the end of the trace,
+	 * limits a wait.
+	 */
+	bool has_reader;
 	bool (*must_end)(void *ctx); /* once true, waits are limited to a moment longer; NULL: never */
 	void *ctx;
 	struct sandbox_wait {
@@ -44,8 +47,10 @@ struct sandbox {
 /* The work of a worker until the channel closes. ctx is the caller's, as of the fork. */
 typedef void (*sandbox_work)(struct channel *channel, void *ctx);
 
-/* Starts a worker, which is confined before this returns. Returns 0 or a negative errno (-EPERM, ...) with a
- * line of text. */
+/*
+ * Starts a worker, which is confined before this returns. Returns 0, or a negative errno (-EPERM, ...) and
+ * sets *err.
+ */
 int sandbox_start(struct sandbox *sandbox, const char *what, sandbox_work work, void *ctx, struct error *err);
 /* Memory that a worker may use in addition to the data that its user makes it hold. */
 #define SANDBOX_BYTES (960ull << 20)
@@ -56,8 +61,10 @@ void sandbox_limit_memory(const struct sandbox *sandbox, uint64_t bytes);
  * must_end(). Do not use it for a worker whose last answers are the trace.
  */
 void sandbox_until(struct sandbox *sandbox, bool (*must_end)(void *ctx), void *ctx);
-/* Resets the limits. Call it before sending or receiving. Returns 0, or -ETIMEDOUT if must_end() has been
- * true for too long. */
+/*
+ * Resets the limits. Call it before sending or receiving. Returns 0, or -ETIMEDOUT if must_end() has been
+ * true for too long.
+ */
 int sandbox_begin_wait(struct sandbox *sandbox);
 /* Makes the broker serve its system calls from now on. */
 int sandbox_attend(struct sandbox *sandbox, struct broker *broker, struct error *err);

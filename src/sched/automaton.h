@@ -6,7 +6,7 @@
  * Here an op names threads by index, not by thread id: op.m and op.m2 are indices of sched.ms, 0 = none. op.g
  * and op.g2 are indices of sched.gs, 0 = none, and op.p is an index of sched.ps. The owner of the automaton
  * assigns the indices, and keeps its own data about an object in parallel arrays. Entry 0 of gs is a dead
- * goroutine; entry 0 of ms is a thread without a goroutine and a P.
+ * goroutine; entry 0 of ms is a thread without a goroutine or a P.
  */
 #ifndef GOTRACE_AUTOMATON_H
 #define GOTRACE_AUTOMATON_H
@@ -47,7 +47,7 @@ struct sched {
 	enum gc_phase gc;
 	unsigned nstw;         /* open stop-the-worlds */
 	bool exact;            /* enforce what a real scheduler requires, beyond Go's reader */
-	bool first_generation; /* of the trace: it states what began before the trace */
+	bool first_generation; /* the trace's first generation, which states what began before the trace */
 };
 
 /* The rule that an op breaks. */
@@ -88,7 +88,7 @@ int sched_fit_ps(struct sched *sched, size_t n);
 int sched_fit_ms(struct sched *sched, size_t n);
 void sched_free(struct sched *sched);
 
-/* Whether the op is valid in this state. If not, returns false and the first rule that it breaks. */
+/* Returns true if the op is valid in this state. If not, sets *violation to the first rule that it breaks. */
 bool sched_check(const struct sched *sched, const struct op *op, struct violation *violation);
 /* The part of sched_check() about the op's thread; needs: enum op_need. */
 bool sched_check_needs(const struct sched *sched, uint32_t m, unsigned needs, struct violation *violation);
@@ -96,15 +96,15 @@ bool sched_check_needs(const struct sched *sched, uint32_t m, unsigned needs, st
 int sched_apply(struct sched *sched, const struct op *op);
 
 /*
- * Bind a goroutine or P to a thread without checking any rule: for statuses, and for what the owner knows by
- * other means.
+ * Bind a goroutine or P to a thread without checking any rule: for statuses, and for facts that the owner
+ * knows by other means.
  */
 void sched_bind_g(struct sched *sched, uint32_t m, uint32_t g); /* g = 0: unbinds */
 void sched_bind_p(struct sched *sched, uint32_t m, int32_t p);  /* p = NO_P: unbinds */
 
 bool sched_assists(const struct sched *sched, uint32_t g);       /* whether a mark assist is open */
 unsigned sched_stw_count(const struct sched *sched, uint32_t g); /* number of open stop-the-worlds */
-/* Opens a mark assist that began earlier. 0 or -ENOMEM. */
+/* Opens a mark assist that began earlier. Returns 0 or -ENOMEM. */
 int sched_begin_assist(struct sched *sched, uint32_t g);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * An op is one step of the trace. A list of ops, in order, keeps every rule of the trace formats (which
+ * An op is one step of the trace. A list of ops, in order, obeys every rule of the trace formats (which
  * goroutine runs where, which op may follow which). All formats, checks and exports read this list.
  */
 #ifndef GOTRACE_OP_H
@@ -29,14 +29,15 @@ enum gc_phase { GC_UNKNOWN, GC_OFF, GC_ON };
  * that are not listed are 0 / NO_P.
  */
 enum op_kind {
-	OP_NONE = 0, /* a reserved place that was not used: skip */
-	/*
-	 * statuses: all at the start of each generation, with its start time; a P also where it first appears
-	 */
+	OP_NONE = 0, /* a reserved slot that was not used: skip */
+	/* statuses: all at each generation's start, with its start time; a P also where it first appears */
 	OP_PROC_STATUS, /* p, status; m = the thread that has it, or NO_M */
-	OP_GO_STATUS, /* g, status; m = the thread that has it, or NO_M; stack = its own, 0 = unknown; in the
-			 first generation, stack2 = its entry, 0 = unknown; string = why it waits, if known:
-			 for threads, and in the first generation (no format can express it) */
+	/*
+	 * g, status; m = the thread that has it, or NO_M; stack = its own, 0 = unknown. In the first
+	 * generation, stack2 = its entry, 0 = unknown. string = why it waits, if known: for threads, and in
+	 * the first generation (no format can express it)
+	 */
+	OP_GO_STATUS,
 	/* Ps */
 	OP_PROCS_CHANGE, /* arg = GOMAXPROCS, stack */
 	OP_PROC_START,   /* m takes idle p */
@@ -81,8 +82,7 @@ enum op_kind {
 	OP_LOG,        /* arg = task, string = key, string2 = value, stack */
 	OP_CPU_SAMPLE, /* m, p, g as sampled; stack; not ordered with the other ops */
 	/*
-	 * memory, in bytes; "exists" ops come where an area first becomes known, at a generation's start or
-	 * later
+	 * memory, in bytes; "exists" ops come where an area is first known, at a generation's start or later
 	 */
 	OP_MSPAN, /* a span of the heap exists: arg = address, arg2 = pages << 16 | class (struct log_area) */
 	OP_MSPAN_ALLOC, /* a span was allocated: the same */
@@ -95,14 +95,17 @@ enum op_kind {
 
 /*
  * The coarsest time unit of the formats, ns. Sequence numbers order cause and effect within one unit. Where
- * there are none, ops keep at least this distance: after the statuses and open ranges of a generation's
+ * there are none, ops are at least this far apart: after the statuses and open ranges of a generation's
  * start, and before the creation of a goroutine whose id belonged to one that ended.
  */
 #define OP_UNIT_NS 64u
 
 struct op {
-	uint64_t time; /* CLOCK_MONOTONIC, ns; strictly increasing over the whole trace, except that statuses
-			  at a generation's start have its start time, and that CPU samples are not ordered */
+	/*
+	 * CLOCK_MONOTONIC, ns. Strictly increasing over the whole trace, except that statuses at a
+	 * generation's start have its start time, and that CPU samples are not ordered.
+	 */
+	uint64_t time;
 	uint64_t arg, arg2;
 	uint32_t m, m2; /* kernel thread ids */
 	uint32_t g, g2; /* indices in tables.goroutines, one per goroutine life */
@@ -111,7 +114,7 @@ struct op {
 	uint32_t string, string2; /* ids in tables.strings; with TEXT_ID in tables.texts */
 	uint8_t kind;             /* enum op_kind */
 	uint8_t status;           /* enum g_status or p_status */
-	bool inferred;            /* not observed itself, but concluded from other observations */
+	bool inferred;            /* not observed, but inferred from other observations */
 };
 
 struct frame; /* symbol/symbol.h */
@@ -124,17 +127,17 @@ struct stack {
 	bool literal;
 	bool sample; /* of a CPU sample: the first two PCs are special (RAW_STACK_SAMPLE) */
 	bool scan;   /* pcs holds words of the stack, not return addresses (RAW_STACK_SCAN) */
-	bool entry;  /* pcs holds one PC: the entry of a goroutine's function plus 1; a wrapper is replaced by
-			the function it wraps */
+	/* pcs holds one PC: a goroutine's function entry plus 1. A wrapper is replaced by its target. */
+	bool entry;
 	const struct frame *frames; /* if not NULL, n frames to be written unchanged; pcs is unused */
 	/* For a thread: changes to the frames from the addresses. String ids, 0 = none. */
 	uint32_t leaf; /* an additional leaf frame: what the thread waits for */
-	uint8_t above; /* frames above that one: where it is in the kernel */
+	uint8_t above; /* number of frames above that one, which are in the kernel */
 	uint32_t root; /* replaces the function name of the last frame, or is the only frame */
 };
 
 /*
- * Log messages rarely repeat, so they have a table of their own: op.string2 is an id of that table plus
+ * Log messages rarely repeat, so they have a table of their own: op.string2 is an id in that table plus
  * TEXT_ID.
  */
 #define TEXT_ID 0x80000000u
@@ -150,11 +153,11 @@ struct tables {
 	uint32_t ngoroutines;
 	const struct stack *stacks; /* by stack id */
 	uint32_t nstacks;
-	uint64_t heap_base; /* the heap's lowest address, or a little below; 0 = unknown: there are no memory
-			       ops */
+	/* The heap's lowest address, or a little below; 0 = unknown: there are no memory ops. */
+	uint64_t heap_base;
 };
 
-/* The string under an id, with or without TEXT_ID; "" if the tables do not have it. len may not be NULL. */
+/* The string with this id, with or without TEXT_ID; "" if the tables do not have it. len must not be NULL. */
 const char *tables_string(const struct tables *tables, uint32_t id, size_t *len);
 
 /* A self-contained part of the trace: statuses first, then events. */
@@ -169,10 +172,10 @@ struct generation {
 	const struct tables *tables;
 };
 
-/* The ops from which the next op must keep its distance. */
+/* The latest ops, from which the next op must keep its distance. */
 struct op_spacing {
 	uint64_t last;  /* time of the last op */
-	uint64_t other; /* time of the last op of another thread than m */
+	uint64_t other; /* time of the last op of a thread other than m */
 	uint32_t m;     /* thread of the last op */
 };
 
@@ -185,7 +188,7 @@ _Static_assert(OP_KIND_COUNT <= 64, "a bit for each kind");
 
 /*
  * The earliest time of the next op, on thread m. An op that waits for another thread's op in the same time
- * unit can stall readers for good: after sorting its heads by time, Go's reader (1.22 to 1.26,
+ * unit can stall readers forever: after sorting its heads by time, Go's reader (1.22 to 1.26,
  * internal/trace/reader.go, Reader.ReadEvent) does not retry the first one.
  */
 static inline uint64_t op_earliest(const struct op_spacing *before, enum op_kind kind, uint32_t m)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Call frame information (DWARF 5, 6.4) of .eh_frame and .debug_frame: the types that reading it, running its
- * programs and making rows of it share. Everything in a section is untrusted.
+ * Types for call frame information (DWARF 5, 6.4) of .eh_frame and .debug_frame, shared by the code that
+ * reads it, runs its programs and makes rows of it. Everything in a section is untrusted.
  */
 #ifndef GOTRACE_SYMBOL_CFI_H
 #define GOTRACE_SYMBOL_CFI_H

@@ -222,8 +222,7 @@ static bool run_other(struct cfi_run *run, uint8_t op)
 			return false;
 		run->state = run->remembered[--run->n];
 		return true;
-	case 0x2d: /* AARCH64_negate_ra_state: toggles whether the return address is signed, which does not
-		      matter here */
+	case 0x2d: /* AARCH64_negate_ra_state: whether the return address is signed does not matter here */
 		return run->section->registers == &cfi_arm64;
 	case 0x2e: /* GNU_args_size */
 		cfi_uleb(&run->program);

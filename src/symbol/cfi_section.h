@@ -6,11 +6,11 @@
 #include "symbol/cfi.h"
 
 /*
- * Lists the FDEs of code in the range, in section->fdes, which the caller frees. Returns 0, -ENOMEM, -EFBIG
+ * Lists the FDEs of code in [base, end) in section->fdes, which the caller frees. Returns 0, -ENOMEM, -EFBIG
  * or -ETIME.
  */
 int cfi_list_fdes(struct cfi_section *section, uint64_t base, uint64_t end);
-/* By the addresses of their functions. */
+/* Sorts the FDEs by the addresses of their functions. */
 void cfi_sort_fdes(struct cfi_section *section);
 /* The CIE at the offset, valid until the next call; NULL if it is invalid. */
 struct cfi_cie *cfi_cie_at(struct cfi_section *section, size_t offset);

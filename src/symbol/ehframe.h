@@ -49,9 +49,9 @@ struct ehframe_rows {
 };
 
 /*
- * Omits damaged FDEs and counts them. Returns -ENOMEM, -EFBIG if there would be more than EHFRAME_ROWS_MAX
- * rows, -ETIME if the budget is used up, or -EINVAL if base and end are not a valid range. Except for
- * sorting, the time is linear in the size of the sections.
+ * Makes the rows. Skips damaged FDEs and counts them. Returns 0, -ENOMEM, -EFBIG if there would be more than
+ * EHFRAME_ROWS_MAX rows, -ETIME if the budget is used up, or -EINVAL if base and end are not a valid range.
+ * Except for sorting, the time is linear in the size of the sections.
  */
 int ehframe_parse(const struct ehframe_input *input, struct ehframe_rows *rows);
 void ehframe_free(struct ehframe_rows *rows);

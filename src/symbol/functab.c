@@ -246,7 +246,7 @@ static void range_add_function(struct address_range *range, const struct functab
 
 bool functab_gofunc_range(const struct functab *tab, uint64_t *from, uint64_t *to)
 {
-	/* Functions may share a table, but not if all of them share a long one. */
+	/* Functions may share a table. The budget stops the search if all of them share a long one. */
 	uint64_t budget = (uint64_t)tab->source.pclntab_size * 16;
 	struct address_range range = {.from = UINT64_MAX};
 

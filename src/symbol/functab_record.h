@@ -6,8 +6,8 @@
 #include "symbol/functab.h"
 
 /*
- * Makes the function table of a LOG_FUNCTAB. The record's bytes must outlive it. NULL if the record is
- * invalid.
+ * Makes a function table from a LOG_FUNCTAB. The record's bytes must outlive it. Returns NULL if the record
+ * is invalid.
  */
 struct functab *functab_of_record(const struct log_record *record);
 

@@ -14,8 +14,8 @@ struct functab_source {
 	uint64_t gofunc_address; /* address of the first gofunc byte; from 1.18 on moduledata.gofunc */
 	uint64_t text, etext;    /* addresses of Go code in the process */
 	uint64_t bias;           /* up to 1.17, added to the addresses in the table */
-	uint32_t go_minor; /* 0 = unknown: names, addresses and stack pointer deltas are still correct, stacks
-			      are not */
+	/* 0 = unknown: names, addresses and stack pointer deltas are still correct, stacks are not. */
+	uint32_t go_minor;
 };
 
 #endif

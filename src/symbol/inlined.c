@@ -6,7 +6,7 @@
 #include "symbol/pcvalue.h"
 #include "symbol/position.h"
 
-/* Each name stands once in the table (cmd/link/internal/ld/pcln.go, generateFuncnametab). 0: it does not. */
+/* Each name occurs once (cmd/link/internal/ld/pcln.go, generateFuncnametab). Returns 0 if it is absent. */
 static uint32_t name_offset(const struct functab *tab, const char *name)
 {
 	const uint8_t *all = tab->names.data, *end = all + tab->names.size, *at = all;

@@ -24,13 +24,13 @@ static enum lock_kind kind_of(const char *function)
 	return LOCK_SEMAPHORE;
 }
 
-/* The runtime's own frames, and those that it has for sync: "sync.runtime_SemacquireMutex". */
+/* True for the runtime's own frames and those that it provides to sync: "sync.runtime_SemacquireMutex". */
 static bool is_runtime(const char *function)
 {
 	return strncmp(function, "runtime.", 8) == 0 || strstr(function, "sync.runtime_");
 }
 
-/* A writer first locks the Mutex in the RWMutex. Its own address is the RWMutex's. */
+/* A writer first locks the Mutex in the RWMutex. That Mutex has the address of the RWMutex. */
 enum lock_kind lock_kind_of(const struct strtab *strings, const struct frame *frames, int n)
 {
 	enum lock_kind kind;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Which lock of Go's package sync a goroutine waits for, by the function that waits. */
+/* The kind of sync lock that a goroutine waits for, by the function that waits. */
 #ifndef GOTRACE_SYMBOL_LOCK_KIND_H
 #define GOTRACE_SYMBOL_LOCK_KIND_H
 
@@ -7,7 +7,7 @@
 #include "symbol/symbol.h"
 #include "util/strtab.h"
 
-/* Frames of the wait, leaf first, with or without the runtime's own. */
+/* frames: the stack of the wait, leaf first, with or without the runtime's own frames. */
 enum lock_kind lock_kind_of(const struct strtab *strings, const struct frame *frames, int n);
 
 #endif

@@ -17,12 +17,12 @@ struct unwind_tables {
 	uint32_t nrows, npages, nmappings;
 };
 
-/* Reads memory of the process. Returns how many bytes, at most size, could be read from the address on. */
+/* Reads up to size bytes of the process's memory at the address. Returns the number of bytes read. */
 typedef size_t (*native_reader)(void *ctx, uint64_t address, void *to, size_t size);
 
 /*
- * Unwinds from regs, leaf first, at most max addresses. Names for all of them must be looked up at pc - 1.
- * Returns their number and sets *flags as in struct raw_stack.
+ * Unwinds from regs and stores at most max addresses, leaf first. Names for all of them must be looked up at
+ * pc - 1. Returns their number and sets *flags as in struct raw_stack.
  */
 size_t native_walk(const struct unwind_tables *tables, struct unwind_space space, struct unwind_regs regs,
 		   native_reader read, void *ctx, uint64_t *pcs, size_t max, uint16_t *flags);

@@ -51,10 +51,13 @@ struct release_rules {
 	enum elide elide;
 	bool short_names; /* type arguments are shown as "[...]"; earlier the linker stored names that way */
 	bool written_raw; /* traces contain the return address, not an address in the call */
-	bool at_return; /* a return address belongs to the function that contains it, even if the call is the
-			   last instruction of another */
-	bool exact_faults;  /* below sigpanic, the address is that of the faulting instruction, not a return
-			       address */
+	/*
+	 * A return address belongs to the function that contains it, even if the call is the last instruction
+	 * of another.
+	 */
+	bool at_return;
+	/* Below sigpanic, the address is that of the faulting instruction, not a return address. */
+	bool exact_faults;
 	bool tree_by_index; /* inlined frames share one address; the tree has the callers' files and lines */
 };
 

@@ -73,10 +73,7 @@ static bool in_words(int64_t bytes, int64_t most, uint32_t *words)
 
 #define MAX_WORDS 1023
 
-/*
- * Return address and frame pointer are saved at these distances below the CFA. fp = 0: the frame pointer is
- * not saved.
- */
+/* ra, fp: bytes below the CFA at which return address and frame pointer are saved. fp = 0: not saved. */
 static uint32_t rule_of_saved(const struct cfi_state *state, int64_t ra, int64_t fp)
 {
 	bool pair = fp == ra + 8, by_sp = state->reg == cfi_arm64.sp;

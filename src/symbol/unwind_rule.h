@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Rules of bpf/unwind.h that say what call frame information does. */
+/* Converts call frame information to the rules of bpf/unwind.h. */
 #ifndef GOTRACE_SYMBOL_UNWIND_RULE_H
 #define GOTRACE_SYMBOL_UNWIND_RULE_H
 
 #include "symbol/cfi.h"
 
-/* UNWIND_NONE if no rule says the same. is_signal: the code is that to which signal handlers return. */
+/* Returns UNWIND_NONE if no rule is equivalent. is_signal: the code is the signal return trampoline. */
 uint32_t unwind_rule_of(const struct cfi_registers *registers, const struct cfi_state *state, bool is_signal);
 
 #endif

@@ -85,9 +85,7 @@ int areas_add_stack(struct areas *areas, uint64_t lo, uint64_t hi)
 {
 	struct log_area area = {.address = lo, .bytes = hi - lo, .kind = AREA_STACK};
 
-	/*
-	 * A goroutine that has ended may have released its stack. A C thread's stack is not a power of two.
-	 */
+	/* An ended goroutine may have released its stack. A C thread's stack size is not a power of two. */
 	if (!lo || hi <= lo || (area.bytes & (area.bytes - 1)))
 		return 0;
 	return areas_add(areas, &area);
@@ -116,7 +114,7 @@ bool span_view_read(const struct layout *layout, const uint8_t *bytes, struct lo
 	       pages <= UINT32_MAX;
 }
 
-/* mheap_.allspans grows and moves. Reads until the slice is the same before and after. */
+/* mheap_.allspans grows and moves. Retries until its address is the same before and after the read. */
 static int read_addresses(const struct target *target, uint64_t **addresses, size_t *n)
 {
 	uint64_t at = target->heap + target->bias + target->image->release->layout.runtime.heap_allspans;

@@ -5,7 +5,7 @@
 
 #include "target/private.h"
 
-enum { FRAMES = 2 }; /* gopark's caller; goparkunlock may be between them */
+enum { FRAMES = 2 }; /* gopark's caller, or goparkunlock and its caller */
 
 static bool lies_in(uint64_t pc, uint64_t begin, uint64_t end)
 {
@@ -38,7 +38,7 @@ uint64_t awaited_read(const struct target *target, const struct g_view *view,
 {
 	uint64_t bp = view->bp, pc, address;
 
-	/* On arm64 arguments have their slots elsewhere. */
+	/* On arm64, arguments are spilled elsewhere. */
 	if ((view->status != G_STATUS_WAITING && view->status != G_STATUS_LEAKED) || target->image->elf.arm64)
 		return 0;
 	for (unsigned i = 0; i < FRAMES; i++) {

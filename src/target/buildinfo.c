@@ -59,7 +59,7 @@ bool go_version_parse(const char *text, size_t len, struct go_version *version)
 		text++;
 		return digits(&text, end, &version->patch);
 	}
-	/* From 1.21 on a first release is called x.0. Anything else in this place is not a release. */
+	/* From 1.21 on, a first release is called x.0. Any other suffix here is not a release. */
 	version->development |= text < end && *text != ' ';
 	return true;
 }
@@ -70,7 +70,7 @@ static bool read_inline(const uint8_t *bytes, size_t size, struct go_version *ve
 
 	if (size < HEADER + 2)
 		return false;
-	/* A varint of at most two bytes: no version is longer than these can express. */
+	/* A varint of at most two bytes, which is enough for any version. */
 	len = bytes[at] & 0x7f;
 	if (bytes[at++] & 0x80)
 		len |= (size_t)bytes[at++] << 7;

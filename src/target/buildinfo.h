@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Finds the Go release that built an image, from the record left by the linker. Pure. */
+/* Finds the Go release that built an image, from the linker's record. Pure. */
 #ifndef GOTRACE_TARGET_BUILDINFO_H
 #define GOTRACE_TARGET_BUILDINFO_H
 
@@ -8,12 +8,12 @@
 struct go_version {
 	unsigned minor, patch; /* go1.MINOR.PATCH; patch = 0 for a development version or release candidate */
 	bool development;      /* devel, beta or release candidate */
-	char text[32];         /* "go1.26.8"; may be cut */
+	char text[32];         /* "go1.26.8"; may be truncated */
 };
 
 /*
- * The image must be relocated. Returns 0, -ENOEXEC if it was not built by Go, or -ENOTSUP for a release
- * before 1.13, which left no record, if the image names several releases.
+ * The image must be relocated. Returns 0, -ENOEXEC if it was not built by Go, or -ENOTSUP if it has no record
+ * (Go before 1.13) and names several releases.
  */
 int buildinfo_version(const struct image *image, struct go_version *version, struct error *err);
 /* Parses "go1.26.8", "go1.27rc1", "devel go1.27-0123456 ...", "go1.26.8 X:experiment". */

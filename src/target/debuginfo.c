@@ -118,10 +118,7 @@ static bool member_offset(Dwarf_Die *member, uint32_t *offset)
 	return true;
 }
 
-/*
- * The member's type without typedefs. dwarf_peel_type is not used, because it does not terminate on a cycle
- * of typedefs.
- */
+/* Gets the member's type without typedefs. dwarf_peel_type() would not terminate on a typedef cycle. */
 static bool member_type(Dwarf_Die *member, Dwarf_Die *type)
 {
 	Dwarf_Attribute attribute;
@@ -137,7 +134,7 @@ static bool member_type(Dwarf_Die *member, Dwarf_Die *type)
 	return false;
 }
 
-/* Offset of a path such as "sched.pc" in the type. */
+/* Gets the offset of a path such as "sched.pc" in the type. */
 static bool path_offset(Dwarf_Die type, const char *path, uint32_t *offset)
 {
 	Dwarf_Die member;
@@ -220,7 +217,7 @@ static bool find_symbol(Elf *elf, const char *name, GElf_Sym *symbol)
 	return false;
 }
 
-/* Reads a Go string (pointer and length). NULL if it is empty or damaged. */
+/* Reads a Go string (pointer and length). Returns NULL if it is empty or damaged. */
 static char *read_string(const struct image *image, uint64_t address)
 {
 	const uint8_t *bytes = image_bytes(image, address, 16);

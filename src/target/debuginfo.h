@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Layout and reasons from an executable's own DWARF and symbols, by elfutils. Used for releases that the
- * table does not contain, and by the tool that makes the table.
+ * Reads layout and reasons from an executable's own DWARF and symbols, with elfutils. Used for releases that
+ * the table does not contain, and by the tool that generates the table.
  */
 #ifndef GOTRACE_TARGET_DEBUGINFO_H
 #define GOTRACE_TARGET_DEBUGINFO_H
@@ -10,7 +10,7 @@
 #include "target/layout.h"
 
 /*
- * Fills in a release, whose minor number must be set, from the file. image is the loaded part of the file.
+ * Fills in *release, whose minor number must be set, from the file. image is the loaded part of the file.
  * Returns 0, -ENODATA if the file has no DWARF or a type is missing, or another negative errno. Reasons may
  * be absent. Free with release_free().
  */

@@ -6,7 +6,7 @@
 #include "target/private.h"
 
 #define WORD sizeof(uint64_t)
-/* A time that no clock shows (rawlog/check.c) is none. */
+/* Times from here on are implausible (rawlog/check.c) and are read as 0. */
 #define LATEST_NS ((uint64_t)1 << 60)
 
 size_t details_size(const struct target *target)

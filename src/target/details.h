@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What a list of goroutines shows of one beside what a trace needs. Pure. */
+/* Parses the fields of a g that a goroutine listing shows in addition to those a trace needs. Pure. */
 #ifndef GOTRACE_TARGET_DETAILS_H
 #define GOTRACE_TARGET_DETAILS_H
 
@@ -9,9 +9,11 @@
 #include "rawlog/rawlog.h"
 #include "target/target.h"
 
-/* How many bytes of a g are looked at. */
+/* Number of bytes of a g that details_read() needs. */
 size_t details_size(const struct target *target);
-/* bytes has details_size of them. Sets all but details->labels. Returns g.labels, 0 if the release has none.
+/*
+ * Parses details_size() bytes of a g. Sets all but details->labels. Returns g.labels, or 0 if the release
+ * does not have it.
  */
 uint64_t details_read(const struct target *target, const uint8_t *bytes, struct log_g_details *details);
 

@@ -26,9 +26,7 @@ int target_read_functab(struct target *target, const struct functab_source *byte
 	return 0;
 }
 
-/*
- * Copies the table out of the image and releases the image's memory. The copy is the only one from then on.
- */
+/* Copies the table out of the image and releases the image's pages. From then on, only the copy exists. */
 static int copy_functab(struct target *target, struct error *err)
 {
 	struct target_image *image = target->image;

@@ -41,7 +41,7 @@ bool target_function_offset(const struct target *target, uint64_t address, uint6
 /* --- by name --- */
 
 /*
- * Whether `end` is an end of the name at a word boundary: "conn).serve", "(*conn).serve" and "serve" match
+ * Whether the name ends with `end` at a word boundary: "conn).serve", "(*conn).serve" and "serve" match
  * "net/http.(*conn).serve", but "erve" does not.
  */
 static bool is_end(const char *name, const char *end)
@@ -54,9 +54,9 @@ static bool is_end(const char *name, const char *end)
 }
 
 struct ends {
-	char list[256]; /* the first ones, for messages */
+	char list[256]; /* the first matches, for messages */
 	unsigned n;
-	size_t index; /* of the last one */
+	size_t index; /* of the last match */
 };
 
 static void find_ends(const struct functab *tab, const char *end, struct ends *ends)
@@ -76,7 +76,7 @@ static void find_ends(const struct functab *tab, const char *end, struct ends *e
 	}
 }
 
-/* Whether the function is inlined wherever it is called: its name is still among the table's strings. */
+/* Whether the function is inlined at every call: its name is still in the table's strings. */
 static bool is_inlined(const struct target *target, const char *name)
 {
 	const struct module *module = &target->image->module;
@@ -94,7 +94,7 @@ static bool is_inlined(const struct target *target, const char *name)
 	return false;
 }
 
-/* The last part of a name, in small letters; false if it is too long to be compared. */
+/* Gets the last part of a name in lower case. Returns false if it is empty or too long to compare. */
 static bool fold(const char *name, char part[EDITS_LETTERS + 1])
 {
 	const char *last = strrchr(name, '.');
@@ -105,7 +105,7 @@ static bool fold(const char *name, char part[EDITS_LETTERS + 1])
 	return len && len <= EDITS_LETTERS;
 }
 
-/* Those whose last part is the least different, at most a third of its letters. */
+/* Finds the names whose last part differs least from the wanted one, by at most a third of its letters. */
 static void find_near(const struct functab *tab, const char *wanted, struct ends *ends)
 {
 	char word[EDITS_LETTERS + 1], part[EDITS_LETTERS + 1];
@@ -165,9 +165,9 @@ static bool is_conditional(const struct code *code, size_t at)
 
 /*
  * A call begins at the push that makes the frame, after the stack check. Up to Go 1.20 and on arm64 no push
- * is probed, so it begins at the jump of the check: a `jbe` or `b.ls` to the code that grows the stack, in
- * Go 1.4 a `ja` around that code. That code also gives up the P, and the function starts again behind it. The
- * stack is large enough if the stack pointer is above the limit.
+ * is probed, so it begins at the jump of the check: a `jbe` or `b.ls` to the code that grows the stack, or in
+ * Go 1.4 a `ja` around that code. That code may also yield the P, and it restarts the function. The stack is
+ * large enough if the stack pointer is above the limit.
  */
 static void find_begin(const struct code *code, struct target_function *found)
 {
@@ -192,8 +192,8 @@ static int take(const struct target *target, size_t index, struct target_functio
 		return error_set(err, ENOENT, "the code of %.200s is not in the file", found->name);
 	found->entry = code.address;
 	/*
-	 * Up to Go 1.5 the gap between two functions is filled with zeros, which the table counts as part of
-	 * the first.
+	 * Up to Go 1.5, zeros fill the gap between two functions, and the table counts them as part of the
+	 * first.
 	 */
 	while (target->go_minor <= 5 && code.size > 1 && code.bytes[code.size - 1] == 0)
 		code.size--;

@@ -15,12 +15,12 @@
 #include "util/rights.h"
 
 /*
- * A running thread shows no stack pointer, so it takes several attempts. The spare M for callbacks has no
- * thread.
+ * The kernel does not show a running thread's stack pointer, so several attempts may be needed. The spare M
+ * for callbacks has no thread.
  */
 #define TRIES 6
 
-enum { STACKS = 2 }; /* per M: its g0's, and that of its current goroutine */
+enum { STACKS = 2 }; /* per M: that of g0 and that of its current goroutine */
 
 struct m_stacks {
 	uint64_t lo[STACKS], hi[STACKS];

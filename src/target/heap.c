@@ -23,7 +23,10 @@ size_t heap_controller_size(const struct target *target)
 	return layout_extent(offsets, sizeof(offsets) / sizeof(offsets[0]));
 }
 
-/* Heap goal that the memory limit allows (memoryLimitHeapGoal, Go 1.19 … 1.26 runtime/mgcpacer.go). */
+/*
+ * Computes the heap goal that the memory limit allows (memoryLimitHeapGoal, Go 1.19 to 1.26
+ * runtime/mgcpacer.go).
+ */
 static uint64_t limit_goal(const struct release *release, const uint8_t *bytes)
 {
 	const struct runtime_offsets *at = &release->layout.runtime;
@@ -34,8 +37,8 @@ static uint64_t limit_goal(const struct release *release, const uint8_t *bytes)
 	uint64_t heap = layout_word(bytes, at->gc_heap_free) + layout_word(bytes, at->gc_total_alloc) -
 			layout_word(bytes, at->gc_total_free);
 	/*
-	 * The counters are not read at one moment. The runtime rereads them until they agree; this code
-	 * clamps instead.
+	 * The counters are not read atomically. The runtime rereads them until they agree; this code clamps
+	 * instead.
 	 */
 	uint64_t other = heap < mapped ? mapped - heap : 0;
 	uint64_t over = mapped > limit ? mapped - limit : 0;
@@ -51,7 +54,7 @@ static uint64_t limit_goal(const struct release *release, const uint8_t *bytes)
 	return goal < marked ? marked : goal;
 }
 
-/* heapGoalInternal (1.19 and later), and what the tracer's HeapGoal makes of it. */
+/* heapGoalInternal (1.19 and later), adjusted as by the tracer's HeapGoal. */
 static uint64_t computed_goal(const struct release *release, const uint8_t *bytes)
 {
 	const uint64_t least_runway = 64 << 10;
@@ -60,7 +63,7 @@ static uint64_t computed_goal(const struct release *release, const uint8_t *byte
 	uint64_t trigger = layout_word(bytes, at->gc_min_trigger),
 		 triggered = layout_word(bytes, at->gc_triggered);
 
-	/* A development version before 1.19 may have neither the goal nor what it is computed of. */
+	/* A development version before 1.19 may have neither the goal nor its inputs. */
 	if (at->gc_memory_limit == LAYOUT_ABSENT)
 		return 0;
 	if ((int32_t)layout_word(bytes, release->layout.go.gc_percent) < 0)
@@ -74,7 +77,7 @@ static uint64_t computed_goal(const struct release *release, const uint8_t *byte
 	return goal == UINT64_MAX ? 0 : goal;
 }
 
-/* Up to 1.18 the collector stores the goal. */
+/* Up to 1.18 the collector stores the goal; later it is computed. */
 uint64_t heap_goal(const struct release *release, const uint8_t *bytes)
 {
 	uint64_t goal;

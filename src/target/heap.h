@@ -5,13 +5,14 @@
 
 #include "target/private.h"
 
-/* Number of bytes of runtime.gcController that heap_goal needs. */
+/* Number of bytes of runtime.gcController that heap_goal() needs. */
 size_t heap_controller_size(const struct target *target);
 /*
- * The goal as the runtime's tracer reports it, 0 = none. bytes: heap_controller_size bytes of gcController.
+ * Returns the goal in bytes as the runtime's tracer reports it, or 0 if there is none. bytes holds
+ * heap_controller_size() bytes of gcController.
  */
 uint64_t heap_goal(const struct release *release, const uint8_t *bytes);
-/* Reads phase and goal from the process. Returns 0, -EFAULT, -ESRCH or -EPERM. */
+/* Reads phase and goal from the process. Returns 0, -ENOMEM, -EFAULT, -ESRCH or -EPERM. */
 int heap_read(const struct target *target, struct log_heap *heap);
 
 #endif

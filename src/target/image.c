@@ -53,7 +53,7 @@ static int add_segment(struct image *image, const Elf64_Phdr *header, struct err
 	return 0;
 }
 
-/* Finds the relocations by the dynamic section, which a loaded program must have. */
+/* Finds the relocations through the dynamic section, which a loaded program must have. */
 static void find_relocations(struct image *image, uint64_t dynamic, uint64_t size)
 {
 	uint64_t table = 0, bytes = 0;

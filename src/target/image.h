@@ -46,28 +46,25 @@ struct image {
  */
 int image_parse(struct image *image, const uint8_t *data, size_t size, struct error *err);
 
-/* `size` bytes at the address; NULL if they are not all in the file and in one segment. */
+/* Returns `size` bytes at the address, or NULL unless all are in the file and in one segment. */
 const uint8_t *image_bytes(const struct image *image, uint64_t address, size_t size);
-/* All bytes from the address to the end of its segment; NULL and *size = 0 if no segment contains it. */
+/* Returns all bytes from the address to its segment's end, or NULL and *size = 0 if it is in no segment. */
 const uint8_t *image_rest(const struct image *image, uint64_t address, size_t *size);
 bool image_u32(const struct image *image, uint64_t address, uint32_t *value);
 /* Reads a pointer. After image_relocate it has the value that the program sees, without the bias. */
 bool image_pointer(const struct image *image, uint64_t address, uint64_t *value);
 /*
  * Applies relocations to the file's bytes (data: a writable view of image->data) as the dynamic linker would
- * at the link-time address. Handles only R_X86_64_RELATIVE and R_AARCH64_RELATIVE, which is all that Go's
- * data need.
+ * at the link-time address. Handles only R_X86_64_RELATIVE and R_AARCH64_RELATIVE, the only ones that Go's
+ * data needs.
  */
 void image_relocate(const struct image *image, uint8_t *data);
 
 /* Finds a section by name. It must lie in the loaded image. */
 bool image_section(const struct image *image, const char *name, struct image_section *section);
-/*
- * Whether `size` bytes at the address can be a variable: in a writable segment, including its zero-filled
- * end.
- */
+/* Whether `size` bytes at the address are in a writable segment, including its zero-filled end. */
 bool image_is_variable(const struct image *image, uint64_t address, size_t size);
-/* File offset of code at the address; false if it is not in an executable segment. */
+/* Gets the file offset of code at the address. Returns false if no executable segment contains it. */
 bool image_code_offset(const struct image *image, uint64_t address, uint64_t *offset);
 
 #endif

@@ -50,7 +50,7 @@ uint32_t label_map_size(const struct label_set *set)
 	return set->lost ? 0 : set->map.nbuckets * BUCKET;
 }
 
-/* minTopHash: the three below it mark a bucket whose entries have moved to the new ones. */
+/* minTopHash. The three values below it mark a bucket whose entries have moved to the new buckets. */
 uint8_t label_map_least_hash(unsigned go_minor)
 {
 	return go_minor <= 11 ? 4 : 5;
@@ -61,7 +61,7 @@ static bool has_moved(const struct label_map *map, const uint8_t *bucket)
 	return bucket[0] < map->least && bucket[0] >= map->least - 3;
 }
 
-/* One that is met twice is no bucket. */
+/* An overflow bucket that is met twice is invalid: the set is lost. */
 static void add_overflow(struct label_set *set, uint64_t address)
 {
 	struct label_map *map = &set->map;
@@ -100,7 +100,7 @@ void label_map_take_buckets(struct label_set *set, const uint8_t *bytes)
 		take_bucket(set, bytes + (size_t)i * BUCKET);
 }
 
-/* 0 also if it cannot be read: labels are then missing. */
+/* Returns 0 even if the bucket cannot be read; the set is then cut. */
 static int read_bucket(struct label_set *set, pid_t pid, uint64_t address, bool old)
 {
 	uint8_t bucket[BUCKET];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Up to Go 1.23 g.labels is a *map[string]string, later a *[]struct{key, value string} (runtime/pprof,
- * labelMap in label.go). A set that a goroutine has never changes, but its address may be another's after a
- * collection: addresses are compared within one batch only, and contents across batches.
+ * labelMap in label.go). A goroutine's set never changes, but its address may be reused after a collection:
+ * sets are compared by address only within a batch, and by content across batches.
  */
 #include "target/labels.h"
 
@@ -18,10 +18,10 @@
 
 #define LAST_WITH_MAP 23
 #define PIECES        4096u
-/* No string of Go is longer: the address space has 47 bits. */
+/* No Go string is longer: the address space has 47 bits. */
 #define MAX_LEN (1ull << 47)
 
-/* No process has memory there: user space has 56 bits at most (amd64 with five levels of page tables). */
+/* User space ends below this: it has at most 56 bits (amd64 with five levels of page tables). */
 #define MAX_ADDRESS (1ull << 56)
 
 #define RECORD_MAX (sizeof(struct log_labels) + LABELS_MAX * (sizeof(struct log_label) + 2 * LABEL_TEXT_MAX))
@@ -34,8 +34,8 @@ struct labels {
 	struct memory_batch batch;
 	struct map64 numbers; /* by hash of a set's content */
 	uint64_t seed;
-	uint32_t last;      /* number */
-	struct map64 known; /* of this batch: address -> index in sets */
+	uint32_t last;      /* last number assigned */
+	struct map64 known; /* in this batch: address -> index in sets */
 	size_t nsets;
 	struct label_set sets[LABELS_BATCH];
 	struct memory_piece pieces[PIECES];
@@ -88,15 +88,15 @@ static int add_set(struct labels *labels, uint64_t address)
 	return 0;
 }
 
-/* Reads of other addresses fail as a whole, and with them those of other sets. */
+/* A read with any other address fails as a whole, including the reads of other sets. */
 static bool may_be_read(uint64_t address, uint64_t size)
 {
 	return address && address < MAX_ADDRESS - size;
 }
 
 /*
- * Reads size bytes at set->at of each set, unless that is 0, and calls take with them. A set that cannot be
- * read is lost.
+ * Reads size() bytes at set->at of each set, unless that is 0, and passes them to take(). A set that cannot
+ * be read is lost.
  */
 static int each_set(struct labels *labels, uint32_t (*size)(const struct label_set *set),
 		    void (*take)(struct label_set *set, const uint8_t *bytes))
@@ -206,7 +206,7 @@ static void want_text(struct labels *labels, size_t *n, uint32_t owner, uint64_t
 			(struct memory_piece){.address = address, .size = text_size(len), .owner = owner};
 }
 
-/* The texts of sets from `first` on, as many as there are pieces for. Returns the first that has none. */
+/* Reads the texts of sets from `first` on while pieces last. Sets *end to the first set not read. */
 static int read_texts(struct labels *labels, size_t first, size_t *end)
 {
 	uint32_t owner = 0;
@@ -228,7 +228,7 @@ static int read_texts(struct labels *labels, size_t first, size_t *end)
 	return rc;
 }
 
-/* A label with its texts, in this process. */
+/* A label whose texts have been read into this process. */
 struct label_text {
 	const uint8_t *key, *value;
 	struct log_label sizes;
@@ -243,7 +243,7 @@ static int by_key(const void *a, const void *b)
 	return order ? order : one->sizes.key_len - two->sizes.key_len;
 }
 
-/* Those that could be read. */
+/* Stores the labels whose texts were read, sorted by key. Returns their number. */
 static unsigned take_texts(struct label_set *set, const uint8_t *const *texts, struct label_text *out)
 {
 	unsigned n = 0;
@@ -274,7 +274,7 @@ static size_t put_bytes(uint8_t *to, size_t at, const void *bytes, size_t size)
 	return at + size;
 }
 
-/* Gives the content a number, a new one if it has not been seen. */
+/* Gets the number of this content. Numbers and logs content that has not been seen before. */
 static int number_content(struct labels *labels, uint8_t *record, size_t size, uint32_t *number)
 {
 	struct log_labels head;

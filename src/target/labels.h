@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * pprof labels of goroutines (runtime/pprof.Do, SetGoroutineLabels), read from the process. Any program may
- * store anything in g.labels, so nothing there is taken for granted: what does not look like a set of labels
- * is lost, and everything that is read has a limit.
+ * Reads goroutines' pprof labels (runtime/pprof.Do, SetGoroutineLabels) from the process. A program may store
+ * anything in g.labels, so its contents are untrusted: a value that does not look like a set of labels is
+ * lost, and every read is bounded.
  */
 #ifndef GOTRACE_TARGET_LABELS_H
 #define GOTRACE_TARGET_LABELS_H
@@ -18,16 +18,16 @@ struct labels;
 struct target;
 
 #define LABELS_LOST UINT32_MAX
-/* Sets that are read in one go. */
+/* Sets per call of labels_read(), at most. */
 #define LABELS_BATCH 1024u
 
-/* Whether it is known where the release has them. */
+/* Whether the offset of g.labels in the target's release is known. */
 bool labels_are_known(const struct target *target);
-/* A LOG_LABELS goes to the sink for each different set. NULL when out of memory. */
+/* Sends a LOG_LABELS to the sink for each distinct set that is read. Returns NULL if out of memory. */
 struct labels *labels_new(pid_t pid, unsigned go_minor, log_sink sink, void *ctx);
 /*
- * The sets at n addresses (values of g.labels; 0 = none), at most LABELS_BATCH. numbers[i] is the number of a
- * LOG_LABELS, 0 for none, or LABELS_LOST. Returns 0, what the sink gave, -ENOMEM, -ESRCH or -EPERM.
+ * Reads the sets at n addresses (values of g.labels; 0 = none), at most LABELS_BATCH. Sets numbers[i] to the
+ * number of a LOG_LABELS, 0 for none, or LABELS_LOST. Returns 0, the sink's error, -ENOMEM, -ESRCH or -EPERM.
  */
 int labels_read(struct labels *labels, const uint64_t *addresses, size_t n, uint32_t *numbers);
 void labels_free(struct labels *labels);

@@ -70,17 +70,17 @@ const struct layout_field layout_fields[] = {
 	RT(module_etext, 5, "runtime.moduledata", "etext"),
 	RT(module_gofunc, 18, "runtime.moduledata", "gofunc"),
 	RT(module_pclntable, 5, "runtime.moduledata", "pclntable"),
-	/* Needed for --requests alone. */
-	RT(module_types, OPTIONAL, "runtime.moduledata", "types"), /* 1.7 on */
+	/* Needed only by --requests. */
+	RT(module_types, OPTIONAL, "runtime.moduledata", "types"), /* since 1.7 */
 	RT(module_etypes, OPTIONAL, "runtime.moduledata", "etypes"),
 	RT(module_typelinks, OPTIONAL, "runtime.moduledata", "typelinks"),     /* up to 1.26 */
-	RT(module_typedesclen, OPTIONAL, "runtime.moduledata", "typedesclen"), /* 1.27 on */
+	RT(module_typedesclen, OPTIONAL, "runtime.moduledata", "typedesclen"), /* since 1.27 */
 	RT(sched_lock, 4, "runtime.schedt", "lock"),
 	RT(g_barriers, OPTIONAL, "runtime.g", "stkbar"), /* 1.5 to 1.8 */
-	/* Needed by gotrace ps alone: a release without them can be traced. */
+	/* Needed only by gotrace ps: a release without them can be traced. */
 	RT(g_waitsince, OPTIONAL, "runtime.g", "waitsince"),
-	RT(g_tracking_seq, OPTIONAL, "runtime.g", "trackingSeq"),            /* 1.17 on */
-	RT(g_labels, OPTIONAL, "runtime.g", "labels"),                       /* 1.9 on */
+	RT(g_tracking_seq, OPTIONAL, "runtime.g", "trackingSeq"),            /* since 1.17 */
+	RT(g_labels, OPTIONAL, "runtime.g", "labels"),                       /* since 1.9 */
 	RT(gc_heap_goal, OPTIONAL, "runtime.mstats", "next_gc"),             /* up to 1.16 */
 	RT(gc_heap_goal, OPTIONAL, "runtime.gcControllerState", "heapGoal"), /* 1.17 and 1.18 */
 	RT(gc_percent_goal, 19, "runtime.gcControllerState", "gcPercentHeapGoal"),

@@ -40,11 +40,11 @@ struct reasons {
 	unsigned n;
 };
 
-#define REASON_TABLES (REASON_STOP + 1) /* tables that the runtime has */
+#define REASON_TABLES (REASON_STOP + 1) /* the runtime's tables */
 
-/* Bounds on what a program's DWARF or a text may say. */
+/* Limits on values in a program's DWARF or in a layout text. */
 #define LAYOUT_MOST_OFFSET  (1u << 20)
-#define LAYOUT_MOST_REASONS 256u /* of a table */
+#define LAYOUT_MOST_REASONS 256u /* per table */
 #define LAYOUT_MOST_REASON  128u /* bytes of a text */
 
 struct release {
@@ -54,9 +54,9 @@ struct release {
 	struct reasons reasons[REASON_TABLES]; /* indexed by enum log_reason_table */
 };
 
-/* The row of a minor release, or NULL. */
+/* Returns the row of a minor release, or NULL. */
 const struct release *release_find(unsigned minor);
-/* Frees the texts of a release that owns them: not of a row of the table. */
+/* Frees the texts of a release that owns them, which rows of the table do not. */
 void release_free(struct release *release);
 /* First and last release of the table, for messages. */
 unsigned release_first(void);
@@ -71,11 +71,11 @@ struct layout_field {
 	uint32_t offset;  /* of the field in struct layout */
 	const char *type; /* "runtime.g" */
 	const char *path; /* "stack.lo" */
-	uint8_t since;    /* first minor release that must have the field; in earlier ones it may be
-			     LAYOUT_ABSENT */
+	/* First minor release that must have the field. In earlier ones it may be LAYOUT_ABSENT. */
+	uint8_t since;
 };
 
-#define LAYOUT_OPTIONAL 0xff /* since: no release must have the field */
+#define LAYOUT_OPTIONAL 0xff /* since: no release is required to have the field */
 
 extern const struct layout_field layout_fields[];
 extern const unsigned layout_field_count;
@@ -84,11 +84,11 @@ extern const unsigned layout_field_count;
 bool layout_field_goes_on(unsigned i);
 uint32_t layout_get(const struct layout *layout, const struct layout_field *field);
 void layout_set(struct layout *layout, const struct layout_field *field, uint32_t value);
-/* How many bytes of a struct have these fields, each of a word; absent ones do not count. */
+/* Returns the size of a struct's prefix that contains these 8-byte fields. Ignores LAYOUT_ABSENT. */
 size_t layout_extent(const uint32_t *offsets, size_t n);
-/* The word at this offset of that many bytes; 0 if the release does not have the field. */
+/* Returns the 8-byte word at bytes + offset, or 0 if the offset is LAYOUT_ABSENT. */
 uint64_t layout_word(const uint8_t *bytes, uint32_t offset);
-/* The runtime's variable (an array of Go strings) that holds the texts of a table; NULL if there is none. */
+/* Returns the name of the runtime's variable (an array of Go strings) with a table's texts, or NULL. */
 const char *reason_variable(enum log_reason_table table);
 
 #endif

@@ -20,13 +20,13 @@ static const char *const reason_names[REASON_TABLES] = {
 	[REASON_STOP] = "stop",
 };
 
-/* The text, and the line that is looked at, without its newline. */
+/* The text, and the current line without its newline. */
 struct reader {
 	const char *text;
-	size_t size, next; /* next: where the line behind it begins */
+	size_t size, next; /* next: offset of the following line */
 	const char *line;
 	size_t len;
-	unsigned number; /* of the line, from 1 */
+	unsigned number; /* of the current line, from 1 */
 	struct error *err;
 };
 
@@ -51,7 +51,7 @@ static int next_line(struct reader *reader)
 	return 0;
 }
 
-/* What follows "WORD " in the line; NULL if it does not begin so. */
+/* Returns the text after "WORD " in the line, or NULL if the line does not begin with it. */
 static const char *value_of(const struct reader *reader, const char *word, size_t *len)
 {
 	size_t n = strlen(word);
@@ -67,7 +67,7 @@ static bool is(const char *text, size_t len, const char *word)
 	return len == strlen(word) && memcmp(text, word, len) == 0;
 }
 
-/* All of the text is a number up to most, in digits of this base and no more of them than that has. */
+/* Parses the whole text as a number in this base, with at most 8 digits and a value up to most. */
 static bool read_number(const char *text, size_t len, unsigned base, uint32_t most, uint32_t *value)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -137,7 +137,7 @@ static int read_head(struct reader *reader, struct layout_table *table)
 
 /* --- fields --- */
 
-/* Says what is wrong with a line that is not that of the field. */
+/* Reports why the line is not that of the expected field. */
 static int refuse_field(const struct reader *reader, unsigned expected)
 {
 	for (unsigned i = 0; i < layout_field_count; i++) {
@@ -211,7 +211,7 @@ static bool is_reason(const char *text, size_t len)
 	return len > 0 && len <= LAYOUT_MOST_REASON;
 }
 
-/* "block.12 chan send"; *last is the number before it, or -1. */
+/* Reads a line such as "block.12 chan send". *last is the number of the previous one, or -1. */
 static int read_reason(const struct reader *reader, const char *table, const char **texts, unsigned n,
 		       int *last)
 {
@@ -239,7 +239,7 @@ static bool is_of_table(const struct reader *reader, const char *table)
 	return reader->len > n && memcmp(reader->line, table, n) == 0 && reader->line[n] == '.';
 }
 
-/* "reasons.block 16" and what follows it. The line behind that is looked at afterwards. */
+/* Reads "reasons.block 16" and the reasons after it. Leaves the reader at the line that follows them. */
 static int read_reasons(struct reader *reader, const char *table, struct reasons *reasons)
 {
 	char name[32];

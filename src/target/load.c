@@ -12,7 +12,7 @@
 
 /* Larger than any real Go program. */
 #define MAX_FILE (64ull << 30)
-/* Limit on what is read of it, without debug information. Below a worker's memory limit (SANDBOX_BYTES). */
+/* Limit on the bytes read, without debug information. Below a worker's memory limit (SANDBOX_BYTES). */
 #define MAX_LOADED   (800ull << 20)
 #define MAX_FUNCTION (4u << 20)
 

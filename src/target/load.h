@@ -16,14 +16,14 @@ struct loaded {
 };
 
 /*
- * Copies the parts of the file that image_parse and its callers use: headers, and segments without code. With
- * a copy, no other process can change or truncate the data while it is used. Code, most of a program, is not
- * read. Returns 0, -ENOEXEC, -EBADMSG, -EFBIG or an error of reading.
+ * Copies the parts of the file that image_parse() and its callers use: headers, and segments without code.
+ * Because this is a copy, no other process can change or truncate the data while it is used. Code, which is
+ * most of a program, is not read. Returns 0, -ENOEXEC, -EBADMSG, -EFBIG or another negative errno.
  */
 int load_file(int fd, struct loaded *loaded, struct error *err);
-/* Reads a function's code at this file offset. 0 or a negative errno. */
+/* Reads a function's code at this file offset. Returns 0 or a negative errno. */
 int load_code(const struct loaded *loaded, uint64_t offset, uint64_t size);
-/* Reads all segments with code. 0 or a negative errno. */
+/* Reads all segments with code. Returns 0 or a negative errno. */
 int load_all_code(struct loaded *loaded);
 /* Releases the memory of a range, which then reads as zero. */
 void load_drop(const struct loaded *loaded, uint64_t offset, uint64_t size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Log records with the information about the target that replay needs. */
+/* Logs the information about the target that replay needs. */
 #include "target/private.h"
 
 #include <errno.h>
@@ -16,10 +16,7 @@
 
 #define MAX_TEXT 4096u
 
-/*
- * Reads both clocks: one reading of the wall clock, dated to the middle of two readings of the monotonic
- * clock.
- */
+/* Reads the wall clock, dated to the midpoint of two readings of the monotonic clock. */
 struct log_clock target_clock(void)
 {
 	uint64_t before = now_ns(), after;

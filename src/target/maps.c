@@ -140,8 +140,8 @@ static int open_either(int root, const struct proc_mapping *mapping)
 }
 
 /*
- * Without the right to open map_files: opens the path in the process's root, then in ours, and checks that it
- * is the mapped file. A process that called chroot sees its paths from its own root.
+ * For use without the right to open map_files: opens the path in the process's root, then in ours, and checks
+ * that it is the mapped file. A process that called chroot sees its paths from its own root.
  */
 static int open_by_path(pid_t pid, const struct proc_mapping *mapping)
 {

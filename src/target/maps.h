@@ -33,7 +33,7 @@ void maps_free(struct maps *maps);
  * is only a handle (O_PATH).
  */
 int maps_open_exe(pid_t pid);
-/* The same, and reads up to `size` of the first bytes. */
+/* Same, but also reads up to `size` bytes from the start of the file; *got is their number. */
 int maps_open_exe_header(pid_t pid, void *header, size_t size, size_t *got);
 
 /*
@@ -45,16 +45,16 @@ int maps_open_exe_header(pid_t pid, void *header, size_t size, size_t *got);
  */
 int maps_open_file(pid_t pid, const struct proc_mapping *mapping);
 
-/* Pure: replaces \012, the kernel's escape, by newlines. False if there is none. */
+/* Replaces \012, the kernel's escape, with newlines in place. Returns false if there is none. Pure. */
 bool maps_unescape(char *path);
 
-/* Parses the line at *at and advances to the next one. False at the end. Skips lines that do not parse. */
+/* Parses the line at *at and advances to the next. Returns false at the end. Skips malformed lines. */
 bool maps_next(const char *text, size_t len, size_t *at, struct proc_mapping *mapping);
 
 /*
- * Load address minus link address of the image in the file (device, inode), from the mapping of its code.
- * Some file systems show another device or inode in maps than in stat; then the path decides (exe, may be
- * NULL). Returns 0, or -ENOENT if the image is not mapped.
+ * Gets the load address minus the link address of the image in the file (device, inode), from the mapping of
+ * its code. On file systems that show another device or inode in maps than in stat, the path decides (exe,
+ * may be NULL). Returns 0, or -ENOENT if the image is not mapped.
  */
 int maps_bias(const struct maps *maps, const struct image *image, uint64_t device, uint64_t inode,
 	      const char *exe, uint64_t *bias);

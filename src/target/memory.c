@@ -21,7 +21,7 @@
 #define MAX_GAP 512u
 #define MAX_RUN (1u << 20)
 
-/* In a worker, bytes arrive in the window. */
+/* In a worker, the data arrives in the window and is copied from there. */
 static ssize_t read_vector(pid_t pid, const struct iovec *remote, unsigned n, void *to, size_t size)
 {
 	struct window window = window_of_process();
@@ -91,7 +91,7 @@ static bool joins(const struct memory_run *run, const struct memory_piece *piece
 	return (skip <= run->size || skip - run->size <= MAX_GAP) && skip + piece->size <= MAX_RUN;
 }
 
-/* Makes the next runs, at most MAX_RUNS. Returns their number; *total is their size. */
+/* Makes the next runs, at most MAX_RUNS. Returns their number; *total is their combined size. */
 static unsigned make_runs(const struct memory_piece *pieces, size_t n, struct memory_run *runs, size_t *total)
 {
 	unsigned count = 0;

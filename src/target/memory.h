@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Reads all bytes or fails: -EFAULT if they are not mapped, -ESRCH if the process is gone, -EPERM. */
+/* Reads all bytes. Returns 0, -EFAULT if some are not mapped, -ESRCH if the process is gone, or -EPERM. */
 int memory_read(pid_t pid, uint64_t address, void *to, size_t size);
 /* Reads up to the first unreadable byte. Returns the number of bytes, or a negative errno. */
 ssize_t memory_read_some(pid_t pid, uint64_t address, void *to, size_t size);
@@ -29,13 +29,13 @@ struct memory_batch {
 };
 
 /*
- * Reads many small pieces with few system calls: sorts them by address and joins neighbours. Returns 0, also
- * if some pieces cannot be read; -ESRCH, -EPERM or -ENOMEM.
+ * Reads many small pieces with few system calls: sorts them by address and joins neighbours. Returns 0, even
+ * if some pieces cannot be read, or -ESRCH, -EPERM or -ENOMEM.
  */
 int memory_gather(struct memory_batch *batch, struct memory_piece *pieces, size_t n);
 void memory_batch_free(struct memory_batch *batch);
 
-/* Advice for the user about -EPERM, for the end of an error line. */
+/* Advice to the user about -EPERM, to append to an error message. */
 const char *memory_how_to_be_allowed(void);
 
 #endif

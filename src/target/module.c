@@ -6,8 +6,7 @@
 
 /*
  * Beginning of the table, by release: magic, two zeros, minimum instruction size (4 on arm64) and pointer
- * size. From 1.16 on a header (pcHeader, runtime/symtab.go) follows that contains the offset of the function
- * names.
+ * size. From 1.16 on, a header (pcHeader, runtime/symtab.go) follows, with the offset of the function names.
  */
 static const struct table_format {
 	unsigned since; /* minor release */
@@ -51,7 +50,7 @@ static const struct table_format *find_format(unsigned minor)
 /* Up to 1.25 the table of a PIE is in data that the dynamic linker relocates. */
 static const char *const table_sections[] = {".gopclntab", ".data.rel.ro.gopclntab"};
 
-/* Whether moduledata can be at this address, and if so, its contents. */
+/* Reads moduledata at this address. Returns false if it cannot be there. */
 static bool read_module(const struct module_search *search, uint64_t address, struct module *module)
 {
 	const struct runtime_offsets *offsets = search->offsets;

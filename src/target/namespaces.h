@@ -16,12 +16,12 @@
 /* Whether a process in /proc is in the initial pid namespace; true if unknown. */
 bool namespace_is_initial(pid_t pid);
 
-/* The id in its own namespace of a thread in /proc. The same id if this cannot be read. */
+/* Returns a thread's id in its own namespace, or tid if that cannot be read. pid and tid are /proc's. */
 uint32_t namespace_inner_tid(pid_t pid, uint32_t tid);
 
 /*
  * Checks that /proc belongs to our own pid namespace, so that its ids are valid in our system calls. Returns
- * 0, or -ENOTSUP with an error that says what to do.
+ * 0, or -ENOTSUP and sets *err to what to do.
  */
 int namespace_check_proc(struct error *err);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Releases that the table of layouts does not have, in programs without DWARF:
- * the layout that the user gave is tried, or else those of the nearest releases,
- * and one is used only if what it finds in the process is what a Go runtime
- * must have there.
+ * Layouts for programs without DWARF whose release is not in the table. Tries the layout that the user gave,
+ * or else those of the nearest releases. Uses one only if what it finds in the process is valid for a Go
+ * runtime.
  */
 #ifndef GOTRACE_TARGET_NEAREST_H
 #define GOTRACE_TARGET_NEAREST_H
@@ -11,16 +10,16 @@
 #include "target/private.h"
 
 /*
- * What the file decides: the fields of moduledata by which its function table and its inline trees are found.
- * Sets image->release and image->module. -ENOTSUP if no release fits, or if the layout that was given is
- * another release's.
+ * First step, decided by the file: chooses the moduledata fields, which locate the function table and its
+ * inline trees. Sets image->release and image->module. Returns 0, or -ENOTSUP if no release fits or the given
+ * layout is for another release or architecture.
  */
 int nearest_adopt(struct target *target, struct error *err);
 
 /*
- * What the process decides, once the image is relocated: takes the layout that was given, or the first of
- * the nearest ones, that the process proves. -ENOTSUP with what the nearest one failed at; -ESRCH, -EPERM,
- * -ENOMEM.
+ * Second step, decided by the process, once the image is relocated: takes the given layout, or the first of
+ * the nearest ones, that target_prove() confirms. Returns 0; -ENOTSUP, with the failure of the nearest one in
+ * err; or -ESRCH, -EPERM or -ENOMEM.
  */
 int nearest_prove(struct target *target, struct error *err);
 

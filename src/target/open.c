@@ -110,8 +110,8 @@ static int read_version(struct target *target, struct error *err)
 }
 
 /*
- * Gets the layout of a release that is not in the table from the program's own DWARF. If that was stripped,
- * the layout that was given, or those of the nearest releases, are tried on the process.
+ * Gets the layout of a release that is not in the table from the program's own DWARF. Without DWARF, tries
+ * the given layout, or those of the nearest releases, on the process.
  */
 static int read_own_release(struct target *target, int fd, struct error *err)
 {
@@ -154,8 +154,8 @@ static bool has_cgo(const struct target *target)
 }
 
 /*
- * Constants have a segment of their own, except with old linkers, which put them in the code segment. So the
- * code is searched, too, if necessary.
+ * Constants have a segment of their own, except with old linkers, which put them in the code segment. So this
+ * also searches the code if necessary.
  */
 static int find_module(struct target_image *image, struct error *err)
 {
@@ -202,7 +202,7 @@ static int read_image(struct target *target, int fd, struct error *err)
 	return 0;
 }
 
-/* Probes must go into the file that was read, whatever its path leads to later. */
+/* Probes must go into the file that was read, even if its path leads elsewhere later. */
 static void name_opened(struct target *target)
 {
 	snprintf(target->exe, sizeof(target->exe), "/proc/self/fd/%d", target->image->file.fd);
@@ -219,7 +219,7 @@ static int read_file(struct target *target, int fd, struct error *err)
 	target->device = st.st_dev;
 	target->inode = st.st_ino;
 	name_opened(target);
-	/* The layouts that the process proves decide. */
+	/* With a nearest layout, the variables are found once the process has confirmed it. */
 	return target->nearest ? 0 : target_find_variables(target, err);
 }
 
@@ -268,7 +268,7 @@ static int find_bias(struct target *target, struct error *err)
 
 	if (rc)
 		return rc;
-	if (maps.len == 0) { /* a process that exits releases its memory first */
+	if (maps.len == 0) { /* an exiting process releases its memory first */
 		maps_free(&maps);
 		return error_set(err, ESRCH, "%s is gone", image->label);
 	}
@@ -386,7 +386,7 @@ int target_open_file(const char *path, const struct layout_table *given, struct 
 	return rc;
 }
 
-/* Not opened by path: a process without privileges may not be allowed to. */
+/* Duplicates the descriptor: an unprivileged process may not be allowed to open the path. */
 int target_open_exe(const struct target *target)
 {
 	int fd = target->image ? fcntl(target->image->file.fd, F_DUPFD_CLOEXEC, 0)

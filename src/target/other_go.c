@@ -18,7 +18,7 @@
 #include "target/remote.h"
 #include "util/safe_elf.h"
 
-/* If a process has more libraries, the rest is not searched. */
+/* Files to search, at most; the rest are skipped. */
 #define MAX_LIBRARIES 512
 
 static bool has_go_section(Elf *elf)

@@ -9,8 +9,8 @@
 
 /*
  * Arguments of gopark(…, waitReason, traceBlockReason, skip) that go together, in Go 1.4 to 1.27. The first
- * row of the release whose text is a prefix of the wait reason applies. If the skip depends on the caller, it
- * is the smallest: one frame too many is better than one missing.
+ * row for the release whose `wait` is a prefix of the wait reason applies. If the skip depends on the caller,
+ * it is the smallest: one frame too many is better than one missing.
  */
 static const struct park_rule {
 	const char *wait, *block;

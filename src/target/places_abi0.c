@@ -5,7 +5,7 @@
 #include <string.h>
 
 /*
- * The function's call of the tracer function `own`, and the call in `own` if that is not inlined; 0 if
+ * Finds the function's call of the tracer function `own`, and the call in `own` if that is not inlined; 0 if
  * unknown.
  */
 static void find_abi0_trace_call(const struct target *target, const char *function, const char *own,
@@ -38,7 +38,7 @@ static void find_abi0_trace_call(const struct target *target, const char *functi
 
 void target_find_abi0_places(struct target *target)
 {
-	enum { EV_SWEEP_START = 11, EV_ASSIST_START = 43 }; /* Go 1.9 … 1.16 runtime/trace.go */
+	enum { EV_SWEEP_START = 11, EV_ASSIST_START = 43 }; /* Go 1.9 to 1.16 runtime/trace.go */
 	struct go_places *places = &target->places;
 	uint64_t end;
 

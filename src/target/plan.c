@@ -18,10 +18,10 @@ struct planner {
 	const struct target *target;
 	struct probe_plan *plan;
 	struct error *err;
-	uint64_t flag; /* "is the runtime's tracer on"; 0 = not looked up yet */
+	uint64_t flag; /* address of the flag of the runtime's tracer; 0 = not looked up yet */
 };
 
-/* The bytes at the offset as text, for messages. */
+/* Formats the bytes at the offset for messages. */
 static const char *show_bytes(const struct code *code, size_t offset, char *text, size_t size)
 {
 	size_t at = 0;
@@ -280,8 +280,8 @@ static int find_region_ends(struct planner *planner, const struct code *text, co
 }
 
 /*
- * Finds all inlined and other copies of (*Region).End in the program. Reads all code for this, and releases
- * it afterwards.
+ * Finds all copies of (*Region).End in the program, inlined or not. Reads all code for this and releases it
+ * afterwards.
  */
 static int plan_region_ends(struct planner *planner, const struct code *start, uint64_t noop, unsigned before)
 {

@@ -17,47 +17,50 @@ struct target_image {
 	struct module module;
 	const struct release *release; /* a row of the table, &own, or &near */
 	struct release own;            /* from the program's own DWARF */
-	struct release near; /* a release that is not known: a row of the table, with moduledata's fields */
-	unsigned near_minor; /* the program's, to which that is near */
-	const struct release *module_row; /* of this row (nearest.h) */
-	const struct layout_table *given; /* tried instead of these; not owned; NULL: none */
-	struct log_functab *names;        /* once the log has asked: the record, and what functab reads */
+	struct release near; /* for an unknown release: a row, with module_row's moduledata fields */
+	unsigned near_minor; /* minor release of the program, for which `near` stands in */
+	const struct release *module_row; /* source of near's moduledata fields (nearest.h) */
+	const struct layout_table *given; /* tried instead of a row; not owned; may be NULL */
+	struct log_functab *names; /* LOG_FUNCTAB record, which functab reads; NULL until it is requested */
 	size_t names_size;
 	char comm[16];
-	char path[256]; /* destination of the link /proc/PID/exe, for messages */
+	char path[256]; /* target of the link /proc/PID/exe, for messages */
 	char label[64]; /* "PID 123 (server)", prefix of messages */
 };
 
 /*
- * Parses the function table and replaces the previous one. The bytes stay the caller's. Of the source, the
- * caller sets the bytes (but not the table's size), gofunc_address and the bias.
+ * Parses the function table and replaces the previous one. The bytes remain the caller's. In *bytes, the
+ * caller sets the byte ranges (except pclntab_size), gofunc_address and bias. Returns 0 or -ENOTSUP.
  */
 int target_read_functab(struct target *target, const struct functab_source *bytes, struct error *err);
 
 /*
- * Code of a function by its addresses in the process, or by name. Returns 0, or -ENOENT if the program does
- * not have it. Half of Go 1.4's runtime is C, whose functions have no package: there "runtime.execute" also
- * finds "execute".
+ * Gets the code of a function by its addresses in the process, or by name. Returns 0, or -ENOENT if the
+ * program does not have it. Half of Go 1.4's runtime is C, whose functions have no package: there
+ * "runtime.execute" also finds "execute".
  */
 int target_code_at(const struct target *target, uint64_t entry, uint64_t end, struct code *code);
 int target_find_function(const struct target *target, const char *name, uint64_t *entry, uint64_t *end);
 int target_code(const struct target *target, const char *name, struct code *code);
 
-/* Takes target->layout from image->release, except for what the variables fill in. */
+/* Sets target->layout from image->release, except what target_find_variables() fills in. */
 void target_take_layout(struct target *target);
 
-/* Finds allgs, allp, ... and the thread-local offset of g in the code; fills them in. */
+/* Finds allgs, allp, ... and the thread-local offset of g in the code, and stores them in *target. */
 int target_find_variables(struct target *target, struct error *err);
 
-/* Address of the flag that says whether the runtime's tracer is on (a byte from Go 1.23 on). 0 or -ENOENT. */
+/*
+ * Gets the address of the flag that is set while the runtime's tracer is on (a byte from Go 1.23 on). Returns
+ * 0 or -ENOENT.
+ */
 int target_trace_flag(const struct target *target, uint64_t *flag);
 /* Distance of trace.enabledWithAllocFree from trace.enabled (Go 1.23 to 1.26 runtime/trace.go). */
 #define ALLOC_FLAG 1u
 
-/* Finds code that only Go up to 1.16 has; gc_controller must be set. What is not found stays 0. */
+/* Finds code that only Go up to 1.16 has. gc_controller must be set. Places that are not found stay 0. */
 void target_find_abi0_places(struct target *target);
 
-/* Both clocks at one moment. */
+/* Reads the monotonic and the wall clock at one moment. */
 struct log_clock target_clock(void);
 /* Logs a LOG_MAPPING for each mapping with code. */
 int target_log_mappings(pid_t pid, log_sink sink, void *ctx, struct error *err);

@@ -179,7 +179,7 @@ int process_hold(pid_t pid, struct error *err)
 
 	if (fd >= 0)
 		return fd;
-	/* Replaces EINVAL, or ENOENT from Linux 6.9 on, for a thread's id by a message of process_check. */
+	/* A thread's id gives EINVAL, or ENOENT from Linux 6.9 on: process_check() explains it. */
 	if (process_check("/proc", pid, err))
 		return -ESRCH;
 	return error_set(err, code, "cannot watch PID %d: %s", (int)pid, strerror(code));

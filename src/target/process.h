@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A process as the operating system sees it, in any language: whether it can be traced as threads, or not at
- * all.
+ * A process in any language, as the operating system sees it: whether it can be traced, as threads or at all.
  */
 #ifndef GOTRACE_TARGET_PROCESS_H
 #define GOTRACE_TARGET_PROCESS_H
@@ -15,32 +14,32 @@
 struct process {
 	pid_t pid;      /* 0: not running yet */
 	char exe[256];  /* path to open: /proc/PID/exe, or the file */
-	char path[256]; /* where exe leads, for messages; may be truncated */
+	char path[256]; /* target of the link exe, for messages; may be truncated */
 	char comm[16];
 	char label[64]; /* "PID 123 (server)", prefix of messages */
 };
 
 /*
- * Opens a pidfd, which must be done before anything else is read about the process: as long as the pidfd does
- * not report the process's end, the PID has not been reused. The caller closes it. Returns a negative errno
- * if there is no such process.
+ * Opens a pidfd. Call this before reading anything else about the process: as long as the pidfd does not
+ * report its end, the PID has not been reused. Returns a descriptor, which the caller closes, or a negative
+ * errno.
  */
 int process_hold(pid_t pid, struct error *err);
 
 /*
- * Whether a process with this PID exists and can be traced, as Go or as threads; `proc` is "/proc". Errors:
- * no process (-ESRCH), a thread of another process (-EINVAL), a kernel thread, a zombie or a 32-bit process
- * (-ENOTSUP), no permission (-EPERM).
+ * Checks that a process with this PID exists and can be traced, as Go or as threads; `proc` is "/proc".
+ * Returns 0, or a negative errno and sets *err: no process (-ESRCH), a thread of another process (-EINVAL), a
+ * kernel thread, a zombie or a 32-bit process (-ENOTSUP), no permission (-EPERM).
  */
 int process_check(const char *proc, pid_t pid, struct error *err);
-/* The same for a program about to be started, which must be for this machine's architecture. */
+/* Same for an executable that is about to be started: it must be for this machine's architecture. */
 int process_check_file(const char *path, struct error *err);
 
-/* Name of the process's first thread, which may contain any bytes; "" if it is gone. */
+/* Gets the name of the process's first thread, which may contain any bytes; "" if it is gone. */
 void process_comm(pid_t pid, char comm[16]);
-/* The process must have been checked. */
+/* Fills in *process. process_check() must have succeeded. */
 void process_open(struct process *process, pid_t pid);
-/* The program must have been checked. */
+/* Fills in *process. process_check_file() must have succeeded. */
 void process_open_file(struct process *process, const char *path);
 
 /* Logs LOG_TARGET only. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Whether a layout is that of a process, by what a snapshot with it holds. */
+/* Checks whether a layout fits a process, by the contents of a snapshot taken with it. */
 #ifndef GOTRACE_TARGET_PROVE_H
 #define GOTRACE_TARGET_PROVE_H
 
@@ -8,8 +8,8 @@
 /*
  * Takes a snapshot with target->layout and checks it: the lists of goroutines, Ms and Ps can be walked and
  * point to each other, ids are unique, states and wait reasons are legal, stacks can be walked, goroutines
- * began at functions. -EBADMSG with what is not so; other errors as of a snapshot. A process moves on while
- * it is read: one in many may be at odds.
+ * began at functions. Tolerates a few inconsistencies, because the process changes while it is read. Returns
+ * 0; -EBADMSG, with the failed check in err; or an error of the snapshot.
  */
 int target_prove(const struct target *target, struct error *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A target that another process, without privileges, inspects. The functions of target.h call these for such
- * a target.
+ * Operations of a target that another, unprivileged process inspects. The functions of target.h call these
+ * for such a target.
  */
 #ifndef GOTRACE_TARGET_REMOTE_H
 #define GOTRACE_TARGET_REMOTE_H

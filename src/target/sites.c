@@ -12,7 +12,7 @@
 #define EV_GC_MARK_ASSIST_DONE 44
 #define GC_WORKER              "runtime.(*gcControllerState).findRunnableGCWorker"
 
-/* Short, for the rules below; _Gdeadextra was added in 1.26. */
+/* Short names for the rules below; _Gdeadextra was added in 1.26. */
 enum {
 	RUNNABLE = G_STATUS_RUNNABLE,
 	RUNNING = G_STATUS_RUNNING,
@@ -149,7 +149,7 @@ const struct site_rule site_rules[] = {
 	USER(SITE_REGION_BEGIN, PLACE_PROLOGUE, "runtime/trace.userRegion"),
 	USER(SITE_LOG, PLACE_PROLOGUE, "runtime/trace.userLog"),
 	USER(SITE_REGION_START, PLACE_REGION, "runtime/trace.StartRegion"),
-	/* Has the new set as its argument, and stores it in g.labels (runtime/proflabel.go). */
+	/* Its argument is the new set, which it stores in g.labels (runtime/proflabel.go). */
 	USER(SITE_LABELS, PLACE_PROLOGUE, "runtime/pprof.runtime_setProfLabel"),
 	/*
 	 * An assist begins in one place and ends in three. Up to 1.21, the end checks a local variable that

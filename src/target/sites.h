@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The places in the runtime that are probed, by release. */
+/* Places to probe in the runtime, by release. */
 #ifndef GOTRACE_TARGET_SITES_H
 #define GOTRACE_TARGET_SITES_H
 
@@ -11,13 +11,13 @@
 enum site_place {
 	PLACE_PROLOGUE, /* the push that makes the frame; arguments are still in registers */
 	PLACE_CALL,     /* calls of `callee` */
-	PLACE_CHECK,    /* the jump on "is the runtime's tracer on" that leads to its event */
-	PLACE_REGION, /* that jump in StartRegion, and every end of the region that StartRegion returns while
-			 the tracer is off */
-	PLACE_ALLOC_CHECK, /* the jump on "does the tracer trace memory" */
-	PLACE_TRACE_GUARD, /* up to 1.16: the jump that decides whether `callee`, or traceEvent with `event`,
-			      is called */
-	PLACE_GUARD,       /* the jump around a call of `callee` with `event` as its first argument */
+	PLACE_CHECK,    /* the jump on the tracer's flag that decides whether an event is traced */
+	/* That jump in StartRegion, and every end of the region that it returns while the tracer is off. */
+	PLACE_REGION,
+	PLACE_ALLOC_CHECK, /* the jump on the flag for tracing memory */
+	/* Up to 1.16: the jump that decides whether `callee`, or traceEvent with `event`, is called. */
+	PLACE_TRACE_GUARD,
+	PLACE_GUARD, /* the jump around a call of `callee` with `event` as its first argument */
 };
 
 enum site_condition {
@@ -46,13 +46,13 @@ struct site_rule {
 	int8_t total;                  /* number of matches that the function must have; 0 = at least one */
 	int8_t which;                  /* index of the match to probe, or ALL_MATCHES, or BY_STATUS */
 	int8_t old_status, new_status; /* or ANY_STATUS */
-	int8_t event;                  /* PLACE_GUARD, PLACE_TRACE_GUARD */
+	int8_t event;                  /* for PLACE_GUARD and PLACE_TRACE_GUARD */
 };
 
 extern const struct site_rule site_rules[];
 extern const unsigned site_rule_count;
 
-/* Rules up to ABI0_LAST. */
+/* Rules for releases up to ABI0_LAST. */
 extern const struct site_rule abi0_site_rules[];
 extern const unsigned abi0_site_rule_count;
 

@@ -10,7 +10,7 @@
 #define CALLBACKG  "runtime.cgocallbackg"
 #define GC_WORKER  "runtime.(*gcControllerState).findRunnableGCWorker"
 
-/* Short, for the rules below. */
+/* Short names for the rules below. */
 enum {
 	RUNNABLE = G_STATUS_RUNNABLE,
 	RUNNING = G_STATUS_RUNNING,

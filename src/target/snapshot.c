@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Reads the existing goroutines in batches: their structs, then the stacks of those that have stopped, then
- * the structs again. A stack is used only if its goroutine did not move meanwhile.
+ * the structs again. A stack is used only if its goroutine did not run in between.
  */
 #include "target/private.h"
 
@@ -37,9 +37,9 @@
 struct walked { /* a goroutine of the batch */
 	uint64_t g;
 	struct g_view view;
-	struct log_g_details details; /* if they are wanted */
+	struct log_g_details details; /* if requested */
 	uint64_t labels;              /* g.labels */
-	uint64_t awaited;             /* AWAITED; 0 = not known, or details are not wanted */
+	uint64_t awaited;             /* AWAITED(); 0 = unknown, or details not requested */
 	bool exists;
 	uint16_t flags;
 	unsigned n; /* number of PCs, 0 = no stack */
@@ -59,11 +59,11 @@ struct target_snapshot {
 	size_t naddresses, at;
 	struct log_g *gs;
 	size_t ngs;
-	uint32_t most;                  /* goroutines to read, with details; 0: all, without */
-	bool labelled;                  /* log their labels alone */
-	struct log_g_details *details;  /* ngs of them, if they are wanted */
-	struct labels *labels;          /* if they are wanted and the release has them */
-	struct log_g_labels *labels_of; /* nlabels_of of them: goroutines with labels, if labelled */
+	uint32_t most;                  /* limit on goroutines, read with details; 0: all, without */
+	bool labelled;                  /* log only goroutines' labels */
+	struct log_g_details *details;  /* ngs entries, if requested */
+	struct labels *labels;          /* if requested and the release has them */
+	struct log_g_labels *labels_of; /* nlabels_of entries: goroutines with labels, if labelled */
 	size_t nlabels_of;
 	struct areas areas;          /* memory in use, if requested */
 	struct map64 sent;           /* hashes of stacks already logged */
@@ -80,7 +80,7 @@ uint64_t target_stack_hash(const uint64_t *pcs, unsigned n, unsigned skip)
 	return stack_hash_end(hash, n);
 }
 
-/* runtime.allgs grows and moves. Reads until pointer and length agree before and after. */
+/* runtime.allgs grows and moves. Retries until its address is the same before and after the read. */
 static int read_addresses(struct target_snapshot *snap)
 {
 	const struct target *target = snap->target;
@@ -147,13 +147,13 @@ static void read_view(const struct target *target, const uint8_t *bytes, struct 
 		view->m = 0;
 }
 
-/* They have the address of the labels. */
+/* Whether details are read. They include the address of the labels. */
 static bool has_details(const struct target_snapshot *snap)
 {
 	return snap->most || snap->labelled;
 }
 
-/* How many bytes of a g are read. */
+/* Number of bytes of a g to read. */
 static size_t struct_size(const struct target_snapshot *snap)
 {
 	size_t size = g_view_size(&snap->target->layout);
@@ -221,7 +221,7 @@ static int read_stacks(struct target_snapshot *snap, size_t count)
 	return rc;
 }
 
-/* Of goroutines that exist. What could not be read is said in their details. */
+/* Reads the labels of goroutines that exist. LOG_G_LABELS_LOST marks those that cannot be read. */
 static int read_labels(struct target_snapshot *snap, size_t count)
 {
 	uint64_t addresses[BATCH] = {0};
@@ -243,7 +243,7 @@ static int read_labels(struct target_snapshot *snap, size_t count)
 	return rc;
 }
 
-/* Labels count only if the goroutine still has them: their memory may be another's by now. */
+/* Discards labels that the goroutine no longer has: their memory may have been reused. */
 static void check_labels(struct target_snapshot *snap, struct walked *walked, const uint8_t *bytes)
 {
 	struct log_g_details now;
@@ -255,7 +255,7 @@ static void check_labels(struct target_snapshot *snap, struct walked *walked, co
 	walked->details.flags |= LOG_G_LABELS_LOST;
 }
 
-/* Discards stacks of goroutines that moved, and labels of those that have others now. */
+/* Discards stacks of goroutines that have run since, and labels that have changed. */
 static int check_again(struct target_snapshot *snap, size_t count)
 {
 	size_t size = struct_size(snap), n = 0;

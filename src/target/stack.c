@@ -120,8 +120,8 @@ unsigned stack_walk(const struct g_view *view, const struct stack_memory *memory
 	*flags = 0;
 	pcs[n++] = view->pc;
 	/*
-	 * In morestack the frame of the caller does not exist yet: its PC is in the link register, or at the
-	 * stack pointer.
+	 * In morestack, the caller's frame does not exist yet: its PC is in the link register or at the stack
+	 * pointer.
 	 */
 	if (view->sync_safe_point && view->lr)
 		pcs[n++] = view->lr;

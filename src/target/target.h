@@ -17,8 +17,8 @@
 #include "util/error.h"
 
 /*
- * Last release that passes arguments on the stack. Up to it, sites, BPF programs and stacks have rules of
- * their own.
+ * Last release that passes arguments on the stack. Sites, BPF programs and stacks have separate rules up to
+ * this release.
  */
 #define ABI0_LAST 16
 
@@ -52,15 +52,15 @@ struct target_remote;
 struct layout_table;
 
 struct target {
-	const struct target_remote *remote; /* functions of a target that another process inspects (remote.h);
-					       NULL: this process */
-	pid_t pid;                          /* 0: opened from a file, not running yet */
+	/* Operations of a target that another process inspects (remote.h). NULL: this process inspects it. */
+	const struct target_remote *remote;
+	pid_t pid;    /* 0: opened from a file, not running yet */
 	char exe[32]; /* path of the opened executable, /proc/self/fd/N; valid as long as the target */
 	uint64_t device, inode; /* of the executable */
 	unsigned go_minor, go_patch;
 	char go_version[32];
-	unsigned nearest; /* the release is not known: the one whose layouts are used; 0: it is known */
-	bool given;       /* then: they are those of the table that the user gave */
+	unsigned nearest; /* minor release whose layouts replace those of an unknown release; 0: known */
+	bool given;       /* with `nearest`: the layout is the user's */
 	bool cgo, pie, stripped;
 	uint64_t bias; /* load address minus link address */
 	struct go_layout layout;
@@ -77,16 +77,17 @@ struct target {
 };
 
 /*
- * Opens a live process. given: for a release that is not in gotrace's table and a program without DWARF; it
- * must outlive the target. NULL: the nearest releases' layouts are tried. Errors say what failed and what to
- * do: no such PID (-ESRCH), no permission (-EPERM), not a Go program (-ENOEXEC), a release that is not in the
- * table, without DWARF, to which the nearest layouts do not apply (-ENOTSUP), a bad executable (-EBADMSG).
+ * Opens a live process. given is the layout for a program without DWARF whose release is not in the table; it
+ * must outlive the target. If it is NULL, the nearest releases' layouts are tried. Returns 0, or a negative
+ * errno and sets *err to what failed and what to do: no such PID (-ESRCH), no permission (-EPERM), not a Go
+ * program (-ENOEXEC), no layout for a release that is not in the table (-ENOTSUP), a bad executable
+ * (-EBADMSG).
  */
 int target_open(pid_t pid, const struct layout_table *given, struct target **out, struct error *err);
 /* Opens an executable that is about to be started. */
 int target_open_file(const char *path, const struct layout_table *given, struct target **out,
 		     struct error *err);
-/* Opens the target's executable again. Returns a descriptor, owned by the caller, or a negative errno. */
+/* Opens the target's executable again. Returns a descriptor, which the caller closes, or a negative errno. */
 int target_open_exe(const struct target *target);
 /* Binds a target opened from a file to the process that now runs it, which gives its load address. */
 int target_bind(struct target *target, pid_t pid, struct error *err);
@@ -99,22 +100,24 @@ void target_free(struct target *target);
 bool target_other_go(const struct target *target, char *path, size_t size);
 
 /*
- * Adds the program's memory to plans and snapshots. Returns 0, or -ENOTSUP: the release's own tracer cannot
- * trace it (before 1.23), or the places are not found in this binary.
+ * Adds the program's memory to plans and snapshots. Returns 0, or -ENOTSUP if the release's own tracer cannot
+ * trace it (before 1.23) or the places are not found in this binary.
  */
 int target_want_alloc(struct target *target, enum alloc_level look, struct error *err);
 
 /* Plans all sites of the release and verifies them. On a mismatch, returns -ENOTSUP and names the site. */
 int target_plan(const struct target *target, struct probe_plan *plan, struct error *err);
-/* Leaves this site out. */
+/* Removes this site's probes from the plan. */
 void target_plan_drop(struct probe_plan *plan, uint8_t site);
 
 /*
- * By g.waitreason: the number of leaf frames that the tracer skips at the request of runtime.gopark's caller.
+ * Gets, by g.waitreason, the number of leaf frames that the tracer skips at the request of runtime.gopark's
+ * caller.
  */
 void target_park_skips(const struct target *target, uint8_t skips[PARK_SKIPS]);
 /*
- * Up to Go 1.10, where a wait reason is a string: the known strings, indexed by target_wait_reason's numbers.
+ * Gets the known wait reasons of Go up to 1.10, where they are strings, indexed by target_wait_reason()'s
+ * numbers.
  */
 void target_wait_texts(const struct target *target, struct wait_text texts[WAIT_TEXTS]);
 
@@ -131,8 +134,8 @@ int target_log_info(const struct target *target, unsigned extra_flags, log_sink 
 int target_functab(struct target *target, struct log_record *record, struct error *err);
 
 /*
- * Up to Go 1.10 a goroutine's wait reason is a Go string, given here by its address in the process and its
- * length. Returns its number in REASON_WAIT; 0 = unknown.
+ * Gets the number in REASON_WAIT of a wait reason of Go up to 1.10, a Go string given by its address in the
+ * process and its length. Returns 0 if it is unknown.
  */
 uint8_t target_wait_reason(const struct target *target, uint64_t text, uint64_t len);
 
@@ -142,18 +145,18 @@ struct target_snapshot;
  * A snapshot of goroutines, Ps and Ms, read from memory in steps so that the caller can do other work in
  * between: begin, read until complete, put. While it is read, LOG_STACKs of parked goroutines go to the sink.
  * A stack is used only if the goroutine's status and saved PC are the same before and after the stack is
- * read. If labelled, LOG_LABELS go there, too, and LOG_G_LABELS follow the LOG_GS. All functions return 0 or
- * a negative errno: -ESRCH if the process is gone, or the sink's error.
+ * read. If labelled, LOG_LABELS go to the sink, too, and LOG_G_LABELS follow the LOG_GS. All functions return
+ * 0 or a negative errno: -ESRCH if the process is gone, or the sink's error.
  */
 int target_snapshot_begin(const struct target *target, bool labelled, log_sink sink, void *ctx,
 			  struct target_snapshot **out, struct error *err);
 /*
- * The same with LOG_LABELS while it is read and LOG_G_DETAILS at the end. Reads the first `most` goroutines
- * (> 0) of the runtime's list at most.
+ * Same, with LOG_LABELS while it is read and LOG_G_DETAILS at the end. Reads at most the first `most` (> 0)
+ * goroutines of the runtime's list.
  */
 int target_snapshot_begin_detailed(const struct target *target, uint32_t most, log_sink sink, void *ctx,
 				   struct target_snapshot **out, struct error *err);
-/* Reads the next part. Returns 1 while there is more. */
+/* Reads the next part. Returns 1 while there is more, 0 at the end. */
 int target_snapshot_read(struct target_snapshot *snapshot, struct error *err);
 /* Logs the snapshot: LOG_SNAPSHOT with these markers, LOG_HEAP, LOG_GS, LOG_PS, LOG_MS, LOG_SNAPSHOT_END. */
 int target_snapshot_put(struct target_snapshot *snapshot, const uint32_t markers[2]);
@@ -162,7 +165,7 @@ void target_snapshot_free(struct target_snapshot *snapshot);
 /* Reads only the Ms (for a boundary), at most max. Returns their number or a negative errno. */
 int target_read_ms(const struct target *target, struct log_m *ms, unsigned max, struct error *err);
 
-/* Bytes of live heap by the collector's count, which Go 1.4 does not have. 0, -EFAULT, -ESRCH or -EPERM. */
+/* Gets the collector's count of live heap bytes; 0 in Go 1.4. Returns 0, -EFAULT, -ESRCH or -EPERM. */
 int target_heap_live(const struct target *target, uint64_t *bytes);
 
 /* Hash of a stack, computed as on the BPF side, so that equal stacks have equal hashes. */

@@ -16,11 +16,11 @@ struct go_threads {
 	uint32_t gomaxprocs;
 };
 
-/* Reads all Ms, and if with_ps all Ps. Call threads_free also after an error. */
+/* Reads all Ms and, if with_ps, all Ps. Call threads_free() even after an error. */
 int threads_read(const struct target *target, struct memory_batch *batch, bool with_ps,
 		 struct go_threads *threads, struct error *err);
 void threads_free(struct go_threads *threads);
-/* The tid of an M; 0 if there is none. */
+/* Returns the tid of an M, or 0 if it has none. */
 uint32_t threads_tid(const struct go_threads *threads, uint64_t m);
 
 /* Describes a failed read of the process's memory in err. Returns rc. */

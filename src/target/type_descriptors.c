@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The layout of descriptors: internal/abi/type.go (Go 1.21 on), runtime/type.go before. Up to 1.26
- * moduledata.typelinks has those that package reflect may look up; the others are their elements and fields.
- * Go 1.27 has no such list, but puts all descriptors behind one another (runtime/type.go, moduleTypelinks).
+ * Type descriptors are laid out as in internal/abi/type.go (Go 1.21 and later) or runtime/type.go. Up to
+ * 1.26, moduledata.typelinks lists those that package reflect may look up; the others are their elements and
+ * fields. Go 1.27 has no such list, but stores all descriptors contiguously (runtime/type.go,
+ * moduleTypelinks).
  */
 #include "target/type_descriptors.h"
 
@@ -18,7 +19,7 @@ enum {
 	LAST_WITH_WIDE_NAMES = 16,     /* a name's length is two bytes, later a varint */
 	LAST_WITH_SHIFTED_OFFSET = 18, /* a field's offset is shifted by one, for a flag */
 	MAX_TYPES = 1 << 19,
-	MAX_FIELDS = 1 << 22, /* looked at in total */
+	MAX_FIELDS = 1 << 22, /* limit on fields examined in total */
 	MAX_NAME = 1 << 12,
 };
 
@@ -28,7 +29,7 @@ enum {
 	FLAGS = 20,
 	KIND = 23,
 	NAME = 40,
-	POINTER_TO = 44, /* the type of pointers to it, an offset; 0: there is none */
+	POINTER_TO = 44, /* offset of the type of pointers to it; 0 = none */
 	HEAD = 48,
 	ELEM = 48, /* of arrays, channels, pointers and slices; key of a map */
 	MAP_ELEM = 56,
@@ -59,7 +60,7 @@ struct type_walk {
 	struct map64 known; /* addresses that are on the list */
 	uint64_t *list;
 	size_t n, capacity;
-	uint32_t looked_at; /* fields of structs */
+	uint32_t looked_at; /* struct fields examined */
 };
 
 static uint64_t word_at(const uint8_t *bytes)
@@ -80,7 +81,7 @@ static uint32_t half_at(const uint8_t *bytes)
 
 /* --- names --- */
 
-/* The text of a name: a byte of flags, the length, the bytes. */
+/* Gets the text of a name, stored as a byte of flags, the length and the text. */
 static bool name_at(const struct type_walk *walk, uint64_t address, struct type_name *text)
 {
 	size_t rest, at = 1, len = 0;
@@ -117,7 +118,7 @@ static bool is_text(const struct type_name *text, const char *wanted, size_t len
 	return text->len == len && memcmp(text->bytes, wanted, len) == 0;
 }
 
-/* "http.Request" of the descriptor, without the star that pointers share with it. */
+/* Gets a type's name, such as "http.Request", without the star of a string shared with the pointer type. */
 static bool read_type_name(const struct type_walk *walk, const uint8_t *bytes, struct type_name *text)
 {
 	if (!name_off(walk, half_at(bytes + NAME), text))
@@ -129,7 +130,7 @@ static bool read_type_name(const struct type_walk *walk, const uint8_t *bytes, s
 	return true;
 }
 
-/* The bytes of a struct's descriptor with the import path behind it; NULL: it has no name. */
+/* Returns a named struct's descriptor, with the import path after it, or NULL if it is something else. */
 static const uint8_t *named_struct(const struct type_walk *walk, uint64_t address)
 {
 	const uint8_t *bytes = image_bytes(walk->image, address, STRUCT_SIZE + UNCOMMON_SIZE);
@@ -138,7 +139,7 @@ static const uint8_t *named_struct(const struct type_walk *walk, uint64_t addres
 												 : NULL;
 }
 
-/* Whether the struct is `wanted`, "net/http.Request". */
+/* Whether the struct is `wanted`, such as "net/http.Request". */
 static bool is_type(const struct type_walk *walk, const uint8_t *bytes, const struct type_name *name,
 		    const char *wanted)
 {
@@ -151,7 +152,7 @@ static bool is_type(const struct type_walk *walk, const uint8_t *bytes, const st
 	tail = strlen(dot);
 	if (name->len <= tail || memcmp(name->bytes + name->len - tail, dot, tail) != 0)
 		return false;
-	/* Of a generic type's name, the last dot may be in its arguments. */
+	/* In a generic type's name, the last dot may be in its arguments. */
 	in_name = memchr(name->bytes, '.', name->len);
 	if (in_name != name->bytes + name->len - tail)
 		return false;
@@ -166,7 +167,7 @@ struct field {
 	uint64_t type, offset;
 };
 
-/* The fields of a struct; NULL if they are not readable. */
+/* Returns the fields of a struct, or NULL if they are not readable. */
 static const uint8_t *fields_of(const struct type_walk *walk, const uint8_t *descriptor, uint64_t *n)
 {
 	*n = word_at(descriptor + FIELD_COUNT);
@@ -204,7 +205,7 @@ static const uint8_t *struct_at(const struct type_walk *walk, uint64_t address)
 	return bytes && (bytes[KIND] & KIND_MASK) == TYPE_STRUCT ? bytes : NULL;
 }
 
-/* Follows the path from a struct on. */
+/* Follows the path from a struct. Fills in *wanted if the field exists. */
 static void find_path(struct type_walk *walk, const uint8_t *descriptor, struct type_field *wanted)
 {
 	uint32_t offsets[TYPE_PATH_STEPS] = {0};
@@ -240,7 +241,10 @@ static void find_path(struct type_walk *walk, const uint8_t *descriptor, struct 
 	}
 }
 
-/* Go: "ptrToThis". Named types have it if the program uses such pointers (cmd/compile, writeType). */
+/*
+ * Finds the pointer type (Go: "ptrToThis"). Named types have one if the program uses such pointers
+ * (cmd/compile, writeType).
+ */
 static void find_pointer(const struct type_walk *walk, uint64_t address, const uint8_t *descriptor,
 			 struct type_field *wanted)
 {
@@ -287,7 +291,7 @@ static int add_fields(struct type_walk *walk, const uint8_t *descriptor)
 	return rc;
 }
 
-/* The types of which this one is made. */
+/* Adds the types of which this one is composed. */
 static int add_parts(struct type_walk *walk, uint64_t address)
 {
 	const uint8_t *bytes = image_bytes(walk->image, address, HEAD);
@@ -338,9 +342,9 @@ static int add_links(struct type_walk *walk)
 	return rc;
 }
 
-/* --- Go 1.27: one descriptor behind the other --- */
+/* --- Go 1.27: contiguous descriptors --- */
 
-/* Sizes by kind, without what follows (Go 1.27 internal/abi). 0: there is no such kind. */
+/* Size of a kind's descriptor, without what follows it (Go 1.27 internal/abi); 0 = no such kind. */
 static unsigned descriptor_size(unsigned kind)
 {
 	static const uint8_t sizes[TYPE_KINDS] = {
@@ -353,7 +357,7 @@ static unsigned descriptor_size(unsigned kind)
 	return sizes[kind] ? sizes[kind] : HEAD;
 }
 
-/* What stands between a descriptor and its methods: parameters, methods of an interface, fields. */
+/* Size of the data between a descriptor and its methods: parameters, interface methods or fields. */
 static uint64_t size_behind(const uint8_t *bytes, unsigned kind)
 {
 	uint16_t in, out;
@@ -372,7 +376,7 @@ static uint64_t size_behind(const uint8_t *bytes, unsigned kind)
 	}
 }
 
-/* The distance to the next descriptor; 0 if this is none (type.go, DescriptorSize). */
+/* Returns the distance to the next descriptor, or 0 if this is not one (type.go, DescriptorSize). */
 static uint64_t distance_to_next(const struct type_walk *walk, uint64_t address)
 {
 	const uint8_t *bytes = image_bytes(walk->image, address, HEAD);
@@ -398,7 +402,7 @@ static uint64_t distance_to_next(const struct type_walk *walk, uint64_t address)
 
 static int add_row(struct type_walk *walk)
 {
-	/* The linker leaves one word free (cmd/link/internal/ld/data.go). */
+	/* The linker leaves the first word free (cmd/link/internal/ld/data.go). */
 	uint64_t at = walk->places->types + 8, distance;
 	int rc = 0;
 

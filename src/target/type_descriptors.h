@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Where fields are in the structs of a Go program's packages, from the type descriptors that its garbage
- * collector and package reflect need. They are there in stripped programs, too, so no release of a library
- * needs a table. Every struct that is allocated on the heap or stored in an interface has one. Pure.
+ * Finds fields in the structs of a Go program's packages, from the type descriptors that its garbage
+ * collector and package reflect need. Stripped programs have them, too, so no release of a library needs a
+ * table. Every struct that is allocated on the heap or stored in an interface has one. Pure.
  */
 #ifndef GOTRACE_TARGET_TYPE_DESCRIPTORS_H
 #define GOTRACE_TARGET_TYPE_DESCRIPTORS_H
@@ -10,14 +10,14 @@
 #include "target/image.h"
 #include "target/layout.h"
 
-/* Pointers on the way to a field, and one more. */
+/* Pointers on the way to a field, at most, plus one. */
 #define TYPE_PATH_STEPS 4u
-/* Instead of a path: the type of pointers to the struct, which interfaces have. */
+/* In place of a path: the type of pointers to the struct, which is what interfaces hold. */
 #define TYPE_POINTER_TO "*"
-/* Where a descriptor has its hash, which interfaces' types are compared by (internal/abi, Type.Hash). */
+/* Offset of a descriptor's hash, by which interfaces' types are compared (internal/abi, Type.Hash). */
 #define TYPE_HASH 16u
 
-/* The kinds of a field that callers ask for (internal/abi, Kind); others have their own numbers. */
+/* Kinds of fields that callers use (internal/abi, Kind); others keep their own numbers. */
 enum type_kind {
 	TYPE_NONE = 0,
 	TYPE_BOOL = 1,
@@ -42,37 +42,39 @@ enum type_kind {
 	TYPE_KINDS = 27,
 };
 
-/* A field that is wanted, and where it is. */
+/* A field to look up, and its location. */
 struct type_field {
 	const char *type; /* "net/http.Request": import path and name */
-	const char *path; /* "URL.Path": fields; a pointer to a struct is followed */
+	const char *path; /* "URL.Path": fields; pointers to structs are followed */
 	/*
-	 * The field is at address + offsets[0] with n = 1. Each further step loads a pointer there, and adds
+	 * With n = 1, the field is at address + offsets[0]. Each further step loads a pointer there and adds
 	 * the next offset. n = 0: the program has no descriptor of the type, or the type has no such field.
 	 */
 	uint32_t offsets[TYPE_PATH_STEPS];
 	uint8_t n;
 	uint8_t kind;  /* enum type_kind */
 	uint64_t size; /* of the field, bytes */
-	uint32_t hash; /* of TYPE_POINTER_TO: of that type, with n = 1 */
+	uint32_t hash; /* with TYPE_POINTER_TO: hash of the pointer type; n = 1 */
 };
 
-/* Where moduledata has the addresses of the descriptors. */
+/* Addresses of the descriptors, from moduledata. */
 struct type_places {
-	uint64_t types, etypes; /* all of them, and their names */
+	uint64_t types, etypes; /* range of all descriptors and their names */
 	uint64_t links;         /* offsets from types, int32 each */
-	uint64_t nlinks;        /* 0 from Go 1.27 on, where descriptors follow one another up to: */
-	uint64_t end;
-	unsigned minor; /* release */
+	uint64_t nlinks;        /* 0 from Go 1.27 on, where descriptors are contiguous */
+	uint64_t end;           /* from Go 1.27 on: end of the descriptors */
+	unsigned minor;         /* release */
 };
 
-/* Link-time addresses. The image must be relocated. False if the release is older than 1.9, or not readable.
+/*
+ * Gets the link-time addresses. The image must be relocated. Returns false if the release is older than 1.9
+ * or the data is not readable.
  */
 bool type_places_find(const struct image *image, uint64_t moduledata, const struct release *release,
 		      unsigned minor, struct type_places *places);
 /*
- * Fills in offsets, n and kind of each field. Reads each descriptor once. Returns 0, also if some are not
- * found, or -ENOMEM.
+ * Fills in offsets, n, kind, size and hash of each field. Reads each descriptor once. Returns 0, even if some
+ * are not found, or -ENOMEM.
  */
 int type_fields_find(const struct image *image, const struct type_places *places, struct type_field *fields,
 		     unsigned n);

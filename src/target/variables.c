@@ -199,7 +199,7 @@ static int find_tls(struct target *target, struct error *err)
 }
 
 /*
- * The functions are adjacent in one file (Go 1.17 and 1.18 syscall/asm_linux_amd64.s), if the program has
+ * The functions are adjacent in one file (Go 1.17 and 1.18 syscall/asm_linux_amd64.s) if the program has
  * both.
  */
 static void find_syscalls(struct target *target)
@@ -254,7 +254,7 @@ static void find_ranges(struct target *target)
 		find_callbacks(target);
 }
 
-/* An address in the function's only call instruction of the runtime's tracer; 0 if it is not found. */
+/* Returns an address in the function's only call of the runtime's tracer, or 0 if it is not found. */
 static uint64_t find_trace_call(const struct target *target, const char *function, const char *tracer)
 {
 	struct code code, callee;
@@ -267,8 +267,8 @@ static uint64_t find_trace_call(const struct target *target, const char *functio
 }
 
 /*
- * Where gcAssistAlloc traces the beginning of an assist. The tracer function is inlined there (Go 1.17 to
- * 1.21).
+ * Finds where gcAssistAlloc traces the beginning of an assist. The tracer function is inlined there (Go 1.17
+ * to 1.21).
  */
 static uint64_t find_assist_trace_call(const struct target *target)
 {
@@ -364,7 +364,7 @@ static uint64_t find_gc_controller(const struct references *references)
 	return 0;
 }
 
-/* It also tests `gcphase != _GCoff`, its only comparison with 0. */
+/* gcControllerCommit also tests `gcphase != _GCoff`, its only comparison with 0. */
 static uint64_t find_gcphase(const struct references *references)
 {
 	for (int i = 0; i < references->n; i++) {

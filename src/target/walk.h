@@ -17,8 +17,8 @@ struct walker {
 int walker_init(struct walker *walker, const struct target *target);
 void walker_free(struct walker *walker);
 /*
- * Walks the stack of the goroutine at g, leaf first. piece is memory from view->sp on that has been read
- * already. Returns the number of return addresses; flags as for stack_walk.
+ * Walks the stack of the goroutine at g, leaf first. piece is memory, already read, from view->sp on. Returns
+ * the number of return addresses; flags as for stack_walk().
  */
 unsigned walker_walk(struct walker *walker, uint64_t g, const struct g_view *view,
 		     const struct memory_piece *piece, uint64_t pcs[STACK_DEPTH], uint16_t *flags);

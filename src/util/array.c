@@ -23,7 +23,7 @@ int array_grow(void *array, size_t *capacity, size_t want, size_t item_size)
 		return -ENOMEM;
 	while (count < want)
 		count += count < MANY_ITEMS ? count : count / 4;
-	/* The pointer has another type than void *, so it is copied, not cast. */
+	/* The pointer's type is not void *, so it is copied, not cast. */
 	memcpy(&items, array, sizeof(items));
 	items = realloc(items, count * item_size);
 	if (!items)

@@ -7,7 +7,7 @@
 
 /*
  * Grows an array to at least `want` items of item_size bytes each. Small arrays double, large ones grow by a
- * quarter. array: the address of the pointer to the items. New items are zeroed. Returns 0, or -ENOMEM with
+ * quarter. array is the address of the pointer to the items. New items are zeroed. Returns 0, or -ENOMEM with
  * the array unchanged.
  */
 int array_grow(void *array, size_t *capacity, size_t want, size_t item_size);

@@ -45,7 +45,10 @@ static bool read_of_group(const char *group, const char *name, const char *key, 
 	return read_number(path, key, number);
 }
 
-/* What a cgroup's limit leaves. Its page cache counts as free, because it can be reclaimed. */
+/*
+ * Bytes left below a cgroup's limit; UINT64_MAX without a limit. Page cache counts as free, because it can be
+ * reclaimed.
+ */
 static uint64_t left_in(const char *group, const struct hierarchy *names)
 {
 	uint64_t limit, usage, cache = 0;

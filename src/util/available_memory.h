@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 /*
- * Bytes that this process can still use without swapping: what the machine has available, or less if a limit
- * of the process's memory cgroup or of a parent cgroup applies. root: "", or in tests a directory used as /.
- * 0: unknown.
+ * Returns how many bytes this process can still use without swapping, 0 if unknown: the memory that the
+ * machine has available, or less if the process's memory cgroup or a parent of it has a limit. root: "", or
+ * in tests a directory used as /.
  */
 uint64_t available_memory(const char *root);
 

@@ -18,7 +18,7 @@ struct budget {
 	bool spent;     /* the CPU time is used up */
 };
 
-/* Returns false, and takes nothing, if fewer bytes are left. */
+/* Takes bytes from the budget. Returns false, and takes nothing, if fewer are left. */
 bool budget_take(struct budget *budget, uint64_t bytes);
 void budget_give(struct budget *budget, uint64_t bytes);
 
@@ -30,7 +30,7 @@ void budget_stop(struct budget *budget);
  * once in many steps.
  */
 bool budget_step(struct budget *budget);
-/* Adds CPU time, up to a total of `most`. */
+/* Adds ns of CPU time, up to a total of `most` ns. */
 void budget_earn(struct budget *budget, uint64_t ns, uint64_t most);
 
 /* CPU time of the calling thread, ns. */

@@ -23,7 +23,7 @@ struct path_walk {
 	struct error *err;
 };
 
-/* A link with a second name may belong to root and yet have been put here by another user (link(2)). */
+/* A hard link of a symbolic link may belong to root although another user put it here (link(2)). */
 static bool is_trusted(struct path_walk *walk, const struct stat *link)
 {
 	struct owner user;
@@ -121,8 +121,8 @@ static int step(struct path_walk *walk, bool *ended)
 }
 
 /*
- * Through such a link the user could redirect root anywhere. A directory of the user's own is safe, because
- * the user may change it anyway.
+ * Through a link of their own, the user could redirect root anywhere. A directory that the user owns is safe,
+ * because the user may change it anyway.
  */
 static int check_end(const struct path_walk *walk)
 {
@@ -210,7 +210,7 @@ static bool is_empty(int fd)
 
 /*
  * Whether only root and the user can have replaced the directory since it was made. The user could also
- * remove an empty directory in their own directory and make it again, so nothing is gained by replacing it.
+ * remove an empty directory in their own directory and make it again, so replacing it gains nothing.
  */
 static bool is_ours_to_give(int parent, int fd, uid_t user)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Opens and makes the directories for gotrace's output files. A path is walked once, component by component,
- * to a descriptor, and all later operations use the descriptor. So no owner of a directory on the path can
- * redirect root elsewhere with a symbolic link.
+ * Opens and creates the directories for gotrace's output files. A path is walked once, component by
+ * component, to a descriptor, and all later operations use the descriptor. So no owner of a directory on the
+ * path can redirect root elsewhere with a symbolic link.
  *
  * A symbolic link on the path is followed if it belongs to root or to the user that gotrace runs as. Under
  * sudo, a link that belongs to the invoking user is followed, too, if the path ends in a directory of that
@@ -22,7 +22,7 @@ int directory_open(const char *path, struct error *err);
 /* The same for a file's parent directory. *name: the file's name in it, a part of path. */
 int directory_open_parent(const char *path, const char **name, struct error *err);
 /*
- * Makes the directory with mode 0755, and opens it like directory_open. Under sudo it is given to the
+ * Creates the directory with mode 0755, and opens it like directory_open. Under sudo it is given to the
  * invoking user if its parent belongs to root or that user, and no other user can replace entries in the
  * parent. Otherwise it belongs to root.
  */

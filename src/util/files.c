@@ -21,7 +21,7 @@ int file_open_found(int found)
 	int fd = -EINVAL;
 
 	if (fstat(found, &st) == 0 && S_ISREG(st.st_mode)) {
-		/* In a sandbox the broker has done this, and returned a descriptor that can be read. */
+		/* In a sandbox, the broker has already done this, and returned a readable descriptor. */
 		if (!(fcntl(found, F_GETFL) & O_PATH))
 			return found;
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", found);
@@ -91,7 +91,7 @@ int file_stat(int fd, struct stat *st)
 {
 	int rc = file_stat_at(fd, "", AT_EMPTY_PATH, st);
 
-	/* A worker's filter forbids statx. A worker may block. */
+	/* A worker's filter forbids statx, but a worker may block. */
 	if (rc == -EPERM && fstat(fd, st) == 0)
 		rc = 0;
 	return rc;

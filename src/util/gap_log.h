@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Log events by which a trace says that nothing was recorded for a time. Their category is
- * OWN_LOG_CATEGORY. Such a text is untrusted: any program can write one.
+ * Log events that delimit an interval in which nothing was recorded. Their category is OWN_LOG_CATEGORY. They
+ * are untrusted input: any program can write such a text.
  */
 #ifndef GOTRACE_UTIL_GAP_LOG_H
 #define GOTRACE_UTIL_GAP_LOG_H
 
 #include <stddef.h>
 
-/* What the texts begin with. The reason for the gap follows the first one, behind a colon and a space. */
+/* Beginnings of the texts. The reason for the gap follows the first one, after a colon and a space. */
 #define GAP_LOG_BEGIN "not watched from here on"
 #define GAP_LOG_END   "watched again from here on"
-/* The last event of a trace, at the end of the recording, if nothing was recorded again before. */
+/* The last event of a trace, if its recording ends within a gap. */
 #define GAP_LOG_LAST "not watched until here, the end of the trace"
 
 enum gap_log {

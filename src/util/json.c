@@ -15,9 +15,8 @@ static void write_escaped(FILE *out, const char *text, size_t len)
 
 		if (point == '"' || point == '\\')
 			fprintf(out, "\\%c", (char)point);
-		else if (!text_is_printable(point) &&
-			 !(point == 0xfffd &&
-			   step > 1)) /* all unprintable code points fit into four hex digits */
+		else if (!text_is_printable(point) && !(point == 0xfffd && step > 1))
+			/* All unprintable code points fit into four hex digits. */
 			fprintf(out, "\\u%04x", (unsigned)point);
 		else
 			fwrite(text + at, 1, step, out);

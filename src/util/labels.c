@@ -28,7 +28,7 @@ static int by_key(const void *a, const void *b)
 	return order ? order : compare(one->value, one->value_len, two->value, two->value_len);
 }
 
-/* Where the text goes; n may pass size, then it did not fit. */
+/* The output buffer. If n exceeds size, the text did not fit. */
 struct label_writer {
 	char *text;
 	size_t n, size;
@@ -43,7 +43,7 @@ static void put(struct label_writer *writer, const char *bytes, size_t n)
 
 static void put_quoted(struct label_writer *writer, const char *text, size_t len)
 {
-	static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD, for a byte that is no UTF-8 */
+	static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD, for a byte that is not UTF-8 */
 	char escape[8];
 	size_t step;
 
@@ -64,7 +64,7 @@ static void put_quoted(struct label_writer *writer, const char *text, size_t len
 	put(writer, "\"", 1);
 }
 
-/* A text that was cut within a character loses the rest of it. */
+/* Returns the length of a text without an incomplete character at its end. */
 static size_t whole_characters(const char *text, size_t len)
 {
 	size_t end = len, step;
@@ -141,7 +141,7 @@ static int hex(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Four digits behind \u. Pairs of surrogates, which labels_write does not write, are U+FFFD each. */
+/* Reads four digits after \u. Surrogates, which labels_write does not write, each become U+FFFD. */
 static bool read_point(struct label_reader *reader, uint32_t *point)
 {
 	*point = 0;
@@ -187,7 +187,7 @@ static bool read_escape(struct label_reader *reader)
 	return known && put_byte(reader, (unsigned char)meant[known - escapes]);
 }
 
-/* One that is not escaped. */
+/* Reads a character that is not escaped. */
 static bool read_character(struct label_reader *reader)
 {
 	size_t step;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A set of pprof labels as text, as logs of a trace have it: {"key":"value", "key2":"value2"}, a JSON object
- * by key, as the goroutine profile prints it (debug=1). "..." follows if labels, or parts of them, were left
- * out. Such a text is untrusted: any program can write one.
+ * A set of pprof labels as text, as in the logs of a trace: {"key":"value", "key2":"value2"}, a JSON object
+ * sorted by key, as the goroutine profile prints it (debug=1). "..." follows if labels, or parts of them,
+ * were left out. Such a text is untrusted input: any program can write one.
  */
 #ifndef GOTRACE_UTIL_LABELS_H
 #define GOTRACE_UTIL_LABELS_H
@@ -16,11 +16,11 @@ enum {
 	LABELS_TEXT_LABELS = 64,
 };
 
-/* Categories of log events with labels: of the goroutine itself, which has just got them, ... */
+/* Category of log events with labels that the goroutine itself has just received. */
 #define LABELS_SET "labels"
-/* ... of the goroutine itself, which has had them before, ... */
+/* The same, but the goroutine has had them for longer. */
 #define LABELS_HELD "labels held"
-/* ... and of others, which did not run: their ids follow the set, each behind a space. */
+/* Labels of other goroutines, which did not run: their ids follow the set, each after a space. */
 #define LABELS_OTHERS "labels of goroutines"
 
 struct pprof_label {
@@ -29,12 +29,12 @@ struct pprof_label {
 };
 
 /*
- * Sorts n labels, and writes them as text, NUL-terminated; those that do not fit are left out. cut: some are
- * missing already. Returns the length.
+ * Sorts n labels, and writes them as NUL-terminated text; those that do not fit are left out. cut: some were
+ * left out before. Returns the length.
  */
 size_t labels_write(struct pprof_label *labels, unsigned n, bool cut, char text[LABELS_TEXT_MAX + 1]);
 
-/* A set that was read: its texts, which have no escapes any more, are in bytes. */
+/* A set that was read. bytes has its strings, without escapes. */
 struct labels_read {
 	struct pprof_label labels[LABELS_TEXT_LABELS];
 	unsigned n;
@@ -43,8 +43,8 @@ struct labels_read {
 };
 
 /*
- * Reads such a text. Returns how many bytes of it are the set, or a negative errno: -EBADMSG if it is none.
- * The labels of a set with more than LABELS_TEXT_LABELS are cut.
+ * Reads a set at the beginning of text. Returns its length in bytes, or -EBADMSG. Labels beyond
+ * LABELS_TEXT_LABELS are left out, and set->cut is true.
  */
 int labels_parse(const char *text, size_t len, struct labels_read *set);
 /* The label with this key, or NULL. */
@@ -57,9 +57,12 @@ enum labels_log {
 	LABELS_LOG_OTHERS,
 };
 
-/* What the category of a log event says. */
+/* Classifies a log event by its category. */
 enum labels_log labels_log_kind(const char *category, size_t len);
-/* The next id of a LABELS_LOG_OTHERS behind the set; 0 at the end, and where there is none. */
+/*
+ * Returns the next id after the set in a LABELS_LOG_OTHERS, and advances *at. Returns 0 at the end, or if
+ * there is no id.
+ */
 uint64_t labels_next_goid(const char *text, size_t len, size_t *at);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The architecture that gotrace was built for, by its names in ELF files. Only programs for it can be traced.
- * And how large a machine can be.
+ * The architecture that gotrace was built for, by its names in ELF files; only programs for it can be traced.
+ * Also the maximum number of CPUs.
  */
 #ifndef GOTRACE_MACHINE_H
 #define GOTRACE_MACHINE_H
@@ -20,7 +20,7 @@
 #error "gotrace runs on x86-64 and arm64"
 #endif
 
-/* CONFIG_NR_CPUS is at most 8192 (Linux 6.18 arch/x86/Kconfig): data with a higher number is damaged. */
+/* CONFIG_NR_CPUS is at most 8192 (Linux 6.18 arch/x86/Kconfig): a higher number is corrupt data. */
 enum { MAX_CPUS = 8192 };
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Takes back the live line, if there is a terminal. */
+/* Erases the live line, if there is a terminal. */
 static const char *prefix(void)
 {
 	return isatty(STDERR_FILENO) ? "\r\033[Kgotrace: " : "gotrace: ";

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Log events of gotrace that are data: what a goroutine is about to wait for, and the CPU that a thread runs
- * on. Such a text is untrusted: any program can write one. Those about gaps are in util/gap_log.h.
+ * Log events of gotrace that carry data: what a goroutine is about to wait for, and the CPU that a thread
+ * runs on. They are untrusted input: any program can write such a text. Events about gaps are in
+ * util/gap_log.h.
  */
 #ifndef GOTRACE_UTIL_OWN_LOGS_H
 #define GOTRACE_UTIL_OWN_LOGS_H
@@ -13,7 +14,7 @@ enum lock_form {
 	FORM_MUTEX,
 	FORM_RWMUTEX,
 	FORM_SEMAPHORE,
-	FORM_FUTEX, /* the last that is held by someone */
+	FORM_FUTEX, /* the last form that can have a holder */
 	FORM_WAITGROUP,
 	FORM_COND,
 	FORM_CHAN,
@@ -28,10 +29,10 @@ struct lock_log {
 /* The word that a message begins with: "rwmutex". */
 const char *lock_form_name(enum lock_form form);
 
-/* "rwmutex 0xc000012340 (read)". False if the log has another category, or is not of gotrace's form. */
+/* "rwmutex 0xc000012340 (read)". Returns false if the log has another category or another form. */
 bool lock_log_parse(const char *category, const char *message, struct lock_log *log);
 
-/* "3". False if the log has another category, or its message is not the number of a CPU. */
+/* "3". Returns false if the log has another category, or its message is not the number of a CPU. */
 bool cpu_log_parse(const char *category, const char *message, uint32_t *cpu);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The user that invoked sudo: owns the output files, and runs the started program. */
+/* The user who invoked sudo. This user owns the output files and runs the started program. */
 #ifndef GOTRACE_UTIL_OWNER_H
 #define GOTRACE_UTIL_OWNER_H
 
@@ -11,7 +11,7 @@ struct owner {
 	gid_t gid;
 };
 
-/* False if gotrace does not run as root, or without well-formed SUDO_UID and SUDO_GID. */
+/* Returns false if gotrace does not run as root, or if SUDO_UID or SUDO_GID is missing or malformed. */
 bool owner_behind_sudo(struct owner *owner);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Privileges beyond those of the user, either as root or from file capabilities (`make install-caps`).
- * Capabilities from the file are not used for files that the user names. Capabilities are per thread, so
- * nothing here is shared.
+ * Privileges beyond those of the user, either as root or from file capabilities (`make install-caps`). File
+ * capabilities are not used to open files that the user names. Capabilities are per thread, so nothing here
+ * is shared.
  */
 #ifndef GOTRACE_UTIL_RIGHTS_H
 #define GOTRACE_UTIL_RIGHTS_H
@@ -44,7 +44,7 @@ int rights_begin(struct error *err);
 /* Permanently drops this thread's file capabilities. Root stays root. */
 void rights_give_up(void);
 
-/* Effective capabilities to be restored. */
+/* Saved effective capabilities, for rights_restore(). */
 struct rights {
 	uint64_t effective;
 	bool changed;

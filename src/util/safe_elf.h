@@ -13,11 +13,11 @@
 /*
  * Opens a 64-bit little-endian ELF file with at most 65,279 sections, which no linker exceeds for a program,
  * and without compressed strings, which libelf would decompress by itself. The file is read, not mapped:
- * otherwise truncating it would kill gotrace with SIGBUS. NULL if it is not such a file. fd remains open and
- * the caller's.
+ * otherwise truncating it would kill gotrace with SIGBUS. Returns NULL if it is not such a file. fd remains
+ * open and owned by the caller.
  */
 Elf *safe_elf_file(int fd);
-/* The same for bytes in memory, which remain the caller's and are not changed. */
+/* The same for bytes in memory, which remain owned by the caller and are not changed. */
 Elf *safe_elf_memory(const void *bytes, size_t size);
 
 /* Name of a section; NULL if it has none. names: from elf_getshdrstrndx. */

@@ -214,7 +214,7 @@ void strtab_keep(struct strtab *tab, uint32_t id)
 		tab->entries[id].state = KEPT;
 }
 
-/* Removes the bytes of removed strings. Without memory for that, the blob stays as it is. */
+/* Drops the bytes of removed strings. If out of memory, leaves the blob as it is. */
 static void pack_blob(struct strtab *tab)
 {
 	char *blob = malloc(tab->blob_capacity);

@@ -16,7 +16,7 @@ void strtab_free(struct strtab *tab);
  */
 uint32_t strtab_add(struct strtab *tab, const char *text, size_t len);
 uint32_t strtab_add_str(struct strtab *tab, const char *text);
-/* A string's bytes, NUL-terminated. Owned by the table and valid until the next strtab_add. */
+/* A string's bytes, NUL-terminated. Owned by the table; valid until the next strtab_add* or strtab_sweep. */
 const char *strtab_get(const struct strtab *tab, uint32_t id, size_t *len);
 /* The id of a string in the table; 0 if it is not there. */
 uint32_t strtab_find(const struct strtab *tab, const char *text, size_t len);

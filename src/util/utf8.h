@@ -9,13 +9,13 @@
 #include <stdio.h>
 
 /*
- * The first character of s, which has n > 0 bytes: returns its code point and stores its length in *len. A
- * malformed byte is returned as 0xfffd with length 1.
+ * Decodes the first character of s, which has n > 0 bytes: returns its code point and stores its length in
+ * *len. A malformed byte is returned as 0xfffd with length 1.
  */
 uint32_t text_next(const char *s, size_t n, size_t *len);
 /* Whether the character is neither a terminal control nor a change of text direction. */
 bool text_is_printable(uint32_t point);
-/* Replaces all unprintable characters by question marks, including newlines. The text never grows. */
+/* Replaces all unprintable characters, including newlines, with question marks. The text never grows. */
 void text_make_printable(char *text);
 void text_put(FILE *out, const char *text);
 

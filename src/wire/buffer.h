@@ -15,7 +15,7 @@ struct buffer {
 
 int buffer_grow(struct buffer *buf, size_t more); /* slow path of buffer_reserve */
 
-/* Makes space for `more` bytes after len. 0 or -ENOMEM. */
+/* Reserves space for `more` bytes after len. Returns 0 or -ENOMEM. */
 static inline int buffer_reserve(struct buffer *buf, size_t more)
 {
 	return more <= buf->capacity - buf->len ? 0 : buffer_grow(buf, more);

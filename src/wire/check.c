@@ -23,10 +23,10 @@ struct trace_check {
 
 /* Results of reading a generation. */
 enum read_result {
-	READ_BROKEN = -1, /* a fault with nothing to keep; or out of memory */
+	READ_BROKEN = -1, /* a fault that leaves nothing to check, or out of memory */
 	READ_END = 0,     /* the file ends here */
 	READ_WHOLE = 1,
-	READ_TORN = 2, /* complete batches up to a fault: may still be checked */
+	READ_TORN = 2, /* a fault after complete batches, which can still be checked */
 };
 
 static int read_version(struct trace_check *check)
@@ -63,7 +63,7 @@ static int file_batch(struct trace_check *check, const struct batch *batch)
 	return ret;
 }
 
-/* Whether the batch belongs to the open generation. The first batch opens it. */
+/* Refuses generation number 0. The first batch sets the number of the open generation. */
 static int number_generation(struct trace_check *check, const struct batch *batch)
 {
 	if (batch->gen == 0)
@@ -187,8 +187,8 @@ static int end_visit(struct trace_check *check)
 }
 
 /*
- * Checks a generation. For one cut short by a fault, the result is that fault, unless its events contradict
- * each other.
+ * Checks a generation. If a fault cut it short, the result is that fault, unless its events are
+ * inconsistent.
  */
 static int check_generation(struct trace_check *check)
 {
@@ -244,7 +244,7 @@ int wire_visit(const uint8_t *bytes, size_t n, const struct wire_visitor *visito
 	int ret;
 
 	*report = (struct wire_report){.total_bytes = n};
-	/* Limits the time spent on crafted files. Real traces need about one step per event of five bytes. */
+	/* Limits the time spent on crafted files. Real traces need about one step per five-byte event. */
 	check.merge.visitor = visitor;
 	check.merge.budget = (1ull << 26) + 64 * (uint64_t)n;
 	ret = read_version(&check);

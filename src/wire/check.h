@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Private to the checker: one generation as read from the file, and the state that its events must agree
- * with.
- */
+/* Private to the checker: one generation as read from the file, and the state that its events must match. */
 #ifndef GOTRACE_CHECK_H
 #define GOTRACE_CHECK_H
 
@@ -38,7 +35,7 @@ struct file_text {
 	uint32_t len;
 };
 
-/* The frame that the first stack containing a PC gives for it. */
+/* The frame of a PC, from the first stack that contains the PC. */
 struct pc_frame {
 	uint64_t func, file, stack;
 	uint64_t offset;
@@ -56,12 +53,12 @@ struct stack_place {
 };
 
 struct clock {
-	uint64_t dt, mono, sec, nsec, time; /* time: of the batch with the snapshot, in units */
+	uint64_t dt, mono, sec, nsec, time; /* time: time of the snapshot's batch, in units */
 };
 
 struct chunk {
 	uint64_t number;             /* 0 = no batch yet */
-	uint64_t min_time, max_time; /* units: of its batches, tables included */
+	uint64_t min_time, max_time; /* of its batches, tables included; units */
 	uint64_t offset, end;        /* in the file */
 	double freq;                 /* ns per unit; 0 = not seen */
 	bool has_clock, has_heap;
@@ -87,7 +84,7 @@ void chunk_reset(struct chunk *chunk);
 void chunk_free(struct chunk *chunk);
 /* Adds one batch. Returns 0, -ENOMEM, or -EBADMSG with the fault set. */
 int chunk_add(struct chunk *chunk, const struct batch *batch, unsigned version, struct fault *fault);
-/* Checks that require all batches of the generation. */
+/* Checks a complete generation; converts sample times to ns. Returns 0, or -EBADMSG with the fault set. */
 int chunk_check(struct chunk *chunk, unsigned version, struct fault *fault);
 bool chunk_has_string(const struct chunk *chunk, uint64_t id);
 bool chunk_has_stack(const struct chunk *chunk, uint64_t id);
@@ -127,10 +124,7 @@ struct p_record {
 	struct sequence_number seq;
 };
 
-/*
- * State while the events are replayed: the automaton, plus what only this format has. Indices are the
- * automaton's.
- */
+/* Replay state: the automaton, plus state specific to this format. Indices are the automaton's. */
 struct order {
 	struct sched sched;
 	struct map64 g_index, p_index, m_index, tasks;
@@ -149,14 +143,14 @@ enum { WAIT = 0, ADVANCE = 1 };
 
 int order_init(struct order *order);
 /*
- * Takes the event at the head of thread m if the state allows it. thread: the index of m, or 0, which is then
- * set. Returns ADVANCE, WAIT (events of other threads must come first), -EBADMSG with the fault set, or
- * -ENOMEM.
+ * Applies the next event of thread m if the state allows it. *thread is the index of m, or 0: the function
+ * then sets it. Returns ADVANCE, WAIT (events of other threads must come first), -EBADMSG with the fault set,
+ * or -ENOMEM.
  */
 int order_advance(struct order *order, const struct chunk *chunk, uint64_t m, uint32_t *thread,
 		  const struct event *ev, struct fault *fault);
 void order_free(struct order *order);
-/* The P and goroutine that the thread with this index has; NO_ID for none. */
+/* Sets *p and *g to the ids of the thread's P and goroutine; NO_ID for none. thread is an index. */
 void order_holds(const struct order *order, uint32_t thread, uint64_t *p, uint64_t *g);
 size_t order_threads(const struct order *order); /* number of threads seen */
 
@@ -190,20 +184,17 @@ static inline uint64_t order_p_id(const struct order *order, int32_t p)
 	return p == NO_P ? NO_ID : order->ps[p].id;
 }
 
-/*
- * Map ids in the file to indices (check_ids.c). NO_G, NO_P or NO_M if the file has not named the id yet, or
- * the object is gone.
- */
+/* Map ids in the file to indices (check_ids.c). Return NO_G, NO_P or NO_M if the id was not named yet. */
 uint32_t order_find_g(const struct order *order, uint64_t id);
 int32_t order_find_p(const struct order *order, uint64_t id);
 uint32_t order_find_m(const struct order *order, uint64_t id);
-/* The same, adding the id if it is new. 0 or -ENOMEM. */
+/* The same, but add the id if it is new. Return 0 or -ENOMEM. */
 int order_make_g(struct order *order, uint64_t id, uint32_t *index);
 int order_make_p(struct order *order, uint64_t id, int32_t *index);
-/* Index of thread m, added if it is new; 0 for NO_ID. Returns 0 or -ENOMEM. */
+/* Sets *index to the index of thread m, adding m if it is new; 0 for NO_ID. Returns 0 or -ENOMEM. */
 int order_thread(struct order *order, uint64_t m, uint32_t *index);
 
-/* Begins a new life of goroutine g: discards what was kept of an earlier goroutine with the same id. */
+/* Introduces goroutine g: discards the state of an earlier goroutine with the same id. */
 void order_g_appears(struct order_step *step, uint32_t g);
 
 /* Handle status events (check_status.c). Return ADVANCE, -EBADMSG or -ENOMEM. */
@@ -216,9 +207,7 @@ int order_annotation(struct order_step *step);
  * Go's reader.
  */
 int order_violation(const struct order_step *step, const struct violation *violation);
-/*
- * Names as Go's reader prints them. status: enum g_status or p_status, or STATUS_BAD, printed like status 0.
- */
+/* Names as Go's reader prints them. status: enum g_status or p_status, or STATUS_BAD, named like status 0. */
 const char *order_g_status_name(unsigned status);
 const char *order_p_status_name(unsigned status);
 
@@ -228,7 +217,7 @@ struct event_merge {
 	int64_t last_time; /* of the last event; strictly increasing */
 	int64_t first_time;
 	bool any;
-	uint64_t budget; /* remaining steps of waiting; at 0 the file is rejected as too disordered */
+	uint64_t budget; /* remaining wait steps; at 0 the file is rejected as too disordered */
 	const struct wire_visitor *visitor; /* NULL = none */
 	int stopped;                        /* what the visitor returned */
 };

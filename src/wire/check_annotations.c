@@ -55,7 +55,7 @@ static bool is_same_region(const struct open_region *a, const struct open_region
 	       (a->name.len == 0 || memcmp(a->name.bytes, b->name.bytes, a->name.len) == 0);
 }
 
-/* Copies text from the file into a message, without characters that a terminal interprets. */
+/* Copies text from the file into a message, with '?' for all but printable ASCII. */
 static void printable(char *out, size_t size, const struct file_text *text)
 {
 	size_t n = text->len < size - 1 ? text->len : size - 1;

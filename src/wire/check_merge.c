@@ -151,7 +151,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* After a step the heap is nearly sorted, and few moves are needed. Returns false if it needs too many. */
+/* Insertion sort: the heap is nearly sorted after a step. Returns false if it needs too many moves. */
 static bool sort_nearly_sorted(struct frontier *front)
 {
 	size_t moves = 0;
@@ -191,7 +191,7 @@ static bool sort(struct event_merge *merge, struct frontier *front)
 
 /* --- steps --- */
 
-/* Checks that readers make when they deliver the event. */
+/* Checks the ids that readers check when they deliver an event. */
 static int check_ids(const struct frontier *front, const struct event *ev)
 {
 	const struct event_spec *spec = event_spec(ev->type);
@@ -219,7 +219,7 @@ static void deliver(struct event_merge *merge, int64_t time)
 	merge->last_time = time;
 }
 
-/* Passes the event to the visitor, with what its thread had before it. */
+/* Passes the event to the visitor, with the P and goroutine that its thread had before it. */
 static int visit(struct event_merge *merge, const struct thread_cursor *cursor, struct wire_event *seen)
 {
 	seen->type = cursor->ev.type;
@@ -281,7 +281,7 @@ static int report_stuck(const struct frontier *front)
 			 "broken trace: failed to advance: frontier:%s", heads);
 }
 
-/* The first thread has to wait: tries the others in order of time. */
+/* Called when the first thread must wait: tries the others in order of time. */
 static int advance_another(struct event_merge *merge, struct order *order, struct frontier *front)
 {
 	bool affordable = sort(merge, front);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Checks every event against the state. Each event is decoded to an op, which the automaton of sched checks.
- * This file adds the format's ids and sequence numbers: which event has to wait, and for what. The rules are
- * those of Go 1.26 src/internal/trace/order.go, the strictest reader.
+ * This file adds the format's ids and sequence numbers, which decide whether an event must wait. The rules
+ * are those of Go 1.26 src/internal/trace/order.go, the strictest reader.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -53,7 +53,7 @@ static int take_arg(struct order_step *step, const struct event_arg *arg, uint64
 	case ARG_STATUS:
 		step->status = value;
 		return 0;
-	case ARG_STRING: /* kind of a stop-the-world: readers compare all 64 bits */
+	case ARG_STRING: /* kind of a stop-the-world; readers compare all 64 bits */
 		step->op.string = (uint32_t)value;
 		step->op.arg = value >> 32;
 		return 0;
@@ -78,8 +78,8 @@ static int decode(struct order_step *step, uint32_t *thread, const struct event 
 /* --- sequence numbers --- */
 
 /*
- * The sequence of the event's goroutine or P. NULL if the event has no sequence number, belongs to the
- * collector's sequence, or names an unknown object.
+ * Returns the sequence of the event's goroutine or P, or NULL if the event has no sequence number, belongs to
+ * the collector's sequence, or names an unknown object.
  */
 static struct sequence_number *sequence_of(const struct order_step *step)
 {
@@ -107,7 +107,7 @@ static bool is_next(const struct order_step *step, const struct sequence_number 
 	return !seq || (step->chunk->number == seq->gen && step->seq == seq->n + 1);
 }
 
-/* The first collection event of a trace may have any number. */
+/* The first collection event of a trace may have any sequence number. */
 static bool is_next_of_gc(const struct order_step *step)
 {
 	const struct sched *sched = &step->order->sched;
@@ -124,7 +124,7 @@ static bool is_next_of_gc(const struct order_step *step)
 	}
 }
 
-/* Only the number is wrong: either earlier events of the sequence must come first, or the file is faulty. */
+/* Only the sequence number is wrong. The event waits for earlier ones; for SyscallBegin this is a fault. */
 static int out_of_sequence(const struct order_step *step, const struct sequence_number *seq)
 {
 	if (step->op.kind != OP_SYSCALL_BEGIN)
@@ -159,8 +159,8 @@ static int apply(struct order_step *step, struct sequence_number *seq)
 }
 
 /*
- * If the event waits for another thread, its number is checked first and nothing else until the number is
- * due. For a coroutine switch, its own goroutine is checked first.
+ * An event that waits for another thread is not checked until its sequence number is due. A coroutine switch
+ * checks its own goroutine first.
  */
 static int advance_op(struct order_step *step)
 {

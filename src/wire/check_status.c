@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Statuses of goroutines and Ps. A file states each once per generation, where the object is first named. In
+ * Statuses of goroutines and Ps. A file states each once per generation, where it first names the object. In
  * the first generation a status introduces its object; later, it must match the state.
  */
 #include <errno.h>

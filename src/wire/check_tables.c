@@ -152,7 +152,7 @@ static int add_strings(struct chunk *chunk, struct batch_reader *r)
 	return 0;
 }
 
-/* Frames are identified by PC. The first frame with a PC counts. */
+/* Frames are identified by PC; later frames with the same PC are ignored. */
 static int add_frame(struct chunk *chunk, struct batch_reader *r, uint64_t stack)
 {
 	struct pc_frame frame = {.stack = stack, .offset = r->offset};
@@ -308,10 +308,7 @@ static int add_thread_batch(struct chunk *chunk, const struct batch *batch)
 	return 0;
 }
 
-/*
- * Records the units of AllocFree ids (Go 1.23 runtime/traceallocfree.go, 1.26: kind 1). Readers evaluate them
- * later.
- */
+/* Records the units of AllocFree ids (Go 1.23 runtime/traceallocfree.go, 1.26: kind 1) for later use. */
 static void note_heap(struct chunk *chunk, const struct batch *batch)
 {
 	const uint8_t *p = batch->data, *end = p + batch->size;
@@ -338,7 +335,7 @@ static int add_experiment(struct chunk *chunk, const struct batch *batch, struct
 	return 0;
 }
 
-/* Counts a batch as an event, and also the event type byte that begins its data. */
+/* Counts the batch as an event, and likewise the event type that begins its data. */
 static void count_batch(struct chunk *chunk, const struct batch *batch, unsigned type)
 {
 	chunk->events[batch->experiment ? EV_EXPERIMENTAL_BATCH : EV_EVENT_BATCH]++;
@@ -392,7 +389,7 @@ struct file_text chunk_text(const struct chunk *chunk, uint64_t id)
 	return index == MAP64_NONE ? (struct file_text){NULL, 0} : chunk->texts[index];
 }
 
-/* Converts as amd64 does: a value out of range becomes the smallest integer. */
+/* Converts as amd64 does: an out-of-range value becomes INT64_MIN. */
 int64_t chunk_ns(const struct chunk *chunk, uint64_t units)
 {
 	double ns = (double)units * chunk->freq;

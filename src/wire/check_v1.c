@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Checks the states of Ps and goroutines along the order: rules of Go 1.21 src/internal/trace/parser.go
- * (postProcessTrace), plus what only readers from Go 1.23 on refuse or crash on, for the formats that they
- * read. For v0, the rules of the reader of early 2015.
+ * Checks the states of Ps and goroutines in event order, by the rules of Go 1.21 src/internal/trace/parser.go
+ * (postProcessTrace). Formats that readers from Go 1.23 on can read must also meet the rules of those
+ * readers, which refuse or crash on more. v0 follows the reader of early 2015.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,7 +22,7 @@ struct g_rules {
 struct p_rules {
 	uint64_t g; /* 0 = none */
 	bool running, sweep;
-	bool stw, gc; /* in formats that have them per P */
+	bool stw, gc; /* in formats that track them per P */
 };
 
 struct region_v1 {
@@ -76,7 +76,7 @@ static int add_g(struct rules *rules, uint64_t id, enum v1_status status, uint32
 	return 0;
 }
 
-/* Naming a goroutine makes it exist: readers up to Go 1.22 then accept no GoCreate for it. */
+/* Naming a goroutine makes it exist: readers up to Go 1.22 refuse a later GoCreate for it. */
 static int touch_g(struct rules *rules, uint64_t id, uint32_t *index)
 {
 	*index = map64_find(&rules->g_index, id);
@@ -410,7 +410,7 @@ static int check_event(struct rules *rules, const struct event_v1 *ev)
 	case OP_GO_DESTROY:
 	case OP_GO_STOP:
 	case OP_GO_BLOCK:
-	case OP_PROC_STEAL: /* taken from its system call */
+	case OP_PROC_STEAL: /* the goroutine loses its P in a system call */
 		return go_leave(rules, ev);
 	case OP_SYSCALL_BEGIN:
 		return want_running_here(rules, ev, false);
@@ -452,7 +452,7 @@ static int check_one(struct rules *rules, struct event_v1 *ev)
 	return check_event(rules, ev);
 }
 
-/* The order ends before the first event that breaks a rule. */
+/* Truncates the order before the first event that breaks a rule. */
 static int check_all(struct rules *rules)
 {
 	struct v1_trace *trace = rules->trace;

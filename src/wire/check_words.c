@@ -190,7 +190,7 @@ int order_violation(const struct order_step *step, const struct violation *viola
 		return BROKEN(step, "more than %d ranges are open at once", SCHED_MAX_RANGES);
 	case VIOLATION_GC_PHASE:
 		return gc_phase(step, violation->status);
-	default: /* HAS_P when a P starts; the other kinds are exact */
+	default: /* HAS_P, when a P starts; the other kinds occur only with sched.exact */
 		return WAIT;
 	}
 }

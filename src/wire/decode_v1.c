@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Decodes one record of v1 or v0: Go 1.21 src/internal/trace/parser.go (readTrace) for what all readers
- * refuse, Go 1.25 src/internal/trace/internal/tracev1/parser.go (readRawEvent) for what only newer ones
- * refuse.
+ * Decodes one record of v1 or v0. Rules of all readers: Go 1.21 src/internal/trace/parser.go (readTrace).
+ * Rules of newer readers only: Go 1.25 src/internal/trace/internal/tracev1/parser.go (readRawEvent).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -24,7 +23,7 @@ unsigned v1_lead(unsigned format)
 	return format == WIRE_GO15 ? 2 : 1;
 }
 
-/* Most values have one byte. */
+/* Most values are one byte long. */
 static inline int read_value(struct record_reader *place, uint64_t *v)
 {
 	int n;
@@ -80,7 +79,7 @@ static int take_value(struct record_reader *place, struct v1_raw *raw)
 	return 0;
 }
 
-/* Reads values up to the end that the record's length gives. */
+/* Reads the values of a record that states its length. */
 static int read_long(struct record_reader *place, struct v1_raw *raw)
 {
 	const uint8_t *end = place->end;
@@ -89,7 +88,7 @@ static int read_long(struct record_reader *place, struct v1_raw *raw)
 
 	if (read_value(place, &len))
 		return -EBADMSG;
-	/* A limit of readers from Go 1.23 on, which read these formats. */
+	/* Readers from Go 1.23 on, which read these formats, have this limit. */
 	if (place->trace->format >= WIRE_GO111 && len > V1_MAX_RECORD)
 		return BAD(place, "a record of %" PRIu64 " bytes, at most %d allowed", len, V1_MAX_RECORD);
 	if (read_bytes(place, len, UINT32_MAX, "a record", &body))
@@ -119,7 +118,7 @@ int v1_decode(const struct v1_trace *trace, uint64_t offset, struct v1_raw *raw,
 	int ret = 0;
 
 	raw->type = first & V1_TYPE_MASK;
-	raw->nvalues = 0; /* those that are not there are not set */
+	raw->nvalues = 0; /* values beyond nvalues stay unset */
 	raw->text = (struct v1_text){NULL, 0};
 	if (!event_v1_spec(raw->type, trace->format))
 		return BAD(&place, "unknown event type %u", raw->type);

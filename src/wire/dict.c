@@ -101,7 +101,7 @@ static uint32_t write_string(struct dict *dict, const struct strtab *strings, ui
 	return dict->string_count;
 }
 
-/* Texts rarely repeat, so their ids are not remembered. */
+/* Log messages rarely repeat, so their ids are not cached. */
 static uint32_t add_text(struct dict *dict, uint32_t id)
 {
 	const struct strtab *texts = dict->tables->texts;
@@ -151,10 +151,7 @@ static uint32_t write_stack(struct dict *dict, const struct frame *frames, uint3
 	return dict->stack_count;
 }
 
-/*
- * Frames are not cached here: symbol caches the frames of each address, and a stack is written once per
- * generation.
- */
+/* Frames are not cached: symbol caches those of each address, and a stack is written once per generation. */
 uint32_t dict_add_stack(struct dict *dict, uint32_t id)
 {
 	struct frame frames[MAX_FRAMES];

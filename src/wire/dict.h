@@ -31,7 +31,7 @@ struct dict {
 	struct frame_names names;
 	const struct tables *tables;
 	uint32_t gen;
-	uint64_t time; /* time of the batches */
+	uint64_t time; /* of the batches */
 	struct string_slot *strings;
 	size_t nstrings;
 	uint32_t string_count; /* ids assigned in this generation */
@@ -67,7 +67,7 @@ static inline uint32_t dict_stack(struct dict *dict, uint32_t id)
 	return dict_add_stack(dict, id);
 }
 
-/* Space for one entry of at most n bytes in a batch of the table; NULL when out of memory. */
+/* Reserves n bytes for one entry in a batch of the table. Returns NULL when out of memory. */
 uint8_t *table_reserve(struct out_table *table, uint32_t gen, uint64_t time, size_t n);
 void table_commit(struct out_table *table, const uint8_t *end);
 void table_close(struct out_table *table);

@@ -12,7 +12,7 @@ enum { MAX_FRAME_BYTES = 4 * MAX_UV };
 
 static const char unknown_name[] = "(not known)";
 
-/* Before go 1.7, files have PCs and no names. Readers look names up in the program's executable. */
+/* Before go 1.7, frames have only a PC. Readers look names up in the program's executable. */
 static bool has_names(const struct dict_v1 *dict)
 {
 	return dict->file->format >= WIRE_GO17;
@@ -108,8 +108,8 @@ static uint8_t *put_frame(struct dict_v1 *dict, uint8_t *p, const struct frame *
 }
 
 /*
- * Writes as many frames, from the leaf on, as fit into a record that every reader accepts. Returns the number
- * of bytes.
+ * Writes the frames from the leaf on, as many as fit into a record that every reader accepts, and sets *n to
+ * their number. Returns the number of bytes.
  */
 static size_t put_frames(struct dict_v1 *dict, const struct frame *frames, uint32_t *n,
 			 uint8_t bytes[V1_MAX_RECORD])
@@ -186,7 +186,7 @@ static bool is_function(const struct dict_v1 *dict, const struct frame *frame, c
 	return len == strlen(name) && memcmp(text, name, len) == 0;
 }
 
-/* Readers group goroutines by PC, so any PC in the function is replaced by that of its entry. */
+/* Readers group goroutines by start PC, so a PC inside the function is replaced by that of its entry. */
 static void move_to_entry(struct dict_v1 *dict, struct frame *root)
 {
 	struct frame frames[MAX_FRAMES];
@@ -204,7 +204,7 @@ static void move_to_entry(struct dict_v1 *dict, struct frame *root)
 		*root = frames[n - 1];
 }
 
-/* The root function of a stack, below runtime.goexit if that is present. */
+/* Finds the root function of a stack, without runtime.goexit. Returns false if there is none. */
 static bool root_of(struct dict_v1 *dict, uint32_t id, struct frame *root)
 {
 	const struct stack *stack = &dict->tables->stacks[id];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Encodes ops as wire v1 and v0: flat streams of events whose readers run a state machine of Ps and
- * goroutines. The encoder tracks that state (state_v1.h) and writes for each op the events that lead to the
- * state after the op. A status is expressed by creating the object, once.
+ * goroutines. The encoder tracks that state (state_v1.h). For each op, it writes the events that move the
+ * readers to the state after the op. A status is expressed by creating the object, once.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #define NS_PER_SEC 1000000000
 
-/* The goroutine running on the op's P acts. */
+/* Records that the goroutine running on the op's P did something, so its wake-up was not futile. */
 static void note_action(struct encoder_v1 *wire, const struct op *op)
 {
 	switch (op->kind) {
@@ -59,7 +59,7 @@ static bool is_status(const struct op *op)
 	       op->kind == OP_GO_STACK || op->kind == OP_NONE;
 }
 
-/* The P that thread m has according to the statuses. */
+/* Returns the P of thread m according to the statuses, or NO_P. */
 static int32_t proc_of(const struct generation *gen, size_t nstatuses, uint32_t m)
 {
 	for (size_t i = 0; i < nstatuses; i++)
@@ -93,10 +93,10 @@ static uint64_t count_procs(const struct generation *gen, size_t nstatuses)
 }
 
 /*
- * Writes statuses: first the creation of new goroutines, all on one P before it starts, then the running
- * goroutines. In the first generation, Gomaxprocs ends the statuses: readers of Go 1.23 and later do not
- * count goroutines created before it as newly created. In later generations, new objects are written to a
- * stream where no goroutine runs.
+ * Writes the statuses. New goroutines are created first, all on one P before it starts; then the running
+ * goroutines start. In the first generation, Gomaxprocs ends the statuses: readers of Go 1.23 and later do
+ * not count goroutines created before it as newly created. In later generations, new objects are written to
+ * the stream without a P, where no goroutine runs.
  */
 static void put_statuses(struct encoder_v1 *wire, const struct generation *gen, size_t n)
 {
@@ -129,14 +129,14 @@ static void put_statuses(struct encoder_v1 *wire, const struct generation *gen, 
 }
 
 /*
- * Ends everything that is open: viewers up to Go 1.22 crash if a collection, a stop-the-world, a sweep or a
+ * Ends all open ranges: viewers up to Go 1.22 crash if a collection, a stop-the-world, a sweep or a
  * goroutine's time on a P has no end.
  */
 static void close_all(struct encoder_v1 *wire)
 {
 	static const struct op nobody = {.p = NO_P};
 
-	wire->now = wire->gen->end + 1; /* after all events on other Ps, too */
+	wire->now = wire->gen->end + 1; /* after all events, on every P */
 	put_v1_stw_end(wire, &nobody);
 	put_v1_gc_end(wire, &nobody);
 	for (size_t i = 0; i < wire->nps; i++) {
@@ -151,9 +151,7 @@ static void close_all(struct encoder_v1 *wire)
 	}
 }
 
-/*
- * Refuses values that would be out of an array's bounds. The model is responsible for the rules of the trace.
- */
+/* Refuses values that would be out of an array's bounds. The model ensures the rules of the trace. */
 static int check_op(struct encoder_v1 *wire, const struct op *op, const char **why)
 {
 	const struct tables *tables = wire->dict.tables;
@@ -206,7 +204,7 @@ static bool is_too_long(const struct encoder_v1 *wire, const struct generation *
 
 	if (last < wire->file.ticks)
 		last = wire->file.ticks;
-	/* in v0 each event is at least one tick after the one before it */
+	/* In v0, each event is at least one tick later than the previous one. */
 	return wire->file.format <= WIRE_GO15 && last - first + gen->nops > INT64_MAX / NS_PER_SEC;
 }
 

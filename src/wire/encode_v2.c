@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Encodes ops as wire v2, one generation at a time. Events are collected in one stream per thread; a full
- * stream is written as a batch. The tables that events refer to are written before them, so that formats
- * before go 1.26 keep the complete part of a file cut inside a generation.
+ * stream is written as a batch. The tables precede the events that refer to them. In formats before go 1.26,
+ * this keeps the complete part of a generation valid if the file is truncated inside it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 enum {
 	STREAM_LIMIT = MAX_BATCH_DATA - MAX_OP_BYTES,
 	MAX_P = 1 << 16,        /* far above the GOMAXPROCS limit of 1024 */
-	IDLE_END_NS = 10000000, /* silence at a generation's end that readers should see */
+	IDLE_END_NS = 10000000, /* idle time at a generation's end that readers should see */
 };
 
 uint64_t encode_v2_bytes(const struct encoder_v2 *wire)
@@ -133,7 +133,7 @@ static struct stream *find_stream(struct encoder_v2 *wire, uint32_t m)
 	return &wire->streams[*index];
 }
 
-/* Returns m's stream, with space for one op and at a time that the op can follow. NULL when out of memory. */
+/* Returns m's stream, with space for one op. A new batch starts at `units`. NULL when out of memory. */
 static struct stream *open_stream(struct encoder_v2 *wire, uint32_t m, uint64_t units)
 {
 	struct stream *stream = find_stream(wire, m);
@@ -161,9 +161,7 @@ static struct stream *open_stream(struct encoder_v2 *wire, uint32_t m, uint64_t 
 
 _Static_assert(OP_KIND_COUNT <= 64, "a bit for each kind");
 
-/*
- * Refuses values that would be out of an array's bounds. The model is responsible for the rules of the trace.
- */
+/* Refuses values that would be out of an array's bounds. The model ensures the rules of the trace. */
 static int check_op(struct encoder_v2 *wire, const struct op *op, const char **why)
 {
 	if (op->kind >= OP_KIND_COUNT)
@@ -230,7 +228,7 @@ static int encode_ops(struct encoder_v2 *wire, const struct generation *gen, str
 	return 0;
 }
 
-/* Writes the sync batch. It comes first, so that readers can use the rest of a truncated file. */
+/* Encodes the sync batch. It comes first, so that readers can use a truncated generation. */
 static int put_sync(struct encoder_v2 *wire, const struct generation *gen)
 {
 	uint8_t data[2 + MAX_UV + 1 + 4 * MAX_UV], *p = data, *h;
@@ -260,9 +258,9 @@ static int put_sync(struct encoder_v2 *wire, const struct generation *gen)
 }
 
 /*
- * The time of the tables' batches. Nothing but the least time of a generation's batches matters to Go's
- * reader (internal/trace/generation.go, minTs). The runtime's tracer writes the tables when a generation
- * ends; so do we where that is not to be seen in the events, because nothing happened at last.
+ * Returns the time of the tables' batches. Go's reader uses only the earliest batch time of a generation
+ * (internal/trace/generation.go, minTs). The runtime's tracer writes the tables when a generation ends. This
+ * encoder uses that time only if the generation ends idle, because the events then do not show its end.
  */
 static uint64_t tables_time(const struct encoder_v2 *wire, const struct generation *gen)
 {
@@ -333,9 +331,7 @@ int encode_v2_generation(struct encoder_v2 *wire, const struct generation *gen, 
 	ret = encode_ops(wire, gen, err);
 	if (!ret)
 		ret = write_generation(wire, err);
-	/*
-	 * Sequence numbers have advanced for events that were not written: readers would reject what follows.
-	 */
+	/* Sequence numbers have advanced for unwritten events: readers would reject the next generation. */
 	wire->failed = ret;
 	return ret;
 }

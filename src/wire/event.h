@@ -85,16 +85,16 @@ enum {
 
 struct event_spec {
 	const char *name;
-	bool timed;    /* in event batches, preceded by a time delta that is not counted as an argument */
+	bool timed;    /* in event batches; its time delta does not count as an argument */
 	uint8_t since; /* first format version that has it */
 	uint8_t op;    /* enum op_kind; OP_NONE: no op corresponds */
 	uint8_t nargs;
 	struct event_arg args[MAX_EVENT_ARGS];
 };
 
-extern const struct event_spec event_specs[EV_COUNT]; /* without a name: there is no such event */
+extern const struct event_spec event_specs[EV_COUNT]; /* name = NULL: there is no such event */
 
-/* NULL if there is no such event. */
+/* Returns NULL if there is no such event. */
 static inline const struct event_spec *event_spec(unsigned type)
 {
 	return type < EV_COUNT && event_specs[type].name ? &event_specs[type] : NULL;

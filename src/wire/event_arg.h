@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 enum arg_role {
-	ARG_OTHER,  /* no part of an op */
+	ARG_OTHER,  /* no field of an op */
 	ARG_VALUE,  /* op.arg */
 	ARG_VALUE2, /* op.arg2 */
 	ARG_G,      /* id of an existing goroutine: op_other() */
@@ -19,7 +19,7 @@ enum arg_role {
 	ARG_STRING, /* id of a string: op.string */
 	ARG_TEXT,   /* id of a string that rarely repeats: op.string2 */
 	ARG_STACK,  /* id of a stack: op.stack */
-	ARG_ENTRY,  /* id of a one-frame stack, where a goroutine begins: op.stack2 */
+	ARG_ENTRY,  /* id of the one-frame stack at which a goroutine starts: op.stack2 */
 };
 
 struct event_arg {

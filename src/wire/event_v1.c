@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Differences between the formats: Go 1.5.4, 1.7.6, 1.8.7, 1.9.7, 1.10.8, 1.11.13, 1.19.13 and 1.21.13
- * src/internal/trace/parser.go; for v0 the runtime of early 2015, whose events are those of 1.5 without
- * sequence numbers.
+ * Sources of the differences between the formats: src/internal/trace/parser.go of Go 1.5.4, 1.7.6, 1.8.7,
+ * 1.9.7, 1.10.8, 1.11.13, 1.19.13 and 1.21.13; for v0 the runtime of early 2015, whose events are those of
+ * 1.5 without sequence numbers.
  *
  * A timed event begins with dt (v0, and go 1.7 on), or with the delta of seq and dt (go 1.5). The count in
  * the first byte omits one of these values. Untimed records:
@@ -25,7 +25,7 @@
 #define COUNT_ARGS(...) (sizeof((struct event_arg[]){__VA_ARGS__}) / sizeof(struct event_arg))
 
 /* clang-format off */
-/* Common initializers of a row, with the arguments last. Special ones follow the macro. */
+/* The initializers that rows share; the event's arguments come last. Special ones follow the macro. */
 #define EVENT(text, version, op_kind, order, ...)                                                            \
 	.name = text, .since = version, .timed = true, .op = op_kind, .numbering = order,                    \
 	.nargs = COUNT_ARGS(__VA_ARGS__), .args = {__VA_ARGS__}
@@ -107,7 +107,7 @@ static const struct event_v1_spec specs[V1_EVENT_COUNT] = {
 	[V1_USER_TASK_CREATE] = {EVENT("UserTaskCreate", WIRE_GO111, OP_TASK_BEGIN, V1_UNORDERED, VALUE("task"),
 				       VALUE2("parent"), STRING("name"), STACK)},
 	[V1_USER_TASK_END] = {EVENT("UserTaskEnd", WIRE_GO111, OP_TASK_END, V1_UNORDERED, VALUE("task"), STACK)},
-	/* The mode says whether it begins or ends. */
+	/* The mode: 0 = begins, 1 = ends. */
 	[V1_USER_REGION] = {EVENT("UserRegion", WIRE_GO111, OP_REGION_BEGIN, V1_UNORDERED, VALUE("task"),
 				  OTHER("mode"), STRING("name"), STACK)},
 	[V1_USER_LOG] = {EVENT("UserLog", WIRE_GO111, OP_LOG, V1_UNORDERED, VALUE("task"), STRING("key"), STACK)},
@@ -124,7 +124,7 @@ bool event_v1_has_stack(const struct event_v1_spec *spec)
 	return false;
 }
 
-/* The op's effect on the goroutine that it names, else on its own. */
+/* The op's effect on the goroutine that it names, or on its own goroutine if it names none. */
 static const struct status_change *change_of(const struct event_v1_spec *spec)
 {
 	const struct transition *t = &transitions[spec->op];

@@ -9,8 +9,8 @@
 #include "wire/event_arg.h"
 
 /*
- * Go 1.21 src/runtime/trace.go; Go 1.9 for the events that 1.10 renamed. Files contain these numbers: never
- * change them.
+ * Numbers of Go 1.21 src/runtime/trace.go, and of Go 1.9 for the events that 1.10 renamed. Files contain
+ * these numbers: never change them.
  */
 enum event_v1_type {
 	V1_BATCH = 1,
@@ -28,7 +28,7 @@ enum event_v1_type {
 	V1_GO_CREATE = 13,
 	V1_GO_START = 14,
 	V1_GO_END = 15,
-	V1_GO_STOP = 16, /* blocks for ever */
+	V1_GO_STOP = 16, /* blocks forever */
 	V1_GO_SCHED = 17,
 	V1_GO_PREEMPT = 18,
 	V1_GO_SLEEP = 19,
@@ -75,7 +75,7 @@ enum {
 	V1_MAX_RECORD = 2048,  /* bytes of a record that has a length; enforced by readers from Go 1.23 on */
 	V1_MAX_STRING = 1024,  /* limit of the runtime; readers accept 1e6 */
 	V1_MAX_FRAMES = 128,   /* limit of the runtime; readers accept 1000 */
-	V1_MAX_EVENT_ARGS = 4, /* of timed events, without the values before the arguments */
+	V1_MAX_EVENT_ARGS = 4, /* of timed events; the leading values do not count */
 };
 
 /* How an event advances its goroutine's sequence number, from go 1.7 on (order_v1.c). */
@@ -83,9 +83,9 @@ enum v1_numbering {
 	V1_UNORDERED,  /* has no sequence number and changes none */
 	V1_CREATED,    /* number 0; the next is 1 */
 	V1_FIRST,      /* number 1; the next is 2 */
-	V1_NUMBERED,   /* argument 1 is the number; the next is one more */
-	V1_LOCAL,      /* any number, on the goroutine's last P; advances by one */
-	V1_UNNUMBERED, /* any number; does not advance */
+	V1_NUMBERED,   /* argument 1 is the number; the next is one higher */
+	V1_LOCAL,      /* follows any number, on the goroutine's last P; advances it by one */
+	V1_UNNUMBERED, /* follows any number; does not advance it */
 	V1_COUNTED,    /* argument 0 is the number, in the sequence of all collections */
 };
 
@@ -94,15 +94,12 @@ struct event_v1_spec {
 	uint8_t since;   /* first format (enum wire_format) that has it */
 	bool timed;      /* in batches: dt precedes the arguments; in go 1.5, the delta of seq precedes dt */
 	uint8_t nargs;   /* after dt; for untimed records, the fixed part */
-	uint8_t changed; /* formats before this one have ... */
-	uint8_t old_nargs; /* ... this many arguments; a stack is still the last one */
-	uint8_t op;        /* enum op_kind: the closest; OP_NONE: no op corresponds */
+	uint8_t changed; /* first format with nargs arguments */
+	uint8_t old_nargs; /* arguments in formats before `changed`; a stack is still the last one */
+	uint8_t op;        /* enum op_kind: the closest op; OP_NONE: no op corresponds */
 	uint8_t numbering; /* enum v1_numbering */
-	bool futile;       /* blocks a goroutine in a way that a futile wake-up can precede */
-	/*
-	 * enum g_status: the goroutine before and after, where this differs from the op's transition. before
-	 * = 0: as the op.
-	 */
+	bool futile;       /* blocks a goroutine, possibly after a futile wake-up */
+	/* enum g_status before and after the event. before = 0: both are those of the op's transition. */
 	uint8_t before, after;
 	const char *reason; /* why the goroutine stops or blocks: the runtime's text from Go 1.22 on */
 	struct event_arg args[V1_MAX_EVENT_ARGS];
@@ -110,23 +107,24 @@ struct event_v1_spec {
 
 /* Returns NULL if the format (enum wire_format: WIRE_V0, WIRE_GO15 ... WIRE_GO121) has no such event. */
 const struct event_v1_spec *event_v1_spec(unsigned type, unsigned format);
-/* Number of arguments after dt in that format. For untimed records see event_v1.c. */
+/* Returns the number of arguments after dt in that format. For untimed records, see event_v1.c. */
 unsigned event_v1_args(const struct event_v1_spec *spec, unsigned format);
-/* Whether an event has a stack, provided that it has arguments. */
+/* Returns true if the event has a stack whenever it has arguments. */
 bool event_v1_has_stack(const struct event_v1_spec *spec);
 /* Status (enum g_status) of the goroutine before and after an event that changes it. */
 unsigned event_v1_before(const struct event_v1_spec *spec);
 unsigned event_v1_after(const struct event_v1_spec *spec);
-/* The event's name in the readers of that format; "?" if there is no such event. */
+/* Returns the event's name in the readers of that format, or "?" if there is no such event. */
 const char *event_v1_name(unsigned type, unsigned format);
 
 /*
- * Reason of a stop-the-world by go 1.21's numbers (Go 1.21 src/runtime/proc.go, stwReasonStrings; v2 has the
- * same texts). NULL from V1_STW_KINDS on. go 1.10 to go 1.19 have only reasons 1 and 2, numbered 0 and 1.
+ * Returns a stop-the-world's reason by go 1.21's numbers (Go 1.21 src/runtime/proc.go, stwReasonStrings; v2
+ * has the same texts), or NULL from V1_STW_KINDS on. go 1.10 to go 1.19 have only reasons 1 and 2, numbered 0
+ * and 1.
  */
 #define V1_STW_KINDS 17u
 const char *event_v1_stw(uint64_t kind);
-/* Reason of a stop-the-world by the format's own numbers (enum wire_format); NULL if there is none. */
+/* Returns a stop-the-world's reason by the format's own numbers, or NULL if there is none. */
 const char *event_v1_stw_kind(unsigned format, uint64_t kind);
 
 #endif

@@ -12,9 +12,7 @@ struct known_format {
 	const char *name;
 };
 
-/*
- * Headers as written by the runtimes: Go 1.26 src/internal/trace/version; for v0 the runtime of early 2015.
- */
+/* The runtimes' headers: Go 1.26 src/internal/trace/version; for v0 the runtime of early 2015. */
 static const struct known_format formats[] = {
 	{WIRE_V0, 0, 0, "gotrace", "v0"},
 	{WIRE_GO15, 5, 6, "go 1.5 trace", "1.5"},

@@ -13,8 +13,8 @@ struct frame_names frames_names(const struct wire_options *options)
 }
 
 /*
- * A frame for a name that is text already. Readers intern frames by PC, so it gets a unique PC. It also gets
- * a file and a line, because internal/trace/testtrace refuses frames without them.
+ * Returns a frame for a name without a code address. Readers intern frames by PC, so it gets a unique PC. It
+ * also gets a file and a line, because internal/trace/testtrace refuses frames without them.
  */
 static struct frame literal_frame(uint32_t string)
 {
@@ -49,7 +49,7 @@ static int bare_frames(const struct stack *stack, unsigned flags, struct frame f
 	return n;
 }
 
-/* `go x.Method()` starts a wrapper; as in startPCForTrace, the frame is the wrapped function. */
+/* `go x.Method()` starts a wrapper; as in startPCForTrace, the frame is that of the wrapped function. */
 static int entry_frames(const struct frame_names *names, const struct stack *stack, unsigned flags,
 			struct frame frames[MAX_FRAMES])
 {
@@ -59,8 +59,8 @@ static int entry_frames(const struct frame_names *names, const struct stack *sta
 }
 
 /*
- * Readers intern frames by PC, so one code address with several names needs several PCs. User addresses have
- * 47 bits.
+ * Readers intern frames by PC, so a code address with several names needs one PC per name. User addresses
+ * have 47 bits.
  */
 static struct frame named_root(struct frame frame, uint32_t root)
 {
@@ -69,7 +69,7 @@ static struct frame named_root(struct frame frame, uint32_t root)
 	return frame;
 }
 
-/* Adds the name of what a thread waits for, below its frames in the kernel. */
+/* Adds a frame that names what the thread waits for, after its kernel frames. */
 static int add_leaf(const struct stack *stack, struct frame frames[MAX_FRAMES], int n)
 {
 	int at = stack->above < n ? stack->above : n;
@@ -81,7 +81,7 @@ static int add_leaf(const struct stack *stack, struct frame frames[MAX_FRAMES], 
 	return n + 1;
 }
 
-/* Adds a thread's leaf and root names from the kernel. The root keeps its code address. */
+/* Adds a thread's leaf and root names. The root keeps its code address. */
 static int around(const struct stack *stack, struct frame frames[MAX_FRAMES], int n)
 {
 	if (n < 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Turns the model's stacks into frames for a file. */
+/* Expands the model's stacks to frames for a file. */
 #ifndef GOTRACE_FRAMES_H
 #define GOTRACE_FRAMES_H
 
@@ -10,7 +10,7 @@
 /* Above every user address (x86-64 and arm64 with 48 bits), so no real PC equals it. */
 #define LITERAL_PC (1ull << 48)
 
-/* Sources of names. None is owned; symbol and functab may be NULL. */
+/* Sources of names. Neither is owned; both may be NULL. */
 struct frame_names {
 	struct symbol *symbol;
 	const struct functab *functab;
@@ -18,7 +18,7 @@ struct frame_names {
 };
 
 struct frame_names frames_names(const struct wire_options *options);
-/* Frames of a stack, leaf first. Returns their number (0 ... MAX_FRAMES) or -ENOMEM. */
+/* Writes the frames of a stack, leaf first. Returns their number (0 ... MAX_FRAMES) or -ENOMEM. */
 int frames_of(const struct frame_names *names, const struct stack *stack, unsigned flags,
 	      struct frame frames[MAX_FRAMES]);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A goroutine of Go 1.5 that was woken in vain wrote FutileWakeup before it blocked again. Readers drop the
- * wake-up, the start and the block before they check states (Go 1.21 src/internal/trace/parser.go,
- * removeFutile).
+ * Drops futile wake-ups. From Go 1.5 on, a goroutine that was woken in vain wrote FutileWakeup before it
+ * blocked again. Readers drop the wake-up, the start and the block before they check states (Go 1.21
+ * src/internal/trace/parser.go, removeFutile).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ struct dropping {
 	bool *drop;
 };
 
-/* The event in hand. */
+/* The current event. */
 struct marked_event {
 	uint32_t at; /* index in the order */
 	struct v1_record record;

@@ -30,7 +30,7 @@ struct g_order {
 	int64_t blocked; /* ticks of its last GoSysBlock or GoInSyscall */
 };
 
-/* When an event is ready, and the state after it. */
+/* The state in which an event is ready, and the state after it. */
 struct ready {
 	uint64_t g; /* UNORDERED = always ready */
 	uint32_t index;
@@ -41,10 +41,10 @@ struct ready {
 /* Position in one P's events, or in the samples. */
 struct p_cursor {
 	struct v1_stream stream;
-	size_t sample;           /* the next one */
-	bool has_event;          /* the next event, if there is one: */
-	struct v1_record record; /* the type is as in the file */
-	bool is_real;            /* it names its real time: */
+	size_t sample;           /* index of the next sample */
+	bool has_event;          /* record is valid */
+	struct v1_record record; /* the next event; its type is as in the file */
+	bool is_real;            /* the event states its real time, in `real` */
 	int64_t real;
 	uint32_t next_waiting;
 	struct ready step;
@@ -62,9 +62,9 @@ struct p_merge {
 	uint32_t *waiting; /* hash table of chains of cursors */
 	size_t buckets;    /* a power of two */
 	uint64_t seed;
-	struct v1_record last; /* the event before, if there is one */
+	struct v1_record last; /* the previous event, if has_last */
 	bool has_last;
-	struct fault misplaced; /* the first real time that is not possible; the order ends before it */
+	struct fault misplaced; /* the first impossible real time; the order ends before it */
 	bool is_misplaced;
 };
 
@@ -251,7 +251,7 @@ static void add_waiting(struct p_merge *merge, uint32_t cursor)
 	*head = cursor;
 }
 
-/* Makes all cursors ready that wait for this number and status of the goroutine. */
+/* Makes ready all cursors that wait for the goroutine to reach this number and status. */
 static void wake(struct p_merge *merge, uint32_t index, uint64_t seq, uint64_t status)
 {
 	uint32_t *at = bucket(merge, index, seq, status);
@@ -337,7 +337,7 @@ static int check_time(const struct v1_trace *trace, const struct v1_record *last
 
 /* --- ends of system calls --- */
 
-/* GoSysExit is written late. Once its place in the order is known, it gets its real time. */
+/* GoSysExit is written late. It gets its real time once its place in the order is known. */
 static int check_exit(struct p_merge *merge, const struct p_cursor *cursor, int64_t blocked)
 {
 	const struct v1_record *record = &cursor->record;
@@ -386,7 +386,7 @@ static int note_block(struct p_merge *merge, const struct v1_record *record)
 	return 0;
 }
 
-/* The cursor's event is the next one of the order. */
+/* Appends the cursor's event to the order. */
 static int append(struct p_merge *merge, uint32_t index)
 {
 	struct v1_trace *trace = merge->trace;
@@ -421,7 +421,7 @@ static int take(struct p_merge *merge, uint32_t index)
 	return load(merge, index);
 }
 
-/* Among the Ps that cannot advance, the one whose event comes first in the file. NULL if there is none. */
+/* Returns the stuck cursor whose event comes first in the file, or NULL if there is none. */
 static const struct p_cursor *find_stuck(const struct p_merge *merge)
 {
 	const struct v1_trace *trace = merge->trace;
@@ -480,7 +480,7 @@ static int run(struct p_merge *merge)
 
 /* --- formats --- */
 
-/* Sorts the samples, and makes space for the order. */
+/* Sorts the samples and allocates the order. */
 static int open_order(struct v1_trace *trace)
 {
 	trace->order_width = trace->nps <= UINT8_MAX ? 1 : 2;
@@ -503,7 +503,7 @@ static int merge_prepare(struct p_merge *merge)
 	memset(merge->waiting, 0xff, merge->buckets * sizeof(*merge->waiting));
 	if (getrandom(&merge->seed, sizeof(merge->seed), GRND_NONBLOCK) < 0)
 		merge->seed = (uintptr_t)merge->heap;
-	/* Creates an entry for events without a goroutine, so that every index is valid. */
+	/* This entry stands for events without a goroutine, so that every index is valid. */
 	return find_g(merge, UNORDERED, &(uint32_t){0}) || open_order(merge->trace) ? -ENOMEM : 0;
 }
 
@@ -535,7 +535,7 @@ static int order_by_state(struct v1_trace *trace, struct fault *fault)
 	return ret;
 }
 
-/* Readers' sort is unstable, so events with equal numbers have no defined order. */
+/* The readers' sort is unstable, so events with equal numbers have no defined order. */
 static int check_number(const struct v1_trace *trace, const struct v1_placed *last,
 			const struct v1_placed *now, struct fault *fault)
 {

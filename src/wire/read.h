@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Common to all readers of trace files: the first fault in a file, and its position. */
+/* The first fault in a trace file, and its position. Used by all readers of trace files. */
 #ifndef GOTRACE_READ_H
 #define GOTRACE_READ_H
 
@@ -7,13 +7,13 @@
 
 #include "util/error.h"
 
-/* Only the first fault is kept. */
+/* Holds only the first fault that is set. */
 struct fault {
 	uint64_t offset; /* in the file */
 	struct error error;
 };
 
-/* Records the fault and returns -EBADMSG. */
+/* Records the fault, unless there is an earlier one. Returns -EBADMSG. */
 int fault_set(struct fault *fault, uint64_t offset, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -17,7 +17,7 @@ struct reading {
 	struct fault *fault;
 	uint64_t offset;
 	uint32_t p;   /* MAP64_NONE before the first batch */
-	uint64_t *gs; /* by P: running */
+	uint64_t *gs; /* by P: the goroutine running on it */
 	size_t g_capacity;
 	int64_t time, seq;
 	uint64_t sampled; /* OR of the time deltas of CPU samples in this batch */
@@ -56,7 +56,7 @@ unsigned v1_format(const uint8_t *bytes, size_t n)
 
 /* --- Ps --- */
 
-/* Finds the P with this id, or adds it, as the one that the following events belong to. */
+/* Makes the P with this id the current one, to which the following events belong. Adds the P if it is new. */
 static int select_p(struct reading *r, uint64_t id)
 {
 	struct v1_trace *trace = r->trace;
@@ -78,14 +78,14 @@ static int select_p(struct reading *r, uint64_t id)
 	return 0;
 }
 
-/* The records up to that offset belong to the open piece. */
+/* Ends the open piece at this offset. */
 static void end_piece(struct v1_trace *trace, uint64_t offset)
 {
 	if (trace->npieces)
 		trace->pieces[trace->npieces - 1].end = offset;
 }
 
-/* The following records, from that offset on, belong to the P with this id. */
+/* Opens a piece at this offset: the records that follow belong to the P with this id. */
 static int begin_piece(struct reading *r, uint64_t id, uint64_t offset)
 {
 	struct v1_trace *trace = r->trace;
@@ -163,7 +163,7 @@ static int read_string(struct reading *r, const struct v1_raw *raw)
 	return 0;
 }
 
-/* If an id repeats, the last stack counts. */
+/* If an id repeats, the last stack is used. */
 static int read_stack(struct reading *r, const struct v1_raw *raw)
 {
 	struct v1_trace *trace = r->trace;
@@ -198,7 +198,7 @@ static int add_placed(struct v1_placed **all, size_t *n, size_t *capacity, const
 	return 0;
 }
 
-/* In go 1.5 the end of a system call was written late: it contains its real sequence number and time. */
+/* In go 1.5, the end of a system call is written late and contains its real sequence number and time. */
 static int64_t number(const struct reading *r, const struct v1_raw *raw, struct v1_record *record)
 {
 	if (raw->type != V1_GO_SYS_EXIT)
@@ -208,7 +208,7 @@ static int64_t number(const struct reading *r, const struct v1_raw *raw, struct 
 	return (int64_t)v1_arg(r->trace, raw, 1);
 }
 
-/* Keeps what is not ordered along the batches: samples, and all events of the formats before go 1.7. */
+/* Stores events whose order is not that of the batches: samples, and all events of formats before go 1.7. */
 static int add_record(struct reading *r, const struct v1_raw *raw, struct v1_record *record)
 {
 	struct v1_trace *trace = r->trace;
@@ -255,7 +255,7 @@ static int read_timed(struct reading *r, const struct event_v1_spec *spec, const
 	return add_record(r, raw, &record);
 }
 
-/* Events before the first batch: old readers assume P 0 at time 0, readers from Go 1.23 on refuse them. */
+/* Events before the first batch: old readers assume P 0 at time 0; readers from Go 1.23 on refuse them. */
 static int need_p(struct reading *r, const struct v1_raw *raw)
 {
 	if (r->p != MAP64_NONE || raw->type == V1_BATCH || raw->type == V1_STRING)
@@ -316,7 +316,7 @@ static int read_records(struct reading *r)
 	return 0;
 }
 
-/* Also orders and checks what was read before a fault, because that part may have an earlier fault. */
+/* Orders and checks also the part before a fault, because it may contain an earlier fault. */
 static int read_all(struct v1_trace *trace, struct fault *fault)
 {
 	struct reading r = {.trace = trace, .fault = fault, .p = MAP64_NONE};

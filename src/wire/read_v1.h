@@ -3,9 +3,9 @@
  * Reads traces of wire v1 (`go 1.5` to `go 1.21`) and v0: the tables, and the events of all Ps in the order
  * that contemporary readers give them.
  *
- * The file must stay in memory while the trace exists. Events are decoded from it on demand, so a trace costs
- * some bytes per batch and, from go 1.7 on, one or two per event; 48 for a sample, for the end of a blocking
- * system call, and for any event of an older format.
+ * The file must stay in memory while the trace exists. Events are decoded from it on demand. A trace costs
+ * some bytes per batch and, from go 1.7 on, one or two bytes per event; but 48 bytes for a sample, the end of
+ * a blocking system call, and any event of an older format.
  */
 #ifndef GOTRACE_READ_V1_H
 #define GOTRACE_READ_V1_H
@@ -25,17 +25,17 @@ enum {
 };
 
 struct v1_text {
-	const uint8_t *bytes; /* in the file; any bytes */
+	const uint8_t *bytes; /* in the file; not validated */
 	uint32_t len;
 };
 
 struct v1_event {
 	uint64_t offset; /* in the file */
 	uint8_t type;    /* enum event_v1_type; Local forms appear as GoStart, GoUnblock, GoSysExit */
-	int64_t time;    /* ns since the first event; for GoSysExit and CPUSample, when it really happened */
-	int64_t ticks;   /* the same in the file's units */
-	int64_t p;       /* P in whose batch it was written, V1_NO_P = none; for CPUSample, the sampled P */
-	uint32_t proc;   /* index of that P, below v1_procs() */
+	int64_t time;    /* ns since the first event; for GoSysExit and CPUSample, the real time */
+	int64_t ticks;   /* the absolute time in the file's units */
+	int64_t p;       /* P of the event's batch, V1_NO_P = none; for CPUSample, the sampled P */
+	uint32_t proc;   /* index of the batch's P, below v1_procs() */
 	/*
 	 * Goroutine running on the P; for GoStart, GoSysExit, GoWaiting, GoInSyscall and CPUSample, the
 	 * goroutine that the event names. 0 = none.
@@ -44,7 +44,7 @@ struct v1_event {
 	unsigned nargs;              /* as in the file, but Local forms have no seq */
 	uint64_t args[V1_READ_ARGS]; /* without the stack; zero from nargs on */
 	uint64_t stack;              /* 0 = none */
-	struct v1_text text;         /* label, name of a task or region, key of a log; "" if there is none */
+	struct v1_text text;         /* label, name of a task or region, or key of a log; "" = none */
 	struct v1_text message;      /* of UserLog */
 };
 
@@ -54,41 +54,38 @@ struct v1_frame {
 	uint64_t line;             /* 0 before go 1.7 */
 };
 
-/* The v1 or v0 format (enum wire_format) that the header names, or WIRE_NONE. */
+/* Returns the v1 or v0 format (enum wire_format) that the header names, or WIRE_NONE. */
 unsigned v1_format(const uint8_t *bytes, size_t n);
 
 /*
  * Reads, orders and checks a trace of n bytes by the rules of the strictest reader of its format. Returns 0,
- * -EBADMSG or -ENOMEM, both with the fault set. *trace holds the events before the fault, in order; it is
- * NULL if nothing could be read. bytes must outlive it.
+ * or -EBADMSG or -ENOMEM with the fault set. *trace holds the events before the fault, in order; it is NULL
+ * if nothing could be read. bytes must outlive *trace.
  */
 int v1_read(const uint8_t *bytes, size_t n, struct v1_trace **trace, struct fault *fault);
 void v1_free(struct v1_trace *trace);
 
 unsigned v1_trace_format(const struct v1_trace *trace); /* enum wire_format */
-/* ticks per second; 0 = unknown (truncated file) */
+/* Returns ticks per second, or 0 if unknown (truncated file). */
 uint64_t v1_trace_frequency(const struct v1_trace *trace);
 uint64_t v1_count(const struct v1_trace *trace); /* events in order */
-size_t v1_procs(const struct v1_trace *trace);   /* Ps that have batches; "no P" counts as one */
-/* Goes back to before the first event. A trace has one position. */
+size_t v1_procs(const struct v1_trace *trace);   /* Ps with batches; "no P" counts as one */
+/* Moves to before the first event. A trace has one position. */
 void v1_rewind(struct v1_trace *trace);
-/* The next event in order. False: there is none. */
+/* Reads the next event in order. Returns false if there is none. */
 bool v1_next(struct v1_trace *trace, struct v1_event *event);
 /* Returns an empty text if there is no such string. */
 struct v1_text v1_string(const struct v1_trace *trace, uint64_t id);
-/*
- * Frames of a stack, leaf first. Writes at most `most` frames and returns their number; 0 if there is no such
- * stack.
- */
+/* Writes at most `most` frames of a stack, leaf first. Returns their number, 0 if there is no such stack. */
 size_t v1_stack(const struct v1_trace *trace, uint64_t id, struct v1_frame *frames, size_t most);
-/* Whether wake-ups by this goroutine are timer wake-ups (up to Go 1.13). */
+/* Returns true if wake-ups by this goroutine are timer wake-ups (up to Go 1.13). */
 bool v1_is_timer(const struct v1_trace *trace, uint64_t g);
 
 /* Totals over the events before the fault. */
 struct v1_summary {
 	uint64_t events[V1_EVENT_COUNT]; /* by type, including Batch, String, Stack, ... */
 	uint64_t goroutines, procs, threads;
-	uint64_t dropped;  /* events of futile wake-ups, which are left out of the order */
+	uint64_t dropped;  /* events of futile wake-ups, which are not in the order */
 	int64_t last_time; /* ns */
 };
 

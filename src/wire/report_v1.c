@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The verdict on a v1 or v0 file. No part of such a file is valid by itself: a reader takes all of it or
- * refuses it. To find the valid part of a bad file, it is cut at its first fault, between two records, and
- * read again until the rest is valid.
+ * The verdict on a v1 or v0 file. Readers accept or refuse such a file as a whole. To find the valid prefix
+ * of a bad file, the file is cut before the record of its first fault and read again, until it is valid.
  */
 #include <errno.h>
 #include <string.h>
@@ -24,8 +23,8 @@ static void fill(struct wire_report *report, const struct v1_trace *trace)
 }
 
 /*
- * If the first *n bytes are valid, fills in the report and returns 0. Otherwise sets *n to the position of
- * the fault.
+ * Checks the first *n bytes. If they are valid, fills in the report and returns 0. Otherwise sets *n to the
+ * offset of the fault and returns a negative errno.
  */
 static int try(const uint8_t *bytes, size_t *n, struct wire_report *report, struct fault *fault)
 {

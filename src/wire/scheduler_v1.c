@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* Reasons of threads, mapped to the closest event type. All other locks begin with the second string. */
+/* Block reasons of threads, mapped to the closest event type. Those of all other locks begin "sync (". */
 static const char thread_condition[] = "sync (condition)", thread_sync[] = "sync (";
 
-/* Reasons without an event of their own in this format, or in any, get the general event. */
+/* Reasons without a specific event in this format are written as GoBlock. */
 static enum event_v1_type block_type(const struct encoder_v1 *wire, uint32_t reason)
 {
 	for (unsigned type = 0; type < V1_EVENT_COUNT; type++) {
@@ -40,8 +40,8 @@ static enum event_v1_type leaving_type(const struct encoder_v1 *wire, const stru
 }
 
 /*
- * Whether to mark that the goroutine was woken in vain: readers then remove its wake-up and starts. v0 has no
- * such event, and current readers of go 1.11 refuse it.
+ * Returns true if futile wake-ups are marked in this format: readers then remove the wake-up and the start.
+ * v0 has no such event, and current readers of go 1.11 refuse it.
  */
 static bool marks_futile(const struct encoder_v1 *wire)
 {
@@ -66,7 +66,7 @@ static void put_leaving(struct encoder_v1 *wire, const struct op *op)
 		g_v1_start_here(wire, op->p, op->g2, 0);
 }
 
-/* In the ops, the label of a mark worker follows its start; in these formats the start contains it. */
+/* In the ops, the label of a mark worker follows its start; in these formats, the start contains it. */
 static uint32_t label_of(struct encoder_v1 *wire, const struct op *start)
 {
 	const struct op *end = wire->gen->ops + wire->gen->nops;
@@ -86,7 +86,7 @@ static void put_create(struct encoder_v1 *wire, const struct op *op)
 	g_v1_create(wire, op_v1_stream_by(wire, op), op->g2, g_v1_fresh_id(wire, op->g2), op);
 }
 
-/* Removes it from the list; false if it is not there. */
+/* Removes the goroutine from the parked ones. Returns false if it is not parked. */
 static bool unpark(struct encoder_v1 *wire, uint64_t goid, struct parked *parked)
 {
 	const uint32_t *found = goid ? map64_get(&wire->parked_by_goid, goid) : NULL;
@@ -116,7 +116,7 @@ static void park(struct encoder_v1 *wire, uint64_t goid, const struct g_v1 *g)
 	wire->parked[wire->nparked++] = (struct parked){goid, g->id, g->seq};
 }
 
-/* Created in a system call: a C thread calls into Go, possibly not for the first time. */
+/* A C thread calls into Go, possibly not for the first time. */
 static void put_create_syscall(struct encoder_v1 *wire, const struct op *op)
 {
 	struct parked parked;
@@ -145,8 +145,8 @@ void put_v1_scheduler(struct encoder_v1 *wire, const struct op *op)
 {
 	switch (op->kind) {
 	case OP_GO_CREATE:
-	case OP_GO_CREATE_BLOCKED: /* runnable in the file, so that it needs no wake-up before its first start
-				    */
+	/* Runnable in the file, so that it needs no wake-up before its first start. */
+	case OP_GO_CREATE_BLOCKED:
 		put_create(wire, op);
 		break;
 	case OP_GO_CREATE_SYSCALL:
@@ -203,17 +203,17 @@ void put_v1_proc(struct encoder_v1 *wire, const struct op *op)
 		proc_v1_start(wire, op->p, op->m);
 		break;
 	/*
-	 * When the end of one system call takes a P from another one, Go's own traces contain no stop and
-	 * start of that P (exitsyscallfast_reacquired, Go 1.21 runtime/proc.go). Viewers from Go 1.22 on then
-	 * show the other call on the P until the P's next stop, and may panic there (cmd/trace/procgen.go).
-	 * So the stop is written here.
+	 * If a thread returning from a system call takes the P of another call, Go's own traces contain no
+	 * stop and start of that P (exitsyscallfast_reacquired, Go 1.21 runtime/proc.go). Viewers from Go
+	 * 1.22 on then show the other call on the P until the P's next stop, and may panic there
+	 * (cmd/trace/procgen.go). The stop is therefore written here.
 	 */
 	case OP_PROC_STEAL:
 	case OP_PROC_STOP:
 		proc_v1_stop(wire, op->p);
 		break;
 	default:
-		/* The first Gomaxprocs is written at the start. One without a stack repeats it. */
+		/* The first Gomaxprocs is written with the statuses. An op without a stack repeats it. */
 		if (op->arg != wire->procs || (op->stack && wire->procs_gen) ||
 		    wire->procs_gen == wire->gen->number)
 			EVENT(wire, op_v1_stream_by(wire, op), V1_GOMAXPROCS, op->arg, op_v1_stack(wire, op));

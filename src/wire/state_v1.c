@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* No real goroutine id is this high, and float64 still represents it exactly. */
+/* Above every real goroutine id, and still exact in float64. */
 #define ALIAS_ID (3ull << 50)
 
 uint32_t op_v1_stack(struct encoder_v1 *wire, const struct op *op)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Private to the encoder of wire v1 and v0: the state that readers have reached, the events that move them to
- * the state after an op, and the ops by kind.
+ * Private to the encoder of wire v1 and v0: the state of the readers, the events that move them to the state
+ * after an op, and the encoders of each kind of op.
  */
 #ifndef GOTRACE_WIRE_STATE_V1_H
 #define GOTRACE_WIRE_STATE_V1_H
@@ -16,12 +16,12 @@ enum g_belief { UNKNOWN, RUNNABLE, RUNNING, WAITING, STOPPED /* blocked forever 
 
 struct g_v1 {
 	uint64_t id;
-	uint64_t born; /* when it was created, in file time */
+	uint64_t born; /* time of its creation, in file ticks */
 	uint32_t seq;  /* of its last ordered event */
-	int32_t p;     /* where it runs */
+	int32_t p;     /* the P that it runs on */
 	uint8_t state;
 	bool in_call; /* running, but in a system call with its P */
-	bool woken;   /* since it was woken, it has only been started and preempted */
+	bool woken;   /* was woken, and has since only been started and preempted */
 	bool assists;
 };
 
@@ -31,8 +31,8 @@ struct p_v1 {
 };
 
 /*
- * A goroutine that a C thread uses for calls into Go. In the ops it is created and destroyed with each call,
- * under one id; in these formats it waits between calls.
+ * A goroutine that a C thread uses for calls into Go. In the ops, each call creates and destroys it under the
+ * same id; in these formats, it waits between calls.
  */
 struct parked {
 	uint64_t goid; /* in the ops */
@@ -54,9 +54,9 @@ struct encoder_v1 {
 	size_t nparked, parked_capacity;
 	struct map64 parked_by_goid;
 	struct idset used; /* ids of all goroutines written */
-	uint64_t aliases;  /* ids assigned to goroutines whose own id was already used */
+	uint64_t aliases;  /* number of ids assigned to goroutines whose own id was in use */
 	uint64_t gc_seq, procs;
-	uint32_t procs_gen; /* last generation that stated procs: each one does, the file needs it once */
+	uint32_t procs_gen; /* last generation that stated procs; all do, but the file needs it only once */
 	int32_t gc_p;       /* P on which the collection began */
 	bool gc, stw;
 	bool labels; /* this generation has labels */
@@ -64,7 +64,7 @@ struct encoder_v1 {
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-/* Appends an event with these arguments to P's stream. */
+/* Appends an event with these arguments to p's stream. */
 #define EVENT(wire, p, type, ...)                                                                            \
 	file_v1_event(&(wire)->file, p, (wire)->now, type, (const uint64_t[]){__VA_ARGS__},                  \
 		      COUNT(((const uint64_t[]){__VA_ARGS__})))
@@ -91,53 +91,45 @@ static inline bool is_v0(const struct encoder_v1 *wire)
 	return wire->file.format == WIRE_V0;
 }
 
-/* --- state_v1.c: write one event, or none if the readers are in that state already --- */
+/* --- state_v1.c: write one event, or none if the readers are already in that state --- */
 
 void proc_v1_start(struct encoder_v1 *wire, int32_t p, uint32_t m);
 void proc_v1_stop(struct encoder_v1 *wire, int32_t p);
-/* The goroutine in a system call on P loses the P. */
+/* The goroutine that is in a system call on p loses p. */
 void proc_v1_block(struct encoder_v1 *wire, int32_t p);
 
-/*
- * Goroutines are named by index; p is the P whose stream is written. stack, label: ids in the file, 0 = none.
- */
+/* index: of a goroutine. p: the P whose stream is written. stack, label: ids in the file, 0 = none. */
 void g_v1_create(struct encoder_v1 *wire, int32_t p, uint32_t index, uint64_t id, const struct op *op);
-/*
- * States that a goroutine that was just created waits, or is in a system call. This counts as an event of its
- * order.
- */
+/* States that a newly created goroutine waits or is in a system call. Advances its sequence number. */
 void g_v1_waits(struct encoder_v1 *wire, int32_t p, uint32_t index, bool in_call);
 /* The goroutine returns from a system call without a P. The event is self-contained. */
 void g_v1_exit_call(struct encoder_v1 *wire, uint32_t index);
 void g_v1_unblock(struct encoder_v1 *wire, int32_t p, uint32_t index, uint32_t stack);
 void g_v1_start(struct encoder_v1 *wire, int32_t p, uint32_t index, uint32_t label);
-/* The goroutine running on P leaves it with this event. */
+/* The goroutine running on p leaves p with this event. */
 void g_v1_leave(struct encoder_v1 *wire, int32_t p, enum event_v1_type type, uint32_t stack);
 
 /* --- state_v1.c: differences between the ops and the state in the readers --- */
 
 bool g_v1_is_known(const struct g_v1 *g);
-/* Ids are never reused: if another goroutine had this goroutine's id, it gets a new one. */
+/* Returns the goroutine's id, or a new one if another goroutine had that id: ids are never reused. */
 uint64_t g_v1_fresh_id(struct encoder_v1 *wire, uint32_t index);
-/*
- * Introduces a goroutine that the op wakes or starts, if the readers do not know it or consider it blocked
- * forever.
- */
+/* Creates the goroutine if the readers do not know it or consider it blocked forever. */
 void g_v1_make_known(struct encoder_v1 *wire, uint32_t index, bool waiting);
 void g_v1_start_here(struct encoder_v1 *wire, int32_t p, uint32_t index, uint32_t label);
 /*
- * Whether the op's goroutine runs on the op's P in the readers. It does not if it was in a system call when
- * the trace began and returned with its P.
+ * Makes the op's goroutine run on the op's P in the readers, if possible. Returns true if it runs there. It
+ * does not yet if it was in a system call when the trace began and returned with its P.
  */
 bool g_v1_runs_here(struct encoder_v1 *wire, const struct op *op);
 
 /* --- state_v1.c: properties of an op --- */
 
 uint32_t op_v1_stack(struct encoder_v1 *wire, const struct op *op);
-/* Stream for an op about the whole process: that of its P, or of no P. */
+/* Returns the stream for an op about the whole process: its P if that runs, or NO_P. */
 int32_t op_v1_stream(struct encoder_v1 *wire, const struct op *op);
 /*
- * Readers attribute an event to the goroutine running on the P of its batch. Returns the op's P if its
+ * Readers attribute an event to the goroutine running on the P of its batch. Returns the op's P if the op's
  * goroutine runs there in the readers; otherwise NO_P, where no goroutine runs.
  */
 int32_t op_v1_stream_by(struct encoder_v1 *wire, const struct op *op);
@@ -151,7 +143,7 @@ void put_v1_scheduler(struct encoder_v1 *wire, const struct op *op);
 void put_v1_syscall(struct encoder_v1 *wire, const struct op *op);
 void put_v1_proc(struct encoder_v1 *wire, const struct op *op);
 
-/* --- world_v1.c; an end without a beginning is not written --- */
+/* --- world_v1.c: an end without a beginning is not written --- */
 
 void put_v1_world(struct encoder_v1 *wire, const struct op *op);
 void put_v1_sweep(struct encoder_v1 *wire, const struct op *op);

@@ -9,7 +9,7 @@ enum { MAX_LEADING = 2, MAX_VALUES = MAX_LEADING + V1_MAX_EVENT_ARGS };
 
 /*
  * Time unit: 1 ns, except in formats whose reader multiplied a trace's whole span by 1e9 in 64 bits (Go 1.5.4
- * src/internal/trace/parser.go). There 64 ns allow ten minutes, while 1 ns would allow nine seconds.
+ * src/internal/trace/parser.go). There, a unit of 64 ns allows ten minutes; 1 ns would allow nine seconds.
  */
 static uint64_t unit_ns(const struct file_v1 *file)
 {
@@ -56,8 +56,8 @@ static uint8_t *put_values(uint8_t *p, const uint64_t *values, unsigned n)
 }
 
 /*
- * Writes type and argument count in one byte; with three or more arguments, the length of all values instead
- * of the count.
+ * The first byte holds the type and the argument count. With three or more arguments, the length of all
+ * values follows, instead of the count.
  */
 static uint8_t *put_event(uint8_t *p, enum event_v1_type type, unsigned nargs, const uint64_t *values,
 			  unsigned nvalues)
@@ -76,7 +76,7 @@ static uint8_t *put_event(uint8_t *p, enum event_v1_type type, unsigned nargs, c
 	return p + len;
 }
 
-/* P's open batch, with space for more events. */
+/* Returns p's open batch, with `space` bytes reserved. */
 static struct stream_v1 *open_stream(struct file_v1 *file, int32_t p, size_t space)
 {
 	struct stream_v1 *stream = file_v1_stream(file, p);

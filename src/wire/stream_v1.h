@@ -34,17 +34,17 @@ struct file_v1 {
 
 enum { V1_MAX_P = 1 << 16 }; /* far above GOMAXPROCS's limit of 1024 */
 
-/* The stream of a P (0 ... V1_MAX_P) or NO_P; NULL when out of memory. Valid until the next call. */
+/* Returns the stream of p (up to V1_MAX_P, or NO_P); NULL when out of memory. Valid until the next call. */
 struct stream_v1 *file_v1_stream(struct file_v1 *file, int32_t p);
 /*
- * Value of ns: use the time of the stream's last event. Readers disagree on the times of events after a CPU
- * sample whose time differs from the event before it.
+ * As ns: use the time of the stream's last event. Readers disagree on the times of events after a CPU sample
+ * whose time differs from that of the previous event.
  */
 #define V1_SAME_TIME UINT64_MAX
 
 /*
- * Appends an event with n arguments, as many as the format defines. Returns false, and writes nothing, if the
- * format does not have the event. ns is raised to the time of the last event if it is earlier.
+ * Appends an event with n arguments, as many as the format defines. If ns is earlier than the last event, it
+ * takes the time of that. Returns false and writes nothing on error or if the format does not have the event.
  */
 bool file_v1_event(struct file_v1 *file, int32_t p, uint64_t ns, enum event_v1_type type,
 		   const uint64_t *args, unsigned n);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Events of a v1 or v0 file one after the other: those of one P as its batches have them, or all in order. */
+/* Iterates over the events of a v1 or v0 file: those of one P as in its batches, or all in order. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,7 +56,7 @@ struct v1_stream v1_stream_of(const struct v1_trace *trace, uint32_t p)
 	return stream;
 }
 
-/* Moves on to the batch that has the next record. */
+/* Advances to the batch with the next record. Returns false at the end. */
 static bool find_piece(const struct v1_trace *trace, struct v1_stream *stream)
 {
 	while (stream->piece != MAP64_NONE && stream->at == trace->pieces[stream->piece].end) {
@@ -129,7 +129,7 @@ static uint32_t p_of(const struct v1_trace *trace, uint64_t event)
 	return p;
 }
 
-/* Reads the next event of v1_trace.order, if there is one, into the walk. */
+/* Reads the next event of v1_trace.order into the walk. Returns false if there is none. */
 static bool read_plain(struct v1_trace *trace)
 {
 	struct v1_walk *walk = &trace->walk;
@@ -151,7 +151,7 @@ static bool read_plain(struct v1_trace *trace)
 	return walk->has_next;
 }
 
-/* Whether the next event is the next one of v1_trace.placed. */
+/* Returns true if the next event is that of v1_trace.placed. */
 static bool is_placed(struct v1_trace *trace)
 {
 	const struct v1_walk *walk = &trace->walk;

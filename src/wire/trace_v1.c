@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Access to what was read from a v1 or v0 file: ordered events, strings, stacks. */
+/* Access to the contents of a v1 or v0 file: ordered events, strings, stacks. */
 #include "wire/trace_v1.h"
 
 #include <stdlib.h>
@@ -69,7 +69,7 @@ struct v1_text v1_string(const struct v1_trace *trace, uint64_t id)
 	return index == MAP64_NONE ? (struct v1_text){NULL, 0} : trace->strings[index];
 }
 
-/* Converts in floating point, as readers do. A value out of range becomes the smallest integer. */
+/* Converts in floating point, as readers do. An out-of-range value becomes INT64_MIN. */
 static int64_t to_ns(const struct v1_trace *trace, int64_t ticks)
 {
 	int64_t span = (int64_t)((uint64_t)ticks - (uint64_t)trace->start);
@@ -110,7 +110,7 @@ bool v1_next(struct v1_trace *trace, struct v1_event *event)
 	return true;
 }
 
-/* Skips a value of a record that has been decoded before. */
+/* Reads a value of a record that was decoded before, and returns the position after it. */
 static const uint8_t *skip_value(const uint8_t *p, const uint8_t *end, uint64_t *v)
 {
 	int n = get_uv(p, end, v);

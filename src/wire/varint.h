@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Unsigned LEB128, used throughout wire v2: at most 10 bytes, the tenth at most 1. */
+/* Unsigned LEB128, used in all formats: at most 10 bytes, the tenth at most 1. */
 #ifndef GOTRACE_VARINT_H
 #define GOTRACE_VARINT_H
 
@@ -8,12 +8,9 @@
 
 enum { MAX_UV = 10 };
 
-uint8_t *put_long_uv(uint8_t *p, uint64_t v); /* put_uv for any number */
+uint8_t *put_long_uv(uint8_t *p, uint64_t v); /* put_uv, for values of any size */
 
-/*
- * Writes v at p, which must have space for MAX_UV bytes, and returns the end. Most values take one or two
- * bytes.
- */
+/* Writes v at p, which must have space for MAX_UV bytes, and returns the end. Most values take 1-2 bytes. */
 static inline uint8_t *put_uv(uint8_t *p, uint64_t v)
 {
 	if (v < 1u << 7) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Visits the events of a v2 file one by one, in the order of Go's reader, for printing or converting. The
- * rules are those of wire_check: every event passed to the visitor has been checked.
+ * Visits the events of a v2 file one by one, in the order of Go's reader, for printing or converting. Each
+ * event passed to the visitor has been checked by the rules of wire_check.
  */
 #ifndef GOTRACE_VISIT_H
 #define GOTRACE_VISIT_H
@@ -14,7 +14,7 @@
 struct wire_event {
 	uint8_t type;         /* enum event_type */
 	int64_t time;         /* ns; strictly increasing over the whole file */
-	uint64_t m, p, g;     /* its thread, and what the thread had before the event; or WIRE_NO_ID */
+	uint64_t m, p, g;     /* its thread, and the thread's P and goroutine before it; or WIRE_NO_ID */
 	const uint64_t *args; /* event_spec(type)->nargs values, as in the file */
 	uint64_t offset;      /* of its batch in the file */
 };
@@ -25,7 +25,7 @@ struct wire_sample {
 	uint64_t stack, offset;
 };
 
-/* A frame in the file's terms: string ids of the generation. */
+/* A frame as in the file: func and file are string ids of the generation. */
 struct wire_frame {
 	uint64_t pc, func, file, line;
 };
@@ -36,28 +36,27 @@ struct wire_view {
 	uint64_t number;
 	uint64_t offset;    /* in the file */
 	bool last;          /* no valid generation follows */
-	int64_t start;      /* ns: its Sync event, before all other events */
-	int64_t until;      /* ns: of its latest batch; the tables' are written when it ends (Go's tracer) */
+	int64_t start;      /* of its Sync event, before all other events, ns */
+	int64_t until;      /* of its latest batch, ns; Go's tracer writes the tables when it ends */
 	bool has_clock;     /* go 1.25 and later: both clocks at one moment */
 	int64_t clock_time; /* ns, in the time base used here */
 	uint64_t mono_ns, wall_sec, wall_nsec;
-	bool has_heap; /* ids of the experiment AllocFree count units of these sizes from heap_base; all in
-			  bytes */
+	/* Ids of the experiment AllocFree count units of these sizes (bytes) from heap_base. */
+	bool has_heap;
 	uint64_t heap_base, page_bytes, object_bytes, stack_bytes;
 	const struct wire_sample *samples; /* in the order of the file */
 	size_t nsamples;
 	const struct chunk *chunk; /* for the functions below */
 };
 
-/* The bytes of a string; empty for 0 and unknown ids. Valid as long as the file. */
+/* Returns the bytes of a string; empty for 0 and unknown ids. Valid as long as the file's bytes. */
 const char *wire_view_string(const struct wire_view *view, uint64_t id, size_t *len);
-/* The frames of a stack, leaf first. Returns their number; 0 for no stack. */
+/* Writes the frames of a stack, leaf first. Returns their number, 0 for no stack. */
 size_t wire_view_stack(const struct wire_view *view, uint64_t id, struct wire_frame frames[MAX_FRAMES]);
 
 /*
- * Called in this order: begin; event for each event; end, once the whole generation is valid. A generation
- * with a fault has no end. Each returns 0, or a negative errno that ends the visit. NULL callbacks are
- * skipped.
+ * For each generation, calls begin, then event for each event, then end if the whole generation is valid.
+ * Each callback returns 0, or a negative errno that ends the visit. NULL callbacks are skipped.
  */
 struct wire_visitor {
 	void *ctx;
@@ -66,10 +65,7 @@ struct wire_visitor {
 	int (*end)(void *ctx);
 };
 
-/*
- * wire_check is this function with visitor = NULL. A visitor's error is returned unchanged, with
- * report->error empty.
- */
+/* wire_check of a v2 file, with a visitor or NULL. A visitor's error is returned; report->error is empty. */
 int wire_visit(const uint8_t *bytes, size_t n, const struct wire_visitor *visitor,
 	       struct wire_report *report);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Trace files for future processes (--children). The process that writes the traces may not open, name or
- * remove files. It asks the server, a thread of the privileged process, which knows how they should be named.
+ * remove files. It asks the server, a thread of the privileged process, which also determines their names.
  */
 #ifndef GOTRACE_WRITER_FILE_SERVER_H
 #define GOTRACE_WRITER_FILE_SERVER_H
@@ -17,15 +17,18 @@
 struct file_server_options {
 	const char *output; /* files are named OUTPUT.PID; NULL: gotrace-PID-UTCTIME.trace */
 	const char *raw;    /* the same for raw logs; NULL: none are written */
-	time_t now;
-	/* The traces get no names: each is created beside this output and handed on. NULL: they are named. */
+	time_t now;         /* for UTCTIME */
+	/* If not NULL, traces get no names: they are created in its directory and sent to handed_to. */
 	const struct output *beside;
-	int handed_to; /* a socket that gets the pid of each process (pid_t), with the file, when it begins */
+	int handed_to; /* socket that receives the pid (pid_t) and the file of each process when it begins */
 };
 
 struct file_server;
 
-/* *fd is the other process's end of the socket; the caller owns it. Returns NULL on failure. */
+/*
+ * Starts the server. *fd is the other process's end of the socket; the caller owns it. On error, returns NULL
+ * and sets *err.
+ */
 struct file_server *file_server_new(const struct file_server_options *options, int *fd, struct error *err);
 void file_server_free(struct file_server *server); /* NULL is allowed */
 
@@ -35,7 +38,7 @@ enum file_role { FILE_ROLE_TRACE, FILE_ROLE_RAW };
 
 /*
  * Opens a file for a process; `times` counts how often this pid has occurred, including now. Publishing and
- * discarding the file (pipeline/output.h) also go through the server.
+ * discarding the file (pipeline/output.h) also go through the server. Returns 0, or a negative errno.
  */
 int file_server_open(struct channel *server, enum file_role which, pid_t pid, uint32_t times,
 		     struct output *out, struct error *err);

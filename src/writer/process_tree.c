@@ -14,7 +14,7 @@
 #include "util/window.h"
 #include "writer/process_tree_report.h"
 
-enum { MAX_TRACES = 16384 }; /* per run: a storm of forks must not fill a directory */
+enum { MAX_TRACES = 16384 }; /* per run: many forks must not fill a directory */
 
 /* A process that is being traced. */
 struct traced_process {
@@ -23,8 +23,8 @@ struct traced_process {
 	struct shared_names *names;
 	struct output trace, raw;
 	pid_t pid;
-	char comm[16], exe[256]; /* of its present program */
-	struct progress counted; /* its share of the tree's progress */
+	char comm[16], exe[256]; /* of its current program */
+	struct progress counted; /* its part of the tree's progress */
 };
 
 struct process_tree {
@@ -34,7 +34,7 @@ struct process_tree {
 	pid_t first;
 	struct map64 used; /* pids that had a trace -> number of traces */
 	uint32_t ntraces;
-	bool full;                 /* there are too many, and that has been reported */
+	bool full;                 /* MAX_TRACES was reached and reported */
 	struct names_shared names; /* shared by all processes */
 	struct process_rows rows;  /* of processes that have ended */
 	struct error error;
@@ -72,7 +72,7 @@ int process_tree_open_first(struct process_tree *tree, pid_t pid, struct error *
 	return open_files(tree, pid, &tree->trace, &tree->raw, err);
 }
 
-/* The first process's files have been opened before. */
+/* The first process's files are already open. */
 static int take_files(struct traced_process *process, struct error *err)
 {
 	struct process_tree *tree = process->tree;
@@ -106,7 +106,7 @@ static void count_progress(struct traced_process *process)
 	process->counted = now;
 }
 
-/* The process's name changes with its program. */
+/* Updates the process's name, which changes when it executes a program. */
 static void note_name(struct traced_process *process, const struct raw_text *text)
 {
 	size_t len = text->len < sizeof(process->comm) ? text->len : sizeof(process->comm) - 1;
@@ -117,7 +117,7 @@ static void note_name(struct traced_process *process, const struct raw_text *tex
 	process->comm[len] = '\0';
 }
 
-/* Keeps the known path if the process has ended by now. */
+/* Updates the path of the program. Keeps the known path if the process has ended. */
 static void note_exe(struct traced_process *process)
 {
 	char link[64], path[sizeof(process->exe)];
@@ -141,7 +141,7 @@ static void note_records(struct traced_process *process, const struct log_record
 	}
 }
 
-/* Receives the log with names added. */
+/* Receives the log after names have been added. */
 static int put_named(void *ctx, const struct log_record *record)
 {
 	struct traced_process *process = ctx;
@@ -162,7 +162,7 @@ static int put_process(void *stream, const struct log_record *record)
 	return shared_names_put(process->names, record);
 }
 
-/* --- processes start and end --- */
+/* --- start and end of processes --- */
 
 static void free_process(struct traced_process *process)
 {
@@ -227,7 +227,7 @@ static bool may_begin(struct process_tree *tree)
 	return false;
 }
 
-/* Keeps the first error. A process without files counts as left out. */
+/* A process whose files cannot be opened counts as left out. The first error is kept. */
 static void *begin_process(void *ctx, struct log_target *target, void *parent)
 {
 	struct process_tree *tree = ctx;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * --children: a process and its descendants. Their common log is split by process, and each gets a pipeline,
- * files and a trace of its own.
+ * --children: a process and its descendants. Their common log is split by process. Each process has its own
+ * pipeline, files and trace.
  */
 #ifndef GOTRACE_WRITER_PROCESS_TREE_H
 #define GOTRACE_WRITER_PROCESS_TREE_H
@@ -20,13 +20,16 @@ struct process_tree_options {
 struct process_tree;
 
 struct process_tree *process_tree_new(const struct process_tree_options *options); /* NULL if out of memory */
-/* Opens the files of the first process, so that errors are reported before tracing begins. */
+/*
+ * Opens the files of the first process, so that errors are reported before tracing begins. Returns 0, or a
+ * negative errno and sets *err.
+ */
 int process_tree_open_first(struct process_tree *tree, pid_t pid, struct error *err);
 /* A log_sink: takes the log of all processes. */
 int process_tree_put(void *tree, const struct log_record *record);
 /* Any thread may call this. */
 struct progress process_tree_progress(struct process_tree *tree);
-/* The first error of a file; "" = none. */
+/* Returns the first error of a file; "" = none. */
 const struct error *process_tree_error(const struct process_tree *tree);
 /* Finishes all traces. */
 void process_tree_finish(struct process_tree *tree);
@@ -39,9 +42,9 @@ struct process_tree_report {
 	bool quiet;
 };
 
-/* Prints what has been written. Returns enum exit_status. */
+/* Prints the summary. Returns enum exit_status. */
 int process_tree_report(struct process_tree *tree, const struct process_tree_report *report);
-/* Removes the first process's files if nothing has been written. */
+/* Removes the first process's files if its trace has not begun. */
 void process_tree_discard(struct process_tree *tree);
 void process_tree_free(struct process_tree *tree);
 

@@ -79,7 +79,7 @@ static void fill_row(struct process_rows *rows, struct process_row *row, const s
 	note_span(rows, stats);
 }
 
-/* Appends the JSON object that the process alone would have had. */
+/* Appends the process's JSON object, which is the same as for a single traced process. */
 static void keep_json(struct process_rows *rows, const struct summary *sum)
 {
 	if (!rows->json_out)
@@ -98,8 +98,8 @@ static struct process_row *new_row(struct process_rows *rows)
 }
 
 /*
- * A process that ended between the attachment of the probes and the first snapshot is not part of the trace:
- * neither its files nor its row stay.
+ * A process that ended after the probes were attached but before the first snapshot is not part of the trace:
+ * its files and its row are removed.
  */
 static bool ended_before_trace(const struct process_row *row, const struct ended_process *ended)
 {

@@ -10,7 +10,7 @@
 struct process_row {
 	uint32_t pid;
 	char comm[16];
-	char *path; /* NULL: it has no trace */
+	char *path; /* NULL = no trace */
 	uint64_t threads, events, running_ns, bytes, hits;
 	bool lossy, cut;
 };
@@ -20,7 +20,7 @@ struct process_rows {
 	size_t n, capacity;
 	uint64_t left_out;     /* processes without a trace: too many, or an error */
 	uint64_t hit_ns;       /* as in LOG_END */
-	struct log_loss loss;  /* the largest of all processes */
+	struct log_loss loss;  /* the largest loss of any process */
 	uint64_t lost_samples; /* the same */
 	uint64_t first_ns, last_ns;
 	char *json; /* the processes' objects, one per line */

@@ -16,8 +16,8 @@
 #include "writer/writer_work.h"
 
 enum {
-	ANSWER_S = 300,    /* on a busy machine much of the log may be queued */
-	STOPPED_MS = 1000, /* the writer is waited for only at the start and at the end */
+	ANSWER_S = 300,    /* on a busy machine, much of the log may be queued */
+	STOPPED_MS = 1000, /* we wait for the writer only at the start and at the end */
 };
 
 struct writer {
@@ -31,7 +31,7 @@ struct writer {
 	bool begun, failure_reported;
 };
 
-/* Multiples of what a recorder keeps: snapshots being written, and events in memory if they are converted. */
+/* Memory limit in multiples of max_bytes: snapshots being written, and events in memory if converted. */
 #define KEPT_COPIES 8u
 
 static uint64_t memory_limit(const struct flight_plan *flight)
@@ -110,8 +110,7 @@ double writer_fill(void *ctx)
 	return queue_fill(writer->queue);
 }
 
-/* Requests use the channel, while the process may be asleep waiting for the queue, so ring the queue as
- * well. */
+/* Rings the queue, too: requests use the channel, and the process may be waiting for the queue. */
 static int send_request(struct writer *writer, const struct rpc *request)
 {
 	int rc = sandbox_begin_wait(&writer->sandbox);
@@ -122,7 +121,7 @@ static int send_request(struct writer *writer, const struct rpc *request)
 	return rc;
 }
 
-/* Has no answer: the table may be large, and nothing depends on when it has been read. */
+/* Does not wait for an answer: the table may be large, and nothing depends on when it has been read. */
 int writer_functab(struct writer *writer, const struct log_record *record)
 {
 	const struct rpc request = {.kind = WRITER_FUNCTAB, .bytes = record->data, .size = record->size};
@@ -130,7 +129,7 @@ int writer_functab(struct writer *writer, const struct log_record *record)
 	return fail(writer, send_request(writer, &request));
 }
 
-/* The texts are untrusted. */
+/* The writer's texts are untrusted. */
 static void take_error(struct writer *writer, char *text, size_t size)
 {
 	text[size - 1] = '\0';
@@ -187,7 +186,7 @@ void writer_discard(struct writer *writer)
 	request(writer, WRITER_DISCARD);
 }
 
-/* raw: the descriptor of the raw log; -1: none. */
+/* raw: file descriptor of the raw log; -1 = none. */
 static int send_setup(struct writer *writer, const struct writer_setup *setup, int fd, int raw,
 		      struct error *err)
 {
@@ -313,7 +312,7 @@ bool writer_has_exited(struct writer *writer)
 
 /* --- end --- */
 
-/* If the writer has died, keeps its generations, up to the last one that it reported. */
+/* After the writer has died, keeps the generations that it reported as written. */
 static int salvage_one(struct writer *writer)
 {
 	uint64_t whole = writer->shared->written;

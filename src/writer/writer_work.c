@@ -18,9 +18,9 @@
 #include "writer/process_tree.h"
 
 enum {
-	MOST = 1 << 30, /* bytes of a request */
+	MOST = 1 << 30, /* maximum size of a request in bytes */
 	AT_ONCE = 256,  /* records between two checks for requests */
-	SLEEP_MS = 50,  /* longest sleep: a request may arrive without a ring */
+	SLEEP_MS = 50,  /* maximum sleep: a request may arrive without a ring */
 };
 
 struct work {
@@ -31,7 +31,7 @@ struct work {
 	struct writer_setup setup;
 	struct output trace, raw;
 	struct pipeline *pipe;
-	struct recorder_pipeline *recorder; /* in front of the pipeline, for a flight recorder */
+	struct recorder_pipeline *recorder; /* owns the pipeline; for a flight recorder */
 	struct snapshot_worker *worker;     /* for a flight recorder */
 	struct process_tree *tree;          /* instead of the pipeline, for several processes */
 	struct channel file_server;         /* for several processes */
@@ -62,8 +62,8 @@ static int put(struct work *work, const struct log_record *record)
 }
 
 /*
- * The process has executed its program when LOG_TARGET arrives. If there are no names, stacks show addresses,
- * and a message says so.
+ * Called for LOG_TARGET: the process has executed its program by then. Without names, stacks show addresses,
+ * and a message reports it.
  */
 static void make_names(struct work *work, const struct log_target *target)
 {
@@ -75,7 +75,7 @@ static void make_names(struct work *work, const struct log_target *target)
 		message("stacks will have addresses without names: %s", err.text);
 }
 
-/* The trace has reached its maximum size: drops records that were on their way. */
+/* Returns true if the record must be dropped because the trace has reached its maximum size. */
 static bool is_beyond(const struct work *work, const struct log_record *record)
 {
 	uint64_t most = work->setup.max_bytes;
@@ -105,7 +105,7 @@ static void take_record(struct work *work, const struct log_record *record)
 	share_progress(work);
 }
 
-/* Takes some of the log. False if there is no more at present. */
+/* Processes up to AT_ONCE records. Returns false if the queue is empty. */
 static bool take_some(struct work *work)
 {
 	struct log_record record;
@@ -125,7 +125,7 @@ static void take_all(struct work *work)
 		;
 }
 
-/* The pipeline looks up names in these bytes until it ends. */
+/* Takes ownership of the bytes: the pipeline looks up names in them until it ends. */
 static void take_functab(struct work *work, struct rpc_request *request)
 {
 	struct log_record record = {
@@ -272,7 +272,7 @@ static int report_several(struct work *work, const struct writer_exit *last)
 	return process_tree_report(work->tree, &report);
 }
 
-/* Nothing has been written: removes the first process's files. */
+/* Removes the first process's files if its trace has not begun. */
 static void discard(struct work *work)
 {
 	if (work->tree)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The work of the process that makes the trace, and the requests to it (writer.c). The log arrives through
- * the queue. */
+/* The work of the writer process, and the requests to it (writer.c). The log arrives through the queue. */
 #ifndef GOTRACE_WRITER_WRITER_WORK_H
 #define GOTRACE_WRITER_WRITER_WORK_H
 
@@ -15,14 +14,14 @@
 
 enum writer_kind {
 	/*
-	 * struct writer_setup; descriptors: the trace and, if there is one, the raw log; or a channel to the
-	 * file server, or for the snapshot worker -> struct writer_state
+	 * struct writer_setup -> struct writer_state. Descriptors: the trace and, if there is one, the raw
+	 * log; or the channel to the file server; or the channel for the snapshot worker.
 	 */
 	WRITER_BEGIN = 1,
-	WRITER_FUNCTAB, /* the payload of a LOG_FUNCTAB, sent before its place in the log; no answer */
+	WRITER_FUNCTAB, /* the payload of a LOG_FUNCTAB, ahead of its position in the log; no answer */
 	/* The following are answered with a struct writer_state once the log so far has been processed. */
 	WRITER_SYNC,
-	WRITER_DISCARD, /* no trace begins: removes files that were opened */
+	WRITER_DISCARD, /* no trace begins: remove the opened files */
 	WRITER_END,     /* no more records follow */
 	WRITER_REPORT,  /* struct writer_exit */
 };
@@ -43,7 +42,7 @@ struct writer_exit {
 	uint8_t command_ended, has_command, is_cut;
 	int32_t command_status;
 	char command[PATH_MAX], cut[512];
-	char trace[PATH_MAX]; /* its final name, which may have changed; for a single process */
+	char trace[PATH_MAX]; /* final name of a single process's trace, which may have changed */
 };
 
 struct writer_state {
@@ -55,13 +54,12 @@ struct writer_state {
 /* Memory shared by both processes. The reader does not trust its contents. */
 struct writer_shared {
 	_Atomic uint64_t written, expected; /* struct progress */
-	_Atomic uint64_t begun;             /* of several processes: number of forked ones whose traces
-					     * have begun */
+	_Atomic uint64_t begun;             /* --children: number of forked processes with a trace */
 	_Atomic uint32_t failed;            /* a file cannot be written */
 	struct status_page page;            /* of a flight recorder */
 };
 
-/* What the process inherits at the fork. */
+/* Inherited by the writer process at the fork. */
 struct writer_inherited {
 	struct writer_shared *shared;
 	struct queue *queue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Many goroutines are woken at once, and wait for each other, on a program that is mostly idle. */
+/* Many goroutines are woken at once and queue behind each other, in a program that is mostly idle. */
 #include "analysis/rules/rules.h"
 
 void rule_burst(struct analysis *a)

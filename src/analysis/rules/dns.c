@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Requests wait until the name of a host is resolved. */
+/* Requests wait for the resolution of a host name. */
 #include <string.h>
 
 #include "analysis/rules/rules.h"
 
 enum { LEAST = 5, MIN_MEAN_NS = 1000000 };
 
-/* The goroutines that Go's resolver starts do the work; those that wait for them are counted. */
+/* Goroutines that Go's resolver starts do the work; only those that wait for them are counted. */
 static bool is_resolvers(const struct analysis *a, uint32_t stack)
 {
 	const char *root = name_text(a, stack_root(a, stack)->func);
@@ -21,8 +21,8 @@ static bool is_lookup(const struct analysis *a, const struct row *row)
 }
 
 struct lookups {
-	const struct row *most;    /* of those that wait */
-	const struct row *working; /* what takes the resolver longest */
+	const struct row *most;    /* of the goroutines that wait */
+	const struct row *working; /* of what the resolver does */
 	uint64_t n, ns;
 };
 
@@ -48,7 +48,7 @@ static struct lookups gather(const struct analysis *a)
 	return all;
 }
 
-/* In a call into C, or in one of its own for the server's answer. */
+/* cgo is in a call into C. Go's resolver waits for the server's answer on the network. */
 static const char *resolver(const struct analysis *a, const struct row *working)
 {
 	if (is_of_threads(a))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The heap is at its limit: the collector runs without end, and frees little. */
+/* The heap is at its limit: the collector runs most of the time and frees little. */
 #include "analysis/rules/rules.h"
 
 void rule_gc_limit(struct analysis *a)

@@ -14,13 +14,13 @@ static double assist_share(const struct analysis *a)
 	return (double)a->total_spent[ACT_ASSIST] / (user_running_ns(a) + 1);
 }
 
-/* A goal right above what is live: GOGC was set low. */
+/* The goal is just above the live heap: GOGC was set low. */
 static bool is_tight(const struct gc_figures *gc)
 {
 	return live_share(gc) > 0.65;
 }
 
-/* Else the collector's workers may only use what the Ps have left. */
+/* If GOGC is not low, the GC workers may only use idle time of the Ps. */
 static bool costs(const struct analysis *a, double busy)
 {
 	if (is_tight(&a->gc))
@@ -38,7 +38,7 @@ void rule_gc_often(struct analysis *a)
 	if (often < 5 || !gc->goal_max || gc->goal_max >= SMALL_HEAP || !costs(a, busy))
 		return;
 	finding = finding_add(a, "gc-often", busy);
-	/* If GOGC is as it should be, who allocates so much is for assist to say. */
+	/* If GOGC is not low, the rule assist reports what allocates so much. */
 	if (is_tight(gc))
 		finding_weigh(finding, busy + assist_share(a));
 	else

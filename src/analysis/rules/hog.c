@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A goroutine keeps its P far longer than a time slice, and others wait. */
+/* A goroutine keeps its P far longer than a time slice while others wait. */
 #include "analysis/rules/rules.h"
 
-/* Whether the thread had its CPU all the time only the process's CPU time says. */
+/* Only the process's CPU time shows whether the thread had a CPU all the time. */
 static double weigh(const struct analysis *a, const struct group *group)
 {
 	double share = (double)group->long_slices_ns / p_time(a);
@@ -23,8 +23,8 @@ void rule_hog(struct analysis *a)
 		const struct group *group = &a->groups[i];
 		struct finding *finding;
 
-		/* Of a loop that cannot be preempted nearly every slice is long; of others one, now and then,
-		 * whose thread has lost its CPU. */
+		/* Nearly every slice of a loop that cannot be preempted is long. In other code a slice is
+		 * long now and then, when its thread lost its CPU. */
 		if (group->system || !group->long_slices ||
 		    group->long_slices_ns * 2 < group->spent[ACT_CODE] + group->spent[ACT_ASSIST])
 			continue;

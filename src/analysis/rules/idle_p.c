@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Goroutines are ready to run, Ps are idle, and they do not come together for a millisecond. */
+/* Goroutines are runnable for a millisecond or more although Ps are idle. */
 #include "analysis/rules/rules.h"
 
 enum { LEAST = 10 };

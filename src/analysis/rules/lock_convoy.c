@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Many queue for a lock that each holds for a moment: who gets it has
- * waited, and the hand-over costs more than the work (golang/go#33747).
+ * Many queue for a lock that each holds only briefly: every holder has waited, and the handover costs more
+ * than the work (golang/go#33747).
  */
 #include "analysis/rules/rules.h"
 

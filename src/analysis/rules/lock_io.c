@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A lock is held across reads, writes or sleeps: all others wait for the outside world, too. */
+/* A lock is held across reads, writes or sleeps, so all others wait for those, too. */
 #include "analysis/rules/rules.h"
 
 enum { MIN_WAIT_NS = 1000000 };
@@ -16,7 +16,7 @@ static const char *kind_of(const struct resource *res)
 	return did[ACT_SLEEP] >= did[ACT_SYSCALL] ? "a sleep" : "system calls";
 }
 
-/* The call that takes the holders longest, if it is one that does I/O. */
+/* Returns the I/O call that takes the holders longest; NULL if there is none. */
 static const char *heaviest_call(const struct analysis *a, const struct resource *res)
 {
 	const struct top *most = NULL;
@@ -41,7 +41,7 @@ static struct label across(const struct analysis *a, const struct resource *res)
 
 static bool applies(const struct resource *res, double impact)
 {
-	/* However fast the disk is: each hold waits for it. */
+	/* Each hold waits for the disk, however fast it is. */
 	if (lock_is_for_calls(res, impact) && lock_is_for_io(res))
 		return true;
 	return res->waits.max >= MIN_WAIT_NS && lock_share_io(res) >= 0.5 && lock_is_held_long(res);

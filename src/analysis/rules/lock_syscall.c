@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A system call that is no I/O is made under a lock each time: lock-io has the others. */
+/* Most holds of a lock make a system call that does no I/O. Calls that do I/O are lock-io. */
 #include "analysis/rules/rules.h"
 
 void rule_lock_syscall(struct analysis *a)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Goroutines that have called runtime.LockOSThread: the thread that takes one from a queue gives its P
- * to the locked one, wakes it, and sleeps; when the goroutine waits, the P goes back. Instead of a switch of
- * goroutines, which takes 200 ns, these are two of threads.
+ * Goroutines that have called runtime.LockOSThread. A thread that dequeues one hands its P to the locked
+ * thread, wakes it, and sleeps; when the goroutine waits, the P goes back. That is two switches of threads
+ * instead of one of goroutines, which takes 200 ns.
  */
 #include "analysis/rules/rules.h"
 
-/* Of the starts of a function's goroutines, and a second. */
+/* Minimum handovers to a function's goroutines: in all, and per second. */
 enum { LEAST = 500, LEAST_RATE = 200 };
 
 void rule_locked_thread(struct analysis *a)

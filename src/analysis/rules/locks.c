@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the rules about locks share. */
+/* Shared by the rules about locks. */
 #include "analysis/rules/rules.h"
 
 bool lock_matters(const struct analysis *a, const struct resource *res, double *impact)
@@ -9,8 +9,8 @@ bool lock_matters(const struct analysis *a, const struct resource *res, double *
 }
 
 /*
- * One goroutine that holds it long is a fault, however many others there are.
- * If all do now and then, the holder may have lost its CPU; if they do often, it is a fault.
+ * Long holds by one goroutine are a fault, however many others there are. Rare long holds by any of them may
+ * be due to a lost CPU; frequent ones are a fault.
  */
 static bool is_no_accident(const struct resource *res, uint64_t ns, uint64_t n)
 {
@@ -33,7 +33,7 @@ static double share(const struct resource *res, uint64_t part)
 {
 	uint64_t all = 0;
 
-	/* That it waited for a CPU, or a P, says nothing about what it does. */
+	/* A wait for a CPU or a P says nothing about what the holder does. */
 	for (unsigned i = 0; i < ACT_COUNT; i++)
 		all += i == ACT_RUNNABLE ? 0 : res->meanwhile[i];
 	return all ? (double)part / (double)all : 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Something else has the CPUs: threads are ready to run, or seem to, and do not. */
+/* Something else uses the CPUs: threads are ready, or seem to run, but have no CPU. */
 #include "analysis/rules/rules.h"
 
 #include <math.h>
 
-/* gotrace takes 99 samples a second of CPU time, and so do profiles of Go, about. */
+/* gotrace takes 99 samples per second of CPU time; Go's profiler takes about as many. */
 #define SAMPLE_NS 10100000.0
 
 static void of_threads(struct analysis *a)
@@ -14,7 +14,7 @@ static void of_threads(struct analysis *a)
 
 	if (running <= 0 || waited < 0.1 * running)
 		return;
-	/* With more threads than CPUs they wait for each other. */
+	/* If there are more threads than CPUs, they wait for each other. */
 	finding = finding_add(a, "neighbour", utilisation(a) > 0.9 ? 0 : share_of_tasks(a, waited));
 	finding_text(finding,
 		     "Threads waited %s for a CPU, and ran for %s: other programs used the CPUs, or a CPU "
@@ -27,7 +27,7 @@ static void of_threads(struct analysis *a)
 	finding_next(finding, "gotrace -p PID --as c");
 }
 
-/* The process's CPU time says it exactly. That of the runtime's own threads is in it, too. */
+/* Uses the process's CPU time, which is exact, but includes the runtime's own threads. */
 static void by_clock(struct analysis *a, double on_ps)
 {
 	double got = (double)a->options.host.cpu_ns, off = on_ps - got;

@@ -4,7 +4,7 @@
 
 enum { MAX_MEMBERS = 64 };
 
-/* Goroutines of the group work nearly all the time that they live. */
+/* The share of their lives in which goroutines of the group do not wait for work. */
 static double busy_share(const struct group *group)
 {
 	double all = 0,
@@ -15,7 +15,7 @@ static double busy_share(const struct group *group)
 	return all > 0 ? 1 - idle / all : 0;
 }
 
-/* More goroutines wait here than there are workers, on average: some of them are not served. */
+/* On average, more goroutines wait here than there are workers: some are not being served. */
 static bool is_queue(struct analysis *a, const struct row *row, const struct group *group)
 {
 	uint32_t index = a->stacks[row->stack].resource;
@@ -27,7 +27,7 @@ static bool is_queue(struct analysis *a, const struct row *row, const struct gro
 	       (double)res->waits.sum > 1.1 * (double)group->peak * (double)res->contended_ns;
 }
 
-/* Workers of one function end the waits, and have no rest. */
+/* Workers of one function end the waits and are always busy. */
 static bool of_workers(struct analysis *a, const struct row *row, double impact)
 {
 	const struct top *waker = top_first(row->waker_groups);
@@ -48,7 +48,7 @@ static bool of_workers(struct analysis *a, const struct row *row, double impact)
 	return true;
 }
 
-/* A goroutine that ends a wait has a thing that is waited for, and has waited for it before. */
+/* A goroutine that ends a wait gives back an item for which it had waited itself. */
 static void of_holders(struct analysis *a, const struct row *row, double impact)
 {
 	uint32_t index = a->stacks[row->stack].resource;

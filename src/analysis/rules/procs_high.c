@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* More Ps than the CPU quota feeds: they use it up at once, and stand for the rest of each period. */
+/* More Ps than the CPU quota allows: they use it up early in each period and stop for the rest of it. */
 #include "analysis/rules/rules.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Fewer Ps than the program may use CPUs, all of them busy, and goroutines wait for one. */
+/* There are fewer Ps than usable CPUs, all Ps are busy, and goroutines wait for one. */
 #include "analysis/rules/rules.h"
 
 static double delay_share(const struct analysis *a)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The rules: each looks at the figures of the whole trace and adds the
- * findings that it can support. To add one: a file here with a function, a
- * line in this header, a test, and a row in docs/analysis.md.
+ * The rules. Each looks at the figures of the whole trace and adds the findings that they support. A new rule
+ * needs a file here, a line in this header and in findings.c, a test, and a row in docs/analysis.md.
  */
 #ifndef GOTRACE_ANALYSIS_RULES_H
 #define GOTRACE_ANALYSIS_RULES_H
@@ -46,35 +45,36 @@ void rule_single_flight(struct analysis *a);
 void rule_locked_thread(struct analysis *a);
 void rule_dns(struct analysis *a);
 
-/* --- what the rules about waits share: pairs.c --- */
+/* --- pairs.c: shared by the rules about waits --- */
 
-/* The pair of a row that took the most time; one of zeros if there is none. */
+/* Returns the row's pair with the most time, or pairs[0] if there is none. */
 const struct pair *pair_heaviest(const struct analysis *a, uint32_t row);
-/* Of the time in which others waited for it: what it did not spend on waiting for them. 0 to 1. */
+/* The share of the others' waits, 0 to 1, in which the waker itself did not wait for work. */
 double pair_busy_share(const struct pair *pair);
-/* What the waker did meanwhile: "network in main.fetch (main.go:7)". */
+/* What the waker mostly did meanwhile: "network in main.fetch (main.go:7)". */
 struct label pair_did(const struct analysis *a, const struct pair *pair);
-/* Count, percentiles, worst wait, stack; and the command that shows more. */
+/* Adds count, percentiles, worst wait, stack, and the command that shows more. */
 void row_evidence(const struct analysis *a, struct finding *finding, const struct row *row);
 
-/* --- what the rules about locks share: locks.c --- */
+/* --- locks.c: shared by the rules about locks --- */
 
-/* Whether waits for the lock cost enough to be worth a finding; its share of task time in *impact. */
+/* True if waits for the lock cost enough for a finding. Sets *impact to their share of task time. */
 bool lock_matters(const struct analysis *a, const struct resource *res, double *impact);
 /* Shares of what holders did while others waited. */
 double lock_share_io(const struct resource *res);
 double lock_share_running(const struct resource *res);
 double lock_share_calls(const struct resource *res);
-/* Half of the holds, and 5 % of the time of tasks, are calls, most of which read, write, or the like. */
+/* At least half of the holds make calls, and the waits cost 5 % of task time. */
 bool lock_is_for_calls(const struct resource *res, double impact);
+/* At least half of those calls do I/O. */
 bool lock_is_for_io(const struct resource *res);
 /*
- * Most of the waiting is for holders that had it for 500 us (100 us) and
- * more, and those are no rare accident, as when one loses its CPU.
+ * Most of the waiting is for holds of 500 us (100 us) or more, and those are not rare accidents, as when a
+ * holder loses its CPU.
  */
 bool lock_is_held_long(const struct resource *res);
 bool lock_is_held_some_time(const struct resource *res);
-/* Count, percentiles, worst wait, stacks; and the command that shows more. */
+/* Adds count, percentiles, worst wait, stacks, and the command that shows more. */
 void lock_evidence(struct analysis *a, struct finding *finding, const struct resource *res);
 struct label lock_waiter(const struct analysis *a, const struct resource *res);
 struct label lock_holder(const struct analysis *a, const struct resource *res);

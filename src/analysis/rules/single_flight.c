@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Many wait at one place for the result of a call that one of them makes: golang.org/x/sync/singleflight, a
- * cache that is filled once, a barrier. As slow as that call is, they all are.
+ * cache that is filled once, a barrier. All of them are as slow as that call.
  */
 #include "analysis/rules/rules.h"
 
@@ -12,8 +12,7 @@ static bool applies(const struct analysis *a, const struct row *row, const struc
 	if (row->flights < MIN_FLIGHTS || row->shared_ns * 2 < row->hist.sum ||
 	    row->shared_ns / row->shared_n < MIN_MEAN_NS || impact < 0.05)
 		return false;
-	/* Who sends to many may have waited for them before; who closes a channel, or ends a WaitGroup, not.
-	 */
+	/* A goroutine that sends to many may have waited for them, unlike one that closes or calls Done. */
 	return row->activity == ACT_JOIN || a->stacks[pair->stack].primitive == PRIM_CLOSE ||
 	       pair_busy_share(pair) >= 0.8;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Many senders wait for one goroutine that takes from their channel, and is busy. */
+/* Many senders wait for one busy goroutine that receives from their channel. */
 #include "analysis/rules/rules.h"
 
 static void look_at(struct analysis *a, uint32_t index)

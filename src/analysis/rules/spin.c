@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A loop around a select with a default branch: it takes a CPU to wait. */
+/* A loop around a select with a default case uses a CPU to wait. */
 #include "analysis/rules/rules.h"
 
-/* Preemptions; of a loop that also does some work half are elsewhere. */
+/* Preemptions. If the loop also does some work, up to half of them may be elsewhere. */
 enum { LEAST_N = 20 };
 
 static bool applies(const struct group *group)

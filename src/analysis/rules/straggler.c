@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Goroutines are started together and waited for, and most of the wait is for the last of them alone. */
+/* Goroutines are started together and joined, and most of the wait is for the last one alone. */
 #include "analysis/rules/rules.h"
 
 enum { MIN_N = 5, MIN_SLACK_NS = 1000000 };
 
 static bool applies(const struct analysis *a, const struct row *row, double impact)
 {
-	/* Only lives that the trace has seen can be compared: of most of the waits. */
+	/* Only goroutines created in the trace can be compared: they must account for half of the waits. */
 	return row->activity == ACT_JOIN && row->slack_n >= MIN_N && row->slack_n * 2 >= row->hist.n &&
 	       row->slack_ns * 2 >= row->hist.sum && row->slack_ns / row->slack_n >= MIN_SLACK_NS &&
 	       row->slack_ns / row->slack_n >= 2 * histogram_quantile(&a->latency, 0.99) && impact >= 0.05;

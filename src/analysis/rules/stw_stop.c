@@ -12,7 +12,7 @@ void rule_stw_stop(struct analysis *a)
 
 	if (gc->slow_stops < LEAST)
 		return;
-	/* Wherever threads lose their CPU for a moment, a few stops are slow. */
+	/* A few stops are slow wherever threads lose their CPU for a moment. */
 	if (gc->slow_stops * 3 < gc->stops.n)
 		share = 0;
 	else if (gc->slow_stops_ns / gc->slow_stops >= 5000000 && share < 0.05)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The quota of the program's cgroup is used up, and all its threads stand until the next period. */
+/* The CPU quota of the program's cgroup is used up, and all its threads stop until the next period. */
 #include "analysis/rules/rules.h"
 
 void rule_throttled(struct analysis *a)

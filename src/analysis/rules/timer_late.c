@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A P runs its timers between goroutines. Those that became due while one ran fire together after it
- * (golang/go#38860, #18534).
+ * A P runs its timers between goroutines. Timers that become due while a goroutine runs fire together after
+ * it (golang/go#38860, #18534).
  */
 #include "analysis/rules/rules.h"
 
@@ -30,7 +30,7 @@ void rule_timer_late(struct analysis *a)
 		finding_not_applicable(a, "timer-late", "the kernel runs the timers of threads");
 		return;
 	}
-	/* Rare ones are those whose thread has lost its CPU. */
+	/* Rare cases are threads that lost their CPU. */
 	if (most->late_slices < LEAST_SLICES || timers * 2 < a->timer_wakes)
 		return;
 	finding = finding_add(a, "timer-late", (double)most->late_slices_ns / p_time(a));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What was lost or not watched, and what the tracing itself took. */
+/* What was lost or not watched, and what the tracing itself cost. */
 #include "analysis/rules/rules.h"
 
 static double traced_share(const struct analysis *a)
@@ -30,7 +30,7 @@ static void rule_cost(struct analysis *a)
 
 	if (share < 0.1)
 		return;
-	/* Half of what was measured is too much to trust the shares, unless the program hardly runs. */
+	/* If half of the measured time is tracing, do not trust shares, unless the program hardly runs. */
 	finding = finding_add(a, "trust", share >= 0.5 && of_ps >= 0.05 ? 0.05 : 0);
 	finding_text(finding,
 		     "Tracing took %s, %.0f %% of the %s that the program ran: short times look longer.",
